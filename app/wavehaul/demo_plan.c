@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "demo_plan.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <rte_mbuf.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/units.h"
+#include "lambda/lambda.h"
+#include "port/station.h"
+#include "session/session.h"
+
+/* Chunks that the reader or writer has in the air and hashes, beside those of the path. */
+#define STORE_CHUNKS 24
+
+/* A sender keeps a packet for one round trip, and for another when it was lost. */
+#define SENDER_ROUND_TRIPS 2
+
+/*
+ * A receiver gives chunks to the writer in order: while a lost packet is on its way for the second
+ * time (its repair was lost, and reported two round trips later), all that follows waits.
+ */
+#define RECEIVER_ROUND_TRIPS 3
+
+/* The least with which a transfer moves at all, if slowly. */
+#define CHUNKS_MIN 4
+
+/* Control packets under way, beside data; the reverse direction carries nothing else. */
+#define CONTROL_MBUFS       4096
+#define REVERSE_QUEUE_BYTES (UINT64_C(1) << 20)
+
+/* Of MemAvailable in kB, in bytes; a guess when it cannot be read. */
+static uint64_t available_bytes(void)
+{
+	FILE *file = fopen("/proc/meminfo", "r");
+	char line[128];
+	unsigned long long kib = UINT64_C(2) << 20;
+
+	if (file == NULL)
+		return kib << 10;
+	while (fgets(line, sizeof(line), file) != NULL)
+		if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1)
+			break;
+	fclose(file);
+	return kib << 10;
+}
+
+/* Hugepages are not in MemAvailable any more. */
+static uint64_t free_hugepage_bytes(void)
+{
+	FILE *file = fopen("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "r");
+	unsigned long long pages = 0;
+
+	if (file == NULL)
+		return 0;
+	if (fscanf(file, "%llu", &pages) != 1)
+		pages = 0;
+	fclose(file);
+	return pages << 21;
+}
+
+static uint64_t mbuf_bytes(const struct wh_plan *plan)
+{
+	/* The mempool puts a header before each object and aligns it to cache lines. */
+	return RTE_ALIGN_CEIL(sizeof(struct rte_mbuf) + plan->room_bytes + 64, 64) + 64;
+}
+
+static uint64_t add_up(struct wh_plan *plan)
+{
+	const uint64_t tables = wh_session_table_bytes(plan->window_pkts, plan->sender_chunks) +
+		wh_session_table_bytes(plan->window_pkts, plan->receiver_chunks);
+	const struct wh_plan_user users[WH_PLAN_USERS] = {
+		{"sender's chunks", (uint64_t)plan->sender_chunks * WH_CHUNK_BYTES_DEFAULT},
+		{"receiver's chunks", (uint64_t)plan->receiver_chunks * WH_CHUNK_BYTES_DEFAULT},
+		{"packets in the ports", plan->port_mbufs * mbuf_bytes(plan)},
+		{"packets in the lambda", plan->lambda_mbufs * mbuf_bytes(plan)},
+		{"tables of both sessions", tables},
+		{"lambda's delay lines", plan->lambda_mbufs * UINT64_C(64)},
+	};
+
+	memcpy(plan->user, users, sizeof(users));
+	plan->total_bytes = 0;
+	for (uint32_t i = 0; i < WH_PLAN_USERS; i++)
+		plan->total_bytes += users[i].bytes;
+	return plan->total_bytes;
+}
+
+static void plan_packets(const struct wh_demo_options *options, struct wh_plan *plan)
+{
+	uint32_t frame_bytes;
+	struct wh_lambda_config lambda = {.path = {[WH_LAMBDA_A] = options->forward}};
+
+	plan->payload_bytes = wh_encap_payload_bytes(WH_IPV4, options->mtu_bytes);
+	plan->wire_bytes = wh_encap_wire_bytes(WH_IPV4, plan->payload_bytes);
+	plan->payload_line_bps = wh_muldiv_u64(options->forward.rate_bps, plan->payload_bytes,
+		(uint64_t)options->mtu_bytes + WH_ETHER_BYTES + WH_ETHER_WIRE_BYTES);
+	plan->room_bytes = wh_port_room_bytes(options->mtu_bytes);
+	plan->reverse = (struct wh_path_config){
+		.rate_bps = options->forward.rate_bps,
+		.delay_ns = options->rtt_ns - options->forward.delay_ns,
+		.queue_bytes = REVERSE_QUEUE_BYTES,
+		.seed = options->seed + 1,
+	};
+	frame_bytes = plan->wire_bytes - WH_ETHER_WIRE_BYTES;
+	lambda.path[WH_LAMBDA_B] = plan->reverse;
+	plan->lambda_mbufs = wh_lambda_mbufs_needed(&lambda, frame_bytes) + CONTROL_MBUFS;
+	/* Both ends' rings full, both stations' bursts, and what lcores keep in their caches. */
+	plan->port_mbufs = 2 * (WH_LAMBDA_RING_PKTS_DEFAULT / 2 + WH_STATION_MBUFS) + 2 * 256 * 2;
+}
+
+static uint32_t chunks_for(uint64_t bdp_bytes, uint32_t round_trips)
+{
+	uint64_t chunks = round_trips * bdp_bytes / WH_CHUNK_BYTES_DEFAULT + STORE_CHUNKS;
+
+	return (uint32_t)RTE_MIN(chunks, UINT64_C(60000)); /* slots are 16 bits wide */
+}
+
+static uint32_t window_for(const struct wh_plan *plan)
+{
+	uint64_t bytes = (uint64_t)RTE_MAX(plan->sender_chunks, plan->receiver_chunks) *
+		WH_CHUNK_BYTES_DEFAULT;
+	uint64_t pkts = bytes / plan->payload_bytes;
+	uint32_t window_pkts = WH_WINDOW_PACKETS_MIN;
+
+	while (window_pkts < pkts && window_pkts < WH_WINDOW_PACKETS_MAX)
+		window_pkts *= 2;
+	return window_pkts;
+}
+
+int wh_plan_make(const struct wh_demo_options *options, struct wh_plan *plan)
+{
+	uint64_t bdp_bytes =
+		wh_muldiv_u64(options->forward.rate_bps, options->rtt_ns, 8 * WH_NS_PER_S);
+
+	*plan = (struct wh_plan){0};
+	plan_packets(options, plan);
+	plan->budget_bytes = options->memory_bytes != 0 ? options->memory_bytes :
+		RTE_MAX(available_bytes() / 2, free_hugepage_bytes());
+	plan->sender_chunks = chunks_for(bdp_bytes, SENDER_ROUND_TRIPS);
+	plan->receiver_chunks = chunks_for(bdp_bytes, RECEIVER_ROUND_TRIPS);
+	plan->window_pkts = window_for(plan);
+	plan->limited = plan->window_pkts == WH_WINDOW_PACKETS_MAX &&
+		bdp_bytes / plan->payload_bytes > WH_WINDOW_PACKETS_MAX;
+
+	/* Chunks are what can be had in fewer; packets on the line are not. */
+	while (add_up(plan) > plan->budget_bytes) {
+		if (plan->sender_chunks <= CHUNKS_MIN && plan->receiver_chunks <= CHUNKS_MIN)
+			return -ENOMEM;
+		plan->limited = true;
+		plan->sender_chunks = RTE_MAX(plan->sender_chunks * 7 / 8, CHUNKS_MIN);
+		plan->receiver_chunks = RTE_MAX(plan->receiver_chunks * 7 / 8, CHUNKS_MIN);
+		plan->window_pkts = window_for(plan);
+	}
+	return 0;
+}
+
+void wh_plan_print(const struct wh_plan *plan, FILE *to)
+{
+	char text[WH_UNITS_MAX];
+
+	for (uint32_t i = 0; i < WH_PLAN_USERS; i++)
+		fprintf(to, "memory: %-24s %s\n", plan->user[i].name,
+			wh_format_size(text, sizeof(text), plan->user[i].bytes));
+	fprintf(to, "memory: %-24s %s (%u and %u chunks, window of %u packets)\n", "all together",
+		wh_format_size(text, sizeof(text), plan->total_bytes), plan->sender_chunks,
+		plan->receiver_chunks, plan->window_pkts);
+}

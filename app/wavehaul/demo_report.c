@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "demo_report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "store/store.h"
+
+#define PROGRESS_MS 250
+
+/* A counter that another lcore writes: one load, neither torn nor cached. */
+static uint64_t peek(const uint64_t *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+void wh_demo_progress_init(struct wh_demo_progress *progress, uint64_t hz, uint64_t bytes_total)
+{
+	*progress = (struct wh_demo_progress){
+		.shown = isatty(STDERR_FILENO) == 1,
+		.hz = hz,
+		.bytes_total = bytes_total,
+	};
+}
+
+static void print_line(struct wh_demo_progress *progress, uint64_t now_tsc, uint64_t bytes,
+	uint64_t retransmitted_pkts, const char *stalled_by)
+{
+	double hz = (double)progress->hz;
+	double since_start_s = (double)(now_tsc - progress->started_tsc) / hz;
+	double since_last_s = (double)(now_tsc - progress->last_tsc) / hz;
+	double mean_bps = (double)bytes * 8 / since_start_s;
+	double now_bps = (double)(bytes - progress->last_bytes) * 8 / since_last_s;
+	double left_s =
+		mean_bps > 0 ? (double)(progress->bytes_total - bytes) * 8 / mean_bps : 0;
+	double percent = progress->bytes_total > 0 ?
+		100.0 * (double)bytes / (double)progress->bytes_total : 100.0;
+	char size[WH_UNITS_MAX];
+	char now_text[WH_UNITS_MAX];
+	char mean_text[WH_UNITS_MAX];
+
+	fprintf(stderr, "\r%10s %5.1f %%  now %s  mean %s  again %" PRIu64 "  ETA %.0f s%s%s\033[K",
+		wh_format_size(size, sizeof(size), bytes), percent,
+		wh_format_rate(now_text, sizeof(now_text), now_bps),
+		wh_format_rate(mean_text, sizeof(mean_text), mean_bps), retransmitted_pkts, left_s,
+		stalled_by != NULL ? "  stalled by " : "", stalled_by != NULL ? stalled_by : "");
+	progress->line_open = true;
+}
+
+int32_t wh_demo_progress_poll(struct wh_demo_progress *progress, uint64_t now_tsc,
+	const struct wh_session *sender, const struct wh_session *receiver)
+{
+	if (!progress->shown || receiver == NULL || now_tsc < progress->next_tsc)
+		return 0;
+	progress->next_tsc = now_tsc + wh_ns_to_tsc(progress->hz, PROGRESS_MS * 1000000);
+
+	uint64_t bytes = peek(&wh_session_stats(receiver)->received_bytes);
+
+	if (progress->started_tsc == 0) {
+		progress->started_tsc = now_tsc;
+		progress->last_tsc = now_tsc;
+		return 1;
+	}
+	print_line(progress, now_tsc, bytes,
+		peek(&wh_session_stats(sender)->retransmitted_pkts),
+		wh_session_stalled(sender) ? wh_limit_name(wh_session_limit_now(sender)) : NULL);
+	progress->last_tsc = now_tsc;
+	progress->last_bytes = bytes;
+	return 1;
+}
+
+void wh_demo_progress_end(struct wh_demo_progress *progress)
+{
+	if (progress->line_open)
+		fprintf(stderr, "\r\033[K");
+	progress->line_open = false;
+}
+
+static uint64_t dropped_pkts(const struct wh_path_stats *path)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = WH_PATH_DELIVERED + 1; i < WH_PATH_DROPS; i++)
+		sum += path->dropped_pkts[i];
+	return sum;
+}
+
+static double goodput_bps(const struct wh_demo_result *result)
+{
+	return result->verified && result->seconds > 0 ?
+		(double)result->bytes * 8 / result->seconds : 0;
+}
+
+static uint64_t lateness_ns(const struct wh_demo_result *result, double share)
+{
+	uint64_t late_tsc = wh_pacer_lateness_quantile(&result->pacer, share);
+
+	return late_tsc == UINT64_MAX ? late_tsc : wh_tsc_to_ns(result->hz, late_tsc);
+}
+
+static void row(const char *name, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void row(const char *name, const char *format, ...)
+{
+	va_list args;
+
+	printf("  %-16s", name);
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	printf("\n");
+}
+
+static void print_packet_rows(const struct wh_demo_result *result)
+{
+	row("packets", "%" PRIu64 " sent, of them %" PRIu64 " again; %" PRIu64
+		" duplicates, %" PRIu64 " bad", result->sender.sent_pkts,
+		result->sender.retransmitted_pkts, result->receiver.duplicate_pkts,
+		result->bad_pkts);
+	row("lost on the way", "%" PRIu64 " (loss %" PRIu64 ", queue %" PRIu64 ", outage %" PRIu64
+		", bit errors %" PRIu64 "), %" PRIu64 " corrupted, %" PRIu64 " overtaken",
+		dropped_pkts(&result->forward), result->forward.dropped_pkts[WH_PATH_DROP_LOSS],
+		result->forward.dropped_pkts[WH_PATH_DROP_QUEUE],
+		result->forward.dropped_pkts[WH_PATH_DROP_OUTAGE],
+		result->forward.dropped_pkts[WH_PATH_DROP_BIT_ERROR],
+		result->forward.corrupted_pkts, result->forward.reordered_pkts);
+}
+
+void wh_demo_print_table(const struct wh_demo_result *result)
+{
+	const struct wh_demo_options *options = result->options;
+	char text[3][WH_UNITS_MAX];
+	char digest[2 * WH_DIGEST_BYTES + 1];
+
+	printf("%s\n", result->verified ? "arrived, every byte right" : "not arrived");
+	row("lambda", "%s, RTT %s, MTU %u, loss %g",
+		wh_format_rate(text[0], WH_UNITS_MAX, (double)options->forward.rate_bps),
+		wh_format_time(text[1], WH_UNITS_MAX, options->rtt_ns), options->mtu_bytes,
+		options->loss);
+	row("file", "%s in %.3f s", wh_format_size(text[0], WH_UNITS_MAX, result->bytes),
+		result->seconds);
+	if (result->verified)
+		row("goodput", "%s, %.1f %% of the %s that the line carries",
+			wh_format_rate(text[0], WH_UNITS_MAX, goodput_bps(result)),
+			100 * goodput_bps(result) / (double)result->plan->payload_line_bps,
+			wh_format_rate(
+				text[1], WH_UNITS_MAX, (double)result->plan->payload_line_bps));
+	row("limited by", "%s (profile %s)", wh_limit_name(result->limited_by),
+		options->profile->name);
+	print_packet_rows(result);
+	row("round trip", "%s measured",
+		wh_format_time(text[0], WH_UNITS_MAX, wh_tsc_to_ns(result->hz, result->rtt_tsc)));
+	row("pacing", "half of the packets at most %s late, 99 %% at most %s",
+		wh_format_time(text[0], WH_UNITS_MAX, lateness_ns(result, 0.5)),
+		wh_format_time(text[1], WH_UNITS_MAX, lateness_ns(result, 0.99)));
+	if (result->digest_known) {
+		wh_digest_text(&result->digest, digest);
+		row("XXH3-128", "%s", digest);
+	}
+	row("ran on", "%u lcores, %s of memory%s", result->lcores,
+		wh_format_size(text[0], WH_UNITS_MAX, result->plan->total_bytes),
+		result->hugepages ? " in hugepages" : ", no hugepages");
+}
+
+static json_t *digest_json(const struct wh_demo_result *result)
+{
+	char digest[2 * WH_DIGEST_BYTES + 1];
+
+	wh_digest_text(&result->digest, digest);
+	return json_pack("{s:s, s:o, s:b}", "algorithm", "xxh3-128", "value",
+		result->digest_known ? json_string(digest) : json_null(), "verified",
+		result->verified);
+}
+
+static json_t *packets_json(const struct wh_demo_result *result)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+		"sent", (json_int_t)result->sender.sent_pkts,
+		"retransmitted", (json_int_t)result->sender.retransmitted_pkts,
+		"duplicates", (json_int_t)result->receiver.duplicate_pkts,
+		"dropped_by_path", (json_int_t)dropped_pkts(&result->forward),
+		"bad", (json_int_t)result->bad_pkts,
+		"received", (json_int_t)result->receiver.received_pkts,
+		"dropped_on_return", (json_int_t)dropped_pkts(&result->reverse),
+		"naks", (json_int_t)result->receiver.naks);
+}
+
+int wh_demo_print_json(const struct wh_demo_result *result)
+{
+	const struct wh_demo_options *options = result->options;
+	json_t *object = json_pack(
+		"{s:s, s:b, s:s, s:I, s:f, s:f, s:I, s:{s:I, s:I, s:f, s:I, s:f, s:I},"
+		" s:o, s:o, s:s, s:o, s:I, s:I, s:{s:I, s:I, s:I}, s:I, s:b, s:I}",
+		"verb", "demo",
+		"ok", result->exit_status == 0,
+		"profile", options->profile->name,
+		"bytes", (json_int_t)result->bytes,
+		"seconds", result->seconds,
+		"goodput_bps", goodput_bps(result),
+		"payload_line_bps", (json_int_t)result->plan->payload_line_bps,
+		"path",
+		"rate_bps", (json_int_t)options->forward.rate_bps,
+		"rtt_ns", (json_int_t)options->rtt_ns,
+		"loss", options->loss,
+		"seed", (json_int_t)options->seed,
+		"bit_error", options->forward.bit_error,
+		"queue_bytes", (json_int_t)options->forward.queue_bytes,
+		"packets", packets_json(result),
+		"digest", digest_json(result),
+		"limited_by", wh_limit_name(result->limited_by),
+		"error", result->error[0] == '\0' ? json_null() : json_string(result->error),
+		"mtu", (json_int_t)options->mtu_bytes,
+		"rtt_measured_ns", (json_int_t)wh_tsc_to_ns(result->hz, result->rtt_tsc),
+		"lateness_ns",
+		"p50", (json_int_t)lateness_ns(result, 0.5),
+		"p99", (json_int_t)lateness_ns(result, 0.99),
+		"p999", (json_int_t)lateness_ns(result, 0.999),
+		"memory_bytes", (json_int_t)result->plan->total_bytes,
+		"hugepages", result->hugepages,
+		"lcores", (json_int_t)result->lcores);
+
+	if (object == NULL)
+		return -ENOMEM;
+	json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(12));
+	printf("\n");
+	json_decref(object);
+	return 0;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "eal.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_lcore.h>
+
+#include "complain.h"
+#include "base/assert.h"
+#include "base/clock.h"
+
+#define ARGUMENTS_MAX 48
+#define HUGEPAGE_BYTES (UINT64_C(2) << 20)
+
+/* What EAL, its heap's overhead and drivers take beside the pools. */
+#define EAL_OWN_BYTES (UINT64_C(48) << 20)
+
+/* The argv that EAL keeps pointers into. */
+struct arguments {
+	int count;
+	char *text[ARGUMENTS_MAX + 1];
+};
+
+static void append(struct arguments *arguments, const char *text)
+{
+	if (arguments->count == ARGUMENTS_MAX)
+		return;
+	arguments->text[arguments->count] = strdup(text);
+	WH_ASSERT(arguments->text[arguments->count] != NULL);
+	arguments->count++;
+}
+
+static void append_split(struct arguments *arguments, const char *text)
+{
+	char *copy = strdup(text);
+	char *rest = copy;
+	char *word;
+
+	WH_ASSERT(copy != NULL);
+	while ((word = strtok_r(rest, " ", &rest)) != NULL)
+		append(arguments, word);
+	free(copy);
+}
+
+static uint64_t free_hugepage_bytes(void)
+{
+	FILE *file = fopen("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "r");
+	unsigned long long pages = 0;
+
+	if (file == NULL)
+		return 0;
+	if (fscanf(file, "%llu", &pages) != 1)
+		pages = 0;
+	fclose(file);
+	return pages * HUGEPAGE_BYTES;
+}
+
+/* "0,1": the first CPUs that this process may run on. */
+static uint32_t list_cpus(uint32_t wanted, char *list, size_t room)
+{
+	cpu_set_t allowed;
+	uint32_t found = 0;
+	size_t used = 0;
+
+	list[0] = '\0';
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+		return 0;
+	for (int cpu = 0; cpu < CPU_SETSIZE && found < wanted; cpu++) {
+		if (!CPU_ISSET(cpu, &allowed))
+			continue;
+		used += (size_t)snprintf(
+			list + used, room - used, "%s%d", found == 0 ? "" : ",", cpu);
+		found++;
+	}
+	return found;
+}
+
+static void derive(const struct wh_eal_config *config, bool hugepages, struct arguments *arguments)
+{
+	char text[64];
+	uint64_t memory_mib = (config->memory_bytes + EAL_OWN_BYTES) >> 20;
+
+	append(arguments, "wavehaul");
+	if (list_cpus(config->cpus_max, text, sizeof(text)) > 0) {
+		append(arguments, "-l");
+		append(arguments, text);
+	}
+	if (hugepages) {
+		append(arguments, "--in-memory");
+	} else {
+		append(arguments, "--no-huge");
+		append(arguments, "--no-shconf");
+		append(arguments, "-m");
+		snprintf(text, sizeof(text), "%llu", (unsigned long long)memory_mib);
+		append(arguments, text);
+	}
+	append(arguments, "--iova-mode=va");
+	append(arguments, "--no-pci");
+	append(arguments, config->verbose ? "--log-level=notice" : "--log-level=error");
+	if (config->extra != NULL)
+		append_split(arguments, config->extra);
+}
+
+int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found)
+{
+	bool hugepages = free_hugepage_bytes() >= config->memory_bytes + EAL_OWN_BYTES;
+	struct arguments arguments = {0};
+
+	WH_ASSERT(config->cpus_max >= 1 && config->cpus_max <= WH_EAL_CPUS_MAX);
+	derive(config, hugepages, &arguments);
+	if (config->verbose) {
+		fprintf(stderr, "eal:");
+		for (int i = 1; i < arguments.count; i++)
+			fprintf(stderr, " %s", arguments.text[i]);
+		fprintf(stderr, "\n");
+	}
+	if (rte_eal_init(arguments.count, arguments.text) < 0) {
+		wh_complain("DPDK does not start (%s); its own words are above, `--verbose` "
+			"shows its arguments%s", rte_strerror(rte_errno),
+			config->extra != NULL ? ", and --eal may be wrong" : "");
+		return -ENODEV;
+	}
+
+	*found = (struct wh_eal_found){.hugepages = hugepages};
+	found->lcore[found->lcores++] = rte_get_main_lcore();
+
+	unsigned int lcore;
+
+	RTE_LCORE_FOREACH_WORKER(lcore)
+		if (found->lcores < WH_EAL_CPUS_MAX)
+			found->lcore[found->lcores++] = lcore;
+	return 0;
+}
+
+void wh_eal_stop(void)
+{
+	rte_eal_cleanup();
+}

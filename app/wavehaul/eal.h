@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_EAL_H
+#define WH_APP_EAL_H
+
+/*
+ * Starting DPDK's environment with arguments derived from the machine: hugepages when enough are
+ * free (--in-memory, which needs no rights), else ordinary memory (--no-huge); the CPUs that this
+ * process may use; no PCI devices unless a verb wants them.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define WH_EAL_CPUS_MAX 8
+
+struct wh_eal_config {
+	uint64_t memory_bytes;   /* that the caller's pools take together */
+	uint32_t cpus_max;       /* lcores wanted, at most WH_EAL_CPUS_MAX */
+	const char *extra;       /* of --eal: more arguments, blank-separated; NULL: none */
+	bool verbose;
+};
+
+struct wh_eal_found {
+	bool hugepages;
+	uint32_t lcores;
+	unsigned int lcore[WH_EAL_CPUS_MAX]; /* [0]: the main lcore */
+};
+
+/* 0, or a negative errno after one sentence on stderr that says what to do. */
+int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found);
+void wh_eal_stop(void);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_version.h>
+
+#include "verbs.h"
+
+static const struct {
+	const char *name;
+	const char *summary;
+	int (*run)(int argc, char **argv);
+} verbs[] = {
+	{"demo", "send a file across an emulated lambda inside this machine", wh_verb_demo},
+};
+
+#define VERBS (sizeof(verbs) / sizeof(verbs[0]))
+
+static void print_help(FILE *to)
+{
+	fprintf(to,
+		"wavehaul: transfers on dedicated 10-100 Gb/s lambdas, past the kernel by DPDK\n"
+		"\n"
+		"usage: wavehaul VERB [OPTIONS]\n"
+		"\n"
+		"Verbs:\n");
+	for (size_t i = 0; i < VERBS; i++)
+		fprintf(to, "  %-8s %s\n", verbs[i].name, verbs[i].summary);
+	fprintf(to,
+		"\n"
+		"`wavehaul VERB --help` explains a verb; `wavehaul --version` names the build.\n"
+		"First steps: `wavehaul demo`\n"
+		"\n" WH_EXIT_HELP);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		print_help(stderr);
+		return WH_EXIT_USAGE;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+		print_help(stdout);
+		return WH_EXIT_OK;
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		printf("wavehaul %s, %s\n", WH_VERSION, rte_version());
+		return WH_EXIT_OK;
+	}
+	for (size_t i = 0; i < VERBS; i++)
+		if (strcmp(argv[1], verbs[i].name) == 0)
+			return verbs[i].run(argc - 1, argv + 1);
+	fprintf(stderr, "wavehaul: no verb '%s'; `wavehaul --help` lists them\n", argv[1]);
+	return WH_EXIT_USAGE;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_VERBS_H
+#define WH_APP_VERBS_H
+
+/* One file per subcommand; each gets its own argc and argv, argv[0] being its name. */
+
+enum wh_exit {
+	WH_EXIT_OK = 0,
+	WH_EXIT_OTHER = 1,
+	WH_EXIT_USAGE = 2,
+	WH_EXIT_NO_FILE = 3,
+	WH_EXIT_NETWORK = 5,
+	WH_EXIT_VERIFY = 6,
+	WH_EXIT_HARDWARE = 7, /* configuration or hardware */
+	WH_EXIT_INTERRUPTED = 20,
+	WH_EXIT_STALLED = 30,
+};
+
+/* The table of them, for --help. */
+#define WH_EXIT_HELP                                                                               \
+	"Exit status:\n"                                                                           \
+	"  0 ok                      5 network                  20 interrupted\n"                  \
+	"  1 other failure           6 verification failed      30 stalled\n"                      \
+	"  2 wrong usage             7 configuration or hardware\n"                                \
+	"  3 no such file, or not readable\n"
+
+int wh_verb_demo(int argc, char **argv);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_PORT_PORT_H
+#define WH_PORT_PORT_H
+
+/*
+ * A DPDK ethdev as an end of a lambda. What the driver can do is asked, never assumed: an
+ * offload that it does not offer is not configured, and what it cannot send (chains, memory from
+ * outside) is copied into one mbuf first.
+ *
+ * Ownership: wh_port_receive gives its mbufs to the caller. wh_port_send takes as many as it
+ * returns; the port frees those, sent or not. One lcore at a time uses a queue, and it alone
+ * writes that queue's backlog and counters; different queues share nothing that is written but
+ * the state of the link.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rte_common.h>
+#include <rte_ether.h>
+#include <rte_mbuf.h>
+#include <rte_mbuf_dyn.h>
+#include <rte_mempool.h>
+
+#define WH_PORT_QUEUES_MAX 16
+
+/* Packets that wait where the port is full; also the longest burst that send is sure to take. */
+#define WH_PORT_BACKLOG_PKTS 64
+
+/* Room that any sentence of wh_port_open fits in. */
+#define WH_PORT_WHY_BYTES 256
+
+/* The largest MTU for which a frame's room still fits an mbuf's 16-bit lengths with ease. */
+#define WH_PORT_MTU_MAX 32000
+
+enum wh_port_drop {
+	WH_PORT_RX_CHECKSUM = 0, /* the port says that the IP or UDP sum is wrong */
+	WH_PORT_RX_CHAIN,        /* several segments, more bytes than one mbuf of the pool holds */
+	WH_PORT_RX_NO_MBUF,      /* several segments, and no mbuf to copy them into */
+	WH_PORT_RX_MISSED,       /* by the device: no free descriptor (wh_port_stats_total only) */
+	WH_PORT_RX_ERROR,        /* by the device: bad frames (wh_port_stats_total only) */
+	WH_PORT_TX_CHAIN,        /* as on receiving, on a port without multi-segment sending */
+	WH_PORT_TX_LINK_DOWN,
+	WH_PORT_TX_STOPPED, /* handed over after, or waiting at, wh_port_stop */
+	WH_PORT_DROPS,
+};
+
+const char *wh_port_drop_name(enum wh_port_drop drop);
+
+struct wh_port_stats {
+	uint64_t rx_pkts; /* given to the caller */
+	uint64_t rx_bytes;
+	uint64_t tx_pkts; /* taken by the device */
+	uint64_t tx_bytes;
+	uint64_t tx_full;       /* bursts that the device did not take whole: not a loss */
+	uint64_t tx_linearised; /* packets copied into one mbuf to be sent */
+	uint64_t dropped_pkts[WH_PORT_DROPS];
+};
+
+struct wh_port_config {
+	uint16_t ethdev; /* id; see wh_port_find */
+	uint16_t queues; /* pairs of a receiving and a sending queue */
+	uint16_t mtu;
+	uint16_t rx_descriptors;   /* 0: what the driver likes best */
+	uint16_t tx_descriptors;   /* 0: likewise */
+	struct rte_mempool *pool;  /* wh_port_room_bytes(mtu) of room in each mbuf */
+	int socket;                /* of queues; SOCKET_ID_ANY: the device's */
+	uint32_t link_wait_ms;     /* 0: the link need not be up; see wh_port_await_link */
+	struct rte_ether_addr mac; /* zero: the device's own */
+};
+
+struct wh_port_queue {
+	struct rte_mbuf *backlog[WH_PORT_BACKLOG_PKTS];
+	uint16_t backlog_pkts;
+	struct wh_port_stats stats;
+} __rte_cache_aligned;
+
+struct wh_port {
+	uint16_t ethdev;
+	uint16_t queues;
+	uint16_t mtu;
+	uint32_t frame_bytes_max;
+	bool multi_segment_tx; /* chains and outside memory may be sent as they are */
+	bool tsc_stamps;       /* arrival stamps of this driver are cycles of the TSC */
+	bool started;
+	bool link_up; /* written by wh_port_watch_link, read by every queue's lcore */
+	int socket;
+	int stamp_offset; /* of the arrival time in an mbuf */
+	uint64_t stamp_flag;
+	struct rte_mempool *pool;
+	struct rte_ether_addr mac; /* to use in headers */
+	struct wh_port_queue queue[WH_PORT_QUEUES_MAX];
+};
+
+/* The id of the ethdev of that name ("0000:3b:00.0", "net_memif0"): 0, or -ENODEV. */
+int wh_port_find(const char *name, uint16_t *ethdev);
+
+/* Data room of mbufs (headroom counted) in which a frame of this MTU fits with every driver. */
+uint16_t wh_port_room_bytes(uint16_t mtu);
+
+/*
+ * Configures and starts the ethdev. 0 and *opened; or a negative errno, and in `why` one sentence
+ * that says what to do. After a failure the ethdev is stopped and may be tried again.
+ */
+int wh_port_open(
+	const struct wh_port_config *config, struct wh_port **opened, char *why, size_t why_bytes);
+
+/*
+ * Stops the device; what waits in the backlogs is freed and counted. Afterwards receive gives
+ * nothing, send drops and counts. May be called twice; no lcore may be using a queue meanwhile.
+ */
+void wh_port_stop(struct wh_port *port);
+
+/* Stops and closes the ethdev, which is gone then, and frees the port. NULL is allowed. */
+void wh_port_close(struct wh_port *port);
+
+/*
+ * Waits until the link is up: 0, or -ENETDOWN when it is still down after wait_ms. Where both
+ * ends are in one process (memif), wait for each: the first packet is lost otherwise.
+ */
+int wh_port_await_link(struct wh_port *port, uint32_t wait_ms);
+
+/*
+ * Asks the device for the state of the link; true when up. To be called every few milliseconds
+ * by one lcore: some drivers take microseconds to answer.
+ */
+bool wh_port_watch_link(struct wh_port *port);
+
+/* Up to `count` packets, each in one segment; returns how many. */
+uint16_t wh_port_receive(
+	struct wh_port *port, uint16_t queue, struct rte_mbuf **pkts, uint16_t count);
+
+/*
+ * Returns how many of `pkts`, from the first, are the port's now: at least
+ * min(count, wh_port_send_room()) unless mbufs to copy into run out. Those that the device does
+ * not take wait in the backlog, which goes first at the next call. While the link is down all are
+ * taken, freed and counted, since what would be sent after the repair is stale.
+ */
+uint16_t wh_port_send(struct wh_port *port, uint16_t queue, struct rte_mbuf **pkts, uint16_t count);
+
+/* Sends from the backlog what the device takes; returns how many still wait. */
+uint16_t wh_port_flush(struct wh_port *port, uint16_t queue);
+
+static inline uint16_t wh_port_send_room(const struct wh_port *port, uint16_t queue)
+{
+	return WH_PORT_BACKLOG_PKTS - port->queue[queue].backlog_pkts;
+}
+
+const struct wh_port_stats *wh_port_stats(const struct wh_port *port, uint16_t queue);
+
+/* Sum over the queues, with what the device itself counts as long as it is started. */
+void wh_port_stats_total(const struct wh_port *port, struct wh_port_stats *total);
+
+/*
+ * When a packet came: the stamp that it carries, else fallback_tsc (the time of the burst).
+ * Only stamps of an emulated lambda are cycles of the TSC; NICs and capture files stamp by clocks
+ * of their own, and theirs are not read.
+ */
+static inline uint64_t wh_port_arrived_tsc(
+	const struct wh_port *port, const struct rte_mbuf *pkt, uint64_t fallback_tsc)
+{
+	if (port->tsc_stamps && (pkt->ol_flags & port->stamp_flag) != 0)
+		return *RTE_MBUF_DYNFIELD(pkt, port->stamp_offset, const rte_mbuf_timestamp_t *);
+	return fallback_tsc;
+}
+
+/*
+ * Whether a UDP sum in the packet has yet to be verified. Not where the port found it good, nor
+ * where it says NONE: sums that a peer on the same host left to an offload do not verify, and
+ * that is right.
+ */
+static inline bool wh_port_udp_sum_unknown(const struct rte_mbuf *pkt)
+{
+	return (pkt->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_UNKNOWN;
+}
+
+#endif

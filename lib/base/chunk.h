@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_BASE_CHUNK_H
+#define WH_BASE_CHUNK_H
+
+/*
+ * A chunk is the unit that travels between files and sessions: up to `chunk_bytes` (1 MiB) of
+ * one stream, at a multiple of chunk_bytes in it. Every chunk of a stream but the last is full.
+ *
+ * Ownership goes with the pointer through FIFOs, always in a circle:
+ *   sending:   free -> reader fills -> ready -> host_trans .. get_rcv_stat -> free
+ *   receiving: free -> rcv fills -> host_rcv -> deliver -> writer -> recycled -> host_rcv
+ * Who holds the pointer may read and write everything in the chunk; nobody else touches it.
+ *
+ * A stream ends with an end marker: a chunk of no bytes with `end` set, `number` = count of the
+ * chunks before it and the digest of all bytes. It has no data and belongs to the side that
+ * sends it into the FIFO; it never comes back.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define WH_CHUNK_BYTES_DEFAULT (UINT32_C(1) << 20)
+
+/* Chunk memory is aligned for O_DIRECT and for vector code. */
+#define WH_CHUNK_ALIGN 4096
+
+#define WH_DIGEST_BYTES 16
+
+/* XXH3-128 in its canonical (big-endian) form: what `xxh128sum` prints. */
+struct wh_digest {
+	uint8_t bytes[WH_DIGEST_BYTES];
+};
+
+struct wh_chunk {
+	uint8_t *data;
+	uint64_t number;
+	uint32_t bytes;
+	uint32_t slot; /* index in its pool: a key for tables beside it */
+	bool end;
+	struct wh_digest digest;
+};
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_BASE_FIFO_H
+#define WH_BASE_FIFO_H
+
+/*
+ * The FIFO between two processes: a single-producer single-consumer rte_ring on plain memory.
+ *
+ *   wh_fifo       elements of 8 bytes: pointers or serials
+ *   wh_slot_fifo  byte strings of up to slot_bytes, written and read in place
+ *
+ * Both hold `count` elements, a power of two. Producer and consumer may be on different cores.
+ */
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <rte_ring.h>
+#include <rte_ring_elem.h>
+#include <rte_ring_peek_zc.h>
+
+#include "base/assert.h"
+
+struct wh_fifo {
+	struct rte_ring *ring;
+};
+
+/* 0 or -ENOMEM. */
+int wh_fifo_init(struct wh_fifo *fifo, uint32_t count);
+void wh_fifo_free(struct wh_fifo *fifo);
+
+static inline bool wh_fifo_push_u64(struct wh_fifo *fifo, uint64_t value)
+{
+	return rte_ring_sp_enqueue_elem(fifo->ring, &value, sizeof(value)) == 0;
+}
+
+static inline bool wh_fifo_pop_u64(struct wh_fifo *fifo, uint64_t *value)
+{
+	return rte_ring_sc_dequeue_elem(fifo->ring, value, sizeof(*value)) == 0;
+}
+
+static inline bool wh_fifo_push(struct wh_fifo *fifo, void *pointer)
+{
+	return wh_fifo_push_u64(fifo, (uint64_t)(uintptr_t)pointer);
+}
+
+/* NULL when empty. */
+static inline void *wh_fifo_pop(struct wh_fifo *fifo)
+{
+	uint64_t value;
+
+	return wh_fifo_pop_u64(fifo, &value) ? (void *)(uintptr_t)value : NULL;
+}
+
+static inline uint32_t wh_fifo_count(const struct wh_fifo *fifo)
+{
+	return rte_ring_count(fifo->ring);
+}
+
+static inline uint32_t wh_fifo_room(const struct wh_fifo *fifo)
+{
+	return rte_ring_free_count(fifo->ring);
+}
+
+/* One byte string in a slot: its length and when it came (or is to go). */
+struct wh_slot {
+	uint64_t when_tsc;
+	uint32_t bytes;
+	uint32_t note; /* meaning is the users': a packet type, a reason */
+	uint8_t data[];
+};
+
+struct wh_slot_fifo {
+	struct rte_ring *ring;
+	uint32_t slot_bytes; /* room in data[] */
+};
+
+int wh_slot_fifo_init(struct wh_slot_fifo *fifo, uint32_t count, uint32_t slot_bytes);
+void wh_slot_fifo_free(struct wh_slot_fifo *fifo);
+
+/* A slot to write into, or NULL when full; made visible by commit, forgotten by abandon. */
+static inline struct wh_slot *wh_slot_fifo_reserve(struct wh_slot_fifo *fifo)
+{
+	struct rte_ring_zc_data zc;
+
+	if (rte_ring_enqueue_zc_bulk_elem_start(fifo->ring,
+		    (unsigned int)sizeof(struct wh_slot) + fifo->slot_bytes, 1, &zc, NULL) == 0)
+		return NULL;
+	return (struct wh_slot *)zc.ptr1;
+}
+
+static inline void wh_slot_fifo_commit(struct wh_slot_fifo *fifo)
+{
+	rte_ring_enqueue_zc_elem_finish(fifo->ring, 1);
+}
+
+static inline void wh_slot_fifo_abandon(struct wh_slot_fifo *fifo)
+{
+	rte_ring_enqueue_zc_elem_finish(fifo->ring, 0);
+}
+
+/* The oldest slot, or NULL when empty; given back by release. */
+static inline struct wh_slot *wh_slot_fifo_peek(struct wh_slot_fifo *fifo)
+{
+	struct rte_ring_zc_data zc;
+
+	if (rte_ring_dequeue_zc_bulk_elem_start(fifo->ring,
+		    (unsigned int)sizeof(struct wh_slot) + fifo->slot_bytes, 1, &zc, NULL) == 0)
+		return NULL;
+	return (struct wh_slot *)zc.ptr1;
+}
+
+static inline void wh_slot_fifo_release(struct wh_slot_fifo *fifo)
+{
+	rte_ring_dequeue_zc_elem_finish(fifo->ring, 1);
+}
+
+/* Ends a peek and leaves the slot where it is. */
+static inline void wh_slot_fifo_keep(struct wh_slot_fifo *fifo)
+{
+	rte_ring_dequeue_zc_elem_finish(fifo->ring, 0);
+}
+
+static inline uint32_t wh_slot_fifo_count(const struct wh_slot_fifo *fifo)
+{
+	return rte_ring_count(fifo->ring);
+}
+
+#endif

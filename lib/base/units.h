@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_BASE_UNITS_H
+#define WH_BASE_UNITS_H
+
+/*
+ * Quantities as operators write and read them.
+ *
+ *   rate    bits per second, decimal: 10G, 9.5Gbit, 800Mbps, 1500000; bytes with B: 1.2GB/s
+ *   size    bytes, binary: 4096, 64K, 1.5G, 1GiB, 512MiB; 1GB is refused (decimal or binary?)
+ *   time    100ms, 1.5s, 20us, 250ns; a bare number is refused (which unit?), 0 is allowed
+ *   share   a probability: 0.01%, 1e-4, 0.5; from 0 to 1
+ *
+ * Numbers are decimal, without sign or blanks, with a point or an exponent if need be. Integers
+ * are rounded to the nearest.
+ *
+ * Parsers take the whole string or nothing: 0, or -EINVAL (not such a quantity) or -ERANGE (too
+ * large, or so small that it would become 0), and write *result on success only. Letters are
+ * case-insensitive except that b/B (bit, byte) differ in rates.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+int wh_parse_rate(const char *text, uint64_t *result_bps);
+int wh_parse_size(const char *text, uint64_t *result_bytes);
+int wh_parse_time(const char *text, uint64_t *result_ns);
+int wh_parse_share(const char *text, double *result);
+
+/*
+ * Written into `text` (WH_UNITS_MAX bytes are enough), which is also returned: three significant
+ * digits, or whole ones of the smallest unit. A rate is from 0 to less than 10^21 b/s.
+ */
+#define WH_UNITS_MAX 32
+const char *wh_format_rate(char *text, size_t room, double rate_bps);   /* "9.84 Gb/s" */
+const char *wh_format_size(char *text, size_t room, uint64_t bytes);    /* "1.00 GiB" */
+const char *wh_format_time(char *text, size_t room, uint64_t span_ns);  /* "100 ms" */
+
+#endif

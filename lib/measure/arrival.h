@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_MEASURE_ARRIVAL_H
+#define WH_MEASURE_ARRIVAL_H
+
+/*
+ * Packet arrival speed AS by the median filter of udt.txt III B. Every interval is recorded: those
+ * of probing pairs and those across a pause of the sender are what the filter is there to remove.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "measure/constants.h"
+
+struct wh_arrival {
+	uint64_t hz;
+	uint64_t last_tsc;
+	bool has_last;
+	uint32_t count;  /* intervals held, up to WH_ARRIVAL_INTERVALS */
+	uint32_t cursor; /* of the next interval to overwrite */
+	uint64_t interval_tsc[WH_ARRIVAL_INTERVALS];
+};
+
+void wh_arrival_init(struct wh_arrival *arrival, uint64_t hz);
+
+/* A data packet arrived; times never decrease. */
+void wh_arrival_add(struct wh_arrival *arrival, uint64_t arrived_tsc);
+
+/*
+ * Packets per second; 0 (unknown) when the window is not full, when its median is 0 (packets of
+ * one receive burst share a timestamp), or when no more than half of it is left.
+ */
+uint32_t wh_arrival_get(const struct wh_arrival *arrival);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_MEASURE_CONSTANTS_H
+#define WH_MEASURE_CONSTANTS_H
+
+/*
+ * The constants of lib/measure in one table, each with its place in the papers.
+ */
+
+/* udt.txt III B: alpha = 0.875 = 7/8 in all of UDT's moving averages. */
+#define WH_EWMA_KEEP  7
+#define WH_EWMA_PARTS 8
+
+/* RFC 6298 (2.3): beta = 1/4 for the RTT's deviation; udt.txt names no constant for it. */
+#define WH_RTT_VAR_KEEP  3
+#define WH_RTT_VAR_PARTS 4
+
+/* udt.txt III B: N0 arrival intervals; outside [M/8, 8M] are removed; more than half must stay. */
+#define WH_ARRIVAL_INTERVALS      16
+#define WH_ARRIVAL_OUTLIER_FACTOR 8
+
+/* udt.txt III C: N1, every 16th packet starts a pair; N2 pair intervals in the median. */
+#define WH_PAIR_PERIOD_PKTS 16
+#define WH_PAIR_INTERVALS   16
+
+/*
+ * udt.txt III C: N3 delays. The thresholds are those of the Pathload tool that [7] describes: a
+ * trend is increasing when one test is sure and the other at least leans that way.
+ */
+#define WH_TREND_DELAYS    16
+#define WH_TREND_PCT_SURE  0.66
+#define WH_TREND_PCT_LEANS 0.54
+#define WH_TREND_PDT_SURE  0.55
+#define WH_TREND_PDT_LEANS 0.45
+
+/*
+ * ttp.txt II B: the short term is the last n packets, one control packet's bitmap, which III A
+ * sets to 1K bits; the long term is the whole connection and needs no constant. II C takes a
+ * weighted average of the two but names no weight: equal shares are our choice.
+ */
+#define WH_LOSS_SHORT_PKTS   1024
+#define WH_LOSS_SHORT_WEIGHT 0.5
+
+#endif

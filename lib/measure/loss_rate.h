@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_MEASURE_LOSS_RATE_H
+#define WH_MEASURE_LOSS_RATE_H
+
+/*
+ * The loss rates of ttp.txt II B and C, all as shares of packets sent:
+ *
+ *   short term  "perceived": over the last WH_LOSS_SHORT_PKTS packets
+ *   long term   "link": over all packets of the connection
+ *   estimate    their weighted mean, for choosing how much repair to send
+ *
+ * The paper's perceived rate divides by the packets received and not by all; a share is what can
+ * be compared with, and averaged with, the link rate. Its window is an exponential memory here,
+ * so that feedback of any size can be added without keeping the bits.
+ */
+
+#include <stdint.h>
+
+#include "measure/constants.h"
+
+struct wh_loss_rate {
+	double short_term;
+	uint64_t total_pkts;
+	uint64_t lost_pkts;
+};
+
+void wh_loss_rate_init(struct wh_loss_rate *loss);
+
+/* Of `total` further packets, `lost` were lost (lost <= total). */
+void wh_loss_rate_add(struct wh_loss_rate *loss, uint64_t total, uint64_t lost);
+
+/* All are 0 until packets were added: whoever has a projected rate uses that until then. */
+double wh_loss_rate_short(const struct wh_loss_rate *loss);
+double wh_loss_rate_long(const struct wh_loss_rate *loss);
+
+/* The weighted mean. */
+double wh_loss_rate_get(const struct wh_loss_rate *loss);
+
+#endif

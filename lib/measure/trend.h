@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_MEASURE_TREND_H
+#define WH_MEASURE_TREND_H
+
+/*
+ * Is the delay growing? Pairwise comparison test (share of increases among neighbours) and
+ * pairwise difference test (net change over total movement) on the last N3 delays, which are
+ * whole samples and not averages: udt.txt III C, after Pathload.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "measure/constants.h"
+
+struct wh_trend {
+	uint32_t count;
+	uint32_t cursor;
+	int64_t delay_tsc[WH_TREND_DELAYS]; /* signed: one-way delays of unrelated clocks */
+};
+
+void wh_trend_init(struct wh_trend *trend);
+void wh_trend_add(struct wh_trend *trend, int64_t delay_tsc);
+
+/* Forgets all samples: after a warning the next verdict needs fresh ones. */
+void wh_trend_reset(struct wh_trend *trend);
+
+/* Tests over the window; 0 when it is not full. PDT may be negative: the delay falls. */
+double wh_trend_pct(const struct wh_trend *trend);
+double wh_trend_pdt(const struct wh_trend *trend);
+
+/* The verdict: true only over a full window. */
+bool wh_trend_increasing(const struct wh_trend *trend);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_PATH_DELAY_LINE_H
+#define WH_PATH_DELAY_LINE_H
+
+/*
+ * Holds items until they are due. Nearly all come in order of their due time and go through a
+ * ring, in O(1). The others go through a binary heap: the late ones, which later items will
+ * overtake, and those that are due before the ring's last. Each gives its items in order of
+ * (due time, hold()), so the next item is the smaller of two heads.
+ *
+ * A late item in the ring would be in order when it comes and push all that overtake it into
+ * the heap; that is why the caller says which ones are late. The hint decides on speed only.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "path/path.h"
+
+struct wh_delay_line {
+	struct wh_path_item *ring;
+	struct wh_path_item *heap;
+	uint64_t next_order;
+	uint64_t ring_last_tsc; /* due time of the ring's last; holds while it is not empty */
+	uint32_t items_max;     /* entries of ring and heap each, items in both together */
+	uint32_t ring_head;
+	uint32_t ring_tail;
+	uint32_t ring_count;
+	uint32_t heap_count;
+};
+
+/* 0 or -ENOMEM. */
+int wh_delay_line_init(struct wh_delay_line *line, uint32_t items_max);
+void wh_delay_line_free(struct wh_delay_line *line);
+
+/* False when items_max are held. */
+bool wh_delay_line_hold(struct wh_delay_line *line, uint64_t due_tsc, bool late, void *item);
+
+/* Up to `count` items that are due at now_tsc, in order; returns how many. */
+uint32_t wh_delay_line_take(
+	struct wh_delay_line *line, uint64_t now_tsc, struct wh_path_item *items, uint32_t count);
+
+/* The next item, due or not; NULL when empty. */
+void *wh_delay_line_take_any(struct wh_delay_line *line);
+
+/* When the next item is due; WH_TSC_NEVER when empty. */
+uint64_t wh_delay_line_deadline(const struct wh_delay_line *line);
+
+static inline uint32_t wh_delay_line_held(const struct wh_delay_line *line)
+{
+	return line->ring_count + line->heap_count;
+}
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "path/line.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/assert.h"
+
+#define FRACTION_BITS 64
+#define WHOLE_CYCLE   ((unsigned __int128)1 << FRACTION_BITS)
+
+/* No span is longer; a queue without a limit in bytes has this one. */
+#define SPAN_MAX ((unsigned __int128)1 << (62 + FRACTION_BITS))
+
+/*
+ * Of one byte: so short that a packet of any 32-bit size stays below SPAN_MAX, so long that
+ * cutting off what is below 2^-64 cycles errs by less than one part in 10^6.
+ */
+#define BYTE_SPAN_MAX (SPAN_MAX >> 32)
+#define BYTE_SPAN_MIN ((unsigned __int128)1 << 20)
+
+static uint64_t whole_cycles(unsigned __int128 span)
+{
+	return (uint64_t)((span + WHOLE_CYCLE - 1) >> FRACTION_BITS);
+}
+
+int wh_line_init(struct wh_line *line, const struct wh_path_config *config, uint64_t hz)
+{
+	WH_ASSERT(hz > 0 && hz < UINT64_C(1) << 40);
+
+	*line = (struct wh_line){.queue_pkts = 0};
+	if (config->rate_bps == 0)
+		return 0;
+	line->byte_span = ((unsigned __int128)(8 * hz) << FRACTION_BITS) / config->rate_bps;
+	if (line->byte_span < BYTE_SPAN_MIN || line->byte_span > BYTE_SPAN_MAX)
+		return -EINVAL;
+
+	bool limited = config->queue_bytes > 0 && config->queue_bytes < SPAN_MAX / line->byte_span;
+
+	line->queue_span = limited ? config->queue_bytes * line->byte_span : SPAN_MAX;
+	line->queue_pkts = config->queue_pkts;
+	if (line->queue_pkts == 0)
+		return 0;
+	line->leave_tsc = calloc(line->queue_pkts, sizeof(line->leave_tsc[0]));
+	return line->leave_tsc == NULL ? -ENOMEM : 0;
+}
+
+void wh_line_free(struct wh_line *line)
+{
+	free(line->leave_tsc);
+	line->leave_tsc = NULL;
+}
+
+/* One more may wait as far as the limit in packets goes; forgets those that have left. */
+static bool packet_has_room(struct wh_line *line, uint64_t now_tsc)
+{
+	while (line->waiting_pkts > 0 && line->leave_tsc[line->oldest] <= now_tsc) {
+		line->oldest = line->oldest + 1 == line->queue_pkts ? 0 : line->oldest + 1;
+		line->waiting_pkts--;
+	}
+	return line->waiting_pkts < line->queue_pkts;
+}
+
+static void note_leaving(struct wh_line *line, uint64_t leave_tsc)
+{
+	WH_DEBUG_ASSERT(line->waiting_pkts < line->queue_pkts);
+
+	uint64_t slot = (uint64_t)line->oldest + line->waiting_pkts++;
+
+	line->leave_tsc[slot < line->queue_pkts ? slot : slot - line->queue_pkts] = leave_tsc;
+}
+
+static uint64_t span_bytes(const struct wh_line *line, unsigned __int128 span)
+{
+	return (uint64_t)((span + line->byte_span - 1) / line->byte_span);
+}
+
+bool wh_line_enter(struct wh_line *line, uint64_t now_tsc, uint32_t wire_bytes, uint64_t *leave_tsc)
+{
+	WH_ASSERT(wire_bytes > 0);
+
+	unsigned __int128 now = (unsigned __int128)now_tsc << FRACTION_BITS;
+	bool empty = line->busy_until <= now;
+	unsigned __int128 end = (empty ? now : line->busy_until) + wire_bytes * line->byte_span;
+
+	if (!empty && end - now > line->queue_span)
+		return false;
+	if (line->queue_pkts > 0 && !packet_has_room(line, now_tsc))
+		return false;
+	line->busy_until = end;
+	*leave_tsc = whole_cycles(end);
+	if (line->queue_pkts > 0)
+		note_leaving(line, *leave_tsc);
+
+	/* Converting is a 128-bit division: only for a new maximum. */
+	if (end - now > line->queue_span_max) {
+		line->queue_span_max = end - now;
+		line->queue_bytes_max = span_bytes(line, end - now);
+	}
+	return true;
+}
+
+uint64_t wh_line_queue_bytes(const struct wh_line *line, uint64_t now_tsc)
+{
+	unsigned __int128 now = (unsigned __int128)now_tsc << FRACTION_BITS;
+
+	return line->busy_until <= now ? 0 : span_bytes(line, line->busy_until - now);
+}
+
+uint64_t wh_line_packet_tsc(const struct wh_line *line, uint32_t wire_bytes)
+{
+	return whole_cycles(wire_bytes * line->byte_span);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_PATH_LINE_H
+#define WH_PATH_LINE_H
+
+/*
+ * A line of some rate and the drop-tail queue in front of it. Nothing is stored but times: when
+ * the line will have sent all that waits and, if the queue is limited in packets, when each of
+ * them will have left.
+ *
+ * Line time counts in 2^-64 cycles (`_span`), so that sums of packet times stay exact.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "path/path.h"
+
+struct wh_line {
+	unsigned __int128 busy_until; /* in 2^-64 cycles, too */
+	unsigned __int128 byte_span;  /* 0: infinite rate */
+	unsigned __int128 queue_span;
+	unsigned __int128 queue_span_max; /* the longest seen ... */
+	uint64_t queue_bytes_max;         /* ... and the bytes of it */
+	uint64_t *leave_tsc;              /* ring: when the waiting packets will have left */
+	uint32_t queue_pkts;              /* its entries; 0: no limit in packets */
+	uint32_t oldest;
+	uint32_t waiting_pkts;
+};
+
+/* 0, -ENOMEM, or -EINVAL when the rate does not fit the clock. */
+int wh_line_init(struct wh_line *line, const struct wh_path_config *config, uint64_t hz);
+void wh_line_free(struct wh_line *line);
+
+/*
+ * Takes a packet into the queue and says in which cycle its last bit will have left; false when
+ * there is no room. Times never decrease.
+ */
+bool wh_line_enter(
+	struct wh_line *line, uint64_t now_tsc, uint32_t wire_bytes, uint64_t *leave_tsc);
+
+/* Bytes that wait at now_tsc; one that has left in part still counts. */
+uint64_t wh_line_queue_bytes(const struct wh_line *line, uint64_t now_tsc);
+
+/* How long a packet takes, in whole cycles and no less. */
+uint64_t wh_line_packet_tsc(const struct wh_line *line, uint32_t wire_bytes);
+
+#endif

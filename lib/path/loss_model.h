@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_PATH_LOSS_MODEL_H
+#define WH_PATH_LOSS_MODEL_H
+
+/*
+ * What a path drops besides what its queue cannot take: outage windows, the loss model, bit
+ * errors. What is off draws no random number.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/prng.h"
+#include "path/path.h"
+
+/* Packet sizes whose bit error chance is remembered; by size modulo this. */
+#define WH_LOSS_SIZES_CACHED 64
+
+struct wh_loss_state {
+	uint64_t loss_threshold;
+	uint64_t leave_threshold; /* for the other state */
+};
+
+struct wh_loss_size {
+	uint32_t wire_bytes; /* 0: empty entry */
+	uint64_t threshold;
+};
+
+struct wh_loss_window {
+	uint64_t start_tsc;
+	uint64_t end_tsc; /* the first moment after it */
+};
+
+struct wh_loss_model {
+	/* Good and bad. Bernoulli loss is the good state that is never left. */
+	struct wh_loss_state state[2];
+	uint32_t in_state;
+
+	bool outage; /* until edge_tsc, when it is to be looked up again */
+	uint64_t outage_edge_tsc;
+	struct wh_loss_window outages[WH_PATH_OUTAGES_MAX];
+	uint32_t n_outages;
+
+	double log_bit_right; /* ln(1 - bit error rate) */
+	struct wh_loss_size sizes[WH_LOSS_SIZES_CACHED];
+};
+
+/* The configuration has been checked by wh_path_create. Starts in the good state. */
+void wh_loss_model_init(struct wh_loss_model *model, const struct wh_path_config *config,
+	uint64_t hz, uint64_t start_tsc);
+
+/* Is an outage window open? A window has its first moment and not its end; time never decreases. */
+bool wh_loss_model_outage(struct wh_loss_model *model, uint64_t now_tsc);
+
+/*
+ * WH_PATH_DELIVERED, WH_PATH_DROP_LOSS or WH_PATH_DROP_BIT_ERROR. Loss is drawn in the state that
+ * the packet meets, then the move to the state that the next one meets.
+ */
+enum wh_path_drop wh_loss_model_draw(
+	struct wh_loss_model *model, struct wh_prng *prng, uint32_t wire_bytes);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_PATH_PATH_H
+#define WH_PATH_PATH_H
+
+/*
+ * A model of one direction of a lambda: a drop-tail queue in front of a line of some rate, then
+ * propagation delay, with whatever may go wrong on the way. Packets are opaque items: the
+ * emulated link carries mbufs, tests in virtual time carry buffers.
+ *
+ * A packet passes through these stages, each drawing from one seeded generator:
+ *
+ *   outage    -> dropped while an outage window is open
+ *   queue     -> dropped when the queue has no room; leaves at the line's rate
+ *   loss      -> Bernoulli, Gilbert-Elliott, bit errors: dropped after it took its time on the line
+ *   corrupt   -> one bit of it is to be flipped (by the caller: the item is opaque)
+ *   delay     -> one-way delay, plus jitter (which keeps order)
+ *   reorder   -> held back further by reorder_delay, so that later packets overtake it
+ *   duplicate -> a second copy follows
+ *
+ * admit() decides the packet's fate; hold() puts each copy into the delay line; take() gets back
+ * what is due. The line keeps fractions of a cycle, so that the rate is exact; a packet is due
+ * the delay after the first whole cycle in which its last bit has left.
+ *
+ * The packet on the line waits too, until it has left: as a packet until its last bit, in bytes
+ * with those of its bytes that have not left. A packet that would make more wait than the queue
+ * holds is dropped, but an empty queue takes any packet.
+ *
+ * A corrupted packet is corrupt in each of its copies. The second copy is due one packet time
+ * after the first; it leaves the due times of other packets alone, so it may be overtaken.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/prng.h"
+
+#define WH_PATH_OUTAGES_MAX 8
+
+enum wh_path_loss_model {
+	WH_LOSS_BERNOULLI,
+	WH_LOSS_GILBERT_ELLIOTT,
+};
+
+/* Two states with their own loss; moves between them are drawn per packet. */
+struct wh_gilbert_elliott {
+	double good_to_bad;
+	double bad_to_good;
+	double loss_good;
+	double loss_bad;
+};
+
+struct wh_path_outage {
+	uint64_t start_ns; /* since the path was made */
+	uint64_t length_ns;
+};
+
+struct wh_path_config {
+	uint64_t rate_bps;         /* of the line, Ethernet overhead counted; 0: infinite */
+	uint64_t delay_ns;         /* one way */
+	uint64_t queue_bytes;      /* wire bytes that may wait; 0: no limit in bytes */
+	uint32_t queue_pkts;       /* packets that may wait; 0: no limit in packets */
+	enum wh_path_loss_model loss_model;
+	double loss;               /* Bernoulli */
+	struct wh_gilbert_elliott gilbert_elliott;
+	double bit_error;          /* per bit, beside the loss model: drops, as an FCS would */
+	double corrupt;            /* delivered with one bit flipped */
+	double duplicate;
+	double reorder;
+	uint64_t reorder_delay_ns; /* 0: a tenth of the delay, at least 10 times of the packet */
+	uint64_t jitter_ns;        /* uniform in [0, jitter] */
+	struct wh_path_outage outage[WH_PATH_OUTAGES_MAX];
+	uint32_t n_outages;
+	uint64_t seed;
+};
+
+enum wh_path_drop {
+	WH_PATH_DELIVERED = 0,
+	WH_PATH_DROP_OUTAGE,
+	WH_PATH_DROP_QUEUE,
+	WH_PATH_DROP_LOSS,
+	WH_PATH_DROP_BIT_ERROR,
+	WH_PATH_DROPS,
+};
+
+const char *wh_path_drop_name(enum wh_path_drop drop);
+
+/* What becomes of one packet. */
+struct wh_path_fate {
+	enum wh_path_drop drop;
+	uint32_t copies;         /* 0, 1 or 2; hold() is to be called once for each */
+	uint64_t due_tsc[2];
+	bool corrupt;            /* flip bit number corrupt_bit, counted modulo the item's bits */
+	uint64_t corrupt_bit;    /* of 64 random bits, so that every bit of any item is as likely */
+};
+
+struct wh_path_item {
+	uint64_t due_tsc;
+	uint64_t order; /* of hold(): equal due times leave in that order */
+	void *item;
+};
+
+struct wh_path_stats {
+	uint64_t entered_pkts;
+	uint64_t left_pkts;        /* copies given out by take() and take_any() */
+	uint64_t dropped_pkts[WH_PATH_DROPS];
+	uint64_t duplicated_pkts;
+	uint64_t corrupted_pkts;
+	uint64_t reordered_pkts;   /* held back; overtaken when others follow soon enough */
+	uint64_t queue_bytes_max;
+};
+
+struct wh_path; /* path.c */
+
+/*
+ * `items_max` copies may be held at once (see wh_path_items_needed). NULL with errno ENOMEM, or
+ * EINVAL when a share is not in [0, 1], there are too many outages, the rate or a time does not
+ * fit the clock, or packets are to be reordered by no time at all (no reorder_delay, no delay to
+ * take a tenth of and an infinite rate).
+ */
+struct wh_path *wh_path_create(
+	const struct wh_path_config *config, uint64_t hz, uint64_t now_tsc, uint32_t items_max);
+
+/* Items still held are the caller's: drain with wh_path_take_any first. */
+void wh_path_destroy(struct wh_path *path);
+
+/*
+ * Copies that a path can hold at once when packets take at least wire_bytes_min and what is due
+ * is taken before the next packet is admitted. UINT32_MAX when there is no bound: an infinite
+ * rate or a queue without a limit.
+ */
+uint32_t wh_path_items_needed(const struct wh_path_config *config, uint32_t wire_bytes_min);
+
+/* A packet of wire_bytes (preamble and gap counted) comes at now_tsc; times never decrease. */
+void wh_path_admit(struct wh_path *path, uint64_t now_tsc, uint32_t wire_bytes,
+	struct wh_path_fate *fate);
+
+/*
+ * False when items_max are held: the caller drops it and says so with wh_path_count_queue_drop.
+ * Quickest when each packet is held before the next is admitted.
+ */
+bool wh_path_hold(struct wh_path *path, uint64_t due_tsc, void *item);
+void wh_path_count_queue_drop(struct wh_path *path);
+
+/* Up to `count` items that are due, in order of their due time; returns how many. */
+uint32_t wh_path_take(
+	struct wh_path *path, uint64_t now_tsc, struct wh_path_item *items, uint32_t count);
+
+/* One item, due or not; NULL when empty. */
+void *wh_path_take_any(struct wh_path *path);
+
+/* When the next item is due; WH_TSC_NEVER when nothing is held. */
+uint64_t wh_path_deadline(const struct wh_path *path);
+uint32_t wh_path_held(const struct wh_path *path);
+
+/* Bytes waiting in front of the line at now_tsc. */
+uint64_t wh_path_queue_bytes(const struct wh_path *path, uint64_t now_tsc);
+
+const struct wh_path_stats *wh_path_stats(const struct wh_path *path);
+
+/*
+ * A loss model as text: "bernoulli", "ge:P,R[,H[,K]]" (Gilbert-Elliott: good-to-bad P, bad-to-good
+ * R, delivered in bad H = 0, delivered in good K = 1), "ber:E" (bit error rate). 0 or -EINVAL.
+ */
+int wh_path_parse_loss_model(const char *text, struct wh_path_config *config);
+
+#endif

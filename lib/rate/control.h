@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_RATE_CONTROL_H
+#define WH_RATE_CONTROL_H
+
+/*
+ * How fast to send. A controller is a const table of functions in one registry, chosen by name.
+ * It gets small events and changes only its own state; after each event the session asks for the
+ * decision. All times are cycles of the session's clock.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Constants of udt.txt, defaults of struct wh_udt_options. */
+#define WH_UDT_SYN_US         10000  /* III A: constant synchronization interval, 0.01 s */
+#define WH_UDT_BETA           1.5e-6 /* III C, formulas (3) and (4) */
+#define WH_UDT_LOSS_THRESHOLD 0.01   /* III C: no increase from this loss rate on */
+#define WH_UDT_DECREASE       1.125  /* (7): the rate falls by 1/9 */
+#define WH_UDT_FIRST_E        4      /* III C: dc == 2^e, e starts at 4 */
+#define WH_UDT_FIRST_WINDOW   2      /* III D */
+#define WH_UDT_LEAST_WINDOW   4      /* after slow start; the reason is in udt.c */
+#define WH_WINDOW_UNLIMITED   UINT32_MAX
+
+struct wh_udt_options {
+	bool use_formula_3;     /* default true; section V removes it */
+	bool spare_single_loss; /* default false; section V: an epoch's first single loss is free */
+	bool bandwidth_in_bytes; /* default false: B' in (3), (4) in bits per second; see udt.c */
+	bool use_delay_warning;  /* default true */
+	double beta;             /* above 0, at most 1 */
+	double loss_threshold;   /* 0 to 1 */
+};
+
+#define WH_WINDOW_PKTS_MIN 2 /* of window_pkts_max: no controller can start with less */
+
+struct wh_control_config {
+	uint64_t hz;
+	uint64_t syn_tsc;      /* rate control and feedback period */
+	uint32_t packet_bytes; /* MTU of the papers: a full packet's IP bytes */
+	uint32_t wire_bytes;   /* a full packet on the wire, Ethernet overhead counted */
+	uint64_t rate_bps;     /* on the wire; fixed: the rate, others: its bound; 0: unlimited */
+	uint32_t window_pkts_max;
+	struct wh_udt_options udt;
+};
+
+struct wh_feedback_event {
+	uint64_t now_tsc;
+	uint64_t acked_pkts; /* newly acknowledged by this state */
+	uint64_t acked_pkts_total;
+	uint32_t arrival_pps;  /* 0: unknown */
+	uint32_t capacity_pps; /* 0: unknown */
+	uint64_t rtt_tsc;      /* smoothed; 0: unknown */
+};
+
+struct wh_loss_event { /* one NAK */
+	uint64_t now_tsc;
+	uint64_t lost_pkts;
+	uint64_t last_lost_serial; /* the largest in this NAK, below sent_end */
+	uint64_t sent_end;         /* one past the largest serial sent so far */
+};
+
+struct wh_delay_event { /* one delay warning */
+	uint64_t now_tsc;
+	uint64_t sent_end;
+};
+
+struct wh_tick_event { /* every SYN */
+	uint64_t now_tsc;
+	uint64_t sent_pkts_total; /* data packets, retransmissions too */
+};
+
+struct wh_decision {
+	uint64_t interval_fp; /* between full packets (pacer.h); 0: as fast as the window lets */
+	uint32_t window_pkts; /* unacknowledged packets allowed */
+	uint64_t freeze_until_tsc; /* nothing is sent before; 0: no freeze */
+};
+
+/* State of any controller: no allocation, and the session need not know which it is. */
+#define WH_CONTROL_STATE_BYTES 256
+
+struct wh_control {
+	const struct wh_control_ops *ops;
+	struct wh_control_config config;
+	_Alignas(8) uint8_t state[WH_CONTROL_STATE_BYTES];
+};
+
+struct wh_control_ops {
+	const char *name;
+	const char *summary; /* one line, for --help */
+	void (*init)(struct wh_control *control);
+	void (*on_feedback)(struct wh_control *control, const struct wh_feedback_event *event);
+	void (*on_loss)(struct wh_control *control, const struct wh_loss_event *event);
+	void (*on_delay)(struct wh_control *control, const struct wh_delay_event *event);
+	void (*on_tick)(struct wh_control *control, const struct wh_tick_event *event);
+	struct wh_decision (*decide)(const struct wh_control *control);
+};
+
+extern const struct wh_control_ops wh_control_fixed;
+extern const struct wh_control_ops wh_control_udt;
+
+/* By name, or NULL; by number, NULL past the last. */
+const struct wh_control_ops *wh_control_find(const char *name);
+const struct wh_control_ops *wh_control_at(uint32_t number);
+
+/*
+ * udt.txt's constants, window unlimited, no rate: the caller fills in hz, syn_tsc (WH_UDT_SYN_US),
+ * packet_bytes and wire_bytes.
+ */
+void wh_control_config_init(struct wh_control_config *config);
+void wh_control_init(struct wh_control *control, const struct wh_control_ops *ops,
+	const struct wh_control_config *config);
+
+/* What tests and traces look at; zeros for other controllers. */
+struct wh_udt_view {
+	bool slow_start;
+	double rate_pps;          /* C; 0 in slow start */
+	double capacity_pps;      /* B */
+	double last_decrease_pps; /* D */
+	double loss_rate;
+	uint64_t last_dec_serial; /* 0 in slow start */
+	uint32_t decrease_count;  /* dc */
+	uint32_t e;
+	uint64_t decreases; /* by (7), ever */
+	uint64_t freezes;
+};
+struct wh_udt_view wh_udt_view(const struct wh_control *control);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rate/pacer.h"
+
+#include "base/assert.h"
+#include "base/clock.h"
+
+#define FRACTION_MASK ((UINT64_C(1) << WH_PACER_FRACTION_BITS) - 1)
+
+/* Leaves room for one more fraction; longer bursts than this many cycles are no bound at all. */
+#define BURST_MAX_FP (UINT64_C(1) << 62)
+
+uint64_t wh_pacer_interval_fp(uint64_t hz, uint32_t wire_bytes, uint64_t rate_bps)
+{
+	WH_ASSERT(hz > 0 && hz < UINT64_C(1) << 40);
+	WH_ASSERT(wire_bytes > 0 && rate_bps > 0);
+
+	unsigned __int128 cycles_bits = (unsigned __int128)hz * wire_bytes * 8;
+	unsigned __int128 interval_fp =
+		((cycles_bits << WH_PACER_FRACTION_BITS) + rate_bps / 2) / rate_bps;
+
+	if (interval_fp < WH_PACER_INTERVAL_MIN_FP)
+		return WH_PACER_INTERVAL_MIN_FP;
+	if (interval_fp > WH_PACER_INTERVAL_MAX_FP)
+		return WH_PACER_INTERVAL_MAX_FP;
+	return (uint64_t)interval_fp;
+}
+
+void wh_pacer_init(
+	struct wh_pacer *pacer, uint64_t now_tsc, uint32_t full_bytes, uint32_t burst_pkts)
+{
+	WH_ASSERT(full_bytes > 0);
+	WH_ASSERT(burst_pkts > 0);
+	*pacer = (struct wh_pacer){
+		.due_tsc = now_tsc,
+		.full_bytes = full_bytes,
+		.burst_pkts = burst_pkts,
+	};
+}
+
+void wh_pacer_set_interval(struct wh_pacer *pacer, uint64_t interval_fp)
+{
+	WH_ASSERT(interval_fp == 0 || interval_fp >= WH_PACER_INTERVAL_MIN_FP);
+	WH_ASSERT(interval_fp <= WH_PACER_INTERVAL_MAX_FP);
+	pacer->interval_fp = interval_fp;
+	if (__builtin_mul_overflow(interval_fp, (uint64_t)pacer->burst_pkts, &pacer->burst_fp) ||
+		pacer->burst_fp > BURST_MAX_FP)
+		pacer->burst_fp = BURST_MAX_FP;
+}
+
+static void count_lateness(struct wh_pacer *pacer, uint64_t late_tsc)
+{
+	unsigned int bits = late_tsc == 0 ? 0 : 64 - (unsigned int)__builtin_clzll(late_tsc);
+
+	if (bits >= WH_PACER_LATENESS_BUCKETS)
+		bits = WH_PACER_LATENESS_BUCKETS - 1;
+	pacer->lateness[bits]++;
+}
+
+/* The packet that goes now and burst_pkts - 1 after it are due by now, and the next is not. */
+static void forfeit(struct wh_pacer *pacer, uint64_t now_tsc)
+{
+	uint64_t credit_fp = pacer->burst_fp - pacer->interval_fp;
+	uint64_t due_tsc = now_tsc - (credit_fp >> WH_PACER_FRACTION_BITS);
+
+	WH_ASSERT(due_tsc >= pacer->due_tsc);
+	pacer->forfeited_tsc += due_tsc - pacer->due_tsc;
+	pacer->due_tsc = due_tsc;
+	pacer->due_fp = 0;
+}
+
+/* Exact to the fraction's last bit; quotient and remainder apart, so that nothing overflows. */
+static uint64_t share_of_interval(const struct wh_pacer *pacer, uint32_t wire_bytes)
+{
+	uint64_t per_byte_fp = pacer->interval_fp / pacer->full_bytes;
+	uint64_t rest_fp = pacer->interval_fp % pacer->full_bytes;
+
+	WH_DEBUG_ASSERT(wire_bytes / 8 <= pacer->full_bytes);
+	return per_byte_fp * wire_bytes + rest_fp * wire_bytes / pacer->full_bytes;
+}
+
+void wh_pacer_charge(struct wh_pacer *pacer, uint64_t now_tsc, uint32_t wire_bytes)
+{
+	if (pacer->interval_fp == 0) {
+		wh_pacer_idle(pacer, now_tsc);
+		count_lateness(pacer, 0);
+		return;
+	}
+
+	uint64_t late_tsc = now_tsc > pacer->due_tsc ? now_tsc - pacer->due_tsc : 0;
+
+	count_lateness(pacer, late_tsc);
+	if (late_tsc >= (pacer->due_fp + pacer->burst_fp) >> WH_PACER_FRACTION_BITS)
+		forfeit(pacer, now_tsc);
+
+	uint64_t charge_fp = wire_bytes == pacer->full_bytes ? pacer->interval_fp
+							     : share_of_interval(pacer, wire_bytes);
+
+	pacer->due_fp += charge_fp;
+	pacer->due_tsc += pacer->due_fp >> WH_PACER_FRACTION_BITS;
+	pacer->due_fp &= FRACTION_MASK;
+}
+
+void wh_pacer_idle(struct wh_pacer *pacer, uint64_t now_tsc)
+{
+	wh_pacer_hold_until(pacer, now_tsc);
+}
+
+void wh_pacer_hold_until(struct wh_pacer *pacer, uint64_t until_tsc)
+{
+	if (pacer->due_tsc >= until_tsc)
+		return;
+	pacer->due_tsc = until_tsc;
+	pacer->due_fp = 0;
+}
+
+uint64_t wh_pacer_lateness_quantile(const struct wh_pacer *pacer, double share)
+{
+	uint64_t total = 0;
+	uint64_t counted = 0;
+
+	WH_ASSERT(share >= 0.0 && share <= 1.0);
+	for (unsigned int i = 0; i < WH_PACER_LATENESS_BUCKETS; i++)
+		total += pacer->lateness[i];
+	for (unsigned int i = 0; i < WH_PACER_LATENESS_BUCKETS - 1; i++) {
+		counted += pacer->lateness[i];
+		if ((double)counted >= share * (double)total)
+			return (UINT64_C(1) << i) - 1;
+	}
+	return UINT64_MAX;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_RATE_PACER_H
+#define WH_RATE_PACER_H
+
+/*
+ * When may the next packet go? The n-th packet is due at the sum of the intervals before it, with
+ * fractions of a cycle kept (44.20 fixed point), so that a rate is exact over any number of
+ * packets. When the sender comes late it catches up, but by no more than `burst_pkts` packets
+ * back to back: what is later than that is forfeited, and counted.
+ *
+ * Without an interval a packet may go at any time (but see hold_until), and none counts as late.
+ *
+ * How late each packet was goes into a histogram with one bucket per power of two of cycles.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define WH_PACER_FRACTION_BITS 20
+
+/* From one cycle to about 18 minutes of a 1 GHz clock: sums of a few cannot overflow. */
+#define WH_PACER_INTERVAL_MIN_FP (UINT64_C(1) << WH_PACER_FRACTION_BITS)
+#define WH_PACER_INTERVAL_MAX_FP (UINT64_C(1) << (40 + WH_PACER_FRACTION_BITS))
+
+#define WH_PACER_LATENESS_BUCKETS 40
+
+struct wh_pacer {
+	uint64_t interval_fp;   /* cycles between full packets, 44.20; 0: no pacing */
+	uint64_t due_tsc;       /* next packet's due time, whole cycles ... */
+	uint64_t due_fp;        /* ... and fraction, below 2^20 */
+	uint32_t full_bytes;    /* what a full packet takes on the wire */
+	uint32_t burst_pkts;    /* >= 1 */
+	uint64_t burst_fp;      /* burst_pkts intervals: as late as this is too late */
+	uint64_t forfeited_tsc; /* lateness given up */
+	uint64_t lateness
+		[WH_PACER_LATENESS_BUCKETS]; /* [0]: on time; [i]: below 2^i cycles; last: all beyond */
+};
+
+/*
+ * Interval of full packets for a rate: hz * bytes * 8 / bps, as 44.20, to the nearest and within
+ * the bounds above; bps > 0.
+ */
+uint64_t wh_pacer_interval_fp(uint64_t hz, uint32_t wire_bytes, uint64_t rate_bps);
+
+void wh_pacer_init(
+	struct wh_pacer *pacer, uint64_t now_tsc, uint32_t full_bytes, uint32_t burst_pkts);
+
+/* 0, or within the bounds. Holds from the next packet on; what has been charged stays charged. */
+void wh_pacer_set_interval(struct wh_pacer *pacer, uint64_t interval_fp);
+
+/* May a packet go now? */
+static inline bool wh_pacer_due(const struct wh_pacer *pacer, uint64_t now_tsc)
+{
+	return now_tsc >= pacer->due_tsc;
+}
+
+/*
+ * A packet of wire_bytes goes at now_tsc: the next is due one (proportional) interval after this
+ * one was, not after it went. Packets sent before they are due (control, the second of a pair)
+ * are charged alike, so that the mean rate holds.
+ */
+void wh_pacer_charge(struct wh_pacer *pacer, uint64_t now_tsc, uint32_t wire_bytes);
+
+/* There was nothing to send until now: time unused is not saved up. */
+void wh_pacer_idle(struct wh_pacer *pacer, uint64_t now_tsc);
+
+/* No packet before then. */
+void wh_pacer_hold_until(struct wh_pacer *pacer, uint64_t until_tsc);
+
+/*
+ * A number of cycles that at least `share` (0 to 1) of the packets were not later than: the
+ * largest lateness that belongs into the histogram bucket concerned, UINT64_MAX for the last one;
+ * 0 without packets.
+ */
+uint64_t wh_pacer_lateness_quantile(const struct wh_pacer *pacer, double share);
+
+#endif

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The UDT algorithm: AIMD of the sending rate every SYN by (2)-(5) and (7), capacity by (6),
+ * window by (1). Numbers in brackets and sections are those of udt.txt.
+ */
+
+#include <assert.h>
+#include <math.h>
+
+#include "base/assert.h"
+#include "measure/constants.h"
+#include "rate/control.h"
+#include "rate/pacer.h"
+
+struct udt {
+	bool slow_start;
+	bool single_loss_spared;
+	uint32_t arrival_pps; /* AS, the last that was known */
+	uint64_t rtt_tsc;     /* the last that was known */
+	double window_pkts;   /* W */
+	double interval_tsc;  /* I; 0 in slow start */
+	double interval_min_tsc;
+	double interval_max_tsc;
+	double capacity_pps;      /* B */
+	double last_decrease_pps; /* D */
+	double loss_rate;
+	uint64_t lost_pkts;       /* reported since loss_rate was last updated */
+	uint64_t sent_pkts_total; /* at that time */
+	uint64_t dec_end;         /* one past last_dec_seq */
+	uint32_t decrease_count;  /* dc */
+	uint32_t e;
+	uint64_t freeze_until_tsc;
+	uint64_t decreases;
+	uint64_t freezes;
+};
+
+static_assert(sizeof(struct udt) <= WH_CONTROL_STATE_BYTES, "the state fits");
+
+static struct udt *state_of(struct wh_control *control)
+{
+	return (struct udt *)control->state;
+}
+
+static double ewma(double old, double sample)
+{
+	return (old * WH_EWMA_KEEP + sample * (WH_EWMA_PARTS - WH_EWMA_KEEP)) / WH_EWMA_PARTS;
+}
+
+static double seconds(const struct wh_control *control, uint64_t span_tsc)
+{
+	return (double)span_tsc / (double)control->config.hz;
+}
+
+/* C; 0 in slow start, which has no rate. */
+static double rate_pps(const struct wh_control *control, const struct udt *udt)
+{
+	return udt->slow_start ? 0.0 : (double)control->config.hz / udt->interval_tsc;
+}
+
+/*
+ * The paper bounds W from above by the peer's buffers only. From below it is 4 after slow start:
+ * with 2 packets in a long round trip half of the arrival intervals are pauses, no more than half
+ * stay in III B's filter, AS is 0, and (1) would leave W at 2 for good.
+ */
+static void set_window(const struct wh_control *control, struct udt *udt, double window_pkts)
+{
+	double least_pkts = udt->slow_start ? WH_UDT_FIRST_WINDOW : WH_UDT_LEAST_WINDOW;
+
+	udt->window_pkts =
+		fmin(fmax(window_pkts, least_pkts), (double)control->config.window_pkts_max);
+}
+
+static void set_interval(struct udt *udt, double interval_tsc)
+{
+	WH_ASSERT(interval_tsc >= 0.0);
+	udt->interval_tsc = fmin(fmax(interval_tsc, udt->interval_min_tsc), udt->interval_max_tsc);
+}
+
+/*
+ * rate_bps bounds the interval from below. From above it is a second: below one packet per second
+ * nothing is learnt any more that could raise the rate again. The paper has neither bound.
+ */
+static void init(struct wh_control *control)
+{
+	const struct wh_control_config *config = &control->config;
+	struct udt *udt = state_of(control);
+	uint64_t min_fp = WH_PACER_INTERVAL_MIN_FP;
+
+	WH_ASSERT(config->hz <= WH_PACER_INTERVAL_MAX_FP >> WH_PACER_FRACTION_BITS);
+	WH_ASSERT(config->udt.beta > 0.0 && config->udt.beta <= 1.0);
+	WH_ASSERT(config->udt.loss_threshold >= 0.0 && config->udt.loss_threshold <= 1.0);
+	if (config->rate_bps > 0)
+		min_fp = wh_pacer_interval_fp(config->hz, config->wire_bytes, config->rate_bps);
+	udt->slow_start = true;
+	udt->interval_min_tsc = (double)min_fp / (double)WH_PACER_INTERVAL_MIN_FP;
+	udt->interval_max_tsc = fmax((double)config->hz, udt->interval_min_tsc);
+	set_window(control, udt, WH_UDT_FIRST_WINDOW);
+}
+
+/* III D in slow start, (1) after it, which needs an RTT; (6), whose first sample is B itself. */
+static void on_feedback(struct wh_control *control, const struct wh_feedback_event *event)
+{
+	struct udt *udt = state_of(control);
+
+	if (event->rtt_tsc > 0)
+		udt->rtt_tsc = event->rtt_tsc;
+	if (event->arrival_pps > 0)
+		udt->arrival_pps = event->arrival_pps;
+
+	if (event->capacity_pps > 0)
+		udt->capacity_pps = udt->capacity_pps > 0.0
+					    ? ewma(udt->capacity_pps, event->capacity_pps)
+					    : event->capacity_pps;
+
+	if (udt->slow_start) {
+		set_window(control, udt, (double)event->acked_pkts_total);
+	} else if (event->arrival_pps > 0 && udt->rtt_tsc > 0) {
+		double span_s = seconds(control, udt->rtt_tsc + control->config.syn_tsc);
+
+		set_window(control, udt, ewma(udt->window_pkts, event->arrival_pps * span_s));
+	}
+}
+
+/*
+ * (7). D is the rate before it: C < D then holds until the rate is back where congestion began,
+ * whereas the rate after it would make (3) unreachable.
+ */
+static void decrease(struct wh_control *control, struct udt *udt)
+{
+	WH_ASSERT(!udt->slow_start);
+	udt->last_decrease_pps = rate_pps(control, udt);
+	set_interval(udt, udt->interval_tsc * WH_UDT_DECREASE);
+	udt->decreases++;
+}
+
+/*
+ * III D: the interval becomes the packet arrival interval. While AS is unknown the rate is W per
+ * RTT + SYN, which is (1) solved for AS.
+ *
+ * The event that ends slow start does not also decrease by (7): the arrival speed under congestion
+ * is what the bottleneck lets through, and going from no interval to that one is the decrease.
+ * D stays 0, since (3)'s guess that B/9 is free rests on a rate having been cut by 1/9.
+ */
+static void end_slow_start(struct wh_control *control, struct udt *udt)
+{
+	double rate = udt->arrival_pps;
+
+	if (udt->arrival_pps == 0)
+		rate = udt->window_pkts / seconds(control, udt->rtt_tsc + control->config.syn_tsc);
+	WH_ASSERT(rate > 0.0);
+	udt->slow_start = false;
+	set_interval(udt, (double)control->config.hz / rate);
+	set_window(control, udt, udt->window_pkts);
+}
+
+/* Each update of last_dec_seq freezes sending for a SYN, at the end of slow start too. */
+static void begin_epoch(
+	struct wh_control *control, struct udt *udt, uint64_t now_tsc, uint64_t sent_end)
+{
+	if (udt->slow_start)
+		end_slow_start(control, udt);
+	else
+		decrease(control, udt);
+	udt->dec_end = sent_end;
+	udt->decrease_count = 1;
+	udt->e = WH_UDT_FIRST_E;
+	udt->single_loss_spared = false;
+	udt->freeze_until_tsc = now_tsc + control->config.syn_tsc;
+	udt->freezes++;
+}
+
+/*
+ * Section V, "not to decrease sending rate for the first single loss": such a NAK begins no epoch,
+ * so that nothing changes but that it is remembered. The next NAK beyond last_dec_seq then begins
+ * one whatever it reports, were it the same packet again: its retransmission was lost as well. A
+ * delay warning in between begins one too, and the loss is forgotten. Slow start ends at the first
+ * loss all the same (III D).
+ */
+static bool spare(const struct wh_control *control, struct udt *udt, uint64_t lost_pkts)
+{
+	if (!control->config.udt.spare_single_loss || udt->slow_start || lost_pkts != 1 ||
+		udt->single_loss_spared)
+		return false;
+	udt->single_loss_spared = true;
+	return true;
+}
+
+static void on_loss(struct wh_control *control, const struct wh_loss_event *event)
+{
+	struct udt *udt = state_of(control);
+
+	WH_ASSERT(event->lost_pkts > 0);
+	WH_ASSERT(event->last_lost_serial < event->sent_end);
+	udt->lost_pkts += event->lost_pkts;
+
+	if (udt->slow_start || event->last_lost_serial >= udt->dec_end) {
+		if (!spare(control, udt, event->lost_pkts))
+			begin_epoch(control, udt, event->now_tsc, event->sent_end);
+		return;
+	}
+	udt->decrease_count++;
+	if (udt->decrease_count == UINT64_C(1) << udt->e) {
+		decrease(control, udt);
+		udt->e++;
+	}
+}
+
+static void on_delay(struct wh_control *control, const struct wh_delay_event *event)
+{
+	if (control->config.udt.use_delay_warning)
+		begin_epoch(control, state_of(control), event->now_tsc, event->sent_end);
+}
+
+/*
+ * III C: moving average, from 0, of the loss rate per SYN. In a SYN in which nothing was sent, as
+ * in a freeze, there is no rate: its losses count in the next.
+ */
+static void update_loss_rate(struct udt *udt, uint64_t sent_pkts_total)
+{
+	WH_ASSERT(sent_pkts_total >= udt->sent_pkts_total);
+
+	uint64_t sent_pkts = sent_pkts_total - udt->sent_pkts_total;
+
+	if (sent_pkts == 0)
+		return;
+	udt->loss_rate =
+		ewma(udt->loss_rate, fmin(1.0, (double)udt->lost_pkts / (double)sent_pkts));
+	udt->lost_pkts = 0;
+	udt->sent_pkts_total = sent_pkts_total;
+}
+
+/*
+ * inc of (2)-(4), in packets per SYN. 10^ceil(log10 B') is found by multiplication, exact where
+ * log10 need not be; below 1 it never matters, as the result is then below one byte (beta <= 1).
+ *
+ * B' is in bits per second by default, against the words of III C, because of Tables 1 and 3:
+ *
+ *   Table 1: two flows of 200 Mb/s and of x Mb/s end-to-end capacity are fair when B/9 of both
+ *   falls into one class. In bits 200/9 = 22 Mb/s is in the class of 10^8, and x/9 joins it above
+ *   x = 90: between the unfair 53.2 Mb/s at x = 80 and the fair 91.6 at x = 100. In bytes 200/9 is
+ *   2.8 MB/s, and x/9 passes 1 MB/s at x = 72 already: x = 80 would have to be fair.
+ *
+ *   Table 3, without (3): by (13) the flow gets max(10^a, x - 10^a), at most 100 Mb/s. For x = 120
+ *   that is 100 Mb/s in bits, 80 in bytes (10^7 bytes/s), and up to 11 % more; it got 98.5.
+ */
+static double increase_pkts(const struct wh_control *control, const struct udt *udt)
+{
+	const struct wh_udt_options *options = &control->config.udt;
+	double packet_bytes = control->config.packet_bytes;
+	double rate = rate_pps(control, udt);
+	double least = 1.0 / packet_bytes;
+
+	if (udt->capacity_pps <= rate)
+		return least; /* (2): one byte */
+
+	double free_pps = udt->capacity_pps - rate; /* (4) */
+
+	if (options->use_formula_3 && rate < udt->last_decrease_pps)
+		free_pps = udt->capacity_pps / 9.0; /* (3) */
+
+	double free_units = free_pps * packet_bytes * (options->bandwidth_in_bytes ? 1 : 8);
+	double power_of_ten = 1.0;
+
+	while (power_of_ten < free_units)
+		power_of_ten *= 10.0;
+	return fmax(power_of_ten * options->beta / packet_bytes, least);
+}
+
+static void on_tick(struct wh_control *control, const struct wh_tick_event *event)
+{
+	struct udt *udt = state_of(control);
+	double syn_tsc = (double)control->config.syn_tsc;
+
+	update_loss_rate(udt, event->sent_pkts_total);
+	if (udt->slow_start || udt->loss_rate >= control->config.udt.loss_threshold)
+		return;
+
+	double pkts_per_syn = syn_tsc / udt->interval_tsc;
+
+	set_interval(udt, syn_tsc / (pkts_per_syn + increase_pkts(control, udt))); /* (5) */
+}
+
+static struct wh_decision decide(const struct wh_control *control)
+{
+	const struct udt *udt = (const struct udt *)control->state;
+	bool bounded = control->config.rate_bps > 0;
+	double interval_tsc = udt->interval_tsc;
+
+	if (udt->slow_start)
+		interval_tsc = bounded ? udt->interval_min_tsc : 0.0;
+	return (struct wh_decision){
+		.interval_fp = (uint64_t)llround(interval_tsc * (double)WH_PACER_INTERVAL_MIN_FP),
+		.window_pkts = (uint32_t)udt->window_pkts,
+		.freeze_until_tsc = udt->freeze_until_tsc,
+	};
+}
+
+struct wh_udt_view wh_udt_view(const struct wh_control *control)
+{
+	const struct udt *udt = (const struct udt *)control->state;
+
+	if (control->ops != &wh_control_udt)
+		return (struct wh_udt_view){0};
+	return (struct wh_udt_view){
+		.slow_start = udt->slow_start,
+		.rate_pps = rate_pps(control, udt),
+		.capacity_pps = udt->capacity_pps,
+		.last_decrease_pps = udt->last_decrease_pps,
+		.loss_rate = udt->loss_rate,
+		.last_dec_serial = udt->dec_end > 0 ? udt->dec_end - 1 : 0,
+		.decrease_count = udt->decrease_count,
+		.e = udt->e,
+		.decreases = udt->decreases,
+		.freezes = udt->freezes,
+	};
+}
+
+const struct wh_control_ops wh_control_udt = {
+	.name = "udt",
+	.summary = "AIMD of the rate every 10 ms by measured capacity (UDT)",
+	.init = init,
+	.on_feedback = on_feedback,
+	.on_loss = on_loss,
+	.on_delay = on_delay,
+	.on_tick = on_tick,
+	.decide = decide,
+};

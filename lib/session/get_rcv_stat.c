@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * get_rcv_stat: takes what the receiver says. Its state frees packets and chunks and renews the
+ * credits; its NAKs schedule retransmissions; both, its delay warnings and the passing of SYN
+ * feed the rate controller. It also notices silence and stalls.
+ */
+
+#include "session/internal.h"
+
+static void apply_decision(struct wh_session *s)
+{
+	struct wh_transmitter *tx = &s->tx;
+
+	tx->decision = tx->control.ops->decide(&tx->control);
+	wh_pacer_set_interval(&tx->pacer, tx->decision.interval_fp);
+	if (tx->decision.freeze_until_tsc != 0)
+		wh_pacer_hold_until(&tx->pacer, tx->decision.freeze_until_tsc);
+}
+
+/* One packet is acknowledged; with its chunk's last, the chunk goes back to the reader. */
+static void packet_acked(void *context, uint64_t serial, const struct wh_sent_record *record)
+{
+	struct wh_session *s = context;
+	struct wh_tx_chunk *sending = &s->tx.tx_chunk[record->chunk_slot];
+
+	(void)serial;
+	WH_DEBUG_ASSERT(sending->unacked_pkts > 0);
+	if (--sending->unacked_pkts > 0)
+		return;
+
+	struct wh_chunk *chunk = &s->chunk[record->chunk_slot];
+
+	s->stats.acked_bytes += chunk->bytes;
+	bool pushed = wh_fifo_push(&s->tx.free, chunk);
+
+	WH_ASSERT(pushed);
+}
+
+/* Everything in [from, to) but the holes has arrived. */
+static uint64_t acknowledge(struct wh_session *s, const struct wh_rcv_state *state)
+{
+	struct wh_sent_table *table = &s->tx.table;
+	uint64_t acked = wh_sent_table_ack(table, table->lower, state->lower, packet_acked, s);
+	uint64_t from = state->cover_first;
+
+	for (uint32_t i = 0; i < state->n_holes; i++) {
+		uint64_t hole = state->cover_first + state->holes[i].offset;
+
+		acked += wh_sent_table_ack(table, from, hole, packet_acked, s);
+		from = hole + state->holes[i].count;
+	}
+	return acked + wh_sent_table_ack(table, from, state->cover_end, packet_acked, s);
+}
+
+static void take_credits(struct wh_transmitter *tx, const struct wh_rcv_state *state)
+{
+	tx->peer_upper = wh_max_u64(tx->peer_upper, state->upper);
+	tx->peer_chunk_upper = wh_max_u64(tx->peer_chunk_upper, state->chunk_upper);
+	tx->peer_writer_behind = state->queued_chunks * 2 > state->buffer_chunks;
+}
+
+/* The receiver measures the RTT (udt.txt III C); this end takes over what it says. */
+static void take_rtt(struct wh_session *s, const struct wh_rcv_state *state)
+{
+	if (state->rtt_us == 0)
+		return;
+	s->rtt.smoothed_tsc = wh_us_to_tsc(s->config.hz, state->rtt_us);
+	s->rtt.var_tsc = wh_us_to_tsc(s->config.hz, state->rtt_var_us);
+	s->rtt.samples++;
+}
+
+static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
+{
+	struct wh_transmitter *tx = &s->tx;
+	const struct wh_rcv_state *state = &packet->rcv_state;
+
+	if (packet->serial < tx->next_state_serial) {
+		s->stats.control_stale_pkts++;
+		return;
+	}
+	/* Nobody can have received what was not sent. */
+	if (state->highest_end > tx->sent_end) {
+		wh_session_bad(s, &s->stats.bad_window_pkts);
+		return;
+	}
+	tx->next_state_serial = packet->serial + 1;
+	tx->state_seen = true;
+	take_credits(tx, state);
+
+	uint64_t acked_pkts = acknowledge(s, state);
+
+	tx->acked_pkts += acked_pkts;
+	if (acked_pkts > 0)
+		tx->progress_tsc = now_tsc;
+	take_rtt(s, state);
+
+	const struct wh_feedback_event event = {
+		.now_tsc = now_tsc,
+		.acked_pkts = acked_pkts,
+		.acked_pkts_total = tx->acked_pkts,
+		.arrival_pps = state->arrival_pps,
+		.capacity_pps = state->capacity_pps,
+		.rtt_tsc = wh_rtt_get(&s->rtt),
+	};
+
+	tx->control.ops->on_feedback(&tx->control, &event);
+	apply_decision(s);
+
+	struct wh_packet answer = {
+		.ack2 = {
+			.ack_serial = packet->serial,
+			.lower = state->lower,
+			.stamp_us = wh_session_now_us(s, now_tsc),
+		},
+	};
+
+	wh_session_push_control(s, now_tsc, WH_PACKET_ACK2, &answer);
+}
+
+/* Schedules what of [first, end) is sent, not acknowledged and not scheduled yet. */
+static void schedule(struct wh_session *s, uint64_t first, uint64_t end)
+{
+	struct wh_transmitter *tx = &s->tx;
+
+	for (uint64_t serial = wh_max_u64(first, tx->table.lower); serial < end; serial++) {
+		if (wh_sent_table_acked(&tx->table, serial))
+			continue;
+
+		struct wh_sent_record *record = wh_sent_table_record(&tx->table, serial);
+
+		if (record->queued)
+			continue;
+		record->queued = true;
+
+		bool pushed = wh_fifo_push_u64(&tx->again, serial);
+
+		WH_ASSERT(pushed); /* as large as the table */
+	}
+}
+
+static void take_nak(struct wh_session *s, uint64_t now_tsc, const struct wh_nak *nak)
+{
+	struct wh_transmitter *tx = &s->tx;
+	const struct wh_range *last = &nak->losses[nak->n_losses - 1];
+	struct wh_loss_event event = {
+		.now_tsc = now_tsc,
+		.last_lost_serial = nak->base + last->offset + last->count - 1,
+		.sent_end = tx->sent_end,
+	};
+
+	if (event.last_lost_serial >= tx->sent_end) {
+		wh_session_bad(s, &s->stats.bad_window_pkts);
+		return;
+	}
+	for (uint32_t i = 0; i < nak->n_losses; i++) {
+		uint64_t first = nak->base + nak->losses[i].offset;
+
+		schedule(s, first, first + nak->losses[i].count);
+		event.lost_pkts += nak->losses[i].count;
+	}
+	s->stats.naks++;
+	tx->control.ops->on_loss(&tx->control, &event);
+	apply_decision(s);
+}
+
+static void take_delay_warning(struct wh_session *s, uint64_t now_tsc)
+{
+	const struct wh_delay_event event = {
+		.now_tsc = now_tsc,
+		.sent_end = s->tx.sent_end,
+	};
+
+	s->stats.delay_warnings++;
+	s->tx.control.ops->on_delay(&s->tx.control, &event);
+	apply_decision(s);
+}
+
+static void take(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
+{
+	switch (packet->type) {
+	case WH_PACKET_ACCEPT:
+		wh_handshake_accepted(s, now_tsc, &packet->accept);
+		break;
+	case WH_PACKET_RCV_STATE:
+		take_state(s, now_tsc, packet);
+		break;
+	case WH_PACKET_NAK:
+		take_nak(s, now_tsc, &packet->nak);
+		break;
+	case WH_PACKET_DELAY_WARNING:
+		take_delay_warning(s, now_tsc);
+		break;
+	case WH_PACKET_RELEASE:
+		wh_release_input(s, now_tsc, &packet->release);
+		break;
+	default:
+		wh_session_bad(s, &s->stats.bad_unexpected_pkts);
+	}
+}
+
+static void tick(struct wh_session *s, uint64_t now_tsc)
+{
+	struct wh_transmitter *tx = &s->tx;
+
+	if (now_tsc < tx->next_tick_tsc)
+		return;
+	tx->next_tick_tsc = wh_max_u64(tx->next_tick_tsc + s->period_tsc, now_tsc);
+
+	const struct wh_tick_event event = {
+		.now_tsc = now_tsc,
+		.sent_pkts_total = s->stats.sent_pkts,
+	};
+
+	tx->control.ops->on_tick(&tx->control, &event);
+	apply_decision(s);
+}
+
+/* How long a living peer may be silent: one state without news (two round trips) got lost. */
+static uint64_t exp_tsc(const struct wh_session *s)
+{
+	return wh_max_u64(4 * wh_rtt_get(&s->rtt) + 4 * s->rtt.var_tsc + 2 * s->period_tsc,
+		wh_session_ms_tsc(s, WH_EXP_MIN_MS));
+}
+
+static void notice_silence_and_stalls(struct wh_session *s, uint64_t now_tsc)
+{
+	struct wh_transmitter *tx = &s->tx;
+	uint64_t silence_tsc = now_tsc - s->last_heard_tsc;
+	uint64_t stuck_tsc = now_tsc - tx->progress_tsc;
+	uint64_t notice_tsc = wh_max_u64(
+		wh_session_ms_tsc(s, WH_STALL_NOTICE_MS), 4 * wh_rtt_get(&s->rtt));
+
+	tx->peer_silent = silence_tsc > exp_tsc(s);
+	if (tx->peer_silent && now_tsc >= tx->next_exp_tsc) {
+		s->stats.exp_events++;
+		tx->next_exp_tsc = now_tsc + exp_tsc(s);
+	}
+	if (silence_tsc > wh_ns_to_tsc(s->config.hz, s->config.peer_timeout_ns)) {
+		wh_session_settle(s, now_tsc, WH_STATUS_PEER_GONE, false);
+		return;
+	}
+	if (!tx->stalled && stuck_tsc > notice_tsc)
+		s->stats.stalls++;
+	tx->stalled = stuck_tsc > notice_tsc;
+	/* With a silent peer it is the silence that ends it, by its right name. */
+	if (!tx->peer_silent &&
+		stuck_tsc > wh_ns_to_tsc(s->config.hz, s->config.stall_timeout_ns))
+		wh_session_abort(s, now_tsc, WH_STATUS_STALLED);
+}
+
+int32_t wh_get_rcv_stat(struct wh_session *s, uint64_t now_tsc)
+{
+	struct wh_slot *slot;
+	int32_t taken = 0;
+
+	while (s->phase != WH_PHASE_CLOSED && (slot = wh_slot_fifo_peek(&s->inbox)) != NULL) {
+		take(s, now_tsc, (const struct wh_packet *)slot->data);
+		wh_slot_fifo_release(&s->inbox);
+		taken++;
+	}
+	if (s->phase == WH_PHASE_RUNNING) {
+		tick(s, now_tsc);
+		notice_silence_and_stalls(s, now_tsc);
+	}
+	return taken;
+}

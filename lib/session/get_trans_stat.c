@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * get_trans_stat: takes what the transmitter says. Its state shows losses that no later packet
+ * would; its ACK2 gives the RTT and the delay's trend; its release request ends the stream.
+ */
+
+#include "session/internal.h"
+
+/* All serials below `upper` were sent: those above the highest seen are missing. */
+static void see_losses_below(struct wh_session *s, uint64_t now_tsc, uint64_t upper)
+{
+	struct wh_receiver *rx = &s->rx;
+
+	if (upper <= rx->table.highest_end)
+		return;
+	wh_rcv_note_loss(s, now_tsc, rx->table.highest_end, upper);
+	wh_recv_table_extend(&rx->table, upper);
+}
+
+static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
+{
+	struct wh_receiver *rx = &s->rx;
+	uint64_t upper = packet->trans_state.upper;
+
+	if (packet->serial < rx->next_trans_serial) {
+		s->stats.control_stale_pkts++;
+		return;
+	}
+	if (upper > wh_recv_table_upper(&rx->table) || upper < rx->previous_trans_upper) {
+		wh_session_bad(s, &s->stats.bad_window_pkts);
+		return;
+	}
+	rx->next_trans_serial = packet->serial + 1;
+
+	/* One state late: what the path merely reordered has had a period to arrive. */
+	see_losses_below(s, now_tsc, rx->previous_trans_upper);
+	rx->previous_trans_upper = upper;
+}
+
+static void warn_of_growing_delay(struct wh_session *s, uint64_t now_tsc)
+{
+	struct wh_receiver *rx = &s->rx;
+
+	if (!s->config.profile->delay_warnings || now_tsc < rx->next_warning_tsc ||
+		!wh_trend_increasing(&rx->trend))
+		return;
+
+	struct wh_packet packet = {
+		.delay_warning = {
+			.highest_end = rx->table.highest_end,
+			.pct_milli = (uint16_t)(wh_trend_pct(&rx->trend) * 1000),
+			.pdt_milli = (uint16_t)(wh_trend_pdt(&rx->trend) * 1000),
+		},
+	};
+
+	wh_session_push_control(s, now_tsc, WH_PACKET_DELAY_WARNING, &packet);
+	s->stats.delay_warnings++;
+	/* udt.txt III C: no more than one warning in two round trips. */
+	rx->next_warning_tsc = now_tsc + 2 * wh_rtt_get(&s->rtt);
+}
+
+static void take_ack2(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
+	const struct wh_ack2 *ack2)
+{
+	struct wh_receiver *rx = &s->rx;
+	uint64_t sent = s->control_serial[WH_PACKET_RCV_STATE];
+
+	if (ack2->ack_serial >= sent || ack2->lower > rx->table.lower) {
+		wh_session_bad(s, &s->stats.bad_window_pkts);
+		return;
+	}
+	rx->acked_lower = wh_max_u64(rx->acked_lower, ack2->lower);
+	if (sent - ack2->ack_serial > WH_ACK_HISTORY)
+		return; /* its time of sending is forgotten */
+
+	uint64_t sent_tsc = rx->ack_sent_tsc[ack2->ack_serial % WH_ACK_HISTORY];
+
+	if (arrived_tsc < sent_tsc)
+		return; /* a path shorter than the clock's grain */
+	wh_rtt_add(&s->rtt, arrived_tsc - sent_tsc);
+
+	/* Clocks of two machines: only differences count, and they wrap like the stamp. */
+	int64_t delay_tsc = (int64_t)(arrived_tsc - sent_tsc);
+
+	if (s->config.trend_one_way) {
+		int32_t delay_us =
+			(int32_t)(wh_session_now_us(s, arrived_tsc) - ack2->stamp_us);
+
+		delay_tsc = (int64_t)delay_us * (int64_t)(s->config.hz / WH_US_PER_S);
+	}
+	wh_trend_add(&rx->trend, delay_tsc);
+	warn_of_growing_delay(s, now_tsc);
+}
+
+/* The stream is complete at the transmitter: now its size and digest are known. */
+static void take_release(struct wh_session *s, uint64_t now_tsc, const struct wh_release *release)
+{
+	struct wh_receiver *rx = &s->rx;
+
+	if (release->stage != WH_RELEASE_REQUEST || rx->total_known) {
+		wh_release_input(s, now_tsc, release);
+		return;
+	}
+	if (release->serial_end > wh_recv_table_upper(&rx->table) ||
+		release->serial_end < rx->table.highest_end ||
+		release->chunks < rx->next_deliver) {
+		wh_session_bad(s, &s->stats.bad_window_pkts);
+		return;
+	}
+	rx->total_known = true;
+	rx->chunks = release->chunks;
+	rx->total_bytes = release->total_bytes;
+	rx->digest = release->digest;
+	see_losses_below(s, now_tsc, release->serial_end);
+	wh_release_input(s, now_tsc, release);
+}
+
+static void take(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
+	const struct wh_packet *packet)
+{
+	switch (packet->type) {
+	case WH_PACKET_TRANS_STATE:
+		take_state(s, now_tsc, packet);
+		break;
+	case WH_PACKET_ACK2:
+		take_ack2(s, now_tsc, arrived_tsc, &packet->ack2);
+		break;
+	case WH_PACKET_RELEASE:
+		take_release(s, now_tsc, &packet->release);
+		break;
+	default:
+		wh_session_bad(s, &s->stats.bad_unexpected_pkts);
+	}
+}
+
+int32_t wh_get_trans_stat(struct wh_session *s, uint64_t now_tsc)
+{
+	struct wh_slot *slot;
+	int32_t taken = 0;
+
+	while (s->phase != WH_PHASE_CLOSED && (slot = wh_slot_fifo_peek(&s->inbox)) != NULL) {
+		take(s, now_tsc, slot->when_tsc, (const struct wh_packet *)slot->data);
+		wh_slot_fifo_release(&s->inbox);
+		taken++;
+	}
+	if (s->phase == WH_PHASE_RUNNING &&
+		now_tsc - s->last_heard_tsc >
+			wh_ns_to_tsc(s->config.hz, s->config.peer_timeout_ns))
+		wh_session_settle(s, now_tsc, WH_STATUS_PEER_GONE, false);
+	return taken;
+}

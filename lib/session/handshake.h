@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_SESSION_HANDSHAKE_H
+#define WH_SESSION_HANDSHAKE_H
+
+/*
+ * Three-way open: OPEN, ACCEPT with cookie, CONFIRM. The listener answers from the packet and a
+ * secret alone and keeps no state before the cookie has proved the peer's address. The
+ * initiator sends data right after CONFIRM, and repeats CONFIRM until the first state arrives.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wire/cookie.h"
+
+/* A cookie is good for as long as an initiator goes on trying. */
+#define WH_COOKIE_LIFETIME_S 60
+
+struct wh_listener {
+	uint64_t hz;
+	uint8_t key[WH_SIPHASH_KEY_BYTES];
+	uint32_t buffer_chunks; /* offered to every connection */
+};
+
+/*
+ * The answer to OPEN, for a connection that would be addressed by acceptor_lci; `refused` is
+ * WH_STATUS_PENDING to welcome it.
+ */
+void wh_listener_accept(const struct wh_listener *listener, uint64_t now_tsc,
+	const struct wh_packet *open, const struct wh_address *peer, uint32_t acceptor_lci,
+	enum wh_release_status refused, struct wh_packet *accept);
+
+/* Whether CONFIRM carries a cookie of ours; *rtt_tsc says how old it is. */
+bool wh_listener_confirmed(const struct wh_listener *listener, uint64_t now_tsc,
+	const struct wh_confirm *confirm, const struct wh_address *peer, uint64_t *rtt_tsc);
+
+#endif

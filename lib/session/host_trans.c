@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * host_trans: admits the packets of ready chunks, in order, when the peer has buffers and the
+ * window allows; enters them in the sender's table.
+ */
+
+#include "session/internal.h"
+
+/* False: no chunk to go on with, because there is none or because the stream has ended. */
+static bool open_next_chunk(struct wh_session *s)
+{
+	struct wh_transmitter *tx = &s->tx;
+	struct wh_chunk *chunk = wh_fifo_pop(&tx->ready);
+
+	if (chunk == NULL)
+		return false;
+	if (chunk->end) {
+		tx->end_seen = true;
+		tx->digest = chunk->digest;
+		WH_ASSERT(chunk->number == tx->chunks);
+		return false;
+	}
+	WH_ASSERT(chunk->number == tx->chunks && chunk->bytes > 0);
+	WH_ASSERT(chunk->bytes <= s->config.chunk_bytes);
+	tx->chunks++;
+	tx->total_bytes += chunk->bytes;
+
+	struct wh_tx_chunk *sending = &tx->tx_chunk[chunk->slot];
+
+	WH_ASSERT(sending->unacked_pkts == 0);
+	sending->packets =
+		(chunk->bytes + s->config.payload_bytes - 1) / s->config.payload_bytes;
+	sending->unacked_pkts = sending->packets;
+	tx->open_chunk = chunk;
+	tx->open_index = 0;
+	return true;
+}
+
+/* Whether one more packet may be admitted; if not, says in admission_limit what keeps it. */
+static bool may_admit(struct wh_transmitter *tx)
+{
+	uint64_t unacked_pkts = wh_sent_table_unacked(&tx->table);
+
+	if (unacked_pkts >= tx->decision.window_pkts || !wh_sent_table_has_room(&tx->table)) {
+		tx->admission_limit = WH_LIMIT_WINDOW;
+		return false;
+	}
+	if (tx->open_chunk->number >= tx->peer_chunk_upper ||
+		tx->table.admitted_end >= tx->peer_upper) {
+		tx->admission_limit = tx->peer_writer_behind ? WH_LIMIT_DISK : WH_LIMIT_PEER;
+		return false;
+	}
+	return true;
+}
+
+int32_t wh_host_trans(struct wh_session *s, uint64_t now_tsc)
+{
+	struct wh_transmitter *tx = &s->tx;
+	uint32_t room = wh_fifo_room(&tx->fresh);
+	int32_t admitted = 0;
+
+	(void)now_tsc;
+	for (; room > 0; room--) {
+		if (tx->open_chunk == NULL && !open_next_chunk(s)) {
+			/* After the end only acknowledgements are missing. */
+			tx->admission_limit = tx->end_seen ? WH_LIMIT_PEER : WH_LIMIT_DISK;
+			break;
+		}
+		if (!may_admit(tx))
+			break;
+
+		struct wh_chunk *chunk = tx->open_chunk;
+		uint64_t serial = wh_sent_table_admit(
+			&tx->table, (uint16_t)chunk->slot, (uint16_t)tx->open_index);
+		bool pushed = wh_fifo_push_u64(&tx->fresh, serial);
+
+		WH_ASSERT(pushed);
+		if (++tx->open_index == tx->tx_chunk[chunk->slot].packets)
+			tx->open_chunk = NULL;
+		admitted++;
+	}
+	return admitted;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_SESSION_INTERNAL_H
+#define WH_SESSION_INTERNAL_H
+
+/*
+ * A session's state, shared by the files of this room only. Each member is written by the process
+ * named beside it; others read it at most.
+ */
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/fifo.h"
+#include "measure/arrival.h"
+#include "measure/pair.h"
+#include "measure/rtt.h"
+#include "measure/trend.h"
+#include "rate/control.h"
+#include "rate/pacer.h"
+#include "session/session.h"
+#include "track/recv_table.h"
+#include "track/sent_table.h"
+
+/* udt.txt names an expiration event without a constant: silence that is worth noticing. */
+#define WH_EXP_MIN_MS 300
+
+/* Without news a state still goes out this often, so that silence means something. */
+#define WH_HEARTBEAT_MS 100
+
+/* No progress for this long is noticed as a stall (and for stall_timeout_ns ends it). */
+#define WH_STALL_NOTICE_MS 1000
+
+/* OPEN is repeated after this, twice that, and so on up to the maximum. */
+#define WH_OPEN_REPEAT_MS     250
+#define WH_OPEN_REPEAT_MAX_MS 4000
+
+/* ABORT is said this often, a period apart: nobody acknowledges it. */
+#define WH_ABORT_REPEATS 3
+
+/* A reply without DONE is repeated this often each round trip, then less and less often. */
+#define WH_REPLY_QUICK_REPEATS 10
+
+#define WH_INBOX_SLOTS  256
+#define WH_OUTBOX_SLOTS 128
+#define WH_FRESH_PKTS   256 /* admitted and not sent: a few bursts */
+
+/* States whose ACK2 may still come: longest RTT (2 s and more) of 10 ms periods, several each. */
+#define WH_ACK_HISTORY 4096
+
+/* Control packets that a state may take per period, so that trans is never flooded. */
+#define WH_STATE_PACKETS_MAX 32
+
+/* A chunk being sent, by its slot. */
+struct wh_tx_chunk {
+	uint32_t packets;
+	uint32_t unacked_pkts;
+};
+
+struct wh_transmitter {
+	struct wh_fifo free;  /* chunks: get_rcv_stat -> reader */
+	struct wh_fifo ready; /* chunks: reader -> host_trans */
+	struct wh_fifo fresh; /* serials: host_trans -> trans */
+	struct wh_fifo again; /* serials: get_rcv_stat -> trans; each at most once in it */
+	struct wh_sent_table table;
+	struct wh_tx_chunk *tx_chunk; /* host_trans fills in, get_rcv_stat counts down */
+
+	/* host_trans */
+	struct wh_chunk *open_chunk;
+	uint32_t open_index;
+	bool end_seen; /* the stream's end: chunks, total_bytes and digest are final */
+	uint64_t chunks;
+	uint64_t total_bytes;
+	struct wh_digest digest;
+	enum wh_limit admission_limit; /* why the last packet was not admitted */
+
+	/* trans */
+	struct wh_pacer pacer;
+	uint64_t sent_end; /* one past the largest serial sent */
+	uint64_t transmission;
+	bool pair_open; /* first of a pair is out, the second is to follow at once */
+	uint64_t limit_since_tsc;
+	enum wh_limit limit_now;
+
+	/* get_rcv_stat */
+	struct wh_control control;
+	struct wh_decision decision;
+	uint64_t next_tick_tsc;
+	uint64_t next_state_serial; /* older states are dropped */
+	uint64_t peer_upper;        /* credits: first serial and first chunk without room */
+	uint64_t peer_chunk_upper;
+	bool peer_writer_behind;    /* its queue of whole chunks holds most of its buffers */
+	bool state_seen;
+	uint64_t acked_pkts;
+	uint64_t progress_tsc;
+	uint64_t next_exp_tsc;
+	bool peer_silent;
+	bool stalled;
+
+	/* send_trans_stat */
+	uint64_t next_trans_state_tsc;
+	uint32_t same_states; /* in a row without news */
+	uint64_t told_lower;
+	uint64_t told_upper;
+};
+
+/* A chunk being received; live chunk numbers differ modulo the count of buffers. */
+struct wh_rx_chunk {
+	struct wh_chunk *buffer; /* NULL: no packet of it yet */
+	uint32_t k;
+	uint32_t have;
+	uint32_t last_bytes; /* of the packet k - 1, once it is here */
+	bool whole;
+};
+
+struct wh_receiver {
+	struct wh_fifo arrived;  /* chunk numbers: rcv -> host_rcv */
+	struct wh_fifo deliver;  /* chunks: host_rcv -> writer */
+	struct wh_fifo recycled; /* chunks: writer -> host_rcv */
+	struct wh_recv_table table;
+	struct wh_loss_list losses;
+	struct wh_rx_chunk *rx_chunk;
+	uint64_t *have_bits; /* have_words per rx_chunk */
+	uint32_t have_words;
+	struct wh_chunk **spare; /* host_rcv puts, rcv takes: same core */
+	uint32_t spares;
+
+	/* rcv, get_trans_stat: found since the last immediate NAK */
+	struct wh_loss_range fresh_loss[WH_RANGES_MAX];
+	uint32_t fresh_losses;
+
+	/* rcv */
+	struct wh_arrival arrival;
+	struct wh_pair pair;
+	uint64_t pair_first_serial;
+	uint64_t pair_first_tsc;
+	uint64_t arrived_since_period; /* packets, for the NAK timer's mean interval */
+
+	/* host_rcv */
+	uint64_t next_deliver;   /* chunk number */
+	uint64_t recycled_count;
+	bool end_delivered;
+	struct wh_chunk end_marker;
+
+	/* send_rcv_stat */
+	uint64_t next_state_tsc;
+	uint64_t next_nak_tsc;
+	uint64_t last_state_tsc;
+	uint64_t cover_cursor;
+	uint64_t ack_sent_tsc[WH_ACK_HISTORY]; /* by serial of the state */
+	uint64_t told_lower;
+	uint64_t told_highest_end;
+	uint64_t told_chunk_upper;
+	uint64_t mean_arrival_tsc;
+
+	/* get_trans_stat */
+	uint64_t next_trans_serial;
+	uint64_t previous_trans_upper;
+	uint64_t acked_lower; /* that the transmitter is known to know */
+	struct wh_trend trend;
+	uint64_t next_warning_tsc;
+	bool total_known; /* from the release request */
+	uint64_t chunks;
+	uint64_t total_bytes;
+	struct wh_digest digest;
+};
+
+struct wh_session {
+	struct wh_session_config config;
+	enum wh_role role;
+	enum wh_phase phase;
+	enum wh_release_status outcome;
+	bool outcome_by_peer;
+	uint32_t local_lci;
+	uint32_t peer_lci; /* 0 until ACCEPT */
+	struct wh_address peer;
+	struct wh_open_params params;
+	uint32_t chunk_packets; /* of a full chunk */
+
+	struct wh_slot_fifo inbox;  /* decoded control packets */
+	struct wh_slot_fifo outbox; /* encoded control packets, for trans */
+	uint64_t control_serial[WH_PACKET_TYPES];
+
+	uint64_t period_tsc;
+	uint64_t last_heard_tsc;
+	struct wh_rtt rtt;
+
+	/* handshake.c */
+	uint64_t next_open_tsc;
+	uint64_t open_repeat_tsc;
+	uint8_t cookie[WH_COOKIE_BYTES];
+	uint64_t opened_tsc;
+
+	/* release.c */
+	uint64_t next_release_tsc;
+	uint32_t release_repeats;
+	bool abort_pending;
+
+	struct wh_chunk *chunk; /* config.chunks of them */
+	struct wh_session_stats stats;
+	struct wh_transmitter tx;
+	struct wh_receiver rx;
+};
+
+/* session.c */
+void wh_session_bad(struct wh_session *s, uint64_t *reason);
+void wh_session_settle(struct wh_session *s, uint64_t now_tsc, enum wh_release_status outcome,
+	bool by_peer);
+uint64_t wh_session_ms_tsc(const struct wh_session *s, uint64_t span_ms);
+
+/* Encodes a control packet of `type` into the outbox; the caller has filled in its union. */
+void wh_session_push_control(
+	struct wh_session *s, uint64_t now_tsc, enum wh_packet_type type, struct wh_packet *packet);
+
+static inline uint32_t wh_session_now_us(const struct wh_session *s, uint64_t now_tsc)
+{
+	return (uint32_t)wh_tsc_to_us(s->config.hz, now_tsc);
+}
+
+/* The eight processes, and the two that open and end. */
+int32_t wh_host_trans(struct wh_session *s, uint64_t now_tsc);
+uint32_t wh_trans(struct wh_session *s, uint64_t now_tsc, struct wh_out *out, uint32_t count);
+int32_t wh_get_rcv_stat(struct wh_session *s, uint64_t now_tsc);
+int32_t wh_send_trans_stat(struct wh_session *s, uint64_t now_tsc);
+
+void wh_rcv(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
+	const struct wh_packet *packet);
+int32_t wh_host_rcv(struct wh_session *s, uint64_t now_tsc);
+int32_t wh_get_trans_stat(struct wh_session *s, uint64_t now_tsc);
+int32_t wh_send_rcv_stat(struct wh_session *s, uint64_t now_tsc);
+
+/* [first, end) is missing: enters the loss list and waits for the immediate NAK. (rcv.c) */
+void wh_rcv_note_loss(struct wh_session *s, uint64_t now_tsc, uint64_t first, uint64_t end);
+
+int32_t wh_handshake_poll(struct wh_session *s, uint64_t now_tsc);
+void wh_handshake_accepted(
+	struct wh_session *s, uint64_t now_tsc, const struct wh_accept *accept);
+
+int32_t wh_release_poll(struct wh_session *s, uint64_t now_tsc);
+void wh_release_input(
+	struct wh_session *s, uint64_t now_tsc, const struct wh_release *release);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_SESSION_PROFILE_H
+#define WH_SESSION_PROFILE_H
+
+/*
+ * A profile is data: which feedback, which recovery, which rate controller. The parts are
+ * interchangeable; the table is in profile.c.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rate/control.h"
+
+struct wh_profile {
+	uint8_t number; /* on the wire */
+	const char *name;
+	const char *summary;
+	const struct wh_control_ops *control;
+	uint32_t period_us;         /* of both ends' states and of the rate control: SYN */
+	uint32_t pair_period_pkts;  /* every so many packets two go back to back; 0: never */
+	bool state_on_news_only;    /* a state without news waits for two round trips */
+	bool delay_warnings;        /* the receiver watches the delay's trend */
+	bool control_is_paced;      /* the rate includes the transmitter's control packets */
+	uint32_t nak_packets_max;   /* per firing of the NAK timer */
+};
+
+/* NULL when there is none of that name or number. */
+const struct wh_profile *wh_profile_find(const char *name);
+const struct wh_profile *wh_profile_by_number(uint8_t number);
+
+/* The i-th, for listings; NULL past the last. */
+const struct wh_profile *wh_profile_at(uint32_t i);
+
+#endif

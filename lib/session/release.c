@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Three-way release: the transmitter REQUESTs it with the stream's size and digest as soon as
+ * everything has been sent once; the receiver REPLYs what became of it, when the writer knows;
+ * the transmitter says DONE. ABORT ends a connection from either side at any time.
+ */
+
+#include <string.h>
+
+#include "session/internal.h"
+
+static uint64_t repeat_tsc(const struct wh_session *s)
+{
+	return wh_max_u64(wh_rtt_get(&s->rtt), s->period_tsc);
+}
+
+static void push_release(struct wh_session *s, uint64_t now_tsc, enum wh_release_stage stage,
+	enum wh_release_status status)
+{
+	bool sending = s->role == WH_TRANSMITTER;
+	struct wh_packet packet = {
+		.release = {
+			.stage = (uint8_t)stage,
+			.status = (uint8_t)status,
+			.chunks = sending ? s->tx.chunks : s->rx.chunks,
+			.total_bytes = sending ? s->tx.total_bytes : s->rx.total_bytes,
+			.serial_end = sending ? s->tx.table.admitted_end : s->rx.table.highest_end,
+			.digest = sending ? s->tx.digest : s->rx.digest,
+		},
+	};
+
+	wh_session_push_control(s, now_tsc, WH_PACKET_RELEASE, &packet);
+	s->next_release_tsc = now_tsc + repeat_tsc(s);
+	s->release_repeats++;
+}
+
+/* Nothing is left to be sent for the first time. */
+static bool all_sent(const struct wh_session *s)
+{
+	return s->tx.end_seen && s->tx.sent_end == s->tx.table.admitted_end;
+}
+
+static int32_t poll_transmitter(struct wh_session *s, uint64_t now_tsc)
+{
+	if (s->phase == WH_PHASE_RUNNING) {
+		if (!all_sent(s) || s->tx.peer_silent)
+			return 0;
+		push_release(s, now_tsc, WH_RELEASE_REQUEST, WH_STATUS_PENDING);
+		return 1;
+	}
+	/* Told DONE, and no more replies came: the receiver knows. */
+	s->phase = WH_PHASE_CLOSED;
+	return 1;
+}
+
+static int32_t poll_receiver(struct wh_session *s, uint64_t now_tsc)
+{
+	if (s->phase == WH_PHASE_RUNNING)
+		return 0;
+	if (now_tsc - s->stats.outcome_tsc >
+		wh_ns_to_tsc(s->config.hz, s->config.peer_timeout_ns)) {
+		s->phase = WH_PHASE_CLOSED;
+		return 1;
+	}
+	push_release(s, now_tsc, WH_RELEASE_REPLY, s->outcome);
+	/* Quickly for a lost packet or two, then ever more slowly through an outage. */
+	if (s->release_repeats > WH_REPLY_QUICK_REPEATS)
+		s->next_release_tsc = now_tsc +
+			wh_min_u64(repeat_tsc(s) * (s->release_repeats - WH_REPLY_QUICK_REPEATS),
+				wh_max_u64(repeat_tsc(s), wh_session_ms_tsc(s, 1000)));
+	return 1;
+}
+
+int32_t wh_release_poll(struct wh_session *s, uint64_t now_tsc)
+{
+	if (s->phase == WH_PHASE_OPENING || s->phase == WH_PHASE_CLOSED ||
+		now_tsc < s->next_release_tsc)
+		return 0;
+	if (s->abort_pending) {
+		if (s->release_repeats >= WH_ABORT_REPEATS) {
+			s->phase = WH_PHASE_CLOSED;
+			return 1;
+		}
+		push_release(s, now_tsc, WH_RELEASE_ABORT, s->outcome);
+		s->next_release_tsc = now_tsc + s->period_tsc;
+		return 1;
+	}
+	return s->role == WH_TRANSMITTER ? poll_transmitter(s, now_tsc) :
+					   poll_receiver(s, now_tsc);
+}
+
+/* The transmitter hears what became of its stream. */
+static void take_reply(struct wh_session *s, uint64_t now_tsc, const struct wh_release *release)
+{
+	struct wh_transmitter *tx = &s->tx;
+
+	if (release->status == WH_STATUS_PENDING) {
+		/* The writer is at work: that is progress, though nothing is acknowledged. */
+		tx->progress_tsc = now_tsc;
+		return;
+	}
+	if (release->status == WH_STATUS_VERIFIED &&
+		(!all_sent(s) || release->total_bytes != tx->total_bytes ||
+			memcmp(&release->digest, &tx->digest, sizeof(tx->digest)) != 0)) {
+		wh_session_bad(s, &s->stats.bad_place_pkts);
+		return;
+	}
+	if (s->abort_pending)
+		return;
+	if (s->outcome == WH_STATUS_PENDING)
+		wh_session_settle(s, now_tsc, (enum wh_release_status)release->status, true);
+	s->phase = WH_PHASE_RELEASING;
+	push_release(s, now_tsc, WH_RELEASE_DONE, s->outcome);
+	/* Should DONE be lost, the reply comes again within this. */
+	s->next_release_tsc = now_tsc + 4 * repeat_tsc(s);
+}
+
+void wh_release_input(
+	struct wh_session *s, uint64_t now_tsc, const struct wh_release *release)
+{
+	bool sending = s->role == WH_TRANSMITTER;
+
+	if (release->stage == WH_RELEASE_ABORT && release->status >= WH_STATUS_MISMATCH) {
+		wh_session_settle(s, now_tsc, (enum wh_release_status)release->status, true);
+		s->phase = WH_PHASE_CLOSED;
+	} else if (release->stage == WH_RELEASE_REPLY && sending && s->peer_lci != 0) {
+		take_reply(s, now_tsc, release);
+	} else if (release->stage == WH_RELEASE_REQUEST && !sending) {
+		if (s->phase == WH_PHASE_RUNNING)
+			push_release(s, now_tsc, WH_RELEASE_REPLY, WH_STATUS_PENDING);
+	} else if (release->stage == WH_RELEASE_DONE && !sending &&
+		s->phase == WH_PHASE_RELEASING) {
+		s->phase = WH_PHASE_CLOSED;
+	} else if (release->stage != WH_RELEASE_DONE) {
+		wh_session_bad(s, &s->stats.bad_unexpected_pkts);
+	}
+}
+
+void wh_session_abort(struct wh_session *s, uint64_t now_tsc, enum wh_release_status status)
+{
+	WH_ASSERT(status >= WH_STATUS_MISMATCH && status < WH_STATUSES);
+	if (s->outcome != WH_STATUS_PENDING)
+		return;
+	wh_session_settle(s, now_tsc, status, false);
+	if (s->peer_lci == 0)
+		return;
+	s->phase = WH_PHASE_RELEASING;
+	s->abort_pending = true;
+	s->release_repeats = 0;
+	s->next_release_tsc = now_tsc;
+}
+
+void wh_session_sink_done(struct wh_session *s, uint64_t now_tsc, enum wh_release_status status)
+{
+	WH_ASSERT(s->role == WH_RECEIVER && status != WH_STATUS_PENDING);
+	if (s->outcome != WH_STATUS_PENDING)
+		return;
+	wh_session_settle(s, now_tsc, status, false);
+	s->phase = WH_PHASE_RELEASING;
+	s->release_repeats = 0;
+	s->next_release_tsc = now_tsc;
+}

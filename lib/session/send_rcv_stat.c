@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * send_rcv_stat: tells the transmitter the receiver's complete state every period, and what is
+ * missing: at once when a gap is seen, and again by the NAK timer (udt.txt III E).
+ */
+
+#include "session/internal.h"
+
+/* Holes from the cursor on, as many as fit; the next packet goes on where this one ends. */
+static void cover_holes(struct wh_receiver *rx, struct wh_rcv_state *state)
+{
+	struct wh_loss_range hole;
+	uint64_t highest_end = rx->table.highest_end;
+	uint64_t from = rx->cover_cursor;
+
+	if (from < rx->table.lower || from >= highest_end)
+		from = rx->table.lower;
+	state->cover_first = from;
+	state->cover_end = highest_end;
+	while (wh_recv_table_next_hole(&rx->table, from, &hole)) {
+		if (state->n_holes == WH_RANGES_MAX) {
+			state->cover_end = from;
+			break;
+		}
+		state->holes[state->n_holes++] = (struct wh_range){
+			.offset = (uint32_t)(hole.first - state->cover_first),
+			.count = (uint32_t)(hole.end - hole.first),
+		};
+		from = hole.end;
+	}
+	rx->cover_cursor = state->cover_end;
+}
+
+static void push_state(struct wh_session *s, uint64_t now_tsc)
+{
+	struct wh_receiver *rx = &s->rx;
+	uint64_t serial = s->control_serial[WH_PACKET_RCV_STATE];
+	struct wh_packet packet = {
+		.rcv_state = {
+			.lower = rx->table.lower,
+			.upper = wh_recv_table_upper(&rx->table),
+			.highest_end = rx->table.highest_end,
+			.received_pkts = s->stats.received_pkts,
+			.duplicate_pkts = s->stats.duplicate_pkts,
+			.bad_pkts = s->stats.bad_pkts,
+			.chunk_upper = (uint32_t)(rx->recycled_count + s->config.chunks),
+			.queued_chunks = wh_fifo_count(&rx->deliver),
+			.buffer_chunks = s->config.chunks,
+			.arrival_pps = wh_arrival_get(&rx->arrival),
+			.capacity_pps = wh_pair_get(&rx->pair),
+			.rtt_us = s->rtt.samples > 0 ? (uint32_t)wh_max_u64(1,
+				wh_tsc_to_us(s->config.hz, wh_rtt_get(&s->rtt))) : 0,
+			.rtt_var_us = (uint32_t)wh_tsc_to_us(s->config.hz, s->rtt.var_tsc),
+		},
+	};
+
+	cover_holes(rx, &packet.rcv_state);
+	rx->ack_sent_tsc[serial % WH_ACK_HISTORY] = now_tsc;
+	wh_session_push_control(s, now_tsc, WH_PACKET_RCV_STATE, &packet);
+}
+
+/*
+ * How many packets the state takes this period, so that every hole is reported once in a round
+ * trip (or in a period, where that is longer).
+ */
+static uint32_t state_packets(const struct wh_session *s)
+{
+	uint64_t periods_per_rtt = wh_max_u64(1, wh_rtt_get(&s->rtt) / s->period_tsc);
+	uint64_t packets = (s->rx.losses.ranges + WH_RANGES_MAX - 1) / WH_RANGES_MAX;
+
+	packets = (packets + periods_per_rtt - 1) / periods_per_rtt;
+	return (uint32_t)wh_min_u64(wh_max_u64(1, packets), WH_STATE_PACKETS_MAX);
+}
+
+/* udt.txt III E: a state with nothing new waits for two round trips after the one before. */
+static bool state_is_due(const struct wh_session *s, uint64_t now_tsc)
+{
+	const struct wh_receiver *rx = &s->rx;
+
+	if (!s->config.profile->state_on_news_only)
+		return true;
+	if (rx->told_lower != rx->table.lower || rx->told_highest_end != rx->table.highest_end ||
+		rx->told_chunk_upper != rx->recycled_count)
+		return true;
+
+	/* When an ACK2 says that the transmitter knows all of it, only the heartbeat is left. */
+	uint64_t wait_tsc = 2 * wh_rtt_get(&s->rtt);
+
+	if (rx->acked_lower == rx->table.lower)
+		wait_tsc = wh_max_u64(wait_tsc, wh_session_ms_tsc(s, WH_HEARTBEAT_MS));
+	return now_tsc - rx->last_state_tsc >= wait_tsc;
+}
+
+static int32_t send_state(struct wh_session *s, uint64_t now_tsc)
+{
+	struct wh_receiver *rx = &s->rx;
+
+	if (now_tsc < rx->next_state_tsc)
+		return 0;
+
+	uint64_t period_tsc = now_tsc - (rx->next_state_tsc - s->period_tsc);
+
+	rx->next_state_tsc = now_tsc + s->period_tsc;
+	if (rx->arrived_since_period > 0)
+		rx->mean_arrival_tsc = period_tsc / rx->arrived_since_period;
+	rx->arrived_since_period = 0;
+	if (!state_is_due(s, now_tsc))
+		return 0;
+
+	for (uint32_t packets = state_packets(s); packets > 0; packets--)
+		push_state(s, now_tsc);
+	rx->last_state_tsc = now_tsc;
+	rx->told_lower = rx->table.lower;
+	rx->told_highest_end = rx->table.highest_end;
+	rx->told_chunk_upper = rx->recycled_count;
+	return 1;
+}
+
+static void push_nak(struct wh_session *s, uint64_t now_tsc, struct wh_packet *packet)
+{
+	wh_session_push_control(s, now_tsc, WH_PACKET_NAK, packet);
+	s->stats.naks++;
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+	uint64_t first_a = ((const struct wh_loss_range *)a)->first;
+	uint64_t first_b = ((const struct wh_loss_range *)b)->first;
+
+	return (first_a > first_b) - (first_a < first_b);
+}
+
+/* Ranges as the wire wants them: ascending from a base; all lie within one window. */
+static void fill_nak(struct wh_nak *nak, struct wh_loss_range *range, uint32_t count)
+{
+	WH_ASSERT(count > 0 && count <= WH_RANGES_MAX);
+	qsort(range, count, sizeof(*range), compare_ranges);
+	nak->base = range[0].first;
+	nak->n_losses = (uint16_t)count;
+	for (uint32_t i = 0; i < count; i++)
+		nak->losses[i] = (struct wh_range){
+			.offset = (uint32_t)(range[i].first - nak->base),
+			.count = (uint32_t)(range[i].end - range[i].first),
+		};
+}
+
+/* What was found missing since the last call, once, at once. */
+static int32_t send_immediate_nak(struct wh_session *s, uint64_t now_tsc)
+{
+	struct wh_receiver *rx = &s->rx;
+	struct wh_packet packet;
+
+	if (rx->fresh_losses == 0)
+		return 0;
+	fill_nak(&packet.nak, rx->fresh_loss, rx->fresh_losses);
+	rx->fresh_losses = 0;
+	push_nak(s, now_tsc, &packet);
+	return 1;
+}
+
+/* What was reported k round trips ago and is still missing. */
+static int32_t send_timed_naks(struct wh_session *s, uint64_t now_tsc)
+{
+	struct wh_receiver *rx = &s->rx;
+	uint64_t rtt_tsc = wh_rtt_get(&s->rtt);
+	struct wh_loss_range range[WH_RANGES_MAX];
+	struct wh_packet packet;
+	int32_t naks = 0;
+
+	if (now_tsc < rx->next_nak_tsc)
+		return 0;
+	/* III E: the larger of RTT and the mean arrival interval since the last SYN. */
+	rx->next_nak_tsc = now_tsc + wh_max_u64(rtt_tsc, rx->mean_arrival_tsc);
+
+	for (uint32_t i = 0; i < s->config.profile->nak_packets_max; i++) {
+		uint32_t count = 0;
+
+		while (count < WH_RANGES_MAX &&
+			wh_loss_list_next_due(&rx->losses, now_tsc, rtt_tsc, &range[count]))
+			count++;
+		if (count == 0)
+			break;
+		fill_nak(&packet.nak, range, count);
+		push_nak(s, now_tsc, &packet);
+		naks++;
+	}
+	return naks;
+}
+
+int32_t wh_send_rcv_stat(struct wh_session *s, uint64_t now_tsc)
+{
+	return send_immediate_nak(s, now_tsc) + send_timed_naks(s, now_tsc) +
+		send_state(s, now_tsc);
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_SESSION_SESSION_H
+#define WH_SESSION_SESSION_H
+
+/*
+ * One connection, as seen by one of its ends: packets and time go in, packets and the next
+ * deadline come out. No clock, socket, thread; no allocation after create.
+ *
+ * The transmitter's four processes and the receiver's four (periodic-exchange.txt, Fig. 3) are
+ * eight files of their names:
+ *
+ *   chunks ->  host_trans -> trans -> packets      packets -> rcv -> host_rcv -> chunks
+ *              get_rcv_stat  send_trans_stat       get_trans_stat  send_rcv_stat
+ *
+ * The four of one end share a core and an order (wh_session_poll); chunks come and go by FIFOs
+ * whose other ends may be on another core. handshake.c opens a connection, release.c ends it.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/chunk.h"
+#include "base/fifo.h"
+#include "session/profile.h"
+#include "wire/encap.h"
+#include "wire/packet.h"
+
+enum wh_role {
+	WH_TRANSMITTER,
+	WH_RECEIVER,
+};
+
+enum wh_phase {
+	WH_PHASE_OPENING,   /* transmitter: OPEN is out */
+	WH_PHASE_RUNNING,
+	WH_PHASE_RELEASING, /* the outcome is known here; the peer is still to be told */
+	WH_PHASE_CLOSED,
+};
+
+/* What keeps the flow from going faster. */
+enum wh_limit {
+	WH_LIMIT_RATE,   /* the rate controller: as fast as it may */
+	WH_LIMIT_WINDOW, /* unacknowledged packets: the controller's window or the table's size */
+	WH_LIMIT_DISK,   /* no chunk from the reader, or the peer's writer is behind */
+	WH_LIMIT_PEER,   /* the peer is silent, or its buffers wait for missing packets */
+	WH_LIMIT_CPU,    /* the rate allows more than this core sends */
+	WH_LIMITS,
+};
+
+const char *wh_limit_name(enum wh_limit limit);
+
+struct wh_session_config {
+	uint64_t hz;
+	const struct wh_profile *profile;
+	uint32_t payload_bytes;      /* of a full data packet */
+	uint32_t packet_bytes;       /* a full packet as IP counts it: the papers' MTU */
+	uint32_t wire_bytes;         /* a full packet on the wire, Ethernet overhead counted */
+	uint32_t chunk_bytes;
+	uint32_t chunks;             /* buffers of this end */
+	uint8_t *chunk_memory;       /* chunks * chunk_bytes, aligned to WH_CHUNK_ALIGN */
+	uint32_t window_pkts;        /* a power of two */
+	uint64_t rate_bps;           /* see struct wh_control_config */
+	uint32_t burst_pkts;         /* the pacer's */
+	struct wh_udt_options udt;
+	bool trend_one_way;          /* delay trend by one-way delay, not RTT (udt.txt V) */
+	uint64_t initial_rtt_ns;     /* until measured */
+	uint64_t peer_timeout_ns;    /* silence after which the peer is gone */
+	uint64_t stall_timeout_ns;   /* no progress for so long ends the connection */
+	uint64_t seed;               /* of serials */
+};
+
+/* udt.txt's options, timeouts of 30 s, 100 ms of RTT: the caller fills in the rest. */
+void wh_session_config_init(struct wh_session_config *config);
+
+struct wh_session_stats {
+	uint64_t sent_pkts;            /* data, retransmissions too */
+	uint64_t retransmitted_pkts;
+	uint64_t received_pkts;        /* data, new */
+	uint64_t received_bytes;       /* payload, new */
+	uint64_t duplicate_pkts;
+	uint64_t control_sent_pkts;
+	uint64_t control_received_pkts;
+	uint64_t control_stale_pkts;   /* overtaken by a later one: dropped */
+	uint64_t control_full_pkts;    /* no room in a FIFO: dropped */
+	uint64_t bad_pkts;             /* contradict the connection: dropped, see reasons */
+	uint64_t bad_window_pkts;      /* of these: serial or chunk beyond what was offered */
+	uint64_t bad_place_pkts;       /* of these: chunk, index, k or length contradict */
+	uint64_t bad_unexpected_pkts;  /* of these: a type that this end does not take */
+	uint64_t losses_detected_pkts;
+	uint64_t naks;                 /* sent or received */
+	uint64_t delay_warnings;       /* sent or received */
+	uint64_t acked_bytes;          /* transmitter: payload acknowledged */
+	uint64_t exp_events;           /* the peer was silent for longer than expected */
+	uint64_t stalls;
+	uint64_t limit_tsc[WH_LIMITS];
+	uint64_t first_sent_tsc;       /* of data; 0: none yet */
+	uint64_t first_received_tsc;
+	uint64_t outcome_tsc;          /* when the outcome was known here */
+};
+
+struct wh_session; /* internal.h */
+
+/*
+ * The transmitter's end, in phase OPENING: its first output is OPEN. `local_lci` is not 0 and is
+ * how the peer will address it. NULL: no memory.
+ */
+struct wh_session *wh_session_open(const struct wh_session_config *config, uint64_t now_tsc,
+	uint32_t local_lci, const struct wh_address *peer, const char *name,
+	uint64_t object_bytes);
+
+/* The receiver's end for a confirmed handshake; rtt_tsc is what the cookie's age says. */
+struct wh_session *wh_session_accept(const struct wh_session_config *config, uint64_t now_tsc,
+	uint32_t local_lci, const struct wh_address *peer, const struct wh_open_params *params,
+	uint64_t rtt_tsc);
+
+void wh_session_destroy(struct wh_session *session);
+
+/* The FIFOs to readers and writers. Transmitter: free, ready; receiver: deliver, recycled. */
+struct wh_fifo *wh_session_free_chunks(struct wh_session *session);
+struct wh_fifo *wh_session_ready_chunks(struct wh_session *session);
+struct wh_fifo *wh_session_deliver_chunks(struct wh_session *session);
+struct wh_fifo *wh_session_recycled_chunks(struct wh_session *session);
+
+/* A decoded packet for this session arrived at arrived_tsc <= now_tsc. */
+void wh_session_input(struct wh_session *session, uint64_t now_tsc, uint64_t arrived_tsc,
+	const struct wh_packet *packet);
+
+/* Runs the processes that are due; returns how much work was done, 0 for none. */
+int32_t wh_session_poll(struct wh_session *session, uint64_t now_tsc);
+
+/*
+ * A packet to send: head_bytes at head, then payload_bytes at payload (0 for control), which
+ * stays valid until the session is polled again.
+ */
+struct wh_out {
+	uint8_t *head; /* the caller's, WH_CONTROL_BYTES_MAX of room */
+	uint32_t head_bytes;
+	const uint8_t *payload;
+	uint32_t payload_bytes;
+	const struct wh_address *to;
+};
+
+/* Packets that may go now, at most `count`; returns how many. */
+uint32_t wh_session_output(
+	struct wh_session *session, uint64_t now_tsc, struct wh_out *out, uint32_t count);
+
+/* When to come back if nothing arrives before. */
+uint64_t wh_session_deadline(const struct wh_session *session);
+
+/* Ends it now; the peer is told. Statuses from WH_STATUS_MISMATCH on. */
+void wh_session_abort(
+	struct wh_session *session, uint64_t now_tsc, enum wh_release_status status);
+
+/* Receiver: the writer is done with everything, or failed. */
+void wh_session_sink_done(
+	struct wh_session *session, uint64_t now_tsc, enum wh_release_status status);
+
+enum wh_phase wh_session_phase(const struct wh_session *session);
+
+/* WH_STATUS_PENDING until the outcome is known, then never changes. */
+enum wh_release_status wh_session_outcome(const struct wh_session *session);
+
+/* True when it was the peer who named the outcome. */
+bool wh_session_outcome_by_peer(const struct wh_session *session);
+
+const struct wh_session_stats *wh_session_stats(const struct wh_session *session);
+
+/* What has limited the flow for most of the time, and what does at the moment. */
+enum wh_limit wh_session_limited_by(const struct wh_session *session);
+enum wh_limit wh_session_limit_now(const struct wh_session *session);
+
+/* No progress for a while, though there is something to do: limit_now says why. */
+bool wh_session_stalled(const struct wh_session *session);
+
+uint64_t wh_session_rtt_tsc(const struct wh_session *session);
+const struct wh_open_params *wh_session_params(const struct wh_session *session);
+const struct wh_digest *wh_session_digest(const struct wh_session *session);
+const struct wh_address *wh_session_peer(const struct wh_session *session);
+const struct wh_control *wh_session_control(const struct wh_session *session);
+const struct wh_pacer *wh_session_pacer(const struct wh_session *session);
+
+/* Bytes of tables and FIFOs beside the chunk memory, for the printed sum of pools. */
+uint64_t wh_session_table_bytes(uint32_t window_pkts, uint32_t chunks);
+
+/* Everything a session promises about itself, asserted. `deep` walks the tables too. */
+void wh_session_check(const struct wh_session *session, bool deep);
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * trans: what goes out next. Control first, then retransmissions, then new data, which waits for
+ * the pacer.
+ */
+
+#include <string.h>
+
+#include "session/internal.h"
+
+/* Bytes that any packet takes on the wire beside its own. */
+static uint32_t frame_overhead_bytes(const struct wh_session *s)
+{
+	return s->config.wire_bytes - s->config.payload_bytes - WH_HEAD_BYTES;
+}
+
+/*
+ * Where the rate is one of the wire, control packets take their part of it. Not more than half:
+ * at a crawl the states of every period would leave nothing for data.
+ */
+static void charge_control(struct wh_session *s, uint64_t now_tsc, uint32_t packet_bytes)
+{
+	struct wh_pacer *pacer = &s->tx.pacer;
+	uint64_t interval_tsc = pacer->interval_fp >> WH_PACER_FRACTION_BITS;
+
+	if (s->role == WH_TRANSMITTER && s->config.profile->control_is_paced &&
+		pacer->due_tsc <= now_tsc + interval_tsc)
+		wh_pacer_charge(pacer, now_tsc, packet_bytes + frame_overhead_bytes(s));
+}
+
+static uint32_t send_control(
+	struct wh_session *s, uint64_t now_tsc, struct wh_out *out, uint32_t count)
+{
+	uint32_t sent = 0;
+
+	while (sent < count) {
+		struct wh_slot *slot = wh_slot_fifo_peek(&s->outbox);
+
+		if (slot == NULL)
+			break;
+		WH_ASSERT(slot->bytes <= WH_CONTROL_BYTES_MAX);
+		memcpy(out[sent].head, slot->data, slot->bytes);
+		out[sent].head_bytes = slot->bytes;
+		out[sent].payload = NULL;
+		out[sent].payload_bytes = 0;
+		out[sent].to = &s->peer;
+		wh_slot_fifo_release(&s->outbox);
+		charge_control(s, now_tsc, out[sent].head_bytes);
+		s->stats.control_sent_pkts++;
+		sent++;
+	}
+	return sent;
+}
+
+static void write_data(struct wh_session *s, uint64_t now_tsc, uint64_t serial, uint8_t flags,
+	struct wh_out *out)
+{
+	struct wh_transmitter *tx = &s->tx;
+	struct wh_sent_record *record = wh_sent_table_record(&tx->table, serial);
+	const struct wh_chunk *chunk = &s->chunk[record->chunk_slot];
+	uint32_t offset = record->index * s->config.payload_bytes;
+	struct wh_packet packet; /* its union is large: only what data needs is set */
+
+	packet.type = WH_PACKET_DATA;
+	packet.flags = flags;
+	packet.key = 0;
+	packet.lci = s->peer_lci;
+	packet.serial = serial;
+	packet.payload = chunk->data + offset;
+	packet.data = (struct wh_data_fields){
+		.chunk = (uint32_t)chunk->number,
+		.index = record->index,
+		.k = (uint16_t)tx->tx_chunk[record->chunk_slot].packets,
+		.payload_bytes = (uint16_t)wh_min_u64(
+			s->config.payload_bytes, chunk->bytes - offset),
+		.transmission = tx->transmission++,
+		.stamp_us = wh_session_now_us(s, now_tsc),
+	};
+	wh_packet_encode_data(&packet, out->head);
+	out->head_bytes = WH_HEAD_BYTES;
+	out->payload = packet.payload;
+	out->payload_bytes = packet.data.payload_bytes;
+	out->to = &s->peer;
+
+	if (record->sends < UINT8_MAX)
+		record->sends++;
+	if (serial >= tx->sent_end)
+		tx->sent_end = serial + 1;
+	if (s->stats.first_sent_tsc == 0)
+		s->stats.first_sent_tsc = now_tsc;
+	s->stats.sent_pkts++;
+	wh_pacer_charge(&tx->pacer, now_tsc,
+		out->head_bytes + out->payload_bytes + frame_overhead_bytes(s));
+}
+
+/* The next serial of the retransmission FIFO that is still wanted. */
+static bool next_again(struct wh_transmitter *tx, uint64_t *serial)
+{
+	while (wh_fifo_pop_u64(&tx->again, serial)) {
+		if (wh_sent_table_acked(&tx->table, *serial))
+			continue;
+		wh_sent_table_record(&tx->table, *serial)->queued = false;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Pairs (udt.txt III C): after every pair_period_pkts-th packet the next one does not wait. It is
+ * charged all the same, so that the mean rate stays what the controller believes it to be; the
+ * paper does not say which, and its own evaluation needs C to be the rate.
+ */
+static uint8_t pair_flags(struct wh_session *s, uint64_t serial, uint32_t room)
+{
+	struct wh_transmitter *tx = &s->tx;
+	uint32_t period_pkts = s->config.profile->pair_period_pkts;
+
+	if (tx->pair_open) {
+		tx->pair_open = false;
+		return WH_FLAG_PAIR_SECOND;
+	}
+	if (period_pkts == 0 || serial % period_pkts != 0 || room < 2 ||
+		wh_fifo_count(&tx->fresh) == 0)
+		return 0;
+	tx->pair_open = true;
+	return WH_FLAG_PAIR_FIRST;
+}
+
+/* Sends data while it may; returns why it stopped. */
+static enum wh_limit send_data(struct wh_session *s, uint64_t now_tsc, struct wh_out *out,
+	uint32_t count, uint32_t *sent)
+{
+	struct wh_transmitter *tx = &s->tx;
+	uint64_t serial;
+
+	while (*sent < count) {
+		if (wh_fifo_count(&tx->again) == 0 && wh_fifo_count(&tx->fresh) == 0) {
+			wh_pacer_idle(&tx->pacer, now_tsc);
+			return tx->admission_limit;
+		}
+		/* A silent peer gets no more data until it is heard again. */
+		if (tx->peer_silent)
+			return WH_LIMIT_PEER;
+		if (!tx->pair_open && !wh_pacer_due(&tx->pacer, now_tsc))
+			return WH_LIMIT_RATE;
+		if (!tx->pair_open && next_again(tx, &serial)) {
+			write_data(s, now_tsc, serial, WH_FLAG_RETRANSMISSION, &out[*sent]);
+			s->stats.retransmitted_pkts++;
+		} else if (wh_fifo_pop_u64(&tx->fresh, &serial)) {
+			uint8_t flags = pair_flags(s, serial, count - *sent);
+
+			write_data(s, now_tsc, serial, flags, &out[*sent]);
+		} else {
+			continue; /* all in `again` was acknowledged meanwhile */
+		}
+		(*sent)++;
+	}
+	return WH_LIMIT_CPU;
+}
+
+uint32_t wh_trans(struct wh_session *s, uint64_t now_tsc, struct wh_out *out, uint32_t count)
+{
+	struct wh_transmitter *tx = &s->tx;
+	uint32_t sent = send_control(s, now_tsc, out, count);
+
+	if (s->role != WH_TRANSMITTER || s->phase != WH_PHASE_RUNNING)
+		return sent;
+
+	s->stats.limit_tsc[tx->limit_now] += now_tsc - tx->limit_since_tsc;
+	tx->limit_since_tsc = now_tsc;
+	tx->limit_now = send_data(s, now_tsc, out, count, &sent);
+	return sent;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What others may see of a session, and what a session promises about itself. */
+
+#include "session/internal.h"
+
+struct wh_fifo *wh_session_free_chunks(struct wh_session *s)
+{
+	WH_ASSERT(s->role == WH_TRANSMITTER);
+	return &s->tx.free;
+}
+
+struct wh_fifo *wh_session_ready_chunks(struct wh_session *s)
+{
+	WH_ASSERT(s->role == WH_TRANSMITTER);
+	return &s->tx.ready;
+}
+
+struct wh_fifo *wh_session_deliver_chunks(struct wh_session *s)
+{
+	WH_ASSERT(s->role == WH_RECEIVER);
+	return &s->rx.deliver;
+}
+
+struct wh_fifo *wh_session_recycled_chunks(struct wh_session *s)
+{
+	WH_ASSERT(s->role == WH_RECEIVER);
+	return &s->rx.recycled;
+}
+
+enum wh_phase wh_session_phase(const struct wh_session *s)
+{
+	return s->phase;
+}
+
+enum wh_release_status wh_session_outcome(const struct wh_session *s)
+{
+	return s->outcome;
+}
+
+bool wh_session_outcome_by_peer(const struct wh_session *s)
+{
+	return s->outcome_by_peer;
+}
+
+const struct wh_session_stats *wh_session_stats(const struct wh_session *s)
+{
+	return &s->stats;
+}
+
+enum wh_limit wh_session_limited_by(const struct wh_session *s)
+{
+	uint64_t share_tsc[WH_LIMITS];
+	enum wh_limit most = WH_LIMIT_RATE;
+
+	/* Lateness that the pacer gave up is time in which the core could not keep the rate. */
+	for (uint32_t i = 0; i < WH_LIMITS; i++)
+		share_tsc[i] = s->stats.limit_tsc[i];
+	share_tsc[WH_LIMIT_CPU] += s->tx.pacer.forfeited_tsc;
+	share_tsc[WH_LIMIT_RATE] -=
+		wh_min_u64(share_tsc[WH_LIMIT_RATE], s->tx.pacer.forfeited_tsc);
+	for (uint32_t i = 0; i < WH_LIMITS; i++)
+		if (share_tsc[i] > share_tsc[most])
+			most = (enum wh_limit)i;
+	return most;
+}
+
+enum wh_limit wh_session_limit_now(const struct wh_session *s)
+{
+	return s->tx.limit_now;
+}
+
+bool wh_session_stalled(const struct wh_session *s)
+{
+	return s->tx.stalled;
+}
+
+uint64_t wh_session_rtt_tsc(const struct wh_session *s)
+{
+	return wh_rtt_get(&s->rtt);
+}
+
+const struct wh_open_params *wh_session_params(const struct wh_session *s)
+{
+	return &s->params;
+}
+
+const struct wh_digest *wh_session_digest(const struct wh_session *s)
+{
+	return s->role == WH_TRANSMITTER ? &s->tx.digest : &s->rx.digest;
+}
+
+const struct wh_address *wh_session_peer(const struct wh_session *s)
+{
+	return &s->peer;
+}
+
+const struct wh_control *wh_session_control(const struct wh_session *s)
+{
+	return &s->tx.control;
+}
+
+const struct wh_pacer *wh_session_pacer(const struct wh_session *s)
+{
+	return &s->tx.pacer;
+}
+
+static void check_transmitter(const struct wh_session *s, bool deep)
+{
+	const struct wh_transmitter *tx = &s->tx;
+	const struct wh_sent_table *table = &tx->table;
+	uint64_t fresh_pkts = wh_fifo_count(&tx->fresh);
+
+	WH_ASSERT(table->lower <= tx->sent_end && tx->sent_end <= table->admitted_end);
+	WH_ASSERT(table->admitted_end - table->lower <= table->size);
+	/* New packets leave in order: what is admitted is sent, or waits in fresh. */
+	WH_ASSERT(tx->sent_end + fresh_pkts == table->admitted_end);
+	WH_ASSERT(tx->acked_pkts ==
+		table->lower - s->params.first_serial + table->acked_above);
+	WH_ASSERT(tx->decision.window_pkts >= 1);
+	WH_ASSERT(!tx->pair_open);
+	WH_ASSERT(s->stats.sent_pkts ==
+		tx->sent_end - s->params.first_serial + s->stats.retransmitted_pkts);
+	if (!deep)
+		return;
+	wh_sent_table_check(table);
+
+	/* Every packet that is admitted and not acknowledged is counted by exactly one chunk. */
+	uint64_t unacked_pkts = 0;
+	uint32_t busy_chunks = 0;
+
+	for (uint32_t i = 0; i < s->config.chunks; i++) {
+		unacked_pkts += tx->tx_chunk[i].unacked_pkts;
+		busy_chunks += tx->tx_chunk[i].unacked_pkts > 0;
+	}
+	if (tx->open_chunk != NULL)
+		unacked_pkts -= tx->tx_chunk[tx->open_chunk->slot].packets - tx->open_index;
+	WH_ASSERT(unacked_pkts == wh_sent_table_unacked(table));
+	WH_ASSERT(busy_chunks + wh_fifo_count(&tx->free) + wh_fifo_count(&tx->ready) <=
+		s->config.chunks + 1);
+}
+
+static void check_receiver(const struct wh_session *s, bool deep)
+{
+	const struct wh_receiver *rx = &s->rx;
+	const struct wh_recv_table *table = &rx->table;
+
+	WH_ASSERT(table->lower <= table->highest_end);
+	WH_ASSERT(table->highest_end <= wh_recv_table_upper(table));
+	WH_ASSERT(rx->next_deliver >= rx->recycled_count);
+	WH_ASSERT(rx->next_deliver <= rx->recycled_count + s->config.chunks);
+	WH_ASSERT(rx->spares <= s->config.chunks);
+	/* What is below highest_end has arrived or is in the loss list, never both. */
+	WH_ASSERT(s->stats.received_pkts + rx->losses.lost_pkts ==
+		table->highest_end - s->params.first_serial);
+	if (!deep)
+		return;
+	wh_recv_table_check(table);
+	wh_loss_list_check(&rx->losses);
+
+	/* Every buffer is spare, being filled, or with the writer. */
+	uint32_t filling = 0;
+
+	for (uint32_t i = 0; i < s->config.chunks; i++) {
+		const struct wh_rx_chunk *entry = &rx->rx_chunk[i];
+
+		if (entry->buffer == NULL)
+			continue;
+		filling++;
+		WH_ASSERT(entry->have <= entry->k && entry->k <= s->chunk_packets);
+		WH_ASSERT(entry->buffer->number >= rx->next_deliver);
+	}
+	WH_ASSERT(rx->spares + filling + (rx->next_deliver - rx->recycled_count) ==
+		s->config.chunks);
+}
+
+void wh_session_check(const struct wh_session *s, bool deep)
+{
+	WH_ASSERT((s->outcome == WH_STATUS_PENDING) ==
+		(s->phase == WH_PHASE_OPENING || s->phase == WH_PHASE_RUNNING));
+	if (s->role == WH_TRANSMITTER)
+		check_transmitter(s, deep);
+	else
+		check_receiver(s, deep);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "store/digest.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/assert.h"
+#include "store/store.h"
+
+static_assert(sizeof(struct wh_hasher) == sizeof(XXH3_state_t), "opaque state is too small");
+static_assert(_Alignof(struct wh_hasher) == _Alignof(XXH3_state_t), "opaque state is misaligned");
+static_assert(sizeof(struct wh_digest) == sizeof(XXH128_canonical_t), "digest is canonical");
+
+void wh_hasher_init(struct wh_hasher *hasher)
+{
+	XXH3_state_t *state = (XXH3_state_t *)hasher->state;
+
+	WH_ASSERT((uintptr_t)hasher % WH_HASHER_ALIGN == 0);
+	XXH3_INITSTATE(state);
+
+	XXH_errorcode rc = XXH3_128bits_reset(state);
+
+	WH_ASSERT(rc == XXH_OK);
+}
+
+void wh_hasher_add(struct wh_hasher *hasher, const void *bytes, size_t count)
+{
+	WH_ASSERT(bytes != NULL || count == 0);
+	if (count == 0)
+		return;
+
+	XXH_errorcode rc = XXH3_128bits_update((XXH3_state_t *)hasher->state, bytes, count);
+
+	WH_ASSERT(rc == XXH_OK);
+}
+
+void wh_hasher_digest(const struct wh_hasher *hasher, struct wh_digest *digest)
+{
+	XXH128_hash_t hash = XXH3_128bits_digest((const XXH3_state_t *)hasher->state);
+
+	XXH128_canonicalFromHash((XXH128_canonical_t *)digest->bytes, hash);
+}
+
+void wh_digest_text(const struct wh_digest *digest, char text[2 * WH_DIGEST_BYTES + 1])
+{
+	static const char hex[] = "0123456789abcdef";
+
+	for (uint32_t i = 0; i < WH_DIGEST_BYTES; i++) {
+		text[2 * i] = hex[digest->bytes[i] >> 4];
+		text[2 * i + 1] = hex[digest->bytes[i] & 15];
+	}
+	text[2 * WH_DIGEST_BYTES] = '\0';
+}

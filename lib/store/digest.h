@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_STORE_DIGEST_H
+#define WH_STORE_DIGEST_H
+
+/*
+ * Private to lib/store: XXH3-128 of bytes that come piece by piece. The state is opaque so that
+ * the hash is compiled once, into digest.c.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/chunk.h"
+
+#define WH_HASHER_ALIGN 64
+
+struct wh_hasher {
+	_Alignas(WH_HASHER_ALIGN) uint8_t state[576];
+};
+
+void wh_hasher_init(struct wh_hasher *hasher);
+void wh_hasher_add(struct wh_hasher *hasher, const void *bytes, size_t count);
+
+/* The digest of all bytes so far; more may be added afterwards. */
+void wh_hasher_digest(const struct wh_hasher *hasher, struct wh_digest *digest);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_TRACK_LOSS_LIST_H
+#define WH_TRACK_LOSS_LIST_H
+
+/*
+ * The receiver's loss list: udt.txt appendix B, "all operations of insert, delete, and update
+ * take similar small time".
+ *
+ * It holds disjoint ranges of serials in a window of `size` serials above the lowest one held.
+ * A range lives in the array entry of its first serial (modulo size); a bitset of those entries
+ * finds the range around a serial. Each range remembers when it was last reported and how often:
+ * it is due again k round trips after that, k starting at 2 and growing by 1 with each report
+ * (III E). Ranges of the same k form a list in order of their report, so that the next due is
+ * always at the head of one of the lists.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "track/bitset.h"
+
+#define WH_LOSS_FIRST_K 2  /* udt.txt III E */
+#define WH_LOSS_K_MAX   63 /* k grows no further: one round trip in 63 is rare enough */
+
+#define WH_LOSS_SIZE_MAX (UINT32_C(1) << 24)
+
+/* Places in a due list that memory is fetched ahead; chosen by test/perf/loss_list.c. */
+#define WH_LOSS_AHEAD 32
+
+struct wh_loss_range {
+	uint64_t first;
+	uint64_t end; /* one past the last */
+};
+
+struct wh_loss_node; /* loss_list.c */
+
+struct wh_loss_list {
+	uint32_t size; /* serials held at once span at most this; a power of two */
+	uint32_t mask;
+	uint64_t lost_pkts;
+	uint32_t ranges;
+	struct wh_bitset starts;
+	struct wh_loss_node *node;        /* by first serial & mask */
+	uint32_t head[WH_LOSS_K_MAX + 1]; /* by k: least recently reported range */
+	uint32_t tail[WH_LOSS_K_MAX + 1];
+	uint64_t waiting;                                  /* bit k: list k is not empty */
+	uint32_t recent[WH_LOSS_K_MAX + 1][WH_LOSS_AHEAD]; /* by k: came last, in a circle */
+	uint32_t appended[WH_LOSS_K_MAX + 1];
+};
+
+/* 0 or -ENOMEM; size from 64 to WH_LOSS_SIZE_MAX. */
+int wh_loss_list_init(struct wh_loss_list *list, uint32_t size);
+void wh_loss_list_free(struct wh_loss_list *list); /* harmless after a failed init */
+
+/*
+ * [first, end) is lost and was reported at now_tsc (its first, immediate report). Serials that
+ * are in the list already keep their state. Serials held, old and new, must span at most size.
+ */
+void wh_loss_list_insert(struct wh_loss_list *list, uint64_t first, uint64_t end, uint64_t now_tsc);
+
+/* True when the serial was in the list. */
+bool wh_loss_list_remove(struct wh_loss_list *list, uint64_t serial);
+
+bool wh_loss_list_contains(const struct wh_loss_list *list, uint64_t serial);
+
+/* The range with the lowest serials, all being in [from, from + size): false when empty. */
+bool wh_loss_list_first(
+	const struct wh_loss_list *list, uint64_t from, struct wh_loss_range *range);
+
+/* The first range that ends after `serial`: to walk the list in order, from below as above. */
+bool wh_loss_list_next(const struct wh_loss_list *list, uint64_t from, uint64_t serial,
+	struct wh_loss_range *range);
+
+/*
+ * Of the ranges whose last report is at least k round trips old at now_tsc the one that has been
+ * due for longest, so that none starves when a NAK cannot take all: it counts as reported now, k
+ * grows, and it is returned. False when none is due. Reports are made in order of time: now_tsc
+ * never goes back, here and in insert.
+ */
+bool wh_loss_list_next_due(
+	struct wh_loss_list *list, uint64_t now_tsc, uint64_t rtt_tsc, struct wh_loss_range *range);
+
+/* When next_due will have something; WH_TSC_NEVER when the list is empty. */
+uint64_t wh_loss_list_due_tsc(const struct wh_loss_list *list, uint64_t rtt_tsc);
+
+/* Everything the structure promises about itself, asserted; for tests and simulation. */
+void wh_loss_list_check(const struct wh_loss_list *list);
+
+#endif

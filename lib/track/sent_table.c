@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "track/sent_table.h"
+
+#include <assert.h>
+#include <errno.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "track/alloc.h"
+#include "track/window_bits.h"
+
+static_assert(sizeof(struct wh_sent_record) == 8, "eight records share a cache line");
+
+int wh_sent_table_init(struct wh_sent_table *table, uint32_t size, uint64_t first_serial)
+{
+	WH_ASSERT(size >= WH_TRACK_WINDOW_MIN && size <= WH_TRACK_WINDOW_MAX);
+	WH_ASSERT((size & (size - 1)) == 0);
+
+	*table = (struct wh_sent_table){
+		.size = size,
+		.mask = size - 1,
+		.lower = first_serial,
+		.admitted_end = first_serial,
+		.record = wh_track_alloc(size, sizeof(*table->record)),
+		.acked = wh_track_alloc(size / WH_WORD_BITS, sizeof(*table->acked)),
+	};
+	if (table->record == NULL || table->acked == NULL) {
+		wh_sent_table_free(table);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void wh_sent_table_free(struct wh_sent_table *table)
+{
+	free(table->record);
+	free(table->acked);
+	table->record = NULL;
+	table->acked = NULL;
+}
+
+uint64_t wh_sent_table_admit(struct wh_sent_table *table, uint16_t chunk_slot, uint16_t index)
+{
+	uint64_t serial = table->admitted_end;
+
+	WH_ASSERT(wh_sent_table_has_room(table));
+	WH_DEBUG_ASSERT(!wh_window_test(table->acked, table->mask, serial));
+
+	table->record[serial & table->mask] =
+		(struct wh_sent_record){.chunk_slot = chunk_slot, .index = index};
+	table->admitted_end++;
+	return serial;
+}
+
+struct wh_sent_record *wh_sent_table_record(struct wh_sent_table *table, uint64_t serial)
+{
+	WH_ASSERT(serial >= table->lower && serial < table->admitted_end);
+	return &table->record[serial & table->mask];
+}
+
+bool wh_sent_table_acked(const struct wh_sent_table *table, uint64_t serial)
+{
+	WH_ASSERT(serial < table->admitted_end);
+	return serial < table->lower || wh_window_test(table->acked, table->mask, serial);
+}
+
+uint64_t wh_sent_table_ack(struct wh_sent_table *table, uint64_t first, uint64_t end,
+	wh_sent_acked_fn acked, void *context)
+{
+	uint64_t count = 0;
+
+	first = wh_max_u64(first, table->lower);
+	end = wh_min_u64(end, table->admitted_end);
+	while (first < end) {
+		uint64_t *word = wh_window_word(table->acked, table->mask, first);
+		uint32_t low = first % WH_WORD_BITS;
+		uint32_t span = (uint32_t)wh_min_u64(WH_WORD_BITS - low, end - first);
+		uint64_t fresh = wh_word_ones(low, span) & ~*word;
+
+		*word |= fresh;
+		count += (uint32_t)__builtin_popcountll(fresh);
+		for (; fresh != 0; fresh &= fresh - 1) {
+			uint64_t serial = first - low + (uint32_t)__builtin_ctzll(fresh);
+
+			acked(context, serial, &table->record[serial & table->mask]);
+		}
+		first += span;
+	}
+
+	uint64_t passed = wh_window_take_run(table->acked, table->mask, table->lower);
+
+	table->lower += passed;
+	table->acked_above += count - passed;
+	WH_ASSERT(table->lower <= table->admitted_end);
+	WH_ASSERT(table->acked_above <= table->admitted_end - table->lower);
+	return count;
+}
+
+void wh_sent_table_check(const struct wh_sent_table *table)
+{
+	uint64_t above = 0;
+	uint64_t bits = 0;
+
+	WH_ASSERT(table->lower <= table->admitted_end);
+	WH_ASSERT(table->admitted_end - table->lower <= table->size);
+	WH_ASSERT(!wh_window_test(table->acked, table->mask, table->lower));
+
+	for (uint64_t serial = table->lower; serial < table->admitted_end; serial++)
+		above += wh_window_test(table->acked, table->mask, serial);
+	for (uint32_t word = 0; word < table->size / WH_WORD_BITS; word++)
+		bits += (uint32_t)__builtin_popcountll(table->acked[word]);
+	WH_ASSERT(above == table->acked_above);
+	WH_ASSERT(bits == above); /* so there are none outside of [lower, admitted_end) */
+}

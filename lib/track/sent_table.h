@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_TRACK_SENT_TABLE_H
+#define WH_TRACK_SENT_TABLE_H
+
+/*
+ * The sender's table (periodic-exchange.txt, Tpacket [serial#, retrans, ack, address]): a record
+ * for every packet admitted and not yet below the window, lower <= serial < admitted_end.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct wh_sent_record {
+	uint16_t chunk_slot; /* address: which chunk ... */
+	uint16_t index;      /* ... and which packet of it */
+	uint8_t sends;       /* how often it was sent, saturating */
+	bool queued;         /* waits in the retransmission FIFO */
+	uint16_t unused;
+};
+
+struct wh_sent_table {
+	uint32_t size; /* a power of two, 64 to 2^20 */
+	uint32_t mask;
+	uint64_t lower;        /* first serial not acknowledged */
+	uint64_t admitted_end; /* next serial to admit */
+	uint64_t acked_above;  /* acknowledged serials at or above lower */
+	struct wh_sent_record *record;
+	uint64_t *acked; /* one bit per serial, by serial & mask */
+};
+
+/* 0 or -ENOMEM. */
+int wh_sent_table_init(struct wh_sent_table *table, uint32_t size, uint64_t first_serial);
+void wh_sent_table_free(struct wh_sent_table *table); /* harmless after a failed init */
+
+static inline bool wh_sent_table_has_room(const struct wh_sent_table *table)
+{
+	return table->admitted_end - table->lower < table->size;
+}
+
+/* Packets admitted and not acknowledged. */
+static inline uint64_t wh_sent_table_unacked(const struct wh_sent_table *table)
+{
+	return table->admitted_end - table->lower - table->acked_above;
+}
+
+/* Enters the next packet and returns its serial; there must be room. */
+uint64_t wh_sent_table_admit(struct wh_sent_table *table, uint16_t chunk_slot, uint16_t index);
+
+/* The record of an admitted serial at or above lower. */
+struct wh_sent_record *wh_sent_table_record(struct wh_sent_table *table, uint64_t serial);
+
+/* Of an admitted serial; true below lower, too. */
+bool wh_sent_table_acked(const struct wh_sent_table *table, uint64_t serial);
+
+/*
+ * Acknowledges all of [first, end) that is admitted and not acknowledged yet, advances lower, and
+ * calls `acked` once for each, lowest first, before lower passes it: the record is still there, and
+ * the table must be left alone. Looks at 64 packets at a time. Returns how many there were.
+ */
+typedef void (*wh_sent_acked_fn)(
+	void *context, uint64_t serial, const struct wh_sent_record *record);
+uint64_t wh_sent_table_ack(struct wh_sent_table *table, uint64_t first, uint64_t end,
+	wh_sent_acked_fn acked, void *context);
+
+/* Counts, bounds and bits, asserted. */
+void wh_sent_table_check(const struct wh_sent_table *table);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_TRACK_WINDOW_BITS_H
+#define WH_TRACK_WINDOW_BITS_H
+
+/*
+ * One bit per serial of a circular window of mask + 1 serials, a power of two and at least 64. A
+ * serial has the same place in its word as in the number line (serial % 64), so words are taken
+ * whole wherever the window starts. Both ends of the window may lie in the same word.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define WH_WORD_BITS 64
+
+#define WH_TRACK_WINDOW_MIN UINT32_C(64)
+#define WH_TRACK_WINDOW_MAX (UINT32_C(1) << 20)
+
+static inline uint64_t *wh_window_word(uint64_t *bits, uint32_t mask, uint64_t serial)
+{
+	return &bits[(serial & mask) / WH_WORD_BITS];
+}
+
+static inline bool wh_window_test(const uint64_t *bits, uint32_t mask, uint64_t serial)
+{
+	return bits[(serial & mask) / WH_WORD_BITS] >> (serial % WH_WORD_BITS) & 1;
+}
+
+/* Ones from bit `low` on, `count` of them; count >= 1 and low + count <= 64. */
+static inline uint64_t wh_word_ones(uint32_t low, uint32_t count)
+{
+	return UINT64_MAX >> (WH_WORD_BITS - count) << low;
+}
+
+/* Clears the run of set bits that starts at `serial`, word by word; returns its length. */
+static inline uint64_t wh_window_take_run(uint64_t *bits, uint32_t mask, uint64_t serial)
+{
+	uint64_t taken = 0;
+
+	for (;;) {
+		uint64_t *word = wh_window_word(bits, mask, serial + taken);
+		uint32_t low = (serial + taken) % WH_WORD_BITS;
+		uint64_t missing = ~*word >> low;
+		uint32_t run =
+			missing == 0 ? WH_WORD_BITS - low : (uint32_t)__builtin_ctzll(missing);
+
+		if (run == 0)
+			return taken;
+		*word &= ~wh_word_ones(low, run);
+		taken += run;
+		if (missing != 0)
+			return taken;
+	}
+}
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "wire/cookie.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "wire/layout.h"
+
+struct sip {
+	uint64_t v0, v1, v2, v3;
+};
+
+static uint64_t rotate_left(uint64_t value, unsigned int bits)
+{
+	return value << bits | value >> (64 - bits);
+}
+
+static uint64_t load_le64(const uint8_t *bytes)
+{
+	rte_le64_t word;
+
+	memcpy(&word, bytes, sizeof(word));
+	return rte_le_to_cpu_64(word);
+}
+
+/* Figure 2.1 of the paper. */
+static void sip_round(struct sip *s)
+{
+	s->v0 += s->v1;
+	s->v2 += s->v3;
+	s->v1 = rotate_left(s->v1, 13) ^ s->v0;
+	s->v3 = rotate_left(s->v3, 16) ^ s->v2;
+	s->v0 = rotate_left(s->v0, 32);
+	s->v2 += s->v1;
+	s->v0 += s->v3;
+	s->v1 = rotate_left(s->v1, 17) ^ s->v2;
+	s->v3 = rotate_left(s->v3, 21) ^ s->v0;
+	s->v2 = rotate_left(s->v2, 32);
+}
+
+static void compress(struct sip *s, uint64_t word)
+{
+	s->v3 ^= word;
+	sip_round(s);
+	sip_round(s);
+	s->v0 ^= word;
+}
+
+uint64_t wh_siphash24(const uint8_t key[WH_SIPHASH_KEY_BYTES], const void *bytes, size_t length)
+{
+	const uint8_t *at = bytes;
+	uint64_t k0 = load_le64(key);
+	uint64_t k1 = load_le64(key + 8);
+	struct sip s = {
+		.v0 = k0 ^ UINT64_C(0x736f6d6570736575),
+		.v1 = k1 ^ UINT64_C(0x646f72616e646f6d),
+		.v2 = k0 ^ UINT64_C(0x6c7967656e657261),
+		.v3 = k1 ^ UINT64_C(0x7465646279746573),
+	};
+
+	WH_ASSERT(bytes != NULL || length == 0);
+
+	/* The last word: what is left of the bytes, and the length modulo 256 on top. */
+	uint64_t last = (uint64_t)length << 56;
+
+	for (; length >= 8; length -= 8, at += 8)
+		compress(&s, load_le64(at));
+	for (size_t i = 0; i < length; i++)
+		last |= (uint64_t)at[i] << 8 * i;
+	compress(&s, last);
+
+	s.v2 ^= 0xff;
+	for (unsigned int i = 0; i < 4; i++)
+		sip_round(&s);
+	return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
+}
+
+struct cookie {
+	rte_le64_t made_us;
+	rte_le64_t proof;
+};
+
+static_assert(sizeof(struct cookie) == WH_COOKIE_BYTES, "a cookie is time and proof");
+
+/* Everything that the proof is over, in a fixed order: fields of fixed size, then the name. */
+struct proved {
+	rte_le64_t made_us;
+	uint8_t family;
+	uint8_t ip[16];
+	rte_le16_t port;
+	rte_le32_t acceptor_lci;
+	struct wh_wire_params params;
+	char name[WH_NAME_BYTES_MAX];
+} __attribute__((packed));
+
+static uint64_t prove(const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t made_us,
+	const struct wh_address *peer, uint32_t acceptor_lci, const struct wh_open_params *params)
+{
+	struct proved proved = {
+		.made_us = rte_cpu_to_le_64(made_us),
+		.family = peer->family,
+		.port = rte_cpu_to_le_16(peer->port),
+		.acceptor_lci = rte_cpu_to_le_32(acceptor_lci),
+	};
+
+	WH_ASSERT(params->name_bytes <= WH_NAME_BYTES_MAX);
+
+	memcpy(proved.ip, peer->ip, sizeof(proved.ip));
+	wh_params_encode(params, &proved.params);
+	memcpy(proved.name, params->name, params->name_bytes);
+	return wh_siphash24(key, &proved, offsetof(struct proved, name) + params->name_bytes);
+}
+
+void wh_cookie_make(uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],
+	uint64_t now_us, const struct wh_address *peer, uint32_t acceptor_lci,
+	const struct wh_open_params *params)
+{
+	struct cookie made = {
+		.made_us = rte_cpu_to_le_64(now_us),
+		.proof = rte_cpu_to_le_64(prove(key, now_us, peer, acceptor_lci, params)),
+	};
+
+	memcpy(cookie, &made, sizeof(made));
+}
+
+bool wh_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],
+	uint64_t now_us, uint64_t lifetime_us, const struct wh_address *peer, uint32_t acceptor_lci,
+	const struct wh_open_params *params, uint64_t *age_us)
+{
+	struct cookie made;
+
+	memcpy(&made, cookie, sizeof(made));
+
+	uint64_t made_us = rte_le_to_cpu_64(made.made_us);
+
+	/* Age first: an old or future one costs no hash. */
+	if (made_us > now_us || now_us - made_us > lifetime_us)
+		return false;
+	/* One comparison of two registers: its time says nothing about how many bytes agree. */
+	if (rte_le_to_cpu_64(made.proof) != prove(key, made_us, peer, acceptor_lci, params))
+		return false;
+	*age_us = now_us - made_us;
+	return true;
+}

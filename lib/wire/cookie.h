@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_WIRE_COOKIE_H
+#define WH_WIRE_COOKIE_H
+
+/*
+ * The cookie of ACCEPT: proves that the initiator receives at the address it sends from, before
+ * the listener keeps any state. Eight bytes of time (listener's clock, microseconds), then
+ * SipHash-2-4 (Aumasson and Bernstein, 2012) under the listener's secret over the time, the
+ * peer's address, both LCIs and the open parameters.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wire/encap.h"
+#include "wire/packet.h"
+
+#define WH_SIPHASH_KEY_BYTES 16
+
+uint64_t wh_siphash24(const uint8_t key[WH_SIPHASH_KEY_BYTES], const void *bytes, size_t length);
+
+void wh_cookie_make(uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],
+	uint64_t now_us, const struct wh_address *peer, uint32_t acceptor_lci,
+	const struct wh_open_params *params);
+
+/* True when made by this key for this peer and these parameters, at most lifetime_us ago;
+ * *age_us then says how long ago. */
+bool wh_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES],
+	const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t now_us, uint64_t lifetime_us,
+	const struct wh_address *peer, uint32_t acceptor_lci, const struct wh_open_params *params,
+	uint64_t *age_us);
+
+#endif

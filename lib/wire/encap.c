@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "wire/encap.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include <rte_byteorder.h>
+
+#include "base/assert.h"
+
+#define ETHER_TYPE_IPV4 0x0800
+#define ETHER_TYPE_IPV6 0x86dd
+
+#define IPV4_VERSION_IHL   0x45 /* version 4, five words: no options */
+#define IPV4_DONT_FRAGMENT 0x4000
+#define IPV4_FRAGMENT_MASK 0x3fff /* "more fragments" and the offset */
+#define IPV6_VERSION       UINT32_C(0x60000000)
+#define IP_HOPS            64
+#define IP_PROTOCOL_UDP    17
+#define IP_BYTES_MAX       65535
+
+struct ether_header {
+	uint8_t target[6];
+	uint8_t source[6];
+	rte_be16_t type;
+} __attribute__((packed));
+
+static_assert(sizeof(struct ether_header) == WH_ETHER_BYTES, "Ethernet II without tags");
+
+/* RFC 791 3.1. */
+struct ipv4_header {
+	uint8_t version_ihl;
+	uint8_t service;
+	rte_be16_t total_bytes;
+	rte_be16_t identification;
+	rte_be16_t fragment;
+	uint8_t ttl;
+	uint8_t protocol;
+	rte_be16_t sum;
+	uint8_t source[4];
+	uint8_t target[4];
+} __attribute__((packed));
+
+static_assert(sizeof(struct ipv4_header) == WH_IPV4_BYTES, "RFC 791 3.1");
+static_assert(offsetof(struct ipv4_header, sum) == 10, "RFC 791 3.1");
+
+/* RFC 8200 3. */
+struct ipv6_header {
+	rte_be32_t version_class_label;
+	rte_be16_t payload_bytes;
+	uint8_t next_header;
+	uint8_t hop_limit;
+	uint8_t source[16];
+	uint8_t target[16];
+} __attribute__((packed));
+
+static_assert(sizeof(struct ipv6_header) == WH_IPV6_BYTES, "RFC 8200 3");
+static_assert(offsetof(struct ipv6_header, source) == 8, "RFC 8200 3");
+
+/* RFC 768. */
+struct udp_header {
+	rte_be16_t source;
+	rte_be16_t target;
+	rte_be16_t bytes;
+	rte_be16_t sum;
+} __attribute__((packed));
+
+static_assert(sizeof(struct udp_header) == WH_UDP_BYTES, "RFC 768");
+
+const char *wh_encap_reason_name(enum wh_encap_reason reason)
+{
+	static const char *const names[WH_ENCAP_REASONS] = {
+		[WH_ENCAP_OK] = "ok",
+		[WH_ENCAP_SHORT] = "short",
+		[WH_ENCAP_NOT_IP] = "not-ip",
+		[WH_ENCAP_BAD_IP] = "bad-ip",
+		[WH_ENCAP_FRAGMENT] = "fragment",
+		[WH_ENCAP_NOT_UDP] = "not-udp",
+		[WH_ENCAP_BAD_UDP] = "bad-udp",
+		[WH_ENCAP_NOT_OURS] = "not-ours",
+	};
+
+	WH_ASSERT(reason < WH_ENCAP_REASONS);
+	return names[reason];
+}
+
+uint32_t wh_encap_ip_udp_bytes(enum wh_family family)
+{
+	WH_ASSERT(family == WH_IPV4 || family == WH_IPV6);
+	return (family == WH_IPV4 ? WH_IPV4_BYTES : WH_IPV6_BYTES) + WH_UDP_BYTES;
+}
+
+uint32_t wh_encap_payload_bytes(enum wh_family family, uint32_t mtu_bytes)
+{
+	uint32_t headers = wh_encap_ip_udp_bytes(family) + WH_HEAD_BYTES;
+
+	if (mtu_bytes < headers + WH_PAYLOAD_BYTES_MIN)
+		return 0;
+
+	uint32_t room = mtu_bytes - headers;
+
+	if (room > WH_PAYLOAD_BYTES_MAX)
+		room = WH_PAYLOAD_BYTES_MAX;
+	return room - room % WH_PAYLOAD_ALIGN;
+}
+
+uint32_t wh_encap_wire_bytes(enum wh_family family, uint32_t payload_bytes)
+{
+	WH_ASSERT(payload_bytes <= WH_PAYLOAD_BYTES_MAX);
+	return payload_bytes + WH_HEAD_BYTES + wh_encap_ip_udp_bytes(family) + WH_ETHER_BYTES +
+	       WH_ETHER_WIRE_BYTES;
+}
+
+/*
+ * The Internet checksum (RFC 1071) of bytes as they lie in memory: the one's complement sum does
+ * not mind byte order, so sums are added, compared and stored without swapping. Four bytes at a
+ * time; the upper half of `sum` has room for 2^32 of the carries.
+ */
+static uint64_t sum_add(uint64_t sum, const void *bytes, size_t count)
+{
+	const uint8_t *at = bytes;
+
+	for (; count >= sizeof(uint32_t); count -= sizeof(uint32_t), at += sizeof(uint32_t)) {
+		uint32_t word;
+
+		memcpy(&word, at, sizeof(word));
+		sum += word;
+	}
+	if (count > 0) {
+		uint32_t word = 0;
+
+		memcpy(&word, at, count);
+		sum += word;
+	}
+	return sum;
+}
+
+static uint16_t sum_fold(uint64_t sum)
+{
+	sum = (sum >> 32) + (sum & UINT32_MAX);
+	sum = (sum >> 16) + (sum & UINT16_MAX);
+	sum = (sum >> 16) + (sum & UINT16_MAX);
+	sum = (sum >> 16) + (sum & UINT16_MAX);
+	return (uint16_t)sum;
+}
+
+/* Of the pseudo-header: both addresses (`addresses_bytes` of them), length and protocol. */
+static uint64_t pseudo_sum(const void *addresses, size_t addresses_bytes, uint32_t udp_bytes)
+{
+	uint64_t sum = rte_cpu_to_be_16(IP_PROTOCOL_UDP) + (uint64_t)rte_cpu_to_be_32(udp_bytes);
+
+	return sum_add(sum, addresses, addresses_bytes);
+}
+
+void wh_encap_init(struct wh_encap *encap, const struct wh_flow *flow)
+{
+	bool ipv4 = flow->source.family == WH_IPV4;
+
+	WH_ASSERT(ipv4 || flow->source.family == WH_IPV6);
+	WH_ASSERT(flow->target.family == flow->source.family);
+
+	*encap = (struct wh_encap){
+		.bytes = WH_ETHER_BYTES + wh_encap_ip_udp_bytes(flow->source.family),
+		.family = flow->source.family,
+	};
+
+	struct ether_header *ether = (struct ether_header *)encap->template;
+
+	memcpy(ether->target, flow->target_mac, sizeof(ether->target));
+	memcpy(ether->source, flow->source_mac, sizeof(ether->source));
+	ether->type = rte_cpu_to_be_16(ipv4 ? ETHER_TYPE_IPV4 : ETHER_TYPE_IPV6);
+
+	if (ipv4) {
+		struct ipv4_header *ip = (struct ipv4_header *)(ether + 1);
+
+		/* Identification stays 0: RFC 6864 4.1, what is never fragmented needs none. */
+		ip->version_ihl = IPV4_VERSION_IHL;
+		ip->fragment = rte_cpu_to_be_16(IPV4_DONT_FRAGMENT);
+		ip->ttl = IP_HOPS;
+		ip->protocol = IP_PROTOCOL_UDP;
+		memcpy(ip->source, flow->source.ip, sizeof(ip->source));
+		memcpy(ip->target, flow->target.ip, sizeof(ip->target));
+		ip->sum = (rte_be16_t)~sum_fold(sum_add(0, ip, sizeof(*ip)));
+	} else {
+		struct ipv6_header *ip = (struct ipv6_header *)(ether + 1);
+
+		ip->version_class_label = rte_cpu_to_be_32(IPV6_VERSION);
+		ip->next_header = IP_PROTOCOL_UDP;
+		ip->hop_limit = IP_HOPS;
+		memcpy(ip->source, flow->source.ip, sizeof(ip->source));
+		memcpy(ip->target, flow->target.ip, sizeof(ip->target));
+	}
+
+	struct udp_header *udp =
+		(struct udp_header *)(encap->template + encap->bytes - WH_UDP_BYTES);
+
+	udp->source = rte_cpu_to_be_16(flow->source.port);
+	udp->target = rte_cpu_to_be_16(flow->target.port);
+}
+
+static void write_ipv4(const struct wh_encap *encap, uint8_t *frame, uint16_t udp_bytes)
+{
+	struct ipv4_header *ip = (struct ipv4_header *)(frame + WH_ETHER_BYTES);
+	struct udp_header *udp = (struct udp_header *)(ip + 1);
+
+	memcpy(frame, encap->template, WH_ETHER_BYTES + WH_IPV4_BYTES + WH_UDP_BYTES);
+	ip->total_bytes = rte_cpu_to_be_16((uint16_t)(WH_IPV4_BYTES + udp_bytes));
+	/* RFC 1624 equation 3; the template's length is 0. */
+	ip->sum = (rte_be16_t)~sum_fold((uint64_t)(uint16_t)~ip->sum + ip->total_bytes);
+	udp->bytes = rte_cpu_to_be_16(udp_bytes);
+}
+
+void wh_encap_write(const struct wh_encap *encap, uint8_t *frame, const uint8_t *head,
+	size_t head_bytes, const uint8_t *payload, size_t payload_bytes)
+{
+	size_t udp_bytes = WH_UDP_BYTES + head_bytes + payload_bytes;
+
+	WH_ASSERT(udp_bytes <= IP_BYTES_MAX - WH_IPV4_BYTES);
+
+	if (encap->family == WH_IPV4) {
+		write_ipv4(encap, frame, (uint16_t)udp_bytes);
+		return;
+	}
+	/* An odd head would put the payload's bytes into the other halves of the words summed. */
+	WH_ASSERT(head_bytes % 2 == 0 || payload_bytes == 0);
+
+	struct ipv6_header *ip = (struct ipv6_header *)(frame + WH_ETHER_BYTES);
+	struct udp_header *udp = (struct udp_header *)(ip + 1);
+
+	memcpy(frame, encap->template, WH_ETHER_BYTES + WH_IPV6_BYTES + WH_UDP_BYTES);
+	ip->payload_bytes = rte_cpu_to_be_16((uint16_t)udp_bytes);
+	udp->bytes = ip->payload_bytes;
+
+	uint64_t sum = pseudo_sum(ip->source, 2 * sizeof(ip->source), (uint32_t)udp_bytes);
+
+	sum = sum_add(sum, udp, sizeof(*udp));
+	sum = sum_add(sum, head, head_bytes);
+	sum = sum_add(sum, payload, payload_bytes);
+
+	uint16_t folded = (uint16_t)~sum_fold(sum);
+
+	/* 0 means "no sum"; its other form in one's complement stands for it: RFC 768. */
+	udp->sum = folded == 0 ? UINT16_MAX : folded;
+}
+
+/* What both IP versions say about the UDP datagram they carry. */
+struct datagram {
+	const struct udp_header *udp;
+	uint32_t bytes;
+	const void *addresses; /* source, then target */
+	size_t address_bytes;  /* of one */
+	uint8_t family;
+};
+
+static enum wh_encap_reason read_ipv4(const uint8_t *packet, size_t room, struct datagram *datagram)
+{
+	const struct ipv4_header *ip = (const struct ipv4_header *)packet;
+
+	if (room < sizeof(*ip))
+		return WH_ENCAP_SHORT;
+
+	size_t total_bytes = rte_be_to_cpu_16(ip->total_bytes);
+
+	if (ip->version_ihl != IPV4_VERSION_IHL || total_bytes < sizeof(*ip) ||
+		total_bytes > room || sum_fold(sum_add(0, ip, sizeof(*ip))) != UINT16_MAX)
+		return WH_ENCAP_BAD_IP;
+	if ((ip->fragment & rte_cpu_to_be_16(IPV4_FRAGMENT_MASK)) != 0)
+		return WH_ENCAP_FRAGMENT;
+	if (ip->protocol != IP_PROTOCOL_UDP)
+		return WH_ENCAP_NOT_UDP;
+
+	*datagram = (struct datagram){
+		.udp = (const struct udp_header *)(ip + 1),
+		.bytes = (uint32_t)(total_bytes - sizeof(*ip)),
+		.addresses = ip->source,
+		.address_bytes = sizeof(ip->source),
+		.family = WH_IPV4,
+	};
+	return WH_ENCAP_OK;
+}
+
+static enum wh_encap_reason read_ipv6(const uint8_t *packet, size_t room, struct datagram *datagram)
+{
+	const struct ipv6_header *ip = (const struct ipv6_header *)packet;
+
+	if (room < sizeof(*ip))
+		return WH_ENCAP_SHORT;
+
+	size_t payload_bytes = rte_be_to_cpu_16(ip->payload_bytes);
+
+	if (rte_be_to_cpu_32(ip->version_class_label) >> 28 != 6 ||
+		payload_bytes > room - sizeof(*ip))
+		return WH_ENCAP_BAD_IP;
+	/* A fragment header is an extension header, and none of those is taken. */
+	if (ip->next_header != IP_PROTOCOL_UDP)
+		return WH_ENCAP_NOT_UDP;
+
+	*datagram = (struct datagram){
+		.udp = (const struct udp_header *)(ip + 1),
+		.bytes = (uint32_t)payload_bytes,
+		.addresses = ip->source,
+		.address_bytes = sizeof(ip->source),
+		.family = WH_IPV6,
+	};
+	return WH_ENCAP_OK;
+}
+
+static bool is_ours(const struct datagram *datagram, const struct wh_address *local)
+{
+	const uint8_t *target = (const uint8_t *)datagram->addresses + datagram->address_bytes;
+
+	return datagram->family == local->family &&
+	       rte_be_to_cpu_16(datagram->udp->target) == local->port &&
+	       memcmp(target, local->ip, datagram->address_bytes) == 0;
+}
+
+static bool udp_sum_agrees(const struct datagram *datagram)
+{
+	uint64_t sum =
+		pseudo_sum(datagram->addresses, 2 * datagram->address_bytes, datagram->bytes);
+
+	return sum_fold(sum_add(sum, datagram->udp, datagram->bytes)) == UINT16_MAX;
+}
+
+static enum wh_encap_reason read_udp(
+	const struct datagram *datagram, const struct wh_address *local, bool verify)
+{
+	const struct udp_header *udp = datagram->udp;
+
+	if (datagram->bytes < sizeof(*udp) || rte_be_to_cpu_16(udp->bytes) != datagram->bytes)
+		return WH_ENCAP_BAD_UDP;
+	if (!is_ours(datagram, local))
+		return WH_ENCAP_NOT_OURS;
+	if (udp->sum == 0)
+		return datagram->family == WH_IPV4 ? WH_ENCAP_OK : WH_ENCAP_BAD_UDP;
+	return !verify || udp_sum_agrees(datagram) ? WH_ENCAP_OK : WH_ENCAP_BAD_UDP;
+}
+
+enum wh_encap_reason wh_encap_read(const uint8_t *frame, size_t frame_bytes,
+	const struct wh_address *local, bool verify_udp, const uint8_t **packet,
+	size_t *packet_bytes, struct wh_address *from)
+{
+	const struct ether_header *ether = (const struct ether_header *)frame;
+
+	WH_ASSERT(local->family == WH_IPV4 || local->family == WH_IPV6);
+	if (frame_bytes < sizeof(*ether))
+		return WH_ENCAP_SHORT;
+
+	const uint8_t *ip = frame + sizeof(*ether);
+	size_t room = frame_bytes - sizeof(*ether);
+	struct datagram datagram;
+	enum wh_encap_reason reason = WH_ENCAP_NOT_IP;
+
+	if (ether->type == rte_cpu_to_be_16(ETHER_TYPE_IPV4))
+		reason = read_ipv4(ip, room, &datagram);
+	else if (ether->type == rte_cpu_to_be_16(ETHER_TYPE_IPV6))
+		reason = read_ipv6(ip, room, &datagram);
+	if (reason == WH_ENCAP_OK)
+		reason = read_udp(&datagram, local, verify_udp);
+	if (reason != WH_ENCAP_OK)
+		return reason;
+
+	*packet = (const uint8_t *)(datagram.udp + 1);
+	*packet_bytes = datagram.bytes - sizeof(struct udp_header);
+	*from = (struct wh_address){
+		.family = datagram.family,
+		.port = rte_be_to_cpu_16(datagram.udp->source),
+	};
+	memcpy(from->ip, datagram.addresses, datagram.address_bytes);
+	return WH_ENCAP_OK;
+}
+
+bool wh_address_equal(const struct wh_address *a, const struct wh_address *b)
+{
+	return a->family == b->family && a->port == b->port &&
+	       memcmp(a->ip, b->ip, sizeof(a->ip)) == 0;
+}

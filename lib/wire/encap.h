@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_WIRE_ENCAP_H
+#define WH_WIRE_ENCAP_H
+
+/*
+ * Ethernet + IPv4 or IPv6 + UDP around a wavehaul packet: a template is made once per flow, and
+ * each packet costs a copy of it, the lengths, and for IPv4 the header sum.
+ *
+ * UDP checksum: 0 (none) over IPv4, which is legal (RFC 768); over IPv6 computed, because hosts
+ * between may drop zero sums (RFC 8200 8.1). Our own tag is what protects the bytes.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/packet.h"
+
+#define WH_ETHER_BYTES 14
+#define WH_IPV4_BYTES  20
+#define WH_IPV6_BYTES  40
+#define WH_UDP_BYTES   8
+#define WH_ENCAP_BYTES_MAX (WH_ETHER_BYTES + WH_IPV6_BYTES + WH_UDP_BYTES)
+
+/* Preamble 8, frame check sequence 4, gap 12: on the wire, not in the frame. */
+#define WH_ETHER_WIRE_BYTES 24
+
+#define WH_UDP_PORT_DEFAULT 5760
+
+enum wh_family {
+	WH_IPV4 = 4,
+	WH_IPV6 = 6,
+};
+
+struct wh_address {
+	uint8_t family; /* enum wh_family */
+	uint8_t ip[16]; /* network order; IPv4 in the first four, the rest zero */
+	uint16_t port;  /* host order */
+};
+
+struct wh_flow {
+	uint8_t source_mac[6];
+	uint8_t target_mac[6];
+	struct wh_address source;
+	struct wh_address target;
+};
+
+struct wh_encap {
+	uint32_t bytes; /* of Ethernet, IP and UDP headers together */
+	uint8_t family;
+	uint8_t template[WH_ENCAP_BYTES_MAX];
+};
+
+enum wh_encap_reason {
+	WH_ENCAP_OK = 0,
+	WH_ENCAP_SHORT,
+	WH_ENCAP_NOT_IP,       /* another EtherType */
+	WH_ENCAP_BAD_IP,       /* version, header length, header sum or total length */
+	WH_ENCAP_FRAGMENT,
+	WH_ENCAP_NOT_UDP,
+	WH_ENCAP_BAD_UDP,      /* length or checksum */
+	WH_ENCAP_NOT_OURS,     /* another address or port */
+	WH_ENCAP_REASONS,
+};
+
+const char *wh_encap_reason_name(enum wh_encap_reason reason);
+
+/* Bytes that IP and UDP headers take of the MTU. */
+uint32_t wh_encap_ip_udp_bytes(enum wh_family family);
+
+/* Largest payload of a data packet for this MTU, a multiple of WH_PAYLOAD_ALIGN; 0: too small. */
+uint32_t wh_encap_payload_bytes(enum wh_family family, uint32_t mtu_bytes);
+
+/* What a data packet of that payload takes on the wire, Ethernet's preamble and gap counted. */
+uint32_t wh_encap_wire_bytes(enum wh_family family, uint32_t payload_bytes);
+
+void wh_encap_init(struct wh_encap *encap, const struct wh_flow *flow);
+
+/*
+ * Writes encap->bytes of headers before `packet_bytes` of packet. With IPv6 the packet's bytes
+ * must be there: `head` and `payload` are its two parts (payload may be NULL with 0 bytes).
+ */
+void wh_encap_write(const struct wh_encap *encap, uint8_t *frame, const uint8_t *head,
+	size_t head_bytes, const uint8_t *payload, size_t payload_bytes);
+
+/*
+ * Finds the packet in a frame addressed to `local` (any port of its own is compared, any source
+ * is taken). Trailing Ethernet padding is cut by the IP length. verify_udp: check a UDP sum that
+ * is there; off where the port has already done so or says that it cannot be right.
+ */
+enum wh_encap_reason wh_encap_read(const uint8_t *frame, size_t frame_bytes,
+	const struct wh_address *local, bool verify_udp, const uint8_t **packet,
+	size_t *packet_bytes, struct wh_address *from);
+
+bool wh_address_equal(const struct wh_address *a, const struct wh_address *b);
+
+#endif

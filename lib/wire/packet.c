@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "wire/packet.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "wire/layout.h"
+
+#define MILLI 1000
+
+#define NO_FLAGS (1u << 0)
+
+/* A retransmission leaves on its own schedule, so it cannot be a member of a back-to-back pair. */
+#define DATA_FLAGS                                                                                 \
+	(1u << 0 | 1u << WH_FLAG_RETRANSMISSION | 1u << WH_FLAG_PAIR_FIRST |                       \
+		1u << WH_FLAG_PAIR_SECOND)
+#define REPAIR_FLAGS (1u << 0 | 1u << WH_FLAG_RETRANSMISSION)
+#define PROBE_FLAGS  (1u << 0 | 1u << WH_FLAG_PROBE_ECHO)
+
+#define USED(type) offsetof(struct type, reserved)
+
+const struct wh_packet_rule wh_packet_rules[WH_PACKET_TYPES] = {
+	[WH_PACKET_DATA] = {WH_HEAD_BYTES + 1, WH_HEAD_BYTES + WH_PAYLOAD_BYTES_MAX, DATA_FLAGS,
+		USED(wh_wire_data)},
+	[WH_PACKET_REPAIR] = {WH_HEAD_BYTES + 1, WH_HEAD_BYTES + WH_PAYLOAD_BYTES_MAX, REPAIR_FLAGS,
+		USED(wh_wire_data)},
+	[WH_PACKET_RCV_STATE] = {WH_RCV_STATE_BYTES,
+		WH_RCV_STATE_BYTES + WH_RANGES_BYTES(WH_RANGES_MAX), NO_FLAGS,
+		WH_WIRE_FIELDS_BYTES},
+	[WH_PACKET_TRANS_STATE] = {WH_HEAD_BYTES, WH_HEAD_BYTES, NO_FLAGS, WH_WIRE_FIELDS_BYTES},
+	[WH_PACKET_ACK2] = {WH_HEAD_BYTES, WH_HEAD_BYTES, NO_FLAGS, USED(wh_wire_ack2)},
+	[WH_PACKET_NAK] = {WH_HEAD_BYTES + WH_RANGES_BYTES(1),
+		WH_HEAD_BYTES + WH_RANGES_BYTES(WH_RANGES_MAX), NO_FLAGS, USED(wh_wire_nak)},
+	[WH_PACKET_DELAY_WARNING] = {WH_HEAD_BYTES, WH_HEAD_BYTES, NO_FLAGS,
+		USED(wh_wire_delay_warning)},
+	[WH_PACKET_PROBE] = {WH_HEAD_BYTES, WH_HEAD_BYTES + WH_PAYLOAD_BYTES_MAX, PROBE_FLAGS,
+		USED(wh_wire_probe)},
+	[WH_PACKET_OPEN] = {WH_PARAMS_BYTES, WH_PARAMS_BYTES + WH_NAME_BYTES_MAX, NO_FLAGS,
+		USED(wh_wire_open)},
+	[WH_PACKET_ACCEPT] = {WH_HEAD_BYTES, WH_HEAD_BYTES, NO_FLAGS, USED(wh_wire_accept)},
+	[WH_PACKET_CONFIRM] = {WH_PARAMS_BYTES, WH_PARAMS_BYTES + WH_NAME_BYTES_MAX, NO_FLAGS,
+		USED(wh_wire_confirm)},
+	[WH_PACKET_RELEASE] = {WH_RELEASE_BYTES, WH_RELEASE_BYTES, NO_FLAGS, USED(wh_wire_release)},
+};
+
+const char *wh_wire_reason_name(enum wh_wire_reason reason)
+{
+	static const char *const names[WH_WIRE_REASONS] = {
+		[WH_WIRE_OK] = "ok",
+		[WH_WIRE_SHORT] = "short",
+		[WH_WIRE_LONG] = "long",
+		[WH_WIRE_VERSION_UNKNOWN] = "version-unknown",
+		[WH_WIRE_TYPE_UNKNOWN] = "type-unknown",
+		[WH_WIRE_FLAGS] = "flags",
+		[WH_WIRE_KEY] = "key",
+		[WH_WIRE_TAG] = "tag",
+		[WH_WIRE_RESERVED] = "reserved",
+		[WH_WIRE_LENGTH] = "length",
+		[WH_WIRE_FIELD] = "field",
+		[WH_WIRE_RANGE] = "range",
+	};
+
+	WH_ASSERT(reason < WH_WIRE_REASONS);
+	return names[reason];
+}
+
+const char *wh_packet_type_name(enum wh_packet_type type)
+{
+	static const char *const names[WH_PACKET_TYPES] = {
+		[WH_PACKET_DATA] = "data",
+		[WH_PACKET_REPAIR] = "repair",
+		[WH_PACKET_RCV_STATE] = "rcv-state",
+		[WH_PACKET_TRANS_STATE] = "trans-state",
+		[WH_PACKET_ACK2] = "ack2",
+		[WH_PACKET_NAK] = "nak",
+		[WH_PACKET_DELAY_WARNING] = "delay-warning",
+		[WH_PACKET_PROBE] = "probe",
+		[WH_PACKET_OPEN] = "open",
+		[WH_PACKET_ACCEPT] = "accept",
+		[WH_PACKET_CONFIRM] = "confirm",
+		[WH_PACKET_RELEASE] = "release",
+	};
+
+	WH_ASSERT(type > 0 && type < WH_PACKET_TYPES);
+	return names[type];
+}
+
+const char *wh_release_status_name(enum wh_release_status status)
+{
+	static const char *const names[WH_STATUSES] = {
+		[WH_STATUS_PENDING] = "pending",
+		[WH_STATUS_VERIFIED] = "verified",
+		[WH_STATUS_MISMATCH] = "mismatch",
+		[WH_STATUS_NO_SPACE] = "no-space",
+		[WH_STATUS_IO_ERROR] = "io-error",
+		[WH_STATUS_REFUSED] = "refused",
+		[WH_STATUS_BUSY] = "busy",
+		[WH_STATUS_INTERRUPTED] = "interrupted",
+		[WH_STATUS_STALLED] = "stalled",
+		[WH_STATUS_PEER_GONE] = "peer-gone",
+	};
+
+	WH_ASSERT(status < WH_STATUSES);
+	return names[status];
+}
+
+static enum wh_wire_reason field_unless(bool within_limits)
+{
+	return within_limits ? WH_WIRE_OK : WH_WIRE_FIELD;
+}
+
+static bool data_valid(const struct wh_data_fields *data, enum wh_packet_type type)
+{
+	uint32_t index_first = type == WH_PACKET_DATA ? 0 : data->k;
+	uint32_t index_end = type == WH_PACKET_DATA ? data->k : (uint32_t)data->k + data->r;
+
+	/* index_end > index_first also says k > 0 of data, r > 0 of repair. */
+	return data->payload_bytes - 1u < WH_PAYLOAD_BYTES_MAX && data->k > 0 &&
+	       (uint32_t)data->k + data->r <= WH_BLOCK_PACKETS_MAX && data->index >= index_first &&
+	       data->index < index_end && data->chunk <= WH_CHUNK_NUMBER_MAX &&
+	       data->transmission < WH_SERIAL_MAX;
+}
+
+/*
+ * Ranges are not empty, ascend, stay below `end`, and are at least `gap` serials apart: 0 where
+ * neighbours may touch, 1 where they would have to be one range.
+ */
+static bool ranges_valid(const struct wh_range *ranges, uint32_t count, uint64_t end, uint32_t gap)
+{
+	uint64_t lowest = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t range_end = (uint64_t)ranges[i].offset + ranges[i].count;
+
+		if (ranges[i].count == 0 || ranges[i].offset < lowest || range_end > end)
+			return false;
+		lowest = range_end + gap;
+	}
+	return true;
+}
+
+static enum wh_wire_reason rcv_state_check(const struct wh_rcv_state *state)
+{
+	bool ordered = state->lower <= state->cover_first &&
+		       state->cover_first <= state->cover_end &&
+		       state->cover_end <= state->highest_end &&
+		       state->highest_end <= state->upper && state->upper < WH_SERIAL_MAX;
+
+	if (!ordered || state->upper - state->lower > WH_WINDOW_PACKETS_MAX ||
+		state->n_holes > WH_RANGES_MAX)
+		return WH_WIRE_FIELD;
+
+	uint64_t cover = state->cover_end - state->cover_first;
+
+	return ranges_valid(state->holes, state->n_holes, cover, 1) ? WH_WIRE_OK : WH_WIRE_RANGE;
+}
+
+static enum wh_wire_reason nak_check(const struct wh_nak *nak)
+{
+	if (nak->base >= WH_SERIAL_MAX || nak->n_losses == 0 || nak->n_losses > WH_RANGES_MAX)
+		return WH_WIRE_FIELD;
+
+	/* base + offset + count < WH_SERIAL_MAX */
+	uint64_t end = WH_SERIAL_MAX - 1 - nak->base;
+
+	return ranges_valid(nak->losses, nak->n_losses, end, 0) ? WH_WIRE_OK : WH_WIRE_RANGE;
+}
+
+static bool trans_state_valid(const struct wh_trans_state *state)
+{
+	return state->lower <= state->upper && state->upper < WH_SERIAL_MAX &&
+	       state->upper - state->lower <= WH_WINDOW_PACKETS_MAX;
+}
+
+static bool ack2_valid(const struct wh_ack2 *ack2)
+{
+	return ack2->ack_serial < WH_SERIAL_MAX && ack2->lower < WH_SERIAL_MAX;
+}
+
+static bool delay_warning_valid(const struct wh_delay_warning *warning)
+{
+	return warning->highest_end < WH_SERIAL_MAX && warning->pct_milli <= MILLI &&
+	       warning->pdt_milli <= MILLI;
+}
+
+static bool probe_valid(const struct wh_probe *probe)
+{
+	return probe->train_index < probe->train_length &&
+	       probe->padding_bytes <= WH_PAYLOAD_BYTES_MAX;
+}
+
+static bool params_valid(const struct wh_open_params *params)
+{
+	bool sizes = params->payload_bytes >= WH_PAYLOAD_BYTES_MIN &&
+		     params->payload_bytes <= WH_PAYLOAD_BYTES_MAX &&
+		     params->payload_bytes % WH_PAYLOAD_ALIGN == 0 &&
+		     params->chunk_bytes >= WH_CHUNK_BYTES_MIN &&
+		     params->chunk_bytes <= WH_CHUNK_BYTES_MAX;
+
+	if (!sizes || params->name_bytes > WH_NAME_BYTES_MAX)
+		return false;
+
+	/* A chunk's packets, rounded up, could be one block. */
+	uint32_t chunk_pkts =
+		(params->chunk_bytes + params->payload_bytes - 1) / params->payload_bytes;
+	uint32_t window = params->window_pkts;
+
+	return chunk_pkts <= WH_BLOCK_PACKETS_MAX && window >= WH_WINDOW_PACKETS_MIN &&
+	       window <= WH_WINDOW_PACKETS_MAX && (window & (window - 1)) == 0 &&
+	       params->period_us > 0 && params->period_us <= WH_PERIOD_US_MAX &&
+	       params->initiator_lci != 0 && params->first_serial < WH_SERIAL_MAX &&
+	       memchr(params->name, '\0', params->name_bytes) == NULL;
+}
+
+static bool status_valid(uint8_t status)
+{
+	return status < WH_STATUSES && status != WH_STATUS_PEER_GONE;
+}
+
+static bool accept_valid(const struct wh_accept *accept)
+{
+	return status_valid(accept->refused) && (accept->acceptor_lci != 0 || accept->refused != 0);
+}
+
+static bool release_valid(const struct wh_release *release)
+{
+	return release->stage > 0 && release->stage < WH_RELEASE_STAGES &&
+	       status_valid(release->status) &&
+	       release->chunks <= (uint64_t)WH_CHUNK_NUMBER_MAX + 1 &&
+	       release->serial_end < WH_SERIAL_MAX;
+}
+
+static enum wh_wire_reason head_check(const struct wh_packet *packet)
+{
+	if (packet->type == 0 || packet->type >= WH_PACKET_TYPES)
+		return WH_WIRE_TYPE_UNKNOWN;
+	if (!wh_packet_flags_allowed(&wh_packet_rules[packet->type], packet->flags))
+		return WH_WIRE_FLAGS;
+	if (packet->key != 0)
+		return WH_WIRE_KEY;
+	return field_unless(packet->serial < WH_SERIAL_MAX);
+}
+
+enum wh_wire_reason wh_packet_check(const struct wh_packet *packet)
+{
+	enum wh_wire_reason reason = head_check(packet);
+
+	if (reason != WH_WIRE_OK)
+		return reason;
+	switch (packet->type) {
+	case WH_PACKET_DATA:
+	case WH_PACKET_REPAIR:
+		return field_unless(data_valid(&packet->data, packet->type));
+	case WH_PACKET_RCV_STATE:
+		return rcv_state_check(&packet->rcv_state);
+	case WH_PACKET_TRANS_STATE:
+		return field_unless(trans_state_valid(&packet->trans_state));
+	case WH_PACKET_ACK2:
+		return field_unless(ack2_valid(&packet->ack2));
+	case WH_PACKET_NAK:
+		return nak_check(&packet->nak);
+	case WH_PACKET_DELAY_WARNING:
+		return field_unless(delay_warning_valid(&packet->delay_warning));
+	case WH_PACKET_PROBE:
+		return field_unless(probe_valid(&packet->probe));
+	case WH_PACKET_OPEN:
+		return field_unless(params_valid(&packet->open.params));
+	case WH_PACKET_ACCEPT:
+		return field_unless(accept_valid(&packet->accept));
+	case WH_PACKET_CONFIRM:
+		return field_unless(
+			params_valid(&packet->confirm.params) && packet->confirm.acceptor_lci != 0);
+	case WH_PACKET_RELEASE:
+		return field_unless(release_valid(&packet->release));
+	case WH_PACKET_TYPES:
+		break;
+	}
+	return WH_WIRE_TYPE_UNKNOWN;
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_WIRE_PACKET_H
+#define WH_WIRE_PACKET_H
+
+/*
+ * What a wavehaul packet looks like: the UDP payload.
+ *
+ * Every packet begins with a head of 64 bytes, one cache line, with every field at a fixed place;
+ * integers are little-endian, so that they cost nothing to parse on today's hosts:
+ *
+ *    0  version   u8    WH_WIRE_VERSION
+ *    1  type      u8    enum wh_packet_type
+ *    2  flags     u8    enum wh_packet_flag, by type
+ *    3  key       u8    key number that seals the packet; 0: not sealed, tag is a checksum
+ *    4  lci       u32   logical connection identifier, chosen by the end that receives it
+ *    8  serial    u64   data, repair: the packet's place in the connection's order, kept by
+ *                       retransmissions; control: counts the sender's packets of that type
+ *   16  fields    32 B  by type
+ *   48  tag       16 B  see lib/wire/tag.h
+ *   64  body            data, repair: payload; control: by type, fixed, then ranges
+ *
+ * wh_packet_decode() is strict: bytes of any length and content go in, and either a packet whose
+ * every field is within its limits comes out, or a named reason. Reserved bytes must be zero.
+ * Encoders assert the same limits. Layouts with static assertions are in layout.h.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/chunk.h"
+
+#define WH_WIRE_VERSION 1
+
+#define WH_HEAD_BYTES 64
+#define WH_TAG_BYTES  16
+#define WH_TAG_OFFSET 48
+
+/* Limits that both ends hold each other to. */
+#define WH_PAYLOAD_BYTES_MIN  32
+#define WH_PAYLOAD_BYTES_MAX  9216
+#define WH_PAYLOAD_ALIGN      32 /* payloads but a chunk's last: full vectors for the codes */
+#define WH_CHUNK_BYTES_MIN    4096
+#define WH_CHUNK_BYTES_MAX    (UINT32_C(16) << 20)
+#define WH_BLOCK_PACKETS_MAX  65535
+#define WH_WINDOW_PACKETS_MIN 64
+#define WH_WINDOW_PACKETS_MAX (UINT32_C(1) << 20)
+#define WH_PERIOD_US_MAX      UINT32_C(10000000)
+#define WH_SERIAL_MAX         (UINT64_C(1) << 62) /* never reached; keeps serial + span exact */
+#define WH_CHUNK_NUMBER_MAX   (UINT32_MAX - 1)
+#define WH_NAME_BYTES_MAX     255
+
+/* Control packets fit into the smallest MTU we support (1280, IPv6) whatever data uses. */
+#define WH_CONTROL_BYTES_MAX 1200
+#define WH_RANGES_MAX        128 /* in one control packet */
+
+enum wh_packet_type {
+	WH_PACKET_DATA = 1,
+	WH_PACKET_REPAIR = 2,
+	WH_PACKET_RCV_STATE = 3,   /* the receiver's complete state; its serial is the ACK number */
+	WH_PACKET_TRANS_STATE = 4, /* the transmitter's */
+	WH_PACKET_ACK2 = 5,        /* echo of one receiver state, for its RTT */
+	WH_PACKET_NAK = 6,
+	WH_PACKET_DELAY_WARNING = 7,
+	WH_PACKET_PROBE = 8,
+	WH_PACKET_OPEN = 9,
+	WH_PACKET_ACCEPT = 10,
+	WH_PACKET_CONFIRM = 11,
+	WH_PACKET_RELEASE = 12,
+	WH_PACKET_TYPES = 13, /* one past the last */
+};
+
+enum wh_packet_flag {
+	WH_FLAG_RETRANSMISSION = 1 << 0, /* data, repair */
+	WH_FLAG_PAIR_FIRST = 1 << 1,     /* data: next packet follows back to back, udt.txt III C */
+	WH_FLAG_PAIR_SECOND = 1 << 2,
+	WH_FLAG_PROBE_ECHO = 1 << 0,     /* probe: this is the answer */
+};
+
+/* Why a byte string is not a packet. Names in wh_wire_reason_name(). */
+enum wh_wire_reason {
+	WH_WIRE_OK = 0,
+	WH_WIRE_SHORT,    /* shorter than its type needs */
+	WH_WIRE_LONG,     /* longer than its type may be */
+	WH_WIRE_VERSION_UNKNOWN,
+	WH_WIRE_TYPE_UNKNOWN,
+	WH_WIRE_FLAGS,    /* not defined for the type, or contradicting */
+	WH_WIRE_KEY,      /* a key number that is not in use */
+	WH_WIRE_TAG,      /* checksum or seal does not agree */
+	WH_WIRE_RESERVED, /* a byte that must be zero is not */
+	WH_WIRE_LENGTH,   /* a length field disagrees with the packet's size */
+	WH_WIRE_FIELD,    /* a field is outside its limits */
+	WH_WIRE_RANGE,    /* ranges empty, overlapping, out of order or outside their bounds */
+	WH_WIRE_REASONS,
+};
+
+const char *wh_wire_reason_name(enum wh_wire_reason reason);
+const char *wh_packet_type_name(enum wh_packet_type type);
+
+/* Data and repair. */
+struct wh_data_fields {
+	uint32_t chunk;         /* number in the stream */
+	uint16_t block;         /* in the chunk */
+	uint16_t index;         /* in the block: data 0..k-1, repair k..k+r-1 */
+	uint16_t k;             /* data packets of the block */
+	uint16_t r;             /* repair packets of the block */
+	uint16_t payload_bytes; /* of this packet; equals the body's length */
+	uint64_t transmission;  /* counts every data and repair packet sent: never repeats;
+				 * below WH_SERIAL_MAX */
+	uint32_t stamp_us;      /* transmitter's clock when sent, wrapping */
+};
+
+/* `count` serials from base + offset on. */
+struct wh_range {
+	uint32_t offset;
+	uint32_t count;
+};
+
+/*
+ * The receiver's complete state. Serials below lower have all arrived; of [cover_first,
+ * cover_end) all have arrived but the holes; nothing is said about the rest. Large states go as
+ * several packets, each with its own cover and everything else complete.
+ * lower <= cover_first <= cover_end <= highest_end <= upper <= lower + WH_WINDOW_PACKETS_MAX.
+ */
+struct wh_rcv_state {
+	uint64_t lower;       /* rcv-lw: first serial missing */
+	uint64_t upper;       /* rcv-uw: first serial that the table has no room for */
+	uint64_t highest_end; /* one past the highest serial seen */
+	uint64_t cover_first;
+	uint64_t cover_end;
+	uint64_t received_pkts; /* new ones, ever */
+	uint64_t duplicate_pkts;
+	uint64_t bad_pkts;
+	uint32_t chunk_upper;     /* buffers available: first chunk number there is no buffer for */
+	uint32_t queued_chunks;   /* whole, waiting for the writer */
+	uint32_t buffer_chunks;   /* all buffers of the connection */
+	uint32_t arrival_pps;     /* AS of udt.txt (1); 0: unknown */
+	uint32_t capacity_pps;    /* NB of udt.txt (6); 0: unknown */
+	uint32_t rtt_us;          /* smoothed; 0: not measured yet */
+	uint32_t rtt_var_us;
+	uint16_t n_holes;
+	struct wh_range holes[WH_RANGES_MAX]; /* offsets from cover_first; ascending, apart */
+};
+
+struct wh_trans_state {
+	uint64_t lower;       /* trans-lw: first serial not acknowledged */
+	uint64_t upper;       /* trans-uw: next new serial; within WH_WINDOW_PACKETS_MAX of lower */
+	uint64_t sent_pkts;   /* data packets sent, retransmissions too */
+	uint32_t queued_pkts; /* waiting to be sent */
+	uint32_t stamp_us;
+};
+
+struct wh_ack2 {
+	uint64_t ack_serial;  /* serial of the receiver state that is echoed */
+	uint64_t lower;       /* acknowledged by it */
+	uint32_t stamp_us;    /* transmitter's clock, for one-way delay (udt.txt V) */
+};
+
+struct wh_nak {
+	uint64_t base; /* offsets count from it */
+	uint16_t n_losses; /* at least one */
+	struct wh_range losses[WH_RANGES_MAX]; /* ascending, disjoint */
+};
+
+struct wh_delay_warning {
+	uint64_t highest_end; /* as in the receiver's state */
+	uint16_t pct_milli;   /* 0..1000 */
+	uint16_t pdt_milli;   /* 0..1000 */
+};
+
+struct wh_probe {
+	uint32_t probe;        /* identifies the measurement */
+	uint16_t train_index;  /* < train_length */
+	uint16_t train_length; /* >= 1 */
+	uint32_t stamp_us;
+	uint32_t echo_stamp_us;
+	uint16_t padding_bytes; /* zeros that follow the head, up to WH_PAYLOAD_BYTES_MAX */
+};
+
+/* What a connection is to be; the initiator proposes it in OPEN and repeats it in CONFIRM. */
+struct wh_open_params {
+	uint32_t initiator_lci;  /* under which the initiator wants packets; not 0 */
+	uint8_t profile;         /* number in the profile table */
+	uint16_t payload_bytes;  /* multiple of WH_PAYLOAD_ALIGN */
+	uint32_t chunk_bytes;
+	uint32_t window_pkts;    /* a power of two: size of both tables */
+	uint32_t period_us;      /* of states; SYN of udt.txt */
+	uint64_t first_serial;
+	uint64_t object_bytes;   /* expected size of the stream */
+	uint16_t name_bytes;     /* no NUL inside; decoding puts one after */
+	char name[WH_NAME_BYTES_MAX + 1];
+};
+
+#define WH_COOKIE_BYTES 16
+
+/* OPEN: params. ACCEPT: params of the listener's answer. CONFIRM: params and cookie. */
+struct wh_open {
+	struct wh_open_params params;
+	uint32_t stamp_us;
+};
+
+struct wh_accept {
+	uint32_t acceptor_lci;  /* under which the acceptor wants packets; not 0 unless refused */
+	uint32_t stamp_us;      /* echo of the OPEN's, for a first RTT */
+	uint8_t cookie[WH_COOKIE_BYTES];
+	uint32_t buffer_chunks; /* that the acceptor will have */
+	uint8_t refused;        /* enum wh_release_status; 0: welcome */
+};
+
+struct wh_confirm {
+	struct wh_open_params params;
+	uint32_t acceptor_lci;
+	uint8_t cookie[WH_COOKIE_BYTES];
+};
+
+enum wh_release_stage {
+	WH_RELEASE_REQUEST = 1, /* transmitter: everything is sent, this is its digest */
+	WH_RELEASE_REPLY = 2,   /* receiver: what became of it */
+	WH_RELEASE_DONE = 3,    /* transmitter: I know */
+	WH_RELEASE_ABORT = 4,   /* either: it is over, see status */
+	WH_RELEASE_STAGES = 5,
+};
+
+/* The outcome of a connection, the same numbers on both ends. */
+enum wh_release_status {
+	WH_STATUS_PENDING = 0,
+	WH_STATUS_VERIFIED = 1,    /* all bytes arrived, digest agrees, file has its final name */
+	WH_STATUS_MISMATCH = 2,    /* digest or size does not agree */
+	WH_STATUS_NO_SPACE = 3,    /* the receiver's disk is full */
+	WH_STATUS_IO_ERROR = 4,    /* reading or writing a file failed */
+	WH_STATUS_REFUSED = 5,     /* parameters or peer not acceptable */
+	WH_STATUS_BUSY = 6,        /* no connection free */
+	WH_STATUS_INTERRUPTED = 7, /* by an operator */
+	WH_STATUS_STALLED = 8,     /* no progress for too long */
+	WH_STATUS_PEER_GONE = 9,   /* no packets from the peer for too long; never on the wire */
+	WH_STATUSES = 10,
+};
+
+const char *wh_release_status_name(enum wh_release_status status);
+
+struct wh_release {
+	uint8_t stage;         /* enum wh_release_stage */
+	uint8_t status;        /* enum wh_release_status */
+	uint64_t chunks;       /* of the whole stream; up to WH_CHUNK_NUMBER_MAX + 1 */
+	uint64_t total_bytes;
+	uint64_t serial_end;   /* one past the last serial */
+	struct wh_digest digest;
+};
+
+struct wh_packet {
+	enum wh_packet_type type;
+	uint8_t flags;
+	uint8_t key;
+	uint32_t lci;
+	uint64_t serial;
+	const uint8_t *payload; /* data, repair: points into the bytes decoded */
+	union {
+		struct wh_data_fields data;
+		struct wh_rcv_state rcv_state;
+		struct wh_trans_state trans_state;
+		struct wh_ack2 ack2;
+		struct wh_nak nak;
+		struct wh_delay_warning delay_warning;
+		struct wh_probe probe;
+		struct wh_open open;
+		struct wh_accept accept;
+		struct wh_confirm confirm;
+		struct wh_release release;
+	};
+};
+
+/* Whether every field is within its limits: what decoding ensures and what encoders assert. */
+enum wh_wire_reason wh_packet_check(const struct wh_packet *packet);
+
+/*
+ * Decodes one packet; *packet is defined only when WH_WIRE_OK is returned. Data packets touch
+ * only their own few members of *packet, so the union's size costs nothing.
+ */
+enum wh_wire_reason wh_packet_decode(
+	const uint8_t *bytes, size_t length, struct wh_packet *packet);
+
+/*
+ * Encodes any packet but data and repair into `room` bytes, tag included; returns its length.
+ * WH_CONTROL_BYTES_MAX of room are always enough, except for probes (head + padding).
+ */
+uint32_t wh_packet_encode(const struct wh_packet *packet, uint8_t *bytes, size_t room);
+
+/*
+ * Encodes the head of a data or repair packet, tag included, for a payload that stays where it
+ * is; packet->payload and data.payload_bytes name it. Writes WH_HEAD_BYTES.
+ */
+void wh_packet_encode_data(const struct wh_packet *packet, uint8_t *head);
+
+#endif

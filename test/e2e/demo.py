@@ -1,0 +1,483 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: BSD-3-Clause
+"""`wavehaul demo` as an operator meets it: real time, real files, an emulated lambda.
+
+    demo.py [--quick] [-k PATTERN] [--binary PATH]
+
+A line for each case, then 'N passed, N failed'.
+"""
+
+import filecmp
+import functools
+import json
+import math
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from harness import (Case, Failed, Skip, expect, expect_between, expect_equal, expect_said,
+                     expect_status, run_cases)
+
+BINARY = Path(__file__).resolve().parents[2] / 'build/release/app/wavehaul/wavehaul'
+
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+SEED = 20260101
+NOBODY = 65534
+
+OK, OTHER, USAGE, NO_SUCH_FILE, INTERRUPTED = 0, 1, 2, 3, 20
+
+# The JSON object, to the last field: scripts rely on it.
+NUMBER = (int, float)
+FIELDS = {
+    'verb': str, 'ok': bool, 'profile': str, 'bytes': int, 'seconds': NUMBER,
+    'goodput_bps': NUMBER, 'payload_line_bps': NUMBER, 'limited_by': str, 'error': type(None),
+    'path': {'rate_bps': int, 'rtt_ns': int, 'loss': NUMBER, 'seed': int},
+    'packets': {'sent': int, 'retransmitted': int, 'duplicates': int, 'dropped_by_path': int,
+                'bad': int},
+    'digest': {'algorithm': str, 'value': str, 'verified': bool},
+}
+
+# The words for what kept a transfer from going faster.
+LIMITS = {'rate', 'window', 'disk', 'peer', 'cpu'}
+
+# Bytes around the payload: head and tag, UDP, IPv4; Ethernet with preamble, FCS and gap.
+PACKET_OVERHEAD, ETHERNET_OVERHEAD, PAYLOAD_ALIGN = 64 + 8 + 20, 14 + 24, 32
+
+# Options of one transfer each, for both profiles. No entry needs more than a few seconds.
+GRID = [
+    ('empty', dict(size='0', rate='1G', rtt='10ms')),
+    ('one-byte', dict(size='1', rate='1G', rtt='10ms')),
+    ('chunk-less-one', dict(size='1048575', rate='1G', rtt='10ms')),
+    ('chunk', dict(size='1048576', rate='1G', rtt='10ms')),
+    ('chunk-and-one', dict(size='1048577', rate='1G', rtt='10ms')),
+    ('no-delay', dict(size='16M', rate='1G', rtt='0')),
+    ('slow-line', dict(size='2M', rate='100M', rtt='20ms')),
+    ('short-path', dict(size='64M', rate='10G', rtt='1ms', mtu='9000')),
+    ('long-path', dict(size='64M', rate='10G', rtt='200ms', mtu='9000')),
+    ('small-packets', dict(size='16M', rate='1G', rtt='20ms', mtu='1500')),
+    ('loss-thousandth', dict(size='16M', rate='1G', rtt='20ms', loss='0.1%')),
+    ('loss-hundredth', dict(size='16M', rate='1G', rtt='20ms', loss='1%', mtu='1500')),
+    ('loss-twentieth', dict(size='4M', rate='1G', rtt='20ms', loss='5%', mtu='1500')),
+    ('loss-far', dict(size='1048577', rate='1G', rtt='200ms', loss='2%', mtu='1500')),
+    ('bursts-of-loss', {'size': '8M', 'rate': '1G', 'rtt': '20ms', 'mtu': '1500',
+                        'loss-model': 'ge:0.005,0.2'}),
+    ('bit-errors', {'size': '16M', 'rate': '1G', 'rtt': '20ms', 'loss-model': 'ber:3e-7'}),
+    ('reorder', dict(size='8M', rate='1G', rtt='20ms', reorder='1%')),
+    ('duplicate', dict(size='16M', rate='1G', rtt='20ms', duplicate='2%', mtu='1500')),
+    ('corrupt', dict(size='16M', rate='1G', rtt='20ms', corrupt='1%', mtu='1500')),
+    ('short-queue', dict(size='4M', rate='1G', rtt='20ms', queue='256K')),
+    ('all-at-once', dict(size='8M', rate='1G', rtt='50ms', loss='1%', reorder='1%',
+                         duplicate='1%', corrupt='1%', mtu='1500')),
+]
+QUICK_GRID = {'empty', 'one-byte', 'chunk', 'chunk-and-one', 'loss-hundredth', 'all-at-once'}
+
+# Wrong arguments -> what stderr must hold: a right value as an example, or where to find it.
+WRONG = [
+    (['--rate', '10X'], r'\b\d+(\.\d+)?G'),
+    (['--rate', ''], r'\b\d+(\.\d+)?G'),
+    (['--rtt', '100'], r'\b\d+(ms|us|s)\b'),
+    (['--loss', '200%'], r'\b[\d.]+%|\b\de-\d'),
+    (['--loss', '-1%'], r'\b[\d.]+%|\b\de-\d'),
+    (['--loss-model', 'ge:2'], r'ge:0?\.\d'),
+    (['--reorder', 'often'], r'\b[\d.]+%|\b\de-\d'),
+    (['--mtu', '700'], r'\b1500\b|\b9000\b'),
+    (['--size', '-1'], r'\b\d+[KMG]'),
+    (['--size', '1Q'], r'\b\d+[KMG]'),
+    (['--queue', 'long'], r'\b\d+[KMG]'),
+    (['--profile', 'nope'], r'\budt\b'),
+    (['--seed', 'luck'], r'\b\d+\b'),
+    (['--unknown'], r'--help'),
+    (['--rate'], r'--rate'),
+    (['surplus'], r'surplus'),
+]
+
+
+def decode(result):
+    """Stdout as exactly one JSON object."""
+    try:
+        report = json.loads(result.out)
+    except json.JSONDecodeError as error:
+        raise Failed(f'stdout is not one JSON object ({error}): {result.out[:300]!r}') from None
+    expect(isinstance(report, dict), f'stdout is not a JSON object: {result.out[:300]!r}')
+    return report
+
+
+def expect_fields(report, fields, where='report'):
+    expect_equal(f'the fields of {where}', sorted(report), sorted(fields))
+    for name, kind in fields.items():
+        value = report[name]
+        if isinstance(kind, dict):
+            expect(isinstance(value, dict), f'{where}.{name} is no object')
+            expect_fields(value, kind, f'{where}.{name}')
+        else:
+            right = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
+            expect(right, f'{where}.{name} is {value!r}')
+
+
+def expect_failure(result, status):
+    """A failed run with --json: the same object, ok false, and the sentence of stderr in it."""
+    expect_status(result, status)
+    report = decode(result)
+    expect_equal('verb', report.get('verb'), 'demo')
+    expect_equal('ok', report.get('ok'), False)
+    expect(isinstance(report.get('error'), str) and report['error'], 'error is no sentence')
+    expect(set(report) <= set(FIELDS), f'unknown fields: {sorted(set(report) - set(FIELDS))}')
+    verified = report.get('digest') and report['digest'].get('verified')
+    expect(not verified, 'a failed transfer calls itself verified')
+    return report
+
+
+def scaled(text, units):
+    number, unit = re.fullmatch(r'([\d.]+)(\D*)', text).groups()
+    return round(float(number) * units[unit])
+
+
+def rate_bps(text):
+    return scaled(text, {'M': 10**6, 'G': 10**9})
+
+
+def time_ns(text):
+    return scaled(text, {'': 1, 'us': 10**3, 'ms': 10**6, 's': 10**9})
+
+
+def size_bytes(text):
+    return scaled(text, {'': 1, 'K': KIB, 'M': MIB, 'G': GIB})
+
+
+def share(text):
+    return float(text[:-1]) / 100
+
+
+def payload_bytes(mtu):
+    return (mtu - PACKET_OVERHEAD) // PAYLOAD_ALIGN * PAYLOAD_ALIGN
+
+
+def arguments(options):
+    return [word for name, value in options.items() for word in (f'--{name}', value)]
+
+
+def expect_transfer(report, profile, size):
+    """What holds for every transfer that succeeds."""
+    expect_fields(report, FIELDS)
+    expect_equal('verb', report['verb'], 'demo')
+    expect_equal('ok', report['ok'], True)
+    expect_equal('profile', report['profile'], profile)
+    expect_equal('bytes', report['bytes'], size)
+    expect_equal('digest.algorithm', report['digest']['algorithm'], 'xxh3-128')
+    expect_equal('digest.verified', report['digest']['verified'], True)
+    expect(re.fullmatch('[0-9a-f]{32}', report['digest']['value']), 'digest.value is no digest')
+    expect(report['limited_by'] in LIMITS, f'limited_by is {report["limited_by"]!r}')
+    expect(report['seconds'] > 0, 'it took no time')
+    exact_bps = size * 8 / report['seconds']
+    expect_between('goodput_bps', report['goodput_bps'], exact_bps * 0.99, exact_bps * 1.01)
+    expect(report['goodput_bps'] <= report['payload_line_bps'] * 1.005, 'faster than the line')
+
+
+def expect_path(report, options):
+    """The path was the one asked for, and payload_line_bps is what it can carry."""
+    path, line_bps = report['path'], rate_bps(options['rate'])
+    expect_equal('path.rate_bps', path['rate_bps'], line_bps)
+    expect_equal('path.rtt_ns', path['rtt_ns'], time_ns(options['rtt']))
+    expect_equal('path.seed', path['seed'], SEED)
+    if 'loss-model' not in options:
+        expect(math.isclose(path['loss'], share(options['loss']), rel_tol=1e-6, abs_tol=1e-12),
+               f'path.loss is {path["loss"]}')
+    payload = payload_bytes(int(options['mtu']))
+    carried_bps = line_bps * payload / (payload + PACKET_OVERHEAD + ETHERNET_OVERHEAD)
+    expect_between('payload_line_bps', report['payload_line_bps'], carried_bps * 0.97,
+                   carried_bps * 1.03)
+
+
+def expect_packets(report, options, size):
+    """Counts are of the order that the path's shares make likely, each way with a wide margin."""
+    packets, mtu = report['packets'], int(options['mtu'])
+    needed = math.ceil(size / payload_bytes(mtu))
+    sent = packets['sent']
+    expect(sent - packets['retransmitted'] >= needed,
+           f'{sent} sent, {packets["retransmitted"]} of them again, for {needed} packets of data')
+    counters = {'loss': 'dropped_by_path', 'duplicate': 'duplicates', 'corrupt': 'bad'}
+    for option, counter in counters.items():
+        likely = needed * share(options.get(option, '0%'))
+        if likely >= 50:
+            expect_between(f'packets.{counter}', packets[counter], 0.4 * likely, sent)
+    if 'loss-model' in options:
+        expect(packets['dropped_by_path'] >= 5, 'the loss model dropped next to nothing')
+    if packets['dropped_by_path'] >= 50:
+        expect(packets['retransmitted'] >= 0.4 * packets['dropped_by_path'], 'losses not mended')
+    clean = not set(options) & {'loss-model', 'reorder', 'duplicate', 'corrupt', 'queue'}
+    if clean and options['loss'] == '0%':
+        expect_equal('packets.bad', packets['bad'], 0)
+        if report['profile'] == 'fixed':
+            for counter in ('dropped_by_path', 'retransmitted', 'duplicates'):
+                expect_between(f'packets.{counter}', packets[counter], 0, 0.01 * sent)
+
+
+def transfer(program, _folder, profile, options):
+    options = {'loss': '0%', 'mtu': '9000'} | options
+    if 'loss-model' in options:
+        del options['loss']
+    result = program.run('demo', '--json', '--profile', profile, '--seed', SEED,
+                         *arguments(options))
+    expect_status(result, OK)
+    report, size = decode(result), size_bytes(options['size'])
+    expect_transfer(report, profile, size)
+    expect_path(report, options)
+    expect_packets(report, {'loss': '0%'} | options, size)
+
+
+def defaults(program, _folder):
+    result = program.run('demo', '--json', timeout_s=120)
+    expect_status(result, OK)
+    report = decode(result)
+    expect_transfer(report, report['profile'], GIB)
+    expect_equal('path.rate_bps', report['path']['rate_bps'], 10**10)
+    expect_equal('path.rtt_ns', report['path']['rtt_ns'], 10**8)
+    expect_between('path.loss', report['path']['loss'], 0.99e-4, 1.01e-4)
+
+
+def random_file(path, size):
+    generator = random.Random(size)
+    with open(path, 'wb') as file:
+        while size > 0:
+            piece = min(size, 4 * MIB)
+            file.write(generator.randbytes(piece))
+            size -= piece
+
+
+def xxh128(path):
+    if not shutil.which('xxh128sum'):
+        raise Skip('xxh128sum is not installed')
+    done = subprocess.run(['xxh128sum', str(path)], check=True, capture_output=True, text=True)
+    return done.stdout.lstrip('\\').split()[0]
+
+
+def file_folders(folder, name='sent.bin'):
+    (folder / 'out').mkdir()
+    return folder / name, folder / 'out'
+
+
+def send_file(program, source, out, *path, profile='fixed'):
+    """Sends a file over a clean, quick path unless told otherwise, and compares every byte."""
+    path = path or ('--rate', '10G', '--rtt', '1ms', '--loss', '0')
+    result = program.run('demo', '--json', '--file', source, '--out', out, '--profile', profile,
+                         '--seed', SEED, *path)
+    expect_status(result, OK)
+    report = decode(result)
+    expect_transfer(report, profile, source.stat().st_size)
+    expect_equal('the folder', os.listdir(out), [source.name])
+    expect(filecmp.cmp(source, out / source.name, shallow=False), 'the file arrived changed')
+    expect_equal('digest.value', report['digest']['value'], xxh128(source))
+
+
+def file_of_size(program, folder, size, profile, *args):
+    source, out = file_folders(folder)
+    random_file(source, size)
+    send_file(program, source, out, *args, profile=profile)
+
+
+def file_of_name(program, folder, name):
+    source, out = file_folders(folder, name)
+    random_file(source, 3 * KIB)
+    send_file(program, source, out)
+
+
+def file_replaced(program, folder):
+    source, out = file_folders(folder)
+    random_file(source, MIB + 1)
+    (out / source.name).write_bytes(b'older and longer' * MIB)
+    send_file(program, source, out)
+
+
+def file_sparse(program, folder):
+    source, out = file_folders(folder)
+    with open(source, 'wb') as file:
+        file.truncate(256 * MIB)
+        for offset in (0, 100 * MIB + 5, 256 * MIB - 1):
+            file.seek(offset)
+            file.write(b'data')
+        file.truncate(256 * MIB)
+    if source.stat().st_blocks * 512 > MIB:
+        raise Skip('this file system keeps no holes')
+    send_file(program, source, out)
+    kept = (out / source.name).stat().st_blocks * 512
+    expect(kept <= MIB, f'its holes take {kept} bytes on disk')
+
+
+def file_missing(program, folder):
+    source, out = file_folders(folder, 'not-there.bin')
+    result = program.run('demo', '--json', '--file', source, '--out', out)
+    expect_failure(result, NO_SUCH_FILE)
+    expect_said(result, r'not-there\.bin')
+    expect_equal('the folder', os.listdir(out), [])
+
+
+def as_nobody(program):
+    """What to run the program under so that a file's mode counts."""
+    if os.geteuid() != 0:
+        return ()
+    if not shutil.which('setpriv'):
+        raise Skip('runs as root, and setpriv is not there')
+    under = ('setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups')
+    if subprocess.run([*under, 'test', '-x', program.binary], check=False).returncode != 0:
+        raise Skip('runs as root, and nobody else can reach the program')
+    return under
+
+
+def file_unreadable(program, folder):
+    under = as_nobody(program)
+    source, out = file_folders(folder)
+    random_file(source, KIB)
+    source.chmod(0)
+    folder.chmod(0o755)
+    out.chmod(0o777)
+    result = program.run('demo', '--file', source, '--out', out, under=under)
+    expect_status(result, OTHER)
+    expect_said(result, r'sent\.bin')
+    expect_said(result, 'permission|not allowed|may not')
+    expect_equal('the folder', os.listdir(out), [])
+
+
+def file_is_folder(program, folder):
+    source, out = file_folders(folder, 'a-folder')
+    source.mkdir()
+    result = program.run('demo', '--json', '--file', source, '--out', out)
+    expect(result.status in (OTHER, NO_SUCH_FILE), f'exit status {result.status}')
+    expect_failure(result, result.status)
+    expect_said(result, 'a-folder')
+    expect_said(result, 'folder.*(is|file)|directory')
+
+
+def out_missing(program, folder):
+    source, out = file_folders(folder)
+    random_file(source, KIB)
+    result = program.run('demo', '--file', source, '--out', out / 'no-such-folder')
+    expect_status(result, OTHER, NO_SUCH_FILE)
+    expect_said(result, 'no-such-folder')
+
+
+# Mounts a small disk over $1 for the program alone, and lists into $2 what it leaves there.
+SMALL_DISK = '''
+mount -t tmpfs -o size=16m wavehaul-e2e "$1" || exit 77
+out=$1 list=$2
+shift 2
+"$@"
+status=$?
+ls -A "$out" >"$list"
+exit $status
+'''
+
+
+def disk_full(program, folder):
+    if os.geteuid() != 0:
+        raise Skip('only root mounts a small disk')
+    source, out = file_folders(folder)
+    random_file(source, 64 * MIB)
+    left = folder / 'left'
+    under = ('unshare', '-m', 'sh', '-c', SMALL_DISK, 'sh', str(out), str(left))
+    result = program.run('demo', '--json', '--file', source, '--out', out, '--rate', '10G',
+                         '--rtt', '1ms', under=under)
+    if not left.exists():
+        raise Skip(f'no mount namespace: {result.err.strip()}')
+    expect_failure(result, OTHER)
+    expect_said(result, 'full')
+    expect_equal('what is left on the disk', left.read_text(), '')
+
+
+def interrupted(program, folder, number):
+    """A 21 s transfer gets its signal a second after the receiver began to write."""
+    source, out = file_folders(folder)
+    random_file(source, 256 * MIB)
+    began = []
+
+    def midway():
+        if not began and any(name.endswith('.part') for name in os.listdir(out)):
+            began.append(time.monotonic())
+        return began and time.monotonic() - began[0] > 1.0
+
+    result = program.run_and_signal(number, midway, 'demo', '--json', '--file', source, '--out',
+                                    out, '--rate', '100M', '--rtt', '20ms')
+    report = expect_failure(result, INTERRUPTED)
+    expect(report.get('bytes', 1) < 256 * MIB, 'all bytes were there: not midway')
+    expect_equal('the folder', os.listdir(out), [])
+
+
+def interrupted_memory(program, _folder, number):
+    began = time.monotonic()
+    result = program.run_and_signal(number, lambda: time.monotonic() - began > 2.0, 'demo',
+                                    '--json', '--size', '1G', '--rate', '100M', '--rtt', '20ms')
+    expect_failure(result, INTERRUPTED)
+
+
+def wrong_argument(program, _folder, args, pattern):
+    result = program.run('demo', *args, timeout_s=10)
+    expect_status(result, USAGE)
+    expect_said(result, pattern)
+    expect_equal('stdout', result.out, '')
+
+
+def wrong_verb(program, _folder):
+    expect_status(program.run('transmogrify', timeout_s=10), USAGE)
+    expect_status(program.run(timeout_s=10), USAGE)
+
+
+def plain_text(program, _folder, *args):
+    """For people: words and figures; control characters are refused by every run."""
+    result = program.run('demo', '--size', '16M', '--rate', '1G', '--rtt', '10ms', *args)
+    expect_status(result, OK)
+    expect(re.search(r'\d [MG]b/s', result.out), f'no rate in: {result.out[:300]!r}')
+    expect('{' not in result.out, 'JSON without --json')
+
+
+def help_text(program, _folder):
+    result = program.run('demo', '--help', timeout_s=10)
+    expect_status(result, OK)
+    for option in ('size file rate rtt loss loss-model reorder duplicate corrupt queue profile '
+                   'mtu seed out json verbose eal').split():
+        expect(re.search(rf'--{option}\b', result.out), f'--help says nothing about --{option}')
+
+
+def cases():
+    partial = functools.partial
+    yield Case('help', True, help_text)
+    yield Case('wrong verb', True, wrong_verb)
+    for args, pattern in WRONG:
+        yield Case('wrong ' + ' '.join(args), True,
+                   partial(wrong_argument, args=args, pattern=pattern))
+    for profile in ('fixed', 'udt'):
+        for name, options in GRID:
+            yield Case(f'{profile} {name}', name in QUICK_GRID,
+                       partial(transfer, profile=profile, options=options))
+    yield Case('defaults', False, defaults)
+    yield Case('text', True, plain_text)
+    yield Case('text verbose', True, lambda p, f: plain_text(p, f, '--verbose'))
+    for size in (0, 1, MIB - 1, MIB, MIB + 1, 64 * MIB + 12345):
+        yield Case(f'file {size}', size <= MIB + 1,
+                   partial(file_of_size, size=size, profile='fixed'))
+    yield Case('file udt', False, partial(file_of_size, size=64 * MIB, profile='udt'))
+    for profile in ('fixed', 'udt'):
+        yield Case(f'file rough {profile}', False, lambda p, f, profile=profile: file_of_size(
+            p, f, 8 * MIB + 1, profile, '--rate', '1G', '--rtt', '20ms', '--loss', '1%',
+            '--reorder', '1%', '--duplicate', '1%', '--corrupt', '1%'))
+    for name in ('with space', 'größe.bin', '-dash', '.hidden', 'n' * 255):
+        yield Case(f'file name {name[:12]}', True, partial(file_of_name, name=name))
+    yield Case('file replaced', True, file_replaced)
+    yield Case('file sparse', False, file_sparse)
+    yield Case('file missing', True, file_missing)
+    yield Case('file unreadable', True, file_unreadable)
+    yield Case('file is a folder', True, file_is_folder)
+    yield Case('folder missing', True, out_missing)
+    yield Case('disk full', True, disk_full)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        yield Case(f'{number.name} file', number == signal.SIGINT,
+                   partial(interrupted, number=number))
+        yield Case(f'{number.name} memory', False, partial(interrupted_memory, number=number))
+
+
+if __name__ == '__main__':
+    sys.exit(run_cases(list(cases()), BINARY))

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs a program case by case, one at a time: two poll-mode programs would fight for the CPUs."""
+
+import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import namedtuple
+from pathlib import Path
+
+# What a stopped program may still take to clean up before it is killed.
+GRACE_S = 10
+MIDWAY_S = 30
+
+CONTROL = re.compile(r'[\x00-\x08\x0b-\x1f\x7f]')
+
+Result = namedtuple('Result', 'status out err seconds')
+Case = namedtuple('Case', 'name quick function')
+
+
+class Failed(Exception):
+    pass
+
+
+class Skip(Exception):
+    pass
+
+
+def expect(condition, message):
+    if not condition:
+        raise Failed(message)
+
+
+def expect_equal(what, actual, expected):
+    expect(actual == expected, f'{what} is {actual!r}, not {expected!r}')
+
+
+def expect_between(what, actual, low, high):
+    expect(low <= actual <= high, f'{what} is {actual}, not within [{low}, {high}]')
+
+
+def quoted(result):
+    text = (result.err or result.out).strip()
+    return text[-600:] if text else 'not a word'
+
+
+def expect_status(result, *allowed):
+    wanted = ' or '.join(map(str, allowed))
+    expect(result.status in allowed, f'exit status {result.status}, not {wanted}: {quoted(result)}')
+
+
+def expect_said(result, pattern):
+    expect(re.search(pattern, result.err, re.IGNORECASE),
+           f'stderr says nothing like /{pattern}/: {quoted(result)}')
+
+
+def end_group(process):
+    """Kills what is left of the program and of what it runs under (setpriv, unshare)."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.communicate()
+
+
+class Program:
+    def __init__(self, binary):
+        self.binary = str(Path(binary).resolve())
+
+    def start(self, *args, under=()):
+        command = [*under, self.binary, *map(str, args)]
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, start_new_session=True)
+
+    def finish(self, process, timeout_s, began):
+        try:
+            out, err = process.communicate(timeout=timeout_s)
+        except BaseException as error:
+            end_group(process)
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise Failed(f'still running after {timeout_s} s') from None
+            raise
+        result = Result(process.returncode, out.decode(), err.decode(), time.monotonic() - began)
+        expect(result.status >= 0, f'died of signal {-result.status}: {quoted(result)}')
+        for name, text in (('stdout', result.out), ('stderr', result.err)):
+            found = CONTROL.search(text)
+            expect(not found, f'{name} has control characters without a terminal: {text[:200]!r}')
+        return result
+
+    def run(self, *args, timeout_s=60, under=()):
+        began = time.monotonic()
+        return self.finish(self.start(*args, under=under), timeout_s, began)
+
+    def run_and_signal(self, number, midway, *args):
+        """Sends the signal once midway() is true; the program must still run then."""
+        began = time.monotonic()
+        process = self.start(*args)
+        try:
+            while not midway() and process.poll() is None:
+                expect(time.monotonic() - began < MIDWAY_S, f'not midway after {MIDWAY_S} s')
+                time.sleep(0.05)
+        except BaseException:
+            end_group(process)
+            raise
+        if process.poll() is not None:
+            ended = self.finish(process, GRACE_S, began)
+            raise Failed(f'ended before the signal, exit status {ended.status}: {quoted(ended)}')
+        process.send_signal(number)
+        return self.finish(process, GRACE_S, began)
+
+
+def options(default_binary):
+    parser = argparse.ArgumentParser(description='Runs the built program end to end.')
+    parser.add_argument('--binary', type=Path, default=default_binary)
+    parser.add_argument('--quick', action='store_true', help='only what takes a moment')
+    parser.add_argument('-k', metavar='PATTERN', default='', help='only cases that match')
+    return parser.parse_args()
+
+
+def run_case(case, program):
+    """(word, explanation)"""
+    with tempfile.TemporaryDirectory(prefix='wavehaul-e2e-') as folder:
+        try:
+            case.function(program, Path(folder))
+        except Skip as skip:
+            return 'skipped', f': {skip}'
+        except Failed as failed:
+            return 'FAILED', f': {failed}'
+        except (OSError, UnicodeDecodeError, subprocess.SubprocessError) as error:
+            return 'FAILED', f': {type(error).__name__}: {error}'
+    return 'ok', ''
+
+
+def run_cases(cases, default_binary):
+    chosen = options(default_binary)
+    if not os.access(chosen.binary, os.X_OK):
+        sys.exit(f'{chosen.binary} is not there: tools/setup builds it, --binary names another')
+    # As an exception, so that no program is left spinning when the time is up.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    program = Program(chosen.binary)
+    count = {'ok': 0, 'FAILED': 0, 'skipped': 0}
+    cases = [c for c in cases if re.search(chosen.k, c.name) and (c.quick or not chosen.quick)]
+    if not cases:
+        sys.exit(f'no case matches {chosen.k!r}')
+    for case in cases:
+        began = time.monotonic()
+        word, explanation = run_case(case, program)
+        count[word] += 1
+        print(f'{word:<7} {case.name} ({time.monotonic() - began:.1f} s){explanation}', flush=True)
+    print(f'{count["ok"]} passed, {count["FAILED"]} failed')
+    return 1 if count['FAILED'] else 0

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "draw.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/prng.h"
+#include "base/units.h"
+#include "wire/encap.h"
+
+#define MS UINT64_C(1000000)
+
+static bool one_in(struct wh_prng *prng, uint32_t n)
+{
+	return wh_prng_below(prng, n) == 0;
+}
+
+/* Uniform in the logarithm: as many worlds between 1 and 10 as between 10 and 100. */
+static uint64_t log_uniform(struct wh_prng *prng, uint64_t low, uint64_t high)
+{
+	double share = wh_prng_unit(prng);
+
+	return (uint64_t)((double)low * pow((double)high / (double)low, share));
+}
+
+static void draw_loss(struct wh_prng *prng, struct wh_path_config *path)
+{
+	if (one_in(prng, 3))
+		return;
+	if (one_in(prng, 3)) {
+		path->loss_model = WH_LOSS_GILBERT_ELLIOTT;
+		path->gilbert_elliott = (struct wh_gilbert_elliott){
+			.good_to_bad = 0.02 * wh_prng_unit(prng),
+			.bad_to_good = 0.1 + 0.9 * wh_prng_unit(prng),
+			.loss_bad = wh_prng_unit(prng),
+		};
+	} else {
+		path->loss = one_in(prng, 2) ? 0.2 * wh_prng_unit(prng) :
+					       pow(10, -1 - 5 * wh_prng_unit(prng));
+	}
+	if (one_in(prng, 8))
+		path->bit_error = pow(10, -6 - 4 * wh_prng_unit(prng));
+}
+
+static void draw_direction(
+	struct wh_prng *prng, uint64_t rate_bps, uint64_t rtt_ns, struct wh_path_config *path)
+{
+	uint64_t bdp_bytes = wh_muldiv_u64(rate_bps, rtt_ns, 8 * WH_NS_PER_S);
+
+	*path = (struct wh_path_config){
+		.rate_bps = rate_bps,
+		.delay_ns = rtt_ns / 2,
+		.seed = wh_prng_u64(prng),
+	};
+	if (one_in(prng, 2))
+		path->queue_pkts = (uint32_t)log_uniform(prng, 2, 2000);
+	else
+		path->queue_bytes =
+			wh_max_u64(20000, (uint64_t)((double)bdp_bytes * 2 * wh_prng_unit(prng)));
+	draw_loss(prng, path);
+	if (one_in(prng, 4)) {
+		path->reorder = 0.2 * wh_prng_unit(prng);
+		path->reorder_delay_ns = log_uniform(prng, 1000, 50 * MS);
+	}
+	if (one_in(prng, 4))
+		path->duplicate = 0.1 * wh_prng_unit(prng);
+	if (one_in(prng, 4))
+		path->corrupt = 0.05 * wh_prng_unit(prng);
+	if (one_in(prng, 4))
+		path->jitter_ns = log_uniform(prng, 1000, 20 * MS);
+	if (one_in(prng, 5))
+		path->n_outages = 1 + (uint32_t)wh_prng_below(prng, 3);
+	for (uint32_t i = 0; i < path->n_outages; i++)
+		path->outage[i] = (struct wh_path_outage){
+			.start_ns = log_uniform(prng, MS, 10000 * MS),
+			.length_ns = log_uniform(prng, MS, 3000 * MS),
+		};
+}
+
+static void draw_profile(struct wh_prng *prng, uint64_t rate_bps, struct wh_world_config *config)
+{
+	struct wh_session_config defaults;
+
+	wh_session_config_init(&defaults);
+	config->udt = defaults.udt;
+	if (one_in(prng, 2)) {
+		config->profile = wh_profile_find("fixed");
+		/* An operator may be wrong about the path, up to a third too fast. */
+		config->send_rate_bps =
+			(uint64_t)((double)rate_bps * (0.3 + 1.0 * wh_prng_unit(prng)));
+		return;
+	}
+	config->profile = wh_profile_find("udt");
+	config->udt.use_formula_3 = !one_in(prng, 4);
+	config->udt.spare_single_loss = one_in(prng, 4);
+	config->udt.bandwidth_in_bytes = one_in(prng, 4);
+	config->udt.use_delay_warning = !one_in(prng, 4);
+	config->trend_one_way = one_in(prng, 4);
+}
+
+static void draw_object(struct wh_prng *prng, struct wh_world_config *config)
+{
+	static const uint64_t edges[] = {0, 1, 4095, 4096, 4097};
+	uint32_t payload_bytes = wh_encap_payload_bytes(WH_IPV4, config->mtu_bytes);
+
+	if (one_in(prng, 10)) {
+		config->object_bytes = edges[wh_prng_below(prng, 5)];
+	} else if (one_in(prng, 10)) {
+		config->object_bytes = config->chunk_bytes * (1 + wh_prng_below(prng, 4)) - 1 +
+			wh_prng_below(prng, 3);
+	} else {
+		config->object_bytes = log_uniform(prng, 1, 3000) * payload_bytes -
+			wh_prng_below(prng, payload_bytes);
+	}
+	/* A buffer per round trip is all that a small receiver takes: bound the round trips. */
+	uint64_t buffer_bytes = (uint64_t)config->chunk_bytes *
+		wh_min_u64(config->chunks_sender, config->chunks_receiver);
+
+	config->object_bytes = wh_min_u64(config->object_bytes, 60 * buffer_bytes);
+}
+
+/* By when a healed path must have brought everything across: generous, but no more than that. */
+static uint64_t time_limit_ns(const struct wh_world_config *config, uint64_t rtt_ns)
+{
+	uint32_t payload_bytes = wh_encap_payload_bytes(WH_IPV4, config->mtu_bytes);
+	uint64_t buffer_bytes = (uint64_t)config->chunk_bytes *
+		wh_min_u64(config->chunks_sender, config->chunks_receiver);
+	uint64_t window_bytes = (uint64_t)config->window_pkts * payload_bytes;
+	uint64_t round_trips =
+		8 * (1 + config->object_bytes / wh_min_u64(buffer_bytes, window_bytes));
+	uint64_t slowest_bps = config->forward.rate_bps / 4;
+	uint64_t wire_ns = wh_muldiv_u64(config->object_bytes, 8 * WH_NS_PER_S, slowest_bps);
+	uint64_t writer_ns = config->writer_rest_ns *
+		(4 + config->object_bytes / config->chunk_bytes);
+
+	/*
+	 * A slow start that a loss ended early leaves UDT with its least window, which (1) widens
+	 * by next to nothing as long as there are fewer packets than SYNs in a round trip.
+	 */
+	uint64_t packets = config->object_bytes / wh_min_u64(payload_bytes, config->chunk_bytes);
+	uint64_t crawl_ns = config->send_rate_bps != 0 ? 0 :
+		packets / WH_UDT_LEAST_WINDOW * (rtt_ns + 20 * MS) + 300 * WH_NS_PER_S;
+
+	return config->heal_ns + round_trips * (rtt_ns + 20 * MS) + 2 * wire_ns + writer_ns +
+		crawl_ns + 100 * WH_NS_PER_S;
+}
+
+void wh_draw_world(uint64_t seed, struct wh_world_config *config)
+{
+	static const uint64_t clocks_hz[] = {1000000000, 2600000000, 3333333333};
+	static const uint32_t mtus_bytes[] = {1280, 1500, 9000};
+	struct wh_prng prng;
+
+	wh_prng_init(&prng, seed);
+	*config = (struct wh_world_config){
+		.hz = clocks_hz[wh_prng_below(&prng, 3)],
+		.seed = seed,
+		.mtu_bytes = mtus_bytes[wh_prng_below(&prng, 3)],
+		.chunk_bytes = 4096 * (1 + (uint32_t)wh_prng_below(&prng, 16)),
+		.chunks_sender = (uint32_t)log_uniform(&prng, 1, 200),
+		.chunks_receiver = (uint32_t)log_uniform(&prng, 1, 200),
+		.window_pkts = 64U << wh_prng_below(&prng, 8),
+		.burst_pkts = (uint32_t)log_uniform(&prng, 1, 33),
+		.check_deep = true,
+	};
+
+	uint64_t rate_bps = log_uniform(&prng, 1000000, UINT64_C(100000000000));
+	uint64_t rtt_ns = log_uniform(&prng, 10000, 2000 * MS);
+
+	if (one_in(&prng, 8))
+		config->writer_rest_ns = log_uniform(&prng, 100000, 200 * MS);
+	draw_profile(&prng, rate_bps, config);
+	draw_direction(&prng, rate_bps, rtt_ns, &config->forward);
+	draw_direction(&prng, rate_bps, rtt_ns, &config->reverse);
+	draw_object(&prng, config);
+	config->heal_ns = log_uniform(&prng, 10 * MS, 30000 * MS);
+	config->limit_ns = time_limit_ns(config, rtt_ns);
+	if (one_in(&prng, 6)) {
+		config->event = 1 + (enum wh_world_event)wh_prng_below(&prng, WH_WORLD_EVENTS - 1);
+		config->event_ns = log_uniform(&prng, MS, 10000 * MS);
+	}
+}
+
+void wh_draw_describe(const struct wh_world_config *config, char *text, size_t room)
+{
+	char rate[WH_UNITS_MAX];
+	char delay[WH_UNITS_MAX];
+	char size[WH_UNITS_MAX];
+
+	snprintf(text, room,
+		"%s, %s, one way %s, mtu %u, %s in chunks of %u, buffers %u/%u, window %u, "
+		"loss %s%g/%g, reorder %g, duplicate %g, corrupt %g, outages %u/%u, event %d",
+		config->profile->name,
+		wh_format_rate(rate, sizeof(rate), (double)config->forward.rate_bps),
+		wh_format_time(delay, sizeof(delay), config->forward.delay_ns), config->mtu_bytes,
+		wh_format_size(size, sizeof(size), config->object_bytes), config->chunk_bytes,
+		config->chunks_sender, config->chunks_receiver, config->window_pkts,
+		config->forward.loss_model == WH_LOSS_GILBERT_ELLIOTT ? "bursts " : "",
+		config->forward.loss, config->reverse.loss, config->forward.reorder,
+		config->forward.duplicate, config->forward.corrupt, config->forward.n_outages,
+		config->reverse.n_outages, config->event);
+}

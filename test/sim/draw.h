@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_TEST_SIM_DRAW_H
+#define WH_TEST_SIM_DRAW_H
+
+#include "world.h"
+
+/* A random world for a seed: path, profile, buffers, object, and what happens to it. */
+void wh_draw_world(uint64_t seed, struct wh_world_config *config);
+
+/* One line that tells a reader what kind of world it is. */
+void wh_draw_describe(const struct wh_world_config *config, char *text, size_t room);
+
+#endif

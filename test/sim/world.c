@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "session/endpoint.h"
+
+#define ROOM_BYTES  9300 /* of any packet, head and payload */
+#define OUT_BURST   32
+#define TAKE_BURST  32
+#define DEEP_EVERY  4096 /* events between deep checks */
+
+/* A packet under way. */
+struct parcel {
+	struct parcel *next;
+	uint32_t bytes;
+	uint8_t data[ROOM_BYTES];
+};
+
+/* One direction: its path, and the clean one that takes over when it heals. */
+struct direction {
+	struct wh_path *path[2];
+	uint32_t current;
+};
+
+struct wh_world {
+	struct wh_world_config config;
+	uint64_t now_tsc;
+	struct wh_endpoint sender_end;
+	struct wh_endpoint receiver_end;
+	struct wh_address sender_address;
+	struct wh_address receiver_address;
+	struct wh_session *sender;
+	struct wh_session *receiver;
+	struct wh_reader *reader;
+	struct wh_writer *writer;
+	uint8_t *sender_memory;
+	uint8_t *receiver_memory;
+	struct direction forward;
+	struct direction reverse;
+	struct parcel *spare;
+	struct wh_out out[OUT_BURST];
+	uint8_t room[OUT_BURST][WH_CONTROL_BYTES_MAX];
+	uint64_t writer_due_tsc;
+	bool sink_told;
+	bool event_done;
+	bool cut;
+	uint64_t events;
+	uint64_t packet_hops;
+};
+
+static uint64_t tsc(const struct wh_world *w, uint64_t span_ns)
+{
+	return wh_ns_to_tsc(w->config.hz, span_ns);
+}
+
+static struct parcel *parcel_get(struct wh_world *w)
+{
+	struct parcel *parcel = w->spare;
+
+	if (parcel != NULL) {
+		w->spare = parcel->next;
+		return parcel;
+	}
+	parcel = malloc(sizeof(*parcel));
+	WH_ASSERT(parcel != NULL);
+	return parcel;
+}
+
+static void parcel_put(struct wh_world *w, struct parcel *parcel)
+{
+	parcel->next = w->spare;
+	w->spare = parcel;
+}
+
+static struct wh_session_config session_config(const struct wh_world *w, bool sending)
+{
+	struct wh_session_config config;
+	uint32_t payload_bytes = wh_encap_payload_bytes(WH_IPV4, w->config.mtu_bytes);
+
+	wh_session_config_init(&config);
+	config.hz = w->config.hz;
+	config.profile = w->config.profile;
+	config.payload_bytes = payload_bytes;
+	config.packet_bytes = w->config.mtu_bytes;
+	config.wire_bytes = wh_encap_wire_bytes(WH_IPV4, payload_bytes);
+	config.chunk_bytes = w->config.chunk_bytes;
+	config.chunks = sending ? w->config.chunks_sender : w->config.chunks_receiver;
+	config.chunk_memory = sending ? w->sender_memory : w->receiver_memory;
+	config.window_pkts = w->config.window_pkts;
+	config.rate_bps = w->config.send_rate_bps;
+	config.burst_pkts = w->config.burst_pkts;
+	config.udt = w->config.udt;
+	config.trend_one_way = w->config.trend_one_way;
+	config.seed = w->config.seed;
+	return config;
+}
+
+static enum wh_release_status welcome(
+	void *context, const struct wh_open_params *params, const struct wh_address *peer)
+{
+	const struct wh_world *w = context;
+
+	WH_ASSERT(params->object_bytes == w->config.object_bytes);
+	WH_ASSERT(wh_address_equal(peer, &w->sender_address));
+	return WH_STATUS_PENDING;
+}
+
+static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t lci,
+	const struct wh_address *peer, const struct wh_open_params *params, uint64_t rtt_tsc)
+{
+	struct wh_world *w = context;
+	struct wh_session_config config = session_config(w, false);
+
+	WH_ASSERT(w->receiver == NULL);
+	w->receiver = wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
+	WH_ASSERT(w->receiver != NULL);
+
+	int rc = wh_memory_writer_open(&w->writer, params->object_bytes, w->config.seed,
+		params->chunk_bytes, wh_session_deliver_chunks(w->receiver),
+		wh_session_recycled_chunks(w->receiver));
+
+	WH_ASSERT(rc == 0);
+	return w->receiver;
+}
+
+static void make_path(struct wh_world *w, struct direction *direction, uint32_t i,
+	const struct wh_path_config *config)
+{
+	/* Control packets are the smallest: about 130 bytes on the wire. */
+	uint32_t items = wh_path_items_needed(config, 120);
+
+	if (items > 1 << 20)
+		items = 1 << 20;
+	direction->path[i] = wh_path_create(config, w->config.hz, w->now_tsc, items);
+	WH_ASSERT(direction->path[i] != NULL);
+	direction->current = i;
+}
+
+/* What is left of a path when everything that goes wrong is taken away. */
+static struct wh_path_config healed(const struct wh_path_config *config)
+{
+	return (struct wh_path_config){
+		.rate_bps = config->rate_bps,
+		.delay_ns = config->delay_ns,
+		.queue_bytes = config->queue_bytes,
+		.queue_pkts = config->queue_pkts,
+		.seed = config->seed + 1,
+	};
+}
+
+struct wh_world *wh_world_create(const struct wh_world_config *config)
+{
+	struct wh_world *w = calloc(1, sizeof(*w));
+
+	WH_ASSERT(w != NULL);
+	w->config = *config;
+	w->now_tsc = tsc(w, WH_NS_PER_S); /* no code may take 0 for the start of time */
+	w->sender_address = (struct wh_address){.family = WH_IPV4, .ip = {10, 0, 0, 1}, .port = 1};
+	w->receiver_address = (struct wh_address){.family = WH_IPV4, .ip = {10, 0, 0, 2}, .port = 2};
+	w->sender_memory = aligned_alloc(
+		WH_CHUNK_ALIGN, (size_t)config->chunks_sender * config->chunk_bytes);
+	w->receiver_memory = aligned_alloc(
+		WH_CHUNK_ALIGN, (size_t)config->chunks_receiver * config->chunk_bytes);
+	WH_ASSERT(w->sender_memory != NULL && w->receiver_memory != NULL);
+	for (uint32_t i = 0; i < OUT_BURST; i++)
+		w->out[i].head = w->room[i];
+	make_path(w, &w->forward, 0, &config->forward);
+	make_path(w, &w->reverse, 0, &config->reverse);
+
+	struct wh_endpoint_config sender_end = {.hz = config->hz, .key = {1}};
+	struct wh_endpoint_config receiver_end = {
+		.hz = config->hz,
+		.key = {2},
+		.buffer_chunks = config->chunks_receiver,
+		.welcome = welcome,
+		.accept = accept_session,
+		.context = w,
+	};
+	int rc = wh_endpoint_init(&w->sender_end, &sender_end);
+
+	WH_ASSERT(rc == 0);
+	rc = wh_endpoint_init(&w->receiver_end, &receiver_end);
+	WH_ASSERT(rc == 0);
+
+	struct wh_session_config sending = session_config(w, true);
+	uint32_t lci = wh_endpoint_free_lci(&w->sender_end);
+
+	w->sender = wh_session_open(
+		&sending, w->now_tsc, lci, &w->receiver_address, "world", config->object_bytes);
+	WH_ASSERT(w->sender != NULL);
+	wh_endpoint_add(&w->sender_end, lci, w->sender);
+	rc = wh_memory_reader_open(&w->reader, config->object_bytes, config->seed,
+		config->chunk_bytes, wh_session_free_chunks(w->sender),
+		wh_session_ready_chunks(w->sender));
+	WH_ASSERT(rc == 0);
+	return w;
+}
+
+static void empty_path(struct wh_world *w, struct wh_path *path)
+{
+	struct parcel *parcel;
+
+	while ((parcel = wh_path_take_any(path)) != NULL)
+		parcel_put(w, parcel);
+	wh_path_destroy(path);
+}
+
+void wh_world_destroy(struct wh_world *w)
+{
+	for (uint32_t i = 0; i < 2; i++) {
+		if (w->forward.path[i] != NULL)
+			empty_path(w, w->forward.path[i]);
+		if (w->reverse.path[i] != NULL)
+			empty_path(w, w->reverse.path[i]);
+	}
+	wh_reader_close(w->reader);
+	wh_writer_close(w->writer);
+	wh_session_destroy(w->sender);
+	wh_session_destroy(w->receiver);
+	wh_endpoint_free(&w->sender_end);
+	wh_endpoint_free(&w->receiver_end);
+	while (w->spare != NULL) {
+		struct parcel *parcel = w->spare;
+
+		w->spare = parcel->next;
+		free(parcel);
+	}
+	free(w->sender_memory);
+	free(w->receiver_memory);
+	free(w);
+}
+
+static void put_on_path(struct wh_world *w, struct wh_path *path, const struct wh_out *out)
+{
+	struct wh_path_fate fate;
+	uint32_t bytes = out->head_bytes + out->payload_bytes;
+	uint32_t wire_bytes =
+		bytes + WH_UDP_BYTES + WH_IPV4_BYTES + WH_ETHER_BYTES + WH_ETHER_WIRE_BYTES;
+
+	WH_ASSERT(bytes <= ROOM_BYTES);
+	w->packet_hops++;
+	wh_path_admit(path, w->now_tsc, wire_bytes, &fate);
+	for (uint32_t i = 0; i < fate.copies; i++) {
+		struct parcel *parcel = parcel_get(w);
+
+		parcel->bytes = bytes;
+		memcpy(parcel->data, out->head, out->head_bytes);
+		if (out->payload_bytes > 0)
+			memcpy(parcel->data + out->head_bytes, out->payload, out->payload_bytes);
+		if (fate.corrupt) {
+			uint64_t bit = fate.corrupt_bit % (bytes * 8);
+
+			parcel->data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		}
+		if (!wh_path_hold(path, fate.due_tsc[i], parcel)) {
+			wh_path_count_queue_drop(path);
+			parcel_put(w, parcel);
+		}
+	}
+}
+
+static uint32_t send_all(struct wh_world *w, struct wh_endpoint *end, struct direction *direction)
+{
+	uint32_t count = wh_endpoint_output(end, w->now_tsc, w->out, OUT_BURST);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (!w->cut)
+			put_on_path(w, direction->path[direction->current], &w->out[i]);
+	return count;
+}
+
+static uint32_t arrive_from(struct wh_world *w, struct wh_path *path, struct wh_endpoint *end,
+	const struct wh_address *from)
+{
+	struct wh_path_item items[TAKE_BURST];
+	uint32_t count = path == NULL ? 0 : wh_path_take(path, w->now_tsc, items, TAKE_BURST);
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct parcel *parcel = items[i].item;
+
+		if (!w->cut)
+			wh_endpoint_input(end, w->now_tsc, items[i].due_tsc, parcel->data,
+				parcel->bytes, from);
+		parcel_put(w, parcel);
+	}
+	return count;
+}
+
+static uint32_t arrive_all(struct wh_world *w)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		count += arrive_from(w, w->forward.path[i], &w->receiver_end, &w->sender_address);
+		count += arrive_from(w, w->reverse.path[i], &w->sender_end, &w->receiver_address);
+	}
+	return count;
+}
+
+static int32_t poll_stores(struct wh_world *w)
+{
+	bool source_stopped = w->event_done && w->config.event == WH_WORLD_SOURCE_STOPS;
+	int32_t work = source_stopped ? 0 : wh_reader_poll(w->reader, w->now_tsc);
+
+	if (w->writer == NULL || w->now_tsc < w->writer_due_tsc)
+		return work;
+	work += wh_writer_poll(w->writer, w->now_tsc);
+	w->writer_due_tsc = w->now_tsc + tsc(w, w->config.writer_rest_ns);
+
+	int done = atomic_load_explicit(&w->writer->done, memory_order_acquire);
+
+	if (done != WH_STORE_RUNNING && !w->sink_told) {
+		w->sink_told = true;
+		wh_session_sink_done(w->receiver, w->now_tsc,
+			done == WH_STORE_OK ? WH_STATUS_VERIFIED :
+			done == WH_STORE_MISMATCH ? WH_STATUS_MISMATCH : WH_STATUS_IO_ERROR);
+		work++;
+	}
+	return work;
+}
+
+static void happen(struct wh_world *w)
+{
+	uint64_t since_tsc = w->now_tsc - tsc(w, WH_NS_PER_S);
+
+	if (w->config.heal_ns != UINT64_MAX && w->forward.current == 0 &&
+		since_tsc >= tsc(w, w->config.heal_ns)) {
+		struct wh_path_config forward = healed(&w->config.forward);
+		struct wh_path_config reverse = healed(&w->config.reverse);
+
+		make_path(w, &w->forward, 1, &forward);
+		make_path(w, &w->reverse, 1, &reverse);
+	}
+	if (w->event_done || w->config.event == WH_WORLD_NOTHING ||
+		since_tsc < tsc(w, w->config.event_ns))
+		return;
+	w->event_done = true;
+	switch (w->config.event) {
+	case WH_WORLD_CUT:
+		w->cut = true;
+		break;
+	case WH_WORLD_ABORT_SENDER:
+		wh_session_abort(w->sender, w->now_tsc, WH_STATUS_INTERRUPTED);
+		break;
+	case WH_WORLD_ABORT_RECEIVER:
+		if (w->receiver != NULL)
+			wh_session_abort(w->receiver, w->now_tsc, WH_STATUS_INTERRUPTED);
+		break;
+	case WH_WORLD_SINK_FULL:
+		if (w->receiver != NULL)
+			wh_session_sink_done(w->receiver, w->now_tsc, WH_STATUS_NO_SPACE);
+		break;
+	default:
+		break;
+	}
+}
+
+static uint64_t next_moment(const struct wh_world *w)
+{
+	uint64_t start_tsc = tsc(w, WH_NS_PER_S);
+	uint64_t next_tsc = wh_min_u64(
+		wh_endpoint_deadline(&w->sender_end), wh_endpoint_deadline(&w->receiver_end));
+
+	for (uint32_t i = 0; i < 2; i++) {
+		if (w->forward.path[i] != NULL)
+			next_tsc = wh_min_u64(next_tsc, wh_path_deadline(w->forward.path[i]));
+		if (w->reverse.path[i] != NULL)
+			next_tsc = wh_min_u64(next_tsc, wh_path_deadline(w->reverse.path[i]));
+	}
+	if (w->writer != NULL && w->writer_due_tsc > w->now_tsc)
+		next_tsc = wh_min_u64(next_tsc, w->writer_due_tsc);
+	if (w->config.heal_ns != UINT64_MAX && w->forward.current == 0)
+		next_tsc = wh_min_u64(next_tsc, start_tsc + tsc(w, w->config.heal_ns));
+	if (!w->event_done && w->config.event != WH_WORLD_NOTHING)
+		next_tsc = wh_min_u64(next_tsc, start_tsc + tsc(w, w->config.event_ns));
+	return next_tsc;
+}
+
+static void check(struct wh_world *w)
+{
+	bool deep = w->config.check_deep && w->events % DEEP_EVERY == 0;
+
+	wh_session_check(w->sender, deep);
+	if (w->receiver != NULL)
+		wh_session_check(w->receiver, deep);
+}
+
+static bool both_closed(const struct wh_world *w)
+{
+	bool receiver_closed = w->receiver == NULL ||
+		wh_session_phase(w->receiver) == WH_PHASE_CLOSED;
+
+	return wh_session_phase(w->sender) == WH_PHASE_CLOSED && receiver_closed;
+}
+
+bool wh_world_run(struct wh_world *w, uint64_t until_ns)
+{
+	uint64_t until_tsc = tsc(w, WH_NS_PER_S) + tsc(w, until_ns);
+
+	while (!both_closed(w)) {
+		int64_t work = arrive_all(w);
+
+		happen(w);
+		work += poll_stores(w);
+		work += wh_endpoint_poll(&w->sender_end, w->now_tsc);
+		work += wh_endpoint_poll(&w->receiver_end, w->now_tsc);
+		work += send_all(w, &w->sender_end, &w->forward);
+		work += send_all(w, &w->receiver_end, &w->reverse);
+		w->events++;
+		check(w);
+		if (work > 0)
+			continue;
+
+		uint64_t next_tsc = next_moment(w);
+
+		/* A deadline that is reached without work would be a busy loop on a real core. */
+		WH_ASSERT(next_tsc > w->now_tsc);
+		if (next_tsc > until_tsc)
+			return both_closed(w);
+		w->now_tsc = next_tsc;
+	}
+	return true;
+}
+
+uint64_t wh_world_now_ns(const struct wh_world *w)
+{
+	return wh_tsc_to_ns(w->config.hz, w->now_tsc) - WH_NS_PER_S;
+}
+
+struct wh_session *wh_world_sender(struct wh_world *w)
+{
+	return w->sender;
+}
+
+struct wh_session *wh_world_receiver(struct wh_world *w)
+{
+	return w->receiver;
+}
+
+void wh_world_result(struct wh_world *w, struct wh_world_result *result)
+{
+	*result = (struct wh_world_result){
+		.in_time = both_closed(w),
+		.sender = wh_session_outcome(w->sender),
+		.end_ns = wh_world_now_ns(w),
+		.events = w->events,
+		.packet_hops = w->packet_hops,
+		.sender_stats = *wh_session_stats(w->sender),
+		.stalled_by = wh_session_limit_now(w->sender),
+	};
+	if (w->receiver == NULL)
+		return;
+	result->receiver = wh_session_outcome(w->receiver);
+	result->receiver_stats = *wh_session_stats(w->receiver);
+	result->pattern_ok = atomic_load_explicit(&w->writer->done, memory_order_acquire) ==
+		WH_STORE_OK;
+	result->object_bytes = w->writer->bytes;
+}

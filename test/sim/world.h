@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_TEST_SIM_WORLD_H
+#define WH_TEST_SIM_WORLD_H
+
+/*
+ * Two session ends over two directions of lib/path in virtual time, with memory readers and
+ * writers of lib/store at the far ends. Everything follows from the configuration: the same one
+ * gives the same run, event for event.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "path/path.h"
+#include "session/session.h"
+#include "store/store.h"
+
+/* What is to happen besides the transfer. */
+enum wh_world_event {
+	WH_WORLD_NOTHING,
+	WH_WORLD_CUT,           /* both directions fall silent for good */
+	WH_WORLD_ABORT_SENDER,  /* an operator interrupts the transmitter ... */
+	WH_WORLD_ABORT_RECEIVER,/* ... or the receiver */
+	WH_WORLD_SINK_FULL,     /* the writer reports a full disk */
+	WH_WORLD_SOURCE_STOPS,  /* the reader hangs for good */
+	WH_WORLD_EVENTS,
+};
+
+struct wh_world_config {
+	uint64_t hz;
+	uint64_t seed;
+	const struct wh_profile *profile;
+	struct wh_udt_options udt;
+	bool trend_one_way;
+	uint64_t send_rate_bps;     /* of `fixed`, and upper bound of others; 0: none */
+	uint32_t mtu_bytes;
+	uint32_t chunk_bytes;
+	uint32_t chunks_sender;
+	uint32_t chunks_receiver;
+	uint32_t window_pkts;
+	uint32_t burst_pkts;
+	uint64_t object_bytes;
+	uint64_t writer_rest_ns;    /* the writer is polled only this often; 0: whenever */
+	struct wh_path_config forward;
+	struct wh_path_config reverse;
+	uint64_t heal_ns;           /* from then on both directions are clean; never: UINT64_MAX */
+	enum wh_world_event event;
+	uint64_t event_ns;
+	uint64_t limit_ns;          /* by then both ends must be closed */
+	bool check_deep;            /* walk all tables now and then */
+};
+
+struct wh_world_result {
+	bool in_time;
+	enum wh_release_status sender;
+	enum wh_release_status receiver;
+	bool pattern_ok;            /* the writer found every byte right */
+	uint64_t object_bytes;      /* that the writer took */
+	uint64_t end_ns;
+	uint64_t events;
+	uint64_t packet_hops;       /* packets that entered a direction */
+	struct wh_session_stats sender_stats;
+	struct wh_session_stats receiver_stats;
+	enum wh_limit stalled_by;   /* of the sender, when it ended */
+};
+
+struct wh_world;
+
+struct wh_world *wh_world_create(const struct wh_world_config *config);
+void wh_world_destroy(struct wh_world *world);
+
+/* Runs until both ends are closed, or until virtual time until_ns. True: closed. */
+bool wh_world_run(struct wh_world *world, uint64_t until_ns);
+
+uint64_t wh_world_now_ns(const struct wh_world *world);
+struct wh_session *wh_world_sender(struct wh_world *world);
+struct wh_session *wh_world_receiver(struct wh_world *world); /* NULL before CONFIRM */
+void wh_world_result(struct wh_world *world, struct wh_world_result *result);
+
+#endif

@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The arrows between rooms (CONTRIBUTING.md, "The house"), checked in the #include lines.
+
+    arrows.py [TREE]       exit status 1 when an arrow points the wrong way
+    arrows.py --self-test  proves that wrong arrows are found
+"""
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+LIB_ROOMS = ('base', 'wire', 'measure', 'rate', 'track', 'fec', 'path', 'session', 'store', 'sim')
+LIB = {f'lib/{name}' for name in LIB_ROOMS}
+
+
+def lib(names):
+    return {f'lib/{name}' for name in names.split()}
+
+
+# Room -> the rooms that it may include from, besides itself. A file's room: the longest prefix.
+ALLOWED = {
+    'lib/base': set(),
+    'lib/wire': lib('base'),
+    'lib/measure': lib('wire base'),
+    'lib/rate': lib('measure base'),
+    'lib/track': lib('base'),
+    'lib/fec': lib('base'),
+    'lib/session': lib('rate track fec measure wire base'),
+    'lib/path': lib('base'),
+    'lib/store': lib('base'),
+    'lib/sim': lib('session path rate track fec measure wire base'),
+    'drivers/port': lib('session rate track fec measure wire base'),
+    'drivers/lambda': lib('path wire base') | {'drivers/port'},
+    'app': LIB | {'drivers/port', 'drivers/lambda'},
+    'test/unit': LIB,
+    'test/driver': LIB | {'drivers/port', 'drivers/lambda', 'test/unit'},
+    'test/sim': LIB,
+    'test/fuzz': LIB | {'test/unit'},
+    'test/perf': LIB | {'drivers/port', 'drivers/lambda'},
+}
+
+# Where an #include "..." is looked up, after the folder of the file itself.
+INCLUDE_ROOTS = ('lib', 'drivers', 'test/unit')
+
+# What lib/ may include of the system: nothing that reads a clock, opens a socket, starts a thread.
+LIB_SYSTEM = set('''
+    assert.h ctype.h endian.h errno.h float.h inttypes.h limits.h math.h stdalign.h stdarg.h
+    stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h strings.h immintrin.h
+'''.split())
+
+# Of DPDK: header-only helpers that work without rte_eal_init.
+LIB_DPDK = set('''
+    rte_branch_prediction.h rte_byteorder.h rte_common.h rte_pause.h rte_prefetch.h
+    rte_ring.h rte_ring_elem.h rte_ring_peek.h rte_ring_peek_zc.h
+'''.split())
+
+# Of the system and of libraries, by room, besides.
+ROOM_SYSTEM = {
+    'lib/wire': {'xxhash.h'},
+    'lib/fec': {'isa-l.h'},
+    'lib/store': set('''
+        dirent.h fcntl.h liburing.h linux/falloc.h linux/fs.h linux/stat.h sys/ioctl.h sys/mman.h
+        sys/random.h sys/stat.h sys/statfs.h sys/statvfs.h sys/types.h sys/uio.h sys/vfs.h
+        unistd.h xxhash.h
+    '''.split()),
+}
+
+# Calls that bring a clock, a wait or an unseeded draw in without a header of their own.
+LIB_CALLS = re.compile(r'''\b(
+    clock_gettime | gettimeofday | time | clock | nanosleep | clock_nanosleep | usleep | sleep |
+    rte_rdtsc\w* | rte_get_tsc_cycles | rte_get_timer_cycles | rte_delay_\w+ | _?_rdtscp? |
+    __builtin_ia32_rdtscp? | random | rand | rte_rand\w* | rte_malloc\w* | rte_zmalloc\w* |
+    rte_lcore_id | rte_eal_\w+ | pthread_\w+
+)\s*\(''', re.VERBOSE)
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]')
+NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
+
+
+def room_of(path):
+    """The room of a file, given relative to the tree; None: a room that the table lacks."""
+    parts = path.as_posix().split('/')
+    for length in range(len(parts) - 1, 0, -1):
+        room = '/'.join(parts[:length])
+        if room in ALLOWED:
+            return room
+    return None
+
+
+def resolve(tree, path, name):
+    for folder in (path.parent, *map(Path, INCLUDE_ROOTS)):
+        found = (tree / folder / name).resolve()
+        if found.is_file() and tree in found.parents:
+            return found.relative_to(tree)
+    return None
+
+
+def listed(names):
+    return ', '.join(sorted(names)) if names else 'nothing'
+
+
+def check_quoted(tree, path, room, name):
+    target = resolve(tree, path, name)
+    if target is None:
+        return f'no "{name}" in the tree'
+    other = room_of(target)
+    if other == room or other in ALLOWED[room]:
+        return None
+    return f'"{name}" is of {other}; {room} may include from: {listed(ALLOWED[room])}'
+
+
+def check_system(room, name):
+    if not room.startswith('lib/'):
+        return None
+    own = ROOM_SYSTEM.get(room, set())
+    if name in LIB_SYSTEM or name in LIB_DPDK or name in own:
+        return None
+    allowed = LIB_DPDK if name.startswith('rte_') else LIB_SYSTEM | own
+    return f'<{name}> has no place in {room}; allowed: {listed(allowed)}'
+
+
+def blank(match):
+    """Comments and literals become spaces, line for line."""
+    return re.sub(r'[^\n]', ' ', match.group())
+
+
+def check_calls(text):
+    for number, line in enumerate(NOT_CODE.sub(blank, text).split('\n'), 1):
+        for call in LIB_CALLS.finditer(line):
+            yield number, f'{call.group(1)}() has no place in lib/: time and chance are arguments'
+
+
+def check_file(tree, path):
+    room = room_of(path)
+    if room is None:
+        yield 1, f'{path.parent} is no room of the table in test/tree/arrows.py'
+        return
+    text = (tree / path).read_text(encoding='utf-8')
+    for number, line in enumerate(text.split('\n'), 1):
+        include = INCLUDE.match(line)
+        if include is None:
+            continue
+        quoted, name = include.group(1) == '"', include.group(2)
+        wrong = check_quoted(tree, path, room, name) if quoted else check_system(room, name)
+        if wrong:
+            yield number, wrong
+    if room.startswith('lib/'):
+        yield from check_calls(text)
+
+
+def check_tree(tree):
+    tree = tree.resolve()
+    found = []
+    for top in ('lib', 'drivers', 'app', 'test'):
+        for path in sorted((tree / top).rglob('*.[ch]')):
+            name = path.relative_to(tree)
+            found += [f'{name}:{number}: {wrong}' for number, wrong in check_file(tree, name)]
+    return found
+
+
+# Self-test: file -> (content, what must be said of it; None: nothing).
+EXAMPLES = {
+    'lib/base/units.h': ('#include <stdint.h>\n', None),
+    'lib/base/up.c': ('#include <stdint.h>\n#include "wire/packet.h"\n', ':2: "wire/packet.h" is'),
+    'lib/base/gone.c': ('#include "base/gone.h"\n', ':1: no "base/gone.h" in the tree'),
+    'lib/wire/packet.h': ('#include "base/units.h"\n', None),
+    'lib/wire/beside.c': ('#include "packet.h"\n#include <xxhash.h>\n', None),
+    'lib/measure/hash.c': ('#include <xxhash.h>\n', ':1: <xxhash.h> has no place'),
+    'lib/rate/lcore.c': ('#include <rte_ring.h>\n#include <rte_lcore.h>\n', ':2: <rte_lcore.h>'),
+    'lib/rate/mbuf.c': ('  #  include <rte_mbuf.h>\n', ':1: <rte_mbuf.h>'),
+    'lib/rate/wire.c': ('#include "wire/packet.h"\n', ':1: "wire/packet.h" is of lib/wire'),
+    'lib/track/clock.c': ('int f(void);\n\n#include <time.h>\n', ':3: <time.h> has no place'),
+    'lib/track/socket.c': ('#include <sys/socket.h>\n', ':1: <sys/socket.h>'),
+    'lib/track/file.c': ('#include <fcntl.h>\n', ':1: <fcntl.h>'),
+    'lib/store/file.c': ('#include <fcntl.h>\n#include <liburing.h>\n', None),
+    'lib/store/thread.c': ('#include <pthread.h>\n', ':1: <pthread.h>'),
+    'lib/path/rdtsc.c': ('/* rte_rdtsc() */\nint x = rte_rdtsc();\n', ':2: rte_rdtsc() has'),
+    'lib/path/words.c': ('/*\n * time() */\nchar *s = "sleep(1)"; int uptime(int);\n', None),
+    'lib/path/wait.c': ('int y = time (0);\n', ':1: time() has no place'),
+    'lib/session/ok.c': ('#include "wire/packet.h"\n#include "rate/control.h"\n', None),
+    'lib/session/down.c': ('#include "sim/world.h"\n', ':1: "sim/world.h" is of lib/sim'),
+    'lib/rate/control.h': ('', None),
+    'lib/sim/world.h': ('#include "rate/control.h"\n', None),
+    'lib/attic/old.c': ('', ':1: lib/attic is no room'),
+    'drivers/port/port.h': ('#include <rte_ethdev.h>\n#include "wire/packet.h"\n', None),
+    'drivers/port/back.c': ('#include "lambda/lambda.h"\n', ':1: "lambda/lambda.h" is of'),
+    'drivers/lambda/lambda.h': ('#include "port/port.h"\n', None),
+    'drivers/lambda/far.c': ('#include "rate/control.h"\n', ':1: "rate/control.h" is of lib/rate'),
+    'app/wavehaul/main.c': ('#include "lambda/lambda.h"\n#include <time.h>\n', None),
+    'test/unit/unit.h': ('', None),
+    'test/unit/packet.c': ('#include "unit.h"\n#include "wire/packet.h"\n', None),
+    'test/unit/port.c': ('#include "port/port.h"\n', ':1: "port/port.h" is of drivers/port'),
+    'test/driver/port.c': ('#include "unit.h"\n#include "port/port.h"\n', None),
+    'test/sim/sim.c': ('#include "sim/world.h"\n#include <time.h>\n', None),
+}
+
+
+def self_test():
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder)
+        for name, (content, _) in EXAMPLES.items():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            (tree / name).write_text(content)
+        found = check_tree(tree)
+    expected = [name + said for name, (_, said) in EXAMPLES.items() if said]
+    missed = [e for e in expected if not any(f.startswith(e) for f in found)]
+    wrong = [f for f in found if not any(f.startswith(e) for e in expected)]
+    for line in missed:
+        print(f'not found: {line}')
+    for line in wrong:
+        print(f'found without reason: {line}')
+    print(f'{len(expected) - len(missed)} of {len(expected)} wrong arrows found')
+    return 1 if missed or wrong else 0
+
+
+def main():
+    if sys.argv[1:] == ['--self-test']:
+        return self_test()
+    tree = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[2]
+    found = check_tree(tree)
+    print('\n'.join(found) if found else 'all arrows point the right way')
+    return 1 if found else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "track/loss_list.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/prng.h"
+#include "memory_limit.h"
+#include "unit.h"
+
+const char wh_suite_name[] = "track/loss_list";
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static void expect_range(const struct wh_loss_range *range, uint64_t first, uint64_t end)
+{
+	CU_ASSERT_EQUAL(range->first, first);
+	CU_ASSERT_EQUAL(range->end, end);
+}
+
+static void expect_due(
+	struct wh_loss_list *list, uint64_t now_tsc, uint64_t rtt_tsc, uint64_t first, uint64_t end)
+{
+	struct wh_loss_range range = {0};
+
+	CU_ASSERT_TRUE(wh_loss_list_next_due(list, now_tsc, rtt_tsc, &range));
+	expect_range(&range, first, end);
+}
+
+static void expect_none_due(struct wh_loss_list *list, uint64_t now_tsc, uint64_t rtt_tsc)
+{
+	struct wh_loss_range range;
+
+	CU_ASSERT_FALSE(wh_loss_list_next_due(list, now_tsc, rtt_tsc, &range));
+}
+
+static void test_empty(void)
+{
+	struct wh_loss_list list;
+	struct wh_loss_range range;
+
+	CU_ASSERT_EQUAL_FATAL(wh_loss_list_init(&list, 64), 0);
+	CU_ASSERT_EQUAL(list.lost_pkts, 0);
+	CU_ASSERT_FALSE(wh_loss_list_contains(&list, 0));
+	CU_ASSERT_FALSE(wh_loss_list_remove(&list, 0));
+	CU_ASSERT_FALSE(wh_loss_list_first(&list, 0, &range));
+	CU_ASSERT_FALSE(wh_loss_list_next(&list, 0, 63, &range));
+	CU_ASSERT_EQUAL(wh_loss_list_due_tsc(&list, 10), WH_TSC_NEVER);
+	expect_none_due(&list, 1000, 10);
+	wh_loss_list_check(&list);
+	wh_loss_list_free(&list);
+	wh_loss_list_free(&list);
+}
+
+static void test_no_memory(void)
+{
+	if (!WH_MEMORY_LIMIT_WORKS)
+		return;
+
+	struct wh_loss_list list;
+
+	wh_memory_limit(4 << 20); /* the bitset takes 130 KiB, the nodes 32 MiB */
+	CU_ASSERT_EQUAL(wh_loss_list_init(&list, 1 << 20), -ENOMEM);
+	wh_memory_unlimit();
+	CU_ASSERT_PTR_NULL(list.starts.level[0]); /* given back already */
+	wh_loss_list_free(&list);
+}
+
+/* Serials relative to a base; inserts first, then removes; {0, 0} and -1 close. Size is 64. */
+static const struct {
+	const char *what;
+	struct wh_loss_range inserts[4];
+	int removes[6];
+	struct wh_loss_range ranges[8];
+	uint64_t lost_pkts;
+} edits[] = {
+	{"a single", {{5, 6}}, {-1}, {{5, 6}}, 1},
+	{"a range", {{10, 20}}, {-1}, {{10, 20}}, 10},
+	{"the same again", {{10, 20}, {10, 20}}, {-1}, {{10, 20}}, 10},
+	{"inside", {{10, 20}, {12, 15}}, {-1}, {{10, 20}}, 10},
+	{"inside, same first", {{10, 20}, {10, 15}}, {-1}, {{10, 20}}, 10},
+	{"inside, same end", {{10, 20}, {15, 20}}, {-1}, {{10, 20}}, 10},
+	{"over the low end", {{10, 20}, {5, 12}}, {-1}, {{5, 10}, {10, 20}}, 15},
+	{"over the high end", {{10, 20}, {15, 25}}, {-1}, {{10, 20}, {20, 25}}, 15},
+	{"around", {{10, 20}, {5, 25}}, {-1}, {{5, 10}, {10, 20}, {20, 25}}, 20},
+	{"never merged", {{10, 12}, {12, 14}}, {-1}, {{10, 12}, {12, 14}}, 4},
+	{"never merged below", {{12, 14}, {10, 12}}, {-1}, {{10, 12}, {12, 14}}, 4},
+	{"around several", {{10, 12}, {14, 16}, {18, 20}, {8, 22}}, {-1},
+		{{8, 10}, {10, 12}, {12, 14}, {14, 16}, {16, 18}, {18, 20}, {20, 22}}, 14},
+	{"from one into another", {{10, 14}, {20, 24}, {12, 22}}, {-1},
+		{{10, 14}, {14, 20}, {20, 24}}, 14},
+	{"all but one of the window", {{0, 63}}, {-1}, {{0, 63}}, 63},
+	{"the whole window", {{0, 64}}, {-1}, {{0, 64}}, 64},
+	{"the whole window again", {{0, 64}, {0, 64}}, {-1}, {{0, 64}}, 64},
+	{"up to the whole window", {{10, 64}, {0, 5}, {0, 64}}, {-1}, {{0, 5}, {5, 10}, {10, 64}},
+		64},
+	{"the whole window, first gone", {{0, 64}}, {0, -1}, {{1, 64}}, 63},
+	{"the whole window, last gone", {{0, 64}}, {63, -1}, {{0, 63}}, 63},
+	{"window's ends, then all", {{0, 1}, {62, 63}, {0, 63}}, {-1}, {{0, 1}, {1, 62}, {62, 63}},
+		63},
+
+	{"remove the only one", {{5, 6}}, {5, -1}, {{0, 0}}, 0},
+	{"remove the first", {{10, 20}}, {10, -1}, {{11, 20}}, 9},
+	{"remove the last", {{10, 20}}, {19, -1}, {{10, 19}}, 9},
+	{"remove in the middle", {{10, 20}}, {15, -1}, {{10, 15}, {16, 20}}, 9},
+	{"remove the second", {{10, 20}}, {11, -1}, {{10, 11}, {12, 20}}, 9},
+	{"remove the last but one", {{10, 20}}, {18, -1}, {{10, 18}, {19, 20}}, 9},
+	{"remove all, upwards", {{10, 14}}, {10, 11, 12, 13, -1}, {{0, 0}}, 0},
+	{"remove all, downwards", {{10, 14}}, {13, 12, 11, 10, -1}, {{0, 0}}, 0},
+	{"remove beside a neighbour", {{10, 12}, {12, 14}}, {12, 11, -1}, {{10, 11}, {13, 14}}, 2},
+	{"remove from the whole window", {{0, 63}}, {0, 31, 62, -1}, {{1, 31}, {32, 62}}, 60},
+};
+
+static void expect_edit(const struct wh_loss_list *list, size_t i, uint64_t base)
+{
+	struct wh_loss_range range;
+	uint64_t from = base;
+	uint32_t count = 0;
+
+	for (; edits[i].ranges[count].end > 0; count++) {
+		bool found = count == 0 ? wh_loss_list_first(list, base, &range)
+					: wh_loss_list_next(list, base, from, &range);
+
+		CU_ASSERT_TRUE(found);
+		expect_range(&range, base + edits[i].ranges[count].first,
+			base + edits[i].ranges[count].end);
+		for (uint64_t serial = from; serial < range.first; serial++)
+			CU_ASSERT_FALSE(wh_loss_list_contains(list, serial));
+		for (uint64_t serial = range.first; serial < range.end; serial++)
+			CU_ASSERT_TRUE(wh_loss_list_contains(list, serial));
+		from = range.end;
+	}
+	CU_ASSERT_FALSE(wh_loss_list_next(list, base, from, &range));
+	CU_ASSERT_EQUAL(list->ranges, count);
+	CU_ASSERT_EQUAL(list->lost_pkts, edits[i].lost_pkts);
+	wh_loss_list_check(list);
+}
+
+static void test_edits(void)
+{
+	/* Every place of the window's bottom in the array, and serials beyond 32 bits. */
+	for (uint64_t base = (UINT64_C(1) << 40) - 64; base < UINT64_C(1) << 40; base++) {
+		for (size_t i = 0; i < COUNT(edits); i++) {
+			unsigned int failures = CU_get_number_of_failures();
+			struct wh_loss_list list;
+
+			CU_ASSERT_EQUAL_FATAL(wh_loss_list_init(&list, 64), 0);
+			for (size_t j = 0; j < 4 && edits[i].inserts[j].end > 0; j++)
+				wh_loss_list_insert(&list, base + edits[i].inserts[j].first,
+					base + edits[i].inserts[j].end, 100 + j);
+			for (size_t j = 0; edits[i].removes[j] >= 0; j++) {
+				uint64_t serial = base + (uint64_t)edits[i].removes[j];
+
+				CU_ASSERT_TRUE(wh_loss_list_remove(&list, serial));
+				CU_ASSERT_FALSE(wh_loss_list_remove(&list, serial));
+			}
+			expect_edit(&list, i, base);
+			wh_loss_list_free(&list);
+			if (CU_get_number_of_failures() > failures) {
+				fprintf(stderr, "failed: %s\n", edits[i].what);
+				return;
+			}
+		}
+	}
+}
+
+/* A serial a window away has the same position and is another. */
+static void test_a_window_away(void)
+{
+	struct wh_loss_list list;
+	struct wh_loss_range range;
+
+	CU_ASSERT_EQUAL_FATAL(wh_loss_list_init(&list, 64), 0);
+	wh_loss_list_insert(&list, 1000, 1005, 0);
+	CU_ASSERT_TRUE(wh_loss_list_contains(&list, 1000));
+	CU_ASSERT_FALSE(wh_loss_list_contains(&list, 1000 - 64));
+	CU_ASSERT_FALSE(wh_loss_list_contains(&list, 1000 + 64));
+	CU_ASSERT_FALSE(wh_loss_list_remove(&list, 1004 + 64));
+	CU_ASSERT_FALSE(wh_loss_list_remove(&list, 1004 - 64));
+	CU_ASSERT_EQUAL(list.lost_pkts, 5);
+
+	CU_ASSERT_TRUE(wh_loss_list_next(&list, 990, 3, &range)); /* below: from the bottom */
+	expect_range(&range, 1000, 1005);
+	CU_ASSERT_TRUE(wh_loss_list_next(&list, 990, 1004, &range));
+	expect_range(&range, 1000, 1005);
+	CU_ASSERT_FALSE(wh_loss_list_next(&list, 990, 1005, &range));
+	CU_ASSERT_FALSE(wh_loss_list_next(&list, 990, 990 + 64, &range));
+	CU_ASSERT_FALSE(wh_loss_list_next(&list, 990, 5000, &range));
+	wh_loss_list_free(&list);
+}
+
+/* udt.txt III E: due when the last report is k round trips old, k = 2, 3, ... */
+static void test_due_times(void)
+{
+	struct wh_loss_list list;
+
+	CU_ASSERT_EQUAL_FATAL(wh_loss_list_init(&list, 64), 0);
+	wh_loss_list_insert(&list, 10, 20, 1000);
+	CU_ASSERT_EQUAL(wh_loss_list_due_tsc(&list, 10), 1020);
+	expect_none_due(&list, 1019, 10);
+	expect_due(&list, 1020, 10, 10, 20);
+	expect_none_due(&list, 1020, 10);
+	CU_ASSERT_EQUAL(wh_loss_list_due_tsc(&list, 10), 1050);
+	CU_ASSERT_EQUAL(wh_loss_list_due_tsc(&list, 100), 1320); /* round trips as of now */
+	expect_none_due(&list, 1049, 10);
+	expect_due(&list, 1057, 10, 10, 20); /* late: the next counts from here */
+	CU_ASSERT_EQUAL(wh_loss_list_due_tsc(&list, 10), 1097);
+	wh_loss_list_free(&list);
+}
+
+static void test_k_stops_growing(void)
+{
+	struct wh_loss_list list;
+	uint64_t due_tsc = 2;
+
+	CU_ASSERT_EQUAL_FATAL(wh_loss_list_init(&list, 64), 0);
+	wh_loss_list_insert(&list, 63, 65, 0); /* across the array's end */
+	for (uint64_t k = 2; k < 70; k++) {
+		CU_ASSERT_EQUAL(wh_loss_list_due_tsc(&list, 1), due_tsc);
+		expect_none_due(&list, due_tsc - 1, 1);
+		expect_due(&list, due_tsc, 1, 63, 65);
+		wh_loss_list_check(&list);
+		due_tsc += k + 1 < 63 ? k + 1 : 63;
+	}
+	CU_ASSERT_EQUAL(due_tsc, 2456); /* 2 + 3 + ... + 63 = 2015, and 7 * 63 */
+
+	/* Two at the limit take turns. */
+	wh_loss_list_insert(&list, 70, 71, 2393);
+	for (uint32_t report = 0; report < 200; report++) {
+		struct wh_loss_range range;
+
+		due_tsc = wh_loss_list_due_tsc(&list, 1);
+		CU_ASSERT_TRUE(wh_loss_list_next_due(&list, due_tsc, 1, &range));
+		wh_loss_list_check(&list);
+	}
+
+	struct wh_loss_range one, other;
+
+	CU_ASSERT_TRUE(wh_loss_list_next_due(&list, due_tsc + 1000, 1, &one));
+	CU_ASSERT_TRUE(wh_loss_list_next_due(&list, due_tsc + 1000, 1, &other));
+	CU_ASSERT_NOT_EQUAL(one.first, other.first);
+	wh_loss_list_free(&list);
+}
+
+/* Halves keep report and k; held parts of an insert keep theirs. */
+static void test_state_is_kept(void)
+{
+	struct wh_loss_list list;
+
+	CU_ASSERT_EQUAL_FATAL(wh_loss_list_init(&list, 64), 0);
+	wh_loss_list_insert(&list, 10, 20, 0);
+	wh_loss_list_insert(&list, 30, 33, 1);
+	wh_loss_list_insert(&list, 5, 40, 6);
+	CU_ASSERT_TRUE(wh_loss_list_remove(&list, 15));
+	CU_ASSERT_TRUE(wh_loss_list_remove(&list, 30));
+	CU_ASSERT_TRUE(wh_loss_list_remove(&list, 10));
+	wh_loss_list_check(&list);
+	expect_none_due(&list, 19, 10);
+	expect_due(&list, 25, 10, 11, 15);
+	expect_due(&list, 25, 10, 16, 20);
+	expect_due(&list, 25, 10, 31, 33);
+	expect_none_due(&list, 25, 10);
+	expect_due(&list, 26, 10, 5, 10);
+	expect_due(&list, 26, 10, 20, 30);
+	expect_due(&list, 26, 10, 33, 40);
+	expect_none_due(&list, 26, 10);
+
+	/* k is 3 now, for the halves of a half, too. */
+	CU_ASSERT_TRUE(wh_loss_list_remove(&list, 18));
+	expect_none_due(&list, 54, 10);
+	expect_due(&list, 55, 10, 11, 15);
+	expect_due(&list, 55, 10, 16, 18);
+	expect_due(&list, 55, 10, 19, 20);
+	expect_due(&list, 55, 10, 31, 33);
+	expect_none_due(&list, 55, 10);
+	wh_loss_list_check(&list);
+	wh_loss_list_free(&list);
+}
+
+/* Whatever its k, who has been due for longest comes first. */
+static void test_longest_due_first(void)
+{
+	struct wh_loss_list list;
+
+	CU_ASSERT_EQUAL_FATAL(wh_loss_list_init(&list, 64), 0);
+	wh_loss_list_insert(&list, 10, 11, 0);
+	expect_due(&list, 20, 10, 10, 11);      /* again at 50 */
+	wh_loss_list_insert(&list, 5, 6, 29);   /* at 49 */
+	wh_loss_list_insert(&list, 20, 21, 31); /* at 51 */
+	expect_due(&list, 100, 10, 5, 6);
+	expect_due(&list, 100, 10, 10, 11);
+	expect_due(&list, 100, 10, 20, 21);
+	expect_none_due(&list, 100, 10);
+	wh_loss_list_free(&list);
+}
+
+/* The naive model: the state of every serial, by serial & mask. */
+#define MODEL_SIZE_MAX 8192
+
+struct model_entry {
+	bool lost;
+	bool starts; /* a range */
+	uint32_t k;
+	uint64_t reported_tsc;
+};
+
+static struct {
+	struct wh_loss_list list;
+	struct wh_prng prng;
+	struct model_entry entries[MODEL_SIZE_MAX];
+	uint32_t size;
+	uint64_t base; /* nothing below is lost */
+	uint64_t now_tsc;
+	uint64_t lost_pkts;
+} model;
+
+static struct model_entry *entry_of(uint64_t serial)
+{
+	return &model.entries[serial & (model.size - 1)];
+}
+
+static bool model_lost(uint64_t serial)
+{
+	return serial >= model.base && serial - model.base < model.size && entry_of(serial)->lost;
+}
+
+static uint64_t model_end(uint64_t first)
+{
+	uint64_t end = first + 1;
+
+	while (model_lost(end) && !entry_of(end)->starts)
+		end++;
+	return end;
+}
+
+/* The first lost serial at or above `serial`, or base + size. */
+static uint64_t model_next_lost(uint64_t serial)
+{
+	while (serial < model.base + model.size && !model_lost(serial))
+		serial++;
+	return serial;
+}
+
+static void step_insert(void)
+{
+	uint64_t first = model.base + wh_prng_below(&model.prng, model.size);
+	uint64_t room = model.base + model.size - first;
+	uint64_t kind = wh_prng_below(&model.prng, 32);
+	uint64_t length = 1;
+
+	if (kind == 0)
+		length = 1 + wh_prng_below(&model.prng, room);
+	else if (kind < 12)
+		length = 1 + wh_prng_below(&model.prng, wh_min_u64(room, 8));
+
+	bool run = false;
+
+	wh_loss_list_insert(&model.list, first, first + length, model.now_tsc);
+	for (uint64_t serial = first; serial < first + length; serial++) {
+		struct model_entry *entry = entry_of(serial);
+
+		if (entry->lost) {
+			run = false;
+			continue;
+		}
+		*entry = (struct model_entry){
+			.lost = true, .starts = !run, .k = 2, .reported_tsc = model.now_tsc};
+		run = true;
+		model.lost_pkts++;
+	}
+}
+
+static void remove_both(uint64_t serial)
+{
+	bool lost = model_lost(serial);
+
+	CU_ASSERT_EQUAL_FATAL(wh_loss_list_remove(&model.list, serial), lost);
+	if (!lost)
+		return;
+	if (model_lost(serial + 1))
+		entry_of(serial + 1)->starts = true;
+	entry_of(serial)->lost = false;
+	model.lost_pkts--;
+}
+
+static void step_remove(void)
+{
+	/* Around the window, and often one that is there. */
+	uint64_t serial = model.base - 8 + wh_prng_below(&model.prng, model.size + 16);
+
+	if (wh_prng_below(&model.prng, 2))
+		serial = model_next_lost(wh_max_u64(serial, model.base));
+	remove_both(serial);
+}
+
+static void expect_model_next(uint64_t serial, bool found, const struct wh_loss_range *range)
+{
+	uint64_t lost = model_next_lost(wh_max_u64(serial, model.base));
+
+	CU_ASSERT_EQUAL_FATAL(found, lost < model.base + model.size);
+	if (!found)
+		return;
+
+	uint64_t first = lost;
+
+	while (!entry_of(first)->starts)
+		first--;
+	CU_ASSERT_EQUAL_FATAL(range->first, first);
+	CU_ASSERT_EQUAL_FATAL(range->end, model_end(first));
+}
+
+static void step_look(void)
+{
+	uint64_t serial = model.base - 8 + wh_prng_below(&model.prng, model.size + 16);
+	struct wh_loss_range range;
+	bool found = wh_loss_list_next(&model.list, model.base, serial, &range);
+
+	CU_ASSERT_EQUAL_FATAL(wh_loss_list_contains(&model.list, serial), model_lost(serial));
+	expect_model_next(serial, found, &range);
+	found = wh_loss_list_first(&model.list, model.base, &range);
+	expect_model_next(model.base, found, &range);
+}
+
+static uint64_t model_due_tsc(uint64_t rtt_tsc)
+{
+	uint64_t due_tsc = WH_TSC_NEVER;
+
+	for (uint32_t i = 0; i < model.size; i++) {
+		const struct model_entry *entry = &model.entries[i];
+
+		if (entry->lost)
+			due_tsc = wh_min_u64(due_tsc, entry->reported_tsc + entry->k * rtt_tsc);
+	}
+	return due_tsc;
+}
+
+static void step_due(void)
+{
+	uint64_t rtt_tsc = wh_prng_below(&model.prng, 64) + 1;
+	uint64_t due_tsc = model_due_tsc(rtt_tsc);
+	struct wh_loss_range range;
+
+	CU_ASSERT_EQUAL_FATAL(wh_loss_list_due_tsc(&model.list, rtt_tsc), due_tsc);
+
+	bool found = wh_loss_list_next_due(&model.list, model.now_tsc, rtt_tsc, &range);
+
+	CU_ASSERT_EQUAL_FATAL(found, due_tsc <= model.now_tsc);
+	if (!found)
+		return;
+	CU_ASSERT_FATAL(model_lost(range.first) && entry_of(range.first)->starts);
+	CU_ASSERT_EQUAL_FATAL(range.end, model_end(range.first));
+	for (uint64_t serial = range.first; serial < range.end; serial++) {
+		struct model_entry *entry = entry_of(serial);
+
+		CU_ASSERT_EQUAL_FATAL(entry->reported_tsc + entry->k * rtt_tsc, due_tsc);
+		entry->reported_tsc = model.now_tsc;
+		entry->k = entry->k < 63 ? entry->k + 1 : 63;
+	}
+}
+
+/* The bottom rises; what it leaves below has arrived. */
+static void step_rise(void)
+{
+	uint64_t base = model.base + wh_prng_below(&model.prng, model.size / 8);
+
+	for (uint64_t serial = model.base; serial < base; serial++)
+		remove_both(serial);
+	model.base = base;
+}
+
+static void run_random(uint32_t size, uint64_t base, uint32_t steps, uint64_t seed)
+{
+	memset(&model, 0, sizeof(model));
+	model.size = size;
+	model.base = base;
+	wh_prng_init(&model.prng, seed);
+	CU_ASSERT_EQUAL_FATAL(wh_loss_list_init(&model.list, size), 0);
+
+	uint32_t emptied = 0;
+
+	for (uint32_t step = 0; step < steps; step++) {
+		uint64_t kind = wh_prng_below(&model.prng, 100);
+		/* By turns the list fills up and runs empty. */
+		uint64_t inserts = step / 8192 % 2 == 0 ? 30 : 2;
+
+		model.now_tsc += wh_prng_below(&model.prng, 8);
+		if (kind < inserts)
+			step_insert();
+		else if (kind < 62)
+			step_remove();
+		else if (kind < 80)
+			step_look();
+		else if (kind < 97)
+			step_due();
+		else
+			step_rise();
+		CU_ASSERT_EQUAL_FATAL(model.list.lost_pkts, model.lost_pkts);
+		emptied += model.lost_pkts == 0;
+		if (step % 2048 == 0)
+			wh_loss_list_check(&model.list);
+	}
+	CU_ASSERT(emptied > 0);
+	CU_ASSERT(model.base - base > 4 * size);
+	wh_loss_list_check(&model.list);
+	wh_loss_list_free(&model.list);
+}
+
+static void test_random(void)
+{
+	run_random(64, 64, 500000, 1);
+	run_random(128, (UINT64_C(1) << 32) - 300, 250000, 2);
+	run_random(1024, 1000000, 200000, 3);
+	run_random(MODEL_SIZE_MAX, UINT64_C(1) << 40, 50000, 4);
+}
+
+CU_TestInfo wh_tests[] = {
+	{"empty", test_empty},
+	{"no memory", test_no_memory},
+	{"insert and remove", test_edits},
+	{"a window away", test_a_window_away},
+	{"due times", test_due_times},
+	{"k stops growing", test_k_stops_growing},
+	{"state is kept", test_state_is_kept},
+	{"longest due first", test_longest_due_first},
+	{"random against a model per serial", test_random},
+	CU_TEST_INFO_NULL,
+};

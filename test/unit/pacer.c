@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rate/pacer.h"
+
+#include "base/prng.h"
+#include "unit.h"
+
+const char wh_suite_name[] = "pacer";
+
+#define WIRE_BYTES 1538
+#define ONE_CYCLE  (UINT64_C(1) << WH_PACER_FRACTION_BITS)
+#define GIGA       UINT64_C(1000000000)
+
+static struct wh_pacer pacer_at(uint64_t now_tsc, uint64_t interval_fp, uint32_t burst_pkts)
+{
+	struct wh_pacer pacer;
+
+	wh_pacer_init(&pacer, now_tsc, WIRE_BYTES, burst_pkts);
+	wh_pacer_set_interval(&pacer, interval_fp);
+	return pacer;
+}
+
+/* Sends all that may go at this moment. */
+static uint32_t release(struct wh_pacer *pacer, uint64_t now_tsc)
+{
+	uint32_t sent = 0;
+
+	while (wh_pacer_due(pacer, now_tsc) && sent < 10000) {
+		wh_pacer_charge(pacer, now_tsc, WIRE_BYTES);
+		sent++;
+	}
+	return sent;
+}
+
+static void test_interval(void)
+{
+	static const struct {
+		uint64_t hz;
+		uint32_t bytes;
+		uint64_t bps, interval_fp;
+	} cases[] = {
+		{GIGA, 1500, GIGA, UINT64_C(12000) << 20},
+		{GIGA, 1538, 10 * GIGA, 1290167910},       /* 1230.4 * 2^20 = ...910.4 */
+		{2600000000, 1538, 100 * GIGA, 335443657}, /* 319.904 * 2^20 = ...656.7: nearest */
+		{GIGA, 125, GIGA * 1000, ONE_CYCLE},
+		{GIGA, 124, GIGA * 1000, ONE_CYCLE}, /* 0.992 cycles */
+		{GIGA, 84, UINT64_MAX, ONE_CYCLE}, {2600000000, 9038, 1, WH_PACER_INTERVAL_MAX_FP},
+		{UINT64_C(1) << 39, UINT32_MAX, 1, WH_PACER_INTERVAL_MAX_FP},
+		{GIGA, 1538, 12304, GIGA << 20}, /* one packet per second */
+	};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		CU_ASSERT_EQUAL(wh_pacer_interval_fp(cases[i].hz, cases[i].bytes, cases[i].bps),
+			cases[i].interval_fp);
+}
+
+#define EXACT_PACKETS 10000000
+#define EXACT_BURST   32
+
+/*
+ * Ten million packets. The clock jumps to each due time, or comes late by anything below the
+ * burst bound. Due times stay exact to the last bit of the fraction, and the rate to 1e-6.
+ */
+static void drive(uint64_t hz, double rate_bps, struct wh_prng *lateness)
+{
+	uint64_t start_tsc = UINT64_C(1) << 50;
+	uint64_t interval_fp = wh_pacer_interval_fp(hz, WIRE_BYTES, (uint64_t)rate_bps);
+	struct wh_pacer pacer = pacer_at(start_tsc, interval_fp, EXACT_BURST);
+	uint64_t bound_tsc = (interval_fp * EXACT_BURST) >> WH_PACER_FRACTION_BITS;
+	uint64_t now_tsc = start_tsc;
+	uint64_t too_early = 0;
+
+	for (uint32_t i = 0; i < EXACT_PACKETS; i++) {
+		uint64_t come_tsc = pacer.due_tsc;
+
+		if (lateness != NULL)
+			come_tsc += wh_prng_below(lateness, bound_tsc);
+		if (come_tsc > now_tsc)
+			now_tsc = come_tsc;
+		too_early += !wh_pacer_due(&pacer, now_tsc);
+		wh_pacer_charge(&pacer, now_tsc, WIRE_BYTES);
+	}
+
+	uint64_t took_fp = ((pacer.due_tsc - start_tsc) << WH_PACER_FRACTION_BITS) + pacer.due_fp;
+
+	CU_ASSERT_EQUAL(too_early, 0);
+	CU_ASSERT_EQUAL(pacer.forfeited_tsc, 0);
+	CU_ASSERT_EQUAL(took_fp, interval_fp * EXACT_PACKETS);
+	WH_ASSERT_NEAR((double)(pacer.due_tsc - start_tsc),
+		(double)hz * WIRE_BYTES * 8 / rate_bps * EXACT_PACKETS, 1e-6);
+	if (lateness == NULL)
+		CU_ASSERT_EQUAL(pacer.lateness[0], EXACT_PACKETS);
+	if (lateness != NULL) /* the last packet went no later than the bound after it was due */
+		CU_ASSERT(now_tsc < pacer.due_tsc + bound_tsc);
+}
+
+static void test_exact(void)
+{
+	static const uint64_t clocks_hz[] = {2600000000, 1000000000};
+	static const double rates_bps[] = {1e9, 9.7e9, 100e9};
+	struct wh_prng lateness;
+
+	wh_prng_init(&lateness, 1);
+	for (unsigned int c = 0; c < 2; c++) {
+		for (unsigned int r = 0; r < 3; r++) {
+			drive(clocks_hz[c], rates_bps[r], NULL);
+			drive(clocks_hz[c], rates_bps[r], &lateness);
+		}
+	}
+}
+
+/* Whatever the burst and the fraction: a long gap releases exactly so many, then one a turn. */
+static void test_long_gap(void)
+{
+	static const uint64_t intervals_fp[] = {ONE_CYCLE, ONE_CYCLE + 1, 2 * ONE_CYCLE - 1,
+		335443657, 1290167910, 1000 * ONE_CYCLE};
+	static const uint32_t bursts[] = {1, 2, 4, 32, 33, 1000};
+
+	for (unsigned int i = 0; i < sizeof(intervals_fp) / sizeof(intervals_fp[0]); i++) {
+		for (unsigned int b = 0; b < sizeof(bursts) / sizeof(bursts[0]); b++) {
+			struct wh_pacer pacer = pacer_at(5, intervals_fp[i], bursts[b]);
+			uint64_t now_tsc = 1000000000;
+
+			CU_ASSERT_EQUAL(release(&pacer, now_tsc), bursts[b]);
+			CU_ASSERT_EQUAL(release(&pacer, now_tsc), 0);
+			CU_ASSERT(pacer.due_tsc > now_tsc);
+			CU_ASSERT(pacer.due_tsc <= now_tsc + (intervals_fp[i] >> 20) + 1);
+			CU_ASSERT_EQUAL(release(&pacer, pacer.due_tsc), 1);
+		}
+	}
+}
+
+/*
+ * 1230.4 cycles, burst 4: three intervals before now is 1000000 - 3691.2, rounded down; what was
+ * due at 0 moves there. After four packets (4921.6) the next is due at 996309 + 4921.
+ */
+static void test_forfeit_by_hand(void)
+{
+	struct wh_pacer pacer = pacer_at(0, 1290167910, 4);
+
+	wh_pacer_charge(&pacer, 1000000, WIRE_BYTES);
+	CU_ASSERT_EQUAL(pacer.forfeited_tsc, 996309);
+	CU_ASSERT_EQUAL(pacer.due_tsc, 996309 + 1230);
+	CU_ASSERT_EQUAL(release(&pacer, 1000000), 3);
+	CU_ASSERT_EQUAL(pacer.forfeited_tsc, 996309);
+	CU_ASSERT_EQUAL(pacer.due_tsc, 1001230);
+}
+
+/* Interval 1000, burst 4: four packets are due by 3999, a fifth would be at 4000. */
+static void test_burst_edge(void)
+{
+	static const struct {
+		uint64_t now_tsc;
+		uint32_t sent;
+		uint64_t forfeited_tsc, due_tsc;
+	} cases[] = {
+		{0, 1, 0, 1000},
+		{999, 1, 0, 1000},
+		{1000, 2, 0, 2000},
+		{2999, 3, 0, 3000},
+		{3999, 4, 0, 4000},
+		{4000, 4, 1000, 5000},
+		{4001, 4, 1001, 5001},
+		{100000, 4, 97000, 101000},
+	};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct wh_pacer pacer = pacer_at(0, 1000 * ONE_CYCLE, 4);
+
+		CU_ASSERT_EQUAL(release(&pacer, cases[i].now_tsc), cases[i].sent);
+		CU_ASSERT_EQUAL(pacer.forfeited_tsc, cases[i].forfeited_tsc);
+		CU_ASSERT_EQUAL(pacer.due_tsc, cases[i].due_tsc);
+	}
+}
+
+/* 2.5 cycles, burst 1. The fraction carried decides whether a second packet is due as well. */
+static void test_burst_edge_with_fraction(void)
+{
+	struct wh_pacer pacer = pacer_at(0, 5 * ONE_CYCLE / 2, 1);
+
+	CU_ASSERT_EQUAL(release(&pacer, 0), 1);
+	CU_ASSERT_EQUAL(pacer.due_tsc, 2);
+	CU_ASSERT_EQUAL(pacer.due_fp, ONE_CYCLE / 2);
+	CU_ASSERT_EQUAL(release(&pacer, 4), 1); /* due at 2.5, the second at 5: nothing forfeited */
+	CU_ASSERT_EQUAL(pacer.forfeited_tsc, 0);
+	CU_ASSERT_EQUAL(pacer.due_tsc, 5);
+	CU_ASSERT_EQUAL(pacer.due_fp, 0);
+	CU_ASSERT_EQUAL(release(&pacer, 7), 1); /* due at 5, the second in cycle 7: moved to 7 */
+	CU_ASSERT_EQUAL(pacer.forfeited_tsc, 2);
+	CU_ASSERT_EQUAL(pacer.due_tsc, 9);
+	CU_ASSERT_EQUAL(pacer.due_fp, ONE_CYCLE / 2);
+}
+
+/* Packets of other sizes in proportion: 1000 cycles per 1538 bytes. */
+static void test_sizes(void)
+{
+	static const struct {
+		uint32_t bytes;
+		uint64_t due_tsc, due_fp;
+	} cases[] = {
+		{1538, 1000, 0},
+		{769, 500, 0},
+		{84, 54, 646326}, /* 84 * 1000 * 2^20 / 1538 = 57269430.4; less 54 * 2^20 */
+		{3076, 2000, 0},
+		{1, 0, 681778}, /* 1000 * 2^20 / 1538 = 681778.9 */
+		{0, 0, 0},
+	};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct wh_pacer pacer = pacer_at(0, 1000 * ONE_CYCLE, 4);
+
+		wh_pacer_charge(&pacer, 0, cases[i].bytes);
+		CU_ASSERT_EQUAL(pacer.due_tsc, cases[i].due_tsc);
+		CU_ASSERT_EQUAL(pacer.due_fp, cases[i].due_fp);
+	}
+
+	/* The slowest interval does not overflow: 2^40 cycles, 769 of 1538 bytes. */
+	struct wh_pacer slow = pacer_at(0, WH_PACER_INTERVAL_MAX_FP, UINT32_MAX);
+
+	wh_pacer_charge(&slow, 0, 769);
+	CU_ASSERT_EQUAL(slow.due_tsc, UINT64_C(1) << 39);
+	wh_pacer_charge(&slow, 0, 1538);
+	CU_ASSERT_EQUAL(slow.due_tsc, (UINT64_C(1) << 39) + (UINT64_C(1) << 40));
+}
+
+/* The second of a pair goes early and is charged: the third is due after two intervals. */
+static void test_early(void)
+{
+	struct wh_pacer pacer = pacer_at(100, 1000 * ONE_CYCLE, 1);
+
+	wh_pacer_charge(&pacer, 100, WIRE_BYTES);
+	CU_ASSERT_FALSE(wh_pacer_due(&pacer, 100));
+	wh_pacer_charge(&pacer, 100, WIRE_BYTES);
+	CU_ASSERT_FALSE(wh_pacer_due(&pacer, 2099));
+	CU_ASSERT_TRUE(wh_pacer_due(&pacer, 2100));
+	CU_ASSERT_EQUAL(pacer.forfeited_tsc, 0);
+	CU_ASSERT_EQUAL(pacer.lateness[0], 2);
+}
+
+static void test_idle_and_hold(void)
+{
+	struct wh_pacer pacer = pacer_at(0, 5 * ONE_CYCLE / 2, 100);
+
+	wh_pacer_charge(&pacer, 0, WIRE_BYTES); /* next at 2.5 */
+	wh_pacer_idle(&pacer, 1);
+	CU_ASSERT_EQUAL(pacer.due_tsc, 2); /* still to come: stays */
+	wh_pacer_idle(&pacer, 2);
+	CU_ASSERT_EQUAL(pacer.due_fp, ONE_CYCLE / 2);
+	wh_pacer_idle(&pacer, 200);
+	CU_ASSERT_EQUAL(release(&pacer, 200), 1); /* no credit for 80 packets */
+	CU_ASSERT_EQUAL(pacer.due_tsc, 202);
+	CU_ASSERT_EQUAL(pacer.due_fp, ONE_CYCLE / 2);
+	CU_ASSERT_EQUAL(pacer.forfeited_tsc, 0);
+
+	wh_pacer_hold_until(&pacer, 150); /* past */
+	CU_ASSERT_EQUAL(pacer.due_tsc, 202);
+	wh_pacer_hold_until(&pacer, 1000);
+	CU_ASSERT_FALSE(wh_pacer_due(&pacer, 999));
+	CU_ASSERT_EQUAL(release(&pacer, 1000), 1);
+	CU_ASSERT_EQUAL(pacer.due_tsc, 1002);
+}
+
+static void test_change_of_interval(void)
+{
+	struct wh_pacer pacer = pacer_at(0, 1000 * ONE_CYCLE, 4);
+
+	wh_pacer_charge(&pacer, 0, WIRE_BYTES);
+	wh_pacer_set_interval(&pacer, 10 * ONE_CYCLE);
+	CU_ASSERT_EQUAL(pacer.due_tsc, 1000); /* what has been charged stays */
+	wh_pacer_charge(&pacer, 1000, WIRE_BYTES);
+	CU_ASSERT_EQUAL(pacer.due_tsc, 1010);
+	CU_ASSERT_EQUAL(release(&pacer, 2000), 4); /* the bound is of the new interval */
+	CU_ASSERT_EQUAL(pacer.forfeited_tsc, 2000 - 30 - 1010);
+}
+
+static void test_unpaced(void)
+{
+	struct wh_pacer pacer;
+
+	wh_pacer_init(&pacer, 50, WIRE_BYTES, 4);
+	for (int i = 0; i < 1000; i++) {
+		CU_ASSERT_TRUE(wh_pacer_due(&pacer, 1000000));
+		wh_pacer_charge(&pacer, 1000000, WIRE_BYTES);
+	}
+	CU_ASSERT_EQUAL(pacer.lateness[0], 1000);
+	CU_ASSERT_EQUAL(pacer.forfeited_tsc, 0);
+	wh_pacer_set_interval(&pacer, 1000 * ONE_CYCLE); /* slow start ends */
+	CU_ASSERT_EQUAL(release(&pacer, 1000000), 1);
+	CU_ASSERT_EQUAL(pacer.due_tsc, 1001000);
+
+	wh_pacer_set_interval(&pacer, 0);
+	wh_pacer_hold_until(&pacer, 2000000);
+	CU_ASSERT_FALSE(wh_pacer_due(&pacer, 1999999));
+	wh_pacer_charge(&pacer, 1500000, WIRE_BYTES); /* control in a freeze does not lift it */
+	CU_ASSERT_FALSE(wh_pacer_due(&pacer, 1999999));
+}
+
+static void test_lateness(void)
+{
+	static const struct {
+		uint64_t late_tsc;
+		uint32_t bucket;
+	} cases[] = {
+		{0, 0},
+		{1, 1},
+		{2, 2},
+		{3, 2},
+		{4, 3},
+		{7, 3},
+		{8, 4},
+		{1023, 10},
+		{1024, 11},
+		{(UINT64_C(1) << 38) - 1, 38},
+		{UINT64_C(1) << 38, 39},
+		{UINT64_C(1) << 39, 39},
+		{UINT64_C(1) << 62, 39},
+	};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct wh_pacer pacer = pacer_at(77, 1000 * ONE_CYCLE, 4);
+
+		wh_pacer_charge(&pacer, 77 + cases[i].late_tsc, WIRE_BYTES);
+		for (uint32_t b = 0; b < WH_PACER_LATENESS_BUCKETS; b++)
+			CU_ASSERT_EQUAL(pacer.lateness[b], b == cases[i].bucket);
+	}
+}
+
+/* 90 on time, 9 late by 5 cycles (4..7), one beyond all buckets. */
+static void test_quantiles(void)
+{
+	struct wh_pacer pacer = pacer_at(0, 1000 * ONE_CYCLE, 4);
+
+	CU_ASSERT_EQUAL(wh_pacer_lateness_quantile(&pacer, 0.5), 0);
+	CU_ASSERT_EQUAL(wh_pacer_lateness_quantile(&pacer, 1.0), 0);
+	for (int i = 0; i < 90; i++)
+		wh_pacer_charge(&pacer, pacer.due_tsc, WIRE_BYTES);
+	CU_ASSERT_EQUAL(wh_pacer_lateness_quantile(&pacer, 1.0), 0);
+	for (int i = 0; i < 9; i++)
+		wh_pacer_charge(&pacer, pacer.due_tsc + 5, WIRE_BYTES);
+	CU_ASSERT_EQUAL(wh_pacer_lateness_quantile(&pacer, 1.0), 7);
+	wh_pacer_charge(&pacer, pacer.due_tsc + (UINT64_C(1) << 45), WIRE_BYTES);
+	CU_ASSERT_EQUAL(wh_pacer_lateness_quantile(&pacer, 0.0), 0);
+	CU_ASSERT_EQUAL(wh_pacer_lateness_quantile(&pacer, 0.90), 0);
+	CU_ASSERT_EQUAL(wh_pacer_lateness_quantile(&pacer, 0.91), 7);
+	CU_ASSERT_EQUAL(wh_pacer_lateness_quantile(&pacer, 0.99), 7);
+	CU_ASSERT_EQUAL(wh_pacer_lateness_quantile(&pacer, 0.995), UINT64_MAX);
+	CU_ASSERT_EQUAL(wh_pacer_lateness_quantile(&pacer, 1.0), UINT64_MAX);
+}
+
+CU_TestInfo wh_tests[] = {
+	{"interval of a rate", test_interval},
+	{"exact over ten million packets", test_exact},
+	{"a long gap releases one burst", test_long_gap},
+	{"what is forfeited, by hand", test_forfeit_by_hand},
+	{"both sides of the burst bound", test_burst_edge},
+	{"burst bound with fractions", test_burst_edge_with_fraction},
+	{"packets of other sizes", test_sizes},
+	{"early packets are charged", test_early},
+	{"idle and hold", test_idle_and_hold},
+	{"change of interval", test_change_of_interval},
+	{"no interval", test_unpaced},
+	{"lateness histogram", test_lateness},
+	{"lateness quantiles", test_quantiles},
+	CU_TEST_INFO_NULL,
+};

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_TEST_RING_FAULT_H
+#define WH_TEST_RING_FAULT_H
+
+/*
+ * A disk that misbehaves on request. This definition of io_uring_peek_batch_cqe stands before the
+ * library's in a test program, and may change the results that the kernel reports: nothing in
+ * the code under test knows of it. Likewise io_uring_submit and fcntl, for file systems without
+ * fallocate or O_DIRECT.
+ */
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <liburing.h>
+#include <linux/magic.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+static struct {
+	int after;          /* so many good results first, then */
+	int times;          /* so many bad ones: */
+	int result;         /* this negative errno, or 0, */
+	int at_most;        /* or, if not 0, what the kernel said but no more than this */
+	bool refuse_direct; /* O_DIRECT cannot be set: */
+	int refused;        /* so often */
+	int dropped;        /* so often it was set, and taken away again */
+	bool no_reserving;  /* space is not reserved, and -EOPNOTSUPP is its result */
+} ring_fault;
+
+/* Lets requests to reserve space do nothing; their results are changed with all others. */
+int io_uring_submit(struct io_uring *ring)
+{
+	static int (*real)(struct io_uring *);
+
+	if (real == NULL)
+		*(void **)&real = dlsym(RTLD_NEXT, "io_uring_submit");
+	for (unsigned int i = ring->sq.sqe_head; i != ring->sq.sqe_tail; i++) {
+		struct io_uring_sqe *sqe = &ring->sq.sqes[i & ring->sq.ring_mask];
+		bool reserves = sqe->opcode == IORING_OP_FALLOCATE && sqe->len == 0;
+
+		if (!ring_fault.no_reserving || !reserves)
+			continue;
+		io_uring_prep_nop(sqe);
+		io_uring_sqe_set_data(sqe, NULL);
+		ring_fault.result = -EOPNOTSUPP;
+		ring_fault.at_most = 0;
+		ring_fault.after = 0;
+		ring_fault.times = 1;
+	}
+	return real(ring);
+}
+
+/* The kernel must not be at work on memory that the caller is free to give away after closing. */
+void io_uring_queue_exit(struct io_uring *ring)
+{
+	static void (*real)(struct io_uring *);
+
+	if (real == NULL)
+		*(void **)&real = dlsym(RTLD_NEXT, "io_uring_queue_exit");
+	CU_ASSERT(*ring->sq.khead == *ring->cq.khead); /* as many taken as completed */
+	real(ring);
+}
+
+unsigned int io_uring_peek_batch_cqe(
+	struct io_uring *ring, struct io_uring_cqe **cqes, unsigned int count)
+{
+	static unsigned int (*real)(struct io_uring *, struct io_uring_cqe **, unsigned int);
+
+	if (real == NULL)
+		*(void **)&real = dlsym(RTLD_NEXT, "io_uring_peek_batch_cqe");
+
+	unsigned int got = real(ring, cqes, count);
+
+	for (unsigned int i = 0; i < got && ring_fault.times > 0; i++) {
+		if (ring_fault.after-- > 0)
+			continue;
+		ring_fault.times--;
+		if (ring_fault.at_most == 0)
+			cqes[i]->res = ring_fault.result;
+		else if (cqes[i]->res > ring_fault.at_most)
+			cqes[i]->res = ring_fault.at_most;
+	}
+	return got;
+}
+
+int fcntl(int fd, int command, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, command);
+	long argument = va_arg(arguments, long);
+	va_end(arguments);
+
+	bool direct = command == F_SETFL && (argument & O_DIRECT) != 0;
+
+	if (direct && ring_fault.refuse_direct) {
+		ring_fault.refused++;
+		errno = EINVAL;
+		return -1;
+	}
+	if (command == F_SETFL && !direct && (syscall(SYS_fcntl, fd, F_GETFL) & O_DIRECT) != 0)
+		ring_fault.dropped++;
+	return (int)syscall(SYS_fcntl, fd, command, argument);
+}
+
+/* Whether the tests' folder is on a file system that has O_DIRECT, and not in name only. */
+static bool direct_here(const char *folder)
+{
+	struct statfs system;
+	int fd = open(folder, O_TMPFILE | O_RDWR | O_DIRECT, 0600);
+
+	if (fd < 0)
+		return false;
+
+	bool direct = fstatfs(fd, &system) == 0 && system.f_type != TMPFS_MAGIC;
+
+	close(fd);
+	return direct;
+}
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "track/sent_table.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/prng.h"
+#include "memory_limit.h"
+#include "unit.h"
+
+const char wh_suite_name[] = "track/sent_table";
+
+/* What the callback saw. */
+struct seen {
+	uint64_t count;
+	uint64_t serials[256];
+	uint16_t indexes[256];
+};
+
+static void note_acked(void *context, uint64_t serial, const struct wh_sent_record *record)
+{
+	struct seen *seen = context;
+
+	CU_ASSERT_FATAL(seen->count < 256);
+	seen->serials[seen->count] = serial;
+	seen->indexes[seen->count] = record->index;
+	seen->count++;
+}
+
+static void admit_many(struct wh_sent_table *table, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t expected = table->admitted_end;
+
+		CU_ASSERT_EQUAL_FATAL(
+			wh_sent_table_admit(table, 7, (uint16_t)table->admitted_end), expected);
+	}
+}
+
+static void test_admit(void)
+{
+	struct wh_sent_table table;
+
+	CU_ASSERT_EQUAL_FATAL(wh_sent_table_init(&table, 64, 1000), 0);
+	CU_ASSERT_EQUAL(wh_sent_table_unacked(&table), 0);
+	for (uint16_t i = 0; i < 64; i++) {
+		CU_ASSERT_TRUE(wh_sent_table_has_room(&table));
+		CU_ASSERT_EQUAL(wh_sent_table_admit(&table, 5, i), 1000 + i);
+	}
+	CU_ASSERT_FALSE(wh_sent_table_has_room(&table));
+	CU_ASSERT_EQUAL(wh_sent_table_unacked(&table), 64);
+	for (uint16_t i = 0; i < 64; i++) {
+		const struct wh_sent_record *record = wh_sent_table_record(&table, 1000 + i);
+
+		CU_ASSERT_EQUAL(record->chunk_slot, 5);
+		CU_ASSERT_EQUAL(record->index, i);
+		CU_ASSERT_EQUAL(record->sends, 0);
+		CU_ASSERT_FALSE(record->queued);
+	}
+	wh_sent_table_check(&table);
+	wh_sent_table_free(&table);
+	wh_sent_table_free(&table);
+}
+
+/* A slot is used again: nothing of the packet before is left in it. */
+static void test_slot_again(void)
+{
+	struct wh_sent_table table;
+	struct seen seen = {0};
+
+	CU_ASSERT_EQUAL_FATAL(wh_sent_table_init(&table, 64, 0), 0);
+	admit_many(&table, 64);
+	wh_sent_table_record(&table, 0)->sends = 200;
+	wh_sent_table_record(&table, 0)->queued = true;
+	CU_ASSERT_EQUAL(wh_sent_table_ack(&table, 0, 1, note_acked, &seen), 1);
+	CU_ASSERT_TRUE(wh_sent_table_has_room(&table));
+	CU_ASSERT_EQUAL(wh_sent_table_admit(&table, 9, 3), 64);
+	CU_ASSERT_FALSE(wh_sent_table_acked(&table, 64));
+	CU_ASSERT_EQUAL(wh_sent_table_record(&table, 64)->chunk_slot, 9);
+	CU_ASSERT_EQUAL(wh_sent_table_record(&table, 64)->index, 3);
+	CU_ASSERT_EQUAL(wh_sent_table_record(&table, 64)->sends, 0);
+	CU_ASSERT_FALSE(wh_sent_table_record(&table, 64)->queued);
+	wh_sent_table_check(&table);
+	wh_sent_table_free(&table);
+}
+
+/* 100 of 128 are admitted; acknowledged one after the other, relative to the first serial. */
+static const struct {
+	uint64_t first, end;
+	uint64_t count, lower, unacked;
+} ack_cases[] = {
+	{50, 50, 0, 0, 100},         /* nothing */
+	{60, 50, 0, 0, 100},         /* less than nothing */
+	{10, 20, 10, 0, 90},         /* a hole stays below */
+	{15, 25, 5, 0, 85},          /* half known */
+	{10, 25, 0, 0, 85},          /* known */
+	{63, 65, 2, 0, 83},          /* across words */
+	{0, 10, 10, 25, 73},         /* lower passes what was known */
+	{0, 26, 1, 26, 72},          /* from below lower */
+	{99, UINT64_MAX, 1, 26, 71}, /* beyond what was admitted */
+	{100, 200, 0, 26, 71},       /* all of it beyond */
+	{0, 1, 0, 26, 71},           /* all of it below */
+	{26, 99, 71, 100, 0},        /* the rest */
+	{0, 1000, 0, 100, 0},        /* an empty table */
+};
+
+static void run_ack_cases(uint64_t start)
+{
+	struct wh_sent_table table;
+
+	CU_ASSERT_EQUAL_FATAL(wh_sent_table_init(&table, 128, start), 0);
+	admit_many(&table, 100);
+	for (size_t i = 0; i < sizeof(ack_cases) / sizeof(ack_cases[0]); i++) {
+		struct seen seen = {0};
+		uint64_t end =
+			ack_cases[i].end == UINT64_MAX ? UINT64_MAX : start + ack_cases[i].end;
+		uint64_t count = wh_sent_table_ack(
+			&table, start + ack_cases[i].first, end, note_acked, &seen);
+
+		CU_ASSERT_EQUAL(count, ack_cases[i].count);
+		CU_ASSERT_EQUAL(seen.count, ack_cases[i].count);
+		CU_ASSERT_EQUAL(table.lower, start + ack_cases[i].lower);
+		CU_ASSERT_EQUAL(wh_sent_table_unacked(&table), ack_cases[i].unacked);
+		for (uint64_t j = 0; j < seen.count; j++) {
+			CU_ASSERT_EQUAL(seen.indexes[j], (uint16_t)seen.serials[j]);
+			CU_ASSERT(j == 0 || seen.serials[j] > seen.serials[j - 1]);
+		}
+		wh_sent_table_check(&table);
+	}
+	CU_ASSERT_TRUE(wh_sent_table_acked(&table, start + 99));
+	wh_sent_table_free(&table);
+}
+
+static void test_ack(void)
+{
+	static const uint64_t starts[] = {0, 1, 63, 64, 100, 127, (UINT64_C(1) << 40) - 50};
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		run_ack_cases(starts[i]);
+}
+
+static void test_ack_calls(void)
+{
+	struct wh_sent_table table;
+	struct seen seen = {0};
+	static const uint64_t expected[] = {190, 191, 192, 194};
+
+	CU_ASSERT_EQUAL_FATAL(wh_sent_table_init(&table, 64, 150), 0);
+	admit_many(&table, 45);
+	CU_ASSERT_EQUAL(wh_sent_table_ack(&table, 193, 194, note_acked, &seen), 1);
+	CU_ASSERT_EQUAL(seen.serials[0], 193);
+	seen.count = 0;
+	CU_ASSERT_EQUAL(wh_sent_table_ack(&table, 190, 300, note_acked, &seen), 4);
+	CU_ASSERT_EQUAL(memcmp(seen.serials, expected, sizeof(expected)), 0);
+	CU_ASSERT_FALSE(wh_sent_table_acked(&table, 189));
+	CU_ASSERT_TRUE(wh_sent_table_acked(&table, 190));
+	CU_ASSERT_TRUE(wh_sent_table_acked(&table, 149));
+	CU_ASSERT_EQUAL(table.lower, 150);
+	wh_sent_table_free(&table);
+}
+
+static void count_acked(void *context, uint64_t serial, const struct wh_sent_record *record)
+{
+	CU_ASSERT_EQUAL_FATAL(record->index, (uint16_t)serial);
+	++*(uint64_t *)context;
+}
+
+/* The largest table, full and acknowledged at once, then once more across the array's end. */
+static void test_largest(void)
+{
+	uint32_t size = 1 << 20;
+	uint64_t calls = 0;
+	struct wh_sent_table table;
+
+	CU_ASSERT_EQUAL_FATAL(wh_sent_table_init(&table, size, 5), 0);
+	for (uint64_t round = 1; round <= 2; round++) {
+		admit_many(&table, size);
+		CU_ASSERT_FALSE(wh_sent_table_has_room(&table));
+		CU_ASSERT_EQUAL(
+			wh_sent_table_ack(&table, 0, UINT64_MAX, count_acked, &calls), size);
+		CU_ASSERT_EQUAL(calls, round * size);
+		CU_ASSERT_EQUAL(table.lower, 5 + round * size);
+		wh_sent_table_check(&table);
+	}
+	wh_sent_table_free(&table);
+}
+
+static void test_no_memory(void)
+{
+	if (!WH_MEMORY_LIMIT_WORKS)
+		return;
+
+	struct wh_sent_table table;
+
+	wh_memory_limit(4 << 20); /* the records take 8 MiB */
+	CU_ASSERT_EQUAL(wh_sent_table_init(&table, 1 << 20, 0), -ENOMEM);
+	wh_memory_unlimit();
+	wh_sent_table_free(&table);
+}
+
+#define MODEL_STEPS   200000
+#define MODEL_SERIALS (MODEL_STEPS * 16)
+
+static uint8_t model[MODEL_SERIALS]; /* by serial - start: acknowledged */
+
+struct model_run {
+	uint64_t start;
+	uint64_t previous; /* serial of the last call, within one ack */
+	uint64_t calls;
+};
+
+static void model_acked(void *context, uint64_t serial, const struct wh_sent_record *record)
+{
+	struct model_run *run = context;
+
+	CU_ASSERT_FATAL(run->calls == 0 || serial > run->previous);
+	CU_ASSERT_EQUAL_FATAL(model[serial - run->start], 0);
+	CU_ASSERT_EQUAL_FATAL(record->index, (uint16_t)serial);
+	CU_ASSERT_EQUAL_FATAL(record->chunk_slot, (uint16_t)(serial >> 16));
+	model[serial - run->start] = 1;
+	run->previous = serial;
+	run->calls++;
+}
+
+static void ack_both(
+	struct wh_sent_table *table, struct model_run *run, uint64_t first, uint64_t end)
+{
+	uint64_t fresh = 0;
+
+	for (uint64_t serial = first; serial < end; serial++)
+		fresh += serial >= run->start && serial < table->admitted_end &&
+			 !model[serial - run->start];
+	run->calls = 0;
+	CU_ASSERT_EQUAL_FATAL(wh_sent_table_ack(table, first, end, model_acked, run), fresh);
+	CU_ASSERT_EQUAL_FATAL(run->calls, fresh);
+}
+
+static void run_random(uint32_t size, uint64_t start, uint64_t seed)
+{
+	struct wh_sent_table table;
+	struct wh_prng prng;
+	struct model_run run = {.start = start};
+	uint64_t lower = start;
+	uint64_t end = start;
+	uint64_t acked = 0;
+
+	CU_ASSERT_EQUAL_FATAL(wh_sent_table_init(&table, size, start), 0);
+	memset(model, 0, sizeof(model));
+	wh_prng_init(&prng, seed);
+	for (uint32_t step = 0; step < MODEL_STEPS; step++) {
+		for (uint64_t left = wh_prng_below(&prng, 16); left > 0 && end - lower < size;
+			left--) {
+			wh_sent_table_admit(&table, (uint16_t)(end >> 16), (uint16_t)end);
+			end++;
+		}
+
+		uint64_t low = start + 8 < lower ? lower - 8 : start;
+		uint64_t first = low + wh_prng_below(&prng, wh_prng_below(&prng, 2) ? 12 : size);
+		uint64_t length = wh_prng_below(&prng, wh_prng_below(&prng, 16) ? 16 : size);
+
+		ack_both(&table, &run, first, first + length);
+		acked += run.calls;
+		while (lower < end && model[lower - start])
+			lower++;
+
+		CU_ASSERT_EQUAL_FATAL(table.lower, lower);
+		CU_ASSERT_EQUAL_FATAL(table.admitted_end, end);
+		CU_ASSERT_EQUAL_FATAL(wh_sent_table_unacked(&table), end - start - acked);
+		CU_ASSERT_EQUAL_FATAL(wh_sent_table_has_room(&table), end - lower < size);
+		if (end > start) {
+			uint64_t look = low + wh_prng_below(&prng, end - low);
+
+			CU_ASSERT_EQUAL_FATAL(
+				wh_sent_table_acked(&table, look), model[look - start]);
+		}
+		if (step % 2048 == 0)
+			wh_sent_table_check(&table);
+	}
+	CU_ASSERT(lower - start > 20 * size);
+	wh_sent_table_check(&table);
+	wh_sent_table_free(&table);
+}
+
+static void test_random(void)
+{
+	run_random(64, 0, 1);
+	run_random(64, 12345, 2);
+	run_random(128, (UINT64_C(1) << 32) - 100, 3);
+	run_random(1024, 77, 4);
+}
+
+CU_TestInfo wh_tests[] = {
+	{"admit until full", test_admit},
+	{"a slot used again", test_slot_again},
+	{"acknowledge", test_ack},
+	{"who is called", test_ack_calls},
+	{"the largest table", test_largest},
+	{"no memory", test_no_memory},
+	{"random against a byte map", test_random},
+	CU_TEST_INFO_NULL,
+};

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_TEST_UNIT_H
+#define WH_TEST_UNIT_H
+
+/*
+ * One program per lib source file: the file of that name in test/unit defines these two, and
+ * test/unit/main.c runs them.
+ */
+
+#include <stdbool.h>
+
+#include <CUnit/CUnit.h>
+
+extern const char wh_suite_name[];
+extern CU_TestInfo wh_tests[]; /* closed by CU_TEST_INFO_NULL */
+
+/* |actual - expected| <= share * |expected|; prints both when it fails. */
+void wh_assert_near(double actual, double expected, double share, const char *file, int line);
+
+#define WH_ASSERT_NEAR(actual, expected, share)                                                    \
+	wh_assert_near((double)(actual), (double)(expected), (share), __FILE__, __LINE__)
+
+#endif
