@@ -138,8 +138,8 @@ static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32
 
 static enum wh_release_status status_of_error(int error)
 {
-	return error == -ENOSPC || error == -EDQUOT || error == -EFBIG ? WH_STATUS_NO_SPACE :
-									 WH_STATUS_IO_ERROR;
+	return error == -ENOSPC || error == -EDQUOT || error == -EFBIG ? WH_STATUS_NO_SPACE
+								       : WH_STATUS_IO_ERROR;
 }
 
 static void sink_failed(struct demo *demo, int error, const char *doing)
@@ -153,8 +153,7 @@ static void sink_failed(struct demo *demo, int error, const char *doing)
 static int32_t poll_writer(void *state, uint64_t now_tsc)
 {
 	struct demo *demo = state;
-	struct wh_session *receiver =
-		atomic_load_explicit(&demo->receiver, memory_order_acquire);
+	struct wh_session *receiver = atomic_load_explicit(&demo->receiver, memory_order_acquire);
 
 	if (receiver == NULL || atomic_load(&demo->sink) != WH_STATUS_PENDING)
 		return 0;
@@ -293,11 +292,13 @@ static int conclude(struct demo *demo)
 		return WH_EXIT_OK;
 	case WH_STATUS_MISMATCH:
 		wh_complain("%s did not arrive as it was sent: the digests differ; nothing was "
-			"kept. If it was changed meanwhile, send it again", demo->files.source);
+			    "kept. If it was changed meanwhile, send it again",
+			demo->files.source);
 		return WH_EXIT_VERIFY;
 	case WH_STATUS_NO_SPACE:
 		wh_complain("the disk is full (%s %s: %s); make room there, or choose another "
-			"folder with --out", demo->sink_doing, target, strerror(-demo->sink_error));
+			    "folder with --out",
+			demo->sink_doing, target, strerror(-demo->sink_error));
 		return WH_EXIT_OTHER;
 	case WH_STATUS_IO_ERROR:
 		if (demo->reader->error != 0)
@@ -312,7 +313,7 @@ static int conclude(struct demo *demo)
 		return WH_EXIT_INTERRUPTED;
 	case WH_STATUS_STALLED:
 		wh_complain("stalled: no progress for %" PRIu64 " s, held up by the %s; "
-			"--stall-timeout waits longer",
+			    "--stall-timeout waits longer",
 			demo->options.stall_timeout_ns / WH_NS_PER_S,
 			wh_limit_name(wh_session_limit_now(demo->sender)));
 		return WH_EXIT_STALLED;
@@ -339,16 +340,16 @@ static void gather(struct demo *demo, struct wh_demo_result *result)
 	result->reverse = *wh_lambda_path_stats(lambda, WH_DEMO_RECEIVER);
 	result->forward_lambda = *wh_lambda_stats(lambda, WH_DEMO_SENDER);
 	result->bad_pkts = wh_station_bad_pkts(&demo->link.station[WH_DEMO_SENDER]) +
-		wh_station_bad_pkts(&demo->link.station[WH_DEMO_RECEIVER]) +
-		result->sender.bad_pkts;
+			   wh_station_bad_pkts(&demo->link.station[WH_DEMO_RECEIVER]) +
+			   result->sender.bad_pkts;
 	if (receiver == NULL)
 		return;
 	result->receiver = *wh_session_stats(receiver);
 	result->bad_pkts += result->receiver.bad_pkts;
 
 	/* From the first data packet sent (an empty file has none) to the last byte verified. */
-	uint64_t from_tsc = result->sender.first_sent_tsc != 0 ? result->sender.first_sent_tsc :
-								 demo->started_tsc;
+	uint64_t from_tsc = result->sender.first_sent_tsc != 0 ? result->sender.first_sent_tsc
+							       : demo->started_tsc;
 
 	if (result->receiver.outcome_tsc > from_tsc)
 		result->seconds =
@@ -370,8 +371,8 @@ static int transfer(struct demo *demo, struct wh_demo_result *result)
 
 		memcpy(&receiver.key[i], &word, sizeof(word));
 	}
-	int status = wh_demo_link_up(
-		&demo->options, &demo->plan, &receiver, rte_rdtsc(), &demo->link);
+	int status =
+		wh_demo_link_up(&demo->options, &demo->plan, &receiver, rte_rdtsc(), &demo->link);
 
 	status = status != 0 ? WH_EXIT_HARDWARE : open_transfer(demo);
 	if (status == WH_EXIT_OK) {
@@ -395,7 +396,7 @@ static int prepare(struct demo *demo)
 
 	if (wh_plan_make(&demo->options, &demo->plan) != 0) {
 		wh_complain("this path needs at least %s of memory and there are %s; choose a "
-			"smaller --rate, --rtt or --queue",
+			    "smaller --rate, --rtt or --queue",
 			wh_format_size(need, sizeof(need), demo->plan.total_bytes),
 			wh_format_size(have, sizeof(have), demo->plan.budget_bytes));
 		return WH_EXIT_HARDWARE;
@@ -403,9 +404,10 @@ static int prepare(struct demo *demo)
 	if (demo->options.verbose)
 		wh_plan_print(&demo->plan, stderr);
 	if (demo->plan.limited)
-		fprintf(stderr, "wavehaul: fewer buffers than this path needs (%u and %u chunks of "
-			"1 MiB): the window will limit the flow\n", demo->plan.sender_chunks,
-			demo->plan.receiver_chunks);
+		fprintf(stderr,
+			"wavehaul: fewer buffers than this path needs (%u and %u chunks of "
+			"1 MiB): the window will limit the flow\n",
+			demo->plan.sender_chunks, demo->plan.receiver_chunks);
 	return wh_demo_files_prepare(&demo->options, &interrupted, &demo->files);
 }
 

@@ -11,8 +11,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "complain.h"
 #include "base/units.h"
+#include "complain.h"
 #include "store/store.h"
 #include "verbs.h"
 
@@ -51,14 +51,13 @@ static int make_folder(uint64_t bytes, struct wh_demo_files *files)
 
 	if (place == NULL) {
 		wh_complain("no room for %s of temporary files in $TMPDIR, "
-			"/var/tmp or /tmp; choose a smaller --size, or set TMPDIR",
+			    "/var/tmp or /tmp; choose a smaller --size, or set TMPDIR",
 			wh_format_size(need, sizeof(need), bytes));
 		return WH_EXIT_OTHER;
 	}
 	snprintf(files->made_folder, sizeof(files->made_folder), "%s/wavehaul-demo-XXXXXX", place);
 	if (mkdtemp(files->made_folder) == NULL) {
-		wh_complain("cannot make a folder in %s: %s", place,
-			strerror(errno));
+		wh_complain("cannot make a folder in %s: %s", place, strerror(errno));
 		files->made_folder[0] = '\0';
 		return WH_EXIT_OTHER;
 	}
@@ -75,12 +74,10 @@ struct maker {
 	struct wh_writer *writer;
 };
 
-static int maker_open(
-	struct maker *maker, const char *folder, uint64_t bytes, uint64_t seed)
+static int maker_open(struct maker *maker, const char *folder, uint64_t bytes, uint64_t seed)
 {
 	*maker = (struct maker){0};
-	maker->memory =
-		aligned_alloc(WH_CHUNK_ALIGN, (size_t)MAKE_CHUNKS * WH_CHUNK_BYTES_DEFAULT);
+	maker->memory = aligned_alloc(WH_CHUNK_ALIGN, (size_t)MAKE_CHUNKS * WH_CHUNK_BYTES_DEFAULT);
 	if (maker->memory == NULL || wh_fifo_init(&maker->free, 2 * MAKE_CHUNKS) != 0 ||
 		wh_fifo_init(&maker->ready, 2 * MAKE_CHUNKS) != 0)
 		return -ENOMEM;
@@ -90,11 +87,12 @@ static int maker_open(
 		wh_fifo_push(&maker->free, &maker->chunk[i]);
 	}
 
-	int rc = wh_memory_reader_open(&maker->reader, bytes, seed, WH_CHUNK_BYTES_DEFAULT,
-		&maker->free, &maker->ready);
+	int rc = wh_memory_reader_open(
+		&maker->reader, bytes, seed, WH_CHUNK_BYTES_DEFAULT, &maker->free, &maker->ready);
 
-	return rc != 0 ? rc : wh_file_writer_open(&maker->writer, folder, MADE_NAME, bytes,
-		WH_CHUNK_BYTES_DEFAULT, &maker->ready, &maker->free);
+	return rc != 0 ? rc
+		       : wh_file_writer_open(&maker->writer, folder, MADE_NAME, bytes,
+				 WH_CHUNK_BYTES_DEFAULT, &maker->ready, &maker->free);
 }
 
 static void maker_close(struct maker *maker)
@@ -106,8 +104,8 @@ static void maker_close(struct maker *maker)
 	free(maker->memory);
 }
 
-static int make_file(
-	const struct wh_demo_options *options, const _Atomic bool *stop, struct wh_demo_files *files)
+static int make_file(const struct wh_demo_options *options, const _Atomic bool *stop,
+	struct wh_demo_files *files)
 {
 	struct maker maker;
 	char size[WH_UNITS_MAX];
@@ -116,7 +114,8 @@ static int make_file(
 
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "making a file of %s in %s\n",
-			wh_format_size(size, sizeof(size), options->size_bytes), files->made_folder);
+			wh_format_size(size, sizeof(size), options->size_bytes),
+			files->made_folder);
 	while (rc == 0 && done == WH_STORE_RUNNING && !atomic_load(stop)) {
 		int32_t work = wh_reader_poll(maker.reader, 0) + wh_writer_poll(maker.writer, 0);
 
@@ -131,8 +130,7 @@ static int make_file(
 		return WH_EXIT_OK;
 	if (rc == 0)
 		return WH_EXIT_INTERRUPTED;
-	wh_complain("cannot make a file in %s: %s", files->made_folder,
-		strerror(-rc));
+	wh_complain("cannot make a file in %s: %s", files->made_folder, strerror(-rc));
 	return WH_EXIT_OTHER;
 }
 
@@ -152,8 +150,7 @@ static int take_file(const char *path, struct wh_demo_files *files)
 		return WH_EXIT_NO_FILE;
 	}
 	if (!S_ISREG(status.st_mode)) {
-		wh_complain("%s is not a regular file; name one with --file",
-			path);
+		wh_complain("%s is not a regular file; name one with --file", path);
 		return WH_EXIT_NO_FILE;
 	}
 
@@ -177,12 +174,12 @@ static int check_out(const char *folder, struct wh_demo_files *files)
 	if (strlen(folder) >= sizeof(files->out) || stat(folder, &status) != 0 ||
 		!S_ISDIR(status.st_mode)) {
 		wh_complain("there is no folder %s; make it, or name another "
-			"with --out", folder);
+			    "with --out",
+			folder);
 		return WH_EXIT_NO_FILE;
 	}
 	if (access(folder, W_OK | X_OK) != 0) {
-		wh_complain("cannot write into %s: %s", folder,
-			strerror(errno));
+		wh_complain("cannot write into %s: %s", folder, strerror(errno));
 		return WH_EXIT_OTHER;
 	}
 	strcpy(files->out, folder);
@@ -197,7 +194,8 @@ static int check_out(const char *folder, struct wh_demo_files *files)
 		stat(path, &target) == 0 && source.st_dev == target.st_dev &&
 		source.st_ino == target.st_ino) {
 		wh_complain("%s would be replaced by its own copy; choose "
-			"another folder with --out", path);
+			    "another folder with --out",
+			path);
 		return WH_EXIT_USAGE;
 	}
 	return WH_EXIT_OK;
@@ -226,15 +224,14 @@ int wh_demo_files_prepare(const struct wh_demo_options *options, const _Atomic b
 	if (status != WH_EXIT_OK || (!make && options->out != NULL))
 		return status;
 
-	status = make_folder((make ? files->bytes : 0) + (options->out == NULL ? files->bytes : 0),
-		files);
+	status = make_folder(
+		(make ? files->bytes : 0) + (options->out == NULL ? files->bytes : 0), files);
 	if (status != WH_EXIT_OK)
 		return status;
 	if (options->out == NULL) {
 		join(files->out, files->made_folder, OUT_NAME);
 		if (mkdir(files->out, 0700) != 0) {
-			wh_complain("cannot make %s: %s", files->out,
-				strerror(errno));
+			wh_complain("cannot make %s: %s", files->out, strerror(errno));
 			return WH_EXIT_OTHER;
 		}
 	}

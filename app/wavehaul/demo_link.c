@@ -23,13 +23,13 @@ static int make_pools(const struct wh_plan *plan, struct wh_demo_link *link)
 	link->lambda_pool = rte_pktmbuf_pool_create("lambda", plan->lambda_mbufs,
 		WH_LAMBDA_POOL_CACHE, 0, plan->room_bytes, SOCKET_ID_ANY);
 	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
-		link->chunk_memory[end] = rte_malloc("chunks",
-			(size_t)chunks[end] * WH_CHUNK_BYTES_DEFAULT, WH_CHUNK_ALIGN);
-	if (link->port_pool != NULL && link->lambda_pool != NULL &&
-		link->chunk_memory[0] != NULL && link->chunk_memory[1] != NULL)
+		link->chunk_memory[end] = rte_malloc(
+			"chunks", (size_t)chunks[end] * WH_CHUNK_BYTES_DEFAULT, WH_CHUNK_ALIGN);
+	if (link->port_pool != NULL && link->lambda_pool != NULL && link->chunk_memory[0] != NULL &&
+		link->chunk_memory[1] != NULL)
 		return 0;
 	wh_complain("no memory for the pools, though it was reckoned with; give "
-		"more hugepages, or a smaller --memory");
+		    "more hugepages, or a smaller --memory");
 	return -ENOMEM;
 }
 
@@ -78,12 +78,15 @@ int wh_demo_link_up(const struct wh_demo_options *options, const struct wh_plan 
 	struct wh_endpoint_config sender = {.hz = receiver->hz};
 
 	*link = (struct wh_demo_link){
-		.address = {
-			[WH_DEMO_SENDER] = {.family = WH_IPV4, .ip = {192, 0, 2, 1},
-				.port = WH_UDP_PORT_DEFAULT},
-			[WH_DEMO_RECEIVER] = {.family = WH_IPV4, .ip = {192, 0, 2, 2},
-				.port = WH_UDP_PORT_DEFAULT},
-		},
+		.address =
+			{
+				[WH_DEMO_SENDER] = {.family = WH_IPV4,
+					.ip = {192, 0, 2, 1},
+					.port = WH_UDP_PORT_DEFAULT},
+				[WH_DEMO_RECEIVER] = {.family = WH_IPV4,
+					.ip = {192, 0, 2, 2},
+					.port = WH_UDP_PORT_DEFAULT},
+			},
 	};
 
 	int rc = make_pools(plan, link);
@@ -93,10 +96,11 @@ int wh_demo_link_up(const struct wh_demo_options *options, const struct wh_plan 
 
 	struct wh_lambda_config lambda = {
 		.name = "demo",
-		.path = {
-			[WH_DEMO_SENDER] = options->forward,
-			[WH_DEMO_RECEIVER] = plan->reverse,
-		},
+		.path =
+			{
+				[WH_DEMO_SENDER] = options->forward,
+				[WH_DEMO_RECEIVER] = plan->reverse,
+			},
 		.ring_pkts = WH_LAMBDA_RING_PKTS_DEFAULT / 2,
 		.mtu = options->mtu_bytes,
 		.pool = link->lambda_pool,

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "complain.h"
 #include "base/clock.h"
 #include "base/units.h"
+#include "complain.h"
 #include "session/session.h"
 #include "verbs.h"
 #include "wire/encap.h"
@@ -117,8 +117,8 @@ static void print_help(void)
 
 static int refuse(const char *option, const char *value, const char *example)
 {
-	wh_complain("--%s '%s' is not understood; write for example --%s %s",
-		option, value, option, example);
+	wh_complain("--%s '%s' is not understood; write for example --%s %s", option, value, option,
+		example);
 	return WH_EXIT_USAGE;
 }
 
@@ -191,11 +191,11 @@ static bool take_path_option(
 	case OPT_RATE:
 		*example = "9.5Gbit";
 		return wh_parse_rate(value, &path->rate_bps) == 0 && path->rate_bps >= 100000 &&
-			path->rate_bps <= UINT64_C(1000000000000);
+		       path->rate_bps <= UINT64_C(1000000000000);
 	case OPT_RTT:
 		*example = "100ms";
 		return wh_parse_time(value, &options->rtt_ns) == 0 &&
-			options->rtt_ns <= 10 * WH_NS_PER_S;
+		       options->rtt_ns <= 10 * WH_NS_PER_S;
 	case OPT_QUEUE:
 		*example = "64M, or 500p for packets";
 		return parse_queue(value, path);
@@ -217,7 +217,7 @@ static bool take_path_option(
 	default:
 		*example = "200us";
 		return wh_parse_time(value, &path->jitter_ns) == 0 &&
-			path->jitter_ns <= 10 * WH_NS_PER_S;
+		       path->jitter_ns <= 10 * WH_NS_PER_S;
 	}
 }
 
@@ -231,7 +231,7 @@ static bool take_option(
 	case OPT_SIZE:
 		*example = "4G";
 		return wh_parse_size(value, &options->size_bytes) == 0 &&
-			options->size_bytes <= INT64_MAX;
+		       options->size_bytes <= INT64_MAX;
 	case OPT_FILE:
 		options->file = value;
 		return true;
@@ -256,7 +256,7 @@ static bool take_option(
 	case OPT_MEMORY:
 		*example = "1G (at least 64M)";
 		return wh_parse_size(value, &options->memory_bytes) == 0 &&
-			options->memory_bytes >= UINT64_C(64) << 20;
+		       options->memory_bytes >= UINT64_C(64) << 20;
 	case OPT_BURST:
 		*example = "32 (from 1 to 1024)";
 		good = parse_number(value, 1, 1024, &number);
@@ -265,7 +265,7 @@ static bool take_option(
 	case OPT_STALL_TIMEOUT:
 		*example = "30s (at least 1s)";
 		return wh_parse_time(value, &options->stall_timeout_ns) == 0 &&
-			options->stall_timeout_ns >= WH_NS_PER_S;
+		       options->stall_timeout_ns >= WH_NS_PER_S;
 	case OPT_JSON:
 		options->json = true;
 		return true;
@@ -285,19 +285,20 @@ static int complete(struct wh_demo_options *options)
 {
 	struct wh_path_config *path = &options->forward;
 	uint64_t bdp_bytes = wh_muldiv_u64(path->rate_bps, options->rtt_ns, 8 * WH_NS_PER_S);
-	uint32_t wire_bytes = wh_encap_wire_bytes(
-		WH_IPV4, wh_encap_payload_bytes(WH_IPV4, options->mtu_bytes));
+	uint32_t wire_bytes =
+		wh_encap_wire_bytes(WH_IPV4, wh_encap_payload_bytes(WH_IPV4, options->mtu_bytes));
 
 	if (path->loss > 0 && path->loss_model == WH_LOSS_GILBERT_ELLIOTT) {
 		wh_complain("--loss and --loss-model ge contradict; "
-				"ge:P,R,H,K says it all, for example --loss-model ge:0.001,0.2");
+			    "ge:P,R,H,K says it all, for example --loss-model ge:0.001,0.2");
 		return WH_EXIT_USAGE;
 	}
 	options->loss = path->loss;
 	if (path->loss_model == WH_LOSS_GILBERT_ELLIOTT) {
 		const struct wh_gilbert_elliott *ge = &path->gilbert_elliott;
-		double bad_share = ge->good_to_bad + ge->bad_to_good > 0 ?
-			ge->good_to_bad / (ge->good_to_bad + ge->bad_to_good) : 0;
+		double bad_share = ge->good_to_bad + ge->bad_to_good > 0
+					   ? ge->good_to_bad / (ge->good_to_bad + ge->bad_to_good)
+					   : 0;
 
 		options->loss = bad_share * ge->loss_bad + (1 - bad_share) * ge->loss_good;
 	}
@@ -337,7 +338,7 @@ int wh_demo_options_parse(int argc, char **argv, struct wh_demo_options *options
 		}
 		if (id == '?') {
 			wh_complain("'%s' is not an option, or lacks its value; "
-				"`wavehaul demo --help` lists them, for example --rate 10G",
+				    "`wavehaul demo --help` lists them, for example --rate 10G",
 				argv[optind - 1]);
 			return WH_EXIT_USAGE;
 		}
@@ -346,7 +347,8 @@ int wh_demo_options_parse(int argc, char **argv, struct wh_demo_options *options
 	}
 	if (optind < argc) {
 		wh_complain("'%s' is one word too many; a file is named by "
-			"--file %s", argv[optind], argv[optind]);
+			    "--file %s",
+			argv[optind], argv[optind]);
 		return WH_EXIT_USAGE;
 	}
 	return complete(options);

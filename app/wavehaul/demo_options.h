@@ -18,7 +18,7 @@ struct wh_demo_options {
 	bool trend_one_way;
 	uint16_t mtu_bytes;
 	uint64_t rtt_ns;
-	double loss; /* of the whole model, for the report */
+	double loss;                   /* of the whole model, for the report */
 	struct wh_path_config forward; /* the data's direction, complete */
 	uint64_t seed;
 	uint64_t memory_bytes; /* for all pools; 0: as much as the path needs */

@@ -71,7 +71,7 @@ static uint64_t mbuf_bytes(const struct wh_plan *plan)
 static uint64_t add_up(struct wh_plan *plan)
 {
 	const uint64_t tables = wh_session_table_bytes(plan->window_pkts, plan->sender_chunks) +
-		wh_session_table_bytes(plan->window_pkts, plan->receiver_chunks);
+				wh_session_table_bytes(plan->window_pkts, plan->receiver_chunks);
 	const struct wh_plan_user users[WH_PLAN_USERS] = {
 		{"sender's chunks", (uint64_t)plan->sender_chunks * WH_CHUNK_BYTES_DEFAULT},
 		{"receiver's chunks", (uint64_t)plan->receiver_chunks * WH_CHUNK_BYTES_DEFAULT},
@@ -121,7 +121,7 @@ static uint32_t chunks_for(uint64_t bdp_bytes, uint32_t round_trips)
 static uint32_t window_for(const struct wh_plan *plan)
 {
 	uint64_t bytes = (uint64_t)RTE_MAX(plan->sender_chunks, plan->receiver_chunks) *
-		WH_CHUNK_BYTES_DEFAULT;
+			 WH_CHUNK_BYTES_DEFAULT;
 	uint64_t pkts = bytes / plan->payload_bytes;
 	uint32_t window_pkts = WH_WINDOW_PACKETS_MIN;
 
@@ -137,13 +137,14 @@ int wh_plan_make(const struct wh_demo_options *options, struct wh_plan *plan)
 
 	*plan = (struct wh_plan){0};
 	plan_packets(options, plan);
-	plan->budget_bytes = options->memory_bytes != 0 ? options->memory_bytes :
-		RTE_MAX(available_bytes() / 2, free_hugepage_bytes());
+	plan->budget_bytes = options->memory_bytes != 0
+				     ? options->memory_bytes
+				     : RTE_MAX(available_bytes() / 2, free_hugepage_bytes());
 	plan->sender_chunks = chunks_for(bdp_bytes, SENDER_ROUND_TRIPS);
 	plan->receiver_chunks = chunks_for(bdp_bytes, RECEIVER_ROUND_TRIPS);
 	plan->window_pkts = window_for(plan);
 	plan->limited = plan->window_pkts == WH_WINDOW_PACKETS_MAX &&
-		bdp_bytes / plan->payload_bytes > WH_WINDOW_PACKETS_MAX;
+			bdp_bytes / plan->payload_bytes > WH_WINDOW_PACKETS_MAX;
 
 	/* Chunks are what can be had in fewer; packets on the line are not. */
 	while (add_up(plan) > plan->budget_bytes) {

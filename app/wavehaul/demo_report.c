@@ -37,10 +37,10 @@ static void print_line(struct wh_demo_progress *progress, uint64_t now_tsc, uint
 	double since_last_s = (double)(now_tsc - progress->last_tsc) / hz;
 	double mean_bps = (double)bytes * 8 / since_start_s;
 	double now_bps = (double)(bytes - progress->last_bytes) * 8 / since_last_s;
-	double left_s =
-		mean_bps > 0 ? (double)(progress->bytes_total - bytes) * 8 / mean_bps : 0;
-	double percent = progress->bytes_total > 0 ?
-		100.0 * (double)bytes / (double)progress->bytes_total : 100.0;
+	double left_s = mean_bps > 0 ? (double)(progress->bytes_total - bytes) * 8 / mean_bps : 0;
+	double percent = progress->bytes_total > 0
+				 ? 100.0 * (double)bytes / (double)progress->bytes_total
+				 : 100.0;
 	char size[WH_UNITS_MAX];
 	char now_text[WH_UNITS_MAX];
 	char mean_text[WH_UNITS_MAX];
@@ -67,8 +67,7 @@ int32_t wh_demo_progress_poll(struct wh_demo_progress *progress, uint64_t now_ts
 		progress->last_tsc = now_tsc;
 		return 1;
 	}
-	print_line(progress, now_tsc, bytes,
-		peek(&wh_session_stats(sender)->retransmitted_pkts),
+	print_line(progress, now_tsc, bytes, peek(&wh_session_stats(sender)->retransmitted_pkts),
 		wh_session_stalled(sender) ? wh_limit_name(wh_session_limit_now(sender)) : NULL);
 	progress->last_tsc = now_tsc;
 	progress->last_bytes = bytes;
@@ -93,8 +92,8 @@ static uint64_t dropped_pkts(const struct wh_path_stats *path)
 
 static double goodput_bps(const struct wh_demo_result *result)
 {
-	return result->verified && result->seconds > 0 ?
-		(double)result->bytes * 8 / result->seconds : 0;
+	return result->verified && result->seconds > 0 ? (double)result->bytes * 8 / result->seconds
+						       : 0;
 }
 
 static uint64_t lateness_ns(const struct wh_demo_result *result, double share)
@@ -104,8 +103,7 @@ static uint64_t lateness_ns(const struct wh_demo_result *result, double share)
 	return late_tsc == UINT64_MAX ? late_tsc : wh_tsc_to_ns(result->hz, late_tsc);
 }
 
-static void row(const char *name, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+static void row(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static void row(const char *name, const char *format, ...)
 {
@@ -120,11 +118,13 @@ static void row(const char *name, const char *format, ...)
 
 static void print_packet_rows(const struct wh_demo_result *result)
 {
-	row("packets", "%" PRIu64 " sent, of them %" PRIu64 " again; %" PRIu64
-		" duplicates, %" PRIu64 " bad", result->sender.sent_pkts,
-		result->sender.retransmitted_pkts, result->receiver.duplicate_pkts,
-		result->bad_pkts);
-	row("lost on the way", "%" PRIu64 " (loss %" PRIu64 ", queue %" PRIu64 ", outage %" PRIu64
+	row("packets",
+		"%" PRIu64 " sent, of them %" PRIu64 " again; %" PRIu64 " duplicates, %" PRIu64
+		" bad",
+		result->sender.sent_pkts, result->sender.retransmitted_pkts,
+		result->receiver.duplicate_pkts, result->bad_pkts);
+	row("lost on the way",
+		"%" PRIu64 " (loss %" PRIu64 ", queue %" PRIu64 ", outage %" PRIu64
 		", bit errors %" PRIu64 "), %" PRIu64 " corrupted, %" PRIu64 " overtaken",
 		dropped_pkts(&result->forward), result->forward.dropped_pkts[WH_PATH_DROP_LOSS],
 		result->forward.dropped_pkts[WH_PATH_DROP_QUEUE],
@@ -181,15 +181,14 @@ static json_t *digest_json(const struct wh_demo_result *result)
 
 static json_t *packets_json(const struct wh_demo_result *result)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
-		"sent", (json_int_t)result->sender.sent_pkts,
-		"retransmitted", (json_int_t)result->sender.retransmitted_pkts,
-		"duplicates", (json_int_t)result->receiver.duplicate_pkts,
-		"dropped_by_path", (json_int_t)dropped_pkts(&result->forward),
-		"bad", (json_int_t)result->bad_pkts,
-		"received", (json_int_t)result->receiver.received_pkts,
-		"dropped_on_return", (json_int_t)dropped_pkts(&result->reverse),
-		"naks", (json_int_t)result->receiver.naks);
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "sent",
+		(json_int_t)result->sender.sent_pkts, "retransmitted",
+		(json_int_t)result->sender.retransmitted_pkts, "duplicates",
+		(json_int_t)result->receiver.duplicate_pkts, "dropped_by_path",
+		(json_int_t)dropped_pkts(&result->forward), "bad", (json_int_t)result->bad_pkts,
+		"received", (json_int_t)result->receiver.received_pkts, "dropped_on_return",
+		(json_int_t)dropped_pkts(&result->reverse), "naks",
+		(json_int_t)result->receiver.naks);
 }
 
 int wh_demo_print_json(const struct wh_demo_result *result)
@@ -198,33 +197,21 @@ int wh_demo_print_json(const struct wh_demo_result *result)
 	json_t *object = json_pack(
 		"{s:s, s:b, s:s, s:I, s:f, s:f, s:I, s:{s:I, s:I, s:f, s:I, s:f, s:I},"
 		" s:o, s:o, s:s, s:o, s:I, s:I, s:{s:I, s:I, s:I}, s:I, s:b, s:I}",
-		"verb", "demo",
-		"ok", result->exit_status == 0,
-		"profile", options->profile->name,
-		"bytes", (json_int_t)result->bytes,
-		"seconds", result->seconds,
-		"goodput_bps", goodput_bps(result),
-		"payload_line_bps", (json_int_t)result->plan->payload_line_bps,
-		"path",
-		"rate_bps", (json_int_t)options->forward.rate_bps,
-		"rtt_ns", (json_int_t)options->rtt_ns,
-		"loss", options->loss,
-		"seed", (json_int_t)options->seed,
-		"bit_error", options->forward.bit_error,
-		"queue_bytes", (json_int_t)options->forward.queue_bytes,
-		"packets", packets_json(result),
-		"digest", digest_json(result),
-		"limited_by", wh_limit_name(result->limited_by),
-		"error", result->error[0] == '\0' ? json_null() : json_string(result->error),
-		"mtu", (json_int_t)options->mtu_bytes,
-		"rtt_measured_ns", (json_int_t)wh_tsc_to_ns(result->hz, result->rtt_tsc),
-		"lateness_ns",
-		"p50", (json_int_t)lateness_ns(result, 0.5),
-		"p99", (json_int_t)lateness_ns(result, 0.99),
-		"p999", (json_int_t)lateness_ns(result, 0.999),
-		"memory_bytes", (json_int_t)result->plan->total_bytes,
-		"hugepages", result->hugepages,
-		"lcores", (json_int_t)result->lcores);
+		"verb", "demo", "ok", result->exit_status == 0, "profile", options->profile->name,
+		"bytes", (json_int_t)result->bytes, "seconds", result->seconds, "goodput_bps",
+		goodput_bps(result), "payload_line_bps", (json_int_t)result->plan->payload_line_bps,
+		"path", "rate_bps", (json_int_t)options->forward.rate_bps, "rtt_ns",
+		(json_int_t)options->rtt_ns, "loss", options->loss, "seed",
+		(json_int_t)options->seed, "bit_error", options->forward.bit_error, "queue_bytes",
+		(json_int_t)options->forward.queue_bytes, "packets", packets_json(result), "digest",
+		digest_json(result), "limited_by", wh_limit_name(result->limited_by), "error",
+		result->error[0] == '\0' ? json_null() : json_string(result->error), "mtu",
+		(json_int_t)options->mtu_bytes, "rtt_measured_ns",
+		(json_int_t)wh_tsc_to_ns(result->hz, result->rtt_tsc), "lateness_ns", "p50",
+		(json_int_t)lateness_ns(result, 0.5), "p99", (json_int_t)lateness_ns(result, 0.99),
+		"p999", (json_int_t)lateness_ns(result, 0.999), "memory_bytes",
+		(json_int_t)result->plan->total_bytes, "hugepages", result->hugepages, "lcores",
+		(json_int_t)result->lcores);
 
 	if (object == NULL)
 		return -ENOMEM;

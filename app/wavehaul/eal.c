@@ -11,11 +11,11 @@
 #include <rte_errno.h>
 #include <rte_lcore.h>
 
-#include "complain.h"
 #include "base/assert.h"
 #include "base/clock.h"
+#include "complain.h"
 
-#define ARGUMENTS_MAX 48
+#define ARGUMENTS_MAX  48
 #define HUGEPAGE_BYTES (UINT64_C(2) << 20)
 
 /* What EAL, its heap's overhead and drivers take beside the pools. */
@@ -122,7 +122,8 @@ int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found)
 	}
 	if (rte_eal_init(arguments.count, arguments.text) < 0) {
 		wh_complain("DPDK does not start (%s); its own words are above, `--verbose` "
-			"shows its arguments%s", rte_strerror(rte_errno),
+			    "shows its arguments%s",
+			rte_strerror(rte_errno),
 			config->extra != NULL ? ", and --eal may be wrong" : "");
 		return -ENODEV;
 	}
@@ -133,8 +134,8 @@ int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found)
 	unsigned int lcore;
 
 	RTE_LCORE_FOREACH_WORKER(lcore)
-		if (found->lcores < WH_EAL_CPUS_MAX)
-			found->lcore[found->lcores++] = lcore;
+	if (found->lcores < WH_EAL_CPUS_MAX)
+		found->lcore[found->lcores++] = lcore;
 	return 0;
 }
 

@@ -14,9 +14,9 @@
 #define WH_EAL_CPUS_MAX 8
 
 struct wh_eal_config {
-	uint64_t memory_bytes;   /* that the caller's pools take together */
-	uint32_t cpus_max;       /* lcores wanted, at most WH_EAL_CPUS_MAX */
-	const char *extra;       /* of --eal: more arguments, blank-separated; NULL: none */
+	uint64_t memory_bytes; /* that the caller's pools take together */
+	uint32_t cpus_max;     /* lcores wanted, at most WH_EAL_CPUS_MAX */
+	const char *extra;     /* of --eal: more arguments, blank-separated; NULL: none */
 	bool verbose;
 };
 

@@ -13,7 +13,8 @@ static int ring_create(struct rte_ring **ring, uint32_t element_bytes, uint32_t 
 
 	if (bytes < 0)
 		return -ENOMEM;
-	*ring = aligned_alloc(RTE_CACHE_LINE_SIZE, RTE_ALIGN_CEIL((size_t)bytes, RTE_CACHE_LINE_SIZE));
+	*ring = aligned_alloc(
+		RTE_CACHE_LINE_SIZE, RTE_ALIGN_CEIL((size_t)bytes, RTE_CACHE_LINE_SIZE));
 	if (*ring == NULL)
 		return -ENOMEM;
 	memset(*ring, 0, (size_t)bytes);

@@ -31,8 +31,8 @@ int wh_parse_share(const char *text, double *result);
  * digits, or whole ones of the smallest unit. A rate is from 0 to less than 10^21 b/s.
  */
 #define WH_UNITS_MAX 32
-const char *wh_format_rate(char *text, size_t room, double rate_bps);   /* "9.84 Gb/s" */
-const char *wh_format_size(char *text, size_t room, uint64_t bytes);    /* "1.00 GiB" */
-const char *wh_format_time(char *text, size_t room, uint64_t span_ns);  /* "100 ms" */
+const char *wh_format_rate(char *text, size_t room, double rate_bps);  /* "9.84 Gb/s" */
+const char *wh_format_size(char *text, size_t room, uint64_t bytes);   /* "1.00 GiB" */
+const char *wh_format_time(char *text, size_t room, uint64_t span_ns); /* "100 ms" */
 
 #endif

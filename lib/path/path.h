@@ -55,15 +55,15 @@ struct wh_path_outage {
 };
 
 struct wh_path_config {
-	uint64_t rate_bps;         /* of the line, Ethernet overhead counted; 0: infinite */
-	uint64_t delay_ns;         /* one way */
-	uint64_t queue_bytes;      /* wire bytes that may wait; 0: no limit in bytes */
-	uint32_t queue_pkts;       /* packets that may wait; 0: no limit in packets */
+	uint64_t rate_bps;    /* of the line, Ethernet overhead counted; 0: infinite */
+	uint64_t delay_ns;    /* one way */
+	uint64_t queue_bytes; /* wire bytes that may wait; 0: no limit in bytes */
+	uint32_t queue_pkts;  /* packets that may wait; 0: no limit in packets */
 	enum wh_path_loss_model loss_model;
-	double loss;               /* Bernoulli */
+	double loss; /* Bernoulli */
 	struct wh_gilbert_elliott gilbert_elliott;
-	double bit_error;          /* per bit, beside the loss model: drops, as an FCS would */
-	double corrupt;            /* delivered with one bit flipped */
+	double bit_error; /* per bit, beside the loss model: drops, as an FCS would */
+	double corrupt;   /* delivered with one bit flipped */
 	double duplicate;
 	double reorder;
 	uint64_t reorder_delay_ns; /* 0: a tenth of the delay, at least 10 times of the packet */
@@ -87,10 +87,10 @@ const char *wh_path_drop_name(enum wh_path_drop drop);
 /* What becomes of one packet. */
 struct wh_path_fate {
 	enum wh_path_drop drop;
-	uint32_t copies;         /* 0, 1 or 2; hold() is to be called once for each */
+	uint32_t copies; /* 0, 1 or 2; hold() is to be called once for each */
 	uint64_t due_tsc[2];
-	bool corrupt;            /* flip bit number corrupt_bit, counted modulo the item's bits */
-	uint64_t corrupt_bit;    /* of 64 random bits, so that every bit of any item is as likely */
+	bool corrupt;         /* flip bit number corrupt_bit, counted modulo the item's bits */
+	uint64_t corrupt_bit; /* of 64 random bits, so that every bit of any item is as likely */
 };
 
 struct wh_path_item {
@@ -101,11 +101,11 @@ struct wh_path_item {
 
 struct wh_path_stats {
 	uint64_t entered_pkts;
-	uint64_t left_pkts;        /* copies given out by take() and take_any() */
+	uint64_t left_pkts; /* copies given out by take() and take_any() */
 	uint64_t dropped_pkts[WH_PATH_DROPS];
 	uint64_t duplicated_pkts;
 	uint64_t corrupted_pkts;
-	uint64_t reordered_pkts;   /* held back; overtaken when others follow soon enough */
+	uint64_t reordered_pkts; /* held back; overtaken when others follow soon enough */
 	uint64_t queue_bytes_max;
 };
 
@@ -131,8 +131,8 @@ void wh_path_destroy(struct wh_path *path);
 uint32_t wh_path_items_needed(const struct wh_path_config *config, uint32_t wire_bytes_min);
 
 /* A packet of wire_bytes (preamble and gap counted) comes at now_tsc; times never decrease. */
-void wh_path_admit(struct wh_path *path, uint64_t now_tsc, uint32_t wire_bytes,
-	struct wh_path_fate *fate);
+void wh_path_admit(
+	struct wh_path *path, uint64_t now_tsc, uint32_t wire_bytes, struct wh_path_fate *fate);
 
 /*
  * False when items_max are held: the caller drops it and says so with wh_path_count_queue_drop.

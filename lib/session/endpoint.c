@@ -25,10 +25,11 @@ int wh_endpoint_init(struct wh_endpoint *endpoint, const struct wh_endpoint_conf
 {
 	*endpoint = (struct wh_endpoint){
 		.config = *config,
-		.listener = {
-			.hz = config->hz,
-			.buffer_chunks = config->buffer_chunks,
-		},
+		.listener =
+			{
+				.hz = config->hz,
+				.buffer_chunks = config->buffer_chunks,
+			},
 	};
 	memcpy(endpoint->listener.key, config->key, sizeof(config->key));
 	for (uint32_t i = 0; i < WH_ENDPOINT_SESSIONS; i++)
@@ -66,16 +67,16 @@ void wh_endpoint_remove(struct wh_endpoint *endpoint, struct wh_session *session
 		if (endpoint->session[i] != session)
 			continue;
 		endpoint->session[i] = NULL;
-		endpoint->generation[i] =
-			endpoint->generation[i] == UINT32_MAX >> GENERATION_SHIFT ?
-				1 : endpoint->generation[i] + 1;
+		endpoint->generation[i] = endpoint->generation[i] == UINT32_MAX >> GENERATION_SHIFT
+						  ? 1
+						  : endpoint->generation[i] + 1;
 		return;
 	}
 	WH_ASSERT(!"the session is in the endpoint");
 }
 
-static void reply(struct wh_endpoint *endpoint, const struct wh_packet *packet,
-	const struct wh_address *to)
+static void reply(
+	struct wh_endpoint *endpoint, const struct wh_packet *packet, const struct wh_address *to)
 {
 	struct wh_slot *slot = wh_slot_fifo_reserve(&endpoint->replies);
 
@@ -228,16 +229,16 @@ uint64_t wh_endpoint_deadline(const struct wh_endpoint *endpoint)
 		return 0;
 	for (uint32_t i = 0; i < endpoint->used; i++)
 		if (endpoint->session[i] != NULL)
-			deadline_tsc = wh_min_u64(
-				deadline_tsc, wh_session_deadline(endpoint->session[i]));
+			deadline_tsc =
+				wh_min_u64(deadline_tsc, wh_session_deadline(endpoint->session[i]));
 	return deadline_tsc;
 }
 
 uint64_t wh_endpoint_bad_pkts(const struct wh_endpoint *endpoint)
 {
 	const struct wh_endpoint_stats *stats = &endpoint->stats;
-	uint64_t bad_pkts = stats->no_session_pkts + stats->wrong_peer_pkts +
-		stats->bad_cookie_pkts;
+	uint64_t bad_pkts =
+		stats->no_session_pkts + stats->wrong_peer_pkts + stats->bad_cookie_pkts;
 
 	for (uint32_t i = WH_WIRE_OK + 1; i < WH_WIRE_REASONS; i++)
 		bad_pkts += stats->bad[i];

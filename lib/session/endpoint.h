@@ -22,12 +22,12 @@
 
 struct wh_endpoint_stats {
 	uint64_t packets;
-	uint64_t bad[WH_WIRE_REASONS];   /* by the decoder's reason */
-	uint64_t no_session_pkts;        /* an LCI that nobody has */
-	uint64_t wrong_peer_pkts;        /* an LCI that belongs to another address */
+	uint64_t bad[WH_WIRE_REASONS]; /* by the decoder's reason */
+	uint64_t no_session_pkts;      /* an LCI that nobody has */
+	uint64_t wrong_peer_pkts;      /* an LCI that belongs to another address */
 	uint64_t bad_cookie_pkts;
 	uint64_t refused_opens;
-	uint64_t replies_dropped_pkts;   /* no room for a stateless answer */
+	uint64_t replies_dropped_pkts; /* no room for a stateless answer */
 };
 
 struct wh_endpoint_config {
@@ -38,8 +38,8 @@ struct wh_endpoint_config {
 	 * Whether an OPEN is welcome: WH_STATUS_PENDING, or the reason why not. NULL: this end
 	 * only opens connections and refuses them all.
 	 */
-	enum wh_release_status (*welcome)(void *context, const struct wh_open_params *params,
-		const struct wh_address *peer);
+	enum wh_release_status (*welcome)(
+		void *context, const struct wh_open_params *params, const struct wh_address *peer);
 	/* Makes the session (wh_session_accept) for a proved peer; NULL: it cannot. */
 	struct wh_session *(*accept)(void *context, uint64_t now_tsc, uint32_t lci,
 		const struct wh_address *peer, const struct wh_open_params *params,
@@ -52,8 +52,8 @@ struct wh_endpoint {
 	struct wh_listener listener;
 	struct wh_session *session[WH_ENDPOINT_SESSIONS];
 	uint32_t generation[WH_ENDPOINT_SESSIONS];
-	uint32_t used;       /* places from 0 on that were ever used */
-	uint32_t next_turn;  /* output takes the sessions in turn */
+	uint32_t used;      /* places from 0 on that were ever used */
+	uint32_t next_turn; /* output takes the sessions in turn */
 	struct wh_slot_fifo replies;
 	struct wh_address reply_to; /* of the reply handed out last */
 	struct wh_endpoint_stats stats;

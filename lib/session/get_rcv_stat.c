@@ -108,11 +108,12 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 	apply_decision(s);
 
 	struct wh_packet answer = {
-		.ack2 = {
-			.ack_serial = packet->serial,
-			.lower = state->lower,
-			.stamp_us = wh_session_now_us(s, now_tsc),
-		},
+		.ack2 =
+			{
+				.ack_serial = packet->serial,
+				.lower = state->lower,
+				.stamp_us = wh_session_now_us(s, now_tsc),
+			},
 	};
 
 	wh_session_push_control(s, now_tsc, WH_PACKET_ACK2, &answer);
@@ -228,8 +229,8 @@ static void notice_silence_and_stalls(struct wh_session *s, uint64_t now_tsc)
 	struct wh_transmitter *tx = &s->tx;
 	uint64_t silence_tsc = now_tsc - s->last_heard_tsc;
 	uint64_t stuck_tsc = now_tsc - tx->progress_tsc;
-	uint64_t notice_tsc = wh_max_u64(
-		wh_session_ms_tsc(s, WH_STALL_NOTICE_MS), 4 * wh_rtt_get(&s->rtt));
+	uint64_t notice_tsc =
+		wh_max_u64(wh_session_ms_tsc(s, WH_STALL_NOTICE_MS), 4 * wh_rtt_get(&s->rtt));
 
 	tx->peer_silent = silence_tsc > exp_tsc(s);
 	if (tx->peer_silent && now_tsc >= tx->next_exp_tsc) {
@@ -244,8 +245,7 @@ static void notice_silence_and_stalls(struct wh_session *s, uint64_t now_tsc)
 		s->stats.stalls++;
 	tx->stalled = stuck_tsc > notice_tsc;
 	/* With a silent peer it is the silence that ends it, by its right name. */
-	if (!tx->peer_silent &&
-		stuck_tsc > wh_ns_to_tsc(s->config.hz, s->config.stall_timeout_ns))
+	if (!tx->peer_silent && stuck_tsc > wh_ns_to_tsc(s->config.hz, s->config.stall_timeout_ns))
 		wh_session_abort(s, now_tsc, WH_STATUS_STALLED);
 }
 

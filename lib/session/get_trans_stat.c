@@ -47,11 +47,12 @@ static void warn_of_growing_delay(struct wh_session *s, uint64_t now_tsc)
 		return;
 
 	struct wh_packet packet = {
-		.delay_warning = {
-			.highest_end = rx->table.highest_end,
-			.pct_milli = (uint16_t)(wh_trend_pct(&rx->trend) * 1000),
-			.pdt_milli = (uint16_t)(wh_trend_pdt(&rx->trend) * 1000),
-		},
+		.delay_warning =
+			{
+				.highest_end = rx->table.highest_end,
+				.pct_milli = (uint16_t)(wh_trend_pct(&rx->trend) * 1000),
+				.pdt_milli = (uint16_t)(wh_trend_pdt(&rx->trend) * 1000),
+			},
 	};
 
 	wh_session_push_control(s, now_tsc, WH_PACKET_DELAY_WARNING, &packet);
@@ -60,8 +61,8 @@ static void warn_of_growing_delay(struct wh_session *s, uint64_t now_tsc)
 	rx->next_warning_tsc = now_tsc + 2 * wh_rtt_get(&s->rtt);
 }
 
-static void take_ack2(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
-	const struct wh_ack2 *ack2)
+static void take_ack2(
+	struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc, const struct wh_ack2 *ack2)
 {
 	struct wh_receiver *rx = &s->rx;
 	uint64_t sent = s->control_serial[WH_PACKET_RCV_STATE];
@@ -84,8 +85,7 @@ static void take_ack2(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_t
 	int64_t delay_tsc = (int64_t)(arrived_tsc - sent_tsc);
 
 	if (s->config.trend_one_way) {
-		int32_t delay_us =
-			(int32_t)(wh_session_now_us(s, arrived_tsc) - ack2->stamp_us);
+		int32_t delay_us = (int32_t)(wh_session_now_us(s, arrived_tsc) - ack2->stamp_us);
 
 		delay_tsc = (int64_t)delay_us * (int64_t)(s->config.hz / WH_US_PER_S);
 	}
@@ -103,8 +103,7 @@ static void take_release(struct wh_session *s, uint64_t now_tsc, const struct wh
 		return;
 	}
 	if (release->serial_end > wh_recv_table_upper(&rx->table) ||
-		release->serial_end < rx->table.highest_end ||
-		release->chunks < rx->next_deliver) {
+		release->serial_end < rx->table.highest_end || release->chunks < rx->next_deliver) {
 		wh_session_bad(s, &s->stats.bad_window_pkts);
 		return;
 	}
@@ -145,8 +144,7 @@ int32_t wh_get_trans_stat(struct wh_session *s, uint64_t now_tsc)
 		taken++;
 	}
 	if (s->phase == WH_PHASE_RUNNING &&
-		now_tsc - s->last_heard_tsc >
-			wh_ns_to_tsc(s->config.hz, s->config.peer_timeout_ns))
+		now_tsc - s->last_heard_tsc > wh_ns_to_tsc(s->config.hz, s->config.peer_timeout_ns))
 		wh_session_settle(s, now_tsc, WH_STATUS_PEER_GONE, false);
 	return taken;
 }

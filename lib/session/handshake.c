@@ -14,12 +14,13 @@ void wh_listener_accept(const struct wh_listener *listener, uint64_t now_tsc,
 	*accept = (struct wh_packet){
 		.type = WH_PACKET_ACCEPT,
 		.lci = open->open.params.initiator_lci,
-		.accept = {
-			.acceptor_lci = acceptor_lci,
-			.stamp_us = open->open.stamp_us,
-			.buffer_chunks = listener->buffer_chunks,
-			.refused = (uint8_t)refused,
-		},
+		.accept =
+			{
+				.acceptor_lci = acceptor_lci,
+				.stamp_us = open->open.stamp_us,
+				.buffer_chunks = listener->buffer_chunks,
+				.refused = (uint8_t)refused,
+			},
 	};
 	wh_cookie_make(accept->accept.cookie, listener->key, wh_tsc_to_us(listener->hz, now_tsc),
 		peer, acceptor_lci, &open->open.params);
@@ -41,25 +42,27 @@ bool wh_listener_confirmed(const struct wh_listener *listener, uint64_t now_tsc,
 static void send_open(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_packet packet = {
-		.open = {
-			.params = s->params,
-			.stamp_us = wh_session_now_us(s, now_tsc),
-		},
+		.open =
+			{
+				.params = s->params,
+				.stamp_us = wh_session_now_us(s, now_tsc),
+			},
 	};
 
 	wh_session_push_control(s, now_tsc, WH_PACKET_OPEN, &packet);
 	s->next_open_tsc = now_tsc + s->open_repeat_tsc;
-	s->open_repeat_tsc = wh_min_u64(
-		2 * s->open_repeat_tsc, wh_session_ms_tsc(s, WH_OPEN_REPEAT_MAX_MS));
+	s->open_repeat_tsc =
+		wh_min_u64(2 * s->open_repeat_tsc, wh_session_ms_tsc(s, WH_OPEN_REPEAT_MAX_MS));
 }
 
 static void send_confirm(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_packet packet = {
-		.confirm = {
-			.params = s->params,
-			.acceptor_lci = s->peer_lci,
-		},
+		.confirm =
+			{
+				.params = s->params,
+				.acceptor_lci = s->peer_lci,
+			},
 	};
 
 	memcpy(packet.confirm.cookie, s->cookie, WH_COOKIE_BYTES);
@@ -80,15 +83,14 @@ int32_t wh_handshake_poll(struct wh_session *s, uint64_t now_tsc)
 			return 1;
 		}
 	} else if (s->phase == WH_PHASE_RUNNING && !s->tx.state_seen &&
-		now_tsc >= s->next_open_tsc) {
+		   now_tsc >= s->next_open_tsc) {
 		send_confirm(s, now_tsc);
 		return 1;
 	}
 	return 0;
 }
 
-void wh_handshake_accepted(
-	struct wh_session *s, uint64_t now_tsc, const struct wh_accept *accept)
+void wh_handshake_accepted(struct wh_session *s, uint64_t now_tsc, const struct wh_accept *accept)
 {
 	struct wh_transmitter *tx = &s->tx;
 

@@ -87,7 +87,7 @@ struct wh_transmitter {
 	uint64_t next_state_serial; /* older states are dropped */
 	uint64_t peer_upper;        /* credits: first serial and first chunk without room */
 	uint64_t peer_chunk_upper;
-	bool peer_writer_behind;    /* its queue of whole chunks holds most of its buffers */
+	bool peer_writer_behind; /* its queue of whole chunks holds most of its buffers */
 	bool state_seen;
 	uint64_t acked_pkts;
 	uint64_t progress_tsc;
@@ -135,7 +135,7 @@ struct wh_receiver {
 	uint64_t arrived_since_period; /* packets, for the NAK timer's mean interval */
 
 	/* host_rcv */
-	uint64_t next_deliver;   /* chunk number */
+	uint64_t next_deliver; /* chunk number */
 	uint64_t recycled_count;
 	bool end_delivered;
 	struct wh_chunk end_marker;
@@ -202,8 +202,8 @@ struct wh_session {
 
 /* session.c */
 void wh_session_bad(struct wh_session *s, uint64_t *reason);
-void wh_session_settle(struct wh_session *s, uint64_t now_tsc, enum wh_release_status outcome,
-	bool by_peer);
+void wh_session_settle(
+	struct wh_session *s, uint64_t now_tsc, enum wh_release_status outcome, bool by_peer);
 uint64_t wh_session_ms_tsc(const struct wh_session *s, uint64_t span_ms);
 
 /* Encodes a control packet of `type` into the outbox; the caller has filled in its union. */
@@ -231,11 +231,9 @@ int32_t wh_send_rcv_stat(struct wh_session *s, uint64_t now_tsc);
 void wh_rcv_note_loss(struct wh_session *s, uint64_t now_tsc, uint64_t first, uint64_t end);
 
 int32_t wh_handshake_poll(struct wh_session *s, uint64_t now_tsc);
-void wh_handshake_accepted(
-	struct wh_session *s, uint64_t now_tsc, const struct wh_accept *accept);
+void wh_handshake_accepted(struct wh_session *s, uint64_t now_tsc, const struct wh_accept *accept);
 
 int32_t wh_release_poll(struct wh_session *s, uint64_t now_tsc);
-void wh_release_input(
-	struct wh_session *s, uint64_t now_tsc, const struct wh_release *release);
+void wh_release_input(struct wh_session *s, uint64_t now_tsc, const struct wh_release *release);
 
 #endif

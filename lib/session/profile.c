@@ -10,7 +10,8 @@ static const struct wh_profile profiles[] = {
 	{
 		.number = 1,
 		.name = "fixed",
-		.summary = "the operator names the rate; complete state and NAK (dedicated lambdas)",
+		.summary =
+			"the operator names the rate; complete state and NAK (dedicated lambdas)",
 		.control = &wh_control_fixed,
 		.period_us = WH_UDT_SYN_US,
 		.control_is_paced = true,

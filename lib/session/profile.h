@@ -17,12 +17,12 @@ struct wh_profile {
 	const char *name;
 	const char *summary;
 	const struct wh_control_ops *control;
-	uint32_t period_us;         /* of both ends' states and of the rate control: SYN */
-	uint32_t pair_period_pkts;  /* every so many packets two go back to back; 0: never */
-	bool state_on_news_only;    /* a state without news waits for two round trips */
-	bool delay_warnings;        /* the receiver watches the delay's trend */
-	bool control_is_paced;      /* the rate includes the transmitter's control packets */
-	uint32_t nak_packets_max;   /* per firing of the NAK timer */
+	uint32_t period_us;        /* of both ends' states and of the rate control: SYN */
+	uint32_t pair_period_pkts; /* every so many packets two go back to back; 0: never */
+	bool state_on_news_only;   /* a state without news waits for two round trips */
+	bool delay_warnings;       /* the receiver watches the delay's trend */
+	bool control_is_paced;     /* the rate includes the transmitter's control packets */
+	uint32_t nak_packets_max;  /* per firing of the NAK timer */
 };
 
 /* NULL when there is none of that name or number. */

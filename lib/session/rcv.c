@@ -69,7 +69,7 @@ static void measure(struct wh_session *s, uint64_t arrived_tsc, const struct wh_
 		rx->pair_first_serial = packet->serial;
 		rx->pair_first_tsc = arrived_tsc;
 	} else if (packet->flags & WH_FLAG_PAIR_SECOND &&
-		rx->pair_first_serial + 1 == packet->serial) {
+		   rx->pair_first_serial + 1 == packet->serial) {
 		wh_pair_add(&rx->pair, arrived_tsc - rx->pair_first_tsc);
 	}
 }

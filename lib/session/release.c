@@ -20,14 +20,16 @@ static void push_release(struct wh_session *s, uint64_t now_tsc, enum wh_release
 {
 	bool sending = s->role == WH_TRANSMITTER;
 	struct wh_packet packet = {
-		.release = {
-			.stage = (uint8_t)stage,
-			.status = (uint8_t)status,
-			.chunks = sending ? s->tx.chunks : s->rx.chunks,
-			.total_bytes = sending ? s->tx.total_bytes : s->rx.total_bytes,
-			.serial_end = sending ? s->tx.table.admitted_end : s->rx.table.highest_end,
-			.digest = sending ? s->tx.digest : s->rx.digest,
-		},
+		.release =
+			{
+				.stage = (uint8_t)stage,
+				.status = (uint8_t)status,
+				.chunks = sending ? s->tx.chunks : s->rx.chunks,
+				.total_bytes = sending ? s->tx.total_bytes : s->rx.total_bytes,
+				.serial_end = sending ? s->tx.table.admitted_end
+						      : s->rx.table.highest_end,
+				.digest = sending ? s->tx.digest : s->rx.digest,
+			},
 	};
 
 	wh_session_push_control(s, now_tsc, WH_PACKET_RELEASE, &packet);
@@ -66,7 +68,8 @@ static int32_t poll_receiver(struct wh_session *s, uint64_t now_tsc)
 	push_release(s, now_tsc, WH_RELEASE_REPLY, s->outcome);
 	/* Quickly for a lost packet or two, then ever more slowly through an outage. */
 	if (s->release_repeats > WH_REPLY_QUICK_REPEATS)
-		s->next_release_tsc = now_tsc +
+		s->next_release_tsc =
+			now_tsc +
 			wh_min_u64(repeat_tsc(s) * (s->release_repeats - WH_REPLY_QUICK_REPEATS),
 				wh_max_u64(repeat_tsc(s), wh_session_ms_tsc(s, 1000)));
 	return 1;
@@ -86,8 +89,7 @@ int32_t wh_release_poll(struct wh_session *s, uint64_t now_tsc)
 		s->next_release_tsc = now_tsc + s->period_tsc;
 		return 1;
 	}
-	return s->role == WH_TRANSMITTER ? poll_transmitter(s, now_tsc) :
-					   poll_receiver(s, now_tsc);
+	return s->role == WH_TRANSMITTER ? poll_transmitter(s, now_tsc) : poll_receiver(s, now_tsc);
 }
 
 /* The transmitter hears what became of its stream. */
@@ -116,8 +118,7 @@ static void take_reply(struct wh_session *s, uint64_t now_tsc, const struct wh_r
 	s->next_release_tsc = now_tsc + 4 * repeat_tsc(s);
 }
 
-void wh_release_input(
-	struct wh_session *s, uint64_t now_tsc, const struct wh_release *release)
+void wh_release_input(struct wh_session *s, uint64_t now_tsc, const struct wh_release *release)
 {
 	bool sending = s->role == WH_TRANSMITTER;
 
@@ -130,7 +131,7 @@ void wh_release_input(
 		if (s->phase == WH_PHASE_RUNNING)
 			push_release(s, now_tsc, WH_RELEASE_REPLY, WH_STATUS_PENDING);
 	} else if (release->stage == WH_RELEASE_DONE && !sending &&
-		s->phase == WH_PHASE_RELEASING) {
+		   s->phase == WH_PHASE_RELEASING) {
 		s->phase = WH_PHASE_CLOSED;
 	} else if (release->stage != WH_RELEASE_DONE) {
 		wh_session_bad(s, &s->stats.bad_unexpected_pkts);

@@ -37,22 +37,25 @@ static void push_state(struct wh_session *s, uint64_t now_tsc)
 	struct wh_receiver *rx = &s->rx;
 	uint64_t serial = s->control_serial[WH_PACKET_RCV_STATE];
 	struct wh_packet packet = {
-		.rcv_state = {
-			.lower = rx->table.lower,
-			.upper = wh_recv_table_upper(&rx->table),
-			.highest_end = rx->table.highest_end,
-			.received_pkts = s->stats.received_pkts,
-			.duplicate_pkts = s->stats.duplicate_pkts,
-			.bad_pkts = s->stats.bad_pkts,
-			.chunk_upper = (uint32_t)(rx->recycled_count + s->config.chunks),
-			.queued_chunks = wh_fifo_count(&rx->deliver),
-			.buffer_chunks = s->config.chunks,
-			.arrival_pps = wh_arrival_get(&rx->arrival),
-			.capacity_pps = wh_pair_get(&rx->pair),
-			.rtt_us = s->rtt.samples > 0 ? (uint32_t)wh_max_u64(1,
-				wh_tsc_to_us(s->config.hz, wh_rtt_get(&s->rtt))) : 0,
-			.rtt_var_us = (uint32_t)wh_tsc_to_us(s->config.hz, s->rtt.var_tsc),
-		},
+		.rcv_state =
+			{
+				.lower = rx->table.lower,
+				.upper = wh_recv_table_upper(&rx->table),
+				.highest_end = rx->table.highest_end,
+				.received_pkts = s->stats.received_pkts,
+				.duplicate_pkts = s->stats.duplicate_pkts,
+				.bad_pkts = s->stats.bad_pkts,
+				.chunk_upper = (uint32_t)(rx->recycled_count + s->config.chunks),
+				.queued_chunks = wh_fifo_count(&rx->deliver),
+				.buffer_chunks = s->config.chunks,
+				.arrival_pps = wh_arrival_get(&rx->arrival),
+				.capacity_pps = wh_pair_get(&rx->pair),
+				.rtt_us = s->rtt.samples > 0 ? (uint32_t)wh_max_u64(1,
+								       wh_tsc_to_us(s->config.hz,
+									       wh_rtt_get(&s->rtt)))
+							     : 0,
+				.rtt_var_us = (uint32_t)wh_tsc_to_us(s->config.hz, s->rtt.var_tsc),
+			},
 	};
 
 	cover_holes(rx, &packet.rcv_state);
@@ -191,5 +194,5 @@ static int32_t send_timed_naks(struct wh_session *s, uint64_t now_tsc)
 int32_t wh_send_rcv_stat(struct wh_session *s, uint64_t now_tsc)
 {
 	return send_immediate_nak(s, now_tsc) + send_timed_naks(s, now_tsc) +
-		send_state(s, now_tsc);
+	       send_state(s, now_tsc);
 }

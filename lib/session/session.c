@@ -175,8 +175,8 @@ static struct wh_session *create(const struct wh_session_config *config, enum wh
 	s->local_lci = local_lci;
 	s->peer = *peer;
 	s->params = *params;
-	s->chunk_packets = (config->chunk_bytes + config->payload_bytes - 1) /
-		config->payload_bytes;
+	s->chunk_packets =
+		(config->chunk_bytes + config->payload_bytes - 1) / config->payload_bytes;
 	s->period_tsc = wh_us_to_tsc(config->hz, params->period_us);
 	s->last_heard_tsc = now_tsc;
 	s->opened_tsc = now_tsc;
@@ -193,8 +193,8 @@ static struct wh_session *create(const struct wh_session_config *config, enum wh
 		s->chunk[i].data = config->chunk_memory + (size_t)i * config->chunk_bytes;
 		s->chunk[i].slot = i;
 	}
-	if ((role == WH_TRANSMITTER ? create_transmitter(s, now_tsc) :
-				      create_receiver(s, now_tsc)) != 0)
+	if ((role == WH_TRANSMITTER ? create_transmitter(s, now_tsc)
+				    : create_receiver(s, now_tsc)) != 0)
 		goto no_memory;
 	return s;
 
@@ -326,8 +326,7 @@ int32_t wh_session_poll(struct wh_session *s, uint64_t now_tsc)
 {
 	if (s->phase == WH_PHASE_CLOSED)
 		return 0;
-	return s->role == WH_TRANSMITTER ? poll_transmitter(s, now_tsc) :
-					   poll_receiver(s, now_tsc);
+	return s->role == WH_TRANSMITTER ? poll_transmitter(s, now_tsc) : poll_receiver(s, now_tsc);
 }
 
 uint32_t wh_session_output(
@@ -375,9 +374,9 @@ uint64_t wh_session_deadline(const struct wh_session *s)
 uint64_t wh_session_table_bytes(uint32_t window_pkts, uint32_t chunks)
 {
 	uint64_t per_packet = sizeof(struct wh_sent_record) + sizeof(uint64_t) + 1;
-	uint64_t slots = WH_INBOX_SLOTS * sizeof(struct wh_packet) +
-		WH_OUTBOX_SLOTS * WH_CONTROL_BYTES_MAX;
+	uint64_t slots =
+		WH_INBOX_SLOTS * sizeof(struct wh_packet) + WH_OUTBOX_SLOTS * WH_CONTROL_BYTES_MAX;
 
 	return sizeof(struct wh_session) + 2 * slots + window_pkts * per_packet +
-		chunks * (sizeof(struct wh_chunk) + 8 * sizeof(uint64_t));
+	       chunks * (sizeof(struct wh_chunk) + 8 * sizeof(uint64_t));
 }

@@ -31,7 +31,7 @@ enum wh_role {
 };
 
 enum wh_phase {
-	WH_PHASE_OPENING,   /* transmitter: OPEN is out */
+	WH_PHASE_OPENING, /* transmitter: OPEN is out */
 	WH_PHASE_RUNNING,
 	WH_PHASE_RELEASING, /* the outcome is known here; the peer is still to be told */
 	WH_PHASE_CLOSED,
@@ -52,50 +52,50 @@ const char *wh_limit_name(enum wh_limit limit);
 struct wh_session_config {
 	uint64_t hz;
 	const struct wh_profile *profile;
-	uint32_t payload_bytes;      /* of a full data packet */
-	uint32_t packet_bytes;       /* a full packet as IP counts it: the papers' MTU */
-	uint32_t wire_bytes;         /* a full packet on the wire, Ethernet overhead counted */
+	uint32_t payload_bytes; /* of a full data packet */
+	uint32_t packet_bytes;  /* a full packet as IP counts it: the papers' MTU */
+	uint32_t wire_bytes;    /* a full packet on the wire, Ethernet overhead counted */
 	uint32_t chunk_bytes;
-	uint32_t chunks;             /* buffers of this end */
-	uint8_t *chunk_memory;       /* chunks * chunk_bytes, aligned to WH_CHUNK_ALIGN */
-	uint32_t window_pkts;        /* a power of two */
-	uint64_t rate_bps;           /* see struct wh_control_config */
-	uint32_t burst_pkts;         /* the pacer's */
+	uint32_t chunks;       /* buffers of this end */
+	uint8_t *chunk_memory; /* chunks * chunk_bytes, aligned to WH_CHUNK_ALIGN */
+	uint32_t window_pkts;  /* a power of two */
+	uint64_t rate_bps;     /* see struct wh_control_config */
+	uint32_t burst_pkts;   /* the pacer's */
 	struct wh_udt_options udt;
-	bool trend_one_way;          /* delay trend by one-way delay, not RTT (udt.txt V) */
-	uint64_t initial_rtt_ns;     /* until measured */
-	uint64_t peer_timeout_ns;    /* silence after which the peer is gone */
-	uint64_t stall_timeout_ns;   /* no progress for so long ends the connection */
-	uint64_t seed;               /* of serials */
+	bool trend_one_way;        /* delay trend by one-way delay, not RTT (udt.txt V) */
+	uint64_t initial_rtt_ns;   /* until measured */
+	uint64_t peer_timeout_ns;  /* silence after which the peer is gone */
+	uint64_t stall_timeout_ns; /* no progress for so long ends the connection */
+	uint64_t seed;             /* of serials */
 };
 
 /* udt.txt's options, timeouts of 30 s, 100 ms of RTT: the caller fills in the rest. */
 void wh_session_config_init(struct wh_session_config *config);
 
 struct wh_session_stats {
-	uint64_t sent_pkts;            /* data, retransmissions too */
+	uint64_t sent_pkts; /* data, retransmissions too */
 	uint64_t retransmitted_pkts;
-	uint64_t received_pkts;        /* data, new */
-	uint64_t received_bytes;       /* payload, new */
+	uint64_t received_pkts;  /* data, new */
+	uint64_t received_bytes; /* payload, new */
 	uint64_t duplicate_pkts;
 	uint64_t control_sent_pkts;
 	uint64_t control_received_pkts;
-	uint64_t control_stale_pkts;   /* overtaken by a later one: dropped */
-	uint64_t control_full_pkts;    /* no room in a FIFO: dropped */
-	uint64_t bad_pkts;             /* contradict the connection: dropped, see reasons */
-	uint64_t bad_window_pkts;      /* of these: serial or chunk beyond what was offered */
-	uint64_t bad_place_pkts;       /* of these: chunk, index, k or length contradict */
-	uint64_t bad_unexpected_pkts;  /* of these: a type that this end does not take */
+	uint64_t control_stale_pkts;  /* overtaken by a later one: dropped */
+	uint64_t control_full_pkts;   /* no room in a FIFO: dropped */
+	uint64_t bad_pkts;            /* contradict the connection: dropped, see reasons */
+	uint64_t bad_window_pkts;     /* of these: serial or chunk beyond what was offered */
+	uint64_t bad_place_pkts;      /* of these: chunk, index, k or length contradict */
+	uint64_t bad_unexpected_pkts; /* of these: a type that this end does not take */
 	uint64_t losses_detected_pkts;
-	uint64_t naks;                 /* sent or received */
-	uint64_t delay_warnings;       /* sent or received */
-	uint64_t acked_bytes;          /* transmitter: payload acknowledged */
-	uint64_t exp_events;           /* the peer was silent for longer than expected */
+	uint64_t naks;           /* sent or received */
+	uint64_t delay_warnings; /* sent or received */
+	uint64_t acked_bytes;    /* transmitter: payload acknowledged */
+	uint64_t exp_events;     /* the peer was silent for longer than expected */
 	uint64_t stalls;
 	uint64_t limit_tsc[WH_LIMITS];
-	uint64_t first_sent_tsc;       /* of data; 0: none yet */
+	uint64_t first_sent_tsc; /* of data; 0: none yet */
 	uint64_t first_received_tsc;
-	uint64_t outcome_tsc;          /* when the outcome was known here */
+	uint64_t outcome_tsc; /* when the outcome was known here */
 };
 
 struct wh_session; /* internal.h */
@@ -105,8 +105,7 @@ struct wh_session; /* internal.h */
  * how the peer will address it. NULL: no memory.
  */
 struct wh_session *wh_session_open(const struct wh_session_config *config, uint64_t now_tsc,
-	uint32_t local_lci, const struct wh_address *peer, const char *name,
-	uint64_t object_bytes);
+	uint32_t local_lci, const struct wh_address *peer, const char *name, uint64_t object_bytes);
 
 /* The receiver's end for a confirmed handshake; rtt_tsc is what the cookie's age says. */
 struct wh_session *wh_session_accept(const struct wh_session_config *config, uint64_t now_tsc,
@@ -148,8 +147,7 @@ uint32_t wh_session_output(
 uint64_t wh_session_deadline(const struct wh_session *session);
 
 /* Ends it now; the peer is told. Statuses from WH_STATUS_MISMATCH on. */
-void wh_session_abort(
-	struct wh_session *session, uint64_t now_tsc, enum wh_release_status status);
+void wh_session_abort(struct wh_session *session, uint64_t now_tsc, enum wh_release_status status);
 
 /* Receiver: the writer is done with everything, or failed. */
 void wh_session_sink_done(

@@ -53,8 +53,8 @@ static uint32_t send_control(
 	return sent;
 }
 
-static void write_data(struct wh_session *s, uint64_t now_tsc, uint64_t serial, uint8_t flags,
-	struct wh_out *out)
+static void write_data(
+	struct wh_session *s, uint64_t now_tsc, uint64_t serial, uint8_t flags, struct wh_out *out)
 {
 	struct wh_transmitter *tx = &s->tx;
 	struct wh_sent_record *record = wh_sent_table_record(&tx->table, serial);
@@ -72,8 +72,8 @@ static void write_data(struct wh_session *s, uint64_t now_tsc, uint64_t serial, 
 		.chunk = (uint32_t)chunk->number,
 		.index = record->index,
 		.k = (uint16_t)tx->tx_chunk[record->chunk_slot].packets,
-		.payload_bytes = (uint16_t)wh_min_u64(
-			s->config.payload_bytes, chunk->bytes - offset),
+		.payload_bytes =
+			(uint16_t)wh_min_u64(s->config.payload_bytes, chunk->bytes - offset),
 		.transmission = tx->transmission++,
 		.stamp_us = wh_session_now_us(s, now_tsc),
 	};
@@ -128,8 +128,8 @@ static uint8_t pair_flags(struct wh_session *s, uint64_t serial, uint32_t room)
 }
 
 /* Sends data while it may; returns why it stopped. */
-static enum wh_limit send_data(struct wh_session *s, uint64_t now_tsc, struct wh_out *out,
-	uint32_t count, uint32_t *sent)
+static enum wh_limit send_data(
+	struct wh_session *s, uint64_t now_tsc, struct wh_out *out, uint32_t count, uint32_t *sent)
 {
 	struct wh_transmitter *tx = &s->tx;
 	uint64_t serial;

@@ -57,8 +57,7 @@ enum wh_limit wh_session_limited_by(const struct wh_session *s)
 	for (uint32_t i = 0; i < WH_LIMITS; i++)
 		share_tsc[i] = s->stats.limit_tsc[i];
 	share_tsc[WH_LIMIT_CPU] += s->tx.pacer.forfeited_tsc;
-	share_tsc[WH_LIMIT_RATE] -=
-		wh_min_u64(share_tsc[WH_LIMIT_RATE], s->tx.pacer.forfeited_tsc);
+	share_tsc[WH_LIMIT_RATE] -= wh_min_u64(share_tsc[WH_LIMIT_RATE], s->tx.pacer.forfeited_tsc);
 	for (uint32_t i = 0; i < WH_LIMITS; i++)
 		if (share_tsc[i] > share_tsc[most])
 			most = (enum wh_limit)i;
@@ -115,12 +114,11 @@ static void check_transmitter(const struct wh_session *s, bool deep)
 	WH_ASSERT(table->admitted_end - table->lower <= table->size);
 	/* New packets leave in order: what is admitted is sent, or waits in fresh. */
 	WH_ASSERT(tx->sent_end + fresh_pkts == table->admitted_end);
-	WH_ASSERT(tx->acked_pkts ==
-		table->lower - s->params.first_serial + table->acked_above);
+	WH_ASSERT(tx->acked_pkts == table->lower - s->params.first_serial + table->acked_above);
 	WH_ASSERT(tx->decision.window_pkts >= 1);
 	WH_ASSERT(!tx->pair_open);
 	WH_ASSERT(s->stats.sent_pkts ==
-		tx->sent_end - s->params.first_serial + s->stats.retransmitted_pkts);
+		  tx->sent_end - s->params.first_serial + s->stats.retransmitted_pkts);
 	if (!deep)
 		return;
 	wh_sent_table_check(table);
@@ -137,7 +135,7 @@ static void check_transmitter(const struct wh_session *s, bool deep)
 		unacked_pkts -= tx->tx_chunk[tx->open_chunk->slot].packets - tx->open_index;
 	WH_ASSERT(unacked_pkts == wh_sent_table_unacked(table));
 	WH_ASSERT(busy_chunks + wh_fifo_count(&tx->free) + wh_fifo_count(&tx->ready) <=
-		s->config.chunks + 1);
+		  s->config.chunks + 1);
 }
 
 static void check_receiver(const struct wh_session *s, bool deep)
@@ -152,7 +150,7 @@ static void check_receiver(const struct wh_session *s, bool deep)
 	WH_ASSERT(rx->spares <= s->config.chunks);
 	/* What is below highest_end has arrived or is in the loss list, never both. */
 	WH_ASSERT(s->stats.received_pkts + rx->losses.lost_pkts ==
-		table->highest_end - s->params.first_serial);
+		  table->highest_end - s->params.first_serial);
 	if (!deep)
 		return;
 	wh_recv_table_check(table);
@@ -170,14 +168,14 @@ static void check_receiver(const struct wh_session *s, bool deep)
 		WH_ASSERT(entry->have <= entry->k && entry->k <= s->chunk_packets);
 		WH_ASSERT(entry->buffer->number >= rx->next_deliver);
 	}
-	WH_ASSERT(rx->spares + filling + (rx->next_deliver - rx->recycled_count) ==
-		s->config.chunks);
+	WH_ASSERT(
+		rx->spares + filling + (rx->next_deliver - rx->recycled_count) == s->config.chunks);
 }
 
 void wh_session_check(const struct wh_session *s, bool deep)
 {
 	WH_ASSERT((s->outcome == WH_STATUS_PENDING) ==
-		(s->phase == WH_PHASE_OPENING || s->phase == WH_PHASE_RUNNING));
+		  (s->phase == WH_PHASE_OPENING || s->phase == WH_PHASE_RUNNING));
 	if (s->role == WH_TRANSMITTER)
 		check_transmitter(s, deep);
 	else

@@ -11,10 +11,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <liburing.h>
-#include <linux/magic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/vfs.h>
 
 #include "base/assert.h"
 
@@ -33,21 +31,10 @@ static inline bool wh_try_again(int rc)
 	return rc == -EAGAIN || rc == -EINTR;
 }
 
-/*
- * tmpfs accepts O_DIRECT (since Linux 6.6) and copies all the same. io_uring then takes writes for
- * independent, and its threads fight for the file's lock: several times slower than buffered.
- */
-static inline bool wh_file_in_memory(int fd)
-{
-	struct statfs system;
-
-	return fstatfs(fd, &system) == 0 && system.f_type == TMPFS_MAGIC;
-}
-
 /* Sets the flags of an open file to O_DIRECT, or to none; whether O_DIRECT is on now. */
 static inline bool wh_file_direct(int fd, bool direct)
 {
-	if (direct && !wh_file_in_memory(fd) && fcntl(fd, F_SETFL, O_DIRECT) == 0)
+	if (direct && fcntl(fd, F_SETFL, O_DIRECT) == 0)
 		return true;
 	fcntl(fd, F_SETFL, 0);
 	return false;

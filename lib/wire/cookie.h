@@ -25,9 +25,8 @@ void wh_cookie_make(uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHAS
 
 /* True when made by this key for this peer and these parameters, at most lifetime_us ago;
  * *age_us then says how long ago. */
-bool wh_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES],
-	const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t now_us, uint64_t lifetime_us,
-	const struct wh_address *peer, uint32_t acceptor_lci, const struct wh_open_params *params,
-	uint64_t *age_us);
+bool wh_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],
+	uint64_t now_us, uint64_t lifetime_us, const struct wh_address *peer, uint32_t acceptor_lci,
+	const struct wh_open_params *params, uint64_t *age_us);
 
 #endif

@@ -16,10 +16,10 @@
 
 #include "wire/packet.h"
 
-#define WH_ETHER_BYTES 14
-#define WH_IPV4_BYTES  20
-#define WH_IPV6_BYTES  40
-#define WH_UDP_BYTES   8
+#define WH_ETHER_BYTES     14
+#define WH_IPV4_BYTES      20
+#define WH_IPV6_BYTES      40
+#define WH_UDP_BYTES       8
 #define WH_ENCAP_BYTES_MAX (WH_ETHER_BYTES + WH_IPV6_BYTES + WH_UDP_BYTES)
 
 /* Preamble 8, frame check sequence 4, gap 12: on the wire, not in the frame. */
@@ -54,12 +54,12 @@ struct wh_encap {
 enum wh_encap_reason {
 	WH_ENCAP_OK = 0,
 	WH_ENCAP_SHORT,
-	WH_ENCAP_NOT_IP,       /* another EtherType */
-	WH_ENCAP_BAD_IP,       /* version, header length, header sum or total length */
+	WH_ENCAP_NOT_IP, /* another EtherType */
+	WH_ENCAP_BAD_IP, /* version, header length, header sum or total length */
 	WH_ENCAP_FRAGMENT,
 	WH_ENCAP_NOT_UDP,
-	WH_ENCAP_BAD_UDP,      /* length or checksum */
-	WH_ENCAP_NOT_OURS,     /* another address or port */
+	WH_ENCAP_BAD_UDP,  /* length or checksum */
+	WH_ENCAP_NOT_OURS, /* another address or port */
 	WH_ENCAP_REASONS,
 };
 

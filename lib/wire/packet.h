@@ -74,14 +74,14 @@ enum wh_packet_flag {
 	WH_FLAG_RETRANSMISSION = 1 << 0, /* data, repair */
 	WH_FLAG_PAIR_FIRST = 1 << 1,     /* data: next packet follows back to back, udt.txt III C */
 	WH_FLAG_PAIR_SECOND = 1 << 2,
-	WH_FLAG_PROBE_ECHO = 1 << 0,     /* probe: this is the answer */
+	WH_FLAG_PROBE_ECHO = 1 << 0, /* probe: this is the answer */
 };
 
 /* Why a byte string is not a packet. Names in wh_wire_reason_name(). */
 enum wh_wire_reason {
 	WH_WIRE_OK = 0,
-	WH_WIRE_SHORT,    /* shorter than its type needs */
-	WH_WIRE_LONG,     /* longer than its type may be */
+	WH_WIRE_SHORT, /* shorter than its type needs */
+	WH_WIRE_LONG,  /* longer than its type may be */
 	WH_WIRE_VERSION_UNKNOWN,
 	WH_WIRE_TYPE_UNKNOWN,
 	WH_WIRE_FLAGS,    /* not defined for the type, or contradicting */
@@ -131,12 +131,12 @@ struct wh_rcv_state {
 	uint64_t received_pkts; /* new ones, ever */
 	uint64_t duplicate_pkts;
 	uint64_t bad_pkts;
-	uint32_t chunk_upper;     /* buffers available: first chunk number there is no buffer for */
-	uint32_t queued_chunks;   /* whole, waiting for the writer */
-	uint32_t buffer_chunks;   /* all buffers of the connection */
-	uint32_t arrival_pps;     /* AS of udt.txt (1); 0: unknown */
-	uint32_t capacity_pps;    /* NB of udt.txt (6); 0: unknown */
-	uint32_t rtt_us;          /* smoothed; 0: not measured yet */
+	uint32_t chunk_upper;   /* buffers available: first chunk number there is no buffer for */
+	uint32_t queued_chunks; /* whole, waiting for the writer */
+	uint32_t buffer_chunks; /* all buffers of the connection */
+	uint32_t arrival_pps;   /* AS of udt.txt (1); 0: unknown */
+	uint32_t capacity_pps;  /* NB of udt.txt (6); 0: unknown */
+	uint32_t rtt_us;        /* smoothed; 0: not measured yet */
 	uint32_t rtt_var_us;
 	uint16_t n_holes;
 	struct wh_range holes[WH_RANGES_MAX]; /* offsets from cover_first; ascending, apart */
@@ -151,14 +151,14 @@ struct wh_trans_state {
 };
 
 struct wh_ack2 {
-	uint64_t ack_serial;  /* serial of the receiver state that is echoed */
-	uint64_t lower;       /* acknowledged by it */
-	uint32_t stamp_us;    /* transmitter's clock, for one-way delay (udt.txt V) */
+	uint64_t ack_serial; /* serial of the receiver state that is echoed */
+	uint64_t lower;      /* acknowledged by it */
+	uint32_t stamp_us;   /* transmitter's clock, for one-way delay (udt.txt V) */
 };
 
 struct wh_nak {
-	uint64_t base; /* offsets count from it */
-	uint16_t n_losses; /* at least one */
+	uint64_t base;                         /* offsets count from it */
+	uint16_t n_losses;                     /* at least one */
 	struct wh_range losses[WH_RANGES_MAX]; /* ascending, disjoint */
 };
 
@@ -179,15 +179,15 @@ struct wh_probe {
 
 /* What a connection is to be; the initiator proposes it in OPEN and repeats it in CONFIRM. */
 struct wh_open_params {
-	uint32_t initiator_lci;  /* under which the initiator wants packets; not 0 */
-	uint8_t profile;         /* number in the profile table */
-	uint16_t payload_bytes;  /* multiple of WH_PAYLOAD_ALIGN */
+	uint32_t initiator_lci; /* under which the initiator wants packets; not 0 */
+	uint8_t profile;        /* number in the profile table */
+	uint16_t payload_bytes; /* multiple of WH_PAYLOAD_ALIGN */
 	uint32_t chunk_bytes;
-	uint32_t window_pkts;    /* a power of two: size of both tables */
-	uint32_t period_us;      /* of states; SYN of udt.txt */
+	uint32_t window_pkts; /* a power of two: size of both tables */
+	uint32_t period_us;   /* of states; SYN of udt.txt */
 	uint64_t first_serial;
-	uint64_t object_bytes;   /* expected size of the stream */
-	uint16_t name_bytes;     /* no NUL inside; decoding puts one after */
+	uint64_t object_bytes; /* expected size of the stream */
+	uint16_t name_bytes;   /* no NUL inside; decoding puts one after */
 	char name[WH_NAME_BYTES_MAX + 1];
 };
 
@@ -200,8 +200,8 @@ struct wh_open {
 };
 
 struct wh_accept {
-	uint32_t acceptor_lci;  /* under which the acceptor wants packets; not 0 unless refused */
-	uint32_t stamp_us;      /* echo of the OPEN's, for a first RTT */
+	uint32_t acceptor_lci; /* under which the acceptor wants packets; not 0 unless refused */
+	uint32_t stamp_us;     /* echo of the OPEN's, for a first RTT */
 	uint8_t cookie[WH_COOKIE_BYTES];
 	uint32_t buffer_chunks; /* that the acceptor will have */
 	uint8_t refused;        /* enum wh_release_status; 0: welcome */
@@ -239,11 +239,11 @@ enum wh_release_status {
 const char *wh_release_status_name(enum wh_release_status status);
 
 struct wh_release {
-	uint8_t stage;         /* enum wh_release_stage */
-	uint8_t status;        /* enum wh_release_status */
-	uint64_t chunks;       /* of the whole stream; up to WH_CHUNK_NUMBER_MAX + 1 */
+	uint8_t stage;   /* enum wh_release_stage */
+	uint8_t status;  /* enum wh_release_status */
+	uint64_t chunks; /* of the whole stream; up to WH_CHUNK_NUMBER_MAX + 1 */
 	uint64_t total_bytes;
-	uint64_t serial_end;   /* one past the last serial */
+	uint64_t serial_end; /* one past the last serial */
 	struct wh_digest digest;
 };
 
@@ -276,8 +276,7 @@ enum wh_wire_reason wh_packet_check(const struct wh_packet *packet);
  * Decodes one packet; *packet is defined only when WH_WIRE_OK is returned. Data packets touch
  * only their own few members of *packet, so the union's size costs nothing.
  */
-enum wh_wire_reason wh_packet_decode(
-	const uint8_t *bytes, size_t length, struct wh_packet *packet);
+enum wh_wire_reason wh_packet_decode(const uint8_t *bytes, size_t length, struct wh_packet *packet);
 
 /*
  * Encodes any packet but data and repair into `room` bytes, tag included; returns its length.

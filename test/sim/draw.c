@@ -36,8 +36,8 @@ static void draw_loss(struct wh_prng *prng, struct wh_path_config *path)
 			.loss_bad = wh_prng_unit(prng),
 		};
 	} else {
-		path->loss = one_in(prng, 2) ? 0.2 * wh_prng_unit(prng) :
-					       pow(10, -1 - 5 * wh_prng_unit(prng));
+		path->loss = one_in(prng, 2) ? 0.2 * wh_prng_unit(prng)
+					     : pow(10, -1 - 5 * wh_prng_unit(prng));
 	}
 	if (one_in(prng, 8))
 		path->bit_error = pow(10, -6 - 4 * wh_prng_unit(prng));
@@ -108,14 +108,14 @@ static void draw_object(struct wh_prng *prng, struct wh_world_config *config)
 		config->object_bytes = edges[wh_prng_below(prng, 5)];
 	} else if (one_in(prng, 10)) {
 		config->object_bytes = config->chunk_bytes * (1 + wh_prng_below(prng, 4)) - 1 +
-			wh_prng_below(prng, 3);
+				       wh_prng_below(prng, 3);
 	} else {
 		config->object_bytes = log_uniform(prng, 1, 3000) * payload_bytes -
-			wh_prng_below(prng, payload_bytes);
+				       wh_prng_below(prng, payload_bytes);
 	}
 	/* A buffer per round trip is all that a small receiver takes: bound the round trips. */
 	uint64_t buffer_bytes = (uint64_t)config->chunk_bytes *
-		wh_min_u64(config->chunks_sender, config->chunks_receiver);
+				wh_min_u64(config->chunks_sender, config->chunks_receiver);
 
 	config->object_bytes = wh_min_u64(config->object_bytes, 60 * buffer_bytes);
 }
@@ -125,25 +125,27 @@ static uint64_t time_limit_ns(const struct wh_world_config *config, uint64_t rtt
 {
 	uint32_t payload_bytes = wh_encap_payload_bytes(WH_IPV4, config->mtu_bytes);
 	uint64_t buffer_bytes = (uint64_t)config->chunk_bytes *
-		wh_min_u64(config->chunks_sender, config->chunks_receiver);
+				wh_min_u64(config->chunks_sender, config->chunks_receiver);
 	uint64_t window_bytes = (uint64_t)config->window_pkts * payload_bytes;
 	uint64_t round_trips =
 		8 * (1 + config->object_bytes / wh_min_u64(buffer_bytes, window_bytes));
 	uint64_t slowest_bps = config->forward.rate_bps / 4;
 	uint64_t wire_ns = wh_muldiv_u64(config->object_bytes, 8 * WH_NS_PER_S, slowest_bps);
-	uint64_t writer_ns = config->writer_rest_ns *
-		(4 + config->object_bytes / config->chunk_bytes);
+	uint64_t writer_ns =
+		config->writer_rest_ns * (4 + config->object_bytes / config->chunk_bytes);
 
 	/*
 	 * A slow start that a loss ended early leaves UDT with its least window, which (1) widens
 	 * by next to nothing as long as there are fewer packets than SYNs in a round trip.
 	 */
 	uint64_t packets = config->object_bytes / wh_min_u64(payload_bytes, config->chunk_bytes);
-	uint64_t crawl_ns = config->send_rate_bps != 0 ? 0 :
-		packets / WH_UDT_LEAST_WINDOW * (rtt_ns + 20 * MS) + 300 * WH_NS_PER_S;
+	uint64_t crawl_ns =
+		config->send_rate_bps != 0
+			? 0
+			: packets / WH_UDT_LEAST_WINDOW * (rtt_ns + 20 * MS) + 300 * WH_NS_PER_S;
 
 	return config->heal_ns + round_trips * (rtt_ns + 20 * MS) + 2 * wire_ns + writer_ns +
-		crawl_ns + 100 * WH_NS_PER_S;
+	       crawl_ns + 100 * WH_NS_PER_S;
 }
 
 void wh_draw_world(uint64_t seed, struct wh_world_config *config)

@@ -45,28 +45,27 @@ static bool outcome_allowed(const struct wh_world_config *config, enum wh_releas
 		return sender == WH_STATUS_VERIFIED && receiver == WH_STATUS_VERIFIED;
 	case WH_WORLD_CUT:
 		return (sender == WH_STATUS_VERIFIED || sender == WH_STATUS_PEER_GONE) &&
-			(receiver == WH_STATUS_VERIFIED || receiver == WH_STATUS_PEER_GONE ||
-				receiver == WH_STATUS_PENDING);
+		       (receiver == WH_STATUS_VERIFIED || receiver == WH_STATUS_PEER_GONE ||
+			       receiver == WH_STATUS_PENDING);
 	case WH_WORLD_ABORT_SENDER:
 	case WH_WORLD_ABORT_RECEIVER:
 		return (sender == WH_STATUS_VERIFIED || sender == WH_STATUS_INTERRUPTED ||
 			       sender == WH_STATUS_PEER_GONE) &&
-			(receiver == WH_STATUS_VERIFIED || receiver == WH_STATUS_INTERRUPTED ||
-				receiver == WH_STATUS_PEER_GONE || receiver == WH_STATUS_PENDING);
+		       (receiver == WH_STATUS_VERIFIED || receiver == WH_STATUS_INTERRUPTED ||
+			       receiver == WH_STATUS_PEER_GONE || receiver == WH_STATUS_PENDING);
 	case WH_WORLD_SINK_FULL:
 		return (sender == receiver || sender == WH_STATUS_PEER_GONE) &&
-			(receiver == WH_STATUS_VERIFIED || receiver == WH_STATUS_NO_SPACE);
+		       (receiver == WH_STATUS_VERIFIED || receiver == WH_STATUS_NO_SPACE);
 	case WH_WORLD_SOURCE_STOPS:
 		return sender == receiver &&
-			(sender == WH_STATUS_VERIFIED || sender == WH_STATUS_STALLED);
+		       (sender == WH_STATUS_VERIFIED || sender == WH_STATUS_STALLED);
 	default:
 		return false;
 	}
 }
 
 /* NULL, or what is wrong with this end of the world. */
-static const char *judge(
-	const struct wh_world_config *config, const struct wh_world_result *result)
+static const char *judge(const struct wh_world_config *config, const struct wh_world_result *result)
 {
 	const char *why;
 
@@ -113,8 +112,8 @@ static bool run_seed(const struct options *options, uint64_t seed, struct tally 
 	tally->outcomes[result.sender]++;
 	if (options->verbose || wrong != NULL)
 		printf("seed %" PRIu64 ": %.3f s virtual, sender %s, receiver %s, %" PRIu64
-		       " events, %" PRIu64 " sent, %" PRIu64 " again\n", seed,
-			(double)result.end_ns / 1e9, wh_release_status_name(result.sender),
+		       " events, %" PRIu64 " sent, %" PRIu64 " again\n",
+			seed, (double)result.end_ns / 1e9, wh_release_status_name(result.sender),
 			wh_release_status_name(result.receiver), result.events,
 			result.sender_stats.sent_pkts, result.sender_stats.retransmitted_pkts);
 	if (wrong == NULL)
@@ -239,8 +238,8 @@ int main(int argc, char **argv)
 	printf("sim: seeds %" PRIu64 "..%" PRIu64 ": %" PRIu64 " passed, %" PRIu64
 	       " failed, %d crashed; %.1f M events, %.1f M packet-hops, %" PRIu64
 	       " retransmissions; verified %" PRIu64 ", interrupted %" PRIu64 ", full %" PRIu64
-	       ", stalled %" PRIu64 ", peer gone %" PRIu64 "\n", options.first,
-		options.first + options.seeds - 1, sum.passed, sum.failed, failures,
+	       ", stalled %" PRIu64 ", peer gone %" PRIu64 "\n",
+		options.first, options.first + options.seeds - 1, sum.passed, sum.failed, failures,
 		(double)sum.events / 1e6, (double)sum.packet_hops / 1e6, sum.retransmitted_pkts,
 		sum.outcomes[WH_STATUS_VERIFIED], sum.outcomes[WH_STATUS_INTERRUPTED],
 		sum.outcomes[WH_STATUS_NO_SPACE], sum.outcomes[WH_STATUS_STALLED],

@@ -8,10 +8,10 @@
 #include "base/clock.h"
 #include "session/endpoint.h"
 
-#define ROOM_BYTES  9300 /* of any packet, head and payload */
-#define OUT_BURST   32
-#define TAKE_BURST  32
-#define DEEP_EVERY  4096 /* events between deep checks */
+#define ROOM_BYTES 9300 /* of any packet, head and payload */
+#define OUT_BURST  32
+#define TAKE_BURST 32
+#define DEEP_EVERY 4096 /* events between deep checks */
 
 /* A packet under way. */
 struct parcel {
@@ -160,9 +160,10 @@ struct wh_world *wh_world_create(const struct wh_world_config *config)
 	w->config = *config;
 	w->now_tsc = tsc(w, WH_NS_PER_S); /* no code may take 0 for the start of time */
 	w->sender_address = (struct wh_address){.family = WH_IPV4, .ip = {10, 0, 0, 1}, .port = 1};
-	w->receiver_address = (struct wh_address){.family = WH_IPV4, .ip = {10, 0, 0, 2}, .port = 2};
-	w->sender_memory = aligned_alloc(
-		WH_CHUNK_ALIGN, (size_t)config->chunks_sender * config->chunk_bytes);
+	w->receiver_address =
+		(struct wh_address){.family = WH_IPV4, .ip = {10, 0, 0, 2}, .port = 2};
+	w->sender_memory =
+		aligned_alloc(WH_CHUNK_ALIGN, (size_t)config->chunks_sender * config->chunk_bytes);
 	w->receiver_memory = aligned_alloc(
 		WH_CHUNK_ALIGN, (size_t)config->chunks_receiver * config->chunk_bytes);
 	WH_ASSERT(w->sender_memory != NULL && w->receiver_memory != NULL);
@@ -316,8 +317,9 @@ static int32_t poll_stores(struct wh_world *w)
 	if (done != WH_STORE_RUNNING && !w->sink_told) {
 		w->sink_told = true;
 		wh_session_sink_done(w->receiver, w->now_tsc,
-			done == WH_STORE_OK ? WH_STATUS_VERIFIED :
-			done == WH_STORE_MISMATCH ? WH_STATUS_MISMATCH : WH_STATUS_IO_ERROR);
+			done == WH_STORE_OK         ? WH_STATUS_VERIFIED
+			: done == WH_STORE_MISMATCH ? WH_STATUS_MISMATCH
+						    : WH_STATUS_IO_ERROR);
 		work++;
 	}
 	return work;
@@ -391,8 +393,8 @@ static void check(struct wh_world *w)
 
 static bool both_closed(const struct wh_world *w)
 {
-	bool receiver_closed = w->receiver == NULL ||
-		wh_session_phase(w->receiver) == WH_PHASE_CLOSED;
+	bool receiver_closed =
+		w->receiver == NULL || wh_session_phase(w->receiver) == WH_PHASE_CLOSED;
 
 	return wh_session_phase(w->sender) == WH_PHASE_CLOSED && receiver_closed;
 }
@@ -456,7 +458,7 @@ void wh_world_result(struct wh_world *w, struct wh_world_result *result)
 		return;
 	result->receiver = wh_session_outcome(w->receiver);
 	result->receiver_stats = *wh_session_stats(w->receiver);
-	result->pattern_ok = atomic_load_explicit(&w->writer->done, memory_order_acquire) ==
-		WH_STORE_OK;
+	result->pattern_ok =
+		atomic_load_explicit(&w->writer->done, memory_order_acquire) == WH_STORE_OK;
 	result->object_bytes = w->writer->bytes;
 }

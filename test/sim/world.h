@@ -18,11 +18,11 @@
 /* What is to happen besides the transfer. */
 enum wh_world_event {
 	WH_WORLD_NOTHING,
-	WH_WORLD_CUT,           /* both directions fall silent for good */
-	WH_WORLD_ABORT_SENDER,  /* an operator interrupts the transmitter ... */
-	WH_WORLD_ABORT_RECEIVER,/* ... or the receiver */
-	WH_WORLD_SINK_FULL,     /* the writer reports a full disk */
-	WH_WORLD_SOURCE_STOPS,  /* the reader hangs for good */
+	WH_WORLD_CUT,            /* both directions fall silent for good */
+	WH_WORLD_ABORT_SENDER,   /* an operator interrupts the transmitter ... */
+	WH_WORLD_ABORT_RECEIVER, /* ... or the receiver */
+	WH_WORLD_SINK_FULL,      /* the writer reports a full disk */
+	WH_WORLD_SOURCE_STOPS,   /* the reader hangs for good */
 	WH_WORLD_EVENTS,
 };
 
@@ -32,7 +32,7 @@ struct wh_world_config {
 	const struct wh_profile *profile;
 	struct wh_udt_options udt;
 	bool trend_one_way;
-	uint64_t send_rate_bps;     /* of `fixed`, and upper bound of others; 0: none */
+	uint64_t send_rate_bps; /* of `fixed`, and upper bound of others; 0: none */
 	uint32_t mtu_bytes;
 	uint32_t chunk_bytes;
 	uint32_t chunks_sender;
@@ -40,28 +40,28 @@ struct wh_world_config {
 	uint32_t window_pkts;
 	uint32_t burst_pkts;
 	uint64_t object_bytes;
-	uint64_t writer_rest_ns;    /* the writer is polled only this often; 0: whenever */
+	uint64_t writer_rest_ns; /* the writer is polled only this often; 0: whenever */
 	struct wh_path_config forward;
 	struct wh_path_config reverse;
-	uint64_t heal_ns;           /* from then on both directions are clean; never: UINT64_MAX */
+	uint64_t heal_ns; /* from then on both directions are clean; never: UINT64_MAX */
 	enum wh_world_event event;
 	uint64_t event_ns;
-	uint64_t limit_ns;          /* by then both ends must be closed */
-	bool check_deep;            /* walk all tables now and then */
+	uint64_t limit_ns; /* by then both ends must be closed */
+	bool check_deep;   /* walk all tables now and then */
 };
 
 struct wh_world_result {
 	bool in_time;
 	enum wh_release_status sender;
 	enum wh_release_status receiver;
-	bool pattern_ok;            /* the writer found every byte right */
-	uint64_t object_bytes;      /* that the writer took */
+	bool pattern_ok;       /* the writer found every byte right */
+	uint64_t object_bytes; /* that the writer took */
 	uint64_t end_ns;
 	uint64_t events;
-	uint64_t packet_hops;       /* packets that entered a direction */
+	uint64_t packet_hops; /* packets that entered a direction */
 	struct wh_session_stats sender_stats;
 	struct wh_session_stats receiver_stats;
-	enum wh_limit stalled_by;   /* of the sender, when it ended */
+	enum wh_limit stalled_by; /* of the sender, when it ended */
 };
 
 struct wh_world;

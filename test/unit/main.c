@@ -11,7 +11,8 @@ void wh_assert_near(double actual, double expected, double share, const char *fi
 	bool near_enough = fabs(actual - expected) <= share * fabs(expected);
 	char condition[128];
 
-	snprintf(condition, sizeof(condition), "%.9g is within %g of %.9g", actual, share, expected);
+	snprintf(
+		condition, sizeof(condition), "%.9g is within %g of %.9g", actual, share, expected);
 	CU_assertImplementation(near_enough, (unsigned int)line, condition, file, "", CU_FALSE);
 }
 
