@@ -17,6 +17,9 @@
 #define MTU_MIN 1280 /* control packets must fit: WH_CONTROL_BYTES_MAX */
 #define MTU_MAX 9000
 
+#define LOSS_NOT_GIVEN -1.0
+#define LOSS_DEFAULT   1e-4 /* where no other model of loss is asked for */
+
 enum option_id {
 	OPT_SIZE = 256,
 	OPT_FILE,
@@ -87,7 +90,7 @@ static void print_help(void)
 	       "  --rtt TIME         both ways: 100ms, 20us, 1s (100ms)\n"
 	       "  --queue SIZE|Np    what may wait before the line: bytes, or packets as 500p\n"
 	       "                     (one bandwidth-delay product, at least 10 packets)\n"
-	       "  --loss SHARE       of packets: 0.01%%, 1e-4 (0)\n"
+	       "  --loss SHARE       of packets: 0.01%%, 1e-4, 0 (0.01%%)\n"
 	       "  --loss-model M     bernoulli; ge:P,R[,H[,K]] for Gilbert-Elliott bursts;\n"
 	       "                     ber:E for bit errors (bernoulli)\n"
 	       "  --reorder SHARE    of packets that are overtaken (0)\n"
@@ -288,6 +291,10 @@ static int complete(struct wh_demo_options *options)
 	uint32_t wire_bytes =
 		wh_encap_wire_bytes(WH_IPV4, wh_encap_payload_bytes(WH_IPV4, options->mtu_bytes));
 
+	if (path->loss == LOSS_NOT_GIVEN)
+		path->loss = path->loss_model == WH_LOSS_BERNOULLI && path->bit_error == 0
+				     ? LOSS_DEFAULT
+				     : 0;
 	if (path->loss > 0 && path->loss_model == WH_LOSS_GILBERT_ELLIOTT) {
 		wh_complain("--loss and --loss-model ge contradict; "
 			    "ge:P,R,H,K says it all, for example --loss-model ge:0.001,0.2");
@@ -322,7 +329,7 @@ int wh_demo_options_parse(int argc, char **argv, struct wh_demo_options *options
 		.udt = defaults.udt,
 		.mtu_bytes = MTU_MAX,
 		.rtt_ns = 100000000,
-		.forward = {.rate_bps = UINT64_C(10000000000)},
+		.forward = {.rate_bps = UINT64_C(10000000000), .loss = LOSS_NOT_GIVEN},
 		.seed = 1,
 		.burst_pkts = 32,
 		.stall_timeout_ns = defaults.stall_timeout_ns,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "demo_report.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include <jansson.h>
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/units.h"
 #include "store/store.h"
@@ -90,6 +90,13 @@ static uint64_t dropped_pkts(const struct wh_path_stats *path)
 	return sum;
 }
 
+/* Delivered by the line and not taken: as on a NIC that runs out of descriptors. */
+static uint64_t dropped_at_receiver(const struct wh_demo_result *result)
+{
+	return result->forward_lambda.dropped_pkts[WH_LAMBDA_DROP_RING_FULL] +
+	       result->forward_lambda.dropped_pkts[WH_LAMBDA_DROP_NO_MBUF];
+}
+
 static double goodput_bps(const struct wh_demo_result *result)
 {
 	return result->verified && result->seconds > 0 ? (double)result->bytes * 8 / result->seconds
@@ -131,6 +138,9 @@ static void print_packet_rows(const struct wh_demo_result *result)
 		result->forward.dropped_pkts[WH_PATH_DROP_OUTAGE],
 		result->forward.dropped_pkts[WH_PATH_DROP_BIT_ERROR],
 		result->forward.corrupted_pkts, result->forward.reordered_pkts);
+	if (dropped_at_receiver(result) > 0)
+		row("lost at the end", "%" PRIu64 ": this machine did not take them fast enough",
+			dropped_at_receiver(result));
 }
 
 void wh_demo_print_table(const struct wh_demo_result *result)
@@ -181,42 +191,72 @@ static json_t *digest_json(const struct wh_demo_result *result)
 
 static json_t *packets_json(const struct wh_demo_result *result)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "sent",
-		(json_int_t)result->sender.sent_pkts, "retransmitted",
-		(json_int_t)result->sender.retransmitted_pkts, "duplicates",
-		(json_int_t)result->receiver.duplicate_pkts, "dropped_by_path",
-		(json_int_t)dropped_pkts(&result->forward), "bad", (json_int_t)result->bad_pkts,
-		"received", (json_int_t)result->receiver.received_pkts, "dropped_on_return",
-		(json_int_t)dropped_pkts(&result->reverse), "naks",
-		(json_int_t)result->receiver.naks);
+	/* clang-format off */
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+		"sent", (json_int_t)result->sender.sent_pkts,
+		"retransmitted", (json_int_t)result->sender.retransmitted_pkts,
+		"duplicates", (json_int_t)result->receiver.duplicate_pkts,
+		"dropped_by_path", (json_int_t)dropped_pkts(&result->forward),
+		"bad", (json_int_t)result->bad_pkts,
+		"received", (json_int_t)result->receiver.received_pkts,
+		"dropped_at_receiver", (json_int_t)dropped_at_receiver(result),
+		"dropped_on_return", (json_int_t)dropped_pkts(&result->reverse),
+		"naks", (json_int_t)result->receiver.naks);
+	/* clang-format on */
 }
 
-int wh_demo_print_json(const struct wh_demo_result *result)
+static json_t *path_json(const struct wh_demo_options *options)
+{
+	/* clang-format off */
+	return json_pack("{s:I, s:I, s:f, s:I, s:f, s:I, s:I}",
+		"rate_bps", (json_int_t)options->forward.rate_bps,
+		"rtt_ns", (json_int_t)options->rtt_ns,
+		"loss", options->loss,
+		"seed", (json_int_t)options->seed,
+		"bit_error", options->forward.bit_error,
+		"queue_bytes", (json_int_t)options->forward.queue_bytes,
+		"queue_packets", (json_int_t)options->forward.queue_pkts);
+	/* clang-format on */
+}
+
+static json_t *lateness_json(const struct wh_demo_result *result)
+{
+	/* clang-format off */
+	return json_pack("{s:I, s:I, s:I}",
+		"p50", (json_int_t)lateness_ns(result, 0.5),
+		"p99", (json_int_t)lateness_ns(result, 0.99),
+		"p999", (json_int_t)lateness_ns(result, 0.999));
+	/* clang-format on */
+}
+
+void wh_demo_print_json(const struct wh_demo_result *result)
 {
 	const struct wh_demo_options *options = result->options;
+	/* clang-format off */
 	json_t *object = json_pack(
-		"{s:s, s:b, s:s, s:I, s:f, s:f, s:I, s:{s:I, s:I, s:f, s:I, s:f, s:I},"
-		" s:o, s:o, s:s, s:o, s:I, s:I, s:{s:I, s:I, s:I}, s:I, s:b, s:I}",
-		"verb", "demo", "ok", result->exit_status == 0, "profile", options->profile->name,
-		"bytes", (json_int_t)result->bytes, "seconds", result->seconds, "goodput_bps",
-		goodput_bps(result), "payload_line_bps", (json_int_t)result->plan->payload_line_bps,
-		"path", "rate_bps", (json_int_t)options->forward.rate_bps, "rtt_ns",
-		(json_int_t)options->rtt_ns, "loss", options->loss, "seed",
-		(json_int_t)options->seed, "bit_error", options->forward.bit_error, "queue_bytes",
-		(json_int_t)options->forward.queue_bytes, "packets", packets_json(result), "digest",
-		digest_json(result), "limited_by", wh_limit_name(result->limited_by), "error",
-		result->error[0] == '\0' ? json_null() : json_string(result->error), "mtu",
-		(json_int_t)options->mtu_bytes, "rtt_measured_ns",
-		(json_int_t)wh_tsc_to_ns(result->hz, result->rtt_tsc), "lateness_ns", "p50",
-		(json_int_t)lateness_ns(result, 0.5), "p99", (json_int_t)lateness_ns(result, 0.99),
-		"p999", (json_int_t)lateness_ns(result, 0.999), "memory_bytes",
-		(json_int_t)result->plan->total_bytes, "hugepages", result->hugepages, "lcores",
-		(json_int_t)result->lcores);
+		"{s:s, s:b, s:s, s:I, s:f, s:f, s:I, s:o, s:o, s:o, s:s, s:o, s:I, s:I, s:o, s:I, s:b, s:I}",
+		"verb", "demo",
+		"ok", result->exit_status == 0,
+		"profile", options->profile->name,
+		"bytes", (json_int_t)result->bytes,
+		"seconds", result->seconds,
+		"goodput_bps", goodput_bps(result),
+		"payload_line_bps", (json_int_t)result->plan->payload_line_bps,
+		"path", path_json(options),
+		"packets", packets_json(result),
+		"digest", digest_json(result),
+		"limited_by", wh_limit_name(result->limited_by),
+		"error", result->error[0] == '\0' ? json_null() : json_string(result->error),
+		"mtu", (json_int_t)options->mtu_bytes,
+		"rtt_measured_ns", (json_int_t)wh_tsc_to_ns(result->hz, result->rtt_tsc),
+		"lateness_ns", lateness_json(result),
+		"memory_bytes", (json_int_t)result->plan->total_bytes,
+		"hugepages", result->hugepages,
+		"lcores", (json_int_t)result->lcores);
+	/* clang-format on */
 
-	if (object == NULL)
-		return -ENOMEM;
+	WH_ASSERT(object != NULL);
 	json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(12));
 	printf("\n");
 	json_decref(object);
-	return 0;
 }

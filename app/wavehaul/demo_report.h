@@ -57,7 +57,7 @@ void wh_demo_progress_end(struct wh_demo_progress *progress);
 
 void wh_demo_print_table(const struct wh_demo_result *result);
 
-/* One object on stdout. 0 or -ENOMEM. */
-int wh_demo_print_json(const struct wh_demo_result *result);
+/* One object on stdout. */
+void wh_demo_print_json(const struct wh_demo_result *result);
 
 #endif

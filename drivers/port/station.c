@@ -47,13 +47,19 @@ int32_t wh_station_receive(void *state, uint64_t now_tsc)
 {
 	struct wh_station *station = state;
 	struct rte_mbuf *pkts[WH_STATION_BURST];
-	uint16_t count = wh_port_receive(
-		station->config.port, station->config.queue, pkts, WH_STATION_BURST);
+	int32_t received = 0;
+	uint16_t count;
 
-	for (uint16_t i = 0; i < count; i++)
-		take_frame(station, now_tsc, pkts[i]);
-	rte_pktmbuf_free_bulk(pkts, count);
-	return count;
+	/* After a pause of the core several bursts wait, and the ring behind them has an end. */
+	do {
+		count = wh_port_receive(
+			station->config.port, station->config.queue, pkts, WH_STATION_BURST);
+		for (uint16_t i = 0; i < count; i++)
+			take_frame(station, now_tsc, pkts[i]);
+		rte_pktmbuf_free_bulk(pkts, count);
+		received += count;
+	} while (count == WH_STATION_BURST && received < WH_STATION_RECEIVE_MAX);
+	return received;
 }
 
 int32_t wh_station_work(void *state, uint64_t now_tsc)

@@ -20,6 +20,8 @@
 #include "session/endpoint.h"
 
 #define WH_STATION_BURST 32
+#define WH_STATION_RECEIVE_MAX                                                                     \
+	512 /* in one turn of the loop: a whole default ring of descriptors */
 
 struct wh_station_config {
 	struct wh_port *port;

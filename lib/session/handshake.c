@@ -113,6 +113,7 @@ void wh_handshake_accepted(struct wh_session *s, uint64_t now_tsc, const struct 
 	tx->peer_chunk_upper = accept->buffer_chunks;
 	tx->progress_tsc = now_tsc;
 	tx->limit_since_tsc = now_tsc;
+	wh_pacer_idle(&tx->pacer, now_tsc);
 	tx->next_tick_tsc = now_tsc + s->period_tsc;
 	tx->next_trans_state_tsc = now_tsc;
 	s->next_release_tsc = now_tsc;

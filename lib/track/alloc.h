@@ -2,23 +2,38 @@
 #ifndef WH_TRACK_ALLOC_H
 #define WH_TRACK_ALLOC_H
 
-/* Memory of the tables of this room: taken at init, given back by free(), never in between. */
+/* Memory of the tables of this room: taken at init, given back at free, never in between. */
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define WH_TRACK_ALIGN 64 /* a cache line: no entry of a power of two up to this straddles two */
 
-/* Zeroed, and touched: no page fault is left for the packet path. NULL when there is none. */
+/*
+ * Zeroed, aligned; NULL when there is none. By calloc, which takes untouched pages from the
+ * kernel: a session opens on a core that has packets to receive, and to write tens of megabytes
+ * of zeros there would overflow the port's ring. Pages come in one by one as they are used.
+ */
 static inline void *wh_track_alloc(size_t count, size_t entry_bytes)
 {
-	size_t bytes = (count * entry_bytes + WH_TRACK_ALIGN - 1) & ~(size_t)(WH_TRACK_ALIGN - 1);
-	void *memory = aligned_alloc(WH_TRACK_ALIGN, bytes);
+	uint8_t *raw = calloc(1, count * entry_bytes + 2 * WH_TRACK_ALIGN);
 
+	if (raw == NULL)
+		return NULL;
+
+	uintptr_t behind_pointer = (uintptr_t)raw + sizeof(void *);
+	uintptr_t aligned =
+		(behind_pointer + WH_TRACK_ALIGN - 1) & ~(uintptr_t)(WH_TRACK_ALIGN - 1);
+
+	((void **)aligned)[-1] = raw;
+	return (void *)aligned;
+}
+
+static inline void wh_track_free(void *memory)
+{
 	if (memory != NULL)
-		memset(memory, 0, bytes);
-	return memory;
+		free(((void **)memory)[-1]);
 }
 
 #endif

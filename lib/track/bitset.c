@@ -49,7 +49,7 @@ int wh_bitset_init(struct wh_bitset *set, uint32_t size)
 
 void wh_bitset_free(struct wh_bitset *set)
 {
-	free(set->level[0]);
+	wh_track_free(set->level[0]);
 	*set = (struct wh_bitset){0};
 }
 

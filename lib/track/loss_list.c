@@ -50,7 +50,7 @@ int wh_loss_list_init(struct wh_loss_list *list, uint32_t size)
 void wh_loss_list_free(struct wh_loss_list *list)
 {
 	wh_bitset_free(&list->starts);
-	free(list->node);
+	wh_track_free(list->node);
 	list->node = NULL;
 }
 

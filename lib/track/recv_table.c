@@ -25,7 +25,7 @@ int wh_recv_table_init(struct wh_recv_table *table, uint32_t size, uint64_t firs
 
 void wh_recv_table_free(struct wh_recv_table *table)
 {
-	free(table->arrived);
+	wh_track_free(table->arrived);
 	table->arrived = NULL;
 }
 

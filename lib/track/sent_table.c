@@ -33,8 +33,8 @@ int wh_sent_table_init(struct wh_sent_table *table, uint32_t size, uint64_t firs
 
 void wh_sent_table_free(struct wh_sent_table *table)
 {
-	free(table->record);
-	free(table->acked);
+	wh_track_free(table->record);
+	wh_track_free(table->acked);
 	table->record = NULL;
 	table->acked = NULL;
 }
