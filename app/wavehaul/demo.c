@@ -328,8 +328,8 @@ static void gather(struct demo *demo, struct wh_demo_result *result)
 	struct wh_session *receiver = atomic_load(&demo->receiver);
 	const struct wh_lambda *lambda = demo->link.lambda;
 
-	result->bytes = demo->files.bytes;
 	result->verified = wh_session_outcome(demo->sender) == WH_STATUS_VERIFIED;
+	result->bytes = result->verified ? demo->files.bytes : 0;
 	result->digest_known = result->verified;
 	result->digest = *wh_session_digest(demo->sender);
 	result->limited_by = wh_session_limited_by(demo->sender);
@@ -346,6 +346,8 @@ static void gather(struct demo *demo, struct wh_demo_result *result)
 		return;
 	result->receiver = *wh_session_stats(receiver);
 	result->bad_pkts += result->receiver.bad_pkts;
+	if (!result->verified)
+		result->bytes = result->receiver.received_bytes;
 
 	/* From the first data packet sent (an empty file has none) to the last byte verified. */
 	uint64_t from_tsc = result->sender.first_sent_tsc != 0 ? result->sender.first_sent_tsc

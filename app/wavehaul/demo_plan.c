@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/units.h"
+#include "eal.h"
 #include "lambda/lambda.h"
 #include "port/station.h"
 #include "session/session.h"
@@ -46,20 +47,6 @@ static uint64_t available_bytes(void)
 			break;
 	fclose(file);
 	return kib << 10;
-}
-
-/* Hugepages are not in MemAvailable any more. */
-static uint64_t free_hugepage_bytes(void)
-{
-	FILE *file = fopen("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "r");
-	unsigned long long pages = 0;
-
-	if (file == NULL)
-		return 0;
-	if (fscanf(file, "%llu", &pages) != 1)
-		pages = 0;
-	fclose(file);
-	return pages << 21;
 }
 
 static uint64_t mbuf_bytes(const struct wh_plan *plan)
@@ -123,11 +110,9 @@ static uint32_t window_for(const struct wh_plan *plan)
 	uint64_t bytes = (uint64_t)RTE_MAX(plan->sender_chunks, plan->receiver_chunks) *
 			 WH_CHUNK_BYTES_DEFAULT;
 	uint64_t pkts = bytes / plan->payload_bytes;
-	uint32_t window_pkts = WH_WINDOW_PACKETS_MIN;
+	uint64_t window_pkts = rte_align64pow2(RTE_MAX(pkts, (uint64_t)WH_WINDOW_PACKETS_MIN));
 
-	while (window_pkts < pkts && window_pkts < WH_WINDOW_PACKETS_MAX)
-		window_pkts *= 2;
-	return window_pkts;
+	return (uint32_t)RTE_MIN(window_pkts, (uint64_t)WH_WINDOW_PACKETS_MAX);
 }
 
 int wh_plan_make(const struct wh_demo_options *options, struct wh_plan *plan)
@@ -139,7 +124,8 @@ int wh_plan_make(const struct wh_demo_options *options, struct wh_plan *plan)
 	plan_packets(options, plan);
 	plan->budget_bytes = options->memory_bytes != 0
 				     ? options->memory_bytes
-				     : RTE_MAX(available_bytes() / 2, free_hugepage_bytes());
+				     : /* Hugepages are not in MemAvailable any more. */
+				     RTE_MAX(available_bytes() / 2, wh_eal_free_hugepage_bytes());
 	plan->sender_chunks = chunks_for(bdp_bytes, SENDER_ROUND_TRIPS);
 	plan->receiver_chunks = chunks_for(bdp_bytes, RECEIVER_ROUND_TRIPS);
 	plan->window_pkts = window_for(plan);

@@ -234,7 +234,8 @@ void wh_demo_print_json(const struct wh_demo_result *result)
 	const struct wh_demo_options *options = result->options;
 	/* clang-format off */
 	json_t *object = json_pack(
-		"{s:s, s:b, s:s, s:I, s:f, s:f, s:I, s:o, s:o, s:o, s:s, s:o, s:I, s:I, s:o, s:I, s:b, s:I}",
+		"{s:s, s:b, s:s, s:I, s:f, s:f, s:I, s:o, s:o, s:o, s:s, s:o,"
+		" s:I, s:I, s:o, s:I, s:b, s:I}",
 		"verb", "demo",
 		"ok", result->exit_status == 0,
 		"profile", options->profile->name,

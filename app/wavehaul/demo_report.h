@@ -22,7 +22,7 @@ struct wh_demo_result {
 	uint32_t lcores;
 	int exit_status;
 	char error[512]; /* one sentence; "": none */
-	uint64_t bytes;
+	uint64_t bytes;  /* of the file; that arrived, when it failed */
 	double seconds;
 	bool verified;
 	bool digest_known;

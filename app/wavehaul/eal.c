@@ -48,7 +48,7 @@ static void append_split(struct arguments *arguments, const char *text)
 	free(copy);
 }
 
-static uint64_t free_hugepage_bytes(void)
+uint64_t wh_eal_free_hugepage_bytes(void)
 {
 	FILE *file = fopen("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "r");
 	unsigned long long pages = 0;
@@ -109,7 +109,7 @@ static void derive(const struct wh_eal_config *config, bool hugepages, struct ar
 
 int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found)
 {
-	bool hugepages = free_hugepage_bytes() >= config->memory_bytes + EAL_OWN_BYTES;
+	bool hugepages = wh_eal_free_hugepage_bytes() >= config->memory_bytes + EAL_OWN_BYTES;
 	struct arguments arguments = {0};
 
 	WH_ASSERT(config->cpus_max >= 1 && config->cpus_max <= WH_EAL_CPUS_MAX);

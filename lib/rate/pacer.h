@@ -32,8 +32,8 @@ struct wh_pacer {
 	uint32_t burst_pkts;    /* >= 1 */
 	uint64_t burst_fp;      /* burst_pkts intervals: as late as this is too late */
 	uint64_t forfeited_tsc; /* lateness given up */
-	uint64_t lateness
-		[WH_PACER_LATENESS_BUCKETS]; /* [0]: on time; [i]: below 2^i cycles; last: all beyond */
+	/* [0]: on time; [i]: below 2^i cycles; the last: all beyond */
+	uint64_t lateness[WH_PACER_LATENESS_BUCKETS];
 };
 
 /*

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_common.h>
+
 #include "base/prng.h"
 #include "session/internal.h"
 
@@ -83,16 +85,11 @@ void wh_session_push_control(
 	wh_slot_fifo_commit(&s->outbox);
 }
 
-static uint32_t power_of_two_above(uint32_t value)
-{
-	return value <= 1 ? 1 : UINT32_C(1) << (32 - __builtin_clz(value - 1));
-}
-
 static int create_transmitter(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_transmitter *tx = &s->tx;
 	const struct wh_session_config *config = &s->config;
-	uint32_t chunk_slots = power_of_two_above(config->chunks + 1); /* and an end marker */
+	uint32_t chunk_slots = rte_align32pow2(config->chunks + 1); /* and an end marker */
 	struct wh_control_config control = {
 		.hz = config->hz,
 		.syn_tsc = s->period_tsc,
@@ -127,7 +124,7 @@ static int create_receiver(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_receiver *rx = &s->rx;
 	const struct wh_session_config *config = &s->config;
-	uint32_t chunk_slots = power_of_two_above(config->chunks + 1);
+	uint32_t chunk_slots = rte_align32pow2(config->chunks + 1);
 
 	rx->have_words = (s->chunk_packets + 63) / 64;
 	rx->rx_chunk = calloc(config->chunks, sizeof(*rx->rx_chunk));

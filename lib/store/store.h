@@ -33,12 +33,12 @@ struct wh_reader {
 	struct wh_fifo *free;
 	struct wh_fifo *ready;
 	uint32_t chunk_bytes;
-	uint64_t object_bytes;    /* known at open */
-	uint64_t bytes;           /* read so far */
-	struct wh_digest digest;  /* when done */
-	_Atomic int done;         /* enum wh_store_done; set after the end marker went out */
+	uint64_t object_bytes;   /* known at open */
+	uint64_t bytes;          /* read so far */
+	struct wh_digest digest; /* when done */
+	_Atomic int done;        /* enum wh_store_done; set after the end marker went out */
 	int error;
-	const char *doing;        /* "reading", ...: for one clear sentence */
+	const char *doing; /* "reading", ...: for one clear sentence */
 };
 
 struct wh_writer {
@@ -46,7 +46,7 @@ struct wh_writer {
 	struct wh_fifo *deliver;
 	struct wh_fifo *recycled;
 	uint32_t chunk_bytes;
-	_Atomic uint64_t bytes;   /* on their way to the file or there */
+	_Atomic uint64_t bytes; /* on their way to the file or there */
 	struct wh_digest digest;
 	_Atomic int done;
 	int error;

@@ -25,7 +25,8 @@ static struct wh_world_config config_for(uint64_t rtt_ns, uint64_t seconds)
 {
 	struct wh_session_config defaults;
 	uint64_t bdp_bytes = wh_muldiv_u64(RATE_BPS, rtt_ns, 8 * WH_NS_PER_S);
-	uint64_t queue_bytes = wh_max_u64(bdp_bytes, 10 * 1538); /* max(BDP, 10), as Fig. 1 has it */
+	uint64_t queue_bytes =
+		wh_max_u64(bdp_bytes, 10 * 1538); /* max(BDP, 10), as Fig. 1 has it */
 
 	wh_session_config_init(&defaults);
 	return (struct wh_world_config){
@@ -41,18 +42,20 @@ static struct wh_world_config config_for(uint64_t rtt_ns, uint64_t seconds)
 		.window_pkts = 1 << 18,
 		.burst_pkts = 1,
 		.object_bytes = RATE_BPS / 8 * (seconds + 2 * SLOW_START_S),
-		.forward = {
-			.rate_bps = RATE_BPS,
-			.delay_ns = rtt_ns / 2,
-			.queue_bytes = queue_bytes,
-			.seed = 1,
-		},
-		.reverse = {
-			.rate_bps = RATE_BPS,
-			.delay_ns = rtt_ns / 2,
-			.queue_bytes = queue_bytes,
-			.seed = 2,
-		},
+		.forward =
+			{
+				.rate_bps = RATE_BPS,
+				.delay_ns = rtt_ns / 2,
+				.queue_bytes = queue_bytes,
+				.seed = 1,
+			},
+		.reverse =
+			{
+				.rate_bps = RATE_BPS,
+				.delay_ns = rtt_ns / 2,
+				.queue_bytes = queue_bytes,
+				.seed = 2,
+			},
 		.heal_ns = UINT64_MAX,
 		.limit_ns = UINT64_MAX,
 	};

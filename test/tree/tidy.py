@@ -39,7 +39,6 @@ PROVED_ELSEWHERE = {
     'lib/session/session.c': 'whole sessions: test/sim',
     'lib/session/trans.c': 'one of the eight processes: test/sim',
     'lib/session/view.c': 'what others may see of a session: test/sim',
-    'lib/store/temporary.c': 'inside the writer: test/unit/file_writer.c',
 }
 
 SKIPPED_FOLDERS = {'.git', 'build', '__pycache__', '.cache', '.vscode', '.idea'}

@@ -40,7 +40,7 @@ static void test_filter(void)
 		{{{8, 1000}, {8, 2000}}, 666666},
 		/* M = 1000: 9000 is beyond 8 M; nine are left, more than half */
 		{{{9, 1000}, {7, 9000}}, 1000000},
-		/* M = 9000, the greater of the middle two: 1000 is below M / 8; eight are not enough */
+		/* M = 9000, the greater of the middle two: 1000 < M / 8; eight are not enough */
 		{{{8, 1000}, {8, 9000}}, 0},
 		/* M = 4000, not the 1000 below it: only 300 goes; 15 * 10^9 / 151000 = 99337.7 */
 		{{{1, 300}, {7, 1000}, {1, 4000}, {7, 20000}}, 99337},

@@ -27,21 +27,23 @@ static struct wh_packet make_open(void)
 {
 	return (struct wh_packet){
 		.type = WH_PACKET_OPEN,
-		.open = {
-			.params = {
-				.initiator_lci = 0x1234,
-				.profile = 1,
-				.payload_bytes = 1408,
-				.chunk_bytes = 1 << 20,
-				.window_pkts = 4096,
-				.period_us = 10000,
-				.first_serial = 99,
-				.object_bytes = 123456,
-				.name_bytes = 4,
-				.name = "file",
+		.open =
+			{
+				.params =
+					{
+						.initiator_lci = 0x1234,
+						.profile = 1,
+						.payload_bytes = 1408,
+						.chunk_bytes = 1 << 20,
+						.window_pkts = 4096,
+						.period_us = 10000,
+						.first_serial = 99,
+						.object_bytes = 123456,
+						.name_bytes = 4,
+						.name = "file",
+					},
+				.stamp_us = 4242,
 			},
-			.stamp_us = 4242,
-		},
 	};
 }
 
@@ -104,15 +106,13 @@ static void test_confirm_within_lifetime(void)
 	struct wh_confirm confirm = confirm_of(&open, &accept);
 
 	/* 100 ms later: 260,000,000 cycles, to the microsecond that the cookie keeps. */
-	CU_ASSERT_TRUE(
-		wh_listener_confirmed(&listener, NOW + HZ / 10, &confirm, &peer, &rtt_tsc));
+	CU_ASSERT_TRUE(wh_listener_confirmed(&listener, NOW + HZ / 10, &confirm, &peer, &rtt_tsc));
 	WH_ASSERT_NEAR(rtt_tsc, HZ / 10, 1e-5);
 
 	uint64_t last_tsc = NOW + WH_COOKIE_LIFETIME_S * HZ;
 
 	CU_ASSERT_TRUE(wh_listener_confirmed(&listener, last_tsc, &confirm, &peer, &rtt_tsc));
-	CU_ASSERT_FALSE(
-		wh_listener_confirmed(&listener, last_tsc + HZ, &confirm, &peer, &rtt_tsc));
+	CU_ASSERT_FALSE(wh_listener_confirmed(&listener, last_tsc + HZ, &confirm, &peer, &rtt_tsc));
 }
 
 /* Each of these is somebody else, or something else than what was proposed. */

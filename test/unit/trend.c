@@ -33,7 +33,7 @@ static void test_verdicts(void)
 		{15, 1, 0, 0, 1.0, 1.0, true},
 		{0, 0, 15, 1, 0.0, -1.0, false},
 		{0, 0, 0, 0, 0.0, 0.0, false}, /* level: no movement to divide by */
-		/* PCT 10/15 is sure; PDT (1000 - 375) / 1375 = 0.4545 leans, 620 / 1380 = 0.449 not */
+		/* PCT 10/15: sure; PDT 625 / 1375 = 0.4545 leans, 620 / 1380 = 0.449 not */
 		{10, 100, 5, 75, 0.6667, 0.4545, true},
 		{10, 100, 5, 76, 0.6667, 0.4493, false},
 		/* PCT 9/15 leans; PDT 642 / 1158 = 0.5544 is sure, 636 / 1164 = 0.5464 is not */

@@ -250,7 +250,7 @@ static void test_formulas_2_and_4(void)
 		{1000, 1010, 0.001, 1.0 / 1500},
 		/* 5000 packets/s: 60 Mb/s, 10^8: 0.1; 7.5 MB/s, 10^7: 0.01 */
 		{1000, 6000, 0.1, 0.01},
-		/* 83333 packets/s, 1 Gb/s: one packet in either unit (125 MB/s is below 10^9 too) */
+		/* 83333 packets/s, 1 Gb/s: one packet either way (125 MB/s is below 10^9) */
 		{1000, 84333, 1.0, 1.0},
 		/* one packet/s more is beyond 1 Gb/s: the next class in bits */
 		{1000, 84334, 10.0, 1.0},
