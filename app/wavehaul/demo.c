@@ -101,6 +101,7 @@ static struct wh_session_config session_config(const struct demo *demo, enum wh_
 	config.udt = demo->options.udt;
 	config.trend_one_way = demo->options.trend_one_way;
 	config.stall_timeout_ns = demo->options.stall_timeout_ns;
+	config.peer_timeout_ns = demo->options.peer_timeout_ns;
 	config.seed = demo->options.seed;
 	return config;
 }
@@ -317,6 +318,11 @@ static int conclude(struct demo *demo)
 			demo->options.stall_timeout_ns / WH_NS_PER_S,
 			wh_limit_name(wh_session_limit_now(demo->sender)));
 		return WH_EXIT_STALLED;
+	case WH_STATUS_PEER_GONE:
+		wh_complain("no word from the peer for %" PRIu64 " s: the path is down, or loses "
+			    "everything; --peer-timeout waits longer",
+			demo->options.peer_timeout_ns / WH_NS_PER_S);
+		return WH_EXIT_NETWORK;
 	default:
 		wh_complain("the connection failed: %s", wh_release_status_name(outcome));
 		return WH_EXIT_NETWORK;

@@ -40,6 +40,7 @@ enum option_id {
 	OPT_MEMORY,
 	OPT_BURST,
 	OPT_STALL_TIMEOUT,
+	OPT_PEER_TIMEOUT,
 	OPT_JSON,
 	OPT_VERBOSE,
 	OPT_EAL,
@@ -66,6 +67,7 @@ static const struct option option_names[] = {
 	{"memory", required_argument, NULL, OPT_MEMORY},
 	{"burst", required_argument, NULL, OPT_BURST},
 	{"stall-timeout", required_argument, NULL, OPT_STALL_TIMEOUT},
+	{"peer-timeout", required_argument, NULL, OPT_PEER_TIMEOUT},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"verbose", no_argument, NULL, OPT_VERBOSE},
 	{"eal", required_argument, NULL, OPT_EAL},
@@ -110,6 +112,7 @@ static void print_help(void)
 	       "  --burst N          packets back to back when the sender is late (32)\n"
 	       "  --memory SIZE      for all buffers (what the path needs)\n"
 	       "  --stall-timeout T  give up after so long without progress (30s)\n"
+	       "  --peer-timeout T   give up after so long without a word from the peer (30s)\n"
 	       "\n"
 	       "Output\n"
 	       "  --json             one JSON object on stdout, and nothing else there\n"
@@ -269,6 +272,10 @@ static bool take_option(
 		*example = "30s (at least 1s)";
 		return wh_parse_time(value, &options->stall_timeout_ns) == 0 &&
 		       options->stall_timeout_ns >= WH_NS_PER_S;
+	case OPT_PEER_TIMEOUT:
+		*example = "30s (at least 1s)";
+		return wh_parse_time(value, &options->peer_timeout_ns) == 0 &&
+		       options->peer_timeout_ns >= WH_NS_PER_S;
 	case OPT_JSON:
 		options->json = true;
 		return true;
@@ -333,6 +340,7 @@ int wh_demo_options_parse(int argc, char **argv, struct wh_demo_options *options
 		.seed = 1,
 		.burst_pkts = 32,
 		.stall_timeout_ns = defaults.stall_timeout_ns,
+		.peer_timeout_ns = defaults.peer_timeout_ns,
 	};
 
 	opterr = 0;

@@ -24,6 +24,7 @@ struct wh_demo_options {
 	uint64_t memory_bytes; /* for all pools; 0: as much as the path needs */
 	uint32_t burst_pkts;
 	uint64_t stall_timeout_ns;
+	uint64_t peer_timeout_ns;
 	bool json;
 	bool verbose;
 	const char *eal;

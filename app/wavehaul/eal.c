@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <rte_eal.h>
 #include <rte_errno.h>
@@ -107,6 +108,26 @@ static void derive(const struct wh_eal_config *config, bool hugepages, struct ar
 		append_split(arguments, config->extra);
 }
 
+/* EAL prints its usage on stdout, which with --json is for one object alone. */
+static int init_with_stdout_on_stderr(struct arguments *arguments)
+{
+	fflush(stdout);
+
+	int kept = dup(STDOUT_FILENO);
+
+	if (kept >= 0)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+
+	int rc = rte_eal_init(arguments->count, arguments->text);
+
+	fflush(stdout);
+	if (kept >= 0) {
+		dup2(kept, STDOUT_FILENO);
+		close(kept);
+	}
+	return rc;
+}
+
 int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found)
 {
 	bool hugepages = wh_eal_free_hugepage_bytes() >= config->memory_bytes + EAL_OWN_BYTES;
@@ -120,7 +141,7 @@ int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found)
 			fprintf(stderr, " %s", arguments.text[i]);
 		fprintf(stderr, "\n");
 	}
-	if (rte_eal_init(arguments.count, arguments.text) < 0) {
+	if (init_with_stdout_on_stderr(&arguments) < 0) {
 		wh_complain("DPDK does not start (%s); its own words are above, `--verbose` "
 			    "shows its arguments%s",
 			rte_strerror(rte_errno),

@@ -98,8 +98,9 @@ static void take_reply(struct wh_session *s, uint64_t now_tsc, const struct wh_r
 	struct wh_transmitter *tx = &s->tx;
 
 	if (release->status == WH_STATUS_PENDING) {
-		/* The writer is at work: that is progress, though nothing is acknowledged. */
-		tx->progress_tsc = now_tsc;
+		/* All is there and the writer is at work: progress, though nothing shows it. */
+		if (wh_sent_table_unacked(&tx->table) == 0)
+			tx->progress_tsc = now_tsc;
 		return;
 	}
 	if (release->status == WH_STATUS_VERIFIED &&

@@ -24,8 +24,8 @@ static void charge_control(struct wh_session *s, uint64_t now_tsc, uint32_t pack
 	struct wh_pacer *pacer = &s->tx.pacer;
 	uint64_t interval_tsc = pacer->interval_fp >> WH_PACER_FRACTION_BITS;
 
-	if (s->role == WH_TRANSMITTER && s->config.profile->control_is_paced &&
-		pacer->due_tsc <= now_tsc + interval_tsc)
+	if (s->role == WH_TRANSMITTER && s->phase == WH_PHASE_RUNNING &&
+		s->config.profile->control_is_paced && pacer->due_tsc <= now_tsc + interval_tsc)
 		wh_pacer_charge(pacer, now_tsc, packet_bytes + frame_overhead_bytes(s));
 }
 

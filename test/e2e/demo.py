@@ -30,7 +30,8 @@ KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 SEED = 20260101
 NOBODY = 65534
 
-OK, OTHER, USAGE, NO_SUCH_FILE, INTERRUPTED = 0, 1, 2, 3, 20
+OK, OTHER, USAGE, NO_SUCH_FILE, NETWORK, HARDWARE = 0, 1, 2, 3, 5, 7
+INTERRUPTED, STALLED = 20, 30
 
 # The fields of the JSON object that scripts rely on; others may join them.
 NUMBER = (int, float)
@@ -391,6 +392,38 @@ def disk_full(program, folder):
     expect_equal('what is left on the disk', left.read_text(), '')
 
 
+def path_down(program, folder):
+    """Nothing gets through, not even the first packet: the peer is never heard of."""
+    result = program.run('demo', '--json', '--size', '1M', '--loss', '100%', '--rtt', '1ms',
+                         '--peer-timeout', '2s')
+    expect_failure(result, NETWORK)
+    expect_said(result, 'no word from the peer')
+
+
+def stalled(program, folder):
+    """Bit errors that long packets never survive and short ones do: both ends are there."""
+    result = program.run('demo', '--json', '--size', '1M', '--loss-model', 'ber:2e-4', '--rtt',
+                         '1ms', '--stall-timeout', '2s')
+    report = expect_failure(result, STALLED)
+    expect_said(result, 'stalled: no progress for 2 s')
+    expect_equal('limited_by', report['limited_by'], 'peer')
+    expect(report['packets']['retransmitted'] > 0, 'nothing was sent again')
+
+
+def too_large(program, folder):
+    result = program.run('demo', '--json', '--size', '1M', '--rate', '100G', '--rtt', '1s',
+                         '--memory', '64M')
+    expect_failure(result, HARDWARE)
+    expect_said(result, 'memory')
+
+
+def wrong_eal(program, folder):
+    """DPDK prints its usage, but not where the JSON object stands alone."""
+    result = program.run('demo', '--json', '--size', '1M', '--eal', '--bogus')
+    expect_failure(result, HARDWARE)
+    expect_said(result, '--eal')
+
+
 def interrupted(program, folder, number):
     """A 21 s transfer gets its signal a second after the receiver began to write."""
     source, out = file_folders(folder)
@@ -475,6 +508,10 @@ def cases():
     yield Case('file is a folder', True, file_is_folder)
     yield Case('folder missing', True, out_missing)
     yield Case('disk full', True, disk_full)
+    yield Case('path down', True, path_down)
+    yield Case('stalled', True, stalled)
+    yield Case('too large', True, too_large)
+    yield Case('wrong --eal', True, wrong_eal)
     for number in (signal.SIGINT, signal.SIGTERM):
         yield Case(f'{number.name} file', number == signal.SIGINT,
                    partial(interrupted, number=number))
