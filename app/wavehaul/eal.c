@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <rte_eal.h>
@@ -128,6 +129,21 @@ static int init_with_stdout_on_stderr(struct arguments *arguments)
 	return rc;
 }
 
+/*
+ * Without root DPDK keeps its sockets below XDG_RUNTIME_DIR, or else in a folder that belongs to
+ * whoever was first on this machine.
+ */
+static void give_runtime_folder(void)
+{
+	char folder[64];
+
+	if (geteuid() == 0 || getenv("XDG_RUNTIME_DIR") != NULL)
+		return;
+	snprintf(folder, sizeof(folder), "/tmp/wavehaul-%u", (unsigned int)geteuid());
+	if (mkdir(folder, 0700) == 0 || errno == EEXIST)
+		setenv("XDG_RUNTIME_DIR", folder, 0);
+}
+
 int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found)
 {
 	bool hugepages = wh_eal_free_hugepage_bytes() >= config->memory_bytes + EAL_OWN_BYTES;
@@ -135,6 +151,7 @@ int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found)
 
 	WH_ASSERT(config->cpus_max >= 1 && config->cpus_max <= WH_EAL_CPUS_MAX);
 	derive(config, hugepages, &arguments);
+	give_runtime_folder();
 	if (config->verbose) {
 		fprintf(stderr, "eal:");
 		for (int i = 1; i < arguments.count; i++)

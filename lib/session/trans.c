@@ -167,7 +167,9 @@ uint32_t wh_trans(struct wh_session *s, uint64_t now_tsc, struct wh_out *out, ui
 	if (s->role != WH_TRANSMITTER || s->phase != WH_PHASE_RUNNING)
 		return sent;
 
-	s->stats.limit_tsc[tx->limit_now] += now_tsc - tx->limit_since_tsc;
+	/* With everything sent, waiting for the last words limits no flow. */
+	if (!tx->end_seen || tx->sent_end < tx->table.admitted_end)
+		s->stats.limit_tsc[tx->limit_now] += now_tsc - tx->limit_since_tsc;
 	tx->limit_since_tsc = now_tsc;
 	tx->limit_now = send_data(s, now_tsc, out, count, &sent);
 	return sent;
