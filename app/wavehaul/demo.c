@@ -14,11 +14,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include <rte_cycles.h>
 #include <rte_launch.h>
-#include <rte_random.h>
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/units.h"
 #include "complain.h"
@@ -76,6 +77,8 @@ static void catch_signals(void)
 
 	sigaction(SIGINT, &stop, NULL);
 	sigaction(SIGTERM, &stop, NULL);
+	sigaction(SIGHUP, &stop, NULL); /* the terminal went away: nothing may be left behind */
+	sigaction(SIGQUIT, &stop, NULL);
 	sigaction(SIGPIPE, &ignore, NULL);
 	sigaction(SIGXFSZ, &ignore, NULL); /* a file size limit is an error like a full disk */
 }
@@ -113,7 +116,7 @@ static enum wh_release_status welcome(
 
 	(void)peer;
 	/* Both ends are this process: anything but its own proposal is not from it. */
-	if (params->profile != demo->options.profile->number ||
+	if (wh_profile_by_number(params->profile) != demo->options.profile ||
 		params->payload_bytes != demo->plan.payload_bytes ||
 		params->chunk_bytes != WH_CHUNK_BYTES_DEFAULT ||
 		params->window_pkts != demo->plan.window_pkts)
@@ -139,8 +142,7 @@ static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32
 
 static enum wh_release_status status_of_error(int error)
 {
-	return error == -ENOSPC || error == -EDQUOT || error == -EFBIG ? WH_STATUS_NO_SPACE
-								       : WH_STATUS_IO_ERROR;
+	return error == -ENOSPC || error == -EDQUOT ? WH_STATUS_NO_SPACE : WH_STATUS_IO_ERROR;
 }
 
 static void sink_failed(struct demo *demo, int error, const char *doing)
@@ -196,7 +198,8 @@ static int32_t poll_watch(void *state, uint64_t now_tsc)
 	struct wh_session *receiver = atomic_load(&demo->receiver);
 	int sink = atomic_load_explicit(&demo->sink, memory_order_acquire);
 
-	if (atomic_load_explicit(&interrupted, memory_order_relaxed))
+	/* Too late for a file that is whole and has its name already. */
+	if (atomic_load_explicit(&interrupted, memory_order_relaxed) && sink != WH_STATUS_VERIFIED)
 		wh_session_abort(demo->sender, now_tsc, WH_STATUS_INTERRUPTED);
 	if (atomic_load_explicit(&demo->reader->done, memory_order_acquire) == WH_STORE_FAILED)
 		wh_session_abort(demo->sender, now_tsc, WH_STATUS_IO_ERROR);
@@ -219,7 +222,7 @@ static int open_transfer(struct demo *demo)
 {
 	struct wh_session_config config = session_config(demo, WH_DEMO_SENDER);
 	struct wh_endpoint *endpoint = &demo->link.station[WH_DEMO_SENDER].endpoint;
-	uint32_t lci = wh_endpoint_free_lci(endpoint);
+	uint32_t lci = wh_endpoint_offer_lci(endpoint);
 
 	demo->started_tsc = rte_rdtsc();
 	demo->sender = wh_session_open(&config, demo->started_tsc, lci,
@@ -268,13 +271,17 @@ static void run_loops(struct demo *demo)
 	struct wh_loop packet_loop = {.stop = &demo->over};
 
 	wh_demo_progress_init(&demo->progress, demo->hz, demo->files.bytes);
-	if (demo->eal.lcores > 1) {
-		fill_packet_loop(demo, &packet_loop);
-		rte_eal_remote_launch(wh_loop_run, &packet_loop, demo->eal.lcore[1]);
-	} else {
-		fill_packet_loop(demo, &main_loop);
-	}
+	fill_packet_loop(demo, demo->eal.lcores > 1 ? &packet_loop : &main_loop);
 	fill_store_loop(demo, &main_loop);
+	if (demo->options.verbose) {
+		wh_loop_print(&main_loop, "main lcore", stderr);
+		wh_loop_print(&packet_loop, "second lcore", stderr);
+	}
+	if (demo->eal.lcores > 1) {
+		int rc = rte_eal_remote_launch(wh_loop_run, &packet_loop, demo->eal.lcore[1]);
+
+		WH_ASSERT(rc == 0); /* it has waited for work since EAL started */
+	}
 	wh_loop_run(&main_loop);
 	if (demo->eal.lcores > 1)
 		rte_eal_wait_lcore(demo->eal.lcore[1]);
@@ -310,7 +317,10 @@ static int conclude(struct demo *demo)
 				strerror(-demo->sink_error));
 		return WH_EXIT_OTHER;
 	case WH_STATUS_INTERRUPTED:
-		wh_complain("interrupted; nothing was kept under the name %s", target);
+		wh_complain(atomic_load(&demo->sink) == WH_STATUS_VERIFIED
+				    ? "interrupted, when %s was whole already: it stays"
+				    : "interrupted; nothing was kept under the name %s",
+			target);
 		return WH_EXIT_INTERRUPTED;
 	case WH_STATUS_STALLED:
 		wh_complain("stalled: no progress for %" PRIu64 " s, held up by the %s; "
@@ -374,11 +384,11 @@ static int transfer(struct demo *demo, struct wh_demo_result *result)
 		.context = demo,
 	};
 
-	for (uint32_t i = 0; i < sizeof(receiver.key); i += sizeof(uint64_t)) {
-		uint64_t word = rte_rand();
-
-		memcpy(&receiver.key[i], &word, sizeof(word));
+	if (getrandom(receiver.key, sizeof(receiver.key), 0) != sizeof(receiver.key)) {
+		wh_complain("the system has no random numbers for a secret: %s", strerror(errno));
+		return WH_EXIT_HARDWARE;
 	}
+
 	int status =
 		wh_demo_link_up(&demo->options, &demo->plan, &receiver, rte_rdtsc(), &demo->link);
 
@@ -470,5 +480,10 @@ int wh_verb_demo(int argc, char **argv)
 			wh_demo_print_table(&result);
 	}
 	free(demo);
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		wh_complain("the report could not be written: %s", strerror(errno));
+		if (status == WH_EXIT_OK)
+			status = WH_EXIT_OTHER;
+	}
 	return status;
 }

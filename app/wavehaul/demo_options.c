@@ -10,12 +10,19 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "complain.h"
+#include "session/handshake.h"
 #include "session/session.h"
 #include "verbs.h"
 #include "wire/encap.h"
 
 #define MTU_MIN 1280 /* control packets must fit: WH_CONTROL_BYTES_MAX */
 #define MTU_MAX 9000
+
+/* What chunk numbers reach with ease. */
+#define SIZE_MAX_BYTES (UINT64_C(1) << 50)
+
+/* Below this the states of every 10 ms are no small part of the line any more. */
+#define RATE_MIN_BPS 1000000
 
 #define LOSS_NOT_GIVEN -1.0
 #define LOSS_DEFAULT   1e-4 /* where no other model of loss is asked for */
@@ -195,9 +202,9 @@ static bool take_path_option(
 
 	switch (id) {
 	case OPT_RATE:
-		*example = "9.5Gbit";
-		return wh_parse_rate(value, &path->rate_bps) == 0 && path->rate_bps >= 100000 &&
-		       path->rate_bps <= UINT64_C(1000000000000);
+		*example = "9.5Gbit (from 1M to 1000G)";
+		return wh_parse_rate(value, &path->rate_bps) == 0 &&
+		       path->rate_bps >= RATE_MIN_BPS && path->rate_bps <= UINT64_C(1000000000000);
 	case OPT_RTT:
 		*example = "100ms";
 		return wh_parse_time(value, &options->rtt_ns) == 0 &&
@@ -237,7 +244,7 @@ static bool take_option(
 	case OPT_SIZE:
 		*example = "4G";
 		return wh_parse_size(value, &options->size_bytes) == 0 &&
-		       options->size_bytes <= INT64_MAX;
+		       options->size_bytes <= SIZE_MAX_BYTES;
 	case OPT_FILE:
 		options->file = value;
 		return true;
@@ -258,7 +265,7 @@ static bool take_option(
 		return good;
 	case OPT_SEED:
 		*example = "42";
-		return parse_number(value, 0, UINT64_MAX, &options->seed);
+		return parse_number(value, 0, INT64_MAX, &options->seed);
 	case OPT_MEMORY:
 		*example = "1G (at least 64M)";
 		return wh_parse_size(value, &options->memory_bytes) == 0 &&
@@ -273,9 +280,10 @@ static bool take_option(
 		return wh_parse_time(value, &options->stall_timeout_ns) == 0 &&
 		       options->stall_timeout_ns >= WH_NS_PER_S;
 	case OPT_PEER_TIMEOUT:
-		*example = "30s (at least 1s)";
+		*example = "30s (from 1s to an hour)";
 		return wh_parse_time(value, &options->peer_timeout_ns) == 0 &&
-		       options->peer_timeout_ns >= WH_NS_PER_S;
+		       options->peer_timeout_ns >= WH_NS_PER_S &&
+		       options->peer_timeout_ns <= WH_COOKIE_LIFETIME_S * WH_NS_PER_S;
 	case OPT_JSON:
 		options->json = true;
 		return true;

@@ -57,8 +57,9 @@ static uint64_t mbuf_bytes(const struct wh_plan *plan)
 
 static uint64_t add_up(struct wh_plan *plan)
 {
-	const uint64_t tables = wh_session_table_bytes(plan->window_pkts, plan->sender_chunks) +
-				wh_session_table_bytes(plan->window_pkts, plan->receiver_chunks);
+	const uint64_t tables =
+		wh_session_table_bytes(WH_TRANSMITTER, plan->window_pkts, plan->sender_chunks) +
+		wh_session_table_bytes(WH_RECEIVER, plan->window_pkts, plan->receiver_chunks);
 	const struct wh_plan_user users[WH_PLAN_USERS] = {
 		{"sender's chunks", (uint64_t)plan->sender_chunks * WH_CHUNK_BYTES_DEFAULT},
 		{"receiver's chunks", (uint64_t)plan->receiver_chunks * WH_CHUNK_BYTES_DEFAULT},
@@ -125,7 +126,7 @@ int wh_plan_make(const struct wh_demo_options *options, struct wh_plan *plan)
 	plan->budget_bytes = options->memory_bytes != 0
 				     ? options->memory_bytes
 				     : /* Hugepages are not in MemAvailable any more. */
-				     RTE_MAX(available_bytes() / 2, wh_eal_free_hugepage_bytes());
+				     RTE_MAX(available_bytes() / 2, wh_eal_hugepage_room_bytes());
 	plan->sender_chunks = chunks_for(bdp_bytes, SENDER_ROUND_TRIPS);
 	plan->receiver_chunks = chunks_for(bdp_bytes, RECEIVER_ROUND_TRIPS);
 	plan->window_pkts = window_for(plan);

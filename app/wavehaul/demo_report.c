@@ -107,7 +107,10 @@ static uint64_t lateness_ns(const struct wh_demo_result *result, double share)
 {
 	uint64_t late_tsc = wh_pacer_lateness_quantile(&result->pacer, share);
 
-	return late_tsc == UINT64_MAX ? late_tsc : wh_tsc_to_ns(result->hz, late_tsc);
+	/* The last bucket has no upper bound: its lower one is what is known. */
+	if (late_tsc == UINT64_MAX)
+		late_tsc = UINT64_C(1) << (WH_PACER_LATENESS_BUCKETS - 2);
+	return wh_tsc_to_ns(result->hz, late_tsc);
 }
 
 static void row(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -143,6 +146,25 @@ static void print_packet_rows(const struct wh_demo_result *result)
 			dropped_at_receiver(result));
 }
 
+/* What only somebody who looks for a fault wants to know. */
+static void print_verbose_rows(const char *name, const struct wh_session_stats *stats)
+{
+	row(name,
+		"control %" PRIu64 " sent, %" PRIu64 " received, %" PRIu64 " stale, %" PRIu64
+		" without room",
+		stats->control_sent_pkts, stats->control_received_pkts, stats->control_stale_pkts,
+		stats->control_full_pkts);
+	row("",
+		"%" PRIu64 " losses seen, %" PRIu64 " NAKs, %" PRIu64 " delay warnings, %" PRIu64
+		" silences, %" PRIu64 " stalls",
+		stats->losses_detected_pkts, stats->naks, stats->delay_warnings, stats->exp_events,
+		stats->stalls);
+	row("",
+		"bad: %" PRIu64 " beyond the window, %" PRIu64 " in the wrong place, %" PRIu64
+		" unexpected",
+		stats->bad_window_pkts, stats->bad_place_pkts, stats->bad_unexpected_pkts);
+}
+
 void wh_demo_print_table(const struct wh_demo_result *result)
 {
 	const struct wh_demo_options *options = result->options;
@@ -170,6 +192,10 @@ void wh_demo_print_table(const struct wh_demo_result *result)
 	row("pacing", "half of the packets at most %s late, 99 %% at most %s",
 		wh_format_time(text[0], WH_UNITS_MAX, lateness_ns(result, 0.5)),
 		wh_format_time(text[1], WH_UNITS_MAX, lateness_ns(result, 0.99)));
+	if (options->verbose) {
+		print_verbose_rows("transmitter", &result->sender);
+		print_verbose_rows("receiver", &result->receiver);
+	}
 	if (result->digest_known) {
 		wh_digest_text(&result->digest, digest);
 		row("XXH3-128", "%s", digest);
@@ -203,6 +229,21 @@ static json_t *packets_json(const struct wh_demo_result *result)
 		"dropped_on_return", (json_int_t)dropped_pkts(&result->reverse),
 		"naks", (json_int_t)result->receiver.naks);
 	/* clang-format on */
+}
+
+/* File names may be any bytes; JSON is UTF-8. */
+static json_t *text_json(const char *text)
+{
+	json_t *value = json_string(text);
+	char plain[sizeof(((struct wh_demo_result *)NULL)->error)];
+	size_t length = 0;
+
+	if (value != NULL)
+		return value;
+	for (; text[length] != '\0' && length < sizeof(plain) - 1; length++)
+		plain[length] = (unsigned char)text[length] < 0x80 ? text[length] : '?';
+	plain[length] = '\0';
+	return json_string(plain);
 }
 
 static json_t *path_json(const struct wh_demo_options *options)
@@ -247,7 +288,7 @@ void wh_demo_print_json(const struct wh_demo_result *result)
 		"packets", packets_json(result),
 		"digest", digest_json(result),
 		"limited_by", wh_limit_name(result->limited_by),
-		"error", result->error[0] == '\0' ? json_null() : json_string(result->error),
+		"error", result->error[0] == '\0' ? json_null() : text_json(result->error),
 		"mtu", (json_int_t)options->mtu_bytes,
 		"rtt_measured_ns", (json_int_t)wh_tsc_to_ns(result->hz, result->rtt_tsc),
 		"lateness_ns", lateness_json(result),

@@ -26,13 +26,16 @@
 /* The argv that EAL keeps pointers into. */
 struct arguments {
 	int count;
+	bool too_many;
 	char *text[ARGUMENTS_MAX + 1];
 };
 
 static void append(struct arguments *arguments, const char *text)
 {
-	if (arguments->count == ARGUMENTS_MAX)
+	if (arguments->count == ARGUMENTS_MAX) {
+		arguments->too_many = true;
 		return;
+	}
 	arguments->text[arguments->count] = strdup(text);
 	WH_ASSERT(arguments->text[arguments->count] != NULL);
 	arguments->count++;
@@ -50,7 +53,7 @@ static void append_split(struct arguments *arguments, const char *text)
 	free(copy);
 }
 
-uint64_t wh_eal_free_hugepage_bytes(void)
+uint64_t wh_eal_hugepage_room_bytes(void)
 {
 	FILE *file = fopen("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "r");
 	unsigned long long pages = 0;
@@ -60,7 +63,7 @@ uint64_t wh_eal_free_hugepage_bytes(void)
 	if (fscanf(file, "%llu", &pages) != 1)
 		pages = 0;
 	fclose(file);
-	return pages * HUGEPAGE_BYTES;
+	return pages * HUGEPAGE_BYTES > EAL_OWN_BYTES ? pages * HUGEPAGE_BYTES - EAL_OWN_BYTES : 0;
 }
 
 /* "0,1": the first CPUs that this process may run on. */
@@ -146,11 +149,15 @@ static void give_runtime_folder(void)
 
 int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found)
 {
-	bool hugepages = wh_eal_free_hugepage_bytes() >= config->memory_bytes + EAL_OWN_BYTES;
+	bool hugepages = wh_eal_hugepage_room_bytes() >= config->memory_bytes;
 	struct arguments arguments = {0};
 
 	WH_ASSERT(config->cpus_max >= 1 && config->cpus_max <= WH_EAL_CPUS_MAX);
 	derive(config, hugepages, &arguments);
+	if (arguments.too_many) {
+		wh_complain("--eal has too many words: DPDK takes %d here", ARGUMENTS_MAX);
+		return -E2BIG;
+	}
 	give_runtime_folder();
 	if (config->verbose) {
 		fprintf(stderr, "eal:");

@@ -26,8 +26,8 @@ struct wh_eal_found {
 	unsigned int lcore[WH_EAL_CPUS_MAX]; /* [0]: the main lcore */
 };
 
-/* In pages of 2 MiB, which is what wh_eal_start looks for. */
-uint64_t wh_eal_free_hugepage_bytes(void);
+/* What pools may take of the free pages of 2 MiB, beside what EAL takes for itself. */
+uint64_t wh_eal_hugepage_room_bytes(void);
 
 /* 0, or a negative errno after one sentence on stderr that says what to do. */
 int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found);

@@ -13,6 +13,14 @@ void wh_loop_add(struct wh_loop *loop, const char *name,
 	loop->process[loop->processes++] = (struct wh_process){name, poll, state};
 }
 
+void wh_loop_print(const struct wh_loop *loop, const char *name, FILE *to)
+{
+	fprintf(to, "%s:", name);
+	for (uint32_t i = 0; i < loop->processes; i++)
+		fprintf(to, "%s %s", i == 0 ? "" : ",", loop->process[i].name);
+	fprintf(to, "\n");
+}
+
 int wh_loop_run(void *argument)
 {
 	const struct wh_loop *loop = argument;

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define WH_LOOP_PROCESSES_MAX 16
 
@@ -24,6 +25,9 @@ struct wh_loop {
 	uint32_t processes;
 	struct wh_process process[WH_LOOP_PROCESSES_MAX];
 };
+
+/* "NAME: process, process": what runs where. */
+void wh_loop_print(const struct wh_loop *loop, const char *name, FILE *to);
 
 void wh_loop_add(struct wh_loop *loop, const char *name,
 	int32_t (*poll)(void *state, uint64_t now_tsc), void *state);

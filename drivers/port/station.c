@@ -111,7 +111,7 @@ static uint32_t refill(struct wh_station *station, uint32_t wanted)
 		    wanted - station->spares) == 0)
 		station->spares = wanted;
 	else
-		station->stats.no_mbuf++;
+		station->stats.no_mbuf_turns++;
 	return RTE_MIN(wanted, station->spares);
 }
 

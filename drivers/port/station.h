@@ -34,7 +34,7 @@ struct wh_station_config {
 
 struct wh_station_stats {
 	uint64_t not_ours_pkts[WH_ENCAP_REASONS]; /* by reason */
-	uint64_t no_mbuf;                         /* turns without a packet to write into */
+	uint64_t no_mbuf_turns;                   /* turns without a packet to write into */
 };
 
 struct wh_station {

@@ -63,11 +63,11 @@ static inline uint32_t wh_fifo_room(const struct wh_fifo *fifo)
 	return rte_ring_free_count(fifo->ring);
 }
 
-/* One byte string in a slot: its length and when it came (or is to go). */
+/* One byte string in a slot, and when it came. */
 struct wh_slot {
 	uint64_t when_tsc;
 	uint32_t bytes;
-	uint32_t note; /* meaning is the users': a packet type, a reason */
+	uint32_t unused; /* keeps data aligned */
 	uint8_t data[];
 };
 
@@ -79,7 +79,7 @@ struct wh_slot_fifo {
 int wh_slot_fifo_init(struct wh_slot_fifo *fifo, uint32_t count, uint32_t slot_bytes);
 void wh_slot_fifo_free(struct wh_slot_fifo *fifo);
 
-/* A slot to write into, or NULL when full; made visible by commit, forgotten by abandon. */
+/* A slot to write into, or NULL when full; made visible by commit. */
 static inline struct wh_slot *wh_slot_fifo_reserve(struct wh_slot_fifo *fifo)
 {
 	struct rte_ring_zc_data zc;
@@ -93,11 +93,6 @@ static inline struct wh_slot *wh_slot_fifo_reserve(struct wh_slot_fifo *fifo)
 static inline void wh_slot_fifo_commit(struct wh_slot_fifo *fifo)
 {
 	rte_ring_enqueue_zc_elem_finish(fifo->ring, 1);
-}
-
-static inline void wh_slot_fifo_abandon(struct wh_slot_fifo *fifo)
-{
-	rte_ring_enqueue_zc_elem_finish(fifo->ring, 0);
 }
 
 /* The oldest slot, or NULL when empty; given back by release. */
@@ -114,12 +109,6 @@ static inline struct wh_slot *wh_slot_fifo_peek(struct wh_slot_fifo *fifo)
 static inline void wh_slot_fifo_release(struct wh_slot_fifo *fifo)
 {
 	rte_ring_dequeue_zc_elem_finish(fifo->ring, 1);
-}
-
-/* Ends a peek and leaves the slot where it is. */
-static inline void wh_slot_fifo_keep(struct wh_slot_fifo *fifo)
-{
-	rte_ring_dequeue_zc_elem_finish(fifo->ring, 0);
 }
 
 static inline uint32_t wh_slot_fifo_count(const struct wh_slot_fifo *fifo)

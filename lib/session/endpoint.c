@@ -5,10 +5,11 @@
 
 #include "base/clock.h"
 
-#define PLACE_MASK       (WH_ENDPOINT_SESSIONS - 1)
-#define GENERATION_SHIFT 6
+#define PLACE_MASK  (WH_ENDPOINT_SESSIONS - 1)
+#define OFFER_SHIFT 6
+#define OFFERS_MAX  (UINT32_MAX >> OFFER_SHIFT)
 
-_Static_assert(WH_ENDPOINT_SESSIONS == 1 << GENERATION_SHIFT, "an LCI holds place and generation");
+_Static_assert(WH_ENDPOINT_SESSIONS == 1 << OFFER_SHIFT, "an LCI holds place and offer");
 
 /* A stateless answer and where it goes. */
 struct reply {
@@ -32,8 +33,6 @@ int wh_endpoint_init(struct wh_endpoint *endpoint, const struct wh_endpoint_conf
 			},
 	};
 	memcpy(endpoint->listener.key, config->key, sizeof(config->key));
-	for (uint32_t i = 0; i < WH_ENDPOINT_SESSIONS; i++)
-		endpoint->generation[i] = 1; /* no LCI is 0 */
 	return wh_slot_fifo_init(&endpoint->replies, WH_ENDPOINT_REPLIES, sizeof(struct reply));
 }
 
@@ -42,11 +41,19 @@ void wh_endpoint_free(struct wh_endpoint *endpoint)
 	wh_slot_fifo_free(&endpoint->replies);
 }
 
-uint32_t wh_endpoint_free_lci(const struct wh_endpoint *endpoint)
+uint32_t wh_endpoint_offer_lci(struct wh_endpoint *endpoint)
 {
-	for (uint32_t i = 0; i < WH_ENDPOINT_SESSIONS; i++)
-		if (endpoint->session[i] == NULL)
-			return endpoint->generation[i] << GENERATION_SHIFT | i;
+	/* From 1 on, so that no LCI is 0; places in turn, so that offers at once rarely meet. */
+	uint32_t offer = endpoint->offers % OFFERS_MAX + 1;
+
+	for (uint32_t i = 0; i < WH_ENDPOINT_SESSIONS; i++) {
+		uint32_t place = (offer + i) & PLACE_MASK;
+
+		if (endpoint->session[place] != NULL)
+			continue;
+		endpoint->offers++;
+		return offer << OFFER_SHIFT | place;
+	}
 	return 0;
 }
 
@@ -54,25 +61,19 @@ void wh_endpoint_add(struct wh_endpoint *endpoint, uint32_t lci, struct wh_sessi
 {
 	uint32_t place = place_of(lci);
 
-	WH_ASSERT(endpoint->session[place] == NULL);
-	WH_ASSERT(endpoint->generation[place] == lci >> GENERATION_SHIFT);
+	WH_ASSERT(endpoint->session[place] == NULL && wh_session_lci(session) == lci);
 	endpoint->session[place] = session;
+	endpoint->last_lci[place] = lci;
 	if (place >= endpoint->used)
 		endpoint->used = place + 1;
 }
 
 void wh_endpoint_remove(struct wh_endpoint *endpoint, struct wh_session *session)
 {
-	for (uint32_t i = 0; i < endpoint->used; i++) {
-		if (endpoint->session[i] != session)
-			continue;
-		endpoint->session[i] = NULL;
-		endpoint->generation[i] = endpoint->generation[i] == UINT32_MAX >> GENERATION_SHIFT
-						  ? 1
-						  : endpoint->generation[i] + 1;
-		return;
-	}
-	WH_ASSERT(!"the session is in the endpoint");
+	uint32_t place = place_of(wh_session_lci(session));
+
+	WH_ASSERT(endpoint->session[place] == session);
+	endpoint->session[place] = NULL;
 }
 
 static void reply(
@@ -85,10 +86,10 @@ static void reply(
 		return;
 	}
 
-	struct reply *answer = (struct reply *)slot->data;
+	struct reply *out = (struct reply *)slot->data;
 
-	answer->to = *to;
-	slot->bytes = wh_packet_encode(packet, answer->packet, sizeof(answer->packet));
+	out->to = *to;
+	slot->bytes = wh_packet_encode(packet, out->packet, sizeof(out->packet));
 	wh_slot_fifo_commit(&endpoint->replies);
 }
 
@@ -102,23 +103,44 @@ static enum wh_release_status welcome(const struct wh_endpoint *endpoint,
 	return endpoint->config.welcome(endpoint->config.context, params, from);
 }
 
-static void take_open(struct wh_endpoint *endpoint, uint64_t now_tsc,
-	const struct wh_packet *packet, const struct wh_address *from)
+/* An offer of a place, or a refusal; it costs the listener nothing but the packet. */
+static void answer(struct wh_endpoint *endpoint, uint64_t now_tsc,
+	const struct wh_open_params *params, uint32_t stamp_us, const struct wh_address *from,
+	enum wh_release_status refused, uint32_t lci)
 {
-	uint32_t lci = wh_endpoint_free_lci(endpoint);
-	enum wh_release_status refused = welcome(endpoint, &packet->open.params, from, lci);
-	struct wh_packet answer;
+	struct wh_packet accept;
 
 	if (refused != WH_STATUS_PENDING)
 		endpoint->stats.refused_opens++;
-	wh_listener_accept(&endpoint->listener, now_tsc, packet, from, lci, refused, &answer);
-	reply(endpoint, &answer, from);
+	wh_listener_accept(
+		&endpoint->listener, now_tsc, params, stamp_us, from, lci, refused, &accept);
+	reply(endpoint, &accept, from);
+}
+
+static void take_open(struct wh_endpoint *endpoint, uint64_t now_tsc, const struct wh_open *open,
+	const struct wh_address *from)
+{
+	uint32_t lci = wh_endpoint_offer_lci(endpoint);
+
+	answer(endpoint, now_tsc, &open->params, open->stamp_us, from,
+		welcome(endpoint, &open->params, from, lci), lci);
+}
+
+/*
+ * Whether the place had a tenant of this offer, or of one made after it. A cookie outlives short
+ * connections, and a CONFIRM that comes again then must not open a second one.
+ */
+static bool offer_is_spent(const struct wh_endpoint *endpoint, uint32_t lci)
+{
+	uint32_t last_lci = endpoint->last_lci[place_of(lci)];
+
+	return last_lci != 0 && (int32_t)(lci - last_lci) <= 0;
 }
 
 static void take_confirm(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	const struct wh_confirm *confirm, const struct wh_address *from)
 {
-	uint32_t place = place_of(confirm->acceptor_lci);
+	struct wh_session *tenant = endpoint->session[place_of(confirm->acceptor_lci)];
 	uint64_t rtt_tsc;
 
 	if (endpoint->config.accept == NULL ||
@@ -126,19 +148,21 @@ static void take_confirm(struct wh_endpoint *endpoint, uint64_t now_tsc,
 		endpoint->stats.bad_cookie_pkts++;
 		return;
 	}
-	/* Repeated until our first state arrives, or too late for its place. */
-	if (endpoint->session[place] != NULL ||
-		endpoint->generation[place] != confirm->acceptor_lci >> GENERATION_SHIFT)
-		return;
+	if (tenant != NULL && wh_session_lci(tenant) == confirm->acceptor_lci)
+		return; /* CONFIRM is repeated until our first state arrives */
 
-	struct wh_session *session = endpoint->config.accept(endpoint->config.context, now_tsc,
-		confirm->acceptor_lci, from, &confirm->params, rtt_tsc);
+	/* The place may have gone to another offer meanwhile: whoever confirms first has it. */
+	struct wh_session *session = NULL;
 
-	if (session == NULL) {
-		endpoint->stats.refused_opens++;
-		return;
-	}
-	wh_endpoint_add(endpoint, confirm->acceptor_lci, session);
+	if (tenant == NULL && !offer_is_spent(endpoint, confirm->acceptor_lci))
+		session = endpoint->config.accept(endpoint->config.context, now_tsc,
+			confirm->acceptor_lci, from, &confirm->params, rtt_tsc);
+
+	if (session != NULL)
+		wh_endpoint_add(endpoint, confirm->acceptor_lci, session);
+	else
+		answer(endpoint, now_tsc, &confirm->params, 0, from, WH_STATUS_BUSY,
+			confirm->acceptor_lci);
 }
 
 void wh_endpoint_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t arrived_tsc,
@@ -153,7 +177,7 @@ void wh_endpoint_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t 
 		return;
 	}
 	if (packet.type == WH_PACKET_OPEN) {
-		take_open(endpoint, now_tsc, &packet, from);
+		take_open(endpoint, now_tsc, &packet.open, from);
 		return;
 	}
 	if (packet.type == WH_PACKET_CONFIRM) {
@@ -161,10 +185,9 @@ void wh_endpoint_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t 
 		return;
 	}
 
-	uint32_t place = place_of(packet.lci);
-	struct wh_session *session = endpoint->session[place];
+	struct wh_session *session = endpoint->session[place_of(packet.lci)];
 
-	if (session == NULL || endpoint->generation[place] != packet.lci >> GENERATION_SHIFT) {
+	if (session == NULL || wh_session_lci(session) != packet.lci) {
 		endpoint->stats.no_session_pkts++;
 		return;
 	}
@@ -193,13 +216,13 @@ static uint32_t output_replies(struct wh_endpoint *endpoint, struct wh_out *out,
 	if (count == 0 || (slot = wh_slot_fifo_peek(&endpoint->replies)) == NULL)
 		return 0;
 
-	const struct reply *answer = (const struct reply *)slot->data;
+	const struct reply *next = (const struct reply *)slot->data;
 
-	memcpy(out->head, answer->packet, slot->bytes);
+	memcpy(out->head, next->packet, slot->bytes);
 	out->head_bytes = slot->bytes;
 	out->payload = NULL;
 	out->payload_bytes = 0;
-	endpoint->reply_to = answer->to;
+	endpoint->reply_to = next->to;
 	out->to = &endpoint->reply_to;
 	wh_slot_fifo_release(&endpoint->replies);
 	return 1;

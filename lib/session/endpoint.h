@@ -6,8 +6,9 @@
  * What sits behind one queue of a port: decodes each packet once, counts the bad ones by reason,
  * finds the session by its LCI (an index, no hash), and listens for new connections.
  *
- * An LCI is a place in the session table and the generation of its tenant, so that packets of
- * an earlier connection never reach a later one in the same place.
+ * An LCI is a place in the session table and the number of the offer that it was made for. No two
+ * offers share one, so that packets of an earlier connection never reach a later one in the same
+ * place, nor those of one that was opened at the same time.
  */
 
 #include <stdbool.h>
@@ -51,9 +52,10 @@ struct wh_endpoint {
 	struct wh_endpoint_config config;
 	struct wh_listener listener;
 	struct wh_session *session[WH_ENDPOINT_SESSIONS];
-	uint32_t generation[WH_ENDPOINT_SESSIONS];
-	uint32_t used;      /* places from 0 on that were ever used */
-	uint32_t next_turn; /* output takes the sessions in turn */
+	uint32_t last_lci[WH_ENDPOINT_SESSIONS]; /* of a place's latest tenant; 0: none yet */
+	uint32_t offers;                         /* LCIs made, ever */
+	uint32_t used;                           /* places from 0 on that were ever used */
+	uint32_t next_turn;                      /* output takes the sessions in turn */
 	struct wh_slot_fifo replies;
 	struct wh_address reply_to; /* of the reply handed out last */
 	struct wh_endpoint_stats stats;
@@ -65,8 +67,8 @@ int wh_endpoint_init(struct wh_endpoint *endpoint, const struct wh_endpoint_conf
 /* Sessions still in it are the caller's to destroy. */
 void wh_endpoint_free(struct wh_endpoint *endpoint);
 
-/* The LCI of a free place for a session about to be opened; 0: none is free. */
-uint32_t wh_endpoint_free_lci(const struct wh_endpoint *endpoint);
+/* A new LCI with a place that is free now; 0: none is. */
+uint32_t wh_endpoint_offer_lci(struct wh_endpoint *endpoint);
 void wh_endpoint_add(struct wh_endpoint *endpoint, uint32_t lci, struct wh_session *session);
 void wh_endpoint_remove(struct wh_endpoint *endpoint, struct wh_session *session);
 

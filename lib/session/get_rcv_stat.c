@@ -31,7 +31,6 @@ static void packet_acked(void *context, uint64_t serial, const struct wh_sent_re
 
 	struct wh_chunk *chunk = &s->chunk[record->chunk_slot];
 
-	s->stats.acked_bytes += chunk->bytes;
 	bool pushed = wh_fifo_push(&s->tx.free, chunk);
 
 	WH_ASSERT(pushed);
@@ -70,30 +69,45 @@ static void take_rtt(struct wh_session *s, const struct wh_rcv_state *state)
 	s->rtt.samples++;
 }
 
+static void answer_state(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
+{
+	struct wh_packet answer = {
+		.ack2 =
+			{
+				.ack_serial = packet->serial,
+				.lower = packet->rcv_state.lower,
+				.stamp_us = wh_session_now_us(s, now_tsc),
+			},
+	};
+
+	wh_session_push_control(s, now_tsc, WH_PACKET_ACK2, &answer);
+}
+
 static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
 {
 	struct wh_transmitter *tx = &s->tx;
 	const struct wh_rcv_state *state = &packet->rcv_state;
 
-	if (packet->serial < tx->next_state_serial) {
-		s->stats.control_stale_pkts++;
-		return;
-	}
 	/* Nobody can have received what was not sent. */
 	if (state->highest_end > tx->sent_end) {
 		wh_session_bad(s, &s->stats.bad_window_pkts);
 		return;
 	}
+	answer_state(s, now_tsc, packet); /* III C: for each received ACK */
+	if (packet->serial < tx->next_state_serial) {
+		s->stats.control_stale_pkts++;
+		return;
+	}
 	tx->next_state_serial = packet->serial + 1;
 	tx->state_seen = true;
 	take_credits(tx, state);
+	take_rtt(s, state);
 
 	uint64_t acked_pkts = acknowledge(s, state);
 
 	tx->acked_pkts += acked_pkts;
 	if (acked_pkts > 0)
 		tx->progress_tsc = now_tsc;
-	take_rtt(s, state);
 
 	const struct wh_feedback_event event = {
 		.now_tsc = now_tsc,
@@ -106,43 +120,43 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 
 	tx->control.ops->on_feedback(&tx->control, &event);
 	apply_decision(s);
-
-	struct wh_packet answer = {
-		.ack2 =
-			{
-				.ack_serial = packet->serial,
-				.lower = state->lower,
-				.stamp_us = wh_session_now_us(s, now_tsc),
-			},
-	};
-
-	wh_session_push_control(s, now_tsc, WH_PACKET_ACK2, &answer);
 }
 
-/* Schedules what of [first, end) is sent, not acknowledged and not scheduled yet. */
-static void schedule(struct wh_session *s, uint64_t first, uint64_t end)
+static void queue_again(void *context, uint64_t serial)
 {
-	struct wh_transmitter *tx = &s->tx;
+	struct wh_transmitter *tx = context;
+	bool pushed = wh_fifo_push_u64(&tx->again, serial);
 
-	for (uint64_t serial = wh_max_u64(first, tx->table.lower); serial < end; serial++) {
-		if (wh_sent_table_acked(&tx->table, serial))
-			continue;
+	WH_ASSERT(pushed); /* as large as the table */
+}
 
-		struct wh_sent_record *record = wh_sent_table_record(&tx->table, serial);
+/*
+ * Whether a NAK came before: the path may have doubled it, and twice reported is twice decreased.
+ * Overtaken ones count, since each says something of its own.
+ */
+static bool nak_is_new(struct wh_transmitter *tx, uint64_t serial)
+{
+	if (serial >= tx->nak_end) {
+		uint64_t ahead = serial - tx->nak_end + 1;
 
-		if (record->queued)
-			continue;
-		record->queued = true;
-
-		bool pushed = wh_fifo_push_u64(&tx->again, serial);
-
-		WH_ASSERT(pushed); /* as large as the table */
+		tx->naks_before = ahead < 64 ? tx->naks_before << ahead | 1 : 1;
+		tx->nak_end = serial + 1;
+		return true;
 	}
+
+	uint64_t behind = tx->nak_end - 1 - serial;
+	uint64_t bit = behind < 64 ? UINT64_C(1) << behind : 0;
+
+	if (bit == 0 || (tx->naks_before & bit) != 0)
+		return false;
+	tx->naks_before |= bit;
+	return true;
 }
 
-static void take_nak(struct wh_session *s, uint64_t now_tsc, const struct wh_nak *nak)
+static void take_nak(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
 {
 	struct wh_transmitter *tx = &s->tx;
+	const struct wh_nak *nak = &packet->nak;
 	const struct wh_range *last = &nak->losses[nak->n_losses - 1];
 	struct wh_loss_event event = {
 		.now_tsc = now_tsc,
@@ -154,10 +168,15 @@ static void take_nak(struct wh_session *s, uint64_t now_tsc, const struct wh_nak
 		wh_session_bad(s, &s->stats.bad_window_pkts);
 		return;
 	}
+	if (!nak_is_new(tx, packet->serial)) {
+		s->stats.control_stale_pkts++;
+		return;
+	}
 	for (uint32_t i = 0; i < nak->n_losses; i++) {
 		uint64_t first = nak->base + nak->losses[i].offset;
 
-		schedule(s, first, first + nak->losses[i].count);
+		wh_sent_table_queue(
+			&tx->table, first, first + nak->losses[i].count, queue_again, tx);
 		event.lost_pkts += nak->losses[i].count;
 	}
 	s->stats.naks++;
@@ -165,13 +184,19 @@ static void take_nak(struct wh_session *s, uint64_t now_tsc, const struct wh_nak
 	apply_decision(s);
 }
 
-static void take_delay_warning(struct wh_session *s, uint64_t now_tsc)
+static void take_delay_warning(
+	struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
 {
 	const struct wh_delay_event event = {
 		.now_tsc = now_tsc,
 		.sent_end = s->tx.sent_end,
 	};
 
+	if (packet->serial < s->tx.next_warning_serial) {
+		s->stats.control_stale_pkts++;
+		return;
+	}
+	s->tx.next_warning_serial = packet->serial + 1;
 	s->stats.delay_warnings++;
 	s->tx.control.ops->on_delay(&s->tx.control, &event);
 	apply_decision(s);
@@ -179,6 +204,11 @@ static void take_delay_warning(struct wh_session *s, uint64_t now_tsc)
 
 static void take(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
 {
+	/* Before ACCEPT there is no receiver that could have anything else to say. */
+	if (s->phase == WH_PHASE_OPENING && packet->type != WH_PACKET_ACCEPT) {
+		wh_session_bad(s, &s->stats.bad_unexpected_pkts);
+		return;
+	}
 	switch (packet->type) {
 	case WH_PACKET_ACCEPT:
 		wh_handshake_accepted(s, now_tsc, &packet->accept);
@@ -187,10 +217,10 @@ static void take(struct wh_session *s, uint64_t now_tsc, const struct wh_packet 
 		take_state(s, now_tsc, packet);
 		break;
 	case WH_PACKET_NAK:
-		take_nak(s, now_tsc, &packet->nak);
+		take_nak(s, now_tsc, packet);
 		break;
 	case WH_PACKET_DELAY_WARNING:
-		take_delay_warning(s, now_tsc);
+		take_delay_warning(s, now_tsc, packet);
 		break;
 	case WH_PACKET_RELEASE:
 		wh_release_input(s, now_tsc, &packet->release);
@@ -206,7 +236,9 @@ static void tick(struct wh_session *s, uint64_t now_tsc)
 
 	if (now_tsc < tx->next_tick_tsc)
 		return;
-	tx->next_tick_tsc = wh_max_u64(tx->next_tick_tsc + s->period_tsc, now_tsc);
+	tx->next_tick_tsc += s->period_tsc;
+	if (tx->next_tick_tsc <= now_tsc)
+		tx->next_tick_tsc = now_tsc + s->period_tsc; /* late: no tick is made up for */
 
 	const struct wh_tick_event event = {
 		.now_tsc = now_tsc,
@@ -238,7 +270,7 @@ static void notice_silence_and_stalls(struct wh_session *s, uint64_t now_tsc)
 		tx->next_exp_tsc = now_tsc + exp_tsc(s);
 	}
 	if (silence_tsc > wh_ns_to_tsc(s->config.hz, s->config.peer_timeout_ns)) {
-		wh_session_settle(s, now_tsc, WH_STATUS_PEER_GONE, false);
+		wh_session_settle(s, now_tsc, WH_STATUS_PEER_GONE);
 		return;
 	}
 	if (!tx->stalled && stuck_tsc > notice_tsc)

@@ -75,10 +75,12 @@ static void take_ack2(
 	if (sent - ack2->ack_serial > WH_ACK_HISTORY)
 		return; /* its time of sending is forgotten */
 
-	uint64_t sent_tsc = rx->ack_sent_tsc[ack2->ack_serial % WH_ACK_HISTORY];
+	uint64_t *slot = &rx->ack_sent_tsc[ack2->ack_serial % WH_ACK_HISTORY];
+	uint64_t sent_tsc = *slot;
 
-	if (arrived_tsc < sent_tsc)
-		return; /* a path shorter than the clock's grain */
+	if (sent_tsc == 0 || arrived_tsc < sent_tsc)
+		return; /* doubled on the way, or a path shorter than the clock's grain */
+	*slot = 0;
 	wh_rtt_add(&s->rtt, arrived_tsc - sent_tsc);
 
 	/* Clocks of two machines: only differences count, and they wrap like the stamp. */
@@ -145,6 +147,6 @@ int32_t wh_get_trans_stat(struct wh_session *s, uint64_t now_tsc)
 	}
 	if (s->phase == WH_PHASE_RUNNING &&
 		now_tsc - s->last_heard_tsc > wh_ns_to_tsc(s->config.hz, s->config.peer_timeout_ns))
-		wh_session_settle(s, now_tsc, WH_STATUS_PEER_GONE, false);
+		wh_session_settle(s, now_tsc, WH_STATUS_PEER_GONE);
 	return taken;
 }

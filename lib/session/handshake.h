@@ -13,8 +13,8 @@
 
 #include "wire/cookie.h"
 
-/* A cookie is good for as long as an initiator goes on trying. */
-#define WH_COOKIE_LIFETIME_S 60
+/* A cookie is good for as long as any initiator may go on trying: its peer timeout at the most. */
+#define WH_COOKIE_LIFETIME_S 3600
 
 struct wh_listener {
 	uint64_t hz;
@@ -23,12 +23,12 @@ struct wh_listener {
 };
 
 /*
- * The answer to OPEN, for a connection that would be addressed by acceptor_lci; `refused` is
- * WH_STATUS_PENDING to welcome it.
+ * The answer to OPEN (whose stamp it echoes), or to a CONFIRM that comes too late, for a connection
+ * that would be addressed by acceptor_lci; `refused` is WH_STATUS_PENDING to welcome it.
  */
 void wh_listener_accept(const struct wh_listener *listener, uint64_t now_tsc,
-	const struct wh_packet *open, const struct wh_address *peer, uint32_t acceptor_lci,
-	enum wh_release_status refused, struct wh_packet *accept);
+	const struct wh_open_params *params, uint32_t stamp_us, const struct wh_address *peer,
+	uint32_t acceptor_lci, enum wh_release_status refused, struct wh_packet *accept);
 
 /* Whether CONFIRM carries a cookie of ours; *rtt_tsc says how old it is. */
 bool wh_listener_confirmed(const struct wh_listener *listener, uint64_t now_tsc,

@@ -3,8 +3,9 @@
 #define WH_SESSION_INTERNAL_H
 
 /*
- * A session's state, shared by the files of this room only. Each member is written by the process
- * named beside it; others read it at most.
+ * A session's state, shared by the files of this room only. The four processes of an end share a
+ * core; a member is written by the process that it stands under, but for these: opening and
+ * release start timers and count as progress, and get_rcv_stat sets the pacer's interval.
  */
 
 #include "base/assert.h"
@@ -28,6 +29,9 @@
 
 /* No progress for this long is noticed as a stall (and for stall_timeout_ns ends it). */
 #define WH_STALL_NOTICE_MS 1000
+
+/* With everything acknowledged a writer may sync for so many stall timeouts. */
+#define WH_WRITER_PATIENCE 10
 
 /* OPEN is repeated after this, twice that, and so on up to the maximum. */
 #define WH_OPEN_REPEAT_MS     250
@@ -85,12 +89,16 @@ struct wh_transmitter {
 	struct wh_decision decision;
 	uint64_t next_tick_tsc;
 	uint64_t next_state_serial; /* older states are dropped */
-	uint64_t peer_upper;        /* credits: first serial and first chunk without room */
+	uint64_t next_warning_serial;
+	uint64_t nak_end;     /* one past the highest NAK seen ... */
+	uint64_t naks_before; /* ... and bit i: nak_end - 1 - i was seen */
+	uint64_t peer_upper;  /* credits: first serial and first chunk without room */
 	uint64_t peer_chunk_upper;
 	bool peer_writer_behind; /* its queue of whole chunks holds most of its buffers */
 	bool state_seen;
 	uint64_t acked_pkts;
 	uint64_t progress_tsc;
+	uint64_t all_acked_tsc; /* of the first reply that found it so; 0: not yet */
 	uint64_t next_exp_tsc;
 	bool peer_silent;
 	bool stalled;
@@ -145,10 +153,10 @@ struct wh_receiver {
 	uint64_t next_nak_tsc;
 	uint64_t last_state_tsc;
 	uint64_t cover_cursor;
-	uint64_t ack_sent_tsc[WH_ACK_HISTORY]; /* by serial of the state */
+	uint64_t ack_sent_tsc[WH_ACK_HISTORY]; /* by serial of the state; 0: takes no ACK2 */
 	uint64_t told_lower;
 	uint64_t told_highest_end;
-	uint64_t told_chunk_upper;
+	uint64_t told_recycled;
 	uint64_t mean_arrival_tsc;
 
 	/* get_trans_stat */
@@ -168,7 +176,6 @@ struct wh_session {
 	enum wh_role role;
 	enum wh_phase phase;
 	enum wh_release_status outcome;
-	bool outcome_by_peer;
 	uint32_t local_lci;
 	uint32_t peer_lci; /* 0 until ACCEPT */
 	struct wh_address peer;
@@ -202,8 +209,7 @@ struct wh_session {
 
 /* session.c */
 void wh_session_bad(struct wh_session *s, uint64_t *reason);
-void wh_session_settle(
-	struct wh_session *s, uint64_t now_tsc, enum wh_release_status outcome, bool by_peer);
+void wh_session_settle(struct wh_session *s, uint64_t now_tsc, enum wh_release_status outcome);
 uint64_t wh_session_ms_tsc(const struct wh_session *s, uint64_t span_ms);
 
 /* Encodes a control packet of `type` into the outbox; the caller has filled in its union. */

@@ -130,8 +130,6 @@ void wh_rcv(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 	enter(s, now_tsc, packet->serial);
 	s->stats.received_pkts++;
 	s->stats.received_bytes += data->payload_bytes;
-	if (s->stats.first_received_tsc == 0)
-		s->stats.first_received_tsc = arrived_tsc;
 	return;
 
 bad_place:

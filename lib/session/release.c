@@ -15,6 +15,13 @@ static uint64_t repeat_tsc(const struct wh_session *s)
 	return wh_max_u64(wh_rtt_get(&s->rtt), s->period_tsc);
 }
 
+/* Once the outcome is known, this end is there for the peer until then, whatever RTT it claims. */
+static uint64_t give_up_tsc(const struct wh_session *s)
+{
+	return wh_add_u64(
+		s->stats.outcome_tsc, wh_ns_to_tsc(s->config.hz, s->config.peer_timeout_ns));
+}
+
 static void push_release(struct wh_session *s, uint64_t now_tsc, enum wh_release_stage stage,
 	enum wh_release_status status)
 {
@@ -60,8 +67,7 @@ static int32_t poll_receiver(struct wh_session *s, uint64_t now_tsc)
 {
 	if (s->phase == WH_PHASE_RUNNING)
 		return 0;
-	if (now_tsc - s->stats.outcome_tsc >
-		wh_ns_to_tsc(s->config.hz, s->config.peer_timeout_ns)) {
+	if (now_tsc >= give_up_tsc(s)) {
 		s->phase = WH_PHASE_CLOSED;
 		return 1;
 	}
@@ -72,6 +78,7 @@ static int32_t poll_receiver(struct wh_session *s, uint64_t now_tsc)
 			now_tsc +
 			wh_min_u64(repeat_tsc(s) * (s->release_repeats - WH_REPLY_QUICK_REPEATS),
 				wh_max_u64(repeat_tsc(s), wh_session_ms_tsc(s, 1000)));
+	s->next_release_tsc = wh_min_u64(s->next_release_tsc, give_up_tsc(s));
 	return 1;
 }
 
@@ -98,8 +105,16 @@ static void take_reply(struct wh_session *s, uint64_t now_tsc, const struct wh_r
 	struct wh_transmitter *tx = &s->tx;
 
 	if (release->status == WH_STATUS_PENDING) {
-		/* All is there and the writer is at work: progress, though nothing shows it. */
-		if (wh_sent_table_unacked(&tx->table) == 0)
+		/*
+		 * All is there and the writer is at work: progress, though nothing shows it. A disk
+		 * may take long over a sync, but not for ever.
+		 */
+		if (wh_sent_table_unacked(&tx->table) > 0)
+			return;
+		if (tx->all_acked_tsc == 0)
+			tx->all_acked_tsc = now_tsc;
+		if (now_tsc - tx->all_acked_tsc <
+			WH_WRITER_PATIENCE * wh_ns_to_tsc(s->config.hz, s->config.stall_timeout_ns))
 			tx->progress_tsc = now_tsc;
 		return;
 	}
@@ -112,11 +127,11 @@ static void take_reply(struct wh_session *s, uint64_t now_tsc, const struct wh_r
 	if (s->abort_pending)
 		return;
 	if (s->outcome == WH_STATUS_PENDING)
-		wh_session_settle(s, now_tsc, (enum wh_release_status)release->status, true);
+		wh_session_settle(s, now_tsc, (enum wh_release_status)release->status);
 	s->phase = WH_PHASE_RELEASING;
 	push_release(s, now_tsc, WH_RELEASE_DONE, s->outcome);
 	/* Should DONE be lost, the reply comes again within this. */
-	s->next_release_tsc = now_tsc + 4 * repeat_tsc(s);
+	s->next_release_tsc = wh_min_u64(now_tsc + 4 * repeat_tsc(s), give_up_tsc(s));
 }
 
 void wh_release_input(struct wh_session *s, uint64_t now_tsc, const struct wh_release *release)
@@ -124,7 +139,7 @@ void wh_release_input(struct wh_session *s, uint64_t now_tsc, const struct wh_re
 	bool sending = s->role == WH_TRANSMITTER;
 
 	if (release->stage == WH_RELEASE_ABORT && release->status >= WH_STATUS_MISMATCH) {
-		wh_session_settle(s, now_tsc, (enum wh_release_status)release->status, true);
+		wh_session_settle(s, now_tsc, (enum wh_release_status)release->status);
 		s->phase = WH_PHASE_CLOSED;
 	} else if (release->stage == WH_RELEASE_REPLY && sending && s->peer_lci != 0) {
 		take_reply(s, now_tsc, release);
@@ -144,7 +159,7 @@ void wh_session_abort(struct wh_session *s, uint64_t now_tsc, enum wh_release_st
 	WH_ASSERT(status >= WH_STATUS_MISMATCH && status < WH_STATUSES);
 	if (s->outcome != WH_STATUS_PENDING)
 		return;
-	wh_session_settle(s, now_tsc, status, false);
+	wh_session_settle(s, now_tsc, status);
 	if (s->peer_lci == 0)
 		return;
 	s->phase = WH_PHASE_RELEASING;
@@ -158,7 +173,7 @@ void wh_session_sink_done(struct wh_session *s, uint64_t now_tsc, enum wh_releas
 	WH_ASSERT(s->role == WH_RECEIVER && status != WH_STATUS_PENDING);
 	if (s->outcome != WH_STATUS_PENDING)
 		return;
-	wh_session_settle(s, now_tsc, status, false);
+	wh_session_settle(s, now_tsc, status);
 	s->phase = WH_PHASE_RELEASING;
 	s->release_repeats = 0;
 	s->next_release_tsc = now_tsc;

@@ -32,7 +32,11 @@ static void cover_holes(struct wh_receiver *rx, struct wh_rcv_state *state)
 	rx->cover_cursor = state->cover_end;
 }
 
-static void push_state(struct wh_session *s, uint64_t now_tsc)
+/*
+ * `first` of a period: what goes on with the holes beside it is no ACK of its own, so that (1), (6)
+ * and the delay's trend see one sample a SYN.
+ */
+static void push_state(struct wh_session *s, uint64_t now_tsc, bool first)
 {
 	struct wh_receiver *rx = &s->rx;
 	uint64_t serial = s->control_serial[WH_PACKET_RCV_STATE];
@@ -48,8 +52,8 @@ static void push_state(struct wh_session *s, uint64_t now_tsc)
 				.chunk_upper = (uint32_t)(rx->recycled_count + s->config.chunks),
 				.queued_chunks = wh_fifo_count(&rx->deliver),
 				.buffer_chunks = s->config.chunks,
-				.arrival_pps = wh_arrival_get(&rx->arrival),
-				.capacity_pps = wh_pair_get(&rx->pair),
+				.arrival_pps = first ? wh_arrival_get(&rx->arrival) : 0,
+				.capacity_pps = first ? wh_pair_get(&rx->pair) : 0,
 				.rtt_us = s->rtt.samples > 0 ? (uint32_t)wh_max_u64(1,
 								       wh_tsc_to_us(s->config.hz,
 									       wh_rtt_get(&s->rtt)))
@@ -59,7 +63,7 @@ static void push_state(struct wh_session *s, uint64_t now_tsc)
 	};
 
 	cover_holes(rx, &packet.rcv_state);
-	rx->ack_sent_tsc[serial % WH_ACK_HISTORY] = now_tsc;
+	rx->ack_sent_tsc[serial % WH_ACK_HISTORY] = first ? now_tsc : 0;
 	wh_session_push_control(s, now_tsc, WH_PACKET_RCV_STATE, &packet);
 }
 
@@ -76,7 +80,11 @@ static uint32_t state_packets(const struct wh_session *s)
 	return (uint32_t)wh_min_u64(wh_max_u64(1, packets), WH_STATE_PACKETS_MAX);
 }
 
-/* udt.txt III E: a state with nothing new waits for two round trips after the one before. */
+/*
+ * udt.txt III E: a state with nothing new waits for two round trips after the one before. The paper
+ * means the acknowledged number; this state is selective, so that what arrives above a hole is news
+ * as well, and so is a buffer that became free.
+ */
 static bool state_is_due(const struct wh_session *s, uint64_t now_tsc)
 {
 	const struct wh_receiver *rx = &s->rx;
@@ -84,7 +92,7 @@ static bool state_is_due(const struct wh_session *s, uint64_t now_tsc)
 	if (!s->config.profile->state_on_news_only)
 		return true;
 	if (rx->told_lower != rx->table.lower || rx->told_highest_end != rx->table.highest_end ||
-		rx->told_chunk_upper != rx->recycled_count)
+		rx->told_recycled != rx->recycled_count)
 		return true;
 
 	/* When an ACK2 says that the transmitter knows all of it, only the heartbeat is left. */
@@ -111,12 +119,14 @@ static int32_t send_state(struct wh_session *s, uint64_t now_tsc)
 	if (!state_is_due(s, now_tsc))
 		return 0;
 
-	for (uint32_t packets = state_packets(s); packets > 0; packets--)
-		push_state(s, now_tsc);
+	uint32_t packets = state_packets(s);
+
+	for (uint32_t i = 0; i < packets; i++)
+		push_state(s, now_tsc, i == 0);
 	rx->last_state_tsc = now_tsc;
 	rx->told_lower = rx->table.lower;
 	rx->told_highest_end = rx->table.highest_end;
-	rx->told_chunk_upper = rx->recycled_count;
+	rx->told_recycled = rx->recycled_count;
 	return 1;
 }
 
@@ -148,7 +158,10 @@ static void fill_nak(struct wh_nak *nak, struct wh_loss_range *range, uint32_t c
 		};
 }
 
-/* What was found missing since the last call, once, at once. */
+/*
+ * What was found missing since the last call, once, at once. III E sends a NAK for the loss that
+ * the current packet shows; a port hands over several packets in a turn, which share one here.
+ */
 static int32_t send_immediate_nak(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_receiver *rx = &s->rx;

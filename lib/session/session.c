@@ -49,13 +49,11 @@ void wh_session_bad(struct wh_session *s, uint64_t *reason)
 	(*reason)++;
 }
 
-void wh_session_settle(
-	struct wh_session *s, uint64_t now_tsc, enum wh_release_status outcome, bool by_peer)
+void wh_session_settle(struct wh_session *s, uint64_t now_tsc, enum wh_release_status outcome)
 {
 	if (s->outcome == WH_STATUS_PENDING) {
 		WH_ASSERT(outcome != WH_STATUS_PENDING);
 		s->outcome = outcome;
-		s->outcome_by_peer = by_peer;
 		s->stats.outcome_tsc = now_tsc;
 	}
 	s->phase = WH_PHASE_CLOSED;
@@ -80,7 +78,6 @@ void wh_session_push_control(
 		return;
 	}
 	slot->bytes = wh_packet_encode(packet, slot->data, WH_CONTROL_BYTES_MAX);
-	slot->note = type;
 	slot->when_tsc = now_tsc;
 	wh_slot_fifo_commit(&s->outbox);
 }
@@ -149,7 +146,7 @@ static int create_receiver(struct wh_session *s, uint64_t now_tsc)
 	rx->cover_cursor = s->params.first_serial;
 	rx->pair_first_serial = UINT64_MAX;
 	rx->previous_trans_upper = s->params.first_serial;
-	rx->told_chunk_upper = UINT64_MAX; /* nothing told yet: the first state is news */
+	rx->told_recycled = UINT64_MAX; /* nothing told yet: the first state is news */
 	return 0;
 }
 
@@ -216,10 +213,11 @@ struct wh_session *wh_session_open(const struct wh_session_config *config, uint6
 	};
 
 	WH_ASSERT(strlen(name) <= WH_NAME_BYTES_MAX);
+	WH_ASSERT(object_bytes / config->chunk_bytes <= WH_CHUNK_NUMBER_MAX);
 	memcpy(params.name, name, params.name_bytes);
-	/* Anywhere in the lower half: serials never wrap, but no code may rely on a start at 0. */
+	/* Anywhere that is allowed: no code may rely on a start at 0. */
 	wh_prng_init(&prng, config->seed);
-	params.first_serial = wh_prng_below(&prng, WH_SERIAL_MAX / 2);
+	params.first_serial = wh_prng_below(&prng, WH_FIRST_SERIAL_MAX);
 
 	struct wh_session *s = create(config, WH_TRANSMITTER, now_tsc, local_lci, peer, &params);
 
@@ -236,7 +234,8 @@ struct wh_session *wh_session_accept(const struct wh_session_config *config, uin
 
 	if (s == NULL)
 		return NULL;
-	wh_rtt_init(&s->rtt, rtt_tsc);
+	/* A cookie's age may round to nothing; with no RTT a loss would be due again at once. */
+	wh_rtt_init(&s->rtt, wh_max_u64(rtt_tsc, 1));
 	s->peer_lci = params->initiator_lci;
 	s->phase = WH_PHASE_RUNNING;
 	return s;
@@ -368,12 +367,23 @@ uint64_t wh_session_deadline(const struct wh_session *s)
 	return s->role == WH_TRANSMITTER ? transmitter_deadline(s) : receiver_deadline(s);
 }
 
-uint64_t wh_session_table_bytes(uint32_t window_pkts, uint32_t chunks)
+/* An exact-size ring has twice the slots of its elements. */
+static uint64_t fifo_bytes(uint32_t count, uint64_t element_bytes)
 {
-	uint64_t per_packet = sizeof(struct wh_sent_record) + sizeof(uint64_t) + 1;
-	uint64_t slots =
-		WH_INBOX_SLOTS * sizeof(struct wh_packet) + WH_OUTBOX_SLOTS * WH_CONTROL_BYTES_MAX;
+	return 2 * count * element_bytes;
+}
 
-	return sizeof(struct wh_session) + 2 * slots + window_pkts * per_packet +
-	       chunks * (sizeof(struct wh_chunk) + 8 * sizeof(uint64_t));
+uint64_t wh_session_table_bytes(enum wh_role role, uint32_t window_pkts, uint32_t chunks)
+{
+	uint32_t chunk_slots = rte_align32pow2(chunks + 1);
+	uint64_t bytes = sizeof(struct wh_session) + chunks * sizeof(struct wh_chunk) +
+			 fifo_bytes(WH_INBOX_SLOTS, sizeof(struct wh_packet)) +
+			 fifo_bytes(WH_OUTBOX_SLOTS, WH_CONTROL_BYTES_MAX) +
+			 3 * fifo_bytes(chunk_slots, sizeof(uint64_t)) + window_pkts / 8;
+
+	if (role == WH_TRANSMITTER)
+		return bytes + window_pkts * sizeof(struct wh_sent_record) + window_pkts / 8 +
+		       fifo_bytes(window_pkts, sizeof(uint64_t)) +
+		       chunks * sizeof(struct wh_tx_chunk);
+	return bytes + wh_loss_list_bytes(window_pkts) + chunks * sizeof(struct wh_rx_chunk);
 }

@@ -89,13 +89,11 @@ struct wh_session_stats {
 	uint64_t losses_detected_pkts;
 	uint64_t naks;           /* sent or received */
 	uint64_t delay_warnings; /* sent or received */
-	uint64_t acked_bytes;    /* transmitter: payload acknowledged */
 	uint64_t exp_events;     /* the peer was silent for longer than expected */
 	uint64_t stalls;
 	uint64_t limit_tsc[WH_LIMITS];
 	uint64_t first_sent_tsc; /* of data; 0: none yet */
-	uint64_t first_received_tsc;
-	uint64_t outcome_tsc; /* when the outcome was known here */
+	uint64_t outcome_tsc;    /* when the outcome was known here */
 };
 
 struct wh_session; /* internal.h */
@@ -158,8 +156,8 @@ enum wh_phase wh_session_phase(const struct wh_session *session);
 /* WH_STATUS_PENDING until the outcome is known, then never changes. */
 enum wh_release_status wh_session_outcome(const struct wh_session *session);
 
-/* True when it was the peer who named the outcome. */
-bool wh_session_outcome_by_peer(const struct wh_session *session);
+/* How the peer addresses it. */
+uint32_t wh_session_lci(const struct wh_session *session);
 
 const struct wh_session_stats *wh_session_stats(const struct wh_session *session);
 
@@ -178,7 +176,7 @@ const struct wh_control *wh_session_control(const struct wh_session *session);
 const struct wh_pacer *wh_session_pacer(const struct wh_session *session);
 
 /* Bytes of tables and FIFOs beside the chunk memory, for the printed sum of pools. */
-uint64_t wh_session_table_bytes(uint32_t window_pkts, uint32_t chunks);
+uint64_t wh_session_table_bytes(enum wh_role role, uint32_t window_pkts, uint32_t chunks);
 
 /* Everything a session promises about itself, asserted. `deep` walks the tables too. */
 void wh_session_check(const struct wh_session *session, bool deep);

@@ -83,8 +83,6 @@ static void write_data(
 	out->payload_bytes = packet.data.payload_bytes;
 	out->to = &s->peer;
 
-	if (record->sends < UINT8_MAX)
-		record->sends++;
 	if (serial >= tx->sent_end)
 		tx->sent_end = serial + 1;
 	if (s->stats.first_sent_tsc == 0)
@@ -97,12 +95,9 @@ static void write_data(
 /* The next serial of the retransmission FIFO that is still wanted. */
 static bool next_again(struct wh_transmitter *tx, uint64_t *serial)
 {
-	while (wh_fifo_pop_u64(&tx->again, serial)) {
-		if (wh_sent_table_acked(&tx->table, *serial))
-			continue;
-		wh_sent_table_record(&tx->table, *serial)->queued = false;
-		return true;
-	}
+	while (wh_fifo_pop_u64(&tx->again, serial))
+		if (wh_sent_table_unqueue(&tx->table, *serial))
+			return true;
 	return false;
 }
 
@@ -140,8 +135,10 @@ static enum wh_limit send_data(
 			return tx->admission_limit;
 		}
 		/* A silent peer gets no more data until it is heard again. */
-		if (tx->peer_silent)
+		if (tx->peer_silent) {
+			wh_pacer_idle(&tx->pacer, now_tsc);
 			return WH_LIMIT_PEER;
+		}
 		if (!tx->pair_open && !wh_pacer_due(&tx->pacer, now_tsc))
 			return WH_LIMIT_RATE;
 		if (!tx->pair_open && next_again(tx, &serial)) {
@@ -156,7 +153,8 @@ static enum wh_limit send_data(
 		}
 		(*sent)++;
 	}
-	return WH_LIMIT_CPU;
+	/* The burst is full and the next packet may be due: what that costs the pacer counts. */
+	return WH_LIMIT_RATE;
 }
 
 uint32_t wh_trans(struct wh_session *s, uint64_t now_tsc, struct wh_out *out, uint32_t count)

@@ -38,9 +38,9 @@ enum wh_release_status wh_session_outcome(const struct wh_session *s)
 	return s->outcome;
 }
 
-bool wh_session_outcome_by_peer(const struct wh_session *s)
+uint32_t wh_session_lci(const struct wh_session *s)
 {
-	return s->outcome_by_peer;
+	return s->local_lci;
 }
 
 const struct wh_session_stats *wh_session_stats(const struct wh_session *s)
@@ -52,6 +52,9 @@ enum wh_limit wh_session_limited_by(const struct wh_session *s)
 {
 	uint64_t share_tsc[WH_LIMITS];
 	enum wh_limit most = WH_LIMIT_RATE;
+
+	if (s->outcome == WH_STATUS_STALLED)
+		return s->tx.limit_now;
 
 	/* Lateness that the pacer gave up is time in which the core could not keep the rate. */
 	for (uint32_t i = 0; i < WH_LIMITS; i++)
@@ -66,12 +69,12 @@ enum wh_limit wh_session_limited_by(const struct wh_session *s)
 
 enum wh_limit wh_session_limit_now(const struct wh_session *s)
 {
-	return s->tx.limit_now;
+	return __atomic_load_n(&s->tx.limit_now, __ATOMIC_RELAXED); /* for other cores, too */
 }
 
 bool wh_session_stalled(const struct wh_session *s)
 {
-	return s->tx.stalled;
+	return __atomic_load_n(&s->tx.stalled, __ATOMIC_RELAXED);
 }
 
 uint64_t wh_session_rtt_tsc(const struct wh_session *s)

@@ -47,6 +47,12 @@ int wh_loss_list_init(struct wh_loss_list *list, uint32_t size)
 	return 0;
 }
 
+uint64_t wh_loss_list_bytes(uint32_t size)
+{
+	/* A bit per start, and a 64th of that per level above. */
+	return (uint64_t)size * sizeof(struct wh_loss_node) + size / 8 + size / 256;
+}
+
 void wh_loss_list_free(struct wh_loss_list *list)
 {
 	wh_bitset_free(&list->starts);

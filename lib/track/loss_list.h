@@ -52,6 +52,9 @@ struct wh_loss_list {
 int wh_loss_list_init(struct wh_loss_list *list, uint32_t size);
 void wh_loss_list_free(struct wh_loss_list *list); /* harmless after a failed init */
 
+/* What init takes for its arrays. */
+uint64_t wh_loss_list_bytes(uint32_t size);
+
 /*
  * [first, end) is lost and was reported at now_tsc (its first, immediate report). Serials that
  * are in the list already keep their state. Serials held, old and new, must span at most size.

@@ -9,7 +9,7 @@
 #include "track/alloc.h"
 #include "track/window_bits.h"
 
-static_assert(sizeof(struct wh_sent_record) == 8, "eight records share a cache line");
+static_assert(sizeof(struct wh_sent_record) == 4, "sixteen records share a cache line");
 
 int wh_sent_table_init(struct wh_sent_table *table, uint32_t size, uint64_t first_serial)
 {
@@ -23,8 +23,9 @@ int wh_sent_table_init(struct wh_sent_table *table, uint32_t size, uint64_t firs
 		.admitted_end = first_serial,
 		.record = wh_track_alloc(size, sizeof(*table->record)),
 		.acked = wh_track_alloc(size / WH_WORD_BITS, sizeof(*table->acked)),
+		.queued = wh_track_alloc(size / WH_WORD_BITS, sizeof(*table->queued)),
 	};
-	if (table->record == NULL || table->acked == NULL) {
+	if (table->record == NULL || table->acked == NULL || table->queued == NULL) {
 		wh_sent_table_free(table);
 		return -ENOMEM;
 	}
@@ -35,8 +36,10 @@ void wh_sent_table_free(struct wh_sent_table *table)
 {
 	wh_track_free(table->record);
 	wh_track_free(table->acked);
+	wh_track_free(table->queued);
 	table->record = NULL;
 	table->acked = NULL;
+	table->queued = NULL;
 }
 
 uint64_t wh_sent_table_admit(struct wh_sent_table *table, uint16_t chunk_slot, uint16_t index)
@@ -48,6 +51,8 @@ uint64_t wh_sent_table_admit(struct wh_sent_table *table, uint16_t chunk_slot, u
 
 	table->record[serial & table->mask] =
 		(struct wh_sent_record){.chunk_slot = chunk_slot, .index = index};
+	*wh_window_word(table->queued, table->mask, serial) &=
+		~wh_word_ones(serial % WH_WORD_BITS, 1);
 	table->admitted_end++;
 	return serial;
 }
@@ -94,6 +99,39 @@ uint64_t wh_sent_table_ack(struct wh_sent_table *table, uint64_t first, uint64_t
 	WH_ASSERT(table->lower <= table->admitted_end);
 	WH_ASSERT(table->acked_above <= table->admitted_end - table->lower);
 	return count;
+}
+
+uint64_t wh_sent_table_queue(struct wh_sent_table *table, uint64_t first, uint64_t end,
+	wh_sent_queued_fn queued, void *context)
+{
+	uint64_t count = 0;
+
+	first = wh_max_u64(first, table->lower);
+	end = wh_min_u64(end, table->admitted_end);
+	while (first < end) {
+		uint64_t *word = wh_window_word(table->queued, table->mask, first);
+		uint64_t acked = *wh_window_word(table->acked, table->mask, first);
+		uint32_t low = first % WH_WORD_BITS;
+		uint32_t span = (uint32_t)wh_min_u64(WH_WORD_BITS - low, end - first);
+		uint64_t fresh = wh_word_ones(low, span) & ~acked & ~*word;
+
+		*word |= fresh;
+		count += (uint32_t)__builtin_popcountll(fresh);
+		for (; fresh != 0; fresh &= fresh - 1)
+			queued(context, first - low + (uint32_t)__builtin_ctzll(fresh));
+		first += span;
+	}
+	return count;
+}
+
+bool wh_sent_table_unqueue(struct wh_sent_table *table, uint64_t serial)
+{
+	if (wh_sent_table_acked(table, serial))
+		return false;
+	WH_ASSERT(wh_window_test(table->queued, table->mask, serial));
+	*wh_window_word(table->queued, table->mask, serial) &=
+		~wh_word_ones(serial % WH_WORD_BITS, 1);
+	return true;
 }
 
 void wh_sent_table_check(const struct wh_sent_table *table)

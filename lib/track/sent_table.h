@@ -13,9 +13,6 @@
 struct wh_sent_record {
 	uint16_t chunk_slot; /* address: which chunk ... */
 	uint16_t index;      /* ... and which packet of it */
-	uint8_t sends;       /* how often it was sent, saturating */
-	bool queued;         /* waits in the retransmission FIFO */
-	uint16_t unused;
 };
 
 struct wh_sent_table {
@@ -25,7 +22,9 @@ struct wh_sent_table {
 	uint64_t admitted_end; /* next serial to admit */
 	uint64_t acked_above;  /* acknowledged serials at or above lower */
 	struct wh_sent_record *record;
-	uint64_t *acked; /* one bit per serial, by serial & mask */
+	/* One bit per serial, by serial & mask. */
+	uint64_t *acked;
+	uint64_t *queued; /* waits to be sent again; stale where it is acknowledged meanwhile */
 };
 
 /* 0 or -ENOMEM. */
@@ -61,6 +60,18 @@ typedef void (*wh_sent_acked_fn)(
 	void *context, uint64_t serial, const struct wh_sent_record *record);
 uint64_t wh_sent_table_ack(struct wh_sent_table *table, uint64_t first, uint64_t end,
 	wh_sent_acked_fn acked, void *context);
+
+/*
+ * Queues all of [first, end) that is admitted, not acknowledged and not queued yet, and calls
+ * `queued` once for each, lowest first. Looks at 64 packets at a time: a peer that reports the
+ * same losses over and over costs next to nothing. Returns how many there were.
+ */
+typedef void (*wh_sent_queued_fn)(void *context, uint64_t serial);
+uint64_t wh_sent_table_queue(struct wh_sent_table *table, uint64_t first, uint64_t end,
+	wh_sent_queued_fn queued, void *context);
+
+/* It has left the queue, and may enter it again. False: it was acknowledged while it waited. */
+bool wh_sent_table_unqueue(struct wh_sent_table *table, uint64_t serial);
 
 /* Counts, bounds and bits, asserted. */
 void wh_sent_table_check(const struct wh_sent_table *table);

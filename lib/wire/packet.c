@@ -208,7 +208,7 @@ static bool params_valid(const struct wh_open_params *params)
 	return chunk_pkts <= WH_BLOCK_PACKETS_MAX && window >= WH_WINDOW_PACKETS_MIN &&
 	       window <= WH_WINDOW_PACKETS_MAX && (window & (window - 1)) == 0 &&
 	       params->period_us > 0 && params->period_us <= WH_PERIOD_US_MAX &&
-	       params->initiator_lci != 0 && params->first_serial < WH_SERIAL_MAX &&
+	       params->initiator_lci != 0 && params->first_serial <= WH_FIRST_SERIAL_MAX &&
 	       memchr(params->name, '\0', params->name_bytes) == NULL;
 }
 
@@ -217,9 +217,11 @@ static bool status_valid(uint8_t status)
 	return status < WH_STATUSES && status != WH_STATUS_PEER_GONE;
 }
 
+/* Nothing is verified before it has begun. */
 static bool accept_valid(const struct wh_accept *accept)
 {
-	return status_valid(accept->refused) && (accept->acceptor_lci != 0 || accept->refused != 0);
+	return status_valid(accept->refused) && accept->refused != WH_STATUS_VERIFIED &&
+	       (accept->acceptor_lci != 0 || accept->refused != 0);
 }
 
 static bool release_valid(const struct wh_release *release)

@@ -47,6 +47,7 @@
 #define WH_WINDOW_PACKETS_MAX (UINT32_C(1) << 20)
 #define WH_PERIOD_US_MAX      UINT32_C(10000000)
 #define WH_SERIAL_MAX         (UINT64_C(1) << 62) /* never reached; keeps serial + span exact */
+#define WH_FIRST_SERIAL_MAX   (WH_SERIAL_MAX / 2) /* leaves serials for all packets to come */
 #define WH_CHUNK_NUMBER_MAX   (UINT32_MAX - 1)
 #define WH_NAME_BYTES_MAX     255
 
@@ -183,9 +184,9 @@ struct wh_open_params {
 	uint8_t profile;        /* number in the profile table */
 	uint16_t payload_bytes; /* multiple of WH_PAYLOAD_ALIGN */
 	uint32_t chunk_bytes;
-	uint32_t window_pkts; /* a power of two: size of both tables */
-	uint32_t period_us;   /* of states; SYN of udt.txt */
-	uint64_t first_serial;
+	uint32_t window_pkts;  /* a power of two: size of both tables */
+	uint32_t period_us;    /* of states; SYN of udt.txt */
+	uint64_t first_serial; /* up to WH_FIRST_SERIAL_MAX */
 	uint64_t object_bytes; /* expected size of the stream */
 	uint16_t name_bytes;   /* no NUL inside; decoding puts one after */
 	char name[WH_NAME_BYTES_MAX + 1];
@@ -204,7 +205,7 @@ struct wh_accept {
 	uint32_t stamp_us;     /* echo of the OPEN's, for a first RTT */
 	uint8_t cookie[WH_COOKIE_BYTES];
 	uint32_t buffer_chunks; /* that the acceptor will have */
-	uint8_t refused;        /* enum wh_release_status; 0: welcome */
+	uint8_t refused;        /* enum wh_release_status, not VERIFIED; 0: welcome */
 };
 
 struct wh_confirm {

@@ -512,7 +512,7 @@ def cases():
     yield Case('stalled', True, stalled)
     yield Case('too large', True, too_large)
     yield Case('wrong --eal', True, wrong_eal)
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         yield Case(f'{number.name} file', number == signal.SIGINT,
                    partial(interrupted, number=number))
         yield Case(f'{number.name} memory', False, partial(interrupted_memory, number=number))

@@ -300,7 +300,7 @@ static void forge_confirm(struct wh_liar *liar, struct wh_packet *packet)
 {
 	const struct wh_accept *accept = &liar->last[WH_PACKET_ACCEPT].accept;
 
-	packet->confirm.params = liar->last[WH_PACKET_OPEN].open.params;
+	packet->confirm.params = liar->proposed;
 	packet->confirm.acceptor_lci = accept->acceptor_lci;
 	memcpy(packet->confirm.cookie, accept->cookie, WH_COOKIE_BYTES);
 }

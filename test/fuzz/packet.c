@@ -6,28 +6,18 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "encode.h"
 #include "fuzz.h"
 #include "wire/tag.h"
 
-#define PACKET_BYTES_MAX (WH_HEAD_BYTES + WH_PAYLOAD_BYTES_MAX)
-
-static size_t encode(const struct wh_packet *packet, uint8_t *bytes)
-{
-	if (packet->type != WH_PACKET_DATA && packet->type != WH_PACKET_REPAIR)
-		return wh_packet_encode(packet, bytes, PACKET_BYTES_MAX);
-	wh_packet_encode_data(packet, bytes);
-	memcpy(bytes + WH_HEAD_BYTES, packet->payload, packet->data.payload_bytes);
-	return WH_HEAD_BYTES + packet->data.payload_bytes;
-}
-
 static void decode_and_encode(const uint8_t *bytes, size_t length)
 {
-	static uint8_t again[PACKET_BYTES_MAX];
+	static uint8_t again[WH_FUZZ_PACKET_BYTES_MAX];
 	struct wh_packet packet;
 
 	if (wh_packet_decode(bytes, length, &packet) != WH_WIRE_OK)
 		return;
-	WH_ASSERT(encode(&packet, again) == length);
+	WH_ASSERT(wh_fuzz_encode(&packet, again) == length);
 	WH_ASSERT(memcmp(bytes, again, length) == 0);
 }
 
@@ -80,6 +70,7 @@ static const struct wh_packet seeds[] = {
 
 size_t wh_fuzz_seed(uint32_t number, uint8_t *bytes, size_t room)
 {
-	WH_ASSERT(room >= PACKET_BYTES_MAX);
-	return number < sizeof(seeds) / sizeof(seeds[0]) ? encode(&seeds[number], bytes) : 0;
+	WH_ASSERT(room >= WH_FUZZ_PACKET_BYTES_MAX);
+	return number < sizeof(seeds) / sizeof(seeds[0]) ? wh_fuzz_encode(&seeds[number], bytes)
+							 : 0;
 }

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * main() of a fuzz target where there is no libFuzzer: feeds it files, for example a crash to be
- * looked at, or random mutations of the target's seeds.
+ * looked at, or random mutations of the target's seeds. The input of a crash is left in a file.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/assert.h"
 #include "base/prng.h"
@@ -16,6 +19,46 @@
 
 #define INPUT_BYTES_MAX 16384
 #define SEEDS_MAX       256
+
+/* What is being fed, for whoever dies of it. */
+static struct {
+	const uint8_t *bytes;
+	size_t length;
+	char path[64];
+} fed;
+
+/* Of a sanitizer, where there is one: called before it ends the program. */
+__attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)(void));
+
+/* Runs in a signal's handler: system calls only. */
+static void keep_input(void)
+{
+	static const char text[] = "the input is in ";
+	int fd = open(fed.path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	bool kept = fd >= 0 && write(fd, fed.bytes, fed.length) == (ssize_t)fed.length;
+
+	if (kept && write(STDERR_FILENO, text, sizeof(text) - 1) > 0 &&
+		write(STDERR_FILENO, fed.path, strlen(fed.path)) > 0)
+		kept = write(STDERR_FILENO, "\n", 1) == 1;
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Once: the default action ends the program then. */
+static void on_abort(int signal_number)
+{
+	signal(signal_number, SIG_DFL);
+	keep_input();
+	raise(signal_number);
+}
+
+static void keep_input_of_crash(uint64_t seed)
+{
+	snprintf(fed.path, sizeof(fed.path), "crash-%" PRIu64 "-%d", seed, (int)getpid());
+	signal(SIGABRT, on_abort);
+	if (__sanitizer_set_death_callback != NULL)
+		__sanitizer_set_death_callback(keep_input);
+}
 
 /* In a block of exactly its size, so that a sanitizer sees any byte read beyond. */
 static void feed(const uint8_t *bytes, size_t length)
@@ -25,6 +68,8 @@ static void feed(const uint8_t *bytes, size_t length)
 	WH_ASSERT(copy != NULL || length == 0);
 	if (length > 0)
 		memcpy(copy, bytes, length);
+	fed.bytes = bytes;
+	fed.length = length;
 	LLVMFuzzerTestOneInput(copy, length);
 	free(copy);
 }
@@ -73,7 +118,7 @@ static void collect(struct seeds *seeds)
 	WH_ASSERT(seeds->count > 0);
 }
 
-/* One change: a bit, a byte, a byte at its edge, a stretch copied over another, another end. */
+/* One change: a bit, a byte, a byte at its edge, a stretch copied or drawn anew, another end. */
 static size_t mutate(struct wh_prng *prng, uint8_t *bytes, size_t length)
 {
 	static const uint8_t edges[] = {0, 1, 0x7f, 0x80, 0xff};
@@ -86,7 +131,7 @@ static size_t mutate(struct wh_prng *prng, uint8_t *bytes, size_t length)
 	uint8_t *at = bytes + wh_prng_below(prng, reach);
 	size_t left = (size_t)(bytes + length - at);
 
-	switch (wh_prng_below(prng, 5)) {
+	switch (wh_prng_below(prng, 6)) {
 	case 0:
 		*at ^= (uint8_t)(1u << wh_prng_below(prng, 8));
 		break;
@@ -99,6 +144,10 @@ static size_t mutate(struct wh_prng *prng, uint8_t *bytes, size_t length)
 	case 3:
 		left = wh_prng_below(prng, left < 16 ? left + 1 : 17);
 		memmove(at, bytes + wh_prng_below(prng, length - left + 1), left);
+		break;
+	case 4:
+		for (left = left < 8 ? left : 8; left > 0; left--)
+			*at++ = (uint8_t)wh_prng_u64(prng);
 		break;
 	default:
 		if (wh_prng_below(prng, 2) == 0)
@@ -119,13 +168,16 @@ static void feed_random(uint64_t count, uint64_t seed)
 	struct wh_prng prng;
 
 	collect(&seeds);
+	keep_input_of_crash(seed);
 	wh_prng_init(&prng, seed);
 	for (uint64_t i = 0; i < count; i++) {
-		uint64_t chosen = wh_prng_below(&prng, seeds.count);
+		/* The seeds themselves come first. */
+		uint64_t chosen = i < seeds.count ? i : wh_prng_below(&prng, seeds.count);
+		uint64_t changes = i < seeds.count ? 0 : 1 + wh_prng_below(&prng, 4);
 		size_t length = seeds.length[chosen];
 
 		memcpy(bytes, seeds.bytes[chosen], length);
-		for (uint64_t changes = wh_prng_below(&prng, 5); changes > 0; changes--)
+		for (; changes > 0; changes--)
 			length = mutate(&prng, bytes, length);
 		feed(bytes, length);
 	}

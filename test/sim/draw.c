@@ -148,6 +148,22 @@ static uint64_t time_limit_ns(const struct wh_world_config *config, uint64_t rtt
 	       crawl_ns + 100 * WH_NS_PER_S;
 }
 
+/* A long fat path with so many holes at once that no state or NAK holds them all. */
+static void make_large(struct wh_prng *prng, struct wh_world_config *config)
+{
+	config->chunk_bytes = 65536;
+	config->chunks_sender = 400;
+	config->chunks_receiver = 400;
+	config->window_pkts = 1 << 15;
+	config->mtu_bytes = 1500;
+	config->forward.queue_pkts = 20000;
+	config->forward.queue_bytes = 0;
+	config->forward.loss_model = WH_LOSS_BERNOULLI;
+	config->forward.loss = 0.05 + 0.15 * wh_prng_unit(prng);
+	config->object_bytes = 65536 * (100 + wh_prng_below(prng, 300));
+	config->heal_ns = 30000 * MS;
+}
+
 void wh_draw_world(uint64_t seed, struct wh_world_config *config)
 {
 	static const uint64_t clocks_hz[] = {1000000000, 2600000000, 3333333333};
@@ -177,6 +193,8 @@ void wh_draw_world(uint64_t seed, struct wh_world_config *config)
 	draw_direction(&prng, rate_bps, rtt_ns, &config->reverse);
 	draw_object(&prng, config);
 	config->heal_ns = log_uniform(&prng, 10 * MS, 30000 * MS);
+	if (one_in(&prng, 25))
+		make_large(&prng, config);
 	config->limit_ns = time_limit_ns(config, rtt_ns);
 	if (one_in(&prng, 6)) {
 		config->event = 1 + (enum wh_world_event)wh_prng_below(&prng, WH_WORLD_EVENTS - 1);

@@ -11,11 +11,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "draw.h"
+
+#define JOBS_MAX 64
+
+/*
+ * A receiver whose outcome is known stays until DONE comes, at most for its peer timeout. DONE may
+ * be lost for good when the path fails at the wrong moment, but hardly ever.
+ */
+#define LINGER_LONG_NS    (25 * WH_NS_PER_S)
+#define LINGER_LONG_SHARE 50 /* one in so many may */
 
 struct options {
 	uint64_t first;
@@ -23,6 +33,7 @@ struct options {
 	uint32_t jobs;
 	bool verbose;
 	const char *program;
+	volatile uint64_t *running; /* the seed at work, where the parent can read it */
 };
 
 /* Totals of one job, handed to the parent through a pipe. */
@@ -32,6 +43,7 @@ struct tally {
 	uint64_t events;
 	uint64_t packet_hops;
 	uint64_t retransmitted_pkts;
+	uint64_t lingered;
 	uint64_t outcomes[WH_STATUSES];
 };
 
@@ -79,6 +91,9 @@ static const char *judge(const struct wh_world_config *config, const struct wh_w
 		return "verified, though the size is wrong";
 	if (result->sender == WH_STATUS_VERIFIED && result->receiver != WH_STATUS_VERIFIED)
 		return "the sender says verified and the receiver does not";
+	/* What an honest end sends over the worst path contradicts nothing. */
+	if (result->sender_stats.bad_pkts > 0 || result->receiver_stats.bad_pkts > 0)
+		return "an honest end's packets were counted as bad";
 	if (!outcome_allowed(config, result->sender, result->receiver, &why))
 		return why;
 	if (result->sender == WH_STATUS_STALLED && result->stalled_by != WH_LIMIT_DISK)
@@ -97,6 +112,7 @@ static bool run_seed(const struct options *options, uint64_t seed, struct tally 
 	if (options->verbose)
 		printf("seed %" PRIu64 ": %s\n", seed, description);
 	fflush(stdout);
+	*options->running = seed;
 
 	struct wh_world *world = wh_world_create(&config);
 
@@ -110,6 +126,8 @@ static bool run_seed(const struct options *options, uint64_t seed, struct tally 
 	tally->packet_hops += result.packet_hops;
 	tally->retransmitted_pkts += result.sender_stats.retransmitted_pkts;
 	tally->outcomes[result.sender]++;
+	if (config.event == WH_WORLD_NOTHING && result.linger_ns > LINGER_LONG_NS)
+		tally->lingered++;
 	if (options->verbose || wrong != NULL)
 		printf("seed %" PRIu64 ": %.3f s virtual, sender %s, receiver %s, %" PRIu64
 		       " events, %" PRIu64 " sent, %" PRIu64 " again\n",
@@ -124,8 +142,12 @@ static bool run_seed(const struct options *options, uint64_t seed, struct tally 
 	return false;
 }
 
-static void run_share(const struct options *options, uint32_t job, struct tally *tally)
+static void run_share(const struct options *all, uint32_t job, struct tally *tally)
 {
+	struct options own = *all;
+	const struct options *options = &own;
+
+	own.running = &all->running[job];
 	for (uint64_t i = job; i < options->seeds; i += options->jobs) {
 		if (run_seed(options, options->first + i, tally))
 			tally->passed++;
@@ -141,17 +163,33 @@ static void add(struct tally *sum, const struct tally *part)
 	sum->events += part->events;
 	sum->packet_hops += part->packet_hops;
 	sum->retransmitted_pkts += part->retransmitted_pkts;
+	sum->lingered += part->lingered;
 	for (uint32_t i = 0; i < WH_STATUSES; i++)
 		sum->outcomes[i] += part->outcomes[i];
 }
 
-/* Each job is a process: an assertion that fails takes its own seeds down and no others. */
-static int run_jobs(const struct options *options, struct tally *sum)
+static void report_crash(const struct options *options, const pid_t *children, pid_t child)
 {
+	for (uint32_t job = 0; job < options->jobs; job++)
+		if (children[job] == child)
+			printf("FAILED: crashed\n  replay: %s --first %" PRIu64
+			       " --seeds 1 --verbose\n",
+				options->program, options->running[job]);
+}
+
+/*
+ * Each job is a process: an assertion that fails ends its own share of the seeds and no others, and
+ * the seed that it was at is left in shared memory.
+ */
+static int run_jobs(struct options *options, struct tally *sum)
+{
+	pid_t children[JOBS_MAX];
 	int failures = 0;
 	int ends[2];
 
-	if (pipe(ends) != 0)
+	options->running = mmap(NULL, JOBS_MAX * sizeof(uint64_t), PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (options->running == MAP_FAILED || pipe(ends) != 0)
 		return 1;
 	fflush(stdout);
 	for (uint32_t job = 0; job < options->jobs; job++) {
@@ -167,6 +205,7 @@ static int run_jobs(const struct options *options, struct tally *sum)
 
 			_exit(told ? 0 : 1);
 		}
+		children[job] = child;
 	}
 	close(ends[1]);
 
@@ -176,8 +215,14 @@ static int run_jobs(const struct options *options, struct tally *sum)
 	while (read(ends[0], &part, sizeof(part)) == sizeof(part))
 		add(sum, &part);
 	close(ends[0]);
-	while (wait(&status) > 0)
-		failures += !(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	pid_t child;
+
+	while ((child = wait(&status)) > 0) {
+		if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+			continue;
+		report_crash(options, children, child);
+		failures++;
+	}
 	return failures;
 }
 
@@ -220,7 +265,7 @@ static bool parse_options(int argc, char **argv, struct options *options)
 		else
 			return false;
 	}
-	return optind == argc && options->jobs > 0;
+	return optind == argc && options->jobs > 0 && options->jobs <= JOBS_MAX;
 }
 
 int main(int argc, char **argv)
@@ -244,5 +289,9 @@ int main(int argc, char **argv)
 		sum.outcomes[WH_STATUS_VERIFIED], sum.outcomes[WH_STATUS_INTERRUPTED],
 		sum.outcomes[WH_STATUS_NO_SPACE], sum.outcomes[WH_STATUS_STALLED],
 		sum.outcomes[WH_STATUS_PEER_GONE]);
+	if (sum.lingered * LINGER_LONG_SHARE > options.seeds && options.seeds > 1) {
+		printf("FAILED: %" PRIu64 " receivers waited in vain for DONE\n", sum.lingered);
+		return 1;
+	}
 	return failures == 0 && sum.failed == 0 && sum.passed == options.seeds ? 0 : 1;
 }

@@ -98,7 +98,10 @@ static bool measure(uint64_t rtt_ns, uint64_t seconds)
 	double share = (double)pkts * wire_bytes * 8 / ((double)RATE_BPS * (double)seconds);
 	struct wh_udt_view view = wh_udt_view(wh_session_control(wh_world_sender(world)));
 	const struct wh_session_stats *sender = wh_session_stats(wh_world_sender(world));
-	bool enough = share >= LEAST_SHARE;
+	/* (6): pairs measure what the line carries of full packets. */
+	double capacity_pps = (double)RATE_BPS / 8 / wire_bytes;
+	bool enough = share >= LEAST_SHARE && view.capacity_pps > 0.98 * capacity_pps &&
+		      view.capacity_pps < 1.02 * capacity_pps;
 
 	printf("%s rtt %3" PRIu64 " ms: %.1f %% of the line in %" PRIu64 " s after slow start "
 	       "(%.2f s); %" PRIu64 " decreases, %" PRIu64 " freezes, %" PRIu64

@@ -188,7 +188,7 @@ struct wh_world *wh_world_create(const struct wh_world_config *config)
 	WH_ASSERT(rc == 0);
 
 	struct wh_session_config sending = session_config(w, true);
-	uint32_t lci = wh_endpoint_free_lci(&w->sender_end);
+	uint32_t lci = wh_endpoint_offer_lci(&w->sender_end);
 
 	w->sender = wh_session_open(
 		&sending, w->now_tsc, lci, &w->receiver_address, "world", config->object_bytes);
@@ -458,6 +458,9 @@ void wh_world_result(struct wh_world *w, struct wh_world_result *result)
 		return;
 	result->receiver = wh_session_outcome(w->receiver);
 	result->receiver_stats = *wh_session_stats(w->receiver);
+	if (result->receiver_stats.outcome_tsc != 0)
+		result->linger_ns =
+			wh_tsc_to_ns(w->config.hz, w->now_tsc - result->receiver_stats.outcome_tsc);
 	result->pattern_ok =
 		atomic_load_explicit(&w->writer->done, memory_order_acquire) == WH_STORE_OK;
 	result->object_bytes = w->writer->bytes;

@@ -26,7 +26,6 @@ EXCEPTIONS = {}
 PROVED_ELSEWHERE = {
     'lib/base/assert.c': 'ends the program: test/unit runs with it, none may reach it',
     'lib/rate/control.c': 'the registry: test/unit/fixed.c and udt.c go through it',
-    'lib/session/endpoint.c': 'whole sessions: test/sim',
     'lib/session/get_rcv_stat.c': 'one of the eight processes: test/sim',
     'lib/session/get_trans_stat.c': 'one of the eight processes: test/sim',
     'lib/session/host_rcv.c': 'one of the eight processes: test/sim',

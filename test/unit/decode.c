@@ -263,7 +263,8 @@ static const struct malformed malformed[] = {
 	{"window no power",        WH_PACKET_OPEN, USUAL, SAME, 72, 4, 96, WH_WIRE_FIELD},
 	{"period 0",               WH_PACKET_OPEN, USUAL, SAME, 76, 4, 0, WH_WIRE_FIELD},
 	{"period over 10 s",       WH_PACKET_CONFIRM, MOST, SAME, 76, 4, 10000001, WH_WIRE_FIELD},
-	{"first serial",           WH_PACKET_CONFIRM, USUAL, SAME, 80, 8, TOP, WH_WIRE_FIELD},
+	{"first serial",           WH_PACKET_CONFIRM, USUAL, SAME, 80, 8, TOP / 2 + 1,
+		WH_WIRE_FIELD},
 	{"payload unaligned",      WH_PACKET_CONFIRM, USUAL, SAME, 96, 2, 1409, WH_WIRE_FIELD},
 	{"payload 0",              WH_PACKET_CONFIRM, USUAL, SAME, 96, 2, 0, WH_WIRE_FIELD},
 	{"payload too large",      WH_PACKET_CONFIRM, USUAL, SAME, 96, 2, 9248, WH_WIRE_FIELD},
@@ -271,6 +272,7 @@ static const struct malformed malformed[] = {
 	{"NUL last in name",       WH_PACKET_CONFIRM, MOST, SAME, 358, 1, 0, WH_WIRE_FIELD},
 	{"confirm acceptor 0",     WH_PACKET_CONFIRM, USUAL, SAME, 16, 4, 0, WH_WIRE_FIELD},
 	{"accept acceptor 0",      WH_PACKET_ACCEPT, USUAL, SAME, 16, 4, 0, WH_WIRE_FIELD},
+	{"refused: verified",      WH_PACKET_ACCEPT, USUAL, SAME, 44, 1, 1, WH_WIRE_FIELD},
 	{"refused: peer gone",     WH_PACKET_ACCEPT, USUAL, SAME, 44, 1, 9, WH_WIRE_FIELD},
 	{"refused: unknown",       WH_PACKET_ACCEPT, USUAL, SAME, 44, 1, 10, WH_WIRE_FIELD},
 
@@ -395,7 +397,7 @@ static bool params_within(const struct wh_open_params *p)
 	       p->chunk_bytes <= 16 * 1024 * 1024 &&
 	       p->chunk_bytes <= (uint64_t)p->payload_bytes * 65535 && p->window_pkts >= 64 &&
 	       p->window_pkts <= 1048576 && __builtin_popcount(p->window_pkts) == 1 &&
-	       p->period_us >= 1 && p->period_us <= 10000000 && p->first_serial < TOP &&
+	       p->period_us >= 1 && p->period_us <= 10000000 && p->first_serial <= TOP / 2 &&
 	       p->name_bytes <= 255 && strlen(p->name) == p->name_bytes;
 }
 
@@ -430,7 +432,8 @@ static bool control_within(const struct wh_packet *packet)
 	case WH_PACKET_OPEN:
 		return params_within(&packet->open.params);
 	case WH_PACKET_ACCEPT:
-		return packet->accept.refused < WH_STATUS_PEER_GONE;
+		return packet->accept.refused < WH_STATUS_PEER_GONE &&
+		       packet->accept.refused != WH_STATUS_VERIFIED;
 	case WH_PACKET_CONFIRM:
 		return params_within(&packet->confirm.params) && packet->confirm.acceptor_lci > 0;
 	case WH_PACKET_RELEASE:

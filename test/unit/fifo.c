@@ -92,7 +92,6 @@ static void slots_are_written_and_read_in_place(void)
 		CU_ASSERT_EQUAL((uintptr_t)in % 8, 0);
 		in->when_tsc = n;
 		in->bytes = fifo.slot_bytes;
-		in->note = n * 3;
 		memset(in->data, (int)n, fifo.slot_bytes);
 		wh_slot_fifo_commit(&fifo);
 		CU_ASSERT_EQUAL(wh_slot_fifo_count(&fifo), 1);
@@ -102,7 +101,6 @@ static void slots_are_written_and_read_in_place(void)
 		CU_ASSERT_PTR_EQUAL_FATAL(out, in);
 		CU_ASSERT_EQUAL(out->when_tsc, n);
 		CU_ASSERT_EQUAL(out->bytes, 104);
-		CU_ASSERT_EQUAL(out->note, n * 3);
 		CU_ASSERT_EQUAL(out->data[0], n);
 		CU_ASSERT_EQUAL(out->data[103], n);
 		wh_slot_fifo_release(&fifo);
@@ -118,7 +116,7 @@ static bool put(struct wh_slot_fifo *fifo, uint32_t note)
 
 	if (slot == NULL)
 		return false;
-	slot->note = note;
+	slot->when_tsc = note;
 	memset(slot->data, (int)note, fifo->slot_bytes);
 	wh_slot_fifo_commit(fifo);
 	return true;
@@ -138,57 +136,12 @@ static void neighbours_do_not_overlap(void)
 		unsigned int n_wrong = 0;
 
 		CU_ASSERT_PTR_NOT_NULL_FATAL(slot);
-		CU_ASSERT_EQUAL(slot->note, n);
+		CU_ASSERT_EQUAL(slot->when_tsc, n);
 		for (uint32_t i = 0; i < fifo.slot_bytes; i++)
 			n_wrong += slot->data[i] != n;
 		CU_ASSERT_EQUAL(n_wrong, 0);
 		wh_slot_fifo_release(&fifo);
 	}
-	CU_ASSERT_PTR_NULL(wh_slot_fifo_peek(&fifo));
-	wh_slot_fifo_free(&fifo);
-}
-
-static void abandoned_slots_are_forgotten(void)
-{
-	struct wh_slot_fifo fifo;
-
-	CU_ASSERT_EQUAL_FATAL(wh_slot_fifo_init(&fifo, 2, 8), 0);
-
-	struct wh_slot *first = wh_slot_fifo_reserve(&fifo);
-
-	wh_slot_fifo_abandon(&fifo);
-	CU_ASSERT_EQUAL(wh_slot_fifo_count(&fifo), 0);
-	CU_ASSERT_PTR_NULL(wh_slot_fifo_peek(&fifo));
-
-	/* The same place is given out again, and room is not lost. */
-	CU_ASSERT_PTR_EQUAL(wh_slot_fifo_reserve(&fifo), first);
-	wh_slot_fifo_abandon(&fifo);
-	CU_ASSERT_TRUE(put(&fifo, 1));
-	CU_ASSERT_TRUE(put(&fifo, 2));
-	CU_ASSERT_FALSE(put(&fifo, 3));
-	wh_slot_fifo_free(&fifo);
-}
-
-static void kept_slots_stay(void)
-{
-	struct wh_slot_fifo fifo;
-
-	CU_ASSERT_EQUAL_FATAL(wh_slot_fifo_init(&fifo, 2, 8), 0);
-	CU_ASSERT_TRUE(put(&fifo, 1));
-	CU_ASSERT_TRUE(put(&fifo, 2));
-	for (int n = 0; n < 3; n++) {
-		struct wh_slot *slot = wh_slot_fifo_peek(&fifo);
-
-		CU_ASSERT_PTR_NOT_NULL_FATAL(slot);
-		CU_ASSERT_EQUAL(slot->note, 1);
-		wh_slot_fifo_keep(&fifo);
-		CU_ASSERT_EQUAL(wh_slot_fifo_count(&fifo), 2);
-		CU_ASSERT_FALSE(put(&fifo, 3));
-	}
-	wh_slot_fifo_peek(&fifo);
-	wh_slot_fifo_release(&fifo);
-	CU_ASSERT_EQUAL(wh_slot_fifo_peek(&fifo)->note, 2);
-	wh_slot_fifo_release(&fifo);
 	CU_ASSERT_PTR_NULL(wh_slot_fifo_peek(&fifo));
 	wh_slot_fifo_free(&fifo);
 }
@@ -269,8 +222,6 @@ CU_TestInfo wh_tests[] = {
 	{"pointers come back", pointers_come_back},
 	{"slots are written and read in place", slots_are_written_and_read_in_place},
 	{"neighbours do not overlap", neighbours_do_not_overlap},
-	{"abandoned slots are forgotten", abandoned_slots_are_forgotten},
-	{"kept slots stay", kept_slots_stay},
 	{"two threads pass elements in order", two_threads_pass_elements_in_order},
 	{"two threads pass slots in order", two_threads_pass_slots_in_order},
 	CU_TEST_INFO_NULL,

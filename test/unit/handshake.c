@@ -65,7 +65,8 @@ static void test_accept_fields(void)
 	struct wh_packet accept;
 	uint8_t bytes[WH_CONTROL_BYTES_MAX];
 
-	wh_listener_accept(&listener, NOW, &open, &peer, 0x40, WH_STATUS_PENDING, &accept);
+	wh_listener_accept(&listener, NOW, &open.open.params, open.open.stamp_us, &peer, 0x40,
+		WH_STATUS_PENDING, &accept);
 	CU_ASSERT_EQUAL(accept.type, WH_PACKET_ACCEPT);
 	CU_ASSERT_EQUAL(accept.lci, 0x1234);
 	CU_ASSERT_EQUAL(accept.accept.acceptor_lci, 0x40);
@@ -87,7 +88,8 @@ static void test_refusal_needs_no_place(void)
 	uint8_t bytes[WH_CONTROL_BYTES_MAX];
 	struct wh_packet decoded;
 
-	wh_listener_accept(&listener, NOW, &open, &peer, 0, WH_STATUS_BUSY, &accept);
+	wh_listener_accept(&listener, NOW, &open.open.params, open.open.stamp_us, &peer, 0,
+		WH_STATUS_BUSY, &accept);
 
 	uint32_t length = wh_packet_encode(&accept, bytes, sizeof(bytes));
 
@@ -101,7 +103,8 @@ static void test_confirm_within_lifetime(void)
 	struct wh_packet accept;
 	uint64_t rtt_tsc = 0;
 
-	wh_listener_accept(&listener, NOW, &open, &peer, 0x40, WH_STATUS_PENDING, &accept);
+	wh_listener_accept(&listener, NOW, &open.open.params, open.open.stamp_us, &peer, 0x40,
+		WH_STATUS_PENDING, &accept);
 
 	struct wh_confirm confirm = confirm_of(&open, &accept);
 
@@ -122,7 +125,8 @@ static void test_confirm_refused(void)
 	struct wh_packet accept;
 	uint64_t rtt_tsc;
 
-	wh_listener_accept(&listener, NOW, &open, &peer, 0x40, WH_STATUS_PENDING, &accept);
+	wh_listener_accept(&listener, NOW, &open.open.params, open.open.stamp_us, &peer, 0x40,
+		WH_STATUS_PENDING, &accept);
 
 	struct wh_confirm good = confirm_of(&open, &accept);
 	struct wh_confirm confirm = good;

@@ -205,7 +205,7 @@ static void sample_params(enum sample_size size, struct wh_open_params *params)
 			.chunk_bytes = WH_CHUNK_BYTES_MAX,
 			.window_pkts = WH_WINDOW_PACKETS_MAX,
 			.period_us = 10000000,
-			.first_serial = WH_SERIAL_MAX - 1,
+			.first_serial = UINT64_C(1) << 61,
 			.object_bytes = UINT64_MAX,
 			.name_bytes = WH_NAME_BYTES_MAX},
 	};

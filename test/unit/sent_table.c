@@ -27,6 +27,14 @@ static void note_acked(void *context, uint64_t serial, const struct wh_sent_reco
 	seen->count++;
 }
 
+static void note_queued(void *context, uint64_t serial)
+{
+	struct seen *seen = context;
+
+	CU_ASSERT_FATAL(seen->count < 256);
+	seen->serials[seen->count++] = serial;
+}
+
 static void admit_many(struct wh_sent_table *table, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -54,8 +62,6 @@ static void test_admit(void)
 
 		CU_ASSERT_EQUAL(record->chunk_slot, 5);
 		CU_ASSERT_EQUAL(record->index, i);
-		CU_ASSERT_EQUAL(record->sends, 0);
-		CU_ASSERT_FALSE(record->queued);
 	}
 	wh_sent_table_check(&table);
 	wh_sent_table_free(&table);
@@ -70,16 +76,17 @@ static void test_slot_again(void)
 
 	CU_ASSERT_EQUAL_FATAL(wh_sent_table_init(&table, 64, 0), 0);
 	admit_many(&table, 64);
-	wh_sent_table_record(&table, 0)->sends = 200;
-	wh_sent_table_record(&table, 0)->queued = true;
+	CU_ASSERT_EQUAL(wh_sent_table_queue(&table, 0, 1, note_queued, &seen), 1);
+	seen.count = 0;
 	CU_ASSERT_EQUAL(wh_sent_table_ack(&table, 0, 1, note_acked, &seen), 1);
 	CU_ASSERT_TRUE(wh_sent_table_has_room(&table));
 	CU_ASSERT_EQUAL(wh_sent_table_admit(&table, 9, 3), 64);
 	CU_ASSERT_FALSE(wh_sent_table_acked(&table, 64));
 	CU_ASSERT_EQUAL(wh_sent_table_record(&table, 64)->chunk_slot, 9);
 	CU_ASSERT_EQUAL(wh_sent_table_record(&table, 64)->index, 3);
-	CU_ASSERT_EQUAL(wh_sent_table_record(&table, 64)->sends, 0);
-	CU_ASSERT_FALSE(wh_sent_table_record(&table, 64)->queued);
+	seen.count = 0;
+	CU_ASSERT_EQUAL(wh_sent_table_queue(&table, 64, 65, note_queued, &seen), 1);
+	CU_ASSERT_EQUAL(seen.serials[0], 64);
 	wh_sent_table_check(&table);
 	wh_sent_table_free(&table);
 }
@@ -192,9 +199,83 @@ static void test_no_memory(void)
 
 	struct wh_sent_table table;
 
-	wh_memory_limit(4 << 20); /* the records take 8 MiB */
+	wh_memory_limit(2 << 20); /* the records take 4 MiB */
 	CU_ASSERT_EQUAL(wh_sent_table_init(&table, 1 << 20, 0), -ENOMEM);
 	wh_memory_unlimit();
+	wh_sent_table_free(&table);
+}
+
+/*
+ * Serials 1000 to 1099 of a window of 128, which ends within the word that it begins in; 1010 to
+ * 1019 and 1070 are acknowledged. Queued one after the other.
+ */
+static const struct {
+	uint64_t first, end;
+	uint64_t count, lowest, highest;
+} queue_cases[] = {
+	{1050, 1050, 0, 0, 0},           /* nothing */
+	{1060, 1050, 0, 0, 0},           /* less than nothing */
+	{0, 1000, 0, 0, 0},              /* below the window */
+	{1100, UINT64_MAX, 0, 0, 0},     /* not admitted yet */
+	{1000, 1001, 1, 1000, 1000},     /* the first */
+	{1099, 1200, 1, 1099, 1099},     /* the last, and what is not there */
+	{1005, 1025, 10, 1005, 1024},    /* around what is acknowledged */
+	{1005, 1025, 0, 0, 0},           /* once is enough */
+	{1010, 1020, 0, 0, 0},           /* all acknowledged */
+	{1023, 1030, 5, 1025, 1029},     /* half of it again; over the end of a word, 1024 */
+	{0, UINT64_MAX, 72, 1001, 1098}, /* all the rest: 100 - 11 - 2 - 10 - 5 */
+	{0, UINT64_MAX, 0, 0, 0},
+};
+
+static void test_queue(void)
+{
+	struct wh_sent_table table;
+	struct seen seen = {0};
+
+	CU_ASSERT_EQUAL_FATAL(wh_sent_table_init(&table, 128, 1000), 0);
+	admit_many(&table, 100);
+	wh_sent_table_ack(&table, 1010, 1020, note_acked, &seen);
+	wh_sent_table_ack(&table, 1070, 1071, note_acked, &seen);
+	for (size_t i = 0; i < sizeof(queue_cases) / sizeof(queue_cases[0]); i++) {
+		uint64_t count = queue_cases[i].count;
+
+		seen.count = 0;
+		CU_ASSERT_EQUAL(wh_sent_table_queue(&table, queue_cases[i].first,
+					queue_cases[i].end, note_queued, &seen),
+			count);
+		CU_ASSERT_EQUAL_FATAL(seen.count, count);
+		for (uint64_t call = 1; call < count; call++)
+			CU_ASSERT(seen.serials[call - 1] < seen.serials[call]);
+		if (count > 0) {
+			CU_ASSERT_EQUAL(seen.serials[0], queue_cases[i].lowest);
+			CU_ASSERT_EQUAL(seen.serials[count - 1], queue_cases[i].highest);
+		}
+	}
+	wh_sent_table_check(&table);
+	wh_sent_table_free(&table);
+}
+
+/* Out of the queue and into it again; what is acknowledged meanwhile is not sent again. */
+static void test_unqueue(void)
+{
+	struct wh_sent_table table;
+	struct seen seen = {0};
+
+	CU_ASSERT_EQUAL_FATAL(wh_sent_table_init(&table, 64, 30), 0);
+	admit_many(&table, 64);
+	CU_ASSERT_EQUAL(wh_sent_table_queue(&table, 30, 94, note_queued, &seen), 64);
+	CU_ASSERT_TRUE(wh_sent_table_unqueue(&table, 30));
+	CU_ASSERT_TRUE(wh_sent_table_unqueue(&table, 93));
+	seen.count = 0;
+	CU_ASSERT_EQUAL(wh_sent_table_queue(&table, 30, 94, note_queued, &seen), 2);
+	CU_ASSERT_EQUAL(seen.serials[0], 30);
+	CU_ASSERT_EQUAL(seen.serials[1], 93);
+	seen.count = 0;
+	CU_ASSERT_EQUAL(wh_sent_table_ack(&table, 40, 41, note_acked, &seen), 1);
+	CU_ASSERT_FALSE(wh_sent_table_unqueue(&table, 40));
+	CU_ASSERT_EQUAL(wh_sent_table_ack(&table, 30, 40, note_acked, &seen), 10);
+	CU_ASSERT_EQUAL(table.lower, 41);
+	CU_ASSERT_FALSE(wh_sent_table_unqueue(&table, 30)); /* below the window */
 	wh_sent_table_free(&table);
 }
 
@@ -294,6 +375,8 @@ CU_TestInfo wh_tests[] = {
 	{"a slot used again", test_slot_again},
 	{"acknowledge", test_ack},
 	{"who is called", test_ack_calls},
+	{"queue", test_queue},
+	{"out of the queue", test_unqueue},
 	{"the largest table", test_largest},
 	{"no memory", test_no_memory},
 	{"random against a byte map", test_random},

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Fuzz target: a hostile peer. Every packet decodes, and every field of it may lie. Bad packets
+ * are dropped and counted, or end their connection with a status; nothing else comes of them.
+ */
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "fuzz.h"
+#include "storm.h"
+
+#define STEPS_MAX    500
+#define FORGED_MAX   4
+#define RAW_BYTES    200
+#define INBOX_FLOOD  400 /* more than an inbox holds */
+#define FLOOD_ONE_IN 400
+
+/*
+ * Rounds of polling and sending in which everything that is due at one moment must be done: two
+ * windows of 1024 packets, again and new, and full inboxes and outboxes, by bursts of 32.
+ */
+#define ROUNDS_MAX 300
+
+/* A connection left alone ends within the peer's timeout, 30 s, counted in steps of a second. */
+#define SILENCE_STEPS 35
+
+static void pass_time(struct wh_storm *storm)
+{
+	struct wh_script *script = &storm->script;
+	uint64_t due_tsc = wh_min_u64(wh_endpoint_deadline(&storm->end[0].endpoint),
+		wh_endpoint_deadline(&storm->end[1].endpoint));
+	uint64_t span_ns = 0;
+
+	switch (wh_script_below(script, 32)) {
+	case 0:
+		span_ns = wh_script_below(script, 100 * WH_NS_PER_S) / 10;
+		break;
+	case 1:
+	case 2:
+		span_ns = wh_script_below(script, WH_NS_PER_S) / 4;
+		break;
+	case 3:
+	case 4:
+	case 5:
+	case 6:
+	case 7:
+	case 8:
+	case 9:
+		span_ns = wh_script_below(script, 20000000);
+		break;
+	case 10:
+	case 11:
+	case 12:
+		span_ns = wh_script_below(script, 1000);
+		break;
+	case 13:
+	case 14:
+	case 15:
+	case 16:
+		return;
+	default:
+		if (due_tsc != WH_TSC_NEVER && due_tsc > storm->now_tsc)
+			storm->now_tsc = due_tsc;
+		return;
+	}
+	storm->now_tsc += wh_ns_to_tsc(storm->hz, span_ns);
+}
+
+static void forge(struct wh_storm *storm, enum wh_role to)
+{
+	static uint8_t bytes[WH_FUZZ_PACKET_BYTES_MAX];
+	struct wh_script *script = &storm->script;
+	struct wh_address from = storm->end[!to].address;
+	struct wh_packet packet;
+
+	if (!wh_liar_forge(&storm->liar, to, &packet))
+		return;
+	if (wh_script_one_in(script, 16))
+		packet.lci = (uint32_t)wh_script_below(script, 200);
+	if (wh_script_one_in(script, 16))
+		from.port = 2;
+	storm->end[to].lied_to = true;
+	wh_storm_deliver(storm, to, bytes, wh_fuzz_encode(&packet, bytes), &from);
+}
+
+static void send_raw(struct wh_storm *storm, enum wh_role to)
+{
+	uint8_t bytes[RAW_BYTES];
+	uint32_t length = (uint32_t)wh_script_below(&storm->script, sizeof(bytes) + 1);
+
+	for (uint32_t i = 0; i < length; i++)
+		bytes[i] = (uint8_t)wh_script_below(&storm->script, 256);
+	wh_storm_deliver(storm, to, bytes, length, &storm->end[!to].address);
+}
+
+/* Most of what is under way arrives, mostly in order; some of it will again. */
+static void deliver(struct wh_storm *storm, enum wh_role to)
+{
+	struct wh_script *script = &storm->script;
+	struct wh_storm_end *end = &storm->end[to];
+
+	if (wh_script_one_in(script, 4))
+		return;
+	for (uint32_t left = end->n_waiting; left > 0; left--) {
+		uint32_t i = 0;
+
+		if (wh_script_one_in(script, 16))
+			i = (uint32_t)wh_script_below(script, end->n_waiting);
+		wh_storm_deliver_waiting(storm, to, i, wh_script_one_in(script, 32));
+	}
+}
+
+static void forge_some(struct wh_storm *storm)
+{
+	struct wh_script *script = &storm->script;
+	uint64_t forged = wh_script_below(script, FORGED_MAX);
+
+	if (wh_script_one_in(script, FLOOD_ONE_IN))
+		forged = INBOX_FLOOD;
+	for (; forged > 0; forged--) {
+		enum wh_role to = (enum wh_role)wh_script_below(script, 2);
+
+		/* An end that is never lied to is one whose outcome can be judged. */
+		if (storm->end[to].lie_one_in != 0)
+			forge(storm, to);
+	}
+	if (wh_script_one_in(script, 16))
+		send_raw(storm, (enum wh_role)wh_script_below(script, 2));
+}
+
+/* All that is due now gets done, in a bounded number of rounds, and then there is time to sleep. */
+static void settle(struct wh_storm *storm)
+{
+	uint32_t idle_rounds = 0;
+
+	for (uint32_t round = 0; idle_rounds < 3; round++) {
+		int32_t work = 0;
+
+		WH_ASSERT(round < ROUNDS_MAX);
+		for (int role = 0; role < 2; role++) {
+			work += wh_endpoint_poll(&storm->end[role].endpoint, storm->now_tsc);
+			work += (int32_t)wh_storm_take(storm, (enum wh_role)role, 32);
+		}
+		work += wh_storm_poll_stores(storm);
+		idle_rounds = work > 0 ? 0 : idle_rounds + 1;
+	}
+	for (int role = 0; role < 2; role++)
+		WH_ASSERT(wh_endpoint_deadline(&storm->end[role].endpoint) > storm->now_tsc);
+}
+
+static void run_ends(struct wh_storm *storm)
+{
+	struct wh_script *script = &storm->script;
+
+	for (int role = 0; role < 2; role++) {
+		if (!wh_script_one_in(script, 4))
+			wh_endpoint_poll(&storm->end[role].endpoint, storm->now_tsc);
+		if (!wh_script_one_in(script, 4))
+			wh_storm_take(
+				storm, (enum wh_role)role, (uint32_t)wh_script_below(script, 33));
+	}
+	if (!wh_script_one_in(script, 3))
+		wh_storm_poll_stores(storm);
+	if (wh_script_one_in(script, 8))
+		settle(storm);
+}
+
+/* An operator on either side, or a disk, may end it too. */
+static void interrupt(struct wh_storm *storm)
+{
+	struct wh_script *script = &storm->script;
+	struct wh_storm_end *end = &storm->end[wh_script_below(script, 2)];
+
+	if (end->session == NULL)
+		return;
+	if (end == &storm->end[WH_RECEIVER] && wh_script_one_in(script, 2))
+		wh_session_sink_done(end->session, storm->now_tsc, WH_STATUS_NO_SPACE);
+	else
+		wh_session_abort(end->session, storm->now_tsc, WH_STATUS_INTERRUPTED);
+}
+
+static void fall_silent(struct wh_storm *storm)
+{
+	for (int i = 0; i < SILENCE_STEPS; i++) {
+		storm->now_tsc += storm->hz;
+		settle(storm);
+		wh_storm_check(storm);
+	}
+	for (int role = 0; role < 2; role++)
+		if (storm->end[role].session != NULL)
+			WH_ASSERT(storm->end[role].phase == WH_PHASE_CLOSED);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+	static struct wh_storm storm;
+
+	wh_storm_begin(&storm, bytes, length);
+	for (uint64_t left = 1 + wh_script_below(&storm.script, STEPS_MAX); left > 0; left--) {
+		pass_time(&storm);
+		deliver(&storm, WH_TRANSMITTER);
+		deliver(&storm, WH_RECEIVER);
+		forge_some(&storm);
+		wh_storm_check(&storm);
+		run_ends(&storm);
+		if (wh_script_one_in(&storm.script, 16 * STEPS_MAX))
+			interrupt(&storm);
+		if (wh_script_one_in(&storm.script, 8))
+			wh_storm_clear_receiver(&storm);
+		wh_storm_check(&storm);
+	}
+	fall_silent(&storm);
+	wh_storm_end(&storm);
+	return 0;
+}
+
+size_t wh_fuzz_seed(uint32_t number, uint8_t *bytes, size_t room)
+{
+	uint64_t seed = number;
+
+	WH_ASSERT(room >= sizeof(seed));
+	memcpy(bytes, &seed, sizeof(seed));
+	return number < 64 ? sizeof(seed) : 0;
+}

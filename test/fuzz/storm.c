@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "storm.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "rate/control.h"
+
+#define MS         UINT64_C(1000000)
+#define OUT_BURST  32
+#define CHUNKS_MAX 8
+
+/* What a listener takes, so that a peer cannot make it allocate what it likes. */
+#define LISTENER_CHUNK_BYTES_MAX 65536
+#define LISTENER_WINDOW_PKTS_MAX 1024
+
+static struct wh_session_config session_config(
+	const struct wh_storm *storm, enum wh_role role, const struct wh_open_params *params)
+{
+	const struct wh_storm_end *end = &storm->end[role];
+	struct wh_session_config config;
+
+	wh_session_config_init(&config);
+	config.hz = storm->hz;
+	config.profile = &end->profile;
+	config.payload_bytes = params->payload_bytes;
+	config.packet_bytes =
+		params->payload_bytes + WH_HEAD_BYTES + wh_encap_ip_udp_bytes(WH_IPV4);
+	config.wire_bytes = wh_encap_wire_bytes(WH_IPV4, params->payload_bytes);
+	config.chunk_bytes = params->chunk_bytes;
+	config.chunks = end->chunks;
+	config.chunk_memory = end->memory;
+	config.window_pkts = params->window_pkts;
+	config.rate_bps = storm->rate_bps;
+	config.burst_pkts = storm->burst_pkts;
+	config.udt = storm->udt;
+	config.trend_one_way = storm->trend_one_way;
+	config.seed = storm->seed;
+	return config;
+}
+
+static enum wh_release_status welcome(
+	void *context, const struct wh_open_params *params, const struct wh_address *peer)
+{
+	const struct wh_storm *storm = context;
+
+	(void)peer;
+	if (wh_profile_by_number(params->profile) == NULL ||
+		params->chunk_bytes > LISTENER_CHUNK_BYTES_MAX ||
+		params->chunk_bytes % WH_CHUNK_ALIGN != 0 ||
+		params->window_pkts > LISTENER_WINDOW_PKTS_MAX)
+		return WH_STATUS_REFUSED;
+	return storm->end[WH_RECEIVER].session == NULL && storm->n_accepted < WH_STORM_ACCEPTED
+		       ? WH_STATUS_PENDING
+		       : WH_STATUS_BUSY;
+}
+
+static uint8_t *chunk_memory(uint32_t chunks, uint32_t chunk_bytes)
+{
+	uint8_t *memory = aligned_alloc(WH_CHUNK_ALIGN, (size_t)chunks * chunk_bytes);
+
+	WH_ASSERT(memory != NULL);
+	return memory;
+}
+
+static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t lci,
+	const struct wh_address *peer, const struct wh_open_params *params, uint64_t rtt_tsc)
+{
+	struct wh_storm *storm = context;
+	struct wh_storm_end *end = &storm->end[WH_RECEIVER];
+
+	if (end->session != NULL || storm->n_accepted == WH_STORM_ACCEPTED)
+		return NULL;
+	/* Whatever gets here was welcome, and once. */
+	WH_ASSERT(welcome(context, params, peer) == WH_STATUS_PENDING);
+	for (uint32_t i = 0; i < storm->n_accepted; i++)
+		WH_ASSERT(storm->accepted_lci[i] != lci);
+	end->memory = chunk_memory(end->chunks, params->chunk_bytes);
+
+	struct wh_session_config config = session_config(storm, WH_RECEIVER, params);
+
+	end->session = wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
+	WH_ASSERT(end->session != NULL);
+
+	int rc = wh_memory_writer_open(&storm->writer, params->object_bytes, 0, params->chunk_bytes,
+		wh_session_deliver_chunks(end->session), wh_session_recycled_chunks(end->session));
+
+	if (rc == 0) {
+		storm->accepted_lci[storm->n_accepted++] = lci;
+		return end->session;
+	}
+	WH_ASSERT(rc == -EFBIG);
+	wh_session_destroy(end->session);
+	free(end->memory);
+	end->session = NULL;
+	end->memory = NULL;
+	return NULL;
+}
+
+static void draw_end(struct wh_storm *storm, enum wh_role role)
+{
+	static const uint32_t periods_us[] = {1000, 10000, 10000, 10000, 100000, 1000000};
+	static const uint32_t chances[] = {0, 2, 8, 8, 32, 32, 128};
+	struct wh_script *script = &storm->script;
+	struct wh_storm_end *end = &storm->end[role];
+	const struct wh_profile *profile = wh_profile_at((uint32_t)wh_script_below(script, 2));
+
+	WH_ASSERT(profile != NULL);
+	end->profile = *profile;
+	end->profile.period_us = periods_us[wh_script_below(script, 6)];
+	end->chunks = 1 + (uint32_t)wh_script_below(script, CHUNKS_MAX);
+	end->address = (struct wh_address){
+		.family = WH_IPV4,
+		.ip = {10, 0, 0, (uint8_t)(1 + role)},
+		.port = 1,
+	};
+	end->lie_one_in = chances[wh_script_below(script, 7)];
+	end->lose_one_in = chances[wh_script_below(script, 7)];
+	for (uint32_t i = 0; i < WH_STORM_WAITING; i++)
+		end->order[i] = i;
+}
+
+static void draw_object(struct wh_storm *storm)
+{
+	static const uint32_t payloads_bytes[] = {32, 64, 256, 1024, 1408, 1408, 8928, 9216};
+	struct wh_script *script = &storm->script;
+
+	storm->payload_bytes = payloads_bytes[wh_script_below(script, 8)];
+	storm->chunk_bytes = WH_CHUNK_ALIGN * (1 + (uint32_t)wh_script_below(script, 16));
+	storm->window_pkts = UINT32_C(64) << wh_script_below(script, 5);
+	storm->object_bytes = wh_script_below(script, 4 + 500 * storm->payload_bytes);
+	if (wh_script_one_in(script, 4))
+		storm->object_bytes = storm->chunk_bytes * wh_script_below(script, 12);
+	if (wh_script_one_in(script, 16))
+		storm->object_bytes = wh_script_below(script, 3);
+}
+
+static void draw(struct wh_storm *storm)
+{
+	static const uint64_t clocks_hz[] = {1000000000, 2600000000, 3333333333};
+	static const uint64_t rates_bps[] = {0, 0, 1000000, 100000000, 10000000000};
+	static const uint64_t serials[] = {
+		0, 1, 63, 64, WH_SERIAL_MAX / 2 - 1, WH_SERIAL_MAX - 1, WH_SERIAL_MAX - 2000};
+	static const uint32_t periods_us[] = {1, 7, 1000, 10000000};
+	struct wh_script *script = &storm->script;
+	struct wh_control_config control;
+
+	storm->hz = clocks_hz[wh_script_below(script, 3)];
+	storm->now_tsc = storm->hz; /* no code may take 0 for the start of time */
+	storm->seed = wh_script_u64(script);
+	draw_object(storm);
+	draw_end(storm, WH_TRANSMITTER);
+	draw_end(storm, WH_RECEIVER);
+	storm->rate_bps = rates_bps[wh_script_below(script, 5)];
+	storm->burst_pkts = 1 + (uint32_t)wh_script_below(script, 32);
+	storm->first_serial = UINT64_MAX;
+	if (wh_script_one_in(script, 4))
+		storm->first_serial = serials[wh_script_below(script, 7)];
+	if (wh_script_one_in(script, 8))
+		storm->period_us = periods_us[wh_script_below(script, 4)];
+	wh_control_config_init(&control);
+	storm->udt = control.udt;
+	storm->udt.use_formula_3 = !wh_script_one_in(script, 4);
+	storm->udt.spare_single_loss = wh_script_one_in(script, 4);
+	storm->udt.use_delay_warning = !wh_script_one_in(script, 4);
+	storm->trend_one_way = wh_script_one_in(script, 4);
+}
+
+static void open_transmitter(struct wh_storm *storm)
+{
+	struct wh_storm_end *end = &storm->end[WH_TRANSMITTER];
+	const struct wh_open_params params = {
+		.payload_bytes = (uint16_t)storm->payload_bytes,
+		.chunk_bytes = storm->chunk_bytes,
+		.window_pkts = storm->window_pkts,
+	};
+	uint32_t lci = wh_endpoint_offer_lci(&end->endpoint);
+
+	end->memory = chunk_memory(end->chunks, storm->chunk_bytes);
+
+	struct wh_session_config config = session_config(storm, WH_TRANSMITTER, &params);
+
+	end->session = wh_session_open(&config, storm->now_tsc, lci,
+		&storm->end[WH_RECEIVER].address, "storm", storm->object_bytes);
+	WH_ASSERT(end->session != NULL);
+	wh_endpoint_add(&end->endpoint, lci, end->session);
+
+	uint64_t first_serial = wh_session_params(end->session)->first_serial;
+
+	if (storm->first_serial != UINT64_MAX) {
+		storm->end[WH_RECEIVER].shift = storm->first_serial - first_serial;
+		end->shift = first_serial - storm->first_serial;
+	}
+
+	int rc = wh_memory_reader_open(&storm->reader, storm->object_bytes, 0, storm->chunk_bytes,
+		wh_session_free_chunks(end->session), wh_session_ready_chunks(end->session));
+
+	WH_ASSERT(rc == 0);
+}
+
+void wh_storm_begin(struct wh_storm *storm, const uint8_t *script, size_t length)
+{
+	for (int role = 0; role < 2; role++) {
+		struct wh_storm_end *end = &storm->end[role];
+
+		/* Posts are large, and written before they are read. */
+		memset(end, 0, offsetof(struct wh_storm_end, post));
+	}
+	memset(storm, 0, offsetof(struct wh_storm, end));
+	wh_script_init(&storm->script, script, length);
+	wh_liar_init(&storm->liar, &storm->script);
+	draw(storm);
+
+	const struct wh_endpoint_config transmitting = {.hz = storm->hz, .key = {1}};
+	const struct wh_endpoint_config receiving = {
+		.hz = storm->hz,
+		.key = {2},
+		.buffer_chunks = storm->end[WH_RECEIVER].chunks,
+		.welcome = welcome,
+		.accept = accept_session,
+		.context = storm,
+	};
+	int rc = wh_endpoint_init(&storm->end[WH_TRANSMITTER].endpoint, &transmitting);
+
+	WH_ASSERT(rc == 0);
+	rc = wh_endpoint_init(&storm->end[WH_RECEIVER].endpoint, &receiving);
+	WH_ASSERT(rc == 0);
+	open_transmitter(storm);
+}
+
+void wh_storm_end(struct wh_storm *storm)
+{
+	wh_reader_close(storm->reader);
+	wh_writer_close(storm->writer);
+	for (int role = 0; role < 2; role++) {
+		wh_session_destroy(storm->end[role].session);
+		wh_endpoint_free(&storm->end[role].endpoint);
+		free(storm->end[role].memory);
+	}
+}
+
+void wh_storm_clear_receiver(struct wh_storm *storm)
+{
+	struct wh_storm_end *end = &storm->end[WH_RECEIVER];
+
+	if (end->session == NULL || end->phase != WH_PHASE_CLOSED)
+		return;
+	wh_writer_close(storm->writer);
+	wh_endpoint_remove(&end->endpoint, end->session);
+	wh_session_destroy(end->session);
+	free(end->memory);
+	storm->writer = NULL;
+	end->session = NULL;
+	end->memory = NULL;
+	end->phase = WH_PHASE_OPENING;
+	end->outcome = WH_STATUS_PENDING;
+}
+
+/* Packets that are in some counter of theirs. */
+static uint64_t counted_pkts(const struct wh_storm_end *end)
+{
+	uint64_t pkts = wh_endpoint_bad_pkts(&end->endpoint);
+
+	if (end->session == NULL)
+		return pkts;
+
+	const struct wh_session_stats *stats = wh_session_stats(end->session);
+
+	return pkts + stats->received_pkts + stats->duplicate_pkts + stats->bad_pkts +
+	       stats->control_received_pkts + stats->control_full_pkts;
+}
+
+/* Whether the transmitter must believe this: all is read, and the digest is the right one. */
+static bool tells_verified(const struct wh_storm *storm, const struct wh_packet *packet)
+{
+	return packet->type == WH_PACKET_RELEASE && packet->release.stage == WH_RELEASE_REPLY &&
+	       packet->release.status == WH_STATUS_VERIFIED &&
+	       packet->release.total_bytes == storm->object_bytes &&
+	       atomic_load(&storm->reader->done) == WH_STORE_OK &&
+	       memcmp(&packet->release.digest, &storm->reader->digest, WH_DIGEST_BYTES) == 0;
+}
+
+void wh_storm_deliver(struct wh_storm *storm, enum wh_role to, const uint8_t *bytes,
+	uint32_t length, const struct wh_address *from)
+{
+	struct wh_storm_end *end = &storm->end[to];
+	struct wh_packet packet;
+	/* In a block of exactly its size, so that a sanitizer sees any byte read beyond. */
+	uint8_t *copy = malloc(length);
+
+	WH_ASSERT(copy != NULL || length == 0);
+	if (length > 0)
+		memcpy(copy, bytes, length);
+
+	bool decodes = wh_packet_decode(copy, length, &packet) == WH_WIRE_OK;
+	bool handshake =
+		decodes && (packet.type == WH_PACKET_OPEN || packet.type == WH_PACKET_CONFIRM);
+	uint64_t counted_before_pkts = counted_pkts(end);
+
+	if (decodes && to == WH_TRANSMITTER && tells_verified(storm, &packet))
+		storm->told_verified = true;
+	if (decodes && packet.type == WH_PACKET_OPEN)
+		storm->liar.proposed = packet.open.params;
+	wh_endpoint_input(&end->endpoint, storm->now_tsc, storm->now_tsc, copy, length, from);
+	WH_ASSERT(handshake || counted_pkts(end) == counted_before_pkts + 1);
+	free(copy);
+}
+
+static void order_drop(struct wh_storm_end *end, uint32_t i)
+{
+	uint32_t dropped = end->order[i];
+
+	end->n_waiting--;
+	memmove(&end->order[i], &end->order[i + 1], (end->n_waiting - i) * sizeof(end->order[0]));
+	end->order[end->n_waiting] = dropped;
+}
+
+void wh_storm_deliver_waiting(struct wh_storm *storm, enum wh_role to, uint32_t i, bool keep)
+{
+	struct wh_storm_end *end = &storm->end[to];
+
+	WH_ASSERT(i < end->n_waiting);
+
+	const struct wh_post *post = &end->post[end->order[i]];
+
+	wh_storm_deliver(storm, to, post->data, post->bytes, &storm->end[!to].address);
+	if (!keep)
+		order_drop(end, i);
+}
+
+/* What the liar makes of a packet; false: nothing. */
+static bool tamper(struct wh_storm *storm, enum wh_role to, struct wh_packet *packet)
+{
+	struct wh_storm_end *end = &storm->end[to];
+
+	wh_liar_shift(packet, end->shift);
+	if (storm->period_us != 0) {
+		end->lied_to = true;
+		if (packet->type == WH_PACKET_OPEN)
+			packet->open.params.period_us = storm->period_us;
+		if (packet->type == WH_PACKET_CONFIRM)
+			packet->confirm.params.period_us = storm->period_us;
+	}
+	if (end->lie_one_in != 0 && wh_script_one_in(&storm->script, end->lie_one_in)) {
+		end->lied_to = true;
+		return wh_liar_change(&storm->liar, packet);
+	}
+	return wh_packet_check(packet) == WH_WIRE_OK;
+}
+
+static void relay(struct wh_storm *storm, enum wh_role to, struct wh_packet *packet)
+{
+	struct wh_storm_end *end = &storm->end[to];
+
+	if (end->lose_one_in != 0 && wh_script_one_in(&storm->script, end->lose_one_in))
+		return;
+	wh_liar_hear(&storm->liar, packet);
+	if (!tamper(storm, to, packet))
+		return;
+	if (end->n_waiting == WH_STORM_WAITING)
+		order_drop(end, 0);
+
+	struct wh_post *post = &end->post[end->order[end->n_waiting++]];
+
+	post->bytes = wh_fuzz_encode(packet, post->data);
+}
+
+/* Whatever the peer made it believe, a transmitter sends the object's bytes and no others. */
+static void check_payload(const struct wh_storm *storm, const struct wh_packet *packet)
+{
+	static uint8_t truth[WH_PAYLOAD_BYTES_MAX];
+	uint64_t at = (uint64_t)packet->data.chunk * storm->chunk_bytes +
+		      (uint64_t)packet->data.index * storm->payload_bytes;
+
+	WH_ASSERT(at + packet->data.payload_bytes <= storm->object_bytes);
+	wh_memory_pattern(truth, at, packet->data.payload_bytes, 0);
+	WH_ASSERT(memcmp(truth, packet->payload, packet->data.payload_bytes) == 0);
+}
+
+uint32_t wh_storm_take(struct wh_storm *storm, enum wh_role from, uint32_t count)
+{
+	static uint8_t heads[OUT_BURST][WH_CONTROL_BYTES_MAX];
+	static uint8_t whole[WH_FUZZ_PACKET_BYTES_MAX];
+	struct wh_out out[OUT_BURST];
+
+	WH_ASSERT(count <= OUT_BURST);
+	for (uint32_t i = 0; i < count; i++)
+		out[i].head = heads[i];
+
+	uint32_t sent = wh_endpoint_output(&storm->end[from].endpoint, storm->now_tsc, out, count);
+
+	WH_ASSERT(sent <= count);
+	for (uint32_t i = 0; i < sent; i++) {
+		struct wh_packet packet;
+
+		memcpy(whole, out[i].head, out[i].head_bytes);
+		if (out[i].payload_bytes > 0)
+			memcpy(whole + out[i].head_bytes, out[i].payload, out[i].payload_bytes);
+
+		enum wh_wire_reason reason =
+			wh_packet_decode(whole, out[i].head_bytes + out[i].payload_bytes, &packet);
+
+		WH_ASSERT(reason == WH_WIRE_OK);
+		/* To nobody only before there is a peer. */
+		WH_ASSERT((packet.lci == 0) ==
+			  (packet.type == WH_PACKET_OPEN || packet.type == WH_PACKET_CONFIRM));
+		if (packet.type == WH_PACKET_DATA)
+			check_payload(storm, &packet);
+		relay(storm, from == WH_TRANSMITTER ? WH_RECEIVER : WH_TRANSMITTER, &packet);
+	}
+	return sent;
+}
+
+int32_t wh_storm_poll_stores(struct wh_storm *storm)
+{
+	struct wh_session *receiver = storm->end[WH_RECEIVER].session;
+	int32_t work = wh_reader_poll(storm->reader, storm->now_tsc);
+
+	if (storm->writer == NULL)
+		return work;
+	work += wh_writer_poll(storm->writer, storm->now_tsc);
+
+	int done = atomic_load(&storm->writer->done);
+
+	if (done != WH_STORE_RUNNING)
+		wh_session_sink_done(receiver, storm->now_tsc,
+			done == WH_STORE_OK ? WH_STATUS_VERIFIED : WH_STATUS_MISMATCH);
+	return work;
+}
+
+static void check_transmitter(const struct wh_storm *storm)
+{
+	const struct wh_session *session = storm->end[WH_TRANSMITTER].session;
+	const struct wh_session_stats *stats = wh_session_stats(session);
+	uint64_t new_pkts = stats->sent_pkts - stats->retransmitted_pkts;
+	uint64_t last_bytes = storm->object_bytes % storm->chunk_bytes;
+	uint64_t all_pkts =
+		storm->object_bytes / storm->chunk_bytes *
+			((storm->chunk_bytes + storm->payload_bytes - 1) / storm->payload_bytes) +
+		(last_bytes + storm->payload_bytes - 1) / storm->payload_bytes;
+
+	WH_ASSERT(new_pkts <= all_pkts);
+	if (wh_session_outcome(session) == WH_STATUS_VERIFIED)
+		WH_ASSERT(storm->told_verified && new_pkts == all_pkts);
+}
+
+static void check_receiver(struct wh_storm *storm)
+{
+	const struct wh_storm_end *end = &storm->end[WH_RECEIVER];
+	int done = atomic_load(&storm->writer->done);
+
+	/* The end marker is no buffer. */
+	WH_ASSERT(wh_fifo_count(wh_session_deliver_chunks(end->session)) +
+			  wh_fifo_count(wh_session_recycled_chunks(end->session)) <=
+		  end->chunks + 1);
+	if (wh_session_outcome(end->session) == WH_STATUS_VERIFIED)
+		WH_ASSERT(done == WH_STORE_OK);
+	/* Lies told to the transmitter alone cannot make a wrong file. */
+	WH_ASSERT(end->lied_to || done != WH_STORE_MISMATCH);
+}
+
+static void check_end(struct wh_storm *storm, enum wh_role role)
+{
+	struct wh_storm_end *end = &storm->end[role];
+	const struct wh_session_stats *stats = wh_session_stats(end->session);
+	enum wh_phase phase = wh_session_phase(end->session);
+	enum wh_release_status outcome = wh_session_outcome(end->session);
+
+	wh_session_check(end->session, true);
+	WH_ASSERT(stats->bad_pkts ==
+		  stats->bad_window_pkts + stats->bad_place_pkts + stats->bad_unexpected_pkts);
+	WH_ASSERT(phase >= end->phase);
+	WH_ASSERT(outcome == end->outcome || end->outcome == WH_STATUS_PENDING);
+	end->phase = phase;
+	end->outcome = outcome;
+	if (role == WH_TRANSMITTER)
+		check_transmitter(storm);
+	else
+		check_receiver(storm);
+}
+
+void wh_storm_check(struct wh_storm *storm)
+{
+	for (int role = 0; role < 2; role++)
+		if (storm->end[role].session != NULL)
+			check_end(storm, (enum wh_role)role);
+}
