@@ -32,8 +32,7 @@ static uint64_t free_bytes(const char *folder)
 	return statvfs(folder, &fs) == 0 ? (uint64_t)fs.f_bavail * fs.f_frsize : 0;
 }
 
-/* The first usual place for temporary files that has room; NULL: none. */
-static const char *roomy_folder(uint64_t bytes)
+const char *wh_demo_files_place(uint64_t bytes)
 {
 	const char *places[] = {getenv("TMPDIR"), "/var/tmp", "/tmp", "/dev/shm"};
 
@@ -46,7 +45,7 @@ static const char *roomy_folder(uint64_t bytes)
 
 static int make_folder(uint64_t bytes, struct wh_demo_files *files)
 {
-	const char *place = roomy_folder(bytes);
+	const char *place = wh_demo_files_place(bytes);
 	char need[WH_UNITS_MAX];
 
 	if (place == NULL) {

@@ -20,6 +20,9 @@ struct wh_demo_files {
 	uint64_t bytes;
 };
 
+/* The first usual place for temporary files that has room for so many bytes; NULL: none. */
+const char *wh_demo_files_place(uint64_t bytes);
+
 /*
  * WH_EXIT_OK with everything in place, or the exit status after one sentence on stderr. Gives up
  * with WH_EXIT_INTERRUPTED when *stop becomes true.

@@ -98,7 +98,7 @@ static void print_help(void)
 	       "  --rate RATE        of the line: 10G, 9.5Gbit, 1.2GB/s (10G)\n"
 	       "  --rtt TIME         both ways: 100ms, 20us, 1s (100ms)\n"
 	       "  --queue SIZE|Np    what may wait before the line: bytes, or packets as 500p\n"
-	       "                     (one bandwidth-delay product, at least 10 packets)\n"
+	       "                     (one bandwidth-delay product, at least two bursts)\n"
 	       "  --loss SHARE       of packets: 0.01%%, 1e-4, 0 (0.01%%)\n"
 	       "  --loss-model M     bernoulli; ge:P,R[,H[,K]] for Gilbert-Elliott bursts;\n"
 	       "                     ber:E for bit errors (bernoulli)\n"
@@ -327,7 +327,8 @@ static int complete(struct wh_demo_options *options)
 	path->delay_ns = options->rtt_ns / 2;
 	path->seed = options->seed;
 	if (path->queue_bytes == 0 && path->queue_pkts == 0)
-		path->queue_bytes = wh_max_u64(bdp_bytes, 10 * (uint64_t)wire_bytes);
+		path->queue_bytes =
+			wh_max_u64(bdp_bytes, 2 * (uint64_t)options->burst_pkts * wire_bytes);
 	return -1;
 }
 

@@ -20,9 +20,6 @@
 #define ARGUMENTS_MAX  48
 #define HUGEPAGE_BYTES (UINT64_C(2) << 20)
 
-/* What EAL, its heap's overhead and drivers take beside the pools. */
-#define EAL_OWN_BYTES (UINT64_C(48) << 20)
-
 /* The argv that EAL keeps pointers into. */
 struct arguments {
 	int count;
@@ -63,7 +60,8 @@ uint64_t wh_eal_hugepage_room_bytes(void)
 	if (fscanf(file, "%llu", &pages) != 1)
 		pages = 0;
 	fclose(file);
-	return pages * HUGEPAGE_BYTES > EAL_OWN_BYTES ? pages * HUGEPAGE_BYTES - EAL_OWN_BYTES : 0;
+	return pages * HUGEPAGE_BYTES > WH_EAL_OWN_BYTES ? pages * HUGEPAGE_BYTES - WH_EAL_OWN_BYTES
+							 : 0;
 }
 
 /* "0,1": the first CPUs that this process may run on. */
@@ -89,7 +87,7 @@ static uint32_t list_cpus(uint32_t wanted, char *list, size_t room)
 static void derive(const struct wh_eal_config *config, bool hugepages, struct arguments *arguments)
 {
 	char text[64];
-	uint64_t memory_mib = (config->memory_bytes + EAL_OWN_BYTES) >> 20;
+	uint64_t memory_mib = (config->memory_bytes + WH_EAL_OWN_BYTES) >> 20;
 
 	append(arguments, "wavehaul");
 	if (list_cpus(config->cpus_max, text, sizeof(text)) > 0) {

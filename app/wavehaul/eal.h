@@ -13,6 +13,9 @@
 
 #define WH_EAL_CPUS_MAX 8
 
+/* What EAL, its heap's overhead and drivers take beside the pools. */
+#define WH_EAL_OWN_BYTES (UINT64_C(48) << 20)
+
 struct wh_eal_config {
 	uint64_t memory_bytes; /* that the caller's pools take together */
 	uint32_t cpus_max;     /* lcores wanted, at most WH_EAL_CPUS_MAX */

@@ -12,6 +12,8 @@ static const struct {
 	int (*run)(int argc, char **argv);
 } verbs[] = {
 	{"demo", "send a file across an emulated lambda inside this machine", wh_verb_demo},
+	{"doctor", "say whether this machine is fit for transfers, and what repairs it",
+		wh_verb_doctor},
 };
 
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))

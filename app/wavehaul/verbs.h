@@ -25,5 +25,6 @@ enum wh_exit {
 	"  3 no such file, or not readable\n"
 
 int wh_verb_demo(int argc, char **argv);
+int wh_verb_doctor(int argc, char **argv);
 
 #endif

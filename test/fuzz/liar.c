@@ -305,11 +305,10 @@ static void forge_confirm(struct wh_liar *liar, struct wh_packet *packet)
 	memcpy(packet->confirm.cookie, accept->cookie, WH_COOKIE_BYTES);
 }
 
-bool wh_liar_forge(struct wh_liar *liar, enum wh_role to, struct wh_packet *packet)
+bool wh_liar_forge(
+	struct wh_liar *liar, enum wh_role to, enum wh_packet_type type, struct wh_packet *packet)
 {
-	enum wh_packet_type type =
-		(enum wh_packet_type)(1 + wh_script_below(liar->script, WH_PACKET_TYPES - 1));
-
+	WH_ASSERT(type > 0 && type < WH_PACKET_TYPES);
 	*packet = liar->last[type];
 	packet->type = type;
 	packet->lci = liar->lci[to];

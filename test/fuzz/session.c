@@ -12,11 +12,13 @@
 #include "fuzz.h"
 #include "storm.h"
 
+#define MS UINT64_C(1000000)
+
 #define STEPS_MAX    500
-#define FORGED_MAX   4
+#define FORGED_MAX   8
 #define RAW_BYTES    200
-#define INBOX_FLOOD  400 /* more than an inbox holds */
-#define FLOOD_ONE_IN 400
+#define FLOOD        400 /* of one type, more than an inbox holds */
+#define FLOOD_ONE_IN 200
 
 /*
  * Rounds of polling and sending in which everything that is due at one moment must be done: two
@@ -27,56 +29,32 @@
 /* A connection left alone ends within the peer's timeout, 30 s, counted in steps of a second. */
 #define SILENCE_STEPS 35
 
+/* Half of the time like an idle core: to whatever is due next. */
 static void pass_time(struct wh_storm *storm)
 {
+	static const uint64_t spans_ns[] = {1, 1, 1, 1, 1000, 1000, 1000, 20 * MS, 20 * MS, 20 * MS,
+		20 * MS, 20 * MS, 20 * MS, 250 * MS, 250 * MS, 10000 * MS};
 	struct wh_script *script = &storm->script;
 	uint64_t due_tsc = wh_min_u64(wh_endpoint_deadline(&storm->end[0].endpoint),
 		wh_endpoint_deadline(&storm->end[1].endpoint));
-	uint64_t span_ns = 0;
 
-	switch (wh_script_below(script, 32)) {
-	case 0:
-		span_ns = wh_script_below(script, 100 * WH_NS_PER_S) / 10;
-		break;
-	case 1:
-	case 2:
-		span_ns = wh_script_below(script, WH_NS_PER_S) / 4;
-		break;
-	case 3:
-	case 4:
-	case 5:
-	case 6:
-	case 7:
-	case 8:
-	case 9:
-		span_ns = wh_script_below(script, 20000000);
-		break;
-	case 10:
-	case 11:
-	case 12:
-		span_ns = wh_script_below(script, 1000);
-		break;
-	case 13:
-	case 14:
-	case 15:
-	case 16:
-		return;
-	default:
-		if (due_tsc != WH_TSC_NEVER && due_tsc > storm->now_tsc)
-			storm->now_tsc = due_tsc;
-		return;
+	if (wh_script_one_in(script, 2)) {
+		uint64_t span_ns = wh_script_below(script, spans_ns[wh_script_below(script, 16)]);
+
+		storm->now_tsc += wh_ns_to_tsc(storm->hz, span_ns);
+	} else if (due_tsc != WH_TSC_NEVER) {
+		storm->now_tsc = wh_max_u64(storm->now_tsc, due_tsc);
 	}
-	storm->now_tsc += wh_ns_to_tsc(storm->hz, span_ns);
 }
 
-static void forge(struct wh_storm *storm, enum wh_role to)
+static void forge(struct wh_storm *storm, enum wh_role to, enum wh_packet_type type)
 {
 	static uint8_t bytes[WH_FUZZ_PACKET_BYTES_MAX];
 	struct wh_script *script = &storm->script;
 	struct wh_address from = storm->end[!to].address;
 	struct wh_packet packet;
 
-	if (!wh_liar_forge(&storm->liar, to, &packet))
+	if (!wh_liar_forge(&storm->liar, to, type, &packet))
 		return;
 	if (wh_script_one_in(script, 16))
 		packet.lci = (uint32_t)wh_script_below(script, 200);
@@ -113,22 +91,29 @@ static void deliver(struct wh_storm *storm, enum wh_role to)
 	}
 }
 
+static enum wh_packet_type any_type(struct wh_storm *storm)
+{
+	return (enum wh_packet_type)(1 + wh_script_below(&storm->script, WH_PACKET_TYPES - 1));
+}
+
+/* An end that is never lied to is one whose outcome can be judged. */
 static void forge_some(struct wh_storm *storm)
 {
 	struct wh_script *script = &storm->script;
-	uint64_t forged = wh_script_below(script, FORGED_MAX);
+	enum wh_role to = (enum wh_role)wh_script_below(script, 2);
 
-	if (wh_script_one_in(script, FLOOD_ONE_IN))
-		forged = INBOX_FLOOD;
-	for (; forged > 0; forged--) {
-		enum wh_role to = (enum wh_role)wh_script_below(script, 2);
-
-		/* An end that is never lied to is one whose outcome can be judged. */
-		if (storm->end[to].lie_one_in != 0)
-			forge(storm, to);
-	}
+	if (storm->end[to].lie_one_in == 0)
+		return;
+	for (uint64_t left = wh_script_below(script, FORGED_MAX); left > 0; left--)
+		forge(storm, to, any_type(storm));
 	if (wh_script_one_in(script, 16))
-		send_raw(storm, (enum wh_role)wh_script_below(script, 2));
+		send_raw(storm, to);
+	if (wh_script_one_in(script, FLOOD_ONE_IN)) {
+		enum wh_packet_type type = any_type(storm);
+
+		for (uint64_t left = FLOOD; left > 0; left--)
+			forge(storm, to, type);
+	}
 }
 
 /* All that is due now gets done, in a bounded number of rounds, and then there is time to sleep. */
@@ -158,13 +143,13 @@ static void run_ends(struct wh_storm *storm)
 	for (int role = 0; role < 2; role++) {
 		if (!wh_script_one_in(script, 4))
 			wh_endpoint_poll(&storm->end[role].endpoint, storm->now_tsc);
-		if (!wh_script_one_in(script, 4))
+		if (wh_script_one_in(script, storm->end[role].take_one_in))
 			wh_storm_take(
 				storm, (enum wh_role)role, (uint32_t)wh_script_below(script, 33));
 	}
 	if (!wh_script_one_in(script, 3))
 		wh_storm_poll_stores(storm);
-	if (wh_script_one_in(script, 8))
+	if (wh_script_one_in(script, 8 * storm->end[0].take_one_in * storm->end[1].take_one_in))
 		settle(storm);
 }
 

@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "rate/control.h"
 
-#define MS         UINT64_C(1000000)
 #define OUT_BURST  32
 #define CHUNKS_MAX 8
 
@@ -119,6 +118,7 @@ static void draw_end(struct wh_storm *storm, enum wh_role role)
 	};
 	end->lie_one_in = chances[wh_script_below(script, 7)];
 	end->lose_one_in = chances[wh_script_below(script, 7)];
+	end->take_one_in = wh_script_one_in(script, 8) ? 64 : 1;
 	for (uint32_t i = 0; i < WH_STORM_WAITING; i++)
 		end->order[i] = i;
 }
@@ -134,6 +134,8 @@ static void draw_object(struct wh_storm *storm)
 	storm->object_bytes = wh_script_below(script, 4 + 500 * storm->payload_bytes);
 	if (wh_script_one_in(script, 4))
 		storm->object_bytes = storm->chunk_bytes * wh_script_below(script, 12);
+	if (wh_script_one_in(script, 8))
+		storm->object_bytes = UINT64_C(3000) * storm->payload_bytes;
 	if (wh_script_one_in(script, 16))
 		storm->object_bytes = wh_script_below(script, 3);
 }
@@ -298,7 +300,10 @@ void wh_storm_deliver(struct wh_storm *storm, enum wh_role to, const uint8_t *by
 	bool decodes = wh_packet_decode(copy, length, &packet) == WH_WIRE_OK;
 	bool handshake =
 		decodes && (packet.type == WH_PACKET_OPEN || packet.type == WH_PACKET_CONFIRM);
+	bool strange =
+		end->session == NULL || !wh_address_equal(from, wh_session_peer(end->session));
 	uint64_t counted_before_pkts = counted_pkts(end);
+	uint64_t bad_before_pkts = wh_endpoint_bad_pkts(&end->endpoint);
 
 	if (decodes && to == WH_TRANSMITTER && tells_verified(storm, &packet))
 		storm->told_verified = true;
@@ -306,6 +311,9 @@ void wh_storm_deliver(struct wh_storm *storm, enum wh_role to, const uint8_t *by
 		storm->liar.proposed = packet.open.params;
 	wh_endpoint_input(&end->endpoint, storm->now_tsc, storm->now_tsc, copy, length, from);
 	WH_ASSERT(handshake || counted_pkts(end) == counted_before_pkts + 1);
+	/* No session hears a stranger. */
+	WH_ASSERT(handshake || !strange ||
+		  wh_endpoint_bad_pkts(&end->endpoint) == bad_before_pkts + 1);
 	free(copy);
 }
 

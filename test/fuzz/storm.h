@@ -40,6 +40,7 @@ struct wh_storm_end {
 	uint64_t shift; /* added to data serials */
 	uint32_t lie_one_in;
 	uint32_t lose_one_in;
+	uint32_t take_one_in; /* how rarely its port has room for what it sends */
 	bool lied_to;
 
 	/* Of post[], the first n_waiting of `order` are under way, oldest first. */

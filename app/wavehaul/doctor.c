@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* `wavehaul doctor`: is this machine fit to be a data transfer node, and what repairs it if not. */
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "complain.h"
+#include "doctor_checks.h"
+#include "verbs.h"
+
+struct options {
+	const char *root;
+	bool json;
+};
+
+static void print_help(void)
+{
+	printf("usage: wavehaul doctor [OPTIONS]\n"
+	       "\n"
+	       "Looks whether this machine is fit to be a data transfer node: CPUs and their "
+	       "clock,\n"
+	       "memory, NICs and who has them, limits. It only looks, and changes nothing.\n"
+	       "\n"
+	       "A line for each fact:\n"
+	       "  good   as it should be\n"
+	       "  info   worth knowing, nothing to repair: a management port, a missing IOMMU "
+	       "that\n"
+	       "         no NIC here needs\n"
+	       "  FIX    to be repaired; the line below is the command, for a root shell. Go from "
+	       "top\n"
+	       "         to bottom, and run the doctor again: one repair may make others needless\n"
+	       "\n"
+	       "Options\n"
+	       "  --root FOLDER  look at the /proc, /sys and /lib/modules below FOLDER, a copy "
+	       "from\n"
+	       "                 another machine; what only a living machine shows is left out\n"
+	       "  --json         one JSON object on stdout: {\"verb\", \"ok\", \"checks\": "
+	       "[{\"name\",\n"
+	       "                 \"verdict\": \"good\", \"info\" or \"bad\", \"text\", "
+	       "\"repair\"}]}, repair\n"
+	       "                 being null or the command\n"
+	       "\n"
+	       "Examples\n"
+	       "  wavehaul doctor                       this machine, by eye\n"
+	       "  wavehaul doctor --json | jq -r '.checks[].repair // empty'\n"
+	       "                                        the commands alone\n"
+	       "  wavehaul doctor >/dev/null && start   in a script: 0 is fit, 7 is not\n"
+	       "\n" WH_EXIT_HELP);
+}
+
+static int check_root(const char *root)
+{
+	struct stat status;
+
+	if (stat(root, &status) != 0) {
+		wh_complain("cannot look below '%s': %s; name the folder that holds the copied "
+			    "proc and sys",
+			root, strerror(errno));
+		return WH_EXIT_NO_FILE;
+	}
+	if (!S_ISDIR(status.st_mode)) {
+		wh_complain(
+			"%s is no folder; name the one that holds the copied proc and sys", root);
+		return WH_EXIT_NO_FILE;
+	}
+	return -1;
+}
+
+/* -1: go on; else the exit status to end with. */
+static int parse(int argc, char **argv, struct options *options)
+{
+	static const struct option names[] = {
+		{"root", required_argument, NULL, 'r'},
+		{"json", no_argument, NULL, 'j'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	int id;
+
+	opterr = 0;
+	while ((id = getopt_long(argc, argv, "", names, NULL)) != -1) {
+		switch (id) {
+		case 'r':
+			options->root = optarg;
+			break;
+		case 'j':
+			options->json = true;
+			break;
+		case 'h':
+			print_help();
+			return WH_EXIT_OK;
+		default:
+			wh_complain("'%s' is not an option, or lacks its value; `wavehaul doctor "
+				    "--help` lists them, for example --json",
+				argv[optind - 1]);
+			return WH_EXIT_USAGE;
+		}
+	}
+	if (optind < argc) {
+		wh_complain("'%s' is one word too many; a copied tree is named by --root %s",
+			argv[optind], argv[optind]);
+		return WH_EXIT_USAGE;
+	}
+	return options->root == NULL ? -1 : check_root(options->root);
+}
+
+struct check {
+	const char *name;
+	struct wh_finding (*look)(const struct wh_machine *machine);
+};
+
+static void add_each(
+	struct wh_findings *findings, const struct wh_machine *machine, const struct check *checks)
+{
+	for (; checks->name != NULL; checks++)
+		wh_findings_add(findings, checks->look(machine), "%s", checks->name);
+}
+
+static void add_nics(struct wh_findings *findings, const struct wh_machine *machine)
+{
+	for (uint32_t i = 0; i < machine->nics; i++) {
+		const struct wh_nic *nic = &machine->nic[i];
+
+		wh_findings_add(findings, wh_check_nic(machine, nic), "nic %s", nic->address);
+	}
+	if (machine->nics == 0)
+		wh_findings_add(findings,
+			wh_info("none on the PCI bus: the demo and virtual ports work without"),
+			"nic");
+}
+
+/* In the order in which repairs should be made: vfio-pci before a NIC is given to it. */
+static void examine(const struct wh_machine *machine, struct wh_findings *findings)
+{
+	static const struct check machine_checks[] = {
+		{"kernel", wh_check_kernel},
+		{"dpdk", wh_check_dpdk},
+		{"rights", wh_check_rights},
+		{"cpu", wh_check_cpu},
+		{"vectors", wh_check_vectors},
+		{"cpus", wh_check_cpus},
+		{"isolation", wh_check_isolation},
+		{"governor", wh_check_governor},
+		{"smt", wh_check_smt},
+		{"clock", wh_check_clock},
+		{"tsc", wh_check_tsc},
+		{"hugepages", wh_check_hugepages},
+		{"placement", wh_check_placement},
+		{NULL, NULL},
+	};
+	static const struct check device_checks[] = {
+		{"memlock", wh_check_memlock},
+		{"iommu", wh_check_iommu},
+		{"vfio-pci", wh_check_vfio},
+		{NULL, NULL},
+	};
+	static const struct check file_checks[] = {
+		{"io_uring", wh_check_io_uring},
+		{"room", wh_check_room},
+		{NULL, NULL},
+	};
+
+	add_each(findings, machine, machine_checks);
+	for (int node = 0; node < CPU_SETSIZE; node++)
+		if (CPU_ISSET(node, &machine->nodes))
+			wh_findings_add(findings, wh_check_node(machine, node), "node %d", node);
+	add_each(findings, machine, device_checks);
+	add_nics(findings, machine);
+	add_each(findings, machine, file_checks);
+}
+
+static int report(const struct wh_findings *findings, bool json)
+{
+	uint32_t to_fix = wh_findings_to_fix(findings);
+
+	if (json)
+		wh_findings_print_json(findings);
+	else
+		wh_findings_print_text(findings);
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		wh_complain("the report could not be written: %s", strerror(errno));
+		return WH_EXIT_OTHER;
+	}
+	if (to_fix == 0)
+		return WH_EXIT_OK;
+	wh_complain("%u of %u checks ask for a repair: see the lines FIX, and run the commands "
+		    "below them from top to bottom",
+		to_fix, findings->count);
+	return WH_EXIT_HARDWARE;
+}
+
+int wh_verb_doctor(int argc, char **argv)
+{
+	struct options options = {0};
+	struct wh_machine machine;
+	struct wh_findings findings = {0};
+	int status = parse(argc, argv, &options);
+
+	if (status >= 0)
+		return status;
+	wh_machine_look(&machine, options.root == NULL ? "" : options.root);
+	examine(&machine, &findings);
+	status = report(&findings, options.json);
+	wh_findings_free(&findings);
+	wh_machine_free(&machine);
+	return status;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_DOCTOR_FINDING_H
+#define WH_APP_DOCTOR_FINDING_H
+
+/* What the doctor says of one fact. */
+
+#include <stdint.h>
+
+enum wh_verdict {
+	WH_GOOD, /* as a data transfer node should be */
+	WH_INFO, /* neither good nor bad, or nothing that must be mended */
+	WH_FIX,  /* to be repaired */
+};
+
+struct wh_finding {
+	char name[24];
+	enum wh_verdict verdict;
+	char text[400];
+	char repair
+		[200]; /* a command for a root shell; "": nothing to repair, or not by a command */
+};
+
+/*
+ * Texts hold what files of a foreign machine say, so they come out as printable ASCII, '?' in
+ * place of every other byte.
+ */
+struct wh_finding wh_good(const char *format, ...) __attribute__((format(printf, 1, 2)));
+struct wh_finding wh_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
+struct wh_finding wh_fix(const char *repair, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+struct wh_findings {
+	struct wh_finding *at;
+	uint32_t count;
+};
+
+/* Keeps a copy of it under a name. */
+void wh_findings_add(struct wh_findings *findings, struct wh_finding finding, const char *format,
+	...) __attribute__((format(printf, 3, 4)));
+void wh_findings_free(struct wh_findings *findings);
+
+uint32_t wh_findings_to_fix(const struct wh_findings *findings);
+
+void wh_findings_print_text(const struct wh_findings *findings);
+void wh_findings_print_json(const struct wh_findings *findings);
+
+#endif

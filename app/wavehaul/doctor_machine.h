@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_DOCTOR_MACHINE_H
+#define WH_APP_DOCTOR_MACHINE_H
+
+/*
+ * What several of the doctor's checks want to know of a machine, read once from the files of the
+ * kernel below a root.
+ */
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Who has a NIC, and so what DPDK can do with it. */
+enum wh_nic_holder {
+	WH_NIC_VFIO,     /* vfio-pci: DPDK's */
+	WH_NIC_UIO,      /* a uio driver: DPDK's, but no IOMMU watches it */
+	WH_NIC_IN_PLACE, /* a kernel driver beside which DPDK works */
+	WH_NIC_SYSTEM,   /* a kernel driver, and the system lives on it: to be left alone */
+	WH_NIC_KERNEL,   /* a kernel driver, and DPDK has one of its own */
+	WH_NIC_NOBODY,   /* no driver */
+	WH_NIC_FOREIGN,  /* DPDK has no driver for it */
+};
+
+#define WH_NIC_ADDRESS_MAX 13 /* "0000:3b:00.0" */
+
+struct wh_nic {
+	char address[WH_NIC_ADDRESS_MAX];
+	uint16_t vendor;
+	uint16_t device;
+	char driver[32]; /* "": none */
+	int64_t node;    /* -1: there is but one, or it is not known */
+	enum wh_nic_holder holder;
+	bool verbs; /* its kernel driver offers InfiniBand verbs, as mlx5 in place needs */
+
+	/* Of the kernel's first network interface on it; "": it has none here. */
+	char interface[32];
+	uint32_t interfaces;
+	char upper[32]; /* the bond or bridge or VLAN that one of them is part of; "": none */
+	bool routes;
+	bool default_route;
+	bool link;
+	int64_t speed_mbps; /* 0: not known */
+	int64_t mtu_bytes;  /* 0: not known */
+};
+
+struct wh_machine {
+	const char *root;
+	bool live;      /* this machine, and not a copied tree */
+	bool superuser; /* of the process that looks */
+	bool may_lock;  /* it may lock memory without a limit (CAP_IPC_LOCK) */
+	bool virtual;   /* below a hypervisor */
+	char vendor[32];
+	char model[128];
+	char flags[8192]; /* of the first CPU, a blank on either side of each */
+	char kernel[128]; /* its release */
+	cpu_set_t cpus;   /* that this process may use */
+	cpu_set_t nodes;
+	struct wh_nic *nic; /* by address */
+	uint32_t nics;
+
+	/* What the demo takes at its defaults. */
+	uint64_t demo_pool_bytes; /* of hugepages */
+	uint64_t demo_file_bytes; /* of a folder for temporary files */
+};
+
+void wh_machine_look(struct wh_machine *machine, const char *root);
+void wh_machine_free(struct wh_machine *machine);
+
+bool wh_machine_flag(const struct wh_machine *machine, const char *flag);
+
+/* DPDK can use it as things are. */
+bool wh_nic_ready(const struct wh_nic *nic);
+bool wh_machine_has_ready_nic(const struct wh_machine *machine);
+
+/* vfio-pci has a NIC, or is to get one because no other is ready. */
+bool wh_machine_needs_vfio(const struct wh_machine *machine);
+
+/* For wh_machine_look: the NICs alone, below machine->root. */
+void wh_machine_look_for_nics(struct wh_machine *machine);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The doctor on memory: NUMA nodes and hugepages. */
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <numa.h>
+
+#include "base/assert.h"
+#include "base/units.h"
+#include "doctor_checks.h"
+#include "doctor_tree.h"
+
+#define NODE_FOLDER   "/sys/devices/system/node"
+#define POOL_2M       "hugepages/hugepages-2048kB"
+#define POOL_1G       "hugepages/hugepages-1048576kB"
+#define PAGE_2M_BYTES (UINT64_C(2) << 20)
+
+/* What tools/setup reserves, too: the demo at its defaults, and room to try longer paths. */
+#define PAGES_WANTED 800
+
+#define PAGES_MAX (INT64_C(1) << 40)
+
+struct pool {
+	bool there;
+	int64_t total;
+	int64_t free;
+};
+
+static struct pool read_pool(const struct wh_machine *machine, const char *folder)
+{
+	struct pool pool = {0};
+
+	pool.there = wh_tree_number(machine->root, &pool.total, "%s/nr_hugepages", folder) &&
+		     wh_tree_number(machine->root, &pool.free, "%s/free_hugepages", folder);
+	/* A copied tree may hold any number. */
+	if (pool.total < 0 || pool.total > PAGES_MAX || pool.free < 0 || pool.free > pool.total)
+		pool = (struct pool){0};
+	return pool;
+}
+
+static uint64_t read_meminfo_kib(const struct wh_machine *machine, int node, const char *what)
+{
+	char path[80];
+	char key[40];
+	char value[40];
+	unsigned long long kib = 0;
+
+	snprintf(path, sizeof(path), NODE_FOLDER "/node%d/meminfo", node);
+	snprintf(key, sizeof(key), "Node %d %s", node, what);
+	wh_tree_field(machine->root, value, sizeof(value), path, key);
+	return sscanf(value, "%llu", &kib) == 1 ? kib : 0;
+}
+
+static const struct wh_nic *ready_nic_of(const struct wh_machine *machine, int node)
+{
+	for (uint32_t i = 0; i < machine->nics; i++)
+		if (machine->nic[i].node == node && wh_nic_ready(&machine->nic[i]))
+			return &machine->nic[i];
+	return NULL;
+}
+
+struct wh_finding wh_check_node(const struct wh_machine *machine, int node)
+{
+	char folder[100];
+	char size[2][WH_UNITS_MAX];
+	char text[200];
+	const struct wh_nic *nic = ready_nic_of(machine, node);
+
+	snprintf(folder, sizeof(folder), NODE_FOLDER "/node%d/" POOL_2M, node);
+
+	struct pool small = read_pool(machine, folder);
+
+	snprintf(folder, sizeof(folder), NODE_FOLDER "/node%d/" POOL_1G, node);
+
+	struct pool large = read_pool(machine, folder);
+
+	wh_format_size(size[0], WH_UNITS_MAX, read_meminfo_kib(machine, node, "MemTotal") << 10);
+	wh_format_size(size[1], WH_UNITS_MAX, read_meminfo_kib(machine, node, "MemFree") << 10);
+	snprintf(text, sizeof(text),
+		"%s, %s free; hugepages of 2 MiB: %" PRId64 ", %" PRId64 " free; of 1 GiB: %" PRId64
+		", %" PRId64 " free",
+		size[0], size[1], small.total, small.free, large.total, large.free);
+	if (nic == NULL || !small.there || small.total > 0)
+		return wh_info("%s", text);
+	snprintf(folder, sizeof(folder),
+		"echo %d > " NODE_FOLDER "/node%d/" POOL_2M "/nr_hugepages", PAGES_WANTED, node);
+	return wh_fix(
+		folder, "%s; NIC %s is here, and its packets want to be, too", text, nic->address);
+}
+
+struct wh_finding wh_check_placement(const struct wh_machine *machine)
+{
+	int nodes = CPU_COUNT(&machine->nodes);
+
+	if (nodes < 2)
+		return wh_good("one node: all memory is equally near");
+	if (!machine->live)
+		return wh_info(
+			"%d nodes; whether memory can be placed shows on the machine only", nodes);
+	if (numa_available() == 0)
+		return wh_good("%d nodes, and libnuma can place memory on each", nodes);
+	return wh_fix("docker run --cap-add SYS_NICE IMAGE",
+		"%d nodes, and the system refuses to place memory on one of them; where a "
+		"container does:",
+		nodes);
+}
+
+struct wh_finding wh_check_hugepages(const struct wh_machine *machine)
+{
+	struct pool pool = read_pool(machine, "/sys/kernel/mm/" POOL_2M);
+	uint64_t need = (machine->demo_pool_bytes + PAGE_2M_BYTES - 1) / PAGE_2M_BYTES;
+	char size[WH_UNITS_MAX];
+	char repair[80];
+
+	WH_ASSERT(need <= PAGES_WANTED);
+	wh_format_size(size, sizeof(size), need * PAGE_2M_BYTES);
+	if (!pool.there)
+		return wh_info("this kernel has no pages of 2 MiB: all works, slower, without");
+	if (pool.free >= (int64_t)need)
+		return wh_good("%" PRId64 " of 2 MiB are free, and the demo takes %" PRIu64 " (%s)",
+			pool.free, need, size);
+
+	int64_t pages = PAGES_WANTED + pool.total - pool.free;
+
+	snprintf(repair, sizeof(repair), "sysctl -w vm.nr_hugepages=%" PRId64, pages);
+	return wh_fix(repair,
+		"%" PRId64 " of 2 MiB, %" PRId64 " free, and the demo takes %" PRIu64
+		" (%s); over a reboot by a line vm.nr_hugepages=%" PRId64
+		" in /etc/sysctl.d/wavehaul.conf",
+		pool.total, pool.free, need, size, pages);
+}

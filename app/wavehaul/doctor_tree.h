@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_DOCTOR_TREE_H
+#define WH_APP_DOCTOR_TREE_H
+
+/*
+ * Reading what a kernel says of its machine in /proc and /sys, below a root: "" is this machine,
+ * anything else a copy. Paths are formats and begin with a slash. Tabs are read as blanks.
+ */
+
+#include <dirent.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The first line, without blanks around it; false: not readable, and line is "". */
+bool wh_tree_line(const char *root, char *line, size_t room, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* The first line as a whole number, which may be negative; false: it is none. */
+bool wh_tree_number(const char *root, int64_t *number, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* What stands after `key` and colon or blanks, in the first line that begins so. */
+bool wh_tree_field(const char *root, char *value, size_t room, const char *path, const char *key);
+
+/* The last name in a symbolic link's target: a driver, for example. */
+bool wh_tree_link(const char *root, char *name, size_t room, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+bool wh_tree_exists(const char *root, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Whether a line of the file contains `text`. */
+bool wh_tree_contains(const char *root, const char *text, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Calls `visit` with every line of the file, without blanks around it. */
+void wh_tree_each_line(const char *root, const char *path, void (*visit)(void *context, char *line),
+	void *context);
+
+/* A folder's entries in the order of their numbers. Free with wh_tree_list_free. */
+struct wh_tree_list {
+	struct dirent **entry;
+	int count; /* 0 where there is no such folder */
+};
+
+struct wh_tree_list wh_tree_list(const char *root, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void wh_tree_list_free(struct wh_tree_list *list);
+
+/* Lists of CPUs or nodes as the kernel writes them: "0-3,8". What is no list is the empty set. */
+void wh_cpus_parse(const char *text, cpu_set_t *cpus);
+
+/* Written into `text`, which is also returned; ends with ",..." when there is no room for all. */
+#define WH_CPUS_TEXT_MAX 120
+const char *wh_cpus_format(char *text, size_t room, const cpu_set_t *cpus);
+
+#endif
