@@ -24,7 +24,7 @@ static const struct wh_profile profiles[] = {
 	{
 		.number = 2,
 		.name = "udt",
-		.summary = "UDT: AIMD by measured capacity, ACK/ACK2/NAK, delay warnings (udt.txt)",
+		.summary = "UDT: AIMD by measured capacity, ACK/ACK2/NAK, delay warnings",
 		.control = &wh_control_udt,
 		.period_us = WH_UDT_SYN_US,
 		.pair_period_pkts = WH_PAIR_PERIOD_PKTS,
