@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <rte_cycles.h>
 #include <rte_errno.h>
@@ -58,10 +59,17 @@ static int open_end(const struct wh_demo_options *options, enum wh_lambda_end en
 		.port = link->port[end],
 		.pool = link->port_pool,
 		.local = link->address[end],
-		.peer_mac = {.addr_bytes = {0x02, 'w', 'h', 0, 0, (uint8_t)(2 - end)}},
+		.neighbour =
+			{
+				.hz = endpoint->hz,
+				.mtu = options->mtu_bytes,
+				.ipv4 = {.prefix_bits = 24},
+			},
 		.endpoint = *endpoint,
 	};
 
+	memcpy(station.neighbour.mac, &link->port[end]->mac, sizeof(station.neighbour.mac));
+	memcpy(station.neighbour.ipv4.ip, link->address[end].ip, 4);
 	rc = wh_station_init(&link->station[end], &station);
 	if (rc != 0) {
 		wh_complain("no memory for an endpoint");

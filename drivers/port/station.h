@@ -3,10 +3,10 @@
 #define WH_PORT_STATION_H
 
 /*
- * Where packets and sessions meet: one queue of a port, and the endpoint behind it. Its three
- * processes run on one lcore, in this order:
+ * Where packets and sessions meet: one queue of a port, and the endpoint behind it; beside it what
+ * a host owes its link, ARP and echo. Its three processes run on one lcore, in this order:
  *
- *   receive  burst in, Ethernet + IP + UDP off, each packet to the endpoint
+ *   receive  burst in, Ethernet + IP + UDP off, each packet to the endpoint, the rest to the host
  *   work     the sessions' processes that are due
  *   send     what the sessions may send now, Ethernet + IP + UDP on, burst out
  *
@@ -16,6 +16,7 @@
 
 #include <stdint.h>
 
+#include "port/neighbour.h"
 #include "port/port.h"
 #include "session/endpoint.h"
 
@@ -28,20 +29,24 @@ struct wh_station_config {
 	uint16_t queue;
 	struct rte_mempool *pool; /* of packets to send: wh_port_room_bytes(mtu) of room */
 	struct wh_address local;
-	struct rte_ether_addr peer_mac; /* of the peer, or of the gateway to all peers */
+	struct wh_neighbour_config neighbour; /* subnets and gateways; nothing wrong with it */
 	struct wh_endpoint_config endpoint;
 };
 
 struct wh_station_stats {
 	uint64_t not_ours_pkts[WH_ENCAP_REASONS]; /* by reason */
 	uint64_t no_mbuf_turns;                   /* turns without a packet to write into */
+	uint64_t no_way_pkts; /* to peers whose MAC address is not known, or not yet */
 };
 
 struct wh_station {
 	struct wh_station_config config;
 	struct wh_endpoint endpoint;
+	struct wh_neighbour neighbour;
 	struct wh_encap encap; /* for the peer addressed last */
 	struct wh_address encap_to;
+	uint8_t encap_mac[6];
+	uint64_t encap_tsc;                       /* the turn in which its MAC was looked up */
 	struct rte_mbuf *spare[WH_STATION_BURST]; /* allocated and not yet used, from 0 on */
 	uint32_t spares;
 	struct wh_station_stats stats;

@@ -37,7 +37,9 @@ struct wh_endpoint_config {
 	uint32_t buffer_chunks;            /* offered to every connection that is opened to us */
 	/*
 	 * Whether an OPEN is welcome: WH_STATUS_PENDING, or the reason why not. NULL: this end
-	 * only opens connections and refuses them all.
+	 * only opens connections and refuses them all. Decoding has held the fields to the format's
+	 * limits; that the profile exists, chunk_bytes is a multiple of WH_CHUNK_ALIGN and memory
+	 * allows for the sizes is for this to say: accept gets what was welcome, and nothing else.
 	 */
 	enum wh_release_status (*welcome)(
 		void *context, const struct wh_open_params *params, const struct wh_address *peer);

@@ -33,8 +33,12 @@
 /* With everything acknowledged a writer may sync for so many stall timeouts. */
 #define WH_WRITER_PATIENCE 10
 
-/* OPEN is repeated after this, twice that, and so on up to the maximum. */
-#define WH_OPEN_REPEAT_MS     250
+/*
+ * OPEN is repeated after this, twice that, and so on up to the maximum. Soon at first, since the
+ * first ones go while the peer's MAC address is still asked for; a listener answers each of them
+ * without keeping anything.
+ */
+#define WH_OPEN_REPEAT_MS     50
 #define WH_OPEN_REPEAT_MAX_MS 4000
 
 /* ABORT is said this often, a period apart: nobody acknowledges it. */

@@ -15,6 +15,11 @@ static uint32_t frame_overhead_bytes(const struct wh_session *s)
 	return s->config.wire_bytes - s->config.payload_bytes - WH_HEAD_BYTES;
 }
 
+static bool data_waits(const struct wh_transmitter *tx)
+{
+	return wh_fifo_count(&tx->again) > 0 || wh_fifo_count(&tx->fresh) > 0;
+}
+
 /*
  * Where the rate is one of the wire, control packets take their part of it. Not more than half:
  * at a crawl the states of every period would leave nothing for data.
@@ -130,7 +135,7 @@ static enum wh_limit send_data(
 	uint64_t serial;
 
 	while (*sent < count) {
-		if (wh_fifo_count(&tx->again) == 0 && wh_fifo_count(&tx->fresh) == 0) {
+		if (!data_waits(tx)) {
 			wh_pacer_idle(&tx->pacer, now_tsc);
 			return tx->admission_limit;
 		}
@@ -160,8 +165,12 @@ static enum wh_limit send_data(
 uint32_t wh_trans(struct wh_session *s, uint64_t now_tsc, struct wh_out *out, uint32_t count)
 {
 	struct wh_transmitter *tx = &s->tx;
-	uint32_t sent = send_control(s, now_tsc, out, count);
+	uint32_t sent;
 
+	/* Without data to wait for, no packet of this turn is late. */
+	if (s->role == WH_TRANSMITTER && !data_waits(tx))
+		wh_pacer_idle(&tx->pacer, now_tsc);
+	sent = send_control(s, now_tsc, out, count);
 	if (s->role != WH_TRANSMITTER || s->phase != WH_PHASE_RUNNING)
 		return sent;
 

@@ -25,14 +25,14 @@ const char wh_suite_name[] = "drivers/port neighbour frames";
 static void arp_answers(void)
 {
 	static const uint8_t reply[60] = {
-		ETHER_TO_PEER(8, 6), ARP_HEAD, 0, 2,       /* reply */
-		2, 0, 0, 0, 0, 1, 10, 0, 0, 1,             /* sender: us */
-		2, 0, 0, 0, 0, 2, 10, 0, 0, 2,             /* target: the peer */
+		ETHER_TO_PEER(8, 6), ARP_HEAD, 0, 2, /* reply */
+		2, 0, 0, 0, 0, 1, 10, 0, 0, 1,       /* sender: us */
+		2, 0, 0, 0, 0, 2, 10, 0, 0, 2,       /* target: the peer */
 	};
 	static const uint8_t to_probe[60] = {
-		ETHER_TO_PEER(8, 6), ARP_HEAD, 0, 2,       /* reply */
-		2, 0, 0, 0, 0, 1, 10, 0, 0, 1,             /* sender: us */
-		2, 0, 0, 0, 0, 2, 0, 0, 0, 0,              /* target: it has no address yet */
+		ETHER_TO_PEER(8, 6), ARP_HEAD, 0, 2, /* reply */
+		2, 0, 0, 0, 0, 1, 10, 0, 0, 1,       /* sender: us */
+		2, 0, 0, 0, 0, 2, 0, 0, 0, 0,        /* target: it has no address yet */
 	};
 	struct rig rig;
 	uint8_t frame[RIG_BYTES];
@@ -65,11 +65,11 @@ static void arp_answers(void)
 static void arp_questions(void)
 {
 	static const uint8_t to_all[60] = {
-		ETHER_TO_ALL(8, 6), ARP_HEAD, 0, 1,                         /* request */
+		ETHER_TO_ALL(8, 6), ARP_HEAD, 0, 1,                           /* request */
 		2, 0, 0, 0, 0, 1, 10, 0, 0, 1, 0, 0, 0, 0, 0, 0, 10, 0, 0, 2, /* us, peer */
 	};
 	static const uint8_t to_peer[60] = {
-		ETHER_TO_PEER(8, 6), ARP_HEAD, 0, 1,                        /* request */
+		ETHER_TO_PEER(8, 6), ARP_HEAD, 0, 1,                          /* request */
 		2, 0, 0, 0, 0, 1, 10, 0, 0, 1, 0, 0, 0, 0, 0, 0, 10, 0, 0, 2, /* us, peer */
 	};
 	struct rig rig;
@@ -165,7 +165,7 @@ static void ndp_questions(void)
 static void announcements(void)
 {
 	static const uint8_t arp[60] = {
-		ETHER_TO_ALL(8, 6), ARP_HEAD, 0, 1,                         /* request */
+		ETHER_TO_ALL(8, 6), ARP_HEAD, 0, 1,                           /* request */
 		2, 0, 0, 0, 0, 1, 10, 0, 0, 1, 0, 0, 0, 0, 0, 0, 10, 0, 0, 1, /* us, us */
 	};
 	static const uint8_t link_local[] = {
@@ -201,21 +201,21 @@ static void announcements(void)
 static void echo_answers(void)
 {
 	static const uint8_t request4[] = {
-		2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0,                     /* Ethernet */
-		0x45, 0, 0, 31, 0xab, 0xcd, 0, 0, 55, 1, 0xc4, 0x0e,          /* IPv4 */
-		10, 0, 0, 2, 10, 0, 0, 1,                                     /* addresses */
+		2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0,                      /* Ethernet */
+		0x45, 0, 0, 31, 0xab, 0xcd, 0, 0, 55, 1, 0xc4, 0x0e,           /* IPv4 */
+		10, 0, 0, 2, 10, 0, 0, 1,                                      /* addresses */
 		8, 0, 0x21, 0x62, 0x12, 0x34, 0, 7, 'a', 'b', 'c', 0xaa, 0xaa, /* padded */
 	};
 	static const uint8_t reply4[60] = {
-		ETHER_TO_PEER(8, 0),                                  /* */
-		0x45, 0, 0, 31, 0, 0, 0x40, 0, 64, 1, 0x26, 0xdc,     /* IPv4 */
-		10, 0, 0, 1, 10, 0, 0, 2,                             /* addresses */
-		0, 0, 0x29, 0x62, 0x12, 0x34, 0, 7, 'a', 'b', 'c',    /* the padding is not ours */
+		ETHER_TO_PEER(8, 0),                               /* */
+		0x45, 0, 0, 31, 0, 0, 0x40, 0, 64, 1, 0x26, 0xdc,  /* IPv4 */
+		10, 0, 0, 1, 10, 0, 0, 2,                          /* addresses */
+		0, 0, 0x29, 0x62, 0x12, 0x34, 0, 7, 'a', 'b', 'c', /* the padding is not ours */
 	};
 	static const uint8_t request6[] = {
-		2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x86, 0xdd,              /* Ethernet */
-		0x60, 0, 0, 0, 0, 11, 58, 1, PEER6, US6,                     /* one hop is enough */
-		128, 0, 0xaf, 0x17, 0x12, 0x34, 0, 7, 'a', 'b', 'c',         /* */
+		2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x86, 0xdd,      /* Ethernet */
+		0x60, 0, 0, 0, 0, 11, 58, 1, PEER6, US6,             /* one hop is enough */
+		128, 0, 0xaf, 0x17, 0x12, 0x34, 0, 7, 'a', 'b', 'c', /* */
 	};
 	static const uint8_t reply6[] = {
 		ETHER_TO_PEER(0x86, 0xdd), 0x60, 0, 0, 0, 0, 11, 58, 64, US6, PEER6, /* */

@@ -117,15 +117,17 @@ void rig_resum(uint8_t *frame, size_t bytes)
 	if (!ipv4 && get(frame + head - 2) != 0x86dd)
 		return;
 
-	size_t ip_bytes = ipv4 ? get(ip + 2) : 40U + get(ip + 4);
-
-	if (bytes < head + (ipv4 ? 24 : 44) || ip_bytes > bytes - head ||
-		ip_bytes < (ipv4 ? 24U : 44U))
+	if (bytes < head + (ipv4 ? 24 : 44))
 		return;
 	if (ipv4) {
 		put(ip + 10, 0);
 		put(ip + 10, (uint16_t)~rig_sum(ip, 20, 0));
 	}
+
+	size_t ip_bytes = ipv4 ? get(ip + 2) : 40U + get(ip + 4);
+
+	if (ip_bytes > bytes - head || ip_bytes < (ipv4 ? 24U : 44U))
+		return;
 	put(ip + (ipv4 ? 22 : 42), 0);
 	put(ip + (ipv4 ? 22 : 42), (uint16_t)~icmp_sum(ip, ipv4));
 }
@@ -185,10 +187,11 @@ size_t rig_take(struct rig *rig)
 	memset(frame, 0xee, room);
 	rig->bytes = wh_neighbour_output(&rig->host, rig->now, frame, room);
 	CU_ASSERT_FATAL(rig->bytes <= room);
-	memcpy(rig->frame, frame, room);
-	free(frame);
-	if (rig->bytes > 0)
+	if (rig->bytes > 0) {
+		memcpy(rig->frame, frame, rig->bytes);
 		check_frame(rig);
+	}
+	free(frame);
 	return rig->bytes;
 }
 
@@ -234,8 +237,7 @@ void rig_expect(struct rig *rig, const struct wh_address *target, enum wh_neighb
 
 	snprintf(condition, sizeof(condition), "line %d: %s, expected %s, of ..%02x", line,
 		wh_neighbour_way_name(got), wh_neighbour_way_name(way), got_mac[5]);
-	CU_assertImplementation(
-		right, (unsigned int)line, condition, __FILE__, "", CU_FALSE);
+	CU_assertImplementation(right, (unsigned int)line, condition, __FILE__, "", CU_FALSE);
 }
 
 static size_t pad(uint8_t *frame, size_t bytes)
@@ -290,11 +292,11 @@ size_t rig_echo4(uint8_t *frame, uint8_t type, const uint8_t mac[6], const uint8
 	return pad(frame, 42 + data_bytes);
 }
 
-static void ip6(uint8_t *frame, const uint8_t ip[16], const uint8_t to[16], size_t bytes,
-	uint8_t hop_limit)
+static void ip6(
+	uint8_t *frame, const uint8_t ip[16], const uint8_t to[16], size_t bytes, uint8_t hop_limit)
 {
-	const uint8_t head[8] = {0x60, 0, 0, 0, (uint8_t)(bytes >> 8), (uint8_t)bytes, 58,
-		hop_limit};
+	const uint8_t head[8] = {
+		0x60, 0, 0, 0, (uint8_t)(bytes >> 8), (uint8_t)bytes, 58, hop_limit};
 
 	memcpy(frame + 14, head, 8);
 	memcpy(frame + 22, ip, 16);

@@ -25,7 +25,7 @@
 struct rig {
 	struct wh_neighbour host;
 	uint64_t now;
-	uint8_t frame[RIG_BYTES]; /* taken last */
+	uint8_t frame[RIG_BYTES]; /* the last one that came out */
 	size_t bytes;
 };
 

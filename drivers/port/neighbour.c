@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "port/neighbour.h"
+
+#include "port/neighbour_internal.h"
+
+/* RFC 791: what every host takes; RFC 8200 5. */
+#define MTU_MIN      576
+#define MTU_MIN_IPV6 1280
+
+static_assert((WH_NEIGHBOUR_ENTRIES & (WH_NEIGHBOUR_ENTRIES - 1)) == 0, "a power of two");
+static_assert((WH_NEIGHBOUR_ANSWERS & (WH_NEIGHBOUR_ANSWERS - 1)) == 0, "wh_slot_fifo_init");
+static_assert(WH_NEIGHBOUR_IN_USE_MS > 2 * WH_NEIGHBOUR_ASKS * WH_NEIGHBOUR_REPEAT_MS,
+	"who is being asked for is in use, so that asking has an end");
+static_assert(WH_NEIGHBOUR_MTU_MAX + WH_ETHER_BYTES + WH_VLAN_TAG_BYTES <= UINT16_MAX,
+	"a frame fits an mbuf's length");
+
+const char *wh_neighbour_reason_name(enum wh_neighbour_reason reason)
+{
+	static const char *const names[WH_NEIGHBOUR_REASONS] = {
+		[WH_NEIGHBOUR_OK] = "ok",
+		[WH_NEIGHBOUR_SHORT] = "short",
+		[WH_NEIGHBOUR_VLAN] = "vlan",
+		[WH_NEIGHBOUR_TYPE] = "type",
+		[WH_NEIGHBOUR_SOURCE_MAC] = "source-mac",
+		[WH_NEIGHBOUR_NOT_OURS] = "not-ours",
+		[WH_NEIGHBOUR_TARGET_MAC] = "target-mac",
+		[WH_NEIGHBOUR_ARP_HEAD] = "arp-head",
+		[WH_NEIGHBOUR_ARP_SENDER] = "arp-sender",
+		[WH_NEIGHBOUR_IP_HEAD] = "ip-head",
+		[WH_NEIGHBOUR_FRAGMENT] = "fragment",
+		[WH_NEIGHBOUR_IP_SOURCE] = "ip-source",
+		[WH_NEIGHBOUR_PROTOCOL] = "protocol",
+		[WH_NEIGHBOUR_TOO_LONG] = "too-long",
+		[WH_NEIGHBOUR_ICMP_SUM] = "icmp-sum",
+		[WH_NEIGHBOUR_ICMP_TYPE] = "icmp-type",
+		[WH_NEIGHBOUR_HOP_LIMIT] = "hop-limit",
+		[WH_NEIGHBOUR_NDP_OPTION] = "ndp-option",
+		[WH_NEIGHBOUR_NDP_RULE] = "ndp-rule",
+		[WH_NEIGHBOUR_CONFLICT] = "conflict",
+		[WH_NEIGHBOUR_NOT_ASKED] = "not-asked",
+		[WH_NEIGHBOUR_LIMITED] = "limited",
+		[WH_NEIGHBOUR_NO_ROOM] = "no-room",
+	};
+
+	WH_ASSERT(reason < WH_NEIGHBOUR_REASONS);
+	return names[reason];
+}
+
+const char *wh_neighbour_way_name(enum wh_neighbour_way way)
+{
+	static const char *const names[WH_NEIGHBOUR_WAYS] = {
+		[WH_NEIGHBOUR_FOUND] = "found",
+		[WH_NEIGHBOUR_ASKED] = "asked",
+		[WH_NEIGHBOUR_SILENT] = "silent",
+		[WH_NEIGHBOUR_NO_GATEWAY] = "no-gateway",
+		[WH_NEIGHBOUR_NO_ADDRESS] = "no-address",
+		[WH_NEIGHBOUR_NO_HOST] = "no-host",
+		[WH_NEIGHBOUR_FULL] = "full",
+	};
+
+	WH_ASSERT(way < WH_NEIGHBOUR_WAYS);
+	return names[way];
+}
+
+struct wh_address wh_neighbour_address(uint8_t family, const uint8_t *ip)
+{
+	struct wh_address address = {.family = family};
+
+	memcpy(address.ip, ip, wh_ip_address_bytes(family));
+	return address;
+}
+
+bool wh_neighbour_on_link(
+	const struct wh_neighbour_config *config, uint8_t family, const uint8_t *ip)
+{
+	const struct wh_neighbour_subnet *subnet = wh_neighbour_subnet(config, family);
+
+	if (family == WH_IPV6 && wh_ipv6_is_link_local(ip))
+		return true;
+	return wh_ip_in_prefix(ip, subnet->ip, subnet->prefix_bits);
+}
+
+/* Its first and last address name the subnet itself and all of it; not with two: RFC 3021. */
+static bool is_ipv4_broadcast(const struct wh_neighbour_subnet *subnet, const uint8_t *ip)
+{
+	uint32_t word;
+
+	if (subnet->prefix_bits >= 31 || !wh_ip_in_prefix(ip, subnet->ip, subnet->prefix_bits))
+		return false;
+	memcpy(&word, ip, sizeof(word));
+
+	uint32_t mask = UINT32_MAX >> subnet->prefix_bits;
+	uint32_t host = rte_be_to_cpu_32(word) & mask;
+
+	return host == 0 || host == mask;
+}
+
+bool wh_neighbour_is_host(
+	const struct wh_neighbour_config *config, uint8_t family, const uint8_t *ip)
+{
+	if (!wh_ip_is_host(family, ip))
+		return false;
+	return family == WH_IPV6 || !is_ipv4_broadcast(&config->ipv4, ip);
+}
+
+bool wh_neighbour_is_own(const struct wh_neighbour *neighbour, uint8_t family, const uint8_t *ip)
+{
+	for (uint32_t i = 0; i < neighbour->owns; i++) {
+		const struct wh_address *own = &neighbour->own[i];
+
+		if (own->family == family && memcmp(own->ip, ip, wh_ip_address_bytes(family)) == 0)
+			return true;
+	}
+	return false;
+}
+
+const uint8_t *wh_neighbour_source_ip(
+	const struct wh_neighbour *neighbour, uint8_t family, const uint8_t *target_ip)
+{
+	const struct wh_neighbour_config *config = &neighbour->config;
+
+	if (family == WH_IPV4)
+		return config->ipv4.ip;
+	return wh_ipv6_is_link_local(target_ip) ? neighbour->link_local : config->ipv6.ip;
+}
+
+static bool has_gateway(const struct wh_neighbour_subnet *subnet, uint8_t family)
+{
+	static const uint8_t none[16];
+
+	return memcmp(subnet->gateway, none, wh_ip_address_bytes(family)) != 0;
+}
+
+static bool is_gateway_wrong(const struct wh_neighbour_config *config, uint8_t family)
+{
+	const struct wh_neighbour_subnet *subnet = wh_neighbour_subnet(config, family);
+
+	return has_gateway(subnet, family) &&
+	       (!wh_neighbour_on_link(config, family, subnet->gateway) ||
+		       !wh_neighbour_is_host(config, family, subnet->gateway) ||
+		       memcmp(subnet->gateway, subnet->ip, wh_ip_address_bytes(family)) == 0);
+}
+
+const char *wh_neighbour_config_wrong(const struct wh_neighbour_config *config)
+{
+	bool ipv4 = config->ipv4.prefix_bits != 0;
+	bool ipv6 = config->ipv6.prefix_bits != 0;
+
+	if (!wh_mac_is_host(config->mac))
+		return "the MAC address is that of a group or zero; give one of a single station";
+	if (config->vlan > WH_NEIGHBOUR_VLAN_MAX)
+		return "the VLAN is not from 1 to 4094, or 0 for none";
+	if (config->mtu < MTU_MIN || config->mtu > WH_NEIGHBOUR_MTU_MAX)
+		return "the MTU is not from 576 to 32000 bytes";
+	if (!ipv4 && !ipv6)
+		return "there is no address; give an IPv4 or IPv6 address with its prefix length";
+	if (ipv4 && (config->ipv4.prefix_bits > 32 ||
+			    !wh_neighbour_is_host(config, WH_IPV4, config->ipv4.ip)))
+		return "the IPv4 address is not that of a host in a subnet of 1 to 32 bits";
+	if (ipv4 && is_gateway_wrong(config, WH_IPV4))
+		return "the IPv4 gateway is no other host on the address's subnet";
+	if (ipv6 && config->mtu < MTU_MIN_IPV6)
+		return "the MTU is below the 1280 bytes that IPv6 demands";
+	if (ipv6 && (config->ipv6.prefix_bits > 128 ||
+			    !wh_neighbour_is_host(config, WH_IPV6, config->ipv6.ip)))
+		return "the IPv6 address is not that of a host in a subnet of 1 to 128 bits";
+	if (ipv6 && is_gateway_wrong(config, WH_IPV6))
+		return "the IPv6 gateway is no other host on the address's subnet, nor link-local";
+	return NULL;
+}
+
+static void add_own(struct wh_neighbour *neighbour, uint8_t family, const uint8_t *ip)
+{
+	if (wh_neighbour_is_own(neighbour, family, ip))
+		return;
+	WH_ASSERT(neighbour->owns < WH_NEIGHBOUR_OWN_MAX);
+	neighbour->own[neighbour->owns++] = wh_neighbour_address(family, ip);
+}
+
+int wh_neighbour_init(struct wh_neighbour *neighbour, const struct wh_neighbour_config *config)
+{
+	WH_ASSERT(wh_neighbour_config_wrong(config) == NULL);
+	WH_ASSERT(config->hz >= WH_NEIGHBOUR_ANSWERS_PER_S);
+	*neighbour = (struct wh_neighbour){
+		.config = *config,
+		.frame_bytes_max = WH_ETHER_BYTES + config->mtu,
+		.ask_tsc = WH_TSC_NEVER,
+		.announce_tsc = WH_TSC_NEVER,
+		.echo.due_tsc = WH_TSC_NEVER,
+	};
+	if (config->vlan != 0)
+		neighbour->frame_bytes_max += WH_VLAN_TAG_BYTES;
+	if (config->ipv4.prefix_bits != 0)
+		add_own(neighbour, WH_IPV4, config->ipv4.ip);
+	if (config->ipv6.prefix_bits != 0) {
+		wh_ipv6_link_local(neighbour->link_local, config->mac);
+		add_own(neighbour, WH_IPV6, neighbour->link_local);
+		add_own(neighbour, WH_IPV6, config->ipv6.ip);
+	}
+	return wh_slot_fifo_init(
+		&neighbour->answers, WH_NEIGHBOUR_ANSWERS, neighbour->frame_bytes_max);
+}
+
+void wh_neighbour_free(struct wh_neighbour *neighbour)
+{
+	wh_slot_fifo_free(&neighbour->answers);
+}
+
+uint32_t wh_neighbour_groups(
+	const struct wh_neighbour *neighbour, uint8_t macs[WH_NEIGHBOUR_GROUPS_MAX][6])
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < neighbour->owns; i++) {
+		uint8_t group[16];
+
+		if (neighbour->own[i].family != WH_IPV6)
+			continue;
+		if (count == 0)
+			wh_ipv6_group_mac(macs[count++], wh_ipv6_all_nodes);
+		wh_ipv6_solicited_node(group, neighbour->own[i].ip);
+		wh_ipv6_group_mac(macs[count], group);
+		/* Both addresses may end alike. */
+		if (!wh_mac_equal(macs[count], macs[count - 1]))
+			count++;
+	}
+	return count;
+}
+
+void wh_neighbour_announce(struct wh_neighbour *neighbour, uint64_t now_tsc)
+{
+	neighbour->announce_rounds = WH_NEIGHBOUR_ANNOUNCES;
+	neighbour->announce_next = 0;
+	neighbour->announce_tsc = now_tsc;
+}
+
+enum wh_neighbour_reason wh_neighbour_meet_double(struct wh_neighbour *neighbour, uint64_t now_tsc,
+	uint8_t family, const uint8_t *ip, const uint8_t mac[6])
+{
+	if (now_tsc < neighbour->conflict_quiet_tsc)
+		return WH_NEIGHBOUR_CONFLICT;
+	neighbour->conflict_quiet_tsc =
+		wh_add_u64(now_tsc, wh_neighbour_ms_to_tsc(neighbour, WH_NEIGHBOUR_DEFEND_MS));
+	neighbour->conflict.address = wh_neighbour_address(family, ip);
+	memcpy(neighbour->conflict.mac, mac, sizeof(neighbour->conflict.mac));
+	neighbour->conflict_news = true;
+	/* RFC 5227 2.4 (c): a server keeps its address, and says so once in that time. */
+	if (neighbour->announce_rounds == 0) {
+		neighbour->announce_rounds = 1;
+		neighbour->announce_next = 0;
+		neighbour->announce_tsc = now_tsc;
+	}
+	return WH_NEIGHBOUR_CONFLICT;
+}
+
+bool wh_neighbour_take_conflict(
+	struct wh_neighbour *neighbour, struct wh_neighbour_conflict *conflict)
+{
+	bool news = neighbour->conflict_news;
+
+	if (news)
+		*conflict = neighbour->conflict;
+	neighbour->conflict_news = false;
+	return news;
+}
+
+/* As many at once as may wait, and the rate's after that. */
+bool wh_neighbour_is_limited(
+	const struct wh_neighbour *neighbour, uint64_t now_tsc, uint64_t paid_tsc)
+{
+	uint64_t price_tsc = neighbour->config.hz / WH_NEIGHBOUR_ANSWERS_PER_S;
+
+	return paid_tsc > wh_add_u64(now_tsc, (WH_NEIGHBOUR_ANSWERS - 1) * price_tsc);
+}
+
+void wh_neighbour_charge(const struct wh_neighbour *neighbour, uint64_t now_tsc, uint64_t *paid_tsc)
+{
+	uint64_t price_tsc = neighbour->config.hz / WH_NEIGHBOUR_ANSWERS_PER_S;
+
+	*paid_tsc = wh_add_u64(wh_max_u64(*paid_tsc, now_tsc), price_tsc);
+}
+
+struct wh_slot *wh_neighbour_answer_begin(struct wh_neighbour *neighbour, uint32_t most)
+{
+	if (wh_slot_fifo_count(&neighbour->answers) >= most)
+		return NULL;
+	return wh_slot_fifo_reserve(&neighbour->answers);
+}
+
+void wh_neighbour_answer_end(
+	struct wh_neighbour *neighbour, uint64_t now_tsc, struct wh_slot *slot, size_t bytes)
+{
+	WH_ASSERT(bytes <= neighbour->frame_bytes_max);
+	slot->when_tsc = now_tsc;
+	slot->bytes = (uint32_t)bytes;
+	wh_slot_fifo_commit(&neighbour->answers);
+	neighbour->stats.answered_pkts++;
+}
+
+/* A group that all hosts or those with one of our addresses belong to. */
+static bool is_own_group(const struct wh_neighbour *neighbour, const uint8_t ip[16])
+{
+	uint8_t group[16];
+
+	if (memcmp(ip, wh_ipv6_all_nodes, sizeof(group)) == 0)
+		return true;
+	for (uint32_t i = 0; i < neighbour->owns; i++) {
+		wh_ipv6_solicited_node(group, neighbour->own[i].ip);
+		if (neighbour->own[i].family == WH_IPV6 && memcmp(ip, group, sizeof(group)) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* To an address or a group of ours, in a frame to the same. */
+static enum wh_neighbour_reason check_target(
+	const struct wh_neighbour *neighbour, const struct wh_heard *heard)
+{
+	uint8_t mac[6];
+
+	if (wh_neighbour_is_own(neighbour, heard->family, heard->target_ip)) {
+		memcpy(mac, neighbour->config.mac, sizeof(mac));
+	} else {
+		if (heard->family != WH_IPV6 || !is_own_group(neighbour, heard->target_ip))
+			return WH_NEIGHBOUR_NOT_OURS;
+		wh_ipv6_group_mac(mac, heard->target_ip);
+	}
+	return wh_mac_equal(heard->target_mac, mac) ? WH_NEIGHBOUR_OK : WH_NEIGHBOUR_TARGET_MAC;
+}
+
+static enum wh_neighbour_reason input_ip(
+	struct wh_neighbour *neighbour, uint64_t now_tsc, struct wh_heard *heard)
+{
+	enum wh_neighbour_reason reason = wh_heard_ip(heard);
+
+	if (reason == WH_NEIGHBOUR_OK)
+		reason = check_target(neighbour, heard);
+	if (reason != WH_NEIGHBOUR_OK)
+		return reason;
+	if (wh_ip_header_bytes(heard->family) + heard->bytes > neighbour->config.mtu)
+		return WH_NEIGHBOUR_TOO_LONG;
+	if (heard->bytes == 0)
+		return WH_NEIGHBOUR_SHORT;
+
+	uint8_t type = heard->body[0];
+
+	/* Alone it may come from "unspecified", and tells of a double by its source. */
+	if (heard->family == WH_IPV6 && type == WH_NDP_SOLICITATION)
+		return wh_neighbour_input_solicitation(neighbour, now_tsc, heard);
+	if (!wh_neighbour_is_host(&neighbour->config, heard->family, heard->source_ip) ||
+		wh_neighbour_is_own(neighbour, heard->family, heard->source_ip))
+		return WH_NEIGHBOUR_IP_SOURCE;
+	if (heard->family == WH_IPV6 && type == WH_NDP_ADVERTISEMENT)
+		return wh_neighbour_input_advertisement(neighbour, now_tsc, heard);
+	/* RFC 1122 3.2.2.6, RFC 4443 4.2: an echo to a group need not be answered, and is not. */
+	if (!wh_neighbour_is_own(neighbour, heard->family, heard->target_ip))
+		return WH_NEIGHBOUR_NOT_OURS;
+	return wh_neighbour_input_echo(neighbour, now_tsc, heard);
+}
+
+static enum wh_neighbour_reason input(
+	struct wh_neighbour *neighbour, uint64_t now_tsc, const uint8_t *frame, size_t frame_bytes)
+{
+	const struct wh_neighbour_config *config = &neighbour->config;
+	struct wh_heard heard;
+	enum wh_neighbour_reason reason = wh_heard_ether(&heard, frame, frame_bytes);
+
+	if (reason != WH_NEIGHBOUR_OK)
+		return reason;
+	if (heard.vlan != config->vlan)
+		return WH_NEIGHBOUR_VLAN;
+	if (!wh_mac_is_host(heard.source_mac) || wh_mac_equal(heard.source_mac, config->mac))
+		return WH_NEIGHBOUR_SOURCE_MAC;
+	if (wh_mac_is_host(heard.target_mac) && !wh_mac_equal(heard.target_mac, config->mac))
+		return WH_NEIGHBOUR_NOT_OURS;
+	if (heard.type == WH_ETHER_TYPE_ARP && config->ipv4.prefix_bits != 0)
+		return wh_neighbour_input_arp(neighbour, now_tsc, &heard);
+	if ((heard.type == WH_ETHER_TYPE_IPV4 && config->ipv4.prefix_bits != 0) ||
+		(heard.type == WH_ETHER_TYPE_IPV6 && config->ipv6.prefix_bits != 0))
+		return input_ip(neighbour, now_tsc, &heard);
+	return WH_NEIGHBOUR_TYPE;
+}
+
+enum wh_neighbour_reason wh_neighbour_input(
+	struct wh_neighbour *neighbour, uint64_t now_tsc, const uint8_t *frame, size_t frame_bytes)
+{
+	enum wh_neighbour_reason reason = input(neighbour, now_tsc, frame, frame_bytes);
+
+	neighbour->stats.input_pkts[reason]++;
+	return reason;
+}
+
+enum wh_neighbour_way wh_neighbour_lookup(struct wh_neighbour *neighbour, uint64_t now_tsc,
+	const struct wh_address *target, uint8_t mac[6])
+{
+	const struct wh_neighbour_config *config = &neighbour->config;
+
+	WH_ASSERT(target->family == WH_IPV4 || target->family == WH_IPV6);
+
+	const struct wh_neighbour_subnet *subnet = wh_neighbour_subnet(config, target->family);
+	struct wh_address hop = wh_neighbour_address(target->family, target->ip);
+
+	if (subnet->prefix_bits == 0)
+		return WH_NEIGHBOUR_NO_ADDRESS;
+	if (!wh_neighbour_is_host(config, hop.family, hop.ip) ||
+		wh_neighbour_is_own(neighbour, hop.family, hop.ip))
+		return WH_NEIGHBOUR_NO_HOST;
+	if (!wh_neighbour_on_link(config, hop.family, hop.ip)) {
+		if (!has_gateway(subnet, hop.family))
+			return WH_NEIGHBOUR_NO_GATEWAY;
+		memcpy(hop.ip, subnet->gateway, wh_ip_address_bytes(hop.family));
+	}
+	return wh_neighbour_use(neighbour, now_tsc, &hop, mac);
+}
+
+static size_t output_announcement(struct wh_neighbour *neighbour, uint64_t now_tsc, uint8_t *frame)
+{
+	if (now_tsc < neighbour->announce_tsc)
+		return 0;
+	WH_ASSERT(neighbour->announce_rounds > 0);
+
+	const struct wh_address *own = &neighbour->own[neighbour->announce_next++];
+
+	if (neighbour->announce_next == neighbour->owns) {
+		neighbour->announce_next = 0;
+		neighbour->announce_tsc = WH_TSC_NEVER;
+		if (--neighbour->announce_rounds > 0)
+			neighbour->announce_tsc = wh_add_u64(now_tsc,
+				wh_neighbour_ms_to_tsc(neighbour, WH_NEIGHBOUR_ANNOUNCE_MS));
+	}
+	neighbour->stats.announced_pkts++;
+	return own->family == WH_IPV4
+		       ? wh_neighbour_write_arp_announcement(neighbour, frame)
+		       : wh_neighbour_write_ndp_announcement(neighbour, own->ip, frame);
+}
+
+static size_t output_question(struct wh_neighbour *neighbour, uint64_t now_tsc, uint8_t *frame)
+{
+	struct wh_neighbour_entry *entry = wh_neighbour_next_ask(neighbour, now_tsc);
+
+	if (entry == NULL)
+		return 0;
+
+	size_t bytes = entry->address.family == WH_IPV4
+			       ? wh_neighbour_write_arp_question(neighbour, entry, frame)
+			       : wh_neighbour_write_ndp_question(neighbour, entry, frame);
+
+	wh_neighbour_asked(neighbour, now_tsc, entry);
+	return bytes;
+}
+
+static size_t output_answer(struct wh_neighbour *neighbour, uint8_t *frame)
+{
+	struct wh_slot *slot = wh_slot_fifo_peek(&neighbour->answers);
+
+	if (slot == NULL)
+		return 0;
+
+	size_t bytes = slot->bytes;
+
+	memcpy(frame, slot->data, bytes);
+	wh_slot_fifo_release(&neighbour->answers);
+	return bytes;
+}
+
+size_t wh_neighbour_output(
+	struct wh_neighbour *neighbour, uint64_t now_tsc, uint8_t *frame, size_t room)
+{
+	WH_ASSERT(room >= neighbour->frame_bytes_max);
+
+	size_t bytes = output_announcement(neighbour, now_tsc, frame);
+
+	if (bytes == 0)
+		bytes = output_question(neighbour, now_tsc, frame);
+	if (bytes == 0)
+		bytes = wh_neighbour_output_echo(neighbour, now_tsc, frame);
+	if (bytes == 0)
+		bytes = output_answer(neighbour, frame);
+	return bytes;
+}
+
+uint64_t wh_neighbour_deadline(const struct wh_neighbour *neighbour)
+{
+	if (wh_slot_fifo_count(&neighbour->answers) > 0)
+		return 0;
+	return wh_min_u64(
+		neighbour->ask_tsc, wh_min_u64(neighbour->announce_tsc, neighbour->echo.due_tsc));
+}

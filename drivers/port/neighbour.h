@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_PORT_NEIGHBOUR_H
+#define WH_PORT_NEIGHBOUR_H
+
+/*
+ * What a host owes its link besides its own packets: ARP (RFC 826, RFC 5227), neighbour
+ * discovery (RFC 4861) and echo (RFC 792, RFC 4443), answered and asked; and the MAC address to
+ * send to for a peer on the subnet or behind the gateway.
+ *
+ * Sans-I/O: frames and the time go in, frames and the next deadline come out; nothing is
+ * allocated after init. Frames carry a tag of 802.1Q where a VLAN is configured. What comes in is
+ * refused with a named reason unless every field is right; what goes out is never a fragment.
+ *
+ * How a neighbour is known:
+ *
+ *   incomplete  asked once a second, three times, all of the link
+ *   reachable   it answered us; used for 30 s without a question
+ *   stale       only heard of, or 30 s have gone by: used, and the first use asks
+ *   probe       used and being asked: three times itself, then three times all of the link
+ *   failed      nobody answered; lookups say so for 5 s, then the next one asks again
+ *
+ * Only our own lookups and questions put to us by addresses on the subnet make an entry; an
+ * entry that was looked up in the last 10 s is never replaced.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fifo.h"
+#include "wire/encap.h"
+
+#define WH_NEIGHBOUR_ENTRIES 64
+
+/* Answers that wait to be sent; echo may fill half of them, so that it displaces no other. */
+#define WH_NEIGHBOUR_ANSWERS 16
+
+#define WH_NEIGHBOUR_OWN_MAX    3 /* addresses of ours: IPv4, link-local, IPv6 */
+#define WH_NEIGHBOUR_GROUPS_MAX 3 /* all nodes, and one per IPv6 address */
+
+/* RFC 4861 10, and RFC 5227 1.1 for announcements and conflicts. */
+#define WH_NEIGHBOUR_ASKS        3
+#define WH_NEIGHBOUR_REPEAT_MS   1000
+#define WH_NEIGHBOUR_FRESH_MS    30000
+#define WH_NEIGHBOUR_ANNOUNCES   2
+#define WH_NEIGHBOUR_ANNOUNCE_MS 2000
+#define WH_NEIGHBOUR_DEFEND_MS   10000
+
+#define WH_NEIGHBOUR_FAILED_MS 5000
+#define WH_NEIGHBOUR_IN_USE_MS 10000 /* after a lookup */
+
+/* Answers per second to ARP and neighbour solicitations, and as many again to echo requests. */
+#define WH_NEIGHBOUR_ANSWERS_PER_S 1000
+
+/* How long an echo is waited for, from when it went. */
+#define WH_NEIGHBOUR_ECHO_MS 2000
+
+#define WH_NEIGHBOUR_VLAN_MAX 4094
+#define WH_NEIGHBOUR_MTU_MAX  32000
+
+/* What became of a frame that came in. */
+enum wh_neighbour_reason {
+	WH_NEIGHBOUR_OK = 0,
+	WH_NEIGHBOUR_SHORT,      /* ends before its headers do */
+	WH_NEIGHBOUR_VLAN,       /* of another VLAN: a tag too many, missing or different */
+	WH_NEIGHBOUR_TYPE,       /* neither ARP nor IP, or IP of a family that we have not */
+	WH_NEIGHBOUR_SOURCE_MAC, /* zero, a group's, or our own */
+	WH_NEIGHBOUR_NOT_OURS,   /* to another MAC or IP address, or asks for another's */
+	WH_NEIGHBOUR_TARGET_MAC, /* a group's that does not go with the protocol or the IP target */
+	WH_NEIGHBOUR_ARP_HEAD,   /* not IPv4 over Ethernet, or neither request nor reply */
+	WH_NEIGHBOUR_ARP_SENDER, /* no host's address */
+	WH_NEIGHBOUR_IP_HEAD,    /* version, options, lengths or header sum */
+	WH_NEIGHBOUR_FRAGMENT,
+	WH_NEIGHBOUR_IP_SOURCE, /* no host's address, or ours */
+	WH_NEIGHBOUR_PROTOCOL,  /* not ICMP of its family, extension headers included */
+	WH_NEIGHBOUR_TOO_LONG,  /* for our MTU */
+	WH_NEIGHBOUR_ICMP_SUM,
+	WH_NEIGHBOUR_ICMP_TYPE,  /* type or code: nothing that we take part in */
+	WH_NEIGHBOUR_HOP_LIMIT,  /* discovery from beyond the link: RFC 4861 7.1 */
+	WH_NEIGHBOUR_NDP_OPTION, /* length, or the MAC address in it */
+	WH_NEIGHBOUR_NDP_RULE,   /* addresses, flags and options do not go together: 7.1 */
+	WH_NEIGHBOUR_CONFLICT,   /* somebody else claims an address of ours */
+	WH_NEIGHBOUR_NOT_ASKED,  /* news of a host that we do not know, an echo we do not await */
+	WH_NEIGHBOUR_LIMITED,    /* more questions than we answer in a second */
+	WH_NEIGHBOUR_NO_ROOM,    /* more answers than wait at once */
+	WH_NEIGHBOUR_REASONS,
+};
+
+const char *wh_neighbour_reason_name(enum wh_neighbour_reason reason);
+
+/* The way to a peer. */
+enum wh_neighbour_way {
+	WH_NEIGHBOUR_FOUND = 0,
+	WH_NEIGHBOUR_ASKED,      /* not known yet: look it up again */
+	WH_NEIGHBOUR_SILENT,     /* nobody on the link answers for it, or for the gateway to it */
+	WH_NEIGHBOUR_NO_GATEWAY, /* off the subnet, and no gateway is configured */
+	WH_NEIGHBOUR_NO_ADDRESS, /* we have none of that family */
+	WH_NEIGHBOUR_NO_HOST,    /* a group's, a broadcast, no host's at all, or our own */
+	WH_NEIGHBOUR_FULL,       /* every entry is in use by other peers */
+	WH_NEIGHBOUR_WAYS,
+};
+
+const char *wh_neighbour_way_name(enum wh_neighbour_way way);
+
+/* IP addresses here are in network order, an IPv4 address in the first four bytes. */
+struct wh_neighbour_subnet {
+	uint8_t ip[16];      /* ours */
+	uint8_t prefix_bits; /* 0: we have no address of this family */
+	uint8_t gateway[16]; /* zero: none */
+};
+
+struct wh_neighbour_config {
+	uint64_t hz;
+	uint16_t mtu;
+	uint16_t vlan; /* 0: none; otherwise frames are tagged, and expected so */
+	uint8_t mac[6];
+	struct wh_neighbour_subnet ipv4;
+	struct wh_neighbour_subnet ipv6; /* beside it the link-local address of the MAC is ours */
+};
+
+enum wh_neighbour_state {
+	WH_NEIGHBOUR_FREE = 0,
+	WH_NEIGHBOUR_INCOMPLETE,
+	WH_NEIGHBOUR_REACHABLE,
+	WH_NEIGHBOUR_STALE,
+	WH_NEIGHBOUR_PROBE,
+	WH_NEIGHBOUR_FAILED,
+};
+
+struct wh_neighbour_entry {
+	struct wh_address address; /* port 0 */
+	uint8_t mac[6];            /* reachable, stale, probe */
+	uint8_t state;             /* enum wh_neighbour_state */
+	uint8_t asks;              /* incomplete, probe: questions sent */
+	bool wanted;               /* was looked up, ever */
+	uint64_t wanted_tsc;       /* last lookup */
+	uint64_t heard_tsc;        /* last news of its MAC */
+	uint64_t asked_until_tsc;  /* no further question before then */
+	uint64_t due_tsc;          /* incomplete, probe: next question, or giving up */
+	uint64_t until_tsc;        /* reachable, failed: end of it */
+};
+
+/* Somebody else who uses an address of ours. */
+struct wh_neighbour_conflict {
+	struct wh_address address; /* port 0 */
+	uint8_t mac[6];            /* theirs */
+};
+
+enum wh_neighbour_echo_state {
+	WH_NEIGHBOUR_ECHO_NONE = 0,
+	WH_NEIGHBOUR_ECHO_WAITS, /* to be sent, perhaps for the peer's MAC */
+	WH_NEIGHBOUR_ECHO_SENT,
+	WH_NEIGHBOUR_ECHO_ANSWERED,
+	WH_NEIGHBOUR_ECHO_LOST,   /* no answer in time */
+	WH_NEIGHBOUR_ECHO_NO_WAY, /* never sent: see `way` */
+};
+
+struct wh_neighbour_echo {
+	uint8_t state;            /* enum wh_neighbour_echo_state */
+	uint8_t way;              /* enum wh_neighbour_way, of the last attempt */
+	uint16_t sequence;        /* of the question sent last */
+	uint32_t ip_bytes;        /* of the packet, its IP header counted */
+	struct wh_address target; /* port 0 */
+	uint64_t sent_tsc;
+	uint64_t due_tsc; /* waits: next attempt; sent: given up */
+	uint64_t rtt_tsc; /* answered */
+};
+
+struct wh_neighbour_stats {
+	uint64_t input_pkts[WH_NEIGHBOUR_REASONS];
+	uint64_t answered_pkts;
+	uint64_t asked_pkts;
+	uint64_t announced_pkts;
+	uint64_t replaced;   /* entries that made room */
+	uint64_t not_stored; /* askers for whom all entries in use left no room */
+};
+
+struct wh_neighbour {
+	struct wh_neighbour_config config;
+	struct wh_address own[WH_NEIGHBOUR_OWN_MAX]; /* port 0 */
+	uint32_t owns;
+	uint8_t link_local[16]; /* with IPv6: among own[], too */
+	uint32_t frame_bytes_max;
+	struct wh_neighbour_entry entry[WH_NEIGHBOUR_ENTRIES];
+	uint64_t ask_tsc; /* no entry is due before */
+	struct wh_slot_fifo answers;
+	uint64_t discovery_paid_tsc; /* answers given take until then, at the rate allowed */
+	uint64_t echo_paid_tsc;
+	uint64_t announce_tsc;
+	uint32_t announce_rounds;
+	uint32_t announce_next; /* of own[], in this round */
+	struct wh_neighbour_echo echo;
+	struct wh_neighbour_conflict conflict;
+	bool conflict_news;
+	uint64_t conflict_quiet_tsc; /* conflicts are counted but not told before */
+	struct wh_neighbour_stats stats;
+};
+
+/* NULL, or what is wrong with the addresses, as a sentence to the operator. */
+const char *wh_neighbour_config_wrong(const struct wh_neighbour_config *config);
+
+/* For a config with which nothing is wrong: 0 or -ENOMEM. */
+int wh_neighbour_init(struct wh_neighbour *neighbour, const struct wh_neighbour_config *config);
+void wh_neighbour_free(struct wh_neighbour *neighbour);
+
+/* Groups whose frames the port has to let through; returns how many were written. */
+uint32_t wh_neighbour_groups(
+	const struct wh_neighbour *neighbour, uint8_t macs[WH_NEIGHBOUR_GROUPS_MAX][6]);
+
+/* Tells the link our addresses, twice: at the start, and when the link has come up again. */
+void wh_neighbour_announce(struct wh_neighbour *neighbour, uint64_t now_tsc);
+
+/* A frame that came in, whatever it is; counted by what became of it. */
+enum wh_neighbour_reason wh_neighbour_input(
+	struct wh_neighbour *neighbour, uint64_t now_tsc, const uint8_t *frame, size_t frame_bytes);
+
+/*
+ * The MAC to send to for that target (its port does not matter), written when FOUND. To be called
+ * as long as packets are sent there, every few seconds at least: use keeps an entry, and asks.
+ */
+enum wh_neighbour_way wh_neighbour_lookup(struct wh_neighbour *neighbour, uint64_t now_tsc,
+	const struct wh_address *target, uint8_t mac[6]);
+
+/*
+ * The next frame to send into `frame`, which has frame_bytes_max bytes of room or more; returns
+ * its length, 0: none now. Whole frames of 60 bytes and more, without the check sequence.
+ */
+size_t wh_neighbour_output(
+	struct wh_neighbour *neighbour, uint64_t now_tsc, uint8_t *frame, size_t room);
+
+/*
+ * When output wants to be called next; 0: at once. Never late, but a question that has been
+ * answered may leave it early. Input, lookup and ask_echo may bring it forward.
+ */
+uint64_t wh_neighbour_deadline(const struct wh_neighbour *neighbour);
+
+/*
+ * Sends one echo request in an IP packet of ip_bytes (up to the MTU, and never fragmented, so
+ * that it also proves a path's MTU); the result is in neighbour->echo. 0, -EBUSY while another
+ * is under way, or -EMSGSIZE.
+ */
+int wh_neighbour_ask_echo(struct wh_neighbour *neighbour, uint64_t now_tsc,
+	const struct wh_address *target, uint32_t ip_bytes);
+
+/* True once for each conflict to be told: at most one in WH_NEIGHBOUR_DEFEND_MS. */
+bool wh_neighbour_take_conflict(
+	struct wh_neighbour *neighbour, struct wh_neighbour_conflict *conflict);
+
+#endif

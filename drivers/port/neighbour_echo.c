@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+
+#include "port/neighbour_internal.h"
+
+/* So that a flood of echo requests leaves room for the answers that peers cannot do without. */
+#define ECHO_ANSWERS (WH_NEIGHBOUR_ANSWERS / 2)
+
+static bool is_request(const struct wh_heard *heard, const struct wh_icmp_echo *echo)
+{
+	return echo->type ==
+	       (heard->family == WH_IPV4 ? WH_ICMP_ECHO_REQUEST : WH_ICMPV6_ECHO_REQUEST);
+}
+
+static bool is_reply(const struct wh_heard *heard, const struct wh_icmp_echo *echo)
+{
+	return echo->type == (heard->family == WH_IPV4 ? WH_ICMP_ECHO_REPLY : WH_ICMPV6_ECHO_REPLY);
+}
+
+/* Back to where the frame came from, the gateway or the peer itself: that way is known to work. */
+static enum wh_neighbour_reason answer(
+	struct wh_neighbour *neighbour, uint64_t now_tsc, const struct wh_heard *heard)
+{
+	struct wh_slot *slot = wh_neighbour_answer_begin(neighbour, ECHO_ANSWERS);
+
+	if (slot == NULL)
+		return WH_NEIGHBOUR_NO_ROOM;
+
+	struct wh_telling telling = {
+		.family = heard->family,
+		.hop_limit = WH_IP_HOPS,
+		.source_ip = heard->target_ip,
+		.target_ip = heard->source_ip,
+		.target_mac = heard->source_mac,
+	};
+	uint8_t *icmp = wh_tell_ip(slot->data, &neighbour->config, &telling, heard->bytes);
+	struct wh_icmp_echo *echo = (struct wh_icmp_echo *)icmp;
+
+	memcpy(icmp, heard->body, heard->bytes);
+	echo->type = heard->family == WH_IPV4 ? WH_ICMP_ECHO_REPLY : WH_ICMPV6_ECHO_REPLY;
+	wh_tell_icmp_sum(icmp, heard->bytes, heard->family);
+	wh_neighbour_answer_end(
+		neighbour, now_tsc, slot, wh_tell_end(slot->data, icmp + heard->bytes));
+	return WH_NEIGHBOUR_OK;
+}
+
+/* The last bytes of the MAC tell our questions from those of others behind the same address. */
+static rte_be16_t identifier(const struct wh_neighbour *neighbour)
+{
+	rte_be16_t id;
+
+	memcpy(&id, neighbour->config.mac + 4, sizeof(id));
+	return id;
+}
+
+static bool is_awaited(const struct wh_neighbour *neighbour, const struct wh_heard *heard)
+{
+	const struct wh_neighbour_echo *asked = &neighbour->echo;
+	const struct wh_icmp_echo *echo = (const struct wh_icmp_echo *)heard->body;
+
+	if (asked->state != WH_NEIGHBOUR_ECHO_SENT || asked->target.family != heard->family ||
+		memcmp(asked->target.ip, heard->source_ip, wh_ip_address_bytes(heard->family)) !=
+			0 ||
+		asked->ip_bytes != wh_ip_header_bytes(heard->family) + heard->bytes ||
+		echo->identifier != identifier(neighbour) ||
+		echo->sequence != rte_cpu_to_be_16(asked->sequence))
+		return false;
+	for (size_t i = sizeof(*echo); i < heard->bytes; i++)
+		if (heard->body[i] != (uint8_t)i)
+			return false;
+	return true;
+}
+
+enum wh_neighbour_reason wh_neighbour_input_echo(
+	struct wh_neighbour *neighbour, uint64_t now_tsc, const struct wh_heard *heard)
+{
+	const struct wh_icmp_echo *echo = (const struct wh_icmp_echo *)heard->body;
+
+	if (heard->bytes < sizeof(*echo))
+		return WH_NEIGHBOUR_SHORT;
+
+	bool request = is_request(heard, echo);
+
+	if (echo->code != 0 || (!request && !is_reply(heard, echo)))
+		return WH_NEIGHBOUR_ICMP_TYPE;
+	/* Before the sum over all bytes, so that a flood of long ones costs little. */
+	if (request && wh_neighbour_is_limited(neighbour, now_tsc, neighbour->echo_paid_tsc))
+		return WH_NEIGHBOUR_LIMITED;
+	if (!wh_heard_icmp_sum_agrees(heard))
+		return WH_NEIGHBOUR_ICMP_SUM;
+	if (request) {
+		wh_neighbour_charge(neighbour, now_tsc, &neighbour->echo_paid_tsc);
+		return answer(neighbour, now_tsc, heard);
+	}
+	if (!is_awaited(neighbour, heard))
+		return WH_NEIGHBOUR_NOT_ASKED;
+	neighbour->echo.state = WH_NEIGHBOUR_ECHO_ANSWERED;
+	neighbour->echo.rtt_tsc = now_tsc - neighbour->echo.sent_tsc;
+	neighbour->echo.due_tsc = WH_TSC_NEVER;
+	return WH_NEIGHBOUR_OK;
+}
+
+int wh_neighbour_ask_echo(struct wh_neighbour *neighbour, uint64_t now_tsc,
+	const struct wh_address *target, uint32_t ip_bytes)
+{
+	struct wh_neighbour_echo *echo = &neighbour->echo;
+
+	WH_ASSERT(target->family == WH_IPV4 || target->family == WH_IPV6);
+	if (echo->state == WH_NEIGHBOUR_ECHO_WAITS || echo->state == WH_NEIGHBOUR_ECHO_SENT)
+		return -EBUSY;
+	if (ip_bytes > neighbour->config.mtu ||
+		ip_bytes < wh_ip_header_bytes(target->family) + sizeof(struct wh_icmp_echo))
+		return -EMSGSIZE;
+	*echo = (struct wh_neighbour_echo){
+		.state = WH_NEIGHBOUR_ECHO_WAITS,
+		.sequence = echo->sequence,
+		.ip_bytes = ip_bytes,
+		.target = wh_neighbour_address(target->family, target->ip),
+		.due_tsc = now_tsc,
+	};
+	return 0;
+}
+
+void wh_neighbour_wake_echo(struct wh_neighbour *neighbour)
+{
+	if (neighbour->echo.state == WH_NEIGHBOUR_ECHO_WAITS)
+		neighbour->echo.due_tsc = 0;
+}
+
+static size_t write_question(
+	const struct wh_neighbour *neighbour, const uint8_t mac[6], uint8_t *frame)
+{
+	const struct wh_neighbour_echo *asked = &neighbour->echo;
+	uint8_t family = asked->target.family;
+	size_t bytes = asked->ip_bytes - wh_ip_header_bytes(family);
+	struct wh_telling telling = {
+		.family = family,
+		.hop_limit = WH_IP_HOPS,
+		.source_ip = wh_neighbour_source_ip(neighbour, family, asked->target.ip),
+		.target_ip = asked->target.ip,
+		.target_mac = mac,
+	};
+	uint8_t *icmp = wh_tell_ip(frame, &neighbour->config, &telling, bytes);
+	struct wh_icmp_echo *echo = (struct wh_icmp_echo *)icmp;
+
+	*echo = (struct wh_icmp_echo){
+		.type = family == WH_IPV4 ? WH_ICMP_ECHO_REQUEST : WH_ICMPV6_ECHO_REQUEST,
+		.identifier = identifier(neighbour),
+		.sequence = rte_cpu_to_be_16(asked->sequence),
+	};
+	for (size_t i = sizeof(*echo); i < bytes; i++)
+		icmp[i] = (uint8_t)i;
+	wh_tell_icmp_sum(icmp, bytes, family);
+	return wh_tell_end(frame, icmp + bytes);
+}
+
+size_t wh_neighbour_output_echo(struct wh_neighbour *neighbour, uint64_t now_tsc, uint8_t *frame)
+{
+	struct wh_neighbour_echo *echo = &neighbour->echo;
+	uint8_t mac[6];
+
+	if (now_tsc < echo->due_tsc)
+		return 0;
+	if (echo->state == WH_NEIGHBOUR_ECHO_SENT) {
+		echo->state = WH_NEIGHBOUR_ECHO_LOST;
+		echo->due_tsc = WH_TSC_NEVER;
+		return 0;
+	}
+	WH_ASSERT(echo->state == WH_NEIGHBOUR_ECHO_WAITS);
+	echo->way = wh_neighbour_lookup(neighbour, now_tsc, &echo->target, mac);
+	/* A MAC that is being asked for comes, or fails, and wakes. */
+	echo->due_tsc = WH_TSC_NEVER;
+	if (echo->way == WH_NEIGHBOUR_ASKED)
+		return 0;
+	if (echo->way != WH_NEIGHBOUR_FOUND) {
+		echo->state = WH_NEIGHBOUR_ECHO_NO_WAY;
+		return 0;
+	}
+	echo->state = WH_NEIGHBOUR_ECHO_SENT;
+	echo->sequence++;
+	echo->sent_tsc = now_tsc;
+	echo->due_tsc =
+		wh_add_u64(now_tsc, wh_neighbour_ms_to_tsc(neighbour, WH_NEIGHBOUR_ECHO_MS));
+	return write_question(neighbour, mac, frame);
+}

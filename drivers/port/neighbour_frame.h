@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_PORT_NEIGHBOUR_FRAME_H
+#define WH_PORT_NEIGHBOUR_FRAME_H
+
+/*
+ * Frames of wh_neighbour as bytes: layouts, reading down to what an Ethernet or IP header
+ * carries, and writing the same. No state, no time.
+ */
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <rte_byteorder.h>
+
+#include "port/neighbour.h"
+
+#define WH_VLAN_TAG_BYTES      4
+#define WH_ETHER_FRAME_BYTES   60 /* the least that Ethernet carries, check sequence not counted */
+#define WH_ETHER_TYPE_IPV4     0x0800
+#define WH_ETHER_TYPE_ARP      0x0806
+#define WH_ETHER_TYPE_VLAN     0x8100
+#define WH_ETHER_TYPE_IPV6     0x86dd
+#define WH_IP_PROTOCOL_ICMP    1
+#define WH_IP_PROTOCOL_ICMPV6  58
+#define WH_IP_HOPS             64
+#define WH_NDP_HOPS            255
+#define WH_ARP_ETHERNET        1
+#define WH_ARP_REQUEST         1
+#define WH_ARP_REPLY           2
+#define WH_ICMP_ECHO_REPLY     0
+#define WH_ICMP_ECHO_REQUEST   8
+#define WH_ICMPV6_ECHO_REQUEST 128
+#define WH_ICMPV6_ECHO_REPLY   129
+#define WH_NDP_SOLICITATION    135
+#define WH_NDP_ADVERTISEMENT   136
+#define WH_NDP_SOLICITED       0x40 /* flags of an advertisement, first byte */
+#define WH_NDP_OVERRIDE        0x20
+#define WH_NDP_SOURCE_MAC      1 /* options */
+#define WH_NDP_TARGET_MAC      2
+#define WH_NDP_OPTION_UNIT     8 /* bytes */
+
+/* RFC 826, for IPv4 over Ethernet. */
+struct wh_arp {
+	rte_be16_t hardware;
+	rte_be16_t protocol;
+	uint8_t mac_bytes;
+	uint8_t ip_bytes;
+	rte_be16_t operation;
+	uint8_t sender_mac[6];
+	uint8_t sender_ip[4];
+	uint8_t target_mac[6];
+	uint8_t target_ip[4];
+} __attribute__((packed));
+
+static_assert(sizeof(struct wh_arp) == 28, "RFC 826");
+
+/* RFC 792, RFC 4443 4.1; the data follows. */
+struct wh_icmp_echo {
+	uint8_t type;
+	uint8_t code;
+	rte_be16_t sum;
+	rte_be16_t identifier;
+	rte_be16_t sequence;
+} __attribute__((packed));
+
+static_assert(sizeof(struct wh_icmp_echo) == 8, "RFC 792");
+
+/* RFC 4861 4.3, 4.4; options follow. */
+struct wh_ndp {
+	uint8_t type;
+	uint8_t code;
+	rte_be16_t sum;
+	uint8_t flags[4]; /* of an advertisement */
+	uint8_t target[16];
+} __attribute__((packed));
+
+static_assert(sizeof(struct wh_ndp) == 24, "RFC 4861 4.3");
+
+/* RFC 4861 4.6.1, for Ethernet. */
+struct wh_ndp_mac {
+	uint8_t type;
+	uint8_t units;
+	uint8_t mac[6];
+} __attribute__((packed));
+
+static_assert(sizeof(struct wh_ndp_mac) == WH_NDP_OPTION_UNIT, "RFC 4861 4.6.1");
+
+/* What a header said of what it carries; pointers are into the frame. */
+struct wh_heard {
+	const uint8_t *source_mac;
+	const uint8_t *target_mac;
+	uint16_t type; /* EtherType, inside the tag */
+	uint16_t vlan; /* 0: no tag, or one of priority only */
+	uint8_t family;
+	uint8_t hop_limit;
+	const uint8_t *source_ip;
+	const uint8_t *target_ip;
+	const uint8_t *body; /* behind the headers read so far */
+	size_t bytes;        /* of it; Ethernet's padding is cut by the IP header */
+};
+
+/* Where a packet of ours goes. */
+struct wh_telling {
+	uint8_t family;
+	uint8_t hop_limit;
+	const uint8_t *source_ip;
+	const uint8_t *target_ip;
+	const uint8_t *target_mac;
+};
+
+extern const uint8_t wh_mac_broadcast[6];
+extern const uint8_t wh_ipv6_all_nodes[16];
+
+static inline size_t wh_ip_address_bytes(uint8_t family)
+{
+	return family == WH_IPV4 ? 4 : 16;
+}
+
+static inline size_t wh_ip_header_bytes(uint8_t family)
+{
+	return family == WH_IPV4 ? WH_IPV4_BYTES : WH_IPV6_BYTES;
+}
+
+static inline bool wh_mac_equal(const uint8_t a[6], const uint8_t b[6])
+{
+	return memcmp(a, b, 6) == 0;
+}
+
+/* Of one station: neither a group's nor zero. */
+bool wh_mac_is_host(const uint8_t mac[6]);
+
+/* The first `bits` of two addresses agree. */
+bool wh_ip_in_prefix(const uint8_t *a, const uint8_t *b, uint32_t bits);
+
+/* May be a source: no group's, no loopback, not "unspecified", not reserved. */
+bool wh_ip_is_host(uint8_t family, const uint8_t *ip);
+
+bool wh_ipv6_is_group(const uint8_t ip[16]);
+bool wh_ipv6_is_unspecified(const uint8_t ip[16]);
+bool wh_ipv6_is_link_local(const uint8_t ip[16]);
+
+/* RFC 4291 2.5.6 and appendix A: fe80::/64 and the modified EUI-64 of the MAC. */
+void wh_ipv6_link_local(uint8_t ip[16], const uint8_t mac[6]);
+
+/* RFC 4291 2.7.1: the group in which questions for this address are asked. */
+void wh_ipv6_solicited_node(uint8_t group[16], const uint8_t ip[16]);
+
+/* RFC 2464 7. */
+void wh_ipv6_group_mac(uint8_t mac[6], const uint8_t group[16]);
+
+enum wh_neighbour_reason wh_heard_ether(
+	struct wh_heard *heard, const uint8_t *frame, size_t frame_bytes);
+
+/* Checks an IP header that carries ICMP of its family; the addresses are not judged. */
+enum wh_neighbour_reason wh_heard_ip(struct wh_heard *heard);
+
+/* Whether the checksum of the ICMP message in `heard` is right. */
+bool wh_heard_icmp_sum_agrees(const struct wh_heard *heard);
+
+/* Each writes its header and returns where what it carries belongs. */
+uint8_t *wh_tell_ether(uint8_t *frame, const struct wh_neighbour_config *config,
+	const uint8_t target_mac[6], uint16_t type);
+uint8_t *wh_tell_ip(uint8_t *frame, const struct wh_neighbour_config *config,
+	const struct wh_telling *telling, size_t icmp_bytes);
+
+/* The sum of an ICMP message that stands behind the IP header that wh_tell_ip wrote. */
+void wh_tell_icmp_sum(uint8_t *icmp, size_t icmp_bytes, uint8_t family);
+
+/* Pads a frame that ends at `end` to what Ethernet demands; returns its length. */
+size_t wh_tell_end(uint8_t *frame, uint8_t *end);
+
+#endif

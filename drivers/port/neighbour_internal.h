@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_PORT_NEIGHBOUR_INTERNAL_H
+#define WH_PORT_NEIGHBOUR_INTERNAL_H
+
+/* What the files of wh_neighbour ask of each other; nobody else includes this. */
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "port/neighbour_frame.h"
+
+/* What a frame says about the MAC of an address. */
+enum wh_claim {
+	WH_CLAIM_GOSSIP,   /* unasked: changes what is known, makes no entry */
+	WH_CLAIM_QUESTION, /* from who asks us: may make an entry */
+	WH_CLAIM_ANSWER,   /* to our question: both ways work */
+};
+
+static inline uint64_t wh_neighbour_ms_to_tsc(const struct wh_neighbour *neighbour, uint32_t ms)
+{
+	return wh_us_to_tsc(neighbour->config.hz, (uint64_t)ms * 1000);
+}
+
+static inline const struct wh_neighbour_subnet *wh_neighbour_subnet(
+	const struct wh_neighbour_config *config, uint8_t family)
+{
+	return family == WH_IPV4 ? &config->ipv4 : &config->ipv6;
+}
+
+/* neighbour.c */
+
+struct wh_address wh_neighbour_address(uint8_t family, const uint8_t *ip);
+bool wh_neighbour_on_link(
+	const struct wh_neighbour_config *config, uint8_t family, const uint8_t *ip);
+
+/* A host's, as far as the address and our subnet tell. */
+bool wh_neighbour_is_host(
+	const struct wh_neighbour_config *config, uint8_t family, const uint8_t *ip);
+bool wh_neighbour_is_own(const struct wh_neighbour *neighbour, uint8_t family, const uint8_t *ip);
+
+/* The address that we speak from to that target. */
+const uint8_t *wh_neighbour_source_ip(
+	const struct wh_neighbour *neighbour, uint8_t family, const uint8_t *target_ip);
+
+/* Somebody with that MAC uses our address; WH_NEIGHBOUR_CONFLICT. */
+enum wh_neighbour_reason wh_neighbour_meet_double(struct wh_neighbour *neighbour, uint64_t now_tsc,
+	uint8_t family, const uint8_t *ip, const uint8_t mac[6]);
+
+/* Whether the answers already given forbid another now; and the charge for one. */
+bool wh_neighbour_is_limited(
+	const struct wh_neighbour *neighbour, uint64_t now_tsc, uint64_t paid_tsc);
+void wh_neighbour_charge(
+	const struct wh_neighbour *neighbour, uint64_t now_tsc, uint64_t *paid_tsc);
+
+/* A frame to write an answer into, of which at most `most` wait, or NULL; then its length. */
+struct wh_slot *wh_neighbour_answer_begin(struct wh_neighbour *neighbour, uint32_t most);
+void wh_neighbour_answer_end(
+	struct wh_neighbour *neighbour, uint64_t now_tsc, struct wh_slot *slot, size_t bytes);
+
+/* neighbour_table.c */
+
+struct wh_neighbour_entry *wh_neighbour_find(
+	struct wh_neighbour *neighbour, const struct wh_address *address);
+
+/* Notes a lookup of a host on the link, and asks if need be. */
+enum wh_neighbour_way wh_neighbour_use(struct wh_neighbour *neighbour, uint64_t now_tsc,
+	const struct wh_address *address, uint8_t mac[6]);
+
+/* False: no entry of that address, and none was made. */
+bool wh_neighbour_learn(struct wh_neighbour *neighbour, uint64_t now_tsc,
+	const struct wh_address *address, const uint8_t mac[6], enum wh_claim claim);
+
+/* Whether a question to it is under way. */
+bool wh_neighbour_entry_asking(const struct wh_neighbour_entry *entry);
+bool wh_neighbour_entry_has_mac(const struct wh_neighbour_entry *entry);
+
+/* Fails those who did not answer; the entry to be asked now, or NULL. */
+struct wh_neighbour_entry *wh_neighbour_next_ask(struct wh_neighbour *neighbour, uint64_t now_tsc);
+
+/* The question to this entry is about to be written: itself is asked, or all of the link. */
+bool wh_neighbour_asks_itself(const struct wh_neighbour_entry *entry);
+void wh_neighbour_asked(
+	struct wh_neighbour *neighbour, uint64_t now_tsc, struct wh_neighbour_entry *entry);
+
+/* neighbour_arp.c */
+
+enum wh_neighbour_reason wh_neighbour_input_arp(
+	struct wh_neighbour *neighbour, uint64_t now_tsc, const struct wh_heard *heard);
+size_t wh_neighbour_write_arp_question(const struct wh_neighbour *neighbour,
+	const struct wh_neighbour_entry *entry, uint8_t *frame);
+size_t wh_neighbour_write_arp_announcement(const struct wh_neighbour *neighbour, uint8_t *frame);
+
+/* neighbour_ndp.c */
+
+enum wh_neighbour_reason wh_neighbour_input_solicitation(
+	struct wh_neighbour *neighbour, uint64_t now_tsc, const struct wh_heard *heard);
+enum wh_neighbour_reason wh_neighbour_input_advertisement(
+	struct wh_neighbour *neighbour, uint64_t now_tsc, const struct wh_heard *heard);
+size_t wh_neighbour_write_ndp_question(const struct wh_neighbour *neighbour,
+	const struct wh_neighbour_entry *entry, uint8_t *frame);
+size_t wh_neighbour_write_ndp_announcement(
+	const struct wh_neighbour *neighbour, const uint8_t own_ip[16], uint8_t *frame);
+
+/* neighbour_echo.c */
+
+enum wh_neighbour_reason wh_neighbour_input_echo(
+	struct wh_neighbour *neighbour, uint64_t now_tsc, const struct wh_heard *heard);
+size_t wh_neighbour_output_echo(struct wh_neighbour *neighbour, uint64_t now_tsc, uint8_t *frame);
+
+/* A MAC was found out or is not to be had: the echo that waits looks again. */
+void wh_neighbour_wake_echo(struct wh_neighbour *neighbour);
+
+#endif

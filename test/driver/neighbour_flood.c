@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "base/prng.h"
+#include "neighbour_rig.h"
+
+const char wh_suite_name[] = "drivers/port neighbour floods";
+
+#define MUTATIONS 200000
+#define SEED      UINT64_C(19821116)
+
+static void put_host(uint8_t ip[4], uint32_t number)
+{
+	ip[0] = 10;
+	ip[1] = (uint8_t)(number >> 16);
+	ip[2] = (uint8_t)(number >> 8);
+	ip[3] = (uint8_t)number;
+}
+
+/* A subnet with room for a flood: 10.0.0.0/8. */
+static void open_wide(struct rig *rig)
+{
+	struct wh_neighbour_config config = rig_config();
+
+	config.ipv4.prefix_bits = 8;
+	rig_open(rig, &config);
+}
+
+/* Asks us from that address. */
+static enum wh_neighbour_reason ask_from(struct rig *rig, uint32_t number)
+{
+	uint8_t frame[RIG_BYTES], ip[4];
+
+	put_host(ip, number);
+	return rig_feed(rig, frame, rig_arp(frame, rig_all, 1, rig_other, ip, rig_none, rig_us4));
+}
+
+static uint32_t entries(const struct rig *rig)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < WH_NEIGHBOUR_ENTRIES; i++)
+		count += rig->host.entry[i].state != WH_NEIGHBOUR_FREE;
+	return count;
+}
+
+/* Strangers by the thousand replace each other; who is in use stays. */
+static void strangers(void)
+{
+	struct rig rig;
+	uint8_t frame[RIG_BYTES];
+
+	open_wide(&rig);
+	RIG_EXPECT(&rig, rig_ip4(10, 0, 0, 2), WH_NEIGHBOUR_ASKED, NULL);
+	(void)rig_take_all(&rig);
+	CU_ASSERT_EQUAL(rig_feed(&rig, frame, rig_arp_reply(frame)), WH_NEIGHBOUR_OK);
+	for (uint32_t i = 0; i < 5000; i++) {
+		rig.now += 2 * RIG_MS;
+		CU_ASSERT_EQUAL(ask_from(&rig, 1000 + i), WH_NEIGHBOUR_OK);
+		CU_ASSERT_EQUAL(rig_take(&rig), 60);
+	}
+	/* 10 s less a moment after its last use. */
+	rig.now = 10 * RIG_S - 1;
+	CU_ASSERT_EQUAL(entries(&rig), 64);
+	CU_ASSERT_EQUAL(rig.host.stats.replaced, 5000 - 63);
+	RIG_EXPECT(&rig, rig_ip4(10, 0, 0, 2), WH_NEIGHBOUR_FOUND, rig_peer);
+	CU_ASSERT_EQUAL(rig_take(&rig), 0);
+
+	/* Unused for long it still goes after all who were never used. */
+	rig.now += 100 * RIG_S;
+	for (uint32_t i = 0; i < 100; i++) {
+		rig.now += 2 * RIG_MS;
+		CU_ASSERT_EQUAL(ask_from(&rig, 9000 + i), WH_NEIGHBOUR_OK);
+		CU_ASSERT_EQUAL(rig_take(&rig), 60);
+	}
+	RIG_EXPECT(&rig, rig_ip4(10, 0, 0, 2), WH_NEIGHBOUR_FOUND, rig_peer);
+	rig_close(&rig);
+}
+
+/* Of those never used the one silent for longest goes; of those used, the one unused longest. */
+static void replacement(void)
+{
+	struct rig rig;
+	uint8_t ip[4];
+
+	open_wide(&rig);
+	for (uint32_t i = 0; i < 64; i++) {
+		rig.now += RIG_S;
+		CU_ASSERT_EQUAL(ask_from(&rig, 1000 + i), WH_NEIGHBOUR_OK);
+		CU_ASSERT_EQUAL(rig_take(&rig), 60);
+	}
+	CU_ASSERT_EQUAL(ask_from(&rig, 1000), WH_NEIGHBOUR_OK);
+	rig.now += RIG_S;
+	CU_ASSERT_EQUAL(ask_from(&rig, 2000), WH_NEIGHBOUR_OK);
+	put_host(ip, 2000);
+	CU_ASSERT_EQUAL(memcmp(rig.host.entry[1].address.ip, ip, 4), 0);
+	put_host(ip, 1000);
+	CU_ASSERT_EQUAL(memcmp(rig.host.entry[0].address.ip, ip, 4), 0);
+
+	/* All are used now, a second apart, the last one first. */
+	rig.now += 100 * RIG_S;
+	for (uint32_t i = 64; i-- > 0;) {
+		struct wh_address target = rig.host.entry[i].address;
+
+		RIG_EXPECT(&rig, target, WH_NEIGHBOUR_FOUND, rig_other);
+		rig.now += RIG_S;
+	}
+	CU_ASSERT_EQUAL(ask_from(&rig, 3000), WH_NEIGHBOUR_OK);
+	put_host(ip, 3000);
+	CU_ASSERT_EQUAL(memcmp(rig.host.entry[63].address.ip, ip, 4), 0);
+	CU_ASSERT_EQUAL(rig.host.stats.replaced, 2);
+	rig_close(&rig);
+}
+
+/* 64 peers in use: a 65th is told so, and strangers are answered without being stored. */
+static void full(void)
+{
+	struct rig rig;
+
+	open_wide(&rig);
+	for (uint8_t i = 0; i < 64; i++)
+		RIG_EXPECT(&rig, rig_ip4(10, 1, 0, i), WH_NEIGHBOUR_ASKED, NULL);
+	RIG_EXPECT(&rig, rig_ip4(10, 1, 1, 0), WH_NEIGHBOUR_FULL, NULL);
+	CU_ASSERT_EQUAL(ask_from(&rig, 1000), WH_NEIGHBOUR_OK);
+	CU_ASSERT_EQUAL(rig.host.stats.not_stored, 1);
+	CU_ASSERT_EQUAL(rig.host.stats.replaced, 0);
+	/* 64 questions and the answer. */
+	CU_ASSERT_EQUAL(rig_take_all(&rig), 65);
+	rig.now = 10 * RIG_S - 1;
+	RIG_EXPECT(&rig, rig_ip4(10, 1, 1, 0), WH_NEIGHBOUR_FULL, NULL);
+	rig.now++;
+	RIG_EXPECT(&rig, rig_ip4(10, 1, 1, 0), WH_NEIGHBOUR_ASKED, NULL);
+	CU_ASSERT_EQUAL(rig.host.stats.replaced, 1);
+	rig_close(&rig);
+}
+
+/* 100000 questions in a second: 1000 answers, and the 15 that may come at once besides. */
+static void limits(void)
+{
+	struct rig rig;
+	uint8_t frame[3][RIG_BYTES];
+	size_t bytes[3] = {
+		rig_arp_request(frame[0]),
+		rig_solicitation(frame[1]),
+		rig_echo4(frame[2], 8, rig_peer, rig_peer4, rig_us4, 1472),
+	};
+	uint32_t answered[3] = {0};
+
+	/* ARP and discovery share a limit, echo has its own. */
+	rig_open_default(&rig);
+	for (uint32_t i = 0; i < 100000; i++) {
+		uint32_t kind = i < 50000 ? 0 : 1;
+
+		answered[kind] += rig_feed(&rig, frame[kind], bytes[kind]) == WH_NEIGHBOUR_OK;
+		answered[2] += rig_feed(&rig, frame[2], bytes[2]) == WH_NEIGHBOUR_OK;
+		(void)rig_take_all(&rig);
+		rig.now += 10000;
+	}
+	CU_ASSERT_EQUAL(answered[0], 500 + 15);
+	CU_ASSERT_EQUAL(answered[1], 500);
+	CU_ASSERT_EQUAL(answered[2], 1000 + 15);
+	CU_ASSERT_EQUAL(rig.host.stats.answered_pkts, 2030);
+	CU_ASSERT_EQUAL(rig.host.stats.input_pkts[WH_NEIGHBOUR_OK], 2030);
+	CU_ASSERT_EQUAL(rig.host.stats.input_pkts[WH_NEIGHBOUR_LIMITED], 200000 - 2030);
+	/* A limit that did not end would be a door closed for good. */
+	rig.now += RIG_S;
+	for (uint32_t k = 0; k < 3; k++)
+		CU_ASSERT_EQUAL(rig_feed(&rig, frame[k], bytes[k]), WH_NEIGHBOUR_OK);
+	rig_close(&rig);
+}
+
+/* Nobody takes the answers: echo fills half the room, ARP the rest, and our questions go on. */
+static void no_room(void)
+{
+	struct rig rig;
+	uint8_t frame[RIG_BYTES];
+	size_t bytes = rig_echo4(frame, 8, rig_peer, rig_peer4, rig_us4, 8);
+
+	rig_open_default(&rig);
+	rig.now = RIG_S;
+	for (uint32_t i = 0; i < 20; i++) {
+		rig.now += 10 * RIG_MS;
+		CU_ASSERT_EQUAL(rig_feed(&rig, frame, bytes),
+			i < 8 ? WH_NEIGHBOUR_OK : WH_NEIGHBOUR_NO_ROOM);
+	}
+	for (uint32_t i = 0; i < 20; i++) {
+		rig.now += 10 * RIG_MS;
+		CU_ASSERT_EQUAL(ask_from(&rig, 2), i < 8 ? WH_NEIGHBOUR_OK : WH_NEIGHBOUR_NO_ROOM);
+	}
+	RIG_EXPECT(&rig, rig_ip4(10, 0, 0, 9), WH_NEIGHBOUR_ASKED, NULL);
+	CU_ASSERT_EQUAL(rig_take(&rig), 60);
+	CU_ASSERT_EQUAL(rig.frame[0], 0xff);
+	CU_ASSERT_EQUAL(wh_neighbour_deadline(&rig.host), 0);
+	CU_ASSERT_EQUAL(rig_take_all(&rig), 16);
+	rig_close(&rig);
+}
+
+/* Any frame of ours that another may send, of the many kinds. */
+static size_t draw_frame(struct wh_prng *prng, uint8_t *frame)
+{
+	size_t data = wh_prng_below(prng, 1500);
+	struct rig_ndp unasked = {.type = 136,
+		.flags = (uint8_t)(wh_prng_below(prng, 8) << 5),
+		.option = (uint8_t)wh_prng_below(prng, 3),
+		.mac = rig_other,
+		.ip = rig_peer6,
+		.to = wh_prng_below(prng, 2) ? rig_us6 : rig_all6,
+		.target = rig_peer6};
+
+	switch (wh_prng_below(prng, 9)) {
+	case 0:
+		return rig_arp_request(frame);
+	case 1:
+		return rig_arp_reply(frame);
+	case 2:
+		return rig_solicitation(frame);
+	case 3:
+		return rig_advertisement(frame);
+	case 4:
+		return rig_ndp(frame, &unasked);
+	case 5:
+		return rig_echo4(frame, 8, rig_peer, rig_peer4, rig_us4, data);
+	case 6:
+		return rig_echo6(frame, 128, rig_peer, rig_peer6, rig_us6, data);
+	case 7:
+		unasked.type = 135;
+		unasked.to = rig_us6;
+		unasked.target = rig_us6;
+		return rig_ndp(frame, &unasked);
+	default:
+		for (size_t i = 0; i < data; i++)
+			frame[i] = (uint8_t)wh_prng_u64(prng);
+		return data;
+	}
+}
+
+static size_t mutate(struct wh_prng *prng, uint8_t *frame, size_t bytes)
+{
+	uint64_t changes = wh_prng_below(prng, 4);
+
+	for (uint64_t i = 0; i < changes && bytes > 0; i++) {
+		/* Most often in the headers, where it matters. */
+		uint64_t reach = wh_prng_below(prng, 4) == 0 || bytes < 90 ? bytes : 90;
+		static const uint8_t odd[] = {0, 1, 2, 7, 8, 0x7f, 0x80, 0xfe, 0xff};
+
+		frame[wh_prng_below(prng, reach)] = wh_prng_below(prng, 2) == 0
+							    ? odd[wh_prng_below(prng, sizeof(odd))]
+							    : (uint8_t)wh_prng_u64(prng);
+	}
+	if (wh_prng_below(prng, 3) != 0 && bytes >= 18)
+		rig_resum(frame, bytes);
+	if (wh_prng_below(prng, 8) == 0)
+		bytes = wh_prng_below(prng, bytes + 1);
+	return bytes;
+}
+
+/* What must hold of the table whatever came in. */
+static void check_table(const struct rig *rig)
+{
+	for (uint32_t i = 0; i < WH_NEIGHBOUR_ENTRIES; i++) {
+		const struct wh_neighbour_entry *entry = &rig->host.entry[i];
+		bool asking = entry->state == WH_NEIGHBOUR_INCOMPLETE ||
+			      entry->state == WH_NEIGHBOUR_PROBE;
+		bool has_mac = entry->state == WH_NEIGHBOUR_REACHABLE ||
+			       entry->state == WH_NEIGHBOUR_STALE ||
+			       entry->state == WH_NEIGHBOUR_PROBE;
+
+		if (entry->state == WH_NEIGHBOUR_FREE)
+			continue;
+		CU_ASSERT(entry->address.port == 0);
+		CU_ASSERT(!asking || rig->host.ask_tsc <= entry->due_tsc);
+		CU_ASSERT(!has_mac ||
+			  ((entry->mac[0] & 1) == 0 && memcmp(entry->mac, rig_us, 6) != 0 &&
+				  memcmp(entry->mac, rig_none, 6) != 0));
+		for (uint32_t j = 0; j < i; j++)
+			CU_ASSERT(rig->host.entry[j].state == WH_NEIGHBOUR_FREE ||
+				  memcmp(&rig->host.entry[j].address, &entry->address,
+					  sizeof(entry->address)) != 0);
+	}
+}
+
+/* Frames broken at random: whatever comes out is checked byte by byte by the rig. */
+static void mutations(void)
+{
+	struct wh_prng prng;
+	struct rig rig;
+	uint8_t frame[RIG_BYTES], mac[6];
+	uint64_t counted = 0;
+
+	wh_prng_init(&prng, SEED);
+	rig_open_default(&rig);
+	for (uint32_t i = 0; i < MUTATIONS; i++) {
+		struct wh_address target =
+			wh_prng_below(&prng, 2) ? rig_ip6(rig_peer6) : rig_ip4(10, 0, 0, 2);
+
+		target.ip[target.family == WH_IPV4 ? 3 : 15] += (uint8_t)wh_prng_below(&prng, 8);
+		if (wh_prng_below(&prng, 16) == 0)
+			(void)wh_neighbour_lookup(&rig.host, rig.now, &target, mac);
+		if (wh_prng_below(&prng, 256) == 0)
+			(void)wh_neighbour_ask_echo(&rig.host, rig.now, &target, 100);
+		(void)rig_feed(&rig, frame, mutate(&prng, frame, draw_frame(&prng, frame)));
+		if (wh_prng_below(&prng, 4) == 0)
+			(void)rig_take_all(&rig);
+		if (i % 64 == 0)
+			check_table(&rig);
+		if (wh_prng_below(&prng, 16) == 0)
+			rig.now += wh_prng_below(&prng, 100 * RIG_MS);
+	}
+	/* None got through uncounted, and every reason was met. */
+	for (uint32_t i = 0; i < WH_NEIGHBOUR_REASONS; i++) {
+		counted += rig.host.stats.input_pkts[i];
+		CU_ASSERT(rig.host.stats.input_pkts[i] > 0);
+	}
+	CU_ASSERT_EQUAL(counted, MUTATIONS);
+	CU_ASSERT(rig.host.stats.answered_pkts > MUTATIONS / 20);
+	CU_ASSERT(rig.host.stats.asked_pkts > 100);
+	rig_close(&rig);
+}
+
+CU_TestInfo wh_tests[] = {
+	{"strangers displace only each other", strangers},
+	{"who goes first", replacement},
+	{"all entries in use", full},
+	{"answers per second", limits},
+	{"answers that nobody takes", no_room},
+	{"mutated frames", mutations},
+	CU_TEST_INFO_NULL,
+};
