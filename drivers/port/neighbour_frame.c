@@ -2,20 +2,10 @@
 #include "port/neighbour_frame.h"
 
 #include "base/assert.h"
+#include "wire/internet.h"
 
-#define IPV4_VERSION_IHL   0x45 /* version 4, five words: no options */
-#define IPV4_DONT_FRAGMENT 0x4000
 #define IPV4_FRAGMENT_MASK 0xbfff /* all but "don't fragment": reserved, "more" and the offset */
-#define IPV6_VERSION       6
 #define VLAN_MASK          0x0fff
-
-struct ether_header {
-	uint8_t target[6];
-	uint8_t source[6];
-	rte_be16_t type;
-} __attribute__((packed));
-
-static_assert(sizeof(struct ether_header) == WH_ETHER_BYTES, "Ethernet II");
 
 /* IEEE 802.1Q 9.6, behind the EtherType that announces it. */
 struct vlan_tag {
@@ -24,35 +14,6 @@ struct vlan_tag {
 } __attribute__((packed));
 
 static_assert(sizeof(struct vlan_tag) == WH_VLAN_TAG_BYTES, "IEEE 802.1Q 9.6");
-
-/* RFC 791 3.1. */
-struct ipv4_header {
-	uint8_t version_ihl;
-	uint8_t service;
-	rte_be16_t total_bytes;
-	rte_be16_t identification;
-	rte_be16_t fragment;
-	uint8_t ttl;
-	uint8_t protocol;
-	rte_be16_t sum;
-	uint8_t source[4];
-	uint8_t target[4];
-} __attribute__((packed));
-
-static_assert(sizeof(struct ipv4_header) == WH_IPV4_BYTES, "RFC 791 3.1");
-
-/* RFC 8200 3. */
-struct ipv6_header {
-	uint8_t version_class; /* the upper half is the version */
-	uint8_t class_label[3];
-	rte_be16_t payload_bytes;
-	uint8_t next_header;
-	uint8_t hop_limit;
-	uint8_t source[16];
-	uint8_t target[16];
-} __attribute__((packed));
-
-static_assert(sizeof(struct ipv6_header) == WH_IPV6_BYTES, "RFC 8200 3");
 
 const uint8_t wh_mac_broadcast[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 const uint8_t wh_ipv6_all_nodes[16] = {0xff, 0x02, [15] = 1};
@@ -126,31 +87,6 @@ void wh_ipv6_group_mac(uint8_t mac[6], const uint8_t group[16])
 	memcpy(mac + 2, group + 12, 4);
 }
 
-/* RFC 1071, over bytes as they lie in memory: the sum does not mind their order. */
-static uint64_t sum_add(uint64_t sum, const void *bytes, size_t count)
-{
-	const uint8_t *at = bytes;
-	uint16_t word;
-
-	for (; count >= sizeof(word); count -= sizeof(word), at += sizeof(word)) {
-		memcpy(&word, at, sizeof(word));
-		sum += word;
-	}
-	if (count > 0) {
-		word = 0;
-		memcpy(&word, at, count);
-		sum += word;
-	}
-	return sum;
-}
-
-static uint16_t sum_fold(uint64_t sum)
-{
-	while (sum > UINT16_MAX)
-		sum = (sum >> 16) + (sum & UINT16_MAX);
-	return (uint16_t)sum;
-}
-
 /* ICMPv6 counts a pseudo-header in (RFC 8200 8.1), ICMP does not. */
 static uint64_t icmp_sum(
 	uint8_t family, const uint8_t *addresses, const uint8_t *icmp, size_t icmp_bytes)
@@ -160,15 +96,15 @@ static uint64_t icmp_sum(
 	if (family == WH_IPV6) {
 		sum = (uint64_t)rte_cpu_to_be_16((uint16_t)icmp_bytes) +
 		      rte_cpu_to_be_16(WH_IP_PROTOCOL_ICMPV6);
-		sum = sum_add(sum, addresses, 32);
+		sum = wh_sum_add(sum, addresses, 32);
 	}
-	return sum_add(sum, icmp, icmp_bytes);
+	return wh_sum_add(sum, icmp, icmp_bytes);
 }
 
 enum wh_neighbour_reason wh_heard_ether(
 	struct wh_heard *heard, const uint8_t *frame, size_t frame_bytes)
 {
-	const struct ether_header *ether = (const struct ether_header *)frame;
+	const struct wh_ether_header *ether = (const struct wh_ether_header *)frame;
 
 	if (frame_bytes < sizeof(*ether))
 		return WH_NEIGHBOUR_SHORT;
@@ -195,15 +131,16 @@ enum wh_neighbour_reason wh_heard_ether(
 
 static enum wh_neighbour_reason heard_ipv4(struct wh_heard *heard)
 {
-	const struct ipv4_header *ip = (const struct ipv4_header *)heard->body;
+	const struct wh_ipv4_header *ip = (const struct wh_ipv4_header *)heard->body;
 
 	if (heard->bytes < sizeof(*ip))
 		return WH_NEIGHBOUR_SHORT;
 
 	size_t total_bytes = rte_be_to_cpu_16(ip->total_bytes);
 
-	if (ip->version_ihl != IPV4_VERSION_IHL || total_bytes < sizeof(*ip) ||
-		total_bytes > heard->bytes || sum_fold(sum_add(0, ip, sizeof(*ip))) != UINT16_MAX)
+	if (ip->version_ihl != WH_IPV4_VERSION_IHL || total_bytes < sizeof(*ip) ||
+		total_bytes > heard->bytes ||
+		wh_sum_fold(wh_sum_add(0, ip, sizeof(*ip))) != UINT16_MAX)
 		return WH_NEIGHBOUR_IP_HEAD;
 	if ((ip->fragment & rte_cpu_to_be_16(IPV4_FRAGMENT_MASK)) != 0)
 		return WH_NEIGHBOUR_FRAGMENT;
@@ -221,14 +158,14 @@ static enum wh_neighbour_reason heard_ipv4(struct wh_heard *heard)
 
 static enum wh_neighbour_reason heard_ipv6(struct wh_heard *heard)
 {
-	const struct ipv6_header *ip = (const struct ipv6_header *)heard->body;
+	const struct wh_ipv6_header *ip = (const struct wh_ipv6_header *)heard->body;
 
 	if (heard->bytes < sizeof(*ip))
 		return WH_NEIGHBOUR_SHORT;
 
 	size_t payload_bytes = rte_be_to_cpu_16(ip->payload_bytes);
 
-	if (ip->version_class >> 4 != IPV6_VERSION || payload_bytes > heard->bytes - sizeof(*ip))
+	if (!wh_ipv6_version_agrees(ip) || payload_bytes > heard->bytes - sizeof(*ip))
 		return WH_NEIGHBOUR_IP_HEAD;
 	if (ip->next_header != WH_IP_PROTOCOL_ICMPV6)
 		return WH_NEIGHBOUR_PROTOCOL;
@@ -251,14 +188,14 @@ enum wh_neighbour_reason wh_heard_ip(struct wh_heard *heard)
 bool wh_heard_icmp_sum_agrees(const struct wh_heard *heard)
 {
 	/* In both IP headers the target address follows the source address. */
-	return sum_fold(icmp_sum(heard->family, heard->source_ip, heard->body, heard->bytes)) ==
+	return wh_sum_fold(icmp_sum(heard->family, heard->source_ip, heard->body, heard->bytes)) ==
 	       UINT16_MAX;
 }
 
 uint8_t *wh_tell_ether(uint8_t *frame, const struct wh_neighbour_config *config,
 	const uint8_t target_mac[6], uint16_t type)
 {
-	struct ether_header *ether = (struct ether_header *)frame;
+	struct wh_ether_header *ether = (struct wh_ether_header *)frame;
 
 	memcpy(ether->target, target_mac, sizeof(ether->target));
 	memcpy(ether->source, config->mac, sizeof(ether->source));
@@ -277,28 +214,28 @@ uint8_t *wh_tell_ether(uint8_t *frame, const struct wh_neighbour_config *config,
 
 static uint8_t *tell_ipv4(uint8_t *packet, const struct wh_telling *telling, size_t icmp_bytes)
 {
-	struct ipv4_header *ip = (struct ipv4_header *)packet;
+	struct wh_ipv4_header *ip = (struct wh_ipv4_header *)packet;
 
 	/* Identification stays 0: RFC 6864 4.1, what is never fragmented needs none. */
-	*ip = (struct ipv4_header){
-		.version_ihl = IPV4_VERSION_IHL,
+	*ip = (struct wh_ipv4_header){
+		.version_ihl = WH_IPV4_VERSION_IHL,
 		.total_bytes = rte_cpu_to_be_16((uint16_t)(sizeof(*ip) + icmp_bytes)),
-		.fragment = rte_cpu_to_be_16(IPV4_DONT_FRAGMENT),
+		.fragment = rte_cpu_to_be_16(WH_IPV4_DONT_FRAGMENT),
 		.ttl = telling->hop_limit,
 		.protocol = WH_IP_PROTOCOL_ICMP,
 	};
 	memcpy(ip->source, telling->source_ip, sizeof(ip->source));
 	memcpy(ip->target, telling->target_ip, sizeof(ip->target));
-	ip->sum = (rte_be16_t)~sum_fold(sum_add(0, ip, sizeof(*ip)));
+	ip->sum = (rte_be16_t)~wh_sum_fold(wh_sum_add(0, ip, sizeof(*ip)));
 	return packet + sizeof(*ip);
 }
 
 static uint8_t *tell_ipv6(uint8_t *packet, const struct wh_telling *telling, size_t icmp_bytes)
 {
-	struct ipv6_header *ip = (struct ipv6_header *)packet;
+	struct wh_ipv6_header *ip = (struct wh_ipv6_header *)packet;
 
-	*ip = (struct ipv6_header){
-		.version_class = IPV6_VERSION << 4,
+	*ip = (struct wh_ipv6_header){
+		.version_class_label = rte_cpu_to_be_32(WH_IPV6_VERSION),
 		.payload_bytes = rte_cpu_to_be_16((uint16_t)icmp_bytes),
 		.next_header = WH_IP_PROTOCOL_ICMPV6,
 		.hop_limit = telling->hop_limit,
@@ -329,7 +266,7 @@ void wh_tell_icmp_sum(uint8_t *icmp, size_t icmp_bytes, uint8_t family)
 
 	WH_ASSERT(icmp_bytes >= sizeof(*head));
 	head->sum = 0;
-	head->sum = (rte_be16_t)~sum_fold(icmp_sum(family, addresses, icmp, icmp_bytes));
+	head->sum = (rte_be16_t)~wh_sum_fold(icmp_sum(family, addresses, icmp, icmp_bytes));
 }
 
 size_t wh_tell_end(uint8_t *frame, uint8_t *end)

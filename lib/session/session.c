@@ -144,7 +144,7 @@ static int create_receiver(struct wh_session *s, uint64_t now_tsc)
 	rx->next_nak_tsc = now_tsc;
 	rx->last_state_tsc = now_tsc;
 	rx->cover_cursor = s->params.first_serial;
-	rx->pair_first_serial = UINT64_MAX;
+	rx->pair_first_serial = WH_SERIAL_MAX; /* no packet follows that one */
 	rx->previous_trans_upper = s->params.first_serial;
 	rx->told_recycled = UINT64_MAX; /* nothing told yet: the first state is news */
 	return 0;

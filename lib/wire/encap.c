@@ -7,55 +7,15 @@
 #include <rte_byteorder.h>
 
 #include "base/assert.h"
+#include "wire/internet.h"
 
 #define ETHER_TYPE_IPV4 0x0800
 #define ETHER_TYPE_IPV6 0x86dd
 
-#define IPV4_VERSION_IHL   0x45 /* version 4, five words: no options */
-#define IPV4_DONT_FRAGMENT 0x4000
 #define IPV4_FRAGMENT_MASK 0x3fff /* "more fragments" and the offset */
-#define IPV6_VERSION       UINT32_C(0x60000000)
 #define IP_HOPS            64
 #define IP_PROTOCOL_UDP    17
 #define IP_BYTES_MAX       65535
-
-struct ether_header {
-	uint8_t target[6];
-	uint8_t source[6];
-	rte_be16_t type;
-} __attribute__((packed));
-
-static_assert(sizeof(struct ether_header) == WH_ETHER_BYTES, "Ethernet II without tags");
-
-/* RFC 791 3.1. */
-struct ipv4_header {
-	uint8_t version_ihl;
-	uint8_t service;
-	rte_be16_t total_bytes;
-	rte_be16_t identification;
-	rte_be16_t fragment;
-	uint8_t ttl;
-	uint8_t protocol;
-	rte_be16_t sum;
-	uint8_t source[4];
-	uint8_t target[4];
-} __attribute__((packed));
-
-static_assert(sizeof(struct ipv4_header) == WH_IPV4_BYTES, "RFC 791 3.1");
-static_assert(offsetof(struct ipv4_header, sum) == 10, "RFC 791 3.1");
-
-/* RFC 8200 3. */
-struct ipv6_header {
-	rte_be32_t version_class_label;
-	rte_be16_t payload_bytes;
-	uint8_t next_header;
-	uint8_t hop_limit;
-	uint8_t source[16];
-	uint8_t target[16];
-} __attribute__((packed));
-
-static_assert(sizeof(struct ipv6_header) == WH_IPV6_BYTES, "RFC 8200 3");
-static_assert(offsetof(struct ipv6_header, source) == 8, "RFC 8200 3");
 
 /* RFC 768. */
 struct udp_header {
@@ -111,45 +71,12 @@ uint32_t wh_encap_wire_bytes(enum wh_family family, uint32_t payload_bytes)
 	       WH_ETHER_WIRE_BYTES;
 }
 
-/*
- * The Internet checksum (RFC 1071) of bytes as they lie in memory: the one's complement sum does
- * not mind byte order, so sums are added, compared and stored without swapping. Four bytes at a
- * time; the upper half of `sum` has room for 2^32 of the carries.
- */
-static uint64_t sum_add(uint64_t sum, const void *bytes, size_t count)
-{
-	const uint8_t *at = bytes;
-
-	for (; count >= sizeof(uint32_t); count -= sizeof(uint32_t), at += sizeof(uint32_t)) {
-		uint32_t word;
-
-		memcpy(&word, at, sizeof(word));
-		sum += word;
-	}
-	if (count > 0) {
-		uint32_t word = 0;
-
-		memcpy(&word, at, count);
-		sum += word;
-	}
-	return sum;
-}
-
-static uint16_t sum_fold(uint64_t sum)
-{
-	sum = (sum >> 32) + (sum & UINT32_MAX);
-	sum = (sum >> 16) + (sum & UINT16_MAX);
-	sum = (sum >> 16) + (sum & UINT16_MAX);
-	sum = (sum >> 16) + (sum & UINT16_MAX);
-	return (uint16_t)sum;
-}
-
 /* Of the pseudo-header: both addresses (`addresses_bytes` of them), length and protocol. */
 static uint64_t pseudo_sum(const void *addresses, size_t addresses_bytes, uint32_t udp_bytes)
 {
 	uint64_t sum = rte_cpu_to_be_16(IP_PROTOCOL_UDP) + (uint64_t)rte_cpu_to_be_32(udp_bytes);
 
-	return sum_add(sum, addresses, addresses_bytes);
+	return wh_sum_add(sum, addresses, addresses_bytes);
 }
 
 void wh_encap_init(struct wh_encap *encap, const struct wh_flow *flow)
@@ -164,27 +91,27 @@ void wh_encap_init(struct wh_encap *encap, const struct wh_flow *flow)
 		.family = flow->source.family,
 	};
 
-	struct ether_header *ether = (struct ether_header *)encap->template;
+	struct wh_ether_header *ether = (struct wh_ether_header *)encap->template;
 
 	memcpy(ether->target, flow->target_mac, sizeof(ether->target));
 	memcpy(ether->source, flow->source_mac, sizeof(ether->source));
 	ether->type = rte_cpu_to_be_16(ipv4 ? ETHER_TYPE_IPV4 : ETHER_TYPE_IPV6);
 
 	if (ipv4) {
-		struct ipv4_header *ip = (struct ipv4_header *)(ether + 1);
+		struct wh_ipv4_header *ip = (struct wh_ipv4_header *)(ether + 1);
 
 		/* Identification stays 0: RFC 6864 4.1, what is never fragmented needs none. */
-		ip->version_ihl = IPV4_VERSION_IHL;
-		ip->fragment = rte_cpu_to_be_16(IPV4_DONT_FRAGMENT);
+		ip->version_ihl = WH_IPV4_VERSION_IHL;
+		ip->fragment = rte_cpu_to_be_16(WH_IPV4_DONT_FRAGMENT);
 		ip->ttl = IP_HOPS;
 		ip->protocol = IP_PROTOCOL_UDP;
 		memcpy(ip->source, flow->source.ip, sizeof(ip->source));
 		memcpy(ip->target, flow->target.ip, sizeof(ip->target));
-		ip->sum = (rte_be16_t)~sum_fold(sum_add(0, ip, sizeof(*ip)));
+		ip->sum = (rte_be16_t)~wh_sum_fold(wh_sum_add(0, ip, sizeof(*ip)));
 	} else {
-		struct ipv6_header *ip = (struct ipv6_header *)(ether + 1);
+		struct wh_ipv6_header *ip = (struct wh_ipv6_header *)(ether + 1);
 
-		ip->version_class_label = rte_cpu_to_be_32(IPV6_VERSION);
+		ip->version_class_label = rte_cpu_to_be_32(WH_IPV6_VERSION);
 		ip->next_header = IP_PROTOCOL_UDP;
 		ip->hop_limit = IP_HOPS;
 		memcpy(ip->source, flow->source.ip, sizeof(ip->source));
@@ -200,13 +127,13 @@ void wh_encap_init(struct wh_encap *encap, const struct wh_flow *flow)
 
 static void write_ipv4(const struct wh_encap *encap, uint8_t *frame, uint16_t udp_bytes)
 {
-	struct ipv4_header *ip = (struct ipv4_header *)(frame + WH_ETHER_BYTES);
+	struct wh_ipv4_header *ip = (struct wh_ipv4_header *)(frame + WH_ETHER_BYTES);
 	struct udp_header *udp = (struct udp_header *)(ip + 1);
 
 	memcpy(frame, encap->template, WH_ETHER_BYTES + WH_IPV4_BYTES + WH_UDP_BYTES);
 	ip->total_bytes = rte_cpu_to_be_16((uint16_t)(WH_IPV4_BYTES + udp_bytes));
 	/* RFC 1624 equation 3; the template's length is 0. */
-	ip->sum = (rte_be16_t)~sum_fold((uint64_t)(uint16_t)~ip->sum + ip->total_bytes);
+	ip->sum = (rte_be16_t)~wh_sum_fold((uint64_t)(uint16_t)~ip->sum + ip->total_bytes);
 	udp->bytes = rte_cpu_to_be_16(udp_bytes);
 }
 
@@ -224,7 +151,7 @@ void wh_encap_write(const struct wh_encap *encap, uint8_t *frame, const uint8_t 
 	/* An odd head would put the payload's bytes into the other halves of the words summed. */
 	WH_ASSERT(head_bytes % 2 == 0 || payload_bytes == 0);
 
-	struct ipv6_header *ip = (struct ipv6_header *)(frame + WH_ETHER_BYTES);
+	struct wh_ipv6_header *ip = (struct wh_ipv6_header *)(frame + WH_ETHER_BYTES);
 	struct udp_header *udp = (struct udp_header *)(ip + 1);
 
 	memcpy(frame, encap->template, WH_ETHER_BYTES + WH_IPV6_BYTES + WH_UDP_BYTES);
@@ -233,11 +160,11 @@ void wh_encap_write(const struct wh_encap *encap, uint8_t *frame, const uint8_t 
 
 	uint64_t sum = pseudo_sum(ip->source, 2 * sizeof(ip->source), (uint32_t)udp_bytes);
 
-	sum = sum_add(sum, udp, sizeof(*udp));
-	sum = sum_add(sum, head, head_bytes);
-	sum = sum_add(sum, payload, payload_bytes);
+	sum = wh_sum_add(sum, udp, sizeof(*udp));
+	sum = wh_sum_add(sum, head, head_bytes);
+	sum = wh_sum_add(sum, payload, payload_bytes);
 
-	uint16_t folded = (uint16_t)~sum_fold(sum);
+	uint16_t folded = (uint16_t)~wh_sum_fold(sum);
 
 	/* 0 means "no sum"; its other form in one's complement stands for it: RFC 768. */
 	udp->sum = folded == 0 ? UINT16_MAX : folded;
@@ -254,15 +181,15 @@ struct datagram {
 
 static enum wh_encap_reason read_ipv4(const uint8_t *packet, size_t room, struct datagram *datagram)
 {
-	const struct ipv4_header *ip = (const struct ipv4_header *)packet;
+	const struct wh_ipv4_header *ip = (const struct wh_ipv4_header *)packet;
 
 	if (room < sizeof(*ip))
 		return WH_ENCAP_SHORT;
 
 	size_t total_bytes = rte_be_to_cpu_16(ip->total_bytes);
 
-	if (ip->version_ihl != IPV4_VERSION_IHL || total_bytes < sizeof(*ip) ||
-		total_bytes > room || sum_fold(sum_add(0, ip, sizeof(*ip))) != UINT16_MAX)
+	if (ip->version_ihl != WH_IPV4_VERSION_IHL || total_bytes < sizeof(*ip) ||
+		total_bytes > room || wh_sum_fold(wh_sum_add(0, ip, sizeof(*ip))) != UINT16_MAX)
 		return WH_ENCAP_BAD_IP;
 	if ((ip->fragment & rte_cpu_to_be_16(IPV4_FRAGMENT_MASK)) != 0)
 		return WH_ENCAP_FRAGMENT;
@@ -281,15 +208,14 @@ static enum wh_encap_reason read_ipv4(const uint8_t *packet, size_t room, struct
 
 static enum wh_encap_reason read_ipv6(const uint8_t *packet, size_t room, struct datagram *datagram)
 {
-	const struct ipv6_header *ip = (const struct ipv6_header *)packet;
+	const struct wh_ipv6_header *ip = (const struct wh_ipv6_header *)packet;
 
 	if (room < sizeof(*ip))
 		return WH_ENCAP_SHORT;
 
 	size_t payload_bytes = rte_be_to_cpu_16(ip->payload_bytes);
 
-	if (rte_be_to_cpu_32(ip->version_class_label) >> 28 != 6 ||
-		payload_bytes > room - sizeof(*ip))
+	if (!wh_ipv6_version_agrees(ip) || payload_bytes > room - sizeof(*ip))
 		return WH_ENCAP_BAD_IP;
 	/* A fragment header is an extension header, and none of those is taken. */
 	if (ip->next_header != IP_PROTOCOL_UDP)
@@ -319,7 +245,7 @@ static bool udp_sum_agrees(const struct datagram *datagram)
 	uint64_t sum =
 		pseudo_sum(datagram->addresses, 2 * datagram->address_bytes, datagram->bytes);
 
-	return sum_fold(sum_add(sum, datagram->udp, datagram->bytes)) == UINT16_MAX;
+	return wh_sum_fold(wh_sum_add(sum, datagram->udp, datagram->bytes)) == UINT16_MAX;
 }
 
 static enum wh_encap_reason read_udp(
@@ -340,7 +266,7 @@ enum wh_encap_reason wh_encap_read(const uint8_t *frame, size_t frame_bytes,
 	const struct wh_address *local, bool verify_udp, const uint8_t **packet,
 	size_t *packet_bytes, struct wh_address *from)
 {
-	const struct ether_header *ether = (const struct ether_header *)frame;
+	const struct wh_ether_header *ether = (const struct wh_ether_header *)frame;
 
 	WH_ASSERT(local->family == WH_IPV4 || local->family == WH_IPV6);
 	if (frame_bytes < sizeof(*ether))

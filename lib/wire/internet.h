@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_WIRE_INTERNET_H
+#define WH_WIRE_INTERNET_H
+
+/* Ethernet and IP headers as they lie in a frame, and the Internet checksum. */
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <rte_byteorder.h>
+
+#include "wire/encap.h"
+
+#define WH_IPV4_VERSION_IHL   0x45 /* version 4, five words: no options */
+#define WH_IPV4_DONT_FRAGMENT 0x4000
+#define WH_IPV6_VERSION       UINT32_C(0x60000000) /* of version_class_label */
+#define WH_IPV6_VERSION_MASK  UINT32_C(0xf0000000)
+
+struct wh_ether_header {
+	uint8_t target[6];
+	uint8_t source[6];
+	rte_be16_t type;
+} __attribute__((packed));
+
+static_assert(sizeof(struct wh_ether_header) == WH_ETHER_BYTES, "Ethernet II without tags");
+
+/* RFC 791 3.1. */
+struct wh_ipv4_header {
+	uint8_t version_ihl;
+	uint8_t service;
+	rte_be16_t total_bytes;
+	rte_be16_t identification;
+	rte_be16_t fragment;
+	uint8_t ttl;
+	uint8_t protocol;
+	rte_be16_t sum;
+	uint8_t source[4];
+	uint8_t target[4];
+} __attribute__((packed));
+
+static_assert(sizeof(struct wh_ipv4_header) == WH_IPV4_BYTES, "RFC 791 3.1");
+static_assert(offsetof(struct wh_ipv4_header, sum) == 10, "RFC 791 3.1");
+
+/* RFC 8200 3. */
+struct wh_ipv6_header {
+	rte_be32_t version_class_label;
+	rte_be16_t payload_bytes;
+	uint8_t next_header;
+	uint8_t hop_limit;
+	uint8_t source[16];
+	uint8_t target[16];
+} __attribute__((packed));
+
+static_assert(sizeof(struct wh_ipv6_header) == WH_IPV6_BYTES, "RFC 8200 3");
+static_assert(offsetof(struct wh_ipv6_header, source) == 8, "RFC 8200 3");
+
+static inline bool wh_ipv6_version_agrees(const struct wh_ipv6_header *ip)
+{
+	return (rte_be_to_cpu_32(ip->version_class_label) & WH_IPV6_VERSION_MASK) ==
+	       WH_IPV6_VERSION;
+}
+
+/*
+ * The Internet checksum (RFC 1071) of bytes as they lie in memory: the one's complement sum does
+ * not mind byte order, so sums are added, compared and stored without swapping. Four bytes at a
+ * time; the upper half of `sum` has room for 2^32 of the carries.
+ */
+static inline uint64_t wh_sum_add(uint64_t sum, const void *bytes, size_t count)
+{
+	const uint8_t *at = bytes;
+
+	for (; count >= sizeof(uint32_t); count -= sizeof(uint32_t), at += sizeof(uint32_t)) {
+		uint32_t word;
+
+		memcpy(&word, at, sizeof(word));
+		sum += word;
+	}
+	if (count > 0) {
+		uint32_t word = 0;
+
+		memcpy(&word, at, count);
+		sum += word;
+	}
+	return sum;
+}
+
+static inline uint16_t wh_sum_fold(uint64_t sum)
+{
+	sum = (sum >> 32) + (sum & UINT32_MAX);
+	sum = (sum >> 16) + (sum & UINT16_MAX);
+	sum = (sum >> 16) + (sum & UINT16_MAX);
+	sum = (sum >> 16) + (sum & UINT16_MAX);
+	return (uint16_t)sum;
+}
+
+#endif
