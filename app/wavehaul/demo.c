@@ -438,6 +438,8 @@ static int run(struct demo *demo, struct wh_demo_result *result)
 
 	struct wh_eal_config eal = {
 		.memory_bytes = demo->plan.total_bytes,
+		.small_pages_bytes = demo->plan.small_pages_bytes,
+		.no_huge = demo->options.no_huge,
 		.cpus_max = 2,
 		.extra = demo->options.eal,
 		.verbose = demo->options.verbose,
@@ -448,6 +450,8 @@ static int run(struct demo *demo, struct wh_demo_result *result)
 	demo->hz = rte_get_tsc_hz();
 	result->hz = demo->hz;
 	result->hugepages = demo->eal.hugepages;
+	result->memory_bytes =
+		demo->eal.hugepages ? demo->plan.total_bytes : demo->plan.small_pages_bytes;
 	result->lcores = demo->eal.lcores;
 	status = transfer(demo, result);
 	wh_eal_stop();

@@ -50,6 +50,7 @@ enum option_id {
 	OPT_PEER_TIMEOUT,
 	OPT_JSON,
 	OPT_VERBOSE,
+	OPT_NO_HUGE,
 	OPT_EAL,
 	OPT_HELP,
 };
@@ -77,6 +78,7 @@ static const struct option option_names[] = {
 	{"peer-timeout", required_argument, NULL, OPT_PEER_TIMEOUT},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"verbose", no_argument, NULL, OPT_VERBOSE},
+	{"no-huge", no_argument, NULL, OPT_NO_HUGE},
 	{"eal", required_argument, NULL, OPT_EAL},
 	{"help", no_argument, NULL, OPT_HELP},
 	{NULL, 0, NULL, 0},
@@ -124,6 +126,7 @@ static void print_help(void)
 	       "Output\n"
 	       "  --json             one JSON object on stdout, and nothing else there\n"
 	       "  --verbose          say what memory is for and how DPDK was started\n"
+	       "  --no-huge          ordinary memory, though there may be hugepages\n"
 	       "  --eal 'ARGS'       more arguments for DPDK's EAL\n"
 	       "\n" WH_EXIT_HELP);
 }
@@ -289,6 +292,9 @@ static bool take_option(
 		return true;
 	case OPT_VERBOSE:
 		options->verbose = true;
+		return true;
+	case OPT_NO_HUGE:
+		options->no_huge = true;
 		return true;
 	case OPT_EAL:
 		options->eal = value;

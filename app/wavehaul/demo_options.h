@@ -27,6 +27,7 @@ struct wh_demo_options {
 	uint64_t peer_timeout_ns;
 	bool json;
 	bool verbose;
+	bool no_huge;
 	const char *eal;
 };
 

@@ -30,6 +30,7 @@
 #define CHUNKS_MIN 4
 
 /* Control packets under way, beside data; the reverse direction carries nothing else. */
+#define SMALL_PAGE_BYTES    4096
 #define CONTROL_MBUFS       4096
 #define REVERSE_QUEUE_BYTES (UINT64_C(1) << 20)
 
@@ -55,6 +56,18 @@ static uint64_t mbuf_bytes(const struct wh_plan *plan)
 	return RTE_ALIGN_CEIL(sizeof(struct rte_mbuf) + plan->room_bytes + 64, 64) + 64;
 }
 
+/*
+ * Without hugepages a mempool lets no object straddle pages of 4 KiB: small ones leave the rest of
+ * their page unused, large ones begin with a page of their own.
+ */
+static uint64_t mbuf_bytes_in_small_pages(const struct wh_plan *plan)
+{
+	uint64_t bytes = mbuf_bytes(plan);
+
+	return bytes > SMALL_PAGE_BYTES ? RTE_ALIGN_CEIL(bytes, (uint64_t)SMALL_PAGE_BYTES)
+					: SMALL_PAGE_BYTES / (SMALL_PAGE_BYTES / bytes);
+}
+
 static uint64_t add_up(struct wh_plan *plan)
 {
 	const uint64_t tables =
@@ -73,6 +86,9 @@ static uint64_t add_up(struct wh_plan *plan)
 	plan->total_bytes = 0;
 	for (uint32_t i = 0; i < WH_PLAN_USERS; i++)
 		plan->total_bytes += users[i].bytes;
+	plan->small_pages_bytes =
+		plan->total_bytes + (uint64_t)(plan->port_mbufs + plan->lambda_mbufs) *
+					    (mbuf_bytes_in_small_pages(plan) - mbuf_bytes(plan));
 	return plan->total_bytes;
 }
 

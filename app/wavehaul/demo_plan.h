@@ -33,6 +33,7 @@ struct wh_plan {
 	struct wh_path_config reverse;
 	struct wh_plan_user user[WH_PLAN_USERS];
 	uint64_t total_bytes;
+	uint64_t small_pages_bytes; /* the same without hugepages */
 	uint64_t budget_bytes;
 	bool limited; /* fewer buffers than the path needs: the window will limit the flow */
 };

@@ -201,7 +201,7 @@ void wh_demo_print_table(const struct wh_demo_result *result)
 		row("XXH3-128", "%s", digest);
 	}
 	row("ran on", "%u lcores, %s of memory%s", result->lcores,
-		wh_format_size(text[0], WH_UNITS_MAX, result->plan->total_bytes),
+		wh_format_size(text[0], WH_UNITS_MAX, result->memory_bytes),
 		result->hugepages ? " in hugepages" : ", no hugepages");
 }
 
@@ -292,7 +292,7 @@ void wh_demo_print_json(const struct wh_demo_result *result)
 		"mtu", (json_int_t)options->mtu_bytes,
 		"rtt_measured_ns", (json_int_t)wh_tsc_to_ns(result->hz, result->rtt_tsc),
 		"lateness_ns", lateness_json(result),
-		"memory_bytes", (json_int_t)result->plan->total_bytes,
+		"memory_bytes", (json_int_t)result->memory_bytes,
 		"hugepages", result->hugepages,
 		"lcores", (json_int_t)result->lcores);
 	/* clang-format on */

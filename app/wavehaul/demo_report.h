@@ -19,6 +19,7 @@ struct wh_demo_result {
 	const struct wh_plan *plan;
 	uint64_t hz;
 	bool hugepages;
+	uint64_t memory_bytes; /* of all pools */
 	uint32_t lcores;
 	int exit_status;
 	char error[512]; /* one sentence; "": none */

@@ -87,7 +87,7 @@ static uint32_t list_cpus(uint32_t wanted, char *list, size_t room)
 static void derive(const struct wh_eal_config *config, bool hugepages, struct arguments *arguments)
 {
 	char text[64];
-	uint64_t memory_mib = (config->memory_bytes + WH_EAL_OWN_BYTES) >> 20;
+	uint64_t memory_mib = (config->small_pages_bytes + WH_EAL_OWN_BYTES) >> 20;
 
 	append(arguments, "wavehaul");
 	if (list_cpus(config->cpus_max, text, sizeof(text)) > 0) {
@@ -147,7 +147,7 @@ static void give_runtime_folder(void)
 
 int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found)
 {
-	bool hugepages = wh_eal_hugepage_room_bytes() >= config->memory_bytes;
+	bool hugepages = !config->no_huge && wh_eal_hugepage_room_bytes() >= config->memory_bytes;
 	struct arguments arguments = {0};
 
 	WH_ASSERT(config->cpus_max >= 1 && config->cpus_max <= WH_EAL_CPUS_MAX);

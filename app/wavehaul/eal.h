@@ -17,9 +17,11 @@
 #define WH_EAL_OWN_BYTES (UINT64_C(48) << 20)
 
 struct wh_eal_config {
-	uint64_t memory_bytes; /* that the caller's pools take together */
-	uint32_t cpus_max;     /* lcores wanted, at most WH_EAL_CPUS_MAX */
-	const char *extra;     /* of --eal: more arguments, blank-separated; NULL: none */
+	uint64_t memory_bytes;      /* that the caller's pools take together ... */
+	uint64_t small_pages_bytes; /* ... and without hugepages */
+	bool no_huge;               /* leave them alone, though there may be enough */
+	uint32_t cpus_max;          /* lcores wanted, at most WH_EAL_CPUS_MAX */
+	const char *extra;          /* of --eal: more arguments, blank-separated; NULL: none */
 	bool verbose;
 };
 

@@ -424,6 +424,16 @@ def wrong_eal(program, folder):
     expect_said(result, '--eal')
 
 
+def no_huge(program, folder, mtu):
+    """Pools fit into ordinary memory, too, whose pages are smaller than two packets."""
+    result = program.run('demo', '--json', '--no-huge', '--size', '16M', '--rtt', '20ms', '--mtu',
+                         mtu)
+    expect_status(result, OK)
+    report = decode(result)
+    expect_equal('digest.verified', report['digest']['verified'], True)
+    expect_equal('hugepages', report['hugepages'], False)
+
+
 def interrupted(program, folder, number):
     """A 21 s transfer gets its signal a second after the receiver began to write."""
     source, out = file_folders(folder)
@@ -508,6 +518,8 @@ def cases():
     yield Case('file is a folder', True, file_is_folder)
     yield Case('folder missing', True, out_missing)
     yield Case('disk full', True, disk_full)
+    for mtu in ('1500', '9000'):
+        yield Case(f'no hugepages {mtu}', True, partial(no_huge, mtu=mtu))
     yield Case('path down', True, path_down)
     yield Case('stalled', True, stalled)
     yield Case('too large', True, too_large)
