@@ -358,6 +358,10 @@ static void gather(struct demo *demo, struct wh_demo_result *result)
 	result->bad_pkts = wh_station_bad_pkts(&demo->link.station[WH_DEMO_SENDER]) +
 			   wh_station_bad_pkts(&demo->link.station[WH_DEMO_RECEIVER]) +
 			   result->sender.bad_pkts;
+	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
+		result->endpoint[end] = demo->link.station[end].endpoint.stats;
+		result->station[end] = demo->link.station[end].stats;
+	}
 	if (receiver == NULL)
 		return;
 	result->receiver = *wh_session_stats(receiver);

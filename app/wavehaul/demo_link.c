@@ -35,7 +35,7 @@ static int make_pools(const struct wh_plan *plan, struct wh_demo_link *link)
 }
 
 static int open_end(const struct wh_demo_options *options, enum wh_lambda_end end,
-	const struct wh_endpoint_config *endpoint, struct wh_demo_link *link)
+	const struct wh_endpoint_config *endpoint, uint64_t now_tsc, struct wh_demo_link *link)
 {
 	char why[WH_PORT_WHY_BYTES];
 	struct wh_port_config port = {
@@ -75,6 +75,7 @@ static int open_end(const struct wh_demo_options *options, enum wh_lambda_end en
 		wh_complain("no memory for an endpoint");
 		return rc;
 	}
+	wh_neighbour_announce(&link->station[end].neighbour, now_tsc);
 	link->stations++;
 	return 0;
 }
@@ -121,8 +122,8 @@ int wh_demo_link_up(const struct wh_demo_options *options, const struct wh_plan 
 		wh_complain("%s", why);
 		return rc;
 	}
-	rc = open_end(options, WH_DEMO_SENDER, &sender, link);
-	return rc != 0 ? rc : open_end(options, WH_DEMO_RECEIVER, receiver, link);
+	rc = open_end(options, WH_DEMO_SENDER, &sender, now_tsc, link);
+	return rc != 0 ? rc : open_end(options, WH_DEMO_RECEIVER, receiver, now_tsc, link);
 }
 
 void wh_demo_link_down(struct wh_demo_link *link)

@@ -165,6 +165,29 @@ static void print_verbose_rows(const char *name, const struct wh_session_stats *
 		stats->bad_window_pkts, stats->bad_place_pkts, stats->bad_unexpected_pkts);
 }
 
+/* Packets that no session saw, each reason that occurred by its name. */
+static void print_refused_rows(
+	const struct wh_endpoint_stats *endpoint, const struct wh_station_stats *station)
+{
+	for (uint32_t i = WH_ENCAP_OK + 1; i < WH_ENCAP_REASONS; i++)
+		if (station->not_ours_pkts[i] > 0)
+			row("", "refused: %" PRIu64 " %s", station->not_ours_pkts[i],
+				wh_encap_reason_name((enum wh_encap_reason)i));
+	for (uint32_t i = WH_WIRE_OK + 1; i < WH_WIRE_REASONS; i++)
+		if (endpoint->bad[i] > 0)
+			row("", "refused: %" PRIu64 " %s", endpoint->bad[i],
+				wh_wire_reason_name((enum wh_wire_reason)i));
+	row("",
+		"refused: %" PRIu64 " for no session, %" PRIu64 " of the wrong peer, %" PRIu64
+		" bad cookies, %" PRIu64 " opens",
+		endpoint->no_session_pkts, endpoint->wrong_peer_pkts, endpoint->bad_cookie_pkts,
+		endpoint->refused_opens);
+	row("",
+		"not sent: %" PRIu64 " without a way, %" PRIu64 " answers without room; %" PRIu64
+		" turns without a buffer",
+		station->no_way_pkts, endpoint->replies_dropped_pkts, station->no_mbuf_turns);
+}
+
 void wh_demo_print_table(const struct wh_demo_result *result)
 {
 	const struct wh_demo_options *options = result->options;
@@ -194,7 +217,9 @@ void wh_demo_print_table(const struct wh_demo_result *result)
 		wh_format_time(text[1], WH_UNITS_MAX, lateness_ns(result, 0.99)));
 	if (options->verbose) {
 		print_verbose_rows("transmitter", &result->sender);
+		print_refused_rows(&result->endpoint[WH_LAMBDA_A], &result->station[WH_LAMBDA_A]);
 		print_verbose_rows("receiver", &result->receiver);
+		print_refused_rows(&result->endpoint[WH_LAMBDA_B], &result->station[WH_LAMBDA_B]);
 	}
 	if (result->digest_known) {
 		wh_digest_text(&result->digest, digest);

@@ -10,6 +10,7 @@
 #include "demo_options.h"
 #include "demo_plan.h"
 #include "lambda/lambda.h"
+#include "port/station.h"
 #include "rate/pacer.h"
 #include "session/session.h"
 
@@ -37,6 +38,8 @@ struct wh_demo_result {
 	struct wh_path_stats reverse;
 	struct wh_lambda_stats forward_lambda;
 	struct wh_pacer pacer;
+	struct wh_endpoint_stats endpoint[WH_LAMBDA_ENDS];
+	struct wh_station_stats station[WH_LAMBDA_ENDS];
 };
 
 /* The progress line on a terminal; poll it as often as you like. */

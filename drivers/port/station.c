@@ -34,9 +34,13 @@ static bool is_for_the_host(struct wh_station *station, uint64_t now_tsc,
 {
 	if (reason != WH_ENCAP_NOT_IP && reason != WH_ENCAP_NOT_UDP && reason != WH_ENCAP_NOT_OURS)
 		return false;
-	return wh_neighbour_input(&station->neighbour, now_tsc,
-		       rte_pktmbuf_mtod(mbuf, const uint8_t *),
-		       rte_pktmbuf_data_len(mbuf)) == WH_NEIGHBOUR_OK;
+
+	enum wh_neighbour_reason verdict = wh_neighbour_input(&station->neighbour, now_tsc,
+		rte_pktmbuf_mtod(mbuf, const uint8_t *), rte_pktmbuf_data_len(mbuf));
+
+	/* Questions to others and news of hosts that we do not know are nothing wrong. */
+	return verdict == WH_NEIGHBOUR_OK || verdict == WH_NEIGHBOUR_NOT_ASKED ||
+	       (verdict == WH_NEIGHBOUR_NOT_OURS && reason == WH_ENCAP_NOT_IP);
 }
 
 static void take_frame(struct wh_station *station, uint64_t now_tsc, const struct rte_mbuf *mbuf)

@@ -18,11 +18,6 @@ void wh_trend_add(struct wh_trend *trend, int64_t delay_tsc)
 		trend->count++;
 }
 
-void wh_trend_reset(struct wh_trend *trend)
-{
-	wh_trend_init(trend);
-}
-
 /*
  * Change from one delay to the next, the oldest being number 0. It wraps, as clocks do, and is
  * exact where the offset between two clocks leaves a double no bits for the delay.

@@ -22,9 +22,6 @@ struct wh_trend {
 void wh_trend_init(struct wh_trend *trend);
 void wh_trend_add(struct wh_trend *trend, int64_t delay_tsc);
 
-/* Forgets all samples: after a warning the next verdict needs fresh ones. */
-void wh_trend_reset(struct wh_trend *trend);
-
 /* Tests over the window; 0 when it is not full. PDT may be negative: the delay falls. */
 double wh_trend_pct(const struct wh_trend *trend);
 double wh_trend_pdt(const struct wh_trend *trend);

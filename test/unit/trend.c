@@ -94,26 +94,9 @@ static void test_window_slides(void)
 	WH_ASSERT_NEAR(wh_trend_pdt(&trend), -57.0 / 253.0, 1e-12);
 }
 
-static void test_reset(void)
-{
-	struct wh_trend trend;
-
-	wh_trend_init(&trend);
-	fill(&trend, 0, 15, 1, 0, 0);
-	CU_ASSERT_TRUE(wh_trend_increasing(&trend));
-	wh_trend_reset(&trend);
-	CU_ASSERT_FALSE(wh_trend_increasing(&trend));
-	for (int i = 0; i < 15; i++)
-		wh_trend_add(&trend, i);
-	CU_ASSERT_FALSE(wh_trend_increasing(&trend));
-	wh_trend_add(&trend, 15);
-	CU_ASSERT_TRUE(wh_trend_increasing(&trend));
-}
-
 CU_TestInfo wh_tests[] = {
 	{"both tests and the verdict, both sides of each threshold", test_verdicts},
 	{"needs a full window", test_needs_full_window},
 	{"the window slides", test_window_slides},
-	{"reset", test_reset},
 	CU_TEST_INFO_NULL,
 };
