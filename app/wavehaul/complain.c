@@ -20,3 +20,14 @@ const char *wh_last_complaint(void)
 {
 	return last;
 }
+
+void wh_say(const char *format, ...)
+{
+	char line[1024];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	fprintf(stderr, "wavehaul: %s\n", line); /* one call: lines of threads do not mix */
+}

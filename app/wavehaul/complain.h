@@ -9,6 +9,9 @@
 
 void wh_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* An event that is worth a line on stderr and is nobody's failure; from any thread. */
+void wh_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* "" when there was none. */
 const char *wh_last_complaint(void);
 

@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "complain.h"
+#include "cores.h"
 #include "demo_files.h"
 #include "demo_link.h"
 #include "demo_options.h"
@@ -109,12 +110,13 @@ static struct wh_session_config session_config(const struct demo *demo, enum wh_
 	return config;
 }
 
-static enum wh_release_status welcome(
-	void *context, const struct wh_open_params *params, const struct wh_address *peer)
+static enum wh_release_status welcome(void *context, const struct wh_open_params *params,
+	const struct wh_address *peer, uint32_t *buffer_chunks)
 {
 	const struct demo *demo = context;
 
 	(void)peer;
+	*buffer_chunks = demo->plan.receiver_chunks;
 	/* Both ends are this process: anything but its own proposal is not from it. */
 	if (wh_profile_by_number(params->profile) != demo->options.profile ||
 		params->payload_bytes != demo->plan.payload_bytes ||
@@ -152,6 +154,17 @@ static void sink_failed(struct demo *demo, int error, const char *doing)
 	atomic_store_explicit(&demo->sink, status_of_error(error), memory_order_release);
 }
 
+/* Store loop: the reader, and word of what it has read. */
+static int32_t poll_reader(void *state, uint64_t now_tsc)
+{
+	struct demo *demo = state;
+	int32_t work = wh_reader_poll(demo->reader, now_tsc);
+
+	if (work > 0)
+		wh_session_kick(demo->sender);
+	return work;
+}
+
 /* Store loop: the writer, from the moment there is a session to write for. */
 static int32_t poll_writer(void *state, uint64_t now_tsc)
 {
@@ -172,6 +185,10 @@ static int32_t poll_writer(void *state, uint64_t now_tsc)
 	}
 
 	int32_t work = wh_writer_poll(demo->writer, now_tsc);
+
+	if (work > 0)
+		wh_session_kick(receiver);
+
 	int done = atomic_load_explicit(&demo->writer->done, memory_order_acquire);
 
 	if (done == WH_STORE_FAILED)
@@ -222,18 +239,19 @@ static int open_transfer(struct demo *demo)
 {
 	struct wh_session_config config = session_config(demo, WH_DEMO_SENDER);
 	struct wh_endpoint *endpoint = &demo->link.station[WH_DEMO_SENDER].endpoint;
-	uint32_t lci = wh_endpoint_offer_lci(endpoint);
 
 	demo->started_tsc = rte_rdtsc();
-	demo->sender = wh_session_open(&config, demo->started_tsc, lci,
-		&demo->link.address[WH_DEMO_RECEIVER], demo->files.name, demo->files.bytes);
+	demo->sender = wh_session_open(&config, &demo->link.address[WH_DEMO_RECEIVER],
+		demo->files.name, demo->files.bytes);
 	if (demo->sender == NULL) {
 		wh_complain("no memory for a session's tables");
 		return WH_EXIT_HARDWARE;
 	}
-	wh_endpoint_add(endpoint, lci, demo->sender);
 
-	int rc = wh_file_reader_open(&demo->reader, demo->files.source, WH_CHUNK_BYTES_DEFAULT,
+	int rc = wh_endpoint_open(endpoint, demo->sender);
+
+	WH_ASSERT(rc == 0); /* the endpoint is new */
+	rc = wh_file_reader_open(&demo->reader, demo->files.source, WH_CHUNK_BYTES_DEFAULT,
 		wh_session_free_chunks(demo->sender), wh_session_ready_chunks(demo->sender));
 
 	if (rc == 0)
@@ -249,18 +267,16 @@ static void fill_packet_loop(struct demo *demo, struct wh_loop *loop)
 	struct wh_station *receiver = &demo->link.station[WH_DEMO_RECEIVER];
 
 	wh_loop_add(loop, "sender receives", wh_station_receive, sender);
-	wh_loop_add(loop, "sender works", wh_station_work, sender);
 	wh_loop_add(loop, "sender sends", wh_station_send, sender);
 	wh_loop_add(loop, "lambda", wh_lambda_poll, demo->link.lambda);
 	wh_loop_add(loop, "receiver receives", wh_station_receive, receiver);
-	wh_loop_add(loop, "receiver works", wh_station_work, receiver);
 	wh_loop_add(loop, "receiver sends", wh_station_send, receiver);
 	wh_loop_add(loop, "watch", poll_watch, demo);
 }
 
 static void fill_store_loop(struct demo *demo, struct wh_loop *loop)
 {
-	wh_loop_add(loop, "reader", wh_reader_poll, demo->reader);
+	wh_loop_add(loop, "reader", poll_reader, demo);
 	wh_loop_add(loop, "writer", poll_writer, demo);
 	wh_loop_add(loop, "progress", poll_progress, demo);
 }
@@ -278,13 +294,13 @@ static void run_loops(struct demo *demo)
 		wh_loop_print(&packet_loop, "second lcore", stderr);
 	}
 	if (demo->eal.lcores > 1) {
-		int rc = rte_eal_remote_launch(wh_loop_run, &packet_loop, demo->eal.lcore[1]);
+		int rc = rte_eal_remote_launch(wh_loop_run, &packet_loop, 1);
 
 		WH_ASSERT(rc == 0); /* it has waited for work since EAL started */
 	}
 	wh_loop_run(&main_loop);
 	if (demo->eal.lcores > 1)
-		rte_eal_wait_lcore(demo->eal.lcore[1]);
+		rte_eal_wait_lcore(1);
 	wh_demo_progress_end(&demo->progress);
 }
 
@@ -350,7 +366,7 @@ static void gather(struct demo *demo, struct wh_demo_result *result)
 	result->digest = *wh_session_digest(demo->sender);
 	result->limited_by = wh_session_limited_by(demo->sender);
 	result->rtt_tsc = wh_session_rtt_tsc(demo->sender);
-	result->sender = *wh_session_stats(demo->sender);
+	result->sender = wh_session_stats(demo->sender);
 	result->pacer = *wh_session_pacer(demo->sender);
 	result->forward = *wh_lambda_path_stats(lambda, WH_DEMO_SENDER);
 	result->reverse = *wh_lambda_path_stats(lambda, WH_DEMO_RECEIVER);
@@ -360,11 +376,11 @@ static void gather(struct demo *demo, struct wh_demo_result *result)
 			   result->sender.bad_pkts;
 	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
 		result->endpoint[end] = demo->link.station[end].endpoint.stats;
-		result->station[end] = demo->link.station[end].stats;
+		result->station[end] = wh_station_stats(&demo->link.station[end]);
 	}
 	if (receiver == NULL)
 		return;
-	result->receiver = *wh_session_stats(receiver);
+	result->receiver = wh_session_stats(receiver);
 	result->bad_pkts += result->receiver.bad_pkts;
 	if (!result->verified)
 		result->bytes = result->receiver.received_bytes;
@@ -382,7 +398,7 @@ static int transfer(struct demo *demo, struct wh_demo_result *result)
 {
 	struct wh_endpoint_config receiver = {
 		.hz = demo->hz,
-		.buffer_chunks = demo->plan.receiver_chunks,
+		.places = WH_ENDPOINT_PLACES_MIN,
 		.welcome = welcome,
 		.accept = accept_session,
 		.context = demo,
@@ -444,11 +460,12 @@ static int run(struct demo *demo, struct wh_demo_result *result)
 		.memory_bytes = demo->plan.total_bytes,
 		.small_pages_bytes = demo->plan.small_pages_bytes,
 		.no_huge = demo->options.no_huge,
-		.cpus_max = 2,
 		.extra = demo->options.eal,
 		.verbose = demo->options.verbose,
 	};
 
+	wh_cores_allowed(&eal.cpus);
+	eal.cpus.count = RTE_MIN(eal.cpus.count, UINT32_C(2));
 	if (wh_eal_start(&eal, &demo->eal) != 0)
 		return WH_EXIT_HARDWARE;
 	demo->hz = rte_get_tsc_hz();

@@ -58,7 +58,9 @@ static int open_end(const struct wh_demo_options *options, enum wh_lambda_end en
 	struct wh_station_config station = {
 		.port = link->port[end],
 		.pool = link->port_pool,
-		.local = link->address[end],
+		.local4 = link->address[end],
+		/* A ring hands over the very packet, and a delay line keeps it: copies are safer. */
+		.attach_bytes = UINT32_MAX,
 		.neighbour =
 			{
 				.hz = endpoint->hz,
@@ -84,7 +86,7 @@ int wh_demo_link_up(const struct wh_demo_options *options, const struct wh_plan 
 	const struct wh_endpoint_config *receiver, uint64_t now_tsc, struct wh_demo_link *link)
 {
 	char why[WH_LAMBDA_WHY_BYTES];
-	struct wh_endpoint_config sender = {.hz = receiver->hz};
+	struct wh_endpoint_config sender = {.hz = receiver->hz, .places = receiver->places};
 
 	*link = (struct wh_demo_link){
 		.address =

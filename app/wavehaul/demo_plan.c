@@ -68,11 +68,22 @@ static uint64_t mbuf_bytes_in_small_pages(const struct wh_plan *plan)
 					: SMALL_PAGE_BYTES / (SMALL_PAGE_BYTES / bytes);
 }
 
+static struct wh_session_config session_sizes(const struct wh_plan *plan, uint32_t chunks)
+{
+	return (struct wh_session_config){
+		.payload_bytes = plan->payload_bytes,
+		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
+		.chunks = chunks,
+		.window_pkts = plan->window_pkts,
+	};
+}
+
 static uint64_t add_up(struct wh_plan *plan)
 {
-	const uint64_t tables =
-		wh_session_table_bytes(WH_TRANSMITTER, plan->window_pkts, plan->sender_chunks) +
-		wh_session_table_bytes(WH_RECEIVER, plan->window_pkts, plan->receiver_chunks);
+	const struct wh_session_config sender = session_sizes(plan, plan->sender_chunks);
+	const struct wh_session_config receiver = session_sizes(plan, plan->receiver_chunks);
+	const uint64_t tables = wh_session_table_bytes(WH_TRANSMITTER, &sender) +
+				wh_session_table_bytes(WH_RECEIVER, &receiver);
 	const struct wh_plan_user users[WH_PLAN_USERS] = {
 		{"sender's chunks", (uint64_t)plan->sender_chunks * WH_CHUNK_BYTES_DEFAULT},
 		{"receiver's chunks", (uint64_t)plan->receiver_chunks * WH_CHUNK_BYTES_DEFAULT},

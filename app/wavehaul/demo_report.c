@@ -14,12 +14,6 @@
 
 #define PROGRESS_MS 250
 
-/* A counter that another lcore writes: one load, neither torn nor cached. */
-static uint64_t peek(const uint64_t *counter)
-{
-	return __atomic_load_n(counter, __ATOMIC_RELAXED);
-}
-
 void wh_demo_progress_init(struct wh_demo_progress *progress, uint64_t hz, uint64_t bytes_total)
 {
 	*progress = (struct wh_demo_progress){
@@ -60,14 +54,14 @@ int32_t wh_demo_progress_poll(struct wh_demo_progress *progress, uint64_t now_ts
 		return 0;
 	progress->next_tsc = now_tsc + wh_ns_to_tsc(progress->hz, PROGRESS_MS * 1000000);
 
-	uint64_t bytes = peek(&wh_session_stats(receiver)->received_bytes);
+	uint64_t bytes = wh_session_moved_bytes(receiver);
 
 	if (progress->started_tsc == 0) {
 		progress->started_tsc = now_tsc;
 		progress->last_tsc = now_tsc;
 		return 1;
 	}
-	print_line(progress, now_tsc, bytes, peek(&wh_session_stats(sender)->retransmitted_pkts),
+	print_line(progress, now_tsc, bytes, wh_session_stats(sender).retransmitted_pkts,
 		wh_session_stalled(sender) ? wh_limit_name(wh_session_limit_now(sender)) : NULL);
 	progress->last_tsc = now_tsc;
 	progress->last_bytes = bytes;

@@ -2,16 +2,15 @@
 #include "eal.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <rte_common.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
-#include <rte_lcore.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
@@ -64,47 +63,58 @@ uint64_t wh_eal_hugepage_room_bytes(void)
 							 : 0;
 }
 
-/* "0,1": the first CPUs that this process may run on. */
-static uint32_t list_cpus(uint32_t wanted, char *list, size_t room)
+/* "0@2,1@3": lcore 0 on CPU 2, lcore 1 on CPU 3. Numbers of CPUs go beyond those of lcores. */
+static void append_lcores(const struct wh_cpu_list *cpus, struct arguments *arguments)
 {
-	cpu_set_t allowed;
-	uint32_t found = 0;
+	char text[16 * WH_SETTINGS_CPUS_MAX];
 	size_t used = 0;
 
-	list[0] = '\0';
-	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
-		return 0;
-	for (int cpu = 0; cpu < CPU_SETSIZE && found < wanted; cpu++) {
-		if (!CPU_ISSET(cpu, &allowed))
-			continue;
-		used += (size_t)snprintf(
-			list + used, room - used, "%s%d", found == 0 ? "" : ",", cpu);
-		found++;
+	WH_ASSERT(cpus->count > 0);
+	for (uint32_t i = 0; i < cpus->count; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%u@%u",
+			i == 0 ? "" : ",", i, cpus->cpu[i]);
+	append(arguments, "--lcores");
+	append(arguments, text);
+}
+
+static void append_memory(
+	const struct wh_eal_config *config, bool hugepages, struct arguments *arguments)
+{
+	uint64_t bytes = hugepages ? config->memory_bytes : config->small_pages_bytes;
+	char text[32];
+
+	if (hugepages) {
+		append(arguments, "--in-memory");
+		if (config->one_file)
+			append(arguments, "--single-file-segments");
+	} else {
+		append(arguments, "--no-huge");
+		append(arguments, "--no-shconf");
 	}
-	return found;
+	if (hugepages && !config->take_now)
+		return;
+	append(arguments, "-m");
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)(bytes + WH_EAL_OWN_BYTES) >> 20);
+	append(arguments, text);
+}
+
+static void append_device(const struct wh_port_argument *device, struct arguments *arguments)
+{
+	if (device->option == NULL || strcmp(device->option, "-a") != 0)
+		append(arguments, "--no-pci");
+	if (device->option == NULL)
+		return;
+	append(arguments, device->option);
+	append(arguments, device->device);
 }
 
 static void derive(const struct wh_eal_config *config, bool hugepages, struct arguments *arguments)
 {
-	char text[64];
-	uint64_t memory_mib = (config->small_pages_bytes + WH_EAL_OWN_BYTES) >> 20;
-
 	append(arguments, "wavehaul");
-	if (list_cpus(config->cpus_max, text, sizeof(text)) > 0) {
-		append(arguments, "-l");
-		append(arguments, text);
-	}
-	if (hugepages) {
-		append(arguments, "--in-memory");
-	} else {
-		append(arguments, "--no-huge");
-		append(arguments, "--no-shconf");
-		append(arguments, "-m");
-		snprintf(text, sizeof(text), "%llu", (unsigned long long)memory_mib);
-		append(arguments, text);
-	}
+	append_lcores(&config->cpus, arguments);
+	append_memory(config, hugepages, arguments);
 	append(arguments, "--iova-mode=va");
-	append(arguments, "--no-pci");
+	append_device(&config->device, arguments);
 	append(arguments, config->verbose ? "--log-level=notice" : "--log-level=error");
 	if (config->extra != NULL)
 		append_split(arguments, config->extra);
@@ -150,7 +160,6 @@ int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found)
 	bool hugepages = !config->no_huge && wh_eal_hugepage_room_bytes() >= config->memory_bytes;
 	struct arguments arguments = {0};
 
-	WH_ASSERT(config->cpus_max >= 1 && config->cpus_max <= WH_EAL_CPUS_MAX);
 	derive(config, hugepages, &arguments);
 	if (arguments.too_many) {
 		wh_complain("--eal has too many words: DPDK takes %d here", ARGUMENTS_MAX);
@@ -171,14 +180,7 @@ int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found)
 		return -ENODEV;
 	}
 
-	*found = (struct wh_eal_found){.hugepages = hugepages};
-	found->lcore[found->lcores++] = rte_get_main_lcore();
-
-	unsigned int lcore;
-
-	RTE_LCORE_FOREACH_WORKER(lcore)
-	if (found->lcores < WH_EAL_CPUS_MAX)
-		found->lcore[found->lcores++] = lcore;
+	*found = (struct wh_eal_found){.hugepages = hugepages, .lcores = config->cpus.count};
 	return 0;
 }
 

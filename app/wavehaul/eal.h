@@ -4,14 +4,15 @@
 
 /*
  * Starting DPDK's environment with arguments derived from the machine: hugepages when enough are
- * free (--in-memory, which needs no rights), else ordinary memory (--no-huge); the CPUs that this
- * process may use; no PCI devices unless a verb wants them.
+ * free (--in-memory, which needs no rights), else ordinary memory (--no-huge); the CPUs named; no
+ * PCI device but the one named.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define WH_EAL_CPUS_MAX 8
+#include "port/spec.h"
+#include "settings.h"
 
 /* What EAL, its heap's overhead and drivers take beside the pools. */
 #define WH_EAL_OWN_BYTES (UINT64_C(48) << 20)
@@ -20,15 +21,17 @@ struct wh_eal_config {
 	uint64_t memory_bytes;      /* that the caller's pools take together ... */
 	uint64_t small_pages_bytes; /* ... and without hugepages */
 	bool no_huge;               /* leave them alone, though there may be enough */
-	uint32_t cpus_max;          /* lcores wanted, at most WH_EAL_CPUS_MAX */
+	bool take_now;              /* keep that memory from the start: none is asked for later */
+	bool one_file;              /* its pages in one file each, as vhost-user peers want them */
+	struct wh_cpu_list cpus;    /* an lcore on each, numbered from 0, the first the main one */
+	struct wh_port_argument device; /* option NULL: none */
 	const char *extra;          /* of --eal: more arguments, blank-separated; NULL: none */
 	bool verbose;
 };
 
 struct wh_eal_found {
 	bool hugepages;
-	uint32_t lcores;
-	unsigned int lcore[WH_EAL_CPUS_MAX]; /* [0]: the main lcore */
+	uint32_t lcores; /* lcore i is on cpus.cpu[i], 0 is the main one */
 };
 
 /* What pools may take of the free pages of 2 MiB, beside what EAL takes for itself. */

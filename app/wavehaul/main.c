@@ -12,6 +12,10 @@ static const struct {
 	int (*run)(int argc, char **argv);
 } verbs[] = {
 	{"demo", "send a file across an emulated lambda inside this machine", wh_verb_demo},
+	{"serve", "accept transfers and serve files below a folder", wh_verb_serve},
+	{"send", "send files or trees to a server", wh_verb_send},
+	{"get", "get files or trees from a server", wh_verb_get},
+	{"bench", "measure memory to memory against a server", wh_verb_bench},
 	{"doctor", "say whether this machine is fit for transfers, and what repairs it",
 		wh_verb_doctor},
 };

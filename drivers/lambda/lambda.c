@@ -18,7 +18,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "wire/encap.h"
+#include "wire/internet.h"
 
 /* Shortest Ethernet frame, its frame check sequence not counted; a NIC pads to it. */
 #define FRAME_BYTES_MIN 60
@@ -65,7 +65,7 @@ struct wh_lambda {
 	uint16_t ethdev[WH_LAMBDA_ENDS];
 	char port_name[WH_LAMBDA_ENDS][PORT_NAME_BYTES]; /* empty: not made */
 	struct rte_mempool *pool;
-	uint32_t frame_bytes_max;
+	uint32_t frame_bytes_max; /* of one without a tag */
 	int stamp_offset;
 	uint64_t stamp_flag;
 };
@@ -197,6 +197,21 @@ static void prefetch_frame(const struct rte_mbuf *pkt)
 	}
 }
 
+/* The tag of a VLAN does not count against the MTU: IEEE 802.3 3.2.7. */
+static bool is_oversize(const struct wh_lambda *lambda, const struct rte_mbuf *pkt)
+{
+	rte_be16_t copy;
+
+	if (likely(pkt->pkt_len <= lambda->frame_bytes_max))
+		return false;
+
+	const rte_be16_t *type =
+		rte_pktmbuf_read(pkt, offsetof(struct wh_ether_header, type), sizeof(copy), &copy);
+	bool tagged = *type == rte_cpu_to_be_16(WH_ETHER_TYPE_VLAN);
+
+	return pkt->pkt_len > lambda->frame_bytes_max + (tagged ? WH_VLAN_BYTES : 0);
+}
+
 static uint32_t take_in(struct wh_lambda *lambda, struct direction *way, uint64_t now_tsc)
 {
 	struct rte_mbuf *pkts[WH_LAMBDA_BURST];
@@ -212,7 +227,7 @@ static uint32_t take_in(struct wh_lambda *lambda, struct direction *way, uint64_
 		if (i + PREFETCH_PKTS < came)
 			prefetch_frame(pkts[i + PREFETCH_PKTS]);
 		way->stats.sent_bytes += frame_bytes;
-		if (unlikely(frame_bytes > lambda->frame_bytes_max)) {
+		if (unlikely(is_oversize(lambda, pkts[i]))) {
 			way->stats.dropped_pkts[WH_LAMBDA_DROP_OVERSIZE]++;
 			continue;
 		}
@@ -377,7 +392,7 @@ static int check_config(const struct wh_lambda_config *config, char *why, size_t
 	WH_ASSERT(config->name != NULL && config->pool != NULL && config->hz > 0);
 
 	size_t letters = strlen(config->name);
-	uint32_t frame_bytes = (uint32_t)config->mtu + WH_ETHER_BYTES;
+	uint32_t frame_bytes = (uint32_t)config->mtu + WH_ETHER_BYTES + WH_VLAN_BYTES;
 	uint16_t room_bytes = rte_pktmbuf_data_room_size(config->pool);
 
 	if (letters == 0 || letters > WH_LAMBDA_NAME_MAX)

@@ -48,7 +48,7 @@ enum wh_lambda_end {
 
 /* What is lost beside the path's own drops (enum wh_path_drop). */
 enum wh_lambda_drop {
-	WH_LAMBDA_DROP_OVERSIZE = 0, /* longer than MTU and Ethernet header: does not enter */
+	WH_LAMBDA_DROP_OVERSIZE = 0, /* longer than MTU, Ethernet header and tag: does not enter */
 	WH_LAMBDA_DROP_NO_MBUF,      /* copies for which the pool was empty */
 	WH_LAMBDA_DROP_RING_FULL,    /* copies for which the receiver had no room */
 	WH_LAMBDA_DROPS,

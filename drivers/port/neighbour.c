@@ -11,7 +11,7 @@ static_assert((WH_NEIGHBOUR_ENTRIES & (WH_NEIGHBOUR_ENTRIES - 1)) == 0, "a power
 static_assert((WH_NEIGHBOUR_ANSWERS & (WH_NEIGHBOUR_ANSWERS - 1)) == 0, "wh_slot_fifo_init");
 static_assert(WH_NEIGHBOUR_IN_USE_MS > 2 * WH_NEIGHBOUR_ASKS * WH_NEIGHBOUR_REPEAT_MS,
 	"who is being asked for is in use, so that asking has an end");
-static_assert(WH_NEIGHBOUR_MTU_MAX + WH_ETHER_BYTES + WH_VLAN_TAG_BYTES <= UINT16_MAX,
+static_assert(WH_NEIGHBOUR_MTU_MAX + WH_ETHER_BYTES + WH_VLAN_BYTES <= UINT16_MAX,
 	"a frame fits an mbuf's length");
 
 const char *wh_neighbour_reason_name(enum wh_neighbour_reason reason)
@@ -148,7 +148,7 @@ const char *wh_neighbour_config_wrong(const struct wh_neighbour_config *config)
 
 	if (!wh_mac_is_host(config->mac))
 		return "the MAC address is that of a group or zero; give one of a single station";
-	if (config->vlan > WH_NEIGHBOUR_VLAN_MAX)
+	if (config->vlan > WH_VLAN_MAX)
 		return "the VLAN is not from 1 to 4094, or 0 for none";
 	if (config->mtu < MTU_MIN || config->mtu > WH_NEIGHBOUR_MTU_MAX)
 		return "the MTU is not from 576 to 32000 bytes";
@@ -189,7 +189,7 @@ int wh_neighbour_init(struct wh_neighbour *neighbour, const struct wh_neighbour_
 		.echo.due_tsc = WH_TSC_NEVER,
 	};
 	if (config->vlan != 0)
-		neighbour->frame_bytes_max += WH_VLAN_TAG_BYTES;
+		neighbour->frame_bytes_max += WH_VLAN_BYTES;
 	if (config->ipv4.prefix_bits != 0)
 		add_own(neighbour, WH_IPV4, config->ipv4.ip);
 	if (config->ipv6.prefix_bits != 0) {

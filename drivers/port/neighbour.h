@@ -52,11 +52,10 @@
 /* Answers per second to ARP and neighbour solicitations, and as many again to echo requests. */
 #define WH_NEIGHBOUR_ANSWERS_PER_S 1000
 
-/* How long an echo is waited for, from when it went. */
-#define WH_NEIGHBOUR_ECHO_MS 2000
+/* How long an echo is waited for, from when it went: no path on Earth is as long. */
+#define WH_NEIGHBOUR_ECHO_MS 1000
 
-#define WH_NEIGHBOUR_VLAN_MAX 4094
-#define WH_NEIGHBOUR_MTU_MAX  32000
+#define WH_NEIGHBOUR_MTU_MAX 32000
 
 /* What became of a frame that came in. */
 enum wh_neighbour_reason {

@@ -2,18 +2,8 @@
 #include "port/neighbour_frame.h"
 
 #include "base/assert.h"
-#include "wire/internet.h"
 
 #define IPV4_FRAGMENT_MASK 0xbfff /* all but "don't fragment": reserved, "more" and the offset */
-#define VLAN_MASK          0x0fff
-
-/* IEEE 802.1Q 9.6, behind the EtherType that announces it. */
-struct vlan_tag {
-	rte_be16_t control;
-	rte_be16_t type;
-} __attribute__((packed));
-
-static_assert(sizeof(struct vlan_tag) == WH_VLAN_TAG_BYTES, "IEEE 802.1Q 9.6");
 
 const uint8_t wh_mac_broadcast[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 const uint8_t wh_ipv6_all_nodes[16] = {0xff, 0x02, [15] = 1};
@@ -118,11 +108,11 @@ enum wh_neighbour_reason wh_heard_ether(
 	if (heard->type != WH_ETHER_TYPE_VLAN)
 		return WH_NEIGHBOUR_OK;
 
-	const struct vlan_tag *tag = (const struct vlan_tag *)heard->body;
+	const struct wh_vlan_tag *tag = (const struct wh_vlan_tag *)heard->body;
 
 	if (heard->bytes < sizeof(*tag))
 		return WH_NEIGHBOUR_SHORT;
-	heard->vlan = rte_be_to_cpu_16(tag->control) & VLAN_MASK;
+	heard->vlan = rte_be_to_cpu_16(tag->control) & WH_VLAN_MASK;
 	heard->type = rte_be_to_cpu_16(tag->type);
 	heard->body += sizeof(*tag);
 	heard->bytes -= sizeof(*tag);
@@ -204,7 +194,7 @@ uint8_t *wh_tell_ether(uint8_t *frame, const struct wh_neighbour_config *config,
 		return frame + sizeof(*ether);
 	}
 
-	struct vlan_tag *tag = (struct vlan_tag *)(ether + 1);
+	struct wh_vlan_tag *tag = (struct wh_vlan_tag *)(ether + 1);
 
 	ether->type = rte_cpu_to_be_16(WH_ETHER_TYPE_VLAN);
 	tag->control = rte_cpu_to_be_16(config->vlan);

@@ -16,13 +16,9 @@
 #include <rte_byteorder.h>
 
 #include "port/neighbour.h"
+#include "wire/internet.h"
 
-#define WH_VLAN_TAG_BYTES      4
 #define WH_ETHER_FRAME_BYTES   60 /* the least that Ethernet carries, check sequence not counted */
-#define WH_ETHER_TYPE_IPV4     0x0800
-#define WH_ETHER_TYPE_ARP      0x0806
-#define WH_ETHER_TYPE_VLAN     0x8100
-#define WH_ETHER_TYPE_IPV6     0x86dd
 #define WH_IP_PROTOCOL_ICMP    1
 #define WH_IP_PROTOCOL_ICMPV6  58
 #define WH_IP_HOPS             64

@@ -5,16 +5,17 @@
 #include <net/if.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <rte_cycles.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
+#include <rte_lcore.h>
 #include <rte_malloc.h>
 
 #include "base/assert.h"
+#include "port/calm.h"
+#include "port/interface.h"
+#include "port/steer.h"
 #include "wire/encap.h"
 
 /* All that the steps of an opening share. */
@@ -24,8 +25,8 @@ struct opening {
 	struct rte_eth_dev_info info;
 	struct rte_eth_conf conf;
 	char name[RTE_ETH_NAME_MAX_LEN];
-	uint16_t rx_descriptors;
-	uint16_t tx_descriptors;
+	bool hashes; /* the device may be made to steer by a hash with this key */
+	uint8_t key[WH_STEER_KEY_BYTES_MAX];
 	char *why;
 	size_t why_bytes;
 };
@@ -59,7 +60,12 @@ static int check_config(struct opening *opening)
 		return fail(opening, -EINVAL, "port %s cannot have an MTU of %u: choose 1 to %u",
 			opening->name, config->mtu, WH_PORT_MTU_MAX);
 
-	uint32_t frame_bytes = (uint32_t)config->mtu + WH_ETHER_BYTES;
+	if (config->udp_port > UINT16_MAX - (config->queues - 1))
+		return fail(opening, -EINVAL,
+			"port %s needs %u UDP ports, there are not as many from %u on",
+			opening->name, config->queues, config->udp_port);
+
+	uint32_t frame_bytes = (uint32_t)config->mtu + WH_ETHER_BYTES + WH_VLAN_BYTES;
 	uint16_t room_bytes = rte_pktmbuf_data_room_size(config->pool);
 
 	if (room_bytes < RTE_PKTMBUF_HEADROOM + frame_bytes)
@@ -97,19 +103,19 @@ static int choose_mtu(struct opening *opening)
 
 static int choose_queues(struct opening *opening)
 {
+	const struct wh_port_config *config = opening->config;
 	const struct rte_eth_dev_info *info = &opening->info;
-	uint16_t queues = opening->config->queues;
 	uint16_t most = RTE_MIN(info->max_rx_queues, info->max_tx_queues);
-	uint64_t udp = RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_NONFRAG_IPV6_UDP;
 
-	if (queues > most)
+	if (config->queues > most)
 		return fail(opening, -EINVAL, "port %s has %u queues, not %u: ask for fewer",
-			opening->name, most, queues);
-	udp &= info->flow_type_rss_offloads;
-	if (queues > 1 && udp != 0) {
-		opening->conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
-		opening->conf.rx_adv_conf.rss_conf.rss_hf = udp;
-	}
+			opening->name, most, config->queues);
+	if (config->queues == 1)
+		opening->port->steering = WH_PORT_STEER_ONE_QUEUE;
+	else if (wh_steer_is_paired(info->driver_name))
+		opening->port->steering = WH_PORT_STEER_PAIRED;
+	else
+		opening->hashes = wh_steer_choose_hash(config, info, opening->key, &opening->conf);
 	return 0;
 }
 
@@ -124,8 +130,56 @@ static void choose_offloads(struct opening *opening)
 	opening->conf.rxmode.offloads =
 		(RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM) &
 		info->rx_offload_capa;
-	opening->conf.txmode.offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS & info->tx_offload_capa;
-	opening->port->multi_segment_tx = opening->conf.txmode.offloads != 0;
+
+	uint64_t tx = (RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_IPV4_CKSUM |
+			      RTE_ETH_TX_OFFLOAD_UDP_CKSUM | RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP) &
+		      info->tx_offload_capa;
+
+	opening->conf.txmode.offloads = tx;
+	opening->port->multi_segment_tx = (tx & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0;
+	opening->port->ipv4_sum_tx = (tx & RTE_ETH_TX_OFFLOAD_IPV4_CKSUM) != 0;
+	opening->port->udp_sum_tx = (tx & RTE_ETH_TX_OFFLOAD_UDP_CKSUM) != 0;
+	opening->port->timed_tx = (tx & RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP) != 0;
+}
+
+/* Where mbufs carry their times; a departure time needs the offload, an arrival time nothing. */
+static int choose_stamps(struct opening *opening)
+{
+	struct wh_port *port = opening->port;
+	int error = rte_mbuf_dyn_rx_timestamp_register(&port->stamp_offset, &port->stamp_flag);
+
+	if (error == 0 && port->timed_tx)
+		error = rte_mbuf_dyn_tx_timestamp_register(
+			&port->send_stamp_offset, &port->send_stamp_flag);
+	if (error != 0)
+		return fail(opening, -rte_errno, "no room in mbufs for the time of a packet (%s)",
+			rte_strerror(rte_errno));
+	port->tsc_stamps = strcmp(opening->info.driver_name, "net_ring") == 0;
+	return 0;
+}
+
+/* As many as were asked for, or as the driver likes best, within what it can have. */
+static int choose_descriptors(struct opening *opening)
+{
+	const struct wh_port_config *config = opening->config;
+	struct wh_port *port = opening->port;
+	uint16_t rx = config->rx_descriptors;
+	uint16_t tx = config->tx_descriptors;
+
+	if (rx == 0)
+		rx = opening->info.default_rxportconf.ring_size;
+	if (tx == 0)
+		tx = opening->info.default_txportconf.ring_size;
+	port->rx_descriptors = rx != 0 ? rx : RTE_ETH_DEV_FALLBACK_RX_RINGSIZE;
+	port->tx_descriptors = tx != 0 ? tx : RTE_ETH_DEV_FALLBACK_TX_RINGSIZE;
+
+	int error = rte_eth_dev_adjust_nb_rx_tx_desc(
+		config->ethdev, &port->rx_descriptors, &port->tx_descriptors);
+
+	if (error != 0)
+		return fail(opening, error, "port %s takes no number of descriptors near %u and %u",
+			opening->name, port->rx_descriptors, port->tx_descriptors);
+	return 0;
 }
 
 static int configure(struct opening *opening)
@@ -145,29 +199,14 @@ static int configure(struct opening *opening)
 		return fail(opening, error,
 			"port %s refuses %u queues at MTU %u (%s): ask for less, or close it first",
 			opening->name, config->queues, config->mtu, rte_strerror(-error));
-
-	opening->rx_descriptors = config->rx_descriptors;
-	opening->tx_descriptors = config->tx_descriptors;
-	if (opening->rx_descriptors == 0)
-		opening->rx_descriptors = opening->info.default_rxportconf.ring_size;
-	if (opening->tx_descriptors == 0)
-		opening->tx_descriptors = opening->info.default_txportconf.ring_size;
-	if (opening->rx_descriptors == 0)
-		opening->rx_descriptors = RTE_ETH_DEV_FALLBACK_RX_RINGSIZE;
-	if (opening->tx_descriptors == 0)
-		opening->tx_descriptors = RTE_ETH_DEV_FALLBACK_TX_RINGSIZE;
-	error = rte_eth_dev_adjust_nb_rx_tx_desc(
-		config->ethdev, &opening->rx_descriptors, &opening->tx_descriptors);
-	if (error != 0)
-		return fail(opening, error, "port %s takes no number of descriptors near %u and %u",
-			opening->name, opening->rx_descriptors, opening->tx_descriptors);
-	return 0;
+	return choose_descriptors(opening);
 }
 
 static int set_up_queue(const struct opening *opening, uint16_t queue)
 {
 	const struct wh_port_config *config = opening->config;
-	unsigned int socket = (unsigned int)opening->port->socket;
+	const struct wh_port *port = opening->port;
+	unsigned int socket = (unsigned int)port->socket;
 	struct rte_eth_rxconf rx = opening->info.default_rxconf;
 	struct rte_eth_txconf tx = opening->info.default_txconf;
 
@@ -175,19 +214,19 @@ static int set_up_queue(const struct opening *opening, uint16_t queue)
 	tx.offloads = opening->conf.txmode.offloads;
 
 	int error = rte_eth_rx_queue_setup(
-		config->ethdev, queue, opening->rx_descriptors, socket, &rx, config->pool);
+		config->ethdev, queue, port->rx_descriptors, socket, &rx, config->pool);
 
 	if (error != 0)
 		return fail(opening, error,
 			"port %s cannot receive on queue %u with %u descriptors into pool %s (%s): "
 			"give it fewer, or larger mbufs",
-			opening->name, queue, opening->rx_descriptors, config->pool->name,
+			opening->name, queue, port->rx_descriptors, config->pool->name,
 			rte_strerror(-error));
-	error = rte_eth_tx_queue_setup(config->ethdev, queue, opening->tx_descriptors, socket, &tx);
+	error = rte_eth_tx_queue_setup(config->ethdev, queue, port->tx_descriptors, socket, &tx);
 	if (error != 0)
 		return fail(opening, error,
 			"port %s cannot send on queue %u with %u descriptors (%s): give it fewer",
-			opening->name, queue, opening->tx_descriptors, rte_strerror(-error));
+			opening->name, queue, port->tx_descriptors, rte_strerror(-error));
 	return 0;
 }
 
@@ -225,21 +264,34 @@ static int choose_mac(struct opening *opening)
 /* MTU of the kernel's interface below a port; UINT32_MAX when there is none or it is unknown. */
 static uint32_t kernel_mtu(unsigned int if_index, char if_name[IF_NAMESIZE])
 {
-	struct ifreq request = {.ifr_flags = 0};
-	uint32_t mtu = UINT32_MAX;
+	uint32_t mtu;
 
-	if (if_index == 0 || if_indextoname(if_index, if_name) == NULL)
-		return mtu;
-
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-	if (fd < 0)
-		return mtu;
-	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", if_name);
-	if (ioctl(fd, SIOCGIFMTU, &request) == 0 && request.ifr_mtu > 0)
-		mtu = (uint32_t)request.ifr_mtu;
-	close(fd);
+	if (if_index == 0 || if_indextoname(if_index, if_name) == NULL ||
+		wh_interface_mtu(if_name, &mtu) != 0)
+		return UINT32_MAX;
 	return mtu;
+}
+
+/*
+ * Drivers that share the device with the kernel (mlx5) raise its interface's MTU when told so, not
+ * when configured. An MTU of the kernel's that is large enough is left alone: others use it.
+ */
+static int set_mtu(const struct opening *opening)
+{
+	uint16_t mtu = opening->config->mtu;
+	char if_name[IF_NAMESIZE];
+
+	if (opening->conf.rxmode.mtu == 0 ||
+		(opening->info.if_index != 0 && kernel_mtu(opening->info.if_index, if_name) >= mtu))
+		return 0;
+
+	int error = rte_eth_dev_set_mtu(opening->config->ethdev, mtu);
+
+	return error == 0 || error == -ENOTSUP
+		       ? 0
+		       : fail(opening, error,
+				 "port %s does not take an MTU of %u (%s): ask for less",
+				 opening->name, mtu, rte_strerror(-error));
 }
 
 /* Where the MTU could not be asked for, what ethdev says of it is not the device's word. */
@@ -263,6 +315,28 @@ static int check_mtu(const struct opening *opening)
 	return 0;
 }
 
+/* On the started device, since some take rules and tables only then. */
+static int steer(struct opening *opening)
+{
+	const struct wh_port_config *config = opening->config;
+	struct wh_port *port = opening->port;
+
+	if (port->queues == 1 || port->steering == WH_PORT_STEER_PAIRED)
+		return 0;
+	WH_ASSERT(config->udp_port != 0 && (config->ipv4 || config->ipv6));
+	if (wh_steer_by_rules(config) == 0) {
+		port->steering = WH_PORT_STEER_RULES;
+		return 0;
+	}
+	if (opening->hashes && wh_steer_by_hash(config, &opening->info) == 0) {
+		port->steering = WH_PORT_STEER_HASH;
+		return 0;
+	}
+	return fail(opening, -ENOTSUP,
+		"port %s cannot tell UDP ports apart for its %u queues: give it one queue",
+		opening->name, port->queues);
+}
+
 static int bring_up(struct opening *opening)
 {
 	struct wh_port *port = opening->port;
@@ -272,9 +346,12 @@ static int bring_up(struct opening *opening)
 		return fail(opening, error,
 			"port %s does not start (%s): has pool %s more than %u mbufs for it?",
 			opening->name, rte_strerror(-error), port->pool->name,
-			opening->rx_descriptors * port->queues);
+			port->rx_descriptors * port->queues);
 	port->started = true;
-	if ((error = check_mtu(opening)) != 0)
+	port->calm = strcmp(opening->info.driver_name, "net_memif") == 0;
+	if (port->calm)
+		wh_calm_join();
+	if ((error = check_mtu(opening)) != 0 || (error = steer(opening)) != 0)
 		return error;
 	if (!wh_port_watch_link(port) && opening->config->link_wait_ms > 0 &&
 		(error = wh_port_await_link(port, opening->config->link_wait_ms)) != 0)
@@ -289,16 +366,12 @@ static int open_steps(struct opening *opening)
 	struct wh_port *port = opening->port;
 	int error;
 
-	if (rte_mbuf_dyn_rx_timestamp_register(&port->stamp_offset, &port->stamp_flag) != 0)
-		return fail(opening, -rte_errno, "no room in mbufs for an arrival time (%s)",
-			rte_strerror(rte_errno));
-	if ((error = configure(opening)) != 0)
+	if ((error = configure(opening)) != 0 || (error = choose_stamps(opening)) != 0)
 		return error;
-	port->tsc_stamps = strcmp(opening->info.driver_name, "net_ring") == 0;
 	for (uint16_t queue = 0; queue < port->queues; queue++)
 		if ((error = set_up_queue(opening, queue)) != 0)
 			return error;
-	if ((error = choose_mac(opening)) != 0)
+	if ((error = choose_mac(opening)) != 0 || (error = set_mtu(opening)) != 0)
 		return error;
 	return bring_up(opening);
 }
@@ -323,7 +396,6 @@ int wh_port_open(
 	port->ethdev = config->ethdev;
 	port->queues = config->queues;
 	port->mtu = config->mtu;
-	port->frame_bytes_max = (uint32_t)config->mtu + WH_ETHER_BYTES;
 	port->socket = socket;
 	port->pool = config->pool;
 	opening.port = port;
@@ -355,7 +427,14 @@ void wh_port_stop(struct wh_port *port)
 
 		WH_ASSERT(waiting == 0);
 	}
+	if (port->steering == WH_PORT_STEER_RULES) {
+		struct rte_flow_error why;
+
+		(void)rte_flow_flush(port->ethdev, &why);
+	}
 	(void)rte_eth_dev_stop(port->ethdev); /* an error leaves nothing that could be done */
+	if (port->calm)
+		wh_calm_leave();
 }
 
 void wh_port_close(struct wh_port *port)
@@ -367,17 +446,27 @@ void wh_port_close(struct wh_port *port)
 	rte_free(port);
 }
 
-bool wh_port_watch_link(struct wh_port *port)
+bool wh_port_crosses_nodes(
+	const struct wh_port *port, unsigned int lcore, int *port_node, int *lcore_node)
+{
+	*port_node = rte_eth_dev_socket_id(port->ethdev);
+	*lcore_node = (int)rte_lcore_to_socket_id(lcore);
+	return *port_node >= 0 && *lcore_node >= 0 && *port_node != *lcore_node;
+}
+
+static bool link_is_up(const struct wh_port *port)
 {
 	struct rte_eth_link link;
-	bool up = false;
+	int error = rte_eth_link_get_nowait(port->ethdev, &link);
 
-	if (port->started) {
-		int error = rte_eth_link_get_nowait(port->ethdev, &link);
+	/* A driver that cannot tell has a link that is not lost. */
+	return error == -ENOTSUP || (error == 0 && link.link_status == RTE_ETH_LINK_UP);
+}
 
-		/* A driver that cannot tell has a link that is not lost. */
-		up = error == -ENOTSUP || (error == 0 && link.link_status == RTE_ETH_LINK_UP);
-	}
+bool wh_port_watch_link(struct wh_port *port)
+{
+	bool up = port->started && (port->calm ? wh_calm_turn(link_is_up, port) : link_is_up(port));
+
 	__atomic_store_n(&port->link_up, up, __ATOMIC_RELAXED);
 	return up;
 }

@@ -5,8 +5,11 @@
 #include <string.h>
 
 #include <rte_ethdev.h>
+#include <rte_ip.h>
+#include <rte_udp.h>
 
 #include "base/assert.h"
+#include "port/calm.h"
 #include "wire/encap.h"
 
 static const char *const drop_names[WH_PORT_DROPS] = {
@@ -38,10 +41,11 @@ uint16_t wh_port_room_bytes(uint16_t mtu)
 
 	/*
 	 * NICs count buffers in units of 128 bytes and leave room for two VLAN tags and the frame
-	 * check sequence; AF_PACKET wants a whole slot of its ring, which is up to 128 bytes more
-	 * than the frame, and 2048 bytes by default.
+	 * check sequence. AF_PACKET wants a whole slot of its ring, which is up to 128 bytes more
+	 * than the frame, and 2048 bytes by default. AF_XDP keeps 256 bytes before a frame for
+	 * its programs, and drops without a count what has not as much room behind.
 	 */
-	uint32_t room_bytes = RTE_ALIGN_CEIL((uint32_t)mtu + WH_ETHER_BYTES + 12, 128) + 128;
+	uint32_t room_bytes = RTE_ALIGN_CEIL((uint32_t)mtu + WH_ETHER_BYTES + 12, 128) + 256;
 
 	return (uint16_t)(RTE_PKTMBUF_HEADROOM + RTE_MAX(room_bytes, UINT32_C(2048)));
 }
@@ -104,6 +108,34 @@ static bool accept_received(
 	return false;
 }
 
+static uint16_t receive_burst(
+	const struct wh_port *port, uint16_t queue, struct rte_mbuf **pkts, uint16_t count)
+{
+	if (likely(!port->calm))
+		return rte_eth_rx_burst(port->ethdev, queue, pkts, count);
+	if (!wh_calm_begin())
+		return 0;
+
+	uint16_t came = rte_eth_rx_burst(port->ethdev, queue, pkts, count);
+
+	wh_calm_end();
+	return came;
+}
+
+static uint16_t send_burst(
+	const struct wh_port *port, uint16_t queue, struct rte_mbuf **pkts, uint16_t count)
+{
+	if (likely(!port->calm))
+		return rte_eth_tx_burst(port->ethdev, queue, pkts, count);
+	if (!wh_calm_begin())
+		return 0;
+
+	uint16_t taken = rte_eth_tx_burst(port->ethdev, queue, pkts, count);
+
+	wh_calm_end();
+	return taken;
+}
+
 uint16_t wh_port_receive(
 	struct wh_port *port, uint16_t queue, struct rte_mbuf **pkts, uint16_t count)
 {
@@ -112,7 +144,7 @@ uint16_t wh_port_receive(
 		return 0;
 
 	struct wh_port_queue *q = &port->queue[queue];
-	uint16_t came = rte_eth_rx_burst(port->ethdev, queue, pkts, count);
+	uint16_t came = receive_burst(port, queue, pkts, count);
 	uint16_t kept = 0;
 	uint64_t bytes = 0;
 
@@ -144,7 +176,7 @@ static uint16_t transmit(
 {
 	struct wh_port_stats *stats = &port->queue[queue].stats;
 	uint64_t bytes = sum_bytes(pkts, count);
-	uint16_t taken = rte_eth_tx_burst(port->ethdev, queue, pkts, count);
+	uint16_t taken = send_burst(port, queue, pkts, count);
 
 	if (taken < count)
 		stats->tx_full++;
@@ -260,6 +292,21 @@ uint16_t wh_port_send(struct wh_port *port, uint16_t queue, struct rte_mbuf **pk
 	send_backlog(port, queue);
 	return port->multi_segment_tx ? send_plain(port, queue, pkts, count)
 				      : send_copies(port, queue, pkts, count);
+}
+
+void wh_port_offload_udp6(struct rte_mbuf *pkt, uint16_t l2_bytes)
+{
+	const struct rte_ipv6_hdr *ip =
+		rte_pktmbuf_mtod_offset(pkt, const struct rte_ipv6_hdr *, l2_bytes);
+	struct rte_udp_hdr *udp =
+		rte_pktmbuf_mtod_offset(pkt, struct rte_udp_hdr *, l2_bytes + sizeof(*ip));
+
+	WH_DEBUG_ASSERT(pkt->data_len >= l2_bytes + sizeof(*ip) + sizeof(*udp));
+	WH_DEBUG_ASSERT(ip->proto == IPPROTO_UDP && ip->payload_len == udp->dgram_len);
+	pkt->l2_len = l2_bytes;
+	pkt->l3_len = sizeof(*ip);
+	pkt->ol_flags |= RTE_MBUF_F_TX_IPV6 | RTE_MBUF_F_TX_UDP_CKSUM;
+	udp->dgram_cksum = rte_ipv6_phdr_cksum(ip, pkt->ol_flags);
 }
 
 const struct wh_port_stats *wh_port_stats(const struct wh_port *port, uint16_t queue)

@@ -48,6 +48,17 @@ enum wh_port_drop {
 
 const char *wh_port_drop_name(enum wh_port_drop drop);
 
+/* How packets find the queue that their UDP port is of. */
+enum wh_port_steering {
+	WH_PORT_STEER_ONE_QUEUE = 0, /* there is no other */
+	WH_PORT_STEER_PAIRED,        /* what the peer sends on queue q comes on queue q */
+	WH_PORT_STEER_RULES,         /* the device has a rule for each port */
+	WH_PORT_STEER_HASH,          /* the device hashes nothing but the port */
+	WH_PORT_STEERINGS,
+};
+
+const char *wh_port_steering_name(enum wh_port_steering steering);
+
 struct wh_port_stats {
 	uint64_t rx_pkts; /* given to the caller */
 	uint64_t rx_bytes;
@@ -68,6 +79,11 @@ struct wh_port_config {
 	int socket;                /* of queues; SOCKET_ID_ANY: the device's */
 	uint32_t link_wait_ms;     /* 0: the link need not be up; see wh_port_await_link */
 	struct rte_ether_addr mac; /* zero: the device's own */
+
+	/* Needed with several queues that are not paired (enum wh_port_steering). */
+	uint16_t udp_port; /* of queue 0; queue q has udp_port + q */
+	bool ipv4;         /* the families of packets that come: one or both */
+	bool ipv6;
 };
 
 struct wh_port_queue {
@@ -80,14 +96,22 @@ struct wh_port {
 	uint16_t ethdev;
 	uint16_t queues;
 	uint16_t mtu;
-	uint32_t frame_bytes_max;
+	uint16_t rx_descriptors; /* of each queue: what was asked for, within the device's limits */
+	uint16_t tx_descriptors;
+	enum wh_port_steering steering;
 	bool multi_segment_tx; /* chains and outside memory may be sent as they are */
+	bool ipv4_sum_tx;      /* computes header sums of packets that ask for it */
+	bool udp_sum_tx;       /* see wh_port_offload_udp6 */
+	bool timed_tx;         /* sends a packet at the time stamped on it, by the device's clock */
 	bool tsc_stamps;       /* arrival stamps of this driver are cycles of the TSC */
 	bool started;
+	bool calm; /* bursts only while the link cannot go: port/calm.h */
 	bool link_up; /* written by wh_port_watch_link, read by every queue's lcore */
 	int socket;
 	int stamp_offset; /* of the arrival time in an mbuf */
 	uint64_t stamp_flag;
+	int send_stamp_offset; /* with timed_tx: of the departure time in an mbuf, and its flag */
+	uint64_t send_stamp_flag;
 	struct rte_mempool *pool;
 	struct rte_ether_addr mac; /* to use in headers */
 	struct wh_port_queue queue[WH_PORT_QUEUES_MAX];
@@ -127,6 +151,32 @@ int wh_port_await_link(struct wh_port *port, uint32_t wait_ms);
  */
 bool wh_port_watch_link(struct wh_port *port);
 
+/* What the device was made to let through beside its own address. */
+enum wh_port_groups {
+	WH_PORT_GROUPS_LISTED = 0,  /* those groups */
+	WH_PORT_GROUPS_ALL,         /* every group */
+	WH_PORT_GROUPS_PROMISCUOUS, /* every frame */
+	WH_PORT_GROUPS_UNFILTERED,  /* it has no filter that could be set, and needs none */
+	WH_PORT_GROUPS,
+};
+
+const char *wh_port_groups_name(enum wh_port_groups groups);
+
+/*
+ * Has the device let frames to these groups (wh_neighbour_groups) through, by the narrowest filter
+ * that it offers; *groups tells which. To be called after each opening; a list replaces the one
+ * before. 0 or the device's negative errno.
+ */
+int wh_port_join_groups(const struct wh_port *port, const uint8_t (*macs)[RTE_ETHER_ADDR_LEN],
+	uint32_t count, enum wh_port_groups *groups);
+
+/*
+ * The NUMA nodes of the device and of an lcore (-1: unknown), and whether they are two: each
+ * packet then crosses from one to the other.
+ */
+bool wh_port_crosses_nodes(
+	const struct wh_port *port, unsigned int lcore, int *port_node, int *lcore_node);
+
 /* Up to `count` packets, each in one segment; returns how many. */
 uint16_t wh_port_receive(
 	struct wh_port *port, uint16_t queue, struct rte_mbuf **pkts, uint16_t count);
@@ -151,6 +201,13 @@ const struct wh_port_stats *wh_port_stats(const struct wh_port *port, uint16_t q
 
 /* Sum over the queues, with what the device itself counts as long as it is started. */
 void wh_port_stats_total(const struct wh_port *port, struct wh_port_stats *total);
+
+/*
+ * Leaves the UDP sum of a packet over IPv6 to a port with udp_sum_tx: flags it and puts the sum of
+ * the pseudo-header (RFC 8200 8.1) where the device adds the rest. The headers are complete and
+ * in the first segment; no extension headers.
+ */
+void wh_port_offload_udp6(struct rte_mbuf *pkt, uint16_t l2_bytes);
 
 /*
  * When a packet came: the stamp that it carries, else fallback_tsc (the time of the burst).

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "port/station.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -8,86 +9,133 @@
 /* A packet's head stands here in its mbuf, so that the longest headers fit before it. */
 #define HEAD_OFFSET (RTE_PKTMBUF_HEADROOM + WH_ENCAP_BYTES_MAX)
 
+/* A turn hands the host no more than this: an ARP storm delays the packets of sessions little. */
+#define HOST_FRAMES_PER_TURN 8
+
 int wh_station_init(struct wh_station *station, const struct wh_station_config *config)
 {
 	WH_ASSERT(rte_pktmbuf_data_room_size(config->pool) >=
 		  HEAD_OFFSET + RTE_MAX(WH_CONTROL_BYTES_MAX, config->port->mtu));
 	WH_ASSERT(wh_neighbour_config_wrong(&config->neighbour) == NULL);
+	WH_ASSERT(config->local4.family != 0 || config->local6.family != 0);
 	*station = (struct wh_station){.config = *config};
+	station->config.neighbour.vlan = config->vlan;
 
-	int rc = wh_neighbour_init(&station->neighbour, &config->neighbour);
+	int rc = wh_neighbour_init(&station->neighbour, &station->config.neighbour);
 
-	return rc != 0 ? rc : wh_endpoint_init(&station->endpoint, &config->endpoint);
+	if (rc == 0)
+		rc = wh_fifo_init(&station->host_frames, WH_STATION_HOST_PKTS);
+	if (rc == 0)
+		rc = wh_endpoint_init(&station->endpoint, &config->endpoint);
+	if (rc != 0)
+		wh_station_free(station);
+	return rc;
 }
 
 void wh_station_free(struct wh_station *station)
 {
+	struct rte_mbuf *mbuf;
+
+	while (station->host_frames.ring != NULL &&
+		(mbuf = wh_fifo_pop(&station->host_frames)) != NULL)
+		rte_pktmbuf_free(mbuf);
 	rte_pktmbuf_free_bulk(station->spare, station->spares);
 	station->spares = 0;
 	wh_endpoint_free(&station->endpoint);
+	wh_fifo_free(&station->host_frames);
 	wh_neighbour_free(&station->neighbour);
 }
 
-/* ARP, neighbour discovery, echo: no packet of ours, and yet not for nothing. */
-static bool is_for_the_host(struct wh_station *station, uint64_t now_tsc,
-	enum wh_encap_reason reason, const struct rte_mbuf *mbuf)
+/* No packet of ours: the host may know it. True: the mbuf has gone to the sending process. */
+static bool pass_to_host(
+	struct wh_station *station, enum wh_encap_reason reason, struct rte_mbuf *mbuf)
 {
-	if (reason != WH_ENCAP_NOT_IP && reason != WH_ENCAP_NOT_UDP && reason != WH_ENCAP_NOT_OURS)
+	struct wh_station_stats *stats = &station->receive_stats;
+
+	if (reason != WH_ENCAP_NOT_IP && reason != WH_ENCAP_NOT_UDP &&
+		reason != WH_ENCAP_NOT_OURS) {
+		stats->not_ours_pkts[reason]++;
 		return false;
-
-	enum wh_neighbour_reason verdict = wh_neighbour_input(&station->neighbour, now_tsc,
-		rte_pktmbuf_mtod(mbuf, const uint8_t *), rte_pktmbuf_data_len(mbuf));
-
-	/* Questions to others and news of hosts that we do not know are nothing wrong. */
-	return verdict == WH_NEIGHBOUR_OK || verdict == WH_NEIGHBOUR_NOT_ASKED ||
-	       (verdict == WH_NEIGHBOUR_NOT_OURS && reason == WH_ENCAP_NOT_IP);
+	}
+	mbuf->hash.usr = reason;
+	if (wh_fifo_push(&station->host_frames, mbuf))
+		return true;
+	stats->host_full_pkts++;
+	return false;
 }
 
-static void take_frame(struct wh_station *station, uint64_t now_tsc, const struct rte_mbuf *mbuf)
+/* Our address of the family of the frame, or of the only one that we have. */
+static const struct wh_address *local_for(const struct wh_station *station, const uint8_t *frame)
 {
+	const struct wh_station_config *config = &station->config;
+
+	if (config->local4.family == 0)
+		return &config->local6;
+	if (config->local6.family == 0)
+		return &config->local4;
+
+	const uint8_t *type = &frame[2 * RTE_ETHER_ADDR_LEN];
+
+	if (type[0] == RTE_ETHER_TYPE_VLAN >> 8 && type[1] == (RTE_ETHER_TYPE_VLAN & 0xff))
+		type += WH_VLAN_BYTES;
+	return type[0] == RTE_ETHER_TYPE_IPV6 >> 8 && type[1] == (RTE_ETHER_TYPE_IPV6 & 0xff)
+		       ? &config->local6
+		       : &config->local4;
+}
+
+/* True: the mbuf is somebody else's now. */
+static bool take_frame(struct wh_station *station, uint64_t now_tsc, struct rte_mbuf *mbuf)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 	const uint8_t *packet;
 	size_t packet_bytes;
 	struct wh_address from;
-	enum wh_encap_reason reason = wh_encap_read(rte_pktmbuf_mtod(mbuf, const uint8_t *),
-		rte_pktmbuf_data_len(mbuf), &station->config.local, wh_port_udp_sum_unknown(mbuf),
+	enum wh_encap_reason reason = wh_encap_read(frame, rte_pktmbuf_data_len(mbuf),
+		local_for(station, frame), station->config.vlan, wh_port_udp_sum_unknown(mbuf),
 		&packet, &packet_bytes, &from);
 
-	if (reason != WH_ENCAP_OK) {
-		if (!is_for_the_host(station, now_tsc, reason, mbuf))
-			station->stats.not_ours_pkts[reason]++;
-		return;
-	}
+	if (reason != WH_ENCAP_OK)
+		return pass_to_host(station, reason, mbuf);
 
 	uint64_t arrived_tsc = wh_port_arrived_tsc(station->config.port, mbuf, now_tsc);
 
 	wh_endpoint_input(&station->endpoint, now_tsc, wh_min_u64(arrived_tsc, now_tsc), packet,
 		packet_bytes, &from);
+	return false;
+}
+
+/* One burst; returns how many packets it had. */
+static uint16_t receive_burst(struct wh_station *station, uint64_t now_tsc)
+{
+	struct wh_meter *meter = station->config.endpoint.rx_meter;
+	struct rte_mbuf *pkts[WH_STATION_BURST];
+	uint8_t before = wh_meter_enter(meter, WH_METER_PORT_RECEIVE);
+	uint16_t count = wh_port_receive(
+		station->config.port, station->config.queue, pkts, WH_STATION_BURST);
+	uint16_t kept = 0;
+
+	wh_meter_enter(meter, WH_METER_DECODE);
+	for (uint16_t i = 0; i < count; i++)
+		if (!take_frame(station, now_tsc, pkts[i]))
+			pkts[kept++] = pkts[i];
+	wh_meter_enter(meter, WH_METER_PORT_RECEIVE);
+	rte_pktmbuf_free_bulk(pkts, kept);
+	wh_meter_leave(meter, before);
+	return count;
 }
 
 int32_t wh_station_receive(void *state, uint64_t now_tsc)
 {
 	struct wh_station *station = state;
-	struct rte_mbuf *pkts[WH_STATION_BURST];
 	int32_t received = 0;
 	uint16_t count;
 
 	/* After a pause of the core several bursts wait, and the ring behind them has an end. */
 	do {
-		count = wh_port_receive(
-			station->config.port, station->config.queue, pkts, WH_STATION_BURST);
-		for (uint16_t i = 0; i < count; i++)
-			take_frame(station, now_tsc, pkts[i]);
-		rte_pktmbuf_free_bulk(pkts, count);
+		count = receive_burst(station, now_tsc);
 		received += count;
 	} while (count == WH_STATION_BURST && received < WH_STATION_RECEIVE_MAX);
-	return received;
-}
-
-int32_t wh_station_work(void *state, uint64_t now_tsc)
-{
-	struct wh_station *station = state;
-
-	return wh_endpoint_poll(&station->endpoint, now_tsc);
+	return received + wh_endpoint_receive_poll(&station->endpoint, now_tsc);
 }
 
 /* The headers towards an address, NULL when there is no way to it; made anew only when changed. */
@@ -95,7 +143,11 @@ static const struct wh_encap *encap_to(
 	struct wh_station *station, uint64_t now_tsc, const struct wh_address *to)
 {
 	bool same = station->encap.bytes != 0 && wh_address_equal(&station->encap_to, to);
-	struct wh_flow flow = {.source = station->config.local, .target = *to};
+	struct wh_flow flow = {
+		.vlan = station->config.vlan,
+		.source = to->family == WH_IPV6 ? station->config.local6 : station->config.local4,
+		.target = *to,
+	};
 
 	/* Once a turn: use is what keeps a neighbour known. */
 	if (same && station->encap_tsc == now_tsc)
@@ -114,23 +166,68 @@ static const struct wh_encap *encap_to(
 	return &station->encap;
 }
 
+/* Nothing to do: chunks belong to their session, which outlives every packet of it in the port. */
+static void payload_sent(void *memory, void *context)
+{
+	(void)memory;
+	(void)context;
+}
+
+/*
+ * Hangs the payload behind the head as it lies in its chunk. False: no mbuf for it.
+ *
+ * A chunk goes back to its reader when all of it is acknowledged, while a copy of a packet that
+ * was sent again may still wait in the device: it then leaves with bytes that its tag does not fit,
+ * and is dropped over there as the duplicate that it is.
+ */
+static bool attach_payload(
+	struct wh_station *station, struct rte_mbuf *head, const struct wh_out *out)
+{
+	struct rte_mbuf *payload = rte_pktmbuf_alloc(station->config.pool);
+
+	if (payload == NULL)
+		return false;
+
+	/* In the payload mbuf's own room, which nothing else uses: no count is shared by packets. */
+	struct rte_mbuf_ext_shared_info *info =
+		(struct rte_mbuf_ext_shared_info *)rte_mbuf_to_baddr(payload);
+
+	info->free_cb = payload_sent;
+	info->fcb_opaque = NULL;
+	rte_mbuf_ext_refcnt_set(info, 1);
+	/* Addresses of devices are virtual ones: eal.c sees to it. */
+	rte_pktmbuf_attach_extbuf(payload, (void *)(uintptr_t)out->payload,
+		(rte_iova_t)(uintptr_t)out->payload, (uint16_t)out->payload_bytes, info);
+	payload->data_len = (uint16_t)out->payload_bytes;
+	head->next = payload;
+	head->nb_segs = 2;
+	head->pkt_len = head->data_len + payload->data_len;
+	return true;
+}
+
 /* Completes the frame around a packet whose head is in the mbuf already; false: no way. */
 static bool finish_frame(struct wh_station *station, uint64_t now_tsc, struct rte_mbuf *mbuf,
 	const struct wh_out *out)
 {
 	const struct wh_encap *encap = encap_to(station, now_tsc, out->to);
-	uint32_t packet_bytes = out->head_bytes + out->payload_bytes;
+	bool attached = false;
 
 	if (encap == NULL) {
-		station->stats.no_way_pkts++;
+		station->send_stats.no_way_pkts++;
 		return false;
 	}
-	if (out->payload_bytes > 0)
-		memcpy(out->head + out->head_bytes, out->payload, out->payload_bytes);
-	wh_encap_write(encap, out->head - encap->bytes, out->head, packet_bytes, NULL, 0);
+	wh_encap_write(encap, out->head - encap->bytes, out->head, out->head_bytes, out->payload,
+		out->payload_bytes);
 	mbuf->data_off = (uint16_t)(HEAD_OFFSET - encap->bytes);
-	mbuf->data_len = (uint16_t)(encap->bytes + packet_bytes);
+	mbuf->data_len = (uint16_t)(encap->bytes + out->head_bytes);
 	mbuf->pkt_len = mbuf->data_len;
+	if (out->payload_bytes >= station->config.attach_bytes)
+		attached = attach_payload(station, mbuf, out);
+	if (!attached && out->payload_bytes > 0) {
+		memcpy(out->head + out->head_bytes, out->payload, out->payload_bytes);
+		mbuf->data_len += (uint16_t)out->payload_bytes;
+		mbuf->pkt_len = mbuf->data_len;
+	}
 	return true;
 }
 
@@ -142,7 +239,7 @@ static uint32_t refill(struct wh_station *station, uint32_t wanted)
 		    wanted - station->spares) == 0)
 		station->spares = wanted;
 	else
-		station->stats.no_mbuf_turns++;
+		station->send_stats.no_mbuf_turns++;
 	return RTE_MIN(wanted, station->spares);
 }
 
@@ -150,6 +247,7 @@ static uint32_t refill(struct wh_station *station, uint32_t wanted)
 static void hand_over(
 	struct wh_station *station, struct rte_mbuf **pkts, uint32_t sent, uint32_t count)
 {
+	uint8_t before = wh_meter_enter(station->config.endpoint.tx_meter, WH_METER_PORT_SEND);
 	/* Empty bursts, too: they push what waits in the backlog. */
 	uint16_t taken =
 		wh_port_send(station->config.port, station->config.queue, pkts, (uint16_t)sent);
@@ -159,6 +257,31 @@ static void hand_over(
 	station->spares -= count;
 	memmove(station->spare, &station->spare[count],
 		station->spares * sizeof(station->spare[0]));
+	wh_meter_leave(station->config.endpoint.tx_meter, before);
+}
+
+/* ARP, neighbour discovery, echo: no packets of ours, and yet not for nothing. */
+static int32_t receive_for_the_host(struct wh_station *station, uint64_t now_tsc)
+{
+	int32_t taken = 0;
+	struct rte_mbuf *mbuf;
+
+	for (; taken < HOST_FRAMES_PER_TURN; taken++) {
+		mbuf = wh_fifo_pop(&station->host_frames);
+		if (mbuf == NULL)
+			break;
+
+		uint32_t reason = mbuf->hash.usr;
+		enum wh_neighbour_reason verdict = wh_neighbour_input(&station->neighbour, now_tsc,
+			rte_pktmbuf_mtod(mbuf, const uint8_t *), rte_pktmbuf_data_len(mbuf));
+
+		/* Questions to others and news of hosts that we do not know are nothing wrong. */
+		if (verdict != WH_NEIGHBOUR_OK && verdict != WH_NEIGHBOUR_NOT_ASKED &&
+			(verdict != WH_NEIGHBOUR_NOT_OURS || reason != WH_ENCAP_NOT_IP))
+			station->send_stats.not_ours_pkts[reason]++;
+		rte_pktmbuf_free(mbuf);
+	}
+	return taken;
 }
 
 /* Questions and answers about neighbours: one a turn, they are few. */
@@ -183,13 +306,31 @@ static void send_for_the_host(struct wh_station *station, uint64_t now_tsc)
 	hand_over(station, &mbuf, 1, 1);
 }
 
+/* The frames around `count` packets that stand in the spare mbufs; returns how many have a way. */
+static uint32_t finish_frames(struct wh_station *station, uint64_t now_tsc,
+	const struct wh_out *out, uint32_t count, struct rte_mbuf **pkts)
+{
+	uint8_t before = wh_meter_enter(station->config.endpoint.tx_meter, WH_METER_FRAME);
+	uint32_t finished = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (finish_frame(station, now_tsc, station->spare[i], &out[i]))
+			pkts[finished++] = station->spare[i];
+		else
+			rte_pktmbuf_free(station->spare[i]);
+	}
+	wh_meter_leave(station->config.endpoint.tx_meter, before);
+	return finished;
+}
+
 int32_t wh_station_send(void *state, uint64_t now_tsc)
 {
 	struct wh_station *station = state;
 	struct wh_out out[WH_STATION_BURST];
 	struct rte_mbuf *pkts[WH_STATION_BURST];
-	uint32_t finished = 0;
+	int32_t work = wh_endpoint_send_poll(&station->endpoint, now_tsc);
 
+	work += receive_for_the_host(station, now_tsc);
 	send_for_the_host(station, now_tsc);
 
 	uint32_t room = RTE_MIN(
@@ -200,22 +341,47 @@ int32_t wh_station_send(void *state, uint64_t now_tsc)
 		out[i].head = (uint8_t *)station->spare[i]->buf_addr + HEAD_OFFSET;
 
 	uint32_t count = wh_endpoint_output(&station->endpoint, now_tsc, out, room);
+	uint32_t finished = finish_frames(station, now_tsc, out, count, pkts);
 
-	for (uint32_t i = 0; i < count; i++) {
-		if (finish_frame(station, now_tsc, station->spare[i], &out[i]))
-			pkts[finished++] = station->spare[i];
-		else
-			rte_pktmbuf_free(station->spare[i]);
-	}
 	hand_over(station, pkts, finished, count);
-	return (int32_t)count;
+	return work + (int32_t)count;
+}
+
+uint64_t wh_station_receive_deadline(const struct wh_station *station)
+{
+	return wh_endpoint_receive_deadline(&station->endpoint);
+}
+
+uint64_t wh_station_send_deadline(const struct wh_station *station)
+{
+	if (wh_fifo_count(&station->host_frames) > 0 ||
+		wh_port_send_room(station->config.port, station->config.queue) <
+			WH_PORT_BACKLOG_PKTS)
+		return 0;
+	return wh_min_u64(wh_neighbour_deadline(&station->neighbour),
+		wh_endpoint_send_deadline(&station->endpoint));
+}
+
+struct wh_station_stats wh_station_stats(const struct wh_station *station)
+{
+	struct wh_station_stats sum;
+	const uint64_t *receive = (const uint64_t *)&station->receive_stats;
+	const uint64_t *send = (const uint64_t *)&station->send_stats;
+	uint64_t *to = (uint64_t *)&sum;
+
+	static_assert(sizeof(sum) % sizeof(uint64_t) == 0, "all counters are of 64 bits");
+	for (size_t i = 0; i < sizeof(sum) / sizeof(uint64_t); i++)
+		to[i] = __atomic_load_n(&receive[i], __ATOMIC_RELAXED) +
+			__atomic_load_n(&send[i], __ATOMIC_RELAXED);
+	return sum;
 }
 
 uint64_t wh_station_bad_pkts(const struct wh_station *station)
 {
+	struct wh_station_stats stats = wh_station_stats(station);
 	uint64_t bad_pkts = wh_endpoint_bad_pkts(&station->endpoint);
 
 	for (uint32_t i = WH_ENCAP_OK + 1; i < WH_ENCAP_REASONS; i++)
-		bad_pkts += station->stats.not_ours_pkts[i];
+		bad_pkts += stats.not_ours_pkts[i];
 	return bad_pkts;
 }

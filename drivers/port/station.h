@@ -4,14 +4,16 @@
 
 /*
  * Where packets and sessions meet: one queue of a port, and the endpoint behind it; beside it what
- * a host owes its link, ARP and echo. Its three processes run on one lcore, in this order:
+ * a host owes its link, ARP and echo. Its two processes run on two lcores, or on one in this order:
  *
- *   receive  burst in, Ethernet + IP + UDP off, each packet to the endpoint, the rest to the host
- *   work     the sessions' processes that are due
- *   send     what the sessions may send now, Ethernet + IP + UDP on, burst out
+ *   receive  burst in, Ethernet + IP + UDP off, each packet to the endpoint, then the receivers
+ *            that are due; frames for the host go to the other process
+ *   send     the transmitters that are due, the host's duties, what the sessions may send now,
+ *            Ethernet + IP + UDP on, burst out
  *
- * An mbuf received is freed in the same call, since rcv has copied its payload into a chunk. An
- * mbuf to be sent is the station's until the port takes it.
+ * The neighbour is the sending process's. An mbuf received is freed in the same call, since rcv
+ * has copied its payload into a chunk, but for frames of the host, which the sending process frees.
+ * An mbuf to be sent is the station's until the port takes it.
  */
 
 #include <stdint.h>
@@ -24,17 +26,25 @@
 #define WH_STATION_RECEIVE_MAX                                                                     \
 	512 /* in one turn of the loop: a whole default ring of descriptors */
 
+/* Frames for the host on their way between the processes, 2^n - 1. */
+#define WH_STATION_HOST_PKTS 63
+
 struct wh_station_config {
 	struct wh_port *port;
 	uint16_t queue;
 	struct rte_mempool *pool; /* of packets to send: wh_port_room_bytes(mtu) of room */
-	struct wh_address local;
-	struct wh_neighbour_config neighbour; /* subnets and gateways; nothing wrong with it */
-	struct wh_endpoint_config endpoint;
+	struct wh_address local4; /* ours of each family, with the UDP port; family 0: none */
+	struct wh_address local6;
+	uint16_t vlan;                        /* 0: frames are not tagged */
+	uint32_t attach_bytes;                /* payloads from here on are sent from where they
+					       * are, not copied; UINT32_MAX: none */
+	struct wh_neighbour_config neighbour; /* nothing wrong with it; its vlan is set here */
+	struct wh_endpoint_config endpoint;   /* its meters are charged for the port, too */
 };
 
 struct wh_station_stats {
 	uint64_t not_ours_pkts[WH_ENCAP_REASONS]; /* by reason */
+	uint64_t host_full_pkts;                  /* for the host, and more than wait at once */
 	uint64_t no_mbuf_turns;                   /* turns without a packet to write into */
 	uint64_t no_way_pkts; /* to peers whose MAC address is not known, or not yet */
 };
@@ -42,6 +52,15 @@ struct wh_station_stats {
 struct wh_station {
 	struct wh_station_config config;
 	struct wh_endpoint endpoint;
+	struct wh_fifo host_frames; /* mbufs: receive -> send; hash.usr has the enum wh_encap_reason
+				     * by which they are no packets of ours */
+
+	/* receive, its cache lines apart */
+	uint8_t apart_receive[64];
+	struct wh_station_stats receive_stats;
+
+	/* send */
+	uint8_t apart_send[64];
 	struct wh_neighbour neighbour;
 	struct wh_encap encap; /* for the peer addressed last */
 	struct wh_address encap_to;
@@ -49,7 +68,7 @@ struct wh_station {
 	uint64_t encap_tsc;                       /* the turn in which its MAC was looked up */
 	struct rte_mbuf *spare[WH_STATION_BURST]; /* allocated and not yet used, from 0 on */
 	uint32_t spares;
-	struct wh_station_stats stats;
+	struct wh_station_stats send_stats;
 };
 
 /* 0 or -ENOMEM. */
@@ -58,11 +77,17 @@ void wh_station_free(struct wh_station *station);
 
 /* The processes; `station` is a struct wh_station. */
 int32_t wh_station_receive(void *station, uint64_t now_tsc);
-int32_t wh_station_work(void *station, uint64_t now_tsc);
 int32_t wh_station_send(void *station, uint64_t now_tsc);
 
+/* When each wants to be called next if no packet comes; 0: at once. */
+uint64_t wh_station_receive_deadline(const struct wh_station *station);
+uint64_t wh_station_send_deadline(const struct wh_station *station);
+
 /* Packets that a station holds at once, at most. */
-#define WH_STATION_MBUFS (WH_STATION_BURST + WH_PORT_BACKLOG_PKTS)
+#define WH_STATION_MBUFS (WH_STATION_BURST + WH_PORT_BACKLOG_PKTS + WH_STATION_HOST_PKTS)
+
+/* Any core: of both processes together. */
+struct wh_station_stats wh_station_stats(const struct wh_station *station);
 
 /* Packets that were refused before a session saw them, whatever the reason. */
 uint64_t wh_station_bad_pkts(const struct wh_station *station);

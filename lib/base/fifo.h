@@ -8,7 +8,8 @@
  *   wh_fifo       elements of 8 bytes: pointers or serials
  *   wh_slot_fifo  byte strings of up to slot_bytes, written and read in place
  *
- * Both hold `count` elements, a power of two. Producer and consumer may be on different cores.
+ * Both hold `count` elements. The slots inside are a power of two above that, so counts of
+ * 2^n - 1 waste none. Producer and consumer may be on different cores.
  */
 
 #include <errno.h>
@@ -22,6 +23,20 @@
 
 #include "base/assert.h"
 
+/*
+ * Elements in a ring, as either side may ask at any time: rte_ring_count, with loads that another
+ * core's stores may meet.
+ */
+static inline uint32_t wh_ring_count(const struct rte_ring *ring)
+{
+	uint32_t produced = __atomic_load_n(&ring->prod.tail, __ATOMIC_ACQUIRE);
+	uint32_t consumed = __atomic_load_n(&ring->cons.tail, __ATOMIC_ACQUIRE);
+	uint32_t count = (produced - consumed) & ring->mask;
+
+	/* More were taken meanwhile than there were at the first look. */
+	return count > ring->capacity ? ring->capacity : count;
+}
+
 struct wh_fifo {
 	struct rte_ring *ring;
 };
@@ -29,6 +44,9 @@ struct wh_fifo {
 /* 0 or -ENOMEM. */
 int wh_fifo_init(struct wh_fifo *fifo, uint32_t count);
 void wh_fifo_free(struct wh_fifo *fifo);
+
+/* What init takes. */
+uint64_t wh_fifo_bytes(uint32_t count);
 
 static inline bool wh_fifo_push_u64(struct wh_fifo *fifo, uint64_t value)
 {
@@ -55,12 +73,12 @@ static inline void *wh_fifo_pop(struct wh_fifo *fifo)
 
 static inline uint32_t wh_fifo_count(const struct wh_fifo *fifo)
 {
-	return rte_ring_count(fifo->ring);
+	return wh_ring_count(fifo->ring);
 }
 
 static inline uint32_t wh_fifo_room(const struct wh_fifo *fifo)
 {
-	return rte_ring_free_count(fifo->ring);
+	return fifo->ring->capacity - wh_ring_count(fifo->ring);
 }
 
 /* One byte string in a slot, and when it came. */
@@ -78,6 +96,7 @@ struct wh_slot_fifo {
 
 int wh_slot_fifo_init(struct wh_slot_fifo *fifo, uint32_t count, uint32_t slot_bytes);
 void wh_slot_fifo_free(struct wh_slot_fifo *fifo);
+uint64_t wh_slot_fifo_bytes(uint32_t count, uint32_t slot_bytes);
 
 /* A slot to write into, or NULL when full; made visible by commit. */
 static inline struct wh_slot *wh_slot_fifo_reserve(struct wh_slot_fifo *fifo)
@@ -113,7 +132,7 @@ static inline void wh_slot_fifo_release(struct wh_slot_fifo *fifo)
 
 static inline uint32_t wh_slot_fifo_count(const struct wh_slot_fifo *fifo)
 {
-	return rte_ring_count(fifo->ring);
+	return wh_ring_count(fifo->ring);
 }
 
 #endif

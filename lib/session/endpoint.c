@@ -3,13 +3,14 @@
 
 #include <string.h>
 
+#include <rte_ring.h>
+
 #include "base/clock.h"
+#include "session/internal.h"
+#include "track/alloc.h"
 
-#define PLACE_MASK  (WH_ENDPOINT_SESSIONS - 1)
-#define OFFER_SHIFT 6
-#define OFFERS_MAX  (UINT32_MAX >> OFFER_SHIFT)
-
-_Static_assert(WH_ENDPOINT_SESSIONS == 1 << OFFER_SHIFT, "an LCI holds place and offer");
+/* New sessions that a turn takes, at most. */
+#define OPENED_PER_TURN 32
 
 /* A stateless answer and where it goes. */
 struct reply {
@@ -17,63 +18,74 @@ struct reply {
 	uint8_t packet[WH_CONTROL_BYTES_MAX];
 };
 
-static uint32_t place_of(uint32_t lci)
+static uint32_t place_of(const struct wh_endpoint *endpoint, uint32_t lci)
 {
-	return lci & PLACE_MASK;
+	return lci & (endpoint->config.places - 1);
+}
+
+static bool is_receivers(const struct wh_endpoint *endpoint, uint32_t place)
+{
+	return place < endpoint->config.places / 2;
+}
+
+static struct wh_session *session_at(const struct wh_endpoint *endpoint, uint32_t place)
+{
+	return atomic_load_explicit(&endpoint->session[place], memory_order_acquire);
+}
+
+/* From any core to one, as many as there are places for them. */
+static struct rte_ring *create_opened(uint32_t count)
+{
+	ssize_t bytes = rte_ring_get_memsize(rte_align32pow2(count + 1));
+
+	WH_ASSERT(bytes > 0);
+
+	struct rte_ring *ring = aligned_alloc(
+		RTE_CACHE_LINE_SIZE, RTE_ALIGN_CEIL((size_t)bytes, RTE_CACHE_LINE_SIZE));
+
+	if (ring == NULL)
+		return NULL;
+
+	int rc = rte_ring_init(ring, "wh_opened", count, RING_F_SC_DEQ | RING_F_EXACT_SZ);
+
+	WH_ASSERT(rc == 0);
+	return ring;
 }
 
 int wh_endpoint_init(struct wh_endpoint *endpoint, const struct wh_endpoint_config *config)
 {
+	uint32_t places = config->places;
+
+	WH_ASSERT(places >= WH_ENDPOINT_PLACES_MIN && places <= WH_ENDPOINT_PLACES_MAX);
+	WH_ASSERT((places & (places - 1)) == 0);
 	*endpoint = (struct wh_endpoint){
 		.config = *config,
-		.listener =
-			{
-				.hz = config->hz,
-				.buffer_chunks = config->buffer_chunks,
-			},
+		.listener = {.hz = config->hz},
+		.session = wh_track_alloc(places, sizeof(*endpoint->session)),
+		.last_lci = wh_track_alloc(places / 2, sizeof(*endpoint->last_lci)),
+		.rx = wh_half_create(config->hz, 0, places / 2, places),
+		.tx = wh_half_create(config->hz, places / 2, places / 2, places),
+		.opened = create_opened(places / 2),
 	};
 	memcpy(endpoint->listener.key, config->key, sizeof(config->key));
-	return wh_slot_fifo_init(&endpoint->replies, WH_ENDPOINT_REPLIES, sizeof(struct reply));
+	if (endpoint->session != NULL && endpoint->last_lci != NULL && endpoint->rx != NULL &&
+		endpoint->tx != NULL && endpoint->opened != NULL &&
+		wh_slot_fifo_init(&endpoint->replies, WH_ENDPOINT_REPLIES, sizeof(struct reply)) ==
+			0)
+		return 0;
+	wh_endpoint_free(endpoint);
+	return -ENOMEM;
 }
 
 void wh_endpoint_free(struct wh_endpoint *endpoint)
 {
 	wh_slot_fifo_free(&endpoint->replies);
-}
-
-uint32_t wh_endpoint_offer_lci(struct wh_endpoint *endpoint)
-{
-	/* From 1 on, so that no LCI is 0; places in turn, so that offers at once rarely meet. */
-	uint32_t offer = endpoint->offers % OFFERS_MAX + 1;
-
-	for (uint32_t i = 0; i < WH_ENDPOINT_SESSIONS; i++) {
-		uint32_t place = (offer + i) & PLACE_MASK;
-
-		if (endpoint->session[place] != NULL)
-			continue;
-		endpoint->offers++;
-		return offer << OFFER_SHIFT | place;
-	}
-	return 0;
-}
-
-void wh_endpoint_add(struct wh_endpoint *endpoint, uint32_t lci, struct wh_session *session)
-{
-	uint32_t place = place_of(lci);
-
-	WH_ASSERT(endpoint->session[place] == NULL && wh_session_lci(session) == lci);
-	endpoint->session[place] = session;
-	endpoint->last_lci[place] = lci;
-	if (place >= endpoint->used)
-		endpoint->used = place + 1;
-}
-
-void wh_endpoint_remove(struct wh_endpoint *endpoint, struct wh_session *session)
-{
-	uint32_t place = place_of(wh_session_lci(session));
-
-	WH_ASSERT(endpoint->session[place] == session);
-	endpoint->session[place] = NULL;
+	wh_half_destroy(endpoint->rx);
+	wh_half_destroy(endpoint->tx);
+	wh_track_free((void *)endpoint->session);
+	wh_track_free(endpoint->last_lci);
+	free(endpoint->opened);
+	*endpoint = (struct wh_endpoint){0};
 }
 
 static void reply(
@@ -94,36 +106,36 @@ static void reply(
 }
 
 static enum wh_release_status welcome(const struct wh_endpoint *endpoint,
-	const struct wh_open_params *params, const struct wh_address *from, uint32_t lci)
+	const struct wh_open_params *params, const struct wh_address *from, struct wh_offer *offer)
 {
 	if (endpoint->config.welcome == NULL)
 		return WH_STATUS_REFUSED;
-	if (lci == 0)
+	if (offer->lci == 0)
 		return WH_STATUS_BUSY;
-	return endpoint->config.welcome(endpoint->config.context, params, from);
+	return endpoint->config.welcome(
+		endpoint->config.context, params, from, &offer->buffer_chunks);
 }
 
 /* An offer of a place, or a refusal; it costs the listener nothing but the packet. */
 static void answer(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	const struct wh_open_params *params, uint32_t stamp_us, const struct wh_address *from,
-	enum wh_release_status refused, uint32_t lci)
+	const struct wh_offer *offer)
 {
 	struct wh_packet accept;
 
-	if (refused != WH_STATUS_PENDING)
+	if (offer->refused != WH_STATUS_PENDING)
 		endpoint->stats.refused_opens++;
-	wh_listener_accept(
-		&endpoint->listener, now_tsc, params, stamp_us, from, lci, refused, &accept);
+	wh_listener_accept(&endpoint->listener, now_tsc, params, stamp_us, from, offer, &accept);
 	reply(endpoint, &accept, from);
 }
 
 static void take_open(struct wh_endpoint *endpoint, uint64_t now_tsc, const struct wh_open *open,
 	const struct wh_address *from)
 {
-	uint32_t lci = wh_endpoint_offer_lci(endpoint);
+	struct wh_offer offer = {.lci = wh_half_offer(endpoint->rx)};
 
-	answer(endpoint, now_tsc, &open->params, open->stamp_us, from,
-		welcome(endpoint, &open->params, from, lci), lci);
+	offer.refused = welcome(endpoint, &open->params, from, &offer);
+	answer(endpoint, now_tsc, &open->params, open->stamp_us, from, &offer);
 }
 
 /*
@@ -132,15 +144,34 @@ static void take_open(struct wh_endpoint *endpoint, uint64_t now_tsc, const stru
  */
 static bool offer_is_spent(const struct wh_endpoint *endpoint, uint32_t lci)
 {
-	uint32_t last_lci = endpoint->last_lci[place_of(lci)];
+	uint32_t last_lci = endpoint->last_lci[place_of(endpoint, lci)];
 
 	return last_lci != 0 && (int32_t)(lci - last_lci) <= 0;
+}
+
+/*
+ * A session moves into its place, for all to see. First it learns whom to tell of wishes and then
+ * it is looked at, so that one asked for in this very moment is seen in one way or the other.
+ */
+static void move_in(struct wh_endpoint *endpoint, struct wh_half *half, struct wh_session *session,
+	struct wh_meter *meter)
+{
+	uint32_t place = place_of(endpoint, session->local_lci);
+
+	session->meter = meter;
+	wh_half_occupy(half, place);
+	atomic_store(&session->place, place);
+	atomic_store(&session->half, half);
+	atomic_store_explicit(&endpoint->session[place], session, memory_order_release);
+	wh_half_activate(half, place);
 }
 
 static void take_confirm(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	const struct wh_confirm *confirm, const struct wh_address *from)
 {
-	struct wh_session *tenant = endpoint->session[place_of(confirm->acceptor_lci)];
+	uint32_t lci = confirm->acceptor_lci;
+	uint32_t place = place_of(endpoint, lci);
+	struct wh_session *session = NULL;
 	uint64_t rtt_tsc;
 
 	if (endpoint->config.accept == NULL ||
@@ -148,64 +179,252 @@ static void take_confirm(struct wh_endpoint *endpoint, uint64_t now_tsc,
 		endpoint->stats.bad_cookie_pkts++;
 		return;
 	}
-	if (tenant != NULL && wh_session_lci(tenant) == confirm->acceptor_lci)
+
+	struct wh_session *tenant = session_at(endpoint, place);
+
+	if (tenant != NULL && tenant->local_lci == lci)
 		return; /* CONFIRM is repeated until our first state arrives */
 
 	/* The place may have gone to another offer meanwhile: whoever confirms first has it. */
-	struct wh_session *session = NULL;
+	if (tenant == NULL && !offer_is_spent(endpoint, lci))
+		session = endpoint->config.accept(
+			endpoint->config.context, now_tsc, lci, from, &confirm->params, rtt_tsc);
+	if (session == NULL) {
+		const struct wh_offer busy = {.lci = lci, .refused = WH_STATUS_BUSY};
 
-	if (tenant == NULL && !offer_is_spent(endpoint, confirm->acceptor_lci))
-		session = endpoint->config.accept(endpoint->config.context, now_tsc,
-			confirm->acceptor_lci, from, &confirm->params, rtt_tsc);
-
-	if (session != NULL)
-		wh_endpoint_add(endpoint, confirm->acceptor_lci, session);
-	else
-		answer(endpoint, now_tsc, &confirm->params, 0, from, WH_STATUS_BUSY,
-			confirm->acceptor_lci);
+		answer(endpoint, now_tsc, &confirm->params, 0, from, &busy);
+		return;
+	}
+	WH_ASSERT(session->role == WH_RECEIVER && session->local_lci == lci);
+	endpoint->last_lci[place] = lci;
+	move_in(endpoint, endpoint->rx, session, endpoint->config.rx_meter);
 }
 
-void wh_endpoint_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t arrived_tsc,
+/* To the session that is addressed; a transmitter's half learns by a kick that there is news. */
+static void deliver(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t arrived_tsc,
+	const struct wh_packet *packet, const struct wh_address *from)
+{
+	uint32_t place = place_of(endpoint, packet->lci);
+	struct wh_session *session = session_at(endpoint, place);
+
+	if (session == NULL || session->local_lci != packet->lci) {
+		endpoint->stats.no_session_pkts++;
+		return;
+	}
+	if (!wh_address_equal(&session->peer, from)) {
+		endpoint->stats.wrong_peer_pkts++;
+		return;
+	}
+	wh_session_input(session, now_tsc, arrived_tsc, packet);
+	if (is_receivers(endpoint, place))
+		wh_half_activate(endpoint->rx, place);
+	else
+		wh_half_kick(endpoint->tx, place);
+}
+
+static void input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t arrived_tsc,
 	const uint8_t *bytes, size_t length, const struct wh_address *from)
 {
 	struct wh_packet packet;
 	enum wh_wire_reason reason = wh_packet_decode(bytes, length, &packet);
 
 	endpoint->stats.packets++;
-	if (reason != WH_WIRE_OK) {
+	if (reason != WH_WIRE_OK)
 		endpoint->stats.bad[reason]++;
-		return;
-	}
-	if (packet.type == WH_PACKET_OPEN) {
+	else if (packet.type == WH_PACKET_OPEN)
 		take_open(endpoint, now_tsc, &packet.open, from);
-		return;
-	}
-	if (packet.type == WH_PACKET_CONFIRM) {
+	else if (packet.type == WH_PACKET_CONFIRM)
 		take_confirm(endpoint, now_tsc, &packet.confirm, from);
-		return;
-	}
-
-	struct wh_session *session = endpoint->session[place_of(packet.lci)];
-
-	if (session == NULL || wh_session_lci(session) != packet.lci) {
-		endpoint->stats.no_session_pkts++;
-		return;
-	}
-	if (!wh_address_equal(wh_session_peer(session), from)) {
-		endpoint->stats.wrong_peer_pkts++;
-		return;
-	}
-	wh_session_input(session, now_tsc, arrived_tsc, &packet);
+	else
+		deliver(endpoint, now_tsc, arrived_tsc, &packet, from);
 }
 
-int32_t wh_endpoint_poll(struct wh_endpoint *endpoint, uint64_t now_tsc)
+void wh_endpoint_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t arrived_tsc,
+	const uint8_t *bytes, size_t length, const struct wh_address *from)
 {
+	uint8_t before = wh_meter_enter(endpoint->config.rx_meter, WH_METER_DECODE);
+
+	input(endpoint, now_tsc, arrived_tsc, bytes, length, from);
+	wh_meter_leave(endpoint->config.rx_meter, before);
+}
+
+/* Its users have let go, and all is said that was to be said. */
+static bool may_leave(const struct wh_session *session)
+{
+	return session->closing && session->phase == WH_PHASE_CLOSED &&
+	       wh_slot_fifo_count(&session->outbox) == 0;
+}
+
+/* Out of sight of the other half, which may hold it in its present turn. */
+static void begin_leaving(
+	struct wh_leaving *leaving, struct wh_session *session, const struct wh_half *other)
+{
+	session->gone_turn = atomic_load(&other->turn) + 2;
+	session->next = NULL;
+	if (leaving->first == NULL)
+		leaving->first = session;
+	else
+		leaving->last->next = session;
+	leaving->last = session;
+}
+
+static void move_out(struct wh_endpoint *endpoint, struct wh_half *half, struct wh_session *session)
+{
+	bool receives = half == endpoint->rx;
+	uint32_t place = place_of(endpoint, session->local_lci);
+
+	WH_ASSERT(endpoint->config.gone != NULL && session_at(endpoint, place) == session);
+	atomic_store(&endpoint->session[place], NULL);
+	wh_half_vacate(half, place);
+	begin_leaving(receives ? &endpoint->rx_leaving : &endpoint->tx_leaving, session,
+		receives ? endpoint->tx : endpoint->rx);
+}
+
+/* Work as long as one waits: the other half's turns come soon. */
+static int32_t let_go(
+	struct wh_endpoint *endpoint, struct wh_leaving *leaving, const struct wh_half *other)
+{
+	int32_t work = leaving->first != NULL;
+
+	while (leaving->first != NULL && atomic_load(&other->turn) >= leaving->first->gone_turn) {
+		struct wh_session *session = leaving->first;
+
+		leaving->first = session->next;
+		endpoint->config.gone(endpoint->config.context, session);
+	}
+	return work;
+}
+
+/* Looks at the i-th active place of a half, at one of its own sessions; true: it stays active. */
+static bool look_at(struct wh_endpoint *endpoint, struct wh_half *half, uint32_t i,
+	uint64_t now_tsc, int32_t *work)
+{
+	uint32_t place = half->active[i];
+	struct wh_session *session = session_at(endpoint, place);
+
+	if (session == NULL) /* kicked, and gone since */
+		return wh_half_stays(half, i, now_tsc, WH_TSC_NEVER);
+
+	int32_t done = wh_session_poll(session, now_tsc);
+
+	half->polls++;
+	*work += done;
+	if (half == endpoint->rx && session->outbox_news)
+		wh_half_kick(endpoint->tx, place);
+	session->outbox_news = false;
+	if (may_leave(session)) {
+		move_out(endpoint, half, session);
+		return wh_half_stays(half, i, now_tsc, WH_TSC_NEVER);
+	}
+	return wh_half_stays(half, i, now_tsc, done > 0 ? now_tsc : wh_session_deadline(session));
+}
+
+int32_t wh_endpoint_receive_poll(struct wh_endpoint *endpoint, uint64_t now_tsc)
+{
+	struct wh_half *half = endpoint->rx;
 	int32_t work = 0;
 
-	for (uint32_t i = 0; i < endpoint->used; i++)
-		if (endpoint->session[i] != NULL)
-			work += wh_session_poll(endpoint->session[i], now_tsc);
-	return work;
+	wh_half_begin_turn(half, now_tsc);
+	for (uint32_t i = 0; i < half->actives;)
+		i += look_at(endpoint, half, i, now_tsc, &work);
+	return work + let_go(endpoint, &endpoint->rx_leaving, endpoint->tx);
+}
+
+/* Its timers start here, whatever the clock said where it was made. */
+static void take_opened(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_session *session)
+{
+	struct wh_half *half = endpoint->tx;
+	uint32_t lci = session->phase == WH_PHASE_CLOSED ? 0 : wh_half_offer(half);
+
+	if (lci != 0) {
+		wh_handshake_begin(session, now_tsc, lci);
+		move_in(endpoint, half, session, endpoint->config.tx_meter);
+		return;
+	}
+	wh_handshake_refuse(session, now_tsc);
+	session->next = endpoint->unplaced;
+	endpoint->unplaced = session;
+}
+
+/* Those that found no place only wait to be closed. */
+static void look_at_unplaced(struct wh_endpoint *endpoint, uint64_t now_tsc)
+{
+	struct wh_session **link = &endpoint->unplaced;
+
+	while (*link != NULL) {
+		struct wh_session *session = *link;
+
+		wh_session_poll(session, now_tsc);
+		if (!may_leave(session)) {
+			link = &session->next;
+			continue;
+		}
+		*link = session->next;
+		begin_leaving(&endpoint->tx_leaving, session, endpoint->rx);
+	}
+}
+
+static int32_t take_all_opened(struct wh_endpoint *endpoint, uint64_t now_tsc)
+{
+	void *sessions[OPENED_PER_TURN];
+	uint32_t count =
+		rte_ring_sc_dequeue_burst(endpoint->opened, sessions, OPENED_PER_TURN, NULL);
+
+	for (uint32_t i = 0; i < count; i++)
+		take_opened(endpoint, now_tsc, sessions[i]);
+	if (count > 0)
+		look_at_unplaced(endpoint, now_tsc);
+	return (int32_t)count;
+}
+
+/* Somebody asked something of a session whose place he did not know. */
+static void look_at_all(struct wh_endpoint *endpoint, uint64_t now_tsc)
+{
+	struct wh_half *half = endpoint->tx;
+
+	for (uint32_t i = 0; i < half->places; i++)
+		if (session_at(endpoint, half->first + i) != NULL)
+			wh_half_activate(half, half->first + i);
+	look_at_unplaced(endpoint, now_tsc);
+}
+
+/* A receiver stands here only for what is in its outbox. */
+static bool has_output(const struct wh_endpoint *endpoint, uint32_t place)
+{
+	const struct wh_session *session = session_at(endpoint, place);
+
+	return session != NULL && wh_slot_fifo_count(&session->outbox) > 0;
+}
+
+int32_t wh_endpoint_send_poll(struct wh_endpoint *endpoint, uint64_t now_tsc)
+{
+	struct wh_half *half = endpoint->tx;
+	bool kicked_at_large = wh_half_begin_turn(half, now_tsc);
+	int32_t work = take_all_opened(endpoint, now_tsc);
+
+	if (kicked_at_large)
+		look_at_all(endpoint, now_tsc);
+	for (uint32_t i = 0; i < half->actives;) {
+		uint32_t place = half->active[i];
+
+		if (is_receivers(endpoint, place))
+			i += wh_half_stays(half, i, now_tsc,
+				has_output(endpoint, place) ? now_tsc : WH_TSC_NEVER);
+		else
+			i += look_at(endpoint, half, i, now_tsc, &work);
+	}
+	return work + let_go(endpoint, &endpoint->tx_leaving, endpoint->rx);
+}
+
+int wh_endpoint_open(struct wh_endpoint *endpoint, struct wh_session *session)
+{
+	WH_ASSERT(session->role == WH_TRANSMITTER && session->local_lci == 0);
+	atomic_store(&session->place, wh_half_unplaced(endpoint->tx));
+	atomic_store(&session->half, endpoint->tx);
+	if (rte_ring_mp_enqueue(endpoint->opened, session) == 0)
+		return 0;
+	atomic_store(&session->half, NULL);
+	return -ENOBUFS;
 }
 
 static uint32_t output_replies(struct wh_endpoint *endpoint, struct wh_out *out, uint32_t count)
@@ -231,29 +450,55 @@ static uint32_t output_replies(struct wh_endpoint *endpoint, struct wh_out *out,
 uint32_t wh_endpoint_output(
 	struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_out *out, uint32_t count)
 {
+	uint8_t before = wh_meter_enter(endpoint->config.tx_meter, WH_METER_TRANS);
+	const struct wh_half *half = endpoint->tx;
 	uint32_t sent = output_replies(endpoint, out, count);
 
-	for (uint32_t i = 0; i < endpoint->used; i++) {
-		uint32_t place = (endpoint->next_turn + i) % endpoint->used;
+	for (uint32_t i = 0; i < half->actives; i++) {
+		uint32_t place = half->active[(endpoint->next_turn + i) % half->actives];
+		struct wh_session *session = session_at(endpoint, place);
 
-		if (endpoint->session[place] != NULL)
-			sent += wh_session_output(
-				endpoint->session[place], now_tsc, &out[sent], count - sent);
+		if (session != NULL)
+			sent += wh_session_output(session, now_tsc, &out[sent], count - sent);
 	}
 	endpoint->next_turn++;
+	wh_meter_leave(endpoint->config.tx_meter, before);
 	return sent;
 }
 
-uint64_t wh_endpoint_deadline(const struct wh_endpoint *endpoint)
+uint64_t wh_endpoint_receive_deadline(const struct wh_endpoint *endpoint)
 {
-	uint64_t deadline_tsc = WH_TSC_NEVER;
+	const struct wh_half *half = endpoint->rx;
+	uint64_t deadline_tsc = wh_half_deadline(half);
 
-	if (wh_slot_fifo_count(&endpoint->replies) > 0)
+	if (endpoint->rx_leaving.first != NULL)
 		return 0;
-	for (uint32_t i = 0; i < endpoint->used; i++)
-		if (endpoint->session[i] != NULL)
-			deadline_tsc =
-				wh_min_u64(deadline_tsc, wh_session_deadline(endpoint->session[i]));
+	for (uint32_t i = 0; i < half->actives; i++) {
+		const struct wh_session *session = session_at(endpoint, half->active[i]);
+
+		if (session != NULL)
+			deadline_tsc = wh_min_u64(deadline_tsc, wh_session_deadline(session));
+	}
+	return deadline_tsc;
+}
+
+uint64_t wh_endpoint_send_deadline(const struct wh_endpoint *endpoint)
+{
+	const struct wh_half *half = endpoint->tx;
+	uint64_t deadline_tsc = wh_half_deadline(half);
+
+	if (endpoint->tx_leaving.first != NULL || wh_slot_fifo_count(&endpoint->replies) > 0 ||
+		wh_ring_count(endpoint->opened) > 0)
+		return 0;
+	for (uint32_t i = 0; i < half->actives; i++) {
+		uint32_t place = half->active[i];
+
+		if (has_output(endpoint, place))
+			return 0;
+		if (!is_receivers(endpoint, place) && session_at(endpoint, place) != NULL)
+			deadline_tsc = wh_min_u64(
+				deadline_tsc, wh_session_deadline(session_at(endpoint, place)));
+	}
 	return deadline_tsc;
 }
 

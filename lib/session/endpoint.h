@@ -4,23 +4,40 @@
 
 /*
  * What sits behind one queue of a port: decodes each packet once, counts the bad ones by reason,
- * finds the session by its LCI (an index, no hash), and listens for new connections.
+ * finds the session by its LCI (an index, no hash), listens for new connections, and polls the
+ * sessions that have something to do. It has two halves, each polled by one core; they may be the
+ * same:
  *
- * An LCI is a place in the session table and the number of the offer that it was made for. No two
- * offers share one, so that packets of an earlier connection never reach a later one in the same
- * place, nor those of one that was opened at the same time.
+ *   receive half  RX core: input, receive_poll. Home of receivers: it accepts connections.
+ *   send half     TX core: send_poll, output. Home of transmitters: it takes those of
+ *                 wh_endpoint_open.
+ *
+ * The table of sessions is read by both. Each half writes its half of the places, the lower ones
+ * being the receive half's. Between the halves go control packets, in each session's inbox and
+ * outbox, and kicks (half.h), which say where to look. What sits at home elsewhere is held from
+ * one turn to the next by neither half: a session that has left the table is gone when the other
+ * half's turns have counted on by two.
+ *
+ * An LCI is a place in the table and the number of the offer that it was made for. No two offers
+ * share one, so that packets of an earlier connection never reach a later one in the same place,
+ * nor those of one that was opened at the same time.
  */
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/fifo.h"
+#include "base/meter.h"
+#include "session/half.h"
 #include "session/handshake.h"
 #include "session/session.h"
 
-#define WH_ENDPOINT_SESSIONS 64 /* a power of two */
-#define WH_ENDPOINT_REPLIES  64
+#define WH_ENDPOINT_PLACES_MIN 64
+#define WH_ENDPOINT_PLACES_MAX 8192
+#define WH_ENDPOINT_REPLIES    63 /* 2^n - 1: see fifo.h */
 
+/* Written by the RX core. */
 struct wh_endpoint_stats {
 	uint64_t packets;
 	uint64_t bad[WH_WIRE_REASONS]; /* by the decoder's reason */
@@ -34,54 +51,92 @@ struct wh_endpoint_stats {
 struct wh_endpoint_config {
 	uint64_t hz;
 	uint8_t key[WH_SIPHASH_KEY_BYTES]; /* the listener's secret */
-	uint32_t buffer_chunks;            /* offered to every connection that is opened to us */
+	uint32_t places; /* a power of two: half for connections opened to us, half for ours */
+	struct wh_meter *rx_meter; /* of the cores; NULL: not metered */
+	struct wh_meter *tx_meter;
 	/*
-	 * Whether an OPEN is welcome: WH_STATUS_PENDING, or the reason why not. NULL: this end
-	 * only opens connections and refuses them all. Decoding has held the fields to the format's
-	 * limits; that the profile exists, chunk_bytes is a multiple of WH_CHUNK_ALIGN and memory
-	 * allows for the sizes is for this to say: accept gets what was welcome, and nothing else.
+	 * Whether an OPEN is welcome: WH_STATUS_PENDING and how many chunk buffers the connection
+	 * will have, or the reason why not. NULL: this end only opens connections and refuses them
+	 * all. Decoding has held the fields to the format's limits; that the profile exists,
+	 * chunk_bytes is a multiple of WH_CHUNK_ALIGN and memory allows for the sizes is for this
+	 * to say: accept gets what was welcome, and nothing else.
 	 */
-	enum wh_release_status (*welcome)(
-		void *context, const struct wh_open_params *params, const struct wh_address *peer);
-	/* Makes the session (wh_session_accept) for a proved peer; NULL: it cannot. */
+	enum wh_release_status (*welcome)(void *context, const struct wh_open_params *params,
+		const struct wh_address *peer, uint32_t *buffer_chunks);
+	/*
+	 * Makes the session (wh_session_accept) for a proved peer, with no fewer buffers than it
+	 * was told; NULL: it cannot.
+	 */
 	struct wh_session *(*accept)(void *context, uint64_t now_tsc, uint32_t lci,
 		const struct wh_address *peer, const struct wh_open_params *params,
 		uint64_t rtt_tsc);
+	/*
+	 * A session that was asked to close has left: no core touches it any more, and it is the
+	 * owner's to destroy. Called on its home core. NULL: nobody asks to close.
+	 */
+	void (*gone)(void *context, struct wh_session *session);
 	void *context;
+};
+
+/* Sessions that the other half may still hold, the first to leave first. */
+struct wh_leaving {
+	struct wh_session *first;
+	struct wh_session *last;
 };
 
 struct wh_endpoint {
 	struct wh_endpoint_config config;
 	struct wh_listener listener;
-	struct wh_session *session[WH_ENDPOINT_SESSIONS];
-	uint32_t last_lci[WH_ENDPOINT_SESSIONS]; /* of a place's latest tenant; 0: none yet */
-	uint32_t offers;                         /* LCIs made, ever */
-	uint32_t used;                           /* places from 0 on that were ever used */
-	uint32_t next_turn;                      /* output takes the sessions in turn */
-	struct wh_slot_fifo replies;
-	struct wh_address reply_to; /* of the reply handed out last */
+	_Atomic(struct wh_session *) *session; /* by place */
+	struct wh_half *rx;
+	struct wh_half *tx;
+	struct wh_slot_fifo replies; /* stateless answers: RX core -> TX core */
+	struct rte_ring *opened;     /* sessions: any core -> TX core */
+
+	/* RX core, its cache lines apart from those above and below */
+	uint8_t apart_rx[64];
+	uint32_t *last_lci; /* of a place's latest tenant; 0: none yet */
+	struct wh_leaving rx_leaving;
 	struct wh_endpoint_stats stats;
+
+	/* TX core */
+	uint8_t apart_tx[64];
+	struct wh_leaving tx_leaving;
+	struct wh_session *unplaced;
+	uint32_t next_turn;         /* output takes the sessions in turn */
+	struct wh_address reply_to; /* of the reply handed out last */
 };
 
 /* 0 or -ENOMEM. */
 int wh_endpoint_init(struct wh_endpoint *endpoint, const struct wh_endpoint_config *config);
 
-/* Sessions still in it are the caller's to destroy. */
+/* No core polls any more. Sessions still in it are the caller's to destroy. */
 void wh_endpoint_free(struct wh_endpoint *endpoint);
 
-/* A new LCI with a place that is free now; 0: none is. */
-uint32_t wh_endpoint_offer_lci(struct wh_endpoint *endpoint);
-void wh_endpoint_add(struct wh_endpoint *endpoint, uint32_t lci, struct wh_session *session);
-void wh_endpoint_remove(struct wh_endpoint *endpoint, struct wh_session *session);
+/*
+ * Any core: hands over a transmitter's session, which opens its connection now; its users may ask
+ * things of it from here on. Without a place for it, it ends at once as BUSY. 0, or -ENOBUFS when
+ * too many are on their way at once: it stays the caller's.
+ */
+int wh_endpoint_open(struct wh_endpoint *endpoint, struct wh_session *session);
 
-/* One UDP payload from `from`, which came in at arrived_tsc <= now_tsc. */
+/* RX core: one UDP payload from `from`, which came in at arrived_tsc <= now_tsc. */
 void wh_endpoint_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t arrived_tsc,
 	const uint8_t *bytes, size_t length, const struct wh_address *from);
 
-int32_t wh_endpoint_poll(struct wh_endpoint *endpoint, uint64_t now_tsc);
+/* RX core, once a turn, after the input: receivers that are due. */
+int32_t wh_endpoint_receive_poll(struct wh_endpoint *endpoint, uint64_t now_tsc);
+
+/* TX core, once a turn, before the output: new transmitters, and those that are due. */
+int32_t wh_endpoint_send_poll(struct wh_endpoint *endpoint, uint64_t now_tsc);
+
+/* TX core: packets to send, at most `count`; they are valid until the next turn. */
 uint32_t wh_endpoint_output(
 	struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_out *out, uint32_t count);
-uint64_t wh_endpoint_deadline(const struct wh_endpoint *endpoint);
+
+/* When the half wants its next turn if nothing arrives before; 0: at once. */
+uint64_t wh_endpoint_receive_deadline(const struct wh_endpoint *endpoint);
+uint64_t wh_endpoint_send_deadline(const struct wh_endpoint *endpoint);
 
 /* Packets that were not a packet of any session here, whatever the reason. */
 uint64_t wh_endpoint_bad_pkts(const struct wh_endpoint *endpoint);

@@ -26,6 +26,7 @@ static void packet_acked(void *context, uint64_t serial, const struct wh_sent_re
 
 	(void)serial;
 	WH_DEBUG_ASSERT(sending->unacked_pkts > 0);
+	wh_session_add(&s->stats.acked_bytes, wh_session_payload_bytes(s, record));
 	if (--sending->unacked_pkts > 0)
 		return;
 
@@ -95,7 +96,7 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 	}
 	answer_state(s, now_tsc, packet); /* III C: for each received ACK */
 	if (packet->serial < tx->next_state_serial) {
-		s->stats.control_stale_pkts++;
+		wh_session_count(&s->stats.control_stale_pkts);
 		return;
 	}
 	tx->next_state_serial = packet->serial + 1;
@@ -169,7 +170,7 @@ static void take_nak(struct wh_session *s, uint64_t now_tsc, const struct wh_pac
 		return;
 	}
 	if (!nak_is_new(tx, packet->serial)) {
-		s->stats.control_stale_pkts++;
+		wh_session_count(&s->stats.control_stale_pkts);
 		return;
 	}
 	for (uint32_t i = 0; i < nak->n_losses; i++) {
@@ -179,7 +180,7 @@ static void take_nak(struct wh_session *s, uint64_t now_tsc, const struct wh_pac
 			&tx->table, first, first + nak->losses[i].count, queue_again, tx);
 		event.lost_pkts += nak->losses[i].count;
 	}
-	s->stats.naks++;
+	wh_session_count(&s->stats.naks);
 	tx->control.ops->on_loss(&tx->control, &event);
 	apply_decision(s);
 }
@@ -193,11 +194,11 @@ static void take_delay_warning(
 	};
 
 	if (packet->serial < s->tx.next_warning_serial) {
-		s->stats.control_stale_pkts++;
+		wh_session_count(&s->stats.control_stale_pkts);
 		return;
 	}
 	s->tx.next_warning_serial = packet->serial + 1;
-	s->stats.delay_warnings++;
+	wh_session_count(&s->stats.delay_warnings);
 	s->tx.control.ops->on_delay(&s->tx.control, &event);
 	apply_decision(s);
 }
@@ -239,6 +240,8 @@ static void tick(struct wh_session *s, uint64_t now_tsc)
 	tx->next_tick_tsc += s->period_tsc;
 	if (tx->next_tick_tsc <= now_tsc)
 		tx->next_tick_tsc = now_tsc + s->period_tsc; /* late: no tick is made up for */
+	if (tx->idle)
+		return; /* it was not asked for: time in which nothing is sent teaches nothing */
 
 	const struct wh_tick_event event = {
 		.now_tsc = now_tsc,
@@ -249,33 +252,37 @@ static void tick(struct wh_session *s, uint64_t now_tsc)
 	apply_decision(s);
 }
 
-/* How long a living peer may be silent: one state without news (two round trips) got lost. */
-static uint64_t exp_tsc(const struct wh_session *s)
-{
-	return wh_max_u64(4 * wh_rtt_get(&s->rtt) + 4 * s->rtt.var_tsc + 2 * s->period_tsc,
-		wh_session_ms_tsc(s, WH_EXP_MIN_MS));
-}
-
-static void notice_silence_and_stalls(struct wh_session *s, uint64_t now_tsc)
+static void notice_silence(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_transmitter *tx = &s->tx;
-	uint64_t silence_tsc = now_tsc - s->last_heard_tsc;
-	uint64_t stuck_tsc = now_tsc - tx->progress_tsc;
+	/* An idle connection's peer speaks when it likes: it is silent since there was a reason. */
+	uint64_t since_tsc = wh_max_u64(s->last_heard_tsc, tx->busy_since_tsc);
+
+	tx->peer_silent = now_tsc - since_tsc > wh_session_exp_tsc(s);
+	if (tx->peer_silent && now_tsc >= tx->next_exp_tsc) {
+		wh_session_count(&s->stats.exp_events);
+		tx->next_exp_tsc = now_tsc + wh_session_exp_tsc(s);
+	}
+	if (now_tsc - s->last_heard_tsc > s->peer_timeout_tsc)
+		wh_session_settle(s, now_tsc, WH_STATUS_PEER_GONE);
+}
+
+static void notice_stalls(struct wh_session *s, uint64_t now_tsc)
+{
+	struct wh_transmitter *tx = &s->tx;
 	uint64_t notice_tsc =
 		wh_max_u64(wh_session_ms_tsc(s, WH_STALL_NOTICE_MS), 4 * wh_rtt_get(&s->rtt));
 
-	tx->peer_silent = silence_tsc > exp_tsc(s);
-	if (tx->peer_silent && now_tsc >= tx->next_exp_tsc) {
-		s->stats.exp_events++;
-		tx->next_exp_tsc = now_tsc + exp_tsc(s);
-	}
-	if (silence_tsc > wh_ns_to_tsc(s->config.hz, s->config.peer_timeout_ns)) {
-		wh_session_settle(s, now_tsc, WH_STATUS_PEER_GONE);
-		return;
-	}
-	if (!tx->stalled && stuck_tsc > notice_tsc)
-		s->stats.stalls++;
-	tx->stalled = stuck_tsc > notice_tsc;
+	/* Of an object of known size the reader owes the rest; a stream may pause. */
+	if (tx->idle && s->params.object_bytes == WH_OBJECT_BYTES_UNKNOWN)
+		tx->progress_tsc = now_tsc;
+
+	uint64_t stuck_tsc = now_tsc - tx->progress_tsc;
+	bool stalled = stuck_tsc > notice_tsc;
+
+	if (!tx->stalled && stalled)
+		wh_session_count(&s->stats.stalls);
+	__atomic_store_n(&tx->stalled, stalled, __ATOMIC_RELAXED);
 	/* With a silent peer it is the silence that ends it, by its right name. */
 	if (!tx->peer_silent && stuck_tsc > wh_ns_to_tsc(s->config.hz, s->config.stall_timeout_ns))
 		wh_session_abort(s, now_tsc, WH_STATUS_STALLED);
@@ -287,13 +294,18 @@ int32_t wh_get_rcv_stat(struct wh_session *s, uint64_t now_tsc)
 	int32_t taken = 0;
 
 	while (s->phase != WH_PHASE_CLOSED && (slot = wh_slot_fifo_peek(&s->inbox)) != NULL) {
+		/* By the clock of another core's turn, which may have begun after this one. */
+		s->last_heard_tsc =
+			wh_max_u64(s->last_heard_tsc, wh_min_u64(slot->when_tsc, now_tsc));
 		take(s, now_tsc, (const struct wh_packet *)slot->data);
 		wh_slot_fifo_release(&s->inbox);
 		taken++;
 	}
 	if (s->phase == WH_PHASE_RUNNING) {
 		tick(s, now_tsc);
-		notice_silence_and_stalls(s, now_tsc);
+		notice_silence(s, now_tsc);
 	}
+	if (s->phase == WH_PHASE_RUNNING)
+		notice_stalls(s, now_tsc);
 	return taken;
 }

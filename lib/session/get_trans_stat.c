@@ -24,7 +24,7 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 	uint64_t upper = packet->trans_state.upper;
 
 	if (packet->serial < rx->next_trans_serial) {
-		s->stats.control_stale_pkts++;
+		wh_session_count(&s->stats.control_stale_pkts);
 		return;
 	}
 	if (upper > wh_recv_table_upper(&rx->table) || upper < rx->previous_trans_upper) {
@@ -36,6 +36,7 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 	/* One state late: what the path merely reordered has had a period to arrive. */
 	see_losses_below(s, now_tsc, rx->previous_trans_upper);
 	rx->previous_trans_upper = upper;
+	rx->peer_queued_pkts = packet->trans_state.queued_pkts;
 }
 
 static void warn_of_growing_delay(struct wh_session *s, uint64_t now_tsc)
@@ -56,7 +57,7 @@ static void warn_of_growing_delay(struct wh_session *s, uint64_t now_tsc)
 	};
 
 	wh_session_push_control(s, now_tsc, WH_PACKET_DELAY_WARNING, &packet);
-	s->stats.delay_warnings++;
+	wh_session_count(&s->stats.delay_warnings);
 	/* udt.txt III C: no more than one warning in two round trips. */
 	rx->next_warning_tsc = now_tsc + 2 * wh_rtt_get(&s->rtt);
 }
@@ -71,11 +72,11 @@ static void take_ack2(
 		wh_session_bad(s, &s->stats.bad_window_pkts);
 		return;
 	}
-	rx->acked_lower = wh_max_u64(rx->acked_lower, ack2->lower);
-	if (sent - ack2->ack_serial > WH_ACK_HISTORY)
+	rx->acked_end = wh_max_u64(rx->acked_end, ack2->ack_serial + 1);
+	if (sent - ack2->ack_serial > rx->ack_history)
 		return; /* its time of sending is forgotten */
 
-	uint64_t *slot = &rx->ack_sent_tsc[ack2->ack_serial % WH_ACK_HISTORY];
+	uint64_t *slot = &rx->ack_sent_tsc[ack2->ack_serial % rx->ack_history];
 	uint64_t sent_tsc = *slot;
 
 	if (sent_tsc == 0 || arrived_tsc < sent_tsc)
@@ -135,6 +136,30 @@ static void take(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 	}
 }
 
+static void notice_silence(struct wh_session *s, uint64_t now_tsc)
+{
+	if (now_tsc - s->last_heard_tsc > s->peer_timeout_tsc)
+		wh_session_settle(s, now_tsc, WH_STATUS_PEER_GONE);
+}
+
+/*
+ * A peer that goes on saying that it has data, and sends none though a buffer waits for it. When
+ * the writer has them all the stall is ours, and when it says nothing it is a silence.
+ */
+static void notice_stall(struct wh_session *s, uint64_t now_tsc)
+{
+	struct wh_receiver *rx = &s->rx;
+	bool owed = rx->peer_queued_pkts > 0 || rx->table.lower < rx->table.highest_end ||
+		    rx->table.lower < rx->previous_trans_upper;
+	bool buffers_wait = rx->next_deliver - rx->recycled_count < s->config.chunks;
+
+	if (!owed || !buffers_wait)
+		rx->progress_tsc = now_tsc;
+	if (now_tsc - s->last_heard_tsc <= wh_session_exp_tsc(s) &&
+		now_tsc - rx->progress_tsc > wh_ns_to_tsc(s->config.hz, s->config.stall_timeout_ns))
+		wh_session_abort(s, now_tsc, WH_STATUS_STALLED);
+}
+
 int32_t wh_get_trans_stat(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_slot *slot;
@@ -145,8 +170,9 @@ int32_t wh_get_trans_stat(struct wh_session *s, uint64_t now_tsc)
 		wh_slot_fifo_release(&s->inbox);
 		taken++;
 	}
-	if (s->phase == WH_PHASE_RUNNING &&
-		now_tsc - s->last_heard_tsc > wh_ns_to_tsc(s->config.hz, s->config.peer_timeout_ns))
-		wh_session_settle(s, now_tsc, WH_STATUS_PEER_GONE);
+	if (s->phase == WH_PHASE_RUNNING)
+		notice_silence(s, now_tsc);
+	if (s->phase == WH_PHASE_RUNNING)
+		notice_stall(s, now_tsc);
 	return taken;
 }

@@ -7,24 +7,26 @@
 
 void wh_listener_accept(const struct wh_listener *listener, uint64_t now_tsc,
 	const struct wh_open_params *params, uint32_t stamp_us, const struct wh_address *peer,
-	uint32_t acceptor_lci, enum wh_release_status refused, struct wh_packet *accept)
+	const struct wh_offer *offer, struct wh_packet *accept)
 {
-	WH_ASSERT(acceptor_lci != 0 || refused != WH_STATUS_PENDING);
+	bool welcome = offer->refused == WH_STATUS_PENDING;
+
+	WH_ASSERT(!welcome || (offer->lci != 0 && offer->buffer_chunks > 0));
 	*accept = (struct wh_packet){
 		.type = WH_PACKET_ACCEPT,
 		.lci = params->initiator_lci,
 		.accept =
 			{
-				.acceptor_lci = acceptor_lci,
+				.acceptor_lci = offer->lci,
 				.stamp_us = stamp_us,
-				.buffer_chunks = listener->buffer_chunks,
-				.refused = (uint8_t)refused,
+				.buffer_chunks = offer->buffer_chunks,
+				.refused = (uint8_t)offer->refused,
 			},
 	};
 	/* A refusal has none: CONFIRM with it would open what was not welcome. */
-	if (refused == WH_STATUS_PENDING)
+	if (welcome)
 		wh_cookie_make(accept->accept.cookie, listener->key,
-			wh_tsc_to_us(listener->hz, now_tsc), peer, acceptor_lci, params);
+			wh_tsc_to_us(listener->hz, now_tsc), peer, offer->lci, params);
 }
 
 bool wh_listener_confirmed(const struct wh_listener *listener, uint64_t now_tsc,
@@ -38,6 +40,25 @@ bool wh_listener_confirmed(const struct wh_listener *listener, uint64_t now_tsc,
 		return false;
 	*rtt_tsc = wh_us_to_tsc(listener->hz, age_us);
 	return true;
+}
+
+void wh_handshake_begin(struct wh_session *s, uint64_t now_tsc, uint32_t local_lci)
+{
+	WH_ASSERT(s->role == WH_TRANSMITTER && s->phase == WH_PHASE_OPENING && local_lci != 0);
+	s->local_lci = local_lci;
+	s->params.initiator_lci = local_lci;
+	s->opened_tsc = now_tsc;
+	s->last_heard_tsc = now_tsc;
+	s->next_open_tsc = now_tsc;
+	s->next_release_tsc = now_tsc;
+	s->tx.limit_since_tsc = now_tsc;
+}
+
+void wh_handshake_refuse(struct wh_session *s, uint64_t now_tsc)
+{
+	WH_ASSERT(s->local_lci == 0);
+	wh_session_settle(s, now_tsc, WH_STATUS_BUSY);
+	wh_session_publish(s);
 }
 
 static void send_open(struct wh_session *s, uint64_t now_tsc)
@@ -78,7 +99,7 @@ int32_t wh_handshake_poll(struct wh_session *s, uint64_t now_tsc)
 	if (s->phase == WH_PHASE_OPENING) {
 		uint64_t waited_tsc = now_tsc - s->opened_tsc;
 
-		if (waited_tsc > wh_ns_to_tsc(s->config.hz, s->config.peer_timeout_ns))
+		if (waited_tsc > s->peer_timeout_tsc)
 			wh_session_settle(s, now_tsc, WH_STATUS_PEER_GONE);
 		else
 			send_open(s, now_tsc);
@@ -101,6 +122,7 @@ static void start_running(struct wh_session *s, uint64_t now_tsc, const struct w
 	s->phase = WH_PHASE_RUNNING;
 	s->next_release_tsc = now_tsc;
 	tx->progress_tsc = now_tsc;
+	tx->busy_since_tsc = now_tsc;
 	tx->limit_since_tsc = now_tsc;
 	tx->next_tick_tsc = now_tsc + s->period_tsc;
 	tx->next_trans_state_tsc = now_tsc;

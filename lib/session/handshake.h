@@ -19,16 +19,21 @@
 struct wh_listener {
 	uint64_t hz;
 	uint8_t key[WH_SIPHASH_KEY_BYTES];
-	uint32_t buffer_chunks; /* offered to every connection */
+};
+
+/* What a listener has for an initiator. */
+struct wh_offer {
+	uint32_t lci;                   /* that would address the connection */
+	uint32_t buffer_chunks;         /* that it would have */
+	enum wh_release_status refused; /* WH_STATUS_PENDING: welcome */
 };
 
 /*
- * The answer to OPEN (whose stamp it echoes), or to a CONFIRM that comes too late, for a connection
- * that would be addressed by acceptor_lci; `refused` is WH_STATUS_PENDING to welcome it.
+ * The answer to OPEN (whose stamp it echoes), or to a CONFIRM that comes too late.
  */
 void wh_listener_accept(const struct wh_listener *listener, uint64_t now_tsc,
 	const struct wh_open_params *params, uint32_t stamp_us, const struct wh_address *peer,
-	uint32_t acceptor_lci, enum wh_release_status refused, struct wh_packet *accept);
+	const struct wh_offer *offer, struct wh_packet *accept);
 
 /* Whether CONFIRM carries a cookie of ours; *rtt_tsc says how old it is. */
 bool wh_listener_confirmed(const struct wh_listener *listener, uint64_t now_tsc,

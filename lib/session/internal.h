@@ -3,20 +3,25 @@
 #define WH_SESSION_INTERNAL_H
 
 /*
- * A session's state, shared by the files of this room only. The four processes of an end share a
- * core; a member is written by the process that it stands under, but for these: opening and
- * release start timers and count as progress, and get_rcv_stat sets the pacer's interval.
+ * A session's state, shared by the files of this room only. The four processes of an end share
+ * the home core; a member is written by the process that it stands under, but for these: opening
+ * and release start timers and count as progress, and get_rcv_stat sets the pacer's interval.
+ * What the other core and users write stands at the end, on cache lines of its own.
  */
+
+#include <stdatomic.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/fifo.h"
+#include "base/meter.h"
 #include "measure/arrival.h"
 #include "measure/pair.h"
 #include "measure/rtt.h"
 #include "measure/trend.h"
 #include "rate/control.h"
 #include "rate/pacer.h"
+#include "session/half.h"
 #include "session/session.h"
 #include "track/recv_table.h"
 #include "track/sent_table.h"
@@ -24,8 +29,17 @@
 /* udt.txt names an expiration event without a constant: silence that is worth noticing. */
 #define WH_EXP_MIN_MS 300
 
-/* Without news a state still goes out this often, so that silence means something. */
-#define WH_HEARTBEAT_MS 100
+/*
+ * Without news a state still goes out this often, so that silence means something. While there is
+ * nothing outstanding and nothing to send, the pause doubles with each, up to the maximum and to
+ * a third of the peer timeout.
+ */
+#define WH_HEARTBEAT_MS     100
+#define WH_HEARTBEAT_MAX_MS 2000
+
+/* The transmitter's news is told this often before it waits for a heartbeat: the receiver acts on
+ * the second. */
+#define WH_STATE_REPEATS 3
 
 /* No progress for this long is noticed as a stall (and for stall_timeout_ns ends it). */
 #define WH_STALL_NOTICE_MS 1000
@@ -41,18 +55,28 @@
 #define WH_OPEN_REPEAT_MS     50
 #define WH_OPEN_REPEAT_MAX_MS 4000
 
-/* ABORT is said this often, a period apart: nobody acknowledges it. */
+/* ABORT is said this often, a period apart (a heartbeat at most): nobody acknowledges it. */
 #define WH_ABORT_REPEATS 3
 
 /* A reply without DONE is repeated this often each round trip, then less and less often. */
 #define WH_REPLY_QUICK_REPEATS 10
 
-#define WH_INBOX_SLOTS  256
-#define WH_OUTBOX_SLOTS 128
-#define WH_FRESH_PKTS   256 /* admitted and not sent: a few bursts */
+/*
+ * Rings by the size of the window, each 2^n - 1 elements, which wastes no slot: decoded control
+ * packets, encoded ones, and packets admitted and not sent (a few bursts).
+ */
+#define WH_PKTS_PER_CONTROL 64
+#define WH_CONTROL_MIN      8
+#define WH_INBOX_MAX        256
+#define WH_OUTBOX_MAX       128
+#define WH_FRESH_MAX        256
 
-/* States whose ACK2 may still come: longest RTT (2 s and more) of 10 ms periods, several each. */
-#define WH_ACK_HISTORY 4096
+/*
+ * States whose ACK2 may still come, a power of two. With the largest windows: longest RTT (2 s and
+ * more) of 10 ms periods, several each; the smallest have one packet each.
+ */
+#define WH_ACK_HISTORY_MIN 256
+#define WH_ACK_HISTORY_MAX 4096
 
 /* Control packets that a state may take per period, so that trans is never flooded. */
 #define WH_STATE_PACKETS_MAX 32
@@ -85,6 +109,7 @@ struct wh_transmitter {
 	uint64_t sent_end; /* one past the largest serial sent */
 	uint64_t transmission;
 	bool pair_open; /* first of a pair is out, the second is to follow at once */
+	bool paused;    /* when it was its turn last there was nothing that might go */
 	uint64_t limit_since_tsc;
 	enum wh_limit limit_now;
 
@@ -102,16 +127,20 @@ struct wh_transmitter {
 	bool state_seen;
 	uint64_t acked_pkts;
 	uint64_t progress_tsc;
-	uint64_t all_acked_tsc; /* of the first reply that found it so; 0: not yet */
+	bool idle;               /* nothing outstanding, nothing to send, and the end is to come */
+	uint64_t busy_since_tsc; /* since then the peer has had a reason to speak */
+	uint64_t all_acked_tsc;  /* of the first reply that found it so; 0: not yet */
 	uint64_t next_exp_tsc;
 	bool peer_silent;
 	bool stalled;
 
 	/* send_trans_stat */
 	uint64_t next_trans_state_tsc;
+	uint64_t last_trans_state_tsc;
 	uint32_t same_states; /* in a row without news */
 	uint64_t told_lower;
 	uint64_t told_upper;
+	bool told_queued;
 };
 
 /* A chunk being received; live chunk numbers differ modulo the count of buffers. */
@@ -156,8 +185,14 @@ struct wh_receiver {
 	uint64_t next_state_tsc;
 	uint64_t next_nak_tsc;
 	uint64_t last_state_tsc;
+	uint64_t period_began_tsc;
 	uint64_t cover_cursor;
-	uint64_t ack_sent_tsc[WH_ACK_HISTORY]; /* by serial of the state; 0: takes no ACK2 */
+	uint64_t *ack_sent_tsc; /* by serial of the state; 0: takes no ACK2 */
+	uint32_t ack_history;   /* of them */
+	bool at_rest;           /* nothing to tell but that we live */
+	uint32_t rest_states;   /* in a row told at rest */
+	uint64_t news_serial;   /* of the state that told the latest news first */
+	uint64_t told_trans_serial;
 	uint64_t told_lower;
 	uint64_t told_highest_end;
 	uint64_t told_recycled;
@@ -166,7 +201,9 @@ struct wh_receiver {
 	/* get_trans_stat */
 	uint64_t next_trans_serial;
 	uint64_t previous_trans_upper;
-	uint64_t acked_lower; /* that the transmitter is known to know */
+	uint32_t peer_queued_pkts;
+	uint64_t acked_end; /* one past the latest state that the transmitter is known to know */
+	uint64_t progress_tsc;
 	struct wh_trend trend;
 	uint64_t next_warning_tsc;
 	bool total_known; /* from the release request */
@@ -180,17 +217,21 @@ struct wh_session {
 	enum wh_role role;
 	enum wh_phase phase;
 	enum wh_release_status outcome;
-	uint32_t local_lci;
-	uint32_t peer_lci; /* 0 until ACCEPT */
+	uint32_t local_lci; /* 0 until it has a place */
+	uint32_t peer_lci;  /* 0 until ACCEPT */
 	struct wh_address peer;
 	struct wh_open_params params;
 	uint32_t chunk_packets; /* of a full chunk */
+	struct wh_meter *meter; /* of the home core */
+	void *context;
 
 	struct wh_slot_fifo inbox;  /* decoded control packets */
 	struct wh_slot_fifo outbox; /* encoded control packets, for trans */
 	uint64_t control_serial[WH_PACKET_TYPES];
+	bool outbox_news; /* something was put there since the endpoint looked last */
 
 	uint64_t period_tsc;
+	uint64_t peer_timeout_tsc;
 	uint64_t last_heard_tsc;
 	struct wh_rtt rtt;
 
@@ -205,14 +246,60 @@ struct wh_session {
 	uint32_t release_repeats;
 	bool abort_pending;
 
+	/* ask.c */
+	uint32_t granted; /* of `wishes` */
+	bool closing;     /* the users have let go */
+
+	/* endpoint.c */
+	struct wh_session *next; /* of those on their way out */
+	uint64_t gone_turn;      /* of the other half: then it has let go, too */
+
 	struct wh_chunk *chunk; /* config.chunks of them */
 	struct wh_session_stats stats;
-	struct wh_transmitter tx;
-	struct wh_receiver rx;
+	union {
+		struct wh_transmitter tx;
+		struct wh_receiver rx;
+	};
+
+	/* The other core's counters. */
+	_Alignas(64) struct wh_session_stats away;
+
+	/* Between the home core and users; see ask.c. */
+	_Alignas(64) _Atomic uint32_t wishes; /* enum wh_session_wish, and the statuses */
+	_Atomic uint32_t news;                /* phase, and the outcome above it */
+	_Atomic(struct wh_half *) half;       /* of home; NULL: not known yet */
+	_Atomic uint32_t place;
 };
+
+/* One core writes a counter and any may read it: no atomic addition, but no torn value either. */
+static inline void wh_session_add(uint64_t *counter, uint64_t count)
+{
+	__atomic_store_n(counter, *counter + count, __ATOMIC_RELAXED);
+}
+
+static inline void wh_session_count(uint64_t *counter)
+{
+	wh_session_add(counter, 1);
+}
+
+/* Of an admitted packet: a chunk's last may be short, anywhere in the stream. */
+static inline uint32_t wh_session_payload_bytes(
+	const struct wh_session *s, const struct wh_sent_record *record)
+{
+	uint32_t offset = record->index * s->config.payload_bytes;
+
+	return (uint32_t)wh_min_u64(
+		s->config.payload_bytes, s->chunk[record->chunk_slot].bytes - offset);
+}
 
 /* session.c */
 void wh_session_bad(struct wh_session *s, uint64_t *reason);
+
+/* The pause before a heartbeat, so many doublings after the first. */
+uint64_t wh_session_heartbeat_tsc(const struct wh_session *s, uint32_t doublings);
+
+/* How long a living peer may be silent: one state without news (two round trips) got lost. */
+uint64_t wh_session_exp_tsc(const struct wh_session *s);
 void wh_session_settle(struct wh_session *s, uint64_t now_tsc, enum wh_release_status outcome);
 uint64_t wh_session_ms_tsc(const struct wh_session *s, uint64_t span_ms);
 
@@ -240,10 +327,20 @@ int32_t wh_send_rcv_stat(struct wh_session *s, uint64_t now_tsc);
 /* [first, end) is missing: enters the loss list and waits for the immediate NAK. (rcv.c) */
 void wh_rcv_note_loss(struct wh_session *s, uint64_t now_tsc, uint64_t first, uint64_t end);
 
+/* The endpoint gives it a place and an LCI: its timers begin. */
+void wh_handshake_begin(struct wh_session *s, uint64_t now_tsc, uint32_t local_lci);
+
+/* There is no place for it. */
+void wh_handshake_refuse(struct wh_session *s, uint64_t now_tsc);
+
 int32_t wh_handshake_poll(struct wh_session *s, uint64_t now_tsc);
 void wh_handshake_accepted(struct wh_session *s, uint64_t now_tsc, const struct wh_accept *accept);
 
 int32_t wh_release_poll(struct wh_session *s, uint64_t now_tsc);
 void wh_release_input(struct wh_session *s, uint64_t now_tsc, const struct wh_release *release);
+
+/* What users asked for and was not granted yet; telling them the news. (ask.c) */
+int32_t wh_session_grant(struct wh_session *s, uint64_t now_tsc);
+void wh_session_publish(struct wh_session *s);
 
 #endif

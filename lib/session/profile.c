@@ -14,6 +14,7 @@ static const struct wh_profile profiles[] = {
 			"the operator names the rate; complete state and NAK (dedicated lambdas)",
 		.control = &wh_control_fixed,
 		.period_us = WH_UDT_SYN_US,
+		.state_bytes = UINT32_C(512) << 10, /* half a second-level cache of today's cores */
 		.control_is_paced = true,
 		/*
 		 * Many more than UDT's one: on a lossy path at line rate a round trip's worth of

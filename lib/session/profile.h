@@ -18,6 +18,7 @@ struct wh_profile {
 	const char *summary;
 	const struct wh_control_ops *control;
 	uint32_t period_us;        /* of both ends' states and of the rate control: SYN */
+	uint32_t state_bytes;      /* a state also goes after so many; 0: by period alone */
 	uint32_t pair_period_pkts; /* every so many packets two go back to back; 0: never */
 	bool state_on_news_only;   /* a state without news waits for two round trips */
 	bool delay_warnings;       /* the receiver watches the delay's trend */

@@ -15,7 +15,7 @@ void wh_rcv_note_loss(struct wh_session *s, uint64_t now_tsc, uint64_t first, ui
 
 	WH_ASSERT(first < end && end <= wh_recv_table_upper(&rx->table));
 	wh_loss_list_insert(&rx->losses, first, end, now_tsc);
-	s->stats.losses_detected_pkts += end - first;
+	wh_session_add(&s->stats.losses_detected_pkts, end - first);
 
 	/* When there are too many for one immediate NAK, the timer reports the rest. */
 	if (rx->fresh_losses < WH_RANGES_MAX)
@@ -94,7 +94,7 @@ void wh_rcv(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 	enum wh_recv_verdict verdict = wh_recv_table_classify(&rx->table, packet->serial);
 
 	if (verdict == WH_RECV_DUPLICATE) {
-		s->stats.duplicate_pkts++;
+		wh_session_count(&s->stats.duplicate_pkts);
 		return;
 	}
 	if (verdict == WH_RECV_BEYOND || data->chunk < rx->next_deliver ||
@@ -126,10 +126,11 @@ void wh_rcv(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 		WH_ASSERT(pushed);
 	}
 
+	rx->progress_tsc = now_tsc;
 	measure(s, arrived_tsc, packet);
 	enter(s, now_tsc, packet->serial);
-	s->stats.received_pkts++;
-	s->stats.received_bytes += data->payload_bytes;
+	wh_session_count(&s->stats.received_pkts);
+	wh_session_add(&s->stats.received_bytes, data->payload_bytes);
 	return;
 
 bad_place:

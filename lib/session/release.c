@@ -18,8 +18,7 @@ static uint64_t repeat_tsc(const struct wh_session *s)
 /* Once the outcome is known, this end is there for the peer until then, whatever RTT it claims. */
 static uint64_t give_up_tsc(const struct wh_session *s)
 {
-	return wh_add_u64(
-		s->stats.outcome_tsc, wh_ns_to_tsc(s->config.hz, s->config.peer_timeout_ns));
+	return wh_add_u64(s->stats.outcome_tsc, s->peer_timeout_tsc);
 }
 
 static void push_release(struct wh_session *s, uint64_t now_tsc, enum wh_release_stage stage,
@@ -93,7 +92,8 @@ int32_t wh_release_poll(struct wh_session *s, uint64_t now_tsc)
 			return 1;
 		}
 		push_release(s, now_tsc, WH_RELEASE_ABORT, s->outcome);
-		s->next_release_tsc = now_tsc + s->period_tsc;
+		s->next_release_tsc =
+			now_tsc + wh_min_u64(s->period_tsc, wh_session_ms_tsc(s, WH_HEARTBEAT_MS));
 		return 1;
 	}
 	return s->role == WH_TRANSMITTER ? poll_transmitter(s, now_tsc) : poll_receiver(s, now_tsc);
@@ -154,18 +154,26 @@ void wh_release_input(struct wh_session *s, uint64_t now_tsc, const struct wh_re
 	}
 }
 
+/* The outcome is known here: to be published, and told to the peer in the next turn. */
+static void begin_release(struct wh_session *s, uint64_t now_tsc)
+{
+	s->phase = WH_PHASE_RELEASING;
+	s->release_repeats = 0;
+	s->next_release_tsc = now_tsc;
+}
+
 void wh_session_abort(struct wh_session *s, uint64_t now_tsc, enum wh_release_status status)
 {
 	WH_ASSERT(status >= WH_STATUS_MISMATCH && status < WH_STATUSES);
 	if (s->outcome != WH_STATUS_PENDING)
 		return;
 	wh_session_settle(s, now_tsc, status);
-	if (s->peer_lci == 0)
-		return;
-	s->phase = WH_PHASE_RELEASING;
-	s->abort_pending = true;
-	s->release_repeats = 0;
-	s->next_release_tsc = now_tsc;
+	if (s->peer_lci != 0) {
+		begin_release(s, now_tsc);
+		s->abort_pending = true;
+	}
+	wh_session_publish(s);
+	wh_session_kick(s);
 }
 
 void wh_session_sink_done(struct wh_session *s, uint64_t now_tsc, enum wh_release_status status)
@@ -174,7 +182,7 @@ void wh_session_sink_done(struct wh_session *s, uint64_t now_tsc, enum wh_releas
 	if (s->outcome != WH_STATUS_PENDING)
 		return;
 	wh_session_settle(s, now_tsc, status);
-	s->phase = WH_PHASE_RELEASING;
-	s->release_repeats = 0;
-	s->next_release_tsc = now_tsc;
+	begin_release(s, now_tsc);
+	wh_session_publish(s);
+	wh_session_kick(s);
 }

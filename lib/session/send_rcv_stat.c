@@ -49,7 +49,8 @@ static void push_state(struct wh_session *s, uint64_t now_tsc, bool first)
 				.received_pkts = s->stats.received_pkts,
 				.duplicate_pkts = s->stats.duplicate_pkts,
 				.bad_pkts = s->stats.bad_pkts,
-				.chunk_upper = (uint32_t)(rx->recycled_count + s->config.chunks),
+				.chunk_upper = (uint32_t)wh_min_u64(
+					rx->recycled_count + s->config.chunks, UINT32_MAX),
 				.queued_chunks = wh_fifo_count(&rx->deliver),
 				.buffer_chunks = s->config.chunks,
 				.arrival_pps = first ? wh_arrival_get(&rx->arrival) : 0,
@@ -63,7 +64,7 @@ static void push_state(struct wh_session *s, uint64_t now_tsc, bool first)
 	};
 
 	cover_holes(rx, &packet.rcv_state);
-	rx->ack_sent_tsc[serial % WH_ACK_HISTORY] = first ? now_tsc : 0;
+	rx->ack_sent_tsc[serial % rx->ack_history] = first ? now_tsc : 0;
 	wh_session_push_control(s, now_tsc, WH_PACKET_RCV_STATE, &packet);
 }
 
@@ -80,60 +81,131 @@ static uint32_t state_packets(const struct wh_session *s)
 	return (uint32_t)wh_min_u64(wh_max_u64(1, packets), WH_STATE_PACKETS_MAX);
 }
 
+static bool has_news(const struct wh_receiver *rx)
+{
+	return rx->told_lower != rx->table.lower || rx->told_highest_end != rx->table.highest_end ||
+	       rx->told_recycled != rx->recycled_count;
+}
+
 /*
- * udt.txt III E: a state with nothing new waits for two round trips after the one before. The paper
- * means the acknowledged number; this state is selective, so that what arrives above a hole is news
- * as well, and so is a buffer that became free.
+ * Nothing is missing or to come, and an ACK2 says that the transmitter knows all that was news:
+ * only heartbeats are left, of every profile.
  */
-static bool state_is_due(const struct wh_session *s, uint64_t now_tsc)
+static bool may_rest(const struct wh_receiver *rx)
+{
+	return !has_news(rx) && rx->table.lower == rx->table.highest_end &&
+	       rx->previous_trans_upper <= rx->table.highest_end && rx->peer_queued_pkts == 0 &&
+	       rx->acked_end > rx->news_serial;
+}
+
+/*
+ * The transmitter's heartbeat is answered by one of ours, so that it need not know how long we
+ * rest: its own patience decides.
+ */
+static uint64_t rest_ends_tsc(const struct wh_session *s)
+{
+	const struct wh_receiver *rx = &s->rx;
+	bool asked = rx->told_trans_serial != rx->next_trans_serial;
+
+	return rx->last_state_tsc + wh_session_heartbeat_tsc(s, asked ? 0 : rx->rest_states);
+}
+
+/*
+ * When a state may go at the earliest. udt.txt III E: one with nothing new waits for two round
+ * trips after the one before. The paper means the acknowledged number; this state is selective, so
+ * that what arrives above a hole is news as well, and so is a buffer that became free.
+ */
+static uint64_t state_due_tsc(const struct wh_session *s)
 {
 	const struct wh_receiver *rx = &s->rx;
 
-	if (!s->config.profile->state_on_news_only)
-		return true;
-	if (rx->told_lower != rx->table.lower || rx->told_highest_end != rx->table.highest_end ||
-		rx->told_recycled != rx->recycled_count)
-		return true;
+	if (rx->at_rest)
+		return rest_ends_tsc(s);
+	if (!s->config.profile->state_on_news_only || has_news(rx))
+		return 0;
 
-	/* When an ACK2 says that the transmitter knows all of it, only the heartbeat is left. */
 	uint64_t wait_tsc = 2 * wh_rtt_get(&s->rtt);
 
-	if (rx->acked_lower == rx->table.lower)
-		wait_tsc = wh_max_u64(wait_tsc, wh_session_ms_tsc(s, WH_HEARTBEAT_MS));
-	return now_tsc - rx->last_state_tsc >= wait_tsc;
+	/* The transmitter knows all of it: only the heartbeat is left. */
+	if (rx->acked_end > rx->news_serial)
+		wait_tsc = wh_max_u64(wait_tsc, wh_session_heartbeat_tsc(s, 0));
+	return wh_add_u64(rx->last_state_tsc, wait_tsc);
+}
+
+/* A period is over: how far apart did packets arrive? */
+static void measure_period(struct wh_session *s, uint64_t now_tsc)
+{
+	struct wh_receiver *rx = &s->rx;
+	/* After a rest it is not the rest that counts. */
+	uint64_t span_tsc = wh_min_u64(now_tsc - rx->period_began_tsc, 2 * s->period_tsc);
+
+	rx->period_began_tsc = now_tsc;
+	if (rx->arrived_since_period > 0)
+		rx->mean_arrival_tsc = span_tsc / rx->arrived_since_period;
+	rx->arrived_since_period = 0;
+}
+
+/* A period's states, or one between two periods, which is no sample of the round trip. */
+static void push_states(struct wh_session *s, uint64_t now_tsc, bool of_period)
+{
+	struct wh_receiver *rx = &s->rx;
+	uint32_t packets = of_period ? state_packets(s) : 1;
+
+	if (has_news(rx))
+		rx->news_serial = s->control_serial[WH_PACKET_RCV_STATE];
+	rx->rest_states = rx->at_rest ? rx->rest_states + 1 : 0;
+	for (uint32_t i = 0; i < packets; i++)
+		push_state(s, now_tsc, of_period && i == 0);
+	rx->last_state_tsc = now_tsc;
+	rx->told_lower = rx->table.lower;
+	rx->told_highest_end = rx->table.highest_end;
+	rx->told_recycled = rx->recycled_count;
+	rx->told_trans_serial = rx->next_trans_serial;
+}
+
+/*
+ * On a fast line and a short path the transmitter's memory in flight is what a period brings, and
+ * not the round trip: told more often, it goes on with chunks that its caches still hold.
+ */
+static bool much_has_come(const struct wh_session *s)
+{
+	const struct wh_receiver *rx = &s->rx;
+	uint64_t bytes = (rx->table.highest_end - rx->told_highest_end) * s->config.payload_bytes;
+
+	return s->config.profile->state_bytes > 0 && bytes >= s->config.profile->state_bytes;
 }
 
 static int32_t send_state(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_receiver *rx = &s->rx;
+	bool rested = rx->at_rest;
 
-	if (now_tsc < rx->next_state_tsc)
-		return 0;
-
-	uint64_t period_tsc = now_tsc - (rx->next_state_tsc - s->period_tsc);
-
+	rx->at_rest = may_rest(rx);
+	if (rested && !rx->at_rest) /* news waits for the end of a period, and for no heartbeat */
+		rx->next_state_tsc =
+			wh_min_u64(rx->next_state_tsc, rx->last_state_tsc + s->period_tsc);
+	if (rx->at_rest)
+		rx->next_state_tsc = rest_ends_tsc(s);
+	if (now_tsc < rx->next_state_tsc) {
+		if (!much_has_come(s))
+			return 0;
+		push_states(s, now_tsc, false);
+		return 1;
+	}
+	measure_period(s, now_tsc);
 	rx->next_state_tsc = now_tsc + s->period_tsc;
-	if (rx->arrived_since_period > 0)
-		rx->mean_arrival_tsc = period_tsc / rx->arrived_since_period;
-	rx->arrived_since_period = 0;
-	if (!state_is_due(s, now_tsc))
+	if (now_tsc < state_due_tsc(s))
 		return 0;
-
-	uint32_t packets = state_packets(s);
-
-	for (uint32_t i = 0; i < packets; i++)
-		push_state(s, now_tsc, i == 0);
-	rx->last_state_tsc = now_tsc;
-	rx->told_lower = rx->table.lower;
-	rx->told_highest_end = rx->table.highest_end;
-	rx->told_recycled = rx->recycled_count;
+	push_states(s, now_tsc, true);
+	if (rx->at_rest)
+		rx->next_state_tsc = rest_ends_tsc(s);
 	return 1;
 }
 
 static void push_nak(struct wh_session *s, uint64_t now_tsc, struct wh_packet *packet)
 {
 	wh_session_push_control(s, now_tsc, WH_PACKET_NAK, packet);
-	s->stats.naks++;
+	wh_session_count(&s->stats.naks);
 }
 
 static int compare_ranges(const void *a, const void *b)

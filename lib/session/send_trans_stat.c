@@ -7,35 +7,45 @@
 
 #include "session/internal.h"
 
-int32_t wh_send_trans_stat(struct wh_session *s, uint64_t now_tsc)
+/* Of the chunk in hand, too: what waits for the peer's buffers has not been admitted yet. */
+static uint64_t queued_pkts(const struct wh_transmitter *tx)
+{
+	uint64_t pkts = wh_fifo_count(&tx->fresh) + wh_fifo_count(&tx->again);
+
+	if (tx->open_chunk != NULL)
+		pkts += tx->tx_chunk[tx->open_chunk->slot].packets - tx->open_index;
+	return pkts;
+}
+
+static bool has_news(const struct wh_transmitter *tx)
+{
+	return tx->told_lower != tx->table.lower || tx->told_upper != tx->sent_end ||
+	       tx->told_queued != (queued_pkts(tx) > 0);
+}
+
+/*
+ * Low activity: control packets are skipped (periodic-exchange.txt, "Control Packet Transmission
+ * Time"), but not before the last news was told often enough.
+ */
+static uint64_t pause_tsc(const struct wh_session *s)
+{
+	const struct wh_transmitter *tx = &s->tx;
+
+	if (tx->same_states + 1 < WH_STATE_REPEATS)
+		return s->period_tsc;
+	return wh_session_heartbeat_tsc(s, tx->idle ? tx->same_states + 1 - WH_STATE_REPEATS : 0);
+}
+
+static void push_state(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_transmitter *tx = &s->tx;
-
-	if (now_tsc < tx->next_trans_state_tsc)
-		return 0;
-	tx->next_trans_state_tsc = now_tsc + s->period_tsc;
-
-	/*
-	 * Low activity: control packets are skipped (periodic-exchange.txt, "Control Packet
-	 * Transmission Time"), but not before the last upper bound was told three times, since
-	 * the receiver acts on the second.
-	 */
-	bool same = tx->told_lower == tx->table.lower && tx->told_upper == tx->sent_end;
-	uint32_t heartbeat_periods =
-		(uint32_t)wh_max_u64(1, wh_session_ms_tsc(s, WH_HEARTBEAT_MS) / s->period_tsc);
-
-	tx->same_states = same ? tx->same_states + 1 : 0;
-	if (tx->same_states >= 3 && tx->same_states % heartbeat_periods != 0)
-		return 0;
-
 	struct wh_packet packet = {
 		.trans_state =
 			{
 				.lower = tx->table.lower,
 				.upper = tx->sent_end,
 				.sent_pkts = s->stats.sent_pkts,
-				.queued_pkts =
-					wh_fifo_count(&tx->fresh) + wh_fifo_count(&tx->again),
+				.queued_pkts = (uint32_t)queued_pkts(tx),
 				.stamp_us = wh_session_now_us(s, now_tsc),
 			},
 	};
@@ -43,5 +53,23 @@ int32_t wh_send_trans_stat(struct wh_session *s, uint64_t now_tsc)
 	wh_session_push_control(s, now_tsc, WH_PACKET_TRANS_STATE, &packet);
 	tx->told_lower = tx->table.lower;
 	tx->told_upper = tx->sent_end;
+	tx->told_queued = queued_pkts(tx) > 0;
+	tx->last_trans_state_tsc = now_tsc;
+}
+
+int32_t wh_send_trans_stat(struct wh_session *s, uint64_t now_tsc)
+{
+	struct wh_transmitter *tx = &s->tx;
+	bool news = has_news(tx);
+
+	/* News waits for the end of a period, and for no heartbeat. */
+	if (news)
+		tx->next_trans_state_tsc = wh_min_u64(
+			tx->next_trans_state_tsc, tx->last_trans_state_tsc + s->period_tsc);
+	if (now_tsc < tx->next_trans_state_tsc)
+		return 0;
+	tx->same_states = news ? 0 : tx->same_states + 1;
+	push_state(s, now_tsc);
+	tx->next_trans_state_tsc = now_tsc + pause_tsc(s);
 	return 1;
 }

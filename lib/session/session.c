@@ -8,6 +8,7 @@
 
 #include "base/prng.h"
 #include "session/internal.h"
+#include "track/alloc.h"
 
 const char *wh_limit_name(enum wh_limit limit)
 {
@@ -43,10 +44,25 @@ uint64_t wh_session_ms_tsc(const struct wh_session *s, uint64_t span_ms)
 	return wh_ns_to_tsc(s->config.hz, span_ms * 1000000);
 }
 
+uint64_t wh_session_heartbeat_tsc(const struct wh_session *s, uint32_t doublings)
+{
+	uint64_t ms = wh_min_u64(
+		(uint64_t)WH_HEARTBEAT_MS << wh_min_u64(doublings, 16), WH_HEARTBEAT_MAX_MS);
+	uint64_t span_tsc = wh_min_u64(wh_session_ms_tsc(s, ms), s->peer_timeout_tsc / 3);
+
+	return wh_max_u64(span_tsc, s->period_tsc);
+}
+
+uint64_t wh_session_exp_tsc(const struct wh_session *s)
+{
+	return wh_max_u64(4 * wh_rtt_get(&s->rtt) + 4 * s->rtt.var_tsc + 2 * s->period_tsc,
+		wh_session_ms_tsc(s, WH_EXP_MIN_MS));
+}
+
 void wh_session_bad(struct wh_session *s, uint64_t *reason)
 {
-	s->stats.bad_pkts++;
-	(*reason)++;
+	wh_session_count(&s->stats.bad_pkts);
+	wh_session_count(reason);
 }
 
 void wh_session_settle(struct wh_session *s, uint64_t now_tsc, enum wh_release_status outcome)
@@ -54,7 +70,7 @@ void wh_session_settle(struct wh_session *s, uint64_t now_tsc, enum wh_release_s
 	if (s->outcome == WH_STATUS_PENDING) {
 		WH_ASSERT(outcome != WH_STATUS_PENDING);
 		s->outcome = outcome;
-		s->stats.outcome_tsc = now_tsc;
+		__atomic_store_n(&s->stats.outcome_tsc, now_tsc, __ATOMIC_RELAXED);
 	}
 	s->phase = WH_PHASE_CLOSED;
 }
@@ -74,19 +90,64 @@ void wh_session_push_control(
 	struct wh_slot *slot = wh_slot_fifo_reserve(&s->outbox);
 
 	if (slot == NULL) {
-		s->stats.control_full_pkts++;
+		wh_session_count(&s->stats.control_full_pkts);
 		return;
 	}
 	slot->bytes = wh_packet_encode(packet, slot->data, WH_CONTROL_BYTES_MAX);
 	slot->when_tsc = now_tsc;
 	wh_slot_fifo_commit(&s->outbox);
+	s->outbox_news = true;
 }
 
-static int create_transmitter(struct wh_session *s, uint64_t now_tsc)
+/* Elements of a ring that has a slot for so many packets of the window, within bounds. */
+static uint32_t ring_count(uint32_t window_pkts, uint32_t pkts_per_slot, uint32_t slots_max)
+{
+	uint64_t slots = wh_max_u64(window_pkts / pkts_per_slot, WH_CONTROL_MIN);
+
+	return (uint32_t)wh_min_u64(slots, slots_max) - 1;
+}
+
+static uint32_t inbox_count(uint32_t window_pkts)
+{
+	return ring_count(window_pkts, WH_PKTS_PER_CONTROL, WH_INBOX_MAX);
+}
+
+static uint32_t outbox_count(uint32_t window_pkts)
+{
+	return ring_count(window_pkts, WH_PKTS_PER_CONTROL, WH_OUTBOX_MAX);
+}
+
+static uint32_t fresh_count(uint32_t window_pkts)
+{
+	return ring_count(window_pkts, 1, WH_FRESH_MAX);
+}
+
+static uint32_t ack_history(uint32_t window_pkts)
+{
+	return (uint32_t)wh_min_u64(
+		wh_max_u64(window_pkts, WH_ACK_HISTORY_MIN), WH_ACK_HISTORY_MAX);
+}
+
+static uint32_t chunk_packets(const struct wh_session_config *config)
+{
+	return (config->chunk_bytes + config->payload_bytes - 1) / config->payload_bytes;
+}
+
+static uint32_t have_words(const struct wh_session_config *config)
+{
+	return (chunk_packets(config) + 63) / 64;
+}
+
+/* Chunks of this end and an end marker. */
+static uint32_t chunk_slots(const struct wh_session_config *config)
+{
+	return config->chunks + 1;
+}
+
+static int create_transmitter(struct wh_session *s)
 {
 	struct wh_transmitter *tx = &s->tx;
 	const struct wh_session_config *config = &s->config;
-	uint32_t chunk_slots = rte_align32pow2(config->chunks + 1); /* and an end marker */
 	struct wh_control_config control = {
 		.hz = config->hz,
 		.syn_tsc = s->period_tsc,
@@ -98,22 +159,21 @@ static int create_transmitter(struct wh_session *s, uint64_t now_tsc)
 	};
 
 	tx->tx_chunk = calloc(config->chunks, sizeof(*tx->tx_chunk));
-	if (tx->tx_chunk == NULL || wh_fifo_init(&tx->free, chunk_slots) != 0 ||
-		wh_fifo_init(&tx->ready, chunk_slots) != 0 ||
-		wh_fifo_init(&tx->fresh, WH_FRESH_PKTS) != 0 ||
+	if (tx->tx_chunk == NULL || wh_fifo_init(&tx->free, chunk_slots(config)) != 0 ||
+		wh_fifo_init(&tx->ready, chunk_slots(config)) != 0 ||
+		wh_fifo_init(&tx->fresh, fresh_count(config->window_pkts)) != 0 ||
 		wh_fifo_init(&tx->again, config->window_pkts) != 0 ||
 		wh_sent_table_init(&tx->table, config->window_pkts, s->params.first_serial) != 0)
 		return -ENOMEM;
 
 	for (uint32_t i = 0; i < config->chunks; i++)
 		wh_fifo_push(&tx->free, &s->chunk[i]);
-	wh_pacer_init(&tx->pacer, now_tsc, config->wire_bytes, config->burst_pkts);
+	wh_pacer_init(&tx->pacer, 0, config->wire_bytes, config->burst_pkts);
 	wh_control_init(&tx->control, config->profile->control, &control);
 	tx->decision = tx->control.ops->decide(&tx->control);
 	wh_pacer_set_interval(&tx->pacer, tx->decision.interval_fp);
 	tx->sent_end = s->params.first_serial;
 	tx->told_upper = tx->sent_end;
-	tx->limit_since_tsc = now_tsc;
 	return 0;
 }
 
@@ -121,16 +181,17 @@ static int create_receiver(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_receiver *rx = &s->rx;
 	const struct wh_session_config *config = &s->config;
-	uint32_t chunk_slots = rte_align32pow2(config->chunks + 1);
 
-	rx->have_words = (s->chunk_packets + 63) / 64;
+	rx->have_words = have_words(config);
+	rx->ack_history = ack_history(config->window_pkts);
 	rx->rx_chunk = calloc(config->chunks, sizeof(*rx->rx_chunk));
 	rx->have_bits = calloc((size_t)config->chunks * rx->have_words, sizeof(uint64_t));
 	rx->spare = calloc(config->chunks, sizeof(struct wh_chunk *));
+	rx->ack_sent_tsc = calloc(rx->ack_history, sizeof(*rx->ack_sent_tsc));
 	if (rx->rx_chunk == NULL || rx->have_bits == NULL || rx->spare == NULL ||
-		wh_fifo_init(&rx->arrived, chunk_slots) != 0 ||
-		wh_fifo_init(&rx->deliver, chunk_slots) != 0 ||
-		wh_fifo_init(&rx->recycled, chunk_slots) != 0 ||
+		rx->ack_sent_tsc == NULL || wh_fifo_init(&rx->arrived, config->chunks) != 0 ||
+		wh_fifo_init(&rx->deliver, chunk_slots(config)) != 0 ||
+		wh_fifo_init(&rx->recycled, config->chunks) != 0 ||
 		wh_loss_list_init(&rx->losses, config->window_pkts) != 0 ||
 		wh_recv_table_init(&rx->table, config->window_pkts, s->params.first_serial) != 0)
 		return -ENOMEM;
@@ -143,6 +204,8 @@ static int create_receiver(struct wh_session *s, uint64_t now_tsc)
 	rx->next_state_tsc = now_tsc;
 	rx->next_nak_tsc = now_tsc;
 	rx->last_state_tsc = now_tsc;
+	rx->period_began_tsc = now_tsc;
+	rx->progress_tsc = now_tsc;
 	rx->cover_cursor = s->params.first_serial;
 	rx->pair_first_serial = WH_SERIAL_MAX; /* no packet follows that one */
 	rx->previous_trans_upper = s->params.first_serial;
@@ -150,45 +213,55 @@ static int create_receiver(struct wh_session *s, uint64_t now_tsc)
 	return 0;
 }
 
-static struct wh_session *create(const struct wh_session_config *config, enum wh_role role,
-	uint64_t now_tsc, uint32_t local_lci, const struct wh_address *peer,
-	const struct wh_open_params *params)
+static int create_boxes(struct wh_session *s)
 {
-	WH_ASSERT(local_lci != 0 && config->profile != NULL && config->chunks > 0);
+	uint32_t window_pkts = s->config.window_pkts;
+	int rc = wh_slot_fifo_init(&s->inbox, inbox_count(window_pkts), sizeof(struct wh_packet));
+
+	return rc != 0 ? rc
+		       : wh_slot_fifo_init(
+				 &s->outbox, outbox_count(window_pkts), WH_CONTROL_BYTES_MAX);
+}
+
+static void check_config(
+	const struct wh_session_config *config, const struct wh_open_params *params)
+{
+	WH_ASSERT(config->profile != NULL && config->chunks > 0);
 	WH_ASSERT(config->chunks <= UINT16_MAX); /* slots in the sender's table */
+	WH_ASSERT(config->chunk_bytes % WH_CHUNK_ALIGN == 0);
+	WH_ASSERT(config->window_pkts >= WH_WINDOW_PACKETS_MIN);
 	WH_ASSERT(config->payload_bytes == params->payload_bytes);
 	WH_ASSERT(config->chunk_bytes == params->chunk_bytes);
 	WH_ASSERT(config->window_pkts == params->window_pkts);
+}
 
-	struct wh_session *s = calloc(1, sizeof(*s));
+static struct wh_session *create(const struct wh_session_config *config, enum wh_role role,
+	uint64_t now_tsc, const struct wh_address *peer, const struct wh_open_params *params)
+{
+	struct wh_session *s = wh_track_alloc(1, sizeof(*s));
 
+	check_config(config, params);
 	if (s == NULL)
 		return NULL;
 	s->config = *config;
 	s->role = role;
-	s->local_lci = local_lci;
 	s->peer = *peer;
 	s->params = *params;
-	s->chunk_packets =
-		(config->chunk_bytes + config->payload_bytes - 1) / config->payload_bytes;
+	s->chunk_packets = chunk_packets(config);
 	s->period_tsc = wh_us_to_tsc(config->hz, params->period_us);
+	s->peer_timeout_tsc = wh_ns_to_tsc(config->hz, config->peer_timeout_ns);
 	s->last_heard_tsc = now_tsc;
-	s->opened_tsc = now_tsc;
-	s->next_open_tsc = now_tsc;
 	s->next_release_tsc = now_tsc;
 	s->open_repeat_tsc = wh_session_ms_tsc(s, WH_OPEN_REPEAT_MS);
 
 	s->chunk = calloc(config->chunks, sizeof(*s->chunk));
-	if (s->chunk == NULL ||
-		wh_slot_fifo_init(&s->inbox, WH_INBOX_SLOTS, sizeof(struct wh_packet)) != 0 ||
-		wh_slot_fifo_init(&s->outbox, WH_OUTBOX_SLOTS, WH_CONTROL_BYTES_MAX) != 0)
+	if (s->chunk == NULL || create_boxes(s) != 0)
 		goto no_memory;
 	for (uint32_t i = 0; i < config->chunks; i++) {
 		s->chunk[i].data = config->chunk_memory + (size_t)i * config->chunk_bytes;
 		s->chunk[i].slot = i;
 	}
-	if ((role == WH_TRANSMITTER ? create_transmitter(s, now_tsc)
-				    : create_receiver(s, now_tsc)) != 0)
+	if ((role == WH_TRANSMITTER ? create_transmitter(s) : create_receiver(s, now_tsc)) != 0)
 		goto no_memory;
 	return s;
 
@@ -197,12 +270,11 @@ no_memory:
 	return NULL;
 }
 
-struct wh_session *wh_session_open(const struct wh_session_config *config, uint64_t now_tsc,
-	uint32_t local_lci, const struct wh_address *peer, const char *name, uint64_t object_bytes)
+struct wh_session *wh_session_open(const struct wh_session_config *config,
+	const struct wh_address *peer, const char *name, uint64_t object_bytes)
 {
 	struct wh_prng prng;
 	struct wh_open_params params = {
-		.initiator_lci = local_lci,
 		.profile = config->profile->number,
 		.payload_bytes = (uint16_t)config->payload_bytes,
 		.chunk_bytes = config->chunk_bytes,
@@ -213,13 +285,14 @@ struct wh_session *wh_session_open(const struct wh_session_config *config, uint6
 	};
 
 	WH_ASSERT(strlen(name) <= WH_NAME_BYTES_MAX);
-	WH_ASSERT(object_bytes / config->chunk_bytes <= WH_CHUNK_NUMBER_MAX);
+	WH_ASSERT(object_bytes == WH_OBJECT_BYTES_UNKNOWN ||
+		  object_bytes / config->chunk_bytes <= WH_CHUNK_NUMBER_MAX);
 	memcpy(params.name, name, params.name_bytes);
 	/* Anywhere that is allowed: no code may rely on a start at 0. */
 	wh_prng_init(&prng, config->seed);
 	params.first_serial = wh_prng_below(&prng, WH_FIRST_SERIAL_MAX);
 
-	struct wh_session *s = create(config, WH_TRANSMITTER, now_tsc, local_lci, peer, &params);
+	struct wh_session *s = create(config, WH_TRANSMITTER, 0, peer, &params);
 
 	if (s != NULL)
 		wh_rtt_init(&s->rtt, wh_ns_to_tsc(config->hz, config->initial_rtt_ns));
@@ -230,99 +303,169 @@ struct wh_session *wh_session_accept(const struct wh_session_config *config, uin
 	uint32_t local_lci, const struct wh_address *peer, const struct wh_open_params *params,
 	uint64_t rtt_tsc)
 {
-	struct wh_session *s = create(config, WH_RECEIVER, now_tsc, local_lci, peer, params);
+	WH_ASSERT(local_lci != 0);
+
+	struct wh_session *s = create(config, WH_RECEIVER, now_tsc, peer, params);
 
 	if (s == NULL)
 		return NULL;
 	/* A cookie's age may round to nothing; with no RTT a loss would be due again at once. */
 	wh_rtt_init(&s->rtt, wh_max_u64(rtt_tsc, 1));
+	s->local_lci = local_lci;
 	s->peer_lci = params->initiator_lci;
 	s->phase = WH_PHASE_RUNNING;
+	wh_session_publish(s);
 	return s;
+}
+
+static void destroy_transmitter(struct wh_transmitter *tx)
+{
+	wh_fifo_free(&tx->free);
+	wh_fifo_free(&tx->ready);
+	wh_fifo_free(&tx->fresh);
+	wh_fifo_free(&tx->again);
+	wh_sent_table_free(&tx->table);
+	free(tx->tx_chunk);
+}
+
+static void destroy_receiver(struct wh_receiver *rx)
+{
+	wh_fifo_free(&rx->arrived);
+	wh_fifo_free(&rx->deliver);
+	wh_fifo_free(&rx->recycled);
+	wh_loss_list_free(&rx->losses);
+	wh_recv_table_free(&rx->table);
+	free(rx->rx_chunk);
+	free(rx->have_bits);
+	free(rx->spare);
+	free(rx->ack_sent_tsc);
 }
 
 void wh_session_destroy(struct wh_session *s)
 {
 	if (s == NULL)
 		return;
-	wh_fifo_free(&s->tx.free);
-	wh_fifo_free(&s->tx.ready);
-	wh_fifo_free(&s->tx.fresh);
-	wh_fifo_free(&s->tx.again);
-	wh_sent_table_free(&s->tx.table);
-	free(s->tx.tx_chunk);
-	wh_fifo_free(&s->rx.arrived);
-	wh_fifo_free(&s->rx.deliver);
-	wh_fifo_free(&s->rx.recycled);
-	wh_loss_list_free(&s->rx.losses);
-	wh_recv_table_free(&s->rx.table);
-	free(s->rx.rx_chunk);
-	free(s->rx.have_bits);
-	free(s->rx.spare);
+	if (s->role == WH_TRANSMITTER)
+		destroy_transmitter(&s->tx);
+	else
+		destroy_receiver(&s->rx);
 	wh_slot_fifo_free(&s->inbox);
 	wh_slot_fifo_free(&s->outbox);
 	free(s->chunk);
-	free(s);
+	wh_track_free(s);
 }
 
-void wh_session_input(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
-	const struct wh_packet *packet)
+/* A transmitter's home is another core: nothing but the inbox, and counters kept apart. */
+static void put_into_inbox(struct wh_session *s, struct wh_session_stats *stats,
+	uint64_t arrived_tsc, const struct wh_packet *packet)
 {
-	WH_DEBUG_ASSERT(packet->lci == s->local_lci && arrived_tsc <= now_tsc);
-	s->last_heard_tsc = now_tsc;
-	if (packet->type == WH_PACKET_DATA && s->role == WH_RECEIVER) {
-		if (s->phase == WH_PHASE_RUNNING)
-			wh_rcv(s, now_tsc, arrived_tsc, packet);
-		else
-			s->stats.duplicate_pkts++;
-		return;
-	}
-	if (packet->type == WH_PACKET_DATA || packet->type == WH_PACKET_REPAIR) {
-		wh_session_bad(s, &s->stats.bad_unexpected_pkts);
-		return;
-	}
-
 	struct wh_slot *slot = wh_slot_fifo_reserve(&s->inbox);
 
 	if (slot == NULL) {
-		s->stats.control_full_pkts++;
+		wh_session_count(&stats->control_full_pkts);
 		return;
 	}
 	memcpy(slot->data, packet, sizeof(*packet));
 	slot->bytes = sizeof(*packet);
 	slot->when_tsc = arrived_tsc;
 	wh_slot_fifo_commit(&s->inbox);
-	s->stats.control_received_pkts++;
+	wh_session_count(&stats->control_received_pkts);
+}
+
+static void input_data(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
+	const struct wh_packet *packet)
+{
+	uint8_t before = wh_meter_enter(s->meter, WH_METER_RCV);
+
+	if (s->phase == WH_PHASE_RUNNING)
+		wh_rcv(s, now_tsc, arrived_tsc, packet);
+	else
+		wh_session_count(&s->stats.duplicate_pkts);
+	wh_meter_leave(s->meter, before);
+}
+
+void wh_session_input(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
+	const struct wh_packet *packet)
+{
+	struct wh_session_stats *stats = s->role == WH_RECEIVER ? &s->stats : &s->away;
+
+	WH_DEBUG_ASSERT(packet->lci == s->local_lci && arrived_tsc <= now_tsc);
+	if (s->role == WH_RECEIVER)
+		s->last_heard_tsc = now_tsc;
+	if (packet->type == WH_PACKET_DATA && s->role == WH_RECEIVER) {
+		input_data(s, now_tsc, arrived_tsc, packet);
+	} else if (packet->type == WH_PACKET_DATA || packet->type == WH_PACKET_REPAIR) {
+		wh_session_count(&stats->bad_pkts);
+		wh_session_count(&stats->bad_unexpected_pkts);
+	} else {
+		put_into_inbox(s, stats, arrived_tsc, packet);
+	}
+}
+
+/* Nothing outstanding, nothing to send, and the stream has not ended: only heartbeats are due. */
+static bool is_idle(const struct wh_session *s)
+{
+	const struct wh_transmitter *tx = &s->tx;
+
+	return s->phase == WH_PHASE_RUNNING && tx->state_seen && !tx->end_seen &&
+	       tx->open_chunk == NULL && wh_sent_table_unacked(&tx->table) == 0 &&
+	       wh_fifo_count(&tx->fresh) == 0 && wh_fifo_count(&tx->again) == 0 &&
+	       wh_fifo_count(&tx->ready) == 0;
 }
 
 static int32_t poll_transmitter(struct wh_session *s, uint64_t now_tsc)
 {
+	uint8_t before = wh_meter_enter(s->meter, WH_METER_GET_RCV_STAT);
+
+	if (s->tx.idle)
+		s->tx.busy_since_tsc = now_tsc;
+	/* Turns may have gone by meanwhile: no packet that may go now is late. */
+	if (s->tx.paused)
+		wh_pacer_idle(&s->tx.pacer, now_tsc);
+
 	int32_t work = wh_get_rcv_stat(s, now_tsc);
 
+	wh_meter_enter(s->meter, WH_METER_OPENING);
 	work += wh_handshake_poll(s, now_tsc);
 	if (s->phase == WH_PHASE_RUNNING) {
+		wh_meter_enter(s->meter, WH_METER_HOST_TRANS);
 		work += wh_host_trans(s, now_tsc);
+		wh_meter_enter(s->meter, WH_METER_SEND_TRANS_STAT);
 		work += wh_send_trans_stat(s, now_tsc);
 	}
-	return work + wh_release_poll(s, now_tsc);
+	wh_meter_enter(s->meter, WH_METER_OPENING);
+	work += wh_release_poll(s, now_tsc);
+	s->tx.idle = is_idle(s);
+	wh_meter_leave(s->meter, before);
+	return work;
 }
 
 static int32_t poll_receiver(struct wh_session *s, uint64_t now_tsc)
 {
+	uint8_t before = wh_meter_enter(s->meter, WH_METER_GET_TRANS_STAT);
 	int32_t work = wh_get_trans_stat(s, now_tsc);
 
 	if (s->phase == WH_PHASE_RUNNING) {
+		wh_meter_enter(s->meter, WH_METER_HOST_RCV);
 		work += wh_host_rcv(s, now_tsc);
+		wh_meter_enter(s->meter, WH_METER_SEND_RCV_STAT);
 		work += wh_send_rcv_stat(s, now_tsc);
 	}
-	return work + wh_release_poll(s, now_tsc);
+	wh_meter_enter(s->meter, WH_METER_OPENING);
+	work += wh_release_poll(s, now_tsc);
+	wh_meter_leave(s->meter, before);
+	return work;
 }
 
 int32_t wh_session_poll(struct wh_session *s, uint64_t now_tsc)
 {
-	if (s->phase == WH_PHASE_CLOSED)
-		return 0;
-	return s->role == WH_TRANSMITTER ? poll_transmitter(s, now_tsc) : poll_receiver(s, now_tsc);
+	int32_t work = wh_session_grant(s, now_tsc);
+
+	if (s->phase != WH_PHASE_CLOSED)
+		work += s->role == WH_TRANSMITTER ? poll_transmitter(s, now_tsc)
+						  : poll_receiver(s, now_tsc);
+	wh_session_publish(s);
+	return work;
 }
 
 uint32_t wh_session_output(
@@ -331,14 +474,22 @@ uint32_t wh_session_output(
 	return wh_trans(s, now_tsc, out, count);
 }
 
+/* A moment after which the silence of the peer has lasted for too long. */
+static uint64_t patience_ends_tsc(const struct wh_session *s)
+{
+	return wh_add_u64(wh_add_u64(s->last_heard_tsc, s->peer_timeout_tsc), 1);
+}
+
 static uint64_t transmitter_deadline(const struct wh_session *s)
 {
 	const struct wh_transmitter *tx = &s->tx;
-	uint64_t deadline_tsc = wh_min_u64(tx->next_tick_tsc, tx->next_trans_state_tsc);
+	uint64_t deadline_tsc = wh_min_u64(tx->next_trans_state_tsc, patience_ends_tsc(s));
 	bool data_waits = wh_fifo_count(&tx->fresh) > 0 || wh_fifo_count(&tx->again) > 0;
 
 	if (s->phase == WH_PHASE_OPENING)
 		return s->next_open_tsc;
+	if (!tx->idle)
+		deadline_tsc = wh_min_u64(deadline_tsc, tx->next_tick_tsc);
 	if (!tx->state_seen)
 		deadline_tsc = wh_min_u64(deadline_tsc, s->next_open_tsc);
 	if (tx->end_seen && tx->sent_end == tx->table.admitted_end && !tx->peer_silent)
@@ -352,38 +503,49 @@ static uint64_t receiver_deadline(const struct wh_session *s)
 {
 	const struct wh_receiver *rx = &s->rx;
 	uint64_t nak_tsc = wh_loss_list_due_tsc(&rx->losses, wh_rtt_get(&s->rtt));
+	uint64_t say_tsc = wh_min_u64(rx->next_state_tsc, wh_max_u64(nak_tsc, rx->next_nak_tsc));
 
-	return wh_min_u64(rx->next_state_tsc, wh_max_u64(nak_tsc, rx->next_nak_tsc));
+	return wh_min_u64(say_tsc, patience_ends_tsc(s));
 }
 
 uint64_t wh_session_deadline(const struct wh_session *s)
 {
-	if (wh_slot_fifo_count(&s->outbox) > 0)
+	/* A receiver's packets leave on another core, which is told of them. */
+	if (s->role == WH_TRANSMITTER && wh_slot_fifo_count(&s->outbox) > 0)
 		return 0;
+	/* One that is to leave does as soon as the other core has taken its last words. */
 	if (s->phase == WH_PHASE_CLOSED)
-		return WH_TSC_NEVER;
+		return s->closing ? 0 : WH_TSC_NEVER;
 	if (s->phase == WH_PHASE_RELEASING)
 		return s->next_release_tsc;
 	return s->role == WH_TRANSMITTER ? transmitter_deadline(s) : receiver_deadline(s);
 }
 
-/* An exact-size ring has twice the slots of its elements. */
-static uint64_t fifo_bytes(uint32_t count, uint64_t element_bytes)
+static uint64_t transmitter_bytes(const struct wh_session_config *config)
 {
-	return 2 * count * element_bytes;
+	return config->chunks * sizeof(struct wh_tx_chunk) +
+	       2 * wh_fifo_bytes(chunk_slots(config)) +
+	       wh_fifo_bytes(fresh_count(config->window_pkts)) +
+	       wh_fifo_bytes(config->window_pkts) + wh_sent_table_bytes(config->window_pkts);
 }
 
-uint64_t wh_session_table_bytes(enum wh_role role, uint32_t window_pkts, uint32_t chunks)
+static uint64_t receiver_bytes(const struct wh_session_config *config)
 {
-	uint32_t chunk_slots = rte_align32pow2(chunks + 1);
-	uint64_t bytes = sizeof(struct wh_session) + chunks * sizeof(struct wh_chunk) +
-			 fifo_bytes(WH_INBOX_SLOTS, sizeof(struct wh_packet)) +
-			 fifo_bytes(WH_OUTBOX_SLOTS, WH_CONTROL_BYTES_MAX) +
-			 3 * fifo_bytes(chunk_slots, sizeof(uint64_t)) + window_pkts / 8;
+	uint64_t per_chunk = sizeof(struct wh_rx_chunk) + have_words(config) * sizeof(uint64_t) +
+			     sizeof(struct wh_chunk *);
 
-	if (role == WH_TRANSMITTER)
-		return bytes + window_pkts * sizeof(struct wh_sent_record) + window_pkts / 8 +
-		       fifo_bytes(window_pkts, sizeof(uint64_t)) +
-		       chunks * sizeof(struct wh_tx_chunk);
-	return bytes + wh_loss_list_bytes(window_pkts) + chunks * sizeof(struct wh_rx_chunk);
+	return config->chunks * per_chunk + ack_history(config->window_pkts) * sizeof(uint64_t) +
+	       2 * wh_fifo_bytes(config->chunks) + wh_fifo_bytes(chunk_slots(config)) +
+	       wh_loss_list_bytes(config->window_pkts) + wh_recv_table_bytes(config->window_pkts);
+}
+
+uint64_t wh_session_table_bytes(enum wh_role role, const struct wh_session_config *config)
+{
+	uint64_t both =
+		wh_track_bytes(1, sizeof(struct wh_session)) +
+		config->chunks * sizeof(struct wh_chunk) +
+		wh_slot_fifo_bytes(inbox_count(config->window_pkts), sizeof(struct wh_packet)) +
+		wh_slot_fifo_bytes(outbox_count(config->window_pkts), WH_CONTROL_BYTES_MAX);
+
+	return both + (role == WH_TRANSMITTER ? transmitter_bytes(config) : receiver_bytes(config));
 }

@@ -12,8 +12,20 @@
  *   chunks ->  host_trans -> trans -> packets      packets -> rcv -> host_rcv -> chunks
  *              get_rcv_stat  send_trans_stat       get_trans_stat  send_rcv_stat
  *
- * The four of one end share a core and an order (wh_session_poll); chunks come and go by FIFOs
- * whose other ends may be on another core. handshake.c opens a connection, release.c ends it.
+ * Who may call what:
+ *
+ *   home core   the four processes run here, one after the other (wh_session_poll): the core that
+ *               sends for a transmitter, the one that receives for a receiver. Everything below
+ *               is the home core's unless it says otherwise.
+ *   other core  the one that does the other direction: brings a transmitter's control packets
+ *               (wh_session_input), takes a receiver's (wh_session_output), by a FIFO each
+ *   users       jobs and file I/O on any core, as many as there are, until one has asked to close:
+ *               the chunk FIFOs, wh_session_ask, kick, news, context, stats, moved_bytes,
+ *               limit_now, stalled, rtt_tsc and what never changes (peer, params but for the
+ *               LCI in them)
+ *
+ * All three may be one core. handshake.c opens a connection, release.c ends it; endpoint.h polls
+ * the sessions of a port's queue and says when nobody else holds one any more.
  */
 
 #include <stdbool.h>
@@ -58,7 +70,7 @@ struct wh_session_config {
 	uint32_t chunk_bytes;
 	uint32_t chunks;       /* buffers of this end */
 	uint8_t *chunk_memory; /* chunks * chunk_bytes, aligned to WH_CHUNK_ALIGN */
-	uint32_t window_pkts;  /* a power of two */
+	uint32_t window_pkts;  /* a power of two, WH_WINDOW_PACKETS_MIN or more */
 	uint64_t rate_bps;     /* see struct wh_control_config */
 	uint32_t burst_pkts;   /* the pacer's */
 	struct wh_udt_options udt;
@@ -75,6 +87,7 @@ void wh_session_config_init(struct wh_session_config *config);
 struct wh_session_stats {
 	uint64_t sent_pkts; /* data, retransmissions too */
 	uint64_t retransmitted_pkts;
+	uint64_t acked_bytes;    /* payload, sent and acknowledged */
 	uint64_t received_pkts;  /* data, new */
 	uint64_t received_bytes; /* payload, new */
 	uint64_t duplicate_pkts;
@@ -99,26 +112,35 @@ struct wh_session_stats {
 struct wh_session; /* internal.h */
 
 /*
- * The transmitter's end, in phase OPENING: its first output is OPEN. `local_lci` is not 0 and is
- * how the peer will address it. NULL: no memory.
+ * The transmitter's end, in phase OPENING; any core makes it, and its timers begin when
+ * wh_endpoint_open has set it going. object_bytes may be WH_OBJECT_BYTES_UNKNOWN: a stream that may
+ * also lie idle for as long as it likes. NULL: no memory.
  */
-struct wh_session *wh_session_open(const struct wh_session_config *config, uint64_t now_tsc,
-	uint32_t local_lci, const struct wh_address *peer, const char *name, uint64_t object_bytes);
+struct wh_session *wh_session_open(const struct wh_session_config *config,
+	const struct wh_address *peer, const char *name, uint64_t object_bytes);
 
-/* The receiver's end for a confirmed handshake; rtt_tsc is what the cookie's age says. */
+/*
+ * The receiver's end for a confirmed handshake; local_lci is not 0 and is how the peer addresses
+ * it, rtt_tsc is what the cookie's age says.
+ */
 struct wh_session *wh_session_accept(const struct wh_session_config *config, uint64_t now_tsc,
 	uint32_t local_lci, const struct wh_address *peer, const struct wh_open_params *params,
 	uint64_t rtt_tsc);
 
+/* When no core holds it any more: it never was in an endpoint, or the endpoint said `gone`. */
 void wh_session_destroy(struct wh_session *session);
 
-/* The FIFOs to readers and writers. Transmitter: free, ready; receiver: deliver, recycled. */
+/*
+ * The FIFOs to readers and writers. Transmitter: free, ready; receiver: deliver, recycled. Whoever
+ * has pushed into ready or recycled kicks the session. A chunk is full or, anywhere in the stream,
+ * shorter; it is delivered as it was sent.
+ */
 struct wh_fifo *wh_session_free_chunks(struct wh_session *session);
 struct wh_fifo *wh_session_ready_chunks(struct wh_session *session);
 struct wh_fifo *wh_session_deliver_chunks(struct wh_session *session);
 struct wh_fifo *wh_session_recycled_chunks(struct wh_session *session);
 
-/* A decoded packet for this session arrived at arrived_tsc <= now_tsc. */
+/* The core that receives: a decoded packet for this session arrived at arrived_tsc <= now_tsc. */
 void wh_session_input(struct wh_session *session, uint64_t now_tsc, uint64_t arrived_tsc,
 	const struct wh_packet *packet);
 
@@ -137,11 +159,11 @@ struct wh_out {
 	const struct wh_address *to;
 };
 
-/* Packets that may go now, at most `count`; returns how many. */
+/* The core that sends: packets that may go now, at most `count`; returns how many. */
 uint32_t wh_session_output(
 	struct wh_session *session, uint64_t now_tsc, struct wh_out *out, uint32_t count);
 
-/* When to come back if nothing arrives before. */
+/* When wh_session_poll wants to be called next if nothing arrives before. */
 uint64_t wh_session_deadline(const struct wh_session *session);
 
 /* Ends it now; the peer is told. Statuses from WH_STATUS_MISMATCH on. */
@@ -156,27 +178,72 @@ enum wh_phase wh_session_phase(const struct wh_session *session);
 /* WH_STATUS_PENDING until the outcome is known, then never changes. */
 enum wh_release_status wh_session_outcome(const struct wh_session *session);
 
-/* How the peer addresses it. */
+/* What users ask for; each wish is granted once, a second one of its kind is not heard. */
+enum wh_session_wish {
+	WH_WISH_ABORT = 1,     /* wh_session_abort with that status */
+	WH_WISH_SINK_DONE = 2, /* wh_session_sink_done with that status; told before an abort */
+	/*
+	 * The last word of the session's users: reader and writer are closed, the FIFOs let go, and
+	 * none of them touches it again. Unless its outcome is known it is aborted as INTERRUPTED;
+	 * when the last words to the peer are said, its endpoint says `gone`. Status is ignored.
+	 */
+	WH_WISH_CLOSE = 4,
+};
+
+/* Users. Not CLOSE from within the endpoint's accept, which may return NULL instead. */
+void wh_session_ask(
+	struct wh_session *session, enum wh_session_wish wish, enum wh_release_status status);
+
+/* Users: there is something new in ready or recycled. */
+void wh_session_kick(struct wh_session *session);
+
+struct wh_session_news {
+	enum wh_phase phase;
+	enum wh_release_status outcome;
+};
+
+/*
+ * Users: what the home core told last. With an outcome that is not PENDING the digest, the pacer
+ * and the controller are final, and may be read by users, too.
+ */
+struct wh_session_news wh_session_news(const struct wh_session *session);
+
+/* A pointer of the owner's, which means nothing here; set before others know the session. */
+void wh_session_set_context(struct wh_session *session, void *context);
+void *wh_session_context(const struct wh_session *session);
+
+/* How the peer addresses it; 0: it has no place in an endpoint. */
 uint32_t wh_session_lci(const struct wh_session *session);
 
-const struct wh_session_stats *wh_session_stats(const struct wh_session *session);
+/*
+ * Users: the counters of both cores together. Each is whole, but they are read one after the other
+ * while they change, so that they need not add up before the session is closed.
+ */
+struct wh_session_stats wh_session_stats(const struct wh_session *session);
 
-/* What has limited the flow for most of the time, and what does at the moment. */
+/* Users: payload that has arrived: received here, or acknowledged by the peer. */
+uint64_t wh_session_moved_bytes(const struct wh_session *session);
+
+/*
+ * Transmitter: what has limited the flow for most of the time; users: what does at the moment.
+ * Receivers do not know, and say RATE.
+ */
 enum wh_limit wh_session_limited_by(const struct wh_session *session);
 enum wh_limit wh_session_limit_now(const struct wh_session *session);
 
-/* No progress for a while, though there is something to do: limit_now says why. */
+/* Users: no progress for a while, though there is something to do: limit_now says why. */
 bool wh_session_stalled(const struct wh_session *session);
 
 uint64_t wh_session_rtt_tsc(const struct wh_session *session);
 const struct wh_open_params *wh_session_params(const struct wh_session *session);
 const struct wh_digest *wh_session_digest(const struct wh_session *session);
 const struct wh_address *wh_session_peer(const struct wh_session *session);
+/* Of transmitters. */
 const struct wh_control *wh_session_control(const struct wh_session *session);
 const struct wh_pacer *wh_session_pacer(const struct wh_session *session);
 
-/* Bytes of tables and FIFOs beside the chunk memory, for the printed sum of pools. */
-uint64_t wh_session_table_bytes(enum wh_role role, uint32_t window_pkts, uint32_t chunks);
+/* What a session takes beside its chunk memory, to the byte that malloc is asked for. */
+uint64_t wh_session_table_bytes(enum wh_role role, const struct wh_session_config *config);
 
 /* Everything a session promises about itself, asserted. `deep` walks the tables too. */
 void wh_session_check(const struct wh_session *session, bool deep);

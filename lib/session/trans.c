@@ -29,13 +29,14 @@ static void charge_control(struct wh_session *s, uint64_t now_tsc, uint32_t pack
 	struct wh_pacer *pacer = &s->tx.pacer;
 	uint64_t interval_tsc = pacer->interval_fp >> WH_PACER_FRACTION_BITS;
 
-	if (s->role == WH_TRANSMITTER && s->phase == WH_PHASE_RUNNING &&
-		s->config.profile->control_is_paced && pacer->due_tsc <= now_tsc + interval_tsc)
+	if (s->phase == WH_PHASE_RUNNING && s->config.profile->control_is_paced &&
+		pacer->due_tsc <= now_tsc + interval_tsc)
 		wh_pacer_charge(pacer, now_tsc, packet_bytes + frame_overhead_bytes(s));
 }
 
-static uint32_t send_control(
-	struct wh_session *s, uint64_t now_tsc, struct wh_out *out, uint32_t count)
+/* Of a receiver, whose home is another core: nothing is touched but the outbox and `stats`. */
+static uint32_t send_control(struct wh_session *s, struct wh_session_stats *stats, uint64_t now_tsc,
+	struct wh_out *out, uint32_t count)
 {
 	uint32_t sent = 0;
 
@@ -51,8 +52,9 @@ static uint32_t send_control(
 		out[sent].payload_bytes = 0;
 		out[sent].to = &s->peer;
 		wh_slot_fifo_release(&s->outbox);
-		charge_control(s, now_tsc, out[sent].head_bytes);
-		s->stats.control_sent_pkts++;
+		if (s->role == WH_TRANSMITTER)
+			charge_control(s, now_tsc, out[sent].head_bytes);
+		wh_session_count(&stats->control_sent_pkts);
 		sent++;
 	}
 	return sent;
@@ -77,8 +79,7 @@ static void write_data(
 		.chunk = (uint32_t)chunk->number,
 		.index = record->index,
 		.k = (uint16_t)tx->tx_chunk[record->chunk_slot].packets,
-		.payload_bytes =
-			(uint16_t)wh_min_u64(s->config.payload_bytes, chunk->bytes - offset),
+		.payload_bytes = (uint16_t)wh_session_payload_bytes(s, record),
 		.transmission = tx->transmission++,
 		.stamp_us = wh_session_now_us(s, now_tsc),
 	};
@@ -91,8 +92,8 @@ static void write_data(
 	if (serial >= tx->sent_end)
 		tx->sent_end = serial + 1;
 	if (s->stats.first_sent_tsc == 0)
-		s->stats.first_sent_tsc = now_tsc;
-	s->stats.sent_pkts++;
+		__atomic_store_n(&s->stats.first_sent_tsc, now_tsc, __ATOMIC_RELAXED);
+	wh_session_count(&s->stats.sent_pkts);
 	wh_pacer_charge(&tx->pacer, now_tsc,
 		out->head_bytes + out->payload_bytes + frame_overhead_bytes(s));
 }
@@ -109,7 +110,8 @@ static bool next_again(struct wh_transmitter *tx, uint64_t *serial)
 /*
  * Pairs (udt.txt III C): after every pair_period_pkts-th packet the next one does not wait. It is
  * charged all the same, so that the mean rate stays what the controller believes it to be; the
- * paper does not say which, and its own evaluation needs C to be the rate.
+ * paper does not say which, and its own evaluation needs C to be the rate. The second is a full
+ * packet: it is its time on the line that (6) takes for a packet's.
  */
 static uint8_t pair_flags(struct wh_session *s, uint64_t serial, uint32_t room)
 {
@@ -121,10 +123,20 @@ static uint8_t pair_flags(struct wh_session *s, uint64_t serial, uint32_t room)
 		return WH_FLAG_PAIR_SECOND;
 	}
 	if (period_pkts == 0 || serial % period_pkts != 0 || room < 2 ||
-		wh_fifo_count(&tx->fresh) == 0)
+		wh_fifo_count(&tx->fresh) == 0 ||
+		wh_session_payload_bytes(s, wh_sent_table_record(&tx->table, serial + 1)) <
+			s->config.payload_bytes)
 		return 0;
 	tx->pair_open = true;
 	return WH_FLAG_PAIR_FIRST;
+}
+
+/* Time unused is not saved up. */
+static enum wh_limit pause_data(struct wh_transmitter *tx, uint64_t now_tsc, enum wh_limit limit)
+{
+	wh_pacer_idle(&tx->pacer, now_tsc);
+	tx->paused = true;
+	return limit;
 }
 
 /* Sends data while it may; returns why it stopped. */
@@ -135,20 +147,16 @@ static enum wh_limit send_data(
 	uint64_t serial;
 
 	while (*sent < count) {
-		if (!data_waits(tx)) {
-			wh_pacer_idle(&tx->pacer, now_tsc);
-			return tx->admission_limit;
-		}
+		if (!data_waits(tx))
+			return pause_data(tx, now_tsc, tx->admission_limit);
 		/* A silent peer gets no more data until it is heard again. */
-		if (tx->peer_silent) {
-			wh_pacer_idle(&tx->pacer, now_tsc);
-			return WH_LIMIT_PEER;
-		}
+		if (tx->peer_silent)
+			return pause_data(tx, now_tsc, WH_LIMIT_PEER);
 		if (!tx->pair_open && !wh_pacer_due(&tx->pacer, now_tsc))
 			return WH_LIMIT_RATE;
 		if (!tx->pair_open && next_again(tx, &serial)) {
 			write_data(s, now_tsc, serial, WH_FLAG_RETRANSMISSION, &out[*sent]);
-			s->stats.retransmitted_pkts++;
+			wh_session_count(&s->stats.retransmitted_pkts);
 		} else if (wh_fifo_pop_u64(&tx->fresh, &serial)) {
 			uint8_t flags = pair_flags(s, serial, count - *sent);
 
@@ -162,22 +170,36 @@ static enum wh_limit send_data(
 	return WH_LIMIT_RATE;
 }
 
-uint32_t wh_trans(struct wh_session *s, uint64_t now_tsc, struct wh_out *out, uint32_t count)
+static void count_limit(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_transmitter *tx = &s->tx;
-	uint32_t sent;
-
-	/* Without data to wait for, no packet of this turn is late. */
-	if (s->role == WH_TRANSMITTER && !data_waits(tx))
-		wh_pacer_idle(&tx->pacer, now_tsc);
-	sent = send_control(s, now_tsc, out, count);
-	if (s->role != WH_TRANSMITTER || s->phase != WH_PHASE_RUNNING)
-		return sent;
 
 	/* With everything sent, waiting for the last words limits no flow. */
 	if (!tx->end_seen || tx->sent_end < tx->table.admitted_end)
-		s->stats.limit_tsc[tx->limit_now] += now_tsc - tx->limit_since_tsc;
+		wh_session_add(&s->stats.limit_tsc[tx->limit_now], now_tsc - tx->limit_since_tsc);
 	tx->limit_since_tsc = now_tsc;
-	tx->limit_now = send_data(s, now_tsc, out, count, &sent);
+}
+
+uint32_t wh_trans(struct wh_session *s, uint64_t now_tsc, struct wh_out *out, uint32_t count)
+{
+	struct wh_transmitter *tx = &s->tx;
+
+	if (s->role == WH_RECEIVER)
+		return send_control(s, &s->away, now_tsc, out, count);
+
+	/* Without data to wait for, no packet of this turn is late. */
+	if (!data_waits(tx))
+		wh_pacer_idle(&tx->pacer, now_tsc);
+	tx->paused = false;
+
+	uint32_t sent = send_control(s, &s->stats, now_tsc, out, count);
+
+	if (s->phase != WH_PHASE_RUNNING)
+		return sent;
+	count_limit(s, now_tsc);
+
+	enum wh_limit limit = send_data(s, now_tsc, out, count, &sent);
+
+	__atomic_store_n(&tx->limit_now, limit, __ATOMIC_RELAXED);
 	return sent;
 }

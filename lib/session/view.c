@@ -2,6 +2,8 @@
 
 /* What others may see of a session, and what a session promises about itself. */
 
+#include <assert.h>
+
 #include "session/internal.h"
 
 struct wh_fifo *wh_session_free_chunks(struct wh_session *s)
@@ -43,9 +45,25 @@ uint32_t wh_session_lci(const struct wh_session *s)
 	return s->local_lci;
 }
 
-const struct wh_session_stats *wh_session_stats(const struct wh_session *s)
+struct wh_session_stats wh_session_stats(const struct wh_session *s)
 {
-	return &s->stats;
+	struct wh_session_stats sum;
+	const uint64_t *home = (const uint64_t *)&s->stats;
+	const uint64_t *away = (const uint64_t *)&s->away;
+	uint64_t *to = (uint64_t *)&sum;
+
+	static_assert(sizeof(sum) % sizeof(uint64_t) == 0, "all counters are of 64 bits");
+	for (size_t i = 0; i < sizeof(sum) / sizeof(uint64_t); i++)
+		to[i] = __atomic_load_n(&home[i], __ATOMIC_RELAXED) +
+			__atomic_load_n(&away[i], __ATOMIC_RELAXED);
+	return sum;
+}
+
+uint64_t wh_session_moved_bytes(const struct wh_session *s)
+{
+	return __atomic_load_n(
+		s->role == WH_RECEIVER ? &s->stats.received_bytes : &s->stats.acked_bytes,
+		__ATOMIC_RELAXED);
 }
 
 enum wh_limit wh_session_limited_by(const struct wh_session *s)
@@ -53,6 +71,8 @@ enum wh_limit wh_session_limited_by(const struct wh_session *s)
 	uint64_t share_tsc[WH_LIMITS];
 	enum wh_limit most = WH_LIMIT_RATE;
 
+	if (s->role == WH_RECEIVER)
+		return WH_LIMIT_RATE;
 	if (s->outcome == WH_STATUS_STALLED)
 		return s->tx.limit_now;
 
@@ -69,17 +89,18 @@ enum wh_limit wh_session_limited_by(const struct wh_session *s)
 
 enum wh_limit wh_session_limit_now(const struct wh_session *s)
 {
-	return __atomic_load_n(&s->tx.limit_now, __ATOMIC_RELAXED); /* for other cores, too */
+	return s->role == WH_RECEIVER ? WH_LIMIT_RATE
+				      : __atomic_load_n(&s->tx.limit_now, __ATOMIC_RELAXED);
 }
 
 bool wh_session_stalled(const struct wh_session *s)
 {
-	return __atomic_load_n(&s->tx.stalled, __ATOMIC_RELAXED);
+	return s->role == WH_TRANSMITTER && __atomic_load_n(&s->tx.stalled, __ATOMIC_RELAXED);
 }
 
 uint64_t wh_session_rtt_tsc(const struct wh_session *s)
 {
-	return wh_rtt_get(&s->rtt);
+	return __atomic_load_n(&s->rtt.smoothed_tsc, __ATOMIC_RELAXED);
 }
 
 const struct wh_open_params *wh_session_params(const struct wh_session *s)
@@ -99,11 +120,13 @@ const struct wh_address *wh_session_peer(const struct wh_session *s)
 
 const struct wh_control *wh_session_control(const struct wh_session *s)
 {
+	WH_ASSERT(s->role == WH_TRANSMITTER);
 	return &s->tx.control;
 }
 
 const struct wh_pacer *wh_session_pacer(const struct wh_session *s)
 {
+	WH_ASSERT(s->role == WH_TRANSMITTER);
 	return &s->tx.pacer;
 }
 

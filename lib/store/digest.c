@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "store/digest.h"
 
-#define XXH_INLINE_ALL
+#define XXH_STATIC_LINKING_ONLY /* the state's size */
 #include <xxhash.h>
+
+/* Vectors chosen by CPU, by the library: test/perf/tag.c measures what they gain. */
+#include <xxh_x86dispatch.h>
 
 #include "base/assert.h"
 #include "store/store.h"
@@ -29,7 +32,8 @@ void wh_hasher_add(struct wh_hasher *hasher, const void *bytes, size_t count)
 	if (count == 0)
 		return;
 
-	XXH_errorcode rc = XXH3_128bits_update((XXH3_state_t *)hasher->state, bytes, count);
+	XXH_errorcode rc =
+		XXH3_128bits_update_dispatch((XXH3_state_t *)hasher->state, bytes, count);
 
 	WH_ASSERT(rc == XXH_OK);
 }

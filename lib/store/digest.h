@@ -3,8 +3,8 @@
 #define WH_STORE_DIGEST_H
 
 /*
- * Private to lib/store: XXH3-128 of bytes that come piece by piece. The state is opaque so that
- * the hash is compiled once, into digest.c.
+ * Private to lib/store and lib/bundle: XXH3-128 of bytes that come piece by piece. The state is
+ * opaque so that the hash is compiled once, into digest.c.
  */
 
 #include <stddef.h>

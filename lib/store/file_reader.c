@@ -8,35 +8,19 @@
 
 #include <rte_common.h>
 
+#include "store/read_ahead.h"
 #include "store/ring.h"
 #include "store/store.h"
 #include "store/stream.h"
-
-/* Chunk `number` is in slot number % WH_RING_DEPTH from its start until it is in `ready`. */
-struct read_slot {
-	struct wh_chunk *chunk;
-	uint32_t have_bytes; /* at the front of the chunk; the request in the air goes on there */
-	bool direct;         /* that request was made with O_DIRECT */
-};
 
 struct file_reader {
 	struct wh_reader reader;
 	struct wh_stream stream; /* counts what went out */
 	struct wh_chunk end;
 	struct io_uring ring;
+	struct wh_read_ahead ahead;
 	int fd;
-	bool direct;
-	bool sparse;         /* fewer blocks than bytes: worth looking for holes */
-	uint64_t hole_until; /* known: no data between the last offset asked for and here */
-	uint64_t started;    /* chunks asked for; the number of the next one */
-	uint32_t in_air;
-	struct read_slot slots[WH_RING_DEPTH];
 };
-
-static struct read_slot *slot_of(struct file_reader *fr, uint64_t number)
-{
-	return &fr->slots[number % WH_RING_DEPTH];
-}
 
 static bool running(const struct file_reader *fr)
 {
@@ -51,116 +35,16 @@ static void fail(struct file_reader *fr, int error, const char *doing)
 	atomic_store_explicit(&fr->reader.done, WH_STORE_FAILED, memory_order_release);
 }
 
-static void request_rest(struct file_reader *fr, struct read_slot *slot)
-{
-	struct wh_chunk *chunk = slot->chunk;
-	struct io_uring_sqe *sqe = wh_ring_request(&fr->ring);
-	uint32_t bytes = chunk->bytes - slot->have_bytes;
-
-	WH_ASSERT(bytes > 0);
-	slot->direct = fr->direct;
-	if (fr->direct) /* the kernel stops at the end of the file by itself */
-		bytes = RTE_ALIGN_CEIL(bytes, WH_DIRECT_BYTES);
-	io_uring_prep_read(sqe, fr->fd, chunk->data + slot->have_bytes, bytes,
-		chunk->number * fr->reader.chunk_bytes + slot->have_bytes);
-	io_uring_sqe_set_data(sqe, slot);
-	fr->in_air++;
-}
-
-/* Books a completed request and asks for what it left out. */
-static void complete(struct file_reader *fr, struct read_slot *slot, int result)
-{
-	if (result == -EINVAL && slot->direct) {
-		fr->direct = wh_file_direct(fr->fd, false);
-		/* Without O_DIRECT: have_bytes stays where it is, any offset will do. */
-		request_rest(fr, slot);
-		return;
-	}
-	if (wh_try_again(result)) {
-		request_rest(fr, slot);
-		return;
-	}
-	if (result < 0) {
-		fail(fr, result, "reading");
-		return;
-	}
-
-	/* The last block may reach past the end that the object had at open. */
-	uint32_t have = (uint32_t)wh_min_u64(
-		(uint64_t)slot->have_bytes + (uint32_t)result, slot->chunk->bytes);
-
-	if (have < slot->chunk->bytes && slot->direct)
-		have = RTE_ALIGN_FLOOR(have, WH_DIRECT_BYTES);
-	if (have == slot->have_bytes) {
-		fail(fr, -EIO, "reading (the file has shrunk)");
-		return;
-	}
-	slot->have_bytes = have;
-	if (have < slot->chunk->bytes)
-		request_rest(fr, slot);
-}
-
-static int32_t reap(struct file_reader *fr)
-{
-	struct io_uring_cqe *cqes[WH_RING_DEPTH];
-	uint32_t count = io_uring_peek_batch_cqe(&fr->ring, cqes, WH_RING_DEPTH);
-
-	WH_ASSERT(count <= fr->in_air);
-	for (uint32_t i = 0; i < count; i++) {
-		fr->in_air--;
-		if (running(fr))
-			complete(fr, io_uring_cqe_get_data(cqes[i]), cqes[i]->res);
-	}
-	io_uring_cq_advance(&fr->ring, count);
-	return (int32_t)count;
-}
-
-/*
- * Whether [offset, offset + bytes) is one hole. Asks only where data starts next, which is near
- * when there is any; where it ends (SEEK_HOLE) can be a walk over every extent of the file.
- */
-static bool in_hole(struct file_reader *fr, uint64_t offset, uint32_t bytes)
-{
-	if (!fr->sparse)
-		return false;
-	if (fr->hole_until <= offset) {
-		off_t data = lseek(fr->fd, (off_t)offset, SEEK_DATA);
-
-		if (data >= 0)
-			fr->hole_until = (uint64_t)data;
-		else
-			fr->hole_until = errno == ENXIO ? fr->stream.object_bytes : offset;
-	}
-	return fr->hole_until >= offset + bytes;
-}
-
 static int32_t start_reads(struct file_reader *fr)
 {
-	uint64_t count = wh_stream_chunk_count(&fr->stream);
 	int32_t started = 0;
 
-	while (started < WH_STORE_CHUNKS_PER_POLL && fr->started < count &&
-		fr->started - fr->stream.chunks < WH_RING_DEPTH) {
+	while (started < WH_STORE_CHUNKS_PER_POLL && wh_read_ahead_wants(&fr->ahead)) {
 		struct wh_chunk *chunk = wh_fifo_pop(fr->reader.free);
 
 		if (chunk == NULL)
 			break;
-		WH_ASSERT((uintptr_t)chunk->data % WH_CHUNK_ALIGN == 0);
-		chunk->number = fr->started;
-		chunk->bytes = wh_stream_want_bytes(&fr->stream, fr->started);
-		chunk->end = false;
-
-		struct read_slot *slot = slot_of(fr, fr->started);
-
-		WH_ASSERT(slot->chunk == NULL);
-		*slot = (struct read_slot){.chunk = chunk};
-		if (in_hole(fr, fr->started * fr->reader.chunk_bytes, chunk->bytes)) {
-			memset(chunk->data, 0, chunk->bytes);
-			slot->have_bytes = chunk->bytes;
-		} else {
-			request_rest(fr, slot);
-		}
-		fr->started++;
+		wh_read_ahead_start(&fr->ahead, chunk);
 		started++;
 	}
 	return started;
@@ -170,15 +54,14 @@ static int32_t send_chunks(struct file_reader *fr)
 {
 	int32_t sent = 0;
 
-	while (sent < WH_STORE_CHUNKS_PER_POLL && fr->stream.chunks < fr->started) {
-		struct read_slot *slot = slot_of(fr, fr->stream.chunks);
-		struct wh_chunk *chunk = slot->chunk;
+	while (sent < WH_STORE_CHUNKS_PER_POLL && wh_fifo_room(fr->reader.ready) > 0) {
+		struct wh_chunk *chunk = wh_read_ahead_take(&fr->ahead);
 
-		if (slot->have_bytes < chunk->bytes || wh_fifo_room(fr->reader.ready) == 0)
+		if (chunk == NULL)
 			break;
+		chunk->number = fr->stream.chunks;
 		wh_stream_add(&fr->stream, chunk);
 		fr->reader.bytes = fr->stream.bytes;
-		slot->chunk = NULL;
 
 		bool pushed = wh_fifo_push(fr->reader.ready, chunk);
 
@@ -211,6 +94,15 @@ static int32_t send_end(struct file_reader *fr)
 	return 1;
 }
 
+/* Whether reading goes on. */
+static bool check(struct file_reader *fr)
+{
+	if (running(fr) && fr->ahead.error < 0)
+		fail(fr, fr->ahead.error,
+			fr->ahead.shrunk ? "reading (the file has shrunk)" : "reading");
+	return running(fr);
+}
+
 static int32_t poll_reader(struct wh_reader *reader, __rte_unused uint64_t now_tsc)
 {
 	struct file_reader *fr = (struct file_reader *)reader;
@@ -218,20 +110,17 @@ static int32_t poll_reader(struct wh_reader *reader, __rte_unused uint64_t now_t
 	if (!running(fr))
 		return 0;
 
-	int32_t work = reap(fr);
+	int32_t work = wh_read_ahead_poll(&fr->ahead);
 
-	if (!running(fr))
+	if (!check(fr))
 		return work;
 	work += send_chunks(fr);
 	work += send_end(fr);
 	if (!running(fr))
 		return work;
 	work += start_reads(fr);
-
-	int rc = wh_ring_submit(&fr->ring);
-
-	if (rc < 0)
-		fail(fr, rc, "reading");
+	wh_read_ahead_submit(&fr->ahead);
+	check(fr);
 	return work;
 }
 
@@ -239,7 +128,7 @@ static void close_reader(struct wh_reader *reader)
 {
 	struct file_reader *fr = (struct file_reader *)reader;
 
-	wh_ring_drain(&fr->ring, fr->in_air);
+	wh_ring_drain(&fr->ring, fr->ahead.in_air);
 	io_uring_queue_exit(&fr->ring);
 	close(fr->fd);
 	free(fr);
@@ -288,8 +177,7 @@ int wh_file_reader_open(struct wh_reader **reader, const char *path, uint32_t ch
 		goto free_state;
 	wh_stream_init(&fr->stream, (uint64_t)status.st_size, chunk_bytes);
 	fr->fd = fd;
-	fr->direct = wh_file_direct(fd, true);
-	fr->sparse = (uint64_t)status.st_blocks * 512 < (uint64_t)status.st_size;
+	wh_read_ahead_init(&fr->ahead, &fr->ring, fd, &status, chunk_bytes);
 	fr->reader.ops = &file_reader_ops;
 	fr->reader.free = free_chunks;
 	fr->reader.ready = ready;

@@ -3,9 +3,9 @@
 #define WH_STORE_RING_H
 
 /*
- * Private to lib/store: what the file reader and the file writer do alike with their io_uring and
- * their file. The ring has no SQPOLL thread (it would spin beside the packet path) and no
- * SINGLE_ISSUER (the core that opens need not be the one that polls).
+ * Private to lib/store and lib/bundle: what reading and writing files have in common with their
+ * io_uring and their file. The ring has no SQPOLL thread (it would spin beside the packet path)
+ * and no SINGLE_ISSUER (the core that opens need not be the one that polls).
  */
 
 #include <errno.h>

@@ -10,6 +10,12 @@
 
 #define WH_TRACK_ALIGN 64 /* a cache line: no entry of a power of two up to this straddles two */
 
+/* What wh_track_alloc asks malloc for. */
+static inline uint64_t wh_track_bytes(uint64_t count, uint64_t entry_bytes)
+{
+	return count * entry_bytes + 2 * WH_TRACK_ALIGN;
+}
+
 /*
  * Zeroed, aligned; NULL when there is none. By calloc, which takes untouched pages from the
  * kernel: a session opens on a core that has packets to receive, and to write tens of megabytes
@@ -17,7 +23,7 @@
  */
 static inline void *wh_track_alloc(size_t count, size_t entry_bytes)
 {
-	uint8_t *raw = calloc(1, count * entry_bytes + 2 * WH_TRACK_ALIGN);
+	uint8_t *raw = calloc(1, wh_track_bytes(count, entry_bytes));
 
 	if (raw == NULL)
 		return NULL;

@@ -47,6 +47,18 @@ int wh_bitset_init(struct wh_bitset *set, uint32_t size)
 	return 0;
 }
 
+uint64_t wh_bitset_bytes(uint32_t size)
+{
+	struct wh_bitset set = {.size = size};
+	uint64_t words = 0;
+	uint32_t level = 0;
+
+	do
+		words += words_of(&set, level);
+	while (words_of(&set, level++) > 1);
+	return wh_track_bytes(words, sizeof(uint64_t));
+}
+
 void wh_bitset_free(struct wh_bitset *set)
 {
 	wh_track_free(set->level[0]);

@@ -20,6 +20,9 @@ struct wh_bitset {
 	uint64_t *level[WH_BITSET_LEVELS_MAX]; /* [0]: members */
 };
 
+/* What init takes. */
+uint64_t wh_bitset_bytes(uint32_t size);
+
 /* 0 or -ENOMEM; empty. */
 int wh_bitset_init(struct wh_bitset *set, uint32_t size);
 void wh_bitset_free(struct wh_bitset *set); /* harmless after a failed init */

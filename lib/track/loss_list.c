@@ -49,8 +49,7 @@ int wh_loss_list_init(struct wh_loss_list *list, uint32_t size)
 
 uint64_t wh_loss_list_bytes(uint32_t size)
 {
-	/* A bit per start, and a 64th of that per level above. */
-	return (uint64_t)size * sizeof(struct wh_loss_node) + size / 8 + size / 256;
+	return wh_track_bytes(size, sizeof(struct wh_loss_node)) + wh_bitset_bytes(size);
 }
 
 void wh_loss_list_free(struct wh_loss_list *list)

@@ -23,6 +23,11 @@ int wh_recv_table_init(struct wh_recv_table *table, uint32_t size, uint64_t firs
 	return table->arrived != NULL ? 0 : -ENOMEM;
 }
 
+uint64_t wh_recv_table_bytes(uint32_t size)
+{
+	return wh_track_bytes(size / WH_WORD_BITS, sizeof(uint64_t));
+}
+
 void wh_recv_table_free(struct wh_recv_table *table)
 {
 	wh_track_free(table->arrived);

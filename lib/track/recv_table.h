@@ -20,6 +20,9 @@ struct wh_recv_table {
 	uint64_t *arrived; /* one bit per serial of [lower, lower + size), by serial & mask */
 };
 
+/* What init takes. */
+uint64_t wh_recv_table_bytes(uint32_t size);
+
 /* 0 or -ENOMEM. */
 int wh_recv_table_init(struct wh_recv_table *table, uint32_t size, uint64_t first_serial);
 void wh_recv_table_free(struct wh_recv_table *table); /* harmless after a failed init */

@@ -32,6 +32,12 @@ int wh_sent_table_init(struct wh_sent_table *table, uint32_t size, uint64_t firs
 	return 0;
 }
 
+uint64_t wh_sent_table_bytes(uint32_t size)
+{
+	return wh_track_bytes(size, sizeof(struct wh_sent_record)) +
+	       2 * wh_track_bytes(size / WH_WORD_BITS, sizeof(uint64_t));
+}
+
 void wh_sent_table_free(struct wh_sent_table *table)
 {
 	wh_track_free(table->record);

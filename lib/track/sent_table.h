@@ -27,6 +27,9 @@ struct wh_sent_table {
 	uint64_t *queued; /* waits to be sent again; stale where it is acknowledged meanwhile */
 };
 
+/* What init takes. */
+uint64_t wh_sent_table_bytes(uint32_t size);
+
 /* 0 or -ENOMEM. */
 int wh_sent_table_init(struct wh_sent_table *table, uint32_t size, uint64_t first_serial);
 void wh_sent_table_free(struct wh_sent_table *table); /* harmless after a failed init */

@@ -9,9 +9,6 @@
 #include "base/assert.h"
 #include "wire/internet.h"
 
-#define ETHER_TYPE_IPV4 0x0800
-#define ETHER_TYPE_IPV6 0x86dd
-
 #define IPV4_FRAGMENT_MASK 0x3fff /* "more fragments" and the offset */
 #define IP_HOPS            64
 #define IP_PROTOCOL_UDP    17
@@ -32,6 +29,7 @@ const char *wh_encap_reason_name(enum wh_encap_reason reason)
 	static const char *const names[WH_ENCAP_REASONS] = {
 		[WH_ENCAP_OK] = "ok",
 		[WH_ENCAP_SHORT] = "short",
+		[WH_ENCAP_VLAN] = "vlan",
 		[WH_ENCAP_NOT_IP] = "not-ip",
 		[WH_ENCAP_BAD_IP] = "bad-ip",
 		[WH_ENCAP_FRAGMENT] = "fragment",
@@ -79,58 +77,93 @@ static uint64_t pseudo_sum(const void *addresses, size_t addresses_bytes, uint32
 	return wh_sum_add(sum, addresses, addresses_bytes);
 }
 
+/* Returns where IP belongs. */
+static uint8_t *init_ether(uint8_t *frame, const struct wh_flow *flow)
+{
+	struct wh_ether_header *ether = (struct wh_ether_header *)frame;
+	rte_be16_t type = rte_cpu_to_be_16(
+		flow->source.family == WH_IPV4 ? WH_ETHER_TYPE_IPV4 : WH_ETHER_TYPE_IPV6);
+
+	memcpy(ether->target, flow->target_mac, sizeof(ether->target));
+	memcpy(ether->source, flow->source_mac, sizeof(ether->source));
+	if (flow->vlan == 0) {
+		ether->type = type;
+		return frame + sizeof(*ether);
+	}
+
+	struct wh_vlan_tag *tag = (struct wh_vlan_tag *)(ether + 1);
+
+	ether->type = rte_cpu_to_be_16(WH_ETHER_TYPE_VLAN);
+	tag->control = rte_cpu_to_be_16(flow->vlan);
+	tag->type = type;
+	return frame + sizeof(*ether) + sizeof(*tag);
+}
+
+static void init_ipv4(struct wh_ipv4_header *ip, const struct wh_flow *flow)
+{
+	/* Identification stays 0: RFC 6864 4.1, what is never fragmented needs none. */
+	ip->version_ihl = WH_IPV4_VERSION_IHL;
+	ip->fragment = rte_cpu_to_be_16(WH_IPV4_DONT_FRAGMENT);
+	ip->ttl = IP_HOPS;
+	ip->protocol = IP_PROTOCOL_UDP;
+	memcpy(ip->source, flow->source.ip, sizeof(ip->source));
+	memcpy(ip->target, flow->target.ip, sizeof(ip->target));
+	ip->sum = (rte_be16_t)~wh_sum_fold(wh_sum_add(0, ip, sizeof(*ip)));
+}
+
+static void init_ipv6(struct wh_ipv6_header *ip, const struct wh_flow *flow)
+{
+	ip->version_class_label = rte_cpu_to_be_32(WH_IPV6_VERSION);
+	ip->next_header = IP_PROTOCOL_UDP;
+	ip->hop_limit = IP_HOPS;
+	memcpy(ip->source, flow->source.ip, sizeof(ip->source));
+	memcpy(ip->target, flow->target.ip, sizeof(ip->target));
+}
+
 void wh_encap_init(struct wh_encap *encap, const struct wh_flow *flow)
 {
 	bool ipv4 = flow->source.family == WH_IPV4;
 
 	WH_ASSERT(ipv4 || flow->source.family == WH_IPV6);
 	WH_ASSERT(flow->target.family == flow->source.family);
+	WH_ASSERT(flow->vlan <= WH_VLAN_MAX);
 
-	*encap = (struct wh_encap){
-		.bytes = WH_ETHER_BYTES + wh_encap_ip_udp_bytes(flow->source.family),
-		.family = flow->source.family,
-	};
+	*encap = (struct wh_encap){.family = flow->source.family};
 
-	struct wh_ether_header *ether = (struct wh_ether_header *)encap->template;
+	uint8_t *ip = init_ether(encap->template, flow);
+	struct udp_header *udp = (struct udp_header *)(ip + (ipv4 ? WH_IPV4_BYTES : WH_IPV6_BYTES));
 
-	memcpy(ether->target, flow->target_mac, sizeof(ether->target));
-	memcpy(ether->source, flow->source_mac, sizeof(ether->source));
-	ether->type = rte_cpu_to_be_16(ipv4 ? ETHER_TYPE_IPV4 : ETHER_TYPE_IPV6);
-
-	if (ipv4) {
-		struct wh_ipv4_header *ip = (struct wh_ipv4_header *)(ether + 1);
-
-		/* Identification stays 0: RFC 6864 4.1, what is never fragmented needs none. */
-		ip->version_ihl = WH_IPV4_VERSION_IHL;
-		ip->fragment = rte_cpu_to_be_16(WH_IPV4_DONT_FRAGMENT);
-		ip->ttl = IP_HOPS;
-		ip->protocol = IP_PROTOCOL_UDP;
-		memcpy(ip->source, flow->source.ip, sizeof(ip->source));
-		memcpy(ip->target, flow->target.ip, sizeof(ip->target));
-		ip->sum = (rte_be16_t)~wh_sum_fold(wh_sum_add(0, ip, sizeof(*ip)));
-	} else {
-		struct wh_ipv6_header *ip = (struct wh_ipv6_header *)(ether + 1);
-
-		ip->version_class_label = rte_cpu_to_be_32(WH_IPV6_VERSION);
-		ip->next_header = IP_PROTOCOL_UDP;
-		ip->hop_limit = IP_HOPS;
-		memcpy(ip->source, flow->source.ip, sizeof(ip->source));
-		memcpy(ip->target, flow->target.ip, sizeof(ip->target));
-	}
-
-	struct udp_header *udp =
-		(struct udp_header *)(encap->template + encap->bytes - WH_UDP_BYTES);
-
+	if (ipv4)
+		init_ipv4((struct wh_ipv4_header *)ip, flow);
+	else
+		init_ipv6((struct wh_ipv6_header *)ip, flow);
 	udp->source = rte_cpu_to_be_16(flow->source.port);
 	udp->target = rte_cpu_to_be_16(flow->target.port);
+	encap->bytes = (uint32_t)((uint8_t *)(udp + 1) - encap->template);
+}
+
+/*
+ * Copies the template and returns where IP begins. The lengths of both copies are known to the
+ * compiler; without a tag the first one takes the beginning of IP along.
+ */
+static inline uint8_t *copy_headers(
+	const struct wh_encap *encap, uint8_t *frame, uint32_t ip_udp_bytes)
+{
+	uint32_t ether_bytes = encap->bytes - ip_udp_bytes;
+
+	WH_DEBUG_ASSERT(
+		ether_bytes == WH_ETHER_BYTES || ether_bytes == WH_ETHER_BYTES + WH_VLAN_BYTES);
+	memcpy(frame, encap->template, WH_ETHER_BYTES + WH_VLAN_BYTES);
+	memcpy(frame + ether_bytes, encap->template + ether_bytes, ip_udp_bytes);
+	return frame + ether_bytes;
 }
 
 static void write_ipv4(const struct wh_encap *encap, uint8_t *frame, uint16_t udp_bytes)
 {
-	struct wh_ipv4_header *ip = (struct wh_ipv4_header *)(frame + WH_ETHER_BYTES);
+	struct wh_ipv4_header *ip =
+		(struct wh_ipv4_header *)copy_headers(encap, frame, WH_IPV4_BYTES + WH_UDP_BYTES);
 	struct udp_header *udp = (struct udp_header *)(ip + 1);
 
-	memcpy(frame, encap->template, WH_ETHER_BYTES + WH_IPV4_BYTES + WH_UDP_BYTES);
 	ip->total_bytes = rte_cpu_to_be_16((uint16_t)(WH_IPV4_BYTES + udp_bytes));
 	/* RFC 1624 equation 3; the template's length is 0. */
 	ip->sum = (rte_be16_t)~wh_sum_fold((uint64_t)(uint16_t)~ip->sum + ip->total_bytes);
@@ -151,10 +184,10 @@ void wh_encap_write(const struct wh_encap *encap, uint8_t *frame, const uint8_t 
 	/* An odd head would put the payload's bytes into the other halves of the words summed. */
 	WH_ASSERT(head_bytes % 2 == 0 || payload_bytes == 0);
 
-	struct wh_ipv6_header *ip = (struct wh_ipv6_header *)(frame + WH_ETHER_BYTES);
+	struct wh_ipv6_header *ip =
+		(struct wh_ipv6_header *)copy_headers(encap, frame, WH_IPV6_BYTES + WH_UDP_BYTES);
 	struct udp_header *udp = (struct udp_header *)(ip + 1);
 
-	memcpy(frame, encap->template, WH_ETHER_BYTES + WH_IPV6_BYTES + WH_UDP_BYTES);
 	ip->payload_bytes = rte_cpu_to_be_16((uint16_t)udp_bytes);
 	udp->bytes = ip->payload_bytes;
 
@@ -262,25 +295,61 @@ static enum wh_encap_reason read_udp(
 	return !verify || udp_sum_agrees(datagram) ? WH_ENCAP_OK : WH_ENCAP_BAD_UDP;
 }
 
-enum wh_encap_reason wh_encap_read(const uint8_t *frame, size_t frame_bytes,
-	const struct wh_address *local, bool verify_udp, const uint8_t **packet,
-	size_t *packet_bytes, struct wh_address *from)
+static bool is_tag(rte_be16_t type)
+{
+	return type == rte_cpu_to_be_16(WH_ETHER_TYPE_VLAN) ||
+	       type == rte_cpu_to_be_16(WH_ETHER_TYPE_PROVIDER);
+}
+
+/* Takes Ethernet off, and the tag: *ip, *ip_bytes and the EtherType of what is behind them. */
+static enum wh_encap_reason read_ether(const uint8_t *frame, size_t frame_bytes, uint16_t vlan,
+	const uint8_t **ip, size_t *ip_bytes, rte_be16_t *type)
 {
 	const struct wh_ether_header *ether = (const struct wh_ether_header *)frame;
 
-	WH_ASSERT(local->family == WH_IPV4 || local->family == WH_IPV6);
 	if (frame_bytes < sizeof(*ether))
 		return WH_ENCAP_SHORT;
 
-	const uint8_t *ip = frame + sizeof(*ether);
-	size_t room = frame_bytes - sizeof(*ether);
-	struct datagram datagram;
-	enum wh_encap_reason reason = WH_ENCAP_NOT_IP;
+	uint16_t frame_vlan = 0;
 
-	if (ether->type == rte_cpu_to_be_16(ETHER_TYPE_IPV4))
+	*ip = frame + sizeof(*ether);
+	*ip_bytes = frame_bytes - sizeof(*ether);
+	*type = ether->type;
+	if (*type == rte_cpu_to_be_16(WH_ETHER_TYPE_VLAN)) {
+		const struct wh_vlan_tag *tag = (const struct wh_vlan_tag *)*ip;
+
+		if (*ip_bytes < sizeof(*tag))
+			return WH_ENCAP_SHORT;
+		frame_vlan = rte_be_to_cpu_16(tag->control) & WH_VLAN_MASK;
+		*ip += sizeof(*tag);
+		*ip_bytes -= sizeof(*tag);
+		*type = tag->type;
+	}
+	return frame_vlan == vlan && !is_tag(*type) ? WH_ENCAP_OK : WH_ENCAP_VLAN;
+}
+
+enum wh_encap_reason wh_encap_read(const uint8_t *frame, size_t frame_bytes,
+	const struct wh_address *local, uint16_t vlan, bool verify_udp, const uint8_t **packet,
+	size_t *packet_bytes, struct wh_address *from)
+{
+	const uint8_t *ip;
+	size_t room;
+	rte_be16_t type;
+	struct datagram datagram;
+
+	WH_ASSERT(local->family == WH_IPV4 || local->family == WH_IPV6);
+	WH_ASSERT(vlan <= WH_VLAN_MAX);
+
+	enum wh_encap_reason reason = read_ether(frame, frame_bytes, vlan, &ip, &room, &type);
+
+	if (reason != WH_ENCAP_OK)
+		return reason;
+	if (type == rte_cpu_to_be_16(WH_ETHER_TYPE_IPV4))
 		reason = read_ipv4(ip, room, &datagram);
-	else if (ether->type == rte_cpu_to_be_16(ETHER_TYPE_IPV6))
+	else if (type == rte_cpu_to_be_16(WH_ETHER_TYPE_IPV6))
 		reason = read_ipv6(ip, room, &datagram);
+	else
+		reason = WH_ENCAP_NOT_IP;
 	if (reason == WH_ENCAP_OK)
 		reason = read_udp(&datagram, local, verify_udp);
 	if (reason != WH_ENCAP_OK)

@@ -8,6 +8,9 @@
  *
  * UDP checksum: 0 (none) over IPv4, which is legal (RFC 768); over IPv6 computed, because hosts
  * between may drop zero sums (RFC 8200 8.1). Our own tag is what protects the bytes.
+ *
+ * On a VLAN each frame carries one tag of IEEE 802.1Q, with priority 0: ports are never told to
+ * insert or to strip it.
  */
 
 #include <stdbool.h>
@@ -17,13 +20,16 @@
 #include "wire/packet.h"
 
 #define WH_ETHER_BYTES     14
+#define WH_VLAN_BYTES      4 /* of a tag, on top of WH_ETHER_BYTES */
 #define WH_IPV4_BYTES      20
 #define WH_IPV6_BYTES      40
 #define WH_UDP_BYTES       8
-#define WH_ENCAP_BYTES_MAX (WH_ETHER_BYTES + WH_IPV6_BYTES + WH_UDP_BYTES)
+#define WH_ENCAP_BYTES_MAX (WH_ETHER_BYTES + WH_VLAN_BYTES + WH_IPV6_BYTES + WH_UDP_BYTES)
 
 /* Preamble 8, frame check sequence 4, gap 12: on the wire, not in the frame. */
 #define WH_ETHER_WIRE_BYTES 24
+
+#define WH_VLAN_MAX 4094 /* 0 is no VLAN and 4095 reserved: IEEE 802.1Q 9.6 */
 
 #define WH_UDP_PORT_DEFAULT 5760
 
@@ -41,12 +47,13 @@ struct wh_address {
 struct wh_flow {
 	uint8_t source_mac[6];
 	uint8_t target_mac[6];
+	uint16_t vlan; /* 0: frames are not tagged */
 	struct wh_address source;
 	struct wh_address target;
 };
 
 struct wh_encap {
-	uint32_t bytes; /* of Ethernet, IP and UDP headers together */
+	uint32_t bytes; /* of Ethernet, tag, IP and UDP headers together */
 	uint8_t family;
 	uint8_t template[WH_ENCAP_BYTES_MAX];
 };
@@ -54,6 +61,7 @@ struct wh_encap {
 enum wh_encap_reason {
 	WH_ENCAP_OK = 0,
 	WH_ENCAP_SHORT,
+	WH_ENCAP_VLAN,   /* of another VLAN: a tag too many, missing or different */
 	WH_ENCAP_NOT_IP, /* another EtherType */
 	WH_ENCAP_BAD_IP, /* version, header length, header sum or total length */
 	WH_ENCAP_FRAGMENT,
@@ -71,7 +79,10 @@ uint32_t wh_encap_ip_udp_bytes(enum wh_family family);
 /* Largest payload of a data packet for this MTU, a multiple of WH_PAYLOAD_ALIGN; 0: too small. */
 uint32_t wh_encap_payload_bytes(enum wh_family family, uint32_t mtu_bytes);
 
-/* What a data packet of that payload takes on the wire, Ethernet's preamble and gap counted. */
+/*
+ * What a data packet of that payload takes on the wire, Ethernet's preamble and gap counted;
+ * WH_VLAN_BYTES more where frames are tagged.
+ */
 uint32_t wh_encap_wire_bytes(enum wh_family family, uint32_t payload_bytes);
 
 void wh_encap_init(struct wh_encap *encap, const struct wh_flow *flow);
@@ -85,11 +96,12 @@ void wh_encap_write(const struct wh_encap *encap, uint8_t *frame, const uint8_t 
 
 /*
  * Finds the packet in a frame addressed to `local` (any port of its own is compared, any source
- * is taken). Trailing Ethernet padding is cut by the IP length. verify_udp: check a UDP sum that
- * is there; off where the port has already done so or says that it cannot be right.
+ * is taken) on `vlan`: with 0 frames have no tag, or one of priority alone (VID 0), else one of
+ * exactly that VLAN. Trailing Ethernet padding is cut by the IP length. verify_udp: check a UDP
+ * sum that is there; off where the port has already done so or says that it cannot be right.
  */
 enum wh_encap_reason wh_encap_read(const uint8_t *frame, size_t frame_bytes,
-	const struct wh_address *local, bool verify_udp, const uint8_t **packet,
+	const struct wh_address *local, uint16_t vlan, bool verify_udp, const uint8_t **packet,
 	size_t *packet_bytes, struct wh_address *from);
 
 bool wh_address_equal(const struct wh_address *a, const struct wh_address *b);

@@ -2,7 +2,7 @@
 #ifndef WH_WIRE_INTERNET_H
 #define WH_WIRE_INTERNET_H
 
-/* Ethernet and IP headers as they lie in a frame, and the Internet checksum. */
+/* Ethernet, VLAN and IP headers as they lie in a frame, and the Internet checksum. */
 
 #include <assert.h>
 #include <stdbool.h>
@@ -13,6 +13,12 @@
 #include <rte_byteorder.h>
 
 #include "wire/encap.h"
+
+#define WH_ETHER_TYPE_IPV4     0x0800
+#define WH_ETHER_TYPE_ARP      0x0806
+#define WH_ETHER_TYPE_VLAN     0x8100
+#define WH_ETHER_TYPE_IPV6     0x86dd
+#define WH_ETHER_TYPE_PROVIDER 0x88a8 /* a provider's outer tag: IEEE 802.1Q 9.5 */
 
 #define WH_IPV4_VERSION_IHL   0x45 /* version 4, five words: no options */
 #define WH_IPV4_DONT_FRAGMENT 0x4000
@@ -26,6 +32,16 @@ struct wh_ether_header {
 } __attribute__((packed));
 
 static_assert(sizeof(struct wh_ether_header) == WH_ETHER_BYTES, "Ethernet II without tags");
+
+#define WH_VLAN_MASK 0x0fff /* of `control`: above it are priority and drop eligibility */
+
+/* IEEE 802.1Q 9.6, behind the EtherType that announces it. */
+struct wh_vlan_tag {
+	rte_be16_t control;
+	rte_be16_t type; /* of what follows */
+} __attribute__((packed));
+
+static_assert(sizeof(struct wh_vlan_tag) == WH_VLAN_BYTES, "IEEE 802.1Q 9.6");
 
 /* RFC 791 3.1. */
 struct wh_ipv4_header {

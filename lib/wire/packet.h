@@ -51,6 +51,9 @@
 #define WH_CHUNK_NUMBER_MAX   (UINT32_MAX - 1)
 #define WH_NAME_BYTES_MAX     255
 
+/* Of OPEN: a stream that ends when it ends, and may lie idle meanwhile. */
+#define WH_OBJECT_BYTES_UNKNOWN UINT64_MAX
+
 /* Control packets fit into the smallest MTU we support (1280, IPv6) whatever data uses. */
 #define WH_CONTROL_BYTES_MAX 1200
 #define WH_RANGES_MAX        128 /* in one control packet */
@@ -147,7 +150,7 @@ struct wh_trans_state {
 	uint64_t lower;       /* trans-lw: first serial not acknowledged */
 	uint64_t upper;       /* trans-uw: next new serial; within WH_WINDOW_PACKETS_MAX of lower */
 	uint64_t sent_pkts;   /* data packets sent, retransmissions too */
-	uint32_t queued_pkts; /* waiting to be sent */
+	uint32_t queued_pkts; /* of the chunks in hand, waiting to be sent */
 	uint32_t stamp_us;
 };
 
@@ -187,7 +190,7 @@ struct wh_open_params {
 	uint32_t window_pkts;  /* a power of two: size of both tables */
 	uint32_t period_us;    /* of states; SYN of udt.txt */
 	uint64_t first_serial; /* up to WH_FIRST_SERIAL_MAX */
-	uint64_t object_bytes; /* expected size of the stream */
+	uint64_t object_bytes; /* size of the stream, or WH_OBJECT_BYTES_UNKNOWN */
 	uint16_t name_bytes;   /* no NUL inside; decoding puts one after */
 	char name[WH_NAME_BYTES_MAX + 1];
 };

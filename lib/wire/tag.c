@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* Inlined, so that the head's hash is unrolled for its constant length. */
-#define XXH_INLINE_ALL
+#include <xxh_x86dispatch.h>
 #include <xxhash.h>
 
 #include "base/assert.h"
@@ -19,8 +18,9 @@ static_assert(sizeof(struct tag) == WH_TAG_BYTES, "the tag is the whole hash");
 
 static struct tag make(const uint8_t *head, const uint8_t *body, size_t body_bytes)
 {
-	XXH64_hash_t seed = XXH3_64bits(body, body_bytes);
-	XXH128_hash_t hash = XXH3_128bits_withSeed(head, WH_TAG_OFFSET, seed);
+	/* The library's choice of vectors by CPU: half the time of corei7's (test/perf/tag.c). */
+	XXH64_hash_t seed = XXH3_64bits_dispatch(body, body_bytes);
+	XXH128_hash_t hash = XXH3_128bits_withSeed_dispatch(head, WH_TAG_OFFSET, seed);
 
 	return (struct tag){
 		.low = rte_cpu_to_le_64(hash.low64),

@@ -501,6 +501,28 @@ static void test_oversize(void)
 	rig_down(&rig);
 }
 
+/* The tag of a VLAN is carried on top of the MTU, and nothing else is. */
+static void test_tagged(void)
+{
+	struct wh_lambda_config config = both_ways(clean(0, 0));
+	struct rig rig;
+
+	config.mtu = 1500;
+	rig_up(&rig, config, 64);
+	for (uint32_t bytes = 1514; bytes <= 1519; bytes++) {
+		struct rte_mbuf *pkt = wh_test_frame(rig.sender, 1, bytes);
+
+		memcpy(rte_pktmbuf_mtod_offset(pkt, uint8_t *, 12), (uint8_t[]){0x81, 0x00}, 2);
+		send_pkt(&rig, A, pkt);
+		poll_at(&rig, START);
+		pkt = receive(&rig, B);
+		CU_ASSERT_EQUAL(pkt == NULL ? 0 : pkt->pkt_len, bytes <= 1518 ? bytes : 0);
+		rte_pktmbuf_free(pkt);
+	}
+	CU_ASSERT_EQUAL(own_drops(&rig, A, WH_LAMBDA_DROP_OVERSIZE), 1);
+	rig_down(&rig);
+}
+
 /* The sender's ring is full while nobody polls: packets wait, and none is lost. */
 static void test_backlog(void)
 {
@@ -579,10 +601,10 @@ static void test_impossible(void)
 		why, "'seventeen-letters' cannot name a lambda: choose 1 to 16 letters");
 
 	config = good;
-	config.mtu = 9300;
+	config.mtu = 9400;
 	CU_ASSERT_EQUAL(wh_lambda_create(&config, 0, &lambda, why, sizeof(why)), -EINVAL);
 	CU_ASSERT_STRING_EQUAL(why,
-		"lambda rig at MTU 9300: mbufs of pool lambda have 9344 bytes, make them larger");
+		"lambda rig at MTU 9400: mbufs of pool lambda have 9472 bytes, make them larger");
 
 	config = good;
 	config.path[B].loss = 1.5;
@@ -651,6 +673,7 @@ CU_TestInfo wh_tests[] = {
 	{"a full receiver loses packets, counted", test_ring_full},
 	{"an empty pool loses packets, counted", test_out_of_mbufs},
 	{"frames beyond the MTU do not enter", test_oversize},
+	{"the tag of a VLAN does not count", test_tagged},
 	{"a full sender's ring loses nothing", test_backlog},
 	{"closing under load leaks nothing", test_close_under_load},
 	{"impossible configurations get a sentence", test_impossible},

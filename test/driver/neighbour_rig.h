@@ -20,7 +20,7 @@
 #define RIG_HZ    UINT64_C(1000000000)
 #define RIG_MS    (RIG_HZ / 1000)
 #define RIG_S     RIG_HZ
-#define RIG_BYTES 2048 /* room for any frame of an MTU of 1500 */
+#define RIG_BYTES 9728 /* room for any frame of an MTU of 9600 */
 
 struct rig {
 	struct wh_neighbour host;

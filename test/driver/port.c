@@ -109,7 +109,6 @@ static void test_open(void)
 	CU_ASSERT_EQUAL(wh_port_find("net_ring_none", &ethdev), -ENODEV);
 	CU_ASSERT(loop.port->multi_segment_tx);
 	CU_ASSERT(loop.port->link_up);
-	CU_ASSERT_EQUAL(loop.port->frame_bytes_max, FRAME_BYTES);
 
 	/* net_ring has no address of its own: one is made up, with the bit for "local" set */
 	CU_ASSERT(rte_is_local_admin_ether_addr(&loop.port->mac));
@@ -131,11 +130,18 @@ static void test_given_mac(void)
 
 static void test_room(void)
 {
-	/* headroom 128; 9000 + 26 rounded up to 9088, and 128 more; 2048 at the least */
-	CU_ASSERT_EQUAL(wh_port_room_bytes(9000), 128 + 9088 + 128);
+	/* headroom 128; 9000 + 26 rounded up to 9088, and 256 more; 2048 at the least */
+	CU_ASSERT_EQUAL(wh_port_room_bytes(9000), 128 + 9088 + 256);
 	CU_ASSERT_EQUAL(wh_port_room_bytes(1500), 128 + 2048);
-	CU_ASSERT_EQUAL(wh_port_room_bytes(3400), 3712); /* what AF_XDP's page bears */
 	CU_ASSERT_EQUAL(wh_port_room_bytes(1), 128 + 2048);
+
+	/* AF_XDP: a frame with a tag behind 256 bytes; and the whole, mbuf and all, in a page */
+	for (uint16_t mtu = 1; mtu <= 3400; mtu++) {
+		CU_ASSERT_FATAL(wh_port_room_bytes(mtu) >= 128 + 256 + 14 + 4 + mtu);
+		CU_ASSERT_FATAL(wh_port_room_bytes(mtu) + sizeof(struct rte_mbuf) +
+					sizeof(struct rte_mempool_objhdr) <=
+				4096);
+	}
 }
 
 static void test_impossible(void)
@@ -346,7 +352,7 @@ static void test_sending_without_segments(void)
 
 	/* one that can never be sent does not stop those behind it */
 	struct rte_mbuf *pkts[3] = {wh_test_chain(loop.small, 3, 100, 90),
-		wh_test_chain(loop.small, 4, 9300, 256), wh_test_chain(loop.small, 5, 100, 90)};
+		wh_test_chain(loop.small, 4, 9400, 256), wh_test_chain(loop.small, 5, 100, 90)};
 
 	CU_ASSERT_EQUAL(wh_port_send(loop.port, 0, pkts, 3), 3);
 	CU_ASSERT_EQUAL(dropped(&loop, WH_PORT_TX_CHAIN), 1);
@@ -528,6 +534,11 @@ static void test_memif_jumbo(void)
 
 static void test_names(void)
 {
+	for (unsigned int i = 0; i < WH_PORT_GROUPS; i++) {
+		CU_ASSERT_PTR_NOT_NULL_FATAL(wh_port_groups_name(i));
+		for (unsigned int j = 0; j < i; j++)
+			CU_ASSERT_STRING_NOT_EQUAL(wh_port_groups_name(i), wh_port_groups_name(j));
+	}
 	for (unsigned int i = 0; i < WH_PORT_DROPS; i++) {
 		CU_ASSERT_PTR_NOT_NULL_FATAL(wh_port_drop_name(i));
 		for (unsigned int j = 0; j < i; j++)
@@ -549,7 +560,7 @@ CU_TestInfo wh_tests[] = {
 	{"link down frees and counts", test_link_down},
 	{"a stopped port is never called", test_stopped},
 	{"memif carries jumbo frames that it would not be asked for", test_memif_jumbo},
-	{"every drop has a name of its own", test_names},
+	{"every drop and every filter has a name of its own", test_names},
 	{"the EAL ends", wh_test_eal_stop},
 	CU_TEST_INFO_NULL,
 };

@@ -29,14 +29,32 @@
 /* A connection left alone ends within the peer's timeout, 30 s, counted in steps of a second. */
 #define SILENCE_STEPS 35
 
+static uint64_t due_of(const struct wh_storm *storm, int role)
+{
+	const struct wh_endpoint *endpoint = &storm->end[role].endpoint;
+
+	return wh_min_u64(
+		wh_endpoint_receive_deadline(endpoint), wh_endpoint_send_deadline(endpoint));
+}
+
+/* Either half of either end, on a core of its own or not, may be far behind the other. */
+static int32_t poll_receivers(struct wh_storm *storm, int role)
+{
+	return wh_endpoint_receive_poll(&storm->end[role].endpoint, storm->now_tsc);
+}
+
+static int32_t poll_transmitters(struct wh_storm *storm, int role)
+{
+	return wh_endpoint_send_poll(&storm->end[role].endpoint, storm->now_tsc);
+}
+
 /* Half of the time like an idle core: to whatever is due next. */
 static void pass_time(struct wh_storm *storm)
 {
 	static const uint64_t spans_ns[] = {1, 1, 1, 1, 1000, 1000, 1000, 20 * MS, 20 * MS, 20 * MS,
 		20 * MS, 20 * MS, 20 * MS, 250 * MS, 250 * MS, 10000 * MS};
 	struct wh_script *script = &storm->script;
-	uint64_t due_tsc = wh_min_u64(wh_endpoint_deadline(&storm->end[0].endpoint),
-		wh_endpoint_deadline(&storm->end[1].endpoint));
+	uint64_t due_tsc = wh_min_u64(due_of(storm, 0), due_of(storm, 1));
 
 	if (wh_script_one_in(script, 2)) {
 		uint64_t span_ns = wh_script_below(script, spans_ns[wh_script_below(script, 16)]);
@@ -126,14 +144,14 @@ static void settle(struct wh_storm *storm)
 
 		WH_ASSERT(round < ROUNDS_MAX);
 		for (int role = 0; role < 2; role++) {
-			work += wh_endpoint_poll(&storm->end[role].endpoint, storm->now_tsc);
+			work += poll_receivers(storm, role) + poll_transmitters(storm, role);
 			work += (int32_t)wh_storm_take(storm, (enum wh_role)role, 32);
 		}
 		work += wh_storm_poll_stores(storm);
 		idle_rounds = work > 0 ? 0 : idle_rounds + 1;
 	}
 	for (int role = 0; role < 2; role++)
-		WH_ASSERT(wh_endpoint_deadline(&storm->end[role].endpoint) > storm->now_tsc);
+		WH_ASSERT(due_of(storm, role) > storm->now_tsc);
 }
 
 static void run_ends(struct wh_storm *storm)
@@ -142,7 +160,9 @@ static void run_ends(struct wh_storm *storm)
 
 	for (int role = 0; role < 2; role++) {
 		if (!wh_script_one_in(script, 4))
-			wh_endpoint_poll(&storm->end[role].endpoint, storm->now_tsc);
+			poll_receivers(storm, role);
+		if (!wh_script_one_in(script, 4))
+			poll_transmitters(storm, role);
 		if (wh_script_one_in(script, storm->end[role].take_one_in))
 			wh_storm_take(
 				storm, (enum wh_role)role, (uint32_t)wh_script_below(script, 33));
@@ -159,9 +179,15 @@ static void interrupt(struct wh_storm *storm)
 	struct wh_script *script = &storm->script;
 	struct wh_storm_end *end = &storm->end[wh_script_below(script, 2)];
 
-	if (end->session == NULL)
+	bool sink = end == &storm->end[WH_RECEIVER] && wh_script_one_in(script, 2);
+
+	if (end->session == NULL || end->leaving)
 		return;
-	if (end == &storm->end[WH_RECEIVER] && wh_script_one_in(script, 2))
+	/* From the home core, or from another. */
+	if (wh_script_one_in(script, 2))
+		wh_session_ask(end->session, sink ? WH_WISH_SINK_DONE : WH_WISH_ABORT,
+			sink ? WH_STATUS_NO_SPACE : WH_STATUS_INTERRUPTED);
+	else if (sink)
 		wh_session_sink_done(end->session, storm->now_tsc, WH_STATUS_NO_SPACE);
 	else
 		wh_session_abort(end->session, storm->now_tsc, WH_STATUS_INTERRUPTED);

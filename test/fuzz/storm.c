@@ -41,12 +41,13 @@ static struct wh_session_config session_config(
 	return config;
 }
 
-static enum wh_release_status welcome(
-	void *context, const struct wh_open_params *params, const struct wh_address *peer)
+static enum wh_release_status welcome(void *context, const struct wh_open_params *params,
+	const struct wh_address *peer, uint32_t *buffer_chunks)
 {
 	const struct wh_storm *storm = context;
 
 	(void)peer;
+	*buffer_chunks = storm->end[WH_RECEIVER].chunks;
 	if (wh_profile_by_number(params->profile) == NULL ||
 		params->chunk_bytes > LISTENER_CHUNK_BYTES_MAX ||
 		params->chunk_bytes % WH_CHUNK_ALIGN != 0 ||
@@ -70,11 +71,12 @@ static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32
 {
 	struct wh_storm *storm = context;
 	struct wh_storm_end *end = &storm->end[WH_RECEIVER];
+	uint32_t buffer_chunks;
 
 	if (end->session != NULL || storm->n_accepted == WH_STORM_ACCEPTED)
 		return NULL;
 	/* Whatever gets here was welcome, and once. */
-	WH_ASSERT(welcome(context, params, peer) == WH_STATUS_PENDING);
+	WH_ASSERT(welcome(context, params, peer, &buffer_chunks) == WH_STATUS_PENDING);
 	for (uint32_t i = 0; i < storm->n_accepted; i++)
 		WH_ASSERT(storm->accepted_lci[i] != lci);
 	end->memory = chunk_memory(end->chunks, params->chunk_bytes);
@@ -97,6 +99,22 @@ static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32
 	end->session = NULL;
 	end->memory = NULL;
 	return NULL;
+}
+
+/* Nobody touches it any more: there is room for another. */
+static void session_gone(void *context, struct wh_session *session)
+{
+	struct wh_storm *storm = context;
+	struct wh_storm_end *end = &storm->end[WH_RECEIVER];
+
+	WH_ASSERT(session == end->session && end->leaving);
+	wh_session_destroy(session);
+	free(end->memory);
+	end->session = NULL;
+	end->memory = NULL;
+	end->phase = WH_PHASE_OPENING;
+	end->outcome = WH_STATUS_PENDING;
+	end->leaving = false;
 }
 
 static void draw_end(struct wh_storm *storm, enum wh_role role)
@@ -179,16 +197,18 @@ static void open_transmitter(struct wh_storm *storm)
 		.chunk_bytes = storm->chunk_bytes,
 		.window_pkts = storm->window_pkts,
 	};
-	uint32_t lci = wh_endpoint_offer_lci(&end->endpoint);
 
 	end->memory = chunk_memory(end->chunks, storm->chunk_bytes);
 
 	struct wh_session_config config = session_config(storm, WH_TRANSMITTER, &params);
 
-	end->session = wh_session_open(&config, storm->now_tsc, lci,
-		&storm->end[WH_RECEIVER].address, "storm", storm->object_bytes);
+	end->session = wh_session_open(
+		&config, &storm->end[WH_RECEIVER].address, "storm", storm->object_bytes);
 	WH_ASSERT(end->session != NULL);
-	wh_endpoint_add(&end->endpoint, lci, end->session);
+
+	int rc = wh_endpoint_open(&end->endpoint, end->session);
+
+	WH_ASSERT(rc == 0);
 
 	uint64_t first_serial = wh_session_params(end->session)->first_serial;
 
@@ -197,7 +217,7 @@ static void open_transmitter(struct wh_storm *storm)
 		end->shift = first_serial - storm->first_serial;
 	}
 
-	int rc = wh_memory_reader_open(&storm->reader, storm->object_bytes, 0, storm->chunk_bytes,
+	rc = wh_memory_reader_open(&storm->reader, storm->object_bytes, 0, storm->chunk_bytes,
 		wh_session_free_chunks(end->session), wh_session_ready_chunks(end->session));
 
 	WH_ASSERT(rc == 0);
@@ -216,13 +236,18 @@ void wh_storm_begin(struct wh_storm *storm, const uint8_t *script, size_t length
 	wh_liar_init(&storm->liar, &storm->script);
 	draw(storm);
 
-	const struct wh_endpoint_config transmitting = {.hz = storm->hz, .key = {1}};
+	const struct wh_endpoint_config transmitting = {
+		.hz = storm->hz,
+		.key = {1},
+		.places = WH_ENDPOINT_PLACES_MIN,
+	};
 	const struct wh_endpoint_config receiving = {
 		.hz = storm->hz,
 		.key = {2},
-		.buffer_chunks = storm->end[WH_RECEIVER].chunks,
+		.places = WH_ENDPOINT_PLACES_MIN,
 		.welcome = welcome,
 		.accept = accept_session,
+		.gone = session_gone,
 		.context = storm,
 	};
 	int rc = wh_endpoint_init(&storm->end[WH_TRANSMITTER].endpoint, &transmitting);
@@ -248,17 +273,12 @@ void wh_storm_clear_receiver(struct wh_storm *storm)
 {
 	struct wh_storm_end *end = &storm->end[WH_RECEIVER];
 
-	if (end->session == NULL || end->phase != WH_PHASE_CLOSED)
+	if (end->session == NULL || end->leaving || end->outcome == WH_STATUS_PENDING)
 		return;
 	wh_writer_close(storm->writer);
-	wh_endpoint_remove(&end->endpoint, end->session);
-	wh_session_destroy(end->session);
-	free(end->memory);
 	storm->writer = NULL;
-	end->session = NULL;
-	end->memory = NULL;
-	end->phase = WH_PHASE_OPENING;
-	end->outcome = WH_STATUS_PENDING;
+	end->leaving = true;
+	wh_session_ask(end->session, WH_WISH_CLOSE, WH_STATUS_PENDING);
 }
 
 /* Packets that are in some counter of theirs. */
@@ -269,10 +289,10 @@ static uint64_t counted_pkts(const struct wh_storm_end *end)
 	if (end->session == NULL)
 		return pkts;
 
-	const struct wh_session_stats *stats = wh_session_stats(end->session);
+	const struct wh_session_stats stats = wh_session_stats(end->session);
 
-	return pkts + stats->received_pkts + stats->duplicate_pkts + stats->bad_pkts +
-	       stats->control_received_pkts + stats->control_full_pkts;
+	return pkts + stats.received_pkts + stats.duplicate_pkts + stats.bad_pkts +
+	       stats.control_received_pkts + stats.control_full_pkts;
 }
 
 /* Whether the transmitter must believe this: all is read, and the digest is the right one. */
@@ -427,9 +447,16 @@ int32_t wh_storm_poll_stores(struct wh_storm *storm)
 	struct wh_session *receiver = storm->end[WH_RECEIVER].session;
 	int32_t work = wh_reader_poll(storm->reader, storm->now_tsc);
 
+	if (work > 0)
+		wh_session_kick(storm->end[WH_TRANSMITTER].session);
 	if (storm->writer == NULL)
 		return work;
-	work += wh_writer_poll(storm->writer, storm->now_tsc);
+
+	int32_t written = wh_writer_poll(storm->writer, storm->now_tsc);
+
+	if (written > 0)
+		wh_session_kick(receiver);
+	work += written;
 
 	int done = atomic_load(&storm->writer->done);
 
@@ -442,8 +469,8 @@ int32_t wh_storm_poll_stores(struct wh_storm *storm)
 static void check_transmitter(const struct wh_storm *storm)
 {
 	const struct wh_session *session = storm->end[WH_TRANSMITTER].session;
-	const struct wh_session_stats *stats = wh_session_stats(session);
-	uint64_t new_pkts = stats->sent_pkts - stats->retransmitted_pkts;
+	const struct wh_session_stats stats = wh_session_stats(session);
+	uint64_t new_pkts = stats.sent_pkts - stats.retransmitted_pkts;
 	uint64_t last_bytes = storm->object_bytes % storm->chunk_bytes;
 	uint64_t all_pkts =
 		storm->object_bytes / storm->chunk_bytes *
@@ -458,13 +485,13 @@ static void check_transmitter(const struct wh_storm *storm)
 static void check_receiver(struct wh_storm *storm)
 {
 	const struct wh_storm_end *end = &storm->end[WH_RECEIVER];
-	int done = atomic_load(&storm->writer->done);
+	int done = storm->writer == NULL ? WH_STORE_RUNNING : atomic_load(&storm->writer->done);
 
 	/* The end marker is no buffer. */
 	WH_ASSERT(wh_fifo_count(wh_session_deliver_chunks(end->session)) +
 			  wh_fifo_count(wh_session_recycled_chunks(end->session)) <=
 		  end->chunks + 1);
-	if (wh_session_outcome(end->session) == WH_STATUS_VERIFIED)
+	if (wh_session_outcome(end->session) == WH_STATUS_VERIFIED && storm->writer != NULL)
 		WH_ASSERT(done == WH_STORE_OK);
 	/* Lies told to the transmitter alone cannot make a wrong file. */
 	WH_ASSERT(end->lied_to || done != WH_STORE_MISMATCH);
@@ -473,13 +500,16 @@ static void check_receiver(struct wh_storm *storm)
 static void check_end(struct wh_storm *storm, enum wh_role role)
 {
 	struct wh_storm_end *end = &storm->end[role];
-	const struct wh_session_stats *stats = wh_session_stats(end->session);
+	const struct wh_session_stats stats = wh_session_stats(end->session);
+	struct wh_session_news news = wh_session_news(end->session);
 	enum wh_phase phase = wh_session_phase(end->session);
 	enum wh_release_status outcome = wh_session_outcome(end->session);
 
 	wh_session_check(end->session, true);
-	WH_ASSERT(stats->bad_pkts ==
-		  stats->bad_window_pkts + stats->bad_place_pkts + stats->bad_unexpected_pkts);
+	WH_ASSERT(stats.bad_pkts ==
+		  stats.bad_window_pkts + stats.bad_place_pkts + stats.bad_unexpected_pkts);
+	/* Users hear of it when it is so, and not before. */
+	WH_ASSERT(news.phase == phase && news.outcome == outcome);
 	WH_ASSERT(phase >= end->phase);
 	WH_ASSERT(outcome == end->outcome || end->outcome == WH_STATUS_PENDING);
 	end->phase = phase;

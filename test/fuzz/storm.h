@@ -35,6 +35,7 @@ struct wh_storm_end {
 	struct wh_session *session;
 	enum wh_phase phase;
 	enum wh_release_status outcome;
+	bool leaving; /* asked to close, and not gone yet */
 
 	/* What the liar does to packets on their way to it. */
 	uint64_t shift; /* added to data serials */
@@ -88,7 +89,7 @@ uint32_t wh_storm_take(struct wh_storm *storm, enum wh_role from, uint32_t count
 
 int32_t wh_storm_poll_stores(struct wh_storm *storm);
 
-/* The receiver, if it is closed, makes room for another. */
+/* The receiver, if its outcome is known, is to make room for another. */
 void wh_storm_clear_receiver(struct wh_storm *storm);
 
 /* Everything that the ends promise. */

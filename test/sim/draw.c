@@ -144,8 +144,12 @@ static uint64_t time_limit_ns(const struct wh_world_config *config, uint64_t rtt
 			? 0
 			: packets / WH_UDT_LEAST_WINDOW * (rtt_ns + 20 * MS) + 300 * WH_NS_PER_S;
 
-	return config->heal_ns + round_trips * (rtt_ns + 20 * MS) + 2 * wire_ns + writer_ns +
-	       crawl_ns + 100 * WH_NS_PER_S;
+	/* Short chunks fill a third of their buffers, and most end with a short packet. */
+	uint64_t factor = config->short_chunks ? 5 : 1;
+	uint64_t pause_ns = config->event == WH_WORLD_SOURCE_PAUSES ? WH_WORLD_PAUSE_NS : 0;
+
+	return config->heal_ns + factor * round_trips * (rtt_ns + 20 * MS) +
+	       factor * (2 * wire_ns + writer_ns + crawl_ns) + pause_ns + 100 * WH_NS_PER_S;
 }
 
 /* A long fat path with so many holes at once that no state or NAK holds them all. */
@@ -162,6 +166,17 @@ static void make_large(struct wh_prng *prng, struct wh_world_config *config)
 	config->forward.loss = 0.05 + 0.15 * wh_prng_unit(prng);
 	config->object_bytes = 65536 * (100 + wh_prng_below(prng, 300));
 	config->heal_ns = 30000 * MS;
+}
+
+static void draw_event(struct wh_prng *prng, struct wh_world_config *config)
+{
+	if (!one_in(prng, 6))
+		return;
+	config->event = 1 + (enum wh_world_event)wh_prng_below(prng, WH_WORLD_EVENTS - 1);
+	config->event_ns = log_uniform(prng, MS, 10000 * MS);
+	/* Nobody owes a stream of unknown size anything: it waits, and that is right. */
+	if (config->event == WH_WORLD_SOURCE_STOPS || config->event == WH_WORLD_SOURCE_PAUSES)
+		config->size_unknown = config->event == WH_WORLD_SOURCE_PAUSES;
 }
 
 void wh_draw_world(uint64_t seed, struct wh_world_config *config)
@@ -195,11 +210,12 @@ void wh_draw_world(uint64_t seed, struct wh_world_config *config)
 	config->heal_ns = log_uniform(&prng, 10 * MS, 30000 * MS);
 	if (one_in(&prng, 25))
 		make_large(&prng, config);
+	else
+		config->short_chunks = one_in(&prng, 4);
+	config->size_unknown = one_in(&prng, 3);
+	config->close_early = one_in(&prng, 2);
+	draw_event(&prng, config);
 	config->limit_ns = time_limit_ns(config, rtt_ns);
-	if (one_in(&prng, 6)) {
-		config->event = 1 + (enum wh_world_event)wh_prng_below(&prng, WH_WORLD_EVENTS - 1);
-		config->event_ns = log_uniform(&prng, MS, 10000 * MS);
-	}
 }
 
 void wh_draw_describe(const struct wh_world_config *config, char *text, size_t room)
@@ -209,13 +225,15 @@ void wh_draw_describe(const struct wh_world_config *config, char *text, size_t r
 	char size[WH_UNITS_MAX];
 
 	snprintf(text, room,
-		"%s, %s, one way %s, mtu %u, %s in chunks of %u, buffers %u/%u, window %u, "
+		"%s, %s, one way %s, mtu %u, %s in %schunks of %u%s, buffers %u/%u, window %u, "
 		"loss %s%g/%g, reorder %g, duplicate %g, corrupt %g, outages %u/%u, event %d",
 		config->profile->name,
 		wh_format_rate(rate, sizeof(rate), (double)config->forward.rate_bps),
 		wh_format_time(delay, sizeof(delay), config->forward.delay_ns), config->mtu_bytes,
-		wh_format_size(size, sizeof(size), config->object_bytes), config->chunk_bytes,
-		config->chunks_sender, config->chunks_receiver, config->window_pkts,
+		wh_format_size(size, sizeof(size), config->object_bytes),
+		config->short_chunks ? "short " : "", config->chunk_bytes,
+		config->size_unknown ? " (untold)" : "", config->chunks_sender,
+		config->chunks_receiver, config->window_pkts,
 		config->forward.loss_model == WH_LOSS_GILBERT_ELLIOTT ? "bursts " : "",
 		config->forward.loss, config->reverse.loss, config->forward.reorder,
 		config->forward.duplicate, config->forward.corrupt, config->forward.n_outages,

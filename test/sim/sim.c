@@ -54,6 +54,7 @@ static bool outcome_allowed(const struct wh_world_config *config, enum wh_releas
 	*why = "the outcome is not one of those that this event allows";
 	switch (config->event) {
 	case WH_WORLD_NOTHING:
+	case WH_WORLD_SOURCE_PAUSES:
 		return sender == WH_STATUS_VERIFIED && receiver == WH_STATUS_VERIFIED;
 	case WH_WORLD_CUT:
 		return (sender == WH_STATUS_VERIFIED || sender == WH_STATUS_PEER_GONE) &&
@@ -61,6 +62,8 @@ static bool outcome_allowed(const struct wh_world_config *config, enum wh_releas
 			       receiver == WH_STATUS_PENDING);
 	case WH_WORLD_ABORT_SENDER:
 	case WH_WORLD_ABORT_RECEIVER:
+	case WH_WORLD_CLOSE_SENDER:
+	case WH_WORLD_CLOSE_RECEIVER:
 		return (sender == WH_STATUS_VERIFIED || sender == WH_STATUS_INTERRUPTED ||
 			       sender == WH_STATUS_PEER_GONE) &&
 		       (receiver == WH_STATUS_VERIFIED || receiver == WH_STATUS_INTERRUPTED ||

@@ -88,16 +88,16 @@ static bool measure(uint64_t rtt_ns, uint64_t seconds)
 	}
 
 	struct wh_session *receiver = wh_world_receiver(world);
-	uint64_t before_pkts = wh_session_stats(receiver)->received_pkts;
+	uint64_t before_pkts = wh_session_stats(receiver).received_pkts;
 
 	wh_world_run(world, from_ns + seconds * WH_NS_PER_S);
 
-	uint64_t pkts = wh_session_stats(receiver)->received_pkts - before_pkts;
+	uint64_t pkts = wh_session_stats(receiver).received_pkts - before_pkts;
 	uint32_t wire_bytes =
 		wh_encap_wire_bytes(WH_IPV4, wh_encap_payload_bytes(WH_IPV4, MTU_BYTES));
 	double share = (double)pkts * wire_bytes * 8 / ((double)RATE_BPS * (double)seconds);
 	struct wh_udt_view view = wh_udt_view(wh_session_control(wh_world_sender(world)));
-	const struct wh_session_stats *sender = wh_session_stats(wh_world_sender(world));
+	const struct wh_session_stats sender = wh_session_stats(wh_world_sender(world));
 	/* (6): pairs measure what the line carries of full packets. */
 	double capacity_pps = (double)RATE_BPS / 8 / wire_bytes;
 	bool enough = share >= LEAST_SHARE && view.capacity_pps > 0.98 * capacity_pps &&
@@ -107,8 +107,8 @@ static bool measure(uint64_t rtt_ns, uint64_t seconds)
 	       "(%.2f s); %" PRIu64 " decreases, %" PRIu64 " freezes, %" PRIu64
 	       " retransmissions, %" PRIu64 " delay warnings, B %.0f packets/s\n",
 		enough ? "ok    " : "FAILED", rtt_ns / MS, 100 * share, seconds,
-		(double)from_ns / 1e9, view.decreases, view.freezes, sender->retransmitted_pkts,
-		sender->delay_warnings, view.capacity_pps);
+		(double)from_ns / 1e9, view.decreases, view.freezes, sender.retransmitted_pkts,
+		sender.delay_warnings, view.capacity_pps);
 	fflush(stdout);
 	wh_world_destroy(world);
 	return enough;

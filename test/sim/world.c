@@ -35,8 +35,12 @@ struct wh_world {
 	struct wh_address receiver_address;
 	struct wh_session *sender;
 	struct wh_session *receiver;
-	struct wh_reader *reader;
-	struct wh_writer *writer;
+	bool sender_closed; /* by its users */
+	bool receiver_closed;
+	bool sender_gone;
+	bool receiver_gone;
+	struct wh_source source;
+	struct wh_sink sink;
 	uint8_t *sender_memory;
 	uint8_t *receiver_memory;
 	struct direction forward;
@@ -99,13 +103,19 @@ static struct wh_session_config session_config(const struct wh_world *w, bool se
 	return config;
 }
 
-static enum wh_release_status welcome(
-	void *context, const struct wh_open_params *params, const struct wh_address *peer)
+static uint64_t opened_bytes(const struct wh_world_config *config)
+{
+	return config->size_unknown ? WH_OBJECT_BYTES_UNKNOWN : config->object_bytes;
+}
+
+static enum wh_release_status welcome(void *context, const struct wh_open_params *params,
+	const struct wh_address *peer, uint32_t *buffer_chunks)
 {
 	const struct wh_world *w = context;
 
-	WH_ASSERT(params->object_bytes == w->config.object_bytes);
+	WH_ASSERT(params->object_bytes == opened_bytes(&w->config));
 	WH_ASSERT(wh_address_equal(peer, &w->sender_address));
+	*buffer_chunks = w->config.chunks_receiver;
 	return WH_STATUS_PENDING;
 }
 
@@ -119,12 +129,20 @@ static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32
 	w->receiver = wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
 	WH_ASSERT(w->receiver != NULL);
 
-	int rc = wh_memory_writer_open(&w->writer, params->object_bytes, w->config.seed,
-		params->chunk_bytes, wh_session_deliver_chunks(w->receiver),
-		wh_session_recycled_chunks(w->receiver));
-
-	WH_ASSERT(rc == 0);
+	wh_sink_open(&w->sink, w->config.object_bytes, w->config.seed,
+		wh_session_deliver_chunks(w->receiver), wh_session_recycled_chunks(w->receiver));
 	return w->receiver;
+}
+
+/* It stays for the results until the world ends. */
+static void session_gone(void *context, struct wh_session *session)
+{
+	struct wh_world *w = context;
+	bool *gone = session == w->sender ? &w->sender_gone : &w->receiver_gone;
+
+	WH_ASSERT(session == w->sender ? w->sender_closed : w->receiver_closed);
+	WH_ASSERT(!*gone && wh_session_phase(session) == WH_PHASE_CLOSED);
+	*gone = true;
 }
 
 static void make_path(struct wh_world *w, struct direction *direction, uint32_t i,
@@ -172,13 +190,20 @@ struct wh_world *wh_world_create(const struct wh_world_config *config)
 	make_path(w, &w->forward, 0, &config->forward);
 	make_path(w, &w->reverse, 0, &config->reverse);
 
-	struct wh_endpoint_config sender_end = {.hz = config->hz, .key = {1}};
+	struct wh_endpoint_config sender_end = {
+		.hz = config->hz,
+		.key = {1},
+		.places = WH_ENDPOINT_PLACES_MIN,
+		.gone = session_gone,
+		.context = w,
+	};
 	struct wh_endpoint_config receiver_end = {
 		.hz = config->hz,
 		.key = {2},
-		.buffer_chunks = config->chunks_receiver,
+		.places = WH_ENDPOINT_PLACES_MIN,
 		.welcome = welcome,
 		.accept = accept_session,
+		.gone = session_gone,
 		.context = w,
 	};
 	int rc = wh_endpoint_init(&w->sender_end, &sender_end);
@@ -188,16 +213,14 @@ struct wh_world *wh_world_create(const struct wh_world_config *config)
 	WH_ASSERT(rc == 0);
 
 	struct wh_session_config sending = session_config(w, true);
-	uint32_t lci = wh_endpoint_offer_lci(&w->sender_end);
 
-	w->sender = wh_session_open(
-		&sending, w->now_tsc, lci, &w->receiver_address, "world", config->object_bytes);
+	w->sender = wh_session_open(&sending, &w->receiver_address, "world", opened_bytes(config));
 	WH_ASSERT(w->sender != NULL);
-	wh_endpoint_add(&w->sender_end, lci, w->sender);
-	rc = wh_memory_reader_open(&w->reader, config->object_bytes, config->seed,
-		config->chunk_bytes, wh_session_free_chunks(w->sender),
-		wh_session_ready_chunks(w->sender));
+	rc = wh_endpoint_open(&w->sender_end, w->sender);
 	WH_ASSERT(rc == 0);
+	wh_source_open(&w->source, config->object_bytes, config->seed, config->chunk_bytes,
+		config->short_chunks, wh_session_free_chunks(w->sender),
+		wh_session_ready_chunks(w->sender));
 	return w;
 }
 
@@ -218,8 +241,8 @@ void wh_world_destroy(struct wh_world *w)
 		if (w->reverse.path[i] != NULL)
 			empty_path(w, w->reverse.path[i]);
 	}
-	wh_reader_close(w->reader);
-	wh_writer_close(w->writer);
+	wh_source_close(&w->source);
+	wh_sink_close(&w->sink);
 	wh_session_destroy(w->sender);
 	wh_session_destroy(w->receiver);
 	wh_endpoint_free(&w->sender_end);
@@ -302,32 +325,89 @@ static uint32_t arrive_all(struct wh_world *w)
 	return count;
 }
 
-static int32_t poll_stores(struct wh_world *w)
+static uint64_t since_start_tsc(const struct wh_world *w)
 {
-	bool source_stopped = w->event_done && w->config.event == WH_WORLD_SOURCE_STOPS;
-	int32_t work = source_stopped ? 0 : wh_reader_poll(w->reader, w->now_tsc);
+	return w->now_tsc - tsc(w, WH_NS_PER_S);
+}
 
-	if (w->writer == NULL || w->now_tsc < w->writer_due_tsc)
-		return work;
-	work += wh_writer_poll(w->writer, w->now_tsc);
+static bool source_rests(const struct wh_world *w)
+{
+	if (!w->event_done)
+		return false;
+	return w->config.event == WH_WORLD_SOURCE_STOPS ||
+	       (w->config.event == WH_WORLD_SOURCE_PAUSES &&
+		       since_start_tsc(w) < tsc(w, w->config.event_ns + WH_WORLD_PAUSE_NS));
+}
+
+static int32_t poll_source(struct wh_world *w)
+{
+	if (w->sender_closed || source_rests(w))
+		return 0;
+
+	int32_t work = wh_source_poll(&w->source, UINT64_MAX);
+
+	if (work > 0)
+		wh_session_kick(w->sender);
+	return work;
+}
+
+static int32_t poll_sink(struct wh_world *w)
+{
+	if (w->receiver == NULL || w->receiver_closed || w->now_tsc < w->writer_due_tsc)
+		return 0;
+
+	int32_t work = wh_sink_poll(&w->sink);
+
+	if (work > 0)
+		wh_session_kick(w->receiver);
 	w->writer_due_tsc = w->now_tsc + tsc(w, w->config.writer_rest_ns);
-
-	int done = atomic_load_explicit(&w->writer->done, memory_order_acquire);
-
-	if (done != WH_STORE_RUNNING && !w->sink_told) {
+	if (w->sink.done != WH_STORE_RUNNING && !w->sink_told) {
 		w->sink_told = true;
-		wh_session_sink_done(w->receiver, w->now_tsc,
-			done == WH_STORE_OK         ? WH_STATUS_VERIFIED
-			: done == WH_STORE_MISMATCH ? WH_STATUS_MISMATCH
-						    : WH_STATUS_IO_ERROR);
+		wh_session_ask(w->receiver, WH_WISH_SINK_DONE,
+			w->sink.done == WH_STORE_OK ? WH_STATUS_VERIFIED : WH_STATUS_MISMATCH);
 		work++;
 	}
 	return work;
 }
 
+static void close_session(struct wh_session *session, bool *closed)
+{
+	if (session != NULL && !*closed)
+		wh_session_ask(session, WH_WISH_CLOSE, WH_STATUS_PENDING);
+	*closed = session != NULL;
+}
+
+/* Users let go once there is nothing more to wait for. */
+static int32_t close_when_over(const struct wh_world *w, struct wh_session *session, bool *closed)
+{
+	if (session == NULL || *closed)
+		return 0;
+
+	struct wh_session_news news = wh_session_news(session);
+
+	if (w->config.close_early ? news.outcome == WH_STATUS_PENDING
+				  : news.phase != WH_PHASE_CLOSED)
+		return 0;
+	close_session(session, closed);
+	return 1;
+}
+
+static int32_t close_those_over(struct wh_world *w)
+{
+	return close_when_over(w, w->sender, &w->sender_closed) +
+	       close_when_over(w, w->receiver, &w->receiver_closed);
+}
+
+static void ask(struct wh_session *session, bool closed, enum wh_session_wish wish,
+	enum wh_release_status status)
+{
+	if (session != NULL && !closed)
+		wh_session_ask(session, wish, status);
+}
+
 static void happen(struct wh_world *w)
 {
-	uint64_t since_tsc = w->now_tsc - tsc(w, WH_NS_PER_S);
+	uint64_t since_tsc = since_start_tsc(w);
 
 	if (w->config.heal_ns != UINT64_MAX && w->forward.current == 0 &&
 		since_tsc >= tsc(w, w->config.heal_ns)) {
@@ -346,26 +426,41 @@ static void happen(struct wh_world *w)
 		w->cut = true;
 		break;
 	case WH_WORLD_ABORT_SENDER:
-		wh_session_abort(w->sender, w->now_tsc, WH_STATUS_INTERRUPTED);
+		ask(w->sender, w->sender_closed, WH_WISH_ABORT, WH_STATUS_INTERRUPTED);
 		break;
 	case WH_WORLD_ABORT_RECEIVER:
-		if (w->receiver != NULL)
-			wh_session_abort(w->receiver, w->now_tsc, WH_STATUS_INTERRUPTED);
+		ask(w->receiver, w->receiver_closed, WH_WISH_ABORT, WH_STATUS_INTERRUPTED);
 		break;
 	case WH_WORLD_SINK_FULL:
-		if (w->receiver != NULL)
-			wh_session_sink_done(w->receiver, w->now_tsc, WH_STATUS_NO_SPACE);
+		ask(w->receiver, w->receiver_closed, WH_WISH_SINK_DONE, WH_STATUS_NO_SPACE);
+		break;
+	case WH_WORLD_CLOSE_SENDER:
+		close_session(w->sender, &w->sender_closed);
+		break;
+	case WH_WORLD_CLOSE_RECEIVER:
+		close_session(w->receiver, &w->receiver_closed);
 		break;
 	default:
 		break;
 	}
 }
 
+/* Both halves, as one core does it. */
+static int32_t poll_end(const struct wh_world *w, struct wh_endpoint *end)
+{
+	return wh_endpoint_receive_poll(end, w->now_tsc) + wh_endpoint_send_poll(end, w->now_tsc);
+}
+
+static uint64_t end_deadline(const struct wh_endpoint *end)
+{
+	return wh_min_u64(wh_endpoint_receive_deadline(end), wh_endpoint_send_deadline(end));
+}
+
 static uint64_t next_moment(const struct wh_world *w)
 {
 	uint64_t start_tsc = tsc(w, WH_NS_PER_S);
-	uint64_t next_tsc = wh_min_u64(
-		wh_endpoint_deadline(&w->sender_end), wh_endpoint_deadline(&w->receiver_end));
+	uint64_t next_tsc =
+		wh_min_u64(end_deadline(&w->sender_end), end_deadline(&w->receiver_end));
 
 	for (uint32_t i = 0; i < 2; i++) {
 		if (w->forward.path[i] != NULL)
@@ -373,12 +468,15 @@ static uint64_t next_moment(const struct wh_world *w)
 		if (w->reverse.path[i] != NULL)
 			next_tsc = wh_min_u64(next_tsc, wh_path_deadline(w->reverse.path[i]));
 	}
-	if (w->writer != NULL && w->writer_due_tsc > w->now_tsc)
+	if (w->receiver != NULL && !w->receiver_closed && w->writer_due_tsc > w->now_tsc)
 		next_tsc = wh_min_u64(next_tsc, w->writer_due_tsc);
 	if (w->config.heal_ns != UINT64_MAX && w->forward.current == 0)
 		next_tsc = wh_min_u64(next_tsc, start_tsc + tsc(w, w->config.heal_ns));
 	if (!w->event_done && w->config.event != WH_WORLD_NOTHING)
 		next_tsc = wh_min_u64(next_tsc, start_tsc + tsc(w, w->config.event_ns));
+	if (source_rests(w) && w->config.event == WH_WORLD_SOURCE_PAUSES)
+		next_tsc = wh_min_u64(
+			next_tsc, start_tsc + tsc(w, w->config.event_ns + WH_WORLD_PAUSE_NS));
 	return next_tsc;
 }
 
@@ -391,27 +489,26 @@ static void check(struct wh_world *w)
 		wh_session_check(w->receiver, deep);
 }
 
-static bool both_closed(const struct wh_world *w)
+/* No core knows the sessions any more. */
+static bool both_gone(const struct wh_world *w)
 {
-	bool receiver_closed =
-		w->receiver == NULL || wh_session_phase(w->receiver) == WH_PHASE_CLOSED;
-
-	return wh_session_phase(w->sender) == WH_PHASE_CLOSED && receiver_closed;
+	return w->sender_gone && (w->receiver == NULL || w->receiver_gone);
 }
 
 bool wh_world_run(struct wh_world *w, uint64_t until_ns)
 {
 	uint64_t until_tsc = tsc(w, WH_NS_PER_S) + tsc(w, until_ns);
 
-	while (!both_closed(w)) {
+	while (!both_gone(w)) {
 		int64_t work = arrive_all(w);
 
 		happen(w);
-		work += poll_stores(w);
-		work += wh_endpoint_poll(&w->sender_end, w->now_tsc);
-		work += wh_endpoint_poll(&w->receiver_end, w->now_tsc);
+		work += poll_source(w) + poll_sink(w);
+		work += poll_end(w, &w->sender_end);
+		work += poll_end(w, &w->receiver_end);
 		work += send_all(w, &w->sender_end, &w->forward);
 		work += send_all(w, &w->receiver_end, &w->reverse);
+		work += close_those_over(w);
 		w->events++;
 		check(w);
 		if (work > 0)
@@ -422,7 +519,7 @@ bool wh_world_run(struct wh_world *w, uint64_t until_ns)
 		/* A deadline that is reached without work would be a busy loop on a real core. */
 		WH_ASSERT(next_tsc > w->now_tsc);
 		if (next_tsc > until_tsc)
-			return both_closed(w);
+			return both_gone(w);
 		w->now_tsc = next_tsc;
 	}
 	return true;
@@ -446,22 +543,21 @@ struct wh_session *wh_world_receiver(struct wh_world *w)
 void wh_world_result(struct wh_world *w, struct wh_world_result *result)
 {
 	*result = (struct wh_world_result){
-		.in_time = both_closed(w),
+		.in_time = both_gone(w),
 		.sender = wh_session_outcome(w->sender),
 		.end_ns = wh_world_now_ns(w),
 		.events = w->events,
 		.packet_hops = w->packet_hops,
-		.sender_stats = *wh_session_stats(w->sender),
+		.sender_stats = wh_session_stats(w->sender),
 		.stalled_by = wh_session_limit_now(w->sender),
 	};
 	if (w->receiver == NULL)
 		return;
 	result->receiver = wh_session_outcome(w->receiver);
-	result->receiver_stats = *wh_session_stats(w->receiver);
+	result->receiver_stats = wh_session_stats(w->receiver);
 	if (result->receiver_stats.outcome_tsc != 0)
 		result->linger_ns =
 			wh_tsc_to_ns(w->config.hz, w->now_tsc - result->receiver_stats.outcome_tsc);
-	result->pattern_ok =
-		atomic_load_explicit(&w->writer->done, memory_order_acquire) == WH_STORE_OK;
-	result->object_bytes = w->writer->bytes;
+	result->pattern_ok = w->sink.done == WH_STORE_OK;
+	result->object_bytes = w->sink.bytes;
 }

@@ -3,9 +3,9 @@
 #define WH_TEST_SIM_WORLD_H
 
 /*
- * Two session ends over two directions of lib/path in virtual time, with memory readers and
- * writers of lib/store at the far ends. Everything follows from the configuration: the same one
- * gives the same run, event for event.
+ * Two session ends over two directions of lib/path in virtual time, with a source and a sink at the
+ * far ends (stream.h), which know the sessions as users on other cores do. Everything follows from
+ * the configuration: the same one gives the same run, event for event.
  */
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 
 #include "path/path.h"
 #include "session/session.h"
-#include "store/store.h"
+#include "stream.h"
 
 /* What is to happen besides the transfer. */
 enum wh_world_event {
@@ -23,6 +23,9 @@ enum wh_world_event {
 	WH_WORLD_ABORT_RECEIVER, /* ... or the receiver */
 	WH_WORLD_SINK_FULL,      /* the writer reports a full disk */
 	WH_WORLD_SOURCE_STOPS,   /* the reader hangs for good */
+	WH_WORLD_SOURCE_PAUSES,  /* the stream lies idle for WH_WORLD_PAUSE_NS and goes on */
+	WH_WORLD_CLOSE_SENDER,   /* the users of one end let go without a word */
+	WH_WORLD_CLOSE_RECEIVER,
 	WH_WORLD_EVENTS,
 };
 
@@ -40,6 +43,9 @@ struct wh_world_config {
 	uint32_t window_pkts;
 	uint32_t burst_pkts;
 	uint64_t object_bytes;
+	bool size_unknown;       /* to the sessions */
+	bool short_chunks;       /* of random sizes anywhere in the stream */
+	bool close_early;        /* users close when the outcome is known, not when all is said */
 	uint64_t writer_rest_ns; /* the writer is polled only this often; 0: whenever */
 	struct wh_path_config forward;
 	struct wh_path_config reverse;
@@ -49,6 +55,8 @@ struct wh_world_config {
 	uint64_t limit_ns; /* by then both ends must be closed */
 	bool check_deep;   /* walk all tables now and then */
 };
+
+#define WH_WORLD_PAUSE_NS (UINT64_C(7200) * 1000000000)
 
 struct wh_world_result {
 	bool in_time;
@@ -70,7 +78,7 @@ struct wh_world;
 struct wh_world *wh_world_create(const struct wh_world_config *config);
 void wh_world_destroy(struct wh_world *world);
 
-/* Runs until both ends are closed, or until virtual time until_ns. True: closed. */
+/* Runs until both ends are closed and gone, or until virtual time until_ns. True: gone. */
 bool wh_world_run(struct wh_world *world, uint64_t until_ns);
 
 uint64_t wh_world_now_ns(const struct wh_world *world);

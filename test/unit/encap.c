@@ -27,6 +27,15 @@ static const struct wh_flow flow6 = {
 	.target = {.family = WH_IPV6, .ip = {0xfd, [15] = 2}, .port = 5760},
 };
 
+/* The same on a VLAN. */
+static struct wh_flow tagged(const struct wh_flow *flow, uint16_t vlan)
+{
+	struct wh_flow copy = *flow;
+
+	copy.vlan = vlan;
+	return copy;
+}
+
 /* Headers and the packet of `bytes` behind them; returns the frame's length. */
 static size_t frame_make(
 	const struct wh_flow *flow, const uint8_t *bytes, size_t count, uint8_t *frame)
@@ -87,6 +96,8 @@ static void sizes(void)
 	CU_ASSERT_EQUAL(wh_encap_wire_bytes(WH_IPV6, 1388), 1538);
 	CU_ASSERT_EQUAL(wh_encap_wire_bytes(WH_IPV4, 8896), 9026);
 	CU_ASSERT_EQUAL(wh_encap_wire_bytes(WH_IPV4, 0), 130);
+	/* IEEE 802.3 3.2.7: 1518 of frame, 1522 with a tag. */
+	CU_ASSERT_EQUAL(wh_encap_wire_bytes(WH_IPV4, 1408) + WH_VLAN_BYTES, 1542);
 }
 
 /* 4500 + 0020 + 4000 + 4011 + 0a00 + 0001 + 0a00 + 0002 = d934, complement 26cb. */
@@ -123,6 +134,51 @@ static void known_ipv6_frame(void)
 
 	CU_ASSERT_EQUAL(frame_make(&flow6, packet, 4, frame), sizeof(expected));
 	CU_ASSERT_EQUAL(memcmp(frame, expected, sizeof(expected)), 0);
+}
+
+/* VLAN 0x0abc: the tag stands before the EtherType, and all behind it is as it was. */
+static void known_tagged_frames(void)
+{
+	static const struct wh_flow *const flows[] = {&flow4, &flow6};
+	static const uint8_t packet[] = {1, 2, 3, 4};
+	static const uint8_t tag[] = {0x81, 0x00, 0x0a, 0xbc};
+
+	for (uint32_t f = 0; f < 2; f++) {
+		struct wh_flow flow = tagged(flows[f], 0x0abc);
+		uint8_t plain[80], frame[80];
+		size_t length = frame_make(flows[f], packet, sizeof(packet), plain);
+
+		CU_ASSERT_EQUAL(frame_make(&flow, packet, sizeof(packet), frame), length + 4);
+		CU_ASSERT_EQUAL(memcmp(frame, plain, 12), 0);
+		CU_ASSERT_EQUAL(memcmp(frame + 12, tag, 4), 0);
+		CU_ASSERT_EQUAL(memcmp(frame + 16, plain + 12, length - 12), 0);
+	}
+}
+
+/* Headers are written where they belong, and no byte beside them is. */
+static void nothing_beside(void)
+{
+	static const struct {
+		const struct wh_flow *flow;
+		uint16_t vlan;
+		uint32_t bytes;
+	} cases[] = {{&flow4, 0, 42}, {&flow4, 7, 46}, {&flow6, 0, 62}, {&flow6, 7, 66}};
+
+	CU_ASSERT_EQUAL(WH_ENCAP_BYTES_MAX, 66);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct wh_flow flow = tagged(cases[i].flow, cases[i].vlan);
+		uint8_t room[96], expected[96];
+		struct wh_encap encap;
+
+		memset(room, 0xee, sizeof(room));
+		memset(expected, 0xee, sizeof(expected));
+		wh_encap_init(&encap, &flow);
+		CU_ASSERT_EQUAL(encap.bytes, cases[i].bytes);
+		wh_encap_write(&encap, room + 8, room + 80, 2, NULL, 0);
+		CU_ASSERT_EQUAL(memcmp(room, expected, 8), 0);
+		CU_ASSERT_NOT_EQUAL(room[8 + 6], 0xee);
+		CU_ASSERT_EQUAL(memcmp(room + 8 + encap.bytes, expected, 88 - encap.bytes), 0);
+	}
 }
 
 /* Offset 60 is the UDP sum of an IPv6 frame. */
@@ -164,26 +220,36 @@ static void ipv4_sum_of_every_length(void)
 	}
 }
 
+static void trip(const struct wh_flow *flow, const uint8_t *bytes, size_t count)
+{
+	static uint8_t frame[FRAME_MAX];
+	struct wh_address from;
+	const uint8_t *packet;
+	size_t read;
+	size_t length = frame_make(flow, bytes, count, frame);
+
+	CU_ASSERT_EQUAL(wh_encap_read(frame, length, &flow->target, flow->vlan, true, &packet,
+				&read, &from),
+		WH_ENCAP_OK);
+	CU_ASSERT_EQUAL(read, count);
+	CU_ASSERT_PTR_EQUAL(packet, frame + length - count);
+	CU_ASSERT(wh_address_equal(&from, &flow->source));
+}
+
 static void round_trip(void)
 {
 	static const size_t lengths[] = {0, 1, 2, 3, 64, 65, 111, 1472, 9279, 9280};
-	static const struct wh_flow *const flows[] = {&flow4, &flow6};
-	static uint8_t bytes[9280], frame[FRAME_MAX];
-	struct wh_address from;
-	const uint8_t *packet;
-	size_t count;
+	static const uint16_t vlans[] = {0, 1, 255, 256, 4094};
+	static uint8_t bytes[9280];
 
 	memset(bytes, 0xff, sizeof(bytes));
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
-		for (uint32_t f = 0; f < 2; f++) {
-			size_t length = frame_make(flows[f], bytes, lengths[i], frame);
+		for (size_t v = 0; v < sizeof(vlans) / sizeof(vlans[0]); v++) {
+			struct wh_flow on4 = tagged(&flow4, vlans[v]);
+			struct wh_flow on6 = tagged(&flow6, vlans[v]);
 
-			CU_ASSERT_EQUAL(wh_encap_read(frame, length, &flows[f]->target, true,
-						&packet, &count, &from),
-				WH_ENCAP_OK);
-			CU_ASSERT_EQUAL(count, lengths[i]);
-			CU_ASSERT_PTR_EQUAL(packet, frame + length - lengths[i]);
-			CU_ASSERT(wh_address_equal(&from, &flows[f]->source));
+			trip(&on4, bytes, lengths[i]);
+			trip(&on6, bytes, lengths[i]);
 		}
 }
 
@@ -214,27 +280,30 @@ static void padding_is_cut(void)
 	size_t count = 0;
 
 	frame_make(&flow4, bytes, 3, frame);
-	CU_ASSERT_EQUAL(
-		wh_encap_read(frame, 60, &flow4.target, true, &packet, &count, &from), WH_ENCAP_OK);
+	CU_ASSERT_EQUAL(wh_encap_read(frame, 60, &flow4.target, 0, true, &packet, &count, &from),
+		WH_ENCAP_OK);
 	CU_ASSERT_EQUAL(count, 3);
 	frame_make(&flow6, bytes, 3, frame);
-	CU_ASSERT_EQUAL(
-		wh_encap_read(frame, 99, &flow6.target, true, &packet, &count, &from), WH_ENCAP_OK);
+	CU_ASSERT_EQUAL(wh_encap_read(frame, 99, &flow6.target, 0, true, &packet, &count, &from),
+		WH_ENCAP_OK);
 	CU_ASSERT_EQUAL(count, 3);
 }
 
-static void ipv4_sum_again(uint8_t *frame)
+static void ipv4_sum_again(uint8_t *ip)
 {
-	frame[24] = 0;
-	frame[25] = 0;
+	ip[10] = 0;
+	ip[11] = 0;
 
-	uint32_t sum = ~sum16(frame + 14, 20);
+	uint32_t sum = ~sum16(ip, 20);
 
-	frame[24] = (uint8_t)(sum >> 8);
-	frame[25] = (uint8_t)sum;
+	ip[10] = (uint8_t)(sum >> 8);
+	ip[11] = (uint8_t)sum;
 }
 
-/* A frame of four packet bytes with two of its bytes replaced; IPv4's header sum made right. */
+/*
+ * A frame of four packet bytes with two of its bytes replaced; IPv4's header sum made right. On a
+ * VLAN the same bytes, 4 further on, have the same consequence.
+ */
 struct bad_frame {
 	const char *what;
 	const struct wh_flow *flow;
@@ -244,7 +313,9 @@ struct bad_frame {
 
 static const struct bad_frame bad_frames[] = {
 	{"ARP", &flow4, 12, 0x08, 0x06, WH_ENCAP_NOT_IP},
-	{"VLAN", &flow4, 12, 0x81, 0x00, WH_ENCAP_NOT_IP},
+	{"a tag too many", &flow4, 12, 0x81, 0x00, WH_ENCAP_VLAN},
+	{"a provider's tag", &flow4, 12, 0x88, 0xa8, WH_ENCAP_VLAN},
+	{"LLDP", &flow4, 12, 0x88, 0xcc, WH_ENCAP_NOT_IP},
 	{"version 5", &flow4, 14, 0x55, 0, WH_ENCAP_BAD_IP},
 	{"options", &flow4, 14, 0x46, 0, WH_ENCAP_BAD_IP},
 	{"IHL 4", &flow4, 14, 0x44, 0, WH_ENCAP_BAD_IP},
@@ -286,29 +357,119 @@ static const struct bad_frame bad_frames[] = {
 	{"source changed", &flow6, 36, 0, 9, WH_ENCAP_BAD_UDP},
 };
 
-static void refused_frames(void)
+static void refuse(const struct bad_frame *bad, uint16_t vlan)
 {
 	static const uint8_t bytes[] = {1, 2, 3, 4};
+	struct wh_flow flow = tagged(bad->flow, vlan);
+	size_t tag_bytes = vlan == 0 ? 0 : 4;
+	uint8_t frame[80];
+	struct wh_address from;
+	const uint8_t *packet;
+	size_t count;
+	size_t length = frame_make(&flow, bytes, sizeof(bytes), frame);
 
+	frame[bad->offset + tag_bytes] = bad->value;
+	frame[bad->offset + tag_bytes + 1] = bad->next_value;
+	if (bad->flow == &flow4)
+		ipv4_sum_again(frame + 14 + tag_bytes);
+
+	enum wh_encap_reason reason =
+		wh_encap_read(frame, length, &flow.target, vlan, true, &packet, &count, &from);
+
+	if (reason != bad->reason)
+		printf("%s, VLAN %d: %s\n", bad->what, vlan, wh_encap_reason_name(reason));
+	CU_ASSERT_EQUAL(reason, bad->reason);
+}
+
+static void refused_frames(void)
+{
 	for (size_t i = 0; i < sizeof(bad_frames) / sizeof(bad_frames[0]); i++) {
-		const struct bad_frame *bad = &bad_frames[i];
+		refuse(&bad_frames[i], 0);
+		refuse(&bad_frames[i], 1);
+		refuse(&bad_frames[i], 4094);
+	}
+}
+
+/* The tag that a frame has, -1: none, and the VLAN that is ours. */
+static void vlans(void)
+{
+	static const struct {
+		int32_t control;
+		uint16_t ours;
+		enum wh_encap_reason reason;
+	} cases[] = {
+		{-1, 0, WH_ENCAP_OK},
+		{-1, 1, WH_ENCAP_VLAN},
+		{-1, 4094, WH_ENCAP_VLAN},
+		{0x0000, 0, WH_ENCAP_OK}, /* of priority alone, whatever the priority */
+		{0x2000, 0, WH_ENCAP_OK},
+		{0xe000, 0, WH_ENCAP_OK},
+		{0x1000, 0, WH_ENCAP_OK}, /* may be dropped first */
+		{0x0000, 1, WH_ENCAP_VLAN},
+		{0xe000, 7, WH_ENCAP_VLAN},
+		{0x0001, 0, WH_ENCAP_VLAN},
+		{0x0001, 1, WH_ENCAP_OK},
+		{0xf001, 1, WH_ENCAP_OK},
+		{0x0001, 2, WH_ENCAP_VLAN},
+		{0x0101, 1, WH_ENCAP_VLAN},
+		{0x0801, 1, WH_ENCAP_VLAN},
+		{0x0abc, 0x0abc, WH_ENCAP_OK},
+		{0x0bbc, 0x0abc, WH_ENCAP_VLAN},
+		{0x0ffe, 4094, WH_ENCAP_OK},
+		{0x0fff, 4094, WH_ENCAP_VLAN}, /* reserved */
+		{0x0fff, 0, WH_ENCAP_VLAN},
+	};
+	static const struct wh_flow *const flows[] = {&flow4, &flow6};
+	static const uint8_t bytes[] = {1, 2, 3, 4};
+
+	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+		int32_t control = cases[i / 2].control;
+		struct wh_flow flow = tagged(flows[i % 2], control == -1 ? 0 : 1);
 		uint8_t frame[80];
 		struct wh_address from;
-		const uint8_t *packet;
-		size_t count;
-		size_t length = frame_make(bad->flow, bytes, sizeof(bytes), frame);
+		const uint8_t *packet = NULL;
+		size_t count = 0;
+		size_t length = frame_make(&flow, bytes, sizeof(bytes), frame);
 
-		frame[bad->offset] = bad->value;
-		frame[bad->offset + 1] = bad->next_value;
-		if (bad->flow == &flow4)
-			ipv4_sum_again(frame);
+		if (control != -1) {
+			frame[14] = (uint8_t)(control >> 8);
+			frame[15] = (uint8_t)control;
+		}
 
-		enum wh_encap_reason reason = wh_encap_read(
-			frame, length, &bad->flow->target, true, &packet, &count, &from);
+		enum wh_encap_reason reason = wh_encap_read(frame, length, &flow.target,
+			cases[i / 2].ours, true, &packet, &count, &from);
 
-		if (reason != bad->reason)
-			printf("%s: %s\n", bad->what, wh_encap_reason_name(reason));
-		CU_ASSERT_EQUAL(reason, bad->reason);
+		if (reason != cases[i / 2].reason)
+			printf("case %zu: %s\n", i / 2, wh_encap_reason_name(reason));
+		CU_ASSERT_EQUAL(reason, cases[i / 2].reason);
+		if (reason == WH_ENCAP_OK) {
+			CU_ASSERT_EQUAL(count, 4);
+			CU_ASSERT_PTR_EQUAL(packet, frame + length - 4);
+		}
+	}
+}
+
+/* Two tags, each of them ours; and a provider's tag around ours. */
+static void double_tags(void)
+{
+	static const uint8_t outer_types[][2] = {{0x81, 0x00}, {0x88, 0xa8}};
+	static const uint16_t ours[] = {0, 5};
+	struct wh_flow flow = tagged(&flow4, 5);
+	struct wh_address from;
+	const uint8_t *packet;
+	size_t count;
+
+	for (size_t i = 0; i < 4; i++) {
+		static const uint8_t bytes[] = {1, 2, 3, 4};
+		uint8_t frame[80], twice[84];
+		size_t length = frame_make(&flow, bytes, sizeof(bytes), frame);
+
+		memcpy(twice, frame, 16);
+		memcpy(twice + 12, outer_types[i / 2], 2);
+		memcpy(twice + 16, frame + 12, length - 12);
+		CU_ASSERT_EQUAL(wh_encap_read(twice, length + 4, &flow.target, ours[i % 2], true,
+					&packet, &count, &from),
+			WH_ENCAP_VLAN);
 	}
 }
 
@@ -322,17 +483,20 @@ static void sums_not_verified(void)
 	size_t length = frame_make(&flow6, bytes, 4, frame);
 
 	frame[61]++;
-	CU_ASSERT_EQUAL(wh_encap_read(frame, length, &flow6.target, false, &packet, &count, &from),
+	CU_ASSERT_EQUAL(
+		wh_encap_read(frame, length, &flow6.target, 0, false, &packet, &count, &from),
 		WH_ENCAP_OK);
 	/* A sum that is not there is no matter of verifying it. */
 	frame[60] = 0;
 	frame[61] = 0;
-	CU_ASSERT_EQUAL(wh_encap_read(frame, length, &flow6.target, false, &packet, &count, &from),
+	CU_ASSERT_EQUAL(
+		wh_encap_read(frame, length, &flow6.target, 0, false, &packet, &count, &from),
 		WH_ENCAP_BAD_UDP);
 	/* IPv4's header sum always counts. */
 	length = frame_make(&flow4, bytes, 4, frame);
 	frame[25]++;
-	CU_ASSERT_EQUAL(wh_encap_read(frame, length, &flow4.target, false, &packet, &count, &from),
+	CU_ASSERT_EQUAL(
+		wh_encap_read(frame, length, &flow4.target, 0, false, &packet, &count, &from),
 		WH_ENCAP_BAD_IP);
 }
 
@@ -347,7 +511,7 @@ static void other_family(void)
 	size_t length = frame_make(&flow4, bytes, 4, frame);
 
 	memcpy(like4.ip, flow4.target.ip, sizeof(like4.ip));
-	CU_ASSERT_EQUAL(wh_encap_read(frame, length, &like4, true, &packet, &count, &from),
+	CU_ASSERT_EQUAL(wh_encap_read(frame, length, &like4, 0, true, &packet, &count, &from),
 		WH_ENCAP_NOT_OURS);
 	CU_ASSERT_FALSE(wh_address_equal(&like4, &flow4.target));
 }
@@ -365,60 +529,76 @@ static void address_equal(void)
 }
 
 /* Every length that a frame may be cut to; blocks of that size show a byte read beyond. */
-static void cut_frames(void)
+static void cut(const struct wh_flow *flow, size_t header_bytes)
 {
-	static const struct wh_flow *const flows[] = {&flow4, &flow6};
-	static const size_t header_bytes[] = {34, 54};
 	static const uint8_t bytes[64] = {1, 2, 3};
 	uint8_t frame[160];
 	struct wh_address from;
 	const uint8_t *packet;
 	size_t count;
+	size_t length = frame_make(flow, bytes, sizeof(bytes), frame);
 
-	for (uint32_t f = 0; f < 2; f++) {
-		size_t length = frame_make(flows[f], bytes, sizeof(bytes), frame);
+	for (size_t left = 0; left < length; left++) {
+		uint8_t *copy = malloc(left);
 
-		for (size_t cut = 0; cut < length; cut++) {
-			uint8_t *copy = malloc(cut);
-
-			memcpy(copy, frame, cut);
-			CU_ASSERT_EQUAL(wh_encap_read(copy, cut, &flows[f]->target, true, &packet,
-						&count, &from),
-				cut < header_bytes[f] ? WH_ENCAP_SHORT : WH_ENCAP_BAD_IP);
-			free(copy);
-		}
+		memcpy(copy, frame, left);
+		CU_ASSERT_EQUAL(wh_encap_read(copy, left, &flow->target, flow->vlan, true, &packet,
+					&count, &from),
+			left < header_bytes ? WH_ENCAP_SHORT : WH_ENCAP_BAD_IP);
+		free(copy);
 	}
+}
+
+static void cut_frames(void)
+{
+	struct wh_flow on4 = tagged(&flow4, 4094), on6 = tagged(&flow6, 4094);
+
+	cut(&flow4, 34);
+	cut(&flow6, 54);
+	cut(&on4, 38);
+	cut(&on6, 58);
+}
+
+/* One that may be mutilated, its length; *vlan is that of its reader. */
+static size_t random_frame(
+	struct wh_prng *prng, struct wh_flow *flow, uint16_t *vlan, uint8_t *frame)
+{
+	static const uint8_t bytes[64] = {1, 2, 3};
+
+	*vlan = (uint16_t)wh_prng_below(prng, 2);
+	*flow = tagged(wh_prng_below(prng, 2) == 0 ? &flow4 : &flow6,
+		wh_prng_below(prng, 16) == 0 ? !*vlan : *vlan);
+
+	size_t length = frame_make(flow, bytes, sizeof(bytes), frame);
+
+	for (uint64_t pokes = wh_prng_below(prng, 4); pokes > 0; pokes--)
+		frame[12 + wh_prng_below(prng, 54)] = (uint8_t)wh_prng_u64(prng);
+	if (flow->source.family == WH_IPV4 && wh_prng_below(prng, 4) != 0)
+		ipv4_sum_again(frame + (flow->vlan == 0 ? 14 : 18));
+	return wh_prng_below(prng, 8) == 0 ? wh_prng_below(prng, length + 1) : length;
 }
 
 static void random_frames(void)
 {
-	static const uint8_t bytes[64] = {1, 2, 3};
 	uint64_t reasons[WH_ENCAP_REASONS] = {0};
 	uint64_t outside = 0;
-	uint8_t frame[160];
 	struct wh_prng prng;
 
 	wh_prng_init(&prng, 768);
 	for (uint32_t i = 0; i < 200000; i++) {
-		const struct wh_flow *flow = wh_prng_below(&prng, 2) == 0 ? &flow4 : &flow6;
-		size_t length = frame_make(flow, bytes, sizeof(bytes), frame);
+		struct wh_flow flow;
+		uint16_t vlan;
+		uint8_t frame[160];
 		struct wh_address from;
 		const uint8_t *packet;
 		size_t count;
-
-		for (uint64_t pokes = wh_prng_below(&prng, 4); pokes > 0; pokes--)
-			frame[12 + wh_prng_below(&prng, 50)] = (uint8_t)wh_prng_u64(&prng);
-		if (flow == &flow4 && wh_prng_below(&prng, 4) != 0)
-			ipv4_sum_again(frame);
-		if (wh_prng_below(&prng, 8) == 0)
-			length = wh_prng_below(&prng, length + 1);
-
+		size_t length = random_frame(&prng, &flow, &vlan, frame);
 		uint8_t *copy = malloc(length);
 
 		memcpy(copy, frame, length);
 
 		enum wh_encap_reason reason = wh_encap_read(
-			copy, length, &flow->target, i % 2 == 0, &packet, &count, &from);
+			copy, length, &flow.target, vlan, i % 2 == 0, &packet, &count, &from);
 
 		reasons[reason]++;
 		outside += reason == WH_ENCAP_OK &&
@@ -436,12 +616,16 @@ CU_TestInfo wh_tests[] = {
 	{"sizes", sizes},
 	{"known IPv4 frame", known_ipv4_frame},
 	{"known IPv6 frame", known_ipv6_frame},
+	{"known tagged frames", known_tagged_frames},
+	{"nothing beside the headers is written", nothing_beside},
 	{"odd and zero sums", odd_and_zero_sums},
 	{"IPv4 sum of every length", ipv4_sum_of_every_length},
 	{"round trip", round_trip},
 	{"two parts", two_parts},
 	{"padding is cut", padding_is_cut},
 	{"refused frames", refused_frames},
+	{"our VLAN and others", vlans},
+	{"double tags", double_tags},
 	{"sums not verified", sums_not_verified},
 	{"other family", other_family},
 	{"addresses are equal", address_equal},

@@ -7,11 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "session/endpoint.h"
 
 #define HZ     UINT64_C(1000000000)
 #define NOW    (10 * HZ)
 #define CHUNKS 2
+
+/* Of the places the lower half is for connections opened to us. */
+#define PLACES 64
+#define HALF   32
 
 static const struct wh_address alice = {.family = WH_IPV4, .ip = {192, 0, 2, 1}, .port = 1000};
 static const struct wh_address bob = {.family = WH_IPV4, .ip = {192, 0, 2, 2}, .port = 2000};
@@ -22,7 +27,9 @@ struct house {
 	enum wh_release_status welcome;
 	bool no_memory;
 	uint32_t accepted;
-	struct wh_session *session[4];
+	uint32_t gone;
+	struct wh_session *session[HALF + 1];
+	struct wh_session *last_gone;
 	uint8_t *memory;
 };
 
@@ -44,13 +51,14 @@ static struct wh_session_config session_config(const struct house *house)
 	return config;
 }
 
-static enum wh_release_status welcome(
-	void *context, const struct wh_open_params *params, const struct wh_address *peer)
+static enum wh_release_status welcome(void *context, const struct wh_open_params *params,
+	const struct wh_address *peer, uint32_t *buffer_chunks)
 {
 	const struct house *house = context;
 
 	(void)params;
 	(void)peer;
+	*buffer_chunks = CHUNKS;
 	return house->welcome;
 }
 
@@ -67,9 +75,17 @@ static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32
 		wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(session);
-	CU_ASSERT_TRUE_FATAL(house->accepted < 4);
+	CU_ASSERT_TRUE_FATAL(house->accepted < HALF);
 	house->session[house->accepted++] = session;
 	return session;
+}
+
+static void session_gone(void *context, struct wh_session *session)
+{
+	struct house *house = context;
+
+	house->gone++;
+	house->last_gone = session;
 }
 
 static void house_open(struct house *house)
@@ -77,9 +93,10 @@ static void house_open(struct house *house)
 	struct wh_endpoint_config config = {
 		.hz = HZ,
 		.key = {7},
-		.buffer_chunks = CHUNKS,
+		.places = PLACES,
 		.welcome = welcome,
 		.accept = accept_session,
+		.gone = session_gone,
 		.context = house,
 	};
 
@@ -159,6 +176,43 @@ static void give_confirm(struct house *house, const struct wh_packet *accept,
 	give(house, &confirm, from);
 }
 
+/* A turn of each core. */
+static void turn(struct house *house, uint64_t now_tsc)
+{
+	wh_endpoint_receive_poll(&house->endpoint, now_tsc);
+	wh_endpoint_send_poll(&house->endpoint, now_tsc);
+}
+
+/* Opens a connection to the house and returns the session there. */
+static struct wh_session *open_to(struct house *house, uint32_t initiator_lci)
+{
+	struct wh_address to;
+
+	give_open(house, initiator_lci, &alice);
+
+	struct wh_packet accept = take(house, &to);
+
+	CU_ASSERT_EQUAL_FATAL(accept.accept.refused, WH_STATUS_PENDING);
+	give_confirm(house, &accept, initiator_lci, &alice);
+	return house->session[house->accepted - 1];
+}
+
+/* Closes it from outside; what it says on its way out is thrown away. */
+static void close_out(struct house *house, struct wh_session *session)
+{
+	struct wh_address to;
+	uint32_t gone = house->gone;
+
+	wh_session_ask(session, WH_WISH_CLOSE, WH_STATUS_PENDING);
+	for (uint64_t ms = 0; house->gone == gone && ms < 100; ms++) {
+		turn(house, NOW + ms * 10 * HZ / 1000);
+		while (take(house, &to).type != 0)
+			;
+	}
+	CU_ASSERT_EQUAL(house->gone, gone + 1);
+	CU_ASSERT_PTR_EQUAL(house->last_gone, session);
+}
+
 static void test_open_keeps_no_state(void)
 {
 	struct house house;
@@ -172,10 +226,12 @@ static void test_open_keeps_no_state(void)
 
 		CU_ASSERT_EQUAL(accept.type, WH_PACKET_ACCEPT);
 		CU_ASSERT_EQUAL(accept.lci, 5);
+		CU_ASSERT_EQUAL(accept.accept.buffer_chunks, CHUNKS);
+		CU_ASSERT_TRUE(accept.accept.acceptor_lci % PLACES < HALF);
 		CU_ASSERT_TRUE(wh_address_equal(&to, &alice));
 	}
 	CU_ASSERT_EQUAL(house.accepted, 0);
-	CU_ASSERT_EQUAL(house.endpoint.used, 0);
+	CU_ASSERT_EQUAL(house.endpoint.rx->tenants, 0);
 	house_close(&house);
 }
 
@@ -211,7 +267,7 @@ static void test_two_at_once(void)
 	};
 
 	give(&house, &abort, &alice);
-	wh_endpoint_poll(&house.endpoint, NOW);
+	turn(&house, NOW);
 	CU_ASSERT_EQUAL(wh_session_outcome(house.session[0]), WH_STATUS_INTERRUPTED);
 	CU_ASSERT_EQUAL(wh_session_outcome(house.session[1]), WH_STATUS_PENDING);
 	house_close(&house);
@@ -222,17 +278,17 @@ static void test_too_late(void)
 {
 	struct house house;
 	struct wh_address to;
-	struct wh_packet offer[WH_ENDPOINT_SESSIONS + 1];
+	struct wh_packet offer[HALF + 1];
 
 	house_open(&house);
-	for (uint32_t i = 0; i <= WH_ENDPOINT_SESSIONS; i++) {
+	for (uint32_t i = 0; i <= HALF; i++) {
 		give_open(&house, 100 + i, &alice);
 		offer[i] = take(&house, &to);
 	}
 	/* The first and the last offer are the same place. */
-	CU_ASSERT_EQUAL(offer[0].accept.acceptor_lci % WH_ENDPOINT_SESSIONS,
-		offer[WH_ENDPOINT_SESSIONS].accept.acceptor_lci % WH_ENDPOINT_SESSIONS);
-	give_confirm(&house, &offer[WH_ENDPOINT_SESSIONS], 100 + WH_ENDPOINT_SESSIONS, &alice);
+	CU_ASSERT_EQUAL(
+		offer[0].accept.acceptor_lci % PLACES, offer[HALF].accept.acceptor_lci % PLACES);
+	give_confirm(&house, &offer[HALF], 100 + HALF, &alice);
 	CU_ASSERT_EQUAL(house.accepted, 1);
 	give_confirm(&house, &offer[0], 100, &alice);
 	CU_ASSERT_EQUAL(house.accepted, 1);
@@ -265,7 +321,7 @@ static void test_confirmed_once(void)
 
 	give_confirm(&house, &accept, 5, &alice);
 	CU_ASSERT_EQUAL_FATAL(house.accepted, 1);
-	wh_endpoint_remove(&house.endpoint, house.session[0]);
+	close_out(&house, house.session[0]);
 	give_confirm(&house, &accept, 5, &alice);
 	CU_ASSERT_EQUAL(house.accepted, 1);
 
@@ -274,7 +330,7 @@ static void test_confirmed_once(void)
 	CU_ASSERT_EQUAL(refusal.accept.refused, WH_STATUS_BUSY);
 
 	/* Its place is free all the same, for the next offer of it. */
-	for (uint32_t i = 0; i < WH_ENDPOINT_SESSIONS; i++) {
+	for (uint32_t i = 0; i < HALF; i++) {
 		give_open(&house, 6, &alice);
 		accept = take(&house, &to);
 	}
@@ -339,11 +395,11 @@ static void test_strangers(void)
 	state.lci = accept.accept.acceptor_lci;
 	give(&house, &state, &bob);
 	CU_ASSERT_EQUAL(house.endpoint.stats.wrong_peer_pkts, 1);
-	CU_ASSERT_EQUAL(wh_session_stats(house.session[0])->control_received_pkts, 0);
+	CU_ASSERT_EQUAL(wh_session_stats(house.session[0]).control_received_pkts, 0);
 	give(&house, &state, &alice);
-	CU_ASSERT_EQUAL(wh_session_stats(house.session[0])->control_received_pkts, 1);
+	CU_ASSERT_EQUAL(wh_session_stats(house.session[0]).control_received_pkts, 1);
 
-	wh_endpoint_remove(&house.endpoint, house.session[0]);
+	close_out(&house, house.session[0]);
 	give(&house, &state, &alice);
 	CU_ASSERT_EQUAL(house.endpoint.stats.no_session_pkts, 2);
 	wh_endpoint_input(&house.endpoint, NOW, NOW, (const uint8_t *)"?", 1, &alice);
@@ -352,27 +408,305 @@ static void test_strangers(void)
 	house_close(&house);
 }
 
-static void test_offers_run_out(void)
+static void test_all_places_taken(void)
 {
 	struct house house;
 	struct wh_address to;
-	uint32_t lci;
+	uint64_t seen = 0;
 
 	house_open(&house);
-	house.endpoint.offers = UINT32_MAX >> 6; /* the next one wraps, and is not 0 */
-	lci = wh_endpoint_offer_lci(&house.endpoint);
-	CU_ASSERT_EQUAL(lci >> 6, 1);
-
-	/* A full table: the pointers are never followed by an offer. */
-	for (uint32_t i = 0; i < WH_ENDPOINT_SESSIONS; i++)
-		house.endpoint.session[i] = (struct wh_session *)&house;
-	CU_ASSERT_EQUAL(wh_endpoint_offer_lci(&house.endpoint), 0);
+	for (uint32_t i = 0; i < HALF; i++)
+		seen |= UINT64_C(1) << wh_session_lci(open_to(&house, 100 + i)) % PLACES;
+	CU_ASSERT_EQUAL(seen, UINT32_MAX); /* each place of the lower half once */
 	give_open(&house, 5, &alice);
-	memset(house.endpoint.session, 0, sizeof(house.endpoint.session));
 
 	struct wh_packet refusal = take(&house, &to);
 
+	CU_ASSERT_EQUAL(refusal.type, WH_PACKET_ACCEPT);
 	CU_ASSERT_EQUAL(refusal.accept.refused, WH_STATUS_BUSY);
+	CU_ASSERT_EQUAL(refusal.accept.acceptor_lci, 0);
+
+	/* One that leaves makes room, and its LCI is not used again. */
+	uint32_t old_lci = wh_session_lci(house.session[7]);
+
+	close_out(&house, house.session[7]);
+	give_open(&house, 5, &alice);
+
+	struct wh_packet accept = take(&house, &to);
+
+	CU_ASSERT_EQUAL(accept.accept.refused, WH_STATUS_PENDING);
+	CU_ASSERT_EQUAL(accept.accept.acceptor_lci % PLACES, old_lci % PLACES);
+	CU_ASSERT_NOT_EQUAL(accept.accept.acceptor_lci, old_lci);
+	house_close(&house);
+}
+
+static struct wh_session *make_transmitter(const struct house *house)
+{
+	struct wh_session_config config = session_config(house);
+	struct wh_session *session = wh_session_open(&config, &bob, "out", WH_OBJECT_BYTES_UNKNOWN);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(session);
+	return session;
+}
+
+/* An LCI of the upper half goes out with the OPEN of the turn that takes it. */
+static void test_opened_by_us(void)
+{
+	struct house house;
+	struct wh_address to;
+
+	house_open(&house);
+
+	struct wh_session *session = make_transmitter(&house);
+
+	CU_ASSERT_EQUAL(wh_endpoint_send_deadline(&house.endpoint), WH_TSC_NEVER);
+	CU_ASSERT_EQUAL_FATAL(wh_endpoint_open(&house.endpoint, session), 0);
+	CU_ASSERT_EQUAL(wh_session_lci(session), 0);
+	CU_ASSERT_EQUAL(wh_endpoint_send_deadline(&house.endpoint), 0);
+	turn(&house, NOW);
+
+	struct wh_packet open = take(&house, &to);
+
+	CU_ASSERT_EQUAL(open.type, WH_PACKET_OPEN);
+	CU_ASSERT_EQUAL(open.open.params.initiator_lci, wh_session_lci(session));
+	CU_ASSERT_EQUAL(open.open.params.object_bytes, UINT64_MAX);
+	CU_ASSERT_EQUAL(open.open.stamp_us, (uint32_t)(NOW / 1000));
+	CU_ASSERT_TRUE(wh_session_lci(session) % PLACES >= HALF);
+	CU_ASSERT_TRUE(wh_address_equal(&to, &bob));
+	/* Repeated 50 ms after the turn, whatever the clock was where it was made. */
+	CU_ASSERT_EQUAL(wh_endpoint_send_deadline(&house.endpoint), NOW + HZ / 20);
+	close_out(&house, session);
+	wh_session_destroy(session);
+	house_close(&house);
+}
+
+/* Without a place it ends at once, and is closed like any other. */
+static void test_no_place_for_ours(void)
+{
+	struct house house;
+	struct wh_session *session[HALF + 2];
+	struct wh_address to;
+
+	house_open(&house);
+	for (uint32_t i = 0; i < HALF + 2; i++)
+		session[i] = make_transmitter(&house);
+	for (uint32_t i = 0; i < HALF; i++)
+		CU_ASSERT_EQUAL(wh_endpoint_open(&house.endpoint, session[i]), 0);
+	CU_ASSERT_EQUAL(wh_endpoint_open(&house.endpoint, session[HALF]), -ENOBUFS);
+	turn(&house, NOW);
+	CU_ASSERT_EQUAL(wh_endpoint_open(&house.endpoint, session[HALF]), 0);
+	CU_ASSERT_EQUAL(wh_endpoint_open(&house.endpoint, session[HALF + 1]), 0);
+	/* One of them is closed before the turn that would take it, the other after. */
+	wh_session_ask(session[HALF + 1], WH_WISH_CLOSE, WH_STATUS_PENDING);
+	turn(&house, NOW);
+	for (uint32_t i = 0; i < HALF; i++) {
+		CU_ASSERT_EQUAL(take(&house, &to).type, WH_PACKET_OPEN);
+		CU_ASSERT_EQUAL(wh_session_news(session[i]).outcome, WH_STATUS_PENDING);
+	}
+	CU_ASSERT_EQUAL(wh_session_news(session[HALF]).phase, WH_PHASE_CLOSED);
+	CU_ASSERT_EQUAL(wh_session_news(session[HALF]).outcome, WH_STATUS_BUSY);
+	CU_ASSERT_EQUAL(wh_session_lci(session[HALF]), 0);
+	for (uint32_t i = 0; i < 4; i++)
+		turn(&house, NOW);
+	CU_ASSERT_EQUAL(house.gone, 1);
+	CU_ASSERT_PTR_EQUAL(house.last_gone, session[HALF + 1]);
+	close_out(&house, session[HALF]);
+
+	/* A place that comes free is the next one's. */
+	close_out(&house, session[3]);
+	wh_session_destroy(session[HALF]);
+	session[HALF] = make_transmitter(&house);
+	CU_ASSERT_EQUAL(wh_endpoint_open(&house.endpoint, session[HALF]), 0);
+	turn(&house, NOW);
+	CU_ASSERT_EQUAL(wh_session_news(session[HALF]).outcome, WH_STATUS_PENDING);
+	CU_ASSERT_EQUAL(
+		wh_session_lci(session[HALF]) % PLACES, wh_session_lci(session[3]) % PLACES);
+	for (uint32_t i = 0; i < HALF + 2; i++)
+		wh_session_destroy(session[i]);
+	house_close(&house);
+}
+
+/* Neither core lets a session go before the other has had two turns since. */
+static void test_grace(void)
+{
+	struct house house;
+	struct wh_address to;
+
+	house_open(&house);
+
+	struct wh_session *receiver = open_to(&house, 5);
+	struct wh_endpoint *endpoint = &house.endpoint;
+
+	turn(&house, NOW);
+	while (take(&house, &to).type != 0)
+		;
+	wh_session_ask(receiver, WH_WISH_ABORT, WH_STATUS_IO_ERROR);
+	wh_session_ask(receiver, WH_WISH_CLOSE, WH_STATUS_PENDING);
+
+	/* ABORT is said three times, a period apart, and then once more it is looked at. */
+	for (uint32_t i = 0; i < 4; i++) {
+		turn(&house, NOW + (i + 1) * HZ / 100);
+
+		struct wh_packet packet = take(&house, &to);
+
+		CU_ASSERT_EQUAL(packet.type, i < 3 ? WH_PACKET_RELEASE : 0);
+		if (i < 3)
+			CU_ASSERT_EQUAL(packet.release.status, WH_STATUS_IO_ERROR);
+	}
+	/* Left in the last turn, whose sending half came after. */
+	CU_ASSERT_EQUAL(house.endpoint.rx->tenants, 0);
+	CU_ASSERT_EQUAL(house.gone, 0);
+	for (uint32_t i = 0; i < 10; i++)
+		CU_ASSERT_EQUAL(wh_endpoint_receive_poll(endpoint, NOW + HZ), 1);
+	CU_ASSERT_EQUAL(house.gone, 0);
+	CU_ASSERT_EQUAL(wh_endpoint_receive_deadline(endpoint), 0);
+	wh_endpoint_send_poll(endpoint, NOW + HZ);
+	wh_endpoint_receive_poll(endpoint, NOW + HZ);
+	CU_ASSERT_EQUAL(house.gone, 1);
+	CU_ASSERT_EQUAL(wh_endpoint_receive_poll(endpoint, NOW + HZ), 0);
+	CU_ASSERT_EQUAL(wh_endpoint_receive_deadline(endpoint), WH_TSC_NEVER);
+
+	/* A transmitter that has not been answered has nobody to say anything to. */
+	struct wh_session *transmitter = make_transmitter(&house);
+
+	CU_ASSERT_EQUAL(wh_endpoint_open(endpoint, transmitter), 0);
+	turn(&house, NOW + HZ);
+	while (take(&house, &to).type != 0)
+		;
+	wh_session_ask(transmitter, WH_WISH_CLOSE, WH_STATUS_PENDING);
+	for (uint32_t i = 0; i < 10; i++)
+		wh_endpoint_send_poll(endpoint, NOW + HZ);
+	CU_ASSERT_EQUAL(wh_session_outcome(transmitter), WH_STATUS_INTERRUPTED);
+	CU_ASSERT_EQUAL(endpoint->tx->tenants, 0);
+	CU_ASSERT_EQUAL(house.gone, 1);
+	wh_endpoint_receive_poll(endpoint, NOW + HZ);
+	wh_endpoint_send_poll(endpoint, NOW + HZ);
+	CU_ASSERT_EQUAL(house.gone, 1);
+	wh_endpoint_receive_poll(endpoint, NOW + HZ);
+	wh_endpoint_send_poll(endpoint, NOW + HZ);
+	CU_ASSERT_EQUAL(house.gone, 2);
+	wh_session_destroy(transmitter);
+	house_close(&house);
+}
+
+/* A receiver does not leave before its last words do, however late the other core takes them. */
+static void test_last_words(void)
+{
+	struct house house;
+	struct wh_address to;
+
+	house_open(&house);
+
+	struct wh_session *receiver = open_to(&house, 5);
+	struct wh_endpoint *endpoint = &house.endpoint;
+
+	turn(&house, NOW);
+	while (take(&house, &to).type != 0)
+		;
+	wh_session_ask(receiver, WH_WISH_ABORT, WH_STATUS_IO_ERROR);
+	wh_session_ask(receiver, WH_WISH_CLOSE, WH_STATUS_PENDING);
+	for (uint32_t i = 0; i < 4; i++)
+		wh_endpoint_receive_poll(endpoint, NOW + (i + 1) * HZ / 100);
+	CU_ASSERT_EQUAL(wh_session_news(receiver).phase, WH_PHASE_CLOSED);
+	for (uint32_t i = 0; i < 100; i++)
+		wh_endpoint_receive_poll(endpoint, NOW + HZ);
+	CU_ASSERT_EQUAL(endpoint->rx->tenants, 1);
+	CU_ASSERT_EQUAL(wh_endpoint_receive_deadline(endpoint), 0);
+	wh_endpoint_send_poll(endpoint, NOW + HZ);
+	for (uint32_t i = 0; i < 3; i++)
+		CU_ASSERT_EQUAL(take(&house, &to).type, WH_PACKET_RELEASE);
+	CU_ASSERT_EQUAL(take(&house, &to).type, 0);
+	for (uint32_t i = 0; i < 4; i++)
+		turn(&house, NOW + HZ);
+	CU_ASSERT_EQUAL(endpoint->rx->tenants, 0);
+	CU_ASSERT_EQUAL(house.gone, 1);
+	house_close(&house);
+}
+
+/* What is between the halves: a receiver's packets leave by the other, which is told of them. */
+static void test_between_the_halves(void)
+{
+	struct house house;
+	struct wh_address to;
+
+	house_open(&house);
+
+	struct wh_session *receiver = open_to(&house, 5);
+	struct wh_endpoint *endpoint = &house.endpoint;
+
+	CU_ASSERT_EQUAL(wh_endpoint_send_deadline(endpoint), WH_TSC_NEVER);
+	wh_endpoint_receive_poll(endpoint, NOW);
+	CU_ASSERT_EQUAL(wh_endpoint_send_deadline(endpoint), 0);
+	CU_ASSERT_EQUAL(take(&house, &to).type, 0); /* not before the turn that hears of it */
+	wh_endpoint_send_poll(endpoint, NOW);
+	CU_ASSERT_EQUAL(take(&house, &to).type, WH_PACKET_RCV_STATE);
+	CU_ASSERT_EQUAL(wh_session_stats(receiver).control_sent_pkts, 1);
+	CU_ASSERT_EQUAL(endpoint->tx->polls, 0);
+	wh_endpoint_send_poll(endpoint, NOW);
+	CU_ASSERT_EQUAL(endpoint->tx->actives, 0);
+	CU_ASSERT_EQUAL(wh_endpoint_send_deadline(endpoint), WH_TSC_NEVER);
+
+	/* And a transmitter's come in by the other: a refusal waits in its inbox. */
+	struct wh_session *transmitter = make_transmitter(&house);
+
+	CU_ASSERT_EQUAL(wh_endpoint_open(endpoint, transmitter), 0);
+	wh_endpoint_send_poll(endpoint, NOW);
+	CU_ASSERT_EQUAL(take(&house, &to).type, WH_PACKET_OPEN);
+
+	struct wh_packet refusal = {
+		.type = WH_PACKET_ACCEPT,
+		.lci = wh_session_lci(transmitter),
+		.accept = {.refused = WH_STATUS_REFUSED},
+	};
+
+	wh_endpoint_send_poll(endpoint, NOW);
+	give(&house, &refusal, &bob);
+	CU_ASSERT_EQUAL(wh_session_stats(transmitter).control_received_pkts, 1);
+	CU_ASSERT_EQUAL(wh_session_outcome(transmitter), WH_STATUS_PENDING);
+	CU_ASSERT_EQUAL(wh_endpoint_send_deadline(endpoint), 0);
+	wh_endpoint_send_poll(endpoint, NOW);
+	CU_ASSERT_EQUAL(wh_session_news(transmitter).outcome, WH_STATUS_REFUSED);
+	CU_ASSERT_EQUAL(wh_session_news(transmitter).phase, WH_PHASE_CLOSED);
+	wh_session_destroy(transmitter);
+	house_close(&house);
+}
+
+/* Sessions that have nothing to do are not looked at; who is kicked is, and nobody else. */
+static void test_looks_where_there_is_work(void)
+{
+	struct house house;
+	struct wh_address to;
+
+	house_open(&house);
+	for (uint32_t i = 0; i < HALF; i++)
+		open_to(&house, 100 + i);
+	turn(&house, NOW);
+	while (take(&house, &to).type != 0)
+		;
+
+	uint64_t polls = house.endpoint.rx->polls;
+
+	/* The first state is out, the next one is due after a period of 10 ms. */
+	for (uint32_t us = 1; us < 9000; us++)
+		turn(&house, NOW + us * HZ / 1000000);
+	CU_ASSERT_EQUAL(house.endpoint.rx->polls, polls + HALF); /* those that had just worked */
+	CU_ASSERT_EQUAL(wh_endpoint_receive_deadline(&house.endpoint), NOW + HZ / 100);
+	wh_session_kick(house.session[9]);
+	CU_ASSERT_EQUAL(wh_endpoint_receive_deadline(&house.endpoint), 0);
+	turn(&house, NOW + 9 * HZ / 1000);
+	turn(&house, NOW + 9 * HZ / 1000);
+	CU_ASSERT_EQUAL(house.endpoint.rx->polls, polls + HALF + 1);
+
+	/* Due, all are looked at, and not late by more than the turn. */
+	turn(&house, NOW + HZ / 100 - 1);
+	CU_ASSERT_EQUAL(wh_endpoint_send_deadline(&house.endpoint), WH_TSC_NEVER);
+	turn(&house, NOW + HZ / 100);
+
+	uint32_t states = 0;
+
+	for (struct wh_packet packet; (packet = take(&house, &to)).type != 0;)
+		states += packet.type == WH_PACKET_RCV_STATE;
+	CU_ASSERT_EQUAL(states, HALF);
 	house_close(&house);
 }
 
@@ -385,6 +719,12 @@ CU_TestInfo wh_tests[] = {
 	{"confirmed once", test_confirmed_once},
 	{"unwelcome", test_unwelcome},
 	{"strangers", test_strangers},
-	{"offers run out", test_offers_run_out},
+	{"all places taken", test_all_places_taken},
+	{"opened by us", test_opened_by_us},
+	{"no place for ours", test_no_place_for_ours},
+	{"grace", test_grace},
+	{"last words", test_last_words},
+	{"between the halves", test_between_the_halves},
+	{"looks where there is work", test_looks_where_there_is_work},
 	CU_TEST_INFO_NULL,
 };

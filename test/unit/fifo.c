@@ -35,7 +35,7 @@ static void elements_come_in_order(void)
 
 static void exactly_count_elements_fit(void)
 {
-	static const uint32_t counts[] = {1, 2, 8, 1024};
+	static const uint32_t counts[] = {1, 2, 3, 7, 8, 100, 255, 1024};
 
 	for (unsigned int i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		struct wh_fifo fifo;
@@ -58,6 +58,20 @@ static void exactly_count_elements_fit(void)
 		CU_ASSERT_FALSE(wh_fifo_push_u64(&fifo, 2));
 		wh_fifo_free(&fifo);
 	}
+}
+
+/* The head of a ring is whole cache lines, whatever DPDK keeps there; then come the slots. */
+static void bytes_are_those_of_the_slots(void)
+{
+	uint64_t head_bytes = wh_fifo_bytes(7) - 8 * 8;
+
+	CU_ASSERT_EQUAL(head_bytes % 64, 0);
+	CU_ASSERT_EQUAL(wh_fifo_bytes(8), head_bytes + 16 * 8);
+	CU_ASSERT_EQUAL(wh_fifo_bytes(15), head_bytes + 16 * 8);
+	CU_ASSERT_EQUAL(wh_fifo_bytes(16), head_bytes + 32 * 8);
+	/* 16 bytes before each, 100 rounded up to 104, lines filled up. */
+	CU_ASSERT_EQUAL(wh_slot_fifo_bytes(7, 100), head_bytes + 8 * 120);
+	CU_ASSERT_EQUAL(wh_slot_fifo_bytes(3, 100), head_bytes + 4 * 120 + 32);
 }
 
 static void pointers_come_back(void)
@@ -219,6 +233,7 @@ static void two_threads_pass_slots_in_order(void)
 CU_TestInfo wh_tests[] = {
 	{"elements come in order", elements_come_in_order},
 	{"exactly count elements fit", exactly_count_elements_fit},
+	{"bytes are those of the slots", bytes_are_those_of_the_slots},
 	{"pointers come back", pointers_come_back},
 	{"slots are written and read in place", slots_are_written_and_read_in_place},
 	{"neighbours do not overlap", neighbours_do_not_overlap},

@@ -14,7 +14,6 @@
 static const struct wh_listener listener = {
 	.hz = HZ,
 	.key = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16},
-	.buffer_chunks = 77,
 };
 
 static const struct wh_address peer = {
@@ -22,6 +21,8 @@ static const struct wh_address peer = {
 	.ip = {192, 0, 2, 9},
 	.port = 5760,
 };
+
+static const struct wh_offer welcome = {.lci = 0x40, .buffer_chunks = 77};
 
 static struct wh_packet make_open(void)
 {
@@ -65,8 +66,8 @@ static void test_accept_fields(void)
 	struct wh_packet accept;
 	uint8_t bytes[WH_CONTROL_BYTES_MAX];
 
-	wh_listener_accept(&listener, NOW, &open.open.params, open.open.stamp_us, &peer, 0x40,
-		WH_STATUS_PENDING, &accept);
+	wh_listener_accept(
+		&listener, NOW, &open.open.params, open.open.stamp_us, &peer, &welcome, &accept);
 	CU_ASSERT_EQUAL(accept.type, WH_PACKET_ACCEPT);
 	CU_ASSERT_EQUAL(accept.lci, 0x1234);
 	CU_ASSERT_EQUAL(accept.accept.acceptor_lci, 0x40);
@@ -88,8 +89,10 @@ static void test_refusal_needs_no_place(void)
 	uint8_t bytes[WH_CONTROL_BYTES_MAX];
 	struct wh_packet decoded;
 
-	wh_listener_accept(&listener, NOW, &open.open.params, open.open.stamp_us, &peer, 0,
-		WH_STATUS_BUSY, &accept);
+	const struct wh_offer busy = {.refused = WH_STATUS_BUSY};
+
+	wh_listener_accept(
+		&listener, NOW, &open.open.params, open.open.stamp_us, &peer, &busy, &accept);
 
 	uint32_t length = wh_packet_encode(&accept, bytes, sizeof(bytes));
 
@@ -103,8 +106,8 @@ static void test_confirm_within_lifetime(void)
 	struct wh_packet accept;
 	uint64_t rtt_tsc = 0;
 
-	wh_listener_accept(&listener, NOW, &open.open.params, open.open.stamp_us, &peer, 0x40,
-		WH_STATUS_PENDING, &accept);
+	wh_listener_accept(
+		&listener, NOW, &open.open.params, open.open.stamp_us, &peer, &welcome, &accept);
 
 	struct wh_confirm confirm = confirm_of(&open, &accept);
 
@@ -125,8 +128,8 @@ static void test_confirm_refused(void)
 	struct wh_packet accept;
 	uint64_t rtt_tsc;
 
-	wh_listener_accept(&listener, NOW, &open.open.params, open.open.stamp_us, &peer, 0x40,
-		WH_STATUS_PENDING, &accept);
+	wh_listener_accept(
+		&listener, NOW, &open.open.params, open.open.stamp_us, &peer, &welcome, &accept);
 
 	struct wh_confirm good = confirm_of(&open, &accept);
 	struct wh_confirm confirm = good;

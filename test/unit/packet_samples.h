@@ -206,7 +206,7 @@ static void sample_params(enum sample_size size, struct wh_open_params *params)
 			.window_pkts = WH_WINDOW_PACKETS_MAX,
 			.period_us = 10000000,
 			.first_serial = UINT64_C(1) << 61,
-			.object_bytes = UINT64_MAX,
+			.object_bytes = WH_OBJECT_BYTES_UNKNOWN,
 			.name_bytes = WH_NAME_BYTES_MAX},
 	};
 

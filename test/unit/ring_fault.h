@@ -108,7 +108,7 @@ int fcntl(int fd, int command, ...)
 }
 
 /* Whether the tests' folder is on a file system that has O_DIRECT. */
-static bool direct_here(const char *folder)
+static inline bool direct_here(const char *folder)
 {
 	int fd = open(folder, O_TMPFILE | O_RDWR | O_DIRECT, 0600);
 

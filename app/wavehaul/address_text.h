@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_ADDRESS_TEXT_H
+#define WH_APP_ADDRESS_TEXT_H
+
+#include <stdbool.h>
+
+#include "wire/encap.h"
+
+#define WH_ADDRESS_TEXT_BYTES 64
+
+/* "192.0.2.1" or "2001:db8::1", without the port; returns text. */
+const char *wh_address_text(const struct wh_address *address, char text[WH_ADDRESS_TEXT_BYTES]);
+
+/*
+ * HOST as an operator writes it: an address, or a name that the system resolves to a family that
+ * we have. 0 and the address (port 0); or -EINVAL and one sentence on stderr.
+ */
+int wh_address_resolve(const char *host, bool ipv4, bool ipv6, struct wh_address *address);
+
+#endif

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* `wavehaul bench`: memory to memory, a row a second, and where the cycles went. */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+#include <rte_cycles.h>
+
+#include "address_text.h"
+#include "base/clock.h"
+#include "base/units.h"
+#include "bench_report.h"
+#include "client.h"
+#include "complain.h"
+#include "outcome.h"
+#include "signals.h"
+#include "telemetry.h"
+#include "verbs.h"
+
+#define WATCH_MS     10
+#define LAST_WORDS_S 3
+
+/* The last report may come right after one of a second: not worth a row. */
+#define ROW_MIN_NS UINT64_C(50000000)
+
+/* Idle connections are opened a few at a time: a server answers as it comes to it. */
+#define IDLE_PER_TURN 16
+
+struct bench {
+	struct wh_settings settings;
+	struct wh_host host;
+	struct wh_jobs jobs;
+	struct wh_client client;
+	struct wh_address peer;
+	const char *server;
+	uint32_t lanes;
+	uint32_t lanes_started;
+	uint32_t idles_started;
+	struct wh_job *job[WH_LANES_MAX];
+	struct wh_job **idle;
+	struct wh_bench_lane lane[WH_LANES_MAX];
+	struct wh_bench_sum before; /* of the row printed last */
+	struct wh_bench_rows rows;
+	uint64_t next_tsc;
+	uint64_t next_row_tsc;
+	uint64_t give_up_tsc;
+};
+
+static void on_report(void *context, const struct wh_bench_report *report)
+{
+	struct wh_bench_lane *lane = context;
+
+	lane->report = *report;
+	atomic_fetch_add_explicit(&lane->reports, 1, memory_order_release);
+}
+
+static bool fill_job(struct bench *bench, struct wh_job *job, uint32_t lane, enum wh_job_verb verb)
+{
+	const struct wh_settings *settings = &bench->settings;
+
+	if (!wh_job_make_hello(job, 0))
+		return false;
+	job->hello->verb = (uint8_t)verb;
+	job->hello->reverse = settings->reverse;
+	job->hello->lane = (uint16_t)lane;
+	job->hello->lanes = (uint16_t)(verb == WH_JOB_IDLE ? 1 : bench->lanes);
+	job->hello->bench_ns = settings->time_ns;
+	job->hello->bench_bytes =
+		settings->size_bytes / bench->lanes + (lane < settings->size_bytes % bench->lanes);
+	wh_client_fill_hello(&bench->client, job->hello);
+	return true;
+}
+
+static int make_jobs(struct bench *bench)
+{
+	uint32_t idles = bench->settings.idle_sessions;
+
+	bench->idle = calloc(idles + 1, sizeof(bench->idle[0]));
+	if (bench->idle == NULL)
+		return WH_EXIT_OTHER;
+	for (uint32_t lane = 0; lane < bench->lanes + idles; lane++) {
+		struct wh_job *job = wh_job_create(&bench->jobs);
+		bool is_idle = lane >= bench->lanes;
+
+		if (job == NULL)
+			return WH_EXIT_OTHER;
+		if (is_idle)
+			bench->idle[lane - bench->lanes] = job;
+		else
+			bench->job[lane] = job;
+		if (!fill_job(bench, job, is_idle ? 0 : lane, is_idle ? WH_JOB_IDLE : WH_JOB_BENCH))
+			return WH_EXIT_OTHER;
+		if (!is_idle) {
+			job->on_report = on_report;
+			job->context = &bench->lane[lane];
+		}
+	}
+	return WH_EXIT_OK;
+}
+
+static void start_lane(struct bench *bench, uint32_t lane)
+{
+	struct wh_job *job = bench->job[lane];
+
+	wh_client_place(&bench->client, lane, lane == 0 ? 1 : bench->job[0]->peer_queues, job);
+	wh_job_start(job, lane);
+	bench->lanes_started = lane + 1;
+}
+
+/* Idle connections first, so that the busy ones run beside them; true when all are there. */
+static bool start_idles(struct bench *bench)
+{
+	for (uint32_t i = 0;
+		i < IDLE_PER_TURN && bench->idles_started < bench->settings.idle_sessions; i++) {
+		struct wh_job *job = bench->idle[bench->idles_started++];
+
+		wh_client_place(&bench->client, 0, 1, job);
+		wh_job_start(job, 0);
+	}
+	return bench->idles_started == bench->settings.idle_sessions;
+}
+
+static void start_jobs(struct bench *bench)
+{
+	if (!start_idles(bench))
+		return;
+	if (bench->lanes_started == 0)
+		start_lane(bench, 0);
+	else if (atomic_load(&bench->job[0]->state) == WH_JOB_RUNNING)
+		while (bench->lanes_started < bench->lanes)
+			start_lane(bench, bench->lanes_started);
+}
+
+/* Reverse: from our own counters, as long as the session is there, or what they were at its end. */
+static void count_lanes(struct bench *bench, uint64_t now_tsc)
+{
+	rte_spinlock_lock(&bench->jobs.burial);
+	for (uint32_t i = 0; i < bench->lanes_started; i++) {
+		struct wh_job *job = bench->job[i];
+		int state = atomic_load(&job->state);
+
+		if (state == WH_JOB_RUNNING && job->flow_began_tsc != 0)
+			wh_bench_count(job, now_tsc, &bench->lane[i].report);
+		else if (state >= WH_JOB_ENDING && job->final.elapsed_ns > 0)
+			bench->lane[i].report = job->final;
+		else
+			continue;
+		atomic_fetch_add(&bench->lane[i].reports, 1);
+	}
+	rte_spinlock_unlock(&bench->jobs.burial);
+}
+
+static void print_row_if_due(struct bench *bench, uint64_t now_tsc)
+{
+	struct wh_bench_sum sum;
+
+	if (bench->settings.reverse) {
+		if (bench->job[0]->flow_began_tsc == 0)
+			return;
+		if (bench->next_row_tsc == 0)
+			bench->next_row_tsc = bench->job[0]->flow_began_tsc + bench->host.hz;
+		if (now_tsc < bench->next_row_tsc)
+			return;
+		bench->next_row_tsc += bench->host.hz;
+		count_lanes(bench, now_tsc);
+	}
+	wh_bench_add_up(bench->lane, bench->job, bench->lanes_started, &sum);
+	if (sum.receiver.elapsed_ns < bench->before.receiver.elapsed_ns + ROW_MIN_NS)
+		return;
+	wh_bench_row(&bench->rows, &bench->before, &sum);
+	bench->before = sum;
+}
+
+static bool all_lanes_over(const struct bench *bench)
+{
+	if (bench->lanes_started < bench->lanes)
+		return false;
+	for (uint32_t i = 0; i < bench->lanes; i++)
+		if (atomic_load(&bench->job[i]->state) < WH_JOB_ENDING)
+			return false;
+	return true;
+}
+
+static bool a_lane_failed(const struct bench *bench)
+{
+	for (uint32_t i = 0; i < bench->lanes_started; i++)
+		if (atomic_load(&bench->job[i]->state) >= WH_JOB_ENDING &&
+			bench->job[i]->failed != WH_STATUS_PENDING)
+			return true;
+	return false;
+}
+
+static int32_t watch(void *state, uint64_t now_tsc)
+{
+	struct bench *bench = state;
+	enum wh_client_state client = wh_client_state(&bench->client);
+
+	if (now_tsc < bench->next_tsc)
+		return 0;
+	bench->next_tsc = now_tsc + wh_ns_to_tsc(bench->host.hz, WATCH_MS * 1000000);
+	if (client != WH_CLIENT_READY) {
+		if (client > WH_CLIENT_READY || wh_signals_count() > 0)
+			wh_host_stop(&bench->host);
+		return 0;
+	}
+
+	bool over = all_lanes_over(bench) || a_lane_failed(bench) || wh_signals_count() > 0;
+
+	if (!over) {
+		start_jobs(bench);
+		print_row_if_due(bench, now_tsc);
+	} else if (!atomic_load(&bench->jobs.hurry)) {
+		print_row_if_due(bench, now_tsc);
+		atomic_store(&bench->jobs.hurry, true); /* the idle ones */
+		bench->give_up_tsc = now_tsc + LAST_WORDS_S * bench->host.hz;
+	} else if (atomic_load(&bench->jobs.live) == 0 || now_tsc > bench->give_up_tsc) {
+		wh_host_stop(&bench->host);
+	}
+	return 0;
+}
+
+static int conclude(struct bench *bench)
+{
+	if (bench->lanes_started == 0)
+		return wh_client_conclude(&bench->client, bench->server);
+	for (uint32_t i = 0; i < bench->lanes_started; i++)
+		if (bench->job[i]->failed != WH_STATUS_PENDING)
+			return wh_job_conclude(bench->job[i], bench->server);
+	return WH_EXIT_OK;
+}
+
+static int run(struct bench *bench)
+{
+	wh_client_init(&bench->client, &bench->host, &bench->peer);
+
+	int status = make_jobs(bench);
+
+	if (status != WH_EXIT_OK) {
+		wh_complain("no memory for the sessions");
+		return status;
+	}
+	wh_host_add(&bench->host, 0, "watch", watch, bench);
+	wh_telemetry_start(&bench->host, &bench->jobs);
+	wh_bench_rows_init(&bench->rows, &bench->settings, bench->host.hz);
+	wh_host_run(&bench->host);
+	wh_telemetry_stop();
+	status = conclude(bench);
+	if (bench->settings.reverse)
+		count_lanes(bench, rte_rdtsc());
+	wh_bench_add_up(bench->lane, bench->job, bench->lanes_started, &bench->before);
+	wh_bench_end(&bench->rows, &bench->host, bench->job, bench->lanes_started, &bench->before,
+		bench->server, status);
+	return status;
+}
+
+static int open_and_run(struct bench *bench)
+{
+	struct wh_host_hooks hooks = wh_jobs_hooks;
+
+	hooks.owner = &bench->jobs;
+
+	int status = wh_host_open(&bench->host, &bench->settings, &hooks, WH_CLIENT_PLACES);
+
+	if (status != WH_EXIT_OK)
+		return status;
+	if (wh_jobs_init(&bench->jobs, &bench->host, &bench->settings, -1) != 0) {
+		wh_complain("no memory for the jobs");
+		status = WH_EXIT_OTHER;
+	} else {
+		status = run(bench);
+	}
+	wh_jobs_free(&bench->jobs);
+	wh_host_close(&bench->host);
+	return status;
+}
+
+static int read_operands(struct bench *bench)
+{
+	const struct wh_settings *settings = &bench->settings;
+
+	if (settings->operand_count != 1) {
+		wh_complain("bench wants one HOST; `wavehaul bench --help` explains");
+		return WH_EXIT_USAGE;
+	}
+	bench->server = settings->operands[0];
+	/* A lane without a byte of its own would go by time. */
+	bench->lanes = settings->size_bytes == 0
+			       ? settings->parallel
+			       : (uint32_t)wh_min_u64(settings->parallel, settings->size_bytes);
+	return wh_address_resolve(bench->server, settings->ipv4.address.family != 0,
+		       settings->ipv6.address.family != 0, &bench->peer) == 0
+		       ? 0
+		       : WH_EXIT_NETWORK;
+}
+
+int wh_verb_bench(int argc, char **argv)
+{
+	struct bench *bench = calloc(1, sizeof(*bench));
+
+	if (bench == NULL)
+		return WH_EXIT_OTHER;
+
+	int status = wh_settings_read(&bench->settings, WH_VERB_BENCH, argc, argv);
+
+	if (status < 0) {
+		status = read_operands(bench);
+		if (status == 0) {
+			wh_signals_catch();
+			status = open_and_run(bench);
+		}
+	}
+	for (uint32_t i = 0; i < WH_LANES_MAX; i++)
+		wh_job_free(bench->job[i]);
+	for (uint32_t i = 0; bench->idle != NULL && i < bench->settings.idle_sessions; i++)
+		wh_job_free(bench->idle[i]);
+	free(bench->idle);
+	free(bench);
+	return status;
+}

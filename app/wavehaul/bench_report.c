@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bench_report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_version.h>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "complain.h"
+#include "verbs.h"
+
+void wh_bench_rows_init(struct wh_bench_rows *rows, const struct wh_settings *settings, uint64_t hz)
+{
+	*rows = (struct wh_bench_rows){
+		.settings = settings,
+		.hz = hz,
+		.intervals = json_array(),
+	};
+}
+
+static void add_receiver(struct wh_bench_report *sum, const struct wh_bench_report *lane)
+{
+	sum->elapsed_ns = wh_max_u64(sum->elapsed_ns, lane->elapsed_ns);
+	sum->bytes += lane->bytes;
+	sum->pkts += lane->pkts;
+	sum->duplicate_pkts += lane->duplicate_pkts;
+	sum->lost_pkts += lane->lost_pkts;
+	/* These are counted by port, shard and core: lanes share them. */
+	sum->bad_pkts = wh_max_u64(sum->bad_pkts, lane->bad_pkts);
+	sum->dropped_pkts = wh_max_u64(sum->dropped_pkts, lane->dropped_pkts);
+	for (uint32_t i = 0; i < WH_METER_PROCESSES; i++)
+		sum->cycles[i] = wh_max_u64(sum->cycles[i], lane->cycles[i]);
+}
+
+static void add_sender(struct wh_bench_sum *sum, const struct wh_job *job)
+{
+	sum->sent_pkts += atomic_load_explicit(&job->sent_pkts, memory_order_relaxed);
+	sum->again_pkts += atomic_load_explicit(&job->again_pkts, memory_order_relaxed);
+}
+
+void wh_bench_add_up(const struct wh_bench_lane *lanes, struct wh_job *const *jobs, uint32_t count,
+	struct wh_bench_sum *sum)
+{
+	*sum = (struct wh_bench_sum){0};
+	for (uint32_t i = 0; i < count; i++) {
+		const struct wh_bench_report *report = &lanes[i].report;
+
+		if (atomic_load_explicit(&lanes[i].reports, memory_order_acquire) == 0)
+			continue;
+		add_receiver(&sum->receiver, report);
+		sum->bps += (double)report->bytes * 8e9 / (double)report->elapsed_ns;
+		sum->pps += (double)report->pkts * 1e9 / (double)report->elapsed_ns;
+		if (!jobs[i]->hello->reverse)
+			add_sender(sum, jobs[i]);
+	}
+	if (count > 0)
+		wh_host_cycles(jobs[0]->jobs->host, sum->cycles);
+}
+
+static double per_pkt(const uint64_t *now, const uint64_t *before, uint64_t pkts)
+{
+	uint64_t cycles = 0;
+
+	/* What the loop spends without work is no packet's. */
+	for (uint32_t i = WH_METER_LOOP + 1; i < WH_METER_PROCESSES; i++)
+		cycles += now[i] - (before != NULL ? before[i] : 0);
+	return pkts > 0 ? (double)cycles / (double)pkts : 0;
+}
+
+void wh_bench_row(struct wh_bench_rows *rows, const struct wh_bench_sum *before,
+	const struct wh_bench_sum *now)
+{
+	const struct wh_bench_report *r = &now->receiver;
+	const struct wh_bench_report *rb = &before->receiver;
+	double span_s = (double)(r->elapsed_ns - rb->elapsed_ns) / 1e9;
+	uint64_t pkts = r->pkts - rb->pkts;
+	double bps = (double)(r->bytes - rb->bytes) * 8 / span_s;
+	double pps = (double)pkts / span_s;
+	double here = per_pkt(now->cycles, before->cycles, pkts);
+	double there = per_pkt(r->cycles, rb->cycles, pkts);
+
+	json_array_append_new(rows->intervals,
+		json_pack("{s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:f, s:f}", "seconds",
+			(double)r->elapsed_ns / 1e9, "span", span_s, "bps", bps, "pps", pps,
+			"again", (json_int_t)(now->again_pkts - before->again_pkts), "repair",
+			(json_int_t)0, "bad", (json_int_t)(r->bad_pkts - rb->bad_pkts), "lost",
+			(json_int_t)(r->lost_pkts - rb->lost_pkts), "dropped",
+			(json_int_t)(r->dropped_pkts - rb->dropped_pkts), "cycles_per_packet_here",
+			here, "cycles_per_packet_receiver", there));
+	if (rows->settings->json)
+		return;
+	if (rows->printed++ % 20 == 0)
+		printf("%8s %10s %8s %9s %9s %7s %9s %11s\n", "s", "Gb/s", "Mpps", "again", "lost",
+			"bad", "dropped", "cycles/pkt");
+	printf("%8.2f %10.3f %8.3f %9" PRIu64 " %9" PRIu64 " %7" PRIu64 " %9" PRIu64
+	       " %5.0f+%-5.0f\n",
+		(double)r->elapsed_ns / 1e9, bps / 1e9, pps / 1e6,
+		now->again_pkts - before->again_pkts, r->lost_pkts - rb->lost_pkts,
+		r->bad_pkts - rb->bad_pkts, r->dropped_pkts - rb->dropped_pkts, here, there);
+	fflush(stdout);
+}
+
+/* Cycles of an end by process, per packet that arrived; those that took none are left out. */
+static json_t *cycles_json(const uint64_t *cycles, uint64_t pkts)
+{
+	json_t *object = json_object();
+
+	for (uint32_t i = 0; i < WH_METER_PROCESSES; i++)
+		if (cycles[i] > 0 && pkts > 0)
+			json_object_set_new(object, wh_meter_process_name((enum wh_meter_process)i),
+				json_real((double)cycles[i] / (double)pkts));
+	return object;
+}
+
+static void print_cycles(const struct wh_bench_sum *total, bool reverse)
+{
+	uint64_t pkts = total->receiver.pkts;
+
+	printf("cycles per packet%12s%12s\n", reverse ? "here" : "sender", "receiver");
+	for (uint32_t i = 0; i < WH_METER_PROCESSES && pkts > 0; i++) {
+		double here = (double)total->cycles[i] / (double)pkts;
+		double there = (double)total->receiver.cycles[i] / (double)pkts;
+
+		if (here >= 0.05 || there >= 0.05)
+			printf("  %-15s%12.1f%12.1f\n",
+				wh_meter_process_name((enum wh_meter_process)i), here, there);
+	}
+}
+
+/* Packets that this end refused, a line or a member for each reason that there was. */
+static void list_reasons(const struct wh_host *host, json_t *object)
+{
+	struct wh_reason reasons[WH_HOST_REASONS_MAX];
+	uint32_t count = wh_host_reasons(host, reasons);
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (object != NULL)
+			json_object_set_new(
+				object, reasons[i].name, json_integer((json_int_t)reasons[i].pkts));
+		else
+			printf("  %-40s %" PRIu64 "\n", reasons[i].name, reasons[i].pkts);
+	}
+}
+
+static void print_text(const struct wh_host *host, struct wh_job *const *jobs,
+	const struct wh_bench_sum *total, const struct wh_settings *settings)
+{
+	const struct wh_bench_report *r = &total->receiver;
+	const uint64_t *late_ns = jobs[0]->figures.lateness_ns;
+	char rate[WH_UNITS_MAX];
+	char size[WH_UNITS_MAX];
+
+	printf("%s at the receiver, %.3f Mpps, %s in %.2f s; %" PRIu64 " sent again, %" PRIu64
+	       " duplicates\n",
+		wh_format_rate(rate, sizeof(rate), total->bps), total->pps / 1e6,
+		wh_format_size(size, sizeof(size), r->bytes), (double)r->elapsed_ns / 1e9,
+		total->again_pkts, r->duplicate_pkts);
+	if (!settings->reverse)
+		printf("pacing by %s: p50 %" PRIu64 " ns late, p99 %" PRIu64 " ns, p99.9 %" PRIu64
+		       " ns; limited by %s\n",
+			settings->rate_bps == WH_RATE_MAX ? "the port (no rate)" : "TSC",
+			late_ns[0], late_ns[1], late_ns[2],
+			wh_limit_name(jobs[0]->figures.limited_by));
+	print_cycles(total, settings->reverse);
+	list_reasons(host, NULL);
+}
+
+static json_t *lateness_json(const struct wh_job *job)
+{
+	const uint64_t *late_ns = job->figures.lateness_ns;
+
+	return json_pack("{s:I, s:I, s:I}", "p50", (json_int_t)late_ns[0], "p99",
+		(json_int_t)late_ns[1], "p99_9", (json_int_t)late_ns[2]);
+}
+
+static void print_json(const struct wh_bench_rows *rows, const struct wh_host *host,
+	struct wh_job *const *jobs, uint32_t count, const struct wh_bench_sum *total,
+	const char *server, int status)
+{
+	const struct wh_settings *settings = rows->settings;
+	const struct wh_bench_report *r = &total->receiver;
+	json_t *reasons = json_object();
+	json_t *all;
+	char *text;
+
+	list_reasons(host, reasons);
+	all = json_pack("{s:s, s:b, s:i, s:s, s:s, s:s, s:i, s:i, s:b, s:s}", "verb", "bench", "ok",
+		status == WH_EXIT_OK, "exit_status", status, "host", server, "version", WH_VERSION,
+		"dpdk", rte_version(), "mtu", (int)settings->mtu_bytes, "parallel", (int)count,
+		"reverse", settings->reverse, "profile", settings->profile->name);
+	json_object_set_new(all, "error",
+		wh_last_complaint()[0] != '\0' ? json_string(wh_last_complaint()) : json_null());
+	json_object_set_new(all, "receiver",
+		json_pack("{s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I}", "seconds",
+			(double)r->elapsed_ns / 1e9, "bps", total->bps, "pps", total->pps, "bytes",
+			(json_int_t)r->bytes, "packets", (json_int_t)r->pkts, "duplicate",
+			(json_int_t)r->duplicate_pkts, "lost", (json_int_t)r->lost_pkts, "bad",
+			(json_int_t)r->bad_pkts, "dropped", (json_int_t)r->dropped_pkts));
+	json_object_set_new(all, "sender",
+		json_pack("{s:I, s:I, s:I}", "packets", (json_int_t)total->sent_pkts, "again",
+			(json_int_t)total->again_pkts, "repair", (json_int_t)0));
+	json_object_set_new(all, "cycles_per_packet",
+		json_pack("{s:o, s:o}", "here", cycles_json(total->cycles, r->pkts), "receiver",
+			cycles_json(r->cycles, r->pkts)));
+	if (count > 0 && !settings->reverse)
+		json_object_set_new(all, "lateness_ns", lateness_json(jobs[0]));
+	json_object_set_new(all, "refused_packets", reasons);
+	json_object_set(all, "intervals", rows->intervals);
+	text = json_dumps(all, JSON_INDENT(2));
+	if (text != NULL)
+		puts(text);
+	free(text);
+	json_decref(all);
+}
+
+void wh_bench_end(struct wh_bench_rows *rows, const struct wh_host *host,
+	struct wh_job *const *jobs, uint32_t count, const struct wh_bench_sum *total,
+	const char *server, int status)
+{
+	if (rows->settings->json)
+		print_json(rows, host, jobs, count, total, server, status);
+	else if (count > 0 && total->receiver.pkts > 0)
+		print_text(host, jobs, total, rows->settings);
+	json_decref(rows->intervals);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_BENCH_REPORT_H
+#define WH_APP_BENCH_REPORT_H
+
+/* What bench says: a row a second, a summary with the cycles of every process, or JSON. */
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include "jobs.h"
+#include "settings.h"
+
+/* A lane's counters at the receiving end, and how often they came. */
+struct wh_bench_lane {
+	struct wh_bench_report report;
+	_Atomic uint32_t reports;
+};
+
+/* Of all lanes together. */
+struct wh_bench_sum {
+	struct wh_bench_report receiver; /* elapsed_ns: the longest */
+	double bps;                      /* of payload, since the begin */
+	double pps;
+	uint64_t sent_pkts;
+	uint64_t again_pkts;
+	uint64_t cycles[WH_METER_PROCESSES]; /* of this end */
+};
+
+struct wh_bench_rows {
+	const struct wh_settings *settings;
+	uint64_t hz;
+	json_t *intervals;
+	uint32_t printed;
+};
+
+void wh_bench_rows_init(
+	struct wh_bench_rows *rows, const struct wh_settings *settings, uint64_t hz);
+
+void wh_bench_add_up(const struct wh_bench_lane *lanes, struct wh_job *const *jobs, uint32_t count,
+	struct wh_bench_sum *sum);
+
+/* One interval, from `before` to `now`. */
+void wh_bench_row(struct wh_bench_rows *rows, const struct wh_bench_sum *before,
+	const struct wh_bench_sum *now);
+
+/* The summary, or the JSON object; frees the rows. */
+void wh_bench_end(struct wh_bench_rows *rows, const struct wh_host *host,
+	struct wh_job *const *jobs, uint32_t count, const struct wh_bench_sum *total,
+	const char *server, int status);
+
+#endif

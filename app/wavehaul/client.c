@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client.h"
+
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include <rte_cycles.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "complain.h"
+#include "verbs.h"
+
+static void set_state(struct wh_client *client, enum wh_client_state state)
+{
+	atomic_store_explicit(&client->state, state, memory_order_release);
+}
+
+enum wh_client_state wh_client_state(const struct wh_client *client)
+{
+	return (enum wh_client_state)atomic_load_explicit(&client->state, memory_order_acquire);
+}
+
+static void await_link(struct wh_client *client, uint64_t now_tsc)
+{
+	struct wh_neighbour *neighbour = &client->host->shard[0].station.neighbour;
+
+	if (client->host->link_was_up &&
+		wh_mtu_proof_start(&client->proof, neighbour, now_tsc, &client->peer) == 0)
+		set_state(client, WH_CLIENT_PROVING);
+	else if (now_tsc > client->give_up_tsc)
+		set_state(client, WH_CLIENT_NO_LINK);
+}
+
+static void prove(struct wh_client *client, uint64_t now_tsc)
+{
+	switch (wh_mtu_proof_poll(&client->proof, now_tsc)) {
+	case WH_MTU_PROOF_RUNNING:
+		return;
+	case WH_MTU_PROOF_TOO_LARGE:
+		set_state(client, WH_CLIENT_NARROW);
+		return;
+	case WH_MTU_PROOF_UNKNOWN:
+		/* A server may be silent to echo; one without a MAC address is not there. */
+		set_state(client, client->proof.way == WH_NEIGHBOUR_FOUND ? WH_CLIENT_READY
+									  : WH_CLIENT_NO_WAY);
+		return;
+	case WH_MTU_PROOF_PROVED:
+		set_state(client, WH_CLIENT_READY);
+		return;
+	}
+}
+
+static int32_t poll_client(void *state, uint64_t now_tsc)
+{
+	struct wh_client *client = state;
+
+	switch (wh_client_state(client)) {
+	case WH_CLIENT_LINK:
+		await_link(client, now_tsc);
+		return 0;
+	case WH_CLIENT_PROVING:
+		prove(client, now_tsc);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+void wh_client_init(struct wh_client *client, struct wh_host *host, const struct wh_address *peer)
+{
+	*client = (struct wh_client){
+		.host = host,
+		.peer = *peer,
+		.give_up_tsc =
+			rte_rdtsc() + wh_ns_to_tsc(host->hz, host->settings->peer_timeout_ns),
+	};
+	wh_host_add_to_sender(host, 0, "mtu", poll_client, client);
+}
+
+int wh_client_conclude(const struct wh_client *client, const char *server)
+{
+	const struct wh_settings *settings = client->host->settings;
+
+	switch (wh_client_state(client)) {
+	case WH_CLIENT_NO_LINK:
+		wh_complain("the link of %s stays down; is the other end (for memif and vhost: its "
+			    "process) there?",
+			settings->port);
+		return WH_EXIT_NETWORK;
+	case WH_CLIENT_NO_WAY:
+		wh_complain("no way to %s: %s; check --addr, --gateway and --vlan, and that its "
+			    "server runs",
+			server, wh_neighbour_way_name((enum wh_neighbour_way)client->proof.way));
+		return WH_EXIT_NETWORK;
+	case WH_CLIENT_NARROW:
+		wh_complain("packets of %u bytes do not reach %s and come back, those of %u do; "
+			    "give --mtu %u, or raise the MTU of the path",
+			settings->mtu_bytes, server, client->proof.proved_bytes,
+			client->proof.proved_bytes);
+		return WH_EXIT_NETWORK;
+	default:
+		wh_complain("interrupted before anything was sent");
+		return WH_EXIT_INTERRUPTED;
+	}
+}
+
+void wh_client_fill_hello(const struct wh_client *client, struct wh_hello *hello)
+{
+	const struct wh_settings *settings = client->host->settings;
+
+	hello->profile = settings->profile->number;
+	hello->payload_bytes = wh_host_payload_bytes(client->host, client->peer.family);
+	hello->window_pkts = WH_WINDOW_PACKETS_MAX;
+	hello->rate_bps = settings->rate_bps;
+	if (getrandom(&hello->reply, sizeof(hello->reply), 0) != sizeof(hello->reply))
+		hello->reply = rte_rdtsc();
+}
+
+void wh_client_place(
+	const struct wh_client *client, uint32_t lane, uint32_t peer_queues, struct wh_job *job)
+{
+	const struct wh_settings *settings = client->host->settings;
+	uint32_t shared = RTE_MIN(settings->queues, peer_queues);
+
+	WH_ASSERT(peer_queues > 0);
+
+	job->shard = lane % shared;
+	job->peer = client->peer;
+	job->peer.port = (uint16_t)(settings->udp_port + job->shard);
+}

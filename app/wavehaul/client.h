@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_CLIENT_H
+#define WH_APP_CLIENT_H
+
+/*
+ * What send, get and bench do alike: wait for the link, prove that packets of the whole MTU reach
+ * the server and come back, then begin.
+ */
+
+#include <stdatomic.h>
+
+#include "host.h"
+#include "jobs.h"
+#include "port/mtu_proof.h"
+
+/* Streams of all lanes, both ways, and idle ones beside. */
+#define WH_CLIENT_PLACES 4096
+
+enum wh_client_state {
+	WH_CLIENT_LINK = 0, /* waits for it */
+	WH_CLIENT_PROVING,
+	WH_CLIENT_READY,
+	WH_CLIENT_NO_LINK,
+	WH_CLIENT_NO_WAY, /* nobody answers for the server's address, or there is no gateway */
+	WH_CLIENT_NARROW, /* packets of the whole MTU do not get through */
+};
+
+struct wh_client {
+	struct wh_host *host;
+	struct wh_address peer;
+	struct wh_mtu_proof proof; /* of the core that sends for queue 0 */
+	uint64_t give_up_tsc;
+	_Atomic int state; /* enum wh_client_state, written by that core */
+};
+
+/* Adds the process to the loop of the first sending core; before wh_host_run. */
+void wh_client_init(struct wh_client *client, struct wh_host *host, const struct wh_address *peer);
+
+enum wh_client_state wh_client_state(const struct wh_client *client);
+
+/* The exit status for a client that did not become ready, after one sentence on stderr. */
+int wh_client_conclude(const struct wh_client *client, const char *server);
+
+/* What HELLO says of our host: profile, sizes and rate of streams to us, a number for the reply. */
+void wh_client_fill_hello(const struct wh_client *client, struct wh_hello *hello);
+
+/* The shard and the server's port for a lane: queue i of ours with queue i of theirs. */
+void wh_client_place(
+	const struct wh_client *client, uint32_t lane, uint32_t peer_queues, struct wh_job *job);
+
+#endif

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What both sides of a job do alike. */
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "jobs.h"
+#include "rate/control.h"
+#include "rate/pacer.h"
+
+/* How old what others may see of a job's progress gets. */
+#define NOTE_MS 10
+
+struct wh_session *wh_job_in(const struct wh_job *job)
+{
+	return atomic_load_explicit(&job->seat, memory_order_acquire) == WH_SEAT_TAKEN ? job->in
+										       : NULL;
+}
+
+void wh_job_fail(struct wh_job *job, enum wh_release_status status, const char *format, ...)
+{
+	va_list args;
+
+	if (job->failed != WH_STATUS_PENDING)
+		return;
+	job->failed = status;
+	va_start(args, format);
+	vsnprintf(job->why, sizeof(job->why), format, args);
+	va_end(args);
+}
+
+/* The least window of a power of two that holds all the packets of the chunks. */
+static uint32_t window_of(uint32_t chunks, uint32_t chunk_bytes, uint32_t payload_bytes)
+{
+	uint64_t pkts = (uint64_t)chunks * ((chunk_bytes + payload_bytes - 1) / payload_bytes);
+	uint32_t window_pkts = WH_WINDOW_PACKETS_MIN;
+
+	while (window_pkts < pkts && window_pkts < WH_WINDOW_PACKETS_MAX)
+		window_pkts *= 2;
+	return window_pkts;
+}
+
+static uint64_t rate_bps(const struct wh_job *job)
+{
+	uint64_t own_bps = job->jobs->settings->rate_bps;
+
+	return job->at_server ? wh_min_u64(own_bps, job->hello->rate_bps) : own_bps;
+}
+
+static void configure_out(
+	const struct wh_job *job, bool bundle, uint32_t chunks, struct wh_session_config *config)
+{
+	const struct wh_host *host = job->jobs->host;
+	enum wh_family family = (enum wh_family)job->peer.family;
+
+	wh_host_session_config(host, config);
+	config->profile = job->at_server ? wh_profile_by_number(job->hello->profile)
+					 : job->jobs->settings->profile;
+	config->payload_bytes = wh_host_payload_bytes(host, job->peer.family);
+	if (job->at_server)
+		config->payload_bytes = RTE_MIN(config->payload_bytes, job->hello->payload_bytes);
+	config->packet_bytes =
+		WH_HEAD_BYTES + config->payload_bytes + wh_encap_ip_udp_bytes(family);
+	config->wire_bytes = wh_host_wire_bytes(host, job->peer.family, config->payload_bytes);
+	config->chunk_bytes = bundle ? WH_CHUNK_BYTES_DEFAULT : WH_ANSWER_CHUNK_BYTES;
+	config->chunks = chunks;
+	config->window_pkts = window_of(chunks, config->chunk_bytes, config->payload_bytes);
+	/* Answers are few and urgent: only the way of the data has a rate. */
+	if (bundle && config->profile->control == &wh_control_fixed && rate_bps(job) != WH_RATE_MAX)
+		config->rate_bps = rate_bps(job) / RTE_MAX(job->hello->lanes, (uint16_t)1);
+}
+
+bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle)
+{
+	struct wh_jobs *jobs = job->jobs;
+	uint32_t chunks =
+		bundle ? wh_jobs_sender_chunks(jobs, job->hello->lanes) : WH_ANSWER_CHUNKS;
+	struct wh_session_config config;
+
+	configure_out(job, bundle, chunks, &config);
+	config.chunk_memory = chunks > 0 ? wh_arena_take(&jobs->host->arena,
+						   (uint64_t)chunks * config.chunk_bytes)
+					 : NULL;
+	if (config.chunk_memory == NULL)
+		return false;
+
+	struct wh_session *out =
+		wh_session_open(&config, &job->peer, name, WH_OBJECT_BYTES_UNKNOWN);
+
+	if (out != NULL) {
+		wh_session_set_context(out, job);
+		if (wh_endpoint_open(&jobs->host->shard[job->shard].station.endpoint, out) == 0) {
+			job->out = out;
+			job->out_chunks = chunks;
+			job->out_memory = config.chunk_memory;
+			return true;
+		}
+	}
+	wh_session_destroy(out);
+	wh_arena_give(&jobs->host->arena, config.chunk_memory);
+	return false;
+}
+
+bool wh_job_post(struct wh_job *job, const struct wh_record *record)
+{
+	struct wh_chunk *chunk = wh_fifo_pop(wh_session_free_chunks(job->out));
+
+	if (chunk == NULL)
+		return false;
+	chunk->bytes = wh_record_encode(record, chunk->data, WH_ANSWER_CHUNK_BYTES);
+	chunk->number = job->posted++;
+	chunk->end = false;
+
+	bool fits = chunk->bytes > 0;
+	bool pushed = fits && wh_fifo_push(wh_session_ready_chunks(job->out), chunk);
+
+	WH_ASSERT(pushed); /* callers keep within what a chunk of answers holds */
+	wh_session_kick(job->out);
+	return true;
+}
+
+void wh_job_post_end(struct wh_job *job)
+{
+	job->end_marker = (struct wh_chunk){.number = job->posted, .end = true};
+
+	bool pushed = wh_fifo_push(wh_session_ready_chunks(job->out), &job->end_marker);
+
+	WH_ASSERT(pushed); /* there is a slot for each chunk and one more */
+	wh_session_kick(job->out);
+}
+
+int wh_job_read(struct wh_job *job, struct wh_record *record)
+{
+	WH_ASSERT(job->reading == NULL);
+	job->reading = wh_fifo_pop(wh_session_deliver_chunks(wh_job_in(job)));
+	if (job->reading == NULL)
+		return 0;
+	if (job->reading->end) {
+		job->reading = NULL;
+		return -ENODATA;
+	}
+	job->record_bytes += job->reading->bytes;
+	if (wh_record_decode(job->reading->data, job->reading->bytes, record) ==
+		job->reading->bytes)
+		return 1;
+	wh_job_read_done(job);
+	return -EPROTO;
+}
+
+void wh_job_read_done(struct wh_job *job)
+{
+	struct wh_session *in = wh_job_in(job);
+	bool pushed = wh_fifo_push(wh_session_recycled_chunks(in), job->reading);
+
+	WH_ASSERT(pushed);
+	job->reading = NULL;
+	wh_session_kick(in);
+}
+
+/* Everything of the peer's stream has come and is in its place. */
+static void tell_sink_done(struct wh_job *job)
+{
+	if (job->sink_told)
+		return;
+	job->sink_told = true;
+	wh_session_ask(wh_job_in(job), WH_WISH_SINK_DONE, WH_STATUS_VERIFIED);
+}
+
+static int32_t run_source(struct wh_job *job, uint64_t now_tsc)
+{
+	uint8_t before = wh_meter_enter(job->crew->meter, WH_METER_READER);
+	int32_t work = wh_source_poll(job->source, now_tsc);
+	const struct wh_source_progress *progress = wh_source_progress(job->source);
+
+	wh_meter_leave(job->crew->meter, before);
+	job->totals = progress->totals;
+	job->bytes_found = progress->bytes_found;
+	job->walked = progress->walked;
+	if (progress->state == WH_SOURCE_BROKEN && progress->refusal[0] != '\0') {
+		job->refused_error = -progress->error;
+		wh_job_fail(job, WH_STATUS_REFUSED, "%s", progress->refusal);
+	} else if (progress->state == WH_SOURCE_BROKEN) {
+		wh_job_fail(job, WH_STATUS_IO_ERROR, "the peer's answers make no sense (%s)",
+			strerror(abs(progress->error)));
+	} else if (progress->state == WH_SOURCE_DONE) {
+		tell_sink_done(job);
+	}
+	return work;
+}
+
+static enum wh_release_status status_of_error(int error)
+{
+	switch (abs(error)) {
+	case ENOSPC:
+	case EDQUOT:
+		return WH_STATUS_NO_SPACE;
+	case EPROTO:
+		return WH_STATUS_MISMATCH;
+	default:
+		return WH_STATUS_IO_ERROR;
+	}
+}
+
+static int32_t run_sink(struct wh_job *job, uint64_t now_tsc)
+{
+	uint8_t before = wh_meter_enter(job->crew->meter, WH_METER_WRITER);
+	int32_t work = wh_sink_poll(job->sink, now_tsc);
+	const struct wh_sink_progress *progress = wh_sink_progress(job->sink);
+
+	wh_meter_leave(job->crew->meter, before);
+	job->totals = progress->totals;
+	/* At the server the client is told why before the job ends: job_server.c. */
+	if (progress->state == WH_SINK_BROKEN && !job->at_server)
+		wh_job_fail(job, status_of_error(progress->error), "%s: %s",
+			wh_doing_name(progress->doing), strerror(abs(progress->error)));
+	else if (progress->state == WH_SINK_DONE)
+		tell_sink_done(job);
+	return work;
+}
+
+static int32_t run_pump(struct wh_job *job, uint64_t now_tsc)
+{
+	if (job->pump.session == job->out)
+		return wh_pump_send(&job->pump, now_tsc);
+
+	int32_t work = wh_pump_take(&job->pump);
+
+	if (job->flow_began_tsc == 0 &&
+		wh_session_moved_bytes(job->pump.session) > job->record_bytes)
+		job->flow_began_tsc = now_tsc;
+	if (job->pump.ended && !job->sink_told) {
+		wh_bench_count(job, now_tsc, &job->final);
+		tell_sink_done(job);
+	}
+	return work;
+}
+
+struct wh_session *wh_job_data_session(const struct wh_job *job)
+{
+	const struct wh_hello *hello = job->hello;
+
+	if (hello == NULL || hello->verb == WH_JOB_IDLE)
+		return NULL;
+
+	bool client_sends =
+		hello->verb == WH_JOB_SEND || (hello->verb == WH_JOB_BENCH && !hello->reverse);
+
+	return client_sends != job->at_server ? job->out : wh_job_in(job);
+}
+
+static void note_progress(struct wh_job *job)
+{
+	const struct wh_session *session = wh_job_data_session(job);
+
+	if (session == NULL)
+		return;
+
+	const struct wh_session_stats stats = wh_session_stats(session);
+
+	atomic_store_explicit(&job->sent_pkts, stats.sent_pkts, memory_order_relaxed);
+	atomic_store_explicit(&job->again_pkts, stats.retransmitted_pkts, memory_order_relaxed);
+	atomic_store_explicit(&job->limit_now, wh_session_limit_now(session), memory_order_relaxed);
+	atomic_store_explicit(
+		&job->moved_bytes, wh_session_moved_bytes(session), memory_order_relaxed);
+}
+
+static enum wh_release_status outcome_of(const struct wh_session *session)
+{
+	return session == NULL ? WH_STATUS_PENDING : wh_session_news(session).outcome;
+}
+
+static void see_news(struct wh_job *job, const struct wh_session *session)
+{
+	enum wh_release_status outcome = outcome_of(session);
+
+	if (outcome != WH_STATUS_PENDING && outcome != WH_STATUS_VERIFIED)
+		wh_job_fail(job, outcome, "%s", wh_release_status_name(outcome));
+}
+
+int32_t wh_job_run(struct wh_job *job, uint64_t now_tsc)
+{
+	struct wh_session *in = wh_job_in(job);
+	int32_t work = 0;
+
+	if (job->source != NULL)
+		work += run_source(job, now_tsc);
+	if (job->sink != NULL)
+		work += run_sink(job, now_tsc);
+	if (job->pump.session != NULL)
+		work += run_pump(job, now_tsc);
+	if (work > 0) {
+		wh_session_kick(in);
+		wh_session_kick(job->out);
+	}
+	if (now_tsc - job->noted_tsc > wh_ns_to_tsc(job->jobs->host->hz, NOTE_MS * 1000000)) {
+		job->noted_tsc = now_tsc;
+		note_progress(job);
+	}
+	see_news(job, in);
+	see_news(job, job->out);
+	if (job->failed != WH_STATUS_PENDING || (outcome_of(in) == WH_STATUS_VERIFIED &&
+							outcome_of(job->out) == WH_STATUS_VERIFIED))
+		wh_job_end(job, now_tsc);
+	return work;
+}
+
+static void take_figures(struct wh_job *job)
+{
+	static const double shares[] = {0.5, 0.99, 0.999};
+	const struct wh_session *session = wh_job_data_session(job);
+	uint64_t hz = job->jobs->host->hz;
+
+	if (session == NULL)
+		return;
+	note_progress(job);
+	job->figures.stats = wh_session_stats(session);
+	job->figures.rtt_ns = wh_tsc_to_ns(hz, wh_session_rtt_tsc(session));
+	if (session != job->out)
+		return;
+	job->figures.limited_by = wh_session_limited_by(session);
+	for (uint32_t i = 0; i < RTE_DIM(shares); i++)
+		job->figures.lateness_ns[i] = wh_tsc_to_ns(
+			hz, wh_pacer_lateness_quantile(wh_session_pacer(session), shares[i]));
+}
+
+static void let_go(const struct wh_job *job, struct wh_session *session)
+{
+	if (job->failed != WH_STATUS_PENDING)
+		wh_session_ask(session, WH_WISH_ABORT,
+			job->failed == WH_STATUS_PEER_GONE ? WH_STATUS_INTERRUPTED : job->failed);
+	wh_session_ask(session, WH_WISH_CLOSE, WH_STATUS_PENDING);
+}
+
+/* From here on a session of the peer's comes too late, unless one is coming just now. */
+static void shut_seat(struct wh_job *job)
+{
+	int free = WH_SEAT_FREE;
+
+	atomic_compare_exchange_strong(&job->seat, &free, WH_SEAT_SHUT);
+}
+
+void wh_job_end(struct wh_job *job, uint64_t now_tsc)
+{
+	WH_ASSERT(job->state < WH_JOB_ENDING);
+	job->state = WH_JOB_ENDING;
+	job->ended_tsc = now_tsc;
+	take_figures(job);
+	/* Before the sessions' memory may go. */
+	wh_source_close(job->source);
+	wh_sink_close(job->sink);
+	wh_pump_free(&job->pump);
+	job->source = NULL;
+	job->sink = NULL;
+	shut_seat(job);
+	if (job->out != NULL)
+		let_go(job, job->out);
+}
+
+bool wh_job_step_to_end(struct wh_job *job)
+{
+	struct wh_session *in = wh_job_in(job);
+
+	if (in != NULL && !job->in_left) {
+		job->in_left = true;
+		let_go(job, in);
+	}
+	shut_seat(job);
+
+	bool in_over = atomic_load(&job->seat) == WH_SEAT_SHUT || job->in_gone;
+
+	if (in_over && (job->out == NULL || job->out_gone))
+		job->state = WH_JOB_OVER;
+	return job->state == WH_JOB_OVER;
+}

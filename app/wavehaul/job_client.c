@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The client's side of a job: HELLO goes, READY comes, then what was asked for. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "jobs.h"
+
+static bool sends_bundle(const struct wh_job *job)
+{
+	const struct wh_hello *hello = job->hello;
+
+	return hello->verb == WH_JOB_SEND || (hello->verb == WH_JOB_BENCH && !hello->reverse);
+}
+
+static void say_hello(struct wh_job *job)
+{
+	struct wh_record record = {.type = WH_RECORD_HELLO, .hello = *job->hello};
+
+	for (uint32_t i = 0; i < job->hello->paths; i++) {
+		record.hello.path[i] = job->paths[i];
+		record.hello.path_bytes[i] = (uint16_t)strlen(job->paths[i]);
+	}
+
+	bool posted = wh_job_post(job, &record);
+
+	WH_ASSERT(posted); /* wh_job_hello_fits was asked before */
+}
+
+bool wh_job_hello_fits(const struct wh_job *job)
+{
+	uint32_t bytes = 256;
+
+	for (uint32_t i = 0; i < job->hello->paths; i++)
+		bytes += (uint32_t)strlen(job->paths[i]) + 16;
+	return bytes <= WH_ANSWER_CHUNK_BYTES;
+}
+
+static int32_t open_job(struct wh_job *job, uint64_t now_tsc)
+{
+	if (!wh_job_open_out(job, WH_JOB_NAME, sends_bundle(job))) {
+		wh_job_fail(
+			job, WH_STATUS_BUSY, "no memory for a stream; a larger --buffers gives it");
+		wh_job_end(job, now_tsc);
+		return 1;
+	}
+	say_hello(job);
+	job->state = job->hello->verb == WH_JOB_IDLE ? WH_JOB_RUNNING : WH_JOB_GREETED;
+	return 1;
+}
+
+static int open_source(struct wh_job *job)
+{
+	struct wh_session *in = wh_job_in(job);
+	const struct wh_source_config config = {
+		.root_fd = -1,
+		.paths = job->sources,
+		.path_count = job->source_count,
+		.recursive = job->hello->recursive,
+		.lane = job->hello->lane,
+		.lanes = job->hello->lanes,
+		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
+		.first_chunk = job->posted,
+		.free = wh_session_free_chunks(job->out),
+		.ready = wh_session_ready_chunks(job->out),
+		.deliver = wh_session_deliver_chunks(in),
+		.recycled = wh_session_recycled_chunks(in),
+		.gate = job->gate,
+		.on_file = job->on_file,
+		.context = job->context,
+	};
+
+	return wh_source_open(&job->source, &config);
+}
+
+static int open_sink(struct wh_job *job, enum wh_doing *doing)
+{
+	struct wh_session *in = wh_job_in(job);
+	const struct wh_sink_config config = {
+		.hz = job->jobs->host->hz,
+		.root_fd = job->sink_root_fd,
+		.target = job->sink_target,
+		.into_folder = job->sink_into_folder,
+		.as_name = !job->sink_into_folder,
+		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
+		.first_chunk = 1, /* behind READY */
+		.answer_bytes = WH_ANSWER_CHUNK_BYTES,
+		.first_answer = job->posted,
+		.deliver = wh_session_deliver_chunks(in),
+		.recycled = wh_session_recycled_chunks(in),
+		.free = wh_session_free_chunks(job->out),
+		.ready = wh_session_ready_chunks(job->out),
+		.gate = job->gate,
+		.on_file = job->on_file,
+		.context = job->context,
+	};
+
+	return wh_sink_open(&job->sink, &config, doing);
+}
+
+static int open_pump(struct wh_job *job, uint64_t now_tsc)
+{
+	const struct wh_hello *hello = job->hello;
+
+	if (hello->reverse) {
+		wh_job_post_end(job); /* nothing more to say */
+		return wh_pump_init(&job->pump, wh_job_in(job), WH_CHUNK_BYTES_DEFAULT, 1, 1);
+	}
+
+	int rc = wh_pump_init(
+		&job->pump, job->out, WH_CHUNK_BYTES_DEFAULT, job->out_chunks, job->posted);
+
+	job->pump.wanted_bytes = hello->bench_bytes;
+	job->pump.stop_tsc = now_tsc + wh_ns_to_tsc(job->jobs->host->hz, hello->bench_ns);
+	return rc;
+}
+
+static void start(struct wh_job *job, uint64_t now_tsc)
+{
+	enum wh_doing doing = WH_DOING_OPENING;
+	int rc = 0;
+
+	if (job->hello->verb == WH_JOB_SEND)
+		rc = open_source(job);
+	else if (job->hello->verb == WH_JOB_GET)
+		rc = open_sink(job, &doing);
+	else
+		rc = open_pump(job, now_tsc);
+	job->state = WH_JOB_RUNNING;
+	job->began_tsc = now_tsc;
+	if (rc != 0)
+		wh_job_fail(
+			job, WH_STATUS_IO_ERROR, "%s: %s", wh_doing_name(doing), strerror(abs(rc)));
+}
+
+static void take_answer(struct wh_job *job, uint64_t now_tsc, const struct wh_record *record)
+{
+	if (record->type == WH_RECORD_REFUSED) {
+		job->refused_error = record->refused.error;
+		wh_job_fail(job, WH_STATUS_REFUSED, "%.*s", (int)record->refused.text_bytes,
+			record->refused.text);
+	} else if (record->type == WH_RECORD_READY) {
+		job->peer_queues = record->ready.queues;
+		job->as_name = record->ready.as_name;
+		start(job, now_tsc);
+	} else {
+		wh_job_fail(job, WH_STATUS_MISMATCH, "the server's first answer makes no sense");
+	}
+}
+
+static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
+{
+	struct wh_session_news news = wh_session_news(job->out);
+	struct wh_record record;
+	int32_t work = 0;
+
+	if (news.outcome != WH_STATUS_PENDING && news.outcome != WH_STATUS_VERIFIED)
+		wh_job_fail(job, news.outcome, "%s", wh_release_status_name(news.outcome));
+	if (wh_job_in(job) != NULL) {
+		int found = wh_job_read(job, &record);
+
+		if (found > 0) {
+			/* Texts are read before the chunk goes back. */
+			if (record.type == WH_RECORD_READY)
+				wh_job_read_done(job);
+			take_answer(job, now_tsc, &record);
+			if (job->reading != NULL)
+				wh_job_read_done(job);
+			work = 1;
+		} else if (found < 0) {
+			wh_job_fail(job, WH_STATUS_MISMATCH,
+				"the server's first answer makes no sense");
+		}
+	}
+	if (job->failed != WH_STATUS_PENDING)
+		wh_job_end(job, now_tsc);
+	return work;
+}
+
+/* bench: the receiving server's reports, up to the end of its stream. */
+static int32_t take_reports(struct wh_job *job)
+{
+	struct wh_record record;
+
+	if (job->hello->verb != WH_JOB_BENCH || job->hello->reverse || job->sink_told)
+		return 0;
+
+	int found = wh_job_read(job, &record);
+
+	if (found == -ENODATA) {
+		job->sink_told = true;
+		wh_session_ask(wh_job_in(job), WH_WISH_SINK_DONE, WH_STATUS_VERIFIED);
+		return 1;
+	}
+	if (found > 0) {
+		if (record.type == WH_RECORD_REPORT && job->on_report != NULL)
+			job->on_report(job->context, &record.report);
+		wh_job_read_done(job);
+	}
+	if (found < 0)
+		wh_job_fail(job, WH_STATUS_MISMATCH, "a report makes no sense");
+	return found;
+}
+
+int32_t wh_job_client_step(struct wh_job *job, uint64_t now_tsc)
+{
+	if (atomic_load_explicit(&job->jobs->hurry, memory_order_relaxed)) {
+		wh_job_fail(job, WH_STATUS_INTERRUPTED, "interrupted");
+		wh_job_end(job, now_tsc);
+		return 1;
+	}
+	switch (job->state) {
+	case WH_JOB_OPENING:
+		return open_job(job, now_tsc);
+	case WH_JOB_GREETED:
+		return await_ready(job, now_tsc);
+	default:
+		return take_reports(job) + wh_job_run(job, now_tsc);
+	}
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The server's side of a job: what HELLO asks for, and what it gets. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "address_text.h"
+#include "base/assert.h"
+#include "base/clock.h"
+#include "complain.h"
+#include "jobs.h"
+
+/* How long a client has to say HELLO, and one that is told no to read it. */
+#define PATIENCE_S 10
+
+static bool hello_is_possible(const struct wh_hello *hello)
+{
+	bool profile_exists = wh_profile_by_number(hello->profile) != NULL;
+
+	switch (hello->verb) {
+	case WH_JOB_SEND:
+		return hello->paths == 1 && profile_exists;
+	case WH_JOB_GET:
+		return hello->paths >= 1 && profile_exists;
+	case WH_JOB_BENCH:
+		return hello->paths == 0 && profile_exists;
+	case WH_JOB_IDLE:
+		return hello->paths == 0;
+	default:
+		return false;
+	}
+}
+
+static bool keep_hello(struct wh_job *job, const struct wh_hello *hello)
+{
+	if (!wh_job_make_hello(job, hello->paths))
+		return false;
+	*job->hello = *hello;
+	for (uint32_t i = 0; i < hello->paths; i++) {
+		job->paths[i] = strndup(hello->path[i], hello->path_bytes[i]);
+		if (job->paths[i] == NULL)
+			return false;
+	}
+	return true;
+}
+
+/* Paths come as operators write them; the served root is their '/'. */
+static const char *below_root(const char *path)
+{
+	while (*path == '/')
+		path++;
+	return *path == '\0' ? "." : path;
+}
+
+static void await_refused(struct wh_job *job, uint64_t now_tsc, const char *text)
+{
+	char peer[WH_ADDRESS_TEXT_BYTES];
+
+	job->state = WH_JOB_REFUSING;
+	job->give_up_tsc = now_tsc + PATIENCE_S * job->jobs->host->hz;
+	wh_say("%s: refused: %s", wh_address_text(&job->peer, peer), text);
+}
+
+static void refuse(struct wh_job *job, uint64_t now_tsc, int error, const char *text)
+{
+	struct wh_record record = {
+		.type = WH_RECORD_REFUSED,
+		.refused = {.error = abs(error),
+			.text = text,
+			.text_bytes = (uint16_t)strlen(text)},
+	};
+
+	wh_job_post(job, &record);
+	wh_job_post_end(job);
+	await_refused(job, now_tsc, text);
+}
+
+static int open_source(struct wh_job *job)
+{
+	struct wh_session *in = wh_job_in(job);
+	const struct wh_source_config config = {
+		.root_fd = job->jobs->root_fd,
+		.paths = (const char *const *)job->paths,
+		.path_count = job->hello->paths,
+		.recursive = job->hello->recursive,
+		.lane = job->hello->lane,
+		.lanes = job->hello->lanes,
+		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
+		.first_chunk = job->posted,
+		.free = wh_session_free_chunks(job->out),
+		.ready = wh_session_ready_chunks(job->out),
+		.deliver = wh_session_deliver_chunks(in),
+		.recycled = wh_session_recycled_chunks(in),
+	};
+
+	for (uint32_t i = 0; i < job->hello->paths; i++) {
+		const char *below = below_root(job->paths[i]);
+
+		memmove(job->paths[i], below, strlen(below) + 1);
+	}
+	return wh_source_open(&job->source, &config);
+}
+
+static int open_sink(struct wh_job *job, enum wh_doing *doing)
+{
+	struct wh_session *in = wh_job_in(job);
+	const struct wh_sink_config config = {
+		.hz = job->jobs->host->hz,
+		.root_fd = job->jobs->root_fd,
+		.target = below_root(job->paths[0]),
+		.into_folder = job->hello->into_folder && !job->hello->as_name,
+		.as_name = job->hello->as_name,
+		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
+		.first_chunk = 1, /* behind HELLO */
+		.answer_bytes = WH_ANSWER_CHUNK_BYTES,
+		.first_answer = job->posted,
+		.deliver = wh_session_deliver_chunks(in),
+		.recycled = wh_session_recycled_chunks(in),
+		.free = wh_session_free_chunks(job->out),
+		.ready = wh_session_ready_chunks(job->out),
+	};
+
+	return wh_sink_open(&job->sink, &config, doing);
+}
+
+static int open_pump(struct wh_job *job, uint64_t now_tsc)
+{
+	const struct wh_hello *hello = job->hello;
+
+	if (!hello->reverse)
+		return wh_pump_init(&job->pump, wh_job_in(job), WH_CHUNK_BYTES_DEFAULT, 1, 1);
+
+	int rc = wh_pump_init(
+		&job->pump, job->out, WH_CHUNK_BYTES_DEFAULT, job->out_chunks, job->posted);
+
+	job->pump.wanted_bytes = hello->bench_bytes;
+	job->pump.stop_tsc = now_tsc + wh_ns_to_tsc(job->jobs->host->hz, hello->bench_ns);
+	return rc;
+}
+
+static int open_end(struct wh_job *job, uint64_t now_tsc, enum wh_doing *doing)
+{
+	*doing = WH_DOING_OPENING;
+	switch (job->hello->verb) {
+	case WH_JOB_GET:
+		return open_source(job);
+	case WH_JOB_SEND:
+		return open_sink(job, doing);
+	default:
+		return open_pump(job, now_tsc);
+	}
+}
+
+/* READY goes before anything that source, sink or pump have to say: they begin behind it. */
+static void start(struct wh_job *job, uint64_t now_tsc)
+{
+	const struct wh_hello *hello = job->hello;
+	struct wh_record ready = {
+		.type = WH_RECORD_READY,
+		.ready = {.queues = (uint16_t)job->jobs->settings->queues},
+	};
+	enum wh_doing doing;
+	char text[200];
+
+	job->posted = 1;
+
+	int rc = open_end(job, now_tsc, &doing);
+
+	job->posted = 0;
+	if (rc != 0) {
+		snprintf(text, sizeof(text), "%s %s: %s", wh_doing_name(doing),
+			hello->paths > 0 ? job->paths[0] : "a stream", strerror(abs(rc)));
+		refuse(job, now_tsc, rc, text);
+		return;
+	}
+	if (job->sink != NULL)
+		ready.ready.as_name = wh_sink_progress(job->sink)->as_name;
+
+	bool posted = wh_job_post(job, &ready);
+
+	WH_ASSERT(posted); /* the first chunk of a stream that was just opened */
+	job->state = WH_JOB_RUNNING;
+}
+
+/* HELLO is here: opens our stream, in which READY or REFUSED goes. */
+static void answer(struct wh_job *job, uint64_t now_tsc)
+{
+	const struct wh_hello *hello = job->hello;
+	bool sends = hello->verb == WH_JOB_GET || (hello->verb == WH_JOB_BENCH && hello->reverse);
+	char name[32];
+
+	if (hello->verb == WH_JOB_IDLE) {
+		job->state = WH_JOB_RUNNING;
+		return;
+	}
+	snprintf(name, sizeof(name), WH_REPLY_NAME, hello->reply);
+	if (!wh_job_open_out(job, name, sends)) {
+		wh_job_fail(job, WH_STATUS_BUSY, "no memory for another stream");
+		wh_job_end(job, now_tsc);
+		return;
+	}
+	start(job, now_tsc);
+}
+
+static int32_t await_hello(struct wh_job *job, uint64_t now_tsc)
+{
+	struct wh_record record;
+	int found = wh_job_read(job, &record);
+
+	if (found == 0) {
+		if (wh_session_news(wh_job_in(job)).phase == WH_PHASE_CLOSED ||
+			now_tsc > job->give_up_tsc) {
+			wh_job_fail(job, WH_STATUS_STALLED, "nothing was asked for");
+			wh_job_end(job, now_tsc);
+		}
+		return 0;
+	}
+
+	bool possible = found > 0 && record.type == WH_RECORD_HELLO &&
+			record.hello.version == WH_BUNDLE_VERSION &&
+			hello_is_possible(&record.hello);
+	bool kept = possible && keep_hello(job, &record.hello);
+
+	if (found > 0)
+		wh_job_read_done(job);
+	if (kept) {
+		answer(job, now_tsc);
+	} else {
+		wh_job_fail(job, possible ? WH_STATUS_BUSY : WH_STATUS_REFUSED,
+			"a HELLO of another version, or nonsense");
+		wh_job_end(job, now_tsc);
+	}
+	return 1;
+}
+
+/* The receiving end of a bench counts, and says so once a second and at the end. */
+static int32_t report(struct wh_job *job, uint64_t now_tsc)
+{
+	const struct wh_hello *hello = job->hello;
+	struct wh_record record = {.type = WH_RECORD_REPORT};
+
+	if (hello->reverse || job->flow_began_tsc == 0 || job->reports_ended)
+		return 0;
+	if (job->next_report_tsc == 0)
+		job->next_report_tsc = job->flow_began_tsc + job->jobs->host->hz;
+	if (now_tsc < job->next_report_tsc && !job->pump.ended)
+		return 0;
+	wh_bench_count(job, now_tsc, &record.report);
+	if (!wh_job_post(job, &record))
+		return 0;
+	job->next_report_tsc += job->jobs->host->hz;
+	if (job->pump.ended) {
+		wh_job_post_end(job);
+		job->reports_ended = true;
+	}
+	return 1;
+}
+
+/* Reverse: nothing comes but the end of the client's stream. */
+static int32_t await_end(struct wh_job *job)
+{
+	struct wh_record record;
+
+	if (!job->hello->reverse || job->sink_told)
+		return 0;
+
+	int found = wh_job_read(job, &record);
+
+	if (found == -ENODATA) {
+		job->sink_told = true;
+		wh_session_ask(wh_job_in(job), WH_WISH_SINK_DONE, WH_STATUS_VERIFIED);
+		return 1;
+	}
+	if (found > 0)
+		wh_job_read_done(job);
+	if (found != 0)
+		wh_job_fail(job, WH_STATUS_REFUSED, "the client said more than HELLO");
+	return 0;
+}
+
+/* The sink has no more use for what comes, and says so itself as it is polled on. */
+static void see_broken_sink(struct wh_job *job, uint64_t now_tsc)
+{
+	const struct wh_sink_progress *progress = wh_sink_progress(job->sink);
+	char text[200];
+
+	if (progress->state != WH_SINK_BROKEN)
+		return;
+	snprintf(text, sizeof(text), "%s: %s", wh_doing_name(progress->doing),
+		strerror(abs(progress->error)));
+	await_refused(job, now_tsc, text);
+}
+
+static int32_t run(struct wh_job *job, uint64_t now_tsc)
+{
+	int32_t work = 0;
+
+	if (job->hello->verb == WH_JOB_BENCH)
+		work += report(job, now_tsc) + await_end(job);
+	work += wh_job_run(job, now_tsc);
+	if (job->sink != NULL)
+		see_broken_sink(job, now_tsc);
+	return work;
+}
+
+static int32_t await_refused_client(struct wh_job *job, uint64_t now_tsc)
+{
+	int32_t work = 0;
+
+	if (job->sink != NULL) {
+		work = wh_sink_poll(job->sink, now_tsc);
+		if (work > 0) {
+			wh_session_kick(wh_job_in(job));
+			wh_session_kick(job->out);
+		}
+	}
+	if (wh_session_news(wh_job_in(job)).phase == WH_PHASE_CLOSED ||
+		now_tsc > job->give_up_tsc) {
+		wh_job_fail(job, WH_STATUS_REFUSED, "refused");
+		wh_job_end(job, now_tsc);
+	}
+	return work;
+}
+
+int32_t wh_job_server_step(struct wh_job *job, uint64_t now_tsc)
+{
+	if (atomic_load_explicit(&job->jobs->hurry, memory_order_relaxed)) {
+		wh_job_fail(job, WH_STATUS_INTERRUPTED, "the server stops");
+		wh_job_end(job, now_tsc);
+		return 1;
+	}
+	switch (job->state) {
+	case WH_JOB_OPENING:
+		return await_hello(job, now_tsc);
+	case WH_JOB_REFUSING:
+		return await_refused_client(job, now_tsc);
+	default:
+		return run(job, now_tsc);
+	}
+}

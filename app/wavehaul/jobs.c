@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "jobs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+
+/* A receiving or sending session gets this part of the memory that is free, and never less than
+ * a few chunks: many sessions at once find room, and the first ones plenty. */
+#define SHARE_OF_FREE 4
+#define CHUNKS_MIN    4
+
+/* Chunks that writers hold beside those of the window. */
+#define STORE_CHUNKS 8
+
+/* A job without work for so long is stepped less often. */
+#define IDLE_AFTER_MS 10
+
+/* Every so many turns one idle job is stepped: a thousand cost a busy one next to nothing. */
+#define IDLE_EVERY 16
+
+#define RING_SLOTS 8192 /* arrivals and farewells of one turn, at most: a power of two */
+
+#define HELLO_PATIENCE_S 30
+
+static uint32_t share_chunks(struct wh_jobs *jobs, uint64_t chunk_bytes, uint64_t wanted)
+{
+	uint64_t share = wh_arena_free_bytes(&jobs->host->arena) / SHARE_OF_FREE / chunk_bytes;
+	uint64_t chunks = wh_min_u64(wanted, wh_max_u64(share, CHUNKS_MIN));
+
+	return (uint32_t)wh_min_u64(chunks, UINT16_MAX);
+}
+
+uint32_t wh_jobs_sender_chunks(struct wh_jobs *jobs, uint32_t lanes)
+{
+	uint64_t own = jobs->settings->buffer_bytes / 4 * 3 / WH_CHUNK_BYTES_DEFAULT;
+
+	/* A client has its memory to itself. */
+	if (jobs->root_fd < 0)
+		return (uint32_t)wh_min_u64(own / RTE_MAX(lanes, UINT32_C(1)), UINT16_MAX);
+	return share_chunks(jobs, WH_CHUNK_BYTES_DEFAULT, UINT64_MAX);
+}
+
+static uint32_t receiver_chunks(struct wh_jobs *jobs, const struct wh_open_params *params)
+{
+	uint64_t window_bytes = (uint64_t)params->window_pkts * params->payload_bytes;
+	uint64_t wanted = window_bytes / params->chunk_bytes + STORE_CHUNKS;
+
+	if (params->chunk_bytes <= WH_ANSWER_CHUNK_BYTES)
+		wanted = WH_ANSWER_CHUNKS;
+	return share_chunks(jobs, params->chunk_bytes, wanted);
+}
+
+static bool may_come(const struct wh_settings *settings, const struct wh_address *peer)
+{
+	if (settings->allows == 0)
+		return wh_subnet_has(
+			peer->family == WH_IPV4 ? &settings->ipv4 : &settings->ipv6, peer);
+	for (uint32_t i = 0; i < settings->allows; i++)
+		if (wh_subnet_has(&settings->allow[i], peer))
+			return true;
+	return false;
+}
+
+/* The client's job that a stream of this name and from this peer is for. */
+static struct wh_job *job_of_reply(
+	struct wh_jobs *jobs, const struct wh_open_params *params, const struct wh_address *peer)
+{
+	uint64_t reply;
+	int used = 0;
+
+	if (sscanf(params->name, "reply %16" SCNx64 "%n", &reply, &used) != 1 ||
+		params->name[used] != '\0')
+		return NULL;
+	for (uint32_t i = 0; i < WH_LANES_MAX; i++) {
+		struct wh_job *job = atomic_load_explicit(&jobs->lane[i], memory_order_acquire);
+
+		if (job != NULL && job->reply == reply && wh_address_equal(&job->peer, peer))
+			return job;
+	}
+	return NULL;
+}
+
+static enum wh_release_status welcome_job(
+	struct wh_jobs *jobs, const struct wh_open_params *params, const struct wh_address *peer)
+{
+	if (jobs->root_fd < 0 || strcmp(params->name, WH_JOB_NAME) != 0)
+		return WH_STATUS_REFUSED;
+	if (!may_come(jobs->settings, peer)) {
+		atomic_fetch_add(&jobs->refused_pkts, 1);
+		return WH_STATUS_REFUSED;
+	}
+	if (atomic_load(&jobs->draining) || atomic_load(&jobs->live) >= jobs->settings->sessions)
+		return WH_STATUS_BUSY;
+	return WH_STATUS_PENDING;
+}
+
+static enum wh_release_status welcome(void *owner, const struct wh_open_params *params,
+	const struct wh_address *peer, uint32_t *buffer_chunks)
+{
+	struct wh_jobs *jobs = owner;
+	enum wh_release_status status = WH_STATUS_PENDING;
+
+	/* What a bundle and its answers need, and nothing that only takes memory. */
+	if (params->chunk_bytes != WH_CHUNK_BYTES_DEFAULT &&
+		params->chunk_bytes != WH_ANSWER_CHUNK_BYTES)
+		return WH_STATUS_REFUSED;
+	if (job_of_reply(jobs, params, peer) == NULL)
+		status = welcome_job(jobs, params, peer);
+	/* What it is sure to get, if it comes at once; its first state tells of the rest. */
+	*buffer_chunks = CHUNKS_MIN;
+	if (status == WH_STATUS_PENDING && wh_arena_free_bytes(&jobs->host->arena) <
+						   (uint64_t)CHUNKS_MIN * params->chunk_bytes)
+		status = WH_STATUS_BUSY;
+	return status;
+}
+
+static struct wh_job *new_job(struct wh_jobs *jobs)
+{
+	struct wh_job *job = calloc(1, sizeof(*job));
+
+	if (job == NULL)
+		return NULL;
+	job->jobs = jobs;
+	job->sink_root_fd = -1;
+	return job;
+}
+
+/* A job for a peer's stream, counted; NULL: between OPEN and CONFIRM others took the last place. */
+static struct wh_job *admit_job(
+	struct wh_jobs *jobs, const struct wh_open_params *params, const struct wh_address *peer)
+{
+	struct wh_job *job = NULL;
+
+	if (welcome_job(jobs, params, peer) != WH_STATUS_PENDING)
+		return NULL;
+	if (atomic_fetch_add(&jobs->live, 1) < jobs->settings->sessions)
+		job = new_job(jobs);
+	if (job == NULL)
+		atomic_fetch_sub(&jobs->live, 1);
+	return job;
+}
+
+static void give_to_crew(struct wh_job *job)
+{
+	struct wh_jobs *jobs = job->jobs;
+	uint32_t next = atomic_fetch_add(&jobs->next_crew, 1);
+
+	job->crew = &jobs->crew[next % jobs->crews];
+	job->give_up_tsc = rte_rdtsc() + HELLO_PATIENCE_S * jobs->host->hz;
+
+	int rc = rte_ring_mp_enqueue(job->crew->arrivals, job);
+
+	WH_ASSERT(rc == 0); /* more slots than places for sessions */
+}
+
+/* A session for the job, whose seat this core holds. */
+static bool seat_session(struct wh_job *job, const struct wh_session_config *wanted,
+	uint64_t now_tsc, uint32_t lci, const struct wh_address *peer,
+	const struct wh_open_params *params, uint64_t rtt_tsc)
+{
+	struct wh_jobs *jobs = job->jobs;
+	struct wh_session_config config = *wanted;
+
+	config.chunks = receiver_chunks(jobs, params);
+	config.chunk_memory =
+		wh_arena_take(&jobs->host->arena, (uint64_t)config.chunks * config.chunk_bytes);
+	if (config.chunk_memory == NULL)
+		return false;
+	job->in = wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
+	if (job->in == NULL) {
+		wh_arena_give(&jobs->host->arena, config.chunk_memory);
+		return false;
+	}
+	job->in_memory = config.chunk_memory;
+	wh_session_set_context(job->in, job);
+	return true;
+}
+
+static struct wh_session *accept_session(void *owner, uint32_t shard,
+	const struct wh_session_config *config, uint64_t now_tsc, uint32_t lci,
+	const struct wh_address *peer, const struct wh_open_params *params, uint64_t rtt_tsc)
+{
+	struct wh_jobs *jobs = owner;
+	struct wh_job *job = job_of_reply(jobs, params, peer);
+	bool new_one = job == NULL;
+	int seat = WH_SEAT_FREE;
+
+	if (new_one)
+		job = admit_job(jobs, params, peer);
+	if (job == NULL || !atomic_compare_exchange_strong(&job->seat, &seat, WH_SEAT_TAKING))
+		return NULL;
+	if (!seat_session(job, config, now_tsc, lci, peer, params, rtt_tsc)) {
+		atomic_store(&job->seat, WH_SEAT_FREE);
+		if (new_one) {
+			atomic_fetch_sub(&jobs->live, 1);
+			free(job);
+		}
+		return NULL;
+	}
+
+	struct wh_session *session = job->in;
+
+	if (new_one) {
+		job->at_server = true;
+		job->shard = shard;
+		job->peer = *peer;
+	}
+	atomic_store_explicit(&job->seat, WH_SEAT_TAKEN, memory_order_release);
+	if (new_one)
+		give_to_crew(job);
+	return session;
+}
+
+static void session_gone(void *owner, struct wh_session *session)
+{
+	const struct wh_job *job = wh_session_context(session);
+	int rc = rte_ring_mp_enqueue(job->crew->gone, session);
+
+	(void)owner;
+	WH_ASSERT(rc == 0); /* more slots than places for sessions */
+}
+
+const struct wh_host_hooks wh_jobs_hooks = {
+	.welcome = welcome,
+	.accept = accept_session,
+	.gone = session_gone,
+};
+
+static int32_t bury_sessions(struct wh_crew *crew)
+{
+	void *found;
+	int32_t work = 0;
+
+	/* Never waits: while telemetry looks at sessions they are freed by a later turn. */
+	if (rte_ring_empty(crew->gone) || rte_spinlock_trylock(&crew->jobs->burial) == 0)
+		return 0;
+	while (rte_ring_sc_dequeue(crew->gone, &found) == 0) {
+		struct wh_session *session = found;
+		struct wh_job *job = wh_session_context(session);
+		bool is_in = session == wh_job_in(job);
+
+		wh_arena_give(&crew->jobs->host->arena, is_in ? job->in_memory : job->out_memory);
+		if (is_in)
+			job->in_gone = true;
+		else
+			job->out_gone = true;
+		job->worked_tsc = 0; /* it may be over now */
+		wh_session_destroy(session);
+		work++;
+	}
+	rte_spinlock_unlock(&crew->jobs->burial);
+	return work;
+}
+
+static int32_t take_arrivals(struct wh_crew *crew)
+{
+	void *found;
+	int32_t work = 0;
+
+	while (rte_ring_sc_dequeue(crew->arrivals, &found) == 0) {
+		struct wh_job *job = found;
+
+		TAILQ_INSERT_TAIL(&crew->busy, job, next);
+		work++;
+	}
+	return work;
+}
+
+/* Out of the crew's hands: a client's job is its verb's to read and free. */
+static void dismiss(struct wh_crew *crew, struct wh_job_list *list, struct wh_job *job)
+{
+	struct wh_jobs *jobs = crew->jobs;
+
+	TAILQ_REMOVE(list, job, next);
+	if (job->at_server)
+		wh_job_free(job);
+	atomic_fetch_sub_explicit(&jobs->live, 1, memory_order_release);
+}
+
+/* One step; moves the job between the lists, or out of them. */
+static int32_t step(
+	struct wh_crew *crew, struct wh_job_list *list, struct wh_job *job, uint64_t now_tsc)
+{
+	int32_t work = 0;
+
+	if (job->state == WH_JOB_ENDING) {
+		if (wh_job_step_to_end(job)) {
+			dismiss(crew, list, job);
+			return 1;
+		}
+	} else {
+		work = job->at_server ? wh_job_server_step(job, now_tsc)
+				      : wh_job_client_step(job, now_tsc);
+	}
+	if (work > 0 || job->worked_tsc == 0)
+		job->worked_tsc = now_tsc;
+
+	bool busy = now_tsc - job->worked_tsc <
+		    wh_ns_to_tsc(crew->jobs->host->hz, IDLE_AFTER_MS * 1000000);
+
+	if ((list == &crew->busy) != busy) {
+		TAILQ_REMOVE(list, job, next);
+		TAILQ_INSERT_TAIL(busy ? &crew->busy : &crew->idle, job, next);
+	} else if (!busy) {
+		TAILQ_REMOVE(list, job, next);
+		TAILQ_INSERT_TAIL(list, job, next); /* the next one's turn */
+	}
+	return work;
+}
+
+static int32_t poll_crew(void *state, uint64_t now_tsc)
+{
+	struct wh_crew *crew = state;
+	uint8_t before = wh_meter_enter(crew->meter, WH_METER_JOB);
+	int32_t work = bury_sessions(crew) + take_arrivals(crew);
+	struct wh_job *job = TAILQ_FIRST(&crew->busy);
+
+	while (job != NULL) {
+		struct wh_job *following = TAILQ_NEXT(job, next);
+
+		work += step(crew, &crew->busy, job, now_tsc);
+		job = following;
+	}
+	if (crew->turns++ % IDLE_EVERY == 0 && !TAILQ_EMPTY(&crew->idle))
+		work += step(crew, &crew->idle, TAILQ_FIRST(&crew->idle), now_tsc);
+	wh_meter_leave(crew->meter, before);
+	return work;
+}
+
+static struct rte_ring *make_ring(void)
+{
+	ssize_t bytes = rte_ring_get_memsize(RING_SLOTS);
+	struct rte_ring *ring = aligned_alloc(
+		RTE_CACHE_LINE_SIZE, RTE_ALIGN_CEIL((size_t)bytes, (size_t)RTE_CACHE_LINE_SIZE));
+
+	if (ring != NULL && rte_ring_init(ring, "crew", RING_SLOTS, RING_F_SC_DEQ) == 0)
+		return ring;
+	free(ring);
+	return NULL;
+}
+
+int wh_jobs_init(
+	struct wh_jobs *jobs, struct wh_host *host, const struct wh_settings *settings, int root_fd)
+{
+	jobs->host = host;
+	jobs->settings = settings;
+	jobs->root_fd = root_fd;
+	rte_spinlock_init(&jobs->burial);
+	jobs->crews = (uint32_t)wh_min_u64(wh_host_workers(host), WH_CREWS_MAX);
+	for (uint32_t i = 0; i < jobs->crews; i++) {
+		struct wh_crew *crew = &jobs->crew[i];
+
+		crew->jobs = jobs;
+		TAILQ_INIT(&crew->busy);
+		TAILQ_INIT(&crew->idle);
+		crew->arrivals = make_ring();
+		crew->gone = make_ring();
+		if (crew->arrivals == NULL || crew->gone == NULL)
+			return -ENOMEM;
+
+		uint32_t core = wh_host_add(host, i, "jobs", poll_crew, crew);
+
+		crew->meter = &host->loop[core].meter;
+	}
+	return 0;
+}
+
+void wh_jobs_free(struct wh_jobs *jobs)
+{
+	for (uint32_t i = 0; i < jobs->crews; i++) {
+		free(jobs->crew[i].arrivals);
+		free(jobs->crew[i].gone);
+	}
+}
+
+struct wh_job *wh_job_create(struct wh_jobs *jobs)
+{
+	return new_job(jobs);
+}
+
+bool wh_job_make_hello(struct wh_job *job, uint32_t paths)
+{
+	job->hello = calloc(1, sizeof(*job->hello));
+	job->paths = calloc(paths + 1, sizeof(job->paths[0]));
+	if (job->hello == NULL || job->paths == NULL)
+		return false;
+	job->hello->version = WH_BUNDLE_VERSION;
+	job->hello->paths = (uint16_t)paths;
+	return true;
+}
+
+void wh_job_start(struct wh_job *job, uint32_t lane)
+{
+	job->reply = job->hello->reply;
+	if (job->hello->verb == WH_JOB_IDLE)
+		atomic_store(&job->seat, WH_SEAT_SHUT);
+	else
+		atomic_store_explicit(&job->jobs->lane[lane], job, memory_order_release);
+	atomic_fetch_add(&job->jobs->live, 1);
+	give_to_crew(job);
+}
+
+void wh_job_free(struct wh_job *job)
+{
+	if (job == NULL)
+		return;
+	for (uint32_t i = 0; job->paths != NULL && job->paths[i] != NULL; i++)
+		free(job->paths[i]);
+	free(job->paths);
+	free(job->hello);
+	free(job);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "outcome.h"
+
+#include <errno.h>
+
+#include "base/clock.h"
+#include "complain.h"
+#include "signals.h"
+#include "verbs.h"
+
+static int conclude_refused(const struct wh_job *job, const char *host)
+{
+	if (job->refused_error != 0) {
+		wh_complain("%s refuses: %s", host, job->why);
+		return job->refused_error == ENOENT ? WH_EXIT_NO_FILE : WH_EXIT_OTHER;
+	}
+	wh_complain("%s refuses the connection: it may not serve this address (--allow there), or "
+		    "not take packets of MTU %u (--mtu)",
+		host, job->jobs->settings->mtu_bytes);
+	return WH_EXIT_NETWORK;
+}
+
+static int conclude_peer_gone(const struct wh_job *job, const char *host)
+{
+	uint64_t timeout_s = job->jobs->settings->peer_timeout_ns / WH_NS_PER_S;
+
+	if (job->began_tsc == 0)
+		wh_complain("%s does not answer on UDP port %u within %llu s; is `wavehaul serve` "
+			    "running there, and does `ping` reach it?",
+			host, job->peer.port, (unsigned long long)timeout_s);
+	else
+		wh_complain("no word from %s for %llu s: the path is down, or its server gone; "
+			    "--peer-timeout waits longer",
+			host, (unsigned long long)timeout_s);
+	return WH_EXIT_NETWORK;
+}
+
+int wh_job_conclude(const struct wh_job *job, const char *host)
+{
+	switch (job->failed) {
+	case WH_STATUS_PENDING:
+		return WH_EXIT_OK;
+	case WH_STATUS_INTERRUPTED:
+		if (wh_signals_count() > 0) {
+			wh_complain("interrupted; what was not whole was not kept");
+			return WH_EXIT_INTERRUPTED;
+		}
+		wh_complain("%s has ended the transfer: it was stopped there", host);
+		return WH_EXIT_NETWORK;
+	case WH_STATUS_REFUSED:
+		return conclude_refused(job, host);
+	case WH_STATUS_BUSY:
+		wh_complain("%s has no room for another session, or this end no memory: %s", host,
+			job->why);
+		return WH_EXIT_NETWORK;
+	case WH_STATUS_STALLED:
+		wh_complain("stalled: no progress for %llu s, held up by the %s; --stall-timeout "
+			    "waits longer",
+			(unsigned long long)(job->jobs->settings->stall_timeout_ns / WH_NS_PER_S),
+			wh_limit_name(job->figures.limited_by));
+		return WH_EXIT_STALLED;
+	case WH_STATUS_PEER_GONE:
+		return conclude_peer_gone(job, host);
+	case WH_STATUS_MISMATCH:
+		wh_complain(
+			"what arrived is not what was sent (%s); nothing of it was kept", job->why);
+		return WH_EXIT_VERIFY;
+	case WH_STATUS_NO_SPACE:
+		wh_complain("the disk is full (%s)", job->why);
+		return WH_EXIT_OTHER;
+	default:
+		wh_complain("the transfer failed: %s", job->why);
+		return WH_EXIT_OTHER;
+	}
+}

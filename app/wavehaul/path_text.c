@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "path_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *wh_path_text(const char *path, char *text, size_t room)
+{
+	size_t used = 0;
+
+	for (const unsigned char *byte = (const unsigned char *)path; *byte != '\0'; byte++) {
+		char escaped[5] = {(char)*byte, '\0'};
+
+		if (*byte < 0x20 || *byte == 0x7f)
+			snprintf(escaped, sizeof(escaped), "\\x%02x", *byte);
+		else if (*byte == '\\')
+			snprintf(escaped, sizeof(escaped), "\\\\");
+		if (used + strlen(escaped) >= room)
+			break;
+		memcpy(text + used, escaped, strlen(escaped));
+		used += strlen(escaped);
+	}
+	text[used] = '\0';
+	return text;
+}
+
+void wh_path_to_json(json_t *object, const char *key, const char *path)
+{
+	json_t *string = json_string(path);
+	char hex_key[64];
+	char *hex;
+
+	if (string != NULL) {
+		json_object_set_new(object, key, string);
+		return;
+	}
+	hex = malloc(2 * strlen(path) + 1);
+	if (hex == NULL)
+		return;
+	for (size_t i = 0; path[i] != '\0'; i++)
+		snprintf(hex + 2 * i, 3, "%02x", (unsigned char)path[i]);
+	snprintf(hex_key, sizeof(hex_key), "%s_hex", key);
+	json_object_set_new(object, hex_key, json_string(hex));
+	free(hex);
+}

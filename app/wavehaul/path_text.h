@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_PATH_TEXT_H
+#define WH_APP_PATH_TEXT_H
+
+/* Names of files hold any byte but NUL and '/'; terminals and JSON do not take them all. */
+
+#include <stddef.h>
+
+#include <jansson.h>
+
+/* For a terminal: control bytes and backslashes escaped as in C; returns text. */
+const char *wh_path_text(const char *path, char *text, size_t room);
+
+/* A member KEY; or KEY_hex, where the path is no UTF-8. */
+void wh_path_to_json(json_t *object, const char *key, const char *path);
+
+#endif

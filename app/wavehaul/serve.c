@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* `wavehaul serve`: accepts jobs until it is told to stop, and drains then. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_cycles.h>
+
+#include "address_text.h"
+#include "base/clock.h"
+#include "base/units.h"
+#include "complain.h"
+#include "jobs.h"
+#include "settings.h"
+#include "signals.h"
+#include "telemetry.h"
+#include "verbs.h"
+
+/* After the second request to stop, sessions have this long to tell their peers. */
+#define LAST_WORDS_S 2
+
+struct serve {
+	struct wh_settings settings;
+	struct wh_host host;
+	struct wh_jobs jobs;
+	uint64_t next_tsc;
+	uint64_t give_up_tsc;
+	bool drain_told;
+};
+
+static void say_what_is_served(const struct serve *serve)
+{
+	const struct wh_settings *settings = &serve->settings;
+	char ipv4[WH_ADDRESS_TEXT_BYTES] = "";
+	char ipv6[WH_ADDRESS_TEXT_BYTES] = "";
+
+	if (settings->ipv4.address.family != 0)
+		wh_address_text(&settings->ipv4.address, ipv4);
+	if (settings->ipv6.address.family != 0)
+		wh_address_text(&settings->ipv6.address, ipv6);
+	fprintf(stderr,
+		"wavehaul: serving %s on %s, %s%s%s UDP %u, MTU %u, to %s\n"
+		"wavehaul: sessions are neither sealed nor authenticated: trust everybody who "
+		"reaches this port\n",
+		settings->root, settings->port, ipv4,
+		ipv4[0] != '\0' && ipv6[0] != '\0' ? " and " : "", ipv6, settings->udp_port,
+		settings->mtu_bytes,
+		settings->allows > 0 ? "the subnets of --allow" : "its own subnet");
+}
+
+/* A few times a second: whether to stop, and whether all is done then. */
+static int32_t watch(void *state, uint64_t now_tsc)
+{
+	struct serve *serve = state;
+	uint32_t live = atomic_load(&serve->jobs.live);
+
+	if (now_tsc < serve->next_tsc)
+		return 0;
+	serve->next_tsc = now_tsc + serve->host.hz / 20;
+	if (wh_signals_count() == 0)
+		return 0;
+	atomic_store(&serve->jobs.draining, true);
+	if (!serve->drain_told && live > 0)
+		wh_say("stopping: %u sessions go on to their end; once more stops them", live);
+	serve->drain_told = true;
+	if (wh_signals_count() > 1 && !atomic_load(&serve->jobs.hurry)) {
+		atomic_store(&serve->jobs.hurry, true);
+		serve->give_up_tsc = now_tsc + LAST_WORDS_S * serve->host.hz;
+	}
+	if (live == 0 || (serve->give_up_tsc != 0 && now_tsc > serve->give_up_tsc))
+		wh_host_stop(&serve->host);
+	return 0;
+}
+
+static uint32_t places_for(uint32_t sessions)
+{
+	uint32_t places = 64;
+
+	/* Half of them for streams to us, half for ours. */
+	while (places < 2 * sessions + 16)
+		places *= 2;
+	return places;
+}
+
+static int run(struct serve *serve, int root_fd)
+{
+	struct wh_host_hooks hooks = wh_jobs_hooks;
+
+	hooks.owner = &serve->jobs;
+
+	int status = wh_host_open(
+		&serve->host, &serve->settings, &hooks, places_for(serve->settings.sessions));
+
+	if (status != WH_EXIT_OK)
+		return status;
+	if (wh_jobs_init(&serve->jobs, &serve->host, &serve->settings, root_fd) != 0) {
+		wh_complain("no memory for the jobs");
+		status = WH_EXIT_OTHER;
+	} else {
+		wh_host_add(&serve->host, 0, "watch", watch, serve);
+		wh_telemetry_start(&serve->host, &serve->jobs);
+		say_what_is_served(serve);
+		wh_host_run(&serve->host);
+		wh_say("stopped");
+	}
+	wh_telemetry_stop();
+	wh_jobs_free(&serve->jobs);
+	wh_host_close(&serve->host);
+	return status;
+}
+
+int wh_verb_serve(int argc, char **argv)
+{
+	struct serve *serve = calloc(1, sizeof(*serve));
+
+	if (serve == NULL)
+		return WH_EXIT_OTHER;
+
+	int status = wh_settings_read(&serve->settings, WH_VERB_SERVE, argc, argv);
+
+	if (status < 0 && serve->settings.operand_count > 0) {
+		wh_complain("'%s' is not an option of serve; --root names the folder",
+			serve->settings.operands[0]);
+		status = WH_EXIT_USAGE;
+	}
+	if (status < 0) {
+		int root_fd = open(serve->settings.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		if (root_fd < 0) {
+			wh_complain("cannot serve %s: %s", serve->settings.root, strerror(errno));
+			status = WH_EXIT_NO_FILE;
+		} else {
+			wh_signals_catch();
+			status = run(serve, root_fd);
+			close(root_fd);
+		}
+	}
+	free(serve);
+	return status;
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * `wavehaul send` and `wavehaul get`: the client's jobs, one a lane. The first lane opens alone;
+ * its answer says how many queues the server listens on, and the others follow.
+ */
+
+#include "transfer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "bundle/walk.h"
+#include "complain.h"
+#include "outcome.h"
+#include "signals.h"
+#include "telemetry.h"
+#include "verbs.h"
+
+/* How long the peer is told about an end that it may never hear of. */
+#define LAST_WORDS_S 3
+
+#define WATCH_MS 20
+
+static bool fill_job(struct wh_transfer *transfer, struct wh_job *job, uint32_t lane)
+{
+	const struct wh_settings *settings = &transfer->settings;
+
+	if (!wh_job_make_hello(job, transfer->remotes))
+		return false;
+
+	struct wh_hello *hello = job->hello;
+	const char *last;
+
+	hello->verb = transfer->verb == WH_VERB_SEND ? WH_JOB_SEND : WH_JOB_GET;
+	hello->recursive = settings->recursive;
+	hello->into_folder = transfer->verb == WH_VERB_SEND && transfer->locals > 1;
+	hello->lane = (uint16_t)lane;
+	hello->lanes = (uint16_t)transfer->lanes;
+	wh_client_fill_hello(&transfer->client, hello);
+	for (uint32_t i = 0; i < transfer->remotes; i++) {
+		size_t bytes = strlen(transfer->remote[i]);
+
+		/* A final '/' says that the target is a folder, there or not. */
+		if (transfer->verb == WH_VERB_SEND && transfer->remote[i][bytes - 1] == '/')
+			hello->into_folder = true;
+		job->paths[i] = strdup(transfer->remote[i]);
+		if (job->paths[i] == NULL)
+			return false;
+	}
+	if (transfer->verb == WH_VERB_SEND && wh_path_last_name(transfer->local[0], &last) == 0)
+		hello->into_folder = true;
+	job->sources = transfer->local;
+	job->source_count = transfer->locals;
+	job->sink_root_fd = transfer->dest_fd;
+	job->sink_target = transfer->dest_name;
+	job->sink_into_folder = transfer->dest_is_folder;
+	job->gate = lane == 0 && transfer->lanes > 1 ? &transfer->gate : NULL;
+	job->on_file = wh_transfer_on_file;
+	job->context = transfer;
+	return wh_job_hello_fits(job);
+}
+
+static int make_jobs(struct wh_transfer *transfer)
+{
+	for (uint32_t lane = 0; lane < transfer->lanes; lane++) {
+		transfer->job[lane] = wh_job_create(&transfer->jobs);
+		if (transfer->job[lane] == NULL)
+			return WH_EXIT_OTHER;
+		if (!fill_job(transfer, transfer->job[lane], lane)) {
+			wh_complain("too many paths for one request; get their folder with -r");
+			return WH_EXIT_USAGE;
+		}
+	}
+	return WH_EXIT_OK;
+}
+
+/* A lane's place on both hosts: queue i of ours talks to queue i of theirs as far as they go. */
+static void start_lane(struct wh_transfer *transfer, uint32_t lane)
+{
+	struct wh_job *job = transfer->job[lane];
+
+	/* The first lane may have made what the others would take for a folder that was there. */
+	if (lane > 0)
+		job->hello->as_name = transfer->job[0]->as_name;
+	wh_client_place(
+		&transfer->client, lane, lane == 0 ? 1 : transfer->job[0]->peer_queues, job);
+	wh_job_start(job, lane);
+	transfer->lanes_started = lane + 1;
+}
+
+static bool others_are_over(const struct wh_transfer *transfer)
+{
+	for (uint32_t lane = 1; lane < transfer->lanes; lane++)
+		if (lane >= transfer->lanes_started ||
+			atomic_load(&transfer->job[lane]->state) < WH_JOB_ENDING)
+			return false;
+	return true;
+}
+
+static bool a_lane_failed(const struct wh_transfer *transfer)
+{
+	for (uint32_t lane = 0; lane < transfer->lanes_started; lane++)
+		if (atomic_load(&transfer->job[lane]->state) >= WH_JOB_ENDING &&
+			transfer->job[lane]->failed != WH_STATUS_PENDING)
+			return true;
+	return false;
+}
+
+/* True when nothing is left to wait for. */
+static bool see_lanes(struct wh_transfer *transfer, uint64_t now_tsc)
+{
+	bool failed = a_lane_failed(transfer) || wh_signals_count() > 0;
+
+	if (!failed && transfer->lanes_started < transfer->lanes &&
+		atomic_load(&transfer->job[0]->state) == WH_JOB_RUNNING)
+		while (transfer->lanes_started < transfer->lanes)
+			start_lane(transfer, transfer->lanes_started);
+	if (others_are_over(transfer))
+		atomic_store(&transfer->gate, true);
+	if (failed && !atomic_load(&transfer->jobs.hurry)) {
+		atomic_store(&transfer->jobs.hurry, true);
+		transfer->give_up_tsc = now_tsc + LAST_WORDS_S * transfer->host.hz;
+	}
+	return atomic_load(&transfer->jobs.live) == 0 ||
+	       (transfer->give_up_tsc != 0 && now_tsc > transfer->give_up_tsc);
+}
+
+static int32_t watch(void *state, uint64_t now_tsc)
+{
+	struct wh_transfer *transfer = state;
+
+	if (now_tsc < transfer->next_tsc)
+		return 0;
+	transfer->next_tsc = now_tsc + wh_ns_to_tsc(transfer->host.hz, WATCH_MS * 1000000);
+	if (transfer->lanes_started == 0) {
+		enum wh_client_state client = wh_client_state(&transfer->client);
+
+		if (client == WH_CLIENT_READY)
+			start_lane(transfer, 0);
+		else if (wh_signals_count() > 0 || client > WH_CLIENT_READY)
+			wh_host_stop(&transfer->host);
+		return 0;
+	}
+	wh_transfer_tell_progress(transfer, now_tsc);
+	if (see_lanes(transfer, now_tsc))
+		wh_host_stop(&transfer->host);
+	return 0;
+}
+
+/* The first lane that failed speaks for all; files that failed are told one by one. */
+static int conclude(struct wh_transfer *transfer)
+{
+	if (transfer->lanes_started == 0)
+		return wh_client_conclude(&transfer->client, transfer->server);
+	for (uint32_t lane = 0; lane < transfer->lanes_started; lane++) {
+		const struct wh_job *job = transfer->job[lane];
+
+		if (job->failed != WH_STATUS_PENDING &&
+			(job->failed != WH_STATUS_INTERRUPTED || wh_signals_count() > 0 ||
+				!a_lane_failed(transfer) || lane + 1 == transfer->lanes_started))
+			return wh_job_conclude(job, transfer->server);
+	}
+	return wh_transfer_totals(transfer).failed > 0 ? WH_EXIT_PARTIAL : WH_EXIT_OK;
+}
+
+static int run(struct wh_transfer *transfer)
+{
+	wh_client_init(&transfer->client, &transfer->host, &transfer->peer);
+
+	int status = make_jobs(transfer);
+
+	if (status != WH_EXIT_OK)
+		return status;
+	wh_host_add(&transfer->host, 0, "watch", watch, transfer);
+	wh_telemetry_start(&transfer->host, &transfer->jobs);
+	wh_transfer_tell_start(transfer);
+	wh_host_run(&transfer->host);
+	wh_telemetry_stop();
+	return conclude(transfer);
+}
+
+static int open_and_run(struct wh_transfer *transfer)
+{
+	struct wh_host_hooks hooks = wh_jobs_hooks;
+
+	hooks.owner = &transfer->jobs;
+
+	int status = wh_host_open(&transfer->host, &transfer->settings, &hooks, WH_CLIENT_PLACES);
+
+	if (status != WH_EXIT_OK)
+		return status;
+	if (wh_jobs_init(&transfer->jobs, &transfer->host, &transfer->settings, -1) != 0) {
+		wh_complain("no memory for the jobs");
+		status = WH_EXIT_OTHER;
+	} else {
+		status = run(transfer);
+	}
+	wh_jobs_free(&transfer->jobs);
+	wh_host_close(&transfer->host);
+	return status;
+}
+
+static int run_verb(enum wh_verb verb, int argc, char **argv)
+{
+	struct wh_transfer *transfer = calloc(1, sizeof(*transfer));
+
+	if (transfer == NULL)
+		return WH_EXIT_OTHER;
+	transfer->verb = verb;
+	transfer->dest_fd = -1;
+	pthread_mutex_init(&transfer->telling, NULL);
+
+	int status = wh_settings_read(&transfer->settings, verb, argc, argv);
+
+	if (status < 0) {
+		transfer->lanes = transfer->settings.parallel;
+		status = wh_transfer_read_operands(transfer);
+		if (status == 0 && verb == WH_VERB_GET)
+			status = wh_transfer_open_dest(transfer);
+		if (status == 0) {
+			wh_signals_catch();
+			status = open_and_run(transfer);
+		}
+		wh_transfer_tell_end(transfer, status);
+	}
+	for (uint32_t lane = 0; lane < WH_LANES_MAX; lane++)
+		wh_job_free(transfer->job[lane]);
+	wh_transfer_free_operands(transfer);
+	free(transfer);
+	return status;
+}
+
+int wh_verb_send(int argc, char **argv)
+{
+	return run_verb(WH_VERB_SEND, argc, argv);
+}
+
+int wh_verb_get(int argc, char **argv)
+{
+	return run_verb(WH_VERB_GET, argc, argv);
+}

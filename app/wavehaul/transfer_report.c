@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What a transfer says: a line that moves on a terminal, JSON lines while it runs, a total at its
+ * end, and every file that failed.
+ */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <jansson.h>
+#include <rte_cycles.h>
+#include <rte_version.h>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "complain.h"
+#include "path_text.h"
+#include "transfer.h"
+#include "verbs.h"
+
+#define PROGRESS_MS 250
+#define STALL_MS    1000
+
+static const char *verb_name(const struct wh_transfer *transfer)
+{
+	return transfer->verb == WH_VERB_SEND ? "send" : "get";
+}
+
+struct wh_totals wh_transfer_totals(const struct wh_transfer *transfer)
+{
+	struct wh_totals sum = {0};
+
+	for (uint32_t lane = 0; lane < transfer->lanes; lane++) {
+		const struct wh_job *job = transfer->job[lane];
+
+		if (job == NULL)
+			continue;
+		sum.files += job->totals.files;
+		sum.skipped += job->totals.skipped;
+		sum.failed += job->totals.failed;
+		sum.bytes += job->totals.bytes;
+	}
+	return sum;
+}
+
+/* Lines of different crews do not mix; none is lost when the program ends meanwhile. */
+static void print_json_line(json_t *line)
+{
+	char *text = json_dumps(line, JSON_COMPACT);
+
+	if (text != NULL) {
+		printf("%s\n", text);
+		fflush(stdout);
+	}
+	free(text);
+	json_decref(line);
+}
+
+static double seconds_between(const struct wh_transfer *transfer, uint64_t from, uint64_t to)
+{
+	return from != 0 && to > from ? (double)(to - from) / (double)transfer->host.hz : 0;
+}
+
+void wh_transfer_tell_start(struct wh_transfer *transfer)
+{
+	const struct wh_settings *settings = &transfer->settings;
+	char value[WH_SETTINGS_TEXT_BYTES];
+	const char *key;
+
+	transfer->line_shown = isatty(STDERR_FILENO) == 1 && !settings->json_stream;
+	if (!settings->json_stream)
+		return;
+
+	json_t *effective = json_object();
+	json_t *cores = json_array();
+
+	for (uint32_t i = 0; wh_settings_at(settings, transfer->verb, i, &key, value); i++)
+		json_object_set_new(effective, key, json_string(value));
+	for (uint32_t i = 0; i < transfer->host.cores.count; i++) {
+		const struct wh_core *core = &transfer->host.cores.core[i];
+
+		json_array_append_new(cores,
+			json_pack("{s:i, s:b, s:i, s:i}", "cpu", core->cpu, "works", core->works,
+				"receives", core->receives, "sends", core->sends));
+	}
+	print_json_line(json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:o, s:o}", "event",
+		"start", "verb", verb_name(transfer), "version", WH_VERSION, "dpdk", rte_version(),
+		"host", transfer->server, "port", transfer->host.spec.ethdev, "mtu",
+		(int)settings->mtu_bytes, "hugepages", transfer->host.eal.hugepages, "cores", cores,
+		"settings", effective));
+}
+
+/* Room for one more: it doubles whenever the count is a power of two. */
+static bool make_room(struct wh_transfer *transfer)
+{
+	uint32_t count = transfer->failures;
+
+	if ((count & (count - 1)) != 0)
+		return true;
+
+	struct wh_failure *more =
+		realloc(transfer->failure, (count == 0 ? 1 : 2 * (size_t)count) * sizeof(*more));
+
+	if (more == NULL)
+		return false;
+	transfer->failure = more;
+	return true;
+}
+
+static void remember_failure(
+	struct wh_transfer *transfer, const struct wh_file_result *result, const char *text)
+{
+	if (!make_room(transfer))
+		return;
+	transfer->failure[transfer->failures++] = (struct wh_failure){
+		.path = strdup(result->path),
+		.text = strdup(text),
+	};
+}
+
+void wh_transfer_on_file(void *context, const struct wh_file_result *result)
+{
+	struct wh_transfer *transfer = context;
+	char text[300] = "";
+
+	if (result->error != 0)
+		snprintf(text, sizeof(text), "%s: %s%s",
+			wh_doing_name((enum wh_doing)result->doing), strerror(result->error),
+			result->at_peer ? " (at the other end)" : "");
+	pthread_mutex_lock(&transfer->telling);
+	if (result->error != 0)
+		remember_failure(transfer, result, text);
+	if (transfer->settings.json_stream) {
+		json_t *line = json_pack("{s:s, s:s, s:I}", "event", "file", "status",
+			result->error != 0 ? "failed"
+			: result->skipped  ? "skipped"
+					   : "done",
+			"bytes", (json_int_t)result->bytes);
+
+		wh_path_to_json(line, "path", result->path);
+		if (result->error != 0)
+			json_object_set_new(line, "error", json_string(text));
+		print_json_line(line);
+	}
+	pthread_mutex_unlock(&transfer->telling);
+}
+
+/* Payload that has arrived at the receiving end, as far as this end knows. */
+static uint64_t moved_bytes(const struct wh_transfer *transfer)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t lane = 0; lane < transfer->lanes_started; lane++)
+		bytes += atomic_load_explicit(
+			&transfer->job[lane]->moved_bytes, memory_order_relaxed);
+	return bytes;
+}
+
+static void print_line(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t bytes)
+{
+	struct wh_totals totals = wh_transfer_totals(transfer);
+	double now_s = seconds_between(transfer, transfer->last_tsc, now_tsc);
+	double all_s = seconds_between(transfer, transfer->began_tsc, now_tsc);
+	double now_bps = now_s > 0 ? (double)(bytes - transfer->last_bytes) * 8 / now_s : 0;
+	double mean_bps = all_s > 0 ? (double)bytes * 8 / all_s : 0;
+	const struct wh_job *job = transfer->job[0];
+	char size[WH_UNITS_MAX];
+	char now_text[WH_UNITS_MAX];
+	char mean_text[WH_UNITS_MAX];
+	char rest[64] = "";
+
+	if (transfer->lanes == 1 && job->walked && mean_bps > 0 && job->bytes_found > bytes)
+		snprintf(rest, sizeof(rest), "  %.0f %%  ETA %.0f s",
+			100.0 * (double)bytes / (double)job->bytes_found,
+			(double)(job->bytes_found - bytes) * 8 / mean_bps);
+	fprintf(stderr, "\r%10s  %" PRIu64 " files  now %s  mean %s%s\033[K",
+		wh_format_size(size, sizeof(size), bytes), totals.files + totals.skipped,
+		wh_format_rate(now_text, sizeof(now_text), now_bps),
+		wh_format_rate(mean_text, sizeof(mean_text), mean_bps), rest);
+	transfer->line_open = true;
+}
+
+static void print_interval(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t bytes)
+{
+	struct wh_totals totals = wh_transfer_totals(transfer);
+	double span_s = seconds_between(transfer, transfer->last_tsc, now_tsc);
+
+	print_json_line(json_pack("{s:s, s:f, s:f, s:I, s:f, s:I, s:I, s:I}", "event", "interval",
+		"seconds", seconds_between(transfer, transfer->began_tsc, now_tsc), "span", span_s,
+		"bytes", (json_int_t)bytes, "bps",
+		span_s > 0 ? (double)(bytes - transfer->last_bytes) * 8 / span_s : 0, "files",
+		(json_int_t)totals.files, "skipped", (json_int_t)totals.skipped, "failed",
+		(json_int_t)totals.failed));
+}
+
+static const char *limit_now(const struct wh_transfer *transfer)
+{
+	return wh_limit_name((enum wh_limit)atomic_load_explicit(
+		&transfer->job[0]->limit_now, memory_order_relaxed));
+}
+
+static void see_stall(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t bytes)
+{
+	if (bytes != transfer->last_bytes || transfer->moved_tsc == 0) {
+		transfer->moved_tsc = now_tsc;
+		transfer->stall_told = false;
+	}
+	if (transfer->stall_told ||
+		now_tsc - transfer->moved_tsc <
+			wh_ns_to_tsc(transfer->host.hz, STALL_MS * UINT64_C(1000000)))
+		return;
+	transfer->stall_told = true;
+	if (transfer->settings.json_stream)
+		print_json_line(json_pack("{s:s, s:f, s:s}", "event", "stall", "seconds",
+			seconds_between(transfer, transfer->began_tsc, now_tsc), "held_up_by",
+			limit_now(transfer)));
+}
+
+void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc)
+{
+	uint64_t every_ms = transfer->settings.json_stream ? 1000 : PROGRESS_MS;
+
+	if (transfer->began_tsc == 0) {
+		if (atomic_load(&transfer->job[0]->state) != WH_JOB_RUNNING)
+			return;
+		transfer->began_tsc = now_tsc;
+		transfer->last_tsc = now_tsc;
+		transfer->next_progress_tsc = now_tsc;
+	}
+	if (now_tsc < transfer->next_progress_tsc)
+		return;
+	transfer->next_progress_tsc =
+		now_tsc + wh_ns_to_tsc(transfer->host.hz, every_ms * UINT64_C(1000000));
+
+	uint64_t bytes = moved_bytes(transfer);
+
+	pthread_mutex_lock(&transfer->telling);
+	if (transfer->settings.json_stream && transfer->last_tsc < now_tsc)
+		print_interval(transfer, now_tsc, bytes);
+	else if (transfer->line_shown)
+		print_line(transfer, now_tsc, bytes);
+	see_stall(transfer, now_tsc, bytes);
+	pthread_mutex_unlock(&transfer->telling);
+	transfer->last_tsc = now_tsc;
+	transfer->last_bytes = bytes;
+}
+
+static json_t *failures_json(const struct wh_transfer *transfer)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < transfer->failures; i++) {
+		json_t *failure = json_object();
+
+		wh_path_to_json(failure, "path", transfer->failure[i].path);
+		json_object_set_new(failure, "error", json_string(transfer->failure[i].text));
+		json_array_append_new(list, failure);
+	}
+	return list;
+}
+
+static struct wh_session_stats sum_stats(const struct wh_transfer *transfer)
+{
+	struct wh_session_stats sum = {0};
+
+	for (uint32_t lane = 0; lane < transfer->lanes; lane++) {
+		const struct wh_job *job = transfer->job[lane];
+
+		if (job == NULL)
+			continue;
+		sum.sent_pkts += job->figures.stats.sent_pkts;
+		sum.retransmitted_pkts += job->figures.stats.retransmitted_pkts;
+		sum.received_pkts += job->figures.stats.received_pkts;
+		sum.duplicate_pkts += job->figures.stats.duplicate_pkts;
+		sum.losses_detected_pkts += job->figures.stats.losses_detected_pkts;
+		sum.bad_pkts += job->figures.stats.bad_pkts;
+	}
+	return sum;
+}
+
+static void print_json(struct wh_transfer *transfer, int status, double seconds)
+{
+	struct wh_totals totals = wh_transfer_totals(transfer);
+	struct wh_session_stats stats = sum_stats(transfer);
+	const struct wh_job *job = transfer->job[0];
+	bool sends = transfer->verb == WH_VERB_SEND;
+	json_t *line = json_pack("{s:s, s:b, s:i, s:s, s:I, s:I, s:I, s:I, s:f, s:f}", "verb",
+		verb_name(transfer), "ok", status == WH_EXIT_OK, "exit_status", status, "host",
+		transfer->server, "files", (json_int_t)totals.files, "skipped",
+		(json_int_t)totals.skipped, "failed", (json_int_t)totals.failed, "bytes",
+		(json_int_t)totals.bytes, "seconds", seconds, "goodput_bps",
+		seconds > 0 ? (double)totals.bytes * 8 / seconds : 0);
+
+	if (transfer->settings.json_stream)
+		json_object_set_new(line, "event", json_string("end"));
+	json_object_set_new(line, "error",
+		wh_last_complaint()[0] != '\0' ? json_string(wh_last_complaint()) : json_null());
+	json_object_set_new(line, "packets",
+		json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "sent", (json_int_t)stats.sent_pkts,
+			"again", (json_int_t)stats.retransmitted_pkts, "received",
+			(json_int_t)stats.received_pkts, "duplicate",
+			(json_int_t)stats.duplicate_pkts, "lost",
+			(json_int_t)stats.losses_detected_pkts, "bad", (json_int_t)stats.bad_pkts));
+	json_object_set_new(line, "rtt_ms",
+		job != NULL ? json_real((double)job->figures.rtt_ns / 1e6) : json_null());
+	json_object_set_new(line, "limited_by",
+		sends && job != NULL ? json_string(wh_limit_name(job->figures.limited_by))
+				     : json_null());
+	json_object_set_new(line, "failures", failures_json(transfer));
+	print_json_line(line);
+}
+
+static void print_text(struct wh_transfer *transfer, double seconds)
+{
+	struct wh_totals totals = wh_transfer_totals(transfer);
+	char path[4 * WH_PATH_BYTES_MAX + 1];
+	char size[WH_UNITS_MAX];
+	char rate[WH_UNITS_MAX];
+
+	for (uint32_t i = 0; i < transfer->failures; i++)
+		fprintf(stderr, "wavehaul: %s: %s\n",
+			wh_path_text(transfer->failure[i].path, path, sizeof(path)),
+			transfer->failure[i].text);
+	printf("%" PRIu64 " files, %s in %.2f s: %s", totals.files,
+		wh_format_size(size, sizeof(size), totals.bytes), seconds,
+		wh_format_rate(
+			rate, sizeof(rate), seconds > 0 ? (double)totals.bytes * 8 / seconds : 0));
+	if (totals.skipped > 0)
+		printf("; %" PRIu64 " were there already", totals.skipped);
+	if (totals.failed > 0)
+		printf("; %" PRIu64 " failed", totals.failed);
+	printf("\n");
+}
+
+/* From the server's READY to the end of the last lane. */
+static double transfer_seconds(const struct wh_transfer *transfer)
+{
+	uint64_t ended_tsc = 0;
+
+	if (transfer->lanes_started == 0)
+		return 0;
+	for (uint32_t lane = 0; lane < transfer->lanes_started; lane++)
+		ended_tsc = wh_max_u64(ended_tsc, transfer->job[lane]->ended_tsc);
+	return seconds_between(transfer, transfer->job[0]->began_tsc, ended_tsc);
+}
+
+void wh_transfer_tell_end(struct wh_transfer *transfer, int status)
+{
+	double seconds = transfer_seconds(transfer);
+
+	if (transfer->line_open)
+		fprintf(stderr, "\r\033[K");
+	if (transfer->settings.json || transfer->settings.json_stream)
+		print_json(transfer, status, seconds);
+	else if (transfer->lanes_started > 0 && transfer->job[0]->began_tsc != 0)
+		print_text(transfer, seconds);
+	for (uint32_t i = 0; i < transfer->failures; i++) {
+		free(transfer->failure[i].path);
+		free(transfer->failure[i].text);
+	}
+	free(transfer->failure);
+}

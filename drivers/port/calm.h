@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_PORT_CALM_H
+#define WH_PORT_CALM_H
+
+/*
+ * memif's driver (DPDK 22.11) hears on EAL's interrupt thread that the peer has gone, and unmaps
+ * the rings there and then, without regard to a burst that is under way on them. So while such a
+ * link is up that thread waits in an alarm of ours, and gets a turn every few milliseconds between
+ * bursts, when wh_port_watch_link asks for the state of the link.
+ *
+ * The thread is the process's, and so is what is kept here: one for all ports.
+ */
+
+#include <stdbool.h>
+
+#include <rte_rwlock.h>
+
+struct wh_port;
+
+/* Read: a burst is under way. Written: the interrupt thread may have its turn. */
+extern rte_rwlock_t wh_calm_bursts;
+extern bool wh_calm_holds; /* the interrupt thread waits; under the lock */
+
+/* For each such port, while it is started; leaving lets the thread go with the last one. */
+void wh_calm_join(void);
+void wh_calm_leave(void);
+
+/*
+ * Gives the interrupt thread a turn, then asks whether the link is up. True: it stays so, and
+ * bursts are safe, until the next call.
+ */
+bool wh_calm_turn(bool (*link_is_up)(const struct wh_port *port), const struct wh_port *port);
+
+/* False: no burst now; never waits. After true, end. */
+static inline bool wh_calm_begin(void)
+{
+	if (rte_rwlock_read_trylock(&wh_calm_bursts) != 0)
+		return false;
+	if (wh_calm_holds)
+		return true;
+	rte_rwlock_read_unlock(&wh_calm_bursts);
+	return false;
+}
+
+static inline void wh_calm_end(void)
+{
+	rte_rwlock_read_unlock(&wh_calm_bursts);
+}
+
+#endif

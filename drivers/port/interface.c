@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "port/interface.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+
+#include "base/assert.h"
+
+static int ask(const char *name, unsigned long question, struct ifreq *request)
+{
+	WH_ASSERT(strlen(name) < sizeof(request->ifr_name));
+
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	snprintf(request->ifr_name, sizeof(request->ifr_name), "%s", name);
+
+	int error = ioctl(fd, question, request) == 0 ? 0 : -errno;
+
+	close(fd);
+	return error;
+}
+
+int wh_interface_mtu(const char *name, uint32_t *mtu)
+{
+	struct ifreq request = {.ifr_flags = 0};
+	int error = ask(name, SIOCGIFMTU, &request);
+
+	if (error == 0)
+		*mtu = (uint32_t)request.ifr_mtu;
+	return error;
+}
+
+int wh_interface_is_up(const char *name, bool *up)
+{
+	struct ifreq request = {.ifr_flags = 0};
+	int error = ask(name, SIOCGIFFLAGS, &request);
+
+	if (error == 0)
+		*up = (request.ifr_flags & IFF_UP) != 0;
+	return error;
+}
+
+int wh_interface_queues(const char *name, uint32_t *queues)
+{
+	struct ethtool_channels channels = {.cmd = ETHTOOL_GCHANNELS};
+	struct ifreq request = {.ifr_data = (char *)&channels};
+	int error = ask(name, SIOCETHTOOL, &request);
+
+	if (error == 0)
+		*queues = channels.rx_count + channels.combined_count;
+	return error;
+}

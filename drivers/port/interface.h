@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_PORT_INTERFACE_H
+#define WH_PORT_INTERFACE_H
+
+/* What the kernel says of its own interfaces, below a port or beside it. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Each returns 0, or a negative errno: -ENODEV when there is no interface of that name. */
+int wh_interface_mtu(const char *name, uint32_t *mtu);
+int wh_interface_is_up(const char *name, bool *up);
+
+/* Receiving queues in use; -EOPNOTSUPP where the driver does not tell. */
+int wh_interface_queues(const char *name, uint32_t *queues);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_PORT_MTU_PROOF_H
+#define WH_PORT_MTU_PROOF_H
+
+/*
+ * Whether packets of the whole MTU get to a peer and back, asked by echo, which wh_neighbour never
+ * lets be fragmented. A path that is too narrow swallows data without a word while small control
+ * packets go through: that is worth knowing before a transfer stalls.
+ *
+ * A packet of the whole MTU is sent, up to three times, each when the one before was given up
+ * (WH_NEIGHBOUR_ECHO_MS). If none is answered a small packet tells a peer that is silent to echo
+ * from a path that is too narrow; of that, some sizes that links are known to carry are tried by
+ * bisection. No answer to large packets is a proof only with an answer to small ones.
+ *
+ * Sans-I/O on top of a wh_neighbour, whose frames the caller moves. While a proof runs the
+ * neighbour's echo is its own: one proof at a time, and nobody else asks.
+ */
+
+#include <stdint.h>
+
+#include "port/neighbour.h"
+
+#define WH_MTU_PROOF_ASKS 3 /* of each size */
+
+/* What every host takes, and every link carries: RFC 791 3.1, RFC 8200 5. */
+#define WH_MTU_PROOF_SMALL_IPV4 576
+#define WH_MTU_PROOF_SMALL_IPV6 1280
+
+enum wh_mtu_proof_state {
+	WH_MTU_PROOF_RUNNING = 0,
+	WH_MTU_PROOF_PROVED,    /* packets of the whole MTU are answered */
+	WH_MTU_PROOF_TOO_LARGE, /* they are not, those of proved_bytes are */
+	WH_MTU_PROOF_UNKNOWN,   /* no echo of any size is answered, or there is no way: see `way` */
+};
+
+struct wh_mtu_proof {
+	struct wh_neighbour *neighbour;
+	struct wh_address target; /* port 0 */
+	uint8_t state;            /* enum wh_mtu_proof_state */
+	uint8_t way;              /* enum wh_neighbour_way: FOUND, or why no echo was sent */
+	uint8_t asks;             /* of this size that were lost */
+	uint32_t ip_bytes;        /* the size asked with, the IP header counted */
+	uint32_t proved_bytes;    /* the largest size answered; 0: none yet */
+	uint32_t refused_bytes;   /* the smallest size not answered; 0: none yet */
+};
+
+/*
+ * Asks with the neighbour's whole MTU; the target's port does not matter. 0, or -EBUSY while the
+ * neighbour has another echo under way.
+ */
+int wh_mtu_proof_start(struct wh_mtu_proof *proof, struct wh_neighbour *neighbour, uint64_t now_tsc,
+	const struct wh_address *target);
+
+/* To be called when the deadline has come, and after the neighbour's input and output. */
+enum wh_mtu_proof_state wh_mtu_proof_poll(struct wh_mtu_proof *proof, uint64_t now_tsc);
+
+/*
+ * 0: at once. WH_TSC_NEVER: the proof has ended, or waits for the end of an echo, which comes with
+ * the neighbour's input or at its deadline.
+ */
+uint64_t wh_mtu_proof_deadline(const struct wh_mtu_proof *proof);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_PORT_SPEC_H
+#define WH_PORT_SPEC_H
+
+/*
+ * What an operator writes after --port, and what DPDK has to be told so that it is there:
+ *
+ *   0000:3b:00.0[,KEY=VALUE..]  a NIC; 3b:00.0 is one of domain 0000. What follows goes to its
+ *                               driver as it is (mlx5: tx_pp=500)
+ *   memif:/run/x.sock[,role=server|client][,id=0][,bsize=BYTES][,rsize=10][,zero-copy]
+ *                               shared memory with another process. Role and identifier decide
+ *                               who meets whom: one end has to be the server, both default to
+ *                               client. bsize bytes (a frame of the MTU) in each of 2^rsize slots.
+ *                               zero-copy is the client's, and wants hugepages
+ *   vhost:/run/x.sock           makes the socket and waits for a virtio_user (or a guest)
+ *   virtio_user:/run/x.sock     goes to a vhost, which must be there before
+ *   af_packet:IFACE             beside the kernel on its interface
+ *   af_xdp:IFACE                likewise, faster, up to an MTU of 3400
+ *   tap:NAME                    an interface of the kernel that is made for it
+ *   net_DRIVER..[,KEY=VALUE..]  any other virtual device, as DPDK's --vdev takes it
+ *
+ * Only wh_port_spec_prepare asks the machine. Neither needs the EAL, which is started with what
+ * comes out.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "port/port.h"
+
+#define WH_PORT_SPEC_TEXT_MAX       255
+#define WH_PORT_SPEC_NAME_BYTES     64
+#define WH_PORT_SPEC_ARGUMENT_BYTES 512
+
+enum wh_port_kind {
+	WH_PORT_PCI = 0,
+	WH_PORT_MEMIF,
+	WH_PORT_VHOST,
+	WH_PORT_VIRTIO_USER,
+	WH_PORT_AF_PACKET,
+	WH_PORT_AF_XDP,
+	WH_PORT_TAP,
+	WH_PORT_VDEV, /* a driver that is not among the others */
+	WH_PORT_KINDS,
+};
+
+/* What is true of every port of a kind. */
+struct wh_port_facts {
+	uint16_t queues_max;
+	const char *queues_why; /* why no more */
+	uint16_t mtu_max;
+	const char *mtu_why;
+	bool link_by_peer;  /* the link is down until another process is at the other end */
+	bool paired_queues; /* what sending queue q takes arrives on the peer's queue q */
+	bool mac_made_up;   /* anew at each start, by the driver */
+};
+
+struct wh_port_spec {
+	enum wh_port_kind kind;
+	bool verbatim;              /* net_..: the device is as the operator wrote it */
+	bool server;                /* memif */
+	bool needs_pci;             /* EAL must not be told --no-pci */
+	bool single_file_segments;  /* --single-file-segments, where there are hugepages */
+	struct wh_port_facts facts; /* of the kind */
+	char ethdev[WH_PORT_SPEC_NAME_BYTES];    /* for wh_port_find, once the EAL has started */
+	char target[WH_PORT_SPEC_TEXT_MAX + 1];  /* PCI address, path, interface, or the device */
+	char options[WH_PORT_SPEC_TEXT_MAX + 1]; /* of the device, each after a comma */
+};
+
+/* Two words for EAL: "--vdev" or "-a", and a device. */
+struct wh_port_argument {
+	const char *option;
+	char device[WH_PORT_SPEC_ARGUMENT_BYTES];
+};
+
+/*
+ * Reads the text. `number` tells virtual devices of one process apart (net_memif0, net_memif1).
+ * 0; or -EINVAL, and in `why` (WH_PORT_WHY_BYTES are enough) one sentence that says what would
+ * be right.
+ */
+int wh_port_spec_read(
+	const char *text, uint16_t number, struct wh_port_spec *spec, char *why, size_t why_bytes);
+
+/*
+ * Checks that this machine has what the port stands on, and words the argument for that many
+ * queues and that MTU. 0; or a negative errno and one sentence: -EINVAL where the kind of port
+ * cannot have them, -ENODEV, -ENOENT, -EEXIST, -EACCES, -ENETDOWN or -EMSGSIZE where the machine
+ * is not ready.
+ */
+int wh_port_spec_prepare(const struct wh_port_spec *spec, uint16_t queues, uint16_t mtu,
+	struct wh_port_argument *argument, char *why, size_t why_bytes);
+
+/*
+ * Slots of AF_PACKET's ring for an MTU (packet(7), TPACKET_V2): each holds a frame behind the
+ * kernel's header, whole slots fill a block, whole pages make a block, and the room that
+ * wh_port_room_bytes gives an mbuf is as large as a slot, as the driver wants it.
+ */
+struct wh_port_packet_ring {
+	uint32_t slot_bytes;
+	uint32_t block_bytes;
+	uint32_t slots;
+};
+
+struct wh_port_packet_ring wh_port_packet_ring_for(uint16_t mtu, uint32_t page_bytes);
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "port/spec.h"
+
+#include <errno.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "port/interface.h"
+#include "wire/encap.h"
+
+/* The kernel's veth and most drivers take no XDP program at a larger MTU with pages of 4 KiB. */
+#define XDP_INTERFACE_MTU_MAX 3506
+
+/* A virtio queue's own default of 256 is 0.3 ms at 10 Gb/s; this is the most of a split queue. */
+#define VIRTIO_QUEUE_PKTS 1024
+
+#define MEMIF_SLOT_ALIGN 256
+
+#define PACKET_RING_BYTES (UINT32_C(4) << 20) /* 3.4 ms at 10 Gb/s, each way */
+#define PACKET_SLOTS_MIN  512
+
+struct preparing {
+	const struct wh_port_spec *spec;
+	uint16_t queues;
+	uint16_t mtu;
+	char *why;
+	size_t why_bytes;
+};
+
+__attribute__((format(printf, 3, 4))) static int fail(
+	const struct preparing *preparing, int error, const char *format, ...)
+{
+	va_list args;
+
+	WH_ASSERT(error < 0);
+	va_start(args, format);
+	vsnprintf(preparing->why, preparing->why_bytes, format, args);
+	va_end(args);
+	return error;
+}
+
+static int check_limits(const struct preparing *preparing)
+{
+	const struct wh_port_spec *spec = preparing->spec;
+	const struct wh_port_facts *facts = &spec->facts;
+
+	if (preparing->queues == 0 || preparing->queues > facts->queues_max)
+		return fail(preparing, -EINVAL, "port %s has 1 to %u queues, not %u: %s",
+			spec->ethdev, facts->queues_max, preparing->queues, facts->queues_why);
+	if (preparing->mtu == 0 || preparing->mtu > facts->mtu_max)
+		return fail(preparing, -EINVAL, "port %s has an MTU of 1 to %u, not %u: %s",
+			spec->ethdev, facts->mtu_max, preparing->mtu, facts->mtu_why);
+	return 0;
+}
+
+static int check_nic(const struct preparing *preparing)
+{
+	const char *address = preparing->spec->target;
+	char path[WH_PORT_SPEC_TEXT_MAX + 32];
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s", address);
+	if (access(path, F_OK) != 0)
+		return fail(preparing, -ENODEV,
+			"there is no PCI device %s: 'lspci -D' lists what there is", address);
+	return 0;
+}
+
+/* The folder of a socket: the server makes a file in it, and memif asks for both rights always. */
+static int check_folder(const struct preparing *preparing)
+{
+	const char *path = preparing->spec->target;
+	char folder[WH_PORT_SPEC_TEXT_MAX + 1];
+	int bytes = (int)(strrchr(path, '/') - path);
+
+	snprintf(folder, sizeof(folder), "%.*s", bytes > 0 ? bytes : 1, path);
+	if (access(folder, R_OK | W_OK | X_OK) == 0)
+		return 0;
+	if (errno == EACCES || errno == EROFS)
+		return fail(preparing, -EACCES, "port %s needs the right to read and write in %s",
+			preparing->spec->ethdev, folder);
+	return fail(preparing, -ENOENT, "there is no folder %s for the socket of port %s: make it",
+		folder, preparing->spec->ethdev);
+}
+
+/* A process that was killed leaves its socket behind: nobody listens, and the name is free. */
+static bool remove_if_left_behind(const struct wh_port_spec *spec)
+{
+	int type = spec->kind == WH_PORT_MEMIF ? SOCK_SEQPACKET : SOCK_STREAM;
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return false;
+	WH_ASSERT(strlen(spec->target) < sizeof(address.sun_path)); /* reading has seen to it */
+	memcpy(address.sun_path, spec->target, strlen(spec->target));
+
+	bool refused = connect(fd, (const struct sockaddr *)&address, sizeof(address)) != 0 &&
+		       errno == ECONNREFUSED;
+
+	close(fd);
+	return refused && unlink(spec->target) == 0;
+}
+
+static int check_socket(const struct preparing *preparing)
+{
+	const struct wh_port_spec *spec = preparing->spec;
+	bool makes_socket = spec->kind == WH_PORT_VHOST || spec->server;
+	struct stat found;
+	bool there = stat(spec->target, &found) == 0;
+	int error = check_folder(preparing);
+
+	if (error != 0)
+		return error;
+	if (there && !S_ISSOCK(found.st_mode))
+		return fail(preparing, -EEXIST, "%s is no socket: choose another path for port %s",
+			spec->target, spec->ethdev);
+	if (there && makes_socket && !remove_if_left_behind(spec))
+		return fail(preparing, -EEXIST,
+			"port %s makes %s, where another program listens already: stop that, or "
+			"choose another path",
+			spec->ethdev, spec->target);
+	if (!there && spec->kind == WH_PORT_VIRTIO_USER)
+		return fail(preparing, -ENOENT,
+			"there is no %s for port %s: start its peer first, with vhost:%s",
+			spec->target, spec->ethdev, spec->target);
+	return 0;
+}
+
+static int check_interface(const struct preparing *preparing)
+{
+	const char *name = preparing->spec->target;
+	uint32_t mtu = 0;
+	bool up = false;
+	int error = wh_interface_mtu(name, &mtu);
+
+	if (error == 0)
+		error = wh_interface_is_up(name, &up);
+	if (error != 0)
+		return fail(preparing, error,
+			"there is no interface %s (%s): 'ip link' lists what there is", name,
+			strerror(-error));
+	if (mtu < preparing->mtu)
+		return fail(preparing, -EMSGSIZE,
+			"interface %s has an MTU of %u, port %s is to have %u: "
+			"'ip link set %s mtu %u'",
+			name, mtu, preparing->spec->ethdev, preparing->mtu, name, preparing->mtu);
+	if (!up)
+		return fail(preparing, -ENETDOWN, "interface %s is down: 'ip link set %s up'", name,
+			name);
+	return 0;
+}
+
+static int check_xdp(const struct preparing *preparing)
+{
+	const char *name = preparing->spec->target;
+	uint32_t mtu = 0;
+	uint32_t queues = 1;
+	int error = check_interface(preparing);
+
+	if (error != 0)
+		return error;
+	if (wh_interface_mtu(name, &mtu) == 0 && mtu > XDP_INTERFACE_MTU_MAX)
+		return fail(preparing, -EMSGSIZE,
+			"interface %s has an MTU of %u, AF_XDP takes up to %u: "
+			"'ip link set %s mtu %u'",
+			name, mtu, XDP_INTERFACE_MTU_MAX, name, preparing->mtu);
+	if (wh_interface_queues(name, &queues) == 0 && queues > 1)
+		return fail(preparing, -EINVAL,
+			"interface %s spreads packets over %u queues, of which port %s would see "
+			"one: 'ethtool -L %s combined 1'",
+			name, queues, preparing->spec->ethdev, name);
+	return 0;
+}
+
+static int check_machine(const struct preparing *preparing)
+{
+	if (preparing->spec->verbatim)
+		return 0;
+	switch (preparing->spec->kind) {
+	case WH_PORT_PCI:
+		return check_nic(preparing);
+	case WH_PORT_MEMIF:
+	case WH_PORT_VHOST:
+	case WH_PORT_VIRTIO_USER:
+		return check_socket(preparing);
+	case WH_PORT_AF_PACKET:
+		return check_interface(preparing);
+	case WH_PORT_AF_XDP:
+		return check_xdp(preparing);
+	default:
+		return 0;
+	}
+}
+
+/*
+ * The kernel puts a frame at TPACKET_ALIGN(TPACKET2_HDRLEN + 16) less the Ethernet header, so
+ * that the IP header is aligned. The coarsest slot that mbufs still have room for makes the
+ * smallest blocks: the kernel wants each in one piece of memory.
+ */
+struct wh_port_packet_ring wh_port_packet_ring_for(uint16_t mtu, uint32_t page_bytes)
+{
+	uint32_t head_bytes = TPACKET_ALIGN(TPACKET2_HDRLEN + 16);
+	uint32_t least_bytes = head_bytes + mtu + WH_VLAN_BYTES;
+	uint32_t most_bytes = wh_port_room_bytes(mtu) - RTE_PKTMBUF_HEADROOM +
+			      (uint32_t)(TPACKET2_HDRLEN - sizeof(struct sockaddr_ll));
+	uint32_t unit_bytes = page_bytes;
+
+	while (unit_bytes > TPACKET_ALIGNMENT &&
+		RTE_ALIGN_CEIL(least_bytes, unit_bytes) > most_bytes)
+		unit_bytes /= 2;
+
+	uint32_t slot_bytes = RTE_ALIGN_CEIL(least_bytes, unit_bytes);
+	uint32_t in_block = page_bytes / unit_bytes;
+	uint32_t slots = RTE_MAX(PACKET_RING_BYTES / slot_bytes, (uint32_t)PACKET_SLOTS_MIN);
+
+	WH_ASSERT(slot_bytes <= most_bytes);
+	return (struct wh_port_packet_ring){
+		.slot_bytes = slot_bytes,
+		.block_bytes = slot_bytes * in_block,
+		.slots = RTE_ALIGN_MUL_CEIL(slots, in_block),
+	};
+}
+
+/*
+ * A slot for a whole frame. Frames may take several, but under load DPDK 22.11's driver then loses
+ * parts of them: one in a few hundred of 9000 bytes came in pieces that fitted no other.
+ */
+static uint32_t memif_slot_bytes(const struct preparing *preparing)
+{
+	return RTE_ALIGN_CEIL(
+		(uint32_t)preparing->mtu + WH_ETHER_BYTES + WH_VLAN_BYTES, MEMIF_SLOT_ALIGN);
+}
+
+/* Returns what snprintf does. */
+static int word_device(const struct preparing *preparing, char *to, size_t room)
+{
+	const struct wh_port_spec *spec = preparing->spec;
+	const char *name = spec->ethdev;
+	const char *target = spec->target;
+
+	if (spec->verbatim)
+		return snprintf(to, room, "%s", target);
+	switch (spec->kind) {
+	case WH_PORT_MEMIF: {
+		char bsize[24] = "";
+
+		if (strstr(spec->options, ",bsize=") == NULL)
+			snprintf(bsize, sizeof(bsize), ",bsize=%u", memif_slot_bytes(preparing));
+		return snprintf(to, room, "%s,socket=%s,socket-abstract=no,role=%s%s%s", name,
+			target, spec->server ? "server" : "client", spec->options, bsize);
+	}
+	case WH_PORT_VHOST:
+		return snprintf(to, room, "%s,iface=%s,queues=%u,client=0", name, target,
+			preparing->queues);
+	case WH_PORT_VIRTIO_USER:
+		return snprintf(to, room, "%s,path=%s,queues=%u,queue_size=%u", name, target,
+			preparing->queues, VIRTIO_QUEUE_PKTS);
+	case WH_PORT_AF_PACKET: {
+		struct wh_port_packet_ring ring =
+			wh_port_packet_ring_for(preparing->mtu, (uint32_t)sysconf(_SC_PAGESIZE));
+
+		return snprintf(to, room, "%s,iface=%s,qpairs=%u,blocksz=%u,framesz=%u,framecnt=%u",
+			name, target, preparing->queues, ring.block_bytes, ring.slot_bytes,
+			ring.slots);
+	}
+	case WH_PORT_AF_XDP:
+		return snprintf(to, room, "%s,iface=%s,start_queue=0,queue_count=%u", name, target,
+			preparing->queues);
+	case WH_PORT_TAP:
+		return snprintf(to, room, "%s,iface=%s", name, target);
+	default:
+		return snprintf(to, room, "%s%s", target, spec->options);
+	}
+}
+
+int wh_port_spec_prepare(const struct wh_port_spec *spec, uint16_t queues, uint16_t mtu,
+	struct wh_port_argument *argument, char *why, size_t why_bytes)
+{
+	struct preparing preparing = {
+		.spec = spec, .queues = queues, .mtu = mtu, .why = why, .why_bytes = why_bytes};
+	int error = check_limits(&preparing);
+
+	if (error == 0)
+		error = check_machine(&preparing);
+	if (error != 0)
+		return error;
+
+	int bytes = word_device(&preparing, argument->device, sizeof(argument->device));
+
+	WH_ASSERT(bytes > 0 && (size_t)bytes < sizeof(argument->device));
+	argument->option = spec->kind == WH_PORT_PCI ? "-a" : "--vdev";
+	return 0;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_BASE_METER_H
+#define WH_BASE_METER_H
+
+/*
+ * Where the cycles of a core go, by process. Exact accounting would read the cycle counter twice
+ * per process and turn, which costs more than many of the processes; so the core's loop switches
+ * the meter on for one turn in WH_METER_EVERY and the report multiplies.
+ *
+ * One meter per core, written by that core only. The counter is a function of the caller, since
+ * nothing in lib/ reads a clock.
+ *
+ * A turn that found nothing to do is the loop's, whatever was asked in it: cycles per packet are
+ * to say what a packet costs, not how long the core waited for it.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rte_branch_prediction.h>
+
+/* A prime, so that no period of the work hides from the samples. */
+#define WH_METER_EVERY 61
+
+enum wh_meter_process {
+	WH_METER_LOOP = 0, /* the loop itself, and turns without work */
+	WH_METER_PORT_RECEIVE,
+	WH_METER_DECODE, /* frames to packets, packets to sessions */
+	WH_METER_RCV,
+	WH_METER_HOST_RCV,
+	WH_METER_SEND_RCV_STAT,
+	WH_METER_GET_TRANS_STAT,
+	WH_METER_HOST_TRANS,
+	WH_METER_TRANS,
+	WH_METER_GET_RCV_STAT,
+	WH_METER_SEND_TRANS_STAT,
+	WH_METER_OPENING, /* handshake and release */
+	WH_METER_FRAME,   /* packets to frames */
+	WH_METER_PORT_SEND,
+	WH_METER_READER,
+	WH_METER_WRITER,
+	WH_METER_JOB,
+	WH_METER_PROCESSES,
+};
+
+struct wh_meter {
+	uint64_t (*read)(void);
+	bool on;                                  /* this turn is measured */
+	uint8_t current;                          /* enum wh_meter_process */
+	uint64_t since;                           /* when it began, on the counter */
+	uint64_t turns;                           /* measured ones */
+	uint64_t turn_cycles[WH_METER_PROCESSES]; /* of the turn that is measured now */
+	uint64_t cycles[WH_METER_PROCESSES];      /* of those before; they never fall */
+};
+
+const char *wh_meter_process_name(enum wh_meter_process process);
+
+/* The loop's, around a turn that is measured; `now` is of the counter. */
+void wh_meter_begin(struct wh_meter *meter, uint64_t now);
+void wh_meter_end(struct wh_meter *meter, bool worked);
+
+/* From here on the cycles are `process`'s; returns whose they were, for leave. */
+static inline uint8_t wh_meter_enter(struct wh_meter *meter, enum wh_meter_process process)
+{
+	if (likely(meter == NULL || !meter->on))
+		return WH_METER_LOOP;
+
+	uint64_t now = meter->read();
+	uint8_t before = meter->current;
+
+	meter->turn_cycles[before] += now - meter->since;
+	meter->since = now;
+	meter->current = (uint8_t)process;
+	return before;
+}
+
+static inline void wh_meter_leave(struct wh_meter *meter, uint8_t before)
+{
+	wh_meter_enter(meter, (enum wh_meter_process)before);
+}
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bundle/beneath.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+
+/* Renames elsewhere can spoil a lookup that has to stay below (-EAGAIN); so often in a row is no
+ * accident. */
+#define LOOKUP_TRIES 100
+
+static int look_up(int fd, const char *path, int flags, uint64_t resolve)
+{
+	struct open_how how = {
+		.flags = (uint64_t)flags | O_CLOEXEC,
+		.resolve = resolve | RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+	};
+
+	WH_ASSERT((flags & (O_CREAT | O_TRUNC)) == 0);
+	for (int i = 0; i < LOOKUP_TRIES; i++) {
+		long found = syscall(SYS_openat2, fd, path, &how, sizeof(how));
+
+		if (found >= 0)
+			return (int)found;
+		if (errno != EAGAIN && errno != EINTR)
+			return -errno;
+	}
+	return -EAGAIN;
+}
+
+int wh_beneath_resolve(int fd, const char *path, int flags)
+{
+	return look_up(fd, path, flags, 0);
+}
+
+void wh_beneath_init(struct wh_beneath *beneath, int anchor_fd)
+{
+	WH_ASSERT(anchor_fd >= 0);
+	beneath->anchor_fd = anchor_fd;
+	beneath->uses = 0;
+	beneath->last = &beneath->folders[0];
+	for (uint32_t i = 0; i < WH_BENEATH_FOLDERS; i++)
+		beneath->folders[i] = (struct wh_beneath_folder){.fd = -1};
+}
+
+static void drop(struct wh_beneath_folder *folder)
+{
+	if (folder->fd >= 0)
+		close(folder->fd);
+	folder->fd = -1;
+	folder->used = 0;
+}
+
+void wh_beneath_free(struct wh_beneath *beneath)
+{
+	for (uint32_t i = 0; i < WH_BENEATH_FOLDERS; i++)
+		drop(&beneath->folders[i]);
+}
+
+int wh_beneath_open(const struct wh_beneath *beneath, const char *path, int flags)
+{
+	return look_up(beneath->anchor_fd, path, flags, RESOLVE_NO_SYMLINKS);
+}
+
+static bool is(const struct wh_beneath_folder *folder, const char *path, size_t path_bytes)
+{
+	return folder->fd >= 0 && folder->path_bytes == path_bytes &&
+	       memcmp(folder->path, path, path_bytes) == 0;
+}
+
+static struct wh_beneath_folder *find(
+	struct wh_beneath *beneath, const char *path, size_t path_bytes)
+{
+	if (is(beneath->last, path, path_bytes))
+		return beneath->last;
+	for (uint32_t i = 0; i < WH_BENEATH_FOLDERS; i++)
+		if (is(&beneath->folders[i], path, path_bytes))
+			return &beneath->folders[i];
+	return NULL;
+}
+
+/* An unused place, or that of the folder not used for longest. */
+static struct wh_beneath_folder *oldest(struct wh_beneath *beneath)
+{
+	struct wh_beneath_folder *found = &beneath->folders[0];
+
+	for (uint32_t i = 1; i < WH_BENEATH_FOLDERS; i++)
+		if (beneath->folders[i].used < found->used)
+			found = &beneath->folders[i];
+	return found;
+}
+
+/* One folder in another. An O_PATH descriptor, the caller's. */
+static int make_one(int fd, const char *name)
+{
+	if (mkdirat(fd, name, 0700) != 0 && errno != EEXIST)
+		return -errno;
+	return look_up(fd, name, O_PATH | O_DIRECTORY, RESOLVE_NO_SYMLINKS);
+}
+
+/* Every folder of the path, from the anchor downwards. */
+static int make_all(int anchor_fd, const char *path)
+{
+	char rest[WH_PATH_BYTES_MAX + 1];
+	int fd = anchor_fd;
+
+	strcpy(rest, path);
+	for (char *name = rest; fd >= 0 && name != NULL;) {
+		char *slash = strchr(name, '/');
+
+		if (slash != NULL)
+			*slash++ = '\0';
+
+		int next = make_one(fd, name);
+
+		if (fd != anchor_fd)
+			close(fd);
+		fd = next;
+		name = slash;
+	}
+	return fd;
+}
+
+int wh_beneath_folder(struct wh_beneath *beneath, const char *path, size_t path_bytes)
+{
+	WH_ASSERT(path_bytes <= WH_PATH_BYTES_MAX);
+	if (path_bytes == 0)
+		return beneath->anchor_fd;
+
+	struct wh_beneath_folder *folder = find(beneath, path, path_bytes);
+
+	if (folder == NULL) {
+		folder = oldest(beneath);
+		drop(folder);
+		memcpy(folder->path, path, path_bytes);
+		folder->path[path_bytes] = '\0';
+		folder->path_bytes = (uint16_t)path_bytes;
+		folder->fd = wh_beneath_open(beneath, folder->path, O_PATH | O_DIRECTORY);
+		if (folder->fd == -ENOENT)
+			folder->fd = make_all(beneath->anchor_fd, folder->path);
+	}
+	if (folder->fd < 0)
+		return folder->fd;
+	folder->used = ++beneath->uses;
+	beneath->last = folder;
+	return folder->fd;
+}
+
+void wh_beneath_forget(struct wh_beneath *beneath, const char *path, size_t path_bytes)
+{
+	struct wh_beneath_folder *folder = find(beneath, path, path_bytes);
+
+	if (folder != NULL)
+		drop(folder);
+}
+
+size_t wh_beneath_parent_bytes(const char *path, size_t path_bytes)
+{
+	const char *slash = memrchr(path, '/', path_bytes);
+
+	return slash == NULL ? 0 : (size_t)(slash - path);
+}
+
+bool wh_beneath_in_memory(int fd)
+{
+	struct statfs status;
+
+	if (fstatfs(fd, &status) != 0)
+		return false;
+	return status.f_type == TMPFS_MAGIC || status.f_type == RAMFS_MAGIC;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_BUNDLE_RECORD_H
+#define WH_BUNDLE_RECORD_H
+
+/*
+ * A bundle is a tree of files as one stream of chunks; a job is a bundle one way and a stream of
+ * answers the other way. Chunks of a bundle are of two kinds:
+ *
+ *   packed  records one after the other, from the chunk's first byte to its last; none crosses
+ *           into another chunk. Small files travel inside their record.
+ *   raw     bytes of one file. The EXTENT record, always the last of its packed chunk, says how
+ *           many bytes follow in raw chunks; each of them but the extent's last is full.
+ *
+ * Streams of answers have packed chunks only. The first chunk of the client's stream is one HELLO.
+ * A stream's end marker (base/chunk.h) carries the digest of the packed chunks that the source or
+ * the sink made: what is in raw chunks is covered by FILE_END.
+ *
+ * A file with content ASK is answered by one WANT or HAVE, or by its OUTCOME. After WANT come its
+ * extents, in order and nothing between them, and one FILE_END; after HAVE the same, or SAME. An
+ * OUTCOME that the sink gives meanwhile does not change that: FILE_END comes all the same, early
+ * and with an error.
+ *
+ * A record is its length (u32, a multiple of 8, header counted), type (u16), zero (u16), then
+ * fields by type, little-endian, then texts and content, then zeros up to the length. Decoding is
+ * strict, as in lib/wire: every field is within its limits, or the record is refused.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/chunk.h"
+#include "base/meter.h"
+
+#define WH_BUNDLE_VERSION 1
+
+/* Files up to this travel inside their ENTRY; larger ones as extents of raw chunks. */
+#define WH_INLINE_BYTES_MAX (UINT32_C(256) << 10)
+
+/* Raw bytes that one EXTENT announces, at most: a file that fails meanwhile ends soon. */
+#define WH_EXTENT_BYTES_MAX (UINT64_C(64) << 20)
+
+#define WH_PATH_BYTES_MAX 4095
+
+/* Chunks of a bundle have room for this at least: an ENTRY with the longest texts. */
+#define WH_BUNDLE_CHUNK_BYTES_MIN 16384
+
+#define WH_HELLO_PATHS_MAX 1024
+
+enum wh_record_type {
+	/* source to sink */
+	WH_RECORD_ENTRY = 1,
+	WH_RECORD_EXTENT = 2,
+	WH_RECORD_FILE_END = 3, /* of a file that came in extents */
+	WH_RECORD_SAME = 4,     /* answer to HAVE: yes, skip it */
+	WH_RECORD_FAULT = 5,    /* a path that the source cannot send; no entry */
+	WH_RECORD_FINISH = 6,   /* the last */
+	/* sink to source */
+	WH_RECORD_WANT = 16,
+	WH_RECORD_HAVE = 17,    /* a file of that size is there, with this digest */
+	WH_RECORD_OUTCOME = 18, /* of one entry: skipped or failed */
+	WH_RECORD_COMMITTED =
+		19, /* entries below are durable, under their names, or have an OUTCOME */
+	WH_RECORD_TOTALS = 20, /* the last */
+	/* both, jobs */
+	WH_RECORD_HELLO = 32,
+	WH_RECORD_REFUSED = 33, /* the job as a whole */
+	WH_RECORD_READY = 34,   /* the server's first answer */
+	WH_RECORD_REPORT = 35,  /* bench: counters of the receiving side */
+};
+
+enum wh_entry_kind {
+	WH_ENTRY_FILE = 1,
+	WH_ENTRY_FOLDER = 2,
+	WH_ENTRY_LINK = 3, /* symbolic */
+};
+
+/* How a file's bytes come. */
+enum wh_entry_content {
+	WH_CONTENT_NONE = 0,   /* folder, link, empty file */
+	WH_CONTENT_INLINE = 1, /* in the record */
+	WH_CONTENT_ASK = 2,    /* extents, once the sink has answered WANT */
+};
+
+/* What was being done when it failed; names in wh_doing_name(). */
+enum wh_doing {
+	WH_DOING_NOTHING = 0,
+	WH_DOING_OPENING,
+	WH_DOING_READING,
+	WH_DOING_LISTING,
+	WH_DOING_CREATING,
+	WH_DOING_RESERVING, /* space */
+	WH_DOING_WRITING,
+	WH_DOING_RENAMING,
+	WH_DOING_SYNCING,
+	WH_DOING_ATTRIBUTES, /* setting mode and times */
+	WH_DOING_CHANGED,    /* the file changed while it was read */
+	WH_DOING_DIGEST,     /* what arrived is not what was read */
+	WH_DOING_PATH,       /* a path that is not allowed there */
+	WH_DOING_KIND,       /* neither file, folder nor link; or a folder without -r */
+	WH_DOINGS,
+};
+
+const char *wh_doing_name(enum wh_doing doing);
+
+struct wh_entry {
+	uint64_t id; /* ascending in a bundle, not necessarily by one */
+	uint8_t kind;
+	uint8_t content;
+	uint16_t mode; /* permission bits, 07777 at most */
+	uint32_t mtime_ns;
+	int64_t mtime_s;
+	uint64_t size_bytes; /* of the file */
+	/* Relative, '/' between names, no empty name, no "." or "..", no NUL. */
+	const char *path;
+	uint16_t path_bytes;
+	const char *link; /* the link's text */
+	uint16_t link_bytes;
+	const uint8_t *inline_bytes; /* size_bytes of them */
+};
+
+enum wh_outcome_status {
+	WH_OUTCOME_SKIPPED = 1, /* there already, the same bytes */
+	WH_OUTCOME_FAILED = 2,
+};
+
+enum wh_job_verb {
+	WH_JOB_SEND = 1,  /* the client is the source */
+	WH_JOB_GET = 2,   /* the server is */
+	WH_JOB_BENCH = 3, /* no files; see reverse */
+	WH_JOB_IDLE = 4,  /* nothing at all until the client goes */
+};
+
+struct wh_hello {
+	uint8_t version;
+	uint8_t verb;
+	bool recursive;
+	bool into_folder; /* send: the path is a folder, whatever is there now */
+	bool as_name;     /* send: it is a name, even if a folder has it: lanes agree by READY */
+	bool reverse;     /* bench: the server sends */
+	uint8_t profile;  /* get, reverse bench: of the server's stream */
+	uint16_t lane;    /* of `lanes`, for --parallel */
+	uint16_t lanes;
+	uint32_t payload_bytes; /* get, reverse bench */
+	uint32_t window_pkts;
+	uint64_t rate_bps; /* get, reverse bench: UINT64_MAX: no pacing */
+	uint64_t reply;    /* the server's stream to us says this in its name */
+	uint64_t bench_ns;
+	uint64_t bench_bytes; /* 0: by time */
+	uint16_t paths;       /* send: 1, the target; get: what is wanted */
+	const char *path[WH_HELLO_PATHS_MAX];
+	uint16_t path_bytes[WH_HELLO_PATHS_MAX];
+};
+
+struct wh_totals {
+	uint64_t files; /* written, links and folders not counted */
+	uint64_t skipped;
+	uint64_t failed;
+	uint64_t bytes; /* of the files written */
+};
+
+struct wh_bench_report {
+	uint64_t elapsed_ns;
+	uint64_t bytes;
+	uint64_t pkts;
+	uint64_t duplicate_pkts;
+	uint64_t bad_pkts;
+	uint64_t lost_pkts;    /* losses detected */
+	uint64_t dropped_pkts; /* by the port and its queues */
+	uint64_t cycles[WH_METER_PROCESSES]; /* of its cores, by process */
+};
+
+struct wh_record {
+	enum wh_record_type type;
+	union {
+		struct wh_entry entry;
+		struct {
+			uint64_t id;
+			uint64_t offset;
+			uint64_t bytes;
+		} extent;
+		struct {
+			uint64_t id;
+			int32_t error; /* 0: whole; else a positive errno, or EPROTO */
+			uint8_t doing;
+			struct wh_digest digest;
+		} file_end;
+		struct {
+			uint64_t id;
+		} id; /* SAME, WANT */
+		struct {
+			uint64_t id;
+			struct wh_digest digest;
+		} have;
+		struct {
+			int32_t error;
+			uint8_t doing;
+			const char *path;
+			uint16_t path_bytes;
+		} fault;
+		struct {
+			uint64_t entries;
+		} finish;
+		struct {
+			uint64_t id;
+			uint8_t status;
+			uint8_t doing;
+			int32_t error;
+		} outcome;
+		struct {
+			uint64_t below; /* id */
+		} committed;
+		struct wh_totals totals;
+		struct wh_hello hello;
+		struct {
+			int32_t error;
+			const char *text; /* a sentence */
+			uint16_t text_bytes;
+		} refused;
+		struct {
+			uint16_t queues; /* that the server listens on */
+			bool as_name;    /* send: how the path was taken; for the other lanes */
+		} ready;
+		struct wh_bench_report report;
+	};
+};
+
+/* What the record will take, header and padding counted. */
+uint32_t wh_record_bytes(const struct wh_record *record);
+
+/* Where an entry's content will be in its record: it may be written there before it is encoded. */
+uint32_t wh_entry_content_at(const struct wh_entry *entry);
+
+/*
+ * Writes it where `room` bytes are free; returns its length, 0: does not fit. To encode what
+ * decoding would refuse is a mistake of the caller.
+ */
+uint32_t wh_record_encode(const struct wh_record *record, uint8_t *bytes, size_t room);
+
+/*
+ * The record at the start of `bytes`; texts and content point into them. Returns its length, or
+ * 0: no record, or not within its limits.
+ */
+uint32_t wh_record_decode(const uint8_t *bytes, size_t length, struct wh_record *record);
+
+/* Whether a path from the wire may be used below a root. */
+bool wh_path_is_safe(const char *path, size_t path_bytes);
+
+#endif

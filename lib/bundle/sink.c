@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bundle/sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "bundle/sink_internal.h"
+
+#define REFUSED_TEXT_MAX  128
+#define REFUSED_BYTES_MAX (64 + REFUSED_TEXT_MAX)
+
+void wh_sink_break(struct wh_sink *sink, int error, enum wh_doing doing)
+{
+	WH_ASSERT(error < 0);
+	if (!wh_sink_is_running(sink))
+		return;
+	sink->progress.state = WH_SINK_BROKEN;
+	sink->progress.error = error;
+	sink->progress.doing = doing;
+	wh_stage_abandon(sink->stage);
+	sink->step = WH_STEP_TELLING;
+}
+
+/* To the source, when the sink is broken: REFUSED, then the end. */
+static int32_t refuse(struct wh_sink *sink)
+{
+	struct wh_record *record = &sink->answer;
+	char text[REFUSED_TEXT_MAX];
+
+	if (sink->step == WH_STEP_ENDING && wh_pack_end(&sink->answers)) {
+		sink->step = WH_STEP_OVER;
+		return 1;
+	}
+	if (sink->step != WH_STEP_TELLING || !wh_pack_has_room(&sink->answers, REFUSED_BYTES_MAX))
+		return 0;
+	if (sink->progress.error == -EPROTO)
+		snprintf(text, sizeof(text), "what arrived makes no sense");
+	else
+		snprintf(text, sizeof(text), "%s failed: %s", wh_doing_name(sink->progress.doing),
+			strerror(-sink->progress.error));
+	record->type = WH_RECORD_REFUSED;
+	record->refused.error = -sink->progress.error;
+	record->refused.text = text;
+	record->refused.text_bytes = (uint16_t)strlen(text);
+	wh_pack_put(&sink->answers, record);
+	sink->step = WH_STEP_ENDING;
+	return 1;
+}
+
+int32_t wh_sink_poll(void *state, uint64_t now_tsc)
+{
+	struct wh_sink *sink = state;
+	int32_t work = wh_sink_reap(sink);
+
+	if (wh_sink_is_running(sink)) {
+		int32_t taken = wh_sink_take(sink, now_tsc);
+
+		work += taken;
+		if (wh_sink_is_running(sink))
+			work += wh_sink_poll_large(sink, now_tsc);
+		if (wh_sink_is_running(sink))
+			work += wh_sink_commit(sink, now_tsc, taken == 0);
+		if (wh_sink_is_running(sink))
+			work += wh_sink_finish(sink);
+	}
+	wh_sink_submit(sink);
+	if (sink->progress.state == WH_SINK_BROKEN)
+		work += wh_sink_give_back_all(sink) + refuse(sink);
+	/* Answers wait for company only while there is something else to do. */
+	if (work == 0)
+		wh_pack_flush(&sink->answers);
+	return work;
+}
+
+const struct wh_sink_progress *wh_sink_progress(const struct wh_sink *sink)
+{
+	return &sink->progress;
+}
+
+/* Splits "a/b//" into "a" and "b"; "b" has "." above it. */
+static int split(const char *target, char above[PATH_MAX], char name[NAME_MAX + 1])
+{
+	size_t bytes = strlen(target);
+
+	while (bytes > 0 && target[bytes - 1] == '/')
+		bytes--;
+
+	size_t above_bytes = wh_beneath_parent_bytes(target, bytes);
+	const char *last = target + above_bytes + (target[above_bytes] == '/');
+	size_t last_bytes = (size_t)(target + bytes - last);
+
+	if (bytes >= PATH_MAX || last_bytes > NAME_MAX)
+		return -ENAMETOOLONG;
+	memcpy(above, target, above_bytes);
+	strcpy(above + above_bytes, above_bytes > 0 ? "" : ".");
+	memcpy(name, last, last_bytes);
+	name[last_bytes] = '\0';
+	if (strcmp(name, "") == 0 || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+		return -ENOENT;
+	return 0;
+}
+
+static int make_folder(int root_fd, const char *above, const char *name)
+{
+	int fd = wh_beneath_resolve(root_fd, above, O_PATH | O_DIRECTORY);
+
+	if (fd < 0)
+		return fd;
+
+	int rc = mkdirat(fd, name, 0777) != 0 && errno != EEXIST ? -errno : 0;
+
+	close(fd);
+	return rc;
+}
+
+/* The folder that the entries go into, and whether their first name changes. */
+static int resolve_target(struct wh_sink *sink, enum wh_doing *doing)
+{
+	const struct wh_sink_config *config = &sink->config;
+	const char *target = config->target[0] == '\0' ? "." : config->target;
+	bool into = config->into_folder || (!config->as_name && target[strlen(target) - 1] == '/');
+	char above[PATH_MAX];
+	int fd = config->as_name
+			 ? -ENOENT
+			 : wh_beneath_resolve(config->root_fd, target, O_PATH | O_DIRECTORY);
+
+	*doing = WH_DOING_OPENING;
+	if (fd != -ENOENT && !(fd == -ENOTDIR && !into))
+		return fd;
+
+	int rc = split(target, above, sink->as);
+
+	if (rc < 0)
+		return rc;
+	if (!into) {
+		sink->as_bytes = strlen(sink->as);
+		return wh_beneath_resolve(config->root_fd, above, O_PATH | O_DIRECTORY);
+	}
+	*doing = WH_DOING_CREATING;
+	rc = make_folder(config->root_fd, above, sink->as);
+	if (rc < 0)
+		return rc;
+	*doing = WH_DOING_OPENING;
+	return wh_beneath_resolve(config->root_fd, target, O_PATH | O_DIRECTORY);
+}
+
+static struct wh_sink *alloc_sink(void)
+{
+	static_assert(sizeof(struct wh_sink) % WH_HASHER_ALIGN == 0, "a size for aligned_alloc");
+	struct wh_sink *sink = aligned_alloc(WH_HASHER_ALIGN, sizeof(*sink));
+
+	if (sink != NULL)
+		memset(sink, 0, offsetof(struct wh_sink, piece));
+	return sink;
+}
+
+static void set_up(struct wh_sink *sink)
+{
+	const struct wh_sink_config *config = &sink->config;
+
+	wh_pack_init(&sink->answers, config->first_answer, config->answer_bytes, config->free,
+		config->ready);
+	wh_hasher_init(&sink->packed);
+	wh_beneath_init(&sink->beneath, sink->anchor_fd);
+	sink->in_memory = wh_beneath_in_memory(sink->anchor_fd);
+	sink->intake.number = config->first_chunk;
+	sink->progress.as_name = sink->as_bytes > 0;
+	sink->existing_fd = -1;
+	for (uint32_t i = 0; i < WH_SOURCE_ASKED; i++)
+		sink->large[i].fd = -1;
+	/* The caller's string need not live longer than the call. */
+	sink->config.target = NULL;
+}
+
+int wh_sink_open(struct wh_sink **result, const struct wh_sink_config *config, enum wh_doing *doing)
+{
+	WH_ASSERT(config->chunk_bytes > 0 && config->chunk_bytes % WH_CHUNK_ALIGN == 0);
+	WH_ASSERT(config->hz > 0 && config->answer_bytes >= REFUSED_BYTES_MAX);
+	WH_ASSERT(!(config->as_name && config->into_folder));
+
+	struct wh_sink *sink = alloc_sink();
+	int rc = -ENOMEM;
+
+	*doing = WH_DOING_OPENING;
+	if (sink == NULL)
+		return rc;
+	sink->config = *config;
+	sink->large_paths = calloc(WH_SOURCE_ASKED, sizeof(*sink->large_paths));
+	if (sink->large_paths == NULL)
+		goto free_state;
+	rc = wh_folder_log_init(&sink->folders);
+	if (rc < 0)
+		goto free_paths;
+	sink->anchor_fd = rc = resolve_target(sink, doing);
+	if (rc < 0)
+		goto free_log;
+	rc = wh_stage_open(&sink->stage, sink->anchor_fd, config->hz);
+	if (rc < 0)
+		goto close_anchor;
+	set_up(sink);
+	*result = sink;
+	return 0;
+
+close_anchor:
+	close(sink->anchor_fd);
+free_log:
+	wh_folder_log_free(&sink->folders);
+free_paths:
+	free(sink->large_paths);
+free_state:
+	free(sink);
+	return rc;
+}
+
+void wh_sink_close(struct wh_sink *sink)
+{
+	if (sink == NULL)
+		return;
+	wh_sink_close_ring(sink);
+	for (uint32_t i = 0; i < WH_SOURCE_ASKED; i++)
+		if (sink->large[i].fd >= 0)
+			close(sink->large[i].fd);
+	if (sink->existing_fd >= 0)
+		close(sink->existing_fd);
+	wh_stage_close(sink->stage);
+	wh_beneath_free(&sink->beneath);
+	close(sink->anchor_fd);
+	wh_folder_log_free(&sink->folders);
+	free(sink->large_paths);
+	free(sink);
+}

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bundle/stage.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "bundle/beneath.h"
+#include "bundle/staging_name.h"
+
+/* More than enough while 26^6 names are free; an end if the folder plays tricks. */
+#define NAME_TRIES 100
+
+#define NUMBER_TEXT_MAX 11 /* of a uint32_t, with its NUL */
+
+struct batch {
+	uint32_t count;
+	uint32_t taken;
+	uint32_t path_bytes;
+	uint64_t bytes;
+	uint64_t least_id;
+	uint64_t first_tsc;
+	struct wh_staged files[WH_BATCH_FILES];
+	char paths[WH_BATCH_PATH_BYTES];
+};
+
+/* What the thread and the stage share; the thread's end is told by `done`. */
+struct sync {
+	pthread_t thread;
+	int fd;
+	int error;
+	bool running; /* not joined yet */
+	_Atomic bool done;
+};
+
+struct wh_stage {
+	int folder_fd;
+	int fd; /* of the staging folder; -1: none */
+	bool exists;
+	bool in_memory;
+	bool committing;
+	bool syncing_names; /* by wh_stage_sync */
+	uint32_t next_number;
+	uint64_t quiet_tsc;
+	uint64_t age_tsc;
+	char name[WH_STAGING_NAME_BYTES + 1];
+	struct sync sync;
+	struct batch *filling;
+	struct batch *sealed;
+	struct batch batches[2];
+};
+
+static void empty_batch(struct batch *batch)
+{
+	batch->count = 0;
+	batch->taken = 0;
+	batch->path_bytes = 0;
+	batch->bytes = 0;
+	batch->least_id = UINT64_MAX;
+}
+
+static bool is_dot(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+/* Only a staging folder's kind of content: then it may go. */
+static bool looks_like_ours(DIR *folder)
+{
+	for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+		struct stat status;
+
+		if (is_dot(entry->d_name))
+			continue;
+		if (fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+			!(S_ISREG(status.st_mode) || S_ISLNK(status.st_mode)))
+			return false;
+	}
+	rewinddir(folder);
+	return true;
+}
+
+static void unlink_all(DIR *folder)
+{
+	for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
+		if (!is_dot(entry->d_name))
+			unlinkat(dirfd(folder), entry->d_name, 0);
+}
+
+/* A stream over another descriptor of the folder: locks and closing stay the caller's. */
+static DIR *open_stream(int fd)
+{
+	int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (again < 0)
+		return NULL;
+
+	DIR *stream = fdopendir(again);
+
+	if (stream == NULL)
+		close(again);
+	return stream;
+}
+
+/* Removes it if nobody holds its lock. The lock goes with the descriptor, after the folder. */
+static void remove_stale(int folder_fd, const char *name)
+{
+	int fd = openat(folder_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+
+	DIR *stream = flock(fd, LOCK_EX | LOCK_NB) == 0 ? open_stream(fd) : NULL;
+
+	if (stream != NULL && looks_like_ours(stream)) {
+		unlink_all(stream);
+		unlinkat(folder_fd, name, AT_REMOVEDIR);
+	}
+	if (stream != NULL)
+		closedir(stream);
+	close(fd);
+}
+
+static void remove_all_stale(int folder_fd)
+{
+	DIR *stream = open_stream(folder_fd);
+
+	if (stream == NULL) /* one may write without reading there: nothing to see, nothing to do */
+		return;
+	for (const struct dirent *entry; (entry = readdir(stream)) != NULL;)
+		if (wh_is_staging_name(entry->d_name, strlen(entry->d_name)))
+			remove_stale(folder_fd, entry->d_name);
+	closedir(stream);
+}
+
+int wh_stage_open(struct wh_stage **stage, int folder_fd, uint64_t hz)
+{
+	struct wh_stage *s = malloc(sizeof(*s));
+
+	WH_ASSERT(hz > 0 && folder_fd >= 0);
+	if (s == NULL)
+		return -ENOMEM;
+	s->folder_fd = folder_fd;
+	s->fd = -1;
+	s->exists = false;
+	s->in_memory = wh_beneath_in_memory(folder_fd);
+	s->committing = false;
+	s->syncing_names = false;
+	s->next_number = 0;
+	s->quiet_tsc = wh_us_to_tsc(hz, WH_BATCH_QUIET_MS * UINT64_C(1000));
+	s->age_tsc = wh_us_to_tsc(hz, WH_BATCH_AGE_MS * UINT64_C(1000));
+	s->sync.running = false;
+	s->filling = &s->batches[0];
+	s->sealed = &s->batches[1];
+	empty_batch(s->filling);
+	empty_batch(s->sealed);
+	remove_all_stale(folder_fd);
+	*stage = s;
+	return 0;
+}
+
+static void join(struct sync *sync)
+{
+	if (sync->running)
+		pthread_join(sync->thread, NULL);
+	sync->running = false;
+}
+
+void wh_stage_abandon(struct wh_stage *stage)
+{
+	DIR *stream;
+
+	if (!stage->exists)
+		return;
+	stream = open_stream(stage->fd);
+	if (stream != NULL) {
+		unlink_all(stream);
+		closedir(stream);
+	}
+	unlinkat(stage->folder_fd, stage->name, AT_REMOVEDIR);
+	stage->exists = false;
+}
+
+void wh_stage_close(struct wh_stage *stage)
+{
+	if (stage == NULL)
+		return;
+	wh_stage_abandon(stage);
+	join(&stage->sync);
+	if (stage->fd >= 0)
+		close(stage->fd);
+	free(stage);
+}
+
+/*
+ * Another process may find the folder before it is locked, and take it for stale: it holds the
+ * lock then, or the folder is gone.
+ */
+static int lock(struct wh_stage *stage)
+{
+	struct stat status;
+
+	stage->fd = openat(
+		stage->folder_fd, stage->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (stage->fd < 0)
+		return errno == ENOENT ? -EEXIST : -errno;
+	if (flock(stage->fd, LOCK_EX | LOCK_NB) == 0 && fstat(stage->fd, &status) == 0 &&
+		status.st_nlink > 0)
+		return 0;
+	close(stage->fd);
+	stage->fd = -1;
+	return -EEXIST;
+}
+
+static int make(struct wh_stage *stage)
+{
+	unsigned char random[WH_STAGING_LETTERS];
+
+	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		return -EIO;
+	wh_staging_name(stage->name, random);
+	if (mkdirat(stage->folder_fd, stage->name, 0700) != 0)
+		return -errno;
+
+	int rc = lock(stage);
+
+	if (rc < 0 && rc != -EEXIST)
+		unlinkat(stage->folder_fd, stage->name, AT_REMOVEDIR);
+	return rc;
+}
+
+int wh_stage_prepare(struct wh_stage *stage)
+{
+	int rc = stage->exists ? 0 : -EEXIST;
+
+	for (int i = 0; i < NAME_TRIES && rc == -EEXIST; i++)
+		rc = make(stage);
+	stage->exists = rc == 0;
+	return rc;
+}
+
+bool wh_stage_exists(const struct wh_stage *stage)
+{
+	return stage->exists;
+}
+
+static const char *number_text(char text[NUMBER_TEXT_MAX], uint32_t number)
+{
+	char *at = text + NUMBER_TEXT_MAX - 1;
+
+	*at = '\0';
+	do
+		*--at = (char)('0' + number % 10);
+	while ((number /= 10) > 0);
+	return at;
+}
+
+int wh_stage_create(struct wh_stage *stage, uint32_t *number)
+{
+	char text[NUMBER_TEXT_MAX];
+
+	WH_ASSERT(stage->exists);
+	*number = stage->next_number++;
+
+	int fd = openat(stage->fd, number_text(text, *number),
+		O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int wh_stage_create_link(struct wh_stage *stage, const char *link, uint32_t *number)
+{
+	char text[NUMBER_TEXT_MAX];
+
+	WH_ASSERT(stage->exists);
+	*number = stage->next_number++;
+	return symlinkat(link, stage->fd, number_text(text, *number)) != 0 ? -errno : 0;
+}
+
+int wh_stage_reopen(const struct wh_stage *stage, uint32_t number)
+{
+	char text[NUMBER_TEXT_MAX];
+	int fd = openat(stage->fd, number_text(text, number), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+void wh_stage_remove(const struct wh_stage *stage, uint32_t number)
+{
+	char text[NUMBER_TEXT_MAX];
+
+	unlinkat(stage->fd, number_text(text, number), 0);
+}
+
+bool wh_stage_has_room(const struct wh_stage *stage)
+{
+	const struct batch *batch = stage->filling;
+
+	return batch->count < WH_BATCH_FILES && batch->bytes < WH_BATCH_BYTES &&
+	       batch->path_bytes <= WH_BATCH_PATH_BYTES - WH_PATH_BYTES_MAX;
+}
+
+void wh_stage_add(struct wh_stage *stage, const struct wh_staged *file, uint64_t now_tsc)
+{
+	struct batch *batch = stage->filling;
+	char *path = batch->paths + batch->path_bytes;
+
+	WH_ASSERT(wh_stage_has_room(stage) && file->path_bytes <= WH_PATH_BYTES_MAX);
+	if (batch->count == 0)
+		batch->first_tsc = now_tsc;
+	memcpy(path, file->path, file->path_bytes);
+	batch->files[batch->count] = *file;
+	batch->files[batch->count].path = path;
+	batch->count++;
+	batch->path_bytes += file->path_bytes;
+	batch->bytes += file->bytes;
+	batch->least_id = wh_min_u64(batch->least_id, file->id);
+}
+
+static void sync_now(struct sync *sync)
+{
+	sync->error = syncfs(sync->fd) != 0 ? -errno : 0;
+	atomic_store_explicit(&sync->done, true, memory_order_release);
+}
+
+static void *run_sync(void *argument)
+{
+	sync_now(argument);
+	return NULL;
+}
+
+static void start_sync(struct wh_stage *stage)
+{
+	struct sync *sync = &stage->sync;
+
+	WH_ASSERT(!sync->running);
+	sync->fd = stage->fd;
+	sync->error = 0;
+	atomic_store_explicit(&sync->done, stage->in_memory, memory_order_relaxed);
+	if (stage->in_memory)
+		return;
+	sync->running = pthread_create(&sync->thread, NULL, run_sync, sync) == 0;
+	if (!sync->running) /* no thread to be had: durable comes before smooth */
+		sync_now(sync);
+}
+
+static bool is_synced(struct wh_stage *stage)
+{
+	if (!atomic_load_explicit(&stage->sync.done, memory_order_acquire))
+		return false;
+	join(&stage->sync);
+	return true;
+}
+
+void wh_stage_seal(struct wh_stage *stage, uint64_t now_tsc, bool quiet, bool at_once)
+{
+	struct batch *batch = stage->filling;
+	uint64_t age_tsc = now_tsc - batch->first_tsc;
+
+	if (stage->committing || batch->count == 0)
+		return;
+	if (!at_once && wh_stage_has_room(stage) && age_tsc < stage->age_tsc &&
+		!(quiet && age_tsc >= stage->quiet_tsc))
+		return;
+	stage->filling = stage->sealed;
+	stage->sealed = batch;
+	stage->committing = true;
+	start_sync(stage);
+}
+
+const struct wh_staged *wh_stage_take(struct wh_stage *stage, int *error)
+{
+	struct batch *batch = stage->sealed;
+
+	if (!stage->committing || !is_synced(stage))
+		return NULL;
+	if (batch->taken == batch->count) {
+		empty_batch(batch);
+		stage->committing = false;
+		return NULL;
+	}
+	*error = stage->sync.error;
+	return &batch->files[batch->taken++];
+}
+
+bool wh_stage_is_committing(const struct wh_stage *stage)
+{
+	return stage->committing;
+}
+
+bool wh_stage_is_empty(const struct wh_stage *stage)
+{
+	return !stage->committing && stage->filling->count == 0;
+}
+
+uint64_t wh_stage_least_id(const struct wh_stage *stage)
+{
+	return wh_min_u64(stage->filling->least_id, stage->sealed->least_id);
+}
+
+int wh_stage_rename(const struct wh_stage *stage, uint32_t number, int folder_fd, const char *name)
+{
+	char text[NUMBER_TEXT_MAX];
+
+	WH_ASSERT(stage->exists);
+	if (renameat(stage->fd, number_text(text, number), folder_fd, name) != 0)
+		return -errno;
+	return 0;
+}
+
+int wh_stage_sync(struct wh_stage *stage)
+{
+	WH_ASSERT(wh_stage_is_empty(stage) && stage->exists);
+	if (!stage->syncing_names) {
+		stage->syncing_names = true;
+		start_sync(stage);
+	}
+	if (!is_synced(stage))
+		return -EINPROGRESS;
+	stage->syncing_names = false;
+	return stage->sync.error;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_BUNDLE_STAGE_H
+#define WH_BUNDLE_STAGE_H
+
+/*
+ * Where files are until they are whole and durable: a folder ".wavehaul-XXXXXX.part" in the folder
+ * that they are for, made when first needed, locked (flock) while in use. In it they have numbers
+ * for names. Whole ones are added to a batch; a batch that is sealed is synced by one syncfs, on a
+ * thread that lives as long as that takes, while the next one is filled; then its files are to be
+ * taken out and renamed one by one. On a file system in memory there is nothing to sync.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bundle/record.h"
+
+/* A batch is full with so many files, bytes of paths, or bytes. */
+#define WH_BATCH_FILES      8192
+#define WH_BATCH_PATH_BYTES (UINT32_C(1) << 20)
+#define WH_BATCH_BYTES      (UINT64_C(1) << 30)
+
+/* It is due after so long when nothing more comes, and at last even if something does: the source
+ * remembers what is not committed. */
+#define WH_BATCH_QUIET_MS 200
+#define WH_BATCH_AGE_MS   2000
+
+struct wh_staged {
+	uint64_t id;
+	uint64_t bytes;
+	uint32_t number;
+	uint16_t path_bytes;
+	uint8_t kind;
+	const char *path; /* as in the bundle */
+};
+
+struct wh_stage;
+
+/*
+ * Removes what dead processes left in the folder, and nothing else yet. The descriptor is
+ * borrowed. 0 or -ENOMEM.
+ */
+int wh_stage_open(struct wh_stage **stage, int folder_fd, uint64_t hz);
+
+/* Removes everything that was not renamed, and waits for a sync under way. NULL is allowed. */
+void wh_stage_close(struct wh_stage *stage);
+
+/* The same without waiting; only wh_stage_close may follow. */
+void wh_stage_abandon(struct wh_stage *stage);
+
+/* Makes the staging folder unless it is there. 0 or a negative errno. */
+int wh_stage_prepare(struct wh_stage *stage);
+bool wh_stage_exists(const struct wh_stage *stage);
+
+/*
+ * A new file of mode 0600, open for writing, and its number; a link likewise; an open again. A
+ * descriptor of the caller's (0 for a link), or a negative errno. After wh_stage_prepare.
+ */
+int wh_stage_create(struct wh_stage *stage, uint32_t *number);
+int wh_stage_create_link(struct wh_stage *stage, const char *text, uint32_t *number);
+int wh_stage_reopen(const struct wh_stage *stage, uint32_t number);
+void wh_stage_remove(const struct wh_stage *stage, uint32_t number);
+
+/* Whether one more file with any path can be added now. */
+bool wh_stage_has_room(const struct wh_stage *stage);
+
+/* Into the batch that is being filled; the path is copied. */
+void wh_stage_add(struct wh_stage *stage, const struct wh_staged *file, uint64_t now_tsc);
+
+/* Seals the batch if it is due, or, `at_once`, if it has a file, and none is being committed. */
+void wh_stage_seal(struct wh_stage *stage, uint64_t now_tsc, bool quiet, bool at_once);
+
+/*
+ * The next file of the sealed batch, once that is durable; NULL: none now. *error: 0, or the
+ * negative errno of the sync, which failed for all of them. Good until the next call.
+ */
+const struct wh_staged *wh_stage_take(struct wh_stage *stage, int *error);
+
+/* Whether a sealed batch is not taken out yet; whether any file is in a batch. */
+bool wh_stage_is_committing(const struct wh_stage *stage);
+bool wh_stage_is_empty(const struct wh_stage *stage);
+
+/* The least id in batches, UINT64_MAX without any. */
+uint64_t wh_stage_least_id(const struct wh_stage *stage);
+
+/* Gives it its name in that folder. 0 or a negative errno. */
+int wh_stage_rename(const struct wh_stage *stage, uint32_t number, int folder_fd, const char *name);
+
+/*
+ * One more sync, of names and folders, with all batches empty. -EINPROGRESS until it is over, then
+ * 0 or a negative errno: to be called until then.
+ */
+int wh_stage_sync(struct wh_stage *stage);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_BUNDLE_STAGING_NAME_H
+#define WH_BUNDLE_STAGING_NAME_H
+
+/*
+ * ".wavehaul-XXXXXX.part", X being a letter from a to z: the name of a staging folder. Nothing of
+ * a bundle may have it, or a bundle could change another's files before they are renamed.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#define WH_STAGING_HEAD    ".wavehaul-"
+#define WH_STAGING_TAIL    ".part"
+#define WH_STAGING_LETTERS 6
+#define WH_STAGING_NAME_BYTES                                                                      \
+	(sizeof(WH_STAGING_HEAD) - 1 + WH_STAGING_LETTERS + sizeof(WH_STAGING_TAIL) - 1)
+
+static inline void wh_staging_name(
+	char name[WH_STAGING_NAME_BYTES + 1], const unsigned char random[WH_STAGING_LETTERS])
+{
+	char *letters = name + sizeof(WH_STAGING_HEAD) - 1;
+
+	memcpy(name, WH_STAGING_HEAD, sizeof(WH_STAGING_HEAD) - 1);
+	for (int i = 0; i < WH_STAGING_LETTERS; i++)
+		letters[i] = (char)('a' + random[i] % 26);
+	memcpy(letters + WH_STAGING_LETTERS, WH_STAGING_TAIL, sizeof(WH_STAGING_TAIL));
+}
+
+static inline bool wh_is_staging_name(const char *name, size_t bytes)
+{
+	const char *letters = name + sizeof(WH_STAGING_HEAD) - 1;
+
+	if (bytes != WH_STAGING_NAME_BYTES ||
+		memcmp(name, WH_STAGING_HEAD, sizeof(WH_STAGING_HEAD) - 1) != 0)
+		return false;
+	for (int i = 0; i < WH_STAGING_LETTERS; i++)
+		if (letters[i] < 'a' || letters[i] > 'z')
+			return false;
+	return memcmp(letters + WH_STAGING_LETTERS, WH_STAGING_TAIL, sizeof(WH_STAGING_TAIL) - 1) ==
+	       0;
+}
+
+/* Whether any name of the path is one. */
+static inline bool wh_path_has_staging_name(const char *path, size_t bytes)
+{
+	const char *end = path + bytes;
+
+	for (const char *name = path; name < end;) {
+		const char *slash = memchr(name, '/', (size_t)(end - name));
+		const char *name_end = slash == NULL ? end : slash;
+
+		if (wh_is_staging_name(name, (size_t)(name_end - name)))
+			return true;
+		name = name_end + 1;
+	}
+	return false;
+}
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Between a session and its users on other cores: wishes go in, news come out.
+ *
+ * A wish is a bit in one word beside the statuses, so that setting it is one atomic operation and
+ * the home core sees wish and status together. To be seen soon, it kicks the half of the endpoint
+ * that the session lives in. Until that one has given it a place, the kick is one at large, upon
+ * which the half looks at all of its sessions.
+ *
+ * Who asks to close may find the session gone in the next instant: nothing of it is touched after
+ * the wish is set.
+ */
+
+#include <assert.h>
+
+#include <rte_pause.h>
+
+#include "session/internal.h"
+
+#define WISHES        (WH_WISH_ABORT | WH_WISH_SINK_DONE | WH_WISH_CLOSE)
+#define ABORT_SHIFT   8
+#define SINK_SHIFT    16
+#define STATUS_MASK   0xff
+#define OUTCOME_SHIFT 8
+
+static_assert(WISHES < 1 << ABORT_SHIFT && WH_STATUSES <= STATUS_MASK, "each has its own bits");
+
+static uint32_t word_of(enum wh_session_wish wish, enum wh_release_status status)
+{
+	if (wish == WH_WISH_ABORT)
+		return wish | (uint32_t)status << ABORT_SHIFT;
+	if (wish == WH_WISH_SINK_DONE)
+		return wish | (uint32_t)status << SINK_SHIFT;
+	return wish;
+}
+
+/* The first of its kind counts: a status is never half of one and half of another. */
+static void set_wish(struct wh_session *s, enum wh_session_wish wish, uint32_t word)
+{
+	uint32_t wishes = atomic_load(&s->wishes);
+
+	while ((wishes & wish) == 0)
+		if (atomic_compare_exchange_weak(&s->wishes, &wishes, wishes | word))
+			return;
+}
+
+static void ask_to_close(struct wh_session *s)
+{
+	struct wh_half *half = atomic_load(&s->half);
+
+	/* Accepted this instant: the core that receives is about to give it its place. */
+	for (; half == NULL; half = atomic_load(&s->half))
+		rte_pause();
+
+	uint32_t place = atomic_load(&s->place);
+
+	set_wish(s, WH_WISH_CLOSE, WH_WISH_CLOSE);
+	wh_half_kick(half, place);
+}
+
+void wh_session_ask(struct wh_session *s, enum wh_session_wish wish, enum wh_release_status status)
+{
+	WH_ASSERT(wish == WH_WISH_ABORT || wish == WH_WISH_SINK_DONE || wish == WH_WISH_CLOSE);
+	WH_ASSERT(wish != WH_WISH_ABORT || status >= WH_STATUS_MISMATCH);
+	WH_ASSERT(wish != WH_WISH_SINK_DONE ||
+		  (s->role == WH_RECEIVER && status != WH_STATUS_PENDING));
+	if (wish == WH_WISH_CLOSE) {
+		ask_to_close(s);
+		return;
+	}
+	set_wish(s, wish, word_of(wish, status));
+	wh_session_kick(s);
+}
+
+void wh_session_kick(struct wh_session *s)
+{
+	struct wh_half *half = atomic_load(&s->half);
+
+	if (half != NULL) /* else it is looked at when it gets its place */
+		wh_half_kick(half, atomic_load(&s->place));
+}
+
+int32_t wh_session_grant(struct wh_session *s, uint64_t now_tsc)
+{
+	uint32_t wishes = atomic_load(&s->wishes);
+	uint32_t fresh = wishes & WISHES & ~s->granted;
+
+	if (fresh == 0)
+		return 0;
+	s->granted |= fresh;
+	/* A file that has its name is there, whatever was asked for in the same moment. */
+	if (fresh & WH_WISH_SINK_DONE)
+		wh_session_sink_done(
+			s, now_tsc, (enum wh_release_status)(wishes >> SINK_SHIFT & STATUS_MASK));
+	if (fresh & WH_WISH_ABORT)
+		wh_session_abort(
+			s, now_tsc, (enum wh_release_status)(wishes >> ABORT_SHIFT & STATUS_MASK));
+	if (fresh & WH_WISH_CLOSE) {
+		wh_session_abort(s, now_tsc, WH_STATUS_INTERRUPTED);
+		s->closing = true;
+	}
+	return 1;
+}
+
+void wh_session_publish(struct wh_session *s)
+{
+	uint32_t news = (uint32_t)s->phase | (uint32_t)s->outcome << OUTCOME_SHIFT;
+
+	if (news != atomic_load_explicit(&s->news, memory_order_relaxed))
+		atomic_store_explicit(&s->news, news, memory_order_release);
+}
+
+struct wh_session_news wh_session_news(const struct wh_session *s)
+{
+	uint32_t news = atomic_load_explicit(&s->news, memory_order_acquire);
+
+	return (struct wh_session_news){
+		.phase = (enum wh_phase)(news & ((1 << OUTCOME_SHIFT) - 1)),
+		.outcome = (enum wh_release_status)(news >> OUTCOME_SHIFT),
+	};
+}
+
+void wh_session_set_context(struct wh_session *s, void *context)
+{
+	s->context = context;
+}
+
+void *wh_session_context(const struct wh_session *s)
+{
+	return s->context;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "store/read_ahead.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_common.h>
+
+#include "base/clock.h"
+
+void wh_read_ahead_init(struct wh_read_ahead *ahead, struct io_uring *ring, int fd,
+	const struct stat *status, uint32_t chunk_bytes)
+{
+	WH_ASSERT(chunk_bytes > 0 && chunk_bytes % WH_CHUNK_ALIGN == 0);
+	WH_ASSERT(status->st_size >= 0);
+	*ahead = (struct wh_read_ahead){
+		.ring = ring,
+		.fd = fd,
+		.direct = ring != NULL && wh_file_direct(fd, true),
+		.sparse = (uint64_t)status->st_blocks * 512 < (uint64_t)status->st_size,
+		.chunk_bytes = chunk_bytes,
+		.object_bytes = (uint64_t)status->st_size,
+	};
+}
+
+static void fail(struct wh_read_ahead *ahead, int error, bool shrunk)
+{
+	WH_ASSERT(error < 0 && ahead->error == 0);
+	ahead->error = error;
+	ahead->shrunk = shrunk;
+}
+
+static void request_rest(struct wh_read_ahead *ahead, struct wh_read_slot *slot)
+{
+	struct io_uring_sqe *sqe = wh_ring_request(ahead->ring);
+	uint32_t bytes = slot->chunk->bytes - slot->have_bytes;
+
+	WH_ASSERT(bytes > 0);
+	slot->direct = ahead->direct;
+	if (ahead->direct) /* the kernel stops at the end of the file by itself */
+		bytes = RTE_ALIGN_CEIL(bytes, WH_DIRECT_BYTES);
+	io_uring_prep_read(sqe, ahead->fd, slot->chunk->data + slot->have_bytes, bytes,
+		slot->offset + slot->have_bytes);
+	io_uring_sqe_set_data(sqe, slot);
+	ahead->in_air++;
+}
+
+/* Books bytes that were read; false: they were the last, before the end that there was. */
+static bool book(struct wh_read_slot *slot, uint32_t bytes)
+{
+	/* The last block may reach past the end that the object had at first. */
+	uint32_t have =
+		(uint32_t)wh_min_u64((uint64_t)slot->have_bytes + bytes, slot->chunk->bytes);
+
+	if (have < slot->chunk->bytes && slot->direct)
+		have = RTE_ALIGN_FLOOR(have, WH_DIRECT_BYTES);
+	if (have == slot->have_bytes)
+		return false;
+	slot->have_bytes = have;
+	return true;
+}
+
+/* Books a completed request and asks for what it left out. */
+static void complete(struct wh_read_ahead *ahead, struct wh_read_slot *slot, int result)
+{
+	if (result == -EINVAL && slot->direct) {
+		ahead->direct = wh_file_direct(ahead->fd, false);
+		/* Without O_DIRECT: have_bytes stays where it is, any offset will do. */
+		request_rest(ahead, slot);
+		return;
+	}
+	if (wh_try_again(result)) {
+		request_rest(ahead, slot);
+		return;
+	}
+	if (result < 0)
+		fail(ahead, result, false);
+	else if (!book(slot, (uint32_t)result))
+		fail(ahead, -EIO, true);
+	else if (slot->have_bytes < slot->chunk->bytes)
+		request_rest(ahead, slot);
+}
+
+static int32_t reap(struct wh_read_ahead *ahead)
+{
+	struct io_uring_cqe *cqes[WH_RING_DEPTH];
+	uint32_t count = io_uring_peek_batch_cqe(ahead->ring, cqes, WH_RING_DEPTH);
+
+	WH_ASSERT(count <= ahead->in_air);
+	for (uint32_t i = 0; i < count; i++) {
+		ahead->in_air--;
+		if (ahead->error == 0)
+			complete(ahead, io_uring_cqe_get_data(cqes[i]), cqes[i]->res);
+	}
+	io_uring_cq_advance(ahead->ring, count);
+	return (int32_t)count;
+}
+
+/* The first chunk that is not complete. */
+static struct wh_read_slot *first_open(struct wh_read_ahead *ahead)
+{
+	for (uint64_t i = ahead->taken; i < ahead->started; i++) {
+		struct wh_read_slot *slot = &ahead->slots[i % WH_RING_DEPTH];
+
+		if (slot->have_bytes < slot->chunk->bytes)
+			return slot;
+	}
+	return NULL;
+}
+
+static int32_t read_piece(struct wh_read_ahead *ahead)
+{
+	struct wh_read_slot *slot = first_open(ahead);
+
+	if (slot == NULL || ahead->error < 0)
+		return 0;
+
+	uint32_t bytes = RTE_MIN(slot->chunk->bytes - slot->have_bytes, WH_READ_PIECE_BYTES);
+	ssize_t have = pread(ahead->fd, slot->chunk->data + slot->have_bytes, bytes,
+		(off_t)(slot->offset + slot->have_bytes));
+
+	if (have < 0 && !wh_try_again(-errno))
+		fail(ahead, -errno, false);
+	else if (have >= 0 && !book(slot, (uint32_t)have))
+		fail(ahead, -EIO, true);
+	return 1;
+}
+
+int32_t wh_read_ahead_poll(struct wh_read_ahead *ahead)
+{
+	return ahead->ring != NULL ? reap(ahead) : read_piece(ahead);
+}
+
+void wh_read_ahead_submit(struct wh_read_ahead *ahead)
+{
+	int rc = ahead->ring != NULL ? wh_ring_submit(ahead->ring) : 0;
+
+	if (rc < 0 && ahead->error == 0)
+		fail(ahead, rc, false);
+}
+
+/*
+ * Whether [offset, offset + bytes) is one hole. Asks only where data starts next, which is near
+ * when there is any; where it ends (SEEK_HOLE) can be a walk over every extent of the file.
+ */
+static bool in_hole(struct wh_read_ahead *ahead, uint64_t offset, uint32_t bytes)
+{
+	if (!ahead->sparse)
+		return false;
+	if (ahead->hole_until <= offset) {
+		off_t data = lseek(ahead->fd, (off_t)offset, SEEK_DATA);
+
+		if (data >= 0)
+			ahead->hole_until = (uint64_t)data;
+		else
+			ahead->hole_until = errno == ENXIO ? ahead->object_bytes : offset;
+	}
+	return ahead->hole_until >= offset + bytes;
+}
+
+bool wh_read_ahead_wants(const struct wh_read_ahead *ahead)
+{
+	return ahead->error == 0 && ahead->started - ahead->taken < WH_RING_DEPTH &&
+	       ahead->started * ahead->chunk_bytes < ahead->object_bytes;
+}
+
+void wh_read_ahead_start(struct wh_read_ahead *ahead, struct wh_chunk *chunk)
+{
+	uint64_t offset = ahead->started * ahead->chunk_bytes;
+	struct wh_read_slot *slot = &ahead->slots[ahead->started % WH_RING_DEPTH];
+
+	WH_ASSERT(wh_read_ahead_wants(ahead));
+	WH_ASSERT((uintptr_t)chunk->data % WH_CHUNK_ALIGN == 0);
+	chunk->bytes = (uint32_t)wh_min_u64(ahead->chunk_bytes, ahead->object_bytes - offset);
+	chunk->end = false;
+	*slot = (struct wh_read_slot){.chunk = chunk, .offset = offset};
+	ahead->started++;
+	if (in_hole(ahead, offset, chunk->bytes)) {
+		memset(chunk->data, 0, chunk->bytes);
+		slot->have_bytes = chunk->bytes;
+	} else if (ahead->ring != NULL) {
+		request_rest(ahead, slot);
+	}
+}
+
+struct wh_chunk *wh_read_ahead_peek(const struct wh_read_ahead *ahead)
+{
+	const struct wh_read_slot *slot = &ahead->slots[ahead->taken % WH_RING_DEPTH];
+
+	if (ahead->taken == ahead->started || slot->have_bytes < slot->chunk->bytes)
+		return NULL;
+	return slot->chunk;
+}
+
+struct wh_chunk *wh_read_ahead_take(struct wh_read_ahead *ahead)
+{
+	struct wh_chunk *chunk = wh_read_ahead_peek(ahead);
+
+	if (chunk != NULL)
+		ahead->taken++;
+	return chunk;
+}
+
+struct wh_chunk *wh_read_ahead_give_up(struct wh_read_ahead *ahead)
+{
+	if (ahead->in_air > 0 || ahead->taken == ahead->started)
+		return NULL;
+	return ahead->slots[ahead->taken++ % WH_RING_DEPTH].chunk;
+}
+
+bool wh_read_ahead_is_over(const struct wh_read_ahead *ahead)
+{
+	return ahead->taken * ahead->chunk_bytes >= ahead->object_bytes;
+}

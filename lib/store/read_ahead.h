@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_STORE_READ_AHEAD_H
+#define WH_STORE_READ_AHEAD_H
+
+/*
+ * Private to lib/store and lib/bundle: an open file read into chunks, several at once, taken in
+ * order. By io_uring, with O_DIRECT where the file system has it; or, without a ring, piece by
+ * piece where reading never waits. The file has the size that it had at first: bytes that came
+ * later are not read, bytes that went are an error. Chunks that lie in a hole are zeros without
+ * touching the disk.
+ *
+ * A chunk belongs to the read-ahead from start to take, or to give_up.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "base/chunk.h"
+#include "store/ring.h"
+
+/* Without a ring a poll copies no more than this. */
+#define WH_READ_PIECE_BYTES (UINT32_C(256) << 10)
+
+struct wh_read_slot {
+	struct wh_chunk *chunk;
+	uint64_t offset;
+	uint32_t have_bytes; /* at the front of the chunk; the request in the air goes on there */
+	bool direct;         /* that request was made with O_DIRECT */
+};
+
+/* Chunk `index` of the file is in slot index % WH_RING_DEPTH. */
+struct wh_read_ahead {
+	struct io_uring *ring;
+	int fd;
+	bool direct;
+	bool sparse; /* fewer blocks than bytes: worth looking for holes */
+	bool shrunk; /* that is the error */
+	int error;   /* negative errno: nothing more is read */
+	uint32_t chunk_bytes;
+	uint64_t object_bytes;
+	uint64_t hole_until; /* known: no data between the last offset asked for and here */
+	uint64_t started;    /* chunks asked for; the index of the next one */
+	uint64_t taken;
+	uint32_t in_air;
+	struct wh_read_slot slots[WH_RING_DEPTH];
+};
+
+/* `fd` and `ring` are borrowed; the ring, or NULL, is used by one read-ahead at a time. */
+void wh_read_ahead_init(struct wh_read_ahead *ahead, struct io_uring *ring, int fd,
+	const struct stat *status, uint32_t chunk_bytes);
+
+/* Whether another chunk may be started. */
+bool wh_read_ahead_wants(const struct wh_read_ahead *ahead);
+void wh_read_ahead_start(struct wh_read_ahead *ahead, struct wh_chunk *chunk);
+
+/* Books what was read; how much was done. See `error` afterwards. */
+int32_t wh_read_ahead_poll(struct wh_read_ahead *ahead);
+
+/* Hands over what was started: last in every turn. See `error` afterwards. */
+void wh_read_ahead_submit(struct wh_read_ahead *ahead);
+
+/* The next chunk in order if it is complete, or NULL; `bytes` is set, `number` is the caller's. */
+struct wh_chunk *wh_read_ahead_peek(const struct wh_read_ahead *ahead);
+struct wh_chunk *wh_read_ahead_take(struct wh_read_ahead *ahead);
+
+/* A chunk that will not be taken any more, or NULL: there is none, or requests are in the air. */
+struct wh_chunk *wh_read_ahead_give_up(struct wh_read_ahead *ahead);
+
+/* Whether every byte was taken. */
+bool wh_read_ahead_is_over(const struct wh_read_ahead *ahead);
+
+#endif

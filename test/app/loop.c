@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The loop in real time, its second a millisecond long: `hz` is told to be a thousandth of what
+ * the counter does. Bounds are such that a busy machine may be late, never early.
+ */
+
+#include "wavehaul/loop.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <rte_cycles.h>
+
+#include "base/assert.h"
+#include "unit.h"
+
+const char wh_suite_name[] = "loop";
+
+#define NS_PER_S    1000000000
+#define SECONDS_MAX 2000 /* of the loop's: then a test that hangs has failed */
+
+/* A loop, and the process in it that the test is about. */
+struct rig {
+	struct wh_loop loop;
+	_Atomic bool stop;
+	uint64_t hz; /* the loop's second, whether it naps or not */
+	uint64_t began_tsc;
+	uint64_t polls;
+	bool late;
+
+	uint64_t phase; /* the tests' own */
+	uint64_t mark_tsc;
+	uint64_t mark_ns;
+	uint64_t mark;
+	uint64_t spent_working_tsc;
+	uint64_t spent_idle_tsc;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* Of the counter, to a per cent or so. */
+static uint64_t tsc_hz(void)
+{
+	static uint64_t hz;
+
+	if (hz != 0)
+		return hz;
+
+	uint64_t from_ns = now_ns();
+	uint64_t from_tsc = rte_rdtsc();
+	uint64_t span_ns;
+
+	do
+		span_ns = now_ns() - from_ns;
+	while (span_ns < NS_PER_S / 50);
+	hz = (rte_rdtsc() - from_tsc) * NS_PER_S / span_ns;
+	return hz;
+}
+
+static void spin(uint64_t cycles)
+{
+	uint64_t from_tsc = rte_rdtsc();
+
+	while (rte_rdtsc() - from_tsc < cycles)
+		continue;
+}
+
+static void stop(struct rig *rig)
+{
+	atomic_store(&rig->stop, true);
+}
+
+/* Ends what would go on for ever; the first process of every loop. */
+static int32_t watch(void *state, uint64_t now_tsc)
+{
+	struct rig *rig = state;
+
+	rig->polls++;
+	if (now_tsc - rig->began_tsc > SECONDS_MAX * rig->hz) {
+		rig->late = true;
+		stop(rig);
+	}
+	return 0;
+}
+
+static struct rig *begin(void)
+{
+	struct rig *rig = calloc(1, sizeof(*rig));
+
+	WH_ASSERT(rig != NULL);
+	rig->hz = tsc_hz() / 1000;
+	rig->loop.stop = &rig->stop;
+	rig->loop.hz = rig->hz;
+	wh_loop_add(&rig->loop, "watch", watch, rig);
+	return rig;
+}
+
+static void run(struct rig *rig)
+{
+	rig->began_tsc = rte_rdtsc();
+	CU_ASSERT_EQUAL(wh_loop_run(&rig->loop), 0);
+	CU_ASSERT_FALSE(rig->late);
+}
+
+#define TURNS 1000
+
+struct witness {
+	struct rig *rig;
+	uint64_t order; /* in the loop */
+	uint64_t last_tsc;
+	uint64_t mistakes;
+};
+
+/* All are told the same time, one after the other, and it does not go back. */
+static int32_t look_on(void *state, uint64_t now_tsc)
+{
+	struct witness *witness = state;
+	struct rig *rig = witness->rig;
+
+	if (rig->phase % 3 != witness->order || now_tsc < witness->last_tsc ||
+		now_tsc < rig->began_tsc || (witness->order > 0 && now_tsc != rig->mark_tsc))
+		witness->mistakes++;
+	rig->phase++;
+	rig->mark_tsc = now_tsc;
+	witness->last_tsc = now_tsc;
+	if (rig->phase == 3 * TURNS)
+		stop(rig);
+	return 0;
+}
+
+static void test_order_and_time(void)
+{
+	struct rig *rig = begin();
+	struct witness witness[3];
+
+	for (uint64_t i = 0; i < 3; i++) {
+		witness[i] = (struct witness){.rig = rig, .order = i};
+		wh_loop_add(&rig->loop, "witness", look_on, &witness[i]);
+	}
+	run(rig);
+	CU_ASSERT_EQUAL(rig->loop.turns, TURNS);
+	CU_ASSERT_EQUAL(rig->polls, TURNS);
+	CU_ASSERT_EQUAL(rig->phase, 3 * TURNS);
+	for (uint32_t i = 0; i < 3; i++)
+		CU_ASSERT_EQUAL(witness[i].mistakes, 0);
+	free(rig);
+}
+
+static void test_stopped_before(void)
+{
+	struct rig *rig = begin();
+
+	stop(rig);
+	run(rig);
+	CU_ASSERT_EQUAL(rig->loop.turns, 0);
+	CU_ASSERT_EQUAL(rig->polls, 0);
+	CU_ASSERT_EQUAL(rig->loop.total_tsc, 0);
+	free(rig);
+}
+
+/* Notes when the first nap was over, then lets it nap on for 20 seconds. */
+static int32_t await_naps(void *state, uint64_t now_tsc)
+{
+	struct rig *rig = state;
+
+	if (rig->mark_tsc == 0 && rig->loop.naps > 0) {
+		rig->mark_tsc = now_tsc;
+		rig->mark_ns = now_ns();
+		rig->mark = rig->polls;
+		CU_ASSERT_EQUAL(rig->loop.quiet_s, WH_LOOP_QUIET_S);
+	}
+	if (rig->mark_tsc != 0 && now_tsc - rig->mark_tsc > 20 * rig->hz)
+		stop(rig);
+	return 0;
+}
+
+static void test_naps_when_quiet(void)
+{
+	struct rig *rig = begin();
+
+	wh_loop_add(&rig->loop, "await naps", await_naps, rig);
+	run(rig);
+
+	uint64_t quiet_tsc = rig->mark_tsc - rig->began_tsc;
+
+	CU_ASSERT_TRUE(quiet_tsc >= WH_LOOP_QUIET_S * rig->hz);
+	/* Every turn is a nap now, and none is shorter than asked for. */
+	uint64_t naps_max = (now_ns() - rig->mark_ns) / (WH_LOOP_NAP_US * 1000);
+
+	CU_ASSERT_EQUAL(rig->loop.naps, rig->polls - rig->mark + 2);
+	CU_ASSERT_TRUE(rig->loop.naps <= naps_max + 2);
+	CU_ASSERT_TRUE(rig->loop.naps >= 2);
+	CU_ASSERT_EQUAL(rig->loop.busy_tsc, 0);
+	free(rig);
+}
+
+static int32_t stop_after_20(void *state, uint64_t now_tsc)
+{
+	struct rig *rig = state;
+
+	if (now_tsc - rig->began_tsc > 20 * rig->hz && rig->polls > 100)
+		stop(rig);
+	return 0;
+}
+
+static void test_never_naps_without_hz(void)
+{
+	struct rig *rig = begin();
+
+	rig->loop.hz = 0;
+	wh_loop_add(&rig->loop, "stop", stop_after_20, rig);
+	run(rig);
+	CU_ASSERT_EQUAL(rig->loop.naps, 0);
+	free(rig);
+}
+
+/* So many units of work in each second, one at a time. */
+static int32_t work_steadily(struct rig *rig, uint64_t now_tsc, uint64_t per_second)
+{
+	uint64_t due = (now_tsc - rig->began_tsc) * per_second / rig->hz;
+
+	if (rig->phase >= due)
+		return 0;
+	rig->phase++;
+	return 1;
+}
+
+static int32_t trickle(void *state, uint64_t now_tsc)
+{
+	const struct rig *rig = state;
+
+	if (rig->loop.naps > 0)
+		stop(state);
+	return work_steadily(state, now_tsc, WH_LOOP_TRICKLE / 10);
+}
+
+static int32_t stream(void *state, uint64_t now_tsc)
+{
+	stop_after_20(state, now_tsc);
+	return work_steadily(state, now_tsc, 2 * WH_LOOP_TRICKLE);
+}
+
+static void test_a_trickle_is_quiet(void)
+{
+	struct rig *rig = begin();
+
+	wh_loop_add(&rig->loop, "trickle", trickle, rig);
+	run(rig);
+	CU_ASSERT_EQUAL(rig->loop.naps, 2); /* the turn that stops the loop naps, too */
+	CU_ASSERT_TRUE(rig->phase > 0);
+	free(rig);
+
+	rig = begin();
+	wh_loop_add(&rig->loop, "stream", stream, rig);
+	run(rig);
+	CU_ASSERT_EQUAL(rig->loop.naps, 0);
+	free(rig);
+}
+
+/* Three quiet seconds, then work until they are forgotten; and again. */
+static int32_t work_now_and_then(void *state, uint64_t now_tsc)
+{
+	struct rig *rig = state;
+
+	(void)now_tsc;
+	if (rig->loop.quiet_s >= 3) {
+		rig->mark = 1;
+		return 1;
+	}
+	if (rig->loop.quiet_s == 0 && rig->mark == 1) {
+		rig->mark = 0;
+		if (++rig->phase == 4)
+			stop(rig);
+	}
+	return 0;
+}
+
+static void test_quiet_seconds_in_a_row(void)
+{
+	struct rig *rig = begin();
+
+	wh_loop_add(&rig->loop, "work", work_now_and_then, rig);
+	run(rig);
+	CU_ASSERT_EQUAL(rig->phase, 4);
+	CU_ASSERT_EQUAL(rig->loop.naps, 0);
+	free(rig);
+}
+
+/* Three naps, then so much work in one turn; what came of it 3 seconds later. */
+static int32_t work_once(struct rig *rig, uint64_t now_tsc, int32_t work)
+{
+	if (rig->mark_tsc != 0) {
+		if (now_tsc - rig->mark_tsc > 3 * rig->hz)
+			stop(rig);
+		return 0;
+	}
+	if (rig->loop.naps < 3)
+		return 0;
+	rig->mark_tsc = now_tsc;
+	rig->mark = rig->loop.naps;
+	return work;
+}
+
+static int32_t wake(void *state, uint64_t now_tsc)
+{
+	return work_once(state, now_tsc, WH_LOOP_WAKE);
+}
+
+static int32_t stir(void *state, uint64_t now_tsc)
+{
+	return work_once(state, now_tsc, WH_LOOP_WAKE - 1);
+}
+
+static void test_wakes_at_once(void)
+{
+	struct rig *rig = begin();
+
+	wh_loop_add(&rig->loop, "wake", wake, rig);
+	run(rig);
+	CU_ASSERT_EQUAL(rig->mark, 3);
+	CU_ASSERT_EQUAL(rig->loop.naps, 3);
+	free(rig);
+
+	rig = begin();
+	wh_loop_add(&rig->loop, "stir", stir, rig);
+	run(rig);
+	CU_ASSERT_EQUAL(rig->mark, 3);
+	CU_ASSERT_TRUE(rig->loop.naps > 3);
+	free(rig);
+}
+
+/* Works in every second turn; both kinds last alike. */
+static int32_t work_by_turns(void *state, uint64_t now_tsc)
+{
+	struct rig *rig = state;
+	uint64_t from_tsc = rte_rdtsc();
+	bool works = rig->phase++ % 2 == 0;
+
+	(void)now_tsc;
+	if (rig->phase > 200) { /* what the last turn takes is in no total */
+		stop(rig);
+		return 0;
+	}
+	spin(rig->hz / 20);
+	if (works)
+		rig->spent_working_tsc += rte_rdtsc() - from_tsc;
+	else
+		rig->spent_idle_tsc += rte_rdtsc() - from_tsc;
+	return works;
+}
+
+static void test_busy_share(void)
+{
+	struct rig *rig = begin();
+
+	wh_loop_add(&rig->loop, "work", work_by_turns, rig);
+	run(rig);
+
+	uint64_t span_tsc = rte_rdtsc() - rig->began_tsc;
+
+	CU_ASSERT_TRUE(rig->loop.busy_tsc >= rig->spent_working_tsc);
+	CU_ASSERT_TRUE(rig->loop.busy_tsc <= rig->loop.total_tsc - rig->spent_idle_tsc);
+	CU_ASSERT_TRUE(rig->loop.total_tsc <= span_tsc);
+	free(rig);
+}
+
+#define METERED_TURNS (3 * WH_METER_EVERY + 2) /* of these are measured 0, 61, 122, 183 */
+
+/* As rcv in a worked turn, as decode in one without work. */
+static int32_t be_metered(void *state, uint64_t now_tsc)
+{
+	struct rig *rig = state;
+	struct wh_meter *meter = &rig->loop.meter;
+	uint64_t turn = rig->phase++;
+	bool works = turn / WH_METER_EVERY % 2 == 0;
+	enum wh_meter_process process = works ? WH_METER_RCV : WH_METER_DECODE;
+
+	(void)now_tsc;
+	CU_ASSERT_EQUAL(meter->on, turn % WH_METER_EVERY == 0);
+
+	uint8_t before = wh_meter_enter(meter, process);
+	uint64_t from_tsc = rte_rdtsc();
+
+	spin(2000);
+	if (meter->on && works)
+		rig->spent_working_tsc += rte_rdtsc() - from_tsc;
+	wh_meter_leave(meter, before);
+	if (rig->phase == METERED_TURNS)
+		stop(rig);
+	return works;
+}
+
+static void test_meter(void)
+{
+	struct rig *rig = begin();
+	const struct wh_meter *meter = &rig->loop.meter;
+
+	wh_loop_add(&rig->loop, "metered", be_metered, rig);
+	run(rig);
+	CU_ASSERT_EQUAL(rig->loop.turns, METERED_TURNS);
+	CU_ASSERT_EQUAL(meter->turns, 4);
+	CU_ASSERT_FALSE(meter->on);
+	CU_ASSERT_TRUE(meter->cycles[WH_METER_RCV] >= rig->spent_working_tsc);
+	CU_ASSERT_TRUE(meter->cycles[WH_METER_RCV] <= rig->loop.busy_tsc);
+	CU_ASSERT_EQUAL(meter->cycles[WH_METER_DECODE], 0);
+	CU_ASSERT_TRUE(meter->cycles[WH_METER_LOOP] >= 2 * 2000);
+	free(rig);
+}
+
+static void test_print(void)
+{
+	struct rig *rig = begin();
+	char text[128];
+	FILE *to = fmemopen(text, sizeof(text), "w");
+
+	WH_ASSERT(to != NULL);
+	wh_loop_add(&rig->loop, "receive", stir, rig);
+	wh_loop_add(&rig->loop, "jobs", stir, rig);
+	wh_loop_print(&rig->loop, "CPU 3", to);
+	fclose(to);
+	CU_ASSERT_STRING_EQUAL(text, "CPU 3: watch, receive, jobs\n");
+	free(rig);
+}
+
+CU_TestInfo wh_tests[] = {
+	{"order and time", test_order_and_time},
+	{"stopped before", test_stopped_before},
+	{"naps when quiet", test_naps_when_quiet},
+	{"never naps without hz", test_never_naps_without_hz},
+	{"a trickle is quiet", test_a_trickle_is_quiet},
+	{"quiet seconds in a row", test_quiet_seconds_in_a_row},
+	{"wakes at once", test_wakes_at_once},
+	{"busy share", test_busy_share},
+	{"meter", test_meter},
+	{"print", test_print},
+	CU_TEST_INFO_NULL,
+};

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * For dissector.py: writes the packets of packet_samples.h as a capture file, and to stdout what
+ * their members are, a line for each: "PACKET NAME VALUE", named as the dissector's filters. The
+ * values come from the structs that are encoded, the capture from the encoder.
+ *
+ * Every second packet goes over IPv6 and VLAN 7.
+ */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "packet_samples.h"
+#include "wire/encap.h"
+
+#define VLAN 7
+
+/* https://www.tcpdump.org/manpages/pcap-savefile.5.html, in the machine's byte order. */
+struct pcap_head {
+	uint32_t magic;
+	uint16_t major, minor;
+	uint32_t zone, accuracy;
+	uint32_t longest_bytes;
+	uint32_t link;
+};
+
+struct pcap_record {
+	uint32_t s, us;
+	uint32_t captured_bytes, bytes;
+};
+
+static_assert(sizeof(struct pcap_head) == 24, "pcap-savefile(5)");
+static_assert(sizeof(struct pcap_record) == 16, "pcap-savefile(5)");
+
+#define LINK_ETHERNET 1
+
+static const struct wh_flow flow4 = {
+	.source_mac = {2, 0, 0, 0, 0, 1},
+	.target_mac = {2, 0, 0, 0, 0, 2},
+	.source = {.family = WH_IPV4, .ip = {10, 0, 0, 1}, .port = WH_UDP_PORT_DEFAULT},
+	.target = {.family = WH_IPV4, .ip = {10, 0, 0, 2}, .port = WH_UDP_PORT_DEFAULT},
+};
+
+static const struct wh_flow flow6 = {
+	.source_mac = {2, 0, 0, 0, 0, 1},
+	.target_mac = {2, 0, 0, 0, 0, 2},
+	.vlan = VLAN,
+	.source = {.family = WH_IPV6, .ip = {0xfd, [15] = 1}, .port = WH_UDP_PORT_DEFAULT + 15},
+	.target = {.family = WH_IPV6, .ip = {0xfd, [15] = 2}, .port = WH_UDP_PORT_DEFAULT + 15},
+};
+
+/* The packet that is being told. */
+static uint32_t number;
+
+static void tell(const char *name, uint64_t value)
+{
+	printf("%" PRIu32 " %s %" PRIu64 "\n", number, name, value);
+}
+
+static void tell_bytes(const char *name, const uint8_t *bytes, size_t count)
+{
+	if (count == 0)
+		return;
+	printf("%" PRIu32 " %s ", number, name);
+	for (size_t i = 0; i < count; i++)
+		printf("%s%02x", i == 0 ? "" : ":", bytes[i]);
+	printf("\n");
+}
+
+#define TELL(prefix, members, member) tell("wavehaul." prefix "." #member, (members)->member)
+
+static void tell_ranges(const struct wh_range *ranges, uint32_t count, uint64_t base)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		tell("wavehaul.range.offset", ranges[i].offset);
+		tell("wavehaul.range.count", ranges[i].count);
+		tell("wavehaul.range.first", base + ranges[i].offset);
+	}
+}
+
+static void tell_data(const struct wh_packet *packet)
+{
+	const struct wh_data_fields *data = &packet->data;
+
+	TELL("data", data, transmission);
+	TELL("data", data, chunk);
+	TELL("data", data, stamp_us);
+	TELL("data", data, block);
+	TELL("data", data, index);
+	TELL("data", data, k);
+	TELL("data", data, r);
+	TELL("data", data, payload_bytes);
+	tell_bytes("wavehaul.payload", packet->payload, data->payload_bytes);
+	tell("wavehaul.flags.retransmission", (packet->flags & WH_FLAG_RETRANSMISSION) != 0);
+	tell("wavehaul.flags.pair_first", (packet->flags & WH_FLAG_PAIR_FIRST) != 0);
+	tell("wavehaul.flags.pair_second", (packet->flags & WH_FLAG_PAIR_SECOND) != 0);
+}
+
+static void tell_rcv_state(const struct wh_packet *packet)
+{
+	const struct wh_rcv_state *state = &packet->rcv_state;
+
+	TELL("rcv_state", state, lower);
+	TELL("rcv_state", state, upper);
+	TELL("rcv_state", state, highest_end);
+	TELL("rcv_state", state, cover_first);
+	TELL("rcv_state", state, cover_end);
+	TELL("rcv_state", state, received_pkts);
+	TELL("rcv_state", state, duplicate_pkts);
+	TELL("rcv_state", state, bad_pkts);
+	TELL("rcv_state", state, chunk_upper);
+	TELL("rcv_state", state, queued_chunks);
+	TELL("rcv_state", state, buffer_chunks);
+	TELL("rcv_state", state, arrival_pps);
+	TELL("rcv_state", state, capacity_pps);
+	TELL("rcv_state", state, rtt_us);
+	TELL("rcv_state", state, rtt_var_us);
+	TELL("rcv_state", state, n_holes);
+	tell_ranges(state->holes, state->n_holes, state->cover_first);
+}
+
+static void tell_trans_state(const struct wh_packet *packet)
+{
+	const struct wh_trans_state *state = &packet->trans_state;
+
+	TELL("trans_state", state, lower);
+	TELL("trans_state", state, upper);
+	TELL("trans_state", state, sent_pkts);
+	TELL("trans_state", state, queued_pkts);
+	TELL("trans_state", state, stamp_us);
+}
+
+static void tell_ack2(const struct wh_packet *packet)
+{
+	TELL("ack2", &packet->ack2, ack_serial);
+	TELL("ack2", &packet->ack2, lower);
+	TELL("ack2", &packet->ack2, stamp_us);
+}
+
+static void tell_nak(const struct wh_packet *packet)
+{
+	TELL("nak", &packet->nak, base);
+	TELL("nak", &packet->nak, n_losses);
+	tell_ranges(packet->nak.losses, packet->nak.n_losses, packet->nak.base);
+}
+
+static void tell_delay_warning(const struct wh_packet *packet)
+{
+	TELL("delay_warning", &packet->delay_warning, highest_end);
+	TELL("delay_warning", &packet->delay_warning, pct_milli);
+	TELL("delay_warning", &packet->delay_warning, pdt_milli);
+}
+
+static void tell_probe(const struct wh_packet *packet)
+{
+	static const uint8_t padding[WH_PAYLOAD_BYTES_MAX];
+	const struct wh_probe *probe = &packet->probe;
+
+	TELL("probe", probe, probe);
+	TELL("probe", probe, train_index);
+	TELL("probe", probe, train_length);
+	TELL("probe", probe, stamp_us);
+	TELL("probe", probe, echo_stamp_us);
+	TELL("probe", probe, padding_bytes);
+	tell_bytes("wavehaul.probe.padding", padding, probe->padding_bytes);
+	tell("wavehaul.flags.probe_echo", (packet->flags & WH_FLAG_PROBE_ECHO) != 0);
+}
+
+static void tell_params(const struct wh_open_params *params)
+{
+	TELL("params", params, initiator_lci);
+	TELL("params", params, chunk_bytes);
+	TELL("params", params, window_pkts);
+	TELL("params", params, period_us);
+	TELL("params", params, first_serial);
+	TELL("params", params, object_bytes);
+	TELL("params", params, payload_bytes);
+	TELL("params", params, name_bytes);
+	TELL("params", params, profile);
+	tell_bytes("wavehaul.params.name", (const uint8_t *)params->name, params->name_bytes);
+}
+
+static void tell_open(const struct wh_packet *packet)
+{
+	TELL("open", &packet->open, stamp_us);
+	tell_params(&packet->open.params);
+}
+
+static void tell_accept(const struct wh_packet *packet)
+{
+	TELL("accept", &packet->accept, acceptor_lci);
+	TELL("accept", &packet->accept, stamp_us);
+	tell_bytes("wavehaul.accept.cookie", packet->accept.cookie, WH_COOKIE_BYTES);
+	TELL("accept", &packet->accept, buffer_chunks);
+	TELL("accept", &packet->accept, refused);
+}
+
+static void tell_confirm(const struct wh_packet *packet)
+{
+	TELL("confirm", &packet->confirm, acceptor_lci);
+	tell_bytes("wavehaul.confirm.cookie", packet->confirm.cookie, WH_COOKIE_BYTES);
+	tell_params(&packet->confirm.params);
+}
+
+static void tell_release(const struct wh_packet *packet)
+{
+	const struct wh_release *release = &packet->release;
+
+	TELL("release", release, chunks);
+	TELL("release", release, total_bytes);
+	TELL("release", release, serial_end);
+	TELL("release", release, stage);
+	TELL("release", release, status);
+	tell_bytes("wavehaul.release.digest", release->digest.bytes, WH_DIGEST_BYTES);
+}
+
+static void tell_packet(const struct wh_packet *packet, const uint8_t *bytes)
+{
+	static void (*const tellers[WH_PACKET_TYPES])(const struct wh_packet *) = {
+		[WH_PACKET_DATA] = tell_data,
+		[WH_PACKET_REPAIR] = tell_data,
+		[WH_PACKET_RCV_STATE] = tell_rcv_state,
+		[WH_PACKET_TRANS_STATE] = tell_trans_state,
+		[WH_PACKET_ACK2] = tell_ack2,
+		[WH_PACKET_NAK] = tell_nak,
+		[WH_PACKET_DELAY_WARNING] = tell_delay_warning,
+		[WH_PACKET_PROBE] = tell_probe,
+		[WH_PACKET_OPEN] = tell_open,
+		[WH_PACKET_ACCEPT] = tell_accept,
+		[WH_PACKET_CONFIRM] = tell_confirm,
+		[WH_PACKET_RELEASE] = tell_release,
+	};
+
+	tell("wavehaul.version", WH_WIRE_VERSION);
+	tell("wavehaul.type", packet->type);
+	tell("wavehaul.flags", packet->flags);
+	tell("wavehaul.key", packet->key);
+	tell("wavehaul.lci", packet->lci);
+	tell("wavehaul.serial", packet->serial);
+	tell_bytes("wavehaul.tag", bytes + WH_TAG_OFFSET, WH_TAG_BYTES);
+	tellers[packet->type](packet);
+}
+
+static bool write_packet(FILE *file, const uint8_t *bytes, size_t length)
+{
+	static uint8_t frame[WH_ENCAP_BYTES_MAX + SAMPLE_BYTES_MAX];
+	struct wh_encap encap;
+
+	wh_encap_init(&encap, number % 2 == 0 ? &flow4 : &flow6);
+	memcpy(frame + encap.bytes, bytes, length);
+	wh_encap_write(&encap, frame, frame + encap.bytes, length, NULL, 0);
+
+	uint32_t frame_bytes = encap.bytes + (uint32_t)length;
+	struct pcap_record record = {
+		.s = number, .captured_bytes = frame_bytes, .bytes = frame_bytes};
+
+	return fwrite(&record, sizeof(record), 1, file) == 1 &&
+	       fwrite(frame, frame_bytes, 1, file) == 1;
+}
+
+static bool write_samples(FILE *file)
+{
+	static const struct pcap_head head = {
+		.magic = 0xa1b2c3d4,
+		.major = 2,
+		.minor = 4,
+		.longest_bytes = WH_ENCAP_BYTES_MAX + SAMPLE_BYTES_MAX,
+		.link = LINK_ETHERNET,
+	};
+	bool written = fwrite(&head, sizeof(head), 1, file) == 1;
+
+	for (uint32_t type = 1; type < WH_PACKET_TYPES; type++)
+		for (uint32_t size = 0; size < SAMPLE_SIZES; size++, number++) {
+			static uint8_t bytes[SAMPLE_BYTES_MAX];
+			struct wh_packet packet;
+
+			sample_make(type, size, &packet);
+
+			size_t length = sample_encode(&packet, bytes);
+
+			WH_ASSERT(length <= sizeof(bytes));
+			written = write_packet(file, bytes, length) && written;
+			tell_packet(&packet, bytes);
+		}
+	return written;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2) {
+		fprintf(stderr, "usage: %s CAPTURE\n", argv[0]);
+		return EXIT_FAILURE;
+	}
+
+	FILE *file = fopen(argv[1], "wb");
+	bool written = file != NULL && write_samples(file);
+
+	if (file != NULL && fclose(file) != 0)
+		written = false;
+	if (!written)
+		perror(argv[1]);
+	return written ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Sessions between cores, in real time: one thread polls the receiving halves of two endpoints, one
+ * the sending halves, and a third one is the user of hundreds of sessions that come and go. Packets
+ * cross in memory and now and then get lost. Best under ThreadSanitizer, with DPDK's rings in the
+ * memory model that it understands (-DRTE_USE_C11_MEM_MODEL).
+ */
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "session/endpoint.h"
+#include "stream.h"
+
+#define HZ WH_NS_PER_S
+
+#define CHUNK_BYTES 16384
+#define CHUNKS      4
+#define PAYLOAD     1408
+#define WINDOW_PKTS 64
+#define BURST       16
+#define PIPE_PKTS   1023
+#define ROOM        1504
+#define LOSE_ONE_IN 500
+#define SESSIONS    400
+#define AT_ONCE     24
+#define PATIENCE_S  60
+
+/* What becomes of a session besides its transfer. */
+enum fate {
+	FATE_NOTHING,
+	FATE_ABORT_SENDER,
+	FATE_ABORT_RECEIVER,
+	FATE_CLOSE_SENDER,
+	FATE_CLOSE_RECEIVER,
+	FATES,
+};
+
+/* One side of a transfer, as its user knows it. */
+struct side {
+	struct wh_session *session;
+	uint8_t *memory;
+	bool closed;
+	bool gone;
+};
+
+struct transfer {
+	uint32_t number;
+	enum fate fate;
+	uint64_t total_bytes;
+	uint64_t strike_bytes; /* when so many have arrived it happens */
+	bool struck;
+	struct side sender;
+	struct side receiver;
+	struct wh_source source;
+	struct wh_sink sink;
+	bool sink_told;
+	enum wh_release_status sender_outcome;
+	enum wh_release_status receiver_outcome;
+};
+
+struct hall {
+	struct wh_endpoint end[2]; /* by enum wh_role of its sessions */
+	struct wh_address address[2];
+	struct wh_slot_fifo pipe[2]; /* to that end */
+	struct wh_fifo accepted;     /* receiving thread -> user */
+	struct wh_fifo gone[2];      /* receiving, sending thread -> user */
+	_Atomic bool stop;
+	struct transfer transfer[SESSIONS];
+	uint32_t opened;
+	uint32_t over;
+	uint64_t losses;
+};
+
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * HZ + (uint64_t)time.tv_nsec;
+}
+
+static struct wh_session_config session_config(uint8_t **memory)
+{
+	struct wh_session_config config;
+
+	wh_session_config_init(&config);
+	*memory = aligned_alloc(WH_CHUNK_ALIGN, CHUNKS * CHUNK_BYTES);
+	WH_ASSERT(*memory != NULL);
+	config.hz = HZ;
+	config.profile = wh_profile_find("fixed");
+	config.payload_bytes = PAYLOAD;
+	config.packet_bytes = 1500;
+	config.wire_bytes = 1538;
+	config.chunk_bytes = CHUNK_BYTES;
+	config.chunks = CHUNKS;
+	config.chunk_memory = *memory;
+	config.window_pkts = WINDOW_PKTS;
+	config.rate_bps = UINT64_C(1000000000);
+	config.initial_rtt_ns = 1000000;
+	return config;
+}
+
+static enum wh_release_status welcome(void *context, const struct wh_open_params *params,
+	const struct wh_address *peer, uint32_t *buffer_chunks)
+{
+	(void)context;
+	(void)params;
+	(void)peer;
+	*buffer_chunks = CHUNKS;
+	return WH_STATUS_PENDING;
+}
+
+/* The session's memory goes along as its context. */
+static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t lci,
+	const struct wh_address *peer, const struct wh_open_params *params, uint64_t rtt_tsc)
+{
+	struct hall *hall = context;
+	uint8_t *memory;
+	struct wh_session_config config = session_config(&memory);
+	struct wh_session *session =
+		wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
+
+	WH_ASSERT(session != NULL);
+	wh_session_set_context(session, memory);
+
+	bool pushed = wh_fifo_push(&hall->accepted, session);
+
+	WH_ASSERT(pushed);
+	return session;
+}
+
+static void receiver_gone(void *context, struct wh_session *session)
+{
+	struct hall *hall = context;
+	bool pushed = wh_fifo_push(&hall->gone[0], session);
+
+	WH_ASSERT(pushed);
+}
+
+static void sender_gone(void *context, struct wh_session *session)
+{
+	struct hall *hall = context;
+	bool pushed = wh_fifo_push(&hall->gone[1], session);
+
+	WH_ASSERT(pushed);
+}
+
+static int32_t arrive(struct hall *hall, int role, uint64_t now_tsc)
+{
+	struct wh_slot *slot;
+	int32_t count = 0;
+
+	for (; count < 2 * BURST && (slot = wh_slot_fifo_peek(&hall->pipe[role])) != NULL;
+		count++) {
+		wh_endpoint_input(&hall->end[role], now_tsc, now_tsc, slot->data, slot->bytes,
+			&hall->address[!role]);
+		wh_slot_fifo_release(&hall->pipe[role]);
+	}
+	return count;
+}
+
+static void *receive_all(void *argument)
+{
+	struct hall *hall = argument;
+
+	while (!atomic_load(&hall->stop)) {
+		uint64_t now_tsc = now();
+		int32_t work = 0;
+
+		for (int role = 0; role < 2; role++) {
+			work += arrive(hall, role, now_tsc);
+			work += wh_endpoint_receive_poll(&hall->end[role], now_tsc);
+		}
+		if (work == 0)
+			sched_yield();
+	}
+	return NULL;
+}
+
+static void put(struct hall *hall, struct wh_prng *prng, int to, const struct wh_out *out)
+{
+	struct wh_slot *slot = wh_slot_fifo_reserve(&hall->pipe[to]);
+
+	if (slot == NULL || wh_prng_below(prng, LOSE_ONE_IN) == 0) {
+		hall->losses++;
+		return; /* a slot that is reserved and not committed is free again */
+	}
+	slot->bytes = out->head_bytes + out->payload_bytes;
+	memcpy(slot->data, out->head, out->head_bytes);
+	if (out->payload_bytes > 0)
+		memcpy(slot->data + out->head_bytes, out->payload, out->payload_bytes);
+	wh_slot_fifo_commit(&hall->pipe[to]);
+}
+
+static void *send_all(void *argument)
+{
+	static uint8_t room[BURST][WH_CONTROL_BYTES_MAX];
+	struct hall *hall = argument;
+	struct wh_out out[BURST];
+	struct wh_prng prng;
+
+	wh_prng_init(&prng, 1);
+	for (uint32_t i = 0; i < BURST; i++)
+		out[i].head = room[i];
+	while (!atomic_load(&hall->stop)) {
+		uint64_t now_tsc = now();
+		int32_t work = 0;
+
+		for (int role = 0; role < 2; role++) {
+			work += wh_endpoint_send_poll(&hall->end[role], now_tsc);
+
+			uint32_t count = wh_endpoint_output(&hall->end[role], now_tsc, out, BURST);
+
+			for (uint32_t i = 0; i < count; i++)
+				put(hall, &prng, !role, &out[i]);
+			work += (int32_t)count;
+		}
+		if (work == 0)
+			sched_yield();
+	}
+	return NULL;
+}
+
+/* User: the rest of this file. */
+static void open_next(struct hall *hall)
+{
+	struct transfer *transfer = &hall->transfer[hall->opened];
+	struct wh_session_config config = session_config(&transfer->sender.memory);
+	struct wh_prng prng;
+	char name[16];
+
+	wh_prng_init(&prng, hall->opened);
+	snprintf(name, sizeof(name), "%u", hall->opened);
+	transfer->number = hall->opened;
+	transfer->total_bytes = wh_prng_below(&prng, 400000);
+	transfer->strike_bytes = wh_prng_below(&prng, transfer->total_bytes + 1);
+	if (wh_prng_below(&prng, 4) == 0)
+		transfer->fate = (enum fate)wh_prng_below(&prng, FATES);
+	config.seed = hall->opened++;
+
+	bool untold = wh_prng_below(&prng, 2) == 0;
+	struct wh_session *session = wh_session_open(&config, &hall->address[WH_RECEIVER], name,
+		untold ? WH_OBJECT_BYTES_UNKNOWN : transfer->total_bytes);
+
+	WH_ASSERT(session != NULL);
+	transfer->sender.session = session;
+	wh_source_open(&transfer->source, transfer->total_bytes, transfer->number, CHUNK_BYTES,
+		wh_prng_below(&prng, 2) == 0, wh_session_free_chunks(session),
+		wh_session_ready_chunks(session));
+
+	int rc = wh_endpoint_open(&hall->end[WH_TRANSMITTER], session);
+
+	WH_ASSERT(rc == 0);
+}
+
+/* What was confirmed: by its name it is known which transfer's it is. */
+static void take_accepted(struct hall *hall)
+{
+	struct wh_session *session;
+
+	while ((session = wh_fifo_pop(&hall->accepted)) != NULL) {
+		uint64_t number = strtoul(wh_session_params(session)->name, NULL, 10);
+
+		WH_ASSERT(number < hall->opened);
+
+		struct transfer *transfer = &hall->transfer[number];
+
+		WH_ASSERT(transfer->receiver.session == NULL);
+		transfer->receiver.session = session;
+		transfer->receiver.memory = wh_session_context(session);
+		wh_sink_open(&transfer->sink, transfer->total_bytes, transfer->number,
+			wh_session_deliver_chunks(session), wh_session_recycled_chunks(session));
+	}
+}
+
+static void let_go(struct side *side)
+{
+	if (side->session == NULL || side->closed)
+		return;
+	side->closed = true;
+	wh_session_ask(side->session, WH_WISH_CLOSE, WH_STATUS_PENDING);
+}
+
+static void strike(struct transfer *transfer)
+{
+	struct side *sender = &transfer->sender;
+	struct side *receiver = &transfer->receiver;
+
+	if (transfer->struck || transfer->sink.bytes < transfer->strike_bytes)
+		return;
+	transfer->struck = true;
+	if (transfer->fate == FATE_ABORT_SENDER && !sender->closed)
+		wh_session_ask(sender->session, WH_WISH_ABORT, WH_STATUS_IO_ERROR);
+	if (transfer->fate == FATE_ABORT_RECEIVER && receiver->session != NULL && !receiver->closed)
+		wh_session_ask(receiver->session, WH_WISH_ABORT, WH_STATUS_NO_SPACE);
+	if (transfer->fate == FATE_CLOSE_SENDER)
+		let_go(sender);
+	if (transfer->fate == FATE_CLOSE_RECEIVER)
+		let_go(receiver);
+}
+
+static int32_t run_sender(struct transfer *transfer)
+{
+	struct side *side = &transfer->sender;
+
+	if (side->closed)
+		return 0;
+
+	int32_t work = wh_source_poll(&transfer->source, UINT64_MAX);
+
+	if (work > 0)
+		wh_session_kick(side->session);
+	transfer->sender_outcome = wh_session_news(side->session).outcome;
+	if (transfer->sender_outcome != WH_STATUS_PENDING) {
+		let_go(side);
+		work++;
+	}
+	return work;
+}
+
+static int32_t run_receiver(struct transfer *transfer)
+{
+	struct side *side = &transfer->receiver;
+
+	if (side->session == NULL || side->closed)
+		return 0;
+
+	int32_t work = wh_sink_poll(&transfer->sink);
+
+	if (work > 0)
+		wh_session_kick(side->session);
+	if (transfer->sink.done != WH_STORE_RUNNING && !transfer->sink_told) {
+		transfer->sink_told = true;
+		wh_session_ask(side->session, WH_WISH_SINK_DONE,
+			transfer->sink.done == WH_STORE_OK ? WH_STATUS_VERIFIED
+							   : WH_STATUS_MISMATCH);
+	}
+	transfer->receiver_outcome = wh_session_news(side->session).outcome;
+	if (transfer->receiver_outcome != WH_STATUS_PENDING) {
+		let_go(side);
+		work++;
+	}
+	return work;
+}
+
+static struct side *side_of(struct hall *hall, const struct wh_session *session)
+{
+	for (uint32_t i = 0; i < hall->opened; i++) {
+		struct transfer *transfer = &hall->transfer[i];
+
+		if (transfer->sender.session == session && !transfer->sender.gone)
+			return &transfer->sender;
+		if (transfer->receiver.session == session && !transfer->receiver.gone)
+			return &transfer->receiver;
+	}
+	WH_ASSERT(!"a session that goes was there");
+	return NULL;
+}
+
+/* No core touches it any more, which a sanitizer holds it to. */
+static void take_gone(struct hall *hall)
+{
+	struct wh_session *session;
+
+	for (int i = 0; i < 2; i++) {
+		while ((session = wh_fifo_pop(&hall->gone[i])) != NULL) {
+			struct side *side = side_of(hall, session);
+
+			WH_ASSERT(side->closed);
+			side->gone = true;
+			wh_session_destroy(session);
+			memset(side->memory, 0xdb, CHUNKS * CHUNK_BYTES);
+			free(side->memory);
+		}
+	}
+}
+
+/* A receiver that no CONFIRM ever reached is none. */
+static bool is_over(const struct transfer *transfer)
+{
+	return transfer->sender.gone &&
+	       (transfer->receiver.gone || transfer->receiver.session == NULL);
+}
+
+static uint32_t count_running(const struct hall *hall)
+{
+	uint32_t running = 0;
+
+	for (uint32_t i = 0; i < hall->opened; i++)
+		running += !is_over(&hall->transfer[i]);
+	return running;
+}
+
+static bool run_users(struct hall *hall)
+{
+	uint64_t give_up = now() + PATIENCE_S * HZ;
+
+	while (now() < give_up) {
+		int32_t work = 0;
+
+		take_accepted(hall);
+		take_gone(hall);
+
+		uint32_t running = count_running(hall);
+
+		if (running == 0 && hall->opened == SESSIONS)
+			return true;
+		for (; running < AT_ONCE && hall->opened < SESSIONS; running++)
+			open_next(hall);
+		for (uint32_t i = 0; i < hall->opened; i++) {
+			struct transfer *transfer = &hall->transfer[i];
+
+			if (is_over(transfer))
+				continue;
+			work += run_sender(transfer) + run_receiver(transfer);
+			if (transfer->fate != FATE_NOTHING)
+				strike(transfer);
+		}
+		if (work == 0)
+			sched_yield();
+	}
+	return false;
+}
+
+static void hall_open(struct hall *hall)
+{
+	for (int role = 0; role < 2; role++) {
+		const struct wh_endpoint_config config = {
+			.hz = HZ,
+			.places = 64,
+			.welcome = role == WH_RECEIVER ? welcome : NULL,
+			.accept = role == WH_RECEIVER ? accept_session : NULL,
+			.gone = role == WH_RECEIVER ? receiver_gone : sender_gone,
+			.context = hall,
+		};
+		int rc = wh_endpoint_init(&hall->end[role], &config);
+
+		WH_ASSERT(rc == 0);
+		rc = wh_slot_fifo_init(&hall->pipe[role], PIPE_PKTS, ROOM);
+		WH_ASSERT(rc == 0);
+		rc = wh_fifo_init(&hall->gone[role], SESSIONS);
+		WH_ASSERT(rc == 0);
+		hall->address[role] = (struct wh_address){
+			.family = WH_IPV4, .ip = {10, 0, 0, (uint8_t)role}, .port = 1};
+	}
+
+	int rc = wh_fifo_init(&hall->accepted, SESSIONS);
+
+	WH_ASSERT(rc == 0);
+}
+
+static void hall_close(struct hall *hall)
+{
+	for (int role = 0; role < 2; role++) {
+		wh_endpoint_free(&hall->end[role]);
+		wh_slot_fifo_free(&hall->pipe[role]);
+		wh_fifo_free(&hall->gone[role]);
+	}
+	wh_fifo_free(&hall->accepted);
+	for (uint32_t i = 0; i < hall->opened; i++) {
+		wh_source_close(&hall->transfer[i].source);
+		wh_sink_close(&hall->transfer[i].sink);
+	}
+	free(hall);
+}
+
+static void print_stuck(const struct hall *hall)
+{
+	for (uint32_t i = 0; i < hall->opened; i++) {
+		const struct transfer *transfer = &hall->transfer[i];
+
+		if (!is_over(transfer))
+			printf("transfer %u, fate %d: sender %s%s%s, receiver %s%s%s, %" PRIu64
+			       " of %" PRIu64 " bytes\n",
+				i, transfer->fate, wh_release_status_name(transfer->sender_outcome),
+				transfer->sender.closed ? " closed" : "",
+				transfer->sender.gone ? " gone" : "",
+				wh_release_status_name(transfer->receiver_outcome),
+				transfer->receiver.closed ? " closed" : "",
+				transfer->receiver.gone ? " gone" : "", transfer->sink.bytes,
+				transfer->total_bytes);
+	}
+}
+
+static bool is_good(const struct transfer *transfer)
+{
+	if (transfer->sink.done == WH_STORE_MISMATCH)
+		return false;
+	if (transfer->fate == FATE_NOTHING)
+		return transfer->sender_outcome == WH_STATUS_VERIFIED &&
+		       transfer->receiver_outcome == WH_STATUS_VERIFIED &&
+		       transfer->sink.done == WH_STORE_OK;
+	return transfer->sender_outcome != WH_STATUS_VERIFIED || transfer->sink.done == WH_STORE_OK;
+}
+
+static uint32_t judge(const struct hall *hall)
+{
+	uint32_t bad = 0;
+
+	for (uint32_t i = 0; i < hall->opened; i++) {
+		const struct transfer *transfer = &hall->transfer[i];
+
+		if (is_good(transfer))
+			continue;
+		bad++;
+		printf("FAILED: transfer %u, fate %d: sender %s, receiver %s, %" PRIu64
+		       " of %" PRIu64 " bytes\n",
+			i, transfer->fate, wh_release_status_name(transfer->sender_outcome),
+			wh_release_status_name(transfer->receiver_outcome), transfer->sink.bytes,
+			transfer->total_bytes);
+	}
+	return bad;
+}
+
+int main(void)
+{
+	struct hall *hall = calloc(1, sizeof(*hall));
+	pthread_t threads[2];
+	uint64_t start = now();
+
+	WH_ASSERT(hall != NULL);
+	hall_open(hall);
+	if (pthread_create(&threads[0], NULL, receive_all, hall) != 0 ||
+		pthread_create(&threads[1], NULL, send_all, hall) != 0)
+		return EXIT_FAILURE;
+
+	bool all_over = run_users(hall);
+
+	atomic_store(&hall->stop, true);
+	pthread_join(threads[0], NULL);
+	pthread_join(threads[1], NULL);
+
+	uint32_t bad = judge(hall);
+
+	printf("%u sessions in %.2f s, %" PRIu64 " packets lost, %u bad%s\n", hall->opened,
+		(double)(now() - start) / (double)HZ, hall->losses, bad,
+		all_over ? "" : "; FAILED: not all have ended");
+	print_stuck(hall);
+	if (all_over)
+		hall_close(hall);
+	return all_over && bad == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Many sessions between two endpoints over a clean line with a delay, in virtual time: what idle
+ * ones say and cost, and that those that come and go do not mix.
+ */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "session/endpoint.h"
+#include "stream.h"
+
+#define HZ WH_NS_PER_S
+#define MS (HZ / 1000)
+
+#define DELAY_TSC   (5 * MS) /* one way */
+#define CHUNK_BYTES 16384
+#define CHUNKS      4
+#define WINDOW_PKTS 64
+#define BUSY_CHUNKS 512 /* of the one that has much to do: 8 MiB in 10 ms are 6.7 Gb/s */
+#define BUSY_WINDOW 8192
+#define PAYLOAD     1408
+#define BURST       32
+#define SESSIONS    4096
+#define PARCELS     65536
+#define ROOM        1504
+
+#define CHECK(condition) check((condition), #condition, __LINE__)
+
+struct parcel {
+	uint64_t due_tsc;
+	uint32_t bytes;
+	uint8_t data[ROOM];
+};
+
+/* A direction: parcels in order of their time, from `head` on. */
+struct line {
+	struct parcel *parcel;
+	uint64_t head;
+	uint64_t tail;
+};
+
+struct crowd {
+	struct wh_endpoint end[2]; /* by enum wh_role of the sessions in it */
+	struct line line[2];       /* to that end */
+	struct wh_address address[2];
+	const char *profile;
+	uint64_t peer_timeout_ns[2];
+	uint8_t *memory[2]; /* one for all: at most one session moves data at a time */
+	bool busy;          /* the one that opens next is */
+	struct wh_session *sender[SESSIONS];
+	struct wh_session *receiver[SESSIONS];
+	uint32_t accepted;
+	uint32_t gone;
+	bool cut;
+	uint64_t now_tsc;
+	uint64_t turns;
+	uint64_t packets;
+};
+
+static uint32_t failures;
+
+static void check(bool good, const char *condition, int line)
+{
+	if (good)
+		return;
+	printf("FAILED: line %d: %s\n", line, condition);
+	failures++;
+}
+
+static struct wh_session_config session_config(const struct crowd *crowd, enum wh_role role)
+{
+	struct wh_session_config config;
+
+	wh_session_config_init(&config);
+	config.hz = HZ;
+	config.profile = wh_profile_find(crowd->profile);
+	config.payload_bytes = PAYLOAD;
+	config.packet_bytes = 1500;
+	config.wire_bytes = 1538;
+	config.chunk_bytes = CHUNK_BYTES;
+	config.chunks = crowd->busy ? BUSY_CHUNKS : CHUNKS;
+	config.chunk_memory = crowd->memory[role];
+	config.window_pkts = crowd->busy ? BUSY_WINDOW : WINDOW_PKTS;
+	config.rate_bps = strcmp(crowd->profile, "fixed") == 0 ? UINT64_C(10000000000) : 0;
+	config.peer_timeout_ns = crowd->peer_timeout_ns[role];
+	return config;
+}
+
+static enum wh_release_status welcome(void *context, const struct wh_open_params *params,
+	const struct wh_address *peer, uint32_t *buffer_chunks)
+{
+	const struct crowd *crowd = context;
+
+	(void)params;
+	(void)peer;
+	*buffer_chunks = crowd->busy ? BUSY_CHUNKS : CHUNKS;
+	return WH_STATUS_PENDING;
+}
+
+static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t lci,
+	const struct wh_address *peer, const struct wh_open_params *params, uint64_t rtt_tsc)
+{
+	struct crowd *crowd = context;
+	struct wh_session_config config = session_config(crowd, WH_RECEIVER);
+	struct wh_session *session =
+		wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
+
+	WH_ASSERT(session != NULL && crowd->accepted < SESSIONS);
+	crowd->receiver[crowd->accepted++] = session;
+	return session;
+}
+
+static void session_gone(void *context, struct wh_session *session)
+{
+	struct crowd *crowd = context;
+
+	crowd->gone++;
+	wh_session_destroy(session);
+}
+
+static struct crowd *crowd_create(const char *profile, uint32_t places)
+{
+	struct crowd *crowd = calloc(1, sizeof(*crowd));
+
+	WH_ASSERT(crowd != NULL);
+	crowd->profile = profile;
+	crowd->now_tsc = HZ;
+	for (uint32_t role = 0; role < 2; role++) {
+		const struct wh_endpoint_config config = {
+			.hz = HZ,
+			.places = places,
+			.welcome = welcome,
+			.accept = accept_session,
+			.gone = session_gone,
+			.context = crowd,
+		};
+		int rc = wh_endpoint_init(&crowd->end[role], &config);
+
+		WH_ASSERT(rc == 0);
+		crowd->address[role] = (struct wh_address){
+			.family = WH_IPV4, .ip = {10, 0, 0, (uint8_t)role}, .port = 1};
+		crowd->peer_timeout_ns[role] = 30 * WH_NS_PER_S;
+		crowd->memory[role] = aligned_alloc(WH_CHUNK_ALIGN, BUSY_CHUNKS * CHUNK_BYTES);
+		crowd->line[role].parcel = malloc(PARCELS * sizeof(struct parcel));
+		WH_ASSERT(crowd->memory[role] != NULL && crowd->line[role].parcel != NULL);
+	}
+	return crowd;
+}
+
+static void crowd_destroy(struct crowd *crowd)
+{
+	for (uint32_t role = 0; role < 2; role++) {
+		wh_endpoint_free(&crowd->end[role]);
+		free(crowd->memory[role]);
+		free(crowd->line[role].parcel);
+	}
+	free(crowd);
+}
+
+static void crowd_open(struct crowd *crowd, uint32_t i)
+{
+	struct wh_session_config config = session_config(crowd, WH_TRANSMITTER);
+
+	config.seed = i;
+	crowd->sender[i] = wh_session_open(
+		&config, &crowd->address[WH_RECEIVER], "crowd", WH_OBJECT_BYTES_UNKNOWN);
+	WH_ASSERT(crowd->sender[i] != NULL);
+
+	int rc = wh_endpoint_open(&crowd->end[WH_TRANSMITTER], crowd->sender[i]);
+
+	WH_ASSERT(rc == 0);
+}
+
+static void put(struct crowd *crowd, struct line *line, const struct wh_out *out)
+{
+	struct parcel *parcel = &line->parcel[line->tail % PARCELS];
+
+	WH_ASSERT(line->tail - line->head < PARCELS);
+	line->tail++;
+	parcel->due_tsc = crowd->now_tsc + DELAY_TSC;
+	parcel->bytes = out->head_bytes + out->payload_bytes;
+	memcpy(parcel->data, out->head, out->head_bytes);
+	if (out->payload_bytes > 0)
+		memcpy(parcel->data + out->head_bytes, out->payload, out->payload_bytes);
+	crowd->packets++;
+}
+
+static int64_t arrive(struct crowd *crowd, enum wh_role role)
+{
+	struct line *line = &crowd->line[role];
+	int64_t count = 0;
+
+	while (line->head < line->tail) {
+		const struct parcel *parcel = &line->parcel[line->head % PARCELS];
+
+		if (parcel->due_tsc > crowd->now_tsc)
+			break;
+		wh_endpoint_input(&crowd->end[role], crowd->now_tsc, parcel->due_tsc, parcel->data,
+			parcel->bytes, &crowd->address[!role]);
+		line->head++;
+		count++;
+	}
+	return count;
+}
+
+static int64_t run_end(struct crowd *crowd, enum wh_role role)
+{
+	static uint8_t room[BURST][WH_CONTROL_BYTES_MAX];
+	struct wh_out out[BURST];
+	int64_t work = arrive(crowd, role);
+
+	for (uint32_t i = 0; i < BURST; i++)
+		out[i].head = room[i];
+	work += wh_endpoint_receive_poll(&crowd->end[role], crowd->now_tsc);
+	work += wh_endpoint_send_poll(&crowd->end[role], crowd->now_tsc);
+
+	uint32_t count = wh_endpoint_output(&crowd->end[role], crowd->now_tsc, out, BURST);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (!crowd->cut)
+			put(crowd, &crowd->line[!role], &out[i]);
+	return work + count;
+}
+
+static int64_t turn(struct crowd *crowd)
+{
+	crowd->turns++;
+	return run_end(crowd, WH_TRANSMITTER) + run_end(crowd, WH_RECEIVER);
+}
+
+static uint64_t next_moment(const struct crowd *crowd)
+{
+	uint64_t next_tsc = WH_TSC_NEVER;
+
+	for (uint32_t role = 0; role < 2; role++) {
+		const struct line *line = &crowd->line[role];
+
+		next_tsc = wh_min_u64(next_tsc, wh_endpoint_receive_deadline(&crowd->end[role]));
+		next_tsc = wh_min_u64(next_tsc, wh_endpoint_send_deadline(&crowd->end[role]));
+		if (line->head < line->tail)
+			next_tsc = wh_min_u64(next_tsc, line->parcel[line->head % PARCELS].due_tsc);
+	}
+	return next_tsc;
+}
+
+/* From deadline to deadline, as idle cores that know when to wake. */
+static void run_until(struct crowd *crowd, uint64_t until_tsc)
+{
+	for (;;) {
+		while (turn(crowd) > 0)
+			;
+
+		uint64_t next_tsc = next_moment(crowd);
+
+		WH_ASSERT(next_tsc > crowd->now_tsc);
+		if (next_tsc > until_tsc)
+			break;
+		crowd->now_tsc = next_tsc;
+	}
+	crowd->now_tsc = until_tsc;
+}
+
+static struct wh_release_status_pair {
+	enum wh_release_status sender;
+	enum wh_release_status receiver;
+} outcomes(const struct crowd *crowd, uint32_t i)
+{
+	return (struct wh_release_status_pair){
+		.sender = wh_session_news(crowd->sender[i]).outcome,
+		.receiver = wh_session_news(crowd->receiver[i]).outcome,
+	};
+}
+
+static void check_alive(const struct crowd *crowd, uint32_t i)
+{
+	struct wh_session_stats stats = wh_session_stats(crowd->sender[i]);
+
+	CHECK(outcomes(crowd, i).sender == WH_STATUS_PENDING);
+	CHECK(outcomes(crowd, i).receiver == WH_STATUS_PENDING);
+	CHECK(stats.exp_events == 0 && stats.stalls == 0);
+	CHECK(stats.bad_pkts + wh_session_stats(crowd->receiver[i]).bad_pkts == 0);
+}
+
+/* All sessions are let go, running or not. */
+static void close_all(struct crowd *crowd, uint32_t sessions)
+{
+	for (uint32_t i = 0; i < sessions; i++) {
+		wh_session_ask(crowd->sender[i], WH_WISH_CLOSE, WH_STATUS_PENDING);
+		wh_session_ask(crowd->receiver[i], WH_WISH_CLOSE, WH_STATUS_PENDING);
+	}
+	run_until(crowd, crowd->now_tsc + 61 * HZ);
+	CHECK(crowd->gone == 2 * sessions);
+}
+
+/*
+ * With nothing to say: a state of the transmitter every 2 s, one of the receiver in answer, and its
+ * echo. 3 packets in 2 s are 90 a minute; the receiver's own heartbeat may come between.
+ */
+static void idle_pair(const char *profile)
+{
+	struct crowd *crowd = crowd_create(profile, 64);
+
+	crowd_open(crowd, 0);
+	run_until(crowd, 11 * HZ);
+
+	uint64_t before_packets = crowd->packets;
+	uint64_t before_turns = crowd->turns;
+
+	run_until(crowd, 71 * HZ);
+
+	uint64_t packets = crowd->packets - before_packets;
+
+	printf("%s: %" PRIu64 " packets and %" PRIu64 " turns a minute when idle\n", profile,
+		packets, crowd->turns - before_turns);
+	CHECK(packets >= 88 && packets <= 130);
+	CHECK(crowd->turns - before_turns < 10 * packets);
+	run_until(crowd, 3600 * HZ);
+	check_alive(crowd, 0);
+
+	/* Both ends notice when the line is cut, within the patience of 30 s and a heartbeat. */
+	crowd->cut = true;
+	run_until(crowd, 3629 * HZ - 2 * HZ);
+	CHECK(outcomes(crowd, 0).sender == WH_STATUS_PENDING);
+	run_until(crowd, 3631 * HZ);
+	CHECK(outcomes(crowd, 0).sender == WH_STATUS_PEER_GONE);
+	CHECK(outcomes(crowd, 0).receiver == WH_STATUS_PEER_GONE);
+	close_all(crowd, 1);
+	crowd_destroy(crowd);
+}
+
+/* Ends whose patience differs: the heartbeats of each are enough for the other. */
+static void patience(uint64_t sender_s, uint64_t receiver_s)
+{
+	struct crowd *crowd = crowd_create("udt", 64);
+
+	crowd->peer_timeout_ns[WH_TRANSMITTER] = sender_s * WH_NS_PER_S;
+	crowd->peer_timeout_ns[WH_RECEIVER] = receiver_s * WH_NS_PER_S;
+	crowd_open(crowd, 0);
+	run_until(crowd, 600 * HZ);
+	check_alive(crowd, 0);
+	close_all(crowd, 1);
+	crowd_destroy(crowd);
+}
+
+/* Data that ends a rest goes at once, and so does its acknowledgement. */
+static void data_after_rest(const char *profile)
+{
+	struct crowd *crowd = crowd_create(profile, 64);
+
+	crowd_open(crowd, 0);
+	for (uint32_t i = 0; i < 50; i++) {
+		run_until(crowd, (20 + 7 * i) * HZ + i * 37 * MS);
+
+		struct wh_chunk *chunk = wh_fifo_pop(wh_session_free_chunks(crowd->sender[0]));
+		struct wh_fifo *deliver = wh_session_deliver_chunks(crowd->receiver[0]);
+
+		WH_ASSERT(chunk != NULL);
+		chunk->number = i;
+		chunk->bytes = 100;
+		memset(chunk->data, (int)i, 100);
+		wh_fifo_push(wh_session_ready_chunks(crowd->sender[0]), chunk);
+		wh_session_kick(crowd->sender[0]);
+		run_until(crowd, crowd->now_tsc + DELAY_TSC - 1);
+		CHECK(wh_fifo_count(deliver) == 0);
+		run_until(crowd, crowd->now_tsc + 1000); /* a state may go first */
+		chunk = wh_fifo_pop(deliver);
+		WH_ASSERT(chunk != NULL);
+		CHECK(chunk->bytes == 100 && chunk->data[99] == i);
+		wh_fifo_push(wh_session_recycled_chunks(crowd->receiver[0]), chunk);
+		wh_session_kick(crowd->receiver[0]);
+		run_until(crowd, crowd->now_tsc + DELAY_TSC + 10 * MS);
+		CHECK(wh_session_moved_bytes(crowd->sender[0]) == 100 * (i + 1));
+		check_alive(crowd, 0);
+	}
+	CHECK(wh_session_stats(crowd->sender[0]).retransmitted_pkts == 0);
+	close_all(crowd, 1);
+	crowd_destroy(crowd);
+}
+
+static uint64_t polls(const struct crowd *crowd)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t role = 0; role < 2; role++)
+		sum += crowd->end[role].rx->polls + crowd->end[role].tx->polls;
+	return sum;
+}
+
+/* Of this core, for the printed line only: what a turn costs depends on the machine. */
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* One session moves data in turns of 2 us among `idle` others; session polls per turn. */
+static double busy_among(uint32_t idle, double *turn_ns)
+{
+	struct crowd *crowd = crowd_create("fixed", 8192);
+	struct wh_source source;
+	struct wh_sink sink;
+
+	crowd->busy = true;
+	crowd_open(crowd, 0);
+	run_until(crowd, crowd->now_tsc + 100 * MS);
+	crowd->busy = false;
+	for (uint32_t i = 1; i <= idle; i++) {
+		crowd_open(crowd, i);
+		if (i % 50 == 0)
+			run_until(crowd, crowd->now_tsc + 17 * MS); /* heartbeats spread */
+	}
+	run_until(crowd, crowd->now_tsc + 60 * HZ);
+	CHECK(crowd->accepted == idle + 1);
+	wh_source_open(&source, UINT64_MAX / 2, 1, CHUNK_BYTES, false,
+		wh_session_free_chunks(crowd->sender[0]),
+		wh_session_ready_chunks(crowd->sender[0]));
+	wh_sink_open(&sink, UINT64_MAX / 2, 1, wh_session_deliver_chunks(crowd->receiver[0]),
+		wh_session_recycled_chunks(crowd->receiver[0]));
+
+	uint64_t before_polls = polls(crowd);
+	uint64_t before_turns = crowd->turns;
+	double before_s = seconds();
+
+	for (uint32_t i = 0; i < 200000; i++) {
+		if (wh_source_poll(&source, UINT64_MAX) > 0)
+			wh_session_kick(crowd->sender[0]);
+		if (wh_sink_poll(&sink) > 0)
+			wh_session_kick(crowd->receiver[0]);
+		turn(crowd);
+		crowd->now_tsc += 2000;
+	}
+	/* 0.4 s at what the buffers allow, but for the time until the first acknowledgement. */
+	CHECK(sink.bytes > UINT64_C(200000000) && sink.done == WH_STORE_RUNNING);
+	*turn_ns = (seconds() - before_s) * 1e9 / 200000;
+
+	double polls_per_turn =
+		(double)(polls(crowd) - before_polls) / (double)(crowd->turns - before_turns);
+
+	for (uint32_t i = 0; i <= idle; i++)
+		check_alive(crowd, i);
+	wh_source_close(&source);
+	wh_sink_close(&sink);
+	close_all(crowd, idle + 1);
+	crowd_destroy(crowd);
+	return polls_per_turn;
+}
+
+/* An idle session is looked at around its heartbeats, a few times in 100,000 turns. */
+static void idle_sessions_cost_nothing(uint32_t idle)
+{
+	double alone_ns, among_ns;
+	double alone = busy_among(0, &alone_ns);
+	double among = busy_among(idle, &among_ns);
+
+	printf("polls per turn: %.3f alone, %.3f among %u idle sessions; %.0f and %.0f ns a turn\n",
+		alone, among, idle, alone_ns, among_ns);
+	CHECK(among - alone < 0.2);
+}
+
+/* One after the other in few places: no LCI is used twice, and each gets its own bytes. */
+static void comings_and_goings(void)
+{
+	struct crowd *crowd = crowd_create("fixed", 64);
+	static uint32_t seen[2][8192 * 64 / 32];
+
+	for (uint32_t i = 0; i < 4000; i++) {
+		struct wh_source source;
+		struct wh_sink sink;
+
+		crowd_open(crowd, 0);
+		crowd->accepted = 0;
+		run_until(crowd, crowd->now_tsc + 4 * DELAY_TSC);
+		CHECK(crowd->accepted == 1);
+		wh_source_open(&source, 40000, i, CHUNK_BYTES, true,
+			wh_session_free_chunks(crowd->sender[0]),
+			wh_session_ready_chunks(crowd->sender[0]));
+		wh_sink_open(&sink, 40000, i, wh_session_deliver_chunks(crowd->receiver[0]),
+			wh_session_recycled_chunks(crowd->receiver[0]));
+		for (uint32_t role = 0; role < 2; role++) {
+			uint32_t lci = wh_session_lci(
+				role == WH_RECEIVER ? crowd->receiver[0] : crowd->sender[0]);
+
+			CHECK((seen[role][lci / 32] >> lci % 32 & 1) == 0);
+			seen[role][lci / 32] |= UINT32_C(1) << lci % 32;
+		}
+		for (uint32_t n = 0; n < 10000 && sink.done == WH_STORE_RUNNING; n++) {
+			if (wh_source_poll(&source, UINT64_MAX) > 0)
+				wh_session_kick(crowd->sender[0]);
+			run_until(crowd, crowd->now_tsc + DELAY_TSC);
+			while (wh_sink_poll(&sink) > 0)
+				wh_session_kick(crowd->receiver[0]);
+		}
+		CHECK(sink.done == WH_STORE_OK);
+		wh_session_ask(crowd->receiver[0], WH_WISH_SINK_DONE, WH_STATUS_VERIFIED);
+		run_until(crowd, crowd->now_tsc + 4 * DELAY_TSC);
+		CHECK(outcomes(crowd, 0).sender == WH_STATUS_VERIFIED);
+		wh_session_ask(crowd->sender[0], WH_WISH_CLOSE, WH_STATUS_PENDING);
+		wh_session_ask(crowd->receiver[0], WH_WISH_CLOSE, WH_STATUS_PENDING);
+		run_until(crowd, crowd->now_tsc + 10 * DELAY_TSC);
+		CHECK(crowd->gone == 2 * (i + 1));
+		wh_source_close(&source);
+		wh_sink_close(&sink);
+		if (failures > 0)
+			break;
+	}
+	crowd_destroy(crowd);
+}
+
+int main(int argc, char **argv)
+{
+	uint32_t idle = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : SESSIONS - 1;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	WH_ASSERT(idle < SESSIONS);
+	idle_pair("fixed");
+	idle_pair("udt");
+	patience(3, 30);
+	patience(30, 3);
+	data_after_rest("fixed");
+	data_after_rest("udt");
+	comings_and_goings();
+	idle_sessions_cost_nothing(idle);
+	printf("%s\n", failures == 0 ? "all well" : "FAILED");
+	return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

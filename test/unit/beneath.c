@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bundle/beneath.h"
+
+#include "folder_rig.h"
+
+const char wh_suite_name[] = "beneath";
+
+static bool is_same(int fd, const struct folder *folder, const char *name)
+{
+	struct stat one, other;
+
+	return fstat(fd, &one) == 0 && fstatat(folder->fd, name, &other, 0) == 0 &&
+	       one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+static int get(struct wh_beneath *beneath, const char *path)
+{
+	return wh_beneath_folder(beneath, path, strlen(path));
+}
+
+/* below: a/b, a file, links to a, to a's parent by .., to the outside, and to themselves. */
+static struct folder new_tree(struct folder *below)
+{
+	struct folder top = folder_new("/tmp");
+
+	CU_ASSERT_FATAL(mkdirat(top.fd, "below", 0755) == 0);
+	CU_ASSERT_FATAL(mkdirat(top.fd, "outside", 0755) == 0);
+	CU_ASSERT_FATAL(mkdirat(top.fd, "below/a", 0755) == 0);
+	CU_ASSERT_FATAL(mkdirat(top.fd, "below/a/b", 0755) == 0);
+	CU_ASSERT_FATAL(symlinkat("a", top.fd, "below/to_a") == 0);
+	CU_ASSERT_FATAL(symlinkat("../a", top.fd, "below/a/up") == 0);
+	CU_ASSERT_FATAL(symlinkat("../outside", top.fd, "below/out") == 0);
+	CU_ASSERT_FATAL(symlinkat("/tmp", top.fd, "below/absolute") == 0);
+	CU_ASSERT_FATAL(symlinkat("/proc/self/root", top.fd, "below/magic") == 0);
+	CU_ASSERT_FATAL(symlinkat("loop", top.fd, "below/loop") == 0);
+	*below = (struct folder){.fd = openat(top.fd, "below", O_PATH | O_DIRECTORY)};
+	folder_put(below, "file", "x");
+	return top;
+}
+
+static void test_lookups(void)
+{
+	static const struct {
+		const char *path;
+		int resolved; /* as a target: 0 or a negative errno */
+		int opened;   /* as a bundle's */
+	} cases[] = {
+		{"a", 0, 0},
+		{"a/b", 0, 0},
+		{"file", 0, 0},
+		{".", 0, 0},
+		{"a/../file", 0, 0},
+		{"to_a", 0, -ELOOP},
+		{"to_a/b", 0, -ELOOP},
+		{"a/up/b", 0, -ELOOP},
+		{"none", -ENOENT, -ENOENT},
+		{"file/x", -ENOTDIR, -ENOTDIR},
+		{"..", -EXDEV, -EXDEV},
+		{"a/../..", -EXDEV, -EXDEV},
+		{"../below/a", -EXDEV, -EXDEV},
+		{"/", -EXDEV, -EXDEV},
+		{"/tmp", -EXDEV, -EXDEV},
+		{"out", -EXDEV, -ELOOP},
+		{"out/x", -EXDEV, -ELOOP},
+		{"absolute", -EXDEV, -ELOOP},
+		{"magic", -EXDEV, -ELOOP},
+		{"loop", -ELOOP, -ELOOP},
+	};
+	struct folder below, top = new_tree(&below);
+	static struct wh_beneath beneath;
+
+	wh_beneath_init(&beneath, below.fd);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int resolved = wh_beneath_resolve(below.fd, cases[i].path, O_RDONLY);
+		int opened = wh_beneath_open(&beneath, cases[i].path, O_RDONLY);
+
+		CU_ASSERT((resolved < 0 ? resolved : 0) == cases[i].resolved);
+		CU_ASSERT((opened < 0 ? opened : 0) == cases[i].opened);
+		if (resolved >= 0) {
+			CU_ASSERT(is_same(resolved, &below, cases[i].path));
+			CU_ASSERT((fcntl(resolved, F_GETFD) & FD_CLOEXEC) != 0);
+			close(resolved);
+		}
+		if (opened >= 0)
+			close(opened);
+	}
+	wh_beneath_free(&beneath);
+	close(below.fd);
+	folder_free(&top);
+}
+
+static void test_folders_are_made(void)
+{
+	struct folder below, top = new_tree(&below);
+	static struct wh_beneath beneath;
+	struct stat status;
+
+	wh_beneath_init(&beneath, below.fd);
+	CU_ASSERT(get(&beneath, "") == below.fd);
+	CU_ASSERT(is_same(get(&beneath, "a"), &below, "a"));
+	CU_ASSERT(get(&beneath, "a") == get(&beneath, "a"));
+	CU_ASSERT(is_same(get(&beneath, "a/b/c/d/e"), &below, "a/b/c/d/e"));
+	CU_ASSERT(fstatat(below.fd, "a/b/c", &status, 0) == 0);
+	CU_ASSERT((status.st_mode & 07777) == 0700);
+	/* Only as much of the path as was said. */
+	CU_ASSERT(is_same(wh_beneath_folder(&beneath, "x/y/z", 3), &below, "x/y"));
+	CU_ASSERT(!folder_has(&below, "x/y/z"));
+	CU_ASSERT(get(&beneath, "file") == -ENOTDIR);
+	CU_ASSERT(get(&beneath, "file/x") == -ENOTDIR);
+	CU_ASSERT(get(&beneath, "out") == -ELOOP);
+	CU_ASSERT(get(&beneath, "out/x/y") == -ELOOP);
+	CU_ASSERT(get(&beneath, "to_a/x") == -ELOOP);
+	CU_ASSERT(get(&beneath, "a/b/up") >= 0);
+	CU_ASSERT(get(&beneath, "a/up/x") == -ELOOP);
+	CU_ASSERT(get(&beneath, "loop") == -ELOOP);
+	CU_ASSERT(faccessat(top.fd, "outside/x", F_OK, 0) != 0);
+	CU_ASSERT(!folder_has(&below, "a/x"));
+	/* What failed is looked up again. */
+	CU_ASSERT(unlinkat(below.fd, "file", 0) == 0);
+	CU_ASSERT(is_same(get(&beneath, "file"), &below, "file"));
+	wh_beneath_free(&beneath);
+	close(below.fd);
+	folder_free(&top);
+}
+
+static void test_cache(void)
+{
+	struct folder below, top = new_tree(&below);
+	static struct wh_beneath beneath;
+	int before = folder_descriptors();
+	char name[16];
+
+	wh_beneath_init(&beneath, below.fd);
+	for (int i = 0; i < 3 * WH_BENEATH_FOLDERS; i++) {
+		snprintf(name, sizeof(name), "%d", i);
+		CU_ASSERT(is_same(get(&beneath, name), &below, name));
+		CU_ASSERT(is_same(get(&beneath, "a"), &below, "a"));
+	}
+	CU_ASSERT(folder_descriptors() == before + WH_BENEATH_FOLDERS);
+
+	/* Used all the time, "a" has stayed open: its name is not looked up. */
+	CU_ASSERT(renameat(below.fd, "a", below.fd, "was_a") == 0);
+	CU_ASSERT(is_same(get(&beneath, "a"), &below, "was_a"));
+	wh_beneath_forget(&beneath, "a", 1);
+	CU_ASSERT(is_same(get(&beneath, "a"), &below, "a"));
+	CU_ASSERT(!is_same(get(&beneath, "a"), &below, "was_a"));
+	wh_beneath_forget(&beneath, "never there", 11);
+
+	/* Of two names that begin alike, each is itself. */
+	CU_ASSERT(is_same(get(&beneath, "aa"), &below, "aa"));
+	CU_ASSERT(is_same(get(&beneath, "a"), &below, "a"));
+	CU_ASSERT(is_same(get(&beneath, "ab"), &below, "ab"));
+	wh_beneath_free(&beneath);
+	CU_ASSERT(folder_descriptors() == before);
+	close(below.fd);
+	folder_free(&top);
+}
+
+static void test_longest(void)
+{
+	struct folder top = folder_new("/tmp");
+	static struct wh_beneath beneath;
+	int before = folder_descriptors();
+	char path[WH_PATH_BYTES_MAX + 1];
+
+	memset(path, '/', sizeof(path));
+	for (int i = 0; i < WH_PATH_BYTES_MAX; i += 2)
+		path[i] = 'a';
+	path[WH_PATH_BYTES_MAX] = '\0';
+	wh_beneath_init(&beneath, top.fd);
+	CU_ASSERT(get(&beneath, path) >= 0);
+	CU_ASSERT(is_same(get(&beneath, path), &top, path));
+	wh_beneath_free(&beneath);
+	CU_ASSERT(folder_descriptors() == before);
+	folder_free(&top);
+}
+
+static void test_parent(void)
+{
+	CU_ASSERT(wh_beneath_parent_bytes("a", 1) == 0);
+	CU_ASSERT(wh_beneath_parent_bytes("a/b", 3) == 1);
+	CU_ASSERT(wh_beneath_parent_bytes("ab/cd/e", 7) == 5);
+	CU_ASSERT(wh_beneath_parent_bytes("ab/cd/e", 5) == 2);
+}
+
+static void test_memory(void)
+{
+	struct folder disk = folder_new("/tmp"), memory = folder_new("/dev/shm");
+	struct stat root, tmp;
+
+	CU_ASSERT(wh_beneath_in_memory(memory.fd));
+	/* Unless /tmp is a file system in memory, too. */
+	if (stat("/", &root) == 0 && stat("/tmp", &tmp) == 0 && root.st_dev == tmp.st_dev)
+		CU_ASSERT(!wh_beneath_in_memory(disk.fd));
+	CU_ASSERT(!wh_beneath_in_memory(-1));
+	folder_free(&disk);
+	folder_free(&memory);
+}
+
+CU_TestInfo wh_tests[] = {
+	{"lookups", test_lookups},
+	{"folders are made", test_folders_are_made},
+	{"cache", test_cache},
+	{"the longest path", test_longest},
+	{"parent", test_parent},
+	{"memory", test_memory},
+	CU_TEST_INFO_NULL,
+};

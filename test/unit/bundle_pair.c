@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A source and a sink, chunk by chunk: what arrives is what was there. */
+#include <sched.h>
+#include <stdatomic.h>
+
+#include "base/fifo.h"
+#include "base/prng.h"
+#include "bundle/sink.h"
+#include "bundle/source.h"
+#include "bundle_tree.h"
+
+const char wh_suite_name[] = "bundle_pair";
+
+#define CHUNK_BYTES  65536
+#define ANSWER_BYTES 4096
+#define CHUNKS       12
+#define ANSWERS      3
+#define LANES_MAX    3
+#define POLLS_MAX    5000000
+#define HZ           UINT64_C(1000000000)
+#define ROUND_TSC    UINT64_C(20000)
+
+static const char *const bases[] = {"/dev/shm", "/tmp"};
+
+/* Two circles: of chunks to the sink, and of answers back. */
+struct lane {
+	struct wh_source *source;
+	struct wh_sink *sink;
+	struct wh_fifo free, sent, answer_free, answered;
+	struct wh_chunk chunks[CHUNKS], answers[ANSWERS];
+	uint64_t told[2]; /* files, by source and sink */
+	uint64_t failed[2];
+	uint64_t skipped[2];
+};
+
+struct job {
+	struct lane lanes[LANES_MAX];
+	uint32_t count;
+	_Atomic bool gate;
+};
+
+static void note(struct lane *lane, int side, const struct wh_file_result *result)
+{
+	lane->failed[side] += result->error != 0;
+	lane->skipped[side] += result->skipped;
+	lane->told[side] += result->error == 0 && !result->skipped;
+}
+
+static void source_on_file(void *context, const struct wh_file_result *result)
+{
+	note(context, 0, result);
+}
+
+static void sink_on_file(void *context, const struct wh_file_result *result)
+{
+	note(context, 1, result);
+}
+
+static void fill(struct wh_fifo *free, struct wh_chunk *chunks, uint32_t count, uint32_t bytes)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		chunks[i].data = aligned_alloc(WH_CHUNK_ALIGN, bytes);
+		chunks[i].slot = i;
+		CU_ASSERT_FATAL(chunks[i].data != NULL && wh_fifo_push(free, &chunks[i]));
+	}
+}
+
+static void open_sink(struct lane *lane, struct job *job, int root_fd, bool as_name)
+{
+	struct wh_sink_config config = {
+		.root_fd = root_fd,
+		.target = "copy",
+		.as_name = as_name,
+		.hz = HZ,
+		.chunk_bytes = CHUNK_BYTES,
+		.answer_bytes = ANSWER_BYTES,
+		.deliver = &lane->sent,
+		.recycled = &lane->free,
+		.free = &lane->answer_free,
+		.ready = &lane->answered,
+		/* Folders are on the first lane. */
+		.gate = lane == job->lanes ? &job->gate : NULL,
+		.on_file = sink_on_file,
+		.context = lane,
+	};
+	enum wh_doing doing;
+
+	CU_ASSERT_FATAL(wh_sink_open(&lane->sink, &config, &doing) == 0);
+}
+
+static void open_source(struct lane *lane, struct job *job, const char *const *path)
+{
+	struct wh_source_config config = {
+		.root_fd = -1,
+		.paths = path,
+		.path_count = 1,
+		.recursive = true,
+		.lane = (uint32_t)(lane - job->lanes),
+		.lanes = job->count,
+		.chunk_bytes = CHUNK_BYTES,
+		.free = &lane->free,
+		.ready = &lane->sent,
+		.deliver = &lane->answered,
+		.recycled = &lane->answer_free,
+		.on_file = source_on_file,
+		.context = lane,
+	};
+
+	CU_ASSERT_FATAL(wh_source_open(&lane->source, &config) == 0);
+}
+
+static void open_job(
+	struct job *job, uint32_t lanes, const char *const *path, const struct tree *to)
+{
+	bool as_name = false;
+
+	memset(job, 0, sizeof(*job));
+	job->count = lanes;
+	for (struct lane *lane = job->lanes; lane < job->lanes + lanes; lane++) {
+		CU_ASSERT_FATAL(wh_fifo_init(&lane->free, 2 * CHUNKS) == 0);
+		CU_ASSERT_FATAL(wh_fifo_init(&lane->sent, 2 * CHUNKS) == 0);
+		CU_ASSERT_FATAL(wh_fifo_init(&lane->answer_free, 2 * ANSWERS) == 0);
+		CU_ASSERT_FATAL(wh_fifo_init(&lane->answered, 2 * ANSWERS) == 0);
+		fill(&lane->free, lane->chunks, CHUNKS, CHUNK_BYTES);
+		fill(&lane->answer_free, lane->answers, ANSWERS, ANSWER_BYTES);
+		open_sink(lane, job, to->fd, as_name);
+		as_name = wh_sink_progress(lane->sink)->as_name;
+		open_source(lane, job, path);
+	}
+}
+
+static void close_job(struct job *job)
+{
+	for (struct lane *lane = job->lanes; lane < job->lanes + job->count; lane++) {
+		wh_source_close(lane->source);
+		wh_sink_close(lane->sink);
+		for (uint32_t i = 0; i < CHUNKS; i++)
+			free(lane->chunks[i].data);
+		for (uint32_t i = 0; i < ANSWERS; i++)
+			free(lane->answers[i].data);
+		wh_fifo_free(&lane->free);
+		wh_fifo_free(&lane->sent);
+		wh_fifo_free(&lane->answer_free);
+		wh_fifo_free(&lane->answered);
+	}
+}
+
+/* One turn of all lanes; whether all are through. */
+static bool poll_job(struct job *job, uint64_t now_tsc)
+{
+	bool done = true, others_done = true;
+
+	for (struct lane *lane = job->lanes; lane < job->lanes + job->count; lane++) {
+		int32_t work = wh_source_poll(lane->source, now_tsc);
+
+		work += wh_sink_poll(lane->sink, now_tsc);
+		if (work == 0)
+			sched_yield();
+
+		bool over = wh_sink_progress(lane->sink)->state == WH_SINK_DONE &&
+			    wh_source_progress(lane->source)->state == WH_SOURCE_DONE;
+
+		done = done && over;
+		others_done = others_done && (over || lane == job->lanes);
+	}
+	atomic_store(&job->gate, others_done);
+	return done;
+}
+
+static void run(struct job *job)
+{
+	bool done = false;
+
+	for (uint64_t i = 0; i < POLLS_MAX && !done; i++)
+		done = poll_job(job, i * ROUND_TSC);
+	CU_ASSERT(done);
+	for (struct lane *lane = job->lanes; lane < job->lanes + job->count; lane++) {
+		const struct wh_sink_progress *sink = wh_sink_progress(lane->sink);
+		const struct wh_source_progress *source = wh_source_progress(lane->source);
+
+		CU_ASSERT(sink->state == WH_SINK_DONE && source->state == WH_SOURCE_DONE);
+		CU_ASSERT(wh_fifo_count(&lane->sent) == 0);
+		CU_ASSERT(wh_fifo_count(&lane->answer_free) == ANSWERS);
+		CU_ASSERT(lane->told[0] == lane->told[1]);
+		CU_ASSERT(lane->skipped[0] == lane->skipped[1]);
+		CU_ASSERT(lane->failed[0] == lane->failed[1]);
+		CU_ASSERT(memcmp(&sink->totals, &source->totals, sizeof(sink->totals)) == 0);
+	}
+}
+
+static struct wh_totals totals(const struct job *job)
+{
+	struct wh_totals sum = {0};
+
+	for (uint32_t i = 0; i < job->count; i++) {
+		const struct wh_totals *one = &wh_sink_progress(job->lanes[i].sink)->totals;
+
+		sum.files += one->files;
+		sum.skipped += one->skipped;
+		sum.failed += one->failed;
+		sum.bytes += one->bytes;
+	}
+	return sum;
+}
+
+#define SMALL 300
+
+/* Small and large files, folders in folders, links: how many bytes. */
+static uint64_t plant(const struct tree *tree, uint64_t seed)
+{
+	static const uint32_t large[] = {
+		WH_INLINE_BYTES_MAX + 1, CHUNK_BYTES * 7, CHUNK_BYTES * 9 + 4097, 1500001};
+	static uint8_t content[1500016];
+	struct wh_prng prng;
+	uint64_t bytes = 0;
+	char name[64];
+
+	wh_prng_init(&prng, seed);
+	for (size_t at = 0; at < sizeof(content); at++)
+		content[at] = (uint8_t)wh_prng_u64(&prng);
+	tree_folder(tree, "from");
+	tree_folder(tree, "from/empty");
+	for (int i = 0; i < SMALL; i++) {
+		uint32_t count = (uint32_t)wh_prng_below(&prng, i % 10 == 0 ? 70000 : 5000);
+
+		if (i % 100 == 0) {
+			snprintf(name, sizeof(name), "from/%d", i / 100);
+			tree_folder(tree, name);
+		}
+		snprintf(name, sizeof(name), "from/%d/%d", i / 100, i);
+		tree_file(tree, name, content + wh_prng_below(&prng, 1000), count);
+		bytes += count;
+	}
+	for (int i = 0; i < 4; i++) {
+		snprintf(name, sizeof(name), "from/large %d", i);
+		tree_file(tree, name, content + i, large[i]);
+		bytes += large[i];
+	}
+	tree_link(tree, "from/link", "../../nowhere");
+	CU_ASSERT_FATAL(fchmodat(tree->fd, "from/2", 0555, 0) == 0);
+	return bytes;
+}
+
+/* By a program that has nothing to do with us: contents, kinds and links. */
+static bool agree(const char *one, const char *other)
+{
+	char command[256];
+
+	snprintf(command, sizeof(command), "diff -r --no-dereference '%s' '%s' >&2", one, other);
+	return system(command) == 0;
+}
+
+static bool look_alike(const struct tree *from, const struct tree *to, const char *name)
+{
+	struct stat one, other;
+	char from_name[64], to_name[64];
+
+	snprintf(from_name, sizeof(from_name), "from%s", name);
+	snprintf(to_name, sizeof(to_name), "copy%s", name);
+	return fstatat(from->fd, from_name, &one, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       fstatat(to->fd, to_name, &other, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       one.st_mode == other.st_mode && one.st_size == other.st_size &&
+	       one.st_mtim.tv_sec == other.st_mtim.tv_sec &&
+	       one.st_mtim.tv_nsec == other.st_mtim.tv_nsec;
+}
+
+static int names_in(const struct tree *tree)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "exit $(ls -A '%s' | wc -l)", tree->root);
+	return WEXITSTATUS(system(command));
+}
+
+static void copy_tree(const char *base, uint32_t lanes)
+{
+	static struct job job;
+	static const char *const names[] = {"/large 0", "/large 3", "/0/7", "/2/299"};
+	struct tree from, to;
+	char path[96], copy[96];
+	const char *paths[] = {path};
+
+	tree_init(&from, base);
+	tree_init(&to, base);
+
+	uint64_t bytes = plant(&from, lanes);
+
+	snprintf(path, sizeof(path), "%s/from", from.root);
+	snprintf(copy, sizeof(copy), "%s/copy", to.root);
+	open_job(&job, lanes, paths, &to);
+	run(&job);
+	CU_ASSERT(totals(&job).files == SMALL + 4 && totals(&job).bytes == bytes);
+	CU_ASSERT(totals(&job).failed == 0 && totals(&job).skipped == 0);
+	close_job(&job);
+	CU_ASSERT(agree(path, copy));
+	CU_ASSERT(look_alike(&from, &to, "") && look_alike(&from, &to, "/2"));
+	CU_ASSERT(look_alike(&from, &to, "/empty"));
+	for (size_t i = 0; i < 4; i++)
+		CU_ASSERT(look_alike(&from, &to, names[i]));
+	CU_ASSERT(names_in(&to) == 1); /* no staging folder */
+
+	/* Again, by name, one small and one large file being other than they were. */
+	tree_file(&from, "from/1/150", "news", 4);
+	tree_file(&from, "from/large 2", path, sizeof(path));
+	open_job(&job, 1, paths, &to);
+	close_job(&job); /* nothing was sent, nothing changes */
+	snprintf(path, sizeof(path), "%s/from/.", from.root);
+	open_job(&job, lanes, paths, &to);
+	run(&job);
+	CU_ASSERT(totals(&job).files == 2 && totals(&job).skipped == SMALL + 2);
+	CU_ASSERT(totals(&job).bytes == 4 + sizeof(path) && totals(&job).failed == 0);
+	close_job(&job);
+	CU_ASSERT(agree(path, copy));
+	tree_free(&from);
+	tree_free(&to);
+}
+
+static void test_one_lane(void)
+{
+	for (size_t i = 0; i < 2; i++)
+		copy_tree(bases[i], 1);
+}
+
+static void test_three_lanes(void)
+{
+	for (size_t i = 0; i < 2; i++)
+		copy_tree(bases[i], 3);
+}
+
+CU_TestInfo wh_tests[] = {
+	{"one lane", test_one_lane},
+	{"three lanes", test_three_lanes},
+	CU_TEST_INFO_NULL,
+};

@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bundle/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit.h"
+
+const char wh_suite_name[] = "record";
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* A string literal with bytes of any value, and its length. */
+#define BYTES(literal) (const uint8_t *)(literal), sizeof(literal) - 1
+
+#define DIGEST_BYTES "\xd0\xd1\xd2\xd3\xd4\xd5\xd6\xd7\xd8\xd9\xda\xdb\xdc\xdd\xde\xdf"
+
+/* Of 8 bytes, given the first; and three that are 0. */
+#define NUMBER(byte) byte "\0\0\0\0\0\0\0"
+#define ZEROS        "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+
+#define ID       UINT64_C(0x0807060504030201)
+#define ID_BYTES "\x01\x02\x03\x04\x05\x06\x07\x08"
+
+struct sample {
+	const char *what;
+	struct wh_record record;
+	const uint8_t *bytes;
+	size_t length;
+};
+
+static const struct sample samples[] = {
+	{"file with its bytes",
+		{.type = WH_RECORD_ENTRY,
+			.entry = {.id = ID,
+				.kind = WH_ENTRY_FILE,
+				.content = WH_CONTENT_INLINE,
+				.mode = 04755,
+				.mtime_ns = 999999999,
+				.mtime_s = -2,
+				.size_bytes = 3,
+				.path = "d/f",
+				.path_bytes = 3,
+				.inline_bytes = (const uint8_t *)"xyz"}},
+		BYTES("\x38\0\0\0\x01\0\0\0" ID_BYTES "\xfe\xff\xff\xff\xff\xff\xff\xff"
+		      "\x03\0\0\0\0\0\0\0"
+		      "\xff\xc9\x9a\x3b\xed\x09\x03\0"
+		      "\0\0\x01\x01\0\0\0\0"
+		      "d/fxyz\0\0")},
+	{"link",
+		{.type = WH_RECORD_ENTRY,
+			.entry = {.id = 0,
+				.kind = WH_ENTRY_LINK,
+				.mode = 0777,
+				.path = "l",
+				.path_bytes = 1,
+				.link = "../../x",
+				.link_bytes = 7}},
+		BYTES("\x38\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+		      "\0\0\0\0\0\0\0\0\0\0\0\0\xff\x01\x01\0\x07\0\x03\0\0\0\0\0"
+		      "l../../x")},
+	{"file to be asked for",
+		{.type = WH_RECORD_ENTRY,
+			.entry = {.id = 1,
+				.kind = WH_ENTRY_FILE,
+				.content = WH_CONTENT_ASK,
+				.size_bytes = INT64_MAX,
+				.path = "12345678",
+				.path_bytes = 8}},
+		BYTES("\x38\0\0\0\x01\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+		      "\xff\xff\xff\xff\xff\xff\xff\x7f\0\0\0\0\0\0\x08\0\0\0\x01\x02\0\0\0\0"
+		      "12345678")},
+	{"extent",
+		{.type = WH_RECORD_EXTENT,
+			.extent = {.id = ID, .offset = UINT64_C(1) << 40, .bytes = 64 << 20}},
+		BYTES("\x20\0\0\0\x02\0\0\0" ID_BYTES "\0\0\0\0\0\x01\0\0\0\0\0\x04\0\0\0\0")},
+	{"end of a file",
+		{.type = WH_RECORD_FILE_END, .file_end = {.id = ID, .digest = {DIGEST_BYTES}}},
+		BYTES("\x28\0\0\0\x03\0\0\0" ID_BYTES "\0\0\0\0\0\0\0\0" DIGEST_BYTES)},
+	{"failed file",
+		{.type = WH_RECORD_FILE_END,
+			.file_end = {.id = 1, .error = 4095, .doing = WH_DOING_KIND}},
+		BYTES("\x28\0\0\0\x03\0\0\0\x01\0\0\0\0\0\0\0\xff\x0f\0\0\x0d\0\0\0"
+		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0")},
+	{"same", {.type = WH_RECORD_SAME, .id = {.id = ID}},
+		BYTES("\x10\0\0\0\x04\0\0\0" ID_BYTES)},
+	{"fault",
+		{.type = WH_RECORD_FAULT,
+			.fault = {.error = 21,
+				.doing = WH_DOING_OPENING,
+				.path = "/",
+				.path_bytes = 1}},
+		BYTES("\x18\0\0\0\x05\0\0\0\x15\0\0\0\x01\0\x01\0/\0\0\0\0\0\0\0")},
+	{"finish", {.type = WH_RECORD_FINISH, .finish = {.entries = ID}},
+		BYTES("\x10\0\0\0\x06\0\0\0" ID_BYTES)},
+	{"want", {.type = WH_RECORD_WANT, .id = {.id = ID}},
+		BYTES("\x10\0\0\0\x10\0\0\0" ID_BYTES)},
+	{"have", {.type = WH_RECORD_HAVE, .have = {.id = ID, .digest = {DIGEST_BYTES}}},
+		BYTES("\x20\0\0\0\x11\0\0\0" ID_BYTES DIGEST_BYTES)},
+	{"outcome",
+		{.type = WH_RECORD_OUTCOME,
+			.outcome = {.id = ID,
+				.status = WH_OUTCOME_FAILED,
+				.error = 28,
+				.doing = WH_DOING_RESERVING}},
+		BYTES("\x18\0\0\0\x12\0\0\0" ID_BYTES "\x1c\0\0\0\x02\x05\0\0")},
+	{"committed", {.type = WH_RECORD_COMMITTED, .committed = {.below = UINT64_MAX}},
+		BYTES("\x10\0\0\0\x13\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff")},
+	{"totals",
+		{.type = WH_RECORD_TOTALS,
+			.totals = {.files = ID, .skipped = 1, .failed = 2, .bytes = 3}},
+		BYTES("\x28\0\0\0\x14\0\0\0" ID_BYTES "\x01\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0"
+		      "\x03\0\0\0\0\0\0\0")},
+	{"hello, get",
+		{.type = WH_RECORD_HELLO,
+			.hello = {.version = 1,
+				.verb = WH_JOB_GET,
+				.recursive = true,
+				.profile = 2,
+				.lane = 1,
+				.lanes = 0x0304,
+				.payload_bytes = 1408,
+				.window_pkts = 0x11223344,
+				.rate_bps = UINT64_MAX,
+				.reply = ID,
+				.paths = 2,
+				.path = {"a/b", ""},
+				.path_bytes = {3, 0}}},
+		BYTES("\x48\0\0\0\x20\0\0\0\x01\x02\x01\0\0\x02\x02\0\x01\0\x04\x03"
+		      "\x80\x05\0\0\x44\x33\x22\x11\0\0\0\0\xff\xff\xff\xff\xff\xff\xff"
+		      "\xff" ID_BYTES "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x03\0\0\0a/b\0")},
+	{"hello, bench",
+		{.type = WH_RECORD_HELLO,
+			.hello = {.version = 1,
+				.verb = WH_JOB_BENCH,
+				.reverse = true,
+				.lanes = 1,
+				.bench_ns = ID,
+				.bench_bytes = 5}},
+		BYTES("\x40\0\0\0\x20\0\0\0\x01\x03\0\0\x01\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0"
+		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0" ID_BYTES "\x05\0\0\0\0\0\0\0")},
+	{"hello, send",
+		{.type = WH_RECORD_HELLO,
+			.hello = {.version = 1,
+				.verb = WH_JOB_SEND,
+				.into_folder = true,
+				.lanes = 1,
+				.paths = 1,
+				.path = {"."},
+				.path_bytes = {1}}},
+		BYTES("\x48\0\0\0\x20\0\0\0\x01\x01\0\x01\0\0\x01\0\0\0\x01\0\0\0\0\0\0\0\0\0"
+		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+		      "\x01\0.\0\0\0\0\0")},
+	{"refused",
+		{.type = WH_RECORD_REFUSED,
+			.refused = {.error = 13, .text = "go away", .text_bytes = 7}},
+		BYTES("\x18\0\0\0\x21\0\0\0\x0d\0\0\0\x07\0\0\0go away\0")},
+	{"ready", {.type = WH_RECORD_READY, .ready = {.queues = 0x0102}},
+		BYTES("\x10\0\0\0\x22\0\0\0\x02\x01\0\0\0\0\0\0")},
+	{"report",
+		{.type = WH_RECORD_REPORT,
+			.report = {ID, 1, 2, 3, 4, 5, 6, .cycles = {[0] = 7, [16] = 8}}},
+		BYTES("\xc8\0\0\0\x23\0\0\0" ID_BYTES NUMBER("\x01") NUMBER("\x02") NUMBER("\x03")
+				NUMBER("\x04") NUMBER("\x05") NUMBER("\x06") NUMBER("\x07")
+					ZEROS ZEROS ZEROS ZEROS ZEROS NUMBER("\x08"))},
+};
+
+static const struct sample *sample_of(const char *what)
+{
+	for (size_t i = 0; i < COUNT(samples); i++)
+		if (strcmp(samples[i].what, what) == 0)
+			return &samples[i];
+	CU_FAIL_FATAL("no such sample");
+	return NULL;
+}
+
+/* From a block of exactly that size, so that a sanitizer sees any byte read beyond. */
+static uint32_t decode_exact(const uint8_t *bytes, size_t length, struct wh_record *record)
+{
+	static uint8_t *copy;
+
+	free(copy);
+	copy = malloc(length + (length == 0));
+	memcpy(copy, bytes, length);
+	return wh_record_decode(copy, length, record);
+}
+
+static void encodes(void)
+{
+	uint8_t bytes[256];
+
+	for (size_t i = 0; i < COUNT(samples); i++) {
+		const struct sample *s = &samples[i];
+
+		memset(bytes, 0xee, sizeof(bytes));
+		CU_ASSERT_EQUAL(wh_record_bytes(&s->record), s->length);
+		CU_ASSERT_EQUAL(wh_record_encode(&s->record, bytes, s->length - 1), 0);
+		CU_ASSERT_EQUAL(bytes[0], 0xee);
+		CU_ASSERT_EQUAL(wh_record_encode(&s->record, bytes, s->length), s->length);
+		CU_ASSERT_EQUAL(memcmp(bytes, s->bytes, s->length), 0);
+		CU_ASSERT_EQUAL(bytes[s->length], 0xee);
+	}
+}
+
+/* The bytes are pinned above: when they come out again, no field was lost. */
+static void round_trip(void)
+{
+	static struct wh_record record;
+	uint8_t again[256];
+
+	for (size_t i = 0; i < COUNT(samples); i++) {
+		const struct sample *s = &samples[i];
+
+		memset(&record, 0xdd, sizeof(record));
+		CU_ASSERT_EQUAL_FATAL(decode_exact(s->bytes, s->length, &record), s->length);
+		CU_ASSERT_EQUAL(record.type, s->record.type);
+		CU_ASSERT_EQUAL(wh_record_encode(&record, again, sizeof(again)), s->length);
+		CU_ASSERT_EQUAL(memcmp(again, s->bytes, s->length), 0);
+	}
+}
+
+static void texts_in_place(void)
+{
+	const struct sample *s = sample_of("file with its bytes");
+	struct wh_record record;
+	uint8_t bytes[64];
+
+	memcpy(bytes, s->bytes, s->length);
+	memset(bytes + s->length, 0xee, sizeof(bytes) - s->length);
+	CU_ASSERT_EQUAL_FATAL(wh_record_decode(bytes, sizeof(bytes), &record), 56);
+	CU_ASSERT_EQUAL(record.entry.mtime_s, -2);
+	CU_ASSERT_PTR_EQUAL(record.entry.path, bytes + 48);
+	CU_ASSERT_PTR_EQUAL(record.entry.inline_bytes, bytes + 51);
+	CU_ASSERT_EQUAL(wh_entry_content_at(&record.entry), 51);
+
+	s = sample_of("hello, get");
+	CU_ASSERT_EQUAL_FATAL(wh_record_decode(s->bytes, s->length, &record), 72);
+	CU_ASSERT_PTR_EQUAL(record.hello.path[0], s->bytes + 68);
+	CU_ASSERT_PTR_EQUAL(record.hello.path[1], s->bytes + 71);
+	CU_ASSERT(record.hello.recursive && !record.hello.into_folder);
+}
+
+/* Content that is already where it belongs stays there. */
+static void content_in_place(void)
+{
+	const struct sample *s = sample_of("file with its bytes");
+	struct wh_record record = s->record;
+	uint8_t bytes[56];
+
+	memset(bytes, 0xee, sizeof(bytes));
+	memcpy(bytes + wh_entry_content_at(&record.entry), "xyz", 3);
+	record.entry.inline_bytes = bytes + wh_entry_content_at(&record.entry);
+	CU_ASSERT_EQUAL(wh_record_encode(&record, bytes, sizeof(bytes)), 56);
+	CU_ASSERT_EQUAL(memcmp(bytes, s->bytes, 56), 0);
+}
+
+/* A good record with `width` bytes at `offset` replaced. */
+static const struct malformed {
+	const char *what;
+	const char *sample;
+	uint8_t offset;
+	uint8_t width;
+	uint64_t value;
+} malformed[] = {
+	{"length 0", "same", 0, 4, 0},
+	{"length of a head", "same", 0, 4, 8},
+	{"length less", "file with its bytes", 0, 4, 48},
+	{"length more", "same", 0, 4, 24},
+	{"length beyond", "same", 0, 4, UINT32_MAX},
+	{"length not by eight", "file with its bytes", 0, 4, 54},
+	{"type 0", "same", 4, 2, 0},
+	{"type 7", "same", 4, 2, 7},
+	{"type 15", "same", 4, 2, 15},
+	{"type 21", "same", 4, 2, 21},
+	{"type 36", "same", 4, 2, 36},
+	{"type 65535", "same", 4, 2, 65535},
+	{"head's zero", "same", 6, 2, 1},
+	{"no identifier", "file with its bytes", 8, 8, UINT64_MAX},
+	{"size", "file to be asked for", 24, 8, UINT64_C(1) << 63},
+	{"a second of nanoseconds", "file with its bytes", 32, 4, 1000000000},
+	{"mode", "file with its bytes", 36, 2, 010000},
+	{"no path", "file with its bytes", 38, 2, 0},
+	{"path of 4096", "file with its bytes", 38, 2, 4096},
+	{"path and all", "file with its bytes", 38, 2, 7},
+	{"kind 0", "file with its bytes", 42, 1, 0},
+	{"kind 4", "file with its bytes", 42, 1, 4},
+	{"content 3", "file to be asked for", 43, 1, 3},
+	{"file without content", "file to be asked for", 43, 1, 0},
+	{"inline and huge", "file to be asked for", 43, 1, 1},
+	{"inline and empty", "file with its bytes", 24, 8, 0},
+	{"folder with content", "file with its bytes", 42, 1, 2},
+	{"file with a link", "link", 42, 1, 1},
+	{"folder with a link", "link", 42, 1, 2},
+	{"link without text", "link", 40, 2, 0},
+	{"link of 4096", "link", 40, 2, 4096},
+	{"link's text with a NUL", "link", 50, 1, 0},
+	{"link with content", "link", 24, 8, 1},
+	{"entry's zero", "link", 44, 4, 1},
+	{"path with a NUL", "file with its bytes", 48, 1, 0},
+	{"absolute path", "file with its bytes", 48, 1, '/'},
+	{"path that ends in /", "file with its bytes", 50, 1, '/'},
+	{"path with .", "file with its bytes", 48, 1, '.'},
+	{"padding", "file with its bytes", 55, 1, 1},
+	{"padding, first", "file with its bytes", 54, 1, 1},
+	{"extent's identifier", "extent", 8, 8, UINT64_MAX},
+	{"extent beyond", "extent", 16, 8, INT64_MAX - (64 << 20) + 1},
+	{"extent's offset", "extent", 16, 8, UINT64_C(1) << 63},
+	{"extent of nothing", "extent", 24, 8, 0},
+	{"extent too large", "extent", 24, 8, (64 << 20) + 1},
+	{"end with an error only", "end of a file", 16, 4, 5},
+	{"end with a doing only", "end of a file", 20, 1, 1},
+	{"end's error", "failed file", 16, 4, 4096},
+	{"end's error below 0", "failed file", 16, 4, UINT32_MAX},
+	{"end's doing", "failed file", 20, 1, 14},
+	{"end's zero", "failed file", 21, 1, 1},
+	{"end's zeros", "failed file", 22, 2, 0x100},
+	{"same nobody", "same", 8, 8, UINT64_MAX},
+	{"fault without error", "fault", 8, 4, 0},
+	{"fault without path", "fault", 12, 2, 0},
+	{"fault's path of 4096", "fault", 12, 2, 4096},
+	{"fault doing nothing", "fault", 14, 1, 0},
+	{"fault's doing", "fault", 14, 1, 14},
+	{"fault's zero", "fault", 15, 1, 1},
+	{"fault's path with a NUL", "fault", 16, 1, 0},
+	{"want nobody", "want", 8, 8, UINT64_MAX},
+	{"have nobody", "have", 8, 8, UINT64_MAX},
+	{"outcome of nobody", "outcome", 8, 8, UINT64_MAX},
+	{"outcome 0", "outcome", 20, 1, 0},
+	{"outcome 3", "outcome", 20, 1, 3},
+	{"skipped with an error", "outcome", 20, 1, 1},
+	{"failed without one", "outcome", 16, 4, 0},
+	{"failed doing nothing", "outcome", 21, 1, 0},
+	{"outcome's zero", "outcome", 22, 2, 1},
+	{"version 0", "hello, get", 8, 1, 0},
+	{"version 2", "hello, get", 8, 1, 2},
+	{"verb 0", "hello, get", 9, 1, 0},
+	{"verb 5", "hello, get", 9, 1, 5},
+	{"send with two paths", "hello, get", 9, 1, 1},
+	{"bench with paths", "hello, get", 9, 1, 3},
+	{"send without path", "hello, bench", 9, 1, 1},
+	{"get without path", "hello, bench", 9, 1, 2},
+	{"recursive 2", "hello, get", 10, 1, 2},
+	{"into folder 2", "hello, get", 11, 1, 2},
+	{"reverse 255", "hello, get", 12, 1, 255},
+	{"three paths", "hello, get", 14, 2, 3},
+	{"1025 paths", "hello, get", 14, 2, 1025},
+	{"no lanes", "hello, bench", 18, 2, 0},
+	{"lane 1 of 1", "hello, bench", 16, 2, 1},
+	{"as name 2", "hello, get", 28, 1, 2},
+	{"hello's zero", "hello, get", 29, 1, 1},
+	{"hello's other zero", "hello, get", 30, 2, 1},
+	{"path's length", "hello, get", 64, 2, 5},
+	{"path's length of 65535", "hello, get", 64, 2, 65535},
+	{"wanted path with a NUL", "hello, get", 68, 1, 0},
+	{"refused without error", "refused", 8, 4, 0},
+	{"refused without a word", "refused", 12, 2, 0},
+	{"refused's zero", "refused", 14, 2, 1},
+	{"NUL in the sentence", "refused", 16, 1, 0},
+	{"no queue", "ready", 8, 2, 0},
+	{"ready, as name 2", "ready", 10, 1, 2},
+	{"ready's zero", "ready", 11, 1, 1},
+	{"ready's zeros", "ready", 12, 4, 1},
+};
+
+static void refuses(void)
+{
+	struct wh_record record;
+	uint8_t bytes[256];
+
+	for (size_t i = 0; i < COUNT(malformed); i++) {
+		const struct malformed *m = &malformed[i];
+		const struct sample *s = sample_of(m->sample);
+
+		memcpy(bytes, s->bytes, s->length);
+		CU_ASSERT_FATAL(memcmp(bytes + m->offset, &m->value, m->width) != 0);
+		memcpy(bytes + m->offset, &m->value, m->width);
+		if (decode_exact(bytes, s->length, &record) != 0)
+			CU_FAIL(m->what);
+	}
+	CU_ASSERT_EQUAL(decode_exact(bytes, 0, &record), 0);
+}
+
+static void refuses_cut(void)
+{
+	struct wh_record record;
+
+	for (size_t i = 0; i < COUNT(samples); i++)
+		for (size_t length = 0; length < samples[i].length; length++)
+			CU_ASSERT_EQUAL(decode_exact(samples[i].bytes, length, &record), 0);
+}
+
+static void largest(void)
+{
+	static struct wh_record record;
+	const size_t room = WH_INLINE_BYTES_MAX + 48 + WH_PATH_BYTES_MAX + 1;
+	uint8_t *bytes = malloc(room);
+	uint8_t *content = calloc(1, WH_INLINE_BYTES_MAX);
+	char path[WH_PATH_BYTES_MAX];
+
+	memset(path, 'x', sizeof(path));
+	record = (struct wh_record){.type = WH_RECORD_ENTRY,
+		.entry = {.id = UINT64_MAX - 1,
+			.kind = WH_ENTRY_FILE,
+			.content = WH_CONTENT_INLINE,
+			.mode = 07777,
+			.mtime_s = INT64_MIN,
+			.size_bytes = WH_INLINE_BYTES_MAX,
+			.path = path,
+			.path_bytes = sizeof(path),
+			.inline_bytes = content}};
+	CU_ASSERT_EQUAL(wh_record_encode(&record, bytes, room), room);
+	CU_ASSERT_EQUAL(wh_record_decode(bytes, room, &record), room);
+	CU_ASSERT_EQUAL(record.entry.mtime_s, INT64_MIN);
+
+	/* Both texts at their longest fit into the smallest chunk. */
+	record.entry.kind = WH_ENTRY_LINK;
+	record.entry.content = WH_CONTENT_NONE;
+	record.entry.size_bytes = 0;
+	record.entry.path = record.entry.link = path;
+	record.entry.link_bytes = sizeof(path);
+	CU_ASSERT_EQUAL(wh_record_encode(&record, bytes, WH_BUNDLE_CHUNK_BYTES_MIN), 8240);
+
+	record = (struct wh_record){.type = WH_RECORD_HELLO,
+		.hello = {.version = 1, .verb = WH_JOB_GET, .lanes = UINT16_MAX, .paths = 1024}};
+	for (uint32_t i = 0; i < 1024; i++) {
+		record.hello.path[i] = path;
+		record.hello.path_bytes[i] = 100;
+	}
+	CU_ASSERT_EQUAL(wh_record_encode(&record, bytes, room), 64 + 1024 * 102);
+	CU_ASSERT_EQUAL(wh_record_decode(bytes, 64 + 1024 * 102, &record), 64 + 1024 * 102);
+	CU_ASSERT_PTR_EQUAL(record.hello.path[1023], bytes + 64 + 2048 + 102300);
+	free(bytes);
+	free(content);
+}
+
+static void safe_paths(void)
+{
+	static const struct {
+		const char *path;
+		bool safe;
+	} cases[] = {
+		{"a", true},
+		{"a/b", true},
+		{"...", true},
+		{"..a/.b/a..", true},
+		{" ", true},
+		{"a\nb/\xff\\", true},
+		{"", false},
+		{"/", false},
+		{"/a", false},
+		{"a/", false},
+		{"a//b", false},
+		{".", false},
+		{"..", false},
+		{"./a", false},
+		{"../a", false},
+		{"a/.", false},
+		{"a/..", false},
+		{"a/./b", false},
+		{"a/../b", false},
+	};
+	char path[WH_PATH_BYTES_MAX + 1];
+
+	for (size_t i = 0; i < COUNT(cases); i++)
+		CU_ASSERT_EQUAL(
+			wh_path_is_safe(cases[i].path, strlen(cases[i].path)), cases[i].safe);
+	CU_ASSERT(!wh_path_is_safe("a\0b", 3));
+	CU_ASSERT(!wh_path_is_safe("a\0", 2));
+	CU_ASSERT(wh_path_is_safe("a/.", 1)); /* the length counts */
+	memset(path, 'x', sizeof(path));
+	CU_ASSERT(wh_path_is_safe(path, WH_PATH_BYTES_MAX));
+	CU_ASSERT(!wh_path_is_safe(path, WH_PATH_BYTES_MAX + 1));
+}
+
+static void names(void)
+{
+	for (uint32_t i = 0; i < WH_DOINGS; i++)
+		CU_ASSERT(strlen(wh_doing_name(i)) > 0);
+	CU_ASSERT_STRING_EQUAL(wh_doing_name(WH_DOING_RESERVING), "reserving space");
+	CU_ASSERT_STRING_EQUAL(wh_doing_name(WH_DOING_KIND), "looking at its kind");
+}
+
+CU_TestInfo wh_tests[] = {
+	{"encodes", encodes},
+	{"round trip", round_trip},
+	{"texts in place", texts_in_place},
+	{"content in place", content_in_place},
+	{"refuses", refuses},
+	{"refuses what is cut", refuses_cut},
+	{"largest", largest},
+	{"safe paths", safe_paths},
+	{"names", names},
+	CU_TEST_INFO_NULL,
+};

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* A session by itself: what it takes, short chunks, heartbeats and patience. */
+
+#include "unit.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "session/endpoint.h"
+
+const char wh_suite_name[] = "session";
+
+#define HZ      UINT64_C(1000000000)
+#define MS      (HZ / 1000)
+#define NOW     (10 * HZ)
+#define PAYLOAD 1408
+#define FIRST   UINT64_C(1000)
+#define LCI     0x41
+
+static const struct wh_address peer = {.family = WH_IPV4, .ip = {192, 0, 2, 1}, .port = 1000};
+
+static struct wh_session_config config_with(
+	uint8_t *memory, uint32_t chunk_bytes, uint32_t chunks, uint32_t window_pkts)
+{
+	struct wh_session_config config;
+
+	wh_session_config_init(&config);
+	config.hz = HZ;
+	config.profile = wh_profile_find("fixed");
+	config.payload_bytes = PAYLOAD;
+	config.packet_bytes = 1500;
+	config.wire_bytes = 1538;
+	config.chunk_bytes = chunk_bytes;
+	config.chunks = chunks;
+	config.chunk_memory = memory;
+	config.window_pkts = window_pkts;
+	return config;
+}
+
+static struct wh_open_params params_of(const struct wh_session_config *config)
+{
+	return (struct wh_open_params){
+		.initiator_lci = 5,
+		.profile = 1,
+		.payload_bytes = PAYLOAD,
+		.chunk_bytes = config->chunk_bytes,
+		.window_pkts = config->window_pkts,
+		.period_us = 10000,
+		.first_serial = FIRST,
+		.object_bytes = WH_OBJECT_BYTES_UNKNOWN,
+	};
+}
+
+static struct wh_session *make(enum wh_role role, const struct wh_session_config *config)
+{
+	struct wh_open_params params = params_of(config);
+
+	return role == WH_TRANSMITTER
+		       ? wh_session_open(config, &peer, "stream", WH_OBJECT_BYTES_UNKNOWN)
+		       : wh_session_accept(config, NOW, LCI, &peer, &params, MS);
+}
+
+/* A session of control messages fits into 40 KiB, all of it in use. */
+static void test_a_small_session_is_small(void)
+{
+	for (int role = 0; role < 2; role++) {
+		struct wh_session_config config = config_with(NULL, 16384, 4, 64);
+		uint64_t bytes = wh_session_table_bytes((enum wh_role)role, &config);
+
+		CU_ASSERT_TRUE(bytes < 40 * 1024);
+		CU_ASSERT_TRUE(bytes > 20 * 1024);
+	}
+}
+
+#ifndef __SANITIZE_ADDRESS__
+/* The sum is what malloc gave, but for what malloc itself adds to each of some twenty pieces. */
+static void test_table_bytes_are_exact(void)
+{
+	static const uint32_t windows[] = {64, 1024, 4096, 16384};
+
+	for (uint32_t i = 0; i < 8; i++) {
+		struct wh_session_config config =
+			config_with(NULL, 16384 << i % 4, 4 + 10 * i, windows[i / 2]);
+		enum wh_role role = (enum wh_role)(i % 2);
+		uint64_t told = wh_session_table_bytes(role, &config);
+		struct mallinfo2 before = mallinfo2();
+		struct wh_session *session = make(role, &config);
+		struct mallinfo2 after = mallinfo2();
+		uint64_t taken = after.uordblks - before.uordblks + after.hblkhd - before.hblkhd;
+
+		CU_ASSERT_TRUE(taken >= told);
+		/* Pieces from 128 KiB on are of whole pages. */
+		CU_ASSERT_TRUE(taken <= told + 20 * 96 + (told > 65536 ? 4 * 4096 : 0));
+		wh_session_destroy(session);
+	}
+}
+#endif
+
+/* A receiver of chunks of 8 KiB (6 packets), and its memory. */
+struct rig {
+	uint8_t *memory;
+	struct wh_session *session;
+	uint64_t serial;
+	uint64_t transmission;
+	uint64_t state_serial;
+};
+
+static void rig_open(struct rig *rig)
+{
+	*rig = (struct rig){.memory = aligned_alloc(WH_CHUNK_ALIGN, 4 * 8192), .serial = FIRST};
+
+	struct wh_session_config config = config_with(rig->memory, 8192, 4, 64);
+
+	rig->session = make(WH_RECEIVER, &config);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(rig->session);
+}
+
+static void rig_close(struct rig *rig)
+{
+	wh_session_check(rig->session, true);
+	wh_session_destroy(rig->session);
+	free(rig->memory);
+}
+
+/* One data packet of `bytes` times the chunk's number + 1. */
+static void give_data(struct rig *rig, uint32_t chunk, uint16_t index, uint16_t k, uint16_t bytes)
+{
+	uint8_t payload[PAYLOAD];
+	const struct wh_packet packet = {
+		.type = WH_PACKET_DATA,
+		.lci = LCI,
+		.serial = rig->serial++,
+		.payload = payload,
+		.data =
+			{
+				.chunk = chunk,
+				.index = index,
+				.k = k,
+				.payload_bytes = bytes,
+				.transmission = rig->transmission++,
+			},
+	};
+
+	memset(payload, (int)chunk + 1, sizeof(payload));
+	wh_session_input(rig->session, NOW, NOW, &packet);
+}
+
+static void test_short_chunks(void)
+{
+	static const struct {
+		uint16_t k;
+		uint16_t last_bytes;
+	} chunks[] = {{2, 5}, {1, 1}, {6, 1152}, {1, PAYLOAD}, {3, PAYLOAD}, {6, 1}};
+	struct rig rig;
+
+	rig_open(&rig);
+	for (uint32_t i = 0; i < 6; i++) {
+		uint32_t bytes = (chunks[i].k - 1) * PAYLOAD + chunks[i].last_bytes;
+
+		for (uint16_t index = 0; index < chunks[i].k; index++)
+			give_data(&rig, i, index, chunks[i].k,
+				index + 1 == chunks[i].k ? chunks[i].last_bytes : PAYLOAD);
+		wh_session_poll(rig.session, NOW);
+
+		struct wh_chunk *chunk = wh_fifo_pop(wh_session_deliver_chunks(rig.session));
+
+		CU_ASSERT_PTR_NOT_NULL_FATAL(chunk);
+		CU_ASSERT_EQUAL(chunk->number, i);
+		CU_ASSERT_EQUAL(chunk->bytes, bytes);
+		CU_ASSERT_EQUAL(chunk->data[0], i + 1);
+		CU_ASSERT_EQUAL(chunk->data[bytes - 1], i + 1);
+		CU_ASSERT_TRUE(wh_fifo_push(wh_session_recycled_chunks(rig.session), chunk));
+	}
+	CU_ASSERT_EQUAL(wh_session_stats(rig.session).bad_pkts, 0);
+	CU_ASSERT_EQUAL(wh_session_moved_bytes(rig.session),
+		PAYLOAD + 5 + 1 + 5 * PAYLOAD + 1152 + PAYLOAD + 3 * PAYLOAD + 5 * PAYLOAD + 1);
+
+	/* A chunk is as long as its packets say, but they agree: k, and full ones but the last. */
+	give_data(&rig, 6, 0, 2, PAYLOAD);
+	give_data(&rig, 6, 1, 3, PAYLOAD);
+	give_data(&rig, 7, 0, 2, PAYLOAD - 1);
+	CU_ASSERT_EQUAL(wh_session_stats(rig.session).bad_place_pkts, 2);
+	rig_close(&rig);
+}
+
+static void give_trans_state(struct rig *rig, uint64_t now_tsc, uint64_t upper, uint32_t queued)
+{
+	const struct wh_packet packet = {
+		.type = WH_PACKET_TRANS_STATE,
+		.lci = LCI,
+		.serial = rig->state_serial++,
+		.trans_state = {.lower = FIRST, .upper = upper, .queued_pkts = queued},
+	};
+
+	wh_session_input(rig->session, now_tsc, now_tsc, &packet);
+	wh_session_poll(rig->session, now_tsc);
+}
+
+static void empty_outbox(struct rig *rig, uint64_t now_tsc)
+{
+	uint8_t room[WH_CONTROL_BYTES_MAX];
+	struct wh_out out = {.head = room};
+
+	while (wh_session_output(rig->session, now_tsc, &out, 1) > 0)
+		;
+}
+
+/* Ten seconds more than it has patience for, of states 100 ms apart; how long it took, in ms. */
+static uint64_t chatter(struct rig *rig, uint64_t upper, uint32_t queued, uint64_t ms)
+{
+	for (uint64_t at = 0; at < ms; at += 100) {
+		give_trans_state(rig, NOW + at * MS, upper, queued);
+		empty_outbox(rig, NOW + at * MS);
+		if (wh_session_outcome(rig->session) != WH_STATUS_PENDING)
+			return at;
+	}
+	return ms;
+}
+
+/* The peer talks and talks, and owes what it does not send. */
+static void test_receiver_stalls(void)
+{
+	static const struct {
+		uint64_t upper; /* sent, it says */
+		uint32_t queued;
+		bool writer_hangs;
+		uint64_t ends_ms;
+	} cases[] = {
+		{FIRST, 0, false, 3600000}, {FIRST, 1, false, 30100}, {FIRST + 1, 0, false, 30100},
+		{FIRST + 9, 7, false, 30100},
+		{FIRST + 4, 7, true, 3600000}, /* all four buffers wait for our own writer */
+	};
+
+	for (uint32_t i = 0; i < 5; i++) {
+		struct rig rig;
+
+		rig_open(&rig);
+		for (uint32_t n = 0; cases[i].writer_hangs && n < 4; n++)
+			give_data(&rig, n, 0, 1, 7);
+		CU_ASSERT_EQUAL(
+			chatter(&rig, cases[i].upper, cases[i].queued, 3600000), cases[i].ends_ms);
+		CU_ASSERT_EQUAL(wh_session_outcome(rig.session),
+			cases[i].ends_ms < 3600000 ? WH_STATUS_STALLED : WH_STATUS_PENDING);
+		rig_close(&rig);
+	}
+}
+
+/* Each new packet is a reason to go on waiting; the same one again is none. */
+static void test_data_is_progress(void)
+{
+	struct rig rig;
+
+	rig_open(&rig);
+	for (uint64_t s = 0; s < 50; s += 25) {
+		for (uint64_t ms = 0; ms < 25000; ms += 100) {
+			give_trans_state(&rig, NOW + s * HZ + ms * MS, FIRST + 9, 1);
+			empty_outbox(&rig, NOW + s * HZ + ms * MS);
+		}
+		if (s == 0) {
+			struct wh_packet packet = {
+				.type = WH_PACKET_DATA,
+				.lci = LCI,
+				.serial = FIRST,
+				.payload = rig.memory,
+				.data = {.k = 2, .payload_bytes = PAYLOAD},
+			};
+			wh_session_input(rig.session, NOW + 25 * HZ, NOW + 25 * HZ, &packet);
+		}
+	}
+	CU_ASSERT_EQUAL(wh_session_outcome(rig.session), WH_STATUS_PENDING);
+	give_trans_state(&rig, NOW + 54 * HZ, FIRST + 9, 1);
+	CU_ASSERT_EQUAL(wh_session_outcome(rig.session), WH_STATUS_PENDING);
+	give_trans_state(&rig, NOW + 55 * HZ + 1, FIRST + 9, 1);
+	CU_ASSERT_EQUAL(wh_session_outcome(rig.session), WH_STATUS_STALLED);
+	rig_close(&rig);
+}
+
+/* Silence ends it to the cycle, though nothing else is due. */
+static void test_silence(void)
+{
+	struct rig rig;
+	uint64_t now_tsc = NOW;
+
+	rig_open(&rig);
+	while (wh_session_outcome(rig.session) == WH_STATUS_PENDING) {
+		wh_session_poll(rig.session, now_tsc);
+		empty_outbox(&rig, now_tsc);
+		if (wh_session_outcome(rig.session) == WH_STATUS_PENDING)
+			now_tsc = wh_session_deadline(rig.session);
+	}
+	CU_ASSERT_EQUAL(wh_session_outcome(rig.session), WH_STATUS_PEER_GONE);
+	CU_ASSERT_EQUAL(now_tsc, NOW + 30 * HZ + 1);
+	rig_close(&rig);
+}
+
+/* An endpoint with one transmitter in it, whose peer has accepted. */
+struct sender {
+	struct wh_endpoint endpoint;
+	uint8_t *memory;
+	struct wh_session *session;
+	uint64_t now_tsc;
+};
+
+static void sender_open(struct sender *sender, const char *profile, uint64_t seed)
+{
+	const struct wh_endpoint_config endpoint = {.hz = HZ, .places = 64};
+
+	*sender =
+		(struct sender){.memory = aligned_alloc(WH_CHUNK_ALIGN, 32 * 4096), .now_tsc = NOW};
+
+	struct wh_session_config config = config_with(sender->memory, 4096, 32, 64);
+
+	config.profile = wh_profile_find(profile);
+	config.seed = seed;
+	sender->session = make(WH_TRANSMITTER, &config);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(sender->session);
+	CU_ASSERT_EQUAL_FATAL(wh_endpoint_init(&sender->endpoint, &endpoint), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_endpoint_open(&sender->endpoint, sender->session), 0);
+	wh_endpoint_send_poll(&sender->endpoint, NOW);
+
+	const struct wh_packet accept = {
+		.type = WH_PACKET_ACCEPT,
+		.lci = wh_session_lci(sender->session),
+		.accept = {.acceptor_lci = 9, .stamp_us = NOW / 1000, .buffer_chunks = 32},
+	};
+
+	wh_session_input(sender->session, NOW, NOW, &accept);
+	wh_session_poll(sender->session, NOW);
+	CU_ASSERT_EQUAL_FATAL(wh_session_phase(sender->session), WH_PHASE_RUNNING);
+}
+
+static void sender_close(struct sender *sender)
+{
+	wh_session_destroy(sender->session);
+	wh_endpoint_free(&sender->endpoint);
+	free(sender->memory);
+}
+
+/* Sends chunks of so many bytes; returns how many packets were the first of a pair. */
+static uint32_t count_pairs(struct sender *sender, const uint32_t *bytes, uint32_t chunks)
+{
+	static uint8_t room[32][WH_CONTROL_BYTES_MAX];
+	struct wh_out out[32];
+	uint32_t pairs = 0;
+	uint32_t count;
+
+	for (uint32_t i = 0; i < chunks; i++) {
+		struct wh_chunk *chunk = wh_fifo_pop(wh_session_free_chunks(sender->session));
+
+		CU_ASSERT_PTR_NOT_NULL_FATAL(chunk);
+		chunk->number = i;
+		chunk->bytes = bytes[i];
+		chunk->end = false;
+		wh_fifo_push(wh_session_ready_chunks(sender->session), chunk);
+	}
+	for (uint32_t i = 0; i < 32; i++)
+		out[i].head = room[i];
+	for (uint32_t turn = 0; turn < 4; turn++) {
+		wh_session_poll(sender->session, NOW);
+		while ((count = wh_session_output(sender->session, NOW, out, 32)) > 0)
+			for (uint32_t i = 0; i < count; i++)
+				pairs += out[i].payload_bytes > 0 &&
+					 (out[i].head[2] & WH_FLAG_PAIR_FIRST) != 0;
+	}
+	return pairs;
+}
+
+/* UDT's window opens with two packets; of a serial of 16 and the next it makes a pair. */
+static void test_pairs_are_of_full_packets(void)
+{
+	static const uint32_t full[] = {2 * PAYLOAD};
+	static const uint32_t short_last[] = {PAYLOAD + 1};
+	uint32_t tried[2][2] = {{0}};
+
+	for (uint64_t seed = 0; seed < 100; seed++) {
+		bool is_full = seed % 2 == 0;
+		struct sender sender;
+
+		sender_open(&sender, "udt", seed);
+
+		bool in_turn = wh_session_params(sender.session)->first_serial % 16 == 0;
+
+		CU_ASSERT_EQUAL(
+			count_pairs(&sender, is_full ? full : short_last, 1), is_full && in_turn);
+		tried[is_full][in_turn]++;
+		sender_close(&sender);
+	}
+	CU_ASSERT_TRUE(tried[0][0] > 0 && tried[0][1] > 0);
+	CU_ASSERT_TRUE(tried[1][0] > 0 && tried[1][1] > 0);
+}
+
+/* What the other core counts is in the sum, and in its place. */
+static void test_counters_of_both_cores(void)
+{
+	struct sender sender;
+	struct rig rig;
+	const struct wh_packet data = {
+		.type = WH_PACKET_DATA,
+		.data = {.k = 1, .payload_bytes = 1},
+	};
+	struct wh_packet stray = data;
+
+	sender_open(&sender, "fixed", 1);
+	stray.lci = wh_session_lci(sender.session);
+	wh_session_input(sender.session, NOW, NOW, &stray);
+	CU_ASSERT_EQUAL(wh_session_stats(sender.session).control_received_pkts, 1);
+	CU_ASSERT_EQUAL(wh_session_stats(sender.session).bad_pkts, 1);
+	CU_ASSERT_EQUAL(wh_session_stats(sender.session).bad_unexpected_pkts, 1);
+	/* Seven wait in the inbox of the smallest window, and no more. */
+	for (uint64_t i = 0; i < 9; i++) {
+		const struct wh_packet warning = {
+			.type = WH_PACKET_DELAY_WARNING, .lci = stray.lci, .serial = i};
+
+		wh_session_input(sender.session, NOW, NOW, &warning);
+	}
+	CU_ASSERT_EQUAL(wh_session_stats(sender.session).control_received_pkts, 8);
+	CU_ASSERT_EQUAL(wh_session_stats(sender.session).control_full_pkts, 2);
+	sender_close(&sender);
+
+	rig_open(&rig);
+	wh_session_poll(rig.session, NOW);
+	CU_ASSERT_EQUAL(wh_session_stats(rig.session).control_sent_pkts, 0);
+	empty_outbox(&rig, NOW);
+	CU_ASSERT_EQUAL(wh_session_stats(rig.session).control_sent_pkts, 1);
+	rig_close(&rig);
+}
+
+/* The clock of the core that brought a packet may be ahead of the one that takes it. */
+static void test_clocks_of_two_cores(void)
+{
+	struct sender sender;
+	struct wh_packet warning = {.type = WH_PACKET_DELAY_WARNING};
+
+	sender_open(&sender, "fixed", 1);
+	warning.lci = wh_session_lci(sender.session);
+	wh_session_input(sender.session, NOW + 5000, NOW + 5000, &warning);
+	wh_session_poll(sender.session, NOW + 1000);
+	CU_ASSERT_EQUAL(wh_session_news(sender.session).outcome, WH_STATUS_PENDING);
+	/* Heard at NOW + 1000, by the clock that counts. */
+	wh_session_poll(sender.session, NOW + 1000 + 30 * HZ);
+	CU_ASSERT_EQUAL(wh_session_news(sender.session).outcome, WH_STATUS_PENDING);
+	wh_session_poll(sender.session, NOW + 1001 + 30 * HZ);
+	CU_ASSERT_EQUAL(wh_session_news(sender.session).outcome, WH_STATUS_PEER_GONE);
+	sender_close(&sender);
+}
+
+CU_TestInfo wh_tests[] = {
+	{"a small session is small", test_a_small_session_is_small},
+#ifndef __SANITIZE_ADDRESS__
+	{"table bytes are exact", test_table_bytes_are_exact},
+#endif
+	{"short chunks", test_short_chunks},
+	{"a receiver stalls", test_receiver_stalls},
+	{"data is progress", test_data_is_progress},
+	{"silence", test_silence},
+	{"pairs are of full packets", test_pairs_are_of_full_packets},
+	{"counters of both cores", test_counters_of_both_cores},
+	{"clocks of two cores", test_clocks_of_two_cores},
+	CU_TEST_INFO_NULL,
+};

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Large files on a disk that misbehaves: of lib/bundle/sink.c, too. */
+#include "ring_fault.h"
+#include "sink_rig.h"
+
+const char wh_suite_name[] = "sink_faults";
+
+#define BYTES (9 * RIG_CHUNK_BYTES + 4097)
+
+static const char *const disk = "/tmp";
+
+/* One file, with the disk as ring_fault says, and then another; both must arrive. */
+static void expect_written(void)
+{
+	struct rig *rig = rig_begin(disk);
+	uint8_t *content = rig_content(BYTES, 7);
+
+	rig_send(rig, 1, "file", 0640, content, BYTES, 4 * RIG_CHUNK_BYTES);
+	rig_send(rig, 2, "other", 0640, content, BYTES - 1, BYTES);
+	rig_finish(rig);
+	CU_ASSERT(rig_run(rig) == WH_SINK_DONE);
+	CU_ASSERT(rig_holds(rig, "file", content, BYTES) && rig_looks(rig, "file", 0640));
+	CU_ASSERT(rig_holds(rig, "other", content, BYTES - 1));
+	CU_ASSERT(rig->totals.files == 2 && rig->totals.bytes == 2 * BYTES - 1);
+	CU_ASSERT(wh_sink_progress(rig->sink)->bytes == 2 * BYTES - 1);
+	CU_ASSERT(ring_fault.times == 0); /* all of them happened */
+	rig_free(rig);
+	free(content);
+	memset(&ring_fault, 0, sizeof(ring_fault));
+}
+
+static void test_short_writes(void)
+{
+	static const int lengths[] = {1, 4095, 4096, 5000, 65535};
+
+	for (size_t i = 0; i < RIG_COUNT(lengths); i++) {
+		/* Less than a block is no progress for O_DIRECT. */
+		ring_fault.refuse_direct = lengths[i] < 4096;
+		ring_fault.after = (int)i;
+		ring_fault.times = 5;
+		ring_fault.at_most = lengths[i];
+		expect_written();
+	}
+}
+
+static void test_again(void)
+{
+	ring_fault.times = 7;
+	ring_fault.result = -EAGAIN;
+	expect_written();
+	ring_fault.after = 9;
+	ring_fault.times = 1; /* the last chunk, which is padded */
+	ring_fault.result = -EINTR;
+	expect_written();
+}
+
+static void test_no_direct(void)
+{
+	ring_fault.refuse_direct = true;
+	expect_written();
+	if (!direct_here(disk))
+		return;
+	ring_fault.after = 2;
+	ring_fault.times = 1;
+	ring_fault.result = -EINVAL;
+	expect_written();
+}
+
+/* The file fails, the source is told while it still sends, and the next file is not concerned. */
+static void expect_failed(int error)
+{
+	struct rig *rig = rig_begin(disk);
+	uint8_t *content = rig_content(BYTES, 7);
+
+	rig_ask(rig, 1, "file", 0640, BYTES);
+	rig_await(rig, WH_RECORD_WANT, 1);
+	rig_extent(rig, 1, 0, content, 4 * RIG_CHUNK_BYTES);
+	rig_await(rig, WH_RECORD_OUTCOME, 1);
+	CU_ASSERT(rig_failed(rig, 1, error, WH_DOING_WRITING));
+	ring_fault.times = 0; /* chunks that came after the failure were not written */
+	rig_extent(rig, 1, 4 * RIG_CHUNK_BYTES, content, 3 * RIG_CHUNK_BYTES);
+	rig_file_end(rig, 1, NULL, ECANCELED, WH_DOING_WRITING);
+	rig_send(rig, 2, "other", 0640, content, BYTES, BYTES);
+	rig_finish(rig);
+	CU_ASSERT(rig_run(rig) == WH_SINK_DONE);
+	CU_ASSERT(rig_holds(rig, "other", content, BYTES));
+	CU_ASSERT(rig_count(rig->root) == 1);
+	CU_ASSERT(rig->totals.files == 1 && rig->totals.failed == 1);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(rig_result(rig, "file"));
+	CU_ASSERT(rig_result(rig, "file")->error == error && !rig_result(rig, "file")->at_peer);
+	rig_free(rig);
+	free(content);
+	memset(&ring_fault, 0, sizeof(ring_fault));
+}
+
+static void test_write_fails(void)
+{
+	for (int after = 0; after < 4; after++) {
+		ring_fault.after = after;
+		ring_fault.times = 1;
+		ring_fault.result = -EIO;
+		expect_failed(EIO);
+	}
+	ring_fault.times = 4;
+	ring_fault.result = -ENOSPC;
+	expect_failed(ENOSPC);
+	ring_fault.times = 1;
+	ring_fault.result = 0; /* not a byte was taken */
+	expect_failed(EIO);
+}
+
+/* Broken or closed with writes in the air: their chunks come back, or the ring lets go of them. */
+static void test_in_the_air(void)
+{
+	for (int polls = 0; polls < 12; polls++) {
+		struct rig *rig = rig_begin(disk);
+		uint8_t *content = rig_content(BYTES, 7);
+
+		rig_ask(rig, 1, "file", 0640, BYTES);
+		rig_await(rig, WH_RECORD_WANT, 1);
+		rig_extent(rig, 1, 0, content, BYTES);
+		for (int i = 0; i < polls; i++)
+			rig_poll(rig);
+		if (polls % 2 == 0) {
+			rig_text(rig, 2, "a lie", "x");
+			rig_flush(rig);
+			CU_ASSERT(rig_run(rig) == WH_SINK_BROKEN);
+		}
+		wh_sink_close(rig->sink);
+		rig->sink = NULL;
+		CU_ASSERT(rig_count(rig->root) == 0);
+		rig_free(rig);
+		free(content);
+	}
+}
+
+CU_TestInfo wh_tests[] = {
+	{"short writes", test_short_writes},
+	{"again", test_again},
+	{"no O_DIRECT", test_no_direct},
+	{"a write fails", test_write_fails},
+	{"writes in the air", test_in_the_air},
+	CU_TEST_INFO_NULL,
+};

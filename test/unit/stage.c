@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bundle/stage.h"
+
+#include <sched.h>
+#include <sys/file.h>
+
+#include "bundle/staging_name.h"
+#include "folder_rig.h"
+
+const char wh_suite_name[] = "stage";
+
+#define HZ       UINT64_C(1000000000)
+#define MS       (HZ / 1000)
+#define POLLS    30000000
+#define NO_ERROR 4711 /* *error was not written */
+
+static const char *const bases[] = {"/dev/shm", "/tmp"};
+
+static struct wh_stage *new_stage(const struct folder *folder)
+{
+	struct wh_stage *stage = NULL;
+
+	CU_ASSERT_FATAL(wh_stage_open(&stage, folder->fd, HZ) == 0);
+	return stage;
+}
+
+/* Stages a file of this text and adds it. */
+static void add(struct wh_stage *stage, uint64_t id, const char *path, uint64_t now_tsc)
+{
+	struct wh_staged file = {
+		.id = id,
+		.bytes = strlen(path),
+		.path = path,
+		.path_bytes = (uint16_t)strlen(path),
+		.kind = WH_ENTRY_FILE,
+	};
+	int fd = wh_stage_create(stage, &file.number);
+
+	CU_ASSERT_FATAL(fd >= 0);
+	CU_ASSERT_FATAL(write(fd, path, strlen(path)) == (ssize_t)strlen(path));
+	close(fd);
+	wh_stage_add(stage, &file, now_tsc);
+}
+
+/* Waits for the thread. */
+static const struct wh_staged *take(struct wh_stage *stage)
+{
+	int error = NO_ERROR;
+
+	for (int i = 0; i < POLLS && wh_stage_is_committing(stage); i++) {
+		const struct wh_staged *file = wh_stage_take(stage, &error);
+
+		if (file != NULL) {
+			CU_ASSERT(error == 0);
+			return file;
+		}
+		sched_yield();
+	}
+	return NULL;
+}
+
+static void test_way_of_a_file(void)
+{
+	for (size_t i = 0; i < 2; i++) {
+		struct folder folder = folder_new(bases[i]);
+		struct wh_stage *stage = new_stage(&folder);
+		const struct wh_staged *file;
+		char text[8];
+
+		CU_ASSERT(folder_count(&folder) == 0 && !wh_stage_exists(stage));
+		CU_ASSERT(wh_stage_prepare(stage) == 0 && wh_stage_prepare(stage) == 0);
+		CU_ASSERT(folder_count(&folder) == 1 && wh_stage_exists(stage));
+		CU_ASSERT(wh_stage_is_empty(stage) && wh_stage_least_id(stage) == UINT64_MAX);
+		add(stage, 7, "seven", 0);
+		add(stage, 3, "three", 0);
+		CU_ASSERT(!wh_stage_is_empty(stage) && wh_stage_least_id(stage) == 3);
+		CU_ASSERT(take(stage) == NULL); /* not sealed */
+		wh_stage_seal(stage, 0, false, true);
+		CU_ASSERT(wh_stage_is_committing(stage));
+		add(stage, 2, "two", 0); /* while that one is being synced */
+		wh_stage_seal(stage, 0, false, true);
+		CU_ASSERT(wh_stage_least_id(stage) == 2);
+		file = take(stage);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+		CU_ASSERT(file->id == 7 && memcmp(file->path, "seven", 5) == 0);
+		CU_ASSERT(wh_stage_rename(stage, file->number, folder.fd, "final") == 0);
+		CU_ASSERT(wh_stage_rename(stage, file->number, folder.fd, "again") == -ENOENT);
+		file = take(stage);
+		CU_ASSERT(file != NULL && file->id == 3);
+		wh_stage_remove(stage, file->number);
+		CU_ASSERT(take(stage) == NULL);
+		CU_ASSERT(!wh_stage_is_committing(stage) && !wh_stage_is_empty(stage));
+		CU_ASSERT(wh_stage_least_id(stage) == 2);
+		wh_stage_seal(stage, 0, false, true);
+		file = take(stage);
+		CU_ASSERT(file != NULL && file->id == 2 && file->bytes == 3);
+		CU_ASSERT(wh_stage_rename(stage, file->number, folder.fd, "link to come") == 0);
+		CU_ASSERT(take(stage) == NULL && wh_stage_is_empty(stage));
+
+		struct wh_staged link = {.id = 9, .kind = WH_ENTRY_LINK, .path = "l"};
+
+		CU_ASSERT(wh_stage_create_link(stage, "nowhere", &link.number) == 0);
+		CU_ASSERT(wh_stage_rename(stage, link.number, folder.fd, "link to come") == 0);
+		CU_ASSERT(readlinkat(folder.fd, "link to come", text, sizeof(text)) == 7);
+		wh_stage_close(stage);
+		CU_ASSERT(folder_has(&folder, "final") && folder_count(&folder) == 2);
+		folder_free(&folder);
+	}
+}
+
+static void test_reopen(void)
+{
+	struct folder folder = folder_new(bases[0]);
+	struct wh_stage *stage = new_stage(&folder);
+	struct stat status;
+	uint32_t number;
+
+	CU_ASSERT_FATAL(wh_stage_prepare(stage) == 0);
+	for (uint32_t i = 0; i < 12; i++) {
+		int fd = wh_stage_create(stage, &number);
+
+		CU_ASSERT(fd >= 0 && number == i);
+		CU_ASSERT(fstat(fd, &status) == 0 && (status.st_mode & 07777) == 0600);
+		close(fd);
+	}
+
+	int fd = wh_stage_reopen(stage, number);
+
+	CU_ASSERT(fd >= 0 && write(fd, "x", 1) == 1);
+	close(fd);
+	CU_ASSERT(wh_stage_reopen(stage, 12) == -ENOENT);
+	CU_ASSERT(wh_stage_create_link(stage, "/etc/passwd", &number) == 0);
+	CU_ASSERT(wh_stage_reopen(stage, number) == -ELOOP);
+	wh_stage_close(stage);
+	CU_ASSERT(folder_count(&folder) == 0);
+	folder_free(&folder);
+}
+
+static bool seals(struct wh_stage *stage, uint64_t now_tsc, bool quiet)
+{
+	wh_stage_seal(stage, now_tsc, quiet, false);
+	return wh_stage_is_committing(stage);
+}
+
+static void drain(struct wh_stage *stage)
+{
+	for (const struct wh_staged *file; (file = take(stage)) != NULL;)
+		wh_stage_remove(stage, file->number);
+}
+
+static void test_when_due(void)
+{
+	struct folder folder = folder_new(bases[0]);
+	struct wh_stage *stage = new_stage(&folder);
+	const uint64_t start = 5 * HZ;
+
+	CU_ASSERT_FATAL(wh_stage_prepare(stage) == 0);
+	CU_ASSERT(!seals(stage, UINT64_MAX, true)); /* there is nothing in it */
+	add(stage, 1, "a", start);
+	add(stage, 2, "b", start + 100 * MS);
+	CU_ASSERT(wh_stage_least_id(stage) == 1);
+	CU_ASSERT(!seals(stage, start + WH_BATCH_QUIET_MS * MS - 1, true));
+	CU_ASSERT(!seals(stage, start + WH_BATCH_QUIET_MS * MS, false));
+	CU_ASSERT(seals(stage, start + WH_BATCH_QUIET_MS * MS, true));
+	drain(stage);
+	add(stage, 3, "c", start);
+	CU_ASSERT(!seals(stage, start + WH_BATCH_AGE_MS * MS - 1, false));
+	CU_ASSERT(seals(stage, start + WH_BATCH_AGE_MS * MS, false));
+	drain(stage);
+	wh_stage_close(stage);
+	folder_free(&folder);
+}
+
+/* A batch ends at files, at bytes of paths, at bytes; then it is due at once. */
+static void test_full(void)
+{
+	static char path[WH_PATH_BYTES_MAX];
+	static const struct {
+		uint64_t bytes;
+		uint16_t path_bytes;
+		uint32_t files;
+	} cases[] = {
+		{0, 1, WH_BATCH_FILES},
+		{0, WH_PATH_BYTES_MAX, WH_BATCH_PATH_BYTES / WH_PATH_BYTES_MAX},
+		{WH_BATCH_BYTES, 1, 1},
+		{WH_BATCH_BYTES - 1, 1, 2},
+	};
+	struct folder folder = folder_new(bases[0]);
+	struct wh_stage *stage = new_stage(&folder);
+
+	CU_ASSERT_FATAL(wh_stage_prepare(stage) == 0);
+	memset(path, 'p', sizeof(path));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct wh_staged file = {.bytes = cases[i].bytes,
+			.path = path,
+			.path_bytes = cases[i].path_bytes,
+			.kind = WH_ENTRY_FILE};
+		uint32_t files = 0;
+
+		while (wh_stage_has_room(stage)) {
+			CU_ASSERT(!seals(stage, 0, true));
+			file.number = files++;
+			wh_stage_add(stage, &file, 0);
+		}
+		CU_ASSERT(files == cases[i].files);
+		CU_ASSERT(seals(stage, 0, false));
+		CU_ASSERT(wh_stage_has_room(stage)); /* the other one */
+		for (uint32_t n = 0; n < files; n++) {
+			const struct wh_staged *taken = take(stage);
+
+			CU_ASSERT_FATAL(taken != NULL);
+			CU_ASSERT(taken->number == n);
+			CU_ASSERT(memcmp(taken->path, path, cases[i].path_bytes) == 0);
+		}
+		CU_ASSERT(take(stage) == NULL);
+	}
+	wh_stage_close(stage);
+	folder_free(&folder);
+}
+
+static void test_sync(void)
+{
+	for (size_t i = 0; i < 2; i++) {
+		struct folder folder = folder_new(bases[i]);
+		struct wh_stage *stage = new_stage(&folder);
+
+		CU_ASSERT_FATAL(wh_stage_prepare(stage) == 0);
+		for (int again = 0; again < 2; again++) {
+			int rc = -EINPROGRESS;
+
+			for (int n = 0; n < POLLS && rc == -EINPROGRESS; n++) {
+				rc = wh_stage_sync(stage);
+				sched_yield();
+			}
+			CU_ASSERT(rc == 0);
+		}
+		/* Closed in the middle of one. */
+		wh_stage_sync(stage);
+		wh_stage_close(stage);
+		CU_ASSERT(folder_count(&folder) == 0);
+		folder_free(&folder);
+	}
+}
+
+static void test_abandon(void)
+{
+	struct folder folder = folder_new(bases[1]);
+	struct wh_stage *stage = new_stage(&folder);
+
+	wh_stage_abandon(stage); /* of nothing */
+	CU_ASSERT_FATAL(wh_stage_prepare(stage) == 0);
+	add(stage, 1, "a", 0);
+	wh_stage_seal(stage, 0, false, true);
+	add(stage, 2, "b", 0);
+	wh_stage_abandon(stage);
+	CU_ASSERT(folder_count(&folder) == 0);
+	wh_stage_close(stage);
+	wh_stage_close(NULL);
+	folder_free(&folder);
+}
+
+/* What a dead process left goes; what is locked, is another's or holds more stays. */
+static const struct {
+	const char *name;
+	bool stays;
+} leftovers[] = {
+	{".wavehaul-aaaaaa.part", false},
+	{".wavehaul-zzzzzz.part", false},
+	{".wavehaul-locked.part", true},
+	{".wavehaul-folder.part", true}, /* there is one in it */
+	{".wavehaul-ffffff.part", true}, /* a file */
+	{".wavehaul-llllll.part", true}, /* a link to a folder of files */
+	{".wavehaul-aaaaa.part", true},
+	{".wavehaul-aaaaaaa.part", true},
+	{".wavehaul-aaaaaA.part", true},
+	{".wavehaul-aaaaa0.part", true},
+	{".wavehaul-aaaaaa.parts", true},
+	{"wavehaul-aaaaaa.part", true},
+	{"precious", true},
+};
+#define LEFTOVERS (sizeof(leftovers) / sizeof(leftovers[0]))
+
+static void put_leftovers(const struct folder *folder)
+{
+	char name[64];
+
+	for (size_t i = 0; i < LEFTOVERS; i++) {
+		if (strstr(leftovers[i].name, "ffffff") != NULL) {
+			folder_put(folder, leftovers[i].name, "x");
+			continue;
+		}
+		if (strstr(leftovers[i].name, "llllll") != NULL) {
+			CU_ASSERT_FATAL(symlinkat("precious", folder->fd, leftovers[i].name) == 0);
+			continue;
+		}
+		CU_ASSERT_FATAL(mkdirat(folder->fd, leftovers[i].name, 0700) == 0);
+		snprintf(name, sizeof(name), "%s/0", leftovers[i].name);
+		folder_put(folder, name, "x");
+		snprintf(name, sizeof(name), "%s/1", leftovers[i].name);
+		CU_ASSERT_FATAL(symlinkat("precious", folder->fd, name) == 0);
+	}
+	CU_ASSERT_FATAL(mkdirat(folder->fd, ".wavehaul-folder.part/x", 0700) == 0);
+}
+
+static void test_stale(void)
+{
+	struct folder folder = folder_new(bases[0]);
+
+	put_leftovers(&folder);
+
+	int locked = openat(folder.fd, ".wavehaul-locked.part", O_RDONLY | O_DIRECTORY);
+	int before = folder_descriptors();
+
+	CU_ASSERT_FATAL(flock(locked, LOCK_EX) == 0);
+
+	struct wh_stage *stage = new_stage(&folder);
+
+	CU_ASSERT(folder_descriptors() == before);
+	for (size_t i = 0; i < LEFTOVERS; i++)
+		CU_ASSERT(folder_has(&folder, leftovers[i].name) == leftovers[i].stays);
+	CU_ASSERT(folder_has(&folder, ".wavehaul-folder.part/0"));
+	CU_ASSERT(folder_has(&folder, ".wavehaul-locked.part/0"));
+	CU_ASSERT(folder_has(&folder, "precious/0"));
+
+	/* One that lives is left alone by the next, and each has its own. */
+	CU_ASSERT_FATAL(wh_stage_prepare(stage) == 0);
+	add(stage, 1, "a", 0);
+
+	int with_one = folder_count(&folder);
+	struct wh_stage *other = new_stage(&folder);
+
+	CU_ASSERT_FATAL(wh_stage_prepare(other) == 0);
+	CU_ASSERT(folder_count(&folder) == with_one + 1);
+	wh_stage_close(other);
+	CU_ASSERT(folder_count(&folder) == with_one);
+	wh_stage_seal(stage, 0, false, true);
+	CU_ASSERT(wh_stage_rename(stage, take(stage)->number, folder.fd, "a") == 0);
+	wh_stage_close(stage);
+	close(locked);
+	folder_free(&folder);
+}
+
+static void test_cannot_be_made(void)
+{
+	struct folder folder = folder_new(bases[0]);
+	struct wh_stage *stage = new_stage(&folder);
+	int before = folder_descriptors();
+
+	CU_ASSERT_FATAL(rmdir(folder.path) == 0);
+	CU_ASSERT(wh_stage_prepare(stage) == -ENOENT && !wh_stage_exists(stage));
+	CU_ASSERT(folder_descriptors() == before);
+	wh_stage_close(stage);
+	folder_free(&folder);
+}
+
+static void test_names(void)
+{
+	static const struct {
+		const char *path;
+		bool has;
+	} cases[] = {
+		{".wavehaul-abcdef.part", true},
+		{".wavehaul-abcdef.part/x", true},
+		{"x/.wavehaul-abcdef.part", true},
+		{"x/.wavehaul-abcdef.part/y", true},
+		{"x.wavehaul-abcdef.part/y", false},
+		{".wavehaul-abcdef.partx", false},
+		{".wavehaul-abcde/.part", false},
+		{"x", false},
+	};
+	const unsigned char random[] = {0, 25, 26, 255, 51, 1};
+	char name[WH_STAGING_NAME_BYTES + 1];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		CU_ASSERT(wh_path_has_staging_name(cases[i].path, strlen(cases[i].path)) ==
+			  cases[i].has);
+	wh_staging_name(name, random);
+	CU_ASSERT_STRING_EQUAL(name, ".wavehaul-azavzb.part");
+	CU_ASSERT(wh_is_staging_name(name, strlen(name)));
+}
+
+CU_TestInfo wh_tests[] = {
+	{"the way of a file", test_way_of_a_file},
+	{"reopen", test_reopen},
+	{"when a batch is due", test_when_due},
+	{"when a batch is full", test_full},
+	{"sync", test_sync},
+	{"abandon", test_abandon},
+	{"stale folders", test_stale},
+	{"cannot be made", test_cannot_be_made},
+	{"names", test_names},
+	CU_TEST_INFO_NULL,
+};
