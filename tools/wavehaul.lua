@@ -1,0 +1,461 @@
+-- SPDX-License-Identifier: BSD-3-Clause
+
+-- What Wireshark and tshark need to read wavehaul's packets:
+--
+--     tshark -X lua_script:tools/wavehaul.lua -r capture.pcap
+--     wireshark -X lua_script:tools/wavehaul.lua capture.pcap
+--
+-- The formats are those of lib/wire/packet.h, their places those of lib/wire/layout.h; a filter is
+-- named after the member, as in wavehaul.data.chunk. Where another UDP port was chosen:
+-- tshark -d udp.port==PORT,wavehaul, or "Decode As". test/e2e/dissector.py holds this file against
+-- what the encoder writes.
+
+local UDP_PORTS = "5760-5775"
+local VERSION = 1
+local HEAD_BYTES = 64
+local FIELDS_AT = 16
+local TAG_AT = 48
+local TAG_BYTES = 16
+local RANGE_BYTES = 8
+local UNKNOWN = UInt64(0xffffffff, 0xffffffff) -- WH_OBJECT_BYTES_UNKNOWN
+
+local TYPE_NAMES = {
+	[1] = "data", [2] = "repair", [3] = "rcv-state", [4] = "trans-state", [5] = "ack2",
+	[6] = "nak", [7] = "delay-warning", [8] = "probe", [9] = "open", [10] = "accept",
+	[11] = "confirm", [12] = "release",
+}
+local KEY_NAMES = {[0] = "not sealed, the tag is a checksum"}
+local STAGE_NAMES = {[1] = "request", [2] = "reply", [3] = "done", [4] = "abort"}
+local STATUS_NAMES = {
+	[0] = "pending", [1] = "verified", [2] = "mismatch", [3] = "no-space", [4] = "io-error",
+	[5] = "refused", [6] = "busy", [7] = "interrupted", [8] = "stalled", [9] = "peer-gone",
+}
+local REFUSED_NAMES = {[0] = "welcome"}
+
+for number = 1, #STATUS_NAMES do
+	REFUSED_NAMES[number] = STATUS_NAMES[number]
+end
+
+local wavehaul = Proto("wavehaul", "wavehaul")
+local fields = {}
+
+local function define(make, filter, label, ...)
+	local field = make("wavehaul." .. filter, label, ...)
+
+	fields[#fields + 1] = field
+	return field
+end
+
+-- Kinds of members: how a field is made, and its size where the kind says it.
+local U8 = {make = ProtoField.uint8, bytes = 1, base = base.DEC}
+local U16 = {make = ProtoField.uint16, bytes = 2, base = base.DEC}
+local U32 = {make = ProtoField.uint32, bytes = 4, base = base.DEC}
+local U64 = {make = ProtoField.uint64, bytes = 8, base = base.DEC}
+local LCI = {make = ProtoField.uint32, bytes = 4, base = base.HEX}
+local RAW16 = {make = ProtoField.bytes, bytes = 16, base = base.NONE}
+
+local reserved = define(ProtoField.bytes, "reserved", "Reserved", base.NONE)
+
+-- Members {offset, kind, name, label, names of values} and reserved bytes {offset, bytes}.
+local function group(prefix, members)
+	for _, member in ipairs(members) do
+		local kind = member[2]
+
+		if type(kind) == "table" then
+			member.bytes = kind.bytes
+			member.field = define(kind.make, prefix .. member[3], member[4], kind.base,
+				member[5])
+		else
+			member.bytes = kind
+		end
+	end
+	return members
+end
+
+local head_group = group("", {
+	{0, U8, "version", "Version"},
+	{1, U8, "type", "Type", TYPE_NAMES},
+	{3, U8, "key", "Key", KEY_NAMES},
+	{4, LCI, "lci", "Logical connection identifier"},
+	{8, U64, "serial", "Serial"},
+})
+local data_group = group("data.", {
+	{0, U64, "transmission", "Transmission"},
+	{8, U32, "chunk", "Chunk"},
+	{12, U32, "stamp_us", "Transmitter's clock (us)"},
+	{16, U16, "block", "Block in the chunk"},
+	{18, U16, "index", "Index in the block"},
+	{20, U16, "k", "Data packets of the block"},
+	{22, U16, "r", "Repair packets of the block"},
+	{24, U16, "payload_bytes", "Bytes of payload"},
+	{26, 6},
+})
+local rcv_state_group = group("rcv_state.", {
+	{0, U64, "lower", "First serial missing"},
+	{8, U64, "upper", "First serial without room"},
+	{16, U64, "highest_end", "One past the highest serial seen"},
+	{24, U64, "cover_first", "Cover: first serial"},
+})
+local rcv_state_body = group("rcv_state.", {
+	{0, U64, "cover_end", "Cover: one past the last serial"},
+	{8, U64, "received_pkts", "Packets received"},
+	{16, U64, "duplicate_pkts", "Duplicates"},
+	{24, U64, "bad_pkts", "Bad packets"},
+	{32, U32, "chunk_upper", "First chunk without a buffer"},
+	{36, U32, "queued_chunks", "Chunks waiting for the writer"},
+	{40, U32, "buffer_chunks", "Buffers"},
+	{44, U32, "arrival_pps", "Arrival speed (packets/s)"},
+	{48, U32, "capacity_pps", "Capacity (packets/s)"},
+	{52, U32, "rtt_us", "Round-trip time (us)"},
+	{56, U32, "rtt_var_us", "Variance of the round-trip time (us)"},
+	{60, U16, "n_holes", "Number of holes"},
+	{62, 2},
+})
+local trans_state_group = group("trans_state.", {
+	{0, U64, "lower", "First serial not acknowledged"},
+	{8, U64, "upper", "Next new serial"},
+	{16, U64, "sent_pkts", "Packets sent"},
+	{24, U32, "queued_pkts", "Packets waiting to be sent"},
+	{28, U32, "stamp_us", "Transmitter's clock (us)"},
+})
+local ack2_group = group("ack2.", {
+	{0, U64, "ack_serial", "Serial of the receiver's state"},
+	{8, U64, "lower", "Acknowledged by it"},
+	{16, U32, "stamp_us", "Transmitter's clock (us)"},
+	{20, 12},
+})
+local nak_group = group("nak.", {
+	{0, U64, "base", "Base"},
+	{8, U16, "n_losses", "Number of losses"},
+	{10, 22},
+})
+local delay_warning_group = group("delay_warning.", {
+	{0, U64, "highest_end", "One past the highest serial seen"},
+	{8, U16, "pct_milli", "PCT (1/1000)"},
+	{10, U16, "pdt_milli", "PDT (1/1000)"},
+	{12, 20},
+})
+local probe_group = group("probe.", {
+	{0, U32, "probe", "Probe"},
+	{4, U16, "train_index", "Index in the train"},
+	{6, U16, "train_length", "Length of the train"},
+	{8, U32, "stamp_us", "Sender's clock (us)"},
+	{12, U32, "echo_stamp_us", "Clock echoed (us)"},
+	{16, U16, "padding_bytes", "Bytes of padding"},
+	{18, 14},
+})
+local params_body = group("params.", {
+	{0, LCI, "initiator_lci", "Initiator's identifier"},
+	{4, U32, "chunk_bytes", "Bytes of a chunk"},
+	{8, U32, "window_pkts", "Window (packets)"},
+	{12, U32, "period_us", "Period of states (us)"},
+	{16, U64, "first_serial", "First serial"},
+	{24, U64, "object_bytes", "Bytes of the stream"},
+	{32, U16, "payload_bytes", "Bytes of payload"},
+	{34, U16, "name_bytes", "Bytes of the name"},
+	{36, U8, "profile", "Profile"},
+	{37, 3},
+})
+local open_group = group("open.", {
+	{0, U32, "stamp_us", "Initiator's clock (us)"},
+	{4, 28},
+})
+local accept_group = group("accept.", {
+	{0, LCI, "acceptor_lci", "Acceptor's identifier"},
+	{4, U32, "stamp_us", "Initiator's clock, echoed (us)"},
+	{8, RAW16, "cookie", "Cookie"},
+	{24, U32, "buffer_chunks", "Buffers"},
+	{28, U8, "refused", "Refused", REFUSED_NAMES},
+	{29, 3},
+})
+local confirm_group = group("confirm.", {
+	{0, LCI, "acceptor_lci", "Acceptor's identifier"},
+	{4, RAW16, "cookie", "Cookie"},
+	{20, 12},
+})
+local release_group = group("release.", {
+	{0, U64, "chunks", "Chunks"},
+	{8, U64, "total_bytes", "Bytes"},
+	{16, U64, "serial_end", "One past the last serial"},
+	{24, U8, "stage", "Stage", STAGE_NAMES},
+	{25, U8, "status", "Status", STATUS_NAMES},
+	{26, 6},
+})
+local release_body = group("release.", {
+	{0, RAW16, "digest", "Digest (XXH3-128)"},
+})
+
+local flags_field = define(ProtoField.uint8, "flags", "Flags", base.HEX)
+local DATA_FLAGS = {
+	define(ProtoField.bool, "flags.retransmission", "Retransmission", 8, nil, 0x01),
+	define(ProtoField.bool, "flags.pair_first", "First of a pair", 8, nil, 0x02),
+	define(ProtoField.bool, "flags.pair_second", "Second of a pair", 8, nil, 0x04),
+}
+local PROBE_FLAGS = {define(ProtoField.bool, "flags.probe_echo", "Answer", 8, nil, 0x01)}
+
+local tag_field = define(ProtoField.bytes, "tag", "Tag", base.NONE)
+local payload_field = define(ProtoField.bytes, "payload", "Payload", base.NONE)
+local padding_field = define(ProtoField.bytes, "probe.padding", "Padding", base.NONE)
+local sealed_field = define(ProtoField.bytes, "sealed", "Sealed", base.NONE)
+local name_field = define(ProtoField.string, "params.name", "Name", base.UNICODE)
+local holes_field = define(ProtoField.none, "holes", "Holes")
+local losses_field = define(ProtoField.none, "losses", "Losses")
+local range_fields = {
+	range = define(ProtoField.none, "range", "Range"),
+	offset = define(ProtoField.uint32, "range.offset", "Offset", base.DEC),
+	count = define(ProtoField.uint32, "range.count", "Count", base.DEC),
+	first = define(ProtoField.uint64, "range.first", "First serial", base.DEC),
+}
+
+local function define_expert(filter, label, kind, severity)
+	return ProtoExpert.new("wavehaul.expert." .. filter, label, kind, severity)
+end
+
+local short_expert = define_expert("short", "Shorter than its type needs",
+	expert.group.MALFORMED, expert.severity.ERROR)
+local version_expert = define_expert("version", "Unknown version",
+	expert.group.UNDECODED, expert.severity.WARN)
+local type_expert = define_expert("type", "Unknown type",
+	expert.group.UNDECODED, expert.severity.WARN)
+local length_expert = define_expert("length", "Length and fields disagree",
+	expert.group.MALFORMED, expert.severity.ERROR)
+local reserved_expert = define_expert("reserved", "Reserved bytes are not zero",
+	expert.group.PROTOCOL, expert.severity.WARN)
+local cut_expert = define_expert("cut", "The rest was not captured",
+	expert.group.UNDECODED, expert.severity.NOTE)
+
+wavehaul.fields = fields
+wavehaul.experts = {
+	short_expert, version_expert, type_expert, length_expert, reserved_expert, cut_expert,
+}
+
+local function is_zero(range)
+	return not range:raw():find("[^%z]")
+end
+
+-- Members in the order of their places, as far as they were captured.
+local function add_group(tree, range, members)
+	for _, member in ipairs(members) do
+		if member[1] + member.bytes > range:len() then
+			return
+		end
+
+		local piece = range(member[1], member.bytes)
+
+		if member.field ~= nil then
+			tree:add_le(member.field, piece)
+		elseif not is_zero(piece) then
+			tree:add(reserved, piece):add_proto_expert_info(reserved_expert)
+		else
+			tree:add(reserved, piece)
+		end
+	end
+end
+
+-- `count` ranges from body(at) on, as far as they were captured.
+local function add_ranges(tree, field, body, at, count, base_serial)
+	local captured = math.min(count, math.floor((body:len() - at) / RANGE_BYTES))
+	local list
+
+	if captured <= 0 then
+		return
+	end
+	list = tree:add(field, body(at, captured * RANGE_BYTES))
+	for i = 0, captured - 1 do
+		local piece = body(at + i * RANGE_BYTES, RANGE_BYTES)
+		local count_here = piece(4, 4):le_uint()
+		local first = base_serial + UInt64(piece(0, 4):le_uint())
+		local item = list:add(range_fields.range, piece)
+
+		item:set_text(string.format("%d from serial %s on", count_here, tostring(first)))
+		item:add_le(range_fields.offset, piece(0, 4))
+		item:add_le(range_fields.count, piece(4, 4))
+		item:add(range_fields.first, piece(0, 4), first):set_generated()
+	end
+end
+
+-- What follows the head up to `bytes` of it, as one field.
+local function add_rest(tree, body, at, bytes, field)
+	local captured = math.min(bytes, body:len() - at)
+
+	if captured > 0 then
+		tree:add(field, body(at, captured))
+	end
+end
+
+local function serial_of(range, at)
+	return tostring(range(at, 8):le_uint64())
+end
+
+-- The types. `fields` are in the head, `fixed` begins the body; `rest` adds what follows that and
+-- returns its length as the fields give it, and what the line of the packet is to say.
+local function data_rest(tree, head, body)
+	local at = head(FIELDS_AT, 32)
+	local payload_bytes = at(24, 2):le_uint()
+
+	add_rest(tree, body, 0, payload_bytes, payload_field)
+	return payload_bytes, string.format("chunk %d block %d index %d of %d+%d, %d bytes",
+		at(8, 4):le_uint(), at(16, 2):le_uint(), at(18, 2):le_uint(), at(20, 2):le_uint(),
+		at(22, 2):le_uint(), payload_bytes)
+end
+
+local function rcv_state_rest(tree, head, body)
+	local at = head(FIELDS_AT, 32)
+	local holes = body(60, 2):le_uint()
+
+	add_ranges(tree, holes_field, body, 64, holes, at(24, 8):le_uint64())
+	return holes * RANGE_BYTES, string.format("lower %s, highest end %s, %d holes",
+		serial_of(at, 0), serial_of(at, 16), holes)
+end
+
+local function trans_state_rest(_, head)
+	return 0, string.format("lower %s, upper %s", serial_of(head, FIELDS_AT),
+		serial_of(head, FIELDS_AT + 8))
+end
+
+local function ack2_rest(_, head)
+	return 0, string.format("of state %s, lower %s", serial_of(head, FIELDS_AT),
+		serial_of(head, FIELDS_AT + 8))
+end
+
+local function nak_rest(tree, head, body)
+	local losses = head(FIELDS_AT + 8, 2):le_uint()
+
+	add_ranges(tree, losses_field, body, 0, losses, head(FIELDS_AT, 8):le_uint64())
+	return losses * RANGE_BYTES, string.format("%d losses", losses)
+end
+
+local function delay_warning_rest(_, head)
+	return 0, string.format("PCT %.3f, PDT %.3f", head(FIELDS_AT + 8, 2):le_uint() / 1000,
+		head(FIELDS_AT + 10, 2):le_uint() / 1000)
+end
+
+local function probe_rest(tree, head, body)
+	local at = head(FIELDS_AT, 32)
+	local padding_bytes = at(16, 2):le_uint()
+
+	add_rest(tree, body, 0, padding_bytes, padding_field)
+	return padding_bytes, string.format("%d, %d of %d", at(0, 4):le_uint(),
+		at(4, 2):le_uint(), at(6, 2):le_uint())
+end
+
+local function params_rest(tree, _, body)
+	local name_bytes = body(34, 2):le_uint()
+	local object_bytes = body(24, 8):le_uint64()
+	local size = object_bytes == UNKNOWN and "unknown" or tostring(object_bytes)
+	local name = ""
+
+	if name_bytes > 0 and body:len() >= 40 + name_bytes then
+		name = body(40, name_bytes):string(ENC_UTF_8)
+		tree:add_packet_field(name_field, body(40, name_bytes), ENC_UTF_8)
+	end
+	return name_bytes, string.format("'%s', bytes: %s", name, size)
+end
+
+local function accept_rest(_, head)
+	return 0, REFUSED_NAMES[head(FIELDS_AT + 28, 1):uint()]
+end
+
+local function release_rest(_, head)
+	local stage = head(FIELDS_AT + 24, 1):uint()
+	local status = head(FIELDS_AT + 25, 1):uint()
+
+	return 0, string.format("%s, %s", STAGE_NAMES[stage] or stage,
+		STATUS_NAMES[status] or status)
+end
+
+local types = {
+	[1] = {fields = data_group, flags = DATA_FLAGS, rest = data_rest},
+	[2] = {fields = data_group, flags = DATA_FLAGS, rest = data_rest},
+	[3] = {fields = rcv_state_group, fixed = rcv_state_body, fixed_bytes = 64,
+		rest = rcv_state_rest},
+	[4] = {fields = trans_state_group, rest = trans_state_rest},
+	[5] = {fields = ack2_group, rest = ack2_rest},
+	[6] = {fields = nak_group, rest = nak_rest},
+	[7] = {fields = delay_warning_group, rest = delay_warning_rest},
+	[8] = {fields = probe_group, flags = PROBE_FLAGS, rest = probe_rest},
+	[9] = {fields = open_group, fixed = params_body, fixed_bytes = 40, rest = params_rest},
+	[10] = {fields = accept_group, rest = accept_rest},
+	[11] = {fields = confirm_group, fixed = params_body, fixed_bytes = 40, rest = params_rest},
+	[12] = {fields = release_group, fixed = release_body, fixed_bytes = 16,
+		rest = release_rest},
+}
+
+local function add_flags(tree, range, bits)
+	local item = tree:add(flags_field, range)
+
+	for _, bit in ipairs(bits or {}) do
+		item:add(bit, range)
+	end
+end
+
+-- Body and its length, which the fields of a sealed packet do not tell; nil: nothing to compare.
+local function add_body(tree, tvb, known)
+	local head = tvb(0, HEAD_BYTES)
+	local fixed_bytes = known.fixed_bytes or 0
+	local captured = tvb:captured_len() - HEAD_BYTES
+	local body = tvb(HEAD_BYTES, captured)
+	local rest_bytes, line
+
+	if head(3, 1):uint() ~= 0 then
+		add_rest(tree, body, 0, captured, sealed_field)
+		return nil, "sealed"
+	end
+	if tvb:reported_len() < HEAD_BYTES + fixed_bytes then
+		tree:add_proto_expert_info(short_expert)
+		return nil, "short"
+	end
+	if known.fixed ~= nil then
+		add_group(tree, body, known.fixed)
+	end
+	if captured < fixed_bytes then
+		return nil, "cut"
+	end
+	rest_bytes, line = known.rest(tree, head, body)
+	return HEAD_BYTES + fixed_bytes + rest_bytes, line
+end
+
+local function add_packet(tree, tvb)
+	local head = tvb(0, HEAD_BYTES)
+	local number = head(1, 1):uint()
+	local known = types[number]
+	local told_bytes, line
+
+	add_group(tree, head, head_group)
+	if head(0, 1):uint() ~= VERSION then
+		tree:add_proto_expert_info(version_expert)
+		return "unknown version"
+	end
+	add_flags(tree, head(2, 1), known and known.flags)
+	tree:add(tag_field, head(TAG_AT, TAG_BYTES))
+	if known == nil then
+		tree:add_proto_expert_info(type_expert)
+		return "unknown type"
+	end
+	add_group(tree, head(FIELDS_AT, TAG_AT - FIELDS_AT), known.fields)
+	told_bytes, line = add_body(tree, tvb, known)
+	if told_bytes ~= nil and told_bytes ~= tvb:reported_len() then
+		tree:add_proto_expert_info(length_expert,
+			string.format("The packet has %d bytes, its fields say %d",
+				tvb:reported_len(), told_bytes))
+	end
+	return string.format("%s lci 0x%08x serial %s: %s", TYPE_NAMES[number],
+		head(4, 4):le_uint(), serial_of(head, 8), line)
+end
+
+function wavehaul.dissector(tvb, pinfo, root)
+	local tree = root:add(wavehaul, tvb())
+
+	pinfo.cols.protocol = "wavehaul"
+	if tvb:captured_len() < tvb:reported_len() then
+		tree:add_proto_expert_info(cut_expert)
+	end
+	if tvb:captured_len() >= HEAD_BYTES then
+		pinfo.cols.info = add_packet(tree, tvb)
+	elseif tvb:reported_len() < HEAD_BYTES then
+		tree:add_proto_expert_info(short_expert)
+	end
+	return tvb:captured_len()
+end
+
+DissectorTable.get("udp.port"):add(UDP_PORTS, wavehaul)
