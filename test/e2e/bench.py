@@ -1,0 +1,208 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: BSD-3-Clause
+"""`wavehaul bench` against `wavehaul serve` over shared memory: what it says, and whether it is so.
+
+    bench.py [--quick] [-k PATTERN] [--binary PATH]
+
+A line for each case, then 'N passed, N failed'.
+"""
+
+import functools
+import json
+import re
+import sys
+import time
+from pathlib import Path
+
+from harness import (Case, Failed, Skip, expect, expect_between, expect_equal, expect_said,
+                     expect_status, run_cases)
+from pair import SERVER, Pair, cpu_seconds, wait_until, waited_seconds
+
+BINARY = Path(__file__).resolve().parents[2] / 'build/release/app/wavehaul/wavehaul'
+
+OK, NETWORK = 0, 5
+MIB = 1 << 20
+
+# A measurement counts if the ends waited no longer than that for their CPUs; else it is repeated.
+BUSY_S, TRIES = 0.01, 3
+
+NUMBER = (int, float)
+FIELDS = {
+    'verb': str, 'ok': bool, 'exit_status': int, 'host': str, 'version': str, 'dpdk': str,
+    'mtu': int, 'parallel': int, 'reverse': bool, 'profile': str, 'intervals': list,
+    'receiver': {'seconds': NUMBER, 'bps': NUMBER, 'pps': NUMBER, 'bytes': int, 'packets': int,
+                 'duplicate': int, 'lost': int, 'bad': int, 'dropped': int},
+    'sender': {'packets': int, 'again': int, 'repair': int},
+    'cycles_per_packet': {'here': dict, 'receiver': dict},
+    'refused_packets': dict,
+}
+INTERVAL = {'seconds': NUMBER, 'span': NUMBER, 'bps': NUMBER, 'pps': NUMBER, 'again': int,
+            'repair': int, 'bad': int, 'lost': int, 'dropped': int,
+            'cycles_per_packet_here': NUMBER, 'cycles_per_packet_receiver': NUMBER}
+
+# Payload and bytes on the wire of a full packet: Ethernet with preamble, FCS and gap, IPv4, UDP,
+# head; payloads are a multiple of 32.
+PACKET = {1500: (1408, 1538), 9000: (8896, 9026)}
+
+
+def expect_fields(report, fields, where='report'):
+    for name, kind in fields.items():
+        expect(name in report, f'{where} lacks {name}')
+        if isinstance(kind, dict):
+            expect_fields(report[name], kind, f'{where}.{name}')
+        else:
+            expect(isinstance(report[name], kind), f'{where}.{name} is {report[name]!r}')
+
+
+def decode(result):
+    try:
+        report = json.loads(result.out)
+    except json.JSONDecodeError as error:
+        raise Failed(f'stdout is not one JSON object ({error}): {result.out[:300]!r}') from None
+    expect_fields(report, FIELDS)
+    for interval in report['intervals']:
+        expect_fields(interval, INTERVAL, 'interval')
+    return report
+
+
+def measure(pair, *args):
+    result = pair.run('bench', '--json', *args, SERVER, timeout_s=20)
+    expect_status(result, OK)
+    report = decode(result)
+    receiver = report['receiver']
+    expect_equal('ok', report['ok'], True)
+    expect_between('bytes by rate and time', receiver['bps'] * receiver['seconds'] / 8,
+                   0.97 * receiver['bytes'], 1.03 * receiver['bytes'])
+    expect(receiver['packets'] > 0, 'no packet was counted')
+    return report
+
+
+def by_time(program, folder, args, **link):
+    with Pair(program, folder, **link) as pair:
+        report = measure(pair, '--time', '2s', *args)
+        expect_between('seconds', report['receiver']['seconds'], 1.9, 2.6)
+        expect_between('intervals', len(report['intervals']), 1, 3)
+        expect_equal('parallel', report['parallel'], 4 if '--parallel' in args else 1)
+        expect_equal('reverse', report['reverse'], '--reverse' in args)
+        here = report['cycles_per_packet']['here']
+        expect(sum(here.values()) > 1, f'cycles of this end: {here}')
+        pair.stop_server()
+
+
+def by_size(program, folder, args):
+    """No byte more than was asked for, whatever --time says."""
+    with Pair(program, folder) as pair:
+        for size in (1, 100 * MIB + 1):
+            report = measure(pair, '--size', size, '--time', '100ms', *args)
+            expect_equal('bytes', report['receiver']['bytes'], size)
+        pair.stop_server()
+
+
+def rate(program, folder, args, mtu=1500):
+    """Within 1 % of what was asked for, as the receiver counts it over 2 s: of two idle CPUs."""
+    payload, wire = PACKET[mtu]
+    wanted_bps = 1e9 * payload / wire
+    with Pair(program, folder, both=('--mtu', mtu)) as pair:
+        for _ in range(TRIES):
+            waited = waited_seconds(pair.process.pid)
+            with pair.running('bench', '--json', '--rate', '1G', '--time', '2s', *args,
+                              SERVER) as client:
+                wait_until(lambda: cpu_seconds(client.pid) > 1, 10, 'a client that polls')
+                waited += waited_seconds(client.pid)
+                time.sleep(1)
+                waited = waited_seconds(client.pid) + waited_seconds(pair.process.pid) - waited
+                result = pair.finish(client)
+            expect_status(result, OK)
+            receiver = decode(result)['receiver']
+            packets = receiver['bytes'] / payload
+            expect_between('packets', receiver['packets'], packets, packets * 1.01 + 10)
+            if waited < BUSY_S:
+                break
+        pair.stop_server()
+    if waited >= BUSY_S and receiver['bps'] < 0.99 * wanted_bps:
+        raise Skip(f'others had the CPUs for {waited:.3f} s')
+    expect_between('bps', receiver['bps'], 0.99 * wanted_bps, 1.01 * wanted_bps)
+
+
+def idle_sessions(program, folder):
+    """200 of them beside a busy one."""
+    with Pair(program, folder, server=('--sessions', '300')) as pair:
+        report = measure(pair, '--time', '1s', '--idle', '200')
+        expect(report['receiver']['bps'] > 1e8, f'only {report["receiver"]["bps"]} b/s')
+        report = measure(pair, '--size', MIB)
+        expect_equal('bytes afterwards', report['receiver']['bytes'], MIB)
+        pair.stop_server()
+
+
+def text(program, folder):
+    with Pair(program, folder) as pair:
+        result = pair.run('bench', '--time', '1s', SERVER, timeout_s=20)
+        expect_status(result, OK)
+        for pattern in (r'^ +s +Gb/s +Mpps +again +lost +bad +dropped +cycles/pkt$',
+                        r'^ +1\.\d\d +\d+\.\d{3}', r'b/s at the receiver', r'p99\.9 \d+ ns',
+                        r'^  rcv +\d'):
+            expect(re.search(pattern, result.out, re.MULTILINE), f'no /{pattern}/: {result.out!r}')
+        pair.stop_server()
+
+
+def idle_server(program, folder):
+    """After some seconds without traffic it sleeps between looks, and wakes for the next client."""
+    with Pair(program, folder) as pair:
+        measure(pair, '--size', MIB)
+        time.sleep(6)
+        before = cpu_seconds(pair.process.pid)
+        time.sleep(3)
+        share = (cpu_seconds(pair.process.pid) - before) / 3
+        expect(share < 0.05, f'an idle server takes {100 * share:.1f} % of a CPU')
+        measure(pair, '--size', MIB)
+        pair.stop_server()
+
+
+def mtu_differs(program, folder):
+    """A client whose packets are too long for the server is told so before anything is sent."""
+    with Pair(program, folder) as pair:
+        result = pair.run('bench', '--mtu', '9000', '--size', MIB, SERVER, timeout_s=30)
+        expect_status(result, NETWORK)
+        expect_said(result, r'--mtu')
+        measure(pair, '--size', MIB)
+        pair.stop_server()
+
+
+def nobody_there(program, folder):
+    with Pair(program, folder) as pair:
+        result = pair.run('bench', '--size', MIB, '198.51.100.77', timeout_s=20)
+        expect_status(result, NETWORK)
+        expect_said(result, r'198\.51\.100\.77')
+        measure(pair, '--size', MIB)
+        pair.stop_server()
+
+
+def no_server(program, folder):
+    with Pair(program, folder) as pair:
+        pair.stop_server()
+        result = pair.run('bench', '--peer-timeout', '2s', SERVER, timeout_s=20)
+        expect(result.status in (NETWORK, 7), f'exit status {result.status}')
+        expect_said(result, 'memif|link')
+
+
+def cases():
+    partial = functools.partial
+    for name, args in (('', ()), ('reverse ', ('--reverse',)), ('lanes ', ('--parallel', '4')),
+                       ('reverse lanes ', ('--reverse', '--parallel', '4'))):
+        yield Case(f'{name}time', name == '', partial(by_time, args=args))
+        yield Case(f'{name}size', name in ('', 'reverse lanes '), partial(by_size, args=args))
+        yield Case(f'{name}rate', name == '', partial(rate, args=args))
+    yield Case('rate mtu 9000', False, partial(rate, args=(), mtu=9000))
+    yield Case('time vhost', False, partial(by_time, args=(), link='vhost'))
+    yield Case('time no hugepages', False, partial(by_time, args=(), huge=False))
+    yield Case('time udt', False, partial(by_time, args=('--profile', 'udt')))
+    yield Case('idle sessions', False, idle_sessions)
+    yield Case('text', False, text)
+    yield Case('idle server', False, idle_server)
+    yield Case('mtu differs', False, mtu_differs)
+    yield Case('nobody there', False, nobody_there)
+    yield Case('no server', False, no_server)
+
+
+if __name__ == '__main__':
+    sys.exit(run_cases(list(cases()), BINARY))

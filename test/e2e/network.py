@@ -1,0 +1,590 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: BSD-3-Clause
+"""`wavehaul serve` and its clients as hosts among others: over kernels, switches and routers.
+
+    network.py [--quick] [-k PATTERN] [--binary PATH]
+
+Namespaces of the network are the hosts; AF_PACKET and AF_XDP on veth are their ports. Only root
+makes them: all cases are skipped otherwise. A line for each case, then 'N passed, N failed'.
+"""
+
+import contextlib
+import filecmp
+import functools
+import json
+import os
+import random
+import re
+import shutil
+import socket
+import statistics
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from dissector import CHECKSUM_ABSENT, CHECKSUM_GOOD, TYPES, dissect
+from harness import (Case, Failed, Skip, end_group, expect, expect_between, expect_equal,
+                     expect_said, expect_status, run_cases)
+from lab import Lab, Pinger, Tap
+from pair import cpu_seconds, wait_until
+
+TOP = Path(__file__).resolve().parents[2]
+BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
+FLOOD = TOP / 'test/e2e/flood.py'
+
+KIB, MIB = 1 << 10, 1 << 20
+SEED = 20260101
+OK, NETWORK = 0, 5
+
+UDP_PORT = 5760
+STARTING_S, STOPPING_S, CLIENT_S = 20, 15, 60
+
+SERVER, CLIENT, THIRD, FOURTH = (f'192.0.2.{i}' for i in range(1, 5))
+SERVER6, CLIENT6 = '2001:db8::1', '2001:db8::2'
+FAR, FAR6 = '198.51.100.2', '2001:db8:1::2'  # beyond the router
+NOBODY = '192.0.2.77'
+
+# With this between them no limit of answers in a second is met.
+PINGS, PING_GAP_S = 20, 0.005
+
+# Hosts have told their addresses twice by then, and do so no more: that would end an error early.
+ANNOUNCED_S = 3
+
+# Kinds of frames of flood.py that honest hosts must bear, and the reasons that a port gives for
+# refusing them. Fragments have none: the kernel puts them together for AF_PACKET, or keeps them.
+FLOOD_KINDS = ('garbage', 'likeness', 'forgery', 'cut', 'wrong_ip_sum', 'wrong_udp_sum', 'fragment',
+               'tagged', 'any_frame', 'ping', 'who_has', 'conflict')
+FLOOD_REASONS = {'vlan', 'bad-ip', 'bad-udp', 'short', 'long', 'version-unknown', 'tag'}
+FLOOD_DROPS = {'drop_frame_vlan', 'drop_frame_bad_ip', 'drop_frame_bad_udp', 'drop_packet_short',
+               'drop_packet_long', 'drop_packet_version_unknown', 'drop_packet_tag'}
+
+
+class Server:
+    """`wavehaul serve` on a host's eth0, for the length of a `with`."""
+
+    def __init__(self, program, host, folder, *options, port='af_packet', mtu=1500,
+                 addresses=(f'{SERVER}/24', f'{SERVER6}/64')):
+        self.folder = folder / 'served'
+        self.log = folder / 'server.log'
+        self.command = [*host.under, program.binary, 'serve', *settings(port, mtu, addresses),
+                        '--root', self.folder, *options]
+
+    def said(self):
+        return self.log.read_text(errors='replace')
+
+    def __enter__(self):
+        self.folder.mkdir(exist_ok=True)
+        with open(self.log, 'wb') as log:
+            self.process = subprocess.Popen(
+                list(map(str, self.command)), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                start_new_session=True)
+        try:
+            wait_until(lambda: 'is up' in self.said() or self.process.poll() is not None,
+                       STARTING_S, 'a server with a link')
+            expect(self.process.poll() is None, f'the server ends at once: {self.said()}')
+        except BaseException:
+            end_group(self.process)
+            raise
+        return self
+
+    def __exit__(self, kind, error, _):
+        try:
+            if kind is None and self.process.returncode is None:
+                self.stop()
+        finally:
+            end_group(self.process)
+        if kind is Failed:
+            raise Failed(f'{error}; the server: {self.said()[-400:]!r}') from None
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        self.process.terminate()
+        try:
+            status = self.process.wait(STOPPING_S)
+        except subprocess.TimeoutExpired:
+            raise Failed(f'the server does not stop: {self.said()[-400:]!r}') from None
+        expect(status == OK, f'exit status of the server: {status}; {self.said()[-400:]!r}')
+
+
+def settings(port, mtu, addresses):
+    return ['--config', 'none', '--port', f'{port}:eth0', '--mtu', mtu, '--buffers', '128M',
+            *(word for address in addresses for word in ('--addr', address))]
+
+
+def client_command(verb, *args, port='af_packet', mtu=1500,
+                   addresses=(f'{CLIENT}/24', f'{CLIENT6}/64')):
+    return (verb, *settings(port, mtu, addresses), *args)
+
+
+def run_client(program, host, *args, timeout_s=CLIENT_S, **how):
+    return program.run(*client_command(*args, **how), timeout_s=timeout_s, under=host.under)
+
+
+@contextlib.contextmanager
+def running_client(program, host, *args, **how):
+    """In the background: yields a function that awaits the end, and returns the result."""
+    began = time.monotonic()
+    process = program.start(*client_command(*args, **how), under=host.under)
+    try:
+        yield lambda timeout_s=CLIENT_S: program.finish(process, timeout_s, began)
+    finally:
+        if process.returncode is None:
+            end_group(process)
+
+
+def in_brackets(address):
+    return f'[{address}]' if ':' in address else address
+
+
+def make_load(folder, big_bytes=64 * MIB):
+    """A folder of what trees are made of, and one large file."""
+    draw = random.Random(SEED)
+    tree = folder / 'tree'
+    (tree / 'deep/er').mkdir(parents=True)
+    (tree / 'empty').mkdir()
+    for number, size in enumerate((0, 1, 1407, 1408, 4 * KIB, 256 * KIB + 1, MIB, MIB + 1)):
+        (tree / ('deep/er' if number % 2 else '.') / f'file {number}').write_bytes(
+            draw.randbytes(size))
+    (tree / 'link').symlink_to('deep/er')
+    (folder / 'big.bin').write_bytes(draw.randbytes(big_bytes))
+
+
+def listing(folder):
+    """{path: what it is}"""
+    found = {}
+    for path in sorted(folder.rglob('*')):
+        kind = ('link', os.readlink(path)) if path.is_symlink() else \
+            ('folder',) if path.is_dir() else ('file', path.stat().st_size)
+        found[str(path.relative_to(folder))] = kind
+    return found
+
+
+def expect_same(what, folder, original):
+    expect_equal(what, listing(folder), listing(original))
+    for name, kind in listing(original).items():
+        expect(kind[0] != 'file' or filecmp.cmp(folder / name, original / name, shallow=False),
+               f'{what}: {name} has other bytes')
+
+
+def send_load(program, host, folder, to, *args, **how):
+    source = folder / 'load'
+    if not source.exists():
+        make_load(source)
+    result = run_client(program, host, 'send', '-r', source / 'tree', source / 'big.bin',
+                        f'{in_brackets(to)}:in/', *args, **how)
+    expect_status(result, OK)
+
+
+def exchange(program, host, folder, to, *args, **how):
+    """A tree and a large file to the server, and back from it; the bytes are the same."""
+    send_load(program, host, folder, to, *args, **how)
+    expect_same('what was sent', folder / 'served/in', folder / 'load')
+    got = folder / 'got'
+    got.mkdir()
+    result = run_client(program, host, 'get', '-r', f'{in_brackets(to)}:in/tree',
+                        f'{in_brackets(to)}:in/big.bin', f'{got}/', *args, **how)
+    expect_status(result, OK)
+    expect_same('what was got', got, folder / 'load')
+    shutil.rmtree(got)
+    shutil.rmtree(folder / 'served/in')
+
+
+@contextlib.contextmanager
+def two_hosts(mtu=1500):
+    with Lab() as lab:
+        server, client = lab.host('server'), lab.host('client')
+        lab.wire((server, 'eth0'), (client, 'eth0'), mtu)
+        yield server, client
+
+
+def transfer(program, folder, port, mtu):
+    """Over IPv4 and over IPv6."""
+    how = {'port': port, 'mtu': mtu}
+    with two_hosts(mtu) as (server, client), Server(program, server, folder, **how):
+        for address in (SERVER, SERVER6):
+            exchange(program, client, folder, address, **how)
+
+
+def killed_and_again(program, folder):
+    """A server that could not clean up (AF_XDP's program stays on the interface) comes again."""
+    with two_hosts() as (server, client):
+        make_load(folder / 'load', MIB)
+        with Server(program, server, folder, port='af_xdp') as first:
+            first.kill()
+        with Server(program, server, folder, port='af_xdp'):
+            exchange(program, client, folder, SERVER, port='af_xdp')
+
+
+def transfer_udt(program, folder):
+    with two_hosts() as (server, client), Server(program, server, folder):
+        exchange(program, client, folder, SERVER, '--profile', 'udt')
+
+
+def vlan(program, folder):
+    """Whatever is ours on the line has the tag; questions without it are not heard."""
+    with two_hosts() as (server, client), Tap(server, client) as tap, \
+            Server(program, server, folder, '--vlan', '42'):
+        make_load(folder / 'load', 8 * MIB)
+        for address in (SERVER, SERVER6):
+            exchange(program, client, folder, address, '--vlan', '42')
+        ours = [tag for tag, frame in tap.frames if is_ours(frame)]
+        expect(len(ours) > 1000, f'the tap saw {len(ours)} packets of UDP port {UDP_PORT}')
+        expect_equal('VLANs on the line', set(ours), {42})
+        for tag, answers in ((42, {42}), (0, set()), (7, set())):
+            expect_equal(f'VLANs of the answers to ARP with {tag}',
+                         ask_arp(tap, client, tag), answers)
+
+
+def is_ours(frame):
+    ipv4, ipv6 = frame[12:14] == b'\x08\x00', frame[12:14] == b'\x86\xdd'
+    at = 14 + (20 if ipv4 else 40)
+    ports = struct.unpack('>HH', frame[at:at + 4]) if len(frame) >= at + 4 else ()
+    return (ipv4 and frame[23] == 17 or ipv6 and frame[20] == 17) and UDP_PORT in ports
+
+
+def ask_arp(tap, host, tag):
+    """Asks for the server's MAC address, and returns the tags of the answers."""
+    mac = bytes.fromhex(host.mac().replace(':', ''))
+    asker = socket.inet_aton(THIRD)
+    question = struct.pack('>HHBBH6s4s6s4s', 1, 0x0800, 6, 4, 1, mac, asker, bytes(6),
+                           socket.inet_aton(SERVER))
+    tagged = struct.pack('>HH', 0x8100, tag) if tag else b''
+    before = len(tap.frames)
+    with host.inside(), socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) as raw:
+        raw.bind(('eth0', 0))
+        raw.send((b'\xff' * 6 + mac + tagged + b'\x08\x06' + question).ljust(64, b'\0'))
+    time.sleep(0.3)
+    return {tag for tag, frame in tap.frames[before:]
+            if frame[12:14] == b'\x08\x06' and frame[20:22] == b'\0\2' and frame[38:42] == asker}
+
+
+@contextlib.contextmanager
+def router_between(near_mtu, far_mtu):
+    """Server and client on two subnets, a kernel between them. Its address ends in 254."""
+    with Lab() as lab:
+        server, client, router = lab.host('server'), lab.host('client'), lab.host('router')
+        lab.wire((server, 'eth0'), (router, 'near'), near_mtu)
+        lab.wire((client, 'eth0'), (router, 'far'), far_mtu)
+        router.set_kernel('ipv4/ip_forward', 1)
+        router.set_kernel('ipv6/conf/all/forwarding', 1)
+        router.add_addresses('near', '192.0.2.254/24', '2001:db8::254/64')
+        router.add_addresses('far', '198.51.100.254/24', '2001:db8:1::254/64')
+        yield server, client, router
+
+
+NEAR_GATEWAYS = ('--gateway', '192.0.2.254', '--gateway', '2001:db8::254')
+FAR_GATEWAYS = ('--gateway', '198.51.100.254', '--gateway', '2001:db8:1::254')
+FAR_ADDRESSES = (f'{FAR}/24', f'{FAR6}/64')
+ALLOW_ALL = ('--allow', '0.0.0.0/0', '--allow', '::/0')
+
+
+def routed(program, folder):
+    with router_between(1500, 1500) as (server, client, _), \
+            Server(program, server, folder, *NEAR_GATEWAYS, *ALLOW_ALL):
+        for address in (SERVER, SERVER6):
+            exchange(program, client, folder, address, *FAR_GATEWAYS, addresses=FAR_ADDRESSES)
+
+
+def no_gateway(program, folder):
+    with two_hosts() as (_, client):
+        result = run_client(program, client, 'send', '-r', folder, f'{FAR}:in/', timeout_s=15)
+        expect_status(result, NETWORK)
+        expect_said(result, r'no way to 198\.51\.100\.2: .*gateway')
+
+
+def narrow(program, folder, address):
+    """The client's line carries 9000, the server's no more than 1500, which only echo finds out."""
+    with router_between(9000, 9000) as (server, client, router), \
+            Server(program, server, folder, *NEAR_GATEWAYS, *ALLOW_ALL, mtu=9000):
+        router.ip('link', 'set', 'near', 'mtu', 1500)
+        (folder / 'file').write_bytes(b'x')
+        result = run_client(program, client, 'send', folder / 'file',
+                            f'{in_brackets(address)}:in/', *FAR_GATEWAYS, timeout_s=40, mtu=9000,
+                            addresses=FAR_ADDRESSES)
+        expect_status(result, NETWORK)
+        expect_said(result, '9000 bytes do not reach .* those of 1500 do; give --mtu 1500')
+        expect(not (folder / 'served/in').exists(), 'something was sent all the same')
+
+
+def ping(program, folder, port, mtu):
+    """A kernel asks, for the MAC address first, and the largest packets come back, too."""
+    with two_hosts(mtu) as (server, kernel):
+        kernel.add_addresses('eth0', f'{THIRD}/24', '2001:db8::3/64')
+        with Server(program, server, folder, port=port, mtu=mtu):
+            for address, heads in ((SERVER, 28), (SERVER6, 48)):
+                with Pinger(kernel, address) as pinger:
+                    for size in (0, 56, mtu - heads):
+                        lost = pinger.ping_often(PINGS, PING_GAP_S, size).count(None)
+                        expect(lost <= 1, f'{address}: {lost} of {PINGS} echoes of {size} lost')
+            known = kernel.neighbours()
+            for address in (SERVER, SERVER6):
+                expect_equal(f'the MAC address of {address}', known.get(address), server.mac())
+
+
+def nobody(program, folder):
+    """Nobody has the address: said long before the peer's timeout."""
+    with two_hosts() as (_, client):
+        for address in (NOBODY, '2001:db8::77'):
+            result = run_client(program, client, 'send', '-r', folder,
+                                f'{in_brackets(address)}:in/', timeout_s=15)
+            expect_status(result, NETWORK)
+            expect_said(result, rf'no way to {address}: .*--addr')
+
+
+def no_server(program, folder):
+    """The host is there and answers echo, but nobody serves on it."""
+    with two_hosts() as (kernel, client):
+        kernel.add_addresses('eth0', f'{SERVER}/24')
+        result = run_client(program, client, 'bench', SERVER, '--peer-timeout', '2s', timeout_s=15)
+        expect_status(result, NETWORK)
+        expect_said(result, f'{SERVER} does not answer on UDP port {UDP_PORT} within 2 s')
+
+
+def allow(program, folder):
+    with two_hosts() as (server, client), \
+            Server(program, server, folder, '--allow', '192.0.2.128/25,2001:db8::/112'):
+        for own, to, allowed in ((CLIENT, SERVER, False), ('192.0.2.127', SERVER, False),
+                                 ('192.0.2.128', SERVER, True), ('192.0.2.254', SERVER, True),
+                                 (CLIENT6, SERVER6, True), ('2001:db8::1:2', SERVER6, False)):
+            result = run_client(program, client, 'bench', to, '--size', '1M', '--json',
+                                addresses=(f'{own}/{64 if ":" in own else 24}',), timeout_s=20)
+            expect_status(result, OK if allowed else NETWORK)
+            expect(allowed or re.search('refuses.*--allow', result.err), f'{own}: {result.err}')
+
+
+def link_lost(program, folder, losing):
+    """An interface is set down for 2 s in the midst of a transfer, at either end."""
+    with two_hosts() as hosts, Server(program, hosts[0], folder):
+        source = folder / 'big.bin'
+        source.write_bytes(random.Random(SEED).randbytes(64 * MIB))
+        with running_client(program, hosts[1], 'send', source, f'{SERVER}:in/', '--rate',
+                            '200M') as await_end:
+            time.sleep(1.5)
+            hosts[losing].ip('link', 'set', 'eth0', 'down')
+            time.sleep(2)
+            hosts[losing].ip('link', 'set', 'eth0', 'up')
+            result = await_end()
+        expect_status(result, OK)
+        expect(result.seconds > 4, f'over after {result.seconds:.1f} s: not in its midst')
+        expect(filecmp.cmp(source, folder / 'served/in/big.bin', shallow=False), 'other bytes')
+
+
+def several_clients(program, folder):
+    """Two at once at one server, across a switch, each both ways."""
+    with Lab() as lab:
+        hosts = [lab.host(name) for name in ('server', 'one', 'two')]
+        lab.switch(hosts)
+        source = folder / 'load'
+        make_load(source, 16 * MIB)
+        with Server(program, hosts[0], folder) as server:
+            server.folder.joinpath('there').mkdir()
+            shutil.copy(source / 'big.bin', server.folder / 'there')
+            for direction in ('send', 'get'):
+                with contextlib.ExitStack() as stack:
+                    ends = [stack.enter_context(running_client(
+                        program, host, direction, '-r', *operands(direction, folder, number),
+                        addresses=(f'192.0.2.{10 + number}/24',)))
+                        for number, host in enumerate(hosts[1:])]
+                    for await_end in ends:
+                        expect_status(await_end(), OK)
+        for number in range(2):
+            expect_same(f'from client {number}', server.folder / f'in{number}', source)
+            expect(filecmp.cmp(folder / f'got{number}/there/big.bin', source / 'big.bin',
+                               shallow=False), f'client {number} has got other bytes')
+
+
+def operands(direction, folder, number):
+    if direction == 'send':
+        return folder / 'load/tree', folder / 'load/big.bin', f'{SERVER}:in{number}/'
+    folder.joinpath(f'got{number}').mkdir()
+    return f'{SERVER}:there', f'{folder}/got{number}/'
+
+
+def idle(program, folder):
+    """A server with nothing to do leaves the CPU alone, and is awake at the first word."""
+    with two_hosts() as (host, kernel):
+        kernel.add_addresses('eth0', f'{THIRD}/24')
+        with Server(program, host, folder) as server, Pinger(kernel, SERVER) as pinger:
+            expect(pinger.ping() is not None, 'no answer')
+            time.sleep(6.5)
+            before, began = cpu_seconds(server.process.pid), time.monotonic()
+            time.sleep(3)
+            share = (cpu_seconds(server.process.pid) - before) / (time.monotonic() - began)
+            expect(share < 0.05, f'idle, the server takes {share:.1%} of a CPU')
+            times = pinger.ping_often(PINGS, 0.05)
+            expect(None not in times, 'an echo was lost')
+            expect_between('ms until an answer, the median', statistics.median(times) * 1e3, 0, 1)
+
+
+@contextlib.contextmanager
+def flood_from(host, kinds, after_s, *victims):
+    """Each victim (host, its address, its peer's)."""
+    words = [f'{address},{victim.mac()},{peer}' for victim, address, peer in victims]
+    process = subprocess.Popen([*host.under, sys.executable, '-B', FLOOD, 'eth0', str(after_s),
+                                str(CLIENT_S), ','.join(kinds), THIRD, *words], stdout=subprocess.DEVNULL,
+                               start_new_session=True)
+    try:
+        yield process
+    finally:
+        end_group(process)
+
+
+@contextlib.contextmanager
+def stranger_at_the_switch():
+    with Lab() as lab:
+        hosts = [lab.host(name) for name in ('server', 'client', 'stranger')]
+        lab.switch(hosts)
+        yield hosts
+
+
+@contextlib.contextmanager
+def telemetry():
+    """A prefix for DPDK's files, and a function that asks the program which has it."""
+    prefix = f'wavehaul-{os.getpid()}'
+    folder = Path('/var/run/dpdk', prefix)
+
+    def ask(command):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as asker:
+            asker.settimeout(STARTING_S)
+            asker.connect(str(folder / 'dpdk_telemetry.v2'))
+            asker.recv(1 << 16)
+            asker.send(command.encode())
+            return json.loads(asker.recv(1 << 16))[command]
+
+    try:
+        yield prefix, ask
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def flooded(program, folder):
+    """Garbage, forgeries and storms at both ends: a transfer is right, and reasons are told."""
+    with stranger_at_the_switch() as (server, client, stranger), telemetry() as (prefix, ask), \
+            Server(program, server, folder, '--eal', f'--file-prefix={prefix}'), flood_from(
+                stranger, FLOOD_KINDS, 0, (server, SERVER, CLIENT),
+                (client, CLIENT, SERVER)) as flood:
+        exchange(program, client, folder, SERVER)
+        result = run_client(program, client, 'bench', SERVER, '--time', '1s', '--json')
+        expect_status(result, OK)
+        expect(flood.poll() is None, 'the flood has ended before its time')
+        dropped = {name for name, pkts in ask('/wavehaul/ports').items()
+                   if name.startswith('drop_') and pkts > 0}
+    report = json.loads(result.out)
+    refused = set(report['refused_packets'])
+    expect(FLOOD_REASONS <= refused, f'the client refuses {refused}')
+    expect(FLOOD_DROPS <= dropped, f'the server counts {dropped}')
+    expect(report['receiver']['bad'] > 100, f'at the server: {report["receiver"]}')
+
+
+def spoofed(program, folder):
+    """Lies about where the peers are lead a transfer astray; the truth is asked for, and found."""
+    with stranger_at_the_switch() as (server, client, stranger), Server(program, server, folder):
+        source = folder / 'file'
+        source.write_bytes(random.Random(SEED).randbytes(32 * MIB))
+        with running_client(program, client, 'send', source, f'{SERVER}:in/', '--rate',
+                            '60M') as await_end:
+            with flood_from(stranger, ('moved',), ANNOUNCED_S, (server, SERVER, CLIENT),
+                            (client, CLIENT, SERVER)):
+                wait_until(lambda: stranger.packets('tx') > 1000, STARTING_S, 'a flood')
+            result = await_end(20)
+        expect_status(result, OK)
+        expect(result.seconds > 7, f'over after {result.seconds:.1f} s: nobody was led astray')
+        expect(filecmp.cmp(source, folder / 'served/in/file', shallow=False), 'other bytes')
+
+
+def testpmd_command(host, victim):
+    """txonly of one size to the victim's UDP port, as fast as DPDK goes; ends with its stdin."""
+    return [*host.under, 'dpdk-testpmd', '--lcores', '(0,1)', '--no-huge', '-m', '128', '--no-pci',
+            '--no-telemetry', '--no-shconf', '--iova-mode=va', '--vdev',
+            'net_af_packet0,iface=eth0', '--', '--interactive', '--auto-start', '--nb-cores=1',
+            '--total-num-mbufs=8192', '--forward-mode=txonly', '--txpkts=600',
+            f'--eth-peer=0,{victim.mac()}', f'--tx-ip={THIRD},{SERVER}',
+            f'--tx-udp={UDP_PORT},{UDP_PORT}']
+
+
+def volume(program, folder):
+    """A foreign DPDK program sends to the server all that it can."""
+    if not shutil.which('dpdk-testpmd'):
+        raise Skip('dpdk-testpmd is not there')
+    with stranger_at_the_switch() as (server, client, stranger), Server(program, server, folder):
+        with subprocess.Popen(testpmd_command(stranger, server), stdin=subprocess.PIPE,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                              start_new_session=True) as foreign:
+            try:
+                wait_until(lambda: server.packets('rx') > 100_000, STARTING_S, 'a flood')
+                exchange(program, client, folder, SERVER)
+                expect(foreign.poll() is None, 'testpmd has ended before its time')
+            finally:
+                end_group(foreign)
+
+
+def decoded(program, folder, to):
+    """What Wireshark reads of a transfer: every packet of ours, whole and right."""
+    with two_hosts() as (server, client), Tap(server, client) as tap, \
+            Server(program, server, folder):
+        (folder / 'file').write_bytes(random.Random(SEED).randbytes(300_000))
+        for verb in (('send', folder / 'file', f'{in_brackets(to)}:in/'),
+                     ('get', f'{in_brackets(to)}:in/file', folder / 'back')):
+            expect_status(run_client(program, client, *verb, '--rate', '50M'), OK)
+    tap.frames = [frame for frame in tap.frames if is_ours(frame[1])]
+    tap.write(folder / 'capture.pcap')
+    packets = dissect(folder / 'capture.pcap', '-o', 'udp.check_checksum:TRUE')
+    expect_equal('packets read', len(packets), len(tap.frames))
+    for packet in packets:
+        expect_equal('wavehaul.version', packet['wavehaul.version'], ['1'])
+        expect_equal('udp.checksum.status', packet['udp.checksum.status'],
+                     [CHECKSUM_GOOD if ':' in to else CHECKSUM_ABSENT])
+        wrong = [name for name in packet if name.startswith(('_ws.malformed', '_ws.expert'))]
+        expect(not wrong, f'{wrong} in {dict(packet)}')
+    seen = {TYPES[int(packet['wavehaul.type'][0]) - 1] for packet in packets}
+    expect({'data', 'rcv-state', 'trans-state', 'open', 'accept', 'confirm', 'release'} <= seen,
+           f'types of packets seen: {seen}')
+    expect_data(packets, to, 300_000)
+
+
+def expect_data(packets, to, file_bytes):
+    """Data that says where it belongs holds the file, once each way."""
+    source = 'ipv6.src' if ':' in to else 'ip.src'
+    for address in (SERVER6, CLIENT6) if ':' in to else (SERVER, CLIENT):
+        places = {(packet['wavehaul.lci'][0], packet['wavehaul.serial'][0]):
+                  int(packet['wavehaul.data.payload_bytes'][0]) for packet in packets
+                  if packet['wavehaul.type'] == ['1'] and packet[source] == [address]}
+        expect_between(f'bytes of data from {address}', sum(places.values()), file_bytes,
+                       file_bytes + 64 * KIB)
+
+
+def cases():
+    partial = functools.partial
+    for port, mtu in (('af_packet', 1500), ('af_packet', 9000), ('af_xdp', 1500)):
+        yield Case(f'{port} {mtu}', mtu == 1500, partial(transfer, port=port, mtu=mtu))
+    yield Case('killed and again', False, killed_and_again)
+    yield Case('af_packet udt', False, transfer_udt)
+    yield Case('vlan', True, vlan)
+    yield Case('router', False, routed)
+    yield Case('no gateway', True, no_gateway)
+    for address in (SERVER, SERVER6):
+        yield Case(f'narrow path {address}', False, partial(narrow, address=address))
+    yield Case('ping af_packet 1500', True, partial(ping, port='af_packet', mtu=1500))
+    yield Case('ping af_packet 9000', False, partial(ping, port='af_packet', mtu=9000))
+    yield Case('ping af_xdp 1500', False, partial(ping, port='af_xdp', mtu=1500))
+    yield Case('nobody there', False, nobody)
+    yield Case('no server there', True, no_server)
+    yield Case('allow', False, allow)
+    for losing, end in enumerate(('server', 'client')):
+        yield Case(f'link of the {end} lost', False, partial(link_lost, losing=losing))
+    yield Case('several clients', False, several_clients)
+    yield Case('idle', False, idle)
+    yield Case('flood', False, flooded)
+    yield Case('flood by testpmd', False, volume)
+    yield Case('spoofed', False, spoofed)
+    for address in (SERVER, SERVER6):
+        yield Case(f'wireshark {address}', address == SERVER6, partial(decoded, to=address))
+
+
+if __name__ == '__main__':
+    sys.exit(run_cases(list(cases()), BINARY))
