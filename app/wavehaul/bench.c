@@ -130,7 +130,7 @@ static void start_jobs(struct bench *bench)
 		return;
 	if (bench->lanes_started == 0)
 		start_lane(bench, 0);
-	else if (atomic_load(&bench->job[0]->state) == WH_JOB_RUNNING)
+	else if (atomic_load(&bench->job[0]->state) >= WH_JOB_RUNNING) /* or over by now */
 		while (bench->lanes_started < bench->lanes)
 			start_lane(bench, bench->lanes_started);
 }
@@ -263,7 +263,8 @@ static int open_and_run(struct bench *bench)
 
 	hooks.owner = &bench->jobs;
 
-	int status = wh_host_open(&bench->host, &bench->settings, &hooks, WH_CLIENT_PLACES);
+	int status = wh_host_open(&bench->host, &bench->settings, &hooks,
+		bench->lanes + bench->settings.idle_sessions);
 
 	if (status != WH_EXIT_OK)
 		return status;

@@ -13,9 +13,6 @@
 #include "jobs.h"
 #include "port/mtu_proof.h"
 
-/* Streams of all lanes, both ways, and idle ones beside. */
-#define WH_CLIENT_PLACES 4096
-
 enum wh_client_state {
 	WH_CLIENT_LINK = 0, /* waits for it */
 	WH_CLIENT_PROVING,

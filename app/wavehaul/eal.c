@@ -17,24 +17,29 @@
 #include "complain.h"
 
 #define ARGUMENTS_MAX  48
+#define WORDS_BYTES    8192
 #define HUGEPAGE_BYTES (UINT64_C(2) << 20)
 
-/* The argv that EAL keeps pointers into. */
+/* The argv that EAL keeps pointers into, and whose order it changes. */
 struct arguments {
 	int count;
 	bool too_many;
+	size_t used_bytes;
+	char words[WORDS_BYTES];
 	char *text[ARGUMENTS_MAX + 1];
 };
 
 static void append(struct arguments *arguments, const char *text)
 {
-	if (arguments->count == ARGUMENTS_MAX) {
+	size_t bytes = strlen(text) + 1;
+
+	if (arguments->count == ARGUMENTS_MAX || bytes > WORDS_BYTES - arguments->used_bytes) {
 		arguments->too_many = true;
 		return;
 	}
-	arguments->text[arguments->count] = strdup(text);
-	WH_ASSERT(arguments->text[arguments->count] != NULL);
-	arguments->count++;
+	arguments->text[arguments->count] = &arguments->words[arguments->used_bytes];
+	memcpy(arguments->text[arguments->count++], text, bytes);
+	arguments->used_bytes += bytes;
 }
 
 static void append_split(struct arguments *arguments, const char *text)
@@ -158,8 +163,9 @@ static void give_runtime_folder(void)
 int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found)
 {
 	bool hugepages = !config->no_huge && wh_eal_hugepage_room_bytes() >= config->memory_bytes;
-	struct arguments arguments = {0};
+	static struct arguments arguments; /* once, and for as long as EAL points into it */
 
+	WH_ASSERT(arguments.count == 0);
 	derive(config, hugepages, &arguments);
 	if (arguments.too_many) {
 		wh_complain("--eal has too many words: DPDK takes %d here", ARGUMENTS_MAX);

@@ -281,7 +281,17 @@ static void warn_of_crossed_nodes(const struct wh_host *host)
 	}
 }
 
-static int open_shards(struct wh_host *host, uint32_t places)
+/* Half of the places are for streams to us, half for ours; a few are still leaving. */
+static uint32_t places_for(uint32_t jobs)
+{
+	uint32_t places = WH_ENDPOINT_PLACES_MIN;
+
+	while (places < 2 * jobs + 16 && places < WH_ENDPOINT_PLACES_MAX)
+		places *= 2;
+	return places;
+}
+
+static int open_shards(struct wh_host *host, uint32_t jobs)
 {
 	uint8_t key[WH_SIPHASH_KEY_BYTES];
 
@@ -301,7 +311,7 @@ static int open_shards(struct wh_host *host, uint32_t places)
 		host->loop[i].hz = host->hz;
 	}
 	for (uint32_t number = 0; number < host->settings->queues; number++)
-		if (open_shard(host, number, places, key) != 0)
+		if (open_shard(host, number, places_for(jobs), key) != 0)
 			return -EINVAL;
 	join_groups(host);
 	warn_of_crossed_nodes(host);
@@ -322,7 +332,7 @@ static void raise_file_limit(void)
 }
 
 int wh_host_open(struct wh_host *host, const struct wh_settings *settings,
-	const struct wh_host_hooks *hooks, uint32_t places)
+	const struct wh_host_hooks *hooks, uint32_t jobs)
 {
 	char why[WH_PORT_WHY_BYTES];
 	struct wh_cpu_list allowed;
@@ -340,7 +350,7 @@ int wh_host_open(struct wh_host *host, const struct wh_settings *settings,
 	if (start_eal(host) != 0)
 		return WH_EXIT_HARDWARE;
 	host->hz = rte_get_tsc_hz();
-	if (open_port(host) == 0 && open_shards(host, places) == 0)
+	if (open_port(host) == 0 && open_shards(host, jobs) == 0)
 		return WH_EXIT_OK;
 	wh_host_close(host);
 	return WH_EXIT_HARDWARE;

@@ -65,9 +65,12 @@ struct wh_host {
 	_Atomic bool stop;
 };
 
-/* WH_EXIT_OK, or an exit status after one sentence on stderr. */
+/*
+ * With room for that many jobs at once in each shard, a session each way. WH_EXIT_OK, or an exit
+ * status after one sentence on stderr.
+ */
 int wh_host_open(struct wh_host *host, const struct wh_settings *settings,
-	const struct wh_host_hooks *hooks, uint32_t places);
+	const struct wh_host_hooks *hooks, uint32_t jobs);
 
 /*
  * Adds a process to the loop of the i-th core that works, counted from 0 and round; returns the

@@ -77,16 +77,6 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	return 0;
 }
 
-static uint32_t places_for(uint32_t sessions)
-{
-	uint32_t places = 64;
-
-	/* Half of them for streams to us, half for ours. */
-	while (places < 2 * sessions + 16)
-		places *= 2;
-	return places;
-}
-
 static int run(struct serve *serve, int root_fd)
 {
 	struct wh_host_hooks hooks = wh_jobs_hooks;
@@ -94,7 +84,7 @@ static int run(struct serve *serve, int root_fd)
 	hooks.owner = &serve->jobs;
 
 	int status = wh_host_open(
-		&serve->host, &serve->settings, &hooks, places_for(serve->settings.sessions));
+		&serve->host, &serve->settings, &hooks, serve->settings.sessions);
 
 	if (status != WH_EXIT_OK)
 		return status;

@@ -188,7 +188,7 @@ static int open_and_run(struct wh_transfer *transfer)
 
 	hooks.owner = &transfer->jobs;
 
-	int status = wh_host_open(&transfer->host, &transfer->settings, &hooks, WH_CLIENT_PLACES);
+	int status = wh_host_open(&transfer->host, &transfer->settings, &hooks, transfer->lanes);
 
 	if (status != WH_EXIT_OK)
 		return status;

@@ -290,6 +290,8 @@ uint16_t wh_port_send(struct wh_port *port, uint16_t queue, struct rte_mbuf **pk
 		return count;
 	}
 	send_backlog(port, queue);
+	if (count == 0)
+		return 0;
 	return port->multi_segment_tx ? send_plain(port, queue, pkts, count)
 				      : send_copies(port, queue, pkts, count);
 }

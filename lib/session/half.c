@@ -115,6 +115,10 @@ static bool take_kicks(struct wh_half *half)
 {
 	uint32_t words = kick_words(half);
 
+	/* Before the bits: one that is set behind our back sets this again. */
+	if (!atomic_load_explicit(&half->kicked, memory_order_relaxed) ||
+		!atomic_exchange(&half->kicked, false))
+		return false;
 	for (uint32_t i = 0; i < words; i++) {
 		/* Hardly any is set: only then is it worth a locked instruction. */
 		if (atomic_load_explicit(&half->kick[i], memory_order_relaxed) == 0)
@@ -172,10 +176,7 @@ bool wh_half_stays(struct wh_half *half, uint32_t i, uint64_t now_tsc, uint64_t 
 
 uint64_t wh_half_deadline(const struct wh_half *half)
 {
-	uint32_t words = kick_words(half);
+	bool kicked = atomic_load_explicit(&half->kicked, memory_order_relaxed);
 
-	for (uint32_t i = 0; i < words; i++)
-		if (atomic_load_explicit(&half->kick[i], memory_order_relaxed) != 0)
-			return 0;
-	return half->soonest_tsc;
+	return kicked ? 0 : half->soonest_tsc;
 }

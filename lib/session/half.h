@@ -5,7 +5,7 @@
 /*
  * One half of an endpoint: the places of the sessions whose home it is, and which of all places
  * want to be looked at in this turn. Thousands of sessions that rest cost a turn nothing but a
- * look at the kicks, 64 places in a word:
+ * look at whether any was kicked:
  *
  *   active    looked at every turn: has work, or is due within WH_HALF_AHEAD_US
  *   resting   known by its deadline alone; all deadlines are gone through when the soonest has come
@@ -36,12 +36,13 @@ struct wh_half {
 	uint32_t *active; /* places; the first `actives` of all_places */
 	uint32_t actives;
 	bool *is_active;        /* by place */
-	uint64_t *deadline_tsc; /* by own place, counted from `first`; NEVER while it is active */
+	uint64_t *deadline_tsc; /* by own place, from `first` on; NEVER while it is active */
 	uint64_t soonest_tsc;   /* of them, or earlier */
 
 	uint64_t polls; /* of own sessions, ever */
 
 	_Atomic uint64_t *kick; /* a bit per place, and the one of wh_half_unplaced */
+	_Atomic bool kicked; /* set after a bit: as long as it is not, none has to be looked for */
 
 	_Alignas(64) _Atomic uint64_t turn;
 };
@@ -74,6 +75,7 @@ bool wh_half_is_vacant(const struct wh_half *half, uint32_t place);
 static inline void wh_half_kick(struct wh_half *half, uint32_t place)
 {
 	atomic_fetch_or(&half->kick[place / 64], UINT64_C(1) << place % 64);
+	atomic_store(&half->kicked, true);
 }
 
 /* The half's own core: likewise, at once. */

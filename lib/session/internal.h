@@ -108,6 +108,8 @@ struct wh_transmitter {
 	struct wh_pacer pacer;
 	uint64_t sent_end; /* one past the largest serial sent */
 	uint64_t transmission;
+	uint64_t stamp_tsc; /* of the turn that stamp_us is for */
+	uint32_t stamp_us;
 	bool pair_open; /* first of a pair is out, the second is to follow at once */
 	bool paused;    /* when it was its turn last there was nothing that might go */
 	uint64_t limit_since_tsc;

@@ -521,8 +521,16 @@ static void test_memif_jumbo(void)
 	CU_ASSERT(wh_test_is_frame(pkt, 7, FRAME_BYTES));
 	rte_pktmbuf_free(pkt);
 
-	/* the other end hears of it, and is closed at once */
+	/* the rings stay where they are until somebody asks for the link: a burst may be on them */
+	struct rte_eth_link link;
+
 	wh_port_close(port[1]);
+	rte_delay_us_sleep(20000);
+	CU_ASSERT_EQUAL(rte_eth_link_get_nowait(port[0]->ethdev, &link), 0);
+	CU_ASSERT_EQUAL(link.link_status, RTE_ETH_LINK_UP);
+	CU_ASSERT_EQUAL(wh_port_receive(port[0], 0, &pkt, 1), 0);
+
+	/* the other end hears of it, and is closed at once */
 	for (unsigned int ms = 0; ms < 2000 && wh_port_watch_link(port[0]); ms++)
 		rte_delay_us_sleep(1000);
 	CU_ASSERT_FALSE(wh_port_watch_link(port[0]));

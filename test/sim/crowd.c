@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "rate/pacer.h"
 #include "session/endpoint.h"
 #include "stream.h"
 
@@ -58,6 +59,7 @@ struct crowd {
 	uint32_t accepted;
 	uint32_t gone;
 	bool cut;
+	bool lose_data; /* the next data packet */
 	uint64_t now_tsc;
 	uint64_t turns;
 	uint64_t packets;
@@ -182,6 +184,10 @@ static void put(struct crowd *crowd, struct line *line, const struct wh_out *out
 	struct parcel *parcel = &line->parcel[line->tail % PARCELS];
 
 	WH_ASSERT(line->tail - line->head < PARCELS);
+	if (crowd->lose_data && out->payload_bytes > 0) {
+		crowd->lose_data = false;
+		return;
+	}
 	line->tail++;
 	parcel->due_tsc = crowd->now_tsc + DELAY_TSC;
 	parcel->bytes = out->head_bytes + out->payload_bytes;
@@ -348,6 +354,31 @@ static void patience(uint64_t sender_s, uint64_t receiver_s)
 	crowd_destroy(crowd);
 }
 
+static void send_hundred_bytes(struct crowd *crowd, uint32_t number)
+{
+	struct wh_chunk *chunk = wh_fifo_pop(wh_session_free_chunks(crowd->sender[0]));
+
+	WH_ASSERT(chunk != NULL);
+	chunk->number = number;
+	chunk->bytes = 100;
+	memset(chunk->data, (int)number, 100);
+	wh_fifo_push(wh_session_ready_chunks(crowd->sender[0]), chunk);
+	wh_session_kick(crowd->sender[0]);
+}
+
+/* Whether they have been delivered. */
+static bool take_hundred_bytes(struct crowd *crowd, uint32_t number)
+{
+	struct wh_chunk *chunk = wh_fifo_pop(wh_session_deliver_chunks(crowd->receiver[0]));
+
+	if (chunk == NULL)
+		return false;
+	CHECK(chunk->bytes == 100 && chunk->data[99] == number);
+	wh_fifo_push(wh_session_recycled_chunks(crowd->receiver[0]), chunk);
+	wh_session_kick(crowd->receiver[0]);
+	return true;
+}
+
 /* Data that ends a rest goes at once, and so does its acknowledgement. */
 static void data_after_rest(const char *profile)
 {
@@ -356,29 +387,40 @@ static void data_after_rest(const char *profile)
 	crowd_open(crowd, 0);
 	for (uint32_t i = 0; i < 50; i++) {
 		run_until(crowd, (20 + 7 * i) * HZ + i * 37 * MS);
-
-		struct wh_chunk *chunk = wh_fifo_pop(wh_session_free_chunks(crowd->sender[0]));
-		struct wh_fifo *deliver = wh_session_deliver_chunks(crowd->receiver[0]);
-
-		WH_ASSERT(chunk != NULL);
-		chunk->number = i;
-		chunk->bytes = 100;
-		memset(chunk->data, (int)i, 100);
-		wh_fifo_push(wh_session_ready_chunks(crowd->sender[0]), chunk);
-		wh_session_kick(crowd->sender[0]);
+		send_hundred_bytes(crowd, i);
 		run_until(crowd, crowd->now_tsc + DELAY_TSC - 1);
-		CHECK(wh_fifo_count(deliver) == 0);
+		CHECK(!take_hundred_bytes(crowd, i));
 		run_until(crowd, crowd->now_tsc + 1000); /* a state may go first */
-		chunk = wh_fifo_pop(deliver);
-		WH_ASSERT(chunk != NULL);
-		CHECK(chunk->bytes == 100 && chunk->data[99] == i);
-		wh_fifo_push(wh_session_recycled_chunks(crowd->receiver[0]), chunk);
-		wh_session_kick(crowd->receiver[0]);
+		CHECK(take_hundred_bytes(crowd, i));
 		run_until(crowd, crowd->now_tsc + DELAY_TSC + 10 * MS);
 		CHECK(wh_session_moved_bytes(crowd->sender[0]) == 100 * (i + 1));
 		check_alive(crowd, 0);
 	}
 	CHECK(wh_session_stats(crowd->sender[0]).retransmitted_pkts == 0);
+	/* Nobody was late: there was nothing to send. */
+	CHECK(wh_session_pacer(crowd->sender[0])->forfeited_tsc == 0);
+	close_all(crowd, 1);
+	crowd_destroy(crowd);
+}
+
+/*
+ * The only packet after a rest is lost, and no later one shows it: the transmitter's state does.
+ * Two periods of 10 ms until the second one that names it, then NAK and packet, one way each; UDT
+ * freezes for a period upon the loss.
+ */
+static void loss_after_rest(const char *profile)
+{
+	struct crowd *crowd = crowd_create(profile, 64);
+
+	crowd_open(crowd, 0);
+	for (uint32_t i = 0; i < 20; i++) {
+		run_until(crowd, (20 + 7 * i) * HZ + i * 37 * MS);
+		crowd->lose_data = true;
+		send_hundred_bytes(crowd, i);
+		run_until(crowd, crowd->now_tsc + 3 * 10 * MS + 3 * DELAY_TSC + MS);
+		CHECK(take_hundred_bytes(crowd, i));
+	}
+	CHECK(wh_session_stats(crowd->sender[0]).retransmitted_pkts == 20);
 	close_all(crowd, 1);
 	crowd_destroy(crowd);
 }
@@ -526,6 +568,8 @@ int main(int argc, char **argv)
 	patience(30, 3);
 	data_after_rest("fixed");
 	data_after_rest("udt");
+	loss_after_rest("fixed");
+	loss_after_rest("udt");
 	comings_and_goings();
 	idle_sessions_cost_nothing(idle);
 	printf("%s\n", failures == 0 ? "all well" : "FAILED");
