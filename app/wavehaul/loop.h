@@ -19,10 +19,10 @@
 #include "base/meter.h"
 
 #define WH_LOOP_PROCESSES_MAX 48
-#define WH_LOOP_QUIET_S       5
+#define WH_LOOP_QUIET_S       4 /* and the rest of the second in which it fell quiet */
 
-/* A sleep takes some 40 us more than asked for: half a millisecond in all, 2 % of a CPU. */
-#define WH_LOOP_NAP_US 400
+/* A sleep takes some 50 us more than asked for. A round costs the kernel some 20 us: 3 % of a CPU. */
+#define WH_LOOP_NAP_US 600
 
 /* Work in a second that is next to none: states of idle connections, ARP. */
 #define WH_LOOP_TRICKLE 500

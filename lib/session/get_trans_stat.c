@@ -62,6 +62,26 @@ static void warn_of_growing_delay(struct wh_session *s, uint64_t now_tsc)
 	rx->next_warning_tsc = now_tsc + 2 * wh_rtt_get(&s->rtt);
 }
 
+/* By bisection: serials ascend. */
+static struct wh_ack_sample *find_sample(struct wh_receiver *rx, uint64_t serial)
+{
+	uint64_t end = rx->ack_samples;
+	uint64_t first = end > rx->ack_history ? end - rx->ack_history : 0;
+
+	while (first < end) {
+		uint64_t middle = first + (end - first) / 2;
+		struct wh_ack_sample *sample = &rx->ack_sample[middle % rx->ack_history];
+
+		if (sample->serial == serial)
+			return sample;
+		if (sample->serial < serial)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return NULL;
+}
+
 static void take_ack2(
 	struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc, const struct wh_ack2 *ack2)
 {
@@ -73,15 +93,17 @@ static void take_ack2(
 		return;
 	}
 	rx->acked_end = wh_max_u64(rx->acked_end, ack2->ack_serial + 1);
-	if (sent - ack2->ack_serial > rx->ack_history)
-		return; /* its time of sending is forgotten */
 
-	uint64_t *slot = &rx->ack_sent_tsc[ack2->ack_serial % rx->ack_history];
-	uint64_t sent_tsc = *slot;
+	struct wh_ack_sample *sample = find_sample(rx, ack2->ack_serial);
+
+	if (sample == NULL)
+		return; /* no sample, or forgotten */
+
+	uint64_t sent_tsc = sample->sent_tsc;
 
 	if (sent_tsc == 0 || arrived_tsc < sent_tsc)
 		return; /* doubled on the way, or a path shorter than the clock's grain */
-	*slot = 0;
+	sample->sent_tsc = 0;
 	wh_rtt_add(&s->rtt, arrived_tsc - sent_tsc);
 
 	/* Clocks of two machines: only differences count, and they wrap like the stamp. */

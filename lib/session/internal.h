@@ -72,11 +72,11 @@
 #define WH_FRESH_MAX        256
 
 /*
- * States whose ACK2 may still come, a power of two. With the largest windows: longest RTT (2 s and
- * more) of 10 ms periods, several each; the smallest have one packet each.
+ * Samples whose ACK2 may still come: one in each period of 10 ms of the longest round trip, 2 s and
+ * more; the smallest windows have fewer.
  */
-#define WH_ACK_HISTORY_MIN 256
-#define WH_ACK_HISTORY_MAX 4096
+#define WH_ACK_HISTORY_MIN 64
+#define WH_ACK_HISTORY_MAX 512
 
 /* Control packets that a state may take per period, so that trans is never flooded. */
 #define WH_STATE_PACKETS_MAX 32
@@ -154,6 +154,12 @@ struct wh_rx_chunk {
 	bool whole;
 };
 
+/* A period's first state, and when it went; 0: its ACK2 has been taken. */
+struct wh_ack_sample {
+	uint64_t serial;
+	uint64_t sent_tsc;
+};
+
 struct wh_receiver {
 	struct wh_fifo arrived;  /* chunk numbers: rcv -> host_rcv */
 	struct wh_fifo deliver;  /* chunks: host_rcv -> writer */
@@ -189,11 +195,12 @@ struct wh_receiver {
 	uint64_t last_state_tsc;
 	uint64_t period_began_tsc;
 	uint64_t cover_cursor;
-	uint64_t *ack_sent_tsc; /* by serial of the state; 0: takes no ACK2 */
-	uint32_t ack_history;   /* of them */
-	bool at_rest;           /* nothing to tell but that we live */
-	uint32_t rest_states;   /* in a row told at rest */
-	uint64_t news_serial;   /* of the state that told the latest news first */
+	struct wh_ack_sample *ack_sample; /* states whose ACK2 is a sample of the round trip */
+	uint32_t ack_history;             /* the latest so many of them are known */
+	uint64_t ack_samples;             /* ever */
+	bool at_rest;                     /* nothing to tell but that we live */
+	uint32_t rest_states;             /* in a row told at rest */
+	uint64_t news_serial;             /* of the state that told the latest news first */
 	uint64_t told_trans_serial;
 	uint64_t told_lower;
 	uint64_t told_highest_end;

@@ -64,7 +64,9 @@ static void push_state(struct wh_session *s, uint64_t now_tsc, bool first)
 	};
 
 	cover_holes(rx, &packet.rcv_state);
-	rx->ack_sent_tsc[serial % rx->ack_history] = first ? now_tsc : 0;
+	if (first)
+		rx->ack_sample[rx->ack_samples++ % rx->ack_history] =
+			(struct wh_ack_sample){.serial = serial, .sent_tsc = now_tsc};
 	wh_session_push_control(s, now_tsc, WH_PACKET_RCV_STATE, &packet);
 }
 

@@ -187,9 +187,9 @@ static int create_receiver(struct wh_session *s, uint64_t now_tsc)
 	rx->rx_chunk = calloc(config->chunks, sizeof(*rx->rx_chunk));
 	rx->have_bits = calloc((size_t)config->chunks * rx->have_words, sizeof(uint64_t));
 	rx->spare = calloc(config->chunks, sizeof(struct wh_chunk *));
-	rx->ack_sent_tsc = calloc(rx->ack_history, sizeof(*rx->ack_sent_tsc));
+	rx->ack_sample = calloc(rx->ack_history, sizeof(*rx->ack_sample));
 	if (rx->rx_chunk == NULL || rx->have_bits == NULL || rx->spare == NULL ||
-		rx->ack_sent_tsc == NULL || wh_fifo_init(&rx->arrived, config->chunks) != 0 ||
+		rx->ack_sample == NULL || wh_fifo_init(&rx->arrived, config->chunks) != 0 ||
 		wh_fifo_init(&rx->deliver, chunk_slots(config)) != 0 ||
 		wh_fifo_init(&rx->recycled, config->chunks) != 0 ||
 		wh_loss_list_init(&rx->losses, config->window_pkts) != 0 ||
@@ -338,7 +338,7 @@ static void destroy_receiver(struct wh_receiver *rx)
 	free(rx->rx_chunk);
 	free(rx->have_bits);
 	free(rx->spare);
-	free(rx->ack_sent_tsc);
+	free(rx->ack_sample);
 }
 
 void wh_session_destroy(struct wh_session *s)
@@ -534,7 +534,7 @@ static uint64_t receiver_bytes(const struct wh_session_config *config)
 	uint64_t per_chunk = sizeof(struct wh_rx_chunk) + have_words(config) * sizeof(uint64_t) +
 			     sizeof(struct wh_chunk *);
 
-	return config->chunks * per_chunk + ack_history(config->window_pkts) * sizeof(uint64_t) +
+	return config->chunks * per_chunk + ack_history(config->window_pkts) * sizeof(struct wh_ack_sample) +
 	       2 * wh_fifo_bytes(config->chunks) + wh_fifo_bytes(chunk_slots(config)) +
 	       wh_loss_list_bytes(config->window_pkts) + wh_recv_table_bytes(config->window_pkts);
 }

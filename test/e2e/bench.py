@@ -151,7 +151,7 @@ def idle_server(program, folder):
     """After some seconds without traffic it sleeps between looks, and wakes for the next client."""
     with Pair(program, folder) as pair:
         measure(pair, '--size', MIB)
-        time.sleep(6)
+        time.sleep(7)
         before = cpu_seconds(pair.process.pid)
         time.sleep(3)
         share = (cpu_seconds(pair.process.pid) - before) / 3

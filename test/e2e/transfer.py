@@ -592,7 +592,7 @@ def stopped_twice(program, folder):
 # What it says
 
 
-def expect_lines(text):
+def events_of(text):
     """The lines of --json-stream, by event."""
     events = {}
     for line in text.splitlines():
@@ -610,7 +610,7 @@ def json_stream(program, folder, verb):
         operands = (source, remote()) if verb == 'send' else (remote('set'), folder)
         result = pair.run(verb, '-r', '--json-stream', '--rate', '100M', *operands)
         expect_status(result, OK)
-        events = expect_lines(result.out)
+        events = events_of(result.out)
         expect_equal('lines of start and end', (len(events['start']), len(events['end'])), (1, 1))
         start, end = events['start'][0], events['end'][0]
         settings = start['settings']
