@@ -59,7 +59,7 @@ static int open_end(const struct wh_demo_options *options, enum wh_lambda_end en
 		.port = link->port[end],
 		.pool = link->port_pool,
 		.local4 = link->address[end],
-		/* A ring hands over the very packet, and a delay line keeps it: copies are safer. */
+		/* A ring hands over the very packet and a delay line keeps it: copies. */
 		.attach_bytes = UINT32_MAX,
 		.neighbour =
 			{

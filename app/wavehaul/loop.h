@@ -21,7 +21,7 @@
 #define WH_LOOP_PROCESSES_MAX 48
 #define WH_LOOP_QUIET_S       4 /* and the rest of the second in which it fell quiet */
 
-/* A sleep takes some 50 us more than asked for. A round costs the kernel some 20 us: 3 % of a CPU. */
+/* A sleep takes some 50 us more than asked for, and 20 us of the CPU: 3 % of it. */
 #define WH_LOOP_NAP_US 600
 
 /* Work in a second that is next to none: states of idle connections, ARP. */

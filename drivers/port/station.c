@@ -166,7 +166,7 @@ static const struct wh_encap *encap_to(
 	return &station->encap;
 }
 
-/* Nothing to do: chunks belong to their session, which outlives every packet of it in the port. */
+/* Nothing to do: the memory is the arena's, which stays until the port is closed. */
 static void payload_sent(void *memory, void *context)
 {
 	(void)memory;
@@ -188,7 +188,7 @@ static bool attach_payload(
 	if (payload == NULL)
 		return false;
 
-	/* In the payload mbuf's own room, which nothing else uses: no count is shared by packets. */
+	/* In the mbuf's own room, which nothing else uses: packets share no count. */
 	struct rte_mbuf_ext_shared_info *info =
 		(struct rte_mbuf_ext_shared_info *)rte_mbuf_to_baddr(payload);
 

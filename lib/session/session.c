@@ -534,7 +534,8 @@ static uint64_t receiver_bytes(const struct wh_session_config *config)
 	uint64_t per_chunk = sizeof(struct wh_rx_chunk) + have_words(config) * sizeof(uint64_t) +
 			     sizeof(struct wh_chunk *);
 
-	return config->chunks * per_chunk + ack_history(config->window_pkts) * sizeof(struct wh_ack_sample) +
+	return config->chunks * per_chunk +
+	       ack_history(config->window_pkts) * sizeof(struct wh_ack_sample) +
 	       2 * wh_fifo_bytes(config->chunks) + wh_fifo_bytes(chunk_slots(config)) +
 	       wh_loss_list_bytes(config->window_pkts) + wh_recv_table_bytes(config->window_pkts);
 }
