@@ -99,12 +99,7 @@ static double goodput_bps(const struct wh_demo_result *result)
 
 static uint64_t lateness_ns(const struct wh_demo_result *result, double share)
 {
-	uint64_t late_tsc = wh_pacer_lateness_quantile(&result->pacer, share);
-
-	/* The last bucket has no upper bound: its lower one is what is known. */
-	if (late_tsc == UINT64_MAX)
-		late_tsc = UINT64_C(1) << (WH_PACER_LATENESS_BUCKETS - 2);
-	return wh_tsc_to_ns(result->hz, late_tsc);
+	return wh_tsc_to_ns(result->hz, wh_pacer_lateness_quantile(&result->pacer, share));
 }
 
 static void row(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -7,10 +7,11 @@
  *
  *   0000:3b:00.0[,KEY=VALUE..]  a NIC; 3b:00.0 is one of domain 0000. What follows goes to its
  *                               driver as it is (mlx5: tx_pp=500)
- *   memif:/run/x.sock[,role=server|client][,id=0][,bsize=BYTES][,rsize=10][,zero-copy]
+ *   memif:/run/x.sock[,role=server|client][,id=0][,bsize=BYTES][,rsize=N][,zero-copy]
  *                               shared memory with another process. Role and identifier decide
  *                               who meets whom: one end has to be the server, both default to
- *                               client. bsize bytes (a frame of the MTU) in each of 2^rsize slots.
+ *                               client. bsize bytes (a frame of the MTU) in each of 2^rsize slots
+ *                               (as many as make up to 2.5 MiB).
  *                               zero-copy is the client's, and wants hugepages
  *   vhost:/run/x.sock           makes the socket and waits for a virtio_user (or a guest)
  *   virtio_user:/run/x.sock     goes to a vhost, which must be there before

@@ -23,6 +23,7 @@
 #define VIRTIO_QUEUE_PKTS 1024
 
 #define MEMIF_SLOT_ALIGN 256
+#define MEMIF_RING_BYTES (UINT32_C(5) << 19) /* 2.5 MiB */
 
 #define PACKET_RING_BYTES (UINT32_C(4) << 20) /* 3.4 ms at 10 Gb/s, each way */
 #define PACKET_SLOTS_MIN  512
@@ -239,6 +240,12 @@ static uint32_t memif_slot_bytes(const struct preparing *preparing)
 		(uint32_t)preparing->mtu + WH_ETHER_BYTES + WH_VLAN_BYTES, MEMIF_SLOT_ALIGN);
 }
 
+/* As many slots as caches near a core hold; with 2^10 slots of 9 KiB each frame comes from beyond. */
+static uint32_t memif_slots_log2(const struct preparing *preparing)
+{
+	return rte_log2_u32(MEMIF_RING_BYTES / memif_slot_bytes(preparing) + 1) - 1;
+}
+
 /* Returns what snprintf does. */
 static int word_device(const struct preparing *preparing, char *to, size_t room)
 {
@@ -251,11 +258,14 @@ static int word_device(const struct preparing *preparing, char *to, size_t room)
 	switch (spec->kind) {
 	case WH_PORT_MEMIF: {
 		char bsize[24] = "";
+		char rsize[24] = "";
 
 		if (strstr(spec->options, ",bsize=") == NULL)
 			snprintf(bsize, sizeof(bsize), ",bsize=%u", memif_slot_bytes(preparing));
-		return snprintf(to, room, "%s,socket=%s,socket-abstract=no,role=%s%s%s", name,
-			target, spec->server ? "server" : "client", spec->options, bsize);
+		if (strstr(spec->options, ",rsize=") == NULL)
+			snprintf(rsize, sizeof(rsize), ",rsize=%u", memif_slots_log2(preparing));
+		return snprintf(to, room, "%s,socket=%s,socket-abstract=no,role=%s%s%s%s", name,
+			target, spec->server ? "server" : "client", spec->options, bsize, rsize);
 	}
 	case WH_PORT_VHOST:
 		return snprintf(to, room, "%s,iface=%s,queues=%u,client=0", name, target,

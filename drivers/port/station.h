@@ -14,6 +14,10 @@
  * The neighbour is the sending process's. An mbuf received is freed in the same call, since rcv
  * has copied its payload into a chunk, but for frames of the host, which the sending process frees.
  * An mbuf to be sent is the station's until the port takes it.
+ *
+ * Where a port steers by rules or by hash, UDP finds the queue of its port, and all else comes to
+ * queue 0. So its station lets its siblings, those of the other queues, have the news of neighbours
+ * that they cannot hear: wh_station_join. It alone answers questions.
  */
 
 #include <stdint.h>
@@ -28,6 +32,12 @@
 
 /* Frames for the host on their way between the processes, 2^n - 1. */
 #define WH_STATION_HOST_PKTS 63
+
+/* News of neighbours on their way to a sibling, 2^n - 1. */
+#define WH_STATION_NEWS_PKTS 15
+
+/* Peers whose headers stand ready, one per place; a power of two. */
+#define WH_STATION_WAYS 16
 
 struct wh_station_config {
 	struct wh_port *port;
@@ -44,9 +54,17 @@ struct wh_station_config {
 
 struct wh_station_stats {
 	uint64_t not_ours_pkts[WH_ENCAP_REASONS]; /* by reason */
-	uint64_t host_full_pkts;                  /* for the host, and more than wait at once */
+	uint64_t host_full_pkts;                  /* for a host, and more than wait at once */
 	uint64_t no_mbuf_turns;                   /* turns without a packet to write into */
 	uint64_t no_way_pkts; /* to peers whose MAC address is not known, or not yet */
+};
+
+/* The way to a peer as it was when packets went there last. */
+struct wh_station_way {
+	struct wh_encap encap; /* 0 bytes: to nobody yet */
+	struct wh_address to;
+	uint8_t mac[6];
+	uint64_t looked_up_tsc; /* the turn in which the MAC was */
 };
 
 struct wh_station {
@@ -54,18 +72,19 @@ struct wh_station {
 	struct wh_endpoint endpoint;
 	struct wh_fifo host_frames; /* mbufs: receive -> send; hash.usr has the enum wh_encap_reason
 				     * by which they are no packets of ours */
+	struct wh_fifo news;        /* mbufs that others may hold, too: receive of the station that
+				     * this one has joined -> send */
 
 	/* receive, its cache lines apart */
 	uint8_t apart_receive[64];
+	struct wh_station *sibling[WH_PORT_QUEUES_MAX - 1]; /* those who have joined */
+	uint32_t siblings;
 	struct wh_station_stats receive_stats;
 
 	/* send */
 	uint8_t apart_send[64];
 	struct wh_neighbour neighbour;
-	struct wh_encap encap; /* for the peer addressed last */
-	struct wh_address encap_to;
-	uint8_t encap_mac[6];
-	uint64_t encap_tsc;                       /* the turn in which its MAC was looked up */
+	struct wh_station_way way[WH_STATION_WAYS]; /* by a hash of the peer's address */
 	struct rte_mbuf *spare[WH_STATION_BURST]; /* allocated and not yet used, from 0 on */
 	uint32_t spares;
 	struct wh_station_stats send_stats;
@@ -74,6 +93,13 @@ struct wh_station {
 /* 0 or -ENOMEM. */
 int wh_station_init(struct wh_station *station, const struct wh_station_config *config);
 void wh_station_free(struct wh_station *station);
+
+/*
+ * What `first`, the station of queue 0, hears about neighbours is for `other` of the same port, too:
+ * ARP replies and announcements, neighbour advertisements. Nothing to do where queues are paired.
+ * Before either is polled; they are freed after both have been polled for the last time.
+ */
+void wh_station_join(struct wh_station *first, struct wh_station *other);
 
 /* The processes; `station` is a struct wh_station. */
 int32_t wh_station_receive(void *station, uint64_t now_tsc);
@@ -84,7 +110,8 @@ uint64_t wh_station_receive_deadline(const struct wh_station *station);
 uint64_t wh_station_send_deadline(const struct wh_station *station);
 
 /* Packets that a station holds at once, at most. */
-#define WH_STATION_MBUFS (WH_STATION_BURST + WH_PORT_BACKLOG_PKTS + WH_STATION_HOST_PKTS)
+#define WH_STATION_MBUFS                                                                           \
+	(WH_STATION_BURST + WH_PORT_BACKLOG_PKTS + WH_STATION_HOST_PKTS + WH_STATION_NEWS_PKTS)
 
 /* Any core: of both processes together. */
 struct wh_station_stats wh_station_stats(const struct wh_station *station);

@@ -47,15 +47,6 @@ void wh_pacer_set_interval(struct wh_pacer *pacer, uint64_t interval_fp)
 		pacer->burst_fp = BURST_MAX_FP;
 }
 
-static void count_lateness(struct wh_pacer *pacer, uint64_t late_tsc)
-{
-	unsigned int bits = late_tsc == 0 ? 0 : 64 - (unsigned int)__builtin_clzll(late_tsc);
-
-	if (bits >= WH_PACER_LATENESS_BUCKETS)
-		bits = WH_PACER_LATENESS_BUCKETS - 1;
-	pacer->lateness[bits]++;
-}
-
 /* The packet that goes now and burst_pkts - 1 after it are due by now, and the next is not. */
 static void forfeit(struct wh_pacer *pacer, uint64_t now_tsc)
 {
@@ -82,13 +73,13 @@ void wh_pacer_charge(struct wh_pacer *pacer, uint64_t now_tsc, uint32_t wire_byt
 {
 	if (pacer->interval_fp == 0) {
 		wh_pacer_idle(pacer, now_tsc);
-		count_lateness(pacer, 0);
+		wh_histogram_add(&pacer->lateness_tsc, 0);
 		return;
 	}
 
 	uint64_t late_tsc = now_tsc > pacer->due_tsc ? now_tsc - pacer->due_tsc : 0;
 
-	count_lateness(pacer, late_tsc);
+	wh_histogram_add(&pacer->lateness_tsc, late_tsc);
 	if (late_tsc >= (pacer->due_fp + pacer->burst_fp) >> WH_PACER_FRACTION_BITS)
 		forfeit(pacer, now_tsc);
 
@@ -111,20 +102,4 @@ void wh_pacer_hold_until(struct wh_pacer *pacer, uint64_t until_tsc)
 		return;
 	pacer->due_tsc = until_tsc;
 	pacer->due_fp = 0;
-}
-
-uint64_t wh_pacer_lateness_quantile(const struct wh_pacer *pacer, double share)
-{
-	uint64_t total = 0;
-	uint64_t counted = 0;
-
-	WH_ASSERT(share >= 0.0 && share <= 1.0);
-	for (unsigned int i = 0; i < WH_PACER_LATENESS_BUCKETS; i++)
-		total += pacer->lateness[i];
-	for (unsigned int i = 0; i < WH_PACER_LATENESS_BUCKETS - 1; i++) {
-		counted += pacer->lateness[i];
-		if ((double)counted >= share * (double)total)
-			return (UINT64_C(1) << i) - 1;
-	}
-	return UINT64_MAX;
 }

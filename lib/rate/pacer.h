@@ -10,19 +10,19 @@
  *
  * Without an interval a packet may go at any time (but see hold_until), and none counts as late.
  *
- * How late each packet was goes into a histogram with one bucket per power of two of cycles.
+ * How late each packet was goes into a histogram.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "base/histogram.h"
 
 #define WH_PACER_FRACTION_BITS 20
 
 /* From one cycle to about 18 minutes of a 1 GHz clock: sums of a few cannot overflow. */
 #define WH_PACER_INTERVAL_MIN_FP (UINT64_C(1) << WH_PACER_FRACTION_BITS)
 #define WH_PACER_INTERVAL_MAX_FP (UINT64_C(1) << (40 + WH_PACER_FRACTION_BITS))
-
-#define WH_PACER_LATENESS_BUCKETS 40
 
 struct wh_pacer {
 	uint64_t interval_fp;   /* cycles between full packets, 44.20; 0: no pacing */
@@ -32,8 +32,7 @@ struct wh_pacer {
 	uint32_t burst_pkts;    /* >= 1 */
 	uint64_t burst_fp;      /* burst_pkts intervals: as late as this is too late */
 	uint64_t forfeited_tsc; /* lateness given up */
-	/* [0]: on time; [i]: below 2^i cycles; the last: all beyond */
-	uint64_t lateness[WH_PACER_LATENESS_BUCKETS];
+	struct wh_histogram lateness_tsc;
 };
 
 /*
@@ -67,11 +66,10 @@ void wh_pacer_idle(struct wh_pacer *pacer, uint64_t now_tsc);
 /* No packet before then. */
 void wh_pacer_hold_until(struct wh_pacer *pacer, uint64_t until_tsc);
 
-/*
- * A number of cycles that at least `share` (0 to 1) of the packets were not later than: the
- * largest lateness that belongs into the histogram bucket concerned, UINT64_MAX for the last one;
- * 0 without packets.
- */
-uint64_t wh_pacer_lateness_quantile(const struct wh_pacer *pacer, double share);
+/* Cycles that at least `share` (0 to 1) of the packets were not later than: histogram.h. */
+static inline uint64_t wh_pacer_lateness_quantile(const struct wh_pacer *pacer, double share)
+{
+	return wh_histogram_quantile(&pacer->lateness_tsc, share);
+}
 
 #endif

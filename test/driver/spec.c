@@ -310,16 +310,16 @@ static void test_arguments(void)
 	} cases[] = {
 		{"memif:/tmp/wh_no_such", 4, 9000, "--vdev",
 			"net_memif0,socket=/tmp/wh_no_such,socket-abstract=no,role=client,"
-			"bsize=9216"},
+			"bsize=9216,rsize=8"},
 		{"memif:/tmp/wh_no_such,bsize=4096", 4, 9000, "--vdev",
 			"net_memif0,socket=/tmp/wh_no_such,socket-abstract=no,role=client,"
-			"bsize=4096"},
+			"bsize=4096,rsize=8"},
 		{"memif:/tmp/wh_no_such,rsize=12,role=server", 1, 1500, "--vdev",
 			"net_memif0,socket=/tmp/wh_no_such,socket-abstract=no,role=server,"
 			"rsize=12,bsize=1536"},
 		{"memif:/wh_no_such,zero-copy", 1, 1500, "--vdev",
 			"net_memif0,socket=/wh_no_such,socket-abstract=no,role=client,"
-			"zero-copy=yes,bsize=1536"},
+			"zero-copy=yes,bsize=1536,rsize=10"},
 		{"vhost:/tmp/wh_no_such", 4, 9000, "--vdev",
 			"net_vhost0,iface=/tmp/wh_no_such,queues=4,client=0"},
 		{"tap:wh0", 1, 1500, "--vdev", "net_tap0,iface=wh0"},

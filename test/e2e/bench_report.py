@@ -231,11 +231,12 @@ def testpmd_command(_program, _folder):
         expect_equal(pair[0], words[words.index(pair[0]) + 1], pair[1])
     for word in ('--txpkts=9014', '--forward-mode=txonly', '--in-memory'):
         expect(word in words, f'{word} is missing: {words}')
-    receiving, sending = testpmd.vdevs('memif', '/s')
+    receiving, sending = testpmd.vdevs('memif', '/s', 9000)
     expect_equal('the memif of the receiver', receiving,
-                 'net_memif0,role=server,socket=/s,socket-abstract=no')
+                 'net_memif0,role=server,socket=/s,socket-abstract=no,bsize=9216,rsize=8')
     expect_equal('the memif of the sender', sending,
-                 'net_memif0,role=client,socket=/s,socket-abstract=no')
+                 'net_memif0,role=client,socket=/s,socket-abstract=no,bsize=9216,rsize=8')
+    expect(testpmd.vdevs('memif', '/s', 1500)[0].endswith(',bsize=1536,rsize=10'), '1500')
 
 
 def placed_words(_program, _folder):

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rate/pacer.h"
 
+#include <string.h>
+
 #include "base/prng.h"
 #include "unit.h"
 
@@ -88,7 +90,7 @@ static void drive(uint64_t hz, double rate_bps, struct wh_prng *lateness)
 	WH_ASSERT_NEAR((double)(pacer.due_tsc - start_tsc),
 		(double)hz * WIRE_BYTES * 8 / rate_bps * EXACT_PACKETS, 1e-6);
 	if (lateness == NULL)
-		CU_ASSERT_EQUAL(pacer.lateness[0], EXACT_PACKETS);
+		CU_ASSERT_EQUAL(pacer.lateness_tsc.count[0], EXACT_PACKETS);
 	if (lateness != NULL) /* the last packet went no later than the bound after it was due */
 		CU_ASSERT(now_tsc < pacer.due_tsc + bound_tsc);
 }
@@ -233,7 +235,7 @@ static void test_early(void)
 	CU_ASSERT_FALSE(wh_pacer_due(&pacer, 2099));
 	CU_ASSERT_TRUE(wh_pacer_due(&pacer, 2100));
 	CU_ASSERT_EQUAL(pacer.forfeited_tsc, 0);
-	CU_ASSERT_EQUAL(pacer.lateness[0], 2);
+	CU_ASSERT_EQUAL(pacer.lateness_tsc.count[0], 2);
 }
 
 static void test_idle_and_hold(void)
@@ -281,7 +283,7 @@ static void test_unpaced(void)
 		CU_ASSERT_TRUE(wh_pacer_due(&pacer, 1000000));
 		wh_pacer_charge(&pacer, 1000000, WIRE_BYTES);
 	}
-	CU_ASSERT_EQUAL(pacer.lateness[0], 1000);
+	CU_ASSERT_EQUAL(pacer.lateness_tsc.count[0], 1000);
 	CU_ASSERT_EQUAL(pacer.forfeited_tsc, 0);
 	wh_pacer_set_interval(&pacer, 1000 * ONE_CYCLE); /* slow start ends */
 	CU_ASSERT_EQUAL(release(&pacer, 1000000), 1);
@@ -294,40 +296,37 @@ static void test_unpaced(void)
 	CU_ASSERT_FALSE(wh_pacer_due(&pacer, 1999999));
 }
 
+/* Each packet counts once, by the turn that it went in; early ones as on time. */
 static void test_lateness(void)
 {
 	static const struct {
+		uint64_t now_tsc;
 		uint64_t late_tsc;
-		uint32_t bucket;
 	} cases[] = {
-		{0, 0},
-		{1, 1},
-		{2, 2},
-		{3, 2},
-		{4, 3},
-		{7, 3},
-		{8, 4},
-		{1023, 10},
-		{1024, 11},
-		{(UINT64_C(1) << 38) - 1, 38},
-		{UINT64_C(1) << 38, 39},
-		{UINT64_C(1) << 39, 39},
-		{UINT64_C(1) << 62, 39},
+		{77, 0},
+		{1078, 1},   /* due at 1077 */
+		{2084, 7},   /* at 2077 */
+		{2084, 0},   /* early: at 3077 */
+		{4092, 15},  /* at 4077 */
+		{5177, 100}, /* at 5077 */
+		{6077, 0},
 	};
+	struct wh_pacer pacer = pacer_at(77, 1000 * ONE_CYCLE, 4);
+	struct wh_histogram expected = {0};
 
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct wh_pacer pacer = pacer_at(77, 1000 * ONE_CYCLE, 4);
-
-		wh_pacer_charge(&pacer, 77 + cases[i].late_tsc, WIRE_BYTES);
-		for (uint32_t b = 0; b < WH_PACER_LATENESS_BUCKETS; b++)
-			CU_ASSERT_EQUAL(pacer.lateness[b], b == cases[i].bucket);
+		wh_pacer_charge(&pacer, cases[i].now_tsc, WIRE_BYTES);
+		wh_histogram_add(&expected, cases[i].late_tsc);
+		CU_ASSERT_EQUAL(memcmp(&pacer.lateness_tsc, &expected, sizeof(expected)), 0);
 	}
+	CU_ASSERT_EQUAL(wh_histogram_total(&pacer.lateness_tsc), 7);
 }
 
-/* 90 on time, 9 late by 5 cycles (4..7), one beyond all buckets. */
+/* 90 on time, 9 late by 5 cycles, one by 2^45: the bucket of 2^45 goes to 9/8 of it. */
 static void test_quantiles(void)
 {
 	struct wh_pacer pacer = pacer_at(0, 1000 * ONE_CYCLE, 4);
+	uint64_t latest_tsc = (UINT64_C(9) << 42) - 1;
 
 	CU_ASSERT_EQUAL(wh_pacer_lateness_quantile(&pacer, 0.5), 0);
 	CU_ASSERT_EQUAL(wh_pacer_lateness_quantile(&pacer, 1.0), 0);
@@ -336,14 +335,14 @@ static void test_quantiles(void)
 	CU_ASSERT_EQUAL(wh_pacer_lateness_quantile(&pacer, 1.0), 0);
 	for (int i = 0; i < 9; i++)
 		wh_pacer_charge(&pacer, pacer.due_tsc + 5, WIRE_BYTES);
-	CU_ASSERT_EQUAL(wh_pacer_lateness_quantile(&pacer, 1.0), 7);
+	CU_ASSERT_EQUAL(wh_pacer_lateness_quantile(&pacer, 1.0), 5);
 	wh_pacer_charge(&pacer, pacer.due_tsc + (UINT64_C(1) << 45), WIRE_BYTES);
 	CU_ASSERT_EQUAL(wh_pacer_lateness_quantile(&pacer, 0.0), 0);
 	CU_ASSERT_EQUAL(wh_pacer_lateness_quantile(&pacer, 0.90), 0);
-	CU_ASSERT_EQUAL(wh_pacer_lateness_quantile(&pacer, 0.91), 7);
-	CU_ASSERT_EQUAL(wh_pacer_lateness_quantile(&pacer, 0.99), 7);
-	CU_ASSERT_EQUAL(wh_pacer_lateness_quantile(&pacer, 0.995), UINT64_MAX);
-	CU_ASSERT_EQUAL(wh_pacer_lateness_quantile(&pacer, 1.0), UINT64_MAX);
+	CU_ASSERT_EQUAL(wh_pacer_lateness_quantile(&pacer, 0.91), 5);
+	CU_ASSERT_EQUAL(wh_pacer_lateness_quantile(&pacer, 0.99), 5);
+	CU_ASSERT_EQUAL(wh_pacer_lateness_quantile(&pacer, 0.995), latest_tsc);
+	CU_ASSERT_EQUAL(wh_pacer_lateness_quantile(&pacer, 1.0), latest_tsc);
 }
 
 CU_TestInfo wh_tests[] = {

@@ -38,12 +38,19 @@ def command(place, name, vdev, mode, mtu):
             f'--txpkts={mtu + ETHERNET_BYTES}']
 
 
-def vdevs(kind, socket):
-    """The receiving end's device, which makes the socket, and the sending end's."""
+def vdevs(kind, socket, mtu):
+    """
+    The receiving end's device, which makes the socket, and the sending end's: the very ones that
+    wavehaul asks for (drivers/port/spec_prepare.c), slots for whole frames and rings as long.
+    """
     if kind == 'memif':
         names = ('net_memif0,role=server', 'net_memif0,role=client')
-        return tuple(f'{name},socket={socket},socket-abstract=no' for name in names)
-    return f'net_vhost0,iface={socket},queues=1', f'net_virtio_user0,path={socket},queues=1'
+        slot = (mtu + ETHERNET_BYTES + 4 + 255) // 256 * 256
+        rsize = (5 * 2 ** 19 // slot).bit_length() - 1
+        return tuple(f'{name},socket={socket},socket-abstract=no,bsize={slot},rsize={rsize}'
+                     for name in names)
+    return (f'net_vhost0,iface={socket},queues=1',
+            f'net_virtio_user0,path={socket},queues=1,queue_size=1024')
 
 
 def missing(machine):
@@ -79,7 +86,7 @@ def measure(kind, mtu, folder, window_s, warm_up_s):
     heads of its frames only: over vhost, which copies once, the payload stays in the receiver's
     cache, and the figure is a bound that no transfer can come near.
     """
-    receiving, sending = vdevs(kind, folder / 'socket')
+    receiving, sending = vdevs(kind, folder / 'socket', mtu)
     with contextlib.ExitStack() as stack:
         receiver = start_end(stack, Place(0), 'rx', receiving, 'rxonly', mtu)
         sender = start_end(stack, Place(1), 'tx', sending, 'txonly', mtu)

@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * How well packets keep their time: 10 Gb/s of packets with an MTU of 1500 bytes, one by one, from
+ * a TX core that does nothing else.
+ *
+ *   lcore 1  the sending process of the sender's station, in a loop like wh_loop_run's
+ *   lcore 0  all the rest: the sender's receiving process, the receiver's station, reader, writer
+ *
+ * Two net_ring ports hand over mbufs to each other. In turns of a second the TX core runs the
+ * session and a bare loop, which reads the TSC and charges a pacer of its own: how late that one is
+ * is the machine's fault. What is held against the bound is the difference.
+ *
+ * Lateness is counted up to the beginning of the turn that a packet goes in, in both loops; how
+ * long such a turn lasts, to the port and back, is told beside it.
+ *
+ * The first two CPUs allowed are taken (taskset chooses), and they must be this program's alone:
+ * whatever else runs on the TX core for longer than an interval, 1.23 us, takes from the rate.
+ */
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_bus_vdev.h>
+#include <rte_cycles.h>
+#include <rte_eal.h>
+#include <rte_eth_ring.h>
+#include <rte_ethdev.h>
+#include <rte_launch.h>
+#include <rte_malloc.h>
+#include <rte_pause.h>
+#include <rte_ring.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/histogram.h"
+#include "base/meter.h"
+#include "port/station.h"
+#include "rate/pacer.h"
+
+#define RATE_BPS    (10 * WH_NS_PER_S)
+#define MTU         1500
+#define BURST_PKTS  1
+#define CHUNKS      8 /* of each end: what is sent stays in the cache */
+#define WINDOW_PKTS 8192
+#define RING_PKTS   4095
+#define MBUFS       8191
+#define MBUF_CACHE  256
+#define MEMORY_MIB  96
+#define TX_LCORE    1
+
+#define SLICE_NS     WH_NS_PER_S
+#define WARM_NS      UINT64_C(20000000) /* of a slice of the session: it has slept for another */
+#define OPENING_NS   (5 * WH_NS_PER_S)
+#define SECONDS      10
+#define SECONDS_MAX  3600
+#define SKIPPED      77 /* what meson takes for "cannot run here" */
+#define RATE_PPM_MAX 100.0
+#define LATER_NS_MAX 200
+
+enum side {
+	SENDER,
+	RECEIVER,
+	SIDES,
+};
+
+/* What has been counted up to a moment. */
+struct mark {
+	uint64_t tsc;
+	uint64_t forfeited_tsc;
+	uint64_t wire_bytes;
+	struct wh_session_stats session;
+	struct wh_histogram lateness_tsc;
+};
+
+struct bench {
+	uint64_t hz;
+	struct rte_mempool *pool;
+	struct rte_ring *ring[SIDES]; /* to that side */
+	struct wh_port *port[SIDES];
+	uint8_t *chunks[SIDES];
+	struct wh_station station[SIDES];
+	struct wh_session *session[SIDES];
+	uint64_t next_chunk;
+
+	/* TX core; lcore 0 while that one waits */
+	struct wh_meter meter;
+	uint64_t turns;
+	uint64_t from_tsc; /* of the slice: what comes before is not counted */
+	uint64_t until_tsc;
+	struct mark begin;
+	struct mark end;
+
+	/* sums over the slices */
+	uint64_t measured_tsc;
+	uint64_t wire_bytes;
+	uint64_t forfeited_tsc;
+	uint64_t control_pkts;
+	uint64_t again_pkts;
+	struct wh_histogram late_tsc;
+	struct wh_histogram bare_late_tsc;
+	struct wh_histogram sending_tsc; /* turns with a packet */
+	struct wh_histogram waiting_tsc; /* and without */
+};
+
+static void add_difference(
+	struct wh_histogram *sum, const struct wh_histogram *from, const struct wh_histogram *to)
+{
+	for (uint32_t i = 0; i < WH_HISTOGRAM_BUCKETS; i++)
+		sum->count[i] += to->count[i] - from->count[i];
+}
+
+static const struct wh_address *address_of(enum side side)
+{
+	static const struct wh_address addresses[SIDES] = {
+		[SENDER] = {.family = WH_IPV4, .ip = {192, 0, 2, 1}, .port = WH_UDP_PORT_DEFAULT},
+		[RECEIVER] = {.family = WH_IPV4, .ip = {192, 0, 2, 2}, .port = WH_UDP_PORT_DEFAULT},
+	};
+
+	return &addresses[side];
+}
+
+static uint32_t payload_bytes(void)
+{
+	return wh_encap_payload_bytes(WH_IPV4, MTU);
+}
+
+static uint32_t wire_bytes(void)
+{
+	return wh_encap_wire_bytes(WH_IPV4, payload_bytes());
+}
+
+static struct wh_session_config session_config(const struct bench *bench, enum side side)
+{
+	struct wh_session_config config;
+
+	wh_session_config_init(&config);
+	config.hz = bench->hz;
+	config.profile = wh_profile_find("fixed");
+	config.payload_bytes = payload_bytes();
+	config.packet_bytes = MTU;
+	config.wire_bytes = wire_bytes();
+	config.chunks = CHUNKS;
+	config.chunk_memory = bench->chunks[side];
+	config.window_pkts = WINDOW_PKTS;
+	config.rate_bps = RATE_BPS;
+	config.burst_pkts = BURST_PKTS;
+	return config;
+}
+
+static enum wh_release_status welcome(void *context, const struct wh_open_params *params,
+	const struct wh_address *peer, uint32_t *buffer_chunks)
+{
+	(void)context;
+	(void)params;
+	(void)peer;
+	*buffer_chunks = CHUNKS;
+	return WH_STATUS_PENDING;
+}
+
+static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t lci,
+	const struct wh_address *peer, const struct wh_open_params *params, uint64_t rtt_tsc)
+{
+	struct bench *bench = context;
+	struct wh_session_config config = session_config(bench, RECEIVER);
+
+	WH_ASSERT(bench->session[RECEIVER] == NULL);
+	bench->session[RECEIVER] = wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
+	return bench->session[RECEIVER];
+}
+
+/* Reader: chunks as they are, so that nothing but the way of a packet is measured. */
+static void feed(struct bench *bench)
+{
+	struct wh_session *session = bench->session[SENDER];
+	struct wh_chunk *chunk;
+
+	while ((chunk = wh_fifo_pop(wh_session_free_chunks(session))) != NULL) {
+		chunk->number = bench->next_chunk++;
+		chunk->bytes = WH_CHUNK_BYTES_DEFAULT;
+		chunk->end = false;
+		if (!wh_fifo_push(wh_session_ready_chunks(session), chunk))
+			abort(); /* there is a slot for each */
+		wh_session_kick(session);
+	}
+}
+
+/* Writer. */
+static void drain(struct bench *bench)
+{
+	struct wh_session *session = bench->session[RECEIVER];
+	struct wh_chunk *chunk;
+
+	if (session == NULL)
+		return;
+	while ((chunk = wh_fifo_pop(wh_session_deliver_chunks(session))) != NULL) {
+		if (!wh_fifo_push(wh_session_recycled_chunks(session), chunk))
+			abort();
+		wh_session_kick(session);
+	}
+}
+
+static void poll_the_rest(struct bench *bench)
+{
+	uint64_t now_tsc = rte_rdtsc();
+
+	wh_station_receive(&bench->station[SENDER], now_tsc);
+	wh_station_receive(&bench->station[RECEIVER], now_tsc);
+	wh_station_send(&bench->station[RECEIVER], now_tsc);
+	feed(bench);
+	drain(bench);
+}
+
+static uint64_t read_tsc(void)
+{
+	return rte_rdtsc();
+}
+
+static int32_t send_turn(struct bench *bench, uint64_t now_tsc)
+{
+	bool metered = bench->turns++ % WH_METER_EVERY == 0;
+
+	if (metered)
+		wh_meter_begin(&bench->meter, now_tsc);
+
+	int32_t work = wh_station_send(&bench->station[SENDER], now_tsc);
+
+	if (metered)
+		wh_meter_end(&bench->meter, work > 0);
+	return work;
+}
+
+/* Lateness is the pacer's; bytes are those of all frames, with what Ethernet adds to them. */
+static void take_mark(const struct bench *bench, uint64_t now_tsc, struct mark *mark)
+{
+	const struct wh_port_stats *port = wh_port_stats(bench->port[SENDER], 0);
+	const struct wh_pacer *pacer = wh_session_pacer(bench->session[SENDER]);
+
+	mark->tsc = now_tsc;
+	mark->forfeited_tsc = pacer->forfeited_tsc;
+	mark->wire_bytes = port->tx_bytes + port->tx_pkts * WH_ETHER_WIRE_BYTES;
+	mark->session = wh_session_stats(bench->session[SENDER]);
+	mark->lateness_tsc = pacer->lateness_tsc;
+}
+
+/* TX core: the session. */
+static int run_session(void *argument)
+{
+	struct bench *bench = argument;
+	const struct wh_port_stats *port = wh_port_stats(bench->port[SENDER], 0);
+	uint64_t now_tsc = rte_rdtsc();
+	bool counting = false;
+
+	while (now_tsc < bench->until_tsc) {
+		if (!counting && now_tsc >= bench->from_tsc) {
+			counting = true;
+			take_mark(bench, now_tsc, &bench->begin);
+			now_tsc = rte_rdtsc();
+		}
+
+		uint64_t sent_pkts = port->tx_pkts;
+		int32_t work = send_turn(bench, now_tsc);
+
+		if (work == 0)
+			rte_pause();
+
+		uint64_t next_tsc = rte_rdtsc();
+
+		if (counting)
+			wh_histogram_add(port->tx_pkts > sent_pkts ? &bench->sending_tsc
+								   : &bench->waiting_tsc,
+				next_tsc - now_tsc);
+		now_tsc = next_tsc;
+	}
+	take_mark(bench, now_tsc, &bench->end);
+	return 0;
+}
+
+/* TX core: nothing but the pacer. */
+static int run_bare(void *argument)
+{
+	struct bench *bench = argument;
+	uint64_t now_tsc = rte_rdtsc();
+	struct wh_pacer pacer;
+
+	wh_pacer_init(&pacer, now_tsc, wire_bytes(), BURST_PKTS);
+	wh_pacer_set_interval(&pacer, wh_pacer_interval_fp(bench->hz, wire_bytes(), RATE_BPS));
+	for (; now_tsc < bench->until_tsc; now_tsc = rte_rdtsc())
+		if (wh_pacer_due(&pacer, now_tsc))
+			wh_pacer_charge(&pacer, now_tsc, wire_bytes());
+	add_difference(&bench->bare_late_tsc, &(struct wh_histogram){0}, &pacer.lateness_tsc);
+	return 0;
+}
+
+static void run_slice(struct bench *bench, lcore_function_t *run)
+{
+	uint64_t now_tsc = rte_rdtsc();
+
+	bench->from_tsc = now_tsc + wh_ns_to_tsc(bench->hz, WARM_NS);
+	bench->until_tsc = bench->from_tsc + wh_ns_to_tsc(bench->hz, SLICE_NS);
+
+	int rc = rte_eal_remote_launch(run, bench, TX_LCORE);
+
+	WH_ASSERT(rc == 0);
+	while (rte_eal_get_lcore_state(TX_LCORE) == RUNNING)
+		poll_the_rest(bench);
+	rte_eal_wait_lcore(TX_LCORE);
+}
+
+static void add_slice(struct bench *bench)
+{
+	const struct mark *begin = &bench->begin;
+	const struct mark *end = &bench->end;
+
+	bench->measured_tsc += end->tsc - begin->tsc;
+	bench->wire_bytes += end->wire_bytes - begin->wire_bytes;
+	bench->forfeited_tsc += end->forfeited_tsc - begin->forfeited_tsc;
+	bench->control_pkts += end->session.control_sent_pkts - begin->session.control_sent_pkts;
+	bench->again_pkts += end->session.retransmitted_pkts - begin->session.retransmitted_pkts;
+	add_difference(&bench->late_tsc, &begin->lateness_tsc, &end->lateness_tsc);
+}
+
+static uint64_t huge_pages_free(void)
+{
+	char line[128];
+	uint64_t pages = 0;
+	FILE *file = fopen("/proc/meminfo", "r");
+
+	while (file != NULL && fgets(line, sizeof(line), file) != NULL)
+		if (sscanf(line, "HugePages_Free: %" SCNu64, &pages) == 1)
+			break;
+	if (file != NULL)
+		fclose(file);
+	return pages;
+}
+
+/* The first two CPUs that this process may use; false: there is one. */
+static bool find_cpus(unsigned int cpus[2])
+{
+	cpu_set_t allowed;
+	unsigned int found = 0;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+		return false;
+	for (unsigned int cpu = 0; cpu < CPU_SETSIZE && found < 2; cpu++)
+		if (CPU_ISSET(cpu, &allowed))
+			cpus[found++] = cpu;
+	return found == 2;
+}
+
+static void start_eal(const unsigned int cpus[2])
+{
+	static char words[][32] = {"perf_pacing", "--no-pci", "--no-telemetry", "--iova-mode=va",
+		"--log-level=error", "-m", "", "--lcores", "", "--in-memory", ""};
+	bool huge = huge_pages_free() >= MEMORY_MIB / 2;
+	char *args[RTE_DIM(words) + 1] = {NULL};
+
+	snprintf(words[6], sizeof(words[6]), "%d", MEMORY_MIB);
+	snprintf(words[8], sizeof(words[8]), "0@%u,%d@%u", cpus[0], TX_LCORE, cpus[1]);
+	if (!huge) {
+		strcpy(words[9], "--no-huge");
+		strcpy(words[10], "--no-shconf");
+	}
+	for (size_t i = 0; i < RTE_DIM(words); i++)
+		args[i] = words[i];
+	if (rte_eal_init(huge ? 10 : 11, args) < 0)
+		rte_exit(EXIT_FAILURE, "the EAL does not start\n");
+	printf("memory: %s; the TX core is CPU %u\n", huge ? "2 MiB pages" : "4 KiB pages",
+		cpus[1]);
+}
+
+static void open_port(struct bench *bench, enum side side)
+{
+	static const char *const names[SIDES] = {[SENDER] = "sender", [RECEIVER] = "receiver"};
+	enum side peer = side == SENDER ? RECEIVER : SENDER;
+	char why[WH_PORT_WHY_BYTES];
+	int ethdev = rte_eth_from_rings(names[side], &bench->ring[side], 1, &bench->ring[peer], 1,
+		(unsigned int)SOCKET_ID_ANY);
+	struct wh_port_config config = {
+		.ethdev = (uint16_t)ethdev,
+		.queues = 1,
+		.mtu = MTU,
+		.pool = bench->pool,
+		.socket = SOCKET_ID_ANY,
+		.link_wait_ms = 100,
+		.mac = {.addr_bytes = {0x02, 'w', 'h', 0, 0, (uint8_t)(side + 1)}},
+	};
+
+	if (ethdev < 0)
+		rte_exit(EXIT_FAILURE, "no ring port\n");
+	if (wh_port_open(&config, &bench->port[side], why, sizeof(why)) != 0)
+		rte_exit(EXIT_FAILURE, "%s\n", why);
+}
+
+static void open_station(struct bench *bench, enum side side)
+{
+	const struct wh_address *address = address_of(side);
+	struct wh_station_config config = {
+		.port = bench->port[side],
+		.pool = bench->pool,
+		.local4 = *address,
+		.attach_bytes = UINT32_MAX, /* a ring hands over the very packet: a copy */
+		.neighbour = {.hz = bench->hz, .mtu = MTU, .ipv4 = {.prefix_bits = 24}},
+		.endpoint = {.hz = bench->hz, .places = WH_ENDPOINT_PLACES_MIN},
+	};
+
+	memcpy(config.neighbour.mac, &bench->port[side]->mac, sizeof(config.neighbour.mac));
+	memcpy(config.neighbour.ipv4.ip, address->ip, 4);
+	if (side == SENDER) {
+		config.endpoint.tx_meter = &bench->meter;
+	} else {
+		config.endpoint.welcome = welcome;
+		config.endpoint.accept = accept_session;
+		config.endpoint.context = bench;
+	}
+	if (wh_station_init(&bench->station[side], &config) != 0)
+		rte_exit(EXIT_FAILURE, "no memory for a station\n");
+}
+
+static void open_ends(struct bench *bench)
+{
+	static const char *const names[SIDES] = {"to_sender", "to_receiver"};
+
+	bench->pool = rte_pktmbuf_pool_create(
+		"pacing", MBUFS, MBUF_CACHE, 0, wh_port_room_bytes(MTU), SOCKET_ID_ANY);
+	if (bench->pool == NULL)
+		rte_exit(EXIT_FAILURE, "no memory for packets\n");
+	for (enum side side = 0; side < SIDES; side++) {
+		bench->ring[side] = rte_ring_create(names[side], RING_PKTS, SOCKET_ID_ANY,
+			RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
+		bench->chunks[side] = rte_zmalloc(
+			"chunks", (size_t)CHUNKS * WH_CHUNK_BYTES_DEFAULT, WH_CHUNK_ALIGN);
+		if (bench->ring[side] == NULL || bench->chunks[side] == NULL)
+			rte_exit(EXIT_FAILURE, "no memory for rings and chunks\n");
+	}
+	for (enum side side = 0; side < SIDES; side++) {
+		open_port(bench, side);
+		open_station(bench, side);
+	}
+}
+
+/* The session opens and runs for a while; its home stays the same, whoever polls it here. */
+static void open_session(struct bench *bench)
+{
+	struct wh_session_config config = session_config(bench, SENDER);
+	uint64_t until_tsc = rte_rdtsc() + wh_ns_to_tsc(bench->hz, OPENING_NS);
+
+	bench->meter.read = read_tsc;
+	bench->session[SENDER] =
+		wh_session_open(&config, address_of(RECEIVER), "pacing", WH_OBJECT_BYTES_UNKNOWN);
+	if (bench->session[SENDER] == NULL ||
+		wh_endpoint_open(&bench->station[SENDER].endpoint, bench->session[SENDER]) != 0)
+		rte_exit(EXIT_FAILURE, "no memory for a session\n");
+	while (wh_session_stats(bench->session[SENDER]).acked_bytes == 0) {
+		poll_the_rest(bench);
+		send_turn(bench, rte_rdtsc());
+		if (rte_rdtsc() > until_tsc)
+			rte_exit(EXIT_FAILURE, "the session does not open\n");
+	}
+}
+
+static void close_ends(struct bench *bench)
+{
+	static const char *const devices[SIDES] = {"net_ring_sender", "net_ring_receiver"};
+	void *mbuf = NULL;
+
+	for (enum side side = 0; side < SIDES; side++) {
+		wh_station_free(&bench->station[side]);
+		wh_session_destroy(bench->session[side]);
+		wh_port_close(bench->port[side]);
+		(void)rte_vdev_uninit(devices[side]);
+	}
+	for (enum side side = 0; side < SIDES; side++) {
+		while (rte_ring_dequeue(bench->ring[side], &mbuf) == 0)
+			rte_pktmbuf_free(mbuf);
+		rte_ring_free(bench->ring[side]);
+		rte_free(bench->chunks[side]);
+	}
+	rte_mempool_free(bench->pool);
+}
+
+static double to_ns(const struct bench *bench, uint64_t tsc)
+{
+	return 1e9 * (double)tsc / (double)bench->hz;
+}
+
+static uint64_t p99(const struct wh_histogram *histogram)
+{
+	return wh_histogram_quantile(histogram, 0.99);
+}
+
+static void print_histogram(
+	const struct bench *bench, const char *name, const struct wh_histogram *histogram)
+{
+	static const double shares[] = {0.5, 0.99, 0.999};
+
+	printf("%-24s %12" PRIu64, name, wh_histogram_total(histogram));
+	for (size_t i = 0; i < RTE_DIM(shares); i++) {
+		uint64_t tsc = wh_histogram_quantile(histogram, shares[i]);
+
+		printf(" %8" PRIu64 " (%7.0f ns)", tsc, to_ns(bench, tsc));
+	}
+	printf("\n");
+}
+
+static void print_meter(const struct bench *bench)
+{
+	printf("cycles of the TX core, by process, per turn:");
+	for (uint32_t i = 0; i < WH_METER_PROCESSES; i++)
+		if (bench->meter.cycles[i] > 0)
+			printf(" %s %.0f", wh_meter_process_name((enum wh_meter_process)i),
+				(double)bench->meter.cycles[i] / (double)bench->meter.turns);
+	printf("\n");
+}
+
+/* True: both bounds hold. */
+static bool report(const struct bench *bench)
+{
+	double seconds = (double)bench->measured_tsc / (double)bench->hz;
+	double rate_bps = 8.0 * (double)bench->wire_bytes / seconds;
+	double off_ppm = 1e6 * (rate_bps / (double)RATE_BPS - 1.0);
+	double later_ns =
+		to_ns(bench, p99(&bench->late_tsc)) - to_ns(bench, p99(&bench->bare_late_tsc));
+	bool rate_holds = off_ppm <= RATE_PPM_MAX && off_ppm >= -RATE_PPM_MAX;
+	bool time_holds = later_ns <= LATER_NS_MAX;
+
+	printf("%-24s %12s %8s %12s %8s %12s %8s\n", "cycles", "number", "p50", "", "p99", "",
+		"p99.9");
+	print_histogram(bench, "late: session", &bench->late_tsc);
+	print_histogram(bench, "late: bare TSC loop", &bench->bare_late_tsc);
+	print_histogram(bench, "turns with a packet", &bench->sending_tsc);
+	print_histogram(bench, "turns without", &bench->waiting_tsc);
+	print_meter(bench);
+	printf("%" PRIu64 " control packets, %" PRIu64 " sent again; lateness given up: %.1f us\n",
+		bench->control_pkts, bench->again_pkts, to_ns(bench, bench->forfeited_tsc) / 1e3);
+	printf("rate: %.6f Gb/s over %.2f s, off by %+.1f ppm (bound: %.0f): %s\n", rate_bps / 1e9,
+		seconds, off_ppm, RATE_PPM_MAX, rate_holds ? "holds" : "MISSED");
+	printf("p99: %.0f ns later than the bare loop (bound: %d): %s\n", later_ns, LATER_NS_MAX,
+		time_holds ? "holds" : "MISSED");
+	return rate_holds && time_holds;
+}
+
+static uint32_t read_seconds(int count, char **words)
+{
+	long seconds = SECONDS;
+
+	if (count == 3 && strcmp(words[1], "--seconds") == 0)
+		seconds = atol(words[2]);
+	else if (count != 1)
+		seconds = 0;
+	if (seconds < 1 || seconds > SECONDS_MAX) {
+		fprintf(stderr, "usage: perf_pacing [--seconds N], 1 to %d\n", SECONDS_MAX);
+		exit(2);
+	}
+	return (uint32_t)seconds;
+}
+
+int main(int count, char **words)
+{
+	static struct bench bench;
+	uint32_t seconds = read_seconds(count, words);
+	unsigned int cpus[2];
+
+	if (!find_cpus(cpus)) {
+		printf("a TX core of its own takes two CPUs: skipped\n");
+		return SKIPPED;
+	}
+	start_eal(cpus);
+	bench.hz = rte_get_tsc_hz();
+	open_ends(&bench);
+	open_session(&bench);
+	for (uint32_t second = 0; second < seconds; second++) {
+		run_slice(&bench, run_bare);
+		run_slice(&bench, run_session);
+		add_slice(&bench);
+	}
+
+	bool holds = report(&bench);
+
+	close_ends(&bench);
+	if (rte_eal_cleanup() != 0)
+		return EXIT_FAILURE;
+	return holds ? EXIT_SUCCESS : EXIT_FAILURE;
+}
