@@ -16,13 +16,13 @@
 #include "bench_report.h"
 #include "client.h"
 #include "complain.h"
+#include "lanes.h"
 #include "outcome.h"
 #include "signals.h"
 #include "telemetry.h"
 #include "verbs.h"
 
-#define WATCH_MS     10
-#define LAST_WORDS_S 3
+#define WATCH_MS 10
 
 /* The last report may come right after one of a second: not worth a row. */
 #define ROW_MIN_NS UINT64_C(50000000)
@@ -37,25 +37,26 @@ struct bench {
 	struct wh_client client;
 	struct wh_address peer;
 	const char *server;
-	uint32_t lanes;
-	uint32_t lanes_started;
+	struct wh_lanes lanes;
 	uint32_t idles_started;
-	struct wh_job *job[WH_LANES_MAX];
+	bool idle_failed; /* which ended the lanes */
 	struct wh_job **idle;
 	struct wh_bench_lane lane[WH_LANES_MAX];
-	struct wh_bench_sum before; /* of the row printed last */
+	uint32_t told[WH_LANES_MAX]; /* reports in the row printed last */
+	struct wh_bench_sum before;  /* of the row printed last */
 	struct wh_bench_rows rows;
 	uint64_t next_tsc;
 	uint64_t next_row_tsc;
-	uint64_t give_up_tsc;
 };
 
 static void on_report(void *context, const struct wh_bench_report *report)
 {
 	struct wh_bench_lane *lane = context;
 
+	rte_spinlock_lock(&lane->lock);
 	lane->report = *report;
-	atomic_fetch_add_explicit(&lane->reports, 1, memory_order_release);
+	lane->reports++;
+	rte_spinlock_unlock(&lane->lock);
 }
 
 static bool fill_job(struct bench *bench, struct wh_job *job, uint32_t lane, enum wh_job_verb verb)
@@ -67,10 +68,10 @@ static bool fill_job(struct bench *bench, struct wh_job *job, uint32_t lane, enu
 	job->hello->verb = (uint8_t)verb;
 	job->hello->reverse = settings->reverse;
 	job->hello->lane = (uint16_t)lane;
-	job->hello->lanes = (uint16_t)(verb == WH_JOB_IDLE ? 1 : bench->lanes);
+	job->hello->lanes = (uint16_t)(verb == WH_JOB_IDLE ? 1 : bench->lanes.count);
 	job->hello->bench_ns = settings->time_ns;
-	job->hello->bench_bytes =
-		settings->size_bytes / bench->lanes + (lane < settings->size_bytes % bench->lanes);
+	job->hello->bench_bytes = settings->size_bytes / bench->lanes.count +
+				  (lane < settings->size_bytes % bench->lanes.count);
 	wh_client_fill_hello(&bench->client, job->hello);
 	return true;
 }
@@ -82,33 +83,23 @@ static int make_jobs(struct bench *bench)
 	bench->idle = calloc(idles + 1, sizeof(bench->idle[0]));
 	if (bench->idle == NULL)
 		return WH_EXIT_OTHER;
-	for (uint32_t lane = 0; lane < bench->lanes + idles; lane++) {
+	for (uint32_t i = 0; i < bench->lanes.count + idles; i++) {
 		struct wh_job *job = wh_job_create(&bench->jobs);
-		bool is_idle = lane >= bench->lanes;
+		bool is_idle = i >= bench->lanes.count;
 
-		if (job == NULL)
-			return WH_EXIT_OTHER;
 		if (is_idle)
-			bench->idle[lane - bench->lanes] = job;
+			bench->idle[i - bench->lanes.count] = job;
 		else
-			bench->job[lane] = job;
-		if (!fill_job(bench, job, is_idle ? 0 : lane, is_idle ? WH_JOB_IDLE : WH_JOB_BENCH))
+			bench->lanes.job[i] = job;
+		if (job == NULL || !fill_job(bench, job, is_idle ? 0 : i,
+					   is_idle ? WH_JOB_IDLE : WH_JOB_BENCH))
 			return WH_EXIT_OTHER;
 		if (!is_idle) {
 			job->on_report = on_report;
-			job->context = &bench->lane[lane];
+			job->context = &bench->lane[i];
 		}
 	}
 	return WH_EXIT_OK;
-}
-
-static void start_lane(struct bench *bench, uint32_t lane)
-{
-	struct wh_job *job = bench->job[lane];
-
-	wh_client_place(&bench->client, lane, lane == 0 ? 1 : bench->job[0]->peer_queues, job);
-	wh_job_start(job, lane);
-	bench->lanes_started = lane + 1;
 }
 
 /* Idle connections first, so that the busy ones run beside them; true when all are there. */
@@ -128,19 +119,18 @@ static void start_jobs(struct bench *bench)
 {
 	if (!start_idles(bench))
 		return;
-	if (bench->lanes_started == 0)
-		start_lane(bench, 0);
-	else if (atomic_load(&bench->job[0]->state) >= WH_JOB_RUNNING) /* or over by now */
-		while (bench->lanes_started < bench->lanes)
-			start_lane(bench, bench->lanes_started);
+	if (bench->lanes.started == 0)
+		wh_lanes_start_first(&bench->lanes);
+	else
+		wh_lanes_start_others(&bench->lanes);
 }
 
 /* Reverse: from our own counters, as long as the session is there, or what they were at its end. */
 static void count_lanes(struct bench *bench, uint64_t now_tsc)
 {
 	rte_spinlock_lock(&bench->jobs.burial);
-	for (uint32_t i = 0; i < bench->lanes_started; i++) {
-		struct wh_job *job = bench->job[i];
+	for (uint32_t i = 0; i < bench->lanes.started; i++) {
+		struct wh_job *job = bench->lanes.job[i];
 		int state = atomic_load(&job->state);
 
 		if (state == WH_JOB_RUNNING && job->flow_began_tsc != 0)
@@ -149,47 +139,55 @@ static void count_lanes(struct bench *bench, uint64_t now_tsc)
 			bench->lane[i].report = job->final;
 		else
 			continue;
-		atomic_fetch_add(&bench->lane[i].reports, 1);
+		bench->lane[i].reports++;
 	}
 	rte_spinlock_unlock(&bench->jobs.burial);
 }
 
-static void print_row_if_due(struct bench *bench, uint64_t now_tsc)
+/* Every lane at work has told of a second more: those whose reports are late are not left out. */
+static bool all_have_told(struct bench *bench)
+{
+	for (uint32_t i = 0; i < bench->lanes.started; i++)
+		if (atomic_load(&bench->lanes.job[i]->state) < WH_JOB_ENDING &&
+			wh_bench_lane_reports(&bench->lane[i]) <= bench->told[i])
+			return false;
+	return bench->lanes.started == bench->lanes.count;
+}
+
+static bool row_is_due(struct bench *bench, uint64_t now_tsc)
+{
+	if (!bench->settings.reverse)
+		return all_have_told(bench);
+	if (bench->lanes.started == 0 || bench->lanes.job[0]->flow_began_tsc == 0)
+		return false;
+	if (bench->next_row_tsc == 0)
+		bench->next_row_tsc = bench->lanes.job[0]->flow_began_tsc + bench->host.hz;
+	if (now_tsc < bench->next_row_tsc)
+		return false;
+	bench->next_row_tsc += bench->host.hz;
+	return true;
+}
+
+static void print_row(struct bench *bench, uint64_t now_tsc)
 {
 	struct wh_bench_sum sum;
 
-	if (bench->settings.reverse) {
-		if (bench->job[0]->flow_began_tsc == 0)
-			return;
-		if (bench->next_row_tsc == 0)
-			bench->next_row_tsc = bench->job[0]->flow_began_tsc + bench->host.hz;
-		if (now_tsc < bench->next_row_tsc)
-			return;
-		bench->next_row_tsc += bench->host.hz;
+	if (bench->settings.reverse)
 		count_lanes(bench, now_tsc);
-	}
-	wh_bench_add_up(bench->lane, bench->job, bench->lanes_started, &sum);
+	for (uint32_t i = 0; i < bench->lanes.started; i++)
+		bench->told[i] = wh_bench_lane_reports(&bench->lane[i]);
+	wh_bench_add_up(bench->lane, bench->lanes.job, bench->lanes.started, &sum);
 	if (sum.receiver.elapsed_ns < bench->before.receiver.elapsed_ns + ROW_MIN_NS)
 		return;
 	wh_bench_row(&bench->rows, &bench->before, &sum);
 	bench->before = sum;
 }
 
-static bool all_lanes_over(const struct bench *bench)
+/* An idle session that is refused makes it another measurement than was asked for. */
+static bool an_idle_failed(const struct bench *bench)
 {
-	if (bench->lanes_started < bench->lanes)
-		return false;
-	for (uint32_t i = 0; i < bench->lanes; i++)
-		if (atomic_load(&bench->job[i]->state) < WH_JOB_ENDING)
-			return false;
-	return true;
-}
-
-static bool a_lane_failed(const struct bench *bench)
-{
-	for (uint32_t i = 0; i < bench->lanes_started; i++)
-		if (atomic_load(&bench->job[i]->state) >= WH_JOB_ENDING &&
-			bench->job[i]->failed != WH_STATUS_PENDING)
+	for (uint32_t i = 0; i < bench->idles_started; i++)
+		if (wh_job_has_failed(bench->idle[i]))
 			return true;
 	return false;
 }
@@ -208,16 +206,19 @@ static int32_t watch(void *state, uint64_t now_tsc)
 		return 0;
 	}
 
-	bool over = all_lanes_over(bench) || a_lane_failed(bench) || wh_signals_count() > 0;
+	struct wh_lanes *lanes = &bench->lanes;
+	bool over = wh_lanes_over(lanes, 0) || wh_lanes_failed(lanes) || wh_signals_count() > 0;
 
+	if (!over)
+		over = bench->idle_failed = an_idle_failed(bench);
 	if (!over) {
 		start_jobs(bench);
-		print_row_if_due(bench, now_tsc);
-	} else if (!atomic_load(&bench->jobs.hurry)) {
-		print_row_if_due(bench, now_tsc);
-		atomic_store(&bench->jobs.hurry, true); /* the idle ones */
-		bench->give_up_tsc = now_tsc + LAST_WORDS_S * bench->host.hz;
-	} else if (atomic_load(&bench->jobs.live) == 0 || now_tsc > bench->give_up_tsc) {
+		if (row_is_due(bench, now_tsc))
+			print_row(bench, now_tsc);
+	} else if (lanes->give_up_tsc == 0) {
+		print_row(bench, now_tsc);
+		wh_lanes_hurry(lanes, now_tsc); /* the idle ones */
+	} else if (wh_lanes_gone(lanes, now_tsc)) {
 		wh_host_stop(&bench->host);
 	}
 	return 0;
@@ -225,12 +226,11 @@ static int32_t watch(void *state, uint64_t now_tsc)
 
 static int conclude(struct bench *bench)
 {
-	if (bench->lanes_started == 0)
+	if (bench->idle_failed)
+		return wh_jobs_conclude(bench->idle, bench->idles_started, bench->server);
+	if (bench->lanes.started == 0)
 		return wh_client_conclude(&bench->client, bench->server);
-	for (uint32_t i = 0; i < bench->lanes_started; i++)
-		if (bench->job[i]->failed != WH_STATUS_PENDING)
-			return wh_job_conclude(bench->job[i], bench->server);
-	return WH_EXIT_OK;
+	return wh_jobs_conclude(bench->lanes.job, bench->lanes.started, bench->server);
 }
 
 static int run(struct bench *bench)
@@ -245,15 +245,16 @@ static int run(struct bench *bench)
 	}
 	wh_host_add(&bench->host, 0, "watch", watch, bench);
 	wh_telemetry_start(&bench->host, &bench->jobs);
-	wh_bench_rows_init(&bench->rows, &bench->settings, bench->host.hz);
+	wh_bench_rows_init(&bench->rows, &bench->settings);
 	wh_host_run(&bench->host);
 	wh_telemetry_stop();
+	wh_jobs_end(&bench->jobs);
 	status = conclude(bench);
 	if (bench->settings.reverse)
 		count_lanes(bench, rte_rdtsc());
-	wh_bench_add_up(bench->lane, bench->job, bench->lanes_started, &bench->before);
-	wh_bench_end(&bench->rows, &bench->host, bench->job, bench->lanes_started, &bench->before,
-		bench->server, status);
+	wh_bench_add_up(bench->lane, bench->lanes.job, bench->lanes.started, &bench->before);
+	wh_bench_end(&bench->rows, &bench->host, bench->lanes.job, bench->lanes.started,
+		&bench->before, bench->server, status);
 	return status;
 }
 
@@ -264,7 +265,7 @@ static int open_and_run(struct bench *bench)
 	hooks.owner = &bench->jobs;
 
 	int status = wh_host_open(&bench->host, &bench->settings, &hooks,
-		bench->lanes + bench->settings.idle_sessions);
+		bench->lanes.count + bench->settings.idle_sessions);
 
 	if (status != WH_EXIT_OK)
 		return status;
@@ -289,9 +290,13 @@ static int read_operands(struct bench *bench)
 	}
 	bench->server = settings->operands[0];
 	/* A lane without a byte of its own would go by time. */
-	bench->lanes = settings->size_bytes == 0
-			       ? settings->parallel
-			       : (uint32_t)wh_min_u64(settings->parallel, settings->size_bytes);
+	bench->lanes = (struct wh_lanes){
+		.client = &bench->client,
+		.jobs = &bench->jobs,
+		.count = settings->size_bytes == 0
+				 ? settings->parallel
+				 : (uint32_t)wh_min_u64(settings->parallel, settings->size_bytes),
+	};
 	return wh_address_resolve(bench->server, settings->ipv4.address.family != 0,
 		       settings->ipv6.address.family != 0, &bench->peer) == 0
 		       ? 0
@@ -314,8 +319,7 @@ int wh_verb_bench(int argc, char **argv)
 			status = open_and_run(bench);
 		}
 	}
-	for (uint32_t i = 0; i < WH_LANES_MAX; i++)
-		wh_job_free(bench->job[i]);
+	wh_lanes_free(&bench->lanes);
 	for (uint32_t i = 0; bench->idle != NULL && i < bench->settings.idle_sessions; i++)
 		wh_job_free(bench->idle[i]);
 	free(bench->idle);

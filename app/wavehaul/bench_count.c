@@ -29,9 +29,11 @@ void wh_bench_count(const struct wh_job *job, uint64_t now_tsc, struct wh_bench_
 {
 	const struct wh_host *host = job->jobs->host;
 	const struct wh_session_stats stats = wh_session_stats(wh_job_in(job));
+	uint64_t began_tsc = job->flow_began_tsc;
+	uint64_t flowed_tsc = began_tsc != 0 && now_tsc > began_tsc ? now_tsc - began_tsc : 0;
 
 	*report = (struct wh_bench_report){
-		.elapsed_ns = wh_max_u64(wh_tsc_to_ns(host->hz, now_tsc - job->flow_began_tsc), 1),
+		.elapsed_ns = wh_max_u64(wh_tsc_to_ns(host->hz, flowed_tsc), 1),
 		.bytes = stats.received_bytes - job->record_bytes,
 		.pkts = stats.received_pkts,
 		.duplicate_pkts = stats.duplicate_pkts,

@@ -10,13 +10,13 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "complain.h"
+#include "path_text.h"
 #include "verbs.h"
 
-void wh_bench_rows_init(struct wh_bench_rows *rows, const struct wh_settings *settings, uint64_t hz)
+void wh_bench_rows_init(struct wh_bench_rows *rows, const struct wh_settings *settings)
 {
 	*rows = (struct wh_bench_rows){
 		.settings = settings,
-		.hz = hz,
 		.intervals = json_array(),
 	};
 }
@@ -41,20 +41,33 @@ static void add_sender(struct wh_bench_sum *sum, const struct wh_job *job)
 	sum->again_pkts += atomic_load_explicit(&job->again_pkts, memory_order_relaxed);
 }
 
-void wh_bench_add_up(const struct wh_bench_lane *lanes, struct wh_job *const *jobs, uint32_t count,
+uint32_t wh_bench_lane_reports(struct wh_bench_lane *lane)
+{
+	rte_spinlock_lock(&lane->lock);
+
+	uint32_t reports = lane->reports;
+
+	rte_spinlock_unlock(&lane->lock);
+	return reports;
+}
+
+void wh_bench_add_up(struct wh_bench_lane *lanes, struct wh_job *const *jobs, uint32_t count,
 	struct wh_bench_sum *sum)
 {
 	*sum = (struct wh_bench_sum){0};
 	for (uint32_t i = 0; i < count; i++) {
-		const struct wh_bench_report *report = &lanes[i].report;
-
-		if (atomic_load_explicit(&lanes[i].reports, memory_order_acquire) == 0)
-			continue;
-		add_receiver(&sum->receiver, report);
-		sum->bps += (double)report->bytes * 8e9 / (double)report->elapsed_ns;
-		sum->pps += (double)report->pkts * 1e9 / (double)report->elapsed_ns;
+		rte_spinlock_lock(&lanes[i].lock);
+		if (lanes[i].reports > 0)
+			add_receiver(&sum->receiver, &lanes[i].report);
+		rte_spinlock_unlock(&lanes[i].lock);
 		if (!jobs[i]->hello->reverse)
 			add_sender(sum, jobs[i]);
+	}
+	if (sum->receiver.elapsed_ns > 0) {
+		double seconds = (double)sum->receiver.elapsed_ns / 1e9;
+
+		sum->bps = (double)sum->receiver.bytes * 8 / seconds;
+		sum->pps = (double)sum->receiver.pkts / seconds;
 	}
 	if (count > 0)
 		wh_host_cycles(jobs[0]->jobs->host, sum->cycles);
@@ -191,8 +204,7 @@ static void print_json(const struct wh_bench_rows *rows, const struct wh_host *h
 		status == WH_EXIT_OK, "exit_status", status, "host", server, "version", WH_VERSION,
 		"dpdk", rte_version(), "mtu", (int)settings->mtu_bytes, "parallel", (int)count,
 		"reverse", settings->reverse, "profile", settings->profile->name);
-	json_object_set_new(all, "error",
-		wh_last_complaint()[0] != '\0' ? json_string(wh_last_complaint()) : json_null());
+	json_object_set_new(all, "error", wh_text_to_json(wh_last_complaint()));
 	json_object_set_new(all, "receiver",
 		json_pack("{s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I}", "seconds",
 			(double)r->elapsed_ns / 1e9, "bps", total->bps, "pps", total->pps, "bytes",

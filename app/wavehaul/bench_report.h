@@ -4,24 +4,27 @@
 
 /* What bench says: a row a second, a summary with the cycles of every process, or JSON. */
 
-#include <stdatomic.h>
 #include <stdint.h>
 
 #include <jansson.h>
+#include <rte_spinlock.h>
 
 #include "jobs.h"
 #include "settings.h"
 
-/* A lane's counters at the receiving end, and how often they came. */
+/* A lane's counters at the receiving end, and how often they came: from the lane's crew. */
 struct wh_bench_lane {
+	rte_spinlock_t lock;
 	struct wh_bench_report report;
-	_Atomic uint32_t reports;
+	uint32_t reports;
 };
+
+uint32_t wh_bench_lane_reports(struct wh_bench_lane *lane);
 
 /* Of all lanes together. */
 struct wh_bench_sum {
 	struct wh_bench_report receiver; /* elapsed_ns: the longest */
-	double bps;                      /* of payload, since the begin */
+	double bps;                      /* of payload, over that time */
 	double pps;
 	uint64_t sent_pkts;
 	uint64_t again_pkts;
@@ -30,15 +33,13 @@ struct wh_bench_sum {
 
 struct wh_bench_rows {
 	const struct wh_settings *settings;
-	uint64_t hz;
 	json_t *intervals;
 	uint32_t printed;
 };
 
-void wh_bench_rows_init(
-	struct wh_bench_rows *rows, const struct wh_settings *settings, uint64_t hz);
+void wh_bench_rows_init(struct wh_bench_rows *rows, const struct wh_settings *settings);
 
-void wh_bench_add_up(const struct wh_bench_lane *lanes, struct wh_job *const *jobs, uint32_t count,
+void wh_bench_add_up(struct wh_bench_lane *lanes, struct wh_job *const *jobs, uint32_t count,
 	struct wh_bench_sum *sum);
 
 /* One interval, from `before` to `now`. */

@@ -6,6 +6,14 @@
 
 static char last[1024];
 
+/* A sentence may repeat what a peer says, or a file's name: that does not move the terminal. */
+static void make_plain(char *line)
+{
+	for (; *line != '\0'; line++)
+		if ((unsigned char)*line < 0x20 || *line == 0x7f)
+			*line = '?';
+}
+
 void wh_complain(const char *format, ...)
 {
 	va_list args;
@@ -13,6 +21,7 @@ void wh_complain(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(last, sizeof(last), format, args);
 	va_end(args);
+	make_plain(last);
 	fprintf(stderr, "wavehaul: %s\n", last);
 }
 
@@ -29,5 +38,6 @@ void wh_say(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
+	make_plain(line);
 	fprintf(stderr, "wavehaul: %s\n", line); /* one call: lines of threads do not mix */
 }

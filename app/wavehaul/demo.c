@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +30,7 @@
 #include "demo_report.h"
 #include "eal.h"
 #include "loop.h"
+#include "signals.h"
 #include "store/store.h"
 #include "verbs.h"
 
@@ -61,28 +61,6 @@ struct demo {
 	const char *sink_doing;
 	struct wh_demo_progress progress;
 };
-
-/* Signal handlers have no argument: the one thing in the program that is not reached by one. */
-static _Atomic bool interrupted;
-
-static void on_signal(int number)
-{
-	(void)number;
-	atomic_store(&interrupted, true);
-}
-
-static void catch_signals(void)
-{
-	struct sigaction stop = {.sa_handler = on_signal};
-	struct sigaction ignore = {.sa_handler = SIG_IGN};
-
-	sigaction(SIGINT, &stop, NULL);
-	sigaction(SIGTERM, &stop, NULL);
-	sigaction(SIGHUP, &stop, NULL); /* the terminal went away: nothing may be left behind */
-	sigaction(SIGQUIT, &stop, NULL);
-	sigaction(SIGPIPE, &ignore, NULL);
-	sigaction(SIGXFSZ, &ignore, NULL); /* a file size limit is an error like a full disk */
-}
 
 static struct wh_session_config session_config(const struct demo *demo, enum wh_lambda_end end)
 {
@@ -216,7 +194,7 @@ static int32_t poll_watch(void *state, uint64_t now_tsc)
 	int sink = atomic_load_explicit(&demo->sink, memory_order_acquire);
 
 	/* Too late for a file that is whole and has its name already. */
-	if (atomic_load_explicit(&interrupted, memory_order_relaxed) && sink != WH_STATUS_VERIFIED)
+	if (wh_signals_count() > 0 && sink != WH_STATUS_VERIFIED)
 		wh_session_abort(demo->sender, now_tsc, WH_STATUS_INTERRUPTED);
 	if (atomic_load_explicit(&demo->reader->done, memory_order_acquire) == WH_STORE_FAILED)
 		wh_session_abort(demo->sender, now_tsc, WH_STATUS_IO_ERROR);
@@ -446,7 +424,7 @@ static int prepare(struct demo *demo)
 			"wavehaul: fewer buffers than this path needs (%u and %u chunks of "
 			"1 MiB): the window will limit the flow\n",
 			demo->plan.sender_chunks, demo->plan.receiver_chunks);
-	return wh_demo_files_prepare(&demo->options, &interrupted, &demo->files);
+	return wh_demo_files_prepare(&demo->options, &demo->files);
 }
 
 static int run(struct demo *demo, struct wh_demo_result *result)
@@ -490,7 +468,7 @@ int wh_verb_demo(int argc, char **argv)
 	int status = wh_demo_options_parse(argc, argv, &demo->options);
 
 	if (status < 0) {
-		catch_signals();
+		wh_signals_catch();
 		result.options = &demo->options;
 		result.plan = &demo->plan;
 		status = run(demo, &result);

@@ -13,6 +13,7 @@
 
 #include "base/units.h"
 #include "complain.h"
+#include "signals.h"
 #include "store/store.h"
 #include "verbs.h"
 
@@ -103,8 +104,7 @@ static void maker_close(struct maker *maker)
 	free(maker->memory);
 }
 
-static int make_file(const struct wh_demo_options *options, const _Atomic bool *stop,
-	struct wh_demo_files *files)
+static int make_file(const struct wh_demo_options *options, struct wh_demo_files *files)
 {
 	struct maker maker;
 	char size[WH_UNITS_MAX];
@@ -115,7 +115,7 @@ static int make_file(const struct wh_demo_options *options, const _Atomic bool *
 		fprintf(stderr, "making a file of %s in %s\n",
 			wh_format_size(size, sizeof(size), options->size_bytes),
 			files->made_folder);
-	while (rc == 0 && done == WH_STORE_RUNNING && !atomic_load(stop)) {
+	while (rc == 0 && done == WH_STORE_RUNNING && wh_signals_count() == 0) {
 		int32_t work = wh_reader_poll(maker.reader, 0) + wh_writer_poll(maker.writer, 0);
 
 		done = atomic_load_explicit(&maker.writer->done, memory_order_acquire);
@@ -209,8 +209,7 @@ static void join(char *path, const char *folder, const char *name)
 		path[0] = '\0'; /* mkdtemp would have failed on such a folder */
 }
 
-int wh_demo_files_prepare(const struct wh_demo_options *options, const _Atomic bool *stop,
-	struct wh_demo_files *files)
+int wh_demo_files_prepare(const struct wh_demo_options *options, struct wh_demo_files *files)
 {
 	bool make = options->file == NULL;
 	int status = WH_EXIT_OK;
@@ -237,7 +236,7 @@ int wh_demo_files_prepare(const struct wh_demo_options *options, const _Atomic b
 	if (!make)
 		return WH_EXIT_OK;
 	join(files->source, files->made_folder, MADE_NAME);
-	return make_file(options, stop, files);
+	return make_file(options, files);
 }
 
 void wh_demo_files_clean(struct wh_demo_files *files)

@@ -25,10 +25,9 @@ const char *wh_demo_files_place(uint64_t bytes);
 
 /*
  * WH_EXIT_OK with everything in place, or the exit status after one sentence on stderr. Gives up
- * with WH_EXIT_INTERRUPTED when *stop becomes true.
+ * with WH_EXIT_INTERRUPTED when a signal is caught.
  */
-int wh_demo_files_prepare(const struct wh_demo_options *options, const _Atomic bool *stop,
-	struct wh_demo_files *files);
+int wh_demo_files_prepare(const struct wh_demo_options *options, struct wh_demo_files *files);
 
 /* Removes what was made; what arrived in --out stays. */
 void wh_demo_files_clean(struct wh_demo_files *files);

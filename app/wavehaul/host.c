@@ -225,6 +225,8 @@ static int open_shard(struct wh_host *host, uint32_t number, uint32_t places, co
 		return -ENOMEM;
 	}
 	host->shards++;
+	if (number > 0)
+		wh_station_join(&host->shard[0].station, &shard->station);
 	wh_neighbour_announce(&shard->station.neighbour, rte_rdtsc());
 	wh_loop_add(receives, "receive", wh_station_receive, &shard->station);
 	wh_loop_add(sends, "send", wh_station_send, &shard->station);

@@ -2,6 +2,7 @@
 
 /* What both sides of a job do alike. */
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -71,9 +72,10 @@ static void configure_out(
 	config->chunk_bytes = bundle ? WH_CHUNK_BYTES_DEFAULT : WH_ANSWER_CHUNK_BYTES;
 	config->chunks = chunks;
 	config->window_pkts = window_of(chunks, config->chunk_bytes, config->payload_bytes);
-	/* Answers are few and urgent: only the way of the data has a rate. */
+	/* Answers are few and urgent: only the way of the data has a rate. 0 would be none. */
 	if (bundle && config->profile->control == &wh_control_fixed && rate_bps(job) != WH_RATE_MAX)
-		config->rate_bps = rate_bps(job) / RTE_MAX(job->hello->lanes, (uint16_t)1);
+		config->rate_bps =
+			wh_max_u64(rate_bps(job) / RTE_MAX(job->hello->lanes, (uint16_t)1), 1);
 }
 
 bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle)
@@ -146,8 +148,10 @@ int wh_job_read(struct wh_job *job, struct wh_record *record)
 		return -ENODATA;
 	}
 	job->record_bytes += job->reading->bytes;
-	if (wh_record_decode(job->reading->data, job->reading->bytes, record) ==
-		job->reading->bytes)
+
+	uint32_t bytes = wh_record_decode(job->reading->data, job->reading->bytes, record);
+
+	if (bytes > 0 && bytes == job->reading->bytes)
 		return 1;
 	wh_job_read_done(job);
 	return -EPROTO;
@@ -172,6 +176,25 @@ static void tell_sink_done(struct wh_job *job)
 	wh_session_ask(wh_job_in(job), WH_WISH_SINK_DONE, WH_STATUS_VERIFIED);
 }
 
+static_assert(sizeof(struct wh_totals) % sizeof(uint64_t) == 0, "counters of 64 bits");
+
+static void note_totals(struct wh_job *job, const struct wh_totals *totals)
+{
+	for (size_t i = 0; i < sizeof(*totals) / sizeof(uint64_t); i++)
+		__atomic_store_n((uint64_t *)&job->totals + i, ((const uint64_t *)totals)[i],
+			__ATOMIC_RELAXED);
+}
+
+struct wh_totals wh_job_totals(const struct wh_job *job)
+{
+	struct wh_totals totals;
+
+	for (size_t i = 0; i < sizeof(totals) / sizeof(uint64_t); i++)
+		((uint64_t *)&totals)[i] =
+			__atomic_load_n((const uint64_t *)&job->totals + i, __ATOMIC_RELAXED);
+	return totals;
+}
+
 static int32_t run_source(struct wh_job *job, uint64_t now_tsc)
 {
 	uint8_t before = wh_meter_enter(job->crew->meter, WH_METER_READER);
@@ -179,9 +202,9 @@ static int32_t run_source(struct wh_job *job, uint64_t now_tsc)
 	const struct wh_source_progress *progress = wh_source_progress(job->source);
 
 	wh_meter_leave(job->crew->meter, before);
-	job->totals = progress->totals;
-	job->bytes_found = progress->bytes_found;
-	job->walked = progress->walked;
+	note_totals(job, &progress->totals);
+	atomic_store_explicit(&job->bytes_found, progress->walked ? progress->bytes_found : 0,
+		memory_order_relaxed);
 	if (progress->state == WH_SOURCE_BROKEN && progress->refusal[0] != '\0') {
 		job->refused_error = -progress->error;
 		wh_job_fail(job, WH_STATUS_REFUSED, "%s", progress->refusal);
@@ -214,7 +237,7 @@ static int32_t run_sink(struct wh_job *job, uint64_t now_tsc)
 	const struct wh_sink_progress *progress = wh_sink_progress(job->sink);
 
 	wh_meter_leave(job->crew->meter, before);
-	job->totals = progress->totals;
+	note_totals(job, &progress->totals);
 	/* At the server the client is told why before the job ends: job_server.c. */
 	if (progress->state == WH_SINK_BROKEN && !job->at_server)
 		wh_job_fail(job, status_of_error(progress->error), "%s: %s",
@@ -241,22 +264,17 @@ static int32_t run_pump(struct wh_job *job, uint64_t now_tsc)
 	return work;
 }
 
-struct wh_session *wh_job_data_session(const struct wh_job *job)
+/* The session that carries the data: ours, or the peer's; NULL: not yet. */
+static struct wh_session *data_session(const struct wh_job *job)
 {
-	const struct wh_hello *hello = job->hello;
-
-	if (hello == NULL || hello->verb == WH_JOB_IDLE)
+	if (job->hello == NULL || job->hello->verb == WH_JOB_IDLE)
 		return NULL;
-
-	bool client_sends =
-		hello->verb == WH_JOB_SEND || (hello->verb == WH_JOB_BENCH && !hello->reverse);
-
-	return client_sends != job->at_server ? job->out : wh_job_in(job);
+	return wh_job_sends(job) ? job->out : wh_job_in(job);
 }
 
 static void note_progress(struct wh_job *job)
 {
-	const struct wh_session *session = wh_job_data_session(job);
+	const struct wh_session *session = data_session(job);
 
 	if (session == NULL)
 		return;
@@ -313,7 +331,7 @@ int32_t wh_job_run(struct wh_job *job, uint64_t now_tsc)
 static void take_figures(struct wh_job *job)
 {
 	static const double shares[] = {0.5, 0.99, 0.999};
-	const struct wh_session *session = wh_job_data_session(job);
+	const struct wh_session *session = data_session(job);
 	uint64_t hz = job->jobs->host->hz;
 
 	if (session == NULL)
@@ -329,12 +347,12 @@ static void take_figures(struct wh_job *job)
 			hz, wh_pacer_lateness_quantile(wh_session_pacer(session), shares[i]));
 }
 
-static void let_go(const struct wh_job *job, struct wh_session *session)
+/* A job that failed tells the peer why. */
+static void abort_session(const struct wh_job *job, struct wh_session *session)
 {
-	if (job->failed != WH_STATUS_PENDING)
+	if (session != NULL && job->failed != WH_STATUS_PENDING)
 		wh_session_ask(session, WH_WISH_ABORT,
 			job->failed == WH_STATUS_PEER_GONE ? WH_STATUS_INTERRUPTED : job->failed);
-	wh_session_ask(session, WH_WISH_CLOSE, WH_STATUS_PENDING);
 }
 
 /* From here on a session of the peer's comes too late, unless one is coming just now. */
@@ -348,29 +366,49 @@ static void shut_seat(struct wh_job *job)
 void wh_job_end(struct wh_job *job, uint64_t now_tsc)
 {
 	WH_ASSERT(job->state < WH_JOB_ENDING);
-	job->state = WH_JOB_ENDING;
 	job->ended_tsc = now_tsc;
-	take_figures(job);
-	/* Before the sessions' memory may go. */
+	if (job->flow_began_tsc != 0 && !job->pump.ended)
+		wh_bench_count(job, now_tsc, &job->final); /* as far as it came */
+	abort_session(job, job->out);
+	shut_seat(job);
+	job->state = WH_JOB_ENDING;
+}
+
+void wh_job_close_ends(struct wh_job *job)
+{
 	wh_source_close(job->source);
 	wh_sink_close(job->sink);
 	wh_pump_free(&job->pump);
 	job->source = NULL;
 	job->sink = NULL;
-	shut_seat(job);
-	if (job->out != NULL)
-		let_go(job, job->out);
+}
+
+/*
+ * Our session takes no more from its FIFO once its outcome is known: only then may go what an end
+ * marker lies in, and only then are its figures final.
+ */
+static bool out_rests(const struct wh_job *job)
+{
+	return job->out == NULL || outcome_of(job->out) != WH_STATUS_PENDING;
 }
 
 bool wh_job_step_to_end(struct wh_job *job)
 {
 	struct wh_session *in = wh_job_in(job);
 
-	if (in != NULL && !job->in_left) {
-		job->in_left = true;
-		let_go(job, in);
-	}
 	shut_seat(job);
+	if (!job->out_left && out_rests(job)) {
+		job->out_left = true;
+		take_figures(job);
+		wh_job_close_ends(job);
+		if (job->out != NULL)
+			wh_session_ask(job->out, WH_WISH_CLOSE, WH_STATUS_PENDING);
+	}
+	if (in != NULL && job->out_left && !job->in_left) {
+		job->in_left = true;
+		abort_session(job, in);
+		wh_session_ask(in, WH_WISH_CLOSE, WH_STATUS_PENDING);
+	}
 
 	bool in_over = atomic_load(&job->seat) == WH_SEAT_SHUT || job->in_gone;
 

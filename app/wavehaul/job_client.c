@@ -11,13 +11,6 @@
 #include "base/clock.h"
 #include "jobs.h"
 
-static bool sends_bundle(const struct wh_job *job)
-{
-	const struct wh_hello *hello = job->hello;
-
-	return hello->verb == WH_JOB_SEND || (hello->verb == WH_JOB_BENCH && !hello->reverse);
-}
-
 static void say_hello(struct wh_job *job)
 {
 	struct wh_record record = {.type = WH_RECORD_HELLO, .hello = *job->hello};
@@ -43,7 +36,7 @@ bool wh_job_hello_fits(const struct wh_job *job)
 
 static int32_t open_job(struct wh_job *job, uint64_t now_tsc)
 {
-	if (!wh_job_open_out(job, WH_JOB_NAME, sends_bundle(job))) {
+	if (!wh_job_open_out(job, WH_JOB_NAME, wh_job_sends(job))) {
 		wh_job_fail(
 			job, WH_STATUS_BUSY, "no memory for a stream; a larger --buffers gives it");
 		wh_job_end(job, now_tsc);
@@ -116,7 +109,8 @@ static int open_pump(struct wh_job *job, uint64_t now_tsc)
 		&job->pump, job->out, WH_CHUNK_BYTES_DEFAULT, job->out_chunks, job->posted);
 
 	job->pump.wanted_bytes = hello->bench_bytes;
-	job->pump.stop_tsc = now_tsc + wh_ns_to_tsc(job->jobs->host->hz, hello->bench_ns);
+	job->pump.stop_tsc =
+		wh_add_u64(now_tsc, wh_ns_to_tsc(job->jobs->host->hz, hello->bench_ns));
 	return rc;
 }
 
@@ -131,8 +125,8 @@ static void start(struct wh_job *job, uint64_t now_tsc)
 		rc = open_sink(job, &doing);
 	else
 		rc = open_pump(job, now_tsc);
-	job->state = WH_JOB_RUNNING;
 	job->began_tsc = now_tsc;
+	job->state = WH_JOB_RUNNING;
 	if (rc != 0)
 		wh_job_fail(
 			job, WH_STATUS_IO_ERROR, "%s: %s", wh_doing_name(doing), strerror(abs(rc)));
@@ -151,6 +145,17 @@ static void take_answer(struct wh_job *job, uint64_t now_tsc, const struct wh_re
 	} else {
 		wh_job_fail(job, WH_STATUS_MISMATCH, "the server's first answer makes no sense");
 	}
+}
+
+/* A server that keeps the connection alive and never answers is as good as a path that stalls. */
+static void see_patience(struct wh_job *job, uint64_t now_tsc, enum wh_phase phase)
+{
+	uint64_t patience_ns = job->jobs->settings->stall_timeout_ns;
+
+	if (phase == WH_PHASE_OPENING)
+		job->give_up_tsc = now_tsc + wh_ns_to_tsc(job->jobs->host->hz, patience_ns);
+	else if (job->state == WH_JOB_GREETED && now_tsc > job->give_up_tsc)
+		wh_job_fail(job, WH_STATUS_STALLED, "the server never answers");
 }
 
 static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
@@ -177,6 +182,7 @@ static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
 				"the server's first answer makes no sense");
 		}
 	}
+	see_patience(job, now_tsc, news.phase);
 	if (job->failed != WH_STATUS_PENDING)
 		wh_job_end(job, now_tsc);
 	return work;
@@ -197,14 +203,16 @@ static int32_t take_reports(struct wh_job *job)
 		wh_session_ask(wh_job_in(job), WH_WISH_SINK_DONE, WH_STATUS_VERIFIED);
 		return 1;
 	}
-	if (found > 0) {
-		if (record.type == WH_RECORD_REPORT && job->on_report != NULL)
-			job->on_report(job->context, &record.report);
+	bool is_report =
+		found > 0 && record.type == WH_RECORD_REPORT && record.report.elapsed_ns > 0;
+
+	if (is_report)
+		job->on_report(job->context, &record.report);
+	if (found > 0)
 		wh_job_read_done(job);
-	}
-	if (found < 0)
+	if (found != 0 && !is_report)
 		wh_job_fail(job, WH_STATUS_MISMATCH, "a report makes no sense");
-	return found;
+	return found != 0;
 }
 
 int32_t wh_job_client_step(struct wh_job *job, uint64_t now_tsc)

@@ -12,28 +12,11 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "complain.h"
+#include "hello.h"
 #include "jobs.h"
 
-/* How long a client has to say HELLO, and one that is told no to read it. */
+/* How long a client that is told no has to read it. */
 #define PATIENCE_S 10
-
-static bool hello_is_possible(const struct wh_hello *hello)
-{
-	bool profile_exists = wh_profile_by_number(hello->profile) != NULL;
-
-	switch (hello->verb) {
-	case WH_JOB_SEND:
-		return hello->paths == 1 && profile_exists;
-	case WH_JOB_GET:
-		return hello->paths >= 1 && profile_exists;
-	case WH_JOB_BENCH:
-		return hello->paths == 0 && profile_exists;
-	case WH_JOB_IDLE:
-		return hello->paths == 0;
-	default:
-		return false;
-	}
-}
 
 static bool keep_hello(struct wh_job *job, const struct wh_hello *hello)
 {
@@ -138,7 +121,8 @@ static int open_pump(struct wh_job *job, uint64_t now_tsc)
 		&job->pump, job->out, WH_CHUNK_BYTES_DEFAULT, job->out_chunks, job->posted);
 
 	job->pump.wanted_bytes = hello->bench_bytes;
-	job->pump.stop_tsc = now_tsc + wh_ns_to_tsc(job->jobs->host->hz, hello->bench_ns);
+	job->pump.stop_tsc =
+		wh_add_u64(now_tsc, wh_ns_to_tsc(job->jobs->host->hz, hello->bench_ns));
 	return rc;
 }
 
@@ -190,7 +174,6 @@ static void start(struct wh_job *job, uint64_t now_tsc)
 static void answer(struct wh_job *job, uint64_t now_tsc)
 {
 	const struct wh_hello *hello = job->hello;
-	bool sends = hello->verb == WH_JOB_GET || (hello->verb == WH_JOB_BENCH && hello->reverse);
 	char name[32];
 
 	if (hello->verb == WH_JOB_IDLE) {
@@ -198,7 +181,7 @@ static void answer(struct wh_job *job, uint64_t now_tsc)
 		return;
 	}
 	snprintf(name, sizeof(name), WH_REPLY_NAME, hello->reply);
-	if (!wh_job_open_out(job, name, sends)) {
+	if (!wh_job_open_out(job, name, wh_job_sends(job))) {
 		wh_job_fail(job, WH_STATUS_BUSY, "no memory for another stream");
 		wh_job_end(job, now_tsc);
 		return;
@@ -222,7 +205,7 @@ static int32_t await_hello(struct wh_job *job, uint64_t now_tsc)
 
 	bool possible = found > 0 && record.type == WH_RECORD_HELLO &&
 			record.hello.version == WH_BUNDLE_VERSION &&
-			hello_is_possible(&record.hello);
+			wh_hello_is_possible(&record.hello);
 	bool kept = possible && keep_hello(job, &record.hello);
 
 	if (found > 0)
@@ -243,7 +226,7 @@ static int32_t report(struct wh_job *job, uint64_t now_tsc)
 	const struct wh_hello *hello = job->hello;
 	struct wh_record record = {.type = WH_RECORD_REPORT};
 
-	if (hello->reverse || job->flow_began_tsc == 0 || job->reports_ended)
+	if (hello->reverse || job->reports_ended || (job->flow_began_tsc == 0 && !job->pump.ended))
 		return 0;
 	if (job->next_report_tsc == 0)
 		job->next_report_tsc = job->flow_began_tsc + job->jobs->host->hz;

@@ -24,7 +24,8 @@
 /* Every so many turns one idle job is stepped: a thousand cost a busy one next to nothing. */
 #define IDLE_EVERY 16
 
-#define RING_SLOTS 8192 /* arrivals and farewells of one turn, at most: a power of two */
+/* Arrivals, and farewells while telemetry looks on: two sessions of each job that there may be. */
+#define RING_SLOTS 16384
 
 #define HELLO_PATIENCE_S 30
 
@@ -38,11 +39,14 @@ static uint32_t share_chunks(struct wh_jobs *jobs, uint64_t chunk_bytes, uint64_
 
 uint32_t wh_jobs_sender_chunks(struct wh_jobs *jobs, uint32_t lanes)
 {
-	uint64_t own = jobs->settings->buffer_bytes / 4 * 3 / WH_CHUNK_BYTES_DEFAULT;
+	uint64_t own_bytes = jobs->settings->buffer_bytes / RTE_MAX(lanes, UINT32_C(1));
+	uint64_t free_bytes = wh_arena_free_bytes(&jobs->host->arena);
 
-	/* A client has its memory to itself. */
+	/* A client has its memory to itself, but for what idle streams took before. */
 	if (jobs->root_fd < 0)
-		return (uint32_t)wh_min_u64(own / RTE_MAX(lanes, UINT32_C(1)), UINT16_MAX);
+		return (uint32_t)wh_min_u64(
+			wh_min_u64(own_bytes, free_bytes) / 4 * 3 / WH_CHUNK_BYTES_DEFAULT,
+			UINT16_MAX);
 	return share_chunks(jobs, WH_CHUNK_BYTES_DEFAULT, UINT64_MAX);
 }
 
@@ -327,6 +331,9 @@ static int32_t poll_crew(void *state, uint64_t now_tsc)
 		work += step(crew, &crew->busy, job, now_tsc);
 		job = following;
 	}
+	/* In a hurry none waits for its turn. */
+	if (atomic_load_explicit(&crew->jobs->hurry, memory_order_relaxed))
+		TAILQ_CONCAT(&crew->busy, &crew->idle, next);
 	if (crew->turns++ % IDLE_EVERY == 0 && !TAILQ_EMPTY(&crew->idle))
 		work += step(crew, &crew->idle, TAILQ_FIRST(&crew->idle), now_tsc);
 	wh_meter_leave(crew->meter, before);
@@ -369,6 +376,42 @@ int wh_jobs_init(
 		crew->meter = &host->loop[core].meter;
 	}
 	return 0;
+}
+
+/* No core has its sessions any more, whether they had said their last words or not. */
+static void end_job(struct wh_job *job)
+{
+	struct wh_session *in = wh_job_in(job);
+
+	if (job->state < WH_JOB_ENDING) {
+		wh_job_fail(job, WH_STATUS_INTERRUPTED, "it was still at work");
+		job->state = WH_JOB_ENDING;
+	}
+	wh_job_close_ends(job);
+	if (in != NULL && !job->in_gone)
+		wh_session_destroy(in);
+	if (job->out != NULL && !job->out_gone)
+		wh_session_destroy(job->out);
+	job->in_gone = true;
+	job->out_gone = true;
+	if (job->at_server)
+		wh_job_free(job);
+}
+
+void wh_jobs_end(struct wh_jobs *jobs)
+{
+	struct wh_job *job;
+
+	for (uint32_t i = 0; i < jobs->crews; i++) {
+		struct wh_crew *crew = &jobs->crew[i];
+
+		take_arrivals(crew);
+		TAILQ_CONCAT(&crew->busy, &crew->idle, next);
+		while ((job = TAILQ_FIRST(&crew->busy)) != NULL) {
+			TAILQ_REMOVE(&crew->busy, job, next);
+			end_job(job);
+		}
+	}
 }
 
 void wh_jobs_free(struct wh_jobs *jobs)

@@ -90,6 +90,7 @@ struct wh_job {
 	void *in_memory; /* of the arena */
 	void *out_memory;
 	bool in_left; /* let go of */
+	bool out_left;
 	bool in_gone;
 	bool out_gone;
 
@@ -100,10 +101,10 @@ struct wh_job {
 	struct wh_chunk end_marker;
 	struct wh_source *source;
 	struct wh_sink *sink;
-	struct wh_pump pump;          /* session NULL: none */
-	uint64_t flow_began_tsc;      /* first bytes */
-	uint64_t record_bytes;        /* that came before them, in chunks of one record */
-	struct wh_bench_report final; /* client, reverse: when the last byte had come */
+	struct wh_pump pump;             /* session NULL: none */
+	_Atomic uint64_t flow_began_tsc; /* first bytes */
+	uint64_t record_bytes;           /* that came before them, in chunks of one record */
+	struct wh_bench_report final;    /* when the last byte had come; read once it ends */
 	uint64_t next_report_tsc;
 	bool reports_ended;
 	bool sink_told; /* that the peer's stream is in its place */
@@ -111,9 +112,8 @@ struct wh_job {
 	/* What became of it */
 	enum wh_release_status failed; /* PENDING: nothing did */
 	char why[256];
-	struct wh_totals totals;
-	uint64_t bytes_found; /* source: of what was found so far, and whether that is all */
-	bool walked;
+	struct wh_totals totals;      /* read by wh_job_totals */
+	_Atomic uint64_t bytes_found; /* source: by a walk that is over; else 0 */
 	uint64_t noted_tsc;           /* when these were: */
 	_Atomic uint64_t moved_bytes; /* payload sent and acknowledged, or received */
 	_Atomic uint64_t sent_pkts;
@@ -169,6 +169,9 @@ struct wh_jobs {
 /* 0 or -ENOMEM; adds the crews to the host's loops. */
 int wh_jobs_init(struct wh_jobs *jobs, struct wh_host *host, const struct wh_settings *settings,
 	int root_fd);
+
+/* When no loop runs any more: ends what the crews still had, and frees all sessions. */
+void wh_jobs_end(struct wh_jobs *jobs);
 void wh_jobs_free(struct wh_jobs *jobs);
 
 /* The hooks of a host whose owner is `jobs`. */
@@ -193,8 +196,24 @@ bool wh_job_hello_fits(const struct wh_job *job);
 /* Chunks of a bundle's sender; 0: no memory. */
 uint32_t wh_jobs_sender_chunks(struct wh_jobs *jobs, uint32_t lanes);
 
-/* The session that carries the data: ours, or the peer's; NULL: not yet. */
-struct wh_session *wh_job_data_session(const struct wh_job *job);
+/* Whether the data goes out from here, once HELLO is known. */
+static inline bool wh_job_sends(const struct wh_job *job)
+{
+	const struct wh_hello *hello = job->hello;
+	bool client_sends =
+		hello->verb == WH_JOB_SEND || (hello->verb == WH_JOB_BENCH && !hello->reverse);
+
+	return hello->verb != WH_JOB_IDLE && client_sends != job->at_server;
+}
+
+/* Any core: files so far. */
+struct wh_totals wh_job_totals(const struct wh_job *job);
+
+/* Any core: it ended otherwise than as it should. */
+static inline bool wh_job_has_failed(const struct wh_job *job)
+{
+	return atomic_load(&job->state) >= WH_JOB_ENDING && job->failed != WH_STATUS_PENDING;
+}
 
 /* What the receiving end of a bench has counted. */
 void wh_bench_count(const struct wh_job *job, uint64_t now_tsc, struct wh_bench_report *report);
@@ -228,8 +247,13 @@ int32_t wh_job_run(struct wh_job *job, uint64_t now_tsc);
 void wh_job_fail(struct wh_job *job, enum wh_release_status status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The job is over but for its last words: steps to the end follow. */
+void wh_job_end(struct wh_job *job, uint64_t now_tsc);
+
 /* A step of a job that ends; true when it is over. */
 bool wh_job_step_to_end(struct wh_job *job);
-void wh_job_end(struct wh_job *job, uint64_t now_tsc);
+
+/* Source, sink and pump go, and with them what the sink has not committed. */
+void wh_job_close_ends(struct wh_job *job);
 
 #endif

@@ -35,7 +35,21 @@ static int conclude_peer_gone(const struct wh_job *job, const char *host)
 	return WH_EXIT_NETWORK;
 }
 
-int wh_job_conclude(const struct wh_job *job, const char *host)
+static int conclude_stalled(const struct wh_job *job)
+{
+	unsigned long long timeout_s = job->jobs->settings->stall_timeout_ns / WH_NS_PER_S;
+
+	if (job->began_tsc != 0 && wh_job_sends(job))
+		wh_complain("stalled: no progress for %llu s, held up by the %s; --stall-timeout "
+			    "waits longer",
+			timeout_s, wh_limit_name(job->figures.limited_by));
+	else
+		wh_complain(
+			"stalled: no progress for %llu s; --stall-timeout waits longer", timeout_s);
+	return WH_EXIT_STALLED;
+}
+
+static int conclude(const struct wh_job *job, const char *host)
 {
 	switch (job->failed) {
 	case WH_STATUS_PENDING:
@@ -54,11 +68,7 @@ int wh_job_conclude(const struct wh_job *job, const char *host)
 			job->why);
 		return WH_EXIT_NETWORK;
 	case WH_STATUS_STALLED:
-		wh_complain("stalled: no progress for %llu s, held up by the %s; --stall-timeout "
-			    "waits longer",
-			(unsigned long long)(job->jobs->settings->stall_timeout_ns / WH_NS_PER_S),
-			wh_limit_name(job->figures.limited_by));
-		return WH_EXIT_STALLED;
+		return conclude_stalled(job);
 	case WH_STATUS_PEER_GONE:
 		return conclude_peer_gone(job, host);
 	case WH_STATUS_MISMATCH:
@@ -72,4 +82,15 @@ int wh_job_conclude(const struct wh_job *job, const char *host)
 		wh_complain("the transfer failed: %s", job->why);
 		return WH_EXIT_OTHER;
 	}
+}
+
+int wh_jobs_conclude(struct wh_job *const *jobs, uint32_t count, const char *host)
+{
+	const struct wh_job *speaker = NULL;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (jobs[i]->failed != WH_STATUS_PENDING &&
+			(speaker == NULL || speaker->failed == WH_STATUS_INTERRUPTED))
+			speaker = jobs[i];
+	return speaker != NULL ? conclude(speaker, host) : WH_EXIT_OK;
 }

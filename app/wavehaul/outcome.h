@@ -4,7 +4,10 @@
 
 #include "jobs.h"
 
-/* The exit status for a job that is over, after one sentence on stderr where it failed. */
-int wh_job_conclude(const struct wh_job *job, const char *host);
+/*
+ * The exit status for jobs that have ended, after one sentence on stderr where one failed. The
+ * failure of one ends the others as interrupted: they speak only when there is no other reason.
+ */
+int wh_jobs_conclude(struct wh_job *const *jobs, uint32_t count, const char *host);
 
 #endif

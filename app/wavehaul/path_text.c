@@ -44,3 +44,18 @@ void wh_path_to_json(json_t *object, const char *key, const char *path)
 	json_object_set_new(object, hex_key, json_string(hex));
 	free(hex);
 }
+
+json_t *wh_text_to_json(const char *text)
+{
+	json_t *string = text[0] != '\0' ? json_string(text) : json_null();
+	char *plain;
+
+	if (string != NULL || (plain = strdup(text)) == NULL)
+		return string;
+	for (char *byte = plain; *byte != '\0'; byte++)
+		if (*byte & 0x80)
+			*byte = '?';
+	string = json_string(plain);
+	free(plain);
+	return string;
+}

@@ -57,7 +57,6 @@ static void say_what_is_served(const struct serve *serve)
 static int32_t watch(void *state, uint64_t now_tsc)
 {
 	struct serve *serve = state;
-	uint32_t live = atomic_load(&serve->jobs.live);
 
 	if (now_tsc < serve->next_tsc)
 		return 0;
@@ -65,6 +64,9 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	if (wh_signals_count() == 0)
 		return 0;
 	atomic_store(&serve->jobs.draining, true);
+
+	uint32_t live = atomic_load(&serve->jobs.live);
+
 	if (!serve->drain_told && live > 0)
 		wh_say("stopping: %u sessions go on to their end; once more stops them", live);
 	serve->drain_told = true;
@@ -83,8 +85,7 @@ static int run(struct serve *serve, int root_fd)
 
 	hooks.owner = &serve->jobs;
 
-	int status = wh_host_open(
-		&serve->host, &serve->settings, &hooks, serve->settings.sessions);
+	int status = wh_host_open(&serve->host, &serve->settings, &hooks, serve->settings.sessions);
 
 	if (status != WH_EXIT_OK)
 		return status;
@@ -96,9 +97,10 @@ static int run(struct serve *serve, int root_fd)
 		wh_telemetry_start(&serve->host, &serve->jobs);
 		say_what_is_served(serve);
 		wh_host_run(&serve->host);
+		wh_telemetry_stop();
+		wh_jobs_end(&serve->jobs);
 		wh_say("stopped");
 	}
-	wh_telemetry_stop();
 	wh_jobs_free(&serve->jobs);
 	wh_host_close(&serve->host);
 	return status;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/*
- * `wavehaul send` and `wavehaul get`: the client's jobs, one a lane. The first lane opens alone;
- * its answer says how many queues the server listens on, and the others follow.
- */
+/* `wavehaul send` and `wavehaul get`: the client's jobs, one a lane. */
 
 #include "transfer.h"
 
@@ -18,9 +15,6 @@
 #include "signals.h"
 #include "telemetry.h"
 #include "verbs.h"
-
-/* How long the peer is told about an end that it may never hear of. */
-#define LAST_WORDS_S 3
 
 #define WATCH_MS 20
 
@@ -38,7 +32,7 @@ static bool fill_job(struct wh_transfer *transfer, struct wh_job *job, uint32_t 
 	hello->recursive = settings->recursive;
 	hello->into_folder = transfer->verb == WH_VERB_SEND && transfer->locals > 1;
 	hello->lane = (uint16_t)lane;
-	hello->lanes = (uint16_t)transfer->lanes;
+	hello->lanes = (uint16_t)transfer->lanes.count;
 	wh_client_fill_hello(&transfer->client, hello);
 	for (uint32_t i = 0; i < transfer->remotes; i++) {
 		size_t bytes = strlen(transfer->remote[i]);
@@ -57,19 +51,23 @@ static bool fill_job(struct wh_transfer *transfer, struct wh_job *job, uint32_t 
 	job->sink_root_fd = transfer->dest_fd;
 	job->sink_target = transfer->dest_name;
 	job->sink_into_folder = transfer->dest_is_folder;
-	job->gate = lane == 0 && transfer->lanes > 1 ? &transfer->gate : NULL;
+	job->gate = lane == 0 && transfer->lanes.count > 1 ? &transfer->gate : NULL;
 	job->on_file = wh_transfer_on_file;
 	job->context = transfer;
-	return wh_job_hello_fits(job);
+	return true;
 }
 
 static int make_jobs(struct wh_transfer *transfer)
 {
-	for (uint32_t lane = 0; lane < transfer->lanes; lane++) {
-		transfer->job[lane] = wh_job_create(&transfer->jobs);
-		if (transfer->job[lane] == NULL)
+	for (uint32_t lane = 0; lane < transfer->lanes.count; lane++) {
+		struct wh_job *job = wh_job_create(&transfer->jobs);
+
+		transfer->lanes.job[lane] = job;
+		if (job == NULL || !fill_job(transfer, job, lane)) {
+			wh_complain("no memory for the jobs");
 			return WH_EXIT_OTHER;
-		if (!fill_job(transfer, transfer->job[lane], lane)) {
+		}
+		if (!wh_job_hello_fits(job)) {
 			wh_complain("too many paths for one request; get their folder with -r");
 			return WH_EXIT_USAGE;
 		}
@@ -77,55 +75,18 @@ static int make_jobs(struct wh_transfer *transfer)
 	return WH_EXIT_OK;
 }
 
-/* A lane's place on both hosts: queue i of ours talks to queue i of theirs as far as they go. */
-static void start_lane(struct wh_transfer *transfer, uint32_t lane)
-{
-	struct wh_job *job = transfer->job[lane];
-
-	/* The first lane may have made what the others would take for a folder that was there. */
-	if (lane > 0)
-		job->hello->as_name = transfer->job[0]->as_name;
-	wh_client_place(
-		&transfer->client, lane, lane == 0 ? 1 : transfer->job[0]->peer_queues, job);
-	wh_job_start(job, lane);
-	transfer->lanes_started = lane + 1;
-}
-
-static bool others_are_over(const struct wh_transfer *transfer)
-{
-	for (uint32_t lane = 1; lane < transfer->lanes; lane++)
-		if (lane >= transfer->lanes_started ||
-			atomic_load(&transfer->job[lane]->state) < WH_JOB_ENDING)
-			return false;
-	return true;
-}
-
-static bool a_lane_failed(const struct wh_transfer *transfer)
-{
-	for (uint32_t lane = 0; lane < transfer->lanes_started; lane++)
-		if (atomic_load(&transfer->job[lane]->state) >= WH_JOB_ENDING &&
-			transfer->job[lane]->failed != WH_STATUS_PENDING)
-			return true;
-	return false;
-}
-
 /* True when nothing is left to wait for. */
 static bool see_lanes(struct wh_transfer *transfer, uint64_t now_tsc)
 {
-	bool failed = a_lane_failed(transfer) || wh_signals_count() > 0;
+	struct wh_lanes *lanes = &transfer->lanes;
 
-	if (!failed && transfer->lanes_started < transfer->lanes &&
-		atomic_load(&transfer->job[0]->state) == WH_JOB_RUNNING)
-		while (transfer->lanes_started < transfer->lanes)
-			start_lane(transfer, transfer->lanes_started);
-	if (others_are_over(transfer))
+	if (wh_lanes_failed(lanes) || wh_signals_count() > 0)
+		wh_lanes_hurry(lanes, now_tsc);
+	else
+		wh_lanes_start_others(lanes);
+	if (wh_lanes_over(lanes, 1))
 		atomic_store(&transfer->gate, true);
-	if (failed && !atomic_load(&transfer->jobs.hurry)) {
-		atomic_store(&transfer->jobs.hurry, true);
-		transfer->give_up_tsc = now_tsc + LAST_WORDS_S * transfer->host.hz;
-	}
-	return atomic_load(&transfer->jobs.live) == 0 ||
-	       (transfer->give_up_tsc != 0 && now_tsc > transfer->give_up_tsc);
+	return wh_lanes_gone(lanes, now_tsc);
 }
 
 static int32_t watch(void *state, uint64_t now_tsc)
@@ -135,13 +96,13 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	if (now_tsc < transfer->next_tsc)
 		return 0;
 	transfer->next_tsc = now_tsc + wh_ns_to_tsc(transfer->host.hz, WATCH_MS * 1000000);
-	if (transfer->lanes_started == 0) {
+	if (transfer->lanes.started == 0) {
 		enum wh_client_state client = wh_client_state(&transfer->client);
 
-		if (client == WH_CLIENT_READY)
-			start_lane(transfer, 0);
-		else if (wh_signals_count() > 0 || client > WH_CLIENT_READY)
+		if (wh_signals_count() > 0 || client > WH_CLIENT_READY)
 			wh_host_stop(&transfer->host);
+		else if (client == WH_CLIENT_READY)
+			wh_lanes_start_first(&transfer->lanes);
 		return 0;
 	}
 	wh_transfer_tell_progress(transfer, now_tsc);
@@ -150,20 +111,19 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	return 0;
 }
 
-/* The first lane that failed speaks for all; files that failed are told one by one. */
+/* A lane that failed speaks for all; files that failed are told one by one. */
 static int conclude(struct wh_transfer *transfer)
 {
-	if (transfer->lanes_started == 0)
-		return wh_client_conclude(&transfer->client, transfer->server);
-	for (uint32_t lane = 0; lane < transfer->lanes_started; lane++) {
-		const struct wh_job *job = transfer->job[lane];
+	const struct wh_lanes *lanes = &transfer->lanes;
 
-		if (job->failed != WH_STATUS_PENDING &&
-			(job->failed != WH_STATUS_INTERRUPTED || wh_signals_count() > 0 ||
-				!a_lane_failed(transfer) || lane + 1 == transfer->lanes_started))
-			return wh_job_conclude(job, transfer->server);
-	}
-	return wh_transfer_totals(transfer).failed > 0 ? WH_EXIT_PARTIAL : WH_EXIT_OK;
+	if (lanes->started == 0)
+		return wh_client_conclude(&transfer->client, transfer->server);
+
+	int status = wh_jobs_conclude(lanes->job, lanes->started, transfer->server);
+
+	if (status == WH_EXIT_OK && wh_transfer_totals(transfer).failed > 0)
+		return WH_EXIT_PARTIAL;
+	return status;
 }
 
 static int run(struct wh_transfer *transfer)
@@ -179,6 +139,7 @@ static int run(struct wh_transfer *transfer)
 	wh_transfer_tell_start(transfer);
 	wh_host_run(&transfer->host);
 	wh_telemetry_stop();
+	wh_jobs_end(&transfer->jobs);
 	return conclude(transfer);
 }
 
@@ -188,7 +149,8 @@ static int open_and_run(struct wh_transfer *transfer)
 
 	hooks.owner = &transfer->jobs;
 
-	int status = wh_host_open(&transfer->host, &transfer->settings, &hooks, transfer->lanes);
+	int status =
+		wh_host_open(&transfer->host, &transfer->settings, &hooks, transfer->lanes.count);
 
 	if (status != WH_EXIT_OK)
 		return status;
@@ -215,8 +177,12 @@ static int run_verb(enum wh_verb verb, int argc, char **argv)
 
 	int status = wh_settings_read(&transfer->settings, verb, argc, argv);
 
+	transfer->lanes = (struct wh_lanes){
+		.client = &transfer->client,
+		.jobs = &transfer->jobs,
+		.count = transfer->settings.parallel,
+	};
 	if (status < 0) {
-		transfer->lanes = transfer->settings.parallel;
 		status = wh_transfer_read_operands(transfer);
 		if (status == 0 && verb == WH_VERB_GET)
 			status = wh_transfer_open_dest(transfer);
@@ -226,8 +192,7 @@ static int run_verb(enum wh_verb verb, int argc, char **argv)
 		}
 		wh_transfer_tell_end(transfer, status);
 	}
-	for (uint32_t lane = 0; lane < WH_LANES_MAX; lane++)
-		wh_job_free(transfer->job[lane]);
+	wh_lanes_free(&transfer->lanes);
 	wh_transfer_free_operands(transfer);
 	free(transfer);
 	return status;

@@ -11,6 +11,7 @@
 
 #include "client.h"
 #include "jobs.h"
+#include "lanes.h"
 #include "settings.h"
 
 struct wh_failure {
@@ -36,12 +37,9 @@ struct wh_transfer {
 	char *dest_name;
 	bool dest_is_folder;
 
-	uint32_t lanes;
-	uint32_t lanes_started;
-	struct wh_job *job[WH_LANES_MAX];
+	struct wh_lanes lanes;
 	_Atomic bool gate; /* all lanes but the first are over */
 	uint64_t next_tsc;
-	uint64_t give_up_tsc;
 
 	/* transfer_report.c */
 	pthread_mutex_t telling; /* on_file comes from every crew */

@@ -139,11 +139,15 @@ int wh_transfer_open_dest(struct wh_transfer *transfer)
 	if (is_there && S_ISDIR(status.st_mode)) {
 		transfer->dest_is_folder = true;
 		transfer->dest_name = strdup(".");
-		return open_folder(transfer, dest);
+		return transfer->dest_name == NULL ? WH_EXIT_OTHER : open_folder(transfer, dest);
 	}
 
 	const char *last;
 	char *folder = strdup(dest);
+
+	if (folder == NULL)
+		return WH_EXIT_OTHER;
+
 	size_t bytes = strlen(folder);
 
 	transfer->dest_is_folder = transfer->remotes > 1 || (bytes > 0 && dest[bytes - 1] == '/') ||
@@ -157,7 +161,8 @@ int wh_transfer_open_dest(struct wh_transfer *transfer)
 	if (slash != NULL)
 		slash[slash == folder ? 1 : 0] = '\0';
 
-	int rc = open_folder(transfer, slash != NULL ? folder : ".");
+	int rc = transfer->dest_name == NULL ? WH_EXIT_OTHER
+					     : open_folder(transfer, slash != NULL ? folder : ".");
 
 	free(folder);
 	return rc;

@@ -34,15 +34,13 @@ struct wh_totals wh_transfer_totals(const struct wh_transfer *transfer)
 {
 	struct wh_totals sum = {0};
 
-	for (uint32_t lane = 0; lane < transfer->lanes; lane++) {
-		const struct wh_job *job = transfer->job[lane];
+	for (uint32_t lane = 0; lane < transfer->lanes.started; lane++) {
+		const struct wh_totals totals = wh_job_totals(transfer->lanes.job[lane]);
 
-		if (job == NULL)
-			continue;
-		sum.files += job->totals.files;
-		sum.skipped += job->totals.skipped;
-		sum.failed += job->totals.failed;
-		sum.bytes += job->totals.bytes;
+		sum.files += totals.files;
+		sum.skipped += totals.skipped;
+		sum.failed += totals.failed;
+		sum.bytes += totals.bytes;
 	}
 	return sum;
 }
@@ -114,12 +112,14 @@ static bool make_room(struct wh_transfer *transfer)
 static void remember_failure(
 	struct wh_transfer *transfer, const struct wh_file_result *result, const char *text)
 {
-	if (!make_room(transfer))
+	struct wh_failure failure = {.path = strdup(result->path), .text = strdup(text)};
+
+	if (failure.path != NULL && failure.text != NULL && make_room(transfer)) {
+		transfer->failure[transfer->failures++] = failure;
 		return;
-	transfer->failure[transfer->failures++] = (struct wh_failure){
-		.path = strdup(result->path),
-		.text = strdup(text),
-	};
+	}
+	free(failure.path);
+	free(failure.text);
 }
 
 void wh_transfer_on_file(void *context, const struct wh_file_result *result)
@@ -154,9 +154,9 @@ static uint64_t moved_bytes(const struct wh_transfer *transfer)
 {
 	uint64_t bytes = 0;
 
-	for (uint32_t lane = 0; lane < transfer->lanes_started; lane++)
+	for (uint32_t lane = 0; lane < transfer->lanes.started; lane++)
 		bytes += atomic_load_explicit(
-			&transfer->job[lane]->moved_bytes, memory_order_relaxed);
+			&transfer->lanes.job[lane]->moved_bytes, memory_order_relaxed);
 	return bytes;
 }
 
@@ -167,16 +167,16 @@ static void print_line(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t 
 	double all_s = seconds_between(transfer, transfer->began_tsc, now_tsc);
 	double now_bps = now_s > 0 ? (double)(bytes - transfer->last_bytes) * 8 / now_s : 0;
 	double mean_bps = all_s > 0 ? (double)bytes * 8 / all_s : 0;
-	const struct wh_job *job = transfer->job[0];
+	uint64_t found_bytes = atomic_load(&transfer->lanes.job[0]->bytes_found);
 	char size[WH_UNITS_MAX];
 	char now_text[WH_UNITS_MAX];
 	char mean_text[WH_UNITS_MAX];
 	char rest[64] = "";
 
-	if (transfer->lanes == 1 && job->walked && mean_bps > 0 && job->bytes_found > bytes)
+	if (transfer->lanes.count == 1 && mean_bps > 0 && found_bytes > bytes)
 		snprintf(rest, sizeof(rest), "  %.0f %%  ETA %.0f s",
-			100.0 * (double)bytes / (double)job->bytes_found,
-			(double)(job->bytes_found - bytes) * 8 / mean_bps);
+			100.0 * (double)bytes / (double)found_bytes,
+			(double)(found_bytes - bytes) * 8 / mean_bps);
 	fprintf(stderr, "\r%10s  %" PRIu64 " files  now %s  mean %s%s\033[K",
 		wh_format_size(size, sizeof(size), bytes), totals.files + totals.skipped,
 		wh_format_rate(now_text, sizeof(now_text), now_bps),
@@ -197,10 +197,13 @@ static void print_interval(struct wh_transfer *transfer, uint64_t now_tsc, uint6
 		(json_int_t)totals.failed));
 }
 
-static const char *limit_now(const struct wh_transfer *transfer)
+/* What holds the flow up is known where it is sent. */
+static json_t *limit_now(const struct wh_transfer *transfer)
 {
-	return wh_limit_name((enum wh_limit)atomic_load_explicit(
-		&transfer->job[0]->limit_now, memory_order_relaxed));
+	if (transfer->verb != WH_VERB_SEND)
+		return json_null();
+	return json_string(wh_limit_name((enum wh_limit)atomic_load_explicit(
+		&transfer->lanes.job[0]->limit_now, memory_order_relaxed)));
 }
 
 static void see_stall(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t bytes)
@@ -215,7 +218,7 @@ static void see_stall(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t b
 		return;
 	transfer->stall_told = true;
 	if (transfer->settings.json_stream)
-		print_json_line(json_pack("{s:s, s:f, s:s}", "event", "stall", "seconds",
+		print_json_line(json_pack("{s:s, s:f, s:o}", "event", "stall", "seconds",
 			seconds_between(transfer, transfer->began_tsc, now_tsc), "held_up_by",
 			limit_now(transfer)));
 }
@@ -225,7 +228,7 @@ void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc)
 	uint64_t every_ms = transfer->settings.json_stream ? 1000 : PROGRESS_MS;
 
 	if (transfer->began_tsc == 0) {
-		if (atomic_load(&transfer->job[0]->state) != WH_JOB_RUNNING)
+		if (atomic_load(&transfer->lanes.job[0]->state) != WH_JOB_RUNNING)
 			return;
 		transfer->began_tsc = now_tsc;
 		transfer->last_tsc = now_tsc;
@@ -267,11 +270,9 @@ static struct wh_session_stats sum_stats(const struct wh_transfer *transfer)
 {
 	struct wh_session_stats sum = {0};
 
-	for (uint32_t lane = 0; lane < transfer->lanes; lane++) {
-		const struct wh_job *job = transfer->job[lane];
+	for (uint32_t lane = 0; lane < transfer->lanes.started; lane++) {
+		const struct wh_job *job = transfer->lanes.job[lane];
 
-		if (job == NULL)
-			continue;
 		sum.sent_pkts += job->figures.stats.sent_pkts;
 		sum.retransmitted_pkts += job->figures.stats.retransmitted_pkts;
 		sum.received_pkts += job->figures.stats.received_pkts;
@@ -286,7 +287,7 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 {
 	struct wh_totals totals = wh_transfer_totals(transfer);
 	struct wh_session_stats stats = sum_stats(transfer);
-	const struct wh_job *job = transfer->job[0];
+	const struct wh_job *job = transfer->lanes.job[0];
 	bool sends = transfer->verb == WH_VERB_SEND;
 	json_t *line = json_pack("{s:s, s:b, s:i, s:s, s:I, s:I, s:I, s:I, s:f, s:f}", "verb",
 		verb_name(transfer), "ok", status == WH_EXIT_OK, "exit_status", status, "host",
@@ -297,8 +298,7 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 
 	if (transfer->settings.json_stream)
 		json_object_set_new(line, "event", json_string("end"));
-	json_object_set_new(line, "error",
-		wh_last_complaint()[0] != '\0' ? json_string(wh_last_complaint()) : json_null());
+	json_object_set_new(line, "error", wh_text_to_json(wh_last_complaint()));
 	json_object_set_new(line, "packets",
 		json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "sent", (json_int_t)stats.sent_pkts,
 			"again", (json_int_t)stats.retransmitted_pkts, "received",
@@ -341,11 +341,11 @@ static double transfer_seconds(const struct wh_transfer *transfer)
 {
 	uint64_t ended_tsc = 0;
 
-	if (transfer->lanes_started == 0)
+	if (transfer->lanes.started == 0)
 		return 0;
-	for (uint32_t lane = 0; lane < transfer->lanes_started; lane++)
-		ended_tsc = wh_max_u64(ended_tsc, transfer->job[lane]->ended_tsc);
-	return seconds_between(transfer, transfer->job[0]->began_tsc, ended_tsc);
+	for (uint32_t lane = 0; lane < transfer->lanes.started; lane++)
+		ended_tsc = wh_max_u64(ended_tsc, transfer->lanes.job[lane]->ended_tsc);
+	return seconds_between(transfer, transfer->lanes.job[0]->began_tsc, ended_tsc);
 }
 
 void wh_transfer_tell_end(struct wh_transfer *transfer, int status)
@@ -356,7 +356,7 @@ void wh_transfer_tell_end(struct wh_transfer *transfer, int status)
 		fprintf(stderr, "\r\033[K");
 	if (transfer->settings.json || transfer->settings.json_stream)
 		print_json(transfer, status, seconds);
-	else if (transfer->lanes_started > 0 && transfer->job[0]->began_tsc != 0)
+	else if (transfer->lanes.started > 0 && transfer->lanes.job[0]->began_tsc != 0)
 		print_text(transfer, seconds);
 	for (uint32_t i = 0; i < transfer->failures; i++) {
 		free(transfer->failure[i].path);

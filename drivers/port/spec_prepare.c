@@ -240,7 +240,7 @@ static uint32_t memif_slot_bytes(const struct preparing *preparing)
 		(uint32_t)preparing->mtu + WH_ETHER_BYTES + WH_VLAN_BYTES, MEMIF_SLOT_ALIGN);
 }
 
-/* As many slots as caches near a core hold; with 2^10 slots of 9 KiB each frame comes from beyond. */
+/* As many slots as caches near a core hold: of 2^10 of 9 KiB each frame comes from beyond. */
 static uint32_t memif_slots_log2(const struct preparing *preparing)
 {
 	return rte_log2_u32(MEMIF_RING_BYTES / memif_slot_bytes(preparing) + 1) - 1;

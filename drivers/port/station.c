@@ -5,12 +5,15 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "port/neighbour_frame.h"
 
 /* A packet's head stands here in its mbuf, so that the longest headers fit before it. */
 #define HEAD_OFFSET (RTE_PKTMBUF_HEADROOM + WH_ENCAP_BYTES_MAX)
 
 /* A turn hands the host no more than this: an ARP storm delays the packets of sessions little. */
 #define HOST_FRAMES_PER_TURN 8
+
+static_assert((WH_STATION_WAYS & (WH_STATION_WAYS - 1)) == 0, "a power of two");
 
 int wh_station_init(struct wh_station *station, const struct wh_station_config *config)
 {
@@ -26,24 +29,94 @@ int wh_station_init(struct wh_station *station, const struct wh_station_config *
 	if (rc == 0)
 		rc = wh_fifo_init(&station->host_frames, WH_STATION_HOST_PKTS);
 	if (rc == 0)
+		rc = wh_fifo_init(&station->news, WH_STATION_NEWS_PKTS);
+	if (rc == 0)
 		rc = wh_endpoint_init(&station->endpoint, &config->endpoint);
 	if (rc != 0)
 		wh_station_free(station);
 	return rc;
 }
 
-void wh_station_free(struct wh_station *station)
+static void free_frames(struct wh_fifo *frames)
 {
 	struct rte_mbuf *mbuf;
 
-	while (station->host_frames.ring != NULL &&
-		(mbuf = wh_fifo_pop(&station->host_frames)) != NULL)
+	while (frames->ring != NULL && (mbuf = wh_fifo_pop(frames)) != NULL)
 		rte_pktmbuf_free(mbuf);
+	wh_fifo_free(frames);
+}
+
+void wh_station_free(struct wh_station *station)
+{
+	free_frames(&station->host_frames);
+	free_frames(&station->news);
 	rte_pktmbuf_free_bulk(station->spare, station->spares);
 	station->spares = 0;
 	wh_endpoint_free(&station->endpoint);
-	wh_fifo_free(&station->host_frames);
 	wh_neighbour_free(&station->neighbour);
+}
+
+void wh_station_join(struct wh_station *first, struct wh_station *other)
+{
+	const struct wh_port *port = first->config.port;
+
+	WH_ASSERT(other->config.port == port);
+	WH_ASSERT(first->config.queue == 0 && other->config.queue != 0);
+	if (port->steering != WH_PORT_STEER_RULES && port->steering != WH_PORT_STEER_HASH)
+		return;
+	WH_ASSERT(first->siblings < RTE_DIM(first->sibling));
+	first->sibling[first->siblings++] = other;
+}
+
+/* Says where its sender is, who is not us, and asks nobody. RFC 5227 3: an announcement, too. */
+static bool is_arp_news(const struct wh_neighbour *neighbour, const struct wh_heard *heard)
+{
+	const struct wh_arp *arp = (const struct wh_arp *)heard->body;
+
+	return heard->bytes >= sizeof(*arp) &&
+	       (arp->operation == rte_cpu_to_be_16(WH_ARP_REPLY) ||
+		       memcmp(arp->sender_ip, arp->target_ip, sizeof(arp->sender_ip)) == 0) &&
+	       memcmp(arp->sender_ip, neighbour->config.ipv4.ip, sizeof(arp->sender_ip)) != 0;
+}
+
+static bool is_ndp_news(const struct wh_neighbour *neighbour, struct wh_heard *heard)
+{
+	if (wh_heard_ip(heard) != WH_NEIGHBOUR_OK || heard->bytes < sizeof(struct wh_ndp))
+		return false;
+
+	const struct wh_ndp *ndp = (const struct wh_ndp *)heard->body;
+
+	return ndp->type == WH_NDP_ADVERTISEMENT &&
+	       memcmp(ndp->target, neighbour->config.ipv6.ip, sizeof(ndp->target)) != 0 &&
+	       memcmp(ndp->target, neighbour->link_local, sizeof(ndp->target)) != 0;
+}
+
+/*
+ * Claims of our own addresses are no news: one station contests them. Of the neighbour, which is
+ * the sending process's, only those addresses are looked at: they never change.
+ */
+static bool is_news(const struct wh_station *station, const struct rte_mbuf *mbuf)
+{
+	struct wh_heard heard;
+
+	if (wh_heard_ether(&heard, rte_pktmbuf_mtod(mbuf, const uint8_t *),
+		    rte_pktmbuf_data_len(mbuf)) != WH_NEIGHBOUR_OK)
+		return false;
+	if (heard.type == WH_ETHER_TYPE_ARP)
+		return is_arp_news(&station->neighbour, &heard);
+	return heard.type == WH_ETHER_TYPE_IPV6 && is_ndp_news(&station->neighbour, &heard);
+}
+
+/* A reference for each sibling: nobody writes into the frame. */
+static void tell_siblings(struct wh_station *station, struct rte_mbuf *mbuf)
+{
+	for (uint32_t i = 0; i < station->siblings; i++) {
+		rte_mbuf_refcnt_update(mbuf, 1);
+		if (wh_fifo_push(&station->sibling[i]->news, mbuf))
+			continue;
+		rte_mbuf_refcnt_update(mbuf, -1);
+		station->receive_stats.host_full_pkts++;
+	}
 }
 
 /* No packet of ours: the host may know it. True: the mbuf has gone to the sending process. */
@@ -58,6 +131,8 @@ static bool pass_to_host(
 		return false;
 	}
 	mbuf->hash.usr = reason;
+	if (station->siblings > 0 && is_news(station, mbuf))
+		tell_siblings(station, mbuf);
 	if (wh_fifo_push(&station->host_frames, mbuf))
 		return true;
 	stats->host_full_pkts++;
@@ -138,32 +213,51 @@ int32_t wh_station_receive(void *state, uint64_t now_tsc)
 	return received + wh_endpoint_receive_poll(&station->endpoint, now_tsc);
 }
 
+/* All bytes of address and port as one: hosts of a subnet differ in the last, and do not meet. */
+static uint32_t place_of(const struct wh_address *to)
+{
+	uint64_t half[2];
+
+	static_assert(sizeof(half) == sizeof(to->ip), "of an IPv6 address");
+	memcpy(half, to->ip, sizeof(half));
+
+	uint64_t mixed = half[0] ^ half[1] ^ to->port;
+
+	mixed ^= mixed >> 32;
+	mixed ^= mixed >> 16;
+	mixed ^= mixed >> 8;
+	return (uint32_t)(mixed % WH_STATION_WAYS);
+}
+
 /* The headers towards an address, NULL when there is no way to it; made anew only when changed. */
 static const struct wh_encap *encap_to(
 	struct wh_station *station, uint64_t now_tsc, const struct wh_address *to)
 {
-	bool same = station->encap.bytes != 0 && wh_address_equal(&station->encap_to, to);
+	struct wh_station_way *way = &station->way[place_of(to)];
+	bool same = way->encap.bytes != 0 && wh_address_equal(&way->to, to);
+
+	/* Once a turn: use is what keeps a neighbour known. */
+	if (same && way->looked_up_tsc == now_tsc)
+		return &way->encap;
+
 	struct wh_flow flow = {
 		.vlan = station->config.vlan,
 		.source = to->family == WH_IPV6 ? station->config.local6 : station->config.local4,
 		.target = *to,
 	};
 
-	/* Once a turn: use is what keeps a neighbour known. */
-	if (same && station->encap_tsc == now_tsc)
-		return &station->encap;
 	if (wh_neighbour_lookup(&station->neighbour, now_tsc, to, flow.target_mac) !=
 		WH_NEIGHBOUR_FOUND)
 		return NULL;
-	station->encap_tsc = now_tsc;
-	if (same && memcmp(station->encap_mac, flow.target_mac, sizeof(flow.target_mac)) == 0)
-		return &station->encap;
+	way->looked_up_tsc = now_tsc;
+	if (same && memcmp(way->mac, flow.target_mac, sizeof(flow.target_mac)) == 0)
+		return &way->encap;
 
 	memcpy(flow.source_mac, &station->config.port->mac, sizeof(flow.source_mac));
-	memcpy(station->encap_mac, flow.target_mac, sizeof(flow.target_mac));
-	wh_encap_init(&station->encap, &flow);
-	station->encap_to = *to;
-	return &station->encap;
+	memcpy(way->mac, flow.target_mac, sizeof(flow.target_mac));
+	wh_encap_init(&way->encap, &flow);
+	way->to = *to;
+	return &way->encap;
 }
 
 /* Nothing to do: the memory is the arena's, which stays until the port is closed. */
@@ -284,6 +378,23 @@ static int32_t receive_for_the_host(struct wh_station *station, uint64_t now_tsc
 	return taken;
 }
 
+/* What the station of queue 0 heard; it counts such frames, right and wrong. */
+static int32_t receive_news(struct wh_station *station, uint64_t now_tsc)
+{
+	int32_t taken = 0;
+	struct rte_mbuf *mbuf;
+
+	for (; taken < HOST_FRAMES_PER_TURN; taken++) {
+		mbuf = wh_fifo_pop(&station->news);
+		if (mbuf == NULL)
+			break;
+		(void)wh_neighbour_input(&station->neighbour, now_tsc,
+			rte_pktmbuf_mtod(mbuf, const uint8_t *), rte_pktmbuf_data_len(mbuf));
+		rte_pktmbuf_free(mbuf);
+	}
+	return taken;
+}
+
 /* Questions and answers about neighbours: one a turn, they are few. */
 static void send_for_the_host(struct wh_station *station, uint64_t now_tsc)
 {
@@ -331,6 +442,7 @@ int32_t wh_station_send(void *state, uint64_t now_tsc)
 	int32_t work = wh_endpoint_send_poll(&station->endpoint, now_tsc);
 
 	work += receive_for_the_host(station, now_tsc);
+	work += receive_news(station, now_tsc);
 	send_for_the_host(station, now_tsc);
 
 	uint32_t room = RTE_MIN(
@@ -354,7 +466,7 @@ uint64_t wh_station_receive_deadline(const struct wh_station *station)
 
 uint64_t wh_station_send_deadline(const struct wh_station *station)
 {
-	if (wh_fifo_count(&station->host_frames) > 0 ||
+	if (wh_fifo_count(&station->host_frames) > 0 || wh_fifo_count(&station->news) > 0 ||
 		wh_port_send_room(station->config.port, station->config.queue) <
 			WH_PORT_BACKLOG_PKTS)
 		return 0;

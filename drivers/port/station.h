@@ -85,7 +85,7 @@ struct wh_station {
 	uint8_t apart_send[64];
 	struct wh_neighbour neighbour;
 	struct wh_station_way way[WH_STATION_WAYS]; /* by a hash of the peer's address */
-	struct rte_mbuf *spare[WH_STATION_BURST]; /* allocated and not yet used, from 0 on */
+	struct rte_mbuf *spare[WH_STATION_BURST];   /* allocated and not yet used, from 0 on */
 	uint32_t spares;
 	struct wh_station_stats send_stats;
 };
@@ -95,9 +95,9 @@ int wh_station_init(struct wh_station *station, const struct wh_station_config *
 void wh_station_free(struct wh_station *station);
 
 /*
- * What `first`, the station of queue 0, hears about neighbours is for `other` of the same port, too:
+ * What `first`, the station of queue 0, hears of neighbours is for `other` of the same port, too:
  * ARP replies and announcements, neighbour advertisements. Nothing to do where queues are paired.
- * Before either is polled; they are freed after both have been polled for the last time.
+ * Before either is polled; neither is freed while the other may still be.
  */
 void wh_station_join(struct wh_station *first, struct wh_station *other);
 

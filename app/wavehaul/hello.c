@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "hello.h"
+
+#include "session/profile.h"
+#include "wire/packet.h"
+
+bool wh_hello_is_possible(const struct wh_hello *hello)
+{
+	/* Nothing is sent to such a one. */
+	if (hello->verb == WH_JOB_IDLE)
+		return true;
+	return wh_profile_by_number(hello->profile) != NULL && hello->rate_bps > 0 &&
+	       hello->payload_bytes >= WH_PAYLOAD_BYTES_MIN &&
+	       hello->payload_bytes <= WH_PAYLOAD_BYTES_MAX &&
+	       hello->payload_bytes % WH_PAYLOAD_ALIGN == 0;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What is said of several jobs, and with which exit status. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <CUnit/CUnit.h>
+
+#include "unit.h"
+#include "wavehaul/complain.h"
+#include "wavehaul/outcome.h"
+#include "wavehaul/verbs.h"
+
+const char wh_suite_name[] = "app/outcome";
+
+static const struct wh_settings settings = {
+	.mtu_bytes = 1500,
+	.peer_timeout_ns = UINT64_C(7000000000),
+	.stall_timeout_ns = UINT64_C(9000000000),
+};
+
+static struct wh_jobs jobs = {.settings = &settings};
+
+#define LANES 3
+
+static int conclude(struct wh_job *lanes)
+{
+	struct wh_job *job[LANES];
+
+	for (uint32_t i = 0; i < LANES; i++) {
+		lanes[i].jobs = &jobs;
+		job[i] = &lanes[i];
+	}
+	return wh_jobs_conclude(job, LANES, "host");
+}
+
+/* A lane's failure ends the others as interrupted, wherever it stands. */
+static void test_who_speaks(void)
+{
+	static const struct {
+		enum wh_release_status failed[LANES];
+		int status;
+		const char *says;
+	} cases[] = {
+		{{0, 0, 0}, WH_EXIT_OK, NULL},
+		{{WH_STATUS_MISMATCH, 0, 0}, WH_EXIT_VERIFY, "not what was sent"},
+		{{WH_STATUS_INTERRUPTED, WH_STATUS_MISMATCH, WH_STATUS_INTERRUPTED}, WH_EXIT_VERIFY,
+			"not what was sent"},
+		{{WH_STATUS_INTERRUPTED, WH_STATUS_INTERRUPTED, WH_STATUS_NO_SPACE}, WH_EXIT_OTHER,
+			"disk is full"},
+		{{WH_STATUS_NO_SPACE, WH_STATUS_INTERRUPTED, WH_STATUS_MISMATCH}, WH_EXIT_OTHER,
+			"disk is full"},
+		{{WH_STATUS_INTERRUPTED, 0, 0}, WH_EXIT_NETWORK, "stopped there"},
+		{{0, WH_STATUS_INTERRUPTED, 0}, WH_EXIT_NETWORK, "stopped there"},
+		{{0, 0, WH_STATUS_BUSY}, WH_EXIT_NETWORK, "no room for another session"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct wh_job lanes[LANES] = {0};
+
+		for (uint32_t lane = 0; lane < LANES; lane++)
+			lanes[lane].failed = cases[i].failed[lane];
+		CU_ASSERT_EQUAL(conclude(lanes), cases[i].status);
+		if (cases[i].says != NULL)
+			CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(), cases[i].says));
+	}
+}
+
+/* Only the end that sends knows what held the flow up, and only once it flowed. */
+static void test_stalled(void)
+{
+	static const struct {
+		uint8_t verb;
+		bool reverse;
+		uint64_t began_tsc;
+		const char *says;
+	} cases[] = {
+		{WH_JOB_SEND, false, 1, "no progress for 9 s, held up by the disk;"},
+		{WH_JOB_SEND, false, 0, "no progress for 9 s; --stall-timeout"},
+		{WH_JOB_GET, false, 1, "no progress for 9 s; --stall-timeout"},
+		{WH_JOB_BENCH, false, 1, "no progress for 9 s, held up by the disk;"},
+		{WH_JOB_BENCH, true, 1, "no progress for 9 s; --stall-timeout"},
+		{WH_JOB_IDLE, false, 1, "no progress for 9 s; --stall-timeout"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct wh_hello hello = {.verb = cases[i].verb, .reverse = cases[i].reverse};
+		struct wh_job lanes[LANES] = {{
+			.failed = WH_STATUS_STALLED,
+			.hello = &hello,
+			.began_tsc = cases[i].began_tsc,
+			.figures.limited_by = WH_LIMIT_DISK,
+		}};
+
+		CU_ASSERT_EQUAL(conclude(lanes), WH_EXIT_STALLED);
+		CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(), cases[i].says));
+	}
+}
+
+static void test_refused(void)
+{
+	static const struct {
+		int error;
+		int status;
+		const char *says;
+	} cases[] = {
+		{ENOENT, WH_EXIT_NO_FILE, "host refuses: because"},
+		{EACCES, WH_EXIT_OTHER, "host refuses: because"},
+		{0, WH_EXIT_NETWORK, "host refuses the connection"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct wh_job lanes[LANES] = {{
+			.failed = WH_STATUS_REFUSED,
+			.refused_error = cases[i].error,
+			.why = "because",
+		}};
+
+		CU_ASSERT_EQUAL(conclude(lanes), cases[i].status);
+		CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(), cases[i].says));
+	}
+}
+
+/* What a server says is put on a terminal, and does nothing there. */
+static void test_plain(void)
+{
+	struct wh_job lanes[LANES] = {{
+		.failed = WH_STATUS_REFUSED,
+		.refused_error = EACCES,
+		.why = "a\x1b[2Jb\nc\rd\x7f \xc3\xa4",
+	}};
+
+	CU_ASSERT_EQUAL(conclude(lanes), WH_EXIT_OTHER);
+	CU_ASSERT_STRING_EQUAL(wh_last_complaint(), "host refuses: a?[2Jb?c?d? \xc3\xa4");
+}
+
+CU_TestInfo wh_tests[] = {
+	{"who speaks", test_who_speaks},
+	{"stalled", test_stalled},
+	{"refused", test_refused},
+	{"plain", test_plain},
+	CU_TEST_INFO_NULL,
+};

@@ -1,0 +1,646 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "port/station.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <rte_lcore.h>
+
+#include "base/clock.h"
+#include "eal.h"
+#include "neighbour_rig.h"
+#include "station_rig.h"
+#include "unit.h"
+
+const char wh_suite_name[] = "drivers/port/station";
+
+#define MS (RIG_STATION_HZ / 1000)
+
+/* One thread runs both processes of both ends and everything else, in virtual time. */
+static void run_pair(struct pair *pair, uint64_t patience_tsc)
+{
+	uint64_t step_tsc = 5000;
+
+	for (uint64_t now = MS; now < patience_tsc && !pair_is_over(pair); now += step_tsc) {
+		for (int end = 0; end < 2; end++)
+			(void)wh_station_receive(&pair->station[end], now);
+		for (int end = 0; end < 2; end++)
+			(void)wh_station_send(&pair->station[end], now);
+		(void)pair_carry(pair);
+		(void)pair_run_users(pair);
+	}
+	CU_ASSERT(pair_is_over(pair));
+}
+
+static uint64_t linearised_pkts(const struct pair *pair)
+{
+	return wh_port_stats(pair->cable[0].port, 0)->tx_linearised;
+}
+
+/* What a transfer without losses leaves in the counters of the way it went. */
+static void check_way(const struct pair *pair, uint64_t data_pkts)
+{
+	const struct pair_shape *shape = &pair->shape;
+	const struct seen *seen = &pair->seen;
+	bool attaches = shape->attach_bytes != UINT32_MAX;
+	uint64_t packets = shape->family == WH_IPV4 ? seen->ipv4 : seen->ipv6;
+
+	CU_ASSERT_EQUAL(seen->lost, 0);
+	CU_ASSERT_EQUAL(seen->other_vlans, 0);
+	CU_ASSERT(packets > data_pkts && packets <= seen->frames);
+	CU_ASSERT_EQUAL(seen->chains, attaches && !shape->linearises ? data_pkts : 0);
+	CU_ASSERT_EQUAL(linearised_pkts(pair), attaches && shape->linearises ? data_pkts : 0);
+	for (int end = 0; end < 2; end++) {
+		CU_ASSERT_EQUAL(wh_station_bad_pkts(&pair->station[end]), 0);
+		CU_ASSERT_EQUAL(wh_station_stats(&pair->station[end]).no_mbuf_turns, 0);
+		CU_ASSERT_EQUAL(wh_station_stats(&pair->station[end]).host_full_pkts, 0);
+	}
+}
+
+static void test_transfers(void)
+{
+	static const struct pair_shape shapes[] = {
+		{.mtu = 1500, .family = WH_IPV4, .alone = true, .attach_bytes = UINT32_MAX},
+		{.mtu = 1500, .family = WH_IPV4, .attach_bytes = 1},
+		{.mtu = 9000, .family = WH_IPV4, .attach_bytes = 1, .linearises = true},
+		{.mtu = 1500, .family = WH_IPV4, .attach_bytes = UINT32_MAX, .vlan = 7},
+		{.mtu = 9000, .family = WH_IPV6, .alone = true, .attach_bytes = UINT32_MAX},
+		{.mtu = 9000, .family = WH_IPV6, .attach_bytes = 1, .vlan = 4094},
+		{.mtu = 1500, .family = WH_IPV6, .attach_bytes = 1, .vlan = 1, .linearises = true},
+	};
+	static struct pair pair;
+
+	for (size_t i = 0; i < RTE_DIM(shapes); i++) {
+		uint32_t payload_bytes =
+			wh_encap_payload_bytes((enum wh_family)shapes[i].family, shapes[i].mtu);
+		/* Chunks of 64 KiB, and of the last one a single byte. */
+		uint64_t chunks = 48;
+		uint64_t chunk_pkts = (RIG_CHUNK_BYTES + payload_bytes - 1) / payload_bytes;
+
+		pair_open(&pair, &shapes[i]);
+		pair_start(&pair, chunks * RIG_CHUNK_BYTES + 1);
+		run_pair(&pair, 5 * RIG_STATION_HZ);
+		pair_check(&pair);
+		check_way(&pair, chunks * chunk_pkts + 1);
+		pair_close(&pair);
+	}
+}
+
+/* A payload one byte short of attach_bytes is copied, one of attach_bytes is not. */
+static void test_attach_from(void)
+{
+	struct pair_shape shape = {.mtu = 1500, .family = WH_IPV4};
+	uint32_t payload_bytes = wh_encap_payload_bytes(WH_IPV4, shape.mtu);
+	static struct pair pair;
+
+	for (uint32_t more = 0; more < 2; more++) {
+		shape.attach_bytes = payload_bytes + more;
+		pair_open(&pair, &shape);
+		pair_start(&pair, 10 * payload_bytes);
+		run_pair(&pair, RIG_STATION_HZ);
+		pair_check(&pair);
+		CU_ASSERT_EQUAL(pair.seen.chains, more == 0 ? 10 : 0);
+		pair_close(&pair);
+	}
+}
+
+/* Real time, for the processes on threads. */
+static uint64_t now_tsc(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * RIG_STATION_HZ + (uint64_t)time.tv_nsec;
+}
+
+struct worker {
+	struct pair *pair;
+	bool sends;
+	atomic_bool *stop;
+	bool registered;
+};
+
+/* An lcore: one process of each end, and the cables beside the receiving ones. */
+static void *work(void *argument)
+{
+	struct worker *worker = argument;
+	struct pair *pair = worker->pair;
+
+	worker->registered = rte_thread_register() == 0;
+	while (!atomic_load(worker->stop)) {
+		uint64_t now = now_tsc();
+		int32_t done = worker->sends ? 0 : pair_carry(pair);
+
+		for (int end = 0; end < 2; end++)
+			done += worker->sends ? wh_station_send(&pair->station[end], now)
+					      : wh_station_receive(&pair->station[end], now);
+		if (done == 0)
+			sched_yield();
+	}
+	rte_thread_unregister();
+	return NULL;
+}
+
+static void run_on_cores(struct pair *pair, uint64_t patience_tsc)
+{
+	atomic_bool stop = false;
+	struct worker worker[2] = {
+		{.pair = pair, .stop = &stop}, {.pair = pair, .stop = &stop, .sends = true}};
+	pthread_t thread[2];
+	uint64_t give_up = now_tsc() + patience_tsc;
+
+	for (int i = 0; i < 2; i++)
+		CU_ASSERT_EQUAL_FATAL(pthread_create(&thread[i], NULL, work, &worker[i]), 0);
+	while (!pair_is_over(pair) && now_tsc() < give_up)
+		if (pair_run_users(pair) == 0)
+			sched_yield();
+	atomic_store(&stop, true);
+	for (int i = 0; i < 2; i++) {
+		CU_ASSERT_EQUAL(pthread_join(thread[i], NULL), 0);
+		CU_ASSERT(worker[i].registered);
+	}
+	CU_ASSERT(pair_is_over(pair));
+}
+
+/* Several sessions at once, each end's receiving and sending processes on cores of their own. */
+static void test_cores(void)
+{
+	static const struct pair_shape shapes[] = {
+		{.mtu = 1500, .family = WH_IPV4, .attach_bytes = UINT32_MAX},
+		{.mtu = 9000, .family = WH_IPV6, .attach_bytes = 1},
+	};
+	static struct pair pair;
+
+	for (size_t i = 0; i < RTE_DIM(shapes); i++) {
+		pair_open(&pair, &shapes[i]);
+		for (uint32_t j = 0; j < RIG_TRANSFERS; j++)
+			pair_start(&pair, (UINT64_C(2) << 20) + j * 1000);
+		run_on_cores(&pair, 20 * RIG_STATION_HZ);
+		pair_check(&pair);
+		pair_close(&pair);
+	}
+}
+
+/* A port whose other end is the test's, and a station on each queue, in virtual time. */
+#define DESK_CALLS 3
+
+struct desk {
+	struct rte_mempool *pool;
+	struct cable cable;
+	struct wh_station station[RIG_STATION_QUEUES];
+	struct wh_session *session[DESK_CALLS];
+	uint8_t *memory[DESK_CALLS];
+	uint32_t calls;
+	uint64_t now;
+};
+
+static void open_station(struct desk *desk, uint16_t queue)
+{
+	struct wh_station_config config = {
+		.port = desk->cable.port,
+		.queue = queue,
+		.pool = desk->pool,
+		.local4 = rig_ip4(10, 0, 0, 1),
+		.local6 = rig_ip6(rig_us6),
+		.attach_bytes = UINT32_MAX,
+		.neighbour = rig_config(),
+		.endpoint = {.hz = RIG_STATION_HZ, .places = 64},
+	};
+
+	config.local4.port += queue;
+	config.local6.port += queue;
+	CU_ASSERT_EQUAL_FATAL(wh_station_init(&desk->station[queue], &config), 0);
+	if (queue > 0)
+		wh_station_join(&desk->station[0], &desk->station[queue]);
+}
+
+static void desk_open(struct desk *desk, uint16_t queues, enum wh_port_steering steering)
+{
+	memset(desk, 0, sizeof(*desk));
+	desk->now = RIG_STATION_HZ;
+	desk->pool = wh_test_pool("desk", 1024, wh_port_room_bytes(1500));
+	cable_open(&desk->cable, "desk", queues, 1500, desk->pool, rig_us);
+	desk->cable.port->steering = steering;
+	for (uint16_t queue = 0; queue < queues; queue++)
+		open_station(desk, queue);
+}
+
+static void desk_close(struct desk *desk)
+{
+	for (uint16_t queue = 0; queue < desk->cable.queues; queue++)
+		wh_station_free(&desk->station[queue]);
+	for (uint32_t i = 0; i < desk->calls; i++) {
+		wh_session_destroy(desk->session[i]);
+		free(desk->memory[i]);
+	}
+	cable_close(&desk->cable);
+	wh_test_pool_free(desk->pool);
+}
+
+/* A session to that peer begins: it says OPEN now, and again after 50, 100, 200, 400 ms. */
+static void desk_call(struct desk *desk, uint16_t queue, struct wh_address peer)
+{
+	uint32_t call = desk->calls++;
+	struct wh_session_config config =
+		rig_session_config(peer.family, 1500, &desk->memory[call]);
+
+	desk->session[call] = wh_session_open(&config, &peer, "call", WH_OBJECT_BYTES_UNKNOWN);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(desk->session[call]);
+	CU_ASSERT_EQUAL_FATAL(
+		wh_endpoint_open(&desk->station[queue].endpoint, desk->session[call]), 0);
+}
+
+static void desk_put(struct desk *desk, uint16_t queue, const uint8_t *frame, size_t bytes)
+{
+	struct rte_mbuf *pkt = rte_pktmbuf_alloc(desk->pool);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(pkt);
+	memcpy(rte_pktmbuf_append(pkt, (uint16_t)bytes), frame, bytes);
+	CU_ASSERT_EQUAL_FATAL(rte_ring_enqueue(desk->cable.in[queue], pkt), 0);
+}
+
+static void desk_run(struct desk *desk, uint32_t turns_of_1ms)
+{
+	for (uint32_t i = 0; i < turns_of_1ms; i++) {
+		for (uint16_t queue = 0; queue < desk->cable.queues; queue++)
+			(void)wh_station_receive(&desk->station[queue], desk->now);
+		for (uint16_t queue = 0; queue < desk->cable.queues; queue++)
+			(void)wh_station_send(&desk->station[queue], desk->now);
+		desk->now += MS;
+	}
+}
+
+/* Frames that came out of a queue. */
+struct tally {
+	uint32_t host;  /* ARP, ICMP, ICMPv6 */
+	uint32_t udp;   /* from the queue's port */
+	uint32_t right; /* of these, to that MAC */
+};
+
+static struct tally desk_take(struct desk *desk, uint16_t queue, const uint8_t mac[6])
+{
+	struct tally tally = {0};
+	struct rte_mbuf *pkt;
+
+	while (rte_ring_dequeue(desk->cable.out[queue], (void **)&pkt) == 0) {
+		const uint8_t *frame = rte_pktmbuf_mtod(pkt, const uint8_t *);
+		bool udp4 = frame[12] == 0x08 && frame[13] == 0x00 && frame[23] == 17;
+		bool udp6 = frame[12] == 0x86 && frame[20] == 17;
+		const uint8_t *port = &frame[udp4 ? 34 : 54];
+
+		CU_ASSERT_EQUAL(memcmp(&frame[6], rig_us, 6), 0);
+		if (udp4 || udp6) {
+			tally.udp++;
+			tally.right += memcmp(frame, mac, 6) == 0;
+			CU_ASSERT_EQUAL(port[0] << 8 | port[1], 5760 + queue);
+		} else {
+			tally.host++;
+		}
+		rte_pktmbuf_free(pkt);
+	}
+	return tally;
+}
+
+static void expect(
+	struct desk *desk, uint16_t queue, const uint8_t mac[6], uint32_t host, uint32_t udp)
+{
+	struct tally tally = desk_take(desk, queue, mac);
+
+	CU_ASSERT_EQUAL(tally.host, host);
+	CU_ASSERT_EQUAL(tally.udp, udp);
+	CU_ASSERT_EQUAL(tally.right, udp);
+}
+
+static void test_siblings(void)
+{
+	static const struct {
+		enum wh_port_steering steering;
+		uint8_t family;
+		bool all_learn;
+	} cases[] = {
+		{WH_PORT_STEER_RULES, WH_IPV4, true},
+		{WH_PORT_STEER_HASH, WH_IPV6, true},
+		{WH_PORT_STEER_PAIRED, WH_IPV4, false},
+		{WH_PORT_STEER_PAIRED, WH_IPV6, false},
+	};
+	static struct desk desk;
+	uint8_t frame[RIG_BYTES];
+
+	for (size_t i = 0; i < RTE_DIM(cases); i++) {
+		bool ipv4 = cases[i].family == WH_IPV4;
+
+		desk_open(&desk, 3, cases[i].steering);
+		for (uint16_t queue = 0; queue < 3; queue++)
+			desk_call(&desk, queue, ipv4 ? rig_ip4(10, 0, 0, 2) : rig_ip6(rig_peer6));
+
+		/* All ask, each on its own queue. */
+		desk_run(&desk, 20);
+		for (uint16_t queue = 0; queue < 3; queue++) {
+			expect(&desk, queue, rig_peer, 1, 0);
+			CU_ASSERT_EQUAL(wh_station_stats(&desk.station[queue]).no_way_pkts, 1);
+		}
+
+		/* One answer, on queue 0: the OPEN of 50, 150 and 350 ms goes. */
+		desk_put(&desk, 0, frame, ipv4 ? rig_arp_reply(frame) : rig_advertisement(frame));
+		desk_run(&desk, 380);
+		for (uint16_t queue = 0; queue < 3; queue++) {
+			bool learnt = queue == 0 || cases[i].all_learn;
+
+			expect(&desk, queue, rig_peer, 0, learnt ? 3 : 0);
+			CU_ASSERT_EQUAL(desk.station[queue].neighbour.entry[0].state,
+				learnt ? WH_NEIGHBOUR_REACHABLE : WH_NEIGHBOUR_INCOMPLETE);
+			CU_ASSERT_EQUAL(wh_station_bad_pkts(&desk.station[queue]), 0);
+			CU_ASSERT_EQUAL(wh_station_stats(&desk.station[queue]).host_full_pkts, 0);
+		}
+		desk_close(&desk);
+	}
+}
+
+/* Questions are answered where they are heard, and nowhere else. */
+static void test_questions(void)
+{
+	const struct rig_ndp for_link_local = {.type = 135,
+		.option = 1,
+		.mac = rig_peer,
+		.ip = rig_peer6,
+		.to = rig_us6_group,
+		.target = rig_link6};
+	static struct desk desk;
+	uint8_t frame[RIG_BYTES];
+
+	desk_open(&desk, 3, WH_PORT_STEER_RULES);
+	for (uint16_t asked = 0; asked < 3; asked++) {
+		desk_put(&desk, asked, frame, rig_arp_request(frame));
+		desk_put(&desk, asked, frame, rig_solicitation(frame));
+		desk_put(&desk, asked, frame, rig_ndp(frame, &for_link_local));
+		desk_put(
+			&desk, asked, frame, rig_echo4(frame, 8, rig_peer, rig_peer4, rig_us4, 56));
+		desk_put(&desk, asked, frame,
+			rig_echo6(frame, 128, rig_peer, rig_peer6, rig_us6, 56));
+		desk_run(&desk, 6);
+		for (uint16_t queue = 0; queue < 3; queue++) {
+			expect(&desk, queue, rig_peer, queue == asked ? 5 : 0, 0);
+			CU_ASSERT_EQUAL(desk.station[queue].neighbour.entry[0].state,
+				queue <= asked ? WH_NEIGHBOUR_STALE : WH_NEIGHBOUR_FREE);
+		}
+	}
+	desk_close(&desk);
+}
+
+/* A peer announces another MAC: all follow. */
+static void test_announcements(void)
+{
+	static struct desk desk;
+	uint8_t frame[RIG_BYTES];
+
+	desk_open(&desk, 3, WH_PORT_STEER_HASH);
+	for (uint16_t queue = 0; queue < 3; queue++)
+		desk_call(&desk, queue, rig_ip4(10, 0, 0, 2));
+	desk_run(&desk, 20);
+	desk_put(&desk, 0, frame, rig_arp_reply(frame));
+	desk_run(&desk, 80); /* OPEN at 50 ms */
+	for (uint16_t queue = 0; queue < 3; queue++)
+		expect(&desk, queue, rig_peer, 1, 1);
+
+	desk_put(&desk, 0, frame,
+		rig_arp(frame, rig_all, 1, rig_other, rig_peer4, rig_none, rig_peer4));
+	desk_run(&desk, 100); /* OPEN at 150 ms */
+	for (uint16_t queue = 0; queue < 3; queue++)
+		expect(&desk, queue, rig_other, 0, 1);
+	desk_close(&desk);
+}
+
+/* Somebody says that an address of ours is theirs: one station contests it. */
+static void test_claims(void)
+{
+	const uint8_t *const claimed6[] = {NULL, rig_us6, rig_link6};
+	static struct desk desk;
+	uint8_t frame[RIG_BYTES];
+
+	for (size_t i = 0; i < RTE_DIM(claimed6); i++) {
+		const struct rig_ndp claim = {.type = 136,
+			.flags = 0x20,
+			.option = 2,
+			.mac = rig_gate,
+			.ip = rig_peer6,
+			.to = rig_all6,
+			.target = claimed6[i]};
+
+		desk_open(&desk, 3, WH_PORT_STEER_RULES);
+		desk_put(&desk, 0, frame,
+			claimed6[i] == NULL
+				? rig_arp(frame, rig_us, 2, rig_gate, rig_us4, rig_us, rig_us4)
+				: rig_ndp(frame, &claim));
+		desk_run(&desk, 10);
+		/* All that are ours are told: IPv4, link-local, IPv6. */
+		expect(&desk, 0, rig_peer, 3, 0);
+		expect(&desk, 1, rig_peer, 0, 0);
+		expect(&desk, 2, rig_peer, 0, 0);
+		CU_ASSERT_EQUAL(wh_station_bad_pkts(&desk.station[0]), 1);
+		CU_ASSERT_EQUAL(wh_station_bad_pkts(&desk.station[1]), 0);
+		desk_close(&desk);
+	}
+}
+
+/* 20 pieces of news for siblings that do not take them: 5 too many for each, and no mbuf lost. */
+static void test_news_full(void)
+{
+	static struct desk desk;
+	uint8_t frame[RIG_BYTES];
+
+	desk_open(&desk, 3, WH_PORT_STEER_RULES);
+	for (int i = 0; i < 20; i++)
+		desk_put(&desk, 0, frame, rig_arp_reply(frame));
+	CU_ASSERT_EQUAL(wh_station_receive(&desk.station[0], desk.now), 20);
+	CU_ASSERT_EQUAL(wh_station_stats(&desk.station[0]).host_full_pkts, 10);
+	CU_ASSERT_EQUAL(wh_station_send_deadline(&desk.station[1]), 0);
+	CU_ASSERT_EQUAL(wh_station_send(&desk.station[1], desk.now), 8);
+	CU_ASSERT_EQUAL(wh_station_send(&desk.station[1], desk.now), 7);
+	CU_ASSERT_EQUAL(wh_station_send_deadline(&desk.station[1]), WH_TSC_NEVER);
+	CU_ASSERT_EQUAL(wh_station_send(&desk.station[0], desk.now), 8);
+	CU_ASSERT_EQUAL(wh_station_send_deadline(&desk.station[0]), 0);
+	CU_ASSERT_EQUAL(wh_station_bad_pkts(&desk.station[0]), 0);
+	CU_ASSERT_EQUAL(wh_station_stats(&desk.station[1]).host_full_pkts, 0);
+	desk_close(&desk); /* 12 still wait at the first, 15 of them at the third */
+}
+
+/* The sending processes of all stations on a core. */
+struct senders {
+	struct desk *desk;
+	atomic_bool stop;
+};
+
+static void *send_all(void *argument)
+{
+	struct senders *senders = argument;
+	bool stop;
+
+	do {
+		int32_t done = 0;
+
+		stop = atomic_load(&senders->stop);
+		for (uint16_t queue = 0; queue < 3; queue++)
+			done += wh_station_send(&senders->desk->station[queue], senders->desk->now);
+		if (done > 0)
+			stop = false;
+		else
+			sched_yield();
+	} while (!stop);
+	return NULL;
+}
+
+/* News from one core to another: each is taken by three stations, or counted as too many. */
+static void test_news_between_cores(void)
+{
+	enum { NEWS = 32 * 500 };
+	static struct desk desk;
+	struct senders senders = {.desk = &desk};
+	pthread_t thread;
+	uint8_t frame[RIG_BYTES];
+	uint64_t seen = 0;
+
+	desk_open(&desk, 3, WH_PORT_STEER_HASH);
+	CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, send_all, &senders), 0);
+	for (int i = 0; i < NEWS; i++) {
+		desk_put(&desk, 0, frame, rig_arp_reply(frame));
+		if (i % 32 < 31)
+			continue;
+		CU_ASSERT_EQUAL(wh_station_receive(&desk.station[0], desk.now), 32);
+		sched_yield();
+	}
+	atomic_store(&senders.stop, true);
+	CU_ASSERT_EQUAL(pthread_join(thread, NULL), 0);
+	for (uint16_t queue = 0; queue < 3; queue++) {
+		const uint64_t *input = desk.station[queue].neighbour.stats.input_pkts;
+
+		CU_ASSERT(input[WH_NEIGHBOUR_NOT_ASKED] >= WH_STATION_NEWS_PKTS);
+		seen += input[WH_NEIGHBOUR_NOT_ASKED];
+	}
+	seen += wh_station_stats(&desk.station[0]).host_full_pkts;
+	CU_ASSERT_EQUAL(seen, 3 * NEWS);
+	desk_close(&desk);
+}
+
+static void test_host_full(void)
+{
+	static struct desk desk;
+	uint8_t frame[RIG_BYTES];
+
+	desk_open(&desk, 1, WH_PORT_STEER_ONE_QUEUE);
+	for (int i = 0; i < WH_STATION_HOST_PKTS + 7; i++)
+		desk_put(&desk, 0, frame, rig_arp_reply(frame));
+	CU_ASSERT_EQUAL(wh_station_receive(&desk.station[0], desk.now), 70);
+	CU_ASSERT_EQUAL(wh_station_stats(&desk.station[0]).host_full_pkts, 7);
+	for (int left = 63; left > 0; left -= 8) {
+		CU_ASSERT_EQUAL(wh_station_send_deadline(&desk.station[0]), 0);
+		CU_ASSERT_EQUAL(wh_station_send(&desk.station[0], desk.now), RTE_MIN(left, 8));
+	}
+	CU_ASSERT_EQUAL(wh_station_send_deadline(&desk.station[0]), WH_TSC_NEVER);
+
+	/* There is room again, and what nobody knows is counted by its reason. */
+	desk_put(&desk, 0, frame, rig_arp_request(frame));
+	memset(frame, 0xee, 60);
+	memcpy(frame, rig_us, 6);
+	desk_put(&desk, 0, frame, 60);
+	desk_run(&desk, 3);
+	expect(&desk, 0, rig_peer, 1, 0);
+	CU_ASSERT_EQUAL(wh_station_stats(&desk.station[0]).host_full_pkts, 7);
+	CU_ASSERT_EQUAL(wh_station_stats(&desk.station[0]).not_ours_pkts[WH_ENCAP_NOT_IP], 1);
+	CU_ASSERT_EQUAL(wh_station_bad_pkts(&desk.station[0]), 1);
+	desk_close(&desk);
+}
+
+static void desk_answer(struct desk *desk, uint8_t last, const uint8_t mac[6])
+{
+	const uint8_t ip[4] = {10, 0, 0, last};
+	uint8_t frame[RIG_BYTES];
+
+	desk_put(desk, 0, frame, rig_arp(frame, rig_us, 2, mac, ip, rig_us, rig_us4));
+}
+
+/* The UDP frames that come out are one to each of these hosts, at that MAC. */
+static void expect_each(struct desk *desk, const uint8_t last[3], const uint8_t *const mac[3])
+{
+	uint32_t right = 0;
+	uint32_t frames = 0;
+	struct rte_mbuf *pkt;
+
+	while (rte_ring_dequeue(desk->cable.out[0], (void **)&pkt) == 0) {
+		const uint8_t *frame = rte_pktmbuf_mtod(pkt, const uint8_t *);
+
+		for (int i = 0; frame[13] == 0 && i < 3; i++)
+			right += frame[33] == last[i] && memcmp(frame, mac[i], 6) == 0;
+		frames += frame[13] == 0;
+		rte_pktmbuf_free(pkt);
+	}
+	CU_ASSERT_EQUAL(frames, 3);
+	CU_ASSERT_EQUAL(right, 3);
+}
+
+/* The way to 10.0.0.`last`, as it stands ready; NULL: it does not. */
+static const struct wh_station_way *find_way(const struct desk *desk, uint8_t last)
+{
+	for (uint32_t i = 0; i < WH_STATION_WAYS; i++) {
+		const struct wh_station_way *way = &desk->station[0].way[i];
+
+		if (way->encap.bytes != 0 && way->to.ip[3] == last)
+			return way;
+	}
+	return NULL;
+}
+
+/* 2 and 3 have places of their own, 18 has that of 2: 2 ^ 18 = 16, and there are 16 places. */
+static void test_ways(void)
+{
+	static const uint8_t last[3] = {2, 3, 18};
+	static const uint8_t moved[6] = {2, 0, 0, 0, 0, 9};
+	const uint8_t *mac[3] = {rig_peer, rig_other, rig_gate};
+	static struct desk desk;
+	uint64_t opened_tsc;
+
+	desk_open(&desk, 1, WH_PORT_STEER_ONE_QUEUE);
+	for (int i = 0; i < 3; i++)
+		desk_call(&desk, 0, rig_ip4(10, 0, 0, last[i]));
+	desk_run(&desk, 20);
+	expect(&desk, 0, rig_peer, 3, 0);
+	for (int i = 0; i < 3; i++)
+		desk_answer(&desk, last[i], mac[i]);
+	desk_run(&desk, 31); /* up to the OPEN of 50 ms */
+	opened_tsc = desk.now - MS;
+	expect_each(&desk, last, mac);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(find_way(&desk, 3));
+	CU_ASSERT_NOT_EQUAL(find_way(&desk, 2) != NULL, find_way(&desk, 18) != NULL);
+	CU_ASSERT_EQUAL(find_way(&desk, 3)->looked_up_tsc, opened_tsc);
+
+	/* One has moved; those that have not are used as they are, and stay known by it. */
+	mac[1] = moved;
+	desk_answer(&desk, 3, moved);
+	desk_run(&desk, 100);
+	opened_tsc = desk.now - MS;
+	expect_each(&desk, last, mac);
+	CU_ASSERT_EQUAL(find_way(&desk, 3)->looked_up_tsc, opened_tsc);
+	CU_ASSERT_EQUAL(memcmp(find_way(&desk, 3)->mac, moved, 6), 0);
+	for (int i = 0; i < 3; i++)
+		CU_ASSERT_EQUAL(desk.station[0].neighbour.entry[i].wanted_tsc, opened_tsc);
+	desk_close(&desk);
+}
+
+CU_TestInfo wh_tests[] = {
+	{"the EAL starts", wh_test_eal_start},
+	{"transfers: copied, attached, linearised; VLAN; IPv6", test_transfers},
+	{"payloads are attached from a length on", test_attach_from},
+	{"several sessions, two cores", test_cores},
+	{"news of neighbours on queue 0 reach all stations", test_siblings},
+	{"questions are answered once", test_questions},
+	{"a new MAC reaches all", test_announcements},
+	{"a claim of our address is contested once", test_claims},
+	{"more news than a sibling takes", test_news_full},
+	{"news from one core to another", test_news_between_cores},
+	{"more frames for the host than wait at once", test_host_full},
+	{"several peers, each with its headers", test_ways},
+	{"the EAL ends", wh_test_eal_stop},
+	CU_TEST_INFO_NULL,
+};
