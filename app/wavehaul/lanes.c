@@ -33,7 +33,7 @@ void wh_lanes_start_others(struct wh_lanes *lanes)
 	if (atomic_load(&first->state) < WH_JOB_RUNNING || first->peer_queues == 0)
 		return;
 	while (lanes->started < lanes->count) {
-		/* The first may have made what the others would take for a folder that was there. */
+		/* The first may have made what others would take for a folder that was there. */
 		lanes->job[lanes->started]->hello->as_name = first->as_name;
 		start_next(lanes, first->peer_queues);
 	}

@@ -22,7 +22,7 @@ struct wh_lanes {
 	uint64_t give_up_tsc; /* of waiting for last words; 0: nobody was told to end */
 };
 
-/* The next one, or all those that may start by now. Their jobs are filled in. */
+/* All jobs are filled in. The others start when READY has come; before, nothing happens. */
 void wh_lanes_start_first(struct wh_lanes *lanes);
 void wh_lanes_start_others(struct wh_lanes *lanes);
 
