@@ -4,7 +4,7 @@
 
 /*
  * A process with a port: DPDK started for it, a shard (station and endpoint) per queue, a loop per
- * core, and the memory of sessions. What is sent and why is not its business: see job.h.
+ * core, and the memory of sessions. What is sent and why is not its business: see jobs.h.
  *
  *   wh_host_open   settings -> port open, stations ready, nothing runs
  *   wh_host_run    all loops, the main core's too, until wh_host_stop
@@ -59,7 +59,6 @@ struct wh_host {
 	uint32_t shards;
 	struct wh_shard *shard;
 	struct wh_loop *loop; /* of cores.core[i] */
-	uint32_t link_core;   /* whose loop watches the link */
 	uint64_t next_link_tsc;
 	bool link_was_up;
 	_Atomic bool stop;

@@ -95,10 +95,8 @@ static enum wh_release_status welcome_job(
 {
 	if (jobs->root_fd < 0 || strcmp(params->name, WH_JOB_NAME) != 0)
 		return WH_STATUS_REFUSED;
-	if (!may_come(jobs->settings, peer)) {
-		atomic_fetch_add(&jobs->refused_pkts, 1);
+	if (!may_come(jobs->settings, peer))
 		return WH_STATUS_REFUSED;
-	}
 	if (atomic_load(&jobs->draining) || atomic_load(&jobs->live) >= jobs->settings->sessions)
 		return WH_STATUS_BUSY;
 	return WH_STATUS_PENDING;

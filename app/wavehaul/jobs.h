@@ -155,11 +155,10 @@ struct wh_jobs {
 	uint32_t crews;
 	struct wh_crew crew[WH_CREWS_MAX];
 	_Atomic uint32_t next_crew;
-	_Atomic uint32_t live;         /* jobs that are not over */
-	_Atomic bool draining;         /* no new ones */
-	_Atomic bool hurry;            /* end those that run */
-	_Atomic uint64_t refused_pkts; /* OPENs of peers that may not */
-	int root_fd;                   /* what is served; -1: a client */
+	_Atomic uint32_t live; /* jobs that are not over */
+	_Atomic bool draining; /* no new ones */
+	_Atomic bool hurry;    /* end those that run */
+	int root_fd;           /* what is served; -1: a client */
 	rte_spinlock_t burial; /* held while sessions are freed, or looked at from outside */
 
 	/* A client's jobs, by lane: the server's streams are for them. */
