@@ -634,7 +634,8 @@ def check_intervals(intervals, end):
     expect_between('intervals', len(intervals), 2, 3)
     payload_share = 1408 / 1538
     for interval in intervals[1:]:
-        expect_between('an interval\'s rate', interval['bps'], 0.97e8 * payload_share,
+        # No faster than paced; how near it comes to that is for bench.py on CPUs of its own.
+        expect_between('an interval\'s rate', interval['bps'], 0.5e8 * payload_share,
                        1.03e8 * payload_share)
     total = sum(i['bps'] * i['span'] / 8 for i in intervals)
     expect_between('bytes of all intervals', total, 20 * MIB, end['bytes'] + MIB)
