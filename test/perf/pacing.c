@@ -11,9 +11,9 @@
  * as a NIC tells of some packets at once: a core that takes each packet in the moment it comes
  * fights with the TX core for the ring's and the packet's cache lines, which no NIC does.
  *
- * In turns of a second the TX core runs the
- * session and a bare loop, which reads the TSC and charges a pacer of its own: how late that one
- * is, is the machine's doing. Held against a bound is the difference.
+ * In turns of a second the TX core runs the session and a bare loop, which reads the TSC and
+ * charges a pacer of its own: how late that one is, is the machine's doing. Held against a bound is
+ * the difference.
  *
  * Lateness is counted up to the beginning of the turn that a packet goes in, in both loops; how
  * long such a turn lasts, to the port and back, is told beside it.
@@ -30,7 +30,6 @@
 
 #include <inttypes.h>
 #include <sched.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +59,7 @@
 #define MBUFS       16383
 #define MBUF_CACHE  256
 #define MEMORY_MIB  96
-#define REST_US     20 /* between rounds of the rest, as below */
+#define REST_US     20 /* between two rounds of the rest */
 #define TX_LCORE    1
 
 #define SLICE_NS      WH_NS_PER_S
