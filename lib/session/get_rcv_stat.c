@@ -18,19 +18,23 @@ static void apply_decision(struct wh_session *s)
 		wh_pacer_hold_until(&tx->pacer, tx->decision.freeze_until_tsc);
 }
 
-/* One packet is acknowledged; with its chunk's last, the chunk goes back to the reader. */
-static void packet_acked(void *context, uint64_t serial, const struct wh_sent_record *record)
+/* Packets of one chunk are acknowledged; with its last, the chunk goes back to the reader. */
+static void packets_acked(
+	void *context, uint64_t serial, const struct wh_sent_record *record, uint32_t count)
 {
 	struct wh_session *s = context;
 	struct wh_tx_chunk *sending = &s->tx.tx_chunk[record->chunk_slot];
 
 	(void)serial;
-	WH_DEBUG_ASSERT(sending->unacked_pkts > 0);
-	wh_session_add(&s->stats.acked_bytes, wh_session_payload_bytes(s, record));
-	if (--sending->unacked_pkts > 0)
-		return;
-
 	struct wh_chunk *chunk = &s->chunk[record->chunk_slot];
+	uint32_t offset = record->index * s->config.payload_bytes;
+
+	WH_DEBUG_ASSERT(sending->unacked_pkts >= count);
+	wh_session_add(&s->stats.acked_bytes,
+		wh_min_u64(count * (uint64_t)s->config.payload_bytes, chunk->bytes - offset));
+	sending->unacked_pkts -= count;
+	if (sending->unacked_pkts > 0)
+		return;
 
 	bool pushed = wh_fifo_push(&s->tx.free, chunk);
 
@@ -41,16 +45,16 @@ static void packet_acked(void *context, uint64_t serial, const struct wh_sent_re
 static uint64_t acknowledge(struct wh_session *s, const struct wh_rcv_state *state)
 {
 	struct wh_sent_table *table = &s->tx.table;
-	uint64_t acked = wh_sent_table_ack(table, table->lower, state->lower, packet_acked, s);
+	uint64_t acked = wh_sent_table_ack(table, table->lower, state->lower, packets_acked, s);
 	uint64_t from = state->cover_first;
 
 	for (uint32_t i = 0; i < state->n_holes; i++) {
 		uint64_t hole = state->cover_first + state->holes[i].offset;
 
-		acked += wh_sent_table_ack(table, from, hole, packet_acked, s);
+		acked += wh_sent_table_ack(table, from, hole, packets_acked, s);
 		from = hole + state->holes[i].count;
 	}
-	return acked + wh_sent_table_ack(table, from, state->cover_end, packet_acked, s);
+	return acked + wh_sent_table_ack(table, from, state->cover_end, packets_acked, s);
 }
 
 static void take_credits(struct wh_transmitter *tx, const struct wh_rcv_state *state)

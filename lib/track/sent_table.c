@@ -75,6 +75,24 @@ bool wh_sent_table_acked(const struct wh_sent_table *table, uint64_t serial)
 	return serial < table->lower || wh_window_test(table->acked, table->mask, serial);
 }
 
+/*
+ * `count` of at most 64 serials in a row. When the first and the last are of one chunk all are:
+ * none of another's was admitted between them.
+ */
+static void tell_acked(const struct wh_sent_table *table, uint64_t first, uint32_t count,
+	wh_sent_acked_fn acked, void *context)
+{
+	while (count > 0) {
+		const struct wh_sent_record *from = &table->record[first & table->mask];
+		const struct wh_sent_record *to = &table->record[(first + count - 1) & table->mask];
+		uint32_t run = from->chunk_slot == to->chunk_slot ? count : 1;
+
+		acked(context, first, from, run);
+		first += run;
+		count -= run;
+	}
+}
+
 uint64_t wh_sent_table_ack(struct wh_sent_table *table, uint64_t first, uint64_t end,
 	wh_sent_acked_fn acked, void *context)
 {
@@ -90,10 +108,13 @@ uint64_t wh_sent_table_ack(struct wh_sent_table *table, uint64_t first, uint64_t
 
 		*word |= fresh;
 		count += (uint32_t)__builtin_popcountll(fresh);
-		for (; fresh != 0; fresh &= fresh - 1) {
-			uint64_t serial = first - low + (uint32_t)__builtin_ctzll(fresh);
+		while (fresh != 0) {
+			uint32_t at = (uint32_t)__builtin_ctzll(fresh);
+			uint64_t gaps = ~(fresh >> at);
+			uint32_t run = gaps == 0 ? WH_WORD_BITS : (uint32_t)__builtin_ctzll(gaps);
 
-			acked(context, serial, &table->record[serial & table->mask]);
+			tell_acked(table, first - low + at, run, acked, context);
+			fresh &= ~wh_word_ones(at, run);
 		}
 		first += span;
 	}

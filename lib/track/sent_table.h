@@ -45,7 +45,11 @@ static inline uint64_t wh_sent_table_unacked(const struct wh_sent_table *table)
 	return table->admitted_end - table->lower - table->acked_above;
 }
 
-/* Enters the next packet and returns its serial; there must be room. */
+/*
+ * Enters the next packet and returns its serial; there must be room. A chunk's packets are admitted
+ * in order and none of another's in between, nor is its slot used again before all are
+ * acknowledged.
+ */
 uint64_t wh_sent_table_admit(struct wh_sent_table *table, uint16_t chunk_slot, uint16_t index);
 
 /* The record of an admitted serial at or above lower. */
@@ -56,11 +60,13 @@ bool wh_sent_table_acked(const struct wh_sent_table *table, uint64_t serial);
 
 /*
  * Acknowledges all of [first, end) that is admitted and not acknowledged yet, advances lower, and
- * calls `acked` once for each, lowest first, before lower passes it: the record is still there, and
- * the table must be left alone. Looks at 64 packets at a time. Returns how many there were.
+ * calls `acked` for each run of them, lowest first, before lower passes it: `count` serials from
+ * `serial` on, which are as many packets of one chunk from *record on. The table must be left
+ * alone. Looks at 64 packets at a time, and tells them in few runs. Returns how many packets there
+ * were.
  */
 typedef void (*wh_sent_acked_fn)(
-	void *context, uint64_t serial, const struct wh_sent_record *record);
+	void *context, uint64_t serial, const struct wh_sent_record *record, uint32_t count);
 uint64_t wh_sent_table_ack(struct wh_sent_table *table, uint64_t first, uint64_t end,
 	wh_sent_acked_fn acked, void *context);
 

@@ -17,14 +17,17 @@ struct seen {
 	uint16_t indexes[256];
 };
 
-static void note_acked(void *context, uint64_t serial, const struct wh_sent_record *record)
+static void note_acked(
+	void *context, uint64_t serial, const struct wh_sent_record *record, uint32_t count)
 {
 	struct seen *seen = context;
 
-	CU_ASSERT_FATAL(seen->count < 256);
-	seen->serials[seen->count] = serial;
-	seen->indexes[seen->count] = record->index;
-	seen->count++;
+	CU_ASSERT_FATAL(seen->count + count <= 256);
+	for (uint32_t i = 0; i < count; i++) {
+		seen->serials[seen->count] = serial + i;
+		seen->indexes[seen->count] = (uint16_t)(record->index + i);
+		seen->count++;
+	}
 }
 
 static void note_queued(void *context, uint64_t serial)
@@ -166,10 +169,103 @@ static void test_ack_calls(void)
 	wh_sent_table_free(&table);
 }
 
-static void count_acked(void *context, uint64_t serial, const struct wh_sent_record *record)
+static void count_acked(
+	void *context, uint64_t serial, const struct wh_sent_record *record, uint32_t count)
 {
 	CU_ASSERT_EQUAL_FATAL(record->index, (uint16_t)serial);
-	++*(uint64_t *)context;
+	*(uint64_t *)context += count;
+}
+
+struct run {
+	uint64_t serial;
+	uint32_t chunk_slot, index, count;
+};
+
+struct runs {
+	uint32_t count;
+	struct run run[8];
+};
+
+static void note_run(
+	void *context, uint64_t serial, const struct wh_sent_record *record, uint32_t count)
+{
+	struct runs *runs = context;
+
+	CU_ASSERT_FATAL(runs->count < 8);
+	runs->run[runs->count++] = (struct run){serial, record->chunk_slot, record->index, count};
+}
+
+static void check_runs(const struct runs *runs, const struct run *expected, uint32_t count)
+{
+	CU_ASSERT_EQUAL_FATAL(runs->count, count);
+	for (uint32_t i = 0; i < count; i++) {
+		CU_ASSERT_EQUAL(runs->run[i].serial, expected[i].serial);
+		CU_ASSERT_EQUAL(runs->run[i].chunk_slot, expected[i].chunk_slot);
+		CU_ASSERT_EQUAL(runs->run[i].index, expected[i].index);
+		CU_ASSERT_EQUAL(runs->run[i].count, expected[i].count);
+	}
+}
+
+/*
+ * 64 records, serials from 60 on: runs end with words, where the array begins again, with a chunk
+ * and where some were acknowledged before.
+ */
+static void test_runs(void)
+{
+	static const struct run first[] = {{60, 3, 0, 4}, {64, 3, 4, 6}, {71, 3, 11, 49}};
+	static const struct run second[] = {
+		{70, 3, 10, 1}, {120, 3, 60, 8}, {128, 3, 68, 1}, {129, 3, 69, 1}, {130, 5, 0, 3}};
+	struct wh_sent_table table;
+	struct runs runs = {0};
+
+	CU_ASSERT_EQUAL_FATAL(wh_sent_table_init(&table, 64, 60), 0);
+	for (uint16_t i = 0; i < 60; i++)
+		wh_sent_table_admit(&table, 3, i);
+	CU_ASSERT_EQUAL(wh_sent_table_ack(&table, 60, 70, note_run, &runs), 10);
+	CU_ASSERT_EQUAL(wh_sent_table_ack(&table, 71, 120, note_run, &runs), 49);
+	check_runs(&runs, first, 3);
+
+	runs.count = 0;
+	for (uint16_t i = 60; i < 70; i++)
+		wh_sent_table_admit(&table, 3, i);
+	for (uint16_t i = 0; i < 3; i++)
+		wh_sent_table_admit(&table, 5, i);
+	CU_ASSERT_EQUAL(wh_sent_table_ack(&table, 0, 133, note_run, &runs), 14);
+	check_runs(&runs, second, 5);
+	CU_ASSERT_EQUAL(table.lower, 133);
+	wh_sent_table_check(&table);
+	wh_sent_table_free(&table);
+}
+
+/* The first and the last of a word are of different chunks. */
+static void test_runs_of_short_chunks(void)
+{
+	static const struct run expected[] = {{0, 1, 0, 1}, {1, 2, 0, 2}};
+	struct wh_sent_table table;
+	struct runs runs = {0};
+
+	CU_ASSERT_EQUAL_FATAL(wh_sent_table_init(&table, 64, 0), 0);
+	wh_sent_table_admit(&table, 1, 0);
+	wh_sent_table_admit(&table, 2, 0);
+	wh_sent_table_admit(&table, 2, 1);
+	CU_ASSERT_EQUAL(wh_sent_table_ack(&table, 0, 3, note_run, &runs), 3);
+	check_runs(&runs, expected, 2);
+	wh_sent_table_free(&table);
+}
+
+/* No more than a word, and no less. */
+static void test_longest_run(void)
+{
+	static const struct run expected[] = {{64, 9, 0, 64}, {128, 9, 64, 64}};
+	struct wh_sent_table table;
+	struct runs runs = {0};
+
+	CU_ASSERT_EQUAL_FATAL(wh_sent_table_init(&table, 128, 64), 0);
+	for (uint16_t i = 0; i < 128; i++)
+		wh_sent_table_admit(&table, 9, i);
+	CU_ASSERT_EQUAL(wh_sent_table_ack(&table, 64, 192, note_run, &runs), 128);
+	check_runs(&runs, expected, 2);
+	wh_sent_table_free(&table);
 }
 
 /* The largest table, full and acknowledged at once, then once more across the array's end. */
@@ -290,17 +386,20 @@ struct model_run {
 	uint64_t calls;
 };
 
-static void model_acked(void *context, uint64_t serial, const struct wh_sent_record *record)
+static void model_acked(
+	void *context, uint64_t serial, const struct wh_sent_record *record, uint32_t count)
 {
 	struct model_run *run = context;
 
 	CU_ASSERT_FATAL(run->calls == 0 || serial > run->previous);
-	CU_ASSERT_EQUAL_FATAL(model[serial - run->start], 0);
 	CU_ASSERT_EQUAL_FATAL(record->index, (uint16_t)serial);
-	CU_ASSERT_EQUAL_FATAL(record->chunk_slot, (uint16_t)(serial >> 16));
-	model[serial - run->start] = 1;
-	run->previous = serial;
-	run->calls++;
+	for (uint32_t i = 0; i < count; i++) {
+		CU_ASSERT_EQUAL_FATAL(record->chunk_slot, (uint16_t)((serial + i) >> 16));
+		CU_ASSERT_EQUAL_FATAL(model[serial + i - run->start], 0);
+		model[serial + i - run->start] = 1;
+	}
+	run->previous = serial + count - 1;
+	run->calls += count;
 }
 
 static void ack_both(
@@ -377,6 +476,9 @@ CU_TestInfo wh_tests[] = {
 	{"who is called", test_ack_calls},
 	{"queue", test_queue},
 	{"out of the queue", test_unqueue},
+	{"runs of a chunk", test_runs},
+	{"short chunks", test_runs_of_short_chunks},
+	{"the longest run", test_longest_run},
 	{"the largest table", test_largest},
 	{"no memory", test_no_memory},
 	{"random against a byte map", test_random},
