@@ -13,6 +13,7 @@
 #include <rte_launch.h>
 #include <rte_mbuf.h>
 
+#include "address_text.h"
 #include "base/assert.h"
 #include "base/clock.h"
 #include "complain.h"
@@ -233,6 +234,21 @@ static int open_shard(struct wh_host *host, uint32_t number, uint32_t places, co
 	return 0;
 }
 
+/* Two hosts with one address lose packets to each other, and nobody else would say so. */
+static void tell_conflict(struct wh_host *host)
+{
+	struct wh_neighbour_conflict conflict;
+	char text[WH_ADDRESS_TEXT_BYTES];
+	const uint8_t *mac = conflict.mac;
+
+	if (!wh_neighbour_take_conflict(&host->shard[0].station.neighbour, &conflict))
+		return;
+	wh_say("another host, %02x:%02x:%02x:%02x:%02x:%02x, uses our address %s: give --addr one "
+	       "that is free",
+		mac[0], mac[1], mac[2], mac[3], mac[4], mac[5],
+		wh_address_text(&conflict.address, text));
+}
+
 /* One core asks for the state of the link; announcements follow when it has come up again. */
 static int32_t watch_link(void *state, uint64_t now_tsc)
 {
@@ -248,6 +264,7 @@ static int32_t watch_link(void *state, uint64_t now_tsc)
 		fprintf(stderr, "wavehaul: the link of %s is %s\n", host->spec.ethdev,
 			up ? "up" : "down");
 	host->link_was_up = up;
+	tell_conflict(host);
 	return 0;
 }
 

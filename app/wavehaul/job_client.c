@@ -47,84 +47,20 @@ static int32_t open_job(struct wh_job *job, uint64_t now_tsc)
 	return 1;
 }
 
-static int open_source(struct wh_job *job)
-{
-	struct wh_session *in = wh_job_in(job);
-	const struct wh_source_config config = {
-		.root_fd = -1,
-		.paths = job->sources,
-		.path_count = job->source_count,
-		.recursive = job->hello->recursive,
-		.lane = job->hello->lane,
-		.lanes = job->hello->lanes,
-		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
-		.first_chunk = job->posted,
-		.free = wh_session_free_chunks(job->out),
-		.ready = wh_session_ready_chunks(job->out),
-		.deliver = wh_session_deliver_chunks(in),
-		.recycled = wh_session_recycled_chunks(in),
-		.gate = job->gate,
-		.on_file = job->on_file,
-		.context = job->context,
-	};
-
-	return wh_source_open(&job->source, &config);
-}
-
-static int open_sink(struct wh_job *job, enum wh_doing *doing)
-{
-	struct wh_session *in = wh_job_in(job);
-	const struct wh_sink_config config = {
-		.hz = job->jobs->host->hz,
-		.root_fd = job->sink_root_fd,
-		.target = job->sink_target,
-		.into_folder = job->sink_into_folder,
-		.as_name = !job->sink_into_folder,
-		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
-		.first_chunk = 1, /* behind READY */
-		.answer_bytes = WH_ANSWER_CHUNK_BYTES,
-		.first_answer = job->posted,
-		.deliver = wh_session_deliver_chunks(in),
-		.recycled = wh_session_recycled_chunks(in),
-		.free = wh_session_free_chunks(job->out),
-		.ready = wh_session_ready_chunks(job->out),
-		.gate = job->gate,
-		.on_file = job->on_file,
-		.context = job->context,
-	};
-
-	return wh_sink_open(&job->sink, &config, doing);
-}
-
-static int open_pump(struct wh_job *job, uint64_t now_tsc)
-{
-	const struct wh_hello *hello = job->hello;
-
-	if (hello->reverse) {
-		wh_job_post_end(job); /* nothing more to say */
-		return wh_pump_init(&job->pump, wh_job_in(job), WH_CHUNK_BYTES_DEFAULT, 1, 1);
-	}
-
-	int rc = wh_pump_init(
-		&job->pump, job->out, WH_CHUNK_BYTES_DEFAULT, job->out_chunks, job->posted);
-
-	job->pump.wanted_bytes = hello->bench_bytes;
-	job->pump.stop_tsc =
-		wh_add_u64(now_tsc, wh_ns_to_tsc(job->jobs->host->hz, hello->bench_ns));
-	return rc;
-}
-
 static void start(struct wh_job *job, uint64_t now_tsc)
 {
 	enum wh_doing doing = WH_DOING_OPENING;
 	int rc = 0;
 
 	if (job->hello->verb == WH_JOB_SEND)
-		rc = open_source(job);
+		rc = wh_job_open_source(job, -1, job->sources, job->source_count);
 	else if (job->hello->verb == WH_JOB_GET)
-		rc = open_sink(job, &doing);
+		rc = wh_job_open_sink(job, job->sink_root_fd, job->sink_target,
+			job->sink_into_folder, !job->sink_into_folder, &doing);
 	else
-		rc = open_pump(job, now_tsc);
+		rc = wh_job_open_pump(job, now_tsc);
+	if (job->hello->verb == WH_JOB_BENCH && job->hello->reverse)
+		wh_job_post_end(job); /* nothing more to say */
 	job->began_tsc = now_tsc;
 	job->state = WH_JOB_RUNNING;
 	if (rc != 0)

@@ -64,66 +64,13 @@ static void refuse(struct wh_job *job, uint64_t now_tsc, int error, const char *
 
 static int open_source(struct wh_job *job)
 {
-	struct wh_session *in = wh_job_in(job);
-	const struct wh_source_config config = {
-		.root_fd = job->jobs->root_fd,
-		.paths = (const char *const *)job->paths,
-		.path_count = job->hello->paths,
-		.recursive = job->hello->recursive,
-		.lane = job->hello->lane,
-		.lanes = job->hello->lanes,
-		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
-		.first_chunk = job->posted,
-		.free = wh_session_free_chunks(job->out),
-		.ready = wh_session_ready_chunks(job->out),
-		.deliver = wh_session_deliver_chunks(in),
-		.recycled = wh_session_recycled_chunks(in),
-	};
-
 	for (uint32_t i = 0; i < job->hello->paths; i++) {
 		const char *below = below_root(job->paths[i]);
 
 		memmove(job->paths[i], below, strlen(below) + 1);
 	}
-	return wh_source_open(&job->source, &config);
-}
-
-static int open_sink(struct wh_job *job, enum wh_doing *doing)
-{
-	struct wh_session *in = wh_job_in(job);
-	const struct wh_sink_config config = {
-		.hz = job->jobs->host->hz,
-		.root_fd = job->jobs->root_fd,
-		.target = below_root(job->paths[0]),
-		.into_folder = job->hello->into_folder && !job->hello->as_name,
-		.as_name = job->hello->as_name,
-		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
-		.first_chunk = 1, /* behind HELLO */
-		.answer_bytes = WH_ANSWER_CHUNK_BYTES,
-		.first_answer = job->posted,
-		.deliver = wh_session_deliver_chunks(in),
-		.recycled = wh_session_recycled_chunks(in),
-		.free = wh_session_free_chunks(job->out),
-		.ready = wh_session_ready_chunks(job->out),
-	};
-
-	return wh_sink_open(&job->sink, &config, doing);
-}
-
-static int open_pump(struct wh_job *job, uint64_t now_tsc)
-{
-	const struct wh_hello *hello = job->hello;
-
-	if (!hello->reverse)
-		return wh_pump_init(&job->pump, wh_job_in(job), WH_CHUNK_BYTES_DEFAULT, 1, 1);
-
-	int rc = wh_pump_init(
-		&job->pump, job->out, WH_CHUNK_BYTES_DEFAULT, job->out_chunks, job->posted);
-
-	job->pump.wanted_bytes = hello->bench_bytes;
-	job->pump.stop_tsc =
-		wh_add_u64(now_tsc, wh_ns_to_tsc(job->jobs->host->hz, hello->bench_ns));
-	return rc;
+	return wh_job_open_source(
+		job, job->jobs->root_fd, (const char *const *)job->paths, job->hello->paths);
 }
 
 static int open_end(struct wh_job *job, uint64_t now_tsc, enum wh_doing *doing)
@@ -133,9 +80,11 @@ static int open_end(struct wh_job *job, uint64_t now_tsc, enum wh_doing *doing)
 	case WH_JOB_GET:
 		return open_source(job);
 	case WH_JOB_SEND:
-		return open_sink(job, doing);
+		return wh_job_open_sink(job, job->jobs->root_fd, below_root(job->paths[0]),
+			job->hello->into_folder && !job->hello->as_name, job->hello->as_name,
+			doing);
 	default:
-		return open_pump(job, now_tsc);
+		return wh_job_open_pump(job, now_tsc);
 	}
 }
 

@@ -239,7 +239,17 @@ int wh_job_read(struct wh_job *job, struct wh_record *record);
 /* Gives back the chunk that wh_job_read's record points into. */
 void wh_job_read_done(struct wh_job *job);
 
-/* source, sink or pump, whichever there is, and the news of both sessions. */
+/*
+ * job_ends.c: what reads, writes or measures at this end. The peer's stream begins with one
+ * record, ours with those posted. 0 or a negative errno, and for a sink what failed.
+ */
+int wh_job_open_source(
+	struct wh_job *job, int root_fd, const char *const *paths, uint32_t path_count);
+int wh_job_open_sink(struct wh_job *job, int root_fd, const char *target, bool into_folder,
+	bool as_name, enum wh_doing *doing);
+int wh_job_open_pump(struct wh_job *job, uint64_t now_tsc);
+
+/* Source, sink or pump, whichever there is, and the news of both sessions. */
 int32_t wh_job_run(struct wh_job *job, uint64_t now_tsc);
 
 /* The job has failed, for that reason; it ends with the next step. The first reason stays. */
