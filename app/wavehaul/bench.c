@@ -310,6 +310,8 @@ int wh_verb_bench(int argc, char **argv)
 	if (bench == NULL)
 		return WH_EXIT_OTHER;
 
+	bench->server = "";
+
 	int status = wh_settings_read(&bench->settings, WH_VERB_BENCH, argc, argv);
 
 	if (status < 0) {
@@ -318,6 +320,8 @@ int wh_verb_bench(int argc, char **argv)
 			wh_signals_catch();
 			status = open_and_run(bench);
 		}
+		if (bench->rows.settings == NULL)
+			wh_bench_tell_failure(&bench->settings, bench->server, status);
 	}
 	wh_lanes_free(&bench->lanes);
 	for (uint32_t i = 0; bench->idle != NULL && i < bench->settings.idle_sessions; i++)

@@ -158,6 +158,11 @@ static void list_reasons(const struct wh_host *host, json_t *object)
 	}
 }
 
+static const char *pacing_name(const struct wh_settings *settings)
+{
+	return settings->rate_bps == WH_RATE_MAX ? "the port (no rate)" : "TSC";
+}
+
 static void print_text(const struct wh_host *host, struct wh_job *const *jobs,
 	const struct wh_bench_sum *total, const struct wh_settings *settings)
 {
@@ -172,9 +177,10 @@ static void print_text(const struct wh_host *host, struct wh_job *const *jobs,
 		wh_format_size(size, sizeof(size), r->bytes), (double)r->elapsed_ns / 1e9,
 		total->again_pkts, r->duplicate_pkts);
 	if (!settings->reverse)
-		printf("pacing by %s: p50 %" PRIu64 " ns late, p99 %" PRIu64 " ns, p99.9 %" PRIu64
+		printf("pacing by %s%s: p50 %" PRIu64 " ns late, p99 %" PRIu64 " ns, p99.9 %" PRIu64
 		       " ns; limited by %s\n",
-			settings->rate_bps == WH_RATE_MAX ? "the port (no rate)" : "TSC",
+			pacing_name(settings),
+			host->port->has_timed_tx ? " (the port could send on timestamps)" : "",
 			late_ns[0], late_ns[1], late_ns[2],
 			wh_limit_name(jobs[0]->figures.limited_by));
 	print_cycles(total, settings->reverse);
@@ -189,6 +195,35 @@ static json_t *lateness_json(const struct wh_job *job)
 		(json_int_t)late_ns[1], "p99_9", (json_int_t)late_ns[2]);
 }
 
+/* What was asked for, and how it ended. */
+static json_t *outcome_json(const struct wh_settings *settings, const char *server, int status)
+{
+	json_t *all = json_pack("{s:s, s:b, s:i, s:s, s:s, s:s, s:i, s:b, s:s, s:s}", "verb",
+		"bench", "ok", status == WH_EXIT_OK, "exit_status", status, "host", server,
+		"version", WH_VERSION, "dpdk", rte_version(), "mtu", (int)settings->mtu_bytes,
+		"reverse", settings->reverse, "profile", settings->profile->name, "pacing",
+		pacing_name(settings));
+
+	json_object_set_new(all, "error", wh_text_to_json(wh_last_complaint()));
+	return all;
+}
+
+static void print_object(json_t *object)
+{
+	char *text = json_dumps(object, JSON_INDENT(2));
+
+	if (text != NULL)
+		puts(text);
+	free(text);
+	json_decref(object);
+}
+
+void wh_bench_tell_failure(const struct wh_settings *settings, const char *server, int status)
+{
+	if (settings->json)
+		print_object(outcome_json(settings, server, status));
+}
+
 static void print_json(const struct wh_bench_rows *rows, const struct wh_host *host,
 	struct wh_job *const *jobs, uint32_t count, const struct wh_bench_sum *total,
 	const char *server, int status)
@@ -196,15 +231,11 @@ static void print_json(const struct wh_bench_rows *rows, const struct wh_host *h
 	const struct wh_settings *settings = rows->settings;
 	const struct wh_bench_report *r = &total->receiver;
 	json_t *reasons = json_object();
-	json_t *all;
-	char *text;
+	json_t *all = outcome_json(settings, server, status);
 
 	list_reasons(host, reasons);
-	all = json_pack("{s:s, s:b, s:i, s:s, s:s, s:s, s:i, s:i, s:b, s:s}", "verb", "bench", "ok",
-		status == WH_EXIT_OK, "exit_status", status, "host", server, "version", WH_VERSION,
-		"dpdk", rte_version(), "mtu", (int)settings->mtu_bytes, "parallel", (int)count,
-		"reverse", settings->reverse, "profile", settings->profile->name);
-	json_object_set_new(all, "error", wh_text_to_json(wh_last_complaint()));
+	json_object_set_new(all, "parallel", json_integer(count));
+	json_object_set_new(all, "port_timestamps", json_boolean(host->port->has_timed_tx));
 	json_object_set_new(all, "receiver",
 		json_pack("{s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I}", "seconds",
 			(double)r->elapsed_ns / 1e9, "bps", total->bps, "pps", total->pps, "bytes",
@@ -221,11 +252,7 @@ static void print_json(const struct wh_bench_rows *rows, const struct wh_host *h
 		json_object_set_new(all, "lateness_ns", lateness_json(jobs[0]));
 	json_object_set_new(all, "refused_packets", reasons);
 	json_object_set(all, "intervals", rows->intervals);
-	text = json_dumps(all, JSON_INDENT(2));
-	if (text != NULL)
-		puts(text);
-	free(text);
-	json_decref(all);
+	print_object(all);
 }
 
 void wh_bench_end(struct wh_bench_rows *rows, const struct wh_host *host,

@@ -46,6 +46,9 @@ void wh_bench_add_up(struct wh_bench_lane *lanes, struct wh_job *const *jobs, ui
 void wh_bench_row(struct wh_bench_rows *rows, const struct wh_bench_sum *before,
 	const struct wh_bench_sum *now);
 
+/* With --json, the object of a bench that ended before it had a port. */
+void wh_bench_tell_failure(const struct wh_settings *settings, const char *server, int status);
+
 /* The summary, or the JSON object; frees the rows. */
 void wh_bench_end(struct wh_bench_rows *rows, const struct wh_host *host,
 	struct wh_job *const *jobs, uint32_t count, const struct wh_bench_sum *total,

@@ -111,7 +111,6 @@ void wh_client_fill_hello(const struct wh_client *client, struct wh_hello *hello
 
 	hello->profile = settings->profile->number;
 	hello->payload_bytes = wh_host_payload_bytes(client->host, client->peer.family);
-	hello->window_pkts = WH_WINDOW_PACKETS_MAX;
 	hello->rate_bps = settings->rate_bps;
 	if (getrandom(&hello->reply, sizeof(hello->reply), 0) != sizeof(hello->reply))
 		hello->reply = rte_rdtsc();

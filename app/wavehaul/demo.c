@@ -446,7 +446,7 @@ static int run(struct demo *demo, struct wh_demo_result *result)
 	eal.cpus.count = RTE_MIN(eal.cpus.count, UINT32_C(2));
 	if (wh_eal_start(&eal, &demo->eal) != 0)
 		return WH_EXIT_HARDWARE;
-	demo->hz = rte_get_tsc_hz();
+	demo->hz = demo->eal.hz;
 	result->hz = demo->hz;
 	result->hugepages = demo->eal.hugepages;
 	result->memory_bytes =

@@ -3,47 +3,41 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include <jansson.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/units.h"
+#include "progress.h"
 #include "store/store.h"
-
-#define PROGRESS_MS 250
 
 void wh_demo_progress_init(struct wh_demo_progress *progress, uint64_t hz, uint64_t bytes_total)
 {
 	*progress = (struct wh_demo_progress){
-		.shown = isatty(STDERR_FILENO) == 1,
+		.shown = wh_progress_has_terminal(),
 		.hz = hz,
 		.bytes_total = bytes_total,
 	};
 }
 
-static void print_line(struct wh_demo_progress *progress, uint64_t now_tsc, uint64_t bytes,
+static void show(struct wh_demo_progress *progress, uint64_t now_tsc, uint64_t bytes,
 	uint64_t retransmitted_pkts, const char *stalled_by)
 {
 	double hz = (double)progress->hz;
-	double since_start_s = (double)(now_tsc - progress->started_tsc) / hz;
-	double since_last_s = (double)(now_tsc - progress->last_tsc) / hz;
-	double mean_bps = (double)bytes * 8 / since_start_s;
-	double now_bps = (double)(bytes - progress->last_bytes) * 8 / since_last_s;
-	double left_s = mean_bps > 0 ? (double)(progress->bytes_total - bytes) * 8 / mean_bps : 0;
-	double percent = progress->bytes_total > 0
-				 ? 100.0 * (double)bytes / (double)progress->bytes_total
-				 : 100.0;
-	char size[WH_UNITS_MAX];
-	char now_text[WH_UNITS_MAX];
-	char mean_text[WH_UNITS_MAX];
+	char words[80];
+	const struct wh_progress line = {
+		.bytes = bytes,
+		.all_bytes = progress->bytes_total,
+		.all_s = (double)(now_tsc - progress->started_tsc) / hz,
+		.new_bytes = bytes - progress->last_bytes,
+		.new_s = (double)(now_tsc - progress->last_tsc) / hz,
+		.words = words,
+	};
 
-	fprintf(stderr, "\r%10s %5.1f %%  now %s  mean %s  again %" PRIu64 "  ETA %.0f s%s%s\033[K",
-		wh_format_size(size, sizeof(size), bytes), percent,
-		wh_format_rate(now_text, sizeof(now_text), now_bps),
-		wh_format_rate(mean_text, sizeof(mean_text), mean_bps), retransmitted_pkts, left_s,
+	snprintf(words, sizeof(words), "again %" PRIu64 "%s%s", retransmitted_pkts,
 		stalled_by != NULL ? "  stalled by " : "", stalled_by != NULL ? stalled_by : "");
+	wh_progress_show(&line);
 	progress->line_open = true;
 }
 
@@ -52,7 +46,7 @@ int32_t wh_demo_progress_poll(struct wh_demo_progress *progress, uint64_t now_ts
 {
 	if (!progress->shown || receiver == NULL || now_tsc < progress->next_tsc)
 		return 0;
-	progress->next_tsc = now_tsc + wh_ns_to_tsc(progress->hz, PROGRESS_MS * 1000000);
+	progress->next_tsc = now_tsc + wh_ns_to_tsc(progress->hz, WH_PROGRESS_MS * 1000000);
 
 	uint64_t bytes = wh_session_moved_bytes(receiver);
 
@@ -61,7 +55,7 @@ int32_t wh_demo_progress_poll(struct wh_demo_progress *progress, uint64_t now_ts
 		progress->last_tsc = now_tsc;
 		return 1;
 	}
-	print_line(progress, now_tsc, bytes, wh_session_stats(sender).retransmitted_pkts,
+	show(progress, now_tsc, bytes, wh_session_stats(sender).retransmitted_pkts,
 		wh_session_stalled(sender) ? wh_limit_name(wh_session_limit_now(sender)) : NULL);
 	progress->last_tsc = now_tsc;
 	progress->last_bytes = bytes;
@@ -71,7 +65,7 @@ int32_t wh_demo_progress_poll(struct wh_demo_progress *progress, uint64_t now_ts
 void wh_demo_progress_end(struct wh_demo_progress *progress)
 {
 	if (progress->line_open)
-		fprintf(stderr, "\r\033[K");
+		wh_progress_clear();
 	progress->line_open = false;
 }
 

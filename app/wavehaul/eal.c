@@ -15,6 +15,8 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "complain.h"
+#include "port/interrupts.h"
+#include "tsc.h"
 
 #define ARGUMENTS_MAX  48
 #define WORDS_BYTES    8192
@@ -103,9 +105,14 @@ static void append_memory(
 	append(arguments, text);
 }
 
+static bool is_hardware(const struct wh_port_argument *device)
+{
+	return device->option != NULL && strcmp(device->option, "-a") == 0;
+}
+
 static void append_device(const struct wh_port_argument *device, struct arguments *arguments)
 {
-	if (device->option == NULL || strcmp(device->option, "-a") != 0)
+	if (!is_hardware(device))
 		append(arguments, "--no-pci");
 	if (device->option == NULL)
 		return;
@@ -164,6 +171,7 @@ int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found)
 {
 	bool hugepages = !config->no_huge && wh_eal_hugepage_room_bytes() >= config->memory_bytes;
 	static struct arguments arguments; /* once, and for as long as EAL points into it */
+	struct wh_tsc_stamp began = wh_tsc_stamp();
 
 	WH_ASSERT(arguments.count == 0);
 	derive(config, hugepages, &arguments);
@@ -186,11 +194,16 @@ int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found)
 		return -ENODEV;
 	}
 
-	*found = (struct wh_eal_found){.hugepages = hugepages, .lcores = config->cpus.count};
+	*found = (struct wh_eal_found){
+		.hugepages = hugepages,
+		.lcores = config->cpus.count,
+		.hz = wh_tsc_measure_hz(&began),
+	};
 	return 0;
 }
 
 void wh_eal_stop(void)
 {
+	(void)wh_interrupts_park();
 	rte_eal_cleanup();
 }

@@ -25,13 +25,14 @@ struct wh_eal_config {
 	bool one_file;              /* its pages in one file each, as vhost-user peers want them */
 	struct wh_cpu_list cpus;    /* an lcore on each, numbered from 0, the first the main one */
 	struct wh_port_argument device; /* option NULL: none */
-	const char *extra;          /* of --eal: more arguments, blank-separated; NULL: none */
+	const char *extra;              /* of --eal: more arguments, blank-separated; NULL: none */
 	bool verbose;
 };
 
 struct wh_eal_found {
 	bool hugepages;
 	uint32_t lcores; /* lcore i is on cpus.cpu[i], 0 is the main one */
+	uint64_t hz;     /* of the TSC; rte_get_tsc_hz is not to be asked (tsc.h) */
 };
 
 /* What pools may take of the free pages of 2 MiB, beside what EAL takes for itself. */

@@ -2,6 +2,7 @@
 #include "host.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,9 @@
 #include "complain.h"
 #include "verbs.h"
 
-#define LINK_WATCH_MS 5
+/* How often the state of the link is asked for; more often while somebody waits for it. */
+#define LINK_WATCH_US 5000
+#define LINK_AWAIT_US 200
 
 /* Late packets are caught up with this many back to back, where other work shares the core. */
 #define SHARED_CORE_BURST_PKTS 32
@@ -32,6 +35,11 @@
 
 /* A mempool's cache per lcore; larger than a burst of each direction. */
 #define POOL_CACHE 256
+
+static uint32_t attach_bytes_of(const struct wh_host *host)
+{
+	return host->port->multi_segment_tx ? ATTACH_BYTES : UINT32_MAX;
+}
 
 static uint64_t align_up(uint64_t bytes, uint64_t to)
 {
@@ -121,6 +129,7 @@ static enum wh_release_status welcome(void *context, const struct wh_open_params
 	/* What no host takes, whoever asks; decoding has held the rest to its limits. */
 	if (wh_profile_by_number(params->profile) == NULL ||
 		params->chunk_bytes % WH_CHUNK_ALIGN != 0 ||
+		params->window_pkts > WH_HOST_WINDOW_PKTS_MAX ||
 		params->payload_bytes > wh_host_payload_bytes(shard->host, peer->family))
 		return WH_STATUS_REFUSED;
 	return hooks->welcome(hooks->owner, params, peer, buffer_chunks);
@@ -187,6 +196,24 @@ static struct wh_loop *loop_of(struct wh_host *host, uint32_t queue, bool sends)
 	return NULL;
 }
 
+/* Two hosts with one address lose packets to each other, and nobody else would say so. */
+static int32_t tell_conflict(void *state, uint64_t now_tsc)
+{
+	struct wh_station *station = state;
+	struct wh_neighbour_conflict conflict;
+	char text[WH_ADDRESS_TEXT_BYTES];
+	const uint8_t *mac = conflict.mac;
+
+	(void)now_tsc;
+	if (!wh_neighbour_take_conflict(&station->neighbour, &conflict))
+		return 0;
+	wh_say("another host, %02x:%02x:%02x:%02x:%02x:%02x, uses our address %s: give --addr one "
+	       "that is free",
+		mac[0], mac[1], mac[2], mac[3], mac[4], mac[5],
+		wh_address_text(&conflict.address, text));
+	return 0;
+}
+
 static int open_shard(struct wh_host *host, uint32_t number, uint32_t places, const uint8_t *key)
 {
 	struct wh_shard *shard = &host->shard[number];
@@ -199,7 +226,7 @@ static int open_shard(struct wh_host *host, uint32_t number, uint32_t places, co
 		.local4 = wh_host_address(host, WH_IPV4, number),
 		.local6 = wh_host_address(host, WH_IPV6, number),
 		.vlan = (uint16_t)host->settings->vlan,
-		.attach_bytes = host->port->multi_segment_tx ? ATTACH_BYTES : UINT32_MAX,
+		.attach_bytes = attach_bytes_of(host),
 		.neighbour = neighbour_config(host),
 		.endpoint =
 			{
@@ -231,22 +258,9 @@ static int open_shard(struct wh_host *host, uint32_t number, uint32_t places, co
 	wh_neighbour_announce(&shard->station.neighbour, rte_rdtsc());
 	wh_loop_add(receives, "receive", wh_station_receive, &shard->station);
 	wh_loop_add(sends, "send", wh_station_send, &shard->station);
+	/* Where queues are paired each has its own neighbours, which are the sending core's. */
+	wh_loop_add(sends, "conflict", tell_conflict, &shard->station);
 	return 0;
-}
-
-/* Two hosts with one address lose packets to each other, and nobody else would say so. */
-static void tell_conflict(struct wh_host *host)
-{
-	struct wh_neighbour_conflict conflict;
-	char text[WH_ADDRESS_TEXT_BYTES];
-	const uint8_t *mac = conflict.mac;
-
-	if (!wh_neighbour_take_conflict(&host->shard[0].station.neighbour, &conflict))
-		return;
-	wh_say("another host, %02x:%02x:%02x:%02x:%02x:%02x, uses our address %s: give --addr one "
-	       "that is free",
-		mac[0], mac[1], mac[2], mac[3], mac[4], mac[5],
-		wh_address_text(&conflict.address, text));
 }
 
 /* One core asks for the state of the link; announcements follow when it has come up again. */
@@ -254,17 +268,21 @@ static int32_t watch_link(void *state, uint64_t now_tsc)
 {
 	struct wh_host *host = state;
 
+	/* A driver's own thread that makes the link may have no CPU but this one. */
+	if (!host->link_was_up)
+		sched_yield();
 	if (now_tsc < host->next_link_tsc)
 		return 0;
-	host->next_link_tsc = now_tsc + wh_ns_to_tsc(host->hz, LINK_WATCH_MS * 1000000);
 
 	bool up = wh_port_watch_link(host->port);
+
+	host->next_link_tsc =
+		now_tsc + wh_us_to_tsc(host->hz, up ? LINK_WATCH_US : LINK_AWAIT_US);
 
 	if (up != host->link_was_up)
 		fprintf(stderr, "wavehaul: the link of %s is %s\n", host->spec.ethdev,
 			up ? "up" : "down");
 	host->link_was_up = up;
-	tell_conflict(host);
 	return 0;
 }
 
@@ -368,7 +386,7 @@ int wh_host_open(struct wh_host *host, const struct wh_settings *settings,
 	}
 	if (start_eal(host) != 0)
 		return WH_EXIT_HARDWARE;
-	host->hz = rte_get_tsc_hz();
+	host->hz = host->eal.hz;
 	if (open_port(host) == 0 && open_shards(host, jobs) == 0)
 		return WH_EXIT_OK;
 	wh_host_close(host);
@@ -442,6 +460,7 @@ void wh_host_session_config(const struct wh_host *host, struct wh_session_config
 
 	wh_session_config_init(config);
 	config->hz = host->hz;
+	config->attach_bytes = attach_bytes_of(host);
 	config->burst_pkts = settings->burst_pkts != 0               ? settings->burst_pkts
 			     : wh_cores_sends_alone(&host->cores, 0) ? 1
 								     : SHARED_CORE_BURST_PKTS;

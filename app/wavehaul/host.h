@@ -84,6 +84,12 @@ void wh_host_add_to_sender(struct wh_host *host, uint32_t queue, const char *nam
 
 uint32_t wh_host_workers(const struct wh_host *host);
 
+/*
+ * Packets of a window that a host opens with and takes. The format allows more, which a stranger's
+ * OPEN could make us pay for: a receiver's tables may come to some 34 bytes for each.
+ */
+#define WH_HOST_WINDOW_PKTS_MAX (UINT32_C(1) << 20)
+
 void wh_host_run(struct wh_host *host);
 static inline void wh_host_stop(struct wh_host *host)
 {

@@ -42,7 +42,7 @@ static uint32_t window_of(uint32_t chunks, uint32_t chunk_bytes, uint32_t payloa
 	uint64_t pkts = (uint64_t)chunks * ((chunk_bytes + payload_bytes - 1) / payload_bytes);
 	uint32_t window_pkts = WH_WINDOW_PACKETS_MIN;
 
-	while (window_pkts < pkts && window_pkts < WH_WINDOW_PACKETS_MAX)
+	while (window_pkts < pkts && window_pkts < WH_HOST_WINDOW_PKTS_MAX)
 		window_pkts *= 2;
 	return window_pkts;
 }

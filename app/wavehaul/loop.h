@@ -18,7 +18,7 @@
 
 #include "base/meter.h"
 
-#define WH_LOOP_PROCESSES_MAX 48
+#define WH_LOOP_PROCESSES_MAX 64
 #define WH_LOOP_QUIET_S       4 /* and the rest of the second in which it fell quiet */
 
 /* A sleep takes some 50 us more than asked for, and 20 us of the CPU: 3 % of it. */

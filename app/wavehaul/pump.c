@@ -14,6 +14,7 @@ int wh_pump_init(struct wh_pump *pump, struct wh_session *session, uint32_t chun
 		.session = session,
 		.chunk_bytes = chunk_bytes,
 		.next_chunk = first_chunk,
+		.chunks = chunks,
 		.spare = calloc(chunks, sizeof(pump->spare[0])),
 	};
 	return pump->spare != NULL ? 0 : -ENOMEM;
@@ -38,9 +39,13 @@ static void send_end(struct wh_pump *pump)
 
 static uint32_t next_bytes(const struct wh_pump *pump, uint64_t now_tsc)
 {
+	uint64_t bytes = pump->spares > pump->chunks / 2
+				 ? wh_min_u64(WH_PUMP_PIECE_BYTES, pump->chunk_bytes)
+				 : pump->chunk_bytes;
+
 	if (pump->wanted_bytes == 0)
-		return now_tsc < pump->stop_tsc ? pump->chunk_bytes : 0;
-	return (uint32_t)wh_min_u64(pump->chunk_bytes, pump->wanted_bytes - pump->bytes);
+		return now_tsc < pump->stop_tsc ? (uint32_t)bytes : 0;
+	return (uint32_t)wh_min_u64(bytes, pump->wanted_bytes - pump->bytes);
 }
 
 int32_t wh_pump_send(struct wh_pump *pump, uint64_t now_tsc)

@@ -14,7 +14,13 @@
 #include "session/session.h"
 
 /* Ready ahead of the session; more would only push those that are in the cache out of it. */
-#define WH_PUMP_AHEAD 2
+#define WH_PUMP_AHEAD 3
+
+/*
+ * What a chunk has as long as most of them are spare: what is on its way then stays in a
+ * second-level cache, at both ends. When half of them are out, the path needs more, and gets all.
+ */
+#define WH_PUMP_PIECE_BYTES (UINT32_C(128) << 10)
 
 struct wh_pump {
 	struct wh_session *session;
@@ -26,6 +32,7 @@ struct wh_pump {
 	/* the sending end */
 	uint64_t wanted_bytes; /* 0: until stop_tsc */
 	uint64_t stop_tsc;
+	uint32_t chunks;
 	struct wh_chunk **spare; /* last in, first out: the one that is likely in the cache */
 	uint32_t spares;
 	struct wh_chunk end_marker;

@@ -16,7 +16,8 @@
 #include "telemetry.h"
 #include "verbs.h"
 
-#define WATCH_MS 20
+/* A transfer of a moment waits for this twice: until it may begin, and until it is over. */
+#define WATCH_US 100
 
 static bool fill_job(struct wh_transfer *transfer, struct wh_job *job, uint32_t lane)
 {
@@ -95,7 +96,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 
 	if (now_tsc < transfer->next_tsc)
 		return 0;
-	transfer->next_tsc = now_tsc + wh_ns_to_tsc(transfer->host.hz, WATCH_MS * 1000000);
+	transfer->next_tsc = now_tsc + wh_us_to_tsc(transfer->host.hz, WATCH_US);
 	if (transfer->lanes.started == 0) {
 		enum wh_client_state client = wh_client_state(&transfer->client);
 

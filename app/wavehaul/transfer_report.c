@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <jansson.h>
 #include <rte_cycles.h>
@@ -19,11 +18,11 @@
 #include "base/units.h"
 #include "complain.h"
 #include "path_text.h"
+#include "progress.h"
 #include "transfer.h"
 #include "verbs.h"
 
-#define PROGRESS_MS 250
-#define STALL_MS    1000
+#define STALL_MS 1000
 
 static const char *verb_name(const struct wh_transfer *transfer)
 {
@@ -69,7 +68,7 @@ void wh_transfer_tell_start(struct wh_transfer *transfer)
 	char value[WH_SETTINGS_TEXT_BYTES];
 	const char *key;
 
-	transfer->line_shown = isatty(STDERR_FILENO) == 1 && !settings->json_stream;
+	transfer->line_shown = wh_progress_has_terminal() && !settings->json_stream;
 	if (!settings->json_stream)
 		return;
 
@@ -160,27 +159,24 @@ static uint64_t moved_bytes(const struct wh_transfer *transfer)
 	return bytes;
 }
 
-static void print_line(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t bytes)
+static void show_line(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t bytes)
 {
 	struct wh_totals totals = wh_transfer_totals(transfer);
-	double now_s = seconds_between(transfer, transfer->last_tsc, now_tsc);
-	double all_s = seconds_between(transfer, transfer->began_tsc, now_tsc);
-	double now_bps = now_s > 0 ? (double)(bytes - transfer->last_bytes) * 8 / now_s : 0;
-	double mean_bps = all_s > 0 ? (double)bytes * 8 / all_s : 0;
-	uint64_t found_bytes = atomic_load(&transfer->lanes.job[0]->bytes_found);
-	char size[WH_UNITS_MAX];
-	char now_text[WH_UNITS_MAX];
-	char mean_text[WH_UNITS_MAX];
-	char rest[64] = "";
+	char words[40];
+	const struct wh_progress line = {
+		.bytes = bytes,
+		/* Of several lanes each finds the files of all. */
+		.all_bytes = transfer->lanes.count == 1
+				     ? atomic_load(&transfer->lanes.job[0]->bytes_found)
+				     : 0,
+		.all_s = seconds_between(transfer, transfer->began_tsc, now_tsc),
+		.new_bytes = bytes - transfer->last_bytes,
+		.new_s = seconds_between(transfer, transfer->last_tsc, now_tsc),
+		.words = words,
+	};
 
-	if (transfer->lanes.count == 1 && mean_bps > 0 && found_bytes > bytes)
-		snprintf(rest, sizeof(rest), "  %.0f %%  ETA %.0f s",
-			100.0 * (double)bytes / (double)found_bytes,
-			(double)(found_bytes - bytes) * 8 / mean_bps);
-	fprintf(stderr, "\r%10s  %" PRIu64 " files  now %s  mean %s%s\033[K",
-		wh_format_size(size, sizeof(size), bytes), totals.files + totals.skipped,
-		wh_format_rate(now_text, sizeof(now_text), now_bps),
-		wh_format_rate(mean_text, sizeof(mean_text), mean_bps), rest);
+	snprintf(words, sizeof(words), "%" PRIu64 " files", totals.files + totals.skipped);
+	wh_progress_show(&line);
 	transfer->line_open = true;
 }
 
@@ -225,7 +221,7 @@ static void see_stall(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t b
 
 void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc)
 {
-	uint64_t every_ms = transfer->settings.json_stream ? 1000 : PROGRESS_MS;
+	uint64_t every_ms = transfer->settings.json_stream ? 1000 : WH_PROGRESS_MS;
 
 	if (transfer->began_tsc == 0) {
 		if (atomic_load(&transfer->lanes.job[0]->state) != WH_JOB_RUNNING)
@@ -245,7 +241,7 @@ void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc)
 	if (transfer->settings.json_stream && transfer->last_tsc < now_tsc)
 		print_interval(transfer, now_tsc, bytes);
 	else if (transfer->line_shown)
-		print_line(transfer, now_tsc, bytes);
+		show_line(transfer, now_tsc, bytes);
 	see_stall(transfer, now_tsc, bytes);
 	pthread_mutex_unlock(&transfer->telling);
 	transfer->last_tsc = now_tsc;
@@ -353,7 +349,7 @@ void wh_transfer_tell_end(struct wh_transfer *transfer, int status)
 	double seconds = transfer_seconds(transfer);
 
 	if (transfer->line_open)
-		fprintf(stderr, "\r\033[K");
+		wh_progress_clear();
 	if (transfer->settings.json || transfer->settings.json_stream)
 		print_json(transfer, status, seconds);
 	else if (transfer->lanes.started > 0 && transfer->lanes.job[0]->began_tsc != 0)

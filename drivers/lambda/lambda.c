@@ -70,18 +70,6 @@ struct wh_lambda {
 	uint64_t stamp_flag;
 };
 
-static const char *const drop_names[WH_LAMBDA_DROPS] = {
-	[WH_LAMBDA_DROP_OVERSIZE] = "longer than the MTU",
-	[WH_LAMBDA_DROP_NO_MBUF] = "out of mbufs",
-	[WH_LAMBDA_DROP_RING_FULL] = "receiver's ring full",
-};
-
-const char *wh_lambda_drop_name(enum wh_lambda_drop drop)
-{
-	WH_ASSERT((unsigned int)drop < WH_LAMBDA_DROPS);
-	return drop_names[drop];
-}
-
 static uint32_t ring_pkts(const struct wh_lambda_config *config)
 {
 	return config->ring_pkts != 0 ? config->ring_pkts : WH_LAMBDA_RING_PKTS_DEFAULT;
@@ -279,12 +267,6 @@ int32_t wh_lambda_poll(void *lambda, uint64_t now_tsc)
 		}
 	}
 	return (int32_t)moved;
-}
-
-uint64_t wh_lambda_deadline(const struct wh_lambda *lambda)
-{
-	return wh_min_u64(wh_path_deadline(lambda->direction[WH_LAMBDA_A].path),
-		wh_path_deadline(lambda->direction[WH_LAMBDA_B].path));
 }
 
 uint16_t wh_lambda_ethdev(const struct wh_lambda *lambda, enum wh_lambda_end end)

@@ -54,8 +54,6 @@ enum wh_lambda_drop {
 	WH_LAMBDA_DROPS,
 };
 
-const char *wh_lambda_drop_name(enum wh_lambda_drop drop);
-
 /* Of one direction: sent = oversize + the path's entered packets. */
 struct wh_lambda_stats {
 	uint64_t sent_pkts; /* taken from the sender */
@@ -94,9 +92,6 @@ uint16_t wh_lambda_ethdev(const struct wh_lambda *lambda, enum wh_lambda_end end
 
 /* A process: takes what was sent, hands over what is due; returns the packets that it moved. */
 int32_t wh_lambda_poll(void *lambda, uint64_t now_tsc);
-
-/* When the next packet is due at either end; WH_TSC_NEVER when nothing is under way. */
-uint64_t wh_lambda_deadline(const struct wh_lambda *lambda);
 
 /*
  * Mbufs that a lambda uses at once when frames take at least frame_bytes, those waiting in the

@@ -118,10 +118,3 @@ enum wh_mtu_proof_state wh_mtu_proof_poll(struct wh_mtu_proof *proof, uint64_t n
 	}
 	return proof->state;
 }
-
-uint64_t wh_mtu_proof_deadline(const struct wh_mtu_proof *proof)
-{
-	bool waits = is_under_way(&proof->neighbour->echo);
-
-	return proof->state == WH_MTU_PROOF_RUNNING && !waits ? 0 : WH_TSC_NEVER;
-}

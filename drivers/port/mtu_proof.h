@@ -51,13 +51,7 @@ struct wh_mtu_proof {
 int wh_mtu_proof_start(struct wh_mtu_proof *proof, struct wh_neighbour *neighbour, uint64_t now_tsc,
 	const struct wh_address *target);
 
-/* To be called when the deadline has come, and after the neighbour's input and output. */
+/* To be called after the neighbour's input and output, when its deadline has come, too. */
 enum wh_mtu_proof_state wh_mtu_proof_poll(struct wh_mtu_proof *proof, uint64_t now_tsc);
-
-/*
- * 0: at once. WH_TSC_NEVER: the proof has ended, or waits for the end of an echo, which comes with
- * the neighbour's input or at its deadline.
- */
-uint64_t wh_mtu_proof_deadline(const struct wh_mtu_proof *proof);
 
 #endif

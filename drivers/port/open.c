@@ -121,7 +121,8 @@ static int choose_queues(struct opening *opening)
 
 /*
  * MBUF_FAST_FREE is left alone even where it is offered: it forbids the external buffers and
- * clones that payload is sent from. So are receive timestamps, which count in the NIC's own unit.
+ * clones that payload is sent from. So are timestamps, which count in the NIC's own unit: the
+ * pacer's time is the TSC's.
  */
 static void choose_offloads(struct opening *opening)
 {
@@ -131,26 +132,25 @@ static void choose_offloads(struct opening *opening)
 		(RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM) &
 		info->rx_offload_capa;
 
-	uint64_t tx = (RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_IPV4_CKSUM |
-			      RTE_ETH_TX_OFFLOAD_UDP_CKSUM | RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP) &
-		      info->tx_offload_capa;
+	uint64_t tx = RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
 
+	/* Over IPv4 there is no UDP sum, and the header's takes one addition. */
+	if (opening->config->ipv6)
+		tx |= RTE_ETH_TX_OFFLOAD_UDP_CKSUM;
+	tx &= info->tx_offload_capa;
 	opening->conf.txmode.offloads = tx;
 	opening->port->multi_segment_tx = (tx & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0;
-	opening->port->ipv4_sum_tx = (tx & RTE_ETH_TX_OFFLOAD_IPV4_CKSUM) != 0;
 	opening->port->udp_sum_tx = (tx & RTE_ETH_TX_OFFLOAD_UDP_CKSUM) != 0;
-	opening->port->timed_tx = (tx & RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP) != 0;
+	opening->port->has_timed_tx =
+		(info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP) != 0;
 }
 
-/* Where mbufs carry their times; a departure time needs the offload, an arrival time nothing. */
+/* Where mbufs carry their arrival times. */
 static int choose_stamps(struct opening *opening)
 {
 	struct wh_port *port = opening->port;
 	int error = rte_mbuf_dyn_rx_timestamp_register(&port->stamp_offset, &port->stamp_flag);
 
-	if (error == 0 && port->timed_tx)
-		error = rte_mbuf_dyn_tx_timestamp_register(
-			&port->send_stamp_offset, &port->send_stamp_flag);
 	if (error != 0)
 		return fail(opening, -rte_errno, "no room in mbufs for the time of a packet (%s)",
 			rte_strerror(rte_errno));
@@ -348,6 +348,8 @@ static int bring_up(struct opening *opening)
 			opening->name, rte_strerror(-error), port->pool->name,
 			port->rx_descriptors * port->queues);
 	port->started = true;
+	if (strcmp(opening->info.driver_name, "net_af_packet") == 0)
+		wh_packet_sockets_find(&port->sockets, opening->info.if_index);
 	port->calm = strcmp(opening->info.driver_name, "net_memif") == 0;
 	if (port->calm)
 		wh_calm_join();

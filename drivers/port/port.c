@@ -317,7 +317,7 @@ const struct wh_port_stats *wh_port_stats(const struct wh_port *port, uint16_t q
 	return &port->queue[queue].stats;
 }
 
-void wh_port_stats_total(const struct wh_port *port, struct wh_port_stats *total)
+void wh_port_stats_total(struct wh_port *port, struct wh_port_stats *total)
 {
 	struct rte_eth_stats device;
 
@@ -334,8 +334,11 @@ void wh_port_stats_total(const struct wh_port *port, struct wh_port_stats *total
 		for (uint32_t i = 0; i < WH_PORT_DROPS; i++)
 			total->dropped_pkts[i] += stats->dropped_pkts[i];
 	}
-	if (port->started && rte_eth_stats_get(port->ethdev, &device) == 0) {
+	if (!port->started)
+		return;
+	if (rte_eth_stats_get(port->ethdev, &device) == 0) {
 		total->dropped_pkts[WH_PORT_RX_MISSED] = device.imissed + device.rx_nombuf;
 		total->dropped_pkts[WH_PORT_RX_ERROR] = device.ierrors;
 	}
+	total->dropped_pkts[WH_PORT_RX_MISSED] += wh_packet_sockets_dropped(&port->sockets);
 }

@@ -23,6 +23,8 @@
 #include <rte_mbuf_dyn.h>
 #include <rte_mempool.h>
 
+#include "port/packet_sockets.h"
+
 #define WH_PORT_QUEUES_MAX 16
 
 /* Packets that wait where the port is full; also the longest burst that send is sure to take. */
@@ -38,7 +40,8 @@ enum wh_port_drop {
 	WH_PORT_RX_CHECKSUM = 0, /* the port says that the IP or UDP sum is wrong */
 	WH_PORT_RX_CHAIN,        /* several segments, more bytes than one mbuf of the pool holds */
 	WH_PORT_RX_NO_MBUF,      /* several segments, and no mbuf to copy them into */
-	WH_PORT_RX_MISSED,       /* by the device: no free descriptor (wh_port_stats_total only) */
+	WH_PORT_RX_MISSED,       /* by the device, or by the kernel below it: no free descriptor
+				  * (wh_port_stats_total only) */
 	WH_PORT_RX_ERROR,        /* by the device: bad frames (wh_port_stats_total only) */
 	WH_PORT_TX_CHAIN,        /* as on receiving, on a port without multi-segment sending */
 	WH_PORT_TX_LINK_DOWN,
@@ -83,7 +86,7 @@ struct wh_port_config {
 	/* Needed with several queues that are not paired (enum wh_port_steering). */
 	uint16_t udp_port; /* of queue 0; queue q has udp_port + q */
 	bool ipv4;         /* the families of packets that come: one or both */
-	bool ipv6;
+	bool ipv6;         /* for its UDP sums, too, with one queue as well */
 };
 
 struct wh_port_queue {
@@ -100,18 +103,16 @@ struct wh_port {
 	uint16_t tx_descriptors;
 	enum wh_port_steering steering;
 	bool multi_segment_tx; /* chains and outside memory may be sent as they are */
-	bool ipv4_sum_tx;      /* computes header sums of packets that ask for it */
 	bool udp_sum_tx;       /* see wh_port_offload_udp6 */
-	bool timed_tx;         /* sends a packet at the time stamped on it, by the device's clock */
+	bool has_timed_tx;     /* could send at times stamped on packets: not used */
 	bool tsc_stamps;       /* arrival stamps of this driver are cycles of the TSC */
 	bool started;
-	bool calm; /* bursts only while the link cannot go: port/calm.h */
+	bool calm;    /* bursts only while the link cannot go: port/calm.h */
 	bool link_up; /* written by wh_port_watch_link, read by every queue's lcore */
 	int socket;
 	int stamp_offset; /* of the arrival time in an mbuf */
 	uint64_t stamp_flag;
-	int send_stamp_offset; /* with timed_tx: of the departure time in an mbuf, and its flag */
-	uint64_t send_stamp_flag;
+	struct wh_packet_sockets sockets; /* of net_af_packet; else none */
 	struct rte_mempool *pool;
 	struct rte_ether_addr mac; /* to use in headers */
 	struct wh_port_queue queue[WH_PORT_QUEUES_MAX];
@@ -200,7 +201,7 @@ static inline uint16_t wh_port_send_room(const struct wh_port *port, uint16_t qu
 const struct wh_port_stats *wh_port_stats(const struct wh_port *port, uint16_t queue);
 
 /* Sum over the queues, with what the device itself counts as long as it is started. */
-void wh_port_stats_total(const struct wh_port *port, struct wh_port_stats *total);
+void wh_port_stats_total(struct wh_port *port, struct wh_port_stats *total);
 
 /*
  * Leaves the UDP sum of a packet over IPv6 to a port with udp_sum_tx: flags it and puts the sum of

@@ -79,6 +79,7 @@ struct wh_station {
 	uint8_t apart_receive[64];
 	struct wh_station *sibling[WH_PORT_QUEUES_MAX - 1]; /* those who have joined */
 	uint32_t siblings;
+	struct wh_encap_known known; /* the headers of the packet before */
 	struct wh_station_stats receive_stats;
 
 	/* send */
@@ -87,6 +88,7 @@ struct wh_station {
 	struct wh_station_way way[WH_STATION_WAYS]; /* by a hash of the peer's address */
 	struct rte_mbuf *spare[WH_STATION_BURST];   /* allocated and not yet used, from 0 on */
 	uint32_t spares;
+	uint32_t head_offset; /* of a packet's head in its mbuf */
 	struct wh_station_stats send_stats;
 };
 
@@ -104,10 +106,6 @@ void wh_station_join(struct wh_station *first, struct wh_station *other);
 /* The processes; `station` is a struct wh_station. */
 int32_t wh_station_receive(void *station, uint64_t now_tsc);
 int32_t wh_station_send(void *station, uint64_t now_tsc);
-
-/* When each wants to be called next if no packet comes; 0: at once. */
-uint64_t wh_station_receive_deadline(const struct wh_station *station);
-uint64_t wh_station_send_deadline(const struct wh_station *station);
 
 /* Packets that a station holds at once, at most. */
 #define WH_STATION_MBUFS                                                                           \

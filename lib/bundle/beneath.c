@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bundle/beneath.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -129,6 +130,39 @@ static int make_all(int anchor_fd, const char *path)
 	return fd;
 }
 
+static bool is_dot(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+/* Without a stream's buffer: one entry decides. */
+static bool lists_nothing(int fd)
+{
+	_Alignas(struct dirent64) char entries[1024];
+	ssize_t bytes;
+
+	while ((bytes = getdents64(fd, entries, sizeof(entries))) > 0)
+		for (ssize_t at = 0; at < bytes;) {
+			const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
+
+			if (!is_dot(entry->d_name))
+				return false;
+			at += entry->d_reclen;
+		}
+	return bytes == 0;
+}
+
+/* A folder that may not be read is none that is known to be empty. */
+static bool is_empty(int folder_fd)
+{
+	int fd = openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool empty = fd >= 0 && lists_nothing(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return empty;
+}
+
 int wh_beneath_folder(struct wh_beneath *beneath, const char *path, size_t path_bytes)
 {
 	WH_ASSERT(path_bytes <= WH_PATH_BYTES_MAX);
@@ -146,12 +180,18 @@ int wh_beneath_folder(struct wh_beneath *beneath, const char *path, size_t path_
 		folder->fd = wh_beneath_open(beneath, folder->path, O_PATH | O_DIRECTORY);
 		if (folder->fd == -ENOENT)
 			folder->fd = make_all(beneath->anchor_fd, folder->path);
+		folder->was_empty = folder->fd >= 0 && is_empty(folder->fd);
 	}
 	if (folder->fd < 0)
 		return folder->fd;
 	folder->used = ++beneath->uses;
 	beneath->last = folder;
 	return folder->fd;
+}
+
+bool wh_beneath_was_empty(const struct wh_beneath *beneath, int folder_fd)
+{
+	return beneath->last->fd == folder_fd && beneath->last->was_empty;
 }
 
 void wh_beneath_forget(struct wh_beneath *beneath, const char *path, size_t path_bytes)

@@ -22,7 +22,8 @@
 struct wh_beneath_folder {
 	int fd; /* O_PATH; -1: unused */
 	uint16_t path_bytes;
-	uint64_t used; /* when, on wh_beneath's count */
+	bool was_empty; /* as it was opened */
+	uint64_t used;  /* when, on wh_beneath's count */
 	char path[WH_PATH_BYTES_MAX + 1];
 };
 
@@ -52,6 +53,12 @@ int wh_beneath_open(const struct wh_beneath *beneath, const char *path, int flag
  * a negative errno: -ENOTDIR where something else has the name.
  */
 int wh_beneath_folder(struct wh_beneath *beneath, const char *path, size_t path_bytes);
+
+/*
+ * Whether nothing was in the folder when it was opened, by the descriptor of the last call: then
+ * what is there now came with the bundle, or at the same time, and need not be looked at.
+ */
+bool wh_beneath_was_empty(const struct wh_beneath *beneath, int folder_fd);
 
 /* It is gone from its place (-ENOENT): the next call looks it up again. */
 void wh_beneath_forget(struct wh_beneath *beneath, const char *path, size_t path_bytes);

@@ -101,10 +101,10 @@ struct wire_hello {
 	uint16_t lane;
 	uint16_t lanes;
 	uint32_t payload_bytes;
-	uint32_t window_pkts;
 	uint8_t as_name;
 	uint8_t zero_8;
 	uint16_t zero_16;
+	uint32_t zero_32;
 	uint64_t rate_bps;
 	uint64_t reply;
 	uint64_t bench_ns;
@@ -267,10 +267,10 @@ static const struct field hello_fields[] = {
 	ANY(wire_hello, lane, hello.lane),
 	FIELD(wire_hello, lanes, hello.lanes, 1, UINT16_MAX),
 	ANY(wire_hello, payload_bytes, hello.payload_bytes),
-	ANY(wire_hello, window_pkts, hello.window_pkts),
 	FIELD(wire_hello, as_name, hello.as_name, 0, 1),
 	ZERO(wire_hello, zero_8),
 	ZERO(wire_hello, zero_16),
+	ZERO(wire_hello, zero_32),
 	ANY(wire_hello, rate_bps, hello.rate_bps),
 	ANY(wire_hello, reply, hello.reply),
 	ANY(wire_hello, bench_ns, hello.bench_ns),

@@ -142,7 +142,6 @@ struct wh_hello {
 	uint16_t lane;    /* of `lanes`, for --parallel */
 	uint16_t lanes;
 	uint32_t payload_bytes; /* get, reverse bench */
-	uint32_t window_pkts;
 	uint64_t rate_bps; /* get, reverse bench: UINT64_MAX: no pacing */
 	uint64_t reply;    /* the server's stream to us says this in its name */
 	uint64_t bench_ns;

@@ -12,7 +12,14 @@
  * are written in a staging folder of the target's own file system (".wavehaul-XXXXXX.part", locked
  * by flock while in use; one that a dead process left behind is removed by the next sink there).
  * A batch of files becomes durable by one syncfs (on a thread of its own: nothing else blocks),
- * then they are renamed to their names, then the answer COMMITTED goes.
+ * then they are renamed to their names, then the answer COMMITTED goes. In memory, where a sync
+ * does nothing, a small file whose name is free has it as soon as it is whole, with its mode and
+ * time: what is closed or breaks before COMMITTED may leave such files.
+ *
+ * A large file is let in once there is room for it: its blocks are reserved, or, in memory, what
+ * is free is enough for it and for those before it.
+ *
+ * Runs of 64 KiB of zeros in a large file become holes.
  *
  * Links are never followed below the target, wherever they come from: a folder of the bundle that
  * is a link there fails. On the way to the target they are, as long as they stay below the root.
@@ -69,7 +76,8 @@ struct wh_sink;
 /* 0 or a negative errno; *doing says what failed. */
 int wh_sink_open(struct wh_sink **sink, const struct wh_sink_config *config, enum wh_doing *doing);
 int32_t wh_sink_poll(void *sink, uint64_t now_tsc);
-void wh_sink_close(struct wh_sink *sink); /* undoes what is not committed; NULL is allowed */
+/* Undoes what is neither committed nor named; NULL is allowed. */
+void wh_sink_close(struct wh_sink *sink);
 
 enum wh_sink_state {
 	WH_SINK_RUNNING = 0,

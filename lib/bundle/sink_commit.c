@@ -31,7 +31,10 @@ static int rename_file(struct wh_sink *sink, const struct wh_staged *file, enum 
 static void commit_file(struct wh_sink *sink, const struct wh_staged *file, int error)
 {
 	enum wh_doing doing = WH_DOING_SYNCING;
-	int rc = error < 0 ? error : rename_file(sink, file, &doing);
+	int rc = error;
+
+	if (rc == 0 && !file->named)
+		rc = rename_file(sink, file, &doing);
 
 	if (rc == 0) {
 		wh_sink_note_written(sink, file);

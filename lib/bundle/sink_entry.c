@@ -42,22 +42,31 @@ int wh_sink_place(struct wh_sink *sink, const char *path, size_t path_bytes, enu
 
 int wh_sink_look(const struct wh_sink *sink, int folder_fd, struct stat *status)
 {
+	if (wh_beneath_was_empty(&sink->beneath, folder_fd)) {
+		*status = (struct stat){0};
+		return 0;
+	}
 	if (fstatat(folder_fd, sink->place.name, status, AT_SYMLINK_NOFOLLOW) == 0)
 		return 0;
 	*status = (struct stat){0};
 	return errno == ENOENT ? 0 : -errno;
 }
 
-int wh_set_attributes(int fd, uint16_t mode, int64_t mtime_s, uint32_t mtime_ns)
+static int set_mtime(int fd, int64_t mtime_s, uint32_t mtime_ns)
 {
 	const struct timespec times[] = {
 		{.tv_nsec = UTIME_OMIT},
 		{.tv_sec = mtime_s, .tv_nsec = mtime_ns},
 	};
 
-	if (fchmod(fd, mode & MODE_MASK) != 0 || futimens(fd, times) != 0)
+	return futimens(fd, times) != 0 ? -errno : 0;
+}
+
+int wh_set_attributes(int fd, uint16_t mode, int64_t mtime_s, uint32_t mtime_ns)
+{
+	if (fchmod(fd, mode & MODE_MASK) != 0)
 		return -errno;
-	return 0;
+	return set_mtime(fd, mtime_s, mtime_ns);
 }
 
 int wh_mend_attributes(
@@ -160,30 +169,66 @@ static int write_whole(int fd, const uint8_t *bytes, size_t count)
 	return 0;
 }
 
-/* Writes a small file into the stage. 0 or a negative errno, and nothing stays. */
-static int stage_file(
-	struct wh_sink *sink, const struct wh_entry *entry, uint32_t *number, enum wh_doing *doing)
+/* Content and attributes. 0, or a negative errno and what failed. */
+static int fill_file(
+	struct wh_sink *sink, const struct wh_entry *entry, int fd, enum wh_doing *doing)
 {
-	*doing = WH_DOING_CREATING;
+	uint16_t mode = entry->mode & MODE_MASK;
 
-	int fd = wh_stage_create(sink->stage, number);
-
-	if (fd < 0)
-		return fd;
 	*doing = WH_DOING_WRITING;
 
 	int rc = write_whole(fd, entry->inline_bytes, entry->size_bytes);
 
-	if (rc == 0) {
-		*doing = WH_DOING_ATTRIBUTES;
-		rc = wh_set_attributes(fd, entry->mode, entry->mtime_s, entry->mtime_ns);
-	}
+	if (rc < 0)
+		return rc;
+	*doing = WH_DOING_ATTRIBUTES;
+	return wh_stage_keeps_mode(sink->stage, fd, mode)
+		       ? set_mtime(fd, entry->mtime_s, entry->mtime_ns)
+		       : wh_set_attributes(fd, mode, entry->mtime_s, entry->mtime_ns);
+}
+
+/* Writes a small file into the stage. 0 or a negative errno, and nothing stays. */
+static int stage_file(struct wh_sink *sink, const struct wh_entry *entry, struct wh_staged *file,
+	enum wh_doing *doing)
+{
+	*doing = WH_DOING_CREATING;
+
+	int fd = wh_stage_create(sink->stage, entry->mode & MODE_MASK, &file->number);
+
+	if (fd < 0)
+		return fd;
+
+	int rc = fill_file(sink, entry, fd, doing);
+
 	if (close(fd) != 0 && rc == 0) {
 		*doing = WH_DOING_WRITING;
 		rc = -errno;
 	}
 	if (rc < 0)
-		wh_stage_remove(sink->stage, *number);
+		wh_stage_remove(sink->stage, file->number);
+	return rc;
+}
+
+/* The same in memory, for a name that nothing had: it is given as soon as the file is whole. */
+static int name_file(struct wh_sink *sink, const struct wh_entry *entry, int folder_fd,
+	struct wh_staged *file, enum wh_doing *doing)
+{
+	*doing = WH_DOING_CREATING;
+
+	int fd = wh_stage_create_unnamed(sink->stage, entry->mode & MODE_MASK);
+
+	if (fd < 0)
+		return fd;
+
+	int rc = fill_file(sink, entry, fd, doing);
+
+	if (rc == 0) {
+		*doing = WH_DOING_CREATING;
+		file->named = wh_stage_name(fd, folder_fd, sink->place.name) == 0;
+		if (!file->named) /* it has come between, or the folder gone */
+			rc = wh_stage_number(sink->stage, fd, &file->number);
+	}
+	close(fd);
 	return rc;
 }
 
@@ -226,7 +271,9 @@ static void take_small(struct wh_sink *sink, const struct wh_entry *entry, int f
 	if (!wh_sink_prepare(sink))
 		return;
 
-	int rc = stage_file(sink, entry, &file.number, &doing);
+	bool is_free = status->st_mode == 0 && wh_stage_can_name(sink->stage);
+	int rc = is_free ? name_file(sink, entry, folder_fd, &file, &doing)
+			 : stage_file(sink, entry, &file, &doing);
 
 	if (rc == 0)
 		sink->progress.bytes += entry->size_bytes;

@@ -32,9 +32,6 @@
 /* Large files whose last chunk came and that wait to be put into a batch. */
 #define WH_SINK_CLOSING_MAX WH_RING_DEPTH
 
-/* Reserving memory costs as much as writing it: not in one go there. */
-#define WH_RESERVE_BYTES_MEMORY (UINT32_C(1) << 20)
-
 enum wh_large_state {
 	WH_LARGE_NONE = 0,
 	WH_LARGE_COMPARE,  /* a file of that size is there, to be hashed */
@@ -49,7 +46,7 @@ struct wh_large {
 	uint64_t id;
 	uint64_t size_bytes;
 	uint64_t offset;   /* of the next byte to come */
-	uint64_t reserved; /* bytes; all of them before the first is written */
+	uint64_t reserved; /* all bytes, before the first is written; 0: not yet */
 	int64_t mtime_s;
 	uint32_t mtime_ns;
 	uint16_t mode;
@@ -58,7 +55,8 @@ struct wh_large {
 	bool had;      /* the answer was HAVE */
 	bool staged;   /* as `number` */
 	bool direct;   /* its descriptor is O_DIRECT */
-	bool padded;   /* may be longer than it has to be, by part of a block */
+	bool padded;   /* may be longer than it has to be, or shorter by a hole at its end */
+	bool dense;    /* holes cannot be made in it */
 	bool failed;   /* what still comes is dropped */
 	bool told;     /* that it failed */
 	uint8_t doing; /* enum wh_doing, with error */
@@ -72,8 +70,10 @@ struct wh_write_slot {
 	struct wh_chunk *chunk;
 	struct wh_large *file;
 	uint64_t offset; /* of the chunk in the file */
-	uint32_t from;   /* bytes before are written */
-	bool direct;     /* the request in the air was made with O_DIRECT */
+	uint32_t from;   /* bytes before are done; [from, to) is in the air */
+	uint32_t to;
+	bool hole;   /* the request makes a hole; else it writes */
+	bool direct; /* the request in the air was made with O_DIRECT */
 };
 
 /* The chunk at hand. */

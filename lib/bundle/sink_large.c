@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/assert.h"
@@ -173,7 +174,7 @@ static int open_staged(struct wh_sink *sink, struct wh_large *file)
 	if (!wh_sink_prepare(sink))
 		return -ECANCELED;
 
-	int fd = wh_stage_create(sink->stage, &file->number);
+	int fd = wh_stage_create(sink->stage, 0600, &file->number);
 
 	file->staged = fd >= 0;
 	if (fd < 0 && wh_sink_stage_failed(sink, fd))
@@ -181,11 +182,49 @@ static int open_staged(struct wh_sink *sink, struct wh_large *file)
 	return fd;
 }
 
+/* Of files that were let in and not written yet. */
+static uint64_t promised_bytes(const struct wh_sink *sink)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < WH_SOURCE_ASKED; i++) {
+		const struct wh_large *file = &sink->large[i];
+
+		if (file->state != WH_LARGE_NONE && !file->failed && file->reserved > 0)
+			bytes += file->reserved - file->offset;
+	}
+	return bytes;
+}
+
+/*
+ * In memory the pages that a write needs anyway are two thirds of its cost. To reserve them would
+ * cost as much before the first byte comes: there it is enough that there is room.
+ */
+static int find_room(const struct wh_sink *sink, const struct wh_large *file)
+{
+	uint64_t promised = promised_bytes(sink);
+	struct statfs status;
+
+	if (fstatfs(file->fd, &status) != 0)
+		return -errno;
+	if (status.f_blocks == 0) /* mounted without a limit */
+		return 0;
+
+	uint64_t room = (uint64_t)status.f_bavail * (uint64_t)status.f_bsize;
+
+	return promised > room || file->size_bytes > room - promised ? -ENOSPC : 0;
+}
+
+static int reserve_blocks(const struct wh_large *file)
+{
+	if (fallocate(file->fd, 0, 0, (off_t)file->size_bytes) == 0 || errno == EOPNOTSUPP ||
+		errno == ENOSYS)
+		return 0;
+	return -errno;
+}
+
 int wh_large_reserve(struct wh_sink *sink, struct wh_large *file)
 {
-	uint64_t left = file->size_bytes - file->reserved;
-	uint64_t bytes = sink->in_memory ? wh_min_u64(left, WH_RESERVE_BYTES_MEMORY) : left;
-
 	if (file->fd < 0) {
 		file->fd = open_staged(sink, file);
 		file->direct = false;
@@ -194,15 +233,16 @@ int wh_large_reserve(struct wh_sink *sink, struct wh_large *file)
 		if (file->fd < 0)
 			return 0;
 	}
-	if (left == 0)
+	if (file->reserved == file->size_bytes)
 		return 1;
-	if (fallocate(file->fd, 0, (off_t)file->reserved, (off_t)bytes) == 0)
-		file->reserved += bytes;
-	else if (errno == EOPNOTSUPP || errno == ENOSYS)
+
+	int rc = sink->in_memory ? find_room(sink, file) : reserve_blocks(file);
+
+	if (rc == 0)
 		file->reserved = file->size_bytes;
-	else if (errno != EINTR)
-		wh_large_fail(sink, file, -errno, WH_DOING_RESERVING);
-	return file->reserved == file->size_bytes;
+	else if (rc != -EINTR)
+		wh_large_fail(sink, file, rc, WH_DOING_RESERVING);
+	return rc == 0;
 }
 
 /* Then the source may send. Until it does the file is closed: there may be many. */

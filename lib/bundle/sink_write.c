@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "bundle/sink_internal.h"
+#include "store/zeros.h"
 
 #define ALL_SLOTS ((UINT32_C(1) << WH_RING_DEPTH) - 1)
 static_assert(WH_RING_DEPTH < 32, "slots are bits of a word");
@@ -35,13 +37,30 @@ static bool can_be_direct(const struct wh_large *file, uint64_t offset, uint32_t
 	       (bytes % WH_DIRECT_BYTES == 0 || offset + bytes == file->size_bytes);
 }
 
-static void request(struct wh_sink *sink, struct wh_write_slot *slot)
+/*
+ * Blocks may be reserved, so what is left out has to be given back. A hole at the end of the file
+ * has the whole of its last block.
+ */
+static uint64_t hole_bytes(struct wh_large *file, uint64_t offset, uint32_t bytes)
 {
-	struct io_uring_sqe *sqe = wh_ring_request(&sink->ring);
+	file->padded = true;
+	return offset + bytes == file->size_bytes ? RTE_ALIGN_CEIL(bytes, WH_DIRECT_BYTES) : bytes;
+}
+
+static void prepare_hole(struct io_uring_sqe *sqe, const struct wh_write_slot *slot)
+{
+	uint64_t offset = slot->offset + slot->from;
+
+	io_uring_prep_fallocate(sqe, slot->file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+		offset, hole_bytes(slot->file, offset, slot->to - slot->from));
+}
+
+static void prepare_write(struct io_uring_sqe *sqe, struct wh_write_slot *slot)
+{
 	struct wh_large *file = slot->file;
 	uint64_t offset = slot->offset + slot->from;
 	uint8_t *data = slot->chunk->data + slot->from;
-	uint32_t bytes = slot->chunk->bytes - slot->from;
+	uint32_t bytes = slot->to - slot->from;
 
 	if (file->direct && !can_be_direct(file, offset, bytes))
 		file->direct = wh_file_direct(file->fd, false);
@@ -54,8 +73,21 @@ static void request(struct wh_sink *sink, struct wh_write_slot *slot)
 		file->padded = true;
 	}
 	io_uring_prep_write(sqe, file->fd, data, bytes, offset);
+}
+
+/* Goes on with the chunk from slot->from: to the end of the zeros there, or of what is not zero. */
+static void request(struct wh_sink *sink, struct wh_write_slot *slot)
+{
+	struct io_uring_sqe *sqe = wh_ring_request(&sink->ring);
+
+	slot->to = wh_zero_run_end(slot->chunk->data, slot->from, slot->chunk->bytes, &slot->hole);
+	slot->hole = slot->hole && !slot->file->dense;
+	if (slot->hole)
+		prepare_hole(sqe, slot);
+	else
+		prepare_write(sqe, slot);
 	io_uring_sqe_set_data(sqe, slot);
-	file->in_air++;
+	slot->file->in_air++;
 	sink->in_air++;
 }
 
@@ -65,16 +97,26 @@ static void finish_slot(struct wh_sink *sink, struct wh_write_slot *slot)
 	sink->written |= slot_bit(sink, slot);
 }
 
-static void complete(struct wh_sink *sink, struct wh_write_slot *slot, int result)
+/* Where the bytes of a hole end that was made; where it cannot be, they are written. */
+static uint32_t hole_reached(struct wh_write_slot *slot, int result)
+{
+	if (result >= 0)
+		return slot->to;
+	if (!wh_try_again(result))
+		slot->file->dense = true;
+	return slot->from;
+}
+
+/* Where the bytes end that are down; the file is failed if it is for good. */
+static uint32_t write_reached(struct wh_sink *sink, struct wh_write_slot *slot, int result)
 {
 	struct wh_large *file = slot->file;
 	/* The result counts padding too. */
-	uint32_t reached = result < 0
-				   ? slot->from
-				   : (uint32_t)wh_min_u64((uint64_t)slot->from + (uint32_t)result,
-					     slot->chunk->bytes);
+	uint32_t reached = result < 0 ? slot->from
+				      : (uint32_t)wh_min_u64(
+						(uint64_t)slot->from + (uint32_t)result, slot->to);
 
-	if (reached < slot->chunk->bytes && slot->direct)
+	if (reached < slot->to && slot->direct)
 		reached = RTE_ALIGN_FLOOR(reached, WH_DIRECT_BYTES);
 	if (result == -EINVAL && slot->direct)
 		file->direct = wh_file_direct(file->fd, false);
@@ -82,7 +124,15 @@ static void complete(struct wh_sink *sink, struct wh_write_slot *slot, int resul
 		wh_large_fail(sink, file, result, WH_DOING_WRITING);
 	else if (result >= 0 && reached == slot->from)
 		wh_large_fail(sink, file, -EIO, WH_DOING_WRITING);
-	if (wh_sink_is_running(sink) && !file->failed) {
+	return reached;
+}
+
+static void complete(struct wh_sink *sink, struct wh_write_slot *slot, int result)
+{
+	uint32_t reached =
+		slot->hole ? hole_reached(slot, result) : write_reached(sink, slot, result);
+
+	if (wh_sink_is_running(sink) && !slot->file->failed) {
 		sink->progress.bytes += reached - slot->from;
 		slot->from = reached;
 	} else {
@@ -170,14 +220,32 @@ static int32_t write_by_ring(struct wh_sink *sink)
 	return WH_SINK_WORK_PER_POLL;
 }
 
+/* What pwrite returns; zeros are left out where the file can have holes. */
+static ssize_t put_down(
+	struct wh_large *file, uint64_t offset, const uint8_t *data, uint32_t bytes, bool zero)
+{
+	if (zero && !file->dense) {
+		if (fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
+			    (off_t)hole_bytes(file, offset, bytes)) == 0)
+			return bytes;
+		if (errno == EINTR)
+			return -1;
+		file->dense = true;
+	}
+	return pwrite(file->fd, data, bytes, (off_t)offset);
+}
+
 /* A piece of the chunk at hand, hashed while it is in the cache. */
 static int32_t write_directly(struct wh_sink *sink)
 {
 	struct wh_intake *intake = &sink->intake;
 	struct wh_large *file = intake->file;
 	const uint8_t *data = intake->chunk->data + intake->at;
-	size_t bytes = wh_min_u64(WH_SINK_PIECE_BYTES, intake->chunk->bytes - intake->at);
-	ssize_t put = pwrite(file->fd, data, bytes, (off_t)(file->offset + intake->at));
+	uint64_t end = wh_min_u64((uint64_t)intake->at + WH_SINK_PIECE_BYTES, intake->chunk->bytes);
+	bool zero;
+	uint32_t bytes =
+		wh_zero_run_end(intake->chunk->data, intake->at, (uint32_t)end, &zero) - intake->at;
+	ssize_t put = put_down(file, file->offset + intake->at, data, bytes, zero);
 
 	if (put < 0 && errno == EINTR)
 		return 1;

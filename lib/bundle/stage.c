@@ -22,6 +22,8 @@
 /* More than enough while 26^6 names are free; an end if the folder plays tricks. */
 #define NAME_TRIES 100
 
+#define NO_MODE UINT32_MAX
+
 #define NUMBER_TEXT_MAX 11 /* of a uint32_t, with its NUL */
 
 struct batch {
@@ -49,8 +51,11 @@ struct wh_stage {
 	int fd; /* of the staging folder; -1: none */
 	bool exists;
 	bool in_memory;
+	bool can_name;
 	bool committing;
 	bool syncing_names; /* by wh_stage_sync */
+	bool keeps_mode;    /* a new file of asked_mode has it */
+	uint32_t asked_mode;
 	uint32_t next_number;
 	uint64_t quiet_tsc;
 	uint64_t age_tsc;
@@ -155,8 +160,10 @@ int wh_stage_open(struct wh_stage **stage, int folder_fd, uint64_t hz)
 	s->fd = -1;
 	s->exists = false;
 	s->in_memory = wh_beneath_in_memory(folder_fd);
+	s->can_name = false;
 	s->committing = false;
 	s->syncing_names = false;
+	s->asked_mode = NO_MODE;
 	s->next_number = 0;
 	s->quiet_tsc = wh_us_to_tsc(hz, WH_BATCH_QUIET_MS * UINT64_C(1000));
 	s->age_tsc = wh_us_to_tsc(hz, WH_BATCH_AGE_MS * UINT64_C(1000));
@@ -240,13 +247,29 @@ static int make(struct wh_stage *stage)
 	return rc;
 }
 
+/* A kernel may want a capability for linking what has no name: it is tried. */
+static bool try_unnamed(struct wh_stage *stage)
+{
+	int fd = wh_stage_create_unnamed(stage, 0600);
+	bool linked = fd >= 0 && wh_stage_name(fd, stage->fd, "0") == 0;
+
+	if (linked)
+		wh_stage_remove(stage, 0);
+	if (fd >= 0)
+		close(fd);
+	return linked;
+}
+
 int wh_stage_prepare(struct wh_stage *stage)
 {
 	int rc = stage->exists ? 0 : -EEXIST;
 
+	if (rc == 0)
+		return 0;
 	for (int i = 0; i < NAME_TRIES && rc == -EEXIST; i++)
 		rc = make(stage);
 	stage->exists = rc == 0;
+	stage->can_name = rc == 0 && stage->in_memory && try_unnamed(stage);
 	return rc;
 }
 
@@ -266,7 +289,7 @@ static const char *number_text(char text[NUMBER_TEXT_MAX], uint32_t number)
 	return at;
 }
 
-int wh_stage_create(struct wh_stage *stage, uint32_t *number)
+int wh_stage_create(struct wh_stage *stage, uint16_t mode, uint32_t *number)
 {
 	char text[NUMBER_TEXT_MAX];
 
@@ -274,9 +297,46 @@ int wh_stage_create(struct wh_stage *stage, uint32_t *number)
 	*number = stage->next_number++;
 
 	int fd = openat(stage->fd, number_text(text, *number),
-		O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 
 	return fd < 0 ? -errno : fd;
+}
+
+bool wh_stage_can_name(const struct wh_stage *stage)
+{
+	return stage->can_name;
+}
+
+int wh_stage_create_unnamed(const struct wh_stage *stage, uint16_t mode)
+{
+	int fd = openat(stage->fd, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int wh_stage_name(int fd, int folder_fd, const char *name)
+{
+	return linkat(fd, "", folder_fd, name, AT_EMPTY_PATH) != 0 ? -errno : 0;
+}
+
+int wh_stage_number(struct wh_stage *stage, int fd, uint32_t *number)
+{
+	char text[NUMBER_TEXT_MAX];
+
+	WH_ASSERT(stage->exists);
+	*number = stage->next_number++;
+	return wh_stage_name(fd, stage->fd, number_text(text, *number));
+}
+
+bool wh_stage_keeps_mode(struct wh_stage *stage, int fd, uint16_t mode)
+{
+	struct stat status;
+
+	if (mode == stage->asked_mode)
+		return stage->keeps_mode;
+	stage->keeps_mode = fstat(fd, &status) == 0 && (status.st_mode & 07777) == mode;
+	stage->asked_mode = mode;
+	return stage->keeps_mode;
 }
 
 int wh_stage_create_link(struct wh_stage *stage, const char *link, uint32_t *number)

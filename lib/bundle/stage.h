@@ -32,6 +32,7 @@ struct wh_staged {
 	uint32_t number;
 	uint16_t path_bytes;
 	uint8_t kind;
+	bool named;       /* has its name already, and no number */
 	const char *path; /* as in the bundle */
 };
 
@@ -54,12 +55,32 @@ int wh_stage_prepare(struct wh_stage *stage);
 bool wh_stage_exists(const struct wh_stage *stage);
 
 /*
- * A new file of mode 0600, open for writing, and its number; a link likewise; an open again. A
- * descriptor of the caller's (0 for a link), or a negative errno. After wh_stage_prepare.
+ * A new file, open for writing, and its number; a link likewise; an open again. A descriptor of the
+ * caller's (0 for a link), or a negative errno. After wh_stage_prepare. Whatever the mode, nobody
+ * else gets at the file before it is renamed: the folder lets only us in.
  */
-int wh_stage_create(struct wh_stage *stage, uint32_t *number);
+int wh_stage_create(struct wh_stage *stage, uint16_t mode, uint32_t *number);
+
+/*
+ * On a file system in memory, where no sync comes first, a whole file may get its name at once, if
+ * nothing else has it: made without a name, then linked. That saves a third of a rename.
+ * Whether that is possible here is known after wh_stage_prepare. wh_stage_name returns -EEXIST
+ * where something has the name; then the file may get a number, to be renamed like others.
+ */
+bool wh_stage_can_name(const struct wh_stage *stage);
+int wh_stage_create_unnamed(const struct wh_stage *stage, uint16_t mode);
+int wh_stage_name(int fd, int folder_fd, const char *name);
+int wh_stage_number(struct wh_stage *stage, int fd, uint32_t *number);
+
 int wh_stage_create_link(struct wh_stage *stage, const char *text, uint32_t *number);
 int wh_stage_reopen(const struct wh_stage *stage, uint32_t number);
+
+/*
+ * Whether a file just created with that mode has it: the umask and the ACL that a folder hands down
+ * take away the same from all. The file system is asked once for a run of files of one mode.
+ */
+bool wh_stage_keeps_mode(struct wh_stage *stage, int fd, uint16_t mode);
+
 void wh_stage_remove(const struct wh_stage *stage, uint32_t number);
 
 /* Whether one more file with any path can be added now. */

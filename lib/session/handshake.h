@@ -16,6 +16,8 @@
 /* A cookie is good for as long as any initiator may go on trying: its peer timeout at the most. */
 #define WH_COOKIE_LIFETIME_S 3600
 
+struct wh_session;
+
 struct wh_listener {
 	uint64_t hz;
 	uint8_t key[WH_SIPHASH_KEY_BYTES];
@@ -38,5 +40,11 @@ void wh_listener_accept(const struct wh_listener *listener, uint64_t now_tsc,
 /* Whether CONFIRM carries a cookie of ours; *rtt_tsc says how old it is. */
 bool wh_listener_confirmed(const struct wh_listener *listener, uint64_t now_tsc,
 	const struct wh_confirm *confirm, const struct wh_address *peer, uint64_t *rtt_tsc);
+
+/*
+ * A transmitter's end begins to open its connection: it has an LCI, and its timers start. For
+ * endpoints, and for who drives a session without one.
+ */
+void wh_handshake_begin(struct wh_session *session, uint64_t now_tsc, uint32_t local_lci);
 
 #endif

@@ -336,9 +336,6 @@ int32_t wh_send_rcv_stat(struct wh_session *s, uint64_t now_tsc);
 /* [first, end) is missing: enters the loss list and waits for the immediate NAK. (rcv.c) */
 void wh_rcv_note_loss(struct wh_session *s, uint64_t now_tsc, uint64_t first, uint64_t end);
 
-/* The endpoint gives it a place and an LCI: its timers begin. */
-void wh_handshake_begin(struct wh_session *s, uint64_t now_tsc, uint32_t local_lci);
-
 /* There is no place for it. */
 void wh_handshake_refuse(struct wh_session *s, uint64_t now_tsc);
 

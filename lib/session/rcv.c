@@ -2,10 +2,13 @@
 
 /*
  * rcv: takes one data packet: checks it against what this end offered, drops duplicates, copies
- * the payload to its place in the chunk (the receiver's one copy), and sees gaps at once.
+ * the payload to its place in the chunk (the receiver's one copy) unless that was done while its
+ * tag was checked, and sees gaps at once.
  */
 
 #include <string.h>
+
+#include <rte_branch_prediction.h>
 
 #include "session/internal.h"
 
@@ -86,6 +89,33 @@ static void enter(struct wh_session *s, uint64_t now_tsc, uint64_t serial)
 	wh_recv_table_enter(&rx->table, serial);
 }
 
+static uint8_t *place_in(const struct wh_session *s, const struct wh_rx_chunk *entry,
+	const struct wh_data_fields *data)
+{
+	return entry->buffer->data + (size_t)data->index * s->config.payload_bytes;
+}
+
+/* What was never received may be written over at any time: it counts with its bit alone. */
+uint8_t *wh_session_place(struct wh_session *s, const struct wh_packet *packet)
+{
+	struct wh_receiver *rx = &s->rx;
+	const struct wh_data_fields *data = &packet->data;
+
+	WH_DEBUG_ASSERT(packet->type == WH_PACKET_DATA);
+	if (s->role != WH_RECEIVER || s->phase != WH_PHASE_RUNNING || s->config.payload_virtual ||
+		wh_recv_table_classify(&rx->table, packet->serial) != WH_RECV_NEW ||
+		data->chunk < rx->next_deliver ||
+		data->chunk >= rx->recycled_count + s->config.chunks)
+		return NULL;
+
+	const struct wh_rx_chunk *entry = check_place(s, data);
+
+	if (entry == NULL || entry->buffer == NULL ||
+		have_bits_of(rx, entry)[data->index / 64] & UINT64_C(1) << (data->index % 64))
+		return NULL;
+	return place_in(s, entry, data);
+}
+
 void wh_rcv(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 	const struct wh_packet *packet)
 {
@@ -116,8 +146,8 @@ void wh_rcv(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 	if (*have_word & have_bit)
 		goto bad_place; /* under another serial */
 	*have_word |= have_bit;
-	memcpy(entry->buffer->data + data->index * s->config.payload_bytes, packet->payload,
-		data->payload_bytes);
+	if (likely(!s->config.payload_virtual) && packet->payload != place_in(s, entry, data))
+		memcpy(place_in(s, entry, data), packet->payload, data->payload_bytes);
 	if (data->index + 1 == data->k)
 		entry->last_bytes = data->payload_bytes;
 	if (++entry->have == entry->k) {

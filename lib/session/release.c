@@ -10,9 +10,20 @@
 
 #include "session/internal.h"
 
-static uint64_t repeat_tsc(const struct wh_session *s)
+/*
+ * The outcome is told once a round trip until the peer has it, but no faster than this: a user of
+ * a short path waits for nothing else.
+ */
+#define REPLY_REPEAT_MIN_MS 1
+
+static uint64_t request_repeat_tsc(const struct wh_session *s)
 {
 	return wh_max_u64(wh_rtt_get(&s->rtt), s->period_tsc);
+}
+
+static uint64_t reply_repeat_tsc(const struct wh_session *s)
+{
+	return wh_max_u64(wh_rtt_get(&s->rtt), wh_session_ms_tsc(s, REPLY_REPEAT_MIN_MS));
 }
 
 /* Once the outcome is known, this end is there for the peer until then, whatever RTT it claims. */
@@ -39,7 +50,8 @@ static void push_release(struct wh_session *s, uint64_t now_tsc, enum wh_release
 	};
 
 	wh_session_push_control(s, now_tsc, WH_PACKET_RELEASE, &packet);
-	s->next_release_tsc = now_tsc + repeat_tsc(s);
+	s->next_release_tsc = now_tsc + (s->outcome == WH_STATUS_PENDING ? request_repeat_tsc(s)
+									 : reply_repeat_tsc(s));
 	s->release_repeats++;
 }
 
@@ -75,8 +87,9 @@ static int32_t poll_receiver(struct wh_session *s, uint64_t now_tsc)
 	if (s->release_repeats > WH_REPLY_QUICK_REPEATS)
 		s->next_release_tsc =
 			now_tsc +
-			wh_min_u64(repeat_tsc(s) * (s->release_repeats - WH_REPLY_QUICK_REPEATS),
-				wh_max_u64(repeat_tsc(s), wh_session_ms_tsc(s, 1000)));
+			wh_min_u64(
+				reply_repeat_tsc(s) * (s->release_repeats - WH_REPLY_QUICK_REPEATS),
+				wh_max_u64(reply_repeat_tsc(s), wh_session_ms_tsc(s, 1000)));
 	s->next_release_tsc = wh_min_u64(s->next_release_tsc, give_up_tsc(s));
 	return 1;
 }
@@ -131,7 +144,7 @@ static void take_reply(struct wh_session *s, uint64_t now_tsc, const struct wh_r
 	s->phase = WH_PHASE_RELEASING;
 	push_release(s, now_tsc, WH_RELEASE_DONE, s->outcome);
 	/* Should DONE be lost, the reply comes again within this. */
-	s->next_release_tsc = wh_min_u64(now_tsc + 4 * repeat_tsc(s), give_up_tsc(s));
+	s->next_release_tsc = wh_min_u64(now_tsc + 4 * reply_repeat_tsc(s), give_up_tsc(s));
 }
 
 void wh_release_input(struct wh_session *s, uint64_t now_tsc, const struct wh_release *release)

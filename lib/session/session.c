@@ -233,6 +233,8 @@ static void check_config(
 	WH_ASSERT(config->payload_bytes == params->payload_bytes);
 	WH_ASSERT(config->chunk_bytes == params->chunk_bytes);
 	WH_ASSERT(config->window_pkts == params->window_pkts);
+	WH_ASSERT(!config->payload_virtual ||
+		  (config->chunk_memory == NULL && config->attach_bytes == 0));
 }
 
 static struct wh_session *create(const struct wh_session_config *config, enum wh_role role,
@@ -258,7 +260,8 @@ static struct wh_session *create(const struct wh_session_config *config, enum wh
 	if (s->chunk == NULL || create_boxes(s) != 0)
 		goto no_memory;
 	for (uint32_t i = 0; i < config->chunks; i++) {
-		s->chunk[i].data = config->chunk_memory + (size_t)i * config->chunk_bytes;
+		if (!config->payload_virtual)
+			s->chunk[i].data = config->chunk_memory + (size_t)i * config->chunk_bytes;
 		s->chunk[i].slot = i;
 	}
 	if ((role == WH_TRANSMITTER ? create_transmitter(s) : create_receiver(s, now_tsc)) != 0)

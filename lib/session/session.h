@@ -70,9 +70,20 @@ struct wh_session_config {
 	uint32_t chunk_bytes;
 	uint32_t chunks;       /* buffers of this end */
 	uint8_t *chunk_memory; /* chunks * chunk_bytes, aligned to WH_CHUNK_ALIGN */
-	uint32_t window_pkts;  /* a power of two, WH_WINDOW_PACKETS_MIN or more */
-	uint64_t rate_bps;     /* see struct wh_control_config */
-	uint32_t burst_pkts;   /* the pacer's */
+	/*
+	 * For simulators, and of both ends: payload has a length and no bytes. chunk_memory is
+	 * NULL and so is each chunk's data; packets are those of wh_packet_decode_virtual. No
+	 * endpoint takes such a session.
+	 */
+	bool payload_virtual;
+	/*
+	 * Payloads from here on are sent from where they are, shorter ones stand right behind their
+	 * heads, which have the room: as the port would copy them anyway. 0: none is copied.
+	 */
+	uint32_t attach_bytes;
+	uint32_t window_pkts; /* a power of two, WH_WINDOW_PACKETS_MIN or more */
+	uint64_t rate_bps;    /* see struct wh_control_config */
+	uint32_t burst_pkts;  /* the pacer's */
 	struct wh_udt_options udt;
 	bool trend_one_way;        /* delay trend by one-way delay, not RTT (udt.txt V) */
 	uint64_t initial_rtt_ns;   /* until measured */
@@ -140,6 +151,13 @@ struct wh_fifo *wh_session_ready_chunks(struct wh_session *session);
 struct wh_fifo *wh_session_deliver_chunks(struct wh_session *session);
 struct wh_fifo *wh_session_recycled_chunks(struct wh_session *session);
 
+/*
+ * The core that receives: where a data packet's payload belongs, by a head that may be wrong (see
+ * wh_packet_decode_head); whatever is written there does not count before the packet itself is
+ * given to wh_session_input, and then it is not copied again. NULL: no such place, at least now.
+ */
+uint8_t *wh_session_place(struct wh_session *session, const struct wh_packet *packet);
+
 /* The core that receives: a decoded packet for this session arrived at arrived_tsc <= now_tsc. */
 void wh_session_input(struct wh_session *session, uint64_t now_tsc, uint64_t arrived_tsc,
 	const struct wh_packet *packet);
@@ -149,10 +167,11 @@ int32_t wh_session_poll(struct wh_session *session, uint64_t now_tsc);
 
 /*
  * A packet to send: head_bytes at head, then payload_bytes at payload (0 for control), which
- * stays valid until the session is polled again.
+ * stays valid until the session is polled again. Virtual payload is NULL. One that was copied
+ * (attach_bytes) is at head + head_bytes.
  */
 struct wh_out {
-	uint8_t *head; /* the caller's, WH_CONTROL_BYTES_MAX of room */
+	uint8_t *head; /* the caller's, WH_CONTROL_BYTES_MAX of room, and for a payload to copy */
 	uint32_t head_bytes;
 	const uint8_t *payload;
 	uint32_t payload_bytes;

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include <rte_branch_prediction.h>
+
 #include "session/internal.h"
 
 /* Bytes that any packet takes on the wire beside its own. */
@@ -86,7 +88,7 @@ static void write_data(
 	packet.key = 0;
 	packet.lci = s->peer_lci;
 	packet.serial = serial;
-	packet.payload = chunk->data + offset;
+	packet.payload = s->config.payload_virtual ? NULL : chunk->data + offset;
 	packet.data = (struct wh_data_fields){
 		.chunk = (uint32_t)chunk->number,
 		.index = record->index,
@@ -95,9 +97,16 @@ static void write_data(
 		.transmission = tx->transmission++,
 		.stamp_us = stamp_us(s, now_tsc),
 	};
-	wh_packet_encode_data(&packet, out->head);
-	out->head_bytes = WH_HEAD_BYTES;
 	out->payload = packet.payload;
+	if (packet.data.payload_bytes < s->config.attach_bytes) {
+		wh_packet_encode_data_copy(&packet, out->head);
+		out->payload = out->head + WH_HEAD_BYTES;
+	} else if (likely(!s->config.payload_virtual)) {
+		wh_packet_encode_data(&packet, out->head);
+	} else {
+		wh_packet_encode_data_virtual(&packet, out->head);
+	}
+	out->head_bytes = WH_HEAD_BYTES;
 	out->payload_bytes = packet.data.payload_bytes;
 	out->to = &s->peer;
 

@@ -11,11 +11,9 @@
 #include "store/store.h"
 #include "store/stream.h"
 #include "store/temporary.h"
+#include "store/zeros.h"
 
-/* A chunk is looked through for zeros by pieces of this: smaller holes only break up the file. */
-#define PIECE_BYTES 65536
-
-static_assert(PIECE_BYTES % WH_DIRECT_BYTES == 0, "a hole ends where O_DIRECT may go on");
+static_assert(WH_ZERO_PIECE_BYTES % WH_DIRECT_BYTES == 0, "a hole ends where O_DIRECT may go on");
 
 /* What the file is doing; each step but the first two has one request of the file in the air. */
 enum step {
@@ -79,32 +77,6 @@ static uint32_t slot_bit(const struct file_writer *fw, const struct write_slot *
 	return UINT32_C(1) << (slot - fw->slots);
 }
 
-/* The first byte is zero, and every byte is like the one before it. */
-static bool all_zero(const uint8_t *bytes, uint32_t count)
-{
-	return bytes[0] == 0 && memcmp(bytes, bytes + 1, count - 1) == 0;
-}
-
-/* Where the run of pieces that begins at `from`, all zero or none zero, ends. */
-static uint32_t run_end(const struct wh_chunk *chunk, uint32_t from, bool *zero)
-{
-	uint32_t to = from;
-
-	WH_ASSERT(from < chunk->bytes);
-	do {
-		uint32_t end = (uint32_t)wh_min_u64(
-			RTE_ALIGN_FLOOR(to, PIECE_BYTES) + (uint64_t)PIECE_BYTES, chunk->bytes);
-		bool piece_zero = all_zero(chunk->data + to, end - to);
-
-		if (to == from)
-			*zero = piece_zero;
-		else if (piece_zero != *zero)
-			break;
-		to = end;
-	} while (to < chunk->bytes);
-	return to;
-}
-
 static uint64_t file_offset(const struct file_writer *fw, const struct write_slot *slot)
 {
 	return slot->chunk->number * fw->writer.chunk_bytes + slot->from;
@@ -144,7 +116,8 @@ static void request_write(struct file_writer *fw, struct write_slot *slot)
 static void request_next(struct file_writer *fw, struct write_slot *slot)
 {
 	while (slot->from < slot->chunk->bytes) {
-		slot->to = run_end(slot->chunk, slot->from, &slot->hole);
+		slot->to = wh_zero_run_end(
+			slot->chunk->data, slot->from, slot->chunk->bytes, &slot->hole);
 		if (!slot->hole) {
 			request_write(fw, slot);
 			return;

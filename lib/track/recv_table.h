@@ -13,7 +13,7 @@
 #include "track/loss_list.h"
 
 struct wh_recv_table {
-	uint32_t size; /* packets; a power of two, 64 to 2^20 */
+	uint32_t size; /* packets; a power of two, 64 to 2^24 */
 	uint32_t mask;
 	uint64_t lower;
 	uint64_t highest_end;

@@ -16,7 +16,7 @@ struct wh_sent_record {
 };
 
 struct wh_sent_table {
-	uint32_t size; /* a power of two, 64 to 2^20 */
+	uint32_t size; /* a power of two, 64 to 2^24 */
 	uint32_t mask;
 	uint64_t lower;        /* first serial not acknowledged */
 	uint64_t admitted_end; /* next serial to admit */

@@ -14,7 +14,7 @@
 #define WH_WORD_BITS 64
 
 #define WH_TRACK_WINDOW_MIN UINT32_C(64)
-#define WH_TRACK_WINDOW_MAX (UINT32_C(1) << 20)
+#define WH_TRACK_WINDOW_MAX (UINT32_C(1) << 24)
 
 static inline uint64_t *wh_window_word(uint64_t *bits, uint32_t mask, uint64_t serial)
 {

@@ -255,8 +255,12 @@ static const reader readers[WH_PACKET_TYPES] = {
 	[WH_PACKET_RELEASE] = read_release,
 };
 
-/* From the cheapest question to the dearest; no field counts before the tag agrees. */
-static enum wh_wire_reason head_check(const struct wh_wire_head *head, size_t length)
+/*
+ * From the cheapest question to the dearest; no field counts before the tag agrees. Of a virtual
+ * body none is there, nor in the tag.
+ */
+static inline enum wh_wire_reason head_check(
+	const struct wh_wire_head *head, size_t length, bool body_virtual)
 {
 	if (length < sizeof(*head))
 		return WH_WIRE_SHORT;
@@ -275,11 +279,21 @@ static enum wh_wire_reason head_check(const struct wh_wire_head *head, size_t le
 		return WH_WIRE_FLAGS;
 	if (head->key != 0)
 		return WH_WIRE_KEY;
-	if (!wh_tag_agrees((const uint8_t *)head, head->body, length - sizeof(*head)))
+	if (!wh_tag_agrees(
+		    (const uint8_t *)head, head->body, body_virtual ? 0 : length - sizeof(*head)))
 		return WH_WIRE_TAG;
 	if (!all_zero(head->fields + rule->fields_bytes, sizeof(head->fields) - rule->fields_bytes))
 		return WH_WIRE_RESERVED;
 	return WH_WIRE_OK;
+}
+
+static inline void read_head(const struct wh_wire_head *head, struct wh_packet *packet)
+{
+	packet->type = head->type;
+	packet->flags = head->flags;
+	packet->key = head->key;
+	packet->lci = rte_le_to_cpu_32(head->lci);
+	packet->serial = rte_le_to_cpu_64(head->serial);
 }
 
 enum wh_wire_reason wh_packet_decode(const uint8_t *bytes, size_t length, struct wh_packet *packet)
@@ -288,16 +302,63 @@ enum wh_wire_reason wh_packet_decode(const uint8_t *bytes, size_t length, struct
 	WH_ASSERT(packet != NULL);
 
 	const struct wh_wire_head *head = (const struct wh_wire_head *)bytes;
-	enum wh_wire_reason reason = head_check(head, length);
+	enum wh_wire_reason reason = head_check(head, length, false);
 
 	if (reason != WH_WIRE_OK)
 		return reason;
-	packet->type = head->type;
-	packet->flags = head->flags;
-	packet->key = head->key;
-	packet->lci = rte_le_to_cpu_32(head->lci);
-	packet->serial = rte_le_to_cpu_64(head->serial);
-
+	read_head(head, packet);
 	reason = readers[head->type](head, length - sizeof(*head), packet);
+	return reason != WH_WIRE_OK ? reason : wh_packet_check(packet);
+}
+
+bool wh_packet_decode_head(const uint8_t *bytes, size_t length, struct wh_packet *packet)
+{
+	const struct wh_wire_head *head = (const struct wh_wire_head *)bytes;
+	const struct wh_packet_rule *rule = &wh_packet_rules[WH_PACKET_DATA];
+
+	if (length < rule->bytes_min || length > rule->bytes_max ||
+		head->version != WH_WIRE_VERSION || head->type != WH_PACKET_DATA ||
+		!wh_packet_flags_allowed(rule, head->flags) || head->key != 0)
+		return false;
+
+	const struct wh_wire_data *wire = (const struct wh_wire_data *)head->fields;
+
+	if (!all_zero(wire->reserved, sizeof(wire->reserved)))
+		return false;
+	read_head(head, packet);
+	return read_data(head, length - sizeof(*head), packet) == WH_WIRE_OK &&
+	       wh_packet_check(packet) == WH_WIRE_OK;
+}
+
+enum wh_wire_reason wh_packet_decode_body(
+	const uint8_t *bytes, struct wh_packet *packet, uint8_t *to)
+{
+	const struct wh_wire_head *head = (const struct wh_wire_head *)bytes;
+
+	WH_DEBUG_ASSERT(packet->payload == head->body);
+	if (!wh_tag_agrees_copy(bytes, head->body, packet->data.payload_bytes, to))
+		return WH_WIRE_TAG;
+	packet->payload = to;
+	return WH_WIRE_OK;
+}
+
+enum wh_wire_reason wh_packet_decode_virtual(
+	const uint8_t *bytes, size_t payload_bytes, struct wh_packet *packet)
+{
+	WH_ASSERT(bytes != NULL && packet != NULL);
+
+	const struct wh_wire_head *head = (const struct wh_wire_head *)bytes;
+	bool has_payload = head->type == WH_PACKET_DATA || head->type == WH_PACKET_REPAIR;
+
+	if (!has_payload)
+		return WH_WIRE_TYPE_UNKNOWN;
+
+	enum wh_wire_reason reason = head_check(head, sizeof(*head) + payload_bytes, true);
+
+	if (reason != WH_WIRE_OK)
+		return reason;
+	read_head(head, packet);
+	reason = read_data(head, payload_bytes, packet);
+	packet->payload = NULL;
 	return reason != WH_WIRE_OK ? reason : wh_packet_check(packet);
 }

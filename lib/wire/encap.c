@@ -128,7 +128,10 @@ void wh_encap_init(struct wh_encap *encap, const struct wh_flow *flow)
 	WH_ASSERT(flow->target.family == flow->source.family);
 	WH_ASSERT(flow->vlan <= WH_VLAN_MAX);
 
-	*encap = (struct wh_encap){.family = flow->source.family};
+	*encap = (struct wh_encap){
+		.family = flow->source.family,
+		.sum_left = !ipv4 && flow->sum_left,
+	};
 
 	uint8_t *ip = init_ether(encap->template, flow);
 	struct udp_header *udp = (struct udp_header *)(ip + (ipv4 ? WH_IPV4_BYTES : WH_IPV6_BYTES));
@@ -158,27 +161,33 @@ static inline uint8_t *copy_headers(
 	return frame + ether_bytes;
 }
 
-static void write_ipv4(const struct wh_encap *encap, uint8_t *frame, uint16_t udp_bytes)
+/* Most packets are as long as the one before, and its lengths and sum are theirs. */
+static void set_lengths_ipv4(struct wh_encap *encap, uint16_t udp_bytes)
 {
-	struct wh_ipv4_header *ip =
-		(struct wh_ipv4_header *)copy_headers(encap, frame, WH_IPV4_BYTES + WH_UDP_BYTES);
+	struct wh_ipv4_header *ip = (struct wh_ipv4_header *)(encap->template + encap->bytes -
+							      WH_UDP_BYTES - WH_IPV4_BYTES);
 	struct udp_header *udp = (struct udp_header *)(ip + 1);
+	rte_be16_t total_bytes = rte_cpu_to_be_16((uint16_t)(WH_IPV4_BYTES + udp_bytes));
 
-	ip->total_bytes = rte_cpu_to_be_16((uint16_t)(WH_IPV4_BYTES + udp_bytes));
-	/* RFC 1624 equation 3; the template's length is 0. */
-	ip->sum = (rte_be16_t)~wh_sum_fold((uint64_t)(uint16_t)~ip->sum + ip->total_bytes);
+	/* RFC 1624 equation 3. */
+	ip->sum = (rte_be16_t)~wh_sum_fold(
+		(uint64_t)(uint16_t)~ip->sum + (uint16_t)~ip->total_bytes + total_bytes);
+	ip->total_bytes = total_bytes;
 	udp->bytes = rte_cpu_to_be_16(udp_bytes);
+	encap->udp_bytes = udp_bytes;
 }
 
-void wh_encap_write(const struct wh_encap *encap, uint8_t *frame, const uint8_t *head,
-	size_t head_bytes, const uint8_t *payload, size_t payload_bytes)
+void wh_encap_write(struct wh_encap *encap, uint8_t *frame, const uint8_t *head, size_t head_bytes,
+	const uint8_t *payload, size_t payload_bytes)
 {
 	size_t udp_bytes = WH_UDP_BYTES + head_bytes + payload_bytes;
 
 	WH_ASSERT(udp_bytes <= IP_BYTES_MAX - WH_IPV4_BYTES);
 
 	if (encap->family == WH_IPV4) {
-		write_ipv4(encap, frame, (uint16_t)udp_bytes);
+		if (encap->udp_bytes != udp_bytes)
+			set_lengths_ipv4(encap, (uint16_t)udp_bytes);
+		copy_headers(encap, frame, WH_IPV4_BYTES + WH_UDP_BYTES);
 		return;
 	}
 	/* An odd head would put the payload's bytes into the other halves of the words summed. */
@@ -190,6 +199,8 @@ void wh_encap_write(const struct wh_encap *encap, uint8_t *frame, const uint8_t 
 
 	ip->payload_bytes = rte_cpu_to_be_16((uint16_t)udp_bytes);
 	udp->bytes = ip->payload_bytes;
+	if (encap->sum_left)
+		return;
 
 	uint64_t sum = pseudo_sum(ip->source, 2 * sizeof(ip->source), (uint32_t)udp_bytes);
 
@@ -365,8 +376,17 @@ enum wh_encap_reason wh_encap_read(const uint8_t *frame, size_t frame_bytes,
 	return WH_ENCAP_OK;
 }
 
-bool wh_address_equal(const struct wh_address *a, const struct wh_address *b)
+void wh_encap_know(struct wh_encap_known *known, const uint8_t *frame, const uint8_t *packet,
+	size_t packet_bytes, const struct wh_address *from)
 {
-	return a->family == b->family && a->port == b->port &&
-	       memcmp(a->ip, b->ip, sizeof(a->ip)) == 0;
+	size_t header_bytes = (size_t)(packet - frame);
+	const struct udp_header *udp = (const struct udp_header *)(packet - WH_UDP_BYTES);
+
+	WH_ASSERT(header_bytes <= WH_ENCAP_BYTES_MAX);
+	if (udp->sum != 0)
+		return;
+	known->header_bytes = (uint32_t)header_bytes;
+	known->packet_bytes = (uint32_t)packet_bytes;
+	known->from = *from;
+	memcpy(known->header, frame, header_bytes);
 }

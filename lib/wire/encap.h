@@ -7,7 +7,8 @@
  * each packet costs a copy of it, the lengths, and for IPv4 the header sum.
  *
  * UDP checksum: 0 (none) over IPv4, which is legal (RFC 768); over IPv6 computed, because hosts
- * between may drop zero sums (RFC 8200 8.1). Our own tag is what protects the bytes.
+ * between may drop zero sums (RFC 8200 8.1), unless a port does that. Our own tag is what protects
+ * the bytes.
  *
  * On a VLAN each frame carries one tag of IEEE 802.1Q, with priority 0: ports are never told to
  * insert or to strip it.
@@ -16,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "wire/packet.h"
 
@@ -48,6 +50,7 @@ struct wh_flow {
 	uint8_t source_mac[6];
 	uint8_t target_mac[6];
 	uint16_t vlan; /* 0: frames are not tagged */
+	bool sum_left; /* IPv6: the UDP sum stays 0, for the port to compute */
 	struct wh_address source;
 	struct wh_address target;
 };
@@ -55,6 +58,8 @@ struct wh_flow {
 struct wh_encap {
 	uint32_t bytes; /* of Ethernet, tag, IP and UDP headers together */
 	uint8_t family;
+	bool sum_left;
+	uint16_t udp_bytes; /* IPv4: that the template has; 0: none */
 	uint8_t template[WH_ENCAP_BYTES_MAX];
 };
 
@@ -89,10 +94,11 @@ void wh_encap_init(struct wh_encap *encap, const struct wh_flow *flow);
 
 /*
  * Writes encap->bytes of headers before `packet_bytes` of packet. With IPv6 the packet's bytes
- * must be there: `head` and `payload` are its two parts (payload may be NULL with 0 bytes).
+ * must be there, unless the sum is left: `head` and `payload` are its two parts (payload may be
+ * NULL with 0 bytes). A length like the last one's is written faster.
  */
-void wh_encap_write(const struct wh_encap *encap, uint8_t *frame, const uint8_t *head,
-	size_t head_bytes, const uint8_t *payload, size_t payload_bytes);
+void wh_encap_write(struct wh_encap *encap, uint8_t *frame, const uint8_t *head, size_t head_bytes,
+	const uint8_t *payload, size_t payload_bytes);
 
 /*
  * Finds the packet in a frame addressed to `local` (any port of its own is compared, any source
@@ -104,6 +110,49 @@ enum wh_encap_reason wh_encap_read(const uint8_t *frame, size_t frame_bytes,
 	const struct wh_address *local, uint16_t vlan, bool verify_udp, const uint8_t **packet,
 	size_t *packet_bytes, struct wh_address *from);
 
-bool wh_address_equal(const struct wh_address *a, const struct wh_address *b);
+/*
+ * Headers that wh_encap_read found good, with no UDP sum: whatever begins with the very same bytes
+ * and is as long is as good, to the same local address, VLAN and end. What a peer like us sends is
+ * mostly like what it sent before.
+ */
+struct wh_encap_known {
+	uint32_t header_bytes; /* 0: none yet */
+	uint32_t packet_bytes;
+	struct wh_address from;
+	uint8_t header[WH_ENCAP_BYTES_MAX];
+};
+
+/* Of a frame that has just been read; those with a sum are not kept. */
+void wh_encap_know(struct wh_encap_known *known, const uint8_t *frame, const uint8_t *packet,
+	size_t packet_bytes, const struct wh_address *from);
+
+/* True: the packet is at frame + known->header_bytes and has known->packet_bytes. */
+static inline bool wh_encap_is_known(
+	const struct wh_encap_known *known, const uint8_t *frame, size_t frame_bytes)
+{
+	uint64_t differ = 0;
+	uint64_t a, b;
+
+	if (known->header_bytes == 0 ||
+		frame_bytes < (size_t)known->header_bytes + known->packet_bytes)
+		return false;
+	/* Words, the last two over each other: a call of memcmp costs as much as reading. */
+	for (uint32_t at = 0; at < known->header_bytes; at += sizeof(a)) {
+		uint32_t from = at + sizeof(a) <= known->header_bytes
+					? at
+					: known->header_bytes - (uint32_t)sizeof(a);
+
+		memcpy(&a, frame + from, sizeof(a));
+		memcpy(&b, known->header + from, sizeof(b));
+		differ |= a ^ b;
+	}
+	return differ == 0;
+}
+
+static inline bool wh_address_equal(const struct wh_address *a, const struct wh_address *b)
+{
+	return a->family == b->family && a->port == b->port &&
+	       memcmp(a->ip, b->ip, sizeof(a->ip)) == 0;
+}
 
 #endif

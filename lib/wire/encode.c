@@ -16,10 +16,9 @@ static void write_head(const struct wh_packet *packet, struct wh_wire_head *head
 	head->serial = rte_cpu_to_le_64(packet->serial);
 }
 
-void wh_packet_encode_data(const struct wh_packet *packet, uint8_t *head)
+static inline void write_data(const struct wh_packet *packet, struct wh_wire_head *wire)
 {
 	const struct wh_data_fields *data = &packet->data;
-	struct wh_wire_head *wire = (struct wh_wire_head *)head;
 
 	WH_ASSERT(packet->type == WH_PACKET_DATA || packet->type == WH_PACKET_REPAIR);
 	WH_ASSERT(wh_packet_check(packet) == WH_WIRE_OK);
@@ -35,7 +34,25 @@ void wh_packet_encode_data(const struct wh_packet *packet, uint8_t *head)
 		.r = rte_cpu_to_le_16(data->r),
 		.payload_bytes = rte_cpu_to_le_16(data->payload_bytes),
 	};
-	wh_tag_write(head, packet->payload, data->payload_bytes);
+}
+
+void wh_packet_encode_data(const struct wh_packet *packet, uint8_t *head)
+{
+	write_data(packet, (struct wh_wire_head *)head);
+	wh_tag_write(head, packet->payload, packet->data.payload_bytes);
+}
+
+void wh_packet_encode_data_copy(const struct wh_packet *packet, uint8_t *head)
+{
+	write_data(packet, (struct wh_wire_head *)head);
+	wh_tag_write_copy(head, packet->payload, packet->data.payload_bytes, head + WH_HEAD_BYTES);
+}
+
+void wh_packet_encode_data_virtual(const struct wh_packet *packet, uint8_t *head)
+{
+	WH_ASSERT(packet->payload == NULL);
+	write_data(packet, (struct wh_wire_head *)head);
+	wh_tag_write(head, NULL, 0);
 }
 
 static void write_ranges(const struct wh_range *ranges, uint32_t count, struct wh_wire_range *wire)

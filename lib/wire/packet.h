@@ -44,7 +44,7 @@
 #define WH_CHUNK_BYTES_MAX    (UINT32_C(16) << 20)
 #define WH_BLOCK_PACKETS_MAX  65535
 #define WH_WINDOW_PACKETS_MIN 64
-#define WH_WINDOW_PACKETS_MAX (UINT32_C(1) << 20)
+#define WH_WINDOW_PACKETS_MAX (UINT32_C(1) << 24) /* 1 s of 100 Gb/s twice, of MTU 1500 */
 #define WH_PERIOD_US_MAX      UINT32_C(10000000)
 #define WH_SERIAL_MAX         (UINT64_C(1) << 62) /* never reached; keeps serial + span exact */
 #define WH_FIRST_SERIAL_MAX   (WH_SERIAL_MAX / 2) /* leaves serials for all packets to come */
@@ -293,5 +293,31 @@ uint32_t wh_packet_encode(const struct wh_packet *packet, uint8_t *bytes, size_t
  * is; packet->payload and data.payload_bytes name it. Writes WH_HEAD_BYTES.
  */
 void wh_packet_encode_data(const struct wh_packet *packet, uint8_t *head);
+
+/* The same with the payload copied behind the head, in the pass that makes the tag. */
+void wh_packet_encode_data_copy(const struct wh_packet *packet, uint8_t *head);
+
+/*
+ * Decoding in two steps, in which a data packet's payload is copied in the pass that checks the
+ * tag. After the first one all is as wh_packet_decode would have it, but the tag has not been
+ * asked: whatever it says may be wrong, so that it is good for nothing but to find a place for the
+ * payload where wrong bytes do no harm. False: another type, or wh_packet_decode says why not.
+ *
+ * The second one copies, and says whether it was right: WH_WIRE_OK, packet->payload is `to`, or
+ * WH_WIRE_TAG.
+ */
+bool wh_packet_decode_head(const uint8_t *bytes, size_t length, struct wh_packet *packet);
+enum wh_wire_reason wh_packet_decode_body(
+	const uint8_t *bytes, struct wh_packet *packet, uint8_t *to);
+
+/*
+ * Payload of a length and without bytes, for simulators: the tag is over the head alone, and
+ * packet->payload is NULL at both ends. Decoding takes a head and the length of what would follow;
+ * it is as strict as above, and knows no types but data and repair. Neither passes for the other:
+ * no packet that has its payload agrees with such a tag.
+ */
+void wh_packet_encode_data_virtual(const struct wh_packet *packet, uint8_t *head);
+enum wh_wire_reason wh_packet_decode_virtual(
+	const uint8_t *head, size_t payload_bytes, struct wh_packet *packet);
 
 #endif

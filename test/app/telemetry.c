@@ -20,6 +20,7 @@
 #include <rte_cycles.h>
 #include <rte_eal.h>
 
+#include "../driver/eal.h"
 #include "base/assert.h"
 #include "unit.h"
 
@@ -92,7 +93,7 @@ static void stop(void)
 	close(client);
 	unlink(address.sun_path);
 	rmdir(rte_eal_get_runtime_dir());
-	CU_ASSERT_EQUAL(rte_eal_cleanup(), 0);
+	wh_test_eal_stop();
 }
 
 /* What a command is answered with, below its name: a new reference. */

@@ -5,6 +5,8 @@
 #include <rte_eal.h>
 #include <rte_log.h>
 
+#include "port/interrupts.h"
+
 void wh_test_eal_start(void)
 {
 	static char words[][24] = {"driver", "--no-huge", "--no-shconf", "-m", "256", "--no-pci",
@@ -19,6 +21,7 @@ void wh_test_eal_start(void)
 
 void wh_test_eal_stop(void)
 {
+	CU_ASSERT(wh_interrupts_park());
 	CU_ASSERT_EQUAL(rte_eal_cleanup(), 0);
 }
 

@@ -110,11 +110,15 @@ static bool exchange(struct world *world)
 	return true;
 }
 
-/* Polls only when there is a reason to, and jumps to the next deadline; false: none is left. */
+/*
+ * Jumps to the neighbour's next deadline when nothing else happens; false: there is none. An echo
+ * that is given up is so with the neighbour's output: the proof goes on after it.
+ */
 static bool step(struct world *world, struct wh_mtu_proof *proof)
 {
 	(void)wh_mtu_proof_poll(proof, world->here.now);
-	if (exchange(world) || wh_mtu_proof_deadline(proof) == 0)
+	if (exchange(world) || wh_mtu_proof_poll(proof, world->here.now) != WH_MTU_PROOF_RUNNING ||
+		exchange(world))
 		return true;
 
 	uint64_t next = wh_neighbour_deadline(&world->here.host);
@@ -136,7 +140,6 @@ static enum wh_mtu_proof_state run(struct world *world, struct wh_mtu_proof *pro
 {
 	while (wh_mtu_proof_poll(proof, world->here.now) == WH_MTU_PROOF_RUNNING)
 		CU_ASSERT_FATAL(step(world, proof));
-	CU_ASSERT_EQUAL(wh_mtu_proof_deadline(proof), UINT64_MAX);
 	return proof->state;
 }
 
@@ -172,7 +175,6 @@ static void proved(void)
 		world.path_bytes = mtu;
 		start(&world, &proof, &peer);
 		CU_ASSERT_EQUAL(proof.state, WH_MTU_PROOF_RUNNING);
-		CU_ASSERT_EQUAL(wh_mtu_proof_deadline(&proof), UINT64_MAX);
 		CU_ASSERT_EQUAL(run(&world, &proof), WH_MTU_PROOF_PROVED);
 		CU_ASSERT_EQUAL(proof.proved_bytes, mtu);
 		CU_ASSERT(ASKED(&world, mtu));

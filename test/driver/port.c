@@ -2,16 +2,19 @@
 #include "port/port.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <rte_alarm.h>
 #include <rte_bus_vdev.h>
 #include <rte_cycles.h>
 #include <rte_eth_ring.h>
 #include <rte_ethdev.h>
 
 #include "eal.h"
+#include "port/interrupts.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "drivers/port";
@@ -554,6 +557,32 @@ static void test_names(void)
 	}
 }
 
+static void count_alarm(void *count)
+{
+	atomic_fetch_add((atomic_uint *)count, 1);
+}
+
+/* Of three alarms, those that came within 20 ms. */
+static unsigned int count_of_alarms(void)
+{
+	static atomic_uint count;
+
+	atomic_store(&count, 0);
+	for (int i = 0; i < 3; i++)
+		CU_ASSERT_EQUAL(rte_eal_alarm_set(1, count_alarm, &count), 0);
+	rte_delay_us_sleep(20000);
+	return atomic_load(&count);
+}
+
+/* Were the thread not stopped it would look at memif's socket after the EAL's end. */
+static void test_interrupts(void)
+{
+	CU_ASSERT_EQUAL(count_of_alarms(), 3);
+	CU_ASSERT(wh_interrupts_park());
+	CU_ASSERT_EQUAL(count_of_alarms(), 0);
+	CU_ASSERT(wh_interrupts_park());
+}
+
 CU_TestInfo wh_tests[] = {
 	{"the EAL starts without hugepages", wh_test_eal_start},
 	{"a port opens, is found by name, and is gone when closed", test_open},
@@ -569,6 +598,7 @@ CU_TestInfo wh_tests[] = {
 	{"a stopped port is never called", test_stopped},
 	{"memif carries jumbo frames that it would not be asked for", test_memif_jumbo},
 	{"every drop and every filter has a name of its own", test_names},
+	{"interrupts end before the EAL does", test_interrupts},
 	{"the EAL ends", wh_test_eal_stop},
 	CU_TEST_INFO_NULL,
 };

@@ -461,10 +461,10 @@ static void test_interfaces(void)
 	}
 	CU_ASSERT_EQUAL(prepare("af_packet:lo", 1, 1500, &argument, why), 0);
 	CU_ASSERT_STRING_EQUAL(argument.device, "net_af_packet0,iface=lo,qpairs=1,blocksz=4096,"
-						"framesz=2048,framecnt=2048");
+						"framesz=2048,framecnt=8192");
 	CU_ASSERT_EQUAL(prepare("af_packet:lo", 1, 9000, &argument, why), 0);
 	CU_ASSERT_STRING_EQUAL(argument.device, "net_af_packet0,iface=lo,qpairs=1,blocksz=36864,"
-						"framesz=9216,framecnt=512");
+						"framesz=9216,framecnt=1820");
 	CU_ASSERT_EQUAL(prepare("af_xdp:lo", 1, 1500, &argument, why), -EMSGSIZE);
 	CU_ASSERT_STRING_EQUAL(why, "interface lo has an MTU of 65536, AF_XDP takes up to 3506: "
 				    "'ip link set lo mtu 1500'");
@@ -480,12 +480,13 @@ static void test_packet_ring(void)
 		uint16_t mtu;
 		uint32_t slot_bytes, block_bytes, slots;
 	} cases[] = {
-		{1, 2048, 4096, 2048}, {1500, 2048, 4096, 2048},
-		{1964, 2048, 4096, 2048},    /* 80 + 1964 + 4 = 2048: just fits */
-		{1965, 2304, 36864, 1824},   /* mbufs have room for 2336: 9 * 256, 16 to a block */
-		{4012, 4096, 4096, 1024},    /* 80 + 4012 + 4 = 4096 */
-		{9000, 9216, 36864, 512},    /* 9084 in 9 * 1024; 4 MiB are 455, at least 512 */
-		{32000, 32256, 258048, 512}, /* 32084 in 63 * 512; 64 * 512 are over 32416 */
+		{1, 2048, 4096, 8192}, {1500, 2048, 4096, 8192},
+		{1964, 2048, 4096, 8192},    /* 80 + 1964 + 4 = 2048: just fits */
+		{1965, 2304, 36864, 7296},   /* mbufs have room for 2336: 9 * 256, 16 to a block;
+					      * 16 MiB are 7281 */
+		{4012, 4096, 4096, 4096},    /* 80 + 4012 + 4 = 4096 */
+		{9000, 9216, 36864, 1820},   /* 9084 in 9 * 1024 */
+		{32000, 32256, 258048, 520}, /* 32084 in 63 * 512; 64 * 512 are over 32416 */
 	};
 
 	for (size_t i = 0; i < RTE_DIM(cases); i++) {

@@ -7,6 +7,8 @@
 
 #include <rte_bus_vdev.h>
 #include <rte_eth_ring.h>
+#include <rte_ip.h>
+#include <rte_udp.h>
 
 #include "eal.h"
 #include "unit.h"
@@ -156,6 +158,7 @@ static void open_end(struct pair *pair, uint32_t end)
 	cable_open(&pair->cable[end], end == 0 ? "a" : "b", 1, shape->mtu, pair->pool, mac);
 	if (shape->linearises)
 		pair->cable[end].port->multi_segment_tx = false;
+	pair->cable[end].port->udp_sum_tx = shape->sums;
 
 	struct wh_station_config config = {
 		.port = pair->cable[end].port,
@@ -271,9 +274,27 @@ static void look_at(struct pair *pair, const struct rte_mbuf *pkt)
 	seen->other_vlans += vlan != pair->shape.vlan;
 	seen->ipv4 += type[0] == 0x08 && type[1] == 0x00;
 	seen->ipv6 += type[0] == 0x86 && type[1] == 0xdd;
+	seen->udp6 += type[0] == 0x86 && type[1] == 0xdd && type[2 + 6] == 17;
 	seen->chains += pkt->nb_segs == 2 &&
 			pkt->pkt_len == (uint32_t)pkt->data_len + pkt->next->data_len &&
 			is_in_chunks(pair, rte_pktmbuf_mtod(pkt->next, const void *));
+}
+
+/* What a device does that was left a UDP sum: to the pseudo-header's it adds all from UDP on. */
+static void complete_sum(struct pair *pair, struct rte_mbuf *pkt)
+{
+	const uint64_t asked = RTE_MBUF_F_TX_UDP_CKSUM | RTE_MBUF_F_TX_IPV6;
+	uint32_t udp_at = (uint32_t)(pkt->l2_len + pkt->l3_len);
+	uint16_t sum = 0;
+
+	if ((pkt->ol_flags & asked) != asked)
+		return;
+	WH_ASSERT(rte_raw_cksum_mbuf(pkt, udp_at, pkt->pkt_len - udp_at, &sum) == 0);
+	sum = (uint16_t)~sum;
+	rte_pktmbuf_mtod_offset(pkt, struct rte_udp_hdr *, udp_at)->dgram_cksum =
+		sum == 0 ? UINT16_MAX : sum;
+	pkt->ol_flags &= ~asked;
+	pair->seen.summed++;
 }
 
 int32_t pair_carry(struct pair *pair)
@@ -285,6 +306,7 @@ int32_t pair_carry(struct pair *pair)
 		while (rte_ring_sc_dequeue(pair->cable[end].out[0], (void **)&pkt) == 0) {
 			carried++;
 			look_at(pair, pkt);
+			complete_sum(pair, pkt);
 			if (rte_ring_sp_enqueue(pair->cable[1 - end].in[0], pkt) == 0)
 				continue;
 			pair->seen.lost++;

@@ -66,6 +66,7 @@ struct pair_shape {
 	uint16_t vlan;
 	uint32_t attach_bytes;
 	bool linearises; /* the ports send single segments only */
+	bool sums;       /* the ports compute UDP sums over IPv6 */
 };
 
 /* Frames that were carried. */
@@ -75,7 +76,9 @@ struct seen {
 	uint64_t other_vlans; /* without a tag of this VLAN, or with one where there is none */
 	uint64_t ipv4;
 	uint64_t ipv6;
-	uint64_t lost; /* no room at the other end */
+	uint64_t udp6;
+	uint64_t summed; /* their UDP sum was the port's to complete */
+	uint64_t lost;   /* no room at the other end */
 };
 
 struct pair {

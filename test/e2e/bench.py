@@ -9,6 +9,7 @@ A line for each case, then 'N passed, N failed'.
 
 import functools
 import json
+import os
 import re
 import signal
 import sys
@@ -17,11 +18,11 @@ from pathlib import Path
 
 from harness import (Case, Failed, Skip, expect, expect_between, expect_equal, expect_said,
                      expect_status, run_cases)
-from pair import SERVER, Pair, cpu_seconds, wait_until, waited_seconds
+from pair import SERVER, Pair, cpu_seconds, telemetry, wait_until, waited_seconds
 
 BINARY = Path(__file__).resolve().parents[2] / 'build/release/app/wavehaul/wavehaul'
 
-OK, NETWORK, INTERRUPTED = 0, 5, 20
+OK, USAGE, NETWORK, HARDWARE, INTERRUPTED = 0, 2, 5, 7, 20
 MIB = 1 << 20
 
 # A measurement counts if the ends waited no longer than that for their CPUs; else it is repeated.
@@ -31,6 +32,7 @@ NUMBER = (int, float)
 FIELDS = {
     'verb': str, 'ok': bool, 'exit_status': int, 'host': str, 'version': str, 'dpdk': str,
     'mtu': int, 'parallel': int, 'reverse': bool, 'profile': str, 'intervals': list,
+    'pacing': str, 'port_timestamps': bool,
     'receiver': {'seconds': NUMBER, 'bps': NUMBER, 'pps': NUMBER, 'bytes': int, 'packets': int,
                  'duplicate': int, 'lost': int, 'bad': int, 'dropped': int},
     'sender': {'packets': int, 'again': int, 'repair': int},
@@ -213,6 +215,59 @@ def no_server(program, folder):
         expect_said(result, 'memif|link')
 
 
+def two_queues(program, folder):
+    """A lane each: half of the bytes come to either queue of the server, and none is lost."""
+    if os.geteuid() != 0:
+        raise Skip('only root knows where the telemetry is')
+    size = 64 * MIB
+    with telemetry() as (prefix, ask), \
+            Pair(program, folder, both=('--queues', '2'),
+                 server=('--eal', f'--file-prefix={prefix}')) as pair:
+        for args in ((), ('--reverse',)):
+            queues = [ask(f'/wavehaul/ports,{queue}') for queue in range(2)]
+            report = measure(pair, '--size', size, '--parallel', 2, *args)
+            expect_equal('bytes', report['receiver']['bytes'], size)
+            way = 'tx_bytes' if args else 'rx_bytes'
+            for queue, before in enumerate(queues):
+                moved = ask(f'/wavehaul/ports,{queue}')[way] - before[way]
+                expect_between(f'{way} of queue {queue}', moved, size / 2, 0.6 * size)
+        pair.stop_server()
+
+
+def two_packet_cores(program, folder):
+    """The client receives on the server's CPU and sends on its own: slow, and right."""
+    cpus = sorted(os.sched_getaffinity(0))[:2]
+    if len(cpus) < 2:
+        raise Skip('one CPU')
+    with Pair(program, folder) as pair:
+        for args in ((), ('--reverse',), ('--parallel', 2)):
+            result = program.run(*pair.command(
+                'bench', '--json', '--rx-cpus', cpus[0], '--tx-cpus', cpus[1], '--size',
+                2 * MIB + 1, *args, SERVER))
+            expect_status(result, OK)
+            expect_equal('bytes', decode(result)['receiver']['bytes'], 2 * MIB + 1)
+        pair.stop_server()
+
+
+def fails_at_once(program, folder):
+    """Before there is a port send, get and bench say as much: an object with the outcome."""
+    (folder / 'file').write_bytes(b'x')
+    port = ('--config', 'none', '--no-huge', '--port', f'memif:{folder}/none/socket', '--addr',
+            '192.0.2.2/24', '--json')
+    for verb, status, operands in (('send', HARDWARE, (folder / 'file', f'{SERVER}:')),
+                                   ('get', HARDWARE, (f'{SERVER}:file', folder)),
+                                   ('bench', HARDWARE, (SERVER,)), ('bench', USAGE, ())):
+        result = program.run(verb, *port, *operands)
+        expect_status(result, status)
+        try:
+            report = json.loads(result.out)
+        except json.JSONDecodeError as error:
+            raise Failed(f'{verb}: no JSON object ({error}): {result.out[:300]!r}') from None
+        wanted = {'verb': verb, 'ok': False, 'exit_status': status,
+                  'host': SERVER if operands else '', 'error': result.err.strip()[10:]}
+        expect_equal(verb, {name: report.get(name) for name in wanted}, wanted)
+
+
 def cases():
     partial = functools.partial
     for name, args in (('', ()), ('reverse ', ('--reverse',)), ('lanes ', ('--parallel', '4')),
@@ -234,6 +289,9 @@ def cases():
     yield Case('mtu differs', False, mtu_differs)
     yield Case('nobody there', False, nobody_there)
     yield Case('no server', False, no_server)
+    yield Case('fails at once', True, fails_at_once)
+    yield Case('two queues', True, two_queues)
+    yield Case('two packet cores', False, two_packet_cores)
 
 
 if __name__ == '__main__':

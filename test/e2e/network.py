@@ -28,7 +28,7 @@ from dissector import CHECKSUM_ABSENT, CHECKSUM_GOOD, TYPES, dissect
 from harness import (Case, Failed, Skip, end_group, expect, expect_between, expect_equal,
                      expect_said, expect_status, run_cases)
 from lab import Lab, Pinger, Tap
-from pair import cpu_seconds, wait_until
+from pair import cpu_seconds, telemetry, wait_until
 
 TOP = Path(__file__).resolve().parents[2]
 BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
@@ -326,6 +326,26 @@ def ping(program, folder, port, mtu):
                 expect_equal(f'the MAC address of {address}', known.get(address), server.mac())
 
 
+def conflict(program, folder):
+    """Another host says that it has the server's address: the server contests it, and says so."""
+    with two_hosts() as (server, stranger), Tap(stranger) as tap, \
+            Server(program, server, folder) as serving:
+        time.sleep(ANNOUNCED_S)
+        mac = bytes.fromhex(stranger.mac().replace(':', ''))
+        claim = struct.pack('>HHBBH6s4s6s4s', 1, 0x0800, 6, 4, 2, mac, socket.inet_aton(SERVER),
+                            b'\xff' * 6, socket.inet_aton(SERVER))
+        expect('uses our address' not in serving.said(), 'a conflict before there is one')
+        before = len(tap.frames)
+        with stranger.inside(), socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) as raw:
+            raw.bind(('eth0', 0))
+            raw.send((b'\xff' * 6 + mac + b'\x08\x06' + claim).ljust(60, b'\0'))
+        sentence = f'another host, {stranger.mac()}, uses our address {SERVER}: give --addr'
+        wait_until(lambda: sentence in serving.said(), 3, 'a word about the conflict')
+        ours = bytes.fromhex(server.mac().replace(':', '')) + socket.inet_aton(SERVER)
+        wait_until(lambda: any(frame[12:14] == b'\x08\x06' and frame[22:32] == ours
+                               for _, frame in tap.frames[before:]), 3, 'an answer to the claim')
+
+
 def nobody(program, folder):
     """Nobody has the address: said long before the peer's timeout."""
     with two_hosts() as (_, client):
@@ -450,26 +470,6 @@ def stranger_at_the_switch():
         yield hosts
 
 
-@contextlib.contextmanager
-def telemetry():
-    """A prefix for DPDK's files, and a function that asks the program which has it."""
-    prefix = f'wavehaul-{os.getpid()}'
-    folder = Path('/var/run/dpdk', prefix)
-
-    def ask(command):
-        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as asker:
-            asker.settimeout(STARTING_S)
-            asker.connect(str(folder / 'dpdk_telemetry.v2'))
-            asker.recv(1 << 16)
-            asker.send(command.encode())
-            return json.loads(asker.recv(1 << 16))[command]
-
-    try:
-        yield prefix, ask
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 def flooded(program, folder):
     """Garbage, forgeries and storms at both ends: a transfer is right, and reasons are told."""
     with stranger_at_the_switch() as (server, client, stranger), telemetry() as (prefix, ask), \
@@ -580,6 +580,7 @@ def cases():
     yield Case('ping af_packet 1500', True, partial(ping, port='af_packet', mtu=1500))
     yield Case('ping af_packet 9000', False, partial(ping, port='af_packet', mtu=9000))
     yield Case('ping af_xdp 1500', False, partial(ping, port='af_xdp', mtu=1500))
+    yield Case('conflict', True, conflict)
     yield Case('nobody there', False, nobody)
     yield Case('no server there', True, no_server)
     yield Case('allow', False, allow)

@@ -5,10 +5,12 @@ Each end has a CPU of its own where there are two, so that neither waits for the
 """
 
 import contextlib
+import json
 import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -193,3 +195,23 @@ def expect_running(process):
         out, err = process.communicate()
         raise Failed(f'ended too soon, exit status {process.returncode}: '
                      f'{quoted(Result(process.returncode, out.decode(), err.decode(), 0))}')
+
+
+@contextlib.contextmanager
+def telemetry():
+    """A prefix for DPDK's files, and a function that asks the program which has it."""
+    prefix = f'wavehaul-{os.getpid()}'
+    folder = Path('/var/run/dpdk', prefix)
+
+    def ask(command):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as asker:
+            asker.settimeout(STARTING_S)
+            asker.connect(str(folder / 'dpdk_telemetry.v2'))
+            asker.recv(1 << 16)
+            asker.send(command.encode())
+            return json.loads(asker.recv(1 << 16))[command.partition(',')[0]]
+
+    try:
+        yield prefix, ask
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

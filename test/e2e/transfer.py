@@ -648,6 +648,8 @@ def cases():
         yield Case(f'tree {verb} no hugepages', False, partial(tree, verb=verb, huge=False))
         yield Case(f'tree {verb} lanes', verb == 'get',
                    partial(tree, verb=verb, args=('--parallel', '8')))
+    yield Case('tree send two queues', False,
+               partial(tree, verb='send', args=('--parallel', '2'), both=('--queues', '2')))
     yield Case('tree get vhost', False, partial(tree, verb='get', link='vhost'))
     yield Case('tree send mtu 9000', False, partial(tree, verb='send', both=('--mtu', '9000')))
     yield Case('counted twice', True, counted_twice)

@@ -6,24 +6,20 @@
  * since other work on the machine can only add.
  */
 
-#include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
 #include "bundle/source.h"
+#include "tree.h"
 
 #define ROUNDS            5
 #define CHUNKS            16
 #define ANSWERS           4
 #define ANSWER_BYTES      4096
-#define FILES_PER_FOLDER  1000
 #define COMMITTED_ENTRIES 8192
 
 struct bench {
@@ -35,53 +31,6 @@ struct bench {
 	uint64_t committed;
 	uint64_t answered; /* chunks */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * WH_NS_PER_S + (uint64_t)ts.tv_nsec;
-}
-
-static void make_file(int folder_fd, uint32_t number, const char *bytes, uint32_t count)
-{
-	char name[16];
-
-	snprintf(name, sizeof(name), "%08u", number);
-
-	int fd = openat(folder_fd, name, O_CREAT | O_WRONLY, 0644);
-
-	WH_ASSERT(fd >= 0 && write(fd, bytes, count) == (ssize_t)count);
-	close(fd);
-}
-
-static void make_tree(const char *root, uint32_t files, uint32_t bytes)
-{
-	char *content = calloc(1, bytes + 1);
-	char path[256];
-
-	WH_ASSERT(content != NULL);
-	for (uint32_t first = 0; first < files; first += FILES_PER_FOLDER) {
-		snprintf(path, sizeof(path), "%s/%06u", root, first / FILES_PER_FOLDER);
-		WH_ASSERT(mkdir(path, 0755) == 0);
-
-		int fd = open(path, O_RDONLY | O_DIRECTORY);
-
-		for (uint32_t i = first; i < files && i < first + FILES_PER_FOLDER; i++)
-			make_file(fd, i, content, bytes);
-		close(fd);
-	}
-	free(content);
-}
-
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *walk)
-{
-	(void)status;
-	(void)type;
-	(void)walk;
-	return remove(path);
-}
 
 static void commit(struct bench *bench)
 {
@@ -201,12 +150,12 @@ int main(void)
 		uint64_t best_ns = UINT64_MAX;
 
 		WH_ASSERT(mkdtemp(root) != NULL);
-		make_tree(root, cases[i].files, cases[i].bytes);
+		tree_make(root, cases[i].files, cases[i].bytes);
 		for (int round = 0; round < ROUNDS; round++)
 			best_ns = wh_min_u64(best_ns, measure_ns(root, cases[i].files));
 		printf("source, %5u bytes %10.0f files per second\n", cases[i].bytes,
 			cases[i].files * 1e9 / (double)best_ns);
-		nftw(root, remove_one, 32, FTW_DEPTH | FTW_PHYS);
+		tree_remove(root);
 	}
 	return EXIT_SUCCESS;
 }

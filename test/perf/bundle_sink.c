@@ -7,24 +7,21 @@
  */
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
 #include "bundle/sink.h"
 #include "bundle/source.h"
+#include "tree.h"
 
-#define ROUNDS           3
-#define CHUNKS           16
-#define ANSWERS          4
-#define ANSWER_BYTES     4096
-#define FILES_PER_FOLDER 1000
+#define ROUNDS       3
+#define CHUNKS       16
+#define ANSWERS      4
+#define ANSWER_BYTES 4096
 
 struct bench {
 	struct wh_fifo free, sent, answer_free, answered;
@@ -36,59 +33,6 @@ struct bench {
 	uint64_t longest_ns; /* of one poll */
 	uint64_t polls;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * WH_NS_PER_S + (uint64_t)ts.tv_nsec;
-}
-
-static void make_file(int folder_fd, uint32_t number, const char *content, uint64_t bytes)
-{
-	char name[16];
-
-	snprintf(name, sizeof(name), "%08u", number);
-
-	int fd = openat(folder_fd, name, O_CREAT | O_WRONLY, 0644);
-
-	WH_ASSERT(fd >= 0);
-	for (uint64_t at = 0; at < bytes;) {
-		ssize_t put = write(fd, content, wh_min_u64(bytes - at, 1 << 20));
-
-		WH_ASSERT(put > 0);
-		at += (uint64_t)put;
-	}
-	close(fd);
-}
-
-static void make_tree(const char *root, uint32_t files, uint64_t bytes)
-{
-	char *content = calloc(1, 1 << 20);
-	char path[256];
-
-	WH_ASSERT(content != NULL);
-	for (uint32_t first = 0; first < files; first += FILES_PER_FOLDER) {
-		snprintf(path, sizeof(path), "%s/%06u", root, first / FILES_PER_FOLDER);
-		WH_ASSERT(mkdir(path, 0755) == 0);
-
-		int fd = open(path, O_RDONLY | O_DIRECTORY);
-
-		for (uint32_t i = first; i < files && i < first + FILES_PER_FOLDER; i++)
-			make_file(fd, i, content, bytes);
-		close(fd);
-	}
-	free(content);
-}
-
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *walk)
-{
-	(void)status;
-	(void)type;
-	(void)walk;
-	return remove(path);
-}
 
 static void fill(struct wh_fifo *free, struct wh_chunk *chunks, uint32_t count, uint32_t bytes)
 {
@@ -185,7 +129,7 @@ static void measure(const char *base, uint32_t files, uint64_t bytes)
 	uint64_t best_ns = UINT64_MAX, longest_ns = UINT64_MAX, polls = 1;
 
 	WH_ASSERT(mkdtemp(from) != NULL);
-	make_tree(from, files, bytes);
+	tree_make(from, files, bytes);
 	for (int round = 0; round < ROUNDS; round++) {
 		snprintf(to, sizeof(to), "%s/wh_perf_XXXXXX", base);
 		WH_ASSERT(mkdtemp(to) != NULL);
@@ -197,7 +141,7 @@ static void measure(const char *base, uint32_t files, uint64_t bytes)
 		WH_ASSERT(wh_sink_progress(bench.sink)->totals.files == files);
 		tear_down(&bench);
 		close(root_fd);
-		nftw(to, remove_one, 32, FTW_DEPTH | FTW_PHYS);
+		tree_remove(to);
 		if (bench.sink_ns < best_ns) {
 			best_ns = bench.sink_ns;
 			polls = bench.polls;
@@ -209,7 +153,7 @@ static void measure(const char *base, uint32_t files, uint64_t bytes)
 		base, (unsigned long)bytes, files * 1e9 / (double)best_ns,
 		(double)files * (double)bytes / (double)best_ns,
 		(double)best_ns / 1e3 / (double)polls, (double)longest_ns / 1e3);
-	nftw(from, remove_one, 32, FTW_DEPTH | FTW_PHYS);
+	tree_remove(from);
 }
 
 int main(void)

@@ -197,10 +197,45 @@ static void test_memory(void)
 	folder_free(&memory);
 }
 
+/* What was there when it was opened; what came since came with the bundle. */
+static void test_was_empty(void)
+{
+	struct folder folder = folder_new("/tmp");
+	struct wh_beneath beneath;
+	char longest[256] = {0};
+	int fd;
+
+	memset(longest, 'n', 255);
+	CU_ASSERT_FATAL(mkdirat(folder.fd, "empty", 0755) == 0);
+	CU_ASSERT_FATAL(mkdirat(folder.fd, "full", 0755) == 0);
+	CU_ASSERT_FATAL(mkdirat(folder.fd, "full/empty", 0755) == 0);
+
+	struct folder full = {.fd = openat(folder.fd, "full/empty", O_PATH | O_DIRECTORY)};
+
+	folder_put(&full, longest, "x");
+	close(full.fd);
+	wh_beneath_init(&beneath, folder.fd);
+	CU_ASSERT(!wh_beneath_was_empty(&beneath, folder.fd));
+	fd = get(&beneath, "empty");
+	CU_ASSERT(wh_beneath_was_empty(&beneath, fd) && !wh_beneath_was_empty(&beneath, fd + 1));
+	CU_ASSERT_FATAL(mkdirat(fd, "come since", 0755) == 0);
+	CU_ASSERT(wh_beneath_was_empty(&beneath, get(&beneath, "empty")));
+	CU_ASSERT(!wh_beneath_was_empty(&beneath, get(&beneath, "full")));
+	CU_ASSERT(!wh_beneath_was_empty(&beneath, fd)); /* not the last any more */
+	CU_ASSERT(!wh_beneath_was_empty(&beneath, get(&beneath, "full/empty")));
+	CU_ASSERT(wh_beneath_was_empty(&beneath, get(&beneath, "made/now")));
+	CU_ASSERT(!wh_beneath_was_empty(&beneath, get(&beneath, "")));
+	wh_beneath_forget(&beneath, "empty", 5);
+	CU_ASSERT(!wh_beneath_was_empty(&beneath, get(&beneath, "empty")));
+	wh_beneath_free(&beneath);
+	folder_free(&folder);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"lookups", test_lookups},
 	{"folders are made", test_folders_are_made},
 	{"cache", test_cache},
+	{"empty folders", test_was_empty},
 	{"the longest path", test_longest},
 	{"parent", test_parent},
 	{"memory", test_memory},

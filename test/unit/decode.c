@@ -221,7 +221,7 @@ static const struct malformed malformed[] = {
 	{"highest > upper",        WH_PACKET_RCV_STATE, USUAL, SAME, 32, 8,
 		UINT64_C(0x0a00000000010011), WH_WIRE_FIELD},
 	{"window too wide",        WH_PACKET_RCV_STATE, USUAL, SAME, 24, 8,
-		UINT64_C(0x0a00000000100011), WH_WIRE_FIELD},
+		UINT64_C(0x0a00000001000011), WH_WIRE_FIELD},
 	{"upper too high",         WH_PACKET_RCV_STATE, MOST, SAME, 24, 8, TOP, WH_WIRE_FIELD},
 	{"empty hole",             WH_PACKET_RCV_STATE, USUAL, SAME, 132, 4, 0, WH_WIRE_RANGE},
 	{"holes touch",            WH_PACKET_RCV_STATE, USUAL, SAME, 132, 4, 6, WH_WIRE_RANGE},
@@ -234,7 +234,7 @@ static const struct malformed malformed[] = {
 
 	{"trans lower > upper",    WH_PACKET_TRANS_STATE, LEAST, SAME, 16, 8, 1, WH_WIRE_FIELD},
 	{"trans window too wide",  WH_PACKET_TRANS_STATE, LEAST, SAME, 24, 8,
-		0x100001, WH_WIRE_FIELD},
+		0x1000001, WH_WIRE_FIELD},
 	{"trans upper too high",   WH_PACKET_TRANS_STATE, MOST, SAME, 24, 8, TOP, WH_WIRE_FIELD},
 	{"ACK serial",             WH_PACKET_ACK2, USUAL, SAME, 16, 8, TOP, WH_WIRE_FIELD},
 	{"ACK2 lower",             WH_PACKET_ACK2, USUAL, SAME, 24, 8, TOP, WH_WIRE_FIELD},
@@ -259,7 +259,7 @@ static const struct malformed malformed[] = {
 	{"chunk too large",        WH_PACKET_OPEN, MOST, SAME, 68, 4, 0x1000001, WH_WIRE_FIELD},
 	{"chunk too many packets", WH_PACKET_OPEN, LEAST, SAME, 68, 4, 0x1fffe1, WH_WIRE_FIELD},
 	{"window 32",              WH_PACKET_OPEN, USUAL, SAME, 72, 4, 32, WH_WIRE_FIELD},
-	{"window 2^21",            WH_PACKET_OPEN, USUAL, SAME, 72, 4, 0x200000, WH_WIRE_FIELD},
+	{"window 2^25",            WH_PACKET_OPEN, USUAL, SAME, 72, 4, 0x2000000, WH_WIRE_FIELD},
 	{"window no power",        WH_PACKET_OPEN, USUAL, SAME, 72, 4, 96, WH_WIRE_FIELD},
 	{"period 0",               WH_PACKET_OPEN, USUAL, SAME, 76, 4, 0, WH_WIRE_FIELD},
 	{"period over 10 s",       WH_PACKET_CONFIRM, MOST, SAME, 76, 4, 10000001, WH_WIRE_FIELD},
@@ -320,6 +320,80 @@ static void malformed_packets(void)
 	}
 }
 
+/* Lengths and fields of data and repair are judged alike when the payload is virtual. */
+static void malformed_virtual(void)
+{
+	static uint8_t bytes[SAMPLE_BYTES_MAX + 1];
+	struct wh_packet packet;
+	uint32_t tried = 0;
+
+	for (size_t i = 0; i < sizeof(malformed) / sizeof(malformed[0]); i++) {
+		const struct malformed *m = &malformed[i];
+
+		if ((m->type != WH_PACKET_DATA && m->type != WH_PACKET_REPAIR) || m->length < 64)
+			continue;
+
+		size_t length = make_bytes(m->type, m->size, bytes);
+
+		poke(bytes, m->offset, m->width, m->value);
+		if (m->length != SAME)
+			length = m->length;
+		retag(bytes, WH_HEAD_BYTES);
+		CU_ASSERT_EQUAL(wh_packet_decode_virtual(bytes, length - 64, &packet), m->reason);
+		tried++;
+	}
+	CU_ASSERT(tried > 20);
+}
+
+static void round_trip_virtual(void)
+{
+	uint8_t head[WH_HEAD_BYTES], again[WH_HEAD_BYTES];
+	struct wh_packet sample, packet;
+
+	for (uint32_t type = WH_PACKET_DATA; type <= WH_PACKET_REPAIR; type++)
+		for (uint32_t size = 0; size < SAMPLE_SIZES; size++) {
+			sample_make((enum wh_packet_type)type, (enum sample_size)size, &sample);
+			sample.payload = NULL;
+			wh_packet_encode_data_virtual(&sample, head);
+			memset(&packet, 0xdd, sizeof(packet));
+			CU_ASSERT_EQUAL_FATAL(
+				wh_packet_decode_virtual(head, sample.data.payload_bytes, &packet),
+				WH_WIRE_OK);
+			CU_ASSERT_PTR_NULL(packet.payload);
+			wh_packet_encode_data_virtual(&packet, again);
+			CU_ASSERT_EQUAL(memcmp(head, again, sizeof(head)), 0);
+			for (size_t bit = 0; bit < sizeof(head) * 8; bit++) {
+				head[bit / 8] ^= (uint8_t)(1u << bit % 8);
+				CU_ASSERT_NOT_EQUAL(wh_packet_decode_virtual(head,
+							    sample.data.payload_bytes, &packet),
+					WH_WIRE_OK);
+				head[bit / 8] ^= (uint8_t)(1u << bit % 8);
+			}
+		}
+}
+
+/* What a simulator made is nothing to an end with memory, nor the other way round. */
+static void virtual_and_real_apart(void)
+{
+	static uint8_t bytes[SAMPLE_BYTES_MAX];
+	struct wh_packet packet;
+
+	for (uint32_t size = 0; size < SAMPLE_SIZES; size++) {
+		size_t length = make_bytes(WH_PACKET_DATA, (enum sample_size)size, bytes);
+
+		CU_ASSERT_EQUAL(wh_packet_decode_virtual(bytes, length - 64, &packet), WH_WIRE_TAG);
+		sample_make(WH_PACKET_DATA, (enum sample_size)size, &packet);
+		packet.payload = NULL;
+		wh_packet_encode_data_virtual(&packet, bytes);
+		CU_ASSERT_EQUAL(wh_packet_decode(bytes, length, &packet), WH_WIRE_TAG);
+		CU_ASSERT_EQUAL(wh_packet_decode(bytes, 64, &packet), WH_WIRE_SHORT);
+	}
+	for (uint32_t type = WH_PACKET_RCV_STATE; type < WH_PACKET_TYPES; type++) {
+		make_bytes((enum wh_packet_type)type, SAMPLE_LEAST, bytes);
+		CU_ASSERT_EQUAL(wh_packet_decode_virtual(bytes, 0, &packet), WH_WIRE_TYPE_UNKNOWN);
+	}
+}
+
 /* The tag is judged after what is cheap, and before any field. */
 static void order_of_checks(void)
 {
@@ -339,6 +413,67 @@ static void order_of_checks(void)
 	bytes[0] = 0;
 	CU_ASSERT_EQUAL(wh_packet_decode(bytes, 64, &packet), WH_WIRE_VERSION_UNKNOWN);
 	CU_ASSERT_EQUAL(wh_packet_decode(bytes, 63, &packet), WH_WIRE_SHORT);
+}
+
+/*
+ * Two steps come to what one does: a good data packet, its payload copied; of all others the first
+ * step says no, but where nothing but the tag is wrong. `reason` is that of one step.
+ */
+static void check_steps(const uint8_t *bytes, size_t length, enum wh_wire_reason reason)
+{
+	static uint8_t copy[WH_PAYLOAD_BYTES_MAX + 1];
+	struct wh_packet once, packet;
+
+	if (!wh_packet_decode_head(bytes, length, &packet)) {
+		CU_ASSERT(reason != WH_WIRE_OK || bytes[1] != WH_PACKET_DATA);
+		return;
+	}
+
+	size_t payload_bytes = packet.data.payload_bytes;
+
+	CU_ASSERT_EQUAL_FATAL(payload_bytes, length - WH_HEAD_BYTES);
+	copy[payload_bytes] = 0xee;
+	CU_ASSERT_EQUAL(wh_packet_decode_body(bytes, &packet, copy), reason);
+	CU_ASSERT_EQUAL(copy[payload_bytes], 0xee);
+	if (reason != WH_WIRE_OK) {
+		CU_ASSERT_EQUAL(reason, WH_WIRE_TAG);
+		return;
+	}
+	CU_ASSERT_EQUAL(wh_packet_decode(bytes, length, &once), WH_WIRE_OK);
+	CU_ASSERT_PTR_EQUAL(packet.payload, copy);
+	CU_ASSERT_EQUAL(memcmp(copy, bytes + WH_HEAD_BYTES, payload_bytes), 0);
+	CU_ASSERT_EQUAL(packet.type, WH_PACKET_DATA);
+	CU_ASSERT_EQUAL(packet.flags, once.flags);
+	CU_ASSERT_EQUAL(packet.key, once.key);
+	CU_ASSERT_EQUAL(packet.lci, once.lci);
+	CU_ASSERT_EQUAL(packet.serial, once.serial);
+	CU_ASSERT_EQUAL(packet.data.chunk, once.data.chunk);
+	CU_ASSERT_EQUAL(packet.data.block, once.data.block);
+	CU_ASSERT_EQUAL(packet.data.index, once.data.index);
+	CU_ASSERT_EQUAL(packet.data.k, once.data.k);
+	CU_ASSERT_EQUAL(packet.data.r, once.data.r);
+	CU_ASSERT_EQUAL(packet.data.transmission, once.data.transmission);
+	CU_ASSERT_EQUAL(packet.data.stamp_us, once.data.stamp_us);
+}
+
+static void two_steps(void)
+{
+	static uint8_t bytes[SAMPLE_BYTES_MAX];
+	struct wh_packet packet;
+
+	for (uint32_t type = 1; type < WH_PACKET_TYPES; type++)
+		for (uint32_t size = 0; size < SAMPLE_SIZES; size++) {
+			size_t length = make_bytes(type, size, bytes);
+
+			CU_ASSERT_EQUAL(wh_packet_decode_head(bytes, length, &packet),
+				type == WH_PACKET_DATA);
+			check_steps(bytes, length, WH_WIRE_OK);
+			if (type != WH_PACKET_DATA)
+				continue;
+			bytes[length - 1] ^= 1;
+			CU_ASSERT(wh_packet_decode_head(bytes, length, &packet));
+			check_steps(bytes, length, WH_WIRE_TAG);
+		}
 }
 
 static void single_bit_flips(void)
@@ -396,7 +531,7 @@ static bool params_within(const struct wh_open_params *p)
 	       p->payload_bytes % 32 == 0 && p->chunk_bytes >= 4096 &&
 	       p->chunk_bytes <= 16 * 1024 * 1024 &&
 	       p->chunk_bytes <= (uint64_t)p->payload_bytes * 65535 && p->window_pkts >= 64 &&
-	       p->window_pkts <= 1048576 && __builtin_popcount(p->window_pkts) == 1 &&
+	       p->window_pkts <= 16777216 && __builtin_popcount(p->window_pkts) == 1 &&
 	       p->period_us >= 1 && p->period_us <= 10000000 && p->first_serial <= TOP / 2 &&
 	       p->name_bytes <= 255 && strlen(p->name) == p->name_bytes;
 }
@@ -409,7 +544,7 @@ static bool control_within(const struct wh_packet *packet)
 
 		return s->lower <= s->cover_first && s->cover_first <= s->cover_end &&
 		       s->cover_end <= s->highest_end && s->highest_end <= s->upper &&
-		       s->upper < TOP && s->upper - s->lower <= 1048576 && s->n_holes <= 128 &&
+		       s->upper < TOP && s->upper - s->lower <= 16777216 && s->n_holes <= 128 &&
 		       ranges_within(s->holes, s->n_holes, s->cover_first, s->cover_end);
 	}
 	case WH_PACKET_TRANS_STATE:
@@ -525,6 +660,8 @@ static void random_strings(void)
 		size_t length = random_string(&prng, bytes);
 		enum wh_wire_reason reason = decode_exact(bytes, length, &packet, &copy);
 
+		check_steps(copy, length, reason);
+
 		reasons[reason]++;
 		outside += reason == WH_WIRE_OK && !all_within(&packet, copy, length);
 		free(copy);
@@ -540,7 +677,11 @@ CU_TestInfo wh_tests[] = {
 	{"payload stays in place", payload_in_place},
 	{"name is closed", name_is_closed},
 	{"malformed packets", malformed_packets},
+	{"malformed, virtual payload", malformed_virtual},
+	{"round trip, virtual payload", round_trip_virtual},
+	{"virtual and real apart", virtual_and_real_apart},
 	{"order of checks", order_of_checks},
+	{"two steps", two_steps},
 	{"single bit flips", single_bit_flips},
 	{"random strings", random_strings},
 	CU_TEST_INFO_NULL,

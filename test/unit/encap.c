@@ -136,6 +136,27 @@ static void known_ipv6_frame(void)
 	CU_ASSERT_EQUAL(memcmp(frame, expected, sizeof(expected)), 0);
 }
 
+/* Left to the port the sum stays 0; all else is as before, and IPv4 knows nothing of it. */
+static void sum_left(void)
+{
+	static const uint8_t packet[] = {1, 2, 3, 4};
+	uint8_t whole[80];
+	uint8_t left[80];
+
+	for (int ipv4 = 0; ipv4 < 2; ipv4++) {
+		struct wh_flow flow = ipv4 ? flow4 : flow6;
+		size_t bytes = frame_make(&flow, packet, 4, whole);
+
+		flow.sum_left = true;
+		CU_ASSERT_EQUAL(frame_make(&flow, packet, 4, left), bytes);
+		if (!ipv4) {
+			CU_ASSERT_EQUAL(whole[60] << 8 | whole[61], 0xd4cb);
+			whole[60] = whole[61] = 0;
+		}
+		CU_ASSERT_EQUAL(memcmp(left, whole, bytes), 0);
+	}
+}
+
 /* VLAN 0x0abc: the tag stands before the EtherType, and all behind it is as it was. */
 static void known_tagged_frames(void)
 {
@@ -268,6 +289,86 @@ static void two_parts(void)
 	CU_ASSERT_EQUAL(memcmp(one, two, 62), 0);
 	wh_encap_write(&encap, two, bytes, 66, bytes + 66, sizeof(bytes) - 66);
 	CU_ASSERT_EQUAL(memcmp(one, two, 62), 0);
+}
+
+/* Any other byte of the headers, and a frame that is cut, is not known; other payload is. */
+static void known_headers(void)
+{
+	static uint8_t bytes[100];
+	static uint8_t frame[FRAME_MAX];
+	struct wh_encap_known known = {0};
+	struct wh_address from;
+	const uint8_t *packet;
+	size_t count;
+	struct wh_flow on_vlan = tagged(&flow4, 7);
+	const struct wh_flow *const flows[] = {&flow4, &on_vlan};
+
+	for (size_t i = 0; i < 2; i++) {
+		const struct wh_flow *flow = flows[i];
+		uint32_t header_bytes = i == 0 ? 42 : 46;
+		size_t length = frame_make(flow, bytes, sizeof(bytes), frame);
+		uint32_t taken = 0;
+
+		CU_ASSERT_FALSE(wh_encap_is_known(&known, frame, length));
+		CU_ASSERT_EQUAL_FATAL(wh_encap_read(frame, length, &flow->target, flow->vlan, true,
+					      &packet, &count, &from),
+			WH_ENCAP_OK);
+		wh_encap_know(&known, frame, packet, count, &from);
+		CU_ASSERT_EQUAL(known.header_bytes, header_bytes);
+		CU_ASSERT_EQUAL(known.packet_bytes, 100);
+		CU_ASSERT(wh_address_equal(&known.from, &flow->source));
+		CU_ASSERT(wh_encap_is_known(&known, frame, length));
+		CU_ASSERT(wh_encap_is_known(&known, frame, length + 9));
+		CU_ASSERT_FALSE(wh_encap_is_known(&known, frame, length - 1));
+		CU_ASSERT_FALSE(wh_encap_is_known(&known, frame, 0));
+		for (uint32_t bit = 0; bit < 8 * header_bytes; bit++) {
+			frame[bit / 8] ^= (uint8_t)(1u << bit % 8);
+			taken += wh_encap_is_known(&known, frame, length);
+			frame[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		}
+		CU_ASSERT_EQUAL(taken, 0);
+		frame[header_bytes] ^= 1;
+		CU_ASSERT(wh_encap_is_known(&known, frame, length));
+	}
+}
+
+/* Whether such a sum is right depends on bytes behind the headers. */
+static void sums_are_not_known(void)
+{
+	static uint8_t bytes[100];
+	static uint8_t frame[FRAME_MAX];
+	struct wh_encap_known known = {0};
+	struct wh_address from;
+	const uint8_t *packet;
+	size_t count;
+	size_t length = frame_make(&flow6, bytes, sizeof(bytes), frame);
+
+	CU_ASSERT_EQUAL_FATAL(
+		wh_encap_read(frame, length, &flow6.target, 0, true, &packet, &count, &from),
+		WH_ENCAP_OK);
+	wh_encap_know(&known, frame, packet, count, &from);
+	CU_ASSERT_EQUAL(known.header_bytes, 0);
+	CU_ASSERT_FALSE(wh_encap_is_known(&known, frame, length));
+}
+
+/* Lengths that come after others are as good as those of a fresh template. */
+static void lengths_in_turn(void)
+{
+	static const size_t lengths[] = {1472, 1472, 64, 9280, 1, 0, 0, 1472, 65507};
+	static uint8_t bytes[1], one[FRAME_MAX], two[FRAME_MAX];
+	struct wh_encap used;
+
+	wh_encap_init(&used, &flow4);
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		struct wh_encap fresh;
+
+		wh_encap_init(&fresh, &flow4);
+		wh_encap_write(&fresh, one, bytes, lengths[i], NULL, 0);
+		wh_encap_write(&used, two, bytes, lengths[i], NULL, 0);
+		CU_ASSERT_EQUAL(memcmp(one, two, 42), 0);
+		CU_ASSERT_EQUAL((uint32_t)two[16] << 8 | two[17], lengths[i] + 28);
+		CU_ASSERT_EQUAL((uint32_t)two[38] << 8 | two[39], lengths[i] + 8);
+	}
 }
 
 /* Up to 46 bytes of payload, Ethernet pads; the IP length says where the packet ends. */
@@ -616,12 +717,16 @@ CU_TestInfo wh_tests[] = {
 	{"sizes", sizes},
 	{"known IPv4 frame", known_ipv4_frame},
 	{"known IPv6 frame", known_ipv6_frame},
+	{"a sum left to the port", sum_left},
 	{"known tagged frames", known_tagged_frames},
 	{"nothing beside the headers is written", nothing_beside},
 	{"odd and zero sums", odd_and_zero_sums},
 	{"IPv4 sum of every length", ipv4_sum_of_every_length},
 	{"round trip", round_trip},
 	{"two parts", two_parts},
+	{"known headers", known_headers},
+	{"sums are not known", sums_are_not_known},
+	{"lengths in turn", lengths_in_turn},
 	{"padding is cut", padding_is_cut},
 	{"refused frames", refused_frames},
 	{"our VLAN and others", vlans},

@@ -4,214 +4,14 @@
 
 #include "unit.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/clock.h"
-#include "session/endpoint.h"
-
-#define HZ     UINT64_C(1000000000)
-#define NOW    (10 * HZ)
-#define CHUNKS 2
-
-/* Of the places the lower half is for connections opened to us. */
-#define PLACES 64
-#define HALF   32
-
-static const struct wh_address alice = {.family = WH_IPV4, .ip = {192, 0, 2, 1}, .port = 1000};
-static const struct wh_address bob = {.family = WH_IPV4, .ip = {192, 0, 2, 2}, .port = 2000};
-
-/* A listening endpoint and what its callbacks do and saw. */
-struct house {
-	struct wh_endpoint endpoint;
-	enum wh_release_status welcome;
-	bool no_memory;
-	uint32_t accepted;
-	uint32_t gone;
-	struct wh_session *session[HALF + 1];
-	struct wh_session *last_gone;
-	uint8_t *memory;
-};
-
-static struct wh_session_config session_config(const struct house *house)
-{
-	struct wh_session_config config;
-
-	wh_session_config_init(&config);
-	config.hz = HZ;
-	config.profile = wh_profile_find("fixed");
-	config.payload_bytes = 1408;
-	config.packet_bytes = 1500;
-	config.wire_bytes = 1538;
-	config.rate_bps = 1000000000;
-	config.chunk_bytes = 4096;
-	config.chunks = CHUNKS;
-	config.chunk_memory = house->memory;
-	config.window_pkts = 64;
-	return config;
-}
-
-static enum wh_release_status welcome(void *context, const struct wh_open_params *params,
-	const struct wh_address *peer, uint32_t *buffer_chunks)
-{
-	const struct house *house = context;
-
-	(void)params;
-	(void)peer;
-	*buffer_chunks = CHUNKS;
-	return house->welcome;
-}
-
-static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t lci,
-	const struct wh_address *peer, const struct wh_open_params *params, uint64_t rtt_tsc)
-{
-	struct house *house = context;
-	struct wh_session_config config = session_config(house);
-
-	if (house->no_memory)
-		return NULL;
-
-	struct wh_session *session =
-		wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
-
-	CU_ASSERT_PTR_NOT_NULL_FATAL(session);
-	CU_ASSERT_TRUE_FATAL(house->accepted < HALF);
-	house->session[house->accepted++] = session;
-	return session;
-}
-
-static void session_gone(void *context, struct wh_session *session)
-{
-	struct house *house = context;
-
-	house->gone++;
-	house->last_gone = session;
-}
-
-static void house_open(struct house *house)
-{
-	struct wh_endpoint_config config = {
-		.hz = HZ,
-		.key = {7},
-		.places = PLACES,
-		.welcome = welcome,
-		.accept = accept_session,
-		.gone = session_gone,
-		.context = house,
-	};
-
-	*house = (struct house){.memory = aligned_alloc(WH_CHUNK_ALIGN, CHUNKS * 4096)};
-	CU_ASSERT_EQUAL_FATAL(wh_endpoint_init(&house->endpoint, &config), 0);
-}
-
-static void house_close(struct house *house)
-{
-	for (uint32_t i = 0; i < house->accepted; i++)
-		wh_session_destroy(house->session[i]);
-	wh_endpoint_free(&house->endpoint);
-	free(house->memory);
-}
-
-static struct wh_open_params params_of(uint32_t initiator_lci)
-{
-	return (struct wh_open_params){
-		.initiator_lci = initiator_lci,
-		.profile = 1,
-		.payload_bytes = 1408,
-		.chunk_bytes = 4096,
-		.window_pkts = 64,
-		.period_us = 10000,
-		.first_serial = 1000,
-		.object_bytes = 5,
-		.name_bytes = 1,
-		.name = "f",
-	};
-}
-
-static void give(struct house *house, const struct wh_packet *packet, const struct wh_address *from)
-{
-	uint8_t bytes[WH_CONTROL_BYTES_MAX];
-	uint32_t length = wh_packet_encode(packet, bytes, sizeof(bytes));
-
-	wh_endpoint_input(&house->endpoint, NOW, NOW, bytes, length, from);
-}
-
-static void give_open(struct house *house, uint32_t initiator_lci, const struct wh_address *from)
-{
-	struct wh_packet open = {
-		.type = WH_PACKET_OPEN,
-		.open = {.params = params_of(initiator_lci), .stamp_us = 1},
-	};
-
-	give(house, &open, from);
-}
-
-/* The next packet that the endpoint sends; its type is 0 when there is none. */
-static struct wh_packet take(struct house *house, struct wh_address *to)
-{
-	uint8_t room[WH_CONTROL_BYTES_MAX];
-	struct wh_out out = {.head = room};
-	struct wh_packet packet = {0};
-
-	if (wh_endpoint_output(&house->endpoint, NOW, &out, 1) == 0)
-		return packet;
-	CU_ASSERT_EQUAL_FATAL(wh_packet_decode(room, out.head_bytes, &packet), WH_WIRE_OK);
-	*to = *out.to;
-	return packet;
-}
-
-static void give_confirm(struct house *house, const struct wh_packet *accept,
-	uint32_t initiator_lci, const struct wh_address *from)
-{
-	struct wh_packet confirm = {
-		.type = WH_PACKET_CONFIRM,
-		.confirm =
-			{
-				.params = params_of(initiator_lci),
-				.acceptor_lci = accept->accept.acceptor_lci,
-			},
-	};
-
-	memcpy(confirm.confirm.cookie, accept->accept.cookie, WH_COOKIE_BYTES);
-	give(house, &confirm, from);
-}
-
-/* A turn of each core. */
-static void turn(struct house *house, uint64_t now_tsc)
-{
-	wh_endpoint_receive_poll(&house->endpoint, now_tsc);
-	wh_endpoint_send_poll(&house->endpoint, now_tsc);
-}
-
-/* Opens a connection to the house and returns the session there. */
-static struct wh_session *open_to(struct house *house, uint32_t initiator_lci)
-{
-	struct wh_address to;
-
-	give_open(house, initiator_lci, &alice);
-
-	struct wh_packet accept = take(house, &to);
-
-	CU_ASSERT_EQUAL_FATAL(accept.accept.refused, WH_STATUS_PENDING);
-	give_confirm(house, &accept, initiator_lci, &alice);
-	return house->session[house->accepted - 1];
-}
-
-/* Closes it from outside; what it says on its way out is thrown away. */
-static void close_out(struct house *house, struct wh_session *session)
-{
-	struct wh_address to;
-	uint32_t gone = house->gone;
-
-	wh_session_ask(session, WH_WISH_CLOSE, WH_STATUS_PENDING);
-	for (uint64_t ms = 0; house->gone == gone && ms < 100; ms++) {
-		turn(house, NOW + ms * 10 * HZ / 1000);
-		while (take(house, &to).type != 0)
-			;
-	}
-	CU_ASSERT_EQUAL(house->gone, gone + 1);
-	CU_ASSERT_PTR_EQUAL(house->last_gone, session);
-}
+#include "endpoint_rig.h"
 
 static void test_open_keeps_no_state(void)
 {
@@ -710,6 +510,36 @@ static void test_looks_where_there_is_work(void)
 	house_close(&house);
 }
 
+/* One whose payload is virtual is our own mistake here: nothing that arrives could be meant. */
+static void test_no_virtual_payload(void)
+{
+	struct house house;
+	int status = 0;
+
+	house_open(&house);
+
+	struct wh_session_config config = session_config(&house);
+
+	config.chunk_memory = NULL;
+	config.payload_virtual = true;
+
+	struct wh_session *session = wh_session_open(&config, &bob, "out", WH_OBJECT_BYTES_UNKNOWN);
+	pid_t child = fork();
+
+	CU_ASSERT_TRUE_FATAL(child >= 0);
+	if (child == 0) {
+		if (freopen("/dev/null", "w", stderr) == NULL)
+			_exit(EXIT_FAILURE);
+		wh_endpoint_open(&house.endpoint, session);
+		turn(&house, NOW);
+		_exit(EXIT_SUCCESS);
+	}
+	CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+	CU_ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+	wh_session_destroy(session);
+	house_close(&house);
+}
+
 const char wh_suite_name[] = "endpoint";
 
 CU_TestInfo wh_tests[] = {
@@ -726,5 +556,6 @@ CU_TestInfo wh_tests[] = {
 	{"last words", test_last_words},
 	{"between the halves", test_between_the_halves},
 	{"looks where there is work", test_looks_where_there_is_work},
+	{"no virtual payload", test_no_virtual_payload},
 	CU_TEST_INFO_NULL,
 };

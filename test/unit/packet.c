@@ -169,7 +169,7 @@ static void params_window(void)
 
 	sample_make(WH_PACKET_CONFIRM, SAMPLE_LEAST, &packet);
 	for (uint32_t bit = 0; bit < 32; bit++) {
-		bool expected = bit >= 6 && bit <= 20;
+		bool expected = bit >= 6 && bit <= 24;
 
 		packet.confirm.params.window_pkts = UINT32_C(1) << bit;
 		CU_ASSERT_EQUAL(wh_packet_check(&packet) == WH_WIRE_OK, expected);

@@ -37,7 +37,7 @@ static void test_in_order(void)
 /* The first comes last: one step over the whole window, to a clean table. */
 static void test_first_comes_last(void)
 {
-	static const uint32_t sizes[] = {64, 128, 1 << 20};
+	static const uint32_t sizes[] = {64, 128, 1 << 24};
 
 	FOR_EACH_START(i)
 	{

@@ -271,7 +271,7 @@ static void test_longest_run(void)
 /* The largest table, full and acknowledged at once, then once more across the array's end. */
 static void test_largest(void)
 {
-	uint32_t size = 1 << 20;
+	uint32_t size = 1 << 24;
 	uint64_t calls = 0;
 	struct wh_sent_table table;
 

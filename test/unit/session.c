@@ -3,6 +3,7 @@
 /* A session by itself: what it takes, short chunks, heartbeats and patience. */
 
 #include "unit.h"
+#include "wire/tag.h"
 
 #include <malloc.h>
 #include <stdlib.h>
@@ -108,6 +109,16 @@ struct rig {
 	uint64_t state_serial;
 };
 
+/* Without memory. */
+static void rig_open_virtual(struct rig *rig)
+{
+	struct wh_session_config config = config_with(NULL, 8192, 4, 64);
+
+	config.payload_virtual = true;
+	*rig = (struct rig){.serial = FIRST, .session = make(WH_RECEIVER, &config)};
+	CU_ASSERT_PTR_NOT_NULL_FATAL(rig->session);
+}
+
 static void rig_open(struct rig *rig)
 {
 	*rig = (struct rig){.memory = aligned_alloc(WH_CHUNK_ALIGN, 4 * 8192), .serial = FIRST};
@@ -133,7 +144,7 @@ static void give_data(struct rig *rig, uint32_t chunk, uint16_t index, uint16_t 
 		.type = WH_PACKET_DATA,
 		.lci = LCI,
 		.serial = rig->serial++,
-		.payload = payload,
+		.payload = rig->memory == NULL ? NULL : payload,
 		.data =
 			{
 				.chunk = chunk,
@@ -183,6 +194,87 @@ static void test_short_chunks(void)
 	give_data(&rig, 6, 1, 3, PAYLOAD);
 	give_data(&rig, 7, 0, 2, PAYLOAD - 1);
 	CU_ASSERT_EQUAL(wh_session_stats(rig.session).bad_place_pkts, 2);
+	rig_close(&rig);
+}
+
+static uint8_t *place_of(
+	struct rig *rig, uint64_t serial, uint32_t chunk, uint16_t index, uint16_t k)
+{
+	const struct wh_packet packet = {
+		.type = WH_PACKET_DATA,
+		.lci = LCI,
+		.serial = serial,
+		.data = {.chunk = chunk, .index = index, .k = k, .payload_bytes = PAYLOAD},
+	};
+
+	return wh_session_place(rig->session, &packet);
+}
+
+/* Where a payload may go before its packet is believed: nowhere that counts already. */
+static void test_places(void)
+{
+	struct rig rig;
+
+	rig_open(&rig);
+	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST, 0, 0, 3)); /* its chunk has no buffer yet */
+	give_data(&rig, 0, 1, 3, PAYLOAD);
+
+	uint8_t *first = place_of(&rig, FIRST + 1, 0, 0, 3);
+	uint8_t *third = place_of(&rig, FIRST + 1, 0, 2, 3);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(first);
+	CU_ASSERT_PTR_EQUAL(third, first + 2 * PAYLOAD);
+	CU_ASSERT_EQUAL(first[PAYLOAD], 1);                      /* what is there of the second */
+	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST, 0, 0, 3));      /* a duplicate */
+	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST + 65, 0, 0, 3)); /* beyond the window */
+	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST + 1, 0, 1, 3));  /* another serial came for it */
+	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST + 1, 0, 0, 2));  /* of another length */
+	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST + 1, 4, 0, 3));  /* no credit for it */
+	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST + 1, 1, 0, 3));
+
+	/* In its place it is not copied again: what is there counts. */
+	const struct wh_packet packet = {
+		.type = WH_PACKET_DATA,
+		.lci = LCI,
+		.serial = FIRST + 1,
+		.payload = first,
+		.data = {.k = 3, .payload_bytes = PAYLOAD, .transmission = 1},
+	};
+
+	memset(first, 0x5a, PAYLOAD);
+	wh_session_input(rig.session, NOW, NOW, &packet);
+	CU_ASSERT_EQUAL(wh_session_stats(rig.session).received_pkts, 2);
+	CU_ASSERT_EQUAL(first[0], 0x5a);
+	CU_ASSERT_EQUAL(first[PAYLOAD - 1], 0x5a);
+	CU_ASSERT_EQUAL(first[PAYLOAD], 1);
+	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST + 2, 0, 0, 3));
+	wh_session_abort(rig.session, NOW, WH_STATUS_INTERRUPTED);
+	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST + 2, 0, 2, 3));
+	rig_close(&rig);
+}
+
+/* Chunks have sizes and no memory; everything else is told and judged as ever. */
+static void test_virtual_payload_is_received(void)
+{
+	struct rig rig;
+
+	rig_open_virtual(&rig);
+	give_data(&rig, 0, 0, 2, PAYLOAD);
+	give_data(&rig, 0, 1, 2, 7);
+	wh_session_poll(rig.session, NOW);
+
+	struct wh_chunk *chunk = wh_fifo_pop(wh_session_deliver_chunks(rig.session));
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(chunk);
+	CU_ASSERT_PTR_NULL(chunk->data);
+	CU_ASSERT_EQUAL(chunk->bytes, PAYLOAD + 7);
+	CU_ASSERT_EQUAL(wh_session_moved_bytes(rig.session), PAYLOAD + 7);
+	rig.serial--;
+	give_data(&rig, 0, 1, 2, 7);
+	CU_ASSERT_EQUAL(wh_session_stats(rig.session).duplicate_pkts, 1);
+	give_data(&rig, 1, 0, 2, PAYLOAD - 1);
+	CU_ASSERT_EQUAL(wh_session_stats(rig.session).bad_place_pkts, 1);
+	CU_ASSERT_EQUAL(wh_session_moved_bytes(rig.session), PAYLOAD + 7);
 	rig_close(&rig);
 }
 
@@ -368,6 +460,67 @@ static uint32_t count_pairs(struct sender *sender, const uint32_t *bytes, uint32
 	return pairs;
 }
 
+/* The receiver has all below `lower`, and of the next `cover` serials all but the first `hole`. */
+static void give_rcv_state(
+	struct sender *sender, uint64_t lower, uint32_t cover, uint32_t hole, uint64_t serial)
+{
+	const struct wh_packet packet = {
+		.type = WH_PACKET_RCV_STATE,
+		.lci = wh_session_lci(sender->session),
+		.serial = serial,
+		.rcv_state =
+			{
+				.lower = lower,
+				.upper = lower + 64,
+				.highest_end = lower + cover,
+				.cover_first = lower,
+				.cover_end = lower + cover,
+				.chunk_upper = 32,
+				.buffer_chunks = 32,
+				.n_holes = hole > 0,
+				.holes = {{.offset = 0, .count = hole}},
+			},
+	};
+
+	wh_session_input(sender->session, NOW, NOW, &packet);
+	wh_session_poll(sender->session, NOW);
+}
+
+/* Payload bytes, once each: of a chunk of three packets, whose last is short, and of another. */
+static void test_acked_bytes(void)
+{
+	static const uint32_t chunks[] = {2 * PAYLOAD + 9, 1};
+	static const struct {
+		uint32_t lower, cover, hole;
+		uint64_t acked_bytes;
+	} states[] = {
+		{0, 0, 0, 0},
+		{1, 0, 0, PAYLOAD},
+		{1, 2, 1, PAYLOAD + 9},         /* the third, without the second */
+		{1, 2, 1, PAYLOAD + 9},         /* said again */
+		{1, 3, 1, PAYLOAD + 9 + 1},     /* and the second chunk's only one */
+		{4, 0, 0, 2 * PAYLOAD + 9 + 1}, /* all */
+		{4, 0, 0, 2 * PAYLOAD + 9 + 1},
+	};
+	struct sender sender;
+
+	sender_open(&sender, "fixed", 1);
+	count_pairs(&sender, chunks, 2);
+	CU_ASSERT_EQUAL_FATAL(wh_session_stats(sender.session).sent_pkts, 4);
+
+	uint64_t first = wh_session_params(sender.session)->first_serial;
+
+	for (uint32_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+		give_rcv_state(
+			&sender, first + states[i].lower, states[i].cover, states[i].hole, i + 1);
+		CU_ASSERT_EQUAL(
+			wh_session_stats(sender.session).acked_bytes, states[i].acked_bytes);
+		CU_ASSERT_EQUAL(wh_session_moved_bytes(sender.session), states[i].acked_bytes);
+	}
+	CU_ASSERT_EQUAL(wh_session_stats(sender.session).received_bytes, 0);
+	sender_close(&sender);
+}
+
 /* UDT's window opens with two packets; of a serial of 16 and the next it makes a pair. */
 static void test_pairs_are_of_full_packets(void)
 {
@@ -390,6 +543,100 @@ static void test_pairs_are_of_full_packets(void)
 	}
 	CU_ASSERT_TRUE(tried[0][0] > 0 && tried[0][1] > 0);
 	CU_ASSERT_TRUE(tried[1][0] > 0 && tried[1][1] > 0);
+}
+
+/* A session of its own, without an endpoint; three packets, of which the last is short. */
+static void test_virtual_payload_is_sent(void)
+{
+	struct wh_session_config config = config_with(NULL, 4096, 4, 64);
+	uint8_t room[4][WH_CONTROL_BYTES_MAX];
+	struct wh_out out[4];
+
+	config.payload_virtual = true;
+
+	struct wh_session *session = make(WH_TRANSMITTER, &config);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(session);
+	for (uint32_t i = 0; i < 4; i++)
+		out[i].head = room[i];
+	wh_handshake_begin(session, NOW, 5);
+
+	const struct wh_packet accept = {
+		.type = WH_PACKET_ACCEPT,
+		.lci = 5,
+		.accept = {.acceptor_lci = 9, .stamp_us = NOW / 1000, .buffer_chunks = 4},
+	};
+	struct wh_chunk *chunk = wh_fifo_pop(wh_session_free_chunks(session));
+	const struct wh_chunk *second = wh_fifo_pop(wh_session_free_chunks(session));
+
+	CU_ASSERT_PTR_NULL(chunk->data);
+	CU_ASSERT_PTR_NULL(second->data);
+	chunk->bytes = 2 * PAYLOAD + 9;
+	wh_fifo_push(wh_session_ready_chunks(session), chunk);
+	wh_session_input(session, NOW, NOW, &accept);
+	wh_session_poll(session, NOW);
+	while (wh_session_output(session, NOW, out, 1) > 0 && out[0].payload_bytes == 0)
+		; /* CONFIRM and the first state */
+	CU_ASSERT_EQUAL_FATAL(wh_session_output(session, NOW, &out[1], 3), 2);
+	for (uint32_t i = 0; i < 3; i++) {
+		struct wh_packet packet;
+
+		CU_ASSERT_EQUAL(out[i].head_bytes, WH_HEAD_BYTES);
+		CU_ASSERT_EQUAL(out[i].payload_bytes, i < 2 ? PAYLOAD : 9);
+		CU_ASSERT_PTR_NULL(out[i].payload);
+		CU_ASSERT_EQUAL(wh_packet_decode_virtual(room[i], out[i].payload_bytes, &packet),
+			WH_WIRE_OK);
+		CU_ASSERT_EQUAL(packet.lci, 9);
+		CU_ASSERT_EQUAL(packet.data.index, i);
+	}
+	wh_session_check(session, true);
+	wh_session_destroy(session);
+}
+
+/* Below attach_bytes a payload stands behind its head, from there on it stays where it is. */
+static void test_payload_is_copied(void)
+{
+	uint8_t *memory = aligned_alloc(WH_CHUNK_ALIGN, 4 * 4096);
+	struct wh_session_config config = config_with(memory, 4096, 4, 64);
+	uint8_t room[4][WH_HEAD_BYTES + PAYLOAD];
+	struct wh_out out[4];
+
+	config.attach_bytes = PAYLOAD;
+
+	struct wh_session *session = make(WH_TRANSMITTER, &config);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(session);
+	for (uint32_t i = 0; i < 4; i++)
+		out[i].head = room[i];
+	wh_handshake_begin(session, NOW, 5);
+
+	const struct wh_packet accept = {
+		.type = WH_PACKET_ACCEPT,
+		.lci = 5,
+		.accept = {.acceptor_lci = 9, .stamp_us = NOW / 1000, .buffer_chunks = 4},
+	};
+	struct wh_chunk *chunk = wh_fifo_pop(wh_session_free_chunks(session));
+
+	for (uint32_t i = 0; i < 2 * PAYLOAD; i++)
+		chunk->data[i] = (uint8_t)(i * 7 + 1);
+	chunk->bytes = 2 * PAYLOAD - 1;
+	wh_fifo_push(wh_session_ready_chunks(session), chunk);
+	wh_session_input(session, NOW, NOW, &accept);
+	wh_session_poll(session, NOW);
+	while (wh_session_output(session, NOW, out, 1) > 0 && out[0].payload_bytes == 0)
+		; /* CONFIRM and the first state */
+	CU_ASSERT_EQUAL_FATAL(wh_session_output(session, NOW, &out[1], 3), 1);
+	CU_ASSERT_PTR_EQUAL(out[0].payload, chunk->data);
+	CU_ASSERT_EQUAL(out[0].payload_bytes, PAYLOAD);
+	CU_ASSERT(wh_tag_agrees(room[0], chunk->data, PAYLOAD));
+	CU_ASSERT_PTR_EQUAL(out[1].payload, room[1] + WH_HEAD_BYTES);
+	CU_ASSERT_EQUAL(out[1].head_bytes, WH_HEAD_BYTES);
+	CU_ASSERT_EQUAL(out[1].payload_bytes, PAYLOAD - 1);
+	CU_ASSERT_EQUAL(memcmp(out[1].payload, chunk->data + PAYLOAD, PAYLOAD - 1), 0);
+	CU_ASSERT(wh_tag_agrees(room[1], out[1].payload, PAYLOAD - 1));
+	wh_session_check(session, true);
+	wh_session_destroy(session);
+	free(memory);
 }
 
 /* What the other core counts is in the sum, and in its place. */
@@ -453,10 +700,15 @@ CU_TestInfo wh_tests[] = {
 	{"table bytes are exact", test_table_bytes_are_exact},
 #endif
 	{"short chunks", test_short_chunks},
+	{"virtual payload is received", test_virtual_payload_is_received},
+	{"virtual payload is sent", test_virtual_payload_is_sent},
+	{"payload is copied", test_payload_is_copied},
+	{"places of payload", test_places},
 	{"a receiver stalls", test_receiver_stalls},
 	{"data is progress", test_data_is_progress},
 	{"silence", test_silence},
 	{"pairs are of full packets", test_pairs_are_of_full_packets},
+	{"acknowledged bytes", test_acked_bytes},
 	{"counters of both cores", test_counters_of_both_cores},
 	{"clocks of two cores", test_clocks_of_two_cores},
 	CU_TEST_INFO_NULL,

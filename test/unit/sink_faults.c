@@ -10,11 +10,12 @@ const char wh_suite_name[] = "sink_faults";
 static const char *const disk = "/tmp";
 
 /* One file, with the disk as ring_fault says, and then another; both must arrive. */
-static void expect_written(void)
+static void expect_written_with(uint32_t zeros)
 {
 	struct rig *rig = rig_begin(disk);
 	uint8_t *content = rig_content(BYTES, 7);
 
+	memset(content, 0, zeros);
 	rig_send(rig, 1, "file", 0640, content, BYTES, 4 * RIG_CHUNK_BYTES);
 	rig_send(rig, 2, "other", 0640, content, BYTES - 1, BYTES);
 	rig_finish(rig);
@@ -27,6 +28,11 @@ static void expect_written(void)
 	rig_free(rig);
 	free(content);
 	memset(&ring_fault, 0, sizeof(ring_fault));
+}
+
+static void expect_written(void)
+{
+	expect_written_with(0);
 }
 
 static void test_short_writes(void)
@@ -64,6 +70,19 @@ static void test_no_direct(void)
 	ring_fault.times = 1;
 	ring_fault.result = -EINVAL;
 	expect_written();
+}
+
+/* All is zeros, and a hole of it not made: asked for again, or, where there are none, written. */
+static void test_no_holes(void)
+{
+	static const int results[] = {-EAGAIN, -EINTR, -EOPNOTSUPP, -EINVAL, -ENOSPC};
+
+	for (size_t i = 0; i < RIG_COUNT(results); i++) {
+		ring_fault.after = (int)i;
+		ring_fault.times = 1;
+		ring_fault.result = results[i];
+		expect_written_with(BYTES);
+	}
 }
 
 /* The file fails, the source is told while it still sends, and the next file is not concerned. */
@@ -138,6 +157,7 @@ CU_TestInfo wh_tests[] = {
 	{"short writes", test_short_writes},
 	{"again", test_again},
 	{"no O_DIRECT", test_no_direct},
+	{"no holes", test_no_holes},
 	{"a write fails", test_write_fails},
 	{"writes in the air", test_in_the_air},
 	CU_TEST_INFO_NULL,

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <sys/file.h>
 
+#include "bundle/beneath.h"
 #include "bundle/staging_name.h"
 #include "folder_rig.h"
 
@@ -34,7 +35,7 @@ static void add(struct wh_stage *stage, uint64_t id, const char *path, uint64_t 
 		.path_bytes = (uint16_t)strlen(path),
 		.kind = WH_ENTRY_FILE,
 	};
-	int fd = wh_stage_create(stage, &file.number);
+	int fd = wh_stage_create(stage, 0600, &file.number);
 
 	CU_ASSERT_FATAL(fd >= 0);
 	CU_ASSERT_FATAL(write(fd, path, strlen(path)) == (ssize_t)strlen(path));
@@ -117,7 +118,7 @@ static void test_reopen(void)
 
 	CU_ASSERT_FATAL(wh_stage_prepare(stage) == 0);
 	for (uint32_t i = 0; i < 12; i++) {
-		int fd = wh_stage_create(stage, &number);
+		int fd = wh_stage_create(stage, 0600, &number);
 
 		CU_ASSERT(fd >= 0 && number == i);
 		CU_ASSERT(fstat(fd, &status) == 0 && (status.st_mode & 07777) == 0600);
@@ -133,6 +134,105 @@ static void test_reopen(void)
 	CU_ASSERT(wh_stage_reopen(stage, number) == -ELOOP);
 	wh_stage_close(stage);
 	CU_ASSERT(folder_count(&folder) == 0);
+	folder_free(&folder);
+}
+
+/* What an open file is, as far as it tells. */
+static struct stat status_of(int fd)
+{
+	struct stat status = {0};
+
+	CU_ASSERT(fstat(fd, &status) == 0);
+	return status;
+}
+
+/* By the umask of the moment; it is asked for once for a run of files of one mode. */
+static void test_keeps_mode(void)
+{
+	static const struct {
+		mode_t umask;
+		uint16_t mode;
+		bool keeps;
+	} cases[] = {
+		{0022, 0644, true},
+		{0022, 0666, false},
+		{0022, 0755, true},
+		{0077, 0644, false},
+		{0077, 0600, true},
+		{0, 01777, true},
+		{0777, 0, true},
+	};
+	mode_t kept = umask(0);
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct folder folder = folder_new(bases[i % 2]);
+		struct wh_stage *stage = new_stage(&folder);
+		uint32_t number;
+
+		CU_ASSERT_FATAL(wh_stage_prepare(stage) == 0);
+		umask(cases[i].umask);
+
+		int fd = wh_stage_create(stage, cases[i].mode, &number);
+
+		CU_ASSERT_FATAL(fd >= 0);
+		CU_ASSERT(wh_stage_keeps_mode(stage, fd, cases[i].mode) == cases[i].keeps);
+		CU_ASSERT(((status_of(fd).st_mode & 07777) == cases[i].mode) == cases[i].keeps);
+		/* The answer holds for the next of that mode, and for no other. */
+		CU_ASSERT(wh_stage_keeps_mode(stage, -1, cases[i].mode) == cases[i].keeps);
+		CU_ASSERT(!wh_stage_keeps_mode(stage, fd, 0123));
+		CU_ASSERT(!wh_stage_keeps_mode(stage, -1, cases[i].mode));
+		close(fd);
+		umask(0);
+		wh_stage_close(stage);
+		folder_free(&folder);
+	}
+	umask(kept);
+}
+
+static void test_unnamed(void)
+{
+	struct folder folder = folder_new(bases[0]);
+	struct wh_stage *stage = new_stage(&folder);
+	uint32_t number = 4711;
+
+	CU_ASSERT(!wh_stage_can_name(stage));
+	CU_ASSERT_FATAL(wh_stage_prepare(stage) == 0 && wh_stage_can_name(stage));
+	CU_ASSERT(wh_stage_prepare(stage) == 0 && wh_stage_can_name(stage));
+
+	int fd = wh_stage_create_unnamed(stage, 0640);
+
+	CU_ASSERT_FATAL(fd >= 0);
+	CU_ASSERT((status_of(fd).st_mode & 07777) == 0640 && status_of(fd).st_nlink == 0);
+	CU_ASSERT(write(fd, "x", 1) == 1);
+	folder_put(&folder, "taken", "other");
+	CU_ASSERT(wh_stage_name(fd, folder.fd, "taken") == -EEXIST);
+	CU_ASSERT(status_of(fd).st_nlink == 0);
+	/* With a number it goes the way of all. */
+	CU_ASSERT(wh_stage_number(stage, fd, &number) == 0 && number == 0);
+	close(fd);
+	CU_ASSERT(wh_stage_rename(stage, number, folder.fd, "taken") == 0);
+	fd = wh_stage_create_unnamed(stage, 0600);
+	CU_ASSERT(wh_stage_name(fd, folder.fd, "free") == 0 && status_of(fd).st_nlink == 1);
+	close(fd);
+	fd = openat(folder.fd, "taken", O_RDONLY);
+	CU_ASSERT(status_of(fd).st_size == 1);
+	close(fd);
+	/* One that has neither leaves nothing; the others stay. */
+	close(wh_stage_create_unnamed(stage, 0600));
+	wh_stage_close(stage);
+	CU_ASSERT(folder_has(&folder, "free") && folder_count(&folder) == 2);
+	folder_free(&folder);
+}
+
+/* Where a sync has to come first, nothing is named before it. */
+static void test_unnamed_on_disk(void)
+{
+	struct folder folder = folder_new(bases[1]);
+	struct wh_stage *stage = new_stage(&folder);
+
+	CU_ASSERT(wh_stage_prepare(stage) == 0);
+	CU_ASSERT(wh_stage_can_name(stage) == wh_beneath_in_memory(folder.fd));
+	wh_stage_close(stage);
 	folder_free(&folder);
 }
 
@@ -382,6 +482,9 @@ static void test_names(void)
 CU_TestInfo wh_tests[] = {
 	{"the way of a file", test_way_of_a_file},
 	{"reopen", test_reopen},
+	{"modes that a new file keeps", test_keeps_mode},
+	{"named at once", test_unnamed},
+	{"not named before the sync", test_unnamed_on_disk},
 	{"when a batch is due", test_when_due},
 	{"when a batch is full", test_full},
 	{"sync", test_sync},

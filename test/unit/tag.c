@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "unit.h"
+#include "wire/tag_hash.h"
 
 const char wh_suite_name[] = "tag";
 
@@ -21,31 +22,111 @@ static void fill(void)
 }
 
 /* Of the bytes of fill(), by the library libxxhash itself: the lengths go through all its ways. */
+static const struct {
+	size_t body_bytes;
+	uint64_t hash;
+} known[] = {
+	{0, UINT64_C(0xd768ec638a5ab097)},
+	{1, UINT64_C(0xbd3e6f2b9a5a241c)},
+	{16, UINT64_C(0xf773383daaac6fd1)},
+	{128, UINT64_C(0xf7c5a4af30b2ebc2)},
+	{129, UINT64_C(0x8d4ff07f406d39ea)},
+	{240, UINT64_C(0x4fcc8e562ea5382c)},
+	{241, UINT64_C(0x320fe79ebaf281e6)},
+	{1024, UINT64_C(0xc800a8fb28c7ac46)},
+	{1025, UINT64_C(0x47e5647897605223)},
+	{1408, UINT64_C(0x5266ec77f7cda03b)},
+	{8928, UINT64_C(0xc75f4e67a4735783)},
+	{9216, UINT64_C(0x52a3f8df2723c404)},
+};
+
+#define KNOWN_COUNT (sizeof(known) / sizeof(known[0]))
+
 static void known_tags(void)
 {
-	static const struct {
-		size_t body_bytes;
-		uint64_t low, high;
-	} cases[] = {
-		{0, UINT64_C(0x0910097235971983), UINT64_C(0xa68b3ea4be8ae5c7)},
-		{1, UINT64_C(0x9c2731f6ed920a4a), UINT64_C(0x50de3fb4696f5f1d)},
-		{16, UINT64_C(0x8b384a2bef6fa021), UINT64_C(0x8289d538e60dbcd6)},
-		{240, UINT64_C(0xf4354da12d082f2d), UINT64_C(0x9bb814bcad7bcf68)},
-		{241, UINT64_C(0xc2be6c269245f327), UINT64_C(0xc793b082e50cc149)},
-		{1408, UINT64_C(0x1d6f731e712256f7), UINT64_C(0x45b2f97dabe9931a)},
-		{9216, UINT64_C(0x3b0c71a40be53cef), UINT64_C(0x61c443859fae0d5e)},
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < KNOWN_COUNT; i++) {
 		fill();
-		wh_tag_write(head, body, cases[i].body_bytes);
+		wh_tag_write(head, body, known[i].body_bytes);
 		for (uint32_t b = 0; b < 8; b++) {
-			CU_ASSERT_EQUAL(head[48 + b], (uint8_t)(cases[i].low >> 8 * b));
-			CU_ASSERT_EQUAL(head[56 + b], (uint8_t)(cases[i].high >> 8 * b));
+			CU_ASSERT_EQUAL(head[48 + b], (uint8_t)(known[i].hash >> 8 * b));
+			CU_ASSERT_EQUAL(head[56 + b], 0);
 		}
 		for (uint32_t b = 0; b < 48; b++)
 			CU_ASSERT_EQUAL(head[b], b);
-		CU_ASSERT(wh_tag_agrees(head, body, cases[i].body_bytes));
+		CU_ASSERT(wh_tag_agrees(head, body, known[i].body_bytes));
+	}
+}
+
+/* Wherever a payload lies, and whichever unit the peer's CPU has; a copy is one, and no more. */
+static void units_agree(void)
+{
+	static uint8_t shifted[BODY_MAX + 64];
+	static uint8_t copy[BODY_MAX + 2];
+
+	CU_ASSERT_PTR_NOT_NULL(wh_tag_hash_by(0));
+	CU_ASSERT_PTR_NULL(wh_tag_hash_by(WH_TAG_HASHES));
+	fill();
+	for (uint32_t number = 0; number < WH_TAG_HASHES; number++) {
+		const struct wh_tag_hash *unit = wh_tag_hash_by(number);
+
+		for (size_t i = 0; unit != NULL && i < KNOWN_COUNT; i++)
+			for (size_t shift = 0; shift < 64; shift += 21) {
+				size_t bytes = known[i].body_bytes;
+
+				memcpy(shifted + shift, body, bytes);
+				memset(copy, 0xee, sizeof(copy));
+				CU_ASSERT_EQUAL(
+					unit->hash(head, shifted + shift, bytes), known[i].hash);
+				CU_ASSERT_EQUAL(
+					unit->hash_copy(head, shifted + shift, bytes, copy + 1),
+					known[i].hash);
+				CU_ASSERT_EQUAL(memcmp(copy + 1, body, bytes), 0);
+				CU_ASSERT_EQUAL(copy[0], 0xee);
+				CU_ASSERT_EQUAL(copy[1 + bytes], 0xee);
+			}
+	}
+}
+
+/* At every length units agree with the first, which is the library's. */
+static void units_agree_at_all_lengths(void)
+{
+	static uint8_t copy[BODY_MAX];
+	uint32_t wrong = 0;
+
+	fill();
+	for (uint32_t number = 1; number < WH_TAG_HASHES; number++) {
+		const struct wh_tag_hash *unit = wh_tag_hash_by(number);
+
+		for (size_t bytes = 0; unit != NULL && bytes <= BODY_MAX; bytes++) {
+			uint64_t hash = wh_tag_hash_by(0)->hash(head, body, bytes);
+
+			memset(copy, 0xee, bytes);
+			wrong += unit->hash(head, body, bytes) != hash;
+			wrong += unit->hash_copy(head, body, bytes, copy) != hash;
+			wrong += memcmp(copy, body, bytes) != 0;
+		}
+	}
+	CU_ASSERT_EQUAL(wrong, 0);
+}
+
+static void copies(void)
+{
+	static uint8_t copy[BODY_MAX];
+
+	for (size_t i = 1; i < KNOWN_COUNT; i++) {
+		size_t bytes = known[i].body_bytes;
+
+		fill();
+		memset(copy, 0xee, sizeof(copy));
+		wh_tag_write_copy(head, body, bytes, copy);
+		CU_ASSERT_EQUAL(memcmp(copy, body, bytes), 0);
+		CU_ASSERT(wh_tag_agrees(head, copy, bytes));
+
+		memset(copy, 0xee, sizeof(copy));
+		CU_ASSERT(wh_tag_agrees_copy(head, body, bytes, copy));
+		CU_ASSERT_EQUAL(memcmp(copy, body, bytes), 0);
+		body[bytes - 1] ^= 1;
+		CU_ASSERT_FALSE(wh_tag_agrees_copy(head, body, bytes, copy));
 	}
 }
 
@@ -91,6 +172,9 @@ static void length_matters(void)
 
 CU_TestInfo wh_tests[] = {
 	{"known tags", known_tags},
+	{"units agree", units_agree},
+	{"units agree at all lengths", units_agree_at_all_lengths},
+	{"copies", copies},
 	{"no body", no_body},
 	{"any bit matters", any_bit_matters},
 	{"length matters", length_matters},

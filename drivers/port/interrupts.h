@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_PORT_INTERRUPTS_H
+#define WH_PORT_INTERRUPTS_H
+
+#include <stdbool.h>
+
+/*
+ * EAL's interrupt thread does nothing any more until the process ends. It belongs between the last
+ * port's end and rte_eal_cleanup (DPDK 22.11), which wakes that thread to look at its handles and
+ * unmaps them without waiting; memif leaves there the handle of each socket that it listened on.
+ * False: the thread could not be stopped within a second.
+ */
+bool wh_interrupts_park(void);
+
+#endif

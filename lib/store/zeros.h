@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_STORE_ZEROS_H
+#define WH_STORE_ZEROS_H
+
+/* Private to lib/store and lib/bundle: runs of zeros in a chunk, which become holes of its file. */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <rte_common.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+
+/* A chunk is looked through for zeros by pieces of this: smaller holes only break up the file. */
+#define WH_ZERO_PIECE_BYTES 65536
+
+/* The first byte is zero, and every byte is like the one before it. */
+static inline bool wh_is_zero(const uint8_t *bytes, uint32_t count)
+{
+	return bytes[0] == 0 && memcmp(bytes, bytes + 1, count - 1) == 0;
+}
+
+static inline uint32_t wh_zero_piece_end(uint32_t at, uint32_t bytes)
+{
+	uint64_t end = RTE_ALIGN_FLOOR(at, WH_ZERO_PIECE_BYTES) + (uint64_t)WH_ZERO_PIECE_BYTES;
+
+	return (uint32_t)wh_min_u64(end, bytes);
+}
+
+/* Where the run of pieces that begins at `from`, all zero or none zero, ends in data[0, bytes). */
+static inline uint32_t wh_zero_run_end(
+	const uint8_t *data, uint32_t from, uint32_t bytes, bool *zero)
+{
+	WH_ASSERT(from < bytes);
+
+	uint32_t to = wh_zero_piece_end(from, bytes);
+
+	*zero = wh_is_zero(data + from, to - from);
+	while (to < bytes) {
+		uint32_t end = wh_zero_piece_end(to, bytes);
+
+		if (wh_is_zero(data + to, end - to) != *zero)
+			break;
+		to = end;
+	}
+	return to;
+}
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "wavehaul/progress.h"
+
+#include <string.h>
+
+#include "unit.h"
+
+const char wh_suite_name[] = "progress";
+
+static const struct {
+	struct wh_progress progress;
+	const char *text;
+} lines[] = {
+	/* 1 GiB of 4 in 2 s: 4.29 Gb/s, and 6 s left; the last 256 MiB took 250 ms */
+	{{UINT64_C(1) << 30, UINT64_C(4) << 30, 2, 1 << 28, 0.25, ""},
+		"  1.00 GiB  25.0 %  now 8.59 Gb/s  mean 4.29 Gb/s  ETA 6 s"},
+	{{UINT64_C(1) << 30, UINT64_C(4) << 30, 2, 0, 0.25, "again 7  stalled by the disk"},
+		"  1.00 GiB  25.0 %  now 0 b/s  mean 4.29 Gb/s  ETA 6 s  again 7  stalled by the "
+		"disk"},
+	/* nothing yet: no time can be told */
+	{{0, 1000, 0, 0, 0, "0 files"}, "       0 B   0.0 %  now 0 b/s  mean 0 b/s  0 files"},
+	{{1000, 1000, 1, 1000, 1, ""},
+		"    1000 B 100.0 %  now 8.00 kb/s  mean 8.00 kb/s  ETA 0 s"},
+	/* how much it is to be is not known, or less than what came */
+	{{1000, 0, 1, 1000, 1, "1 files"}, "    1000 B  now 8.00 kb/s  mean 8.00 kb/s  1 files"},
+	{{1000, 999, 1, 1000, 1, ""}, "    1000 B  now 8.00 kb/s  mean 8.00 kb/s"},
+	{{0, 0, 0, 0, 0, ""}, "       0 B  now 0 b/s  mean 0 b/s"},
+};
+
+static void texts(void)
+{
+	char text[WH_PROGRESS_TEXT_BYTES];
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		CU_ASSERT_PTR_EQUAL(wh_progress_text(text, &lines[i].progress), text);
+		CU_ASSERT_STRING_EQUAL(text, lines[i].text);
+		if (strcmp(text, lines[i].text) != 0)
+			printf("'%s', not '%s'\n", text, lines[i].text);
+	}
+}
+
+/* Words of any length and the largest numbers fit, or are cut. */
+static void longest(void)
+{
+	char words[2 * WH_PROGRESS_TEXT_BYTES];
+	char text[WH_PROGRESS_TEXT_BYTES + 1];
+	struct wh_progress progress = {UINT64_MAX - 1, UINT64_MAX, 1, UINT64_MAX, 1, words};
+
+	memset(words, 'w', sizeof(words));
+	words[sizeof(words) - 1] = '\0';
+	text[WH_PROGRESS_TEXT_BYTES] = '!';
+	wh_progress_text(text, &progress);
+	CU_ASSERT_EQUAL(strlen(text), WH_PROGRESS_TEXT_BYTES - 1);
+	CU_ASSERT_EQUAL(text[WH_PROGRESS_TEXT_BYTES], '!');
+}
+
+CU_TestInfo wh_tests[] = {
+	{"texts", texts},
+	{"the longest is cut", longest},
+	CU_TEST_INFO_NULL,
+};

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* How often an outcome is told until the peer has it: by the round trip, not by periods. */
+
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "session/session.h"
+#include "wire/packet.h"
+
+const char wh_suite_name[] = "release";
+
+#define HZ  UINT64_C(1000000000)
+#define US  (HZ / 1000000)
+#define MS  (HZ / 1000)
+#define NOW (10 * HZ)
+#define LCI 0x41
+
+#define STEP_TSC (50 * US)
+#define REPLIES  13
+#define QUICK    10 /* before the pauses grow */
+#define MEMORY   (4 * 8192)
+
+static const struct wh_address peer = {.family = WH_IPV4, .ip = {192, 0, 2, 1}, .port = 1000};
+
+static struct wh_session *receiver(uint8_t *memory, uint64_t rtt_tsc)
+{
+	const struct wh_open_params params = {
+		.initiator_lci = 5,
+		.profile = 1,
+		.payload_bytes = 1408,
+		.chunk_bytes = 8192,
+		.window_pkts = 64,
+		.period_us = 10000,
+		.first_serial = 1000,
+		.object_bytes = WH_OBJECT_BYTES_UNKNOWN,
+	};
+	struct wh_session_config config;
+
+	wh_session_config_init(&config);
+	config.hz = HZ;
+	config.profile = wh_profile_find("fixed");
+	config.payload_bytes = 1408;
+	config.packet_bytes = 1500;
+	config.wire_bytes = 1538;
+	config.chunk_bytes = 8192;
+	config.chunks = 4;
+	config.chunk_memory = memory;
+	config.window_pkts = 64;
+	return wh_session_accept(&config, NOW, LCI, &peer, &params, rtt_tsc);
+}
+
+/* Whether a RELEASE of that stage and status went out. */
+static bool says(struct wh_session *session, uint64_t now_tsc, enum wh_release_stage stage,
+	enum wh_release_status status)
+{
+	uint8_t room[WH_CONTROL_BYTES_MAX];
+	struct wh_out out = {.head = room};
+	struct wh_packet packet;
+	bool said = false;
+
+	while (wh_session_output(session, now_tsc, &out, 1) > 0) {
+		CU_ASSERT(wh_packet_decode(room, out.head_bytes, &packet) == WH_WIRE_OK);
+		if (packet.type != WH_PACKET_RELEASE)
+			continue;
+		CU_ASSERT(packet.release.stage == stage && packet.release.status == status);
+		said = true;
+	}
+	return said;
+}
+
+static void tell(struct wh_session *session, uint64_t now_tsc, enum wh_release_stage stage)
+{
+	const struct wh_packet packet = {
+		.type = WH_PACKET_RELEASE,
+		.lci = LCI,
+		.serial = 1,
+		.release = {.stage = (uint8_t)stage, .status = WH_STATUS_VERIFIED},
+	};
+
+	wh_session_input(session, now_tsc, now_tsc, &packet);
+	wh_session_poll(session, now_tsc);
+}
+
+/* When the first replies go, and that DONE ends them. */
+static void expect_replies(uint64_t rtt_tsc, uint64_t pause_tsc)
+{
+	uint8_t *memory = aligned_alloc(WH_CHUNK_ALIGN, MEMORY);
+	struct wh_session *session = receiver(memory, rtt_tsc);
+	uint64_t at_tsc[REPLIES];
+	uint64_t now_tsc = NOW;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(session);
+	wh_session_ask(session, WH_WISH_SINK_DONE, WH_STATUS_VERIFIED);
+	for (uint32_t replies = 0; replies < REPLIES; now_tsc += STEP_TSC) {
+		CU_ASSERT_FATAL(now_tsc < NOW + HZ);
+		wh_session_poll(session, now_tsc);
+		if (says(session, now_tsc, WH_RELEASE_REPLY, WH_STATUS_VERIFIED))
+			at_tsc[replies++] = now_tsc;
+	}
+	CU_ASSERT_EQUAL(at_tsc[0], NOW);
+	for (uint32_t i = 1; i < REPLIES; i++) {
+		uint64_t pauses = i <= QUICK ? 1 : i - QUICK;
+
+		CU_ASSERT_EQUAL(at_tsc[i] - at_tsc[i - 1], pauses * pause_tsc);
+	}
+	tell(session, now_tsc, WH_RELEASE_DONE);
+	for (uint64_t i = 0; i < 100; i++) {
+		now_tsc += pause_tsc;
+		wh_session_poll(session, now_tsc);
+		CU_ASSERT_FALSE(says(session, now_tsc, WH_RELEASE_REPLY, WH_STATUS_VERIFIED));
+	}
+	wh_session_destroy(session);
+	free(memory);
+}
+
+static void test_replies(void)
+{
+	static const struct {
+		uint64_t rtt_tsc;
+		uint64_t pause_tsc;
+	} cases[] = {
+		{50 * US, MS},
+		{MS, MS},
+		{3 * MS, 3 * MS},
+		{10 * MS, 10 * MS},
+		{40 * MS, 40 * MS},
+	};
+
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		expect_replies(cases[i].rtt_tsc, cases[i].pause_tsc);
+}
+
+CU_TestInfo wh_tests[] = {
+	{"replies", test_replies},
+	CU_TEST_INFO_NULL,
+};
