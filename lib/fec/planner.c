@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fec/planner.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/assert.h"
+
+/*
+ * Of r repair packets of tornado, a chunk bears the loss of so many of its packets in 99.9 % of
+ * random patterns: the share 0.79 - 3.5 / sqrt(r), measured over k of 700 to 10,000 and r of 20 to
+ * 2,000 (test/perf/fec.c). Its own limit is 0.818, see tornado_graph.h.
+ */
+#define TORNADO_SHARE      0.79
+#define TORNADO_SHARE_ROOT 3.5
+
+/* Estimates that differ by less have the same plan. */
+#define SAME_PLAN 0.05
+
+/* Loss events that the mean length of a burst remembers. */
+#define BURST_MEMORY 32.0
+
+/* Below this, a count of losses is left out of the sum. */
+#define NEGLIGIBLE 1e-18
+
+/* Of more packets than this, how many are lost is as good as normally distributed. */
+#define COUNTED_PKTS 2048
+#define COUNTS_MAX   (COUNTED_PKTS + 1)
+
+/* Without a loss among n packets, loss is below 3 / n with 95 % confidence. */
+#define NO_LOSS_SEEN 3.0
+
+void wh_fec_planner_config_init(struct wh_fec_planner_config *config, enum wh_fec_code code)
+{
+	*config = (struct wh_fec_planner_config){
+		.code = code,
+		.target = 1e-4,
+		.ceiling = 0.25,
+		.initial_loss = 1e-3,
+		.clean_pkts = 65536,
+		.r_max = UINT32_MAX,
+	};
+}
+
+void wh_fec_planner_init(struct wh_fec_planner *planner, const struct wh_fec_planner_config *config)
+{
+	WH_ASSERT(config->target > 0.0 && config->target < 1.0);
+	WH_ASSERT(config->ceiling > 0.0 && config->ceiling < 1.0);
+
+	memset(planner, 0, sizeof(*planner));
+	planner->config = *config;
+	planner->burst_pkts = 1.0;
+	wh_loss_rate_init(&planner->loss);
+}
+
+void wh_fec_planner_feedback(
+	struct wh_fec_planner *planner, uint64_t total, uint64_t lost, uint64_t events)
+{
+	WH_ASSERT(lost <= total && events <= lost && (events > 0) == (lost > 0));
+
+	if (total == 0)
+		return;
+	wh_loss_rate_add(&planner->loss, total, lost);
+	if (lost == 0) {
+		planner->since_loss_pkts += total;
+		return;
+	}
+	planner->since_loss_pkts = 0;
+
+	double weight = (double)events / BURST_MEMORY;
+	double length = (double)lost / (double)events;
+
+	planner->burst_pkts += (weight < 1.0 ? weight : 1.0) * (length - planner->burst_pkts);
+}
+
+double wh_fec_planner_loss(const struct wh_fec_planner *planner)
+{
+	double projected = planner->config.initial_loss;
+
+	if (planner->loss.lost_pkts > 0)
+		return wh_loss_rate_get(&planner->loss);
+	if (planner->loss.total_pkts == 0)
+		return projected;
+	return fmin(projected, NO_LOSS_SEEN / (double)planner->loss.total_pkts);
+}
+
+double wh_fec_planner_burst_pkts(const struct wh_fec_planner *planner)
+{
+	return planner->burst_pkts;
+}
+
+/*
+ * How many were lost, as chances by count, in a window [low, low + counts) beyond which chances are
+ * negligible; apart by whether the latest packet was lost.
+ */
+struct losses {
+	uint32_t low;
+	uint32_t counts;
+	double after_good[COUNTS_MAX];
+	double after_loss[COUNTS_MAX];
+};
+
+/* One more packet: lost with `stay_lost` after a loss, with `get_lost` otherwise. */
+static void add_packet(struct losses *l, double get_lost, double stay_lost)
+{
+	double carried = 0.0;
+
+	WH_DEBUG_ASSERT(l->counts < COUNTS_MAX);
+	for (uint32_t i = 0; i <= l->counts; i++) {
+		double good = i < l->counts ? l->after_good[i] : 0.0;
+		double bad = i < l->counts ? l->after_loss[i] : 0.0;
+
+		l->after_good[i] = good * (1.0 - get_lost) + bad * (1.0 - stay_lost);
+		l->after_loss[i] = carried;
+		carried = good * get_lost + bad * stay_lost;
+	}
+	l->counts++;
+}
+
+static double chance_at(const struct losses *l, uint32_t i)
+{
+	return l->after_good[i] + l->after_loss[i];
+}
+
+static void leave_out_negligible(struct losses *l)
+{
+	uint32_t skip = 0;
+
+	while (l->counts > 1 && chance_at(l, l->counts - 1) < NEGLIGIBLE)
+		l->counts--;
+	while (skip + 1 < l->counts && chance_at(l, skip) < NEGLIGIBLE)
+		skip++;
+	if (skip < 64) /* moving costs as much as some packets */
+		return;
+	memmove(l->after_good, l->after_good + skip, (l->counts - skip) * sizeof(double));
+	memmove(l->after_loss, l->after_loss + skip, (l->counts - skip) * sizeof(double));
+	l->low += skip;
+	l->counts -= skip;
+}
+
+static double counted_chance(uint32_t packets, uint32_t bears, double loss, double memory)
+{
+	struct losses l = {.counts = 1};
+	double excess = 0.0;
+
+	l.after_good[0] = 1.0 - loss;
+	l.after_loss[0] = loss; /* of the one before the first */
+	for (uint32_t i = 0; i < packets; i++) {
+		add_packet(&l, loss * (1.0 - memory), loss + (1.0 - loss) * memory);
+		leave_out_negligible(&l);
+	}
+	for (uint32_t i = 0; i < l.counts; i++)
+		if (l.low + i > bears)
+			excess += chance_at(&l, i);
+	return excess;
+}
+
+static double normal_chance(uint32_t packets, uint32_t bears, double loss, double memory)
+{
+	double variance = packets * loss * (1.0 - loss) * (1.0 + memory) / (1.0 - memory);
+
+	return erfc((bears + 0.5 - packets * loss) / sqrt(2.0 * variance)) / 2.0;
+}
+
+double wh_fec_excess_chance(
+	uint32_t packets, uint32_t bears, double loss, double burst_pkts, uint32_t stride)
+{
+	WH_ASSERT(loss >= 0.0 && loss <= 1.0 && burst_pkts >= 1.0 && stride >= 1);
+
+	if (bears >= packets || loss == 0.0)
+		return 0.0;
+	if (loss == 1.0)
+		return 1.0;
+
+	/* How much of a packet's fate the next one of the block shares, `stride` packets later. */
+	double memory = 1.0 - 1.0 / burst_pkts - loss / ((1.0 - loss) * burst_pkts);
+
+	memory = memory > 0.0 ? pow(memory, stride) : 0.0;
+	if (packets > COUNTED_PKTS)
+		return normal_chance(packets, bears, loss, memory);
+	return counted_chance(packets, bears, loss, memory);
+}
+
+/* The losses that a block, or a chunk of tornado, bears with r repair packets. */
+static uint32_t bears(enum wh_fec_code code, uint32_t r)
+{
+	double share;
+
+	if (code == WH_FEC_RS)
+		return r;
+	share = TORNADO_SHARE - TORNADO_SHARE_ROOT / sqrt(r);
+	return share > 0.0 ? (uint32_t)(share * r) : 0;
+}
+
+/* The fewest repair packets for a block of k, at most r_max; the chance falls with each. */
+static uint32_t fewest(const struct wh_fec_planner *planner, uint32_t k, uint32_t r_max,
+	double loss, uint32_t stride)
+{
+	enum wh_fec_code code = planner->config.code;
+	uint32_t low = 0; /* does not do, or is not known to */
+	uint32_t high = 1;
+
+	while (high < r_max && wh_fec_excess_chance(k + high, bears(code, high), loss,
+				       planner->burst_pkts, stride) > planner->config.target) {
+		low = high;
+		high *= 2;
+	}
+	if (high > r_max)
+		high = r_max;
+	while (high - low > 1) {
+		uint32_t r = low + (high - low) / 2;
+
+		if (wh_fec_excess_chance(k + r, bears(code, r), loss, planner->burst_pkts, stride) >
+			planner->config.target)
+			low = r;
+		else
+			high = r;
+	}
+	return high;
+}
+
+static bool same(double a, double b)
+{
+	return fabs(a - b) <= SAME_PLAN * fmax(a, b);
+}
+
+/* Repair packets per block (rs), or of the chunk (tornado), as planned last or anew. */
+static uint32_t plan_r(struct wh_fec_planner *planner, uint32_t k, uint32_t r_max, uint32_t stride)
+{
+	double loss = wh_fec_planner_loss(planner);
+
+	if (planner->planned_k != k || !same(planner->planned_loss, loss) ||
+		!same(planner->planned_burst, planner->burst_pkts)) {
+		planner->planned_k = k;
+		planner->planned_loss = loss;
+		planner->planned_burst = planner->burst_pkts;
+		planner->planned_r = fewest(planner, k, r_max, loss, stride);
+	}
+	return planner->planned_r;
+}
+
+static uint32_t at_most(uint32_t value, uint32_t limit)
+{
+	return value < limit ? value : limit;
+}
+
+void wh_fec_planner_plan(struct wh_fec_planner *planner, struct wh_fec_shape *shape)
+{
+	const struct wh_fec_planner_config *config = &planner->config;
+	double per_data = config->ceiling / (1.0 - config->ceiling);
+	uint32_t k = shape->k;
+
+	WH_ASSERT(k >= 1);
+	shape->code = WH_FEC_NONE;
+	shape->r = 0;
+	shape->blocks = 1;
+	if (planner->since_loss_pkts >= config->clean_pkts || wh_fec_planner_loss(planner) == 0.0)
+		return;
+	if (config->code == WH_FEC_RS) {
+		uint32_t blocks = k / WH_PLAN_BLOCK_PKTS + (k % WH_PLAN_BLOCK_PKTS != 0);
+		uint32_t k_block = k / blocks + (k % blocks != 0);
+		uint32_t r_max =
+			at_most(at_most((uint32_t)(per_data * k_block), config->r_max / blocks),
+				WH_FEC_RS_PACKETS_MAX - k_block);
+
+		if (r_max == 0)
+			return;
+		shape->blocks = blocks;
+		shape->r = blocks * plan_r(planner, k_block, r_max, blocks);
+	} else {
+		uint32_t r_max = at_most((uint32_t)(per_data * k), config->r_max);
+
+		if (r_max == 0)
+			return;
+		shape->r = plan_r(planner, k, r_max, 1);
+	}
+	shape->code = config->code;
+}

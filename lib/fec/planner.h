@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_FEC_PLANNER_H
+#define WH_FEC_PLANNER_H
+
+/*
+ * How many repair packets the next chunk gets: as few as keep the chance that a block cannot be
+ * repaired below a target, under the loss that was measured (ttp.txt II A: "depends on the loss
+ * rate measured in the prior chunk"; II C: the weighted mean of short and long term). The chance is
+ * computed: binomial, or of a Gilbert-Elliott chain when losses come in bursts, seen at the
+ * distance that interleaving leaves between the packets of a block.
+ *
+ * A path without loss for long enough gets no repair at all, until the next loss.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fec/fec.h"
+#include "measure/loss_rate.h"
+
+/* Data packets of a Reed-Solomon block: as many repair packets as data still fit. */
+#define WH_PLAN_BLOCK_PKTS 127
+
+struct wh_fec_planner_config {
+	enum wh_fec_code code;
+	double target;       /* the chance that a block cannot be repaired */
+	double ceiling;      /* repair packets per packet sent, at most */
+	double initial_loss; /* until the first feedback */
+	uint64_t clean_pkts; /* so many without loss: no repair */
+	uint32_t r_max;      /* of a chunk: what there is room for */
+};
+
+/* 1e-4, a quarter, 0.1 %, 65536 packets. */
+void wh_fec_planner_config_init(struct wh_fec_planner_config *config, enum wh_fec_code code);
+
+struct wh_fec_planner {
+	struct wh_fec_planner_config config;
+	struct wh_loss_rate loss;
+	double burst_pkts; /* mean length of a loss event */
+	uint64_t since_loss_pkts;
+
+	/* The plan made last, and for what. */
+	uint32_t planned_k;
+	double planned_loss;
+	double planned_burst;
+	uint32_t planned_r;
+};
+
+void wh_fec_planner_init(
+	struct wh_fec_planner *planner, const struct wh_fec_planner_config *config);
+
+/* Of `total` further packets, `lost` were lost, in `events` runs. */
+void wh_fec_planner_feedback(
+	struct wh_fec_planner *planner, uint64_t total, uint64_t lost, uint64_t events);
+
+/* The estimates that plans are made by. */
+double wh_fec_planner_loss(const struct wh_fec_planner *planner);
+double wh_fec_planner_burst_pkts(const struct wh_fec_planner *planner);
+
+/* Fills in code, r and blocks of a chunk of shape->k packets; NONE: no repair. */
+void wh_fec_planner_plan(struct wh_fec_planner *planner, struct wh_fec_shape *shape);
+
+/*
+ * The chance that more than `bears` of `packets` packets are lost, which were sent `stride` apart,
+ * under that loss in bursts of that mean length.
+ */
+double wh_fec_excess_chance(
+	uint32_t packets, uint32_t bears, double loss, double burst_pkts, uint32_t stride);
+
+#endif

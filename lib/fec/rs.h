@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_FEC_RS_H
+#define WH_FEC_RS_H
+
+/*
+ * One block of a systematic Cauchy Reed-Solomon code: repair packet i is the sum over data packets
+ * j of j's bytes times 1 / (x_i + y_j), with x_i = 255 - i and y_j = j, all different as long as
+ * k + r <= 255. Coefficients do not depend on k and r, so that every block is a part of one matrix,
+ * and any square part of it can be inverted (Bloemer et al., "An XOR-based erasure-resilient coding
+ * scheme", 1995, section 4).
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define WH_RS_TABLE_BYTES   32   /* ISA-L's, per coefficient */
+#define WH_RS_PACKETS_MAX   255  /* k + r */
+#define WH_RS_EXP           1024 /* powers of 2 up to any sum of logarithms that is made */
+#define WH_RS_ENCODE_TABLES 4    /* shapes remembered: blocks of a chunk differ by one packet */
+
+struct wh_rs_table {
+	uint32_t k; /* 0: empty */
+	uint32_t r;
+	uint32_t used; /* when, in calls */
+	uint8_t *gf;
+};
+
+struct wh_rs {
+	uint32_t rows_max; /* of any matrix */
+	uint32_t calls;
+	uint8_t log[256];
+	uint8_t exp[WH_RS_EXP];
+	uint8_t (*times)[WH_RS_TABLE_BYTES]; /* ISA-L's table of each coefficient */
+	struct wh_rs_table encode[WH_RS_ENCODE_TABLES];
+	uint8_t *decode_gf;
+};
+
+/* For blocks of up to r_max repair packets. 0 or -ENOMEM. */
+int wh_rs_init(struct wh_rs *rs, uint32_t r_max);
+void wh_rs_free(struct wh_rs *rs);
+
+/*
+ * Adds the data packets [first, end) of a block of k to its r repair packets; first == 0 sets them
+ * instead. data[j] is packet first + j. All at once is about twice as fast as in parts.
+ */
+void wh_rs_encode(struct wh_rs *rs, uint32_t k, uint32_t r, uint32_t bytes, uint32_t first,
+	uint32_t end, uint8_t *const *data, uint8_t *const *repair);
+
+/*
+ * Recovers the `missing` data packets of a block of k, by number ascending, into out[]. `with` has
+ * as many numbers of repair packets; data[j] is packet j (of a missing one: anything).
+ */
+void wh_rs_decode(struct wh_rs *rs, uint32_t k, uint32_t bytes, const uint8_t *missing,
+	const uint8_t *with, uint32_t count, uint8_t *const *data, uint8_t *const *repair,
+	uint8_t *const *out);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_FEC_TORNADO_H
+#define WH_FEC_TORNADO_H
+
+/*
+ * The cascade of ttp.txt II A: each level's packets are checked by XORs over a sparse random graph,
+ * whose results the next level checks in turn; the last one is closed by a block of Reed-Solomon.
+ * The graphs follow from k and r alone, so that both ends have the same ones.
+ */
+
+#include <stdint.h>
+
+#include "fec/fec.h"
+#include "fec/rs.h"
+
+struct wh_tornado; /* tornado.c */
+
+/* NULL: no memory. The Reed-Solomon code is shared with the caller. */
+struct wh_tornado *wh_tornado_create(const struct wh_fec_limits *limits, struct wh_rs *rs);
+void wh_tornado_destroy(struct wh_tornado *tornado); /* NULL is allowed */
+
+/* Whether there is such a code: r is enough for its levels. */
+bool wh_tornado_exists(uint32_t k, uint32_t r);
+
+/* See fec.h. `last` is the last data packet, filled up with zeros. */
+uint32_t wh_tornado_encode(struct wh_tornado *tornado, const struct wh_fec_shape *shape,
+	const uint8_t *data, const uint8_t *last, uint32_t from, uint32_t ready, uint8_t *repair);
+uint32_t wh_tornado_decode(struct wh_tornado *tornado, const struct wh_fec_shape *shape,
+	uint8_t *data, uint8_t *last, uint8_t *repair, uint64_t *have);
+
+#endif
