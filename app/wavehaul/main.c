@@ -16,6 +16,8 @@ static const struct {
 	{"send", "send files or trees to a server", wh_verb_send},
 	{"get", "get files or trees from a server", wh_verb_get},
 	{"bench", "measure memory to memory against a server", wh_verb_bench},
+	{"sim", "run a scenario in virtual time: a network, flows, expectations", wh_verb_sim},
+	{"plan", "what each profile and each TCP would do on a link", wh_verb_plan},
 	{"doctor", "say whether this machine is fit for transfers, and what repairs it",
 		wh_verb_doctor},
 };

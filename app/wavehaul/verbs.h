@@ -12,6 +12,7 @@ enum wh_exit {
 	WH_EXIT_NETWORK = 5,
 	WH_EXIT_VERIFY = 6,
 	WH_EXIT_HARDWARE = 7, /* configuration or hardware */
+	WH_EXIT_EXPECTATION = 8, /* of a scenario does not hold */
 	WH_EXIT_INTERRUPTED = 20,
 	WH_EXIT_PARTIAL = 23, /* some files failed, the rest is there */
 	WH_EXIT_STALLED = 30,
@@ -20,10 +21,10 @@ enum wh_exit {
 /* The table of them, for --help. */
 #define WH_EXIT_HELP                                                                               \
 	"Exit status:\n"                                                                           \
-	"  0 ok                5 network                      23 some files failed\n"              \
-	"  1 other failure     6 verification failed          30 stalled\n"                        \
-	"  2 wrong usage       7 configuration or hardware\n"                                      \
-	"  3 no such file     20 interrupted\n"
+	"  0 ok                5 network                      20 interrupted\n"                    \
+	"  1 other failure     6 verification failed          23 some files failed\n"              \
+	"  2 wrong usage       7 configuration or hardware    30 stalled\n"                        \
+	"  3 no such file      8 an expectation failed\n"
 
 int wh_verb_demo(int argc, char **argv);
 int wh_verb_doctor(int argc, char **argv);
@@ -31,5 +32,7 @@ int wh_verb_serve(int argc, char **argv);
 int wh_verb_send(int argc, char **argv);
 int wh_verb_get(int argc, char **argv);
 int wh_verb_bench(int argc, char **argv);
+int wh_verb_sim(int argc, char **argv);
+int wh_verb_plan(int argc, char **argv);
 
 #endif

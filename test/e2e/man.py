@@ -13,7 +13,7 @@ from harness import Case, expect, expect_equal, expect_status, run_cases
 
 TOP = Path(__file__).resolve().parents[2]
 BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
-VERBS = ('bench', 'demo', 'doctor', 'get', 'send', 'serve')
+VERBS = ('bench', 'demo', 'doctor', 'get', 'plan', 'send', 'serve', 'sim')
 
 
 def options_of_help(text):

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sim/link.h"
+
+#include <rte_prefetch.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "sim/memory.h"
+
+/* Moments of the loss model are nanoseconds. */
+#define LOSS_HZ WH_NS_PER_S
+
+static_assert(WH_SIM_PACKET_BYTES_MAX <= UINT64_MAX / (8 * WH_PS_PER_S), "times do not overflow");
+
+void wh_sim_link_count(struct wh_sim_link *link, uint64_t now_ps)
+{
+	uint64_t span_ps = now_ps - link->counted_ps;
+
+	WH_DEBUG_ASSERT(now_ps >= link->counted_ps);
+	link->stats.queue_pkt_ps += (unsigned __int128)link->queue.fifo.count_pkts * span_ps;
+	if (link->sending != NULL)
+		link->stats.busy_ps += span_ps;
+	link->counted_ps = now_ps;
+}
+
+static void drop(void *context, struct wh_sim_packet *packet, bool early)
+{
+	struct wh_sim_link *link = context;
+
+	if (early)
+		link->stats.early_pkts++;
+	else
+		link->stats.overflow_pkts++;
+	link->stats.gone_bytes += packet->bytes;
+	wh_sim_lose(link->sim, packet);
+}
+
+/* In whole picoseconds and no less, so that no line is faster than its rate. */
+static uint64_t time_to_send(struct wh_sim_link *link, uint32_t bytes)
+{
+	if (link->packet_bytes != bytes) {
+		uint64_t bit_ps = 8 * WH_PS_PER_S * bytes;
+
+		link->packet_bytes = bytes;
+		link->packet_ps = (bit_ps + link->config.rate_bps - 1) / link->config.rate_bps;
+	}
+	return link->packet_ps;
+}
+
+/* The line is free. */
+static void send_next(struct wh_sim_link *link, uint64_t now_ps)
+{
+	link->sending = wh_sim_queue_take(&link->queue, now_ps, drop, link);
+	if (link->sending != NULL)
+		wh_sim_event_at(link->events, &link->sent,
+			now_ps + time_to_send(link, link->sending->bytes));
+}
+
+static bool is_lost(struct wh_sim_link *link, uint64_t now_ps, const struct wh_sim_packet *packet)
+{
+	return wh_loss_model_outage(&link->loss, now_ps / WH_PS_PER_NS) ||
+	       wh_loss_model_draw(&link->loss, &link->prng, packet->bytes) != WH_PATH_DELIVERED;
+}
+
+static void fly(struct wh_sim_link *link, uint64_t now_ps, struct wh_sim_packet *packet)
+{
+	packet->moment_ps = now_ps + link->config.delay_ps;
+	wh_sim_fifo_push(&link->flying, packet);
+	if (!wh_sim_event_is_pending(&link->arrival))
+		wh_sim_event_at(link->events, &link->arrival, packet->moment_ps);
+}
+
+/* The last bit has left. */
+static void end_sending(void *context, uint64_t now_ps)
+{
+	struct wh_sim_link *link = context;
+	struct wh_sim_packet *packet = link->sending;
+
+	wh_sim_link_count(link, now_ps);
+	if (link->lossy && is_lost(link, now_ps, packet)) {
+		link->stats.lost_pkts++;
+		link->stats.gone_bytes += packet->bytes;
+		wh_sim_lose(link->sim, packet);
+	} else {
+		fly(link, now_ps, packet);
+	}
+	send_next(link, now_ps);
+}
+
+static void end_flying(void *context, uint64_t now_ps)
+{
+	struct wh_sim_link *link = context;
+	struct wh_sim_packet *packet = wh_sim_fifo_pop(&link->flying);
+
+	WH_ASSERT(packet != NULL && packet->moment_ps == now_ps);
+	if (link->flying.first != NULL) {
+		wh_sim_event_at(link->events, &link->arrival, link->flying.first->moment_ps);
+		rte_prefetch0(link->flying.first->next); /* long lines hold more than caches do */
+	}
+	link->stats.left_pkts++;
+	link->stats.left_bytes += packet->bytes;
+	wh_sim_arrive(link->sim, now_ps, link->config.to, packet);
+}
+
+void wh_sim_link_enter(struct wh_sim_link *link, uint64_t now_ps, struct wh_sim_packet *packet)
+{
+	const struct wh_sim_fifo *waiting = &link->queue.fifo;
+	struct wh_sim_link_stats *stats = &link->stats;
+
+	WH_ASSERT(packet->bytes > 0 && packet->bytes <= WH_SIM_PACKET_BYTES_MAX);
+	wh_sim_link_count(link, now_ps);
+	stats->entered_pkts++;
+	stats->entered_bytes += packet->bytes;
+	wh_sim_queue_put(&link->queue, now_ps, packet, &link->prng, drop, link);
+	if (link->sending == NULL)
+		send_next(link, now_ps);
+	stats->queue_max_pkts = wh_max_u64(stats->queue_max_pkts, waiting->count_pkts);
+	stats->queue_max_bytes = wh_max_u64(stats->queue_max_bytes, waiting->count_bytes);
+}
+
+struct wh_sim_link *wh_sim_link_create(
+	struct wh_sim *sim, const struct wh_sim_link_config *config, uint64_t seed)
+{
+	WH_ASSERT(config->rate_bps > 0);
+
+	const struct wh_path_config *loss = &config->loss;
+	struct wh_sim_link *link = wh_sim_allocate(sizeof(*link));
+
+	link->sim = sim;
+	link->events = wh_sim_events(sim);
+	link->config = *config;
+	link->lossy = loss->loss > 0.0 || loss->bit_error > 0.0 || loss->n_outages > 0 ||
+		      loss->loss_model != WH_LOSS_BERNOULLI;
+	wh_sim_event_init(&link->sent, end_sending, link);
+	wh_sim_event_init(&link->arrival, end_flying, link);
+	wh_sim_queue_init(&link->queue, &config->queue, config->rate_bps, config->delay_ps);
+	wh_prng_init(&link->prng, seed);
+	wh_loss_model_init(&link->loss, loss, LOSS_HZ, 0);
+	return link;
+}
+
+uint64_t wh_sim_link_check(const struct wh_sim_link *link)
+{
+	const struct wh_sim_link_stats *stats = &link->stats;
+	uint64_t held_pkts = link->queue.fifo.count_pkts + link->flying.count_pkts;
+	uint64_t held_bytes = link->queue.fifo.count_bytes + link->flying.count_bytes;
+
+	if (link->sending != NULL) {
+		held_pkts++;
+		held_bytes += link->sending->bytes;
+	}
+	WH_ASSERT(stats->entered_pkts == stats->left_pkts + stats->overflow_pkts +
+						 stats->early_pkts + stats->lost_pkts + held_pkts);
+	WH_ASSERT(stats->entered_bytes == stats->left_bytes + stats->gone_bytes + held_bytes);
+	return held_pkts;
+}

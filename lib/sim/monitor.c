@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sim/monitor.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "sim/memory.h"
+
+/* Rows of all flows and all links, one row after another. */
+struct rows {
+	struct wh_monitor_flow *flows;
+	struct wh_monitor_link *links;
+	uint32_t count;
+	uint32_t room;
+};
+
+struct wh_monitor {
+	struct wh_sim *sim;
+	struct wh_monitor_config config; /* marks_ps is a copy */
+	uint64_t *marks_ps;
+	uint32_t n_links;
+	struct rows marks;
+	struct rows samples; /* the first is of time 0 */
+	struct wh_sim_event mark;
+	struct wh_sim_event sample;
+};
+
+static void init_rows(struct rows *rows, const struct wh_monitor *monitor, uint64_t room)
+{
+	WH_ASSERT(room < UINT32_MAX);
+	rows->room = (uint32_t)room;
+	rows->flows = wh_sim_allocate((room * monitor->config.n_flows + 1) * sizeof(*rows->flows));
+	rows->links = wh_sim_allocate((room * monitor->n_links + 1) * sizeof(*rows->links));
+}
+
+static void free_rows(struct rows *rows)
+{
+	free(rows->flows);
+	free(rows->links);
+}
+
+static struct wh_monitor_link read_link(const struct wh_monitor *monitor, uint32_t link)
+{
+	const struct wh_sim_link_stats *stats = wh_sim_link_stats(monitor->sim, link);
+
+	return (struct wh_monitor_link){
+		.entered_pkts = stats->entered_pkts,
+		.overflow_pkts = stats->overflow_pkts,
+		.early_pkts = stats->early_pkts,
+		.lost_pkts = stats->lost_pkts,
+		.busy_ps = stats->busy_ps,
+		.queue_pkt_ps = stats->queue_pkt_ps,
+		.queue_pkts = wh_sim_link_queue_pkts(monitor->sim, link),
+	};
+}
+
+static void add_row(struct wh_monitor *monitor, struct rows *rows)
+{
+	const struct wh_monitor_config *config = &monitor->config;
+	struct wh_monitor_flow *flows = rows->flows + (size_t)rows->count * config->n_flows;
+	struct wh_monitor_link *links = rows->links + (size_t)rows->count * monitor->n_links;
+
+	WH_ASSERT(rows->count < rows->room);
+	rows->count++;
+	for (uint32_t i = 0; i < config->n_flows; i++) {
+		const struct wh_sim_flow_stats *stats = wh_sim_flow_stats(monitor->sim, i);
+
+		flows[i] = (struct wh_monitor_flow){
+			.sent_pkts = stats->sent_pkts,
+			.retransmitted_pkts = stats->retransmitted_pkts,
+			.goodput_bytes = stats->goodput_bytes,
+			.dropped_pkts = stats->dropped_pkts,
+		};
+	}
+	for (uint32_t i = 0; i < monitor->n_links; i++)
+		links[i] = read_link(monitor, i);
+}
+
+static void take_mark(void *context, uint64_t now_ps)
+{
+	struct wh_monitor *monitor = context;
+
+	WH_ASSERT(monitor->marks_ps[monitor->marks.count] == now_ps);
+	add_row(monitor, &monitor->marks);
+	if (monitor->marks.count < monitor->config.n_marks)
+		wh_sim_event_at(wh_sim_events(monitor->sim), &monitor->mark,
+			monitor->marks_ps[monitor->marks.count]);
+}
+
+static void take_sample(void *context, uint64_t now_ps)
+{
+	struct wh_monitor *monitor = context;
+	const struct wh_monitor_config *config = &monitor->config;
+	size_t row = (size_t)monitor->samples.count * config->n_flows;
+
+	add_row(monitor, &monitor->samples);
+	for (uint32_t i = 0; i < config->n_flows; i++)
+		config->look(config->context, i, &monitor->samples.flows[row + i].look);
+	if (config->interval_ps <= config->until_ps - now_ps)
+		wh_sim_event_at(wh_sim_events(monitor->sim), &monitor->sample,
+			now_ps + config->interval_ps);
+}
+
+struct wh_monitor *wh_monitor_create(struct wh_sim *sim, const struct wh_monitor_config *config)
+{
+	struct wh_monitor *monitor = wh_sim_allocate(sizeof(*monitor));
+
+	WH_ASSERT(config->n_marks > 0 && config->marks_ps[config->n_marks - 1] <= config->until_ps);
+	monitor->sim = sim;
+	monitor->config = *config;
+	monitor->n_links = wh_sim_links(sim);
+	monitor->marks_ps = wh_sim_allocate(config->n_marks * sizeof(*monitor->marks_ps));
+	for (uint32_t i = 0; i < config->n_marks; i++) {
+		WH_ASSERT(i == 0 || config->marks_ps[i] > config->marks_ps[i - 1]);
+		monitor->marks_ps[i] = config->marks_ps[i];
+	}
+	init_rows(&monitor->marks, monitor, config->n_marks);
+	wh_sim_event_init(&monitor->mark, take_mark, monitor);
+	wh_sim_event_at(wh_sim_events(sim), &monitor->mark, monitor->marks_ps[0]);
+	if (config->interval_ps > 0) {
+		init_rows(&monitor->samples, monitor, config->until_ps / config->interval_ps + 1);
+		wh_sim_event_init(&monitor->sample, take_sample, monitor);
+		wh_sim_event_at(wh_sim_events(sim), &monitor->sample, 0);
+	}
+	return monitor;
+}
+
+void wh_monitor_destroy(struct wh_monitor *monitor)
+{
+	if (monitor == NULL)
+		return;
+	wh_sim_event_cancel(wh_sim_events(monitor->sim), &monitor->mark);
+	if (monitor->config.interval_ps > 0)
+		wh_sim_event_cancel(wh_sim_events(monitor->sim), &monitor->sample);
+	free_rows(&monitor->marks);
+	free_rows(&monitor->samples);
+	free(monitor->marks_ps);
+	free(monitor);
+}
+
+static uint32_t find_mark(const struct wh_monitor *monitor, uint64_t at_ps)
+{
+	uint32_t low = 0;
+	uint32_t high = monitor->marks.count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (monitor->marks_ps[middle] < at_ps)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	WH_ASSERT(low < monitor->marks.count && monitor->marks_ps[low] == at_ps);
+	return low;
+}
+
+static struct wh_monitor_flow flow_between(
+	const struct wh_monitor_flow *before, const struct wh_monitor_flow *after)
+{
+	return (struct wh_monitor_flow){
+		.sent_pkts = after->sent_pkts - before->sent_pkts,
+		.retransmitted_pkts = after->retransmitted_pkts - before->retransmitted_pkts,
+		.goodput_bytes = after->goodput_bytes - before->goodput_bytes,
+		.dropped_pkts = after->dropped_pkts - before->dropped_pkts,
+		.look = after->look,
+	};
+}
+
+static struct wh_monitor_link link_between(
+	const struct wh_monitor_link *before, const struct wh_monitor_link *after)
+{
+	return (struct wh_monitor_link){
+		.entered_pkts = after->entered_pkts - before->entered_pkts,
+		.overflow_pkts = after->overflow_pkts - before->overflow_pkts,
+		.early_pkts = after->early_pkts - before->early_pkts,
+		.lost_pkts = after->lost_pkts - before->lost_pkts,
+		.busy_ps = after->busy_ps - before->busy_ps,
+		.queue_pkt_ps = after->queue_pkt_ps - before->queue_pkt_ps,
+		.queue_pkts = after->queue_pkts,
+	};
+}
+
+struct wh_monitor_flow wh_monitor_flow_span(
+	const struct wh_monitor *monitor, uint32_t flow, uint64_t from_ps, uint64_t to_ps)
+{
+	const struct wh_monitor_flow *flows = monitor->marks.flows + flow;
+	size_t n = monitor->config.n_flows;
+
+	WH_ASSERT(flow < n);
+	return flow_between(
+		&flows[n * find_mark(monitor, from_ps)], &flows[n * find_mark(monitor, to_ps)]);
+}
+
+struct wh_monitor_link wh_monitor_link_span(
+	const struct wh_monitor *monitor, uint32_t link, uint64_t from_ps, uint64_t to_ps)
+{
+	const struct wh_monitor_link *links = monitor->marks.links + link;
+	size_t n = monitor->n_links;
+
+	WH_ASSERT(link < n);
+	return link_between(
+		&links[n * find_mark(monitor, from_ps)], &links[n * find_mark(monitor, to_ps)]);
+}
+
+uint32_t wh_monitor_samples(const struct wh_monitor *monitor)
+{
+	return monitor->samples.count > 0 ? monitor->samples.count - 1 : 0;
+}
+
+struct wh_monitor_flow wh_monitor_flow_sample(
+	const struct wh_monitor *monitor, uint32_t flow, uint32_t i)
+{
+	size_t n = monitor->config.n_flows;
+	const struct wh_monitor_flow *before = monitor->samples.flows + i * n + flow;
+
+	WH_ASSERT(flow < n && i < wh_monitor_samples(monitor));
+	return flow_between(before, before + n);
+}
+
+struct wh_monitor_link wh_monitor_link_sample(
+	const struct wh_monitor *monitor, uint32_t link, uint32_t i)
+{
+	size_t n = monitor->n_links;
+	const struct wh_monitor_link *before = monitor->samples.links + i * n + link;
+
+	WH_ASSERT(link < n && i < wh_monitor_samples(monitor));
+	return link_between(before, before + n);
+}
+
+double wh_jain(const double *values, uint32_t count)
+{
+	double sum = 0.0;
+	double squares = 0.0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		sum += values[i];
+		squares += values[i] * values[i];
+	}
+	return squares > 0.0 ? sum * sum / (count * squares) : 1.0;
+}
+
+double wh_mean(const double *values, uint32_t count)
+{
+	double sum = 0.0;
+
+	for (uint32_t i = 0; i < count; i++)
+		sum += values[i];
+	return count > 0 ? sum / count : 0.0;
+}
+
+double wh_stddev(const double *values, uint32_t count)
+{
+	double mean = wh_mean(values, count);
+	double squares = 0.0;
+
+	for (uint32_t i = 0; i < count; i++)
+		squares += (values[i] - mean) * (values[i] - mean);
+	return count > 0 ? sqrt(squares / count) : 0.0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_SIM_QUEUE_DISCIPLINE_H
+#define WH_SIM_QUEUE_DISCIPLINE_H
+
+/* What a discipline is, for queue.c and the disciplines. */
+
+#include "sim/queue.h"
+
+/* Who learns of drops, and chance. */
+struct wh_sim_queue_call {
+	uint64_t now_ps;
+	struct wh_prng *prng; /* put only */
+	wh_sim_dropper drop;
+	void *context;
+};
+
+struct wh_sim_queue_discipline {
+	const char *name;
+	void (*init)(struct wh_sim_queue *queue, uint64_t rate_bps, uint64_t delay_ps);
+	void (*put)(struct wh_sim_queue *queue, const struct wh_sim_queue_call *call,
+		struct wh_sim_packet *packet);
+	struct wh_sim_packet *(*take)(
+		struct wh_sim_queue *queue, const struct wh_sim_queue_call *call);
+};
+
+extern const struct wh_sim_queue_discipline wh_sim_queue_red;
+extern const struct wh_sim_queue_discipline wh_sim_queue_codel;
+
+/* DropTail's put, which others use, too. */
+void wh_sim_queue_put_tail(struct wh_sim_queue *queue, const struct wh_sim_queue_call *call,
+	struct wh_sim_packet *packet);
+
+#endif

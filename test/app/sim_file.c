@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Scenario files: points, what is in them, and what is refused in which line. */
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "unit.h"
+#include "wavehaul/complain.h"
+#include "wavehaul/sim_point.h"
+#include "wavehaul/verbs.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+#define MS            (WH_PS_PER_S / 1000)
+
+const char wh_suite_name[] = "sim_file";
+
+static struct wh_ini ini;
+static struct wh_sweep sweep;
+
+/* Complaints are for the test alone. */
+static int divert_stderr(void)
+{
+	int kept = dup(STDERR_FILENO);
+	int nowhere = open("/dev/null", O_WRONLY);
+
+	WH_ASSERT(kept >= 0 && nowhere >= 0 && dup2(nowhere, STDERR_FILENO) >= 0);
+	close(nowhere);
+	return kept;
+}
+
+static void restore_stderr(int kept)
+{
+	WH_ASSERT(dup2(kept, STDERR_FILENO) >= 0);
+	close(kept);
+}
+
+static int try_points(void)
+{
+	int status = -1;
+
+	for (uint32_t i = 0; status == -1 && i < sweep.n_points; i++) {
+		struct wh_point *point;
+
+		status = wh_point_build(&ini, &sweep, i, &point);
+		if (status == -1)
+			wh_point_free(point);
+	}
+	for (uint32_t i = 0; status == -1 && i < ini.n_sections; i++)
+		if (!wh_take_all_used(&ini.sections[i]))
+			status = WH_EXIT_USAGE;
+	return status;
+}
+
+static void close_file(void)
+{
+	wh_sweep_free(&sweep);
+	wh_ini_free(&ini);
+}
+
+/* Reads it all, with one --set or none; ini and sweep stay open when it is fine. */
+static int open_text(const char *text, const char *set)
+{
+	int kept = divert_stderr();
+
+	wh_complain("%s", "");
+
+	int status = wh_ini_parse(&ini, "f", text, strlen(text));
+
+	if (status == -1 && set != NULL)
+		status = wh_ini_set(&ini, set);
+	if (status == -1)
+		status = wh_sweep_read(&sweep, &ini.sections[WH_INI_SWEEP]);
+	if (status == -1)
+		status = try_points();
+	restore_stderr(kept);
+	if (status != -1)
+		close_file();
+	return status;
+}
+
+static void expect_said(const char *text, const char *set, const char *said)
+{
+	CU_ASSERT_EQUAL(open_text(text, set), WH_EXIT_USAGE);
+	CU_ASSERT_NSTRING_EQUAL(wh_last_complaint(), said, strlen(said));
+	if (strncmp(wh_last_complaint(), said, strlen(said)) != 0)
+		printf("\n%s: said '%s'", text, wh_last_complaint());
+}
+
+#define SCENARIO "[scenario]\nduration = 10s\n"
+#define LINK     "[link A-B]\nrate = 10M\nqueue = 50\n"
+#define FLOW     "[flow f]\nagent = udt\nfrom = A\nto = B\n"
+#define WHOLE    SCENARIO LINK FLOW /* nine lines */
+
+static const struct {
+	const char *text;
+	const char *said;
+} refusals[] = {
+	/* Form. */
+	{"x = 1\n", "f:1: a [section] must come before"},
+	{"[scenario]\nduration\n", "f:2: this is neither a [section] nor key = value"},
+	{"[scenario]\nduration =\n", "f:2: the value is missing"},
+	{"[scenario]\nduration = # 5s\n", "f:2: the value is missing"},
+	{"[scenario]\n = 5s\n", "f:2: there is no key before the ="},
+	{"[scenario\n", "f:1: a section is written as [scenario], and nothing behind it"},
+	{"[net]\n", "f:1: sections are [scenario], [sweep], [link A-B], [flow NAME], "},
+	{"[link]\n", "f:1: sections are "},
+	{"[sweep x]\n", "f:1: sections are "},
+	{"[scenario]\n[sweep]\n[scenario]\n", "f:3: this section is there already"},
+	{LINK LINK, "f:4: this section is there already"},
+	{"[scenario]\nseed = 1\nwarmup = 1s\nseed = 2\n",
+		"f:4: seed stands at f:2 already; remove one of the two"},
+	{"[scenario]\ntitle = a\x1b[2J\n", "f:2: there is a control character"},
+	{"[scenario]\ntitle = \xff\n", "f:2: this is no UTF-8"},
+
+	/* What is missing. */
+	{LINK FLOW, "f: [scenario] lacks duration; write for example duration = 50s"},
+	{SCENARIO FLOW, "f:5: from = 'A' is no node of any link"},
+	{SCENARIO LINK, "f has no flow; write [link A-B] for a link and [flow NAME] for"},
+	{SCENARIO "[link A-B]\nqueue = 5\n" FLOW, "f:3: [link A-B] lacks rate; "},
+	{SCENARIO "[link A-B]\nrate = 1M\n" FLOW, "f:3: [link A-B] lacks queue; "},
+	{SCENARIO LINK "[flow f]\nagent = udt\nto = B\n", "f:6: [flow f] lacks from; "},
+	{SCENARIO LINK "[flow f]\nfrom = A\nto = B\n", "f:6: [flow f] lacks agent; "},
+
+	/* Keys. */
+	{SCENARIO "lenght = 3\n" LINK FLOW,
+		"f:3: [scenario] has no key 'lenght'; its keys are title, paper, figure, "
+		"duration, warmup, interval, seed, repeat"},
+	{WHOLE "ssthresh = 5\n", "f:10: [flow f] has no key 'ssthresh'; its keys are "},
+	{WHOLE "[link B-C]\nrate = 1M\nqueue = 5\nred_weight = 0.1\n",
+		"f:13: [link B-C] has no key 'red_weight'; its keys are "},
+
+	/* Values. */
+	{"[scenario]\nduration = 5\n" LINK FLOW, "f:2: duration = '5' is a number without "},
+	{"[scenario]\nduration = -5s\n" LINK FLOW, "f:2: duration = '-5s' is no time from"},
+	{"[scenario]\nduration = 0s\n" LINK FLOW, "f:2: duration = '0s' is not from 1ns"},
+	{SCENARIO "warmup = 10s\n" LINK FLOW, "f:3: warmup = '10s' leaves nothing"},
+	{SCENARIO "interval = 11s\n" LINK FLOW, "f:3: interval = '11s' is longer than"},
+	{SCENARIO "repeat = 0\n" LINK FLOW, "f:3: repeat = '0' is 0; it must be from"},
+	{SCENARIO "[link A-B]\nrate = 10ms\nqueue = 5\n" FLOW,
+		"f:4: rate = '10ms' is a time; a number is wanted"},
+	{SCENARIO "[link A-B]\nrate = 10M\nqueue = 0\n" FLOW,
+		"f:5: queue = '0' is 0; it must be from 0.5 to"},
+	{SCENARIO "[link A-B]\nrate = 10M\nqueue = no\n" FLOW,
+		"f:5: queue = 'no' has 'no', which is no name here; there are none"},
+	{SCENARIO LINK "discipline = fifo\n" FLOW,
+		"f:6: discipline = 'fifo' is none of droptail, red, codel"},
+	{SCENARIO "[link A-B]\nrate = 1M\nqueue = none\ndiscipline = red\n" FLOW,
+		"f:5: queue = 'none' is none, and red needs a limit"},
+	{SCENARIO LINK "loss = 2\n" FLOW, "f:6: loss = '2' is 2; it must be from 0 to 1"},
+	{SCENARIO LINK "gilbert_elliott = 0.1\n" FLOW,
+		"f:6: gilbert_elliott = '0.1' is not understood; "},
+	{SCENARIO LINK "loss = 1%\ngilbert_elliott = 0.1, 0.2\n" FLOW,
+		"f:7: gilbert_elliott = '0.1, 0.2' is a loss model beside another"},
+	{SCENARIO LINK "outage = 1s\n" FLOW,
+		"f:6: outage = '1s' is not understood; write LENGTH at TIME"},
+	{SCENARIO "[link A]\nrate = 1M\nqueue = 5\n" FLOW,
+		"f:3: 'A' is no new link between two nodes"},
+	{SCENARIO "[link A-A]\nrate = 1M\nqueue = 5\n" FLOW,
+		"f:3: 'A-A' is no new link between two nodes"},
+	{SCENARIO "[link A-B, B>A]\nrate = 1M\nqueue = 5\n" FLOW,
+		"f:3: 'B>A' is no new link between two nodes"},
+	{WHOLE "stop = 1s\nstart = 2s\n", "f:10: stop = '1s' is before the start"},
+	{WHOLE "count = 3\nstagger = 500000s\n",
+		"f:11: stagger = '500000s' makes the last one start after 1000000s"},
+	{WHOLE "start = 1000001s\n", "f:10: start = '1000001s' is no time from 0s to 1000000s"},
+	{SCENARIO LINK "delay = 1001s\n" FLOW, "f:6: delay = '1001s' is more than 1000s"},
+	{WHOLE "formula3 = maybe\n", "f:10: formula3 = 'maybe' is none of off, on, no, yes"},
+	{WHOLE "packet = 90\n", "f:10: packet = '90' leaves no room for payload"},
+	{SCENARIO LINK "[flow f]\nagent = tcp\nfrom = A\nto = B\n",
+		"f:7: agent = 'tcp' is none of fixed, udt,"},
+	{SCENARIO LINK "[flow f]\nagent = udt\nfrom = A\nto = A\n",
+		"f:9: to = 'A' is where it comes from"},
+	{SCENARIO LINK "[flow f]\nagent = fixed\nfrom = A\nto = B\n", "f:6: [flow f] lacks rate; "},
+	{SCENARIO LINK "[flow f]\nagent = psock\nfrom = A\nto = B\n",
+		"f:6: [flow f] lacks connections; "},
+	{SCENARIO LINK "[flow f]\nagent = drs\nfrom = A\nto = B\n", "f:6: [flow f] lacks window; "},
+	{SCENARIO LINK "[flow f]\nagent = cbr\nrate = 1M\nfrom = A\nto = B\n"
+		       "steps = 2M at 5s, 3M at 4s\n",
+		"f:11: steps = '2M at 5s, 3M at 4s' is out of order"},
+	{SCENARIO LINK "[flow f]\nagent = cbr\nrate = 1M\nfrom = A\nto = B\n"
+		       "start = 6s\nsteps = 2M at 5s\n",
+		"f:12: steps = '2M at 5s' is out of order"},
+	{SCENARIO LINK "[flow f 1]\nagent = udt\nfrom = A\nto = B\n",
+		"f:6: 'f 1' is no new name of a flow"},
+	{SCENARIO "[link A>B]\nrate = 1M\nqueue = 5\n" FLOW,
+		"f: [flow f] has no way from A to B and back"},
+
+	/* Sweeps. */
+	{WHOLE "[sweep]\nx = 1, , 2\n", "f:11: '' is not one value; "},
+	{WHOLE "[sweep]\nx : y = 1 : 2, 3\n", "f:11: '3' is not one value for each name"},
+	{WHOLE "[sweep]\nx = 1\nx : y = 1 : 2\n", "f:12: 'x' means something already"},
+	{WHOLE "[sweep]\nmax = 1\n", "f:11: 'max' means something already"},
+	{WHOLE "[sweep]\n1x = 1\n", "f:11: '1x' is no name; "},
+	{WHOLE "[sweep]\nx = y + 1\n", "f:11: x = 'y + 1' has 'y', which is no name here"},
+	{SCENARIO "[sweep]\nagent = udt, tcp\n" LINK "[flow f]\nagent = agent\nfrom = A\nto = B\n",
+		"f:9: agent = 'agent' is none of fixed"},
+
+	/* Questions. */
+	{WHOLE "[report]\nx = goodput(g)\n", "f:11: x = 'goodput(g)' has goodput('g'), which is "
+					     "no flow of this scenario"},
+	{WHOLE "[report]\nx = goodput(f.2)\n", "f:11: x = 'goodput(f.2)' has goodput('f.2')"},
+	{WHOLE "[report]\nx = goodput(f, 5s)\n", "f:11: x = 'goodput(f, 5s)' has '5s', which"},
+	{WHOLE "[report]\nx = goodput(f, 5s, 5s)\n",
+		"f:11: x = 'goodput(f, 5s, 5s)' asks from 5s to 5s, which is no span"},
+	{WHOLE "[report]\nx = goodput(f, 5s, 11s)\n",
+		"f:11: x = 'goodput(f, 5s, 11s)' asks about '11s', which is no time "
+		"within"},
+	{WHOLE "[report]\nx = finish(f, 1s, 2s)\n",
+		"f:11: x = 'finish(f, 1s, 2s)' has '1s', which is no flow of this "
+		"scenario, "
+		"and takes no times"},
+	{WHOLE "[report]\nx = goodput(f, finish(f), 9s)\n",
+		"f:11: x = 'goodput(f, finish(f), 9s)' has 'finish', which is no function here; "},
+	{WHOLE "[report]\nx = utilisation(A-C)\n",
+		"f:11: x = 'utilisation(A-C)' has utilisation('A-C'), which is no link, as "
+		"A-B, of"},
+	{WHOLE "[report]\nx = goodputs(f)\n",
+		"f:11: x = 'goodputs(f)' has 'goodputs', which is no function; functions "
+		"are goodput throughput"},
+	{WHOLE "[expect]\nx = finish(f) < 5\n",
+		"f:11: x = 'finish(f) < 5' holds a time against a number"},
+};
+
+static void test_refused(void)
+{
+	for (size_t i = 0; i < LENGTH(refusals); i++)
+		expect_said(refusals[i].text, NULL, refusals[i].said);
+}
+
+static struct wh_point *build(uint32_t number)
+{
+	struct wh_point *point = NULL;
+
+	WH_ASSERT(wh_point_build(&ini, &sweep, number, &point) == -1);
+	return point;
+}
+
+/* The last list changes quickest, lists in step count once. */
+static void test_sweep(void)
+{
+	static const char text[] =
+		"[scenario]\nduration = 10s\nseed = n\n"
+		"[sweep]\nrtt = 1ms, 10ms\nrate : n = 1M : max(2, 3), 2M : 4, rate : 5\n"
+		"agent = udt, sack\n"
+		"[link A-B]\nrate = rate\ndelay = rtt / 2\nqueue = 50\n" FLOW;
+	static const char fine[] =
+		"[scenario]\nduration = 10s\nseed = n\n"
+		"[sweep]\nrtt = 1ms, 10ms\nrate : n = 1M : max(2, 3), 2M : 4, 3M : 5\n"
+		"agent = udt, sack\n"
+		"[link A-B]\nrate = rate\ndelay = rtt / 2\nqueue = 50\n"
+		"[flow f]\nagent = agent\nfrom = A\nto = B\n";
+	static const uint64_t rates_bps[] = {1000000, 2000000, 3000000};
+	char name[WH_POINT_NAME_BYTES];
+
+	expect_said(
+		text, NULL, "f:9: rate = 'rate' counts with 'rate', whose value is the word rate");
+	CU_ASSERT_EQUAL(open_text(fine, NULL), -1);
+	CU_ASSERT_EQUAL(sweep.n_points, 12);
+	for (uint32_t i = 0; i < 12; i++) {
+		struct wh_point *point = build(i);
+
+		CU_ASSERT_EQUAL(point->links[0].delay_ps, (i < 6 ? MS : 10 * MS) / 2);
+		CU_ASSERT_EQUAL(point->links[1].rate_bps, rates_bps[i / 2 % 3]);
+		CU_ASSERT_EQUAL(point->seed, 3 + i / 2 % 3);
+		CU_ASSERT_STRING_EQUAL(point->agents[0], i % 2 == 0 ? "udt" : "sack");
+		CU_ASSERT_EQUAL(
+			point->groups[0].agent, i % 2 == 0 ? WH_SCENARIO_ENGINE : WH_SCENARIO_TCP);
+		CU_ASSERT_STRING_EQUAL(wh_point_link_name(point, 1, name), "B-A");
+		CU_ASSERT_STRING_EQUAL(wh_point_flow_name(point, 0, name), "f");
+		wh_point_free(point);
+	}
+	close_file();
+}
+
+static const char network[] =
+	"[scenario]\nduration = 10s\nwarmup = 2s\nrepeat = 3\n"
+	"[link S1-A, S2-A]\nrate = 1G\nqueue = none\n"
+	"[link A>B] # one way\nrate = 10M\ndelay = 1.5ms\nqueue = bdp(10M, 10ms)\n"
+	"queue_bytes = 64KiB\nloss = 1%\noutage = 10ms at 1s, 1s at 2s\n"
+	"[link B>A]\nrate = 10M\nqueue = 0.6\ngilbert_elliott = 0.1, 0.2, 0.3, 0.9\n"
+	"discipline = red\nred_max_p = 5%\nred_gentle = off\n"
+	"[flow a]\nagent = sack\nfrom = S1\nto = B\ncount = 3\nstagger = 5s\n"
+	"size = 1MiB\npacket = 1000\nhead = 50\nwindow = 2.5\nssthresh = none\n"
+	"[flow none]\nagent = reno\nfrom = S2\nto = B\ncount = 0\n"
+	"[flow b]\nagent = fixed\nrate = 5M\nfrom = S2\nto = B\nwindow = 100\nburst = 4\n"
+	"[report]\nx = goodput(a.2, *, 1s, 3s)\nagain = lost(B-A, 1s, 2s)\n"
+	"[expect]\ny = finish(a) < 5s and queue_max(A-B) < 100\n";
+
+static void expect_links(const struct wh_point *point)
+{
+	const struct wh_sim_link_config *there = &point->links[4];
+	const struct wh_sim_link_config *back = &point->links[5];
+
+	CU_ASSERT_EQUAL(point->links[0].queue.limit_pkts, 0);
+	CU_ASSERT_EQUAL(there->delay_ps, 1500 * MS / 1000);
+	CU_ASSERT_EQUAL(there->queue.limit_pkts, 8); /* 8.33 */
+	CU_ASSERT_EQUAL(there->queue.limit_bytes, 65536);
+	CU_ASSERT_EQUAL(there->loss.loss, 0.01);
+	CU_ASSERT_EQUAL(there->loss.n_outages, 2);
+	CU_ASSERT_EQUAL(there->loss.outage[0].start_ns, 1000000000);
+	CU_ASSERT_EQUAL(there->loss.outage[0].length_ns, 10000000);
+	CU_ASSERT_EQUAL(back->queue.limit_pkts, 1);
+	CU_ASSERT_EQUAL(back->queue.discipline, WH_SIM_RED);
+	CU_ASSERT_EQUAL(back->queue.red.max_p, 0.05);
+	CU_ASSERT_TRUE(back->queue.red.not_gentle);
+	CU_ASSERT_FALSE(back->queue.red.drop_tail_off);
+	CU_ASSERT_EQUAL(back->loss.loss_model, WH_LOSS_GILBERT_ELLIOTT);
+	CU_ASSERT_EQUAL(back->loss.gilbert_elliott.loss_bad, 0.7);
+	WH_ASSERT_NEAR(back->loss.gilbert_elliott.loss_good, 0.1, 1e-12);
+}
+
+static void expect_flows(const struct wh_point *point)
+{
+	const struct wh_scenario_group *a = &point->groups[0];
+	const struct wh_scenario_group *b = &point->groups[2];
+	char name[WH_POINT_NAME_BYTES];
+
+	CU_ASSERT_EQUAL(a->count, 3);
+	CU_ASSERT_EQUAL(a->stagger_ps, 5 * WH_PS_PER_S);
+	CU_ASSERT_EQUAL(a->stop_ps, WH_SIM_NEVER_PS);
+	CU_ASSERT_EQUAL(a->size_bytes, 1048576);
+	CU_ASSERT_EQUAL(a->payload_bytes, 950);
+	CU_ASSERT_EQUAL(a->tcp.segment_bytes, 950);
+	CU_ASSERT_EQUAL(a->tcp.head_bytes, 50);
+	CU_ASSERT_EQUAL(a->tcp.window_pkts, 3);
+	CU_ASSERT_EQUAL(a->tcp.initial_ssthresh_pkts, 0.0);
+	CU_ASSERT_EQUAL(b->size_bytes, WH_OBJECT_BYTES_UNKNOWN);
+	CU_ASSERT_EQUAL(b->engine.rate_bps, 5000000);
+	CU_ASSERT_EQUAL(b->engine.window_pkts, 128);
+	CU_ASSERT_EQUAL(b->engine.burst_pkts, 4);
+	CU_ASSERT_EQUAL(b->payload_bytes, 1408);
+	CU_ASSERT_STRING_EQUAL(wh_point_flow_name(point, 2, name), "a.3");
+	CU_ASSERT_STRING_EQUAL(wh_point_flow_name(point, 3, name), "b");
+}
+
+static void test_network(void)
+{
+	/* 0, warmup, duration, and what is asked about. */
+	static const uint64_t marks_s[] = {0, 1, 2, 3, 10};
+	struct wh_point *point;
+
+	CU_ASSERT_EQUAL(open_text(network, NULL), -1);
+	point = build(0);
+	CU_ASSERT_EQUAL(point->scenario.n_nodes, 4);
+	CU_ASSERT_EQUAL(point->scenario.n_links, 6);
+	CU_ASSERT_EQUAL(point->repeat, 3);
+	CU_ASSERT_EQUAL(point->warmup_ps, 2 * WH_PS_PER_S);
+	expect_links(point);
+	expect_flows(point);
+	CU_ASSERT_EQUAL(point->scenario.n_marks, 5);
+	for (uint32_t i = 0; i < 5; i++)
+		CU_ASSERT_EQUAL(point->marks_ps[i], marks_s[i] * WH_PS_PER_S);
+	wh_point_free(point);
+	close_file();
+}
+
+static void test_udt(void)
+{
+	static const char text[] =
+		WHOLE "formula3 = off\nspare_single_loss = yes\ndelay_warning = no\none_way = on\n"
+		      "bandwidth_in_bytes = on\nbeta = 2e-6\nloss_threshold = 5%\nrate = 8M\n";
+
+	CU_ASSERT_EQUAL(open_text(text, NULL), -1);
+
+	struct wh_point *point = build(0);
+	const struct wh_sim_engine_config *engine = &point->groups[0].engine;
+
+	CU_ASSERT_STRING_EQUAL(engine->profile->name, "udt");
+	CU_ASSERT_FALSE(engine->udt.use_formula_3);
+	CU_ASSERT_TRUE(engine->udt.spare_single_loss);
+	CU_ASSERT_FALSE(engine->udt.use_delay_warning);
+	CU_ASSERT_TRUE(engine->trend_one_way);
+	CU_ASSERT_TRUE(engine->udt.bandwidth_in_bytes);
+	CU_ASSERT_EQUAL(engine->udt.beta, 2e-6);
+	CU_ASSERT_EQUAL(engine->udt.loss_threshold, 0.05);
+	CU_ASSERT_EQUAL(engine->rate_bps, 8000000);
+	/* No delay, a queue of 50, and 8.3 in 10 ms: twice that, as a power of two. */
+	CU_ASSERT_EQUAL(engine->window_pkts, 128);
+	wh_point_free(point);
+	close_file();
+}
+
+static void test_set(void)
+{
+	struct wh_point *point;
+
+	expect_said(WHOLE, "duration=5s", "--set duration=5s: write SECTION.KEY=VALUE, ");
+	expect_said(WHOLE, "scenario.duration", "--set scenario.duration: write SECTION.KEY=");
+	expect_said(WHOLE, "scenario.=5s", "--set scenario.=5s: write SECTION.KEY=VALUE, ");
+	expect_said(
+		WHOLE, "link A-C.rate=5M", "--set link A-C.rate=5M: f has no section [link A-C]");
+	expect_said(WHOLE, "scenario.duration=5",
+		"--set scenario.duration=5: duration = '5' is a "
+		"number without a unit");
+	expect_said(WHOLE, "flow f.x=5", "--set flow f.x=5: [flow f] has no key 'x'");
+
+	CU_ASSERT_EQUAL(open_text(WHOLE, "link A-B.rate = 5M"), -1);
+	point = build(0);
+	CU_ASSERT_EQUAL(point->links[0].rate_bps, 5000000);
+	CU_ASSERT_EQUAL(point->links[0].queue.limit_pkts, 50);
+	wh_point_free(point);
+	close_file();
+
+	CU_ASSERT_EQUAL(open_text(WHOLE, "sweep.x=1,2,3"), -1);
+	CU_ASSERT_EQUAL(sweep.n_points, 3);
+	close_file();
+
+	/* A question about what is not swept any more has no answer, and is no mistake. */
+	CU_ASSERT_EQUAL(open_text(WHOLE "[sweep]\nw = a, b\n[expect]\nx = 1 > 2 when w == b\n",
+				"sweep.w=a"),
+		-1);
+	close_file();
+
+	CU_ASSERT_EQUAL(open_text(WHOLE, "expect.new one=goodput(f.1) >= 1M"), -1);
+	CU_ASSERT_STRING_EQUAL(ini.sections[WH_INI_EXPECT].entries[0].key, "new one");
+	CU_ASSERT_STRING_EQUAL(ini.sections[WH_INI_EXPECT].entries[0].value, "goodput(f.1) >= 1M");
+	close_file();
+}
+
+/* A key that only some of a sweep's agents have is no mistake; one that none has is. */
+static void test_keys_of_some(void)
+{
+#define SWEPT                                                                                      \
+	SCENARIO "[sweep]\nagent = udt, sack\n" LINK "[flow f]\nagent = agent\nfrom = A\nto = B\n"
+
+	CU_ASSERT_EQUAL(open_text(SWEPT "ssthresh = 5\nformula3 = off\n", NULL), -1);
+	close_file();
+	expect_said(SWEPT "shape = 2\n", NULL, "f:12: [flow f] has no key 'shape'; ");
+}
+
+CU_TestInfo wh_tests[] = {
+	{"what is refused, and where", test_refused},
+	{"the product of a sweep", test_sweep},
+	{"links, flows and marks", test_network},
+	{"options of the udt profile", test_udt},
+	{"--set", test_set},
+	{"keys of some agents", test_keys_of_some},
+	CU_TEST_INFO_NULL,
+};
