@@ -10,8 +10,6 @@
 /* Moments of the loss model are nanoseconds. */
 #define LOSS_HZ WH_NS_PER_S
 
-static_assert(WH_SIM_PACKET_BYTES_MAX <= UINT64_MAX / (8 * WH_PS_PER_S), "times do not overflow");
-
 void wh_sim_link_count(struct wh_sim_link *link, uint64_t now_ps)
 {
 	uint64_t span_ps = now_ps - link->counted_ps;
@@ -35,14 +33,11 @@ static void drop(void *context, struct wh_sim_packet *packet, bool early)
 	wh_sim_lose(link->sim, packet);
 }
 
-/* In whole picoseconds and no less, so that no line is faster than its rate. */
 static uint64_t time_to_send(struct wh_sim_link *link, uint32_t bytes)
 {
 	if (link->packet_bytes != bytes) {
-		uint64_t bit_ps = 8 * WH_PS_PER_S * bytes;
-
 		link->packet_bytes = bytes;
-		link->packet_ps = (bit_ps + link->config.rate_bps - 1) / link->config.rate_bps;
+		link->packet_ps = wh_sim_line_ps(bytes, link->config.rate_bps);
 	}
 	return link->packet_ps;
 }

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/event.h" /* picoseconds */
 #include "wire/packet.h"
 
 #define WH_SIM_SACKS_MAX 3 /* ranges in one acknowledgement: what fits beside timestamps */
@@ -25,9 +26,7 @@ struct wh_sim_sack {
 };
 
 struct wh_sim_segment {
-	uint64_t serial;  /* data: its number; acknowledgement: the number of the next one wanted */
-	uint64_t sent_ps; /* data: when it left; acknowledgement: echo of what caused it */
-	uint32_t acked_pkts; /* acknowledgement: how many arrivals it stands for */
+	uint64_t serial; /* data: its number; acknowledgement: the number of the next one wanted */
 	bool retransmission;
 	uint8_t n_sacks;
 	struct wh_sim_sack sack[WH_SIM_SACKS_MAX]; /* the latest first, RFC 2018 */
@@ -42,6 +41,14 @@ struct wh_sim_datagram {
 
 /* Longer than any packet, and its bits times picoseconds of a second fit into 64 bits. */
 #define WH_SIM_PACKET_BYTES_MAX (1U << 20)
+
+static_assert(WH_SIM_PACKET_BYTES_MAX <= UINT64_MAX / (8 * WH_PS_PER_S), "times do not overflow");
+
+/* For how long a packet is on a line: whole picoseconds, so that none is faster than its rate. */
+static inline uint64_t wh_sim_line_ps(uint32_t bytes, uint64_t rate_bps)
+{
+	return bytes == 0 ? 0 : (8 * WH_PS_PER_S * bytes - 1) / rate_bps + 1;
+}
 
 struct wh_sim_packet {
 	alignas(64) struct wh_sim_packet *next; /* in its queue, on its line, in the pool */

@@ -9,7 +9,8 @@
  *
  * Limits are ns-2's: DropTail and CoDel drop the packet that would make limit_pkts wait, so that
  * a limit of 50 is 49 that wait and one on the line; RED drops when limit_pkts wait. Limits in
- * bytes likewise. An empty queue takes any packet.
+ * bytes likewise: ns-2's own, where RED counts bytes, is its limit times mean_packet_bytes. An
+ * empty queue takes any packet.
  */
 
 #include <stdbool.h>

@@ -80,6 +80,8 @@ static void insert(struct wh_sim_ranges *ranges, uint32_t place, uint64_t first,
 static void remove_from(struct wh_sim_ranges *ranges, uint32_t place, uint32_t count)
 {
 	WH_ASSERT(place + count <= ranges->count);
+	if (count == 0)
+		return;
 	ranges->count -= count;
 	if (place < ranges->count - place) {
 		move(ranges, count, 0, place);

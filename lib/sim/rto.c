@@ -8,7 +8,10 @@
 
 /* Where the average is thrown away, because it has been of no use for so many timeouts. */
 #define BACKOFF_FORGETS 8
-#define BACKOFF_MAX     (UINT32_C(1) << 16)
+
+/* It doubles up to this though the timeout does not, and further while that does. */
+#define BACKOFF_ENOUGH 64
+#define BACKOFF_MAX    (UINT32_C(1) << 16)
 
 void wh_sim_rto_init(
 	struct wh_sim_rto *rto, const struct wh_sim_tcp_config *config, uint64_t phase_ps)
@@ -80,7 +83,8 @@ void wh_sim_rto_acked_in_recovery(struct wh_sim_rto *rto, uint64_t end)
 
 void wh_sim_rto_back_off(struct wh_sim_rto *rto)
 {
-	if (rto->backoff < BACKOFF_MAX && wh_sim_rto_ps(rto) < rto->max_ps)
+	if (rto->backoff < BACKOFF_ENOUGH ||
+		(rto->backoff < BACKOFF_MAX && wh_sim_rto_ps(rto) < rto->max_ps))
 		rto->backoff *= 2;
 	if (rto->backoff > BACKOFF_FORGETS) {
 		rto->rttvar_ticks4 += rto->srtt_ticks8 / 8;
@@ -91,9 +95,8 @@ void wh_sim_rto_back_off(struct wh_sim_rto *rto)
 uint64_t wh_sim_rto_ps(const struct wh_sim_rto *rto)
 {
 	uint64_t least_ps = rto->base_ps > rto->min_ps ? rto->base_ps : rto->min_ps;
-	uint64_t rto_ps = least_ps * rto->backoff;
+	bool bounded = least_ps > rto->max_ps / rto->backoff;
+	uint64_t rto_ps = bounded ? rto->max_ps : least_ps * rto->backoff;
 
-	if (rto_ps > rto->max_ps)
-		rto_ps = rto->max_ps;
 	return rto_ps > 2 * rto->tick_ps ? rto_ps : 2 * rto->tick_ps;
 }

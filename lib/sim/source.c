@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "sim/arith.h"
 #include "sim/memory.h"
 
 #define PARETO_SHAPE 1.5
@@ -48,25 +49,10 @@ static double draw_exponential(struct wh_prng *prng)
 	}
 }
 
-/* e^x for x >= 0, by operations that IEEE 754 rounds alike everywhere. */
-static double power_of_e(double x)
-{
-	double twos = floor(x / M_LN2);
-	double rest = x - twos * M_LN2;
-	double term = 1.0;
-	double sum = 1.0;
-
-	for (int n = 1; n <= 18; n++) {
-		term *= rest / n;
-		sum += term;
-	}
-	return ldexp(sum, (int)twos);
-}
-
 /* Pareto with mean 1: its logarithm is exponential. */
 static double draw_pareto(struct wh_prng *prng, double shape)
 {
-	return (shape - 1.0) / shape * power_of_e(draw_exponential(prng) / shape);
+	return (shape - 1.0) / shape * wh_sim_exp(draw_exponential(prng) / shape);
 }
 
 static double draw(struct wh_sim_source *source)
@@ -78,9 +64,7 @@ static double draw(struct wh_sim_source *source)
 
 static uint64_t packet_time(const struct wh_sim_source *source)
 {
-	uint64_t bit_ps = 8 * WH_PS_PER_S * source->config.packet_bytes;
-
-	return (bit_ps + source->config.rate_bps - 1) / source->config.rate_bps;
+	return wh_sim_line_ps(source->config.packet_bytes, source->config.rate_bps);
 }
 
 /* As ns-2's: silence, then a whole number of packets and at least one. */

@@ -168,7 +168,6 @@ void wh_sim_tcp_put(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t serial)
 	packet->to = tcp->sink.agent;
 	packet->segment = (struct wh_sim_segment){
 		.serial = serial,
-		.sent_ps = now_ps,
 		.retransmission = again,
 	};
 	count_sent(tcp, now_ps, again);

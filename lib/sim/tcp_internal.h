@@ -111,8 +111,7 @@ struct wh_sim_tcp_sink {
 	struct wh_sim_sack recent[WH_SIM_SACKS_MAX]; /* told before, the latest first */
 	uint32_t n_recent;
 	struct wh_sim_event delay;
-	struct wh_sim_segment delayed; /* to be acknowledged when it fires */
-	uint32_t unacked_pkts;
+	uint64_t delayed; /* to be acknowledged when it fires */
 };
 
 /*

@@ -41,19 +41,17 @@ static void forget_below(struct wh_sim_tcp_sink *sink)
 	sink->n_recent = n;
 }
 
-static void acknowledge(struct wh_sim_tcp_sink *sink, const struct wh_sim_segment *segment)
+static void acknowledge(struct wh_sim_tcp_sink *sink, uint64_t serial)
 {
 	struct wh_sim_tcp *tcp = sink->tcp;
 	struct wh_sim_packet *packet = wh_sim_packet_get(wh_sim_pool(tcp->sim));
-	const struct wh_sim_sack *latest = wh_sim_ranges_find(&sink->beyond, segment->serial);
+	const struct wh_sim_sack *latest = wh_sim_ranges_find(&sink->beyond, serial);
 
 	forget_below(sink);
 	if (latest != NULL)
 		remember(sink, latest);
 	packet->segment = (struct wh_sim_segment){
 		.serial = sink->next,
-		.sent_ps = segment->sent_ps,
-		.acked_pkts = sink->unacked_pkts,
 		.n_sacks = (uint8_t)sink->n_recent,
 	};
 	for (uint32_t i = 0; i < sink->n_recent; i++)
@@ -61,7 +59,6 @@ static void acknowledge(struct wh_sim_tcp_sink *sink, const struct wh_sim_segmen
 	packet->bytes = tcp->config.head_bytes + SACK_BYTES * sink->n_recent;
 	packet->flow = tcp->flow;
 	packet->to = tcp->agent;
-	sink->unacked_pkts = 0;
 	wh_sim_send(tcp->sim, tcp->to_node, packet);
 }
 
@@ -102,18 +99,17 @@ static void receive(void *context, uint64_t now_ps, struct wh_sim_packet *packet
 {
 	struct wh_sim_tcp_sink *sink = context;
 	struct wh_sim_events *events = wh_sim_events(sink->tcp->sim);
-	struct wh_sim_segment segment = packet->segment;
+	uint64_t serial = packet->segment.serial;
 
 	wh_sim_packet_put(wh_sim_pool(sink->tcp->sim), packet);
-	take(sink, segment.serial);
-	sink->unacked_pkts++;
-	if (may_delay(sink, segment.serial)) {
-		sink->delayed = segment;
+	take(sink, serial);
+	if (may_delay(sink, serial)) {
+		sink->delayed = serial;
 		wh_sim_event_at(events, &sink->delay, now_ps + sink->tcp->config.ack_delay_ps);
 		return;
 	}
 	wh_sim_event_cancel(events, &sink->delay);
-	acknowledge(sink, &segment);
+	acknowledge(sink, serial);
 }
 
 static void expire(void *context, uint64_t now_ps)
@@ -121,8 +117,8 @@ static void expire(void *context, uint64_t now_ps)
 	struct wh_sim_tcp_sink *sink = context;
 
 	(void)now_ps;
-	WH_ASSERT(sink->unacked_pkts == 1);
-	acknowledge(sink, &sink->delayed);
+	WH_ASSERT(sink->delayed < sink->next);
+	acknowledge(sink, sink->delayed);
 }
 
 void wh_sim_tcp_sink_init(struct wh_sim_tcp_sink *sink, struct wh_sim_tcp *tcp)

@@ -18,7 +18,8 @@
 #include "base/units.h"
 #include "sim/tcp.h"
 
-#define FLOWS_MAX 1024
+#define FLOWS_MAX      1024
+#define RED_MEAN_BYTES 500 /* ns-2's mean_pktsize_ */
 
 struct run {
 	struct wh_sim_tcp_config tcp;
@@ -255,6 +256,23 @@ static void print(
 	printf("]}\n");
 }
 
+/* ns-2's RED counts bytes, and its limit then is of so many packets of the mean size. */
+static struct wh_sim_queue_config bottleneck_queue(const struct run *run)
+{
+	struct wh_sim_queue_config queue = {
+		.discipline = run->discipline,
+		.limit_pkts = (uint32_t)run->queue_pkts,
+	};
+
+	if (run->discipline == WH_SIM_RED) {
+		queue.limit_pkts = 0;
+		queue.limit_bytes = run->queue_pkts * RED_MEAN_BYTES;
+		queue.red = (struct wh_sim_red_config){
+			.in_bytes = true, .mean_packet_bytes = RED_MEAN_BYTES};
+	}
+	return queue;
+}
+
 static void simulate(const struct run *run)
 {
 	static struct flow flows[FLOWS_MAX];
@@ -266,9 +284,7 @@ static void simulate(const struct run *run)
 						.to = right,
 						.rate_bps = run->rate_bps,
 						.delay_ps = run->delay_ns * WH_PS_PER_NS,
-						.queue = {.discipline = run->discipline,
-							.limit_pkts = (uint32_t)run->queue_pkts,
-							.red = {.in_bytes = true}},
+						.queue = bottleneck_queue(run),
 						.loss = {.loss = run->loss},
 					});
 	struct wh_sim_tcp_config config;

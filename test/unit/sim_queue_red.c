@@ -45,6 +45,17 @@ static void defaults_are_ns2s(void)
 	}
 }
 
+/* 1 Pb/s of single bytes and 1000 s: 10 RTTs are 3.75e18 packets, and 1 - 1 / that is 1. */
+static void no_line_is_too_long_for_a_weight(void)
+{
+	struct wh_sim_queue_config config =
+		red_config((struct wh_sim_red_config){.mean_packet_bytes = 1});
+	struct wh_sim_queue queue;
+
+	wh_sim_queue_init(&queue, &config, UINT64_C(1000000000000000), 1000000 * MS);
+	WH_ASSERT_NEAR(queue.red.config.weight, 1 / 3.75e18, 1e-9);
+}
+
 static void what_is_given_is_no_default(void)
 {
 	struct wh_sim_queue_config config = red_config((struct wh_sim_red_config){
@@ -355,6 +366,7 @@ static void a_random_one_makes_room(void)
 
 CU_TestInfo wh_tests[] = {
 	{"defaults are ns-2's", defaults_are_ns2s},
+	{"no line is too long for a weight", no_line_is_too_long_for_a_weight},
 	{"what is given is no default", what_is_given_is_no_default},
 	{"the average is of what arrivals meet", the_average_is_of_what_arrivals_meet},
 	{"the average falls while the line is idle", the_average_falls_while_the_line_is_idle},

@@ -114,6 +114,50 @@ static void forgets_an_average_that_was_of_no_use(void)
 	expect_ms(300);
 }
 
+/* The bound on the timeout is none on how often it came: 20 s at most here, by the second. */
+static void forgets_at_the_bound_too(void)
+{
+	open_rto(10, 200, 0);
+	rto.max_ps = 20 * WH_PS_PER_S;
+	take(0, 4000000);
+	CU_ASSERT_EQUAL(rto.srtt_ticks8, 3200);
+	for (unsigned int i = 0; i < 3; i++)
+		wh_sim_rto_back_off(&rto);
+	expect_ms(20000);
+	CU_ASSERT_EQUAL(rto.srtt_ticks8, 3200);
+	wh_sim_rto_back_off(&rto);
+	expect_ms(20000);
+	CU_ASSERT_EQUAL(rto.srtt_ticks8, 0);
+	CU_ASSERT_EQUAL(rto.rttvar_ticks4, 1200);
+
+	/* Where the timeout is bounded, the factor is, too. */
+	for (unsigned int i = 0; i < 100; i++)
+		wh_sim_rto_back_off(&rto);
+	CU_ASSERT_EQUAL(rto.backoff, 64);
+	take(60000, 100000);
+	expect_ms(300);
+}
+
+/* 1000 s, doubled up to 11 days, the most of them after ten. */
+static void bounds_may_be_far(void)
+{
+	open_rto(10, 200, 0);
+	rto.base_ps = 1000 * WH_PS_PER_S;
+	rto.max_ps = 1000000 * WH_PS_PER_S;
+	for (unsigned int i = 0; i < 9; i++)
+		wh_sim_rto_back_off(&rto);
+	expect_ms(512000000);
+	for (unsigned int i = 0; i < 20; i++)
+		wh_sim_rto_back_off(&rto);
+	expect_ms(1000000000);
+
+	/* More than 64 bits, were it not bounded. */
+	rto.max_ps = UINT64_C(1) << 63;
+	rto.base_ps = UINT64_C(1) << 62;
+	rto.backoff = 4;
+	CU_ASSERT_EQUAL(wh_sim_rto_ps(&rto), rto.max_ps);
+}
+
 static void times_one_at_a_time(void)
 {
 	open_rto(10, 200, 0);
@@ -145,6 +189,8 @@ CU_TestInfo wh_tests[] = {
 	{"has bounds", has_bounds},
 	{"backs off to the most", backs_off_to_the_most},
 	{"forgets an average that was of no use", forgets_an_average_that_was_of_no_use},
+	{"forgets at the bound, too", forgets_at_the_bound_too},
+	{"bounds may be far", bounds_may_be_far},
 	{"times one at a time", times_one_at_a_time},
 	CU_TEST_INFO_NULL,
 };

@@ -35,6 +35,23 @@ static void agrees_with_the_table(void)
 	rig_close(&rig);
 }
 
+/* Beyond the upper window b stays, and a = w^2 p 2b / (2 - b) goes on: by 100^0.7972 at 100 w. */
+static void goes_on_beyond_the_upper_window(void)
+{
+	rig_open(&rig, WH_SIM_TCP_HIGHSPEED);
+	rig_connect(&rig);
+	CU_ASSERT_EQUAL(wh_sim_highspeed_decrease(rig.tcp, 83001), 0.1);
+	CU_ASSERT_EQUAL(wh_sim_highspeed_decrease(rig.tcp, 8300000), 0.1);
+	/* The slope of log p is log(1e-7 / (1.5 / 38^2)) / log(83000 / 38) = -1.2028. */
+	WH_ASSERT_NEAR(wh_sim_highspeed_increase(rig.tcp, 8300000), 72.5157895 * 39.29956, 1e-6);
+	rig.tcp->cwnd = 8300000;
+	rig.tcp->ssthresh = 2;
+	rig.tcp->cut = WH_SIM_CUT_REPAIRED;
+	WH_ASSERT_NEAR(
+		rig.tcp->ops->keep(rig.tcp, 8300000, WH_SIM_CUT_BY_DUPLICATES), 7470000, 1e-12);
+	rig_close(&rig);
+}
+
 static void grows_by_a_of_w(void)
 {
 	rig_open(&rig, WH_SIM_TCP_HIGHSPEED);
@@ -76,6 +93,7 @@ static void keeps_all_but_b_of_w(void)
 
 CU_TestInfo wh_tests[] = {
 	{"agrees with the table", agrees_with_the_table},
+	{"goes on beyond the upper window", goes_on_beyond_the_upper_window},
 	{"grows by a(w)", grows_by_a_of_w},
 	{"keeps all but b(w)", keeps_all_but_b_of_w},
 	CU_TEST_INFO_NULL,

@@ -21,7 +21,7 @@ static void send_segment(uint64_t serial)
 	packet->bytes = 1500;
 	packet->flow = rig.flow;
 	packet->to = rig.tcp->sink.agent;
-	packet->segment = (struct wh_sim_segment){.serial = serial, .sent_ps = 100 + serial};
+	packet->segment = (struct wh_sim_segment){.serial = serial};
 	wh_sim_send(rig.sim, 0, packet);
 	rig_step(&rig);
 }
@@ -44,8 +44,6 @@ static void acknowledges_each(void)
 		send_segment(s);
 		CU_ASSERT_EQUAL(rig.n_seen, s + 1);
 		CU_ASSERT_EQUAL(latest()->serial, s + 1);
-		CU_ASSERT_EQUAL(latest()->sent_ps, 100 + s);
-		CU_ASSERT_EQUAL(latest()->acked_pkts, 1);
 		CU_ASSERT_EQUAL(latest()->n_sacks, 0);
 		CU_ASSERT_EQUAL(goodput_segments(), s + 1);
 	}
@@ -115,7 +113,6 @@ static void delays_every_other(void)
 		send_segment(s);
 	CU_ASSERT_EQUAL(rig.n_seen, 6);
 	CU_ASSERT_EQUAL(latest()->serial, 11);
-	CU_ASSERT_EQUAL(latest()->acked_pkts, 2);
 
 	send_segment(11);
 	uint64_t came_ps = rig.now_ps - RIG_STEP_PS;
@@ -126,8 +123,6 @@ static void delays_every_other(void)
 	rig_run_to(&rig, came_ps + 101 * MS_PS);
 	CU_ASSERT_EQUAL(rig.n_seen, 7);
 	CU_ASSERT_EQUAL(latest()->serial, 12);
-	CU_ASSERT_EQUAL(latest()->sent_ps, 111);
-	CU_ASSERT_EQUAL(latest()->acked_pkts, 1);
 	CU_ASSERT_EQUAL(rig.seen_ps[6] / MS_PS, came_ps / MS_PS + 100);
 	rig_close(&rig);
 }
@@ -142,7 +137,6 @@ static void delays_nothing_around_a_hole(void)
 	send_segment(3);
 	CU_ASSERT_EQUAL(rig.n_seen, 2);
 	EXPECT_SACKS(2, 1, {3, 4});
-	CU_ASSERT_EQUAL(latest()->acked_pkts, 2);
 	send_segment(5);
 	CU_ASSERT_EQUAL(rig.n_seen, 3);
 	send_segment(2);
