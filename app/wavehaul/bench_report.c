@@ -198,11 +198,11 @@ static json_t *lateness_json(const struct wh_job *job)
 /* What was asked for, and how it ended. */
 static json_t *outcome_json(const struct wh_settings *settings, const char *server, int status)
 {
-	json_t *all = json_pack("{s:s, s:b, s:i, s:s, s:s, s:s, s:i, s:b, s:s, s:s}", "verb",
-		"bench", "ok", status == WH_EXIT_OK, "exit_status", status, "host", server,
-		"version", WH_VERSION, "dpdk", rte_version(), "mtu", (int)settings->mtu_bytes,
-		"reverse", settings->reverse, "profile", settings->profile->name, "pacing",
-		pacing_name(settings));
+	json_t *all = json_pack("{s:s, s:b, s:i, s:o, s:s, s:s, s:i, s:b, s:s, s:s}", "verb",
+		"bench", "ok", status == WH_EXIT_OK, "exit_status", status, "host",
+		wh_word_to_json(server), "version", WH_VERSION, "dpdk", rte_version(), "mtu",
+		(int)settings->mtu_bytes, "reverse", settings->reverse, "profile",
+		settings->profile->name, "pacing", pacing_name(settings));
 
 	json_object_set_new(all, "error", wh_text_to_json(wh_last_complaint()));
 	return all;

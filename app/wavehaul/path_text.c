@@ -45,12 +45,12 @@ void wh_path_to_json(json_t *object, const char *key, const char *path)
 	free(hex);
 }
 
-json_t *wh_text_to_json(const char *text)
+json_t *wh_word_to_json(const char *word)
 {
-	json_t *string = text[0] != '\0' ? json_string(text) : json_null();
+	json_t *string = json_string(word);
 	char *plain;
 
-	if (string != NULL || (plain = strdup(text)) == NULL)
+	if (string != NULL || (plain = strdup(word)) == NULL)
 		return string;
 	for (char *byte = plain; *byte != '\0'; byte++)
 		if (*byte & 0x80)
@@ -58,4 +58,9 @@ json_t *wh_text_to_json(const char *text)
 	string = json_string(plain);
 	free(plain);
 	return string;
+}
+
+json_t *wh_text_to_json(const char *text)
+{
+	return text[0] != '\0' ? wh_word_to_json(text) : json_null();
 }

@@ -84,11 +84,11 @@ void wh_transfer_tell_start(struct wh_transfer *transfer)
 			json_pack("{s:i, s:b, s:i, s:i}", "cpu", core->cpu, "works", core->works,
 				"receives", core->receives, "sends", core->sends));
 	}
-	print_json_line(json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:o, s:o}", "event",
+	print_json_line(json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:i, s:b, s:o, s:o}", "event",
 		"start", "verb", verb_name(transfer), "version", WH_VERSION, "dpdk", rte_version(),
-		"host", transfer->server, "port", transfer->host.spec.ethdev, "mtu",
-		(int)settings->mtu_bytes, "hugepages", transfer->host.eal.hugepages, "cores", cores,
-		"settings", effective));
+		"host", wh_word_to_json(transfer->server), "port", transfer->host.spec.ethdev,
+		"mtu", (int)settings->mtu_bytes, "hugepages", transfer->host.eal.hugepages, "cores",
+		cores, "settings", effective));
 }
 
 /* Room for one more: it doubles whenever the count is a power of two. */
@@ -285,9 +285,9 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 	struct wh_session_stats stats = sum_stats(transfer);
 	const struct wh_job *job = transfer->lanes.job[0];
 	bool sends = transfer->verb == WH_VERB_SEND;
-	json_t *line = json_pack("{s:s, s:b, s:i, s:s, s:I, s:I, s:I, s:I, s:f, s:f}", "verb",
+	json_t *line = json_pack("{s:s, s:b, s:i, s:o, s:I, s:I, s:I, s:I, s:f, s:f}", "verb",
 		verb_name(transfer), "ok", status == WH_EXIT_OK, "exit_status", status, "host",
-		transfer->server, "files", (json_int_t)totals.files, "skipped",
+		wh_word_to_json(transfer->server), "files", (json_int_t)totals.files, "skipped",
 		(json_int_t)totals.skipped, "failed", (json_int_t)totals.failed, "bytes",
 		(json_int_t)totals.bytes, "seconds", seconds, "goodput_bps",
 		seconds > 0 ? (double)totals.bytes * 8 / seconds : 0);

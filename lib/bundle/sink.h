@@ -13,8 +13,9 @@
  * by flock while in use; one that a dead process left behind is removed by the next sink there).
  * A batch of files becomes durable by one syncfs (on a thread of its own: nothing else blocks),
  * then they are renamed to their names, then the answer COMMITTED goes. In memory, where a sync
- * does nothing, a small file whose name is free has it as soon as it is whole, with its mode and
- * time: what is closed or breaks before COMMITTED may leave such files.
+ * does nothing, and where the kernel lets us link what has no name, a small file whose name is free
+ * has it as soon as it is whole, with its mode and time: what is closed or breaks before COMMITTED
+ * may leave such files.
  *
  * A large file is let in once there is room for it: its blocks are reserved, or, in memory, what
  * is free is enough for it and for those before it.

@@ -40,6 +40,7 @@ static void commit_file(struct wh_sink *sink, const struct wh_staged *file, int 
 		wh_sink_note_written(sink, file);
 		return;
 	}
+	WH_ASSERT(!file->named); /* no sync comes first, none can fail */
 	wh_stage_remove(sink->stage, file->number);
 	wh_sink_tell_failed(sink, file, rc, doing);
 }

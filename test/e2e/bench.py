@@ -215,6 +215,19 @@ def no_server(program, folder):
         expect_said(result, 'memif|link')
 
 
+def ipv6(program, folder, link, args):
+    """UDP sums are there: by us, or left to the port and not looked at by the peer's."""
+    size = 8 * MIB + 1
+    with Pair(program, folder, link=link, server=('--addr', '2001:db8::1/64')) as pair:
+        result = pair.run('bench', '--json', '--addr', '2001:db8::2/64', '--size', size, *args,
+                          '2001:db8::1', timeout_s=20)
+        expect_status(result, OK)
+        report = decode(result)
+        expect_equal('bytes', report['receiver']['bytes'], size)
+        expect_equal('bad', report['receiver']['bad'], 0)
+        pair.stop_server()
+
+
 def two_queues(program, folder):
     """A lane each: half of the bytes come to either queue of the server, and none is lost."""
     if os.geteuid() != 0:
@@ -268,6 +281,21 @@ def fails_at_once(program, folder):
         expect_equal(verb, {name: report.get(name) for name in wanted}, wanted)
 
 
+def host_of_no_encoding(program, folder):
+    """A name that is no UTF-8 costs JSON its odd bytes, and not the object."""
+    host = os.fsdecode(b'no\xffsuch')
+    port = ('--config', 'none', '--no-huge', '--port', f'memif:{folder}/socket', '--addr',
+            '192.0.2.2/24', '--json')
+    for verb, operands in (('send', (__file__, f'{host}:')), ('get', (f'{host}:file', folder)),
+                           ('bench', (host,))):
+        result = program.run(verb, *port, *operands)
+        expect_status(result, NETWORK)
+        report = json.loads(result.out or 'null')
+        expect(report is not None, f'{verb}: no JSON object')
+        expect_equal(verb, [report[name] for name in ('verb', 'ok', 'exit_status', 'host')],
+                     [verb, False, NETWORK, 'no?such'])
+
+
 def cases():
     partial = functools.partial
     for name, args in (('', ()), ('reverse ', ('--reverse',)), ('lanes ', ('--parallel', '4')),
@@ -290,6 +318,10 @@ def cases():
     yield Case('nobody there', False, nobody_there)
     yield Case('no server', False, no_server)
     yield Case('fails at once', True, fails_at_once)
+    yield Case('host of no encoding', True, host_of_no_encoding)
+    for link in ('memif', 'vhost'):
+        yield Case(f'ipv6 {link}', False, partial(ipv6, link=link, args=()))
+        yield Case(f'ipv6 reverse {link}', False, partial(ipv6, link=link, args=('--reverse',)))
     yield Case('two queues', True, two_queues)
     yield Case('two packet cores', False, two_packet_cores)
 

@@ -84,7 +84,8 @@ class Program:
             if isinstance(error, subprocess.TimeoutExpired):
                 raise Failed(f'still running after {timeout_s} s') from None
             raise
-        result = Result(process.returncode, out.decode(), err.decode(), time.monotonic() - began)
+        result = Result(process.returncode, out.decode(), err.decode(errors='backslashreplace'),
+                        time.monotonic() - began)
         expect(result.status >= 0, f'died of signal {-result.status}: {quoted(result)}')
         for name, text in (('stdout', result.out), ('stderr', result.err)):
             found = CONTROL.search(text)

@@ -631,11 +631,12 @@ def json_stream(program, folder, verb):
 
 def check_intervals(intervals, end):
     """30 MiB at 100 Mb/s are 2.6 s: one each second, and their sum is no more than the whole."""
-    expect_between('intervals', len(intervals), 2, 3)
+    expect(end['seconds'] > 2.5, f'30 MiB in {end["seconds"]} s')
+    expect_between('intervals', len(intervals), int(end['seconds']) - 1, end['seconds'] + 1)
     payload_share = 1408 / 1538
     for interval in intervals[1:]:
         # No faster than paced; how near it comes to that is for bench.py on CPUs of its own.
-        expect_between('an interval\'s rate', interval['bps'], 0.5e8 * payload_share,
+        expect_between('an interval\'s rate', interval['bps'], 1e6 * payload_share,
                        1.03e8 * payload_share)
     total = sum(i['bps'] * i['span'] / 8 for i in intervals)
     expect_between('bytes of all intervals', total, 20 * MIB, end['bytes'] + MIB)

@@ -48,6 +48,7 @@
 #include "base/clock.h"
 #include "base/histogram.h"
 #include "base/meter.h"
+#include "chunks.h"
 #include "port/station.h"
 #include "rate/pacer.h"
 
@@ -196,37 +197,6 @@ static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32
 	return bench->session[RECEIVER];
 }
 
-/* Reader: chunks as they are, so that nothing but the way of a packet is measured. */
-static void feed(struct bench *bench)
-{
-	struct wh_session *session = bench->session[SENDER];
-	struct wh_chunk *chunk;
-
-	while ((chunk = wh_fifo_pop(wh_session_free_chunks(session))) != NULL) {
-		chunk->number = bench->next_chunk++;
-		chunk->bytes = WH_CHUNK_BYTES_DEFAULT;
-		chunk->end = false;
-		if (!wh_fifo_push(wh_session_ready_chunks(session), chunk))
-			abort(); /* there is a slot for each */
-		wh_session_kick(session);
-	}
-}
-
-/* Writer. */
-static void drain(struct bench *bench)
-{
-	struct wh_session *session = bench->session[RECEIVER];
-	struct wh_chunk *chunk;
-
-	if (session == NULL)
-		return;
-	while ((chunk = wh_fifo_pop(wh_session_deliver_chunks(session))) != NULL) {
-		if (!wh_fifo_push(wh_session_recycled_chunks(session), chunk))
-			abort();
-		wh_session_kick(session);
-	}
-}
-
 static void poll_the_rest(struct bench *bench)
 {
 	uint64_t now_tsc = rte_rdtsc();
@@ -234,8 +204,8 @@ static void poll_the_rest(struct bench *bench)
 	wh_station_receive(&bench->station[SENDER], now_tsc);
 	wh_station_receive(&bench->station[RECEIVER], now_tsc);
 	wh_station_send(&bench->station[RECEIVER], now_tsc);
-	feed(bench);
-	drain(bench);
+	chunks_feed(bench->session[SENDER], &bench->next_chunk, WH_CHUNK_BYTES_DEFAULT);
+	chunks_drain(bench->session[RECEIVER]);
 }
 
 static uint64_t read_tsc(void)

@@ -26,6 +26,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/meter.h"
+#include "chunks.h"
 #include "port/station.h"
 
 #define CHUNKS       16
@@ -108,36 +109,6 @@ static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32
 	return bench->session[RECEIVER];
 }
 
-/* Chunks as they are, so that nothing but the way of a packet is measured. */
-static void feed(struct bench *bench)
-{
-	struct wh_session *session = bench->session[SENDER];
-	struct wh_chunk *chunk;
-
-	while ((chunk = wh_fifo_pop(wh_session_free_chunks(session))) != NULL) {
-		chunk->number = bench->next_chunk++;
-		chunk->bytes = CHUNK_BYTES;
-		chunk->end = false;
-		if (!wh_fifo_push(wh_session_ready_chunks(session), chunk))
-			abort(); /* there is a slot for each */
-		wh_session_kick(session);
-	}
-}
-
-static void drain(struct bench *bench)
-{
-	struct wh_session *session = bench->session[RECEIVER];
-	struct wh_chunk *chunk;
-
-	if (session == NULL)
-		return;
-	while ((chunk = wh_fifo_pop(wh_session_deliver_chunks(session))) != NULL) {
-		if (!wh_fifo_push(wh_session_recycled_chunks(session), chunk))
-			abort();
-		wh_session_kick(session);
-	}
-}
-
 static void carry(struct bench *bench, enum side from)
 {
 	enum side to = 1 - from;
@@ -179,8 +150,8 @@ static void round_trip(struct bench *bench)
 	carry(bench, SENDER);
 	turn(bench, RECEIVER);
 	carry(bench, RECEIVER);
-	feed(bench);
-	drain(bench);
+	chunks_feed(bench->session[SENDER], &bench->next_chunk, CHUNK_BYTES);
+	chunks_drain(bench->session[RECEIVER]);
 }
 
 static uint64_t received_pkts(const struct bench *bench)

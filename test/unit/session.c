@@ -545,7 +545,27 @@ static void test_pairs_are_of_full_packets(void)
 	CU_ASSERT_TRUE(tried[1][0] > 0 && tried[1][1] > 0);
 }
 
-/* A session of its own, without an endpoint; three packets, of which the last is short. */
+/*
+ * A session of its own, without an endpoint: its peer is there, with room for 4 chunks. *out is its
+ * first data packet.
+ */
+static void send_chunk(struct wh_session *session, struct wh_chunk *chunk, struct wh_out *out)
+{
+	const struct wh_packet accept = {
+		.type = WH_PACKET_ACCEPT,
+		.lci = 5,
+		.accept = {.acceptor_lci = 9, .stamp_us = NOW / 1000, .buffer_chunks = 4},
+	};
+
+	wh_handshake_begin(session, NOW, 5);
+	wh_fifo_push(wh_session_ready_chunks(session), chunk);
+	wh_session_input(session, NOW, NOW, &accept);
+	wh_session_poll(session, NOW);
+	while (wh_session_output(session, NOW, out, 1) > 0 && out->payload_bytes == 0)
+		; /* CONFIRM and the first state */
+}
+
+/* Three packets, of which the last is short. */
 static void test_virtual_payload_is_sent(void)
 {
 	struct wh_session_config config = config_with(NULL, 4096, 4, 64);
@@ -559,24 +579,14 @@ static void test_virtual_payload_is_sent(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(session);
 	for (uint32_t i = 0; i < 4; i++)
 		out[i].head = room[i];
-	wh_handshake_begin(session, NOW, 5);
 
-	const struct wh_packet accept = {
-		.type = WH_PACKET_ACCEPT,
-		.lci = 5,
-		.accept = {.acceptor_lci = 9, .stamp_us = NOW / 1000, .buffer_chunks = 4},
-	};
 	struct wh_chunk *chunk = wh_fifo_pop(wh_session_free_chunks(session));
 	const struct wh_chunk *second = wh_fifo_pop(wh_session_free_chunks(session));
 
 	CU_ASSERT_PTR_NULL(chunk->data);
 	CU_ASSERT_PTR_NULL(second->data);
 	chunk->bytes = 2 * PAYLOAD + 9;
-	wh_fifo_push(wh_session_ready_chunks(session), chunk);
-	wh_session_input(session, NOW, NOW, &accept);
-	wh_session_poll(session, NOW);
-	while (wh_session_output(session, NOW, out, 1) > 0 && out[0].payload_bytes == 0)
-		; /* CONFIRM and the first state */
+	send_chunk(session, chunk, out);
 	CU_ASSERT_EQUAL_FATAL(wh_session_output(session, NOW, &out[1], 3), 2);
 	for (uint32_t i = 0; i < 3; i++) {
 		struct wh_packet packet;
@@ -608,23 +618,13 @@ static void test_payload_is_copied(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(session);
 	for (uint32_t i = 0; i < 4; i++)
 		out[i].head = room[i];
-	wh_handshake_begin(session, NOW, 5);
 
-	const struct wh_packet accept = {
-		.type = WH_PACKET_ACCEPT,
-		.lci = 5,
-		.accept = {.acceptor_lci = 9, .stamp_us = NOW / 1000, .buffer_chunks = 4},
-	};
 	struct wh_chunk *chunk = wh_fifo_pop(wh_session_free_chunks(session));
 
 	for (uint32_t i = 0; i < 2 * PAYLOAD; i++)
 		chunk->data[i] = (uint8_t)(i * 7 + 1);
 	chunk->bytes = 2 * PAYLOAD - 1;
-	wh_fifo_push(wh_session_ready_chunks(session), chunk);
-	wh_session_input(session, NOW, NOW, &accept);
-	wh_session_poll(session, NOW);
-	while (wh_session_output(session, NOW, out, 1) > 0 && out[0].payload_bytes == 0)
-		; /* CONFIRM and the first state */
+	send_chunk(session, chunk, out);
 	CU_ASSERT_EQUAL_FATAL(wh_session_output(session, NOW, &out[1], 3), 1);
 	CU_ASSERT_PTR_EQUAL(out[0].payload, chunk->data);
 	CU_ASSERT_EQUAL(out[0].payload_bytes, PAYLOAD);

@@ -21,6 +21,7 @@
 #include "base/fifo.h"
 #include "base/prng.h"
 #include "bundle/sink.h"
+#include "names_at_once.h"
 #include "unit.h"
 
 #define RIG_CHUNK_BYTES  65536
