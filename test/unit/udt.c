@@ -180,12 +180,12 @@ static void test_formula_1(void)
 	/* AS = 0: no update */
 	feedback(&control, 400, 0, 0, 90 * MS);
 	CU_ASSERT_EQUAL(window_of(&control), 200);
-	/* RTT not told: the last one; 175 + 112.5 = 287.5 */
+	/* RTT not told: the last one; 175 + 112.5 = 287.5, rounded up */
 	feedback(&control, 500, 9000, 0, 0);
-	CU_ASSERT_EQUAL(window_of(&control), 287);
-	/* 287.5 * 7/8 + 9000 * (0.19 + 0.01) / 8 = 251.5625 + 225: the half was kept */
-	feedback(&control, 600, 9000, 0, 190 * MS);
-	CU_ASSERT_EQUAL(window_of(&control), 476);
+	CU_ASSERT_EQUAL(window_of(&control), 288);
+	/* 288 * 7/8 + 9001 * (0.19 + 0.01) / 8 = 252 + 225.025: of a whole W, and up again */
+	feedback(&control, 600, 9001, 0, 190 * MS);
+	CU_ASSERT_EQUAL(window_of(&control), 478);
 }
 
 static void test_window_bounds(void)
@@ -198,8 +198,16 @@ static void test_window_bounds(void)
 
 	feedback(&control, 0, UINT32_MAX, 0, 90 * MS);
 	CU_ASSERT_EQUAL(window_of(&control), 300);
+	/* 8 * 7/8 and a bit: rounding up holds it there. */
 	for (int i = 0; i < 100; i++)
 		feedback(&control, 0, 1, 0, MS);
+	CU_ASSERT_EQUAL(window_of(&control), 8);
+
+	/* Slow start may end with 2: from then on it is 4. */
+	wh_control_init(&control, &wh_control_udt, &config);
+	feedback(&control, 2, 1000, 0, 90 * MS);
+	CU_ASSERT_EQUAL(window_of(&control), 2);
+	nak(&control, 0, 1, 1, 2);
 	CU_ASSERT_EQUAL(window_of(&control), WH_UDT_LEAST_WINDOW);
 
 	/* Unlimited is not a wrap-around: 4 * 10^9 packets/s over 1000 s. */

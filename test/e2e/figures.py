@@ -1,0 +1,270 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: BSD-3-Clause
+"""tools/figures: the quick page with its numbers, what is compared with what, and what is refused.
+
+    figures.py [-k PATTERN] [--binary PATH] [--quick]
+"""
+
+import configparser
+import functools
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from harness import Case, Skip, expect, expect_equal, run_cases
+
+TOP = Path(__file__).resolve().parents[2]
+BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
+SCENARIOS = TOP / 'config/scenarios'
+LIMIT_S = 300
+
+sys.path.insert(0, str(TOP / 'tools'))
+
+from figureslib import page, published
+from figureslib.results import Absent, Result
+
+PAPER = published.load(SCENARIOS / 'published/udt.json')
+
+OK, USAGE, MISSING, EXPECTATION = 0, 2, 7, 8
+
+
+def figures(*args, environment=None):
+    return subprocess.run([TOP / 'tools/figures', *map(str, args)], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=LIMIT_S, check=False,
+                          env=os.environ | (environment or {}))
+
+
+def has_matplotlib():
+    """Debian's Python is the one that tools/figures runs in."""
+    found = subprocess.run(['/usr/bin/python3', '-c', 'import matplotlib'], check=False,
+                           stderr=subprocess.DEVNULL)
+    return found.returncode == 0
+
+
+def need_matplotlib():
+    if not has_matplotlib():
+        raise Skip('no matplotlib: tools/figures --setup installs it')
+
+
+@functools.cache
+def quick_run(binary):
+    """(the run, its folder), once for all cases."""
+    need_matplotlib()
+    folder = tempfile.TemporaryDirectory(prefix='wavehaul-figures-')
+    return figures('--quick', '--binary', binary, '--output', folder.name, '--jobs', 2), folder
+
+
+def page_of(program):
+    ran, folder = quick_run(program.binary)
+    expect(ran.returncode in (OK, EXPECTATION), f'exit status {ran.returncode}: {ran.stderr}')
+    return (Path(folder.name) / 'index.html').read_text(encoding='utf-8')
+
+
+def page_is_whole(program, folder):
+    text = page_of(program)
+    for part in PAPER['parts']:
+        expect(f'<h2 id="{part["id"]}">' in text, f'no section for {part["name"]}')
+    # A chart or two for each of the 17 parts that were simulated.
+    expect_equal('charts', text.count('<svg'), 19)
+    expect('src=' not in text and 'href="http' not in text.replace('href="http://www.w3.org', ''),
+           'the page needs something besides itself')
+    ids = re.findall(r'\bid="([^"]+)"', text)
+    expect_equal('ids that stand twice', sorted({i for i in ids if ids.count(i) > 1}), [])
+
+
+def page_has_numbers(program, folder):
+    """Table 1 at x = 20 Mb/s: AB and AC, published, ours, and the difference of the two."""
+    text = page_of(program)
+    section = text[text.index('id="table1"'):text.index('id="table3"')]
+    cells = re.search(r'<tr><td>20</td>(.*?)</tr>', section).group(1)
+    values = re.findall(r'(-?\+?[\d.]+)(?: %)?</', cells)
+    expect_equal('cells', len(values), 6)
+    for place, value in ((0, 170.9), (3, 19.88)):
+        shown, ours, percent = map(float, values[place:place + 3])
+        expect(math.isclose(shown, round(value, 1), abs_tol=0.06), f'published: {shown}')
+        expect(math.isclose(percent, 100 * (ours / value - 1), abs_tol=0.4),
+               f'{ours} of {value} is not {percent} %')
+    expect('-</td><td>-</td><td>-</td>' in section, 'what quick leaves out is shown as left out')
+
+
+def expectations_hold(program, folder):
+    ran, _ = quick_run(program.binary)
+    expect_equal('exit status', (ran.returncode, ran.stderr if ran.returncode else ''), (OK, ''))
+
+
+def drawn_with(program, folder, name, change, *how):
+    """The page drawn again of one scenario's results, in which something was changed."""
+    _, made = quick_run(program.binary)
+    (folder / 'udt').mkdir()
+    data = json.loads((Path(made.name) / f'udt/{name}.json').read_text(encoding='utf-8'))
+    change(data['points'][0])
+    (folder / f'udt/{name}.json').write_text(json.dumps(data), encoding='utf-8')
+    ran = figures('--draw', *how, '--output', folder)
+    return ran, (folder / 'index.html').read_text(encoding='utf-8')
+
+
+def broken_is_told(program, folder):
+    def break_one(point):
+        point['expect'][0]['ok'] = False
+
+    ran, text = drawn_with(program, folder, 'udt-fig16', break_one, '--quick')
+    expect_equal('exit status', ran.returncode, EXPECTATION)
+    expect('udt-fig16 at' in ran.stderr and 'efficient' in ran.stderr, ran.stderr)
+    expect('Not as it should be' in text and 'udt-fig16 at' in text, 'the page is silent')
+
+
+def unexplained_is_told(program, folder):
+    """Table 2 with 20 instead of 41.7 Mb/s for flow 4: no paragraph covers that."""
+    def slow_down(point):
+        point['report']['4'] = 20e6
+
+    ran, text = drawn_with(program, folder, 'udt-fig08', slow_down)
+    expect_equal('exit status', ran.returncode, EXPECTATION)
+    expect('throughput at 4 is not within 10 %, and no remark says why' in ran.stderr, ran.stderr)
+    expect('-52.0 %' in text, 'the difference of 20 to 41.7')
+
+
+def without_matplotlib(program, folder):
+    (folder / 'matplotlib.py').write_text('raise ImportError\n', encoding='utf-8')
+    ran = figures('--draw', '--output', folder, environment={'PYTHONPATH': str(folder)})
+    expect_equal('exit status', ran.returncode, MISSING)
+    expect('--setup' in ran.stderr, ran.stderr)
+
+
+def wrong_arguments(program, folder):
+    need_matplotlib()
+    for words in (('--only', 'udt-fig99', '--draw'), ('--jobs', '0'), ('--paper', 'ttp'), ('x',)):
+        ran = figures(*words, '--output', folder)
+        expect_equal(f'exit status of {words}', ran.returncode, USAGE)
+
+
+def result(*points):
+    return Result({'title': '', 'ok': True, 'points': [
+        {'sweep': sweep, 'report': report, 'ok': True, 'expect': expect_, 'runs': []}
+        for sweep, report, expect_ in points]})
+
+
+TWO = {'s': result(({'x': 1e6, 'w': 'on'}, {'AB': 9e6}, [{'label': 'l', 'ok': True}]),
+                   ({'x': 2e6, 'w': 'on'}, {'AB': 33e6}, [{'label': 'l', 'ok': False}]),
+                   ({'x': 1e6, 'w': 'off'}, {'AB': 3e6}, []),
+                   ({'x': 2e6, 'w': 'off'}, {'AB': 6e6}, []))}
+
+
+def numbers_are_compared(program, folder):
+    ours = {'scenario': 's', 'report': 'AB', 'at': {'x': 1e6, 'w': 'on'}, 'factor': 1e-6}
+    for sense, value, holds in (('about', 10, True), ('about', 8, False), ('at least', 9, True),
+                                ('at least', 9.1, False), ('at most', 9, True),
+                                ('at most', 8.9, False)):
+        verdict = published.verdict(TOP, TWO, {'value': value, 'sense': sense, 'ours': ours}, 0.1)
+        expect_equal(f'{sense} {value}', verdict.holds, holds)
+        expect(math.isclose(verdict.difference, 9 / value - 1), str(verdict))
+    # on over off is 3 at x = 1 and 5.5 at x = 2.
+    for pick, value in (('least', 3.0), ('most', 5.5), ('mean', 4.25)):
+        over = {'scenario': 's', 'report': 'AB', 'at': {'w': 'on'}, 'over': {'w': 'off'},
+                'pick': pick}
+        expect_equal(pick, published.ours_of(TOP, TWO, over), value)
+    verdict = published.verdict(TOP, TWO, {'expect': {'s': ['l']}}, 0.1)
+    expect_equal('an expectation that fails once', (verdict.holds, verdict.note),
+                 (False, 'holds at 1 of 2 points'))
+
+
+def what_is_absent_is_unknown(program, folder):
+    for at in ({'x': 3e6}, {'w': 'on'}):
+        ours = {'scenario': 's', 'report': 'AB', 'at': at}
+        verdict = published.verdict(TOP, TWO, {'value': 1, 'ours': ours}, 0.1)
+        expect_equal(f'at {at}', (verdict.holds, verdict.ours), (None, None))
+    try:
+        TWO['s'].points[0].number('CD')
+    except Absent:
+        return
+    expect(False, 'a report that is not there has a number')
+
+
+def tables_are_compared(program, folder):
+    table = {'scenario': 's', 'at': {'w': 'on'}, 'column': 'x', 'factor': 1e-6, 'unit': 'Mb/s',
+             'columns': [1, 2, 3], 'rows': {'AB': [10, 29, 1]}}
+    found = list(published.entries(TWO, table, 0.1))
+    expect_equal('entries', [(e.column, e.ours, e.within) for e in found],
+                 [(1, 9.0, True), (2, 33.0, False)])
+    expect('+13.8 %' in page.entries_table(table, found), 'the difference of 33 to 29')
+    for value, text in ((0.0752, '0.0752'), (170.93, '170.9'), (5, '5'), (0, '0'), (1500, '1500'),
+                        (float('nan'), '-'), (1.5e-6, '1.50e-06')):
+        expect_equal(f'{value} in words', page.number(value), text)
+
+
+def expected_labels(name):
+    text = (SCENARIOS / f'{name}.ini').read_text(encoding='utf-8')
+    body = re.search(r'^\[expect\]\n(.*?)(?=^\[|\Z)', text, re.M | re.S)
+    return {line.split('=')[0].strip() for line in body.group(1).splitlines() if '=' in line}
+
+
+def claims_are_complete(program, folder):
+    """Each has its place and what is to be set beside it, by a scenario and label that exist."""
+    for part in PAPER['parts']:
+        for claim in part['claims']:
+            expect(claim['place'] and claim['says'], f'{part["name"]}: {claim}')
+            expect_equal(f'{claim["says"]}: ways to judge it',
+                         sum(key in claim for key in ('ours', 'expect', 'why not')), 1)
+            for name, labels in claim.get('expect', {}).items():
+                expect_equal(f'{name}: unknown labels', set(labels) - expected_labels(name), set())
+            ours = claim.get('ours', {})
+            if 'scenario' in ours:
+                text = (SCENARIOS / f'{ours["scenario"]}.ini').read_text(encoding='utf-8')
+                expect(re.search(rf'^{ours["report"]} = ', text, re.M), f'no {ours["report"]}')
+
+
+def max_min_shares(capacities, ways):
+    """By filling: the tightest link fixes its flows' shares, again and again."""
+    left, shares = dict(capacities), {}
+    while len(shares) < len(ways):
+        users = {link: [f for f in ways if f not in shares and link in ways[f]] for link in left}
+        share, link = min((left[k] / len(users[k]), k) for k in left if users[k])
+        for flow in users[link]:
+            shares[flow] = share
+            for passed in ways[flow]:
+                left[passed] -= share
+    return shares
+
+
+def chain_explains_table_2(program, folder):
+    scenario = configparser.ConfigParser()
+    scenario.read(SCENARIOS / 'udt-fig08.ini')
+    capacities, ways = {}, {}
+    for name in scenario.sections():
+        kind, _, rest = name.partition(' ')
+        if kind == 'link':
+            rate = float(scenario[name]['rate'].removesuffix('M'))
+            capacities |= {link[0]: rate for link in rest.split(', ')}
+        elif kind == 'flow':
+            ends = scenario[name]['from'], scenario[name]['to']
+            ways[rest] = [node for node in 'ABCDEF' if ends[0] <= node < ends[1]]
+    shares = max_min_shares(capacities, ways)
+    expect_equal('max-min shares', [shares[f'f{n}'] for n in range(1, 7)], [90, 90, 5, 45, 50, 5])
+    table = next(p['table'] for p in PAPER['parts'] if p['id'] == 'table2')
+    worst = max(abs(table['rows']['throughput'][n] / shares[f'f{n + 1}'] - 1) for n in range(6))
+    expect(worst < 0.076, f'{worst:.3f} from the table')
+
+
+CASES = [
+    Case('numbers are compared', True, numbers_are_compared),
+    Case('what is absent is unknown', True, what_is_absent_is_unknown),
+    Case('tables are compared', True, tables_are_compared),
+    Case('claims are complete', True, claims_are_complete),
+    Case('the chain explains Table 2', True, chain_explains_table_2),
+    Case('wrong arguments', True, wrong_arguments),
+    Case('without matplotlib', True, without_matplotlib),
+    Case('the page is whole', False, page_is_whole),
+    Case('the page has the numbers', False, page_has_numbers),
+    Case('a broken expectation is told', False, broken_is_told),
+    Case('an unexplained entry is told', False, unexplained_is_told),
+    Case('all expectations hold', False, expectations_hold),
+]
+
+
+if __name__ == '__main__':
+    sys.exit(run_cases(CASES, BINARY))

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The page: one HTML file that needs nothing besides itself."""
+
+import math
+from html import escape
+
+STYLE = '''
+body { font: 15px/1.5 system-ui, Helvetica, Arial, sans-serif; color: #1b2733; background: #fff;
+  max-width: 1060px; margin: 2em auto; padding: 0 1em; }
+h1 { font-size: 1.6em; margin-bottom: 0.2em; }
+h2 { margin-top: 2.4em; border-top: 1px solid #d5dce3; padding-top: 0.8em; }
+table { border-collapse: collapse; margin: 0.8em 0; font-variant-numeric: tabular-nums; }
+th, td { padding: 0.2em 0.7em; border-bottom: 1px solid #d5dce3; text-align: right;
+  vertical-align: top; }
+th:first-child, td:first-child, .words { text-align: left; }
+figure { margin: 1em 0; overflow-x: auto; }
+figcaption, .faint { color: #5b6b7b; font-size: 0.9em; }
+.good { color: #20733c; }
+.bad { color: #b3261e; font-weight: 600; }
+.remark { border-left: 3px solid #c4480b; padding-left: 1em; }
+details { margin: 0.8em 0; }
+svg { max-width: 100%; height: auto; }
+'''
+
+
+def number(value):
+    """Four digits that count."""
+    if value is None or math.isnan(value):
+        return '-'
+    if value != 0 and (abs(value) >= 1e6 or abs(value) < 1e-3):
+        return f'{value:.2e}'
+    digits = 4 if value == 0 else max(0, 3 - math.floor(math.log10(abs(value))))
+    text = f'{value:.{min(digits, 4)}f}'
+    return text.rstrip('0').rstrip('.') if '.' in text else text
+
+
+def percent(difference):
+    if difference is None or math.isnan(difference):
+        return '-'
+    return f'{100 * difference:+.1f} %'
+
+
+def mark(holds):
+    if holds is None:
+        return '<span class="faint">-</span>'
+    return '<span class="good">holds</span>' if holds else '<span class="bad">does not hold</span>'
+
+
+def row(cells, tag='td'):
+    return '<tr>' + ''.join(f'<{tag}>{cell}</{tag}>' for cell in cells) + '</tr>'
+
+
+def table(head, rows):
+    return '<table>' + row(head, 'th') + ''.join(row(cells) for cells in rows) + '</table>'
+
+
+def with_unit(value, unit):
+    return '-' if value is None else f'{number(value)} {unit}'.strip()
+
+
+def claims_table(verdicts):
+    rows = []
+    for claim, verdict in verdicts:
+        said = escape(claim['says'])
+        if verdict.note:
+            said += f'<br><span class="faint">{escape(verdict.note)}</span>'
+        unit = claim.get('unit', '')
+        rows.append([escape(claim['place']), f'<div class="words">{said}</div>',
+                     with_unit(verdict.published, unit), with_unit(verdict.ours, unit),
+                     percent(verdict.difference), mark(verdict.holds)])
+    return table(['place', '<div class="words">what the paper says</div>', 'published', 'ours',
+                  'difference', ''], rows)
+
+
+def entries_table(described, entries):
+    """A line for each column of the paper's table, whose rows stand side by side."""
+    names = list(described['rows'])
+    head = [f'{escape(described["column"])}']
+    for name in names:
+        head += [f'{escape(name)}, published', 'ours', 'difference']
+    rows = []
+    for column in described['columns']:
+        cells = [str(column)]
+        for name in names:
+            found = [e for e in entries if e.row == name and e.column == column]
+            for entry in found:
+                colour = 'good' if entry.within else 'bad'
+                cells += [number(entry.published), number(entry.ours),
+                          f'<span class="{colour}">{percent(entry.difference)}</span>']
+            cells += [] if found else ['-', '-', '-']
+        rows.append(cells)
+    return f'<p>{escape(described["unit"])}</p>' + table(head, rows)
+
+
+def expectations(name, result):
+    """What the scenario itself demands, folded; open where something does not hold."""
+    rows = []
+    for label in result.labels():
+        asked = result.asked(label)
+        broken = [(point, expected) for point, expected in asked if not expected['ok']]
+        where = '; '.join(escape(point.name()) for point, _ in broken)
+        rows.append([f'<div class="words">{escape(label)}</div>',
+                     f'<div class="words"><code>{escape(asked[0][1]["text"])}</code></div>',
+                     f'{len(asked) - len(broken)} of {len(asked)}',
+                     f'<span class="bad">{where}</span>'])
+    if not rows:
+        return ''
+    opened = ' open' if result.broken() else ''
+    return (f'<details{opened}><summary>Expectations of <code>config/scenarios/{escape(name)}.ini'
+            f'</code></summary>' +
+            table(['expectation', '<div class="words">first form</div>', 'holds at', ''], rows) +
+            '</details>')
+
+
+def chart(caption, svg):
+    return f'<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>'
+
+
+def paragraphs(texts):
+    return ''.join(f'<p class="remark">{escape(text)}</p>' for text in texts)
+
+
+def section(part, charts, verdicts, entries, remarks, results):
+    pieces = [f'<h2 id="{part["id"]}">{escape(part["name"])}</h2>',
+              f'<p>{escape(part["shows"])}</p>']
+    if 'chosen' in part:
+        pieces.append(f'<p class="faint">{escape(part["chosen"])}</p>')
+    pieces += [chart(caption, svg) for caption, svg in charts]
+    if entries:
+        pieces.append(entries_table(part['table'], entries))
+    if verdicts:
+        pieces.append(claims_table(verdicts))
+    pieces.append(paragraphs(remarks))
+    pieces += [expectations(name, results[name]) for name in part.get('scenarios', ())
+               if name in results]
+    return '\n'.join(pieces)
+
+
+def count(values):
+    """'5 of 6', without those that this run cannot say."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return '-'
+    colour = 'good' if all(known) else 'bad'
+    return f'<span class="{colour}">{sum(known)} of {len(known)}</span>'
+
+
+def summary(parts):
+    rows = []
+    for shown in parts:
+        asked = [expected['ok'] for name in shown.part.get('scenarios', ())
+                 if name in shown.results for point in shown.results[name].points
+                 for expected in point.expect]
+        rows.append([f'<a href="#{shown.part["id"]}">{escape(shown.part["name"])}</a>',
+                     count([entry.within for entry in shown.entries]),
+                     count([verdict.holds for _, verdict in shown.verdicts]), count(asked)])
+    return table(['part', 'entries within 10 %', 'statements that hold',
+                  'expectations that hold'], rows)
+
+
+def html(paper, told, parts, faults):
+    title = f'{escape(paper["title"])}: the paper and wavehaul'
+    wrong = ''
+    if faults:
+        wrong = ('<p class="bad">Not as it should be:</p><ul>' +
+                 ''.join(f'<li>{escape(fault)}</li>' for fault in faults) + '</ul>')
+    sections = '\n'.join(section(shown.part, shown.charts, shown.verdicts, shown.entries,
+                                 shown.remarks, shown.results) for shown in parts)
+    return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+            f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head>'
+            f'<body><h1>{title}</h1><p class="faint">{escape(paper["authors"])}. '
+            f'{escape(told)}</p>{INTRODUCTION}{wrong}{summary(parts)}{sections}</body></html>\n')
+
+
+INTRODUCTION = '''
+<p>The paper's figures are lost: what is published of a figure are the statements in the text and
+captions; its tables are whole. Ours are the very sessions that run on a NIC, in virtual time
+(<code>wavehaul sim</code>), over the scenarios in <code>config/scenarios</code>. The algorithm's
+constants are the paper's, and none is tuned to a table. A line carries IP packets of 1500 bytes,
+and throughput counts them whole, as ns-2 does.</p>
+'''

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a paper states, each with its place, and what became of it here."""
+
+import json
+import math
+import re
+from collections import namedtuple
+
+from .results import Absent
+
+# Of a claim or an entry: `holds` is None where this run cannot say.
+Verdict = namedtuple('Verdict', 'published ours difference holds note')
+Entry = namedtuple('Entry', 'row column published ours difference within')
+
+PICKS = {'least': min, 'most': max, 'mean': lambda values: sum(values) / len(values)}
+
+
+def load(path):
+    return json.loads(path.read_text(encoding='utf-8'))
+
+
+def constant(top, ours):
+    text = (top / ours['file']).read_text(encoding='utf-8')
+    found = re.search(rf'^#define\s+{ours["constant"]}\s+([0-9.e+-]+)', text, re.M)
+    if not found:
+        raise Absent(f'{ours["file"]} has no {ours["constant"]}')
+    return float(found.group(1))
+
+
+def ratio(result, point, over, label):
+    """To the point whose sweep differs in nothing but what `over` says."""
+    return point.number(label) / result.one(**(point.sweep | over)).number(label)
+
+
+def reported(results, ours):
+    if ours['scenario'] not in results:
+        raise Absent(f'{ours["scenario"]} was not run')
+    result = results[ours['scenario']]
+    points = result.at(**ours['at'])
+    if not points:
+        raise Absent('not at this scale')
+    if 'pick' not in ours and len(points) > 1:
+        raise Absent(f'{len(points)} points at {ours["at"]}')
+    label = ours['report']
+    values = [ratio(result, point, ours['over'], label) if 'over' in ours else point.number(label)
+              for point in points]
+    return PICKS[ours.get('pick', 'mean')](values)
+
+
+def ours_of(top, results, ours):
+    """Our number for a published one."""
+    value = constant(top, ours) if 'constant' in ours else reported(results, ours)
+    return value * ours.get('factor', 1)
+
+
+def expected(results, wanted):
+    """(how many points it was asked at, at how many it holds)"""
+    asked = [expectation for scenario, labels in wanted.items() if scenario in results
+             for label in labels for _, expectation in results[scenario].asked(label)]
+    return len(asked), sum(expectation['ok'] for expectation in asked)
+
+
+def holds(claim, ours, tolerance):
+    """A claim states a value, or words that are read as a bound."""
+    wanted = claim.get('value', claim.get('bound'))
+    sense = claim.get('sense', 'about')
+    if sense == 'at least':
+        return ours >= wanted
+    if sense == 'at most':
+        return ours <= wanted
+    return abs(ours / wanted - 1) <= tolerance
+
+
+def by_number(top, results, claim, tolerance):
+    published = claim.get('value')
+    try:
+        ours = ours_of(top, results, claim['ours'])
+    except Absent as absent:
+        return Verdict(published, None, None, None, str(absent))
+    note = '' if 'value' in claim else f'read as: {claim["sense"]} {claim["bound"]}'
+    difference = None if published is None else ours / published - 1
+    return Verdict(published, ours, difference, holds(claim, ours, tolerance), note)
+
+
+def by_expectation(results, claim):
+    asked, held = expected(results, claim['expect'])
+    if asked == 0:
+        return Verdict(None, None, None, None, 'not asked at this scale')
+    return Verdict(None, None, None, asked == held,
+                   f'holds at {held} of {asked} points' if asked > 1 else '')
+
+
+def verdict(top, results, claim, tolerance):
+    if 'why not' in claim:
+        return Verdict(claim.get('value'), None, None, None, claim['why not'])
+    if 'ours' in claim:
+        return by_number(top, results, claim, tolerance)
+    return by_expectation(results, claim)
+
+
+def entries(results, table, tolerance):
+    """Row by row; those that this run has no point for are left out."""
+    result, scale = results.get(table['scenario']), table['factor']
+    for row, values in table['rows'].items() if result else ():
+        for column, published in zip(table['columns'], values):
+            at = dict(table['at'])
+            if isinstance(column, str):
+                label = column
+            else:
+                at[table['column']], label = column / scale, row
+            points = result.at(**at)
+            if len(points) == 1:
+                ours = points[0].number(label) * scale
+                difference = ours / published - 1
+                within = not math.isnan(difference) and abs(difference) <= tolerance
+                yield Entry(row, column, published, ours, difference, within)
+
+
+def unknown_labels(paper, results):
+    """Claims that lean on an expectation which no point of a whole run asks."""
+    for part in paper['parts']:
+        for claim in part['claims']:
+            for scenario, labels in claim.get('expect', {}).items():
+                known = results[scenario].labels() if scenario in results else labels
+                for label in labels:
+                    if label not in known:
+                        yield f'{part["name"]}: {scenario} expects nothing called "{label}"'
