@@ -17,19 +17,23 @@ local FIELDS_AT = 16
 local TAG_AT = 48
 local TAG_BYTES = 16
 local RANGE_BYTES = 8
+local WORD_BYTES = 8
 local UNKNOWN = UInt64(0xffffffff, 0xffffffff) -- WH_OBJECT_BYTES_UNKNOWN
 
 local TYPE_NAMES = {
 	[1] = "data", [2] = "repair", [3] = "rcv-state", [4] = "trans-state", [5] = "ack2",
 	[6] = "nak", [7] = "delay-warning", [8] = "probe", [9] = "open", [10] = "accept",
-	[11] = "confirm", [12] = "release",
+	[11] = "confirm", [12] = "release", [13] = "bitmap",
 }
 local KEY_NAMES = {[0] = "not sealed, the tag is a checksum"}
 local STAGE_NAMES = {[1] = "request", [2] = "reply", [3] = "done", [4] = "abort"}
 local STATUS_NAMES = {
 	[0] = "pending", [1] = "verified", [2] = "mismatch", [3] = "no-space", [4] = "io-error",
 	[5] = "refused", [6] = "busy", [7] = "interrupted", [8] = "stalled", [9] = "peer-gone",
+	[10] = "unrepaired",
 }
+local CODE_NAMES = {[0] = "none", [1] = "rs", [2] = "tornado"}
+local RECOVERY_NAMES = {[0] = "nak", [1] = "hybrid", [2] = "fec"}
 local REFUSED_NAMES = {[0] = "welcome"}
 
 for number = 1, #STATUS_NAMES do
@@ -83,12 +87,14 @@ local data_group = group("data.", {
 	{0, U64, "transmission", "Transmission"},
 	{8, U32, "chunk", "Chunk"},
 	{12, U32, "stamp_us", "Transmitter's clock (us)"},
-	{16, U16, "block", "Block in the chunk"},
-	{18, U16, "index", "Index in the block"},
-	{20, U16, "k", "Data packets of the block"},
-	{22, U16, "r", "Repair packets of the block"},
+	{16, U16, "blocks", "Blocks of the chunk"},
+	{18, U16, "index", "Index in the chunk"},
+	{20, U16, "k", "Data packets of the chunk"},
+	{22, U16, "r", "Repair packets of the chunk"},
 	{24, U16, "payload_bytes", "Bytes of payload"},
-	{26, 6},
+	{26, U16, "last_bytes", "Bytes of payload of the chunk's last data packet"},
+	{28, U8, "code", "Erasure code", CODE_NAMES},
+	{29, 3},
 })
 local rcv_state_group = group("rcv_state.", {
 	{0, U64, "lower", "First serial missing"},
@@ -110,6 +116,11 @@ local rcv_state_body = group("rcv_state.", {
 	{56, U32, "rtt_var_us", "Variance of the round-trip time (us)"},
 	{60, U16, "n_holes", "Number of holes"},
 	{62, 2},
+	{64, U64, "lost_pkts", "Packets found missing"},
+	{72, U64, "loss_events", "Runs of them"},
+	{80, U64, "repaired_pkts", "Packets repaired"},
+	{88, U32, "unrepaired_chunks", "Chunks that could not be"},
+	{92, 4},
 })
 local trans_state_group = group("trans_state.", {
 	{0, U64, "lower", "First serial not acknowledged"},
@@ -135,6 +146,11 @@ local delay_warning_group = group("delay_warning.", {
 	{10, U16, "pdt_milli", "PDT (1/1000)"},
 	{12, 20},
 })
+local bitmap_group = group("bitmap.", {
+	{0, U64, "first", "First serial"},
+	{8, U16, "pkts", "Packets"},
+	{10, 22},
+})
 local probe_group = group("probe.", {
 	{0, U32, "probe", "Probe"},
 	{4, U16, "train_index", "Index in the train"},
@@ -154,7 +170,8 @@ local params_body = group("params.", {
 	{32, U16, "payload_bytes", "Bytes of payload"},
 	{34, U16, "name_bytes", "Bytes of the name"},
 	{36, U8, "profile", "Profile"},
-	{37, 3},
+	{37, U8, "recovery", "Recovery", RECOVERY_NAMES},
+	{38, U16, "repair_pkts", "Repair packets of a chunk at most"},
 })
 local open_group = group("open.", {
 	{0, U32, "stamp_us", "Initiator's clock (us)"},
@@ -200,6 +217,7 @@ local sealed_field = define(ProtoField.bytes, "sealed", "Sealed", base.NONE)
 local name_field = define(ProtoField.string, "params.name", "Name", base.UNICODE)
 local holes_field = define(ProtoField.none, "holes", "Holes")
 local losses_field = define(ProtoField.none, "losses", "Losses")
+local bits_field = define(ProtoField.uint64, "bitmap.bits", "Arrived", base.HEX)
 local range_fields = {
 	range = define(ProtoField.none, "range", "Range"),
 	offset = define(ProtoField.uint32, "range.offset", "Offset", base.DEC),
@@ -294,16 +312,16 @@ local function data_rest(tree, head, body)
 	local payload_bytes = at(24, 2):le_uint()
 
 	add_rest(tree, body, 0, payload_bytes, payload_field)
-	return payload_bytes, string.format("chunk %d block %d index %d of %d+%d, %d bytes",
-		at(8, 4):le_uint(), at(16, 2):le_uint(), at(18, 2):le_uint(), at(20, 2):le_uint(),
-		at(22, 2):le_uint(), payload_bytes)
+	return payload_bytes, string.format("chunk %d index %d of %d+%d, %d bytes",
+		at(8, 4):le_uint(), at(18, 2):le_uint(), at(20, 2):le_uint(), at(22, 2):le_uint(),
+		payload_bytes)
 end
 
 local function rcv_state_rest(tree, head, body)
 	local at = head(FIELDS_AT, 32)
 	local holes = body(60, 2):le_uint()
 
-	add_ranges(tree, holes_field, body, 64, holes, at(24, 8):le_uint64())
+	add_ranges(tree, holes_field, body, 96, holes, at(24, 8):le_uint64())
 	return holes * RANGE_BYTES, string.format("lower %s, highest end %s, %d holes",
 		serial_of(at, 0), serial_of(at, 16), holes)
 end
@@ -328,6 +346,26 @@ end
 local function delay_warning_rest(_, head)
 	return 0, string.format("PCT %.3f, PDT %.3f", head(FIELDS_AT + 8, 2):le_uint() / 1000,
 		head(FIELDS_AT + 10, 2):le_uint() / 1000)
+end
+
+local function bitmap_rest(tree, head, body)
+	local pkts = head(FIELDS_AT + 8, 2):le_uint()
+	local words = math.floor((pkts + 63) / 64)
+	local arrived = 0
+
+	for at = 0, math.min(words, math.floor(body:len() / WORD_BYTES)) * WORD_BYTES - 1 do
+		local bits = body(at, 1):uint()
+
+		if at % WORD_BYTES == 0 then
+			tree:add_le(bits_field, body(at, WORD_BYTES))
+		end
+		while bits > 0 do
+			arrived = arrived + bits % 2
+			bits = math.floor(bits / 2)
+		end
+	end
+	return words * WORD_BYTES, string.format("from %s, %d of %d arrived",
+		serial_of(head, FIELDS_AT), arrived, pkts)
 end
 
 local function probe_rest(tree, head, body)
@@ -367,7 +405,7 @@ end
 local types = {
 	[1] = {fields = data_group, flags = DATA_FLAGS, rest = data_rest},
 	[2] = {fields = data_group, flags = DATA_FLAGS, rest = data_rest},
-	[3] = {fields = rcv_state_group, fixed = rcv_state_body, fixed_bytes = 64,
+	[3] = {fields = rcv_state_group, fixed = rcv_state_body, fixed_bytes = 96,
 		rest = rcv_state_rest},
 	[4] = {fields = trans_state_group, rest = trans_state_rest},
 	[5] = {fields = ack2_group, rest = ack2_rest},
@@ -379,6 +417,7 @@ local types = {
 	[11] = {fields = confirm_group, fixed = params_body, fixed_bytes = 40, rest = params_rest},
 	[12] = {fields = release_group, fixed = release_body, fixed_bytes = 16,
 		rest = release_rest},
+	[13] = {fields = bitmap_group, rest = bitmap_rest},
 }
 
 local function add_flags(tree, range, bits)

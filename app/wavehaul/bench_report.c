@@ -11,6 +11,8 @@
 #include "base/units.h"
 #include "complain.h"
 #include "path_text.h"
+#include "repair.h"
+#include "repair_json.h"
 #include "verbs.h"
 
 void wh_bench_rows_init(struct wh_bench_rows *rows, const struct wh_settings *settings)
@@ -62,6 +64,8 @@ void wh_bench_add_up(struct wh_bench_lane *lanes, struct wh_job *const *jobs, ui
 		rte_spinlock_unlock(&lanes[i].lock);
 		if (!jobs[i]->hello->reverse)
 			add_sender(sum, jobs[i]);
+		sum->repair_pkts +=
+			atomic_load_explicit(&jobs[i]->repair_pkts, memory_order_relaxed);
 	}
 	if (sum->receiver.elapsed_ns > 0) {
 		double seconds = (double)sum->receiver.elapsed_ns / 1e9;
@@ -99,20 +103,22 @@ void wh_bench_row(struct wh_bench_rows *rows, const struct wh_bench_sum *before,
 		json_pack("{s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:f, s:f}", "seconds",
 			(double)r->elapsed_ns / 1e9, "span", span_s, "bps", bps, "pps", pps,
 			"again", (json_int_t)(now->again_pkts - before->again_pkts), "repair",
-			(json_int_t)0, "bad", (json_int_t)(r->bad_pkts - rb->bad_pkts), "lost",
+			(json_int_t)(now->repair_pkts - before->repair_pkts), "bad",
+			(json_int_t)(r->bad_pkts - rb->bad_pkts), "lost",
 			(json_int_t)(r->lost_pkts - rb->lost_pkts), "dropped",
 			(json_int_t)(r->dropped_pkts - rb->dropped_pkts), "cycles_per_packet_here",
 			here, "cycles_per_packet_receiver", there));
 	if (rows->settings->json)
 		return;
 	if (rows->printed++ % 20 == 0)
-		printf("%8s %10s %8s %9s %9s %7s %9s %11s\n", "s", "Gb/s", "Mpps", "again", "lost",
-			"bad", "dropped", "cycles/pkt");
-	printf("%8.2f %10.3f %8.3f %9" PRIu64 " %9" PRIu64 " %7" PRIu64 " %9" PRIu64
+		printf("%8s %10s %8s %9s %9s %9s %7s %9s %11s\n", "s", "Gb/s", "Mpps", "again",
+			"repair", "lost", "bad", "dropped", "cycles/pkt");
+	printf("%8.2f %10.3f %8.3f %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %7" PRIu64 " %9" PRIu64
 	       " %5.0f+%-5.0f\n",
 		(double)r->elapsed_ns / 1e9, bps / 1e9, pps / 1e6,
-		now->again_pkts - before->again_pkts, r->lost_pkts - rb->lost_pkts,
-		r->bad_pkts - rb->bad_pkts, r->dropped_pkts - rb->dropped_pkts, here, there);
+		now->again_pkts - before->again_pkts, now->repair_pkts - before->repair_pkts,
+		r->lost_pkts - rb->lost_pkts, r->bad_pkts - rb->bad_pkts,
+		r->dropped_pkts - rb->dropped_pkts, here, there);
 	fflush(stdout);
 }
 
@@ -163,11 +169,22 @@ static const char *pacing_name(const struct wh_settings *settings)
 	return settings->rate_bps == WH_RATE_MAX ? "the port (no rate)" : "TSC";
 }
 
-static void print_text(const struct wh_host *host, struct wh_job *const *jobs,
+/* Of the sessions that carried the data, at this end. */
+static struct wh_session_stats repair_stats(struct wh_job *const *jobs, uint32_t count)
+{
+	struct wh_session_stats sum = {0};
+
+	for (uint32_t i = 0; i < count; i++)
+		wh_repair_add(&sum, &jobs[i]->figures.stats);
+	return sum;
+}
+
+static void print_text(const struct wh_host *host, struct wh_job *const *jobs, uint32_t count,
 	const struct wh_bench_sum *total, const struct wh_settings *settings)
 {
 	const struct wh_bench_report *r = &total->receiver;
 	const uint64_t *late_ns = jobs[0]->figures.lateness_ns;
+	const struct wh_session_stats repair = repair_stats(jobs, count);
 	char rate[WH_UNITS_MAX];
 	char size[WH_UNITS_MAX];
 
@@ -183,6 +200,8 @@ static void print_text(const struct wh_host *host, struct wh_job *const *jobs,
 			host->port->has_timed_tx ? " (the port could send on timestamps)" : "",
 			late_ns[0], late_ns[1], late_ns[2],
 			wh_limit_name(jobs[0]->figures.limited_by));
+	if (settings->repair.on)
+		wh_repair_print(&repair);
 	print_cycles(total, settings->reverse);
 	list_reasons(host, NULL);
 }
@@ -232,6 +251,7 @@ static void print_json(const struct wh_bench_rows *rows, const struct wh_host *h
 	const struct wh_bench_report *r = &total->receiver;
 	json_t *reasons = json_object();
 	json_t *all = outcome_json(settings, server, status);
+	const struct wh_session_stats repair = repair_stats(jobs, count);
 
 	list_reasons(host, reasons);
 	json_object_set_new(all, "parallel", json_integer(count));
@@ -244,7 +264,8 @@ static void print_json(const struct wh_bench_rows *rows, const struct wh_host *h
 			(json_int_t)r->bad_pkts, "dropped", (json_int_t)r->dropped_pkts));
 	json_object_set_new(all, "sender",
 		json_pack("{s:I, s:I, s:I}", "packets", (json_int_t)total->sent_pkts, "again",
-			(json_int_t)total->again_pkts, "repair", (json_int_t)0));
+			(json_int_t)total->again_pkts, "repair", (json_int_t)total->repair_pkts));
+	json_object_set_new(all, "repair", wh_repair_json(&repair));
 	json_object_set_new(all, "cycles_per_packet",
 		json_pack("{s:o, s:o}", "here", cycles_json(total->cycles, r->pkts), "receiver",
 			cycles_json(r->cycles, r->pkts)));
@@ -262,6 +283,6 @@ void wh_bench_end(struct wh_bench_rows *rows, const struct wh_host *host,
 	if (rows->settings->json)
 		print_json(rows, host, jobs, count, total, server, status);
 	else if (count > 0 && total->receiver.pkts > 0)
-		print_text(host, jobs, total, rows->settings);
+		print_text(host, jobs, count, total, rows->settings);
 	json_decref(rows->intervals);
 }

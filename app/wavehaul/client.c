@@ -112,6 +112,9 @@ void wh_client_fill_hello(const struct wh_client *client, struct wh_hello *hello
 	hello->profile = settings->profile->number;
 	hello->payload_bytes = wh_host_payload_bytes(client->host, client->peer.family);
 	hello->rate_bps = settings->rate_bps;
+	hello->fec_code = settings->repair.on ? (uint8_t)settings->repair.code : WH_FEC_NONE;
+	hello->fec_k = settings->repair.k;
+	hello->fec_r = settings->repair.r;
 	if (getrandom(&hello->reply, sizeof(hello->reply), 0) != sizeof(hello->reply))
 		hello->reply = rte_rdtsc();
 }

@@ -4,8 +4,9 @@
  * `wavehaul demo`: a file crosses an emulated lambda from one port of this process to another.
  *
  * Two loops at most. The packet loop is the sender's station, the lambda and the receiver's
- * station; the store loop is the reader, the writer and the progress line. With one CPU, one loop
- * runs all. Between the loops are the sessions' chunk FIFOs and the few atomics of struct demo.
+ * station; the store loop is the reader, the coder of repair packets, the writer and the progress
+ * line. With one CPU, one loop runs all. Between the loops are the sessions' FIFOs of chunks and
+ * the few atomics of struct demo.
  */
 
 #include <errno.h>
@@ -56,8 +57,9 @@ struct demo {
 	/* store loop */
 	struct wh_reader *reader;
 	struct wh_writer *writer;
-	_Atomic int sink; /* enum wh_release_status; PENDING: at work */
-	int sink_error;   /* errno behind it, and what was being done */
+	struct wh_fec *fec; /* NULL: without repair packets */
+	_Atomic int sink;   /* enum wh_release_status; PENDING: at work */
+	int sink_error;     /* errno behind it, and what was being done */
 	const char *sink_doing;
 	struct wh_demo_progress progress;
 };
@@ -80,6 +82,7 @@ static struct wh_session_config session_config(const struct demo *demo, enum wh_
 	if (config.profile->control == &wh_control_fixed)
 		config.rate_bps = demo->options.forward.rate_bps;
 	config.burst_pkts = demo->options.burst_pkts;
+	config.repair = plan->repair;
 	config.udt = demo->options.udt;
 	config.trend_one_way = demo->options.trend_one_way;
 	config.stall_timeout_ns = demo->options.stall_timeout_ns;
@@ -99,7 +102,9 @@ static enum wh_release_status welcome(void *context, const struct wh_open_params
 	if (wh_profile_by_number(params->profile) != demo->options.profile ||
 		params->payload_bytes != demo->plan.payload_bytes ||
 		params->chunk_bytes != WH_CHUNK_BYTES_DEFAULT ||
-		params->window_pkts != demo->plan.window_pkts)
+		params->window_pkts != demo->plan.window_pkts ||
+		params->recovery != demo->plan.repair.recovery ||
+		params->repair_pkts != demo->plan.repair.repair_pkts)
 		return WH_STATUS_REFUSED;
 	return WH_STATUS_PENDING;
 }
@@ -178,6 +183,19 @@ static int32_t poll_writer(void *state, uint64_t now_tsc)
 	return work;
 }
 
+/* Store loop: repair packets of what was read, and by them what is missing of what came. */
+static int32_t poll_coder(void *state, uint64_t now_tsc)
+{
+	struct demo *demo = state;
+	struct wh_session *receiver = atomic_load_explicit(&demo->receiver, memory_order_acquire);
+	int32_t work = wh_session_encode(demo->sender, demo->fec);
+
+	(void)now_tsc;
+	if (receiver != NULL)
+		work += wh_session_decode(receiver, demo->fec);
+	return work;
+}
+
 static int32_t poll_progress(void *state, uint64_t now_tsc)
 {
 	struct demo *demo = state;
@@ -218,6 +236,10 @@ static int open_transfer(struct demo *demo)
 	struct wh_session_config config = session_config(demo, WH_DEMO_SENDER);
 	struct wh_endpoint *endpoint = &demo->link.station[WH_DEMO_SENDER].endpoint;
 
+	if (demo->plan.fec.r > 0 && (demo->fec = wh_fec_create(&demo->plan.fec)) == NULL) {
+		wh_complain("no memory for the tables of the erasure code");
+		return WH_EXIT_HARDWARE;
+	}
 	demo->started_tsc = rte_rdtsc();
 	demo->sender = wh_session_open(&config, &demo->link.address[WH_DEMO_RECEIVER],
 		demo->files.name, demo->files.bytes);
@@ -255,6 +277,8 @@ static void fill_packet_loop(struct demo *demo, struct wh_loop *loop)
 static void fill_store_loop(struct demo *demo, struct wh_loop *loop)
 {
 	wh_loop_add(loop, "reader", poll_reader, demo);
+	if (demo->fec != NULL)
+		wh_loop_add(loop, "coder", poll_coder, demo);
 	wh_loop_add(loop, "writer", poll_writer, demo);
 	wh_loop_add(loop, "progress", poll_progress, demo);
 }
@@ -326,6 +350,10 @@ static int conclude(struct demo *demo)
 		wh_complain("no word from the peer for %" PRIu64 " s: the path is down, or loses "
 			    "everything; --peer-timeout waits longer",
 			demo->options.peer_timeout_ns / WH_NS_PER_S);
+		return WH_EXIT_NETWORK;
+	case WH_STATUS_UNREPAIRED:
+		wh_complain("repair packets did not suffice, and --strict-paper lets nothing be "
+			    "asked for; without it this is a transfer, --fec-ceiling allows more");
 		return WH_EXIT_NETWORK;
 	default:
 		wh_complain("the connection failed: %s", wh_release_status_name(outcome));
@@ -400,6 +428,7 @@ static int transfer(struct demo *demo, struct wh_demo_result *result)
 	wh_writer_close(demo->writer);
 	wh_session_destroy(demo->sender);
 	wh_session_destroy(atomic_load(&demo->receiver));
+	wh_fec_destroy(demo->fec);
 	wh_demo_link_down(&demo->link);
 	return status;
 }

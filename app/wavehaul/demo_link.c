@@ -24,8 +24,8 @@ static int make_pools(const struct wh_plan *plan, struct wh_demo_link *link)
 	link->lambda_pool = rte_pktmbuf_pool_create("lambda", plan->lambda_mbufs,
 		WH_LAMBDA_POOL_CACHE, 0, plan->room_bytes, SOCKET_ID_ANY);
 	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
-		link->chunk_memory[end] = rte_malloc(
-			"chunks", (size_t)chunks[end] * WH_CHUNK_BYTES_DEFAULT, WH_CHUNK_ALIGN);
+		link->chunk_memory[end] =
+			rte_malloc("chunks", chunks[end] * plan->stride_bytes, WH_CHUNK_ALIGN);
 	if (link->port_pool != NULL && link->lambda_pool != NULL && link->chunk_memory[0] != NULL &&
 		link->chunk_memory[1] != NULL)
 		return 0;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/units.h"
 #include "complain.h"
@@ -42,6 +43,11 @@ enum option_id {
 	OPT_JITTER,
 	OPT_PROFILE,
 	OPT_UDT,
+	OPT_FEC,
+	OPT_CODE,
+	OPT_STRICT_PAPER,
+	OPT_FEC_TARGET,
+	OPT_FEC_CEILING,
 	OPT_MTU,
 	OPT_SEED,
 	OPT_MEMORY,
@@ -70,6 +76,11 @@ static const struct option option_names[] = {
 	{"jitter", required_argument, NULL, OPT_JITTER},
 	{"profile", required_argument, NULL, OPT_PROFILE},
 	{"udt", required_argument, NULL, OPT_UDT},
+	{"fec", required_argument, NULL, OPT_FEC},
+	{"code", required_argument, NULL, OPT_CODE},
+	{"strict-paper", no_argument, NULL, OPT_STRICT_PAPER},
+	{"fec-target", required_argument, NULL, OPT_FEC_TARGET},
+	{"fec-ceiling", required_argument, NULL, OPT_FEC_CEILING},
 	{"mtu", required_argument, NULL, OPT_MTU},
 	{"seed", required_argument, NULL, OPT_SEED},
 	{"memory", required_argument, NULL, OPT_MEMORY},
@@ -118,6 +129,12 @@ static void print_help(void)
 			wh_profile_at(i)->summary);
 	printf("  --udt LIST         variants of the udt profile, by commas: no-formula-3,\n"
 	       "                     spare-single-loss, bytes, no-delay-warning, one-way-delay\n"
+	       "  --fec off|auto|K,R repair packets beside the data: as many as the loss asks\n"
+	       "                     for, or R for every K of data (off; with ttp auto, tornado)\n"
+	       "  --code NAME        of repair packets: rs, tornado (rs)\n"
+	       "  --fec-target S     of blocks that auto may leave without enough of them (1e-4)\n"
+	       "  --fec-ceiling S    of all packets sent, repair packets of auto at most (0.25)\n"
+	       "  --strict-paper     what they do not bring back is not asked for: it fails then\n"
 	       "  --burst N          packets back to back when the sender is late (32)\n"
 	       "  --memory SIZE      for all buffers (what the path needs)\n"
 	       "  --stall-timeout T  give up after so long without progress (30s)\n"
@@ -197,6 +214,34 @@ static bool parse_udt(const char *text, struct wh_demo_options *options)
 	return true;
 }
 
+static bool take_repair_option(
+	int id, const char *value, struct wh_repair_options *repair, const char **example)
+{
+	switch (id) {
+	case OPT_FEC:
+		*example = "auto, or 128,4 (K and R together at most 255, R at most K)";
+		return wh_repair_parse(value, repair);
+	case OPT_CODE:
+		*example = "rs, or tornado";
+		repair->code = wh_repair_code(value);
+		return repair->code != WH_FEC_NONE;
+	case OPT_STRICT_PAPER:
+		repair->strict = true;
+		return true;
+	case OPT_FEC_TARGET:
+		*example = "1e-4 (from 1e-9 to 0.5)";
+		return wh_parse_share(value, &repair->target) == 0 &&
+		       repair->target >= WH_REPAIR_TARGET_MIN &&
+		       repair->target <= WH_REPAIR_TARGET_MAX;
+	default:
+		WH_ASSERT(id == OPT_FEC_CEILING);
+		*example = "10% (from 1% to 50%)";
+		return wh_parse_share(value, &repair->ceiling) == 0 &&
+		       repair->ceiling >= WH_REPAIR_CEILING_MIN &&
+		       repair->ceiling <= WH_REPAIR_CEILING_MAX;
+	}
+}
+
 /* The options that shape the lambda; true when it was one of them and is right. */
 static bool take_path_option(
 	int id, const char *value, struct wh_demo_options *options, const char **example)
@@ -261,6 +306,8 @@ static bool take_option(
 	case OPT_UDT:
 		*example = "no-formula-3,spare-single-loss";
 		return parse_udt(value, options);
+	case OPT_FEC ... OPT_FEC_CEILING:
+		return take_repair_option(id, value, &options->repair, example);
 	case OPT_MTU:
 		*example = "9000 (from 1280 to 9000)";
 		good = parse_number(value, MTU_MIN, MTU_MAX, &number);
@@ -358,6 +405,7 @@ int wh_demo_options_parse(int argc, char **argv, struct wh_demo_options *options
 		.peer_timeout_ns = defaults.peer_timeout_ns,
 	};
 
+	wh_repair_options_init(&options->repair);
 	opterr = 0;
 	while ((id = getopt_long(argc, argv, "", option_names, &index)) != -1) {
 		const char *example = "";
@@ -381,5 +429,6 @@ int wh_demo_options_parse(int argc, char **argv, struct wh_demo_options *options
 			argv[optind], argv[optind]);
 		return WH_EXIT_USAGE;
 	}
+	wh_repair_settle(&options->repair, options->profile);
 	return complete(options);
 }

@@ -7,6 +7,7 @@
 
 #include "path/path.h"
 #include "rate/control.h"
+#include "repair.h"
 #include "session/profile.h"
 
 struct wh_demo_options {
@@ -16,6 +17,7 @@ struct wh_demo_options {
 	const struct wh_profile *profile;
 	struct wh_udt_options udt;
 	bool trend_one_way;
+	struct wh_repair_options repair;
 	uint16_t mtu_bytes;
 	uint64_t rtt_ns;
 	double loss;                   /* of the whole model, for the report */

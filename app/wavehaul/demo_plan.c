@@ -75,7 +75,18 @@ static struct wh_session_config session_sizes(const struct wh_plan *plan, uint32
 		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
 		.chunks = chunks,
 		.window_pkts = plan->window_pkts,
+		.repair = plan->repair,
 	};
+}
+
+static void plan_repair(const struct wh_demo_options *options, struct wh_plan *plan)
+{
+	struct wh_session_config config = session_sizes(plan, 0);
+
+	wh_repair_configure(&options->repair, &config);
+	plan->repair = config.repair;
+	plan->stride_bytes = wh_session_chunk_stride(&config);
+	plan->fec = wh_session_fec_limits(&config);
 }
 
 static uint64_t add_up(struct wh_plan *plan)
@@ -85,12 +96,13 @@ static uint64_t add_up(struct wh_plan *plan)
 	const uint64_t tables = wh_session_table_bytes(WH_TRANSMITTER, &sender) +
 				wh_session_table_bytes(WH_RECEIVER, &receiver);
 	const struct wh_plan_user users[WH_PLAN_USERS] = {
-		{"sender's chunks", (uint64_t)plan->sender_chunks * WH_CHUNK_BYTES_DEFAULT},
-		{"receiver's chunks", (uint64_t)plan->receiver_chunks * WH_CHUNK_BYTES_DEFAULT},
+		{"sender's chunks", plan->sender_chunks * plan->stride_bytes},
+		{"receiver's chunks", plan->receiver_chunks * plan->stride_bytes},
 		{"packets in the ports", plan->port_mbufs * mbuf_bytes(plan)},
 		{"packets in the lambda", plan->lambda_mbufs * mbuf_bytes(plan)},
 		{"tables of both sessions", tables},
 		{"lambda's delay lines", plan->lambda_mbufs * UINT64_C(64)},
+		{"tables of the code", plan->fec.r > 0 ? wh_fec_bytes(&plan->fec) : 0},
 	};
 
 	memcpy(plan->user, users, sizeof(users));
@@ -135,8 +147,7 @@ static uint32_t chunks_for(uint64_t bdp_bytes, uint32_t round_trips)
 
 static uint32_t window_for(const struct wh_plan *plan)
 {
-	uint64_t bytes = (uint64_t)RTE_MAX(plan->sender_chunks, plan->receiver_chunks) *
-			 WH_CHUNK_BYTES_DEFAULT;
+	uint64_t bytes = RTE_MAX(plan->sender_chunks, plan->receiver_chunks) * plan->stride_bytes;
 	uint64_t pkts = bytes / plan->payload_bytes;
 	uint64_t window_pkts = rte_align64pow2(RTE_MAX(pkts, (uint64_t)WH_WINDOW_PACKETS_MIN));
 
@@ -150,6 +161,7 @@ int wh_plan_make(const struct wh_demo_options *options, struct wh_plan *plan)
 
 	*plan = (struct wh_plan){0};
 	plan_packets(options, plan);
+	plan_repair(options, plan);
 	plan->budget_bytes = options->memory_bytes != 0
 				     ? options->memory_bytes
 				     : /* Hugepages are not in MemAvailable any more. */

@@ -13,7 +13,7 @@
 
 #include "demo_options.h"
 
-#define WH_PLAN_USERS 6
+#define WH_PLAN_USERS 7
 
 struct wh_plan_user {
 	const char *name;
@@ -27,7 +27,10 @@ struct wh_plan {
 	uint32_t sender_chunks;
 	uint32_t receiver_chunks;
 	uint32_t window_pkts;
-	uint16_t room_bytes; /* of an mbuf */
+	struct wh_repair_config repair;
+	uint64_t stride_bytes;    /* a chunk and its repair packets */
+	struct wh_fec_limits fec; /* of the core that encodes and decodes; r 0: none does */
+	uint16_t room_bytes;      /* of an mbuf */
 	uint32_t port_mbufs;
 	uint32_t lambda_mbufs;
 	struct wh_path_config reverse;

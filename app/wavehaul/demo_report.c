@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "progress.h"
+#include "repair_json.h"
 #include "store/store.h"
 
 void wh_demo_progress_init(struct wh_demo_progress *progress, uint64_t hz, uint64_t bytes_total)
@@ -116,6 +117,12 @@ static void print_packet_rows(const struct wh_demo_result *result)
 		" bad",
 		result->sender.sent_pkts, result->sender.retransmitted_pkts,
 		result->receiver.duplicate_pkts, result->bad_pkts);
+	if (result->options->repair.on)
+		row("repair",
+			"%" PRIu64 " packets, %.2f for 100 of data; brought back %" PRIu64
+			", too few in %" PRIu64 " chunks",
+			result->sender.repair_pkts, 100 * wh_repair_overhead(&result->sender),
+			result->receiver.repaired_pkts, result->receiver.unrepaired_chunks);
 	row("lost on the way",
 		"%" PRIu64 " (loss %" PRIu64 ", queue %" PRIu64 ", outage %" PRIu64
 		", bit errors %" PRIu64 "), %" PRIu64 " corrupted, %" PRIu64 " overtaken",
@@ -213,6 +220,16 @@ void wh_demo_print_table(const struct wh_demo_result *result)
 		result->hugepages ? " in hugepages" : ", no hugepages");
 }
 
+/* What went is counted where it was sent, what it did where it came. */
+static json_t *repair_json(const struct wh_demo_result *result)
+{
+	struct wh_session_stats both = result->sender;
+
+	both.repaired_pkts = result->receiver.repaired_pkts;
+	both.unrepaired_chunks = result->receiver.unrepaired_chunks;
+	return wh_repair_json(&both);
+}
+
 static json_t *digest_json(const struct wh_demo_result *result)
 {
 	char digest[2 * WH_DIGEST_BYTES + 1];
@@ -283,7 +300,7 @@ void wh_demo_print_json(const struct wh_demo_result *result)
 	const struct wh_demo_options *options = result->options;
 	/* clang-format off */
 	json_t *object = json_pack(
-		"{s:s, s:b, s:s, s:I, s:f, s:f, s:I, s:o, s:o, s:o, s:s, s:o,"
+		"{s:s, s:b, s:s, s:I, s:f, s:f, s:I, s:o, s:o, s:o, s:o, s:s, s:o,"
 		" s:I, s:I, s:o, s:I, s:b, s:I}",
 		"verb", "demo",
 		"ok", result->exit_status == 0,
@@ -294,6 +311,7 @@ void wh_demo_print_json(const struct wh_demo_result *result)
 		"payload_line_bps", (json_int_t)result->plan->payload_line_bps,
 		"path", path_json(options),
 		"packets", packets_json(result),
+		"repair", repair_json(result),
 		"digest", digest_json(result),
 		"limited_by", wh_limit_name(result->limited_by),
 		"error", result->error[0] == '\0' ? json_null() : text_json(result->error),

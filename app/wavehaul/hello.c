@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hello.h"
 
+#include "repair.h"
 #include "session/profile.h"
 #include "wire/packet.h"
 
@@ -10,6 +11,7 @@ bool wh_hello_is_possible(const struct wh_hello *hello)
 	if (hello->verb == WH_JOB_IDLE)
 		return true;
 	return wh_profile_by_number(hello->profile) != NULL && hello->rate_bps > 0 &&
+	       wh_repair_possible(hello->fec_code, hello->fec_k, hello->fec_r) &&
 	       hello->payload_bytes >= WH_PAYLOAD_BYTES_MIN &&
 	       hello->payload_bytes <= WH_PAYLOAD_BYTES_MAX &&
 	       hello->payload_bytes % WH_PAYLOAD_ALIGN == 0;

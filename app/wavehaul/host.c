@@ -18,6 +18,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "complain.h"
+#include "repair.h"
 #include "verbs.h"
 
 /* How often the state of the link is asked for; more often while somebody waits for it. */
@@ -150,6 +151,7 @@ static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32
 	config.wire_bytes = wh_host_wire_bytes(shard->host, peer->family, params->payload_bytes);
 	config.chunk_bytes = params->chunk_bytes;
 	config.window_pkts = params->window_pkts;
+	wh_repair_follow(params, &config);
 	return hooks->accept(
 		hooks->owner, shard->number, &config, now_tsc, lci, peer, params, rtt_tsc);
 }
@@ -276,8 +278,7 @@ static int32_t watch_link(void *state, uint64_t now_tsc)
 
 	bool up = wh_port_watch_link(host->port);
 
-	host->next_link_tsc =
-		now_tsc + wh_us_to_tsc(host->hz, up ? LINK_WATCH_US : LINK_AWAIT_US);
+	host->next_link_tsc = now_tsc + wh_us_to_tsc(host->hz, up ? LINK_WATCH_US : LINK_AWAIT_US);
 
 	if (up != host->link_was_up)
 		fprintf(stderr, "wavehaul: the link of %s is %s\n", host->spec.ethdev,

@@ -14,6 +14,7 @@
 #include "jobs.h"
 #include "rate/control.h"
 #include "rate/pacer.h"
+#include "repair.h"
 
 /* How old what others may see of a job's progress gets. */
 #define NOTE_MS 10
@@ -37,9 +38,10 @@ void wh_job_fail(struct wh_job *job, enum wh_release_status status, const char *
 }
 
 /* The least window of a power of two that holds all the packets of the chunks. */
-static uint32_t window_of(uint32_t chunks, uint32_t chunk_bytes, uint32_t payload_bytes)
+static uint32_t window_of(const struct wh_session_config *config)
 {
-	uint64_t pkts = (uint64_t)chunks * ((chunk_bytes + payload_bytes - 1) / payload_bytes);
+	const struct wh_fec_limits chunk = wh_session_fec_limits(config);
+	uint64_t pkts = (uint64_t)config->chunks * (chunk.k + chunk.r);
 	uint32_t window_pkts = WH_WINDOW_PACKETS_MIN;
 
 	while (window_pkts < pkts && window_pkts < WH_HOST_WINDOW_PKTS_MAX)
@@ -54,8 +56,29 @@ static uint64_t rate_bps(const struct wh_job *job)
 	return job->at_server ? wh_min_u64(own_bps, job->hello->rate_bps) : own_bps;
 }
 
-static void configure_out(
-	const struct wh_job *job, bool bundle, uint32_t chunks, struct wh_session_config *config)
+/* What the client wishes, with the planner's constants of this end. */
+static struct wh_repair_options repair_of(const struct wh_job *job)
+{
+	struct wh_repair_options repair = job->jobs->settings->repair;
+
+	if (job->at_server) {
+		repair.on = job->hello->fec_code != WH_FEC_NONE;
+		repair.code = (enum wh_fec_code)job->hello->fec_code;
+		repair.k = job->hello->fec_k;
+		repair.r = job->hello->fec_r;
+	}
+	return repair;
+}
+
+/* Answers are few and urgent, and small enough to be asked for: only data has repair packets. */
+static void add_repair(const struct wh_job *job, struct wh_session_config *config)
+{
+	const struct wh_repair_options repair = repair_of(job);
+
+	wh_repair_configure(&repair, config);
+}
+
+static void configure_out(const struct wh_job *job, bool bundle, struct wh_session_config *config)
 {
 	const struct wh_host *host = job->jobs->host;
 	enum wh_family family = (enum wh_family)job->peer.family;
@@ -70,8 +93,12 @@ static void configure_out(
 		WH_HEAD_BYTES + config->payload_bytes + wh_encap_ip_udp_bytes(family);
 	config->wire_bytes = wh_host_wire_bytes(host, job->peer.family, config->payload_bytes);
 	config->chunk_bytes = bundle ? WH_CHUNK_BYTES_DEFAULT : WH_ANSWER_CHUNK_BYTES;
-	config->chunks = chunks;
-	config->window_pkts = window_of(chunks, config->chunk_bytes, config->payload_bytes);
+	if (bundle)
+		add_repair(job, config);
+	config->chunks = bundle ? wh_jobs_sender_chunks(job->jobs, job->hello->lanes,
+					  wh_session_chunk_stride(config))
+				: WH_ANSWER_CHUNKS;
+	config->window_pkts = window_of(config);
 	/* Answers are few and urgent: only the way of the data has a rate. 0 would be none. */
 	if (bundle && config->profile->control == &wh_control_fixed && rate_bps(job) != WH_RATE_MAX)
 		config->rate_bps =
@@ -81,14 +108,13 @@ static void configure_out(
 bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle)
 {
 	struct wh_jobs *jobs = job->jobs;
-	uint32_t chunks =
-		bundle ? wh_jobs_sender_chunks(jobs, job->hello->lanes) : WH_ANSWER_CHUNKS;
 	struct wh_session_config config;
 
-	configure_out(job, bundle, chunks, &config);
-	config.chunk_memory = chunks > 0 ? wh_arena_take(&jobs->host->arena,
-						   (uint64_t)chunks * config.chunk_bytes)
-					 : NULL;
+	configure_out(job, bundle, &config);
+	config.chunk_memory = config.chunks > 0
+				      ? wh_arena_take(&jobs->host->arena,
+						config.chunks * wh_session_chunk_stride(&config))
+				      : NULL;
 	if (config.chunk_memory == NULL)
 		return false;
 
@@ -99,7 +125,7 @@ bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle)
 		wh_session_set_context(out, job);
 		if (wh_endpoint_open(&jobs->host->shard[job->shard].station.endpoint, out) == 0) {
 			job->out = out;
-			job->out_chunks = chunks;
+			job->out_chunks = config.chunks;
 			job->out_memory = config.chunk_memory;
 			return true;
 		}
@@ -283,6 +309,7 @@ static void note_progress(struct wh_job *job)
 
 	atomic_store_explicit(&job->sent_pkts, stats.sent_pkts, memory_order_relaxed);
 	atomic_store_explicit(&job->again_pkts, stats.retransmitted_pkts, memory_order_relaxed);
+	atomic_store_explicit(&job->repair_pkts, stats.repair_pkts, memory_order_relaxed);
 	atomic_store_explicit(&job->limit_now, wh_session_limit_now(session), memory_order_relaxed);
 	atomic_store_explicit(
 		&job->moved_bytes, wh_session_moved_bytes(session), memory_order_relaxed);

@@ -2,6 +2,7 @@
 #include "jobs.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,8 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "complain.h"
+#include "repair.h"
 
 /* A receiving or sending session gets this part of the memory that is free, and never less than
  * a few chunks: many sessions at once find room, and the first ones plenty. */
@@ -29,15 +32,15 @@
 
 #define HELLO_PATIENCE_S 30
 
-static uint32_t share_chunks(struct wh_jobs *jobs, uint64_t chunk_bytes, uint64_t wanted)
+static uint32_t share_chunks(struct wh_jobs *jobs, uint64_t stride_bytes, uint64_t wanted)
 {
-	uint64_t share = wh_arena_free_bytes(&jobs->host->arena) / SHARE_OF_FREE / chunk_bytes;
+	uint64_t share = wh_arena_free_bytes(&jobs->host->arena) / SHARE_OF_FREE / stride_bytes;
 	uint64_t chunks = wh_min_u64(wanted, wh_max_u64(share, CHUNKS_MIN));
 
 	return (uint32_t)wh_min_u64(chunks, UINT16_MAX);
 }
 
-uint32_t wh_jobs_sender_chunks(struct wh_jobs *jobs, uint32_t lanes)
+uint32_t wh_jobs_sender_chunks(struct wh_jobs *jobs, uint32_t lanes, uint64_t stride_bytes)
 {
 	uint64_t own_bytes = jobs->settings->buffer_bytes / RTE_MAX(lanes, UINT32_C(1));
 	uint64_t free_bytes = wh_arena_free_bytes(&jobs->host->arena);
@@ -45,19 +48,19 @@ uint32_t wh_jobs_sender_chunks(struct wh_jobs *jobs, uint32_t lanes)
 	/* A client has its memory to itself, but for what idle streams took before. */
 	if (jobs->root_fd < 0)
 		return (uint32_t)wh_min_u64(
-			wh_min_u64(own_bytes, free_bytes) / 4 * 3 / WH_CHUNK_BYTES_DEFAULT,
-			UINT16_MAX);
-	return share_chunks(jobs, WH_CHUNK_BYTES_DEFAULT, UINT64_MAX);
+			wh_min_u64(own_bytes, free_bytes) / 4 * 3 / stride_bytes, UINT16_MAX);
+	return share_chunks(jobs, stride_bytes, UINT64_MAX);
 }
 
-static uint32_t receiver_chunks(struct wh_jobs *jobs, const struct wh_open_params *params)
+static uint32_t receiver_chunks(
+	struct wh_jobs *jobs, const struct wh_open_params *params, uint64_t stride_bytes)
 {
 	uint64_t window_bytes = (uint64_t)params->window_pkts * params->payload_bytes;
 	uint64_t wanted = window_bytes / params->chunk_bytes + STORE_CHUNKS;
 
 	if (params->chunk_bytes <= WH_ANSWER_CHUNK_BYTES)
 		wanted = WH_ANSWER_CHUNKS;
-	return share_chunks(jobs, params->chunk_bytes, wanted);
+	return share_chunks(jobs, stride_bytes, wanted);
 }
 
 static bool may_come(const struct wh_settings *settings, const struct wh_address *peer)
@@ -102,6 +105,18 @@ static enum wh_release_status welcome_job(
 	return WH_STATUS_PENDING;
 }
 
+/* What a chunk takes of the arena with the repair packets that OPEN announces. */
+static uint64_t stride_of(const struct wh_open_params *params)
+{
+	struct wh_session_config config = {
+		.chunk_bytes = params->chunk_bytes,
+		.payload_bytes = params->payload_bytes,
+	};
+
+	wh_repair_follow(params, &config);
+	return wh_session_chunk_stride(&config);
+}
+
 static enum wh_release_status welcome(void *owner, const struct wh_open_params *params,
 	const struct wh_address *peer, uint32_t *buffer_chunks)
 {
@@ -112,12 +127,14 @@ static enum wh_release_status welcome(void *owner, const struct wh_open_params *
 	if (params->chunk_bytes != WH_CHUNK_BYTES_DEFAULT &&
 		params->chunk_bytes != WH_ANSWER_CHUNK_BYTES)
 		return WH_STATUS_REFUSED;
+	if (params->recovery != WH_RECOVERY_NAK && !wh_repair_fits(params, &jobs->fec))
+		return WH_STATUS_REFUSED;
 	if (job_of_reply(jobs, params, peer) == NULL)
 		status = welcome_job(jobs, params, peer);
 	/* What it is sure to get, if it comes at once; its first state tells of the rest. */
 	*buffer_chunks = CHUNKS_MIN;
-	if (status == WH_STATUS_PENDING && wh_arena_free_bytes(&jobs->host->arena) <
-						   (uint64_t)CHUNKS_MIN * params->chunk_bytes)
+	if (status == WH_STATUS_PENDING &&
+		wh_arena_free_bytes(&jobs->host->arena) < CHUNKS_MIN * stride_of(params))
 		status = WH_STATUS_BUSY;
 	return status;
 }
@@ -169,9 +186,8 @@ static bool seat_session(struct wh_job *job, const struct wh_session_config *wan
 	struct wh_jobs *jobs = job->jobs;
 	struct wh_session_config config = *wanted;
 
-	config.chunks = receiver_chunks(jobs, params);
-	config.chunk_memory =
-		wh_arena_take(&jobs->host->arena, (uint64_t)config.chunks * config.chunk_bytes);
+	config.chunks = receiver_chunks(jobs, params, stride_of(params));
+	config.chunk_memory = wh_arena_take(&jobs->host->arena, config.chunks * stride_of(params));
 	if (config.chunk_memory == NULL)
 		return false;
 	job->in = wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
@@ -285,6 +301,21 @@ static void dismiss(struct wh_crew *crew, struct wh_job_list *list, struct wh_jo
 	atomic_fetch_sub_explicit(&jobs->live, 1, memory_order_release);
 }
 
+/* A chunk a turn of each session that has repair packets, so that other jobs get their turns. */
+static int32_t code_chunks(const struct wh_crew *crew, const struct wh_job *job)
+{
+	struct wh_session *in = wh_job_in(job);
+	uint8_t before = wh_meter_enter(crew->meter, WH_METER_CODER);
+	int32_t work = 0;
+
+	if (in != NULL && wh_repair_is_on(in))
+		work += wh_session_decode(in, crew->fec);
+	if (job->out != NULL && wh_repair_is_on(job->out))
+		work += wh_session_encode(job->out, crew->fec);
+	wh_meter_leave(crew->meter, before);
+	return work;
+}
+
 /* One step; moves the job between the lists, or out of them. */
 static int32_t step(
 	struct wh_crew *crew, struct wh_job_list *list, struct wh_job *job, uint64_t now_tsc)
@@ -299,6 +330,9 @@ static int32_t step(
 	} else {
 		work = job->at_server ? wh_job_server_step(job, now_tsc)
 				      : wh_job_client_step(job, now_tsc);
+		/* The end of a job lets go of what its streams' end markers lie in. */
+		if (job->state < WH_JOB_ENDING)
+			work += code_chunks(crew, job);
 	}
 	if (work > 0 || job->worked_tsc == 0)
 		job->worked_tsc = now_tsc;
@@ -350,6 +384,24 @@ static struct rte_ring *make_ring(void)
 	return NULL;
 }
 
+/*
+ * Tables for the sessions of clients with any options and any MTU that is allowed; a client has
+ * them for its own options.
+ */
+static void plan_fec(struct wh_jobs *jobs)
+{
+	const struct wh_settings *settings = jobs->settings;
+
+	if (jobs->root_fd < 0 && !settings->repair.on)
+		return;
+	jobs->fec = wh_repair_limits(WH_CHUNK_BYTES_DEFAULT,
+		wh_encap_payload_bytes(WH_IPV4, WH_MTU_MIN),
+		wh_encap_payload_bytes(WH_IPV4, settings->mtu_bytes));
+	if (settings->verbose)
+		wh_say("memory: tables of erasure codes, %" PRIu64 " KiB of each of %u cores",
+			wh_fec_bytes(&jobs->fec) >> 10, jobs->crews);
+}
+
 int wh_jobs_init(
 	struct wh_jobs *jobs, struct wh_host *host, const struct wh_settings *settings, int root_fd)
 {
@@ -358,6 +410,7 @@ int wh_jobs_init(
 	jobs->root_fd = root_fd;
 	rte_spinlock_init(&jobs->burial);
 	jobs->crews = (uint32_t)wh_min_u64(wh_host_workers(host), WH_CREWS_MAX);
+	plan_fec(jobs);
 	for (uint32_t i = 0; i < jobs->crews; i++) {
 		struct wh_crew *crew = &jobs->crew[i];
 
@@ -366,7 +419,10 @@ int wh_jobs_init(
 		TAILQ_INIT(&crew->idle);
 		crew->arrivals = make_ring();
 		crew->gone = make_ring();
-		if (crew->arrivals == NULL || crew->gone == NULL)
+		if (jobs->fec.r > 0)
+			crew->fec = wh_fec_create(&jobs->fec);
+		if (crew->arrivals == NULL || crew->gone == NULL ||
+			(jobs->fec.r > 0 && crew->fec == NULL))
 			return -ENOMEM;
 
 		uint32_t core = wh_host_add(host, i, "jobs", poll_crew, crew);
@@ -417,6 +473,7 @@ void wh_jobs_free(struct wh_jobs *jobs)
 	for (uint32_t i = 0; i < jobs->crews; i++) {
 		free(jobs->crew[i].arrivals);
 		free(jobs->crew[i].gone);
+		wh_fec_destroy(jobs->crew[i].fec);
 	}
 }
 

@@ -118,7 +118,8 @@ struct wh_job {
 	_Atomic uint64_t moved_bytes; /* payload sent and acknowledged, or received */
 	_Atomic uint64_t sent_pkts;
 	_Atomic uint64_t again_pkts;
-	_Atomic int limit_now; /* enum wh_limit, of the sending end */
+	_Atomic uint64_t repair_pkts; /* sent, or received */
+	_Atomic int limit_now;        /* enum wh_limit, of the sending end */
 	struct wh_job_figures figures;
 
 	/* The client's */
@@ -147,6 +148,7 @@ struct wh_crew {
 	struct rte_ring *arrivals; /* jobs: from the cores that accept, or the main core */
 	struct rte_ring *gone;     /* sessions that no packet core has any more */
 	struct wh_meter *meter;
+	struct wh_fec *fec; /* NULL: no session of ours has repair packets */
 };
 
 struct wh_jobs {
@@ -154,6 +156,7 @@ struct wh_jobs {
 	const struct wh_settings *settings;
 	uint32_t crews;
 	struct wh_crew crew[WH_CREWS_MAX];
+	struct wh_fec_limits fec; /* of each crew's tables; r 0: there are none */
 	_Atomic uint32_t next_crew;
 	_Atomic uint32_t live; /* jobs that are not over */
 	_Atomic bool draining; /* no new ones */
@@ -192,8 +195,8 @@ bool wh_job_make_hello(struct wh_job *job, uint32_t paths);
 /* Whether HELLO with its paths fits the chunk that it goes in. */
 bool wh_job_hello_fits(const struct wh_job *job);
 
-/* Chunks of a bundle's sender; 0: no memory. */
-uint32_t wh_jobs_sender_chunks(struct wh_jobs *jobs, uint32_t lanes);
+/* Chunks of a bundle's sender, of so many bytes with their repair packets; 0: no memory. */
+uint32_t wh_jobs_sender_chunks(struct wh_jobs *jobs, uint32_t lanes, uint64_t stride_bytes);
 
 /* Whether the data goes out from here, once HELLO is known. */
 static inline bool wh_job_sends(const struct wh_job *job)

@@ -71,6 +71,10 @@ static int conclude(const struct wh_job *job, const char *host)
 		return conclude_stalled(job);
 	case WH_STATUS_PEER_GONE:
 		return conclude_peer_gone(job, host);
+	case WH_STATUS_UNREPAIRED:
+		wh_complain("repair packets did not suffice, and --strict-paper lets nothing be "
+			    "asked for");
+		return WH_EXIT_NETWORK;
 	case WH_STATUS_MISMATCH:
 		wh_complain(
 			"what arrived is not what was sent (%s); nothing of it was kept", job->why);

@@ -199,6 +199,8 @@ int wh_settings_read(struct wh_settings *settings, enum wh_verb verb, int argc, 
 	if (status == -1)
 		status = take_flags(&flags, PASS_VALUES, argc, argv, settings);
 	if (status == -1)
+		wh_repair_settle(&settings->repair, settings->profile);
+	if (status == -1)
 		status = wh_settings_check(settings);
 	if (status == -1 && settings->print_config) {
 		wh_settings_print(settings, verb, stdout);

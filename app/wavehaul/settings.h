@@ -14,8 +14,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "repair.h"
 #include "session/profile.h"
 #include "wire/encap.h"
+#include "wire/packet.h"
 
 /* Bits: which verbs a setting is for. */
 enum wh_verb {
@@ -30,6 +32,9 @@ enum wh_verb {
 
 /* Room for any value as text; the longest is a list of WH_SETTINGS_ALLOWS_MAX subnets. */
 #define WH_SETTINGS_TEXT_BYTES 2048
+
+/* Control packets must fit; IPv6 asks for more (settings_check.c). */
+#define WH_MTU_MIN (WH_CONTROL_BYTES_MAX + WH_IPV4_BYTES + WH_UDP_BYTES)
 
 /* No pacing: as fast as the port takes packets. */
 #define WH_RATE_MAX UINT64_MAX
@@ -77,6 +82,7 @@ struct wh_settings {
 	uint64_t peer_timeout_ns;
 	uint64_t stall_timeout_ns;
 	bool recursive;
+	struct wh_repair_options repair; /* of the streams that this end sends */
 
 	/* [serve] */
 	char root[WH_SETTINGS_TEXT_BYTES];

@@ -18,10 +18,9 @@
 #define ALL       (SERVE | CLIENTS)
 
 #define KEY(in, of)  .section = in, .key = of, .name = in "." of
+#define SHARE(share) (uint64_t)((share)*WH_SETTING_SHARE_PARTS + 0.5)
 #define FIELD(field) .offset = offsetof(struct wh_settings, field)
 
-/* Control packets must fit; IPv6 asks for more (settings_check.c). */
-#define MTU_MIN (WH_CONTROL_BYTES_MAX + WH_IPV4_BYTES + WH_UDP_BYTES)
 #define MTU_MAX 9216
 
 static_assert(MTU_MAX <= WH_PORT_MTU_MAX, "the port takes them");
@@ -90,7 +89,7 @@ const struct wh_setting wh_settings_table[] = {
 		.alias = "frame",
 		.type = WH_SETTING_COUNT,
 		.verbs = ALL,
-		.low = MTU_MIN,
+		.low = WH_MTU_MIN,
 		.high = MTU_MAX,
 		.standard = "1500",
 		.argument = "BYTES",
@@ -302,6 +301,71 @@ const struct wh_setting wh_settings_table[] = {
 		.argument = "TIME",
 		.example = "30s",
 		.help = "give up after so long without progress",
+	},
+	{
+		KEY("transfer", "fec"),
+		FIELD(repair),
+		.flag = "fec",
+		.type = WH_SETTING_FEC,
+		.verbs = CLIENTS,
+		.standard = "off",
+		.argument = "off|auto|K,R",
+		.example = "auto, or 128,4",
+		.help = "repair packets beside the data, so that a loss costs no round trip:\n"
+			"auto: as many as the loss asks for; K,R: R for every K of data; with\n"
+			"--profile ttp off is auto, by tornado",
+	},
+	{
+		KEY("transfer", "code"),
+		FIELD(repair.code),
+		.flag = "code",
+		.type = WH_SETTING_CODE,
+		.verbs = CLIENTS,
+		.standard = "rs",
+		.argument = "NAME",
+		.example = "rs, or tornado",
+		.help = "of repair packets: rs (Reed-Solomon: none too many), tornado (XOR:\n"
+			"cheaper where much is repaired, and a few packets more)",
+	},
+	{
+		KEY("transfer", "fec_target"),
+		FIELD(repair.target),
+		.flag = "fec-target",
+		.type = WH_SETTING_SHARE,
+		.verbs = ALL,
+		.low = SHARE(WH_REPAIR_TARGET_MIN),
+		.high = SHARE(WH_REPAIR_TARGET_MAX),
+		.standard = WH_REPAIR_TARGET_STANDARD,
+		.argument = "SHARE",
+		.example = "1e-4",
+		.help = "of blocks that --fec auto may leave without enough repair packets",
+		.serve_help = "of blocks that --fec auto of a client that gets may leave without\n"
+			      "enough repair packets",
+	},
+	{
+		KEY("transfer", "fec_ceiling"),
+		FIELD(repair.ceiling),
+		.flag = "fec-ceiling",
+		.type = WH_SETTING_SHARE,
+		.verbs = ALL,
+		.low = SHARE(WH_REPAIR_CEILING_MIN),
+		.high = SHARE(WH_REPAIR_CEILING_MAX),
+		.standard = WH_REPAIR_CEILING_STANDARD,
+		.argument = "SHARE",
+		.example = "10%",
+		.help = "of all packets sent, the repair packets of --fec auto at most; there\n"
+			"is memory for as many",
+	},
+	{
+		KEY("transfer", "strict_paper"),
+		FIELD(repair.strict),
+		.flag = "strict-paper",
+		.type = WH_SETTING_SWITCH,
+		.verbs = WH_VERB_SEND | WH_VERB_BENCH,
+		.standard = "no",
+		.example = "yes",
+		.help = "what repair packets do not bring back is not asked for, as in the\n"
+			"paper of ttp: the transfer fails then",
 	},
 	{
 		KEY("transfer", "recursive"),

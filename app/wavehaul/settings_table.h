@@ -13,6 +13,9 @@
 /* Of the table: a bit per entry in a word, and room in getopt's list. */
 #define WH_SETTINGS_MAX 64
 
+/* A share's bounds are whole numbers of these. */
+#define WH_SETTING_SHARE_PARTS 1e9
+
 #define WH_SETTINGS_FILE "/etc/wavehaul/wavehaul.conf"
 
 enum wh_setting_type {
@@ -22,7 +25,10 @@ enum wh_setting_type {
 	WH_SETTING_SIZE,
 	WH_SETTING_TIME,
 	WH_SETTING_RATE,
+	WH_SETTING_SHARE,
 	WH_SETTING_PROFILE,
+	WH_SETTING_FEC,  /* off, auto, or k,r */
+	WH_SETTING_CODE, /* enum wh_fec_code */
 	WH_SETTING_CPUS,
 	WH_SETTING_ADDRESSES, /* ours, with prefix: one of each family */
 	WH_SETTING_GATEWAYS,  /* one of each family */
@@ -39,7 +45,7 @@ struct wh_setting {
 	uint8_t type;      /* enum wh_setting_type */
 	uint8_t verbs;     /* enum wh_verb, together */
 	size_t offset;     /* in struct wh_settings, for types of one value */
-	uint64_t low;      /* bounds, for types of a quantity */
+	uint64_t low;      /* bounds of a quantity; of a share in WH_SETTING_SHARE_PARTS */
 	uint64_t high;
 	const char *standard;       /* the default; "": not given */
 	const char *serve_standard; /* where serve has another; NULL: it has not */

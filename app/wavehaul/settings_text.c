@@ -9,6 +9,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -395,6 +396,39 @@ static const char *take_profile(const char *text, const struct wh_profile **fiel
 	return *field == NULL ? "is no profile" : NULL;
 }
 
+static const char *take_share(const struct wh_setting *setting, const char *text, double *field)
+{
+	double share;
+
+	if (wh_parse_share(text, &share) != 0)
+		return not_understood;
+	if (share < (double)setting->low / WH_SETTING_SHARE_PARTS ||
+		share > (double)setting->high / WH_SETTING_SHARE_PARTS)
+		return "is out of bounds";
+	*field = share;
+	return NULL;
+}
+
+/* The fewest digits that give it again. */
+static void format_share(double share, char *text)
+{
+	int digits = 1;
+
+	do
+		snprintf(text, WH_SETTINGS_TEXT_BYTES, "%.*g", digits, share);
+	while (digits++ < 17 && strtod(text, NULL) != share);
+}
+
+static const char *take_code(const char *text, enum wh_fec_code *field)
+{
+	enum wh_fec_code code = wh_repair_code(text);
+
+	if (code == WH_FEC_NONE)
+		return "is no code";
+	*field = code;
+	return NULL;
+}
+
 const char *wh_setting_take(
 	const struct wh_setting *setting, const char *text, struct wh_settings *settings)
 {
@@ -427,6 +461,12 @@ const char *wh_setting_take(
 		return take_quantity(setting, text, (uint64_t *)field);
 	case WH_SETTING_PROFILE:
 		return take_profile(text, (const struct wh_profile **)field);
+	case WH_SETTING_SHARE:
+		return take_share(setting, text, (double *)field);
+	case WH_SETTING_FEC:
+		return wh_repair_parse(text, &settings->repair) ? NULL : not_understood;
+	case WH_SETTING_CODE:
+		return take_code(text, (enum wh_fec_code *)field);
 	case WH_SETTING_CPUS:
 		return take_cpus(text, (struct wh_cpu_list *)field);
 	default:
@@ -480,6 +520,15 @@ void wh_setting_format(const struct wh_setting *setting, const struct wh_setting
 	case WH_SETTING_PROFILE:
 		strcpy(text, (*(const struct wh_profile *const *)field)->name);
 		break;
+	case WH_SETTING_SHARE:
+		format_share(*(const double *)field, text);
+		break;
+	case WH_SETTING_FEC:
+		strcpy(text, wh_repair_text(&settings->repair, (char[WH_REPAIR_TEXT_BYTES]){0}));
+		break;
+	case WH_SETTING_CODE:
+		strcpy(text, wh_fec_code_name(*(const enum wh_fec_code *)field));
+		break;
 	case WH_SETTING_CPUS:
 		format_cpus((const struct wh_cpu_list *)field, text);
 		break;
@@ -511,8 +560,13 @@ void wh_setting_advise(const struct wh_setting *setting, char text[WH_SETTINGS_T
 		snprintf(text, WH_SETTINGS_TEXT_BYTES, "%s", setting->example);
 		return;
 	}
-	format_quantity(setting, setting->low, low);
-	format_quantity(setting, setting->high, high);
+	if (setting->type == WH_SETTING_SHARE) {
+		format_share((double)setting->low / WH_SETTING_SHARE_PARTS, low);
+		format_share((double)setting->high / WH_SETTING_SHARE_PARTS, high);
+	} else {
+		format_quantity(setting, setting->low, low);
+		format_quantity(setting, setting->high, high);
+	}
 	snprintf(text, WH_SETTINGS_TEXT_BYTES, "%s (from %.64s to %.64s%s)", setting->example, low,
 		high, setting->type == WH_SETTING_RATE ? ", or max" : "");
 }

@@ -145,6 +145,15 @@ static double sum_retransmitted(const struct question *q)
 	return (double)pkts;
 }
 
+static double sum_repair(const struct question *q)
+{
+	uint64_t pkts = 0;
+
+	for (uint32_t i = 0; i < q->n_flows; i++)
+		pkts += flow_span(q, i).repair_pkts;
+	return (double)pkts;
+}
+
 static double sum_dropped(const struct question *q)
 {
 	uint64_t pkts = 0;
@@ -230,6 +239,7 @@ static const struct function {
 	{.name = "jain", .answer = jain_throughput},
 	{.name = "sent", .answer = sum_sent},
 	{.name = "retransmitted", .answer = sum_retransmitted},
+	{.name = "repair", .answer = sum_repair},
 	{.name = "dropped", .answer = sum_dropped},
 	{.name = "finish", .answer = last_finish, .kind = WH_VALUE_TIME, .no_times = true},
 	{.name = "finished", .answer = count_finished, .no_times = true},

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "complain.h"
+#include "fec/fec.h"
+#include "repair.h"
 #include "session/profile.h"
 #include "sim/memory.h"
 #include "sim_point.h"
@@ -19,6 +21,10 @@
 #define LAST_START_PS_MAX    (1000000 * WH_PS_PER_S)
 #define STEPS_MAX            200
 #define PKTS_MAX             (UINT32_C(1) << 30)
+#define STRETCH_MAX          1000
+#define FEC_CEILING_MAX      0.9
+#define CHUNK_BYTES_DEFAULT  1000000 /* ttp.txt II A */
+#define CHUNK_BYTES_MAX      100000000
 
 static const char *const source_names[WH_SIM_SOURCE_KINDS] = {
 	[WH_SIM_CBR] = "cbr",
@@ -42,6 +48,95 @@ static void take_udt(struct wh_taker *taker, struct wh_sim_engine_config *config
 	config->trend_one_way = wh_take_switch(taker, "one_way", config->trend_one_way);
 }
 
+/* TTP's are of its own, and what no option names is a share of the bottleneck. */
+static void take_ttp(struct wh_taker *taker, struct wh_ttp_options *ttp)
+{
+	wh_take_require(taker, "bottleneck", "100M");
+	ttp->bottleneck_bps = wh_take_count(taker, "bottleneck", 0, 1, RATE_BPS_MAX);
+	ttp->initial_bps = wh_take_count(taker, "initial_rate", 0, 1, RATE_BPS_MAX);
+	ttp->min_bps = wh_take_count(taker, "min_rate", 0, 1, RATE_BPS_MAX);
+	ttp->max_bps = wh_take_count(taker, "max_rate", 0, 1, RATE_BPS_MAX);
+	ttp->increase_bps = wh_take_count(taker, "increase", 0, 1, RATE_BPS_MAX);
+	ttp->decrease = wh_take_number(taker, "decrease", ttp->decrease, 1.0 + 1e-6, 1000.0);
+	ttp->q_pkts = (uint32_t)wh_take_count(taker, "q", ttp->q_pkts, 1, PKTS_MAX);
+	ttp->n_pkts = (uint32_t)wh_take_count(taker, "n", ttp->n_pkts, 1, WH_BITMAP_PKTS_MAX);
+	ttp->stretch = (uint32_t)wh_take_count(taker, "stretch", ttp->stretch, 1, STRETCH_MAX);
+	ttp->stretch_max =
+		(uint32_t)wh_take_count(taker, "stretch_max", ttp->stretch_max, 1, STRETCH_MAX);
+	if (ttp->max_bps > 0 && ttp->max_bps < ttp->min_bps)
+		wh_take_refuse(taker, "max_rate", "is below min_rate");
+}
+
+static void take_code(struct wh_taker *taker, struct wh_repair_config *repair)
+{
+	char name[WH_WORD_BYTES];
+
+	wh_take_word(taker, "code", wh_fec_code_name(repair->code), name);
+
+	enum wh_fec_code code = wh_repair_code(name);
+
+	if (code == WH_FEC_NONE)
+		wh_take_refuse(taker, "code", "is none of rs, tornado");
+	repair->code = code;
+	repair->planner.code = code;
+}
+
+/* As many as the ceiling allows, or as were told for each block. */
+static uint32_t most_repair_pkts(const struct wh_repair_config *repair, uint32_t data_pkts)
+{
+	double share = repair->planner.ceiling;
+
+	if (repair->fixed_r > 0)
+		return (data_pkts + repair->fixed_k - 1) / repair->fixed_k * repair->fixed_r;
+	return (uint32_t)ceil(share / (1.0 - share) * data_pkts);
+}
+
+/* After the window, which a chunk's size depends on. */
+static void take_repair(
+	struct wh_taker *taker, struct wh_sim_engine_config *config, uint32_t enough_pkts)
+{
+	struct wh_repair_config *repair = &config->repair;
+	struct wh_fec_planner_config *planner = &repair->planner;
+	uint32_t payload_bytes = wh_sim_engine_payload_bytes(config->mtu_bytes);
+	struct wh_repair_options options;
+	uint32_t data_pkts;
+	char text[WH_WORD_BYTES];
+
+	wh_repair_config_init(repair, config->profile);
+	wh_take_word(taker, "fec", repair->recovery == WH_RECOVERY_NAK ? "off" : "auto", text);
+	wh_repair_options_init(&options);
+	if (!wh_repair_parse(text, &options))
+		wh_take_refuse(taker, "fec", "is neither off, auto nor K,R, as 100,5");
+	repair->recovery = WH_RECOVERY_NAK;
+	if (taker->failed || !options.on)
+		return;
+	repair->fixed_k = options.k;
+	repair->fixed_r = options.r;
+	repair->recovery =
+		wh_take_switch(taker, "strict_paper", false) ? WH_RECOVERY_FEC : WH_RECOVERY_HYBRID;
+	take_code(taker, repair);
+	planner->target = wh_take_number(
+		taker, "fec_target", planner->target, WH_REPAIR_TARGET_MIN, WH_REPAIR_TARGET_MAX);
+	planner->ceiling =
+		wh_take_number(taker, "fec_ceiling", planner->ceiling, 0.01, FEC_CEILING_MAX);
+	planner->initial_loss = config->ttp.initial_loss = wh_take_number(taker, "initial_loss",
+		config->profile->bitmaps ? config->ttp.initial_loss : planner->initial_loss, 0.0,
+		1.0);
+	config->chunk_pkts =
+		(uint32_t)(wh_take_count(taker, "chunk", CHUNK_BYTES_DEFAULT, 1, CHUNK_BYTES_MAX) /
+			   payload_bytes);
+	config->encode_ps = wh_take_ps(taker, "encode_delay", 0);
+	data_pkts = wh_sim_engine_chunk_pkts(config);
+	repair->repair_pkts = most_repair_pkts(repair, data_pkts);
+	planner->r_max = repair->repair_pkts;
+	if (data_pkts + repair->repair_pkts > WH_BLOCK_PACKETS_MAX)
+		wh_take_refuse(taker, "chunk", "makes more than 65535 packets with its repair");
+	/* What is missing of a chunk is asked for when all of it is past, with others under way. */
+	while (!taker->failed && !wh_take_has(taker, "window") &&
+		config->window_pkts < enough_pkts + 2 * (data_pkts + repair->repair_pkts))
+		config->window_pkts *= 2;
+}
+
 static void take_engine(struct wh_point *point, struct wh_taker *taker,
 	struct wh_scenario_group *group, const struct wh_profile *profile)
 {
@@ -50,6 +145,7 @@ static void take_engine(struct wh_point *point, struct wh_taker *taker,
 	uint32_t wanted;
 
 	wh_sim_engine_config_init(config, profile);
+	config->mtu_bytes = group->packet_bytes;
 	group->agent = WH_SCENARIO_ENGINE;
 	group->payload_bytes = wh_sim_engine_payload_bytes(group->packet_bytes);
 	if (group->payload_bytes == 0) {
@@ -62,6 +158,8 @@ static void take_engine(struct wh_point *point, struct wh_taker *taker,
 		wh_take_require(taker, "rate", "95M");
 	if (profile->control == &wh_control_udt)
 		take_udt(taker, config);
+	if (profile->control == &wh_control_ttp)
+		take_ttp(taker, &config->ttp);
 	config->rate_bps = wh_take_count(taker, "rate", 0, 1, RATE_BPS_MAX);
 	config->burst_pkts = (uint32_t)wh_take_count(taker, "burst", config->burst_pkts, 1, 1024);
 	enough = wh_scenario_window_pkts(
@@ -71,6 +169,7 @@ static void take_engine(struct wh_point *point, struct wh_taker *taker,
 	config->window_pkts = WH_WINDOW_PKTS_MIN;
 	while (config->window_pkts < wanted)
 		config->window_pkts *= 2;
+	take_repair(taker, config, enough);
 }
 
 static void take_tcp(

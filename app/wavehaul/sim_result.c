@@ -59,6 +59,7 @@ static json_t *flow_json(
 		wh_json_shown(wh_throughput_bps(group, span.goodput_bytes, span_s)));
 	json_object_set_new(object, "sent_pkts", json_count(span.sent_pkts));
 	json_object_set_new(object, "retransmitted_pkts", json_count(span.retransmitted_pkts));
+	json_object_set_new(object, "repair_pkts", json_count(span.repair_pkts));
 	json_object_set_new(object, "dropped_pkts", json_count(span.dropped_pkts));
 	json_object_set_new(object, "finished_s",
 		finished_ps == WH_SIM_NEVER_PS ? json_null() : wh_json_shown(seconds(finished_ps)));
@@ -99,6 +100,8 @@ static json_t *flow_samples(
 	json_t *rate = json_array();
 	json_t *window = json_array();
 	json_t *sequence = json_array();
+	json_t *sent = json_array();
+	json_t *repair = json_array();
 
 	for (uint32_t i = 0; i < wh_monitor_samples(monitor); i++) {
 		struct wh_monitor_flow sample = wh_monitor_flow_sample(monitor, flow, i);
@@ -110,9 +113,12 @@ static json_t *flow_samples(
 		json_array_append_new(rate, wh_json_shown(sample.look.rate_bps));
 		json_array_append_new(window, wh_json_shown(sample.look.window_pkts));
 		json_array_append_new(sequence, json_count(sample.look.sequence_pkts));
+		json_array_append_new(sent, json_count(sample.sent_pkts));
+		json_array_append_new(repair, json_count(sample.repair_pkts));
 	}
-	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "goodput_bps", goodput, "throughput_bps",
-		throughput, "rate_bps", rate, "window_pkts", window, "sequence_pkts", sequence);
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "goodput_bps", goodput,
+		"throughput_bps", throughput, "rate_bps", rate, "window_pkts", window,
+		"sequence_pkts", sequence, "sent_pkts", sent, "repair_pkts", repair);
 }
 
 static json_t *link_samples(

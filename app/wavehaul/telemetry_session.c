@@ -170,6 +170,18 @@ static const char *phase_name(enum wh_phase phase)
 	return names[phase];
 }
 
+static const char *recovery_name(enum wh_recovery recovery)
+{
+	static const char *const names[WH_RECOVERIES] = {
+		[WH_RECOVERY_NAK] = "nak",
+		[WH_RECOVERY_HYBRID] = "hybrid",
+		[WH_RECOVERY_FEC] = "fec",
+	};
+
+	WH_ASSERT((unsigned int)recovery < WH_RECOVERIES);
+	return names[recovery];
+}
+
 static void put_what_it_is(struct rte_tel_data *data, uint64_t id, const struct look *look)
 {
 	const struct wh_profile *profile = wh_profile_by_number(look->params.profile);
@@ -188,6 +200,8 @@ static void put_what_it_is(struct rte_tel_data *data, uint64_t id, const struct 
 	wh_tel_put(data, "payload_bytes", look->params.payload_bytes);
 	wh_tel_put(data, "chunk_bytes", look->params.chunk_bytes);
 	wh_tel_put(data, "window_pkts", look->params.window_pkts);
+	wh_tel_put_text(data, "recovery", recovery_name((enum wh_recovery)look->params.recovery));
+	wh_tel_put(data, "chunk_repair_pkts_max", look->params.repair_pkts);
 }
 
 static void put_how_it_goes(
@@ -225,6 +239,9 @@ static void put_counters(struct rte_tel_data *data, const struct look *look)
 	wh_tel_put(data, "received_pkts", stats->received_pkts);
 	wh_tel_put(data, "duplicate_pkts", stats->duplicate_pkts);
 	wh_tel_put(data, "losses_detected_pkts", stats->losses_detected_pkts);
+	wh_tel_put(data, "repair_pkts", stats->repair_pkts);
+	wh_tel_put(data, "repaired_pkts", stats->repaired_pkts);
+	wh_tel_put(data, "unrepaired_chunks", stats->unrepaired_chunks);
 	wh_tel_put(data, "control_sent_pkts", stats->control_sent_pkts);
 	wh_tel_put(data, "control_received_pkts", stats->control_received_pkts);
 	wh_tel_put(data, "control_stale_pkts", stats->control_stale_pkts);

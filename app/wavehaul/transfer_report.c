@@ -19,6 +19,8 @@
 #include "complain.h"
 #include "path_text.h"
 #include "progress.h"
+#include "repair.h"
+#include "repair_json.h"
 #include "transfer.h"
 #include "verbs.h"
 
@@ -269,12 +271,11 @@ static struct wh_session_stats sum_stats(const struct wh_transfer *transfer)
 	for (uint32_t lane = 0; lane < transfer->lanes.started; lane++) {
 		const struct wh_job *job = transfer->lanes.job[lane];
 
-		sum.sent_pkts += job->figures.stats.sent_pkts;
 		sum.retransmitted_pkts += job->figures.stats.retransmitted_pkts;
-		sum.received_pkts += job->figures.stats.received_pkts;
 		sum.duplicate_pkts += job->figures.stats.duplicate_pkts;
 		sum.losses_detected_pkts += job->figures.stats.losses_detected_pkts;
 		sum.bad_pkts += job->figures.stats.bad_pkts;
+		wh_repair_add(&sum, &job->figures.stats);
 	}
 	return sum;
 }
@@ -301,6 +302,7 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 			(json_int_t)stats.received_pkts, "duplicate",
 			(json_int_t)stats.duplicate_pkts, "lost",
 			(json_int_t)stats.losses_detected_pkts, "bad", (json_int_t)stats.bad_pkts));
+	json_object_set_new(line, "repair", wh_repair_json(&stats));
 	json_object_set_new(line, "rtt_ms",
 		job != NULL ? json_real((double)job->figures.rtt_ns / 1e6) : json_null());
 	json_object_set_new(line, "limited_by",
@@ -313,6 +315,7 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 static void print_text(struct wh_transfer *transfer, double seconds)
 {
 	struct wh_totals totals = wh_transfer_totals(transfer);
+	struct wh_session_stats stats = sum_stats(transfer);
 	char path[4 * WH_PATH_BYTES_MAX + 1];
 	char size[WH_UNITS_MAX];
 	char rate[WH_UNITS_MAX];
@@ -330,6 +333,8 @@ static void print_text(struct wh_transfer *transfer, double seconds)
 	if (totals.failed > 0)
 		printf("; %" PRIu64 " failed", totals.failed);
 	printf("\n");
+	if (transfer->settings.repair.on)
+		wh_repair_print(&stats);
 }
 
 /* From the server's READY to the end of the last lane. */

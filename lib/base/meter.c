@@ -23,6 +23,7 @@ const char *wh_meter_process_name(enum wh_meter_process process)
 		[WH_METER_READER] = "reader",
 		[WH_METER_WRITER] = "writer",
 		[WH_METER_JOB] = "job",
+		[WH_METER_CODER] = "coder",
 	};
 
 	WH_ASSERT((unsigned int)process < WH_METER_PROCESSES);

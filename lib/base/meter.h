@@ -41,6 +41,7 @@ enum wh_meter_process {
 	WH_METER_READER,
 	WH_METER_WRITER,
 	WH_METER_JOB,
+	WH_METER_CODER, /* repair packets: encoder and decoder */
 	WH_METER_PROCESSES,
 };
 

@@ -102,9 +102,10 @@ struct wire_hello {
 	uint16_t lanes;
 	uint32_t payload_bytes;
 	uint8_t as_name;
-	uint8_t zero_8;
-	uint16_t zero_16;
-	uint32_t zero_32;
+	uint8_t fec_code;
+	uint8_t fec_k;
+	uint8_t fec_r;
+	uint32_t zero;
 	uint64_t rate_bps;
 	uint64_t reply;
 	uint64_t bench_ns;
@@ -151,7 +152,7 @@ static_assert(sizeof(struct wire_totals) == 40, "TOTALS");
 static_assert(sizeof(struct wire_hello) == 64, "HELLO");
 static_assert(sizeof(struct wire_refused) == 16, "REFUSED");
 static_assert(sizeof(struct wire_ready) == 16, "READY");
-static_assert(sizeof(struct wire_report) == 200, "REPORT: a process more is another version");
+static_assert(sizeof(struct wire_report) == 208, "REPORT: a process more is another version");
 static_assert(sizeof(struct wire_entry) + 2 * WH_PATH_BYTES_MAX + RECORD_ALIGN <=
 		      WH_BUNDLE_CHUNK_BYTES_MIN,
 	"every ENTRY fits into a chunk, its content apart");
@@ -268,9 +269,10 @@ static const struct field hello_fields[] = {
 	FIELD(wire_hello, lanes, hello.lanes, 1, UINT16_MAX),
 	ANY(wire_hello, payload_bytes, hello.payload_bytes),
 	FIELD(wire_hello, as_name, hello.as_name, 0, 1),
-	ZERO(wire_hello, zero_8),
-	ZERO(wire_hello, zero_16),
-	ZERO(wire_hello, zero_32),
+	ANY(wire_hello, fec_code, hello.fec_code),
+	ANY(wire_hello, fec_k, hello.fec_k),
+	ANY(wire_hello, fec_r, hello.fec_r),
+	ZERO(wire_hello, zero),
 	ANY(wire_hello, rate_bps, hello.rate_bps),
 	ANY(wire_hello, reply, hello.reply),
 	ANY(wire_hello, bench_ns, hello.bench_ns),

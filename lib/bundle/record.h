@@ -32,7 +32,7 @@
 #include "base/chunk.h"
 #include "base/meter.h"
 
-#define WH_BUNDLE_VERSION 1
+#define WH_BUNDLE_VERSION 2
 
 /* Files up to this travel inside their ENTRY; larger ones as extents of raw chunks. */
 #define WH_INLINE_BYTES_MAX (UINT32_C(256) << 10)
@@ -142,6 +142,9 @@ struct wh_hello {
 	uint16_t lane;    /* of `lanes`, for --parallel */
 	uint16_t lanes;
 	uint32_t payload_bytes; /* get, reverse bench */
+	uint8_t fec_code; /* get, reverse bench: enum wh_fec_code of the server's stream; 0: none */
+	uint8_t fec_k;    /* of so many data packets so many repair packets; 0, 0: as planned */
+	uint8_t fec_r;
 	uint64_t rate_bps; /* get, reverse bench: UINT64_MAX: no pacing */
 	uint64_t reply;    /* the server's stream to us says this in its name */
 	uint64_t bench_ns;
@@ -164,8 +167,8 @@ struct wh_bench_report {
 	uint64_t pkts;
 	uint64_t duplicate_pkts;
 	uint64_t bad_pkts;
-	uint64_t lost_pkts;    /* losses detected */
-	uint64_t dropped_pkts; /* by the port and its queues */
+	uint64_t lost_pkts;                  /* losses detected */
+	uint64_t dropped_pkts;               /* by the port and its queues */
 	uint64_t cycles[WH_METER_PROCESSES]; /* of its cores, by process */
 };
 

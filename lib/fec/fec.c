@@ -62,23 +62,38 @@ uint32_t wh_fec_rs_blocks(uint32_t k, uint32_t r_block)
 	return round_up_div(k, WH_FEC_RS_PACKETS_MAX - r_block);
 }
 
+/* Repair packets of a Reed-Solomon block. */
+static uint32_t rs_r_max(const struct wh_fec_limits *limits)
+{
+	return limits->r < WH_FEC_RS_PACKETS_MAX - 1 ? limits->r : WH_FEC_RS_PACKETS_MAX - 1;
+}
+
+static size_t last_room_bytes(const struct wh_fec_limits *limits)
+{
+	return (size_t)limits->symbol_bytes + WH_FEC_ALIGN;
+}
+
+uint64_t wh_fec_bytes(const struct wh_fec_limits *limits)
+{
+	return sizeof(struct wh_fec) + wh_rs_bytes(rs_r_max(limits)) + last_room_bytes(limits) +
+	       wh_tornado_bytes(limits);
+}
+
 struct wh_fec *wh_fec_create(const struct wh_fec_limits *limits)
 {
 	WH_ASSERT(limits->k >= 1 && limits->r >= 1);
 	WH_ASSERT(limits->symbol_bytes % WH_FEC_ALIGN == 0);
 
 	struct wh_fec *fec = calloc(1, sizeof(*fec));
-	uint32_t rs_r_max =
-		limits->r < WH_FEC_RS_PACKETS_MAX - 1 ? limits->r : WH_FEC_RS_PACKETS_MAX - 1;
 
 	if (fec == NULL)
 		return NULL;
 	fec->limits = *limits;
-	if (wh_rs_init(&fec->rs, rs_r_max) < 0) {
+	if (wh_rs_init(&fec->rs, rs_r_max(limits)) < 0) {
 		free(fec);
 		return NULL;
 	}
-	fec->last = aligned_alloc(WH_FEC_ALIGN, limits->symbol_bytes + WH_FEC_ALIGN);
+	fec->last = aligned_alloc(WH_FEC_ALIGN, last_room_bytes(limits));
 	fec->tornado = wh_tornado_create(limits, &fec->rs);
 	if (fec->last == NULL || fec->tornado == NULL) {
 		wh_fec_destroy(fec);
@@ -235,4 +250,38 @@ uint32_t wh_fec_decode(struct wh_fec *fec, const struct wh_fec_shape *shape, uin
 		memcpy(data + (size_t)(shape->k - 1) * shape->symbol_bytes, fec->last,
 			shape->last_bytes);
 	return missing;
+}
+
+/* At most so many of a block's missing data packets. */
+static uint32_t ask_for(const struct wh_fec_shape *shape, uint32_t block, uint32_t most,
+	const uint64_t *have, uint64_t *ask)
+{
+	uint32_t asked = 0;
+
+	for (uint32_t i = block; i < shape->k && asked < most; i += shape->blocks)
+		if (!has(have, i)) {
+			set(ask, i);
+			asked++;
+		}
+	return asked;
+}
+
+uint32_t wh_fec_shortfall(const struct wh_fec_shape *shape, const uint64_t *have, uint64_t *ask)
+{
+	uint32_t asked = 0;
+
+	if (shape->code != WH_FEC_RS)
+		return ask_for(shape, 0, UINT32_MAX, have, ask);
+	for (uint32_t b = 0; b < shape->blocks; b++) {
+		uint32_t missing = 0;
+		uint32_t helpers = 0;
+
+		for (uint32_t i = b; i < shape->k; i += shape->blocks)
+			missing += !has(have, i);
+		for (uint32_t i = b; i < shape->r; i += shape->blocks)
+			helpers += has(have, shape->k + i);
+		if (missing > helpers)
+			asked += ask_for(shape, b, missing - helpers, have, ask);
+	}
+	return asked;
 }

@@ -19,12 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum wh_fec_code {
-	WH_FEC_NONE,
-	WH_FEC_RS,
-	WH_FEC_TORNADO,
-	WH_FEC_CODES,
-};
+#include "wire/packet.h"
 
 const char *wh_fec_code_name(enum wh_fec_code code);
 
@@ -63,6 +58,9 @@ struct wh_fec;
 struct wh_fec *wh_fec_create(const struct wh_fec_limits *limits);
 void wh_fec_destroy(struct wh_fec *fec); /* NULL is allowed */
 
+/* What create takes, to the byte that malloc is asked for. */
+uint64_t wh_fec_bytes(const struct wh_fec_limits *limits);
+
 /*
  * Encodes a chunk as it comes in: `ready` of its data packets are there, no fewer than at the call
  * before; begins anew with `from` 0. Returns up to where it has come, to be passed as `from` the
@@ -78,5 +76,12 @@ uint32_t wh_fec_encode(struct wh_fec *fec, const struct wh_fec_shape *shape, con
  */
 uint32_t wh_fec_decode(struct wh_fec *fec, const struct wh_fec_shape *shape, uint8_t *data,
 	uint8_t *repair, uint64_t *have);
+
+/*
+ * Sets in `ask` the bits of data packets whose arrival will complete the chunk, and no more of them
+ * than are needed: of each rs block as many as it lacks; of tornado all that are missing. Returns
+ * how many there are.
+ */
+uint32_t wh_fec_shortfall(const struct wh_fec_shape *shape, const uint64_t *have, uint64_t *ask);
 
 #endif

@@ -49,19 +49,29 @@ static void fill_times(struct wh_rs *rs)
 	}
 }
 
+static size_t matrix_bytes(uint32_t r_max)
+{
+	return (size_t)r_max * WH_RS_PACKETS_MAX * WH_RS_TABLE_BYTES;
+}
+
+uint64_t wh_rs_bytes(uint32_t r_max)
+{
+	return (WH_RS_ENCODE_TABLES + 1) * matrix_bytes(r_max) +
+	       256 * sizeof(((struct wh_rs *)NULL)->times[0]);
+}
+
 int wh_rs_init(struct wh_rs *rs, uint32_t r_max)
 {
-	WH_ASSERT(r_max >= 1 && r_max < WH_RS_PACKETS_MAX);
-
-	size_t matrix_bytes = (size_t)r_max * WH_RS_PACKETS_MAX * WH_RS_TABLE_BYTES;
 	bool all = true;
+
+	WH_ASSERT(r_max >= 1 && r_max < WH_RS_PACKETS_MAX);
 
 	memset(rs, 0, sizeof(*rs));
 	rs->rows_max = r_max;
 	rs->times = aligned_alloc(WH_RS_TABLE_BYTES, sizeof(rs->times[0]) * 256);
-	rs->decode_gf = aligned_alloc(WH_RS_TABLE_BYTES, matrix_bytes);
+	rs->decode_gf = aligned_alloc(WH_RS_TABLE_BYTES, matrix_bytes(r_max));
 	for (uint32_t i = 0; i < WH_RS_ENCODE_TABLES; i++) {
-		rs->encode[i].gf = aligned_alloc(WH_RS_TABLE_BYTES, matrix_bytes);
+		rs->encode[i].gf = aligned_alloc(WH_RS_TABLE_BYTES, matrix_bytes(r_max));
 		all = all && rs->encode[i].gf != NULL;
 	}
 	if (!all || rs->times == NULL || rs->decode_gf == NULL) {

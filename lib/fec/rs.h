@@ -38,6 +38,7 @@ struct wh_rs {
 /* For blocks of up to r_max repair packets. 0 or -ENOMEM. */
 int wh_rs_init(struct wh_rs *rs, uint32_t r_max);
 void wh_rs_free(struct wh_rs *rs);
+uint64_t wh_rs_bytes(uint32_t r_max); /* what init takes */
 
 /*
  * Adds the data packets [first, end) of a block of k to its r repair packets; first == 0 sets them

@@ -47,6 +47,16 @@ struct place {
 	bool last_is_short;
 };
 
+uint64_t wh_tornado_bytes(const struct wh_fec_limits *limits)
+{
+	uint64_t packets = (uint64_t)limits->k + limits->r;
+
+	return sizeof(struct wh_tornado) + wh_tornado_scratch_bytes(limits->k, limits->r) +
+	       GRAPHS * wh_tornado_graph_bytes(limits->k, limits->r) +
+	       2 * limits->r * sizeof(uint32_t) + 2 * (packets / 64 + 1) * sizeof(uint64_t) +
+	       packets * sizeof(struct step);
+}
+
 struct wh_tornado *wh_tornado_create(const struct wh_fec_limits *limits, struct wh_rs *rs)
 {
 	struct wh_tornado *t = calloc(1, sizeof(*t));

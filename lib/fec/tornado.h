@@ -17,7 +17,8 @@ struct wh_tornado; /* tornado.c */
 
 /* NULL: no memory. The Reed-Solomon code is shared with the caller. */
 struct wh_tornado *wh_tornado_create(const struct wh_fec_limits *limits, struct wh_rs *rs);
-void wh_tornado_destroy(struct wh_tornado *tornado); /* NULL is allowed */
+void wh_tornado_destroy(struct wh_tornado *tornado);           /* NULL is allowed */
+uint64_t wh_tornado_bytes(const struct wh_fec_limits *limits); /* what create takes */
 
 /* Whether there is such a code: r is enough for its levels. */
 bool wh_tornado_exists(uint32_t k, uint32_t r);

@@ -225,3 +225,20 @@ void wh_tornado_scratch_free(struct wh_tornado_scratch *scratch)
 	free(scratch->member);
 	memset(scratch, 0, sizeof(*scratch));
 }
+
+uint64_t wh_tornado_graph_bytes(uint32_t k_max, uint32_t r_max)
+{
+	const struct wh_tornado_graph *graph = NULL;
+	uint64_t packets = (uint64_t)k_max + r_max;
+
+	return ((uint64_t)r_max + 1) * sizeof(graph->first[0]) +
+	       packets * (WH_TORNADO_DEGREE * sizeof(graph->packet[0]) + sizeof(graph->check[0]) +
+				 sizeof(graph->degree[0]));
+}
+
+uint64_t wh_tornado_scratch_bytes(uint32_t k_max, uint32_t r_max)
+{
+	uint64_t ends = (uint64_t)(k_max > r_max ? k_max : r_max) * WH_TORNADO_DEGREE;
+
+	return (2 * ends + 2 * (uint64_t)r_max) * sizeof(uint32_t);
+}

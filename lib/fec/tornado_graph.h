@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #define WH_TORNADO_DEGREE     3
-#define WH_TORNADO_LEVELS_MAX 8
+#define WH_TORNADO_LEVELS_MAX 16
 
 /* A level this small is closed by Reed-Solomon: its packets and their repair together. */
 #define WH_TORNADO_CLOSE_PKTS 160
@@ -60,6 +60,10 @@ int wh_tornado_graph_init(struct wh_tornado_graph *graph, uint32_t k_max, uint32
 void wh_tornado_graph_free(struct wh_tornado_graph *graph);
 int wh_tornado_scratch_init(struct wh_tornado_scratch *scratch, uint32_t k_max, uint32_t r_max);
 void wh_tornado_scratch_free(struct wh_tornado_scratch *scratch);
+
+/* What the two of them take. */
+uint64_t wh_tornado_graph_bytes(uint32_t k_max, uint32_t r_max);
+uint64_t wh_tornado_scratch_bytes(uint32_t k_max, uint32_t r_max);
 
 /* Of a code that exists. */
 void wh_tornado_graph_make(

@@ -9,6 +9,7 @@
 static const struct wh_control_ops *const registry[] = {
 	&wh_control_fixed,
 	&wh_control_udt,
+	&wh_control_ttp,
 };
 
 #define REGISTERED (sizeof(registry) / sizeof(registry[0]))
@@ -36,6 +37,15 @@ void wh_control_config_init(struct wh_control_config *config)
 				.use_delay_warning = true,
 				.beta = WH_UDT_BETA,
 				.loss_threshold = WH_UDT_LOSS_THRESHOLD,
+			},
+		.ttp =
+			{
+				.n_pkts = WH_TTP_N_PKTS,
+				.q_pkts = WH_TTP_Q_PKTS,
+				.stretch = WH_TTP_STRETCH,
+				.stretch_max = WH_TTP_STRETCH_MAX,
+				.initial_loss = WH_TTP_INITIAL_LOSS,
+				.decrease = WH_TTP_DECREASE,
 			},
 	};
 }

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "measure/bitmap_loss.h"
+
 /* Constants of udt.txt, defaults of struct wh_udt_options. */
 #define WH_UDT_SYN_US         10000  /* III A: constant synchronization interval, 0.01 s */
 #define WH_UDT_BETA           1.5e-6 /* III C, formulas (3) and (4) */
@@ -21,6 +23,28 @@
 #define WH_UDT_LEAST_WINDOW   4      /* after slow start; the reason is in udt.c */
 #define WH_WINDOW_UNLIMITED   UINT32_MAX
 
+/* Constants of ttp.txt, defaults of struct wh_ttp_options. */
+#define WH_TTP_N_PKTS         1024 /* III A: control packets of 1K bits */
+#define WH_TTP_Q_PKTS         3    /* III A: the congestion indicator */
+#define WH_TTP_INITIAL_LOSS   0.5  /* III A: the initial link loss rate */
+#define WH_TTP_INITIAL_SHARE  0.8  /* III A: initial send rate, of the bottleneck's */
+#define WH_TTP_DECREASE       2    /* II B: "halved" */
+/*
+ * III A has 8 and 100 Mb/s for a bottleneck that ends in links of 100 Mb/s (and 8 and 10 Mb/s for
+ * links of 10, which leaves nothing to control).
+ */
+#define WH_TTP_MIN_SHARE      0.08
+/* I: "end hosts configured with gigabit Ethernet cards", where nobody named a rate. */
+#define WH_TTP_BOTTLENECK_BPS UINT64_C(1000000000)
+/*
+ * II B names no constant for the additive increase. With this one the 50 Mb/s that are lost by
+ * halving from 100 are back after 25 clean control packets.
+ */
+#define WH_TTP_INCREASE_SHARE 0.02
+/* II B: "a constant factor"; see measure/path_bitmap.h. The bound is our choice. */
+#define WH_TTP_STRETCH        2
+#define WH_TTP_STRETCH_MAX    4
+
 struct wh_udt_options {
 	bool use_formula_3;     /* default true; section V removes it */
 	bool spare_single_loss; /* default false; section V: an epoch's first single loss is free */
@@ -28,6 +52,23 @@ struct wh_udt_options {
 	bool use_delay_warning;  /* default true */
 	double beta;             /* above 0, at most 1 */
 	double loss_threshold;   /* 0 to 1 */
+};
+
+struct wh_ttp_options {
+	/* Of the receiver, and q of both ends. */
+	uint32_t n_pkts;      /* of a bitmap, and from one to the next; 1 to 1024 */
+	uint32_t q_pkts;      /* so many lost in a row are congestion; at least 1 */
+	uint32_t stretch;     /* of the interval after a clean bitmap; at least 1 */
+	uint32_t stretch_max; /* of the interval, in n_pkts; at least 1 */
+
+	/* Of the transmitter, and initial_loss of both ends. Rates are on the wire. */
+	double initial_loss;     /* 0 to 1: the link's until measured, and the first chunk's */
+	double decrease;         /* the rate is divided by it; above 1 */
+	uint64_t bottleneck_bps; /* 0: rate_bps, or else WH_TTP_BOTTLENECK_BPS */
+	uint64_t initial_bps;    /* 0: a share of the bottleneck's; likewise the others */
+	uint64_t min_bps;
+	uint64_t max_bps; /* 0: the bottleneck's; never above rate_bps, where that is given */
+	uint64_t increase_bps;
 };
 
 #define WH_WINDOW_PKTS_MIN 2 /* of window_pkts_max: no controller can start with less */
@@ -40,6 +81,7 @@ struct wh_control_config {
 	uint64_t rate_bps;     /* on the wire; fixed: the rate, others: its bound; 0: unlimited */
 	uint32_t window_pkts_max;
 	struct wh_udt_options udt;
+	struct wh_ttp_options ttp;
 };
 
 struct wh_feedback_event {
@@ -61,6 +103,11 @@ struct wh_loss_event { /* one NAK */
 struct wh_delay_event { /* one delay warning */
 	uint64_t now_tsc;
 	uint64_t sent_end;
+};
+
+struct wh_bitmap_event { /* one control packet of ttp.txt */
+	uint64_t now_tsc;
+	enum wh_bitmap_finding finding;
 };
 
 struct wh_tick_event { /* every SYN */
@@ -90,20 +137,22 @@ struct wh_control_ops {
 	void (*on_feedback)(struct wh_control *control, const struct wh_feedback_event *event);
 	void (*on_loss)(struct wh_control *control, const struct wh_loss_event *event);
 	void (*on_delay)(struct wh_control *control, const struct wh_delay_event *event);
+	void (*on_bitmap)(struct wh_control *control, const struct wh_bitmap_event *event);
 	void (*on_tick)(struct wh_control *control, const struct wh_tick_event *event);
 	struct wh_decision (*decide)(const struct wh_control *control);
 };
 
 extern const struct wh_control_ops wh_control_fixed;
 extern const struct wh_control_ops wh_control_udt;
+extern const struct wh_control_ops wh_control_ttp;
 
 /* By name, or NULL; by number, NULL past the last. */
 const struct wh_control_ops *wh_control_find(const char *name);
 const struct wh_control_ops *wh_control_at(uint32_t number);
 
 /*
- * udt.txt's constants, window unlimited, no rate: the caller fills in hz, syn_tsc (WH_UDT_SYN_US),
- * packet_bytes and wire_bytes.
+ * The papers' constants, window unlimited, no rate: the caller fills in hz, syn_tsc
+ * (WH_UDT_SYN_US), packet_bytes and wire_bytes.
  */
 void wh_control_config_init(struct wh_control_config *config);
 void wh_control_init(struct wh_control *control, const struct wh_control_ops *ops,
@@ -123,5 +172,22 @@ struct wh_udt_view {
 	uint64_t freezes;
 };
 struct wh_udt_view wh_udt_view(const struct wh_control *control);
+
+/* ttp.txt, Fig. 1. */
+enum wh_ttp_state {
+	WH_TTP_STEADY,
+	WH_TTP_LOSS,
+	WH_TTP_NO_LOSS,
+};
+
+/* Likewise. */
+struct wh_ttp_view {
+	enum wh_ttp_state state;
+	uint64_t rate_bps;
+	uint64_t bitmaps;
+	uint64_t decreases;
+	uint64_t increases; /* decisions, even those that a bound made void */
+};
+struct wh_ttp_view wh_ttp_view(const struct wh_control *control);
 
 #endif

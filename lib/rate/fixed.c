@@ -44,6 +44,12 @@ static void on_delay(struct wh_control *control, const struct wh_delay_event *ev
 	(void)event;
 }
 
+static void on_bitmap(struct wh_control *control, const struct wh_bitmap_event *event)
+{
+	(void)control;
+	(void)event;
+}
+
 static void on_tick(struct wh_control *control, const struct wh_tick_event *event)
 {
 	(void)control;
@@ -67,6 +73,7 @@ const struct wh_control_ops wh_control_fixed = {
 	.on_feedback = on_feedback,
 	.on_loss = on_loss,
 	.on_delay = on_delay,
+	.on_bitmap = on_bitmap,
 	.on_tick = on_tick,
 	.decide = decide,
 };

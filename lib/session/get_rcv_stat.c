@@ -27,11 +27,13 @@ static void packets_acked(
 
 	(void)serial;
 	struct wh_chunk *chunk = &s->chunk[record->chunk_slot];
-	uint32_t offset = record->index * s->config.payload_bytes;
+	uint64_t offset = (uint64_t)record->index * s->config.payload_bytes;
 
 	WH_DEBUG_ASSERT(sending->unacked_pkts >= count);
-	wh_session_add(&s->stats.acked_bytes,
-		wh_min_u64(count * (uint64_t)s->config.payload_bytes, chunk->bytes - offset));
+	if (offset < chunk->bytes) /* repair packets carry nothing of the stream */
+		wh_session_add(
+			&s->stats.acked_bytes, wh_min_u64(count * (uint64_t)s->config.payload_bytes,
+						       chunk->bytes - offset));
 	sending->unacked_pkts -= count;
 	if (sending->unacked_pkts > 0)
 		return;
@@ -74,6 +76,27 @@ static void take_rtt(struct wh_session *s, const struct wh_rcv_state *state)
 	s->rtt.samples++;
 }
 
+/* For the encoder's plans. */
+static void tell_losses(
+	struct wh_transmitter *tx, uint64_t pkts, uint64_t lost_pkts, uint64_t loss_events)
+{
+	atomic_store_explicit(&tx->told_events, loss_events, memory_order_relaxed);
+	atomic_store_explicit(&tx->told_lost_pkts, lost_pkts, memory_order_relaxed);
+	atomic_store_explicit(&tx->told_pkts, pkts, memory_order_relaxed);
+}
+
+/* Where there are bitmaps, plans are made by them alone. */
+static void take_losses(struct wh_session *s, const struct wh_rcv_state *state)
+{
+	if (!wh_session_mends(s))
+		return;
+	if (!s->config.profile->bitmaps)
+		tell_losses(&s->tx, state->highest_end - s->params.first_serial, state->lost_pkts,
+			state->loss_events);
+	__atomic_store_n(&s->stats.repaired_pkts, state->repaired_pkts, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->stats.unrepaired_chunks, state->unrepaired_chunks, __ATOMIC_RELAXED);
+}
+
 static void answer_state(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
 {
 	struct wh_packet answer = {
@@ -107,6 +130,7 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 	tx->state_seen = true;
 	take_credits(tx, state);
 	take_rtt(s, state);
+	take_losses(s, state);
 
 	uint64_t acked_pkts = acknowledge(s, state);
 
@@ -207,6 +231,40 @@ static void take_delay_warning(
 	apply_decision(s);
 }
 
+/*
+ * ttp.txt II B and C: the rate follows what one bitmap says against all before it, the next chunk's
+ * repair packets the weighted mean of the short and the long term.
+ */
+static void take_bitmap(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
+{
+	struct wh_transmitter *tx = &s->tx;
+	const struct wh_bitmap *bitmap = &packet->bitmap;
+	struct wh_bitmap_loss *loss = &tx->bitmap_loss;
+	uint64_t end = bitmap->first + bitmap->pkts;
+
+	if (!s->config.profile->bitmaps) {
+		wh_session_bad(s, &s->stats.bad_unexpected_pkts);
+		return;
+	}
+	if (bitmap->first < s->params.first_serial || end > tx->sent_end) {
+		wh_session_bad(s, &s->stats.bad_window_pkts);
+		return;
+	}
+	if (end <= loss->end) {
+		wh_session_count(&s->stats.control_stale_pkts);
+		return;
+	}
+
+	const struct wh_bitmap_event event = {
+		.now_tsc = now_tsc,
+		.finding = wh_bitmap_loss_add(loss, bitmap->first, bitmap->pkts, bitmap->bits),
+	};
+
+	tell_losses(tx, wh_bitmap_loss_pkts(loss), loss->lost_pkts, loss->loss_events);
+	tx->control.ops->on_bitmap(&tx->control, &event);
+	apply_decision(s);
+}
+
 static void take(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
 {
 	/* Before ACCEPT there is no receiver that could have anything else to say. */
@@ -226,6 +284,9 @@ static void take(struct wh_session *s, uint64_t now_tsc, const struct wh_packet 
 		break;
 	case WH_PACKET_DELAY_WARNING:
 		take_delay_warning(s, now_tsc, packet);
+		break;
+	case WH_PACKET_BITMAP:
+		take_bitmap(s, now_tsc, packet);
 		break;
 	case WH_PACKET_RELEASE:
 		wh_release_input(s, now_tsc, &packet->release);

@@ -29,7 +29,10 @@ static bool open_next_chunk(struct wh_session *s)
 	struct wh_tx_chunk *sending = &tx->tx_chunk[chunk->slot];
 
 	WH_ASSERT(sending->unacked_pkts == 0);
-	sending->packets = (chunk->bytes + s->config.payload_bytes - 1) / s->config.payload_bytes;
+	if (!wh_session_mends(s))
+		sending->shape.k =
+			(chunk->bytes + s->config.payload_bytes - 1) / s->config.payload_bytes;
+	sending->packets = sending->shape.k + sending->shape.r;
 	sending->unacked_pkts = sending->packets;
 	tx->open_chunk = chunk;
 	tx->open_index = 0;

@@ -15,8 +15,12 @@
 #include "base/clock.h"
 #include "base/fifo.h"
 #include "base/meter.h"
+#include "fec/fec.h"
+#include "fec/planner.h"
 #include "measure/arrival.h"
+#include "measure/bitmap_loss.h"
 #include "measure/pair.h"
+#include "measure/path_bitmap.h"
 #include "measure/rtt.h"
 #include "measure/trend.h"
 #include "rate/control.h"
@@ -83,17 +87,33 @@
 
 /* A chunk being sent, by its slot. */
 struct wh_tx_chunk {
-	uint32_t packets;
+	uint32_t packets; /* data and repair */
 	uint32_t unacked_pkts;
+	struct wh_fec_shape shape; /* of the encoder, before the chunk is ready */
+};
+
+/* What the encoder keeps, of the working core that encodes. */
+struct wh_encoder {
+	struct wh_fec_planner planner;
+	uint64_t known_pkts; /* of what the home core told, this much is planned with */
+	uint64_t known_lost_pkts;
+	uint64_t known_events;
 };
 
 struct wh_transmitter {
-	struct wh_fifo free;  /* chunks: get_rcv_stat -> reader */
-	struct wh_fifo ready; /* chunks: reader -> host_trans */
-	struct wh_fifo fresh; /* serials: host_trans -> trans */
-	struct wh_fifo again; /* serials: get_rcv_stat -> trans; each at most once in it */
+	struct wh_fifo free;   /* chunks: get_rcv_stat -> reader */
+	struct wh_fifo filled; /* chunks: reader -> encoder; only with repair packets */
+	struct wh_fifo ready;  /* chunks: reader or encoder -> host_trans */
+	struct wh_fifo fresh;  /* serials: host_trans -> trans */
+	struct wh_fifo again;  /* serials: get_rcv_stat -> trans; each at most once in it */
 	struct wh_sent_table table;
 	struct wh_tx_chunk *tx_chunk; /* host_trans fills in, get_rcv_stat counts down */
+
+	struct wh_encoder encoder;
+	/* get_rcv_stat -> encoder */
+	_Atomic uint64_t told_pkts;
+	_Atomic uint64_t told_lost_pkts;
+	_Atomic uint64_t told_events;
 
 	/* host_trans */
 	struct wh_chunk *open_chunk;
@@ -121,6 +141,7 @@ struct wh_transmitter {
 	uint64_t next_tick_tsc;
 	uint64_t next_state_serial; /* older states are dropped */
 	uint64_t next_warning_serial;
+	struct wh_bitmap_loss bitmap_loss;
 	uint64_t nak_end;     /* one past the highest NAK seen ... */
 	uint64_t naks_before; /* ... and bit i: nak_end - 1 - i was seen */
 	uint64_t peer_upper;  /* credits: first serial and first chunk without room */
@@ -152,6 +173,21 @@ struct wh_rx_chunk {
 	uint32_t have;
 	uint32_t last_bytes; /* of the packet k - 1, once it is here */
 	bool whole;
+
+	/* With repair packets; see mend.c. */
+	struct wh_fec_shape shape;
+	uint32_t last_bytes_told; /* by any packet */
+	uint32_t have_repair;
+	uint64_t have_bytes; /* of its data */
+	bool decoding;       /* with a working core: its memory and bits are not ours */
+	bool asked;          /* its losses have been settled: what still misses is asked for */
+};
+
+/* Where a chunk's packets lie in the order, known from any of them; by number. */
+struct wh_span {
+	uint64_t number_end; /* chunk number + 1; 0: none */
+	uint64_t first;
+	uint64_t end;
 };
 
 /* A period's first state, and when it went; 0: its ACK2 has been taken. */
@@ -172,6 +208,15 @@ struct wh_receiver {
 	struct wh_chunk **spare; /* host_rcv puts, rcv takes: same core */
 	uint32_t spares;
 
+	/* mend.c: chunks in order, losses of which are settled one after the other */
+	struct wh_fifo decode;  /* chunk numbers: rcv, mend -> decoder */
+	struct wh_fifo decoded; /* back */
+	struct wh_span *span;   /* spans of them, by number */
+	uint32_t spans;
+	uint64_t settle_chunk;  /* the first that is not settled ... */
+	uint64_t settle_serial; /* ... and up to where losses are */
+	uint64_t newest_chunk;  /* one past the highest seen */
+
 	/* rcv, get_trans_stat: found since the last immediate NAK */
 	struct wh_loss_range fresh_loss[WH_RANGES_MAX];
 	uint32_t fresh_losses;
@@ -179,6 +224,8 @@ struct wh_receiver {
 	/* rcv */
 	struct wh_arrival arrival;
 	struct wh_pair pair;
+	struct wh_path_bitmap path_bitmap; /* where the profile has bitmaps */
+	struct wh_bitmap_loss bitmap_loss;
 	uint64_t pair_first_serial;
 	uint64_t pair_first_tsc;
 	uint64_t arrived_since_period; /* packets, for the NAK timer's mean interval */
@@ -295,8 +342,11 @@ static inline void wh_session_count(uint64_t *counter)
 static inline uint32_t wh_session_payload_bytes(
 	const struct wh_session *s, const struct wh_sent_record *record)
 {
+	const struct wh_tx_chunk *sending = &s->tx.tx_chunk[record->chunk_slot];
 	uint32_t offset = record->index * s->config.payload_bytes;
 
+	if (record->index >= sending->shape.k)
+		return s->config.payload_bytes; /* repair packets are full */
 	return (uint32_t)wh_min_u64(
 		s->config.payload_bytes, s->chunk[record->chunk_slot].bytes - offset);
 }
@@ -335,6 +385,45 @@ int32_t wh_send_rcv_stat(struct wh_session *s, uint64_t now_tsc);
 
 /* [first, end) is missing: enters the loss list and waits for the immediate NAK. (rcv.c) */
 void wh_rcv_note_loss(struct wh_session *s, uint64_t now_tsc, uint64_t first, uint64_t end);
+
+/* Whether its packets may be repair packets, and losses wait until they have had their chance. */
+static inline bool wh_session_mends(const struct wh_session *s)
+{
+	return s->config.repair.recovery != WH_RECOVERY_NAK;
+}
+
+/* [first, end) is asked for now, and again and again until it comes. (rcv.c) */
+void wh_rcv_ask(struct wh_session *s, uint64_t now_tsc, uint64_t first, uint64_t end);
+
+/* A new serial has come. (rcv.c) */
+void wh_rcv_enter(struct wh_session *s, uint64_t now_tsc, uint64_t serial);
+
+/*
+ * mend.c, for rcv. A packet agrees with what is known of its chunk's code and place; the first of a
+ * chunk has come.
+ */
+bool wh_mend_place(const struct wh_session *s, const struct wh_rx_chunk *entry, uint64_t serial,
+	const struct wh_data_fields *data);
+void wh_mend_begin(struct wh_session *s, struct wh_rx_chunk *entry, uint64_t serial,
+	const struct wh_data_fields *data);
+
+/* Of a chunk that needs no packet any more, or is being worked on: it is done with. */
+bool wh_mend_is_over(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet);
+
+/* What misses of a chunk may be worked out by now: off to a working core. */
+void wh_mend_try(struct wh_session *s, struct wh_rx_chunk *entry);
+
+/* A settled chunk is whole: its other packets are not wanted any more. */
+void wh_mend_over(struct wh_session *s, const struct wh_rx_chunk *entry);
+
+/* Takes what was decoded, settles what is past or overdue. */
+int32_t wh_mend(struct wh_session *s, uint64_t now_tsc);
+uint64_t wh_mend_deadline(const struct wh_session *s);
+
+static inline uint8_t *wh_session_repair(const struct wh_session *s, const struct wh_chunk *chunk)
+{
+	return chunk->data == NULL ? NULL : chunk->data + s->config.chunk_bytes;
+}
 
 /* There is no place for it. */
 void wh_handshake_refuse(struct wh_session *s, uint64_t now_tsc);

@@ -21,6 +21,7 @@ static const struct wh_profile profiles[] = {
 		 * lost retransmissions must fit into a round trip's worth of reports.
 		 */
 		.nak_packets_max = 16,
+		.code = WH_FEC_RS,
 	},
 	{
 		.number = 2,
@@ -32,6 +33,26 @@ static const struct wh_profile profiles[] = {
 		.state_on_news_only = true,
 		.delay_warnings = true,
 		.nak_packets_max = 1, /* III E: only those that fit into one NAK packet */
+		.code = WH_FEC_RS,
+	},
+	{
+		.number = 3,
+		.name = "ttp",
+		.summary = "TTP: erasure code, bitmaps, rate halved on congestion",
+		.control = &wh_control_ttp,
+		/*
+		 * The paper's receiver sends bitmaps alone. Ours must also give chunks back: the
+		 * states of `fixed`, which the rate does not depend on. It is one of data: at the
+		 * least of rates the answers to these states would leave nothing of it.
+		 */
+		.period_us = WH_UDT_SYN_US,
+		.state_bytes = UINT32_C(512) << 10,
+		.bitmaps = true,
+		.nak_packets_max = 16,
+		.recovery = WH_RECOVERY_HYBRID,
+		.code = WH_FEC_TORNADO,
+		/* III A's 50 % of loss takes 1.7 repair packets per data packet, and some more. */
+		.repair_ceiling = 0.75,
 	},
 };
 

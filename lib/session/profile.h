@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "rate/control.h"
+#include "wire/packet.h"
 
 struct wh_profile {
 	uint8_t number; /* on the wire */
@@ -23,7 +24,13 @@ struct wh_profile {
 	bool state_on_news_only;   /* a state without news waits for two round trips */
 	bool delay_warnings;       /* the receiver watches the delay's trend */
 	bool control_is_paced;     /* the rate includes the transmitter's control packets */
+	bool bitmaps;              /* the receiver tells by them what arrives; ttp.txt II B */
 	uint32_t nak_packets_max;  /* per firing of the NAK timer */
+
+	/* Where the operator names none. */
+	enum wh_recovery recovery;
+	enum wh_fec_code code;
+	double repair_ceiling; /* repair packets per packet sent; 0: the planner's own */
 };
 
 /* NULL when there is none of that name or number. */

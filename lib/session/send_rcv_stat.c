@@ -60,6 +60,10 @@ static void push_state(struct wh_session *s, uint64_t now_tsc, bool first)
 									       wh_rtt_get(&s->rtt)))
 							     : 0,
 				.rtt_var_us = (uint32_t)wh_tsc_to_us(s->config.hz, s->rtt.var_tsc),
+				.lost_pkts = s->stats.losses_detected_pkts,
+				.loss_events = s->stats.loss_events,
+				.repaired_pkts = s->stats.repaired_pkts,
+				.unrepaired_chunks = (uint32_t)s->stats.unrepaired_chunks,
 			},
 	};
 

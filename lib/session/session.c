@@ -24,6 +24,17 @@ const char *wh_limit_name(enum wh_limit limit)
 	return names[limit];
 }
 
+void wh_repair_config_init(struct wh_repair_config *repair, const struct wh_profile *profile)
+{
+	*repair = (struct wh_repair_config){
+		.recovery = profile->recovery,
+		.code = profile->code,
+	};
+	wh_fec_planner_config_init(&repair->planner, profile->code);
+	if (profile->repair_ceiling > 0.0)
+		repair->planner.ceiling = profile->repair_ceiling;
+}
+
 void wh_session_config_init(struct wh_session_config *config)
 {
 	struct wh_control_config control;
@@ -33,6 +44,7 @@ void wh_session_config_init(struct wh_session_config *config)
 		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
 		.burst_pkts = 1,
 		.udt = control.udt,
+		.ttp = control.ttp,
 		.initial_rtt_ns = 100 * UINT64_C(1000000),
 		.peer_timeout_ns = 30 * WH_NS_PER_S,
 		.stall_timeout_ns = 30 * WH_NS_PER_S,
@@ -135,13 +147,31 @@ static uint32_t chunk_packets(const struct wh_session_config *config)
 
 static uint32_t have_words(const struct wh_session_config *config)
 {
-	return (chunk_packets(config) + 63) / 64;
+	return (chunk_packets(config) + config->repair.repair_pkts + 63) / 64;
 }
 
 /* Chunks of this end and an end marker. */
 static uint32_t chunk_slots(const struct wh_session_config *config)
 {
 	return config->chunks + 1;
+}
+
+/* Of chunks that are not settled: one may be delivered already. */
+static uint32_t spans(const struct wh_session_config *config)
+{
+	return 2 * config->chunks;
+}
+
+static void create_encoder(struct wh_encoder *encoder, const struct wh_session_config *config)
+{
+	struct wh_fec_planner_config planner = config->repair.planner;
+
+	if (config->repair.recovery == WH_RECOVERY_NAK || config->repair.fixed_r > 0)
+		return;
+	/* ttp.txt III A: the initial link loss rate is what the first chunk is encoded for. */
+	if (config->profile->bitmaps)
+		planner.initial_loss = config->ttp.initial_loss;
+	wh_fec_planner_init(&encoder->planner, &planner);
 }
 
 static int create_transmitter(struct wh_session *s)
@@ -156,11 +186,13 @@ static int create_transmitter(struct wh_session *s)
 		.rate_bps = config->rate_bps,
 		.window_pkts_max = config->window_pkts,
 		.udt = config->udt,
+		.ttp = config->ttp,
 	};
 
 	tx->tx_chunk = calloc(config->chunks, sizeof(*tx->tx_chunk));
 	if (tx->tx_chunk == NULL || wh_fifo_init(&tx->free, chunk_slots(config)) != 0 ||
 		wh_fifo_init(&tx->ready, chunk_slots(config)) != 0 ||
+		(wh_session_mends(s) && wh_fifo_init(&tx->filled, chunk_slots(config)) != 0) ||
 		wh_fifo_init(&tx->fresh, fresh_count(config->window_pkts)) != 0 ||
 		wh_fifo_init(&tx->again, config->window_pkts) != 0 ||
 		wh_sent_table_init(&tx->table, config->window_pkts, s->params.first_serial) != 0)
@@ -168,6 +200,10 @@ static int create_transmitter(struct wh_session *s)
 
 	for (uint32_t i = 0; i < config->chunks; i++)
 		wh_fifo_push(&tx->free, &s->chunk[i]);
+	create_encoder(&tx->encoder, config);
+	if (config->profile->bitmaps)
+		wh_bitmap_loss_init(&tx->bitmap_loss, s->params.first_serial, config->ttp.q_pkts,
+			config->ttp.initial_loss);
 	wh_pacer_init(&tx->pacer, 0, config->wire_bytes, config->burst_pkts);
 	wh_control_init(&tx->control, config->profile->control, &control);
 	tx->decision = tx->control.ops->decide(&tx->control);
@@ -175,6 +211,24 @@ static int create_transmitter(struct wh_session *s)
 	tx->sent_end = s->params.first_serial;
 	tx->told_upper = tx->sent_end;
 	return 0;
+}
+
+static int create_mending(struct wh_receiver *rx, const struct wh_session_config *config)
+{
+	rx->spans = spans(config);
+	rx->span = calloc(rx->spans, sizeof(*rx->span));
+	if (rx->span == NULL || wh_fifo_init(&rx->decode, config->chunks) != 0 ||
+		wh_fifo_init(&rx->decoded, config->chunks) != 0)
+		return -ENOMEM;
+	return 0;
+}
+
+static void create_bitmaps(
+	struct wh_receiver *rx, const struct wh_ttp_options *options, uint64_t first_serial)
+{
+	wh_path_bitmap_init(&rx->path_bitmap, first_serial, options->n_pkts, options->stretch,
+		options->stretch_max);
+	wh_bitmap_loss_init(&rx->bitmap_loss, first_serial, options->q_pkts, options->initial_loss);
 }
 
 static int create_receiver(struct wh_session *s, uint64_t now_tsc)
@@ -196,11 +250,16 @@ static int create_receiver(struct wh_session *s, uint64_t now_tsc)
 		wh_recv_table_init(&rx->table, config->window_pkts, s->params.first_serial) != 0)
 		return -ENOMEM;
 
+	if (wh_session_mends(s) && create_mending(rx, config) != 0)
+		return -ENOMEM;
+	rx->settle_serial = s->params.first_serial;
 	for (uint32_t i = 0; i < config->chunks; i++)
 		rx->spare[rx->spares++] = &s->chunk[config->chunks - 1 - i];
 	wh_arrival_init(&rx->arrival, config->hz);
 	wh_pair_init(&rx->pair, config->hz);
 	wh_trend_init(&rx->trend);
+	if (config->profile->bitmaps)
+		create_bitmaps(rx, &config->ttp, s->params.first_serial);
 	rx->next_state_tsc = now_tsc;
 	rx->next_nak_tsc = now_tsc;
 	rx->last_state_tsc = now_tsc;
@@ -235,6 +294,8 @@ static void check_config(
 	WH_ASSERT(config->window_pkts == params->window_pkts);
 	WH_ASSERT(!config->payload_virtual ||
 		  (config->chunk_memory == NULL && config->attach_bytes == 0));
+	WH_ASSERT(config->repair.recovery == params->recovery);
+	WH_ASSERT(config->repair.repair_pkts == params->repair_pkts);
 }
 
 static struct wh_session *create(const struct wh_session_config *config, enum wh_role role,
@@ -261,7 +322,8 @@ static struct wh_session *create(const struct wh_session_config *config, enum wh
 		goto no_memory;
 	for (uint32_t i = 0; i < config->chunks; i++) {
 		if (!config->payload_virtual)
-			s->chunk[i].data = config->chunk_memory + (size_t)i * config->chunk_bytes;
+			s->chunk[i].data =
+				config->chunk_memory + i * wh_session_chunk_stride(config);
 		s->chunk[i].slot = i;
 	}
 	if ((role == WH_TRANSMITTER ? create_transmitter(s) : create_receiver(s, now_tsc)) != 0)
@@ -284,6 +346,8 @@ struct wh_session *wh_session_open(const struct wh_session_config *config,
 		.window_pkts = config->window_pkts,
 		.period_us = config->profile->period_us,
 		.object_bytes = object_bytes,
+		.recovery = (uint8_t)config->repair.recovery,
+		.repair_pkts = (uint16_t)config->repair.repair_pkts,
 		.name_bytes = (uint16_t)strlen(name),
 	};
 
@@ -325,6 +389,7 @@ static void destroy_transmitter(struct wh_transmitter *tx)
 {
 	wh_fifo_free(&tx->free);
 	wh_fifo_free(&tx->ready);
+	wh_fifo_free(&tx->filled);
 	wh_fifo_free(&tx->fresh);
 	wh_fifo_free(&tx->again);
 	wh_sent_table_free(&tx->table);
@@ -336,6 +401,9 @@ static void destroy_receiver(struct wh_receiver *rx)
 	wh_fifo_free(&rx->arrived);
 	wh_fifo_free(&rx->deliver);
 	wh_fifo_free(&rx->recycled);
+	wh_fifo_free(&rx->decode);
+	wh_fifo_free(&rx->decoded);
+	free(rx->span);
 	wh_loss_list_free(&rx->losses);
 	wh_recv_table_free(&rx->table);
 	free(rx->rx_chunk);
@@ -387,6 +455,11 @@ static void input_data(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_
 	wh_meter_leave(s->meter, before);
 }
 
+static bool is_payload(const struct wh_packet *packet)
+{
+	return packet->type == WH_PACKET_DATA || packet->type == WH_PACKET_REPAIR;
+}
+
 void wh_session_input(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 	const struct wh_packet *packet)
 {
@@ -395,9 +468,9 @@ void wh_session_input(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_t
 	WH_DEBUG_ASSERT(packet->lci == s->local_lci && arrived_tsc <= now_tsc);
 	if (s->role == WH_RECEIVER)
 		s->last_heard_tsc = now_tsc;
-	if (packet->type == WH_PACKET_DATA && s->role == WH_RECEIVER) {
+	if (is_payload(packet) && s->role == WH_RECEIVER) {
 		input_data(s, now_tsc, arrived_tsc, packet);
-	} else if (packet->type == WH_PACKET_DATA || packet->type == WH_PACKET_REPAIR) {
+	} else if (is_payload(packet)) {
 		wh_session_count(&stats->bad_pkts);
 		wh_session_count(&stats->bad_unexpected_pkts);
 	} else {
@@ -508,6 +581,8 @@ static uint64_t receiver_deadline(const struct wh_session *s)
 	uint64_t nak_tsc = wh_loss_list_due_tsc(&rx->losses, wh_rtt_get(&s->rtt));
 	uint64_t say_tsc = wh_min_u64(rx->next_state_tsc, wh_max_u64(nak_tsc, rx->next_nak_tsc));
 
+	if (wh_session_mends(s))
+		say_tsc = wh_min_u64(say_tsc, wh_mend_deadline(s));
 	return wh_min_u64(say_tsc, patience_ends_tsc(s));
 }
 
@@ -526,8 +601,10 @@ uint64_t wh_session_deadline(const struct wh_session *s)
 
 static uint64_t transmitter_bytes(const struct wh_session_config *config)
 {
+	uint32_t chunk_fifos = config->repair.recovery == WH_RECOVERY_NAK ? 2 : 3;
+
 	return config->chunks * sizeof(struct wh_tx_chunk) +
-	       2 * wh_fifo_bytes(chunk_slots(config)) +
+	       chunk_fifos * wh_fifo_bytes(chunk_slots(config)) +
 	       wh_fifo_bytes(fresh_count(config->window_pkts)) +
 	       wh_fifo_bytes(config->window_pkts) + wh_sent_table_bytes(config->window_pkts);
 }
@@ -537,7 +614,12 @@ static uint64_t receiver_bytes(const struct wh_session_config *config)
 	uint64_t per_chunk = sizeof(struct wh_rx_chunk) + have_words(config) * sizeof(uint64_t) +
 			     sizeof(struct wh_chunk *);
 
-	return config->chunks * per_chunk +
+	uint64_t mending = config->repair.recovery == WH_RECOVERY_NAK
+				   ? 0
+				   : spans(config) * sizeof(struct wh_span) +
+					     2 * wh_fifo_bytes(config->chunks);
+
+	return config->chunks * per_chunk + mending +
 	       ack_history(config->window_pkts) * sizeof(struct wh_ack_sample) +
 	       2 * wh_fifo_bytes(config->chunks) + wh_fifo_bytes(chunk_slots(config)) +
 	       wh_loss_list_bytes(config->window_pkts) + wh_recv_table_bytes(config->window_pkts);

@@ -33,6 +33,7 @@
 
 #include "base/chunk.h"
 #include "base/fifo.h"
+#include "fec/planner.h"
 #include "session/profile.h"
 #include "wire/encap.h"
 #include "wire/packet.h"
@@ -61,6 +62,23 @@ enum wh_limit {
 
 const char *wh_limit_name(enum wh_limit limit);
 
+/* Repair packets of a transmitter's stream; of a receiver, recovery and repair_pkts count alone. */
+struct wh_repair_config {
+	enum wh_recovery recovery;
+	uint32_t repair_pkts; /* a chunk has at most so many: there is memory for them */
+	enum wh_fec_code code;
+	/* Of each block of k data packets so many, whatever the path does; r 0: as planned. */
+	uint32_t fixed_k;
+	uint32_t fixed_r;
+	struct wh_fec_planner_config planner;
+};
+
+/*
+ * Recovery, code and planner of a profile, as planned; repair_pkts, and the planner's r_max with
+ * it, are the caller's, who has the memory. Without repair packets it is recovery NAK alone.
+ */
+void wh_repair_config_init(struct wh_repair_config *repair, const struct wh_profile *profile);
+
 struct wh_session_config {
 	uint64_t hz;
 	const struct wh_profile *profile;
@@ -69,7 +87,8 @@ struct wh_session_config {
 	uint32_t wire_bytes;    /* a full packet on the wire, Ethernet overhead counted */
 	uint32_t chunk_bytes;
 	uint32_t chunks;       /* buffers of this end */
-	uint8_t *chunk_memory; /* chunks * chunk_bytes, aligned to WH_CHUNK_ALIGN */
+	uint8_t *chunk_memory; /* chunks * wh_session_chunk_stride(), aligned to WH_CHUNK_ALIGN */
+	struct wh_repair_config repair;
 	/*
 	 * For simulators, and of both ends: payload has a length and no bytes. chunk_memory is
 	 * NULL and so is each chunk's data; packets are those of wh_packet_decode_virtual. No
@@ -85,6 +104,7 @@ struct wh_session_config {
 	uint64_t rate_bps;    /* see struct wh_control_config */
 	uint32_t burst_pkts;  /* the pacer's */
 	struct wh_udt_options udt;
+	struct wh_ttp_options ttp; /* initial_loss goes before that of repair.planner */
 	bool trend_one_way;        /* delay trend by one-way delay, not RTT (udt.txt V) */
 	uint64_t initial_rtt_ns;   /* until measured */
 	uint64_t peer_timeout_ns;  /* silence after which the peer is gone */
@@ -92,7 +112,7 @@ struct wh_session_config {
 	uint64_t seed;             /* of serials */
 };
 
-/* udt.txt's options, timeouts of 30 s, 100 ms of RTT: the caller fills in the rest. */
+/* The papers' options, timeouts of 30 s, 100 ms of RTT: the caller fills in the rest. */
 void wh_session_config_init(struct wh_session_config *config);
 
 struct wh_session_stats {
@@ -100,7 +120,7 @@ struct wh_session_stats {
 	uint64_t retransmitted_pkts;
 	uint64_t acked_bytes;    /* payload, sent and acknowledged */
 	uint64_t received_pkts;  /* data, new */
-	uint64_t received_bytes; /* payload, new */
+	uint64_t received_bytes; /* payload, new; what was repaired, too */
 	uint64_t duplicate_pkts;
 	uint64_t control_sent_pkts;
 	uint64_t control_received_pkts;
@@ -111,9 +131,13 @@ struct wh_session_stats {
 	uint64_t bad_place_pkts;      /* of these: chunk, index, k or length contradict */
 	uint64_t bad_unexpected_pkts; /* of these: a type that this end does not take */
 	uint64_t losses_detected_pkts;
-	uint64_t naks;           /* sent or received */
-	uint64_t delay_warnings; /* sent or received */
-	uint64_t exp_events;     /* the peer was silent for longer than expected */
+	uint64_t loss_events;       /* runs of them */
+	uint64_t repair_pkts;       /* sent or received */
+	uint64_t repaired_pkts;     /* data brought back by them, here or at the peer */
+	uint64_t unrepaired_chunks; /* for which they did not suffice */
+	uint64_t naks;              /* sent or received */
+	uint64_t delay_warnings;    /* sent or received */
+	uint64_t exp_events;        /* the peer was silent for longer than expected */
 	uint64_t stalls;
 	uint64_t limit_tsc[WH_LIMITS];
 	uint64_t first_sent_tsc; /* of data; 0: none yet */
@@ -157,6 +181,21 @@ struct wh_fifo *wh_session_recycled_chunks(struct wh_session *session);
  * given to wh_session_input, and then it is not copied again. NULL: no such place, at least now.
  */
 uint8_t *wh_session_place(struct wh_session *session, const struct wh_packet *packet);
+/* Chunks that are encoded ahead of those under way. */
+#define WH_ENCODED_AHEAD 4
+
+/*
+ * Users of a session with repair packets, on a working core with that core's tables: encodes a
+ * chunk that the reader has filled; recovers what is missing of one that has come. Returns 0 when
+ * there was none, or WH_ENCODED_AHEAD are encoded and not begun: repair is planned by the latest
+ * loss that is known. Its limits are wh_session_fec_limits or more.
+ */
+int32_t wh_session_encode(struct wh_session *session, struct wh_fec *fec);
+int32_t wh_session_decode(struct wh_session *session, struct wh_fec *fec);
+struct wh_fec_limits wh_session_fec_limits(const struct wh_session_config *config);
+
+/* A chunk and its repair packets in memory. */
+uint64_t wh_session_chunk_stride(const struct wh_session_config *config);
 
 /* The core that receives: a decoded packet for this session arrived at arrived_tsc <= now_tsc. */
 void wh_session_input(struct wh_session *session, uint64_t now_tsc, uint64_t arrived_tsc,

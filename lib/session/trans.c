@@ -74,29 +74,49 @@ static uint32_t stamp_us(struct wh_session *s, uint64_t now_tsc)
 	return tx->stamp_us;
 }
 
+static const uint8_t *payload_of(
+	const struct wh_session *s, const struct wh_chunk *chunk, uint32_t index)
+{
+	const struct wh_tx_chunk *sending = &s->tx.tx_chunk[chunk->slot];
+	size_t payload_bytes = s->config.payload_bytes;
+
+	if (s->config.payload_virtual)
+		return NULL;
+	if (index < sending->shape.k)
+		return chunk->data + index * payload_bytes;
+	return wh_session_repair(s, chunk) + (index - sending->shape.k) * payload_bytes;
+}
+
 static void write_data(
 	struct wh_session *s, uint64_t now_tsc, uint64_t serial, uint8_t flags, struct wh_out *out)
 {
 	struct wh_transmitter *tx = &s->tx;
 	struct wh_sent_record *record = wh_sent_table_record(&tx->table, serial);
 	const struct wh_chunk *chunk = &s->chunk[record->chunk_slot];
-	uint32_t offset = record->index * s->config.payload_bytes;
+	const struct wh_tx_chunk *sending = &tx->tx_chunk[record->chunk_slot];
 	struct wh_packet packet; /* its union is large: only what data needs is set */
 
-	packet.type = WH_PACKET_DATA;
+	packet.type = record->index < sending->shape.k ? WH_PACKET_DATA : WH_PACKET_REPAIR;
 	packet.flags = flags;
 	packet.key = 0;
 	packet.lci = s->peer_lci;
 	packet.serial = serial;
-	packet.payload = s->config.payload_virtual ? NULL : chunk->data + offset;
+	packet.payload = payload_of(s, chunk, record->index);
 	packet.data = (struct wh_data_fields){
 		.chunk = (uint32_t)chunk->number,
 		.index = record->index,
-		.k = (uint16_t)tx->tx_chunk[record->chunk_slot].packets,
+		.k = (uint16_t)sending->shape.k,
+		.r = (uint16_t)sending->shape.r,
+		.code = (uint8_t)sending->shape.code,
 		.payload_bytes = (uint16_t)wh_session_payload_bytes(s, record),
 		.transmission = tx->transmission++,
 		.stamp_us = stamp_us(s, now_tsc),
 	};
+	if (sending->shape.code != WH_FEC_NONE) {
+		packet.data.blocks = (uint16_t)sending->shape.blocks;
+		packet.data.last_bytes =
+			(uint16_t)(chunk->bytes - (sending->shape.k - 1) * s->config.payload_bytes);
+	}
 	out->payload = packet.payload;
 	if (packet.data.payload_bytes < s->config.attach_bytes) {
 		wh_packet_encode_data_copy(&packet, out->head);
@@ -115,6 +135,8 @@ static void write_data(
 	if (s->stats.first_sent_tsc == 0)
 		__atomic_store_n(&s->stats.first_sent_tsc, now_tsc, __ATOMIC_RELAXED);
 	wh_session_count(&s->stats.sent_pkts);
+	if (packet.type == WH_PACKET_REPAIR)
+		wh_session_count(&s->stats.repair_pkts);
 	wh_pacer_charge(&tx->pacer, now_tsc,
 		out->head_bytes + out->payload_bytes + frame_overhead_bytes(s));
 }

@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "fec/fec.h"
 #include "rate/pacer.h"
 #include "session/handshake.h"
 #include "sim/memory.h"
@@ -34,7 +35,11 @@ static_assert(WINDOW_CHUNKS_MAX + READY_CHUNKS + 1 <= UINT16_MAX, "each chunk ha
 #define SENDER_LCI   1
 #define RECEIVER_LCI 2
 
-#define FLAGS_OFFSET 2 /* of the head, see wire/packet.h */
+/* Of the head, see wire/packet.h; the last three are of data packets. */
+#define FLAGS_OFFSET 2
+#define CHUNK_OFFSET 24
+#define INDEX_OFFSET 34
+#define K_OFFSET     36
 
 static const struct wh_address sender_address = {.family = WH_IPV4, .ip = {10, 0, 0, 1}, .port = 1};
 static const struct wh_address receiver_address = {
@@ -58,13 +63,18 @@ struct wh_sim_engine {
 	struct wh_sim_engine_config config;
 	struct wh_session_config session;
 	struct wh_listener listener;
+	struct wh_fec *fec; /* codes of no bytes, of both ends */
 	uint32_t flow;
 	struct end sender;
 	struct end receiver;
+	uint64_t counted_bytes; /* of the flow's goodput */
 
 	/* source */
 	uint64_t given_bytes;
 	uint64_t given_chunks;
+	uint64_t begun_chunks;     /* on the wire, or past */
+	struct wh_chunk *encoding; /* for encode_ps, until `encoded` */
+	struct wh_sim_event encoded;
 	bool stopped;
 	bool end_given;
 	struct wh_chunk end_marker;
@@ -86,6 +96,7 @@ void wh_sim_engine_config_init(
 	*config = (struct wh_sim_engine_config){
 		.profile = profile,
 		.udt = defaults.udt,
+		.ttp = defaults.ttp,
 		.mtu_bytes = MTU_BYTES_DEFAULT,
 		.size_bytes = WH_OBJECT_BYTES_UNKNOWN,
 		.window_pkts = WINDOW_PKTS_DEFAULT,
@@ -102,12 +113,15 @@ uint32_t wh_sim_engine_payload_bytes(uint32_t mtu_bytes)
  * Packets of a chunk: as few as fill whole multiples of WH_CHUNK_ALIGN, so that all are full, or
  * where the window is large as many of these as keep the number of chunks down.
  */
-static uint32_t chunk_pkts(uint32_t payload_bytes, uint32_t window_pkts)
+uint32_t wh_sim_engine_chunk_pkts(const struct wh_sim_engine_config *config)
 {
+	uint32_t payload_bytes = wh_sim_engine_payload_bytes(config->mtu_bytes);
 	uint32_t odd_pkts = WH_CHUNK_ALIGN / (payload_bytes & -payload_bytes);
 	uint32_t least_pkts = odd_pkts > 0 ? odd_pkts : 1;
-	uint32_t groups = window_pkts / WINDOW_CHUNKS_MAX / least_pkts;
+	uint32_t groups = config->window_pkts / WINDOW_CHUNKS_MAX / least_pkts;
 
+	if (groups < config->chunk_pkts / least_pkts)
+		groups = config->chunk_pkts / least_pkts;
 	return groups > 0 ? groups * least_pkts : least_pkts;
 }
 
@@ -119,7 +133,7 @@ static struct wh_session_config session_config(
 
 	WH_ASSERT(config->profile != NULL && payload_bytes > 0);
 
-	uint32_t pkts = chunk_pkts(payload_bytes, config->window_pkts);
+	uint32_t pkts = wh_sim_engine_chunk_pkts(config);
 
 	wh_session_config_init(&session);
 	session.hz = HZ;
@@ -134,7 +148,9 @@ static struct wh_session_config session_config(
 	session.rate_bps = config->rate_bps;
 	session.burst_pkts = config->burst_pkts;
 	session.udt = config->udt;
+	session.ttp = config->ttp;
 	session.trend_one_way = config->trend_one_way;
+	session.repair = config->repair;
 	session.seed = seed;
 	return session;
 }
@@ -160,25 +176,49 @@ static void set_alarm(struct end *end, uint64_t deadline_tsc)
 		wh_sim_event_at(events, &end->turn, due_ps);
 }
 
+static uint64_t rest_bytes(const struct wh_sim_engine *engine)
+{
+	return engine->stopped ? 0 : engine->config.size_bytes - engine->given_bytes;
+}
+
+/* NULL: all is given, or it is too early, or there is no empty chunk. */
+static struct wh_chunk *next_chunk(struct wh_sim_engine *engine)
+{
+	struct wh_chunk *chunk;
+
+	if (rest_bytes(engine) == 0)
+		return NULL;
+	if (engine->fec != NULL && engine->given_chunks > engine->begun_chunks)
+		return NULL;
+	chunk = wh_fifo_pop(wh_session_free_chunks(engine->sender.session));
+	if (chunk == NULL)
+		return NULL;
+	chunk->number = engine->given_chunks++;
+	chunk->bytes = (uint32_t)wh_min_u64(engine->session.chunk_bytes, rest_bytes(engine));
+	chunk->end = false;
+	engine->given_bytes += chunk->bytes;
+	return chunk;
+}
+
 /* The source keeps a few chunks ready, and ends the stream once. */
 static uint32_t feed(struct wh_sim_engine *engine)
 {
 	struct wh_fifo *ready = wh_session_ready_chunks(engine->sender.session);
-	uint64_t rest_bytes = engine->stopped ? 0 : engine->config.size_bytes - engine->given_bytes;
 	uint32_t given = 0;
 	struct wh_chunk *chunk;
 
-	while (rest_bytes > 0 && wh_fifo_count(ready) < READY_CHUNKS &&
-		(chunk = wh_fifo_pop(wh_session_free_chunks(engine->sender.session))) != NULL) {
-		chunk->number = engine->given_chunks++;
-		chunk->bytes = (uint32_t)wh_min_u64(engine->session.chunk_bytes, rest_bytes);
-		chunk->end = false;
-		engine->given_bytes += chunk->bytes;
-		rest_bytes -= chunk->bytes;
+	while (engine->encoding == NULL && wh_fifo_count(ready) < READY_CHUNKS &&
+		(chunk = next_chunk(engine)) != NULL) {
+		if (engine->config.encode_ps > 0) {
+			engine->encoding = chunk;
+			wh_sim_event_at(engine->events, &engine->encoded,
+				wh_sim_now_ps(engine->sim) + engine->config.encode_ps);
+			return given;
+		}
 		wh_fifo_push(ready, chunk);
 		given++;
 	}
-	if (rest_bytes > 0 || engine->end_given)
+	if (rest_bytes(engine) > 0 || engine->encoding != NULL || engine->end_given)
 		return given;
 	engine->end_marker = (struct wh_chunk){.number = engine->given_chunks, .end = true};
 	engine->end_given = true;
@@ -201,6 +241,17 @@ static uint32_t drain(struct wh_sim_engine *engine, uint64_t now_tsc)
 		taken++;
 	}
 	return taken;
+}
+
+/* A working core of endless speed. */
+static uint32_t code(struct end *end)
+{
+	struct wh_fec *fec = end->engine->fec;
+
+	if (fec == NULL)
+		return 0;
+	return (uint32_t)(end->sends ? wh_session_encode(end->session, fec)
+				     : wh_session_decode(end->session, fec));
 }
 
 static struct wh_sim_packet *packet_to_peer(const struct end *end, uint32_t payload_bytes)
@@ -227,10 +278,21 @@ static void send_packet(
 	wh_sim_send(end->engine->sim, end->node, packet);
 }
 
-static void count_sent(struct wh_sim_flow_stats *stats, uint64_t now_ps, const uint8_t *head)
+static uint32_t two_bytes(const uint8_t *bytes)
 {
+	return bytes[0] | (uint32_t)bytes[1] << 8;
+}
+
+static void count_sent(struct wh_sim_engine *engine, uint64_t now_ps, const uint8_t *head)
+{
+	struct wh_sim_flow_stats *stats = engine->stats;
+	uint64_t chunk =
+		two_bytes(head + CHUNK_OFFSET) | (uint64_t)two_bytes(head + CHUNK_OFFSET + 2) << 16;
+
+	engine->begun_chunks = wh_max_u64(engine->begun_chunks, chunk + 1);
 	stats->sent_pkts++;
 	stats->retransmitted_pkts += (head[FLAGS_OFFSET] & WH_FLAG_RETRANSMISSION) != 0;
+	stats->repair_pkts += two_bytes(head + INDEX_OFFSET) >= two_bytes(head + K_OFFSET);
 	if (stats->first_sent_ps == WH_SIM_NEVER_PS)
 		stats->first_sent_ps = now_ps;
 }
@@ -243,7 +305,7 @@ static uint32_t send_all(struct end *end, uint64_t now_ps)
 
 	for (uint32_t i = 0; i < count; i++) {
 		if (out[i].payload_bytes > 0)
-			count_sent(engine->stats, now_ps, out[i].head);
+			count_sent(engine, now_ps, out[i].head);
 		send_packet(end, packet_to_peer(end, out[i].payload_bytes), out[i].head,
 			out[i].head_bytes);
 	}
@@ -273,14 +335,24 @@ static void notice_end(struct wh_sim_engine *engine, uint64_t now_ps)
 		engine->done(engine->done_context, now_ps);
 }
 
+/* Other connections may belong to the flow, too. */
+static void count_goodput(struct wh_sim_engine *engine)
+{
+	uint64_t bytes = wh_session_moved_bytes(engine->receiver.session);
+
+	engine->stats->goodput_bytes += bytes - engine->counted_bytes;
+	engine->counted_bytes = bytes;
+}
+
 /*
  * All that this end does at a moment. Deadlines tell of everything that waits for time, pacing
- * included. They do not tell of chunks that were moved, nor of what a full burst left behind.
+ * included. They do not tell of chunks that were moved or begun, nor of what a full burst left.
  */
 static void turn(struct end *end, uint64_t now_ps)
 {
 	uint64_t now_tsc = tsc_at(now_ps);
 	uint64_t deadline_tsc;
+	uint64_t begun_chunks;
 	uint32_t moved;
 	uint32_t sent;
 
@@ -288,19 +360,36 @@ static void turn(struct end *end, uint64_t now_ps)
 		int32_t work = wh_session_poll(end->session, now_tsc);
 
 		moved = end->sends ? feed(end->engine) : drain(end->engine, now_tsc);
+		moved += code(end);
+		begun_chunks = end->engine->begun_chunks;
 		sent = send_all(end, now_ps);
 		deadline_tsc = wh_session_deadline(end->session);
 		/* A deadline that is reached without work would be a busy loop. */
 		WH_ASSERT(work > 0 || moved > 0 || sent > 0 || deadline_tsc > now_tsc);
-	} while (moved > 0 || sent == OUT_BURST || deadline_tsc <= now_tsc);
+	} while (moved > 0 || sent == OUT_BURST || begun_chunks < end->engine->begun_chunks ||
+		 deadline_tsc <= now_tsc);
 	set_alarm(end, deadline_tsc);
 	if (end->sends)
 		notice_end(end->engine, now_ps);
+	else
+		count_goodput(end->engine);
 }
 
 static void fire_turn(void *context, uint64_t now_ps)
 {
 	turn(context, now_ps);
+}
+
+/* How much repair it gets is planned now, by what is known at the end of its encoding. */
+static void fire_encoded(void *context, uint64_t now_ps)
+{
+	struct wh_sim_engine *engine = context;
+	struct wh_chunk *chunk = engine->encoding;
+
+	WH_ASSERT(chunk != NULL);
+	engine->encoding = NULL;
+	wh_fifo_push(wh_session_ready_chunks(engine->sender.session), chunk);
+	turn(&engine->sender, now_ps);
 }
 
 /* Nothing on the way of a simulated packet changes its bytes. */
@@ -374,23 +463,14 @@ static void receiver_takes(
 		wh_session_input(session, now_tsc, now_tsc, packet);
 }
 
-static uint64_t received_bytes(const struct wh_sim_engine *engine)
-{
-	const struct wh_session *session = engine->receiver.session;
-
-	return session == NULL ? 0 : wh_session_moved_bytes(session);
-}
-
 static void receiver_receives(void *context, uint64_t now_ps, struct wh_sim_packet *arrived)
 {
 	struct wh_sim_engine *engine = context;
-	uint64_t before_bytes = received_bytes(engine);
 	struct wh_packet packet;
 
 	decode(arrived, &packet);
 	receiver_takes(engine, tsc_at(now_ps), &packet);
 	wh_sim_packet_put(engine->pool, arrived);
-	engine->stats->goodput_bytes += received_bytes(engine) - before_bytes;
 	if (engine->receiver.session != NULL)
 		turn(&engine->receiver, now_ps);
 }
@@ -417,6 +497,12 @@ struct wh_sim_engine *wh_sim_engine_create(struct wh_sim *sim,
 	engine->config = *config;
 	engine->session = session_config(config, seed);
 	engine->flow = flow;
+	if (config->repair.recovery != WH_RECOVERY_NAK) {
+		struct wh_fec_limits limits = wh_session_fec_limits(&engine->session);
+
+		engine->fec = wh_sim_insist(wh_fec_create(&limits), limits.k);
+	}
+	wh_sim_event_init(&engine->encoded, fire_encoded, engine);
 	engine->listener = (struct wh_listener){.hz = HZ, .key = {1}};
 	create_end(engine, &engine->sender, from_node, sender_receives);
 	create_end(engine, &engine->receiver, to_node, receiver_receives);
@@ -434,8 +520,10 @@ void wh_sim_engine_destroy(struct wh_sim_engine *engine)
 		return;
 	wh_sim_event_cancel(engine->events, &engine->sender.turn);
 	wh_sim_event_cancel(engine->events, &engine->receiver.turn);
+	wh_sim_event_cancel(engine->events, &engine->encoded);
 	wh_session_destroy(engine->sender.session);
 	wh_session_destroy(engine->receiver.session);
+	wh_fec_destroy(engine->fec);
 	free(engine);
 }
 

@@ -23,17 +23,28 @@
 struct wh_sim_engine_config {
 	const struct wh_profile *profile;
 	struct wh_udt_options udt;
+	struct wh_ttp_options ttp;
 	bool trend_one_way;
 	uint32_t mtu_bytes;   /* a full packet, as IP and the links count it */
 	uint64_t rate_bps;    /* what `fixed` sends, and others never exceed; 0: none */
 	uint64_t size_bytes;  /* of the stream; WH_OBJECT_BYTES_UNKNOWN: without end */
 	uint32_t window_pkts; /* a power of two */
 	uint32_t burst_pkts;
+	struct wh_repair_config repair;
+	uint32_t chunk_pkts; /* 0: a few; a code wants hundreds */
+	/*
+	 * With repair, a chunk is encoded while the one before it is on the wire (ttp.txt, Fig. 2),
+	 * for so long.
+	 */
+	uint64_t encode_ps;
 };
 
-/* The papers' UDT options, an MTU of 1500, no rate, no end, a window of 2^16. */
+/* The papers' options, no repair, an MTU of 1500, no rate, no end, a window of 2^16. */
 void wh_sim_engine_config_init(
 	struct wh_sim_engine_config *config, const struct wh_profile *profile);
+
+/* Data packets of the chunks that it makes of chunk_pkts. */
+uint32_t wh_sim_engine_chunk_pkts(const struct wh_sim_engine_config *config);
 
 /* Payload of a full packet; 0: no such MTU. */
 uint32_t wh_sim_engine_payload_bytes(uint32_t mtu_bytes);

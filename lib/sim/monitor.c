@@ -69,6 +69,7 @@ static void add_row(struct wh_monitor *monitor, struct rows *rows)
 		flows[i] = (struct wh_monitor_flow){
 			.sent_pkts = stats->sent_pkts,
 			.retransmitted_pkts = stats->retransmitted_pkts,
+			.repair_pkts = stats->repair_pkts,
 			.goodput_bytes = stats->goodput_bytes,
 			.dropped_pkts = stats->dropped_pkts,
 		};
@@ -162,6 +163,7 @@ static struct wh_monitor_flow flow_between(
 	return (struct wh_monitor_flow){
 		.sent_pkts = after->sent_pkts - before->sent_pkts,
 		.retransmitted_pkts = after->retransmitted_pkts - before->retransmitted_pkts,
+		.repair_pkts = after->repair_pkts - before->repair_pkts,
 		.goodput_bytes = after->goodput_bytes - before->goodput_bytes,
 		.dropped_pkts = after->dropped_pkts - before->dropped_pkts,
 		.look = after->look,

@@ -24,6 +24,7 @@ struct wh_monitor_look {
 struct wh_monitor_flow {
 	uint64_t sent_pkts;
 	uint64_t retransmitted_pkts;
+	uint64_t repair_pkts;
 	uint64_t goodput_bytes;
 	uint64_t dropped_pkts;
 	struct wh_monitor_look look; /* of samples; of marks, zeros */

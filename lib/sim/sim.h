@@ -49,6 +49,7 @@ struct wh_sim_link_stats {
 struct wh_sim_flow_stats {
 	uint64_t sent_pkts; /* by its source: data, retransmissions too */
 	uint64_t retransmitted_pkts;
+	uint64_t repair_pkts;   /* of those sent */
 	uint64_t goodput_bytes; /* payload, new, in the hands of the receiver's user */
 	uint64_t dropped_pkts;  /* data and control, by queues and lines */
 	uint64_t first_sent_ps;

@@ -30,10 +30,12 @@ static enum wh_wire_reason read_data(
 	data->transmission = rte_le_to_cpu_64(wire->transmission);
 	data->chunk = rte_le_to_cpu_32(wire->chunk);
 	data->stamp_us = rte_le_to_cpu_32(wire->stamp_us);
-	data->block = rte_le_to_cpu_16(wire->block);
+	data->blocks = rte_le_to_cpu_16(wire->blocks);
 	data->index = rte_le_to_cpu_16(wire->index);
 	data->k = rte_le_to_cpu_16(wire->k);
 	data->r = rte_le_to_cpu_16(wire->r);
+	data->last_bytes = rte_le_to_cpu_16(wire->last_bytes);
+	data->code = wire->code;
 	packet->payload = head->body;
 	return WH_WIRE_OK;
 }
@@ -56,7 +58,8 @@ static enum wh_wire_reason read_rcv_state(
 		(const struct wh_wire_rcv_state_body *)head->body;
 	struct wh_rcv_state *state = &packet->rcv_state;
 
-	if (!all_zero(body->reserved, sizeof(body->reserved)))
+	if (!all_zero(body->reserved, sizeof(body->reserved)) ||
+		!all_zero(body->reserved_end, sizeof(body->reserved_end)))
 		return WH_WIRE_RESERVED;
 	state->n_holes = rte_le_to_cpu_16(body->n_holes);
 	if (sizeof(*body) + WH_RANGES_BYTES(state->n_holes) != body_bytes)
@@ -76,6 +79,10 @@ static enum wh_wire_reason read_rcv_state(
 	state->capacity_pps = rte_le_to_cpu_32(body->capacity_pps);
 	state->rtt_us = rte_le_to_cpu_32(body->rtt_us);
 	state->rtt_var_us = rte_le_to_cpu_32(body->rtt_var_us);
+	state->lost_pkts = rte_le_to_cpu_64(body->lost_pkts);
+	state->loss_events = rte_le_to_cpu_64(body->loss_events);
+	state->repaired_pkts = rte_le_to_cpu_64(body->repaired_pkts);
+	state->unrepaired_chunks = rte_le_to_cpu_32(body->unrepaired_chunks);
 	read_ranges(body->holes, state->n_holes, state->holes);
 	return WH_WIRE_OK;
 }
@@ -167,14 +174,14 @@ static enum wh_wire_reason read_params(
 
 	WH_ASSERT(body_bytes >= sizeof(*wire));
 
-	if (!all_zero(wire->reserved, sizeof(wire->reserved)))
-		return WH_WIRE_RESERVED;
 	params->name_bytes = rte_le_to_cpu_16(wire->name_bytes);
 	if (sizeof(*wire) + params->name_bytes != body_bytes)
 		return WH_WIRE_LENGTH;
 	WH_ASSERT(params->name_bytes <= WH_NAME_BYTES_MAX);
 	params->initiator_lci = rte_le_to_cpu_32(wire->initiator_lci);
 	params->profile = wire->profile;
+	params->recovery = wire->recovery;
+	params->repair_pkts = rte_le_to_cpu_16(wire->repair_pkts);
 	params->payload_bytes = rte_le_to_cpu_16(wire->payload_bytes);
 	params->chunk_bytes = rte_le_to_cpu_32(wire->chunk_bytes);
 	params->window_pkts = rte_le_to_cpu_32(wire->window_pkts);
@@ -240,6 +247,23 @@ static enum wh_wire_reason read_release(
 	return WH_WIRE_OK;
 }
 
+static enum wh_wire_reason read_bitmap(
+	const struct wh_wire_head *head, size_t body_bytes, struct wh_packet *packet)
+{
+	const struct wh_wire_bitmap *wire = (const struct wh_wire_bitmap *)head->fields;
+	const struct wh_wire_bitmap_word *words = (const struct wh_wire_bitmap_word *)head->body;
+	struct wh_bitmap *bitmap = &packet->bitmap;
+
+	bitmap->first = rte_le_to_cpu_64(wire->first);
+	bitmap->pkts = rte_le_to_cpu_16(wire->pkts);
+	if (WH_WORDS_BYTES(wh_bitmap_words(bitmap->pkts)) != body_bytes)
+		return WH_WIRE_LENGTH;
+	WH_ASSERT(bitmap->pkts <= WH_BITMAP_PKTS_MAX);
+	for (uint32_t i = 0; i < wh_bitmap_words(bitmap->pkts); i++)
+		bitmap->bits[i] = rte_le_to_cpu_64(words[i].bits);
+	return WH_WIRE_OK;
+}
+
 static const reader readers[WH_PACKET_TYPES] = {
 	[WH_PACKET_DATA] = read_data,
 	[WH_PACKET_REPAIR] = read_data,
@@ -253,6 +277,7 @@ static const reader readers[WH_PACKET_TYPES] = {
 	[WH_PACKET_ACCEPT] = read_accept,
 	[WH_PACKET_CONFIRM] = read_confirm,
 	[WH_PACKET_RELEASE] = read_release,
+	[WH_PACKET_BITMAP] = read_bitmap,
 };
 
 /*

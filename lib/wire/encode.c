@@ -28,11 +28,13 @@ static inline void write_data(const struct wh_packet *packet, struct wh_wire_hea
 		.transmission = rte_cpu_to_le_64(data->transmission),
 		.chunk = rte_cpu_to_le_32(data->chunk),
 		.stamp_us = rte_cpu_to_le_32(data->stamp_us),
-		.block = rte_cpu_to_le_16(data->block),
+		.blocks = rte_cpu_to_le_16(data->blocks),
 		.index = rte_cpu_to_le_16(data->index),
 		.k = rte_cpu_to_le_16(data->k),
 		.r = rte_cpu_to_le_16(data->r),
 		.payload_bytes = rte_cpu_to_le_16(data->payload_bytes),
+		.last_bytes = rte_cpu_to_le_16(data->last_bytes),
+		.code = data->code,
 	};
 }
 
@@ -86,6 +88,10 @@ static void write_rcv_state(const struct wh_rcv_state *state, struct wh_wire_hea
 		.rtt_us = rte_cpu_to_le_32(state->rtt_us),
 		.rtt_var_us = rte_cpu_to_le_32(state->rtt_var_us),
 		.n_holes = rte_cpu_to_le_16(state->n_holes),
+		.lost_pkts = rte_cpu_to_le_64(state->lost_pkts),
+		.loss_events = rte_cpu_to_le_64(state->loss_events),
+		.repaired_pkts = rte_cpu_to_le_64(state->repaired_pkts),
+		.unrepaired_chunks = rte_cpu_to_le_32(state->unrepaired_chunks),
 	};
 	write_ranges(state->holes, state->n_holes, body->holes);
 }
@@ -153,6 +159,8 @@ void wh_params_encode(const struct wh_open_params *params, struct wh_wire_params
 		.payload_bytes = rte_cpu_to_le_16(params->payload_bytes),
 		.name_bytes = rte_cpu_to_le_16(params->name_bytes),
 		.profile = params->profile,
+		.recovery = params->recovery,
+		.repair_pkts = rte_cpu_to_le_16(params->repair_pkts),
 	};
 }
 
@@ -210,6 +218,18 @@ static void write_release(const struct wh_release *release, struct wh_wire_head 
 	memcpy(body->digest, release->digest.bytes, sizeof(body->digest));
 }
 
+static void write_bitmap(const struct wh_bitmap *bitmap, struct wh_wire_head *head)
+{
+	struct wh_wire_bitmap_word *words = (struct wh_wire_bitmap_word *)head->body;
+
+	*(struct wh_wire_bitmap *)head->fields = (struct wh_wire_bitmap){
+		.first = rte_cpu_to_le_64(bitmap->first),
+		.pkts = rte_cpu_to_le_16(bitmap->pkts),
+	};
+	for (uint32_t i = 0; i < wh_bitmap_words(bitmap->pkts); i++)
+		words[i].bits = rte_cpu_to_le_64(bitmap->bits[i]);
+}
+
 /* What follows the part of fixed size. */
 static size_t variable_bytes(const struct wh_packet *packet)
 {
@@ -219,6 +239,9 @@ static size_t variable_bytes(const struct wh_packet *packet)
 	case WH_PACKET_NAK:
 		/* The least NAK, as the rules have it, counts one loss already. */
 		return WH_RANGES_BYTES(packet->nak.n_losses - 1u);
+	case WH_PACKET_BITMAP:
+		/* Likewise, a word. */
+		return WH_WORDS_BYTES(wh_bitmap_words(packet->bitmap.pkts) - 1u);
 	case WH_PACKET_PROBE:
 		return packet->probe.padding_bytes;
 	case WH_PACKET_OPEN:
@@ -273,6 +296,9 @@ uint32_t wh_packet_encode(const struct wh_packet *packet, uint8_t *bytes, size_t
 		break;
 	case WH_PACKET_RELEASE:
 		write_release(&packet->release, head);
+		break;
+	case WH_PACKET_BITMAP:
+		write_bitmap(&packet->bitmap, head);
 		break;
 	case WH_PACKET_DATA:
 	case WH_PACKET_REPAIR:

@@ -62,23 +62,27 @@ struct wh_wire_data {
 	rte_le64_t transmission;
 	rte_le32_t chunk;
 	rte_le32_t stamp_us;
-	rte_le16_t block;
+	rte_le16_t blocks;
 	rte_le16_t index;
 	rte_le16_t k;
 	rte_le16_t r;
 	rte_le16_t payload_bytes;
-	uint8_t reserved[6];
+	rte_le16_t last_bytes;
+	uint8_t code;
+	uint8_t reserved[3];
 } __attribute__((packed));
 
 WH_WIRE_AT(wh_wire_data, transmission, 0);
 WH_WIRE_AT(wh_wire_data, chunk, 8);
 WH_WIRE_AT(wh_wire_data, stamp_us, 12);
-WH_WIRE_AT(wh_wire_data, block, 16);
+WH_WIRE_AT(wh_wire_data, blocks, 16);
 WH_WIRE_AT(wh_wire_data, index, 18);
 WH_WIRE_AT(wh_wire_data, k, 20);
 WH_WIRE_AT(wh_wire_data, r, 22);
 WH_WIRE_AT(wh_wire_data, payload_bytes, 24);
-WH_WIRE_AT(wh_wire_data, reserved, 26);
+WH_WIRE_AT(wh_wire_data, last_bytes, 26);
+WH_WIRE_AT(wh_wire_data, code, 28);
+WH_WIRE_AT(wh_wire_data, reserved, 29);
 WH_WIRE_SIZE(wh_wire_data, WH_WIRE_FIELDS_BYTES);
 
 struct wh_wire_rcv_state {
@@ -108,6 +112,11 @@ struct wh_wire_rcv_state_body {
 	rte_le32_t rtt_var_us;
 	rte_le16_t n_holes;
 	uint8_t reserved[2];
+	rte_le64_t lost_pkts;
+	rte_le64_t loss_events;
+	rte_le64_t repaired_pkts;
+	rte_le32_t unrepaired_chunks;
+	uint8_t reserved_end[4];
 	struct wh_wire_range holes[];
 } __attribute__((packed));
 
@@ -124,8 +133,13 @@ WH_WIRE_AT(wh_wire_rcv_state_body, rtt_us, 52);
 WH_WIRE_AT(wh_wire_rcv_state_body, rtt_var_us, 56);
 WH_WIRE_AT(wh_wire_rcv_state_body, n_holes, 60);
 WH_WIRE_AT(wh_wire_rcv_state_body, reserved, 62);
-WH_WIRE_AT(wh_wire_rcv_state_body, holes, 64);
-WH_WIRE_SIZE(wh_wire_rcv_state_body, 64);
+WH_WIRE_AT(wh_wire_rcv_state_body, lost_pkts, 64);
+WH_WIRE_AT(wh_wire_rcv_state_body, loss_events, 72);
+WH_WIRE_AT(wh_wire_rcv_state_body, repaired_pkts, 80);
+WH_WIRE_AT(wh_wire_rcv_state_body, unrepaired_chunks, 88);
+WH_WIRE_AT(wh_wire_rcv_state_body, reserved_end, 92);
+WH_WIRE_AT(wh_wire_rcv_state_body, holes, 96);
+WH_WIRE_SIZE(wh_wire_rcv_state_body, 96);
 
 struct wh_wire_trans_state {
 	rte_le64_t lower;
@@ -180,6 +194,24 @@ WH_WIRE_AT(wh_wire_delay_warning, pdt_milli, 10);
 WH_WIRE_AT(wh_wire_delay_warning, reserved, 12);
 WH_WIRE_SIZE(wh_wire_delay_warning, WH_WIRE_FIELDS_BYTES);
 
+/* Body: words of bits. */
+struct wh_wire_bitmap {
+	rte_le64_t first;
+	rte_le16_t pkts;
+	uint8_t reserved[22];
+} __attribute__((packed));
+
+WH_WIRE_AT(wh_wire_bitmap, first, 0);
+WH_WIRE_AT(wh_wire_bitmap, pkts, 8);
+WH_WIRE_AT(wh_wire_bitmap, reserved, 10);
+WH_WIRE_SIZE(wh_wire_bitmap, WH_WIRE_FIELDS_BYTES);
+
+struct wh_wire_bitmap_word {
+	rte_le64_t bits;
+} __attribute__((packed));
+
+WH_WIRE_SIZE(wh_wire_bitmap_word, 8);
+
 /* Body: padding. */
 struct wh_wire_probe {
 	rte_le32_t probe;
@@ -211,7 +243,8 @@ struct wh_wire_params {
 	rte_le16_t payload_bytes;
 	rte_le16_t name_bytes;
 	uint8_t profile;
-	uint8_t reserved[3];
+	uint8_t recovery;
+	rte_le16_t repair_pkts;
 } __attribute__((packed));
 
 WH_WIRE_AT(wh_wire_params, initiator_lci, 0);
@@ -223,7 +256,8 @@ WH_WIRE_AT(wh_wire_params, object_bytes, 24);
 WH_WIRE_AT(wh_wire_params, payload_bytes, 32);
 WH_WIRE_AT(wh_wire_params, name_bytes, 34);
 WH_WIRE_AT(wh_wire_params, profile, 36);
-WH_WIRE_AT(wh_wire_params, reserved, 37);
+WH_WIRE_AT(wh_wire_params, recovery, 37);
+WH_WIRE_AT(wh_wire_params, repair_pkts, 38);
 WH_WIRE_SIZE(wh_wire_params, 40);
 
 struct wh_wire_open {
@@ -293,11 +327,15 @@ WH_WIRE_SIZE(wh_wire_release_body, 16);
 #define WH_RELEASE_BYTES   (WH_HEAD_BYTES + sizeof(struct wh_wire_release_body))
 
 #define WH_RANGES_BYTES(count) ((count) * sizeof(struct wh_wire_range))
+#define WH_WORDS_BYTES(count)  ((count) * sizeof(struct wh_wire_bitmap_word))
 
 static_assert(WH_RCV_STATE_BYTES + WH_RANGES_BYTES(WH_RANGES_MAX) <= WH_CONTROL_BYTES_MAX,
 	"a receiver state with all its holes fits");
 static_assert(WH_HEAD_BYTES + WH_RANGES_BYTES(WH_RANGES_MAX) <= WH_CONTROL_BYTES_MAX,
 	"a NAK with all its losses fits");
+static_assert(WH_HEAD_BYTES + WH_WORDS_BYTES(WH_BITMAP_WORDS_MAX) <= WH_CONTROL_BYTES_MAX,
+	"the longest bitmap fits");
+static_assert(WH_BITMAP_PKTS_MAX % 64 == 0, "the longest bitmap is of whole words");
 static_assert(WH_PARAMS_BYTES + WH_NAME_BYTES_MAX <= WH_CONTROL_BYTES_MAX,
 	"OPEN and CONFIRM with the longest name fit");
 static_assert(WH_RELEASE_BYTES <= WH_CONTROL_BYTES_MAX, "a release fits");

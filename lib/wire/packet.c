@@ -14,15 +14,14 @@
 #define DATA_FLAGS                                                                                 \
 	(1u << 0 | 1u << WH_FLAG_RETRANSMISSION | 1u << WH_FLAG_PAIR_FIRST |                       \
 		1u << WH_FLAG_PAIR_SECOND)
-#define REPAIR_FLAGS (1u << 0 | 1u << WH_FLAG_RETRANSMISSION)
-#define PROBE_FLAGS  (1u << 0 | 1u << WH_FLAG_PROBE_ECHO)
+#define PROBE_FLAGS (1u << 0 | 1u << WH_FLAG_PROBE_ECHO)
 
 #define USED(type) offsetof(struct type, reserved)
 
 const struct wh_packet_rule wh_packet_rules[WH_PACKET_TYPES] = {
 	[WH_PACKET_DATA] = {WH_HEAD_BYTES + 1, WH_HEAD_BYTES + WH_PAYLOAD_BYTES_MAX, DATA_FLAGS,
 		USED(wh_wire_data)},
-	[WH_PACKET_REPAIR] = {WH_HEAD_BYTES + 1, WH_HEAD_BYTES + WH_PAYLOAD_BYTES_MAX, REPAIR_FLAGS,
+	[WH_PACKET_REPAIR] = {WH_HEAD_BYTES + 1, WH_HEAD_BYTES + WH_PAYLOAD_BYTES_MAX, DATA_FLAGS,
 		USED(wh_wire_data)},
 	[WH_PACKET_RCV_STATE] = {WH_RCV_STATE_BYTES,
 		WH_RCV_STATE_BYTES + WH_RANGES_BYTES(WH_RANGES_MAX), NO_FLAGS,
@@ -41,6 +40,9 @@ const struct wh_packet_rule wh_packet_rules[WH_PACKET_TYPES] = {
 	[WH_PACKET_CONFIRM] = {WH_PARAMS_BYTES, WH_PARAMS_BYTES + WH_NAME_BYTES_MAX, NO_FLAGS,
 		USED(wh_wire_confirm)},
 	[WH_PACKET_RELEASE] = {WH_RELEASE_BYTES, WH_RELEASE_BYTES, NO_FLAGS, USED(wh_wire_release)},
+	[WH_PACKET_BITMAP] = {WH_HEAD_BYTES + WH_WORDS_BYTES(1),
+		WH_HEAD_BYTES + WH_WORDS_BYTES(WH_BITMAP_WORDS_MAX), NO_FLAGS,
+		USED(wh_wire_bitmap)},
 };
 
 const char *wh_wire_reason_name(enum wh_wire_reason reason)
@@ -79,6 +81,7 @@ const char *wh_packet_type_name(enum wh_packet_type type)
 		[WH_PACKET_ACCEPT] = "accept",
 		[WH_PACKET_CONFIRM] = "confirm",
 		[WH_PACKET_RELEASE] = "release",
+		[WH_PACKET_BITMAP] = "bitmap",
 	};
 
 	WH_ASSERT(type > 0 && type < WH_PACKET_TYPES);
@@ -98,6 +101,7 @@ const char *wh_release_status_name(enum wh_release_status status)
 		[WH_STATUS_INTERRUPTED] = "interrupted",
 		[WH_STATUS_STALLED] = "stalled",
 		[WH_STATUS_PEER_GONE] = "peer-gone",
+		[WH_STATUS_UNREPAIRED] = "unrepaired",
 	};
 
 	WH_ASSERT(status < WH_STATUSES);
@@ -109,6 +113,15 @@ static enum wh_wire_reason field_unless(bool within_limits)
 	return within_limits ? WH_WIRE_OK : WH_WIRE_FIELD;
 }
 
+/* Without a code there is nothing of it. */
+static bool code_valid(const struct wh_data_fields *data)
+{
+	if (data->code == WH_FEC_NONE)
+		return data->r == 0 && data->blocks == 0 && data->last_bytes == 0;
+	return data->code < WH_FEC_CODES && data->r > 0 && data->blocks > 0 &&
+	       data->last_bytes - 1u < WH_PAYLOAD_BYTES_MAX;
+}
+
 static bool data_valid(const struct wh_data_fields *data, enum wh_packet_type type)
 {
 	uint32_t index_first = type == WH_PACKET_DATA ? 0 : data->k;
@@ -118,7 +131,7 @@ static bool data_valid(const struct wh_data_fields *data, enum wh_packet_type ty
 	return data->payload_bytes - 1u < WH_PAYLOAD_BYTES_MAX && data->k > 0 &&
 	       (uint32_t)data->k + data->r <= WH_BLOCK_PACKETS_MAX && data->index >= index_first &&
 	       data->index < index_end && data->chunk <= WH_CHUNK_NUMBER_MAX &&
-	       data->transmission < WH_SERIAL_MAX;
+	       data->transmission < WH_SERIAL_MAX && code_valid(data);
 }
 
 /*
@@ -183,6 +196,17 @@ static bool delay_warning_valid(const struct wh_delay_warning *warning)
 	       warning->pdt_milli <= MILLI;
 }
 
+static enum wh_wire_reason bitmap_check(const struct wh_bitmap *bitmap)
+{
+	uint32_t pkts = bitmap->pkts;
+
+	if (pkts == 0 || pkts > WH_BITMAP_PKTS_MAX || bitmap->first >= WH_SERIAL_MAX - pkts)
+		return WH_WIRE_FIELD;
+	if (pkts % 64 != 0 && bitmap->bits[pkts / 64] >> pkts % 64 != 0)
+		return WH_WIRE_RESERVED;
+	return WH_WIRE_OK;
+}
+
 static bool probe_valid(const struct wh_probe *probe)
 {
 	return probe->train_index < probe->train_length &&
@@ -208,6 +232,9 @@ static bool params_valid(const struct wh_open_params *params)
 	return chunk_pkts <= WH_BLOCK_PACKETS_MAX && window >= WH_WINDOW_PACKETS_MIN &&
 	       window <= WH_WINDOW_PACKETS_MAX && (window & (window - 1)) == 0 &&
 	       params->period_us > 0 && params->period_us <= WH_PERIOD_US_MAX &&
+	       params->recovery < WH_RECOVERIES &&
+	       (params->recovery == WH_RECOVERY_NAK) == (params->repair_pkts == 0) &&
+	       chunk_pkts + params->repair_pkts <= WH_BLOCK_PACKETS_MAX &&
 	       params->initiator_lci != 0 && params->first_serial <= WH_FIRST_SERIAL_MAX &&
 	       memchr(params->name, '\0', params->name_bytes) == NULL;
 }
@@ -263,6 +290,8 @@ enum wh_wire_reason wh_packet_check(const struct wh_packet *packet)
 		return nak_check(&packet->nak);
 	case WH_PACKET_DELAY_WARNING:
 		return field_unless(delay_warning_valid(&packet->delay_warning));
+	case WH_PACKET_BITMAP:
+		return bitmap_check(&packet->bitmap);
 	case WH_PACKET_PROBE:
 		return field_unless(probe_valid(&packet->probe));
 	case WH_PACKET_OPEN:

@@ -58,6 +58,10 @@
 #define WH_CONTROL_BYTES_MAX 1200
 #define WH_RANGES_MAX        128 /* in one control packet */
 
+/* ttp.txt III A: control packets of 1K bits. */
+#define WH_BITMAP_PKTS_MAX  1024
+#define WH_BITMAP_WORDS_MAX (WH_BITMAP_PKTS_MAX / 64)
+
 enum wh_packet_type {
 	WH_PACKET_DATA = 1,
 	WH_PACKET_REPAIR = 2,
@@ -71,12 +75,14 @@ enum wh_packet_type {
 	WH_PACKET_ACCEPT = 10,
 	WH_PACKET_CONFIRM = 11,
 	WH_PACKET_RELEASE = 12,
-	WH_PACKET_TYPES = 13, /* one past the last */
+	WH_PACKET_BITMAP = 13, /* which of the last packets arrived, ttp.txt II B */
+	WH_PACKET_TYPES = 14,  /* one past the last */
 };
 
 enum wh_packet_flag {
 	WH_FLAG_RETRANSMISSION = 1 << 0, /* data, repair */
-	WH_FLAG_PAIR_FIRST = 1 << 1,     /* data: next packet follows back to back, udt.txt III C */
+	WH_FLAG_PAIR_FIRST =
+		1 << 1, /* data, repair: the next follows back to back, udt.txt III C */
 	WH_FLAG_PAIR_SECOND = 1 << 2,
 	WH_FLAG_PROBE_ECHO = 1 << 0, /* probe: this is the answer */
 };
@@ -101,13 +107,34 @@ enum wh_wire_reason {
 const char *wh_wire_reason_name(enum wh_wire_reason reason);
 const char *wh_packet_type_name(enum wh_packet_type type);
 
-/* Data and repair. */
+/* The erasure code of a chunk; lib/fec has them. */
+enum wh_fec_code {
+	WH_FEC_NONE = 0,
+	WH_FEC_RS = 1,
+	WH_FEC_TORNADO = 2,
+	WH_FEC_CODES = 3,
+};
+
+/* How a stream is brought to be complete. */
+enum wh_recovery {
+	WH_RECOVERY_NAK = 0,    /* what is missing is asked for */
+	WH_RECOVERY_HYBRID = 1, /* what repair packets do not bring back is */
+	WH_RECOVERY_FEC = 2,    /* nothing is: repair packets must do */
+	WH_RECOVERIES = 3,
+};
+
+/*
+ * Data and repair. A chunk's packets have serials in a row, data first, so that any of them tells
+ * where the others are. Without repair packets code, r, blocks and last_bytes are 0.
+ */
 struct wh_data_fields {
 	uint32_t chunk;         /* number in the stream */
-	uint16_t block;         /* in the chunk */
-	uint16_t index;         /* in the block: data 0..k-1, repair k..k+r-1 */
-	uint16_t k;             /* data packets of the block */
-	uint16_t r;             /* repair packets of the block */
+	uint16_t index;         /* in the chunk: data 0..k-1, repair k..k+r-1 */
+	uint16_t k;             /* data packets of the chunk */
+	uint16_t r;             /* repair packets of the chunk */
+	uint8_t code;           /* enum wh_fec_code */
+	uint16_t blocks;        /* interleaved in the chunk, see lib/fec */
+	uint16_t last_bytes;    /* payload of the chunk's last data packet */
 	uint16_t payload_bytes; /* of this packet; equals the body's length */
 	uint64_t transmission;  /* counts every data and repair packet sent: never repeats;
 				 * below WH_SERIAL_MAX */
@@ -142,6 +169,10 @@ struct wh_rcv_state {
 	uint32_t capacity_pps;  /* NB of udt.txt (6); 0: unknown */
 	uint32_t rtt_us;        /* smoothed; 0: not measured yet */
 	uint32_t rtt_var_us;
+	uint64_t lost_pkts;         /* found missing, ever, however they came back ... */
+	uint64_t loss_events;       /* ... in so many runs */
+	uint64_t repaired_pkts;     /* data that repair packets brought back */
+	uint32_t unrepaired_chunks; /* for which they did not suffice */
 	uint16_t n_holes;
 	struct wh_range holes[WH_RANGES_MAX]; /* offsets from cover_first; ascending, apart */
 };
@@ -172,6 +203,23 @@ struct wh_delay_warning {
 	uint16_t pdt_milli;   /* 0..1000 */
 };
 
+/*
+ * Of the serials [first, first + pkts), which were seen by the receiver as they came off the path:
+ * bit i % 64 of word i / 64 is set for first + i. What was sent again or repaired counts as lost.
+ * The bits behind the last are 0; words behind the last are not looked at.
+ */
+struct wh_bitmap {
+	uint64_t first;
+	uint16_t pkts; /* at least one */
+	uint64_t bits[WH_BITMAP_WORDS_MAX];
+};
+
+/* Words that so many bits take. */
+static inline uint32_t wh_bitmap_words(uint32_t pkts)
+{
+	return (pkts + 63) / 64;
+}
+
 struct wh_probe {
 	uint32_t probe;        /* identifies the measurement */
 	uint16_t train_index;  /* < train_length */
@@ -191,6 +239,8 @@ struct wh_open_params {
 	uint32_t period_us;    /* of states; SYN of udt.txt */
 	uint64_t first_serial; /* up to WH_FIRST_SERIAL_MAX */
 	uint64_t object_bytes; /* size of the stream, or WH_OBJECT_BYTES_UNKNOWN */
+	uint8_t recovery;      /* enum wh_recovery */
+	uint16_t repair_pkts;  /* a chunk has at most so many; 0 with NAK, and only then */
 	uint16_t name_bytes;   /* no NUL inside; decoding puts one after */
 	char name[WH_NAME_BYTES_MAX + 1];
 };
@@ -237,7 +287,9 @@ enum wh_release_status {
 	WH_STATUS_INTERRUPTED = 7, /* by an operator */
 	WH_STATUS_STALLED = 8,     /* no progress for too long */
 	WH_STATUS_PEER_GONE = 9,   /* no packets from the peer for too long; never on the wire */
-	WH_STATUSES = 10,
+	WH_STATUS_UNREPAIRED =
+		10, /* repair packets did not suffice, and nothing may be asked for */
+	WH_STATUSES = 11,
 };
 
 const char *wh_release_status_name(enum wh_release_status status);
@@ -265,6 +317,7 @@ struct wh_packet {
 		struct wh_ack2 ack2;
 		struct wh_nak nak;
 		struct wh_delay_warning delay_warning;
+		struct wh_bitmap bitmap;
 		struct wh_probe probe;
 		struct wh_open open;
 		struct wh_accept accept;

@@ -71,14 +71,54 @@ static void test_rate(void)
 	CU_ASSERT_TRUE(wh_hello_is_possible(&hello));
 }
 
-/* fixed and udt are all that there are. */
+/* A block holds 255 packets, no more of them repair than data. */
+static void test_repair(void)
+{
+	static const struct {
+		uint8_t code;
+		uint8_t k;
+		uint8_t r;
+		bool possible;
+	} cases[] = {
+		{0, 0, 0, true},
+		{0, 128, 4, false},
+		{1, 0, 0, true},
+		{1, 128, 4, true},
+		{2, 128, 4, true},
+		{2, 0, 0, true},
+		{3, 0, 0, false},
+		{255, 128, 4, false},
+		{1, 0, 4, false},
+		{1, 128, 0, false},
+		{1, 1, 1, true},
+		{1, 1, 2, false},
+		{1, 127, 127, true},
+		{1, 128, 127, true},
+		{1, 128, 128, false},
+		{1, 254, 1, true},
+		{1, 254, 2, false},
+		{1, 255, 1, false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		for (int verb = WH_JOB_SEND; verb <= WH_JOB_BENCH; verb++) {
+			struct wh_hello hello = usual((enum wh_job_verb)verb);
+
+			hello.fec_code = cases[i].code;
+			hello.fec_k = cases[i].k;
+			hello.fec_r = cases[i].r;
+			CU_ASSERT_EQUAL(wh_hello_is_possible(&hello), cases[i].possible);
+		}
+}
+
+/* fixed, udt and ttp are all that there are. */
 static void test_profile(void)
 {
 	for (uint32_t number = 0; number <= UINT8_MAX; number++) {
 		struct wh_hello hello = usual(WH_JOB_SEND);
 
 		hello.profile = (uint8_t)number;
-		CU_ASSERT_EQUAL(wh_hello_is_possible(&hello), number == 1 || number == 2);
+		CU_ASSERT_EQUAL(wh_hello_is_possible(&hello), number >= 1 && number <= 3);
 	}
 }
 
@@ -94,6 +134,7 @@ CU_TestInfo wh_tests[] = {
 	{"what clients say", test_usual},
 	{"payload", test_payload},
 	{"rate", test_rate},
+	{"repair", test_repair},
 	{"profile", test_profile},
 	{"idle", test_idle},
 	CU_TEST_INFO_NULL,

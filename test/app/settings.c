@@ -65,6 +65,25 @@ static const struct value_case value_cases[] = {
 	{WH_VERB_SEND, "transfer.stall_timeout", "--stall-timeout|1500ms", "stall_timeout = 1.5s",
 		"1500ms"},
 	{WH_VERB_SEND, "transfer.recursive", "-r", "recursive = TRUE", "yes"},
+	{WH_VERB_SEND, "transfer.fec", "--fec|auto", "fec = auto", "auto"},
+	{WH_VERB_BENCH, "transfer.fec", "--profile|ttp", "profile = ttp", "auto"},
+	{WH_VERB_BENCH, "transfer.code", "--profile|ttp", "profile = ttp", "tornado"},
+	{WH_VERB_BENCH, "transfer.fec", "--profile|ttp|--fec|9,1", "profile = ttp\nfec = 9,1",
+		"9,1"},
+	{WH_VERB_SEND, "transfer.strict_paper", "--strict-paper", "strict_paper = yes", "yes"},
+	{WH_VERB_BENCH, "transfer.strict_paper", "", "strict_paper = no", "no"},
+	{WH_VERB_GET, "transfer.fec", "--fec|128,4", "fec = 128,4", "128,4"},
+	{WH_VERB_BENCH, "transfer.fec", "--fec|1,1", "fec = 01,1", "1,1"},
+	{WH_VERB_BENCH, "transfer.fec", "--fec|254,1", "fec = 254,1", "254,1"},
+	{WH_VERB_BENCH, "transfer.fec", "--fec|auto|--fec|off", "fec = off", "off"},
+	{WH_VERB_GET, "transfer.code", "--code|tornado", "code = tornado", "tornado"},
+	{WH_VERB_BENCH, "transfer.code", "--code|tornado|--code|rs", "code = rs", "rs"},
+	{WH_VERB_SERVE, "transfer.fec_target", "--fec-target|0.001%", "fec_target = 1e-5", "1e-05"},
+	{WH_VERB_SEND, "transfer.fec_target", "--fec-target|1e-9", "fec_target = 1e-9", "1e-09"},
+	{WH_VERB_GET, "transfer.fec_target", "--fec-target|50%", "fec_target = 0.5", "0.5"},
+	{WH_VERB_SERVE, "transfer.fec_ceiling", "--fec-ceiling|1%", "fec_ceiling = 0.01", "0.01"},
+	{WH_VERB_SEND, "transfer.fec_ceiling", "--fec-ceiling|33.333%", "fec_ceiling = 0.33333",
+		"0.33333"},
 	{WH_VERB_GET, "transfer.recursive", "--recursive", "recursive = yes", "yes"},
 	{WH_VERB_SERVE, "serve.root", "--root|/srv/my files", "root = /srv/my files",
 		"/srv/my files"},
@@ -178,7 +197,8 @@ static void test_fields(void)
 			"--gateway|192.0.2.1|--gateway|fe80::1|--udp-port|6000|--rx-cpus|3,1-2|"
 			"--tx-cpus|5|--worker-cpus|1|--buffers|2G|--no-huge|--profile|udt|--rate|"
 			"10G|--burst|8|--parallel|3|--peer-timeout|2s|--stall-timeout|3s|--time|"
-			"4s|--size|5K|--reverse|--idle|6|--json|--verbose|--eal|-m 64");
+			"4s|--size|5K|--reverse|--idle|6|--json|--verbose|--eal|-m 64|--fec|200,55|"
+			"--code|tornado|--fec-target|1e-6|--fec-ceiling|40%");
 	CU_ASSERT_EQUAL(rig.status, -1);
 	CU_ASSERT_STRING_EQUAL(s->port, "P");
 	CU_ASSERT_EQUAL(s->queues, 2);
@@ -215,6 +235,12 @@ static void test_fields(void)
 	CU_ASSERT_TRUE(s->reverse && s->json && s->verbose);
 	CU_ASSERT_FALSE(s->json_stream || s->recursive || s->print_config);
 	CU_ASSERT_EQUAL(s->idle_sessions, 6);
+	CU_ASSERT_TRUE(s->repair.on);
+	CU_ASSERT_EQUAL(s->repair.k, 200);
+	CU_ASSERT_EQUAL(s->repair.r, 55);
+	CU_ASSERT_EQUAL(s->repair.code, WH_FEC_TORNADO);
+	WH_ASSERT_NEAR(s->repair.target, 1e-6, 1e-18);
+	WH_ASSERT_NEAR(s->repair.ceiling, 0.4, 1e-12);
 	CU_ASSERT_STRING_EQUAL(s->eal, "-m 64");
 }
 
@@ -236,6 +262,9 @@ static void test_standards(void)
 	CU_ASSERT_EQUAL(s->peer_timeout_ns, 30000000000);
 	CU_ASSERT_EQUAL(s->stall_timeout_ns, 30000000000);
 	CU_ASSERT_STRING_EQUAL(s->root, ".");
+	CU_ASSERT_FALSE(s->repair.on);
+	WH_ASSERT_NEAR(s->repair.target, 1e-4, 1e-16);
+	WH_ASSERT_NEAR(s->repair.ceiling, 0.25, 1e-12);
 	CU_ASSERT_EQUAL(s->allows, 0);
 	CU_ASSERT_EQUAL(s->sessions, 64);
 	CU_ASSERT_EQUAL(s->time_ns, 10000000000);
@@ -243,6 +272,9 @@ static void test_standards(void)
 	CU_ASSERT_EQUAL(rig.settings.operand_count, 0);
 	wh_rig_read(&rig, WH_VERB_SEND, WHOLE);
 	CU_ASSERT_EQUAL(s->buffer_bytes, 512 << 20);
+	CU_ASSERT_FALSE(s->repair.on);
+	CU_ASSERT_EQUAL(s->repair.k + s->repair.r, 0);
+	CU_ASSERT_EQUAL(s->repair.code, WH_FEC_RS);
 }
 
 struct refusal {
@@ -283,6 +315,33 @@ static const struct refusal refusals[] = {
 	{WH_VERB_SEND, "--stall-timeout|30", "--stall-timeout '30' is not understood; "},
 	{WH_VERB_SEND, "--profile|fast",
 		"--profile 'fast' is no profile; write for example --profile fixed, or udt"},
+	{WH_VERB_SEND, "--fec|sometimes",
+		"--fec 'sometimes' is not understood; write for example --fec auto, or 128,4"},
+	{WH_VERB_SEND, "--fec|128", "--fec '128' is not understood; "},
+	{WH_VERB_SEND, "--fec|128,", "--fec '128,' is not understood; "},
+	{WH_VERB_SEND, "--fec|,4", "--fec ',4' is not understood; "},
+	{WH_VERB_SEND, "--fec|128,4,", "--fec '128,4,' is not understood; "},
+	{WH_VERB_SEND, "--fec|128, 4", "--fec '128, 4' is not understood; "},
+	{WH_VERB_SEND, "--fec|-128,4", "--fec '-128,4' is not understood; "},
+	{WH_VERB_SEND, "--fec|0,1", "--fec '0,1' is not understood; "},
+	{WH_VERB_SEND, "--fec|8,0", "--fec '8,0' is not understood; "},
+	{WH_VERB_SEND, "--fec|8,9", "--fec '8,9' is not understood; "},
+	{WH_VERB_SEND, "--fec|252,4", "--fec '252,4' is not understood; "},
+	{WH_VERB_SEND, "--fec|384,4", "--fec '384,4' is not understood; "},
+	{WH_VERB_SEND, "--code|xor",
+		"--code 'xor' is no code; write for example --code rs, or tornado"},
+	{WH_VERB_SEND, "--code|none", "--code 'none' is no code; "},
+	{WH_VERB_SEND, "--fec-target|0",
+		"--fec-target '0' is out of bounds; write for example --fec-target 1e-4 (from "
+		"1e-09 to 0.5)"},
+	{WH_VERB_SEND, "--fec-target|9e-10", "--fec-target '9e-10' is out of bounds; "},
+	{WH_VERB_SEND, "--fec-target|51%", "--fec-target '51%' is out of bounds; "},
+	{WH_VERB_SEND, "--fec-target|few", "--fec-target 'few' is not understood; "},
+	{WH_VERB_SERVE, "--fec-ceiling|0.9%",
+		"--fec-ceiling '0.9%' is out of bounds; write for example --fec-ceiling 10% (from "
+		"0.01 to 0.5)"},
+	{WH_VERB_SEND, "--fec-ceiling|0.501", "--fec-ceiling '0.501' is out of bounds; "},
+	{WH_VERB_SERVE, "--fec|auto", "'--fec' is not an option of serve, or stands for several; "},
 	{WH_VERB_SEND, "--parallel|65", "--parallel '65' is out of bounds; "},
 	{WH_VERB_SEND, "--burst|1025", "--burst '1025' is out of bounds; "},
 	{WH_VERB_SEND, "--addr|192.0.2.2/24",
@@ -533,7 +592,7 @@ static void test_at(void)
 	CU_ASSERT_STRING_EQUAL(value, "5760");
 	while (wh_settings_at(&rig.settings, WH_VERB_BENCH, count, &key, value))
 		count++;
-	CU_ASSERT_EQUAL(count, 27);
+	CU_ASSERT_EQUAL(count, 32);
 	CU_ASSERT_STRING_EQUAL(key, "dpdk.eal");
 	CU_ASSERT_STRING_EQUAL(wh_rig_value(&rig, WH_VERB_BENCH, "serve.root"), "?");
 	CU_ASSERT_STRING_EQUAL(wh_rig_value(&rig, WH_VERB_BENCH, "cores.rx"), "");

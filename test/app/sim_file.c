@@ -95,6 +95,8 @@ static void expect_said(const char *text, const char *set, const char *said)
 #define LINK     "[link A-B]\nrate = 10M\nqueue = 50\n"
 #define FLOW     "[flow f]\nagent = udt\nfrom = A\nto = B\n"
 #define WHOLE    SCENARIO LINK FLOW /* nine lines */
+#define TTP_FLOW "[flow f]\nagent = ttp\nfrom = A\nto = B\nbottleneck = 10M\n"
+#define TTP      SCENARIO LINK TTP_FLOW /* ten */
 
 static const struct {
 	const char *text;
@@ -176,6 +178,17 @@ static const struct {
 	{SCENARIO LINK "[flow f]\nagent = udt\nfrom = A\nto = A\n",
 		"f:9: to = 'A' is where it comes from"},
 	{SCENARIO LINK "[flow f]\nagent = fixed\nfrom = A\nto = B\n", "f:6: [flow f] lacks rate; "},
+	{SCENARIO LINK "[flow f]\nagent = ttp\nfrom = A\nto = B\n",
+		"f:6: [flow f] lacks bottleneck; "},
+	{TTP "min_rate = 9M\nmax_rate = 8M\n", "f:12: max_rate = '8M' is below min_rate"},
+	{TTP "q = 0\n", "f:11: q = '0' is 0; it must be from 0.5 to"},
+	{TTP "n = 1025\n", "f:11: n = '1025' is 1025; it must be from 0.5 to 1024"},
+	{TTP "fec = 5\n", "f:11: fec = '5' is neither off, auto nor K,R, as 100,5"},
+	{TTP "fec = 100,156\n", "f:11: fec = '100,156' is neither off, auto"},
+	{TTP "code = xor\n", "f:11: code = 'xor' is none of rs, tornado"},
+	{TTP "fec = off\ncode = rs\n", "f:12: [flow f] has no key 'code'; its keys are "},
+	{TTP "chunk = 24M\n", "f:11: chunk = '24M' makes more than 65535 packets with its repair"},
+	{WHOLE "chunk = 1M\n", "f:10: [flow f] has no key 'chunk'; its keys are "},
 	{SCENARIO LINK "[flow f]\nagent = psock\nfrom = A\nto = B\n",
 		"f:6: [flow f] lacks connections; "},
 	{SCENARIO LINK "[flow f]\nagent = drs\nfrom = A\nto = B\n", "f:6: [flow f] lacks window; "},
@@ -385,6 +398,92 @@ static void test_udt(void)
 	close_file();
 }
 
+static void test_ttp(void)
+{
+	static const char text[] =
+		TTP "rate = 9M\ninitial_rate = 5M\nmin_rate = 2M\nmax_rate = 7M\nincrease = 3M\n"
+		    "decrease = 1.5\nq = 4\nn = 100\nstretch = 3\nstretch_max = 9\n"
+		    "initial_loss = 20%\nencode_delay = 50ms\ncode = rs\nstrict_paper = on\n"
+		    "fec_target = 1e-3\nfec_ceiling = 50%\n";
+
+	CU_ASSERT_EQUAL(open_text(text, NULL), -1);
+
+	struct wh_point *point = build(0);
+	const struct wh_sim_engine_config *engine = &point->groups[0].engine;
+	const struct wh_ttp_options *ttp = &engine->ttp;
+
+	CU_ASSERT_STRING_EQUAL(engine->profile->name, "ttp");
+	CU_ASSERT_EQUAL(engine->rate_bps, 9000000);
+	CU_ASSERT_EQUAL(ttp->bottleneck_bps, 10000000);
+	CU_ASSERT_EQUAL(ttp->initial_bps, 5000000);
+	CU_ASSERT_EQUAL(ttp->min_bps, 2000000);
+	CU_ASSERT_EQUAL(ttp->max_bps, 7000000);
+	CU_ASSERT_EQUAL(ttp->increase_bps, 3000000);
+	CU_ASSERT_EQUAL(ttp->decrease, 1.5);
+	CU_ASSERT_EQUAL(ttp->q_pkts, 4);
+	CU_ASSERT_EQUAL(ttp->n_pkts, 100);
+	CU_ASSERT_EQUAL(ttp->stretch, 3);
+	CU_ASSERT_EQUAL(ttp->stretch_max, 9);
+	CU_ASSERT_EQUAL(ttp->initial_loss, 0.2);
+	CU_ASSERT_EQUAL(engine->encode_ps, 50 * MS);
+	CU_ASSERT_EQUAL(engine->repair.recovery, WH_RECOVERY_FEC);
+	CU_ASSERT_EQUAL(engine->repair.code, WH_FEC_RS);
+	CU_ASSERT_EQUAL(engine->repair.planner.code, WH_FEC_RS);
+	CU_ASSERT_EQUAL(engine->repair.planner.target, 1e-3);
+	/* 1 MB is 710 packets of 1408 bytes; whole multiples of 4096 bytes are 32 packets each. */
+	CU_ASSERT_EQUAL(wh_sim_engine_chunk_pkts(engine), 704);
+	/* Half of what is sent may be repair. */
+	CU_ASSERT_EQUAL(engine->repair.repair_pkts, 704);
+	CU_ASSERT_EQUAL(engine->repair.planner.r_max, 704);
+	/* 128 without repair (test_udt), and two chunks with theirs: 2944, as a power of two. */
+	CU_ASSERT_EQUAL(engine->window_pkts, 4096);
+	wh_point_free(point);
+	close_file();
+}
+
+/* What each profile has without a word, and with: recovery, repair packets, blocks. */
+static void test_repair(void)
+{
+	static const struct {
+		const char *text;
+		enum wh_recovery recovery;
+		enum wh_fec_code code;
+		uint32_t repair_pkts;
+		uint32_t fixed_k;
+		uint32_t fixed_r;
+		double initial_loss; /* the planner's */
+	} cases[] = {
+		{WHOLE, WH_RECOVERY_NAK, WH_FEC_RS, 0, 0, 0, 0.001},
+		/* A quarter of 704 + 235. */
+		{WHOLE "fec = auto\n", WH_RECOVERY_HYBRID, WH_FEC_RS, 235, 0, 0, 0.001},
+		/* 8 blocks, the last one not whole. */
+		{WHOLE "fec = 100,5\n", WH_RECOVERY_HYBRID, WH_FEC_RS, 40, 100, 5, 0.001},
+		{WHOLE "fec = 100,5\nchunk = 140800\n", WH_RECOVERY_HYBRID, WH_FEC_RS, 5, 100, 5,
+			0.001},
+		{WHOLE "fec = auto\ncode = tornado\ninitial_loss = 1%\n", WH_RECOVERY_HYBRID,
+			WH_FEC_TORNADO, 235, 0, 0, 0.01},
+		/* Three quarters are repair. */
+		{TTP, WH_RECOVERY_HYBRID, WH_FEC_TORNADO, 2112, 0, 0, 0.5},
+		{TTP "fec = off\n", WH_RECOVERY_NAK, WH_FEC_TORNADO, 0, 0, 0, 0.001},
+	};
+
+	for (size_t i = 0; i < LENGTH(cases); i++) {
+		CU_ASSERT_EQUAL_FATAL(open_text(cases[i].text, NULL), -1);
+
+		struct wh_point *point = build(0);
+		const struct wh_repair_config *repair = &point->groups[0].engine.repair;
+
+		CU_ASSERT_EQUAL(repair->recovery, cases[i].recovery);
+		CU_ASSERT_EQUAL(repair->code, cases[i].code);
+		CU_ASSERT_EQUAL(repair->repair_pkts, cases[i].repair_pkts);
+		CU_ASSERT_EQUAL(repair->fixed_k, cases[i].fixed_k);
+		CU_ASSERT_EQUAL(repair->fixed_r, cases[i].fixed_r);
+		CU_ASSERT_EQUAL(repair->planner.initial_loss, cases[i].initial_loss);
+		wh_point_free(point);
+		close_file();
+	}
+}
+
 static void test_set(void)
 {
 	struct wh_point *point;
@@ -438,6 +537,8 @@ CU_TestInfo wh_tests[] = {
 	{"the product of a sweep", test_sweep},
 	{"links, flows and marks", test_network},
 	{"options of the udt profile", test_udt},
+	{"ttp", test_ttp},
+	{"repair", test_repair},
 	{"--set", test_set},
 	{"keys of some agents", test_keys_of_some},
 	CU_TEST_INFO_NULL,

@@ -389,6 +389,11 @@ static void test_transmitter(void)
 	expect_number(session, "payload_bytes", 1408);
 	expect_number(session, "chunk_bytes", 16384);
 	expect_number(session, "window_pkts", 64);
+	expect_text(session, "recovery", "nak");
+	expect_number(session, "chunk_repair_pkts_max", 0);
+	expect_number(session, "repair_pkts", 0);
+	expect_number(session, "repaired_pkts", 0);
+	expect_number(session, "unrepaired_chunks", 0);
 	expect_number(session, "bps", 0);
 	expect_number(session, "pps", 0);
 	expect_number(session, "stalled", 0);

@@ -36,6 +36,7 @@ FIELDS = {
     'receiver': {'seconds': NUMBER, 'bps': NUMBER, 'pps': NUMBER, 'bytes': int, 'packets': int,
                  'duplicate': int, 'lost': int, 'bad': int, 'dropped': int},
     'sender': {'packets': int, 'again': int, 'repair': int},
+    'repair': {'sent': int, 'used': int, 'undecodable_blocks': int, 'overhead': NUMBER},
     'cycles_per_packet': {'here': dict, 'receiver': dict},
     'refused_packets': dict,
 }
@@ -164,11 +165,49 @@ def interrupted(program, folder, args):
         pair.stop_server()
 
 
+# Of 128,4 each of the pump's chunks of 128 KiB, 94 packets, is a block; and HELLO or READY is one.
+REPAIR_PKTS = 512 * 4 + 4
+
+
+def repair(program, folder, args):
+    """As many repair packets as were asked for, told alike everywhere, and their cycles apart."""
+    with Pair(program, folder) as pair:
+        report = measure(pair, '--size', 64 * MIB, *args)
+        expect_equal('bytes', report['receiver']['bytes'], 64 * MIB)
+        told = report['repair']
+        expect_equal('undecodable_blocks', told['undecodable_blocks'], 0)
+        expect_equal('sender.repair', report['sender']['repair'], told['sent'])
+        # At the receiver those that come late are not told apart from duplicates.
+        low = 0.7 * REPAIR_PKTS if '--reverse' in args else REPAIR_PKTS
+        expect_between('repair.sent', told['sent'], low, REPAIR_PKTS)
+        expect_between('overhead', told['overhead'], 0.7 * 4 / 94, 1.1 * 4 / 94)
+        rows = sum(interval['repair'] for interval in report['intervals'])
+        expect_between('repair of the rows', rows, 1 if report['intervals'] else 0, told['sent'])
+        report = measure(pair, '--size', 2 * MIB)
+        expect_equal('repair, off', report['repair'],
+                     {'sent': 0, 'used': 0, 'undecodable_blocks': 0, 'overhead': 0})
+        pair.stop_server()
+
+
+def repair_by_time(program, folder):
+    with Pair(program, folder) as pair:
+        report = measure(pair, '--time', '2s', '--fec', '64,8')
+        expect(report['cycles_per_packet']['here']['coder'] > 10, 'encoding costs nothing')
+        expect(sum(interval['repair'] for interval in report['intervals']) > 1000, 'rows of 0')
+        report = measure(pair, '--time', '2s', '--fec', 'auto')
+        expect_between('overhead on a clean path', report['repair']['overhead'], 1e-6, 0.02)
+        result = pair.run('bench', '--time', '1s', '--fec', '8,1', SERVER, timeout_s=20)
+        expect_status(result, OK)
+        expect(re.search(r'^repair: \d+ packets, 12\.\d\d for 100 of data; brought back 0, too few '
+                         r'in 0 chunks$', result.out, re.MULTILINE), f'{result.out!r}')
+        pair.stop_server()
+
+
 def text(program, folder):
     with Pair(program, folder) as pair:
         result = pair.run('bench', '--time', '1s', SERVER, timeout_s=20)
         expect_status(result, OK)
-        for pattern in (r'^ +s +Gb/s +Mpps +again +lost +bad +dropped +cycles/pkt$',
+        for pattern in (r'^ +s +Gb/s +Mpps +again +repair +lost +bad +dropped +cycles/pkt$',
                         r'^ +1\.\d\d +\d+\.\d{3}', r'b/s at the receiver', r'p99\.9 \d+ ns',
                         r'^  rcv +\d'):
             expect(re.search(pattern, result.out, re.MULTILINE), f'no /{pattern}/: {result.out!r}')
@@ -312,6 +351,10 @@ def cases():
     yield Case('idle refused', True, idle_refused)
     for name, args in (('', ()), ('reverse ', ('--reverse', '--parallel', '2'))):
         yield Case(f'{name}interrupted', name != '', partial(interrupted, args=args))
+    for name, args in (('', ()), ('reverse ', ('--reverse',)),
+                       ('reverse tornado ', ('--reverse', '--code', 'tornado'))):
+        yield Case(f'{name}repair', name == '', partial(repair, args=('--fec', '128,4', *args)))
+    yield Case('repair by time', False, repair_by_time)
     yield Case('text', False, text)
     yield Case('idle server', False, idle_server)
     yield Case('mtu differs', False, mtu_differs)

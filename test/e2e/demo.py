@@ -41,6 +41,7 @@ FIELDS = {
     'path': {'rate_bps': int, 'rtt_ns': int, 'loss': NUMBER, 'seed': int},
     'packets': {'sent': int, 'retransmitted': int, 'duplicates': int, 'dropped_by_path': int,
                 'bad': int},
+    'repair': {'sent': int, 'used': int, 'undecodable_blocks': int, 'overhead': NUMBER},
     'digest': {'algorithm': str, 'value': str, 'verified': bool},
 }
 
@@ -76,6 +77,17 @@ GRID = [
     ('all-at-once', dict(size='8M', rate='1G', rtt='50ms', loss='1%', reorder='1%',
                          duplicate='1%', corrupt='1%', mtu='1500')),
 ]
+# Losses, options -> the least and the most repair packets per data packet, whether they suffice for
+# nearly all. Of 128,4 every chunk of 745 packets has six blocks: 24.
+REPAIR = [
+    ('1%', ('--fec', 'auto'), (0.02, 0.34), True),
+    ('1%', ('--fec', 'auto', '--code', 'tornado'), (0.02, 0.34), True),
+    ('1%', ('--fec', '128,4', '--code', 'rs'), (24 / 745 - 1e-3, 24 / 745 + 1e-6), True),
+    ('1%', ('--fec', '32,4', '--code', 'tornado'), (96 / 745 - 2e-3, 96 / 745 + 1e-6), True),
+    ('0.1%', ('--fec', 'auto', '--fec-ceiling', '2%', '--fec-target', '1e-2'), (1e-3, 0.021), True),
+    ('20%', ('--fec', '8,1'), (0.05, 94 / 745), False),
+]
+
 QUICK_GRID = {'empty', 'one-byte', 'chunk', 'chunk-and-one', 'loss-hundredth', 'all-at-once'}
 
 # Wrong arguments -> what stderr must hold: a right value as an example, or where to find it.
@@ -92,6 +104,12 @@ WRONG = [
     (['--size', '1Q'], r'\b\d+[KMG]'),
     (['--queue', 'long'], r'\b\d+[KMG]'),
     (['--profile', 'nope'], r'\budt\b'),
+    (['--fec', 'sometimes'], r'auto, or 128,4'),
+    (['--fec', '8,9'], r'auto, or 128,4'),
+    (['--fec', '252,4'], r'at most 255'),
+    (['--code', 'xor'], r'\btornado\b'),
+    (['--fec-target', '2'], r'1e-4'),
+    (['--fec-ceiling', '60%'], r'10%'),
     (['--seed', 'luck'], r'\b\d+\b'),
     (['--unknown'], r'--help'),
     (['--rate'], r'--rate'),
@@ -276,12 +294,47 @@ def send_file(program, source, out, *path, profile='fixed'):
     expect_equal('the folder', os.listdir(out), [source.name])
     expect(filecmp.cmp(source, out / source.name, shallow=False), 'the file arrived changed')
     expect_equal('digest.value', report['digest']['value'], xxh128(source))
+    return report
 
 
 def file_of_size(program, folder, size, profile, *args):
     source, out = file_folders(folder)
     random_file(source, size)
     send_file(program, source, out, *args, profile=profile)
+
+
+def repaired(program, folder, loss, args, overhead, suffices):
+    """Every byte arrives, and next to nothing goes again where repair packets suffice."""
+    source, out = file_folders(folder)
+    random_file(source, 64 * MIB)
+    report = send_file(program, source, out, '--rate', '1G', '--rtt', '50ms', '--mtu', '1500',
+                       '--loss', loss, *args)
+    packets, repair = report['packets'], report['repair']
+    dropped, again = packets['dropped_by_path'], packets['retransmitted']
+    expect_between('packets.dropped_by_path', dropped, 0.4 * 47000 * share(loss), 80000)
+    expect_between('repair.overhead', repair['overhead'], *overhead)
+    data = packets['sent'] - repair['sent']
+    expect(math.isclose(repair['overhead'], repair['sent'] / data, rel_tol=1e-9),
+           f'{repair["sent"]} for {data} packets are not {repair["overhead"]}')
+    if suffices:
+        expect_between('repair.used', repair['used'], 0.8 * dropped - 20, dropped)
+        expect_between('packets.retransmitted', again, 0, 0.15 * dropped)
+        expect_between('repair.undecodable_blocks', repair['undecodable_blocks'], 0, 6)
+    else:
+        expect_between('repair.used', repair['used'], 0.01 * dropped, 0.9 * dropped)
+        expect_between('packets.retransmitted', again, 0.3 * dropped, 2 * dropped)
+        expect_between('repair.undecodable_blocks', repair['undecodable_blocks'], 60, 64)
+
+
+def clean_path(program, _folder):
+    """After 65536 packets without a loss repair packets cost nothing; off, there are none."""
+    path = ('--size', '256M', '--rate', '10G', '--rtt', '1ms', '--mtu', '1500', '--loss', '0')
+    report = decode(program.run('demo', '--json', *path, '--fec', 'auto'))
+    expect_between('repair.overhead', report['repair']['overhead'], 1e-4, 0.015)
+    expect_equal('repair.used', report['repair']['used'], 0)
+    report = decode(program.run('demo', '--json', *path))
+    expect_equal('repair', report['repair'],
+                 {'sent': 0, 'used': 0, 'undecodable_blocks': 0, 'overhead': 0})
 
 
 def file_of_name(program, folder, name):
@@ -483,7 +536,7 @@ def help_text(program, _folder):
     result = program.run('demo', '--help', timeout_s=10)
     expect_status(result, OK)
     for option in ('size file rate rtt loss loss-model reorder duplicate corrupt queue profile '
-                   'mtu seed out json verbose eal').split():
+                   'mtu fec code fec-target fec-ceiling seed out json verbose eal').split():
         expect(re.search(rf'--{option}\b', result.out), f'--help says nothing about --{option}')
 
 
@@ -509,6 +562,11 @@ def cases():
         yield Case(f'file rough {profile}', False, lambda p, f, profile=profile: file_of_size(
             p, f, 8 * MIB + 1, profile, '--rate', '1G', '--rtt', '20ms', '--loss', '1%',
             '--reorder', '1%', '--duplicate', '1%', '--corrupt', '1%'))
+    for loss, args, overhead, suffices in REPAIR:
+        yield Case(f'repair {loss} {" ".join(args)}', args[1] != 'auto' or len(args) == 2,
+                   partial(repaired, loss=loss, args=args, overhead=overhead, suffices=suffices))
+    yield Case('repair clean path', False, clean_path)
+    yield Case('repair text', True, lambda p, f: plain_text(p, f, '--fec', '128,4', '--verbose'))
     for name in ('with space', 'größe.bin', '-dash', '.hidden', 'n' * 255):
         yield Case(f'file name {name[:12]}', True, partial(file_of_name, name=name))
     yield Case('file replaced', True, file_replaced)

@@ -27,7 +27,7 @@ LAYOUT = TOP / 'lib/wire/layout.h'
 TIMEOUT_S = 60
 SIZES = 3  # least, usual, most
 TYPES = ('data', 'repair', 'rcv-state', 'trans-state', 'ack2', 'nak', 'delay-warning', 'probe',
-         'open', 'accept', 'confirm', 'release')
+         'open', 'accept', 'confirm', 'release', 'bitmap')
 VLAN = 7
 
 # A capture file: its head, and the head of a record; then Ethernet, IPv4 and UDP before the packet.
@@ -155,7 +155,8 @@ def known_packet(program, folder):
             'version': '1', 'type': '1', 'key': '0', 'lci': '0x11223344', 'flags': '0x02',
             'serial': str(0x2122232425262728), 'data.transmission': str(0x1112131415161718),
             'data.chunk': str(0xa1b2c3d4), 'data.stamp_us': str(0xdeadbeef),
-            'data.block': str(0x0b0c), 'data.index': str(0x0123), 'data.r': str(0x0078),
+            'data.blocks': str(0x0b0c), 'data.last_bytes': str(0x0102), 'data.code': '2',
+            'data.index': str(0x0123), 'data.r': str(0x0078),
             'data.payload_bytes': '1408', 'flags.retransmission': '0', 'flags.pair_first': '1',
             'flags.pair_second': '0'}.items():
         expect_equal(name, found[0][f'wavehaul.{name}'], [value])
@@ -169,10 +170,14 @@ def said(program, folder):
     info = lines(samples.capture)
     for kind, size, text in (
             ('data', 'usual', 'data lci 0x11223344 serial 2387509390608836392: chunk 2712847316'
-                              ' block 2828 index 291 of 1110+120, 1408 bytes'),
+                              ' index 291 of 1110+120, 1408 bytes'),
             ('rcv-state', 'least', 'rcv-state lci 0x00000000 serial 0: lower 0, highest end 0,'
                                    ' 0 holes'),
             ('nak', 'most', 'nak lci 0xffffffff serial 4611686018427387903: 128 losses'),
+            ('bitmap', 'least', 'bitmap lci 0x00000000 serial 0: from 0, 0 of 1 arrived'),
+            # 29 bits of the bytes 0xa1 to 0xa8, and 4 of 0x2b.
+            ('bitmap', 'usual', 'bitmap lci 0x11223344 serial 2387509390608836392: from'
+                                ' 72623859790382856, 33 of 70 arrived'),
             ('open', 'usual', "open lci 0x11223344 serial 2387509390608836392: 'run.dat', bytes:"
                               ' 12804494279291877304'),
             ('accept', 'least', 'accept lci 0x00000000 serial 0: busy'),
@@ -212,23 +217,23 @@ def strange_packets(program, folder):
         ('trans-state', 'usual', 0, b'\x02', None, 'version'),
         ('trans-state', 'usual', 0, b'\x00', None, 'version'),
         ('ack2', 'least', 1, b'\x00', None, 'type'),
-        ('ack2', 'least', 1, b'\x0d', None, 'type'),
-        ('data', 'most', 42, b'\x01', None, 'reserved'),
+        ('ack2', 'least', 1, b'\x0e', None, 'type'),
+        ('data', 'most', 45, b'\x01', None, 'reserved'),
         ('rcv-state', 'least', 126, b'\x01', None, 'reserved'),
+        ('rcv-state', 'least', 156, b'\x01', None, 'reserved'),
         ('ack2', 'least', 36, b'\x01', None, 'reserved'),
         ('ack2', 'least', 47, b'\x80', None, 'reserved'),
         ('nak', 'usual', 26, b'\x01', None, 'reserved'),
         ('delay-warning', 'least', 28, b'\x01', None, 'reserved'),
         ('probe', 'usual', 34, b'\x01', None, 'reserved'),
         ('open', 'least', 20, b'\x01', None, 'reserved'),
-        ('open', 'least', 101, b'\x01', None, 'reserved'),
         ('accept', 'usual', 45, b'\x01', None, 'reserved'),
         ('confirm', 'least', 36, b'\x01', None, 'reserved'),
-        ('confirm', 'least', 103, b'\x01', None, 'reserved'),
         ('release', 'usual', 42, b'\x01', None, 'reserved'),
+        ('bitmap', 'least', 26, b'\x01', None, 'reserved'),
         ('ack2', 'least', 0, b'\x01', 1, 'short'),
         ('ack2', 'least', 0, b'\x01', 63, 'short'),
-        ('rcv-state', 'least', 0, b'\x01', 127, 'short'),
+        ('rcv-state', 'least', 0, b'\x01', 159, 'short'),
         ('open', 'least', 0, b'\x01', 103, 'short'),
         ('release', 'usual', 0, b'\x01', 79, 'short'),
         ('ack2', 'least', 0, b'\x01', 65, 'length'),
@@ -237,6 +242,8 @@ def strange_packets(program, folder):
         ('rcv-state', 'least', 124, b'\xff\xff', None, 'length'),
         ('nak', 'usual', 0, b'\x01', 64, 'length'),
         ('nak', 'usual', 24, b'\x04', None, 'length'),
+        ('bitmap', 'most', 0, b'\x01', 191, 'length'),
+        ('bitmap', 'least', 24, b'\x41', None, 'length'),
         ('probe', 'usual', 32, b'\xff\xff', None, 'length'),
         ('open', 'least', 98, b'\x01\x00', None, 'length'),
         ('confirm', 'least', 98, b'\xff\xff', None, 'length'),
@@ -312,7 +319,7 @@ def every_name(program, folder):
     for group, member in members:
         prefix = prefixes.get(group, group.removesuffix('_body') + '.')
         # Shown as what it consists of, or under one name in all types.
-        if member in ('fields', 'body', 'reserved'):
+        if member in ('fields', 'body', 'reserved', 'reserved_end'):
             continue
         name = {'rcv_state.holes': 'holes'}.get(prefix + member, prefix + member)
         expect(f'wavehaul.{name}' in known, f'no filter wavehaul.{name}')

@@ -88,11 +88,13 @@ static void tell_data(const struct wh_packet *packet)
 	TELL("data", data, transmission);
 	TELL("data", data, chunk);
 	TELL("data", data, stamp_us);
-	TELL("data", data, block);
+	TELL("data", data, blocks);
 	TELL("data", data, index);
 	TELL("data", data, k);
 	TELL("data", data, r);
 	TELL("data", data, payload_bytes);
+	TELL("data", data, last_bytes);
+	TELL("data", data, code);
 	tell_bytes("wavehaul.payload", packet->payload, data->payload_bytes);
 	tell("wavehaul.flags.retransmission", (packet->flags & WH_FLAG_RETRANSMISSION) != 0);
 	tell("wavehaul.flags.pair_first", (packet->flags & WH_FLAG_PAIR_FIRST) != 0);
@@ -119,6 +121,10 @@ static void tell_rcv_state(const struct wh_packet *packet)
 	TELL("rcv_state", state, rtt_us);
 	TELL("rcv_state", state, rtt_var_us);
 	TELL("rcv_state", state, n_holes);
+	TELL("rcv_state", state, lost_pkts);
+	TELL("rcv_state", state, loss_events);
+	TELL("rcv_state", state, repaired_pkts);
+	TELL("rcv_state", state, unrepaired_chunks);
 	tell_ranges(state->holes, state->n_holes, state->cover_first);
 }
 
@@ -154,6 +160,16 @@ static void tell_delay_warning(const struct wh_packet *packet)
 	TELL("delay_warning", &packet->delay_warning, pdt_milli);
 }
 
+static void tell_bitmap(const struct wh_packet *packet)
+{
+	const struct wh_bitmap *bitmap = &packet->bitmap;
+
+	TELL("bitmap", bitmap, first);
+	TELL("bitmap", bitmap, pkts);
+	for (uint32_t i = 0; i < wh_bitmap_words(bitmap->pkts); i++)
+		tell("wavehaul.bitmap.bits", bitmap->bits[i]);
+}
+
 static void tell_probe(const struct wh_packet *packet)
 {
 	static const uint8_t padding[WH_PAYLOAD_BYTES_MAX];
@@ -180,6 +196,8 @@ static void tell_params(const struct wh_open_params *params)
 	TELL("params", params, payload_bytes);
 	TELL("params", params, name_bytes);
 	TELL("params", params, profile);
+	TELL("params", params, recovery);
+	TELL("params", params, repair_pkts);
 	tell_bytes("wavehaul.params.name", (const uint8_t *)params->name, params->name_bytes);
 }
 
@@ -232,6 +250,7 @@ static void tell_packet(const struct wh_packet *packet, const uint8_t *bytes)
 		[WH_PACKET_ACCEPT] = tell_accept,
 		[WH_PACKET_CONFIRM] = tell_confirm,
 		[WH_PACKET_RELEASE] = tell_release,
+		[WH_PACKET_BITMAP] = tell_bitmap,
 	};
 
 	tell("wavehaul.version", WH_WIRE_VERSION);

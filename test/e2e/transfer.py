@@ -37,7 +37,7 @@ SLOW = ('--rate', '200M')
 NUMBER = (int, float)
 FIELDS = {'verb': str, 'ok': bool, 'exit_status': int, 'host': str, 'files': int, 'skipped': int,
           'failed': int, 'bytes': int, 'seconds': NUMBER, 'goodput_bps': NUMBER, 'packets': dict,
-          'rtt_ms': NUMBER, 'failures': list}
+          'rtt_ms': NUMBER, 'failures': list, 'repair': dict}
 
 
 def decode(result):
@@ -163,6 +163,25 @@ def big_file(program, folder, size, args=(), **link):
         expect(filecmp.cmp(source, pair.served / 'big', shallow=False), 'sent, it is another')
         expect_totals(get(pair, 'big', back, *args), files=1, failed=0, bytes=size)
         expect(filecmp.cmp(source, back, shallow=False), 'got, it is another')
+        pair.stop_server()
+
+
+def repaired(program, folder, args, overhead):
+    """Both ways: who sends makes repair packets, as the client says."""
+    source, back, size = folder / 'big', folder / 'back', 32 * MIB + 12345
+    fill(source, size)
+    with Pair(program, folder) as pair:
+        sent, got = send(pair, source, '', *args), get(pair, 'big', back, *args)
+        for report in (sent, got):
+            expect_totals(report, files=1, failed=0, bytes=size)
+            expect_equal('undecodable_blocks', report['repair']['undecodable_blocks'], 0)
+            expect_between('overhead', report['repair']['overhead'], *overhead)
+        expect_equal('used', sent['repair']['used'], 0)
+        expect(filecmp.cmp(source, pair.served / 'big', shallow=False), 'sent, it is another')
+        expect(filecmp.cmp(source, back, shallow=False), 'got, it is another')
+        plain = send(pair, source, 'plain')
+        expect_equal('off', plain['repair'],
+                     {'sent': 0, 'used': 0, 'undecodable_blocks': 0, 'overhead': 0})
         pair.stop_server()
 
 
@@ -663,6 +682,13 @@ def cases():
     yield Case('big file vhost', False, partial(big_file, size=big, link='vhost'))
     yield Case('big file udt', False, partial(big_file, size=big, args=('--profile', 'udt')))
     yield Case('big file mtu 9000', False, partial(big_file, size=big, both=('--mtu', '9000')))
+    for args, overhead in ((('auto',), (0.005, 0.06)), (('128,4',), (0.015, 0.045)),
+                           (('16,4', '--code', 'tornado'), (0.02, 0.26)),
+                           (('auto', '--parallel', '4'), (0.005, 0.06))):
+        yield Case(f'repair {" ".join(args)}', args == ('128,4',),
+                   partial(repaired, args=('--fec', *args), overhead=overhead))
+    yield Case('tree get repair lanes', False,
+               partial(tree, verb='get', args=('--parallel', '8', '--fec', '8,2')))
     yield Case('without root', False, without_root)
     for verb in ('send', 'get'):
         yield Case(f'targets {verb}', False, partial(targets, verb=verb))

@@ -21,15 +21,17 @@ struct field {
 
 #define DATA_FIELDS(type)                                                                          \
 	FIELD(type, SERIAL, serial), FIELD(type, COUNT, flags), FIELD(type, COUNT, data.chunk),    \
-		FIELD(type, COUNT, data.block), FIELD(type, COUNT, data.index),                    \
+		FIELD(type, COUNT, data.blocks), FIELD(type, COUNT, data.index),                   \
 		FIELD(type, COUNT, data.k), FIELD(type, COUNT, data.r),                            \
-		FIELD(type, COUNT, data.payload_bytes), FIELD(type, COUNT, data.transmission)
+		FIELD(type, COUNT, data.payload_bytes), FIELD(type, COUNT, data.transmission),     \
+		FIELD(type, COUNT, data.code), FIELD(type, COUNT, data.last_bytes)
 
 #define PARAMS_FIELDS(type, member)                                                                \
 	FIELD(type, COUNT, member.initiator_lci), FIELD(type, COUNT, member.profile),              \
 		FIELD(type, COUNT, member.payload_bytes), FIELD(type, COUNT, member.chunk_bytes),  \
 		FIELD(type, COUNT, member.window_pkts), FIELD(type, COUNT, member.period_us),      \
-		FIELD(type, SERIAL, member.first_serial), FIELD(type, COUNT, member.object_bytes)
+		FIELD(type, SERIAL, member.first_serial), FIELD(type, COUNT, member.object_bytes), \
+		FIELD(type, COUNT, member.recovery), FIELD(type, COUNT, member.repair_pkts)
 
 static const struct field fields[] = {
 	DATA_FIELDS(DATA),
@@ -48,6 +50,8 @@ static const struct field fields[] = {
 	FIELD(RCV_STATE, COUNT, rcv_state.capacity_pps),
 	FIELD(RCV_STATE, COUNT, rcv_state.rtt_us),
 	FIELD(RCV_STATE, COUNT, rcv_state.rtt_var_us),
+	FIELD(RCV_STATE, COUNT, rcv_state.lost_pkts),
+	FIELD(RCV_STATE, COUNT, rcv_state.loss_events),
 	FIELD(TRANS_STATE, COUNT, serial),
 	FIELD(TRANS_STATE, SERIAL, trans_state.lower),
 	FIELD(TRANS_STATE, SERIAL, trans_state.upper),
@@ -64,6 +68,11 @@ static const struct field fields[] = {
 	FIELD(DELAY_WARNING, SERIAL, delay_warning.highest_end),
 	FIELD(DELAY_WARNING, COUNT, delay_warning.pct_milli),
 	FIELD(DELAY_WARNING, COUNT, delay_warning.pdt_milli),
+	FIELD(BITMAP, COUNT, serial),
+	FIELD(BITMAP, SERIAL, bitmap.first),
+	FIELD(BITMAP, COUNT, bitmap.pkts),
+	FIELD(BITMAP, COUNT, bitmap.bits[0]),
+	FIELD(BITMAP, COUNT, bitmap.bits[1]),
 	FIELD(PROBE, COUNT, flags),
 	FIELD(PROBE, COUNT, probe.probe),
 	FIELD(PROBE, COUNT, probe.train_index),
@@ -250,10 +259,19 @@ static void mend_rcv_state(struct wh_liar *liar, struct wh_rcv_state *state)
 	state->n_holes = any_ranges(liar, state->holes, serials[2] - serials[1], 1);
 }
 
+/* Bits behind the last are none. */
+static void mend_bitmap(struct wh_bitmap *bitmap)
+{
+	if (bitmap->pkts < WH_BITMAP_PKTS_MAX)
+		bitmap->bits[bitmap->pkts / 64] &= (UINT64_C(1) << bitmap->pkts % 64) - 1;
+}
+
 static void mend(struct wh_liar *liar, struct wh_packet *packet)
 {
 	if (packet->type == WH_PACKET_RCV_STATE) {
 		mend_rcv_state(liar, &packet->rcv_state);
+	} else if (packet->type == WH_PACKET_BITMAP) {
+		mend_bitmap(&packet->bitmap);
 	} else if (packet->type == WH_PACKET_TRANS_STATE) {
 		uint64_t serials[] = {packet->trans_state.lower, packet->trans_state.upper};
 

@@ -61,10 +61,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 static const uint8_t payload[64];
 
 static const struct wh_packet seeds[] = {
-	{.type = WH_PACKET_DATA, .payload = payload, .data = {.k = 4, .r = 2, .payload_bytes = 64}},
+	{.type = WH_PACKET_DATA, .payload = payload, .data = {.k = 4, .payload_bytes = 64}},
+	{.type = WH_PACKET_DATA,
+		.payload = payload,
+		.data = {.k = 4,
+			.r = 2,
+			.code = 2,
+			.blocks = 1,
+			.last_bytes = 9,
+			.payload_bytes = 64}},
 	{.type = WH_PACKET_REPAIR,
 		.payload = payload,
-		.data = {.k = 4, .r = 2, .index = 5, .payload_bytes = 64}},
+		.data = {.k = 4,
+			.r = 2,
+			.index = 5,
+			.code = 1,
+			.blocks = 2,
+			.last_bytes = 9,
+			.payload_bytes = 64}},
 	{.type = WH_PACKET_RCV_STATE,
 		.rcv_state = {.upper = 64,
 			.highest_end = 64,
@@ -79,6 +93,7 @@ static const struct wh_packet seeds[] = {
 	{.type = WH_PACKET_OPEN, .open = {.params = PARAMS}},
 	{.type = WH_PACKET_ACCEPT, .accept = {.acceptor_lci = 7}},
 	{.type = WH_PACKET_CONFIRM, .confirm = {.params = PARAMS, .acceptor_lci = 7}},
+	{.type = WH_PACKET_BITMAP, .bitmap = {.first = 9, .pkts = 70, .bits = {~UINT64_C(4), 63}}},
 	{.type = WH_PACKET_RELEASE, .release = {.stage = WH_RELEASE_REQUEST, .chunks = 1}},
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "fec/fec.h"
 #include "rate/control.h"
 
 #define OUT_BURST  32
@@ -15,6 +16,23 @@
 /* What a listener takes, so that a peer cannot make it allocate what it likes. */
 #define LISTENER_CHUNK_BYTES_MAX 65536
 #define LISTENER_WINDOW_PKTS_MAX 1024
+#define LISTENER_REPAIR_PKTS_MAX 64
+
+/* Of the working core that both ends share; it has no memory of what it did. */
+static struct wh_fec *coder(void)
+{
+	static const struct wh_fec_limits limits = {
+		.k = LISTENER_CHUNK_BYTES_MAX / WH_PAYLOAD_BYTES_MIN,
+		.r = LISTENER_REPAIR_PKTS_MAX,
+		.symbol_bytes = WH_PAYLOAD_BYTES_MAX,
+	};
+	static struct wh_fec *fec;
+
+	if (fec == NULL)
+		fec = wh_fec_create(&limits);
+	WH_ASSERT(fec != NULL);
+	return fec;
+}
 
 static struct wh_session_config session_config(
 	const struct wh_storm *storm, enum wh_role role, const struct wh_open_params *params)
@@ -36,7 +54,11 @@ static struct wh_session_config session_config(
 	config.rate_bps = storm->rate_bps;
 	config.burst_pkts = storm->burst_pkts;
 	config.udt = storm->udt;
+	config.ttp = storm->ttp;
 	config.trend_one_way = storm->trend_one_way;
+	config.repair = storm->repair;
+	config.repair.recovery = (enum wh_recovery)params->recovery;
+	config.repair.repair_pkts = params->repair_pkts;
 	config.seed = storm->seed;
 	return config;
 }
@@ -51,6 +73,7 @@ static enum wh_release_status welcome(void *context, const struct wh_open_params
 	if (wh_profile_by_number(params->profile) == NULL ||
 		params->chunk_bytes > LISTENER_CHUNK_BYTES_MAX ||
 		params->chunk_bytes % WH_CHUNK_ALIGN != 0 ||
+		params->repair_pkts > LISTENER_REPAIR_PKTS_MAX ||
 		params->window_pkts > LISTENER_WINDOW_PKTS_MAX)
 		return WH_STATUS_REFUSED;
 	return storm->end[WH_RECEIVER].session == NULL && storm->n_accepted < WH_STORM_ACCEPTED
@@ -58,9 +81,10 @@ static enum wh_release_status welcome(void *context, const struct wh_open_params
 		       : WH_STATUS_BUSY;
 }
 
-static uint8_t *chunk_memory(uint32_t chunks, uint32_t chunk_bytes)
+static uint8_t *chunk_memory(const struct wh_session_config *config)
 {
-	uint8_t *memory = aligned_alloc(WH_CHUNK_ALIGN, (size_t)chunks * chunk_bytes);
+	uint8_t *memory =
+		aligned_alloc(WH_CHUNK_ALIGN, config->chunks * wh_session_chunk_stride(config));
 
 	WH_ASSERT(memory != NULL);
 	return memory;
@@ -79,10 +103,10 @@ static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32
 	WH_ASSERT(welcome(context, params, peer, &buffer_chunks) == WH_STATUS_PENDING);
 	for (uint32_t i = 0; i < storm->n_accepted; i++)
 		WH_ASSERT(storm->accepted_lci[i] != lci);
-	end->memory = chunk_memory(end->chunks, params->chunk_bytes);
-
 	struct wh_session_config config = session_config(storm, WH_RECEIVER, params);
 
+	end->memory = chunk_memory(&config);
+	config.chunk_memory = end->memory;
 	end->session = wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
 	WH_ASSERT(end->session != NULL);
 
@@ -123,7 +147,7 @@ static void draw_end(struct wh_storm *storm, enum wh_role role)
 	static const uint32_t chances[] = {0, 2, 8, 8, 32, 32, 128};
 	struct wh_script *script = &storm->script;
 	struct wh_storm_end *end = &storm->end[role];
-	const struct wh_profile *profile = wh_profile_at((uint32_t)wh_script_below(script, 2));
+	const struct wh_profile *profile = wh_profile_at((uint32_t)wh_script_below(script, 3));
 
 	WH_ASSERT(profile != NULL);
 	end->profile = *profile;
@@ -158,6 +182,40 @@ static void draw_object(struct wh_storm *storm)
 		storm->object_bytes = wh_script_below(script, 3);
 }
 
+static void draw_repair(struct wh_storm *storm)
+{
+	struct wh_script *script = &storm->script;
+	struct wh_repair_config *repair = &storm->repair;
+
+	if (wh_script_one_in(script, 2))
+		return;
+	repair->recovery = wh_script_one_in(script, 8) ? WH_RECOVERY_FEC : WH_RECOVERY_HYBRID;
+	repair->code = wh_script_one_in(script, 2) ? WH_FEC_RS : WH_FEC_TORNADO;
+	repair->repair_pkts = 1 + (uint32_t)wh_script_below(script, LISTENER_REPAIR_PKTS_MAX);
+	wh_fec_planner_config_init(&repair->planner, repair->code);
+	repair->planner.r_max = repair->repair_pkts;
+	if (wh_script_one_in(script, 2))
+		repair->planner.initial_loss = 0.1;
+	if (wh_script_one_in(script, 2)) {
+		repair->fixed_k = 1 + (uint32_t)wh_script_below(script, 64);
+		repair->fixed_r = 1 + (uint32_t)wh_script_below(script, 16);
+	}
+}
+
+/* Small bitmaps, so that there are many. */
+static void draw_ttp(struct wh_storm *storm, const struct wh_ttp_options *defaults)
+{
+	struct wh_script *script = &storm->script;
+
+	storm->ttp = *defaults;
+	storm->ttp.n_pkts = 1 + (uint32_t)wh_script_below(script, 80);
+	storm->ttp.q_pkts = 1 + (uint32_t)wh_script_below(script, 5);
+	storm->ttp.stretch = 1 + (uint32_t)wh_script_below(script, 3);
+	storm->ttp.stretch_max = 1 + (uint32_t)wh_script_below(script, 8);
+	if (!wh_script_one_in(script, 4))
+		storm->ttp.bottleneck_bps = UINT64_C(1000000) << wh_script_below(script, 14);
+}
+
 static void draw(struct wh_storm *storm)
 {
 	static const uint64_t clocks_hz[] = {1000000000, 2600000000, 3333333333};
@@ -174,6 +232,7 @@ static void draw(struct wh_storm *storm)
 	draw_object(storm);
 	draw_end(storm, WH_TRANSMITTER);
 	draw_end(storm, WH_RECEIVER);
+	draw_repair(storm);
 	storm->rate_bps = rates_bps[wh_script_below(script, 5)];
 	storm->burst_pkts = 1 + (uint32_t)wh_script_below(script, 32);
 	storm->first_serial = UINT64_MAX;
@@ -187,6 +246,7 @@ static void draw(struct wh_storm *storm)
 	storm->udt.spare_single_loss = wh_script_one_in(script, 4);
 	storm->udt.use_delay_warning = !wh_script_one_in(script, 4);
 	storm->trend_one_way = wh_script_one_in(script, 4);
+	draw_ttp(storm, &control.ttp);
 }
 
 static void open_transmitter(struct wh_storm *storm)
@@ -196,11 +256,14 @@ static void open_transmitter(struct wh_storm *storm)
 		.payload_bytes = (uint16_t)storm->payload_bytes,
 		.chunk_bytes = storm->chunk_bytes,
 		.window_pkts = storm->window_pkts,
+		.recovery = (uint8_t)storm->repair.recovery,
+		.repair_pkts = (uint16_t)storm->repair.repair_pkts,
 	};
 
-	end->memory = chunk_memory(end->chunks, storm->chunk_bytes);
-
 	struct wh_session_config config = session_config(storm, WH_TRANSMITTER, &params);
+
+	end->memory = chunk_memory(&config);
+	config.chunk_memory = end->memory;
 
 	end->session = wh_session_open(
 		&config, &storm->end[WH_RECEIVER].address, "storm", storm->object_bytes);
@@ -291,8 +354,8 @@ static uint64_t counted_pkts(const struct wh_storm_end *end)
 
 	const struct wh_session_stats stats = wh_session_stats(end->session);
 
-	return pkts + stats.received_pkts + stats.duplicate_pkts + stats.bad_pkts +
-	       stats.control_received_pkts + stats.control_full_pkts;
+	return pkts + stats.received_pkts + stats.repair_pkts + stats.duplicate_pkts +
+	       stats.bad_pkts + stats.control_received_pkts + stats.control_full_pkts;
 }
 
 /* Whether the transmitter must believe this: all is read, and the digest is the right one. */
@@ -320,6 +383,8 @@ void wh_storm_deliver(struct wh_storm *storm, enum wh_role to, const uint8_t *by
 	bool decodes = wh_packet_decode(copy, length, &packet) == WH_WIRE_OK;
 	bool handshake =
 		decodes && (packet.type == WH_PACKET_OPEN || packet.type == WH_PACKET_CONFIRM);
+	bool payload =
+		decodes && (packet.type == WH_PACKET_DATA || packet.type == WH_PACKET_REPAIR);
 	bool strange =
 		end->session == NULL || !wh_address_equal(from, wh_session_peer(end->session));
 	uint64_t counted_before_pkts = counted_pkts(end);
@@ -330,7 +395,11 @@ void wh_storm_deliver(struct wh_storm *storm, enum wh_role to, const uint8_t *by
 	if (decodes && packet.type == WH_PACKET_OPEN)
 		storm->liar.proposed = packet.open.params;
 	wh_endpoint_input(&end->endpoint, storm->now_tsc, storm->now_tsc, copy, length, from);
-	WH_ASSERT(handshake || counted_pkts(end) == counted_before_pkts + 1);
+
+	uint64_t newly_counted_pkts = counted_pkts(end) - counted_before_pkts;
+
+	/* A bitmap that a data packet made due may find the outbox full. */
+	WH_ASSERT(handshake || newly_counted_pkts == 1 || (payload && newly_counted_pkts == 2));
 	/* No session hears a stranger. */
 	WH_ASSERT(handshake || !strange ||
 		  wh_endpoint_bad_pkts(&end->endpoint) == bad_before_pkts + 1);
@@ -447,12 +516,17 @@ int32_t wh_storm_poll_stores(struct wh_storm *storm)
 	struct wh_session *receiver = storm->end[WH_RECEIVER].session;
 	int32_t work = wh_reader_poll(storm->reader, storm->now_tsc);
 
+	if (storm->repair.recovery != WH_RECOVERY_NAK)
+		work += wh_session_encode(storm->end[WH_TRANSMITTER].session, coder());
 	if (work > 0)
 		wh_session_kick(storm->end[WH_TRANSMITTER].session);
 	if (storm->writer == NULL)
 		return work;
 
 	int32_t written = wh_writer_poll(storm->writer, storm->now_tsc);
+
+	if (wh_session_params(receiver)->recovery != WH_RECOVERY_NAK)
+		written += wh_session_decode(receiver, coder());
 
 	if (written > 0)
 		wh_session_kick(receiver);
@@ -477,9 +551,10 @@ static void check_transmitter(const struct wh_storm *storm)
 			((storm->chunk_bytes + storm->payload_bytes - 1) / storm->payload_bytes) +
 		(last_bytes + storm->payload_bytes - 1) / storm->payload_bytes;
 
-	WH_ASSERT(new_pkts <= all_pkts);
+	/* Repair packets that go again are among those, too. */
+	WH_ASSERT(new_pkts <= all_pkts + stats.repair_pkts);
 	if (wh_session_outcome(session) == WH_STATUS_VERIFIED)
-		WH_ASSERT(storm->told_verified && new_pkts == all_pkts);
+		WH_ASSERT(storm->told_verified && new_pkts >= all_pkts);
 }
 
 static void check_receiver(struct wh_storm *storm)

@@ -65,6 +65,8 @@ struct wh_storm {
 	uint64_t first_serial; /* that the receiver is to believe in */
 	uint32_t period_us;    /* likewise; 0: the truth */
 	struct wh_udt_options udt;
+	struct wh_ttp_options ttp;
+	struct wh_repair_config repair; /* that the transmitter proposes */
 	bool trend_one_way;
 	bool told_verified; /* the transmitter, truly or not, after it had said its digest */
 	struct wh_reader *reader;

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/prng.h"
 #include "base/units.h"
+#include "fec/fec.h"
 #include "wire/encap.h"
 
 #define MS UINT64_C(1000000)
@@ -99,6 +100,63 @@ static void draw_profile(struct wh_prng *prng, uint64_t rate_bps, struct wh_worl
 	config->trend_one_way = one_in(prng, 4);
 }
 
+/* Every recovery and code; from too little repair to much more than is needed. */
+static void draw_repair(struct wh_prng *prng, struct wh_world_config *config)
+{
+	struct wh_repair_config *repair = &config->repair;
+	uint32_t payload_bytes = wh_encap_payload_bytes(WH_IPV4, config->mtu_bytes);
+	uint32_t k = (config->chunk_bytes + payload_bytes - 1) / payload_bytes;
+
+	*repair = (struct wh_repair_config){.recovery = WH_RECOVERY_NAK};
+	if (one_in(prng, 2))
+		return;
+	repair->recovery = WH_RECOVERY_HYBRID;
+	repair->code = one_in(prng, 2) ? WH_FEC_RS : WH_FEC_TORNADO;
+	repair->repair_pkts = 1 + (uint32_t)wh_prng_below(prng, k);
+	wh_fec_planner_config_init(&repair->planner, repair->code);
+	repair->planner.r_max = repair->repair_pkts;
+	if (one_in(prng, 2)) {
+		repair->fixed_k = 1 + (uint32_t)wh_prng_below(prng, 200);
+		repair->fixed_r = 1 + (uint32_t)wh_prng_below(prng, 30);
+	} else {
+		repair->planner.initial_loss = 0.3 * wh_prng_unit(prng);
+		repair->planner.clean_pkts = log_uniform(prng, 1, 10000);
+	}
+}
+
+/* The paper's constants and others; its own recovery, ours, or none but asking. */
+static void draw_ttp(struct wh_prng *prng, struct wh_world_config *config)
+{
+	struct wh_session_config defaults;
+	struct wh_ttp_options *ttp = &config->ttp;
+	double rate_bps = (double)config->forward.rate_bps;
+
+	wh_session_config_init(&defaults);
+	config->profile = wh_profile_find("ttp");
+	config->ttp = defaults.ttp;
+	config->trend_one_way = false;
+	config->send_rate_bps = (uint64_t)(rate_bps * (0.3 + 1.0 * wh_prng_unit(prng)));
+	if (!one_in(prng, 4)) {
+		ttp->n_pkts = (uint32_t)log_uniform(prng, 1, WH_TTP_N_PKTS);
+		ttp->q_pkts = 1 + (uint32_t)wh_prng_below(prng, 6);
+		ttp->stretch = 1 + (uint32_t)wh_prng_below(prng, 3);
+		ttp->stretch_max = 1 + (uint32_t)wh_prng_below(prng, 8);
+		ttp->initial_loss = wh_prng_unit(prng);
+		ttp->initial_bps = (uint64_t)(rate_bps * wh_prng_unit(prng));
+	}
+	if (config->repair.recovery == WH_RECOVERY_NAK) {
+		uint32_t payload_bytes = wh_encap_payload_bytes(WH_IPV4, config->mtu_bytes);
+
+		if (one_in(prng, 4))
+			return;
+		wh_repair_config_init(&config->repair, config->profile);
+		config->repair.repair_pkts = 1 + 2 * config->chunk_bytes / payload_bytes;
+		config->repair.planner.r_max = config->repair.repair_pkts;
+	}
+	if (one_in(prng, 4))
+		config->repair.recovery = WH_RECOVERY_FEC;
+}
+
 static void draw_object(struct wh_prng *prng, struct wh_world_config *config)
 {
 	static const uint64_t edges[] = {0, 1, 4095, 4096, 4097};
@@ -130,6 +188,11 @@ static uint64_t time_limit_ns(const struct wh_world_config *config, uint64_t rtt
 	uint64_t round_trips =
 		8 * (1 + config->object_bytes / wh_min_u64(buffer_bytes, window_bytes));
 	uint64_t slowest_bps = config->forward.rate_bps / 4;
+
+	if (config->profile->bitmaps)
+		slowest_bps = wh_min_u64(
+			slowest_bps, (uint64_t)((double)config->send_rate_bps * WH_TTP_MIN_SHARE));
+
 	uint64_t wire_ns = wh_muldiv_u64(config->object_bytes, 8 * WH_NS_PER_S, slowest_bps);
 	uint64_t writer_ns =
 		config->writer_rest_ns * (4 + config->object_bytes / config->chunk_bytes);
@@ -215,7 +278,12 @@ void wh_draw_world(uint64_t seed, struct wh_world_config *config)
 	config->size_unknown = one_in(&prng, 3);
 	config->close_early = one_in(&prng, 2);
 	draw_event(&prng, config);
+	draw_repair(&prng, config);
+	if (one_in(&prng, 3))
+		draw_ttp(&prng, config);
 	config->limit_ns = time_limit_ns(config, rtt_ns);
+	if (config->repair.recovery != WH_RECOVERY_NAK)
+		config->limit_ns *= 3; /* up to twice as many repair packets as data */
 }
 
 void wh_draw_describe(const struct wh_world_config *config, char *text, size_t room)
@@ -226,7 +294,8 @@ void wh_draw_describe(const struct wh_world_config *config, char *text, size_t r
 
 	snprintf(text, room,
 		"%s, %s, one way %s, mtu %u, %s in %schunks of %u%s, buffers %u/%u, window %u, "
-		"loss %s%g/%g, reorder %g, duplicate %g, corrupt %g, outages %u/%u, event %d",
+		"loss %s%g/%g, reorder %g, duplicate %g, corrupt %g, outages %u/%u, event %d, "
+		"repair%s %s %u (%u+%u)",
 		config->profile->name,
 		wh_format_rate(rate, sizeof(rate), (double)config->forward.rate_bps),
 		wh_format_time(delay, sizeof(delay), config->forward.delay_ns), config->mtu_bytes,
@@ -237,5 +306,8 @@ void wh_draw_describe(const struct wh_world_config *config, char *text, size_t r
 		config->forward.loss_model == WH_LOSS_GILBERT_ELLIOTT ? "bursts " : "",
 		config->forward.loss, config->reverse.loss, config->forward.reorder,
 		config->forward.duplicate, config->forward.corrupt, config->forward.n_outages,
-		config->reverse.n_outages, config->event);
+		config->reverse.n_outages, config->event,
+		config->repair.recovery == WH_RECOVERY_FEC ? " alone" : "",
+		wh_fec_code_name(config->repair.code), config->repair.repair_pkts,
+		config->repair.fixed_k, config->repair.fixed_r);
 }

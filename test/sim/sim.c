@@ -43,15 +43,25 @@ struct tally {
 	uint64_t events;
 	uint64_t packet_hops;
 	uint64_t retransmitted_pkts;
+	uint64_t repaired_pkts;
+	uint64_t unrepaired_chunks;
 	uint64_t lingered;
 	uint64_t outcomes[WH_STATUSES];
 };
+
+/* Without asking, what repair packets do not bring back is lost, and a window may wait for it. */
+static bool gave_up(enum wh_release_status status)
+{
+	return status == WH_STATUS_UNREPAIRED || status == WH_STATUS_STALLED;
+}
 
 /* What the receiver may end with, given what was to happen. */
 static bool outcome_allowed(const struct wh_world_config *config, enum wh_release_status sender,
 	enum wh_release_status receiver, const char **why)
 {
 	*why = "the outcome is not one of those that this event allows";
+	if (config->repair.recovery == WH_RECOVERY_FEC && (gave_up(sender) || gave_up(receiver)))
+		return sender != WH_STATUS_VERIFIED && receiver != WH_STATUS_VERIFIED;
 	switch (config->event) {
 	case WH_WORLD_NOTHING:
 	case WH_WORLD_SOURCE_PAUSES:
@@ -99,7 +109,8 @@ static const char *judge(const struct wh_world_config *config, const struct wh_w
 		return "an honest end's packets were counted as bad";
 	if (!outcome_allowed(config, result->sender, result->receiver, &why))
 		return why;
-	if (result->sender == WH_STATUS_STALLED && result->stalled_by != WH_LIMIT_DISK)
+	if (result->sender == WH_STATUS_STALLED && result->stalled_by != WH_LIMIT_DISK &&
+		config->repair.recovery != WH_RECOVERY_FEC)
 		return "the reader hangs, and the stall is not put down to the disk";
 	return NULL;
 }
@@ -128,6 +139,8 @@ static bool run_seed(const struct options *options, uint64_t seed, struct tally 
 	tally->events += result.events;
 	tally->packet_hops += result.packet_hops;
 	tally->retransmitted_pkts += result.sender_stats.retransmitted_pkts;
+	tally->repaired_pkts += result.receiver_stats.repaired_pkts;
+	tally->unrepaired_chunks += result.receiver_stats.unrepaired_chunks;
 	tally->outcomes[result.sender]++;
 	if (config.event == WH_WORLD_NOTHING && result.linger_ns > LINGER_LONG_NS)
 		tally->lingered++;
@@ -166,6 +179,8 @@ static void add(struct tally *sum, const struct tally *part)
 	sum->events += part->events;
 	sum->packet_hops += part->packet_hops;
 	sum->retransmitted_pkts += part->retransmitted_pkts;
+	sum->repaired_pkts += part->repaired_pkts;
+	sum->unrepaired_chunks += part->unrepaired_chunks;
 	sum->lingered += part->lingered;
 	for (uint32_t i = 0; i < WH_STATUSES; i++)
 		sum->outcomes[i] += part->outcomes[i];
@@ -285,13 +300,15 @@ int main(int argc, char **argv)
 
 	printf("sim: seeds %" PRIu64 "..%" PRIu64 ": %" PRIu64 " passed, %" PRIu64
 	       " failed, %d crashed; %.1f M events, %.1f M packet-hops, %" PRIu64
-	       " retransmissions; verified %" PRIu64 ", interrupted %" PRIu64 ", full %" PRIu64
-	       ", stalled %" PRIu64 ", peer gone %" PRIu64 "\n",
+	       " retransmissions, %" PRIu64 " repaired (%" PRIu64 " chunks not); verified %" PRIu64
+	       ", interrupted %" PRIu64 ", full %" PRIu64 ", stalled %" PRIu64
+	       ", peer gone %" PRIu64 ", unrepaired %" PRIu64 "\n",
 		options.first, options.first + options.seeds - 1, sum.passed, sum.failed, failures,
 		(double)sum.events / 1e6, (double)sum.packet_hops / 1e6, sum.retransmitted_pkts,
-		sum.outcomes[WH_STATUS_VERIFIED], sum.outcomes[WH_STATUS_INTERRUPTED],
-		sum.outcomes[WH_STATUS_NO_SPACE], sum.outcomes[WH_STATUS_STALLED],
-		sum.outcomes[WH_STATUS_PEER_GONE]);
+		sum.repaired_pkts, sum.unrepaired_chunks, sum.outcomes[WH_STATUS_VERIFIED],
+		sum.outcomes[WH_STATUS_INTERRUPTED], sum.outcomes[WH_STATUS_NO_SPACE],
+		sum.outcomes[WH_STATUS_STALLED], sum.outcomes[WH_STATUS_PEER_GONE],
+		sum.outcomes[WH_STATUS_UNREPAIRED]);
 	if (sum.lingered * LINGER_LONG_SHARE > options.seeds && options.seeds > 1) {
 		printf("FAILED: %" PRIu64 " receivers waited in vain for DONE\n", sum.lingered);
 		return 1;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "fec/fec.h"
 #include "session/endpoint.h"
 
 #define ROOM_BYTES 9300 /* of any packet, head and payload */
@@ -41,6 +42,7 @@ struct wh_world {
 	bool receiver_gone;
 	struct wh_source source;
 	struct wh_sink sink;
+	struct wh_fec *fec; /* of the working core of both */
 	uint8_t *sender_memory;
 	uint8_t *receiver_memory;
 	struct direction forward;
@@ -97,7 +99,9 @@ static struct wh_session_config session_config(const struct wh_world *w, bool se
 	config.window_pkts = w->config.window_pkts;
 	config.rate_bps = w->config.send_rate_bps;
 	config.burst_pkts = w->config.burst_pkts;
+	config.repair = w->config.repair;
 	config.udt = w->config.udt;
+	config.ttp = w->config.ttp;
 	config.trend_one_way = w->config.trend_one_way;
 	config.seed = w->config.seed;
 	return config;
@@ -180,11 +184,19 @@ struct wh_world *wh_world_create(const struct wh_world_config *config)
 	w->sender_address = (struct wh_address){.family = WH_IPV4, .ip = {10, 0, 0, 1}, .port = 1};
 	w->receiver_address =
 		(struct wh_address){.family = WH_IPV4, .ip = {10, 0, 0, 2}, .port = 2};
-	w->sender_memory =
-		aligned_alloc(WH_CHUNK_ALIGN, (size_t)config->chunks_sender * config->chunk_bytes);
-	w->receiver_memory = aligned_alloc(
-		WH_CHUNK_ALIGN, (size_t)config->chunks_receiver * config->chunk_bytes);
+
+	struct wh_session_config sending = session_config(w, true);
+	uint64_t stride_bytes = wh_session_chunk_stride(&sending);
+	struct wh_fec_limits limits = wh_session_fec_limits(&sending);
+
+	w->sender_memory = aligned_alloc(WH_CHUNK_ALIGN, config->chunks_sender * stride_bytes);
+	w->receiver_memory = aligned_alloc(WH_CHUNK_ALIGN, config->chunks_receiver * stride_bytes);
 	WH_ASSERT(w->sender_memory != NULL && w->receiver_memory != NULL);
+	sending.chunk_memory = w->sender_memory;
+	if (config->repair.recovery != WH_RECOVERY_NAK) {
+		w->fec = wh_fec_create(&limits);
+		WH_ASSERT(w->fec != NULL);
+	}
 	for (uint32_t i = 0; i < OUT_BURST; i++)
 		w->out[i].head = w->room[i];
 	make_path(w, &w->forward, 0, &config->forward);
@@ -211,9 +223,6 @@ struct wh_world *wh_world_create(const struct wh_world_config *config)
 	WH_ASSERT(rc == 0);
 	rc = wh_endpoint_init(&w->receiver_end, &receiver_end);
 	WH_ASSERT(rc == 0);
-
-	struct wh_session_config sending = session_config(w, true);
-
 	w->sender = wh_session_open(&sending, &w->receiver_address, "world", opened_bytes(config));
 	WH_ASSERT(w->sender != NULL);
 	rc = wh_endpoint_open(&w->sender_end, w->sender);
@@ -247,6 +256,7 @@ void wh_world_destroy(struct wh_world *w)
 	wh_session_destroy(w->receiver);
 	wh_endpoint_free(&w->sender_end);
 	wh_endpoint_free(&w->receiver_end);
+	wh_fec_destroy(w->fec);
 	while (w->spare != NULL) {
 		struct parcel *parcel = w->spare;
 
@@ -346,6 +356,8 @@ static int32_t poll_source(struct wh_world *w)
 
 	int32_t work = wh_source_poll(&w->source, UINT64_MAX);
 
+	if (w->fec != NULL)
+		work += wh_session_encode(w->sender, w->fec);
 	if (work > 0)
 		wh_session_kick(w->sender);
 	return work;
@@ -357,6 +369,9 @@ static int32_t poll_sink(struct wh_world *w)
 		return 0;
 
 	int32_t work = wh_sink_poll(&w->sink);
+
+	if (w->fec != NULL)
+		work += wh_session_decode(w->receiver, w->fec);
 
 	if (work > 0)
 		wh_session_kick(w->receiver);

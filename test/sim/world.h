@@ -34,6 +34,7 @@ struct wh_world_config {
 	uint64_t seed;
 	const struct wh_profile *profile;
 	struct wh_udt_options udt;
+	struct wh_ttp_options ttp; /* of its profile */
 	bool trend_one_way;
 	uint64_t send_rate_bps; /* of `fixed`, and upper bound of others; 0: none */
 	uint32_t mtu_bytes;
@@ -42,6 +43,7 @@ struct wh_world_config {
 	uint32_t chunks_receiver;
 	uint32_t window_pkts;
 	uint32_t burst_pkts;
+	struct wh_repair_config repair;
 	uint64_t object_bytes;
 	bool size_unknown;       /* to the sessions */
 	bool short_chunks;       /* of random sizes anywhere in the stream */

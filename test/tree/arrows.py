@@ -27,7 +27,7 @@ ALLOWED = {
     'lib/measure': lib('wire base'),
     'lib/rate': lib('measure base'),
     'lib/track': lib('base'),
-    'lib/fec': lib('measure base'),
+    'lib/fec': lib('measure wire base'),
     'lib/session': lib('rate track fec measure wire base'),
     'lib/path': lib('base'),
     'lib/store': lib('base'),

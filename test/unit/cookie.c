@@ -152,6 +152,8 @@ static void same_fields_other_memory(void)
 	p.period_us = params.period_us;
 	p.first_serial = params.first_serial;
 	p.object_bytes = params.object_bytes;
+	p.recovery = params.recovery;
+	p.repair_pkts = params.repair_pkts;
 	p.name_bytes = params.name_bytes;
 	memcpy(p.name, params.name, params.name_bytes);
 	CU_ASSERT(good_for(&from, LCI, &p));
@@ -174,6 +176,8 @@ static void bound_to_params(void)
 	CHANGED(period_us);
 	CHANGED(first_serial);
 	CHANGED(object_bytes);
+	CHANGED(recovery);
+	CHANGED(repair_pkts);
 	CHANGED(name_bytes);
 	CHANGED(name[0]);
 	CHANGED(name[6]);

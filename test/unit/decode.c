@@ -118,7 +118,7 @@ static const struct malformed malformed[] = {
 	{"version 0",              WH_PACKET_DATA, USUAL, SAME, 0, 1, 0, WH_WIRE_VERSION_UNKNOWN},
 	{"version 2",              WH_PACKET_DATA, USUAL, SAME, 0, 1, 2, WH_WIRE_VERSION_UNKNOWN},
 	{"type 0",                 WH_PACKET_DATA, USUAL, SAME, 1, 1, 0, WH_WIRE_TYPE_UNKNOWN},
-	{"type 13",                WH_PACKET_DATA, USUAL, SAME, 1, 1, 13, WH_WIRE_TYPE_UNKNOWN},
+	{"type 14",                WH_PACKET_DATA, USUAL, SAME, 1, 1, 14, WH_WIRE_TYPE_UNKNOWN},
 	{"type 255",               WH_PACKET_DATA, USUAL, SAME, 1, 1, 255, WH_WIRE_TYPE_UNKNOWN},
 
 	{"data, no payload",       WH_PACKET_DATA, LEAST, 64, 0, 0, 0, WH_WIRE_SHORT},
@@ -127,12 +127,15 @@ static const struct malformed malformed[] = {
 	{"NAK, no loss",           WH_PACKET_NAK, LEAST, 64, 0, 0, 0, WH_WIRE_SHORT},
 	{"open less one",          WH_PACKET_OPEN, LEAST, 103, 0, 0, 0, WH_WIRE_SHORT},
 	{"confirm less one",       WH_PACKET_CONFIRM, LEAST, 103, 0, 0, 0, WH_WIRE_SHORT},
+	{"bitmap, no word",        WH_PACKET_BITMAP, LEAST, 64, 0, 0, 0, WH_WIRE_SHORT},
+	{"bitmap less one",        WH_PACKET_BITMAP, LEAST, 71, 0, 0, 0, WH_WIRE_SHORT},
 	{"release less one",       WH_PACKET_RELEASE, LEAST, 79, 0, 0, 0, WH_WIRE_SHORT},
 	{"data too long",          WH_PACKET_DATA, MOST, 9281, 0, 0, 0, WH_WIRE_LONG},
 	{"repair too long",        WH_PACKET_REPAIR, MOST, 9281, 0, 0, 0, WH_WIRE_LONG},
-	{"state too long",         WH_PACKET_RCV_STATE, MOST, 1153, 0, 0, 0, WH_WIRE_LONG},
+	{"state too long",         WH_PACKET_RCV_STATE, MOST, 1185, 0, 0, 0, WH_WIRE_LONG},
 	{"trans state too long",   WH_PACKET_TRANS_STATE, MOST, 65, 0, 0, 0, WH_WIRE_LONG},
 	{"ACK2 too long",          WH_PACKET_ACK2, MOST, 65, 0, 0, 0, WH_WIRE_LONG},
+	{"bitmap too long",        WH_PACKET_BITMAP, MOST, 193, 0, 0, 0, WH_WIRE_LONG},
 	{"NAK too long",           WH_PACKET_NAK, MOST, 1089, 0, 0, 0, WH_WIRE_LONG},
 	{"warning too long",       WH_PACKET_DELAY_WARNING, MOST, 65, 0, 0, 0, WH_WIRE_LONG},
 	{"probe too long",         WH_PACKET_PROBE, MOST, 9281, 0, 0, 0, WH_WIRE_LONG},
@@ -146,7 +149,7 @@ static const struct malformed malformed[] = {
 	{"second, retransmitted",  WH_PACKET_DATA, USUAL, SAME, 2, 1, 5, WH_WIRE_FLAGS},
 	{"unknown flag",           WH_PACKET_DATA, USUAL, SAME, 2, 1, 8, WH_WIRE_FLAGS},
 	{"high flag",              WH_PACKET_DATA, USUAL, SAME, 2, 1, 128, WH_WIRE_FLAGS},
-	{"repair in a pair",       WH_PACKET_REPAIR, USUAL, SAME, 2, 1, 2, WH_WIRE_FLAGS},
+	{"repair, both of a pair", WH_PACKET_REPAIR, USUAL, SAME, 2, 1, 6, WH_WIRE_FLAGS},
 	{"state with a flag",      WH_PACKET_RCV_STATE, USUAL, SAME, 2, 1, 1, WH_WIRE_FLAGS},
 	{"probe flag 2",           WH_PACKET_PROBE, USUAL, SAME, 2, 1, 2, WH_WIRE_FLAGS},
 	{"key 1",                  WH_PACKET_DATA, USUAL, SAME, 3, 1, 1, WH_WIRE_KEY},
@@ -155,14 +158,20 @@ static const struct malformed malformed[] = {
 	{"serial",                 WH_PACKET_DATA, USUAL, SAME, 8, 8, TOP, WH_WIRE_FIELD},
 	{"control serial",         WH_PACKET_ACK2, USUAL, SAME, 8, 8, UINT64_MAX, WH_WIRE_FIELD},
 
-	{"data reserved, first",   WH_PACKET_DATA, USUAL, SAME, 42, 1, 1, WH_WIRE_RESERVED},
+	{"data reserved, first",   WH_PACKET_DATA, USUAL, SAME, 45, 1, 1, WH_WIRE_RESERVED},
 	{"data reserved, last",    WH_PACKET_DATA, USUAL, SAME, 47, 1, 128, WH_WIRE_RESERVED},
-	{"repair reserved, all",   WH_PACKET_REPAIR, USUAL, SAME, 42, 6,
+	{"repair reserved, all",   WH_PACKET_REPAIR, USUAL, SAME, 45, 3,
 		UINT64_MAX, WH_WIRE_RESERVED},
 	{"state reserved",         WH_PACKET_RCV_STATE, USUAL, SAME, 126, 1, 1, WH_WIRE_RESERVED},
-	{"state reserved, last",   WH_PACKET_RCV_STATE, USUAL, SAME, 127, 1, 1, WH_WIRE_RESERVED},
+	{"state reserved, 2nd",    WH_PACKET_RCV_STATE, USUAL, SAME, 127, 1, 1, WH_WIRE_RESERVED},
+	{"state reserved, 3rd",    WH_PACKET_RCV_STATE, USUAL, SAME, 156, 1, 1, WH_WIRE_RESERVED},
+	{"state reserved, last",   WH_PACKET_RCV_STATE, USUAL, SAME, 159, 1, 1, WH_WIRE_RESERVED},
 	{"ACK2 reserved, first",   WH_PACKET_ACK2, USUAL, SAME, 36, 1, 1, WH_WIRE_RESERVED},
 	{"ACK2 reserved, last",    WH_PACKET_ACK2, USUAL, SAME, 47, 1, 1, WH_WIRE_RESERVED},
+	{"bitmap reserved, first", WH_PACKET_BITMAP, USUAL, SAME, 26, 1, 1, WH_WIRE_RESERVED},
+	{"bitmap reserved, last",  WH_PACKET_BITMAP, USUAL, SAME, 47, 1, 1, WH_WIRE_RESERVED},
+	{"bit behind the last",    WH_PACKET_BITMAP, USUAL, SAME, 72, 1, 0x40, WH_WIRE_RESERVED},
+	{"last bit of the word",   WH_PACKET_BITMAP, LEAST, SAME, 71, 1, 0x80, WH_WIRE_RESERVED},
 	{"NAK reserved, first",    WH_PACKET_NAK, USUAL, SAME, 26, 1, 1, WH_WIRE_RESERVED},
 	{"NAK reserved, last",     WH_PACKET_NAK, USUAL, SAME, 47, 1, 1, WH_WIRE_RESERVED},
 	{"warning reserved",       WH_PACKET_DELAY_WARNING, USUAL, SAME, 28, 1,
@@ -175,8 +184,6 @@ static const struct malformed malformed[] = {
 	{"probe padding, last",    WH_PACKET_PROBE, USUAL, SAME, 1407, 1, 1, WH_WIRE_RESERVED},
 	{"open reserved, first",   WH_PACKET_OPEN, USUAL, SAME, 20, 1, 1, WH_WIRE_RESERVED},
 	{"open reserved, last",    WH_PACKET_OPEN, USUAL, SAME, 47, 1, 1, WH_WIRE_RESERVED},
-	{"params reserved, first", WH_PACKET_OPEN, USUAL, SAME, 101, 1, 1, WH_WIRE_RESERVED},
-	{"params reserved, last",  WH_PACKET_CONFIRM, USUAL, SAME, 103, 1, 1, WH_WIRE_RESERVED},
 	{"accept reserved, first", WH_PACKET_ACCEPT, USUAL, SAME, 45, 1, 1, WH_WIRE_RESERVED},
 	{"accept reserved, last",  WH_PACKET_ACCEPT, USUAL, SAME, 47, 1, 1, WH_WIRE_RESERVED},
 	{"confirm reserved",       WH_PACKET_CONFIRM, USUAL, SAME, 36, 1, 1, WH_WIRE_RESERVED},
@@ -191,11 +198,17 @@ static const struct malformed malformed[] = {
 	{"holes less one",         WH_PACKET_RCV_STATE, USUAL, SAME, 124, 2, 1, WH_WIRE_LENGTH},
 	{"holes 129",              WH_PACKET_RCV_STATE, MOST, SAME, 124, 2, 129, WH_WIRE_LENGTH},
 	{"holes 65535",            WH_PACKET_RCV_STATE, LEAST, SAME, 124, 2, 65535, WH_WIRE_LENGTH},
-	{"half a hole",            WH_PACKET_RCV_STATE, USUAL, 140, 0, 0, 0, WH_WIRE_LENGTH},
-	{"hole missing",           WH_PACKET_RCV_STATE, USUAL, 136, 0, 0, 0, WH_WIRE_LENGTH},
+	{"half a hole",            WH_PACKET_RCV_STATE, USUAL, 172, 0, 0, 0, WH_WIRE_LENGTH},
+	{"hole missing",           WH_PACKET_RCV_STATE, USUAL, 168, 0, 0, 0, WH_WIRE_LENGTH},
 	{"losses 0",               WH_PACKET_NAK, LEAST, SAME, 24, 2, 0, WH_WIRE_LENGTH},
 	{"losses 129",             WH_PACKET_NAK, MOST, SAME, 24, 2, 129, WH_WIRE_LENGTH},
 	{"half a loss",            WH_PACKET_NAK, USUAL, 84, 0, 0, 0, WH_WIRE_LENGTH},
+	{"bits 0",                 WH_PACKET_BITMAP, LEAST, SAME, 24, 2, 0, WH_WIRE_LENGTH},
+	{"bits 65 in a word",      WH_PACKET_BITMAP, LEAST, SAME, 24, 2, 65, WH_WIRE_LENGTH},
+	{"bits 64 in two words",   WH_PACKET_BITMAP, USUAL, SAME, 24, 2, 64, WH_WIRE_LENGTH},
+	{"bits 1025",              WH_PACKET_BITMAP, MOST, SAME, 24, 2, 1025, WH_WIRE_LENGTH},
+	{"bits 65535",             WH_PACKET_BITMAP, MOST, SAME, 24, 2, 65535, WH_WIRE_LENGTH},
+	{"half a word",            WH_PACKET_BITMAP, USUAL, 76, 0, 0, 0, WH_WIRE_LENGTH},
 	{"padding missing",        WH_PACKET_PROBE, USUAL, 1407, 0, 0, 0, WH_WIRE_LENGTH},
 	{"padding surplus",        WH_PACKET_PROBE, LEAST, 65, 0, 0, 0, WH_WIRE_LENGTH},
 	{"name cut",               WH_PACKET_OPEN, USUAL, 110, 0, 0, 0, WH_WIRE_LENGTH},
@@ -212,6 +225,9 @@ static const struct malformed malformed[] = {
 	{"repair index < k",       WH_PACKET_REPAIR, USUAL, SAME, 34, 2, 0x455, WH_WIRE_FIELD},
 	{"repair index = k + r",   WH_PACKET_REPAIR, LEAST, SAME, 34, 2, 2, WH_WIRE_FIELD},
 	{"repair r 0",             WH_PACKET_REPAIR, LEAST, SAME, 38, 2, 0, WH_WIRE_FIELD},
+	{"code unknown",           WH_PACKET_DATA, USUAL, SAME, 44, 1, 3, WH_WIRE_FIELD},
+	{"no code, blocks",        WH_PACKET_DATA, LEAST, SAME, 32, 2, 1, WH_WIRE_FIELD},
+	{"last of none",           WH_PACKET_REPAIR, LEAST, SAME, 42, 2, 0, WH_WIRE_FIELD},
 
 	{"lower > cover",          WH_PACKET_RCV_STATE, LEAST, SAME, 16, 8, 1, WH_WIRE_FIELD},
 	{"cover_first > end",      WH_PACKET_RCV_STATE, USUAL, SAME, 40, 8,
@@ -223,14 +239,14 @@ static const struct malformed malformed[] = {
 	{"window too wide",        WH_PACKET_RCV_STATE, USUAL, SAME, 24, 8,
 		UINT64_C(0x0a00000001000011), WH_WIRE_FIELD},
 	{"upper too high",         WH_PACKET_RCV_STATE, MOST, SAME, 24, 8, TOP, WH_WIRE_FIELD},
-	{"empty hole",             WH_PACKET_RCV_STATE, USUAL, SAME, 132, 4, 0, WH_WIRE_RANGE},
-	{"holes touch",            WH_PACKET_RCV_STATE, USUAL, SAME, 132, 4, 6, WH_WIRE_RANGE},
-	{"holes overlap",          WH_PACKET_RCV_STATE, USUAL, SAME, 132, 4, 7, WH_WIRE_RANGE},
-	{"holes out of order",     WH_PACKET_RCV_STATE, USUAL, SAME, 128, 4, 0x7000, WH_WIRE_RANGE},
-	{"hole beyond cover",      WH_PACKET_RCV_STATE, USUAL, SAME, 140, 4, 0x7fdb, WH_WIRE_RANGE},
-	{"hole wraps",             WH_PACKET_RCV_STATE, USUAL, SAME, 140, 4,
+	{"empty hole",             WH_PACKET_RCV_STATE, USUAL, SAME, 164, 4, 0, WH_WIRE_RANGE},
+	{"holes touch",            WH_PACKET_RCV_STATE, USUAL, SAME, 164, 4, 6, WH_WIRE_RANGE},
+	{"holes overlap",          WH_PACKET_RCV_STATE, USUAL, SAME, 164, 4, 7, WH_WIRE_RANGE},
+	{"holes out of order",     WH_PACKET_RCV_STATE, USUAL, SAME, 160, 4, 0x7000, WH_WIRE_RANGE},
+	{"hole beyond cover",      WH_PACKET_RCV_STATE, USUAL, SAME, 172, 4, 0x7fdb, WH_WIRE_RANGE},
+	{"hole wraps",             WH_PACKET_RCV_STATE, USUAL, SAME, 172, 4,
 		UINT32_MAX, WH_WIRE_RANGE},
-	{"last of many empty",     WH_PACKET_RCV_STATE, MOST, SAME, 1148, 4, 0, WH_WIRE_RANGE},
+	{"last of many empty",     WH_PACKET_RCV_STATE, MOST, SAME, 1180, 4, 0, WH_WIRE_RANGE},
 
 	{"trans lower > upper",    WH_PACKET_TRANS_STATE, LEAST, SAME, 16, 8, 1, WH_WIRE_FIELD},
 	{"trans window too wide",  WH_PACKET_TRANS_STATE, LEAST, SAME, 24, 8,
@@ -251,6 +267,9 @@ static const struct malformed malformed[] = {
 	{"warning serial",         WH_PACKET_DELAY_WARNING, USUAL, SAME, 16, 8, TOP, WH_WIRE_FIELD},
 	{"PCT 1.001",              WH_PACKET_DELAY_WARNING, MOST, SAME, 24, 2, 1001, WH_WIRE_FIELD},
 	{"PDT 1.001",              WH_PACKET_DELAY_WARNING, MOST, SAME, 26, 2, 1001, WH_WIRE_FIELD},
+	{"bitmap at the top",      WH_PACKET_BITMAP, MOST, SAME, 16, 8, TOP - 1024, WH_WIRE_FIELD},
+	{"bitmap, huge",           WH_PACKET_BITMAP, LEAST, SAME, 16, 8,
+		UINT64_MAX, WH_WIRE_FIELD},
 	{"train of none",          WH_PACKET_PROBE, LEAST, SAME, 22, 2, 0, WH_WIRE_FIELD},
 	{"beyond the train",       WH_PACKET_PROBE, LEAST, SAME, 20, 2, 1, WH_WIRE_FIELD},
 
@@ -274,7 +293,10 @@ static const struct malformed malformed[] = {
 	{"accept acceptor 0",      WH_PACKET_ACCEPT, USUAL, SAME, 16, 4, 0, WH_WIRE_FIELD},
 	{"refused: verified",      WH_PACKET_ACCEPT, USUAL, SAME, 44, 1, 1, WH_WIRE_FIELD},
 	{"refused: peer gone",     WH_PACKET_ACCEPT, USUAL, SAME, 44, 1, 9, WH_WIRE_FIELD},
-	{"refused: unknown",       WH_PACKET_ACCEPT, USUAL, SAME, 44, 1, 10, WH_WIRE_FIELD},
+	{"refused: unknown",       WH_PACKET_ACCEPT, USUAL, SAME, 44, 1, 11, WH_WIRE_FIELD},
+	{"recovery unknown",       WH_PACKET_OPEN, USUAL, SAME, 101, 1, 3, WH_WIRE_FIELD},
+	{"repair for none",        WH_PACKET_OPEN, USUAL, SAME, 101, 1, 0, WH_WIRE_FIELD},
+	{"none for recovery",      WH_PACKET_CONFIRM, USUAL, SAME, 102, 2, 0, WH_WIRE_FIELD},
 
 	{"stage 0",                WH_PACKET_RELEASE, USUAL, SAME, 40, 1, 0, WH_WIRE_FIELD},
 	{"stage 5",                WH_PACKET_RELEASE, USUAL, SAME, 40, 1, 5, WH_WIRE_FIELD},
@@ -448,7 +470,7 @@ static void check_steps(const uint8_t *bytes, size_t length, enum wh_wire_reason
 	CU_ASSERT_EQUAL(packet.lci, once.lci);
 	CU_ASSERT_EQUAL(packet.serial, once.serial);
 	CU_ASSERT_EQUAL(packet.data.chunk, once.data.chunk);
-	CU_ASSERT_EQUAL(packet.data.block, once.data.block);
+	CU_ASSERT_EQUAL(packet.data.blocks, once.data.blocks);
 	CU_ASSERT_EQUAL(packet.data.index, once.data.index);
 	CU_ASSERT_EQUAL(packet.data.k, once.data.k);
 	CU_ASSERT_EQUAL(packet.data.r, once.data.r);
@@ -517,12 +539,14 @@ static bool data_within(const struct wh_packet *packet, const uint8_t *bytes, si
 	const struct wh_data_fields *d = &packet->data;
 	bool repair = packet->type == WH_PACKET_REPAIR;
 	bool index = repair ? d->index >= d->k && d->index < d->k + d->r : d->index < d->k;
-	bool pair = (packet->flags & (WH_FLAG_PAIR_FIRST | WH_FLAG_PAIR_SECOND)) != 0;
+	bool coded = d->code == 1 || d->code == 2;
+	bool code = coded ? d->r >= 1 && d->blocks >= 1 && d->last_bytes >= 1 &&
+				    d->last_bytes <= 9216
+			  : d->code == 0 && d->r == 0 && d->blocks == 0 && d->last_bytes == 0;
 
-	return index && d->k >= 1 && d->k + d->r <= 65535 && d->chunk < UINT32_MAX &&
+	return index && code && d->k >= 1 && d->k + d->r <= 65535 && d->chunk < UINT32_MAX &&
 	       packet->payload == bytes + 64 && d->payload_bytes == length - 64 &&
-	       d->payload_bytes >= 1 && d->payload_bytes <= 9216 && packet->flags <= 4 &&
-	       !(pair && repair);
+	       d->payload_bytes >= 1 && d->payload_bytes <= 9216 && packet->flags <= 4;
 }
 
 static bool params_within(const struct wh_open_params *p)
@@ -533,7 +557,9 @@ static bool params_within(const struct wh_open_params *p)
 	       p->chunk_bytes <= (uint64_t)p->payload_bytes * 65535 && p->window_pkts >= 64 &&
 	       p->window_pkts <= 16777216 && __builtin_popcount(p->window_pkts) == 1 &&
 	       p->period_us >= 1 && p->period_us <= 10000000 && p->first_serial <= TOP / 2 &&
-	       p->name_bytes <= 255 && strlen(p->name) == p->name_bytes;
+	       p->name_bytes <= 255 && strlen(p->name) == p->name_bytes && p->recovery <= 2 &&
+	       (p->recovery == 0) == (p->repair_pkts == 0) &&
+	       p->chunk_bytes <= (uint64_t)p->payload_bytes * (65535 - p->repair_pkts);
 }
 
 static bool control_within(const struct wh_packet *packet)
@@ -561,19 +587,25 @@ static bool control_within(const struct wh_packet *packet)
 		return packet->delay_warning.highest_end < TOP &&
 		       packet->delay_warning.pct_milli <= 1000 &&
 		       packet->delay_warning.pdt_milli <= 1000;
+	case WH_PACKET_BITMAP:
+		return packet->bitmap.pkts >= 1 && packet->bitmap.pkts <= 1024 &&
+		       packet->bitmap.first < TOP &&
+		       packet->bitmap.first + packet->bitmap.pkts < TOP;
 	case WH_PACKET_PROBE:
 		return packet->probe.train_index < packet->probe.train_length &&
 		       packet->probe.padding_bytes <= 9216;
 	case WH_PACKET_OPEN:
 		return params_within(&packet->open.params);
 	case WH_PACKET_ACCEPT:
-		return packet->accept.refused < WH_STATUS_PEER_GONE &&
+		return packet->accept.refused <= 10 &&
+		       packet->accept.refused != WH_STATUS_PEER_GONE &&
 		       packet->accept.refused != WH_STATUS_VERIFIED;
 	case WH_PACKET_CONFIRM:
 		return params_within(&packet->confirm.params) && packet->confirm.acceptor_lci > 0;
 	case WH_PACKET_RELEASE:
 		return packet->release.stage >= 1 && packet->release.stage <= 4 &&
-		       packet->release.status < WH_STATUS_PEER_GONE &&
+		       packet->release.status <= 10 &&
+		       packet->release.status != WH_STATUS_PEER_GONE &&
 		       packet->release.serial_end < TOP;
 	default:
 		return false;

@@ -5,6 +5,7 @@
  */
 #include "fec/fec.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -410,8 +411,37 @@ static void test_bursts_are_spread(void)
 	end();
 }
 
+#ifndef __SANITIZE_ADDRESS__
+/* What memory a core's tables take is known before. */
+static void test_bytes_are_exact(void)
+{
+	static const struct wh_fec_limits cases[] = {
+		{1, 1, 8896},
+		{118, 40, 8896},
+		{745, 249, 1408},
+		{937, 1064, 8896},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t told = wh_fec_bytes(&cases[i]);
+		struct mallinfo2 before = mallinfo2();
+		struct wh_fec *one = wh_fec_create(&cases[i]);
+		struct mallinfo2 after = mallinfo2();
+		uint64_t taken = after.uordblks - before.uordblks + after.hblkhd - before.hblkhd;
+
+		CU_ASSERT_TRUE(taken >= told);
+		/* Heads and alignment of 32 pieces; those from 128 KiB on are of whole pages. */
+		CU_ASSERT_TRUE(taken <= told + 32 * 96 + (told > 131072 ? 6 * 4096 : 0));
+		wh_fec_destroy(one);
+	}
+}
+#endif
+
 CU_TestInfo wh_tests[] = {
 	{"shapes", test_shapes},
+#ifndef __SANITIZE_ADDRESS__
+	{"bytes are exact", test_bytes_are_exact},
+#endif
 	{"encoding as it comes", test_encoding_as_it_comes},
 	{"rs recovers every block that can be", test_rs_recovers_every_block_that_can_be},
 	{"tornado recovers what peeling can", test_tornado_recovers_what_peeling_can},

@@ -24,7 +24,8 @@ static void test_registry(void)
 {
 	CU_ASSERT_PTR_EQUAL(wh_control_at(0), &wh_control_fixed);
 	CU_ASSERT_PTR_EQUAL(wh_control_at(1), &wh_control_udt);
-	CU_ASSERT_PTR_NULL(wh_control_at(2));
+	CU_ASSERT_PTR_EQUAL(wh_control_at(2), &wh_control_ttp);
+	CU_ASSERT_PTR_NULL(wh_control_at(3));
 	CU_ASSERT_PTR_NULL(wh_control_at(UINT32_MAX));
 	for (uint32_t i = 0; wh_control_at(i) != NULL; i++) {
 		CU_ASSERT_PTR_EQUAL(wh_control_find(wh_control_at(i)->name), wh_control_at(i));
@@ -32,6 +33,7 @@ static void test_registry(void)
 	}
 	CU_ASSERT_PTR_EQUAL(wh_control_find("fixed"), &wh_control_fixed);
 	CU_ASSERT_PTR_EQUAL(wh_control_find("udt"), &wh_control_udt);
+	CU_ASSERT_PTR_EQUAL(wh_control_find("ttp"), &wh_control_ttp);
 	CU_ASSERT_PTR_NULL(wh_control_find("fix"));
 	CU_ASSERT_PTR_NULL(wh_control_find(""));
 }
@@ -95,11 +97,13 @@ static void test_deaf(void)
 	struct wh_loss_event loss = {
 		.now_tsc = 2, .lost_pkts = 9, .last_lost_serial = 8, .sent_end = 10};
 	struct wh_delay_event delay = {.now_tsc = 3, .sent_end = 10};
+	struct wh_bitmap_event bitmap = {.now_tsc = 4, .finding = WH_BITMAP_CONGESTED};
 	struct wh_tick_event tick = {.now_tsc = 4, .sent_pkts_total = 10};
 
 	control.ops->on_feedback(&control, &feedback);
 	control.ops->on_loss(&control, &loss);
 	control.ops->on_delay(&control, &delay);
+	control.ops->on_bitmap(&control, &bitmap);
 	control.ops->on_tick(&control, &tick);
 
 	struct wh_decision after = control.ops->decide(&control);

@@ -106,6 +106,7 @@ static void test_names(void)
 {
 	CU_ASSERT_STRING_EQUAL(wh_meter_process_name(WH_METER_LOOP), "loop");
 	CU_ASSERT_STRING_EQUAL(wh_meter_process_name(WH_METER_JOB), "job");
+	CU_ASSERT_STRING_EQUAL(wh_meter_process_name(WH_METER_CODER), "coder");
 	for (uint32_t i = 0; i < WH_METER_PROCESSES; i++)
 		for (uint32_t j = 0; j < i; j++)
 			CU_ASSERT_NOT_EQUAL(

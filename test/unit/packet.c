@@ -77,7 +77,8 @@ static void flags(void)
 	static const uint8_t allowed[WH_PACKET_TYPES][4] = {
 		[WH_PACKET_DATA] = {0, WH_FLAG_RETRANSMISSION, WH_FLAG_PAIR_FIRST,
 			WH_FLAG_PAIR_SECOND},
-		[WH_PACKET_REPAIR] = {0, WH_FLAG_RETRANSMISSION},
+		[WH_PACKET_REPAIR] = {0, WH_FLAG_RETRANSMISSION, WH_FLAG_PAIR_FIRST,
+			WH_FLAG_PAIR_SECOND},
 		[WH_PACKET_PROBE] = {0, WH_FLAG_PROBE_ECHO},
 	};
 	struct wh_packet packet;
@@ -126,6 +127,70 @@ static void data_index(void)
 		packet.data.k = cases[i].k;
 		packet.data.r = cases[i].r;
 		packet.data.index = cases[i].index;
+		packet.data.code = cases[i].r > 0 ? WH_FEC_RS : WH_FEC_NONE;
+		packet.data.blocks = cases[i].r > 0;
+		packet.data.last_bytes = cases[i].r > 0;
+		CU_ASSERT_EQUAL(wh_packet_check(&packet), cases[i].reason);
+	}
+}
+
+/* All of a code or nothing of it. */
+static void data_code(void)
+{
+	static const struct {
+		uint8_t code;
+		uint16_t r, blocks, last_bytes;
+		enum wh_wire_reason reason;
+	} cases[] = {
+		{WH_FEC_NONE, 0, 0, 0, WH_WIRE_OK},
+		{WH_FEC_NONE, 1, 0, 0, WH_WIRE_FIELD},
+		{WH_FEC_NONE, 0, 1, 0, WH_WIRE_FIELD},
+		{WH_FEC_NONE, 0, 0, 1, WH_WIRE_FIELD},
+		{WH_FEC_RS, 1, 1, 1, WH_WIRE_OK},
+		{WH_FEC_RS, 0, 1, 1, WH_WIRE_FIELD},
+		{WH_FEC_RS, 1, 0, 1, WH_WIRE_FIELD},
+		{WH_FEC_RS, 1, 1, 0, WH_WIRE_FIELD},
+		{WH_FEC_RS, 1, 65535, WH_PAYLOAD_BYTES_MAX, WH_WIRE_OK},
+		{WH_FEC_RS, 1, 1, WH_PAYLOAD_BYTES_MAX + 1, WH_WIRE_FIELD},
+		{WH_FEC_TORNADO, 1, 1, 1, WH_WIRE_OK},
+		{WH_FEC_CODES, 1, 1, 1, WH_WIRE_FIELD},
+	};
+	struct wh_packet packet;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		sample_make(WH_PACKET_DATA, SAMPLE_LEAST, &packet);
+		packet.data.code = cases[i].code;
+		packet.data.r = cases[i].r;
+		packet.data.blocks = cases[i].blocks;
+		packet.data.last_bytes = cases[i].last_bytes;
+		CU_ASSERT_EQUAL(wh_packet_check(&packet), cases[i].reason);
+	}
+}
+
+/* Repair packets belong to a recovery that has use for them; a chunk with them is a block still. */
+static void params_repair(void)
+{
+	static const struct {
+		uint8_t recovery;
+		uint16_t repair_pkts;
+		enum wh_wire_reason reason;
+	} cases[] = {
+		{WH_RECOVERY_NAK, 0, WH_WIRE_OK},
+		{WH_RECOVERY_NAK, 1, WH_WIRE_FIELD},
+		{WH_RECOVERY_HYBRID, 0, WH_WIRE_FIELD},
+		{WH_RECOVERY_HYBRID, 1, WH_WIRE_OK},
+		{WH_RECOVERY_FEC, 65533, WH_WIRE_OK}, /* beside the 2 of 4096 by 2048 bytes */
+		{WH_RECOVERY_FEC, 65534, WH_WIRE_FIELD},
+		{WH_RECOVERIES, 1, WH_WIRE_FIELD},
+	};
+	struct wh_packet packet;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		sample_make(WH_PACKET_OPEN, SAMPLE_USUAL, &packet);
+		packet.open.params.chunk_bytes = 4096;
+		packet.open.params.payload_bytes = 2048;
+		packet.open.params.recovery = cases[i].recovery;
+		packet.open.params.repair_pkts = cases[i].repair_pkts;
 		CU_ASSERT_EQUAL(wh_packet_check(&packet), cases[i].reason);
 	}
 }
@@ -178,13 +243,38 @@ static void params_window(void)
 	}
 }
 
+/* From nothing to everything, of every length. */
+static void bitmap_bits(void)
+{
+	struct wh_packet packet;
+
+	for (uint32_t pkts = 0; pkts <= 1030; pkts++) {
+		bool fits = pkts >= 1 && pkts <= 1024;
+
+		sample_make(WH_PACKET_BITMAP, SAMPLE_LEAST, &packet);
+		packet.bitmap.pkts = (uint16_t)pkts;
+		CU_ASSERT_EQUAL(wh_packet_check(&packet), fits ? WH_WIRE_OK : WH_WIRE_FIELD);
+		if (!fits)
+			continue;
+		packet.bitmap.bits[(pkts - 1) / 64] = UINT64_C(1) << (pkts - 1) % 64;
+		CU_ASSERT_EQUAL(wh_packet_check(&packet), WH_WIRE_OK);
+		if (pkts % 64 == 0)
+			continue;
+		packet.bitmap.bits[pkts / 64] = UINT64_C(1) << pkts % 64;
+		CU_ASSERT_EQUAL(wh_packet_check(&packet), WH_WIRE_RESERVED);
+	}
+}
+
 CU_TestInfo wh_tests[] = {
 	{"names", names},
 	{"samples are within limits", samples_are_within_limits},
 	{"limits of the head", head_limits},
 	{"flags", flags},
 	{"index, k and r", data_index},
+	{"data: code", data_code},
+	{"params: repair", params_repair},
 	{"payload and chunk sizes", params_sizes},
 	{"window", params_window},
+	{"bits", bitmap_bits},
 	CU_TEST_INFO_NULL,
 };

@@ -36,7 +36,9 @@ static void sample_data(enum sample_size size, struct wh_packet *packet)
 	static const struct wh_data_fields fields[SAMPLE_SIZES] = {
 		{.k = 1, .payload_bytes = 1},
 		{.chunk = 0xa1b2c3d4,
-			.block = 0x0b0c,
+			.blocks = 0x0b0c,
+			.last_bytes = 0x0102,
+			.code = WH_FEC_TORNADO,
 			.index = 0x0123,
 			.k = 0x0456,
 			.r = 0x0078,
@@ -44,7 +46,6 @@ static void sample_data(enum sample_size size, struct wh_packet *packet)
 			.transmission = UINT64_C(0x1112131415161718),
 			.stamp_us = 0xdeadbeef},
 		{.chunk = WH_CHUNK_NUMBER_MAX,
-			.block = 65535,
 			.index = 65534,
 			.k = 65535,
 			.payload_bytes = WH_PAYLOAD_BYTES_MAX,
@@ -66,6 +67,11 @@ static void sample_repair(enum sample_size size, struct wh_packet *packet)
 		packet->data.k = 1;
 	packet->data.r = size == SAMPLE_LEAST ? 1 : (uint16_t)(65535 - packet->data.k);
 	packet->data.index = size == SAMPLE_MOST ? 65534 : packet->data.k;
+	if (size == SAMPLE_USUAL)
+		return;
+	packet->data.code = WH_FEC_RS;
+	packet->data.blocks = size == SAMPLE_LEAST ? 1 : 65535;
+	packet->data.last_bytes = size == SAMPLE_LEAST ? 1 : WH_PAYLOAD_BYTES_MAX;
 }
 
 static void sample_rcv_state(enum sample_size size, struct wh_packet *packet)
@@ -87,6 +93,10 @@ static void sample_rcv_state(enum sample_size size, struct wh_packet *packet)
 			.capacity_pps = 0x41424344,
 			.rtt_us = 0x51525354,
 			.rtt_var_us = 0x61626364,
+			.lost_pkts = UINT64_C(0x7172737475767778),
+			.loss_events = UINT64_C(0x8182838485868788),
+			.repaired_pkts = UINT64_C(0x9192939495969798),
+			.unrepaired_chunks = 0xa1a2a3a4,
 			.n_holes = 2,
 			.holes = {{0, 5}, {6, 0x7fda}}},
 		{.lower = WH_SERIAL_MAX - 1 - WH_WINDOW_PACKETS_MAX,
@@ -104,6 +114,10 @@ static void sample_rcv_state(enum sample_size size, struct wh_packet *packet)
 			.capacity_pps = UINT32_MAX,
 			.rtt_us = UINT32_MAX,
 			.rtt_var_us = UINT32_MAX,
+			.lost_pkts = UINT64_MAX,
+			.loss_events = UINT64_MAX,
+			.repaired_pkts = UINT64_MAX,
+			.unrepaired_chunks = UINT32_MAX,
 			.n_holes = WH_RANGES_MAX},
 	};
 
@@ -191,6 +205,8 @@ static void sample_params(enum sample_size size, struct wh_open_params *params)
 			.period_us = 1},
 		{.initiator_lci = 0xa1a2a3a4,
 			.profile = 0x5a,
+			.recovery = WH_RECOVERY_HYBRID,
+			.repair_pkts = 0x0f0e,
 			.payload_bytes = 1408,
 			.chunk_bytes = 0x00102030,
 			.window_pkts = 0x00010000,
@@ -201,6 +217,8 @@ static void sample_params(enum sample_size size, struct wh_open_params *params)
 			.name = "run.dat"},
 		{.initiator_lci = UINT32_MAX,
 			.profile = UINT8_MAX,
+			.recovery = WH_RECOVERY_FEC,
+			.repair_pkts = 0x0101,
 			.payload_bytes = WH_PAYLOAD_BYTES_MAX,
 			.chunk_bytes = WH_CHUNK_BYTES_MAX,
 			.window_pkts = WH_WINDOW_PACKETS_MAX,
@@ -274,6 +292,21 @@ static void sample_release(enum sample_size size, struct wh_packet *packet)
 		packet->release.digest.bytes[i] = size == SAMPLE_LEAST ? 0 : (uint8_t)(0x80 + i);
 }
 
+static void sample_bitmap(enum sample_size size, struct wh_packet *packet)
+{
+	static const struct wh_bitmap bitmaps[SAMPLE_SIZES] = {
+		{.pkts = 1},
+		{.first = UINT64_C(0x0102030405060708),
+			.pkts = 70,
+			.bits = {UINT64_C(0xa1a2a3a4a5a6a7a8), 0x2b}},
+		{.first = WH_SERIAL_MAX - 1 - WH_BITMAP_PKTS_MAX, .pkts = WH_BITMAP_PKTS_MAX},
+	};
+
+	packet->bitmap = bitmaps[size];
+	for (uint32_t i = 0; size == SAMPLE_MOST && i < WH_BITMAP_WORDS_MAX; i++)
+		packet->bitmap.bits[i] = UINT64_MAX - i;
+}
+
 static inline void sample_make(
 	enum wh_packet_type type, enum sample_size size, struct wh_packet *packet)
 {
@@ -290,6 +323,7 @@ static inline void sample_make(
 		[WH_PACKET_ACCEPT] = sample_accept,
 		[WH_PACKET_CONFIRM] = sample_confirm,
 		[WH_PACKET_RELEASE] = sample_release,
+		[WH_PACKET_BITMAP] = sample_bitmap,
 	};
 	static const uint32_t lcis[SAMPLE_SIZES] = {0, 0x11223344, UINT32_MAX};
 	static const uint64_t serials[SAMPLE_SIZES] = {

@@ -31,6 +31,10 @@ static void test_levels(void)
 		for (uint32_t level = 0; level < cases[i].levels; level++)
 			CU_ASSERT_EQUAL(plan.packets[level], cases[i].packets[level]);
 	}
+	/* Three times as many as data, as for half of all to be lost: levels shrink slowly. */
+	CU_ASSERT_TRUE_FATAL(wh_tornado_plan(704, 2109, &plan));
+	CU_ASSERT_EQUAL(plan.levels, 12);
+	CU_ASSERT_EQUAL(plan.closing, 108);
 	CU_ASSERT_FALSE(wh_tornado_plan(0, 1, &plan));
 	CU_ASSERT_FALSE(wh_tornado_plan(1, 0, &plan));
 	CU_ASSERT_FALSE(wh_tornado_plan(700, 1, &plan));

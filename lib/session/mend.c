@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Losses of a stream with repair packets: they are settled chunk by chunk, in order, when all of a
+ * chunk's packets are past. What is whole by then needs its other packets no more, and they count
+ * as come, so that nobody sends them again. What repair packets can bring back is worked out by a
+ * working core. Only what they cannot is asked for; from then on the chunk is treated as any, but
+ * that the next packet may be the one that lets the rest be worked out.
+ *
+ * A chunk's packets are known by any of them. When none has come, the chunk is asked for whole as
+ * soon as a later one is seen.
+ */
+
+#include <string.h>
+
+#include "session/internal.h"
+
+static struct wh_span *span_of(struct wh_receiver *rx, uint64_t number)
+{
+	struct wh_span *span = &rx->span[number % rx->spans];
+
+	return span->number_end == number + 1 ? span : NULL;
+}
+
+static struct wh_rx_chunk *entry_of(struct wh_session *s, uint64_t number)
+{
+	struct wh_rx_chunk *entry = &s->rx.rx_chunk[number % s->config.chunks];
+
+	return entry->buffer != NULL && entry->buffer->number == number ? entry : NULL;
+}
+
+static uint64_t *bits_of(struct wh_receiver *rx, const struct wh_rx_chunk *entry)
+{
+	return rx->have_bits + (size_t)(entry - rx->rx_chunk) * rx->have_words;
+}
+
+static bool has(const uint64_t *bits, uint64_t i)
+{
+	return bits[i / 64] >> i % 64 & 1;
+}
+
+static struct wh_fec_shape shape_of(const struct wh_session *s, const struct wh_data_fields *data)
+{
+	return (struct wh_fec_shape){
+		.code = data->code,
+		.k = data->k,
+		.r = data->r,
+		.blocks = data->blocks,
+		.symbol_bytes = s->config.payload_virtual ? 0 : s->config.payload_bytes,
+		.last_bytes = s->config.payload_virtual ? 0 : data->last_bytes,
+	};
+}
+
+static bool same_code(const struct wh_rx_chunk *entry, const struct wh_data_fields *data)
+{
+	return entry->shape.code == data->code && entry->shape.r == data->r &&
+	       entry->shape.blocks == data->blocks && entry->last_bytes_told == data->last_bytes;
+}
+
+bool wh_mend_place(const struct wh_session *s, const struct wh_rx_chunk *entry, uint64_t serial,
+	const struct wh_data_fields *data)
+{
+	if (serial < s->params.first_serial + data->index)
+		return false;
+	if (data->index + 1 == data->k && data->code != WH_FEC_NONE &&
+		data->payload_bytes != data->last_bytes)
+		return false;
+	if (entry->buffer != NULL) {
+		const struct wh_span *span = &s->rx.span[data->chunk % s->rx.spans];
+
+		return same_code(entry, data) && span->first == serial - data->index;
+	}
+	if (data->code == WH_FEC_NONE)
+		return true;
+
+	const struct wh_fec_limits limits = wh_session_fec_limits(&s->config);
+	const struct wh_fec_shape shape = shape_of(s, data);
+
+	return wh_fec_shape_ok(&shape, &limits);
+}
+
+void wh_mend_begin(struct wh_session *s, struct wh_rx_chunk *entry, uint64_t serial,
+	const struct wh_data_fields *data)
+{
+	struct wh_receiver *rx = &s->rx;
+	uint64_t number = data->chunk;
+
+	entry->shape = shape_of(s, data);
+	entry->last_bytes_told = data->last_bytes;
+	entry->last_bytes = data->last_bytes;
+	entry->have_repair = 0;
+	entry->decoding = false;
+	/* It was asked for when nothing of it had come. */
+	entry->asked = number < rx->settle_chunk || serial < rx->settle_serial;
+	rx->span[number % rx->spans] = (struct wh_span){
+		.number_end = number + 1,
+		.first = serial - data->index,
+		.end = serial - data->index + data->k + data->r,
+	};
+	rx->newest_chunk = wh_max_u64(rx->newest_chunk, number + 1);
+}
+
+bool wh_mend_is_over(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
+{
+	struct wh_receiver *rx = &s->rx;
+	const struct wh_data_fields *data = &packet->data;
+	const struct wh_rx_chunk *entry = &rx->rx_chunk[data->chunk % s->config.chunks];
+
+	if (entry->buffer != NULL && entry->buffer->number == data->chunk)
+		return entry->decoding;
+
+	/* Delivered, and not settled yet: what was to repair it comes in now. */
+	const struct wh_span *span = span_of(rx, data->chunk);
+
+	if (span == NULL || data->chunk >= rx->next_deliver ||
+		span->first + data->index != packet->serial || packet->serial >= span->end ||
+		packet->serial >= wh_recv_table_upper(&rx->table))
+		return false;
+	rx->progress_tsc = now_tsc;
+	wh_rcv_enter(s, now_tsc, packet->serial);
+	return true;
+}
+
+/* They have come in another way, or nobody needs them: no hole is left in [first, end). */
+static void close_holes(struct wh_receiver *rx, uint64_t first, uint64_t end)
+{
+	struct wh_recv_table *table = &rx->table;
+	struct wh_loss_range hole;
+
+	end = wh_min_u64(end, table->highest_end);
+	/* Each hole that is closed may move `lower` far up. */
+	while ((first = wh_max_u64(first, table->lower)) < end &&
+		wh_recv_table_next_hole(table, first, &hole) && hole.first < end)
+		for (first = hole.first; first < wh_min_u64(hole.end, end); first++) {
+			wh_loss_list_remove(&rx->losses, first);
+			wh_recv_table_enter(table, first);
+		}
+}
+
+/* From the transmitter; where that is not allowed the connection has failed. */
+static void ask(struct wh_session *s, uint64_t now_tsc, uint64_t first, uint64_t end)
+{
+	if (s->config.repair.recovery == WH_RECOVERY_FEC)
+		wh_session_abort(s, now_tsc, WH_STATUS_UNREPAIRED);
+	else
+		wh_rcv_ask(s, now_tsc, first, end);
+}
+
+/* All holes in [first, end). */
+static void ask_holes(struct wh_session *s, uint64_t now_tsc, uint64_t first, uint64_t end)
+{
+	struct wh_receiver *rx = &s->rx;
+	struct wh_loss_range hole;
+	uint64_t from = wh_max_u64(first, rx->table.lower);
+
+	end = wh_min_u64(end, rx->table.highest_end);
+	while (from < end && wh_recv_table_next_hole(&rx->table, from, &hole) && hole.first < end) {
+		from = wh_min_u64(hole.end, end);
+		ask(s, now_tsc, hole.first, from);
+	}
+}
+
+/* Known to be missing, and not asked for yet. What is above has not been sent. */
+static bool may_ask(const struct wh_receiver *rx, uint64_t serial)
+{
+	return serial < rx->table.highest_end &&
+	       wh_recv_table_classify(&rx->table, serial) == WH_RECV_NEW &&
+	       !wh_loss_list_contains(&rx->losses, serial);
+}
+
+/* What repair packets cannot do, the transmitter must. */
+static void ask_shortfall(struct wh_session *s, uint64_t now_tsc, struct wh_rx_chunk *entry)
+{
+	struct wh_receiver *rx = &s->rx;
+	const struct wh_span *span = span_of(rx, entry->buffer->number);
+	uint64_t wanted[WH_BLOCK_PACKETS_MAX / 64 + 1];
+
+	memset(wanted, 0, rx->have_words * sizeof(wanted[0]));
+	wh_fec_shortfall(&entry->shape, bits_of(rx, entry), wanted);
+	if (!entry->asked)
+		wh_session_count(&s->stats.unrepaired_chunks);
+	entry->asked = true;
+	for (uint32_t i = 0; i < entry->k; i++) {
+		uint32_t end = i;
+
+		while (end < entry->k && has(wanted, end) && may_ask(rx, span->first + end))
+			end++;
+		if (end > i)
+			ask(s, now_tsc, span->first + i, span->first + end);
+		i = end;
+	}
+}
+
+void wh_mend_over(struct wh_session *s, const struct wh_rx_chunk *entry)
+{
+	const struct wh_span *span = span_of(&s->rx, entry->buffer->number);
+
+	close_holes(&s->rx, span->first, span->end);
+}
+
+/* Off to a working core; until it comes back its memory and bits are not ours. */
+static void hand_over(struct wh_receiver *rx, struct wh_rx_chunk *entry)
+{
+	if (entry->decoding)
+		return;
+	entry->decoding = true;
+
+	bool pushed = wh_fifo_push_u64(&rx->decode, entry->buffer->number);
+
+	WH_ASSERT(pushed);
+}
+
+/*
+ * Only when it is sure to be worked out whole: what comes meanwhile is lost. Of tornado nobody can
+ * know, but all that is missing of it was asked for.
+ */
+void wh_mend_try(struct wh_session *s, struct wh_rx_chunk *entry)
+{
+	uint64_t wanted[WH_BLOCK_PACKETS_MAX / 64 + 1];
+
+	if (entry->have == entry->k || entry->shape.code != WH_FEC_RS ||
+		entry->have + entry->have_repair < entry->k)
+		return;
+	memset(wanted, 0, s->rx.have_words * sizeof(wanted[0]));
+	if (wh_fec_shortfall(&entry->shape, bits_of(&s->rx, entry), wanted) == 0)
+		hand_over(&s->rx, entry);
+}
+
+/* All of a chunk's packets are past. */
+static void settle(struct wh_session *s, uint64_t now_tsc, uint64_t number)
+{
+	struct wh_receiver *rx = &s->rx;
+	const struct wh_span *span = span_of(rx, number);
+	struct wh_rx_chunk *entry = entry_of(s, number);
+
+	if (entry == NULL || entry->have == entry->k) {
+		close_holes(rx, span->first, span->end);
+		return;
+	}
+	if (entry->shape.code == WH_FEC_NONE) {
+		entry->asked = true;
+		ask_holes(s, now_tsc, wh_max_u64(span->first, rx->settle_serial), span->end);
+		return;
+	}
+	/* Blocks that can be are worked out, even when others lack something. */
+	hand_over(rx, entry);
+}
+
+/* The next chunk in order of which anything is known; false: there is none. */
+static bool next_known(struct wh_receiver *rx, uint64_t *number)
+{
+	for (uint64_t n = rx->settle_chunk; n < rx->newest_chunk; n++)
+		if (span_of(rx, n) != NULL) {
+			*number = n;
+			return true;
+		}
+	return false;
+}
+
+/* Chunks of which no packet has come, below the next known one, and that one when it is past. */
+static bool settle_next(struct wh_session *s, uint64_t now_tsc)
+{
+	struct wh_receiver *rx = &s->rx;
+	uint64_t seen_end = rx->table.highest_end;
+	uint64_t number;
+
+	if (!next_known(rx, &number)) {
+		if (rx->settle_serial < seen_end)
+			ask_holes(s, now_tsc, rx->settle_serial, seen_end);
+		rx->settle_serial = wh_max_u64(rx->settle_serial, seen_end);
+		return false;
+	}
+
+	const struct wh_span *span = span_of(rx, number);
+
+	if (rx->settle_serial < span->first) {
+		ask_holes(s, now_tsc, rx->settle_serial, span->first);
+		rx->settle_serial = span->first;
+	}
+	rx->settle_chunk = number;
+	if (seen_end < span->end)
+		return false;
+	settle(s, now_tsc, number);
+	rx->settle_serial = wh_max_u64(rx->settle_serial, span->end);
+	rx->settle_chunk = number + 1;
+	return true;
+}
+
+/* What was worked out has come, too. */
+static void close_recovered(struct wh_session *s, const struct wh_rx_chunk *entry)
+{
+	const struct wh_span *span = span_of(&s->rx, entry->buffer->number);
+	const uint64_t *have = bits_of(&s->rx, entry);
+	uint32_t packets = entry->k + entry->shape.r;
+
+	for (uint32_t i = 0; i < packets; i++) {
+		uint32_t end = i;
+
+		while (end < packets && has(have, end))
+			end++;
+		if (end > i)
+			close_holes(&s->rx, span->first + i, span->first + end);
+		i = end;
+	}
+}
+
+/* A working core has done what it could. */
+static void take_decoded(struct wh_session *s, uint64_t now_tsc, struct wh_rx_chunk *entry)
+{
+	const uint64_t *have = bits_of(&s->rx, entry);
+	uint32_t data = 0;
+	uint32_t repair = 0;
+
+	WH_ASSERT(entry->decoding);
+	entry->decoding = false;
+	for (uint32_t i = 0; i < entry->k; i++)
+		data += has(have, i);
+	for (uint32_t i = entry->k; i < entry->k + entry->shape.r; i++)
+		repair += has(have, i);
+	WH_ASSERT(data >= entry->have && repair >= entry->have_repair);
+
+	uint64_t bytes = (uint64_t)data * s->config.payload_bytes;
+
+	if (has(have, entry->k - 1))
+		bytes -= s->config.payload_bytes - entry->last_bytes_told;
+	wh_session_add(&s->stats.repaired_pkts, data - entry->have);
+	wh_session_add(&s->stats.received_bytes, bytes - entry->have_bytes);
+	entry->have_bytes = bytes;
+	entry->have = data;
+	entry->have_repair = repair;
+	s->rx.progress_tsc = now_tsc;
+	if (data == entry->k) {
+		bool pushed = wh_fifo_push_u64(&s->rx.arrived, entry->buffer->number);
+
+		WH_ASSERT(pushed);
+		wh_mend_over(s, entry);
+	} else {
+		close_recovered(s, entry);
+		ask_shortfall(s, now_tsc, entry);
+	}
+}
+
+/*
+ * When nothing has come for a round trip a sender may be waiting for what waits here, its window
+ * being smaller than a chunk: holes are asked for before their chunk is past.
+ */
+static uint64_t overdue_tsc(const struct wh_session *s)
+{
+	return wh_add_u64(s->rx.progress_tsc, wh_max_u64(wh_rtt_get(&s->rtt), 2 * s->period_tsc));
+}
+
+static bool hole_waits(const struct wh_receiver *rx)
+{
+	struct wh_loss_range hole;
+
+	return rx->settle_serial < rx->table.highest_end &&
+	       wh_recv_table_next_hole(
+		       &rx->table, wh_max_u64(rx->settle_serial, rx->table.lower), &hole);
+}
+
+uint64_t wh_mend_deadline(const struct wh_session *s)
+{
+	if (s->config.repair.recovery != WH_RECOVERY_HYBRID || !hole_waits(&s->rx))
+		return WH_TSC_NEVER;
+	return overdue_tsc(s);
+}
+
+static int32_t ask_overdue(struct wh_session *s, uint64_t now_tsc)
+{
+	struct wh_receiver *rx = &s->rx;
+
+	if (now_tsc < wh_mend_deadline(s))
+		return 0;
+	ask_holes(s, now_tsc, rx->settle_serial, rx->table.highest_end);
+	rx->settle_serial = rx->table.highest_end;
+	return 1;
+}
+
+int32_t wh_mend(struct wh_session *s, uint64_t now_tsc)
+{
+	uint64_t number;
+	int32_t work = 0;
+
+	while (s->phase == WH_PHASE_RUNNING && wh_fifo_pop_u64(&s->rx.decoded, &number)) {
+		take_decoded(s, now_tsc, &s->rx.rx_chunk[number % s->config.chunks]);
+		work++;
+	}
+	while (s->phase == WH_PHASE_RUNNING && settle_next(s, now_tsc))
+		work++;
+	if (s->phase == WH_PHASE_RUNNING)
+		work += ask_overdue(s, now_tsc);
+	return work;
+}

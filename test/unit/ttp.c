@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <stddef.h>
+
+#include "measure/bitmap_loss.h"
+#include "rate/control.h"
+#include "rate/pacer.h"
+#include "unit.h"
+
+const char wh_suite_name[] = "ttp";
+
+/*
+ * A clock of 1 GHz and 1250 bytes on the wire, 10^4 bits: at r Mb/s a packet takes 10^7 / r cycles.
+ */
+#define HZ         UINT64_C(1000000000)
+#define WIRE_BYTES 1250
+#define MBPS       UINT64_C(1000000)
+
+/* The paper's long-fat paths: 8 to 100 Mb/s. */
+static struct wh_control_config config_at(uint64_t rate_bps)
+{
+	struct wh_control_config config;
+
+	wh_control_config_init(&config);
+	config.hz = HZ;
+	config.syn_tsc = 10000000;
+	config.packet_bytes = 1200;
+	config.wire_bytes = WIRE_BYTES;
+	config.rate_bps = rate_bps;
+	return config;
+}
+
+static struct wh_control control_at(const struct wh_control_config *config)
+{
+	struct wh_control control;
+
+	wh_control_init(&control, &wh_control_ttp, config);
+	return control;
+}
+
+static void say(struct wh_control *control, enum wh_bitmap_finding finding)
+{
+	struct wh_bitmap_event event = {.finding = finding};
+
+	control->ops->on_bitmap(control, &event);
+}
+
+static uint64_t rate_of(const struct wh_control *control)
+{
+	return wh_ttp_view(control).rate_bps;
+}
+
+static void test_defaults(void)
+{
+	struct wh_control_config config = config_at(100 * MBPS);
+
+	CU_ASSERT_EQUAL(config.ttp.n_pkts, 1024);
+	CU_ASSERT_EQUAL(config.ttp.q_pkts, 3);
+	CU_ASSERT_EQUAL(config.ttp.stretch, 2);
+	CU_ASSERT_EQUAL(config.ttp.stretch_max, 4);
+	CU_ASSERT_EQUAL(config.ttp.initial_loss, 0.5);
+	CU_ASSERT_EQUAL(config.ttp.decrease, 2.0);
+	CU_ASSERT_EQUAL(config.ttp.bottleneck_bps, 0);
+
+	struct wh_control control = control_at(&config);
+	struct wh_decision decision = control.ops->decide(&control);
+
+	/* 80 Mb/s: 125000 cycles a packet. */
+	CU_ASSERT_EQUAL(rate_of(&control), 80 * MBPS);
+	CU_ASSERT_EQUAL(decision.interval_fp, UINT64_C(125000) << WH_PACER_FRACTION_BITS);
+	CU_ASSERT_EQUAL(decision.window_pkts, WH_WINDOW_UNLIMITED);
+	CU_ASSERT_EQUAL(decision.freeze_until_tsc, 0);
+	CU_ASSERT_EQUAL(wh_ttp_view(&control).state, WH_TTP_STEADY);
+	CU_ASSERT_EQUAL(wh_ttp_view(&control).bitmaps, 0);
+}
+
+#define CLEAN     WH_BITMAP_CLEAN
+#define BEARABLE  WH_BITMAP_BEARABLE
+#define CONGESTED WH_BITMAP_CONGESTED
+
+/* From 80 Mb/s, between 8 and 100, with 2 more for a clean bitmap. */
+static void test_states(void)
+{
+	static const struct {
+		enum wh_bitmap_finding finding;
+		enum wh_ttp_state state;
+		uint64_t rate_bps;
+	} steps[] = {
+		{BEARABLE, WH_TTP_STEADY, 80 * MBPS},
+		{CLEAN, WH_TTP_NO_LOSS, 82 * MBPS},
+		{BEARABLE, WH_TTP_NO_LOSS, 82 * MBPS},
+		{CLEAN, WH_TTP_NO_LOSS, 84 * MBPS},
+		{CONGESTED, WH_TTP_LOSS, 42 * MBPS},
+		{BEARABLE, WH_TTP_LOSS, 42 * MBPS},
+		{CONGESTED, WH_TTP_LOSS, 21 * MBPS},
+		{CLEAN, WH_TTP_NO_LOSS, 23 * MBPS},
+		{CONGESTED, WH_TTP_LOSS, 11500000},
+		{CONGESTED, WH_TTP_LOSS, 8 * MBPS},
+		{CONGESTED, WH_TTP_LOSS, 8 * MBPS},
+		{CLEAN, WH_TTP_NO_LOSS, 10 * MBPS},
+		{CONGESTED, WH_TTP_LOSS, 8 * MBPS},
+	};
+	struct wh_control_config config = config_at(100 * MBPS);
+	struct wh_control control = control_at(&config);
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		say(&control, steps[i].finding);
+		CU_ASSERT_EQUAL(wh_ttp_view(&control).state, steps[i].state);
+		CU_ASSERT_EQUAL(rate_of(&control), steps[i].rate_bps);
+		CU_ASSERT_EQUAL(control.ops->decide(&control).interval_fp,
+			wh_pacer_interval_fp(HZ, WIRE_BYTES, steps[i].rate_bps));
+	}
+	/* 46 steps up from 8 to 100, and no further. */
+	for (uint32_t i = 1; i <= 50; i++) {
+		say(&control, CLEAN);
+		CU_ASSERT_EQUAL(rate_of(&control), (i < 46 ? 8 + 2 * i : 100) * MBPS);
+	}
+	CU_ASSERT_EQUAL(wh_ttp_view(&control).bitmaps, 63);
+	CU_ASSERT_EQUAL(wh_ttp_view(&control).decreases, 6);
+	CU_ASSERT_EQUAL(wh_ttp_view(&control).increases, 54);
+}
+
+/* Every rate is an option; the operator's --rate is never exceeded. */
+static void test_options(void)
+{
+	static const struct {
+		uint64_t rate, bottleneck, initial, min, max, increase; /* Mb/s */
+		double decrease;
+		uint64_t first, clean, clean_100, congested_100; /* Mb/s: then, after so many */
+	} cases[] = {
+		{100, 0, 0, 0, 0, 0, 2.0, 80, 82, 100, 8},
+		{0, 100, 0, 0, 0, 0, 2.0, 80, 82, 100, 8},
+		{0, 0, 0, 0, 0, 0, 2.0, 800, 820, 1000, 80},
+		{1000, 100, 0, 0, 0, 0, 2.0, 80, 82, 100, 8},
+		{50, 100, 0, 0, 0, 0, 2.0, 50, 50, 50, 8},
+		{100, 0, 10, 0, 0, 0, 2.0, 10, 12, 100, 8},
+		{100, 0, 10, 20, 0, 0, 2.0, 20, 22, 100, 20},
+		{100, 0, 0, 20, 60, 0, 2.0, 60, 60, 60, 20},
+		{100, 0, 0, 0, 200, 0, 2.0, 80, 82, 100, 8},
+		{0, 100, 0, 0, 200, 0, 2.0, 80, 82, 200, 8},
+		{100, 0, 0, 0, 0, 5, 2.0, 80, 85, 100, 8},
+		{100, 0, 0, 300, 0, 0, 2.0, 100, 100, 100, 100},
+		{100, 0, 0, 1, 0, 0, 10.0, 80, 82, 100, 1},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct wh_control_config config = config_at(cases[i].rate * MBPS);
+
+		config.ttp.bottleneck_bps = cases[i].bottleneck * MBPS;
+		config.ttp.initial_bps = cases[i].initial * MBPS;
+		config.ttp.min_bps = cases[i].min * MBPS;
+		config.ttp.max_bps = cases[i].max * MBPS;
+		config.ttp.increase_bps = cases[i].increase * MBPS;
+		config.ttp.decrease = cases[i].decrease;
+
+		struct wh_control control = control_at(&config);
+
+		CU_ASSERT_EQUAL(rate_of(&control), cases[i].first * MBPS);
+		say(&control, CLEAN);
+		CU_ASSERT_EQUAL(rate_of(&control), cases[i].clean * MBPS);
+		for (uint32_t j = 1; j < 100; j++)
+			say(&control, CLEAN);
+		CU_ASSERT_EQUAL(rate_of(&control), cases[i].clean_100 * MBPS);
+		say(&control, CONGESTED);
+		CU_ASSERT_EQUAL(rate_of(&control),
+			(uint64_t)fmax((double)cases[i].clean_100 * 1e6 / cases[i].decrease,
+				(double)cases[i].congested_100 * 1e6));
+		for (uint32_t j = 1; j < 100; j++)
+			say(&control, CONGESTED);
+		CU_ASSERT_EQUAL(rate_of(&control), cases[i].congested_100 * MBPS);
+	}
+}
+
+/* The slowest that a pacer can be told: no rate is 0, which would be as fast as possible. */
+static void test_crawl(void)
+{
+	struct wh_control_config config = config_at(1);
+	struct wh_control control = control_at(&config);
+
+	for (uint32_t i = 0; i < 10; i++)
+		say(&control, CONGESTED);
+	CU_ASSERT_EQUAL(
+		control.ops->decide(&control).interval_fp, wh_pacer_interval_fp(HZ, WIRE_BYTES, 1));
+	CU_ASSERT(control.ops->decide(&control).interval_fp > 0);
+}
+
+/* Bitmaps in, rates out: 64 bits each, q = 3, 50 % projected; from 80 Mb/s of 100. */
+static void test_bitmaps(void)
+{
+	static const struct {
+		uint64_t lost; /* bits */
+		uint64_t rate_bps;
+	} steps[] = {
+		{0x0000000000000021, 80 * MBPS}, /* 2 / 62 is below 50 % */
+		{0x0000000000000001, 80 * MBPS}, /* 1 / 63 = 1.6 % of 2 / 64 = 3.1 % */
+		{0x0000000000000000, 82 * MBPS},
+		{0x0000000000000011, 41 * MBPS}, /* 2 / 62 = 3.2 % of 3 / 192 = 1.6 % */
+		{0x0000000000000010, 41 * MBPS}, /* 1 / 63 = 1.6 % of 5 / 256 = 2.0 % */
+		{0x0000000000000700, 20500000},  /* 3 in a row */
+		{0x0000000000000000, 22500000},  /* 9 / 384 = 2.3 % */
+		{0x8000000000000001, 11250000},  /* 2 / 62 = 3.2 % of 9 / 448 = 2.0 % */
+		{0xc000000000000000, 8 * MBPS},  /* 3.2 % of 11 / 512 = 2.1 % */
+		{0x0000000000000000, 10 * MBPS},
+	};
+	struct wh_control_config config = config_at(100 * MBPS);
+	struct wh_control control = control_at(&config);
+	struct wh_bitmap_loss loss;
+
+	wh_bitmap_loss_init(&loss, 7, config.ttp.q_pkts, config.ttp.initial_loss);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		uint64_t bits = ~steps[i].lost;
+
+		say(&control, wh_bitmap_loss_add(&loss, 7 + 64 * i, 64, &bits));
+		CU_ASSERT_EQUAL(rate_of(&control), steps[i].rate_bps);
+	}
+}
+
+static void test_deaf(void)
+{
+	struct wh_control_config config = config_at(100 * MBPS);
+	struct wh_control control = control_at(&config);
+	struct wh_feedback_event feedback = {.acked_pkts = 5, .arrival_pps = 10, .rtt_tsc = 30};
+	struct wh_loss_event loss = {.lost_pkts = 9, .last_lost_serial = 8, .sent_end = 10};
+	struct wh_delay_event delay = {.now_tsc = 3, .sent_end = 10};
+	struct wh_tick_event tick = {.now_tsc = 4, .sent_pkts_total = 10};
+
+	control.ops->on_feedback(&control, &feedback);
+	control.ops->on_loss(&control, &loss);
+	control.ops->on_delay(&control, &delay);
+	control.ops->on_tick(&control, &tick);
+	CU_ASSERT_EQUAL(rate_of(&control), 80 * MBPS);
+	CU_ASSERT_EQUAL(wh_ttp_view(&control).state, WH_TTP_STEADY);
+}
+
+static void test_view_of_others(void)
+{
+	struct wh_control_config config = config_at(100 * MBPS);
+	struct wh_control control;
+
+	wh_control_init(&control, &wh_control_udt, &config);
+
+	struct wh_decision before = control.ops->decide(&control);
+
+	say(&control, CONGESTED);
+	CU_ASSERT_EQUAL(wh_ttp_view(&control).rate_bps, 0);
+	CU_ASSERT_EQUAL(control.ops->decide(&control).interval_fp, before.interval_fp);
+	CU_ASSERT_TRUE(wh_udt_view(&control).slow_start);
+	control = control_at(&config);
+	CU_ASSERT_EQUAL(wh_udt_view(&control).rate_pps, 0.0);
+}
+
+CU_TestInfo wh_tests[] = {
+	{"defaults", test_defaults},
+	{"states and rates", test_states},
+	{"options", test_options},
+	{"a crawl", test_crawl},
+	{"bitmaps in, rates out", test_bitmaps},
+	{"deaf to other events", test_deaf},
+	{"bitmaps are nothing to others", test_view_of_others},
+	CU_TEST_INFO_NULL,
+};
