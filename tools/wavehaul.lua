@@ -116,11 +116,13 @@ local rcv_state_body = group("rcv_state.", {
 	{56, U32, "rtt_var_us", "Variance of the round-trip time (us)"},
 	{60, U16, "n_holes", "Number of holes"},
 	{62, 2},
-	{64, U64, "lost_pkts", "Packets found missing"},
-	{72, U64, "loss_events", "Runs of them"},
-	{80, U64, "repaired_pkts", "Packets repaired"},
-	{88, U32, "unrepaired_chunks", "Chunks that could not be"},
-	{92, 4},
+})
+local losses_body = group("rcv_state.", {
+	{0, U64, "lost_pkts", "Packets found missing"},
+	{8, U64, "loss_events", "Runs of them"},
+	{16, U64, "repaired_pkts", "Packets repaired"},
+	{24, U32, "unrepaired_chunks", "Chunks that could not be"},
+	{28, 4},
 })
 local trans_state_group = group("trans_state.", {
 	{0, U64, "lower", "First serial not acknowledged"},
@@ -208,6 +210,7 @@ local DATA_FLAGS = {
 	define(ProtoField.bool, "flags.pair_first", "First of a pair", 8, nil, 0x02),
 	define(ProtoField.bool, "flags.pair_second", "Second of a pair", 8, nil, 0x04),
 }
+local STATE_FLAGS = {define(ProtoField.bool, "flags.losses", "Losses told", 8, nil, 0x01)}
 local PROBE_FLAGS = {define(ProtoField.bool, "flags.probe_echo", "Answer", 8, nil, 0x01)}
 
 local tag_field = define(ProtoField.bytes, "tag", "Tag", base.NONE)
@@ -321,8 +324,17 @@ local function rcv_state_rest(tree, head, body)
 	local at = head(FIELDS_AT, 32)
 	local holes = body(60, 2):le_uint()
 
-	add_ranges(tree, holes_field, body, 96, holes, at(24, 8):le_uint64())
-	return holes * RANGE_BYTES, string.format("lower %s, highest end %s, %d holes",
+	local losses_at = 64 + holes * RANGE_BYTES
+	local losses_bytes = 0
+
+	add_ranges(tree, holes_field, body, 64, holes, at(24, 8):le_uint64())
+	if head(2, 1):uint() % 2 == 1 then
+		losses_bytes = 32
+		if body:len() > losses_at then
+			add_group(tree, body(losses_at), losses_body)
+		end
+	end
+	return holes * RANGE_BYTES + losses_bytes, string.format("lower %s, highest end %s, %d holes",
 		serial_of(at, 0), serial_of(at, 16), holes)
 end
 
@@ -405,7 +417,7 @@ end
 local types = {
 	[1] = {fields = data_group, flags = DATA_FLAGS, rest = data_rest},
 	[2] = {fields = data_group, flags = DATA_FLAGS, rest = data_rest},
-	[3] = {fields = rcv_state_group, fixed = rcv_state_body, fixed_bytes = 96,
+	[3] = {fields = rcv_state_group, flags = STATE_FLAGS, fixed = rcv_state_body, fixed_bytes = 64,
 		rest = rcv_state_rest},
 	[4] = {fields = trans_state_group, rest = trans_state_rest},
 	[5] = {fields = ack2_group, rest = ack2_rest},

@@ -93,7 +93,7 @@ void wh_session_push_control(
 	bool to_listener = type == WH_PACKET_OPEN || type == WH_PACKET_CONFIRM;
 
 	packet->type = type;
-	packet->flags = 0;
+	packet->flags = type == WH_PACKET_RCV_STATE && wh_session_mends(s) ? WH_FLAG_LOSSES : 0;
 	packet->key = 0;
 	packet->lci = to_listener ? 0 : s->peer_lci;
 	packet->serial = s->control_serial[type]++;

@@ -50,6 +50,22 @@ static void read_ranges(const struct wh_wire_range *wire, uint32_t count, struct
 	}
 }
 
+static enum wh_wire_reason read_losses(
+	uint8_t flags, const struct wh_wire_losses *wire, struct wh_rcv_state *state)
+{
+	state->lost_pkts = state->loss_events = state->repaired_pkts = 0;
+	state->unrepaired_chunks = 0;
+	if (!(flags & WH_FLAG_LOSSES))
+		return WH_WIRE_OK;
+	if (!all_zero(wire->reserved, sizeof(wire->reserved)))
+		return WH_WIRE_RESERVED;
+	state->lost_pkts = rte_le_to_cpu_64(wire->lost_pkts);
+	state->loss_events = rte_le_to_cpu_64(wire->loss_events);
+	state->repaired_pkts = rte_le_to_cpu_64(wire->repaired_pkts);
+	state->unrepaired_chunks = rte_le_to_cpu_32(wire->unrepaired_chunks);
+	return WH_WIRE_OK;
+}
+
 static enum wh_wire_reason read_rcv_state(
 	const struct wh_wire_head *head, size_t body_bytes, struct wh_packet *packet)
 {
@@ -57,12 +73,12 @@ static enum wh_wire_reason read_rcv_state(
 	const struct wh_wire_rcv_state_body *body =
 		(const struct wh_wire_rcv_state_body *)head->body;
 	struct wh_rcv_state *state = &packet->rcv_state;
+	size_t losses_bytes = head->flags & WH_FLAG_LOSSES ? sizeof(struct wh_wire_losses) : 0;
 
-	if (!all_zero(body->reserved, sizeof(body->reserved)) ||
-		!all_zero(body->reserved_end, sizeof(body->reserved_end)))
+	if (!all_zero(body->reserved, sizeof(body->reserved)))
 		return WH_WIRE_RESERVED;
 	state->n_holes = rte_le_to_cpu_16(body->n_holes);
-	if (sizeof(*body) + WH_RANGES_BYTES(state->n_holes) != body_bytes)
+	if (sizeof(*body) + WH_RANGES_BYTES(state->n_holes) + losses_bytes != body_bytes)
 		return WH_WIRE_LENGTH;
 	state->lower = rte_le_to_cpu_64(wire->lower);
 	state->upper = rte_le_to_cpu_64(wire->upper);
@@ -79,12 +95,9 @@ static enum wh_wire_reason read_rcv_state(
 	state->capacity_pps = rte_le_to_cpu_32(body->capacity_pps);
 	state->rtt_us = rte_le_to_cpu_32(body->rtt_us);
 	state->rtt_var_us = rte_le_to_cpu_32(body->rtt_var_us);
-	state->lost_pkts = rte_le_to_cpu_64(body->lost_pkts);
-	state->loss_events = rte_le_to_cpu_64(body->loss_events);
-	state->repaired_pkts = rte_le_to_cpu_64(body->repaired_pkts);
-	state->unrepaired_chunks = rte_le_to_cpu_32(body->unrepaired_chunks);
 	read_ranges(body->holes, state->n_holes, state->holes);
-	return WH_WIRE_OK;
+	return read_losses(
+		head->flags, (const struct wh_wire_losses *)(body->holes + state->n_holes), state);
 }
 
 static enum wh_wire_reason read_trans_state(

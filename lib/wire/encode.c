@@ -88,12 +88,15 @@ static void write_rcv_state(const struct wh_rcv_state *state, struct wh_wire_hea
 		.rtt_us = rte_cpu_to_le_32(state->rtt_us),
 		.rtt_var_us = rte_cpu_to_le_32(state->rtt_var_us),
 		.n_holes = rte_cpu_to_le_16(state->n_holes),
-		.lost_pkts = rte_cpu_to_le_64(state->lost_pkts),
-		.loss_events = rte_cpu_to_le_64(state->loss_events),
-		.repaired_pkts = rte_cpu_to_le_64(state->repaired_pkts),
-		.unrepaired_chunks = rte_cpu_to_le_32(state->unrepaired_chunks),
 	};
 	write_ranges(state->holes, state->n_holes, body->holes);
+	if (head->flags & WH_FLAG_LOSSES)
+		*(struct wh_wire_losses *)(body->holes + state->n_holes) = (struct wh_wire_losses){
+			.lost_pkts = rte_cpu_to_le_64(state->lost_pkts),
+			.loss_events = rte_cpu_to_le_64(state->loss_events),
+			.repaired_pkts = rte_cpu_to_le_64(state->repaired_pkts),
+			.unrepaired_chunks = rte_cpu_to_le_32(state->unrepaired_chunks),
+		};
 }
 
 static void write_trans_state(const struct wh_trans_state *state, struct wh_wire_head *head)
@@ -235,7 +238,8 @@ static size_t variable_bytes(const struct wh_packet *packet)
 {
 	switch (packet->type) {
 	case WH_PACKET_RCV_STATE:
-		return WH_RANGES_BYTES(packet->rcv_state.n_holes);
+		return WH_RANGES_BYTES(packet->rcv_state.n_holes) +
+		       (packet->flags & WH_FLAG_LOSSES ? sizeof(struct wh_wire_losses) : 0);
 	case WH_PACKET_NAK:
 		/* The least NAK, as the rules have it, counts one loss already. */
 		return WH_RANGES_BYTES(packet->nak.n_losses - 1u);

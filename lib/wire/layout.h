@@ -112,11 +112,6 @@ struct wh_wire_rcv_state_body {
 	rte_le32_t rtt_var_us;
 	rte_le16_t n_holes;
 	uint8_t reserved[2];
-	rte_le64_t lost_pkts;
-	rte_le64_t loss_events;
-	rte_le64_t repaired_pkts;
-	rte_le32_t unrepaired_chunks;
-	uint8_t reserved_end[4];
 	struct wh_wire_range holes[];
 } __attribute__((packed));
 
@@ -133,13 +128,24 @@ WH_WIRE_AT(wh_wire_rcv_state_body, rtt_us, 52);
 WH_WIRE_AT(wh_wire_rcv_state_body, rtt_var_us, 56);
 WH_WIRE_AT(wh_wire_rcv_state_body, n_holes, 60);
 WH_WIRE_AT(wh_wire_rcv_state_body, reserved, 62);
-WH_WIRE_AT(wh_wire_rcv_state_body, lost_pkts, 64);
-WH_WIRE_AT(wh_wire_rcv_state_body, loss_events, 72);
-WH_WIRE_AT(wh_wire_rcv_state_body, repaired_pkts, 80);
-WH_WIRE_AT(wh_wire_rcv_state_body, unrepaired_chunks, 88);
-WH_WIRE_AT(wh_wire_rcv_state_body, reserved_end, 92);
-WH_WIRE_AT(wh_wire_rcv_state_body, holes, 96);
-WH_WIRE_SIZE(wh_wire_rcv_state_body, 96);
+WH_WIRE_AT(wh_wire_rcv_state_body, holes, 64);
+WH_WIRE_SIZE(wh_wire_rcv_state_body, 64);
+
+/* After the holes, with WH_FLAG_LOSSES. */
+struct wh_wire_losses {
+	rte_le64_t lost_pkts;
+	rte_le64_t loss_events;
+	rte_le64_t repaired_pkts;
+	rte_le32_t unrepaired_chunks;
+	uint8_t reserved[4];
+} __attribute__((packed));
+
+WH_WIRE_AT(wh_wire_losses, lost_pkts, 0);
+WH_WIRE_AT(wh_wire_losses, loss_events, 8);
+WH_WIRE_AT(wh_wire_losses, repaired_pkts, 16);
+WH_WIRE_AT(wh_wire_losses, unrepaired_chunks, 24);
+WH_WIRE_AT(wh_wire_losses, reserved, 28);
+WH_WIRE_SIZE(wh_wire_losses, 32);
 
 struct wh_wire_trans_state {
 	rte_le64_t lower;
@@ -329,8 +335,11 @@ WH_WIRE_SIZE(wh_wire_release_body, 16);
 #define WH_RANGES_BYTES(count) ((count) * sizeof(struct wh_wire_range))
 #define WH_WORDS_BYTES(count)  ((count) * sizeof(struct wh_wire_bitmap_word))
 
-static_assert(WH_RCV_STATE_BYTES + WH_RANGES_BYTES(WH_RANGES_MAX) <= WH_CONTROL_BYTES_MAX,
-	"a receiver state with all its holes fits");
+#define WH_RCV_STATE_BYTES_MAX                                                                     \
+	(WH_RCV_STATE_BYTES + WH_RANGES_BYTES(WH_RANGES_MAX) + sizeof(struct wh_wire_losses))
+
+static_assert(
+	WH_RCV_STATE_BYTES_MAX <= WH_CONTROL_BYTES_MAX, "a receiver state with all its holes fits");
 static_assert(WH_HEAD_BYTES + WH_RANGES_BYTES(WH_RANGES_MAX) <= WH_CONTROL_BYTES_MAX,
 	"a NAK with all its losses fits");
 static_assert(WH_HEAD_BYTES + WH_WORDS_BYTES(WH_BITMAP_WORDS_MAX) <= WH_CONTROL_BYTES_MAX,

@@ -85,6 +85,7 @@ enum wh_packet_flag {
 		1 << 1, /* data, repair: the next follows back to back, udt.txt III C */
 	WH_FLAG_PAIR_SECOND = 1 << 2,
 	WH_FLAG_PROBE_ECHO = 1 << 0, /* probe: this is the answer */
+	WH_FLAG_LOSSES = 1 << 0,     /* receiver's state: what it knows of losses follows */
 };
 
 /* Why a byte string is not a packet. Names in wh_wire_reason_name(). */
@@ -169,6 +170,7 @@ struct wh_rcv_state {
 	uint32_t capacity_pps;  /* NB of udt.txt (6); 0: unknown */
 	uint32_t rtt_us;        /* smoothed; 0: not measured yet */
 	uint32_t rtt_var_us;
+	/* With WH_FLAG_LOSSES; else nothing is said of them, and they are 0. */
 	uint64_t lost_pkts;         /* found missing, ever, however they came back ... */
 	uint64_t loss_events;       /* ... in so many runs */
 	uint64_t repaired_pkts;     /* data that repair packets brought back */

@@ -119,7 +119,8 @@ def rate(program, folder, args, mtu=1500):
             expect_status(result, OK)
             receiver = decode(result)['receiver']
             packets = receiver['bytes'] / payload
-            expect_between('packets', receiver['packets'], packets, packets * 1.01 + 10)
+            # A piece of 128 KiB ends in a shorter packet: 15 for 14.7 of MTU 9000.
+            expect_between('packets', receiver['packets'], packets, packets * 1.02 + 10)
             if waited < BUSY_S or receiver['bps'] >= 0.99 * wanted_bps:
                 break
         pair.stop_server()

@@ -220,7 +220,7 @@ def strange_packets(program, folder):
         ('ack2', 'least', 1, b'\x0e', None, 'type'),
         ('data', 'most', 45, b'\x01', None, 'reserved'),
         ('rcv-state', 'least', 126, b'\x01', None, 'reserved'),
-        ('rcv-state', 'least', 156, b'\x01', None, 'reserved'),
+        ('rcv-state', 'most', 1180, b'\x01', None, 'reserved'),
         ('ack2', 'least', 36, b'\x01', None, 'reserved'),
         ('ack2', 'least', 47, b'\x80', None, 'reserved'),
         ('nak', 'usual', 26, b'\x01', None, 'reserved'),
@@ -233,7 +233,7 @@ def strange_packets(program, folder):
         ('bitmap', 'least', 26, b'\x01', None, 'reserved'),
         ('ack2', 'least', 0, b'\x01', 1, 'short'),
         ('ack2', 'least', 0, b'\x01', 63, 'short'),
-        ('rcv-state', 'least', 0, b'\x01', 159, 'short'),
+        ('rcv-state', 'least', 0, b'\x01', 127, 'short'),
         ('open', 'least', 0, b'\x01', 103, 'short'),
         ('release', 'usual', 0, b'\x01', 79, 'short'),
         ('ack2', 'least', 0, b'\x01', 65, 'length'),
@@ -313,7 +313,7 @@ def ports(program, folder):
 def every_name(program, folder):
     """Each member that layout.h has a place for is a filter."""
     known = set(re.findall(r'\t(wavehaul\.[\w.]+)\t', tshark('-G', 'fields')))
-    prefixes = {'head': '', 'range': 'range.'}
+    prefixes = {'head': '', 'range': 'range.', 'losses': 'rcv_state.'}
     members = re.findall(r'^WH_WIRE_AT\(wh_wire_(\w+), (\w+), ', LAYOUT.read_text(), re.M)
     expect(len(members) > 80, f'{len(members)} members found: is the form of layout.h another?')
     for group, member in members:

@@ -138,7 +138,7 @@ def without_matplotlib(program, folder):
 
 def wrong_arguments(program, folder):
     need_matplotlib()
-    for words in (('--only', 'udt-fig99', '--draw'), ('--jobs', '0'), ('--paper', 'ttp'), ('x',)):
+    for words in (('--only', 'udt-fig99', '--draw'), ('--jobs', '0'), ('--paper', 'sttp'), ('x',)):
         ran = figures(*words, '--output', folder)
         expect_equal(f'exit status of {words}', ran.returncode, USAGE)
 

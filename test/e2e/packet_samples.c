@@ -121,11 +121,14 @@ static void tell_rcv_state(const struct wh_packet *packet)
 	TELL("rcv_state", state, rtt_us);
 	TELL("rcv_state", state, rtt_var_us);
 	TELL("rcv_state", state, n_holes);
+	tell_ranges(state->holes, state->n_holes, state->cover_first);
+	tell("wavehaul.flags.losses", (packet->flags & WH_FLAG_LOSSES) != 0);
+	if (!(packet->flags & WH_FLAG_LOSSES))
+		return;
 	TELL("rcv_state", state, lost_pkts);
 	TELL("rcv_state", state, loss_events);
 	TELL("rcv_state", state, repaired_pkts);
 	TELL("rcv_state", state, unrepaired_chunks);
-	tell_ranges(state->holes, state->n_holes, state->cover_first);
 }
 
 static void tell_trans_state(const struct wh_packet *packet)

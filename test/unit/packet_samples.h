@@ -121,6 +121,7 @@ static void sample_rcv_state(enum sample_size size, struct wh_packet *packet)
 			.n_holes = WH_RANGES_MAX},
 	};
 
+	packet->flags = size == SAMPLE_LEAST ? 0 : WH_FLAG_LOSSES;
 	packet->rcv_state = states[size];
 	if (size != SAMPLE_MOST)
 		return;
