@@ -43,7 +43,11 @@ static void *insist(void *memory)
 
 static char *copy_text(const char *begin, size_t chars)
 {
-	return insist(strndup(begin, chars));
+	char *copy = insist(malloc(chars + 1));
+
+	memcpy(copy, begin, chars); /* what is copied from ends without a NUL */
+	copy[chars] = '\0';
+	return copy;
 }
 
 const char *wh_ini_section_text(const struct wh_ini_section *section, char *text, size_t room)
