@@ -56,12 +56,6 @@ bool wh_fec_shape_ok(const struct wh_fec_shape *shape, const struct wh_fec_limit
 	}
 }
 
-uint32_t wh_fec_rs_blocks(uint32_t k, uint32_t r_block)
-{
-	WH_ASSERT(k >= 1 && r_block >= 1 && r_block < WH_FEC_RS_PACKETS_MAX);
-	return round_up_div(k, WH_FEC_RS_PACKETS_MAX - r_block);
-}
-
 /* Repair packets of a Reed-Solomon block. */
 static uint32_t rs_r_max(const struct wh_fec_limits *limits)
 {

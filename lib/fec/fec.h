@@ -49,9 +49,6 @@ struct wh_fec_limits {
 /* Whether it is a shape at all, and within the limits: shapes are hostile until then. */
 bool wh_fec_shape_ok(const struct wh_fec_shape *shape, const struct wh_fec_limits *limits);
 
-/* The fewest interleaved blocks for k data packets with up to r_block repair packets each. */
-uint32_t wh_fec_rs_blocks(uint32_t k, uint32_t r_block);
-
 /* Tables and scratch memory of one core; the latest shapes are remembered. NULL: no memory. */
 struct wh_fec;
 

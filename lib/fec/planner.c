@@ -84,11 +84,6 @@ double wh_fec_planner_loss(const struct wh_fec_planner *planner)
 	return fmin(projected, NO_LOSS_SEEN / (double)planner->loss.total_pkts);
 }
 
-double wh_fec_planner_burst_pkts(const struct wh_fec_planner *planner)
-{
-	return planner->burst_pkts;
-}
-
 /*
  * How many were lost, as chances by count, in a window [low, low + counts) beyond which chances are
  * negligible; apart by whether the latest packet was lost.

@@ -53,9 +53,8 @@ void wh_fec_planner_init(
 void wh_fec_planner_feedback(
 	struct wh_fec_planner *planner, uint64_t total, uint64_t lost, uint64_t events);
 
-/* The estimates that plans are made by. */
+/* The estimate of loss that plans are made by. */
 double wh_fec_planner_loss(const struct wh_fec_planner *planner);
-double wh_fec_planner_burst_pkts(const struct wh_fec_planner *planner);
 
 /* Fills in code, r and blocks of a chunk of shape->k packets; NONE: no repair. */
 void wh_fec_planner_plan(struct wh_fec_planner *planner, struct wh_fec_shape *shape);
