@@ -319,6 +319,9 @@ class CannedSources:
     def __init__(self, folder):
         self.folder, self.sizes = folder, []
 
+    def largest_file(self):
+        return 4 << 30
+
     def file(self, size_bytes):
         self.sizes.append(size_bytes)
         path = self.folder / f'{size_bytes}'
@@ -326,7 +329,7 @@ class CannedSources:
         return path
 
     @contextlib.contextmanager
-    def arrival(self):
+    def arrival(self, _source):
         (self.folder / 'to').mkdir()
         try:
             yield self.folder / 'to'
@@ -343,11 +346,7 @@ def sizes(_program, folder):
     sources = CannedSources(folder)
     rig = cases.Rig(None, cases.FULL, None, folder, sources, None)
     transfer = cases.FileTransfer(rig, send)
-    largest, scratch.largest_file = scratch.largest_file, lambda: 4 << 30
-    try:
-        values = [transfer()['value'], transfer()['value']]
-    finally:
-        scratch.largest_file = largest
+    values = [transfer()['value'], transfer()['value']]
     expect_equal('the sizes', [size >> 20 for size in sources.sizes], [256, 1024, 1024, 1024])
     expect_equal('Gb/s', values, [(512 << 20) * 8 / 1e9] * 2)
     quick = cases.FileTransfer(rig._replace(effort=cases.QUICK), send)

@@ -28,7 +28,7 @@ Rig = namedtuple('Rig', 'machine effort ours folder sources tools')
 
 def transferred(rig, send, source):
     """One transfer of a file or a tree, compared byte by byte; send(source, folder) -> dict."""
-    with rig.sources.arrival() as folder:
+    with rig.sources.arrival(source) as folder:
         sample = send(source, folder)
         scratch.compare(source, folder / source.name)
     return sample
@@ -52,7 +52,7 @@ class FileTransfer:
 
     def choose_size(self):
         self.size_bytes = scratch.FILE_MIN_BYTES
-        largest = scratch.largest_file()
+        largest = self.rig.sources.largest_file()
         while self.rig.effort.grow and self.size_bytes < largest:
             if self.once()['seconds'] >= ENOUGH_S:
                 break
@@ -107,7 +107,7 @@ def our_file(rig, name, skip, send):
 def files_case(rig):
     send = functools.partial(rig.ours.send_over_memif, 9000)
     return Case('files', 'file to file, memif against loopback', 'Gb/s',
-                'tmpfs to tmpfs; wavehaul at MTU 9000, the others at 65536 (UDT 9000, SRT 1500)',
+                'tmpfs of huge pages; MTU 9000 of wavehaul and UDT, 65536 of the others, SRT 1500',
                 [our_file(rig, 'wavehaul send', None, send), *peer_candidates(rig, LOOPBACK)])
 
 
@@ -127,7 +127,7 @@ def veth_case(rig, mtu):
         return our_file(rig, f'wavehaul send, {kind}', skip, send)
 
     return Case('veth', f'file to file, veth, MTU {mtu}', 'Gb/s',
-                'tmpfs to tmpfs between two namespaces; kernel sockets with the offloads of veth',
+                'tmpfs of huge pages, two namespaces; kernel sockets with the offloads of veth',
                 [ours('af_packet', unfit), ours('af_xdp', unfit or narrow),
                  *peer_candidates(rig, link, unfit)], pair)
 

@@ -38,6 +38,18 @@ def meminfo(key):
     return int(number) * (1024 if unit else 1)
 
 
+def memory_available():
+    """Bytes; of the control group, where that has less than the machine."""
+    available = meminfo('MemAvailable')
+    group = Path('/sys/fs/cgroup' + after_colon('/proc/self/cgroup', '0').lstrip(':'))
+    try:
+        limit = (group / 'memory.max').read_text(encoding='ascii').strip()
+        used = int((group / 'memory.current').read_text(encoding='ascii'))
+    except OSError:
+        return available
+    return available if limit == 'max' else min(available, int(limit) - used)
+
+
 class Machine:
     def __init__(self, top):
         self.top = top
