@@ -121,7 +121,7 @@ local losses_body = group("rcv_state.", {
 	{0, U64, "lost_pkts", "Packets found missing"},
 	{8, U64, "loss_events", "Runs of them"},
 	{16, U64, "repaired_pkts", "Packets repaired"},
-	{24, U32, "unrepaired_chunks", "Chunks that could not be"},
+	{24, U32, "undecodable_blocks", "Blocks that could not be"},
 	{28, 4},
 })
 local trans_state_group = group("trans_state.", {

@@ -78,8 +78,8 @@ static struct wh_session_config session_config(const struct demo *demo, enum wh_
 	config.chunks = end == WH_DEMO_SENDER ? plan->sender_chunks : plan->receiver_chunks;
 	config.chunk_memory = demo->link.chunk_memory[end];
 	config.window_pkts = plan->window_pkts;
-	/* The operator of a dedicated lambda names its rate; UDT finds it by itself. */
-	if (config.profile->control == &wh_control_fixed)
+	/* The operator of a dedicated lambda names its rate; of all, UDT finds it by itself. */
+	if (config.profile->control != &wh_control_udt)
 		config.rate_bps = demo->options.forward.rate_bps;
 	config.burst_pkts = demo->options.burst_pkts;
 	config.repair = plan->repair;
@@ -353,7 +353,9 @@ static int conclude(struct demo *demo)
 		return WH_EXIT_NETWORK;
 	case WH_STATUS_UNREPAIRED:
 		wh_complain("repair packets did not suffice, and --strict-paper lets nothing be "
-			    "asked for; without it this is a transfer, --fec-ceiling allows more");
+			    "asked for; leave it away, or send more of them: --fec K,R with a "
+			    "larger R, or "
+			    "auto with a higher --fec-ceiling");
 		return WH_EXIT_NETWORK;
 	default:
 		wh_complain("the connection failed: %s", wh_release_status_name(outcome));

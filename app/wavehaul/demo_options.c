@@ -130,10 +130,11 @@ static void print_help(void)
 	printf("  --udt LIST         variants of the udt profile, by commas: no-formula-3,\n"
 	       "                     spare-single-loss, bytes, no-delay-warning, one-way-delay\n"
 	       "  --fec off|auto|K,R repair packets beside the data: as many as the loss asks\n"
-	       "                     for, or R for every K of data (off; with ttp auto, tornado)\n"
-	       "  --code NAME        of repair packets: rs, tornado (rs)\n"
+	       "                     for, or R for every K of data (off; with ttp auto)\n"
+	       "  --code NAME        of repair packets: rs, tornado (rs; with ttp tornado)\n"
 	       "  --fec-target S     of blocks that auto may leave without enough of them (1e-4)\n"
-	       "  --fec-ceiling S    of all packets sent, repair packets of auto at most (0.25)\n"
+	       "  --fec-ceiling S    of all packets sent, repair packets of auto at most (0.25;\n"
+	       "                     with ttp 0.5)\n"
 	       "  --strict-paper     what they do not bring back is not asked for: it fails then\n"
 	       "  --burst N          packets back to back when the sender is late (32)\n"
 	       "  --memory SIZE      for all buffers (what the path needs)\n"
@@ -300,7 +301,7 @@ static bool take_option(
 		options->out = value;
 		return true;
 	case OPT_PROFILE:
-		*example = "fixed, or udt";
+		*example = "fixed, udt or ttp";
 		options->profile = wh_profile_find(value);
 		return options->profile != NULL;
 	case OPT_UDT:
@@ -358,7 +359,14 @@ static int complete(struct wh_demo_options *options)
 	uint64_t bdp_bytes = wh_muldiv_u64(path->rate_bps, options->rtt_ns, 8 * WH_NS_PER_S);
 	uint32_t wire_bytes =
 		wh_encap_wire_bytes(WH_IPV4, wh_encap_payload_bytes(WH_IPV4, options->mtu_bytes));
+	const char *wrong;
 
+	wh_repair_settle(&options->repair, options->profile);
+	wrong = wh_repair_wrong(&options->repair);
+	if (wrong != NULL) {
+		wh_complain("%s", wrong);
+		return WH_EXIT_USAGE;
+	}
 	if (path->loss == LOSS_NOT_GIVEN)
 		path->loss = path->loss_model == WH_LOSS_BERNOULLI && path->bit_error == 0
 				     ? LOSS_DEFAULT
@@ -429,6 +437,5 @@ int wh_demo_options_parse(int argc, char **argv, struct wh_demo_options *options
 			argv[optind], argv[optind]);
 		return WH_EXIT_USAGE;
 	}
-	wh_repair_settle(&options->repair, options->profile);
 	return complete(options);
 }

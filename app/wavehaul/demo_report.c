@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/units.h"
+#include "eal.h"
 #include "progress.h"
 #include "repair_json.h"
 #include "store/store.h"
@@ -120,9 +121,9 @@ static void print_packet_rows(const struct wh_demo_result *result)
 	if (result->options->repair.on)
 		row("repair",
 			"%" PRIu64 " packets, %.2f for 100 of data; brought back %" PRIu64
-			", too few in %" PRIu64 " chunks",
+			", too few in %" PRIu64 " blocks",
 			result->sender.repair_pkts, 100 * wh_repair_overhead(&result->sender),
-			result->receiver.repaired_pkts, result->receiver.unrepaired_chunks);
+			result->receiver.repaired_pkts, result->receiver.undecodable_blocks);
 	row("lost on the way",
 		"%" PRIu64 " (loss %" PRIu64 ", queue %" PRIu64 ", outage %" PRIu64
 		", bit errors %" PRIu64 "), %" PRIu64 " corrupted, %" PRIu64 " overtaken",
@@ -218,6 +219,11 @@ void wh_demo_print_table(const struct wh_demo_result *result)
 	row("ran on", "%u lcores, %s of memory%s", result->lcores,
 		wh_format_size(text[0], WH_UNITS_MAX, result->memory_bytes),
 		result->hugepages ? " in hugepages" : ", no hugepages");
+	if (!result->hugepages && !options->no_huge)
+		row("hugepages",
+			"all of it would fit into %" PRIu64 " free ones, and be faster: see "
+			"`wavehaul doctor`",
+			wh_eal_hugepages_for(result->plan->total_bytes));
 }
 
 /* What went is counted where it was sent, what it did where it came. */
@@ -226,7 +232,7 @@ static json_t *repair_json(const struct wh_demo_result *result)
 	struct wh_session_stats both = result->sender;
 
 	both.repaired_pkts = result->receiver.repaired_pkts;
-	both.unrepaired_chunks = result->receiver.unrepaired_chunks;
+	both.undecodable_blocks = result->receiver.undecodable_blocks;
 	return wh_repair_json(&both);
 }
 

@@ -70,6 +70,11 @@ uint64_t wh_eal_hugepage_room_bytes(void)
 							 : 0;
 }
 
+uint64_t wh_eal_hugepages_for(uint64_t memory_bytes)
+{
+	return (memory_bytes + WH_EAL_OWN_BYTES + HUGEPAGE_BYTES - 1) / HUGEPAGE_BYTES;
+}
+
 /* "0@2,1@3": lcore 0 on CPU 2, lcore 1 on CPU 3. Numbers of CPUs go beyond those of lcores. */
 static void append_lcores(const struct wh_cpu_list *cpus, struct arguments *arguments)
 {

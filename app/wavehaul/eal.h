@@ -38,6 +38,9 @@ struct wh_eal_found {
 /* What pools may take of the free pages of 2 MiB, beside what EAL takes for itself. */
 uint64_t wh_eal_hugepage_room_bytes(void);
 
+/* How many free hugepages a start with so much memory takes. */
+uint64_t wh_eal_hugepages_for(uint64_t memory_bytes);
+
 /* 0, or a negative errno after one sentence on stderr that says what to do. */
 int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found);
 void wh_eal_stop(void);

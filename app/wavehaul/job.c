@@ -11,6 +11,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "hello.h"
 #include "jobs.h"
 #include "rate/control.h"
 #include "rate/pacer.h"
@@ -56,18 +57,11 @@ static uint64_t rate_bps(const struct wh_job *job)
 	return job->at_server ? wh_min_u64(own_bps, job->hello->rate_bps) : own_bps;
 }
 
-/* What the client wishes, with the planner's constants of this end. */
 static struct wh_repair_options repair_of(const struct wh_job *job)
 {
-	struct wh_repair_options repair = job->jobs->settings->repair;
+	const struct wh_repair_options *own = &job->jobs->settings->repair;
 
-	if (job->at_server) {
-		repair.on = job->hello->fec_code != WH_FEC_NONE;
-		repair.code = (enum wh_fec_code)job->hello->fec_code;
-		repair.k = job->hello->fec_k;
-		repair.r = job->hello->fec_r;
-	}
-	return repair;
+	return job->at_server ? wh_hello_repair(job->hello, own) : *own;
 }
 
 /* Answers are few and urgent, and small enough to be asked for: only data has repair packets. */
@@ -100,7 +94,7 @@ static void configure_out(const struct wh_job *job, bool bundle, struct wh_sessi
 				: WH_ANSWER_CHUNKS;
 	config->window_pkts = window_of(config);
 	/* Answers are few and urgent: only the way of the data has a rate. 0 would be none. */
-	if (bundle && config->profile->control == &wh_control_fixed && rate_bps(job) != WH_RATE_MAX)
+	if (bundle && rate_bps(job) != WH_RATE_MAX)
 		config->rate_bps =
 			wh_max_u64(rate_bps(job) / RTE_MAX(job->hello->lanes, (uint16_t)1), 1);
 }

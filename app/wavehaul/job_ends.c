@@ -52,6 +52,7 @@ int wh_job_open_sink(struct wh_job *job, int root_fd, const char *target, bool i
 		.free = wh_session_free_chunks(job->out),
 		.ready = wh_session_ready_chunks(job->out),
 		.gate = job->gate,
+		.room = &job->jobs->room,
 		.on_file = job->on_file,
 		.context = job->context,
 	};

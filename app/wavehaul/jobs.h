@@ -162,6 +162,7 @@ struct wh_jobs {
 	_Atomic bool draining; /* no new ones */
 	_Atomic bool hurry;    /* end those that run */
 	int root_fd;           /* what is served; -1: a client */
+	struct wh_room room;   /* promised by the sinks of all jobs and lanes */
 	rte_spinlock_t burial; /* held while sessions are freed, or looked at from outside */
 
 	/* A client's jobs, by lane: the server's streams are for them. */

@@ -72,8 +72,10 @@ static int conclude(const struct wh_job *job, const char *host)
 	case WH_STATUS_PEER_GONE:
 		return conclude_peer_gone(job, host);
 	case WH_STATUS_UNREPAIRED:
-		wh_complain("repair packets did not suffice, and --strict-paper lets nothing be "
-			    "asked for");
+		wh_complain(
+			"repair packets did not suffice, and --strict-paper lets nothing be "
+			"asked for; leave it away, or send more of them: --fec K,R with a larger "
+			"R, or auto with a higher --fec-ceiling");
 		return WH_EXIT_NETWORK;
 	case WH_STATUS_MISMATCH:
 		wh_complain(

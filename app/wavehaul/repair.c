@@ -17,19 +17,29 @@
 void wh_repair_options_init(struct wh_repair_options *options)
 {
 	*options = (struct wh_repair_options){
-		.code = WH_FEC_RS,
 		.target = strtod(WH_REPAIR_TARGET_STANDARD, NULL),
-		.ceiling = strtod(WH_REPAIR_CEILING_STANDARD, NULL),
 	};
 }
 
 void wh_repair_settle(struct wh_repair_options *options, const struct wh_profile *profile)
 {
-	if (options->on || profile->recovery == WH_RECOVERY_NAK)
-		return;
-	options->on = true;
-	options->code = profile->code;
-	options->ceiling = WH_REPAIR_CEILING_MAX;
+	struct wh_repair_config standard;
+
+	wh_repair_config_init(&standard, profile);
+	if (!options->told)
+		options->on = standard.recovery != WH_RECOVERY_NAK;
+	if (options->code == WH_FEC_NONE)
+		options->code = standard.code;
+	if (options->ceiling == 0)
+		options->ceiling = fmin(standard.planner.ceiling, WH_REPAIR_CEILING_MAX);
+}
+
+const char *wh_repair_wrong(const struct wh_repair_options *options)
+{
+	if (options->strict && !options->on)
+		return "--strict-paper is about repair packets, and here are none; add --fec auto, "
+		       "or leave --strict-paper away";
+	return NULL;
 }
 
 bool wh_repair_possible(uint32_t code, uint32_t k, uint32_t r)
@@ -69,6 +79,7 @@ bool wh_repair_parse(const char *text, struct wh_repair_options *options)
 		return false;
 	if (!wh_repair_possible(WH_FEC_RS, k, r))
 		return false;
+	options->told = true;
 	options->on = !off;
 	options->k = k;
 	options->r = r;
@@ -118,6 +129,8 @@ void wh_repair_configure(const struct wh_repair_options *options, struct wh_sess
 	if (!options->on)
 		return;
 	WH_ASSERT(wh_repair_possible(options->code, options->k, options->r));
+	WH_ASSERT(options->code != WH_FEC_NONE);
+	WH_ASSERT(options->ceiling >= WH_REPAIR_CEILING_MIN);
 	WH_ASSERT(options->ceiling <= WH_REPAIR_CEILING_MAX);
 	*repair = (struct wh_repair_config){
 		.recovery = options->strict ? WH_RECOVERY_FEC : WH_RECOVERY_HYBRID,
@@ -174,13 +187,13 @@ void wh_repair_add(struct wh_session_stats *sum, const struct wh_session_stats *
 	sum->received_pkts += stats->received_pkts;
 	sum->repair_pkts += stats->repair_pkts;
 	sum->repaired_pkts += stats->repaired_pkts;
-	sum->unrepaired_chunks += stats->unrepaired_chunks;
+	sum->undecodable_blocks += stats->undecodable_blocks;
 }
 
 void wh_repair_print(const struct wh_session_stats *stats)
 {
 	printf("repair: %" PRIu64 " packets, %.2f for 100 of data; brought back %" PRIu64
-	       ", too few in %" PRIu64 " chunks\n",
+	       ", too few in %" PRIu64 " blocks\n",
 		stats->repair_pkts, 100 * wh_repair_overhead(stats), stats->repaired_pkts,
-		stats->unrepaired_chunks);
+		stats->undecodable_blocks);
 }

@@ -13,17 +13,17 @@
 #include "session/session.h"
 
 struct wh_repair_options {
+	bool told; /* --fec was; without, `on` is as the profile says */
 	bool on;
 	uint8_t k; /* of so many data packets ... */
 	uint8_t r; /* ... so many repair packets, whatever the path does; 0, 0: as planned */
-	enum wh_fec_code code;
-	double target;  /* the chance that a block cannot be repaired */
-	double ceiling; /* repair packets per packet sent, at most */
-	bool strict;    /* what they do not bring back is not asked for: the connection fails */
+	enum wh_fec_code code; /* NONE: not told */
+	double target;         /* the chance that a block cannot be repaired */
+	double ceiling;        /* repair packets per packet sent, at most; 0: not told */
+	bool strict; /* what they do not bring back is not asked for: the connection fails */
 };
 
-#define WH_REPAIR_TARGET_STANDARD  "1e-4"
-#define WH_REPAIR_CEILING_STANDARD "0.25"
+#define WH_REPAIR_TARGET_STANDARD "1e-4"
 
 #define WH_REPAIR_TARGET_MIN 1e-9
 #define WH_REPAIR_TARGET_MAX 0.5
@@ -32,14 +32,14 @@ struct wh_repair_options {
 #define WH_REPAIR_CEILING_MIN 0.01
 #define WH_REPAIR_CEILING_MAX 0.5
 
-/* Off; rs; the standards. */
+/* Nothing told: wh_repair_settle decides. */
 void wh_repair_options_init(struct wh_repair_options *options);
 
-/*
- * With a profile that lives by repair packets, off is auto, by its code, and up to as many of them
- * as data.
- */
+/* What was not told becomes what the profile says, its ceiling within our bound. */
 void wh_repair_settle(struct wh_repair_options *options, const struct wh_profile *profile);
+
+/* NULL, or what does not go together in settled options. */
+const char *wh_repair_wrong(const struct wh_repair_options *options);
 
 /* "off", "auto" or "k,r": false when it is none of them, or more than a block holds. */
 bool wh_repair_parse(const char *text, struct wh_repair_options *options);
@@ -56,8 +56,8 @@ enum wh_fec_code wh_repair_code(const char *name);
 bool wh_repair_possible(uint32_t code, uint32_t k, uint32_t r);
 
 /*
- * A transmitter's config, whose sizes of chunks and packets are known. Without repair it is left
- * alone.
+ * By settled options, a transmitter's config, whose sizes of chunks and packets are known. Without
+ * repair it is left alone.
  */
 void wh_repair_configure(const struct wh_repair_options *options, struct wh_session_config *config);
 

@@ -198,7 +198,8 @@ int wh_settings_read(struct wh_settings *settings, enum wh_verb verb, int argc, 
 		status = read_file(settings, verb);
 	if (status == -1)
 		status = take_flags(&flags, PASS_VALUES, argc, argv, settings);
-	if (status == -1)
+	/* A server's clients tell it the profile, each its own: wh_hello_repair. */
+	if (status == -1 && verb != WH_VERB_SERVE)
 		wh_repair_settle(&settings->repair, settings->profile);
 	if (status == -1)
 		status = wh_settings_check(settings);

@@ -82,7 +82,7 @@ struct wh_settings {
 	uint64_t peer_timeout_ns;
 	uint64_t stall_timeout_ns;
 	bool recursive;
-	struct wh_repair_options repair; /* of the streams that this end sends */
+	struct wh_repair_options repair; /* of our streams; settled but for serve */
 
 	/* [serve] */
 	char root[WH_SETTINGS_TEXT_BYTES];

@@ -87,9 +87,19 @@ static bool check_udp_ports(const struct wh_settings *settings)
 	return false;
 }
 
+static bool check_repair(const struct wh_settings *settings)
+{
+	const char *wrong = wh_repair_wrong(&settings->repair);
+
+	if (wrong != NULL)
+		wh_complain("%s", wrong);
+	return wrong == NULL;
+}
+
 int wh_settings_check(const struct wh_settings *settings)
 {
-	bool good = check_cpus(settings) && check_udp_ports(settings) && check_addresses(settings);
+	bool good = check_cpus(settings) && check_udp_ports(settings) &&
+		    check_addresses(settings) && check_repair(settings);
 
 	return good ? -1 : WH_EXIT_USAGE;
 }

@@ -246,7 +246,8 @@ const struct wh_setting wh_settings_table[] = {
 		.standard = "max",
 		.argument = "RATE",
 		.example = "10G",
-		.help = "on the wire: 10G, 9.5Gbit, 1.2GB/s; max: what the port takes",
+		.help = "on the wire, at most: 10G, 9.5Gbit, 1.2GB/s; max: what the port\n"
+			"takes",
 		.serve_help = "on the wire, the most that a peer is given: 10G, 9.5Gbit,\n"
 			      "1.2GB/s; max: what the port takes",
 	},
@@ -308,12 +309,12 @@ const struct wh_setting wh_settings_table[] = {
 		.flag = "fec",
 		.type = WH_SETTING_FEC,
 		.verbs = CLIENTS,
-		.standard = "off",
+		.standard = "",
 		.argument = "off|auto|K,R",
 		.example = "auto, or 128,4",
 		.help = "repair packets beside the data, so that a loss costs no round trip:\n"
-			"auto: as many as the loss asks for; K,R: R for every K of data; with\n"
-			"--profile ttp off is auto, by tornado",
+			"auto: as many as the loss asks for; K,R: R for every K of data\n"
+			"(off; auto with --profile ttp)",
 	},
 	{
 		KEY("transfer", "code"),
@@ -321,11 +322,12 @@ const struct wh_setting wh_settings_table[] = {
 		.flag = "code",
 		.type = WH_SETTING_CODE,
 		.verbs = CLIENTS,
-		.standard = "rs",
+		.standard = "",
 		.argument = "NAME",
 		.example = "rs, or tornado",
 		.help = "of repair packets: rs (Reed-Solomon: none too many), tornado (XOR:\n"
-			"cheaper where much is repaired, and a few packets more)",
+			"cheaper where much is repaired, and a few packets more)\n"
+			"(rs; tornado with --profile ttp)",
 	},
 	{
 		KEY("transfer", "fec_target"),
@@ -350,11 +352,15 @@ const struct wh_setting wh_settings_table[] = {
 		.verbs = ALL,
 		.low = SHARE(WH_REPAIR_CEILING_MIN),
 		.high = SHARE(WH_REPAIR_CEILING_MAX),
-		.standard = WH_REPAIR_CEILING_STANDARD,
+		.standard = "",
 		.argument = "SHARE",
 		.example = "10%",
 		.help = "of all packets sent, the repair packets of --fec auto at most; there\n"
-			"is memory for as many",
+			"is memory for as many (0.25; 0.5 with --profile ttp)",
+		.serve_help =
+			"of all packets sent, the repair packets of --fec auto of a client\n"
+			"that gets at most; there is memory for as many (0.25; 0.5 to a client\n"
+			"with --profile ttp)",
 	},
 	{
 		KEY("transfer", "strict_paper"),

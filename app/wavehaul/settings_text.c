@@ -409,11 +409,14 @@ static const char *take_share(const struct wh_setting *setting, const char *text
 	return NULL;
 }
 
-/* The fewest digits that give it again. */
+/* The fewest digits that give it again; nothing for 0, which is no share that could be told. */
 static void format_share(double share, char *text)
 {
 	int digits = 1;
 
+	text[0] = '\0';
+	if (share == 0)
+		return;
 	do
 		snprintf(text, WH_SETTINGS_TEXT_BYTES, "%.*g", digits, share);
 	while (digits++ < 17 && strtod(text, NULL) != share);

@@ -69,6 +69,7 @@ static void put_behind(struct rte_tel_data *data, const struct behind *behind)
 	wh_tel_put(data, "drop_no_way", station->no_way_pkts);
 	wh_tel_put(data, "no_mbuf_turns", station->no_mbuf_turns);
 	wh_tel_put(data, "refused_opens", endpoint->refused_opens);
+	wh_tel_put(data, "repeated_farewells", endpoint->repeated_farewells);
 }
 
 /* What the device counts itself is of no queue, and zero in a queue's answer. */

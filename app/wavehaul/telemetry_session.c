@@ -241,7 +241,7 @@ static void put_counters(struct rte_tel_data *data, const struct look *look)
 	wh_tel_put(data, "losses_detected_pkts", stats->losses_detected_pkts);
 	wh_tel_put(data, "repair_pkts", stats->repair_pkts);
 	wh_tel_put(data, "repaired_pkts", stats->repaired_pkts);
-	wh_tel_put(data, "unrepaired_chunks", stats->unrepaired_chunks);
+	wh_tel_put(data, "undecodable_blocks", stats->undecodable_blocks);
 	wh_tel_put(data, "control_sent_pkts", stats->control_sent_pkts);
 	wh_tel_put(data, "control_received_pkts", stats->control_received_pkts);
 	wh_tel_put(data, "control_stale_pkts", stats->control_stale_pkts);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sim/arith.h"
+#include "base/arith.h"
 
 #include <math.h>
 
@@ -8,6 +8,12 @@
 /* Terms of a series until the next one is below half a unit in the last place of the sum. */
 #define EXP_TERMS 16 /* of ln(2)^n / n! */
 #define LOG_TERMS 10 /* of s^2n / (2n + 1), s below 3 - 2 sqrt(2) */
+
+/* The tail's series, and from where on its continued fraction; to 12 digits each. */
+#define TAIL_TERMS     60
+#define TAIL_FRACTION  3.0
+#define TAIL_FRACTIONS 60
+#define TAIL_END       37.0 /* beyond, the density is no normal number */
 
 #define NEWTON_ROUNDS 2 /* from a cube root that is right but for the last digits */
 
@@ -24,20 +30,20 @@ static double exp_series(double x)
 	return sum;
 }
 
-double wh_sim_exp(double x)
+double wh_exp(double x)
 {
 	double twos = floor(x / M_LN2);
 
 	return ldexp(1.0 + exp_series(x - twos * M_LN2), (int)twos);
 }
 
-double wh_sim_expm1(double x)
+double wh_expm1(double x)
 {
-	return fabs(x) < M_LN2 ? exp_series(x) : wh_sim_exp(x) - 1.0;
+	return fabs(x) < M_LN2 ? exp_series(x) : wh_exp(x) - 1.0;
 }
 
 /* ln((1 + s) / (1 - s)) = 2 (s + s^3 / 3 + s^5 / 5 + ...), around the nearest power of two. */
-double wh_sim_log(double x)
+double wh_log(double x)
 {
 	WH_ASSERT(x > 0.0);
 
@@ -57,13 +63,13 @@ double wh_sim_log(double x)
 	return twos * M_LN2 + 2.0 * s * (1.0 + sum);
 }
 
-double wh_sim_cbrt(double x)
+double wh_cbrt(double x)
 {
 	WH_ASSERT(x >= 0.0);
 	if (x == 0.0)
 		return 0.0;
 
-	double root = wh_sim_exp(wh_sim_log(x) / 3.0);
+	double root = wh_exp(wh_log(x) / 3.0);
 
 	for (int n = 0; n < NEWTON_ROUNDS; n++)
 		root = (2.0 * root + x / (root * root)) / 3.0;
@@ -71,7 +77,7 @@ double wh_sim_cbrt(double x)
 }
 
 /* By squaring. */
-double wh_sim_power(double base, uint64_t exponent)
+double wh_power(double base, uint64_t exponent)
 {
 	double result = 1.0;
 
@@ -81,4 +87,36 @@ double wh_sim_power(double base, uint64_t exponent)
 		base *= base;
 	}
 	return result;
+}
+
+/*
+ * Abramowitz and Stegun, Handbook of Mathematical Functions: 26.2.11, the density times
+ * x + x^3 / 3 + x^5 / (3 * 5) + ..., is what lies between 0 and x; 26.2.14, the density times
+ * 1 / (x + 1 / (x + 2 / (x + 3 / (x + ...)))), is what lies above x.
+ */
+double wh_normal_tail(double x)
+{
+	if (x < 0.0)
+		return 1.0 - wh_normal_tail(-x);
+	if (x > TAIL_END)
+		return 0.0;
+
+	double density = wh_exp(-x * x / 2.0) / sqrt(2.0 * M_PI);
+
+	if (x < TAIL_FRACTION) {
+		double term = x;
+		double sum = x;
+
+		for (int n = 1; n < TAIL_TERMS; n++) {
+			term *= x * x / (2 * n + 1);
+			sum += term;
+		}
+		return 0.5 - density * sum;
+	}
+
+	double below = x;
+
+	for (int n = TAIL_FRACTIONS; n > 0; n--)
+		below = x + n / below;
+	return density / below;
 }

@@ -160,6 +160,17 @@ static struct wh_sink *alloc_sink(void)
 	return sink;
 }
 
+static void set_up_room(struct wh_sink *sink)
+{
+	struct stat status;
+
+	sink->in_memory = wh_beneath_in_memory(sink->anchor_fd);
+	if (sink->in_memory && fstat(sink->anchor_fd, &status) == 0)
+		sink->room = wh_room_find(sink->config.room, status.st_dev);
+	if (sink->room == NULL)
+		sink->room = &sink->own_room;
+}
+
 static void set_up(struct wh_sink *sink)
 {
 	const struct wh_sink_config *config = &sink->config;
@@ -168,7 +179,7 @@ static void set_up(struct wh_sink *sink)
 		config->ready);
 	wh_hasher_init(&sink->packed);
 	wh_beneath_init(&sink->beneath, sink->anchor_fd);
-	sink->in_memory = wh_beneath_in_memory(sink->anchor_fd);
+	set_up_room(sink);
 	sink->intake.number = config->first_chunk;
 	sink->progress.as_name = sink->as_bytes > 0;
 	sink->existing_fd = -1;
@@ -182,7 +193,7 @@ int wh_sink_open(struct wh_sink **result, const struct wh_sink_config *config, e
 {
 	WH_ASSERT(config->chunk_bytes > 0 && config->chunk_bytes % WH_CHUNK_ALIGN == 0);
 	WH_ASSERT(config->hz > 0 && config->answer_bytes >= REFUSED_BYTES_MAX);
-	WH_ASSERT(!(config->as_name && config->into_folder));
+	WH_ASSERT(!(config->as_name && config->into_folder) && config->room != NULL);
 
 	struct wh_sink *sink = alloc_sink();
 	int rc = -ENOMEM;
@@ -223,9 +234,11 @@ void wh_sink_close(struct wh_sink *sink)
 	if (sink == NULL)
 		return;
 	wh_sink_close_ring(sink);
-	for (uint32_t i = 0; i < WH_SOURCE_ASKED; i++)
+	for (uint32_t i = 0; i < WH_SOURCE_ASKED; i++) {
+		wh_large_give_up_room(sink, &sink->large[i]);
 		if (sink->large[i].fd >= 0)
 			close(sink->large[i].fd);
+	}
 	if (sink->existing_fd >= 0)
 		close(sink->existing_fd);
 	wh_stage_close(sink->stage);

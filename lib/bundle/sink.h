@@ -18,7 +18,7 @@
  * may leave such files.
  *
  * A large file is let in once there is room for it: its blocks are reserved, or, in memory, what
- * is free is enough for it and for those before it.
+ * is free is enough for it and for those before it, of any sink of the process.
  *
  * Runs of 64 KiB of zeros in a large file become holes.
  *
@@ -46,6 +46,7 @@
 #include "base/chunk.h"
 #include "base/fifo.h"
 #include "bundle/record.h"
+#include "bundle/room.h"
 #include "bundle/source.h"
 
 /* In a poll, in round numbers: files put in place, and bytes hashed and written. */
@@ -68,6 +69,7 @@ struct wh_sink_config {
 	struct wh_fifo *ready;
 	/* Folders' attributes and TOTALS wait until it is true (other lanes); NULL: at once. */
 	const _Atomic bool *gate;
+	struct wh_room *room; /* of the process: what its sinks promise together */
 	void (*on_file)(void *context, const struct wh_file_result *result);
 	void *context;
 };

@@ -74,7 +74,7 @@ void wh_sink_raw_done(struct wh_sink *sink, uint32_t bytes)
 
 	WH_ASSERT(bytes <= intake->extent_bytes && intake->raw);
 	intake->extent_bytes -= bytes;
-	intake->file->offset += bytes;
+	wh_large_went_on(sink, intake->file, bytes);
 	intake->raw = false;
 }
 

@@ -47,6 +47,7 @@ struct wh_large {
 	uint64_t size_bytes;
 	uint64_t offset;   /* of the next byte to come */
 	uint64_t reserved; /* all bytes, before the first is written; 0: not yet */
+	uint64_t promised; /* of these: in memory, and not written yet */
 	int64_t mtime_s;
 	uint32_t mtime_ns;
 	uint16_t mode;
@@ -127,6 +128,8 @@ struct wh_sink {
 	size_t as_bytes; /* the entries' first name becomes `as`; 0: stays */
 	char as[NAME_MAX + 1];
 	bool in_memory;
+	struct wh_room_device *room; /* of the file system, if that is in memory */
+	struct wh_room_device own_room;
 	bool has_folders;         /* that were given their attributes */
 	uint64_t committed_below; /* said last */
 	struct wh_beneath beneath;
@@ -216,6 +219,12 @@ struct wh_staged wh_large_entry(const struct wh_sink *sink, const struct wh_larg
 void wh_large_fail(struct wh_sink *sink, struct wh_large *file, int error, enum wh_doing doing);
 /* 1: all is reserved, and the file is open; 0: not yet, or it failed. */
 int wh_large_reserve(struct wh_sink *sink, struct wh_large *file);
+/* So many bytes behind its offset are written: the file system counts them now. */
+void wh_large_wrote(struct wh_sink *sink, struct wh_large *file, uint32_t bytes);
+/* So many bytes of its content are written, or dropped. */
+void wh_large_went_on(struct wh_sink *sink, struct wh_large *file, uint32_t bytes);
+/* Nothing of it will be written any more: its room is anybody's. */
+void wh_large_give_up_room(struct wh_sink *sink, struct wh_large *file);
 void wh_large_same(struct wh_sink *sink, struct wh_large *file);
 void wh_large_close(struct wh_sink *sink, struct wh_large *file);
 int32_t wh_sink_poll_large(struct wh_sink *sink, uint64_t now_tsc);

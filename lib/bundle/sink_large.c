@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/assert.h"
@@ -57,6 +56,7 @@ uint64_t wh_sink_least_large_id(const struct wh_sink *sink)
 static void forget(struct wh_sink *sink, struct wh_large *file)
 {
 	WH_ASSERT(file->in_air == 0 && sink->large_count > 0);
+	wh_large_give_up_room(sink, file);
 	if (file->fd >= 0)
 		close(file->fd);
 	file->fd = -1;
@@ -72,6 +72,7 @@ void wh_large_fail(struct wh_sink *sink, struct wh_large *file, int error, enum 
 	file->failed = true;
 	file->error = error;
 	file->doing = (uint8_t)doing;
+	wh_large_give_up_room(sink, file);
 	sink->untold++;
 }
 
@@ -182,37 +183,43 @@ static int open_staged(struct wh_sink *sink, struct wh_large *file)
 	return fd;
 }
 
-/* Of files that were let in and not written yet. */
-static uint64_t promised_bytes(const struct wh_sink *sink)
-{
-	uint64_t bytes = 0;
-
-	for (uint32_t i = 0; i < WH_SOURCE_ASKED; i++) {
-		const struct wh_large *file = &sink->large[i];
-
-		if (file->state != WH_LARGE_NONE && !file->failed && file->reserved > 0)
-			bytes += file->reserved - file->offset;
-	}
-	return bytes;
-}
-
 /*
  * In memory the pages that a write needs anyway are two thirds of its cost. To reserve them would
  * cost as much before the first byte comes: there it is enough that there is room.
  */
-static int find_room(const struct wh_sink *sink, const struct wh_large *file)
+static int find_room(struct wh_sink *sink, struct wh_large *file)
 {
-	uint64_t promised = promised_bytes(sink);
-	struct statfs status;
+	uint64_t bytes = file->size_bytes - file->offset;
+	int rc = wh_room_promise(sink->room, file->fd, bytes);
 
-	if (fstatfs(file->fd, &status) != 0)
-		return -errno;
-	if (status.f_blocks == 0) /* mounted without a limit */
-		return 0;
+	if (rc == 0)
+		file->promised = bytes;
+	return rc;
+}
 
-	uint64_t room = (uint64_t)status.f_bavail * (uint64_t)status.f_bsize;
+/* Of what was promised no more is needed than so much. */
+static void take_back_to(struct wh_sink *sink, struct wh_large *file, uint64_t needed)
+{
+	if (file->promised <= needed)
+		return;
+	wh_room_take_back(sink->room, file->promised - needed);
+	file->promised = needed;
+}
 
-	return promised > room || file->size_bytes > room - promised ? -ENOSPC : 0;
+void wh_large_wrote(struct wh_sink *sink, struct wh_large *file, uint32_t bytes)
+{
+	take_back_to(sink, file, file->size_bytes - file->offset - bytes);
+}
+
+void wh_large_went_on(struct wh_sink *sink, struct wh_large *file, uint32_t bytes)
+{
+	file->offset += bytes;
+	take_back_to(sink, file, file->size_bytes - file->offset);
+}
+
+void wh_large_give_up_room(struct wh_sink *sink, struct wh_large *file)
+{
+	take_back_to(sink, file, 0);
 }
 
 static int reserve_blocks(const struct wh_large *file)

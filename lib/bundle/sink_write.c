@@ -41,9 +41,8 @@ static bool can_be_direct(const struct wh_large *file, uint64_t offset, uint32_t
  * Blocks may be reserved, so what is left out has to be given back. A hole at the end of the file
  * has the whole of its last block.
  */
-static uint64_t hole_bytes(struct wh_large *file, uint64_t offset, uint32_t bytes)
+static uint64_t hole_bytes(const struct wh_large *file, uint64_t offset, uint32_t bytes)
 {
-	file->padded = true;
 	return offset + bytes == file->size_bytes ? RTE_ALIGN_CEIL(bytes, WH_DIRECT_BYTES) : bytes;
 }
 
@@ -51,6 +50,7 @@ static void prepare_hole(struct io_uring_sqe *sqe, const struct wh_write_slot *s
 {
 	uint64_t offset = slot->offset + slot->from;
 
+	slot->file->padded = true;
 	io_uring_prep_fallocate(sqe, slot->file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 		offset, hole_bytes(slot->file, offset, slot->to - slot->from));
 }
@@ -225,6 +225,7 @@ static ssize_t put_down(
 	struct wh_large *file, uint64_t offset, const uint8_t *data, uint32_t bytes, bool zero)
 {
 	if (zero && !file->dense) {
+		file->padded = true;
 		if (fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
 			    (off_t)hole_bytes(file, offset, bytes)) == 0)
 			return bytes;
@@ -256,6 +257,7 @@ static int32_t write_directly(struct wh_sink *sink)
 	wh_hasher_add(&sink->content, data, (size_t)put);
 	sink->progress.bytes += (uint64_t)put;
 	intake->at += (uint32_t)put;
+	wh_large_wrote(sink, file, intake->at);
 	if (intake->at == intake->chunk->bytes)
 		wh_sink_raw_done(sink, intake->chunk->bytes);
 	return WH_SINK_WORK_PER_POLL;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arith.h"
 #include "base/assert.h"
 
 /*
@@ -73,6 +74,11 @@ void wh_fec_planner_feedback(
 	planner->burst_pkts += (weight < 1.0 ? weight : 1.0) * (length - planner->burst_pkts);
 }
 
+/*
+ * What was projected serves until the first feedback (ttp.txt II A, footnote 2: for the first chunk
+ * alone), and is no part of the mean, of which II B says that it is counted: averaged in, a
+ * projection below the path's loss would hold repair back when it is needed.
+ */
 double wh_fec_planner_loss(const struct wh_fec_planner *planner)
 {
 	double projected = planner->config.initial_loss;
@@ -154,7 +160,7 @@ static double normal_chance(uint32_t packets, uint32_t bears, double loss, doubl
 {
 	double variance = packets * loss * (1.0 - loss) * (1.0 + memory) / (1.0 - memory);
 
-	return erfc((bears + 0.5 - packets * loss) / sqrt(2.0 * variance)) / 2.0;
+	return wh_normal_tail((bears + 0.5 - packets * loss) / sqrt(variance));
 }
 
 double wh_fec_excess_chance(
@@ -170,7 +176,7 @@ double wh_fec_excess_chance(
 	/* How much of a packet's fate the next one of the block shares, `stride` packets later. */
 	double memory = 1.0 - 1.0 / burst_pkts - loss / ((1.0 - loss) * burst_pkts);
 
-	memory = memory > 0.0 ? pow(memory, stride) : 0.0;
+	memory = memory > 0.0 ? wh_power(memory, stride) : 0.0;
 	if (packets > COUNTED_PKTS)
 		return normal_chance(packets, bears, loss, memory);
 	return counted_chance(packets, bears, loss, memory);

@@ -2,7 +2,6 @@
 #include "path/loss_model.h"
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -48,7 +47,7 @@ static void init_outages(struct wh_loss_model *model, const struct wh_path_confi
 void wh_loss_model_init(struct wh_loss_model *model, const struct wh_path_config *config,
 	uint64_t hz, uint64_t start_tsc)
 {
-	*model = (struct wh_loss_model){.log_bit_right = log1p(-config->bit_error)};
+	*model = (struct wh_loss_model){.bit_error = config->bit_error};
 	init_states(model, config);
 	init_outages(model, config, hz, start_tsc);
 }
@@ -80,9 +79,24 @@ bool wh_loss_model_outage(struct wh_loss_model *model, uint64_t now_tsc)
 }
 
 /*
- * One wrong bit drops the packet: 1 - (1 - e)^bits. Computed by expm1 and log1p, since e is near
- * 1e-12 on a lambda and 1 - e would lose its digits.
+ * The chance that one bit is wrong among some: 1 - (1 - e)^bits, by doubling. e is near 1e-12 on a
+ * lambda, and 1 - e would lose its digits. It is sums and products alone, which come out the same
+ * on every machine, as a logarithm would not: a seed draws the same path everywhere.
  */
+static double any_wrong(double bit_error, uint64_t bits)
+{
+	double each = bit_error; /* of 1, 2, 4, ... bits */
+	double any = 0.0;
+
+	for (; bits > 0; bits /= 2) {
+		if (bits % 2 != 0)
+			any += (1.0 - any) * each;
+		each += (1.0 - each) * each;
+	}
+	return any;
+}
+
+/* One wrong bit drops the packet. */
 static uint64_t bit_error_threshold(struct wh_loss_model *model, uint32_t wire_bytes)
 {
 	struct wh_loss_size *size = &model->sizes[wire_bytes % WH_LOSS_SIZES_CACHED];
@@ -90,7 +104,7 @@ static uint64_t bit_error_threshold(struct wh_loss_model *model, uint32_t wire_b
 	if (size->wire_bytes != wire_bytes) {
 		size->wire_bytes = wire_bytes;
 		size->threshold =
-			wh_chance_threshold(-expm1(8.0 * wire_bytes * model->log_bit_right));
+			wh_chance_threshold(any_wrong(model->bit_error, 8 * (uint64_t)wire_bytes));
 	}
 	return size->threshold;
 }

@@ -41,7 +41,7 @@ struct wh_loss_model {
 	struct wh_loss_window outages[WH_PATH_OUTAGES_MAX];
 	uint32_t n_outages;
 
-	double log_bit_right; /* ln(1 - bit error rate) */
+	double bit_error;
 	struct wh_loss_size sizes[WH_LOSS_SIZES_CACHED];
 };
 

@@ -59,3 +59,33 @@ void wh_control_init(struct wh_control *control, const struct wh_control_ops *op
 	*control = (struct wh_control){.ops = ops, .config = *config};
 	ops->init(control);
 }
+
+void wh_control_ignore_feedback(struct wh_control *control, const struct wh_feedback_event *event)
+{
+	(void)control;
+	(void)event;
+}
+
+void wh_control_ignore_loss(struct wh_control *control, const struct wh_loss_event *event)
+{
+	(void)control;
+	(void)event;
+}
+
+void wh_control_ignore_delay(struct wh_control *control, const struct wh_delay_event *event)
+{
+	(void)control;
+	(void)event;
+}
+
+void wh_control_ignore_bitmap(struct wh_control *control, const struct wh_bitmap_event *event)
+{
+	(void)control;
+	(void)event;
+}
+
+void wh_control_ignore_tick(struct wh_control *control, const struct wh_tick_event *event)
+{
+	(void)control;
+	(void)event;
+}

@@ -142,6 +142,13 @@ struct wh_control_ops {
 	struct wh_decision (*decide)(const struct wh_control *control);
 };
 
+/* Handlers of events that a controller is deaf to: whoever calls one need not ask. */
+void wh_control_ignore_feedback(struct wh_control *control, const struct wh_feedback_event *event);
+void wh_control_ignore_loss(struct wh_control *control, const struct wh_loss_event *event);
+void wh_control_ignore_delay(struct wh_control *control, const struct wh_delay_event *event);
+void wh_control_ignore_bitmap(struct wh_control *control, const struct wh_bitmap_event *event);
+void wh_control_ignore_tick(struct wh_control *control, const struct wh_tick_event *event);
+
 extern const struct wh_control_ops wh_control_fixed;
 extern const struct wh_control_ops wh_control_udt;
 extern const struct wh_control_ops wh_control_ttp;

@@ -26,36 +26,6 @@ static void init(struct wh_control *control)
 			wh_pacer_interval_fp(config->hz, config->wire_bytes, config->rate_bps);
 }
 
-static void on_feedback(struct wh_control *control, const struct wh_feedback_event *event)
-{
-	(void)control;
-	(void)event;
-}
-
-static void on_loss(struct wh_control *control, const struct wh_loss_event *event)
-{
-	(void)control;
-	(void)event;
-}
-
-static void on_delay(struct wh_control *control, const struct wh_delay_event *event)
-{
-	(void)control;
-	(void)event;
-}
-
-static void on_bitmap(struct wh_control *control, const struct wh_bitmap_event *event)
-{
-	(void)control;
-	(void)event;
-}
-
-static void on_tick(struct wh_control *control, const struct wh_tick_event *event)
-{
-	(void)control;
-	(void)event;
-}
-
 static struct wh_decision decide(const struct wh_control *control)
 {
 	const struct fixed *fixed = (const struct fixed *)control->state;
@@ -70,10 +40,10 @@ const struct wh_control_ops wh_control_fixed = {
 	.name = "fixed",
 	.summary = "constant rate and window, deaf to loss and delay",
 	.init = init,
-	.on_feedback = on_feedback,
-	.on_loss = on_loss,
-	.on_delay = on_delay,
-	.on_bitmap = on_bitmap,
-	.on_tick = on_tick,
+	.on_feedback = wh_control_ignore_feedback,
+	.on_loss = wh_control_ignore_loss,
+	.on_delay = wh_control_ignore_delay,
+	.on_bitmap = wh_control_ignore_bitmap,
+	.on_tick = wh_control_ignore_tick,
 	.decide = decide,
 };

@@ -67,24 +67,6 @@ static void init(struct wh_control *control)
 	set_rate(ttp, told_or_share(options->initial_bps, bottleneck_bps, WH_TTP_INITIAL_SHARE));
 }
 
-static void on_feedback(struct wh_control *control, const struct wh_feedback_event *event)
-{
-	(void)control;
-	(void)event;
-}
-
-static void on_loss(struct wh_control *control, const struct wh_loss_event *event)
-{
-	(void)control;
-	(void)event;
-}
-
-static void on_delay(struct wh_control *control, const struct wh_delay_event *event)
-{
-	(void)control;
-	(void)event;
-}
-
 static void on_bitmap(struct wh_control *control, const struct wh_bitmap_event *event)
 {
 	struct ttp *ttp = (struct ttp *)control->state;
@@ -104,12 +86,6 @@ static void on_bitmap(struct wh_control *control, const struct wh_bitmap_event *
 	case WH_BITMAP_BEARABLE:
 		break;
 	}
-}
-
-static void on_tick(struct wh_control *control, const struct wh_tick_event *event)
-{
-	(void)control;
-	(void)event;
 }
 
 /* The pacer takes whole bits per second; a rate below one is one. */
@@ -144,10 +120,10 @@ const struct wh_control_ops wh_control_ttp = {
 	.name = "ttp",
 	.summary = "three states by bitmaps: halved on congestion, additive increase (TTP)",
 	.init = init,
-	.on_feedback = on_feedback,
-	.on_loss = on_loss,
-	.on_delay = on_delay,
+	.on_feedback = wh_control_ignore_feedback,
+	.on_loss = wh_control_ignore_loss,
+	.on_delay = wh_control_ignore_delay,
 	.on_bitmap = on_bitmap,
-	.on_tick = on_tick,
+	.on_tick = wh_control_ignore_tick,
 	.decide = decide,
 };

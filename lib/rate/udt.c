@@ -216,12 +216,6 @@ static void on_delay(struct wh_control *control, const struct wh_delay_event *ev
 		begin_epoch(control, state_of(control), event->now_tsc, event->sent_end);
 }
 
-static void on_bitmap(struct wh_control *control, const struct wh_bitmap_event *event)
-{
-	(void)control;
-	(void)event;
-}
-
 /*
  * III C: moving average, from 0, of the loss rate per SYN. In a SYN in which nothing was sent, as
  * in a freeze, there is no rate: its losses count in the next.
@@ -333,7 +327,7 @@ const struct wh_control_ops wh_control_udt = {
 	.on_feedback = on_feedback,
 	.on_loss = on_loss,
 	.on_delay = on_delay,
-	.on_bitmap = on_bitmap,
+	.on_bitmap = wh_control_ignore_bitmap,
 	.on_tick = on_tick,
 	.decide = decide,
 };

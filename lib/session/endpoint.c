@@ -52,6 +52,30 @@ static struct rte_ring *create_opened(uint32_t count)
 	return ring;
 }
 
+static int create_fifos(struct wh_endpoint *endpoint)
+{
+	/* A farewell that finds no room is a repeat that gets no answer. */
+	uint32_t farewells = endpoint->config.places / 2 - 1;
+	int rc = wh_slot_fifo_init(&endpoint->replies, WH_ENDPOINT_REPLIES, sizeof(struct reply));
+
+	return rc != 0 ? rc
+		       : wh_slot_fifo_init(
+				 &endpoint->farewells, farewells, sizeof(struct wh_farewell));
+}
+
+/*
+ * Peers of an earlier process of this address may still send: they must not meet the connections
+ * of this one. By the secret, which is another one each time.
+ */
+static void number_offers(struct wh_endpoint *endpoint)
+{
+	uint32_t numbers = UINT32_MAX / endpoint->config.places;
+	uint64_t first = wh_siphash24(endpoint->listener.key, "offers", strlen("offers"));
+
+	endpoint->rx->offers = (uint32_t)first % numbers;
+	endpoint->tx->offers = (uint32_t)(first >> 32) % numbers;
+}
+
 int wh_endpoint_init(struct wh_endpoint *endpoint, const struct wh_endpoint_config *config)
 {
 	uint32_t places = config->places;
@@ -63,16 +87,18 @@ int wh_endpoint_init(struct wh_endpoint *endpoint, const struct wh_endpoint_conf
 		.listener = {.hz = config->hz},
 		.session = wh_track_alloc(places, sizeof(*endpoint->session)),
 		.last_lci = wh_track_alloc(places / 2, sizeof(*endpoint->last_lci)),
+		.farewell = wh_track_alloc(places, sizeof(*endpoint->farewell)),
 		.rx = wh_half_create(config->hz, 0, places / 2, places),
 		.tx = wh_half_create(config->hz, places / 2, places / 2, places),
 		.opened = create_opened(places / 2),
 	};
 	memcpy(endpoint->listener.key, config->key, sizeof(config->key));
-	if (endpoint->session != NULL && endpoint->last_lci != NULL && endpoint->rx != NULL &&
-		endpoint->tx != NULL && endpoint->opened != NULL &&
-		wh_slot_fifo_init(&endpoint->replies, WH_ENDPOINT_REPLIES, sizeof(struct reply)) ==
-			0)
+	if (endpoint->session != NULL && endpoint->last_lci != NULL && endpoint->farewell != NULL &&
+		endpoint->rx != NULL && endpoint->tx != NULL && endpoint->opened != NULL &&
+		create_fifos(endpoint) == 0) {
+		number_offers(endpoint);
 		return 0;
+	}
 	wh_endpoint_free(endpoint);
 	return -ENOMEM;
 }
@@ -80,10 +106,12 @@ int wh_endpoint_init(struct wh_endpoint *endpoint, const struct wh_endpoint_conf
 void wh_endpoint_free(struct wh_endpoint *endpoint)
 {
 	wh_slot_fifo_free(&endpoint->replies);
+	wh_slot_fifo_free(&endpoint->farewells);
 	wh_half_destroy(endpoint->rx);
 	wh_half_destroy(endpoint->tx);
 	wh_track_free((void *)endpoint->session);
 	wh_track_free(endpoint->last_lci);
+	wh_track_free(endpoint->farewell);
 	free(endpoint->opened);
 	*endpoint = (struct wh_endpoint){0};
 }
@@ -202,6 +230,83 @@ static void take_confirm(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	move_in(endpoint, endpoint->rx, session, endpoint->config.rx_meter);
 }
 
+static void note_farewell(struct wh_endpoint *endpoint, const struct wh_farewell *farewell)
+{
+	endpoint->farewell[place_of(endpoint, farewell->lci)] = *farewell;
+}
+
+static void take_farewells(struct wh_endpoint *endpoint)
+{
+	struct wh_slot *slot;
+
+	while ((slot = wh_slot_fifo_peek(&endpoint->farewells)) != NULL) {
+		note_farewell(endpoint, (const struct wh_farewell *)slot->data);
+		wh_slot_fifo_release(&endpoint->farewells);
+	}
+}
+
+/*
+ * Whether the peer goes on as the last word would have stopped it: an outcome or a request is told
+ * until that comes, states until a connection is known to be broken off.
+ */
+static bool has_not_heard(const struct wh_farewell *farewell, const struct wh_packet *packet)
+{
+	if (packet->type == WH_PACKET_RELEASE)
+		return packet->release.stage == WH_RELEASE_REPLY ||
+		       packet->release.stage == WH_RELEASE_REQUEST;
+	return farewell->stage == WH_RELEASE_ABORT &&
+	       (packet->type == WH_PACKET_RCV_STATE || packet->type == WH_PACKET_TRANS_STATE);
+}
+
+/* To the peer of a session that has left; false: it is none, or needs no answer. */
+static bool repeat_farewell(
+	struct wh_endpoint *endpoint, const struct wh_packet *packet, const struct wh_address *from)
+{
+	const struct wh_farewell *farewell = &endpoint->farewell[place_of(endpoint, packet->lci)];
+
+	take_farewells(endpoint); /* said since this turn began */
+	if (farewell->lci != packet->lci || !wh_address_equal(&farewell->peer, from) ||
+		!has_not_heard(farewell, packet))
+		return false;
+
+	struct wh_packet again = {
+		.type = WH_PACKET_RELEASE,
+		.lci = farewell->peer_lci,
+		.release = {.stage = farewell->stage, .status = farewell->status},
+	};
+
+	endpoint->stats.repeated_farewells++;
+	reply(endpoint, &again, from);
+	return true;
+}
+
+/* What the RX core is to remember of a session that leaves either half. */
+static void say_farewell(struct wh_endpoint *endpoint, const struct wh_session *session)
+{
+	const struct wh_farewell farewell = {
+		.peer = session->peer,
+		.lci = session->local_lci,
+		.peer_lci = session->peer_lci,
+		.stage = session->last_word,
+		.status = (uint8_t)session->outcome,
+	};
+
+	if (session->last_word == 0)
+		return;
+	if (session->role == WH_RECEIVER) {
+		note_farewell(endpoint, &farewell);
+		return;
+	}
+
+	struct wh_slot *slot = wh_slot_fifo_reserve(&endpoint->farewells);
+
+	if (slot == NULL)
+		return;
+	memcpy(slot->data, &farewell, sizeof(farewell));
+	slot->bytes = sizeof(farewell);
+	wh_slot_fifo_commit(&endpoint->farewells);
+}
+
 /* To the session that is addressed; a transmitter's half learns by a kick that there is news. */
 static void deliver(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t arrived_tsc,
 	const struct wh_packet *packet, const struct wh_address *from)
@@ -210,7 +315,8 @@ static void deliver(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t arr
 	struct wh_session *session = session_at(endpoint, place);
 
 	if (session == NULL || session->local_lci != packet->lci) {
-		endpoint->stats.no_session_pkts++;
+		if (!repeat_farewell(endpoint, packet, from))
+			endpoint->stats.no_session_pkts++;
 		return;
 	}
 	if (!wh_address_equal(&session->peer, from)) {
@@ -310,6 +416,7 @@ static void move_out(struct wh_endpoint *endpoint, struct wh_half *half, struct 
 	uint32_t place = place_of(endpoint, session->local_lci);
 
 	WH_ASSERT(endpoint->config.gone != NULL && session_at(endpoint, place) == session);
+	say_farewell(endpoint, session);
 	atomic_store(&endpoint->session[place], NULL);
 	wh_half_vacate(half, place);
 	begin_leaving(receives ? &endpoint->rx_leaving : &endpoint->tx_leaving, session,
@@ -361,6 +468,7 @@ int32_t wh_endpoint_receive_poll(struct wh_endpoint *endpoint, uint64_t now_tsc)
 	int32_t work = 0;
 
 	wh_half_begin_turn(half, now_tsc);
+	take_farewells(endpoint);
 	for (uint32_t i = 0; i < half->actives;)
 		i += look_at(endpoint, half, i, now_tsc, &work);
 	return work + let_go(endpoint, &endpoint->rx_leaving, endpoint->tx);

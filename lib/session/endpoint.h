@@ -21,6 +21,11 @@
  * An LCI is a place in the table and the number of the offer that it was made for. No two offers
  * share one, so that packets of an earlier connection never reach a later one in the same place,
  * nor those of one that was opened at the same time.
+ *
+ * A session leaves soon after its last word, DONE or ABORT, which may be lost all the same. What
+ * it was is remembered for each place, at no cost but that, and said again to a peer that still
+ * tells what the last word would have ended. It goes to the address that the connection was with,
+ * and nowhere else; to a packet that is a last word itself there is no answer.
  */
 
 #include <stdatomic.h>
@@ -45,6 +50,7 @@ struct wh_endpoint_stats {
 	uint64_t wrong_peer_pkts;      /* an LCI that belongs to another address */
 	uint64_t bad_cookie_pkts;
 	uint64_t refused_opens;
+	uint64_t repeated_farewells;   /* to peers that had not heard the last word */
 	uint64_t replies_dropped_pkts; /* no room for a stateless answer */
 };
 
@@ -78,6 +84,15 @@ struct wh_endpoint_config {
 	void *context;
 };
 
+/* The last word of a session that has left. */
+struct wh_farewell {
+	struct wh_address peer;
+	uint32_t lci; /* 0: none yet */
+	uint32_t peer_lci;
+	uint8_t stage;  /* WH_RELEASE_DONE or ABORT */
+	uint8_t status; /* enum wh_release_status */
+};
+
 /* Sessions that the other half may still hold, the first to leave first. */
 struct wh_leaving {
 	struct wh_session *first;
@@ -90,12 +105,14 @@ struct wh_endpoint {
 	_Atomic(struct wh_session *) *session; /* by place */
 	struct wh_half *rx;
 	struct wh_half *tx;
-	struct wh_slot_fifo replies; /* stateless answers: RX core -> TX core */
-	struct rte_ring *opened;     /* sessions: any core -> TX core */
+	struct wh_slot_fifo replies;   /* stateless answers: RX core -> TX core */
+	struct wh_slot_fifo farewells; /* of transmitters: TX core -> RX core */
+	struct rte_ring *opened;       /* sessions: any core -> TX core */
 
 	/* RX core, its cache lines apart from those above and below */
 	uint8_t apart_rx[64];
-	uint32_t *last_lci; /* of a place's latest tenant; 0: none yet */
+	uint32_t *last_lci;           /* of a place's latest tenant; 0: none yet */
+	struct wh_farewell *farewell; /* by place: of the latest that said one */
 	struct wh_leaving rx_leaving;
 	struct wh_endpoint_stats stats;
 

@@ -94,7 +94,7 @@ static void take_losses(struct wh_session *s, const struct wh_rcv_state *state)
 		tell_losses(&s->tx, state->highest_end - s->params.first_serial, state->lost_pkts,
 			state->loss_events);
 	__atomic_store_n(&s->stats.repaired_pkts, state->repaired_pkts, __ATOMIC_RELAXED);
-	__atomic_store_n(&s->stats.unrepaired_chunks, state->unrepaired_chunks, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->stats.undecodable_blocks, state->undecodable_blocks, __ATOMIC_RELAXED);
 }
 
 static void answer_state(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)

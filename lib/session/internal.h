@@ -301,6 +301,7 @@ struct wh_session {
 	uint64_t next_release_tsc;
 	uint32_t release_repeats;
 	bool abort_pending;
+	uint8_t last_word; /* DONE or ABORT, once that is said; 0: it is not */
 
 	/* ask.c */
 	uint32_t granted; /* of `wishes` */
@@ -407,7 +408,7 @@ bool wh_mend_place(const struct wh_session *s, const struct wh_rx_chunk *entry, 
 void wh_mend_begin(struct wh_session *s, struct wh_rx_chunk *entry, uint64_t serial,
 	const struct wh_data_fields *data);
 
-/* Of a chunk that needs no packet any more, or is being worked on: it is done with. */
+/* Of a chunk that needs no packet any more, or is being worked on: it is counted, and done with. */
 bool wh_mend_is_over(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet);
 
 /* What misses of a chunk may be worked out by now: off to a working core. */

@@ -106,8 +106,11 @@ bool wh_mend_is_over(struct wh_session *s, uint64_t now_tsc, const struct wh_pac
 	const struct wh_data_fields *data = &packet->data;
 	const struct wh_rx_chunk *entry = &rx->rx_chunk[data->chunk % s->config.chunks];
 
-	if (entry->buffer != NULL && entry->buffer->number == data->chunk)
+	if (entry->buffer != NULL && entry->buffer->number == data->chunk) {
+		if (entry->decoding)
+			wh_session_count(&s->stats.duplicate_pkts);
 		return entry->decoding;
+	}
 
 	/* Delivered, and not settled yet: what was to repair it comes in now. */
 	const struct wh_span *span = span_of(rx, data->chunk);
@@ -118,6 +121,7 @@ bool wh_mend_is_over(struct wh_session *s, uint64_t now_tsc, const struct wh_pac
 		return false;
 	rx->progress_tsc = now_tsc;
 	wh_rcv_enter(s, now_tsc, packet->serial);
+	wh_session_count(data->index < data->k ? &s->stats.duplicate_pkts : &s->stats.repair_pkts);
 	return true;
 }
 
@@ -168,6 +172,20 @@ static bool may_ask(const struct wh_receiver *rx, uint64_t serial)
 	       !wh_loss_list_contains(&rx->losses, serial);
 }
 
+/* Of a code's interleaved blocks, how many lack one of the `wanted` packets. */
+static uint32_t blocks_that_want(const struct wh_fec_shape *shape, const uint64_t *wanted)
+{
+	uint32_t blocks = 0;
+
+	for (uint32_t b = 0; b < shape->blocks; b++)
+		for (uint32_t i = b; i < shape->k; i += shape->blocks)
+			if (has(wanted, i)) {
+				blocks++;
+				break;
+			}
+	return blocks;
+}
+
 /* What repair packets cannot do, the transmitter must. */
 static void ask_shortfall(struct wh_session *s, uint64_t now_tsc, struct wh_rx_chunk *entry)
 {
@@ -178,7 +196,8 @@ static void ask_shortfall(struct wh_session *s, uint64_t now_tsc, struct wh_rx_c
 	memset(wanted, 0, rx->have_words * sizeof(wanted[0]));
 	wh_fec_shortfall(&entry->shape, bits_of(rx, entry), wanted);
 	if (!entry->asked)
-		wh_session_count(&s->stats.unrepaired_chunks);
+		wh_session_add(
+			&s->stats.undecodable_blocks, blocks_that_want(&entry->shape, wanted));
 	entry->asked = true;
 	for (uint32_t i = 0; i < entry->k; i++) {
 		uint32_t end = i;

@@ -173,11 +173,12 @@ void wh_rcv(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 
 	if (unlikely(s->config.profile->bitmaps) && verdict != WH_RECV_BEYOND)
 		tell_arrival(s, now_tsc, packet);
-	if (verdict == WH_RECV_DUPLICATE ||
-		(wh_session_mends(s) && wh_mend_is_over(s, now_tsc, packet))) {
+	if (verdict == WH_RECV_DUPLICATE) {
 		wh_session_count(&s->stats.duplicate_pkts);
 		return;
 	}
+	if (wh_session_mends(s) && wh_mend_is_over(s, now_tsc, packet))
+		return;
 	if (verdict == WH_RECV_BEYOND || data->chunk < rx->next_deliver ||
 		data->chunk >= rx->recycled_count + s->config.chunks) {
 		wh_session_bad(s, &s->stats.bad_window_pkts);

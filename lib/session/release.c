@@ -4,6 +4,9 @@
  * Three-way release: the transmitter REQUESTs it with the stream's size and digest as soon as
  * everything has been sent once; the receiver REPLYs what became of it, when the writer knows;
  * the transmitter says DONE. ABORT ends a connection from either side at any time.
+ *
+ * Whoever has said the last word leaves soon; its endpoint repeats it to a peer that has not heard
+ * it and goes on.
  */
 
 #include <string.h>
@@ -50,6 +53,8 @@ static void push_release(struct wh_session *s, uint64_t now_tsc, enum wh_release
 	};
 
 	wh_session_push_control(s, now_tsc, WH_PACKET_RELEASE, &packet);
+	if (stage == WH_RELEASE_DONE || stage == WH_RELEASE_ABORT)
+		s->last_word = (uint8_t)stage;
 	s->next_release_tsc = now_tsc + (s->outcome == WH_STATUS_PENDING ? request_repeat_tsc(s)
 									 : reply_repeat_tsc(s));
 	s->release_repeats++;
@@ -69,7 +74,7 @@ static int32_t poll_transmitter(struct wh_session *s, uint64_t now_tsc)
 		push_release(s, now_tsc, WH_RELEASE_REQUEST, WH_STATUS_PENDING);
 		return 1;
 	}
-	/* Told DONE, and no more replies came: the receiver knows. */
+	/* Told DONE, and no more replies came: the receiver knows, or asks the endpoint. */
 	s->phase = WH_PHASE_CLOSED;
 	return 1;
 }

@@ -63,7 +63,7 @@ static void push_state(struct wh_session *s, uint64_t now_tsc, bool first)
 				.lost_pkts = s->stats.losses_detected_pkts,
 				.loss_events = s->stats.loss_events,
 				.repaired_pkts = s->stats.repaired_pkts,
-				.unrepaired_chunks = (uint32_t)s->stats.unrepaired_chunks,
+				.undecodable_blocks = (uint32_t)s->stats.undecodable_blocks,
 			},
 	};
 

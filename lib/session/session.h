@@ -131,13 +131,13 @@ struct wh_session_stats {
 	uint64_t bad_place_pkts;      /* of these: chunk, index, k or length contradict */
 	uint64_t bad_unexpected_pkts; /* of these: a type that this end does not take */
 	uint64_t losses_detected_pkts;
-	uint64_t loss_events;       /* runs of them */
-	uint64_t repair_pkts;       /* sent or received */
-	uint64_t repaired_pkts;     /* data brought back by them, here or at the peer */
-	uint64_t unrepaired_chunks; /* for which they did not suffice */
-	uint64_t naks;              /* sent or received */
-	uint64_t delay_warnings;    /* sent or received */
-	uint64_t exp_events;        /* the peer was silent for longer than expected */
+	uint64_t loss_events;        /* runs of them */
+	uint64_t repair_pkts;        /* sent or received */
+	uint64_t repaired_pkts;      /* data brought back by them, here or at the peer */
+	uint64_t undecodable_blocks; /* for which they did not suffice */
+	uint64_t naks;               /* sent or received */
+	uint64_t delay_warnings;     /* sent or received */
+	uint64_t exp_events;         /* the peer was silent for longer than expected */
 	uint64_t stalls;
 	uint64_t limit_tsc[WH_LIMITS];
 	uint64_t first_sent_tsc; /* of data; 0: none yet */

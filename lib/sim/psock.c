@@ -105,10 +105,3 @@ uint64_t wh_sim_psock_acked_pkts(const struct wh_sim_psock *psock)
 		sum += wh_sim_tcp_acked_pkts(psock->tcp[i]);
 	return sum;
 }
-
-const struct wh_sim_tcp *wh_sim_psock_connection(
-	const struct wh_sim_psock *psock, uint32_t connection)
-{
-	WH_ASSERT(connection < psock->connections);
-	return psock->tcp[connection];
-}

@@ -31,7 +31,4 @@ void wh_sim_psock_on_done(
 double wh_sim_psock_cwnd_pkts(const struct wh_sim_psock *psock);
 uint64_t wh_sim_psock_acked_pkts(const struct wh_sim_psock *psock);
 
-const struct wh_sim_tcp *wh_sim_psock_connection(
-	const struct wh_sim_psock *psock, uint32_t connection);
-
 #endif

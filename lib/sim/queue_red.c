@@ -5,11 +5,11 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "sim/arith.h"
+#include "base/arith.h"
 
 /*
  * Random early detection (Floyd and Jacobson 1993) as ns-2.35 does it, with its defaults. Doubles
- * decide on drops: they come out the same in every build (sim/arith.h).
+ * decide on drops: they come out the same in every build (base/arith.h).
  */
 
 #define MEAN_PACKET_BYTES   500
@@ -27,7 +27,7 @@ static double default_weight(double packets_per_s, uint64_t delay_ps)
 	double delay_s = (double)delay_ps / (double)WH_PS_PER_S;
 	double rtt_s = fmax(RTT_TIMES * (delay_s + 1.0 / packets_per_s), RTT_MIN_S);
 
-	return -wh_sim_expm1(-1.0 / (WEIGHT_RTTS * rtt_s * packets_per_s));
+	return -wh_expm1(-1.0 / (WEIGHT_RTTS * rtt_s * packets_per_s));
 }
 
 static void complete(struct wh_sim_red_config *config, uint64_t rate_bps, uint64_t delay_ps)
@@ -76,7 +76,7 @@ static void age(struct wh_sim_red *red, uint64_t now_ps)
 	uint64_t packet_bit_ps = 8 * WH_PS_PER_S * red->config.mean_packet_bytes;
 	uint64_t missed = wh_muldiv_u64(now_ps - red->idle_since_ps, red->rate_bps, packet_bit_ps);
 
-	red->average *= wh_sim_power(1.0 - red->config.weight, missed);
+	red->average *= wh_power(1.0 - red->config.weight, missed);
 	red->idle = false;
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "sim/arith.h"
+#include "base/arith.h"
 #include "sim/memory.h"
 
 #define PARETO_SHAPE 1.5
@@ -52,7 +52,7 @@ static double draw_exponential(struct wh_prng *prng)
 /* Pareto with mean 1: its logarithm is exponential. */
 static double draw_pareto(struct wh_prng *prng, double shape)
 {
-	return (shape - 1.0) / shape * wh_sim_exp(draw_exponential(prng) / shape);
+	return (shape - 1.0) / shape * wh_exp(draw_exponential(prng) / shape);
 }
 
 static double draw(struct wh_sim_source *source)

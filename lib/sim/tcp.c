@@ -53,17 +53,6 @@ void wh_sim_tcp_config_init(struct wh_sim_tcp_config *config, enum wh_sim_tcp_va
 	};
 }
 
-void wh_sim_tcp_config_init_drs(
-	struct wh_sim_tcp_config *config, uint64_t rate_bps, uint64_t rtt_ps)
-{
-	wh_sim_tcp_config_init(config, WH_SIM_TCP_SACK);
-
-	double segment_bits = 8.0 * (config->segment_bytes + config->head_bytes);
-	double product_bits = (double)rate_bps * ((double)rtt_ps / (double)WH_PS_PER_S);
-
-	config->window_pkts = (uint32_t)fmax(ceil(product_bits / segment_bits), 1);
-}
-
 static void check(const struct wh_sim_tcp_config *config)
 {
 	WH_ASSERT(config->variety < WH_SIM_TCP_VARIETIES);

@@ -55,10 +55,6 @@ struct wh_sim_tcp_config {
 /* ns-2's defaults, 1460 bytes of payload. */
 void wh_sim_tcp_config_init(struct wh_sim_tcp_config *config, enum wh_sim_tcp_variety variety);
 
-/* drs: SACK whose window is the bandwidth-delay product, where its first slow start ends. */
-void wh_sim_tcp_config_init_drs(
-	struct wh_sim_tcp_config *config, uint64_t rate_bps, uint64_t rtt_ps);
-
 struct wh_sim_tcp;
 
 /*

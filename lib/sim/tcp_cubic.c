@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
 
-#include "sim/arith.h"
+#include "base/arith.h"
 #include "sim/tcp_internal.h"
 
 /*
@@ -34,7 +34,7 @@ static void begin_epoch(struct wh_sim_tcp *tcp, uint64_t now_ps)
 	cubic->epoch_ps = now_ps;
 	cubic->w_est_pkts = tcp->cwnd;
 	if (tcp->cwnd < cubic->w_max_pkts) {
-		cubic->k_s = wh_sim_cbrt((cubic->w_max_pkts - tcp->cwnd) / C);
+		cubic->k_s = wh_cbrt((cubic->w_max_pkts - tcp->cwnd) / C);
 	} else {
 		cubic->k_s = 0;
 		cubic->w_max_pkts = tcp->cwnd;

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/assert.h"
-#include "sim/arith.h"
+#include "base/arith.h"
 #include "sim/tcp_internal.h"
 
 /*
@@ -19,13 +19,13 @@ void wh_sim_highspeed_init(
 {
 	double low = config->highspeed_low_pkts;
 	double low_p = 1.5 / (low * low);
-	double log_range = wh_sim_log(config->highspeed_high_pkts / low);
+	double log_range = wh_log(config->highspeed_high_pkts / low);
 
 	WH_ASSERT(low >= 1 && log_range > 0);
-	highspeed->log_p_slope = wh_sim_log(config->highspeed_high_p / low_p) / log_range;
-	highspeed->log_p_offset = wh_sim_log(low_p) - highspeed->log_p_slope * wh_sim_log(low);
+	highspeed->log_p_slope = wh_log(config->highspeed_high_p / low_p) / log_range;
+	highspeed->log_p_offset = wh_log(low_p) - highspeed->log_p_slope * wh_log(low);
 	highspeed->decrease_slope = (config->highspeed_high_decrease - 0.5) / log_range;
-	highspeed->decrease_offset = 0.5 - highspeed->decrease_slope * wh_sim_log(low);
+	highspeed->decrease_offset = 0.5 - highspeed->decrease_slope * wh_log(low);
 }
 
 double wh_sim_highspeed_decrease(const struct wh_sim_tcp *tcp, double window_pkts)
@@ -35,7 +35,7 @@ double wh_sim_highspeed_decrease(const struct wh_sim_tcp *tcp, double window_pkt
 	if (window_pkts >= tcp->config.highspeed_high_pkts)
 		return tcp->config.highspeed_high_decrease;
 	return tcp->highspeed.decrease_offset +
-	       tcp->highspeed.decrease_slope * wh_sim_log(window_pkts);
+	       tcp->highspeed.decrease_slope * wh_log(window_pkts);
 }
 
 double wh_sim_highspeed_increase(const struct wh_sim_tcp *tcp, double window_pkts)
@@ -43,8 +43,8 @@ double wh_sim_highspeed_increase(const struct wh_sim_tcp *tcp, double window_pkt
 	if (window_pkts <= tcp->config.highspeed_low_pkts)
 		return 1;
 
-	double p = wh_sim_exp(
-		tcp->highspeed.log_p_offset + tcp->highspeed.log_p_slope * wh_sim_log(window_pkts));
+	double p = wh_exp(
+		tcp->highspeed.log_p_offset + tcp->highspeed.log_p_slope * wh_log(window_pkts));
 	double b = wh_sim_highspeed_decrease(tcp, window_pkts);
 
 	return window_pkts * window_pkts * p * 2 * b / (2 - b);

@@ -54,7 +54,7 @@ static enum wh_wire_reason read_losses(
 	uint8_t flags, const struct wh_wire_losses *wire, struct wh_rcv_state *state)
 {
 	state->lost_pkts = state->loss_events = state->repaired_pkts = 0;
-	state->unrepaired_chunks = 0;
+	state->undecodable_blocks = 0;
 	if (!(flags & WH_FLAG_LOSSES))
 		return WH_WIRE_OK;
 	if (!all_zero(wire->reserved, sizeof(wire->reserved)))
@@ -62,7 +62,7 @@ static enum wh_wire_reason read_losses(
 	state->lost_pkts = rte_le_to_cpu_64(wire->lost_pkts);
 	state->loss_events = rte_le_to_cpu_64(wire->loss_events);
 	state->repaired_pkts = rte_le_to_cpu_64(wire->repaired_pkts);
-	state->unrepaired_chunks = rte_le_to_cpu_32(wire->unrepaired_chunks);
+	state->undecodable_blocks = rte_le_to_cpu_32(wire->undecodable_blocks);
 	return WH_WIRE_OK;
 }
 

@@ -95,7 +95,7 @@ static void write_rcv_state(const struct wh_rcv_state *state, struct wh_wire_hea
 			.lost_pkts = rte_cpu_to_le_64(state->lost_pkts),
 			.loss_events = rte_cpu_to_le_64(state->loss_events),
 			.repaired_pkts = rte_cpu_to_le_64(state->repaired_pkts),
-			.unrepaired_chunks = rte_cpu_to_le_32(state->unrepaired_chunks),
+			.undecodable_blocks = rte_cpu_to_le_32(state->undecodable_blocks),
 		};
 }
 

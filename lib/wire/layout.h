@@ -136,14 +136,14 @@ struct wh_wire_losses {
 	rte_le64_t lost_pkts;
 	rte_le64_t loss_events;
 	rte_le64_t repaired_pkts;
-	rte_le32_t unrepaired_chunks;
+	rte_le32_t undecodable_blocks;
 	uint8_t reserved[4];
 } __attribute__((packed));
 
 WH_WIRE_AT(wh_wire_losses, lost_pkts, 0);
 WH_WIRE_AT(wh_wire_losses, loss_events, 8);
 WH_WIRE_AT(wh_wire_losses, repaired_pkts, 16);
-WH_WIRE_AT(wh_wire_losses, unrepaired_chunks, 24);
+WH_WIRE_AT(wh_wire_losses, undecodable_blocks, 24);
 WH_WIRE_AT(wh_wire_losses, reserved, 28);
 WH_WIRE_SIZE(wh_wire_losses, 32);
 

@@ -171,10 +171,10 @@ struct wh_rcv_state {
 	uint32_t rtt_us;        /* smoothed; 0: not measured yet */
 	uint32_t rtt_var_us;
 	/* With WH_FLAG_LOSSES; else nothing is said of them, and they are 0. */
-	uint64_t lost_pkts;         /* found missing, ever, however they came back ... */
-	uint64_t loss_events;       /* ... in so many runs */
-	uint64_t repaired_pkts;     /* data that repair packets brought back */
-	uint32_t unrepaired_chunks; /* for which they did not suffice */
+	uint64_t lost_pkts;          /* found missing, ever, however they came back ... */
+	uint64_t loss_events;        /* ... in so many runs */
+	uint64_t repaired_pkts;      /* data that repair packets brought back */
+	uint32_t undecodable_blocks; /* for which they did not suffice */
 	uint16_t n_holes;
 	struct wh_range holes[WH_RANGES_MAX]; /* offsets from cover_first; ascending, apart */
 };

@@ -111,6 +111,52 @@ static void test_repair(void)
 		}
 }
 
+/* The client's wish, and of the planner's constants what our operator told, or its profile says. */
+static void test_repair_of_client(void)
+{
+	static const struct {
+		uint8_t profile;
+		uint8_t code;
+		uint8_t k;
+		uint8_t r;
+		double own_ceiling;
+		bool on;
+		double ceiling;
+	} cases[] = {
+		{1, WH_FEC_NONE, 0, 0, 0, false, 0.25},
+		{1, WH_FEC_RS, 0, 0, 0, true, 0.25},
+		{1, WH_FEC_TORNADO, 128, 4, 0.1, true, 0.1},
+		{2, WH_FEC_RS, 0, 0, 0, true, 0.25},
+		{3, WH_FEC_TORNADO, 0, 0, 0, true, 0.5},
+		{3, WH_FEC_RS, 0, 0, 0.25, true, 0.25},
+		{3, WH_FEC_NONE, 0, 0, 0, false, 0.5},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct wh_hello hello = usual(WH_JOB_GET);
+		struct wh_repair_options own;
+
+		hello.profile = cases[i].profile;
+		hello.fec_code = cases[i].code;
+		hello.fec_k = cases[i].k;
+		hello.fec_r = cases[i].r;
+		wh_repair_options_init(&own);
+		own.ceiling = cases[i].own_ceiling;
+		own.target = 1e-3;
+
+		struct wh_repair_options options = wh_hello_repair(&hello, &own);
+
+		CU_ASSERT_EQUAL(options.on, cases[i].on);
+		CU_ASSERT_EQUAL(options.k, cases[i].k);
+		CU_ASSERT_EQUAL(options.r, cases[i].r);
+		CU_ASSERT_FALSE(options.strict);
+		WH_ASSERT_NEAR(options.target, 1e-3, 1e-15);
+		WH_ASSERT_NEAR(options.ceiling, cases[i].ceiling, 1e-12);
+		if (options.on)
+			CU_ASSERT_EQUAL(options.code, cases[i].code);
+	}
+}
+
 /* fixed, udt and ttp are all that there are. */
 static void test_profile(void)
 {
@@ -135,6 +181,7 @@ CU_TestInfo wh_tests[] = {
 	{"payload", test_payload},
 	{"rate", test_rate},
 	{"repair", test_repair},
+	{"repair of a client", test_repair_of_client},
 	{"profile", test_profile},
 	{"idle", test_idle},
 	CU_TEST_INFO_NULL,

@@ -28,7 +28,76 @@ static struct wh_repair_options options_of(const char *text)
 
 	wh_repair_options_init(&options);
 	CU_ASSERT_TRUE_FATAL(wh_repair_parse(text, &options));
+	wh_repair_settle(&options, wh_profile_find("fixed"));
 	return options;
+}
+
+/* "" and 0: not told. What is told stays, the rest is as the profile says. */
+static void test_settle(void)
+{
+	static const struct {
+		const char *profile;
+		const char *told_fec;
+		const char *told_code;
+		double told_ceiling;
+		const char *fec;
+		enum wh_fec_code code;
+		double ceiling;
+	} cases[] = {
+		{"fixed", "", "", 0, "off", WH_FEC_RS, 0.25},
+		{"udt", "", "", 0, "off", WH_FEC_RS, 0.25},
+		{"ttp", "", "", 0, "auto", WH_FEC_TORNADO, 0.5},
+		{"ttp", "off", "", 0, "off", WH_FEC_TORNADO, 0.5},
+		{"ttp", "", "rs", 0, "auto", WH_FEC_RS, 0.5},
+		{"ttp", "", "", 0.3, "auto", WH_FEC_TORNADO, 0.3},
+		{"ttp", "9,1", "", 0, "9,1", WH_FEC_TORNADO, 0.5},
+		{"ttp", "auto", "rs", 0.01, "auto", WH_FEC_RS, 0.01},
+		{"fixed", "auto", "", 0, "auto", WH_FEC_RS, 0.25},
+		{"fixed", "", "tornado", 0.5, "off", WH_FEC_TORNADO, 0.5},
+		{"udt", "128,4", "tornado", 0, "128,4", WH_FEC_TORNADO, 0.25},
+	};
+	char text[WH_REPAIR_TEXT_BYTES];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct wh_repair_options options;
+
+		wh_repair_options_init(&options);
+		if (cases[i].told_fec[0] != '\0')
+			CU_ASSERT_TRUE_FATAL(wh_repair_parse(cases[i].told_fec, &options));
+		options.code = wh_repair_code(cases[i].told_code);
+		options.ceiling = cases[i].told_ceiling;
+		wh_repair_settle(&options, wh_profile_find(cases[i].profile));
+		CU_ASSERT_STRING_EQUAL(wh_repair_text(&options, text), cases[i].fec);
+		CU_ASSERT_EQUAL(options.code, cases[i].code);
+		WH_ASSERT_NEAR(options.ceiling, cases[i].ceiling, 1e-12);
+		WH_ASSERT_NEAR(options.target, 1e-4, 1e-16);
+	}
+}
+
+/* Without repair packets there is nothing that it could be strict about. */
+static void test_strict(void)
+{
+	static const struct {
+		const char *text;
+		bool strict;
+		bool wrong;
+	} cases[] = {
+		{"off", false, false},
+		{"off", true, true},
+		{"auto", true, false},
+		{"8,1", true, false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct wh_repair_options options = options_of(cases[i].text);
+		struct wh_session_config config = config_of(1408);
+
+		options.strict = cases[i].strict;
+		CU_ASSERT_EQUAL(wh_repair_wrong(&options) != NULL, cases[i].wrong);
+		wh_repair_configure(&options, &config);
+		CU_ASSERT_EQUAL(config.repair.recovery,
+			options.on && options.strict ? WH_RECOVERY_FEC : WH_RECOVERY_NAK);
+	}
 }
 
 static void test_off(void)
@@ -206,17 +275,19 @@ static void test_overhead(void)
 	WH_ASSERT_NEAR(wh_repair_overhead(&sum), 0, 0);
 	WH_ASSERT_NEAR(wh_repair_overhead(&sent), 0.04, 1e-12);
 	WH_ASSERT_NEAR(wh_repair_overhead(&came), 0.01, 1e-12);
-	sent.unrepaired_chunks = 2;
+	sent.undecodable_blocks = 2;
 	wh_repair_add(&sum, &sent);
 	wh_repair_add(&sum, &sent);
 	CU_ASSERT_EQUAL(sum.sent_pkts, 2080);
 	CU_ASSERT_EQUAL(sum.repair_pkts, 80);
 	CU_ASSERT_EQUAL(sum.repaired_pkts, 6);
-	CU_ASSERT_EQUAL(sum.unrepaired_chunks, 4);
+	CU_ASSERT_EQUAL(sum.undecodable_blocks, 4);
 	WH_ASSERT_NEAR(wh_repair_overhead(&sum), 0.04, 1e-12);
 }
 
 CU_TestInfo wh_tests[] = {
+	{"settle", test_settle},
+	{"strict", test_strict},
 	{"off", test_off},
 	{"auto", test_auto},
 	{"fixed", test_fixed},

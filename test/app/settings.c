@@ -68,9 +68,27 @@ static const struct value_case value_cases[] = {
 	{WH_VERB_SEND, "transfer.fec", "--fec|auto", "fec = auto", "auto"},
 	{WH_VERB_BENCH, "transfer.fec", "--profile|ttp", "profile = ttp", "auto"},
 	{WH_VERB_BENCH, "transfer.code", "--profile|ttp", "profile = ttp", "tornado"},
+	{WH_VERB_SEND, "transfer.fec_ceiling", "--profile|ttp", "profile = ttp", "0.5"},
 	{WH_VERB_BENCH, "transfer.fec", "--profile|ttp|--fec|9,1", "profile = ttp\nfec = 9,1",
 		"9,1"},
-	{WH_VERB_SEND, "transfer.strict_paper", "--strict-paper", "strict_paper = yes", "yes"},
+	{WH_VERB_BENCH, "transfer.code", "--profile|ttp|--fec|9,1", "profile = ttp\nfec = 9,1",
+		"tornado"},
+	{WH_VERB_SEND, "transfer.fec", "--fec|off|--profile|ttp", "fec = off\nprofile = ttp",
+		"off"},
+	{WH_VERB_GET, "transfer.fec", "--profile|ttp|--code|rs", "profile = ttp\ncode = rs",
+		"auto"},
+	{WH_VERB_GET, "transfer.code", "--profile|ttp|--code|rs", "profile = ttp\ncode = rs", "rs"},
+	{WH_VERB_SEND, "transfer.fec_ceiling", "--profile|ttp|--fec-ceiling|0.3",
+		"profile = ttp\nfec_ceiling = 0.3", "0.3"},
+	{WH_VERB_SEND, "transfer.fec", "", "profile = fixed", "off"},
+	{WH_VERB_SEND, "transfer.code", "--profile|udt", "profile = udt", "rs"},
+	{WH_VERB_SEND, "transfer.fec_ceiling", "", "profile = fixed", "0.25"},
+	{WH_VERB_SERVE, "transfer.fec_ceiling", "", "fec_target = 1e-4", ""},
+	{WH_VERB_SERVE, "transfer.fec_ceiling", "", "profile = ttp", ""},
+	{WH_VERB_SEND, "transfer.strict_paper", "--fec|auto|--strict-paper",
+		"fec = auto\nstrict_paper = yes", "yes"},
+	{WH_VERB_BENCH, "transfer.strict_paper", "--strict-paper|--profile|ttp",
+		"strict_paper = yes\nprofile = ttp", "yes"},
 	{WH_VERB_BENCH, "transfer.strict_paper", "", "strict_paper = no", "no"},
 	{WH_VERB_GET, "transfer.fec", "--fec|128,4", "fec = 128,4", "128,4"},
 	{WH_VERB_BENCH, "transfer.fec", "--fec|1,1", "fec = 01,1", "1,1"},
@@ -262,9 +280,9 @@ static void test_standards(void)
 	CU_ASSERT_EQUAL(s->peer_timeout_ns, 30000000000);
 	CU_ASSERT_EQUAL(s->stall_timeout_ns, 30000000000);
 	CU_ASSERT_STRING_EQUAL(s->root, ".");
-	CU_ASSERT_FALSE(s->repair.on);
+	CU_ASSERT_FALSE(s->repair.on || s->repair.told);
 	WH_ASSERT_NEAR(s->repair.target, 1e-4, 1e-16);
-	WH_ASSERT_NEAR(s->repair.ceiling, 0.25, 1e-12);
+	WH_ASSERT_NEAR(s->repair.ceiling, 0, 0); /* as the profile of each job says */
 	CU_ASSERT_EQUAL(s->allows, 0);
 	CU_ASSERT_EQUAL(s->sessions, 64);
 	CU_ASSERT_EQUAL(s->time_ns, 10000000000);
@@ -275,6 +293,7 @@ static void test_standards(void)
 	CU_ASSERT_FALSE(s->repair.on);
 	CU_ASSERT_EQUAL(s->repair.k + s->repair.r, 0);
 	CU_ASSERT_EQUAL(s->repair.code, WH_FEC_RS);
+	WH_ASSERT_NEAR(s->repair.ceiling, 0.25, 1e-12);
 }
 
 struct refusal {
@@ -415,6 +434,13 @@ static const struct refusal refusals[] = {
 	{WH_VERB_SEND, "--queues|2|--udp-port|65535",
 		"2 queues from --udp-port 65535 on go beyond 65535; write for example --udp-port "
 		"5760"},
+	{WH_VERB_SEND, "--strict-paper",
+		"--strict-paper is about repair packets, and here are none; add --fec auto, or "
+		"leave --strict-paper away"},
+	{WH_VERB_BENCH, "--strict-paper|--profile|udt",
+		"--strict-paper is about repair packets, and here are none; "},
+	{WH_VERB_BENCH, "--strict-paper|--profile|ttp|--fec|off",
+		"--strict-paper is about repair packets, and here are none; "},
 };
 
 static void test_refusals(void)

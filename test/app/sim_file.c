@@ -398,6 +398,25 @@ static void test_udt(void)
 	close_file();
 }
 
+/* 622 Mb/s by 100 ms are 62.2 Mb: 5183.3 packets of 1500 bytes, of which 40 are heads. */
+static void test_drs(void)
+{
+	static const char text[] = SCENARIO LINK
+		"[flow f]\nagent = drs\nwindow = bdp(622M, 100ms)\nfrom = A\nto = B\n";
+
+	CU_ASSERT_EQUAL(open_text(text, NULL), -1);
+
+	struct wh_point *point = build(0);
+	const struct wh_sim_tcp_config *tcp = &point->groups[0].tcp;
+
+	CU_ASSERT_EQUAL(point->groups[0].agent, WH_SCENARIO_TCP);
+	CU_ASSERT_EQUAL(tcp->variety, WH_SIM_TCP_SACK);
+	CU_ASSERT_EQUAL(tcp->window_pkts, 5183);
+	CU_ASSERT_EQUAL(tcp->segment_bytes + tcp->head_bytes, 1500);
+	wh_point_free(point);
+	close_file();
+}
+
 static void test_ttp(void)
 {
 	static const char text[] =
@@ -537,6 +556,7 @@ CU_TestInfo wh_tests[] = {
 	{"the product of a sweep", test_sweep},
 	{"links, flows and marks", test_network},
 	{"options of the udt profile", test_udt},
+	{"drs", test_drs},
 	{"ttp", test_ttp},
 	{"repair", test_repair},
 	{"--set", test_set},

@@ -393,7 +393,7 @@ static void test_transmitter(void)
 	expect_number(session, "chunk_repair_pkts_max", 0);
 	expect_number(session, "repair_pkts", 0);
 	expect_number(session, "repaired_pkts", 0);
-	expect_number(session, "unrepaired_chunks", 0);
+	expect_number(session, "undecodable_blocks", 0);
 	expect_number(session, "bps", 0);
 	expect_number(session, "pps", 0);
 	expect_number(session, "stalled", 0);
@@ -498,6 +498,7 @@ static void count_queue(uint32_t queue, uint64_t factor)
 	endpoint->bad_cookie_pkts = 13 * factor;
 	endpoint->refused_opens = 14 * factor;
 	endpoint->replies_dropped_pkts = 15 * factor;
+	endpoint->repeated_farewells = 16 * factor;
 }
 
 static void expect_ports(const json_t *ports, uint64_t factor)
@@ -527,6 +528,7 @@ static void expect_ports(const json_t *ports, uint64_t factor)
 	expect_number(ports, "drop_bad_cookie", 13 * factor);
 	expect_number(ports, "refused_opens", 14 * factor);
 	expect_number(ports, "drop_replies_full", 15 * factor);
+	expect_number(ports, "repeated_farewells", 16 * factor);
 }
 
 static void test_ports(void)

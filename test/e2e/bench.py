@@ -200,7 +200,34 @@ def repair_by_time(program, folder):
         result = pair.run('bench', '--time', '1s', '--fec', '8,1', SERVER, timeout_s=20)
         expect_status(result, OK)
         expect(re.search(r'^repair: \d+ packets, 12\.\d\d for 100 of data; brought back 0, too few '
-                         r'in 0 chunks$', result.out, re.MULTILINE), f'{result.out!r}')
+                         r'in 0 blocks$', result.out, re.MULTILINE), f'{result.out!r}')
+        pair.stop_server()
+
+
+def ttp(program, folder):
+    """A profile that lives by repair packets; then strictness, which another may have with them."""
+    with Pair(program, folder) as pair:
+        report = measure(pair, '--profile', 'ttp', '--rate', '100M', '--time', '1s')
+        expect_equal('profile', report['profile'], 'ttp')
+        expect(report['repair']['sent'] > 0, 'ttp without repair packets')
+        report = measure(pair, '--strict-paper', '--fec', 'auto', '--rate', '100M', '--time', '1s')
+        expect(report['repair']['sent'] > 0, 'auto without repair packets')
+        expect_equal('undecodable_blocks', report['repair']['undecodable_blocks'], 0)
+        expect_equal('again', report['sender']['again'], 0)
+        result = pair.run('bench', '--strict-paper', SERVER, timeout_s=10)
+        expect_status(result, USAGE)
+        expect_said(result, '--fec auto')
+        pair.stop_server()
+
+
+def rate_binds(program, folder):
+    """Whoever finds the rate goes no higher than what either end allows."""
+    with Pair(program, folder, server=('--rate', '80M')) as pair:
+        for profile in ('udt', 'ttp'):
+            for rate, args in ((40e6, ('--rate', '40M')), (80e6, ('--reverse',))):
+                report = measure(pair, '--profile', profile, '--time', '500ms', *args)
+                expect_between(f'{profile} {" ".join(args)}', report['receiver']['bps'],
+                               0.1 * rate, 1.02 * rate)
         pair.stop_server()
 
 
@@ -356,6 +383,8 @@ def cases():
                        ('reverse tornado ', ('--reverse', '--code', 'tornado'))):
         yield Case(f'{name}repair', name == '', partial(repair, args=('--fec', '128,4', *args)))
     yield Case('repair by time', False, repair_by_time)
+    yield Case('ttp and strict paper', True, ttp)
+    yield Case('rate binds', False, rate_binds)
     yield Case('text', False, text)
     yield Case('idle server', False, idle_server)
     yield Case('mtu differs', False, mtu_differs)

@@ -128,7 +128,7 @@ static void tell_rcv_state(const struct wh_packet *packet)
 	TELL("rcv_state", state, lost_pkts);
 	TELL("rcv_state", state, loss_events);
 	TELL("rcv_state", state, repaired_pkts);
-	TELL("rcv_state", state, unrepaired_chunks);
+	TELL("rcv_state", state, undecodable_blocks);
 }
 
 static void tell_trans_state(const struct wh_packet *packet)

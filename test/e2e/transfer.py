@@ -185,6 +185,41 @@ def repaired(program, folder, args, overhead):
         pair.stop_server()
 
 
+def ttp(program, folder):
+    """Nobody tells of repair, and both ends have it: told by the client, as many as data."""
+    source, back, size = folder / 'big', folder / 'back', 8 * MIB + 12345
+    fill(source, size)
+    with Pair(program, folder) as pair:
+        result = pair.run('send', '--json-stream', '--profile', 'ttp', source, remote())
+        expect_status(result, OK)
+        events = events_of(result.out)
+        told = events['start'][0]['settings']
+        for key, value in (('profile', 'ttp'), ('fec', 'auto'), ('code', 'tornado'),
+                           ('fec_ceiling', '0.5')):
+            expect_equal(key, told.get(f'transfer.{key}'), value)
+        sent, got = events['end'][0], get(pair, 'big', back, '--profile', 'ttp')
+        for report in (sent, got):
+            expect_totals(report, files=1, failed=0, bytes=size)
+            # Above what any ceiling of 0.25 allows.
+            expect_between('overhead', report['repair']['overhead'], 0.35, 1.02)
+        expect_equal('ok', sent['ok'], True)
+        expect(filecmp.cmp(source, pair.served / 'big', shallow=False), 'sent, it is another')
+        expect(filecmp.cmp(source, back, shallow=False), 'got, it is another')
+        plain = get(pair, 'big', folder / 'plain', '--profile', 'ttp', '--fec', 'off')
+        expect_equal('repair, off', plain['repair']['sent'], 0)
+        pair.stop_server()
+
+
+def ttp_told_by_server(program, folder):
+    size = 8 * MIB + 12345
+    with Pair(program, folder, server=('--fec-ceiling', '10%')) as pair:
+        fill(pair.served / 'big', size)
+        report = get(pair, 'big', folder / 'back', '--profile', 'ttp')
+        expect_totals(report, files=1, failed=0, bytes=size)
+        expect_between('overhead', report['repair']['overhead'], 0.01, 0.12)
+        pair.stop_server()
+
+
 def without_root(program, folder):
     """Both ends as nobody, in ordinary memory."""
     under = as_nobody(program)
@@ -689,6 +724,8 @@ def cases():
                    partial(repaired, args=('--fec', *args), overhead=overhead))
     yield Case('tree get repair lanes', False,
                partial(tree, verb='get', args=('--parallel', '8', '--fec', '8,2')))
+    yield Case('ttp', True, ttp)
+    yield Case('ttp told by the server', False, ttp_told_by_server)
     yield Case('without root', False, without_root)
     for verb in ('send', 'get'):
         yield Case(f'targets {verb}', False, partial(targets, verb=verb))

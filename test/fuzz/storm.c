@@ -344,10 +344,16 @@ void wh_storm_clear_receiver(struct wh_storm *storm)
 	wh_session_ask(end->session, WH_WISH_CLOSE, WH_STATUS_PENDING);
 }
 
+/* Packets that no session has heard. */
+static uint64_t unheard_pkts(const struct wh_storm_end *end)
+{
+	return wh_endpoint_bad_pkts(&end->endpoint) + end->endpoint.stats.repeated_farewells;
+}
+
 /* Packets that are in some counter of theirs. */
 static uint64_t counted_pkts(const struct wh_storm_end *end)
 {
-	uint64_t pkts = wh_endpoint_bad_pkts(&end->endpoint);
+	uint64_t pkts = unheard_pkts(end);
 
 	if (end->session == NULL)
 		return pkts;
@@ -388,7 +394,7 @@ void wh_storm_deliver(struct wh_storm *storm, enum wh_role to, const uint8_t *by
 	bool strange =
 		end->session == NULL || !wh_address_equal(from, wh_session_peer(end->session));
 	uint64_t counted_before_pkts = counted_pkts(end);
-	uint64_t bad_before_pkts = wh_endpoint_bad_pkts(&end->endpoint);
+	uint64_t unheard_before_pkts = unheard_pkts(end);
 
 	if (decodes && to == WH_TRANSMITTER && tells_verified(storm, &packet))
 		storm->told_verified = true;
@@ -401,8 +407,7 @@ void wh_storm_deliver(struct wh_storm *storm, enum wh_role to, const uint8_t *by
 	/* A bitmap that a data packet made due may find the outbox full. */
 	WH_ASSERT(handshake || newly_counted_pkts == 1 || (payload && newly_counted_pkts == 2));
 	/* No session hears a stranger. */
-	WH_ASSERT(handshake || !strange ||
-		  wh_endpoint_bad_pkts(&end->endpoint) == bad_before_pkts + 1);
+	WH_ASSERT(handshake || !strange || unheard_pkts(end) == unheard_before_pkts + 1);
 	free(copy);
 }
 

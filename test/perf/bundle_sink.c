@@ -29,6 +29,7 @@ struct bench {
 	struct wh_chunk answers[ANSWERS];
 	struct wh_source *source;
 	struct wh_sink *sink;
+	struct wh_room room;
 	uint64_t sink_ns;
 	uint64_t longest_ns; /* of one poll */
 	uint64_t polls;
@@ -67,6 +68,7 @@ static void set_up(struct bench *bench, const char *const *path, int root_fd)
 		.recycled = &bench->answer_free,
 	};
 	struct wh_sink_config sink = {
+		.room = &bench->room,
 		.root_fd = root_fd,
 		.target = "",
 		.hz = WH_NS_PER_S,

@@ -34,22 +34,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <rte_bus_vdev.h>
-#include <rte_cycles.h>
 #include <rte_eal.h>
-#include <rte_eth_ring.h>
-#include <rte_ethdev.h>
 #include <rte_launch.h>
-#include <rte_malloc.h>
 #include <rte_pause.h>
-#include <rte_ring.h>
 
-#include "base/assert.h"
-#include "base/clock.h"
 #include "base/histogram.h"
-#include "base/meter.h"
 #include "chunks.h"
-#include "port/station.h"
+#include "pair.h"
 #include "rate/pacer.h"
 
 #define RATE_BPS    (10 * WH_NS_PER_S)
@@ -58,14 +49,12 @@
 #define WINDOW_PKTS 8192
 #define RING_PKTS   8191 /* more than chunks hold packets: never full */
 #define MBUFS       16383
-#define MBUF_CACHE  256
 #define MEMORY_MIB  96
 #define REST_US     20 /* between two rounds of the rest */
 #define TX_LCORE    1
 
 #define SLICE_NS      WH_NS_PER_S
 #define WARM_NS       UINT64_C(20000000) /* of a slice of the session: it has slept for another */
-#define OPENING_NS    (5 * WH_NS_PER_S)
 #define SECONDS       10
 #define SECONDS_MAX   3600
 #define BURST_MAX     1024
@@ -74,12 +63,6 @@
 #define RATE_PPM_MAX  100.0
 #define DISTURBED_MAX 0.01
 #define LATER_NS_MAX  200
-
-enum side {
-	SENDER,
-	RECEIVER,
-	SIDES,
-};
 
 /* What one of the two loops did. */
 struct run {
@@ -106,12 +89,7 @@ struct bench {
 	uint64_t gap_tsc;
 	uint32_t seconds;
 	uint32_t burst_pkts;
-	struct rte_mempool *pool;
-	struct rte_ring *ring[SIDES]; /* to that side */
-	struct wh_port *port[SIDES];
-	uint8_t *chunks[SIDES];
-	struct wh_station station[SIDES];
-	struct wh_session *session[SIDES];
+	struct pair pair;
 	uint64_t next_chunk;
 
 	/* TX core; lcore 0 while that one waits */
@@ -138,79 +116,20 @@ static void add_difference(
 		sum->count[i] += to->count[i] - from->count[i];
 }
 
-static const struct wh_address *address_of(enum side side)
-{
-	static const struct wh_address addresses[SIDES] = {
-		[SENDER] = {.family = WH_IPV4, .ip = {192, 0, 2, 1}, .port = WH_UDP_PORT_DEFAULT},
-		[RECEIVER] = {.family = WH_IPV4, .ip = {192, 0, 2, 2}, .port = WH_UDP_PORT_DEFAULT},
-	};
-
-	return &addresses[side];
-}
-
-static uint32_t payload_bytes(void)
-{
-	return wh_encap_payload_bytes(WH_IPV4, MTU);
-}
-
 static uint32_t wire_bytes(void)
 {
-	return wh_encap_wire_bytes(WH_IPV4, payload_bytes());
-}
-
-static struct wh_session_config session_config(const struct bench *bench, enum side side)
-{
-	struct wh_session_config config;
-
-	wh_session_config_init(&config);
-	config.hz = bench->hz;
-	config.profile = wh_profile_find("fixed");
-	config.payload_bytes = payload_bytes();
-	config.packet_bytes = MTU;
-	config.wire_bytes = wire_bytes();
-	config.chunks = CHUNKS;
-	config.chunk_memory = bench->chunks[side];
-	config.window_pkts = WINDOW_PKTS;
-	config.rate_bps = RATE_BPS;
-	config.burst_pkts = bench->burst_pkts;
-	return config;
-}
-
-static enum wh_release_status welcome(void *context, const struct wh_open_params *params,
-	const struct wh_address *peer, uint32_t *buffer_chunks)
-{
-	(void)context;
-	(void)params;
-	(void)peer;
-	*buffer_chunks = CHUNKS;
-	return WH_STATUS_PENDING;
-}
-
-static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t lci,
-	const struct wh_address *peer, const struct wh_open_params *params, uint64_t rtt_tsc)
-{
-	struct bench *bench = context;
-	struct wh_session_config config = session_config(bench, RECEIVER);
-
-	WH_ASSERT(bench->session[RECEIVER] == NULL);
-	bench->session[RECEIVER] = wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
-	return bench->session[RECEIVER];
+	return wh_encap_wire_bytes(WH_IPV4, wh_encap_payload_bytes(WH_IPV4, MTU));
 }
 
 static void poll_the_rest(struct bench *bench)
 {
 	uint64_t now_tsc = rte_rdtsc();
 
-	wh_station_receive(&bench->station[SENDER], now_tsc);
-	wh_station_receive(&bench->station[RECEIVER], now_tsc);
-	wh_station_send(&bench->station[RECEIVER], now_tsc);
-	chunks_feed(bench->session[SENDER], &bench->next_chunk, WH_CHUNK_BYTES_DEFAULT);
-	chunks_drain(bench->session[RECEIVER]);
-}
-
-static uint64_t read_tsc(void)
-{
-	return rte_rdtsc();
+	wh_station_receive(&bench->pair.station[SENDER], now_tsc);
+	wh_station_receive(&bench->pair.station[RECEIVER], now_tsc);
+	wh_station_send(&bench->pair.station[RECEIVER], now_tsc);
+	chunks_feed(bench->pair.session[SENDER], &bench->next_chunk, WH_CHUNK_BYTES_DEFAULT);
+	chunks_drain(bench->pair.session[RECEIVER]);
 }
 
 /* A round of the TX core's loop. */
@@ -221,7 +140,7 @@ static void send_turn(struct bench *bench, uint64_t now_tsc)
 	if (metered)
 		wh_meter_begin(&bench->meter, now_tsc);
 
-	int32_t work = wh_station_send(&bench->station[SENDER], now_tsc);
+	int32_t work = wh_station_send(&bench->pair.station[SENDER], now_tsc);
 
 	if (metered)
 		wh_meter_end(&bench->meter, work > 0);
@@ -241,13 +160,13 @@ static uint64_t limited_tsc(const struct wh_session_stats *stats)
 /* Lateness is the pacer's; bytes are those of all frames, with what Ethernet adds to them. */
 static void take_mark(const struct bench *bench, uint64_t now_tsc, struct mark *mark)
 {
-	const struct wh_port_stats *port = wh_port_stats(bench->port[SENDER], 0);
-	const struct wh_pacer *pacer = wh_session_pacer(bench->session[SENDER]);
+	const struct wh_port_stats *port = wh_port_stats(bench->pair.port[SENDER], 0);
+	const struct wh_pacer *pacer = wh_session_pacer(bench->pair.session[SENDER]);
 
 	mark->tsc = now_tsc;
 	mark->forfeited_tsc = pacer->forfeited_tsc;
 	mark->wire_bytes = port->tx_bytes + port->tx_pkts * WH_ETHER_WIRE_BYTES;
-	mark->session = wh_session_stats(bench->session[SENDER]);
+	mark->session = wh_session_stats(bench->pair.session[SENDER]);
 	mark->late_tsc = pacer->lateness_tsc;
 }
 
@@ -275,8 +194,8 @@ static void count_gap(const struct bench *bench, struct run *run, uint64_t last_
 /* TX core: a turn of the session that counts; returns when the next one begins. */
 static uint64_t counted_turn(struct bench *bench, uint64_t last_tsc, uint64_t now_tsc)
 {
-	const struct wh_port_stats *port = wh_port_stats(bench->port[SENDER], 0);
-	const struct wh_pacer *pacer = wh_session_pacer(bench->session[SENDER]);
+	const struct wh_port_stats *port = wh_port_stats(bench->pair.port[SENDER], 0);
+	const struct wh_pacer *pacer = wh_session_pacer(bench->pair.session[SENDER]);
 	uint64_t sent_pkts = port->tx_pkts;
 	uint64_t forfeited_tsc = pacer->forfeited_tsc;
 
@@ -421,89 +340,34 @@ static void start_eal(const unsigned int cpus[2])
 		cpus[1]);
 }
 
-static void open_port(struct bench *bench, enum side side)
+static void make_rings(struct pair *pair)
 {
-	static const char *const names[SIDES] = {[SENDER] = "sender", [RECEIVER] = "receiver"};
-	enum side peer = side == SENDER ? RECEIVER : SENDER;
-	char why[WH_PORT_WHY_BYTES];
-	int ethdev = rte_eth_from_rings(names[side], &bench->ring[side], 1, &bench->ring[peer], 1,
-		(unsigned int)SOCKET_ID_ANY);
-	struct wh_port_config config = {
-		.ethdev = (uint16_t)ethdev,
-		.queues = 1,
-		.mtu = MTU,
-		.pool = bench->pool,
-		.socket = SOCKET_ID_ANY,
-		.link_wait_ms = 100,
-		.mac = {.addr_bytes = {0x02, 'w', 'h', 0, 0, (uint8_t)(side + 1)}},
-	};
-
-	if (ethdev < 0)
-		rte_exit(EXIT_FAILURE, "no ring port\n");
-	if (wh_port_open(&config, &bench->port[side], why, sizeof(why)) != 0)
-		rte_exit(EXIT_FAILURE, "%s\n", why);
-}
-
-static void open_station(struct bench *bench, enum side side)
-{
-	const struct wh_address *address = address_of(side);
-	struct wh_station_config config = {
-		.port = bench->port[side],
-		.pool = bench->pool,
-		.local4 = *address,
-		.attach_bytes = UINT32_MAX, /* a ring hands over the very packet: a copy */
-		.neighbour = {.hz = bench->hz, .mtu = MTU, .ipv4 = {.prefix_bits = 24}},
-		.endpoint = {.hz = bench->hz, .places = WH_ENDPOINT_PLACES_MIN},
-	};
-
-	memcpy(config.neighbour.mac, &bench->port[side]->mac, sizeof(config.neighbour.mac));
-	memcpy(config.neighbour.ipv4.ip, address->ip, 4);
-	if (side == SENDER) {
-		config.endpoint.tx_meter = &bench->meter;
-	} else {
-		config.endpoint.welcome = welcome;
-		config.endpoint.accept = accept_session;
-		config.endpoint.context = bench;
-	}
-	if (wh_station_init(&bench->station[side], &config) != 0)
-		rte_exit(EXIT_FAILURE, "no memory for a station\n");
-}
-
-static void open_ends(struct bench *bench)
-{
-	static const char *const names[SIDES] = {"to_sender", "to_receiver"};
-
-	bench->pool = rte_pktmbuf_pool_create(
-		"pacing", MBUFS, MBUF_CACHE, 0, wh_port_room_bytes(MTU), SOCKET_ID_ANY);
-	if (bench->pool == NULL)
-		rte_exit(EXIT_FAILURE, "no memory for packets\n");
-	for (enum side side = 0; side < SIDES; side++) {
-		bench->ring[side] = rte_ring_create(names[side], RING_PKTS, SOCKET_ID_ANY,
-			RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
-		bench->chunks[side] = rte_zmalloc(
-			"chunks", (size_t)CHUNKS * WH_CHUNK_BYTES_DEFAULT, WH_CHUNK_ALIGN);
-		if (bench->ring[side] == NULL || bench->chunks[side] == NULL)
-			rte_exit(EXIT_FAILURE, "no memory for rings and chunks\n");
-	}
-	for (enum side side = 0; side < SIDES; side++) {
-		open_port(bench, side);
-		open_station(bench, side);
-	}
+	pair->pool[SENDER] = pair_pool("pacing", MBUFS, MTU);
+	pair->pool[RECEIVER] = pair->pool[SENDER];
+	pair->in[SENDER] = pair_ring("to_sender", RING_PKTS);
+	pair->in[RECEIVER] = pair_ring("to_receiver", RING_PKTS);
+	pair->out[SENDER] = pair->in[RECEIVER];
+	pair->out[RECEIVER] = pair->in[SENDER];
 }
 
 /* The session opens and runs for a while; its home stays the same, whoever polls it here. */
-static void open_session(struct bench *bench)
+static void open_all(struct bench *bench)
 {
-	struct wh_session_config config = session_config(bench, SENDER);
-	uint64_t until_tsc = rte_rdtsc() + wh_ns_to_tsc(bench->hz, OPENING_NS);
+	struct pair *pair = &bench->pair;
 
-	bench->meter.read = read_tsc;
-	bench->session[SENDER] =
-		wh_session_open(&config, address_of(RECEIVER), "pacing", WH_OBJECT_BYTES_UNKNOWN);
-	if (bench->session[SENDER] == NULL ||
-		wh_endpoint_open(&bench->station[SENDER].endpoint, bench->session[SENDER]) != 0)
-		rte_exit(EXIT_FAILURE, "no memory for a session\n");
-	while (wh_session_stats(bench->session[SENDER]).acked_bytes == 0) {
+	pair->config = pair_config(MTU, RATE_BPS);
+	pair->config.chunks = CHUNKS;
+	pair->config.window_pkts = WINDOW_PKTS;
+	pair->config.burst_pkts = bench->burst_pkts;
+	pair->attach_bytes = UINT32_MAX; /* a ring hands over the very packet: a copy */
+	pair->tx_meter[SENDER] = &bench->meter;
+	bench->meter.read = pair_read_tsc;
+	make_rings(pair);
+	pair_open(pair, "pacing");
+
+	uint64_t until_tsc = rte_rdtsc() + wh_ns_to_tsc(bench->hz, PAIR_OPENING_NS);
+
+	while (wh_session_stats(pair->session[SENDER]).acked_bytes == 0) {
 		poll_the_rest(bench);
 		send_turn(bench, rte_rdtsc());
 		if (rte_rdtsc() > until_tsc)
@@ -511,24 +375,14 @@ static void open_session(struct bench *bench)
 	}
 }
 
-static void close_ends(struct bench *bench)
+static void close_all(struct bench *bench)
 {
-	static const char *const devices[SIDES] = {"net_ring_sender", "net_ring_receiver"};
-	void *mbuf = NULL;
+	struct pair *pair = &bench->pair;
 
-	for (enum side side = 0; side < SIDES; side++) {
-		wh_station_free(&bench->station[side]);
-		wh_session_destroy(bench->session[side]);
-		wh_port_close(bench->port[side]);
-		(void)rte_vdev_uninit(devices[side]);
-	}
-	for (enum side side = 0; side < SIDES; side++) {
-		while (rte_ring_dequeue(bench->ring[side], &mbuf) == 0)
-			rte_pktmbuf_free(mbuf);
-		rte_ring_free(bench->ring[side]);
-		rte_free(bench->chunks[side]);
-	}
-	rte_mempool_free(bench->pool);
+	pair_close(pair);
+	for (enum side side = 0; side < SIDES; side++)
+		pair_ring_free(pair->in[side]);
+	rte_mempool_free(pair->pool[SENDER]);
 }
 
 static double to_ns(const struct bench *bench, uint64_t tsc)
@@ -668,8 +522,7 @@ int main(int count, char **words)
 	start_eal(cpus);
 	bench.hz = rte_get_tsc_hz();
 	bench.gap_tsc = wh_ns_to_tsc(bench.hz, GAP_NS);
-	open_ends(&bench);
-	open_session(&bench);
+	open_all(&bench);
 	for (uint32_t second = 0; second < bench.seconds; second++) {
 		run_slice(&bench, run_bare);
 		run_slice(&bench, run_session);
@@ -679,7 +532,7 @@ int main(int count, char **words)
 
 	int verdict = judge(&bench);
 
-	close_ends(&bench);
+	close_all(&bench);
 	if (rte_eal_cleanup() != 0)
 		return EXIT_FAILURE;
 	return verdict;

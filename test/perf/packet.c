@@ -16,116 +16,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <rte_bus_vdev.h>
-#include <rte_cycles.h>
 #include <rte_eal.h>
-#include <rte_eth_ring.h>
-#include <rte_malloc.h>
-#include <rte_ring.h>
 
-#include "base/assert.h"
-#include "base/clock.h"
-#include "base/meter.h"
 #include "chunks.h"
-#include "port/station.h"
+#include "pair.h"
 
 #define CHUNKS       16
 #define CHUNK_BYTES  (UINT32_C(64) << 10) /* twice what a state is for, in all */
 #define WINDOW_PKTS  1024
 #define RING_PKTS    1023 /* more than chunks hold packets: never full */
 #define MBUFS        2047
-#define MBUF_CACHE   256
 #define MEMORY_MIB   96
 #define SLICE_PKTS   5000
 #define SLICES       60
-#define OPENING_NS   (5 * WH_NS_PER_S)
 #define ATTACH_BYTES 4096 /* as hosts do: app/wavehaul/host.c */
 
-enum side {
-	SENDER,
-	RECEIVER,
-	SIDES,
-};
-
 struct bench {
-	uint64_t hz;
-	uint16_t mtu;
-	struct rte_mempool *pool[SIDES];
-	struct rte_ring *in[SIDES];
-	struct rte_ring *out[SIDES];
-	struct wh_port *port[SIDES];
-	uint8_t *chunks[SIDES];
-	struct wh_station station[SIDES];
-	struct wh_session *session[SIDES];
+	struct pair pair;
 	struct wh_meter meter[SIDES];
 	uint64_t next_chunk;
 	bool metered;
 	uint64_t turn_tsc[SIDES]; /* of the slice */
 };
 
-static struct wh_address address_of(enum side side)
-{
-	return (struct wh_address){
-		.family = WH_IPV4, .ip = {192, 0, 2, (uint8_t)(side + 1)}, .port = 5760};
-}
-
-static struct wh_session_config session_config(const struct bench *bench, enum side side)
-{
-	struct wh_session_config config;
-
-	wh_session_config_init(&config);
-	config.hz = bench->hz;
-	config.profile = wh_profile_find("fixed");
-	config.payload_bytes = wh_encap_payload_bytes(WH_IPV4, bench->mtu);
-	config.packet_bytes = bench->mtu;
-	config.wire_bytes = wh_encap_wire_bytes(WH_IPV4, config.payload_bytes);
-	config.chunk_bytes = CHUNK_BYTES;
-	config.chunks = CHUNKS;
-	config.chunk_memory = bench->chunks[side];
-	config.attach_bytes = ATTACH_BYTES;
-	config.window_pkts = WINDOW_PKTS;
-	config.rate_bps = 0;
-	config.burst_pkts = WH_STATION_BURST;
-	return config;
-}
-
-static enum wh_release_status welcome(void *context, const struct wh_open_params *params,
-	const struct wh_address *peer, uint32_t *buffer_chunks)
-{
-	(void)context;
-	(void)params;
-	(void)peer;
-	*buffer_chunks = CHUNKS;
-	return WH_STATUS_PENDING;
-}
-
-static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t lci,
-	const struct wh_address *peer, const struct wh_open_params *params, uint64_t rtt_tsc)
-{
-	struct bench *bench = context;
-	struct wh_session_config config = session_config(bench, RECEIVER);
-
-	bench->session[RECEIVER] = wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
-	return bench->session[RECEIVER];
-}
-
 static void carry(struct bench *bench, enum side from)
 {
 	enum side to = 1 - from;
 	struct rte_mbuf *sent;
 
-	while (rte_ring_dequeue(bench->out[from], (void **)&sent) == 0) {
-		struct rte_mbuf *copy = rte_pktmbuf_copy(sent, bench->pool[to], 0, UINT32_MAX);
+	while (rte_ring_dequeue(bench->pair.out[from], (void **)&sent) == 0) {
+		struct rte_mbuf *copy = rte_pktmbuf_copy(sent, bench->pair.pool[to], 0, UINT32_MAX);
 
 		rte_pktmbuf_free(sent);
-		if (copy == NULL || rte_ring_enqueue(bench->in[to], copy) != 0)
+		if (copy == NULL || rte_ring_enqueue(bench->pair.in[to], copy) != 0)
 			abort(); /* there is room for all that chunks hold */
 	}
-}
-
-static uint64_t read_tsc(void)
-{
-	return rte_rdtsc();
 }
 
 /* A round of one side's loop. */
@@ -137,8 +62,8 @@ static void turn(struct bench *bench, enum side side)
 
 	if (bench->metered)
 		wh_meter_begin(meter, begin_tsc);
-	work = wh_station_receive(&bench->station[side], begin_tsc);
-	work += wh_station_send(&bench->station[side], begin_tsc);
+	work = wh_station_receive(&bench->pair.station[side], begin_tsc);
+	work += wh_station_send(&bench->pair.station[side], begin_tsc);
 	if (bench->metered)
 		wh_meter_end(meter, work > 0);
 	bench->turn_tsc[side] += rte_rdtsc() - begin_tsc;
@@ -150,13 +75,13 @@ static void round_trip(struct bench *bench)
 	carry(bench, SENDER);
 	turn(bench, RECEIVER);
 	carry(bench, RECEIVER);
-	chunks_feed(bench->session[SENDER], &bench->next_chunk, CHUNK_BYTES);
-	chunks_drain(bench->session[RECEIVER]);
+	chunks_feed(bench->pair.session[SENDER], &bench->next_chunk, CHUNK_BYTES);
+	chunks_drain(bench->pair.session[RECEIVER]);
 }
 
 static uint64_t received_pkts(const struct bench *bench)
 {
-	return wh_session_stats(bench->session[RECEIVER]).received_pkts;
+	return wh_session_stats(bench->pair.session[RECEIVER]).received_pkts;
 }
 
 /* Returns how many packets it had. */
@@ -182,7 +107,8 @@ static void keep_least(double *least, double value)
 static void print_side(const struct bench *bench, enum side side, double sum,
 	const double by_process[WH_METER_PROCESSES])
 {
-	printf("%5u %-8s %6.0f  ", bench->mtu, side == SENDER ? "sender" : "receiver", sum);
+	printf("%5u %-8s %6.0f  ", bench->pair.config.packet_bytes,
+		side == SENDER ? "sender" : "receiver", sum);
 	for (uint32_t i = 0; i < WH_METER_PROCESSES; i++)
 		if (by_process[i] >= 0.5)
 			printf(" %s %.0f", wh_meter_process_name((enum wh_meter_process)i),
@@ -214,126 +140,59 @@ static void measure(struct bench *bench)
 		print_side(bench, side, sum[side], by_process[side]);
 }
 
-static void open_port(struct bench *bench, enum side side)
-{
-	static const char *const names[SIDES] = {[SENDER] = "sender", [RECEIVER] = "receiver"};
-	char why[WH_PORT_WHY_BYTES];
-	int ethdev = rte_eth_from_rings(names[side], &bench->in[side], 1, &bench->out[side], 1,
-		(unsigned int)SOCKET_ID_ANY);
-	struct wh_port_config config = {
-		.ethdev = (uint16_t)ethdev,
-		.queues = 1,
-		.mtu = bench->mtu,
-		.pool = bench->pool[side],
-		.socket = SOCKET_ID_ANY,
-		.link_wait_ms = 100,
-		.mac = {.addr_bytes = {0x02, 'w', 'h', 0, 0, (uint8_t)(side + 1)}},
-	};
-
-	if (ethdev < 0)
-		rte_exit(EXIT_FAILURE, "no ring port\n");
-	if (wh_port_open(&config, &bench->port[side], why, sizeof(why)) != 0)
-		rte_exit(EXIT_FAILURE, "%s\n", why);
-}
-
-static void open_station(struct bench *bench, enum side side)
-{
-	struct wh_station_config config = {
-		.port = bench->port[side],
-		.pool = bench->pool[side],
-		.local4 = address_of(side),
-		.attach_bytes = ATTACH_BYTES,
-		.neighbour = {.hz = bench->hz, .mtu = bench->mtu, .ipv4 = {.prefix_bits = 24}},
-		.endpoint =
-			{
-				.hz = bench->hz,
-				.places = WH_ENDPOINT_PLACES_MIN,
-				.rx_meter = &bench->meter[side],
-				.tx_meter = &bench->meter[side],
-			},
-	};
-
-	memcpy(config.neighbour.mac, &bench->port[side]->mac, sizeof(config.neighbour.mac));
-	memcpy(config.neighbour.ipv4.ip, config.local4.ip, 4);
-	if (side == RECEIVER) {
-		config.endpoint.welcome = welcome;
-		config.endpoint.accept = accept_session;
-		config.endpoint.context = bench;
-	}
-	bench->meter[side].read = read_tsc;
-	if (wh_station_init(&bench->station[side], &config) != 0)
-		rte_exit(EXIT_FAILURE, "no memory for a station\n");
-}
-
-static struct rte_ring *make_ring(const char *way, enum side side)
-{
-	char name[16];
-
-	snprintf(name, sizeof(name), "%s_%u", way, side);
-
-	struct rte_ring *ring = rte_ring_create(
-		name, RING_PKTS, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
-
-	if (ring == NULL)
-		rte_exit(EXIT_FAILURE, "no memory for rings\n");
-	return ring;
-}
-
-static void open_ends(struct bench *bench)
+static void make_rings(struct pair *pair)
 {
 	static const char *const pools[SIDES] = {"to_send", "to_receive"};
+	static const char *const ins[SIDES] = {"in_0", "in_1"};
+	static const char *const outs[SIDES] = {"out_0", "out_1"};
 
 	for (enum side side = 0; side < SIDES; side++) {
-		bench->pool[side] = rte_pktmbuf_pool_create(pools[side], MBUFS, MBUF_CACHE, 0,
-			wh_port_room_bytes(bench->mtu), SOCKET_ID_ANY);
-		bench->chunks[side] =
-			rte_zmalloc("chunks", (size_t)CHUNKS * CHUNK_BYTES, WH_CHUNK_ALIGN);
-		if (bench->pool[side] == NULL || bench->chunks[side] == NULL)
-			rte_exit(EXIT_FAILURE, "no memory for packets and chunks\n");
-		bench->in[side] = make_ring("in", side);
-		bench->out[side] = make_ring("out", side);
-		open_port(bench, side);
-		open_station(bench, side);
+		pair->pool[side] =
+			pair_pool(pools[side], MBUFS, (uint16_t)pair->config.packet_bytes);
+		pair->in[side] = pair_ring(ins[side], RING_PKTS);
+		pair->out[side] = pair_ring(outs[side], RING_PKTS);
 	}
 }
 
-static void open_session(struct bench *bench)
+static void open_all(struct bench *bench, uint16_t mtu)
 {
-	struct wh_session_config config = session_config(bench, SENDER);
-	struct wh_address to = address_of(RECEIVER);
-	uint64_t until_tsc = rte_rdtsc() + wh_ns_to_tsc(bench->hz, OPENING_NS);
+	struct pair *pair = &bench->pair;
 
-	bench->session[SENDER] = wh_session_open(&config, &to, "packet", WH_OBJECT_BYTES_UNKNOWN);
-	if (bench->session[SENDER] == NULL ||
-		wh_endpoint_open(&bench->station[SENDER].endpoint, bench->session[SENDER]) != 0)
-		rte_exit(EXIT_FAILURE, "no memory for a session\n");
-	while (bench->session[RECEIVER] == NULL || received_pkts(bench) == 0) {
+	pair->config = pair_config(mtu, 0);
+	pair->config.chunk_bytes = CHUNK_BYTES;
+	pair->config.chunks = CHUNKS;
+	pair->config.attach_bytes = ATTACH_BYTES;
+	pair->config.window_pkts = WINDOW_PKTS;
+	pair->config.burst_pkts = WH_STATION_BURST;
+	pair->attach_bytes = ATTACH_BYTES;
+	for (enum side side = 0; side < SIDES; side++) {
+		bench->meter[side].read = pair_read_tsc;
+		pair->rx_meter[side] = &bench->meter[side];
+		pair->tx_meter[side] = &bench->meter[side];
+	}
+	make_rings(pair);
+	pair_open(pair, "packet");
+
+	uint64_t until_tsc = rte_rdtsc() + wh_ns_to_tsc(pair->config.hz, PAIR_OPENING_NS);
+
+	while (pair->session[RECEIVER] == NULL || received_pkts(bench) == 0) {
 		round_trip(bench);
 		if (rte_rdtsc() > until_tsc)
 			rte_exit(EXIT_FAILURE, "the session does not open\n");
 	}
 }
 
-static void close_ends(struct bench *bench)
+static void close_all(struct bench *bench)
 {
-	static const char *const devices[SIDES] = {"net_ring_sender", "net_ring_receiver"};
-	void *mbuf = NULL;
+	struct pair *pair = &bench->pair;
 
+	pair_close(pair);
 	for (enum side side = 0; side < SIDES; side++) {
-		wh_station_free(&bench->station[side]);
-		wh_session_destroy(bench->session[side]);
-		wh_port_close(bench->port[side]);
-		(void)rte_vdev_uninit(devices[side]);
+		pair_ring_free(pair->in[side]);
+		pair_ring_free(pair->out[side]);
 	}
-	for (enum side side = 0; side < SIDES; side++) {
-		while (rte_ring_dequeue(bench->in[side], &mbuf) == 0 ||
-			rte_ring_dequeue(bench->out[side], &mbuf) == 0)
-			rte_pktmbuf_free(mbuf);
-		rte_ring_free(bench->in[side]);
-		rte_ring_free(bench->out[side]);
-		rte_free(bench->chunks[side]);
-		rte_mempool_free(bench->pool[side]);
-	}
+	for (enum side side = 0; side < SIDES; side++)
+		rte_mempool_free(pair->pool[side]);
 }
 
 static void start_eal(void)
@@ -360,12 +219,9 @@ int main(void)
 
 		if (bench == NULL)
 			return EXIT_FAILURE;
-		bench->hz = rte_get_tsc_hz();
-		bench->mtu = mtus[i];
-		open_ends(bench);
-		open_session(bench);
+		open_all(bench, mtus[i]);
 		measure(bench);
-		close_ends(bench);
+		close_all(bench);
 		free(bench);
 	}
 	return rte_eal_cleanup() == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -52,6 +52,7 @@ struct wh_world {
 	uint8_t room[OUT_BURST][WH_CONTROL_BYTES_MAX];
 	uint64_t writer_due_tsc;
 	bool sink_told;
+	uint64_t receiver_gone_ns;
 	bool event_done;
 	bool cut;
 	uint64_t events;
@@ -147,6 +148,8 @@ static void session_gone(void *context, struct wh_session *session)
 	WH_ASSERT(session == w->sender ? w->sender_closed : w->receiver_closed);
 	WH_ASSERT(!*gone && wh_session_phase(session) == WH_PHASE_CLOSED);
 	*gone = true;
+	if (session == w->receiver)
+		w->receiver_gone_ns = wh_world_now_ns(w);
 }
 
 static void make_path(struct wh_world *w, struct direction *direction, uint32_t i,
@@ -571,8 +574,10 @@ void wh_world_result(struct wh_world *w, struct wh_world_result *result)
 	result->receiver = wh_session_outcome(w->receiver);
 	result->receiver_stats = wh_session_stats(w->receiver);
 	if (result->receiver_stats.outcome_tsc != 0)
-		result->linger_ns =
-			wh_tsc_to_ns(w->config.hz, w->now_tsc - result->receiver_stats.outcome_tsc);
+		result->outcome_ns =
+			wh_tsc_to_ns(w->config.hz, result->receiver_stats.outcome_tsc) -
+			WH_NS_PER_S;
+	result->gone_ns = w->receiver_gone_ns;
 	result->pattern_ok = w->sink.done == WH_STORE_OK;
 	result->object_bytes = w->sink.bytes;
 }

@@ -67,7 +67,9 @@ struct wh_world_result {
 	bool pattern_ok;       /* the writer found every byte right */
 	uint64_t object_bytes; /* that the writer took */
 	uint64_t end_ns;
-	uint64_t linger_ns; /* from the receiver's outcome to the end */
+	/* Of the receiver; 0: there was none, or not that. */
+	uint64_t outcome_ns;
+	uint64_t gone_ns;
 	uint64_t events;
 	uint64_t packet_hops; /* packets that entered a direction */
 	struct wh_session_stats sender_stats;

@@ -37,6 +37,7 @@ struct job {
 	struct lane lanes[LANES_MAX];
 	uint32_t count;
 	_Atomic bool gate;
+	struct wh_room room;
 };
 
 static void note(struct lane *lane, int side, const struct wh_file_result *result)
@@ -81,6 +82,7 @@ static void open_sink(struct lane *lane, struct job *job, int root_fd, bool as_n
 		/* Folders are on the first lane. */
 		.gate = lane == job->lanes ? &job->gate : NULL,
 		.on_file = sink_on_file,
+		.room = &job->room,
 		.context = lane,
 	};
 	enum wh_doing doing;

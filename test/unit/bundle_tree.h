@@ -5,7 +5,6 @@
 /* Trees of files for the tests of lib/bundle: made below a folder of their own, and removed. */
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "remove_tree.h"
 #include "unit.h"
 
 struct tree {
@@ -34,19 +34,10 @@ static inline void tree_init(struct tree *tree, const char *parent)
 	CU_ASSERT_FATAL(tree->fd >= 0);
 }
 
-static inline int tree_remove_one(
-	const char *path, const struct stat *status, int type, struct FTW *walk)
-{
-	(void)status;
-	(void)type;
-	(void)walk;
-	return remove(path);
-}
-
 static inline void tree_free(struct tree *tree)
 {
 	close(tree->fd);
-	nftw(tree->root, tree_remove_one, 32, FTW_DEPTH | FTW_PHYS);
+	remove_tree(tree->root);
 }
 
 /* Good until the 4th next call. */

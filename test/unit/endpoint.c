@@ -200,6 +200,7 @@ static void test_strangers(void)
 	CU_ASSERT_EQUAL(wh_session_stats(house.session[0]).control_received_pkts, 1);
 
 	close_out(&house, house.session[0]);
+	state.lci += PLACES; /* of the same place, and not offered yet */
 	give(&house, &state, &alice);
 	CU_ASSERT_EQUAL(house.endpoint.stats.no_session_pkts, 2);
 	wh_endpoint_input(&house.endpoint, NOW, NOW, (const uint8_t *)"?", 1, &alice);
@@ -423,6 +424,194 @@ static void test_last_words(void)
 	house_close(&house);
 }
 
+/* What `from` sends arrives at `to` at once, or nowhere. */
+static void carry(struct house *from, struct house *to, const struct wh_address *sender,
+	uint64_t now_tsc, bool outage)
+{
+	uint8_t room[WH_CONTROL_BYTES_MAX];
+	struct wh_out out = {.head = room};
+
+	while (wh_endpoint_output(&from->endpoint, now_tsc, &out, 1) > 0)
+		if (!outage)
+			wh_endpoint_input(
+				&to->endpoint, now_tsc, now_tsc, room, out.head_bytes, sender);
+}
+
+/*
+ * Every DONE is lost until the sender has long left. Then it is the first reply again that ends
+ * the receiver: after 10 replies they are 1, 2, 3, ... ms apart, the 55th comes at 1045 ms.
+ */
+static void test_done_after_outage(void)
+{
+	struct house ours;
+	struct house theirs;
+	struct wh_session *sender;
+	uint64_t sender_gone_ms = 0;
+	uint64_t ms;
+
+	house_open(&ours);
+	house_open(&theirs);
+	sender = make_transmitter(&ours);
+	CU_ASSERT_EQUAL_FATAL(wh_endpoint_open(&ours.endpoint, sender), 0);
+	for (ms = 0; ms < 3000 && theirs.gone == 0; ms++) {
+		uint64_t now_tsc = NOW + ms * HZ / 1000;
+
+		turn(&ours, now_tsc);
+		carry(&ours, &theirs, &alice, now_tsc, ms > 100 && ms < 1110);
+		turn(&theirs, now_tsc);
+		carry(&theirs, &ours, &bob, now_tsc, false);
+		if (ms == 100) {
+			CU_ASSERT_EQUAL_FATAL(theirs.accepted, 1);
+			wh_session_ask(theirs.session[0], WH_WISH_SINK_DONE, WH_STATUS_NO_SPACE);
+			wh_session_ask(theirs.session[0], WH_WISH_CLOSE, WH_STATUS_PENDING);
+			wh_session_ask(sender, WH_WISH_CLOSE, WH_STATUS_PENDING);
+		}
+		if (sender_gone_ms == 0 && ours.gone > 0)
+			sender_gone_ms = ms;
+	}
+	CU_ASSERT_EQUAL(theirs.gone, 1);
+	CU_ASSERT_EQUAL(wh_endpoint_bad_pkts(&ours.endpoint), 0);
+	CU_ASSERT_TRUE(sender_gone_ms > 100 && sender_gone_ms < 300);
+	CU_ASSERT_TRUE(ms > 1110 && ms <= 101 + 1091);
+	wh_session_destroy(sender);
+	house_close(&ours);
+	house_close(&theirs);
+}
+
+static struct wh_packet release(uint32_t lci, enum wh_release_stage stage)
+{
+	return (struct wh_packet){
+		.type = WH_PACKET_RELEASE,
+		.lci = lci,
+		.release = {.stage = (uint8_t)stage, .status = WH_STATUS_NO_SPACE},
+	};
+}
+
+static void expect_farewell(struct house *house, const struct wh_packet *packet,
+	const struct wh_address *from, uint32_t lci, enum wh_release_stage stage,
+	enum wh_release_status status)
+{
+	struct wh_address to;
+	uint64_t before = house->endpoint.stats.repeated_farewells;
+
+	give(house, packet, from);
+
+	struct wh_packet again = take(house, &to);
+
+	CU_ASSERT_EQUAL_FATAL(again.type, WH_PACKET_RELEASE);
+	CU_ASSERT_EQUAL(again.lci, lci);
+	CU_ASSERT_EQUAL(again.release.stage, stage);
+	CU_ASSERT_EQUAL(again.release.status, status);
+	CU_ASSERT_EQUAL(house->endpoint.stats.repeated_farewells, before + 1);
+	CU_ASSERT_TRUE(wh_address_equal(&to, from));
+	CU_ASSERT_EQUAL(take(house, &to).type, 0);
+}
+
+static void expect_silence(
+	struct house *house, const struct wh_packet *packet, const struct wh_address *from)
+{
+	struct wh_address to;
+	uint64_t before = house->endpoint.stats.no_session_pkts;
+
+	give(house, packet, from);
+	CU_ASSERT_EQUAL(take(house, &to).type, 0);
+	CU_ASSERT_EQUAL(house->endpoint.stats.no_session_pkts, before + 1);
+}
+
+/* One that was broken off here: ABORT for whom it was with, whatever that goes on to say. */
+static void test_farewell_of_receiver(void)
+{
+	struct house house;
+
+	house_open(&house);
+
+	struct wh_session *receiver = open_to(&house, 5);
+	uint32_t lci = wh_session_lci(receiver);
+	struct wh_packet request = release(lci, WH_RELEASE_REQUEST);
+	struct wh_packet state = {
+		.type = WH_PACKET_TRANS_STATE,
+		.lci = lci,
+		.trans_state = {.lower = 1000, .upper = 1000},
+	};
+
+	close_out(&house, receiver);
+	for (uint32_t i = 0; i < 3; i++)
+		expect_farewell(
+			&house, &request, &alice, 5, WH_RELEASE_ABORT, WH_STATUS_INTERRUPTED);
+	expect_farewell(&house, &state, &alice, 5, WH_RELEASE_ABORT, WH_STATUS_INTERRUPTED);
+
+	/* Nobody else learns of it, and two ends that have left do not answer each other. */
+	expect_silence(&house, &request, &bob);
+	request.lci += PLACES;
+	expect_silence(&house, &request, &alice);
+
+	const struct wh_packet done = release(lci, WH_RELEASE_DONE);
+	const struct wh_packet abort = release(lci, WH_RELEASE_ABORT);
+
+	expect_silence(&house, &done, &alice);
+	expect_silence(&house, &abort, &alice);
+
+	/* Nor does the place's next tenant change anything, while it is there. */
+	for (uint32_t i = 0; i < HALF - 1; i++)
+		open_to(&house, 100 + i);
+	receiver = open_to(&house, 6);
+	CU_ASSERT_EQUAL(wh_session_lci(receiver) % PLACES, lci % PLACES);
+	expect_farewell(&house, &state, &alice, 5, WH_RELEASE_ABORT, WH_STATUS_INTERRUPTED);
+	CU_ASSERT_EQUAL(wh_session_stats(receiver).control_received_pkts, 0);
+	close_out(&house, receiver);
+	expect_silence(&house, &state, &alice);
+	house_close(&house);
+}
+
+/* One that said DONE: only to a reply; states that were under way then need no answer. */
+static void test_farewell_of_transmitter(void)
+{
+	struct house house;
+	struct wh_address to;
+	struct wh_packet accept = {
+		.type = WH_PACKET_ACCEPT,
+		.accept = {.acceptor_lci = 0x99, .buffer_chunks = CHUNKS, .stamp_us = NOW / 1000},
+	};
+	struct wh_packet state = {.type = WH_PACKET_RCV_STATE};
+
+	house_open(&house);
+
+	struct wh_session *transmitter = make_transmitter(&house);
+
+	CU_ASSERT_EQUAL(wh_endpoint_open(&house.endpoint, transmitter), 0);
+	turn(&house, NOW);
+	accept.lci = wh_session_lci(transmitter);
+	state.lci = accept.lci;
+	give(&house, &accept, &bob);
+	turn(&house, NOW);
+
+	const struct wh_packet reply = release(accept.lci, WH_RELEASE_REPLY);
+
+	give(&house, &reply, &bob);
+	turn(&house, NOW);
+	CU_ASSERT_EQUAL(wh_session_outcome(transmitter), WH_STATUS_NO_SPACE);
+	while (take(&house, &to).type != 0)
+		;
+	CU_ASSERT_EQUAL(house.endpoint.farewell[accept.lci % PLACES].lci, 0);
+	close_out(&house, transmitter);
+	expect_farewell(&house, &reply, &bob, 0x99, WH_RELEASE_DONE, WH_STATUS_NO_SPACE);
+	expect_silence(&house, &reply, &alice);
+	expect_silence(&house, &state, &bob);
+
+	/* One that nobody had accepted said nothing, and has nothing to repeat. */
+	wh_session_destroy(transmitter);
+	transmitter = make_transmitter(&house);
+	CU_ASSERT_EQUAL(wh_endpoint_open(&house.endpoint, transmitter), 0);
+	turn(&house, NOW);
+
+	const struct wh_packet unasked = release(wh_session_lci(transmitter), WH_RELEASE_REPLY);
+
+	close_out(&house, transmitter);
+	expect_silence(&house, &unasked, &bob);
+	wh_session_destroy(transmitter);
+	house_close(&house);
+}
+
 /* What is between the halves: a receiver's packets leave by the other, which is told of them. */
 static void test_between_the_halves(void)
 {
@@ -554,6 +743,9 @@ CU_TestInfo wh_tests[] = {
 	{"no place for ours", test_no_place_for_ours},
 	{"grace", test_grace},
 	{"last words", test_last_words},
+	{"DONE after an outage", test_done_after_outage},
+	{"farewell of a receiver", test_farewell_of_receiver},
+	{"farewell of a transmitter", test_farewell_of_transmitter},
 	{"between the halves", test_between_the_halves},
 	{"looks where there is work", test_looks_where_there_is_work},
 	{"no virtual payload", test_no_virtual_payload},

@@ -7,13 +7,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "remove_tree.h"
 #include "unit.h"
 
 struct folder {
@@ -32,17 +32,10 @@ static inline struct folder folder_new(const char *base)
 	return folder;
 }
 
-static inline int folder_remove_one(
-	const char *path, const struct stat *status, int type, struct FTW *ftw)
-{
-	(void)status, (void)type, (void)ftw;
-	return remove(path);
-}
-
 static inline void folder_free(struct folder *folder)
 {
 	close(folder->fd);
-	nftw(folder->path, folder_remove_one, 32, FTW_DEPTH | FTW_PHYS);
+	remove_tree(folder->path);
 }
 
 static inline void folder_put(const struct folder *folder, const char *name, const char *text)

@@ -222,7 +222,7 @@ static void test_what_repair_brings_back_has_come(void)
 		expect_all_told(&rig, 2);
 		CU_ASSERT_EQUAL(rig.state.lost_pkts, (uint64_t)__builtin_popcount(lost));
 		CU_ASSERT_EQUAL(rig.state.repaired_pkts, lost_data);
-		CU_ASSERT_EQUAL(rig.state.unrepaired_chunks, 0);
+		CU_ASSERT_EQUAL(rig.state.undecodable_blocks, 0);
 		rig_close(&rig);
 	}
 }
@@ -241,7 +241,7 @@ static void test_only_the_shortfall_is_asked_for(void)
 	CU_ASSERT_EQUAL(rig.nak.base, FIRST + 1);
 	CU_ASSERT_EQUAL(rig.nak.losses[0].count, 2);
 	CU_ASSERT_TRUE(nothing_delivered(&rig));
-	CU_ASSERT_EQUAL(wh_session_stats(rig.session).unrepaired_chunks, 1);
+	CU_ASSERT_EQUAL(wh_session_stats(rig.session).undecodable_blocks, 1);
 
 	give(&rig, 0, 1);
 	turn(&rig);
@@ -254,7 +254,7 @@ static void test_only_the_shortfall_is_asked_for(void)
 	turn(&rig);
 	CU_ASSERT_EQUAL(rig.state.lower, FIRST + 9);
 	CU_ASSERT_EQUAL(wh_session_stats(rig.session).repaired_pkts, 2);
-	CU_ASSERT_EQUAL(wh_session_stats(rig.session).unrepaired_chunks, 1);
+	CU_ASSERT_EQUAL(wh_session_stats(rig.session).undecodable_blocks, 1);
 
 	/* What was not asked for and comes all the same is a duplicate. */
 	give(&rig, 0, 3);
@@ -304,8 +304,31 @@ static void test_repair_packets_after_delivery(void)
 	turn(&rig);
 	CU_ASSERT_EQUAL(rig.naks, 0);
 	expect_all_told(&rig, 1); /* the other one is lost, and nobody wants it */
+	CU_ASSERT_EQUAL(wh_session_stats(rig.session).repair_pkts, 1);
+	CU_ASSERT_EQUAL(wh_session_stats(rig.session).duplicate_pkts, 0);
 	give(&rig, 0, 6);
-	CU_ASSERT_EQUAL(wh_session_stats(rig.session).duplicate_pkts, 2);
+	CU_ASSERT_EQUAL(wh_session_stats(rig.session).repair_pkts, 1);
+	CU_ASSERT_EQUAL(wh_session_stats(rig.session).duplicate_pkts, 1);
+	rig_close(&rig);
+}
+
+/* While a chunk is worked on, what comes of it again and again is taken for nothing new. */
+static void test_repair_packets_meanwhile(void)
+{
+	struct rig rig;
+
+	rig_open(&rig, WH_RECOVERY_HYBRID);
+	give_chunk(&rig, 0, 0x81);
+	give(&rig, 1, 0);
+	rig.now_tsc += 10 * MS;
+	wh_session_poll(rig.session, rig.now_tsc); /* hands it over, and nobody has worked yet */
+	CU_ASSERT_EQUAL(wh_session_stats(rig.session).repair_pkts, 1);
+	for (uint32_t i = 0; i < 3; i++)
+		give(&rig, 0, 7);
+	CU_ASSERT_EQUAL(wh_session_stats(rig.session).repair_pkts, 1);
+	CU_ASSERT_EQUAL(wh_session_stats(rig.session).duplicate_pkts, 3);
+	turn(&rig);
+	expect_chunk(&rig, 0);
 	rig_close(&rig);
 }
 
@@ -474,12 +497,50 @@ static void test_not_worked_out_too_soon(void)
 	rig_close(&rig);
 }
 
+/* Blocks with too few repair packets, each once; block 0 has the even packets, 1 the odd ones. */
+static void test_blocks_that_repair_does_not_reach(void)
+{
+	static const struct {
+		uint32_t lost;
+		uint32_t blocks;
+	} cases[] = {
+		{0x05, 1}, /* two of block 0 */
+		{0x0a, 1}, /* two of block 1 */
+		{0x0f, 2},
+		{0x07, 1}, /* two of block 0, and one of 1, which is brought back */
+		{0x41, 1}, /* one of block 0, and its repair packet */
+		{0xc3, 2},
+		{0x03, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rig rig;
+
+		rig_open(&rig, WH_RECOVERY_HYBRID);
+		rig.shape.blocks = 2;
+		wh_fec_encode(rig.fec, &rig.shape, rig.data, 0, K, rig.repair);
+		give_chunk(&rig, 0, cases[i].lost);
+		give(&rig, 1, 0);
+		turn(&rig);
+		CU_ASSERT_EQUAL(wh_session_stats(rig.session).undecodable_blocks, cases[i].blocks);
+		turn(&rig);
+		CU_ASSERT_EQUAL(rig.state.undecodable_blocks, cases[i].blocks);
+		give_chunk(&rig, 0, ~cases[i].lost);
+		turn(&rig);
+		expect_chunk(&rig, 0);
+		CU_ASSERT_EQUAL(wh_session_stats(rig.session).undecodable_blocks, cases[i].blocks);
+		rig_close(&rig);
+	}
+}
+
 CU_TestInfo wh_tests[] = {
 	{"what repair brings back has come", test_what_repair_brings_back_has_come},
 	{"only the shortfall is asked for", test_only_the_shortfall_is_asked_for},
 	{"not worked out too soon", test_not_worked_out_too_soon},
+	{"blocks that repair does not reach", test_blocks_that_repair_does_not_reach},
 	{"a chunk of which nothing came", test_a_chunk_of_which_nothing_came},
 	{"repair packets after delivery", test_repair_packets_after_delivery},
+	{"repair packets meanwhile", test_repair_packets_meanwhile},
 	{"what is overdue is asked for", test_what_is_overdue_is_asked_for},
 	{"losses at the end", test_losses_at_the_end},
 	{"without asking", test_without_asking},

@@ -96,7 +96,7 @@ static void sample_rcv_state(enum sample_size size, struct wh_packet *packet)
 			.lost_pkts = UINT64_C(0x7172737475767778),
 			.loss_events = UINT64_C(0x8182838485868788),
 			.repaired_pkts = UINT64_C(0x9192939495969798),
-			.unrepaired_chunks = 0xa1a2a3a4,
+			.undecodable_blocks = 0xa1a2a3a4,
 			.n_holes = 2,
 			.holes = {{0, 5}, {6, 0x7fda}}},
 		{.lower = WH_SERIAL_MAX - 1 - WH_WINDOW_PACKETS_MAX,
@@ -117,7 +117,7 @@ static void sample_rcv_state(enum sample_size size, struct wh_packet *packet)
 			.lost_pkts = UINT64_MAX,
 			.loss_events = UINT64_MAX,
 			.repaired_pkts = UINT64_MAX,
-			.unrepaired_chunks = UINT32_MAX,
+			.undecodable_blocks = UINT32_MAX,
 			.n_holes = WH_RANGES_MAX},
 	};
 

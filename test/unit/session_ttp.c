@@ -340,7 +340,7 @@ static void test_loss_and_congestion(void)
 		CU_ASSERT_EQUAL(pair.delivered, 20);
 		CU_ASSERT_EQUAL(pair.naks, 0);
 		CU_ASSERT_EQUAL(wh_session_stats(pair.sender).retransmitted_pkts, 0);
-		CU_ASSERT_EQUAL(wh_session_stats(pair.receiver).unrepaired_chunks, 0);
+		CU_ASSERT_EQUAL(wh_session_stats(pair.receiver).undecodable_blocks, 0);
 		CU_ASSERT_EQUAL(wh_session_stats(pair.receiver).repaired_pkts, pair.lost);
 		pair_close(&pair);
 	}
@@ -366,7 +366,7 @@ static void test_fallback(void)
 	CU_ASSERT_EQUAL(pair.delivered, 4);
 	CU_ASSERT(pair.naks > 0);
 	CU_ASSERT(wh_session_stats(pair.sender).retransmitted_pkts > 0);
-	CU_ASSERT_EQUAL(wh_session_stats(pair.receiver).unrepaired_chunks, 1);
+	CU_ASSERT_EQUAL(wh_session_stats(pair.receiver).undecodable_blocks, 1);
 	pair_close(&pair);
 }
 

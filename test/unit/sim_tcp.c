@@ -30,20 +30,6 @@ static void names_and_defaults(void)
 	CU_ASSERT_EQUAL(config.max_rto_ps, 60 * WH_PS_PER_S);
 }
 
-/* 622 Mb/s by 100 ms are 62.2 Mb: 5183.3 segments of 1500 bytes. */
-static void drs_has_the_product_as_window(void)
-{
-	struct wh_sim_tcp_config config;
-
-	wh_sim_tcp_config_init_drs(&config, 622000000, 100 * MS_PS);
-	CU_ASSERT_EQUAL(config.variety, WH_SIM_TCP_SACK);
-	CU_ASSERT_EQUAL(config.window_pkts, 5184);
-	wh_sim_tcp_config_init_drs(&config, 120000000, 10 * MS_PS);
-	CU_ASSERT_EQUAL(config.window_pkts, 100);
-	wh_sim_tcp_config_init_drs(&config, 1000, 1);
-	CU_ASSERT_EQUAL(config.window_pkts, 1);
-}
-
 static void slow_start_doubles(void)
 {
 	for (unsigned int v = 0; v < BY_LOSS; v++) {
@@ -421,7 +407,6 @@ static void a_stopped_one_repairs(void)
 
 CU_TestInfo wh_tests[] = {
 	{"names and defaults", names_and_defaults},
-	{"drs has the product as window", drs_has_the_product_as_window},
 	{"slow start doubles", slow_start_doubles},
 	{"avoidance adds one a round", avoidance_adds_one_a_round},
 	{"the window is a limit", the_window_is_a_limit},

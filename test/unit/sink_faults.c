@@ -9,6 +9,18 @@ const char wh_suite_name[] = "sink_faults";
 
 static const char *const disk = "/tmp";
 
+/* Of the file system in /tmp: space cannot be reserved, though holes can be made. */
+static bool no_reserving;
+
+int fallocate(int fd, int mode, off_t offset, off_t bytes)
+{
+	if (no_reserving && mode == 0) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	return (int)syscall(SYS_fallocate, fd, mode, offset, bytes);
+}
+
 /* One file, with the disk as ring_fault says, and then another; both must arrive. */
 static void expect_written_with(uint32_t zeros)
 {
@@ -85,6 +97,16 @@ static void test_no_holes(void)
 	}
 }
 
+/* Nothing but the file's size says where it ends: of a hole, and of a block that was padded. */
+static void test_no_reserving(void)
+{
+	no_reserving = true;
+	expect_written_with(BYTES);
+	expect_written_with(BYTES - 1);
+	expect_written();
+	no_reserving = false;
+}
+
 /* The file fails, the source is told while it still sends, and the next file is not concerned. */
 static void expect_failed(int error)
 {
@@ -158,6 +180,7 @@ CU_TestInfo wh_tests[] = {
 	{"again", test_again},
 	{"no O_DIRECT", test_no_direct},
 	{"no holes", test_no_holes},
+	{"no reserving", test_no_reserving},
 	{"a write fails", test_write_fails},
 	{"writes in the air", test_in_the_air},
 	CU_TEST_INFO_NULL,

@@ -2,8 +2,7 @@
 
 /* Of lib/bundle/sink.c, too: when a file has its name, what belongs to it, and what gets in. */
 
-#include <sys/statvfs.h>
-
+#include "free_room.h"
 #include "sink_rig.h"
 
 const char wh_suite_name[] = "sink_names";
@@ -64,31 +63,43 @@ static void fail_at_source(struct rig *rig, uint64_t id)
 	rig_file_end(rig, id, NULL, EIO, WH_DOING_READING);
 }
 
-/* In memory nothing is reserved: files get in as long as all that did have room together. */
+#define TENTH (UINT64_C(100) << 20)
+
+/*
+ * In memory nothing is reserved: files get in as long as all that did have room together, whatever
+ * lane they came by.
+ */
 static void test_room_in_memory(void)
 {
 	struct rig *rig = rig_begin(rig_bases[0]);
-	struct statvfs status;
+	struct rig *lane = rig_begin(rig_bases[0]);
 
-	CU_ASSERT_FATAL(statvfs(rig->root, &status) == 0);
-
-	uint64_t tenth = status.f_bavail * status.f_frsize / 10;
-
-	rig_ask(rig, 1, "six", 0644, 6 * tenth);
+	free_room.told = true;
+	free_room.blocks = 20 * TENTH / FREE_ROOM_BLOCK_BYTES;
+	free_room.free_blocks = 10 * TENTH / FREE_ROOM_BLOCK_BYTES;
+	rig_ask(rig, 1, "six", 0644, 6 * TENTH);
 	rig_await(rig, WH_RECORD_WANT, 1);
-	rig_ask(rig, 2, "five", 0644, 5 * tenth);
+	rig_ask(rig, 2, "five", 0644, 5 * TENTH);
 	rig_await(rig, WH_RECORD_OUTCOME, 2);
 	CU_ASSERT(rig_failed(rig, 2, ENOSPC, WH_DOING_RESERVING));
-	rig_ask(rig, 3, "three", 0644, 3 * tenth);
-	rig_await(rig, WH_RECORD_WANT, 3);
+	rig_ask(lane, 1, "five there", 0644, 5 * TENTH);
+	rig_await(lane, WH_RECORD_OUTCOME, 1);
+	CU_ASSERT(rig_failed(lane, 1, ENOSPC, WH_DOING_RESERVING));
+	rig_ask(lane, 2, "three", 0644, 3 * TENTH);
+	rig_await(lane, WH_RECORD_WANT, 2);
 	fail_at_source(rig, 1);
-	rig_ask(rig, 4, "five again", 0644, 5 * tenth);
+	rig_ask(rig, 3, "seven", 0644, 7 * TENTH);
+	rig_await(rig, WH_RECORD_WANT, 3);
+	rig_ask(lane, 3, "a byte", 0644, 1);
+	rig_await(lane, WH_RECORD_OUTCOME, 3);
+	CU_ASSERT(rig_failed(lane, 3, ENOSPC, WH_DOING_RESERVING));
+	rig_free(lane);
+	rig_ask(rig, 4, "three again", 0644, 3 * TENTH);
 	rig_await(rig, WH_RECORD_WANT, 4);
 	rig_ask(rig, 5, "more than all", 0644, UINT64_C(1) << 60);
 	rig_await(rig, WH_RECORD_OUTCOME, 5);
 	CU_ASSERT(rig_failed(rig, 5, ENOSPC, WH_DOING_RESERVING));
-	CU_ASSERT(statvfs(rig->root, &status) == 0);
-	CU_ASSERT(status.f_bavail * status.f_frsize > 9 * tenth);
+	CU_ASSERT(rig_room.device[0].promised_bytes == 10 * TENTH);
 	fail_at_source(rig, 3);
 	fail_at_source(rig, 4);
 	rig_finish(rig);
@@ -96,6 +107,26 @@ static void test_room_in_memory(void)
 	CU_ASSERT(rig->totals.files == 0 && rig->totals.failed == 5);
 	CU_ASSERT(rig_count(rig->root) == 0);
 	rig_free(rig);
+	free_room.told = false;
+}
+
+/* A file's room is its own as it is written: the last one takes exactly what is left. */
+static void test_room_while_written(void)
+{
+	struct rig *rig = rig_begin(rig_bases[0]);
+	uint8_t *content = rig_content(2 * RIG_CHUNK_BYTES, 3);
+
+	rig_ask(rig, 1, "file", 0644, 2 * RIG_CHUNK_BYTES);
+	rig_await(rig, WH_RECORD_WANT, 1);
+	CU_ASSERT(rig_room.device[0].promised_bytes == 2 * RIG_CHUNK_BYTES);
+	rig_extent(rig, 1, 0, content, RIG_CHUNK_BYTES);
+	rig_flush(rig);
+	for (int i = 0; i < 10; i++)
+		rig_poll(rig);
+	CU_ASSERT(rig_room.device[0].promised_bytes == RIG_CHUNK_BYTES);
+	rig_free(rig);
+	CU_ASSERT(rig_room.device[0].promised_bytes == 0);
+	free(content);
 }
 
 /* Modes are the source's, whatever the umask. */
@@ -136,5 +167,6 @@ CU_TestInfo wh_tests[] = {
 	{"umask", both_umask},
 	{"taken meanwhile", both_taken_meanwhile},
 	{"room in memory", test_room_in_memory},
+	{"room while written", test_room_while_written},
 	CU_TEST_INFO_NULL,
 };

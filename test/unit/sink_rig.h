@@ -22,6 +22,7 @@
 #include "base/prng.h"
 #include "bundle/sink.h"
 #include "names_at_once.h"
+#include "remove_tree.h"
 #include "unit.h"
 
 #define RIG_CHUNK_BYTES  65536
@@ -41,6 +42,9 @@
 #define RIG_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const char *const rig_bases[] = {"/dev/shm", "/tmp"};
+
+/* Of all rigs, as it is of all sinks of a process. */
+static struct wh_room rig_room;
 
 struct rig_answer {
 	enum wh_record_type type;
@@ -81,18 +85,6 @@ struct rig {
 	struct rig_answer answers[RIG_LOG_MAX];
 	struct rig_result results[RIG_LOG_MAX];
 };
-
-static inline int rig_remove_one(
-	const char *path, const struct stat *status, int type, struct FTW *ftw)
-{
-	(void)status, (void)type, (void)ftw;
-	return remove(path);
-}
-
-static inline void rig_remove_tree(const char *path)
-{
-	nftw(path, rig_remove_one, 32, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-}
 
 static inline void rig_on_file(void *context, const struct wh_file_result *result)
 {
@@ -153,6 +145,7 @@ static inline struct wh_sink_config rig_config(struct rig *rig, const char *targ
 		.free = &rig->free,
 		.ready = &rig->ready,
 		.on_file = rig_on_file,
+		.room = &rig_room,
 		.context = rig,
 	};
 }
@@ -188,7 +181,7 @@ static inline void rig_free(struct rig *rig)
 	XXH3_freeState(rig->sent);
 	XXH3_freeState(rig->heard);
 	close(rig->root_fd);
-	rig_remove_tree(rig->top);
+	remove_tree(rig->top);
 	free(rig);
 }
 
