@@ -120,17 +120,27 @@ def paragraphs(texts):
     return ''.join(f'<p class="remark">{escape(text)}</p>' for text in texts)
 
 
-def section(part, charts, verdicts, entries, remarks, results):
+def numbers(grids):
+    return ''.join(f'<details><summary>{escape(caption)}</summary>' +
+                   table([escape(one) for one in head],
+                         [[one if isinstance(one, str) else number(one) for one in cells]
+                          for cells in rows]) + '</details>'
+                   for caption, head, rows in grids)
+
+
+def section(shown):
+    part, results = shown.part, shown.results
     pieces = [f'<h2 id="{part["id"]}">{escape(part["name"])}</h2>',
               f'<p>{escape(part["shows"])}</p>']
     if 'chosen' in part:
         pieces.append(f'<p class="faint">{escape(part["chosen"])}</p>')
-    pieces += [chart(caption, svg) for caption, svg in charts]
-    if entries:
-        pieces.append(entries_table(part['table'], entries))
-    if verdicts:
-        pieces.append(claims_table(verdicts))
-    pieces.append(paragraphs(remarks))
+    pieces += [chart(caption, svg) for caption, svg in shown.charts]
+    pieces.append(numbers(shown.grids))
+    if shown.entries:
+        pieces.append(entries_table(part['table'], shown.entries))
+    if shown.verdicts:
+        pieces.append(claims_table(shown.verdicts))
+    pieces.append(paragraphs(shown.remarks))
     pieces += [expectations(name, results[name]) for name in part.get('scenarios', ())
                if name in results]
     return '\n'.join(pieces)
@@ -158,24 +168,24 @@ def summary(parts):
                   'expectations that hold'], rows)
 
 
-def html(paper, told, parts, faults):
+def html(paper, introduction, told, parts, faults):
     title = f'{escape(paper["title"])}: the paper and wavehaul'
     wrong = ''
     if faults:
         wrong = ('<p class="bad">Not as it should be:</p><ul>' +
                  ''.join(f'<li>{escape(fault)}</li>' for fault in faults) + '</ul>')
-    sections = '\n'.join(section(shown.part, shown.charts, shown.verdicts, shown.entries,
-                                 shown.remarks, shown.results) for shown in parts)
+    sections = '\n'.join(section(shown) for shown in parts)
     return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
             f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head>'
             f'<body><h1>{title}</h1><p class="faint">{escape(paper["authors"])}. '
-            f'{escape(told)}</p>{INTRODUCTION}{wrong}{summary(parts)}{sections}</body></html>\n')
+            f'{escape(told)}</p>{introduction}{READING}{wrong}{summary(parts)}{sections}'
+            f'</body></html>\n')
 
 
-INTRODUCTION = '''
-<p>The paper's figures are lost: what is published of a figure are the statements in the text and
-captions; its tables are whole. Ours are the very sessions that run on a NIC, in virtual time
-(<code>wavehaul sim</code>), over the scenarios in <code>config/scenarios</code>. The algorithm's
-constants are the paper's, and none is tuned to a table. A line carries IP packets of 1500 bytes,
-and throughput counts them whole, as ns-2 does.</p>
+READING = '''
+<p>How to read it: what a paper says in numbers has its number under <i>published</i>, and holds
+when ours is within 10 % of it; what it says in words is read as a bound, which stands below the
+words. The <i>difference</i> is that of ours, as a share of what is published. Where something is
+not as the paper has it, a barred paragraph says why, with the numbers of an experiment. What a
+scenario itself demands of its run is folded below.</p>
 '''

@@ -6,7 +6,7 @@ from collections import namedtuple
 from . import drawing, published
 from .results import Absent
 
-Shown = namedtuple('Shown', 'part charts verdicts entries remarks results')
+Shown = namedtuple('Shown', 'part charts grids verdicts entries remarks results')
 
 
 def charts(part, results, paper):
@@ -22,6 +22,14 @@ def charts(part, results, paper):
         return
     for number, (caption, figure) in enumerate(drawn):
         yield caption, drawing.svg(figure, f'{name}-{number}')
+
+
+def grids(part, results, paper):
+    """(caption, head, rows): the numbers that a chart is drawn from."""
+    if any(scenario not in results for scenario in part.get('scenarios', ())):
+        return []
+    drawn = getattr(paper, 'GRIDS', {}).get(part['id'])
+    return [drawn(results)] if drawn else []
 
 
 def missed(verdicts, entries):
@@ -52,7 +60,8 @@ def show(top, part, results, paper, tolerance):
     if 'table' in part:
         entries = list(published.entries(results, part['table'], tolerance))
     texts, bare = remarks_on(part, missed(verdicts, entries), results, paper.REMARKS)
-    shown = Shown(part, list(charts(part, results, paper)), verdicts, entries, texts, results)
+    shown = Shown(part, list(charts(part, results, paper)), grids(part, results, paper), verdicts,
+                  entries, texts, results)
     return shown, [f'{part["name"]}: {words(one)}' for one in bare]
 
 
