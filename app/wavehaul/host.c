@@ -258,6 +258,8 @@ static int open_shard(struct wh_host *host, uint32_t number, uint32_t places, co
 	if (number > 0)
 		wh_station_join(&host->shard[0].station, &shard->station);
 	wh_neighbour_announce(&shard->station.neighbour, rte_rdtsc());
+	receives->nap_us = WH_LOOP_PACKET_NAP_US;
+	sends->nap_us = WH_LOOP_PACKET_NAP_US;
 	wh_loop_add(receives, "receive", wh_station_receive, &shard->station);
 	wh_loop_add(sends, "send", wh_station_send, &shard->station);
 	/* Where queues are paired each has its own neighbours, which are the sending core's. */
@@ -347,6 +349,7 @@ static int open_shards(struct wh_host *host, uint32_t jobs)
 	for (uint32_t i = 0; i < host->cores.count; i++) {
 		host->loop[i].stop = &host->stop;
 		host->loop[i].hz = host->hz;
+		host->loop[i].nap_us = WH_LOOP_WORK_NAP_US;
 	}
 	for (uint32_t number = 0; number < host->settings->queues; number++)
 		if (open_shard(host, number, places_for(jobs), key) != 0)

@@ -41,7 +41,7 @@ static void count_seconds(struct wh_loop *loop, uint64_t now_tsc, int64_t work)
 
 static void rest(struct wh_loop *loop, int64_t work)
 {
-	const struct timespec nap = {.tv_nsec = WH_LOOP_NAP_US * 1000};
+	const struct timespec nap = {.tv_nsec = (long)loop->nap_us * 1000};
 
 	if (work >= WH_LOOP_WAKE)
 		loop->quiet_s = 0;
@@ -60,6 +60,7 @@ int wh_loop_run(void *argument)
 	struct wh_loop *loop = argument;
 	uint64_t last_tsc = rte_rdtsc();
 
+	WH_ASSERT(loop->hz == 0 || (loop->nap_us > 0 && loop->nap_us < 1000000));
 	loop->meter.read = read_tsc;
 	loop->second_tsc = last_tsc + loop->hz;
 	if (loop->hz != 0)

@@ -99,6 +99,7 @@ static struct rig *begin(void)
 	rig->hz = tsc_hz() / 1000;
 	rig->loop.stop = &rig->stop;
 	rig->loop.hz = rig->hz;
+	rig->loop.nap_us = WH_LOOP_PACKET_NAP_US;
 	wh_loop_add(&rig->loop, "watch", watch, rig);
 	return rig;
 }
@@ -193,7 +194,7 @@ static void test_naps_when_quiet(void)
 
 	CU_ASSERT_TRUE(quiet_tsc >= WH_LOOP_QUIET_S * rig->hz);
 	/* Every turn is a nap now, and none is shorter than asked for. */
-	uint64_t naps_max = (now_ns() - rig->mark_ns) / (WH_LOOP_NAP_US * 1000);
+	uint64_t naps_max = (now_ns() - rig->mark_ns) / (WH_LOOP_PACKET_NAP_US * 1000);
 
 	CU_ASSERT_EQUAL(rig->loop.naps, rig->polls - rig->mark + 2);
 	CU_ASSERT_TRUE(rig->loop.naps <= naps_max + 2);
