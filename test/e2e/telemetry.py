@@ -95,16 +95,26 @@ class Telemetry:
         return found[0] if found else None
 
 
+# Longer than anybody looks, and long enough to see something.
+LONG_S, SHORT_S = 20, 3
+
+
 @contextlib.contextmanager
-def bench(pair, seconds, *args):
-    """A client that sends: the telemetry of both ends, once the data flows."""
-    with pair.running('bench', SERVER, '--time', f'{seconds}s', *BENCH, *args) as process, \
+def bench(pair, whole=False):
+    """
+    A client that sends: the telemetry of both ends, once the data flows. It is stopped when all has
+    been seen, or is let come to its end.
+    """
+    seconds = SHORT_S if whole else LONG_S
+    with pair.running('bench', SERVER, '--time', f'{seconds}s', *BENCH) as process, \
             Telemetry(pair.process.pid) as server, Telemetry(process.pid) as client:
         wait_until(lambda: (server.session('receiver', 'job') or {}).get('received_pkts', 0) > 1000,
                    10, 'data at the server')
         expect_running(process)
         yield server, client
-        expect_status(pair.finish(process), 0)
+        if not whole:
+            process.send_signal(signal.SIGINT)
+        expect_status(pair.finish(process), 0 if whole else INTERRUPTED)
 
 
 def listed(program, folder):
@@ -119,7 +129,7 @@ def listed(program, folder):
 
 def both_ends(program, folder):
     with Pair(program, folder) as pair:
-        with bench(pair, 6) as (server, client):
+        with bench(pair) as (server, client):
             here, there = client.session('transmitter', 'job'), server.session('receiver', 'job')
             for session, peer in ((here, SERVER), (there, CLIENT)):
                 expect_equal('peer', session['peer'], f'{peer}:5760')
@@ -138,7 +148,7 @@ def both_ends(program, folder):
 def rates(program, folder):
     """The rate told is the one by which the counter grows between two answers."""
     with Pair(program, folder) as pair:
-        with bench(pair, 8) as (server, _):
+        with bench(pair) as (server, _):
             first = server.session('receiver', 'job')
             told = []
             while len(told) < 20:
@@ -159,7 +169,7 @@ def never_fall(program, folder):
     """Counters of session, port and core, over a transfer."""
     with Pair(program, folder) as pair:
         before = {}
-        with bench(pair, 5) as (server, _):
+        with bench(pair) as (server, _):
             number = server.session('receiver', 'job')['id']
             for _ in range(20):
                 now = {}
@@ -184,7 +194,7 @@ def server_cpus(server):
 def cores(program, folder):
     with Pair(program, folder) as pair:
         allowed = os.sched_getaffinity(pair.process.pid)
-        with bench(pair, 4) as (server, _):
+        with bench(pair) as (server, _):
             told = server.ask('/wavehaul/cores')
             expect_equal('CPUs', {int(name[4:]) for name in told}, allowed)
             names = ', '.join(core['processes'] for core in told.values())
@@ -220,7 +230,7 @@ def idle(program, folder):
 
 def ports(program, folder):
     with Pair(program, folder) as pair:
-        with bench(pair, 4) as (server, client):
+        with bench(pair) as (server, client):
             told = client.ask('/wavehaul/ports')
             at_server = server.ask('/wavehaul/ports')
             by_queue = server.ask('/wavehaul/ports', 0)
@@ -242,7 +252,7 @@ def ports(program, folder):
 def ended(program, folder):
     """A session that has gone is in no answer any more; nor is a client that has."""
     with Pair(program, folder) as pair:
-        with bench(pair, 3) as (server, client):
+        with bench(pair, whole=True) as (server, client):
             number = server.session('receiver', 'job')['id']
             path = client.path
         with Telemetry(pair.process.pid) as server:
@@ -271,7 +281,7 @@ def all_sessions(server):
 
 def many_sessions(program, folder):
     with Pair(program, folder, server=('--sessions', '1000')) as pair:
-        with pair.running('bench', SERVER, '--time', '10s', '--idle', '600',
+        with pair.running('bench', SERVER, '--time', f'{LONG_S}s', '--idle', '600',
                           '--buffers', '256M', *BENCH) as process, \
                 Telemetry(pair.process.pid) as server:
             wait_until(lambda: len(all_sessions(server)) > 600, 20, 'so many sessions')
@@ -281,7 +291,8 @@ def many_sessions(program, folder):
             for number in numbers[::100]:
                 session = server.ask('/wavehaul/session', number)
                 expect_equal('number', session and session['id'], number)
-            expect_status(pair.finish(process, 60), 0)
+            process.send_signal(signal.SIGINT)
+            expect_status(pair.finish(process, 60), INTERRUPTED)
         pair.stop_server()
 
 
@@ -324,7 +335,7 @@ def dpdks_own_client(program, folder):
     if tool is None:
         raise Skip(f'{CLIENT_TOOL} is not there')
     with Pair(program, folder) as pair:
-        with bench(pair, 4) as (server, _):
+        with bench(pair) as (server, _):
             prefix = Path(server.path).parent.name
             instance = server.path.rpartition('v2')[2].removeprefix(':') or '0'
             said = subprocess.run([tool, '-f', prefix, '-i', instance], text=True, timeout=20,
