@@ -13,7 +13,6 @@
 #include "base/clock.h"
 #include "hello.h"
 #include "jobs.h"
-#include "rate/control.h"
 #include "rate/pacer.h"
 #include "repair.h"
 
