@@ -250,6 +250,7 @@ static int run(struct bench *bench)
 	wh_telemetry_stop();
 	wh_jobs_end(&bench->jobs);
 	status = conclude(bench);
+	wh_jobs_tell_memory(bench->lanes.job, bench->lanes.started);
 	if (bench->settings.reverse)
 		count_lanes(bench, rte_rdtsc());
 	wh_bench_add_up(bench->lane, bench->lanes.job, bench->lanes.started, &bench->before);

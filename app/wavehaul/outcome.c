@@ -8,6 +8,9 @@
 #include "signals.h"
 #include "verbs.h"
 
+/* Of the time, from which on it is worth a line that larger buffers would have been faster. */
+#define MEMORY_TELL_PERCENT 5
+
 static int conclude_refused(const struct wh_job *job, const char *host)
 {
 	if (job->refused_error != 0) {
@@ -88,6 +91,24 @@ static int conclude(const struct wh_job *job, const char *host)
 		wh_complain("the transfer failed: %s", job->why);
 		return WH_EXIT_OTHER;
 	}
+}
+
+void wh_jobs_tell_memory(struct wh_job *const *jobs, uint32_t count)
+{
+	uint64_t memory_tsc = 0;
+	uint64_t all_tsc = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const uint64_t *limit_tsc = jobs[i]->figures.stats.limit_tsc;
+
+		memory_tsc += limit_tsc[WH_LIMIT_MEMORY];
+		for (uint32_t limit = 0; limit < WH_LIMITS; limit++)
+			all_tsc += limit_tsc[limit];
+	}
+	if (memory_tsc > all_tsc / 100 * MEMORY_TELL_PERCENT)
+		wh_say("buffers held it up for %u %% of the time, full of what waits for lost "
+		       "packets and round trips: give both ends a larger --buffers",
+			(unsigned)wh_muldiv_u64(memory_tsc, 100, all_tsc));
 }
 
 int wh_jobs_conclude(struct wh_job *const *jobs, uint32_t count, const char *host)

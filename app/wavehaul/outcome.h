@@ -10,4 +10,7 @@
  */
 int wh_jobs_conclude(struct wh_job *const *jobs, uint32_t count, const char *host);
 
+/* One sentence on stderr if the sessions that sent waited for buffers, here or at the peer. */
+void wh_jobs_tell_memory(struct wh_job *const *jobs, uint32_t count);
+
 #endif

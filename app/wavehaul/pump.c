@@ -37,11 +37,21 @@ static void send_end(struct wh_pump *pump)
 	wh_session_kick(pump->session);
 }
 
+/*
+ * The peer gives room back in order: one packet that is missing for a few round trips holds back
+ * all that came after it, though it was acknowledged and its chunks here are spare.
+ */
+static bool most_are_spare(const struct wh_pump *pump)
+{
+	struct wh_session_credit credit = wh_session_credit(pump->session);
+
+	return pump->spares > pump->chunks / 2 && pump->next_chunk + credit.chunks / 2 < credit.end;
+}
+
 static uint32_t next_bytes(const struct wh_pump *pump, uint64_t now_tsc)
 {
-	uint64_t bytes = pump->spares > pump->chunks / 2
-				 ? wh_min_u64(WH_PUMP_PIECE_BYTES, pump->chunk_bytes)
-				 : pump->chunk_bytes;
+	uint64_t bytes = most_are_spare(pump) ? wh_min_u64(WH_PUMP_PIECE_BYTES, pump->chunk_bytes)
+					      : pump->chunk_bytes;
 
 	if (pump->wanted_bytes == 0)
 		return now_tsc < pump->stop_tsc ? (uint32_t)bytes : 0;

@@ -17,8 +17,9 @@
 #define WH_PUMP_AHEAD 3
 
 /*
- * What a chunk has as long as most of them are spare: what is on its way then stays in a
- * second-level cache, at both ends. When half of them are out, the path needs more, and gets all.
+ * What a chunk has as long as most of them are spare, here and at the peer, where a short one takes
+ * the room of a long one: what is on its way then stays in a second-level cache, at both ends. When
+ * half of them are out, the path needs more, and gets all.
  */
 #define WH_PUMP_PIECE_BYTES (UINT32_C(128) << 10)
 

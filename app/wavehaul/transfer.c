@@ -141,6 +141,7 @@ static int run(struct wh_transfer *transfer)
 	wh_host_run(&transfer->host);
 	wh_telemetry_stop();
 	wh_jobs_end(&transfer->jobs);
+	wh_jobs_tell_memory(transfer->lanes.job, transfer->lanes.started);
 	return conclude(transfer);
 }
 

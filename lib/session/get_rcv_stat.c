@@ -38,6 +38,8 @@ static void packets_acked(
 	if (sending->unacked_pkts > 0)
 		return;
 
+	s->tx.chunks_out--;
+
 	bool pushed = wh_fifo_push(&s->tx.free, chunk);
 
 	WH_ASSERT(pushed);
@@ -62,7 +64,9 @@ static uint64_t acknowledge(struct wh_session *s, const struct wh_rcv_state *sta
 static void take_credits(struct wh_transmitter *tx, const struct wh_rcv_state *state)
 {
 	tx->peer_upper = wh_max_u64(tx->peer_upper, state->upper);
-	tx->peer_chunk_upper = wh_max_u64(tx->peer_chunk_upper, state->chunk_upper);
+	__atomic_store_n(&tx->peer_chunks, state->buffer_chunks, __ATOMIC_RELAXED);
+	__atomic_store_n(&tx->peer_chunk_upper,
+		wh_max_u64(tx->peer_chunk_upper, state->chunk_upper), __ATOMIC_RELAXED);
 	tx->peer_writer_behind = state->queued_chunks * 2 > state->buffer_chunks;
 }
 

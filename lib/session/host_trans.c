@@ -36,6 +36,7 @@ static bool open_next_chunk(struct wh_session *s)
 	sending->unacked_pkts = sending->packets;
 	tx->open_chunk = chunk;
 	tx->open_index = 0;
+	tx->chunks_out++;
 	return true;
 }
 
@@ -50,10 +51,22 @@ static bool may_admit(struct wh_transmitter *tx)
 	}
 	if (tx->open_chunk->number >= tx->peer_chunk_upper ||
 		tx->table.admitted_end >= tx->peer_upper) {
-		tx->admission_limit = tx->peer_writer_behind ? WH_LIMIT_DISK : WH_LIMIT_PEER;
+		tx->admission_limit = tx->peer_writer_behind ? WH_LIMIT_DISK : WH_LIMIT_MEMORY;
 		return false;
 	}
 	return true;
+}
+
+/*
+ * Why there is no chunk: after the end only acknowledgements are missing; a reader that works ahead
+ * keeps a few chunks to itself, and cannot go on without the others.
+ */
+static enum wh_limit no_chunk_limit(const struct wh_session *s)
+{
+	if (s->tx.end_seen)
+		return WH_LIMIT_PEER;
+	return s->tx.chunks_out >= s->config.chunks - s->config.chunks / 8 ? WH_LIMIT_MEMORY
+									   : WH_LIMIT_DISK;
 }
 
 int32_t wh_host_trans(struct wh_session *s, uint64_t now_tsc)
@@ -65,8 +78,7 @@ int32_t wh_host_trans(struct wh_session *s, uint64_t now_tsc)
 	(void)now_tsc;
 	for (; room > 0; room--) {
 		if (tx->open_chunk == NULL && !open_next_chunk(s)) {
-			/* After the end only acknowledgements are missing. */
-			tx->admission_limit = tx->end_seen ? WH_LIMIT_PEER : WH_LIMIT_DISK;
+			tx->admission_limit = no_chunk_limit(s);
 			break;
 		}
 		if (!may_admit(tx))

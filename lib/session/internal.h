@@ -122,6 +122,7 @@ struct wh_transmitter {
 	uint64_t chunks;
 	uint64_t total_bytes;
 	struct wh_digest digest;
+	uint32_t chunks_out; /* begun and not acknowledged: get_rcv_stat counts them down */
 	enum wh_limit admission_limit; /* why the last packet was not admitted */
 
 	/* trans */
@@ -146,6 +147,7 @@ struct wh_transmitter {
 	uint64_t naks_before; /* ... and bit i: nak_end - 1 - i was seen */
 	uint64_t peer_upper;  /* credits: first serial and first chunk without room */
 	uint64_t peer_chunk_upper;
+	uint32_t peer_chunks; /* that it has room for at once */
 	bool peer_writer_behind; /* its queue of whole chunks holds most of its buffers */
 	bool state_seen;
 	uint64_t acked_pkts;

@@ -18,6 +18,7 @@ const char *wh_limit_name(enum wh_limit limit)
 		[WH_LIMIT_DISK] = "disk",
 		[WH_LIMIT_PEER] = "peer",
 		[WH_LIMIT_CPU] = "cpu",
+		[WH_LIMIT_MEMORY] = "memory",
 	};
 
 	WH_ASSERT(limit < WH_LIMITS);

@@ -55,8 +55,10 @@ enum wh_limit {
 	WH_LIMIT_RATE,   /* the rate controller: as fast as it may */
 	WH_LIMIT_WINDOW, /* unacknowledged packets: the controller's window or the table's size */
 	WH_LIMIT_DISK,   /* no chunk from the reader, or the peer's writer is behind */
-	WH_LIMIT_PEER,   /* the peer is silent, or its buffers wait for missing packets */
+	WH_LIMIT_PEER,   /* the peer is silent */
 	WH_LIMIT_CPU,    /* the rate allows more than this core sends */
+	/* Buffers, here or at the peer: all wait for packets that are missing or under way. */
+	WH_LIMIT_MEMORY,
 	WH_LIMITS,
 };
 
@@ -281,6 +283,16 @@ struct wh_session_stats wh_session_stats(const struct wh_session *session);
 
 /* Users: payload that has arrived: received here, or acknowledged by the peer. */
 uint64_t wh_session_moved_bytes(const struct wh_session *session);
+
+/*
+ * Transmitter's users: chunks with numbers below `end` are those that the peer has promised room
+ * for, `chunks` is how many it has room for at once; both as told last, and 0 before.
+ */
+struct wh_session_credit {
+	uint64_t end;
+	uint32_t chunks;
+};
+struct wh_session_credit wh_session_credit(const struct wh_session *session);
 
 /*
  * Transmitter: what has limited the flow for most of the time; users: what does at the moment.

@@ -66,6 +66,15 @@ uint64_t wh_session_moved_bytes(const struct wh_session *s)
 		__ATOMIC_RELAXED);
 }
 
+struct wh_session_credit wh_session_credit(const struct wh_session *s)
+{
+	WH_ASSERT(s->role == WH_TRANSMITTER);
+	return (struct wh_session_credit){
+		.end = __atomic_load_n(&s->tx.peer_chunk_upper, __ATOMIC_RELAXED),
+		.chunks = __atomic_load_n(&s->tx.peer_chunks, __ATOMIC_RELAXED),
+	};
+}
+
 enum wh_limit wh_session_limited_by(const struct wh_session *s)
 {
 	uint64_t share_tsc[WH_LIMITS];
@@ -73,8 +82,9 @@ enum wh_limit wh_session_limited_by(const struct wh_session *s)
 
 	if (s->role == WH_RECEIVER)
 		return WH_LIMIT_RATE;
+	/* Buffers that never empty are full of what does not get through to the peer. */
 	if (s->outcome == WH_STATUS_STALLED)
-		return s->tx.limit_now;
+		return s->tx.limit_now == WH_LIMIT_MEMORY ? WH_LIMIT_PEER : s->tx.limit_now;
 
 	/* Lateness that the pacer gave up is time in which the core could not keep the rate. */
 	for (uint32_t i = 0; i < WH_LIMITS; i++)

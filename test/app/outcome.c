@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <CUnit/CUnit.h>
 
@@ -99,6 +100,45 @@ static void test_stalled(void)
 	}
 }
 
+/* Told from a twentieth of the time on, whichever lanes it was. */
+static void test_memory(void)
+{
+	static const struct {
+		uint64_t memory_tsc;
+		const char *says;
+	} cases[] = {
+		{0, NULL},
+		{100, NULL},
+		{101, "for 5 % of the time"},
+		{1000, "for 50 % of the time"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct wh_job lanes[LANES] = {0};
+		struct wh_job *const job[] = {&lanes[0], &lanes[1]};
+		char said[256] = "";
+		FILE *file = tmpfile();
+		int stderr_fd = dup(STDERR_FILENO);
+
+		lanes[0].figures.stats.limit_tsc[WH_LIMIT_RATE] = 2000 - cases[i].memory_tsc;
+		lanes[1].figures.stats.limit_tsc[WH_LIMIT_MEMORY] = cases[i].memory_tsc;
+		fflush(stderr);
+		dup2(fileno(file), STDERR_FILENO);
+		wh_jobs_tell_memory(job, 2);
+		dup2(stderr_fd, STDERR_FILENO);
+		close(stderr_fd);
+		rewind(file);
+
+		size_t bytes = fread(said, 1, sizeof(said) - 1, file);
+
+		fclose(file);
+		if (cases[i].says == NULL)
+			CU_ASSERT_EQUAL(bytes, 0)
+		else
+			CU_ASSERT_PTR_NOT_NULL(strstr(said, cases[i].says));
+	}
+}
+
 static void test_refused(void)
 {
 	static const struct {
@@ -139,6 +179,7 @@ static void test_plain(void)
 CU_TestInfo wh_tests[] = {
 	{"who speaks", test_who_speaks},
 	{"stalled", test_stalled},
+	{"memory", test_memory},
 	{"refused", test_refused},
 	{"plain", test_plain},
 	CU_TEST_INFO_NULL,

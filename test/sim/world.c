@@ -388,6 +388,13 @@ static int32_t poll_sink(struct wh_world *w)
 	return work;
 }
 
+static int32_t poll_users(struct wh_world *w)
+{
+	if (w->config.poll_users != NULL)
+		return w->config.poll_users(w->config.context, w->now_tsc, w->sender, w->receiver);
+	return poll_source(w) + poll_sink(w);
+}
+
 static void close_session(struct wh_session *session, bool *closed)
 {
 	if (session != NULL && !*closed)
@@ -521,7 +528,7 @@ bool wh_world_run(struct wh_world *w, uint64_t until_ns)
 		int64_t work = arrive_all(w);
 
 		happen(w);
-		work += poll_source(w) + poll_sink(w);
+		work += poll_users(w);
 		work += poll_end(w, &w->sender_end);
 		work += poll_end(w, &w->receiver_end);
 		work += send_all(w, &w->sender_end, &w->forward);

@@ -56,6 +56,13 @@ struct wh_world_config {
 	uint64_t event_ns;
 	uint64_t limit_ns; /* by then both ends must be closed */
 	bool check_deep;   /* walk all tables now and then */
+	/*
+	 * Instead of the world's own source and sink, whose stream is then never looked at; called
+	 * after every event, receiver NULL before CONFIRM. How much was done.
+	 */
+	int32_t (*poll_users)(void *context, uint64_t now_tsc, struct wh_session *sender,
+		struct wh_session *receiver);
+	void *context;
 };
 
 #define WH_WORLD_PAUSE_NS (UINT64_C(7200) * 1000000000)

@@ -41,7 +41,7 @@ ALLOWED = {
     'test/sim': LIB,
     'test/fuzz': LIB | {'test/unit'},
     'test/e2e': LIB | {'test/unit'},
-    'test/app': LIB | {'app', 'test/driver', 'test/unit'},
+    'test/app': LIB | {'app', 'test/driver', 'test/sim', 'test/unit'},
     'test/perf': LIB | {'drivers/port', 'drivers/lambda'},
 }
 
