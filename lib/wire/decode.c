@@ -1,21 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "base/assert.h"
+#include <rte_common.h>
+
+#include "wire/fields.h"
 #include "wire/layout.h"
 #include "wire/packet.h"
 #include "wire/tag.h"
 
 /*
  * Readers take a packet whose head, size and tag are good: they check the lengths and reserved
- * bytes that depend on the type and copy the fields; wh_packet_check() then judges the values.
+ * bytes that depend on the type and copy the fields; wh_packet_check() then judges the values. What
+ * repeats is held against the array that it goes to. Nothing here asserts: whatever the bytes are,
+ * a reader comes to a packet or to a reason.
  */
 typedef enum wh_wire_reason (*reader)(
 	const struct wh_wire_head *head, size_t body_bytes, struct wh_packet *packet);
 
+#define FROM_LE(value)                                                                             \
+	_Generic((value), uint8_t                                                                  \
+		 : (value), uint16_t                                                               \
+		 : rte_le_to_cpu_16(value), uint32_t                                               \
+		 : rte_le_to_cpu_32(value), uint64_t                                               \
+		 : rte_le_to_cpu_64(value))
+
+#define READ(wire, part, member, least, most) (part)->member = FROM_LE((wire)->member);
+
 static bool all_zero(const uint8_t *bytes, size_t count)
 {
 	return count == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, count - 1) == 0);
+}
+
+static enum wh_wire_reason length_unless(bool agrees)
+{
+	return agrees ? WH_WIRE_OK : WH_WIRE_LENGTH;
 }
 
 static enum wh_wire_reason read_data(
@@ -24,46 +42,35 @@ static enum wh_wire_reason read_data(
 	const struct wh_wire_data *wire = (const struct wh_wire_data *)head->fields;
 	struct wh_data_fields *data = &packet->data;
 
-	data->payload_bytes = rte_le_to_cpu_16(wire->payload_bytes);
-	if (data->payload_bytes != body_bytes)
-		return WH_WIRE_LENGTH;
-	data->transmission = rte_le_to_cpu_64(wire->transmission);
-	data->chunk = rte_le_to_cpu_32(wire->chunk);
-	data->stamp_us = rte_le_to_cpu_32(wire->stamp_us);
-	data->blocks = rte_le_to_cpu_16(wire->blocks);
-	data->index = rte_le_to_cpu_16(wire->index);
-	data->k = rte_le_to_cpu_16(wire->k);
-	data->r = rte_le_to_cpu_16(wire->r);
-	data->last_bytes = rte_le_to_cpu_16(wire->last_bytes);
-	data->code = wire->code;
+	WH_FIELDS_DATA(READ, wire, data)
 	packet->payload = head->body;
-	return WH_WIRE_OK;
+	return length_unless(data->payload_bytes == body_bytes);
 }
 
-static void read_ranges(const struct wh_wire_range *wire, uint32_t count, struct wh_range *ranges)
-{
-	WH_ASSERT(count <= WH_RANGES_MAX);
+/* Into an array; its size is the limit. */
+#define READ_RANGES(wire, count, ranges) read_ranges(wire, count, ranges, RTE_DIM(ranges))
 
+static enum wh_wire_reason read_ranges(
+	const struct wh_wire_range *wire, uint32_t count, struct wh_range *ranges, size_t room)
+{
+	if (count > room)
+		return WH_WIRE_FIELD;
 	for (uint32_t i = 0; i < count; i++) {
 		ranges[i].offset = rte_le_to_cpu_32(wire[i].offset);
 		ranges[i].count = rte_le_to_cpu_32(wire[i].count);
 	}
+	return WH_WIRE_OK;
 }
 
 static enum wh_wire_reason read_losses(
 	uint8_t flags, const struct wh_wire_losses *wire, struct wh_rcv_state *state)
 {
-	state->lost_pkts = state->loss_events = state->repaired_pkts = 0;
-	state->undecodable_blocks = 0;
+	static const struct wh_wire_losses none;
+
 	if (!(flags & WH_FLAG_LOSSES))
-		return WH_WIRE_OK;
-	if (!all_zero(wire->reserved, sizeof(wire->reserved)))
-		return WH_WIRE_RESERVED;
-	state->lost_pkts = rte_le_to_cpu_64(wire->lost_pkts);
-	state->loss_events = rte_le_to_cpu_64(wire->loss_events);
-	state->repaired_pkts = rte_le_to_cpu_64(wire->repaired_pkts);
-	state->undecodable_blocks = rte_le_to_cpu_32(wire->undecodable_blocks);
-	return WH_WIRE_OK;
+		wire = &none;
+	WH_FIELDS_LOSSES(READ, wire, state)
+	return all_zero(wire->reserved, sizeof(wire->reserved)) ? WH_WIRE_OK : WH_WIRE_RESERVED;
 }
 
 static enum wh_wire_reason read_rcv_state(
@@ -75,27 +82,19 @@ static enum wh_wire_reason read_rcv_state(
 	struct wh_rcv_state *state = &packet->rcv_state;
 	size_t losses_bytes = head->flags & WH_FLAG_LOSSES ? sizeof(struct wh_wire_losses) : 0;
 
+	if (body_bytes < sizeof(*body))
+		return WH_WIRE_SHORT;
 	if (!all_zero(body->reserved, sizeof(body->reserved)))
 		return WH_WIRE_RESERVED;
-	state->n_holes = rte_le_to_cpu_16(body->n_holes);
+	WH_FIELDS_RCV_STATE(READ, wire, state)
+	WH_FIELDS_RCV_STATE_BODY(READ, body, state)
 	if (sizeof(*body) + WH_RANGES_BYTES(state->n_holes) + losses_bytes != body_bytes)
 		return WH_WIRE_LENGTH;
-	state->lower = rte_le_to_cpu_64(wire->lower);
-	state->upper = rte_le_to_cpu_64(wire->upper);
-	state->highest_end = rte_le_to_cpu_64(wire->highest_end);
-	state->cover_first = rte_le_to_cpu_64(wire->cover_first);
-	state->cover_end = rte_le_to_cpu_64(body->cover_end);
-	state->received_pkts = rte_le_to_cpu_64(body->received_pkts);
-	state->duplicate_pkts = rte_le_to_cpu_64(body->duplicate_pkts);
-	state->bad_pkts = rte_le_to_cpu_64(body->bad_pkts);
-	state->chunk_upper = rte_le_to_cpu_32(body->chunk_upper);
-	state->queued_chunks = rte_le_to_cpu_32(body->queued_chunks);
-	state->buffer_chunks = rte_le_to_cpu_32(body->buffer_chunks);
-	state->arrival_pps = rte_le_to_cpu_32(body->arrival_pps);
-	state->capacity_pps = rte_le_to_cpu_32(body->capacity_pps);
-	state->rtt_us = rte_le_to_cpu_32(body->rtt_us);
-	state->rtt_var_us = rte_le_to_cpu_32(body->rtt_var_us);
-	read_ranges(body->holes, state->n_holes, state->holes);
+
+	enum wh_wire_reason reason = READ_RANGES(body->holes, state->n_holes, state->holes);
+
+	if (reason != WH_WIRE_OK)
+		return reason;
 	return read_losses(
 		head->flags, (const struct wh_wire_losses *)(body->holes + state->n_holes), state);
 }
@@ -105,16 +104,8 @@ static enum wh_wire_reason read_trans_state(
 {
 	const struct wh_wire_trans_state *wire = (const struct wh_wire_trans_state *)head->fields;
 
-	WH_ASSERT(body_bytes == 0);
-
-	packet->trans_state = (struct wh_trans_state){
-		.lower = rte_le_to_cpu_64(wire->lower),
-		.upper = rte_le_to_cpu_64(wire->upper),
-		.sent_pkts = rte_le_to_cpu_64(wire->sent_pkts),
-		.queued_pkts = rte_le_to_cpu_32(wire->queued_pkts),
-		.stamp_us = rte_le_to_cpu_32(wire->stamp_us),
-	};
-	return WH_WIRE_OK;
+	WH_FIELDS_TRANS_STATE(READ, wire, &packet->trans_state)
+	return length_unless(body_bytes == 0);
 }
 
 static enum wh_wire_reason read_ack2(
@@ -122,14 +113,8 @@ static enum wh_wire_reason read_ack2(
 {
 	const struct wh_wire_ack2 *wire = (const struct wh_wire_ack2 *)head->fields;
 
-	WH_ASSERT(body_bytes == 0);
-
-	packet->ack2 = (struct wh_ack2){
-		.ack_serial = rte_le_to_cpu_64(wire->ack_serial),
-		.lower = rte_le_to_cpu_64(wire->lower),
-		.stamp_us = rte_le_to_cpu_32(wire->stamp_us),
-	};
-	return WH_WIRE_OK;
+	WH_FIELDS_ACK2(READ, wire, &packet->ack2)
+	return length_unless(body_bytes == 0);
 }
 
 static enum wh_wire_reason read_nak(
@@ -138,12 +123,10 @@ static enum wh_wire_reason read_nak(
 	const struct wh_wire_nak *wire = (const struct wh_wire_nak *)head->fields;
 	struct wh_nak *nak = &packet->nak;
 
-	nak->n_losses = rte_le_to_cpu_16(wire->n_losses);
+	WH_FIELDS_NAK(READ, wire, nak)
 	if (WH_RANGES_BYTES(nak->n_losses) != body_bytes)
 		return WH_WIRE_LENGTH;
-	nak->base = rte_le_to_cpu_64(wire->base);
-	read_ranges((const struct wh_wire_range *)head->body, nak->n_losses, nak->losses);
-	return WH_WIRE_OK;
+	return READ_RANGES((const struct wh_wire_range *)head->body, nak->n_losses, nak->losses);
 }
 
 static enum wh_wire_reason read_delay_warning(
@@ -152,14 +135,8 @@ static enum wh_wire_reason read_delay_warning(
 	const struct wh_wire_delay_warning *wire =
 		(const struct wh_wire_delay_warning *)head->fields;
 
-	WH_ASSERT(body_bytes == 0);
-
-	packet->delay_warning = (struct wh_delay_warning){
-		.highest_end = rte_le_to_cpu_64(wire->highest_end),
-		.pct_milli = rte_le_to_cpu_16(wire->pct_milli),
-		.pdt_milli = rte_le_to_cpu_16(wire->pdt_milli),
-	};
-	return WH_WIRE_OK;
+	WH_FIELDS_DELAY_WARNING(READ, wire, &packet->delay_warning)
+	return length_unless(body_bytes == 0);
 }
 
 static enum wh_wire_reason read_probe(
@@ -167,17 +144,10 @@ static enum wh_wire_reason read_probe(
 {
 	const struct wh_wire_probe *wire = (const struct wh_wire_probe *)head->fields;
 
-	packet->probe = (struct wh_probe){
-		.probe = rte_le_to_cpu_32(wire->probe),
-		.train_index = rte_le_to_cpu_16(wire->train_index),
-		.train_length = rte_le_to_cpu_16(wire->train_length),
-		.stamp_us = rte_le_to_cpu_32(wire->stamp_us),
-		.echo_stamp_us = rte_le_to_cpu_32(wire->echo_stamp_us),
-		.padding_bytes = rte_le_to_cpu_16(wire->padding_bytes),
-	};
+	WH_FIELDS_PROBE(READ, wire, &packet->probe)
 	if (!all_zero(head->body, body_bytes))
 		return WH_WIRE_RESERVED;
-	return packet->probe.padding_bytes == body_bytes ? WH_WIRE_OK : WH_WIRE_LENGTH;
+	return length_unless(packet->probe.padding_bytes == body_bytes);
 }
 
 static enum wh_wire_reason read_params(
@@ -185,22 +155,13 @@ static enum wh_wire_reason read_params(
 {
 	const struct wh_wire_params *wire = (const struct wh_wire_params *)head->body;
 
-	WH_ASSERT(body_bytes >= sizeof(*wire));
-
-	params->name_bytes = rte_le_to_cpu_16(wire->name_bytes);
+	if (body_bytes < sizeof(*wire))
+		return WH_WIRE_SHORT;
+	WH_FIELDS_PARAMS(READ, wire, params)
 	if (sizeof(*wire) + params->name_bytes != body_bytes)
 		return WH_WIRE_LENGTH;
-	WH_ASSERT(params->name_bytes <= WH_NAME_BYTES_MAX);
-	params->initiator_lci = rte_le_to_cpu_32(wire->initiator_lci);
-	params->profile = wire->profile;
-	params->recovery = wire->recovery;
-	params->repair_pkts = rte_le_to_cpu_16(wire->repair_pkts);
-	params->payload_bytes = rte_le_to_cpu_16(wire->payload_bytes);
-	params->chunk_bytes = rte_le_to_cpu_32(wire->chunk_bytes);
-	params->window_pkts = rte_le_to_cpu_32(wire->window_pkts);
-	params->period_us = rte_le_to_cpu_32(wire->period_us);
-	params->first_serial = rte_le_to_cpu_64(wire->first_serial);
-	params->object_bytes = rte_le_to_cpu_64(wire->object_bytes);
+	if (params->name_bytes >= sizeof(params->name))
+		return WH_WIRE_FIELD;
 	memcpy(params->name, wire + 1, params->name_bytes);
 	params->name[params->name_bytes] = '\0';
 	return WH_WIRE_OK;
@@ -211,7 +172,7 @@ static enum wh_wire_reason read_open(
 {
 	const struct wh_wire_open *wire = (const struct wh_wire_open *)head->fields;
 
-	packet->open.stamp_us = rte_le_to_cpu_32(wire->stamp_us);
+	WH_FIELDS_OPEN(READ, wire, &packet->open)
 	return read_params(head, body_bytes, &packet->open.params);
 }
 
@@ -221,14 +182,9 @@ static enum wh_wire_reason read_accept(
 	const struct wh_wire_accept *wire = (const struct wh_wire_accept *)head->fields;
 	struct wh_accept *accept = &packet->accept;
 
-	WH_ASSERT(body_bytes == 0);
-
-	accept->acceptor_lci = rte_le_to_cpu_32(wire->acceptor_lci);
-	accept->stamp_us = rte_le_to_cpu_32(wire->stamp_us);
+	WH_FIELDS_ACCEPT(READ, wire, accept)
 	memcpy(accept->cookie, wire->cookie, sizeof(accept->cookie));
-	accept->buffer_chunks = rte_le_to_cpu_32(wire->buffer_chunks);
-	accept->refused = wire->refused;
-	return WH_WIRE_OK;
+	return length_unless(body_bytes == 0);
 }
 
 static enum wh_wire_reason read_confirm(
@@ -237,7 +193,7 @@ static enum wh_wire_reason read_confirm(
 	const struct wh_wire_confirm *wire = (const struct wh_wire_confirm *)head->fields;
 	struct wh_confirm *confirm = &packet->confirm;
 
-	confirm->acceptor_lci = rte_le_to_cpu_32(wire->acceptor_lci);
+	WH_FIELDS_CONFIRM(READ, wire, confirm)
 	memcpy(confirm->cookie, wire->cookie, sizeof(confirm->cookie));
 	return read_params(head, body_bytes, &confirm->params);
 }
@@ -249,13 +205,9 @@ static enum wh_wire_reason read_release(
 	const struct wh_wire_release_body *body = (const struct wh_wire_release_body *)head->body;
 	struct wh_release *release = &packet->release;
 
-	WH_ASSERT(body_bytes == sizeof(*body));
-
-	release->stage = wire->stage;
-	release->status = wire->status;
-	release->chunks = rte_le_to_cpu_64(wire->chunks);
-	release->total_bytes = rte_le_to_cpu_64(wire->total_bytes);
-	release->serial_end = rte_le_to_cpu_64(wire->serial_end);
+	if (body_bytes != sizeof(*body))
+		return WH_WIRE_LENGTH;
+	WH_FIELDS_RELEASE(READ, wire, release)
 	memcpy(release->digest.bytes, body->digest, sizeof(body->digest));
 	return WH_WIRE_OK;
 }
@@ -267,12 +219,15 @@ static enum wh_wire_reason read_bitmap(
 	const struct wh_wire_bitmap_word *words = (const struct wh_wire_bitmap_word *)head->body;
 	struct wh_bitmap *bitmap = &packet->bitmap;
 
-	bitmap->first = rte_le_to_cpu_64(wire->first);
-	bitmap->pkts = rte_le_to_cpu_16(wire->pkts);
-	if (WH_WORDS_BYTES(wh_bitmap_words(bitmap->pkts)) != body_bytes)
+	WH_FIELDS_BITMAP(READ, wire, bitmap)
+
+	uint32_t count = wh_bitmap_words(bitmap->pkts);
+
+	if (WH_WORDS_BYTES(count) != body_bytes)
 		return WH_WIRE_LENGTH;
-	WH_ASSERT(bitmap->pkts <= WH_BITMAP_PKTS_MAX);
-	for (uint32_t i = 0; i < wh_bitmap_words(bitmap->pkts); i++)
+	if (count > RTE_DIM(bitmap->bits))
+		return WH_WIRE_FIELD;
+	for (uint32_t i = 0; i < count; i++)
 		bitmap->bits[i] = rte_le_to_cpu_64(words[i].bits);
 	return WH_WIRE_OK;
 }
@@ -328,17 +283,11 @@ static inline enum wh_wire_reason head_check(
 static inline void read_head(const struct wh_wire_head *head, struct wh_packet *packet)
 {
 	packet->type = head->type;
-	packet->flags = head->flags;
-	packet->key = head->key;
-	packet->lci = rte_le_to_cpu_32(head->lci);
-	packet->serial = rte_le_to_cpu_64(head->serial);
+	WH_FIELDS_HEAD(READ, head, packet)
 }
 
 enum wh_wire_reason wh_packet_decode(const uint8_t *bytes, size_t length, struct wh_packet *packet)
 {
-	WH_ASSERT(bytes != NULL || length == 0);
-	WH_ASSERT(packet != NULL);
-
 	const struct wh_wire_head *head = (const struct wh_wire_head *)bytes;
 	enum wh_wire_reason reason = head_check(head, length, false);
 
@@ -373,7 +322,6 @@ enum wh_wire_reason wh_packet_decode_body(
 {
 	const struct wh_wire_head *head = (const struct wh_wire_head *)bytes;
 
-	WH_DEBUG_ASSERT(packet->payload == head->body);
 	if (!wh_tag_agrees_copy(bytes, head->body, packet->data.payload_bytes, to))
 		return WH_WIRE_TAG;
 	packet->payload = to;
@@ -383,8 +331,6 @@ enum wh_wire_reason wh_packet_decode_body(
 enum wh_wire_reason wh_packet_decode_virtual(
 	const uint8_t *bytes, size_t payload_bytes, struct wh_packet *packet)
 {
-	WH_ASSERT(bytes != NULL && packet != NULL);
-
 	const struct wh_wire_head *head = (const struct wh_wire_head *)bytes;
 	bool has_payload = head->type == WH_PACKET_DATA || head->type == WH_PACKET_REPAIR;
 

@@ -2,40 +2,39 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "wire/fields.h"
 #include "wire/layout.h"
 #include "wire/packet.h"
 #include "wire/tag.h"
+
+#define TO_LE(value)                                                                               \
+	_Generic((value), uint8_t                                                                  \
+		 : (value), uint16_t                                                               \
+		 : rte_cpu_to_le_16(value), uint32_t                                               \
+		 : rte_cpu_to_le_32(value), uint64_t                                               \
+		 : rte_cpu_to_le_64(value))
+
+/* For a layout that is all zero, so that what is reserved stays so. */
+#define WRITE(wire, part, member, least, most) (wire)->member = TO_LE((part)->member);
 
 static void write_head(const struct wh_packet *packet, struct wh_wire_head *head)
 {
 	head->version = WH_WIRE_VERSION;
 	head->type = (uint8_t)packet->type;
-	head->flags = packet->flags;
-	head->key = packet->key;
-	head->lci = rte_cpu_to_le_32(packet->lci);
-	head->serial = rte_cpu_to_le_64(packet->serial);
+	WH_FIELDS_HEAD(WRITE, head, packet)
 }
 
 static inline void write_data(const struct wh_packet *packet, struct wh_wire_head *wire)
 {
 	const struct wh_data_fields *data = &packet->data;
+	struct wh_wire_data *fields = (struct wh_wire_data *)wire->fields;
 
 	WH_ASSERT(packet->type == WH_PACKET_DATA || packet->type == WH_PACKET_REPAIR);
 	WH_ASSERT(wh_packet_check(packet) == WH_WIRE_OK);
 
 	write_head(packet, wire);
-	*(struct wh_wire_data *)wire->fields = (struct wh_wire_data){
-		.transmission = rte_cpu_to_le_64(data->transmission),
-		.chunk = rte_cpu_to_le_32(data->chunk),
-		.stamp_us = rte_cpu_to_le_32(data->stamp_us),
-		.blocks = rte_cpu_to_le_16(data->blocks),
-		.index = rte_cpu_to_le_16(data->index),
-		.k = rte_cpu_to_le_16(data->k),
-		.r = rte_cpu_to_le_16(data->r),
-		.payload_bytes = rte_cpu_to_le_16(data->payload_bytes),
-		.last_bytes = rte_cpu_to_le_16(data->last_bytes),
-		.code = data->code,
-	};
+	*fields = (struct wh_wire_data){0};
+	WH_FIELDS_DATA(WRITE, fields, data)
 }
 
 void wh_packet_encode_data(const struct wh_packet *packet, uint8_t *head)
@@ -65,106 +64,65 @@ static void write_ranges(const struct wh_range *ranges, uint32_t count, struct w
 	}
 }
 
+static void write_losses(const struct wh_rcv_state *state, struct wh_wire_losses *wire)
+{
+	*wire = (struct wh_wire_losses){0};
+	WH_FIELDS_LOSSES(WRITE, wire, state)
+}
+
 static void write_rcv_state(const struct wh_rcv_state *state, struct wh_wire_head *head)
 {
+	struct wh_wire_rcv_state *wire = (struct wh_wire_rcv_state *)head->fields;
 	struct wh_wire_rcv_state_body *body = (struct wh_wire_rcv_state_body *)head->body;
 
-	*(struct wh_wire_rcv_state *)head->fields = (struct wh_wire_rcv_state){
-		.lower = rte_cpu_to_le_64(state->lower),
-		.upper = rte_cpu_to_le_64(state->upper),
-		.highest_end = rte_cpu_to_le_64(state->highest_end),
-		.cover_first = rte_cpu_to_le_64(state->cover_first),
-	};
-	*body = (struct wh_wire_rcv_state_body){
-		.cover_end = rte_cpu_to_le_64(state->cover_end),
-		.received_pkts = rte_cpu_to_le_64(state->received_pkts),
-		.duplicate_pkts = rte_cpu_to_le_64(state->duplicate_pkts),
-		.bad_pkts = rte_cpu_to_le_64(state->bad_pkts),
-		.chunk_upper = rte_cpu_to_le_32(state->chunk_upper),
-		.queued_chunks = rte_cpu_to_le_32(state->queued_chunks),
-		.buffer_chunks = rte_cpu_to_le_32(state->buffer_chunks),
-		.arrival_pps = rte_cpu_to_le_32(state->arrival_pps),
-		.capacity_pps = rte_cpu_to_le_32(state->capacity_pps),
-		.rtt_us = rte_cpu_to_le_32(state->rtt_us),
-		.rtt_var_us = rte_cpu_to_le_32(state->rtt_var_us),
-		.n_holes = rte_cpu_to_le_16(state->n_holes),
-	};
+	*body = (struct wh_wire_rcv_state_body){0};
+	WH_FIELDS_RCV_STATE(WRITE, wire, state)
+	WH_FIELDS_RCV_STATE_BODY(WRITE, body, state)
 	write_ranges(state->holes, state->n_holes, body->holes);
 	if (head->flags & WH_FLAG_LOSSES)
-		*(struct wh_wire_losses *)(body->holes + state->n_holes) = (struct wh_wire_losses){
-			.lost_pkts = rte_cpu_to_le_64(state->lost_pkts),
-			.loss_events = rte_cpu_to_le_64(state->loss_events),
-			.repaired_pkts = rte_cpu_to_le_64(state->repaired_pkts),
-			.undecodable_blocks = rte_cpu_to_le_32(state->undecodable_blocks),
-		};
+		write_losses(state, (struct wh_wire_losses *)(body->holes + state->n_holes));
 }
 
 static void write_trans_state(const struct wh_trans_state *state, struct wh_wire_head *head)
 {
-	*(struct wh_wire_trans_state *)head->fields = (struct wh_wire_trans_state){
-		.lower = rte_cpu_to_le_64(state->lower),
-		.upper = rte_cpu_to_le_64(state->upper),
-		.sent_pkts = rte_cpu_to_le_64(state->sent_pkts),
-		.queued_pkts = rte_cpu_to_le_32(state->queued_pkts),
-		.stamp_us = rte_cpu_to_le_32(state->stamp_us),
-	};
+	struct wh_wire_trans_state *wire = (struct wh_wire_trans_state *)head->fields;
+
+	WH_FIELDS_TRANS_STATE(WRITE, wire, state)
 }
 
 static void write_ack2(const struct wh_ack2 *ack2, struct wh_wire_head *head)
 {
-	*(struct wh_wire_ack2 *)head->fields = (struct wh_wire_ack2){
-		.ack_serial = rte_cpu_to_le_64(ack2->ack_serial),
-		.lower = rte_cpu_to_le_64(ack2->lower),
-		.stamp_us = rte_cpu_to_le_32(ack2->stamp_us),
-	};
+	struct wh_wire_ack2 *wire = (struct wh_wire_ack2 *)head->fields;
+
+	WH_FIELDS_ACK2(WRITE, wire, ack2)
 }
 
 static void write_nak(const struct wh_nak *nak, struct wh_wire_head *head)
 {
-	*(struct wh_wire_nak *)head->fields = (struct wh_wire_nak){
-		.base = rte_cpu_to_le_64(nak->base),
-		.n_losses = rte_cpu_to_le_16(nak->n_losses),
-	};
+	struct wh_wire_nak *wire = (struct wh_wire_nak *)head->fields;
+
+	WH_FIELDS_NAK(WRITE, wire, nak)
 	write_ranges(nak->losses, nak->n_losses, (struct wh_wire_range *)head->body);
 }
 
 static void write_delay_warning(const struct wh_delay_warning *warning, struct wh_wire_head *head)
 {
-	*(struct wh_wire_delay_warning *)head->fields = (struct wh_wire_delay_warning){
-		.highest_end = rte_cpu_to_le_64(warning->highest_end),
-		.pct_milli = rte_cpu_to_le_16(warning->pct_milli),
-		.pdt_milli = rte_cpu_to_le_16(warning->pdt_milli),
-	};
+	struct wh_wire_delay_warning *wire = (struct wh_wire_delay_warning *)head->fields;
+
+	WH_FIELDS_DELAY_WARNING(WRITE, wire, warning)
 }
 
 static void write_probe(const struct wh_probe *probe, struct wh_wire_head *head)
 {
-	*(struct wh_wire_probe *)head->fields = (struct wh_wire_probe){
-		.probe = rte_cpu_to_le_32(probe->probe),
-		.train_index = rte_cpu_to_le_16(probe->train_index),
-		.train_length = rte_cpu_to_le_16(probe->train_length),
-		.stamp_us = rte_cpu_to_le_32(probe->stamp_us),
-		.echo_stamp_us = rte_cpu_to_le_32(probe->echo_stamp_us),
-		.padding_bytes = rte_cpu_to_le_16(probe->padding_bytes),
-	};
+	struct wh_wire_probe *wire = (struct wh_wire_probe *)head->fields;
+
+	WH_FIELDS_PROBE(WRITE, wire, probe)
 	memset(head->body, 0, probe->padding_bytes);
 }
 
 void wh_params_encode(const struct wh_open_params *params, struct wh_wire_params *wire)
 {
-	*wire = (struct wh_wire_params){
-		.initiator_lci = rte_cpu_to_le_32(params->initiator_lci),
-		.chunk_bytes = rte_cpu_to_le_32(params->chunk_bytes),
-		.window_pkts = rte_cpu_to_le_32(params->window_pkts),
-		.period_us = rte_cpu_to_le_32(params->period_us),
-		.first_serial = rte_cpu_to_le_64(params->first_serial),
-		.object_bytes = rte_cpu_to_le_64(params->object_bytes),
-		.payload_bytes = rte_cpu_to_le_16(params->payload_bytes),
-		.name_bytes = rte_cpu_to_le_16(params->name_bytes),
-		.profile = params->profile,
-		.recovery = params->recovery,
-		.repair_pkts = rte_cpu_to_le_16(params->repair_pkts),
-	};
+	WH_FIELDS_PARAMS(WRITE, wire, params)
 }
 
 static void write_params(const struct wh_open_params *params, struct wh_wire_head *head)
@@ -177,9 +135,9 @@ static void write_params(const struct wh_open_params *params, struct wh_wire_hea
 
 static void write_open(const struct wh_open *open, struct wh_wire_head *head)
 {
-	*(struct wh_wire_open *)head->fields = (struct wh_wire_open){
-		.stamp_us = rte_cpu_to_le_32(open->stamp_us),
-	};
+	struct wh_wire_open *wire = (struct wh_wire_open *)head->fields;
+
+	WH_FIELDS_OPEN(WRITE, wire, open)
 	write_params(&open->params, head);
 }
 
@@ -187,12 +145,7 @@ static void write_accept(const struct wh_accept *accept, struct wh_wire_head *he
 {
 	struct wh_wire_accept *wire = (struct wh_wire_accept *)head->fields;
 
-	*wire = (struct wh_wire_accept){
-		.acceptor_lci = rte_cpu_to_le_32(accept->acceptor_lci),
-		.stamp_us = rte_cpu_to_le_32(accept->stamp_us),
-		.buffer_chunks = rte_cpu_to_le_32(accept->buffer_chunks),
-		.refused = accept->refused,
-	};
+	WH_FIELDS_ACCEPT(WRITE, wire, accept)
 	memcpy(wire->cookie, accept->cookie, sizeof(wire->cookie));
 }
 
@@ -200,35 +153,26 @@ static void write_confirm(const struct wh_confirm *confirm, struct wh_wire_head 
 {
 	struct wh_wire_confirm *wire = (struct wh_wire_confirm *)head->fields;
 
-	*wire = (struct wh_wire_confirm){
-		.acceptor_lci = rte_cpu_to_le_32(confirm->acceptor_lci),
-	};
+	WH_FIELDS_CONFIRM(WRITE, wire, confirm)
 	memcpy(wire->cookie, confirm->cookie, sizeof(wire->cookie));
 	write_params(&confirm->params, head);
 }
 
 static void write_release(const struct wh_release *release, struct wh_wire_head *head)
 {
+	struct wh_wire_release *wire = (struct wh_wire_release *)head->fields;
 	struct wh_wire_release_body *body = (struct wh_wire_release_body *)head->body;
 
-	*(struct wh_wire_release *)head->fields = (struct wh_wire_release){
-		.chunks = rte_cpu_to_le_64(release->chunks),
-		.total_bytes = rte_cpu_to_le_64(release->total_bytes),
-		.serial_end = rte_cpu_to_le_64(release->serial_end),
-		.stage = release->stage,
-		.status = release->status,
-	};
+	WH_FIELDS_RELEASE(WRITE, wire, release)
 	memcpy(body->digest, release->digest.bytes, sizeof(body->digest));
 }
 
 static void write_bitmap(const struct wh_bitmap *bitmap, struct wh_wire_head *head)
 {
+	struct wh_wire_bitmap *wire = (struct wh_wire_bitmap *)head->fields;
 	struct wh_wire_bitmap_word *words = (struct wh_wire_bitmap_word *)head->body;
 
-	*(struct wh_wire_bitmap *)head->fields = (struct wh_wire_bitmap){
-		.first = rte_cpu_to_le_64(bitmap->first),
-		.pkts = rte_cpu_to_le_16(bitmap->pkts),
-	};
+	WH_FIELDS_BITMAP(WRITE, wire, bitmap)
 	for (uint32_t i = 0; i < wh_bitmap_words(bitmap->pkts); i++)
 		words[i].bits = rte_cpu_to_le_64(bitmap->bits[i]);
 }
@@ -270,6 +214,7 @@ uint32_t wh_packet_encode(const struct wh_packet *packet, uint8_t *bytes, size_t
 	WH_ASSERT(length <= WH_CONTROL_BYTES_MAX || packet->type == WH_PACKET_PROBE);
 
 	write_head(packet, head);
+	memset(head->fields, 0, sizeof(head->fields));
 	switch (packet->type) {
 	case WH_PACKET_RCV_STATE:
 		write_rcv_state(&packet->rcv_state, head);

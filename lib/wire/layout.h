@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include <rte_byteorder.h>
+#include <rte_common.h>
 
 #include "wire/packet.h"
 
@@ -344,6 +345,13 @@ static_assert(WH_HEAD_BYTES + WH_RANGES_BYTES(WH_RANGES_MAX) <= WH_CONTROL_BYTES
 	"a NAK with all its losses fits");
 static_assert(WH_HEAD_BYTES + WH_WORDS_BYTES(WH_BITMAP_WORDS_MAX) <= WH_CONTROL_BYTES_MAX,
 	"the longest bitmap fits");
+static_assert(WH_RANGES_MAX == RTE_DIM(((struct wh_rcv_state *)0)->holes) &&
+		      WH_RANGES_MAX == RTE_DIM(((struct wh_nak *)0)->losses),
+	"as many ranges as there is room for");
+static_assert(WH_BITMAP_PKTS_MAX == 64 * RTE_DIM(((struct wh_bitmap *)0)->bits),
+	"as many bits as there is room for");
+static_assert(WH_NAME_BYTES_MAX + 1 == sizeof(((struct wh_open_params *)0)->name),
+	"a name and the NUL behind it");
 static_assert(WH_BITMAP_PKTS_MAX % 64 == 0, "the longest bitmap is of whole words");
 static_assert(WH_PARAMS_BYTES + WH_NAME_BYTES_MAX <= WH_CONTROL_BYTES_MAX,
 	"OPEN and CONFIRM with the longest name fit");

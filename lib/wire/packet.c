@@ -4,9 +4,8 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "wire/fields.h"
 #include "wire/layout.h"
-
-#define MILLI 1000
 
 #define NO_FLAGS (1u << 0)
 
@@ -113,25 +112,37 @@ static enum wh_wire_reason field_unless(bool within_limits)
 	return within_limits ? WH_WIRE_OK : WH_WIRE_FIELD;
 }
 
+static inline bool within(uint64_t value, uint64_t least, uint64_t most)
+{
+	return value >= least && value <= most;
+}
+
+#define AND_WITHIN(wire, part, member, least, most) &&within((part)->member, least, most)
+
+/* Whether each field of a list is within its limits. */
+#define WITHIN(list, part) (true list(AND_WITHIN, , part))
+
 /* Without a code there is nothing of it. */
 static bool code_valid(const struct wh_data_fields *data)
 {
 	if (data->code == WH_FEC_NONE)
 		return data->r == 0 && data->blocks == 0 && data->last_bytes == 0;
-	return data->code < WH_FEC_CODES && data->r > 0 && data->blocks > 0 &&
-	       data->last_bytes - 1u < WH_PAYLOAD_BYTES_MAX;
+	return data->r > 0 && data->blocks > 0 && data->last_bytes > 0;
 }
 
-static bool data_valid(const struct wh_data_fields *data, enum wh_packet_type type)
+static bool data_valid(const struct wh_data_fields *data)
 {
-	uint32_t index_first = type == WH_PACKET_DATA ? 0 : data->k;
-	uint32_t index_end = type == WH_PACKET_DATA ? data->k : (uint32_t)data->k + data->r;
+	return WITHIN(WH_FIELDS_DATA, data) &&
+	       (uint32_t)data->k + data->r <= WH_BLOCK_PACKETS_MAX && data->index < data->k &&
+	       code_valid(data);
+}
 
-	/* index_end > index_first also says k > 0 of data, r > 0 of repair. */
-	return data->payload_bytes - 1u < WH_PAYLOAD_BYTES_MAX && data->k > 0 &&
-	       (uint32_t)data->k + data->r <= WH_BLOCK_PACKETS_MAX && data->index >= index_first &&
-	       data->index < index_end && data->chunk <= WH_CHUNK_NUMBER_MAX &&
-	       data->transmission < WH_SERIAL_MAX && code_valid(data);
+static bool repair_valid(const struct wh_data_fields *data)
+{
+	uint32_t index_end = (uint32_t)data->k + data->r;
+
+	return WITHIN(WH_FIELDS_REPAIR, data) && index_end <= WH_BLOCK_PACKETS_MAX &&
+	       data->index >= data->k && data->index < index_end;
 }
 
 /*
@@ -152,15 +163,18 @@ static bool ranges_valid(const struct wh_range *ranges, uint32_t count, uint64_t
 	return true;
 }
 
+static bool rcv_state_valid(const struct wh_rcv_state *state)
+{
+	return WITHIN(WH_FIELDS_RCV_STATE, state) && WITHIN(WH_FIELDS_RCV_STATE_BODY, state) &&
+	       WITHIN(WH_FIELDS_LOSSES, state) && state->lower <= state->cover_first &&
+	       state->cover_first <= state->cover_end && state->cover_end <= state->highest_end &&
+	       state->highest_end <= state->upper &&
+	       state->upper - state->lower <= WH_WINDOW_PACKETS_MAX;
+}
+
 static enum wh_wire_reason rcv_state_check(const struct wh_rcv_state *state)
 {
-	bool ordered = state->lower <= state->cover_first &&
-		       state->cover_first <= state->cover_end &&
-		       state->cover_end <= state->highest_end &&
-		       state->highest_end <= state->upper && state->upper < WH_SERIAL_MAX;
-
-	if (!ordered || state->upper - state->lower > WH_WINDOW_PACKETS_MAX ||
-		state->n_holes > WH_RANGES_MAX)
+	if (!rcv_state_valid(state))
 		return WH_WIRE_FIELD;
 
 	uint64_t cover = state->cover_end - state->cover_first;
@@ -170,7 +184,7 @@ static enum wh_wire_reason rcv_state_check(const struct wh_rcv_state *state)
 
 static enum wh_wire_reason nak_check(const struct wh_nak *nak)
 {
-	if (nak->base >= WH_SERIAL_MAX || nak->n_losses == 0 || nak->n_losses > WH_RANGES_MAX)
+	if (!WITHIN(WH_FIELDS_NAK, nak))
 		return WH_WIRE_FIELD;
 
 	/* base + offset + count < WH_SERIAL_MAX */
@@ -181,26 +195,25 @@ static enum wh_wire_reason nak_check(const struct wh_nak *nak)
 
 static bool trans_state_valid(const struct wh_trans_state *state)
 {
-	return state->lower <= state->upper && state->upper < WH_SERIAL_MAX &&
+	return WITHIN(WH_FIELDS_TRANS_STATE, state) && state->lower <= state->upper &&
 	       state->upper - state->lower <= WH_WINDOW_PACKETS_MAX;
 }
 
 static bool ack2_valid(const struct wh_ack2 *ack2)
 {
-	return ack2->ack_serial < WH_SERIAL_MAX && ack2->lower < WH_SERIAL_MAX;
+	return WITHIN(WH_FIELDS_ACK2, ack2);
 }
 
 static bool delay_warning_valid(const struct wh_delay_warning *warning)
 {
-	return warning->highest_end < WH_SERIAL_MAX && warning->pct_milli <= MILLI &&
-	       warning->pdt_milli <= MILLI;
+	return WITHIN(WH_FIELDS_DELAY_WARNING, warning);
 }
 
 static enum wh_wire_reason bitmap_check(const struct wh_bitmap *bitmap)
 {
 	uint32_t pkts = bitmap->pkts;
 
-	if (pkts == 0 || pkts > WH_BITMAP_PKTS_MAX || bitmap->first >= WH_SERIAL_MAX - pkts)
+	if (!WITHIN(WH_FIELDS_BITMAP, bitmap) || bitmap->first >= WH_SERIAL_MAX - pkts)
 		return WH_WIRE_FIELD;
 	if (pkts % 64 != 0 && bitmap->bits[pkts / 64] >> pkts % 64 != 0)
 		return WH_WIRE_RESERVED;
@@ -209,19 +222,12 @@ static enum wh_wire_reason bitmap_check(const struct wh_bitmap *bitmap)
 
 static bool probe_valid(const struct wh_probe *probe)
 {
-	return probe->train_index < probe->train_length &&
-	       probe->padding_bytes <= WH_PAYLOAD_BYTES_MAX;
+	return WITHIN(WH_FIELDS_PROBE, probe) && probe->train_index < probe->train_length;
 }
 
 static bool params_valid(const struct wh_open_params *params)
 {
-	bool sizes = params->payload_bytes >= WH_PAYLOAD_BYTES_MIN &&
-		     params->payload_bytes <= WH_PAYLOAD_BYTES_MAX &&
-		     params->payload_bytes % WH_PAYLOAD_ALIGN == 0 &&
-		     params->chunk_bytes >= WH_CHUNK_BYTES_MIN &&
-		     params->chunk_bytes <= WH_CHUNK_BYTES_MAX;
-
-	if (!sizes || params->name_bytes > WH_NAME_BYTES_MAX)
+	if (!WITHIN(WH_FIELDS_PARAMS, params) || params->payload_bytes % WH_PAYLOAD_ALIGN != 0)
 		return false;
 
 	/* A chunk's packets, rounded up, could be one block. */
@@ -229,34 +235,33 @@ static bool params_valid(const struct wh_open_params *params)
 		(params->chunk_bytes + params->payload_bytes - 1) / params->payload_bytes;
 	uint32_t window = params->window_pkts;
 
-	return chunk_pkts <= WH_BLOCK_PACKETS_MAX && window >= WH_WINDOW_PACKETS_MIN &&
-	       window <= WH_WINDOW_PACKETS_MAX && (window & (window - 1)) == 0 &&
-	       params->period_us > 0 && params->period_us <= WH_PERIOD_US_MAX &&
-	       params->recovery < WH_RECOVERIES &&
+	return chunk_pkts + params->repair_pkts <= WH_BLOCK_PACKETS_MAX &&
+	       (window & (window - 1)) == 0 &&
 	       (params->recovery == WH_RECOVERY_NAK) == (params->repair_pkts == 0) &&
-	       chunk_pkts + params->repair_pkts <= WH_BLOCK_PACKETS_MAX &&
-	       params->initiator_lci != 0 && params->first_serial <= WH_FIRST_SERIAL_MAX &&
 	       memchr(params->name, '\0', params->name_bytes) == NULL;
 }
 
-static bool status_valid(uint8_t status)
+static bool open_valid(const struct wh_open *open)
 {
-	return status < WH_STATUSES && status != WH_STATUS_PEER_GONE;
+	return WITHIN(WH_FIELDS_OPEN, open) && params_valid(&open->params);
+}
+
+static bool confirm_valid(const struct wh_confirm *confirm)
+{
+	return WITHIN(WH_FIELDS_CONFIRM, confirm) && params_valid(&confirm->params);
 }
 
 /* Nothing is verified before it has begun. */
 static bool accept_valid(const struct wh_accept *accept)
 {
-	return status_valid(accept->refused) && accept->refused != WH_STATUS_VERIFIED &&
+	return WITHIN(WH_FIELDS_ACCEPT, accept) && accept->refused != WH_STATUS_PEER_GONE &&
+	       accept->refused != WH_STATUS_VERIFIED &&
 	       (accept->acceptor_lci != 0 || accept->refused != 0);
 }
 
 static bool release_valid(const struct wh_release *release)
 {
-	return release->stage > 0 && release->stage < WH_RELEASE_STAGES &&
-	       status_valid(release->status) &&
-	       release->chunks <= (uint64_t)WH_CHUNK_NUMBER_MAX + 1 &&
-	       release->serial_end < WH_SERIAL_MAX;
+	return WITHIN(WH_FIELDS_RELEASE, release) && release->status != WH_STATUS_PEER_GONE;
 }
 
 static enum wh_wire_reason head_check(const struct wh_packet *packet)
@@ -267,7 +272,7 @@ static enum wh_wire_reason head_check(const struct wh_packet *packet)
 		return WH_WIRE_FLAGS;
 	if (packet->key != 0)
 		return WH_WIRE_KEY;
-	return field_unless(packet->serial < WH_SERIAL_MAX);
+	return field_unless(WITHIN(WH_FIELDS_HEAD, packet));
 }
 
 enum wh_wire_reason wh_packet_check(const struct wh_packet *packet)
@@ -278,8 +283,9 @@ enum wh_wire_reason wh_packet_check(const struct wh_packet *packet)
 		return reason;
 	switch (packet->type) {
 	case WH_PACKET_DATA:
+		return field_unless(data_valid(&packet->data));
 	case WH_PACKET_REPAIR:
-		return field_unless(data_valid(&packet->data, packet->type));
+		return field_unless(repair_valid(&packet->data));
 	case WH_PACKET_RCV_STATE:
 		return rcv_state_check(&packet->rcv_state);
 	case WH_PACKET_TRANS_STATE:
@@ -295,12 +301,11 @@ enum wh_wire_reason wh_packet_check(const struct wh_packet *packet)
 	case WH_PACKET_PROBE:
 		return field_unless(probe_valid(&packet->probe));
 	case WH_PACKET_OPEN:
-		return field_unless(params_valid(&packet->open.params));
+		return field_unless(open_valid(&packet->open));
 	case WH_PACKET_ACCEPT:
 		return field_unless(accept_valid(&packet->accept));
 	case WH_PACKET_CONFIRM:
-		return field_unless(
-			params_valid(&packet->confirm.params) && packet->confirm.acceptor_lci != 0);
+		return field_unless(confirm_valid(&packet->confirm));
 	case WH_PACKET_RELEASE:
 		return field_unless(release_valid(&packet->release));
 	case WH_PACKET_TYPES:

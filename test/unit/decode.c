@@ -259,7 +259,7 @@ static const struct malformed malformed[] = {
 
 	{"NAK base",               WH_PACKET_NAK, LEAST, SAME, 16, 8, TOP, WH_WIRE_FIELD},
 	{"NAK base, huge",         WH_PACKET_NAK, LEAST, SAME, 16, 8, UINT64_MAX, WH_WIRE_FIELD},
-	{"loss ends at the top",   WH_PACKET_NAK, LEAST, SAME, 16, 8, TOP - 1, WH_WIRE_RANGE},
+	{"loss ends at the top",   WH_PACKET_NAK, LEAST, SAME, 16, 8, TOP - 1, WH_WIRE_FIELD},
 	{"most losses, base + 1",  WH_PACKET_NAK, MOST, SAME, 16, 8,
 		TOP - UINT64_C(0x1fffffffe), WH_WIRE_RANGE},
 	{"empty loss",             WH_PACKET_NAK, USUAL, SAME, 76, 4, 0, WH_WIRE_RANGE},

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_TEST_PACKET_FIELDS_H
+#define WH_TEST_PACKET_FIELDS_H
+
+/*
+ * The lists of lib/wire/fields.h as a table, and an encoder made of it that refuses nothing: for
+ * packets that are right but for what a test wants wrong. Tags are made right.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "wire/fields.h"
+#include "wire/layout.h"
+#include "wire/packet.h"
+#include "wire/tag.h"
+
+#define FIELDS_AT 16 /* in a packet: head.fields */
+#define BEHIND_AT 0  /* behind what repeats */
+
+struct packet_field {
+	const char *name;
+	uint16_t wire_at;
+	uint16_t packet_at; /* in struct wh_packet */
+	uint8_t bytes;
+	uint64_t least;
+	uint64_t most;
+};
+
+#define ROW(at, wire, part, member, least, most)                                                   \
+	{#member, (at) + offsetof(struct wire, member), offsetof(struct wh_packet, part.member),   \
+		sizeof(((struct wire *)0)->member), least, most},
+#define ROW_FIELDS(wire, part, member, least, most) ROW(FIELDS_AT, wire, part, member, least, most)
+#define ROW_BODY(wire, part, member, least, most)                                                  \
+	ROW(WH_HEAD_BYTES, wire, part, member, least, most)
+#define ROW_BEHIND(wire, part, member, least, most) ROW(BEHIND_AT, wire, part, member, least, most)
+#define ROW_HEAD(wire, part, member, least, most)                                                  \
+	{#member, offsetof(struct wire, member), offsetof(struct part, member),                    \
+		sizeof(((struct wire *)0)->member), least, most},
+
+static const struct packet_field head_rows[] = {WH_FIELDS_HEAD(ROW_HEAD, wh_wire_head, wh_packet)};
+static const struct packet_field data_rows[] = {WH_FIELDS_DATA(ROW_FIELDS, wh_wire_data, data)};
+static const struct packet_field repair_rows[] = {WH_FIELDS_REPAIR(ROW_FIELDS, wh_wire_data, data)};
+static const struct packet_field rcv_state_rows[] = {
+	WH_FIELDS_RCV_STATE(ROW_FIELDS, wh_wire_rcv_state, rcv_state)
+		WH_FIELDS_RCV_STATE_BODY(ROW_BODY, wh_wire_rcv_state_body, rcv_state)};
+static const struct packet_field losses_rows[] = {
+	WH_FIELDS_LOSSES(ROW_BEHIND, wh_wire_losses, rcv_state)};
+static const struct packet_field trans_state_rows[] = {
+	WH_FIELDS_TRANS_STATE(ROW_FIELDS, wh_wire_trans_state, trans_state)};
+static const struct packet_field ack2_rows[] = {WH_FIELDS_ACK2(ROW_FIELDS, wh_wire_ack2, ack2)};
+static const struct packet_field nak_rows[] = {WH_FIELDS_NAK(ROW_FIELDS, wh_wire_nak, nak)};
+static const struct packet_field delay_warning_rows[] = {
+	WH_FIELDS_DELAY_WARNING(ROW_FIELDS, wh_wire_delay_warning, delay_warning)};
+static const struct packet_field bitmap_rows[] = {
+	WH_FIELDS_BITMAP(ROW_FIELDS, wh_wire_bitmap, bitmap)};
+static const struct packet_field probe_rows[] = {WH_FIELDS_PROBE(ROW_FIELDS, wh_wire_probe, probe)};
+static const struct packet_field open_rows[] = {WH_FIELDS_OPEN(ROW_FIELDS, wh_wire_open, open)
+		WH_FIELDS_PARAMS(ROW_BODY, wh_wire_params, open.params)};
+static const struct packet_field accept_rows[] = {
+	WH_FIELDS_ACCEPT(ROW_FIELDS, wh_wire_accept, accept)};
+static const struct packet_field confirm_rows[] = {WH_FIELDS_CONFIRM(ROW_FIELDS, wh_wire_confirm,
+	confirm) WH_FIELDS_PARAMS(ROW_BODY, wh_wire_params, confirm.params)};
+static const struct packet_field release_rows[] = {
+	WH_FIELDS_RELEASE(ROW_FIELDS, wh_wire_release, release)};
+
+#define ROWS(rows) rows, sizeof(rows) / sizeof((rows)[0])
+
+/* By type; those behind what repeats apart. */
+static const struct {
+	const struct packet_field *row;
+	size_t rows;
+	const struct packet_field *behind;
+	size_t behinds;
+} packet_fields[WH_PACKET_TYPES] = {
+	[0] = {ROWS(head_rows), NULL, 0}, /* of every type */
+	[WH_PACKET_DATA] = {ROWS(data_rows), NULL, 0},
+	[WH_PACKET_REPAIR] = {ROWS(repair_rows), NULL, 0},
+	[WH_PACKET_RCV_STATE] = {ROWS(rcv_state_rows), ROWS(losses_rows)},
+	[WH_PACKET_TRANS_STATE] = {ROWS(trans_state_rows), NULL, 0},
+	[WH_PACKET_ACK2] = {ROWS(ack2_rows), NULL, 0},
+	[WH_PACKET_NAK] = {ROWS(nak_rows), NULL, 0},
+	[WH_PACKET_DELAY_WARNING] = {ROWS(delay_warning_rows), NULL, 0},
+	[WH_PACKET_BITMAP] = {ROWS(bitmap_rows), NULL, 0},
+	[WH_PACKET_PROBE] = {ROWS(probe_rows), NULL, 0},
+	[WH_PACKET_OPEN] = {ROWS(open_rows), NULL, 0},
+	[WH_PACKET_ACCEPT] = {ROWS(accept_rows), NULL, 0},
+	[WH_PACKET_CONFIRM] = {ROWS(confirm_rows), NULL, 0},
+	[WH_PACKET_RELEASE] = {ROWS(release_rows), NULL, 0},
+};
+
+static inline uint64_t field_most(const struct packet_field *field)
+{
+	uint64_t width_most =
+		field->bytes == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * field->bytes) - 1;
+
+	return field->most < width_most ? field->most : width_most;
+}
+
+static inline uint64_t field_load(const struct packet_field *field, const struct wh_packet *packet)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, (const uint8_t *)packet + field->packet_at, field->bytes);
+	return value;
+}
+
+static inline void field_store(
+	const struct packet_field *field, struct wh_packet *packet, uint64_t value)
+{
+	memcpy((uint8_t *)packet + field->packet_at, &value, field->bytes);
+}
+
+static inline bool field_is(const struct packet_field *field, const char *name)
+{
+	return field != NULL && strcmp(field->name, name) == 0;
+}
+
+/* Ranges as a count says, one serial each and apart: those beyond the array, too. */
+static inline void settle_ranges(struct wh_range *ranges, uint32_t count)
+{
+	for (uint32_t i = 0; i < count && i < WH_RANGES_MAX; i++)
+		ranges[i] = (struct wh_range){2 * i, 1};
+}
+
+static inline void settle_data(struct wh_packet *packet, const struct packet_field *pinned)
+{
+	struct wh_data_fields *data = &packet->data;
+	bool repair = packet->type == WH_PACKET_REPAIR;
+	bool of_code = field_is(pinned, "code") || field_is(pinned, "r") ||
+		       field_is(pinned, "blocks") || field_is(pinned, "last_bytes");
+	bool coded = repair || (of_code ? field_load(pinned, packet) > 0 : data->code > 0);
+
+	if (field_is(pinned, "index"))
+		data->k =
+			repair ? (data->index > 1 ? data->index : 1) : (uint16_t)(data->index + 1);
+	if (data->k + data->r > WH_BLOCK_PACKETS_MAX) {
+		if (field_is(pinned, "r"))
+			data->k = (uint16_t)(WH_BLOCK_PACKETS_MAX - data->r);
+		else
+			data->r = (uint16_t)(WH_BLOCK_PACKETS_MAX - data->k);
+		coded = repair || data->r > 0;
+	}
+	if (!coded)
+		data->code = WH_FEC_NONE;
+	if (!coded)
+		data->r = data->blocks = data->last_bytes = 0;
+	if (coded && data->code == 0 && !field_is(pinned, "code"))
+		data->code = WH_FEC_RS;
+	if (coded && data->r == 0 && !field_is(pinned, "r"))
+		data->r = 1;
+	if (coded && data->blocks == 0 && !field_is(pinned, "blocks"))
+		data->blocks = 1;
+	if (coded && data->last_bytes == 0 && !field_is(pinned, "last_bytes"))
+		data->last_bytes = 1;
+	if (!field_is(pinned, "index"))
+		data->index = repair ? data->k : 0;
+}
+
+static inline void settle_rcv_state(struct wh_packet *packet, const struct packet_field *pinned)
+{
+	struct wh_rcv_state *state = &packet->rcv_state;
+	bool serial = field_is(pinned, "lower") || field_is(pinned, "upper") ||
+		      field_is(pinned, "highest_end") || field_is(pinned, "cover_first") ||
+		      field_is(pinned, "cover_end");
+
+	if (serial) {
+		uint64_t value = field_load(pinned, packet);
+
+		state->lower = state->upper = state->highest_end = value;
+		state->cover_first = state->cover_end = value;
+		state->n_holes = 0;
+	} else if (field_is(pinned, "n_holes")) {
+		state->lower = state->cover_first = 5;
+		state->cover_end = state->highest_end = state->upper = 5 + 2 * state->n_holes;
+		settle_ranges(state->holes, state->n_holes);
+	}
+}
+
+static inline void settle_params(
+	struct wh_open_params *params, const struct packet_field *pinned, uint8_t name_byte)
+{
+	bool repair = field_is(pinned, "repair_pkts");
+
+	if (!field_is(pinned, "chunk_bytes"))
+		params->chunk_bytes = WH_CHUNK_BYTES_MIN;
+	if (!field_is(pinned, "payload_bytes"))
+		params->payload_bytes = WH_PAYLOAD_BYTES_MAX;
+	if (repair)
+		params->recovery = params->repair_pkts > 0 ? WH_RECOVERY_HYBRID : WH_RECOVERY_NAK;
+	else
+		params->repair_pkts = params->recovery != WH_RECOVERY_NAK;
+	memset(params->name, name_byte, sizeof(params->name));
+}
+
+/* All else of a packet is made to agree with one field, whatever it says. */
+static inline void packet_settle(struct wh_packet *packet, const struct packet_field *pinned)
+{
+	switch (packet->type) {
+	case WH_PACKET_DATA:
+	case WH_PACKET_REPAIR:
+		settle_data(packet, pinned);
+		break;
+	case WH_PACKET_RCV_STATE:
+		settle_rcv_state(packet, pinned);
+		break;
+	case WH_PACKET_TRANS_STATE:
+		if (field_is(pinned, "lower") || field_is(pinned, "upper"))
+			packet->trans_state.lower = packet->trans_state.upper =
+				field_load(pinned, packet);
+		break;
+	case WH_PACKET_NAK:
+		if (!field_is(pinned, "n_losses"))
+			packet->nak.n_losses = 1;
+		settle_ranges(packet->nak.losses, packet->nak.n_losses);
+		break;
+	case WH_PACKET_BITMAP:
+		if (field_is(pinned, "first"))
+			packet->bitmap.pkts = 1;
+		else
+			packet->bitmap.first = 0;
+		memset(packet->bitmap.bits, 0, sizeof(packet->bitmap.bits));
+		break;
+	case WH_PACKET_PROBE:
+		if (field_is(pinned, "train_index"))
+			packet->probe.train_length = (uint16_t)(packet->probe.train_index + 1);
+		else
+			packet->probe.train_index = 0;
+		break;
+	case WH_PACKET_OPEN:
+		settle_params(&packet->open.params, pinned, 'o');
+		break;
+	case WH_PACKET_CONFIRM:
+		settle_params(&packet->confirm.params, pinned, 'c');
+		break;
+	case WH_PACKET_ACCEPT:
+		if (field_is(pinned, "acceptor_lci"))
+			packet->accept.refused =
+				packet->accept.acceptor_lci == 0 ? WH_STATUS_BUSY : 0;
+		break;
+	default:
+		break;
+	}
+}
+
+/* What repeats: as much as its count says, but no more than there is room for. */
+static inline size_t repeated_bytes(const struct wh_packet *packet)
+{
+	switch (packet->type) {
+	case WH_PACKET_DATA:
+	case WH_PACKET_REPAIR:
+		return packet->data.payload_bytes;
+	case WH_PACKET_RCV_STATE:
+		return WH_RANGES_BYTES(packet->rcv_state.n_holes);
+	case WH_PACKET_NAK:
+		return WH_RANGES_BYTES(packet->nak.n_losses);
+	case WH_PACKET_BITMAP:
+		return WH_WORDS_BYTES(wh_bitmap_words(packet->bitmap.pkts));
+	case WH_PACKET_PROBE:
+		return packet->probe.padding_bytes;
+	case WH_PACKET_OPEN:
+		return packet->open.params.name_bytes;
+	case WH_PACKET_CONFIRM:
+		return packet->confirm.params.name_bytes;
+	default:
+		return 0;
+	}
+}
+
+static inline size_t fixed_bytes(enum wh_packet_type type)
+{
+	switch (type) {
+	case WH_PACKET_RCV_STATE:
+		return WH_RCV_STATE_BYTES;
+	case WH_PACKET_OPEN:
+	case WH_PACKET_CONFIRM:
+		return WH_PARAMS_BYTES;
+	case WH_PACKET_RELEASE:
+		return WH_RELEASE_BYTES;
+	default:
+		return WH_HEAD_BYTES;
+	}
+}
+
+/* Where a field is in a packet's bytes. */
+static inline size_t field_at(const struct packet_field *field, const struct wh_packet *packet)
+{
+	bool behind = field >= losses_rows &&
+		      field < losses_rows + sizeof(losses_rows) / sizeof(losses_rows[0]);
+
+	return field->wire_at + (behind ? fixed_bytes(packet->type) + repeated_bytes(packet) : 0);
+}
+
+static inline void raw_ranges(const struct wh_range *ranges, size_t bytes, uint8_t *at)
+{
+	for (uint32_t i = 0; i < bytes / sizeof(struct wh_range); i++) {
+		struct wh_range range = {2 * i, 1};
+
+		if (i < WH_RANGES_MAX)
+			range = ranges[i];
+		memcpy(at + i * sizeof(range), &range, sizeof(range));
+	}
+}
+
+static inline void raw_repeated(const struct wh_packet *packet, size_t bytes, uint8_t *at)
+{
+	size_t words_bytes = sizeof(packet->bitmap.bits);
+
+	switch (packet->type) {
+	case WH_PACKET_RCV_STATE:
+		raw_ranges(packet->rcv_state.holes, bytes, at);
+		break;
+	case WH_PACKET_NAK:
+		raw_ranges(packet->nak.losses, bytes, at);
+		break;
+	case WH_PACKET_BITMAP:
+		memcpy(at, packet->bitmap.bits, bytes < words_bytes ? bytes : words_bytes);
+		break;
+	case WH_PACKET_OPEN:
+	case WH_PACKET_CONFIRM:
+		memset(at, 'n', bytes);
+		break;
+	default:
+		break;
+	}
+}
+
+/* The tag of so many bytes. */
+static inline void raw_tag(uint8_t *bytes, size_t length)
+{
+	if (length >= WH_HEAD_BYTES)
+		wh_tag_write(bytes, bytes + WH_HEAD_BYTES, length - WH_HEAD_BYTES);
+}
+
+static inline void raw_field(
+	const struct packet_field *field, const struct wh_packet *packet, uint8_t *bytes)
+{
+	uint64_t value = field_load(field, packet);
+
+	memcpy(bytes + field_at(field, packet), &value, field->bytes);
+}
+
+/*
+ * Whatever the packet says, as bytes with a tag that agrees, into `room` bytes; returns the length,
+ * which is cut where there is no room.
+ */
+static inline size_t raw_encode(const struct wh_packet *packet, uint8_t *bytes, size_t room)
+{
+	size_t fixed = fixed_bytes(packet->type);
+	size_t losses_bytes = sizeof(struct wh_wire_losses);
+	size_t repeated = repeated_bytes(packet);
+	bool behind = packet->type == WH_PACKET_RCV_STATE && (packet->flags & WH_FLAG_LOSSES);
+
+	if (repeated > room - fixed - losses_bytes)
+		repeated = room - fixed - losses_bytes;
+	memset(bytes, 0, fixed + repeated + losses_bytes);
+	bytes[0] = WH_WIRE_VERSION;
+	bytes[1] = (uint8_t)packet->type;
+	for (size_t i = 0; i < packet_fields[0].rows; i++)
+		raw_field(&packet_fields[0].row[i], packet, bytes);
+	for (size_t i = 0; i < packet_fields[packet->type].rows; i++)
+		raw_field(&packet_fields[packet->type].row[i], packet, bytes);
+	raw_repeated(packet, repeated, bytes + fixed);
+	for (size_t i = 0; behind && i < packet_fields[packet->type].behinds; i++) {
+		const struct packet_field *field = &packet_fields[packet->type].behind[i];
+		uint64_t value = field_load(field, packet);
+
+		memcpy(bytes + fixed + repeated + field->wire_at, &value, field->bytes);
+	}
+
+	size_t length = fixed + repeated + (behind ? losses_bytes : 0);
+
+	raw_tag(bytes, length);
+	return length;
+}
+
+#endif
