@@ -8,8 +8,7 @@
 
 #include "base/assert.h"
 
-#define ENTRIES_AT_FIRST 256
-#define PATHS_AT_FIRST   16384
+#define PATHS_AT_FIRST 16384
 
 static_assert(PATHS_AT_FIRST >= 2 * (WH_PATH_BYTES_MAX + 1), "a path fits before or after the end");
 
@@ -18,13 +17,16 @@ static struct wh_ledger_entry *at(const struct wh_ledger *ledger, uint64_t id)
 	return &ledger->entries[id & (ledger->entry_room - 1)];
 }
 
-int wh_ledger_init(struct wh_ledger *ledger)
+int wh_ledger_init(struct wh_ledger *ledger, uint32_t entries_max)
 {
+	WH_ASSERT(entries_max >= WH_LEDGER_ENTRIES_MIN && entries_max <= WH_LEDGER_ENTRIES_MAX);
+	WH_ASSERT((entries_max & (entries_max - 1)) == 0);
 	*ledger = (struct wh_ledger){
-		.entries = malloc(ENTRIES_AT_FIRST * sizeof(ledger->entries[0])),
+		.entries = malloc(WH_LEDGER_ENTRIES_MIN * sizeof(ledger->entries[0])),
 		.paths = malloc(PATHS_AT_FIRST),
-		.entry_room = ENTRIES_AT_FIRST,
+		.entry_room = WH_LEDGER_ENTRIES_MIN,
 		.path_room = PATHS_AT_FIRST,
+		.entries_max = entries_max,
 	};
 	if (ledger->entries != NULL && ledger->paths != NULL)
 		return 0;
@@ -60,7 +62,7 @@ static int grow_entries(struct wh_ledger *ledger)
 {
 	uint32_t room = ledger->entry_room * 2;
 
-	if (room > WH_LEDGER_ENTRIES_MAX)
+	if (room > ledger->entries_max)
 		return -ENOBUFS;
 
 	struct wh_ledger_entry *entries = malloc(room * sizeof(entries[0]));

@@ -15,6 +15,7 @@
 #include "bundle/record.h"
 
 /* A sink commits after 8192 files at the latest: room for some batches under way. */
+#define WH_LEDGER_ENTRIES_MIN UINT32_C(256)
 #define WH_LEDGER_ENTRIES_MAX (UINT32_C(1) << 17)
 #define WH_LEDGER_PATHS_MAX   (UINT32_C(1) << 24)
 
@@ -35,14 +36,15 @@ struct wh_ledger {
 	struct wh_ledger_entry *entries;
 	char *paths;
 	uint32_t entry_room;
+	uint32_t entries_max;
 	uint32_t path_room; /* bytes */
 	uint64_t first;     /* identifier of the oldest */
 	uint64_t next;
 	uint64_t path_next; /* position: both rings count on, places are modulo their room */
 };
 
-/* 0 or -ENOMEM. */
-int wh_ledger_init(struct wh_ledger *ledger);
+/* 0 or -ENOMEM. `entries_max` is a power of two from WH_LEDGER_ENTRIES_MIN on. */
+int wh_ledger_init(struct wh_ledger *ledger, uint32_t entries_max);
 void wh_ledger_free(struct wh_ledger *ledger);
 
 /* Grows if need be. 0: there is room for one more; -ENOBUFS: not before others go; -ENOMEM. */

@@ -9,6 +9,10 @@
 #define RENAMES_PER_POLL 8
 #define FOLDERS_PER_POLL 8
 
+/* COMMITTED goes once so many more entries are settled, and after so long even for one. */
+#define SETTLED_ENTRIES 4096
+#define SETTLED_US      20000
+
 static int rename_file(struct wh_sink *sink, const struct wh_staged *file, enum wh_doing *doing)
 {
 	const struct wh_place *place = &sink->place;
@@ -56,10 +60,28 @@ static void answer_committed(struct wh_sink *sink)
 	wh_sink_answer_id(sink, WH_RECORD_COMMITTED, below);
 }
 
+/*
+ * Entries that are in no batch leave the source's memory by COMMITTED, too: skipped and failed
+ * ones, folders. When many wait, or one for long, it goes without a batch.
+ */
+static void answer_settled(struct wh_sink *sink, uint64_t now_tsc)
+{
+	uint64_t waiting = sink->intake.next_id - sink->committed_below;
+
+	if (waiting == 0 || !wh_sink_can_answer(sink))
+		return;
+	if (waiting < SETTLED_ENTRIES &&
+		now_tsc - sink->settled_tsc < wh_us_to_tsc(sink->config.hz, SETTLED_US))
+		return;
+	sink->settled_tsc = now_tsc;
+	answer_committed(sink);
+}
+
 int32_t wh_sink_commit(struct wh_sink *sink, uint64_t now_tsc, bool quiet)
 {
 	bool nothing_more = sink->step == WH_STEP_EMPTYING && sink->large_count == 0;
 
+	answer_settled(sink, now_tsc);
 	wh_stage_seal(sink->stage, now_tsc, quiet, nothing_more);
 	for (int32_t work = 0; work < RENAMES_PER_POLL; work++) {
 		const struct wh_staged *file;

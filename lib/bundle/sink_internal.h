@@ -132,6 +132,7 @@ struct wh_sink {
 	struct wh_room_device own_room;
 	bool has_folders;         /* that were given their attributes */
 	uint64_t committed_below; /* said last */
+	uint64_t settled_tsc;     /* when it was said without a batch */
 	struct wh_beneath beneath;
 	struct wh_stage *stage;
 	struct wh_intake intake;

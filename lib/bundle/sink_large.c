@@ -47,7 +47,7 @@ uint64_t wh_sink_least_large_id(const struct wh_sink *sink)
 {
 	uint64_t least = UINT64_MAX;
 
-	for (uint32_t i = 0; i < WH_SOURCE_ASKED; i++)
+	for (uint32_t i = 0; sink->large_count > 0 && i < WH_SOURCE_ASKED; i++)
 		if (sink->large[i].state != WH_LARGE_NONE)
 			least = wh_min_u64(least, sink->large[i].id);
 	return least;

@@ -163,7 +163,8 @@ int wh_source_open(struct wh_source **source, const struct wh_source_config *con
 		&made->pack, config->first_chunk, config->chunk_bytes, config->free, config->ready);
 	wh_hasher_init(&made->answer_hasher);
 
-	error = wh_ledger_init(&made->ledger);
+	error = wh_ledger_init(&made->ledger,
+		config->entries_max == 0 ? WH_LEDGER_ENTRIES_MAX : config->entries_max);
 	if (error < 0)
 		goto free_source;
 	error = wh_walk_open(

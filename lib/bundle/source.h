@@ -50,6 +50,9 @@ struct wh_source_config {
 	uint32_t lanes;
 	uint32_t chunk_bytes;
 	uint64_t first_chunk; /* number of its first: a HELLO may have gone before */
+	/* Entries that may be out before the sink has told what became of them, a power of two: for
+	 * little memory; 0: WH_LEDGER_ENTRIES_MAX. */
+	uint32_t entries_max;
 	struct wh_fifo *free;
 	struct wh_fifo *ready;
 	struct wh_fifo *deliver;

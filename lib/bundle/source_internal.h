@@ -85,7 +85,8 @@ struct wh_source {
 	int item_fd;              /* of a FILE that is open, or -1 */
 	uint32_t item_tries;
 	struct stat item_status;
-	bool is_blocked; /* the item waits for the sink or for chunks */
+	bool is_blocked;     /* the item waits for the sink or for chunks */
+	bool ledger_is_full; /* when an ENTRY was to be put last */
 	bool finish_is_put;
 	uint64_t entries;
 	uint64_t inline_bytes_max;

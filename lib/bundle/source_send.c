@@ -81,6 +81,7 @@ static bool has_room(struct wh_source *source)
 
 	if (error == -ENOMEM)
 		wh_source_fail(source, error);
+	source->ledger_is_full = error == -ENOBUFS;
 	return error == 0 && wh_source_has_room(source, wh_record_bytes(&source->record));
 }
 

@@ -16,7 +16,7 @@ const char wh_suite_name[] = "bundle_pair";
 #define CHUNKS       12
 #define ANSWERS      3
 #define LANES_MAX    3
-#define POLLS_MAX    5000000
+#define POLLS_MAX    2000000
 #define HZ           UINT64_C(1000000000)
 #define ROUND_TSC    UINT64_C(20000)
 
@@ -36,6 +36,7 @@ struct lane {
 struct job {
 	struct lane lanes[LANES_MAX];
 	uint32_t count;
+	uint32_t entries_max; /* of each source; 0: as many as it wants */
 	_Atomic bool gate;
 	struct wh_room room;
 };
@@ -100,6 +101,7 @@ static void open_source(struct lane *lane, struct job *job, const char *const *p
 		.lane = (uint32_t)(lane - job->lanes),
 		.lanes = job->count,
 		.chunk_bytes = CHUNK_BYTES,
+		.entries_max = job->entries_max,
 		.free = &lane->free,
 		.ready = &lane->sent,
 		.deliver = &lane->answered,
@@ -111,13 +113,14 @@ static void open_source(struct lane *lane, struct job *job, const char *const *p
 	CU_ASSERT_FATAL(wh_source_open(&lane->source, &config) == 0);
 }
 
-static void open_job(
-	struct job *job, uint32_t lanes, const char *const *path, const struct tree *to)
+static void open_bounded(struct job *job, uint32_t lanes, const char *const *path,
+	const struct tree *to, uint32_t entries_max)
 {
 	bool as_name = false;
 
 	memset(job, 0, sizeof(*job));
 	job->count = lanes;
+	job->entries_max = entries_max;
 	for (struct lane *lane = job->lanes; lane < job->lanes + lanes; lane++) {
 		CU_ASSERT_FATAL(wh_fifo_init(&lane->free, 2 * CHUNKS) == 0);
 		CU_ASSERT_FATAL(wh_fifo_init(&lane->sent, 2 * CHUNKS) == 0);
@@ -129,6 +132,12 @@ static void open_job(
 		as_name = wh_sink_progress(lane->sink)->as_name;
 		open_source(lane, job, path);
 	}
+}
+
+static void open_job(
+	struct job *job, uint32_t lanes, const char *const *path, const struct tree *to)
+{
+	open_bounded(job, lanes, path, to, 0);
 }
 
 static void close_job(struct job *job)
@@ -408,7 +417,90 @@ static void test_sparse(void)
 		copy_sparse(bases[i]);
 }
 
+/* Of what a source remembers at most; a tree has some times as many. */
+#define FEW     UINT32_C(256)
+#define ENTRIES 900
+
+enum plan { EMPTY, SMALL_FILE, LARGE_FILE, FOLDER, LINK, IN_THE_WAY, PLANS };
+
+/* Entries of all kinds in one folder; for IN_THE_WAY `to` has a folder of the name. */
+static void plant_mixture(const struct tree *from, const struct tree *to, struct wh_prng *prng)
+{
+	static uint8_t content[WH_INLINE_BYTES_MAX + 1];
+	char name[64];
+
+	tree_folder(from, "from");
+	tree_folder(to, "copy");
+	for (int i = 0; i < ENTRIES; i++) {
+		/* Runs of one kind, since a run of one is what has filled ledgers. */
+		static enum plan plan;
+
+		if (i == 0 || wh_prng_below(prng, 150) == 0)
+			plan = (enum plan)wh_prng_below(prng, PLANS);
+		snprintf(name, sizeof(name), "from/%04d", i);
+		if (plan == FOLDER)
+			tree_folder(from, name);
+		else if (plan == LINK)
+			tree_link(from, name, "nowhere");
+		else if (plan == LARGE_FILE && i % 16 == 0)
+			tree_file(from, name, content, sizeof(content));
+		else
+			tree_file(from, name, content, plan == EMPTY ? 0 : 5);
+		snprintf(name, sizeof(name), "copy/%04d", i);
+		if (plan == IN_THE_WAY)
+			tree_folder(to, name);
+	}
+}
+
+/* Some of what is there goes, so that the rest is skipped and this is not. */
+static void thin_out(const struct tree *to, struct wh_prng *prng)
+{
+	uint64_t in = wh_prng_below(prng, 3) == 0 ? 7 : 300;
+	char name[64];
+
+	for (int i = 0; i < ENTRIES; i++) {
+		snprintf(name, sizeof(name), "copy/%04d", i);
+		if (wh_prng_below(prng, in) == 0)
+			unlinkat(to->fd, name, 0);
+	}
+}
+
+static void pass_mixture(const char *base, uint64_t seed)
+{
+	static struct job job;
+	struct tree from, to;
+	struct wh_prng prng;
+	char path[96];
+	const char *paths[] = {path};
+	uint64_t skipped[3];
+
+	tree_init(&from, base);
+	tree_init(&to, base);
+	wh_prng_init(&prng, seed);
+	plant_mixture(&from, &to, &prng);
+	snprintf(path, sizeof(path), "%s/from/.", from.root);
+	for (int i = 0; i < 3; i++) {
+		if (i == 2)
+			thin_out(&to, &prng);
+		open_bounded(&job, 1, paths, &to, FEW);
+		run(&job);
+		skipped[i] = totals(&job).skipped;
+		close_job(&job);
+	}
+	CU_ASSERT(skipped[0] == 0 && skipped[1] >= skipped[2]);
+	tree_free(&from);
+	tree_free(&to);
+}
+
+/* Whatever there is more of than a source remembers, it goes on. */
+static void test_few_remembered(void)
+{
+	for (uint64_t seed = 0; seed < 8; seed++)
+		pass_mixture(bases[seed == 7], seed);
+}
+
 CU_TestInfo wh_tests[] = {
+	{"a source that remembers little goes on, whatever it finds", test_few_remembered},
 	{"one lane", test_one_lane},
 	{"three lanes", test_three_lanes},
 	{"holes stay holes, on disk and in memory", test_sparse},

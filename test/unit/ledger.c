@@ -44,7 +44,7 @@ static void empty(void)
 {
 	struct wh_ledger ledger;
 
-	CU_ASSERT_EQUAL_FATAL(wh_ledger_init(&ledger), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_ledger_init(&ledger, WH_LEDGER_ENTRIES_MAX), 0);
 	CU_ASSERT_PTR_NULL(wh_ledger_find(&ledger, 0));
 	CU_ASSERT_PTR_NULL(wh_ledger_find(&ledger, UINT64_MAX));
 	add(&ledger);
@@ -61,7 +61,7 @@ static void goes_round(void)
 	struct wh_ledger ledger;
 	uint64_t wrong = 0;
 
-	CU_ASSERT_EQUAL_FATAL(wh_ledger_init(&ledger), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_ledger_init(&ledger, WH_LEDGER_ENTRIES_MAX), 0);
 	for (int i = 0; i < 100; i++)
 		add(&ledger);
 
@@ -84,7 +84,7 @@ static void grows(void)
 	struct wh_ledger ledger;
 	uint64_t wrong = 0;
 
-	CU_ASSERT_EQUAL_FATAL(wh_ledger_init(&ledger), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_ledger_init(&ledger, WH_LEDGER_ENTRIES_MAX), 0);
 	for (int i = 0; i < 30000; i++) {
 		add(&ledger);
 		if (i % 3 == 0)
@@ -102,7 +102,7 @@ static void bound_of_entries(void)
 {
 	struct wh_ledger ledger;
 
-	CU_ASSERT_EQUAL_FATAL(wh_ledger_init(&ledger), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_ledger_init(&ledger, WH_LEDGER_ENTRIES_MAX), 0);
 	for (uint32_t i = 0; i < WH_LEDGER_ENTRIES_MAX; i++) {
 		CU_ASSERT_EQUAL_FATAL(wh_ledger_reserve(&ledger, 3), 0);
 		wh_ledger_add(&ledger, "abc", 3);
@@ -120,7 +120,7 @@ static void bound_of_paths(void)
 	uint32_t count = 0;
 
 	memset(path, 'p', sizeof(path));
-	CU_ASSERT_EQUAL_FATAL(wh_ledger_init(&ledger), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_ledger_init(&ledger, WH_LEDGER_ENTRIES_MAX), 0);
 	while (wh_ledger_reserve(&ledger, sizeof(path)) == 0 && count < 5000) {
 		wh_ledger_add(&ledger, path, sizeof(path));
 		count++;
