@@ -127,11 +127,9 @@ static enum wh_release_status welcome(void *context, const struct wh_open_params
 	const struct wh_shard *shard = context;
 	const struct wh_host_hooks *hooks = &shard->host->hooks;
 
-	/* What no host takes, whoever asks; decoding has held the rest to its limits. */
-	if (wh_profile_by_number(params->profile) == NULL ||
-		params->chunk_bytes % WH_CHUNK_ALIGN != 0 ||
-		params->window_pkts > WH_HOST_WINDOW_PKTS_MAX ||
-		params->payload_bytes > wh_host_payload_bytes(shard->host, peer->family))
+	const struct wh_peer_bounds bounds = wh_host_bounds(shard->host, peer->family);
+
+	if (!wh_open_is_possible(params, &bounds))
 		return WH_STATUS_REFUSED;
 	return hooks->welcome(hooks->owner, params, peer, buffer_chunks);
 }
@@ -486,6 +484,14 @@ struct wh_address wh_host_address(const struct wh_host *host, uint8_t family, ui
 uint32_t wh_host_payload_bytes(const struct wh_host *host, uint8_t family)
 {
 	return wh_encap_payload_bytes((enum wh_family)family, host->settings->mtu_bytes);
+}
+
+struct wh_peer_bounds wh_host_bounds(const struct wh_host *host, uint8_t family)
+{
+	return (struct wh_peer_bounds){
+		.payload_bytes = wh_host_payload_bytes(host, family),
+		.fec = host->fec,
+	};
 }
 
 uint32_t wh_host_wire_bytes(const struct wh_host *host, uint8_t family, uint32_t payload_bytes)

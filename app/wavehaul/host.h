@@ -18,6 +18,7 @@
 #include "arena.h"
 #include "cores.h"
 #include "eal.h"
+#include "hello.h"
 #include "loop.h"
 #include "port/port.h"
 #include "port/spec.h"
@@ -56,6 +57,7 @@ struct wh_host {
 	struct rte_mempool *pool;
 	struct wh_port *port;
 	struct wh_arena arena;
+	struct wh_fec_limits fec; /* of its working cores' tables; r 0: there are none */
 	uint32_t shards;
 	struct wh_shard *shard;
 	struct wh_loop *loop; /* of cores.core[i] */
@@ -83,12 +85,6 @@ void wh_host_add_to_sender(struct wh_host *host, uint32_t queue, const char *nam
 	int32_t (*poll)(void *state, uint64_t now_tsc), void *state);
 
 uint32_t wh_host_workers(const struct wh_host *host);
-
-/*
- * Packets of a window that a host opens with and takes. The format allows more, which a stranger's
- * OPEN could make us pay for: a receiver's tables may come to some 34 bytes for each.
- */
-#define WH_HOST_WINDOW_PKTS_MAX (UINT32_C(1) << 20)
 
 void wh_host_run(struct wh_host *host);
 static inline void wh_host_stop(struct wh_host *host)
@@ -126,5 +122,8 @@ uint32_t wh_host_wire_bytes(const struct wh_host *host, uint8_t family, uint32_t
 
 /* Largest payload of a data packet to a peer of that family. */
 uint32_t wh_host_payload_bytes(const struct wh_host *host, uint8_t family);
+
+/* What it can bear of a peer of that family. */
+struct wh_peer_bounds wh_host_bounds(const struct wh_host *host, uint8_t family);
 
 #endif

@@ -37,18 +37,6 @@ void wh_job_fail(struct wh_job *job, enum wh_release_status status, const char *
 	va_end(args);
 }
 
-/* The least window of a power of two that holds all the packets of the chunks. */
-static uint32_t window_of(const struct wh_session_config *config)
-{
-	const struct wh_fec_limits chunk = wh_session_fec_limits(config);
-	uint64_t pkts = (uint64_t)config->chunks * (chunk.k + chunk.r);
-	uint32_t window_pkts = WH_WINDOW_PACKETS_MIN;
-
-	while (window_pkts < pkts && window_pkts < WH_HOST_WINDOW_PKTS_MAX)
-		window_pkts *= 2;
-	return window_pkts;
-}
-
 static uint64_t rate_bps(const struct wh_job *job)
 {
 	uint64_t own_bps = job->jobs->settings->rate_bps;
@@ -56,19 +44,24 @@ static uint64_t rate_bps(const struct wh_job *job)
 	return job->at_server ? wh_min_u64(own_bps, job->hello->rate_bps) : own_bps;
 }
 
-static struct wh_repair_options repair_of(const struct wh_job *job)
+/*
+ * The server's stream is as the client wishes, the client's as its operator does. Answers are few
+ * and urgent, and small enough to be asked for: only data has repair packets.
+ */
+static void configure_sizes(const struct wh_job *job, bool bundle, struct wh_session_config *config)
 {
-	const struct wh_repair_options *own = &job->jobs->settings->repair;
+	const struct wh_settings *settings = job->jobs->settings;
+	const struct wh_peer_bounds bounds = wh_host_bounds(job->jobs->host, job->peer.family);
 
-	return job->at_server ? wh_hello_repair(job->hello, own) : *own;
-}
-
-/* Answers are few and urgent, and small enough to be asked for: only data has repair packets. */
-static void add_repair(const struct wh_job *job, struct wh_session_config *config)
-{
-	const struct wh_repair_options repair = repair_of(job);
-
-	wh_repair_configure(&repair, config);
+	if (job->at_server) {
+		wh_hello_configure(job->hello, bundle, &bounds, &settings->repair, config);
+		return;
+	}
+	config->profile = settings->profile;
+	config->payload_bytes = bounds.payload_bytes;
+	config->chunk_bytes = bundle ? WH_CHUNK_BYTES_DEFAULT : WH_ANSWER_CHUNK_BYTES;
+	if (bundle)
+		wh_repair_configure(&settings->repair, config);
 }
 
 static void configure_out(const struct wh_job *job, bool bundle, struct wh_session_config *config)
@@ -77,21 +70,14 @@ static void configure_out(const struct wh_job *job, bool bundle, struct wh_sessi
 	enum wh_family family = (enum wh_family)job->peer.family;
 
 	wh_host_session_config(host, config);
-	config->profile = job->at_server ? wh_profile_by_number(job->hello->profile)
-					 : job->jobs->settings->profile;
-	config->payload_bytes = wh_host_payload_bytes(host, job->peer.family);
-	if (job->at_server)
-		config->payload_bytes = RTE_MIN(config->payload_bytes, job->hello->payload_bytes);
+	configure_sizes(job, bundle, config);
 	config->packet_bytes =
 		WH_HEAD_BYTES + config->payload_bytes + wh_encap_ip_udp_bytes(family);
 	config->wire_bytes = wh_host_wire_bytes(host, job->peer.family, config->payload_bytes);
-	config->chunk_bytes = bundle ? WH_CHUNK_BYTES_DEFAULT : WH_ANSWER_CHUNK_BYTES;
-	if (bundle)
-		add_repair(job, config);
 	config->chunks = bundle ? wh_jobs_sender_chunks(job->jobs, job->hello->lanes,
 					  wh_session_chunk_stride(config))
 				: WH_ANSWER_CHUNKS;
-	config->window_pkts = window_of(config);
+	config->window_pkts = wh_stream_window(config);
 	/* Answers are few and urgent: only the way of the data has a rate. 0 would be none. */
 	if (bundle && rate_bps(job) != WH_RATE_MAX)
 		config->rate_bps =

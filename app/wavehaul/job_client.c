@@ -74,7 +74,7 @@ static void take_answer(struct wh_job *job, uint64_t now_tsc, const struct wh_re
 		job->refused_error = record->refused.error;
 		wh_job_fail(job, WH_STATUS_REFUSED, "%.*s", (int)record->refused.text_bytes,
 			record->refused.text);
-	} else if (record->type == WH_RECORD_READY) {
+	} else if (record->type == WH_RECORD_READY && wh_ready_is_possible(record->ready.queues)) {
 		job->peer_queues = record->ready.queues;
 		job->as_name = record->ready.as_name;
 		start(job, now_tsc);
@@ -125,7 +125,7 @@ static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
 }
 
 /* bench: the receiving server's reports, up to the end of its stream. */
-static int32_t take_reports(struct wh_job *job)
+static int32_t take_reports(struct wh_job *job, uint64_t now_tsc)
 {
 	struct wh_record record;
 
@@ -139,11 +139,15 @@ static int32_t take_reports(struct wh_job *job)
 		wh_session_ask(wh_job_in(job), WH_WISH_SINK_DONE, WH_STATUS_VERIFIED);
 		return 1;
 	}
-	bool is_report =
-		found > 0 && record.type == WH_RECORD_REPORT && record.report.elapsed_ns > 0;
+	bool is_report = found > 0 && record.type == WH_RECORD_REPORT &&
+			 wh_report_is_possible(&record.report, &job->reported,
+				 wh_tsc_to_ns(job->jobs->host->hz, now_tsc - job->began_tsc),
+				 job->pump.bytes);
 
-	if (is_report)
+	if (is_report) {
+		job->reported = record.report;
 		job->on_report(job->context, &record.report);
+	}
 	if (found > 0)
 		wh_job_read_done(job);
 	if (found != 0 && !is_report)
@@ -164,6 +168,6 @@ int32_t wh_job_client_step(struct wh_job *job, uint64_t now_tsc)
 	case WH_JOB_GREETED:
 		return await_ready(job, now_tsc);
 	default:
-		return take_reports(job) + wh_job_run(job, now_tsc);
+		return take_reports(job, now_tsc) + wh_job_run(job, now_tsc);
 	}
 }

@@ -138,6 +138,14 @@ static void answer(struct wh_job *job, uint64_t now_tsc)
 	start(job, now_tsc);
 }
 
+static bool can_serve(const struct wh_job *job, const struct wh_hello *hello)
+{
+	const struct wh_peer_bounds bounds = wh_host_bounds(job->jobs->host, job->peer.family);
+
+	return wh_hello_is_possible(hello, wh_session_params(wh_job_in(job))->chunk_bytes, &bounds,
+		&job->jobs->settings->repair);
+}
+
 static int32_t await_hello(struct wh_job *job, uint64_t now_tsc)
 {
 	struct wh_record record;
@@ -152,9 +160,8 @@ static int32_t await_hello(struct wh_job *job, uint64_t now_tsc)
 		return 0;
 	}
 
-	bool possible = found > 0 && record.type == WH_RECORD_HELLO &&
-			record.hello.version == WH_BUNDLE_VERSION &&
-			wh_hello_is_possible(&record.hello);
+	bool possible =
+		found > 0 && record.type == WH_RECORD_HELLO && can_serve(job, &record.hello);
 	bool kept = possible && keep_hello(job, &record.hello);
 
 	if (found > 0)
@@ -163,7 +170,7 @@ static int32_t await_hello(struct wh_job *job, uint64_t now_tsc)
 		answer(job, now_tsc);
 	} else {
 		wh_job_fail(job, possible ? WH_STATUS_BUSY : WH_STATUS_REFUSED,
-			"a HELLO of another version, or nonsense");
+			"a HELLO of another version, or one that this host cannot serve");
 		wh_job_end(job, now_tsc);
 	}
 	return 1;

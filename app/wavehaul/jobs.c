@@ -123,14 +123,13 @@ static enum wh_release_status welcome(void *owner, const struct wh_open_params *
 	struct wh_jobs *jobs = owner;
 	enum wh_release_status status = WH_STATUS_PENDING;
 
-	/* What a bundle and its answers need, and nothing that only takes memory. */
-	if (params->chunk_bytes != WH_CHUNK_BYTES_DEFAULT &&
-		params->chunk_bytes != WH_ANSWER_CHUNK_BYTES)
-		return WH_STATUS_REFUSED;
-	if (params->recovery != WH_RECOVERY_NAK && !wh_repair_fits(params, &jobs->fec))
-		return WH_STATUS_REFUSED;
-	if (job_of_reply(jobs, params, peer) == NULL)
+	const struct wh_job *job = job_of_reply(jobs, params, peer);
+
+	if (job == NULL)
 		status = welcome_job(jobs, params, peer);
+	else if (params->chunk_bytes !=
+		 (wh_job_sends(job) ? WH_ANSWER_CHUNK_BYTES : WH_CHUNK_BYTES_DEFAULT))
+		status = WH_STATUS_REFUSED;
 	/* What it is sure to get, if it comes at once; its first state tells of the rest. */
 	*buffer_chunks = CHUNKS_MIN;
 	if (status == WH_STATUS_PENDING &&
@@ -394,12 +393,11 @@ static void plan_fec(struct wh_jobs *jobs)
 
 	if (jobs->root_fd < 0 && !settings->repair.on)
 		return;
-	jobs->fec = wh_repair_limits(WH_CHUNK_BYTES_DEFAULT,
-		wh_encap_payload_bytes(WH_IPV4, WH_MTU_MIN),
+	jobs->host->fec = wh_repair_limits(WH_CHUNK_BYTES_DEFAULT, WH_STREAM_PAYLOAD_BYTES_MIN,
 		wh_encap_payload_bytes(WH_IPV4, settings->mtu_bytes));
 	if (settings->verbose)
 		wh_say("memory: tables of erasure codes, %" PRIu64 " KiB of each of %u cores",
-			wh_fec_bytes(&jobs->fec) >> 10, jobs->crews);
+			wh_fec_bytes(&jobs->host->fec) >> 10, jobs->crews);
 }
 
 int wh_jobs_init(
@@ -419,10 +417,10 @@ int wh_jobs_init(
 		TAILQ_INIT(&crew->idle);
 		crew->arrivals = make_ring();
 		crew->gone = make_ring();
-		if (jobs->fec.r > 0)
-			crew->fec = wh_fec_create(&jobs->fec);
+		if (jobs->host->fec.r > 0)
+			crew->fec = wh_fec_create(&jobs->host->fec);
 		if (crew->arrivals == NULL || crew->gone == NULL ||
-			(jobs->fec.r > 0 && crew->fec == NULL))
+			(jobs->host->fec.r > 0 && crew->fec == NULL))
 			return -ENOMEM;
 
 		uint32_t core = wh_host_add(host, i, "jobs", poll_crew, crew);

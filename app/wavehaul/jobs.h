@@ -28,19 +28,17 @@
 
 #include "bundle/sink.h"
 #include "bundle/source.h"
+#include "hello.h"
 #include "host.h"
 #include "pump.h"
 
-/* Streams of answers: small chunks, few of them, in one unit of the arena. */
-#define WH_ANSWER_CHUNK_BYTES (UINT32_C(16) << 10)
-#define WH_ANSWER_CHUNKS      4
+#define WH_ANSWER_CHUNKS 4 /* of streams of answers */
 
 /* Names of sessions, in OPEN. */
 #define WH_JOB_NAME   "job"
 #define WH_REPLY_NAME "reply %016" PRIx64
 
 #define WH_CREWS_MAX 16
-#define WH_LANES_MAX 64 /* of --parallel; several share a queue when there are fewer */
 
 /* Whether the peer's session to us may come, or has. */
 enum wh_job_seat {
@@ -105,6 +103,7 @@ struct wh_job {
 	_Atomic uint64_t flow_began_tsc; /* first bytes */
 	uint64_t record_bytes;           /* that came before them, in chunks of one record */
 	struct wh_bench_report final;    /* when the last byte had come; read once it ends */
+	struct wh_bench_report reported; /* client that sends: what the server said last */
 	uint64_t next_report_tsc;
 	bool reports_ended;
 	bool sink_told; /* that the peer's stream is in its place */
@@ -156,7 +155,6 @@ struct wh_jobs {
 	const struct wh_settings *settings;
 	uint32_t crews;
 	struct wh_crew crew[WH_CREWS_MAX];
-	struct wh_fec_limits fec; /* of each crew's tables; r 0: there are none */
 	_Atomic uint32_t next_crew;
 	_Atomic uint32_t live; /* jobs that are not over */
 	_Atomic bool draining; /* no new ones */
@@ -203,10 +201,8 @@ uint32_t wh_jobs_sender_chunks(struct wh_jobs *jobs, uint32_t lanes, uint64_t st
 static inline bool wh_job_sends(const struct wh_job *job)
 {
 	const struct wh_hello *hello = job->hello;
-	bool client_sends =
-		hello->verb == WH_JOB_SEND || (hello->verb == WH_JOB_BENCH && !hello->reverse);
 
-	return hello->verb != WH_JOB_IDLE && client_sends != job->at_server;
+	return hello->verb != WH_JOB_IDLE && wh_hello_client_sends(hello) != job->at_server;
 }
 
 /* Any core: files so far. */

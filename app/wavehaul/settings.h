@@ -39,6 +39,16 @@ enum wh_verb {
 /* No pacing: as fast as the port takes packets. */
 #define WH_RATE_MAX UINT64_MAX
 
+/* Below this the states of every 10 ms are no small part of the line any more. */
+#define WH_RATE_MIN UINT64_C(1000000)
+
+#define WH_QUEUES_MAX 16
+#define WH_LANES_MAX  64 /* of --parallel; several share a queue when there are fewer */
+
+/* Of a measurement: a day, and what chunk numbers reach with ease. */
+#define WH_BENCH_NS_MAX    (UINT64_C(86400) * 1000000000)
+#define WH_BENCH_BYTES_MAX (UINT64_C(1) << 50)
+
 struct wh_cpu_list {
 	uint32_t count; /* 0: not given */
 	uint16_t cpu[WH_SETTINGS_CPUS_MAX];

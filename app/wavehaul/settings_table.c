@@ -24,21 +24,16 @@
 #define MTU_MAX 9216
 
 static_assert(MTU_MAX <= WH_PORT_MTU_MAX, "the port takes them");
+static_assert(WH_QUEUES_MAX <= WH_PORT_QUEUES_MAX, "the port has them");
 
-/* Below this the states of every 10 ms are no small part of the line any more. */
-#define RATE_MIN_BPS UINT64_C(1000000)
 #define RATE_MAX_BPS UINT64_C(1000000000000)
 
 #define BUFFERS_MIN_BYTES (UINT64_C(64) << 20)
 #define BUFFERS_MAX_BYTES (UINT64_C(1) << 40)
 
-/* What chunk numbers reach with ease. */
-#define SIZE_MAX_BYTES (UINT64_C(1) << 50)
-
 #define DESCRIPTORS_MAX 32768
 #define BURST_MAX_PKTS  1024
 #define SESSIONS_MAX    4096
-#define PARALLEL_MAX    64
 #define DAY_NS          (UINT64_C(86400) * WH_NS_PER_S)
 
 const struct wh_settings_section wh_settings_sections[] = {
@@ -76,7 +71,7 @@ const struct wh_setting wh_settings_table[] = {
 		.type = WH_SETTING_COUNT,
 		.verbs = ALL,
 		.low = 1,
-		.high = WH_PORT_QUEUES_MAX,
+		.high = WH_QUEUES_MAX,
 		.standard = "1",
 		.argument = "N",
 		.example = "4",
@@ -241,7 +236,7 @@ const struct wh_setting wh_settings_table[] = {
 		.flag = "rate",
 		.type = WH_SETTING_RATE,
 		.verbs = ALL,
-		.low = RATE_MIN_BPS,
+		.low = WH_RATE_MIN,
 		.high = RATE_MAX_BPS,
 		.standard = "max",
 		.argument = "RATE",
@@ -271,7 +266,7 @@ const struct wh_setting wh_settings_table[] = {
 		.type = WH_SETTING_COUNT,
 		.verbs = CLIENTS,
 		.low = 1,
-		.high = PARALLEL_MAX,
+		.high = WH_LANES_MAX,
 		.standard = "1",
 		.argument = "N",
 		.example = "4",
@@ -426,7 +421,7 @@ const struct wh_setting wh_settings_table[] = {
 		.type = WH_SETTING_TIME,
 		.verbs = WH_VERB_BENCH,
 		.low = WH_NS_PER_S / 10,
-		.high = DAY_NS,
+		.high = WH_BENCH_NS_MAX,
 		.standard = "10s",
 		.argument = "TIME",
 		.example = "10s",
@@ -438,7 +433,7 @@ const struct wh_setting wh_settings_table[] = {
 		.flag = "size",
 		.type = WH_SETTING_SIZE,
 		.verbs = WH_VERB_BENCH,
-		.high = SIZE_MAX_BYTES,
+		.high = WH_BENCH_BYTES_MAX,
 		.standard = "0",
 		.argument = "SIZE",
 		.example = "10G",

@@ -1,13 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What a client may ask for: every number of it goes into the making of our stream. */
+/* What a peer may ask for: every number of it goes into the making of a stream. */
 
 #include <CUnit/CUnit.h>
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/prng.h"
+#include "fec/fec.h"
+#include "session/session.h"
 #include "unit.h"
 #include "wavehaul/hello.h"
+#include "wire/encap.h"
 
 const char wh_suite_name[] = "app/hello";
+
+#define HZ UINT64_C(1000000000)
+
+/* Of MTU 1500 over IPv4, with tables as a server has them. */
+#define PAYLOAD 1408
+
+static struct wh_peer_bounds bounds_of(uint32_t payload_bytes)
+{
+	return (struct wh_peer_bounds){
+		.payload_bytes = payload_bytes,
+		.fec = wh_repair_limits(
+			WH_CHUNK_BYTES_DEFAULT, WH_STREAM_PAYLOAD_BYTES_MIN, payload_bytes),
+	};
+}
+
+static struct wh_repair_options own_options(void)
+{
+	struct wh_repair_options own;
+
+	wh_repair_options_init(&own);
+	return own;
+}
 
 static struct wh_hello usual(enum wh_job_verb verb)
 {
@@ -16,9 +45,23 @@ static struct wh_hello usual(enum wh_job_verb verb)
 		.verb = (uint8_t)verb,
 		.profile = 1,
 		.lanes = 1,
-		.payload_bytes = 1408,
+		.payload_bytes = PAYLOAD,
 		.rate_bps = UINT64_MAX,
+		.bench_ns = HZ,
 	};
+}
+
+static uint32_t chunk_bytes_of(const struct wh_hello *hello)
+{
+	return wh_hello_client_sends(hello) ? WH_CHUNK_BYTES_DEFAULT : WH_ANSWER_CHUNK_BYTES;
+}
+
+static bool is_possible(const struct wh_hello *hello)
+{
+	const struct wh_peer_bounds bounds = bounds_of(PAYLOAD);
+	const struct wh_repair_options own = own_options();
+
+	return wh_hello_is_possible(hello, chunk_bytes_of(hello), &bounds, &own);
 }
 
 static void test_usual(void)
@@ -26,49 +69,193 @@ static void test_usual(void)
 	for (int verb = WH_JOB_SEND; verb <= WH_JOB_IDLE; verb++) {
 		struct wh_hello hello = usual((enum wh_job_verb)verb);
 
-		CU_ASSERT_TRUE(wh_hello_is_possible(&hello));
+		CU_ASSERT_TRUE(is_possible(&hello));
+	}
+}
+
+/* A member of a struct, and what it may be beside a usual peer's other ones. */
+struct bound {
+	const char *name;
+	size_t at;
+	size_t bytes;
+	uint64_t low;
+	uint64_t high;
+};
+
+#define BOUND(of, member, low, high)                                                               \
+	{                                                                                          \
+#member, offsetof(struct of, member), sizeof(((struct of *)NULL)->member), low,    \
+			high                                                                       \
+	}
+
+static void put(void *record, const struct bound *bound, uint64_t value)
+{
+	memcpy((uint8_t *)record + bound->at, &value, bound->bytes);
+}
+
+static bool holds(const struct bound *bound, uint64_t value)
+{
+	return bound->bytes == sizeof(value) || value >> 8 * bound->bytes == 0;
+}
+
+/* At each bound, one below it and one above it: bit i of the answer is what was thought of it. */
+static void meet_bounds(const struct bound *bound, bool (*judge)(const struct bound *, uint64_t))
+{
+	const struct {
+		uint64_t value;
+		bool exists;
+		bool possible;
+	} cases[] = {
+		{bound->low - 1, bound->low > 0, false},
+		{bound->low, true, true},
+		{bound->low + 1, true, bound->high > bound->low},
+		{bound->high - 1, bound->high > 0, bound->high > bound->low},
+		{bound->high, true, true},
+		{bound->high + 1, bound->high < UINT64_MAX, false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		if (cases[i].exists && holds(bound, cases[i].value) &&
+			judge(bound, cases[i].value) != cases[i].possible) {
+			fprintf(stderr, "%s %llu\n", bound->name,
+				(unsigned long long)cases[i].value);
+			CU_FAIL("another bound");
+		}
+}
+
+static bool judge_hello(const struct bound *bound, uint64_t value)
+{
+	struct wh_hello hello = usual(WH_JOB_BENCH);
+
+	hello.reverse = true;
+	put(&hello, bound, value);
+	return is_possible(&hello);
+}
+
+static bool judge_lane(const struct bound *bound, uint64_t value)
+{
+	struct wh_hello hello = usual(WH_JOB_BENCH);
+
+	hello.lanes = WH_LANES_MAX;
+	put(&hello, bound, value);
+	return is_possible(&hello);
+}
+
+static bool judge_open(const struct bound *bound, uint64_t value)
+{
+	const struct wh_peer_bounds bounds = bounds_of(PAYLOAD);
+	struct wh_open_params params = {
+		.profile = 1,
+		.payload_bytes = PAYLOAD,
+		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
+		.window_pkts = 1024,
+		.period_us = wh_profile_by_number(1)->period_us,
+		.object_bytes = WH_OBJECT_BYTES_UNKNOWN,
+	};
+
+	put(&params, bound, value);
+	return wh_open_is_possible(&params, &bounds);
+}
+
+/* What a session's makers assert, and what costs memory, is decided here: to the last one. */
+static void test_bounds_of_hello(void)
+{
+	static const struct bound bounds[] = {
+		BOUND(wh_hello, profile, 1, 3), /* fixed, udt and ttp are all that there are */
+		BOUND(wh_hello, lanes, 1, WH_LANES_MAX),
+		BOUND(wh_hello, rate_bps, WH_RATE_MIN, UINT64_MAX),
+		BOUND(wh_hello, bench_ns, 0, UINT64_C(86400) * HZ),
+		BOUND(wh_hello, bench_bytes, 0, UINT64_C(1) << 50),
+		BOUND(wh_hello, fec_code, 0, 2),
+		BOUND(wh_hello, fec_k, 0, 0), /* without a code there are no blocks */
+		BOUND(wh_hello, fec_r, 0, 0),
+	};
+	static const struct bound lane = BOUND(wh_hello, lane, 0, WH_LANES_MAX - 1);
+
+	for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++)
+		meet_bounds(&bounds[i], judge_hello);
+	meet_bounds(&lane, judge_lane);
+}
+
+static void test_bounds_of_open(void)
+{
+	const uint32_t period_us = wh_profile_by_number(1)->period_us;
+	const struct bound bounds[] = {
+		BOUND(wh_open_params, profile, 1, 3),
+		BOUND(wh_open_params, period_us, period_us, period_us),
+		BOUND(wh_open_params, window_pkts, 0, WH_STREAM_WINDOW_PKTS_MAX),
+		BOUND(wh_open_params, chunk_bytes, WH_CHUNK_BYTES_DEFAULT, WH_CHUNK_BYTES_DEFAULT),
+		BOUND(wh_open_params, object_bytes, UINT64_MAX, UINT64_MAX),
+		BOUND(wh_open_params, repair_pkts, 0, 0), /* without recovery by them */
+	};
+
+	for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++)
+		meet_bounds(&bounds[i], judge_open);
+}
+
+/* Answers are small chunks, and no others are to be had; a server cannot say it of its HELLO. */
+static void test_chunks(void)
+{
+	static const struct bound chunk = BOUND(wh_open_params, chunk_bytes, 0, 0);
+	const struct wh_peer_bounds bounds = bounds_of(PAYLOAD);
+	const struct wh_repair_options own = own_options();
+
+	CU_ASSERT_TRUE(judge_open(&chunk, WH_ANSWER_CHUNK_BYTES));
+	CU_ASSERT_FALSE(judge_open(&chunk, WH_CHUNK_BYTES_MIN));
+	CU_ASSERT_FALSE(judge_open(&chunk, WH_CHUNK_BYTES_MAX));
+	for (int verb = WH_JOB_SEND; verb <= WH_JOB_IDLE; verb++) {
+		struct wh_hello hello = usual((enum wh_job_verb)verb);
+		uint32_t other = WH_CHUNK_BYTES_DEFAULT + WH_ANSWER_CHUNK_BYTES;
+
+		CU_ASSERT_FALSE(wh_hello_is_possible(
+			&hello, other - chunk_bytes_of(&hello), &bounds, &own));
 	}
 }
 
 /* Packets are divided into chunks by it, and OPEN carries no other. */
 static void test_payload(void)
 {
-	static const struct {
-		uint32_t bytes;
-		bool possible;
-	} cases[] = {
-		{0, false},
-		{1, false},
-		{31, false},
-		{32, true},
-		{33, false},
-		{1407, false},
-		{1408, true},
-		{9216, true},
-		{9217, false},
-		{9248, false},
-		{UINT32_C(1) << 16 | 1408, false},
-		{UINT32_MAX - 31, false},
+	static const struct bound payload = BOUND(wh_open_params, payload_bytes, 0, 0);
+	static const uint32_t bytes[] = {
+		0,
+		1,
+		31,
+		32,
+		33,
+		1088,
+		1119,
+		1120,
+		1121,
+		1152,
+		1407,
+		1408,
+		1409,
+		1440,
+		9184,
+		9216,
+		9217,
+		9248,
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	CU_ASSERT_EQUAL(WH_STREAM_PAYLOAD_BYTES_MIN, 1120);
+	CU_ASSERT_EQUAL(WH_STREAM_PAYLOAD_BYTES_MIN, wh_encap_payload_bytes(WH_IPV4, WH_MTU_MIN));
+	CU_ASSERT_TRUE(wh_encap_payload_bytes(WH_IPV6, 1280) >= WH_STREAM_PAYLOAD_BYTES_MIN);
+	for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
+		bool aligned = bytes[i] % 32 == 0;
+
+		CU_ASSERT_EQUAL(judge_open(&payload, bytes[i]),
+			aligned && bytes[i] >= 1120 && bytes[i] <= PAYLOAD);
 		for (int verb = WH_JOB_SEND; verb <= WH_JOB_BENCH; verb++) {
 			struct wh_hello hello = usual((enum wh_job_verb)verb);
 
-			hello.payload_bytes = cases[i].bytes;
-			CU_ASSERT_EQUAL(wh_hello_is_possible(&hello), cases[i].possible);
+			/* Longer ones than ours it may take, and gets none. */
+			hello.payload_bytes = bytes[i];
+			CU_ASSERT_EQUAL(is_possible(&hello),
+				aligned && bytes[i] >= 1120 && bytes[i] <= 9216);
+			hello.payload_bytes = UINT32_C(1) << 16 | bytes[i];
+			CU_ASSERT_FALSE(is_possible(&hello));
 		}
-}
-
-/* To a session 0 is no limit: who says so would be given more than the server's --rate. */
-static void test_rate(void)
-{
-	struct wh_hello hello = usual(WH_JOB_GET);
-
-	hello.rate_bps = 0;
-	CU_ASSERT_FALSE(wh_hello_is_possible(&hello));
-	hello.rate_bps = 1;
-	CU_ASSERT_TRUE(wh_hello_is_possible(&hello));
+	}
 }
 
 /* A block holds 255 packets, no more of them repair than data. */
@@ -107,8 +294,168 @@ static void test_repair(void)
 			hello.fec_code = cases[i].code;
 			hello.fec_k = cases[i].k;
 			hello.fec_r = cases[i].r;
-			CU_ASSERT_EQUAL(wh_hello_is_possible(&hello), cases[i].possible);
+			CU_ASSERT_EQUAL(is_possible(&hello), cases[i].possible);
 		}
+}
+
+/* Tables for longer chunks than ours would be: whoever asks for them gets nothing. */
+static void test_tables(void)
+{
+	const struct wh_repair_options own = own_options();
+	struct wh_hello hello = usual(WH_JOB_GET);
+	struct wh_peer_bounds bounds = bounds_of(PAYLOAD);
+	uint32_t *const limits[] = {&bounds.fec.k, &bounds.fec.r, &bounds.fec.symbol_bytes};
+
+	hello.fec_code = WH_FEC_RS;
+	hello.fec_k = 1;
+	hello.fec_r = 1;
+	/* 745 packets of data and as many of repair. */
+	bounds.fec = (struct wh_fec_limits){.k = 745, .r = 745, .symbol_bytes = PAYLOAD};
+	CU_ASSERT_TRUE(wh_hello_is_possible(&hello, WH_ANSWER_CHUNK_BYTES, &bounds, &own));
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		(*limits[i])--;
+		CU_ASSERT_FALSE(wh_hello_is_possible(&hello, WH_ANSWER_CHUNK_BYTES, &bounds, &own));
+		(*limits[i])++;
+	}
+	bounds.fec = (struct wh_fec_limits){0};
+	CU_ASSERT_FALSE(wh_hello_is_possible(&hello, WH_ANSWER_CHUNK_BYTES, &bounds, &own));
+}
+
+/* A server keeps the names: as many as a chunk of answers holds. */
+static void test_paths(void)
+{
+	struct wh_hello hello = usual(WH_JOB_GET);
+
+	hello.paths = 4;
+	for (uint32_t i = 0; i < 4; i++)
+		hello.path_bytes[i] = 4080;
+	CU_ASSERT_TRUE(is_possible(&hello));
+	hello.path_bytes[2]++;
+	CU_ASSERT_FALSE(is_possible(&hello));
+	hello.path_bytes[3]--;
+	CU_ASSERT_TRUE(is_possible(&hello));
+}
+
+static struct wh_hello random_hello(struct wh_prng *prng)
+{
+	static const uint64_t rates[] = {0, 1, WH_RATE_MIN, 10 * WH_RATE_MIN, UINT64_MAX};
+	struct wh_hello hello = {
+		.verb = (uint8_t)(WH_JOB_SEND + wh_prng_below(prng, 3)),
+		.reverse = wh_prng_below(prng, 2),
+		.profile = (uint8_t)wh_prng_below(prng, 5),
+		.lanes = (uint16_t)wh_prng_below(prng, 70),
+		.payload_bytes = (uint32_t)wh_prng_below(prng, 9300),
+		.fec_code = (uint8_t)wh_prng_below(prng, 4),
+		.rate_bps = rates[wh_prng_below(prng, 5)],
+	};
+
+	if (wh_prng_below(prng, 8) > 0)
+		hello.payload_bytes -= hello.payload_bytes % 32;
+	if (wh_prng_below(prng, 2) > 0) {
+		hello.fec_k = (uint8_t)wh_prng_below(prng, 256);
+		hello.fec_r = (uint8_t)wh_prng_below(prng, hello.fec_k + UINT64_C(2));
+	}
+	return hello;
+}
+
+/* A chunk of each length that is special goes through the codes. */
+static void encode_chunks(struct wh_session *session, struct wh_fec *fec, uint32_t payload_bytes)
+{
+	const uint32_t bytes[] = {1, payload_bytes, payload_bytes + 1, WH_CHUNK_BYTES_DEFAULT};
+
+	for (uint32_t i = 0; i < 4; i++) {
+		struct wh_chunk *chunk = wh_fifo_pop(wh_session_free_chunks(session));
+
+		chunk->number = i;
+		chunk->bytes = bytes[i];
+		memset(chunk->data, 0x5a, bytes[i]);
+		CU_ASSERT_TRUE(wh_fifo_push(wh_session_ready_chunks(session), chunk));
+		CU_ASSERT_EQUAL(wh_session_encode(session, fec), 1);
+	}
+}
+
+static void open_stream(const struct wh_hello *hello, bool bundle,
+	const struct wh_peer_bounds *bounds, struct wh_fec *fec)
+{
+	static const struct wh_address peer = {.family = WH_IPV4, .port = 5760};
+	const struct wh_repair_options own = own_options();
+	struct wh_session_config config;
+
+	wh_session_config_init(&config);
+	config.hz = HZ;
+	wh_hello_configure(hello, bundle, bounds, &own, &config);
+	config.packet_bytes = config.payload_bytes + 92;
+	config.wire_bytes = config.payload_bytes + 130;
+	config.chunks = 4;
+	config.window_pkts = wh_stream_window(&config);
+	config.rate_bps = hello->rate_bps / hello->lanes;
+	config.chunk_memory =
+		aligned_alloc(WH_CHUNK_ALIGN, config.chunks * wh_session_chunk_stride(&config));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(config.chunk_memory);
+
+	struct wh_session *session =
+		wh_session_open(&config, &peer, "reply", WH_OBJECT_BYTES_UNKNOWN);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(session);
+	CU_ASSERT_TRUE(wh_open_is_possible(wh_session_params(session), bounds));
+	if (config.repair.recovery != WH_RECOVERY_NAK)
+		encode_chunks(session, fec, config.payload_bytes);
+	wh_session_destroy(session);
+	free(config.chunk_memory);
+}
+
+/* Whatever is possible opens, and its chunks are encoded; no assertion on the way. */
+static void test_possible_ones_open(void)
+{
+	const struct wh_peer_bounds bounds = bounds_of(PAYLOAD);
+	struct wh_fec *fec = wh_fec_create(&bounds.fec);
+	uint32_t with_repair = 0;
+	struct wh_prng prng;
+
+	wh_prng_init(&prng, 4711);
+	for (uint32_t i = 0; i < 4000 && with_repair < 40; i++) {
+		struct wh_hello hello = random_hello(&prng);
+
+		if (!is_possible(&hello))
+			continue;
+		with_repair += hello.fec_code != WH_FEC_NONE;
+		open_stream(&hello, true, &bounds, fec);
+		open_stream(&hello, false, &bounds, fec);
+	}
+	CU_ASSERT_EQUAL(with_repair, 40);
+	wh_fec_destroy(fec);
+}
+
+/* A server's words at the client: what was never sent cannot have come, nor be taken back. */
+static void test_answers(void)
+{
+	const struct wh_bench_report before = {.elapsed_ns = HZ, .bytes = 1000};
+	static const struct {
+		uint64_t elapsed_ns;
+		uint64_t bytes;
+		bool possible;
+	} cases[] = {
+		{2 * HZ, 2000, true},
+		{HZ, 1000, true},
+		{HZ - 1, 1000, false},
+		{HZ, 999, false},
+		{2 * HZ, 4000, true},
+		{2 * HZ, 4001, false},
+		{4 * HZ, 2000, true},
+		{4 * HZ + 1, 2000, false},
+		{UINT64_MAX, 2000, false},
+		{0, 0, false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct wh_bench_report report = {
+			.elapsed_ns = cases[i].elapsed_ns, .bytes = cases[i].bytes};
+
+		CU_ASSERT_EQUAL(
+			wh_report_is_possible(&report, &before, 3 * HZ, 4000), cases[i].possible);
+	}
+	for (uint32_t queues = 0; queues <= UINT16_MAX; queues++)
+		CU_ASSERT_EQUAL(wh_ready_is_possible(queues), queues >= 1 && queues <= 16);
 }
 
 /* The client's wish, and of the planner's constants what our operator told, or its profile says. */
@@ -157,32 +504,26 @@ static void test_repair_of_client(void)
 	}
 }
 
-/* fixed, udt and ttp are all that there are. */
-static void test_profile(void)
-{
-	for (uint32_t number = 0; number <= UINT8_MAX; number++) {
-		struct wh_hello hello = usual(WH_JOB_SEND);
-
-		hello.profile = (uint8_t)number;
-		CU_ASSERT_EQUAL(wh_hello_is_possible(&hello), number >= 1 && number <= 3);
-	}
-}
-
 /* Nothing is sent to it, so that nothing of that matters. */
 static void test_idle(void)
 {
 	struct wh_hello hello = {.verb = WH_JOB_IDLE, .lanes = 1};
 
-	CU_ASSERT_TRUE(wh_hello_is_possible(&hello));
+	CU_ASSERT_TRUE(is_possible(&hello));
 }
 
 CU_TestInfo wh_tests[] = {
 	{"what clients say", test_usual},
+	{"bounds of HELLO", test_bounds_of_hello},
+	{"bounds of OPEN", test_bounds_of_open},
+	{"chunks", test_chunks},
 	{"payload", test_payload},
-	{"rate", test_rate},
 	{"repair", test_repair},
+	{"tables", test_tables},
+	{"paths", test_paths},
 	{"repair of a client", test_repair_of_client},
-	{"profile", test_profile},
+	{"possible ones open", test_possible_ones_open},
+	{"answers", test_answers},
 	{"idle", test_idle},
 	CU_TEST_INFO_NULL,
 };
