@@ -196,21 +196,38 @@ static struct wh_loop *loop_of(struct wh_host *host, uint32_t queue, bool sends)
 	return NULL;
 }
 
+static const char *mac_text(const uint8_t mac[6], char text[RTE_ETHER_ADDR_FMT_SIZE])
+{
+	snprintf(text, RTE_ETHER_ADDR_FMT_SIZE, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1],
+		mac[2], mac[3], mac[4], mac[5]);
+	return text;
+}
+
 /* Two hosts with one address lose packets to each other, and nobody else would say so. */
 static int32_t tell_conflict(void *state, uint64_t now_tsc)
 {
 	struct wh_station *station = state;
 	struct wh_neighbour_conflict conflict;
-	char text[WH_ADDRESS_TEXT_BYTES];
-	const uint8_t *mac = conflict.mac;
+	char address[WH_ADDRESS_TEXT_BYTES];
+	char mac[RTE_ETHER_ADDR_FMT_SIZE];
+	char known[RTE_ETHER_ADDR_FMT_SIZE];
 
 	(void)now_tsc;
 	if (!wh_neighbour_take_conflict(&station->neighbour, &conflict))
 		return 0;
-	wh_say("another host, %02x:%02x:%02x:%02x:%02x:%02x, uses our address %s: give --addr one "
-	       "that is free",
-		mac[0], mac[1], mac[2], mac[3], mac[4], mac[5],
-		wh_address_text(&conflict.address, text));
+	wh_address_text(&conflict.address, address);
+	mac_text(conflict.mac, mac);
+	mac_text(conflict.known_mac, known);
+	if (conflict.quarrel == WH_NEIGHBOUR_QUARREL_OURS)
+		wh_say("another host, %s, uses our address %s: give --addr one that is free", mac,
+			address);
+	else if (conflict.quarrel == WH_NEIGHBOUR_QUARREL_PEERS)
+		wh_say("%s says that it is %s, whom we know as %s: it is not believed as long as "
+		       "the latter answers; look for two hosts with one address, or for spoofing",
+			mac, address, known);
+	else
+		wh_say("%s no longer answers as %s, and does as %s: packets go there now", address,
+			known, mac);
 	return 0;
 }
 

@@ -7,10 +7,10 @@
 #define MTU_MIN      576
 #define MTU_MIN_IPV6 1280
 
-static_assert((WH_NEIGHBOUR_ENTRIES & (WH_NEIGHBOUR_ENTRIES - 1)) == 0, "a power of two");
+/* The rest of the room is for those whom we talk to. */
+#define STRANGERS_ANSWERS (WH_NEIGHBOUR_ANSWERS * 3 / 4)
+
 static_assert((WH_NEIGHBOUR_ANSWERS & (WH_NEIGHBOUR_ANSWERS - 1)) == 0, "wh_slot_fifo_init");
-static_assert(WH_NEIGHBOUR_IN_USE_MS > 2 * WH_NEIGHBOUR_ASKS * WH_NEIGHBOUR_REPEAT_MS,
-	"who is being asked for is in use, so that asking has an end");
 static_assert(WH_NEIGHBOUR_MTU_MAX + WH_ETHER_BYTES + WH_VLAN_BYTES <= UINT16_MAX,
 	"a frame fits an mbuf's length");
 
@@ -37,6 +37,7 @@ const char *wh_neighbour_reason_name(enum wh_neighbour_reason reason)
 		[WH_NEIGHBOUR_NDP_OPTION] = "ndp-option",
 		[WH_NEIGHBOUR_NDP_RULE] = "ndp-rule",
 		[WH_NEIGHBOUR_CONFLICT] = "conflict",
+		[WH_NEIGHBOUR_CONTESTED] = "contested",
 		[WH_NEIGHBOUR_NOT_ASKED] = "not-asked",
 		[WH_NEIGHBOUR_LIMITED] = "limited",
 		[WH_NEIGHBOUR_NO_ROOM] = "no-room",
@@ -55,7 +56,6 @@ const char *wh_neighbour_way_name(enum wh_neighbour_way way)
 		[WH_NEIGHBOUR_NO_GATEWAY] = "no-gateway",
 		[WH_NEIGHBOUR_NO_ADDRESS] = "no-address",
 		[WH_NEIGHBOUR_NO_HOST] = "no-host",
-		[WH_NEIGHBOUR_FULL] = "full",
 	};
 
 	WH_ASSERT(way < WH_NEIGHBOUR_WAYS);
@@ -197,12 +197,17 @@ int wh_neighbour_init(struct wh_neighbour *neighbour, const struct wh_neighbour_
 		add_own(neighbour, WH_IPV6, neighbour->link_local);
 		add_own(neighbour, WH_IPV6, config->ipv6.ip);
 	}
-	return wh_slot_fifo_init(
-		&neighbour->answers, WH_NEIGHBOUR_ANSWERS, neighbour->frame_bytes_max);
+
+	int rc = wh_neighbour_table_init(neighbour);
+
+	return rc != 0 ? rc
+		       : wh_slot_fifo_init(&neighbour->answers, WH_NEIGHBOUR_ANSWERS,
+				 neighbour->frame_bytes_max);
 }
 
 void wh_neighbour_free(struct wh_neighbour *neighbour)
 {
+	wh_neighbour_table_free(neighbour);
 	wh_slot_fifo_free(&neighbour->answers);
 }
 
@@ -234,18 +239,32 @@ void wh_neighbour_announce(struct wh_neighbour *neighbour, uint64_t now_tsc)
 	neighbour->announce_tsc = now_tsc;
 }
 
+bool wh_neighbour_note_conflict(struct wh_neighbour *neighbour, uint64_t now_tsc,
+	const struct wh_neighbour_conflict *conflict)
+{
+	uint8_t quarrel = conflict->quarrel;
+
+	if (now_tsc < neighbour->conflict_quiet_tsc[quarrel])
+		return false;
+	neighbour->conflict_quiet_tsc[quarrel] =
+		wh_add_u64(now_tsc, wh_neighbour_ms_to_tsc(neighbour, WH_NEIGHBOUR_DEFEND_MS));
+	neighbour->conflict[quarrel] = *conflict;
+	neighbour->conflict_news[quarrel] = true;
+	return true;
+}
+
 enum wh_neighbour_reason wh_neighbour_meet_double(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	uint8_t family, const uint8_t *ip, const uint8_t mac[6])
 {
-	if (now_tsc < neighbour->conflict_quiet_tsc)
-		return WH_NEIGHBOUR_CONFLICT;
-	neighbour->conflict_quiet_tsc =
-		wh_add_u64(now_tsc, wh_neighbour_ms_to_tsc(neighbour, WH_NEIGHBOUR_DEFEND_MS));
-	neighbour->conflict.address = wh_neighbour_address(family, ip);
-	memcpy(neighbour->conflict.mac, mac, sizeof(neighbour->conflict.mac));
-	neighbour->conflict_news = true;
+	struct wh_neighbour_conflict conflict = {
+		.quarrel = WH_NEIGHBOUR_QUARREL_OURS,
+		.address = wh_neighbour_address(family, ip),
+	};
+
+	memcpy(conflict.mac, mac, sizeof(conflict.mac));
 	/* RFC 5227 2.4 (c): a server keeps its address, and says so once in that time. */
-	if (neighbour->announce_rounds == 0) {
+	if (wh_neighbour_note_conflict(neighbour, now_tsc, &conflict) &&
+		neighbour->announce_rounds == 0) {
 		neighbour->announce_rounds = 1;
 		neighbour->announce_next = 0;
 		neighbour->announce_tsc = now_tsc;
@@ -256,12 +275,14 @@ enum wh_neighbour_reason wh_neighbour_meet_double(struct wh_neighbour *neighbour
 bool wh_neighbour_take_conflict(
 	struct wh_neighbour *neighbour, struct wh_neighbour_conflict *conflict)
 {
-	bool news = neighbour->conflict_news;
-
-	if (news)
-		*conflict = neighbour->conflict;
-	neighbour->conflict_news = false;
-	return news;
+	for (uint32_t i = 0; i < WH_NEIGHBOUR_QUARRELS; i++) {
+		if (!neighbour->conflict_news[i])
+			continue;
+		*conflict = neighbour->conflict[i];
+		neighbour->conflict_news[i] = false;
+		return true;
+	}
+	return false;
 }
 
 /* As many at once as may wait, and the rate's after that. */
@@ -285,6 +306,21 @@ struct wh_slot *wh_neighbour_answer_begin(struct wh_neighbour *neighbour, uint32
 	if (wh_slot_fifo_count(&neighbour->answers) >= most)
 		return NULL;
 	return wh_slot_fifo_reserve(&neighbour->answers);
+}
+
+struct wh_slot *wh_neighbour_admit(struct wh_neighbour *neighbour, uint64_t now_tsc,
+	const struct wh_address *asker, const uint8_t mac[6], enum wh_neighbour_reason *reason)
+{
+	bool known = wh_neighbour_knows(neighbour, asker, mac);
+	uint64_t *paid_tsc = known ? &neighbour->known_paid_tsc : &neighbour->stranger_paid_tsc;
+
+	*reason = WH_NEIGHBOUR_LIMITED;
+	if (wh_neighbour_is_limited(neighbour, now_tsc, *paid_tsc))
+		return NULL;
+	wh_neighbour_charge(neighbour, now_tsc, paid_tsc);
+	*reason = WH_NEIGHBOUR_NO_ROOM;
+	return wh_neighbour_answer_begin(
+		neighbour, known ? WH_NEIGHBOUR_ANSWERS : STRANGERS_ANSWERS);
 }
 
 void wh_neighbour_answer_end(
@@ -390,27 +426,46 @@ enum wh_neighbour_reason wh_neighbour_input(
 	return reason;
 }
 
-enum wh_neighbour_way wh_neighbour_lookup(struct wh_neighbour *neighbour, uint64_t now_tsc,
-	const struct wh_address *target, uint8_t mac[6])
+/* Who is to be sent to for that target: itself, or its gateway. FOUND, or why nobody. */
+static enum wh_neighbour_way find_hop(const struct wh_neighbour *neighbour,
+	const struct wh_address *target, struct wh_address *hop)
 {
 	const struct wh_neighbour_config *config = &neighbour->config;
 
 	WH_ASSERT(target->family == WH_IPV4 || target->family == WH_IPV6);
 
 	const struct wh_neighbour_subnet *subnet = wh_neighbour_subnet(config, target->family);
-	struct wh_address hop = wh_neighbour_address(target->family, target->ip);
 
+	*hop = wh_neighbour_address(target->family, target->ip);
 	if (subnet->prefix_bits == 0)
 		return WH_NEIGHBOUR_NO_ADDRESS;
-	if (!wh_neighbour_is_host(config, hop.family, hop.ip) ||
-		wh_neighbour_is_own(neighbour, hop.family, hop.ip))
+	if (!wh_neighbour_is_host(config, hop->family, hop->ip) ||
+		wh_neighbour_is_own(neighbour, hop->family, hop->ip))
 		return WH_NEIGHBOUR_NO_HOST;
-	if (!wh_neighbour_on_link(config, hop.family, hop.ip)) {
-		if (!has_gateway(subnet, hop.family))
-			return WH_NEIGHBOUR_NO_GATEWAY;
-		memcpy(hop.ip, subnet->gateway, wh_ip_address_bytes(hop.family));
-	}
-	return wh_neighbour_use(neighbour, now_tsc, &hop, mac);
+	if (wh_neighbour_on_link(config, hop->family, hop->ip))
+		return WH_NEIGHBOUR_FOUND;
+	if (!has_gateway(subnet, hop->family))
+		return WH_NEIGHBOUR_NO_GATEWAY;
+	memcpy(hop->ip, subnet->gateway, wh_ip_address_bytes(hop->family));
+	return WH_NEIGHBOUR_FOUND;
+}
+
+enum wh_neighbour_way wh_neighbour_lookup(struct wh_neighbour *neighbour, uint64_t now_tsc,
+	const struct wh_address *target, uint8_t mac[6])
+{
+	struct wh_address hop;
+	enum wh_neighbour_way way = find_hop(neighbour, target, &hop);
+
+	return way != WH_NEIGHBOUR_FOUND ? way : wh_neighbour_use(neighbour, now_tsc, &hop, mac);
+}
+
+bool wh_neighbour_may_answer(
+	const struct wh_neighbour *neighbour, const struct wh_address *to, const uint8_t mac[6])
+{
+	struct wh_address hop;
+
+	return find_hop(neighbour, to, &hop) == WH_NEIGHBOUR_FOUND && wh_mac_is_host(mac) &&
+	       !wh_mac_equal(mac, neighbour->config.mac);
 }
 
 static size_t output_announcement(struct wh_neighbour *neighbour, uint64_t now_tsc, uint8_t *frame)

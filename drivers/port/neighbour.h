@@ -13,14 +13,20 @@
  *
  * How a neighbour is known:
  *
- *   incomplete  asked once a second, three times, all of the link
- *   reachable   it answered us; used for 30 s without a question
- *   stale       only heard of, or 30 s have gone by: used, and the first use asks
- *   probe       used and being asked: three times itself, then three times all of the link
+ *   incomplete  asked of all of the link once a second, three times
+ *   reachable   it answered us; used for 5 s without a question, then the next use asks
+ *   probe       used and being asked: itself three times in 1.5 s, then three times all of the link
  *   failed      nobody answered; lookups say so for 5 s, then the next one asks again
  *
- * Only our own lookups and questions put to us by addresses on the subnet make an entry; an
- * entry that was looked up in the last 10 s is never replaced.
+ * Nothing that others send makes an entry: our own lookups do, and displace the one that was not
+ * looked up for the longest time. Answers to what others ask go back to who asked, and leave
+ * nothing behind.
+ *
+ * Nor does anything move an entry but the answer to a question of ours: from the MAC that is known,
+ * or from another once that one was silent when it was asked alone. A claim of another MAC has the
+ * known one asked, and is told. So a true move (a NIC that took over, a router's standby) is found
+ * within seconds, whether announced or not, and who merely says to be the peer changes nothing.
+ * Against one who answers first, when nobody is known yet, ARP and NDP have no remedy.
  */
 
 #include <stdbool.h>
@@ -30,9 +36,12 @@
 #include "base/fifo.h"
 #include "wire/encap.h"
 
-#define WH_NEIGHBOUR_ENTRIES 64
+#define WH_NEIGHBOUR_ENTRIES_MAX 8192
 
-/* Answers that wait to be sent; echo may fill half of them, so that it displaces no other. */
+/*
+ * Answers that wait to be sent; echo may fill half of them, so that it displaces no other, and
+ * strangers' questions three quarters, so that peers are answered.
+ */
 #define WH_NEIGHBOUR_ANSWERS 16
 
 #define WH_NEIGHBOUR_OWN_MAX    3 /* addresses of ours: IPv4, link-local, IPv6 */
@@ -41,15 +50,18 @@
 /* RFC 4861 10, and RFC 5227 1.1 for announcements and conflicts. */
 #define WH_NEIGHBOUR_ASKS        3
 #define WH_NEIGHBOUR_REPEAT_MS   1000
-#define WH_NEIGHBOUR_FRESH_MS    30000
+#define WH_NEIGHBOUR_PROBE_MS    500  /* between questions to a neighbour alone */
+#define WH_NEIGHBOUR_FRESH_MS    5000 /* without news of a peer's, for it may have moved */
 #define WH_NEIGHBOUR_ANNOUNCES   2
 #define WH_NEIGHBOUR_ANNOUNCE_MS 2000
 #define WH_NEIGHBOUR_DEFEND_MS   10000
 
 #define WH_NEIGHBOUR_FAILED_MS 5000
-#define WH_NEIGHBOUR_IN_USE_MS 10000 /* after a lookup */
 
-/* Answers per second to ARP and neighbour solicitations, and as many again to echo requests. */
+/*
+ * Answers per second to ARP and neighbour solicitations of strangers, as many to those of who is
+ * in the table, and as many to echo requests.
+ */
 #define WH_NEIGHBOUR_ANSWERS_PER_S 1000
 
 /* How long an echo is waited for, from when it went: no path on Earth is as long. */
@@ -79,7 +91,8 @@ enum wh_neighbour_reason {
 	WH_NEIGHBOUR_NDP_OPTION, /* length, or the MAC address in it */
 	WH_NEIGHBOUR_NDP_RULE,   /* addresses, flags and options do not go together: 7.1 */
 	WH_NEIGHBOUR_CONFLICT,   /* somebody else claims an address of ours */
-	WH_NEIGHBOUR_NOT_ASKED,  /* news of a host that we do not know, an echo we do not await */
+	WH_NEIGHBOUR_CONTESTED,  /* claims a peer's address for a MAC that is not the known one */
+	WH_NEIGHBOUR_NOT_ASKED,  /* news of a host whose MAC we do not know, an echo not awaited */
 	WH_NEIGHBOUR_LIMITED,    /* more questions than we answer in a second */
 	WH_NEIGHBOUR_NO_ROOM,    /* more answers than wait at once */
 	WH_NEIGHBOUR_REASONS,
@@ -95,7 +108,6 @@ enum wh_neighbour_way {
 	WH_NEIGHBOUR_NO_GATEWAY, /* off the subnet, and no gateway is configured */
 	WH_NEIGHBOUR_NO_ADDRESS, /* we have none of that family */
 	WH_NEIGHBOUR_NO_HOST,    /* a group's, a broadcast, no host's at all, or our own */
-	WH_NEIGHBOUR_FULL,       /* every entry is in use by other peers */
 	WH_NEIGHBOUR_WAYS,
 };
 
@@ -110,6 +122,7 @@ struct wh_neighbour_subnet {
 
 struct wh_neighbour_config {
 	uint64_t hz;
+	uint32_t entries; /* 1 to WH_NEIGHBOUR_ENTRIES_MAX: peers that are sent to at once */
 	uint16_t mtu;
 	uint16_t vlan; /* 0: none; otherwise frames are tagged, and expected so */
 	uint8_t mac[6];
@@ -121,28 +134,34 @@ enum wh_neighbour_state {
 	WH_NEIGHBOUR_FREE = 0,
 	WH_NEIGHBOUR_INCOMPLETE,
 	WH_NEIGHBOUR_REACHABLE,
-	WH_NEIGHBOUR_STALE,
 	WH_NEIGHBOUR_PROBE,
 	WH_NEIGHBOUR_FAILED,
 };
 
 struct wh_neighbour_entry {
 	struct wh_address address; /* port 0 */
-	uint8_t mac[6];            /* reachable, stale, probe */
+	uint8_t mac[6];            /* reachable, probe */
 	uint8_t state;             /* enum wh_neighbour_state */
 	uint8_t asks;              /* incomplete, probe: questions sent */
-	bool wanted;               /* was looked up, ever */
+	uint16_t next;             /* of those with its hash, from 1 on; 0: it is the last */
 	uint64_t wanted_tsc;       /* last lookup */
-	uint64_t heard_tsc;        /* last news of its MAC */
 	uint64_t asked_until_tsc;  /* no further question before then */
 	uint64_t due_tsc;          /* incomplete, probe: next question, or giving up */
 	uint64_t until_tsc;        /* reachable, failed: end of it */
 };
 
-/* Somebody else who uses an address of ours. */
+enum wh_neighbour_quarrel {
+	WH_NEIGHBOUR_QUARREL_OURS = 0, /* somebody else uses an address of ours */
+	WH_NEIGHBOUR_QUARREL_PEERS,    /* another MAC claims a peer's address */
+	WH_NEIGHBOUR_QUARREL_MOVED, /* a peer no longer answers at one MAC, and does at another */
+	WH_NEIGHBOUR_QUARRELS,
+};
+
 struct wh_neighbour_conflict {
+	uint8_t quarrel;           /* enum wh_neighbour_quarrel */
 	struct wh_address address; /* port 0 */
-	uint8_t mac[6];            /* theirs */
+	uint8_t mac[6];            /* theirs, or the new one */
+	uint8_t known_mac[6];      /* peers: the one in use; moved: the one before */
 };
 
 enum wh_neighbour_echo_state {
@@ -170,8 +189,8 @@ struct wh_neighbour_stats {
 	uint64_t answered_pkts;
 	uint64_t asked_pkts;
 	uint64_t announced_pkts;
-	uint64_t replaced;   /* entries that made room */
-	uint64_t not_stored; /* askers for whom all entries in use left no room */
+	uint64_t replaced; /* entries that made room for another */
+	uint64_t moved;    /* peers found at another MAC than before */
 };
 
 struct wh_neighbour {
@@ -180,18 +199,21 @@ struct wh_neighbour {
 	uint32_t owns;
 	uint8_t link_local[16]; /* with IPv6: among own[], too */
 	uint32_t frame_bytes_max;
-	struct wh_neighbour_entry entry[WH_NEIGHBOUR_ENTRIES];
-	uint64_t ask_tsc; /* no entry is due before */
+	struct wh_neighbour_entry *entry; /* config.entries of them */
+	uint16_t *bucket;                 /* by hash: an entry, from 1 on; 0: none */
+	uint32_t buckets;                 /* a power of two */
+	uint64_t ask_tsc;                 /* no entry is due before */
 	struct wh_slot_fifo answers;
-	uint64_t discovery_paid_tsc; /* answers given take until then, at the rate allowed */
+	uint64_t stranger_paid_tsc; /* answers given take until then, at the rate allowed */
+	uint64_t known_paid_tsc;
 	uint64_t echo_paid_tsc;
 	uint64_t announce_tsc;
 	uint32_t announce_rounds;
 	uint32_t announce_next; /* of own[], in this round */
 	struct wh_neighbour_echo echo;
-	struct wh_neighbour_conflict conflict;
-	bool conflict_news;
-	uint64_t conflict_quiet_tsc; /* conflicts are counted but not told before */
+	struct wh_neighbour_conflict conflict[WH_NEIGHBOUR_QUARRELS];
+	bool conflict_news[WH_NEIGHBOUR_QUARRELS];
+	uint64_t conflict_quiet_tsc[WH_NEIGHBOUR_QUARRELS]; /* counted but not told before */
 	struct wh_neighbour_stats stats;
 };
 
@@ -221,6 +243,14 @@ enum wh_neighbour_way wh_neighbour_lookup(struct wh_neighbour *neighbour, uint64
 	const struct wh_address *target, uint8_t mac[6]);
 
 /*
+ * Whether an answer to a packet from that address may go to the MAC that it came from, and leave
+ * nothing behind: the address is a host's, not ours, and we have a way to it, on the link or by a
+ * gateway; the MAC is a single station's, and not ours.
+ */
+bool wh_neighbour_may_answer(
+	const struct wh_neighbour *neighbour, const struct wh_address *to, const uint8_t mac[6]);
+
+/*
  * The next frame to send into `frame`, which has frame_bytes_max bytes of room or more; returns
  * its length, 0: none now. Whole frames of 60 bytes and more, without the check sequence.
  */
@@ -241,7 +271,7 @@ uint64_t wh_neighbour_deadline(const struct wh_neighbour *neighbour);
 int wh_neighbour_ask_echo(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	const struct wh_address *target, uint32_t ip_bytes);
 
-/* True once for each conflict to be told: at most one in WH_NEIGHBOUR_DEFEND_MS. */
+/* True once for each conflict to be told: of a kind at most one in WH_NEIGHBOUR_DEFEND_MS. */
 bool wh_neighbour_take_conflict(
 	struct wh_neighbour *neighbour, struct wh_neighbour_conflict *conflict);
 

@@ -69,20 +69,22 @@ static enum wh_neighbour_reason check_arp(const struct wh_neighbour *neighbour,
 		       : WH_NEIGHBOUR_ARP_SENDER;
 }
 
-static enum wh_neighbour_reason answer(
-	struct wh_neighbour *neighbour, uint64_t now_tsc, const struct wh_arp *arp)
+static enum wh_neighbour_reason answer(struct wh_neighbour *neighbour, uint64_t now_tsc,
+	const struct wh_arp *arp, const struct wh_address *sender)
 {
-	struct wh_slot *slot = wh_neighbour_answer_begin(neighbour, WH_NEIGHBOUR_ANSWERS);
+	enum wh_neighbour_reason reason;
+	struct wh_slot *slot =
+		wh_neighbour_admit(neighbour, now_tsc, sender, arp->sender_mac, &reason);
 
 	if (slot == NULL)
-		return WH_NEIGHBOUR_NO_ROOM;
+		return reason;
 	wh_neighbour_answer_end(neighbour, now_tsc, slot,
 		write_arp(neighbour, slot->data, arp->sender_mac, WH_ARP_REPLY, arp->sender_mac,
 			arp->sender_ip));
 	return WH_NEIGHBOUR_OK;
 }
 
-/* RFC 826, "Packet Reception", with RFC 5227 2.4 before it. */
+/* RFC 826, "Packet Reception", after RFC 5227 2.4; but nothing unasked is believed. */
 enum wh_neighbour_reason wh_neighbour_input_arp(
 	struct wh_neighbour *neighbour, uint64_t now_tsc, const struct wh_heard *heard)
 {
@@ -99,28 +101,19 @@ enum wh_neighbour_reason wh_neighbour_input_arp(
 		return wh_neighbour_meet_double(
 			neighbour, now_tsc, WH_IPV4, arp->sender_ip, arp->sender_mac);
 
+	struct wh_address sender = wh_neighbour_address(WH_IPV4, arp->sender_ip);
 	bool request = arp->operation == rte_cpu_to_be_16(WH_ARP_REQUEST);
 	bool to_us = wh_neighbour_is_own(neighbour, WH_IPV4, arp->target_ip);
-	bool answers = !request && to_us && wh_mac_equal(arp->target_mac, neighbour->config.mac);
-	enum wh_claim claim = WH_CLAIM_GOSSIP;
+	/* To us alone, as answers are; unasked news goes to all. */
+	bool answers = !request && to_us &&
+		       wh_mac_equal(heard->target_mac, neighbour->config.mac) &&
+		       wh_mac_equal(arp->target_mac, neighbour->config.mac);
 
-	if (request && to_us) {
-		if (wh_neighbour_is_limited(neighbour, now_tsc, neighbour->discovery_paid_tsc))
-			return WH_NEIGHBOUR_LIMITED;
-		wh_neighbour_charge(neighbour, now_tsc, &neighbour->discovery_paid_tsc);
-		claim = WH_CLAIM_QUESTION;
-	} else if (answers) {
-		claim = WH_CLAIM_ANSWER;
-	}
-
-	struct wh_address sender = wh_neighbour_address(WH_IPV4, arp->sender_ip);
+	reason = WH_NEIGHBOUR_NOT_ASKED;
 	/* A probe's sender has no address to be known by. */
-	bool known = wh_neighbour_is_host(&neighbour->config, WH_IPV4, sender.ip) &&
-		     wh_neighbour_learn(neighbour, now_tsc, &sender, arp->sender_mac, claim);
-
-	if (claim == WH_CLAIM_QUESTION)
-		return answer(neighbour, now_tsc, arp);
-	if (known)
-		return WH_NEIGHBOUR_OK;
-	return request ? WH_NEIGHBOUR_NOT_OURS : WH_NEIGHBOUR_NOT_ASKED;
+	if (wh_neighbour_is_host(&neighbour->config, WH_IPV4, sender.ip))
+		reason = wh_neighbour_hear(neighbour, now_tsc, &sender, arp->sender_mac, answers);
+	if (request && to_us)
+		return answer(neighbour, now_tsc, arp, &sender);
+	return request && reason == WH_NEIGHBOUR_NOT_ASKED ? WH_NEIGHBOUR_NOT_OURS : reason;
 }

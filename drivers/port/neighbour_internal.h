@@ -8,13 +8,6 @@
 #include "base/clock.h"
 #include "port/neighbour_frame.h"
 
-/* What a frame says about the MAC of an address. */
-enum wh_claim {
-	WH_CLAIM_GOSSIP,   /* unasked: changes what is known, makes no entry */
-	WH_CLAIM_QUESTION, /* from who asks us: may make an entry */
-	WH_CLAIM_ANSWER,   /* to our question: both ways work */
-};
-
 static inline uint64_t wh_neighbour_ms_to_tsc(const struct wh_neighbour *neighbour, uint32_t ms)
 {
 	return wh_us_to_tsc(neighbour->config.hz, (uint64_t)ms * 1000);
@@ -45,11 +38,22 @@ const uint8_t *wh_neighbour_source_ip(
 enum wh_neighbour_reason wh_neighbour_meet_double(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	uint8_t family, const uint8_t *ip, const uint8_t mac[6]);
 
+/* To be told, unless one of its kind was a short time ago; true: it will be. */
+bool wh_neighbour_note_conflict(struct wh_neighbour *neighbour, uint64_t now_tsc,
+	const struct wh_neighbour_conflict *conflict);
+
 /* Whether the answers already given forbid another now; and the charge for one. */
 bool wh_neighbour_is_limited(
 	const struct wh_neighbour *neighbour, uint64_t now_tsc, uint64_t paid_tsc);
 void wh_neighbour_charge(
 	const struct wh_neighbour *neighbour, uint64_t now_tsc, uint64_t *paid_tsc);
+
+/*
+ * Room for the answer to a question of ARP or NDP by who says to have that address and MAC, who has
+ * then been charged for it; or NULL, and why.
+ */
+struct wh_slot *wh_neighbour_admit(struct wh_neighbour *neighbour, uint64_t now_tsc,
+	const struct wh_address *asker, const uint8_t mac[6], enum wh_neighbour_reason *reason);
 
 /* A frame to write an answer into, of which at most `most` wait, or NULL; then its length. */
 struct wh_slot *wh_neighbour_answer_begin(struct wh_neighbour *neighbour, uint32_t most);
@@ -59,15 +63,26 @@ void wh_neighbour_answer_end(
 /* neighbour_table.c */
 
 struct wh_neighbour_entry *wh_neighbour_find(
-	struct wh_neighbour *neighbour, const struct wh_address *address);
+	const struct wh_neighbour *neighbour, const struct wh_address *address);
 
 /* Notes a lookup of a host on the link, and asks if need be. */
 enum wh_neighbour_way wh_neighbour_use(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	const struct wh_address *address, uint8_t mac[6]);
 
-/* False: no entry of that address, and none was made. */
-bool wh_neighbour_learn(struct wh_neighbour *neighbour, uint64_t now_tsc,
-	const struct wh_address *address, const uint8_t mac[6], enum wh_claim claim);
+/*
+ * A frame says that this MAC has that address; `answers`: it is put as an answer to us. OK,
+ * CONTESTED, or NOT_ASKED where nothing was known or asked.
+ */
+enum wh_neighbour_reason wh_neighbour_hear(struct wh_neighbour *neighbour, uint64_t now_tsc,
+	const struct wh_address *address, const uint8_t mac[6], bool answers);
+
+/* Whether that is the MAC by which it is known. */
+bool wh_neighbour_knows(const struct wh_neighbour *neighbour, const struct wh_address *address,
+	const uint8_t mac[6]);
+
+/* Memory for config.entries: 0 or -ENOMEM. */
+int wh_neighbour_table_init(struct wh_neighbour *neighbour);
+void wh_neighbour_table_free(struct wh_neighbour *neighbour);
 
 /* Whether a question to it is under way. */
 bool wh_neighbour_entry_asking(const struct wh_neighbour_entry *entry);

@@ -119,11 +119,14 @@ static enum wh_neighbour_reason answer(struct wh_neighbour *neighbour, uint64_t 
 	const struct wh_heard *heard, const uint8_t *mac)
 {
 	const struct wh_ndp *ndp = (const struct wh_ndp *)heard->body;
-	struct wh_slot *slot = wh_neighbour_answer_begin(neighbour, WH_NEIGHBOUR_ANSWERS);
+	struct wh_address asker = wh_neighbour_address(WH_IPV6, heard->source_ip);
+	enum wh_neighbour_reason reason;
+	struct wh_slot *slot = wh_neighbour_admit(
+		neighbour, now_tsc, &asker, mac != NULL ? mac : heard->source_mac, &reason);
 	size_t bytes;
 
 	if (slot == NULL)
-		return WH_NEIGHBOUR_NO_ROOM;
+		return reason;
 	if (wh_ipv6_is_unspecified(heard->source_ip)) {
 		bytes = write_to_all(neighbour, ndp->target, slot->data);
 	} else {
@@ -177,44 +180,33 @@ enum wh_neighbour_reason wh_neighbour_input_solicitation(
 			mac != NULL ? mac : heard->source_mac);
 	if (!wh_neighbour_is_own(neighbour, WH_IPV6, ndp->target))
 		return WH_NEIGHBOUR_NOT_OURS;
-	if (wh_neighbour_is_limited(neighbour, now_tsc, neighbour->discovery_paid_tsc))
-		return WH_NEIGHBOUR_LIMITED;
-	wh_neighbour_charge(neighbour, now_tsc, &neighbour->discovery_paid_tsc);
 	if (mac != NULL) {
 		struct wh_address sender = wh_neighbour_address(WH_IPV6, heard->source_ip);
 
-		(void)wh_neighbour_learn(neighbour, now_tsc, &sender, mac, WH_CLAIM_QUESTION);
+		(void)wh_neighbour_hear(neighbour, now_tsc, &sender, mac, false);
 	}
 	return answer(neighbour, now_tsc, heard, mac);
 }
 
-/* RFC 4861 7.2.5, except that "solicited" counts only while we are asking. */
+/*
+ * Stricter than RFC 4861 7.2.5: "solicited" counts only while we are asking, and "override" has no
+ * say, since who overrides may be anybody.
+ */
 static enum wh_neighbour_reason believe(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	const struct wh_ndp *ndp, const uint8_t *mac)
 {
 	struct wh_address target = wh_neighbour_address(WH_IPV6, ndp->target);
-	struct wh_neighbour_entry *entry = wh_neighbour_find(neighbour, &target);
-	bool override = (ndp->flags[0] & WH_NDP_OVERRIDE) != 0;
+	const struct wh_neighbour_entry *entry = wh_neighbour_find(neighbour, &target);
 	bool solicited = (ndp->flags[0] & WH_NDP_SOLICITED) != 0;
 	uint8_t told[6];
 
 	if (entry == NULL)
 		return WH_NEIGHBOUR_NOT_ASKED;
-
-	bool known = wh_neighbour_entry_has_mac(entry);
-
-	if (mac == NULL && !known)
+	if (mac == NULL && !wh_neighbour_entry_has_mac(entry))
 		return WH_NEIGHBOUR_NDP_RULE;
 	/* Without the option it says that what is known still holds. */
 	memcpy(told, mac != NULL ? mac : entry->mac, sizeof(told));
-	if (known && !override && !wh_mac_equal(told, entry->mac)) {
-		if (entry->state == WH_NEIGHBOUR_REACHABLE)
-			entry->state = WH_NEIGHBOUR_STALE;
-		return WH_NEIGHBOUR_OK;
-	}
-	(void)wh_neighbour_learn(
-		neighbour, now_tsc, &target, told, solicited ? WH_CLAIM_ANSWER : WH_CLAIM_GOSSIP);
-	return WH_NEIGHBOUR_OK;
+	return wh_neighbour_hear(neighbour, now_tsc, &target, told, solicited);
 }
 
 enum wh_neighbour_reason wh_neighbour_input_advertisement(

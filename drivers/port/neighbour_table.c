@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdlib.h>
+
 #include "port/neighbour_internal.h"
 
 /* A probe asks itself, then all of the link. */
@@ -11,58 +14,95 @@ bool wh_neighbour_entry_asking(const struct wh_neighbour_entry *entry)
 
 bool wh_neighbour_entry_has_mac(const struct wh_neighbour_entry *entry)
 {
-	return entry->state == WH_NEIGHBOUR_REACHABLE || entry->state == WH_NEIGHBOUR_STALE ||
-	       entry->state == WH_NEIGHBOUR_PROBE;
+	return entry->state == WH_NEIGHBOUR_REACHABLE || entry->state == WH_NEIGHBOUR_PROBE;
+}
+
+int wh_neighbour_table_init(struct wh_neighbour *neighbour)
+{
+	uint32_t entries = neighbour->config.entries;
+
+	WH_ASSERT(entries > 0 && entries <= WH_NEIGHBOUR_ENTRIES_MAX);
+	neighbour->buckets = 1;
+	while (neighbour->buckets < entries)
+		neighbour->buckets *= 2;
+	neighbour->entry = calloc(entries, sizeof(*neighbour->entry));
+	neighbour->bucket = calloc(neighbour->buckets, sizeof(*neighbour->bucket));
+	if (neighbour->entry != NULL && neighbour->bucket != NULL)
+		return 0;
+	wh_neighbour_table_free(neighbour);
+	return -ENOMEM;
+}
+
+void wh_neighbour_table_free(struct wh_neighbour *neighbour)
+{
+	free(neighbour->entry);
+	free(neighbour->bucket);
+	neighbour->entry = NULL;
+	neighbour->bucket = NULL;
+}
+
+/* Only our own demand makes entries: nobody gains by addresses that meet in a bucket. */
+static uint16_t *bucket_of(const struct wh_neighbour *neighbour, const struct wh_address *address)
+{
+	uint32_t hash = address->family;
+
+	for (size_t i = 0; i < wh_ip_address_bytes(address->family); i++)
+		hash = hash * 31 + address->ip[i];
+	return &neighbour->bucket[(hash ^ hash >> 13) & (neighbour->buckets - 1)];
 }
 
 struct wh_neighbour_entry *wh_neighbour_find(
-	struct wh_neighbour *neighbour, const struct wh_address *address)
+	const struct wh_neighbour *neighbour, const struct wh_address *address)
 {
-	for (uint32_t i = 0; i < WH_NEIGHBOUR_ENTRIES; i++) {
-		struct wh_neighbour_entry *entry = &neighbour->entry[i];
+	uint16_t at = *bucket_of(neighbour, address);
 
-		if (entry->state != WH_NEIGHBOUR_FREE && entry->address.family == address->family &&
+	while (at != 0) {
+		struct wh_neighbour_entry *entry = &neighbour->entry[at - 1];
+
+		if (entry->address.family == address->family &&
 			memcmp(entry->address.ip, address->ip, sizeof(address->ip)) == 0)
 			return entry;
+		at = entry->next;
 	}
 	return NULL;
 }
 
-/* Nobody ever looked it up, or not for longer; of the former, the one silent for longer. */
-static bool is_less_use(const struct wh_neighbour_entry *a, const struct wh_neighbour_entry *b)
+static void unlink_entry(struct wh_neighbour *neighbour, const struct wh_neighbour_entry *entry)
 {
-	if (a->wanted != b->wanted)
-		return !a->wanted;
-	return a->wanted ? a->wanted_tsc < b->wanted_tsc : a->heard_tsc < b->heard_tsc;
+	uint16_t *link = bucket_of(neighbour, &entry->address);
+
+	while (&neighbour->entry[*link - 1] != entry)
+		link = &neighbour->entry[*link - 1].next;
+	*link = entry->next;
 }
 
-/* The entry for a new address, still free; NULL: all others are in use. */
+/* For a new address: one that is free, or the one that was not used for the longest time. */
 static struct wh_neighbour_entry *create(
-	struct wh_neighbour *neighbour, uint64_t now_tsc, const struct wh_address *address)
+	struct wh_neighbour *neighbour, const struct wh_address *address)
 {
-	uint64_t in_use_tsc = wh_neighbour_ms_to_tsc(neighbour, WH_NEIGHBOUR_IN_USE_MS);
-	struct wh_neighbour_entry *least = NULL;
+	struct wh_neighbour_entry *least = &neighbour->entry[0];
+	uint16_t *bucket = bucket_of(neighbour, address);
 
-	for (uint32_t i = 0; i < WH_NEIGHBOUR_ENTRIES; i++) {
+	for (uint32_t i = 0; i < neighbour->config.entries; i++) {
 		struct wh_neighbour_entry *entry = &neighbour->entry[i];
 
 		if (entry->state == WH_NEIGHBOUR_FREE) {
 			least = entry;
 			break;
 		}
-		if (entry->wanted && now_tsc < wh_add_u64(entry->wanted_tsc, in_use_tsc))
-			continue;
-		if (least == NULL || is_less_use(entry, least))
+		if (entry->wanted_tsc < least->wanted_tsc)
 			least = entry;
 	}
-	if (least == NULL)
-		return NULL;
-	neighbour->stats.replaced += least->state != WH_NEIGHBOUR_FREE;
-	*least = (struct wh_neighbour_entry){.address = *address};
+	if (least->state != WH_NEIGHBOUR_FREE) {
+		unlink_entry(neighbour, least);
+		neighbour->stats.replaced++;
+	}
+	*least = (struct wh_neighbour_entry){.address = *address, .next = *bucket};
+	*bucket = (uint16_t)(least - neighbour->entry + 1);
 	return least;
 }
 
-/* At most one question per entry and WH_NEIGHBOUR_REPEAT_MS, whatever others claim. */
+/* Not again within WH_NEIGHBOUR_REPEAT_MS of a question, whatever others claim. */
 static void start_asking(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	struct wh_neighbour_entry *entry, enum wh_neighbour_state state)
 {
@@ -78,17 +118,14 @@ enum wh_neighbour_way wh_neighbour_use(struct wh_neighbour *neighbour, uint64_t 
 	struct wh_neighbour_entry *entry = wh_neighbour_find(neighbour, address);
 
 	if (entry == NULL) {
-		entry = create(neighbour, now_tsc, address);
-		if (entry == NULL)
-			return WH_NEIGHBOUR_FULL;
+		entry = create(neighbour, address);
 		start_asking(neighbour, now_tsc, entry, WH_NEIGHBOUR_INCOMPLETE);
 	}
-	entry->wanted = true;
 	entry->wanted_tsc = now_tsc;
 
 	bool over = now_tsc >= entry->until_tsc;
 
-	if (entry->state == WH_NEIGHBOUR_STALE || (entry->state == WH_NEIGHBOUR_REACHABLE && over))
+	if (entry->state == WH_NEIGHBOUR_REACHABLE && over)
 		start_asking(neighbour, now_tsc, entry, WH_NEIGHBOUR_PROBE);
 	else if (entry->state == WH_NEIGHBOUR_FAILED && over)
 		start_asking(neighbour, now_tsc, entry, WH_NEIGHBOUR_INCOMPLETE);
@@ -100,39 +137,77 @@ enum wh_neighbour_way wh_neighbour_use(struct wh_neighbour *neighbour, uint64_t 
 	return WH_NEIGHBOUR_FOUND;
 }
 
-bool wh_neighbour_learn(struct wh_neighbour *neighbour, uint64_t now_tsc,
-	const struct wh_address *address, const uint8_t mac[6], enum wh_claim claim)
+bool wh_neighbour_knows(const struct wh_neighbour *neighbour, const struct wh_address *address,
+	const uint8_t mac[6])
+{
+	const struct wh_neighbour_entry *entry = wh_neighbour_find(neighbour, address);
+
+	return entry != NULL && wh_neighbour_entry_has_mac(entry) && wh_mac_equal(entry->mac, mac);
+}
+
+static void take_answer(struct wh_neighbour *neighbour, uint64_t now_tsc,
+	struct wh_neighbour_entry *entry, const uint8_t mac[6])
+{
+	memcpy(entry->mac, mac, sizeof(entry->mac));
+	entry->state = WH_NEIGHBOUR_REACHABLE;
+	entry->until_tsc =
+		wh_add_u64(now_tsc, wh_neighbour_ms_to_tsc(neighbour, WH_NEIGHBOUR_FRESH_MS));
+	wh_neighbour_wake_echo(neighbour);
+}
+
+static void note_quarrel(struct wh_neighbour *neighbour, uint64_t now_tsc,
+	const struct wh_neighbour_entry *entry, const uint8_t mac[6],
+	enum wh_neighbour_quarrel quarrel)
+{
+	struct wh_neighbour_conflict conflict = {.quarrel = quarrel, .address = entry->address};
+
+	memcpy(conflict.mac, mac, sizeof(conflict.mac));
+	memcpy(conflict.known_mac, entry->mac, sizeof(conflict.known_mac));
+	(void)wh_neighbour_note_conflict(neighbour, now_tsc, &conflict);
+}
+
+/* The known MAC was asked alone, in vain, and now all of the link is. */
+static bool may_move(const struct wh_neighbour_entry *entry)
+{
+	return entry->state == WH_NEIGHBOUR_PROBE && entry->asks > WH_NEIGHBOUR_ASKS;
+}
+
+enum wh_neighbour_reason wh_neighbour_hear(struct wh_neighbour *neighbour, uint64_t now_tsc,
+	const struct wh_address *address, const uint8_t mac[6], bool answers)
 {
 	struct wh_neighbour_entry *entry = wh_neighbour_find(neighbour, address);
 
 	WH_ASSERT(wh_mac_is_host(mac));
 	WH_ASSERT(!wh_neighbour_is_own(neighbour, address->family, address->ip));
-	if (entry == NULL) {
-		if (claim != WH_CLAIM_QUESTION ||
-			!wh_neighbour_on_link(&neighbour->config, address->family, address->ip))
-			return false;
-		entry = create(neighbour, now_tsc, address);
-		if (entry == NULL) {
-			neighbour->stats.not_stored++;
-			return false;
-		}
-	}
+	if (entry == NULL)
+		return WH_NEIGHBOUR_NOT_ASKED;
 
-	bool news = !wh_neighbour_entry_has_mac(entry) || !wh_mac_equal(entry->mac, mac);
+	bool asked = answers && wh_neighbour_entry_asking(entry) && entry->asks > 0;
 
-	memcpy(entry->mac, mac, sizeof(entry->mac));
-	entry->heard_tsc = now_tsc;
-	if (claim == WH_CLAIM_ANSWER && wh_neighbour_entry_asking(entry)) {
-		entry->state = WH_NEIGHBOUR_REACHABLE;
-		entry->until_tsc = wh_add_u64(
-			now_tsc, wh_neighbour_ms_to_tsc(neighbour, WH_NEIGHBOUR_FRESH_MS));
-	} else if (entry->state == WH_NEIGHBOUR_INCOMPLETE) {
-		entry->state = WH_NEIGHBOUR_PROBE;
-	} else if (news && entry->state != WH_NEIGHBOUR_PROBE) {
-		entry->state = WH_NEIGHBOUR_STALE;
+	/* It lives, perhaps: the next use asks where. */
+	if (entry->state == WH_NEIGHBOUR_FAILED)
+		entry->until_tsc = wh_min_u64(entry->until_tsc, now_tsc);
+	if (!wh_neighbour_entry_has_mac(entry)) {
+		if (!asked)
+			return WH_NEIGHBOUR_NOT_ASKED;
+		take_answer(neighbour, now_tsc, entry, mac);
+		return WH_NEIGHBOUR_OK;
 	}
-	wh_neighbour_wake_echo(neighbour);
-	return true;
+	if (wh_mac_equal(entry->mac, mac)) {
+		if (asked)
+			take_answer(neighbour, now_tsc, entry, mac);
+		return WH_NEIGHBOUR_OK;
+	}
+	if (asked && may_move(entry)) {
+		note_quarrel(neighbour, now_tsc, entry, mac, WH_NEIGHBOUR_QUARREL_MOVED);
+		neighbour->stats.moved++;
+		take_answer(neighbour, now_tsc, entry, mac);
+		return WH_NEIGHBOUR_OK;
+	}
+	note_quarrel(neighbour, now_tsc, entry, mac, WH_NEIGHBOUR_QUARREL_PEERS);
+	/* The next use asks. */
+	entry->until_tsc = wh_min_u64(entry->until_tsc, now_tsc);
+	return WH_NEIGHBOUR_CONTESTED;
 }
 
 static void fail(struct wh_neighbour *neighbour, uint64_t now_tsc, struct wh_neighbour_entry *entry)
@@ -149,7 +224,7 @@ struct wh_neighbour_entry *wh_neighbour_next_ask(struct wh_neighbour *neighbour,
 
 	if (now_tsc < neighbour->ask_tsc)
 		return NULL;
-	for (uint32_t i = 0; i < WH_NEIGHBOUR_ENTRIES; i++) {
+	for (uint32_t i = 0; i < neighbour->config.entries; i++) {
 		struct wh_neighbour_entry *entry = &neighbour->entry[i];
 		uint8_t asks = entry->state == WH_NEIGHBOUR_PROBE ? PROBE_ASKS : WH_NEIGHBOUR_ASKS;
 
@@ -176,9 +251,13 @@ void wh_neighbour_asked(
 {
 	WH_ASSERT(wh_neighbour_entry_asking(entry));
 	WH_ASSERT(now_tsc >= entry->due_tsc);
+
+	uint32_t wait_ms =
+		wh_neighbour_asks_itself(entry) ? WH_NEIGHBOUR_PROBE_MS : WH_NEIGHBOUR_REPEAT_MS;
+
 	entry->asks++;
-	entry->due_tsc =
+	entry->due_tsc = wh_add_u64(now_tsc, wh_neighbour_ms_to_tsc(neighbour, wait_ms));
+	entry->asked_until_tsc =
 		wh_add_u64(now_tsc, wh_neighbour_ms_to_tsc(neighbour, WH_NEIGHBOUR_REPEAT_MS));
-	entry->asked_until_tsc = entry->due_tsc;
 	neighbour->stats.asked_pkts++;
 }

@@ -38,6 +38,7 @@ int wh_station_init(struct wh_station *station, const struct wh_station_config *
 	WH_ASSERT(config->local4.family != 0 || config->local6.family != 0);
 	*station = (struct wh_station){.config = *config, .head_offset = head_offset_for(config)};
 	station->config.neighbour.vlan = config->vlan;
+	station->config.neighbour.entries = config->endpoint.places;
 
 	int rc = wh_neighbour_init(&station->neighbour, &station->config.neighbour);
 
@@ -177,7 +178,10 @@ static inline void input(struct wh_station *station, uint64_t now_tsc, const str
 	const uint8_t *packet, size_t packet_bytes, const struct wh_address *from)
 {
 	uint64_t arrived_tsc = wh_port_arrived_tsc(station->config.port, mbuf, now_tsc);
+	const struct wh_ether_header *ether =
+		rte_pktmbuf_mtod(mbuf, const struct wh_ether_header *);
 
+	memcpy(station->endpoint.via, ether->source, sizeof(ether->source));
 	wh_endpoint_input(&station->endpoint, now_tsc, wh_min_u64(arrived_tsc, now_tsc), packet,
 		packet_bytes, from);
 }
@@ -293,6 +297,28 @@ static struct wh_encap *encap_to(
 	wh_encap_init(&way->encap, &flow);
 	way->to = *to;
 	return &way->encap;
+}
+
+/*
+ * The headers of an answer to a stranger, NULL when he may have none. It goes back to where he was
+ * heard from: he may have any number of addresses, and none is asked for or remembered.
+ */
+static struct wh_encap *encap_back(
+	struct wh_station *station, const struct wh_address *to, const uint8_t via[6])
+{
+	struct wh_flow flow = {
+		.vlan = station->config.vlan,
+		.sum_left = station->config.port->udp_sum_tx,
+		.source = to->family == WH_IPV6 ? station->config.local6 : station->config.local4,
+		.target = *to,
+	};
+
+	if (!wh_neighbour_may_answer(&station->neighbour, to, via))
+		return NULL;
+	memcpy(flow.source_mac, &station->config.port->mac, sizeof(flow.source_mac));
+	memcpy(flow.target_mac, via, sizeof(flow.target_mac));
+	wh_encap_init(&station->back, &flow);
+	return &station->back;
 }
 
 /* Nothing to do: the memory is the arena's, which stays until the port is closed. */
@@ -457,12 +483,15 @@ static uint32_t finish_frames(struct wh_station *station, uint64_t now_tsc,
 	uint8_t before = wh_meter_enter(station->config.endpoint.tx_meter, WH_METER_FRAME);
 	const struct wh_address *to = NULL;
 	struct wh_encap *encap = NULL;
+	const uint8_t *via;
 	uint32_t finished = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
 		if (out[i].to != to) {
 			to = out[i].to;
-			encap = encap_to(station, now_tsc, to);
+			encap = wh_endpoint_is_reply(&station->endpoint, to, &via)
+					? encap_back(station, to, via)
+					: encap_to(station, now_tsc, to);
 		}
 		if (likely(encap != NULL)) {
 			finish_frame(station, encap, station->spare[i], &out[i]);

@@ -48,7 +48,8 @@ struct wh_station_config {
 	uint16_t vlan;                        /* 0: frames are not tagged */
 	uint32_t attach_bytes;                /* payloads from here on are sent from where they
 					       * are, not copied; UINT32_MAX: none */
-	struct wh_neighbour_config neighbour; /* nothing wrong with it; its vlan is set here */
+	struct wh_neighbour_config neighbour; /* nothing wrong with it; its vlan is set here, and
+					       * its entries: one for each session */
 	struct wh_endpoint_config endpoint;   /* its meters are charged for the port, too */
 };
 
@@ -86,6 +87,7 @@ struct wh_station {
 	uint8_t apart_send[64];
 	struct wh_neighbour neighbour;
 	struct wh_station_way way[WH_STATION_WAYS]; /* by a hash of the peer's address */
+	struct wh_encap back;                       /* of the answer to a stranger */
 	struct rte_mbuf *spare[WH_STATION_BURST];   /* allocated and not yet used, from 0 on */
 	uint32_t spares;
 	uint32_t head_offset; /* of a packet's head in its mbuf */

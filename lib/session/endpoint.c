@@ -15,6 +15,7 @@
 /* A stateless answer and where it goes. */
 struct reply {
 	struct wh_address to;
+	uint8_t via[WH_ENDPOINT_VIA_BYTES];
 	uint8_t packet[WH_CONTROL_BYTES_MAX];
 };
 
@@ -129,6 +130,7 @@ static void reply(
 	struct reply *out = (struct reply *)slot->data;
 
 	out->to = *to;
+	memcpy(out->via, endpoint->via, sizeof(out->via));
 	slot->bytes = wh_packet_encode(packet, out->packet, sizeof(out->packet));
 	wh_slot_fifo_commit(&endpoint->replies);
 }
@@ -586,6 +588,7 @@ static uint32_t output_replies(struct wh_endpoint *endpoint, struct wh_out *out,
 	out->payload = NULL;
 	out->payload_bytes = 0;
 	endpoint->reply_to = next->to;
+	memcpy(endpoint->reply_via, next->via, sizeof(endpoint->reply_via));
 	out->to = &endpoint->reply_to;
 	wh_slot_fifo_release(&endpoint->replies);
 	return 1;

@@ -42,6 +42,9 @@
 #define WH_ENDPOINT_PLACES_MAX 8192
 #define WH_ENDPOINT_REPLIES    63 /* 2^n - 1: see fifo.h */
 
+/* A MAC address, or whatever the layer below wants to know again when a stranger is answered. */
+#define WH_ENDPOINT_VIA_BYTES 6
+
 /* Written by the RX core. */
 struct wh_endpoint_stats {
 	uint64_t packets;
@@ -111,8 +114,9 @@ struct wh_endpoint {
 
 	/* RX core, its cache lines apart from those above and below */
 	uint8_t apart_rx[64];
-	uint32_t *last_lci;           /* of a place's latest tenant; 0: none yet */
-	struct wh_farewell *farewell; /* by place: of the latest that said one */
+	uint8_t via[WH_ENDPOINT_VIA_BYTES]; /* the caller's: from where the input comes */
+	uint32_t *last_lci;                 /* of a place's latest tenant; 0: none yet */
+	struct wh_farewell *farewell;       /* by place: of the latest that said one */
 	struct wh_leaving rx_leaving;
 	struct wh_endpoint_stats stats;
 
@@ -122,6 +126,7 @@ struct wh_endpoint {
 	struct wh_session *unplaced;
 	uint32_t next_turn;         /* output takes the sessions in turn */
 	struct wh_address reply_to; /* of the reply handed out last */
+	uint8_t reply_via[WH_ENDPOINT_VIA_BYTES];
 };
 
 /* 0 or -ENOMEM. */
@@ -136,6 +141,17 @@ void wh_endpoint_free(struct wh_endpoint *endpoint);
  * too many are on their way at once: it stays the caller's.
  */
 int wh_endpoint_open(struct wh_endpoint *endpoint, struct wh_session *session);
+
+/*
+ * Whether what output wrote for `to` answers a packet without a session; *via is then what stood in
+ * endpoint->via as that came. Who asks is a stranger: to answer him, nothing may be kept of him.
+ */
+static inline bool wh_endpoint_is_reply(
+	const struct wh_endpoint *endpoint, const struct wh_address *to, const uint8_t **via)
+{
+	*via = endpoint->reply_via;
+	return to == &endpoint->reply_to;
+}
 
 /* RX core: one UDP payload from `from`, which came in at arrived_tsc <= now_tsc. */
 void wh_endpoint_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t arrived_tsc,

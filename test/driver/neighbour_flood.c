@@ -39,12 +39,12 @@ static uint32_t entries(const struct rig *rig)
 {
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < WH_NEIGHBOUR_ENTRIES; i++)
+	for (uint32_t i = 0; i < rig->host.config.entries; i++)
 		count += rig->host.entry[i].state != WH_NEIGHBOUR_FREE;
 	return count;
 }
 
-/* Strangers by the thousand replace each other; who is in use stays. */
+/* Strangers by the thousand: each is answered, none makes an entry or costs one. */
 static void strangers(void)
 {
 	struct rig rig;
@@ -55,82 +55,96 @@ static void strangers(void)
 	(void)rig_take_all(&rig);
 	CU_ASSERT_EQUAL(rig_feed(&rig, frame, rig_arp_reply(frame)), WH_NEIGHBOUR_OK);
 	for (uint32_t i = 0; i < 5000; i++) {
-		rig.now += 2 * RIG_MS;
 		CU_ASSERT_EQUAL(ask_from(&rig, 1000 + i), WH_NEIGHBOUR_OK);
 		CU_ASSERT_EQUAL(rig_take(&rig), 60);
+		rig.now += RIG_MS;
 	}
-	/* 10 s less a moment after its last use. */
-	rig.now = 10 * RIG_S - 1;
-	CU_ASSERT_EQUAL(entries(&rig), 64);
-	CU_ASSERT_EQUAL(rig.host.stats.replaced, 5000 - 63);
+	CU_ASSERT_EQUAL(entries(&rig), 1);
+	CU_ASSERT_EQUAL(rig.host.stats.replaced, 0);
+	rig.now = 5 * RIG_S - 1;
 	RIG_EXPECT(&rig, rig_ip4(10, 0, 0, 2), WH_NEIGHBOUR_FOUND, rig_peer);
 	CU_ASSERT_EQUAL(rig_take(&rig), 0);
-
-	/* Unused for long it still goes after all who were never used. */
-	rig.now += 100 * RIG_S;
-	for (uint32_t i = 0; i < 100; i++) {
-		rig.now += 2 * RIG_MS;
-		CU_ASSERT_EQUAL(ask_from(&rig, 9000 + i), WH_NEIGHBOUR_OK);
-		CU_ASSERT_EQUAL(rig_take(&rig), 60);
-	}
-	RIG_EXPECT(&rig, rig_ip4(10, 0, 0, 2), WH_NEIGHBOUR_FOUND, rig_peer);
 	rig_close(&rig);
 }
 
-/* Of those never used the one silent for longest goes; of those used, the one unused longest. */
+/* A table that is full: the one not used for the longest time goes, and all others are found. */
 static void replacement(void)
 {
 	struct rig rig;
 	uint8_t ip[4];
 
 	open_wide(&rig);
-	for (uint32_t i = 0; i < 64; i++) {
-		rig.now += RIG_S;
-		CU_ASSERT_EQUAL(ask_from(&rig, 1000 + i), WH_NEIGHBOUR_OK);
-		CU_ASSERT_EQUAL(rig_take(&rig), 60);
-	}
-	CU_ASSERT_EQUAL(ask_from(&rig, 1000), WH_NEIGHBOUR_OK);
-	rig.now += RIG_S;
-	CU_ASSERT_EQUAL(ask_from(&rig, 2000), WH_NEIGHBOUR_OK);
-	put_host(ip, 2000);
-	CU_ASSERT_EQUAL(memcmp(rig.host.entry[1].address.ip, ip, 4), 0);
-	put_host(ip, 1000);
-	CU_ASSERT_EQUAL(memcmp(rig.host.entry[0].address.ip, ip, 4), 0);
-
-	/* All are used now, a second apart, the last one first. */
-	rig.now += 100 * RIG_S;
+	for (uint32_t i = 0; i < 64; i++)
+		RIG_EXPECT(&rig, rig_ip4(10, 1, 0, (uint8_t)i), WH_NEIGHBOUR_ASKED, NULL);
+	/* Used once more, a second apart, the last one first: a question to each goes out. */
+	CU_ASSERT_EQUAL(rig_take_all(&rig), 64);
 	for (uint32_t i = 64; i-- > 0;) {
-		struct wh_address target = rig.host.entry[i].address;
-
-		RIG_EXPECT(&rig, target, WH_NEIGHBOUR_FOUND, rig_other);
-		rig.now += RIG_S;
+		rig.now += RIG_MS;
+		RIG_EXPECT(&rig, rig_ip4(10, 1, 0, (uint8_t)i), WH_NEIGHBOUR_ASKED, NULL);
 	}
-	CU_ASSERT_EQUAL(ask_from(&rig, 3000), WH_NEIGHBOUR_OK);
-	put_host(ip, 3000);
-	CU_ASSERT_EQUAL(memcmp(rig.host.entry[63].address.ip, ip, 4), 0);
-	CU_ASSERT_EQUAL(rig.host.stats.replaced, 2);
+	for (uint32_t i = 0; i < 32; i++) {
+		rig.now += RIG_MS;
+		RIG_EXPECT(&rig, rig_ip4(10, 1, 1, (uint8_t)i), WH_NEIGHBOUR_ASKED, NULL);
+		CU_ASSERT_EQUAL(rig_take_all(&rig), 1);
+		memcpy(ip, rig.host.entry[63 - i].address.ip, 4);
+		CU_ASSERT(ip[1] == 1 && ip[2] == 1 && ip[3] == i);
+	}
+	CU_ASSERT_EQUAL(rig.host.stats.replaced, 32);
+	CU_ASSERT_EQUAL(entries(&rig), 64);
+	/* Found again, every one: no further question. */
+	for (uint32_t i = 0; i < 32; i++) {
+		RIG_EXPECT(&rig, rig_ip4(10, 1, 0, (uint8_t)i), WH_NEIGHBOUR_ASKED, NULL);
+		RIG_EXPECT(&rig, rig_ip4(10, 1, 1, (uint8_t)i), WH_NEIGHBOUR_ASKED, NULL);
+	}
+	CU_ASSERT_EQUAL(rig_take_all(&rig), 0);
+	CU_ASSERT_EQUAL(rig.host.stats.replaced, 32);
 	rig_close(&rig);
 }
 
-/* 64 peers in use: a 65th is told so, and strangers are answered without being stored. */
-static void full(void)
+/* One entry, and as many as there may be. */
+static void sizes(void)
 {
+	struct wh_neighbour_config config = rig_config();
 	struct rig rig;
 
-	open_wide(&rig);
-	for (uint8_t i = 0; i < 64; i++)
+	config.ipv4.prefix_bits = 8;
+	config.entries = 1;
+	rig_open(&rig, &config);
+	for (uint8_t i = 0; i < 10; i++)
 		RIG_EXPECT(&rig, rig_ip4(10, 1, 0, i), WH_NEIGHBOUR_ASKED, NULL);
-	RIG_EXPECT(&rig, rig_ip4(10, 1, 1, 0), WH_NEIGHBOUR_FULL, NULL);
-	CU_ASSERT_EQUAL(ask_from(&rig, 1000), WH_NEIGHBOUR_OK);
-	CU_ASSERT_EQUAL(rig.host.stats.not_stored, 1);
+	CU_ASSERT_EQUAL(rig.host.stats.replaced, 9);
+	rig_close(&rig);
+
+	config.entries = WH_NEIGHBOUR_ENTRIES_MAX;
+	rig_open(&rig, &config);
+	for (uint32_t round = 0; round < 2; round++)
+		for (uint32_t i = 0; i < WH_NEIGHBOUR_ENTRIES_MAX; i++)
+			RIG_EXPECT(&rig, rig_ip4(10, 1, (uint8_t)(i >> 8), (uint8_t)i),
+				WH_NEIGHBOUR_ASKED, NULL);
 	CU_ASSERT_EQUAL(rig.host.stats.replaced, 0);
-	/* 64 questions and the answer. */
-	CU_ASSERT_EQUAL(rig_take_all(&rig), 65);
-	rig.now = 10 * RIG_S - 1;
-	RIG_EXPECT(&rig, rig_ip4(10, 1, 1, 0), WH_NEIGHBOUR_FULL, NULL);
-	rig.now++;
-	RIG_EXPECT(&rig, rig_ip4(10, 1, 1, 0), WH_NEIGHBOUR_ASKED, NULL);
-	CU_ASSERT_EQUAL(rig.host.stats.replaced, 1);
+	CU_ASSERT_EQUAL(entries(&rig), WH_NEIGHBOUR_ENTRIES_MAX);
+	rig_close(&rig);
+}
+
+/* Strangers use up their answers, and the room of those; a peer that asks us is answered. */
+static void peers_first(void)
+{
+	struct rig rig;
+	uint8_t frame[RIG_BYTES];
+	uint32_t answered = 0;
+
+	rig_open_default(&rig);
+	RIG_EXPECT(&rig, rig_ip4(10, 0, 0, 2), WH_NEIGHBOUR_ASKED, NULL);
+	(void)rig_take_all(&rig);
+	CU_ASSERT_EQUAL(rig_feed(&rig, frame, rig_arp_reply(frame)), WH_NEIGHBOUR_OK);
+	for (uint32_t i = 0; i < 1000; i++) {
+		rig.now += i < 500 ? 0 : RIG_MS;
+		answered += ask_from(&rig, 3 + i % 200) == WH_NEIGHBOUR_OK;
+	}
+	CU_ASSERT_EQUAL(answered, 12);
+	for (uint32_t i = 0; i < 4; i++)
+		CU_ASSERT_EQUAL(rig_feed(&rig, frame, rig_arp_request(frame)), WH_NEIGHBOUR_OK);
+	CU_ASSERT_EQUAL(rig_feed(&rig, frame, rig_arp_request(frame)), WH_NEIGHBOUR_NO_ROOM);
 	rig_close(&rig);
 }
 
@@ -169,7 +183,7 @@ static void limits(void)
 	rig_close(&rig);
 }
 
-/* Nobody takes the answers: echo fills half the room, ARP the rest, and our questions go on. */
+/* Nobody takes the answers: echo fills half the room, ARP a quarter, and our questions go on. */
 static void no_room(void)
 {
 	struct rig rig;
@@ -185,13 +199,13 @@ static void no_room(void)
 	}
 	for (uint32_t i = 0; i < 20; i++) {
 		rig.now += 10 * RIG_MS;
-		CU_ASSERT_EQUAL(ask_from(&rig, 2), i < 8 ? WH_NEIGHBOUR_OK : WH_NEIGHBOUR_NO_ROOM);
+		CU_ASSERT_EQUAL(ask_from(&rig, 2), i < 4 ? WH_NEIGHBOUR_OK : WH_NEIGHBOUR_NO_ROOM);
 	}
 	RIG_EXPECT(&rig, rig_ip4(10, 0, 0, 9), WH_NEIGHBOUR_ASKED, NULL);
 	CU_ASSERT_EQUAL(rig_take(&rig), 60);
 	CU_ASSERT_EQUAL(rig.frame[0], 0xff);
 	CU_ASSERT_EQUAL(wh_neighbour_deadline(&rig.host), 0);
-	CU_ASSERT_EQUAL(rig_take_all(&rig), 16);
+	CU_ASSERT_EQUAL(rig_take_all(&rig), 12);
 	rig_close(&rig);
 }
 
@@ -257,12 +271,11 @@ static size_t mutate(struct wh_prng *prng, uint8_t *frame, size_t bytes)
 /* What must hold of the table whatever came in. */
 static void check_table(const struct rig *rig)
 {
-	for (uint32_t i = 0; i < WH_NEIGHBOUR_ENTRIES; i++) {
+	for (uint32_t i = 0; i < rig->host.config.entries; i++) {
 		const struct wh_neighbour_entry *entry = &rig->host.entry[i];
 		bool asking = entry->state == WH_NEIGHBOUR_INCOMPLETE ||
 			      entry->state == WH_NEIGHBOUR_PROBE;
 		bool has_mac = entry->state == WH_NEIGHBOUR_REACHABLE ||
-			       entry->state == WH_NEIGHBOUR_STALE ||
 			       entry->state == WH_NEIGHBOUR_PROBE;
 
 		if (entry->state == WH_NEIGHBOUR_FREE)
@@ -318,9 +331,10 @@ static void mutations(void)
 }
 
 CU_TestInfo wh_tests[] = {
-	{"strangers displace only each other", strangers},
+	{"strangers are answered and not stored", strangers},
 	{"who goes first", replacement},
-	{"all entries in use", full},
+	{"tables of one entry and of many", sizes},
+	{"peers are answered before strangers", peers_first},
 	{"answers per second", limits},
 	{"answers that nobody takes", no_room},
 	{"mutated frames", mutations},

@@ -55,7 +55,7 @@ static void arp_answers(void)
 	rig_arp(frame, rig_all, 1, rig_peer, rig_none, rig_none, rig_us4);
 	CU_ASSERT_EQUAL(rig_feed(&rig, frame, 60), WH_NEIGHBOUR_OK);
 	CU_ASSERT(rig_take_is(&rig, to_probe, sizeof(to_probe)));
-	for (size_t i = 0; i < WH_NEIGHBOUR_ENTRIES; i++)
+	for (size_t i = 0; i < RIG_ENTRIES; i++)
 		CU_ASSERT_EQUAL(rig.host.entry[i].state, WH_NEIGHBOUR_FREE);
 	CU_ASSERT_EQUAL(rig.host.stats.answered_pkts, 1);
 	CU_ASSERT_EQUAL(rig.host.stats.input_pkts[WH_NEIGHBOUR_OK], 1);
@@ -118,7 +118,7 @@ static void ndp_answers(void)
 	ndp.to = rig_us6_group;
 	CU_ASSERT_EQUAL(rig_feed(&rig, frame, rig_ndp(frame, &ndp)), WH_NEIGHBOUR_OK);
 	CU_ASSERT(rig_take_is(&rig, to_nobody, sizeof(to_nobody)));
-	CU_ASSERT_FALSE(rig.host.conflict_news);
+	CU_ASSERT_FALSE(rig.host.conflict_news[WH_NEIGHBOUR_QUARREL_OURS]);
 
 	/* The answer goes to the MAC in the option, whatever the frame came from. */
 	rig_solicitation(frame);

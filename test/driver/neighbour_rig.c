@@ -26,6 +26,7 @@ struct wh_neighbour_config rig_config(void)
 {
 	struct wh_neighbour_config config = {
 		.hz = RIG_HZ,
+		.entries = RIG_ENTRIES,
 		.mtu = 1500,
 		.ipv4 = {.ip = {10, 0, 0, 1}, .prefix_bits = 24, .gateway = {10, 0, 0, 254}},
 		.ipv6 = {.prefix_bits = 64},

@@ -17,10 +17,11 @@
 #include "port/neighbour.h"
 #include "unit.h"
 
-#define RIG_HZ    UINT64_C(1000000000)
-#define RIG_MS    (RIG_HZ / 1000)
-#define RIG_S     RIG_HZ
-#define RIG_BYTES 9728 /* room for any frame of an MTU of 9600 */
+#define RIG_HZ      UINT64_C(1000000000)
+#define RIG_MS      (RIG_HZ / 1000)
+#define RIG_S       RIG_HZ
+#define RIG_BYTES   9728 /* room for any frame of an MTU of 9600 */
+#define RIG_ENTRIES 64
 
 struct rig {
 	struct wh_neighbour host;

@@ -388,15 +388,15 @@ static void test_questions(void)
 		desk_run(&desk, 6);
 		for (uint16_t queue = 0; queue < 3; queue++) {
 			expect(&desk, queue, rig_peer, queue == asked ? 5 : 0, 0);
-			CU_ASSERT_EQUAL(desk.station[queue].neighbour.entry[0].state,
-				queue <= asked ? WH_NEIGHBOUR_STALE : WH_NEIGHBOUR_FREE);
+			CU_ASSERT_EQUAL(
+				desk.station[queue].neighbour.entry[0].state, WH_NEIGHBOUR_FREE);
 		}
 	}
 	desk_close(&desk);
 }
 
-/* A peer announces another MAC: all follow. */
-static void test_announcements(void)
+/* A peer moves, and announces it: all ask at the old MAC, then on the link, and follow. */
+static void test_moves(void)
 {
 	static struct desk desk;
 	uint8_t frame[RIG_BYTES];
@@ -414,7 +414,89 @@ static void test_announcements(void)
 		rig_arp(frame, rig_all, 1, rig_other, rig_peer4, rig_none, rig_peer4));
 	desk_run(&desk, 100); /* OPEN at 150 ms */
 	for (uint16_t queue = 0; queue < 3; queue++)
-		expect(&desk, queue, rig_other, 0, 1);
+		expect(&desk, queue, rig_peer, 0, 1);
+	/* Asked a second after the question before, at the next OPEN, and all of the link then. */
+	desk_run(&desk, 3000);
+	for (uint16_t queue = 0; queue < 3; queue++)
+		CU_ASSERT_EQUAL(desk_take(&desk, queue, rig_peer).host, 4);
+	desk_put(&desk, 0, frame, rig_arp(frame, rig_us, 2, rig_other, rig_peer4, rig_us, rig_us4));
+	desk_run(&desk, 4000);
+	for (uint16_t queue = 0; queue < 3; queue++) {
+		struct tally tally = desk_take(&desk, queue, rig_other);
+
+		CU_ASSERT(tally.udp > 0 && tally.right == tally.udp);
+	}
+	desk_close(&desk);
+}
+
+/* A packet that opens a connection, from that address and MAC. */
+static void desk_open_from(struct desk *desk, struct wh_address from, const uint8_t mac[6])
+{
+	struct wh_packet packet = {
+		.type = WH_PACKET_OPEN,
+		.open = {.params = {.initiator_lci = 1,
+				 .payload_bytes = 1408,
+				 .chunk_bytes = RIG_CHUNK_BYTES,
+				 .window_pkts = 64,
+				 .period_us = 10000,
+				 .profile = 1,
+				 .name_bytes = 1,
+				 .name = "x"}},
+	};
+	struct wh_flow flow = {
+		.source = from,
+		.target = from.family == WH_IPV4 ? rig_ip4(10, 0, 0, 1) : rig_ip6(rig_us6),
+	};
+	struct wh_encap encap;
+	uint8_t frame[RIG_BYTES];
+	uint8_t head[WH_CONTROL_BYTES_MAX];
+	uint32_t bytes = wh_packet_encode(&packet, head, sizeof(head));
+
+	flow.source.port = 7000;
+	memcpy(flow.source_mac, mac, 6);
+	memcpy(flow.target_mac, rig_us, 6);
+	wh_encap_init(&encap, &flow);
+	memcpy(frame + encap.bytes, head, bytes);
+	wh_encap_write(&encap, frame, frame + encap.bytes, bytes, NULL, 0);
+	desk_put(desk, 0, frame, encap.bytes + bytes);
+}
+
+/*
+ * Refusals for 200 strangers, at the MAC that each came from: no question about any, no entry; and
+ * none for those whose address or MAC no single other host has.
+ */
+static void test_strangers(void)
+{
+	const uint8_t group6[16] = {0xff, 2, [15] = 1};
+	static struct desk desk;
+	uint8_t mac[6] = {2, 0, 0, 0, 1, 0};
+	uint8_t ip6[16];
+	uint64_t opens = 0;
+
+	desk_open(&desk, 1, WH_PORT_STEER_ONE_QUEUE);
+	for (uint8_t i = 10; i < 210; i++) {
+		bool ipv4 = i % 2 == 0;
+
+		memcpy(ip6, rig_us6, 16);
+		ip6[15] = mac[5] = i;
+		/* Those of the last ten are behind the gateway. */
+		desk_open_from(
+			&desk, ipv4 ? rig_ip4(10, 0, i < 200 ? 0 : 9, i) : rig_ip6(ip6), mac);
+		desk_run(&desk, 2);
+		expect(&desk, 0, mac, 0, 1);
+		opens++;
+	}
+	desk_open_from(&desk, rig_ip4(10, 0, 0, 255), mac);
+	desk_open_from(&desk, rig_ip4(10, 0, 0, 1), mac);
+	desk_open_from(&desk, rig_ip6(group6), mac);
+	desk_open_from(&desk, rig_ip4(10, 0, 0, 9), rig_all);
+	desk_open_from(&desk, rig_ip4(10, 0, 0, 9), rig_none);
+	desk_open_from(&desk, rig_ip4(10, 0, 0, 9), rig_us);
+	desk_run(&desk, 10);
+	expect(&desk, 0, mac, 0, 0);
+	CU_ASSERT_EQUAL(desk.station[0].endpoint.stats.refused_opens, opens + 6);
+	CU_ASSERT_EQUAL(wh_station_stats(&desk.station[0]).no_way_pkts, 6);
+	CU_ASSERT_EQUAL(desk.station[0].neighbour.entry[0].state, WH_NEIGHBOUR_FREE);
 	desk_close(&desk);
 }
 
@@ -617,7 +699,7 @@ static void test_ways(void)
 
 	/* One has moved; those that have not are used as they are, and stay known by it. */
 	mac[1] = moved;
-	desk_answer(&desk, 3, moved);
+	memcpy(desk.station[0].neighbour.entry[1].mac, moved, 6);
 	desk_run(&desk, 100);
 	opened_tsc = desk.now - MS;
 	expect_each(&desk, last, mac);
@@ -635,7 +717,8 @@ CU_TestInfo wh_tests[] = {
 	{"several sessions, two cores", test_cores},
 	{"news of neighbours on queue 0 reach all stations", test_siblings},
 	{"questions are answered once", test_questions},
-	{"a new MAC reaches all", test_announcements},
+	{"a peer that moved is found by all", test_moves},
+	{"strangers are answered where they were heard", test_strangers},
 	{"a claim of our address is contested once", test_claims},
 	{"more news than a sibling takes", test_news_full},
 	{"news from one core to another", test_news_between_cores},
