@@ -121,6 +121,15 @@ struct wh_session_news wh_session_news(const struct wh_session *s)
 	};
 }
 
+bool wh_session_peer_versions(const struct wh_session *s, uint8_t *least, uint8_t *most)
+{
+	uint32_t versions = atomic_load(&s->peer_versions);
+
+	*least = (uint8_t)versions;
+	*most = (uint8_t)(versions >> 8);
+	return versions != 0;
+}
+
 void wh_session_set_context(struct wh_session *s, void *context)
 {
 	s->context = context;

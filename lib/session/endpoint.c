@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "session/internal.h"
 #include "track/alloc.h"
+#include "wire/versions.h"
 
 /* New sessions that a turn takes, at most. */
 #define OPENED_PER_TURN 32
@@ -117,8 +118,8 @@ void wh_endpoint_free(struct wh_endpoint *endpoint)
 	*endpoint = (struct wh_endpoint){0};
 }
 
-static void reply(
-	struct wh_endpoint *endpoint, const struct wh_packet *packet, const struct wh_address *to)
+static void reply_bytes(struct wh_endpoint *endpoint, const uint8_t *bytes, uint32_t length,
+	const struct wh_address *to)
 {
 	struct wh_slot *slot = wh_slot_fifo_reserve(&endpoint->replies);
 
@@ -131,8 +132,17 @@ static void reply(
 
 	out->to = *to;
 	memcpy(out->via, endpoint->via, sizeof(out->via));
-	slot->bytes = wh_packet_encode(packet, out->packet, sizeof(out->packet));
+	slot->bytes = length;
+	memcpy(out->packet, bytes, length);
 	wh_slot_fifo_commit(&endpoint->replies);
+}
+
+static void reply(
+	struct wh_endpoint *endpoint, const struct wh_packet *packet, const struct wh_address *to)
+{
+	uint8_t bytes[WH_CONTROL_BYTES_MAX];
+
+	reply_bytes(endpoint, bytes, wh_packet_encode(packet, bytes, sizeof(bytes)), to);
 }
 
 static enum wh_release_status welcome(const struct wh_endpoint *endpoint,
@@ -333,6 +343,35 @@ static void deliver(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t arr
 }
 
 /*
+ * A listener that speaks other versions than the peer of that connection says so. While that one
+ * opens, a real ACCEPT counts for more.
+ */
+static void hear_versions(struct wh_endpoint *endpoint, const struct wh_versions *versions,
+	const struct wh_address *from)
+{
+	uint32_t place = place_of(endpoint, versions->initiator_lci);
+	struct wh_session *session = session_at(endpoint, place);
+
+	if (!is_receivers(endpoint, place) && session != NULL &&
+		session->local_lci == versions->initiator_lci &&
+		wh_address_equal(&session->peer, from))
+		wh_handshake_hear_versions(session, versions);
+}
+
+/* Ends of different versions: the one that opens is told, and hears it. */
+static void take_foreign(struct wh_endpoint *endpoint, const uint8_t *bytes, size_t length,
+	const struct wh_address *from)
+{
+	uint8_t answer[WH_VERSIONS_BYTES];
+	struct wh_versions versions;
+
+	if (wh_versions_read(bytes, length, &versions))
+		hear_versions(endpoint, &versions, from);
+	else if (endpoint->config.welcome != NULL && wh_versions_answer(bytes, length, answer))
+		reply_bytes(endpoint, answer, sizeof(answer), from);
+}
+
+/*
  * Most packets: the payload goes to its place in its chunk while its tag is checked. False: it is
  * not such a packet, and nothing has been done.
  */
@@ -374,6 +413,10 @@ static void input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t arriv
 	endpoint->stats.packets++;
 	if (reason != WH_WIRE_OK)
 		endpoint->stats.bad[reason]++;
+	if (reason == WH_WIRE_VERSION_UNKNOWN)
+		take_foreign(endpoint, bytes, length, from);
+	else if (reason != WH_WIRE_OK)
+		return;
 	else if (packet.type == WH_PACKET_OPEN)
 		take_open(endpoint, now_tsc, &packet.open, from);
 	else if (packet.type == WH_PACKET_CONFIRM)

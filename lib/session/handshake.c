@@ -92,6 +92,12 @@ static void send_confirm(struct wh_session *s, uint64_t now_tsc)
 	s->next_open_tsc = now_tsc + s->period_tsc;
 }
 
+void wh_handshake_hear_versions(struct wh_session *s, const struct wh_versions *versions)
+{
+	if (versions->first_serial == s->params.first_serial)
+		atomic_store(&s->peer_versions, versions->least | (uint32_t)versions->most << 8);
+}
+
 int32_t wh_handshake_poll(struct wh_session *s, uint64_t now_tsc)
 {
 	if (now_tsc < s->next_open_tsc)
@@ -101,6 +107,8 @@ int32_t wh_handshake_poll(struct wh_session *s, uint64_t now_tsc)
 
 		if (waited_tsc > s->peer_timeout_tsc)
 			wh_session_settle(s, now_tsc, WH_STATUS_PEER_GONE);
+		else if (atomic_load(&s->peer_versions) != 0)
+			wh_session_settle(s, now_tsc, WH_STATUS_REFUSED);
 		else
 			send_open(s, now_tsc);
 		return 1;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "wire/cookie.h"
+#include "wire/versions.h"
 
 /* A cookie is good for as long as any initiator may go on trying: its peer timeout at the most. */
 #define WH_COOKIE_LIFETIME_S 3600
@@ -46,5 +47,12 @@ bool wh_listener_confirmed(const struct wh_listener *listener, uint64_t now_tsc,
  * endpoints, and for who drives a session without one.
  */
 void wh_handshake_begin(struct wh_session *session, uint64_t now_tsc, uint32_t local_lci);
+
+/*
+ * RX core: the answer to an OPEN says that the peer speaks other versions. If it knows which OPEN,
+ * the connection ends when the next one would be sent, unless an ACCEPT came before: anybody on the
+ * way may have made such an answer up.
+ */
+void wh_handshake_hear_versions(struct wh_session *session, const struct wh_versions *versions);
 
 #endif

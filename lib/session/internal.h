@@ -326,6 +326,7 @@ struct wh_session {
 	/* Between the home core and users; see ask.c. */
 	_Alignas(64) _Atomic uint32_t wishes; /* enum wh_session_wish, and the statuses */
 	_Atomic uint32_t news;                /* phase, and the outcome above it */
+	_Atomic uint32_t peer_versions;       /* least, and the most above it; 0: not told */
 	_Atomic(struct wh_half *) half;       /* of home; NULL: not known yet */
 	_Atomic uint32_t place;
 };

@@ -268,6 +268,12 @@ struct wh_session_news {
  */
 struct wh_session_news wh_session_news(const struct wh_session *session);
 
+/*
+ * Users, of a transmitter that was REFUSED: true when that is because the peer speaks other
+ * versions of the format than this end, and which.
+ */
+bool wh_session_peer_versions(const struct wh_session *session, uint8_t *least, uint8_t *most);
+
 /* A pointer of the owner's, which means nothing here; set before others know the session. */
 void wh_session_set_context(struct wh_session *session, void *context);
 void *wh_session_context(const struct wh_session *session);

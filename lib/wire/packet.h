@@ -8,7 +8,7 @@
  * Every packet begins with a head of 64 bytes, one cache line, with every field at a fixed place;
  * integers are little-endian, so that they cost nothing to parse on today's hosts:
  *
- *    0  version   u8    WH_WIRE_VERSION
+ *    0  version   u8    WH_WIRE_VERSION; see versions.h for what outlives it
  *    1  type      u8    enum wh_packet_type
  *    2  flags     u8    enum wh_packet_flag, by type
  *    3  key       u8    key number that seals the packet; 0: not sealed, tag is a checksum

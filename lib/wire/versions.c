@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "wire/versions.h"
+
+#include <string.h>
+
+#include "wire/layout.h"
+
+#define ECHO_BYTES 88
+#define KIND       1
+
+struct answer {
+	uint8_t none;
+	uint8_t kind;
+	uint8_t least;
+	uint8_t most;
+	uint8_t zero[4];
+	uint8_t echo[ECHO_BYTES];
+};
+
+static_assert(sizeof(struct answer) == WH_VERSIONS_BYTES, "fixed for ever");
+static_assert(WH_PACKET_OPEN == 9, "fixed for ever");
+static_assert(WH_VERSIONS_BYTES <= WH_PARAMS_BYTES, "no answer is longer than the least OPEN");
+static_assert(WH_WIRE_VERSION > 0, "0 is of no version");
+
+/* Of our OPEN, the part that comes back. */
+struct echo {
+	uint8_t head[WH_HEAD_BYTES];
+	struct wh_wire_params params;
+};
+
+static_assert(offsetof(struct echo, params) + offsetof(struct wh_wire_params, first_serial) +
+			      sizeof(rte_le64_t) <=
+		      ECHO_BYTES,
+	"the echo has what tells our connections apart");
+
+bool wh_versions_answer(const uint8_t *bytes, size_t length, uint8_t answer[WH_VERSIONS_BYTES])
+{
+	const struct answer fixed = {
+		.kind = KIND,
+		.least = WH_WIRE_VERSION,
+		.most = WH_WIRE_VERSION,
+	};
+
+	if (length < WH_VERSIONS_BYTES || bytes[0] == 0 || bytes[0] == WH_WIRE_VERSION ||
+		bytes[1] != WH_PACKET_OPEN)
+		return false;
+	memcpy(answer, &fixed, offsetof(struct answer, echo));
+	memcpy(answer + offsetof(struct answer, echo), bytes, ECHO_BYTES);
+	return true;
+}
+
+bool wh_versions_read(const uint8_t *bytes, size_t length, struct wh_versions *versions)
+{
+	static const uint8_t zero[sizeof(((struct answer *)0)->zero)];
+	struct answer answer;
+	struct wh_wire_head head;
+	struct wh_wire_params params = {0};
+
+	if (length != sizeof(answer))
+		return false;
+	memcpy(&answer, bytes, sizeof(answer));
+	memcpy(&head, answer.echo, sizeof(head));
+	memcpy(&params, answer.echo + sizeof(head), ECHO_BYTES - sizeof(head));
+	if (answer.none != 0 || answer.kind != KIND || answer.least == 0 ||
+		answer.most < answer.least || memcmp(answer.zero, zero, sizeof(zero)) != 0)
+		return false;
+	/* Whoever speaks our version has no reason to answer so. */
+	if (answer.least <= WH_WIRE_VERSION && answer.most >= WH_WIRE_VERSION)
+		return false;
+	if (head.version != WH_WIRE_VERSION || head.type != WH_PACKET_OPEN)
+		return false;
+	*versions = (struct wh_versions){
+		.least = answer.least,
+		.most = answer.most,
+		.initiator_lci = rte_le_to_cpu_32(params.initiator_lci),
+		.first_serial = rte_le_to_cpu_64(params.first_serial),
+	};
+	return true;
+}
