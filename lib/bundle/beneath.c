@@ -4,8 +4,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/magic.h>
 #include <linux/openat2.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -13,10 +15,46 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "bundle/staging_name.h"
 
 /* Renames elsewhere can spoil a lookup that has to stay below (-EAGAIN); so often in a row is no
  * accident. */
 #define LOOKUP_TRIES 100
+
+/* The path that the kernel has for it; "" where it tells none. */
+static size_t real_path(int fd, char path[PATH_MAX])
+{
+	char link[32];
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+
+	ssize_t bytes = readlink(link, path, PATH_MAX);
+
+	return bytes > 0 && path[0] == '/' ? (size_t)bytes : 0;
+}
+
+/*
+ * Whether what was found lies in a staging folder below `fd`: by a link, or by another spelling
+ * that the file system takes for the same.
+ */
+static bool leads_to_staging(int fd, int found)
+{
+	char above[PATH_MAX], path[PATH_MAX];
+	size_t above_bytes = real_path(fd, above);
+	size_t bytes = real_path(found, path);
+
+	if (above_bytes == 0 || bytes <= above_bytes || memcmp(path, above, above_bytes) != 0)
+		return false;
+	return wh_path_has_staging_name(path + above_bytes, bytes - above_bytes);
+}
+
+static int check_found(int fd, int found)
+{
+	if (!leads_to_staging(fd, found))
+		return found;
+	close(found);
+	return -ENOENT;
+}
 
 static int look_up(int fd, const char *path, int flags, uint64_t resolve)
 {
@@ -26,11 +64,13 @@ static int look_up(int fd, const char *path, int flags, uint64_t resolve)
 	};
 
 	WH_ASSERT((flags & (O_CREAT | O_TRUNC)) == 0);
+	if (wh_path_has_staging_name(path, strlen(path)))
+		return -ENOENT;
 	for (int i = 0; i < LOOKUP_TRIES; i++) {
 		long found = syscall(SYS_openat2, fd, path, &how, sizeof(how));
 
 		if (found >= 0)
-			return (int)found;
+			return check_found(fd, (int)found);
 		if (errno != EAGAIN && errno != EINTR)
 			return -errno;
 	}

@@ -7,6 +7,8 @@
  * openat2(2) with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS: a link, whether it came with the bundle
  * or lay there before, leads nowhere. Names in a folder are used relative to its descriptor.
  *
+ * What is in a staging folder, ours or another's, is not found (-ENOENT), whatever leads there.
+ *
  * The folders used last stay open. Whoever moves one of them away meanwhile moves what is done
  * there with it, as for every process that has a folder open; it remains below.
  */

@@ -11,6 +11,7 @@
 
 #include "base/assert.h"
 #include "bundle/sink_internal.h"
+#include "bundle/staging_name.h"
 
 #define REFUSED_TEXT_MAX  128
 #define REFUSED_BYTES_MAX (64 + REFUSED_TEXT_MAX)
@@ -130,6 +131,9 @@ static int resolve_target(struct wh_sink *sink, enum wh_doing *doing)
 			 ? -ENOENT
 			 : wh_beneath_resolve(config->root_fd, target, O_PATH | O_DIRECTORY);
 
+	*doing = WH_DOING_PATH;
+	if (wh_path_has_staging_name(target, strlen(target)))
+		return -EPERM;
 	*doing = WH_DOING_OPENING;
 	if (fd != -ENOENT && !(fd == -ENOTDIR && !into))
 		return fd;

@@ -9,7 +9,7 @@
  *
  * Everything goes below `root_fd` and nothing leaves it: paths are checked, then opened by
  * openat2 with RESOLVE_BENEATH and without magic links. What is not whole has no final name: files
- * are written in a staging folder of the target's own file system (".wavehaul-XXXXXX.part", locked
+ * are written in a staging folder of the target's own file system (".wavehaul-X.part", locked
  * by flock while in use; one that a dead process left behind is removed by the next sink there).
  * A batch of files becomes durable by one syncfs (on a thread of its own: nothing else blocks),
  * then they are renamed to their names, then the answer COMMITTED goes. In memory, where a sync

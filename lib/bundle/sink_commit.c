@@ -25,7 +25,7 @@ static int rename_file(struct wh_sink *sink, const struct wh_staged *file, enum 
 		if (folder_fd < 0)
 			return folder_fd;
 		*doing = WH_DOING_RENAMING;
-		rc = wh_stage_rename(sink->stage, file->number, folder_fd, place->name);
+		rc = wh_stage_rename(sink->stage, file, folder_fd, place->name);
 		if (rc == -ENOENT)
 			wh_beneath_forget(&sink->beneath, place->path, place->parent_bytes);
 	}

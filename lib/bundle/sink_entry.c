@@ -200,6 +200,8 @@ static int stage_file(struct wh_sink *sink, const struct wh_entry *entry, struct
 
 	int rc = fill_file(sink, entry, fd, doing);
 
+	if (rc == 0)
+		rc = wh_stage_identify(fd, entry->size_bytes, &file->identity);
 	if (close(fd) != 0 && rc == 0) {
 		*doing = WH_DOING_WRITING;
 		rc = -errno;
@@ -225,8 +227,11 @@ static int name_file(struct wh_sink *sink, const struct wh_entry *entry, int fol
 	if (rc == 0) {
 		*doing = WH_DOING_CREATING;
 		file->named = wh_stage_name(fd, folder_fd, sink->place.name) == 0;
-		if (!file->named) /* it has come between, or the folder gone */
+		if (!file->named) { /* it has come between, or the folder gone */
 			rc = wh_stage_number(sink->stage, fd, &file->number);
+			if (rc == 0)
+				rc = wh_stage_identify(fd, entry->size_bytes, &file->identity);
+		}
 	}
 	close(fd);
 	return rc;
@@ -303,7 +308,7 @@ static void take_link(struct wh_sink *sink, const struct wh_entry *entry, int fo
 	memcpy(text, entry->link, entry->link_bytes);
 	text[entry->link_bytes] = '\0';
 
-	int rc = wh_stage_create_link(sink->stage, text, &file.number);
+	int rc = wh_stage_create_link(sink->stage, text, &file);
 
 	settle(sink, &file, rc, WH_DOING_CREATING, now_tsc);
 }

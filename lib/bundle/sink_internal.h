@@ -62,9 +62,10 @@ struct wh_large {
 	bool told;     /* that it failed */
 	uint8_t doing; /* enum wh_doing, with error */
 	int error;
-	int fd;          /* -1: not open */
-	uint32_t number; /* in the stage */
-	uint32_t in_air; /* writes */
+	int fd;                      /* -1: not open */
+	struct wh_identity identity; /* its inode once it is staged, the rest when it is whole */
+	uint32_t number;             /* in the stage */
+	uint32_t in_air;             /* writes */
 };
 
 struct wh_write_slot {

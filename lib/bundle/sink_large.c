@@ -15,6 +15,7 @@ struct wh_staged wh_large_entry(const struct wh_sink *sink, const struct wh_larg
 		.id = file->id,
 		.bytes = file->size_bytes,
 		.number = file->number,
+		.identity = file->identity,
 		.path = sink->large_paths[file - sink->large],
 		.path_bytes = file->path_bytes,
 		.kind = WH_ENTRY_FILE,
@@ -171,13 +172,17 @@ static int32_t compare(struct wh_sink *sink)
 static int open_staged(struct wh_sink *sink, struct wh_large *file)
 {
 	if (file->staged)
-		return wh_stage_reopen(sink->stage, file->number);
+		return wh_stage_reopen(sink->stage, file->number, file->identity.inode);
 	if (!wh_sink_prepare(sink))
 		return -ECANCELED;
 
 	int fd = wh_stage_create(sink->stage, 0600, &file->number);
 
 	file->staged = fd >= 0;
+	if (fd >= 0 && wh_stage_identify(fd, 0, &file->identity) < 0) {
+		close(fd);
+		return -EIO;
+	}
 	if (fd < 0 && wh_sink_stage_failed(sink, fd))
 		return -ECANCELED;
 	return fd;
@@ -346,7 +351,9 @@ static int complete(struct wh_large *file, enum wh_doing *doing)
 	if (rc < 0)
 		return rc;
 	*doing = WH_DOING_WRITING;
-	rc = close(file->fd) != 0 ? -errno : 0;
+	rc = wh_stage_identify(file->fd, file->size_bytes, &file->identity);
+	if (close(file->fd) != 0 && rc == 0)
+		rc = -errno;
 	file->fd = -1;
 	return rc;
 }
@@ -354,7 +361,6 @@ static int complete(struct wh_large *file, enum wh_doing *doing)
 /* Whether the file could leave `closing`. */
 static bool settle(struct wh_sink *sink, struct wh_large *file, uint64_t now_tsc)
 {
-	struct wh_staged entry = wh_large_entry(sink, file);
 	enum wh_doing doing;
 
 	if (file->in_air > 0)
@@ -364,6 +370,7 @@ static bool settle(struct wh_sink *sink, struct wh_large *file, uint64_t now_tsc
 			return false;
 
 		int rc = complete(file, &doing);
+		struct wh_staged entry = wh_large_entry(sink, file);
 
 		if (rc < 0)
 			wh_large_fail(sink, file, rc, doing);

@@ -339,21 +339,59 @@ bool wh_stage_keeps_mode(struct wh_stage *stage, int fd, uint16_t mode)
 	return stage->keeps_mode;
 }
 
-int wh_stage_create_link(struct wh_stage *stage, const char *link, uint32_t *number)
+static struct wh_identity identity_of(const struct stat *status)
 {
-	char text[NUMBER_TEXT_MAX];
-
-	WH_ASSERT(stage->exists);
-	*number = stage->next_number++;
-	return symlinkat(link, stage->fd, number_text(text, *number)) != 0 ? -errno : 0;
+	return (struct wh_identity){
+		.inode = status->st_ino,
+		.bytes = (uint64_t)status->st_size,
+		.mtime_s = status->st_mtim.tv_sec,
+		.mtime_ns = status->st_mtim.tv_nsec,
+	};
 }
 
-int wh_stage_reopen(const struct wh_stage *stage, uint32_t number)
+static bool is_same(const struct wh_identity *one, const struct wh_identity *other)
+{
+	return one->inode == other->inode && one->bytes == other->bytes &&
+	       one->mtime_s == other->mtime_s && one->mtime_ns == other->mtime_ns;
+}
+
+int wh_stage_create_link(struct wh_stage *stage, const char *text, struct wh_staged *link)
+{
+	char number[NUMBER_TEXT_MAX];
+	const char *name = number_text(number, stage->next_number);
+	struct stat status;
+
+	WH_ASSERT(stage->exists);
+	link->number = stage->next_number++;
+	if (symlinkat(text, stage->fd, name) != 0 ||
+		fstatat(stage->fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+		return -errno;
+	link->identity = identity_of(&status);
+	return 0;
+}
+
+int wh_stage_reopen(const struct wh_stage *stage, uint32_t number, uint64_t inode)
 {
 	char text[NUMBER_TEXT_MAX];
 	int fd = openat(stage->fd, number_text(text, number), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat status;
 
-	return fd < 0 ? -errno : fd;
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &status) == 0 && status.st_ino == inode)
+		return fd;
+	close(fd);
+	return -ESTALE;
+}
+
+int wh_stage_identify(int fd, uint64_t bytes, struct wh_identity *identity)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) != 0)
+		return -errno;
+	*identity = identity_of(&status);
+	return identity->bytes == bytes ? 0 : -EIO;
 }
 
 void wh_stage_remove(const struct wh_stage *stage, uint32_t number)
@@ -469,12 +507,21 @@ uint64_t wh_stage_least_id(const struct wh_stage *stage)
 	return wh_min_u64(stage->filling->least_id, stage->sealed->least_id);
 }
 
-int wh_stage_rename(const struct wh_stage *stage, uint32_t number, int folder_fd, const char *name)
+int wh_stage_rename(
+	const struct wh_stage *stage, const struct wh_staged *file, int folder_fd, const char *name)
 {
 	char text[NUMBER_TEXT_MAX];
+	struct stat status;
 
 	WH_ASSERT(stage->exists);
-	if (renameat(stage->fd, number_text(text, number), folder_fd, name) != 0)
+	if (fstatat(stage->fd, number_text(text, file->number), &status, AT_SYMLINK_NOFOLLOW) != 0)
+		return errno == ENOENT ? -ESTALE : -errno;
+
+	const struct wh_identity found = identity_of(&status);
+
+	if (!is_same(&found, &file->identity))
+		return -ESTALE;
+	if (renameat(stage->fd, number_text(text, file->number), folder_fd, name) != 0)
 		return -errno;
 	return 0;
 }

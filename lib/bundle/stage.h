@@ -3,7 +3,7 @@
 #define WH_BUNDLE_STAGE_H
 
 /*
- * Where files are until they are whole and durable: a folder ".wavehaul-XXXXXX.part" in the folder
+ * Where files are until they are whole and durable: a folder ".wavehaul-X.part" in the folder
  * that they are for, made when first needed, locked (flock) while in use. In it they have numbers
  * for names. Whole ones are added to a batch; a batch that is sealed is synced by one syncfs, on a
  * thread that lives as long as that takes, while the next one is filled; then its files are to be
@@ -26,9 +26,18 @@
 #define WH_BATCH_QUIET_MS 200
 #define WH_BATCH_AGE_MS   2000
 
+/* What a file is recognised by, from when it was whole until it gets its name. */
+struct wh_identity {
+	uint64_t inode;
+	uint64_t bytes;
+	int64_t mtime_s;
+	int64_t mtime_ns;
+};
+
 struct wh_staged {
 	uint64_t id;
 	uint64_t bytes;
+	struct wh_identity identity; /* by wh_stage_identify */
 	uint32_t number;
 	uint16_t path_bytes;
 	uint8_t kind;
@@ -72,8 +81,14 @@ int wh_stage_create_unnamed(const struct wh_stage *stage, uint16_t mode);
 int wh_stage_name(int fd, int folder_fd, const char *name);
 int wh_stage_number(struct wh_stage *stage, int fd, uint32_t *number);
 
-int wh_stage_create_link(struct wh_stage *stage, const char *text, uint32_t *number);
-int wh_stage_reopen(const struct wh_stage *stage, uint32_t number);
+/* With the identity of the link. */
+int wh_stage_create_link(struct wh_stage *stage, const char *text, struct wh_staged *link);
+
+/* -ESTALE: it is not the file of that inode any more. */
+int wh_stage_reopen(const struct wh_stage *stage, uint32_t number, uint64_t inode);
+
+/* Of a file that is whole, with its attributes. 0 or a negative errno; -EIO: not of that size. */
+int wh_stage_identify(int fd, uint64_t bytes, struct wh_identity *identity);
 
 /*
  * Whether a file just created with that mode has it: the umask and the ACL that a folder hands down
@@ -105,8 +120,12 @@ bool wh_stage_is_empty(const struct wh_stage *stage);
 /* The least id in batches, UINT64_MAX without any. */
 uint64_t wh_stage_least_id(const struct wh_stage *stage);
 
-/* Gives it its name in that folder. 0 or a negative errno. */
-int wh_stage_rename(const struct wh_stage *stage, uint32_t number, int folder_fd, const char *name);
+/*
+ * Gives it its name in that folder. 0 or a negative errno; -ESTALE: what is in its place is not
+ * what was written.
+ */
+int wh_stage_rename(const struct wh_stage *stage, const struct wh_staged *file, int folder_fd,
+	const char *name);
 
 /*
  * One more sync, of names and folders, with all batches empty. -EINPROGRESS until it is over, then

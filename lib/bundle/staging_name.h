@@ -3,17 +3,19 @@
 #define WH_BUNDLE_STAGING_NAME_H
 
 /*
- * ".wavehaul-XXXXXX.part", X being a letter from a to z: the name of a staging folder. Nothing of
- * a bundle may have it, or a bundle could change another's files before they are renamed.
+ * ".wavehaul-X.part", X being 26 letters from a to z that nobody guesses: the name of a staging
+ * folder. To peers there is none: what looks like one is not listed, not found, and nothing of a
+ * bundle may have the name, or a bundle could change another's files before they are renamed.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include <strings.h>
 
 #define WH_STAGING_HEAD    ".wavehaul-"
 #define WH_STAGING_TAIL    ".part"
-#define WH_STAGING_LETTERS 6
+#define WH_STAGING_LETTERS 26
 #define WH_STAGING_NAME_BYTES                                                                      \
 	(sizeof(WH_STAGING_HEAD) - 1 + WH_STAGING_LETTERS + sizeof(WH_STAGING_TAIL) - 1)
 
@@ -28,6 +30,7 @@ static inline void wh_staging_name(
 	memcpy(letters + WH_STAGING_LETTERS, WH_STAGING_TAIL, sizeof(WH_STAGING_TAIL));
 }
 
+/* Whether it is such a name: what is there may be removed. */
 static inline bool wh_is_staging_name(const char *name, size_t bytes)
 {
 	const char *letters = name + sizeof(WH_STAGING_HEAD) - 1;
@@ -42,7 +45,16 @@ static inline bool wh_is_staging_name(const char *name, size_t bytes)
 	       0;
 }
 
-/* Whether any name of the path is one. */
+/* Whether it looks like one, in whatever case: peers have no use for it. */
+static inline bool wh_looks_like_staging(const char *name, size_t bytes)
+{
+	const size_t head = sizeof(WH_STAGING_HEAD) - 1, tail = sizeof(WH_STAGING_TAIL) - 1;
+
+	return bytes >= head + tail && strncasecmp(name, WH_STAGING_HEAD, head) == 0 &&
+	       strncasecmp(name + bytes - tail, WH_STAGING_TAIL, tail) == 0;
+}
+
+/* Whether any name of the path does. */
 static inline bool wh_path_has_staging_name(const char *path, size_t bytes)
 {
 	const char *end = path + bytes;
@@ -51,7 +63,7 @@ static inline bool wh_path_has_staging_name(const char *path, size_t bytes)
 		const char *slash = memchr(name, '/', (size_t)(end - name));
 		const char *name_end = slash == NULL ? end : slash;
 
-		if (wh_is_staging_name(name, (size_t)(name_end - name)))
+		if (wh_looks_like_staging(name, (size_t)(name_end - name)))
 			return true;
 		name = name_end + 1;
 	}

@@ -11,6 +11,7 @@
 
 #include "base/assert.h"
 #include "bundle/beneath.h"
+#include "bundle/staging_name.h"
 
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
@@ -290,7 +291,8 @@ static void read_piece(struct wh_walk *walk, struct folder *folder)
 	for (ssize_t at = 0; at < bytes && error == 0;) {
 		const struct dirent64 *entry = (const struct dirent64 *)(walk->piece + at);
 
-		if (!is_dots(entry->d_name))
+		if (!is_dots(entry->d_name) &&
+			!wh_looks_like_staging(entry->d_name, strlen(entry->d_name)))
 			error = add_name(folder, entry);
 		at += entry->d_reclen;
 	}

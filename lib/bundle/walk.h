@@ -13,6 +13,9 @@
  * Links among the given paths are followed; those inside folders are found as links. So there
  * are no loops, and nothing outside of a given folder is reached.
  *
+ * Staging folders of transfers under way (bundle/stage.h) are not seen in folders, and below a root
+ * not found either.
+ *
  * A step reads some 250 names of a folder, or gives the next item. Of the folders on the way down
  * WH_WALK_OPEN stay open; others are opened again from below when the walk comes back.
  */

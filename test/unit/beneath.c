@@ -33,6 +33,10 @@ static struct folder new_tree(struct folder *below)
 	CU_ASSERT_FATAL(symlinkat("/tmp", top.fd, "below/absolute") == 0);
 	CU_ASSERT_FATAL(symlinkat("/proc/self/root", top.fd, "below/magic") == 0);
 	CU_ASSERT_FATAL(symlinkat("loop", top.fd, "below/loop") == 0);
+	CU_ASSERT_FATAL(mkdirat(top.fd, "below/.wavehaul-x.part", 0700) == 0);
+	CU_ASSERT_FATAL(mkdirat(top.fd, "below/.wavehaul-x.part/in", 0700) == 0);
+	CU_ASSERT_FATAL(symlinkat(".wavehaul-x.part", top.fd, "below/to_stage") == 0);
+	CU_ASSERT_FATAL(symlinkat("../to_stage/in", top.fd, "below/a/to_in") == 0);
 	*below = (struct folder){.fd = openat(top.fd, "below", O_PATH | O_DIRECTORY)};
 	folder_put(below, "file", "x");
 	return top;
@@ -65,6 +69,12 @@ static void test_lookups(void)
 		{"absolute", -EXDEV, -ELOOP},
 		{"magic", -EXDEV, -ELOOP},
 		{"loop", -ELOOP, -ELOOP},
+		{".wavehaul-x.part", -ENOENT, -ENOENT},
+		{".wavehaul-x.part/in", -ENOENT, -ENOENT},
+		{"a/../.wavehaul-x.part", -ENOENT, -ENOENT},
+		{"to_stage", -ENOENT, -ELOOP},
+		{"to_stage/in", -ENOENT, -ELOOP},
+		{"a/to_in", -ENOENT, -ELOOP},
 	};
 	struct folder below, top = new_tree(&below);
 	static struct wh_beneath beneath;

@@ -345,8 +345,12 @@ static void test_in_the_way(const char *base)
 	rig_text(rig, 11, "good", "y");
 	snprintf(path, sizeof(path), "%s/y", name);
 	rig_text(rig, 12, path, "y");
+	rig_text(rig, 13, ".WAVEHAUL-x.part", "y");
+	rig_link(rig, 14, "a/.wavehaul-.part", "y");
 	rig_finish(rig);
 	CU_ASSERT(rig_run(rig) == WH_SINK_DONE);
+	CU_ASSERT(rig_failed(rig, 13, EPERM, WH_DOING_PATH));
+	CU_ASSERT(rig_failed(rig, 14, EPERM, WH_DOING_PATH));
 	CU_ASSERT(rig_failed(rig, 1, EISDIR, WH_DOING_CREATING));
 	CU_ASSERT(rig_failed(rig, 2, EISDIR, WH_DOING_CREATING));
 	CU_ASSERT(rig_failed(rig, 3, ENOTDIR, WH_DOING_CREATING));
@@ -360,7 +364,7 @@ static void test_in_the_way(const char *base)
 	CU_ASSERT(rig_failed(rig, 12, ENAMETOOLONG, WH_DOING_CREATING));
 	CU_ASSERT(rig_result(rig, "file/below")->error == ENOTDIR);
 	CU_ASSERT(rig_holds_text(rig, "good", "y") && rig_holds_text(rig, "file", "x"));
-	CU_ASSERT(rig->totals.files == 1 && rig->totals.failed == 11);
+	CU_ASSERT(rig->totals.files == 1 && rig->totals.failed == 13);
 	CU_ASSERT(rig_count(rig->root) == 3);
 	rig_free(rig);
 }

@@ -40,6 +40,8 @@ static void add(struct wh_stage *stage, uint64_t id, const char *path, uint64_t 
 
 	CU_ASSERT_FATAL(fd >= 0);
 	CU_ASSERT_FATAL(write(fd, path, strlen(path)) == (ssize_t)strlen(path));
+	CU_ASSERT(wh_stage_identify(fd, file.bytes + 1, &file.identity) == -EIO);
+	CU_ASSERT(wh_stage_identify(fd, file.bytes, &file.identity) == 0);
 	close(fd);
 	wh_stage_add(stage, &file, now_tsc);
 }
@@ -85,8 +87,8 @@ static void test_way_of_a_file(void)
 		file = take(stage);
 		CU_ASSERT_PTR_NOT_NULL_FATAL(file);
 		CU_ASSERT(file->id == 7 && memcmp(file->path, "seven", 5) == 0);
-		CU_ASSERT(wh_stage_rename(stage, file->number, folder.fd, "final") == 0);
-		CU_ASSERT(wh_stage_rename(stage, file->number, folder.fd, "again") == -ENOENT);
+		CU_ASSERT(wh_stage_rename(stage, file, folder.fd, "final") == 0);
+		CU_ASSERT(wh_stage_rename(stage, file, folder.fd, "again") == -ESTALE);
 		file = take(stage);
 		CU_ASSERT(file != NULL && file->id == 3);
 		wh_stage_remove(stage, file->number);
@@ -96,13 +98,13 @@ static void test_way_of_a_file(void)
 		wh_stage_seal(stage, 0, false, true);
 		file = take(stage);
 		CU_ASSERT(file != NULL && file->id == 2 && file->bytes == 3);
-		CU_ASSERT(wh_stage_rename(stage, file->number, folder.fd, "link to come") == 0);
+		CU_ASSERT(wh_stage_rename(stage, file, folder.fd, "link to come") == 0);
 		CU_ASSERT(take(stage) == NULL && wh_stage_is_empty(stage));
 
 		struct wh_staged link = {.id = 9, .kind = WH_ENTRY_LINK, .path = "l"};
 
-		CU_ASSERT(wh_stage_create_link(stage, "nowhere", &link.number) == 0);
-		CU_ASSERT(wh_stage_rename(stage, link.number, folder.fd, "link to come") == 0);
+		CU_ASSERT(wh_stage_create_link(stage, "nowhere", &link) == 0);
+		CU_ASSERT(wh_stage_rename(stage, &link, folder.fd, "link to come") == 0);
 		CU_ASSERT(readlinkat(folder.fd, "link to come", text, sizeof(text)) == 7);
 		wh_stage_close(stage);
 		CU_ASSERT(folder_has(&folder, "final") && folder_count(&folder) == 2);
@@ -115,6 +117,7 @@ static void test_reopen(void)
 	struct folder folder = folder_new(bases[0]);
 	struct wh_stage *stage = new_stage(&folder);
 	struct stat status;
+	struct wh_staged link;
 	uint32_t number;
 
 	CU_ASSERT_FATAL(wh_stage_prepare(stage) == 0);
@@ -126,13 +129,14 @@ static void test_reopen(void)
 		close(fd);
 	}
 
-	int fd = wh_stage_reopen(stage, number);
+	int fd = wh_stage_reopen(stage, number, status.st_ino);
 
 	CU_ASSERT(fd >= 0 && write(fd, "x", 1) == 1);
 	close(fd);
-	CU_ASSERT(wh_stage_reopen(stage, 12) == -ENOENT);
-	CU_ASSERT(wh_stage_create_link(stage, "/etc/passwd", &number) == 0);
-	CU_ASSERT(wh_stage_reopen(stage, number) == -ELOOP);
+	CU_ASSERT(wh_stage_reopen(stage, number, status.st_ino + 1) == -ESTALE);
+	CU_ASSERT(wh_stage_reopen(stage, 12, status.st_ino) == -ENOENT);
+	CU_ASSERT(wh_stage_create_link(stage, "/etc/passwd", &link) == 0);
+	CU_ASSERT(wh_stage_reopen(stage, link.number, link.identity.inode) == -ELOOP);
 	wh_stage_close(stage);
 	CU_ASSERT(folder_count(&folder) == 0);
 	folder_free(&folder);
@@ -194,7 +198,6 @@ static void test_unnamed(void)
 {
 	struct folder folder = folder_new(bases[0]);
 	struct wh_stage *stage = new_stage(&folder);
-	uint32_t number = 4711;
 
 	CU_ASSERT(!wh_stage_can_name(stage));
 	CU_ASSERT_FATAL(wh_stage_prepare(stage) == 0);
@@ -215,9 +218,12 @@ static void test_unnamed(void)
 	CU_ASSERT(wh_stage_name(fd, folder.fd, "taken") == -EEXIST);
 	CU_ASSERT(status_of(fd).st_nlink == 0);
 	/* With a number it goes the way of all. */
-	CU_ASSERT(wh_stage_number(stage, fd, &number) == 0 && number == 0);
+	struct wh_staged file = {0};
+
+	CU_ASSERT(wh_stage_number(stage, fd, &file.number) == 0 && file.number == 0);
+	CU_ASSERT(wh_stage_identify(fd, 1, &file.identity) == 0);
 	close(fd);
-	CU_ASSERT(wh_stage_rename(stage, number, folder.fd, "taken") == 0);
+	CU_ASSERT(wh_stage_rename(stage, &file, folder.fd, "taken") == 0);
 	fd = wh_stage_create_unnamed(stage, 0600);
 	CU_ASSERT(wh_stage_name(fd, folder.fd, "free") == 0 && status_of(fd).st_nlink == 1);
 	close(fd);
@@ -366,23 +372,25 @@ static void test_abandon(void)
 	folder_free(&folder);
 }
 
+#define TWENTY "abcdefghijklmnopqrst"
+
 /* What a dead process left goes; what is locked, is another's or holds more stays. */
 static const struct {
 	const char *name;
 	bool stays;
 } leftovers[] = {
-	{".wavehaul-aaaaaa.part", false},
-	{".wavehaul-zzzzzz.part", false},
-	{".wavehaul-locked.part", true},
-	{".wavehaul-folder.part", true}, /* there is one in it */
-	{".wavehaul-ffffff.part", true}, /* a file */
-	{".wavehaul-llllll.part", true}, /* a link to a folder of files */
-	{".wavehaul-aaaaa.part", true},
-	{".wavehaul-aaaaaaa.part", true},
-	{".wavehaul-aaaaaA.part", true},
-	{".wavehaul-aaaaa0.part", true},
-	{".wavehaul-aaaaaa.parts", true},
-	{"wavehaul-aaaaaa.part", true},
+	{".wavehaul-" TWENTY "aaaaaa.part", false},
+	{".wavehaul-" TWENTY "zzzzzz.part", false},
+	{".wavehaul-" TWENTY "locked.part", true},
+	{".wavehaul-" TWENTY "folder.part", true}, /* there is one in it */
+	{".wavehaul-" TWENTY "ffffff.part", true}, /* a file */
+	{".wavehaul-" TWENTY "llllll.part", true}, /* a link to a folder of files */
+	{".wavehaul-" TWENTY "aaaaa.part", true},
+	{".wavehaul-" TWENTY "aaaaaaa.part", true},
+	{".wavehaul-" TWENTY "aaaaaA.part", true},
+	{".wavehaul-" TWENTY "aaaaa0.part", true},
+	{".wavehaul-" TWENTY "aaaaaa.parts", true},
+	{"wavehaul-" TWENTY "aaaaaa.part", true},
 	{"precious", true},
 };
 #define LEFTOVERS (sizeof(leftovers) / sizeof(leftovers[0]))
@@ -406,7 +414,7 @@ static void put_leftovers(const struct folder *folder)
 		snprintf(name, sizeof(name), "%s/1", leftovers[i].name);
 		CU_ASSERT_FATAL(symlinkat("precious", folder->fd, name) == 0);
 	}
-	CU_ASSERT_FATAL(mkdirat(folder->fd, ".wavehaul-folder.part/x", 0700) == 0);
+	CU_ASSERT_FATAL(mkdirat(folder->fd, ".wavehaul-" TWENTY "folder.part/x", 0700) == 0);
 }
 
 static void test_stale(void)
@@ -415,7 +423,7 @@ static void test_stale(void)
 
 	put_leftovers(&folder);
 
-	int locked = openat(folder.fd, ".wavehaul-locked.part", O_RDONLY | O_DIRECTORY);
+	int locked = openat(folder.fd, ".wavehaul-" TWENTY "locked.part", O_RDONLY | O_DIRECTORY);
 	int before = folder_descriptors();
 
 	CU_ASSERT_FATAL(flock(locked, LOCK_EX) == 0);
@@ -425,8 +433,8 @@ static void test_stale(void)
 	CU_ASSERT(folder_descriptors() == before);
 	for (size_t i = 0; i < LEFTOVERS; i++)
 		CU_ASSERT(folder_has(&folder, leftovers[i].name) == leftovers[i].stays);
-	CU_ASSERT(folder_has(&folder, ".wavehaul-folder.part/0"));
-	CU_ASSERT(folder_has(&folder, ".wavehaul-locked.part/0"));
+	CU_ASSERT(folder_has(&folder, ".wavehaul-" TWENTY "folder.part/0"));
+	CU_ASSERT(folder_has(&folder, ".wavehaul-" TWENTY "locked.part/0"));
 	CU_ASSERT(folder_has(&folder, "precious/0"));
 
 	/* One that lives is left alone by the next, and each has its own. */
@@ -441,7 +449,7 @@ static void test_stale(void)
 	wh_stage_close(other);
 	CU_ASSERT(folder_count(&folder) == with_one);
 	wh_stage_seal(stage, 0, false, true);
-	CU_ASSERT(wh_stage_rename(stage, take(stage)->number, folder.fd, "a") == 0);
+	CU_ASSERT(wh_stage_rename(stage, take(stage), folder.fd, "a") == 0);
 	wh_stage_close(stage);
 	close(locked);
 	folder_free(&folder);
@@ -473,20 +481,51 @@ static void test_names(void)
 		{"x.wavehaul-abcdef.part/y", false},
 		{".wavehaul-abcdef.partx", false},
 		{".wavehaul-abcde/.part", false},
+		{".wavehaul-.part", true}, /* whatever the letters, whatever the case */
+		{"x/.WaveHaul-0x1.Part/y", true},
+		{".wavehaul-par", false},
+		{".wavehaul.part", false},
 		{"x", false},
 	};
-	const unsigned char random[] = {0, 25, 26, 255, 51, 1};
+	const unsigned char random[WH_STAGING_LETTERS] = {0, 25, 26, 255, 51, 1};
 	char name[WH_STAGING_NAME_BYTES + 1];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		CU_ASSERT(wh_path_has_staging_name(cases[i].path, strlen(cases[i].path)) ==
 			  cases[i].has);
 	wh_staging_name(name, random);
-	CU_ASSERT_STRING_EQUAL(name, ".wavehaul-azavzb.part");
+	CU_ASSERT_STRING_EQUAL(name, ".wavehaul-azavzbaaaaaaaaaaaaaaaaaaaa.part");
 	CU_ASSERT(wh_is_staging_name(name, strlen(name)));
 }
 
+/* What was put in a file's place, whoever did, gets no name. */
+static void test_other_in_its_place(void)
+{
+	struct folder folder = folder_new(bases[0]);
+	struct wh_stage *stage = new_stage(&folder);
+	char command[160];
+
+	CU_ASSERT_FATAL(wh_stage_prepare(stage) == 0);
+	add(stage, 1, "replaced", 0);
+	add(stage, 2, "longer", 0);
+	add(stage, 3, "touched", 0);
+	add(stage, 4, "as it was", 0);
+	snprintf(command, sizeof(command),
+		"cd %s/.wave* && cp -p 0 x && mv x 0 && cp -p 1 y && echo >>1 && touch -r y 1 && "
+		"touch 2",
+		folder.path);
+	CU_ASSERT_FATAL(system(command) == 0);
+	wh_stage_seal(stage, 0, false, true);
+	for (int i = 0; i < 3; i++)
+		CU_ASSERT(wh_stage_rename(stage, take(stage), folder.fd, "file") == -ESTALE);
+	CU_ASSERT(!folder_has(&folder, "file"));
+	CU_ASSERT(wh_stage_rename(stage, take(stage), folder.fd, "file") == 0);
+	wh_stage_close(stage);
+	folder_free(&folder);
+}
+
 CU_TestInfo wh_tests[] = {
+	{"another file in its place", test_other_in_its_place},
 	{"the way of a file", test_way_of_a_file},
 	{"reopen", test_reopen},
 	{"modes that a new file keeps", test_keeps_mode},

@@ -537,7 +537,30 @@ static void no_descriptors(void)
 	tree_free(&tree);
 }
 
+/* A transfer under way, here or of another process, has no files for anybody. */
+static void staging_is_not_seen(void)
+{
+	static const char *const paths[] = {".", ".wavehaul-x.part", ".wavehaul-x.part/0", "link",
+		"file", "a/.WAVEHAUL-y.PART"};
+	struct tree tree;
+
+	tree_init(&tree, NULL);
+	tree_folder(&tree, "a");
+	tree_folder(&tree, "a/.WAVEHAUL-y.PART");
+	tree_folder(&tree, ".wavehaul-x.part");
+	tree_file(&tree, ".wavehaul-x.part/0", "x", 1);
+	tree_file(&tree, "a/.wavehaul-z.part", "x", 1);
+	tree_link(&tree, "link", ".wavehaul-x.part");
+	tree_link(&tree, "file", ".wavehaul-x.part/0");
+	CU_ASSERT_STRING_EQUAL(list(tree.fd, paths, COUNT(paths), true),
+		"d:a l:file l:link !.wavehaul-x.part(2,opening) !.wavehaul-x.part/0(2,opening) "
+		"!link(2,opening) !file(2,opening) !a/.WAVEHAUL-y.PART(2,opening) ");
+	CU_ASSERT_STRING_EQUAL(list_one(&tree, ".", true), "d:a l:file l:link ");
+	tree_free(&tree);
+}
+
 CU_TestInfo wh_tests[] = {
+	{"staging is not seen", staging_is_not_seen},
 	{"names of given paths", names_of_given_paths},
 	{"last names", last_names},
 	{"several paths", several_paths},
