@@ -29,6 +29,7 @@ struct rig {
 	uint64_t began_tsc;
 	uint64_t polls;
 	bool late;
+	bool robbed; /* others had the CPU for so long that there is nothing to conclude */
 
 	uint64_t phase; /* the tests' own */
 	uint64_t mark_tsc;
@@ -299,8 +300,10 @@ static void test_quiet_seconds_in_a_row(void)
 static int32_t work_once(struct rig *rig, uint64_t now_tsc, int32_t work)
 {
 	if (rig->mark_tsc != 0) {
-		if (now_tsc - rig->mark_tsc > 3 * rig->hz)
+		if (now_tsc - rig->mark_tsc > 3 * rig->hz) {
+			rig->robbed = now_tsc - rig->mark_tsc > 4 * rig->hz;
 			stop(rig);
+		}
 		return 0;
 	}
 	if (rig->loop.naps < 3)
@@ -327,7 +330,7 @@ static void test_wakes_at_once(void)
 	wh_loop_add(&rig->loop, "wake", wake, rig);
 	run(rig);
 	CU_ASSERT_EQUAL(rig->mark, 3);
-	CU_ASSERT_EQUAL(rig->loop.naps, 3);
+	CU_ASSERT(rig->loop.naps == 3 || rig->robbed);
 	free(rig);
 
 	rig = begin();

@@ -338,7 +338,7 @@ static void start(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
 	has_netns = geteuid() == 0 && unshare(CLONE_NEWNET) == 0;
 	if (!has_netns)
-		printf("(no rights to make interfaces: tests with the kernel are skipped) ");
+		printf("skipped: ports on the kernel's interfaces, for lack of rights\n");
 	wh_test_eal_start();
 }
 
@@ -476,7 +476,7 @@ static void carry_xdp(const char *form, const char *veth_options)
 static void test_af_xdp(void)
 {
 	if (!may_load_programs()) {
-		printf("(the kernel takes no XDP programs: skipped) ");
+		printf("skipped: af_xdp, for the kernel takes no XDP programs\n");
 		return;
 	}
 	carry_xdp("af_xdp:wh0", "mtu 3400");

@@ -4,7 +4,7 @@
 
     demo.py [--quick] [-k PATTERN] [--binary PATH]
 
-A line for each case, then 'N passed, N failed'.
+A line for each case, then 'N passed, N failed, N skipped'.
 """
 
 import filecmp
@@ -21,14 +21,13 @@ import sys
 import time
 from pathlib import Path
 
-from harness import (Case, Failed, Skip, expect, expect_between, expect_equal, expect_said,
-                     expect_status, run_cases)
+from harness import (Case, Failed, Skip, as_nobody, expect, expect_between, expect_equal,
+                     expect_said, expect_status, run_cases)
 
 BINARY = Path(__file__).resolve().parents[2] / 'build/release/app/wavehaul/wavehaul'
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 SEED = 20260101
-NOBODY = 65534
 
 OK, OTHER, USAGE, NO_SUCH_FILE, NETWORK, HARDWARE = 0, 1, 2, 3, 5, 7
 INTERRUPTED, STALLED = 20, 30
@@ -417,20 +416,8 @@ def file_missing(program, folder):
     expect_equal('the folder', os.listdir(out), [])
 
 
-def as_nobody(program):
-    """What to run the program under so that a file's mode counts."""
-    if os.geteuid() != 0:
-        return ()
-    if not shutil.which('setpriv'):
-        raise Skip('runs as root, and setpriv is not there')
-    under = ('setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups')
-    if subprocess.run([*under, 'test', '-x', program.binary], check=False).returncode != 0:
-        raise Skip('runs as root, and nobody else can reach the program')
-    return under
-
-
 def file_unreadable(program, folder):
-    under = as_nobody(program)
+    program, under = as_nobody(program)
     source, out = file_folders(folder)
     random_file(source, KIB)
     source.chmod(0)

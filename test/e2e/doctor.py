@@ -4,7 +4,7 @@
 
     doctor.py [--quick] [-k PATTERN] [--binary PATH]
 
-A line for each case, then 'N passed, N failed'.
+A line for each case, then 'N passed, N failed, N skipped'.
 """
 
 import functools

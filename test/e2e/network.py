@@ -5,7 +5,8 @@
     network.py [--quick] [-k PATTERN] [--binary PATH]
 
 Namespaces of the network are the hosts; AF_PACKET and AF_XDP on veth are their ports. Only root
-makes them: all cases are skipped otherwise. A line for each case, then 'N passed, N failed'.
+makes them: all cases are skipped otherwise. A line for each case, then
+'N passed, N failed, N skipped'.
 """
 
 import contextlib

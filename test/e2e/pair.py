@@ -20,7 +20,6 @@ from harness import GRACE_S, Failed, Result, Skip, end_group, expect, expect_equ
 
 SERVER, CLIENT = '198.51.100.1', '198.51.100.2'
 STARTING_S = 20
-NOBODY = 65534
 
 # Hugepages that both ends need, beside what DPDK takes for itself.
 HUGE_BYTES = 700 << 20
@@ -42,18 +41,6 @@ def on_cpu(end):
     """What to run that end (0 or 1) under."""
     cpus = sorted(os.sched_getaffinity(0))
     return ('taskset', '-c', str(cpus[end])) if len(cpus) > 1 and shutil.which('taskset') else ()
-
-
-def as_nobody(program):
-    """What to run the program under so that a file's mode counts."""
-    if os.geteuid() != 0:
-        return ()
-    if not shutil.which('setpriv'):
-        raise Skip('runs as root, and setpriv is not there')
-    under = ('setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups')
-    if subprocess.run([*under, 'test', '-x', program.binary], check=False).returncode != 0:
-        raise Skip('runs as root, and nobody else can reach the program')
-    return under
 
 
 def cpu_seconds(pid):

@@ -4,7 +4,7 @@
 
     telemetry.py [--quick] [-k PATTERN] [--binary PATH]
 
-A line for each case, then 'N passed, N failed'.
+A line for each case, then 'N passed, N failed, N skipped'.
 """
 
 import contextlib

@@ -4,7 +4,7 @@
 
     transfer.py [--quick] [-k PATTERN] [--binary PATH]
 
-A line for each case, then 'N passed, N failed'.
+A line for each case, then 'N passed, N failed, N skipped'.
 """
 
 import filecmp
@@ -18,9 +18,9 @@ import threading
 import time
 from pathlib import Path
 
-from harness import (Case, Failed, Skip, expect, expect_between, expect_equal, expect_said,
-                     expect_status, run_cases)
-from pair import (NOBODY, SERVER, Pair, as_nobody, expect_running, killed, remote, wait_until)
+from harness import (NOBODY, Case, Failed, Skip, as_nobody, expect, expect_between, expect_equal,
+                     expect_said, expect_status, run_cases)
+from pair import SERVER, Pair, expect_running, killed, remote, wait_until
 from trees import (KIB, MIB, content, count_files, expect_names, expect_same_tree, fill,
                    make_small_files, make_tree)
 
@@ -222,7 +222,7 @@ def ttp_told_by_server(program, folder):
 
 def without_root(program, folder):
     """Both ends as nobody, in ordinary memory."""
-    under = as_nobody(program)
+    program, under = as_nobody(program)
     here, served = folder / 'here', folder / 'served'
     here.mkdir()
     served.mkdir()
@@ -324,7 +324,7 @@ def wrong_targets(program, folder):
 
 def not_writable(program, folder):
     """Nothing can be made in the root; then one file of several cannot be replaced."""
-    under = as_nobody(program)
+    program, under = as_nobody(program)
     here, served = folder / 'here', folder / 'served'
     here.mkdir()
     served.mkdir(mode=0o555)

@@ -223,7 +223,7 @@ def main():
     parser.add_argument('--full', action='store_true', help='five times as long, and all seeds')
     arguments = parser.parse_args()
     if shutil.which('ns') is None:
-        print('ns-2 is not installed (Debian: ns2): nothing to compare with')
+        print('skipped: ns-2 is not installed (Debian: ns2), nothing to compare with')
         return 77
     names = [name for name in SCENARIOS if re.search(arguments.k, name)]
     program = Path(arguments.program).resolve()

@@ -116,10 +116,12 @@ static bool measure(uint64_t rtt_ns, uint64_t seconds)
 
 int main(int argc, char **argv)
 {
-	uint64_t seconds = argc > 1 ? strtoull(argv[1], NULL, 10) : 100;
-	bool good = seconds > 0;
+	uint64_t rtt_ms = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
+	uint64_t seconds = argc > 2 ? strtoull(argv[2], NULL, 10) : 100;
 
-	for (uint64_t rtt_ms = 1; good && rtt_ms <= 100; rtt_ms *= 10)
-		good = measure(rtt_ms * MS, seconds);
-	return good ? EXIT_SUCCESS : EXIT_FAILURE;
+	if (rtt_ms == 0 || seconds == 0) {
+		fprintf(stderr, "udt_efficiency RTT_MS [SECONDS]\n");
+		return EXIT_FAILURE;
+	}
+	return measure(rtt_ms * MS, seconds) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
