@@ -25,7 +25,7 @@ local TYPE_NAMES = {
 	[6] = "nak", [7] = "delay-warning", [8] = "probe", [9] = "open", [10] = "accept",
 	[11] = "confirm", [12] = "release", [13] = "bitmap",
 }
-local KEY_NAMES = {[0] = "not sealed, the tag is a checksum"}
+local KEY_NAMES = {[0] = "not sealed, the tag is a checksum and the token"}
 local STAGE_NAMES = {[1] = "request", [2] = "reply", [3] = "done", [4] = "abort"}
 local STATUS_NAMES = {
 	[0] = "pending", [1] = "verified", [2] = "mismatch", [3] = "no-space", [4] = "io-error",
@@ -55,6 +55,7 @@ local U8 = {make = ProtoField.uint8, bytes = 1, base = base.DEC}
 local U16 = {make = ProtoField.uint16, bytes = 2, base = base.DEC}
 local U32 = {make = ProtoField.uint32, bytes = 4, base = base.DEC}
 local U64 = {make = ProtoField.uint64, bytes = 8, base = base.DEC}
+local TOKEN = {make = ProtoField.uint64, bytes = 8, base = base.HEX}
 local LCI = {make = ProtoField.uint32, bytes = 4, base = base.HEX}
 local RAW16 = {make = ProtoField.bytes, bytes = 16, base = base.NONE}
 
@@ -82,6 +83,7 @@ local head_group = group("", {
 	{3, U8, "key", "Key", KEY_NAMES},
 	{4, LCI, "lci", "Logical connection identifier"},
 	{8, U64, "serial", "Serial"},
+	{56, TOKEN, "token", "Token"},
 })
 local data_group = group("data.", {
 	{0, U64, "transmission", "Transmission"},
@@ -174,6 +176,7 @@ local params_body = group("params.", {
 	{36, U8, "profile", "Profile"},
 	{37, U8, "recovery", "Recovery", RECOVERY_NAMES},
 	{38, U16, "repair_pkts", "Repair packets of a chunk at most"},
+	{40, TOKEN, "initiator_token", "Initiator's token"},
 })
 local open_group = group("open.", {
 	{0, U32, "stamp_us", "Initiator's clock (us)"},
@@ -395,9 +398,9 @@ local function params_rest(tree, _, body)
 	local size = object_bytes == UNKNOWN and "unknown" or tostring(object_bytes)
 	local name = ""
 
-	if name_bytes > 0 and body:len() >= 40 + name_bytes then
-		name = body(40, name_bytes):string(ENC_UTF_8)
-		tree:add_packet_field(name_field, body(40, name_bytes), ENC_UTF_8)
+	if name_bytes > 0 and body:len() >= 48 + name_bytes then
+		name = body(48, name_bytes):string(ENC_UTF_8)
+		tree:add_packet_field(name_field, body(48, name_bytes), ENC_UTF_8)
 	end
 	return name_bytes, string.format("'%s', bytes: %s", name, size)
 end
@@ -424,9 +427,9 @@ local types = {
 	[6] = {fields = nak_group, rest = nak_rest},
 	[7] = {fields = delay_warning_group, rest = delay_warning_rest},
 	[8] = {fields = probe_group, flags = PROBE_FLAGS, rest = probe_rest},
-	[9] = {fields = open_group, fixed = params_body, fixed_bytes = 40, rest = params_rest},
+	[9] = {fields = open_group, fixed = params_body, fixed_bytes = 48, rest = params_rest},
 	[10] = {fields = accept_group, rest = accept_rest},
-	[11] = {fields = confirm_group, fixed = params_body, fixed_bytes = 40, rest = params_rest},
+	[11] = {fields = confirm_group, fixed = params_body, fixed_bytes = 48, rest = params_rest},
 	[12] = {fields = release_group, fixed = release_body, fixed_bytes = 16,
 		rest = release_rest},
 	[13] = {fields = bitmap_group, rest = bitmap_rest},

@@ -334,7 +334,7 @@ static bool take_option(
 		*example = "30s (from 1s to an hour)";
 		return wh_parse_time(value, &options->peer_timeout_ns) == 0 &&
 		       options->peer_timeout_ns >= WH_NS_PER_S &&
-		       options->peer_timeout_ns <= WH_COOKIE_LIFETIME_S * WH_NS_PER_S;
+		       options->peer_timeout_ns <= WH_PEER_TIMEOUT_MAX_S * WH_NS_PER_S;
 	case OPT_JSON:
 		options->json = true;
 		return true;

@@ -65,17 +65,39 @@ static int create_fifos(struct wh_endpoint *endpoint)
 				 &endpoint->farewells, farewells, sizeof(struct wh_farewell));
 }
 
-/*
- * Peers of an earlier process of this address may still send: they must not meet the connections
- * of this one. By the secret, which is another one each time.
- */
-static void number_offers(struct wh_endpoint *endpoint)
-{
-	uint32_t numbers = UINT32_MAX / endpoint->config.places;
-	uint64_t first = wh_siphash24(endpoint->listener.key, "offers", strlen("offers"));
+/* What a number is drawn for; each has numbers of its own. */
+enum draw {
+	DRAW_OFFER,
+	DRAW_LCI,
+	DRAW_TOKEN,
+};
 
-	endpoint->rx->offers = (uint32_t)first % numbers;
-	endpoint->tx->offers = (uint32_t)(first >> 32) % numbers;
+/*
+ * For a peer: nobody without the secret can tell it from noise, nor who knows all that were drawn
+ * for others, be it by another endpoint with this secret.
+ */
+static uint64_t draw(const struct wh_endpoint *endpoint, enum draw what, uint64_t *draws,
+	const struct wh_address *peer)
+{
+	struct {
+		uint64_t what;
+		uint64_t number;
+		uint64_t family;
+		uint64_t port;
+		uint8_t ip[sizeof(peer->ip)];
+	} message = {what, (*draws)++, peer->family, peer->port, {0}};
+
+	memcpy(message.ip, peer->ip, sizeof(message.ip));
+	return wh_siphash24(endpoint->listener.key, &message, sizeof(message));
+}
+
+/* Of a place, with random bits above. Not 0. */
+static uint32_t lci_at(const struct wh_endpoint *endpoint, uint32_t place, uint64_t random)
+{
+	uint32_t places = endpoint->config.places;
+	uint32_t lci = ((uint32_t)random & ~(places - 1)) | place;
+
+	return lci != 0 ? lci : places;
 }
 
 int wh_endpoint_init(struct wh_endpoint *endpoint, const struct wh_endpoint_config *config)
@@ -88,19 +110,17 @@ int wh_endpoint_init(struct wh_endpoint *endpoint, const struct wh_endpoint_conf
 		.config = *config,
 		.listener = {.hz = config->hz},
 		.session = wh_track_alloc(places, sizeof(*endpoint->session)),
-		.last_lci = wh_track_alloc(places / 2, sizeof(*endpoint->last_lci)),
+		.spent_us = wh_track_alloc(places / 2, sizeof(*endpoint->spent_us)),
 		.farewell = wh_track_alloc(places, sizeof(*endpoint->farewell)),
 		.rx = wh_half_create(config->hz, 0, places / 2, places),
 		.tx = wh_half_create(config->hz, places / 2, places / 2, places),
 		.opened = create_opened(places / 2),
 	};
 	memcpy(endpoint->listener.key, config->key, sizeof(config->key));
-	if (endpoint->session != NULL && endpoint->last_lci != NULL && endpoint->farewell != NULL &&
+	if (endpoint->session != NULL && endpoint->spent_us != NULL && endpoint->farewell != NULL &&
 		endpoint->rx != NULL && endpoint->tx != NULL && endpoint->opened != NULL &&
-		create_fifos(endpoint) == 0) {
-		number_offers(endpoint);
+		create_fifos(endpoint) == 0)
 		return 0;
-	}
 	wh_endpoint_free(endpoint);
 	return -ENOMEM;
 }
@@ -112,7 +132,7 @@ void wh_endpoint_free(struct wh_endpoint *endpoint)
 	wh_half_destroy(endpoint->rx);
 	wh_half_destroy(endpoint->tx);
 	wh_track_free((void *)endpoint->session);
-	wh_track_free(endpoint->last_lci);
+	wh_track_free(endpoint->spent_us);
 	wh_track_free(endpoint->farewell);
 	free(endpoint->opened);
 	*endpoint = (struct wh_endpoint){0};
@@ -150,7 +170,7 @@ static enum wh_release_status welcome(const struct wh_endpoint *endpoint,
 {
 	if (endpoint->config.welcome == NULL)
 		return WH_STATUS_REFUSED;
-	if (offer->lci == 0)
+	if (endpoint->rx->tenants == endpoint->rx->places)
 		return WH_STATUS_BUSY;
 	return endpoint->config.welcome(
 		endpoint->config.context, params, from, &offer->buffer_chunks);
@@ -172,21 +192,18 @@ static void answer(struct wh_endpoint *endpoint, uint64_t now_tsc,
 static void take_open(struct wh_endpoint *endpoint, uint64_t now_tsc, const struct wh_open *open,
 	const struct wh_address *from)
 {
-	struct wh_offer offer = {.lci = wh_half_offer(endpoint->rx)};
+	struct wh_offer offer = {0};
 
 	offer.refused = welcome(endpoint, &open->params, from, &offer);
+	if (offer.refused == WH_STATUS_PENDING)
+		offer.lci = lci_at(endpoint, wh_half_offer(endpoint->rx),
+			draw(endpoint, DRAW_OFFER, &endpoint->rx_draws, from));
 	answer(endpoint, now_tsc, &open->params, open->stamp_us, from, &offer);
 }
 
-/*
- * Whether the place had a tenant of this offer, or of one made after it. A cookie outlives short
- * connections, and a CONFIRM that comes again then must not open a second one.
- */
-static bool offer_is_spent(const struct wh_endpoint *endpoint, uint32_t lci)
+static bool is_addressed(const struct wh_session *session, uint32_t lci, uint64_t token)
 {
-	uint32_t last_lci = endpoint->last_lci[place_of(endpoint, lci)];
-
-	return last_lci != 0 && (int32_t)(lci - last_lci) <= 0;
+	return session->local_lci == lci && session->local_token == token;
 }
 
 /*
@@ -223,12 +240,14 @@ static void take_confirm(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	}
 
 	struct wh_session *tenant = session_at(endpoint, place);
+	uint64_t made_us = wh_cookie_made_us(confirm->cookie);
+	uint64_t token = wh_cookie_token(confirm->cookie);
 
-	if (tenant != NULL && tenant->local_lci == lci)
+	if (tenant != NULL && is_addressed(tenant, lci, token))
 		return; /* CONFIRM is repeated until our first state arrives */
 
 	/* The place may have gone to another offer meanwhile: whoever confirms first has it. */
-	if (tenant == NULL && !offer_is_spent(endpoint, lci))
+	if (tenant == NULL && made_us >= endpoint->spent_us[place])
 		session = endpoint->config.accept(
 			endpoint->config.context, now_tsc, lci, from, &confirm->params, rtt_tsc);
 	if (session == NULL) {
@@ -238,7 +257,8 @@ static void take_confirm(struct wh_endpoint *endpoint, uint64_t now_tsc,
 		return;
 	}
 	WH_ASSERT(session->role == WH_RECEIVER && session->local_lci == lci);
-	endpoint->last_lci[place] = lci;
+	session->local_token = token;
+	endpoint->spent_us[place] = made_us + 1;
 	move_in(endpoint, endpoint->rx, session, endpoint->config.rx_meter);
 }
 
@@ -277,13 +297,14 @@ static bool repeat_farewell(
 	const struct wh_farewell *farewell = &endpoint->farewell[place_of(endpoint, packet->lci)];
 
 	take_farewells(endpoint); /* said since this turn began */
-	if (farewell->lci != packet->lci || !wh_address_equal(&farewell->peer, from) ||
-		!has_not_heard(farewell, packet))
+	if (farewell->lci != packet->lci || farewell->token != packet->token ||
+		!wh_address_equal(&farewell->peer, from) || !has_not_heard(farewell, packet))
 		return false;
 
 	struct wh_packet again = {
 		.type = WH_PACKET_RELEASE,
 		.lci = farewell->peer_lci,
+		.token = farewell->peer_token,
 		.release = {.stage = farewell->stage, .status = farewell->status},
 	};
 
@@ -299,6 +320,8 @@ static void say_farewell(struct wh_endpoint *endpoint, const struct wh_session *
 		.peer = session->peer,
 		.lci = session->local_lci,
 		.peer_lci = session->peer_lci,
+		.token = session->local_token,
+		.peer_token = session->peer_token,
 		.stage = session->last_word,
 		.status = (uint8_t)session->outcome,
 	};
@@ -326,7 +349,7 @@ static void deliver(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t arr
 	uint32_t place = place_of(endpoint, packet->lci);
 	struct wh_session *session = session_at(endpoint, place);
 
-	if (session == NULL || session->local_lci != packet->lci) {
+	if (session == NULL || !is_addressed(session, packet->lci, packet->token)) {
 		if (!repeat_farewell(endpoint, packet, from))
 			endpoint->stats.no_session_pkts++;
 		return;
@@ -386,7 +409,7 @@ static bool input_in_place(struct wh_endpoint *endpoint, uint64_t now_tsc, uint6
 	uint32_t place = place_of(endpoint, packet.lci);
 	struct wh_session *session = session_at(endpoint, place);
 
-	if (session == NULL || session->local_lci != packet.lci ||
+	if (session == NULL || !is_addressed(session, packet.lci, packet.token) ||
 		!wh_address_equal(&session->peer, from))
 		return false;
 
@@ -523,10 +546,14 @@ int32_t wh_endpoint_receive_poll(struct wh_endpoint *endpoint, uint64_t now_tsc)
 static void take_opened(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_session *session)
 {
 	struct wh_half *half = endpoint->tx;
-	uint32_t lci = session->phase == WH_PHASE_CLOSED ? 0 : wh_half_offer(half);
+	bool closed = session->phase == WH_PHASE_CLOSED;
+	uint32_t place = closed ? WH_HALF_FULL : wh_half_offer(half);
 
-	if (lci != 0) {
-		wh_handshake_begin(session, now_tsc, lci);
+	if (place != WH_HALF_FULL) {
+		uint64_t lci = draw(endpoint, DRAW_LCI, &endpoint->tx_draws, &session->peer);
+		uint64_t token = draw(endpoint, DRAW_TOKEN, &endpoint->tx_draws, &session->peer);
+
+		wh_handshake_begin(session, now_tsc, lci_at(endpoint, place, lci), token);
 		move_in(endpoint, half, session, endpoint->config.tx_meter);
 		return;
 	}

@@ -18,9 +18,15 @@
  * one turn to the next by neither half: a session that has left the table is gone when the other
  * half's turns have counted on by two.
  *
- * An LCI is a place in the table and the number of the offer that it was made for. No two offers
- * share one, so that packets of an earlier connection never reach a later one in the same place,
- * nor those of one that was opened at the same time.
+ * An LCI is a place in the table and random bits. With it goes a token of 64 bits, which each
+ * packet of a connection carries (wire/tag.h): ours is drawn for each that we open, a peer's is the
+ * proof in the cookie that opened it. Packets of an earlier connection do not reach a later one in
+ * the same place, nor do a stranger's, but by a guess of one in 2^64. Both come from the listener's
+ * secret; who is refused learns neither.
+ *
+ * A place takes no cookie that is older than its latest tenant's, so that a CONFIRM opens one
+ * connection, however often it comes. That is a moment for each place, by our own clock: nothing is
+ * counted that a stranger could move, and only a tenant moves it.
  *
  * A session leaves soon after its last word, DONE or ABORT, which may be lost all the same. What
  * it was is remembered for each place, at no cost but that, and said again to a peer that still
@@ -59,7 +65,7 @@ struct wh_endpoint_stats {
 
 struct wh_endpoint_config {
 	uint64_t hz;
-	uint8_t key[WH_SIPHASH_KEY_BYTES]; /* the listener's secret */
+	uint8_t key[WH_SIPHASH_KEY_BYTES]; /* the listener's secret, another one each time */
 	uint32_t places; /* a power of two: half for connections opened to us, half for ours */
 	struct wh_meter *rx_meter; /* of the cores; NULL: not metered */
 	struct wh_meter *tx_meter;
@@ -92,6 +98,8 @@ struct wh_farewell {
 	struct wh_address peer;
 	uint32_t lci; /* 0: none yet */
 	uint32_t peer_lci;
+	uint64_t token;
+	uint64_t peer_token;
 	uint8_t stage;  /* WH_RELEASE_DONE or ABORT */
 	uint8_t status; /* enum wh_release_status */
 };
@@ -115,8 +123,9 @@ struct wh_endpoint {
 	/* RX core, its cache lines apart from those above and below */
 	uint8_t apart_rx[64];
 	uint8_t via[WH_ENDPOINT_VIA_BYTES]; /* the caller's: from where the input comes */
-	uint32_t *last_lci;                 /* of a place's latest tenant; 0: none yet */
-	struct wh_farewell *farewell;       /* by place: of the latest that said one */
+	uint64_t *spent_us; /* by place: cookies made before this open nothing there */
+	uint64_t rx_draws;
+	struct wh_farewell *farewell; /* by place: of the latest that said one */
 	struct wh_leaving rx_leaving;
 	struct wh_endpoint_stats stats;
 
@@ -124,6 +133,7 @@ struct wh_endpoint {
 	uint8_t apart_tx[64];
 	struct wh_leaving tx_leaving;
 	struct wh_session *unplaced;
+	uint64_t tx_draws;
 	uint32_t next_turn;         /* output takes the sessions in turn */
 	struct wh_address reply_to; /* of the reply handed out last */
 	uint8_t reply_via[WH_ENDPOINT_VIA_BYTES];

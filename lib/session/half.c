@@ -65,13 +65,9 @@ uint32_t wh_half_offer(struct wh_half *half)
 	if (i == WH_BITSET_NONE)
 		i = wh_bitset_next(&half->vacant, 0);
 	if (i == WH_BITSET_NONE)
-		return 0;
-
-	/* From 1 on, so that no LCI is 0. */
-	uint32_t offer = half->offers++ % (UINT32_MAX / half->all_places) + 1;
-
+		return WH_HALF_FULL;
 	half->cursor = (i + 1) & (half->places - 1);
-	return offer * half->all_places + half->first + i;
+	return half->first + i;
 }
 
 static bool is_own(const struct wh_half *half, uint32_t place)

@@ -30,7 +30,6 @@ struct wh_half {
 	uint32_t places;
 	struct wh_bitset vacant; /* of own places, counted from `first` */
 	uint32_t tenants;
-	uint32_t offers; /* LCIs made, ever */
 	uint32_t cursor; /* own place that the next offer is for, if it is vacant */
 
 	uint32_t *active; /* places; the first `actives` of all_places */
@@ -57,9 +56,11 @@ static inline uint32_t wh_half_unplaced(const struct wh_half *half)
 	return half->all_places;
 }
 
+#define WH_HALF_FULL UINT32_MAX
+
 /*
- * An LCI with a vacant place of this half; 0: there is none. Vacant places are offered in turn, so
- * that as many offers as there are do not meet.
+ * A vacant place of this half, or WH_HALF_FULL. They are offered in turn, so that as many offers as
+ * there are do not meet.
  */
 uint32_t wh_half_offer(struct wh_half *half);
 

@@ -15,6 +15,7 @@ void wh_listener_accept(const struct wh_listener *listener, uint64_t now_tsc,
 	*accept = (struct wh_packet){
 		.type = WH_PACKET_ACCEPT,
 		.lci = params->initiator_lci,
+		.token = params->initiator_token,
 		.accept =
 			{
 				.acceptor_lci = offer->lci,
@@ -42,11 +43,14 @@ bool wh_listener_confirmed(const struct wh_listener *listener, uint64_t now_tsc,
 	return true;
 }
 
-void wh_handshake_begin(struct wh_session *s, uint64_t now_tsc, uint32_t local_lci)
+void wh_handshake_begin(
+	struct wh_session *s, uint64_t now_tsc, uint32_t local_lci, uint64_t local_token)
 {
 	WH_ASSERT(s->role == WH_TRANSMITTER && s->phase == WH_PHASE_OPENING && local_lci != 0);
 	s->local_lci = local_lci;
+	s->local_token = local_token;
 	s->params.initiator_lci = local_lci;
+	s->params.initiator_token = local_token;
 	s->opened_tsc = now_tsc;
 	s->last_heard_tsc = now_tsc;
 	s->next_open_tsc = now_tsc;
@@ -61,6 +65,14 @@ void wh_handshake_refuse(struct wh_session *s, uint64_t now_tsc)
 	wh_session_publish(s);
 }
 
+/* Whoever does not answer is asked ever more rarely. */
+static void repeat_later(struct wh_session *s, uint64_t now_tsc)
+{
+	s->next_open_tsc = now_tsc + s->open_repeat_tsc;
+	s->open_repeat_tsc =
+		wh_min_u64(2 * s->open_repeat_tsc, wh_session_ms_tsc(s, WH_OPEN_REPEAT_MAX_MS));
+}
+
 static void send_open(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_packet packet = {
@@ -72,9 +84,7 @@ static void send_open(struct wh_session *s, uint64_t now_tsc)
 	};
 
 	wh_session_push_control(s, now_tsc, WH_PACKET_OPEN, &packet);
-	s->next_open_tsc = now_tsc + s->open_repeat_tsc;
-	s->open_repeat_tsc =
-		wh_min_u64(2 * s->open_repeat_tsc, wh_session_ms_tsc(s, WH_OPEN_REPEAT_MAX_MS));
+	repeat_later(s, now_tsc);
 }
 
 static void send_confirm(struct wh_session *s, uint64_t now_tsc)
@@ -89,7 +99,16 @@ static void send_confirm(struct wh_session *s, uint64_t now_tsc)
 
 	memcpy(packet.confirm.cookie, s->cookie, WH_COOKIE_BYTES);
 	wh_session_push_control(s, now_tsc, WH_PACKET_CONFIRM, &packet);
-	s->next_open_tsc = now_tsc + s->period_tsc;
+	repeat_later(s, now_tsc);
+}
+
+/* Again and again until the first state arrives. */
+static void go_on_confirming(struct wh_session *s, uint64_t now_tsc)
+{
+	if (now_tsc - s->accepted_tsc > wh_session_ms_tsc(s, WH_COOKIE_LIFETIME_S * 1000))
+		wh_session_settle(s, now_tsc, WH_STATUS_PEER_GONE);
+	else
+		send_confirm(s, now_tsc);
 }
 
 void wh_handshake_hear_versions(struct wh_session *s, const struct wh_versions *versions)
@@ -114,7 +133,7 @@ int32_t wh_handshake_poll(struct wh_session *s, uint64_t now_tsc)
 		return 1;
 	}
 	if (s->phase == WH_PHASE_RUNNING && !s->tx.state_seen) {
-		send_confirm(s, now_tsc);
+		go_on_confirming(s, now_tsc);
 		return 1;
 	}
 	return 0;
@@ -155,6 +174,9 @@ void wh_handshake_accepted(struct wh_session *s, uint64_t now_tsc, const struct 
 	start_running(s, now_tsc, accept);
 	memcpy(s->cookie, accept->cookie, WH_COOKIE_BYTES);
 	s->peer_lci = accept->acceptor_lci;
+	s->peer_token = wh_cookie_token(accept->cookie);
 	tx->peer_chunk_upper = accept->buffer_chunks;
+	s->accepted_tsc = now_tsc;
+	s->open_repeat_tsc = s->period_tsc;
 	send_confirm(s, now_tsc);
 }

@@ -14,8 +14,11 @@
 #include "wire/cookie.h"
 #include "wire/versions.h"
 
-/* A cookie is good for as long as any initiator may go on trying: its peer timeout at the most. */
-#define WH_COOKIE_LIFETIME_S 3600
+/*
+ * For so long a cookie opens a connection. An initiator goes on with its CONFIRM for no longer, and
+ * then gives up; its OPEN, which gets a new cookie each time, may go on for its peer timeout.
+ */
+#define WH_COOKIE_LIFETIME_S 60
 
 struct wh_session;
 
@@ -26,7 +29,7 @@ struct wh_listener {
 
 /* What a listener has for an initiator. */
 struct wh_offer {
-	uint32_t lci;                   /* that would address the connection */
+	uint32_t lci;                   /* that would address the connection; 0: none is told */
 	uint32_t buffer_chunks;         /* that it would have */
 	enum wh_release_status refused; /* WH_STATUS_PENDING: welcome */
 };
@@ -43,10 +46,11 @@ bool wh_listener_confirmed(const struct wh_listener *listener, uint64_t now_tsc,
 	const struct wh_confirm *confirm, const struct wh_address *peer, uint64_t *rtt_tsc);
 
 /*
- * A transmitter's end begins to open its connection: it has an LCI, and its timers start. For
- * endpoints, and for who drives a session without one.
+ * A transmitter's end begins to open its connection: it has an LCI and a token, and its timers
+ * start. For endpoints, and for who drives a session without one.
  */
-void wh_handshake_begin(struct wh_session *session, uint64_t now_tsc, uint32_t local_lci);
+void wh_handshake_begin(
+	struct wh_session *session, uint64_t now_tsc, uint32_t local_lci, uint64_t local_token);
 
 /*
  * RX core: the answer to an OPEN says that the peer speaks other versions. If it knows which OPEN,

@@ -275,8 +275,10 @@ struct wh_session {
 	enum wh_role role;
 	enum wh_phase phase;
 	enum wh_release_status outcome;
-	uint32_t local_lci; /* 0 until it has a place */
-	uint32_t peer_lci;  /* 0 until ACCEPT */
+	uint32_t local_lci;   /* 0 until it has a place */
+	uint32_t peer_lci;    /* 0 until ACCEPT */
+	uint64_t local_token; /* what the peer's packets carry, and ... */
+	uint64_t peer_token;  /* ... ours */
 	struct wh_address peer;
 	struct wh_open_params params;
 	uint32_t chunk_packets; /* of a full chunk */
@@ -298,6 +300,7 @@ struct wh_session {
 	uint64_t open_repeat_tsc;
 	uint8_t cookie[WH_COOKIE_BYTES];
 	uint64_t opened_tsc;
+	uint64_t accepted_tsc;
 
 	/* release.c */
 	uint64_t next_release_tsc;

@@ -97,6 +97,7 @@ void wh_session_push_control(
 	packet->flags = type == WH_PACKET_RCV_STATE && wh_session_mends(s) ? WH_FLAG_LOSSES : 0;
 	packet->key = 0;
 	packet->lci = to_listener ? 0 : s->peer_lci;
+	packet->token = to_listener ? 0 : s->peer_token;
 	packet->serial = s->control_serial[type]++;
 	packet->payload = NULL;
 
@@ -381,6 +382,7 @@ struct wh_session *wh_session_accept(const struct wh_session_config *config, uin
 	wh_rtt_init(&s->rtt, wh_max_u64(rtt_tsc, 1));
 	s->local_lci = local_lci;
 	s->peer_lci = params->initiator_lci;
+	s->peer_token = params->initiator_token;
 	s->phase = WH_PHASE_RUNNING;
 	wh_session_publish(s);
 	return s;

@@ -38,6 +38,9 @@
 #include "wire/encap.h"
 #include "wire/packet.h"
 
+/* The most that peer_timeout_ns may be. */
+#define WH_PEER_TIMEOUT_MAX_S 3600
+
 enum wh_role {
 	WH_TRANSMITTER,
 	WH_RECEIVER,

@@ -100,6 +100,7 @@ static void write_data(
 	packet.flags = flags;
 	packet.key = 0;
 	packet.lci = s->peer_lci;
+	packet.token = s->peer_token;
 	packet.serial = serial;
 	packet.payload = payload_of(s, chunk, record->index);
 	packet.data = (struct wh_data_fields){

@@ -33,6 +33,7 @@ static_assert(WINDOW_CHUNKS_MAX + READY_CHUNKS + 1 <= UINT16_MAX, "each chunk ha
 
 /* Between two nodes no other connection uses these: packets go by agent. */
 #define SENDER_LCI   1
+#define SENDER_TOKEN 3 /* nobody asks for it */
 #define RECEIVER_LCI 2
 
 /* Of the head, see wire/packet.h; the last three are of data packets. */
@@ -535,7 +536,7 @@ void wh_sim_engine_start(struct wh_sim_engine *engine, uint64_t now_ps)
 	engine->sender.session = wh_sim_insist(wh_session_open(&engine->session, &receiver_address,
 						       "sim", engine->config.size_bytes),
 		wh_session_table_bytes(WH_TRANSMITTER, &engine->session));
-	wh_handshake_begin(engine->sender.session, tsc_at(now_ps), SENDER_LCI);
+	wh_handshake_begin(engine->sender.session, tsc_at(now_ps), SENDER_LCI, SENDER_TOKEN);
 	turn(&engine->sender, now_ps);
 }
 

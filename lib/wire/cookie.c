@@ -123,6 +123,16 @@ void wh_cookie_make(uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHAS
 	memcpy(cookie, &made, sizeof(made));
 }
 
+uint64_t wh_cookie_token(const uint8_t cookie[WH_COOKIE_BYTES])
+{
+	return load_le64(cookie + offsetof(struct cookie, proof));
+}
+
+uint64_t wh_cookie_made_us(const uint8_t cookie[WH_COOKIE_BYTES])
+{
+	return load_le64(cookie + offsetof(struct cookie, made_us));
+}
+
 bool wh_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],
 	uint64_t now_us, uint64_t lifetime_us, const struct wh_address *peer, uint32_t acceptor_lci,
 	const struct wh_open_params *params, uint64_t *age_us)

@@ -23,6 +23,14 @@ void wh_cookie_make(uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHAS
 	uint64_t now_us, const struct wh_address *peer, uint32_t acceptor_lci,
 	const struct wh_open_params *params);
 
+/*
+ * The token of what is opened with it (tag.h): its proof, which none but the initiator was told.
+ */
+uint64_t wh_cookie_token(const uint8_t cookie[WH_COOKIE_BYTES]);
+
+/* When it was made, by the listener's clock. */
+uint64_t wh_cookie_made_us(const uint8_t cookie[WH_COOKIE_BYTES]);
+
 /* True when made by this key for this peer and these parameters, at most lifetime_us ago;
  * *age_us then says how long ago. */
 bool wh_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],

@@ -21,7 +21,8 @@
 	WH_FIELD_ANY(F, wire, part, flags)                                                         \
 	F(wire, part, key, 0, 0)                                                                   \
 	WH_FIELD_ANY(F, wire, part, lci)                                                           \
-	WH_FIELD_SERIAL(F, wire, part, serial)
+	WH_FIELD_SERIAL(F, wire, part, serial)                                                     \
+	WH_FIELD_ANY(F, wire, part, token)
 
 #define WH_FIELDS_DATA(F, wire, part)                                                              \
 	WH_FIELD_SERIAL(F, wire, part, transmission)                                               \
@@ -118,7 +119,8 @@
 	F(wire, part, name_bytes, 0, WH_NAME_BYTES_MAX)                                            \
 	WH_FIELD_ANY(F, wire, part, profile)                                                       \
 	F(wire, part, recovery, 0, WH_RECOVERIES - 1)                                              \
-	F(wire, part, repair_pkts, 0, WH_BLOCK_PACKETS_MAX - 1)
+	F(wire, part, repair_pkts, 0, WH_BLOCK_PACKETS_MAX - 1)                                    \
+	WH_FIELD_ANY(F, wire, part, initiator_token)
 
 #define WH_FIELDS_OPEN(F, wire, part) WH_FIELD_ANY(F, wire, part, stamp_us)
 

@@ -34,7 +34,8 @@ struct wh_wire_head {
 	rte_le32_t lci;
 	rte_le64_t serial;
 	uint8_t fields[WH_WIRE_FIELDS_BYTES];
-	uint8_t tag[WH_TAG_BYTES];
+	rte_le64_t hash; /* the tag with key 0, see tag.h */
+	rte_le64_t token;
 	uint8_t body[];
 } __attribute__((packed));
 
@@ -45,7 +46,8 @@ WH_WIRE_AT(wh_wire_head, key, 3);
 WH_WIRE_AT(wh_wire_head, lci, 4);
 WH_WIRE_AT(wh_wire_head, serial, 8);
 WH_WIRE_AT(wh_wire_head, fields, 16);
-WH_WIRE_AT(wh_wire_head, tag, WH_TAG_OFFSET);
+WH_WIRE_AT(wh_wire_head, hash, WH_TAG_OFFSET);
+WH_WIRE_AT(wh_wire_head, token, WH_TAG_OFFSET + WH_TAG_BYTES / 2);
 WH_WIRE_AT(wh_wire_head, body, WH_HEAD_BYTES);
 WH_WIRE_SIZE(wh_wire_head, WH_HEAD_BYTES);
 
@@ -252,6 +254,7 @@ struct wh_wire_params {
 	uint8_t profile;
 	uint8_t recovery;
 	rte_le16_t repair_pkts;
+	rte_le64_t initiator_token;
 } __attribute__((packed));
 
 WH_WIRE_AT(wh_wire_params, initiator_lci, 0);
@@ -265,7 +268,8 @@ WH_WIRE_AT(wh_wire_params, name_bytes, 34);
 WH_WIRE_AT(wh_wire_params, profile, 36);
 WH_WIRE_AT(wh_wire_params, recovery, 37);
 WH_WIRE_AT(wh_wire_params, repair_pkts, 38);
-WH_WIRE_SIZE(wh_wire_params, 40);
+WH_WIRE_AT(wh_wire_params, initiator_token, 40);
+WH_WIRE_SIZE(wh_wire_params, 48);
 
 struct wh_wire_open {
 	rte_le32_t stamp_us;
@@ -355,6 +359,8 @@ static_assert(WH_NAME_BYTES_MAX + 1 == sizeof(((struct wh_open_params *)0)->name
 static_assert(WH_BITMAP_PKTS_MAX % 64 == 0, "the longest bitmap is of whole words");
 static_assert(WH_PARAMS_BYTES + WH_NAME_BYTES_MAX <= WH_CONTROL_BYTES_MAX,
 	"OPEN and CONFIRM with the longest name fit");
+/* A stranger gets nothing back that is larger than what it sent. */
+static_assert(WH_HEAD_BYTES <= WH_PARAMS_BYTES, "ACCEPT is no longer than OPEN and CONFIRM");
 static_assert(WH_RELEASE_BYTES <= WH_CONTROL_BYTES_MAX, "a release fits");
 static_assert(WH_CONTROL_BYTES_MAX + 40 + 8 <= 1280, "RFC 8200 5: every IPv6 path carries 1280");
 

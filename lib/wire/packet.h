@@ -16,7 +16,7 @@
  *    8  serial    u64   data, repair: the packet's place in the connection's order, kept by
  *                       retransmissions; control: counts the sender's packets of that type
  *   16  fields    32 B  by type
- *   48  tag       16 B  see lib/wire/tag.h
+ *   48  tag       16 B  see lib/wire/tag.h; with key 0 its second half is the token
  *   64  body            data, repair: payload; control: by type, fixed, then ranges
  *
  * wh_packet_decode() is strict: bytes of any length and content go in, and either a packet whose
@@ -233,9 +233,10 @@ struct wh_probe {
 
 /* What a connection is to be; the initiator proposes it in OPEN and repeats it in CONFIRM. */
 struct wh_open_params {
-	uint32_t initiator_lci; /* under which the initiator wants packets; not 0 */
-	uint8_t profile;        /* number in the profile table */
-	uint16_t payload_bytes; /* multiple of WH_PAYLOAD_ALIGN */
+	uint32_t initiator_lci;   /* under which the initiator wants packets; not 0 */
+	uint64_t initiator_token; /* that they are to carry */
+	uint8_t profile;          /* number in the profile table */
+	uint16_t payload_bytes;   /* multiple of WH_PAYLOAD_ALIGN */
 	uint32_t chunk_bytes;
 	uint32_t window_pkts;  /* a power of two: size of both tables */
 	uint32_t period_us;    /* of states; SYN of udt.txt */
@@ -310,6 +311,7 @@ struct wh_packet {
 	uint8_t flags;
 	uint8_t key;
 	uint32_t lci;
+	uint64_t token; /* of the connection, see tag.h; 0 in OPEN and CONFIRM */
 	uint64_t serial;
 	const uint8_t *payload; /* data, repair: points into the bytes decoded */
 	union {

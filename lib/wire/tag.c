@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wire/tag.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include <xxh_x86dispatch.h>
@@ -10,13 +9,6 @@
 #include "base/assert.h"
 #include "wire/layout.h"
 #include "wire/tag_hash.h"
-
-struct tag {
-	rte_le64_t hash;
-	uint64_t zero;
-};
-
-static_assert(sizeof(struct tag) == WH_TAG_BYTES, "the hash, and nothing in the rest");
 
 /* Compiled for corei7 the library's inline code has no vectors; its dispatch has those of SSE2. */
 static uint64_t hash_base(const uint8_t *head, const uint8_t *body, size_t body_bytes)
@@ -60,19 +52,18 @@ __attribute__((constructor)) static void choose(void)
 			best = *wh_tag_hash_by(number);
 }
 
-static void put(uint8_t *head, uint64_t hash)
+static void put(uint8_t *bytes, uint64_t hash)
 {
-	struct tag tag = {.hash = rte_cpu_to_le_64(hash)};
+	struct wh_wire_head *head = (struct wh_wire_head *)bytes;
 
-	memcpy(head + WH_TAG_OFFSET, &tag, sizeof(tag));
+	head->hash = rte_cpu_to_le_64(hash) ^ head->token;
 }
 
-static bool agrees(const uint8_t *head, uint64_t hash)
+static bool agrees(const uint8_t *bytes, uint64_t hash)
 {
-	struct tag tag;
+	const struct wh_wire_head *head = (const struct wh_wire_head *)bytes;
 
-	memcpy(&tag, head + WH_TAG_OFFSET, sizeof(tag));
-	return tag.zero == 0 && tag.hash == rte_cpu_to_le_64(hash);
+	return (head->hash ^ head->token) == rte_cpu_to_le_64(hash);
 }
 
 void wh_tag_write(uint8_t *head, const uint8_t *body, size_t body_bytes)

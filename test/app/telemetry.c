@@ -247,7 +247,8 @@ static void open_receiver(uint32_t shard)
 
 	endpoint->rx->cursor = PLACES / 2 - 1; /* it gets the last place of receivers */
 
-	uint32_t lci = wh_half_offer(endpoint->rx);
+	/* Any LCI of that place. */
+	uint32_t lci = PLACES + wh_half_offer(endpoint->rx);
 	struct wh_open_params params = {
 		.initiator_lci = 1,
 		.profile = config.profile->number,

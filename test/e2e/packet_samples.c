@@ -191,6 +191,7 @@ static void tell_probe(const struct wh_packet *packet)
 static void tell_params(const struct wh_open_params *params)
 {
 	TELL("params", params, initiator_lci);
+	TELL("params", params, initiator_token);
 	TELL("params", params, chunk_bytes);
 	TELL("params", params, window_pkts);
 	TELL("params", params, period_us);
@@ -262,6 +263,7 @@ static void tell_packet(const struct wh_packet *packet, const uint8_t *bytes)
 	tell("wavehaul.key", packet->key);
 	tell("wavehaul.lci", packet->lci);
 	tell("wavehaul.serial", packet->serial);
+	tell("wavehaul.token", packet->token);
 	tell_bytes("wavehaul.tag", bytes + WH_TAG_OFFSET, WH_TAG_BYTES);
 	tellers[packet->type](packet);
 }

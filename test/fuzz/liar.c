@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "wire/cookie.h"
 
 struct field {
 	uint16_t type;
@@ -143,10 +144,14 @@ void wh_liar_init(struct wh_liar *liar, struct wh_script *script)
 
 static void hear_lcis(struct wh_liar *liar, const struct wh_packet *packet)
 {
-	if (packet->type == WH_PACKET_OPEN)
+	if (packet->type == WH_PACKET_OPEN) {
 		liar->lci[WH_TRANSMITTER] = packet->open.params.initiator_lci;
-	if (packet->type == WH_PACKET_ACCEPT && packet->accept.acceptor_lci != 0)
+		liar->token[WH_TRANSMITTER] = packet->open.params.initiator_token;
+	}
+	if (packet->type == WH_PACKET_ACCEPT && packet->accept.refused == WH_STATUS_PENDING) {
 		liar->lci[WH_RECEIVER] = packet->accept.acceptor_lci;
+		liar->token[WH_RECEIVER] = wh_cookie_token(packet->accept.cookie);
+	}
 }
 
 void wh_liar_hear(struct wh_liar *liar, const struct wh_packet *packet)
@@ -160,6 +165,7 @@ void wh_liar_hear(struct wh_liar *liar, const struct wh_packet *packet)
 			.type = packet->type,
 			.flags = packet->flags,
 			.lci = packet->lci,
+			.token = packet->token,
 			.serial = packet->serial,
 			.payload = liar->payload,
 			.data = packet->data,
@@ -330,6 +336,7 @@ bool wh_liar_forge(
 	*packet = liar->last[type];
 	packet->type = type;
 	packet->lci = liar->lci[to];
+	packet->token = type == WH_PACKET_OPEN || type == WH_PACKET_CONFIRM ? 0 : liar->token[to];
 	if (type == WH_PACKET_CONFIRM && wh_script_one_in(liar->script, 2)) {
 		forge_confirm(liar, packet);
 		return wh_packet_check(packet) == WH_WIRE_OK;

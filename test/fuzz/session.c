@@ -76,6 +76,8 @@ static void forge(struct wh_storm *storm, enum wh_role to, enum wh_packet_type t
 		return;
 	if (wh_script_one_in(script, 16))
 		packet.lci = (uint32_t)wh_script_below(script, 200);
+	if (packet.token != 0 && wh_script_one_in(script, 16))
+		packet.token ^= 1;
 	if (wh_script_one_in(script, 16))
 		from.port = 2;
 	storm->end[to].lied_to = true;

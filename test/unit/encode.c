@@ -75,25 +75,25 @@ static const struct {
 		{{0, 1, 1}, {1, 1, 8}, {2, 1, 1}, {4, 4, 0x11223344}, {8, 8, 0x2122232425262728},
 			{16, 4, 0xa1a2a3a4}, {20, 2, 0x0102}, {22, 2, 0x0304}, {24, 4, 0xb1b2b3b4},
 			{28, 4, 0xc1c2c3c4}, {32, 2, 1344}}},
-	{WH_PACKET_OPEN, 111,
+	{WH_PACKET_OPEN, 119,
 		{{0, 1, 1}, {1, 1, 9}, {4, 4, 0x11223344}, {8, 8, 0x2122232425262728},
 			{16, 4, 0xc1c2c3c4}, {64, 4, 0xa1a2a3a4}, {68, 4, 0x00102030},
 			{72, 4, 0x00010000}, {76, 4, 0x00012345}, {80, 8, 0x0102030405060708},
 			{88, 8, 0xb1b2b3b4b5b6b7b8}, {96, 2, 1408}, {98, 2, 7}, {100, 1, 0x5a},
-			{101, 1, 1}, {102, 2, 0x0f0e}, {104, 4, 0x2e6e7572}, {108, 2, 0x6164},
-			{110, 1, 0x74}}}, /* run.dat */
+			{101, 1, 1}, {102, 2, 0x0f0e}, {104, 8, 0xe1e2e3e4e5e6e7e8},
+			{112, 4, 0x2e6e7572}, {116, 2, 0x6164}, {118, 1, 0x74}}}, /* run.dat */
 	{WH_PACKET_ACCEPT, 64,
 		{{0, 1, 1}, {1, 1, 10}, {4, 4, 0x11223344}, {8, 8, 0x2122232425262728},
 			{16, 4, 0xa1a2a3a4}, {20, 4, 0xb1b2b3b4}, {24, 8, 0xe8e9eaebecedeeef},
 			{32, 8, 0xe0e1e2e3e4e5e6e7}, {40, 4, 0xc1c2c3c4}}},
-	{WH_PACKET_CONFIRM, 111,
+	{WH_PACKET_CONFIRM, 119,
 		{{0, 1, 1}, {1, 1, 11}, {4, 4, 0x11223344}, {8, 8, 0x2122232425262728},
 			{16, 4, 0xd1d2d3d4}, {20, 8, 0xe8e9eaebecedeeef},
 			{28, 8, 0xe0e1e2e3e4e5e6e7}, {64, 8, 0x00102030a1a2a3a4},
 			{72, 8, 0x0001234500010000}, {80, 8, 0x0102030405060708},
 			{88, 8, 0xb1b2b3b4b5b6b7b8}, {96, 2, 1408}, {98, 2, 7}, {100, 1, 0x5a},
-			{101, 1, 1}, {102, 2, 0x0f0e}, {104, 4, 0x2e6e7572}, {108, 2, 0x6164},
-			{110, 1, 0x74}}},
+			{101, 1, 1}, {102, 2, 0x0f0e}, {104, 8, 0xe1e2e3e4e5e6e7e8},
+			{112, 4, 0x2e6e7572}, {116, 2, 0x6164}, {118, 1, 0x74}}},
 	{WH_PACKET_RELEASE, 80,
 		{{0, 1, 1}, {1, 1, 12}, {4, 4, 0x11223344}, {8, 8, 0x2122232425262728},
 			{16, 8, 0xa1a2a3a4}, {24, 8, 0xb1b2b3b4b5b6b7b8},
@@ -123,6 +123,12 @@ static void every_field_at_its_place(void)
 		CU_ASSERT_EQUAL(memcmp(bytes, expected, 48), 0);
 		CU_ASSERT_EQUAL(memcmp(bytes + 64, expected + 64, layouts[i].length - 64), 0);
 		CU_ASSERT(wh_tag_agrees(bytes, bytes + 64, length - 64));
+
+		bool opens = layouts[i].type == WH_PACKET_OPEN ||
+			     layouts[i].type == WH_PACKET_CONFIRM;
+
+		for (uint32_t b = 0; b < 8; b++)
+			CU_ASSERT_EQUAL(bytes[56 + b], opens ? 0 : 0xf8 - b);
 	}
 }
 
@@ -140,9 +146,9 @@ static void lengths(void)
 		{WH_PACKET_NAK, 72, 1088},
 		{WH_PACKET_DELAY_WARNING, 64, 64},
 		{WH_PACKET_PROBE, 64, 9280},
-		{WH_PACKET_OPEN, 104, 359},
+		{WH_PACKET_OPEN, 112, 367},
 		{WH_PACKET_ACCEPT, 64, 64},
-		{WH_PACKET_CONFIRM, 104, 359},
+		{WH_PACKET_CONFIRM, 112, 367},
 		{WH_PACKET_RELEASE, 80, 80},
 		{WH_PACKET_BITMAP, 72, 192},
 	};

@@ -154,7 +154,9 @@ static void test_unwelcome(void)
 	CU_ASSERT_TRUE(wh_address_equal(&to, &bob));
 	CU_ASSERT_EQUAL(house.endpoint.stats.refused_opens, 1);
 
-	/* A refusal cannot be confirmed. */
+	/* A refusal tells no identifier, and cannot be confirmed. */
+	CU_ASSERT_EQUAL(refusal.accept.acceptor_lci, 0);
+	refusal.accept.acceptor_lci = 64;
 	give_confirm(&house, &refusal, 5, &bob);
 	CU_ASSERT_EQUAL(house.accepted, 0);
 	CU_ASSERT_EQUAL(house.endpoint.stats.bad_cookie_pkts, 1);
@@ -580,6 +582,7 @@ static void test_farewell_of_transmitter(void)
 
 	CU_ASSERT_EQUAL(wh_endpoint_open(&house.endpoint, transmitter), 0);
 	turn(&house, NOW);
+	CU_ASSERT_EQUAL(take(&house, &to).type, WH_PACKET_OPEN);
 	accept.lci = wh_session_lci(transmitter);
 	state.lci = accept.lci;
 	give(&house, &accept, &bob);

@@ -19,6 +19,7 @@ static void give_data(struct house *house, uint32_t lci, uint64_t serial, uint16
 	struct wh_packet packet = {
 		.type = WH_PACKET_DATA,
 		.lci = lci,
+		.token = token_of(house, lci),
 		.serial = serial,
 		.payload = payload,
 		.data = {.index = index, .k = 3, .payload_bytes = index < 2 ? 1408 : 1280},
@@ -28,7 +29,7 @@ static void give_data(struct house *house, uint32_t lci, uint64_t serial, uint16
 	memset(payload, content, sizeof(payload));
 	wh_packet_encode_data_copy(&packet, bytes);
 	bytes[length - 1] ^= damage;
-	wh_endpoint_input(&house->endpoint, NOW, NOW, bytes, length, from);
+	give_bytes(house, bytes, length, from);
 }
 
 /* The payload is in its chunk before its tag is known: what is wrong leaves nothing that counts. */

@@ -18,6 +18,8 @@
 #define PLACES 64
 #define HALF   32
 
+#define TOLD 256
+
 static const struct wh_address alice = {.family = WH_IPV4, .ip = {192, 0, 2, 1}, .port = 1000};
 static const struct wh_address bob = {.family = WH_IPV4, .ip = {192, 0, 2, 2}, .port = 2000};
 
@@ -31,6 +33,14 @@ struct house {
 	struct wh_session *session[HALF + 1];
 	struct wh_session *last_gone;
 	uint8_t *memory;
+	uint64_t later_tsc; /* than NOW */
+
+	/* The latest tokens that it told, by LCI. */
+	struct {
+		uint32_t lci;
+		uint64_t token;
+	} told[TOLD];
+	uint32_t tellings;
 };
 
 static inline struct wh_session_config session_config(const struct house *house)
@@ -128,13 +138,40 @@ static inline struct wh_open_params params_of(uint32_t initiator_lci)
 	};
 }
 
+static inline void note_token(struct house *house, uint32_t lci, uint64_t token)
+{
+	uint32_t i = house->tellings++ % TOLD;
+
+	house->told[i].lci = lci;
+	house->told[i].token = token;
+}
+
+/* Of an LCI that the house told; 0 if it did not. */
+static inline uint64_t token_of(const struct house *house, uint32_t lci)
+{
+	for (uint32_t i = 0; i < TOLD; i++)
+		if (house->told[i].lci == lci)
+			return house->told[i].token;
+	return 0;
+}
+
+static inline void give_bytes(
+	struct house *house, const uint8_t *bytes, size_t length, const struct wh_address *from)
+{
+	uint64_t now_tsc = NOW + house->later_tsc;
+
+	wh_endpoint_input(&house->endpoint, now_tsc, now_tsc, bytes, length, from);
+}
+
 static inline void give(
 	struct house *house, const struct wh_packet *packet, const struct wh_address *from)
 {
 	uint8_t bytes[WH_CONTROL_BYTES_MAX];
-	uint32_t length = wh_packet_encode(packet, bytes, sizeof(bytes));
+	struct wh_packet with_token = *packet;
 
-	wh_endpoint_input(&house->endpoint, NOW, NOW, bytes, length, from);
+	if (packet->token == 0)
+		with_token.token = token_of(house, packet->lci);
+	give_bytes(house, bytes, wh_packet_encode(&with_token, bytes, sizeof(bytes)), from);
 }
 
 static inline void give_open(
@@ -155,10 +192,16 @@ static inline struct wh_packet take(struct house *house, struct wh_address *to)
 	struct wh_out out = {.head = room};
 	struct wh_packet packet = {0};
 
-	if (wh_endpoint_output(&house->endpoint, NOW, &out, 1) == 0)
+	if (wh_endpoint_output(&house->endpoint, NOW + house->later_tsc, &out, 1) == 0)
 		return packet;
 	CU_ASSERT_EQUAL_FATAL(wh_packet_decode(room, out.head_bytes, &packet), WH_WIRE_OK);
 	*to = *out.to;
+	if (packet.type == WH_PACKET_ACCEPT && packet.accept.refused == WH_STATUS_PENDING)
+		note_token(
+			house, packet.accept.acceptor_lci, wh_cookie_token(packet.accept.cookie));
+	if (packet.type == WH_PACKET_OPEN)
+		note_token(house, packet.open.params.initiator_lci,
+			packet.open.params.initiator_token);
 	return packet;
 }
 
@@ -213,6 +256,8 @@ static inline void close_out(struct house *house, struct wh_session *session)
 	}
 	CU_ASSERT_EQUAL(house->gone, gone + 1);
 	CU_ASSERT_PTR_EQUAL(house->last_gone, session);
+	/* What is offered now is younger than what it came by. */
+	house->later_tsc += HZ / 1000;
 }
 
 #endif

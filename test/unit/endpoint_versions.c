@@ -38,12 +38,6 @@ static size_t make_open(uint8_t version, uint8_t bytes[WH_CONTROL_BYTES_MAX])
 	return length;
 }
 
-static void give_bytes(
-	struct house *house, const uint8_t *bytes, size_t length, const struct wh_address *from)
-{
-	wh_endpoint_input(&house->endpoint, NOW, NOW, bytes, length, from);
-}
-
 /* One answer to each, no longer than what it answers, and nothing is kept. */
 static void test_told(void)
 {
@@ -112,7 +106,13 @@ static struct wh_session *begin(struct house *house, uint8_t answer[WH_VERSIONS_
 	CU_ASSERT_PTR_NOT_NULL_FATAL(session);
 	CU_ASSERT_EQUAL_FATAL(wh_endpoint_open(&house->endpoint, session), 0);
 	turn(house, NOW);
-	CU_ASSERT_TRUE_FATAL(take_bytes(house, NOW, open, &to) >= WH_VERSIONS_BYTES);
+
+	uint32_t length = take_bytes(house, NOW, open, &to);
+	struct wh_packet packet;
+
+	CU_ASSERT_TRUE_FATAL(length >= WH_VERSIONS_BYTES);
+	CU_ASSERT_EQUAL_FATAL(wh_packet_decode(open, length, &packet), WH_WIRE_OK);
+	note_token(house, packet.open.params.initiator_lci, packet.open.params.initiator_token);
 	memset(answer, 0, 8);
 	answer[1] = 1;
 	answer[2] = OTHER;

@@ -118,7 +118,10 @@ static void test_confirm_within_lifetime(void)
 	uint64_t last_tsc = NOW + WH_COOKIE_LIFETIME_S * HZ;
 
 	CU_ASSERT_TRUE(wh_listener_confirmed(&listener, last_tsc, &confirm, &peer, &rtt_tsc));
-	CU_ASSERT_FALSE(wh_listener_confirmed(&listener, last_tsc + HZ, &confirm, &peer, &rtt_tsc));
+	CU_ASSERT_TRUE(wh_listener_confirmed(
+		&listener, last_tsc - HZ / 1000000, &confirm, &peer, &rtt_tsc));
+	CU_ASSERT_FALSE(wh_listener_confirmed(
+		&listener, last_tsc + HZ / 1000000, &confirm, &peer, &rtt_tsc));
 }
 
 /* Each of these is somebody else, or something else than what was proposed. */

@@ -22,8 +22,10 @@ static const struct {
 	{"status", WH_STATUS_PEER_GONE},
 };
 
-static bool is_gap(const struct packet_field *field, uint64_t value)
+static bool is_gap(enum wh_packet_type type, const struct packet_field *field, uint64_t value)
 {
+	if (field_is(field, "token") && (type == WH_PACKET_OPEN || type == WH_PACKET_CONFIRM))
+		return value != 0;
 	for (size_t i = 0; i < sizeof(gaps) / sizeof(gaps[0]); i++)
 		if (field_is(field, gaps[i].name) && gaps[i].value == value)
 			return true;
@@ -60,7 +62,8 @@ static void meet(
 {
 	static uint8_t bytes[ROOM];
 	struct wh_packet packet, decoded;
-	bool within = value >= field->least && value <= field_most(field) && !is_gap(field, value);
+	bool within =
+		value >= field->least && value <= field_most(field) && !is_gap(type, field, value);
 
 	sample_make(type, SAMPLE_USUAL, &packet);
 	packet.flags = flags;

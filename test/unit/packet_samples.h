@@ -208,6 +208,7 @@ static void sample_params(enum sample_size size, struct wh_open_params *params)
 			.profile = 0x5a,
 			.recovery = WH_RECOVERY_HYBRID,
 			.repair_pkts = 0x0f0e,
+			.initiator_token = UINT64_C(0xe1e2e3e4e5e6e7e8),
 			.payload_bytes = 1408,
 			.chunk_bytes = 0x00102030,
 			.window_pkts = 0x00010000,
@@ -220,6 +221,7 @@ static void sample_params(enum sample_size size, struct wh_open_params *params)
 			.profile = UINT8_MAX,
 			.recovery = WH_RECOVERY_FEC,
 			.repair_pkts = 0x0101,
+			.initiator_token = UINT64_MAX,
 			.payload_bytes = WH_PAYLOAD_BYTES_MAX,
 			.chunk_bytes = WH_CHUNK_BYTES_MAX,
 			.window_pkts = WH_WINDOW_PACKETS_MAX,
@@ -329,8 +331,15 @@ static inline void sample_make(
 	static const uint32_t lcis[SAMPLE_SIZES] = {0, 0x11223344, UINT32_MAX};
 	static const uint64_t serials[SAMPLE_SIZES] = {
 		0, UINT64_C(0x2122232425262728), WH_SERIAL_MAX - 1};
+	static const uint64_t tokens[SAMPLE_SIZES] = {0, UINT64_C(0xf1f2f3f4f5f6f7f8), UINT64_MAX};
+	bool opens = type == WH_PACKET_OPEN || type == WH_PACKET_CONFIRM;
 
-	*packet = (struct wh_packet){.type = type, .lci = lcis[size], .serial = serials[size]};
+	*packet = (struct wh_packet){
+		.type = type,
+		.lci = lcis[size],
+		.token = opens ? 0 : tokens[size],
+		.serial = serials[size],
+	};
 	makers[type](size, packet);
 }
 

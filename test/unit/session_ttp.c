@@ -87,7 +87,7 @@ static void pair_open(struct pair *pair, const struct wh_session_config *config)
 	}
 	pair->sender = wh_session_open(&pair->config, &peer, "stream", WH_OBJECT_BYTES_UNKNOWN);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(pair->sender);
-	wh_handshake_begin(pair->sender, NOW, SENDER);
+	wh_handshake_begin(pair->sender, NOW, SENDER, 7);
 
 	struct wh_open_params params = *wh_session_params(pair->sender);
 	const struct wh_packet accept = {
