@@ -41,6 +41,7 @@ ALLOWED = {
     'test/sim': LIB,
     'test/fuzz': LIB | {'test/unit'},
     'test/e2e': LIB | {'test/unit'},
+    'test/attack': LIB,
     'test/app': LIB | {'app', 'test/driver', 'test/sim', 'test/unit'},
     'test/perf': LIB | {'drivers/port', 'drivers/lambda'},
 }

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Before there is a connection, and how to end those of others. */
+
+#include <net/ethernet.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "attacker.h"
+#include "base/assert.h"
+#include "peer.h"
+#include "wire/cookie.h"
+
+#define ADDRESSES_FIRST 20
+#define ADDRESSES       230
+#define FLOOD_OPENS     400000
+#define FLOOD_BURST     64
+#define GUESSES_BACK    4096
+#define GUESSES_AHEAD   4096
+#define FAR_PKTS        64
+
+static void datagram_to_server(
+	struct wh_attacker *attacker, const struct wh_address *from, const struct wh_packet *packet)
+{
+	uint8_t bytes[WH_ATTACK_FRAME_BYTES];
+
+	wh_attack_datagram(attacker, from, &attacker->server, attacker->server_mac, bytes,
+		wh_attack_encode(packet, bytes));
+}
+
+static void many_addresses(struct wh_attacker *attacker)
+{
+	struct wh_packet packet = wh_attack_example(WH_PACKET_OPEN, 0);
+
+	for (uint32_t i = 0; wh_attack_goes_on(attacker); i++) {
+		struct wh_address from = wh_attack_beside(
+			&attacker->server, (uint8_t)(ADDRESSES_FIRST + i % ADDRESSES));
+
+		packet.open.params.initiator_lci = 1 + i;
+		datagram_to_server(attacker, &from, &packet);
+	}
+}
+
+/* Addresses beyond the subnet, who would be answered by way of the gateway, and refused. */
+static void far_addresses(struct wh_attacker *attacker)
+{
+	struct wh_packet packet = wh_attack_example(WH_PACKET_OPEN, 0);
+
+	for (uint32_t i = 0; wh_attack_goes_on(attacker); i++) {
+		struct wh_address from = attacker->server;
+		uint32_t drawn = (uint32_t)wh_prng_u64(&attacker->prng);
+
+		memcpy(from.ip + 1, &drawn, 3);
+		from.ip[0] = 11;
+		packet.open.params.initiator_lci = 1 + i;
+		datagram_to_server(attacker, &from, &packet);
+	}
+}
+
+/* The same OPEN as often as the line takes it, in bursts of one system call. */
+static void flood(struct wh_attacker *attacker)
+{
+	uint64_t count = attacker->count > 0 ? attacker->count : FLOOD_OPENS;
+	struct wh_packet packet = wh_attack_example(WH_PACKET_OPEN, 0);
+	uint8_t bytes[WH_ATTACK_FRAME_BYTES], frame[WH_ATTACK_FRAME_BYTES];
+	size_t packet_bytes = wh_attack_encode(&packet, bytes);
+	struct wh_flow flow = {.source = attacker->own, .target = attacker->server};
+	struct mmsghdr burst[FLOOD_BURST] = {0};
+	struct wh_encap encap;
+
+	memcpy(flow.source_mac, attacker->own_mac, sizeof(flow.source_mac));
+	memcpy(flow.target_mac, attacker->server_mac, sizeof(flow.target_mac));
+	wh_encap_init(&encap, &flow);
+	wh_encap_write(&encap, frame, bytes, packet_bytes, NULL, 0);
+	memcpy(frame + encap.bytes, bytes, packet_bytes);
+
+	struct iovec whole = {.iov_base = frame, .iov_len = encap.bytes + packet_bytes};
+
+	for (int i = 0; i < FLOOD_BURST; i++)
+		burst[i].msg_hdr = (struct msghdr){.msg_iov = &whole, .msg_iovlen = 1};
+	while (attacker->sent_pkts < count && wh_attack_goes_on(attacker)) {
+		int sent = sendmmsg(attacker->raw, burst, FLOOD_BURST, 0);
+
+		if (sent <= 0) {
+			wh_attack_sleep_ms(1);
+			continue;
+		}
+		attacker->sent_pkts += (uint64_t)sent;
+		attacker->sent_bytes += (uint64_t)sent * whole.iov_len;
+	}
+}
+
+/* Asks once and says what an answer gives away. */
+static uint32_t ask(struct wh_attacker *attacker)
+{
+	struct wh_peer peer;
+	struct wh_packet packet = {.type = WH_PACKET_OPEN};
+	uint8_t gift = 0;
+
+	wh_peer_init(&peer, attacker, 0);
+	packet.open.params = peer.params;
+	wh_peer_send(&peer, &packet);
+	wh_peer_pump(&peer, 30);
+	for (int i = 0; i < WH_COOKIE_BYTES; i++)
+		gift |= peer.cookie[i];
+	wh_attack_note(attacker, "answers", peer.got_pkts);
+	wh_attack_note(attacker, "refused", peer.refused);
+	wh_attack_note(attacker, "identifier", peer.acceptor_lci);
+	wh_attack_note(attacker, "cookie", gift != 0);
+	wh_attack_note(attacker, "answer_bytes", peer.got_bytes);
+	wh_peer_free(&peer);
+	return peer.acceptor_lci;
+}
+
+static void identifiers(struct wh_attacker *attacker)
+{
+	ask(attacker);
+}
+
+/* From the peer to the server, and from the server to the peer. */
+static void both_ways(struct wh_attacker *attacker, const struct wh_packet *packet)
+{
+	uint8_t bytes[WH_ATTACK_FRAME_BYTES];
+	size_t count = wh_attack_encode(packet, bytes);
+
+	wh_attack_datagram(
+		attacker, &attacker->peer, &attacker->server, attacker->server_mac, bytes, count);
+	wh_attack_datagram(
+		attacker, &attacker->server, &attacker->peer, attacker->peer_mac, bytes, count);
+}
+
+/* Ends connections of the peer whose identifiers are around one that was given to us. */
+static void aborts(struct wh_attacker *attacker)
+{
+	struct wh_packet packet = wh_attack_example(WH_PACKET_RELEASE, 0);
+
+	do {
+		uint32_t known = ask(attacker);
+
+		for (uint32_t i = 0; i < GUESSES_BACK + GUESSES_AHEAD; i++) {
+			packet.lci = known - GUESSES_BACK + i;
+			packet.serial = 1000 + i;
+			datagram_to_server(attacker, &attacker->peer, &packet);
+		}
+	} while (wh_attack_goes_on(attacker));
+}
+
+/* With the right address and an overheard identifier: serials that no honest end would use. */
+static void far_serials(struct wh_attacker *attacker)
+{
+	static const enum wh_packet_type types[] = {WH_PACKET_RCV_STATE, WH_PACKET_TRANS_STATE,
+		WH_PACKET_ACK2, WH_PACKET_DELAY_WARNING, WH_PACKET_BITMAP, WH_PACKET_NAK};
+
+	for (uint32_t i = 0; i < FAR_PKTS; i++) {
+		for (size_t t = 0; t < sizeof(types) / sizeof(types[0]); t++) {
+			struct wh_packet packet = wh_attack_example(types[t], attacker->lci);
+
+			packet.serial = WH_SERIAL_MAX - 1 - i;
+			both_ways(attacker, &packet);
+		}
+	}
+}
+
+/* The same with serials just ahead, and a content that contradicts all that was said before. */
+static void near_serials(struct wh_attacker *attacker)
+{
+	while (wh_attack_goes_on(attacker)) {
+		struct wh_packet packet = wh_attack_example(WH_PACKET_RCV_STATE, attacker->lci);
+
+		packet.serial = wh_prng_below(&attacker->prng, 2000);
+		packet.rcv_state.lower = WH_SERIAL_MAX / 2;
+		packet.rcv_state.upper = packet.rcv_state.highest_end =
+			packet.rcv_state.cover_first = packet.rcv_state.cover_end =
+				packet.rcv_state.lower;
+		both_ways(attacker, &packet);
+		packet = wh_attack_example(WH_PACKET_TRANS_STATE, attacker->lci);
+		packet.serial = wh_prng_below(&attacker->prng, 2000);
+		packet.trans_state.lower = packet.trans_state.upper = WH_SERIAL_MAX / 2;
+		both_ways(attacker, &packet);
+	}
+}
+
+/* A connection that is over, and its CONFIRM again some time later, from where it came. */
+static void replay(struct wh_attacker *attacker)
+{
+	struct wh_peer peer;
+
+	wh_peer_init(&peer, attacker, 0);
+	if (wh_peer_open(&peer)) {
+		wh_peer_pump(&peer, 100);
+		wh_peer_release(&peer, WH_RELEASE_ABORT, WH_STATUS_INTERRUPTED);
+		wh_attack_note(attacker, "states_before", peer.states);
+		while (wh_attack_goes_on(attacker))
+			wh_peer_pump(&peer, 100);
+		peer.states = 0;
+		wh_peer_confirm(&peer);
+		wh_peer_pump(&peer, 500);
+		wh_attack_note(attacker, "states_after", peer.states);
+	}
+	wh_attack_note(attacker, "opened", peer.open);
+	wh_peer_free(&peer);
+}
+
+/* A cookie that was made for us, kept for a time, used for the first time then. */
+static void late_confirm(struct wh_attacker *attacker)
+{
+	struct wh_packet packet = {.type = WH_PACKET_OPEN};
+	struct wh_peer peer;
+
+	wh_peer_init(&peer, attacker, 0);
+	packet.open.params = peer.params;
+	wh_peer_send(&peer, &packet);
+	wh_peer_pump(&peer, 50);
+	while (wh_attack_goes_on(attacker))
+		wh_attack_sleep_ms(50);
+	peer.got_pkts = 0;
+	if (peer.open)
+		wh_peer_confirm(&peer);
+	wh_peer_pump(&peer, 500);
+	wh_attack_note(attacker, "opened", peer.open);
+	wh_attack_note(attacker, "states_after", peer.states);
+	wh_peer_release(&peer, WH_RELEASE_ABORT, WH_STATUS_INTERRUPTED);
+	wh_peer_free(&peer);
+}
+
+const struct wh_attack wh_attacks_opens[] = {
+	{"many-addresses", 4, "OPEN from every address of the subnet", many_addresses},
+	{"far-addresses", 4, "OPEN from addresses all over the world", far_addresses},
+	{"flood", 5, "the same OPEN as often as the line takes it", flood},
+	{"identifiers", 7, "what the answer to an OPEN gives away", identifiers},
+	{"aborts", 7, "releases in the peer's name, around an identifier that was given", aborts},
+	{"far-serials", 7, "control packets of the last serial there is", far_serials},
+	{"near-serials", 7, "states that contradict what was said before", near_serials},
+	{"replay", 6, "the CONFIRM of a connection that is over", replay},
+	{"late-confirm", 6, "a cookie long after it was made", late_confirm},
+	{0},
+};

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_TEST_ATTACK_PEER_H
+#define WH_TEST_ATTACK_PEER_H
+
+/*
+ * A client with a socket of the kernel's: it opens a stream to the server, takes the one that the
+ * server opens in answer, and tells states as an honest one would. The rest is the attack's.
+ */
+
+#include "attacker.h"
+#include "bundle/record.h"
+
+#define WH_PEER_IN_CHUNKS 64
+#define WH_PEER_IN_PKTS   65536
+
+struct wh_peer_chunk {
+	uint8_t *bytes;
+	uint32_t k; /* 0: nothing has come */
+	uint32_t have;
+	uint32_t length;
+};
+
+struct wh_peer {
+	struct wh_attacker *attacker;
+	int socket;
+	struct wh_open_params params;
+	uint32_t acceptor_lci;
+	uint8_t cookie[WH_COOKIE_BYTES];
+	uint8_t refused;
+	bool open;
+	uint64_t serial[WH_PACKET_TYPES];
+	uint64_t next_serial;
+	uint32_t next_chunk;
+	/* what the server says of our stream */
+	uint64_t acked; /* below this serial all is there */
+	uint64_t states;
+	uint64_t releases;
+	uint8_t released_as; /* status of its last one */
+	uint64_t got_pkts;
+	uint64_t got_bytes; /* of UDP payload */
+	/* its stream to us */
+	uint64_t reply;
+	bool in_open;
+	struct wh_open_params theirs;
+	uint32_t in_lci;
+	uint64_t in_lower;
+	uint64_t in_end;
+	uint64_t in_told_ns;
+	uint8_t *in_has; /* by serial */
+	struct wh_peer_chunk in[WH_PEER_IN_CHUNKS];
+};
+
+/* Unconnected; `port` 0 is any port. */
+void wh_peer_init(struct wh_peer *peer, struct wh_attacker *attacker, uint16_t port);
+void wh_peer_free(struct wh_peer *peer);
+
+/* OPEN as in peer->params, then CONFIRM; false: refused, or no answer. */
+bool wh_peer_open(struct wh_peer *peer);
+void wh_peer_confirm(struct wh_peer *peer);
+
+/* Control packets are numbered and addressed, but for what says otherwise. */
+void wh_peer_send(struct wh_peer *peer, struct wh_packet *packet);
+void wh_peer_send_bytes(struct wh_peer *peer, const uint8_t *bytes, size_t count);
+
+/* One data packet of `fields`, which has all but its transmission. */
+void wh_peer_data(struct wh_peer *peer, uint64_t serial, const struct wh_data_fields *fields,
+	const uint8_t *payload);
+
+/* The next chunk of our stream, again and again until the server has it; false: it has not. */
+bool wh_peer_chunk(struct wh_peer *peer, const uint8_t *bytes, uint32_t count);
+bool wh_peer_say(struct wh_peer *peer, const struct wh_record *record);
+
+/* That nothing is under way, which is what keeps a connection alive. */
+void wh_peer_state(struct wh_peer *peer);
+void wh_peer_release(
+	struct wh_peer *peer, enum wh_release_stage stage, enum wh_release_status status);
+
+/* Listens for so long, and answers as an honest client. */
+void wh_peer_pump(struct wh_peer *peer, uint32_t ms);
+
+/* What HELLO of an honest client says. */
+struct wh_hello wh_peer_hello(struct wh_peer *peer, enum wh_job_verb verb, const char *path);
+/* Opens, says that HELLO, and awaits the server's stream. */
+bool wh_peer_begin(struct wh_peer *peer, const struct wh_hello *hello);
+
+/* The records that have come, one at each call with *chunk and *at at 0 at first. */
+bool wh_peer_answer(
+	const struct wh_peer *peer, uint32_t *chunk, uint32_t *at, struct wh_record *record);
+
+#endif
