@@ -10,6 +10,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "bundle/aside.h"
 #include "complain.h"
 #include "repair.h"
 
@@ -29,6 +30,9 @@
 
 /* Arrivals, and farewells while telemetry looks on: two sessions of each job that there may be. */
 #define RING_SLOTS 16384
+
+/* What is being removed aside has so long at the end. */
+#define ERRANDS_MS 5000
 
 #define HELLO_PATIENCE_S 30
 
@@ -466,8 +470,16 @@ void wh_jobs_end(struct wh_jobs *jobs)
 	}
 }
 
+/* Staging folders of jobs that broke are still being removed. A disk that hangs is left alone. */
+static void await_errands(void)
+{
+	for (int ms = 0; ms < ERRANDS_MS && wh_aside_count() > 0; ms++)
+		rte_delay_us_sleep(1000);
+}
+
 void wh_jobs_free(struct wh_jobs *jobs)
 {
+	await_errands();
 	for (uint32_t i = 0; i < jobs->crews; i++) {
 		free(jobs->crew[i].arrivals);
 		free(jobs->crew[i].gone);

@@ -14,6 +14,7 @@
 #include "address_text.h"
 #include "base/clock.h"
 #include "base/units.h"
+#include "bundle/stale.h"
 #include "complain.h"
 #include "jobs.h"
 #include "settings.h"
@@ -96,7 +97,9 @@ static int run(struct serve *serve, int root_fd)
 		wh_host_add(&serve->host, 0, "watch", watch, serve);
 		wh_telemetry_start(&serve->host, &serve->jobs);
 		say_what_is_served(serve);
+		wh_stale_remove_below(root_fd);
 		wh_host_run(&serve->host);
+		wh_stale_stop();
 		wh_telemetry_stop();
 		wh_jobs_end(&serve->jobs);
 		wh_say("stopped");

@@ -25,7 +25,15 @@ static int rename_file(struct wh_sink *sink, const struct wh_staged *file, enum 
 		if (folder_fd < 0)
 			return folder_fd;
 		*doing = WH_DOING_RENAMING;
+
+		struct stat status;
+		int held_fd =
+			wh_sink_look(sink, folder_fd, &status) == 0 && S_ISREG(status.st_mode)
+				? wh_stage_hold(folder_fd, place->name, (uint64_t)status.st_size)
+				: -1;
+
 		rc = wh_stage_rename(sink->stage, file, folder_fd, place->name);
+		wh_stage_let_go(held_fd);
 		if (rc == -ENOENT)
 			wh_beneath_forget(&sink->beneath, place->path, place->parent_bytes);
 	}
@@ -45,7 +53,7 @@ static void commit_file(struct wh_sink *sink, const struct wh_staged *file, int 
 		return;
 	}
 	WH_ASSERT(!file->named); /* no sync comes first, none can fail */
-	wh_stage_remove(sink->stage, file->number);
+	wh_stage_discard(sink->stage, file->number, file->bytes);
 	wh_sink_tell_failed(sink, file, rc, doing);
 }
 

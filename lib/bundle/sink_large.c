@@ -65,6 +65,14 @@ static void forget(struct wh_sink *sink, struct wh_large *file)
 	sink->large_count--;
 }
 
+/* It failed. Its descriptor goes first, or to close it would be the end of the file. */
+static void discard(struct wh_sink *sink, struct wh_large *file)
+{
+	forget(sink, file);
+	if (file->staged)
+		wh_stage_discard(sink->stage, file->number, file->size_bytes);
+}
+
 void wh_large_fail(struct wh_sink *sink, struct wh_large *file, int error, enum wh_doing doing)
 {
 	WH_ASSERT(error < 0);
@@ -283,11 +291,8 @@ static void tell_one(struct wh_sink *sink, struct wh_large *file)
 	wh_sink_tell_failed(sink, &entry, file->error, (enum wh_doing)file->doing);
 	file->told = true;
 	sink->untold--;
-	if (file->state != WH_LARGE_RESERVE)
-		return;
-	if (file->staged)
-		wh_stage_remove(sink->stage, file->number);
-	forget(sink, file);
+	if (file->state == WH_LARGE_RESERVE)
+		discard(sink, file);
 }
 
 static int32_t tell_failures(struct wh_sink *sink)
@@ -379,9 +384,10 @@ static bool settle(struct wh_sink *sink, struct wh_large *file, uint64_t now_tsc
 	}
 	if (file->failed && !file->told)
 		return false;
-	if (file->failed && file->staged)
-		wh_stage_remove(sink->stage, file->number);
-	forget(sink, file);
+	if (file->failed)
+		discard(sink, file);
+	else
+		forget(sink, file);
 	return true;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bundle/stage.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +16,10 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "bundle/aside.h"
 #include "bundle/beneath.h"
 #include "bundle/staging_name.h"
+#include "bundle/stale.h"
 
 /* More than enough while 26^6 names are free; an end if the folder plays tricks. */
 #define NAME_TRIES 100
@@ -37,13 +39,24 @@ struct batch {
 	char paths[WH_BATCH_PATH_BYTES];
 };
 
-/* What the thread and the stage share; the thread's end is told by `done`. */
+enum sync_state {
+	SYNC_RUNNING,
+	SYNC_DONE,
+	SYNC_LEFT, /* by the stage: the thread frees it */
+};
+
+/* A sync, shared by the stage and its thread. Whichever of them comes last frees it. */
 struct sync {
-	pthread_t thread;
 	int fd;
 	int error;
-	bool running; /* not joined yet */
-	_Atomic bool done;
+	_Atomic int state; /* enum sync_state */
+};
+
+/* A staging folder that is to go with all that is in it. */
+struct disposal {
+	int folder_fd;
+	int fd;
+	char name[WH_STAGING_NAME_BYTES + 1];
 };
 
 struct wh_stage {
@@ -60,7 +73,8 @@ struct wh_stage {
 	uint64_t quiet_tsc;
 	uint64_t age_tsc;
 	char name[WH_STAGING_NAME_BYTES + 1];
-	struct sync sync;
+	struct sync *sync; /* under way, or NULL */
+	int sync_error;    /* of the last that is over */
 	struct batch *filling;
 	struct batch *sealed;
 	struct batch batches[2];
@@ -73,80 +87,6 @@ static void empty_batch(struct batch *batch)
 	batch->path_bytes = 0;
 	batch->bytes = 0;
 	batch->least_id = UINT64_MAX;
-}
-
-static bool is_dot(const char *name)
-{
-	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
-/* Only a staging folder's kind of content: then it may go. */
-static bool looks_like_ours(DIR *folder)
-{
-	for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-		struct stat status;
-
-		if (is_dot(entry->d_name))
-			continue;
-		if (fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
-			!(S_ISREG(status.st_mode) || S_ISLNK(status.st_mode)))
-			return false;
-	}
-	rewinddir(folder);
-	return true;
-}
-
-static void unlink_all(DIR *folder)
-{
-	for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
-		if (!is_dot(entry->d_name))
-			unlinkat(dirfd(folder), entry->d_name, 0);
-}
-
-/* A stream over another descriptor of the folder: locks and closing stay the caller's. */
-static DIR *open_stream(int fd)
-{
-	int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (again < 0)
-		return NULL;
-
-	DIR *stream = fdopendir(again);
-
-	if (stream == NULL)
-		close(again);
-	return stream;
-}
-
-/* Removes it if nobody holds its lock. The lock goes with the descriptor, after the folder. */
-static void remove_stale(int folder_fd, const char *name)
-{
-	int fd = openat(folder_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	if (fd < 0)
-		return;
-
-	DIR *stream = flock(fd, LOCK_EX | LOCK_NB) == 0 ? open_stream(fd) : NULL;
-
-	if (stream != NULL && looks_like_ours(stream)) {
-		unlink_all(stream);
-		unlinkat(folder_fd, name, AT_REMOVEDIR);
-	}
-	if (stream != NULL)
-		closedir(stream);
-	close(fd);
-}
-
-static void remove_all_stale(int folder_fd)
-{
-	DIR *stream = open_stream(folder_fd);
-
-	if (stream == NULL) /* one may write without reading there: nothing to see, nothing to do */
-		return;
-	for (const struct dirent *entry; (entry = readdir(stream)) != NULL;)
-		if (wh_is_staging_name(entry->d_name, strlen(entry->d_name)))
-			remove_stale(folder_fd, entry->d_name);
-	closedir(stream);
 }
 
 int wh_stage_open(struct wh_stage **stage, int folder_fd, uint64_t hz)
@@ -167,36 +107,73 @@ int wh_stage_open(struct wh_stage **stage, int folder_fd, uint64_t hz)
 	s->next_number = 0;
 	s->quiet_tsc = wh_us_to_tsc(hz, WH_BATCH_QUIET_MS * UINT64_C(1000));
 	s->age_tsc = wh_us_to_tsc(hz, WH_BATCH_AGE_MS * UINT64_C(1000));
-	s->sync.running = false;
+	s->sync = NULL;
+	s->sync_error = 0;
 	s->filling = &s->batches[0];
 	s->sealed = &s->batches[1];
 	empty_batch(s->filling);
 	empty_batch(s->sealed);
-	remove_all_stale(folder_fd);
+	wh_stale_remove_in(folder_fd);
 	*stage = s;
 	return 0;
 }
 
-static void join(struct sync *sync)
+static void free_sync(struct sync *sync)
 {
-	if (sync->running)
-		pthread_join(sync->thread, NULL);
-	sync->running = false;
+	close(sync->fd);
+	free(sync);
 }
 
-void wh_stage_abandon(struct wh_stage *stage)
+/* The stage does not wait for its end any more. */
+static void leave_sync(struct wh_stage *stage)
 {
-	DIR *stream;
+	if (stage->sync != NULL && atomic_exchange(&stage->sync->state, SYNC_LEFT) == SYNC_DONE)
+		free_sync(stage->sync);
+	stage->sync = NULL;
+}
 
-	if (!stage->exists)
-		return;
-	stream = open_stream(stage->fd);
+static void dispose(void *argument)
+{
+	struct disposal *disposal = argument;
+	DIR *stream = wh_stale_stream(disposal->fd);
+
 	if (stream != NULL) {
-		unlink_all(stream);
+		wh_stale_unlink_all(stream);
 		closedir(stream);
 	}
-	unlinkat(stage->folder_fd, stage->name, AT_REMOVEDIR);
+	unlinkat(disposal->folder_fd, disposal->name, AT_REMOVEDIR);
+	close(disposal->folder_fd);
+	close(disposal->fd);
+	free(disposal);
+}
+
+/* With the stage's descriptor, which holds the lock. */
+static void dispose_aside(struct wh_stage *stage)
+{
+	struct disposal *disposal = malloc(sizeof(*disposal));
+
+	if (disposal == NULL)
+		return;
+	disposal->fd = stage->fd;
+	disposal->folder_fd = fcntl(stage->folder_fd, F_DUPFD_CLOEXEC, 0);
+	memcpy(disposal->name, stage->name, sizeof(disposal->name));
+	if (disposal->folder_fd >= 0 && wh_aside(dispose, disposal) == 0) {
+		stage->fd = -1;
+		return;
+	}
+	if (disposal->folder_fd >= 0)
+		close(disposal->folder_fd);
+	free(disposal);
+}
+
+/* What there is no memory or thread for is left to the next one here. */
+void wh_stage_abandon(struct wh_stage *stage)
+{
+	if (!stage->exists)
+		return;
 	stage->exists = false;
+	if (unlinkat(stage->folder_fd, stage->name, AT_REMOVEDIR) != 0 && errno != ENOENT)
+		dispose_aside(stage);
 }
 
 void wh_stage_close(struct wh_stage *stage)
@@ -204,7 +181,7 @@ void wh_stage_close(struct wh_stage *stage)
 	if (stage == NULL)
 		return;
 	wh_stage_abandon(stage);
-	join(&stage->sync);
+	leave_sync(stage);
 	if (stage->fd >= 0)
 		close(stage->fd);
 	free(stage);
@@ -401,6 +378,35 @@ void wh_stage_remove(const struct wh_stage *stage, uint32_t number)
 	unlinkat(stage->fd, number_text(text, number), 0);
 }
 
+static void remove_large(void *argument)
+{
+	struct disposal *disposal = argument;
+
+	unlinkat(disposal->fd, disposal->name, 0);
+	close(disposal->fd);
+	free(disposal);
+}
+
+void wh_stage_discard(const struct wh_stage *stage, uint32_t number, uint64_t bytes)
+{
+	struct disposal *disposal = bytes < WH_ASIDE_BYTES ? NULL : malloc(sizeof(*disposal));
+	char text[NUMBER_TEXT_MAX];
+
+	if (disposal == NULL) {
+		wh_stage_remove(stage, number);
+		return;
+	}
+	static_assert(NUMBER_TEXT_MAX <= sizeof(disposal->name), "a number is a name");
+	strcpy(disposal->name, number_text(text, number));
+	disposal->fd = fcntl(stage->fd, F_DUPFD_CLOEXEC, 0);
+	if (disposal->fd >= 0 && wh_aside(remove_large, disposal) == 0)
+		return;
+	if (disposal->fd >= 0)
+		close(disposal->fd);
+	free(disposal);
+	wh_stage_remove(stage, number);
+}
+
 bool wh_stage_has_room(const struct wh_stage *stage)
 {
 	const struct batch *batch = stage->filling;
@@ -426,38 +432,57 @@ void wh_stage_add(struct wh_stage *stage, const struct wh_staged *file, uint64_t
 	batch->least_id = wh_min_u64(batch->least_id, file->id);
 }
 
-static void sync_now(struct sync *sync)
+static void run_sync(void *argument)
 {
+	struct sync *sync = argument;
+
 	sync->error = syncfs(sync->fd) != 0 ? -errno : 0;
-	atomic_store_explicit(&sync->done, true, memory_order_release);
+	if (atomic_exchange(&sync->state, SYNC_DONE) == SYNC_LEFT)
+		free_sync(sync);
 }
 
-static void *run_sync(void *argument)
+/* 0, or a negative errno: there is nothing to be had for it. */
+static int sync_aside(struct wh_stage *stage)
 {
-	sync_now(argument);
-	return NULL;
+	struct sync *sync = malloc(sizeof(*sync));
+
+	if (sync == NULL)
+		return -ENOMEM;
+	atomic_init(&sync->state, SYNC_RUNNING);
+	sync->fd = fcntl(stage->fd, F_DUPFD_CLOEXEC, 0);
+
+	int rc = sync->fd < 0 ? -errno : wh_aside(run_sync, sync);
+
+	if (rc == 0) {
+		stage->sync = sync;
+		return 0;
+	}
+	if (sync->fd >= 0)
+		close(sync->fd);
+	free(sync);
+	return rc;
 }
 
 static void start_sync(struct wh_stage *stage)
 {
-	struct sync *sync = &stage->sync;
-
-	WH_ASSERT(!sync->running);
-	sync->fd = stage->fd;
-	sync->error = 0;
-	atomic_store_explicit(&sync->done, stage->in_memory, memory_order_relaxed);
-	if (stage->in_memory)
-		return;
-	sync->running = pthread_create(&sync->thread, NULL, run_sync, sync) == 0;
-	if (!sync->running) /* no thread to be had: durable comes before smooth */
-		sync_now(sync);
+	WH_ASSERT(stage->sync == NULL);
+	stage->sync_error = 0;
+	/* Without a thread durable comes before smooth. */
+	if (!stage->in_memory && sync_aside(stage) != 0)
+		stage->sync_error = syncfs(stage->fd) != 0 ? -errno : 0;
 }
 
 static bool is_synced(struct wh_stage *stage)
 {
-	if (!atomic_load_explicit(&stage->sync.done, memory_order_acquire))
+	struct sync *sync = stage->sync;
+
+	if (sync == NULL)
+		return true;
+	if (atomic_load_explicit(&sync->state, memory_order_acquire) == SYNC_RUNNING)
 		return false;
-	join(&stage->sync);
+	stage->sync_error = sync->error;
+	free_sync(sync);
+	stage->sync = NULL;
 	return true;
 }
 
@@ -488,7 +513,7 @@ const struct wh_staged *wh_stage_take(struct wh_stage *stage, int *error)
 		stage->committing = false;
 		return NULL;
 	}
-	*error = stage->sync.error;
+	*error = stage->sync_error;
 	return &batch->files[batch->taken++];
 }
 
@@ -526,6 +551,35 @@ int wh_stage_rename(
 	return 0;
 }
 
+int wh_stage_hold(int folder_fd, const char *name, uint64_t bytes)
+{
+	if (bytes < WH_ASIDE_BYTES)
+		return -1;
+	return openat(folder_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static void let_go(void *argument)
+{
+	int *held_fd = argument;
+
+	close(*held_fd);
+	free(held_fd);
+}
+
+void wh_stage_let_go(int held_fd)
+{
+	int *held = held_fd < 0 ? NULL : malloc(sizeof(*held));
+
+	if (held != NULL) {
+		*held = held_fd;
+		if (wh_aside(let_go, held) == 0)
+			return;
+		free(held);
+	}
+	if (held_fd >= 0)
+		close(held_fd);
+}
+
 int wh_stage_sync(struct wh_stage *stage)
 {
 	WH_ASSERT(wh_stage_is_empty(stage) && stage->exists);
@@ -536,5 +590,5 @@ int wh_stage_sync(struct wh_stage *stage)
 	if (!is_synced(stage))
 		return -EINPROGRESS;
 	stage->syncing_names = false;
-	return stage->sync.error;
+	return stage->sync_error;
 }

@@ -6,7 +6,7 @@
  * Where files are until they are whole and durable: a folder ".wavehaul-X.part" in the folder
  * that they are for, made when first needed, locked (flock) while in use. In it they have numbers
  * for names. Whole ones are added to a batch; a batch that is sealed is synced by one syncfs, on a
- * thread that lives as long as that takes, while the next one is filled; then its files are to be
+ * thread of its own, while the next one is filled; then its files are to be
  * taken out and renamed one by one. On a file system in memory there is nothing to sync.
  */
 
@@ -45,18 +45,24 @@ struct wh_staged {
 	const char *path; /* as in the bundle */
 };
 
+/* From so many bytes on the end of a file may take longer than a core can be spared. */
+#define WH_ASIDE_BYTES (UINT64_C(64) << 20)
+
 struct wh_stage;
 
 /*
- * Removes what dead processes left in the folder, and nothing else yet. The descriptor is
- * borrowed. 0 or -ENOMEM.
+ * Has what dead processes left in the folder removed (bundle/stale.h), and does nothing else yet.
+ * The descriptor is borrowed. 0 or -ENOMEM.
  */
 int wh_stage_open(struct wh_stage **stage, int folder_fd, uint64_t hz);
 
-/* Removes everything that was not renamed, and waits for a sync under way. NULL is allowed. */
+/*
+ * Removes everything that was not renamed, and lets a sync under way go: neither waits, what
+ * takes long is done aside (bundle/aside.h). NULL is allowed.
+ */
 void wh_stage_close(struct wh_stage *stage);
 
-/* The same without waiting; only wh_stage_close may follow. */
+/* Removes as much; only wh_stage_close may follow. */
 void wh_stage_abandon(struct wh_stage *stage);
 
 /* Makes the staging folder unless it is there. 0 or a negative errno. */
@@ -98,6 +104,9 @@ bool wh_stage_keeps_mode(struct wh_stage *stage, int fd, uint16_t mode);
 
 void wh_stage_remove(const struct wh_stage *stage, uint32_t number);
 
+/* The same of a file of so many bytes, which nobody has open: a large one goes aside. */
+void wh_stage_discard(const struct wh_stage *stage, uint32_t number, uint64_t bytes);
+
 /* Whether one more file with any path can be added now. */
 bool wh_stage_has_room(const struct wh_stage *stage);
 
@@ -126,6 +135,13 @@ uint64_t wh_stage_least_id(const struct wh_stage *stage);
  */
 int wh_stage_rename(const struct wh_stage *stage, const struct wh_staged *file, int folder_fd,
 	const char *name);
+
+/*
+ * Holds a large file that is about to be replaced or removed by its name, and lets it go aside: or
+ * its end would be waited for. -1: none; wh_stage_let_go takes it.
+ */
+int wh_stage_hold(int folder_fd, const char *name, uint64_t bytes);
+void wh_stage_let_go(int held_fd);
 
 /*
  * One more sync, of names and folders, with all batches empty. -EINPROGRESS until it is over, then

@@ -568,6 +568,8 @@ def server_killed(program, folder, verb):
         if verb == 'get':
             expect_names(folder, 'served')
         pair.start_server()
+        if verb == 'send':
+            wait_until(lambda: not list(place.glob('.wavehaul-*')), 3, 'serve sweeps as it starts')
         (folder / 'file').write_bytes(content(2 * MIB))
         send(pair, folder / 'file')
         get(pair, 'file', folder / 'back')

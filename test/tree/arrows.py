@@ -72,13 +72,14 @@ ROOM_SYSTEM = {
     '''.split()),
     'lib/bundle': set('''
         dirent.h fcntl.h liburing.h linux/magic.h linux/openat2.h sys/file.h sys/mman.h
-        sys/random.h sys/stat.h sys/statfs.h sys/syscall.h sys/types.h sys/vfs.h unistd.h
+        sys/random.h sys/resource.h sys/stat.h sys/statfs.h sys/syscall.h sys/types.h sys/vfs.h
+        unistd.h
     '''.split()),
 }
 
 # Files that may have threads, and why.
 THREADS = {
-    'lib/bundle/stage.c': 'syncfs has no form that does not wait, and may take seconds',
+    'lib/bundle/aside.c': 'syncfs has no form that does not wait, and may take seconds',
 }
 
 # Calls that bring a clock, a wait or an unseeded draw in without a header of their own.
@@ -193,7 +194,7 @@ EXAMPLES = {
     'lib/track/file.c': ('#include <fcntl.h>\n', ':1: <fcntl.h>'),
     'lib/store/file.c': ('#include <fcntl.h>\n#include <liburing.h>\n', None),
     'lib/store/thread.c': ('#include <pthread.h>\n', ':1: <pthread.h>'),
-    'lib/bundle/stage.c': ('#include <pthread.h>\nint x = pthread_create(0);\n', None),
+    'lib/bundle/aside.c': ('#include <pthread.h>\nint x = pthread_create(0);\n', None),
     'lib/bundle/sink.c': ('\nint x = pthread_create(0);\n', ':2: pthread_create() has no'),
     'lib/path/rdtsc.c': ('/* rte_rdtsc() */\nint x = rte_rdtsc();\n', ':2: rte_rdtsc() has'),
     'lib/path/words.c': ('/*\n * time() */\nchar *s = "sleep(1)"; int uptime(int);\n', None),

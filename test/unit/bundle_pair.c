@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
+#include "await_aside.h"
 #include "base/fifo.h"
 #include "base/prng.h"
 #include "bundle/sink.h"
@@ -140,7 +141,7 @@ static void open_job(
 	open_bounded(job, lanes, path, to, 0);
 }
 
-static void close_job(struct job *job)
+static void close_lanes(struct job *job)
 {
 	for (struct lane *lane = job->lanes; lane < job->lanes + job->count; lane++) {
 		wh_source_close(lane->source);
@@ -154,6 +155,12 @@ static void close_job(struct job *job)
 		wh_fifo_free(&lane->answer_free);
 		wh_fifo_free(&lane->answered);
 	}
+}
+
+static void close_job(struct job *job)
+{
+	close_lanes(job);
+	await_aside();
 }
 
 /* One turn of all lanes; whether all are through. */

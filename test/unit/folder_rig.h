@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "await_aside.h"
 #include "remove_tree.h"
 #include "unit.h"
 
@@ -34,6 +35,7 @@ static inline struct folder folder_new(const char *base)
 
 static inline void folder_free(struct folder *folder)
 {
+	await_aside();
 	close(folder->fd);
 	remove_tree(folder->path);
 }
@@ -49,14 +51,18 @@ static inline void folder_put(const struct folder *folder, const char *name, con
 
 static inline bool folder_has(const struct folder *folder, const char *name)
 {
+	await_aside();
 	return faccessat(folder->fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /* Names in it, without "." and "..". */
 static inline int folder_count(const struct folder *folder)
 {
-	DIR *stream = opendir(folder->path);
 	int count = -2;
+
+	await_aside();
+
+	DIR *stream = opendir(folder->path);
 
 	CU_ASSERT_FATAL(stream != NULL);
 	while (readdir(stream) != NULL)

@@ -454,8 +454,11 @@ static void mutate(struct rig *rig, struct wh_prng *prng)
 
 static bool has_staging(const struct rig *rig)
 {
-	DIR *folder = opendir(rig->root);
 	bool found = false;
+
+	await_aside();
+
+	DIR *folder = opendir(rig->root);
 
 	for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
 		found = found || strncmp(entry->d_name, ".wavehaul-", 10) == 0;

@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "await_aside.h"
 #include "base/fifo.h"
 #include "base/prng.h"
 #include "bundle/sink.h"
@@ -180,6 +181,7 @@ static inline void rig_free(struct rig *rig)
 	wh_fifo_free(&rig->ready);
 	XXH3_freeState(rig->sent);
 	XXH3_freeState(rig->heard);
+	await_aside();
 	close(rig->root_fd);
 	remove_tree(rig->top);
 	free(rig);
@@ -623,6 +625,7 @@ static inline int rig_count_one(
 /* Names below a folder, however deep. */
 static inline int rig_count(const char *path)
 {
+	await_aside();
 	rig_counted = 0;
 	CU_ASSERT(nftw(path, rig_count_one, 32, FTW_PHYS) == 0);
 	return rig_counted;

@@ -2,7 +2,8 @@
 #include "bundle/stage.h"
 
 #include <sched.h>
-#include <sys/file.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
 
 #include "bundle/beneath.h"
 #include "bundle/staging_name.h"
@@ -18,11 +19,22 @@ const char wh_suite_name[] = "stage";
 
 static const char *const bases[] = {"/dev/shm", "/tmp"};
 
+static _Atomic bool sync_hangs;
+
+/* As the kernel's, with a disk that may hang. */
+int syncfs(int fd)
+{
+	while (atomic_load(&sync_hangs))
+		sched_yield();
+	return (int)syscall(SYS_syncfs, fd);
+}
+
 static struct wh_stage *new_stage(const struct folder *folder)
 {
 	struct wh_stage *stage = NULL;
 
 	CU_ASSERT_FATAL(wh_stage_open(&stage, folder->fd, HZ) == 0);
+	await_aside();
 	return stage;
 }
 
@@ -372,86 +384,74 @@ static void test_abandon(void)
 	folder_free(&folder);
 }
 
-#define TWENTY "abcdefghijklmnopqrst"
-
-/* What a dead process left goes; what is locked, is another's or holds more stays. */
-static const struct {
-	const char *name;
-	bool stays;
-} leftovers[] = {
-	{".wavehaul-" TWENTY "aaaaaa.part", false},
-	{".wavehaul-" TWENTY "zzzzzz.part", false},
-	{".wavehaul-" TWENTY "locked.part", true},
-	{".wavehaul-" TWENTY "folder.part", true}, /* there is one in it */
-	{".wavehaul-" TWENTY "ffffff.part", true}, /* a file */
-	{".wavehaul-" TWENTY "llllll.part", true}, /* a link to a folder of files */
-	{".wavehaul-" TWENTY "aaaaa.part", true},
-	{".wavehaul-" TWENTY "aaaaaaa.part", true},
-	{".wavehaul-" TWENTY "aaaaaA.part", true},
-	{".wavehaul-" TWENTY "aaaaa0.part", true},
-	{".wavehaul-" TWENTY "aaaaaa.parts", true},
-	{"wavehaul-" TWENTY "aaaaaa.part", true},
-	{"precious", true},
-};
-#define LEFTOVERS (sizeof(leftovers) / sizeof(leftovers[0]))
-
-static void put_leftovers(const struct folder *folder)
-{
-	char name[64];
-
-	for (size_t i = 0; i < LEFTOVERS; i++) {
-		if (strstr(leftovers[i].name, "ffffff") != NULL) {
-			folder_put(folder, leftovers[i].name, "x");
-			continue;
-		}
-		if (strstr(leftovers[i].name, "llllll") != NULL) {
-			CU_ASSERT_FATAL(symlinkat("precious", folder->fd, leftovers[i].name) == 0);
-			continue;
-		}
-		CU_ASSERT_FATAL(mkdirat(folder->fd, leftovers[i].name, 0700) == 0);
-		snprintf(name, sizeof(name), "%s/0", leftovers[i].name);
-		folder_put(folder, name, "x");
-		snprintf(name, sizeof(name), "%s/1", leftovers[i].name);
-		CU_ASSERT_FATAL(symlinkat("precious", folder->fd, name) == 0);
-	}
-	CU_ASSERT_FATAL(mkdirat(folder->fd, ".wavehaul-" TWENTY "folder.part/x", 0700) == 0);
-}
-
-static void test_stale(void)
+/* Each has its own folder, and one that lives is left alone by the next. */
+static void test_two(void)
 {
 	struct folder folder = folder_new(bases[0]);
-
-	put_leftovers(&folder);
-
-	int locked = openat(folder.fd, ".wavehaul-" TWENTY "locked.part", O_RDONLY | O_DIRECTORY);
-	int before = folder_descriptors();
-
-	CU_ASSERT_FATAL(flock(locked, LOCK_EX) == 0);
-
 	struct wh_stage *stage = new_stage(&folder);
 
-	CU_ASSERT(folder_descriptors() == before);
-	for (size_t i = 0; i < LEFTOVERS; i++)
-		CU_ASSERT(folder_has(&folder, leftovers[i].name) == leftovers[i].stays);
-	CU_ASSERT(folder_has(&folder, ".wavehaul-" TWENTY "folder.part/0"));
-	CU_ASSERT(folder_has(&folder, ".wavehaul-" TWENTY "locked.part/0"));
-	CU_ASSERT(folder_has(&folder, "precious/0"));
-
-	/* One that lives is left alone by the next, and each has its own. */
 	CU_ASSERT_FATAL(wh_stage_prepare(stage) == 0);
 	add(stage, 1, "a", 0);
 
-	int with_one = folder_count(&folder);
 	struct wh_stage *other = new_stage(&folder);
 
 	CU_ASSERT_FATAL(wh_stage_prepare(other) == 0);
-	CU_ASSERT(folder_count(&folder) == with_one + 1);
+	CU_ASSERT(folder_count(&folder) == 2);
 	wh_stage_close(other);
-	CU_ASSERT(folder_count(&folder) == with_one);
+	CU_ASSERT(folder_count(&folder) == 1);
 	wh_stage_seal(stage, 0, false, true);
 	CU_ASSERT(wh_stage_rename(stage, take(stage), folder.fd, "a") == 0);
 	wh_stage_close(stage);
-	close(locked);
+	CU_ASSERT(folder_has(&folder, "a") && folder_count(&folder) == 1);
+	folder_free(&folder);
+}
+
+/* A disk that does not end a sync holds nobody up but the batch. */
+static void test_close_while_syncing(void)
+{
+	struct folder folder = folder_new(bases[1]);
+	int before = folder_descriptors();
+	struct wh_stage *stage = new_stage(&folder);
+
+	CU_ASSERT_FATAL(wh_stage_prepare(stage) == 0);
+	add(stage, 1, "a", 0);
+	atomic_store(&sync_hangs, true);
+	wh_stage_seal(stage, 0, false, true);
+	CU_ASSERT(wh_stage_is_committing(stage));
+	wh_stage_close(stage);
+	CU_ASSERT(wh_aside_count() > 0); /* we are here while it hangs */
+	atomic_store(&sync_hangs, false);
+	CU_ASSERT(folder_count(&folder) == 0);
+	CU_ASSERT(folder_descriptors() == before);
+	folder_free(&folder);
+}
+
+/* What is replaced or discarded goes, large or small, and its descriptors with it. */
+static void test_large_go_aside(void)
+{
+	struct folder folder = folder_new(bases[0]);
+	struct wh_stage *stage = new_stage(&folder);
+	int before = folder_descriptors();
+	uint32_t number;
+
+	CU_ASSERT_FATAL(wh_stage_prepare(stage) == 0);
+	for (uint64_t bytes = 1; bytes <= WH_ASIDE_BYTES; bytes *= WH_ASIDE_BYTES) {
+		close(wh_stage_create(stage, 0600, &number));
+		CU_ASSERT(folder_count(&folder) == 1);
+		wh_stage_discard(stage, number, bytes);
+		await_aside();
+		CU_ASSERT(wh_stage_reopen(stage, number, 0) == -ENOENT);
+	}
+	folder_put(&folder, "old", "x");
+	CU_ASSERT(wh_stage_hold(folder.fd, "old", WH_ASIDE_BYTES - 1) == -1);
+
+	int held_fd = wh_stage_hold(folder.fd, "old", WH_ASIDE_BYTES);
+
+	CU_ASSERT(held_fd >= 0);
+	wh_stage_let_go(held_fd);
+	wh_stage_let_go(-1);
+	wh_stage_close(stage);
+	CU_ASSERT(folder_descriptors() == before);
 	folder_free(&folder);
 }
 
@@ -535,7 +535,9 @@ CU_TestInfo wh_tests[] = {
 	{"when a batch is full", test_full},
 	{"sync", test_sync},
 	{"abandon", test_abandon},
-	{"stale folders", test_stale},
+	{"two in a folder", test_two},
+	{"closed while a sync hangs", test_close_while_syncing},
+	{"large files go aside", test_large_go_aside},
 	{"cannot be made", test_cannot_be_made},
 	{"names", test_names},
 	CU_TEST_INFO_NULL,

@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "await_aside.h"
 #include "bundle/stage.h"
 #include "bundle_tree.h"
 
@@ -98,6 +99,7 @@ static void end(struct pair *pair)
 {
 	wh_source_close(pair->source);
 	wh_sink_close(pair->sink);
+	await_aside();
 	for (uint32_t i = 0; i < CHUNKS; i++) {
 		free(pair->chunks[i].data);
 		free(pair->answers[i].data);

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bundle/aside.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct errand {
+	void (*run)(void *argument);
+	void *argument;
+};
+
+static _Atomic uint32_t under_way;
+
+/* Not where its maker spins: any CPU that has time. */
+static void spread(void)
+{
+	cpu_set_t all;
+
+	memset(&all, 0xff, sizeof(all));
+	sched_setaffinity(0, sizeof(all), &all);
+}
+
+static void *go(void *argument)
+{
+	struct errand errand = *(struct errand *)argument;
+
+	free(argument);
+	spread();
+	errand.run(errand.argument);
+	atomic_fetch_sub_explicit(&under_way, 1, memory_order_release);
+	return NULL;
+}
+
+static int start(struct errand *errand)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	int rc = pthread_attr_init(&attributes);
+
+	if (rc != 0)
+		return -rc;
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	rc = pthread_create(&thread, &attributes, go, errand);
+	pthread_attr_destroy(&attributes);
+	return -rc;
+}
+
+int wh_aside(void (*run)(void *argument), void *argument)
+{
+	struct errand *errand = malloc(sizeof(*errand));
+
+	if (errand == NULL)
+		return -ENOMEM;
+	*errand = (struct errand){.run = run, .argument = argument};
+	atomic_fetch_add_explicit(&under_way, 1, memory_order_relaxed);
+
+	int rc = start(errand);
+
+	if (rc == 0)
+		return 0;
+	atomic_fetch_sub_explicit(&under_way, 1, memory_order_relaxed);
+	free(errand);
+	return rc;
+}
+
+uint32_t wh_aside_count(void)
+{
+	return atomic_load_explicit(&under_way, memory_order_acquire);
+}

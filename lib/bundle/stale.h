@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_BUNDLE_STALE_H
+#define WH_BUNDLE_STALE_H
+
+/*
+ * What dead processes left: staging folders whose lock nobody holds, which are ours by owner and
+ * hold nothing but files and links. They are looked for and removed aside (bundle/aside.h); links
+ * are not followed. No memory or no thread: they stay for the next time.
+ */
+
+#include <dirent.h>
+
+/* In this folder, which the caller may close. */
+void wh_stale_remove_in(int folder_fd);
+
+/* In all folders below it, at leisure; wh_stale_stop ends that soon. */
+void wh_stale_remove_below(int root_fd);
+void wh_stale_stop(void);
+
+/* A stream over another descriptor of the folder: locks and closing stay the caller's. NULL:
+ * errno says why. */
+DIR *wh_stale_stream(int fd);
+
+/* Unlinks everything in it that is no folder. */
+void wh_stale_unlink_all(DIR *folder);
+
+#endif
