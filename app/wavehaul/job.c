@@ -203,9 +203,12 @@ struct wh_totals wh_job_totals(const struct wh_job *job)
 static int32_t run_source(struct wh_job *job, uint64_t now_tsc)
 {
 	uint8_t before = wh_meter_enter(job->crew->meter, WH_METER_READER);
-	int32_t work = wh_source_poll(job->source, now_tsc);
 	const struct wh_source_progress *progress = wh_source_progress(job->source);
+	uint64_t waits_told = progress->waits_told;
+	int32_t work = wh_source_poll(job->source, now_tsc);
 
+	/* To hear how it stands with the peer is no progress. */
+	job->worked += work > 0 && progress->waits_told == waits_told;
 	wh_meter_leave(job->crew->meter, before);
 	note_totals(job, &progress->totals);
 	atomic_store_explicit(&job->bytes_found, progress->walked ? progress->bytes_found : 0,
@@ -238,9 +241,11 @@ static enum wh_release_status status_of_error(int error)
 static int32_t run_sink(struct wh_job *job, uint64_t now_tsc)
 {
 	uint8_t before = wh_meter_enter(job->crew->meter, WH_METER_WRITER);
-	int32_t work = wh_sink_poll(job->sink, now_tsc);
 	const struct wh_sink_progress *progress = wh_sink_progress(job->sink);
+	uint64_t waits_told = progress->waits_told;
+	int32_t work = wh_sink_poll(job->sink, now_tsc);
 
+	job->worked += work > 0 && progress->waits_told == waits_told;
 	wh_meter_leave(job->crew->meter, before);
 	note_totals(job, &progress->totals);
 	/* At the server the client is told why before the job ends: job_server.c. */
@@ -299,11 +304,13 @@ static enum wh_release_status outcome_of(const struct wh_session *session)
 	return session == NULL ? WH_STATUS_PENDING : wh_session_news(session).outcome;
 }
 
-static void see_news(struct wh_job *job, const struct wh_session *session)
+static void see_news(struct wh_job *job, const struct wh_session *session, uint64_t now_tsc)
 {
 	enum wh_release_status outcome = outcome_of(session);
 
-	if (outcome != WH_STATUS_PENDING && outcome != WH_STATUS_VERIFIED)
+	if (outcome == WH_STATUS_STALLED && (job->source != NULL || job->sink != NULL))
+		wh_job_fail_stalled(job, now_tsc);
+	else if (outcome != WH_STATUS_PENDING && outcome != WH_STATUS_VERIFIED)
 		wh_job_fail(job, outcome, "%s", wh_release_status_name(outcome));
 }
 
@@ -316,8 +323,12 @@ int32_t wh_job_run(struct wh_job *job, uint64_t now_tsc)
 		work += run_source(job, now_tsc);
 	if (job->sink != NULL)
 		work += run_sink(job, now_tsc);
-	if (job->pump.session != NULL)
-		work += run_pump(job, now_tsc);
+	if (job->pump.session != NULL) {
+		int32_t pumped = run_pump(job, now_tsc);
+
+		job->worked += pumped > 0;
+		work += pumped;
+	}
 	if (work > 0) {
 		wh_session_kick(in);
 		wh_session_kick(job->out);
@@ -325,9 +336,10 @@ int32_t wh_job_run(struct wh_job *job, uint64_t now_tsc)
 	if (now_tsc - job->noted_tsc > wh_ns_to_tsc(job->jobs->host->hz, NOTE_MS * 1000000)) {
 		job->noted_tsc = now_tsc;
 		note_progress(job);
+		wh_job_see_waits(job, now_tsc);
 	}
-	see_news(job, in);
-	see_news(job, job->out);
+	see_news(job, in, now_tsc);
+	see_news(job, job->out, now_tsc);
 	if (job->failed != WH_STATUS_PENDING || (outcome_of(in) == WH_STATUS_VERIFIED &&
 							outcome_of(job->out) == WH_STATUS_VERIFIED))
 		wh_job_end(job, now_tsc);

@@ -30,6 +30,7 @@
 #include "bundle/source.h"
 #include "hello.h"
 #include "host.h"
+#include "job_watch.h"
 #include "pump.h"
 
 #define WH_ANSWER_CHUNKS 4 /* of streams of answers */
@@ -107,6 +108,14 @@ struct wh_job {
 	uint64_t next_report_tsc;
 	bool reports_ended;
 	bool sink_told; /* that the peer's stream is in its place */
+
+	/* job_waits.c */
+	struct wh_watch watch;
+	uint64_t worked; /* what was done here */
+	uint64_t next_tell_tsc;
+	uint64_t told_bytes;   /* sent when the peer was told last */
+	uint64_t waits_heard;  /* how often the peer has told, when it was */
+	bool watch_has_barked; /* `why` says who waits for whom */
 
 	/* What became of it */
 	enum wh_release_status failed; /* PENDING: nothing did */
@@ -216,6 +225,13 @@ static inline bool wh_job_has_failed(const struct wh_job *job)
 
 /* What the receiving end of a bench has counted. */
 void wh_bench_count(const struct wh_job *job, uint64_t now_tsc, struct wh_bench_report *report);
+
+/*
+ * job_waits.c: tells the peer how it stands with this end, and ends a job in which nothing gets
+ * on; `why` of one that has stalled, here or there.
+ */
+void wh_job_see_waits(struct wh_job *job, uint64_t now_tsc);
+void wh_job_fail_stalled(struct wh_job *job, uint64_t now_tsc);
 
 /* job_server.c, job_client.c: one step of a job that has not ended; how much was done */
 int32_t wh_job_server_step(struct wh_job *job, uint64_t now_tsc);

@@ -42,7 +42,10 @@ static int conclude_stalled(const struct wh_job *job)
 {
 	unsigned long long timeout_s = job->jobs->settings->stall_timeout_ns / WH_NS_PER_S;
 
-	if (job->began_tsc != 0 && wh_job_sends(job))
+	if (job->watch_has_barked)
+		wh_complain("stalled: no progress for %llu s: %s; --stall-timeout waits longer",
+			timeout_s, job->why);
+	else if (job->began_tsc != 0 && wh_job_sends(job))
 		wh_complain("stalled: no progress for %llu s, held up by the %s; --stall-timeout "
 			    "waits longer",
 			timeout_s, wh_limit_name(job->figures.limited_by));

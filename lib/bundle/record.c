@@ -8,6 +8,7 @@
 #include <rte_common.h>
 
 #include "base/assert.h"
+#include "bundle/waits.h"
 
 #define RECORD_ALIGN 8
 
@@ -139,6 +140,15 @@ struct wire_report {
 	uint64_t cycles[WH_METER_PROCESSES];
 };
 
+struct wire_waits {
+	struct wire_head head;
+	uint64_t worked;
+	uint8_t waits;
+	uint8_t zero_8;
+	uint16_t zero_16;
+	uint32_t zero_32;
+};
+
 /* Members at multiples of their size leave no gaps, whose bytes nobody would look at. */
 static_assert(sizeof(struct wire_head) == 8, "head");
 static_assert(sizeof(struct wire_entry) == 48, "ENTRY");
@@ -153,6 +163,7 @@ static_assert(sizeof(struct wire_hello) == 64, "HELLO");
 static_assert(sizeof(struct wire_refused) == 16, "REFUSED");
 static_assert(sizeof(struct wire_ready) == 16, "READY");
 static_assert(sizeof(struct wire_report) == 208, "REPORT: a process more is another version");
+static_assert(sizeof(struct wire_waits) == 24, "WAITS");
 static_assert(sizeof(struct wire_entry) + 2 * WH_PATH_BYTES_MAX + RECORD_ALIGN <=
 		      WH_BUNDLE_CHUNK_BYTES_MIN,
 	"every ENTRY fits into a chunk, its content apart");
@@ -303,6 +314,14 @@ static const struct field report_fields[] = {
 	ANY(wire_report, cycles, report.cycles),
 };
 
+static const struct field waits_fields[] = {
+	ANY(wire_waits, worked, waits.worked),
+	FIELD(wire_waits, waits, waits.waits, 0, WH_WAITS_COUNT - 1),
+	ZERO(wire_waits, zero_8),
+	ZERO(wire_waits, zero_16),
+	ZERO(wire_waits, zero_32),
+};
+
 #define SHAPE(wire, fields)                                                                        \
 	{                                                                                          \
 		sizeof(struct wire), RTE_DIM(fields), fields                                       \
@@ -329,6 +348,7 @@ static const struct shape {
 	[WH_RECORD_REFUSED] = SHAPE(wire_refused, refused_fields),
 	[WH_RECORD_READY] = SHAPE(wire_ready, ready_fields),
 	[WH_RECORD_REPORT] = SHAPE(wire_report, report_fields),
+	[WH_RECORD_WAITS] = SHAPE(wire_waits, waits_fields),
 };
 
 static const struct shape *shape_of(uint32_t type)

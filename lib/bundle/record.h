@@ -67,6 +67,8 @@ enum wh_record_type {
 	WH_RECORD_REFUSED = 33, /* the job as a whole */
 	WH_RECORD_READY = 34,   /* the server's first answer */
 	WH_RECORD_REPORT = 35,  /* bench: counters of the receiving side */
+	/* of source and sink, between any two others but a file's extents: for the peer's watch */
+	WH_RECORD_WAITS = 36,
 };
 
 enum wh_entry_kind {
@@ -154,6 +156,12 @@ struct wh_hello {
 	uint16_t path_bytes[WH_HELLO_PATHS_MAX];
 };
 
+/* How it stands with an end that may have nothing else to say for long. */
+struct wh_waits_told {
+	uint64_t worked; /* counts what it has done, of anything: more of it is progress */
+	uint8_t waits;   /* enum wh_waits (bundle/waits.h) */
+};
+
 struct wh_totals {
 	uint64_t files; /* written, links and folders not counted */
 	uint64_t skipped;
@@ -224,6 +232,7 @@ struct wh_record {
 			bool as_name;    /* send: how the path was taken; for the other lanes */
 		} ready;
 		struct wh_bench_report report;
+		struct wh_waits_told waits;
 	};
 };
 

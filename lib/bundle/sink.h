@@ -97,7 +97,12 @@ struct wh_sink_progress {
 	bool as_name;   /* how the target was understood; known at open */
 	uint64_t bytes; /* written so far */
 	struct wh_totals totals;
+	uint64_t waits_told; /* how often the source has told its own */
+	struct wh_waits_told peer;
 };
+
+/* False: there is no chunk for it, or it is the answers' end; nothing was told. */
+bool wh_sink_tell_waits(struct wh_sink *sink, const struct wh_waits_told *told);
 
 const struct wh_sink_progress *wh_sink_progress(const struct wh_sink *sink);
 

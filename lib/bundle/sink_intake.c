@@ -222,6 +222,10 @@ static int32_t take_record(struct wh_sink *sink, uint64_t now_tsc)
 	case WH_RECORD_FINISH:
 		take_finish(sink, record);
 		return 1;
+	case WH_RECORD_WAITS:
+		sink->progress.waits_told++;
+		sink->progress.peer = record->waits;
+		return 1;
 	default: /* an answer, or of a job's beginning */
 		refuse(sink);
 		return 1;

@@ -13,6 +13,18 @@ static void answer(struct wh_sink *sink, const struct wh_record *record)
 	wh_pack_put(&sink->answers, record);
 }
 
+bool wh_sink_tell_waits(struct wh_sink *sink, const struct wh_waits_told *told)
+{
+	struct wh_record *record = &sink->answer;
+
+	if (!wh_sink_is_running(sink) || sink->step >= WH_STEP_TELLING || !wh_sink_can_answer(sink))
+		return false;
+	record->type = WH_RECORD_WAITS;
+	record->waits = *told;
+	answer(sink, record);
+	return wh_pack_flush(&sink->answers);
+}
+
 void wh_sink_answer_id(struct wh_sink *sink, enum wh_record_type type, uint64_t id)
 {
 	struct wh_record *record = &sink->answer;

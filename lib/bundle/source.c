@@ -138,6 +138,19 @@ int32_t wh_source_poll(void *context, __rte_unused uint64_t now_tsc)
 	return work + sent;
 }
 
+bool wh_source_tell_waits(struct wh_source *source, const struct wh_waits_told *told)
+{
+	if (source->progress.state != WH_SOURCE_RUNNING || source->finish_is_put ||
+		wh_source_is_in_extents(source))
+		return false;
+	source->record.type = WH_RECORD_WAITS;
+	source->record.waits = *told;
+	if (!wh_source_has_room(source, wh_record_bytes(&source->record)))
+		return false;
+	wh_source_put(source);
+	return wh_source_flush(source);
+}
+
 const struct wh_source_progress *wh_source_progress(const struct wh_source *source)
 {
 	return &source->progress;

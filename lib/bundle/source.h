@@ -91,7 +91,12 @@ struct wh_source_progress {
 	bool walked;          /* the two are final */
 	uint64_t bytes_read;
 	struct wh_totals totals; /* known so far: committed, skipped, failed (here or there) */
+	uint64_t waits_told;     /* how often the sink has told its own */
+	struct wh_waits_told peer;
 };
+
+/* False: there is no chunk for it, or no place between two records; nothing was told. */
+bool wh_source_tell_waits(struct wh_source *source, const struct wh_waits_told *told);
 
 const struct wh_source_progress *wh_source_progress(const struct wh_source *source);
 

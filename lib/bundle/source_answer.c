@@ -128,6 +128,10 @@ static int take_record(struct wh_source *source, const struct wh_record *record)
 		break;
 	case WH_RECORD_REFUSED:
 		return take_refused(source, record);
+	case WH_RECORD_WAITS:
+		source->progress.waits_told++;
+		source->progress.peer = record->waits;
+		return 0;
 	default:
 		break;
 	}

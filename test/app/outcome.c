@@ -100,6 +100,22 @@ static void test_stalled(void)
 	}
 }
 
+/* The watch knows more than the session. */
+static void test_who_waits(void)
+{
+	struct wh_job lanes[LANES] = {{
+		.failed = WH_STATUS_STALLED,
+		.watch_has_barked = true,
+		.why = "the source waits for the disk; the sink says nothing",
+		.began_tsc = 1,
+	}};
+
+	CU_ASSERT_EQUAL(conclude(lanes), WH_EXIT_STALLED);
+	CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(),
+		"no progress for 9 s: the source waits for the disk; the sink says nothing; "
+		"--stall-timeout waits longer"));
+}
+
 /* Told from a twentieth of the time on, whichever lanes it was. */
 static void test_memory(void)
 {
@@ -179,6 +195,7 @@ static void test_plain(void)
 CU_TestInfo wh_tests[] = {
 	{"who speaks", test_who_speaks},
 	{"stalled", test_stalled},
+	{"who waits", test_who_waits},
 	{"memory", test_memory},
 	{"refused", test_refused},
 	{"plain", test_plain},

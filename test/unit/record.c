@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bundle/record.h"
+#include "bundle/waits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -166,6 +167,8 @@ static const struct sample samples[] = {
 		BYTES("\xd0\0\0\0\x23\0\0\0" ID_BYTES NUMBER("\x01") NUMBER("\x02") NUMBER("\x03")
 				NUMBER("\x04") NUMBER("\x05") NUMBER("\x06") NUMBER("\x07")
 					ZEROS ZEROS ZEROS ZEROS ZEROS NUMBER("\0") NUMBER("\x08"))},
+	{"waits", {.type = WH_RECORD_WAITS, .waits = {.worked = 7, .waits = WH_WAITS_LANES}},
+		BYTES("\x18\0\0\0\x24\0\0\0" NUMBER("\x07") "\x08\0\0\0\0\0\0\0")},
 };
 
 static const struct sample *sample_of(const char *what)
@@ -363,6 +366,10 @@ static const struct malformed {
 	{"ready, as name 2", "ready", 10, 1, 2},
 	{"ready's zero", "ready", 11, 1, 1},
 	{"ready's zeros", "ready", 12, 4, 1},
+	{"waits for what there is not", "waits", 16, 1, WH_WAITS_COUNT},
+	{"waits' zero", "waits", 17, 1, 1},
+	{"waits' zeros of 16 bits", "waits", 18, 2, 1},
+	{"waits' zeros of 32 bits", "waits", 20, 4, 1},
 };
 
 static void refuses(void)

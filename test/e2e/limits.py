@@ -1,0 +1,52 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a peer may take of a server, and how long a job may go on without getting on.
+
+    limits.py [--quick] [-k PATTERN] [--binary PATH]
+
+A line for each case, then 'N passed, N failed'.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from harness import Case, expect, expect_equal, expect_status, run_cases
+from pair import Pair, remote
+
+BINARY = Path(__file__).resolve().parents[2] / 'build/release/app/wavehaul/wavehaul'
+
+OK = 0
+GIB = 1 << 30
+
+
+def make_sparse(path, size):
+    """As large to read and to hash as any file, and no load for the disk."""
+    with open(path, 'wb') as file:
+        file.truncate(size)
+    os.utime(path, ns=(0, 0))
+
+
+def digest_takes_long(program, folder):
+    """Both ends hash for longer than their stall timeout, and nothing moves meanwhile."""
+    served = folder / 'served'
+    served.mkdir()
+    for path in (folder / 'file', served / 'file'):
+        make_sparse(path, 12 * GIB)
+    patience = ('--stall-timeout', '1s')
+    with Pair(program, folder, both=patience) as pair:
+        result = pair.run('send', '--json', folder / 'file', remote())
+        expect_status(result, OK)
+        report = json.loads(result.out)
+        expect_equal('skipped', report['skipped'], 1)
+        expect(result.seconds > 2, f'hashed within {result.seconds:.1f} s: no long wait')
+        pair.stop_server()
+
+
+CASES = [
+    Case('digest takes long', False, digest_takes_long),
+]
+
+if __name__ == '__main__':
+    sys.exit(run_cases(CASES, BINARY))
