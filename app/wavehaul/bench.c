@@ -226,6 +226,8 @@ static int32_t watch(void *state, uint64_t now_tsc)
 
 static int conclude(struct bench *bench)
 {
+	if (atomic_load(&bench->host.lost))
+		return WH_EXIT_NETWORK;
 	if (bench->idle_failed)
 		return wh_jobs_conclude(bench->idle, bench->idles_started, bench->server);
 	if (bench->lanes.started == 0)

@@ -11,6 +11,9 @@
 #include "complain.h"
 #include "verbs.h"
 
+/* Where a process at the other end makes the link it does so at once, or not at all. */
+#define PEER_LINK_NS (UINT64_C(4) * 1000000000)
+
 static void set_state(struct wh_client *client, enum wh_client_state state)
 {
 	atomic_store_explicit(&client->state, state, memory_order_release);
@@ -69,11 +72,14 @@ static int32_t poll_client(void *state, uint64_t now_tsc)
 
 void wh_client_init(struct wh_client *client, struct wh_host *host, const struct wh_address *peer)
 {
+	uint64_t patience_ns = host->settings->peer_timeout_ns;
+
+	if (host->spec.facts.link_by_peer)
+		patience_ns = wh_min_u64(patience_ns, PEER_LINK_NS);
 	*client = (struct wh_client){
 		.host = host,
 		.peer = *peer,
-		.give_up_tsc =
-			rte_rdtsc() + wh_ns_to_tsc(host->hz, host->settings->peer_timeout_ns),
+		.give_up_tsc = rte_rdtsc() + wh_ns_to_tsc(host->hz, patience_ns),
 	};
 	wh_host_add_to_sender(host, 0, "mtu", poll_client, client);
 }
@@ -84,9 +90,13 @@ int wh_client_conclude(const struct wh_client *client, const char *server)
 
 	switch (wh_client_state(client)) {
 	case WH_CLIENT_NO_LINK:
-		wh_complain("the link of %s stays down; is the other end (for memif and vhost: its "
-			    "process) there?",
-			settings->port);
+		if (client->host->spec.facts.link_by_peer)
+			wh_complain("the process at the other end of %s does not take us: has it "
+				    "another client, another id, or the same role?",
+				settings->port);
+		else
+			wh_complain("the link of %s stays down: look at cable and peer",
+				settings->port);
 		return WH_EXIT_NETWORK;
 	case WH_CLIENT_NO_WAY:
 		wh_complain("no way to %s: %s; check --addr, --gateway and --vlan, and that its "

@@ -77,6 +77,8 @@ bool wh_machine_has_ready_nic(const struct wh_machine *machine);
 /* vfio-pci has a NIC, or is to get one because no other is ready. */
 bool wh_machine_needs_vfio(const struct wh_machine *machine);
 
+bool wh_interface_has_default_route(const char *root, const char *interface);
+
 /* For wh_machine_look: the NICs alone, below machine->root. */
 void wh_machine_look_for_nics(struct wh_machine *machine);
 

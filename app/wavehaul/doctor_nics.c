@@ -119,6 +119,22 @@ static void match_route6(void *context, char *line)
 		search->nic->default_route = true;
 }
 
+static void look_for_routes(const char *root, const char *interface, struct wh_nic *nic)
+{
+	struct route_search search = {.nic = nic, .interface = interface};
+
+	wh_tree_each_line(root, "/proc/net/route", match_route, &search);
+	wh_tree_each_line(root, "/proc/net/ipv6_route", match_route6, &search);
+}
+
+bool wh_interface_has_default_route(const char *root, const char *interface)
+{
+	struct wh_nic nic = {.default_route = false};
+
+	look_for_routes(root, interface, &nic);
+	return nic.default_route;
+}
+
 static void look_for_upper(struct wh_machine *machine, const char *folder, struct wh_nic *nic)
 {
 	static const char prefix[] = "upper_";
@@ -137,13 +153,11 @@ static void look_for_upper(struct wh_machine *machine, const char *folder, struc
 static void look_at_interface(
 	struct wh_machine *machine, const char *net, const char *name, struct wh_nic *nic)
 {
-	struct route_search search = {.nic = nic, .interface = name};
 	char folder[600];
 	int64_t number;
 
 	snprintf(folder, sizeof(folder), "%s/%s", net, name);
-	wh_tree_each_line(machine->root, "/proc/net/route", match_route, &search);
-	wh_tree_each_line(machine->root, "/proc/net/ipv6_route", match_route6, &search);
+	look_for_routes(machine->root, name, nic);
 	look_for_upper(machine, folder, nic);
 	if (nic->interfaces++ > 0)
 		return;

@@ -2,12 +2,14 @@
 #include "host.h"
 
 #include <errno.h>
+#include <net/if.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <rte_cycles.h>
 #include <rte_errno.h>
@@ -18,12 +20,15 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "complain.h"
+#include "port_check.h"
 #include "repair.h"
 #include "verbs.h"
 
 /* How often the state of the link is asked for; more often while somebody waits for it. */
 #define LINK_WATCH_US 5000
 #define LINK_AWAIT_US 200
+
+#define INTERFACE_WATCH_US 200000
 
 /* Late packets are caught up with this many back to back, where other work shares the core. */
 #define SHARED_CORE_BURST_PKTS 32
@@ -282,6 +287,33 @@ static int open_shard(struct wh_host *host, uint32_t number, uint32_t places, co
 	return 0;
 }
 
+/* The number of the kernel's interface below the port; 0: there is none. */
+static unsigned int interface_of(const struct wh_port_spec *spec)
+{
+	bool of_kernel = spec->kind == WH_PORT_AF_PACKET || spec->kind == WH_PORT_AF_XDP ||
+			 spec->kind == WH_PORT_TAP;
+
+	return of_kernel && !spec->verbatim ? if_nametoindex(spec->target) : 0;
+}
+
+/*
+ * Drivers do not tell that an interface was deleted, and one that comes back under its name is
+ * another: the port has an end, and so has the process.
+ */
+static void watch_interface(struct wh_host *host, uint64_t now_tsc)
+{
+	if (host->interface == 0 || now_tsc < host->next_interface_tsc)
+		return;
+	host->next_interface_tsc = now_tsc + wh_us_to_tsc(host->hz, INTERFACE_WATCH_US);
+	if (interface_of(&host->spec) == host->interface)
+		return;
+	host->interface = 0;
+	wh_complain("the interface %s is gone, and the port on it with it: make it, and start anew",
+		host->spec.target);
+	atomic_store(&host->lost, true);
+	wh_host_stop(host);
+}
+
 /* One core asks for the state of the link; announcements follow when it has come up again. */
 static int32_t watch_link(void *state, uint64_t now_tsc)
 {
@@ -295,6 +327,7 @@ static int32_t watch_link(void *state, uint64_t now_tsc)
 
 	bool up = wh_port_watch_link(host->port);
 
+	watch_interface(host, now_tsc);
 	host->next_link_tsc = now_tsc + wh_us_to_tsc(host->hz, up ? LINK_WATCH_US : LINK_AWAIT_US);
 
 	if (up != host->link_was_up)
@@ -387,6 +420,24 @@ static void raise_file_limit(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/*
+ * The EAL and the port. Who may connect to a socket that the port makes (memif, vhost) reads and
+ * writes our memory: that is its owner alone, whatever the umask is.
+ */
+static int open_device(struct wh_host *host)
+{
+	mode_t before = umask(S_IRWXG | S_IRWXO);
+	int rc = start_eal(host);
+
+	if (rc == 0) {
+		host->eal_runs = true;
+		host->hz = host->eal.hz;
+		rc = open_port(host);
+	}
+	umask(before);
+	return rc;
+}
+
 int wh_host_open(struct wh_host *host, const struct wh_settings *settings,
 	const struct wh_host_hooks *hooks, uint32_t jobs)
 {
@@ -397,18 +448,19 @@ int wh_host_open(struct wh_host *host, const struct wh_settings *settings,
 	raise_file_limit();
 	wh_cores_allowed(&allowed);
 	if (wh_port_spec_read(settings->port, 0, &host->spec, why, sizeof(why)) != 0 ||
+		wh_port_is_systems(&host->spec, why, sizeof(why)) ||
 		wh_port_spec_prepare(&host->spec, (uint16_t)settings->queues,
 			(uint16_t)settings->mtu_bytes, &host->device, why, sizeof(why)) != 0 ||
 		wh_cores_place(settings, &allowed, &host->cores, why, sizeof(why)) != 0) {
 		wh_complain("%s", why);
 		return WH_EXIT_HARDWARE;
 	}
-	if (start_eal(host) != 0)
-		return WH_EXIT_HARDWARE;
-	host->hz = host->eal.hz;
-	if (open_port(host) == 0 && open_shards(host, jobs) == 0)
+	if (open_device(host) == 0 && open_shards(host, jobs) == 0) {
+		host->interface = interface_of(&host->spec);
 		return WH_EXIT_OK;
-	wh_host_close(host);
+	}
+	if (host->eal_runs)
+		wh_host_close(host);
 	return WH_EXIT_HARDWARE;
 }
 

@@ -63,6 +63,10 @@ struct wh_host {
 	struct wh_loop *loop; /* of cores.core[i] */
 	uint64_t next_link_tsc;
 	bool link_was_up;
+	bool eal_runs;
+	unsigned int interface; /* of the kernel, below the port; 0: none */
+	uint64_t next_interface_tsc;
+	_Atomic bool lost; /* the port is gone, as was said: nothing goes on */
 	_Atomic bool stop;
 };
 

@@ -103,6 +103,8 @@ static int run(struct serve *serve, int root_fd)
 		wh_telemetry_stop();
 		wh_jobs_end(&serve->jobs);
 		wh_say("stopped");
+		if (atomic_load(&serve->host.lost))
+			status = WH_EXIT_NETWORK;
 	}
 	wh_jobs_free(&serve->jobs);
 	wh_host_close(&serve->host);

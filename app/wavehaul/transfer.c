@@ -117,6 +117,8 @@ static int conclude(struct wh_transfer *transfer)
 {
 	const struct wh_lanes *lanes = &transfer->lanes;
 
+	if (atomic_load(&transfer->host.lost))
+		return WH_EXIT_NETWORK;
 	if (lanes->started == 0)
 		return wh_client_conclude(&transfer->client, transfer->server);
 

@@ -8,7 +8,8 @@
  * link is up that thread waits in an alarm of ours, and gets a turn every few milliseconds between
  * bursts, when wh_port_watch_link asks for the state of the link.
  *
- * The thread is the process's, and so is what is kept here: one for all ports.
+ * The thread is the process's, and so is what is kept here: one for all ports. Beside it stands a
+ * sendmsg that keeps the driver's server alive when somebody connects and leaves at once.
  */
 
 #include <stdbool.h>

@@ -86,8 +86,9 @@ int wh_port_spec_read(
 /*
  * Checks that this machine has what the port stands on, and words the argument for that many
  * queues and that MTU. 0; or a negative errno and one sentence: -EINVAL where the kind of port
- * cannot have them, -ENODEV, -ENOENT, -EEXIST, -EACCES, -ENETDOWN or -EMSGSIZE where the machine
- * is not ready.
+ * cannot have them, -ENODEV, -ENOENT, -EEXIST, -EACCES, -EPERM, -EBUSY, -ECONNREFUSED,
+ * -ENETDOWN or -EMSGSIZE where the machine is not ready. Waits up to 1 s for a memif or vhost
+ * socket that another client holds.
  */
 int wh_port_spec_prepare(const struct wh_port_spec *spec, uint16_t queues, uint16_t mtu,
 	struct wh_port_argument *argument, char *why, size_t why_bytes);

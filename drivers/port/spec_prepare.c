@@ -2,6 +2,7 @@
 #include "port/spec.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <stdarg.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -28,6 +30,12 @@
 /* 13 ms at 10 Gb/s, each way: a receiver that has to share its CPU is away for some of them. */
 #define PACKET_RING_BYTES (UINT32_C(16) << 20)
 #define PACKET_SLOTS_MIN  512
+
+#define PROC_UNIX_CONNECTED 3 /* SS_CONNECTED of linux/net.h */
+
+/* 1 s until a client that is connected is taken for one that stays. */
+#define TAKEN_LOOKS   50
+#define TAKEN_LOOK_US 20000
 
 struct preparing {
 	const struct wh_port_spec *spec;
@@ -92,12 +100,15 @@ static int check_folder(const struct preparing *preparing)
 		folder, preparing->spec->ethdev);
 }
 
-/* A process that was killed leaves its socket behind: nobody listens, and the name is free. */
-static bool remove_if_left_behind(const struct wh_port_spec *spec)
+/*
+ * A process that was killed leaves its socket behind. Asked by a socket of another kind, which the
+ * kernel compares before anything reaches who listens: drivers do not expect somebody who connects
+ * and leaves.
+ */
+static bool is_left_behind(const struct wh_port_spec *spec)
 {
-	int type = spec->kind == WH_PORT_MEMIF ? SOCK_SEQPACKET : SOCK_STREAM;
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
 		return false;
@@ -108,7 +119,64 @@ static bool remove_if_left_behind(const struct wh_port_spec *spec)
 		       errno == ECONNREFUSED;
 
 	close(fd);
-	return refused && unlink(spec->target) == 0;
+	return refused;
+}
+
+/* A line of /proc/net/unix: a connection that was accepted at that path. */
+static bool is_connection_at(const char *line, const char *path)
+{
+	unsigned int flags, state;
+	int at = 0;
+
+	return sscanf(line, "%*s %*x %*x %x %*x %x %*u %n", &flags, &state, &at) == 2 && at > 0 &&
+	       flags == 0 && state == PROC_UNIX_CONNECTED &&
+	       strncmp(line + at, path, strlen(path)) == 0 && line[at + strlen(path)] == '\n';
+}
+
+static bool has_client(const struct wh_port_spec *spec)
+{
+	FILE *file = fopen("/proc/net/unix", "re");
+	char line[512];
+	bool found = false;
+
+	if (file == NULL)
+		return false;
+	while (!found && fgets(line, sizeof(line), file) != NULL)
+		found = is_connection_at(line, spec->target);
+	fclose(file);
+	return found;
+}
+
+/* A server lets go of a client that has just ended as its next turn comes. */
+static bool stays_taken(const struct wh_port_spec *spec)
+{
+	uint32_t looks = 0;
+
+	while (has_client(spec)) {
+		if (++looks == TAKEN_LOOKS)
+			return true;
+		usleep(TAKEN_LOOK_US);
+	}
+	return false;
+}
+
+static int check_as_client(const struct preparing *preparing, bool there)
+{
+	const struct wh_port_spec *spec = preparing->spec;
+	bool memif = spec->kind == WH_PORT_MEMIF;
+
+	if (!there || is_left_behind(spec))
+		return fail(preparing, there ? -ECONNREFUSED : -ENOENT,
+			"%s %s for port %s: start its peer first, with %s%s%s",
+			there ? "nobody listens at" : "there is no", spec->target, spec->ethdev,
+			memif ? "memif:" : "vhost:", spec->target, memif ? ",role=server" : "");
+	if (stays_taken(spec))
+		return fail(preparing, -EBUSY,
+			"another client is connected to %s, which takes one at a time: wait for "
+			"its "
+			"end, or start another server with a socket of its own",
+			spec->target);
+	return 0;
 }
 
 static int check_socket(const struct preparing *preparing)
@@ -124,15 +192,45 @@ static int check_socket(const struct preparing *preparing)
 	if (there && !S_ISSOCK(found.st_mode))
 		return fail(preparing, -EEXIST, "%s is no socket: choose another path for port %s",
 			spec->target, spec->ethdev);
-	if (there && makes_socket && !remove_if_left_behind(spec))
+	if (!makes_socket)
+		return check_as_client(preparing, there);
+	if (there && !(is_left_behind(spec) && unlink(spec->target) == 0))
 		return fail(preparing, -EEXIST,
 			"port %s makes %s, where another program listens already: stop that, or "
 			"choose another path",
 			spec->ethdev, spec->target);
-	if (!there && spec->kind == WH_PORT_VIRTIO_USER)
-		return fail(preparing, -ENOENT,
-			"there is no %s for port %s: start its peer first, with vhost:%s",
-			spec->target, spec->ethdev, spec->target);
+	return 0;
+}
+
+/* Capabilities of this process, by capabilities(7)'s numbers. */
+static bool has_capability(uint32_t number)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
+
+	return syscall(SYS_capget, &head, data) != 0 ||
+	       (data[number / 32].effective >> number % 32 & 1) != 0;
+}
+
+/* A driver without its rights says so in words that only its makers understand. */
+static int check_rights(const struct preparing *preparing)
+{
+	static const struct {
+		uint32_t number;
+		const char *name;
+	} wanted[] = {{CAP_NET_RAW, "CAP_NET_RAW"}, {CAP_NET_ADMIN, "CAP_NET_ADMIN"}};
+	const struct wh_port_spec *spec = preparing->spec;
+	bool needs[RTE_DIM(wanted)] = {
+		spec->kind == WH_PORT_AF_PACKET || spec->kind == WH_PORT_AF_XDP,
+		spec->kind == WH_PORT_TAP || spec->kind == WH_PORT_AF_XDP,
+	};
+
+	for (size_t i = 0; i < RTE_DIM(wanted); i++)
+		if (needs[i] && !has_capability(wanted[i].number))
+			return fail(preparing, -EPERM,
+				"port %s needs the right %s, which user %u has not: start wavehaul "
+				"as root, or with that capability",
+				spec->ethdev, wanted[i].name, (unsigned int)geteuid());
 	return 0;
 }
 
@@ -186,6 +284,11 @@ static int check_machine(const struct preparing *preparing)
 {
 	if (preparing->spec->verbatim)
 		return 0;
+
+	int error = check_rights(preparing);
+
+	if (error != 0)
+		return error;
 	switch (preparing->spec->kind) {
 	case WH_PORT_PCI:
 		return check_nic(preparing);

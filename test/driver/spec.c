@@ -308,18 +308,18 @@ static void test_arguments(void)
 		uint16_t queues, mtu;
 		const char *option, *device;
 	} cases[] = {
-		{"memif:/tmp/wh_no_such", 4, 9000, "--vdev",
-			"net_memif0,socket=/tmp/wh_no_such,socket-abstract=no,role=client,"
+		{"memif:/tmp/wh_no_such,role=server", 4, 9000, "--vdev",
+			"net_memif0,socket=/tmp/wh_no_such,socket-abstract=no,role=server,"
 			"bsize=9216,rsize=8"},
-		{"memif:/tmp/wh_no_such,bsize=4096", 4, 9000, "--vdev",
-			"net_memif0,socket=/tmp/wh_no_such,socket-abstract=no,role=client,"
+		{"memif:/tmp/wh_no_such,bsize=4096,role=server", 4, 9000, "--vdev",
+			"net_memif0,socket=/tmp/wh_no_such,socket-abstract=no,role=server,"
 			"bsize=4096,rsize=8"},
 		{"memif:/tmp/wh_no_such,rsize=12,role=server", 1, 1500, "--vdev",
 			"net_memif0,socket=/tmp/wh_no_such,socket-abstract=no,role=server,"
 			"rsize=12,bsize=1536"},
-		{"memif:/wh_no_such,zero-copy", 1, 1500, "--vdev",
-			"net_memif0,socket=/wh_no_such,socket-abstract=no,role=client,"
-			"zero-copy=yes,bsize=1536,rsize=10"},
+		{"memif:/wh_no_such,role=server", 1, 1500, "--vdev",
+			"net_memif0,socket=/wh_no_such,socket-abstract=no,role=server,"
+			"bsize=1536,rsize=10"},
 		{"vhost:/tmp/wh_no_such", 4, 9000, "--vdev",
 			"net_vhost0,iface=/tmp/wh_no_such,queues=4,client=0"},
 		{"tap:wh0", 1, 1500, "--vdev", "net_tap0,iface=wh0"},
@@ -361,14 +361,66 @@ static void test_nic(void)
 }
 
 /* Who makes a socket does not find it, who goes to one does. */
-static int listen_at(const struct sockaddr_un *address)
+static int listen_at(const struct sockaddr_un *address, int type)
 {
-	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	int fd = socket(AF_UNIX, type | SOCK_NONBLOCK, 0);
 
 	CU_ASSERT_FATAL(fd >= 0);
 	CU_ASSERT_EQUAL_FATAL(bind(fd, (const struct sockaddr *)address, sizeof(*address)), 0);
 	CU_ASSERT_EQUAL_FATAL(listen(fd, 1), 0);
 	return fd;
+}
+
+static int connect_to(const struct sockaddr_un *address, int type)
+{
+	int fd = socket(AF_UNIX, type, 0);
+
+	CU_ASSERT_FATAL(fd >= 0);
+	CU_ASSERT_EQUAL_FATAL(connect(fd, (const struct sockaddr *)address, sizeof(*address)), 0);
+	return fd;
+}
+
+/*
+ * Whoever looks whether a socket is in use does not connect to it, since drivers bear no guest that
+ * leaves at once; and a client that finds another one there is told.
+ */
+static void test_sockets_in_use(void)
+{
+	char folder[] = "/tmp/wh_spec_XXXXXX";
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct wh_port_argument argument;
+	char why[WH_PORT_WHY_BYTES];
+	char text[128];
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s/x", folder);
+
+	int fd = listen_at(&address, SOCK_SEQPACKET);
+
+	snprintf(text, sizeof(text), "memif:%s/x,role=server", folder);
+	CU_ASSERT_EQUAL(prepare(text, 1, 1500, &argument, why), -EEXIST);
+	snprintf(text, sizeof(text), "memif:%s/x", folder);
+	CU_ASSERT_EQUAL(prepare(text, 1, 1500, &argument, why), 0);
+	CU_ASSERT_EQUAL(accept(fd, NULL, NULL), -1);
+	CU_ASSERT_EQUAL(errno, EAGAIN);
+
+	int client = connect_to(&address, SOCK_SEQPACKET);
+	int accepted = accept(fd, NULL, NULL);
+
+	CU_ASSERT_FATAL(accepted >= 0);
+	CU_ASSERT_EQUAL(prepare(text, 1, 1500, &argument, why), -EBUSY);
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "another client is connected to "));
+	close(accepted);
+	close(client);
+	CU_ASSERT_EQUAL(prepare(text, 1, 1500, &argument, why), 0);
+	close(fd);
+
+	CU_ASSERT_EQUAL(prepare(text, 1, 1500, &argument, why), -ECONNREFUSED);
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "nobody listens at "));
+	CU_ASSERT_EQUAL(unlink(address.sun_path), 0);
+	CU_ASSERT_EQUAL(prepare(text, 1, 1500, &argument, why), -ENOENT);
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "/x,role=server"));
+	CU_ASSERT_EQUAL(rmdir(folder), 0);
 }
 
 static void test_sockets(void)
@@ -397,7 +449,7 @@ static void test_sockets(void)
 	CU_ASSERT_EQUAL(prepare(text, 1, 1500, &argument, why), -ENOENT);
 	CU_ASSERT_STRING_EQUAL(why, expected);
 
-	int fd = listen_at(&address);
+	int fd = listen_at(&address, SOCK_STREAM);
 
 	snprintf(text, sizeof(text), "virtio_user:%s/x", folder);
 	snprintf(expected, sizeof(expected), "net_virtio_user0,path=%s/x,queues=2,queue_size=1024",
@@ -406,6 +458,7 @@ static void test_sockets(void)
 	CU_ASSERT_STRING_EQUAL(argument.device, expected);
 	snprintf(text, sizeof(text), "memif:%s/x", folder);
 	CU_ASSERT_EQUAL(prepare(text, 1, 1500, &argument, why), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(argument.device, "role=client"));
 
 	static const char *const servers[][2] = {
 		{"vhost:%s/x", "net_vhost0"},
@@ -521,6 +574,7 @@ CU_TestInfo wh_tests[] = {
 	{"arguments for EAL", test_arguments},
 	{"a NIC has to be there", test_nic},
 	{"sockets: who makes one and who goes to one", test_sockets},
+	{"sockets that are in use", test_sockets_in_use},
 	{"interfaces: there, large enough, up", test_interfaces},
 	{"the ring of AF_PACKET for every MTU", test_packet_ring},
 	CU_TEST_INFO_NULL,

@@ -1,0 +1,140 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: BSD-3-Clause
+"""The link below `wavehaul`: others at its socket, its interface deleted, rights that are missing.
+
+    links.py [--quick] [-k PATTERN] [--binary PATH]
+
+Cases with interfaces of the kernel are in namespaces of their own, which only root makes.
+A line for each case, then 'N passed, N failed'.
+"""
+
+import functools
+import os
+import socket
+import stat
+import sys
+from pathlib import Path
+
+from harness import Case, expect, expect_equal, expect_said, expect_status, run_cases
+from lab import Lab
+from network import CLIENT, SERVER, Server, client_command, run_client, running_client, two_hosts
+from pair import CLIENT as PAIR_CLIENT
+from pair import Pair, as_nobody, remote, wait_until
+
+TOP = Path(__file__).resolve().parents[2]
+BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
+
+OK, NETWORK, HARDWARE = 0, 5, 7
+GUESTS = 200
+
+
+def guests(path, kind):
+    """Each connects and leaves at once; none is refused, for the server lives."""
+    for _ in range(GUESTS):
+        with socket.socket(socket.AF_UNIX, kind) as guest:
+            guest.connect(path)
+
+
+def strangers(program, folder, link):
+    """They come to the server's socket and leave; a second server comes; the first goes on."""
+    kind = socket.SOCK_SEQPACKET if link == 'memif' else socket.SOCK_STREAM
+    with Pair(program, folder, link=link) as pair:
+        path = f'{pair.meeting}/socket'
+        expect_equal('rights of others', stat.S_IMODE(os.stat(path).st_mode) & 0o77, 0)
+        guests(path, kind)
+        second = program.run('serve', '--config', 'none', '--no-huge', '--port', pair.port(0),
+                             '--addr', f'{PAIR_CLIENT}/24', '--root', folder, timeout_s=10)
+        expect_status(second, HARDWARE)
+        expect_said(second, 'where another program listens already')
+        result = pair.run('bench', remote().rstrip(':'), '--size', '1M')
+        expect_status(result, OK)
+        pair.stop_server()
+
+
+def no_server(program, folder):
+    """A memif client whose server is not there, or was killed."""
+    path = folder / 'socket'
+
+    def bench():
+        return program.run('bench', SERVER, '--config', 'none', '--no-huge', '--port',
+                           f'memif:{path}', '--addr', f'{CLIENT}/24', timeout_s=10)
+
+    result = bench()
+    expect_status(result, HARDWARE)
+    expect_said(result, f'there is no {path} for port net_memif0: start its peer first')
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as left:
+        left.bind(str(path))
+        left.listen(1)
+    result = bench()
+    expect_status(result, HARDWARE)
+    expect_said(result, f'nobody listens at {path}')
+
+
+def second_client(program, folder):
+    with Pair(program, folder) as pair:
+        to = remote().rstrip(':')
+        with pair.running('bench', to, '--time', '20s', '--rate', '10M'):
+            wait_until(lambda: 'is up' in pair.said(), 10, 'a link')
+            second = pair.run('bench', to, '--size', '1M', timeout_s=10)
+            expect_status(second, HARDWARE)
+            expect_said(second, 'another client is connected to')
+        # As soon as the first has gone the server takes another.
+        expect_status(pair.run('bench', to, '--size', '1M'), OK)
+        pair.kill_server()
+
+
+def deleted(program, folder, port):
+    """The interface below a server and a client goes: both say so, and end."""
+    with two_hosts() as (server, client), Server(program, server, folder, port=port) as serving:
+        with running_client(program, client, 'bench', SERVER, '--time', '30s', '--rate', '10M',
+                            port=port) as await_end:
+            wait_until(lambda: client.packets('tx') > 20, 10, 'a transfer')
+            server.ip('link', 'del', 'eth0')
+            result = await_end(10)
+        expect_status(result, NETWORK)
+        expect_said(result, 'the interface eth0 is gone')
+        expect_equal('exit status of the server', serving.process.wait(10), NETWORK)
+        expect('the interface eth0 is gone' in serving.said(), serving.said())
+
+
+def default_route(program, folder):
+    """AF_XDP would take the packets of the default route from the kernel; AF_PACKET shares them."""
+    with two_hosts() as (server, client):
+        server.add_addresses('eth0', '192.0.2.9/24')
+        server.ip('route', 'add', 'default', 'via', '192.0.2.254')
+        result = run_client(program, server, 'bench', CLIENT, port='af_xdp', timeout_s=10)
+        expect_status(result, HARDWARE)
+        expect_said(result, "eth0 has the default route, so it stays the system's")
+        with Server(program, server, folder):
+            expect_status(run_client(program, client, 'bench', SERVER, '--size', '1M'), OK)
+
+
+def no_rights(program, _folder, port, right):
+    with Lab() as lab:
+        host = lab.host('host')
+        lab.wire((host, 'eth0'), (host, 'eth1'))
+        under = (*host.under, *as_nobody(program))
+        words = list(client_command('bench', SERVER, '--no-huge', port=port))
+        result = program.run(*words, timeout_s=10, under=under)
+        expect_status(result, HARDWARE)
+        expect_said(result, f'needs the right {right}, which user [0-9]+ has not')
+        expect_equal('lines', len(result.err.splitlines()), 1)
+
+
+def cases():
+    partial = functools.partial
+    for link in ('memif', 'vhost'):
+        yield Case(f'strangers {link}', link == 'memif', partial(strangers, link=link))
+    yield Case('no server', True, no_server)
+    yield Case('second client', True, second_client)
+    yield Case('interface deleted af_packet', True, partial(deleted, port='af_packet'))
+    yield Case('interface deleted af_xdp', False, partial(deleted, port='af_xdp'))
+    yield Case('default route', False, default_route)
+    for port, right in (('af_packet', 'CAP_NET_RAW'), ('af_xdp', 'CAP_NET_RAW'),
+                        ('tap', 'CAP_NET_ADMIN')):
+        yield Case(f'without rights {port}', port == 'af_packet',
+                   partial(no_rights, port=port, right=right))
+
+
+if __name__ == '__main__':
+    sys.exit(run_cases(list(cases()), BINARY))
