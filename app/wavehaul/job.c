@@ -158,8 +158,12 @@ int wh_job_read(struct wh_job *job, struct wh_record *record)
 
 	if (bytes > 0 && bytes == job->reading->bytes)
 		return 1;
+
+	bool hello = wh_hello_peek(
+		job->reading->data, job->reading->bytes, &job->peer_bundle, &job->peer_reply);
+
 	wh_job_read_done(job);
-	return -EPROTO;
+	return hello && job->peer_bundle != WH_BUNDLE_VERSION ? -EPROTONOSUPPORT : -EPROTO;
 }
 
 void wh_job_read_done(struct wh_job *job)

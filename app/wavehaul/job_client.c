@@ -100,6 +100,8 @@ static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
 	struct wh_record record;
 	int32_t work = 0;
 
+	if (news.outcome == WH_STATUS_REFUSED)
+		wh_session_peer_versions(job->out, &job->peer_least, &job->peer_most);
 	if (news.outcome != WH_STATUS_PENDING && news.outcome != WH_STATUS_VERIFIED)
 		wh_job_fail(job, news.outcome, "%s", wh_release_status_name(news.outcome));
 	if (wh_job_in(job) != NULL) {

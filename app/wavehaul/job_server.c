@@ -119,18 +119,24 @@ static void start(struct wh_job *job, uint64_t now_tsc)
 	job->state = WH_JOB_RUNNING;
 }
 
+static bool open_answers(struct wh_job *job)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), WH_REPLY_NAME, job->hello->reply);
+	return wh_job_open_out(job, name, wh_job_sends(job));
+}
+
 /* HELLO is here: opens our stream, in which READY or REFUSED goes. */
 static void answer(struct wh_job *job, uint64_t now_tsc)
 {
 	const struct wh_hello *hello = job->hello;
-	char name[32];
 
 	if (hello->verb == WH_JOB_IDLE) {
 		job->state = WH_JOB_RUNNING;
 		return;
 	}
-	snprintf(name, sizeof(name), WH_REPLY_NAME, hello->reply);
-	if (!wh_job_open_out(job, name, wh_job_sends(job))) {
+	if (!open_answers(job)) {
 		wh_job_fail(job, WH_STATUS_BUSY, "no memory for another stream");
 		wh_job_end(job, now_tsc);
 		return;
@@ -144,6 +150,34 @@ static bool can_serve(const struct wh_job *job, const struct wh_hello *hello)
 
 	return wh_hello_is_possible(hello, wh_session_params(wh_job_in(job))->chunk_bytes, &bounds,
 		&job->jobs->settings->repair);
+}
+
+/*
+ * A client of another version is told so, in what all versions have in common. Nothing else of its
+ * HELLO is known: the answer goes as if the least had been asked for.
+ */
+static void refuse_version(struct wh_job *job, uint64_t now_tsc)
+{
+	const struct wh_hello plain = {
+		.verb = WH_JOB_SEND,
+		.lanes = 1,
+		.profile = job->jobs->settings->profile->number,
+		.payload_bytes = WH_PAYLOAD_BYTES_MAX,
+		.rate_bps = UINT64_MAX,
+		.reply = job->peer_reply,
+	};
+	char text[200];
+
+	if (!keep_hello(job, &plain) || !open_answers(job)) {
+		wh_job_fail(job, WH_STATUS_BUSY, "no memory to refuse a client of another version");
+		wh_job_end(job, now_tsc);
+		return;
+	}
+	snprintf(text, sizeof(text),
+		"this server speaks bundle format %u, the client %u: install the same wavehaul at "
+		"both ends (`wavehaul --version` names it)",
+		WH_BUNDLE_VERSION, job->peer_bundle);
+	refuse(job, now_tsc, EPROTONOSUPPORT, text);
 }
 
 static int32_t await_hello(struct wh_job *job, uint64_t now_tsc)
@@ -160,6 +194,11 @@ static int32_t await_hello(struct wh_job *job, uint64_t now_tsc)
 		return 0;
 	}
 
+	if (found == -EPROTONOSUPPORT) {
+		refuse_version(job, now_tsc);
+		return 1;
+	}
+
 	bool possible =
 		found > 0 && record.type == WH_RECORD_HELLO && can_serve(job, &record.hello);
 	bool kept = possible && keep_hello(job, &record.hello);
@@ -170,7 +209,7 @@ static int32_t await_hello(struct wh_job *job, uint64_t now_tsc)
 		answer(job, now_tsc);
 	} else {
 		wh_job_fail(job, possible ? WH_STATUS_BUSY : WH_STATUS_REFUSED,
-			"a HELLO of another version, or one that this host cannot serve");
+			"a HELLO that makes no sense, or one that this host cannot serve");
 		wh_job_end(job, now_tsc);
 	}
 	return 1;

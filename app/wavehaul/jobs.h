@@ -130,7 +130,12 @@ struct wh_job {
 	_Atomic int limit_now;        /* enum wh_limit, of the sending end */
 	struct wh_job_figures figures;
 
+	uint8_t peer_bundle; /* of the last HELLO that could not be read: its version ... */
+	uint64_t peer_reply; /* ... and its `reply` */
+
 	/* The client's */
+	uint8_t peer_least; /* versions of packets that the server speaks, if not ours; 0: ours */
+	uint8_t peer_most;
 	uint16_t peer_queues; /* from READY; 0: not yet */
 	bool as_name;         /* from READY, likewise */
 	uint64_t began_tsc;   /* with READY */

@@ -4,7 +4,10 @@
 
 #include <rte_version.h>
 
+#include "bundle/record.h"
+#include "commit.h"
 #include "verbs.h"
+#include "wire/packet.h"
 
 static const struct {
 	const char *name;
@@ -41,6 +44,14 @@ static void print_help(FILE *to)
 		"\n" WH_EXIT_HELP);
 }
 
+/* Two ends understand each other when their formats are the same. */
+static void print_version(void)
+{
+	printf("wavehaul %s%s, packet format %u, bundle format %u, %s\n", WH_VERSION,
+		WH_COMMIT[0] != '\0' ? " (commit " WH_COMMIT ")" : "", WH_WIRE_VERSION,
+		WH_BUNDLE_VERSION, rte_version());
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 2) {
@@ -52,7 +63,7 @@ int main(int argc, char **argv)
 		return WH_EXIT_OK;
 	}
 	if (strcmp(argv[1], "--version") == 0) {
-		printf("wavehaul %s, %s\n", WH_VERSION, rte_version());
+		print_version();
 		return WH_EXIT_OK;
 	}
 	for (size_t i = 0; i < VERBS; i++)

@@ -2,21 +2,40 @@
 #include "outcome.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "base/clock.h"
 #include "complain.h"
 #include "signals.h"
 #include "verbs.h"
+#include "wire/packet.h"
 
 /* Of the time, from which on it is worth a line that larger buffers would have been faster. */
 #define MEMORY_TELL_PERCENT 5
+
+static int conclude_versions(const struct wh_job *job, const char *host)
+{
+	char formats[32];
+
+	snprintf(formats, sizeof(formats),
+		job->peer_least == job->peer_most ? "format %u" : "formats %u to %u",
+		job->peer_least, job->peer_most);
+	wh_complain("%s speaks %s, this wavehaul format %u: install the same wavehaul at both ends "
+		    "(`wavehaul --version` names it)",
+		host, formats, WH_WIRE_VERSION);
+	return WH_EXIT_HARDWARE;
+}
 
 static int conclude_refused(const struct wh_job *job, const char *host)
 {
 	if (job->refused_error != 0) {
 		wh_complain("%s refuses: %s", host, job->why);
+		if (job->refused_error == EPROTONOSUPPORT)
+			return WH_EXIT_HARDWARE;
 		return job->refused_error == ENOENT ? WH_EXIT_NO_FILE : WH_EXIT_OTHER;
 	}
+	if (job->peer_least != 0)
+		return conclude_versions(job, host);
 	wh_complain("%s refuses the connection: it may not serve this address (--allow there), or "
 		    "not take packets of MTU %u (--mtu)",
 		host, job->jobs->settings->mtu_bytes);

@@ -99,6 +99,7 @@ struct wire_hello {
 	uint8_t reverse;
 	uint8_t profile;
 	uint16_t paths;
+	uint64_t reply;
 	uint16_t lane;
 	uint16_t lanes;
 	uint32_t payload_bytes;
@@ -108,7 +109,6 @@ struct wire_hello {
 	uint8_t fec_r;
 	uint32_t zero;
 	uint64_t rate_bps;
-	uint64_t reply;
 	uint64_t bench_ns;
 	uint64_t bench_bytes;
 };
@@ -161,6 +161,13 @@ static_assert(sizeof(struct wire_outcome) == 24, "OUTCOME");
 static_assert(sizeof(struct wire_totals) == 40, "TOTALS");
 static_assert(sizeof(struct wire_hello) == 64, "HELLO");
 static_assert(sizeof(struct wire_refused) == 16, "REFUSED");
+
+/* What wh_hello_peek and a client that is told no rely on, whatever the version. */
+static_assert(offsetof(struct wire_hello, version) == 8, "fixed for ever");
+static_assert(offsetof(struct wire_hello, reply) == 16, "fixed for ever");
+static_assert(WH_RECORD_HELLO == 32 && WH_RECORD_REFUSED == 33, "fixed for ever");
+static_assert(offsetof(struct wire_refused, error) == 8, "fixed for ever");
+static_assert(offsetof(struct wire_refused, text_bytes) == 12, "fixed for ever");
 static_assert(sizeof(struct wire_ready) == 16, "READY");
 static_assert(sizeof(struct wire_report) == 208, "REPORT: a process more is another version");
 static_assert(sizeof(struct wire_waits) == 24, "WAITS");
@@ -666,4 +673,19 @@ uint32_t wh_record_decode(const uint8_t *bytes, size_t length, struct wh_record 
 		if (*rest != 0)
 			return 0;
 	return holds(record) ? head.length : 0;
+}
+
+bool wh_hello_peek(const uint8_t *bytes, size_t length, uint8_t *version, uint64_t *reply)
+{
+	struct wire_head head;
+	size_t end = offsetof(struct wire_hello, reply) + sizeof(*reply);
+
+	if (length < end)
+		return false;
+	memcpy(&head, bytes, sizeof(head));
+	if (head.type != WH_RECORD_HELLO || head.length < end)
+		return false;
+	*version = bytes[offsetof(struct wire_hello, version)];
+	memcpy(reply, bytes + offsetof(struct wire_hello, reply), sizeof(*reply));
+	return true;
 }

@@ -32,7 +32,7 @@
 #include "base/chunk.h"
 #include "base/meter.h"
 
-#define WH_BUNDLE_VERSION 2
+#define WH_BUNDLE_VERSION 3
 
 /* Files up to this travel inside their ENTRY; larger ones as extents of raw chunks. */
 #define WH_INLINE_BYTES_MAX (UINT32_C(256) << 10)
@@ -253,6 +253,13 @@ uint32_t wh_record_encode(const struct wh_record *record, uint8_t *bytes, size_t
  * 0: no record, or not within its limits.
  */
 uint32_t wh_record_decode(const uint8_t *bytes, size_t length, struct wh_record *record);
+
+/*
+ * Of a HELLO of whatever version: that, and what the answer's stream is to be called. These two, the
+ * record's head and all of REFUSED are the same for ever, so that a server can say no to a client
+ * that it does not understand. False: it is no HELLO.
+ */
+bool wh_hello_peek(const uint8_t *bytes, size_t length, uint8_t *version, uint64_t *reply);
 
 /* Whether a path from the wire may be used below a root. */
 bool wh_path_is_safe(const char *path, size_t path_bytes);

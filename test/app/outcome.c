@@ -13,6 +13,7 @@
 #include "wavehaul/complain.h"
 #include "wavehaul/outcome.h"
 #include "wavehaul/verbs.h"
+#include "wire/packet.h"
 
 const char wh_suite_name[] = "app/outcome";
 
@@ -164,6 +165,7 @@ static void test_refused(void)
 	} cases[] = {
 		{ENOENT, WH_EXIT_NO_FILE, "host refuses: because"},
 		{EACCES, WH_EXIT_OTHER, "host refuses: because"},
+		{EPROTONOSUPPORT, WH_EXIT_HARDWARE, "host refuses: because"},
 		{0, WH_EXIT_NETWORK, "host refuses the connection"},
 	};
 
@@ -177,6 +179,27 @@ static void test_refused(void)
 		CU_ASSERT_EQUAL(conclude(lanes), cases[i].status);
 		CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(), cases[i].says));
 	}
+}
+
+/* Another version of packets at the other end: one sentence has both. */
+static void test_versions(void)
+{
+	struct wh_job lanes[LANES] = {{
+		.failed = WH_STATUS_REFUSED,
+		.peer_least = WH_WIRE_VERSION + 1,
+		.peer_most = WH_WIRE_VERSION + 1,
+	}};
+	char says[80];
+
+	CU_ASSERT_EQUAL(conclude(lanes), WH_EXIT_HARDWARE);
+	snprintf(says, sizeof(says), "host speaks format %u, this wavehaul format %u: install",
+		WH_WIRE_VERSION + 1, WH_WIRE_VERSION);
+	CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(), says));
+	lanes[0].peer_most++;
+	CU_ASSERT_EQUAL(conclude(lanes), WH_EXIT_HARDWARE);
+	snprintf(says, sizeof(says), "host speaks formats %u to %u, this wavehaul",
+		WH_WIRE_VERSION + 1, WH_WIRE_VERSION + 2);
+	CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(), says));
 }
 
 /* What a server says is put on a terminal, and does nothing there. */
@@ -198,6 +221,7 @@ CU_TestInfo wh_tests[] = {
 	{"who waits", test_who_waits},
 	{"memory", test_memory},
 	{"refused", test_refused},
+	{"versions", test_versions},
 	{"plain", test_plain},
 	CU_TEST_INFO_NULL,
 };

@@ -114,7 +114,7 @@ static const struct sample samples[] = {
 		      "\x03\0\0\0\0\0\0\0")},
 	{"hello, get",
 		{.type = WH_RECORD_HELLO,
-			.hello = {.version = 2,
+			.hello = {.version = WH_BUNDLE_VERSION,
 				.verb = WH_JOB_GET,
 				.recursive = true,
 				.profile = 2,
@@ -130,29 +130,30 @@ static const struct sample samples[] = {
 				.paths = 2,
 				.path = {"a/b", ""},
 				.path_bytes = {3, 0}}},
-		BYTES("\x48\0\0\0\x20\0\0\0\x02\x02\x01\0\0\x02\x02\0\x01\0\x04\x03"
+		BYTES("\x48\0\0\0\x20\0\0\0\x03\x02\x01\0\0\x02\x02\0" ID_BYTES "\x01\0\x04\x03"
 		      "\x80\x05\0\0\x01\x02\x80\x04\0\0\0\0\xff\xff\xff\xff\xff\xff\xff"
-		      "\xff" ID_BYTES "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x03\0\0\0a/b\0")},
+		      "\xff"
+		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x03\0\0\0a/b\0")},
 	{"hello, bench",
 		{.type = WH_RECORD_HELLO,
-			.hello = {.version = 2,
+			.hello = {.version = WH_BUNDLE_VERSION,
 				.verb = WH_JOB_BENCH,
 				.reverse = true,
 				.lanes = 1,
 				.bench_ns = ID,
 				.bench_bytes = 5}},
-		BYTES("\x40\0\0\0\x20\0\0\0\x02\x03\0\0\x01\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0"
+		BYTES("\x40\0\0\0\x20\0\0\0\x03\x03\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0"
 		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0" ID_BYTES "\x05\0\0\0\0\0\0\0")},
 	{"hello, send",
 		{.type = WH_RECORD_HELLO,
-			.hello = {.version = 2,
+			.hello = {.version = WH_BUNDLE_VERSION,
 				.verb = WH_JOB_SEND,
 				.into_folder = true,
 				.lanes = 1,
 				.paths = 1,
 				.path = {"."},
 				.path_bytes = {1}}},
-		BYTES("\x48\0\0\0\x20\0\0\0\x02\x01\0\x01\0\0\x01\0\0\0\x01\0\0\0\0\0\0\0\0\0"
+		BYTES("\x48\0\0\0\x20\0\0\0\x03\x01\0\x01\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01\0"
 		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\x01\0.\0\0\0\0\0")},
 	{"refused",
@@ -338,8 +339,8 @@ static const struct malformed {
 	{"failed doing nothing", "outcome", 21, 1, 0},
 	{"outcome's zero", "outcome", 22, 2, 1},
 	{"version 0", "hello, get", 8, 1, 0},
-	{"version 1", "hello, get", 8, 1, 1},
-	{"version 3", "hello, get", 8, 1, 3},
+	{"version 2", "hello, get", 8, 1, WH_BUNDLE_VERSION - 1},
+	{"version 4", "hello, get", 8, 1, WH_BUNDLE_VERSION + 1},
 	{"verb 0", "hello, get", 9, 1, 0},
 	{"verb 5", "hello, get", 9, 1, 5},
 	{"send with two paths", "hello, get", 9, 1, 1},
@@ -351,10 +352,10 @@ static const struct malformed {
 	{"reverse 255", "hello, get", 12, 1, 255},
 	{"three paths", "hello, get", 14, 2, 3},
 	{"1025 paths", "hello, get", 14, 2, 1025},
-	{"no lanes", "hello, bench", 18, 2, 0},
-	{"lane 1 of 1", "hello, bench", 16, 2, 1},
-	{"as name 2", "hello, get", 24, 1, 2},
-	{"hello's zero", "hello, get", 28, 4, UINT32_C(1) << 31},
+	{"no lanes", "hello, bench", 26, 2, 0},
+	{"lane 1 of 1", "hello, bench", 24, 2, 1},
+	{"as name 2", "hello, get", 32, 1, 2},
+	{"hello's zero", "hello, get", 36, 4, UINT32_C(1) << 31},
 	{"path's length", "hello, get", 64, 2, 5},
 	{"path's length of 65535", "hello, get", 64, 2, 65535},
 	{"wanted path with a NUL", "hello, get", 68, 1, 0},
@@ -431,7 +432,10 @@ static void largest(void)
 	CU_ASSERT_EQUAL(wh_record_encode(&record, bytes, WH_BUNDLE_CHUNK_BYTES_MIN), 8240);
 
 	record = (struct wh_record){.type = WH_RECORD_HELLO,
-		.hello = {.version = 2, .verb = WH_JOB_GET, .lanes = UINT16_MAX, .paths = 1024}};
+		.hello = {.version = WH_BUNDLE_VERSION,
+			.verb = WH_JOB_GET,
+			.lanes = UINT16_MAX,
+			.paths = 1024}};
 	for (uint32_t i = 0; i < 1024; i++) {
 		record.hello.path[i] = path;
 		record.hello.path_bytes[i] = 100;
@@ -490,6 +494,37 @@ static void names(void)
 	CU_ASSERT_STRING_EQUAL(wh_doing_name(WH_DOING_KIND), "looking at its kind");
 }
 
+/* Of any version, as far as it is the same for ever: then a server can say no. */
+static void peek(void)
+{
+	static struct wh_record record = {.type = WH_RECORD_HELLO,
+		.hello = {.version = WH_BUNDLE_VERSION,
+			.verb = WH_JOB_IDLE,
+			.lanes = 1,
+			.reply = ID}};
+	uint8_t bytes[64];
+	uint8_t version;
+	uint64_t reply;
+
+	CU_ASSERT_EQUAL_FATAL(wh_record_encode(&record, bytes, sizeof(bytes)), sizeof(bytes));
+	for (uint32_t other = 0; other < 256; other++) {
+		bytes[8] = (uint8_t)other;
+		reply = 0;
+		CU_ASSERT(wh_hello_peek(bytes, sizeof(bytes), &version, &reply));
+		CU_ASSERT_EQUAL(version, other);
+		CU_ASSERT_EQUAL(reply, ID);
+		CU_ASSERT_EQUAL(wh_record_decode(bytes, sizeof(bytes), &record) > 0,
+			other == WH_BUNDLE_VERSION);
+	}
+	for (size_t length = 0; length < sizeof(bytes); length++)
+		CU_ASSERT_EQUAL(wh_hello_peek(bytes, length, &version, &reply), length >= 24);
+	bytes[0] = 16; /* shorter than what is fixed */
+	CU_ASSERT(!wh_hello_peek(bytes, sizeof(bytes), &version, &reply));
+	bytes[0] = 64;
+	bytes[4] = WH_RECORD_READY;
+	CU_ASSERT(!wh_hello_peek(bytes, sizeof(bytes), &version, &reply));
+}
+
 CU_TestInfo wh_tests[] = {
 	{"encodes", encodes},
 	{"round trip", round_trip},
@@ -500,5 +535,6 @@ CU_TestInfo wh_tests[] = {
 	{"largest", largest},
 	{"safe paths", safe_paths},
 	{"names", names},
+	{"peek", peek},
 	CU_TEST_INFO_NULL,
 };
