@@ -255,9 +255,9 @@ uint32_t wh_record_encode(const struct wh_record *record, uint8_t *bytes, size_t
 uint32_t wh_record_decode(const uint8_t *bytes, size_t length, struct wh_record *record);
 
 /*
- * Of a HELLO of whatever version: that, and what the answer's stream is to be called. These two, the
- * record's head and all of REFUSED are the same for ever, so that a server can say no to a client
- * that it does not understand. False: it is no HELLO.
+ * Of a HELLO of whatever version: that, and what the answer's stream is to be called. These two,
+ * the record's head and all of REFUSED are the same for ever, so that a server can say no to a
+ * client that it does not understand. False: it is no HELLO.
  */
 bool wh_hello_peek(const uint8_t *bytes, size_t length, uint8_t *version, uint64_t *reply);
 

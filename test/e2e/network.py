@@ -22,6 +22,7 @@ import statistics
 import struct
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -37,9 +38,11 @@ FLOOD = TOP / 'test/e2e/flood.py'
 
 KIB, MIB = 1 << 10, 1 << 20
 SEED = 20260101
-OK, NETWORK = 0, 5
+OK, NETWORK, CONFIGURATION = 0, 5, 7
+WIRE_VERSION = 1
 
 UDP_PORT = 5760
+SO_NO_CHECK = 11  # socket(7)
 STARTING_S, STOPPING_S, CLIENT_S = 20, 15, 60
 
 SERVER, CLIENT, THIRD, FOURTH = (f'192.0.2.{i}' for i in range(1, 5))
@@ -366,6 +369,44 @@ def no_server(program, folder):
         expect_said(result, f'{SERVER} does not answer on UDP port {UDP_PORT} within 2 s')
 
 
+def answer_as_other(listener, version):
+    """What a server that speaks nothing but another version answers to an OPEN: versions.h."""
+    packet, source = listener.recvfrom(2048)
+    expect_equal('version and type of an OPEN', packet[:2], bytes((version - 1, 9)))
+    listener.sendto(bytes((0, 1, version, version, 0, 0, 0, 0)) + packet[:88], source)
+
+
+def other_version(program, folder):
+    """Ends of different versions: both sides of it, and how soon it is said."""
+    with two_hosts() as (kernel, client), contextlib.ExitStack() as stack:
+        kernel.add_addresses('eth0', f'{SERVER}/24')
+        with kernel.inside():
+            listener = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        stack.enter_context(listener)
+        listener.settimeout(CLIENT_S)
+        # On veth the kernel leaves sums to hardware that is not there.
+        listener.setsockopt(socket.SOL_SOCKET, SO_NO_CHECK, 1)
+        listener.bind((SERVER, UDP_PORT))
+        told = threading.Thread(target=answer_as_other, args=(listener, WIRE_VERSION + 1))
+        told.start()
+        result = run_client(program, client, 'bench', SERVER, timeout_s=15)
+        told.join()
+        expect_status(result, CONFIGURATION)
+        expect_said(result, f'{SERVER} speaks format {WIRE_VERSION + 1}, '
+                            f'this wavehaul format {WIRE_VERSION}: install')
+    with two_hosts() as (server, kernel), Server(program, server, folder):
+        kernel.add_addresses('eth0', f'{CLIENT}/24')
+        with kernel.inside():
+            asker = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        with asker:
+            asker.settimeout(3)
+            asker.setsockopt(socket.SOL_SOCKET, SO_NO_CHECK, 1)
+            asked = bytes((WIRE_VERSION + 1, 9)) + random.Random(SEED).randbytes(102)
+            asker.sendto(asked, (SERVER, UDP_PORT))
+            expect_equal('the answer', asker.recv(2048),
+                         bytes((0, 1, WIRE_VERSION, WIRE_VERSION, 0, 0, 0, 0)) + asked[:88])
+
+
 def allow(program, folder):
     with two_hosts() as (server, client), \
             Server(program, server, folder, '--allow', '192.0.2.128/25,2001:db8::/112'):
@@ -550,7 +591,7 @@ def decoded(program, folder, to):
     packets = dissect(folder / 'capture.pcap', '-o', 'udp.check_checksum:TRUE')
     expect_equal('packets read', len(packets), len(tap.frames))
     for packet in packets:
-        expect_equal('wavehaul.version', packet['wavehaul.version'], ['1'])
+        expect_equal('wavehaul.version', packet['wavehaul.version'], [str(WIRE_VERSION)])
         expect_equal('udp.checksum.status', packet['udp.checksum.status'],
                      [CHECKSUM_GOOD if ':' in to else CHECKSUM_ABSENT])
         wrong = [name for name in packet if name.startswith(('_ws.malformed', '_ws.expert'))]
@@ -589,6 +630,7 @@ def cases():
     yield Case('conflict', True, conflict)
     yield Case('nobody there', False, nobody)
     yield Case('no server there', True, no_server)
+    yield Case('other version', True, other_version)
     yield Case('allow', False, allow)
     for losing, end in enumerate(('server', 'client')):
         yield Case(f'link of the {end} lost', False, partial(link_lost, losing=losing))
