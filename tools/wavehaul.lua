@@ -11,7 +11,7 @@
 -- what the encoder writes.
 
 local UDP_PORTS = "5760-5775"
-local VERSION = 1
+local VERSION = 2
 local HEAD_BYTES = 64
 local FIELDS_AT = 16
 local TAG_AT = 48

@@ -5,7 +5,6 @@
 #include <rte_version.h>
 
 #include "bundle/record.h"
-#include "commit.h"
 #include "verbs.h"
 #include "wire/packet.h"
 
@@ -47,9 +46,11 @@ static void print_help(FILE *to)
 /* Two ends understand each other when their formats are the same. */
 static void print_version(void)
 {
-	printf("wavehaul %s%s, packet format %u, bundle format %u, %s\n", WH_VERSION,
-		WH_COMMIT[0] != '\0' ? " (commit " WH_COMMIT ")" : "", WH_WIRE_VERSION,
-		WH_BUNDLE_VERSION, rte_version());
+	printf("wavehaul %s", WH_VERSION);
+	if (wh_commit[0] != '\0')
+		printf(" (commit %s)", wh_commit);
+	printf(", packet format %u, bundle format %u, %s\n", WH_WIRE_VERSION, WH_BUNDLE_VERSION,
+		rte_version());
 }
 
 int main(int argc, char **argv)

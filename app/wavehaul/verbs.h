@@ -26,6 +26,9 @@ enum wh_exit {
 	"  2 wrong usage       7 configuration or hardware    30 stalled\n"                        \
 	"  3 no such file      8 an expectation failed\n"
 
+/* That this program was built from; empty: nobody knows. */
+extern const char wh_commit[];
+
 int wh_verb_demo(int argc, char **argv);
 int wh_verb_doctor(int argc, char **argv);
 int wh_verb_serve(int argc, char **argv);

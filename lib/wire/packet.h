@@ -30,7 +30,7 @@
 
 #include "base/chunk.h"
 
-#define WH_WIRE_VERSION 1
+#define WH_WIRE_VERSION 2
 
 #define WH_HEAD_BYTES 64
 #define WH_TAG_BYTES  16

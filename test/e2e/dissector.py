@@ -152,7 +152,7 @@ def known_packet(program, folder):
     found = dissect(samples.capture, '-Y', 'wavehaul.data.k == 1110 && wavehaul.type == 1')
     expect_equal('the number of packets', len(found), 1)
     for name, value in {
-            'version': '1', 'type': '1', 'key': '0', 'lci': '0x11223344', 'flags': '0x02',
+            'version': '2', 'type': '1', 'key': '0', 'lci': '0x11223344', 'flags': '0x02',
             'serial': str(0x2122232425262728), 'token': '0xf1f2f3f4f5f6f7f8',
             'data.transmission': str(0x1112131415161718),
             'data.chunk': str(0xa1b2c3d4), 'data.stamp_us': str(0xdeadbeef),
@@ -215,7 +215,7 @@ def around_packets(program, folder):
 def strange_packets(program, folder):
     """(which, offset in the packet, bytes there, its length or None, expert)"""
     cases = (
-        ('trans-state', 'usual', 0, b'\x02', None, 'version'),
+        ('trans-state', 'usual', 0, b'\x03', None, 'version'),
         ('trans-state', 'usual', 0, b'\x00', None, 'version'),
         ('ack2', 'least', 1, b'\x00', None, 'type'),
         ('ack2', 'least', 1, b'\x0e', None, 'type'),

@@ -66,12 +66,12 @@ class Maker:
 
     def likeness(self):
         """The right version and a type that there is; the tag is wrong."""
-        head = struct.pack('<BBBB', 1, self.draw.randrange(1, 13), 0, 0)
+        head = struct.pack('<BBBB', 2, self.draw.randrange(1, 13), 0, 0)
         return self.datagram(head + self.draw.randbytes(self.draw.randrange(60, 1400)))
 
     def forgery(self):
         """From the peer that the victim talks to, as far as IP can tell."""
-        return self.datagram(struct.pack('<BBBB', 1, 1, 0, 0) + self.draw.randbytes(1000),
+        return self.datagram(struct.pack('<BBBB', 2, 1, 0, 0) + self.draw.randbytes(1000),
                              self.peer_ip)
 
     def cut(self):
