@@ -2,12 +2,15 @@
 
 /* The doctor on memory: NUMA nodes and hugepages. */
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <numa.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/units.h"
 #include "doctor_checks.h"
 #include "doctor_tree.h"
@@ -107,6 +110,41 @@ struct wh_finding wh_check_placement(const struct wh_machine *machine)
 		nodes);
 }
 
+struct users {
+	uint32_t programs;
+	uint64_t pages;
+};
+
+static void add_user(const struct wh_machine *machine, const char *pid, struct users *users)
+{
+	char path[64];
+	char value[40];
+	unsigned long long kib = 0;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/status", pid);
+	if (!wh_tree_field(machine->root, value, sizeof(value), path, "Name") ||
+		strcmp(value, "wavehaul") != 0 ||
+		!wh_tree_field(machine->root, value, sizeof(value), path, "HugetlbPages") ||
+		sscanf(value, "%llu", &kib) != 1 || kib == 0)
+		return;
+	users->programs++;
+	users->pages += kib * 1024 / PAGE_2M_BYTES;
+}
+
+/* What running servers and clients hold is in use, and not missing; no more than is in use. */
+static struct users find_users(const struct wh_machine *machine, const struct pool *pool)
+{
+	struct wh_tree_list list = wh_tree_list(machine->root, "/proc");
+	struct users users = {0};
+
+	for (int i = 0; i < list.count; i++)
+		if (isdigit((unsigned char)list.entry[i]->d_name[0]))
+			add_user(machine, list.entry[i]->d_name, &users);
+	wh_tree_list_free(&list);
+	users.pages = wh_min_u64(users.pages, (uint64_t)(pool->total - pool->free));
+	return users;
+}
+
 struct wh_finding wh_check_hugepages(const struct wh_machine *machine)
 {
 	struct pool pool = read_pool(machine, "/sys/kernel/mm/" POOL_2M);
@@ -122,12 +160,23 @@ struct wh_finding wh_check_hugepages(const struct wh_machine *machine)
 		return wh_good("%" PRId64 " of 2 MiB are free, and the demo takes %" PRIu64 " (%s)",
 			pool.free, need, size);
 
-	int64_t pages = PAGES_WANTED + pool.total - pool.free;
+	struct users users = find_users(machine, &pool);
+	char used[80] = "";
+
+	if (users.programs > 0)
+		snprintf(used, sizeof(used), ", %" PRIu64 " in use by %" PRIu32 " running wavehaul",
+			users.pages, users.programs);
+	if ((uint64_t)pool.free + users.pages >= need)
+		return wh_good("%" PRId64 " of 2 MiB, %" PRId64 " free%s; the demo takes %" PRIu64
+			       " (%s), beside it in ordinary memory",
+			pool.total, pool.free, used, need, size);
+
+	int64_t pages = PAGES_WANTED + pool.total - pool.free - (int64_t)users.pages;
 
 	snprintf(repair, sizeof(repair), "sysctl -w vm.nr_hugepages=%" PRId64, pages);
 	return wh_fix(repair,
-		"%" PRId64 " of 2 MiB, %" PRId64 " free, and the demo takes %" PRIu64
+		"%" PRId64 " of 2 MiB, %" PRId64 " free%s, and the demo takes %" PRIu64
 		" (%s); over a reboot by a line vm.nr_hugepages=%" PRId64
 		" in /etc/sysctl.d/wavehaul.conf",
-		pool.total, pool.free, need, size, pages);
+		pool.total, pool.free, used, need, size, pages);
 }

@@ -73,6 +73,11 @@ def pages(total, free, folder=PAGES):
     return {f'{folder}/nr_hugepages': total, f'{folder}/free_hugepages': free}
 
 
+def running(pid, name, kib):
+    """A program that holds so much of hugepages."""
+    return {f'/proc/{pid}/status': f'Name:\t{name}\nHugetlbPages:\t{kib:>8} kB\n'}
+
+
 def node_pages(node, total, free=None, size='2048kB'):
     return pages(total, total if free is None else free,
                  f'{NODE}/node{node}/hugepages/hugepages-{size}')
@@ -187,6 +192,13 @@ MACHINES = {
                    f'echo 800 > {NODE}/node0/hugepages/hugepages-2048kB/nr_hugepages')}),
     'hugepages of others': (pages(1024, 100), {
         'hugepages': ('bad', '^1024 of 2 MiB, 100 free', 'sysctl -w vm.nr_hugepages=1724')}),
+    'hugepages of a server': (pages(1024, 100) | running(700, 'wavehaul', 924 * 2048), {
+        'hugepages': ('good', '^1024 of 2 MiB, 100 free, 924 in use by 1 running wavehaul;')}),
+    'hugepages of a small server': (
+        pages(1024, 100) | running(7, 'wavehaul', 200 * 2048) | running(8, 'other', 724 * 2048) |
+        running(9, 'wavehaul', 100 * 2048), {
+            'hugepages': ('bad', '^1024 of 2 MiB, 100 free, 300 in use by 2 running wavehaul,',
+                          'sysctl -w vm.nr_hugepages=1424')}),
     'no pool of hugepages': (without(PAGES), {'hugepages': ('info', 'no pages of 2 MiB')}),
     'NIC on a bare node': (ON_NODE_1 | node_pages(1, 0), {
         'node 0': ('info', '1024 free'),
