@@ -323,9 +323,11 @@ int wh_verb_bench(int argc, char **argv)
 			wh_signals_catch();
 			status = open_and_run(bench);
 		}
-		if (bench->rows.settings == NULL)
-			wh_bench_tell_failure(&bench->settings, bench->server, status);
+	} else if (status != WH_EXIT_OK) {
+		bench->settings.json |= wh_words_contain(argc, argv, "--json");
 	}
+	if (status != WH_EXIT_OK && bench->rows.settings == NULL)
+		wh_bench_tell_failure(&bench->settings, bench->server, status);
 	wh_lanes_free(&bench->lanes);
 	for (uint32_t i = 0; bench->idle != NULL && i < bench->settings.idle_sessions; i++)
 		wh_job_free(bench->idle[i]);

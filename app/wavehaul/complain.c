@@ -2,9 +2,13 @@
 #include "complain.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 static char last[1024];
+static const char *_Atomic open_line;
 
 /* A sentence may repeat what a peer says, or a file's name: that does not move the terminal. */
 static void make_plain(char *line)
@@ -12,6 +16,14 @@ static void make_plain(char *line)
 	for (; *line != '\0'; line++)
 		if ((unsigned char)*line < 0x20 || *line == 0x7f)
 			*line = '?';
+}
+
+/* In one call: lines of threads do not mix. */
+static void print(const char *line)
+{
+	const char *erase = atomic_exchange(&open_line, NULL);
+
+	fprintf(stderr, "%swavehaul: %s\n", erase != NULL ? erase : "", line);
 }
 
 void wh_complain(const char *format, ...)
@@ -22,7 +34,12 @@ void wh_complain(const char *format, ...)
 	vsnprintf(last, sizeof(last), format, args);
 	va_end(args);
 	make_plain(last);
-	fprintf(stderr, "wavehaul: %s\n", last);
+	print(last);
+}
+
+void wh_complain_over(const char *erase)
+{
+	atomic_store(&open_line, erase);
 }
 
 const char *wh_last_complaint(void)
@@ -39,5 +56,13 @@ void wh_say(const char *format, ...)
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
 	make_plain(line);
-	fprintf(stderr, "wavehaul: %s\n", line); /* one call: lines of threads do not mix */
+	print(line);
+}
+
+bool wh_words_contain(int argc, char *const *argv, const char *word)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (strcmp(argv[i], word) == 0)
+			return true;
+	return false;
 }

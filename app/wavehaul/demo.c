@@ -512,6 +512,8 @@ int wh_verb_demo(int argc, char **argv)
 			wh_demo_print_json(&result);
 		else if (result.lcores > 0)
 			wh_demo_print_table(&result);
+	} else if (status != WH_EXIT_OK && wh_words_contain(argc, argv, "--json")) {
+		wh_demo_print_refusal(status);
 	}
 	free(demo);
 	if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -292,6 +292,7 @@ static bool take_option(
 	switch (id) {
 	case OPT_SIZE:
 		*example = "4G";
+		options->size_given = true;
 		return wh_parse_size(value, &options->size_bytes) == 0 &&
 		       options->size_bytes <= SIZE_MAX_BYTES;
 	case OPT_FILE:
@@ -361,6 +362,11 @@ static int complete(struct wh_demo_options *options)
 		wh_encap_wire_bytes(WH_IPV4, wh_encap_payload_bytes(WH_IPV4, options->mtu_bytes));
 	const char *wrong;
 
+	if (options->file != NULL && options->size_given) {
+		wh_complain("--size makes a file, and --file sends one that is there, whole: leave "
+			    "one of them away");
+		return WH_EXIT_USAGE;
+	}
 	wh_repair_settle(&options->repair, options->profile);
 	wrong = wh_repair_wrong(&options->repair);
 	if (wrong != NULL) {

@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/units.h"
+#include "complain.h"
 #include "eal.h"
 #include "progress.h"
 #include "repair_json.h"
@@ -306,10 +307,11 @@ void wh_demo_print_json(const struct wh_demo_result *result)
 	const struct wh_demo_options *options = result->options;
 	/* clang-format off */
 	json_t *object = json_pack(
-		"{s:s, s:b, s:s, s:I, s:f, s:f, s:I, s:o, s:o, s:o, s:o, s:s, s:o,"
+		"{s:s, s:b, s:i, s:s, s:I, s:f, s:f, s:I, s:o, s:o, s:o, s:o, s:s, s:o,"
 		" s:I, s:I, s:o, s:I, s:b, s:I}",
 		"verb", "demo",
 		"ok", result->exit_status == 0,
+		"exit_status", result->exit_status,
 		"profile", options->profile->name,
 		"bytes", (json_int_t)result->bytes,
 		"seconds", result->seconds,
@@ -331,6 +333,17 @@ void wh_demo_print_json(const struct wh_demo_result *result)
 
 	WH_ASSERT(object != NULL);
 	json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(12));
+	printf("\n");
+	json_decref(object);
+}
+
+void wh_demo_print_refusal(int status)
+{
+	json_t *object = json_pack("{s:s, s:b, s:i, s:o}", "verb", "demo", "ok", 0, "exit_status",
+		status, "error", text_json(wh_last_complaint()));
+
+	WH_ASSERT(object != NULL);
+	json_dumpf(object, stdout, JSON_COMPACT);
 	printf("\n");
 	json_decref(object);
 }

@@ -11,6 +11,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "fault_text.h"
 #include "hello.h"
 #include "jobs.h"
 #include "rate/pacer.h"
@@ -245,6 +246,7 @@ static enum wh_release_status status_of_error(int error)
 static int32_t run_sink(struct wh_job *job, uint64_t now_tsc)
 {
 	uint8_t before = wh_meter_enter(job->crew->meter, WH_METER_WRITER);
+	char text[WH_FAULT_TEXT_BYTES];
 	const struct wh_sink_progress *progress = wh_sink_progress(job->sink);
 	uint64_t waits_told = progress->waits_told;
 	int32_t work = wh_sink_poll(job->sink, now_tsc);
@@ -254,8 +256,8 @@ static int32_t run_sink(struct wh_job *job, uint64_t now_tsc)
 	note_totals(job, &progress->totals);
 	/* At the server the client is told why before the job ends: job_server.c. */
 	if (progress->state == WH_SINK_BROKEN && !job->at_server)
-		wh_job_fail(job, status_of_error(progress->error), "%s: %s",
-			wh_doing_name(progress->doing), strerror(abs(progress->error)));
+		wh_job_fail(job, status_of_error(progress->error), "%s",
+			wh_fault_text(text, progress->doing, progress->error));
 	else if (progress->state == WH_SINK_DONE)
 		tell_sink_done(job);
 	return work;

@@ -9,6 +9,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "fault_text.h"
 #include "jobs.h"
 
 static void say_hello(struct wh_job *job)
@@ -50,6 +51,7 @@ static int32_t open_job(struct wh_job *job, uint64_t now_tsc)
 static void start(struct wh_job *job, uint64_t now_tsc)
 {
 	enum wh_doing doing = WH_DOING_OPENING;
+	char text[WH_FAULT_TEXT_BYTES];
 	int rc = 0;
 
 	if (job->hello->verb == WH_JOB_SEND)
@@ -64,8 +66,7 @@ static void start(struct wh_job *job, uint64_t now_tsc)
 	job->began_tsc = now_tsc;
 	job->state = WH_JOB_RUNNING;
 	if (rc != 0)
-		wh_job_fail(
-			job, WH_STATUS_IO_ERROR, "%s: %s", wh_doing_name(doing), strerror(abs(rc)));
+		wh_job_fail(job, WH_STATUS_IO_ERROR, "%s", wh_fault_text(text, doing, rc));
 }
 
 static void take_answer(struct wh_job *job, uint64_t now_tsc, const struct wh_record *record)

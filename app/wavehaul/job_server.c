@@ -12,6 +12,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "complain.h"
+#include "fault_text.h"
 #include "hello.h"
 #include "jobs.h"
 
@@ -97,7 +98,8 @@ static void start(struct wh_job *job, uint64_t now_tsc)
 		.ready = {.queues = (uint16_t)job->jobs->settings->queues},
 	};
 	enum wh_doing doing;
-	char text[200];
+	char why[WH_FAULT_TEXT_BYTES];
+	char text[400];
 
 	job->posted = 1;
 
@@ -105,8 +107,9 @@ static void start(struct wh_job *job, uint64_t now_tsc)
 
 	job->posted = 0;
 	if (rc != 0) {
-		snprintf(text, sizeof(text), "%s %s: %s", wh_doing_name(doing),
-			hello->paths > 0 ? job->paths[0] : "a stream", strerror(abs(rc)));
+		snprintf(text, sizeof(text), "%s: %s",
+			hello->paths > 0 ? job->paths[0] : "a stream",
+			wh_fault_text(why, doing, rc));
 		refuse(job, now_tsc, rc, text);
 		return;
 	}
@@ -264,13 +267,11 @@ static int32_t await_end(struct wh_job *job)
 static void see_broken_sink(struct wh_job *job, uint64_t now_tsc)
 {
 	const struct wh_sink_progress *progress = wh_sink_progress(job->sink);
-	char text[200];
+	char text[WH_FAULT_TEXT_BYTES];
 
 	if (progress->state != WH_SINK_BROKEN)
 		return;
-	snprintf(text, sizeof(text), "%s: %s", wh_doing_name(progress->doing),
-		strerror(abs(progress->error)));
-	await_refused(job, now_tsc, text);
+	await_refused(job, now_tsc, wh_fault_text(text, progress->doing, progress->error));
 }
 
 static int32_t run(struct wh_job *job, uint64_t now_tsc)

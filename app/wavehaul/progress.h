@@ -20,14 +20,18 @@ struct wh_progress {
 	const char *words; /* what else there is to say; "": nothing */
 };
 
-/* "1.00 GiB   50.0 %  now 9.84 Gb/s  mean 9.60 Gb/s  ETA 1 s  words", in `text`, returned. */
-const char *wh_progress_text(char text[WH_PROGRESS_TEXT_BYTES], const struct wh_progress *progress);
+/*
+ * "1.00 GiB   50.0 %  now 9.84 Gb/s  mean 9.60 Gb/s  ETA 1 s  words", in `text`, returned. Where it
+ * has more than `columns` columns, it goes without the mean, then without the words, and so on.
+ */
+const char *wh_progress_text(char text[WH_PROGRESS_TEXT_BYTES], uint32_t columns,
+	const struct wh_progress *progress);
 
 /* On stderr, in place of the line before; and the end of all lines. */
 void wh_progress_show(const struct wh_progress *progress);
 void wh_progress_clear(void);
 
-/* Whether there is a terminal to show it on. */
+/* Whether there is a terminal to show it on, one that can write over a line (not TERM=dumb). */
 bool wh_progress_has_terminal(void);
 
 #endif

@@ -195,6 +195,11 @@ static int run_verb(enum wh_verb verb, int argc, char **argv)
 			status = open_and_run(transfer);
 		}
 		wh_transfer_tell_end(transfer, status);
+	} else if (status != WH_EXIT_OK) {
+		/* What was wrong may have stood before the wish for it. */
+		transfer->settings.json |= wh_words_contain(argc, argv, "--json");
+		transfer->settings.json_stream |= wh_words_contain(argc, argv, "--json-stream");
+		wh_transfer_tell_end(transfer, status);
 	}
 	wh_lanes_free(&transfer->lanes);
 	wh_transfer_free_operands(transfer);

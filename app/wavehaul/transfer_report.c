@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "complain.h"
+#include "fault_text.h"
 #include "path_text.h"
 #include "progress.h"
 #include "repair.h"
@@ -126,12 +127,12 @@ static void remember_failure(
 void wh_transfer_on_file(void *context, const struct wh_file_result *result)
 {
 	struct wh_transfer *transfer = context;
+	char why[WH_FAULT_TEXT_BYTES];
 	char text[300] = "";
 
 	if (result->error != 0)
-		snprintf(text, sizeof(text), "%s: %s%s",
-			wh_doing_name((enum wh_doing)result->doing), strerror(result->error),
-			result->at_peer ? " (at the other end)" : "");
+		snprintf(text, sizeof(text), "%s%s", result->at_peer ? "at the other end: " : "",
+			wh_fault_text(why, (enum wh_doing)result->doing, result->error));
 	pthread_mutex_lock(&transfer->telling);
 	if (result->error != 0)
 		remember_failure(transfer, result, text);
@@ -177,7 +178,8 @@ static void show_line(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t b
 		.words = words,
 	};
 
-	snprintf(words, sizeof(words), "%" PRIu64 " files", totals.files + totals.skipped);
+	snprintf(words, sizeof(words), "%" PRIu64 " file%s", totals.files + totals.skipped,
+		totals.files + totals.skipped == 1 ? "" : "s");
 	wh_progress_show(&line);
 	transfer->line_open = true;
 }
@@ -295,6 +297,7 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 
 	if (transfer->settings.json_stream)
 		json_object_set_new(line, "event", json_string("end"));
+	json_object_set_new(line, "moved_bytes", json_integer((json_int_t)moved_bytes(transfer)));
 	json_object_set_new(line, "error", wh_text_to_json(wh_last_complaint()));
 	json_object_set_new(line, "packets",
 		json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "sent", (json_int_t)stats.sent_pkts,
@@ -312,7 +315,7 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 	print_json_line(line);
 }
 
-static void print_text(struct wh_transfer *transfer, double seconds)
+static void print_text(struct wh_transfer *transfer, int status, double seconds)
 {
 	struct wh_totals totals = wh_transfer_totals(transfer);
 	struct wh_session_stats stats = sum_stats(transfer);
@@ -324,10 +327,13 @@ static void print_text(struct wh_transfer *transfer, double seconds)
 		fprintf(stderr, "wavehaul: %s: %s\n",
 			wh_path_text(transfer->failure[i].path, path, sizeof(path)),
 			transfer->failure[i].text);
-	printf("%" PRIu64 " files, %s in %.2f s: %s", totals.files,
+	printf("%" PRIu64 " file%s, %s in %.2f s: %s", totals.files, totals.files == 1 ? "" : "s",
 		wh_format_size(size, sizeof(size), totals.bytes), seconds,
 		wh_format_rate(
 			rate, sizeof(rate), seconds > 0 ? (double)totals.bytes * 8 / seconds : 0));
+	if (status != WH_EXIT_OK && moved_bytes(transfer) > totals.bytes)
+		printf("; %s had gone over, of files that are not whole",
+			wh_format_size(size, sizeof(size), moved_bytes(transfer) - totals.bytes));
 	if (totals.skipped > 0)
 		printf("; %" PRIu64 " were there already", totals.skipped);
 	if (totals.failed > 0)
@@ -358,7 +364,7 @@ void wh_transfer_tell_end(struct wh_transfer *transfer, int status)
 	if (transfer->settings.json || transfer->settings.json_stream)
 		print_json(transfer, status, seconds);
 	else if (transfer->lanes.started > 0 && transfer->lanes.job[0]->began_tsc != 0)
-		print_text(transfer, seconds);
+		print_text(transfer, status, seconds);
 	for (uint32_t i = 0; i < transfer->failures; i++) {
 		free(transfer->failure[i].path);
 		free(transfer->failure[i].text);

@@ -50,12 +50,12 @@ const char *wh_neighbour_reason_name(enum wh_neighbour_reason reason)
 const char *wh_neighbour_way_name(enum wh_neighbour_way way)
 {
 	static const char *const names[WH_NEIGHBOUR_WAYS] = {
-		[WH_NEIGHBOUR_FOUND] = "found",
-		[WH_NEIGHBOUR_ASKED] = "asked",
-		[WH_NEIGHBOUR_SILENT] = "silent",
-		[WH_NEIGHBOUR_NO_GATEWAY] = "no-gateway",
-		[WH_NEIGHBOUR_NO_ADDRESS] = "no-address",
-		[WH_NEIGHBOUR_NO_HOST] = "no-host",
+		[WH_NEIGHBOUR_FOUND] = "it is found",
+		[WH_NEIGHBOUR_ASKED] = "it is still looked for",
+		[WH_NEIGHBOUR_SILENT] = "no host on the link answers for it, or for the gateway",
+		[WH_NEIGHBOUR_NO_GATEWAY] = "it is on another network, and there is no gateway",
+		[WH_NEIGHBOUR_NO_ADDRESS] = "this host has no address of its kind",
+		[WH_NEIGHBOUR_NO_HOST] = "that is no address of a single other host",
 	};
 
 	WH_ASSERT(way < WH_NEIGHBOUR_WAYS);

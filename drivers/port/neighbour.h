@@ -111,6 +111,7 @@ enum wh_neighbour_way {
 	WH_NEIGHBOUR_WAYS,
 };
 
+/* To be read behind "no way to HOST: ". */
 const char *wh_neighbour_way_name(enum wh_neighbour_way way);
 
 /* IP addresses here are in network order, an IPv4 address in the first four bytes. */

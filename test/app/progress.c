@@ -22,7 +22,7 @@ static const struct {
 	{{1000, 1000, 1, 1000, 1, ""},
 		"    1000 B 100.0 %  now 8.00 kb/s  mean 8.00 kb/s  ETA 0 s"},
 	/* how much it is to be is not known, or less than what came */
-	{{1000, 0, 1, 1000, 1, "1 files"}, "    1000 B  now 8.00 kb/s  mean 8.00 kb/s  1 files"},
+	{{1000, 0, 1, 1000, 1, "1 file"}, "    1000 B  now 8.00 kb/s  mean 8.00 kb/s  1 file"},
 	{{1000, 999, 1, 1000, 1, ""}, "    1000 B  now 8.00 kb/s  mean 8.00 kb/s"},
 	{{0, 0, 0, 0, 0, ""}, "       0 B  now 0 b/s  mean 0 b/s"},
 };
@@ -32,14 +32,40 @@ static void texts(void)
 	char text[WH_PROGRESS_TEXT_BYTES];
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-		CU_ASSERT_PTR_EQUAL(wh_progress_text(text, &lines[i].progress), text);
+		CU_ASSERT_PTR_EQUAL(
+			wh_progress_text(text, WH_PROGRESS_TEXT_BYTES, &lines[i].progress), text);
 		CU_ASSERT_STRING_EQUAL(text, lines[i].text);
 		if (strcmp(text, lines[i].text) != 0)
 			printf("'%s', not '%s'\n", text, lines[i].text);
 	}
 }
 
-/* Words of any length and the largest numbers fit, or are cut. */
+/* What is said with so many columns, of the same progress. */
+static void narrow(void)
+{
+	static const struct wh_progress progress = {
+		UINT64_C(1) << 30, UINT64_C(4) << 30, 2, 1 << 28, 0.25, "12 files"};
+	static const struct {
+		uint32_t columns;
+		const char *text;
+	} widths[] = {
+		{70, "  1.00 GiB  25.0 %  now 8.59 Gb/s  mean 4.29 Gb/s  ETA 6 s  12 files"},
+		{67, "  1.00 GiB  25.0 %  now 8.59 Gb/s  ETA 6 s  12 files"},
+		{52, "  1.00 GiB  25.0 %  now 8.59 Gb/s  ETA 6 s  12 files"},
+		{51, "  1.00 GiB  25.0 %  now 8.59 Gb/s  ETA 6 s"},
+		{39, "  1.00 GiB  25.0 %  now 8.59 Gb/s"},
+		{30, "  1.00 GiB  25.0 %"},
+		{10, "  1.00 GiB"},
+		{0, ""},
+	};
+	char text[WH_PROGRESS_TEXT_BYTES];
+
+	for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++)
+		CU_ASSERT_STRING_EQUAL(
+			wh_progress_text(text, widths[i].columns, &progress), widths[i].text);
+}
+
+/* Words of any length and the largest numbers do not take more than is there. */
 static void longest(void)
 {
 	char words[2 * WH_PROGRESS_TEXT_BYTES];
@@ -49,13 +75,15 @@ static void longest(void)
 	memset(words, 'w', sizeof(words));
 	words[sizeof(words) - 1] = '\0';
 	text[WH_PROGRESS_TEXT_BYTES] = '!';
-	wh_progress_text(text, &progress);
-	CU_ASSERT_EQUAL(strlen(text), WH_PROGRESS_TEXT_BYTES - 1);
+	wh_progress_text(text, UINT32_MAX, &progress);
+	CU_ASSERT_TRUE(strlen(text) < WH_PROGRESS_TEXT_BYTES);
+	CU_ASSERT_PTR_NULL(strchr(text, 'w') == NULL ? NULL : strstr(text, "www"));
 	CU_ASSERT_EQUAL(text[WH_PROGRESS_TEXT_BYTES], '!');
 }
 
 CU_TestInfo wh_tests[] = {
 	{"texts", texts},
+	{"narrow terminals", narrow},
 	{"the longest is cut", longest},
 	CU_TEST_INFO_NULL,
 };

@@ -365,7 +365,8 @@ static void names(void)
 				wh_neighbour_way_name(i), wh_neighbour_way_name(j));
 	}
 	CU_ASSERT_STRING_EQUAL(wh_neighbour_reason_name(WH_NEIGHBOUR_NDP_RULE), "ndp-rule");
-	CU_ASSERT_STRING_EQUAL(wh_neighbour_way_name(WH_NEIGHBOUR_NO_GATEWAY), "no-gateway");
+	CU_ASSERT_STRING_EQUAL(wh_neighbour_way_name(WH_NEIGHBOUR_NO_GATEWAY),
+		"it is on another network, and there is no gateway");
 }
 
 CU_TestInfo wh_tests[] = {

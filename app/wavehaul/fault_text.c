@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fault_text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the kernel's words for these do not tell; NULL: they tell enough. */
+static const char *own_words(enum wh_doing doing, int error)
+{
+	switch (error) {
+	case EISDIR:
+		return doing == WH_DOING_KIND ? "is a folder; -r takes it with all that is in it"
+					      : "a folder of this name is in the way of a file; "
+						"move it away, or choose another name";
+	case ENOTDIR:
+		return "a file is where a folder should be on the way there; move it away";
+	case EXDEV:
+		return "leads out of the folder that is served or written into, by .. or by a "
+		       "symbolic link; name what is below it";
+	case ELOOP:
+		return "a symbolic link is on the way, and none is followed here; name what it "
+		       "stands for";
+	case EOPNOTSUPP:
+		return doing == WH_DOING_KIND ? "is of another kind than file, folder or symbolic "
+						"link, and is not taken"
+					      : NULL;
+	default:
+		return NULL;
+	}
+}
+
+const char *wh_fault_text(char text[WH_FAULT_TEXT_BYTES], enum wh_doing doing, int error)
+{
+	const char *words = own_words(doing, abs(error));
+
+	if (words != NULL)
+		snprintf(text, WH_FAULT_TEXT_BYTES, "%s", words);
+	else
+		snprintf(text, WH_FAULT_TEXT_BYTES, "%s failed: %s", wh_doing_name(doing),
+			strerror(abs(error)));
+	return text;
+}

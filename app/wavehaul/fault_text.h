@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_FAULT_TEXT_H
+#define WH_APP_FAULT_TEXT_H
+
+#include "bundle/record.h"
+
+/*
+ * What is the matter with a file and what to do, to be read behind its path and a colon: "is a
+ * folder; -r takes it with all that is in it". `error` is an errno, of either sign. In `text`,
+ * which is returned.
+ */
+#define WH_FAULT_TEXT_BYTES 200
+const char *wh_fault_text(char text[WH_FAULT_TEXT_BYTES], enum wh_doing doing, int error);
+
+#endif
