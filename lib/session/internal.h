@@ -51,6 +51,17 @@
 /* With everything acknowledged a writer may sync for so many stall timeouts. */
 #define WH_WRITER_PATIENCE 10
 
+/* A peer names the period; what it names is not shorter than this here. */
+#define WH_PERIOD_US_LEAST 1000
+
+/*
+ * A receiver says so many bytes for each that it hears, and saves up no more than this; beyond that
+ * only heartbeats are left, so that nobody gets much for little. An honest transmitter brings a
+ * whole packet for a range of 8 bytes in a few states.
+ */
+#define WH_SAY_PER_HEARD   8
+#define WH_SAY_BYTES_SAVED (256 << 10)
+
 /*
  * OPEN is repeated after this, twice that, and so on up to the maximum. Soon at first, since the
  * first ones go while the peer's MAC address is still asked for; a listener answers each of them
@@ -147,7 +158,7 @@ struct wh_transmitter {
 	uint64_t naks_before; /* ... and bit i: nak_end - 1 - i was seen */
 	uint64_t peer_upper;  /* credits: first serial and first chunk without room */
 	uint64_t peer_chunk_upper;
-	uint32_t peer_chunks; /* that it has room for at once */
+	uint32_t peer_chunks;    /* that it has room for at once */
 	bool peer_writer_behind; /* its queue of whole chunks holds most of its buffers */
 	bool state_seen;
 	uint64_t acked_pkts;
@@ -247,6 +258,7 @@ struct wh_receiver {
 	struct wh_ack_sample *ack_sample; /* states whose ACK2 is a sample of the round trip */
 	uint32_t ack_history;             /* the latest so many of them are known */
 	uint64_t ack_samples;             /* ever */
+	uint32_t unearned_states;         /* in a row, of those beyond may_say_bytes */
 	bool at_rest;                     /* nothing to tell but that we live */
 	uint32_t rest_states;             /* in a row told at rest */
 	uint64_t news_serial;             /* of the state that told the latest news first */
@@ -288,7 +300,8 @@ struct wh_session {
 	struct wh_slot_fifo inbox;  /* decoded control packets */
 	struct wh_slot_fifo outbox; /* encoded control packets, for trans */
 	uint64_t control_serial[WH_PACKET_TYPES];
-	bool outbox_news; /* something was put there since the endpoint looked last */
+	int64_t may_say_bytes; /* receiver: of what WH_SAY_PER_HEARD allows, this is left */
+	bool outbox_news;      /* something was put there since the endpoint looked last */
 
 	uint64_t period_tsc;
 	uint64_t peer_timeout_tsc;
@@ -376,6 +389,19 @@ void wh_session_push_control(
 static inline uint32_t wh_session_now_us(const struct wh_session *s, uint64_t now_tsc)
 {
 	return (uint32_t)wh_tsc_to_us(s->config.hz, now_tsc);
+}
+
+/* Whether the peer has been heard enough for one more packet that is no answer. */
+static inline bool wh_session_may_say(const struct wh_session *s)
+{
+	return s->may_say_bytes > 0;
+}
+
+static inline void wh_session_heard(struct wh_session *s, uint32_t bytes)
+{
+	s->may_say_bytes += (int64_t)bytes * WH_SAY_PER_HEARD;
+	if (s->may_say_bytes > WH_SAY_BYTES_SAVED)
+		s->may_say_bytes = WH_SAY_BYTES_SAVED;
 }
 
 /* The eight processes, and the two that open and end. */

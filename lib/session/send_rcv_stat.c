@@ -127,6 +127,8 @@ static uint64_t state_due_tsc(const struct wh_session *s)
 
 	if (rx->at_rest)
 		return rest_ends_tsc(s);
+	if (!wh_session_may_say(s))
+		return rx->last_state_tsc + wh_session_heartbeat_tsc(s, rx->unearned_states);
 	if (!s->config.profile->state_on_news_only || has_news(rx))
 		return 0;
 
@@ -160,7 +162,8 @@ static void push_states(struct wh_session *s, uint64_t now_tsc, bool of_period)
 	if (has_news(rx))
 		rx->news_serial = s->control_serial[WH_PACKET_RCV_STATE];
 	rx->rest_states = rx->at_rest ? rx->rest_states + 1 : 0;
-	for (uint32_t i = 0; i < packets; i++)
+	rx->unearned_states = wh_session_may_say(s) ? 0 : rx->unearned_states + 1;
+	for (uint32_t i = 0; i == 0 || (i < packets && wh_session_may_say(s)); i++)
 		push_state(s, now_tsc, of_period && i == 0);
 	rx->last_state_tsc = now_tsc;
 	rx->told_lower = rx->table.lower;
@@ -267,7 +270,7 @@ static int32_t send_timed_naks(struct wh_session *s, uint64_t now_tsc)
 	/* III E: the larger of RTT and the mean arrival interval since the last SYN. */
 	rx->next_nak_tsc = now_tsc + wh_max_u64(rtt_tsc, rx->mean_arrival_tsc);
 
-	for (uint32_t i = 0; i < s->config.profile->nak_packets_max; i++) {
+	for (uint32_t i = 0; i < s->config.profile->nak_packets_max && wh_session_may_say(s); i++) {
 		uint32_t count = 0;
 
 		while (count < WH_RANGES_MAX &&

@@ -109,6 +109,7 @@ void wh_session_push_control(
 	}
 	slot->bytes = wh_packet_encode(packet, slot->data, WH_CONTROL_BYTES_MAX);
 	slot->when_tsc = now_tsc;
+	s->may_say_bytes -= slot->bytes;
 	wh_slot_fifo_commit(&s->outbox);
 	s->outbox_news = true;
 }
@@ -313,7 +314,7 @@ static struct wh_session *create(const struct wh_session_config *config, enum wh
 	s->peer = *peer;
 	s->params = *params;
 	s->chunk_packets = chunk_packets(config);
-	s->period_tsc = wh_us_to_tsc(config->hz, params->period_us);
+	s->period_tsc = wh_us_to_tsc(config->hz, wh_max_u64(params->period_us, WH_PERIOD_US_LEAST));
 	s->peer_timeout_tsc = wh_ns_to_tsc(config->hz, config->peer_timeout_ns);
 	s->last_heard_tsc = now_tsc;
 	s->next_release_tsc = now_tsc;
@@ -383,6 +384,7 @@ struct wh_session *wh_session_accept(const struct wh_session_config *config, uin
 	s->local_lci = local_lci;
 	s->peer_lci = params->initiator_lci;
 	s->peer_token = params->initiator_token;
+	wh_session_heard(s, 2 * WH_HEAD_BYTES); /* OPEN and CONFIRM */
 	s->phase = WH_PHASE_RUNNING;
 	wh_session_publish(s);
 	return s;
@@ -469,8 +471,11 @@ void wh_session_input(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_t
 	struct wh_session_stats *stats = s->role == WH_RECEIVER ? &s->stats : &s->away;
 
 	WH_DEBUG_ASSERT(packet->lci == s->local_lci && arrived_tsc <= now_tsc);
-	if (s->role == WH_RECEIVER)
+	if (s->role == WH_RECEIVER) {
 		s->last_heard_tsc = now_tsc;
+		wh_session_heard(
+			s, WH_HEAD_BYTES + (is_payload(packet) ? packet->data.payload_bytes : 0));
+	}
 	if (is_payload(packet) && s->role == WH_RECEIVER) {
 		input_data(s, now_tsc, arrived_tsc, packet);
 	} else if (is_payload(packet)) {
