@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "fec/fec.h"
 #include "rate/control.h"
+#include "wire/versions.h"
 
 #define OUT_BURST  32
 #define CHUNKS_MAX 8
@@ -501,6 +502,12 @@ uint32_t wh_storm_take(struct wh_storm *storm, enum wh_role from, uint32_t count
 		memcpy(whole, out[i].head, out[i].head_bytes);
 		if (out[i].payload_bytes > 0)
 			memcpy(whole + out[i].head_bytes, out[i].payload, out[i].payload_bytes);
+
+		struct wh_versions versions;
+
+		/* To a lie about the version of an OPEN. */
+		if (wh_versions_read(whole, out[i].head_bytes, &versions))
+			continue;
 
 		enum wh_wire_reason reason =
 			wh_packet_decode(whole, out[i].head_bytes + out[i].payload_bytes, &packet);
