@@ -237,6 +237,7 @@ static enum wh_release_status status_of_error(int error)
 	case EDQUOT:
 		return WH_STATUS_NO_SPACE;
 	case EPROTO:
+	case EBADMSG:
 		return WH_STATUS_MISMATCH;
 	default:
 		return WH_STATUS_IO_ERROR;

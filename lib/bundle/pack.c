@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bundle/pack.h"
 
+#include <string.h>
+
 #include "base/assert.h"
 
 void wh_pack_init(struct wh_pack *pack, uint64_t first_chunk, uint32_t chunk_bytes,
@@ -9,7 +11,7 @@ void wh_pack_init(struct wh_pack *pack, uint64_t first_chunk, uint32_t chunk_byt
 	wh_hasher_init(&pack->hasher);
 	pack->free = free;
 	pack->ready = ready;
-	pack->chunk_bytes = chunk_bytes;
+	pack->chunk_bytes = chunk_bytes - (uint32_t)WH_SEAL_BYTES;
 	pack->number = first_chunk;
 	pack->chunk = NULL;
 }
@@ -43,6 +45,28 @@ void wh_pack_put(struct wh_pack *pack, const struct wh_record *record)
 	chunk->bytes += bytes;
 }
 
+static void seal(struct wh_hasher *hasher, struct wh_chunk *chunk)
+{
+	struct wh_digest digest;
+
+	wh_hasher_add(hasher, chunk->data, chunk->bytes);
+	wh_hasher_digest(hasher, &digest);
+	memcpy(chunk->data + chunk->bytes, &digest, WH_SEAL_BYTES);
+	chunk->bytes += (uint32_t)WH_SEAL_BYTES;
+}
+
+bool wh_pack_check_seal(struct wh_hasher *hasher, struct wh_chunk *chunk)
+{
+	struct wh_digest digest;
+
+	if (chunk->bytes <= WH_SEAL_BYTES)
+		return false;
+	chunk->bytes -= (uint32_t)WH_SEAL_BYTES;
+	wh_hasher_add(hasher, chunk->data, chunk->bytes);
+	wh_hasher_digest(hasher, &digest);
+	return memcmp(&digest, chunk->data + chunk->bytes, WH_SEAL_BYTES) == 0;
+}
+
 bool wh_pack_flush(struct wh_pack *pack)
 {
 	struct wh_chunk *chunk = pack->chunk;
@@ -52,7 +76,7 @@ bool wh_pack_flush(struct wh_pack *pack)
 	if (wh_fifo_room(pack->ready) == 0)
 		return false;
 	chunk->number = pack->number++;
-	wh_hasher_add(&pack->hasher, chunk->data, chunk->bytes);
+	seal(&pack->hasher, chunk);
 	pack->chunk = NULL;
 
 	bool pushed = wh_fifo_push(pack->ready, chunk);

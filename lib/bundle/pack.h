@@ -4,7 +4,9 @@
 
 /*
  * Records on their way out: put one after the other into chunks from `free`, which go into `ready`
- * when they are full or flushed; at the end the end marker, with the digest of all of them.
+ * when they are full or flushed; at the end the end marker, with the digest of all of them. Each
+ * chunk closes with a seal, the digest of all records up to there: who does not know what has gone
+ * before cannot put a chunk in another's place, and no record counts before its seal is checked.
  */
 
 #include <stdbool.h>
@@ -15,11 +17,13 @@
 #include "bundle/record.h"
 #include "store/digest.h"
 
+#define WH_SEAL_BYTES (sizeof(struct wh_digest))
+
 struct wh_pack {
 	struct wh_hasher hasher;
 	struct wh_fifo *free;
 	struct wh_fifo *ready;
-	uint32_t chunk_bytes;
+	uint32_t chunk_bytes;   /* of records */
 	uint64_t number;        /* of the next chunk */
 	struct wh_chunk *chunk; /* being filled, or NULL */
 	struct wh_chunk end;
@@ -39,5 +43,11 @@ bool wh_pack_flush(struct wh_pack *pack);
 
 /* Sends what is there, then the end marker, which lies in `pack`. False: `ready` is full. */
 bool wh_pack_end(struct wh_pack *pack);
+
+/*
+ * Takes the seal off a chunk that came, whose predecessors `hasher` has seen: its bytes are those
+ * of its records then. False: it is not what was sent.
+ */
+bool wh_pack_check_seal(struct wh_hasher *hasher, struct wh_chunk *chunk);
 
 #endif

@@ -6,8 +6,9 @@
  * A bundle is a tree of files as one stream of chunks; a job is a bundle one way and a stream of
  * answers the other way. Chunks of a bundle are of two kinds:
  *
- *   packed  records one after the other, from the chunk's first byte to its last; none crosses
- *           into another chunk. Small files travel inside their record.
+ *   packed  records one after the other from the chunk's first byte on; none crosses into
+ *           another chunk. Small files travel inside their record. The last 16 bytes are the
+ *           chunk's seal: the digest of all records of the stream so far (bundle/pack.h).
  *   raw     bytes of one file. The EXTENT record, always the last of its packed chunk, says how
  *           many bytes follow in raw chunks; each of them but the extent's last is full.
  *

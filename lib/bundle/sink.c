@@ -42,6 +42,8 @@ static int32_t refuse(struct wh_sink *sink)
 		return 0;
 	if (sink->progress.error == -EPROTO)
 		snprintf(text, sizeof(text), "what arrived makes no sense");
+	else if (sink->progress.error == -EBADMSG)
+		snprintf(text, sizeof(text), "what arrived is not what was sent");
 	else
 		snprintf(text, sizeof(text), "%s failed: %s", wh_doing_name(sink->progress.doing),
 			strerror(-sink->progress.error));

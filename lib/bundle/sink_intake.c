@@ -53,8 +53,8 @@ static bool take_chunk(struct wh_sink *sink)
 	intake->raw = intake->extent_bytes > 0;
 	if (!fits(sink, chunk))
 		refuse(sink);
-	else if (!intake->raw)
-		wh_hasher_add(&sink->packed, chunk->data, chunk->bytes);
+	else if (!intake->raw && !wh_pack_check_seal(&sink->packed, chunk))
+		wh_sink_break(sink, -EBADMSG, WH_DOING_DIGEST);
 	return true;
 }
 

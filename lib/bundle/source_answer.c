@@ -206,7 +206,11 @@ static bool next_chunk(struct wh_source *source)
 	}
 	source->has_answers = true;
 	source->next_answers = chunk->number + 1;
-	wh_hasher_add(&source->answer_hasher, chunk->data, chunk->bytes);
+	if (!wh_pack_check_seal(&source->answer_hasher, chunk)) {
+		wh_source_fail(source, -EBADMSG);
+		give_back(source, chunk);
+		return false;
+	}
 	source->answers = chunk;
 	source->answers_at = 0;
 	return true;

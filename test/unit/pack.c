@@ -62,7 +62,7 @@ static void test_chunks(void)
 	CU_ASSERT(!wh_pack_has_room(&rig->pack, 16));
 	wh_fifo_push(&rig->free, &rig->chunks[0]);
 	rig->chunks[0].bytes = 99;
-	for (uint64_t id = 0; id < CHUNK_BYTES / 16; id++) {
+	for (uint64_t id = 0; id < CHUNK_BYTES / 16 - 1; id++) {
 		CU_ASSERT_FATAL(wh_pack_has_room(&rig->pack, 16));
 		put(rig, id);
 	}
@@ -71,13 +71,13 @@ static void test_chunks(void)
 	chunk = wh_fifo_pop(&rig->ready);
 	CU_ASSERT(chunk == &rig->chunks[0] && chunk->bytes == CHUNK_BYTES);
 	CU_ASSERT(chunk->number == 7 && !chunk->end);
-	CU_ASSERT(chunk->data[CHUNK_BYTES - 8] == 255 && chunk->data[24] == 1);
+	CU_ASSERT(chunk->data[CHUNK_BYTES - 24] == 254 && chunk->data[24] == 1);
 	wh_fifo_push(&rig->free, chunk);
 	CU_ASSERT(wh_pack_has_room(&rig->pack, 16));
 	put(rig, 1);
-	CU_ASSERT(!wh_pack_has_room(&rig->pack, CHUNK_BYTES - 15)); /* goes as it is */
+	CU_ASSERT(!wh_pack_has_room(&rig->pack, CHUNK_BYTES - 31)); /* goes as it is */
 	chunk = wh_fifo_pop(&rig->ready);
-	CU_ASSERT(chunk->bytes == 16 && chunk->number == 8);
+	CU_ASSERT(chunk->bytes == 32 && chunk->number == 8);
 	rig_free(rig);
 }
 
@@ -96,7 +96,7 @@ static void test_end(void)
 		/* `ready` holds one: the second chunk, then the end marker, have to wait. */
 		CU_ASSERT(wh_pack_flush(&rig->pack) == (i == 0));
 	}
-	CU_ASSERT(!wh_pack_has_room(&rig->pack, CHUNK_BYTES) && !wh_pack_end(&rig->pack));
+	CU_ASSERT(!wh_pack_has_room(&rig->pack, CHUNK_BYTES - 16) && !wh_pack_end(&rig->pack));
 	CU_ASSERT(wh_fifo_pop(&rig->ready) == &rig->chunks[0]);
 	CU_ASSERT(!wh_pack_end(&rig->pack));
 	CU_ASSERT(wh_fifo_pop(&rig->ready) == &rig->chunks[1]);
@@ -111,7 +111,45 @@ static void test_end(void)
 	rig_free(rig);
 }
 
+/* Each byte of a chunk, its place and its company count. */
+static void test_seal(void)
+{
+	struct rig *rig = rig_new(0);
+	static uint8_t spare[3][64];
+	struct wh_chunk came[3];
+	struct wh_hasher hasher;
+
+	for (uint64_t i = 0; i < 3; i++) {
+		wh_fifo_push(&rig->free, &rig->chunks[i]);
+		CU_ASSERT_FATAL(wh_pack_has_room(&rig->pack, 16));
+		put(rig, i);
+		CU_ASSERT(wh_pack_flush(&rig->pack));
+		wh_fifo_pop(&rig->ready);
+		came[i] = rig->chunks[i];
+		came[i].data = memcpy(spare[i], rig->chunks[i].data, came[i].bytes);
+	}
+	wh_hasher_init(&hasher);
+	for (int i = 0; i < 3; i++) {
+		CU_ASSERT(wh_pack_check_seal(&hasher, &came[i]) && came[i].bytes == 16);
+		came[i].bytes = 32;
+	}
+	wh_hasher_init(&hasher);
+	CU_ASSERT(!wh_pack_check_seal(&hasher, &came[1])); /* not the first */
+	for (uint32_t at = 0; at < 32; at++) {
+		came[0].bytes = 32;
+		came[0].data[at] ^= 1;
+		wh_hasher_init(&hasher);
+		CU_ASSERT(!wh_pack_check_seal(&hasher, &came[0]));
+		came[0].data[at] ^= 1;
+	}
+	came[0].bytes = WH_SEAL_BYTES; /* a seal of nothing */
+	wh_hasher_init(&hasher);
+	CU_ASSERT(!wh_pack_check_seal(&hasher, &came[0]));
+	rig_free(rig);
+}
+
 CU_TestInfo wh_tests[] = {
+	{"seal", test_seal},
 	{"chunks", test_chunks},
 	{"end", test_end},
 	CU_TEST_INFO_NULL,

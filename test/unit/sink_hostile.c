@@ -229,11 +229,10 @@ static void lie_hello(struct rig *rig)
 
 static void lie_garbage(struct rig *rig)
 {
-	struct wh_chunk *chunk = rig_chunk(rig);
-
-	memcpy(chunk->data, content, 4096);
-	chunk->bytes = 4096;
-	rig_push(rig, chunk);
+	rig->chunk = rig_chunk(rig);
+	memcpy(rig->chunk->data, content, 4096);
+	rig->chunk->bytes = 4096;
+	rig_flush(rig);
 }
 
 static void lie_nothing(struct rig *rig)
@@ -525,6 +524,32 @@ static void unmount_root(struct rig *rig)
 	CU_ASSERT(umount2(rig->root, MNT_DETACH) == 0);
 }
 
+/* A chunk that is not the source's leaves nothing, wherever names are given at once. */
+static void test_forged_chunk(void)
+{
+	for (size_t i = 0; i < RIG_COUNT(rig_bases); i++) {
+		struct rig *rig = rig_begin(rig_bases[i]);
+
+		rig_text(rig, 1, "genuine", "x");
+		rig_flush(rig);
+		for (int n = 0; n < 100; n++)
+			rig_poll(rig);
+		rig_text(rig, 2, "forged", "12345678");
+
+		uint8_t *text = memmem(rig->chunk->data, rig->chunk->bytes, "12345678", 8);
+
+		rig->forges = text;
+		rig_flush(rig);
+		CU_ASSERT(rig_run(rig) == WH_SINK_BROKEN);
+		CU_ASSERT(wh_sink_progress(rig->sink)->error == -EBADMSG);
+		CU_ASSERT(wh_sink_progress(rig->sink)->doing == WH_DOING_DIGEST);
+		CU_ASSERT(rig->answers[rig->answer_count - 1].type == WH_RECORD_REFUSED);
+		CU_ASSERT(rig_count(rig->root) == (names_at_once(rig_bases[i]) ? 1 : 0));
+		CU_ASSERT(faccessat(rig->root_fd, "forged", F_OK, 0) != 0);
+		rig_free(rig);
+	}
+}
+
 static void test_full_disk(void)
 {
 	struct rig *rig = rig_new(rig_bases[0]);
@@ -649,6 +674,7 @@ static void test_longest_path(void)
 }
 
 CU_TestInfo wh_tests[] = {
+	{"a forged chunk", test_forged_chunk},
 	{"lies", test_lies},
 	{"links lead nowhere", test_links_lead_nowhere},
 	{"a folder becomes a link", test_folder_becomes_link},

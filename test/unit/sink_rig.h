@@ -71,6 +71,7 @@ struct rig {
 	struct wh_chunk answer_chunks[RIG_ANSWERS];
 	uint32_t held; /* chunks that are not with the sink */
 	struct wh_chunk *chunk;
+	uint8_t *forges; /* a byte of the chunk that is another on its way, or NULL */
 	struct wh_chunk end;
 	uint64_t number;
 	XXH3_state_t *sent;
@@ -245,7 +246,10 @@ static inline void rig_hear(struct rig *rig)
 		}
 		rig->answer_number++;
 		CU_ASSERT_FATAL(chunk->bytes > 0 && chunk->bytes <= RIG_ANSWER_BYTES);
+		chunk->bytes -= (uint32_t)sizeof(digest);
 		XXH3_128bits_update(rig->heard, chunk->data, chunk->bytes);
+		digest = rig_digest_of(rig->heard);
+		CU_ASSERT(memcmp(&digest, chunk->data + chunk->bytes, sizeof(digest)) == 0);
 		for (uint32_t at = 0; at < chunk->bytes;) {
 			uint32_t bytes =
 				wh_record_decode(chunk->data + at, chunk->bytes - at, &record);
@@ -370,6 +374,14 @@ static inline void rig_flush(struct rig *rig)
 	if (rig->chunk == NULL)
 		return;
 	XXH3_128bits_update(rig->sent, rig->chunk->data, rig->chunk->bytes);
+
+	struct wh_digest seal = rig_digest_of(rig->sent);
+
+	memcpy(rig->chunk->data + rig->chunk->bytes, &seal, sizeof(seal));
+	rig->chunk->bytes += (uint32_t)sizeof(seal);
+	if (rig->forges != NULL)
+		*rig->forges ^= 1;
+	rig->forges = NULL;
 	rig_push(rig, rig->chunk);
 	rig->chunk = NULL;
 }
@@ -380,11 +392,12 @@ static inline void rig_put(struct rig *rig, const struct wh_record *record)
 
 	if (rig->chunk != NULL)
 		bytes = wh_record_encode(record, rig->chunk->data + rig->chunk->bytes,
-			RIG_CHUNK_BYTES - rig->chunk->bytes);
+			RIG_CHUNK_BYTES - rig->chunk->bytes - sizeof(struct wh_digest));
 	if (bytes == 0) {
 		rig_flush(rig);
 		rig->chunk = rig_chunk(rig);
-		bytes = wh_record_encode(record, rig->chunk->data, RIG_CHUNK_BYTES);
+		bytes = wh_record_encode(
+			record, rig->chunk->data, RIG_CHUNK_BYTES - sizeof(struct wh_digest));
 	}
 	CU_ASSERT_FATAL(bytes > 0);
 	rig->chunk->bytes += bytes;

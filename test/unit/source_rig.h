@@ -219,12 +219,16 @@ static inline void rig_answer_bytes(struct rig *rig, const void *bytes, uint32_t
 {
 	struct wh_chunk *chunk = wh_fifo_pop(&rig->recycled);
 
-	CU_ASSERT_FATAL(chunk != NULL && count <= 4096);
+	struct wh_digest seal;
+
+	CU_ASSERT_FATAL(chunk != NULL && count + sizeof(seal) <= 4096);
 	memcpy(chunk->data, bytes, count);
-	chunk->bytes = count;
+	chunk->bytes = count + (uint32_t)sizeof(seal);
 	chunk->number = rig->next_answer++;
 	chunk->end = false;
 	XXH3_128bits_update(rig->answered, bytes, count);
+	seal = rig_digest(rig->answered);
+	memcpy(chunk->data + count, &seal, sizeof(seal));
 	CU_ASSERT_FATAL(wh_fifo_push(&rig->deliver, chunk));
 }
 
@@ -373,12 +377,18 @@ static inline void rig_take_record(struct rig *rig, const struct wh_record *reco
 	}
 }
 
-static inline void rig_take_packed(struct rig *rig, const struct wh_chunk *chunk)
+static inline void rig_take_packed(struct rig *rig, struct wh_chunk *chunk)
 {
 	static struct wh_record record;
+	struct wh_digest seal;
+
+	CU_ASSERT_FATAL(chunk->bytes > sizeof(seal));
+	chunk->bytes -= (uint32_t)sizeof(seal);
 
 	rig->packed_chunks++;
 	XXH3_128bits_update(rig->packed, chunk->data, chunk->bytes);
+	seal = rig_digest(rig->packed);
+	CU_ASSERT(memcmp(&seal, chunk->data + chunk->bytes, sizeof(seal)) == 0);
 	for (uint32_t at = 0; at < chunk->bytes;) {
 		uint32_t bytes = wh_record_decode(chunk->data + at, chunk->bytes - at, &record);
 
