@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bundle/record.h"
+#include "bundle/record_shape.h"
 
 #include <assert.h>
 #include <string.h>
@@ -175,17 +175,6 @@ static_assert(sizeof(struct wire_entry) + 2 * WH_PATH_BYTES_MAX + RECORD_ALIGN <
 		      WH_BUNDLE_CHUNK_BYTES_MIN,
 	"every ENTRY fits into a chunk, its content apart");
 
-#define NOWHERE UINT16_MAX
-
-/* Where a field travels, where it belongs in struct wh_record, and its limits. */
-struct field {
-	uint16_t wire_at;
-	uint16_t record_at;
-	uint8_t bytes;
-	uint64_t least;
-	uint64_t most;
-};
-
 #define SIZE(type, member) sizeof(((type *)NULL)->member)
 
 /* The size of both, which must be the same. */
@@ -196,19 +185,20 @@ struct field {
 
 #define FIELD(wire, name, member, least, most)                                                     \
 	{                                                                                          \
-		offsetof(struct wire, name), offsetof(struct wh_record, member),                   \
+#name, offsetof(struct wire, name), offsetof(struct wh_record, member),            \
 			BYTES(wire, name, member), least, most                                     \
 	}
 #define ANY(wire, name, member) FIELD(wire, name, member, 0, UINT64_MAX)
 #define ZERO(wire, name)                                                                           \
 	{                                                                                          \
-		offsetof(struct wire, name), NOWHERE, SIZE(struct wire, name), 0, 0                \
+#name, offsetof(struct wire, name), WH_RECORD_NOWHERE, SIZE(struct wire, name), 0, \
+			0                                                                          \
 	}
 
 /* UINT64_MAX is no identifier, so that `below` can be above every one. */
 #define ID_MAX (UINT64_MAX - 1)
 
-static const struct field entry_fields[] = {
+static const struct wh_record_field entry_fields[] = {
 	FIELD(wire_entry, id, entry.id, 0, ID_MAX),
 	ANY(wire_entry, mtime_s, entry.mtime_s),
 	FIELD(wire_entry, size_bytes, entry.size_bytes, 0, INT64_MAX),
@@ -221,13 +211,13 @@ static const struct field entry_fields[] = {
 	ZERO(wire_entry, zero),
 };
 
-static const struct field extent_fields[] = {
+static const struct wh_record_field extent_fields[] = {
 	FIELD(wire_extent, id, extent.id, 0, ID_MAX),
-	FIELD(wire_extent, offset, extent.offset, 0, INT64_MAX),
+	FIELD(wire_extent, offset, extent.offset, 0, INT64_MAX - 1),
 	FIELD(wire_extent, bytes, extent.bytes, 1, WH_EXTENT_BYTES_MAX),
 };
 
-static const struct field file_end_fields[] = {
+static const struct wh_record_field file_end_fields[] = {
 	FIELD(wire_file_end, id, file_end.id, 0, ID_MAX),
 	FIELD(wire_file_end, error, file_end.error, 0, ERRNO_MAX),
 	FIELD(wire_file_end, doing, file_end.doing, 0, WH_DOINGS - 1),
@@ -236,31 +226,31 @@ static const struct field file_end_fields[] = {
 	ANY(wire_file_end, digest, file_end.digest),
 };
 
-static const struct field id_fields[] = {
+static const struct wh_record_field id_fields[] = {
 	FIELD(wire_u64, value, id.id, 0, ID_MAX),
 };
 
-static const struct field finish_fields[] = {
+static const struct wh_record_field finish_fields[] = {
 	ANY(wire_u64, value, finish.entries),
 };
 
-static const struct field committed_fields[] = {
+static const struct wh_record_field committed_fields[] = {
 	ANY(wire_u64, value, committed.below),
 };
 
-static const struct field have_fields[] = {
+static const struct wh_record_field have_fields[] = {
 	FIELD(wire_have, id, have.id, 0, ID_MAX),
 	ANY(wire_have, digest, have.digest),
 };
 
-static const struct field fault_fields[] = {
+static const struct wh_record_field fault_fields[] = {
 	FIELD(wire_fault, error, fault.error, 1, ERRNO_MAX),
 	FIELD(wire_fault, path_bytes, fault.path_bytes, 1, WH_PATH_BYTES_MAX),
 	FIELD(wire_fault, doing, fault.doing, WH_DOING_NOTHING + 1, WH_DOINGS - 1),
 	ZERO(wire_fault, zero),
 };
 
-static const struct field outcome_fields[] = {
+static const struct wh_record_field outcome_fields[] = {
 	FIELD(wire_outcome, id, outcome.id, 0, ID_MAX),
 	FIELD(wire_outcome, error, outcome.error, 0, ERRNO_MAX),
 	FIELD(wire_outcome, status, outcome.status, WH_OUTCOME_SKIPPED, WH_OUTCOME_FAILED),
@@ -268,14 +258,14 @@ static const struct field outcome_fields[] = {
 	ZERO(wire_outcome, zero),
 };
 
-static const struct field totals_fields[] = {
+static const struct wh_record_field totals_fields[] = {
 	ANY(wire_totals, files, totals.files),
 	ANY(wire_totals, skipped, totals.skipped),
 	ANY(wire_totals, failed, totals.failed),
 	ANY(wire_totals, bytes, totals.bytes),
 };
 
-static const struct field hello_fields[] = {
+static const struct wh_record_field hello_fields[] = {
 	FIELD(wire_hello, version, hello.version, WH_BUNDLE_VERSION, WH_BUNDLE_VERSION),
 	FIELD(wire_hello, verb, hello.verb, WH_JOB_SEND, WH_JOB_IDLE),
 	FIELD(wire_hello, recursive, hello.recursive, 0, 1),
@@ -283,7 +273,7 @@ static const struct field hello_fields[] = {
 	FIELD(wire_hello, reverse, hello.reverse, 0, 1),
 	ANY(wire_hello, profile, hello.profile),
 	FIELD(wire_hello, paths, hello.paths, 0, WH_HELLO_PATHS_MAX),
-	ANY(wire_hello, lane, hello.lane),
+	FIELD(wire_hello, lane, hello.lane, 0, UINT16_MAX - 1),
 	FIELD(wire_hello, lanes, hello.lanes, 1, UINT16_MAX),
 	ANY(wire_hello, payload_bytes, hello.payload_bytes),
 	FIELD(wire_hello, as_name, hello.as_name, 0, 1),
@@ -297,20 +287,20 @@ static const struct field hello_fields[] = {
 	ANY(wire_hello, bench_bytes, hello.bench_bytes),
 };
 
-static const struct field refused_fields[] = {
+static const struct wh_record_field refused_fields[] = {
 	FIELD(wire_refused, error, refused.error, 1, ERRNO_MAX),
 	FIELD(wire_refused, text_bytes, refused.text_bytes, 1, WH_PATH_BYTES_MAX),
 	ZERO(wire_refused, zero),
 };
 
-static const struct field ready_fields[] = {
+static const struct wh_record_field ready_fields[] = {
 	FIELD(wire_ready, queues, ready.queues, 1, UINT16_MAX),
 	FIELD(wire_ready, as_name, ready.as_name, 0, 1),
 	ZERO(wire_ready, zero_8),
 	ZERO(wire_ready, zero_32),
 };
 
-static const struct field report_fields[] = {
+static const struct wh_record_field report_fields[] = {
 	ANY(wire_report, elapsed_ns, report.elapsed_ns),
 	ANY(wire_report, bytes, report.bytes),
 	ANY(wire_report, pkts, report.pkts),
@@ -321,7 +311,7 @@ static const struct field report_fields[] = {
 	ANY(wire_report, cycles, report.cycles),
 };
 
-static const struct field waits_fields[] = {
+static const struct wh_record_field waits_fields[] = {
 	ANY(wire_waits, worked, waits.worked),
 	FIELD(wire_waits, waits, waits.waits, 0, WH_WAITS_COUNT - 1),
 	ZERO(wire_waits, zero_8),
@@ -335,11 +325,7 @@ static const struct field waits_fields[] = {
 	}
 
 /* By type; without fields: no such type. */
-static const struct shape {
-	uint8_t wire_bytes;
-	uint8_t count;
-	const struct field *fields;
-} shapes[] = {
+static const struct wh_record_shape shapes[] = {
 	[WH_RECORD_ENTRY] = SHAPE(wire_entry, entry_fields),
 	[WH_RECORD_EXTENT] = SHAPE(wire_extent, extent_fields),
 	[WH_RECORD_FILE_END] = SHAPE(wire_file_end, file_end_fields),
@@ -358,7 +344,7 @@ static const struct shape {
 	[WH_RECORD_WAITS] = SHAPE(wire_waits, waits_fields),
 };
 
-static const struct shape *shape_of(uint32_t type)
+const struct wh_record_shape *wh_record_shape(uint32_t type)
 {
 	return type < RTE_DIM(shapes) && shapes[type].fields != NULL ? &shapes[type] : NULL;
 }
@@ -503,13 +489,13 @@ static size_t rest_bytes(const struct wh_record *record)
 
 static size_t with_padding(const struct wh_record *record)
 {
-	return RTE_ALIGN_CEIL(
-		shape_of(record->type)->wire_bytes + rest_bytes(record), (size_t)RECORD_ALIGN);
+	return RTE_ALIGN_CEIL(wh_record_shape(record->type)->wire_bytes + rest_bytes(record),
+		(size_t)RECORD_ALIGN);
 }
 
 uint32_t wh_record_bytes(const struct wh_record *record)
 {
-	WH_ASSERT(shape_of(record->type) != NULL);
+	WH_ASSERT(wh_record_shape(record->type) != NULL);
 	return (uint32_t)with_padding(record);
 }
 
@@ -552,7 +538,7 @@ static uint8_t *put_rest(const struct wh_record *record, uint8_t *at)
 
 uint32_t wh_record_encode(const struct wh_record *record, uint8_t *bytes, size_t room)
 {
-	const struct shape *shape = shape_of(record->type);
+	const struct wh_record_shape *shape = wh_record_shape(record->type);
 
 	WH_ASSERT(shape != NULL && holds(record));
 
@@ -565,10 +551,10 @@ uint32_t wh_record_encode(const struct wh_record *record, uint8_t *bytes, size_t
 
 	memcpy(bytes, &head, sizeof(head));
 	for (uint32_t i = 0; i < shape->count; i++) {
-		const struct field *field = &shape->fields[i];
+		const struct wh_record_field *field = &shape->fields[i];
 		const uint8_t *member = (const uint8_t *)record + field->record_at;
 
-		if (field->record_at == NOWHERE) {
+		if (field->record_at == WH_RECORD_NOWHERE) {
 			memset(bytes + field->wire_at, 0, field->bytes);
 			continue;
 		}
@@ -585,10 +571,11 @@ uint32_t wh_record_encode(const struct wh_record *record, uint8_t *bytes, size_t
 }
 
 /* The fields within their limits; nothing behind them has been looked at. */
-static bool take_fields(const struct shape *shape, const uint8_t *bytes, struct wh_record *record)
+static bool take_fields(
+	const struct wh_record_shape *shape, const uint8_t *bytes, struct wh_record *record)
 {
 	for (uint32_t i = 0; i < shape->count; i++) {
-		const struct field *field = &shape->fields[i];
+		const struct wh_record_field *field = &shape->fields[i];
 
 		if (field->bytes <= sizeof(uint64_t)) {
 			uint64_t value = load(bytes + field->wire_at, field->bytes);
@@ -596,7 +583,7 @@ static bool take_fields(const struct shape *shape, const uint8_t *bytes, struct 
 			if (value < field->least || value > field->most)
 				return false;
 		}
-		if (field->record_at != NOWHERE)
+		if (field->record_at != WH_RECORD_NOWHERE)
 			memcpy((uint8_t *)record + field->record_at, bytes + field->wire_at,
 				field->bytes);
 	}
@@ -652,7 +639,7 @@ uint32_t wh_record_decode(const uint8_t *bytes, size_t length, struct wh_record 
 		return 0;
 	memcpy(&head, bytes, sizeof(head));
 
-	const struct shape *shape = shape_of(head.type);
+	const struct wh_record_shape *shape = wh_record_shape(head.type);
 
 	if (shape == NULL || head.zero != 0 || head.length > length ||
 		head.length < shape->wire_bytes)

@@ -109,3 +109,15 @@ size_t wh_fuzz_seed(uint32_t number, uint8_t *bytes, size_t room)
 		bytes[i] = 0xf7;
 	return length;
 }
+
+size_t wh_fuzz_make(struct wh_prng *prng, uint8_t *bytes, size_t room)
+{
+	(void)prng;
+	(void)bytes;
+	(void)room;
+	return 0;
+}
+
+void wh_fuzz_report(void)
+{
+}

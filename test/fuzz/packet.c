@@ -8,7 +8,12 @@
 #include "base/assert.h"
 #include "encode.h"
 #include "fuzz.h"
+#include "maker.h"
+#include "tally.h"
 #include "wire/tag.h"
+#include "wire/versions.h"
+
+static struct wh_tally tally;
 
 /* Two steps, of which the first believes nothing, come to what one does. */
 static void decode_in_steps(const uint8_t *bytes, size_t length, enum wh_wire_reason reason)
@@ -28,6 +33,7 @@ static void decode_and_encode(const uint8_t *bytes, size_t length)
 	struct wh_packet packet;
 	enum wh_wire_reason reason = wh_packet_decode(bytes, length, &packet);
 
+	wh_tally_add(&tally, reason, &packet);
 	decode_in_steps(bytes, length, reason);
 	if (reason != WH_WIRE_OK)
 		return;
@@ -35,9 +41,25 @@ static void decode_and_encode(const uint8_t *bytes, size_t length)
 	WH_ASSERT(memcmp(bytes, again, length) == 0);
 }
 
+/* No answer is longer than what it answers, nor answered; none is ours and another's at once. */
+static void answer_versions(const uint8_t *bytes, size_t length)
+{
+	uint8_t answer[WH_VERSIONS_BYTES], again[WH_VERSIONS_BYTES];
+	struct wh_versions versions;
+	bool answered = wh_versions_answer(bytes, length, answer);
+
+	WH_ASSERT(!wh_versions_read(bytes, length, &versions) || !answered);
+	if (!answered)
+		return;
+	WH_ASSERT(length >= sizeof(answer));
+	WH_ASSERT(!wh_versions_answer(answer, sizeof(answer), again));
+	WH_ASSERT(!wh_versions_read(answer, sizeof(answer), &versions));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
 	decode_and_encode(bytes, length);
+	answer_versions(bytes, length);
 	if (length < WH_HEAD_BYTES)
 		return 0;
 
@@ -97,9 +119,46 @@ static const struct wh_packet seeds[] = {
 	{.type = WH_PACKET_RELEASE, .release = {.stage = WH_RELEASE_REQUEST, .chunks = 1}},
 };
 
+#define SEEDS (sizeof(seeds) / sizeof(seeds[0]))
+
+/* More holes than a state has room for, in the place of the losses that may follow them. */
+static size_t holes_in_place_of_losses(uint32_t more, uint8_t *bytes, size_t room)
+{
+	struct wh_packet packet;
+
+	sample_make(WH_PACKET_RCV_STATE, SAMPLE_MOST, &packet);
+	packet.flags = 0;
+	packet.rcv_state.n_holes = (uint16_t)(WH_RANGES_MAX + more);
+	return raw_encode(&packet, bytes, room);
+}
+
 size_t wh_fuzz_seed(uint32_t number, uint8_t *bytes, size_t room)
 {
 	WH_ASSERT(room >= WH_FUZZ_PACKET_BYTES_MAX);
-	return number < sizeof(seeds) / sizeof(seeds[0]) ? wh_fuzz_encode(&seeds[number], bytes)
-							 : 0;
+	if (number < SEEDS)
+		return wh_fuzz_encode(&seeds[number], bytes);
+	return number < SEEDS + 5 ? holes_in_place_of_losses(number - SEEDS, bytes, room) : 0;
+}
+
+size_t wh_fuzz_make(struct wh_prng *prng, uint8_t *bytes, size_t room)
+{
+	size_t length =
+		maker_packet(prng, (uint32_t)wh_prng_u64(prng), wh_prng_u64(prng), bytes, room);
+
+	/* Of another version, or an answer to one. */
+	if (length > 0 && maker_one_in(prng, 32))
+		bytes[0] = (uint8_t)wh_prng_below(prng, 4);
+	if (length > WH_VERSIONS_BYTES && maker_one_in(prng, 64)) {
+		memmove(bytes + 8, bytes, WH_VERSIONS_BYTES - 8);
+		memset(bytes, 0, 8);
+		for (uint32_t i = 1; i < 4; i++)
+			bytes[i] = (uint8_t)wh_prng_below(prng, 4);
+		length = WH_VERSIONS_BYTES;
+	}
+	return length;
+}
+
+void wh_fuzz_report(void)
+{
+	wh_tally_print(&tally);
 }

@@ -2,19 +2,29 @@
 /* Fuzz target: whatever decodes is within its limits and must encode to the same bytes. */
 #include "bundle/record.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/prng.h"
 #include "fuzz.h"
+#include "record_fields.h"
+
+static uint64_t taken[RECORD_TYPES];
+static uint64_t refused;
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
 	static struct wh_record record;
 	uint32_t decoded = wh_record_decode(bytes, length, &record);
 
-	if (decoded == 0)
+	if (decoded == 0) {
+		refused++;
 		return 0;
+	}
+	taken[record.type]++;
 	WH_ASSERT(decoded <= length && decoded % 8 == 0);
 	WH_ASSERT(wh_record_bytes(&record) == decoded);
 
@@ -84,4 +94,72 @@ size_t wh_fuzz_seed(uint32_t number, uint8_t *bytes, size_t room)
 	if (number >= sizeof(seeds) / sizeof(seeds[0]))
 		return 0;
 	return wh_record_encode(&seeds[number], bytes, room);
+}
+
+static uint64_t any_value(struct wh_prng *prng, const struct wh_record_field *field)
+{
+	uint64_t most = record_most(field);
+
+	switch (wh_prng_below(prng, 8)) {
+	case 0:
+		return field->least - 1;
+	case 1:
+	case 2:
+		return field->least;
+	case 3:
+		return field->least + 1;
+	case 4:
+		return most - 1;
+	case 5:
+		return most;
+	case 6:
+		return most + 1;
+	default:
+		return wh_prng_u64(prng) >> wh_prng_below(prng, 64);
+	}
+}
+
+/* Fields at their limits or next to them, the rest made to agree; a length that is nearly right. */
+size_t wh_fuzz_make(struct wh_prng *prng, uint8_t *bytes, size_t room)
+{
+	static uint8_t made[RECORD_ROOM];
+	uint32_t type = (uint32_t)wh_prng_below(prng, RECORD_TYPES);
+	const struct wh_record_shape *shape = wh_record_shape(type);
+
+	while (shape == NULL) {
+		type = (uint32_t)wh_prng_below(prng, RECORD_TYPES);
+		shape = wh_record_shape(type);
+	}
+	record_begin(made, type);
+	record_settle(made, type, NULL);
+	for (uint64_t left = wh_prng_below(prng, 4); left > 0; left--) {
+		const struct wh_record_field *field =
+			&shape->fields[wh_prng_below(prng, shape->count)];
+
+		if (field->bytes <= sizeof(uint64_t))
+			record_put(made, field, any_value(prng, field));
+		if (wh_prng_below(prng, 4) > 0)
+			record_settle(made, type, field);
+	}
+
+	uint32_t length = record_finish(made, type);
+	uint32_t told = length + 8 * (uint32_t)wh_prng_below(prng, 3) - 8;
+
+	if (wh_prng_below(prng, 16) == 0)
+		memcpy(made, &told, sizeof(told));
+	if (wh_prng_below(prng, 16) == 0)
+		made[wh_prng_below(prng, length)] = (uint8_t)wh_prng_u64(prng);
+	if (length > room)
+		length = (uint32_t)room;
+	memcpy(bytes, made, length);
+	return length;
+}
+
+void wh_fuzz_report(void)
+{
+	printf("records taken, by type:");
+	for (uint32_t type = 0; type < RECORD_TYPES; type++)
+		if (wh_record_shape(type) != NULL)
+			printf(" %" PRIu32 ": %" PRIu64, type, taken[type]);
+	printf("\n%" PRIu64 " refused\n", refused);
 }

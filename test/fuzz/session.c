@@ -10,9 +10,13 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "fuzz.h"
+#include "maker.h"
 #include "storm.h"
+#include "wire/versions.h"
 
 #define MS UINT64_C(1000000)
+
+static uint64_t outcomes[WH_STATUSES]; /* of the ends that there were last */
 
 #define STEPS_MAX    500
 #define FORGED_MAX   8
@@ -84,6 +88,38 @@ static void forge(struct wh_storm *storm, enum wh_role to, enum wh_packet_type t
 	wh_storm_deliver(storm, to, bytes, wh_fuzz_encode(&packet, bytes), &from);
 }
 
+/* At the edges of the format, to one that is addressed rightly; most of them decode. */
+static void send_made(struct wh_storm *storm, enum wh_role to)
+{
+	static uint8_t bytes[2 * WH_FUZZ_PACKET_BYTES_MAX];
+	struct wh_prng prng;
+
+	wh_prng_init(&prng, wh_script_u64(&storm->script));
+
+	size_t length = maker_packet(
+		&prng, storm->liar.lci[to], storm->liar.token[to], bytes, sizeof(bytes));
+
+	storm->end[to].lied_to = true;
+	wh_storm_deliver(storm, to, bytes, (uint32_t)length, &storm->end[!to].address);
+}
+
+/* That the peer speaks another version, in answer to the OPEN that was heard last. */
+static void send_versions(struct wh_storm *storm)
+{
+	static uint8_t bytes[8 + WH_FUZZ_PACKET_BYTES_MAX];
+	const struct wh_packet *open = &storm->liar.last[WH_PACKET_OPEN];
+
+	if (open->type != WH_PACKET_OPEN)
+		return;
+	wh_fuzz_encode(open, bytes + 8);
+	memset(bytes, 0, 8);
+	bytes[1] = 1;
+	bytes[2] = (uint8_t)wh_script_below(&storm->script, 4);
+	bytes[3] = (uint8_t)wh_script_below(&storm->script, 4);
+	wh_storm_deliver(
+		storm, WH_TRANSMITTER, bytes, WH_VERSIONS_BYTES, &storm->end[WH_RECEIVER].address);
+}
+
 static void send_raw(struct wh_storm *storm, enum wh_role to)
 {
 	uint8_t bytes[RAW_BYTES];
@@ -128,6 +164,10 @@ static void forge_some(struct wh_storm *storm)
 		forge(storm, to, any_type(storm));
 	if (wh_script_one_in(script, 16))
 		send_raw(storm, to);
+	if (wh_script_one_in(script, 4))
+		send_made(storm, to);
+	if (to == WH_TRANSMITTER && wh_script_one_in(script, 256))
+		send_versions(storm);
 	if (wh_script_one_in(script, FLOOD_ONE_IN)) {
 		enum wh_packet_type type = any_type(storm);
 
@@ -226,6 +266,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 		wh_storm_check(&storm);
 	}
 	fall_silent(&storm);
+	for (int role = 0; role < 2; role++)
+		if (storm.end[role].session != NULL)
+			outcomes[storm.end[role].outcome]++;
 	wh_storm_end(&storm);
 	return 0;
 }
@@ -237,4 +280,23 @@ size_t wh_fuzz_seed(uint32_t number, uint8_t *bytes, size_t room)
 	WH_ASSERT(room >= sizeof(seed));
 	memcpy(bytes, &seed, sizeof(seed));
 	return number < 64 ? sizeof(seed) : 0;
+}
+
+/* Any 8 bytes are as good as any other. */
+size_t wh_fuzz_make(struct wh_prng *prng, uint8_t *bytes, size_t room)
+{
+	uint64_t seed = wh_prng_u64(prng);
+
+	WH_ASSERT(room >= sizeof(seed));
+	memcpy(bytes, &seed, sizeof(seed));
+	return sizeof(seed);
+}
+
+void wh_fuzz_report(void)
+{
+	wh_tally_print(&wh_storm_tally);
+	for (uint32_t i = 0; i < WH_STATUSES; i++)
+		printf("%s%s %" PRIu64, i == 0 ? "connections: " : " ",
+			wh_release_status_name((enum wh_release_status)i), outcomes[i]);
+	printf("\n");
 }

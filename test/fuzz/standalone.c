@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * main() of a fuzz target where there is no libFuzzer: feeds it files, for example a crash to be
- * looked at, or random mutations of the target's seeds. The input of a crash is left in a file.
+ * looked at, or random ones: what the target makes, and mutations of its seeds. The input of a
+ * crash is left in a file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -161,6 +162,23 @@ static size_t mutate(struct wh_prng *prng, uint8_t *bytes, size_t length)
 	return length;
 }
 
+/* Half of the time one that the target makes, else a good one that is changed. */
+static size_t draw(struct wh_prng *prng, const struct seeds *seeds, uint8_t *bytes)
+{
+	uint64_t chosen = wh_prng_below(prng, seeds->count);
+	size_t length = 0;
+
+	if (wh_prng_below(prng, 2) == 0)
+		length = wh_fuzz_make(prng, bytes, INPUT_BYTES_MAX);
+	if (length > 0)
+		return length;
+	length = seeds->length[chosen];
+	memcpy(bytes, seeds->bytes[chosen], length);
+	for (uint64_t changes = 1 + wh_prng_below(prng, 4); changes > 0; changes--)
+		length = mutate(prng, bytes, length);
+	return length;
+}
+
 static void feed_random(uint64_t count, uint64_t seed)
 {
 	static struct seeds seeds;
@@ -172,16 +190,13 @@ static void feed_random(uint64_t count, uint64_t seed)
 	wh_prng_init(&prng, seed);
 	for (uint64_t i = 0; i < count; i++) {
 		/* The seeds themselves come first. */
-		uint64_t chosen = i < seeds.count ? i : wh_prng_below(&prng, seeds.count);
-		uint64_t changes = i < seeds.count ? 0 : 1 + wh_prng_below(&prng, 4);
-		size_t length = seeds.length[chosen];
-
-		memcpy(bytes, seeds.bytes[chosen], length);
-		for (; changes > 0; changes--)
-			length = mutate(&prng, bytes, length);
-		feed(bytes, length);
+		if (i < seeds.count)
+			feed(seeds.bytes[i], seeds.length[i]);
+		else
+			feed(bytes, draw(&prng, &seeds, bytes));
 	}
 	printf("%" PRIu64 " inputs, seed %" PRIu64 "\n", count, seed);
+	wh_fuzz_report();
 }
 
 static bool parse_u64(const char *text, uint64_t *result)

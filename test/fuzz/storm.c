@@ -11,6 +11,8 @@
 #include "rate/control.h"
 #include "wire/versions.h"
 
+struct wh_tally wh_storm_tally;
+
 #define OUT_BURST  32
 #define CHUNKS_MAX 8
 
@@ -387,7 +389,8 @@ void wh_storm_deliver(struct wh_storm *storm, enum wh_role to, const uint8_t *by
 	if (length > 0)
 		memcpy(copy, bytes, length);
 
-	bool decodes = wh_packet_decode(copy, length, &packet) == WH_WIRE_OK;
+	enum wh_wire_reason reason = wh_packet_decode(copy, length, &packet);
+	bool decodes = reason == WH_WIRE_OK;
 	bool handshake =
 		decodes && (packet.type == WH_PACKET_OPEN || packet.type == WH_PACKET_CONFIRM);
 	bool payload =
@@ -397,6 +400,7 @@ void wh_storm_deliver(struct wh_storm *storm, enum wh_role to, const uint8_t *by
 	uint64_t counted_before_pkts = counted_pkts(end);
 	uint64_t unheard_before_pkts = unheard_pkts(end);
 
+	wh_tally_add(&wh_storm_tally, reason, &packet);
 	if (decodes && to == WH_TRANSMITTER && tells_verified(storm, &packet))
 		storm->told_verified = true;
 	if (decodes && packet.type == WH_PACKET_OPEN)
@@ -503,11 +507,11 @@ uint32_t wh_storm_take(struct wh_storm *storm, enum wh_role from, uint32_t count
 		if (out[i].payload_bytes > 0)
 			memcpy(whole + out[i].head_bytes, out[i].payload, out[i].payload_bytes);
 
-		struct wh_versions versions;
-
-		/* To a lie about the version of an OPEN. */
-		if (wh_versions_read(whole, out[i].head_bytes, &versions))
+		/* To a lie about the version of an OPEN: it is of no version. */
+		if (whole[0] == 0) {
+			WH_ASSERT(out[i].head_bytes == WH_VERSIONS_BYTES);
 			continue;
+		}
 
 		enum wh_wire_reason reason =
 			wh_packet_decode(whole, out[i].head_bytes + out[i].payload_bytes, &packet);

@@ -16,6 +16,7 @@
 #include "script.h"
 #include "session/endpoint.h"
 #include "store/store.h"
+#include "tally.h"
 
 #define WH_STORM_WAITING  256 /* packets on their way to an end */
 #define WH_STORM_ACCEPTED 16  /* receivers, one after the other */
@@ -75,6 +76,9 @@ struct wh_storm {
 	uint32_t accepted_lci[WH_STORM_ACCEPTED];
 	struct wh_storm_end end[2];
 };
+
+/* Of all the storms there were: what was delivered. */
+extern struct wh_tally wh_storm_tally;
 
 /* Draws the ends and opens the transmitter's. */
 void wh_storm_begin(struct wh_storm *storm, const uint8_t *script, size_t length);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_BUNDLE_RECORD_SHAPE_H
+#define WH_BUNDLE_RECORD_SHAPE_H
+
+/*
+ * How records travel, as tables: encoding, decoding and the tests of limits are made from them.
+ * Private to record.c and its tests.
+ */
+
+#include <stdint.h>
+
+#include "bundle/record.h"
+
+#define WH_RECORD_NOWHERE UINT16_MAX
+
+/* Where a field travels, where it belongs in struct wh_record, and its limits. */
+struct wh_record_field {
+	const char *name;
+	uint16_t wire_at;
+	uint16_t record_at; /* WH_RECORD_NOWHERE: it is zero */
+	uint8_t bytes;
+	uint64_t least;
+	uint64_t most;
+};
+
+struct wh_record_shape {
+	uint8_t wire_bytes; /* before texts and content, the head counted */
+	uint8_t count;
+	const struct wh_record_field *fields;
+};
+
+/* NULL: there is no such type. */
+const struct wh_record_shape *wh_record_shape(uint32_t type);
+
+#endif
