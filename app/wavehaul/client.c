@@ -70,6 +70,15 @@ static int32_t poll_client(void *state, uint64_t now_tsc)
 	}
 }
 
+static uint64_t random_number(void)
+{
+	uint64_t number;
+
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+		number = rte_rdtsc();
+	return number | 1; /* 0 is none */
+}
+
 void wh_client_init(struct wh_client *client, struct wh_host *host, const struct wh_address *peer)
 {
 	uint64_t patience_ns = host->settings->peer_timeout_ns;
@@ -79,6 +88,7 @@ void wh_client_init(struct wh_client *client, struct wh_host *host, const struct
 	*client = (struct wh_client){
 		.host = host,
 		.peer = *peer,
+		.transfer = random_number(),
 		.give_up_tsc = rte_rdtsc() + wh_ns_to_tsc(host->hz, patience_ns),
 	};
 	wh_host_add_to_sender(host, 0, "mtu", poll_client, client);
@@ -125,8 +135,8 @@ void wh_client_fill_hello(const struct wh_client *client, struct wh_hello *hello
 	hello->fec_code = settings->repair.on ? (uint8_t)settings->repair.code : WH_FEC_NONE;
 	hello->fec_k = settings->repair.k;
 	hello->fec_r = settings->repair.r;
-	if (getrandom(&hello->reply, sizeof(hello->reply), 0) != sizeof(hello->reply))
-		hello->reply = rte_rdtsc();
+	hello->transfer = client->transfer;
+	hello->reply = random_number();
 }
 
 void wh_client_place(

@@ -26,6 +26,7 @@ struct wh_client {
 	struct wh_host *host;
 	struct wh_address peer;
 	struct wh_mtu_proof proof; /* of the core that sends for queue 0 */
+	uint64_t transfer; /* in HELLO of all its jobs */
 	uint64_t give_up_tsc;
 	_Atomic int state; /* enum wh_client_state, written by that core */
 };

@@ -83,7 +83,8 @@ bool wh_hello_is_possible(const struct wh_hello *hello, uint32_t chunk_bytes,
 	if (hello->verb == WH_JOB_IDLE)
 		return true;
 	return wh_profile_by_number(hello->profile) != NULL && hello->lanes <= WH_LANES_MAX &&
-	       hello->lane < hello->lanes && hello->rate_bps >= WH_RATE_MIN &&
+	       hello->lane < hello->lanes && (hello->lanes == 1 || hello->transfer != 0) &&
+	       hello->rate_bps >= WH_RATE_MIN &&
 	       payload_is_possible(hello->payload_bytes, WH_PAYLOAD_BYTES_MAX) &&
 	       paths_are_possible(hello) && bench_is_possible(hello) &&
 	       repair_is_possible(hello, bounds, own);

@@ -85,6 +85,31 @@ static void configure_out(const struct wh_job *job, bool bundle, struct wh_sessi
 			wh_max_u64(rate_bps(job) / RTE_MAX(job->hello->lanes, (uint16_t)1), 1);
 }
 
+int wh_job_join(struct wh_job *job)
+{
+	const struct wh_hello *hello = job->hello;
+
+	if (hello->lanes <= 1 || hello->verb == WH_JOB_IDLE)
+		return 0;
+	return wh_convoy_join(&job->jobs->convoys, hello->transfer, &job->peer, hello->lane,
+		hello->lanes, &job->convoy);
+}
+
+/* Of the time between two looks; a lane is busy if its rate held it up for so long. */
+#define BUSY_SHARE 10
+
+/* A lane that has nothing to send leaves its part of the rate to the others. */
+static void share_rate(struct wh_job *job, const struct wh_session_stats *stats, uint64_t span_tsc)
+{
+	uint64_t limited_tsc = stats->limit_tsc[WH_LIMIT_RATE];
+	bool busy = limited_tsc - job->rate_limited_tsc > span_tsc / BUSY_SHARE;
+
+	job->rate_limited_tsc = limited_tsc;
+	if (job->share.share != NULL)
+		wh_session_set_rate(
+			job->out, wh_share_step(&job->share, busy, wh_session_rate(job->out)));
+}
+
 bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle)
 {
 	struct wh_jobs *jobs = job->jobs;
@@ -107,6 +132,9 @@ bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle)
 			job->out = out;
 			job->out_chunks = config.chunks;
 			job->out_memory = config.chunk_memory;
+			if (job->convoy != NULL && config.rate_bps > 0)
+				wh_share_enter(&job->share, &job->convoy->share, job->hello->lane,
+					config.rate_bps);
 			return true;
 		}
 	}
@@ -289,7 +317,7 @@ static struct wh_session *data_session(const struct wh_job *job)
 	return wh_job_sends(job) ? job->out : wh_job_in(job);
 }
 
-static void note_progress(struct wh_job *job)
+static void note_progress(struct wh_job *job, uint64_t span_tsc)
 {
 	const struct wh_session *session = data_session(job);
 
@@ -304,6 +332,7 @@ static void note_progress(struct wh_job *job)
 	atomic_store_explicit(&job->limit_now, wh_session_limit_now(session), memory_order_relaxed);
 	atomic_store_explicit(
 		&job->moved_bytes, wh_session_moved_bytes(session), memory_order_relaxed);
+	share_rate(job, &stats, span_tsc);
 }
 
 static enum wh_release_status outcome_of(const struct wh_session *session)
@@ -341,8 +370,8 @@ int32_t wh_job_run(struct wh_job *job, uint64_t now_tsc)
 		wh_session_kick(job->out);
 	}
 	if (now_tsc - job->noted_tsc > wh_ns_to_tsc(job->jobs->host->hz, NOTE_MS * 1000000)) {
+		note_progress(job, now_tsc - job->noted_tsc);
 		job->noted_tsc = now_tsc;
-		note_progress(job);
 		wh_job_see_waits(job, now_tsc);
 	}
 	see_news(job, in, now_tsc);
@@ -361,7 +390,7 @@ static void take_figures(struct wh_job *job)
 
 	if (session == NULL)
 		return;
-	note_progress(job);
+	note_progress(job, 0);
 	job->figures.stats = wh_session_stats(session);
 	job->figures.rtt_ns = wh_tsc_to_ns(hz, wh_session_rtt_tsc(session));
 	if (session != job->out)
@@ -424,6 +453,7 @@ bool wh_job_step_to_end(struct wh_job *job)
 	shut_seat(job);
 	if (!job->out_left && out_rests(job)) {
 		job->out_left = true;
+		wh_share_leave(&job->share);
 		take_figures(job);
 		wh_job_close_ends(job);
 		if (job->out != NULL)

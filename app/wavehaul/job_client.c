@@ -37,7 +37,7 @@ bool wh_job_hello_fits(const struct wh_job *job)
 
 static int32_t open_job(struct wh_job *job, uint64_t now_tsc)
 {
-	if (!wh_job_open_out(job, WH_JOB_NAME, wh_job_sends(job))) {
+	if (wh_job_join(job) != 0 || !wh_job_open_out(job, WH_JOB_NAME, wh_job_sends(job))) {
 		wh_job_fail(
 			job, WH_STATUS_BUSY, "no memory for a stream; a larger --buffers gives it");
 		wh_job_end(job, now_tsc);

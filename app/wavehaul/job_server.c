@@ -139,6 +139,11 @@ static void answer(struct wh_job *job, uint64_t now_tsc)
 		job->state = WH_JOB_RUNNING;
 		return;
 	}
+	if (wh_job_join(job) != 0) {
+		wh_job_fail(job, WH_STATUS_REFUSED, "that lane is there already");
+		wh_job_end(job, now_tsc);
+		return;
+	}
 	if (!open_answers(job)) {
 		wh_job_fail(job, WH_STATUS_BUSY, "no memory for another stream");
 		wh_job_end(job, now_tsc);

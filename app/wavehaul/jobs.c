@@ -411,6 +411,7 @@ int wh_jobs_init(
 	jobs->settings = settings;
 	jobs->root_fd = root_fd;
 	rte_spinlock_init(&jobs->burial);
+	wh_convoys_init(&jobs->convoys);
 	jobs->crews = (uint32_t)wh_min_u64(wh_host_workers(host), WH_CREWS_MAX);
 	plan_fec(jobs);
 	for (uint32_t i = 0; i < jobs->crews; i++) {
@@ -518,6 +519,8 @@ void wh_job_free(struct wh_job *job)
 {
 	if (job == NULL)
 		return;
+	if (job->convoy != NULL)
+		wh_convoy_leave(&job->jobs->convoys, job->convoy, job->hello->lane);
 	for (uint32_t i = 0; job->paths != NULL && job->paths[i] != NULL; i++)
 		free(job->paths[i]);
 	free(job->paths);

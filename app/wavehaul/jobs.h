@@ -28,6 +28,7 @@
 
 #include "bundle/sink.h"
 #include "bundle/source.h"
+#include "convoy.h"
 #include "hello.h"
 #include "host.h"
 #include "job_watch.h"
@@ -93,10 +94,13 @@ struct wh_job {
 	bool in_gone;
 	bool out_gone;
 
-	struct wh_hello *hello;   /* but for its paths */
-	char **paths;             /* hello's, each ended by a NUL */
-	uint32_t posted;          /* chunks of single records that went out */
-	struct wh_chunk *reading; /* between wh_job_read and wh_job_read_done */
+	struct wh_convoy *convoy;   /* NULL: this lane is alone */
+	struct wh_lane_share share; /* of the rate of all lanes; share NULL: has none */
+	uint64_t rate_limited_tsc;  /* of `out`, when it was looked at last */
+	struct wh_hello *hello;     /* but for its paths */
+	char **paths;               /* hello's, each ended by a NUL */
+	uint32_t posted;            /* chunks of single records that went out */
+	struct wh_chunk *reading;   /* between wh_job_read and wh_job_read_done */
 	struct wh_chunk end_marker;
 	struct wh_source *source;
 	struct wh_sink *sink;
@@ -175,6 +179,7 @@ struct wh_jobs {
 	_Atomic bool hurry;    /* end those that run */
 	int root_fd;           /* what is served; -1: a client */
 	struct wh_room room;   /* promised by the sinks of all jobs and lanes */
+	struct wh_convoys convoys;
 	rte_spinlock_t burial; /* held while sessions are freed, or looked at from outside */
 
 	/* A client's jobs, by lane: the server's streams are for them. */
@@ -249,6 +254,9 @@ struct wh_session *wh_job_in(const struct wh_job *job);
 
 /* Opens our session; false: no memory, no place. A bundle's has a rate and large chunks. */
 bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle);
+
+/* Once HELLO is known: with the other lanes of its transfer, if there are. 0 or -errno. */
+int wh_job_join(struct wh_job *job);
 
 /* Sends a chunk of one record; false: no chunk is free now. */
 bool wh_job_post(struct wh_job *job, const struct wh_record *record);

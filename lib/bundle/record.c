@@ -109,6 +109,7 @@ struct wire_hello {
 	uint8_t fec_r;
 	uint32_t zero;
 	uint64_t rate_bps;
+	uint64_t transfer;
 	uint64_t bench_ns;
 	uint64_t bench_bytes;
 };
@@ -159,7 +160,7 @@ static_assert(sizeof(struct wire_have) == 32, "HAVE");
 static_assert(sizeof(struct wire_fault) == 16, "FAULT");
 static_assert(sizeof(struct wire_outcome) == 24, "OUTCOME");
 static_assert(sizeof(struct wire_totals) == 40, "TOTALS");
-static_assert(sizeof(struct wire_hello) == 64, "HELLO");
+static_assert(sizeof(struct wire_hello) == 72, "HELLO");
 static_assert(sizeof(struct wire_refused) == 16, "REFUSED");
 
 /* What wh_hello_peek and a client that is told no rely on, whatever the version. */
@@ -283,6 +284,7 @@ static const struct wh_record_field hello_fields[] = {
 	ZERO(wire_hello, zero),
 	ANY(wire_hello, rate_bps, hello.rate_bps),
 	ANY(wire_hello, reply, hello.reply),
+	ANY(wire_hello, transfer, hello.transfer),
 	ANY(wire_hello, bench_ns, hello.bench_ns),
 	ANY(wire_hello, bench_bytes, hello.bench_bytes),
 };

@@ -150,6 +150,7 @@ struct wh_hello {
 	uint8_t fec_r;
 	uint64_t rate_bps; /* get, reverse bench: UINT64_MAX: no pacing */
 	uint64_t reply;    /* the server's stream to us says this in its name */
+	uint64_t transfer; /* the same of all its lanes, and nobody's guess */
 	uint64_t bench_ns;
 	uint64_t bench_bytes; /* 0: by time */
 	uint16_t paths;       /* send: 1, the target; get: what is wanted */

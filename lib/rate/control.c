@@ -89,3 +89,10 @@ void wh_control_ignore_tick(struct wh_control *control, const struct wh_tick_eve
 	(void)control;
 	(void)event;
 }
+
+void wh_control_set_rate(struct wh_control *control, uint64_t rate_bps)
+{
+	WH_ASSERT(rate_bps > 0 && control->config.rate_bps > 0);
+	control->config.rate_bps = rate_bps;
+	control->ops->on_rate(control);
+}

@@ -139,6 +139,8 @@ struct wh_control_ops {
 	void (*on_delay)(struct wh_control *control, const struct wh_delay_event *event);
 	void (*on_bitmap)(struct wh_control *control, const struct wh_bitmap_event *event);
 	void (*on_tick)(struct wh_control *control, const struct wh_tick_event *event);
+	/* config.rate_bps is another one now. */
+	void (*on_rate)(struct wh_control *control);
 	struct wh_decision (*decide)(const struct wh_control *control);
 };
 
@@ -164,6 +166,9 @@ const struct wh_control_ops *wh_control_at(uint32_t number);
 void wh_control_config_init(struct wh_control_config *config);
 void wh_control_init(struct wh_control *control, const struct wh_control_ops *ops,
 	const struct wh_control_config *config);
+
+/* Another rate from now on, or another bound of it; both that and the one before are above 0. */
+void wh_control_set_rate(struct wh_control *control, uint64_t rate_bps);
 
 /* What tests and traces look at; zeros for other controllers. */
 struct wh_udt_view {

@@ -45,5 +45,6 @@ const struct wh_control_ops wh_control_fixed = {
 	.on_delay = wh_control_ignore_delay,
 	.on_bitmap = wh_control_ignore_bitmap,
 	.on_tick = wh_control_ignore_tick,
+	.on_rate = init,
 	.decide = decide,
 };

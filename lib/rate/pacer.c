@@ -91,6 +91,16 @@ void wh_pacer_charge(struct wh_pacer *pacer, uint64_t now_tsc, uint32_t wire_byt
 	pacer->due_fp &= FRACTION_MASK;
 }
 
+void wh_pacer_hasten(struct wh_pacer *pacer, uint64_t now_tsc)
+{
+	uint64_t latest_tsc = now_tsc + (pacer->interval_fp >> WH_PACER_FRACTION_BITS);
+
+	if (pacer->due_tsc <= latest_tsc)
+		return;
+	pacer->due_tsc = latest_tsc;
+	pacer->due_fp = 0;
+}
+
 void wh_pacer_idle(struct wh_pacer *pacer, uint64_t now_tsc)
 {
 	wh_pacer_hold_until(pacer, now_tsc);

@@ -60,6 +60,9 @@ static inline bool wh_pacer_due(const struct wh_pacer *pacer, uint64_t now_tsc)
  */
 void wh_pacer_charge(struct wh_pacer *pacer, uint64_t now_tsc, uint32_t wire_bytes);
 
+/* The next packet waits for one interval at most: what a slower pace has charged is forgotten. */
+void wh_pacer_hasten(struct wh_pacer *pacer, uint64_t now_tsc);
+
 /* There was nothing to send until now: time unused is not saved up. */
 void wh_pacer_idle(struct wh_pacer *pacer, uint64_t now_tsc);
 

@@ -67,6 +67,19 @@ static void init(struct wh_control *control)
 	set_rate(ttp, told_or_share(options->initial_bps, bottleneck_bps, WH_TTP_INITIAL_SHARE));
 }
 
+/* Steps and least stay what they were; what may not be exceeded is another rate. */
+static void on_rate(struct wh_control *control)
+{
+	struct ttp *ttp = (struct ttp *)control->state;
+	double most_bps = (double)control->config.rate_bps;
+
+	ttp->max_bps = control->config.ttp.max_bps > 0
+			       ? fmin((double)control->config.ttp.max_bps, most_bps)
+			       : most_bps;
+	ttp->min_bps = fmin(ttp->min_bps, ttp->max_bps);
+	set_rate(ttp, ttp->rate_bps);
+}
+
 static void on_bitmap(struct wh_control *control, const struct wh_bitmap_event *event)
 {
 	struct ttp *ttp = (struct ttp *)control->state;
@@ -125,5 +138,6 @@ const struct wh_control_ops wh_control_ttp = {
 	.on_delay = wh_control_ignore_delay,
 	.on_bitmap = on_bitmap,
 	.on_tick = wh_control_ignore_tick,
+	.on_rate = on_rate,
 	.decide = decide,
 };

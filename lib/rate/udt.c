@@ -85,20 +85,30 @@ static void set_interval(struct udt *udt, double interval_tsc)
  * rate_bps bounds the interval from below. From above it is a second: below one packet per second
  * nothing is learnt any more that could raise the rate again. The paper has neither bound.
  */
-static void init(struct wh_control *control)
+static void bound_interval(struct wh_control *control)
 {
 	const struct wh_control_config *config = &control->config;
 	struct udt *udt = state_of(control);
 	uint64_t min_fp = WH_PACER_INTERVAL_MIN_FP;
 
+	if (config->rate_bps > 0)
+		min_fp = wh_pacer_interval_fp(config->hz, config->wire_bytes, config->rate_bps);
+	udt->interval_min_tsc = (double)min_fp / (double)WH_PACER_INTERVAL_MIN_FP;
+	udt->interval_max_tsc = fmax((double)config->hz, udt->interval_min_tsc);
+	if (!udt->slow_start)
+		set_interval(udt, udt->interval_tsc);
+}
+
+static void init(struct wh_control *control)
+{
+	const struct wh_control_config *config = &control->config;
+	struct udt *udt = state_of(control);
+
 	WH_ASSERT(config->hz <= WH_PACER_INTERVAL_MAX_FP >> WH_PACER_FRACTION_BITS);
 	WH_ASSERT(config->udt.beta > 0.0 && config->udt.beta <= 1.0);
 	WH_ASSERT(config->udt.loss_threshold >= 0.0 && config->udt.loss_threshold <= 1.0);
-	if (config->rate_bps > 0)
-		min_fp = wh_pacer_interval_fp(config->hz, config->wire_bytes, config->rate_bps);
 	udt->slow_start = true;
-	udt->interval_min_tsc = (double)min_fp / (double)WH_PACER_INTERVAL_MIN_FP;
-	udt->interval_max_tsc = fmax((double)config->hz, udt->interval_min_tsc);
+	bound_interval(control);
 	set_window(control, udt, WH_UDT_FIRST_WINDOW);
 }
 
@@ -329,5 +339,6 @@ const struct wh_control_ops wh_control_udt = {
 	.on_delay = on_delay,
 	.on_bitmap = wh_control_ignore_bitmap,
 	.on_tick = on_tick,
+	.on_rate = bound_interval,
 	.decide = decide,
 };

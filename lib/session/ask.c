@@ -14,6 +14,7 @@
 
 #include <assert.h>
 
+#include <rte_branch_prediction.h>
 #include <rte_pause.h>
 
 #include "session/internal.h"
@@ -81,11 +82,39 @@ void wh_session_kick(struct wh_session *s)
 		wh_half_kick(half, atomic_load(&s->place));
 }
 
+void wh_session_set_rate(struct wh_session *s, uint64_t rate_bps)
+{
+	WH_ASSERT(s->role == WH_TRANSMITTER && s->config.rate_bps > 0 && rate_bps > 0);
+	if (atomic_exchange_explicit(&s->wanted_bps, rate_bps, memory_order_relaxed) != rate_bps)
+		wh_session_kick(s);
+}
+
+uint64_t wh_session_rate(const struct wh_session *s)
+{
+	return atomic_load_explicit(&s->rate_bps, memory_order_relaxed);
+}
+
+static void follow_rate(struct wh_session *s, uint64_t now_tsc)
+{
+	uint64_t wanted_bps = atomic_load_explicit(&s->wanted_bps, memory_order_relaxed);
+	uint64_t had_bps = atomic_load_explicit(&s->rate_bps, memory_order_relaxed);
+
+	if (likely(wanted_bps == had_bps))
+		return;
+	wh_control_set_rate(&s->tx.control, wanted_bps);
+	s->tx.decision = s->tx.control.ops->decide(&s->tx.control);
+	wh_pacer_set_interval(&s->tx.pacer, s->tx.decision.interval_fp);
+	if (wanted_bps > had_bps && s->tx.decision.freeze_until_tsc == 0)
+		wh_pacer_hasten(&s->tx.pacer, now_tsc);
+	atomic_store_explicit(&s->rate_bps, wanted_bps, memory_order_relaxed);
+}
+
 int32_t wh_session_grant(struct wh_session *s, uint64_t now_tsc)
 {
 	uint32_t wishes = atomic_load(&s->wishes);
 	uint32_t fresh = wishes & WISHES & ~s->granted;
 
+	follow_rate(s, now_tsc);
 	if (fresh == 0)
 		return 0;
 	s->granted |= fresh;

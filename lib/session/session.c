@@ -211,6 +211,8 @@ static int create_transmitter(struct wh_session *s)
 	wh_control_init(&tx->control, config->profile->control, &control);
 	tx->decision = tx->control.ops->decide(&tx->control);
 	wh_pacer_set_interval(&tx->pacer, tx->decision.interval_fp);
+	atomic_init(&s->wanted_bps, config->rate_bps);
+	atomic_init(&s->rate_bps, config->rate_bps);
 	tx->sent_end = s->params.first_serial;
 	tx->told_upper = tx->sent_end;
 	return 0;

@@ -257,6 +257,13 @@ enum wh_session_wish {
 void wh_session_ask(
 	struct wh_session *session, enum wh_session_wish wish, enum wh_release_status status);
 
+/*
+ * Users of a transmitter that was opened with a rate: another one, > 0, as soon as its home core
+ * looks; and the one that it goes by.
+ */
+void wh_session_set_rate(struct wh_session *session, uint64_t rate_bps);
+uint64_t wh_session_rate(const struct wh_session *session);
+
 /* Users: there is something new in ready or recycled. */
 void wh_session_kick(struct wh_session *session);
 

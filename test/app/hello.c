@@ -48,6 +48,7 @@ static struct wh_hello usual(enum wh_job_verb verb)
 		.payload_bytes = PAYLOAD,
 		.rate_bps = UINT64_MAX,
 		.bench_ns = HZ,
+		.transfer = 1,
 	};
 }
 
@@ -155,6 +156,19 @@ static bool judge_open(const struct bound *bound, uint64_t value)
 
 	put(&params, bound, value);
 	return wh_open_is_possible(&params, &bounds);
+}
+
+/* Lanes must be able to know each other. */
+static void test_transfer(void)
+{
+	struct wh_hello hello = usual(WH_JOB_BENCH);
+
+	hello.transfer = 0;
+	CU_ASSERT_TRUE(is_possible(&hello));
+	hello.lanes = 2;
+	CU_ASSERT_FALSE(is_possible(&hello));
+	hello.transfer = UINT64_MAX;
+	CU_ASSERT_TRUE(is_possible(&hello));
 }
 
 /* What a session's makers assert, and what costs memory, is decided here: to the last one. */
@@ -344,6 +358,7 @@ static struct wh_hello random_hello(struct wh_prng *prng)
 		.reverse = wh_prng_below(prng, 2),
 		.profile = (uint8_t)wh_prng_below(prng, 5),
 		.lanes = (uint16_t)wh_prng_below(prng, 70),
+		.transfer = 1,
 		.payload_bytes = (uint32_t)wh_prng_below(prng, 9300),
 		.fec_code = (uint8_t)wh_prng_below(prng, 4),
 		.rate_bps = rates[wh_prng_below(prng, 5)],
@@ -514,6 +529,7 @@ static void test_idle(void)
 
 CU_TestInfo wh_tests[] = {
 	{"what clients say", test_usual},
+	{"transfer", test_transfer},
 	{"bounds of HELLO", test_bounds_of_hello},
 	{"bounds of OPEN", test_bounds_of_open},
 	{"chunks", test_chunks},

@@ -17,12 +17,13 @@
 
 const char wh_suite_name[] = "app/pump";
 
-#define LINE_BPS  UINT64_C(1000000000)
-#define RATE_BPS  UINT64_C(990000000)
-#define MTU_BYTES 1500
-#define MS        UINT64_C(1000000)
-#define FROM_NS   (2 * WH_NS_PER_S)
-#define UNTIL_NS  (6 * WH_NS_PER_S)
+#define LINE_BPS      UINT64_C(1000000000)
+#define RATE_BPS      UINT64_C(990000000)
+#define MTU_BYTES     1500
+#define PAYLOAD_BYTES 1408
+#define MS            UINT64_C(1000000)
+#define FROM_NS       (2 * WH_NS_PER_S)
+#define UNTIL_NS      (6 * WH_NS_PER_S)
 
 /* Of what the sent rate leaves as payload when a hundredth of it goes twice. */
 #define LEAST_SHARE 0.85
@@ -58,21 +59,19 @@ static int32_t poll_users(
 	       (receiver != NULL ? wh_pump_take(&users->sink) : 0);
 }
 
-static uint32_t window_for(uint32_t chunks, uint32_t payload_bytes)
+static uint32_t window_for(uint32_t chunks)
 {
 	uint32_t window_pkts = 1;
 
-	while (window_pkts < chunks * (WH_CHUNK_BYTES_DEFAULT / payload_bytes + 1))
+	while (window_pkts < chunks * (WH_CHUNK_BYTES_DEFAULT / PAYLOAD_BYTES + 1))
 		window_pkts *= 2;
 	return window_pkts;
 }
 
-/* Share of the line that payload took, heads counted with it; `limit`: what it is put down to. */
-static double measure(uint32_t sender_chunks, uint32_t receiver_chunks, enum wh_limit *limit)
+static struct wh_world_config config_for(
+	struct users *users, uint32_t sender_chunks, uint32_t receiver_chunks)
 {
-	const uint32_t payload_bytes = wh_encap_payload_bytes(WH_IPV4, MTU_BYTES);
 	const struct wh_path_config way = {.rate_bps = LINE_BPS, .delay_ns = 50 * MS, .loss = 0.01};
-	struct users users = {.chunks = sender_chunks};
 	struct wh_world_config config = {
 		.hz = WH_NS_PER_S,
 		.seed = 1,
@@ -82,7 +81,7 @@ static double measure(uint32_t sender_chunks, uint32_t receiver_chunks, enum wh_
 		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
 		.chunks_sender = sender_chunks,
 		.chunks_receiver = receiver_chunks,
-		.window_pkts = window_for(sender_chunks, payload_bytes),
+		.window_pkts = window_for(sender_chunks),
 		.burst_pkts = 1,
 		.object_bytes = LINE_BPS, /* of no meaning */
 		.size_unknown = true,
@@ -91,12 +90,19 @@ static double measure(uint32_t sender_chunks, uint32_t receiver_chunks, enum wh_
 		.heal_ns = UINT64_MAX,
 		.limit_ns = UINT64_MAX,
 		.poll_users = poll_users,
-		.context = &users,
+		.context = users,
 	};
 
 	config.forward.seed = 1;
 	config.reverse.seed = 2;
+	return config;
+}
 
+/* Share of the line that payload took, heads counted with it; `limit`: what it is put down to. */
+static double measure(uint32_t sender_chunks, uint32_t receiver_chunks, enum wh_limit *limit)
+{
+	struct users users = {.chunks = sender_chunks};
+	struct wh_world_config config = config_for(&users, sender_chunks, receiver_chunks);
 	struct wh_world *world = wh_world_create(&config);
 
 	wh_world_run(world, FROM_NS);
@@ -107,7 +113,7 @@ static double measure(uint32_t sender_chunks, uint32_t receiver_chunks, enum wh_
 
 	uint64_t bytes = wh_session_moved_bytes(wh_world_receiver(world)) - before_bytes;
 	double wire_bits =
-		(double)bytes * 8 * wh_encap_wire_bytes(WH_IPV4, payload_bytes) / payload_bytes;
+		(double)bytes * 8 * wh_encap_wire_bytes(WH_IPV4, PAYLOAD_BYTES) / PAYLOAD_BYTES;
 
 	*limit = wh_session_limited_by(wh_world_sender(world));
 	wh_world_destroy(world);
@@ -124,6 +130,42 @@ static void test_full(void)
 	CU_ASSERT_EQUAL(limit, WH_LIMIT_RATE);
 }
 
+/* Half the rate, from a moment on, and all of it again. */
+static void test_rate_changes(void)
+{
+	static const uint64_t bps[] = {RATE_BPS, RATE_BPS / 2, RATE_BPS / 1000, RATE_BPS};
+	struct users users = {.chunks = 64};
+	struct wh_world_config config = config_for(&users, 64, 64);
+
+	config.forward.loss = 0;
+	config.forward.delay_ns = config.reverse.delay_ns = MS;
+
+	struct wh_world *world = wh_world_create(&config);
+	struct wh_session *sender = wh_world_sender(world);
+
+	wh_world_run(world, 100 * MS);
+	for (uint32_t i = 0; i < 4; i++) {
+		wh_session_set_rate(sender, bps[i]);
+		wh_world_run(world, wh_world_now_ns(world) + 30 * MS);
+		CU_ASSERT_EQUAL(wh_session_rate(sender), bps[i]);
+
+		uint64_t before_pkts = wh_session_stats(sender).sent_pkts;
+
+		wh_world_run(world, wh_world_now_ns(world) + 1000 * MS);
+
+		uint64_t pkts = wh_session_stats(sender).sent_pkts - before_pkts;
+		double share = (double)pkts * wh_encap_wire_bytes(WH_IPV4, PAYLOAD_BYTES) * 8 /
+			       (double)bps[i];
+
+		CU_ASSERT(share < 1.02);
+		/* At a crawl half of it is left to control packets. */
+		CU_ASSERT(share > (i == 2 ? 0.4 : 0.97));
+	}
+	wh_world_destroy(world);
+	wh_pump_free(&users.source);
+	wh_pump_free(&users.sink);
+}
+
 static void test_memory_limits(void)
 {
 	enum wh_limit limit;
@@ -137,5 +179,6 @@ static void test_memory_limits(void)
 CU_TestInfo wh_tests[] = {
 	{"full", test_full},
 	{"memory limits", test_memory_limits},
+	{"rate changes", test_rate_changes},
 	CU_TEST_INFO_NULL,
 };

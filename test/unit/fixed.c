@@ -70,6 +70,17 @@ static void test_rate(void)
 	CU_ASSERT_EQUAL(decision.freeze_until_tsc, 0);
 }
 
+/* Another rate is what the pacer is told next. */
+static void test_another_rate(void)
+{
+	struct wh_control_config config = config_at(UINT64_C(1000000000));
+	struct wh_control control;
+
+	wh_control_init(&control, &wh_control_fixed, &config);
+	wh_control_set_rate(&control, UINT64_C(10000000000));
+	CU_ASSERT_EQUAL(control.ops->decide(&control).interval_fp, 1290167910);
+}
+
 static void test_no_rate(void)
 {
 	struct wh_control_config config = config_at(0);
@@ -132,6 +143,7 @@ CU_TestInfo wh_tests[] = {
 	{"registry", test_registry},
 	{"defaults of the configuration", test_config_defaults},
 	{"interval of a rate", test_rate},
+	{"another rate", test_another_rate},
 	{"no rate", test_no_rate},
 	{"deaf to all events", test_deaf},
 	{"no UDT view", test_no_udt_view},

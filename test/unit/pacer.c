@@ -274,6 +274,22 @@ static void test_change_of_interval(void)
 	CU_ASSERT_EQUAL(pacer.forfeited_tsc, 2000 - 30 - 1010);
 }
 
+/* What was charged at a crawl does not hold up the faster pace; what is due sooner stays. */
+static void test_hasten(void)
+{
+	struct wh_pacer pacer;
+
+	wh_pacer_init(&pacer, 1000, 1500, 1);
+	wh_pacer_set_interval(&pacer, UINT64_C(1000000) << WH_PACER_FRACTION_BITS);
+	wh_pacer_charge(&pacer, 1000, 1500);
+	CU_ASSERT_EQUAL(pacer.due_tsc, 1001000);
+	wh_pacer_set_interval(&pacer, UINT64_C(10) << WH_PACER_FRACTION_BITS);
+	wh_pacer_hasten(&pacer, 1002);
+	CU_ASSERT_EQUAL(pacer.due_tsc, 1012);
+	wh_pacer_hasten(&pacer, 1010);
+	CU_ASSERT_EQUAL(pacer.due_tsc, 1012);
+}
+
 static void test_unpaced(void)
 {
 	struct wh_pacer pacer;
@@ -356,6 +372,7 @@ CU_TestInfo wh_tests[] = {
 	{"early packets are charged", test_early},
 	{"idle and hold", test_idle_and_hold},
 	{"change of interval", test_change_of_interval},
+	{"hasten", test_hasten},
 	{"no interval", test_unpaced},
 	{"lateness histogram", test_lateness},
 	{"lateness quantiles", test_quantiles},

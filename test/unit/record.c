@@ -20,8 +20,9 @@ const char wh_suite_name[] = "record";
 #define NUMBER(byte) byte "\0\0\0\0\0\0\0"
 #define ZEROS        "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 
-#define ID       UINT64_C(0x0807060504030201)
-#define ID_BYTES "\x01\x02\x03\x04\x05\x06\x07\x08"
+#define ID            UINT64_C(0x0807060504030201)
+#define ID_BYTES      "\x01\x02\x03\x04\x05\x06\x07\x08"
+#define NEXT_ID_BYTES "\x02\x02\x03\x04\x05\x06\x07\x08"
 
 struct sample {
 	const char *what;
@@ -127,12 +128,13 @@ static const struct sample samples[] = {
 				.fec_r = 4,
 				.rate_bps = UINT64_MAX,
 				.reply = ID,
+				.transfer = ID + 1,
 				.paths = 2,
 				.path = {"a/b", ""},
 				.path_bytes = {3, 0}}},
-		BYTES("\x48\0\0\0\x20\0\0\0\x03\x02\x01\0\0\x02\x02\0" ID_BYTES "\x01\0\x04\x03"
+		BYTES("\x50\0\0\0\x20\0\0\0\x03\x02\x01\0\0\x02\x02\0" ID_BYTES "\x01\0\x04\x03"
 		      "\x80\x05\0\0\x01\x02\x80\x04\0\0\0\0\xff\xff\xff\xff\xff\xff\xff"
-		      "\xff"
+		      "\xff" NEXT_ID_BYTES
 		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x03\0\0\0a/b\0")},
 	{"hello, bench",
 		{.type = WH_RECORD_HELLO,
@@ -142,8 +144,9 @@ static const struct sample samples[] = {
 				.lanes = 1,
 				.bench_ns = ID,
 				.bench_bytes = 5}},
-		BYTES("\x40\0\0\0\x20\0\0\0\x03\x03\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0"
-		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0" ID_BYTES "\x05\0\0\0\0\0\0\0")},
+		BYTES("\x48\0\0\0\x20\0\0\0\x03\x03\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0"
+		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+		      "\0\0\0\0\0\0\0\0" ID_BYTES "\x05\0\0\0\0\0\0\0")},
 	{"hello, send",
 		{.type = WH_RECORD_HELLO,
 			.hello = {.version = WH_BUNDLE_VERSION,
@@ -153,8 +156,9 @@ static const struct sample samples[] = {
 				.paths = 1,
 				.path = {"."},
 				.path_bytes = {1}}},
-		BYTES("\x48\0\0\0\x20\0\0\0\x03\x01\0\x01\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01\0"
+		BYTES("\x50\0\0\0\x20\0\0\0\x03\x01\0\x01\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01\0"
 		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+		      "\0\0\0\0\0\0\0\0"
 		      "\x01\0.\0\0\0\0\0")},
 	{"refused",
 		{.type = WH_RECORD_REFUSED,
@@ -241,9 +245,9 @@ static void texts_in_place(void)
 	CU_ASSERT_EQUAL(wh_entry_content_at(&record.entry), 51);
 
 	s = sample_of("hello, get");
-	CU_ASSERT_EQUAL_FATAL(wh_record_decode(s->bytes, s->length, &record), 72);
-	CU_ASSERT_PTR_EQUAL(record.hello.path[0], s->bytes + 68);
-	CU_ASSERT_PTR_EQUAL(record.hello.path[1], s->bytes + 71);
+	CU_ASSERT_EQUAL_FATAL(wh_record_decode(s->bytes, s->length, &record), 80);
+	CU_ASSERT_PTR_EQUAL(record.hello.path[0], s->bytes + 76);
+	CU_ASSERT_PTR_EQUAL(record.hello.path[1], s->bytes + 79);
 	CU_ASSERT(record.hello.recursive && !record.hello.into_folder);
 }
 
@@ -356,9 +360,9 @@ static const struct malformed {
 	{"lane 1 of 1", "hello, bench", 24, 2, 1},
 	{"as name 2", "hello, get", 32, 1, 2},
 	{"hello's zero", "hello, get", 36, 4, UINT32_C(1) << 31},
-	{"path's length", "hello, get", 64, 2, 5},
-	{"path's length of 65535", "hello, get", 64, 2, 65535},
-	{"wanted path with a NUL", "hello, get", 68, 1, 0},
+	{"path's length", "hello, get", 72, 2, 5},
+	{"path's length of 65535", "hello, get", 72, 2, 65535},
+	{"wanted path with a NUL", "hello, get", 76, 1, 0},
 	{"refused without error", "refused", 8, 4, 0},
 	{"refused without a word", "refused", 12, 2, 0},
 	{"refused's zero", "refused", 14, 2, 1},
@@ -440,9 +444,9 @@ static void largest(void)
 		record.hello.path[i] = path;
 		record.hello.path_bytes[i] = 100;
 	}
-	CU_ASSERT_EQUAL(wh_record_encode(&record, bytes, room), 64 + 1024 * 102);
-	CU_ASSERT_EQUAL(wh_record_decode(bytes, 64 + 1024 * 102, &record), 64 + 1024 * 102);
-	CU_ASSERT_PTR_EQUAL(record.hello.path[1023], bytes + 64 + 2048 + 102300);
+	CU_ASSERT_EQUAL(wh_record_encode(&record, bytes, room), 72 + 1024 * 102);
+	CU_ASSERT_EQUAL(wh_record_decode(bytes, 72 + 1024 * 102, &record), 72 + 1024 * 102);
+	CU_ASSERT_PTR_EQUAL(record.hello.path[1023], bytes + 72 + 2048 + 102300);
 	free(bytes);
 	free(content);
 }
@@ -502,7 +506,7 @@ static void peek(void)
 			.verb = WH_JOB_IDLE,
 			.lanes = 1,
 			.reply = ID}};
-	uint8_t bytes[64];
+	uint8_t bytes[72];
 	uint8_t version;
 	uint64_t reply;
 
@@ -520,7 +524,7 @@ static void peek(void)
 		CU_ASSERT_EQUAL(wh_hello_peek(bytes, length, &version, &reply), length >= 24);
 	bytes[0] = 16; /* shorter than what is fixed */
 	CU_ASSERT(!wh_hello_peek(bytes, sizeof(bytes), &version, &reply));
-	bytes[0] = 64;
+	bytes[0] = 72;
 	bytes[4] = WH_RECORD_READY;
 	CU_ASSERT(!wh_hello_peek(bytes, sizeof(bytes), &version, &reply));
 }

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_SHARE_H
+#define WH_APP_SHARE_H
+
+/*
+ * A rate that several lanes share: what one holds and what is in the pool adds up to the whole at
+ * any moment, so that together they never send faster. A lane without anything to send gives back
+ * all but a little, one that its rate holds up takes what is there, up to its part among those.
+ *
+ * Any core; each lane's own part is its core's.
+ */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* All zeros to begin with. */
+struct wh_share {
+	_Atomic uint64_t total_bps;
+	_Atomic uint64_t pool_bps;
+	_Atomic uint64_t busy; /* a bit for each lane */
+	_Atomic uint64_t lanes;
+};
+
+struct wh_lane_share {
+	struct wh_share *share; /* NULL: nothing is shared */
+	uint64_t bit;
+	uint64_t held_bps;
+	uint64_t told_bps; /* less than held: given back once the lane goes by it */
+};
+
+/* Brings a part of its own; bps > 0, lane < 64. */
+void wh_share_enter(
+	struct wh_lane_share *lane, struct wh_share *share, uint32_t number, uint64_t bps);
+/* It sends no more: others have its part. Harmless if it never entered. */
+void wh_share_leave(struct wh_lane_share *lane);
+
+/*
+ * Every few milliseconds: whether its rate is what holds the lane up, and the rate that it goes by.
+ * Returns the rate that it shall have.
+ */
+uint64_t wh_share_step(struct wh_lane_share *lane, bool busy, uint64_t going_bps);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "wavehaul/share.h"
+
+#include <CUnit/CUnit.h>
+
+#include "base/prng.h"
+#include "unit.h"
+
+const char wh_suite_name[] = "app/share";
+
+#define LANES 4
+#define WHOLE UINT64_C(1000000000)
+
+struct rig {
+	struct wh_share share;
+	struct wh_lane_share lane[LANES];
+	uint64_t going_bps[LANES];
+	uint64_t told_bps[LANES];
+};
+
+static void set_up(struct rig *rig)
+{
+	*rig = (struct rig){0};
+	for (uint32_t i = 0; i < LANES; i++) {
+		wh_share_enter(&rig->lane[i], &rig->share, i, WHOLE / LANES);
+		rig->going_bps[i] = rig->told_bps[i] = WHOLE / LANES;
+	}
+}
+
+static void step(struct rig *rig, uint32_t i, bool busy)
+{
+	rig->told_bps[i] = wh_share_step(&rig->lane[i], busy, rig->going_bps[i]);
+}
+
+static uint64_t sum(const struct rig *rig)
+{
+	uint64_t bps = 0;
+
+	for (uint32_t i = 0; i < LANES; i++)
+		bps += rig->lane[i].share == NULL ? 0 : rig->going_bps[i];
+	return bps;
+}
+
+static void settle(struct rig *rig, const bool busy[LANES])
+{
+	for (uint32_t round = 0; round < 5; round++)
+		for (uint32_t i = 0; i < LANES; i++) {
+			step(rig, i, busy[i]);
+			rig->going_bps[i] = rig->told_bps[i];
+			CU_ASSERT(sum(rig) <= WHOLE);
+		}
+}
+
+static void test_one_busy(void)
+{
+	struct rig rig;
+
+	set_up(&rig);
+	settle(&rig, (const bool[LANES]){true, false, false, false});
+	CU_ASSERT(rig.going_bps[0] >= WHOLE * 98 / 100);
+	for (uint32_t i = 1; i < LANES; i++)
+		CU_ASSERT_EQUAL(rig.going_bps[i], WHOLE / LANES / 64);
+	/* And back. */
+	settle(&rig, (const bool[LANES]){true, true, true, true});
+	for (uint32_t i = 0; i < LANES; i++)
+		CU_ASSERT_EQUAL(rig.going_bps[i], WHOLE / LANES);
+}
+
+/* What is not gone by yet is nobody else's. */
+static void test_slow_to_follow(void)
+{
+	struct rig rig;
+
+	set_up(&rig);
+	step(&rig, 1, false);
+	step(&rig, 0, true);
+	CU_ASSERT_EQUAL(rig.told_bps[0], WHOLE / LANES);
+	step(&rig, 1, false);
+	step(&rig, 0, true);
+	CU_ASSERT_EQUAL(rig.told_bps[0], WHOLE / LANES);
+	rig.going_bps[1] = rig.told_bps[1];
+	step(&rig, 1, false);
+	step(&rig, 0, true);
+	CU_ASSERT_EQUAL(rig.told_bps[0], WHOLE / LANES * 2 - WHOLE / LANES / 64);
+}
+
+static void test_leave(void)
+{
+	struct rig rig;
+
+	set_up(&rig);
+	for (uint32_t i = 1; i < LANES; i++)
+		wh_share_leave(&rig.lane[i]);
+	wh_share_leave(&rig.lane[1]);
+	step(&rig, 0, true);
+	CU_ASSERT_EQUAL(rig.told_bps[0], WHOLE);
+}
+
+/* Whoever is busy, and however late each follows, together they are never faster. */
+static void test_random(void)
+{
+	struct wh_prng prng;
+	struct rig rig;
+
+	wh_prng_init(&prng, 1);
+	for (uint32_t run = 0; run < 100; run++) {
+		set_up(&rig);
+		for (uint32_t round = 0; round < 1000; round++) {
+			uint32_t i = (uint32_t)wh_prng_below(&prng, LANES);
+
+			if (rig.lane[i].share == NULL)
+				continue;
+			if (wh_prng_below(&prng, 500) == 0)
+				wh_share_leave(&rig.lane[i]);
+			else if (wh_prng_below(&prng, 2) == 0)
+				rig.going_bps[i] = rig.told_bps[i];
+			else
+				step(&rig, i, wh_prng_below(&prng, 3) > 0);
+			CU_ASSERT(sum(&rig) <= WHOLE);
+			CU_ASSERT(rig.told_bps[i] > 0);
+		}
+	}
+}
+
+CU_TestInfo wh_tests[] = {
+	{"one busy", test_one_busy},
+	{"slow to follow", test_slow_to_follow},
+	{"leave", test_leave},
+	{"random", test_random},
+	CU_TEST_INFO_NULL,
+};
