@@ -46,15 +46,18 @@ SEED = 20260101
 SERVED_S = 8
 # What one stranger or peer may add to the server's memory, of which its buffers are no part.
 GROWTH_BYTES = 32 * MIB
-# Bytes that come back for each that was sent.
-AMPLIFICATION = 3
+# Bytes that come back for each that was sent, and heartbeats of the connections.
+AMPLIFICATION, HEARTBEATS_BYTES = 8, 64 * KIB
 LOG_LINES_PER_S = 12
+# While there is something to say, with the link and the CPUs that others use, too.
+SILENT_S = 1
 LOOK_S = 0.05
 
 DATA, RCV_STATE = 1, 3
 
 GATEWAY, FAR_GATEWAY = '192.0.2.254', '198.51.100.254'
 IPV4_AT, IPV6_AT, HEAD_BYTES = 14 + 20 + 8, 14 + 40 + 8, 64
+LCI_AT, TOKEN_AT = 4, 56
 
 
 class Field:
@@ -163,15 +166,27 @@ class Field:
                 with contextlib.suppress(OSError, TypeError):  # it ends
                     most[0] = max(most[0], self.rss_bytes())
 
-        thread = threading.Thread(target=look, daemon=True)
-        thread.start()
-        try:
+        with watching(look, over):
             yield
-        finally:
-            over.set()
-            thread.join()
         grown = max(most[0] - before, 0)
         expect(grown < bytes_max, f'{grown >> 20} MiB more')
+
+    @contextlib.contextmanager
+    def silence(self, seconds_max):
+        """The server, which has something to say all the time, is never silent for so long."""
+        over, longest = threading.Event(), [0.0]
+
+        def look():
+            last, since = None, time.monotonic()
+            while not over.wait(LOOK_S):
+                sent, now = self.victim.packets('tx'), time.monotonic()
+                if sent != last:
+                    last, since = sent, now
+                longest[0] = max(longest[0], now - since)
+
+        with watching(look, over):
+            yield
+        expect(longest[0] < seconds_max, f'the server was silent for {longest[0]:.1f} s')
 
     def counters(self):
         with Telemetry(self.pid) as telemetry:
@@ -189,7 +204,8 @@ class Field:
         expect(filecmp.cmp(file, self.server.folder / 'in' / name, shallow=False), 'other bytes')
 
     @contextlib.contextmanager
-    def transfer(self, mib, mbps, verb='send', to=SERVER, late_s=4, far=False):
+    def transfer(self, mib, mbps, verb='send', to=SERVER, late_s=4, far=False,
+                 options=()):
         """
         An honest file on its way; yields when it goes, and expects it to end right, and not much
         later than at that rate.
@@ -206,9 +222,9 @@ class Field:
         if far:
             host, how = self.far, {'addresses': (f'{FAR}/24',)}
             words = (*words, '--gateway', FAR_GATEWAY)
-        with running_client(self.program, host, *words, '--rate', f'{mbps}M', **how) as await_end:
-            lci = overheard(host if verb == 'get' else self.victim, DATA)
-            expect(lci is not None, f'no data of {verb}')
+        words = (*words, '--rate', f'{mbps}M', *options)
+        with running_client(self.program, host, *words, **how) as await_end:
+            overheard(host if verb == 'get' else self.victim, DATA)
             began = time.monotonic()
             yield
             result = await_end(120)
@@ -221,8 +237,19 @@ class Field:
         target.unlink()
 
 
+@contextlib.contextmanager
+def watching(look, over):
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
 def overheard(host, kind, seconds=15):
-    """The connection identifier of the next packet of that type that arrives at a host."""
+    """Identifier and token of the connection whose packet of that type next arrives at a host."""
     with host.inside():
         tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
         tap.bind(('eth0', 3))
@@ -238,8 +265,9 @@ def overheard(host, kind, seconds=15):
                 continue
             packet = frame[IPV4_AT if frame[12:14] == b'\x08\x00' else IPV6_AT:]
             if len(packet) >= HEAD_BYTES and packet[1] == kind:
-                return struct.unpack_from('<I', packet, 4)[0]
-    return None
+                return (struct.unpack_from('<I', packet, LCI_AT)[0],
+                        struct.unpack_from('<Q', packet, TOKEN_AT)[0])
+    raise Failed(f'no packet of type {kind} within {seconds} s')
 
 
 def link_bytes(host):
@@ -344,8 +372,7 @@ def opens_flood(field, program, folder):
     """After more OPENs than identifiers have numbers, the next honest one is welcome."""
     field.serve(program, folder, '--sessions', '1000')
     field.attack_now('fills', '--count', 1024)
-    told = field.attack_now('flood', '--count', 1_200_000, '--seconds', 6)
-    expect(told['sent_pkts'] > 1 << 20, f'too few to wrap: {told}')
+    field.attack_now('flood', '--count', 1_200_000, '--seconds', 3)
     field.small_send()
 
 
@@ -362,7 +389,8 @@ def amplification(field, program, folder):
     expect(told['opened'] > 0, f'no connection: {told}')
     expect(after[1] > before[1], 'nothing was sent')
     got, sent = (b - a for a, b in zip(before, after))
-    expect(got <= AMPLIFICATION * sent, f'{got} bytes came back for {sent} bytes sent')
+    expect(got <= AMPLIFICATION * sent + HEARTBEATS_BYTES,
+           f'{got} bytes came back for {sent} bytes sent')
 
 
 def cookies(field, program, folder):
@@ -385,7 +413,10 @@ def refused_gets_nothing(field, program, folder):
     expect_equal('the identifier told to one who is refused', told['identifier'], 0)
     expect_equal('a cookie for one who is refused', told['cookie'], 0)
     field.serve(program, folder)
-    seen = [field.attack_now('identifiers')['identifier'] for _ in range(4)]
+    told = [field.attack_now('identifiers') for _ in range(4)]
+    for each in told:
+        expect(each['answer_bytes'] + IPV4_AT <= each['sent_bytes'], f'an answer is longer: {each}')
+    seen = [each['identifier'] for each in told]
     steps = {(b - a) & 0xffffffff for a, b in zip(seen, seen[1:])}
     expect(len(steps) == 3 and min(steps) > 1 << 16 or seen == [0] * 4,
            f'identifiers follow one another: {seen}')
@@ -400,15 +431,16 @@ def aborted_by_others(field, program, folder):
 
 def far_serials(field, program, folder):
     """States that are not plausible, from the right address to the right identifier."""
-    field.serve(program, folder)
+    little = ('--buffers', '64M')  # a transfer of which no end has room for all
+    field.serve(program, folder, *little)
     for verb in ('send', 'get'):
-        with field.transfer(12, 60, verb):
-            ends = (field.victim, field.client)
-            for host in ends:
+        with field.transfer(32, 80, verb, options=little):
+            for host in (field.victim, field.client):
                 kind = DATA if (host is field.victim) == (verb == 'send') else RCV_STATE
-                lci = overheard(host, kind)
+                lci, token = overheard(host, kind)
                 for name in ('far-serials', 'near-serials'):
-                    field.attack_now(name, '--lci', lci, '--seconds', 0.3, '--pps', 400)
+                    field.attack_now(name, '--lci', lci, '--token', token, '--seconds', 0.2,
+                                     '--pps', 3000)
 
 
 # Item 9.
@@ -473,7 +505,7 @@ def claims(field, program, folder):
 def graphs(field, program, folder):
     """New codes with every packet are no reason for others to wait."""
     field.serve(program, folder)
-    with field.transfer(24, 80):
+    with field.transfer(24, 60), field.silence(SILENT_S):
         field.attack_now('graphs', '--seconds', 2)
 
 
@@ -481,16 +513,10 @@ def slow_sync(field, program, folder):
     """Jobs that are given up while a disk makes things durable stop no other's transfer."""
     slow = folder / 'slow'
     field.serve(program, folder, env={'LD_PRELOAD': SLOW_DISK, 'SLOW_DISK': slow})
-    with field.transfer(16, 40):
+    with field.transfer(16, 40), field.silence(SILENT_S):
         slow.write_text('')
-        field.attack_now('given-up', '--seconds', 1)
-        moved_at = [field.victim.packets('tx')]
-        for _ in range(8):
-            time.sleep(0.25)
-            moved_at.append(field.victim.packets('tx'))
+        field.attack_now('given-up', '--seconds', 2.5)
         slow.unlink()
-    still = sum(b - a < 3 for a, b in zip(moved_at, moved_at[1:]))
-    expect(still < 3, f'the server was silent for {still} quarters of a second: {moved_at}')
 
 
 # Item 11.
@@ -522,10 +548,11 @@ def complaints(field, program, folder):
 def forged(field, program, folder):
     """Nothing has its name before it is known to be what was sent."""
     server = field.serve(program, folder)
-    field.attack_now('forged')
+    told = field.attack_now('forged')
     field.expect_alive()
-    found = [path for path in server.folder.rglob('*') if path.is_file()]
-    expect_equal('files with a name, of a stream whose digest is wrong', found, [])
+    expect(told.get('begun'), f'{told}')
+    found = {path.name for path in server.folder.rglob('*') if path.is_file()}
+    expect(found <= {'right'}, f'files with a name, of a stream whose seal is wrong: {found}')
 
 
 def leftovers(field, program, folder):
@@ -576,10 +603,8 @@ def all_at_once(field, program, folder, mib, mbps):
 
 
 # What is not borne yet: run by -k alone.
-NOT_YET = ('5 flood of OPENs', '6 amplification', '7 identifiers', '7 aborts', '7 serials',
-           '9 places', '9 windows', '9 folders', '9 claims', '10 graphs', '10 slow disk',
-           '11 complaints',
-           '12 forged', '12 leftovers', 'all at once')
+NOT_YET = ('7 serials', '9 places', '9 windows', '9 folders', '9 claims',
+           '10 graphs', '11 complaints', 'all at once')
 
 
 def cases(field):

@@ -49,7 +49,7 @@ static void usage(const char *why)
 		"attacker: %s\n"
 		"usage: attacker --list | attacker NAME --interface IF --own ADDRESS\n"
 		"         --server ADDRESS,MAC [--peer ADDRESS,MAC] [--seconds S] [--pps N]\n"
-		"         [--count N] [--lci N] [--path PATH]\n",
+		"         [--count N] [--lci N] [--token N] [--path PATH]\n",
 		why);
 	exit(2);
 }
@@ -88,6 +88,7 @@ static const struct option options[] = {
 	{"pps", required_argument, NULL, 'r'},
 	{"count", required_argument, NULL, 'n'},
 	{"lci", required_argument, NULL, 'l'},
+	{"token", required_argument, NULL, 'k'},
 	{"path", required_argument, NULL, 'f'},
 	{0},
 };
@@ -118,6 +119,9 @@ static void take(struct wh_attacker *attacker, int option)
 		break;
 	case 'l':
 		attacker->lci = (uint32_t)strtoull(optarg, NULL, 0);
+		break;
+	case 'k':
+		attacker->token = strtoull(optarg, NULL, 0);
 		break;
 	case 'f':
 		attacker->path = optarg;

@@ -38,7 +38,8 @@ struct wh_attacker {
 	uint64_t seconds_ns; /* of an attack that goes on for a time */
 	uint64_t pps;        /* 0: as fast as it goes */
 	uint64_t count;      /* how much of it; 0: the attack's own idea */
-	uint32_t lci;        /* of a connection, overheard */
+	uint32_t lci;        /* of a connection, overheard, as is its token */
+	uint64_t token;
 	const char *path;
 	struct wh_prng prng;
 	uint64_t sent_pkts;

@@ -167,11 +167,12 @@ static void folders(struct wh_attacker *attacker)
 			struct wh_record record = {.type = WH_RECORD_ENTRY,
 				.entry = entry_of(id, WH_ENTRY_FOLDER, path)};
 
-			more = wh_record_encode(&record, bytes + used, RECORDS_BYTES - used);
+			more = wh_record_encode(
+				&record, bytes + used, RECORDS_BYTES - WH_SEAL_BYTES - used);
 			used += more;
 			id += more > 0;
 		} while (more > 0);
-		taken = wh_peer_chunk(&peer, bytes, used);
+		taken = wh_peer_pack(&peer, bytes, used);
 	}
 	wh_peer_pump(&peer, SETTLE_MS);
 	wh_attack_note(attacker, "entries", id);
@@ -202,15 +203,19 @@ static void claim(struct wh_attacker *attacker)
 	give_up(&peer);
 }
 
-/* Small files whole, then an end whose digest is of something else. */
+/* A file as it should be, then two in a chunk that is not what its seal says. */
 static void forged(struct wh_attacker *attacker)
 {
-	struct wh_record finish = {.type = WH_RECORD_FINISH, .finish.entries = 2};
+	struct wh_record finish = {.type = WH_RECORD_FINISH, .finish.entries = 3};
 	struct wh_peer peer;
 
 	if (begin_send(&peer, attacker, "forged")) {
-		say_small(&peer, 0, "first", "not what was read");
-		say_small(&peer, 1, "second", "nor this");
+		wh_attack_note(attacker, "begun", 1);
+		say_small(&peer, 0, "right", "this is right");
+		wh_peer_pump(&peer, SETTLE_MS);
+		peer.forges = true;
+		say_small(&peer, 1, "first", "not what was read");
+		say_small(&peer, 2, "second", "nor this");
 		wh_peer_pump(&peer, SETTLE_MS);
 		wh_peer_say(&peer, &finish);
 		wh_peer_release(&peer, WH_RELEASE_REQUEST, WH_STATUS_VERIFIED);
@@ -243,7 +248,7 @@ const struct wh_attack wh_attacks_bundles[] = {
 	{"by-link", 3, "the same by way of a link", by_link},
 	{"folders", 9, "one folder over and over by the longest path", folders},
 	{"claim", 9, "one entry that wants all the disk", claim},
-	{"forged", 12, "small files with a digest of something else", forged},
+	{"forged", 12, "small files whose seal is of something else", forged},
 	{"given-up", 10, "jobs that are given up while their files are made durable", given_up},
 	{0},
 };

@@ -156,6 +156,7 @@ static void far_serials(struct wh_attacker *attacker)
 		for (size_t t = 0; t < sizeof(types) / sizeof(types[0]); t++) {
 			struct wh_packet packet = wh_attack_example(types[t], attacker->lci);
 
+			packet.token = attacker->token;
 			packet.serial = WH_SERIAL_MAX - 1 - i;
 			both_ways(attacker, &packet);
 		}
@@ -168,6 +169,7 @@ static void near_serials(struct wh_attacker *attacker)
 	while (wh_attack_goes_on(attacker)) {
 		struct wh_packet packet = wh_attack_example(WH_PACKET_RCV_STATE, attacker->lci);
 
+		packet.token = attacker->token;
 		packet.serial = wh_prng_below(&attacker->prng, 2000);
 		packet.rcv_state.lower = WH_SERIAL_MAX / 2;
 		packet.rcv_state.upper = packet.rcv_state.highest_end =
@@ -175,6 +177,7 @@ static void near_serials(struct wh_attacker *attacker)
 				packet.rcv_state.lower;
 		both_ways(attacker, &packet);
 		packet = wh_attack_example(WH_PACKET_TRANS_STATE, attacker->lci);
+		packet.token = attacker->token;
 		packet.serial = wh_prng_below(&attacker->prng, 2000);
 		packet.trans_state.lower = packet.trans_state.upper = WH_SERIAL_MAX / 2;
 		both_ways(attacker, &packet);

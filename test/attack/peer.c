@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "wire/cookie.h"
 
 #define OPEN_TRIES     5
 #define OPEN_WAIT_MS   200
@@ -34,6 +35,7 @@ void wh_peer_init(struct wh_peer *peer, struct wh_attacker *attacker, uint16_t p
 	int bytes = RECEIVE_BYTES;
 
 	*peer = (struct wh_peer){.attacker = attacker};
+	wh_hasher_init(&peer->hasher);
 	peer->socket = socket(AF_INET, SOCK_DGRAM, 0);
 	memcpy(&there.sin_addr, attacker->server.ip, 4);
 	WH_ASSERT(peer->socket >= 0);
@@ -45,6 +47,7 @@ void wh_peer_init(struct wh_peer *peer, struct wh_attacker *attacker, uint16_t p
 		exit(1);
 	}
 	peer->params = wh_attack_params(1 + (uint32_t)wh_prng_below(&attacker->prng, 1u << 30));
+	peer->params.initiator_token = wh_prng_u64(&attacker->prng);
 	peer->reply = wh_prng_u64(&attacker->prng);
 	peer->in_lci = peer->params.initiator_lci ^ OWN_LCI_OFFSET;
 }
@@ -71,6 +74,8 @@ void wh_peer_send(struct wh_peer *peer, struct wh_packet *packet)
 	uint8_t bytes[WH_ATTACK_FRAME_BYTES];
 
 	packet->serial = peer->serial[packet->type]++;
+	if (packet->lci == peer->acceptor_lci)
+		packet->token = peer->acceptor_token;
 	wh_peer_send_bytes(peer, bytes, wh_attack_encode(packet, bytes));
 }
 
@@ -101,6 +106,7 @@ static void take_accept(struct wh_peer *peer, const struct wh_packet *packet)
 	peer->acceptor_lci = packet->accept.acceptor_lci;
 	peer->refused = packet->accept.refused;
 	memcpy(peer->cookie, packet->accept.cookie, sizeof(peer->cookie));
+	peer->acceptor_token = wh_cookie_token(peer->cookie);
 	peer->open = peer->refused == 0;
 }
 
@@ -111,6 +117,7 @@ static void take_open(struct wh_peer *peer, const struct wh_packet *packet)
 	struct wh_packet accept = {
 		.type = WH_PACKET_ACCEPT,
 		.lci = packet->open.params.initiator_lci,
+		.token = packet->open.params.initiator_token,
 		.accept = {.acceptor_lci = peer->in_lci,
 			.stamp_us = packet->open.stamp_us,
 			.buffer_chunks = CHUNK_BUFFERS},
@@ -220,6 +227,7 @@ static void tell_in_state(struct wh_peer *peer)
 	struct wh_packet packet = {
 		.type = WH_PACKET_RCV_STATE,
 		.lci = peer->theirs.initiator_lci,
+		.token = peer->theirs.initiator_token,
 	};
 	struct wh_rcv_state *state = &packet.rcv_state;
 	uint64_t now_ns = wh_attack_now_ns();
@@ -279,6 +287,7 @@ void wh_peer_data(struct wh_peer *peer, uint64_t serial, const struct wh_data_fi
 	struct wh_packet packet = {
 		.type = WH_PACKET_DATA,
 		.lci = peer->acceptor_lci,
+		.token = peer->acceptor_token,
 		.serial = serial,
 		.payload = payload,
 		.data = *fields,
@@ -348,13 +357,28 @@ bool wh_peer_chunk(struct wh_peer *peer, const uint8_t *bytes, uint32_t count)
 	return false;
 }
 
+bool wh_peer_pack(struct wh_peer *peer, uint8_t *bytes, uint32_t count)
+{
+	struct wh_digest digest;
+
+	wh_hasher_add(&peer->hasher, bytes, count);
+	wh_hasher_digest(&peer->hasher, &digest);
+	digest.bytes[0] ^= peer->forges;
+	memcpy(bytes + count, &digest, WH_SEAL_BYTES);
+	return wh_peer_chunk(peer, bytes, count + (uint32_t)WH_SEAL_BYTES);
+}
+
+/* HELLO comes before the bundle, and has no seal. */
 bool wh_peer_say(struct wh_peer *peer, const struct wh_record *record)
 {
 	uint32_t room = wh_record_bytes(record);
-	uint8_t *bytes = calloc(1, room);
+	uint8_t *bytes = calloc(1, room + WH_SEAL_BYTES);
 	uint32_t count = wh_record_encode(record, bytes, room);
-	bool said = count > 0 && wh_peer_chunk(peer, bytes, count);
+	bool said = false;
 
+	if (count > 0)
+		said = record->type == WH_RECORD_HELLO ? wh_peer_chunk(peer, bytes, count)
+						       : wh_peer_pack(peer, bytes, count);
 	free(bytes);
 	return said;
 }

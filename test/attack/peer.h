@@ -8,7 +8,9 @@
  */
 
 #include "attacker.h"
+#include "bundle/pack.h"
 #include "bundle/record.h"
+#include "store/digest.h"
 
 #define WH_PEER_IN_CHUNKS 64
 #define WH_PEER_IN_PKTS   65536
@@ -26,11 +28,14 @@ struct wh_peer {
 	struct wh_open_params params;
 	uint32_t acceptor_lci;
 	uint8_t cookie[WH_COOKIE_BYTES];
+	uint64_t acceptor_token;
 	uint8_t refused;
 	bool open;
 	uint64_t serial[WH_PACKET_TYPES];
 	uint64_t next_serial;
 	uint32_t next_chunk;
+	struct wh_hasher hasher; /* of the records of our bundle */
+	bool forges;             /* seals are of something else */
 	/* what the server says of our stream */
 	uint64_t acked; /* below this serial all is there */
 	uint64_t states;
@@ -58,7 +63,7 @@ void wh_peer_free(struct wh_peer *peer);
 bool wh_peer_open(struct wh_peer *peer);
 void wh_peer_confirm(struct wh_peer *peer);
 
-/* Control packets are numbered and addressed, but for what says otherwise. */
+/* Of control packets their numbers are filled in; and of all to our stream, address and token. */
 void wh_peer_send(struct wh_peer *peer, struct wh_packet *packet);
 void wh_peer_send_bytes(struct wh_peer *peer, const uint8_t *bytes, size_t count);
 
@@ -69,6 +74,9 @@ void wh_peer_data(struct wh_peer *peer, uint64_t serial, const struct wh_data_fi
 /* The next chunk of our stream, again and again until the server has it; false: it has not. */
 bool wh_peer_chunk(struct wh_peer *peer, const uint8_t *bytes, uint32_t count);
 bool wh_peer_say(struct wh_peer *peer, const struct wh_record *record);
+
+/* Records as a sealed chunk of a bundle; `bytes` has room for WH_SEAL_BYTES more. */
+bool wh_peer_pack(struct wh_peer *peer, uint8_t *bytes, uint32_t count);
 
 /* That nothing is under way, which is what keeps a connection alive. */
 void wh_peer_state(struct wh_peer *peer);

@@ -75,7 +75,7 @@ static void end_many(struct wh_peer *peers, uint32_t count)
 
 static struct wh_peer *make_peers(void)
 {
-	struct wh_peer *peers = calloc(PEERS_MAX, sizeof(*peers));
+	struct wh_peer *peers = aligned_alloc(_Alignof(struct wh_peer), PEERS_MAX * sizeof(*peers));
 
 	WH_ASSERT(peers != NULL);
 	return peers;
@@ -239,7 +239,7 @@ static void graphs(struct wh_attacker *attacker)
 		params.payload_bytes = PAYLOAD_BYTES;
 		params.recovery = WH_RECOVERY_HYBRID;
 		params.repair_pkts = 12;
-		count = open_worst(attacker, peers, wanted(attacker, 2), &params,
+		count = open_worst(attacker, peers, wanted(attacker, 4), &params,
 			&params.window_pkts, windows_pkts, RTE_DIM(windows_pkts));
 		for (uint32_t i = 0; i < count; i++)
 			send_shapes(&peers[i], &shape);
