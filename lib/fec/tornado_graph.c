@@ -8,8 +8,24 @@
 #include "base/assert.h"
 #include "base/prng.h"
 
-/* Draws for a packet: half of them until two may share two checks, all until they may be twins. */
-#define DRAWS 64
+/* Of a check's number in a key; there are fewer than 2^16. */
+#define KEY_BITS 21
+
+/*
+ * Draws for a packet: half of them until two may share two checks, all until they may be twins. A
+ * peer names k and r, so that a graph takes a bounded number of steps for each packet.
+ */
+#define DRAWS 16
+
+/* What may be seen of a level, pairs and sets of checks, in a table that is half full at most. */
+static uint64_t seen_slots(uint32_t packets)
+{
+	uint64_t slots = 64;
+
+	while (slots < 2 * (3 + 1) * (uint64_t)packets)
+		slots *= 2;
+	return slots;
+}
 
 bool wh_tornado_plan(uint32_t k, uint32_t r, struct wh_tornado_levels *plan)
 {
@@ -41,32 +57,91 @@ struct level {
 	uint32_t checks_from;
 	uint32_t m;
 	uint32_t degree;
-	uint32_t room; /* members of a check */
+	uint32_t pairs_left; /* of checks, that no packet has in common */
+	uint64_t sets_left;  /* of as many checks as a packet takes part in */
 	struct wh_tornado_scratch *scratch;
 };
 
-/* The most checks that the packet shares with any that has joined before. */
-static uint32_t most_shared(
-	const struct wh_tornado_graph *graph, const struct level *level, uint32_t packet)
+static void swap(uint32_t *a, uint32_t *b)
 {
-	const uint32_t *mine = graph->check[packet];
-	uint32_t most = 0;
+	uint32_t other = *a;
 
-	for (uint32_t i = 0; i < level->degree; i++) {
-		uint32_t c = mine[i] - level->checks_from;
+	*a = *b;
+	*b = other;
+}
 
-		for (uint32_t j = 0; j < level->scratch->members[c]; j++) {
-			uint32_t other = level->scratch->member[c * level->room + j];
-			uint32_t shared = 0;
+/* Where the key is, or belongs. */
+static uint64_t *seen_at(struct wh_tornado_scratch *scratch, uint64_t key)
+{
+	uint64_t i = key * UINT64_C(0x9e3779b97f4a7c15) >> 32;
 
-			for (uint32_t a = 0; a < level->degree; a++)
-				for (uint32_t b = 0; b < level->degree; b++)
-					shared += mine[a] == graph->check[other][b];
-			if (shared > most)
-				most = shared;
-		}
+	for (;; i++) {
+		uint64_t *seen = &scratch->seen[i & scratch->seen_mask];
+
+		scratch->steps++;
+		if (*seen == 0 || *seen == key)
+			return seen;
 	}
-	return most;
+}
+
+/* Checks, ascending, as one number; not 0, and no two sets have the same. */
+static uint64_t key_of(const uint32_t *check, uint32_t count)
+{
+	uint64_t key = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		key = key << KEY_BITS | (check[i] + 1);
+	return key;
+}
+
+static void sort_checks(uint32_t *check, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++)
+		for (uint32_t j = i; j > 0 && check[j - 1] > check[j]; j--)
+			swap(&check[j - 1], &check[j]);
+}
+
+/* Of the sorted checks of a packet, pair i. */
+static uint64_t pair_key(const uint32_t *check, uint32_t i)
+{
+	const uint32_t pair[2] = {check[i == 2 ? 1 : 0], check[i == 0 ? 1 : 2]};
+
+	return key_of(pair, 2);
+}
+
+static uint32_t pairs_of(uint32_t degree)
+{
+	return degree * (degree - 1) / 2;
+}
+
+static bool shares_a_pair(struct level *level, const uint32_t *check)
+{
+	for (uint32_t i = 0; i < pairs_of(level->degree); i++)
+		if (*seen_at(level->scratch, pair_key(check, i)) != 0)
+			return true;
+	return false;
+}
+
+static bool is_twin(struct level *level, const uint32_t *check)
+{
+	return *seen_at(level->scratch, key_of(check, level->degree)) != 0;
+}
+
+static bool note(struct level *level, uint64_t key)
+{
+	uint64_t *seen = seen_at(level->scratch, key);
+	bool is_new = *seen == 0;
+
+	*seen = key;
+	return is_new;
+}
+
+static void note_checks(struct level *level, const uint32_t *check)
+{
+	for (uint32_t i = 0; i < pairs_of(level->degree); i++)
+		level->pairs_left -= note(level, pair_key(check, i));
+	if (level->degree != 2)
+		level->sets_left -= note(level, key_of(check, level->degree));
 }
 
 static bool repeats_a_check(const struct level *level, const uint32_t *check)
@@ -78,55 +153,67 @@ static bool repeats_a_check(const struct level *level, const uint32_t *check)
 	return false;
 }
 
-static void swap(uint32_t *a, uint32_t *b)
+/* Whether a draw, sorted, is good enough for so many to have gone before it. */
+static bool is_good(struct level *level, const uint32_t *check, uint32_t draw)
 {
-	uint32_t other = *a;
-
-	*a = *b;
-	*b = other;
+	if (draw < DRAWS / 2 && level->pairs_left >= pairs_of(level->degree))
+		return !shares_a_pair(level, check);
+	return level->degree < WH_TORNADO_DEGREE || level->sets_left == 0 || !is_twin(level, check);
 }
 
 /* Draws a packet's checks from the ends that are left; at worst it has fewer than it should. */
 static void join_packet(
 	struct wh_tornado_graph *graph, struct level *level, uint32_t i, struct wh_prng *prng)
 {
-	uint32_t packet = level->from + i;
+	uint32_t *mine = graph->check[level->from + i];
 	uint32_t *ends = &level->scratch->end[i * level->degree];
 	uint32_t left = (level->n - i) * level->degree;
+	uint32_t degree = 0;
+	bool whole = false;
 
 	for (uint32_t draw = 0; draw < DRAWS; draw++) {
+		level->scratch->steps++;
 		for (uint32_t d = 0; d < level->degree; d++)
 			swap(&ends[d], &ends[d + wh_prng_below(prng, left - d)]);
-		if (repeats_a_check(level, ends))
+		whole = !repeats_a_check(level, ends);
+		if (!whole)
 			continue;
-		memcpy(graph->check[packet], ends, level->degree * sizeof(*ends));
-		if (most_shared(graph, level, packet) <= 1 + draw / (DRAWS / 2))
+		memcpy(mine, ends, level->degree * sizeof(*ends));
+		sort_checks(mine, level->degree);
+		if (is_good(level, mine, draw))
 			break;
 	}
-	graph->degree[packet] = 0;
+	if (whole) {
+		note_checks(level, mine);
+		graph->degree[level->from + i] = level->degree;
+		return;
+	}
 	for (uint32_t d = 0; d < level->degree; d++) {
-		uint32_t c = ends[d] - level->checks_from;
 		bool again = false;
 
-		for (uint32_t j = 0; j < graph->degree[packet]; j++)
-			again = again || graph->check[packet][j] == ends[d];
-		if (again)
-			continue;
-		graph->check[packet][graph->degree[packet]++] = ends[d];
-		level->scratch->member[c * level->room + level->scratch->members[c]++] = packet;
+		for (uint32_t j = 0; j < degree; j++)
+			again = again || mine[j] == ends[d];
+		if (!again)
+			mine[degree++] = ends[d];
 	}
+	graph->degree[level->from + i] = degree;
 }
 
 static void make_level(struct wh_tornado_graph *graph, struct level *level, struct wh_prng *prng)
 {
+	struct wh_tornado_scratch *scratch = level->scratch;
+	uint64_t m = level->m;
+
 	level->degree = level->m < WH_TORNADO_DEGREE ? level->m : WH_TORNADO_DEGREE;
+	level->pairs_left = (uint32_t)(m * (m - 1) / 2);
+	level->sets_left = m * (m - 1) * (m - 2) / 6;
 
 	uint32_t ends = level->n * level->degree;
 
-	level->room = ends / level->m + 1;
-	memset(level->scratch->members, 0, level->m * sizeof(uint32_t));
+	scratch->seen_mask = (uint32_t)seen_slots(level->n) - 1;
+	memset(scratch->seen, 0, (scratch->seen_mask + UINT64_C(1)) * sizeof(scratch->seen[0]));
 	for (uint32_t i = 0; i < ends; i++)
-		level->scratch->end[i] = level->checks_from + i % level->m;
+		scratch->end[i] = level->checks_from + i % level->m;
 	for (uint32_t i = 0; i < level->n; i++)
 		join_packet(graph, level, i, prng);
 }
@@ -161,6 +248,7 @@ void wh_tornado_graph_make(
 	bool exists = wh_tornado_plan(k, r, &plan);
 
 	WH_ASSERT(exists);
+	scratch->steps = 0;
 	graph->k = k;
 	graph->r = r;
 	graph->checks = r - plan.closing;
@@ -205,14 +293,19 @@ void wh_tornado_graph_free(struct wh_tornado_graph *graph)
 	memset(graph, 0, sizeof(*graph));
 }
 
+static uint32_t level_packets_max(uint32_t k_max, uint32_t r_max)
+{
+	return k_max > r_max ? k_max : r_max;
+}
+
 int wh_tornado_scratch_init(struct wh_tornado_scratch *scratch, uint32_t k_max, uint32_t r_max)
 {
-	size_t ends = (size_t)(k_max > r_max ? k_max : r_max) * WH_TORNADO_DEGREE;
+	uint32_t packets = level_packets_max(k_max, r_max);
 
-	scratch->end = malloc(ends * sizeof(uint32_t));
-	scratch->members = malloc((size_t)r_max * sizeof(uint32_t));
-	scratch->member = malloc((ends + r_max) * sizeof(uint32_t));
-	if (scratch->end != NULL && scratch->members != NULL && scratch->member != NULL)
+	memset(scratch, 0, sizeof(*scratch));
+	scratch->end = malloc((size_t)packets * WH_TORNADO_DEGREE * sizeof(uint32_t));
+	scratch->seen = malloc(seen_slots(packets) * sizeof(uint64_t));
+	if (scratch->end != NULL && scratch->seen != NULL)
 		return 0;
 	wh_tornado_scratch_free(scratch);
 	return -ENOMEM;
@@ -221,8 +314,7 @@ int wh_tornado_scratch_init(struct wh_tornado_scratch *scratch, uint32_t k_max, 
 void wh_tornado_scratch_free(struct wh_tornado_scratch *scratch)
 {
 	free(scratch->end);
-	free(scratch->members);
-	free(scratch->member);
+	free(scratch->seen);
 	memset(scratch, 0, sizeof(*scratch));
 }
 
@@ -238,7 +330,8 @@ uint64_t wh_tornado_graph_bytes(uint32_t k_max, uint32_t r_max)
 
 uint64_t wh_tornado_scratch_bytes(uint32_t k_max, uint32_t r_max)
 {
-	uint64_t ends = (uint64_t)(k_max > r_max ? k_max : r_max) * WH_TORNADO_DEGREE;
+	uint32_t packets = level_packets_max(k_max, r_max);
 
-	return (2 * ends + 2 * (uint64_t)r_max) * sizeof(uint32_t);
+	return (uint64_t)packets * WH_TORNADO_DEGREE * sizeof(uint32_t) +
+	       seen_slots(packets) * sizeof(uint64_t);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The erasure codes beside a bare ISA-L loop of the same shape, alternating, the best of each; and
- * what tornado needs beyond k packets, over random orders of arrival. With an argument: so many
- * orders for each code (10000).
+ * The erasure codes beside a bare ISA-L loop of the same shape, alternating, the best of each; the
+ * dearest of tornado's graphs; and what it needs beyond k packets, over random orders of arrival.
+ * With an argument: so many orders for each code (10000).
  */
 
 #include <inttypes.h>
@@ -16,6 +16,7 @@
 
 #include "base/prng.h"
 #include "fec/fec.h"
+#include "fec/tornado_graph.h"
 
 #define K_MAX        10000
 #define R_MAX        5000
@@ -47,6 +48,38 @@ static void keep_best(uint64_t *best, uint64_t begin)
 
 	if (took < *best)
 		*best = took;
+}
+
+/* Of all shapes with k data packets, the one whose graph takes longest to make. */
+static void dearest_graph(uint32_t k)
+{
+	struct wh_tornado_graph graph;
+	struct wh_tornado_scratch scratch;
+	struct wh_tornado_levels plan;
+	uint64_t worst_ns = 0;
+	uint32_t worst_r = 0;
+
+	if (wh_tornado_graph_init(&graph, k, k) != 0 ||
+		wh_tornado_scratch_init(&scratch, k, k) != 0)
+		abort();
+	for (uint32_t r = 1; r <= k; r += 1 + r / 32) {
+		uint64_t best_ns = UINT64_MAX;
+
+		for (uint32_t i = 0; i < 5 && wh_tornado_plan(k, r, &plan); i++) {
+			uint64_t begin = now_ns();
+
+			wh_tornado_graph_make(&graph, &scratch, k, r);
+			keep_best(&best_ns, begin);
+		}
+		if (best_ns != UINT64_MAX && best_ns > worst_ns) {
+			worst_ns = best_ns;
+			worst_r = r;
+		}
+	}
+	printf("tornado %5" PRIu32 "+%-4" PRIu32 " takes longest to make: %.3f ms\n", k, worst_r,
+		(double)worst_ns / 1e6);
+	wh_tornado_graph_free(&graph);
+	wh_tornado_scratch_free(&scratch);
 }
 
 /* One block after the other, tables made before: what ISA-L alone can do. */
@@ -224,6 +257,8 @@ int main(int argc, char **argv)
 	race_tornado(700, 140);
 	race_tornado(700, 35);
 	race_tornado(10000, 2000);
+	dearest_graph(745);
+	dearest_graph(886);
 	overhead(100, 20, orders);
 	overhead(700, 35, orders);
 	overhead(700, 140, orders);

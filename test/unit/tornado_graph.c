@@ -143,15 +143,52 @@ static void test_graph_is_the_same_everywhere(void)
 			CU_ASSERT_EQUAL(a.check[p][d], b.check[p][d]);
 	CU_ASSERT_EQUAL(a.check[0][0], 5);
 	CU_ASSERT_EQUAL(a.check[0][1], 16);
-	CU_ASSERT_EQUAL(a.check[699][2], 100);
+	CU_ASSERT_EQUAL(a.check[699][2], 108);
 	wh_tornado_graph_free(&a);
 	wh_tornado_graph_free(&b);
+	wh_tornado_scratch_free(&scratch);
+}
+
+#define R_MAX 3000
+
+/* Of each level every packet draws at most 16 times, and looks up three pairs or one set then. */
+#define STEPS_PER_PKT 32
+
+/* What a graph costs whoever makes it, whatever shape a peer asks for. */
+static void test_steps(void)
+{
+	static const uint32_t data_pkts[] = {1, 2, 7, 64, 160, 161, 745, 880, 886, 1024, 11916};
+	struct wh_tornado_graph graph;
+	struct wh_tornado_scratch scratch;
+	double worst = 0.0;
+	uint32_t made = 0;
+
+	CU_ASSERT_EQUAL_FATAL(wh_tornado_graph_init(&graph, 11916, R_MAX), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_tornado_scratch_init(&scratch, 11916, R_MAX), 0);
+	for (uint32_t i = 0; i < sizeof(data_pkts) / sizeof(data_pkts[0]); i++) {
+		uint32_t k = data_pkts[i];
+
+		for (uint32_t r = 1; r <= R_MAX && r <= 4 * k; r += 1 + r / 16) {
+			struct wh_tornado_levels plan;
+
+			if (!wh_tornado_plan(k, r, &plan))
+				continue;
+			wh_tornado_graph_make(&graph, &scratch, k, r);
+			made++;
+			if ((double)scratch.steps / (k + r) > worst)
+				worst = (double)scratch.steps / (k + r);
+			CU_ASSERT_TRUE(scratch.steps <= (uint64_t)STEPS_PER_PKT * (k + r));
+		}
+	}
+	printf("%u graphs, at worst %.1f steps a packet\n", made, worst);
+	wh_tornado_graph_free(&graph);
 	wh_tornado_scratch_free(&scratch);
 }
 
 CU_TestInfo wh_tests[] = {
 	{"levels", test_levels},
 	{"graphs", test_graphs},
+	{"steps", test_steps},
 	{"the graph is the same everywhere", test_graph_is_the_same_everywhere},
 	CU_TEST_INFO_NULL,
 };
