@@ -232,7 +232,11 @@ static int conclude(struct bench *bench)
 		return wh_jobs_conclude(bench->idle, bench->idles_started, bench->server);
 	if (bench->lanes.started == 0)
 		return wh_client_conclude(&bench->client, bench->server);
-	return wh_jobs_conclude(bench->lanes.job, bench->lanes.started, bench->server);
+
+	int status = wh_jobs_conclude(bench->lanes.job, bench->lanes.started, bench->server);
+
+	wh_client_tell_hint(&bench->client, bench->lanes.job[0], bench->server);
+	return status;
 }
 
 static int run(struct bench *bench)

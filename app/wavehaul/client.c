@@ -6,6 +6,7 @@
 
 #include <rte_cycles.h>
 
+#include "address_text.h"
 #include "base/assert.h"
 #include "base/clock.h"
 #include "complain.h"
@@ -13,6 +14,9 @@
 
 /* Where a process at the other end makes the link it does so at once, or not at all. */
 #define PEER_LINK_NS (UINT64_C(4) * 1000000000)
+
+/* Between looks whether packets of the whole MTU still get through. */
+#define LOOK_NS (UINT64_C(3) * 1000000000)
 
 static void set_state(struct wh_client *client, enum wh_client_state state)
 {
@@ -35,6 +39,34 @@ static void await_link(struct wh_client *client, uint64_t now_tsc)
 		set_state(client, WH_CLIENT_NO_LINK);
 }
 
+/* A path that changes takes large packets no more, and nothing else would say so. */
+static void look_again(struct wh_client *client, uint64_t now_tsc)
+{
+	struct wh_neighbour *neighbour = &client->host->shard[0].station.neighbour;
+
+	if (!client->looking) {
+		if (now_tsc < client->next_look_tsc)
+			return;
+		client->next_look_tsc = now_tsc + wh_ns_to_tsc(client->host->hz, LOOK_NS);
+		client->looking =
+			wh_mtu_proof_start(&client->proof, neighbour, now_tsc, &client->peer) == 0;
+		return;
+	}
+
+	enum wh_mtu_proof_state state = wh_mtu_proof_poll(&client->proof, now_tsc);
+
+	if (state == WH_MTU_PROOF_RUNNING)
+		return;
+	client->looking = false;
+	if (state != WH_MTU_PROOF_TOO_LARGE || client->narrow_bytes != 0)
+		return;
+	client->narrow_bytes = client->proof.proved_bytes;
+	wh_say("the path takes no packets of %u bytes any more, those of %u pass: if it stays so, "
+	       "begin again with --mtu %u",
+		client->host->settings->mtu_bytes, client->proof.proved_bytes,
+		client->proof.proved_bytes);
+}
+
 static void prove(struct wh_client *client, uint64_t now_tsc)
 {
 	switch (wh_mtu_proof_poll(&client->proof, now_tsc)) {
@@ -49,6 +81,8 @@ static void prove(struct wh_client *client, uint64_t now_tsc)
 									  : WH_CLIENT_NO_WAY);
 		return;
 	case WH_MTU_PROOF_PROVED:
+		client->proved = true;
+		client->next_look_tsc = now_tsc + wh_ns_to_tsc(client->host->hz, LOOK_NS);
 		set_state(client, WH_CLIENT_READY);
 		return;
 	}
@@ -64,6 +98,10 @@ static int32_t poll_client(void *state, uint64_t now_tsc)
 		return 0;
 	case WH_CLIENT_PROVING:
 		prove(client, now_tsc);
+		return 0;
+	case WH_CLIENT_READY:
+		if (client->proved)
+			look_again(client, now_tsc);
 		return 0;
 	default:
 		return 0;
@@ -91,6 +129,10 @@ void wh_client_init(struct wh_client *client, struct wh_host *host, const struct
 		.transfer = random_number(),
 		.give_up_tsc = rte_rdtsc() + wh_ns_to_tsc(host->hz, patience_ns),
 	};
+	struct wh_address watched = *peer;
+
+	watched.port = (uint16_t)host->settings->udp_port;
+	wh_neighbour_watch(&host->shard[0].station.neighbour, &watched);
 	wh_host_add_to_sender(host, 0, "mtu", poll_client, client);
 }
 
@@ -122,6 +164,49 @@ int wh_client_conclude(const struct wh_client *client, const char *server)
 	default:
 		wh_complain("interrupted before anything was sent");
 		return WH_EXIT_INTERRUPTED;
+	}
+}
+
+void wh_client_tell_hint(
+	const struct wh_client *client, const struct wh_job *job, const char *server)
+{
+	const struct wh_settings *settings = client->host->settings;
+	const struct wh_neighbour_watch *watch = &client->host->shard[0].station.neighbour.watch;
+	char from[WH_ADDRESS_TEXT_BYTES];
+	uint32_t port = settings->udp_port;
+
+	if (client->narrow_bytes != 0 && job->failed != WH_STATUS_PENDING)
+		wh_say("that was the MTU, perhaps: packets of %u bytes no longer got to %s, those "
+		       "of %u did",
+			settings->mtu_bytes, server, client->narrow_bytes);
+	if (job->failed != WH_STATUS_PEER_GONE)
+		return;
+	wh_address_text(&watch->from, from);
+	switch ((enum wh_neighbour_error)watch->error) {
+	case WH_NEIGHBOUR_ERROR_PORT:
+		wh_say("%s refuses UDP port %u (ICMP port unreachable): is a server running there, "
+		       "on that port?",
+			server, port);
+		break;
+	case WH_NEIGHBOUR_ERROR_PROHIBITED:
+		wh_say("%s says that packets to %s are prohibited: a firewall; let UDP port %u "
+		       "through",
+			from, server, port);
+		break;
+	case WH_NEIGHBOUR_ERROR_UNREACHABLE:
+		wh_say("%s says that there is no way to %s: look at routes, and whether it is up",
+			from, server);
+		break;
+	case WH_NEIGHBOUR_ERROR_TOO_BIG:
+		wh_say("%s says that packets of %u bytes are too long for the path to %s: give "
+		       "--mtu %u",
+			from, settings->mtu_bytes, server, watch->mtu_bytes);
+		break;
+	case WH_NEIGHBOUR_ERROR_NONE:
+		if (client->proved && job->began_tsc == 0)
+			wh_say("%s answers echo: either no server runs there, or a firewall drops "
+			       "UDP port %u on the way",
+				server, port);
 	}
 }
 

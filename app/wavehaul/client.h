@@ -28,7 +28,11 @@ struct wh_client {
 	struct wh_mtu_proof proof; /* of the core that sends for queue 0 */
 	uint64_t transfer; /* in HELLO of all its jobs */
 	uint64_t give_up_tsc;
-	_Atomic int state; /* enum wh_client_state, written by that core */
+	bool proved;  /* packets of the whole MTU got through at the start */
+	bool looking; /* whether they still do */
+	uint64_t next_look_tsc;
+	uint32_t narrow_bytes; /* under way: no more than this gets through; 0: all does */
+	_Atomic int state;     /* enum wh_client_state, written by that core */
 };
 
 /* Adds the process to the loop of the first sending core; before wh_host_run. */
@@ -38,6 +42,13 @@ enum wh_client_state wh_client_state(const struct wh_client *client);
 
 /* The exit status for a client that did not become ready, after one sentence on stderr. */
 int wh_client_conclude(const struct wh_client *client, const char *server);
+
+/*
+ * After the words about a job: where its peer did not answer, or was gone, one sentence more on
+ * what may be behind it, as far as the path has told.
+ */
+void wh_client_tell_hint(
+	const struct wh_client *client, const struct wh_job *job, const char *server);
 
 /* What HELLO says of our host: profile, sizes and rate of streams to us, a number for the reply. */
 void wh_client_fill_hello(const struct wh_client *client, struct wh_hello *hello);

@@ -124,6 +124,7 @@ static int conclude(struct wh_transfer *transfer)
 
 	int status = wh_jobs_conclude(lanes->job, lanes->started, transfer->server);
 
+	wh_client_tell_hint(&transfer->client, lanes->job[0], transfer->server);
 	if (status == WH_EXIT_OK && wh_transfer_totals(transfer).failed > 0)
 		return WH_EXIT_PARTIAL;
 	return status;

@@ -41,6 +41,8 @@ int wh_mtu_proof_start(struct wh_mtu_proof *proof, struct wh_neighbour *neighbou
 		.ip_bytes = neighbour->config.mtu,
 	};
 	proof->target.port = 0;
+	neighbour->echo_wait_tsc =
+		wh_us_to_tsc(neighbour->config.hz, WH_NEIGHBOUR_ECHO_MS * UINT64_C(1000));
 	WH_ASSERT(proof->ip_bytes >= small_bytes(proof));
 	return wh_neighbour_ask_echo(neighbour, now_tsc, &proof->target, proof->ip_bytes);
 }
@@ -67,9 +69,12 @@ static void go_on(struct wh_mtu_proof *proof)
 		return;
 	}
 	if (proof->proved_bytes == 0) {
-		if (proof->refused_bytes <= small_bytes(proof))
-			proof->state = WH_MTU_PROOF_UNKNOWN;
-		proof->ip_bytes = small_bytes(proof);
+		proof->state = WH_MTU_PROOF_UNKNOWN;
+		return;
+	}
+	/* The peer may have come up since the whole MTU was asked with. */
+	if (proof->refused_bytes == 0) {
+		proof->ip_bytes = proof->neighbour->config.mtu;
 		return;
 	}
 
@@ -81,19 +86,43 @@ static void go_on(struct wh_mtu_proof *proof)
 		proof->ip_bytes = size;
 }
 
+/* From here on the peer is known to answer, and when. */
+static void wait_by_round_trip(struct wh_mtu_proof *proof, const struct wh_neighbour_echo *echo)
+{
+	uint64_t hz = proof->neighbour->config.hz;
+
+	proof->neighbour->echo_wait_tsc =
+		wh_min_u64(wh_us_to_tsc(hz, WH_NEIGHBOUR_ECHO_MS * UINT64_C(1000)),
+			wh_max_u64(wh_us_to_tsc(hz, WH_MTU_PROOF_WAIT_MS * UINT64_C(1000)),
+				4 * echo->rtt_tsc));
+}
+
+static void take_loss(struct wh_mtu_proof *proof)
+{
+	bool first = proof->proved_bytes == 0 && proof->ip_bytes > small_bytes(proof);
+
+	if (first) {
+		proof->ip_bytes = small_bytes(proof);
+		return;
+	}
+	if (++proof->asks < WH_MTU_PROOF_ASKS)
+		return;
+	proof->refused_bytes = proof->ip_bytes;
+	go_on(proof);
+}
+
 static void take_result(struct wh_mtu_proof *proof, const struct wh_neighbour_echo *echo)
 {
 	proof->way = echo->way;
 	switch (echo->state) {
 	case WH_NEIGHBOUR_ECHO_ANSWERED:
+		if (proof->proved_bytes == 0)
+			wait_by_round_trip(proof, echo);
 		proof->proved_bytes = proof->ip_bytes;
 		go_on(proof);
 		break;
 	case WH_NEIGHBOUR_ECHO_LOST:
-		if (++proof->asks < WH_MTU_PROOF_ASKS)
-			break;
-		proof->refused_bytes = proof->ip_bytes;
-		go_on(proof);
+		take_loss(proof);
 		break;
 	default:
 		WH_ASSERT(echo->state == WH_NEIGHBOUR_ECHO_NO_WAY);

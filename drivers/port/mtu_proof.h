@@ -7,10 +7,12 @@
  * lets be fragmented. A path that is too narrow swallows data without a word while small control
  * packets go through: that is worth knowing before a transfer stalls.
  *
- * A packet of the whole MTU is sent, up to three times, each when the one before was given up
- * (WH_NEIGHBOUR_ECHO_MS). If none is answered a small packet tells a peer that is silent to echo
- * from a path that is too narrow; of that, some sizes that links are known to carry are tried by
- * bisection. No answer to large packets is a proof only with an answer to small ones.
+ * A packet of the whole MTU is sent. If it is not answered, small packets, up to three, tell a peer
+ * that is silent to echo from a path that is too narrow. Once a small one is answered the whole MTU
+ * is tried again, three times, since the peer may just have come up; then, by bisection, some sizes
+ * that links are known to carry. No answer to large packets is a proof only after an answer to a
+ * small one. The first answer is waited for as long as any path may take (WH_NEIGHBOUR_ECHO_MS),
+ * others for four round trips.
  *
  * Sans-I/O on top of a wh_neighbour, whose frames the caller moves. While a proof runs the
  * neighbour's echo is its own: one proof at a time, and nobody else asks.
@@ -20,7 +22,8 @@
 
 #include "port/neighbour.h"
 
-#define WH_MTU_PROOF_ASKS 3 /* of each size */
+#define WH_MTU_PROOF_ASKS    3   /* of each size, but for the first question */
+#define WH_MTU_PROOF_WAIT_MS 100 /* for an answer, at least */
 
 /* What every host takes, and every link carries: RFC 791 3.1, RFC 8200 5. */
 #define WH_MTU_PROOF_SMALL_IPV4 576

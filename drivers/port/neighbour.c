@@ -188,6 +188,7 @@ int wh_neighbour_init(struct wh_neighbour *neighbour, const struct wh_neighbour_
 		.announce_tsc = WH_TSC_NEVER,
 		.echo.due_tsc = WH_TSC_NEVER,
 	};
+	neighbour->echo_wait_tsc = wh_neighbour_ms_to_tsc(neighbour, WH_NEIGHBOUR_ECHO_MS);
 	if (config->vlan != 0)
 		neighbour->frame_bytes_max += WH_VLAN_BYTES;
 	if (config->ipv4.prefix_bits != 0)
@@ -391,6 +392,8 @@ static enum wh_neighbour_reason input_ip(
 	/* RFC 1122 3.2.2.6, RFC 4443 4.2: an echo to a group need not be answered, and is not. */
 	if (!wh_neighbour_is_own(neighbour, heard->family, heard->target_ip))
 		return WH_NEIGHBOUR_NOT_OURS;
+	if (wh_neighbour_is_error(heard))
+		return wh_neighbour_input_error(neighbour, heard);
 	return wh_neighbour_input_echo(neighbour, now_tsc, heard);
 }
 

@@ -185,6 +185,26 @@ struct wh_neighbour_echo {
 	uint64_t rtt_tsc; /* answered */
 };
 
+/* What hosts on the way say of our packets to the peer that is watched. */
+enum wh_neighbour_error {
+	WH_NEIGHBOUR_ERROR_NONE = 0,
+	WH_NEIGHBOUR_ERROR_PORT,        /* it has no such UDP port */
+	WH_NEIGHBOUR_ERROR_PROHIBITED,  /* a firewall lets nothing through */
+	WH_NEIGHBOUR_ERROR_UNREACHABLE, /* no way to its network or to itself */
+	WH_NEIGHBOUR_ERROR_TOO_BIG,     /* larger than a link beyond takes */
+};
+
+/*
+ * A hint to the operator and no more: who can guess our ports can forge it, and nothing ends by it.
+ */
+struct wh_neighbour_watch {
+	struct wh_address peer; /* with its first port, which is our first, too; family 0: nobody */
+	uint8_t error;          /* enum wh_neighbour_error: the last one */
+	struct wh_address from; /* who said so; port 0 */
+	uint32_t mtu_bytes;     /* too big: of that link; 0: not told */
+	uint64_t errors;
+};
+
 struct wh_neighbour_stats {
 	uint64_t input_pkts[WH_NEIGHBOUR_REASONS];
 	uint64_t answered_pkts;
@@ -212,6 +232,8 @@ struct wh_neighbour {
 	uint32_t announce_rounds;
 	uint32_t announce_next; /* of own[], in this round */
 	struct wh_neighbour_echo echo;
+	uint64_t echo_wait_tsc; /* for the answer to one; WH_NEIGHBOUR_ECHO_MS unless set */
+	struct wh_neighbour_watch watch;
 	struct wh_neighbour_conflict conflict[WH_NEIGHBOUR_QUARRELS];
 	bool conflict_news[WH_NEIGHBOUR_QUARRELS];
 	uint64_t conflict_quiet_tsc[WH_NEIGHBOUR_QUARRELS]; /* counted but not told before */
@@ -271,6 +293,9 @@ uint64_t wh_neighbour_deadline(const struct wh_neighbour *neighbour);
  */
 int wh_neighbour_ask_echo(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	const struct wh_address *target, uint32_t ip_bytes);
+
+/* From now on errors about packets to that peer are kept, those of its port and the next few. */
+void wh_neighbour_watch(struct wh_neighbour *neighbour, const struct wh_address *peer);
 
 /* True once for each conflict to be told: of a kind at most one in WH_NEIGHBOUR_DEFEND_MS. */
 bool wh_neighbour_take_conflict(

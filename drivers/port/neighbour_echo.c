@@ -179,7 +179,6 @@ size_t wh_neighbour_output_echo(struct wh_neighbour *neighbour, uint64_t now_tsc
 	echo->state = WH_NEIGHBOUR_ECHO_SENT;
 	echo->sequence++;
 	echo->sent_tsc = now_tsc;
-	echo->due_tsc =
-		wh_add_u64(now_tsc, wh_neighbour_ms_to_tsc(neighbour, WH_NEIGHBOUR_ECHO_MS));
+	echo->due_tsc = wh_add_u64(now_tsc, neighbour->echo_wait_tsc);
 	return write_question(neighbour, mac, frame);
 }

@@ -119,6 +119,12 @@ size_t wh_neighbour_write_ndp_announcement(
 
 enum wh_neighbour_reason wh_neighbour_input_echo(
 	struct wh_neighbour *neighbour, uint64_t now_tsc, const struct wh_heard *heard);
+
+/* Whether the message is an error about another packet, and what becomes of it. */
+bool wh_neighbour_is_error(const struct wh_heard *heard);
+enum wh_neighbour_reason wh_neighbour_input_error(
+	struct wh_neighbour *neighbour, const struct wh_heard *heard);
+
 size_t wh_neighbour_output_echo(struct wh_neighbour *neighbour, uint64_t now_tsc, uint8_t *frame);
 
 /* A MAC was found out or is not to be had: the echo that waits looks again. */

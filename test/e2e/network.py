@@ -367,6 +367,49 @@ def no_server(program, folder):
         result = run_client(program, client, 'bench', SERVER, '--peer-timeout', '2s', timeout_s=15)
         expect_status(result, NETWORK)
         expect_said(result, f'{SERVER} does not answer on UDP port {UDP_PORT} within 2 s')
+        expect_said(result, rf'{SERVER} refuses UDP port {UDP_PORT} \(ICMP port unreachable\)')
+
+
+def hindered(program, _folder, word, sentence):
+    """A router drops what goes to the server's port, or refuses all that goes to the server."""
+    with router_between(1500, 1500) as (server, client, router):
+        server.add_addresses('eth0', f'{SERVER}/24')
+        server.ip('route', 'add', 'default', 'via', '192.0.2.254')
+        if word == 'blackhole':
+            router.ip('rule', 'add', 'ipproto', 'udp', 'dport', UDP_PORT, 'blackhole')
+        else:
+            router.ip('route', 'add', word, f'{SERVER}/32')
+        result = run_client(program, client, 'bench', SERVER, '--peer-timeout', '2s', *FAR_GATEWAYS,
+                            addresses=FAR_ADDRESSES, timeout_s=15)
+        expect_status(result, NETWORK)
+        expect_said(result, f'{SERVER} does not answer')
+        expect_said(result, sentence)
+
+
+def late_server(program, folder):
+    """Behind a router a server comes up 3 s after the client: no word about sizes."""
+    with router_between(1500, 1500) as (server, client, _):
+        with running_client(program, client, 'bench', SERVER, '--size', '1M', *FAR_GATEWAYS,
+                            addresses=FAR_ADDRESSES) as await_end:
+            time.sleep(2.5)
+            with Server(program, server, folder, *NEAR_GATEWAYS, *ALLOW_ALL):
+                result = await_end(20)
+        expect_status(result, OK)
+
+
+def narrowed(program, folder):
+    """The path takes 9000 bytes at first, and 1500 from the midst of a transfer on."""
+    with router_between(9000, 9000) as (server, client, router), \
+            Server(program, server, folder, *NEAR_GATEWAYS, *ALLOW_ALL, mtu=9000):
+        with running_client(program, client, 'bench', SERVER, '--time', '30s', '--rate', '20M',
+                            '--stall-timeout', '5s', *FAR_GATEWAYS, mtu=9000,
+                            addresses=FAR_ADDRESSES) as await_end:
+            wait_until(lambda: client.packets('tx') > 100, 10, 'a transfer')
+            router.ip('link', 'set', 'near', 'mtu', 1500)
+            result = await_end(20)
+        expect(result.status != OK, 'the transfer went on')
+        expect_said(result, 'takes no packets of 9000 bytes any more, those of 1500 pass')
+        expect_said(result, 'that was the MTU, perhaps')
 
 
 def answer_as_other(listener, version):
@@ -631,6 +674,14 @@ def cases():
     yield Case('nobody there', False, nobody)
     yield Case('no server there', True, no_server)
     yield Case('other version', True, other_version)
+    for word, sentence in (
+            ('blackhole', f'answers echo: .* a firewall drops UDP port {UDP_PORT}'),
+            ('prohibit', 'packets to 192.0.2.1 are prohibited: a firewall'),
+            ('unreachable', 'no way to 192.0.2.1: look at routes')):
+        yield Case(f'hindered by {word}', word == 'blackhole',
+                   partial(hindered, word=word, sentence=sentence))
+    yield Case('late server', False, late_server)
+    yield Case('narrowed under way', False, narrowed)
     yield Case('allow', False, allow)
     for losing, end in enumerate(('server', 'client')):
         yield Case(f'link of the {end} lost', False, partial(link_lost, losing=losing))
