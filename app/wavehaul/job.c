@@ -75,8 +75,7 @@ static void configure_out(const struct wh_job *job, bool bundle, struct wh_sessi
 	config->packet_bytes =
 		WH_HEAD_BYTES + config->payload_bytes + wh_encap_ip_udp_bytes(family);
 	config->wire_bytes = wh_host_wire_bytes(host, job->peer.family, config->payload_bytes);
-	config->chunks = bundle ? wh_jobs_sender_chunks(job->jobs, job->hello->lanes,
-					  wh_session_chunk_stride(config))
+	config->chunks = bundle ? wh_job_sender_chunks(job, wh_session_chunk_stride(config))
 				: WH_ANSWER_CHUNKS;
 	config->window_pkts = wh_stream_window(config);
 	/* Answers are few and urgent: only the way of the data has a rate. 0 would be none. */
@@ -116,10 +115,8 @@ bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle)
 	struct wh_session_config config;
 
 	configure_out(job, bundle, &config);
-	config.chunk_memory = config.chunks > 0
-				      ? wh_arena_take(&jobs->host->arena,
-						config.chunks * wh_session_chunk_stride(&config))
-				      : NULL;
+	config.chunk_memory =
+		config.chunks > 0 ? wh_job_take_memory(job, WH_TRANSMITTER, &config) : NULL;
 	if (config.chunk_memory == NULL)
 		return false;
 
@@ -131,7 +128,6 @@ bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle)
 		if (wh_endpoint_open(&jobs->host->shard[job->shard].station.endpoint, out) == 0) {
 			job->out = out;
 			job->out_chunks = config.chunks;
-			job->out_memory = config.chunk_memory;
 			if (job->convoy != NULL && config.rate_bps > 0)
 				wh_share_enter(&job->share, &job->convoy->share, job->hello->lane,
 					config.rate_bps);
@@ -139,7 +135,7 @@ bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle)
 		}
 	}
 	wh_session_destroy(out);
-	wh_arena_give(&jobs->host->arena, config.chunk_memory);
+	wh_job_give_memory(job, WH_TRANSMITTER);
 	return false;
 }
 

@@ -8,10 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "address_text.h"
 #include "base/assert.h"
 #include "base/clock.h"
-#include "complain.h"
 #include "fault_text.h"
 #include "hello.h"
 #include "jobs.h"
@@ -42,11 +40,9 @@ static const char *below_root(const char *path)
 
 static void await_refused(struct wh_job *job, uint64_t now_tsc, const char *text)
 {
-	char peer[WH_ADDRESS_TEXT_BYTES];
-
 	job->state = WH_JOB_REFUSING;
 	job->give_up_tsc = now_tsc + PATIENCE_S * job->jobs->host->hz;
-	wh_say("%s: refused: %s", wh_address_text(&job->peer, peer), text);
+	wh_job_say(job, "refused: %s", text);
 }
 
 static void refuse(struct wh_job *job, uint64_t now_tsc, int error, const char *text)

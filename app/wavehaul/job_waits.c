@@ -15,19 +15,23 @@ static enum wh_waits waits_of(const struct wh_job *job)
 }
 
 /* Where a peer has others of its jobs get on, lane 0 may wait for them. */
-static bool has_company(const struct wh_job *job)
+static bool has_company(const struct wh_job *job, uint64_t now_tsc)
 {
-	return job->at_server && atomic_load_explicit(&job->jobs->live, memory_order_relaxed) > 1;
+	const struct wh_settings *settings = job->jobs->settings;
+	uint64_t now_ns = wh_tsc_to_ns(job->jobs->host->hz, now_tsc);
+
+	return job->at_server && now_ns > settings->stall_timeout_ns &&
+	       wh_peers_moves(&job->jobs->peers, &job->peer, now_ns - settings->stall_timeout_ns);
 }
 
-static struct wh_watch_sight look(const struct wh_job *job)
+static struct wh_watch_sight look(const struct wh_job *job, uint64_t now_tsc)
 {
 	struct wh_watch_sight sight = {
 		.worked = job->worked,
 		.moved_bytes =
 			wh_session_moved_bytes(wh_job_in(job)) + wh_session_moved_bytes(job->out),
 		.waits = waits_of(job),
-		.company = has_company(job),
+		.company = has_company(job, now_tsc),
 	};
 
 	if (job->source != NULL) {
@@ -94,10 +98,13 @@ void wh_job_see_waits(struct wh_job *job, uint64_t now_tsc)
 	if (job->watch.progress_tsc == 0)
 		wh_watch_begin(&job->watch, job->jobs->host->hz, now_tsc);
 
-	const struct wh_watch_sight sight = look(job);
+	const struct wh_watch_sight sight = look(job, now_tsc);
 
 	if (!wh_watch_see(&job->watch, now_tsc, stall_timeout_tsc(job), &sight))
 		wh_job_fail_stalled(job, now_tsc);
 	else
 		tell_peer(job, now_tsc, &sight);
+	if (job->at_server && job->watch.progress_tsc == now_tsc)
+		wh_peers_moved(
+			&job->jobs->peers, &job->peer, wh_tsc_to_ns(job->jobs->host->hz, now_tsc));
 }

@@ -14,14 +14,6 @@
 #include "complain.h"
 #include "repair.h"
 
-/* A receiving or sending session gets this part of the memory that is free, and never less than
- * a few chunks: many sessions at once find room, and the first ones plenty. */
-#define SHARE_OF_FREE 4
-#define CHUNKS_MIN    4
-
-/* Chunks that writers hold beside those of the window. */
-#define STORE_CHUNKS 8
-
 /* A job without work for so long is stepped less often. */
 #define IDLE_AFTER_MS 10
 
@@ -34,37 +26,60 @@
 /* What is being removed aside has so long at the end. */
 #define ERRANDS_MS 5000
 
-#define HELLO_PATIENCE_S 30
+/* A client says what it wants with its first packets. */
+#define HELLO_PATIENCE_S 5
 
-static uint32_t share_chunks(struct wh_jobs *jobs, uint64_t stride_bytes, uint64_t wanted)
+/*
+ * Places beside those for all, for peers that have none, are an eighth of them. When one is in use
+ * a job gives up its own that has not got on for so long: sooner of a peer that has others.
+ */
+#define SPARE_PART     8
+#define EVICT_OTHERS_S 2
+#define EVICT_ONLY_S   10
+#define EVICT_EVERY    256 /* turns */
+
+/* Lines of the log in a second of all peers together, by those of one. */
+#define LINES_OF_ALL 10
+
+static uint64_t now_ns(const struct wh_jobs *jobs)
 {
-	uint64_t share = wh_arena_free_bytes(&jobs->host->arena) / SHARE_OF_FREE / stride_bytes;
-	uint64_t chunks = wh_min_u64(wanted, wh_max_u64(share, CHUNKS_MIN));
-
-	return (uint32_t)wh_min_u64(chunks, UINT16_MAX);
+	return wh_tsc_to_ns(jobs->host->hz, rte_rdtsc());
 }
 
-uint32_t wh_jobs_sender_chunks(struct wh_jobs *jobs, uint32_t lanes, uint64_t stride_bytes)
+static uint32_t spare_places(const struct wh_settings *settings)
 {
-	uint64_t own_bytes = jobs->settings->buffer_bytes / RTE_MAX(lanes, UINT32_C(1));
-	uint64_t free_bytes = wh_arena_free_bytes(&jobs->host->arena);
-
-	/* A client has its memory to itself, but for what idle streams took before. */
-	if (jobs->root_fd < 0)
-		return (uint32_t)wh_min_u64(
-			wh_min_u64(own_bytes, free_bytes) / 4 * 3 / stride_bytes, UINT16_MAX);
-	return share_chunks(jobs, stride_bytes, UINT64_MAX);
+	return (settings->sessions + SPARE_PART - 1) / SPARE_PART;
 }
 
-static uint32_t receiver_chunks(
-	struct wh_jobs *jobs, const struct wh_open_params *params, uint64_t stride_bytes)
+uint32_t wh_jobs_places(const struct wh_settings *settings)
 {
-	uint64_t window_bytes = (uint64_t)params->window_pkts * params->payload_bytes;
-	uint64_t wanted = window_bytes / params->chunk_bytes + STORE_CHUNKS;
+	return settings->sessions + spare_places(settings);
+}
 
-	if (params->chunk_bytes <= WH_ANSWER_CHUNK_BYTES)
-		wanted = WH_ANSWER_CHUNKS;
-	return share_chunks(jobs, stride_bytes, wanted);
+static uint64_t three_quarters(uint64_t of)
+{
+	return of - of / 4;
+}
+
+uint32_t wh_jobs_peer_places(const struct wh_settings *settings)
+{
+	return settings->peer_jobs > 0 ? settings->peer_jobs
+				       : (uint32_t)three_quarters(settings->sessions);
+}
+
+static struct wh_peer_limits peer_limits(const struct wh_settings *settings)
+{
+	return (struct wh_peer_limits){
+		.places = settings->sessions,
+		.spare_places = spare_places(settings),
+		.peer_places = wh_jobs_peer_places(settings),
+		.peer_bytes = settings->peer_memory_bytes > 0
+				      ? settings->peer_memory_bytes
+				      : three_quarters(settings->buffer_bytes),
+		.peer_openings_s = settings->peer_openings_s,
+		.peer_lines_s = settings->peer_lines_s,
+		.lines_s = LINES_OF_ALL * settings->peer_lines_s,
+	};
 }
 
 static bool may_come(const struct wh_settings *settings, const struct wh_address *peer)
@@ -104,7 +119,7 @@ static enum wh_release_status welcome_job(
 		return WH_STATUS_REFUSED;
 	if (!may_come(jobs->settings, peer))
 		return WH_STATUS_REFUSED;
-	if (atomic_load(&jobs->draining) || atomic_load(&jobs->live) >= jobs->settings->sessions)
+	if (atomic_load(&jobs->draining) || !wh_peers_would_admit(&jobs->peers, peer, now_ns(jobs)))
 		return WH_STATUS_BUSY;
 	return WH_STATUS_PENDING;
 }
@@ -135,9 +150,9 @@ static enum wh_release_status welcome(void *owner, const struct wh_open_params *
 		 (wh_job_sends(job) ? WH_ANSWER_CHUNK_BYTES : WH_CHUNK_BYTES_DEFAULT))
 		status = WH_STATUS_REFUSED;
 	/* What it is sure to get, if it comes at once; its first state tells of the rest. */
-	*buffer_chunks = CHUNKS_MIN;
+	*buffer_chunks = WH_JOB_CHUNKS_MIN;
 	if (status == WH_STATUS_PENDING &&
-		wh_arena_free_bytes(&jobs->host->arena) < CHUNKS_MIN * stride_of(params))
+		wh_jobs_free_bytes(jobs) < WH_JOB_CHUNKS_MIN * stride_of(params))
 		status = WH_STATUS_BUSY;
 	return status;
 }
@@ -161,11 +176,24 @@ static struct wh_job *admit_job(
 
 	if (welcome_job(jobs, params, peer) != WH_STATUS_PENDING)
 		return NULL;
-	if (atomic_fetch_add(&jobs->live, 1) < jobs->settings->sessions)
-		job = new_job(jobs);
-	if (job == NULL)
-		atomic_fetch_sub(&jobs->live, 1);
+	if (!wh_peers_admit(&jobs->peers, peer, now_ns(jobs)))
+		return NULL;
+	job = new_job(jobs);
+	if (job == NULL) {
+		wh_peers_dismiss(&jobs->peers, peer);
+		return NULL;
+	}
+	atomic_fetch_add(&jobs->live, 1);
+	job->at_server = true;
+	job->peer = *peer;
 	return job;
+}
+
+static void drop_job(struct wh_jobs *jobs, struct wh_job *job)
+{
+	if (job->at_server)
+		wh_peers_dismiss(&jobs->peers, &job->peer);
+	atomic_fetch_sub_explicit(&jobs->live, 1, memory_order_release);
 }
 
 static void give_to_crew(struct wh_job *job)
@@ -174,7 +202,8 @@ static void give_to_crew(struct wh_job *job)
 	uint32_t next = atomic_fetch_add(&jobs->next_crew, 1);
 
 	job->crew = &jobs->crew[next % jobs->crews];
-	job->give_up_tsc = rte_rdtsc() + HELLO_PATIENCE_S * jobs->host->hz;
+	job->came_tsc = rte_rdtsc();
+	job->give_up_tsc = job->came_tsc + HELLO_PATIENCE_S * jobs->host->hz;
 
 	int rc = rte_ring_mp_enqueue(job->crew->arrivals, job);
 
@@ -186,19 +215,17 @@ static bool seat_session(struct wh_job *job, const struct wh_session_config *wan
 	uint64_t now_tsc, uint32_t lci, const struct wh_address *peer,
 	const struct wh_open_params *params, uint64_t rtt_tsc)
 {
-	struct wh_jobs *jobs = job->jobs;
 	struct wh_session_config config = *wanted;
 
-	config.chunks = receiver_chunks(jobs, params, stride_of(params));
-	config.chunk_memory = wh_arena_take(&jobs->host->arena, config.chunks * stride_of(params));
+	config.chunks = wh_job_receiver_chunks(job, params, stride_of(params));
+	config.chunk_memory = wh_job_take_memory(job, WH_RECEIVER, &config);
 	if (config.chunk_memory == NULL)
 		return false;
 	job->in = wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
 	if (job->in == NULL) {
-		wh_arena_give(&jobs->host->arena, config.chunk_memory);
+		wh_job_give_memory(job, WH_RECEIVER);
 		return false;
 	}
-	job->in_memory = config.chunk_memory;
 	wh_session_set_context(job->in, job);
 	return true;
 }
@@ -219,7 +246,7 @@ static struct wh_session *accept_session(void *owner, uint32_t shard,
 	if (!seat_session(job, config, now_tsc, lci, peer, params, rtt_tsc)) {
 		atomic_store(&job->seat, WH_SEAT_FREE);
 		if (new_one) {
-			atomic_fetch_sub(&jobs->live, 1);
+			drop_job(jobs, job);
 			free(job);
 		}
 		return NULL;
@@ -227,11 +254,8 @@ static struct wh_session *accept_session(void *owner, uint32_t shard,
 
 	struct wh_session *session = job->in;
 
-	if (new_one) {
-		job->at_server = true;
+	if (new_one)
 		job->shard = shard;
-		job->peer = *peer;
-	}
 	atomic_store_explicit(&job->seat, WH_SEAT_TAKEN, memory_order_release);
 	if (new_one)
 		give_to_crew(job);
@@ -266,7 +290,7 @@ static int32_t bury_sessions(struct wh_crew *crew)
 		struct wh_job *job = wh_session_context(session);
 		bool is_in = session == wh_job_in(job);
 
-		wh_arena_give(&crew->jobs->host->arena, is_in ? job->in_memory : job->out_memory);
+		wh_job_give_memory(job, is_in ? WH_RECEIVER : WH_TRANSMITTER);
 		if (is_in)
 			job->in_gone = true;
 		else
@@ -299,9 +323,9 @@ static void dismiss(struct wh_crew *crew, struct wh_job_list *list, struct wh_jo
 	struct wh_jobs *jobs = crew->jobs;
 
 	TAILQ_REMOVE(list, job, next);
+	drop_job(jobs, job);
 	if (job->at_server)
 		wh_job_free(job);
-	atomic_fetch_sub_explicit(&jobs->live, 1, memory_order_release);
 }
 
 /* A chunk a turn of each session that has repair packets, so that other jobs get their turns. */
@@ -353,11 +377,64 @@ static int32_t step(
 	return work;
 }
 
+static uint64_t stale_tsc(const struct wh_job *job, uint64_t now_tsc)
+{
+	uint64_t since_tsc = wh_max_u64(job->came_tsc, job->watch.progress_tsc);
+
+	return now_tsc > since_tsc ? now_tsc - since_tsc : 0;
+}
+
+/* Of the peer that has the most places, the job that has not got on for longest. */
+static struct wh_job *stalest(struct wh_crew *crew, uint64_t now_tsc)
+{
+	struct wh_job_list *const lists[] = {&crew->busy, &crew->idle};
+	struct wh_job *found = NULL;
+	uint32_t found_places = 0;
+	struct wh_job *job;
+
+	for (uint32_t i = 0; i < RTE_DIM(lists); i++)
+		TAILQ_FOREACH(job, lists[i], next)
+		{
+			uint32_t places = wh_peers_places(&crew->jobs->peers, &job->peer);
+			uint64_t patience_s = places > 1 ? EVICT_OTHERS_S : EVICT_ONLY_S;
+
+			if (job->state >= WH_JOB_ENDING || places < found_places ||
+				stale_tsc(job, now_tsc) < patience_s * crew->jobs->host->hz)
+				continue;
+			if (places > found_places ||
+				stale_tsc(job, now_tsc) > stale_tsc(found, now_tsc))
+				found = job;
+			found_places = places;
+		}
+	return found;
+}
+
+/* One at a time, which takes a moment to be gone. */
+static int32_t make_room(struct wh_crew *crew, uint64_t now_tsc)
+{
+	struct wh_jobs *jobs = crew->jobs;
+
+	if (jobs->root_fd < 0 || crew->turns % EVICT_EVERY != 0 || now_tsc < crew->evict_tsc ||
+		!wh_peers_are_crowded(&jobs->peers))
+		return 0;
+
+	struct wh_job *job = stalest(crew, now_tsc);
+
+	if (job == NULL)
+		return 0;
+	crew->evict_tsc = now_tsc + jobs->host->hz;
+	wh_job_say(job, "its place goes to another peer: its job has not got on for %u s",
+		(unsigned)(stale_tsc(job, now_tsc) / jobs->host->hz));
+	wh_job_fail(job, WH_STATUS_BUSY, "another peer needs its place");
+	wh_job_end(job, now_tsc);
+	return 1;
+}
+
 static int32_t poll_crew(void *state, uint64_t now_tsc)
 {
 	struct wh_crew *crew = state;
 	uint8_t before = wh_meter_enter(crew->meter, WH_METER_JOB);
-	int32_t work = bury_sessions(crew) + take_arrivals(crew);
+	int32_t work = bury_sessions(crew) + take_arrivals(crew) + make_room(crew, now_tsc);
 	struct wh_job *job = TAILQ_FIRST(&crew->busy);
 
 	while (job != NULL) {
@@ -414,6 +491,12 @@ int wh_jobs_init(
 	wh_convoys_init(&jobs->convoys);
 	jobs->crews = (uint32_t)wh_min_u64(wh_host_workers(host), WH_CREWS_MAX);
 	plan_fec(jobs);
+	if (root_fd >= 0) {
+		const struct wh_peer_limits limits = peer_limits(settings);
+
+		if (wh_peers_init(&jobs->peers, &limits) != 0)
+			return -ENOMEM;
+	}
 	for (uint32_t i = 0; i < jobs->crews; i++) {
 		struct wh_crew *crew = &jobs->crew[i];
 
@@ -486,6 +569,7 @@ void wh_jobs_free(struct wh_jobs *jobs)
 		free(jobs->crew[i].gone);
 		wh_fec_destroy(jobs->crew[i].fec);
 	}
+	wh_peers_free(&jobs->peers);
 }
 
 struct wh_job *wh_job_create(struct wh_jobs *jobs)

@@ -32,6 +32,7 @@
 #include "hello.h"
 #include "host.h"
 #include "job_watch.h"
+#include "peers.h"
 #include "pump.h"
 
 #define WH_ANSWER_CHUNKS 4 /* of streams of answers */
@@ -62,6 +63,13 @@ enum wh_job_state {
 struct wh_jobs;
 struct wh_crew;
 
+/* Of a session of ours. */
+struct wh_job_memory {
+	uint8_t *chunks; /* of the arena; NULL: none */
+	uint64_t table_bytes;
+	uint64_t charged_bytes; /* to the peer: both */
+};
+
 /* Of the session that carries the data, when the job ends. */
 struct wh_job_figures {
 	struct wh_session_stats stats;
@@ -80,6 +88,7 @@ struct wh_job {
 	uint64_t reply;    /* the number in the server's stream's name */
 	_Atomic int state; /* enum wh_job_state; written by the crew */
 	uint64_t worked_tsc;
+	uint64_t came_tsc;
 	uint64_t give_up_tsc; /* of what is awaited */
 	uint64_t ended_tsc;
 
@@ -87,9 +96,8 @@ struct wh_job {
 	struct wh_session *in;  /* of a seat that is taken */
 	struct wh_session *out; /* NULL: none was opened */
 	uint32_t out_chunks;
-	void *in_memory; /* of the arena */
-	void *out_memory;
-	bool in_left; /* let go of */
+	struct wh_job_memory memory[2]; /* by role of our end */
+	bool in_left;                   /* let go of */
 	bool out_left;
 	bool in_gone;
 	bool out_gone;
@@ -166,6 +174,7 @@ struct wh_crew {
 	struct rte_ring *gone;     /* sessions that no packet core has any more */
 	struct wh_meter *meter;
 	struct wh_fec *fec; /* NULL: no session of ours has repair packets */
+	uint64_t evict_tsc; /* not before */
 };
 
 struct wh_jobs {
@@ -174,11 +183,13 @@ struct wh_jobs {
 	uint32_t crews;
 	struct wh_crew crew[WH_CREWS_MAX];
 	_Atomic uint32_t next_crew;
-	_Atomic uint32_t live; /* jobs that are not over */
-	_Atomic bool draining; /* no new ones */
-	_Atomic bool hurry;    /* end those that run */
-	int root_fd;           /* what is served; -1: a client */
-	struct wh_room room;   /* promised by the sinks of all jobs and lanes */
+	_Atomic uint32_t live;        /* jobs that are not over */
+	_Atomic bool draining;        /* no new ones */
+	_Atomic bool hurry;           /* end those that run */
+	int root_fd;                  /* what is served; -1: a client */
+	struct wh_peers peers;        /* of a server */
+	_Atomic uint64_t table_bytes; /* that sessions have beside the arena */
+	struct wh_room room;          /* promised by the sinks of all jobs and lanes */
 	struct wh_convoys convoys;
 	rte_spinlock_t burial; /* held while sessions are freed, or looked at from outside */
 
@@ -213,8 +224,34 @@ bool wh_job_make_hello(struct wh_job *job, uint32_t paths);
 /* Whether HELLO with its paths fits the chunk that it goes in. */
 bool wh_job_hello_fits(const struct wh_job *job);
 
-/* Chunks of a bundle's sender, of so many bytes with their repair packets; 0: no memory. */
-uint32_t wh_jobs_sender_chunks(struct wh_jobs *jobs, uint32_t lanes, uint64_t stride_bytes);
+/* Places for jobs at once, those that are kept for peers that have none counted. */
+uint32_t wh_jobs_places(const struct wh_settings *settings);
+
+/* Likewise, of a peer. */
+uint32_t wh_jobs_peer_places(const struct wh_settings *settings);
+
+/*
+ * job_memory.c: memory of sessions, charged to their peers. Chunks of a bundle's sender; memory for
+ * them, NULL: there is none, or the peer may not have it; and back.
+ */
+uint32_t wh_job_sender_chunks(const struct wh_job *job, uint64_t stride_bytes);
+uint32_t wh_job_receiver_chunks(
+	const struct wh_job *job, const struct wh_open_params *params, uint64_t stride_bytes);
+uint8_t *wh_job_take_memory(
+	struct wh_job *job, enum wh_role role, const struct wh_session_config *config);
+void wh_job_give_memory(struct wh_job *job, enum wh_role role);
+
+/* What a new session is sure to get, of chunks with that stride, where there is memory for it. */
+#define WH_JOB_CHUNKS_MIN 4
+
+uint64_t wh_jobs_free_bytes(struct wh_jobs *jobs);
+
+/* job_log.c: a line about a job's peer, as long as there are not too many of them. */
+void wh_job_say(const struct wh_job *job, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Says how many there would have been more; a few times a second. */
+void wh_jobs_tell_untold(struct wh_jobs *jobs, uint64_t now_tsc);
 
 /* Whether the data goes out from here, once HELLO is known. */
 static inline bool wh_job_sends(const struct wh_job *job)

@@ -62,6 +62,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	if (now_tsc < serve->next_tsc)
 		return 0;
 	serve->next_tsc = now_tsc + serve->host.hz / 20;
+	wh_jobs_tell_untold(&serve->jobs, now_tsc);
 	if (wh_signals_count() == 0)
 		return 0;
 	atomic_store(&serve->jobs.draining, true);
@@ -86,7 +87,8 @@ static int run(struct serve *serve, int root_fd)
 
 	hooks.owner = &serve->jobs;
 
-	int status = wh_host_open(&serve->host, &serve->settings, &hooks, serve->settings.sessions);
+	int status = wh_host_open(
+		&serve->host, &serve->settings, &hooks, wh_jobs_places(&serve->settings));
 
 	if (status != WH_EXIT_OK)
 		return status;

@@ -100,6 +100,12 @@ struct wh_settings {
 	uint32_t allows;
 	uint32_t sessions; /* at once, at most */
 
+	/* [limits] */
+	uint32_t peer_jobs; /* 0: three quarters of sessions; likewise of buffers: */
+	uint64_t peer_memory_bytes;
+	uint32_t peer_openings_s;
+	uint32_t peer_lines_s;
+
 	/* [bench] */
 	uint64_t time_ns;
 	uint64_t size_bytes; /* 0: by time */

@@ -34,6 +34,8 @@ static_assert(WH_QUEUES_MAX <= WH_PORT_QUEUES_MAX, "the port has them");
 #define DESCRIPTORS_MAX 32768
 #define BURST_MAX_PKTS  1024
 #define SESSIONS_MAX    4096
+#define OPENINGS_MAX    10000
+#define LINES_MAX       1000
 #define DAY_NS          (UINT64_C(86400) * WH_NS_PER_S)
 
 const struct wh_settings_section wh_settings_sections[] = {
@@ -43,6 +45,7 @@ const struct wh_settings_section wh_settings_sections[] = {
 	{"memory", "Memory"},
 	{"transfer", "The transfer"},
 	{"serve", "Serving"},
+	{"limits", "What one peer may take"},
 	{"bench", "The measurement"},
 	{"output", "Output"},
 	{"dpdk", "DPDK"},
@@ -413,6 +416,59 @@ const struct wh_setting wh_settings_table[] = {
 		.argument = "N",
 		.example = "64",
 		.help = "at once, at most",
+	},
+	{
+		KEY("limits", "peer_jobs"),
+		FIELD(peer_jobs),
+		.flag = "peer-jobs",
+		.type = WH_SETTING_COUNT,
+		.verbs = SERVE,
+		.high = SESSIONS_MAX,
+		.standard = "0",
+		.argument = "N",
+		.example = "8",
+		.help = "of --sessions, by one peer at once: an IPv4 address, or 64 bits of an\n"
+			"IPv6 one; 0: three quarters",
+	},
+	{
+		KEY("limits", "peer_memory"),
+		FIELD(peer_memory_bytes),
+		.flag = "peer-memory",
+		.type = WH_SETTING_SIZE,
+		.verbs = SERVE,
+		.high = BUFFERS_MAX_BYTES,
+		.standard = "0",
+		.argument = "SIZE",
+		.example = "256M",
+		.help = "of --buffers, by one peer at once, what sessions take beside chunks\n"
+			"counted; 0: three quarters",
+	},
+	{
+		KEY("limits", "peer_openings"),
+		FIELD(peer_openings_s),
+		.flag = "peer-openings",
+		.type = WH_SETTING_COUNT,
+		.verbs = SERVE,
+		.low = 1,
+		.high = OPENINGS_MAX,
+		.standard = "100",
+		.argument = "N",
+		.example = "20",
+		.help = "jobs that one peer may open in a second; three times as many at once",
+	},
+	{
+		KEY("limits", "peer_lines"),
+		FIELD(peer_lines_s),
+		.flag = "peer-lines",
+		.type = WH_SETTING_COUNT,
+		.verbs = SERVE,
+		.low = 1,
+		.high = LINES_MAX,
+		.standard = "5",
+		.argument = "N",
+		.example = "1",
+		.help = "of the log that one peer gives rise to in a second; three times as\n"
+			"many at once, and of all peers together ten times as many",
 	},
 	{
 		KEY("bench", "time"),

@@ -109,6 +109,10 @@ static const struct value_case value_cases[] = {
 	{WH_VERB_SERVE, "serve.allow", "--allow|10.0.0.0/8,::/0|--allow|0.0.0.0/0",
 		"allow = 10.0.0.0/8 , ::/0\nallow = 0.0.0.0/0", "10.0.0.0/8, ::/0, 0.0.0.0/0"},
 	{WH_VERB_SERVE, "serve.sessions", "--sessions|4096", "sessions = 4096", "4096"},
+	{WH_VERB_SERVE, "limits.peer_jobs", "--peer-jobs|8", "peer_jobs = 8", "8"},
+	{WH_VERB_SERVE, "limits.peer_memory", "--peer-memory|256M", "peer_memory = 256M", "256M"},
+	{WH_VERB_SERVE, "limits.peer_openings", "--peer-openings|20", "peer_openings = 20", "20"},
+	{WH_VERB_SERVE, "limits.peer_lines", "--peer-lines|1", "peer_lines = 1", "1"},
 	{WH_VERB_BENCH, "bench.time", "--time|100ms", "time = 0.1s", "100ms"},
 	{WH_VERB_BENCH, "bench.size", "--size|1T", "size = 1024G", "1T"},
 	{WH_VERB_BENCH, "bench.size", "--size|4097", "size = 4097", "4097"},
@@ -285,6 +289,9 @@ static void test_standards(void)
 	WH_ASSERT_NEAR(s->repair.ceiling, 0, 0); /* as the profile of each job says */
 	CU_ASSERT_EQUAL(s->allows, 0);
 	CU_ASSERT_EQUAL(s->sessions, 64);
+	CU_ASSERT_EQUAL(s->peer_jobs + s->peer_memory_bytes, 0);
+	CU_ASSERT_EQUAL(s->peer_openings_s, 100);
+	CU_ASSERT_EQUAL(s->peer_lines_s, 5);
 	CU_ASSERT_EQUAL(s->time_ns, 10000000000);
 	CU_ASSERT_EQUAL(s->gateway4.family + s->gateway6.family + s->ipv6.address.family, 0);
 	CU_ASSERT_EQUAL(rig.settings.operand_count, 0);

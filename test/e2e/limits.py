@@ -12,12 +12,12 @@ import os
 import sys
 from pathlib import Path
 
-from harness import Case, expect, expect_equal, expect_status, run_cases
-from pair import Pair, remote
+from harness import Case, expect, expect_equal, expect_said, expect_status, run_cases
+from pair import SERVER, Pair, remote
 
 BINARY = Path(__file__).resolve().parents[2] / 'build/release/app/wavehaul/wavehaul'
 
-OK = 0
+OK, NETWORK = 0, 5
 GIB = 1 << 30
 
 
@@ -33,7 +33,7 @@ def digest_takes_long(program, folder):
     served = folder / 'served'
     served.mkdir()
     for path in (folder / 'file', served / 'file'):
-        make_sparse(path, 12 * GIB)
+        make_sparse(path, 3 * GIB)
     patience = ('--stall-timeout', '1s')
     with Pair(program, folder, both=patience) as pair:
         result = pair.run('send', '--json', folder / 'file', remote())
@@ -44,7 +44,21 @@ def digest_takes_long(program, folder):
         pair.stop_server()
 
 
+def places_of_a_peer(program, folder):
+    """As many as it may have, and the server goes on to serve it."""
+    file = folder / 'file'
+    file.write_bytes(b'x' * 100000)
+    with Pair(program, folder, server=('--sessions', '20', '--peer-jobs', '3')) as pair:
+        result = pair.run('bench', '--time', '1s', '--idle', '5', SERVER)
+        expect_status(result, NETWORK)
+        expect_said(result, 'no room for another session')
+        expect_status(pair.run('bench', '--time', '0.1s', '--idle', '2', SERVER), OK)
+        expect_status(pair.run('send', '--parallel', '3', file, remote()), OK)
+        pair.stop_server()
+
+
 CASES = [
+    Case('places of a peer', True, places_of_a_peer),
     Case('digest takes long', False, digest_takes_long),
 ]
 

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What peers have, and what they are not given, in virtual time. */
+
+#include "wavehaul/peers.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "unit.h"
+
+const char wh_suite_name[] = "app/peers";
+
+static const struct wh_peer_limits limits = {
+	.places = 8,
+	.spare_places = 2,
+	.peer_places = 6,
+	.peer_bytes = 1000,
+	.peer_openings_s = 10,
+	.peer_lines_s = 2,
+	.lines_s = 5,
+};
+
+static struct wh_peers open_peers(void)
+{
+	struct wh_peers peers;
+
+	CU_ASSERT_EQUAL_FATAL(wh_peers_init(&peers, &limits), 0);
+	return peers;
+}
+
+static struct wh_address host(uint32_t number)
+{
+	struct wh_address address = {.family = WH_IPV4, .port = 5760};
+
+	memcpy(address.ip, &number, sizeof(number));
+	return address;
+}
+
+static uint32_t admit(struct wh_peers *peers, uint32_t number, uint32_t times, uint64_t now_ns)
+{
+	const struct wh_address address = host(number);
+	uint32_t admitted = 0;
+
+	for (uint32_t i = 0; i < times; i++) {
+		bool would = wh_peers_would_admit(peers, &address, now_ns);
+		bool did = wh_peers_admit(peers, &address, now_ns);
+
+		CU_ASSERT_EQUAL(would, did);
+		admitted += did;
+	}
+	return admitted;
+}
+
+static void dismiss(struct wh_peers *peers, uint32_t number, uint32_t times)
+{
+	const struct wh_address address = host(number);
+
+	for (uint32_t i = 0; i < times; i++)
+		wh_peers_dismiss(peers, &address);
+}
+
+/* One cannot have them all; with all taken, who has none still gets one, and room is made. */
+static void test_places(void)
+{
+	struct wh_peers peers = open_peers();
+	uint64_t now_ns = 0;
+
+	CU_ASSERT_EQUAL(admit(&peers, 1, 20, now_ns), 6);
+	CU_ASSERT_EQUAL(admit(&peers, 2, 20, now_ns), 2);
+	CU_ASSERT_FALSE(wh_peers_are_crowded(&peers));
+	CU_ASSERT_EQUAL(admit(&peers, 3, 20, now_ns), 1);
+	CU_ASSERT_TRUE(wh_peers_are_crowded(&peers));
+	CU_ASSERT_EQUAL(admit(&peers, 4, 20, now_ns), 1);
+	CU_ASSERT_EQUAL(admit(&peers, 5, 20, now_ns), 0);
+	dismiss(&peers, 1, 1);
+	CU_ASSERT_TRUE(wh_peers_are_crowded(&peers));
+	CU_ASSERT_EQUAL(admit(&peers, 2, 20, now_ns), 0);
+	CU_ASSERT_EQUAL(admit(&peers, 5, 20, now_ns), 1);
+	dismiss(&peers, 1, 5);
+	CU_ASSERT_FALSE(wh_peers_are_crowded(&peers));
+	wh_peers_free(&peers);
+}
+
+/* Ports and interfaces of one peer are the same one. */
+static void test_who_is_one(void)
+{
+	struct wh_peers peers = open_peers();
+	struct wh_address address = host(1);
+	uint32_t admitted = 0;
+
+	for (uint16_t port = 1; port <= 20; port++) {
+		address.port = port;
+		admitted += wh_peers_admit(&peers, &address, 0);
+	}
+	CU_ASSERT_EQUAL(admitted, 6);
+	wh_peers_free(&peers);
+
+	peers = open_peers();
+	address = (struct wh_address){.family = WH_IPV6, .ip = {0x20, 0x01, 0x0d, 0xb8}};
+	admitted = 0;
+	for (uint8_t interface = 1; interface <= 20; interface++) {
+		address.ip[15] = interface;
+		admitted += wh_peers_admit(&peers, &address, 0);
+	}
+	CU_ASSERT_EQUAL(admitted, 6);
+	CU_ASSERT_EQUAL(wh_peers_places(&peers, &address), 6);
+	address.ip[7] = 2; /* another subnet */
+	CU_ASSERT_TRUE(wh_peers_admit(&peers, &address, 0));
+	CU_ASSERT_EQUAL(wh_peers_places(&peers, &address), 1);
+	wh_peers_free(&peers);
+}
+
+/* Three seconds' worth at once, then as many as time pays for. */
+static void test_openings(void)
+{
+	struct wh_peers peers = open_peers();
+	uint32_t opened = 0;
+
+	for (uint32_t i = 0; i < 100; i++)
+		if (admit(&peers, 1, 1, 0) == 1) {
+			dismiss(&peers, 1, 1);
+			opened++;
+		}
+	CU_ASSERT_EQUAL(opened, 30);
+	CU_ASSERT_EQUAL(admit(&peers, 2, 1, 0), 1);
+	CU_ASSERT_EQUAL(admit(&peers, 1, 1, WH_NS_PER_S / 10 - 1), 0);
+	CU_ASSERT_EQUAL(admit(&peers, 1, 1, WH_NS_PER_S / 10), 1);
+	dismiss(&peers, 1, 1);
+	for (uint64_t ms = 0; ms < 10000; ms += 10)
+		if (admit(&peers, 1, 1, WH_NS_PER_S + ms * 1000000) == 1) {
+			dismiss(&peers, 1, 1);
+			opened++;
+		}
+	CU_ASSERT_EQUAL(opened, 30 + 108);
+	wh_peers_free(&peers);
+}
+
+static void test_memory(void)
+{
+	struct wh_peers peers = open_peers();
+	const struct wh_address one = host(1);
+	const struct wh_address other = host(2);
+
+	admit(&peers, 1, 1, 0);
+	admit(&peers, 2, 1, 0);
+	CU_ASSERT_FALSE(wh_peers_take_bytes(&peers, &one, 1001));
+	CU_ASSERT_FALSE(wh_peers_take_bytes(&peers, &one, UINT64_MAX));
+	CU_ASSERT_TRUE(wh_peers_take_bytes(&peers, &one, 999));
+	CU_ASSERT_EQUAL(wh_peers_left_bytes(&peers, &one), 1);
+	CU_ASSERT_EQUAL(wh_peers_left_bytes(&peers, &other), 1000);
+	CU_ASSERT_FALSE(wh_peers_take_bytes(&peers, &one, 2));
+	CU_ASSERT_TRUE(wh_peers_take_bytes(&peers, &one, 1));
+	CU_ASSERT_EQUAL(wh_peers_left_bytes(&peers, &one), 0);
+	wh_peers_give_bytes(&peers, &one, 1000);
+	CU_ASSERT_EQUAL(wh_peers_left_bytes(&peers, &one), 1000);
+	wh_peers_free(&peers);
+}
+
+static uint32_t log_lines(struct wh_peers *peers, uint32_t number, uint32_t lines, uint64_t now_ns)
+{
+	const struct wh_address address = host(number);
+	uint32_t logged = 0;
+
+	for (uint32_t i = 0; i < lines; i++)
+		logged += wh_peers_may_log(peers, &address, now_ns);
+	return logged;
+}
+
+/* What is held back is counted, and told once. */
+static void test_lines(void)
+{
+	struct wh_peers peers = open_peers();
+	struct wh_address told;
+	uint64_t lines = 0;
+
+	CU_ASSERT_EQUAL(log_lines(&peers, 1, 780, 0), 6);
+	CU_ASSERT_EQUAL(log_lines(&peers, 2, 100, 0), 6);
+	CU_ASSERT_EQUAL(log_lines(&peers, 3, 100, 0), 3); /* of 15 for all */
+	CU_ASSERT_FALSE(wh_peers_next_untold(&peers, 0, &told, &lines));
+
+	uint32_t found = 0;
+
+	for (uint64_t ms = 0; ms < 10000; ms += 50)
+		if (wh_peers_next_untold(&peers, ms * 1000000, &told, &lines)) {
+			const struct wh_address first = host(1);
+
+			found++;
+			if (wh_address_equal(&told, &first))
+				CU_ASSERT_EQUAL(lines, 774);
+		}
+	CU_ASSERT_EQUAL(found, 3);
+	CU_ASSERT_FALSE(wh_peers_next_untold(&peers, 20 * WH_NS_PER_S, &told, &lines));
+	wh_peers_free(&peers);
+}
+
+static void test_moves(void)
+{
+	struct wh_peers peers = open_peers();
+	const struct wh_address one = host(1);
+
+	admit(&peers, 1, 1, 5);
+	CU_ASSERT_FALSE(wh_peers_moves(&peers, &one, 0));
+	wh_peers_moved(&peers, &one, 100);
+	CU_ASSERT_TRUE(wh_peers_moves(&peers, &one, 99));
+	CU_ASSERT_FALSE(wh_peers_moves(&peers, &one, 100));
+	wh_peers_free(&peers);
+}
+
+/* Who has a place is known among any number of those who had one; lines of the others count on. */
+static void test_forgets_who_has_nothing(void)
+{
+	struct wh_peers peers = open_peers();
+	const struct wh_address holder = host(UINT32_MAX);
+	uint64_t lines = 0;
+	struct wh_address told;
+
+	admit(&peers, UINT32_MAX, 2, 0);
+	wh_peers_take_bytes(&peers, &holder, 7);
+	for (uint32_t number = 1; number <= 100000; number++) {
+		CU_ASSERT_EQUAL(admit(&peers, number, 1, number), 1);
+		log_lines(&peers, number, 1, number);
+		dismiss(&peers, number, 1);
+	}
+	CU_ASSERT_EQUAL(wh_peers_places(&peers, &holder), 2);
+	CU_ASSERT_EQUAL(wh_peers_left_bytes(&peers, &holder), 993);
+
+	uint64_t sum = 0;
+
+	for (uint64_t s = 10; s < 40000 && sum < 100000 - 15; s++)
+		if (wh_peers_next_untold(&peers, s * WH_NS_PER_S, &told, &lines))
+			sum += lines;
+	CU_ASSERT_EQUAL(sum, 100000 - 15);
+	wh_peers_free(&peers);
+}
+
+CU_TestInfo wh_tests[] = {
+	{"places", test_places},
+	{"who is one", test_who_is_one},
+	{"openings", test_openings},
+	{"memory", test_memory},
+	{"lines", test_lines},
+	{"moves", test_moves},
+	{"forgets who has nothing", test_forgets_who_has_nothing},
+	CU_TEST_INFO_NULL,
+};
