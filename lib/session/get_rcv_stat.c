@@ -120,8 +120,8 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 	struct wh_transmitter *tx = &s->tx;
 	const struct wh_rcv_state *state = &packet->rcv_state;
 
-	/* Nobody can have received what was not sent. */
-	if (state->highest_end > tx->sent_end) {
+	/* Nobody can have received what was not sent, nor less than nothing. */
+	if (state->highest_end > tx->sent_end || state->highest_end < s->params.first_serial) {
 		wh_session_bad(s, &s->stats.bad_window_pkts);
 		return;
 	}

@@ -232,23 +232,23 @@ def strange_packets(program, folder):
         ('confirm', 'least', 36, b'\x01', None, 'reserved'),
         ('release', 'usual', 42, b'\x01', None, 'reserved'),
         ('bitmap', 'least', 26, b'\x01', None, 'reserved'),
-        ('ack2', 'least', 0, b'\x01', 1, 'short'),
-        ('ack2', 'least', 0, b'\x01', 63, 'short'),
-        ('rcv-state', 'least', 0, b'\x01', 127, 'short'),
-        ('open', 'least', 0, b'\x01', 103, 'short'),
-        ('release', 'usual', 0, b'\x01', 79, 'short'),
-        ('ack2', 'least', 0, b'\x01', 65, 'length'),
-        ('data', 'least', 0, b'\x01', 64, 'length'),
+        ('ack2', 'least', 0, b'\x02', 1, 'short'),
+        ('ack2', 'least', 0, b'\x02', 63, 'short'),
+        ('rcv-state', 'least', 0, b'\x02', 127, 'short'),
+        ('open', 'least', 0, b'\x02', 103, 'short'),
+        ('release', 'usual', 0, b'\x02', 79, 'short'),
+        ('ack2', 'least', 0, b'\x02', 65, 'length'),
+        ('data', 'least', 0, b'\x02', 64, 'length'),
         ('data', 'least', 40, b'\xff\xff', None, 'length'),
         ('rcv-state', 'least', 124, b'\xff\xff', None, 'length'),
-        ('nak', 'usual', 0, b'\x01', 64, 'length'),
+        ('nak', 'usual', 0, b'\x02', 64, 'length'),
         ('nak', 'usual', 24, b'\x04', None, 'length'),
-        ('bitmap', 'most', 0, b'\x01', 191, 'length'),
+        ('bitmap', 'most', 0, b'\x02', 191, 'length'),
         ('bitmap', 'least', 24, b'\x41', None, 'length'),
         ('probe', 'usual', 32, b'\xff\xff', None, 'length'),
         ('open', 'least', 98, b'\x01\x00', None, 'length'),
         ('confirm', 'least', 98, b'\xff\xff', None, 'length'),
-        ('release', 'usual', 0, b'\x01', 81, 'length'),
+        ('release', 'usual', 0, b'\x02', 81, 'length'),
         ('release', 'usual', 40, b'\xff\xff', None, None),
         ('data', 'most', 3, b'\x01', None, None),
         ('nak', 'usual', 3, b'\x01', None, None),
@@ -320,7 +320,7 @@ def every_name(program, folder):
     for group, member in members:
         prefix = prefixes.get(group, group.removesuffix('_body') + '.')
         # Shown as what it consists of, or under one name in all types.
-        if member in ('fields', 'body', 'reserved', 'reserved_end'):
+        if member in ('fields', 'body', 'hash', 'reserved', 'reserved_end'):
             continue
         name = {'rcv_state.holes': 'holes'}.get(prefix + member, prefix + member)
         expect(f'wavehaul.{name}' in known, f'no filter wavehaul.{name}')

@@ -149,10 +149,10 @@ size_t wh_fuzz_make(struct wh_prng *prng, uint8_t *bytes, size_t room)
 	if (length > 0 && maker_one_in(prng, 32))
 		bytes[0] = (uint8_t)wh_prng_below(prng, 4);
 	if (length > WH_VERSIONS_BYTES && maker_one_in(prng, 64)) {
-		memmove(bytes + 8, bytes, WH_VERSIONS_BYTES - 8);
-		memset(bytes, 0, 8);
-		for (uint32_t i = 1; i < 4; i++)
-			bytes[i] = (uint8_t)wh_prng_below(prng, 4);
+		for (uint32_t i = WH_VERSIONS_BYTES; i-- > 8;)
+			bytes[i] = bytes[i - 8];
+		for (uint32_t i = 0; i < 8; i++)
+			bytes[i] = i > 0 && i < 4 ? (uint8_t)wh_prng_below(prng, 4) : 0;
 		length = WH_VERSIONS_BYTES;
 	}
 	return length;
