@@ -151,9 +151,18 @@ int wh_client_conclude(const struct wh_client *client, const char *server)
 				settings->port);
 		return WH_EXIT_NETWORK;
 	case WH_CLIENT_NO_WAY:
-		wh_complain("no way to %s: %s; check --addr, --gateway and --vlan, and that its "
-			    "server runs",
-			server, wh_neighbour_way_name((enum wh_neighbour_way)client->proof.way));
+		if (client->proof.way == WH_NEIGHBOUR_SILENT)
+			wh_complain(
+				"no way to %s: nobody answers %s for it or for the gateway to it; "
+				"the host is down, or --addr, --gateway or --vlan is wrong",
+				server,
+				client->peer.family == WH_IPV4 ? "ARP" : "neighbour discovery");
+		else
+			wh_complain("no way to %s: %s; check --addr, --gateway and --vlan, and "
+				    "that its "
+				    "server runs",
+				server,
+				wh_neighbour_way_name((enum wh_neighbour_way)client->proof.way));
 		return WH_EXIT_NETWORK;
 	case WH_CLIENT_NARROW:
 		wh_complain("packets of %u bytes do not reach %s and come back, those of %u do; "

@@ -357,7 +357,7 @@ def nobody(program, folder):
             result = run_client(program, client, 'send', '-r', folder,
                                 f'{in_brackets(address)}:in/', timeout_s=15)
             expect_status(result, NETWORK)
-            expect_said(result, rf'no way to {address}: .*--addr')
+            expect_said(result, rf'no way to {address}: nobody answers (ARP|neighbour) .*--addr')
 
 
 def no_server(program, folder):
