@@ -239,7 +239,7 @@ static void graphs(struct wh_attacker *attacker)
 		params.payload_bytes = PAYLOAD_BYTES;
 		params.recovery = WH_RECOVERY_HYBRID;
 		params.repair_pkts = 12;
-		count = open_worst(attacker, peers, wanted(attacker, 4), &params,
+		count = open_worst(attacker, peers, wanted(attacker, 8), &params,
 			&params.window_pkts, windows_pkts, RTE_DIM(windows_pkts));
 		for (uint32_t i = 0; i < count; i++)
 			send_shapes(&peers[i], &shape);
