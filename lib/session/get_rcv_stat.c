@@ -63,10 +63,10 @@ static uint64_t acknowledge(struct wh_session *s, const struct wh_rcv_state *sta
 
 static void take_credits(struct wh_transmitter *tx, const struct wh_rcv_state *state)
 {
-	tx->peer_upper = wh_max_u64(tx->peer_upper, state->upper);
+	/* They only grow; one that says too much counts until the next. */
+	tx->peer_upper = state->upper;
 	__atomic_store_n(&tx->peer_chunks, state->buffer_chunks, __ATOMIC_RELAXED);
-	__atomic_store_n(&tx->peer_chunk_upper,
-		wh_max_u64(tx->peer_chunk_upper, state->chunk_upper), __ATOMIC_RELAXED);
+	__atomic_store_n(&tx->peer_chunk_upper, state->chunk_upper, __ATOMIC_RELAXED);
 	tx->peer_writer_behind = state->queued_chunks * 2 > state->buffer_chunks;
 }
 
@@ -75,8 +75,11 @@ static void take_rtt(struct wh_session *s, const struct wh_rcv_state *state)
 {
 	if (state->rtt_us == 0)
 		return;
-	s->rtt.smoothed_tsc = wh_us_to_tsc(s->config.hz, state->rtt_us);
-	s->rtt.var_tsc = wh_us_to_tsc(s->config.hz, state->rtt_var_us);
+	/* Beyond our patience it would not be waited for. */
+	s->rtt.smoothed_tsc =
+		wh_min_u64(wh_us_to_tsc(s->config.hz, state->rtt_us), s->peer_timeout_tsc);
+	s->rtt.var_tsc =
+		wh_min_u64(wh_us_to_tsc(s->config.hz, state->rtt_var_us), s->peer_timeout_tsc);
 	s->rtt.samples++;
 }
 
@@ -126,11 +129,9 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 		return;
 	}
 	answer_state(s, now_tsc, packet); /* III C: for each received ACK */
-	if (packet->serial < tx->next_state_serial) {
-		wh_session_count(&s->stats.control_stale_pkts);
+	if (!wh_session_is_younger(
+		    s, now_tsc, packet->serial, &tx->next_state_serial, &tx->state_tsc))
 		return;
-	}
-	tx->next_state_serial = packet->serial + 1;
 	tx->state_seen = true;
 	take_credits(tx, state);
 	take_rtt(s, state);
@@ -165,15 +166,22 @@ static void queue_again(void *context, uint64_t serial)
 
 /*
  * Whether a NAK came before: the path may have doubled it, and twice reported is twice decreased.
- * Overtaken ones count, since each says something of its own.
+ * Overtaken ones count, since each says something of its own. What is far behind came long after
+ * the youngest, or that one's serial was never said.
  */
-static bool nak_is_new(struct wh_transmitter *tx, uint64_t serial)
+static bool nak_is_new(struct wh_session *s, uint64_t now_tsc, uint64_t serial)
 {
+	struct wh_transmitter *tx = &s->tx;
+
+	if (serial + 64 <= tx->nak_end &&
+		now_tsc - tx->nak_tsc > wh_session_ms_tsc(s, WH_YOUNGEST_MS))
+		tx->nak_end = tx->naks_before = 0;
 	if (serial >= tx->nak_end) {
 		uint64_t ahead = serial - tx->nak_end + 1;
 
 		tx->naks_before = ahead < 64 ? tx->naks_before << ahead | 1 : 1;
 		tx->nak_end = serial + 1;
+		tx->nak_tsc = now_tsc;
 		return true;
 	}
 
@@ -201,7 +209,7 @@ static void take_nak(struct wh_session *s, uint64_t now_tsc, const struct wh_pac
 		wh_session_bad(s, &s->stats.bad_window_pkts);
 		return;
 	}
-	if (!nak_is_new(tx, packet->serial)) {
+	if (!nak_is_new(s, now_tsc, packet->serial)) {
 		wh_session_count(&s->stats.control_stale_pkts);
 		return;
 	}
@@ -225,11 +233,9 @@ static void take_delay_warning(
 		.sent_end = s->tx.sent_end,
 	};
 
-	if (packet->serial < s->tx.next_warning_serial) {
-		wh_session_count(&s->stats.control_stale_pkts);
+	if (!wh_session_is_younger(
+		    s, now_tsc, packet->serial, &s->tx.next_warning_serial, &s->tx.warning_tsc))
 		return;
-	}
-	s->tx.next_warning_serial = packet->serial + 1;
 	wh_session_count(&s->stats.delay_warnings);
 	s->tx.control.ops->on_delay(&s->tx.control, &event);
 	apply_decision(s);

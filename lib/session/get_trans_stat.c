@@ -23,15 +23,19 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 	struct wh_receiver *rx = &s->rx;
 	uint64_t upper = packet->trans_state.upper;
 
-	if (packet->serial < rx->next_trans_serial) {
-		wh_session_count(&s->stats.control_stale_pkts);
-		return;
-	}
-	if (upper > wh_recv_table_upper(&rx->table) || upper < rx->previous_trans_upper) {
+	if (upper > wh_recv_table_upper(&rx->table)) {
 		wh_session_bad(s, &s->stats.bad_window_pkts);
 		return;
 	}
-	rx->next_trans_serial = packet->serial + 1;
+	if (!wh_session_is_younger(
+		    s, now_tsc, packet->serial, &rx->next_trans_serial, &rx->trans_state_tsc))
+		return;
+	/* They only grow: one of the two is wrong, and the next will tell. */
+	if (upper < rx->previous_trans_upper) {
+		wh_session_bad(s, &s->stats.bad_window_pkts);
+		rx->previous_trans_upper = upper;
+		return;
+	}
 
 	/* One state late: what the path merely reordered has had a period to arrive. */
 	see_losses_below(s, now_tsc, rx->previous_trans_upper);

@@ -51,6 +51,9 @@
 /* With everything acknowledged a writer may sync for so many stall timeouts. */
 #define WH_WRITER_PATIENCE 10
 
+/* No path overtakes by more than this. */
+#define WH_YOUNGEST_MS 1000
+
 /* A peer names the period; what it names is not shorter than this here. */
 #define WH_PERIOD_US_LEAST 1000
 
@@ -152,9 +155,12 @@ struct wh_transmitter {
 	struct wh_decision decision;
 	uint64_t next_tick_tsc;
 	uint64_t next_state_serial; /* older states are dropped */
+	uint64_t state_tsc;
 	uint64_t next_warning_serial;
+	uint64_t warning_tsc;
 	struct wh_bitmap_loss bitmap_loss;
 	uint64_t nak_end;     /* one past the highest NAK seen ... */
+	uint64_t nak_tsc;     /* ... which came then, ... */
 	uint64_t naks_before; /* ... and bit i: nak_end - 1 - i was seen */
 	uint64_t peer_upper;  /* credits: first serial and first chunk without room */
 	uint64_t peer_chunk_upper;
@@ -270,6 +276,7 @@ struct wh_receiver {
 
 	/* get_trans_stat */
 	uint64_t next_trans_serial;
+	uint64_t trans_state_tsc;
 	uint64_t previous_trans_upper;
 	uint32_t peer_queued_pkts;
 	uint64_t acked_end; /* one past the latest state that the transmitter is known to know */
@@ -405,6 +412,14 @@ static inline void wh_session_heard(struct wh_session *s, uint32_t bytes)
 	if (s->may_say_bytes > WH_SAY_BYTES_SAVED)
 		s->may_say_bytes = WH_SAY_BYTES_SAVED;
 }
+
+/*
+ * Whether a control packet is younger than all of its type: *next is one past the youngest, which
+ * came at *at_tsc. That counts for WH_YOUNGEST_MS and no longer, so that one with a serial that was
+ * never said does not silence those that are true. (session.c)
+ */
+bool wh_session_is_younger(
+	struct wh_session *s, uint64_t now_tsc, uint64_t serial, uint64_t *next, uint64_t *at_tsc);
 
 /* The eight processes, and the two that open and end. */
 int32_t wh_host_trans(struct wh_session *s, uint64_t now_tsc);

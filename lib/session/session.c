@@ -78,6 +78,18 @@ void wh_session_bad(struct wh_session *s, uint64_t *reason)
 	wh_session_count(reason);
 }
 
+bool wh_session_is_younger(
+	struct wh_session *s, uint64_t now_tsc, uint64_t serial, uint64_t *next, uint64_t *at_tsc)
+{
+	if (serial < *next && now_tsc - *at_tsc <= wh_session_ms_tsc(s, WH_YOUNGEST_MS)) {
+		wh_session_count(&s->stats.control_stale_pkts);
+		return false;
+	}
+	*next = serial + 1;
+	*at_tsc = now_tsc;
+	return true;
+}
+
 void wh_session_settle(struct wh_session *s, uint64_t now_tsc, enum wh_release_status outcome)
 {
 	if (s->outcome == WH_STATUS_PENDING) {
