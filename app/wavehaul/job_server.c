@@ -158,12 +158,13 @@ static bool can_serve(const struct wh_job *job, const struct wh_hello *hello)
 
 /*
  * A client of another version is told so, in what all versions have in common. Nothing else of its
- * HELLO is known: the answer goes as if the least had been asked for.
+ * HELLO is known; which way the bundle would go, its chunks tell, and those of ours are to match.
  */
 static void refuse_version(struct wh_job *job, uint64_t now_tsc)
 {
+	bool gets = wh_session_params(wh_job_in(job))->chunk_bytes == WH_ANSWER_CHUNK_BYTES;
 	const struct wh_hello plain = {
-		.verb = WH_JOB_SEND,
+		.verb = gets ? WH_JOB_GET : WH_JOB_SEND,
 		.lanes = 1,
 		.profile = job->jobs->settings->profile->number,
 		.payload_bytes = WH_PAYLOAD_BYTES_MAX,
