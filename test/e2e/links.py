@@ -15,11 +15,12 @@ import stat
 import sys
 from pathlib import Path
 
-from harness import Case, expect, expect_equal, expect_said, expect_status, run_cases
+from harness import (Case, as_nobody, expect, expect_equal, expect_said, expect_status,
+                     run_cases)
 from lab import Lab
 from network import CLIENT, SERVER, Server, client_command, run_client, running_client, two_hosts
 from pair import CLIENT as PAIR_CLIENT
-from pair import Pair, as_nobody, remote, wait_until
+from pair import Pair, remote, wait_until
 
 TOP = Path(__file__).resolve().parents[2]
 BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
@@ -113,7 +114,8 @@ def no_rights(program, _folder, port, right):
     with Lab() as lab:
         host = lab.host('host')
         lab.wire((host, 'eth0'), (host, 'eth1'))
-        under = (*host.under, *as_nobody(program))
+        program, nobody = as_nobody(program)
+        under = (*host.under, *nobody)
         words = list(client_command('bench', SERVER, '--no-huge', port=port))
         result = program.run(*words, timeout_s=10, under=under)
         expect_status(result, HARDWARE)
