@@ -251,7 +251,7 @@ static int run(struct bench *bench)
 	}
 	wh_host_add(&bench->host, 0, "watch", watch, bench);
 	wh_telemetry_start(&bench->host, &bench->jobs);
-	wh_bench_rows_init(&bench->rows, &bench->settings);
+	wh_bench_rows_init(&bench->rows, &bench->settings, &bench->host);
 	wh_host_run(&bench->host);
 	wh_telemetry_stop();
 	wh_jobs_end(&bench->jobs);
@@ -260,8 +260,8 @@ static int run(struct bench *bench)
 	if (bench->settings.reverse)
 		count_lanes(bench, rte_rdtsc());
 	wh_bench_add_up(bench->lane, bench->lanes.job, bench->lanes.started, &bench->before);
-	wh_bench_end(&bench->rows, &bench->host, bench->lanes.job, bench->lanes.started,
-		&bench->before, bench->server, status);
+	wh_bench_end(&bench->rows, bench->lanes.job, bench->lanes.started, &bench->before,
+		bench->server, status);
 	return status;
 }
 

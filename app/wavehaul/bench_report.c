@@ -15,10 +15,15 @@
 #include "repair_json.h"
 #include "verbs.h"
 
-void wh_bench_rows_init(struct wh_bench_rows *rows, const struct wh_settings *settings)
+/* Shorter than this, what is left behind the warm-up says nothing. */
+#define STEADY_MIN_NS UINT64_C(900000000)
+
+void wh_bench_rows_init(struct wh_bench_rows *rows, const struct wh_settings *settings,
+	const struct wh_host *host)
 {
 	*rows = (struct wh_bench_rows){
 		.settings = settings,
+		.host = host,
 		.intervals = json_array(),
 	};
 }
@@ -87,6 +92,40 @@ static double per_pkt(const uint64_t *now, const uint64_t *before, uint64_t pkts
 	return pkts > 0 ? (double)cycles / (double)pkts : 0;
 }
 
+/* Loops count on meanwhile: what is read here may be of two moments, a round apart. */
+static void remember_warm(struct wh_bench_rows *rows, const struct wh_bench_sum *sum)
+{
+	rows->warm = *sum;
+	for (uint32_t i = 0; i < rows->host->cores.count; i++) {
+		rows->warm_busy_tsc[i] = rows->host->loop[i].busy_tsc;
+		rows->warm_total_tsc[i] = rows->host->loop[i].total_tsc;
+	}
+}
+
+/* What came after the warm-up; all of it, when there was no more than that. */
+static struct wh_bench_sum steady_part(
+	const struct wh_bench_rows *rows, const struct wh_bench_sum *total, double *from_s)
+{
+	struct wh_bench_sum part = *total;
+	const struct wh_bench_report *warm = &rows->warm.receiver;
+
+	*from_s = 0;
+	if (warm->elapsed_ns == 0 ||
+		total->receiver.elapsed_ns < warm->elapsed_ns + STEADY_MIN_NS)
+		return part;
+	*from_s = (double)warm->elapsed_ns / 1e9;
+	part.receiver.elapsed_ns -= warm->elapsed_ns;
+	part.receiver.bytes -= warm->bytes;
+	part.receiver.pkts -= warm->pkts;
+	for (uint32_t i = 0; i < WH_METER_PROCESSES; i++) {
+		part.receiver.cycles[i] -= warm->cycles[i];
+		part.cycles[i] -= rows->warm.cycles[i];
+	}
+	part.bps = (double)part.receiver.bytes * 8e9 / (double)part.receiver.elapsed_ns;
+	part.pps = (double)part.receiver.pkts * 1e9 / (double)part.receiver.elapsed_ns;
+	return part;
+}
+
 void wh_bench_row(struct wh_bench_rows *rows, const struct wh_bench_sum *before,
 	const struct wh_bench_sum *now)
 {
@@ -108,6 +147,8 @@ void wh_bench_row(struct wh_bench_rows *rows, const struct wh_bench_sum *before,
 			(json_int_t)(r->lost_pkts - rb->lost_pkts), "dropped",
 			(json_int_t)(r->dropped_pkts - rb->dropped_pkts), "cycles_per_packet_here",
 			here, "cycles_per_packet_receiver", there));
+	if (json_array_size(rows->intervals) == 1)
+		remember_warm(rows, now);
 	if (rows->settings->json)
 		return;
 	if (rows->printed++ % 20 == 0)
@@ -127,7 +168,7 @@ static json_t *cycles_json(const uint64_t *cycles, uint64_t pkts)
 {
 	json_t *object = json_object();
 
-	for (uint32_t i = 0; i < WH_METER_PROCESSES; i++)
+	for (uint32_t i = WH_METER_LOOP + 1; i < WH_METER_PROCESSES; i++)
 		if (cycles[i] > 0 && pkts > 0)
 			json_object_set_new(object, wh_meter_process_name((enum wh_meter_process)i),
 				json_real((double)cycles[i] / (double)pkts));
@@ -139,7 +180,8 @@ static void print_cycles(const struct wh_bench_sum *total, bool reverse)
 	uint64_t pkts = total->receiver.pkts;
 
 	printf("cycles per packet%12s%12s\n", reverse ? "here" : "sender", "receiver");
-	for (uint32_t i = 0; i < WH_METER_PROCESSES && pkts > 0; i++) {
+	/* Rounds without work are the loop's: no packet cost them. */
+	for (uint32_t i = WH_METER_LOOP + 1; i < WH_METER_PROCESSES && pkts > 0; i++) {
 		double here = (double)total->cycles[i] / (double)pkts;
 		double there = (double)total->receiver.cycles[i] / (double)pkts;
 
@@ -179,20 +221,35 @@ static struct wh_session_stats repair_stats(struct wh_job *const *jobs, uint32_t
 	return sum;
 }
 
-static void print_text(const struct wh_host *host, struct wh_job *const *jobs, uint32_t count,
-	const struct wh_bench_sum *total, const struct wh_settings *settings)
+static void print_rate(const struct wh_bench_rows *rows, const struct wh_bench_sum *total)
 {
 	const struct wh_bench_report *r = &total->receiver;
-	const uint64_t *late_ns = jobs[0]->figures.lateness_ns;
-	const struct wh_session_stats repair = repair_stats(jobs, count);
+	double from_s;
+	const struct wh_bench_sum steady = steady_part(rows, total, &from_s);
 	char rate[WH_UNITS_MAX];
 	char size[WH_UNITS_MAX];
+	char with[WH_UNITS_MAX];
 
 	printf("%s at the receiver, %.3f Mpps, %s in %.2f s; %" PRIu64 " sent again, %" PRIu64
 	       " duplicates\n",
-		wh_format_rate(rate, sizeof(rate), total->bps), total->pps / 1e6,
+		wh_format_rate(rate, sizeof(rate), steady.bps), steady.pps / 1e6,
 		wh_format_size(size, sizeof(size), r->bytes), (double)r->elapsed_ns / 1e9,
 		total->again_pkts, r->duplicate_pkts);
+	if (from_s > 0)
+		printf("rate and cycles without the first %.2f s, of warming up; with them %s\n",
+			from_s, wh_format_rate(with, sizeof(with), total->bps));
+}
+
+static void print_text(const struct wh_bench_rows *rows, struct wh_job *const *jobs, uint32_t count,
+	const struct wh_bench_sum *total, const struct wh_settings *settings)
+{
+	const struct wh_host *host = rows->host;
+	const uint64_t *late_ns = jobs[0]->figures.lateness_ns;
+	const struct wh_session_stats repair = repair_stats(jobs, count);
+	double from_s;
+	const struct wh_bench_sum steady = steady_part(rows, total, &from_s);
+
+	print_rate(rows, total);
 	if (!settings->reverse)
 		printf("pacing by %s%s: p50 %" PRIu64 " ns late, p99 %" PRIu64 " ns, p99.9 %" PRIu64
 		       " ns; limited by %s\n",
@@ -202,7 +259,7 @@ static void print_text(const struct wh_host *host, struct wh_job *const *jobs, u
 			wh_limit_name(jobs[0]->figures.limited_by));
 	if (settings->repair.on)
 		wh_repair_print(&repair);
-	print_cycles(total, settings->reverse);
+	print_cycles(&steady, settings->reverse);
 	list_reasons(host, NULL);
 }
 
@@ -223,8 +280,66 @@ static json_t *outcome_json(const struct wh_settings *settings, const char *serv
 		(int)settings->mtu_bytes, "reverse", settings->reverse, "profile",
 		settings->profile->name, "pacing", pacing_name(settings));
 
+	json_object_set_new(all, "rate_bps",
+		settings->rate_bps == WH_RATE_MAX ? json_null()
+						  : json_integer((json_int_t)settings->rate_bps));
 	json_object_set_new(all, "error", wh_text_to_json(wh_last_complaint()));
 	return all;
+}
+
+/* Of each core here, the share of the time in which it had work, after the warm-up. */
+static json_t *cores_json(const struct wh_bench_rows *rows)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < rows->host->cores.count; i++) {
+		uint64_t busy_tsc = rows->host->loop[i].busy_tsc - rows->warm_busy_tsc[i];
+		uint64_t all_tsc = rows->host->loop[i].total_tsc - rows->warm_total_tsc[i];
+
+		json_array_append_new(list,
+			json_pack("{s:i, s:f}", "cpu", (int)rows->host->cores.core[i].cpu, "busy",
+				all_tsc > 0 ? (double)wh_min_u64(busy_tsc, all_tsc) /
+						      (double)all_tsc
+					    : 0.0));
+	}
+	return list;
+}
+
+/* Of the first lane's sender: the share of its time that each name had. */
+static json_t *limits_json(const struct wh_job *job)
+{
+	const uint64_t *limit_tsc = job->figures.stats.limit_tsc;
+	json_t *object = json_object();
+	uint64_t all_tsc = 0;
+
+	for (uint32_t i = 0; i < WH_LIMITS; i++)
+		all_tsc += limit_tsc[i];
+	for (uint32_t i = 0; i < WH_LIMITS && all_tsc > 0; i++)
+		if (limit_tsc[i] > 0)
+			json_object_set_new(object, wh_limit_name((enum wh_limit)i),
+				json_real((double)limit_tsc[i] / (double)all_tsc));
+	return object;
+}
+
+/* Where the data comes from, and what its way was like; null: that is known at the other end. */
+static void add_path(json_t *all, const struct wh_bench_rows *rows, const struct wh_job *job,
+	const struct wh_bench_report *r)
+{
+	bool sends = !rows->settings->reverse && job != NULL;
+	bool measured = job != NULL && job->figures.rtt_min_ns > 0;
+
+	json_object_set_new(all, "limited_by",
+		sends ? json_string(wh_limit_name(job->figures.limited_by)) : json_null());
+	json_object_set_new(all, "waits", sends ? limits_json(job) : json_null());
+	json_object_set_new(all, "rtt_ms",
+		measured ? json_pack("{s:f, s:f}", "min", (double)job->figures.rtt_min_ns / 1e6,
+				   "mean", (double)job->figures.rtt_ns / 1e6)
+			 : json_null());
+	json_object_set_new(all, "loss",
+		json_real(r->pkts + r->lost_pkts > 0
+				  ? (double)r->lost_pkts / (double)(r->pkts + r->lost_pkts)
+				  : 0));
+	json_object_set_new(all, "cores", cores_json(rows));
 }
 
 static void print_object(json_t *object)
@@ -243,15 +358,17 @@ void wh_bench_tell_failure(const struct wh_settings *settings, const char *serve
 		print_object(outcome_json(settings, server, status));
 }
 
-static void print_json(const struct wh_bench_rows *rows, const struct wh_host *host,
-	struct wh_job *const *jobs, uint32_t count, const struct wh_bench_sum *total,
-	const char *server, int status)
+static void print_json(const struct wh_bench_rows *rows, struct wh_job *const *jobs,
+	uint32_t count, const struct wh_bench_sum *total, const char *server, int status)
 {
 	const struct wh_settings *settings = rows->settings;
 	const struct wh_bench_report *r = &total->receiver;
 	json_t *reasons = json_object();
 	json_t *all = outcome_json(settings, server, status);
 	const struct wh_session_stats repair = repair_stats(jobs, count);
+	const struct wh_host *host = rows->host;
+	double from_s;
+	const struct wh_bench_sum steady = steady_part(rows, total, &from_s);
 
 	list_reasons(host, reasons);
 	json_object_set_new(all, "parallel", json_integer(count));
@@ -267,8 +384,13 @@ static void print_json(const struct wh_bench_rows *rows, const struct wh_host *h
 			(json_int_t)total->again_pkts, "repair", (json_int_t)total->repair_pkts));
 	json_object_set_new(all, "repair", wh_repair_json(&repair));
 	json_object_set_new(all, "cycles_per_packet",
-		json_pack("{s:o, s:o}", "here", cycles_json(total->cycles, r->pkts), "receiver",
-			cycles_json(r->cycles, r->pkts)));
+		json_pack("{s:o, s:o}", "here", cycles_json(steady.cycles, steady.receiver.pkts),
+			"receiver",
+			cycles_json(steady.receiver.cycles, steady.receiver.pkts)));
+	json_object_set_new(all, "steady",
+		json_pack("{s:f, s:f, s:f}", "from_seconds", from_s, "bps", steady.bps, "pps",
+			steady.pps));
+	add_path(all, rows, count > 0 ? jobs[0] : NULL, r);
 	if (count > 0 && !settings->reverse)
 		json_object_set_new(all, "lateness_ns", lateness_json(jobs[0]));
 	json_object_set_new(all, "refused_packets", reasons);
@@ -276,13 +398,12 @@ static void print_json(const struct wh_bench_rows *rows, const struct wh_host *h
 	print_object(all);
 }
 
-void wh_bench_end(struct wh_bench_rows *rows, const struct wh_host *host,
-	struct wh_job *const *jobs, uint32_t count, const struct wh_bench_sum *total,
-	const char *server, int status)
+void wh_bench_end(struct wh_bench_rows *rows, struct wh_job *const *jobs, uint32_t count,
+	const struct wh_bench_sum *total, const char *server, int status)
 {
 	if (rows->settings->json)
-		print_json(rows, host, jobs, count, total, server, status);
+		print_json(rows, jobs, count, total, server, status);
 	else if (count > 0 && total->receiver.pkts > 0)
-		print_text(host, jobs, count, total, rows->settings);
+		print_text(rows, jobs, count, total, rows->settings);
 	json_decref(rows->intervals);
 }

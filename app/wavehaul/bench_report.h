@@ -34,11 +34,17 @@ struct wh_bench_sum {
 
 struct wh_bench_rows {
 	const struct wh_settings *settings;
+	const struct wh_host *host;
 	json_t *intervals;
 	uint32_t printed;
+	/* As it was after the first row, in which caches, windows and rates still warm up. */
+	struct wh_bench_sum warm;
+	uint64_t warm_busy_tsc[WH_SETTINGS_CPUS_MAX];
+	uint64_t warm_total_tsc[WH_SETTINGS_CPUS_MAX];
 };
 
-void wh_bench_rows_init(struct wh_bench_rows *rows, const struct wh_settings *settings);
+void wh_bench_rows_init(struct wh_bench_rows *rows, const struct wh_settings *settings,
+	const struct wh_host *host);
 
 void wh_bench_add_up(struct wh_bench_lane *lanes, struct wh_job *const *jobs, uint32_t count,
 	struct wh_bench_sum *sum);
@@ -51,8 +57,7 @@ void wh_bench_row(struct wh_bench_rows *rows, const struct wh_bench_sum *before,
 void wh_bench_tell_failure(const struct wh_settings *settings, const char *server, int status);
 
 /* The summary, or the JSON object; frees the rows. */
-void wh_bench_end(struct wh_bench_rows *rows, const struct wh_host *host,
-	struct wh_job *const *jobs, uint32_t count, const struct wh_bench_sum *total,
-	const char *server, int status);
+void wh_bench_end(struct wh_bench_rows *rows, struct wh_job *const *jobs, uint32_t count,
+	const struct wh_bench_sum *total, const char *server, int status);
 
 #endif

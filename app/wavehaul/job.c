@@ -378,6 +378,15 @@ int32_t wh_job_run(struct wh_job *job, uint64_t now_tsc)
 	return work;
 }
 
+/* Of the bursts every second or more was not taken whole: not the core is slow. */
+static bool port_is_full(const struct wh_host *host)
+{
+	struct wh_port_stats stats;
+
+	wh_port_stats_total(host->port, &stats);
+	return stats.tx_full * WH_PORT_BACKLOG_PKTS > stats.tx_pkts;
+}
+
 static void take_figures(struct wh_job *job)
 {
 	static const double shares[] = {0.5, 0.99, 0.999};
@@ -389,9 +398,12 @@ static void take_figures(struct wh_job *job)
 	note_progress(job, 0);
 	job->figures.stats = wh_session_stats(session);
 	job->figures.rtt_ns = wh_tsc_to_ns(hz, wh_session_rtt_tsc(session));
+	job->figures.rtt_min_ns = wh_tsc_to_ns(hz, wh_session_rtt_min_tsc(session));
 	if (session != job->out)
 		return;
 	job->figures.limited_by = wh_session_limited_by(session);
+	if (job->figures.limited_by == WH_LIMIT_CPU && port_is_full(job->jobs->host))
+		job->figures.limited_by = WH_LIMIT_LINE;
 	for (uint32_t i = 0; i < RTE_DIM(shares); i++)
 		job->figures.lateness_ns[i] = wh_tsc_to_ns(
 			hz, wh_pacer_lateness_quantile(wh_session_pacer(session), shares[i]));

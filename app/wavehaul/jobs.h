@@ -74,6 +74,7 @@ struct wh_job_memory {
 struct wh_job_figures {
 	struct wh_session_stats stats;
 	uint64_t rtt_ns;
+	uint64_t rtt_min_ns; /* 0: none was measured */
 	enum wh_limit limited_by;
 	uint64_t lateness_ns[3]; /* p50, p99, p99.9; of the sending end */
 };

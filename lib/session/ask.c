@@ -107,6 +107,7 @@ static void follow_rate(struct wh_session *s, uint64_t now_tsc)
 	if (wanted_bps > had_bps && s->tx.decision.freeze_until_tsc == 0)
 		wh_pacer_hasten(&s->tx.pacer, now_tsc);
 	atomic_store_explicit(&s->rate_bps, wanted_bps, memory_order_relaxed);
+	s->tx.pace_limit = wh_session_pace_limit(s);
 }
 
 int32_t wh_session_grant(struct wh_session *s, uint64_t now_tsc)

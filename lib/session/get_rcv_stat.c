@@ -14,6 +14,7 @@ static void apply_decision(struct wh_session *s)
 
 	tx->decision = tx->control.ops->decide(&tx->control);
 	wh_pacer_set_interval(&tx->pacer, tx->decision.interval_fp);
+	tx->pace_limit = wh_session_pace_limit(s);
 	if (tx->decision.freeze_until_tsc != 0)
 		wh_pacer_hold_until(&tx->pacer, tx->decision.freeze_until_tsc);
 }

@@ -149,6 +149,7 @@ struct wh_transmitter {
 	bool paused;    /* when it was its turn last there was nothing that might go */
 	uint64_t limit_since_tsc;
 	enum wh_limit limit_now;
+	enum wh_limit pace_limit; /* what a packet waits for that is not due yet */
 
 	/* get_rcv_stat */
 	struct wh_control control;
@@ -424,6 +425,9 @@ bool wh_session_is_younger(
 /* The eight processes, and the two that open and end. */
 int32_t wh_host_trans(struct wh_session *s, uint64_t now_tsc);
 uint32_t wh_trans(struct wh_session *s, uint64_t now_tsc, struct wh_out *out, uint32_t count);
+
+/* What sets the pace, by the last decision of the controller. */
+enum wh_limit wh_session_pace_limit(const struct wh_session *s);
 int32_t wh_get_rcv_stat(struct wh_session *s, uint64_t now_tsc);
 int32_t wh_send_trans_stat(struct wh_session *s, uint64_t now_tsc);
 

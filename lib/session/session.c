@@ -19,6 +19,8 @@ const char *wh_limit_name(enum wh_limit limit)
 		[WH_LIMIT_PEER] = "peer",
 		[WH_LIMIT_CPU] = "cpu",
 		[WH_LIMIT_MEMORY] = "memory",
+		[WH_LIMIT_LOSS] = "loss",
+		[WH_LIMIT_LINE] = "line",
 	};
 
 	WH_ASSERT(limit < WH_LIMITS);
@@ -225,6 +227,7 @@ static int create_transmitter(struct wh_session *s)
 	wh_pacer_set_interval(&tx->pacer, tx->decision.interval_fp);
 	atomic_init(&s->wanted_bps, config->rate_bps);
 	atomic_init(&s->rate_bps, config->rate_bps);
+	tx->pace_limit = wh_session_pace_limit(s);
 	tx->sent_end = s->params.first_serial;
 	tx->told_upper = tx->sent_end;
 	return 0;

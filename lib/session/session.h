@@ -55,13 +55,15 @@ enum wh_phase {
 
 /* What keeps the flow from going faster. */
 enum wh_limit {
-	WH_LIMIT_RATE,   /* the rate controller: as fast as it may */
+	WH_LIMIT_RATE,   /* the operator's, or one that the profile found without a loss */
 	WH_LIMIT_WINDOW, /* unacknowledged packets: the controller's window or the table's size */
 	WH_LIMIT_DISK,   /* no chunk from the reader, or the peer's writer is behind */
 	WH_LIMIT_PEER,   /* the peer is silent */
-	WH_LIMIT_CPU,    /* the rate allows more than this core sends */
+	WH_LIMIT_CPU,    /* the rate allows more than this core sends, or there is none */
 	/* Buffers, here or at the peer: all wait for packets that are missing or under way. */
 	WH_LIMIT_MEMORY,
+	WH_LIMIT_LOSS, /* the rate that the profile holds since losses or delay told it to */
+	WH_LIMIT_LINE, /* of a host, never of a session: its port takes no more */
 	WH_LIMITS,
 };
 
@@ -321,6 +323,7 @@ enum wh_limit wh_session_limit_now(const struct wh_session *session);
 bool wh_session_stalled(const struct wh_session *session);
 
 uint64_t wh_session_rtt_tsc(const struct wh_session *session);
+uint64_t wh_session_rtt_min_tsc(const struct wh_session *session); /* 0: none was measured */
 const struct wh_open_params *wh_session_params(const struct wh_session *session);
 const struct wh_digest *wh_session_digest(const struct wh_session *session);
 const struct wh_address *wh_session_peer(const struct wh_session *session);

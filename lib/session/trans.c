@@ -197,7 +197,7 @@ static enum wh_limit send_data(
 		if (tx->peer_silent)
 			return pause_data(tx, now_tsc, WH_LIMIT_PEER);
 		if (!tx->pair_open && !wh_pacer_due(&tx->pacer, now_tsc))
-			return WH_LIMIT_RATE;
+			return tx->pace_limit;
 		if (!tx->pair_open && next_again(tx, &serial)) {
 			write_data(s, now_tsc, serial, WH_FLAG_RETRANSMISSION, &out[*sent]);
 			wh_session_count(&s->stats.retransmitted_pkts);
@@ -211,7 +211,7 @@ static enum wh_limit send_data(
 		(*sent)++;
 	}
 	/* The burst is full and the next packet may be due: what that costs the pacer counts. */
-	return WH_LIMIT_RATE;
+	return tx->pace_limit;
 }
 
 static void count_limit(struct wh_session *s, uint64_t now_tsc)

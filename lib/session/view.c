@@ -75,9 +75,34 @@ struct wh_session_credit wh_session_credit(const struct wh_session *s)
 	};
 }
 
+/* Within this share of its bound a controller is there. */
+#define AT_BOUND_SHARE 64
+
+enum wh_limit wh_session_pace_limit(const struct wh_session *s)
+{
+	const struct wh_transmitter *tx = &s->tx;
+	uint64_t interval_fp = tx->decision.interval_fp;
+	uint64_t rate_bps = atomic_load_explicit(&s->rate_bps, memory_order_relaxed);
+	uint64_t bound_fp = 0;
+
+	if (interval_fp == 0)
+		return WH_LIMIT_CPU;
+	if (rate_bps != 0)
+		bound_fp = wh_pacer_interval_fp(s->config.hz, s->config.wire_bytes, rate_bps);
+	if (tx->control.ops == &wh_control_fixed ||
+		interval_fp <= bound_fp + bound_fp / AT_BOUND_SHARE)
+		return WH_LIMIT_RATE;
+	return s->stats.retransmitted_pkts + s->stats.delay_warnings > 0 ? WH_LIMIT_LOSS
+									 : WH_LIMIT_RATE;
+}
+
+/* Of the time, that at the rate from which on nothing else is worth a name. */
+#define AT_RATE_PERCENT 90
+
 enum wh_limit wh_session_limited_by(const struct wh_session *s)
 {
 	uint64_t share_tsc[WH_LIMITS];
+	uint64_t all_tsc = 0;
 	enum wh_limit most = WH_LIMIT_RATE;
 
 	if (s->role == WH_RECEIVER)
@@ -86,11 +111,26 @@ enum wh_limit wh_session_limited_by(const struct wh_session *s)
 	if (s->outcome == WH_STATUS_STALLED)
 		return s->tx.limit_now == WH_LIMIT_MEMORY ? WH_LIMIT_PEER : s->tx.limit_now;
 
-	/* Lateness that the pacer gave up is time in which the core could not keep the rate. */
-	for (uint32_t i = 0; i < WH_LIMITS; i++)
+	for (uint32_t i = 0; i < WH_LIMITS; i++) {
 		share_tsc[i] = s->stats.limit_tsc[i];
-	share_tsc[WH_LIMIT_CPU] += s->tx.pacer.forfeited_tsc;
-	share_tsc[WH_LIMIT_RATE] -= wh_min_u64(share_tsc[WH_LIMIT_RATE], s->tx.pacer.forfeited_tsc);
+		all_tsc += share_tsc[i];
+	}
+
+	/* Lateness that the pacer gave up is time in which the core could not keep the rate. */
+	uint64_t late_tsc = wh_min_u64(s->tx.pacer.forfeited_tsc,
+		share_tsc[WH_LIMIT_RATE] + share_tsc[WH_LIMIT_LOSS]);
+	uint64_t late_at_rate_tsc = wh_min_u64(late_tsc, share_tsc[WH_LIMIT_RATE]);
+
+	share_tsc[WH_LIMIT_CPU] += late_tsc;
+	share_tsc[WH_LIMIT_RATE] -= late_at_rate_tsc;
+	share_tsc[WH_LIMIT_LOSS] -= late_tsc - late_at_rate_tsc;
+	if (all_tsc == 0)
+		return s->tx.pace_limit;
+
+	/* A rate that is not held limits nothing: whatever keeps the flow from it does. */
+	if (share_tsc[WH_LIMIT_RATE] >= wh_muldiv_u64(all_tsc, AT_RATE_PERCENT, 100))
+		return WH_LIMIT_RATE;
+	share_tsc[WH_LIMIT_RATE] = 0;
 	for (uint32_t i = 0; i < WH_LIMITS; i++)
 		if (share_tsc[i] > share_tsc[most])
 			most = (enum wh_limit)i;
@@ -111,6 +151,13 @@ bool wh_session_stalled(const struct wh_session *s)
 uint64_t wh_session_rtt_tsc(const struct wh_session *s)
 {
 	return __atomic_load_n(&s->rtt.smoothed_tsc, __ATOMIC_RELAXED);
+}
+
+uint64_t wh_session_rtt_min_tsc(const struct wh_session *s)
+{
+	uint64_t min_tsc = __atomic_load_n(&s->rtt.min_tsc, __ATOMIC_RELAXED);
+
+	return min_tsc == WH_TSC_NEVER ? 0 : min_tsc;
 }
 
 const struct wh_open_params *wh_session_params(const struct wh_session *s)

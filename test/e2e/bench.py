@@ -38,8 +38,10 @@ FIELDS = {
     'sender': {'packets': int, 'again': int, 'repair': int},
     'repair': {'sent': int, 'used': int, 'undecodable_blocks': int, 'overhead': NUMBER},
     'cycles_per_packet': {'here': dict, 'receiver': dict},
-    'refused_packets': dict,
+    'refused_packets': dict, 'loss': NUMBER, 'cores': list,
+    'steady': {'from_seconds': NUMBER, 'bps': NUMBER, 'pps': NUMBER},
 }
+LIMITS = {'rate', 'window', 'disk', 'peer', 'cpu', 'memory', 'loss', 'line'}
 INTERVAL = {'seconds': NUMBER, 'span': NUMBER, 'bps': NUMBER, 'pps': NUMBER, 'again': int,
             'repair': int, 'bad': int, 'lost': int, 'dropped': int,
             'cycles_per_packet_here': NUMBER, 'cycles_per_packet_receiver': NUMBER}
@@ -78,6 +80,9 @@ def measure(pair, *args):
     expect_between('bytes by rate and time', receiver['bps'] * receiver['seconds'] / 8,
                    0.999 * receiver['bytes'], 1.001 * receiver['bytes'])
     expect(receiver['packets'] > 0, 'no packet was counted')
+    for core in report['cores']:
+        expect_between(f'busy of CPU {core["cpu"]}', core['busy'], 0, 1)
+    expect('loop' not in report['cycles_per_packet']['here'], 'rounds without work cost packets')
     return report
 
 
@@ -231,6 +236,25 @@ def rate_binds(program, folder):
         pair.stop_server()
 
 
+def what_limits(program, folder):
+    """Named at the end that sends; the rate asked for, and the warm-up beside the rest."""
+    with Pair(program, folder) as pair:
+        report = measure(pair, '--rate', '50M', '--time', '2500ms')
+        expect_equal('rate_bps', report['rate_bps'], 50_000_000)
+        expect(report['limited_by'] in ('rate', 'cpu'), str(report['waits']))
+        expect_between('from', report['steady']['from_seconds'], 0.9, 1.5)
+        expect_between('the steady rate', report['steady']['bps'], 30e6, 51e6)
+        expect_between('the least round trip', report['rtt_ms']['min'], 0.001,
+                       report['rtt_ms']['mean'] + 50)
+        report = measure(pair, '--time', '500ms')
+        expect_equal('rate_bps', report['rate_bps'], None)
+        expect(report['limited_by'] in LIMITS - {'rate'}, f'limited by {report["limited_by"]}')
+        expect_equal('warm-up of half a second', report['steady']['from_seconds'], 0)
+        report = measure(pair, '--reverse', '--time', '300ms')
+        expect_equal('limited_by, which the server knows', report['limited_by'], None)
+        pair.stop_server()
+
+
 def text(program, folder):
     with Pair(program, folder) as pair:
         result = pair.run('bench', '--time', '1s', SERVER, timeout_s=20)
@@ -370,6 +394,7 @@ def cases():
         yield Case(f'{name}time', name == '', partial(by_time, args=args))
         yield Case(f'{name}size', name in ('', 'reverse lanes '), partial(by_size, args=args))
     yield Case('rate', True, partial(rate, args=()))
+    yield Case('what limits', True, what_limits)
     yield Case('reverse rate lanes', False, partial(rate, args=('--reverse', '--parallel', '4')))
     yield Case('rate mtu 9000', False, partial(rate, args=(), mtu=9000))
     yield Case('time vhost', False, partial(by_time, args=(), link='vhost'))

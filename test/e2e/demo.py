@@ -45,7 +45,7 @@ FIELDS = {
 }
 
 # The words for what kept a transfer from going faster.
-LIMITS = {'rate', 'window', 'disk', 'peer', 'cpu', 'memory'}
+LIMITS = {'rate', 'window', 'disk', 'peer', 'cpu', 'memory', 'loss'}
 
 # Bytes around the payload: head and tag, UDP, IPv4; Ethernet with preamble, FCS and gap.
 PACKET_OVERHEAD, ETHERNET_OVERHEAD, PAYLOAD_ALIGN = 64 + 8 + 20, 14 + 24, 32

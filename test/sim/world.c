@@ -481,11 +481,25 @@ static uint64_t end_deadline(const struct wh_endpoint *end)
 	return wh_min_u64(wh_endpoint_receive_deadline(end), wh_endpoint_send_deadline(end));
 }
 
+static bool core_is_stolen(const struct wh_world *w)
+{
+	uint64_t steal_tsc = tsc(w, w->config.steal_ns);
+
+	return steal_tsc != 0 && w->now_tsc / steal_tsc % 2 == 1;
+}
+
+static uint64_t sender_deadline(const struct wh_world *w)
+{
+	uint64_t steal_tsc = tsc(w, w->config.steal_ns);
+
+	return core_is_stolen(w) ? (w->now_tsc / steal_tsc + 1) * steal_tsc
+				 : end_deadline(&w->sender_end);
+}
+
 static uint64_t next_moment(const struct wh_world *w)
 {
 	uint64_t start_tsc = tsc(w, WH_NS_PER_S);
-	uint64_t next_tsc =
-		wh_min_u64(end_deadline(&w->sender_end), end_deadline(&w->receiver_end));
+	uint64_t next_tsc = wh_min_u64(sender_deadline(w), end_deadline(&w->receiver_end));
 
 	for (uint32_t i = 0; i < 2; i++) {
 		if (w->forward.path[i] != NULL)
@@ -529,9 +543,10 @@ bool wh_world_run(struct wh_world *w, uint64_t until_ns)
 
 		happen(w);
 		work += poll_users(w);
-		work += poll_end(w, &w->sender_end);
+		if (!core_is_stolen(w))
+			work += poll_end(w, &w->sender_end) +
+				send_all(w, &w->sender_end, &w->forward);
 		work += poll_end(w, &w->receiver_end);
-		work += send_all(w, &w->sender_end, &w->forward);
 		work += send_all(w, &w->receiver_end, &w->reverse);
 		work += close_those_over(w);
 		w->events++;

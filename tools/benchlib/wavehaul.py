@@ -72,11 +72,11 @@ class Wavehaul:
         with self.serving(Place(0), server_port, mtu, folder):
             report, _ = self.client(Place(1), 'bench', client_port, mtu, SERVER_ADDRESS,
                                     '--time', f'{round(window_s * 1000)}ms')
-        pps = report['receiver']['pps']
+        pps = report['steady']['pps']
         if not pps:
             raise Failed('wavehaul bench: nothing arrived')
         return {'value': pps * 8 * (mtu + ETHERNET_BYTES) / 1e9, 'pps': pps,
-                'goodput_bps': report['receiver']['bps'], 'report': report}
+                'goodput_bps': report['steady']['bps'], 'report': report}
 
     def send(self, ports, link, mtu, source, folder):
         """Seconds of the client from its start to its end, DPDK's start included."""
