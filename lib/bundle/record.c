@@ -27,6 +27,7 @@ struct wire_entry {
 	uint64_t id;
 	uint64_t mtime_s;
 	uint64_t size_bytes;
+	uint64_t hole_bytes;
 	uint32_t mtime_ns;
 	uint16_t mode;
 	uint16_t path_bytes;
@@ -152,7 +153,7 @@ struct wire_waits {
 
 /* Members at multiples of their size leave no gaps, whose bytes nobody would look at. */
 static_assert(sizeof(struct wire_head) == 8, "head");
-static_assert(sizeof(struct wire_entry) == 48, "ENTRY");
+static_assert(sizeof(struct wire_entry) == 56, "ENTRY");
 static_assert(sizeof(struct wire_extent) == 32, "EXTENT");
 static_assert(sizeof(struct wire_file_end) == 40, "FILE_END");
 static_assert(sizeof(struct wire_u64) == 16, "SAME, FINISH, WANT, COMMITTED");
@@ -203,6 +204,7 @@ static const struct wh_record_field entry_fields[] = {
 	FIELD(wire_entry, id, entry.id, 0, ID_MAX),
 	ANY(wire_entry, mtime_s, entry.mtime_s),
 	FIELD(wire_entry, size_bytes, entry.size_bytes, 0, INT64_MAX),
+	FIELD(wire_entry, hole_bytes, entry.hole_bytes, 0, INT64_MAX),
 	FIELD(wire_entry, mtime_ns, entry.mtime_ns, 0, 999999999),
 	FIELD(wire_entry, mode, entry.mode, 0, 07777),
 	FIELD(wire_entry, path_bytes, entry.path_bytes, 1, WH_PATH_BYTES_MAX),
@@ -421,6 +423,8 @@ static bool entry_holds(const struct wh_entry *entry)
 	if (is_link && has_nul(entry->link, entry->link_bytes))
 		return false;
 	if ((entry->size_bytes > 0) != (entry->content != WH_CONTENT_NONE))
+		return false;
+	if (entry->hole_bytes > (entry->content == WH_CONTENT_ASK ? entry->size_bytes : 0))
 		return false;
 	if (entry->content == WH_CONTENT_INLINE && entry->size_bytes > WH_INLINE_BYTES_MAX)
 		return false;

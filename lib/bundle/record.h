@@ -114,6 +114,7 @@ struct wh_entry {
 	uint32_t mtime_ns;
 	int64_t mtime_s;
 	uint64_t size_bytes; /* of the file */
+	uint64_t hole_bytes; /* of these, about, take no room at the source; of content ASK */
 	/* Relative, '/' between names, no empty name, no "." or "..", no NUL. */
 	const char *path;
 	uint16_t path_bytes;

@@ -3,8 +3,8 @@
 #define WH_BUNDLE_ROOM_H
 
 /*
- * Room on file systems in memory, where nothing is reserved: what has been promised to files that
- * were let in and is not written yet. Shared by all sinks of a process, whatever core polls them,
+ * Room on file systems: what has been promised to files that were let in, and is neither reserved
+ * nor written yet. Shared by all sinks of a process, whatever core polls them,
  * so that no two promise the same room.
  */
 

@@ -171,7 +171,7 @@ static void set_up_room(struct wh_sink *sink)
 	struct stat status;
 
 	sink->in_memory = wh_beneath_in_memory(sink->anchor_fd);
-	if (sink->in_memory && fstat(sink->anchor_fd, &status) == 0)
+	if (fstat(sink->anchor_fd, &status) == 0)
 		sink->room = wh_room_find(sink->config.room, status.st_dev);
 	if (sink->room == NULL)
 		sink->room = &sink->own_room;
@@ -211,7 +211,7 @@ int wh_sink_open(struct wh_sink **result, const struct wh_sink_config *config, e
 	sink->large_paths = calloc(WH_SOURCE_ASKED, sizeof(*sink->large_paths));
 	if (sink->large_paths == NULL)
 		goto free_state;
-	rc = wh_folder_log_init(&sink->folders);
+	rc = wh_folder_log_init(&sink->folders, config->folder_log_max_bytes);
 	if (rc < 0)
 		goto free_paths;
 	sink->anchor_fd = rc = resolve_target(sink, doing);

@@ -17,8 +17,9 @@
  * has it as soon as it is whole, with its mode and time: what is closed or breaks before COMMITTED
  * may leave such files.
  *
- * A large file is let in once there is room for it: its blocks are reserved, or, in memory, what
- * is free is enough for it and for those before it, of any sink of the process.
+ * A large file is let in if what is free is enough for its data and for those let in before it, of
+ * any sink of the process; holes need no room. On disk its blocks are reserved as its bytes come,
+ * some ahead.
  *
  * Runs of 64 KiB of zeros in a large file become holes.
  *
@@ -70,6 +71,10 @@ struct wh_sink_config {
 	/* Folders' attributes and TOTALS wait until it is true (other lanes); NULL: at once. */
 	const _Atomic bool *gate;
 	struct wh_room *room; /* of the process: what its sinks promise together */
+	/* Room that files announced and not written yet may hold together; 0: any. More of them are
+	 * let in while there is room, and find it or not when their bytes come. */
+	uint64_t promise_max_bytes;
+	uint32_t folder_log_max_bytes; /* for folders' attributes until the end; 0: 256 MiB */
 	void (*on_file)(void *context, const struct wh_file_result *result);
 	void *context;
 };

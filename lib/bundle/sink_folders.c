@@ -11,8 +11,8 @@
 
 /*
  * Folders are remembered until the end, since whatever is made in them changes their times. Entries
- * lie one after the other in address space of this size, of which only what is used takes memory:
- * room for some three million folders.
+ * lie one after the other in address space of this size at most, of which only what is used takes
+ * memory: room for some three million folders.
  */
 #define LOG_BYTES (UINT64_C(256) << 20)
 
@@ -25,21 +25,23 @@ struct logged {
 	uint16_t path_bytes;
 };
 
-int wh_folder_log_init(struct wh_folder_log *log)
+int wh_folder_log_init(struct wh_folder_log *log, uint32_t max_bytes)
 {
-	void *bytes = mmap(NULL, LOG_BYTES, PROT_READ | PROT_WRITE,
+	size_t room = max_bytes == 0 ? LOG_BYTES : max_bytes;
+	void *bytes = mmap(NULL, room, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (bytes == MAP_FAILED)
 		return -errno;
 	log->bytes = bytes;
+	log->room = room;
 	log->used = 0;
 	return 0;
 }
 
 void wh_folder_log_free(struct wh_folder_log *log)
 {
-	munmap(log->bytes, LOG_BYTES);
+	munmap(log->bytes, log->room);
 }
 
 static int append(struct wh_folder_log *log, const struct wh_entry *entry)
@@ -52,7 +54,7 @@ static int append(struct wh_folder_log *log, const struct wh_entry *entry)
 		.path_bytes = entry->path_bytes,
 	};
 
-	if (log->used + entry->path_bytes + sizeof(logged) > LOG_BYTES)
+	if (log->used + entry->path_bytes + sizeof(logged) > log->room)
 		return -ENOMEM;
 	memcpy(log->bytes + log->used, entry->path, entry->path_bytes);
 	log->used += entry->path_bytes;

@@ -45,9 +45,11 @@ enum wh_large_state {
 struct wh_large {
 	uint64_t id;
 	uint64_t size_bytes;
-	uint64_t offset;   /* of the next byte to come */
-	uint64_t reserved; /* all bytes, before the first is written; 0: not yet */
-	uint64_t promised; /* of these: in memory, and not written yet */
+	uint64_t offset;     /* of the next byte to come */
+	uint64_t data_bytes; /* of these, as far as the source knows */
+	uint64_t reserved;   /* blocks of these bytes are its own; none where there are holes */
+	uint64_t promised;   /* room for what is neither reserved nor written */
+	bool let_in;         /* there was room for it */
 	int64_t mtime_s;
 	uint32_t mtime_ns;
 	uint16_t mode;
@@ -94,6 +96,7 @@ struct wh_intake {
 
 struct wh_folder_log {
 	uint8_t *bytes;
+	size_t room;
 	size_t used;
 };
 
@@ -129,8 +132,9 @@ struct wh_sink {
 	size_t as_bytes; /* the entries' first name becomes `as`; 0: stays */
 	char as[NAME_MAX + 1];
 	bool in_memory;
-	struct wh_room_device *room; /* of the file system, if that is in memory */
+	struct wh_room_device *room; /* of the file system */
 	struct wh_room_device own_room;
+	uint64_t promised;        /* by all files of ours */
 	bool has_folders;         /* that were given their attributes */
 	uint64_t committed_below; /* said last */
 	uint64_t settled_tsc;     /* when it was said without a batch */
@@ -219,9 +223,10 @@ bool wh_sink_ask(struct wh_sink *sink, const struct wh_entry *entry, const struc
 struct wh_large *wh_sink_find_large(struct wh_sink *sink, uint64_t id);
 struct wh_staged wh_large_entry(const struct wh_sink *sink, const struct wh_large *file);
 void wh_large_fail(struct wh_sink *sink, struct wh_large *file, int error, enum wh_doing doing);
-/* 1: all is reserved, and the file is open; 0: not yet, or it failed. */
-int wh_large_reserve(struct wh_sink *sink, struct wh_large *file);
-/* So many bytes behind its offset are written: the file system counts them now. */
+/* 1: there is room for it up to this byte, and it is open; 0: not yet, or it failed. */
+int wh_large_reserve(struct wh_sink *sink, struct wh_large *file, uint64_t end);
+bool wh_large_is_ready(const struct wh_sink *sink, const struct wh_large *file, uint64_t end);
+/* So many more bytes are written: the file system counts them now. */
 void wh_large_wrote(struct wh_sink *sink, struct wh_large *file, uint32_t bytes);
 /* So many bytes of its content are written, or dropped. */
 void wh_large_went_on(struct wh_sink *sink, struct wh_large *file, uint32_t bytes);
@@ -239,7 +244,7 @@ void wh_sink_submit(struct wh_sink *sink);
 void wh_sink_close_ring(struct wh_sink *sink);
 
 /* sink_folders.c */
-int wh_folder_log_init(struct wh_folder_log *log);
+int wh_folder_log_init(struct wh_folder_log *log, uint32_t max_bytes);
 void wh_folder_log_free(struct wh_folder_log *log);
 void wh_sink_take_folder(struct wh_sink *sink, const struct wh_entry *entry, int folder_fd);
 /* Attributes of the folder entered last, which is forgotten. False: there is none. */

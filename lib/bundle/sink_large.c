@@ -9,6 +9,9 @@
 #include "base/clock.h"
 #include "bundle/sink_internal.h"
 
+/* Blocks that are reserved at a time: well below a millisecond. */
+#define RESERVE_BYTES (UINT64_C(256) << 20)
+
 struct wh_staged wh_large_entry(const struct wh_sink *sink, const struct wh_large *file)
 {
 	return (struct wh_staged){
@@ -98,6 +101,7 @@ bool wh_sink_ask(struct wh_sink *sink, const struct wh_entry *entry, const struc
 	*file = (struct wh_large){
 		.id = entry->id,
 		.size_bytes = entry->size_bytes,
+		.data_bytes = entry->size_bytes - entry->hole_bytes,
 		.mtime_s = entry->mtime_s,
 		.mtime_ns = entry->mtime_ns,
 		.mode = entry->mode,
@@ -196,32 +200,25 @@ static int open_staged(struct wh_sink *sink, struct wh_large *file)
 	return fd;
 }
 
-/*
- * In memory the pages that a write needs anyway are two thirds of its cost. To reserve them would
- * cost as much before the first byte comes: there it is enough that there is room.
- */
-static int find_room(struct wh_sink *sink, struct wh_large *file)
-{
-	uint64_t bytes = file->size_bytes - file->offset;
-	int rc = wh_room_promise(sink->room, file->fd, bytes);
-
-	if (rc == 0)
-		file->promised = bytes;
-	return rc;
-}
-
 /* Of what was promised no more is needed than so much. */
 static void take_back_to(struct wh_sink *sink, struct wh_large *file, uint64_t needed)
 {
 	if (file->promised <= needed)
 		return;
 	wh_room_take_back(sink->room, file->promised - needed);
+	sink->promised -= file->promised - needed;
 	file->promised = needed;
+}
+
+static void take_back(struct wh_sink *sink, struct wh_large *file, uint64_t bytes)
+{
+	take_back_to(sink, file, file->promised - wh_min_u64(bytes, file->promised));
 }
 
 void wh_large_wrote(struct wh_sink *sink, struct wh_large *file, uint32_t bytes)
 {
-	take_back_to(sink, file, file->size_bytes - file->offset - bytes);
+	if (file->reserved == 0)
+		take_back(sink, file, bytes);
 }
 
 void wh_large_went_on(struct wh_sink *sink, struct wh_large *file, uint32_t bytes)
@@ -235,16 +232,55 @@ void wh_large_give_up_room(struct wh_sink *sink, struct wh_large *file)
 	take_back_to(sink, file, 0);
 }
 
-static int reserve_blocks(const struct wh_large *file)
+/* Whether there is room for its data; as much of it is kept for it as one sink may keep. */
+static int let_in(struct wh_sink *sink, struct wh_large *file)
 {
-	if (fallocate(file->fd, 0, 0, (off_t)file->size_bytes) == 0 || errno == EOPNOTSUPP ||
-		errno == ENOSYS)
-		return 0;
-	return -errno;
+	uint64_t bytes = wh_min_u64(file->data_bytes, file->size_bytes - file->offset);
+	uint64_t most = sink->config.promise_max_bytes;
+	int rc = wh_room_promise(sink->room, file->fd, bytes);
+
+	if (rc < 0)
+		return rc;
+	file->let_in = true;
+	file->promised = bytes;
+	sink->promised += bytes;
+	if (most > 0 && sink->promised > most)
+		take_back(sink, file, sink->promised - most);
+	return 0;
 }
 
-int wh_large_reserve(struct wh_sink *sink, struct wh_large *file)
+/*
+ * In memory the pages that a write needs anyway are two thirds of its cost, and to reserve them
+ * would cost as much again; what has holes would lose them.
+ */
+static bool has_blocks_reserved(const struct wh_sink *sink, const struct wh_large *file)
 {
+	return !sink->in_memory && file->data_bytes == file->size_bytes;
+}
+
+/* Some more blocks, so that no call takes long and nothing is held that does not come. */
+static int reserve_blocks(struct wh_sink *sink, struct wh_large *file)
+{
+	uint64_t bytes = wh_min_u64(RESERVE_BYTES, file->size_bytes - file->reserved);
+
+	if (fallocate(file->fd, 0, (off_t)file->reserved, (off_t)bytes) != 0 &&
+		errno != EOPNOTSUPP && errno != ENOSYS)
+		return -errno;
+	file->reserved += bytes;
+	take_back(sink, file, bytes);
+	return 0;
+}
+
+bool wh_large_is_ready(const struct wh_sink *sink, const struct wh_large *file, uint64_t end)
+{
+	return file->fd >= 0 && file->let_in &&
+	       (file->reserved >= end || !has_blocks_reserved(sink, file));
+}
+
+int wh_large_reserve(struct wh_sink *sink, struct wh_large *file, uint64_t end)
+{
+	int rc = 0;
+
 	if (file->fd < 0) {
 		file->fd = open_staged(sink, file);
 		file->direct = false;
@@ -253,14 +289,11 @@ int wh_large_reserve(struct wh_sink *sink, struct wh_large *file)
 		if (file->fd < 0)
 			return 0;
 	}
-	if (file->reserved == file->size_bytes)
-		return 1;
-
-	int rc = sink->in_memory ? find_room(sink, file) : reserve_blocks(file);
-
-	if (rc == 0)
-		file->reserved = file->size_bytes;
-	else if (rc != -EINTR)
+	if (!file->let_in)
+		rc = let_in(sink, file);
+	while (rc == 0 && !wh_large_is_ready(sink, file, end))
+		rc = reserve_blocks(sink, file);
+	if (rc < 0 && rc != -EINTR)
 		wh_large_fail(sink, file, rc, WH_DOING_RESERVING);
 	return rc == 0;
 }
@@ -270,7 +303,7 @@ static int32_t reserve(struct wh_sink *sink)
 {
 	struct wh_large *file = sink->reserving;
 
-	if (wh_large_reserve(sink, file) == 0) {
+	if (wh_large_reserve(sink, file, 0) == 0) {
 		if (file->failed)
 			sink->reserving = NULL;
 		return 1;

@@ -134,6 +134,8 @@ static void complete(struct wh_sink *sink, struct wh_write_slot *slot, int resul
 
 	if (wh_sink_is_running(sink) && !slot->file->failed) {
 		sink->progress.bytes += reached - slot->from;
+		if (!slot->hole)
+			wh_large_wrote(sink, slot->file, reached - slot->from);
 		slot->from = reached;
 	} else {
 		slot->from = slot->chunk->bytes;
@@ -257,7 +259,8 @@ static int32_t write_directly(struct wh_sink *sink)
 	wh_hasher_add(&sink->content, data, (size_t)put);
 	sink->progress.bytes += (uint64_t)put;
 	intake->at += (uint32_t)put;
-	wh_large_wrote(sink, file, intake->at);
+	if (!zero)
+		wh_large_wrote(sink, file, (uint32_t)put);
 	if (intake->at == intake->chunk->bytes)
 		wh_sink_raw_done(sink, intake->chunk->bytes);
 	return WH_SINK_WORK_PER_POLL;
@@ -268,10 +271,15 @@ int32_t wh_sink_write(struct wh_sink *sink)
 	struct wh_intake *intake = &sink->intake;
 	struct wh_large *file = intake->file;
 
-	if (!file->failed && (file->fd < 0 || file->reserved < file->size_bytes)) {
-		if (wh_large_reserve(sink, file) == 0)
+	uint64_t end = file->offset + intake->chunk->bytes;
+
+	if (!file->failed && !wh_large_is_ready(sink, file, end)) {
+		bool opened = file->fd < 0;
+
+		if (wh_large_reserve(sink, file, end) == 0)
 			return WH_SINK_WORK_PER_POLL;
-		file->direct = has_ring(sink) && wh_file_direct(file->fd, true);
+		if (opened)
+			file->direct = has_ring(sink) && wh_file_direct(file->fd, true);
 	}
 	if (file->failed) {
 		intake->at = intake->chunk->bytes;

@@ -13,6 +13,8 @@
 /* A file that changes while it is read has a second chance, if it is small. */
 #define TRIES_MAX 2
 
+#define BLOCK_BYTES UINT64_C(512) /* of st_blocks, on all file systems */
+
 static void drop_item(struct wh_source *source)
 {
 	if (source->item_fd >= 0)
@@ -159,6 +161,15 @@ static bool put_link(struct wh_source *source)
 	return true;
 }
 
+/* What has no blocks has no data: it need not fit where it goes to. */
+static uint64_t hole_bytes(const struct stat *status)
+{
+	uint64_t size = (uint64_t)status->st_size;
+	uint64_t allocated = (uint64_t)status->st_blocks * BLOCK_BYTES;
+
+	return allocated < size ? size - allocated : 0;
+}
+
 static bool put_ask(struct wh_source *source)
 {
 	struct wh_asked *file = source->asked;
@@ -167,6 +178,7 @@ static bool put_ask(struct wh_source *source)
 	entry->kind = WH_ENTRY_FILE;
 	entry->content = WH_CONTENT_ASK;
 	entry->size_bytes = (uint64_t)source->item_status.st_size;
+	entry->hole_bytes = hole_bytes(&source->item_status);
 	if (source->asked_count == WH_SOURCE_ASKED || !has_room(source))
 		return false;
 	while (file->state != WH_ASKED_FREE)

@@ -44,8 +44,8 @@ static const struct sample samples[] = {
 				.path = "d/f",
 				.path_bytes = 3,
 				.inline_bytes = (const uint8_t *)"xyz"}},
-		BYTES("\x38\0\0\0\x01\0\0\0" ID_BYTES "\xfe\xff\xff\xff\xff\xff\xff\xff"
-		      "\x03\0\0\0\0\0\0\0"
+		BYTES("\x40\0\0\0\x01\0\0\0" ID_BYTES "\xfe\xff\xff\xff\xff\xff\xff\xff"
+		      "\x03\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\xff\xc9\x9a\x3b\xed\x09\x03\0"
 		      "\0\0\x01\x01\0\0\0\0"
 		      "d/fxyz\0\0")},
@@ -58,8 +58,9 @@ static const struct sample samples[] = {
 				.path_bytes = 1,
 				.link = "../../x",
 				.link_bytes = 7}},
-		BYTES("\x38\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
-		      "\0\0\0\0\0\0\0\0\0\0\0\0\xff\x01\x01\0\x07\0\x03\0\0\0\0\0"
+		BYTES("\x40\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+		      "\0\0\0\0\xff\x01\x01\0\x07\0\x03\0\0\0\0\0"
 		      "l../../x")},
 	{"file to be asked for",
 		{.type = WH_RECORD_ENTRY,
@@ -67,10 +68,12 @@ static const struct sample samples[] = {
 				.kind = WH_ENTRY_FILE,
 				.content = WH_CONTENT_ASK,
 				.size_bytes = INT64_MAX,
+				.hole_bytes = INT64_MAX - 1,
 				.path = "12345678",
 				.path_bytes = 8}},
-		BYTES("\x38\0\0\0\x01\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
-		      "\xff\xff\xff\xff\xff\xff\xff\x7f\0\0\0\0\0\0\x08\0\0\0\x01\x02\0\0\0\0"
+		BYTES("\x40\0\0\0\x01\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+		      "\xff\xff\xff\xff\xff\xff\xff\x7f\xfe\xff\xff\xff\xff\xff\xff\x7f"
+		      "\0\0\0\0\0\0\x08\0\0\0\x01\x02\0\0\0\0"
 		      "12345678")},
 	{"extent",
 		{.type = WH_RECORD_EXTENT,
@@ -234,15 +237,15 @@ static void texts_in_place(void)
 {
 	const struct sample *s = sample_of("file with its bytes");
 	struct wh_record record;
-	uint8_t bytes[64];
+	uint8_t bytes[72];
 
 	memcpy(bytes, s->bytes, s->length);
 	memset(bytes + s->length, 0xee, sizeof(bytes) - s->length);
-	CU_ASSERT_EQUAL_FATAL(wh_record_decode(bytes, sizeof(bytes), &record), 56);
+	CU_ASSERT_EQUAL_FATAL(wh_record_decode(bytes, sizeof(bytes), &record), 64);
 	CU_ASSERT_EQUAL(record.entry.mtime_s, -2);
-	CU_ASSERT_PTR_EQUAL(record.entry.path, bytes + 48);
-	CU_ASSERT_PTR_EQUAL(record.entry.inline_bytes, bytes + 51);
-	CU_ASSERT_EQUAL(wh_entry_content_at(&record.entry), 51);
+	CU_ASSERT_PTR_EQUAL(record.entry.path, bytes + 56);
+	CU_ASSERT_PTR_EQUAL(record.entry.inline_bytes, bytes + 59);
+	CU_ASSERT_EQUAL(wh_entry_content_at(&record.entry), 59);
 
 	s = sample_of("hello, get");
 	CU_ASSERT_EQUAL_FATAL(wh_record_decode(s->bytes, s->length, &record), 80);
@@ -256,13 +259,13 @@ static void content_in_place(void)
 {
 	const struct sample *s = sample_of("file with its bytes");
 	struct wh_record record = s->record;
-	uint8_t bytes[56];
+	uint8_t bytes[64];
 
 	memset(bytes, 0xee, sizeof(bytes));
 	memcpy(bytes + wh_entry_content_at(&record.entry), "xyz", 3);
 	record.entry.inline_bytes = bytes + wh_entry_content_at(&record.entry);
-	CU_ASSERT_EQUAL(wh_record_encode(&record, bytes, sizeof(bytes)), 56);
-	CU_ASSERT_EQUAL(memcmp(bytes, s->bytes, 56), 0);
+	CU_ASSERT_EQUAL(wh_record_encode(&record, bytes, sizeof(bytes)), 64);
+	CU_ASSERT_EQUAL(memcmp(bytes, s->bytes, 64), 0);
 }
 
 /* A good record with `width` bytes at `offset` replaced. */
@@ -288,31 +291,33 @@ static const struct malformed {
 	{"head's zero", "same", 6, 2, 1},
 	{"no identifier", "file with its bytes", 8, 8, UINT64_MAX},
 	{"size", "file to be asked for", 24, 8, UINT64_C(1) << 63},
-	{"a second of nanoseconds", "file with its bytes", 32, 4, 1000000000},
-	{"mode", "file with its bytes", 36, 2, 010000},
-	{"no path", "file with its bytes", 38, 2, 0},
-	{"path of 4096", "file with its bytes", 38, 2, 4096},
-	{"path and all", "file with its bytes", 38, 2, 7},
-	{"kind 0", "file with its bytes", 42, 1, 0},
-	{"kind 4", "file with its bytes", 42, 1, 4},
-	{"content 3", "file to be asked for", 43, 1, 3},
-	{"file without content", "file to be asked for", 43, 1, 0},
-	{"inline and huge", "file to be asked for", 43, 1, 1},
+	{"more holes than bytes", "file to be asked for", 24, 8, 9},
+	{"holes in what came whole", "file with its bytes", 32, 8, 1},
+	{"a second of nanoseconds", "file with its bytes", 40, 4, 1000000000},
+	{"mode", "file with its bytes", 44, 2, 010000},
+	{"no path", "file with its bytes", 46, 2, 0},
+	{"path of 4096", "file with its bytes", 46, 2, 4096},
+	{"path and all", "file with its bytes", 46, 2, 7},
+	{"kind 0", "file with its bytes", 50, 1, 0},
+	{"kind 4", "file with its bytes", 50, 1, 4},
+	{"content 3", "file to be asked for", 51, 1, 3},
+	{"file without content", "file to be asked for", 51, 1, 0},
+	{"inline and huge", "file to be asked for", 51, 1, 1},
 	{"inline and empty", "file with its bytes", 24, 8, 0},
-	{"folder with content", "file with its bytes", 42, 1, 2},
-	{"file with a link", "link", 42, 1, 1},
-	{"folder with a link", "link", 42, 1, 2},
-	{"link without text", "link", 40, 2, 0},
-	{"link of 4096", "link", 40, 2, 4096},
-	{"link's text with a NUL", "link", 50, 1, 0},
+	{"folder with content", "file with its bytes", 50, 1, 2},
+	{"file with a link", "link", 50, 1, 1},
+	{"folder with a link", "link", 50, 1, 2},
+	{"link without text", "link", 48, 2, 0},
+	{"link of 4096", "link", 48, 2, 4096},
+	{"link's text with a NUL", "link", 58, 1, 0},
 	{"link with content", "link", 24, 8, 1},
-	{"entry's zero", "link", 44, 4, 1},
-	{"path with a NUL", "file with its bytes", 48, 1, 0},
-	{"absolute path", "file with its bytes", 48, 1, '/'},
-	{"path that ends in /", "file with its bytes", 50, 1, '/'},
-	{"path with .", "file with its bytes", 48, 1, '.'},
-	{"padding", "file with its bytes", 55, 1, 1},
-	{"padding, first", "file with its bytes", 54, 1, 1},
+	{"entry's zero", "link", 52, 4, 1},
+	{"path with a NUL", "file with its bytes", 56, 1, 0},
+	{"absolute path", "file with its bytes", 56, 1, '/'},
+	{"path that ends in /", "file with its bytes", 58, 1, '/'},
+	{"path with .", "file with its bytes", 56, 1, '.'},
+	{"padding", "file with its bytes", 63, 1, 1},
+	{"padding, first", "file with its bytes", 62, 1, 1},
 	{"extent's identifier", "extent", 8, 8, UINT64_MAX},
 	{"extent beyond", "extent", 16, 8, INT64_MAX - (64 << 20) + 1},
 	{"extent's offset", "extent", 16, 8, UINT64_C(1) << 63},
@@ -407,7 +412,7 @@ static void refuses_cut(void)
 static void largest(void)
 {
 	static struct wh_record record;
-	const size_t room = WH_INLINE_BYTES_MAX + 48 + WH_PATH_BYTES_MAX + 1;
+	const size_t room = WH_INLINE_BYTES_MAX + 56 + WH_PATH_BYTES_MAX + 1;
 	uint8_t *bytes = malloc(room);
 	uint8_t *content = calloc(1, WH_INLINE_BYTES_MAX);
 	char path[WH_PATH_BYTES_MAX];
@@ -433,7 +438,7 @@ static void largest(void)
 	record.entry.size_bytes = 0;
 	record.entry.path = record.entry.link = path;
 	record.entry.link_bytes = sizeof(path);
-	CU_ASSERT_EQUAL(wh_record_encode(&record, bytes, WH_BUNDLE_CHUNK_BYTES_MIN), 8240);
+	CU_ASSERT_EQUAL(wh_record_encode(&record, bytes, WH_BUNDLE_CHUNK_BYTES_MIN), 8248);
 
 	record = (struct wh_record){.type = WH_RECORD_HELLO,
 		.hello = {.version = WH_BUNDLE_VERSION,

@@ -82,12 +82,20 @@ static inline void record_begin(uint8_t *bytes, uint32_t type)
 static inline void settle_entry(uint8_t *bytes, const struct wh_record_field *pinned)
 {
 	const uint32_t type = WH_RECORD_ENTRY;
+	uint64_t hole_bytes = record_is(bytes, type, "hole_bytes");
 
+	if (record_pinned(pinned, "hole_bytes") && hole_bytes > 0) {
+		record_set(bytes, type, "size_bytes", hole_bytes);
+		record_set(bytes, type, "content", WH_CONTENT_ASK);
+	} else {
+		hole_bytes = 0;
+		record_set(bytes, type, "hole_bytes", 0);
+	}
 	if (record_pinned(pinned, "size_bytes"))
 		record_set(bytes, type, "content",
 			record_is(bytes, type, "size_bytes") > 0 ? WH_CONTENT_ASK
 								 : WH_CONTENT_NONE);
-	else
+	else if (hole_bytes == 0)
 		record_set(bytes, type, "size_bytes",
 			record_is(bytes, type, "content") != WH_CONTENT_NONE);
 	if (record_pinned(pinned, "link_bytes"))

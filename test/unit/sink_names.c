@@ -110,6 +110,82 @@ static void test_room_in_memory(void)
 	free_room.told = false;
 }
 
+/* A file larger than all that is free gets in if its data fit, and so does it arrive. */
+static void test_room_of_holes(const char *base)
+{
+	struct rig *rig = rig_begin(base);
+	uint8_t *content = rig_content(5 * RIG_CHUNK_BYTES, 8);
+	struct wh_digest digest;
+	struct stat status;
+
+	memset(content + RIG_CHUNK_BYTES, 0, 3 * RIG_CHUNK_BYTES);
+	digest = rig_digest(content, 5 * RIG_CHUNK_BYTES);
+	free_room.told = true;
+	free_room.blocks = TENTH;
+	free_room.free_blocks = 3 * RIG_CHUNK_BYTES / FREE_ROOM_BLOCK_BYTES;
+	rig_ask(rig, 1, "dense", 0644, 5 * RIG_CHUNK_BYTES);
+	rig_await(rig, WH_RECORD_OUTCOME, 1);
+	CU_ASSERT(rig_failed(rig, 1, ENOSPC, WH_DOING_RESERVING));
+	rig_ask_sparse(rig, 2, "sparse", 0644, 5 * RIG_CHUNK_BYTES, 3 * RIG_CHUNK_BYTES);
+	rig_await(rig, WH_RECORD_WANT, 2);
+	rig_extent(rig, 2, 0, content, 5 * RIG_CHUNK_BYTES);
+	rig_file_end(rig, 2, &digest, 0, 0);
+	rig_finish(rig);
+	CU_ASSERT(rig_run(rig) == WH_SINK_DONE);
+	free_room.told = false;
+	CU_ASSERT(rig->totals.files == 1 && rig->totals.failed == 1);
+	CU_ASSERT(rig_holds(rig, "sparse", content, 5 * RIG_CHUNK_BYTES));
+	CU_ASSERT(fstatat(rig->root_fd, "sparse", &status, 0) == 0);
+	CU_ASSERT((uint64_t)status.st_blocks * 512 <= 2 * RIG_CHUNK_BYTES + 4096);
+	rig_free(rig);
+	free(content);
+	for (int i = 0; i < WH_ROOM_DEVICES; i++)
+		CU_ASSERT(rig_room.device[i].promised_bytes == 0);
+}
+
+/* Files that are announced and do not come hold what one sink may, and not a block. */
+static void test_claims(const char *base)
+{
+	struct rig *rig = rig_new(base);
+	struct wh_sink_config config = rig_config(rig, "");
+	uint64_t promised = 0;
+	enum wh_doing doing;
+	char name[16];
+
+	config.promise_max_bytes = 5 << 20;
+	CU_ASSERT_FATAL(wh_sink_open(&rig->sink, &config, &doing) == 0);
+	for (uint64_t id = 1; id <= 8; id++) {
+		snprintf(name, sizeof(name), "%d", (int)id);
+		rig_ask(rig, id, name, 0644, UINT64_C(64) << 20);
+		rig_await(rig, WH_RECORD_WANT, id);
+	}
+	for (int i = 0; i < WH_ROOM_DEVICES; i++)
+		promised += rig_room.device[i].promised_bytes;
+	CU_ASSERT(promised == 5 << 20);
+	CU_ASSERT(rig_blocks(rig->root) <= 8 * 4096);
+	rig_free(rig);
+	for (int i = 0; i < WH_ROOM_DEVICES; i++)
+		CU_ASSERT(rig_room.device[i].promised_bytes == 0);
+}
+
+/* A folder told again and again takes no more memory than a sink may have for folders. */
+static void test_folder_memory(void)
+{
+	struct rig *rig = rig_new(rig_bases[0]);
+	struct wh_sink_config config = rig_config(rig, "");
+	enum wh_doing doing;
+
+	config.folder_log_max_bytes = 10 * (24 + 6);
+	CU_ASSERT_FATAL(wh_sink_open(&rig->sink, &config, &doing) == 0);
+	for (uint64_t id = 1; id <= 12; id++)
+		rig_folder(rig, id, "folder", 0750);
+	rig_finish(rig);
+	CU_ASSERT(rig_run(rig) == WH_SINK_DONE);
+	CU_ASSERT(rig->totals.failed == 2 && rig_failed(rig, 11, ENOMEM, WH_DOING_ATTRIBUTES));
+	CU_ASSERT(rig_looks(rig, "folder", 0750));
+	rig_free(rig);
+}
+
 /* A file's room is its own as it is written: the last one takes exactly what is left. */
 static void test_room_while_written(void)
 {
@@ -160,6 +236,8 @@ static void test_umask(const char *base)
 
 BOTH(when_named)
 BOTH(umask)
+BOTH(room_of_holes)
+BOTH(claims)
 BOTH(taken_meanwhile)
 
 CU_TestInfo wh_tests[] = {
@@ -167,6 +245,9 @@ CU_TestInfo wh_tests[] = {
 	{"umask", both_umask},
 	{"taken meanwhile", both_taken_meanwhile},
 	{"room in memory", test_room_in_memory},
+	{"room of holes", both_room_of_holes},
+	{"claims", both_claims},
+	{"memory for folders", test_folder_memory},
 	{"room while written", test_room_while_written},
 	CU_TEST_INFO_NULL,
 };

@@ -455,16 +455,23 @@ static inline void rig_link(struct rig *rig, uint64_t id, const char *path, cons
 	rig->entries++;
 }
 
-static inline void rig_ask(
-	struct rig *rig, uint64_t id, const char *path, uint16_t mode, uint64_t bytes)
+static inline void rig_ask_sparse(struct rig *rig, uint64_t id, const char *path, uint16_t mode,
+	uint64_t bytes, uint64_t hole_bytes)
 {
 	struct wh_record record = rig_entry(id, WH_ENTRY_FILE, path, mode);
 
 	record.entry.size_bytes = bytes;
+	record.entry.hole_bytes = hole_bytes;
 	record.entry.content = WH_CONTENT_ASK;
 	rig_put(rig, &record);
 	rig_flush(rig);
 	rig->entries++;
+}
+
+static inline void rig_ask(
+	struct rig *rig, uint64_t id, const char *path, uint16_t mode, uint64_t bytes)
+{
+	rig_ask_sparse(rig, id, path, mode, bytes, 0);
 }
 
 static inline void rig_extent(
@@ -626,12 +633,14 @@ static inline bool rig_looks(const struct rig *rig, const char *name, mode_t mod
 }
 
 static int rig_counted;
+static uint64_t rig_counted_blocks;
 
 static inline int rig_count_one(
 	const char *path, const struct stat *status, int type, struct FTW *ftw)
 {
-	(void)path, (void)status, (void)type;
+	(void)path, (void)type;
 	rig_counted += ftw->level > 0;
+	rig_counted_blocks += (uint64_t)status->st_blocks;
 	return 0;
 }
 
@@ -642,6 +651,14 @@ static inline int rig_count(const char *path)
 	rig_counted = 0;
 	CU_ASSERT(nftw(path, rig_count_one, 32, FTW_PHYS) == 0);
 	return rig_counted;
+}
+
+/* Bytes of disk that all below it takes. */
+static inline uint64_t rig_blocks(const char *path)
+{
+	rig_counted_blocks = 0;
+	rig_count(path);
+	return rig_counted_blocks * 512;
 }
 
 #endif

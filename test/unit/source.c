@@ -112,6 +112,7 @@ static void many_files(void)
 			rig_commit(&rig, told);
 		}
 	}
+	rig_settle(&rig);
 	CU_ASSERT_EQUAL(rig.told_count, 8999); /* entry 0 is the folder */
 	CU_ASSERT_EQUAL(rig_state(&rig), WH_SOURCE_SENT);
 	rig_commit(&rig, FILES + 1);
