@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "complain.h"
 #include "path_text.h"
+#include "plain_text.h"
 #include "repair.h"
 #include "repair_json.h"
 #include "verbs.h"
@@ -346,8 +347,10 @@ static void print_object(json_t *object)
 {
 	char *text = json_dumps(object, JSON_INDENT(2));
 
-	if (text != NULL)
-		puts(text);
+	if (text != NULL) {
+		wh_plain_json(text, stdout);
+		putchar('\n');
+	}
 	free(text);
 	json_decref(object);
 }

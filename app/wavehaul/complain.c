@@ -7,15 +7,20 @@
 #include <stdio.h>
 #include <string.h>
 
-static char last[1024];
+#include "plain_text.h"
+
+#define LINE_BYTES 1024
+
+static _Thread_local char last[LINE_BYTES];
 static const char *_Atomic open_line;
 
 /* A sentence may repeat what a peer says, or a file's name: that does not move the terminal. */
-static void make_plain(char *line)
+static void format_plain(char *line, size_t room, const char *format, va_list args)
 {
-	for (; *line != '\0'; line++)
-		if ((unsigned char)*line < 0x20 || *line == 0x7f)
-			*line = '?';
+	char said[LINE_BYTES];
+
+	vsnprintf(said, sizeof(said), format, args);
+	wh_plain_text(said, false, line, room);
 }
 
 /* In one call: lines of threads do not mix. */
@@ -31,9 +36,8 @@ void wh_complain(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(last, sizeof(last), format, args);
+	format_plain(last, sizeof(last), format, args);
 	va_end(args);
-	make_plain(last);
 	print(last);
 }
 
@@ -49,13 +53,12 @@ const char *wh_last_complaint(void)
 
 void wh_say(const char *format, ...)
 {
-	char line[1024];
+	char line[LINE_BYTES];
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(line, sizeof(line), format, args);
+	format_plain(line, sizeof(line), format, args);
 	va_end(args);
-	make_plain(line);
 	print(line);
 }
 

@@ -468,6 +468,8 @@ static int run(struct demo *demo, struct wh_demo_result *result)
 	struct wh_eal_config eal = {
 		.memory_bytes = demo->plan.total_bytes,
 		.small_pages_bytes = demo->plan.small_pages_bytes,
+		.option = "--memory",
+		.option_bytes = demo->plan.total_bytes,
 		.no_huge = demo->options.no_huge,
 		.extra = demo->options.eal,
 		.verbose = demo->options.verbose,

@@ -15,6 +15,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "complain.h"
+#include "memory_room.h"
 #include "port/interrupts.h"
 #include "tsc.h"
 
@@ -172,6 +173,16 @@ static void give_runtime_folder(void)
 		setenv("XDG_RUNTIME_DIR", folder, 0);
 }
 
+/* What is not there is found missing as it is touched, when it is too late for a sentence. */
+static bool has_small_pages(const struct wh_eal_config *config)
+{
+	bool pinned = is_hardware(&config->device) && geteuid() != 0;
+	const struct wh_memory_room room = wh_memory_room("", pinned);
+
+	return wh_memory_fits(&room, wh_add_u64(config->small_pages_bytes, WH_EAL_OWN_BYTES),
+		config->option, config->option_bytes);
+}
+
 int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found)
 {
 	bool hugepages = !config->no_huge && wh_eal_hugepage_room_bytes() >= config->memory_bytes;
@@ -179,6 +190,8 @@ int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found)
 	struct wh_tsc_stamp began = wh_tsc_stamp();
 
 	WH_ASSERT(arguments.count == 0);
+	if (!hugepages && !has_small_pages(config))
+		return -ENOMEM;
 	derive(config, hugepages, &arguments);
 	if (arguments.too_many) {
 		wh_complain("--eal has too many words: DPDK takes %d here", ARGUMENTS_MAX);

@@ -20,6 +20,8 @@
 struct wh_eal_config {
 	uint64_t memory_bytes;      /* that the caller's pools take together ... */
 	uint64_t small_pages_bytes; /* ... and without hugepages */
+	const char *option;         /* that says how much of it ... */
+	uint64_t option_bytes;      /* ... is so much */
 	bool no_huge;               /* leave them alone, though there may be enough */
 	bool take_now;              /* keep that memory from the start: none is asked for later */
 	bool one_file;              /* its pages in one file each, as vhost-user peers want them */

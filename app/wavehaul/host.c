@@ -72,6 +72,8 @@ static int start_eal(struct wh_host *host)
 	uint64_t pool_bytes = count_mbufs(settings) * mbuf_bytes;
 	struct wh_eal_config eal = {
 		.memory_bytes = settings->buffer_bytes + pool_bytes + (UINT64_C(16) << 20),
+		.option = "--buffers",
+		.option_bytes = settings->buffer_bytes,
 		.no_huge = settings->no_huge,
 		.take_now = true,
 		.one_file = host->spec.single_file_segments,

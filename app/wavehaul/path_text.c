@@ -5,24 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plain_text.h"
+
 const char *wh_path_text(const char *path, char *text, size_t room)
 {
-	size_t used = 0;
-
-	for (const unsigned char *byte = (const unsigned char *)path; *byte != '\0'; byte++) {
-		char escaped[5] = {(char)*byte, '\0'};
-
-		if (*byte < 0x20 || *byte == 0x7f)
-			snprintf(escaped, sizeof(escaped), "\\x%02x", *byte);
-		else if (*byte == '\\')
-			snprintf(escaped, sizeof(escaped), "\\\\");
-		if (used + strlen(escaped) >= room)
-			break;
-		memcpy(text + used, escaped, strlen(escaped));
-		used += strlen(escaped);
-	}
-	text[used] = '\0';
-	return text;
+	return wh_plain_text(path, true, text, room);
 }
 
 void wh_path_to_json(json_t *object, const char *key, const char *path)

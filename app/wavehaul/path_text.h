@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-/* For a terminal: control bytes and backslashes escaped as in C; returns text. */
+/* For a terminal (plain_text.h), backslashes doubled; returns text. */
 const char *wh_path_text(const char *path, char *text, size_t room);
 
 /* A member KEY; or KEY_hex, where the path is no UTF-8. */

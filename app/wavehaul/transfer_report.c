@@ -19,6 +19,7 @@
 #include "complain.h"
 #include "fault_text.h"
 #include "path_text.h"
+#include "plain_text.h"
 #include "progress.h"
 #include "repair.h"
 #include "repair_json.h"
@@ -53,7 +54,8 @@ static void print_json_line(json_t *line)
 	char *text = json_dumps(line, JSON_COMPACT);
 
 	if (text != NULL) {
-		printf("%s\n", text);
+		wh_plain_json(text, stdout);
+		putchar('\n');
 		fflush(stdout);
 	}
 	free(text);

@@ -212,7 +212,8 @@ static void test_plain(void)
 	}};
 
 	CU_ASSERT_EQUAL(conclude(lanes), WH_EXIT_OTHER);
-	CU_ASSERT_STRING_EQUAL(wh_last_complaint(), "host refuses: a?[2Jb?c?d? \xc3\xa4");
+	CU_ASSERT_STRING_EQUAL(
+		wh_last_complaint(), "host refuses: a\\x1b[2Jb\\x0ac\\x0dd\\x7f \xc3\xa4");
 }
 
 CU_TestInfo wh_tests[] = {

@@ -391,7 +391,7 @@ static const struct refusal refusals[] = {
 	{WH_VERB_SEND, "--rx-cpus|1,,2", "--rx-cpus '1,,2' is not understood; "},
 	{WH_VERB_SEND, "--rx-cpus|1-", "--rx-cpus '1-' is not understood; "},
 	{WH_VERB_SERVE, "--allow|10.0.0.0/33", "--allow '10.0.0.0/33' is not understood; "},
-	{WH_VERB_SERVE, "--root|a\tb", "--root 'a?b' has a control character in it; "},
+	{WH_VERB_SERVE, "--root|a\tb", "--root 'a\\x09b' has a control character in it; "},
 	{WH_VERB_SERVE, "--root| a", "--root ' a' begins or ends with a blank; "},
 	{WH_VERB_SERVE, "--root|a ", "--root 'a ' begins or ends with a blank; "},
 	{WH_VERB_SERVE, "--sessions|0", "--sessions '0' is out of bounds; "},
