@@ -81,6 +81,16 @@ int wh_room_promise(struct wh_room_device *device, int fd, uint64_t bytes)
 	}
 }
 
+uint64_t wh_room_beyond_half(const struct wh_room_device *device, int fd)
+{
+	uint64_t promised = atomic_load(&device->promised_bytes);
+	uint64_t free_now = 0;
+
+	if (free_bytes(fd, &free_now) < 0 || promised <= free_now / 2)
+		return 0;
+	return promised - free_now / 2;
+}
+
 void wh_room_take_back(struct wh_room_device *device, uint64_t bytes)
 {
 	uint64_t promised = atomic_fetch_sub(&device->promised_bytes, bytes);

@@ -33,6 +33,9 @@ struct wh_room_device *wh_room_find(struct wh_room *room, uint64_t device);
  */
 int wh_room_promise(struct wh_room_device *device, int fd, uint64_t bytes);
 
+/* By how much all that is promised there exceeds half of what is free. */
+uint64_t wh_room_beyond_half(const struct wh_room_device *device, int fd);
+
 /* Promised bytes that are written, which the file system now counts, or will not be. */
 void wh_room_take_back(struct wh_room_device *device, uint64_t bytes);
 

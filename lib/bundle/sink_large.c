@@ -232,7 +232,11 @@ void wh_large_give_up_room(struct wh_sink *sink, struct wh_large *file)
 	take_back_to(sink, file, 0);
 }
 
-/* Whether there is room for its data; as much of it is kept for it as one sink may keep. */
+/*
+ * Whether there is room for its data; as much of it is kept for it as one sink may keep, and, where
+ * there is such a limit, all of them together no more than half of what is free: what is announced
+ * and does not come shuts nobody out.
+ */
 static int let_in(struct wh_sink *sink, struct wh_large *file)
 {
 	uint64_t bytes = wh_min_u64(file->data_bytes, file->size_bytes - file->offset);
@@ -244,8 +248,11 @@ static int let_in(struct wh_sink *sink, struct wh_large *file)
 	file->let_in = true;
 	file->promised = bytes;
 	sink->promised += bytes;
-	if (most > 0 && sink->promised > most)
+	if (most == 0)
+		return 0;
+	if (sink->promised > most)
 		take_back(sink, file, sink->promised - most);
+	take_back(sink, file, wh_room_beyond_half(sink->room, file->fd));
 	return 0;
 }
 

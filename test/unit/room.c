@@ -50,6 +50,22 @@ static void test_devices(void)
 	end();
 }
 
+/* What is announced alone leaves half of it to others. */
+static void test_beyond_half(void)
+{
+	begin(100, 10);
+	CU_ASSERT_EQUAL(wh_room_beyond_half(device, fd), 0);
+	CU_ASSERT_EQUAL(wh_room_promise(device, fd, 5 * BLOCK), 0);
+	CU_ASSERT_EQUAL(wh_room_beyond_half(device, fd), 0);
+	CU_ASSERT_EQUAL(wh_room_promise(device, fd, 5 * BLOCK), 0);
+	CU_ASSERT_EQUAL(wh_room_beyond_half(device, fd), 5 * BLOCK);
+	free_room.free_blocks = 4;
+	CU_ASSERT_EQUAL(wh_room_beyond_half(device, fd), 8 * BLOCK);
+	free_room.blocks = 0; /* without a limit */
+	CU_ASSERT_EQUAL(wh_room_beyond_half(device, fd), 0);
+	end();
+}
+
 static void test_promises(void)
 {
 	begin(100, 10);
@@ -160,6 +176,7 @@ static void test_freed_meanwhile(void)
 CU_TestInfo wh_tests[] = {
 	{"devices", test_devices},
 	{"promises", test_promises},
+	{"beyond half", test_beyond_half},
 	{"without a limit", test_without_limit},
 	{"unknown", test_unknown},
 	{"meanwhile", test_meanwhile},

@@ -168,6 +168,33 @@ static void test_claims(const char *base)
 		CU_ASSERT(rig_room.device[i].promised_bytes == 0);
 }
 
+/* One that is as large as all that is free keeps no more than half of it from others. */
+static void test_claim_of_all(void)
+{
+	struct rig *rig = rig_new(rig_bases[0]);
+	struct rig *other = rig_new(rig_bases[0]);
+	struct wh_sink_config config = rig_config(rig, "");
+	struct wh_sink_config other_config = rig_config(other, "");
+	enum wh_doing doing;
+
+	free_room.told = true;
+	free_room.blocks = 20 * TENTH / FREE_ROOM_BLOCK_BYTES;
+	free_room.free_blocks = 10 * TENTH / FREE_ROOM_BLOCK_BYTES;
+	config.promise_max_bytes = other_config.promise_max_bytes = UINT64_C(1) << 40;
+	CU_ASSERT_FATAL(wh_sink_open(&rig->sink, &config, &doing) == 0);
+	CU_ASSERT_FATAL(wh_sink_open(&other->sink, &other_config, &doing) == 0);
+	rig_ask(rig, 1, "all", 0644, 10 * TENTH);
+	rig_await(rig, WH_RECORD_WANT, 1);
+	CU_ASSERT(rig_room.device[0].promised_bytes == 5 * TENTH);
+	rig_ask(other, 1, "four", 0644, 4 * TENTH);
+	rig_await(other, WH_RECORD_WANT, 1);
+	CU_ASSERT(rig_room.device[0].promised_bytes == 5 * TENTH);
+	rig_free(other);
+	rig_free(rig);
+	free_room.told = false;
+	CU_ASSERT(rig_room.device[0].promised_bytes == 0);
+}
+
 /* A folder told again and again takes no more memory than a sink may have for folders. */
 static void test_folder_memory(void)
 {
@@ -247,6 +274,7 @@ CU_TestInfo wh_tests[] = {
 	{"room in memory", test_room_in_memory},
 	{"room of holes", both_room_of_holes},
 	{"claims", both_claims},
+	{"claim of all", test_claim_of_all},
 	{"memory for folders", test_folder_memory},
 	{"room while written", test_room_while_written},
 	CU_TEST_INFO_NULL,
