@@ -49,7 +49,8 @@ static void usage(const char *why)
 		"attacker: %s\n"
 		"usage: attacker --list | attacker NAME --interface IF --own ADDRESS\n"
 		"         --server ADDRESS,MAC [--peer ADDRESS,MAC] [--seconds S] [--pps N]\n"
-		"         [--count N] [--lci N] [--token N] [--path PATH]\n",
+		"         [--count N] [--lci N] [--token N] [--serial N]\n"
+		"         [--path PATH]\n",
 		why);
 	exit(2);
 }
@@ -89,6 +90,7 @@ static const struct option options[] = {
 	{"count", required_argument, NULL, 'n'},
 	{"lci", required_argument, NULL, 'l'},
 	{"token", required_argument, NULL, 'k'},
+	{"serial", required_argument, NULL, 'e'},
 	{"path", required_argument, NULL, 'f'},
 	{0},
 };
@@ -122,6 +124,9 @@ static void take(struct wh_attacker *attacker, int option)
 		break;
 	case 'k':
 		attacker->token = strtoull(optarg, NULL, 0);
+		break;
+	case 'e':
+		attacker->serial = strtoull(optarg, NULL, 0);
 		break;
 	case 'f':
 		attacker->path = optarg;

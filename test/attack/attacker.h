@@ -38,8 +38,9 @@ struct wh_attacker {
 	uint64_t seconds_ns; /* of an attack that goes on for a time */
 	uint64_t pps;        /* 0: as fast as it goes */
 	uint64_t count;      /* how much of it; 0: the attack's own idea */
-	uint32_t lci;        /* of a connection, overheard, as is its token */
+	uint32_t lci;        /* of a connection, overheard, as are its token ... */
 	uint64_t token;
+	uint64_t serial; /* ... and where its data are */
 	const char *path;
 	struct wh_prng prng;
 	uint64_t sent_pkts;

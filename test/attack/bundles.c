@@ -11,7 +11,7 @@
 #include "peer.h"
 
 #define FOLDER_PATH_BYTES 3800
-#define FOLDERS           24000
+#define FOLDERS           80000
 #define RECORDS_BYTES     (1u << 20)
 #define LISTING_MS        1500
 #define SETTLE_MS         300

@@ -146,6 +146,26 @@ static void aborts(struct wh_attacker *attacker)
 	} while (wh_attack_goes_on(attacker));
 }
 
+/* A state that says no more than was said already. */
+static void say_heard(struct wh_packet *packet, uint64_t serial)
+{
+	if (packet->type == WH_PACKET_RCV_STATE) {
+		packet->rcv_state.lower = packet->rcv_state.highest_end = serial;
+		packet->rcv_state.cover_first = packet->rcv_state.cover_end = serial;
+		packet->rcv_state.upper = serial + 1024;
+	} else if (packet->type == WH_PACKET_TRANS_STATE) {
+		packet->trans_state.lower = packet->trans_state.upper = serial;
+	} else if (packet->type == WH_PACKET_ACK2) {
+		packet->ack2.lower = serial;
+	} else if (packet->type == WH_PACKET_DELAY_WARNING) {
+		packet->delay_warning.highest_end = serial;
+	} else if (packet->type == WH_PACKET_BITMAP) {
+		packet->bitmap.first = serial;
+	} else if (packet->type == WH_PACKET_NAK) {
+		packet->nak.base = serial;
+	}
+}
+
 /* With the right address and an overheard identifier: serials that no honest end would use. */
 static void far_serials(struct wh_attacker *attacker)
 {
@@ -158,6 +178,7 @@ static void far_serials(struct wh_attacker *attacker)
 
 			packet.token = attacker->token;
 			packet.serial = WH_SERIAL_MAX - 1 - i;
+			say_heard(&packet, attacker->serial);
 			both_ways(attacker, &packet);
 		}
 	}

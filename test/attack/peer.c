@@ -135,22 +135,34 @@ static void take_open(struct wh_peer *peer, const struct wh_packet *packet)
 	wh_peer_send(peer, &accept);
 }
 
-static void take_data(struct wh_peer *peer, const struct wh_packet *packet)
+/* The first chunks are kept, the others only noted. */
+static void keep(struct wh_peer *peer, const struct wh_packet *packet)
 {
 	const struct wh_data_fields *data = &packet->data;
-	struct wh_peer_chunk *chunk = &peer->in[data->chunk % WH_PEER_IN_CHUNKS];
-	uint64_t at = packet->serial - peer->theirs.first_serial;
 	size_t place = (size_t)data->index * peer->theirs.payload_bytes;
+	struct wh_peer_chunk *chunk;
 
-	if (!peer->in_open || at >= WH_PEER_IN_PKTS || data->chunk >= WH_PEER_IN_CHUNKS ||
-		peer->in_has[at] || place + data->payload_bytes > peer->theirs.chunk_bytes)
+	if (data->chunk >= WH_PEER_IN_CHUNKS ||
+		place + data->payload_bytes > peer->theirs.chunk_bytes)
 		return;
+	chunk = &peer->in[data->chunk];
 	if (chunk->bytes == NULL)
 		chunk->bytes = calloc(1, peer->theirs.chunk_bytes);
 	memcpy(chunk->bytes + place, packet->payload, data->payload_bytes);
 	chunk->k = data->k;
 	chunk->have++;
 	chunk->length += data->payload_bytes;
+}
+
+static void take_data(struct wh_peer *peer, const struct wh_packet *packet)
+{
+	uint64_t at = packet->serial - peer->theirs.first_serial;
+
+	if (!peer->in_open || at >= WH_PEER_IN_PKTS || peer->in_has[at])
+		return;
+	keep(peer, packet);
+	if (packet->data.chunk >= peer->in_chunks)
+		peer->in_chunks = packet->data.chunk + 1;
 	peer->in_has[at] = 1;
 	if (packet->serial >= peer->in_end)
 		peer->in_end = packet->serial + 1;
@@ -238,7 +250,7 @@ static void tell_in_state(struct wh_peer *peer)
 	state->lower = state->cover_first = peer->in_lower;
 	state->cover_end = state->highest_end = peer->in_end;
 	state->upper = peer->in_lower + peer->theirs.window_pkts;
-	state->chunk_upper = WH_PEER_IN_CHUNKS;
+	state->chunk_upper = peer->in_chunks + CHUNK_BUFFERS;
 	state->buffer_chunks = CHUNK_BUFFERS;
 	state->rtt_us = 1000;
 	put_holes(peer, state);

@@ -50,6 +50,7 @@ struct wh_peer {
 	uint32_t in_lci;
 	uint64_t in_lower;
 	uint64_t in_end;
+	uint32_t in_chunks; /* of which something has come */
 	uint64_t in_told_ns;
 	uint8_t *in_has; /* by serial */
 	struct wh_peer_chunk in[WH_PEER_IN_CHUNKS];
