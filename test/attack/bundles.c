@@ -13,7 +13,7 @@
 #define FOLDER_PATH_BYTES 3800
 #define FOLDERS           80000
 #define RECORDS_BYTES     (1u << 20)
-#define LISTING_MS        1500
+#define LISTING_MS        800
 #define SETTLE_MS         300
 #define CLAIM_BYTES       (UINT64_C(1) << 40)
 

@@ -94,8 +94,10 @@ static void complaints(struct wh_attacker *attacker)
 			wh_peer_init(peer, attacker, 0);
 			hello = wh_peer_hello(peer, WH_JOB_SEND, nasty);
 			record.hello = hello;
-			if (wh_peer_open(peer) && wh_peer_say(peer, &record))
-				heard++;
+			if (!wh_peer_open(peer))
+				continue;
+			wh_peer_say(peer, &record);
+			heard++;
 		}
 		for (int i = 0; i < REFUSED_PEERS; i++) {
 			wh_peer_pump(&peers[i], 2);
