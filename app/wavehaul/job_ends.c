@@ -8,10 +8,8 @@
 /* HELLO or READY goes before. */
 #define PEERS_FIRST_CHUNK 1
 
-/* What one stream of a peer's may hold by announcements alone: room on disk, and memory for the
- * attributes of some 800,000 folders. */
-#define PEERS_PROMISE_BYTES (UINT64_C(16) << 30)
-#define PEERS_FOLDER_BYTES  (UINT32_C(64) << 20)
+/* Memory that one stream of a peer's may take for the attributes of some 800,000 folders. */
+#define PEERS_FOLDER_BYTES (UINT32_C(64) << 20)
 
 int wh_job_open_source(
 	struct wh_job *job, int root_fd, const char *const *paths, uint32_t path_count)
@@ -58,7 +56,7 @@ int wh_job_open_sink(struct wh_job *job, int root_fd, const char *target, bool i
 		.ready = wh_session_ready_chunks(job->out),
 		.gate = job->gate,
 		.room = &job->jobs->room,
-		.promise_max_bytes = job->at_server ? PEERS_PROMISE_BYTES : 0,
+		.share = job->at_server ? wh_peers_room(&job->jobs->peers, &job->peer) : NULL,
 		.folder_log_max_bytes = job->at_server ? PEERS_FOLDER_BYTES : 0,
 		.on_file = job->on_file,
 		.context = job->context,

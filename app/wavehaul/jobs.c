@@ -76,6 +76,7 @@ static struct wh_peer_limits peer_limits(const struct wh_settings *settings)
 		.peer_bytes = settings->peer_memory_bytes > 0
 				      ? settings->peer_memory_bytes
 				      : three_quarters(settings->buffer_bytes),
+		.peer_room_bytes = settings->peer_reserve_bytes,
 		.peer_openings_s = settings->peer_openings_s,
 		.peer_lines_s = settings->peer_lines_s,
 		.lines_s = LINES_OF_ALL * settings->peer_lines_s,

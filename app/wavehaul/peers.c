@@ -78,7 +78,10 @@ static struct wh_peer *find_or_enter(
 		return NULL;
 	if (peer->key != key) {
 		peers->untold_lines += peer->untold_lines;
-		*peer = (struct wh_peer){.key = key};
+		*peer = (struct wh_peer){
+			.key = key,
+			.room = {.most_bytes = peers->limits.peer_room_bytes},
+		};
 	}
 	peer->seen_ns = now_ns;
 	peer->address = *address;
@@ -186,6 +189,16 @@ void wh_peers_give_bytes(struct wh_peers *peers, const struct wh_address *addres
 	WH_ASSERT(peer->bytes >= bytes);
 	peer->bytes -= bytes;
 	rte_spinlock_unlock(&peers->lock);
+}
+
+struct wh_room_share *wh_peers_room(struct wh_peers *peers, const struct wh_address *address)
+{
+	rte_spinlock_lock(&peers->lock);
+
+	struct wh_peer *peer = holder(peers, address);
+
+	rte_spinlock_unlock(&peers->lock);
+	return &peer->room;
 }
 
 void wh_peers_moved(struct wh_peers *peers, const struct wh_address *address, uint64_t now_ns)

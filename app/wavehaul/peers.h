@@ -19,6 +19,7 @@
 #include <rte_spinlock.h>
 
 #include "base/prng.h"
+#include "bundle/room.h"
 #include "wire/encap.h"
 
 struct wh_peer_limits {
@@ -26,6 +27,7 @@ struct wh_peer_limits {
 	uint32_t spare_places; /* ... and beside them, for peers that have none */
 	uint32_t peer_places;
 	uint64_t peer_bytes;      /* of memory */
+	uint64_t peer_room_bytes; /* on disk, for files that are announced and have not come */
 	uint32_t peer_openings_s; /* jobs, in a second; three times as many at once */
 	uint32_t peer_lines_s;    /* of the log, likewise */
 	uint32_t lines_s;         /* of all peers together */
@@ -40,6 +42,7 @@ struct wh_peer {
 	uint64_t key; /* 0: nobody */
 	uint32_t places;
 	uint64_t bytes;
+	struct wh_room_share room;
 	uint64_t seen_ns;
 	uint64_t moved_ns; /* one of its jobs got on; 0: none has yet */
 	struct wh_allowance openings;
@@ -79,6 +82,9 @@ uint64_t wh_peers_left_bytes(struct wh_peers *peers, const struct wh_address *ad
 /* Takes it, or gives it back. False: it would be too much, nothing was taken. */
 bool wh_peers_take_bytes(struct wh_peers *peers, const struct wh_address *address, uint64_t bytes);
 void wh_peers_give_bytes(struct wh_peers *peers, const struct wh_address *address, uint64_t bytes);
+
+/* Of a peer with a place, as long as it has one: what its files on disk may hold. */
+struct wh_room_share *wh_peers_room(struct wh_peers *peers, const struct wh_address *address);
 
 /* A job of the peer gets on; whether one has since then. */
 void wh_peers_moved(struct wh_peers *peers, const struct wh_address *address, uint64_t now_ns);

@@ -103,6 +103,7 @@ struct wh_settings {
 	/* [limits] */
 	uint32_t peer_jobs; /* 0: three quarters of sessions; likewise of buffers: */
 	uint64_t peer_memory_bytes;
+	uint64_t peer_reserve_bytes; /* of disks */
 	uint32_t peer_openings_s;
 	uint32_t peer_lines_s;
 

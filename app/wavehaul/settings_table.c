@@ -30,6 +30,7 @@ static_assert(WH_QUEUES_MAX <= WH_PORT_QUEUES_MAX, "the port has them");
 
 #define BUFFERS_MIN_BYTES (UINT64_C(64) << 20)
 #define BUFFERS_MAX_BYTES (UINT64_C(1) << 40)
+#define RESERVE_MAX_BYTES (UINT64_C(1) << 50)
 
 #define DESCRIPTORS_MAX 32768
 #define BURST_MAX_PKTS  1024
@@ -442,6 +443,19 @@ const struct wh_setting wh_settings_table[] = {
 		.example = "256M",
 		.help = "of --buffers, by one peer at once, what sessions take beside chunks\n"
 			"counted; 0: three quarters",
+	},
+	{
+		KEY("limits", "peer_reserve"),
+		FIELD(peer_reserve_bytes),
+		.flag = "peer-reserve",
+		.type = WH_SETTING_SIZE,
+		.verbs = SERVE,
+		.high = RESERVE_MAX_BYTES,
+		.standard = "16G",
+		.argument = "SIZE",
+		.example = "100G",
+		.help = "of disks, kept for files that one peer announced and has not sent\n"
+			"yet; of all peers together never more than half of what is free",
 	},
 	{
 		KEY("limits", "peer_openings"),

@@ -24,6 +24,12 @@ struct wh_room {
 	struct wh_room_device device[WH_ROOM_DEVICES];
 };
 
+/* What the sinks of one owner may have been promised together, on whatever file systems. */
+struct wh_room_share {
+	uint64_t most_bytes;
+	_Atomic uint64_t promised_bytes;
+};
+
 /* NULL: too many others are known already. */
 struct wh_room_device *wh_room_find(struct wh_room *room, uint64_t device);
 

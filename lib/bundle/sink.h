@@ -71,9 +71,9 @@ struct wh_sink_config {
 	/* Folders' attributes and TOTALS wait until it is true (other lanes); NULL: at once. */
 	const _Atomic bool *gate;
 	struct wh_room *room; /* of the process: what its sinks promise together */
-	/* Room that files announced and not written yet may hold together; 0: any. More of them are
-	 * let in while there is room, and find it or not when their bytes come. */
-	uint64_t promise_max_bytes;
+	/* Room that files announced and not written yet may hold together; NULL: any. More of them
+	 * are let in while there is room, and find it or not when their bytes come. */
+	struct wh_room_share *share;
 	uint32_t folder_log_max_bytes; /* for folders' attributes until the end; 0: 256 MiB */
 	void (*on_file)(void *context, const struct wh_file_result *result);
 	void *context;

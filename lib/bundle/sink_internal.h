@@ -134,7 +134,6 @@ struct wh_sink {
 	bool in_memory;
 	struct wh_room_device *room; /* of the file system */
 	struct wh_room_device own_room;
-	uint64_t promised;        /* by all files of ours */
 	bool has_folders;         /* that were given their attributes */
 	uint64_t committed_below; /* said last */
 	uint64_t settled_tsc;     /* when it was said without a batch */

@@ -205,8 +205,12 @@ static void take_back_to(struct wh_sink *sink, struct wh_large *file, uint64_t n
 {
 	if (file->promised <= needed)
 		return;
-	wh_room_take_back(sink->room, file->promised - needed);
-	sink->promised -= file->promised - needed;
+
+	uint64_t bytes = file->promised - needed;
+
+	wh_room_take_back(sink->room, bytes);
+	if (sink->config.share != NULL)
+		atomic_fetch_sub(&sink->config.share->promised_bytes, bytes);
 	file->promised = needed;
 }
 
@@ -233,25 +237,27 @@ void wh_large_give_up_room(struct wh_sink *sink, struct wh_large *file)
 }
 
 /*
- * Whether there is room for its data; as much of it is kept for it as one sink may keep, and, where
- * there is such a limit, all of them together no more than half of what is free: what is announced
- * and does not come shuts nobody out.
+ * Whether there is room for its data; as much of it is kept for it as its owner may keep, and,
+ * where there is such a limit, all of them together no more than half of what is free: what is
+ * announced and does not come shuts nobody out.
  */
 static int let_in(struct wh_sink *sink, struct wh_large *file)
 {
 	uint64_t bytes = wh_min_u64(file->data_bytes, file->size_bytes - file->offset);
-	uint64_t most = sink->config.promise_max_bytes;
+	struct wh_room_share *share = sink->config.share;
 	int rc = wh_room_promise(sink->room, file->fd, bytes);
 
 	if (rc < 0)
 		return rc;
 	file->let_in = true;
 	file->promised = bytes;
-	sink->promised += bytes;
-	if (most == 0)
+	if (share == NULL)
 		return 0;
-	if (sink->promised > most)
-		take_back(sink, file, sink->promised - most);
+
+	uint64_t promised = atomic_fetch_add(&share->promised_bytes, bytes) + bytes;
+
+	if (promised > share->most_bytes)
+		take_back(sink, file, promised - share->most_bytes);
 	take_back(sink, file, wh_room_beyond_half(sink->room, file->fd));
 	return 0;
 }

@@ -16,6 +16,7 @@ static const struct wh_peer_limits limits = {
 	.spare_places = 2,
 	.peer_places = 6,
 	.peer_bytes = 1000,
+	.peer_room_bytes = 77,
 	.peer_openings_s = 10,
 	.peer_lines_s = 2,
 	.lines_s = 5,
@@ -144,6 +145,8 @@ static void test_memory(void)
 
 	admit(&peers, 1, 1, 0);
 	admit(&peers, 2, 1, 0);
+	CU_ASSERT_EQUAL(wh_peers_room(&peers, &one)->most_bytes, 77);
+	CU_ASSERT_PTR_NOT_EQUAL(wh_peers_room(&peers, &one), wh_peers_room(&peers, &other));
 	CU_ASSERT_FALSE(wh_peers_take_bytes(&peers, &one, 1001));
 	CU_ASSERT_FALSE(wh_peers_take_bytes(&peers, &one, UINT64_MAX));
 	CU_ASSERT_TRUE(wh_peers_take_bytes(&peers, &one, 999));

@@ -111,6 +111,8 @@ static const struct value_case value_cases[] = {
 	{WH_VERB_SERVE, "serve.sessions", "--sessions|4096", "sessions = 4096", "4096"},
 	{WH_VERB_SERVE, "limits.peer_jobs", "--peer-jobs|8", "peer_jobs = 8", "8"},
 	{WH_VERB_SERVE, "limits.peer_memory", "--peer-memory|256M", "peer_memory = 256M", "256M"},
+	{WH_VERB_SERVE, "limits.peer_reserve", "--peer-reserve|100G", "peer_reserve = 100G",
+		"100G"},
 	{WH_VERB_SERVE, "limits.peer_openings", "--peer-openings|20", "peer_openings = 20", "20"},
 	{WH_VERB_SERVE, "limits.peer_lines", "--peer-lines|1", "peer_lines = 1", "1"},
 	{WH_VERB_BENCH, "bench.time", "--time|100ms", "time = 0.1s", "100ms"},

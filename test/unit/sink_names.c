@@ -143,7 +143,7 @@ static void test_room_of_holes(const char *base)
 		CU_ASSERT(rig_room.device[i].promised_bytes == 0);
 }
 
-/* Files that are announced and do not come hold what one sink may, and not a block. */
+/* Files that are announced and do not come hold what their owner may, and not a block. */
 static void test_claims(const char *base)
 {
 	struct rig *rig = rig_new(base);
@@ -152,7 +152,9 @@ static void test_claims(const char *base)
 	enum wh_doing doing;
 	char name[16];
 
-	config.promise_max_bytes = 5 << 20;
+	struct wh_room_share share = {.most_bytes = 5 << 20};
+
+	config.share = &share;
 	CU_ASSERT_FATAL(wh_sink_open(&rig->sink, &config, &doing) == 0);
 	for (uint64_t id = 1; id <= 8; id++) {
 		snprintf(name, sizeof(name), "%d", (int)id);
@@ -161,9 +163,10 @@ static void test_claims(const char *base)
 	}
 	for (int i = 0; i < WH_ROOM_DEVICES; i++)
 		promised += rig_room.device[i].promised_bytes;
-	CU_ASSERT(promised == 5 << 20);
+	CU_ASSERT(promised == 5 << 20 && share.promised_bytes == promised);
 	CU_ASSERT(rig_blocks(rig->root) <= 8 * 4096);
 	rig_free(rig);
+	CU_ASSERT(share.promised_bytes == 0);
 	for (int i = 0; i < WH_ROOM_DEVICES; i++)
 		CU_ASSERT(rig_room.device[i].promised_bytes == 0);
 }
@@ -180,7 +183,9 @@ static void test_claim_of_all(void)
 	free_room.told = true;
 	free_room.blocks = 20 * TENTH / FREE_ROOM_BLOCK_BYTES;
 	free_room.free_blocks = 10 * TENTH / FREE_ROOM_BLOCK_BYTES;
-	config.promise_max_bytes = other_config.promise_max_bytes = UINT64_C(1) << 40;
+	struct wh_room_share share = {.most_bytes = UINT64_C(1) << 40};
+
+	config.share = other_config.share = &share;
 	CU_ASSERT_FATAL(wh_sink_open(&rig->sink, &config, &doing) == 0);
 	CU_ASSERT_FATAL(wh_sink_open(&other->sink, &other_config, &doing) == 0);
 	rig_ask(rig, 1, "all", 0644, 10 * TENTH);
