@@ -463,23 +463,30 @@ static inline enum wh_source_state rig_state(const struct rig *rig)
 	return wh_source_progress(rig->source)->state;
 }
 
+/* Polls once; where requests may be in the air, a poll without work leaves the disk some time. */
+static inline bool rig_poll_or_wait(struct rig *rig)
+{
+	bool worked = rig_poll(rig) > 0;
+
+	if (!worked && strncmp(rig->tree.root, "/dev/shm", 8) != 0)
+		usleep(50);
+	return worked;
+}
+
 /* Until it ends, or `entries` came (0: till the end). */
 static inline void rig_run(struct rig *rig, uint32_t entries)
 {
 	for (int i = 0; i < RIG_POLLS_MAX && rig_state(rig) < WH_SOURCE_DONE &&
 			(entries == 0 || rig->entry_count < entries);
 		i++)
-		rig_poll(rig);
+		rig_poll_or_wait(rig);
 }
 
 /* Until it has nothing to do: requests in the air are waited for. */
 static inline void rig_settle(struct rig *rig)
 {
-	for (int idle = 0, i = 0; idle < 200 && i < RIG_POLLS_MAX; i++) {
-		idle = rig_poll(rig) > 0 ? 0 : idle + 1;
-		if (idle > 0 && strncmp(rig->tree.root, "/dev/shm", 8) != 0)
-			usleep(50);
-	}
+	for (int idle = 0, i = 0; idle < 200 && i < RIG_POLLS_MAX; i++)
+		idle = rig_poll_or_wait(rig) ? 0 : idle + 1;
 }
 
 static inline uint8_t *content_of(uint64_t bytes, uint64_t seed)
