@@ -22,9 +22,15 @@ static const char *own_words(enum wh_doing doing, int error)
 	case ELOOP:
 		return "a symbolic link is on the way, and none is followed here; name what it "
 		       "stands for";
+	case EEXIST:
+		return "a pipe, a socket or a device of this name is in the way, and is not "
+		       "replaced; move it away, or choose another name";
+	case ENOLINK:
+		return "is a symbolic link to what is not there; make that first, or remove the "
+		       "link";
 	case EOPNOTSUPP:
-		return doing == WH_DOING_KIND ? "is of another kind than file, folder or symbolic "
-						"link, and is not taken"
+		return doing == WH_DOING_KIND ? "is a pipe, a socket or a device; only files, "
+						"folders and symbolic links can be sent"
 					      : NULL;
 	default:
 		return NULL;

@@ -32,7 +32,9 @@ static int conclude_refused(const struct wh_job *job, const char *host)
 		wh_complain("%s refuses: %s", host, job->why);
 		if (job->refused_error == EPROTONOSUPPORT)
 			return WH_EXIT_HARDWARE;
-		return job->refused_error == ENOENT ? WH_EXIT_NO_FILE : WH_EXIT_OTHER;
+		return job->refused_error == ENOENT || job->refused_error == ENOLINK
+			       ? WH_EXIT_NO_FILE
+			       : WH_EXIT_OTHER;
 	}
 	if (job->peer_least != 0)
 		return conclude_versions(job, host);

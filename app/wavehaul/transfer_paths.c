@@ -93,6 +93,17 @@ static int read_get(struct wh_transfer *transfer, char **operands, uint32_t coun
 	return 0;
 }
 
+static int check_names(char **operands, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (strcmp(operands[i], "-") == 0) {
+			wh_complain("- is no name: nothing is read from standard input or written "
+				    "to standard output; a file of that name is ./-");
+			return WH_EXIT_USAGE;
+		}
+	return 0;
+}
+
 int wh_transfer_read_operands(struct wh_transfer *transfer)
 {
 	const struct wh_settings *settings = &transfer->settings;
@@ -104,12 +115,16 @@ int wh_transfer_read_operands(struct wh_transfer *transfer)
 				  : "get wants HOST:PATH... DEST; `wavehaul get --help` explains");
 		return WH_EXIT_USAGE;
 	}
+
+	int status = check_names(settings->operands, count);
+
+	if (status != 0)
+		return status;
 	transfer->remote = calloc(count, sizeof(transfer->remote[0]));
 	if (transfer->remote == NULL)
 		return WH_EXIT_OTHER;
-
-	int status = sends ? read_send(transfer, settings->operands, count)
-			   : read_get(transfer, settings->operands, count);
+	status = sends ? read_send(transfer, settings->operands, count)
+		       : read_get(transfer, settings->operands, count);
 
 	if (status != 0)
 		return status;
@@ -128,43 +143,82 @@ static int open_folder(struct wh_transfer *transfer, const char *path)
 	return WH_EXIT_NO_FILE;
 }
 
-/* A folder that is there takes the files; else DEST's last name is the file's new one. */
+static const char *kind_name(mode_t mode)
+{
+	return S_ISFIFO(mode) ? "pipe" : S_ISSOCK(mode) ? "socket" : "device";
+}
+
+/* *status: what is at DEST, or where it leads to; zeros: nothing is. 0 or an exit status. */
+static int look_at_dest(const char *dest, struct stat *status)
+{
+	struct stat link;
+
+	if (stat(dest, status) != 0) {
+		int error = errno;
+
+		*status = (struct stat){0};
+		if (lstat(dest, &link) != 0 || !S_ISLNK(link.st_mode))
+			return 0;
+		if (error == ENOENT)
+			wh_complain("%s is a symbolic link to what is not there; make that first, "
+				    "or remove the link",
+				dest);
+		else
+			wh_complain("cannot follow %s: %s", dest, strerror(error));
+		return WH_EXIT_NO_FILE;
+	}
+	if (S_ISREG(status->st_mode) || S_ISDIR(status->st_mode))
+		return 0;
+	wh_complain("%s is a %s, and get writes files: name a file or a folder; `wavehaul bench` "
+		    "measures without files",
+		dest, kind_name(status->st_mode));
+	return WH_EXIT_OTHER;
+}
+
+/* `path` is no folder that is there: its last name is the file's new one. */
+static int open_above(struct wh_transfer *transfer, char *path)
+{
+	size_t bytes = strlen(path);
+
+	while (bytes > 1 && path[bytes - 1] == '/')
+		path[--bytes] = '\0';
+
+	char *slash = strrchr(path, '/');
+
+	transfer->dest_name = strdup(slash != NULL ? slash + 1 : path);
+	if (slash != NULL)
+		slash[slash == path ? 1 : 0] = '\0';
+	return transfer->dest_name == NULL ? WH_EXIT_OTHER
+					   : open_folder(transfer, slash != NULL ? path : ".");
+}
+
+/*
+ * A folder that is there takes the files; else DEST's last name is the file's new one. The file
+ * that a link leads to is replaced, where it is.
+ */
 int wh_transfer_open_dest(struct wh_transfer *transfer)
 {
 	const char *dest = transfer->local[0];
+	size_t bytes = strlen(dest);
+	const char *last;
 	struct stat status;
-	bool is_there = stat(dest, &status) == 0;
+	int rc = look_at_dest(dest, &status);
 
 	transfer->dest_fd = -1;
-	if (is_there && S_ISDIR(status.st_mode)) {
+	if (rc != 0)
+		return rc;
+	if (S_ISDIR(status.st_mode)) {
 		transfer->dest_is_folder = true;
 		transfer->dest_name = strdup(".");
 		return transfer->dest_name == NULL ? WH_EXIT_OTHER : open_folder(transfer, dest);
 	}
-
-	const char *last;
-	char *folder = strdup(dest);
-
-	if (folder == NULL)
-		return WH_EXIT_OTHER;
-
-	size_t bytes = strlen(folder);
-
 	transfer->dest_is_folder = transfer->remotes > 1 || (bytes > 0 && dest[bytes - 1] == '/') ||
 				   wh_path_last_name(transfer->remote[0], &last) == 0;
-	while (bytes > 1 && folder[bytes - 1] == '/')
-		folder[--bytes] = '\0';
 
-	char *slash = strrchr(folder, '/');
+	char *path = status.st_mode != 0 ? realpath(dest, NULL) : strdup(dest);
 
-	transfer->dest_name = strdup(slash != NULL ? slash + 1 : folder);
-	if (slash != NULL)
-		slash[slash == folder ? 1 : 0] = '\0';
-
-	int rc = transfer->dest_name == NULL ? WH_EXIT_OTHER
-					     : open_folder(transfer, slash != NULL ? folder : ".");
-
-	free(folder);
+	rc = path == NULL ? WH_EXIT_OTHER : open_above(transfer, path);
+	free(path);
 	return rc;
 }
 

@@ -2,7 +2,6 @@
 #include "bundle/sink.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 
 #include "base/assert.h"
 #include "bundle/sink_internal.h"
-#include "bundle/staging_name.h"
+#include "bundle/target.h"
 
 #define REFUSED_TEXT_MAX  128
 #define REFUSED_BYTES_MAX (64 + REFUSED_TEXT_MAX)
@@ -86,74 +85,18 @@ const struct wh_sink_progress *wh_sink_progress(const struct wh_sink *sink)
 	return &sink->progress;
 }
 
-/* Splits "a/b//" into "a" and "b"; "b" has "." above it. */
-static int split(const char *target, char above[PATH_MAX], char name[NAME_MAX + 1])
-{
-	size_t bytes = strlen(target);
-
-	while (bytes > 0 && target[bytes - 1] == '/')
-		bytes--;
-
-	size_t above_bytes = wh_beneath_parent_bytes(target, bytes);
-	const char *last = target + above_bytes + (target[above_bytes] == '/');
-	size_t last_bytes = (size_t)(target + bytes - last);
-
-	if (bytes >= PATH_MAX || last_bytes > NAME_MAX)
-		return -ENAMETOOLONG;
-	memcpy(above, target, above_bytes);
-	strcpy(above + above_bytes, above_bytes > 0 ? "" : ".");
-	memcpy(name, last, last_bytes);
-	name[last_bytes] = '\0';
-	if (strcmp(name, "") == 0 || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-		return -ENOENT;
-	return 0;
-}
-
-static int make_folder(int root_fd, const char *above, const char *name)
-{
-	int fd = wh_beneath_resolve(root_fd, above, O_PATH | O_DIRECTORY);
-
-	if (fd < 0)
-		return fd;
-
-	int rc = mkdirat(fd, name, 0777) != 0 && errno != EEXIST ? -errno : 0;
-
-	close(fd);
-	return rc;
-}
-
 /* The folder that the entries go into, and whether their first name changes. */
-static int resolve_target(struct wh_sink *sink, enum wh_doing *doing)
+static int open_target(struct wh_sink *sink, enum wh_doing *doing)
 {
-	const struct wh_sink_config *config = &sink->config;
-	const char *target = config->target[0] == '\0' ? "." : config->target;
-	bool into = config->into_folder || (!config->as_name && target[strlen(target) - 1] == '/');
-	char above[PATH_MAX];
-	int fd = config->as_name
-			 ? -ENOENT
-			 : wh_beneath_resolve(config->root_fd, target, O_PATH | O_DIRECTORY);
+	const struct wh_target target = {
+		.path = sink->config.target,
+		.into_folder = sink->config.into_folder,
+		.as_name = sink->config.as_name,
+	};
+	int fd = wh_target_open(sink->config.root_fd, &target, sink->as, doing);
 
-	*doing = WH_DOING_PATH;
-	if (wh_path_has_staging_name(target, strlen(target)))
-		return -EPERM;
-	*doing = WH_DOING_OPENING;
-	if (fd != -ENOENT && !(fd == -ENOTDIR && !into))
-		return fd;
-
-	int rc = split(target, above, sink->as);
-
-	if (rc < 0)
-		return rc;
-	if (!into) {
-		sink->as_bytes = strlen(sink->as);
-		return wh_beneath_resolve(config->root_fd, above, O_PATH | O_DIRECTORY);
-	}
-	*doing = WH_DOING_CREATING;
-	rc = make_folder(config->root_fd, above, sink->as);
-	if (rc < 0)
-		return rc;
-	*doing = WH_DOING_OPENING;
-	return wh_beneath_resolve(config->root_fd, target, O_PATH | O_DIRECTORY);
+	sink->as_bytes = strlen(sink->as);
+	return fd;
 }
 
 static struct wh_sink *alloc_sink(void)
@@ -214,7 +157,7 @@ int wh_sink_open(struct wh_sink **result, const struct wh_sink_config *config, e
 	rc = wh_folder_log_init(&sink->folders, config->folder_log_max_bytes);
 	if (rc < 0)
 		goto free_paths;
-	sink->anchor_fd = rc = resolve_target(sink, doing);
+	sink->anchor_fd = rc = open_target(sink, doing);
 	if (rc < 0)
 		goto free_log;
 	rc = wh_stage_open(&sink->stage, sink->anchor_fd, config->hz);

@@ -26,9 +26,10 @@
  * Links are never followed below the target, wherever they come from: a folder of the bundle that
  * is a link there fails. On the way to the target they are, as long as they stay below the root.
  *
- * The target, as scp does it: into an existing folder (or into_folder, or with a '/' at its end) go
- * the entries under their own paths, and its last name is made if it is missing; else the first
- * name of every path becomes the target's last name. A second sink of the same job (another lane)
+ * The target (bundle/target.h), as scp does it: into an existing folder (or into_folder, or with a
+ * '/' at its end) go the entries under their own paths, and its last name is made if it is missing;
+ * else the first name of every path becomes the target's last name, or that of the file which a
+ * link of that name leads to. A second sink of the same job (another lane)
  * may find the folder that the first has made: progress.as_name of the first is its as_name.
  *
  * Modes and times are the source's, without regard to the umask, but set-user-ID and set-group-ID
@@ -37,7 +38,8 @@
  *
  * A name of the form of a staging folder's fails (EPERM), and so does a file where a folder has the
  * name, or the reverse. A file that is there with the same bytes is skipped, and gets the mode and
- * time wanted; anything else but a folder is replaced.
+ * time wanted; other files and links are replaced. A pipe, a socket or a device never is: what
+ * should go there fails (EEXIST).
  */
 
 #include <stdatomic.h>

@@ -13,6 +13,25 @@
 #define SETTLED_ENTRIES 4096
 #define SETTLED_US      20000
 
+/* Puts the file in the place of what has its name, if anything. */
+static int replace(struct wh_sink *sink, const struct wh_staged *file, int folder_fd)
+{
+	const char *name = sink->place.name;
+	struct stat status;
+	int rc = wh_sink_look_again(sink, folder_fd, &status);
+
+	if (rc < 0)
+		return rc;
+
+	int held_fd = S_ISREG(status.st_mode)
+			      ? wh_stage_hold(folder_fd, name, (uint64_t)status.st_size)
+			      : -1;
+
+	rc = wh_stage_rename(sink->stage, file, folder_fd, name);
+	wh_stage_let_go(held_fd);
+	return rc;
+}
+
 static int rename_file(struct wh_sink *sink, const struct wh_staged *file, enum wh_doing *doing)
 {
 	const struct wh_place *place = &sink->place;
@@ -26,14 +45,7 @@ static int rename_file(struct wh_sink *sink, const struct wh_staged *file, enum 
 			return folder_fd;
 		*doing = WH_DOING_RENAMING;
 
-		struct stat status;
-		int held_fd =
-			wh_sink_look(sink, folder_fd, &status) == 0 && S_ISREG(status.st_mode)
-				? wh_stage_hold(folder_fd, place->name, (uint64_t)status.st_size)
-				: -1;
-
-		rc = wh_stage_rename(sink->stage, file, folder_fd, place->name);
-		wh_stage_let_go(held_fd);
+		rc = replace(sink, file, folder_fd);
 		if (rc == -ENOENT)
 			wh_beneath_forget(&sink->beneath, place->path, place->parent_bytes);
 	}

@@ -40,16 +40,23 @@ int wh_sink_place(struct wh_sink *sink, const char *path, size_t path_bytes, enu
 	return folder_fd;
 }
 
-int wh_sink_look(const struct wh_sink *sink, int folder_fd, struct stat *status)
+int wh_sink_look_again(const struct wh_sink *sink, int folder_fd, struct stat *status)
 {
-	if (wh_beneath_was_empty(&sink->beneath, folder_fd)) {
-		*status = (struct stat){0};
-		return 0;
-	}
 	if (fstatat(folder_fd, sink->place.name, status, AT_SYMLINK_NOFOLLOW) == 0)
-		return 0;
+		return S_ISREG(status->st_mode) || S_ISDIR(status->st_mode) ||
+				       S_ISLNK(status->st_mode)
+			       ? 0
+			       : -EEXIST;
 	*status = (struct stat){0};
 	return errno == ENOENT ? 0 : -errno;
+}
+
+int wh_sink_look(const struct wh_sink *sink, int folder_fd, struct stat *status)
+{
+	if (!wh_beneath_was_empty(&sink->beneath, folder_fd))
+		return wh_sink_look_again(sink, folder_fd, status);
+	*status = (struct stat){0};
+	return 0;
 }
 
 static int set_mtime(int fd, int64_t mtime_s, uint32_t mtime_ns)

@@ -202,8 +202,12 @@ void wh_sink_take_entry(struct wh_sink *sink, const struct wh_entry *entry, uint
  * negative errno and what failed.
  */
 int wh_sink_place(struct wh_sink *sink, const char *path, size_t path_bytes, enum wh_doing *doing);
-/* What has sink->place's name now; nothing has: *status is zeros. */
+/*
+ * What has sink->place's name now; nothing has: *status is zeros. -EEXIST: a pipe, a socket or a
+ * device, which is never replaced. A folder that was empty is not looked into but by the second.
+ */
 int wh_sink_look(const struct wh_sink *sink, int folder_fd, struct stat *status);
+int wh_sink_look_again(const struct wh_sink *sink, int folder_fd, struct stat *status);
 /* It, when it is a regular file, for reading. */
 int wh_sink_open_existing(const struct wh_sink *sink, int folder_fd, struct stat *status);
 int wh_set_attributes(int fd, uint16_t mode, int64_t mtime_s, uint32_t mtime_ns);

@@ -434,7 +434,7 @@ def one_of_several(program, folder):
         report = run(pair, PARTIAL, 'send', *(folder / n for n in names), remote())
         expect_totals(report, files=2, failed=2, bytes=MIB + 10)
         expect_failures(report, {str(folder / 'gone'): 'No such file',
-                                 str(folder / 'pipe'): 'kind'})
+                                 str(folder / 'pipe'): 'is a pipe, a socket or a device'})
         expect_names(pair.served, 'good', 'well')
         (folder / 'back').mkdir()
         (pair.served / 'big').write_bytes(content(2 * MIB))

@@ -145,13 +145,11 @@ static void test_skips_small(const char *base)
 	rig_make_file(rig, "longer", "123456", 6);
 	rig_make_file(rig, "empty", "", 0);
 	CU_ASSERT_FATAL(symlink(rig->outside, rig_path(rig, "link")) == 0);
-	CU_ASSERT_FATAL(mkfifo(rig_path(rig, "pipe"), 0600) == 0);
 	rig_file(rig, 1, "same", 0640, "12345", 5);
 	rig_file(rig, 2, "differs", 0644, "12346", 5);
 	rig_file(rig, 3, "longer", 0644, "12345", 5);
 	rig_file(rig, 4, "empty", 0600, "", 0);
 	rig_file(rig, 5, "link", 0644, "x", 1);
-	rig_file(rig, 6, "pipe", 0644, "", 0);
 	rig_finish(rig);
 	CU_ASSERT(rig_run(rig) == WH_SINK_DONE);
 	CU_ASSERT(rig_skipped(rig, 1) && rig_skipped(rig, 4));
@@ -159,11 +157,11 @@ static void test_skips_small(const char *base)
 	CU_ASSERT(rig_looks(rig, "empty", 0600));
 	CU_ASSERT(rig_holds(rig, "differs", "12346", 5));
 	CU_ASSERT(rig_holds(rig, "longer", "12345", 5));
-	CU_ASSERT(rig_holds(rig, "link", "x", 1) && rig_holds(rig, "pipe", "", 0));
-	CU_ASSERT(rig->totals.files == 4 && rig->totals.skipped == 2);
+	CU_ASSERT(rig_holds(rig, "link", "x", 1));
+	CU_ASSERT(rig->totals.files == 3 && rig->totals.skipped == 2);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(rig_result(rig, "same"));
 	CU_ASSERT(rig_result(rig, "same")->skipped && rig_result(rig, "same")->error == 0);
-	CU_ASSERT(rig->result_count == 6);
+	CU_ASSERT(rig->result_count == 5);
 	rig_free(rig);
 }
 

@@ -47,14 +47,55 @@ static void test_taken_meanwhile(const char *base)
 		rig_poll(rig);
 	rig_make_file(rig, "folder/second", "another's", 9);
 	CU_ASSERT_FATAL(mkdir(rig_path(rig, "folder/third"), 0755) == 0);
+	CU_ASSERT_FATAL(mkfifo(rig_path(rig, "folder/fourth"), 0600) == 0);
 	rig_text(rig, 2, "folder/second", "2");
 	rig_text(rig, 3, "folder/third", "3");
+	rig_text(rig, 4, "folder/fourth", "4");
 	rig_finish(rig);
 	CU_ASSERT(rig_run(rig) == WH_SINK_DONE);
 	CU_ASSERT(rig_holds_text(rig, "folder/second", "2"));
 	CU_ASSERT(rig_failed(rig, 3, EISDIR, WH_DOING_RENAMING));
-	CU_ASSERT(rig->totals.files == 2 && rig->totals.failed == 1);
-	CU_ASSERT(rig_count(rig->root) == 4);
+	CU_ASSERT(rig_failed(rig, 4, EEXIST, WH_DOING_RENAMING));
+	CU_ASSERT(rig->totals.files == 2 && rig->totals.failed == 2);
+	CU_ASSERT(rig_count(rig->root) == 5);
+	rig_free(rig);
+}
+
+static bool is_kind(const struct rig *rig, const char *name, mode_t kind)
+{
+	struct stat status;
+
+	return lstat(rig_path(rig, name), &status) == 0 && (status.st_mode & S_IFMT) == kind;
+}
+
+/* Pipes, sockets and devices stay what they are, whatever should take their place. */
+static void test_not_replaced(const char *base)
+{
+	struct rig *rig = rig_begin(base);
+
+	CU_ASSERT_FATAL(mkfifo(rig_path(rig, "small"), 0600) == 0);
+	CU_ASSERT_FATAL(mkfifo(rig_path(rig, "large"), 0600) == 0);
+	CU_ASSERT_FATAL(mkfifo(rig_path(rig, "link"), 0600) == 0);
+	CU_ASSERT_FATAL(mkfifo(rig_path(rig, "folder"), 0600) == 0);
+	CU_ASSERT_FATAL(mknod(rig_path(rig, "socket"), S_IFSOCK | 0600, 0) == 0);
+	rig_text(rig, 1, "small", "x");
+	rig_ask(rig, 2, "large", 0644, RIG_CHUNK_BYTES);
+	rig_link(rig, 3, "link", "small");
+	rig_folder(rig, 4, "folder", 0755);
+	rig_text(rig, 5, "socket", "x");
+	rig_text(rig, 6, "file", "x");
+	rig_finish(rig);
+	CU_ASSERT(rig_run(rig) == WH_SINK_DONE);
+	CU_ASSERT(rig_failed(rig, 1, EEXIST, WH_DOING_CREATING));
+	CU_ASSERT(rig_failed(rig, 2, EEXIST, WH_DOING_CREATING));
+	CU_ASSERT(rig_failed(rig, 3, EEXIST, WH_DOING_CREATING));
+	CU_ASSERT(rig_failed(rig, 4, ENOTDIR, WH_DOING_CREATING));
+	CU_ASSERT(rig_failed(rig, 5, EEXIST, WH_DOING_CREATING));
+	CU_ASSERT(is_kind(rig, "small", S_IFIFO) && is_kind(rig, "large", S_IFIFO));
+	CU_ASSERT(is_kind(rig, "link", S_IFIFO) && is_kind(rig, "folder", S_IFIFO));
+	CU_ASSERT(is_kind(rig, "socket", S_IFSOCK) && rig_holds_text(rig, "file", "x"));
+	CU_ASSERT(rig->totals.files == 1 && rig->totals.failed == 5);
+	CU_ASSERT(rig_count(rig->root) == 6);
 	rig_free(rig);
 }
 
@@ -271,11 +312,13 @@ BOTH(umask)
 BOTH(room_of_holes)
 BOTH(claims)
 BOTH(taken_meanwhile)
+BOTH(not_replaced)
 
 CU_TestInfo wh_tests[] = {
 	{"a name with all that belongs to it", both_when_named},
 	{"umask", both_umask},
 	{"taken meanwhile", both_taken_meanwhile},
+	{"not replaced", both_not_replaced},
 	{"room in memory", test_room_in_memory},
 	{"room of holes", both_room_of_holes},
 	{"claims", both_claims},

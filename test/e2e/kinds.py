@@ -1,0 +1,90 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is no plain file, as source and as target, and what of a file is not carried over.
+
+    kinds.py [--quick] [-k PATTERN] [--binary PATH]
+
+A line for each case, then 'N passed, N failed, N skipped'.
+"""
+
+import functools
+import os
+import stat
+import sys
+
+from harness import Case, expect, expect_equal, expect_said, expect_status, run_cases
+from pair import Pair, remote
+from transfer import (BINARY, NO_FILE, OK, OTHER, PARTIAL, USAGE, expect_failures, expect_totals,
+                      get, send)
+from trees import expect_names
+
+
+def odd_targets(program, folder, verb):
+    """A link is followed to its file; what no file may replace is refused, and stays."""
+    served, here = folder / 'served', folder / 'here'
+    source, base = (here, served) if verb == 'send' else (served, here)
+    for path in (here, served, base / 'below', source / 'tree'):
+        path.mkdir(exist_ok=True)
+    (source / 'one').write_text('one')
+    for name in ('one', 'pipe', 'socket'):
+        (source / 'tree' / name).write_text('sent')
+    (base / 'to').symlink_to('below/file')
+    (base / 'below' / 'file').write_text('older')
+    (base / 'dangling').symlink_to('below/nothing')
+    os.mkfifo(base / 'pipe')
+    (base / 'to-pipe').symlink_to('pipe')
+    with Pair(program, folder) as pair:
+        def move(target, *args):
+            operands = {'send': (here / 'one', remote(target)),
+                        'get': (remote('one'), here / target)}
+            return pair.run(verb, *args, *operands[verb])
+
+        expect_status(move('to'), OK)
+        expect_equal('what the link leads to', (base / 'below' / 'file').read_text(), 'one')
+        expect_equal('the link', os.readlink(base / 'to'), 'below/file')
+        for target, status, said in (('dangling', NO_FILE, 'dangling.*link to what is not there'),
+                                     ('pipe', OTHER, 'pipe'), ('to-pipe', OTHER, 'to-pipe.*pipe')):
+            result = move(target)
+            expect_status(result, status)
+            expect_said(result, said)
+        expect(stat.S_ISFIFO(os.lstat(base / 'pipe').st_mode), 'the pipe was replaced')
+        expect_names(base / 'below', 'file')
+        there = base / 'set' / 'tree'
+        there.mkdir(parents=True)
+        os.mkfifo(there / 'pipe')
+        os.mknod(there / 'socket', stat.S_IFSOCK | 0o600)
+        report = (send(pair, here / 'tree', 'set', '-r', status=PARTIAL) if verb == 'send' else
+                  get(pair, 'tree', here / 'set', '-r', status=PARTIAL))
+        where = '^at the other end: ' if verb == 'send' else '^'
+        said = where + 'a pipe, a socket or a device of this name is in the way'
+        expect_totals(report, files=1, failed=2)
+        expect_failures(report, {'tree/pipe': said, 'tree/socket': said})
+        expect(stat.S_ISFIFO(os.lstat(there / 'pipe').st_mode), 'the pipe in the way was replaced')
+        expect_equal('the rest', (there / 'one').read_text(), 'sent')
+        pair.stop_server()
+
+
+def no_names(program, folder):
+    """Refused before there is a port."""
+    (folder / 'file').write_text('x')
+    for args, status, said in (
+            (('get', 'host:f', '-'), USAGE, r'no name.*\./-'),
+            (('send', '-', 'host:f'), USAGE, r'no name.*\./-'),
+            (('send', folder / 'file', '-'), USAGE, 'no name'),
+            (('get', '192.0.2.1:f', '/dev/null'), OTHER, '/dev/null is a device.*name a file')):
+        result = program.run(*args, '--config', 'none', '--port', 'net_null0', '--addr',
+                             '192.0.2.2/24')
+        expect_status(result, status)
+        expect_said(result, said)
+    expect(stat.S_ISCHR(os.stat('/dev/null').st_mode), '/dev/null is gone')
+
+
+def cases():
+    partial = functools.partial
+    for verb in ('send', 'get'):
+        yield Case(f'odd targets {verb}', verb == 'get', partial(odd_targets, verb=verb))
+    yield Case('no names', True, no_names)
+
+
+if __name__ == '__main__':
+    sys.exit(run_cases(list(cases()), BINARY))
