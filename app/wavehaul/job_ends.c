@@ -8,8 +8,17 @@
 /* HELLO or READY goes before. */
 #define PEERS_FIRST_CHUNK 1
 
-/* Memory that one stream of a peer's may take for the attributes of some 800,000 folders. */
+/*
+ * Memory for the attributes of some 800,000 folders: what the first of a peer's streams may take. A
+ * later one gets its part by their number: lanes send folders by the first alone.
+ */
 #define PEERS_FOLDER_BYTES (UINT32_C(64) << 20)
+
+static uint32_t folder_bytes(const struct wh_job *job)
+{
+	return job->at_server ? PEERS_FOLDER_BYTES / wh_peers_places(&job->jobs->peers, &job->peer)
+			      : 0;
+}
 
 int wh_job_open_source(
 	struct wh_job *job, int root_fd, const char *const *paths, uint32_t path_count)
@@ -57,7 +66,7 @@ int wh_job_open_sink(struct wh_job *job, int root_fd, const char *target, bool i
 		.gate = job->gate,
 		.room = &job->jobs->room,
 		.share = job->at_server ? wh_peers_room(&job->jobs->peers, &job->peer) : NULL,
-		.folder_log_max_bytes = job->at_server ? PEERS_FOLDER_BYTES : 0,
+		.folder_log_max_bytes = folder_bytes(job),
 		.on_file = job->on_file,
 		.context = job->context,
 	};

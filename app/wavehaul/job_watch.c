@@ -65,7 +65,7 @@ bool wh_watch_see(struct wh_watch *watch, uint64_t now_tsc, uint64_t stall_timeo
 	if (sight->waits == WH_WAITS_LANES ||
 		(heard && sight->peer.waits == WH_WAITS_LANES && sight->company))
 		return true;
-	if (now_tsc - watch->progress_tsc > WH_WATCH_PATIENCE * stall_timeout_tsc)
+	if (now_tsc - watch->progress_tsc > WH_DISK_PATIENCE * stall_timeout_tsc)
 		return false;
 	return is_disk(sight->waits) || (heard && is_disk((enum wh_waits)sight->peer.waits)) ||
 	       is_recent(watch->peer_worked_tsc, now_tsc, stall_timeout_tsc);

@@ -8,8 +8,8 @@
  * does, tells the other now and then, and asks that one of the two gets on: bytes, files, records,
  * or work that moves none of them, such as the digest of a file that is there already.
  *
- * What a peer merely says of itself, and a disk that is at work, are believed for long and not for
- * ever; other lanes that are waited for are watched themselves.
+ * What a peer merely says of itself, and a disk that is at work, are believed for WH_DISK_PATIENCE
+ * stall timeouts; other lanes that are waited for are watched themselves.
  */
 
 #include <stdbool.h>
@@ -17,9 +17,7 @@
 #include <stdint.h>
 
 #include "bundle/waits.h"
-
-/* Stall timeouts that a disk may take, or a peer that says that it is at work. */
-#define WH_WATCH_PATIENCE 60
+#include "session/session.h"
 
 /* So much payload in so many seconds is more than both ends tell of themselves meanwhile. */
 #define WH_WATCH_MOVED_BYTES 1024

@@ -353,6 +353,8 @@ static void notice_stalls(struct wh_session *s, uint64_t now_tsc)
 	if (tx->idle && s->params.object_bytes == WH_OBJECT_BYTES_UNKNOWN)
 		tx->progress_tsc = now_tsc;
 
+	/* A peer whose disk holds most of its buffers may take long, but not for ever. */
+	uint64_t patience = tx->peer_writer_behind ? WH_DISK_PATIENCE : 1;
 	uint64_t stuck_tsc = now_tsc - tx->progress_tsc;
 	bool stalled = stuck_tsc > notice_tsc;
 
@@ -360,7 +362,8 @@ static void notice_stalls(struct wh_session *s, uint64_t now_tsc)
 		wh_session_count(&s->stats.stalls);
 	__atomic_store_n(&tx->stalled, stalled, __ATOMIC_RELAXED);
 	/* With a silent peer it is the silence that ends it, by its right name. */
-	if (!tx->peer_silent && stuck_tsc > wh_ns_to_tsc(s->config.hz, s->config.stall_timeout_ns))
+	if (!tx->peer_silent &&
+		stuck_tsc > patience * wh_ns_to_tsc(s->config.hz, s->config.stall_timeout_ns))
 		wh_session_abort(s, now_tsc, WH_STATUS_STALLED);
 }
 

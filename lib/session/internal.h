@@ -48,9 +48,6 @@
 /* No progress for this long is noticed as a stall (and for stall_timeout_ns ends it). */
 #define WH_STALL_NOTICE_MS 1000
 
-/* With everything acknowledged a writer may sync for so many stall timeouts. */
-#define WH_WRITER_PATIENCE 10
-
 /* No path overtakes by more than this. */
 #define WH_YOUNGEST_MS 1000
 

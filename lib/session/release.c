@@ -132,7 +132,7 @@ static void take_reply(struct wh_session *s, uint64_t now_tsc, const struct wh_r
 		if (tx->all_acked_tsc == 0)
 			tx->all_acked_tsc = now_tsc;
 		if (now_tsc - tx->all_acked_tsc <
-			WH_WRITER_PATIENCE * wh_ns_to_tsc(s->config.hz, s->config.stall_timeout_ns))
+			WH_DISK_PATIENCE * wh_ns_to_tsc(s->config.hz, s->config.stall_timeout_ns))
 			tx->progress_tsc = now_tsc;
 		return;
 	}

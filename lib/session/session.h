@@ -41,6 +41,9 @@
 /* The most that peer_timeout_ns may be. */
 #define WH_PEER_TIMEOUT_MAX_S 3600
 
+/* Stall timeouts that a disk may take which is at work, be it over a sync or over what it got. */
+#define WH_DISK_PATIENCE 60
+
 enum wh_role {
 	WH_TRANSMITTER,
 	WH_RECEIVER,

@@ -51,7 +51,7 @@ static uint64_t end_of(const struct play *play, struct wh_watch *watch)
 	return FOREVER;
 }
 
-#define LONG (WH_WATCH_PATIENCE * 30 + 1)
+#define LONG (WH_DISK_PATIENCE * 30 + 1)
 
 static const struct play plays[] = {
 	{.what = "nothing at all", .waits = WH_WAITS_ANSWER, .ends_s = 31},

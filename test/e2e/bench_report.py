@@ -385,7 +385,7 @@ def need_cpus():
 
 def our_bench(_program, folder):
     need_cpus()
-    ours = fake_wavehaul(folder, {'ok': True, 'receiver': {'pps': 1e6, 'bps': 11e9}})
+    ours = fake_wavehaul(folder, {'ok': True, 'steady': {'pps': 1e6, 'bps': 11e9}})
     expect_equal('what is missing', ours.missing('serve', 'bench'), None)
     sample = ours.bench('memif', 1500, folder, 3)
     expect_equal('the figure', sample['value'], 12.112)

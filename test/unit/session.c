@@ -694,6 +694,52 @@ static void test_clocks_of_two_cores(void)
 	sender_close(&sender);
 }
 
+/* When a transmitter gives up whose peer says that so many of its 32 chunks wait for the disk. */
+static uint64_t stalled_after_s(uint32_t queued_chunks)
+{
+	static const uint32_t bytes = 1;
+	struct sender sender;
+	uint64_t second = 0;
+
+	sender_open(&sender, "fixed", 1);
+	count_pairs(&sender, &bytes, 1);
+
+	uint64_t first = wh_session_params(sender.session)->first_serial;
+	struct wh_packet packet = {
+		.type = WH_PACKET_RCV_STATE,
+		.lci = wh_session_lci(sender.session),
+		.rcv_state =
+			{
+				.lower = first,
+				.upper = first + 64,
+				.highest_end = first,
+				.cover_first = first,
+				.cover_end = first,
+				.chunk_upper = 32,
+				.queued_chunks = queued_chunks,
+				.buffer_chunks = 32,
+			},
+	};
+
+	while (wh_session_outcome(sender.session) == WH_STATUS_PENDING && ++second < 10000) {
+		uint64_t now_tsc = NOW + second * HZ;
+
+		packet.serial = second;
+		wh_session_input(sender.session, now_tsc, now_tsc, &packet);
+		wh_session_poll(sender.session, now_tsc);
+	}
+	CU_ASSERT_EQUAL(wh_session_outcome(sender.session), WH_STATUS_STALLED);
+	sender_close(&sender);
+	return second;
+}
+
+static void test_slow_disk_of_the_peer(void)
+{
+	CU_ASSERT_EQUAL(stalled_after_s(0), 31);
+	CU_ASSERT_EQUAL(stalled_after_s(16), 31);
+	CU_ASSERT_EQUAL(stalled_after_s(17), WH_DISK_PATIENCE * 30 + 1);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"a small session is small", test_a_small_session_is_small},
 #ifndef __SANITIZE_ADDRESS__
@@ -707,6 +753,7 @@ CU_TestInfo wh_tests[] = {
 	{"a receiver stalls", test_receiver_stalls},
 	{"data is progress", test_data_is_progress},
 	{"silence", test_silence},
+	{"slow disk of the peer", test_slow_disk_of_the_peer},
 	{"pairs are of full packets", test_pairs_are_of_full_packets},
 	{"acknowledged bytes", test_acked_bytes},
 	{"counters of both cores", test_counters_of_both_cores},
