@@ -37,6 +37,8 @@ static struct wh_convoy *find_or_add(
 	convoy->number = key->number;
 	convoy->peer = key->peer;
 	convoy->lanes = key->lanes;
+	wh_splits_init(&convoy->splits, key->lanes);
+	wh_assemblies_init(&convoy->assemblies, key->lanes);
 	LIST_INSERT_HEAD(&convoys->list, convoy, next);
 	return convoy;
 }
@@ -70,14 +72,17 @@ int wh_convoy_join(struct wh_convoys *convoys, uint64_t number, const struct wh_
 void wh_convoy_leave(struct wh_convoys *convoys, struct wh_convoy *convoy, uint32_t lane)
 {
 	rte_spinlock_lock(&convoys->lock);
-	WH_ASSERT(convoy->joined & UINT64_C(1) << lane);
-	convoy->joined &= ~(UINT64_C(1) << lane);
+	WH_ASSERT(convoy->joined & ~convoy->left & UINT64_C(1) << lane);
+	convoy->left |= UINT64_C(1) << lane;
 
-	bool was_last = convoy->joined == 0;
+	bool was_last = convoy->left == convoy->joined;
 
 	if (was_last)
 		LIST_REMOVE(convoy, next);
 	rte_spinlock_unlock(&convoys->lock);
-	if (was_last)
-		free(convoy);
+	if (!was_last)
+		return;
+	wh_splits_free(&convoy->splits);
+	wh_assemblies_free(&convoy->assemblies);
+	free(convoy);
 }

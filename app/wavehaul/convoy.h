@@ -4,15 +4,18 @@
 
 /*
  * What the lanes of one transfer have in common in this process, at either end: the rate that they
- * share. They know each other by the number in HELLO, which is random, and by the peer's address,
- * so that nobody else's lane can join; and by how many they are.
+ * share, and the large files that they split. They know each other by the number in HELLO, which is
+ * random, and by the peer's address, so that nobody else's lane can join; and by how many they are.
  */
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/queue.h>
 
 #include <rte_spinlock.h>
 
+#include "bundle/assembly.h"
+#include "bundle/split.h"
 #include "share.h"
 #include "wire/encap.h"
 
@@ -21,8 +24,12 @@ struct wh_convoy {
 	uint64_t number;
 	struct wh_address peer; /* port 0: lanes may have several */
 	uint32_t lanes;
-	uint64_t joined; /* a bit for each lane */
+	uint64_t joined; /* a bit for each lane that has come; none comes twice */
+	uint64_t left;
+	_Atomic uint64_t moved_tsc; /* when a lane got on last */
 	struct wh_share share;
+	struct wh_splits splits;         /* of sources here */
+	struct wh_assemblies assemblies; /* of sinks */
 };
 
 struct wh_convoys {
@@ -32,7 +39,7 @@ struct wh_convoys {
 
 void wh_convoys_init(struct wh_convoys *convoys);
 
-/* 0, -ENOMEM, or -EEXIST: that lane is there already. Any core. */
+/* 0, -ENOMEM, or -EEXIST: that lane is there already, or was. Any core. */
 int wh_convoy_join(struct wh_convoys *convoys, uint64_t number, const struct wh_address *peer,
 	uint32_t lane, uint32_t lanes, struct wh_convoy **convoy);
 

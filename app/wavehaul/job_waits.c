@@ -14,12 +14,27 @@ static enum wh_waits waits_of(const struct wh_job *job)
 	return job->pump.session == job->out ? WH_WAITS_SESSION : WH_WAITS_ENTRIES;
 }
 
-/* Where a peer has others of its jobs get on, lane 0 may wait for them. */
+static uint64_t stall_timeout_tsc(const struct wh_job *job)
+{
+	return wh_ns_to_tsc(job->jobs->host->hz, job->jobs->settings->stall_timeout_ns);
+}
+
+static bool has_convoy(const struct wh_job *job, uint64_t now_tsc)
+{
+	return job->convoy != NULL &&
+	       atomic_load_explicit(&job->convoy->moved_tsc, memory_order_relaxed) +
+			       stall_timeout_tsc(job) >
+		       now_tsc;
+}
+
+/* Where other lanes, or others of the peer's jobs, get on, this one may wait for them. */
 static bool has_company(const struct wh_job *job, uint64_t now_tsc)
 {
 	const struct wh_settings *settings = job->jobs->settings;
 	uint64_t now_ns = wh_tsc_to_ns(job->jobs->host->hz, now_tsc);
 
+	if (has_convoy(job, now_tsc))
+		return true;
 	return job->at_server && now_ns > settings->stall_timeout_ns &&
 	       wh_peers_moves(&job->jobs->peers, &job->peer, now_ns - settings->stall_timeout_ns);
 }
@@ -71,11 +86,6 @@ static void tell_peer(struct wh_job *job, uint64_t now_tsc, const struct wh_watc
 	wh_session_kick(job->out);
 }
 
-static uint64_t stall_timeout_tsc(const struct wh_job *job)
-{
-	return wh_ns_to_tsc(job->jobs->host->hz, job->jobs->settings->stall_timeout_ns);
-}
-
 void wh_job_fail_stalled(struct wh_job *job, uint64_t now_tsc)
 {
 	char text[WH_WATCH_TEXT_BYTES];
@@ -104,7 +114,11 @@ void wh_job_see_waits(struct wh_job *job, uint64_t now_tsc)
 		wh_job_fail_stalled(job, now_tsc);
 	else
 		tell_peer(job, now_tsc, &sight);
-	if (job->at_server && job->watch.progress_tsc == now_tsc)
+	if (job->watch.progress_tsc != now_tsc)
+		return;
+	if (job->convoy != NULL)
+		atomic_store_explicit(&job->convoy->moved_tsc, now_tsc, memory_order_relaxed);
+	if (job->at_server)
 		wh_peers_moved(
 			&job->jobs->peers, &job->peer, wh_tsc_to_ns(job->jobs->host->hz, now_tsc));
 }

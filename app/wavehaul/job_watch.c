@@ -41,9 +41,15 @@ static void see_peer(struct wh_watch *watch, uint64_t now_tsc, const struct wh_w
 	watch->peer_worked_tsc = now_tsc;
 }
 
-static bool is_disk(enum wh_waits waits)
+/* Other lanes may have a disk to wait for. */
+static bool is_patient(enum wh_waits waits)
 {
-	return waits == WH_WAITS_DISK || waits == WH_WAITS_ROOM;
+	return waits == WH_WAITS_DISK || waits == WH_WAITS_ROOM || waits == WH_WAITS_PARTS;
+}
+
+static bool is_for_lanes(enum wh_waits waits)
+{
+	return waits == WH_WAITS_LANES || waits == WH_WAITS_PARTS;
 }
 
 static bool is_recent(uint64_t tsc, uint64_t now_tsc, uint64_t span_tsc)
@@ -62,12 +68,15 @@ bool wh_watch_see(struct wh_watch *watch, uint64_t now_tsc, uint64_t stall_timeo
 
 	bool heard = is_recent(watch->told_tsc, now_tsc, stall_timeout_tsc);
 
-	if (sight->waits == WH_WAITS_LANES ||
-		(heard && sight->peer.waits == WH_WAITS_LANES && sight->company))
+	if (sight->waits == WH_WAITS_LANES)
+		return true;
+	if (sight->company && (is_for_lanes(sight->waits) ||
+				      (heard && is_for_lanes((enum wh_waits)sight->peer.waits))))
 		return true;
 	if (now_tsc - watch->progress_tsc > WH_DISK_PATIENCE * stall_timeout_tsc)
 		return false;
-	return is_disk(sight->waits) || (heard && is_disk((enum wh_waits)sight->peer.waits)) ||
+	return is_patient(sight->waits) ||
+	       (heard && is_patient((enum wh_waits)sight->peer.waits)) ||
 	       is_recent(watch->peer_worked_tsc, now_tsc, stall_timeout_tsc);
 }
 

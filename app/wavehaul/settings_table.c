@@ -274,7 +274,8 @@ const struct wh_setting wh_settings_table[] = {
 		.standard = "1",
 		.argument = "N",
 		.example = "4",
-		.help = "sessions side by side",
+		.help = "sessions side by side; files of 16 MiB and more for each go by\n"
+			"all of them",
 	},
 	{
 		KEY("transfer", "peer_timeout"),

@@ -34,7 +34,7 @@ struct wire_entry {
 	uint16_t link_bytes;
 	uint8_t kind;
 	uint8_t content;
-	uint32_t zero;
+	uint32_t split;
 };
 
 struct wire_extent {
@@ -210,8 +210,8 @@ static const struct wh_record_field entry_fields[] = {
 	FIELD(wire_entry, path_bytes, entry.path_bytes, 1, WH_PATH_BYTES_MAX),
 	FIELD(wire_entry, link_bytes, entry.link_bytes, 0, WH_PATH_BYTES_MAX),
 	FIELD(wire_entry, kind, entry.kind, WH_ENTRY_FILE, WH_ENTRY_LINK),
-	FIELD(wire_entry, content, entry.content, WH_CONTENT_NONE, WH_CONTENT_ASK),
-	ZERO(wire_entry, zero),
+	FIELD(wire_entry, content, entry.content, WH_CONTENT_NONE, WH_CONTENT_PART),
+	ANY(wire_entry, split, entry.split),
 };
 
 static const struct wh_record_field extent_fields[] = {
@@ -424,9 +424,11 @@ static bool entry_holds(const struct wh_entry *entry)
 		return false;
 	if ((entry->size_bytes > 0) != (entry->content != WH_CONTENT_NONE))
 		return false;
-	if (entry->hole_bytes > (entry->content == WH_CONTENT_ASK ? entry->size_bytes : 0))
+	if (entry->hole_bytes > (entry->content >= WH_CONTENT_ASK ? entry->size_bytes : 0))
 		return false;
 	if (entry->content == WH_CONTENT_INLINE && entry->size_bytes > WH_INLINE_BYTES_MAX)
+		return false;
+	if ((entry->content >= WH_CONTENT_HEAD) != (entry->split != 0))
 		return false;
 	return entry->kind == WH_ENTRY_FILE || entry->content == WH_CONTENT_NONE;
 }

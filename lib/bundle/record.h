@@ -21,6 +21,11 @@
  * OUTCOME that the sink gives meanwhile does not change that: FILE_END comes all the same, early
  * and with an error.
  *
+ * A large file may go by all lanes of a transfer (bundle/split.h), each of which has an ENTRY for
+ * it: HEAD in one, PART in the others, with one number in all, and the same size. Extents and
+ * FILE_END are of the lane's own part then. HEAD is as ASK otherwise; what becomes of the file is
+ * told there. A PART is answered by WANT, or by an OUTCOME that says that it is not needed.
+ *
  * A record is its length (u32, a multiple of 8, header counted), type (u16), zero (u16), then
  * fields by type, little-endian, then texts and content, then zeros up to the length. Decoding is
  * strict, as in lib/wire: every field is within its limits, or the record is refused.
@@ -33,7 +38,7 @@
 #include "base/chunk.h"
 #include "base/meter.h"
 
-#define WH_BUNDLE_VERSION 3
+#define WH_BUNDLE_VERSION 4
 
 /* Files up to this travel inside their ENTRY; larger ones as extents of raw chunks. */
 #define WH_INLINE_BYTES_MAX (UINT32_C(256) << 10)
@@ -83,6 +88,8 @@ enum wh_entry_content {
 	WH_CONTENT_NONE = 0,   /* folder, link, empty file */
 	WH_CONTENT_INLINE = 1, /* in the record */
 	WH_CONTENT_ASK = 2,    /* extents, once the sink has answered WANT */
+	WH_CONTENT_HEAD = 3,   /* the same, of a part; the others come by the other lanes */
+	WH_CONTENT_PART = 4,   /* one of these */
 };
 
 /* What was being done when it failed; names in wh_doing_name(). */
@@ -113,8 +120,9 @@ struct wh_entry {
 	uint16_t mode; /* permission bits, 07777 at most */
 	uint32_t mtime_ns;
 	int64_t mtime_s;
-	uint64_t size_bytes; /* of the file */
-	uint64_t hole_bytes; /* of these, about, take no room at the source; of content ASK */
+	uint64_t size_bytes; /* of the file, all parts counted */
+	uint64_t hole_bytes; /* of these, about, take no room at the source; of ASK, HEAD, PART */
+	uint32_t split;      /* HEAD and PART: the file's number in the transfer; else 0 */
 	/* Relative, '/' between names, no empty name, no "." or "..", no NUL. */
 	const char *path;
 	uint16_t path_bytes;
@@ -124,7 +132,7 @@ struct wh_entry {
 };
 
 enum wh_outcome_status {
-	WH_OUTCOME_SKIPPED = 1, /* there already, the same bytes */
+	WH_OUTCOME_SKIPPED = 1, /* there already, the same bytes; of a PART: not needed */
 	WH_OUTCOME_FAILED = 2,
 };
 

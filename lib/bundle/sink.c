@@ -23,6 +23,7 @@ void wh_sink_break(struct wh_sink *sink, int error, enum wh_doing doing)
 	sink->progress.state = WH_SINK_BROKEN;
 	sink->progress.error = error;
 	sink->progress.doing = doing;
+	wh_sink_end_parts(sink);
 	wh_stage_abandon(sink->stage);
 	sink->step = WH_STEP_TELLING;
 }
@@ -115,7 +116,9 @@ static void set_up_room(struct wh_sink *sink)
 
 	sink->in_memory = wh_beneath_in_memory(sink->anchor_fd);
 	if (fstat(sink->anchor_fd, &status) == 0)
-		sink->room = wh_room_find(sink->config.room, status.st_dev);
+		sink->device = status.st_dev;
+	if (sink->device != 0)
+		sink->room = wh_room_find(sink->config.room, sink->device);
 	if (sink->room == NULL)
 		sink->room = &sink->own_room;
 }
@@ -132,7 +135,7 @@ static void set_up(struct wh_sink *sink)
 	sink->intake.number = config->first_chunk;
 	sink->progress.as_name = sink->as_bytes > 0;
 	sink->existing_fd = -1;
-	for (uint32_t i = 0; i < WH_SOURCE_ASKED; i++)
+	for (uint32_t i = 0; i < WH_SINK_LARGE_MAX; i++)
 		sink->large[i].fd = -1;
 	/* The caller's string need not live longer than the call. */
 	sink->config.target = NULL;
@@ -143,6 +146,7 @@ int wh_sink_open(struct wh_sink **result, const struct wh_sink_config *config, e
 	WH_ASSERT(config->chunk_bytes > 0 && config->chunk_bytes % WH_CHUNK_ALIGN == 0);
 	WH_ASSERT(config->hz > 0 && config->answer_bytes >= REFUSED_BYTES_MAX);
 	WH_ASSERT(!(config->as_name && config->into_folder) && config->room != NULL);
+	WH_ASSERT(config->assemblies == NULL || config->lane < config->lanes);
 
 	struct wh_sink *sink = alloc_sink();
 	int rc = -ENOMEM;
@@ -151,7 +155,7 @@ int wh_sink_open(struct wh_sink **result, const struct wh_sink_config *config, e
 	if (sink == NULL)
 		return rc;
 	sink->config = *config;
-	sink->large_paths = calloc(WH_SOURCE_ASKED, sizeof(*sink->large_paths));
+	sink->large_paths = calloc(WH_SINK_LARGE_MAX, sizeof(*sink->large_paths));
 	if (sink->large_paths == NULL)
 		goto free_state;
 	rc = wh_folder_log_init(&sink->folders, config->folder_log_max_bytes);
@@ -183,10 +187,12 @@ void wh_sink_close(struct wh_sink *sink)
 	if (sink == NULL)
 		return;
 	wh_sink_close_ring(sink);
-	for (uint32_t i = 0; i < WH_SOURCE_ASKED; i++) {
+	wh_sink_end_parts(sink);
+	for (uint32_t i = 0; i < WH_SINK_LARGE_MAX; i++) {
 		wh_large_give_up_room(sink, &sink->large[i]);
 		if (sink->large[i].fd >= 0)
 			close(sink->large[i].fd);
+		wh_large_leave(sink, &sink->large[i]);
 	}
 	if (sink->existing_fd >= 0)
 		close(sink->existing_fd);

@@ -23,6 +23,9 @@
  *
  * Runs of 64 KiB of zeros in a large file become holes.
  *
+ * A large file's parts may come by several lanes (bundle/assembly.h): any sink writes into the one
+ * that the head's has staged, and only that one gives it its name and tells of it.
+ *
  * Links are never followed below the target, wherever they come from: a folder of the bundle that
  * is a link there fails. On the way to the target they are, as long as they stay below the root.
  *
@@ -48,6 +51,7 @@
 
 #include "base/chunk.h"
 #include "base/fifo.h"
+#include "bundle/assembly.h"
 #include "bundle/record.h"
 #include "bundle/room.h"
 #include "bundle/source.h"
@@ -72,6 +76,10 @@ struct wh_sink_config {
 	struct wh_fifo *ready;
 	/* Folders' attributes and TOTALS wait until it is true (other lanes); NULL: at once. */
 	const _Atomic bool *gate;
+	/* Of lanes that split large files: what their sinks have together; NULL: none does. */
+	struct wh_assemblies *assemblies;
+	uint32_t lane;
+	uint32_t lanes;
 	struct wh_room *room; /* of the process: what its sinks promise together */
 	/* Room that files announced and not written yet may hold together; NULL: any. More of them
 	 * are let in while there is room, and find it or not when their bytes come. */

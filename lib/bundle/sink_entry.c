@@ -320,9 +320,34 @@ static void take_link(struct wh_sink *sink, const struct wh_entry *entry, int fo
 	settle(sink, &file, rc, WH_DOING_CREATING, now_tsc);
 }
 
-void wh_sink_take_entry(struct wh_sink *sink, const struct wh_entry *entry, uint64_t now_tsc)
+/* A head that failed is its other lanes' affair, too. False: they do not agree. */
+static bool fail_entry(
+	struct wh_sink *sink, const struct wh_entry *entry, int rc, enum wh_doing doing)
 {
 	struct wh_staged file = identity(entry);
+
+	if (entry->content == WH_CONTENT_HEAD && !wh_sink_spoil(sink, entry, rc, doing))
+		return false;
+	wh_sink_tell_failed(sink, &file, rc, doing);
+	return true;
+}
+
+static void refuse(struct wh_sink *sink)
+{
+	wh_sink_break(sink, -EPROTO, WH_DOING_READING);
+}
+
+/* The head's lane says where it goes. */
+static void take_part(struct wh_sink *sink, const struct wh_entry *entry)
+{
+	const struct stat nothing = {0};
+
+	if (!wh_sink_ask(sink, entry, &nothing))
+		refuse(sink);
+}
+
+static void take_placed(struct wh_sink *sink, const struct wh_entry *entry, uint64_t now_tsc)
+{
 	struct stat status;
 	enum wh_doing doing;
 	int folder_fd = wh_sink_place(sink, entry->path, entry->path_bytes, &doing);
@@ -336,12 +361,24 @@ void wh_sink_take_entry(struct wh_sink *sink, const struct wh_entry *entry, uint
 		rc = wh_sink_look(sink, folder_fd, &status);
 	if (rc == 0 && S_ISDIR(status.st_mode))
 		rc = -EISDIR;
-	if (rc < 0)
-		wh_sink_tell_failed(sink, &file, rc, doing);
-	else if (entry->kind == WH_ENTRY_LINK)
+	if (rc < 0) {
+		if (!fail_entry(sink, entry, rc, doing))
+			refuse(sink);
+	} else if (entry->kind == WH_ENTRY_LINK) {
 		take_link(sink, entry, folder_fd, &status, now_tsc);
-	else if (entry->content != WH_CONTENT_ASK)
+	} else if (entry->content < WH_CONTENT_ASK) {
 		take_small(sink, entry, folder_fd, &status, now_tsc);
-	else if (!wh_sink_ask(sink, entry, &status))
-		wh_sink_break(sink, -EPROTO, WH_DOING_READING);
+	} else if (!wh_sink_ask(sink, entry, &status)) {
+		refuse(sink);
+	}
+}
+
+void wh_sink_take_entry(struct wh_sink *sink, const struct wh_entry *entry, uint64_t now_tsc)
+{
+	if (entry->content >= WH_CONTENT_HEAD && !wh_sink_can_join(sink, entry))
+		refuse(sink);
+	else if (entry->content == WH_CONTENT_PART)
+		take_part(sink, entry);
+	else
+		take_placed(sink, entry, now_tsc);
 }

@@ -85,7 +85,7 @@ static void take_extent(struct wh_sink *sink, const struct wh_record *record)
 
 	if (file == NULL || intake->at != intake->chunk->bytes ||
 		file->offset != record->extent.offset ||
-		record->extent.bytes > file->size_bytes - file->offset ||
+		record->extent.bytes > file->end - file->offset ||
 		(file->state != WH_LARGE_COMING && file->state != WH_LARGE_ANSWERED)) {
 		refuse(sink);
 		return;
@@ -102,13 +102,17 @@ static void fail_at_peer(
 	struct wh_sink *sink, struct wh_large *file, const struct wh_record *record)
 {
 	struct wh_staged entry = wh_large_entry(sink, file);
+	enum wh_doing doing = (enum wh_doing)record->file_end.doing;
 
 	if (file->failed)
 		return;
 	file->failed = true;
 	file->told = true;
-	wh_sink_note_failed(
-		sink, &entry, -record->file_end.error, (enum wh_doing)record->file_end.doing, true);
+	if (file->assembly != NULL)
+		wh_assembly_fail(sink->config.assemblies, file->assembly, -record->file_end.error,
+			doing);
+	if (!wh_large_is_part(file)) /* or its head tells */
+		wh_sink_note_failed(sink, &entry, -record->file_end.error, doing, true);
 }
 
 static void take_file_end(struct wh_sink *sink, const struct wh_record *record)
@@ -118,7 +122,7 @@ static void take_file_end(struct wh_sink *sink, const struct wh_record *record)
 	struct wh_digest digest;
 
 	if (file == NULL || (file->state != WH_LARGE_COMING && file->state != WH_LARGE_ANSWERED) ||
-		(whole && file->offset != file->size_bytes)) {
+		(whole && file->offset != file->end)) {
 		refuse(sink);
 		return;
 	}
@@ -139,6 +143,8 @@ static void take_same(struct wh_sink *sink, const struct wh_record *record)
 
 	if (file == NULL || file->state != WH_LARGE_ANSWERED || !file->had)
 		refuse(sink);
+	else if (file->failed) /* meanwhile, by another lane */
+		wh_large_close(sink, file);
 	else
 		wh_large_same(sink, file);
 }
@@ -172,7 +178,8 @@ static void take_finish(struct wh_sink *sink, const struct wh_record *record)
 {
 	struct wh_intake *intake = &sink->intake;
 
-	if (record->finish.entries != intake->entries || sink->large_count != sink->closing_count)
+	if (record->finish.entries != intake->entries ||
+		sink->large_count != sink->closing_count + sink->gathering)
 		refuse(sink);
 	intake->finished = true;
 }

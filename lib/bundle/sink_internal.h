@@ -5,9 +5,9 @@
 /*
  * A sink's state, shared by the files of its name only: sink.c opens, closes and polls; intake
  * takes chunks and records; entry makes small files and links; large follows the files whose bytes
- * come in extents, and write puts these down; folders makes folders and remembers what they shall
- * look like in the end; commit gives files their names and ends the job; tell says to the source
- * and the app what became of each entry.
+ * come in extents, parts those of them that come by several lanes, write puts extents down; folders
+ * makes folders and remembers what they shall look like in the end; commit gives files their names
+ * and ends the job; tell says to the source and the app what became of each entry.
  *
  * Errors are negative in here; records and results have them positive.
  */
@@ -32,24 +32,33 @@
 /* Large files whose last chunk came and that wait to be put into a batch. */
 #define WH_SINK_CLOSING_MAX WH_RING_DEPTH
 
+/* A source may ask for others while those whose FILE_END has come are closing or gathering. */
+#define WH_SINK_LARGE_MAX (WH_SOURCE_ASKED + WH_SINK_CLOSING_MAX + WH_SPLITS_MAX)
+
 enum wh_large_state {
 	WH_LARGE_NONE = 0,
+	WH_LARGE_AWAIT,    /* a part: its head has not decided */
 	WH_LARGE_COMPARE,  /* a file of that size is there, to be hashed */
 	WH_LARGE_RESERVE,  /* space is to be reserved, then WANT goes */
 	WH_LARGE_ANSWERED, /* by WANT or HAVE */
 	WH_LARGE_COMING,   /* its extents do */
 	WH_LARGE_CLOSING,  /* FILE_END came */
+	WH_LARGE_GATHERS,  /* a head: its own part is down, others' may not be */
 };
 
-/* A file with content ASK. */
+/* A file with content ASK, HEAD or PART. */
 struct wh_large {
 	uint64_t id;
 	uint64_t size_bytes;
+	uint64_t from;       /* of what comes by this lane, the file or our part of it; ... */
+	uint64_t end;        /* ... and its end */
 	uint64_t offset;     /* of the next byte to come */
-	uint64_t data_bytes; /* of these, as far as the source knows */
-	uint64_t reserved;   /* blocks of these bytes are its own; none where there are holes */
+	uint64_t data_bytes; /* of these that come, as far as the source knows */
+	uint64_t reserved;   /* blocks up to here are its own; none where there are holes */
 	uint64_t promised;   /* room for what is neither reserved nor written */
-	bool let_in;         /* there was room for it */
+	struct wh_assembly *assembly; /* NULL: no other lane has a part */
+	bool is_head;                 /* of that */
+	bool let_in;                  /* there was room for it */
 	int64_t mtime_s;
 	uint32_t mtime_ns;
 	uint16_t mode;
@@ -132,6 +141,7 @@ struct wh_sink {
 	size_t as_bytes; /* the entries' first name becomes `as`; 0: stays */
 	char as[NAME_MAX + 1];
 	bool in_memory;
+	dev_t device;
 	struct wh_room_device *room; /* of the file system */
 	struct wh_room_device own_room;
 	bool has_folders;         /* that were given their attributes */
@@ -146,9 +156,12 @@ struct wh_sink {
 	struct wh_record answer;
 	char told_path[WH_PATH_BYTES_MAX + 1];
 
-	struct wh_large large[WH_SOURCE_ASKED];
+	struct wh_large large[WH_SINK_LARGE_MAX];
 	char (*large_paths)[WH_PATH_BYTES_MAX];
 	uint32_t large_count;
+	struct wh_large *parted[WH_SPLITS_MAX]; /* those that have an assembly */
+	uint32_t parted_count;
+	uint32_t gathering; /* heads that do */
 	uint32_t untold;            /* failed ones */
 	struct wh_large *comparing; /* its file is open as existing_fd */
 	struct wh_large *reserving;
@@ -184,6 +197,7 @@ void wh_sink_answer_totals(struct wh_sink *sink);
 void wh_sink_tell_failed(
 	struct wh_sink *sink, const struct wh_staged *file, int error, enum wh_doing doing);
 void wh_sink_tell_skipped(struct wh_sink *sink, const struct wh_staged *file);
+void wh_sink_answer_needless(struct wh_sink *sink, uint64_t id); /* of a part */
 /* Without an answer: the source knows. */
 void wh_sink_note_failed(struct wh_sink *sink, const struct wh_staged *file, int error,
 	enum wh_doing doing, bool at_peer);
@@ -223,6 +237,12 @@ bool wh_sink_stage_failed(struct wh_sink *sink, int error);
 /* sink_large.c */
 /* False: the source asks too many. *status: what has the name now. */
 bool wh_sink_ask(struct wh_sink *sink, const struct wh_entry *entry, const struct stat *status);
+/* No part is in the air, and nothing of it is told any more. */
+void wh_large_forget(struct wh_sink *sink, struct wh_large *file);
+/* The same of one that failed. */
+void wh_large_discard(struct wh_sink *sink, struct wh_large *file);
+/* All bytes are down: into the batch, or it fails. */
+void wh_large_add(struct wh_sink *sink, struct wh_large *file, uint64_t now_tsc);
 struct wh_large *wh_sink_find_large(struct wh_sink *sink, uint64_t id);
 struct wh_staged wh_large_entry(const struct wh_sink *sink, const struct wh_large *file);
 void wh_large_fail(struct wh_sink *sink, struct wh_large *file, int error, enum wh_doing doing);
@@ -239,6 +259,28 @@ void wh_large_same(struct wh_sink *sink, struct wh_large *file);
 void wh_large_close(struct wh_sink *sink, struct wh_large *file);
 int32_t wh_sink_poll_large(struct wh_sink *sink, uint64_t now_tsc);
 uint64_t wh_sink_least_large_id(const struct wh_sink *sink);
+
+/*
+ * sink_parts.c: files that come by several lanes. join: false, the lanes do not agree. spoil: a
+ * head that failed where it arrived. staged: 0 or a negative errno. close: our part is down, or, of
+ * a head, it gathers from now on.
+ */
+bool wh_sink_can_join(const struct wh_sink *sink, const struct wh_entry *entry);
+bool wh_large_join(struct wh_sink *sink, struct wh_large *file, const struct wh_entry *entry);
+bool wh_sink_spoil(
+	struct wh_sink *sink, const struct wh_entry *entry, int error, enum wh_doing doing);
+int wh_large_open_part(struct wh_sink *sink, const struct wh_large *file);
+int wh_large_is_staged(struct wh_sink *sink, const struct wh_large *file);
+void wh_large_close_part(struct wh_sink *sink, struct wh_large *file);
+void wh_large_leave(struct wh_sink *sink, struct wh_large *file);
+int32_t wh_sink_poll_parts(struct wh_sink *sink, uint64_t now_tsc);
+bool wh_sink_awaits_lanes(const struct wh_sink *sink);
+void wh_sink_end_parts(struct wh_sink *sink);
+
+static inline bool wh_large_is_part(const struct wh_large *file)
+{
+	return file->assembly != NULL && !file->is_head;
+}
 
 /* sink_write.c: of the chunk at hand; returns the work done, 0: it has to wait. */
 int32_t wh_sink_write(struct wh_sink *sink);

@@ -27,7 +27,7 @@ struct wh_staged wh_large_entry(const struct wh_sink *sink, const struct wh_larg
 
 struct wh_large *wh_sink_find_large(struct wh_sink *sink, uint64_t id)
 {
-	for (uint32_t i = 0; i < WH_SOURCE_ASKED; i++)
+	for (uint32_t i = 0; i < WH_SINK_LARGE_MAX; i++)
 		if (sink->large[i].state != WH_LARGE_NONE && sink->large[i].id == id)
 			return &sink->large[i];
 	return NULL;
@@ -37,7 +37,7 @@ static struct wh_large *first_in_state(struct wh_sink *sink, enum wh_large_state
 {
 	struct wh_large *first = NULL;
 
-	for (uint32_t i = 0; i < WH_SOURCE_ASKED; i++) {
+	for (uint32_t i = 0; i < WH_SINK_LARGE_MAX; i++) {
 		struct wh_large *file = &sink->large[i];
 
 		if (file->state == state && !file->failed &&
@@ -51,27 +51,28 @@ uint64_t wh_sink_least_large_id(const struct wh_sink *sink)
 {
 	uint64_t least = UINT64_MAX;
 
-	for (uint32_t i = 0; sink->large_count > 0 && i < WH_SOURCE_ASKED; i++)
+	for (uint32_t i = 0; sink->large_count > 0 && i < WH_SINK_LARGE_MAX; i++)
 		if (sink->large[i].state != WH_LARGE_NONE)
 			least = wh_min_u64(least, sink->large[i].id);
 	return least;
 }
 
-static void forget(struct wh_sink *sink, struct wh_large *file)
+void wh_large_forget(struct wh_sink *sink, struct wh_large *file)
 {
 	WH_ASSERT(file->in_air == 0 && sink->large_count > 0);
 	wh_large_give_up_room(sink, file);
 	if (file->fd >= 0)
 		close(file->fd);
 	file->fd = -1;
+	wh_large_leave(sink, file);
 	file->state = WH_LARGE_NONE;
 	sink->large_count--;
 }
 
 /* It failed. Its descriptor goes first, or to close it would be the end of the file. */
-static void discard(struct wh_sink *sink, struct wh_large *file)
+void wh_large_discard(struct wh_sink *sink, struct wh_large *file)
 {
-	forget(sink, file);
+	wh_large_forget(sink, file);
 	if (file->staged)
 		wh_stage_discard(sink->stage, file->number, file->size_bytes);
 }
@@ -86,15 +87,26 @@ void wh_large_fail(struct wh_sink *sink, struct wh_large *file, int error, enum 
 	file->doing = (uint8_t)doing;
 	wh_large_give_up_room(sink, file);
 	sink->untold++;
+	if (sink->reserving == file)
+		sink->reserving = NULL;
+	if (file->assembly != NULL)
+		wh_assembly_fail(sink->config.assemblies, file->assembly, error, doing);
+}
+
+static enum wh_large_state first_state(const struct wh_entry *entry, const struct stat *status)
+{
+	if (entry->content == WH_CONTENT_PART)
+		return WH_LARGE_AWAIT;
+	return S_ISREG(status->st_mode) && (uint64_t)status->st_size == entry->size_bytes
+		       ? WH_LARGE_COMPARE
+		       : WH_LARGE_RESERVE;
 }
 
 bool wh_sink_ask(struct wh_sink *sink, const struct wh_entry *entry, const struct stat *status)
 {
 	struct wh_large *file = sink->large;
-	bool comparable =
-		S_ISREG(status->st_mode) && (uint64_t)status->st_size == entry->size_bytes;
 
-	if (sink->large_count == WH_SOURCE_ASKED)
+	if (sink->large_count - sink->closing_count - sink->gathering >= WH_SOURCE_ASKED)
 		return false;
 	while (file->state != WH_LARGE_NONE)
 		file++;
@@ -106,9 +118,12 @@ bool wh_sink_ask(struct wh_sink *sink, const struct wh_entry *entry, const struc
 		.mtime_ns = entry->mtime_ns,
 		.mode = entry->mode,
 		.path_bytes = entry->path_bytes,
-		.state = comparable ? WH_LARGE_COMPARE : WH_LARGE_RESERVE,
+		.end = entry->size_bytes,
 		.fd = -1,
 	};
+	if (entry->content >= WH_CONTENT_HEAD && !wh_large_join(sink, file, entry))
+		return false;
+	file->state = (uint8_t)first_state(entry, status);
 	memcpy(sink->large_paths[file - sink->large], entry->path, entry->path_bytes);
 	sink->large_count++;
 	return true;
@@ -183,6 +198,8 @@ static int32_t compare(struct wh_sink *sink)
 
 static int open_staged(struct wh_sink *sink, struct wh_large *file)
 {
+	if (wh_large_is_part(file))
+		return wh_large_open_part(sink, file);
 	if (file->staged)
 		return wh_stage_reopen(sink->stage, file->number, file->identity.inode);
 	if (!wh_sink_prepare(sink))
@@ -221,14 +238,14 @@ static void take_back(struct wh_sink *sink, struct wh_large *file, uint64_t byte
 
 void wh_large_wrote(struct wh_sink *sink, struct wh_large *file, uint32_t bytes)
 {
-	if (file->reserved == 0)
+	if (file->reserved == file->from)
 		take_back(sink, file, bytes);
 }
 
 void wh_large_went_on(struct wh_sink *sink, struct wh_large *file, uint32_t bytes)
 {
 	file->offset += bytes;
-	take_back_to(sink, file, file->size_bytes - file->offset);
+	take_back_to(sink, file, file->end - file->offset);
 }
 
 void wh_large_give_up_room(struct wh_sink *sink, struct wh_large *file)
@@ -243,7 +260,7 @@ void wh_large_give_up_room(struct wh_sink *sink, struct wh_large *file)
  */
 static int let_in(struct wh_sink *sink, struct wh_large *file)
 {
-	uint64_t bytes = wh_min_u64(file->data_bytes, file->size_bytes - file->offset);
+	uint64_t bytes = wh_min_u64(file->data_bytes, file->end - file->offset);
 	struct wh_room_share *share = sink->config.share;
 	int rc = wh_room_promise(sink->room, file->fd, bytes);
 
@@ -268,13 +285,13 @@ static int let_in(struct wh_sink *sink, struct wh_large *file)
  */
 static bool has_blocks_reserved(const struct wh_sink *sink, const struct wh_large *file)
 {
-	return !sink->in_memory && file->data_bytes == file->size_bytes;
+	return !sink->in_memory && file->data_bytes == file->end - file->from;
 }
 
 /* Some more blocks, so that no call takes long and nothing is held that does not come. */
 static int reserve_blocks(struct wh_sink *sink, struct wh_large *file)
 {
-	uint64_t bytes = wh_min_u64(RESERVE_BYTES, file->size_bytes - file->reserved);
+	uint64_t bytes = wh_min_u64(RESERVE_BYTES, file->end - file->reserved);
 
 	if (fallocate(file->fd, 0, (off_t)file->reserved, (off_t)bytes) != 0 &&
 		errno != EOPNOTSUPP && errno != ENOSYS)
@@ -302,8 +319,11 @@ int wh_large_reserve(struct wh_sink *sink, struct wh_large *file, uint64_t end)
 		if (file->fd < 0)
 			return 0;
 	}
-	if (!file->let_in)
+	if (!file->let_in) {
 		rc = let_in(sink, file);
+		if (rc == 0 && file->is_head)
+			rc = wh_large_is_staged(sink, file);
+	}
 	while (rc == 0 && !wh_large_is_ready(sink, file, end))
 		rc = reserve_blocks(sink, file);
 	if (rc < 0 && rc != -EINTR)
@@ -334,11 +354,14 @@ static void tell_one(struct wh_sink *sink, struct wh_large *file)
 {
 	struct wh_staged entry = wh_large_entry(sink, file);
 
-	wh_sink_tell_failed(sink, &entry, file->error, (enum wh_doing)file->doing);
+	if (wh_large_is_part(file))
+		wh_sink_answer_needless(sink, file->id);
+	else
+		wh_sink_tell_failed(sink, &entry, file->error, (enum wh_doing)file->doing);
 	file->told = true;
 	sink->untold--;
-	if (file->state == WH_LARGE_RESERVE)
-		discard(sink, file);
+	if (file->state == WH_LARGE_RESERVE || file->state == WH_LARGE_AWAIT)
+		wh_large_discard(sink, file);
 }
 
 static int32_t tell_failures(struct wh_sink *sink)
@@ -375,11 +398,13 @@ void wh_large_same(struct wh_sink *sink, struct wh_large *file)
 	}
 	if (fd >= 0)
 		close(fd);
+	if (file->is_head)
+		wh_assembly_skip(sink->config.assemblies, file->assembly);
 	if (rc < 0)
 		wh_sink_tell_failed(sink, &entry, rc, doing);
 	else
 		wh_sink_tell_skipped(sink, &entry);
-	forget(sink, file);
+	wh_large_forget(sink, file);
 }
 
 void wh_large_close(struct wh_sink *sink, struct wh_large *file)
@@ -395,7 +420,7 @@ static int complete(struct wh_large *file, enum wh_doing *doing)
 	int rc = 0;
 
 	*doing = WH_DOING_WRITING;
-	if (file->padded && ftruncate(file->fd, (off_t)file->size_bytes) != 0)
+	if ((file->padded || file->is_head) && ftruncate(file->fd, (off_t)file->size_bytes) != 0)
 		return -errno;
 	*doing = WH_DOING_ATTRIBUTES;
 	rc = wh_set_attributes(file->fd, file->mode, file->mtime_s, file->mtime_ns);
@@ -409,31 +434,39 @@ static int complete(struct wh_large *file, enum wh_doing *doing)
 	return rc;
 }
 
+void wh_large_add(struct wh_sink *sink, struct wh_large *file, uint64_t now_tsc)
+{
+	enum wh_doing doing;
+	int rc = complete(file, &doing);
+	struct wh_staged entry = wh_large_entry(sink, file);
+
+	if (rc < 0) {
+		wh_large_fail(sink, file, rc, doing);
+		return;
+	}
+	wh_stage_add(sink->stage, &entry, now_tsc);
+}
+
 /* Whether the file could leave `closing`. */
 static bool settle(struct wh_sink *sink, struct wh_large *file, uint64_t now_tsc)
 {
-	enum wh_doing doing;
-
 	if (file->in_air > 0)
 		return false;
-	if (!file->failed) {
+	if (!file->failed && file->assembly != NULL) {
+		wh_large_close_part(sink, file);
+		if (file->state == WH_LARGE_GATHERS)
+			return true;
+	} else if (!file->failed) {
 		if (!wh_stage_has_room(sink->stage))
 			return false;
-
-		int rc = complete(file, &doing);
-		struct wh_staged entry = wh_large_entry(sink, file);
-
-		if (rc < 0)
-			wh_large_fail(sink, file, rc, doing);
-		else
-			wh_stage_add(sink->stage, &entry, now_tsc);
+		wh_large_add(sink, file, now_tsc);
 	}
 	if (file->failed && !file->told)
 		return false;
 	if (file->failed)
-		discard(sink, file);
+		wh_large_discard(sink, file);
 	else
-		forget(sink, file);
+		wh_large_forget(sink, file);
 	return true;
 }
 
@@ -458,6 +491,7 @@ int32_t wh_sink_poll_large(struct wh_sink *sink, uint64_t now_tsc)
 
 	if (sink->large_count == 0)
 		return 0;
+	work += wh_sink_poll_parts(sink, now_tsc);
 	work += tell_failures(sink);
 	work += settle_closing(sink, now_tsc);
 	if (!wh_sink_can_answer(sink))

@@ -69,6 +69,11 @@ void wh_sink_answer_totals(struct wh_sink *sink)
 	answer(sink, record);
 }
 
+void wh_sink_answer_needless(struct wh_sink *sink, uint64_t id)
+{
+	answer_outcome(sink, id, WH_OUTCOME_SKIPPED, 0, WH_DOING_NOTHING);
+}
+
 static void report(
 	struct wh_sink *sink, struct wh_file_result *result, const char *path, size_t path_bytes)
 {

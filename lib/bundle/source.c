@@ -89,7 +89,7 @@ static int32_t finish(struct wh_source *source)
 {
 	const _Atomic bool *gate = source->config.gate;
 
-	if (!source->progress.walked || source->asked_count > 0)
+	if (!wh_source_is_walked(source) || source->asked_count > 0)
 		return 0;
 	if (!source->finish_is_put) {
 		if (gate != NULL && !atomic_load_explicit(gate, memory_order_acquire))
@@ -162,12 +162,15 @@ int wh_source_open(struct wh_source **source, const struct wh_source_config *con
 	int error;
 
 	WH_ASSERT(config->lanes > 0 && config->lane < config->lanes);
+	WH_ASSERT(config->splits == NULL || config->lanes <= WH_SPLIT_LANES_MAX);
 	WH_ASSERT(config->chunk_bytes >= WH_BUNDLE_CHUNK_BYTES_MIN &&
 		  config->chunk_bytes <= WH_EXTENT_BYTES_MAX);
 	if (made == NULL)
 		return -ENOMEM;
 	memset(made, 0, sizeof(*made));
 	made->config = *config;
+	if (made->config.split_bytes_min == 0)
+		made->config.split_bytes_min = WH_SPLIT_BYTES_MIN;
 	made->item_fd = -1;
 	made->ring_error = 1;
 	made->inline_bytes_max =
@@ -203,8 +206,10 @@ void wh_source_close(struct wh_source *source)
 		io_uring_queue_exit(&source->ring);
 	}
 	for (uint32_t i = 0; i < WH_SOURCE_ASKED; i++)
-		if (source->asked[i].state != WH_ASKED_FREE)
+		if (source->asked[i].state != WH_ASKED_FREE && source->asked[i].fd >= 0)
 			close(source->asked[i].fd);
+	if (source->config.splits != NULL)
+		wh_splits_gone(source->config.splits, source->config.lane);
 	if (source->item_fd >= 0)
 		close(source->item_fd);
 	wh_walk_close(source->walk);

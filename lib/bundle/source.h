@@ -23,6 +23,7 @@
 #include "base/chunk.h"
 #include "base/fifo.h"
 #include "bundle/record.h"
+#include "bundle/split.h"
 
 #define WH_SOURCE_ASKED 256
 
@@ -45,9 +46,12 @@ struct wh_source_config {
 	uint32_t path_count;
 	bool recursive;
 	/* Every file is one lane's: given paths by turns, files in folders by their paths, so that
-	 * lanes agree even when the tree changes meanwhile. Lane 0 sends the rest. */
+	 * lanes agree even when the tree changes meanwhile. Lane 0 sends the rest. Of a large file
+	 * every lane sends a part, if `splits` is there, which is the lanes' together. */
 	uint32_t lane;
 	uint32_t lanes;
+	struct wh_splits *splits;
+	uint64_t split_bytes_min; /* for each lane; 0: WH_SPLIT_BYTES_MIN */
 	uint32_t chunk_bytes;
 	uint64_t first_chunk; /* number of its first: a HELLO may have gone before */
 	/* Entries that may be out before the sink has told what became of them, a power of two: for

@@ -29,7 +29,7 @@ static bool take_answer(struct wh_source *source, uint64_t id, const struct wh_d
 
 	struct wh_asked *file = &source->asked[entry->asked];
 
-	if (file->state != WH_ASKED_OUT)
+	if (file->state != WH_ASKED_OUT || (file->is_part && digest != NULL))
 		return false;
 	file->state = WH_ASKED_ANSWERED;
 	file->compare = digest != NULL;
@@ -68,7 +68,7 @@ static bool take_outcome(struct wh_source *source, const struct wh_record *recor
 	if (entry->asked != WH_LEDGER_NO_ASKED) {
 		struct wh_asked *file = &source->asked[entry->asked];
 
-		if (skipped) /* nobody has compared it */
+		if (skipped && !file->is_part) /* nobody has compared it */
 			return false;
 		if (file->state == WH_ASKED_OUT)
 			wh_source_release(source, file);
@@ -138,6 +138,20 @@ static int take_record(struct wh_source *source, const struct wh_record *record)
 	return makes_sense ? 0 : -EPROTO;
 }
 
+/* The sink has no more to do with these, either. */
+static void leave_splits(struct wh_source *source)
+{
+	while (source->splits_count > 0) {
+		struct wh_source_split *first = &source->splits[source->splits_first];
+
+		if (first->id >= source->ledger.first)
+			break;
+		wh_split_leave(source->config.splits, first->split, source->config.lane);
+		source->splits_first = (source->splits_first + 1) % WH_SPLITS_MAX;
+		source->splits_count--;
+	}
+}
+
 /* The ledger follows COMMITTED: these files are safe. */
 static int32_t follow(struct wh_source *source)
 {
@@ -154,6 +168,7 @@ static int32_t follow(struct wh_source *source)
 		tell(source, entry, entry->is_same, 0, WH_DOING_NOTHING);
 		wh_ledger_drop_first(ledger);
 	}
+	leave_splits(source);
 	return told;
 }
 

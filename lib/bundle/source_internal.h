@@ -22,6 +22,7 @@
 #include "bundle/ledger.h"
 #include "bundle/pack.h"
 #include "bundle/source.h"
+#include "bundle/split.h"
 #include "bundle/walk.h"
 #include "store/digest.h"
 #include "store/read_ahead.h"
@@ -47,8 +48,17 @@ struct wh_asked {
 	uint8_t state;
 	bool compare;      /* with `digest`, the sink's */
 	bool is_cancelled; /* the sink has failed it meanwhile */
+	bool is_part;      /* which another lane tells of */
+	int error;         /* there is no descriptor: a positive errno */
+	struct wh_part part; /* that is sent */
 	struct wh_digest digest;
 	struct stat status; /* before it was read */
+};
+
+/* One that this lane has a part of, until nothing can be said of it any more. */
+struct wh_source_split {
+	struct wh_split *split;
+	uint64_t id; /* of its entry here */
 };
 
 enum wh_reading_step {
@@ -65,7 +75,7 @@ struct wh_reading {
 	struct wh_read_ahead ahead;
 	enum wh_reading_step step;
 	struct wh_asked *file;
-	uint64_t offset;      /* bytes sent */
+	uint64_t offset;      /* in the file, of the next byte to be sent */
 	uint64_t extent_left; /* bytes announced and not sent */
 	bool is_announced;    /* the EXTENT is out, not only in the pack */
 	int error;            /* positive errno */
@@ -85,6 +95,7 @@ struct wh_source {
 	int item_fd;              /* of a FILE that is open, or -1 */
 	uint32_t item_tries;
 	struct stat item_status;
+	struct wh_split *item_split; /* the item is a part of that */
 	bool is_blocked;     /* the item waits for the sink or for chunks */
 	bool ledger_is_full; /* when an ENTRY was to be put last */
 	bool finish_is_put;
@@ -96,6 +107,9 @@ struct wh_source {
 	uint64_t ids_out; /* entries below this have left the pack */
 	struct wh_asked asked[WH_SOURCE_ASKED];
 	uint32_t asked_count;
+	struct wh_source_split splits[WH_SPLITS_MAX]; /* a queue, by id */
+	uint32_t splits_first, splits_count;
+	uint32_t splits_seen; /* number of the last that was taken, or looked at */
 	uint16_t answered[WH_SOURCE_ASKED]; /* a queue of places in `asked`, in order of answers */
 	uint32_t answered_first, answered_count;
 
@@ -128,6 +142,9 @@ int32_t wh_source_send(struct wh_source *source);
 int32_t wh_source_read(struct wh_source *source);
 bool wh_source_is_in_extents(const struct wh_source *source); /* no other record may be put */
 void wh_source_release(struct wh_source *source, struct wh_asked *file);
+
+/* Whether no part of a file can come from another lane any more. */
+bool wh_source_is_walked(const struct wh_source *source);
 
 /* source_answer.c: takes answers, tells their news */
 int32_t wh_source_take_answers(struct wh_source *source);

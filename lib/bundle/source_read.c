@@ -13,7 +13,7 @@ bool wh_source_is_in_extents(const struct wh_source *source)
 	const struct wh_reading *reading = &source->reading;
 
 	return reading->step == WH_READING_SENDS || reading->step == WH_READING_ANNOUNCES ||
-	       (reading->step == WH_READING_ENDS && reading->offset > 0);
+	       (reading->step == WH_READING_ENDS && reading->offset > reading->file->part.from);
 }
 
 void wh_source_release(struct wh_source *source, struct wh_asked *file)
@@ -23,7 +23,8 @@ void wh_source_release(struct wh_source *source, struct wh_asked *file)
 	WH_ASSERT(file->state != WH_ASKED_FREE && source->asked_count > 0);
 	if (entry != NULL)
 		entry->asked = WH_LEDGER_NO_ASKED;
-	close(file->fd);
+	if (file->fd >= 0)
+		close(file->fd);
 	file->state = WH_ASKED_FREE;
 	source->asked_count--;
 }
@@ -38,7 +39,7 @@ static struct io_uring *ring_for(struct wh_source *source, int fd)
 	return source->ring_error == 0 ? &source->ring : NULL;
 }
 
-static void read_from_start(struct wh_source *source)
+static void read_from_start(struct wh_source *source, const struct wh_part *part)
 {
 	struct wh_reading *reading = &source->reading;
 	const struct wh_asked *file = reading->file;
@@ -46,6 +47,7 @@ static void read_from_start(struct wh_source *source)
 	wh_hasher_init(&reading->hasher);
 	wh_read_ahead_init(&reading->ahead, ring_for(source, file->fd), file->fd, &file->status,
 		source->config.chunk_bytes);
+	wh_read_ahead_limit(&reading->ahead, part->from, part->end);
 }
 
 /* FILE_END is next. error 0: the file went out whole. */
@@ -69,6 +71,23 @@ static void end_after_error(struct wh_reading *reading)
 		end(reading, -reading->ahead.error, WH_DOING_READING);
 }
 
+/* What is there is compared as a whole, whatever part is sent. */
+static void begin_file(struct wh_source *source)
+{
+	struct wh_reading *reading = &source->reading;
+	struct wh_asked *file = reading->file;
+	const struct wh_part whole = {.end = (uint64_t)file->status.st_size};
+
+	if (file->is_cancelled) {
+		end_cancelled(reading);
+	} else if (file->error != 0) {
+		end(reading, file->error, WH_DOING_OPENING);
+	} else {
+		read_from_start(source, file->compare ? &whole : &file->part);
+		reading->step = file->compare ? WH_READING_COMPARES : WH_READING_ANNOUNCES;
+	}
+}
+
 /*
  * The next answered file. Between two of them the walk has a turn, so that further files are
  * asked for while these are read.
@@ -84,14 +103,10 @@ static int32_t begin(struct wh_source *source)
 	reading->file = &source->asked[source->answered[source->answered_first]];
 	source->answered_first = (source->answered_first + 1) % WH_SOURCE_ASKED;
 	source->answered_count--;
-	reading->offset = 0;
+	reading->offset = reading->file->part.from;
 	reading->extent_left = 0;
 	reading->error = 0;
-	read_from_start(source);
-	if (reading->file->is_cancelled)
-		end_cancelled(reading);
-	else
-		reading->step = reading->file->compare ? WH_READING_COMPARES : WH_READING_ANNOUNCES;
+	begin_file(source);
 	return 1;
 }
 
@@ -132,7 +147,7 @@ static int32_t answer_have(struct wh_source *source)
 
 	wh_hasher_digest(&reading->hasher, &digest);
 	if (memcmp(&digest, &file->digest, sizeof(digest)) != 0) {
-		read_from_start(source);
+		read_from_start(source, &file->part);
 		reading->step = WH_READING_ANNOUNCES;
 		return 1;
 	}
@@ -182,7 +197,7 @@ static int32_t compare(struct wh_source *source)
 static uint64_t extent_bytes(const struct wh_source *source)
 {
 	uint64_t most = WH_EXTENT_BYTES_MAX - WH_EXTENT_BYTES_MAX % source->config.chunk_bytes;
-	uint64_t left = (uint64_t)source->reading.file->status.st_size - source->reading.offset;
+	uint64_t left = source->reading.file->part.end - source->reading.offset;
 
 	return wh_min_u64(most, left);
 }

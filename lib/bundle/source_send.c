@@ -21,6 +21,7 @@ static void drop_item(struct wh_source *source)
 		close(source->item_fd);
 	source->item_fd = -1;
 	source->item_tries = 0;
+	source->item_split = NULL;
 	source->item.found = WH_WALK_NOTHING;
 }
 
@@ -97,7 +98,8 @@ static struct wh_ledger_entry *put_entry(struct wh_source *source)
 	booked->size_bytes = entry->size_bytes;
 	wh_source_put(source);
 	source->entries++;
-	if (entry->kind == WH_ENTRY_FILE) {
+	booked->is_told = entry->content == WH_CONTENT_PART; /* its head tells */
+	if (entry->kind == WH_ENTRY_FILE && entry->content != WH_CONTENT_PART) {
 		source->progress.files_found++;
 		source->progress.bytes_found += entry->size_bytes;
 	}
@@ -170,28 +172,86 @@ static uint64_t hole_bytes(const struct stat *status)
 	return allocated < size ? size - allocated : 0;
 }
 
-static bool put_ask(struct wh_source *source)
+/* The ENTRY at hand asks, and there is room; the descriptor is the asked file's from now on. */
+static void put_asking(struct wh_source *source, struct wh_split *split, int fd)
 {
+	const struct wh_entry *entry = &source->record.entry;
+	const struct wh_source_config *config = &source->config;
 	struct wh_asked *file = source->asked;
+
+	while (file->state != WH_ASKED_FREE)
+		file++;
+	*file = (struct wh_asked){
+		.id = entry->id,
+		.fd = fd < 0 ? -1 : fd,
+		.error = fd < 0 ? -fd : 0,
+		.state = WH_ASKED_OUT,
+		.is_part = entry->content == WH_CONTENT_PART,
+		.status = source->item_status,
+		.part = {.end = entry->size_bytes},
+	};
+	if (split != NULL) {
+		WH_ASSERT(source->splits_count < WH_SPLITS_MAX);
+		file->part = wh_part_of(entry->size_bytes, config->lanes, config->lane);
+		source->splits[(source->splits_first + source->splits_count++) % WH_SPLITS_MAX] =
+			(struct wh_source_split){.split = split, .id = entry->id};
+	}
+	source->asked_count++;
+	put_entry(source)->asked = (uint16_t)(file - source->asked);
+}
+
+/* For all lanes, if it is worth it; NULL: it is not, or there are too many already. */
+static struct wh_split *split_item(struct wh_source *source)
+{
+	const struct wh_source_config *config = &source->config;
+	uint64_t bytes = (uint64_t)source->item_status.st_size;
+
+	if (config->splits == NULL || bytes / config->split_bytes_min < config->lanes ||
+		!wh_part_is_possible(bytes, config->lanes))
+		return NULL;
+	return wh_splits_announce(config->splits, config->lane, source->item_fd,
+		&source->item_status, source->item.path);
+}
+
+static struct wh_entry *begin_ask(struct wh_source *source)
+{
 	struct wh_entry *entry = begin_entry(source, &source->item_status);
 
 	entry->kind = WH_ENTRY_FILE;
 	entry->content = WH_CONTENT_ASK;
 	entry->size_bytes = (uint64_t)source->item_status.st_size;
 	entry->hole_bytes = hole_bytes(&source->item_status);
+	return entry;
+}
+
+static bool put_ask(struct wh_source *source)
+{
+	struct wh_entry *entry = begin_ask(source);
+
 	if (source->asked_count == WH_SOURCE_ASKED || !has_room(source))
 		return false;
-	while (file->state != WH_ASKED_FREE)
-		file++;
-	*file = (struct wh_asked){
-		.id = entry->id,
-		.fd = source->item_fd,
-		.state = WH_ASKED_OUT,
-		.status = source->item_status,
-	};
+
+	struct wh_split *split = split_item(source);
+
+	if (split != NULL) {
+		entry->content = WH_CONTENT_HEAD;
+		entry->split = split->number;
+	}
+	put_asking(source, split, source->item_fd);
 	source->item_fd = -1;
-	source->asked_count++;
-	put_entry(source)->asked = (uint16_t)(file - source->asked);
+	return true;
+}
+
+/* Of a file that another lane has announced. */
+static bool put_part(struct wh_source *source)
+{
+	struct wh_entry *entry = begin_ask(source);
+
+	entry->content = WH_CONTENT_PART;
+	entry->split = source->item_split->number;
+	if (source->asked_count == WH_SOURCE_ASKED || !has_room(source))
+		return false;
+	put_asking(source, source->item_split, wh_split_open(source->item_split));
 	return true;
 }
 
@@ -273,6 +333,9 @@ static int open_item(struct wh_source *source)
 
 static bool put_file(struct wh_source *source)
 {
+	if (source->item_split != NULL)
+		return put_part(source);
+
 	int error = open_item(source);
 
 	if (error != 0) {
@@ -303,15 +366,48 @@ static bool put_item(struct wh_source *source)
 	}
 }
 
+/* What another lane has found for all. */
+static bool find_part(struct wh_source *source)
+{
+	const struct wh_source_config *config = &source->config;
+	struct wh_split *split =
+		config->splits == NULL
+			? NULL
+			: wh_splits_next(config->splits, config->lane, &source->splits_seen);
+
+	if (split == NULL)
+		return false;
+	source->item = (struct wh_walk_item){
+		.found = WH_WALK_FILE, .path = split->path, .path_bytes = split->path_bytes};
+	source->item_status = split->status;
+	source->item_split = split;
+	return true;
+}
+
+bool wh_source_is_walked(const struct wh_source *source)
+{
+	return source->progress.walked && source->item.found == WH_WALK_NOTHING &&
+	       (source->config.splits == NULL ||
+		       wh_splits_are_over(source->config.splits, source->splits_seen));
+}
+
+static void end_walk(struct wh_source *source)
+{
+	source->progress.walked = true;
+	source->item.found = WH_WALK_NOTHING;
+	if (source->config.splits != NULL)
+		wh_splits_walked(source->config.splits, source->config.lane);
+}
+
 /* The next item of this lane. False: none in this poll. */
 static bool find_item(struct wh_source *source, uint32_t *items)
 {
-	while ((*items)++ < ITEMS_PER_POLL) {
+	if (find_part(source))
+		return true;
+	while (!source->progress.walked && (*items)++ < ITEMS_PER_POLL) {
 		wh_walk_next(source->walk, &source->item);
-		if (source->item.found == WH_WALK_END) {
-			source->progress.walked = true;
-			source->item.found = WH_WALK_NOTHING;
-		}
+		if (source->item.found == WH_WALK_END)
+			end_walk(source);
 		if (source->item.found == WH_WALK_NOTHING)
 			return false;
 		if (is_ours(source))
@@ -328,7 +424,7 @@ int32_t wh_source_send(struct wh_source *source)
 	int32_t put = 0;
 
 	source->is_blocked = false;
-	if (source->progress.walked || wh_source_is_in_extents(source))
+	if (wh_source_is_in_extents(source))
 		return 0;
 	while (put < WH_SOURCE_FILES_PER_POLL &&
 		source->progress.bytes_read - bytes_before < WH_SOURCE_BYTES_PER_POLL) {

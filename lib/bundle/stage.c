@@ -347,10 +347,16 @@ int wh_stage_create_link(struct wh_stage *stage, const char *text, struct wh_sta
 	return 0;
 }
 
-int wh_stage_reopen(const struct wh_stage *stage, uint32_t number, uint64_t inode)
+int wh_stage_folder(const struct wh_stage *stage)
+{
+	WH_ASSERT(stage->exists);
+	return stage->fd;
+}
+
+int wh_stage_open_in(int folder_fd, uint32_t number, uint64_t inode)
 {
 	char text[NUMBER_TEXT_MAX];
-	int fd = openat(stage->fd, number_text(text, number), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(folder_fd, number_text(text, number), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat status;
 
 	if (fd < 0)
@@ -359,6 +365,11 @@ int wh_stage_reopen(const struct wh_stage *stage, uint32_t number, uint64_t inod
 		return fd;
 	close(fd);
 	return -ESTALE;
+}
+
+int wh_stage_reopen(const struct wh_stage *stage, uint32_t number, uint64_t inode)
+{
+	return wh_stage_open_in(stage->fd, number, inode);
 }
 
 int wh_stage_identify(int fd, uint64_t bytes, struct wh_identity *identity)

@@ -93,6 +93,10 @@ int wh_stage_create_link(struct wh_stage *stage, const char *text, struct wh_sta
 /* -ESTALE: it is not the file of that inode any more. */
 int wh_stage_reopen(const struct wh_stage *stage, uint32_t number, uint64_t inode);
 
+/* The staging folder, after wh_stage_prepare; and the same as wh_stage_reopen by a copy of it. */
+int wh_stage_folder(const struct wh_stage *stage);
+int wh_stage_open_in(int folder_fd, uint32_t number, uint64_t inode);
+
 /* Of a file that is whole, with its attributes. 0 or a negative errno; -EIO: not of that size. */
 int wh_stage_identify(int fd, uint64_t bytes, struct wh_identity *identity);
 

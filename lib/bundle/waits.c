@@ -19,6 +19,7 @@ const char *wh_waits_text(enum wh_waits waits)
 		[WH_WAITS_DISK] = "the disk",
 		[WH_WAITS_ROOM] = "room on the disk",
 		[WH_WAITS_LANES] = "the other lanes",
+		[WH_WAITS_PARTS] = "other lanes' parts of large files",
 	};
 
 	static_assert(sizeof(texts) / sizeof(texts[0]) == WH_WAITS_COUNT, "a text for each");
@@ -57,6 +58,8 @@ enum wh_waits wh_source_waits(const struct wh_source *source)
 		return WH_WAITS_NOTHING;
 	if (source->asked_count > 0)
 		return source->answered_count > 0 ? WH_WAITS_NOTHING : WH_WAITS_ANSWER;
+	if (!wh_source_is_walked(source))
+		return WH_WAITS_PARTS;
 	return is_shut(source->config.gate) ? WH_WAITS_LANES : WH_WAITS_SESSION;
 }
 
@@ -67,7 +70,7 @@ static enum wh_waits taking_waits(const struct wh_sink *sink)
 	if (sink->closing_count == WH_SINK_CLOSING_MAX || !wh_stage_has_room(sink->stage))
 		return WH_WAITS_DISK;
 	if (intake->chunk == NULL)
-		return WH_WAITS_ENTRIES;
+		return wh_sink_awaits_lanes(sink) ? WH_WAITS_PARTS : WH_WAITS_ENTRIES;
 	if (intake->raw && sink->ring_open && sink->idle == 0)
 		return WH_WAITS_DISK;
 	return WH_WAITS_SESSION;
@@ -81,6 +84,7 @@ enum wh_waits wh_sink_waits(const struct wh_sink *sink)
 	case WH_STEP_TAKING:
 		return taking_waits(sink);
 	case WH_STEP_EMPTYING:
+		return wh_sink_awaits_lanes(sink) ? WH_WAITS_PARTS : WH_WAITS_DISK;
 	case WH_STEP_SYNCING:
 		return WH_WAITS_DISK;
 	case WH_STEP_WAITING:

@@ -20,8 +20,23 @@ void wh_read_ahead_init(struct wh_read_ahead *ahead, struct io_uring *ring, int 
 		.direct = ring != NULL && wh_file_direct(fd, true),
 		.sparse = (uint64_t)status->st_blocks * 512 < (uint64_t)status->st_size,
 		.chunk_bytes = chunk_bytes,
-		.object_bytes = (uint64_t)status->st_size,
+		.end = (uint64_t)status->st_size,
 	};
+}
+
+void wh_read_ahead_limit(struct wh_read_ahead *ahead, uint64_t from, uint64_t end)
+{
+	WH_ASSERT(ahead->started == 0 && from <= end && end <= ahead->end);
+	WH_ASSERT(from % WH_DIRECT_BYTES == 0 &&
+		  (end % WH_DIRECT_BYTES == 0 || end == ahead->end));
+	ahead->from = from;
+	ahead->end = end;
+}
+
+/* Where chunk `index` begins. */
+static uint64_t offset_of(const struct wh_read_ahead *ahead, uint64_t index)
+{
+	return ahead->from + index * ahead->chunk_bytes;
 }
 
 static void fail(struct wh_read_ahead *ahead, int error, bool shrunk)
@@ -154,7 +169,7 @@ static bool in_hole(struct wh_read_ahead *ahead, uint64_t offset, uint32_t bytes
 		if (data >= 0)
 			ahead->hole_until = (uint64_t)data;
 		else
-			ahead->hole_until = errno == ENXIO ? ahead->object_bytes : offset;
+			ahead->hole_until = errno == ENXIO ? ahead->end : offset;
 	}
 	return ahead->hole_until >= offset + bytes;
 }
@@ -162,17 +177,17 @@ static bool in_hole(struct wh_read_ahead *ahead, uint64_t offset, uint32_t bytes
 bool wh_read_ahead_wants(const struct wh_read_ahead *ahead)
 {
 	return ahead->error == 0 && ahead->started - ahead->taken < WH_RING_DEPTH &&
-	       ahead->started * ahead->chunk_bytes < ahead->object_bytes;
+	       offset_of(ahead, ahead->started) < ahead->end;
 }
 
 void wh_read_ahead_start(struct wh_read_ahead *ahead, struct wh_chunk *chunk)
 {
-	uint64_t offset = ahead->started * ahead->chunk_bytes;
+	uint64_t offset = offset_of(ahead, ahead->started);
 	struct wh_read_slot *slot = &ahead->slots[ahead->started % WH_RING_DEPTH];
 
 	WH_ASSERT(wh_read_ahead_wants(ahead));
 	WH_ASSERT((uintptr_t)chunk->data % WH_CHUNK_ALIGN == 0);
-	chunk->bytes = (uint32_t)wh_min_u64(ahead->chunk_bytes, ahead->object_bytes - offset);
+	chunk->bytes = (uint32_t)wh_min_u64(ahead->chunk_bytes, ahead->end - offset);
 	chunk->end = false;
 	*slot = (struct wh_read_slot){.chunk = chunk, .offset = offset};
 	ahead->started++;
@@ -211,5 +226,5 @@ struct wh_chunk *wh_read_ahead_give_up(struct wh_read_ahead *ahead)
 
 bool wh_read_ahead_is_over(const struct wh_read_ahead *ahead)
 {
-	return ahead->taken * ahead->chunk_bytes >= ahead->object_bytes;
+	return offset_of(ahead, ahead->taken) >= ahead->end;
 }

@@ -38,7 +38,8 @@ struct wh_read_ahead {
 	bool shrunk; /* that is the error */
 	int error;   /* negative errno: nothing more is read */
 	uint32_t chunk_bytes;
-	uint64_t object_bytes;
+	uint64_t from;         /* where it begins, a multiple of WH_DIRECT_BYTES, ... */
+	uint64_t end;          /* ... and ends */
 	uint64_t hole_until; /* known: no data between the last offset asked for and here */
 	uint64_t started;    /* chunks asked for; the index of the next one */
 	uint64_t taken;
@@ -49,6 +50,9 @@ struct wh_read_ahead {
 /* `fd` and `ring` are borrowed; the ring, or NULL, is used by one read-ahead at a time. */
 void wh_read_ahead_init(struct wh_read_ahead *ahead, struct io_uring *ring, int fd,
 	const struct stat *status, uint32_t chunk_bytes);
+
+/* Then, before the first start: only that part of the file, which ends in a block's end or its. */
+void wh_read_ahead_limit(struct wh_read_ahead *ahead, uint64_t from, uint64_t end);
 
 /* Whether another chunk may be started. */
 bool wh_read_ahead_wants(const struct wh_read_ahead *ahead);

@@ -75,6 +75,19 @@ static const struct sample samples[] = {
 		      "\xff\xff\xff\xff\xff\xff\xff\x7f\xfe\xff\xff\xff\xff\xff\xff\x7f"
 		      "\0\0\0\0\0\0\x08\0\0\0\x01\x02\0\0\0\0"
 		      "12345678")},
+	{"part of a file",
+		{.type = WH_RECORD_ENTRY,
+			.entry = {.id = 1,
+				.kind = WH_ENTRY_FILE,
+				.content = WH_CONTENT_PART,
+				.size_bytes = 1 << 30,
+				.split = 0x01020304,
+				.path = "12345678",
+				.path_bytes = 8}},
+		BYTES("\x40\0\0\0\x01\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+		      "\0\0\0\x40\0\0\0\0\0\0\0\0\0\0\0\0"
+		      "\0\0\0\0\0\0\x08\0\0\0\x01\x04\x04\x03\x02\x01"
+		      "12345678")},
 	{"extent",
 		{.type = WH_RECORD_EXTENT,
 			.extent = {.id = ID, .offset = UINT64_C(1) << 40, .bytes = 64 << 20}},
@@ -135,7 +148,7 @@ static const struct sample samples[] = {
 				.paths = 2,
 				.path = {"a/b", ""},
 				.path_bytes = {3, 0}}},
-		BYTES("\x50\0\0\0\x20\0\0\0\x03\x02\x01\0\0\x02\x02\0" ID_BYTES "\x01\0\x04\x03"
+		BYTES("\x50\0\0\0\x20\0\0\0\x04\x02\x01\0\0\x02\x02\0" ID_BYTES "\x01\0\x04\x03"
 		      "\x80\x05\0\0\x01\x02\x80\x04\0\0\0\0\xff\xff\xff\xff\xff\xff\xff"
 		      "\xff" NEXT_ID_BYTES
 		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x03\0\0\0a/b\0")},
@@ -147,7 +160,7 @@ static const struct sample samples[] = {
 				.lanes = 1,
 				.bench_ns = ID,
 				.bench_bytes = 5}},
-		BYTES("\x48\0\0\0\x20\0\0\0\x03\x03\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0"
+		BYTES("\x48\0\0\0\x20\0\0\0\x04\x03\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0"
 		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\0\0\0\0" ID_BYTES "\x05\0\0\0\0\0\0\0")},
 	{"hello, send",
@@ -159,7 +172,7 @@ static const struct sample samples[] = {
 				.paths = 1,
 				.path = {"."},
 				.path_bytes = {1}}},
-		BYTES("\x50\0\0\0\x20\0\0\0\x03\x01\0\x01\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01\0"
+		BYTES("\x50\0\0\0\x20\0\0\0\x04\x01\0\x01\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01\0"
 		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\0\0\0\0"
 		      "\x01\0.\0\0\0\0\0")},
@@ -300,7 +313,10 @@ static const struct malformed {
 	{"path and all", "file with its bytes", 46, 2, 7},
 	{"kind 0", "file with its bytes", 50, 1, 0},
 	{"kind 4", "file with its bytes", 50, 1, 4},
-	{"content 3", "file to be asked for", 51, 1, 3},
+	{"head without a number", "file to be asked for", 51, 1, 3},
+	{"file with a number", "part of a file", 51, 1, 2},
+	{"part without a number", "part of a file", 52, 4, 0},
+	{"content 5", "part of a file", 51, 1, 5},
 	{"file without content", "file to be asked for", 51, 1, 0},
 	{"inline and huge", "file to be asked for", 51, 1, 1},
 	{"inline and empty", "file with its bytes", 24, 8, 0},
@@ -311,7 +327,7 @@ static const struct malformed {
 	{"link of 4096", "link", 48, 2, 4096},
 	{"link's text with a NUL", "link", 58, 1, 0},
 	{"link with content", "link", 24, 8, 1},
-	{"entry's zero", "link", 52, 4, 1},
+	{"link with a number", "link", 52, 4, 1},
 	{"path with a NUL", "file with its bytes", 56, 1, 0},
 	{"absolute path", "file with its bytes", 56, 1, '/'},
 	{"path that ends in /", "file with its bytes", 58, 1, '/'},
@@ -348,8 +364,8 @@ static const struct malformed {
 	{"failed doing nothing", "outcome", 21, 1, 0},
 	{"outcome's zero", "outcome", 22, 2, 1},
 	{"version 0", "hello, get", 8, 1, 0},
-	{"version 2", "hello, get", 8, 1, WH_BUNDLE_VERSION - 1},
-	{"version 4", "hello, get", 8, 1, WH_BUNDLE_VERSION + 1},
+	{"version 3", "hello, get", 8, 1, WH_BUNDLE_VERSION - 1},
+	{"version 5", "hello, get", 8, 1, WH_BUNDLE_VERSION + 1},
 	{"verb 0", "hello, get", 9, 1, 0},
 	{"verb 5", "hello, get", 9, 1, 5},
 	{"send with two paths", "hello, get", 9, 1, 1},

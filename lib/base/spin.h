@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_BASE_SPIN_H
+#define WH_BASE_SPIN_H
+
+/* A lock that is held for a moment, by working cores: nothing on the way of packets has any. */
+
+#include <stdatomic.h>
+
+#include <rte_pause.h>
+
+struct wh_spin {
+	atomic_flag taken;
+};
+
+static inline void wh_spin_init(struct wh_spin *spin)
+{
+	atomic_flag_clear(&spin->taken);
+}
+
+static inline void wh_spin_lock(struct wh_spin *spin)
+{
+	while (atomic_flag_test_and_set_explicit(&spin->taken, memory_order_acquire))
+		rte_pause();
+}
+
+static inline void wh_spin_unlock(struct wh_spin *spin)
+{
+	atomic_flag_clear_explicit(&spin->taken, memory_order_release);
+}
+
+#endif
