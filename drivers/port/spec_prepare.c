@@ -34,7 +34,7 @@
 #define PROC_UNIX_CONNECTED 3 /* SS_CONNECTED of linux/net.h */
 
 /* 1 s until a client that is connected is taken for one that stays. */
-#define TAKEN_LOOKS   50
+#define TAKEN_LOOKS   150
 #define TAKEN_LOOK_US 20000
 
 struct preparing {

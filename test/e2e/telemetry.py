@@ -280,7 +280,7 @@ def all_sessions(server):
 
 
 def many_sessions(program, folder):
-    with Pair(program, folder, server=('--sessions', '1000')) as pair:
+    with Pair(program, folder, server=('--sessions', '1000', '--peer-openings', '10000')) as pair:
         with pair.running('bench', SERVER, '--time', f'{LONG_S}s', '--idle', '600',
                           '--buffers', '256M', *BENCH) as process, \
                 Telemetry(pair.process.pid) as server:

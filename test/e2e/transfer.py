@@ -549,8 +549,8 @@ def slow_file(pair, folder, verb):
     """A file of a minute or two, and a client that moves it; for `with`."""
     source = folder / 'slow' if verb == 'send' else pair.served / 'slow'
     if not source.exists():
-        with open(source, 'wb') as file:
-            file.truncate(2048 * MIB)
+        fill(source, 16 * MIB)  # what a hole is written to takes no blocks
+        os.truncate(source, 2048 * MIB)
     operands = (source, remote('dest')) if verb == 'send' else (remote('slow'), folder / 'dest')
     return pair.running(verb, *SLOW, '--peer-timeout', '2s', *operands)
 
