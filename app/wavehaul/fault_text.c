@@ -29,6 +29,8 @@ static const char *own_words(enum wh_doing doing, int error)
 		return "is a symbolic link to what is not there; make that first, or remove the "
 		       "link";
 	case EOPNOTSUPP:
+		if (doing == WH_DOING_PASSING)
+			return "skipped, not a regular file";
 		return doing == WH_DOING_KIND ? "is a pipe, a socket or a device; only files, "
 						"folders and symbolic links can be sent"
 					      : NULL;

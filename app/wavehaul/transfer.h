@@ -16,7 +16,8 @@
 
 struct wh_failure {
 	char *path;
-	char *text; /* what failed, and where */
+	char *text;       /* what failed, and where */
+	bool passed_over; /* no failure, and not sent either */
 };
 
 struct wh_transfer {

@@ -44,6 +44,11 @@ struct wh_totals wh_transfer_totals(const struct wh_transfer *transfer)
 		sum.skipped += totals.skipped;
 		sum.failed += totals.failed;
 		sum.bytes += totals.bytes;
+		sum.passed_over += totals.passed_over;
+		sum.left_out.owners += totals.left_out.owners;
+		sum.left_out.set_ids += totals.left_out.set_ids;
+		sum.left_out.xattrs += totals.left_out.xattrs;
+		sum.left_out.hard_links += totals.left_out.hard_links;
 	}
 	return sum;
 }
@@ -116,7 +121,11 @@ static bool make_room(struct wh_transfer *transfer)
 static void remember_failure(
 	struct wh_transfer *transfer, const struct wh_file_result *result, const char *text)
 {
-	struct wh_failure failure = {.path = strdup(result->path), .text = strdup(text)};
+	struct wh_failure failure = {
+		.path = strdup(result->path),
+		.text = strdup(text),
+		.passed_over = result->doing == WH_DOING_PASSING,
+	};
 
 	if (failure.path != NULL && failure.text != NULL && make_room(transfer)) {
 		transfer->failure[transfer->failures++] = failure;
@@ -131,18 +140,20 @@ void wh_transfer_on_file(void *context, const struct wh_file_result *result)
 	struct wh_transfer *transfer = context;
 	char why[WH_FAULT_TEXT_BYTES];
 	char text[300] = "";
+	bool passed_over = result->doing == WH_DOING_PASSING;
 
 	if (result->error != 0)
-		snprintf(text, sizeof(text), "%s%s", result->at_peer ? "at the other end: " : "",
+		snprintf(text, sizeof(text), "%s%s",
+			result->at_peer && !passed_over ? "at the other end: " : "",
 			wh_fault_text(why, (enum wh_doing)result->doing, result->error));
 	pthread_mutex_lock(&transfer->telling);
 	if (result->error != 0)
 		remember_failure(transfer, result, text);
 	if (transfer->settings.json_stream) {
 		json_t *line = json_pack("{s:s, s:s, s:I}", "event", "file", "status",
-			result->error != 0 ? "failed"
-			: result->skipped  ? "skipped"
-					   : "done",
+			passed_over || result->skipped ? "skipped"
+			: result->error != 0           ? "failed"
+						       : "done",
 			"bytes", (json_int_t)result->bytes);
 
 		wh_path_to_json(line, "path", result->path);
@@ -254,11 +265,14 @@ void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc)
 	transfer->last_bytes = bytes;
 }
 
-static json_t *failures_json(const struct wh_transfer *transfer)
+static json_t *failures_json(const struct wh_transfer *transfer, bool passed_over)
 {
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < transfer->failures; i++) {
+		if (transfer->failure[i].passed_over != passed_over)
+			continue;
+
 		json_t *failure = json_object();
 
 		wh_path_to_json(failure, "path", transfer->failure[i].path);
@@ -313,8 +327,39 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 	json_object_set_new(line, "limited_by",
 		sends && job != NULL ? json_string(wh_limit_name(job->figures.limited_by))
 				     : json_null());
-	json_object_set_new(line, "failures", failures_json(transfer));
+	json_object_set_new(line, "failures", failures_json(transfer, false));
+	json_object_set_new(line, "passed_over", failures_json(transfer, true));
+	json_object_set_new(line, "left_out",
+		json_pack("{s:I, s:I, s:I, s:I}", "owners", (json_int_t)totals.left_out.owners,
+			"set_ids", (json_int_t)totals.left_out.set_ids, "xattrs",
+			(json_int_t)totals.left_out.xattrs, "hard_links",
+			(json_int_t)totals.left_out.hard_links));
 	print_json_line(line);
+}
+
+/* One line for all that files have lost, and none when that is nothing. */
+static void print_left_out(const struct wh_left_out *left_out)
+{
+	const struct {
+		const char *what;
+		uint64_t count;
+	} parts[] = {
+		{"the owner of", left_out->owners},
+		{"setuid or setgid of", left_out->set_ids},
+		{"extended attributes of", left_out->xattrs},
+		{"hard links of", left_out->hard_links},
+	};
+	const char *between = "wavehaul: not carried over:";
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (parts[i].count == 0)
+			continue;
+		fprintf(stderr, "%s %s %" PRIu64 " file%s", between, parts[i].what, parts[i].count,
+			parts[i].count == 1 ? "" : "s");
+		between = ",";
+	}
+	if (between[0] == ',')
+		fputc('\n', stderr);
 }
 
 static void print_text(struct wh_transfer *transfer, int status, double seconds)
@@ -329,6 +374,7 @@ static void print_text(struct wh_transfer *transfer, int status, double seconds)
 		fprintf(stderr, "wavehaul: %s: %s\n",
 			wh_path_text(transfer->failure[i].path, path, sizeof(path)),
 			transfer->failure[i].text);
+	print_left_out(&totals.left_out);
 	printf("%" PRIu64 " file%s, %s in %.2f s: %s", totals.files, totals.files == 1 ? "" : "s",
 		wh_format_size(size, sizeof(size), totals.bytes), seconds,
 		wh_format_rate(
@@ -338,6 +384,8 @@ static void print_text(struct wh_transfer *transfer, int status, double seconds)
 			wh_format_size(size, sizeof(size), moved_bytes(transfer) - totals.bytes));
 	if (totals.skipped > 0)
 		printf("; %" PRIu64 " were there already", totals.skipped);
+	if (totals.passed_over > 0)
+		printf("; %" PRIu64 " skipped, not regular files", totals.passed_over);
 	if (totals.failed > 0)
 		printf("; %" PRIu64 " failed", totals.failed);
 	printf("\n");

@@ -54,9 +54,18 @@ struct wire_file_end {
 	struct wh_digest digest;
 };
 
-struct wire_u64 { /* SAME, FINISH, WANT, COMMITTED */
+struct wire_u64 { /* SAME, WANT, COMMITTED */
 	struct wire_head head;
 	uint64_t value;
+};
+
+struct wire_finish {
+	struct wire_head head;
+	uint64_t entries;
+	uint64_t owners;
+	uint64_t set_ids;
+	uint64_t xattrs;
+	uint64_t hard_links;
 };
 
 struct wire_have {
@@ -156,7 +165,8 @@ static_assert(sizeof(struct wire_head) == 8, "head");
 static_assert(sizeof(struct wire_entry) == 56, "ENTRY");
 static_assert(sizeof(struct wire_extent) == 32, "EXTENT");
 static_assert(sizeof(struct wire_file_end) == 40, "FILE_END");
-static_assert(sizeof(struct wire_u64) == 16, "SAME, FINISH, WANT, COMMITTED");
+static_assert(sizeof(struct wire_u64) == 16, "SAME, WANT, COMMITTED");
+static_assert(sizeof(struct wire_finish) == 48, "FINISH");
 static_assert(sizeof(struct wire_have) == 32, "HAVE");
 static_assert(sizeof(struct wire_fault) == 16, "FAULT");
 static_assert(sizeof(struct wire_outcome) == 24, "OUTCOME");
@@ -223,7 +233,7 @@ static const struct wh_record_field extent_fields[] = {
 static const struct wh_record_field file_end_fields[] = {
 	FIELD(wire_file_end, id, file_end.id, 0, ID_MAX),
 	FIELD(wire_file_end, error, file_end.error, 0, ERRNO_MAX),
-	FIELD(wire_file_end, doing, file_end.doing, 0, WH_DOINGS - 1),
+	FIELD(wire_file_end, doing, file_end.doing, 0, WH_DOING_KIND),
 	ZERO(wire_file_end, zero_8),
 	ZERO(wire_file_end, zero_16),
 	ANY(wire_file_end, digest, file_end.digest),
@@ -234,7 +244,11 @@ static const struct wh_record_field id_fields[] = {
 };
 
 static const struct wh_record_field finish_fields[] = {
-	ANY(wire_u64, value, finish.entries),
+	ANY(wire_finish, entries, finish.entries),
+	ANY(wire_finish, owners, finish.left_out.owners),
+	ANY(wire_finish, set_ids, finish.left_out.set_ids),
+	ANY(wire_finish, xattrs, finish.left_out.xattrs),
+	ANY(wire_finish, hard_links, finish.left_out.hard_links),
 };
 
 static const struct wh_record_field committed_fields[] = {
@@ -257,7 +271,7 @@ static const struct wh_record_field outcome_fields[] = {
 	FIELD(wire_outcome, id, outcome.id, 0, ID_MAX),
 	FIELD(wire_outcome, error, outcome.error, 0, ERRNO_MAX),
 	FIELD(wire_outcome, status, outcome.status, WH_OUTCOME_SKIPPED, WH_OUTCOME_FAILED),
-	FIELD(wire_outcome, doing, outcome.doing, 0, WH_DOINGS - 1),
+	FIELD(wire_outcome, doing, outcome.doing, 0, WH_DOING_KIND),
 	ZERO(wire_outcome, zero),
 };
 
@@ -335,7 +349,7 @@ static const struct wh_record_shape shapes[] = {
 	[WH_RECORD_FILE_END] = SHAPE(wire_file_end, file_end_fields),
 	[WH_RECORD_SAME] = SHAPE(wire_u64, id_fields),
 	[WH_RECORD_FAULT] = SHAPE(wire_fault, fault_fields),
-	[WH_RECORD_FINISH] = SHAPE(wire_u64, finish_fields),
+	[WH_RECORD_FINISH] = SHAPE(wire_finish, finish_fields),
 	[WH_RECORD_WANT] = SHAPE(wire_u64, id_fields),
 	[WH_RECORD_HAVE] = SHAPE(wire_have, have_fields),
 	[WH_RECORD_OUTCOME] = SHAPE(wire_outcome, outcome_fields),
@@ -370,6 +384,7 @@ const char *wh_doing_name(enum wh_doing doing)
 		[WH_DOING_DIGEST] = "comparing digests",
 		[WH_DOING_PATH] = "looking up the path",
 		[WH_DOING_KIND] = "looking at its kind",
+		[WH_DOING_PASSING] = "passing it over",
 	};
 
 	static_assert(RTE_DIM(names) == WH_DOINGS, "a name for each");

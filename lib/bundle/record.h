@@ -108,6 +108,7 @@ enum wh_doing {
 	WH_DOING_DIGEST,     /* what arrived is not what was read */
 	WH_DOING_PATH,       /* a path that is not allowed there */
 	WH_DOING_KIND,       /* neither file, folder nor link; or a folder without -r */
+	WH_DOING_PASSING,    /* of a tree's FAULT only: no failure, its kind is not taken */
 	WH_DOINGS,
 };
 
@@ -173,11 +174,22 @@ struct wh_waits_told {
 	uint8_t waits;   /* enum wh_waits (bundle/waits.h) */
 };
 
+/* What entries have at the source that no bundle carries; each counts entries. */
+struct wh_left_out {
+	uint64_t owners;     /* not the source's own */
+	uint64_t set_ids;    /* set-user-ID, set-group-ID */
+	uint64_t xattrs;     /* files with extended attributes of a user's, ACLs or capabilities */
+	uint64_t hard_links; /* files that have other names, too */
+};
+
 struct wh_totals {
 	uint64_t files; /* written, links and folders not counted */
 	uint64_t skipped;
 	uint64_t failed;
 	uint64_t bytes; /* of the files written */
+	/* Not in TOTALS: the source knows them, and the sink by FAULT and FINISH. */
+	uint64_t passed_over; /* pipes, sockets and devices of trees */
+	struct wh_left_out left_out;
 };
 
 struct wh_bench_report {
@@ -221,6 +233,7 @@ struct wh_record {
 		} fault;
 		struct {
 			uint64_t entries;
+			struct wh_left_out left_out;
 		} finish;
 		struct {
 			uint64_t id;

@@ -182,6 +182,7 @@ static void take_finish(struct wh_sink *sink, const struct wh_record *record)
 		sink->large_count != sink->closing_count + sink->gathering)
 		refuse(sink);
 	intake->finished = true;
+	sink->progress.totals.left_out = record->finish.left_out;
 }
 
 /* Between a file's first extent and its end nothing else comes, and nothing after FINISH. */

@@ -98,7 +98,10 @@ void wh_sink_note_failed(struct wh_sink *sink, const struct wh_staged *file, int
 	};
 
 	WH_ASSERT(error < 0 && doing != WH_DOING_NOTHING);
-	sink->progress.totals.failed++;
+	if (doing == WH_DOING_PASSING)
+		sink->progress.totals.passed_over++;
+	else
+		sink->progress.totals.failed++;
 	report(sink, &result, file->path, file->path_bytes);
 }
 

@@ -72,7 +72,9 @@ void wh_source_tell(struct wh_source *source, const struct wh_file_result *resul
 	struct wh_totals *totals = &source->progress.totals;
 	bool is_file = result->kind == WH_ENTRY_FILE;
 
-	if (result->error != 0) {
+	if (result->doing == WH_DOING_PASSING) {
+		totals->passed_over++;
+	} else if (result->error != 0) {
 		totals->failed++;
 	} else if (is_file && result->skipped) {
 		totals->skipped++;
@@ -96,6 +98,7 @@ static int32_t finish(struct wh_source *source)
 			return 0;
 		source->record.type = WH_RECORD_FINISH;
 		source->record.finish.entries = source->entries;
+		source->record.finish.left_out = source->progress.totals.left_out;
 		if (!wh_source_has_room(source, wh_record_bytes(&source->record)))
 			return 0;
 		wh_source_put(source);
@@ -172,6 +175,7 @@ int wh_source_open(struct wh_source **source, const struct wh_source_config *con
 	if (made->config.split_bytes_min == 0)
 		made->config.split_bytes_min = WH_SPLIT_BYTES_MIN;
 	made->item_fd = -1;
+	made->own_uid = geteuid();
 	made->ring_error = 1;
 	made->inline_bytes_max =
 		RTE_MIN(WH_INLINE_BYTES_MAX, config->chunk_bytes - WH_BUNDLE_CHUNK_BYTES_MIN / 2);

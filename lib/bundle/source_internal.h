@@ -9,6 +9,8 @@
  *   source_send.c    what the walk finds becomes records; small files are read here
  *   source_read.c    large files that the sink has answered: compared, sent in extents
  *   source_answer.c  what the sink says
+ *   source_left_out.c
+ *                    counts what no bundle carries
  *
  * One chunk is enough, though slow: nothing is read ahead of a record that needs it, since the
  * chunk sent last before a record is put comes back for it.
@@ -100,6 +102,8 @@ struct wh_source {
 	bool ledger_is_full; /* when an ENTRY was to be put last */
 	bool finish_is_put;
 	uint64_t entries;
+	uid_t own_uid;
+	struct wh_left_out leaves_out; /* of the ENTRY at hand */
 	uint64_t inline_bytes_max;
 	uint32_t packed_bytes; /* since a large file was read last */
 
@@ -137,6 +141,10 @@ void wh_source_tell(struct wh_source *source, const struct wh_file_result *resul
 
 /* source_send.c: walks and sends, as long as records may be put; how much was done */
 int32_t wh_source_send(struct wh_source *source);
+
+/* source_left_out.c: what the bundle cannot say of an entry; fd: a file's, else -1 */
+void wh_source_see_left_out(struct wh_source *source, const struct stat *status, int fd);
+void wh_source_add_left_out(struct wh_source *source); /* its ENTRY is put */
 
 /* source_read.c */
 int32_t wh_source_read(struct wh_source *source);

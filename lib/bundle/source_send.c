@@ -65,6 +65,7 @@ static bool is_ours(const struct wh_source *source)
 /* An ENTRY of the item, its kind, content and texts still to be filled in. */
 static struct wh_entry *begin_entry(struct wh_source *source, const struct stat *status)
 {
+	wh_source_see_left_out(source, status, source->item_fd);
 	source->record.type = WH_RECORD_ENTRY;
 	source->record.entry = (struct wh_entry){
 		.id = source->ledger.next,
@@ -97,6 +98,8 @@ static struct wh_ledger_entry *put_entry(struct wh_source *source)
 	booked->kind = entry->kind;
 	booked->size_bytes = entry->size_bytes;
 	wh_source_put(source);
+	if (entry->content != WH_CONTENT_PART)
+		wh_source_add_left_out(source);
 	source->entries++;
 	booked->is_told = entry->content == WH_CONTENT_PART; /* its head tells */
 	if (entry->kind == WH_ENTRY_FILE && entry->content != WH_CONTENT_PART) {

@@ -370,7 +370,7 @@ static void find_name(struct wh_walk *walk, struct wh_walk_item *item, const cha
 			find_folder(walk, item, fd);
 		return;
 	default:
-		fault(walk, item, EOPNOTSUPP, WH_DOING_KIND);
+		fault(walk, item, EOPNOTSUPP, WH_DOING_PASSING);
 	}
 }
 

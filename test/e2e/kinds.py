@@ -9,14 +9,19 @@ A line for each case, then 'N passed, N failed, N skipped'.
 
 import functools
 import os
+import shutil
 import stat
 import sys
+import tempfile
+from pathlib import Path
 
 from harness import Case, expect, expect_equal, expect_said, expect_status, run_cases
 from pair import Pair, remote
-from transfer import (BINARY, NO_FILE, OK, OTHER, PARTIAL, USAGE, expect_failures, expect_totals,
-                      get, send)
+from transfer import (BINARY, NO_FILE, OK, OTHER, PARTIAL, USAGE, decode, expect_failures,
+                      expect_totals, get, send)
 from trees import expect_names
+
+MANY = 40000
 
 
 def odd_targets(program, folder, verb):
@@ -79,11 +84,61 @@ def no_names(program, folder):
     expect(stat.S_ISCHR(os.stat('/dev/null').st_mode), '/dev/null is gone')
 
 
+def left_out(program, folder, verb):
+    """A pipe in a tree is skipped and no failure; what a tree loses is said once, to the client."""
+    served, here = folder / 'served', folder / 'here'
+    source = (here if verb == 'send' else served) / 'tree'
+    for path in (here, served, source):
+        path.mkdir(exist_ok=True)
+    for name in ('one', 'two', 'set'):
+        (source / name).write_text(name)
+    os.link(source / 'one', source / 'also one')
+    (source / 'set').chmod(0o6755)
+    os.mkfifo(source / 'pipe')
+    with Pair(program, folder) as pair:
+        def move(path, *args):
+            return pair.run(verb, '-r', *args, *((here / path, remote('to')) if verb == 'send'
+                                                 else (remote(path), here / 'to')))
+
+        result = move('tree')
+        expect_status(result, OK)
+        expect_said(result, 'tree/pipe: skipped, not a regular file')
+        expect_said(result, 'not carried over: setuid or setgid of 1 file, hard links of 2 files$')
+        expect('1 skipped, not regular files' in result.out, f'said {result.out!r}')
+        report = decode(move('tree', '--json'))
+        expect_totals(report, failed=0)
+        expect_equal('left out', report['left_out'],
+                     {'owners': 0, 'set_ids': 1, 'xattrs': 0, 'hard_links': 2})
+        expect_equal('passed over', [p['path'] for p in report['passed_over']], ['tree/pipe'])
+        # Named itself, it is a failure.
+        expect_status(move('tree/pipe'), PARTIAL)
+        pair.stop_server()
+
+
+def nothing_new(program, folder, count):
+    """All of a tree is there already, both ways: every file is skipped, and it ends."""
+    with tempfile.TemporaryDirectory(dir='/dev/shm') as memory:
+        memory = Path(memory)
+        (memory / 'tree').mkdir()
+        for i in range(count):
+            if i % 1000 == 0:
+                (memory / 'tree' / f'{i}').mkdir()
+            os.close(os.open(memory / 'tree' / f'{i - i % 1000}' / f'{i}', os.O_CREAT, 0o644))
+        with Pair(program, folder, served=memory / 'served') as pair:
+            # Made by one's own hand, which is quicker than a first transfer.
+            shutil.copytree(memory / 'tree', pair.served / 'tree')
+            expect_totals(send(pair, memory / 'tree', '', '-r'), files=0, skipped=count, failed=0)
+            expect_totals(get(pair, 'tree', memory, '-r'), files=0, skipped=count, failed=0)
+            pair.stop_server()
+
+
 def cases():
     partial = functools.partial
     for verb in ('send', 'get'):
         yield Case(f'odd targets {verb}', verb == 'get', partial(odd_targets, verb=verb))
+        yield Case(f'left out {verb}', verb == 'send', partial(left_out, verb=verb))
     yield Case('no names', True, no_names)
+    yield Case('nothing new', False, partial(nothing_new, count=MANY))
 
 
 if __name__ == '__main__':

@@ -32,6 +32,7 @@ PROVED_ELSEWHERE = {
     'lib/bundle/sink_large.c': 'part of the sink: test/unit/sink.c and sink_hostile.c',
     'lib/bundle/sink_tell.c': 'part of the sink: test/unit/sink.c and sink_hostile.c',
     'lib/bundle/sink_write.c': 'part of the sink: test/unit/sink.c and sink_hostile.c',
+    'lib/bundle/source_left_out.c': 'part of the source: test/unit/bundle_pair.c',
     'lib/fec/tornado.c': 'one of the codes: test/unit/fec.c holds it against a slow decoder',
     'lib/rate/control.c': 'the registry: test/unit/fixed.c and udt.c go through it',
     'lib/session/get_rcv_stat.c': 'one of the eight processes: test/sim',

@@ -257,6 +257,11 @@ static inline struct wh_totals totals(const struct job *job)
 		sum.skipped += one->skipped;
 		sum.failed += one->failed;
 		sum.bytes += one->bytes;
+		sum.passed_over += one->passed_over;
+		sum.left_out.owners += one->left_out.owners;
+		sum.left_out.set_ids += one->left_out.set_ids;
+		sum.left_out.xattrs += one->left_out.xattrs;
+		sum.left_out.hard_links += one->left_out.hard_links;
 	}
 	return sum;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A source and a sink, chunk by chunk: what arrives is what was there. */
+#include <sys/xattr.h>
+
 #include "bundle_job.h"
 
 const char wh_suite_name[] = "bundle_pair";
@@ -109,6 +111,58 @@ static void test_three_lanes(void)
 {
 	for (size_t i = 0; i < 2; i++)
 		copy_tree(bases[i], 3);
+}
+
+static bool make_xattr(const struct tree *tree, const char *path)
+{
+	return setxattr(tree_path(tree, path), "user.note", "x", 1, 0) == 0;
+}
+
+/* What a bundle does not carry is counted at both ends, each file by one lane. */
+static void leave_out(uint32_t lanes)
+{
+	static struct job job;
+	struct tree from, to;
+	char path[96], name[32];
+	const char *paths[] = {path};
+	bool is_root = geteuid() == 0;
+
+	tree_init(&from, "/tmp");
+	tree_init(&to, "/tmp");
+	tree_folder(&from, "from");
+	for (int i = 0; i < 8; i++) {
+		snprintf(name, sizeof(name), "from/%d", i);
+		tree_file(&from, name, "x", 1);
+	}
+	tree_file(&from, "from/large", "x", 1);
+	CU_ASSERT_FATAL(truncate(tree_path(&from, "from/large"), 1 << 20) == 0);
+	CU_ASSERT_FATAL(linkat(from.fd, "from/0", from.fd, "from/other 0", 0) == 0);
+	CU_ASSERT_FATAL(linkat(from.fd, "from/large", from.fd, "from/other large", 0) == 0);
+	CU_ASSERT_FATAL(mkfifoat(from.fd, "from/pipe", 0600) == 0);
+	CU_ASSERT_FATAL(!is_root || fchownat(from.fd, "from/3", 1, 1, 0) == 0);
+	CU_ASSERT_FATAL(fchmodat(from.fd, "from/1", 04755, 0) == 0);
+	CU_ASSERT_FATAL(fchmodat(from.fd, "from/2", 02755, 0) == 0);
+
+	uint64_t xattrs = make_xattr(&from, "from/4") && make_xattr(&from, "from/large") ? 3 : 0;
+
+	snprintf(path, sizeof(path), "%s/from", from.root);
+	open_job(&job, lanes, paths, &to);
+	run(&job);
+
+	const struct wh_totals sum = totals(&job);
+
+	CU_ASSERT(sum.files == 11 && sum.failed == 0 && sum.passed_over == 1);
+	CU_ASSERT(sum.left_out.owners == is_root && sum.left_out.set_ids == 2);
+	CU_ASSERT(sum.left_out.hard_links == 4 && sum.left_out.xattrs == xattrs);
+	close_job(&job);
+	tree_free(&from);
+	tree_free(&to);
+}
+
+static void test_left_out(void)
+{
+	leave_out(1);
+	leave_out(3);
 }
 
 #define PIECE_BYTES UINT64_C(65536) /* the smallest run of zeros that is a hole */
@@ -273,6 +327,7 @@ static void test_few_remembered(void)
 }
 
 CU_TestInfo wh_tests[] = {
+	{"left out", test_left_out},
 	{"a source that remembers little goes on, whatever it finds", test_few_remembered},
 	{"one lane", test_one_lane},
 	{"three lanes", test_three_lanes},

@@ -109,8 +109,9 @@ static const struct sample samples[] = {
 				.path = "/",
 				.path_bytes = 1}},
 		BYTES("\x18\0\0\0\x05\0\0\0\x15\0\0\0\x01\0\x01\0/\0\0\0\0\0\0\0")},
-	{"finish", {.type = WH_RECORD_FINISH, .finish = {.entries = ID}},
-		BYTES("\x10\0\0\0\x06\0\0\0" ID_BYTES)},
+	{"finish", {.type = WH_RECORD_FINISH, .finish = {.entries = ID, .left_out = {1, 2, 3, 4}}},
+		BYTES("\x30\0\0\0\x06\0\0\0" ID_BYTES "\x01\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0"
+		      "\x03\0\0\0\0\0\0\0\x04\0\0\0\0\0\0\0")},
 	{"want", {.type = WH_RECORD_WANT, .id = {.id = ID}},
 		BYTES("\x10\0\0\0\x10\0\0\0" ID_BYTES)},
 	{"have", {.type = WH_RECORD_HAVE, .have = {.id = ID, .digest = {DIGEST_BYTES}}},
@@ -150,8 +151,7 @@ static const struct sample samples[] = {
 				.path_bytes = {3, 0}}},
 		BYTES("\x50\0\0\0\x20\0\0\0\x04\x02\x01\0\0\x02\x02\0" ID_BYTES "\x01\0\x04\x03"
 		      "\x80\x05\0\0\x01\x02\x80\x04\0\0\0\0\xff\xff\xff\xff\xff\xff\xff"
-		      "\xff" NEXT_ID_BYTES
-		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x03\0\0\0a/b\0")},
+		      "\xff" NEXT_ID_BYTES "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x03\0\0\0a/b\0")},
 	{"hello, bench",
 		{.type = WH_RECORD_HELLO,
 			.hello = {.version = WH_BUNDLE_VERSION,
@@ -351,7 +351,7 @@ static const struct malformed {
 	{"fault without path", "fault", 12, 2, 0},
 	{"fault's path of 4096", "fault", 12, 2, 4096},
 	{"fault doing nothing", "fault", 14, 1, 0},
-	{"fault's doing", "fault", 14, 1, 14},
+	{"fault's doing", "fault", 14, 1, 15},
 	{"fault's zero", "fault", 15, 1, 1},
 	{"fault's path with a NUL", "fault", 16, 1, 0},
 	{"want nobody", "want", 8, 8, UINT64_MAX},

@@ -203,7 +203,7 @@ static void other_kinds(void)
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s/d/socket", tree.root);
 	CU_ASSERT_FATAL(bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0);
 	CU_ASSERT_STRING_EQUAL(list_one(&tree, "d", true),
-		"d:d !d/fifo(95,looking at its kind) !d/socket(95,looking at its kind) ");
+		"d:d !d/fifo(95,passing it over) !d/socket(95,passing it over) ");
 	CU_ASSERT_STRING_EQUAL(list(-1, null, 1, true), "!/dev/null(95,looking at its kind) ");
 	close(fd);
 	tree_free(&tree);
