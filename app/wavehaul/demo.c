@@ -30,6 +30,7 @@
 #include "demo_plan.h"
 #include "demo_report.h"
 #include "eal.h"
+#include "fault_text.h"
 #include "loop.h"
 #include "signals.h"
 #include "store/store.h"
@@ -341,10 +342,10 @@ static int conclude(struct demo *demo)
 			target);
 		return WH_EXIT_INTERRUPTED;
 	case WH_STATUS_STALLED:
-		wh_complain("stalled: no progress for %" PRIu64 " s, held up by the %s; "
-			    "--stall-timeout waits longer",
+		wh_complain("stalled: no progress for %" PRIu64 " s: %s; --stall-timeout waits "
+			    "longer",
 			demo->options.stall_timeout_ns / WH_NS_PER_S,
-			wh_limit_name(wh_session_limit_now(demo->sender)));
+			wh_stall_text(wh_session_limit_now(demo->sender)));
 		return WH_EXIT_STALLED;
 	case WH_STATUS_PEER_GONE:
 		wh_complain("no word from the peer for %" PRIu64 " s: the path is down, or loses "

@@ -50,3 +50,17 @@ const char *wh_fault_text(char text[WH_FAULT_TEXT_BYTES], enum wh_doing doing, i
 			strerror(abs(error)));
 	return text;
 }
+
+const char *wh_stall_text(enum wh_limit limit)
+{
+	switch (limit) {
+	case WH_LIMIT_DISK:
+		return "a disk is behind, here or there";
+	case WH_LIMIT_MEMORY:
+	case WH_LIMIT_PEER:
+		return "the receiver takes no more";
+	default:
+		return "packets leave, and none of their data is acknowledged: the path may have "
+		       "become too narrow for their size (--mtu)";
+	}
+}

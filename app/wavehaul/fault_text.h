@@ -3,6 +3,7 @@
 #define WH_APP_FAULT_TEXT_H
 
 #include "bundle/record.h"
+#include "session/session.h"
 
 /*
  * What is the matter with a file and what to do, to be read behind its path and a colon: "is a
@@ -11,5 +12,8 @@
  */
 #define WH_FAULT_TEXT_BYTES 200
 const char *wh_fault_text(char text[WH_FAULT_TEXT_BYTES], enum wh_doing doing, int error);
+
+/* Why nothing moves any more, by what the sender could do last. */
+const char *wh_stall_text(enum wh_limit limit);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "complain.h"
+#include "fault_text.h"
 #include "signals.h"
 #include "verbs.h"
 #include "wire/packet.h"
@@ -67,9 +68,8 @@ static int conclude_stalled(const struct wh_job *job)
 		wh_complain("stalled: no progress for %llu s: %s; --stall-timeout waits longer",
 			timeout_s, job->why);
 	else if (job->began_tsc != 0 && wh_job_sends(job))
-		wh_complain("stalled: no progress for %llu s, held up by the %s; --stall-timeout "
-			    "waits longer",
-			timeout_s, wh_limit_name(job->figures.limited_by));
+		wh_complain("stalled: no progress for %llu s: %s; --stall-timeout waits longer",
+			timeout_s, wh_stall_text(job->figures.limited_by));
 	else
 		wh_complain(
 			"stalled: no progress for %llu s; --stall-timeout waits longer", timeout_s);

@@ -173,8 +173,7 @@ static int check_as_client(const struct preparing *preparing, bool there)
 	if (stays_taken(spec))
 		return fail(preparing, -EBUSY,
 			"another client is connected to %s, which takes one at a time: wait for "
-			"its "
-			"end, or start another server with a socket of its own",
+			"its end, or start another server with a socket of its own",
 			spec->target);
 	return 0;
 }

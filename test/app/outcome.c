@@ -11,6 +11,7 @@
 
 #include "unit.h"
 #include "wavehaul/complain.h"
+#include "wavehaul/fault_text.h"
 #include "wavehaul/outcome.h"
 #include "wavehaul/verbs.h"
 #include "wire/packet.h"
@@ -79,10 +80,10 @@ static void test_stalled(void)
 		uint64_t began_tsc;
 		const char *says;
 	} cases[] = {
-		{WH_JOB_SEND, false, 1, "no progress for 9 s, held up by the disk;"},
+		{WH_JOB_SEND, false, 1, "no progress for 9 s: a disk is behind, here or there;"},
 		{WH_JOB_SEND, false, 0, "no progress for 9 s; --stall-timeout"},
 		{WH_JOB_GET, false, 1, "no progress for 9 s; --stall-timeout"},
-		{WH_JOB_BENCH, false, 1, "no progress for 9 s, held up by the disk;"},
+		{WH_JOB_BENCH, false, 1, "no progress for 9 s: a disk is behind, here or there;"},
 		{WH_JOB_BENCH, true, 1, "no progress for 9 s; --stall-timeout"},
 		{WH_JOB_IDLE, false, 1, "no progress for 9 s; --stall-timeout"},
 	};
@@ -99,6 +100,25 @@ static void test_stalled(void)
 		CU_ASSERT_EQUAL(conclude(lanes), WH_EXIT_STALLED);
 		CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(), cases[i].says));
 	}
+}
+
+/* A path that swallows what is sent is not the fault of a rate. */
+static void test_why_stalled(void)
+{
+	static const struct {
+		enum wh_limit limit;
+		const char *says;
+	} cases[] = {
+		{WH_LIMIT_RATE, "none of their data is acknowledged"},
+		{WH_LIMIT_CPU, "none of their data is acknowledged"},
+		{WH_LIMIT_WINDOW, "none of their data is acknowledged"},
+		{WH_LIMIT_MEMORY, "the receiver takes no more"},
+		{WH_LIMIT_PEER, "the receiver takes no more"},
+		{WH_LIMIT_DISK, "a disk is behind"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		CU_ASSERT_PTR_NOT_NULL(strstr(wh_stall_text(cases[i].limit), cases[i].says));
 }
 
 /* The watch knows more than the session. */
@@ -219,6 +239,7 @@ static void test_plain(void)
 CU_TestInfo wh_tests[] = {
 	{"who speaks", test_who_speaks},
 	{"stalled", test_stalled},
+	{"why stalled", test_why_stalled},
 	{"who waits", test_who_waits},
 	{"memory", test_memory},
 	{"refused", test_refused},
