@@ -300,6 +300,17 @@ static inline struct rig_entry *rig_find(struct rig *rig, const char *path)
 	return NULL;
 }
 
+/* No NUL need follow in a chunk. */
+static inline char *rig_text(const char *text, size_t bytes)
+{
+	char *copy = calloc(1, bytes + 1);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(copy);
+	if (bytes > 0)
+		memcpy(copy, text, bytes);
+	return copy;
+}
+
 static inline void rig_take_entry(struct rig *rig, const struct wh_entry *entry)
 {
 	struct rig_entry *kept = &rig->entries[rig->entry_count++];
@@ -308,8 +319,8 @@ static inline void rig_take_entry(struct rig *rig, const struct wh_entry *entry)
 	CU_ASSERT(rig->entry_count == 1 || entry->id > kept[-1].id);
 	kept->id = entry->id;
 	kept->entry = *entry;
-	kept->path = strndup(entry->path, entry->path_bytes);
-	kept->link = strndup(entry->link, entry->link_bytes);
+	kept->path = rig_text(entry->path, entry->path_bytes);
+	kept->link = rig_text(entry->link, entry->link_bytes);
 	kept->bytes = malloc(entry->size_bytes + 1);
 	if (entry->content == WH_CONTENT_INLINE) {
 		memcpy(kept->bytes, entry->inline_bytes, entry->size_bytes);
