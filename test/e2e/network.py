@@ -376,7 +376,9 @@ def hindered(program, _folder, word, sentence):
         server.add_addresses('eth0', f'{SERVER}/24')
         server.ip('route', 'add', 'default', 'via', '192.0.2.254')
         if word == 'blackhole':
-            router.ip('rule', 'add', 'ipproto', 'udp', 'dport', UDP_PORT, 'blackhole')
+            # by number: names of protocols are another package's
+            router.ip('rule', 'add', 'ipproto', int(socket.IPPROTO_UDP), 'dport', UDP_PORT,
+                      'blackhole')
         else:
             router.ip('route', 'add', word, f'{SERVER}/32')
         result = run_client(program, client, 'bench', SERVER, '--peer-timeout', '2s', *FAR_GATEWAYS,
