@@ -44,7 +44,7 @@ static void see_peer(struct wh_watch *watch, uint64_t now_tsc, const struct wh_w
 /* Other lanes may have a disk to wait for. */
 static bool is_patient(enum wh_waits waits)
 {
-	return waits == WH_WAITS_DISK || waits == WH_WAITS_ROOM || waits == WH_WAITS_PARTS;
+	return waits == WH_WAITS_DISK || waits == WH_WAITS_PARTS;
 }
 
 static bool is_for_lanes(enum wh_waits waits)

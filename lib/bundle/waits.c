@@ -17,7 +17,6 @@ const char *wh_waits_text(enum wh_waits waits)
 		[WH_WAITS_ENTRIES] = "the sender to send more files",
 		[WH_WAITS_SESSION] = "the network to take what is ready",
 		[WH_WAITS_DISK] = "the disk",
-		[WH_WAITS_ROOM] = "room on the disk",
 		[WH_WAITS_LANES] = "the other lanes",
 		[WH_WAITS_PARTS] = "other lanes' parts of large files",
 	};

@@ -19,7 +19,6 @@ enum wh_waits {
 	WH_WAITS_ENTRIES,     /* sink: the source to send entries or bytes of files */
 	WH_WAITS_SESSION,     /* the session to take what is ready or bring an empty chunk */
 	WH_WAITS_DISK,        /* to read, write or sync */
-	WH_WAITS_ROOM,        /* sink: room on disk that other files have been promised */
 	WH_WAITS_LANES,       /* the other lanes to come as far */
 	WH_WAITS_PARTS,       /* other lanes to bring their parts of files, or to find files */
 	WH_WAITS_COUNT,

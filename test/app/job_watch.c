@@ -65,7 +65,6 @@ static const struct play plays[] = {
 	{.what = "work that comes too late", .works_every_s = 40, .ends_s = 31},
 	{.what = "bytes", .bytes_per_s = 256, .ends_s = FOREVER},
 	{.what = "a disk of ours", .waits = WH_WAITS_DISK, .ends_s = LONG},
-	{.what = "room of ours", .waits = WH_WAITS_ROOM, .ends_s = LONG},
 	{.what = "other lanes of ours", .waits = WH_WAITS_LANES, .ends_s = FOREVER},
 	{.what = "the peer's disk",
 		.waits = WH_WAITS_TOTALS,

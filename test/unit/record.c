@@ -189,7 +189,7 @@ static const struct sample samples[] = {
 				NUMBER("\x04") NUMBER("\x05") NUMBER("\x06") NUMBER("\x07")
 					ZEROS ZEROS ZEROS ZEROS ZEROS NUMBER("\0") NUMBER("\x08"))},
 	{"waits", {.type = WH_RECORD_WAITS, .waits = {.worked = 7, .waits = WH_WAITS_LANES}},
-		BYTES("\x18\0\0\0\x24\0\0\0" NUMBER("\x07") "\x08\0\0\0\0\0\0\0")},
+		BYTES("\x18\0\0\0\x24\0\0\0" NUMBER("\x07") "\x07\0\0\0\0\0\0\0")},
 };
 
 static const struct sample *sample_of(const char *what)
