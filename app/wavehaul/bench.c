@@ -10,16 +10,17 @@
 #include <jansson.h>
 #include <rte_cycles.h>
 
-#include "address_text.h"
 #include "base/clock.h"
 #include "base/units.h"
-#include "bench_report.h"
-#include "client.h"
-#include "complain.h"
-#include "lanes.h"
-#include "outcome.h"
-#include "signals.h"
-#include "telemetry.h"
+#include "cli/address_text.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "cli/signals.h"
+#include "job/client.h"
+#include "job/lanes.h"
+#include "report/bench_report.h"
+#include "report/outcome.h"
+#include "telemetry/telemetry.h"
 #include "verbs.h"
 
 #define WATCH_MS 10

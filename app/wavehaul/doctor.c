@@ -9,8 +9,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "complain.h"
-#include "doctor_checks.h"
+#include "base/assert.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "demo/options.h"
+#include "demo/plan.h"
+#include "doctor/checks.h"
+#include "host/eal.h"
 #include "verbs.h"
 
 struct options {
@@ -194,6 +199,28 @@ static int report(const struct wh_findings *findings, bool json)
 	return WH_EXIT_HARDWARE;
 }
 
+/* The demo's own arithmetic, with all the memory that it may want. */
+static void plan_demo(struct wh_machine *machine)
+{
+	char verb[] = "demo";
+	char *argv[] = {verb, NULL};
+	struct wh_demo_options options;
+	struct wh_plan plan;
+
+	optind = 0; /* glibc: begin with another argv */
+
+	int status = wh_demo_options_parse(1, argv, &options);
+
+	WH_ASSERT(status < 0);
+	options.memory_bytes = UINT64_MAX;
+
+	int rc = wh_plan_make(&options, &plan);
+
+	WH_ASSERT(rc == 0 && !plan.limited);
+	machine->demo_pool_bytes = plan.total_bytes + WH_EAL_OWN_BYTES;
+	machine->demo_file_bytes = 2 * options.size_bytes; /* what is sent, and what arrives */
+}
+
 int wh_verb_doctor(int argc, char **argv)
 {
 	struct options options = {0};
@@ -204,6 +231,7 @@ int wh_verb_doctor(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	wh_machine_look(&machine, options.root == NULL ? "" : options.root);
+	plan_demo(&machine);
 	examine(&machine, &findings);
 	status = report(&findings, options.json);
 	wh_findings_free(&findings);

@@ -5,6 +5,7 @@
 #include <rte_version.h>
 
 #include "bundle/record.h"
+#include "cli/exit.h"
 #include "verbs.h"
 #include "wire/packet.h"
 

@@ -12,13 +12,14 @@
 #include <unistd.h>
 
 #include "base/units.h"
-#include "complain.h"
-#include "path_text.h"
-#include "plan_row.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "cli/path_text.h"
+#include "scenario/jobs.h"
+#include "scenario/plan_row.h"
+#include "scenario/result.h"
 #include "sim/memory.h"
 #include "sim/sim.h"
-#include "sim_jobs.h"
-#include "sim_result.h"
 #include "verbs.h"
 
 #define RATE_BPS_MIN UINT64_C(10000)

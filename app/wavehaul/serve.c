@@ -11,15 +11,16 @@
 
 #include <rte_cycles.h>
 
-#include "address_text.h"
 #include "base/clock.h"
 #include "base/units.h"
-#include "bundle/stale.h"
-#include "complain.h"
-#include "jobs.h"
-#include "settings.h"
-#include "signals.h"
-#include "telemetry.h"
+#include "cli/address_text.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "cli/settings.h"
+#include "cli/signals.h"
+#include "job/jobs.h"
+#include "sink/stale.h"
+#include "telemetry/telemetry.h"
 #include "verbs.h"
 
 /* After the second request to stop, sessions have this long to tell their peers. */

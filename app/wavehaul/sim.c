@@ -9,12 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "complain.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "scenario/jobs.h"
+#include "scenario/list.h"
+#include "scenario/report.h"
+#include "scenario/result.h"
 #include "sim/memory.h"
-#include "sim_jobs.h"
-#include "sim_list.h"
-#include "sim_report.h"
-#include "sim_result.h"
 #include "verbs.h"
 
 #define JOBS_MAX 256

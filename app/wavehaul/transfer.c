@@ -2,18 +2,19 @@
 
 /* `wavehaul send` and `wavehaul get`: the client's jobs, one a lane. */
 
-#include "transfer.h"
+#include "report/transfer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "bundle/walk.h"
-#include "complain.h"
-#include "outcome.h"
-#include "signals.h"
-#include "telemetry.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "cli/signals.h"
+#include "report/outcome.h"
+#include "source/walk.h"
+#include "telemetry/telemetry.h"
 #include "verbs.h"
 
 /* A transfer of a moment waits for this twice: until it may begin, and until it is over. */

@@ -39,8 +39,7 @@ struct wh_part wh_part_of(uint64_t size_bytes, uint32_t lanes, uint32_t lane)
 	WH_ASSERT(wh_part_is_possible(size_bytes, lanes) && lane < lanes);
 	return (struct wh_part){
 		.from = units * lane / lanes * WH_SPLIT_ALIGN_BYTES,
-		.end = wh_min_u64(
-			size_bytes, units * (lane + 1) / lanes * WH_SPLIT_ALIGN_BYTES),
+		.end = wh_min_u64(size_bytes, units * (lane + 1) / lanes * WH_SPLIT_ALIGN_BYTES),
 	};
 }
 

@@ -8,9 +8,6 @@
  * comparisons.
  */
 
-#include "bundle/sink.h"
-#include "bundle/source.h"
-
 enum wh_waits {
 	WH_WAITS_NOTHING = 0, /* it has ended, or has something to do */
 	WH_WAITS_COMMIT,      /* source: the sink to commit entries: no more may be out */
@@ -26,8 +23,5 @@ enum wh_waits {
 
 /* To follow "waits for ": never NULL, "nothing" for NOTHING. */
 const char *wh_waits_text(enum wh_waits waits);
-
-enum wh_waits wh_source_waits(const struct wh_source *source);
-enum wh_waits wh_sink_waits(const struct wh_sink *sink);
 
 #endif

@@ -117,8 +117,8 @@ enum wh_limit wh_session_limited_by(const struct wh_session *s)
 	}
 
 	/* Lateness that the pacer gave up is time in which the core could not keep the rate. */
-	uint64_t late_tsc = wh_min_u64(s->tx.pacer.forfeited_tsc,
-		share_tsc[WH_LIMIT_RATE] + share_tsc[WH_LIMIT_LOSS]);
+	uint64_t late_tsc = wh_min_u64(
+		s->tx.pacer.forfeited_tsc, share_tsc[WH_LIMIT_RATE] + share_tsc[WH_LIMIT_LOSS]);
 	uint64_t late_at_rate_tsc = wh_min_u64(late_tsc, share_tsc[WH_LIMIT_RATE]);
 
 	share_tsc[WH_LIMIT_CPU] += late_tsc;

@@ -3,9 +3,9 @@
 
 #include <math.h>
 
+#include "base/arith.h"
 #include "base/assert.h"
 #include "base/clock.h"
-#include "base/arith.h"
 
 /*
  * Random early detection (Floyd and Jacobson 1993) as ns-2.35 does it, with its defaults. Doubles

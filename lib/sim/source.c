@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/arith.h"
 #include "base/assert.h"
 #include "base/clock.h"
-#include "base/arith.h"
 #include "sim/memory.h"
 
 #define PARETO_SHAPE 1.5

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
 
-#include "base/assert.h"
 #include "base/arith.h"
+#include "base/assert.h"
 #include "sim/tcp_internal.h"
 
 /*
@@ -34,8 +34,7 @@ double wh_sim_highspeed_decrease(const struct wh_sim_tcp *tcp, double window_pkt
 		return 0.5;
 	if (window_pkts >= tcp->config.highspeed_high_pkts)
 		return tcp->config.highspeed_high_decrease;
-	return tcp->highspeed.decrease_offset +
-	       tcp->highspeed.decrease_slope * wh_log(window_pkts);
+	return tcp->highspeed.decrease_offset + tcp->highspeed.decrease_slope * wh_log(window_pkts);
 }
 
 double wh_sim_highspeed_increase(const struct wh_sim_tcp *tcp, double window_pkts)

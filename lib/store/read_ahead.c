@@ -27,8 +27,7 @@ void wh_read_ahead_init(struct wh_read_ahead *ahead, struct io_uring *ring, int 
 void wh_read_ahead_limit(struct wh_read_ahead *ahead, uint64_t from, uint64_t end)
 {
 	WH_ASSERT(ahead->started == 0 && from <= end && end <= ahead->end);
-	WH_ASSERT(from % WH_DIRECT_BYTES == 0 &&
-		  (end % WH_DIRECT_BYTES == 0 || end == ahead->end));
+	WH_ASSERT(from % WH_DIRECT_BYTES == 0 && (end % WH_DIRECT_BYTES == 0 || end == ahead->end));
 	ahead->from = from;
 	ahead->end = end;
 }

@@ -38,8 +38,8 @@ struct wh_read_ahead {
 	bool shrunk; /* that is the error */
 	int error;   /* negative errno: nothing more is read */
 	uint32_t chunk_bytes;
-	uint64_t from;         /* where it begins, a multiple of WH_DIRECT_BYTES, ... */
-	uint64_t end;          /* ... and ends */
+	uint64_t from;       /* where it begins, a multiple of WH_DIRECT_BYTES, ... */
+	uint64_t end;        /* ... and ends */
 	uint64_t hole_until; /* known: no data between the last offset asked for and here */
 	uint64_t started;    /* chunks asked for; the index of the next one */
 	uint64_t taken;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "wavehaul/arena.h"
+#include "host/arena.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -6,7 +6,7 @@
  * works, and CPU 1 that receives and sends the queues 0 and 2.
  */
 
-#include "wavehaul/cores.h"
+#include "host/cores.h"
 
 #include <errno.h>
 #include <sched.h>

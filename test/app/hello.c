@@ -9,9 +9,9 @@
 
 #include "base/prng.h"
 #include "fec/fec.h"
+#include "job/hello.h"
 #include "session/session.h"
 #include "unit.h"
-#include "wavehaul/hello.h"
 #include "wire/encap.h"
 
 const char wh_suite_name[] = "app/hello";

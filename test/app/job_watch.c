@@ -2,7 +2,7 @@
 
 /* Jobs that go on and jobs that do not, second by second in virtual time. */
 
-#include "wavehaul/job_watch.h"
+#include "job/watch.h"
 
 #include <string.h>
 

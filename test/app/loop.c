@@ -5,7 +5,7 @@
  * the counter does. Bounds are such that a busy machine may be late, never early.
  */
 
-#include "wavehaul/loop.h"
+#include "host/loop.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,16 +2,16 @@
 
 /* Memory that there is and is not, on machines made of files. */
 
-#include "wavehaul/memory_room.h"
+#include "host/memory_room.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/complain.h"
 #include "remove_tree.h"
 #include "unit.h"
-#include "wavehaul/complain.h"
 
 const char wh_suite_name[] = "app/memory_room";
 

@@ -9,11 +9,11 @@
 
 #include <CUnit/CUnit.h>
 
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "cli/fault_text.h"
+#include "report/outcome.h"
 #include "unit.h"
-#include "wavehaul/complain.h"
-#include "wavehaul/fault_text.h"
-#include "wavehaul/outcome.h"
-#include "wavehaul/verbs.h"
 #include "wire/packet.h"
 
 const char wh_suite_name[] = "app/outcome";

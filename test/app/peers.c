@@ -2,7 +2,7 @@
 
 /* What peers have, and what they are not given, in virtual time. */
 
-#include "wavehaul/peers.h"
+#include "job/peers.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 
 /* Every character there is, and every byte that is none, on its way to a terminal. */
 
-#include "wavehaul/plain_text.h"
+#include "cli/plain_text.h"
 
 #include <stdlib.h>
 #include <string.h>

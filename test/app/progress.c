@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "wavehaul/progress.h"
+#include "report/progress.h"
 
 #include <string.h>
 

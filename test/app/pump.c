@@ -11,8 +11,8 @@
 #include "../sim/world.h"
 #include "base/assert.h"
 #include "base/clock.h"
+#include "job/pump.h"
 #include "unit.h"
-#include "wavehaul/pump.h"
 #include "wire/encap.h"
 
 const char wh_suite_name[] = "app/pump";

@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 
+#include "cli/repair.h"
 #include "fec/fec.h"
 #include "unit.h"
-#include "wavehaul/repair.h"
 
 #define MIB UINT32_C(1048576)
 

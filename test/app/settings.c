@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/exit.h"
+#include "cli/settings_table.h"
 #include "settings_rig.h"
 #include "unit.h"
-#include "wavehaul/settings_table.h"
-#include "wavehaul/verbs.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "base/prng.h"
+#include "cli/exit.h"
 #include "settings_rig.h"
 #include "unit.h"
-#include "wavehaul/verbs.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 

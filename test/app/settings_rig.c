@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/assert.h"
-#include "wavehaul/complain.h"
-#include "wavehaul/settings_table.h"
+#include "cli/complain.h"
+#include "cli/settings_table.h"
 
 char wh_rig_path[] = "/tmp/wavehaul-settings-XXXXXX";
 

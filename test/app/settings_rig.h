@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "wavehaul/settings.h"
+#include "cli/settings.h"
 
 #define WH_RIG_ARGS_MAX 128
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "wavehaul/share.h"
+#include "job/share.h"
 
 #include <CUnit/CUnit.h>
 

@@ -2,7 +2,7 @@
 
 /* Expressions of scenarios: what they are worth, and what is said of those that are nothing. */
 
-#include "wavehaul/sim_expr.h"
+#include "scenario/expr.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "scenario/point.h"
 #include "unit.h"
-#include "wavehaul/complain.h"
-#include "wavehaul/sim_point.h"
-#include "wavehaul/verbs.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 #define MS            (WH_PS_PER_S / 1000)

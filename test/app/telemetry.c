@@ -5,7 +5,7 @@
  * runs, and every counter is what the test has written.
  */
 
-#include "wavehaul/telemetry.h"
+#include "telemetry/telemetry.h"
 
 #include <inttypes.h>
 #include <poll.h>

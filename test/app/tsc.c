@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "wavehaul/tsc.h"
+#include "host/tsc.h"
 
 #include <time.h>
 

@@ -13,7 +13,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "bundle/source.h"
+#include "source/source.h"
 #include "tree.h"
 
 #define ROUNDS            5

@@ -14,8 +14,8 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "bundle/sink.h"
-#include "bundle/source.h"
+#include "sink/sink.h"
+#include "source/source.h"
 #include "tree.h"
 
 #define ROUNDS       3

@@ -12,12 +12,21 @@ import tempfile
 from pathlib import Path
 
 LIB_ROOMS = ('base', 'wire', 'measure', 'rate', 'track', 'fec', 'path', 'session', 'store',
-             'bundle', 'sim')
+             'bundle', 'source', 'sink', 'sim')
 LIB = {f'lib/{name}' for name in LIB_ROOMS}
 
 
 def lib(names):
     return {f'lib/{name}' for name in names.split()}
+
+
+APP_ROOMS = ('cli', 'machine', 'host', 'job', 'telemetry', 'report', 'demo', 'doctor', 'scenario')
+APP = {f'app/wavehaul/{name}' for name in APP_ROOMS}
+DRIVERS = {'drivers/port', 'drivers/lambda'}
+
+
+def app(names):
+    return {f'app/wavehaul/{name}' for name in names.split()}
 
 
 # Room -> the rooms that it may include from, besides itself. A file's room: the longest prefix.
@@ -32,22 +41,33 @@ ALLOWED = {
     'lib/path': lib('base'),
     'lib/store': lib('base'),
     'lib/bundle': lib('store base'),
+    'lib/source': lib('bundle store base'),
+    'lib/sink': lib('source bundle store base'),
     'lib/sim': lib('session path rate track fec measure wire base'),
     'drivers/port': lib('session rate track fec measure wire base'),
     'drivers/lambda': lib('path wire base') | {'drivers/port'},
-    'app': LIB | {'drivers/port', 'drivers/lambda'},
+    'app/wavehaul/cli': LIB | DRIVERS,
+    'app/wavehaul/machine': {'lib/base'},
+    'app/wavehaul/host': LIB | DRIVERS | app('machine cli'),
+    'app/wavehaul/job': LIB | DRIVERS | app('host cli'),
+    'app/wavehaul/telemetry': LIB | DRIVERS | app('job host cli'),
+    'app/wavehaul/report': LIB | DRIVERS | app('job host cli'),
+    'app/wavehaul/demo': LIB | DRIVERS | app('report host cli'),
+    'app/wavehaul/doctor': LIB | DRIVERS | app('demo machine cli'),
+    'app/wavehaul/scenario': LIB | app('cli'),
+    'app/wavehaul': LIB | DRIVERS | APP,
     'test/unit': LIB,
-    'test/driver': LIB | {'drivers/port', 'drivers/lambda', 'test/unit'},
+    'test/driver': LIB | DRIVERS | {'test/unit'},
     'test/sim': LIB,
     'test/fuzz': LIB | {'test/unit'},
     'test/e2e': LIB | {'test/unit'},
     'test/attack': LIB,
-    'test/app': LIB | {'app', 'test/driver', 'test/sim', 'test/unit'},
-    'test/perf': LIB | {'drivers/port', 'drivers/lambda'},
+    'test/app': LIB | APP | {'test/driver', 'test/sim', 'test/unit'},
+    'test/perf': LIB | DRIVERS,
 }
 
 # Where an #include "..." is looked up, after the folder of the file itself.
-INCLUDE_ROOTS = ('lib', 'drivers', 'app', 'test/unit')
+INCLUDE_ROOTS = ('lib', 'drivers', 'app/wavehaul', 'test/unit')
 
 # What lib/ may include of the system: nothing that reads a clock, opens a socket, starts a thread.
 LIB_SYSTEM = set('''
@@ -61,6 +81,14 @@ LIB_DPDK = set('''
     rte_ring.h rte_ring_elem.h rte_ring_peek.h rte_ring_peek_zc.h
 '''.split())
 
+# Of the rooms that know files.
+FILES = set('''
+        dirent.h fcntl.h liburing.h linux/magic.h linux/openat2.h sys/file.h sys/mman.h
+        sys/random.h sys/resource.h sys/stat.h sys/statfs.h sys/syscall.h sys/types.h sys/vfs.h
+        sys/xattr.h
+        unistd.h
+    '''.split())
+
 # Of the system and of libraries, by room, besides.
 ROOM_SYSTEM = {
     'lib/wire': {'xxhash.h', 'xxh_x86dispatch.h'},
@@ -70,12 +98,9 @@ ROOM_SYSTEM = {
         sys/random.h sys/stat.h sys/statfs.h sys/statvfs.h sys/types.h sys/uio.h sys/vfs.h
         unistd.h xxhash.h xxh_x86dispatch.h
     '''.split()),
-    'lib/bundle': set('''
-        dirent.h fcntl.h liburing.h linux/magic.h linux/openat2.h sys/file.h sys/mman.h
-        sys/random.h sys/resource.h sys/stat.h sys/statfs.h sys/syscall.h sys/types.h sys/vfs.h
-        sys/xattr.h
-        unistd.h
-    '''.split()),
+    'lib/bundle': FILES,
+    'lib/source': FILES,
+    'lib/sink': FILES,
 }
 
 # Files that may have threads, and why.

@@ -25,16 +25,16 @@ EXCEPTIONS = {}
 # lib sources without a test/unit file of their name, and what proves them.
 PROVED_ELSEWHERE = {
     'lib/base/assert.c': 'ends the program: test/unit runs with it, none may reach it',
-    'lib/bundle/sink_commit.c': 'part of the sink: test/unit/sink.c and sink_hostile.c',
-    'lib/bundle/sink_entry.c': 'part of the sink: test/unit/sink.c and sink_hostile.c',
-    'lib/bundle/sink_folders.c': 'part of the sink: test/unit/sink.c and sink_hostile.c',
-    'lib/bundle/sink_intake.c': 'part of the sink: test/unit/sink.c and sink_hostile.c',
-    'lib/bundle/sink_large.c': 'part of the sink: test/unit/sink.c and sink_hostile.c',
-    'lib/bundle/sink_tell.c': 'part of the sink: test/unit/sink.c and sink_hostile.c',
-    'lib/bundle/sink_write.c': 'part of the sink: test/unit/sink.c and sink_hostile.c',
-    'lib/bundle/source_left_out.c': 'part of the source: test/unit/bundle_pair.c',
-    'lib/fec/tornado.c': 'one of the codes: test/unit/fec.c holds it against a slow decoder',
-    'lib/rate/control.c': 'the registry: test/unit/fixed.c and udt.c go through it',
+    'lib/sink/sink_commit.c': 'part of the sink: test/unit/sink',
+    'lib/sink/sink_entry.c': 'part of the sink: test/unit/sink',
+    'lib/sink/sink_folders.c': 'part of the sink: test/unit/sink',
+    'lib/sink/sink_intake.c': 'part of the sink: test/unit/sink',
+    'lib/sink/sink_large.c': 'part of the sink: test/unit/sink',
+    'lib/sink/sink_tell.c': 'part of the sink: test/unit/sink',
+    'lib/sink/sink_write.c': 'part of the sink: test/unit/sink',
+    'lib/source/source_left_out.c': 'part of the source: test/unit/sink/bundle_pair.c',
+    'lib/fec/tornado.c': 'one of the codes: test/unit/fec/fec.c holds it against a slow decoder',
+    'lib/rate/control.c': 'the registry: test/unit/rate/fixed.c and udt.c go through it',
     'lib/session/get_rcv_stat.c': 'one of the eight processes: test/sim',
     'lib/session/get_trans_stat.c': 'one of the eight processes: test/sim',
     'lib/session/host_rcv.c': 'one of the eight processes: test/sim',
@@ -45,12 +45,16 @@ PROVED_ELSEWHERE = {
     'lib/session/send_trans_stat.c': 'one of the eight processes: test/sim',
     'lib/session/trans.c': 'one of the eight processes: test/sim',
     'lib/session/view.c': 'what others may see of a session: test/sim',
-    'lib/sim/sim.c': 'what joins links and agents: test/unit/sim_link.c and sim_route.c',
-    'lib/sim/tcp_newreno.c': 'one of the varieties: test/unit/sim_tcp.c',
-    'lib/sim/tcp_reno.c': 'one of the varieties: test/unit/sim_tcp.c',
-    'lib/store/read_ahead.c': 'how files are read: test/unit/file_reader.c and source.c',
-    'lib/wire/tag_hash_avx2.c': 'a vector unit of tag.c: test/unit/tag.c',
-    'lib/wire/tag_hash_avx512.c': 'a vector unit of tag.c: test/unit/tag.c',
+    'lib/sim/memory.c': 'malloc that does not fail: all of test/unit/sim',
+    'lib/sim/sim.c': 'what joins links and agents: test/unit/sim/link.c and route.c',
+    'lib/sim/tcp_newreno.c': 'one of the varieties: test/unit/sim/tcp.c',
+    'lib/sim/tcp_reno.c': 'one of the varieties: test/unit/sim/tcp.c',
+    'lib/bundle/waits.c': 'words alone: test/unit/sink/waits.c',
+    'lib/sink/sink_waits.c': 'test/unit/sink/waits.c',
+    'lib/source/source_waits.c': 'test/unit/sink/waits.c',
+    'lib/store/read_ahead.c': 'how files are read: test/unit/store/file_reader.c and source.c',
+    'lib/wire/tag_hash_avx2.c': 'a vector unit of tag.c: test/unit/wire/tag.c',
+    'lib/wire/tag_hash_avx512.c': 'a vector unit of tag.c: test/unit/wire/tag.c',
 }
 
 SKIPPED_FOLDERS = {'.git', 'build', '__pycache__', '.cache', '.vscode', '.idea'}
@@ -209,19 +213,19 @@ def check_twins(tree, elsewhere):
     registered = set(re.findall(r"'(\w+)'", meson.read_text())) if meson.exists() else set()
     sources = [p.relative_to(tree) for p in sorted((tree / 'lib').glob('*/*.c'))]
     for path in sources:
-        twin = f'test/unit/{path.name}'
-        with_room = f'test/unit/{path.parent.name}_{path.name}'
-        twins = [t for t in (with_room, twin) if (tree / t).exists()]
+        twin = f'test/unit/{path.parent.name}/{path.name}'
+        has_twin = (tree / twin).exists()
         excused = str(path) in elsewhere
-        if not twins and not excused:
+        if not has_twin and not excused:
             yield f'{path}:1: no {twin}'
-        if twins and excused:
-            yield f'{path}:1: has {twins[0]}: take it out of PROVED_ELSEWHERE'
+        if has_twin and excused:
+            yield f'{path}:1: has {twin}: take it out of PROVED_ELSEWHERE'
     for name in sorted(set(elsewhere) - set(map(str, sources))):
         yield f'{name}:1: is gone: take it out of PROVED_ELSEWHERE'
-    for path in sorted((tree / 'test/unit').glob('*.c')):
-        if path.stem != 'main' and path.stem not in registered:
-            yield f'test/unit/{path.name}:1: not registered in test/meson.build, so it never runs'
+    for path in sorted((tree / 'test/unit').glob('*/*.c')):
+        if path.stem not in registered:
+            name = path.relative_to(tree)
+            yield f'{name}:1: not registered in test/meson.build, so it never runs'
 
 
 def check_tree(tree, exceptions, elsewhere):
@@ -267,13 +271,13 @@ EXAMPLES = {
     'lib/a/grown.c': (c_source(81, 'grown'), 0o644, ':3: grown: grew from 84 to 85'),
     'lib/a/shrunk.c': (c_source(79, 'shrunk'), 0o644, ':3: shrunk: shrank to 83'),
     'lib/a/cured.c': (c_source(9, 'cured'), 0o644, ':3: cured: 13 lines keep'),
-    'lib/a/lone.c': (C, 0o644, ':1: no test/unit/lone.c'),
+    'lib/a/lone.c': (C, 0o644, ':1: no test/unit/a/lone.c'),
     'lib/a/excused.c': (C, 0o644, None),
-    'lib/a/spoiled.c': (C, 0o644, ':1: has test/unit/spoiled.c'),
+    'lib/a/spoiled.c': (C, 0o644, ':1: has test/unit/a/spoiled.c'),
     'lib/a/roomy.c': (C, 0o644, None),
-    'test/unit/a_roomy.c': (C, 0o644, None),
-    'test/unit/spoiled.c': (C, 0o644, None),
-    'test/unit/idle.c': (C, 0o644, ':1: not registered'),
+    'test/unit/a/roomy.c': (C, 0o644, None),
+    'test/unit/a/spoiled.c': (C, 0o644, None),
+    'test/unit/a/idle.c': (C, 0o644, ':1: not registered'),
     'test/unit/main.c': (C, 0o644, None),
     'test/a.py': (PY + 'def f():\n' + '    x()\n' * 70, 0o644, ':2: f: 71 lines'),
     'test/tabs.py': (PY + 'if x:\n\ty()\n', 0o644, ':3: Python is indented'),
@@ -310,8 +314,9 @@ def self_test():
         for name, (content, mode, _) in EXAMPLES.items():
             write(tree, name, content, mode)
         for name in TWINS:
-            write(tree, f'test/unit/{name}.c', C, 0o644)
-        registered = ', '.join(f"'{n}'" for n in TWINS + ['a_roomy', 'spoiled'])
+            room = 'wire' if name == 'decode' else 'a'
+            write(tree, f'test/unit/{room}/{name}.c', C, 0o644)
+        registered = ', '.join(f"'{n}'" for n in TWINS + ['roomy', 'spoiled'])
         write(tree, 'test/meson.build', PY + registered + '\n', 0o644)
         found = check_tree(tree, EXAMPLE_EXCEPTIONS, EXAMPLE_ELSEWHERE)
     expected = {name + said for name, (_, _, said) in EXAMPLES.items() if said} | EXPECTED_BESIDES

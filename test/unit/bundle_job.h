@@ -10,9 +10,9 @@
 #include "await_aside.h"
 #include "base/fifo.h"
 #include "base/prng.h"
-#include "bundle/sink.h"
-#include "bundle/source.h"
 #include "bundle_tree.h"
+#include "sink/sink.h"
+#include "source/source.h"
 
 #define CHUNK_BYTES  131072
 #define ANSWER_BYTES 4096
@@ -39,7 +39,7 @@ struct lane {
 struct job {
 	struct lane lanes[LANES_MAX];
 	uint32_t count;
-	uint32_t entries_max; /* of each source; 0: as many as it wants */
+	uint32_t entries_max;     /* of each source; 0: as many as it wants */
 	uint64_t split_bytes_min; /* 0: no file goes by several lanes */
 	struct wh_prng *prng;     /* who has a turn; NULL: everybody */
 	_Atomic bool gate;

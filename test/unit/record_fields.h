@@ -94,8 +94,8 @@ static inline void settle_entry(uint8_t *bytes, const struct wh_record_field *pi
 	if (record_pinned(pinned, "split") && record_is(bytes, type, "split") > 0)
 		record_set(bytes, type, "content", WH_CONTENT_HEAD);
 	else
-		record_set(bytes, type, "split",
-			record_is(bytes, type, "content") >= WH_CONTENT_HEAD);
+		record_set(
+			bytes, type, "split", record_is(bytes, type, "content") >= WH_CONTENT_HEAD);
 	if (record_pinned(pinned, "size_bytes"))
 		record_set(bytes, type, "content",
 			record_is(bytes, type, "size_bytes") > 0 ? WH_CONTENT_ASK

@@ -21,9 +21,9 @@
 #include "await_aside.h"
 #include "base/fifo.h"
 #include "base/prng.h"
-#include "bundle/sink.h"
 #include "names_at_once.h"
 #include "remove_tree.h"
+#include "sink/sink.h"
 #include "unit.h"
 
 #define RIG_CHUNK_BYTES  65536

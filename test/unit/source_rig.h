@@ -13,8 +13,8 @@
 
 #include "base/fifo.h"
 #include "base/prng.h"
-#include "bundle/source.h"
 #include "bundle_tree.h"
+#include "source/source.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MEMORY       "/dev/shm"

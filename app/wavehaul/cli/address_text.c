@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/address_text.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <string.h>
+
+#include "cli/complain.h"
+
+const char *wh_address_text(const struct wh_address *address, char text[WH_ADDRESS_TEXT_BYTES])
+{
+	int family = address->family == WH_IPV4 ? AF_INET : AF_INET6;
+
+	if (inet_ntop(family, address->ip, text, WH_ADDRESS_TEXT_BYTES) == NULL)
+		text[0] = '\0';
+	return text;
+}
+
+static bool take(const struct sockaddr *found, bool ipv4, bool ipv6, struct wh_address *address)
+{
+	*address = (struct wh_address){0};
+	if (found->sa_family == AF_INET && ipv4) {
+		address->family = WH_IPV4;
+		memcpy(address->ip, &((const struct sockaddr_in *)(const void *)found)->sin_addr,
+			4);
+		return true;
+	}
+	if (found->sa_family == AF_INET6 && ipv6) {
+		address->family = WH_IPV6;
+		memcpy(address->ip, &((const struct sockaddr_in6 *)(const void *)found)->sin6_addr,
+			16);
+		return true;
+	}
+	return false;
+}
+
+int wh_address_resolve(const char *host, bool ipv4, bool ipv6, struct wh_address *address)
+{
+	const struct addrinfo hints = {.ai_socktype = SOCK_DGRAM};
+	struct addrinfo *found;
+	int rc = getaddrinfo(host, NULL, &hints, &found);
+
+	if (rc != 0) {
+		wh_complain("the host '%s' is not known: %s", host, gai_strerror(rc));
+		return -EINVAL;
+	}
+
+	bool taken = false;
+
+	for (const struct addrinfo *i = found; i != NULL && !taken; i = i->ai_next)
+		taken = take(i->ai_addr, ipv4, ipv6, address);
+	freeaddrinfo(found);
+	if (taken)
+		return 0;
+	wh_complain("'%s' has no address of a family that this end has; give --addr one of %s",
+		host, ipv4 ? "IPv6" : "IPv4");
+	return -EINVAL;
+}

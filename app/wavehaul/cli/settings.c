@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/settings.h"
+
+#include <assert.h>
+#include <getopt.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "cli/settings_check.h"
+#include "cli/settings_file.h"
+#include "cli/settings_help.h"
+#include "cli/settings_table.h"
+
+/* getopt's values: the flag of setting i is FLAG_FIRST + i, its alias too. */
+#define FLAG_HELP  256
+#define FLAG_FIRST 257
+
+/* What the command line is searched for: first for what says where settings come from. */
+enum pass {
+	PASS_SOURCES, /* --config, --print-config, --help, and every mistake in spelling */
+	PASS_VALUES,
+};
+
+struct flags {
+	enum wh_verb verb;
+	struct option options[2 * WH_SETTINGS_MAX + 2]; /* flags, aliases, --help and the end */
+	int index;                                      /* in options, of the flag at hand; or -1 */
+	char letters[WH_SETTINGS_MAX + 2];              /* behind ':', see getopt(3) */
+	uint64_t given;                                 /* bit i: setting i was given by a flag */
+};
+
+static_assert(WH_SETTINGS_MAX <= 64, "a bit each");
+
+static void add_flag(struct flags *flags, uint32_t *used, const char *name, bool valued, int value)
+{
+	WH_ASSERT(*used + 1 < sizeof(flags->options) / sizeof(flags->options[0]));
+	flags->options[(*used)++] =
+		(struct option){name, valued ? required_argument : no_argument, NULL, value};
+}
+
+/* The list for getopt_long: what the verb knows. */
+static void flags_init(struct flags *flags, enum wh_verb verb)
+{
+	uint32_t used = 0;
+	uint32_t letters = 0;
+
+	*flags = (struct flags){.verb = verb};
+	flags->letters[letters++] = ':';
+	for (uint32_t i = 0; i < wh_settings_count; i++) {
+		const struct wh_setting *setting = &wh_settings_table[i];
+		bool valued = setting->argument != NULL;
+
+		if ((setting->verbs & verb) == 0)
+			continue;
+		add_flag(flags, &used, setting->flag, valued, FLAG_FIRST + (int)i);
+		if (setting->alias != NULL && verb == WH_VERB_BENCH)
+			add_flag(flags, &used, setting->alias, valued, FLAG_FIRST + (int)i);
+		if (setting->letter != 0)
+			flags->letters[letters++] = setting->letter;
+	}
+	add_flag(flags, &used, "help", false, FLAG_HELP);
+}
+
+static const struct wh_setting *setting_of(int value)
+{
+	if (value >= FLAG_FIRST)
+		return &wh_settings_table[value - FLAG_FIRST];
+	for (uint32_t i = 0; i < wh_settings_count; i++)
+		if (wh_settings_table[i].letter == value)
+			return &wh_settings_table[i];
+	return NULL;
+}
+
+/* As the operator wrote it, which may be the alias. */
+static const char *flag_name(const struct flags *flags, const struct wh_setting *setting)
+{
+	return flags->index >= 0 ? flags->options[flags->index].name : setting->flag;
+}
+
+static int refuse_spelling(const struct flags *flags, int answer, char **argv)
+{
+	const char *verb = wh_verb_name(flags->verb);
+	const struct wh_setting *setting = optopt >= FLAG_FIRST ? setting_of(optopt) : NULL;
+	char advice[WH_SETTINGS_TEXT_BYTES];
+
+	if (setting != NULL && answer == ':') {
+		const char *flag = argv[optind - 1];
+
+		wh_setting_advise(setting, advice);
+		wh_complain("%s wants a value; write for example %s %s", flag, flag, advice);
+	} else if (optopt >= FLAG_HELP) {
+		wh_complain(
+			"'%s' wants no value; leave away what is behind the =", argv[optind - 1]);
+	} else if (optopt != 0) {
+		wh_complain("'-%c' is not an option of %s; `wavehaul %s --help` lists them", optopt,
+			verb, verb);
+	} else {
+		wh_complain("'%s' is not an option of %s, or stands for several; "
+			    "`wavehaul %s --help` lists them",
+			argv[optind - 1], verb, verb);
+	}
+	return WH_EXIT_USAGE;
+}
+
+/* Flags replace what the file gave, and add to what flags gave, where there may be several. */
+static int take_flag(struct flags *flags, const struct wh_setting *setting, const char *value,
+	struct wh_settings *settings)
+{
+	uint64_t bit = UINT64_C(1) << (setting - wh_settings_table);
+	char advice[WH_SETTINGS_TEXT_BYTES];
+
+	if ((flags->given & bit) == 0 && wh_setting_is_list(setting))
+		wh_setting_clear(setting, settings);
+	flags->given |= bit;
+
+	const char *wrong = wh_setting_take(setting, value, settings);
+
+	if (wrong == NULL)
+		return -1;
+	wh_setting_advise(setting, advice);
+	wh_complain("--%s '%s' %s; write for example --%s %s", flag_name(flags, setting), value,
+		wrong, flag_name(flags, setting), advice);
+	return WH_EXIT_USAGE;
+}
+
+static int take_flags(
+	struct flags *flags, enum pass pass, int argc, char **argv, struct wh_settings *settings)
+{
+	opterr = 0;
+	optind = 0; /* getopt(3): from the start again */
+	for (;;) {
+		flags->index = -1;
+
+		int answer = getopt_long(argc, argv, flags->letters, flags->options, &flags->index);
+
+		if (answer == -1)
+			break;
+		if (answer == FLAG_HELP) {
+			wh_settings_help(flags->verb);
+			return WH_EXIT_OK;
+		}
+		if (answer == '?' || answer == ':')
+			return refuse_spelling(flags, answer, argv);
+
+		const struct wh_setting *setting = setting_of(answer);
+
+		WH_ASSERT(setting != NULL);
+		if ((setting->key == NULL) != (pass == PASS_SOURCES))
+			continue;
+
+		const char *value = setting->argument == NULL ? "yes" : optarg;
+		int status = take_flag(flags, setting, value, settings);
+
+		if (status != -1)
+			return status;
+	}
+	settings->operands = argv + optind;
+	settings->operand_count = argc - optind;
+	return -1;
+}
+
+static void take_standards(struct wh_settings *settings, enum wh_verb verb)
+{
+	memset(settings, 0, sizeof(*settings));
+	for (uint32_t i = 0; i < wh_settings_count; i++) {
+		const struct wh_setting *setting = &wh_settings_table[i];
+		const char *standard = wh_setting_standard(setting, verb);
+
+		if (standard[0] != '\0')
+			WH_ASSERT(wh_setting_take(setting, standard, settings) == NULL);
+	}
+}
+
+static int read_file(struct wh_settings *settings, enum wh_verb verb)
+{
+	if (strcmp(settings->config, "none") == 0)
+		return -1;
+	if (settings->config[0] != '\0')
+		return wh_settings_read_file(settings, verb, settings->config);
+	if (access(WH_SETTINGS_FILE, F_OK) == 0)
+		return wh_settings_read_file(settings, verb, WH_SETTINGS_FILE);
+	return -1;
+}
+
+int wh_settings_read(struct wh_settings *settings, enum wh_verb verb, int argc, char **argv)
+{
+	struct flags flags;
+
+	flags_init(&flags, verb);
+	take_standards(settings, verb);
+
+	int status = take_flags(&flags, PASS_SOURCES, argc, argv, settings);
+
+	if (status == -1)
+		status = read_file(settings, verb);
+	if (status == -1)
+		status = take_flags(&flags, PASS_VALUES, argc, argv, settings);
+	/* A server's clients tell it the profile, each its own: wh_hello_repair. */
+	if (status == -1 && verb != WH_VERB_SERVE)
+		wh_repair_settle(&settings->repair, settings->profile);
+	if (status == -1)
+		status = wh_settings_check(settings);
+	if (status == -1 && settings->print_config) {
+		wh_settings_print(settings, verb, stdout);
+		return WH_EXIT_OK;
+	}
+	return status == -1 ? wh_settings_check_whole(settings, verb) : status;
+}
+
+/* Each line of the help, as comments. */
+static void print_comment(const char *help, const char *standard, FILE *to)
+{
+	const char *newline;
+
+	while ((newline = strchr(help, '\n')) != NULL) {
+		fprintf(to, "# %.*s\n", (int)(newline - help), help);
+		help = newline + 1;
+	}
+	fprintf(to, "# %s", help);
+	if (standard[0] != '\0')
+		fprintf(to, " (%s)", standard);
+	fputc('\n', to);
+}
+
+static void print_setting(const struct wh_setting *setting, const struct wh_settings *settings,
+	enum wh_verb verb, FILE *to)
+{
+	char value[WH_SETTINGS_TEXT_BYTES];
+	char escaped[WH_SETTINGS_TEXT_BYTES];
+	char *item;
+	char *rest = escaped;
+
+	fputc('\n', to);
+	print_comment(wh_setting_help(setting, verb), wh_setting_standard(setting, verb), to);
+	if (setting->type == WH_SETTING_PROFILE)
+		for (uint32_t i = 0; wh_profile_at(i) != NULL; i++)
+			fprintf(to, "#   %-6s %s\n", wh_profile_at(i)->name,
+				wh_profile_at(i)->summary);
+	wh_setting_format(setting, settings, value);
+	wh_setting_escape(value, escaped);
+	if (escaped[0] == '\0')
+		fprintf(to, "# %s = %s\n", setting->key, setting->example);
+	else if (!wh_setting_is_list(setting))
+		fprintf(to, "%s = %s\n", setting->key, escaped);
+	else
+		/* A line each: together they may be longer than a line of the file can be. */
+		while ((item = strtok_r(rest, ", ", &rest)) != NULL)
+			fprintf(to, "%s = %s\n", setting->key, item);
+}
+
+static bool is_kept(const struct wh_setting *setting, enum wh_verb verb)
+{
+	return setting->key != NULL && (setting->verbs & verb) != 0;
+}
+
+void wh_settings_print(const struct wh_settings *settings, enum wh_verb verb, FILE *to)
+{
+	fprintf(to,
+		"# The settings of `wavehaul %s`: --config FILE takes them back.\n"
+		"# A comment begins with #; within a value the sign is written \\#.\n",
+		wh_verb_name(verb));
+	for (const struct wh_settings_section *s = wh_settings_sections; s->name != NULL; s++) {
+		bool headed = false;
+
+		for (uint32_t i = 0; i < wh_settings_count; i++) {
+			const struct wh_setting *setting = &wh_settings_table[i];
+
+			if (!is_kept(setting, verb) || strcmp(setting->section, s->name) != 0)
+				continue;
+			if (!headed)
+				fprintf(to, "\n[%s]\n", s->name);
+			headed = true;
+			print_setting(setting, settings, verb, to);
+		}
+	}
+}
+
+bool wh_settings_at(const struct wh_settings *settings, enum wh_verb verb, uint32_t i,
+	const char **key, char value[WH_SETTINGS_TEXT_BYTES])
+{
+	for (uint32_t s = 0; s < wh_settings_count; s++) {
+		const struct wh_setting *setting = &wh_settings_table[s];
+
+		if (!is_kept(setting, verb) || i-- > 0)
+			continue;
+		*key = setting->name;
+		wh_setting_format(setting, settings, value);
+		return true;
+	}
+	return false;
+}
+
+bool wh_subnet_has(const struct wh_subnet *subnet, const struct wh_address *address)
+{
+	uint32_t bytes = subnet->prefix_bits / 8;
+	uint32_t bits = subnet->prefix_bits % 8;
+	const uint8_t *a = subnet->address.ip;
+	const uint8_t *b = address->ip;
+
+	WH_ASSERT(subnet->prefix_bits <= (subnet->address.family == WH_IPV6 ? 128 : 32));
+	if (subnet->address.family != address->family || memcmp(a, b, bytes) != 0)
+		return false;
+	return bits == 0 || (a[bytes] ^ b[bytes]) >> (8 - bits) == 0;
+}

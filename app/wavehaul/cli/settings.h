@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_SETTINGS_H
+#define WH_APP_SETTINGS_H
+
+/*
+ * What serve, send, get and bench are to do: one struct, filled from defaults, then from the
+ * configuration file (INI), then from the flags. One table (settings_table.c) has every setting
+ * once: section, key, flag, type, bounds, default, help, and the verbs that know it. --help,
+ * --print-config, the file's checks and getopt's list all come from that table, so that none of
+ * them can lag behind.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "cli/repair.h"
+#include "session/profile.h"
+#include "wire/encap.h"
+#include "wire/packet.h"
+
+/* Bits: which verbs a setting is for. */
+enum wh_verb {
+	WH_VERB_SERVE = 1 << 0,
+	WH_VERB_SEND = 1 << 1,
+	WH_VERB_GET = 1 << 2,
+	WH_VERB_BENCH = 1 << 3,
+};
+
+#define WH_SETTINGS_CPUS_MAX   64
+#define WH_SETTINGS_ALLOWS_MAX 32
+
+/* Room for any value as text; the longest is a list of WH_SETTINGS_ALLOWS_MAX subnets. */
+#define WH_SETTINGS_TEXT_BYTES 2048
+
+/* Control packets must fit; IPv6 asks for more (settings_check.c). */
+#define WH_MTU_MIN (WH_CONTROL_BYTES_MAX + WH_IPV4_BYTES + WH_UDP_BYTES)
+
+/* No pacing: as fast as the port takes packets. */
+#define WH_RATE_MAX UINT64_MAX
+
+/* Below this the states of every 10 ms are no small part of the line any more. */
+#define WH_RATE_MIN UINT64_C(1000000)
+
+#define WH_QUEUES_MAX 16
+#define WH_LANES_MAX  64 /* of --parallel; several share a queue when there are fewer */
+
+/* Of a measurement: a day, and what chunk numbers reach with ease. */
+#define WH_BENCH_NS_MAX    (UINT64_C(86400) * 1000000000)
+#define WH_BENCH_BYTES_MAX (UINT64_C(1) << 50)
+
+struct wh_cpu_list {
+	uint32_t count; /* 0: not given */
+	uint16_t cpu[WH_SETTINGS_CPUS_MAX];
+};
+
+struct wh_subnet {
+	struct wh_address address; /* port 0; family 0: not given */
+	uint8_t prefix_bits;
+};
+
+struct wh_settings {
+	/* [port] */
+	char port[WH_SETTINGS_TEXT_BYTES]; /* see drivers/port/spec.h; "" is not given */
+	uint32_t queues;                   /* pairs of queues, a shard each */
+	uint32_t mtu_bytes;
+	uint32_t vlan;           /* 0: untagged */
+	uint32_t rx_descriptors; /* 0: what the driver likes best */
+	uint32_t tx_descriptors;
+
+	/* [address] */
+	struct wh_subnet ipv4;
+	struct wh_subnet ipv6;
+	struct wh_address gateway4; /* family 0: none */
+	struct wh_address gateway6;
+	uint32_t udp_port; /* of queue 0; queue i has udp_port + i */
+
+	/* [cores] */
+	struct wh_cpu_list rx_cpus;
+	struct wh_cpu_list tx_cpus;
+	struct wh_cpu_list worker_cpus;
+
+	/* [memory] */
+	uint64_t buffer_bytes; /* of all sessions together */
+	bool no_huge;
+
+	/* [transfer] */
+	const struct wh_profile *profile;
+	uint64_t rate_bps;   /* WH_RATE_MAX: no pacing; serve: the most that a peer is given */
+	uint32_t burst_pkts; /* 0: 1 on a TX core of its own, else 32 */
+	uint32_t parallel;
+	uint64_t peer_timeout_ns;
+	uint64_t stall_timeout_ns;
+	bool recursive;
+	struct wh_repair_options repair; /* of our streams; settled but for serve */
+
+	/* [serve] */
+	char root[WH_SETTINGS_TEXT_BYTES];
+	struct wh_subnet allow[WH_SETTINGS_ALLOWS_MAX];
+	uint32_t allows;
+	uint32_t sessions; /* at once, at most */
+
+	/* [limits] */
+	uint32_t peer_jobs; /* 0: three quarters of sessions; likewise of buffers: */
+	uint64_t peer_memory_bytes;
+	uint64_t peer_reserve_bytes; /* of disks */
+	uint32_t peer_openings_s;
+	uint32_t peer_lines_s;
+
+	/* [bench] */
+	uint64_t time_ns;
+	uint64_t size_bytes; /* 0: by time */
+	bool reverse;
+	uint32_t idle_sessions; /* opened beside, and never used */
+
+	/* [output] */
+	bool json;
+	bool json_stream;
+	bool verbose;
+
+	/* [dpdk] */
+	char eal[WH_SETTINGS_TEXT_BYTES]; /* more arguments for EAL */
+
+	/* Flags without a key */
+	char config[WH_SETTINGS_TEXT_BYTES];
+	bool print_config;
+
+	/* What is left of the command line: pointers into argv */
+	char **operands;
+	int operand_count;
+};
+
+/*
+ * Defaults, --config's file, then the flags, whatever their order. -1: go on; else the exit
+ * status to end with, --help, --print-config or a complaint having been printed (a complaint
+ * about the file names file and line).
+ */
+int wh_settings_read(struct wh_settings *settings, enum wh_verb verb, int argc, char **argv);
+
+/* The effective settings of a verb as a configuration file that gives just these. */
+void wh_settings_print(const struct wh_settings *settings, enum wh_verb verb, FILE *to);
+
+/*
+ * The i-th setting that `verb` knows, as key ("transfer.rate") and effective value, for the
+ * `start` line of --json-stream; false past the last.
+ */
+bool wh_settings_at(const struct wh_settings *settings, enum wh_verb verb, uint32_t i,
+	const char **key, char value[WH_SETTINGS_TEXT_BYTES]);
+
+/* Whether `address` (any port) is in the subnet. */
+bool wh_subnet_has(const struct wh_subnet *subnet, const struct wh_address *address);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/settings_check.h"
+
+#include <string.h>
+
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "cli/settings_table.h"
+#include "port/neighbour.h"
+
+static bool has_cpu(const struct wh_cpu_list *list, uint16_t cpu)
+{
+	for (uint32_t i = 0; i < list->count; i++)
+		if (list->cpu[i] == cpu)
+			return true;
+	return false;
+}
+
+/* One busy lcore per CPU: a CPU receives and sends for the same queues, or does one of the two. */
+static bool check_cpus(const struct wh_settings *settings)
+{
+	const struct wh_cpu_list *rx = &settings->rx_cpus;
+	const struct wh_cpu_list *tx = &settings->tx_cpus;
+
+	if (rx->count == tx->count && memcmp(rx->cpu, tx->cpu, rx->count * sizeof(*rx->cpu)) == 0)
+		return true;
+	for (uint32_t i = 0; i < rx->count; i++) {
+		if (!has_cpu(tx, rx->cpu[i]))
+			continue;
+		wh_complain("CPU %u is in --rx-cpus and in --tx-cpus, which differ; give both the "
+			    "same list, or lists without a CPU in common",
+			rx->cpu[i]);
+		return false;
+	}
+	return true;
+}
+
+static bool check_gateway(
+	const struct wh_address *gateway, const struct wh_subnet *subnet, const char *example)
+{
+	if (gateway->family == 0 || subnet->address.family != 0)
+		return true;
+	wh_complain("a gateway wants an address of its own family on this end; add --addr, for "
+		    "example --addr %s",
+		example);
+	return false;
+}
+
+static struct wh_neighbour_subnet neighbour_subnet(
+	const struct wh_subnet *subnet, const struct wh_address *gateway)
+{
+	struct wh_neighbour_subnet result = {.prefix_bits = subnet->prefix_bits};
+
+	memcpy(result.ip, subnet->address.ip, sizeof(result.ip));
+	memcpy(result.gateway, gateway->ip, sizeof(result.gateway));
+	return result;
+}
+
+/* By the rules that the station will hold them against, with some station's MAC address. */
+static bool check_addresses(const struct wh_settings *settings)
+{
+	const struct wh_neighbour_config config = {
+		.mtu = (uint16_t)settings->mtu_bytes,
+		.vlan = (uint16_t)settings->vlan,
+		.mac = {0x02, 0, 0, 0, 0, 0x01},
+		.ipv4 = neighbour_subnet(&settings->ipv4, &settings->gateway4),
+		.ipv6 = neighbour_subnet(&settings->ipv6, &settings->gateway6),
+	};
+	const char *wrong = wh_neighbour_config_wrong(&config);
+
+	if (config.ipv4.prefix_bits == 0 && config.ipv6.prefix_bits == 0)
+		return true;
+	if (wrong == NULL)
+		return true;
+	wh_complain("%s; see --addr, --gateway and --mtu, for example --addr 192.0.2.1/24 "
+		    "--gateway 192.0.2.254 --mtu 1500",
+		wrong);
+	return false;
+}
+
+static bool check_udp_ports(const struct wh_settings *settings)
+{
+	if (settings->udp_port + settings->queues - 1 <= UINT16_MAX)
+		return true;
+	wh_complain("%u queues from --udp-port %u on go beyond %u; write for example --udp-port %u",
+		settings->queues, settings->udp_port, UINT16_MAX, WH_UDP_PORT_DEFAULT);
+	return false;
+}
+
+static bool check_repair(const struct wh_settings *settings)
+{
+	const char *wrong = wh_repair_wrong(&settings->repair);
+
+	if (wrong != NULL)
+		wh_complain("%s", wrong);
+	return wrong == NULL;
+}
+
+int wh_settings_check(const struct wh_settings *settings)
+{
+	bool good = check_cpus(settings) && check_udp_ports(settings) &&
+		    check_addresses(settings) && check_repair(settings);
+
+	return good ? -1 : WH_EXIT_USAGE;
+}
+
+int wh_settings_check_whole(const struct wh_settings *settings, enum wh_verb verb)
+{
+	if (settings->port[0] == '\0') {
+		wh_complain("no port is named; add --port 0000:3b:00.0 for a NIC, or --port "
+			    "memif:/run/wavehaul.sock or --port af_packet:eth1 for software, or "
+			    "write it into %s; `wavehaul %s --help` has more",
+			WH_SETTINGS_FILE, wh_verb_name(verb));
+		return WH_EXIT_USAGE;
+	}
+	if (!check_gateway(&settings->gateway4, &settings->ipv4, "192.0.2.1/24") ||
+		!check_gateway(&settings->gateway6, &settings->ipv6, "2001:db8::1/64"))
+		return WH_EXIT_USAGE;
+	if (settings->ipv4.address.family == 0 && settings->ipv6.address.family == 0) {
+		wh_complain("this end has no address; add --addr 192.0.2.1/24, or --addr "
+			    "2001:db8::1/64, with the prefix length of its subnet");
+		return WH_EXIT_USAGE;
+	}
+	return -1;
+}

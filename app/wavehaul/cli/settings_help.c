@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/settings_help.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/exit.h"
+#include "cli/settings_table.h"
+
+/* Where the explanations begin. */
+#define COLUMN 24
+
+static const char serve_text[] =
+	"usage: wavehaul serve [OPTIONS]\n"
+	"\n"
+	"Takes files from peers and gives them files, below one folder, until it is told to stop.\n"
+	"The port is its own as long as it runs. A peer's `wavehaul send`, `get` or `bench` finds\n"
+	"it by its address.\n"
+	"\n"
+	"  wavehaul serve --port memif:/run/wh.sock,role=server --addr 192.0.2.1/24 --root /srv\n"
+	"  wavehaul serve --port 0000:3b:00.0 --addr 192.0.2.1/24 --mtu 9000 --root /srv\n";
+
+static const char send_text[] =
+	"usage: wavehaul send [OPTIONS] FILE... HOST:PATH\n"
+	"\n"
+	"Sends files to a `wavehaul serve`, where they appear under the path whole and verified,\n"
+	"or not at all. HOST is the server's address, one of IPv6 in brackets: "
+	"[2001:db8::1]:PATH.\n"
+	"\n"
+	"  wavehaul send a.iso 192.0.2.1:in/ --port memif:/run/wh.sock --addr 192.0.2.2/24\n"
+	"  wavehaul send -r run7 192.0.2.1:in/ --port 0000:3b:00.0 --addr 192.0.2.2/24 --rate "
+	"10G\n";
+
+static const char get_text[] =
+	"usage: wavehaul get [OPTIONS] HOST:PATH... DEST\n"
+	"\n"
+	"Fetches files from a `wavehaul serve`; at DEST they appear whole and verified, or not at\n"
+	"all. HOST is the server's name or address, one of IPv6 in brackets: [2001:db8::1]:PATH.\n"
+	"\n"
+	"  wavehaul get 192.0.2.1:a.iso . --port memif:/run/wh.sock --addr 192.0.2.2/24\n"
+	"  wavehaul get -r 192.0.2.1:run7 . --port 0000:3b:00.0 --addr 192.0.2.2/24 --rate 10G\n";
+
+static const char bench_text[] =
+	"usage: wavehaul bench [OPTIONS] HOST\n"
+	"\n"
+	"Sends from memory to the memory of a `wavehaul serve` and reports the rate, and what set\n"
+	"it. No disk is touched at either end. HOST is the server's name or address.\n"
+	"\n"
+	"  wavehaul bench 192.0.2.1 --port memif:/run/wh.sock --addr 192.0.2.2/24 --frame 9000\n"
+	"  wavehaul bench 192.0.2.1 --port 0000:3b:00.0 --addr 192.0.2.2/24 --rate 9.5G --time "
+	"60s\n";
+
+static const char *verb_text(enum wh_verb verb)
+{
+	switch (verb) {
+	case WH_VERB_SERVE:
+		return serve_text;
+	case WH_VERB_SEND:
+		return send_text;
+	case WH_VERB_GET:
+		return get_text;
+	default:
+		return bench_text;
+	}
+}
+
+static void print_flag(const char *flag, const char *argument)
+{
+	int used = printf(
+		"  --%s%s%s", flag, argument == NULL ? "" : " ", argument == NULL ? "" : argument);
+
+	printf("%*s", used < COLUMN ? COLUMN - used : 1, "");
+}
+
+/* Lines of text, each behind the first in its column, and the default behind the last. */
+static void print_lines(const char *text, const char *standard)
+{
+	const char *newline;
+
+	while ((newline = strchr(text, '\n')) != NULL) {
+		printf("%.*s\n%*s", (int)(newline - text), text, COLUMN, "");
+		text = newline + 1;
+	}
+	printf("%s", text);
+	if (standard[0] != '\0' && strcmp(standard, "no") != 0)
+		printf(" (%s)", standard);
+	printf("\n");
+}
+
+static void print_setting(const struct wh_setting *setting, enum wh_verb verb)
+{
+	print_flag(setting->flag, setting->argument);
+	print_lines(wh_setting_help(setting, verb), wh_setting_standard(setting, verb));
+	if (setting->type == WH_SETTING_PROFILE)
+		for (uint32_t i = 0; wh_profile_at(i) != NULL; i++)
+			printf("%*s%-6s %s\n", COLUMN - 4, "", wh_profile_at(i)->name,
+				wh_profile_at(i)->summary);
+	if (setting->alias != NULL && verb == WH_VERB_BENCH) {
+		print_flag(setting->alias, setting->argument);
+		printf("another name of --%s\n", setting->flag);
+	}
+}
+
+static void print_section(const struct wh_settings_section *section, enum wh_verb verb)
+{
+	bool headed = false;
+
+	for (uint32_t i = 0; i < wh_settings_count; i++) {
+		const struct wh_setting *setting = &wh_settings_table[i];
+
+		if ((setting->verbs & verb) == 0 || strcmp(setting->section, section->name) != 0)
+			continue;
+		if (!headed)
+			printf("\n%s\n", section->title);
+		headed = true;
+		print_setting(setting, verb);
+	}
+}
+
+void wh_settings_help(enum wh_verb verb)
+{
+	printf("%s", verb_text(verb));
+	for (const struct wh_settings_section *s = wh_settings_sections; s->name != NULL; s++)
+		print_section(s, verb);
+	print_flag("help", NULL);
+	printf("this\n\n" WH_EXIT_HELP);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_SETTINGS_TABLE_H
+#define WH_APP_SETTINGS_TABLE_H
+
+/* The table of all settings, and what is asked of one entry. For the files settings*.c. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/settings.h"
+
+/* Of the table: a bit per entry in a word, and room in getopt's list. */
+#define WH_SETTINGS_MAX 64
+
+/* A share's bounds are whole numbers of these. */
+#define WH_SETTING_SHARE_PARTS 1e9
+
+#define WH_SETTINGS_FILE "/etc/wavehaul/wavehaul.conf"
+
+enum wh_setting_type {
+	WH_SETTING_TEXT,
+	WH_SETTING_SWITCH, /* yes or no; as a flag without a value */
+	WH_SETTING_COUNT,
+	WH_SETTING_SIZE,
+	WH_SETTING_TIME,
+	WH_SETTING_RATE,
+	WH_SETTING_SHARE,
+	WH_SETTING_PROFILE,
+	WH_SETTING_FEC,  /* off, auto, or k,r */
+	WH_SETTING_CODE, /* enum wh_fec_code */
+	WH_SETTING_CPUS,
+	WH_SETTING_ADDRESSES, /* ours, with prefix: one of each family */
+	WH_SETTING_GATEWAYS,  /* one of each family */
+	WH_SETTING_SUBNETS,   /* that may connect */
+};
+
+struct wh_setting {
+	const char *section;
+	const char *key;   /* NULL: of the command line only */
+	const char *name;  /* "section.key" */
+	const char *flag;  /* without dashes */
+	const char *alias; /* another flag, for bench; NULL: none */
+	char letter;       /* a short flag; 0: none */
+	uint8_t type;      /* enum wh_setting_type */
+	uint8_t verbs;     /* enum wh_verb, together */
+	size_t offset;     /* in struct wh_settings, for types of one value */
+	uint64_t low;      /* bounds of a quantity; of a share in WH_SETTING_SHARE_PARTS */
+	uint64_t high;
+	const char *standard;       /* the default; "": not given */
+	const char *serve_standard; /* where serve has another; NULL: it has not */
+	const char *argument;       /* what --help calls the value; NULL for a switch */
+	const char *example;
+	const char *help;       /* lines of at most 72 characters */
+	const char *serve_help; /* where it is another thing to serve; NULL: it is not */
+};
+
+extern const struct wh_setting wh_settings_table[];
+extern const uint32_t wh_settings_count;
+
+struct wh_settings_section {
+	const char *name;
+	const char *title;
+};
+
+/* In the order of --help and --print-config; closed by a NULL name. */
+extern const struct wh_settings_section wh_settings_sections[];
+
+const char *wh_verb_name(enum wh_verb verb);
+
+/* NULL: there is none. */
+const struct wh_setting *wh_setting_find(const char *section, const char *key);
+
+const char *wh_setting_standard(const struct wh_setting *setting, enum wh_verb verb);
+
+const char *wh_setting_help(const struct wh_setting *setting, enum wh_verb verb);
+
+/* Whether giving it again adds to what is there. */
+bool wh_setting_is_list(const struct wh_setting *setting);
+
+/*
+ * Takes `text` as the value, or as one or more items of a list. NULL, or what is wrong with it, as
+ * the words that follow it in a sentence.
+ */
+const char *wh_setting_take(
+	const struct wh_setting *setting, const char *text, struct wh_settings *settings);
+
+/* Makes a list empty. */
+void wh_setting_clear(const struct wh_setting *setting, struct wh_settings *settings);
+
+/* The value such that take gives it again; "": not given. */
+void wh_setting_format(const struct wh_setting *setting, const struct wh_settings *settings,
+	char text[WH_SETTINGS_TEXT_BYTES]);
+
+/* A value to write, with its bounds: "1500 (from 1228 to 9216)". */
+void wh_setting_advise(const struct wh_setting *setting, char text[WH_SETTINGS_TEXT_BYTES]);
+
+/* Puts '\' before each '#', which would begin a comment. */
+void wh_setting_escape(const char *text, char escaped[WH_SETTINGS_TEXT_BYTES]);
+
+#endif

@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* One value: from text, and to the text that gives it again. */
+
+#include "cli/settings_table.h"
+
+#include <arpa/inet.h>
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <rte_cfgfile.h>
+
+#include "base/assert.h"
+#include "base/units.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+/* What the kernel's sets of CPUs hold (CPU_SETSIZE). */
+#define CPU_MAX 1023
+
+/* ", " and a subnet of IPv6. */
+#define SUBNET_TEXT_BYTES (2 + INET6_ADDRSTRLEN + sizeof("/128"))
+
+static_assert(WH_SETTINGS_ALLOWS_MAX * SUBNET_TEXT_BYTES <= WH_SETTINGS_TEXT_BYTES, "a whole list");
+static_assert(WH_SETTINGS_CPUS_MAX * sizeof("1023,") <= WH_SETTINGS_TEXT_BYTES, "a whole list");
+
+static const char not_understood[] = "is not understood";
+
+struct unit {
+	const char *letter;
+	uint64_t factor;
+};
+
+static const struct unit size_units[] = {
+	{"T", UINT64_C(1) << 40},
+	{"G", UINT64_C(1) << 30},
+	{"M", UINT64_C(1) << 20},
+	{"K", UINT64_C(1) << 10},
+	{"", 1},
+};
+
+static const struct unit time_units[] = {
+	{"s", 1000000000},
+	{"ms", 1000000},
+	{"us", 1000},
+	{"ns", 1},
+};
+
+static const struct unit rate_units[] = {
+	{"G", 1000000000},
+	{"M", 1000000},
+	{"K", 1000},
+	{"", 1},
+};
+
+/* Exact, in the largest unit of which it is a multiple; the last one's factor is 1. */
+static void format_units(const struct unit *units, uint64_t value, char *text)
+{
+	if (value == 0) {
+		strcpy(text, "0");
+		return;
+	}
+	while (value % units->factor != 0)
+		units++;
+	snprintf(text, WH_SETTINGS_TEXT_BYTES, "%" PRIu64 "%s", value / units->factor,
+		units->letter);
+}
+
+static bool parse_count(const char *text, uint64_t *count)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	*count = strtoull(text, &end, 10);
+	return errno == 0 && *end == '\0';
+}
+
+static bool parse_switch(const char *text, bool *on)
+{
+	static const char *const words[] = {"no", "yes", "false", "true", "off", "on"};
+
+	for (size_t i = 0; i < LENGTH(words); i++) {
+		if (strcasecmp(text, words[i]) == 0) {
+			*on = i % 2 == 1;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A key's value must come back from the file as it went there, blanks at the ends are cut there. */
+static const char *take_text(const struct wh_setting *setting, const char *text, char *field)
+{
+	size_t length = strlen(text);
+
+	if (length >= WH_SETTINGS_TEXT_BYTES)
+		return "is too long";
+	for (const char *p = text; *p != '\0'; p++)
+		if (iscntrl((unsigned char)*p))
+			return "has a control character in it";
+	if (setting->key != NULL &&
+		(isspace((unsigned char)text[0]) || isspace((unsigned char)text[length - 1])))
+		return "begins or ends with a blank";
+	memcpy(field, text, length + 1);
+	return NULL;
+}
+
+static const char *take_quantity(
+	const struct wh_setting *setting, const char *text, uint64_t *quantity)
+{
+	uint64_t value = 0;
+	bool good = false;
+
+	if (setting->type == WH_SETTING_COUNT)
+		good = parse_count(text, &value);
+	else if (setting->type == WH_SETTING_SIZE)
+		good = wh_parse_size(text, &value) == 0;
+	else if (setting->type == WH_SETTING_TIME)
+		good = wh_parse_time(text, &value) == 0;
+	else
+		good = wh_parse_rate(text, &value) == 0;
+	if (!good)
+		return not_understood;
+	if (value < setting->low || value > setting->high)
+		return "is out of bounds";
+	*quantity = value;
+	return NULL;
+}
+
+/*
+ * The next item of a list separated by commas, without the blanks around it, into `item`; false
+ * at the end. An item that does not fit comes out empty, which no list takes.
+ */
+static bool next_item(const char **rest, char item[CFG_VALUE_LEN])
+{
+	const char *begin = *rest;
+
+	if (begin == NULL)
+		return false;
+
+	const char *end = strchrnul(begin, ',');
+
+	*rest = *end == ',' ? end + 1 : NULL;
+	while (begin < end && isblank((unsigned char)*begin))
+		begin++;
+	while (begin < end && isblank((unsigned char)end[-1]))
+		end--;
+
+	size_t length = (size_t)(end - begin);
+
+	if (length >= CFG_VALUE_LEN)
+		length = 0;
+	memcpy(item, begin, length);
+	item[length] = '\0';
+	return true;
+}
+
+/* "2" or "2-5". */
+static bool parse_cpu_range(char *item, uint64_t *first, uint64_t *last)
+{
+	char *dash = strchr(item, '-');
+
+	if (dash == NULL) {
+		if (!parse_count(item, first))
+			return false;
+		*last = *first;
+	} else {
+		*dash = '\0';
+		if (!parse_count(item, first) || !parse_count(dash + 1, last))
+			return false;
+	}
+	return *first <= *last && *last <= CPU_MAX;
+}
+
+static bool has_cpu(const struct wh_cpu_list *list, uint64_t cpu)
+{
+	for (uint32_t i = 0; i < list->count; i++)
+		if (list->cpu[i] == cpu)
+			return true;
+	return false;
+}
+
+static const char *take_cpus(const char *text, struct wh_cpu_list *field)
+{
+	struct wh_cpu_list list = {0};
+	char item[CFG_VALUE_LEN];
+	uint64_t first;
+	uint64_t last;
+
+	while (next_item(&text, item)) {
+		if (!parse_cpu_range(item, &first, &last))
+			return not_understood;
+		for (uint64_t cpu = first; cpu <= last; cpu++) {
+			if (has_cpu(&list, cpu))
+				return "names a CPU twice";
+			if (list.count == WH_SETTINGS_CPUS_MAX)
+				return "names more than 64 CPUs";
+			list.cpu[list.count++] = (uint16_t)cpu;
+		}
+	}
+	*field = list;
+	return NULL;
+}
+
+static_assert(WH_SETTINGS_CPUS_MAX == 64, "the sentence in take_cpus says so");
+
+/* Neighbours that count upwards become a range. */
+static void format_cpus(const struct wh_cpu_list *list, char *text)
+{
+	text[0] = '\0';
+	for (uint32_t i = 0, used = 0; i < list->count;) {
+		uint32_t end = i + 1;
+
+		while (end < list->count && list->cpu[end] == list->cpu[end - 1] + 1)
+			end++;
+
+		const char *comma = i > 0 ? "," : "";
+		size_t room = WH_SETTINGS_TEXT_BYTES - used;
+
+		used += (uint32_t)snprintf(text + used, room, end - i > 1 ? "%s%u-%u" : "%s%u",
+			comma, list->cpu[i], list->cpu[end - 1]);
+		i = end;
+	}
+}
+
+static bool parse_address(const char *text, struct wh_address *address)
+{
+	*address = (struct wh_address){.family = strchr(text, ':') != NULL ? WH_IPV6 : WH_IPV4};
+	return inet_pton(address->family == WH_IPV6 ? AF_INET6 : AF_INET, text, address->ip) == 1;
+}
+
+static bool parse_subnet(char *item, uint64_t low_bits, struct wh_subnet *subnet)
+{
+	char *slash = strchr(item, '/');
+	uint64_t bits;
+
+	if (slash == NULL)
+		return false;
+	*slash = '\0';
+	if (!parse_address(item, &subnet->address) || !parse_count(slash + 1, &bits))
+		return false;
+	if (bits < low_bits || bits > (subnet->address.family == WH_IPV6 ? 128 : 32))
+		return false;
+	subnet->prefix_bits = (uint8_t)bits;
+	return true;
+}
+
+static const char *take_address(char *item, struct wh_settings *settings)
+{
+	struct wh_subnet subnet;
+
+	if (!parse_subnet(item, 1, &subnet))
+		return not_understood;
+
+	bool is_ipv6 = subnet.address.family == WH_IPV6;
+	struct wh_subnet *field = is_ipv6 ? &settings->ipv6 : &settings->ipv4;
+
+	if (field->address.family != 0)
+		return is_ipv6 ? "is a second IPv6 address" : "is a second IPv4 address";
+	*field = subnet;
+	return NULL;
+}
+
+static const char *take_gateway(const char *item, struct wh_settings *settings)
+{
+	struct wh_address address;
+
+	if (!parse_address(item, &address))
+		return not_understood;
+
+	bool is_ipv6 = address.family == WH_IPV6;
+	struct wh_address *field = is_ipv6 ? &settings->gateway6 : &settings->gateway4;
+
+	if (field->family != 0)
+		return is_ipv6 ? "is a second IPv6 gateway" : "is a second IPv4 gateway";
+	*field = address;
+	return NULL;
+}
+
+static const char *take_subnet(char *item, struct wh_settings *settings)
+{
+	struct wh_subnet subnet;
+
+	if (!parse_subnet(item, 0, &subnet))
+		return not_understood;
+	if (settings->allows == WH_SETTINGS_ALLOWS_MAX)
+		return "is one subnet more than 32";
+	settings->allow[settings->allows++] = subnet;
+	return NULL;
+}
+
+static_assert(WH_SETTINGS_ALLOWS_MAX == 32, "the sentence in take_subnet says so");
+
+static const char *take_list(
+	const struct wh_setting *setting, const char *text, struct wh_settings *settings)
+{
+	char item[CFG_VALUE_LEN];
+	const char *wrong = NULL;
+
+	while (wrong == NULL && next_item(&text, item)) {
+		if (setting->type == WH_SETTING_ADDRESSES)
+			wrong = take_address(item, settings);
+		else if (setting->type == WH_SETTING_GATEWAYS)
+			wrong = take_gateway(item, settings);
+		else
+			wrong = take_subnet(item, settings);
+	}
+	return wrong;
+}
+
+/* As an item of the list in `text`. */
+static void append_subnet(const struct wh_subnet *subnet, bool with_bits, char *text)
+{
+	const struct wh_address *address = &subnet->address;
+	size_t used = strlen(text);
+
+	if (address->family == 0)
+		return;
+	if (used > 0)
+		used += (size_t)snprintf(text + used, WH_SETTINGS_TEXT_BYTES - used, ", ");
+	inet_ntop(address->family == WH_IPV6 ? AF_INET6 : AF_INET, address->ip, text + used,
+		(socklen_t)(WH_SETTINGS_TEXT_BYTES - used));
+	used = strlen(text);
+	if (with_bits)
+		snprintf(text + used, WH_SETTINGS_TEXT_BYTES - used, "/%u", subnet->prefix_bits);
+}
+
+static void format_list(
+	const struct wh_setting *setting, const struct wh_settings *settings, char *text)
+{
+	text[0] = '\0';
+	switch (setting->type) {
+	case WH_SETTING_ADDRESSES:
+		append_subnet(&settings->ipv4, true, text);
+		append_subnet(&settings->ipv6, true, text);
+		break;
+	case WH_SETTING_GATEWAYS:
+		append_subnet(&(struct wh_subnet){settings->gateway4, 0}, false, text);
+		append_subnet(&(struct wh_subnet){settings->gateway6, 0}, false, text);
+		break;
+	default:
+		for (uint32_t i = 0; i < settings->allows; i++)
+			append_subnet(&settings->allow[i], true, text);
+		break;
+	}
+}
+
+void wh_setting_clear(const struct wh_setting *setting, struct wh_settings *settings)
+{
+	WH_ASSERT(wh_setting_is_list(setting));
+	if (setting->type == WH_SETTING_ADDRESSES) {
+		settings->ipv4 = (struct wh_subnet){0};
+		settings->ipv6 = (struct wh_subnet){0};
+	} else if (setting->type == WH_SETTING_GATEWAYS) {
+		settings->gateway4 = (struct wh_address){0};
+		settings->gateway6 = (struct wh_address){0};
+	} else {
+		settings->allows = 0;
+	}
+}
+
+void wh_setting_escape(const char *text, char escaped[WH_SETTINGS_TEXT_BYTES])
+{
+	char *to = escaped;
+
+	for (; *text != '\0'; text++) {
+		WH_ASSERT(to + 2 < escaped + WH_SETTINGS_TEXT_BYTES);
+		if (*text == '#')
+			*to++ = '\\';
+		*to++ = *text;
+	}
+	*to = '\0';
+}
+
+/* rte_cfgfile cuts longer values without a word, so none may be given by a flag either. */
+static bool fits_line(const char *text)
+{
+	size_t length = 0;
+
+	for (; *text != '\0'; text++)
+		length += *text == '#' ? 2 : 1;
+	return length < CFG_VALUE_LEN;
+}
+
+static const char *take_profile(const char *text, const struct wh_profile **field)
+{
+	*field = wh_profile_find(text);
+	return *field == NULL ? "is no profile" : NULL;
+}
+
+static const char *take_share(const struct wh_setting *setting, const char *text, double *field)
+{
+	double share;
+
+	if (wh_parse_share(text, &share) != 0)
+		return not_understood;
+	if (share < (double)setting->low / WH_SETTING_SHARE_PARTS ||
+		share > (double)setting->high / WH_SETTING_SHARE_PARTS)
+		return "is out of bounds";
+	*field = share;
+	return NULL;
+}
+
+/* The fewest digits that give it again; nothing for 0, which is no share that could be told. */
+static void format_share(double share, char *text)
+{
+	int digits = 1;
+
+	text[0] = '\0';
+	if (share == 0)
+		return;
+	do
+		snprintf(text, WH_SETTINGS_TEXT_BYTES, "%.*g", digits, share);
+	while (digits++ < 17 && strtod(text, NULL) != share);
+}
+
+static const char *take_code(const char *text, enum wh_fec_code *field)
+{
+	enum wh_fec_code code = wh_repair_code(text);
+
+	if (code == WH_FEC_NONE)
+		return "is no code";
+	*field = code;
+	return NULL;
+}
+
+const char *wh_setting_take(
+	const struct wh_setting *setting, const char *text, struct wh_settings *settings)
+{
+	char *field = (char *)settings + setting->offset;
+	const char *wrong;
+	uint64_t count;
+
+	if (*text == '\0')
+		return "is empty";
+	if (setting->key != NULL && !fits_line(text))
+		return "is longer than 255 characters";
+	switch (setting->type) {
+	case WH_SETTING_TEXT:
+		return take_text(setting, text, field);
+	case WH_SETTING_SWITCH:
+		return parse_switch(text, (bool *)field) ? NULL : "is neither yes nor no";
+	case WH_SETTING_COUNT:
+		wrong = take_quantity(setting, text, &count);
+		if (wrong == NULL)
+			*(uint32_t *)field = (uint32_t)count;
+		return wrong;
+	case WH_SETTING_RATE:
+		if (strcasecmp(text, "max") == 0) {
+			*(uint64_t *)field = WH_RATE_MAX;
+			return NULL;
+		}
+		return take_quantity(setting, text, (uint64_t *)field);
+	case WH_SETTING_SIZE:
+	case WH_SETTING_TIME:
+		return take_quantity(setting, text, (uint64_t *)field);
+	case WH_SETTING_PROFILE:
+		return take_profile(text, (const struct wh_profile **)field);
+	case WH_SETTING_SHARE:
+		return take_share(setting, text, (double *)field);
+	case WH_SETTING_FEC:
+		return wh_repair_parse(text, &settings->repair) ? NULL : not_understood;
+	case WH_SETTING_CODE:
+		return take_code(text, (enum wh_fec_code *)field);
+	case WH_SETTING_CPUS:
+		return take_cpus(text, (struct wh_cpu_list *)field);
+	default:
+		return take_list(setting, text, settings);
+	}
+}
+
+static_assert(CFG_VALUE_LEN == 256, "the sentence in wh_setting_take says so");
+
+static void format_quantity(const struct wh_setting *setting, uint64_t value, char *text)
+{
+	switch (setting->type) {
+	case WH_SETTING_SIZE:
+		format_units(size_units, value, text);
+		break;
+	case WH_SETTING_TIME:
+		format_units(time_units, value, text);
+		break;
+	case WH_SETTING_RATE:
+		if (value == WH_RATE_MAX)
+			strcpy(text, "max");
+		else
+			format_units(rate_units, value, text);
+		break;
+	default:
+		snprintf(text, WH_SETTINGS_TEXT_BYTES, "%" PRIu64, value);
+		break;
+	}
+}
+
+void wh_setting_format(const struct wh_setting *setting, const struct wh_settings *settings,
+	char text[WH_SETTINGS_TEXT_BYTES])
+{
+	const char *field = (const char *)settings + setting->offset;
+
+	switch (setting->type) {
+	case WH_SETTING_TEXT:
+		strcpy(text, field);
+		break;
+	case WH_SETTING_SWITCH:
+		strcpy(text, *(const bool *)field ? "yes" : "no");
+		break;
+	case WH_SETTING_COUNT:
+		format_quantity(setting, *(const uint32_t *)field, text);
+		break;
+	case WH_SETTING_SIZE:
+	case WH_SETTING_TIME:
+	case WH_SETTING_RATE:
+		format_quantity(setting, *(const uint64_t *)field, text);
+		break;
+	case WH_SETTING_PROFILE:
+		strcpy(text, (*(const struct wh_profile *const *)field)->name);
+		break;
+	case WH_SETTING_SHARE:
+		format_share(*(const double *)field, text);
+		break;
+	case WH_SETTING_FEC:
+		strcpy(text, wh_repair_text(&settings->repair, (char[WH_REPAIR_TEXT_BYTES]){0}));
+		break;
+	case WH_SETTING_CODE:
+		strcpy(text, wh_fec_code_name(*(const enum wh_fec_code *)field));
+		break;
+	case WH_SETTING_CPUS:
+		format_cpus((const struct wh_cpu_list *)field, text);
+		break;
+	default:
+		format_list(setting, settings, text);
+		break;
+	}
+}
+
+static void advise_profiles(char *text)
+{
+	size_t used = 0;
+
+	for (uint32_t i = 0; wh_profile_at(i) != NULL; i++)
+		used += (size_t)snprintf(text + used, WH_SETTINGS_TEXT_BYTES - used, "%s%s",
+			i > 0 ? ", or " : "", wh_profile_at(i)->name);
+}
+
+void wh_setting_advise(const struct wh_setting *setting, char text[WH_SETTINGS_TEXT_BYTES])
+{
+	char low[WH_SETTINGS_TEXT_BYTES];
+	char high[WH_SETTINGS_TEXT_BYTES];
+
+	if (setting->type == WH_SETTING_PROFILE) {
+		advise_profiles(text);
+		return;
+	}
+	if (setting->high == 0) {
+		snprintf(text, WH_SETTINGS_TEXT_BYTES, "%s", setting->example);
+		return;
+	}
+	if (setting->type == WH_SETTING_SHARE) {
+		format_share((double)setting->low / WH_SETTING_SHARE_PARTS, low);
+		format_share((double)setting->high / WH_SETTING_SHARE_PARTS, high);
+	} else {
+		format_quantity(setting, setting->low, low);
+		format_quantity(setting, setting->high, high);
+	}
+	snprintf(text, WH_SETTINGS_TEXT_BYTES, "%s (from %.64s to %.64s%s)", setting->example, low,
+		high, setting->type == WH_SETTING_RATE ? ", or max" : "");
+}

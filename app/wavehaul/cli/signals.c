@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/signals.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+/* Handlers have no argument: the one thing in the program that is not reached by one. */
+static _Atomic uint32_t caught;
+
+uint32_t wh_signals_count(void)
+{
+	return atomic_load_explicit(&caught, memory_order_relaxed);
+}
+
+static void on_signal(int number)
+{
+	(void)number;
+	atomic_fetch_add(&caught, 1);
+}
+
+void wh_signals_catch(void)
+{
+	struct sigaction stop = {.sa_handler = on_signal};
+	struct sigaction ignore = {.sa_handler = SIG_IGN};
+
+	sigaction(SIGINT, &stop, NULL);
+	sigaction(SIGTERM, &stop, NULL);
+	sigaction(SIGHUP, &stop, NULL);
+	sigaction(SIGQUIT, &stop, NULL);
+	sigaction(SIGPIPE, &ignore, NULL);
+	sigaction(SIGXFSZ, &ignore, NULL);
+}

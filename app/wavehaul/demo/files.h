@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_DEMO_FILES_H
+#define WH_APP_DEMO_FILES_H
+
+/* The demo's file, made or taken, and the folder in which it is to arrive. */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "demo/options.h"
+
+#define WH_DEMO_PATH_MAX 4096
+
+struct wh_demo_files {
+	char source[WH_DEMO_PATH_MAX];
+	char name[256]; /* of the file, without folders */
+	char out[WH_DEMO_PATH_MAX];
+	char made_folder[WH_DEMO_PATH_MAX]; /* "": nothing was made */
+	uint64_t bytes;
+};
+
+/* The first usual place for temporary files that has room for so many bytes; NULL: none. */
+const char *wh_demo_files_place(uint64_t bytes);
+
+/*
+ * WH_EXIT_OK with everything in place, or the exit status after one sentence on stderr. Gives up
+ * with WH_EXIT_INTERRUPTED when a signal is caught.
+ */
+int wh_demo_files_prepare(const struct wh_demo_options *options, struct wh_demo_files *files);
+
+/* Removes what was made; what arrived in --out stays. */
+void wh_demo_files_clean(struct wh_demo_files *files);
+
+#endif

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "demo/report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/units.h"
+#include "cli/complain.h"
+#include "host/eal.h"
+#include "report/progress.h"
+#include "report/repair_json.h"
+#include "store/store.h"
+
+void wh_demo_progress_init(struct wh_demo_progress *progress, uint64_t hz, uint64_t bytes_total)
+{
+	*progress = (struct wh_demo_progress){
+		.shown = wh_progress_has_terminal(),
+		.hz = hz,
+		.bytes_total = bytes_total,
+	};
+}
+
+static void show(struct wh_demo_progress *progress, uint64_t now_tsc, uint64_t bytes,
+	uint64_t retransmitted_pkts, const char *stalled_by)
+{
+	double hz = (double)progress->hz;
+	char words[80];
+	const struct wh_progress line = {
+		.bytes = bytes,
+		.all_bytes = progress->bytes_total,
+		.all_s = (double)(now_tsc - progress->started_tsc) / hz,
+		.new_bytes = bytes - progress->last_bytes,
+		.new_s = (double)(now_tsc - progress->last_tsc) / hz,
+		.words = words,
+	};
+
+	snprintf(words, sizeof(words), "again %" PRIu64 "%s%s", retransmitted_pkts,
+		stalled_by != NULL ? "  stalled by " : "", stalled_by != NULL ? stalled_by : "");
+	wh_progress_show(&line);
+	progress->line_open = true;
+}
+
+int32_t wh_demo_progress_poll(struct wh_demo_progress *progress, uint64_t now_tsc,
+	const struct wh_session *sender, const struct wh_session *receiver)
+{
+	if (!progress->shown || receiver == NULL || now_tsc < progress->next_tsc)
+		return 0;
+	progress->next_tsc = now_tsc + wh_ns_to_tsc(progress->hz, WH_PROGRESS_MS * 1000000);
+
+	uint64_t bytes = wh_session_moved_bytes(receiver);
+
+	if (progress->started_tsc == 0) {
+		progress->started_tsc = now_tsc;
+		progress->last_tsc = now_tsc;
+		return 1;
+	}
+	show(progress, now_tsc, bytes, wh_session_stats(sender).retransmitted_pkts,
+		wh_session_stalled(sender) ? wh_limit_name(wh_session_limit_now(sender)) : NULL);
+	progress->last_tsc = now_tsc;
+	progress->last_bytes = bytes;
+	return 1;
+}
+
+void wh_demo_progress_end(struct wh_demo_progress *progress)
+{
+	if (progress->line_open)
+		wh_progress_clear();
+	progress->line_open = false;
+}
+
+static uint64_t dropped_pkts(const struct wh_path_stats *path)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = WH_PATH_DELIVERED + 1; i < WH_PATH_DROPS; i++)
+		sum += path->dropped_pkts[i];
+	return sum;
+}
+
+/* Delivered by the line and not taken: as on a NIC that runs out of descriptors. */
+static uint64_t dropped_at_receiver(const struct wh_demo_result *result)
+{
+	return result->forward_lambda.dropped_pkts[WH_LAMBDA_DROP_RING_FULL] +
+	       result->forward_lambda.dropped_pkts[WH_LAMBDA_DROP_NO_MBUF];
+}
+
+static double goodput_bps(const struct wh_demo_result *result)
+{
+	return result->verified && result->seconds > 0 ? (double)result->bytes * 8 / result->seconds
+						       : 0;
+}
+
+static uint64_t lateness_ns(const struct wh_demo_result *result, double share)
+{
+	return wh_tsc_to_ns(result->hz, wh_pacer_lateness_quantile(&result->pacer, share));
+}
+
+static void row(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void row(const char *name, const char *format, ...)
+{
+	va_list args;
+
+	printf("  %-16s", name);
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	printf("\n");
+}
+
+static void print_packet_rows(const struct wh_demo_result *result)
+{
+	row("packets",
+		"%" PRIu64 " sent, of them %" PRIu64 " again; %" PRIu64 " duplicates, %" PRIu64
+		" bad",
+		result->sender.sent_pkts, result->sender.retransmitted_pkts,
+		result->receiver.duplicate_pkts, result->bad_pkts);
+	if (result->options->repair.on)
+		row("repair",
+			"%" PRIu64 " packets, %.2f for 100 of data; brought back %" PRIu64
+			", too few in %" PRIu64 " blocks",
+			result->sender.repair_pkts, 100 * wh_repair_overhead(&result->sender),
+			result->receiver.repaired_pkts, result->receiver.undecodable_blocks);
+	row("lost on the way",
+		"%" PRIu64 " (loss %" PRIu64 ", queue %" PRIu64 ", outage %" PRIu64
+		", bit errors %" PRIu64 "), %" PRIu64 " corrupted, %" PRIu64 " overtaken",
+		dropped_pkts(&result->forward), result->forward.dropped_pkts[WH_PATH_DROP_LOSS],
+		result->forward.dropped_pkts[WH_PATH_DROP_QUEUE],
+		result->forward.dropped_pkts[WH_PATH_DROP_OUTAGE],
+		result->forward.dropped_pkts[WH_PATH_DROP_BIT_ERROR],
+		result->forward.corrupted_pkts, result->forward.reordered_pkts);
+	if (dropped_at_receiver(result) > 0)
+		row("lost at the end", "%" PRIu64 ": this machine did not take them fast enough",
+			dropped_at_receiver(result));
+}
+
+/* What only somebody who looks for a fault wants to know. */
+static void print_verbose_rows(const char *name, const struct wh_session_stats *stats)
+{
+	row(name,
+		"control %" PRIu64 " sent, %" PRIu64 " received, %" PRIu64 " stale, %" PRIu64
+		" without room",
+		stats->control_sent_pkts, stats->control_received_pkts, stats->control_stale_pkts,
+		stats->control_full_pkts);
+	row("",
+		"%" PRIu64 " losses seen, %" PRIu64 " NAKs, %" PRIu64 " delay warnings, %" PRIu64
+		" silences, %" PRIu64 " stalls",
+		stats->losses_detected_pkts, stats->naks, stats->delay_warnings, stats->exp_events,
+		stats->stalls);
+	row("",
+		"bad: %" PRIu64 " beyond the window, %" PRIu64 " in the wrong place, %" PRIu64
+		" unexpected",
+		stats->bad_window_pkts, stats->bad_place_pkts, stats->bad_unexpected_pkts);
+}
+
+/* Packets that no session saw, each reason that occurred by its name. */
+static void print_refused_rows(
+	const struct wh_endpoint_stats *endpoint, const struct wh_station_stats *station)
+{
+	for (uint32_t i = WH_ENCAP_OK + 1; i < WH_ENCAP_REASONS; i++)
+		if (station->not_ours_pkts[i] > 0)
+			row("", "refused: %" PRIu64 " %s", station->not_ours_pkts[i],
+				wh_encap_reason_name((enum wh_encap_reason)i));
+	for (uint32_t i = WH_WIRE_OK + 1; i < WH_WIRE_REASONS; i++)
+		if (endpoint->bad[i] > 0)
+			row("", "refused: %" PRIu64 " %s", endpoint->bad[i],
+				wh_wire_reason_name((enum wh_wire_reason)i));
+	row("",
+		"refused: %" PRIu64 " for no session, %" PRIu64 " of the wrong peer, %" PRIu64
+		" bad cookies, %" PRIu64 " opens",
+		endpoint->no_session_pkts, endpoint->wrong_peer_pkts, endpoint->bad_cookie_pkts,
+		endpoint->refused_opens);
+	row("",
+		"not sent: %" PRIu64 " without a way, %" PRIu64 " answers without room; %" PRIu64
+		" turns without a buffer",
+		station->no_way_pkts, endpoint->replies_dropped_pkts, station->no_mbuf_turns);
+}
+
+void wh_demo_print_table(const struct wh_demo_result *result)
+{
+	const struct wh_demo_options *options = result->options;
+	char text[3][WH_UNITS_MAX];
+	char digest[2 * WH_DIGEST_BYTES + 1];
+
+	printf("%s\n", result->verified ? "arrived, every byte right" : "not arrived");
+	row("lambda", "%s, RTT %s, MTU %u, loss %g",
+		wh_format_rate(text[0], WH_UNITS_MAX, (double)options->forward.rate_bps),
+		wh_format_time(text[1], WH_UNITS_MAX, options->rtt_ns), options->mtu_bytes,
+		options->loss);
+	row("file", "%s in %.3f s", wh_format_size(text[0], WH_UNITS_MAX, result->bytes),
+		result->seconds);
+	if (result->verified)
+		row("goodput", "%s, %.1f %% of the %s that the line carries",
+			wh_format_rate(text[0], WH_UNITS_MAX, goodput_bps(result)),
+			100 * goodput_bps(result) / (double)result->plan->payload_line_bps,
+			wh_format_rate(
+				text[1], WH_UNITS_MAX, (double)result->plan->payload_line_bps));
+	row("limited by", "%s (profile %s)", wh_limit_name(result->limited_by),
+		options->profile->name);
+	print_packet_rows(result);
+	row("round trip", "%s measured",
+		wh_format_time(text[0], WH_UNITS_MAX, wh_tsc_to_ns(result->hz, result->rtt_tsc)));
+	row("pacing", "half of the packets at most %s late, 99 %% at most %s",
+		wh_format_time(text[0], WH_UNITS_MAX, lateness_ns(result, 0.5)),
+		wh_format_time(text[1], WH_UNITS_MAX, lateness_ns(result, 0.99)));
+	if (options->verbose) {
+		print_verbose_rows("transmitter", &result->sender);
+		print_refused_rows(&result->endpoint[WH_LAMBDA_A], &result->station[WH_LAMBDA_A]);
+		print_verbose_rows("receiver", &result->receiver);
+		print_refused_rows(&result->endpoint[WH_LAMBDA_B], &result->station[WH_LAMBDA_B]);
+	}
+	if (result->digest_known) {
+		wh_digest_text(&result->digest, digest);
+		row("XXH3-128", "%s", digest);
+	}
+	row("ran on", "%u lcores, %s of memory%s", result->lcores,
+		wh_format_size(text[0], WH_UNITS_MAX, result->memory_bytes),
+		result->hugepages ? " in hugepages" : ", no hugepages");
+	if (!result->hugepages && !options->no_huge)
+		row("hugepages",
+			"all of it would fit into %" PRIu64 " free ones, and be faster: see "
+			"`wavehaul doctor`",
+			wh_eal_hugepages_for(result->plan->total_bytes));
+}
+
+/* What went is counted where it was sent, what it did where it came. */
+static json_t *repair_json(const struct wh_demo_result *result)
+{
+	struct wh_session_stats both = result->sender;
+
+	both.repaired_pkts = result->receiver.repaired_pkts;
+	both.undecodable_blocks = result->receiver.undecodable_blocks;
+	return wh_repair_json(&both);
+}
+
+static json_t *digest_json(const struct wh_demo_result *result)
+{
+	char digest[2 * WH_DIGEST_BYTES + 1];
+
+	wh_digest_text(&result->digest, digest);
+	return json_pack("{s:s, s:o, s:b}", "algorithm", "xxh3-128", "value",
+		result->digest_known ? json_string(digest) : json_null(), "verified",
+		result->verified);
+}
+
+static json_t *packets_json(const struct wh_demo_result *result)
+{
+	/* clang-format off */
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+		"sent", (json_int_t)result->sender.sent_pkts,
+		"retransmitted", (json_int_t)result->sender.retransmitted_pkts,
+		"duplicates", (json_int_t)result->receiver.duplicate_pkts,
+		"dropped_by_path", (json_int_t)dropped_pkts(&result->forward),
+		"bad", (json_int_t)result->bad_pkts,
+		"received", (json_int_t)result->receiver.received_pkts,
+		"dropped_at_receiver", (json_int_t)dropped_at_receiver(result),
+		"dropped_on_return", (json_int_t)dropped_pkts(&result->reverse),
+		"naks", (json_int_t)result->receiver.naks);
+	/* clang-format on */
+}
+
+/* File names may be any bytes; JSON is UTF-8. */
+static json_t *text_json(const char *text)
+{
+	json_t *value = json_string(text);
+	char plain[sizeof(((struct wh_demo_result *)NULL)->error)];
+	size_t length = 0;
+
+	if (value != NULL)
+		return value;
+	for (; text[length] != '\0' && length < sizeof(plain) - 1; length++)
+		plain[length] = (unsigned char)text[length] < 0x80 ? text[length] : '?';
+	plain[length] = '\0';
+	return json_string(plain);
+}
+
+static json_t *path_json(const struct wh_demo_options *options)
+{
+	/* clang-format off */
+	return json_pack("{s:I, s:I, s:f, s:I, s:f, s:I, s:I}",
+		"rate_bps", (json_int_t)options->forward.rate_bps,
+		"rtt_ns", (json_int_t)options->rtt_ns,
+		"loss", options->loss,
+		"seed", (json_int_t)options->seed,
+		"bit_error", options->forward.bit_error,
+		"queue_bytes", (json_int_t)options->forward.queue_bytes,
+		"queue_packets", (json_int_t)options->forward.queue_pkts);
+	/* clang-format on */
+}
+
+static json_t *lateness_json(const struct wh_demo_result *result)
+{
+	/* clang-format off */
+	return json_pack("{s:I, s:I, s:I}",
+		"p50", (json_int_t)lateness_ns(result, 0.5),
+		"p99", (json_int_t)lateness_ns(result, 0.99),
+		"p999", (json_int_t)lateness_ns(result, 0.999));
+	/* clang-format on */
+}
+
+void wh_demo_print_json(const struct wh_demo_result *result)
+{
+	const struct wh_demo_options *options = result->options;
+	/* clang-format off */
+	json_t *object = json_pack(
+		"{s:s, s:b, s:i, s:s, s:I, s:f, s:f, s:I, s:o, s:o, s:o, s:o, s:s, s:o,"
+		" s:I, s:I, s:o, s:I, s:b, s:I}",
+		"verb", "demo",
+		"ok", result->exit_status == 0,
+		"exit_status", result->exit_status,
+		"profile", options->profile->name,
+		"bytes", (json_int_t)result->bytes,
+		"seconds", result->seconds,
+		"goodput_bps", goodput_bps(result),
+		"payload_line_bps", (json_int_t)result->plan->payload_line_bps,
+		"path", path_json(options),
+		"packets", packets_json(result),
+		"repair", repair_json(result),
+		"digest", digest_json(result),
+		"limited_by", wh_limit_name(result->limited_by),
+		"error", result->error[0] == '\0' ? json_null() : text_json(result->error),
+		"mtu", (json_int_t)options->mtu_bytes,
+		"rtt_measured_ns", (json_int_t)wh_tsc_to_ns(result->hz, result->rtt_tsc),
+		"lateness_ns", lateness_json(result),
+		"memory_bytes", (json_int_t)result->memory_bytes,
+		"hugepages", result->hugepages,
+		"lcores", (json_int_t)result->lcores);
+	/* clang-format on */
+
+	WH_ASSERT(object != NULL);
+	json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(12));
+	printf("\n");
+	json_decref(object);
+}
+
+void wh_demo_print_refusal(int status)
+{
+	json_t *object = json_pack("{s:s, s:b, s:i, s:o}", "verb", "demo", "ok", 0, "exit_status",
+		status, "error", text_json(wh_last_complaint()));
+
+	WH_ASSERT(object != NULL);
+	json_dumpf(object, stdout, JSON_COMPACT);
+	printf("\n");
+	json_decref(object);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "doctor/finding.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "base/assert.h"
+
+static void make_printable(char *text)
+{
+	for (; *text != '\0'; text++)
+		if (*text < ' ' || *text > '~')
+			*text = '?';
+}
+
+static struct wh_finding finding(
+	enum wh_verdict verdict, const char *repair, const char *format, va_list args)
+{
+	struct wh_finding result = {.verdict = verdict};
+	int length = snprintf(result.repair, sizeof(result.repair), "%s", repair);
+
+	WH_ASSERT(length < (int)sizeof(result.repair)); /* half a command might be another one */
+	vsnprintf(result.text, sizeof(result.text), format, args);
+	make_printable(result.text);
+	make_printable(result.repair);
+	return result;
+}
+
+struct wh_finding wh_good(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+
+	struct wh_finding result = finding(WH_GOOD, "", format, args);
+
+	va_end(args);
+	return result;
+}
+
+struct wh_finding wh_info(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+
+	struct wh_finding result = finding(WH_INFO, "", format, args);
+
+	va_end(args);
+	return result;
+}
+
+struct wh_finding wh_fix(const char *repair, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+
+	struct wh_finding result = finding(WH_FIX, repair, format, args);
+
+	va_end(args);
+	return result;
+}
+
+void wh_findings_add(
+	struct wh_findings *findings, struct wh_finding result, const char *format, ...)
+{
+	size_t bytes = (findings->count + 1) * sizeof(result);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(result.name, sizeof(result.name), format, args);
+	va_end(args);
+	findings->at = realloc(findings->at, bytes);
+	WH_ASSERT(findings->at != NULL);
+	findings->at[findings->count++] = result;
+}
+
+void wh_findings_free(struct wh_findings *findings)
+{
+	free(findings->at);
+	*findings = (struct wh_findings){0};
+}
+
+uint32_t wh_findings_to_fix(const struct wh_findings *findings)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < findings->count; i++)
+		if (findings->at[i].verdict == WH_FIX)
+			count++;
+	return count;
+}
+
+void wh_findings_print_text(const struct wh_findings *findings)
+{
+	static const char *const word[] = {"good", "info", "FIX"};
+
+	for (uint32_t i = 0; i < findings->count; i++) {
+		const struct wh_finding *one = &findings->at[i];
+
+		printf("%-5s %-17s %s\n", word[one->verdict], one->name, one->text);
+		if (one->repair[0] != '\0')
+			printf("%-23s %s\n", "", one->repair);
+	}
+}
+
+void wh_findings_print_json(const struct wh_findings *findings)
+{
+	static const char *const word[] = {"good", "info", "bad"};
+	json_t *checks = json_array();
+
+	for (uint32_t i = 0; i < findings->count; i++) {
+		const struct wh_finding *one = &findings->at[i];
+		json_t *repair = one->repair[0] == '\0' ? json_null() : json_string(one->repair);
+
+		json_array_append_new(
+			checks, json_pack("{s:s, s:s, s:s, s:o}", "name", one->name, "verdict",
+					word[one->verdict], "text", one->text, "repair", repair));
+	}
+
+	json_t *object = json_pack("{s:s, s:b, s:o}", "verb", "doctor", "ok",
+		wh_findings_to_fix(findings) == 0, "checks", checks);
+
+	WH_ASSERT(object != NULL);
+	json_dumpf(object, stdout, JSON_COMPACT);
+	printf("\n");
+	json_decref(object);
+}

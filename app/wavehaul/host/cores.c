@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "host/cores.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+
+#include "base/assert.h"
+
+_Static_assert(WH_PORT_QUEUES_MAX <= 16, "a bit per queue");
+_Static_assert(WH_PORT_QUEUES_MAX <= WH_SETTINGS_CPUS_MAX, "a list holds a CPU per queue");
+
+void wh_cores_allowed(struct wh_cpu_list *allowed)
+{
+	cpu_set_t set;
+
+	allowed->count = 0;
+	if (sched_getaffinity(0, sizeof(set), &set) != 0)
+		return;
+	for (uint16_t cpu = 0; cpu < CPU_SETSIZE && allowed->count < WH_SETTINGS_CPUS_MAX; cpu++)
+		if (CPU_ISSET(cpu, &set))
+			allowed->cpu[allowed->count++] = cpu;
+}
+
+static bool has(const struct wh_cpu_list *list, uint16_t cpu)
+{
+	for (uint32_t i = 0; i < list->count; i++)
+		if (list->cpu[i] == cpu)
+			return true;
+	return false;
+}
+
+static struct wh_core *core_of(struct wh_cores *cores, uint16_t cpu)
+{
+	for (uint32_t i = 0; i < cores->count; i++)
+		if (cores->core[i].cpu == cpu)
+			return &cores->core[i];
+	WH_ASSERT(cores->count < WH_SETTINGS_CPUS_MAX);
+	cores->core[cores->count] = (struct wh_core){.cpu = cpu};
+	return &cores->core[cores->count++];
+}
+
+/* CPUs that are not in any of the lists named. */
+static struct wh_cpu_list rest(
+	const struct wh_cpu_list *allowed, const struct wh_cpu_list *a, const struct wh_cpu_list *b)
+{
+	struct wh_cpu_list result = {0};
+
+	for (uint32_t i = 0; i < allowed->count; i++)
+		if (!has(a, allowed->cpu[i]) && !has(b, allowed->cpu[i]))
+			result.cpu[result.count++] = allowed->cpu[i];
+	return result;
+}
+
+/* The table in cores.h: `cpus` are those that may move packets. */
+static void deal_queues(const struct wh_cpu_list *cpus, uint32_t queues, struct wh_cpu_list *rx,
+	struct wh_cpu_list *tx)
+{
+	for (uint32_t queue = 0; queue < queues; queue++) {
+		uint16_t receives = cpus->cpu[queue % cpus->count];
+		bool has_own_sender = queues + queue < cpus->count;
+
+		rx->cpu[rx->count++] = receives;
+		tx->cpu[tx->count++] = has_own_sender ? cpus->cpu[queues + queue] : receives;
+	}
+}
+
+/* Who receives and who sends, when the operator has said neither. */
+static void choose_packet_cpus(const struct wh_cpu_list *allowed, const struct wh_cpu_list *worker,
+	uint32_t queues, struct wh_cpu_list *rx, struct wh_cpu_list *tx)
+{
+	static const struct wh_cpu_list none;
+	const struct wh_cpu_list first = {.count = 1, .cpu = {allowed->cpu[0]}};
+	struct wh_cpu_list others = rest(allowed, worker->count > 0 ? worker : &first, &none);
+
+	if (others.count == 0)
+		others = *allowed;
+	deal_queues(&others, queues, rx, tx);
+}
+
+/* Fills in the lists that were not given. */
+static void choose(const struct wh_cpu_list *allowed, uint32_t queues, struct wh_cpu_list *rx,
+	struct wh_cpu_list *tx, struct wh_cpu_list *worker)
+{
+	if (rx->count == 0 && tx->count == 0)
+		choose_packet_cpus(allowed, worker, queues, rx, tx);
+	else if (rx->count == 0)
+		*rx = *tx;
+	else if (tx->count == 0)
+		*tx = *rx;
+	if (worker->count == 0)
+		*worker = rest(allowed, rx, tx);
+	if (worker->count == 0)
+		*worker = (struct wh_cpu_list){.count = 1, .cpu = {rx->cpu[0]}};
+}
+
+static int check(const struct wh_cpu_list *list, const char *name,
+	const struct wh_cpu_list *allowed, char *why, size_t why_bytes)
+{
+	for (uint32_t i = 0; i < list->count; i++) {
+		if (has(allowed, list->cpu[i]))
+			continue;
+		snprintf(why, why_bytes,
+			"CPU %u of --%s-cpus is not one that this process may use; `taskset -p $$` "
+			"shows which they are",
+			list->cpu[i], name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int wh_cores_place(const struct wh_settings *settings, const struct wh_cpu_list *allowed,
+	struct wh_cores *cores, char *why, size_t why_bytes)
+{
+	struct wh_cpu_list rx = settings->rx_cpus;
+	struct wh_cpu_list tx = settings->tx_cpus;
+	struct wh_cpu_list worker = settings->worker_cpus;
+
+	WH_ASSERT(allowed->count > 0 && settings->queues > 0);
+	if (check(&rx, "rx", allowed, why, why_bytes) != 0 ||
+		check(&tx, "tx", allowed, why, why_bytes) != 0 ||
+		check(&worker, "worker", allowed, why, why_bytes) != 0)
+		return -EINVAL;
+	choose(allowed, settings->queues, &rx, &tx, &worker);
+
+	*cores = (struct wh_cores){0};
+	for (uint32_t i = 0; i < worker.count; i++)
+		core_of(cores, worker.cpu[i])->works = true;
+	for (uint32_t queue = 0; queue < settings->queues; queue++) {
+		core_of(cores, rx.cpu[queue % rx.count])->receives |= (uint16_t)(1U << queue);
+		core_of(cores, tx.cpu[queue % tx.count])->sends |= (uint16_t)(1U << queue);
+	}
+	return 0;
+}
+
+bool wh_cores_sends_alone(const struct wh_cores *cores, uint32_t queue)
+{
+	for (uint32_t i = 0; i < cores->count; i++) {
+		const struct wh_core *core = &cores->core[i];
+
+		if (core->sends & 1U << queue)
+			return !core->works && core->receives == 0 && core->sends == 1U << queue;
+	}
+	return false;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_CORES_H
+#define WH_APP_CORES_H
+
+/*
+ * Which CPU does what. Every CPU has one lcore and one loop at most; a queue has a receiving and
+ * a sending core, maybe the same; workers run jobs and file I/O. What the operator does not name
+ * follows from the CPUs that the process may use:
+ *
+ *   1 CPU      all of it
+ *   more       the first works. Of the others each queue has one that receives and then, as far
+ *              as they reach, one that sends; without it the one that receives sends, too. Where
+ *              there are more queues than others, the queues are dealt out. CPUs left over work.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/settings.h"
+#include "port/port.h"
+
+struct wh_core {
+	uint16_t cpu;
+	bool works;
+	uint16_t receives; /* bits: queues */
+	uint16_t sends;
+};
+
+struct wh_cores {
+	uint32_t count;
+	struct wh_core core[WH_SETTINGS_CPUS_MAX]; /* [0] works, and is the main lcore */
+};
+
+/*
+ * 0, or -EINVAL and a sentence in `why`: a CPU named that is not among those allowed.
+ */
+int wh_cores_place(const struct wh_settings *settings, const struct wh_cpu_list *allowed,
+	struct wh_cores *cores, char *why, size_t why_bytes);
+
+/* The CPUs that this process may run on, from the lowest. */
+void wh_cores_allowed(struct wh_cpu_list *allowed);
+
+/* Whether the core that sends queue `queue` does nothing else. */
+bool wh_cores_sends_alone(const struct wh_cores *cores, uint32_t queue);
+
+#endif

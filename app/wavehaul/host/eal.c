@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "host/eal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <rte_common.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "cli/complain.h"
+#include "host/memory_room.h"
+#include "host/tsc.h"
+#include "port/interrupts.h"
+
+#define ARGUMENTS_MAX  48
+#define WORDS_BYTES    8192
+#define HUGEPAGE_BYTES (UINT64_C(2) << 20)
+
+/* The argv that EAL keeps pointers into, and whose order it changes. */
+struct arguments {
+	int count;
+	bool too_many;
+	size_t used_bytes;
+	char words[WORDS_BYTES];
+	char *text[ARGUMENTS_MAX + 1];
+};
+
+static void append(struct arguments *arguments, const char *text)
+{
+	size_t bytes = strlen(text) + 1;
+
+	if (arguments->count == ARGUMENTS_MAX || bytes > WORDS_BYTES - arguments->used_bytes) {
+		arguments->too_many = true;
+		return;
+	}
+	arguments->text[arguments->count] = &arguments->words[arguments->used_bytes];
+	memcpy(arguments->text[arguments->count++], text, bytes);
+	arguments->used_bytes += bytes;
+}
+
+static void append_split(struct arguments *arguments, const char *text)
+{
+	char *copy = strdup(text);
+	char *rest = copy;
+	char *word;
+
+	WH_ASSERT(copy != NULL);
+	while ((word = strtok_r(rest, " ", &rest)) != NULL)
+		append(arguments, word);
+	free(copy);
+}
+
+uint64_t wh_eal_hugepage_room_bytes(void)
+{
+	FILE *file = fopen("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "r");
+	unsigned long long pages = 0;
+
+	if (file == NULL)
+		return 0;
+	if (fscanf(file, "%llu", &pages) != 1)
+		pages = 0;
+	fclose(file);
+	return pages * HUGEPAGE_BYTES > WH_EAL_OWN_BYTES ? pages * HUGEPAGE_BYTES - WH_EAL_OWN_BYTES
+							 : 0;
+}
+
+uint64_t wh_eal_hugepages_for(uint64_t memory_bytes)
+{
+	return (memory_bytes + WH_EAL_OWN_BYTES + HUGEPAGE_BYTES - 1) / HUGEPAGE_BYTES;
+}
+
+/* "0@2,1@3": lcore 0 on CPU 2, lcore 1 on CPU 3. Numbers of CPUs go beyond those of lcores. */
+static void append_lcores(const struct wh_cpu_list *cpus, struct arguments *arguments)
+{
+	char text[16 * WH_SETTINGS_CPUS_MAX];
+	size_t used = 0;
+
+	WH_ASSERT(cpus->count > 0);
+	for (uint32_t i = 0; i < cpus->count; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%u@%u",
+			i == 0 ? "" : ",", i, cpus->cpu[i]);
+	append(arguments, "--lcores");
+	append(arguments, text);
+}
+
+static void append_memory(
+	const struct wh_eal_config *config, bool hugepages, struct arguments *arguments)
+{
+	uint64_t bytes = hugepages ? config->memory_bytes : config->small_pages_bytes;
+	char text[32];
+
+	if (hugepages) {
+		append(arguments, "--in-memory");
+		if (config->one_file)
+			append(arguments, "--single-file-segments");
+	} else {
+		append(arguments, "--no-huge");
+		append(arguments, "--no-shconf");
+	}
+	if (hugepages && !config->take_now)
+		return;
+	append(arguments, "-m");
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)(bytes + WH_EAL_OWN_BYTES) >> 20);
+	append(arguments, text);
+}
+
+static bool is_hardware(const struct wh_port_argument *device)
+{
+	return device->option != NULL && strcmp(device->option, "-a") == 0;
+}
+
+static void append_device(const struct wh_port_argument *device, struct arguments *arguments)
+{
+	if (!is_hardware(device))
+		append(arguments, "--no-pci");
+	if (device->option == NULL)
+		return;
+	append(arguments, device->option);
+	append(arguments, device->device);
+}
+
+static void derive(const struct wh_eal_config *config, bool hugepages, struct arguments *arguments)
+{
+	append(arguments, "wavehaul");
+	append_lcores(&config->cpus, arguments);
+	append_memory(config, hugepages, arguments);
+	append(arguments, "--iova-mode=va");
+	append_device(&config->device, arguments);
+	append(arguments, config->verbose ? "--log-level=notice" : "--log-level=error");
+	if (config->extra != NULL)
+		append_split(arguments, config->extra);
+}
+
+/* EAL prints its usage on stdout, which with --json is for one object alone. */
+static int init_with_stdout_on_stderr(struct arguments *arguments)
+{
+	fflush(stdout);
+
+	int kept = dup(STDOUT_FILENO);
+
+	if (kept >= 0)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+
+	int rc = rte_eal_init(arguments->count, arguments->text);
+
+	fflush(stdout);
+	if (kept >= 0) {
+		dup2(kept, STDOUT_FILENO);
+		close(kept);
+	}
+	return rc;
+}
+
+/*
+ * Without root DPDK keeps its sockets below XDG_RUNTIME_DIR, or else in a folder that belongs to
+ * whoever was first on this machine.
+ */
+static void give_runtime_folder(void)
+{
+	char folder[64];
+
+	if (geteuid() == 0 || getenv("XDG_RUNTIME_DIR") != NULL)
+		return;
+	snprintf(folder, sizeof(folder), "/tmp/wavehaul-%u", (unsigned int)geteuid());
+	if (mkdir(folder, 0700) == 0 || errno == EEXIST)
+		setenv("XDG_RUNTIME_DIR", folder, 0);
+}
+
+/* What is not there is found missing as it is touched, when it is too late for a sentence. */
+static bool has_small_pages(const struct wh_eal_config *config)
+{
+	bool pinned = is_hardware(&config->device) && geteuid() != 0;
+	const struct wh_memory_room room = wh_memory_room("", pinned);
+
+	return wh_memory_fits(&room, wh_add_u64(config->small_pages_bytes, WH_EAL_OWN_BYTES),
+		config->option, config->option_bytes);
+}
+
+int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found)
+{
+	bool hugepages = !config->no_huge && wh_eal_hugepage_room_bytes() >= config->memory_bytes;
+	static struct arguments arguments; /* once, and for as long as EAL points into it */
+	struct wh_tsc_stamp began = wh_tsc_stamp();
+
+	WH_ASSERT(arguments.count == 0);
+	if (!hugepages && !has_small_pages(config))
+		return -ENOMEM;
+	derive(config, hugepages, &arguments);
+	if (arguments.too_many) {
+		wh_complain("--eal has too many words: DPDK takes %d here", ARGUMENTS_MAX);
+		return -E2BIG;
+	}
+	give_runtime_folder();
+	if (config->verbose) {
+		fprintf(stderr, "eal:");
+		for (int i = 1; i < arguments.count; i++)
+			fprintf(stderr, " %s", arguments.text[i]);
+		fprintf(stderr, "\n");
+	}
+	if (init_with_stdout_on_stderr(&arguments) < 0) {
+		wh_complain("DPDK does not start (%s); its own words are above, `--verbose` "
+			    "shows its arguments%s",
+			rte_strerror(rte_errno),
+			config->extra != NULL ? ", and --eal may be wrong" : "");
+		return -ENODEV;
+	}
+
+	*found = (struct wh_eal_found){
+		.hugepages = hugepages,
+		.lcores = config->cpus.count,
+		.hz = wh_tsc_measure_hz(&began),
+	};
+	return 0;
+}
+
+void wh_eal_stop(void)
+{
+	(void)wh_interrupts_park();
+	rte_eal_cleanup();
+}

@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "host/host.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <rte_cycles.h>
+#include <rte_errno.h>
+#include <rte_launch.h>
+#include <rte_mbuf.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "cli/address_text.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "cli/repair.h"
+#include "host/port_check.h"
+
+/* How often the state of the link is asked for; more often while somebody waits for it. */
+#define LINK_WATCH_US 5000
+#define LINK_AWAIT_US 200
+
+#define INTERFACE_WATCH_US 200000
+
+/* Late packets are caught up with this many back to back, where other work shares the core. */
+#define SHARED_CORE_BURST_PKTS 32
+
+/*
+ * Payloads that are sent from chunk memory where the port can: a second segment costs more than
+ * the copy of a short one.
+ */
+#define ATTACH_BYTES 4096
+
+/* A mempool's cache per lcore; larger than a burst of each direction. */
+#define POOL_CACHE 256
+
+static uint32_t attach_bytes_of(const struct wh_host *host)
+{
+	return host->port->multi_segment_tx ? ATTACH_BYTES : UINT32_MAX;
+}
+
+static uint64_t align_up(uint64_t bytes, uint64_t to)
+{
+	return (bytes + to - 1) / to * to;
+}
+
+/* Packets that wait in rings of the port and in stations, at most; those to be sent have two
+ * mbufs, the head's and the payload's. Beside them what caches of cores hold back. */
+static uint32_t count_mbufs(const struct wh_settings *settings)
+{
+	uint32_t rx_pkts = RTE_MAX(settings->rx_descriptors, UINT32_C(2048));
+	uint32_t tx_pkts = RTE_MAX(settings->tx_descriptors, UINT32_C(2048));
+
+	return settings->queues * (rx_pkts + 2 * tx_pkts + 3 * WH_STATION_MBUFS) +
+	       WH_SETTINGS_CPUS_MAX * POOL_CACHE / 8 + 1024;
+}
+
+static int start_eal(struct wh_host *host)
+{
+	const struct wh_settings *settings = host->settings;
+	uint64_t mbuf_bytes = align_up(
+		sizeof(struct rte_mbuf) + wh_port_room_bytes((uint16_t)settings->mtu_bytes) + 192,
+		64);
+	uint64_t pool_bytes = count_mbufs(settings) * mbuf_bytes;
+	struct wh_eal_config eal = {
+		.memory_bytes = settings->buffer_bytes + pool_bytes + (UINT64_C(16) << 20),
+		.option = "--buffers",
+		.option_bytes = settings->buffer_bytes,
+		.no_huge = settings->no_huge,
+		.take_now = true,
+		.one_file = host->spec.single_file_segments,
+		.device = host->device,
+		.extra = settings->eal[0] != '\0' ? settings->eal : NULL,
+		.verbose = settings->verbose,
+	};
+
+	/* Objects may not straddle pages of 4 KiB: up to a page more for each. */
+	eal.small_pages_bytes = eal.memory_bytes + count_mbufs(settings) * UINT64_C(4096);
+	for (uint32_t i = 0; i < host->cores.count; i++)
+		eal.cpus.cpu[eal.cpus.count++] = host->cores.core[i].cpu;
+	return wh_eal_start(&eal, &host->eal);
+}
+
+static int open_port(struct wh_host *host)
+{
+	const struct wh_settings *settings = host->settings;
+	char why[WH_PORT_WHY_BYTES];
+	struct wh_port_config config = {
+		.queues = (uint16_t)settings->queues,
+		.mtu = (uint16_t)settings->mtu_bytes,
+		.rx_descriptors = (uint16_t)settings->rx_descriptors,
+		.tx_descriptors = (uint16_t)settings->tx_descriptors,
+		.udp_port = (uint16_t)settings->udp_port,
+		.ipv4 = settings->ipv4.address.family != 0,
+		.ipv6 = settings->ipv6.address.family != 0,
+		.socket = SOCKET_ID_ANY,
+	};
+
+	if (wh_port_find(host->spec.ethdev, &config.ethdev) != 0) {
+		wh_complain("DPDK has no port %s after it was given %s; `wavehaul doctor` says "
+			    "what a NIC needs, --verbose shows DPDK's own words",
+			host->spec.ethdev, host->device.device);
+		return -ENODEV;
+	}
+	host->pool = rte_pktmbuf_pool_create("packets", count_mbufs(settings), POOL_CACHE, 0,
+		wh_port_room_bytes((uint16_t)settings->mtu_bytes), SOCKET_ID_ANY);
+	if (host->pool == NULL ||
+		wh_arena_init(&host->arena, settings->buffer_bytes, SOCKET_ID_ANY) != 0) {
+		wh_complain("no memory for packets and buffers (%s); give more hugepages, or a "
+			    "smaller --buffers",
+			rte_strerror(rte_errno));
+		return -ENOMEM;
+	}
+	config.pool = host->pool;
+
+	int rc = wh_port_open(&config, &host->port, why, sizeof(why));
+
+	if (rc != 0)
+		wh_complain("%s", why);
+	return rc;
+}
+
+static enum wh_release_status welcome(void *context, const struct wh_open_params *params,
+	const struct wh_address *peer, uint32_t *buffer_chunks)
+{
+	const struct wh_shard *shard = context;
+	const struct wh_host_hooks *hooks = &shard->host->hooks;
+
+	const struct wh_peer_bounds bounds = wh_host_bounds(shard->host, peer->family);
+
+	if (!wh_open_is_possible(params, &bounds))
+		return WH_STATUS_REFUSED;
+	return hooks->welcome(hooks->owner, params, peer, buffer_chunks);
+}
+
+static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t lci,
+	const struct wh_address *peer, const struct wh_open_params *params, uint64_t rtt_tsc)
+{
+	const struct wh_shard *shard = context;
+	const struct wh_host_hooks *hooks = &shard->host->hooks;
+	struct wh_session_config config;
+
+	wh_host_session_config(shard->host, &config);
+	config.profile = wh_profile_by_number(params->profile);
+	config.payload_bytes = params->payload_bytes;
+	config.packet_bytes = WH_HEAD_BYTES + params->payload_bytes +
+			      wh_encap_ip_udp_bytes((enum wh_family)peer->family);
+	config.wire_bytes = wh_host_wire_bytes(shard->host, peer->family, params->payload_bytes);
+	config.chunk_bytes = params->chunk_bytes;
+	config.window_pkts = params->window_pkts;
+	wh_repair_follow(params, &config);
+	return hooks->accept(
+		hooks->owner, shard->number, &config, now_tsc, lci, peer, params, rtt_tsc);
+}
+
+static void session_gone(void *context, struct wh_session *session)
+{
+	const struct wh_shard *shard = context;
+
+	shard->host->hooks.gone(shard->host->hooks.owner, session);
+}
+
+static struct wh_neighbour_config neighbour_config(const struct wh_host *host)
+{
+	const struct wh_settings *settings = host->settings;
+	struct wh_neighbour_config config = {
+		.hz = host->hz,
+		.mtu = (uint16_t)settings->mtu_bytes,
+		.vlan = (uint16_t)settings->vlan,
+	};
+
+	memcpy(config.mac, &host->port->mac, sizeof(config.mac));
+	if (settings->ipv4.address.family != 0) {
+		memcpy(config.ipv4.ip, settings->ipv4.address.ip, 4);
+		config.ipv4.prefix_bits = settings->ipv4.prefix_bits;
+		memcpy(config.ipv4.gateway, settings->gateway4.ip, 4);
+	}
+	if (settings->ipv6.address.family != 0) {
+		memcpy(config.ipv6.ip, settings->ipv6.address.ip, 16);
+		config.ipv6.prefix_bits = settings->ipv6.prefix_bits;
+		memcpy(config.ipv6.gateway, settings->gateway6.ip, 16);
+	}
+	return config;
+}
+
+static struct wh_loop *loop_of(struct wh_host *host, uint32_t queue, bool sends)
+{
+	for (uint32_t i = 0; i < host->cores.count; i++) {
+		const struct wh_core *core = &host->cores.core[i];
+
+		if ((sends ? core->sends : core->receives) & 1U << queue)
+			return &host->loop[i];
+	}
+	WH_ASSERT(!"every queue has its cores");
+	return NULL;
+}
+
+static const char *mac_text(const uint8_t mac[6], char text[RTE_ETHER_ADDR_FMT_SIZE])
+{
+	snprintf(text, RTE_ETHER_ADDR_FMT_SIZE, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1],
+		mac[2], mac[3], mac[4], mac[5]);
+	return text;
+}
+
+/* Two hosts with one address lose packets to each other, and nobody else would say so. */
+static int32_t tell_conflict(void *state, uint64_t now_tsc)
+{
+	struct wh_station *station = state;
+	struct wh_neighbour_conflict conflict;
+	char address[WH_ADDRESS_TEXT_BYTES];
+	char mac[RTE_ETHER_ADDR_FMT_SIZE];
+	char known[RTE_ETHER_ADDR_FMT_SIZE];
+
+	(void)now_tsc;
+	if (!wh_neighbour_take_conflict(&station->neighbour, &conflict))
+		return 0;
+	wh_address_text(&conflict.address, address);
+	mac_text(conflict.mac, mac);
+	mac_text(conflict.known_mac, known);
+	if (conflict.quarrel == WH_NEIGHBOUR_QUARREL_OURS)
+		wh_say("another host, %s, uses our address %s: give --addr one that is free", mac,
+			address);
+	else if (conflict.quarrel == WH_NEIGHBOUR_QUARREL_PEERS)
+		wh_say("%s says that it is %s, whom we know as %s: it is not believed as long as "
+		       "the latter answers; look for two hosts with one address, or for spoofing",
+			mac, address, known);
+	else
+		wh_say("%s no longer answers as %s, and does as %s: packets go there now", address,
+			known, mac);
+	return 0;
+}
+
+static int open_shard(struct wh_host *host, uint32_t number, uint32_t places, const uint8_t *key)
+{
+	struct wh_shard *shard = &host->shard[number];
+	struct wh_loop *receives = loop_of(host, number, false);
+	struct wh_loop *sends = loop_of(host, number, true);
+	struct wh_station_config config = {
+		.port = host->port,
+		.queue = (uint16_t)number,
+		.pool = host->pool,
+		.local4 = wh_host_address(host, WH_IPV4, number),
+		.local6 = wh_host_address(host, WH_IPV6, number),
+		.vlan = (uint16_t)host->settings->vlan,
+		.attach_bytes = attach_bytes_of(host),
+		.neighbour = neighbour_config(host),
+		.endpoint =
+			{
+				.hz = host->hz,
+				.places = places,
+				.rx_meter = &receives->meter,
+				.tx_meter = &sends->meter,
+				.welcome = welcome,
+				.accept = accept_session,
+				.gone = session_gone,
+				.context = shard,
+			},
+	};
+	const char *wrong = wh_neighbour_config_wrong(&config.neighbour);
+
+	if (wrong != NULL) {
+		wh_complain("%s", wrong);
+		return -EINVAL;
+	}
+	*shard = (struct wh_shard){.host = host, .number = number};
+	memcpy(config.endpoint.key, key, sizeof(config.endpoint.key));
+	if (wh_station_init(&shard->station, &config) != 0) {
+		wh_complain("no memory for an endpoint");
+		return -ENOMEM;
+	}
+	host->shards++;
+	if (number > 0)
+		wh_station_join(&host->shard[0].station, &shard->station);
+	wh_neighbour_announce(&shard->station.neighbour, rte_rdtsc());
+	receives->nap_us = WH_LOOP_PACKET_NAP_US;
+	sends->nap_us = WH_LOOP_PACKET_NAP_US;
+	wh_loop_add(receives, "receive", wh_station_receive, &shard->station);
+	wh_loop_add(sends, "send", wh_station_send, &shard->station);
+	/* Where queues are paired each has its own neighbours, which are the sending core's. */
+	wh_loop_add(sends, "conflict", tell_conflict, &shard->station);
+	return 0;
+}
+
+/* The number of the kernel's interface below the port; 0: there is none. */
+static unsigned int interface_of(const struct wh_port_spec *spec)
+{
+	bool of_kernel = spec->kind == WH_PORT_AF_PACKET || spec->kind == WH_PORT_AF_XDP ||
+			 spec->kind == WH_PORT_TAP;
+
+	return of_kernel && !spec->verbatim ? if_nametoindex(spec->target) : 0;
+}
+
+/*
+ * Drivers do not tell that an interface was deleted, and one that comes back under its name is
+ * another: the port has an end, and so has the process.
+ */
+static void watch_interface(struct wh_host *host, uint64_t now_tsc)
+{
+	if (host->interface == 0 || now_tsc < host->next_interface_tsc)
+		return;
+	host->next_interface_tsc = now_tsc + wh_us_to_tsc(host->hz, INTERFACE_WATCH_US);
+	if (interface_of(&host->spec) == host->interface)
+		return;
+	host->interface = 0;
+	wh_complain("the interface %s is gone, and the port on it with it: make it, and start anew",
+		host->spec.target);
+	atomic_store(&host->lost, true);
+	wh_host_stop(host);
+}
+
+/* One core asks for the state of the link; announcements follow when it has come up again. */
+static int32_t watch_link(void *state, uint64_t now_tsc)
+{
+	struct wh_host *host = state;
+
+	/* A driver's own thread that makes the link may have no CPU but this one. */
+	if (!host->link_was_up)
+		sched_yield();
+	if (now_tsc < host->next_link_tsc)
+		return 0;
+
+	bool up = wh_port_watch_link(host->port);
+
+	watch_interface(host, now_tsc);
+	host->next_link_tsc = now_tsc + wh_us_to_tsc(host->hz, up ? LINK_WATCH_US : LINK_AWAIT_US);
+
+	if (up != host->link_was_up)
+		fprintf(stderr, "wavehaul: the link of %s is %s\n", host->spec.ethdev,
+			up ? "up" : "down");
+	host->link_was_up = up;
+	return 0;
+}
+
+/* Without its groups a host is deaf to neighbour discovery; ARP's broadcasts come anyway. */
+static void join_groups(struct wh_host *host)
+{
+	uint8_t macs[WH_NEIGHBOUR_GROUPS_MAX][RTE_ETHER_ADDR_LEN];
+	uint32_t count = wh_neighbour_groups(&host->shard[0].station.neighbour, macs);
+	enum wh_port_groups groups = WH_PORT_GROUPS_UNFILTERED;
+
+	if (count > 0 && wh_port_join_groups(host->port, macs, count, &groups) != 0)
+		wh_say("port %s takes no group addresses: IPv6 neighbours may not find it",
+			host->spec.ethdev);
+	else if (host->settings->verbose)
+		wh_say("port %s: groups %s, queues by %s", host->spec.ethdev,
+			wh_port_groups_name(groups), wh_port_steering_name(host->port->steering));
+}
+
+static void warn_of_crossed_nodes(const struct wh_host *host)
+{
+	int port_node;
+	int core_node;
+
+	for (uint32_t i = 0; i < host->cores.count; i++) {
+		const struct wh_core *core = &host->cores.core[i];
+
+		if ((core->receives | core->sends) == 0 ||
+			!wh_port_crosses_nodes(host->port, i, &port_node, &core_node))
+			continue;
+		wh_say("port %s is at NUMA node %d and CPU %u, which moves its packets, at node "
+		       "%d: every packet crosses; --rx-cpus and --tx-cpus name nearer ones",
+			host->spec.ethdev, port_node, core->cpu, core_node);
+	}
+}
+
+/* Half of the places are for streams to us, half for ours; a few are still leaving. */
+static uint32_t places_for(uint32_t jobs)
+{
+	uint32_t places = WH_ENDPOINT_PLACES_MIN;
+
+	while (places < 2 * jobs + 16 && places < WH_ENDPOINT_PLACES_MAX)
+		places *= 2;
+	return places;
+}
+
+static int open_shards(struct wh_host *host, uint32_t jobs)
+{
+	uint8_t key[WH_SIPHASH_KEY_BYTES];
+
+	if (getrandom(key, sizeof(key), 0) != sizeof(key)) {
+		wh_complain("the system has no random numbers for a secret: %s", strerror(errno));
+		return -EIO;
+	}
+	host->loop = calloc(host->cores.count, sizeof(*host->loop));
+	host->shard =
+		aligned_alloc(64, align_up(sizeof(*host->shard), 64) * host->settings->queues);
+	if (host->loop == NULL || host->shard == NULL) {
+		wh_complain("no memory for the queues");
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < host->cores.count; i++) {
+		host->loop[i].stop = &host->stop;
+		host->loop[i].hz = host->hz;
+		host->loop[i].nap_us = WH_LOOP_WORK_NAP_US;
+	}
+	for (uint32_t number = 0; number < host->settings->queues; number++)
+		if (open_shard(host, number, places_for(jobs), key) != 0)
+			return -EINVAL;
+	join_groups(host);
+	warn_of_crossed_nodes(host);
+	/* Beside the sending of queue 0, whose state of the link it writes. */
+	wh_loop_add(loop_of(host, 0, true), "link", watch_link, host);
+	return 0;
+}
+
+/* Sources and sinks hold hundreds of files open each; the usual soft limit is 1024. */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/*
+ * The EAL and the port. Who may connect to a socket that the port makes (memif, vhost) reads and
+ * writes our memory: that is its owner alone, whatever the umask is.
+ */
+static int open_device(struct wh_host *host)
+{
+	mode_t before = umask(S_IRWXG | S_IRWXO);
+	int rc = start_eal(host);
+
+	if (rc == 0) {
+		host->eal_runs = true;
+		host->hz = host->eal.hz;
+		rc = open_port(host);
+	}
+	umask(before);
+	return rc;
+}
+
+int wh_host_open(struct wh_host *host, const struct wh_settings *settings,
+	const struct wh_host_hooks *hooks, uint32_t jobs)
+{
+	char why[WH_PORT_WHY_BYTES];
+	struct wh_cpu_list allowed;
+
+	*host = (struct wh_host){.settings = settings, .hooks = *hooks};
+	raise_file_limit();
+	wh_cores_allowed(&allowed);
+	if (wh_port_spec_read(settings->port, 0, &host->spec, why, sizeof(why)) != 0 ||
+		wh_port_is_systems(&host->spec, why, sizeof(why)) ||
+		wh_port_spec_prepare(&host->spec, (uint16_t)settings->queues,
+			(uint16_t)settings->mtu_bytes, &host->device, why, sizeof(why)) != 0 ||
+		wh_cores_place(settings, &allowed, &host->cores, why, sizeof(why)) != 0) {
+		wh_complain("%s", why);
+		return WH_EXIT_HARDWARE;
+	}
+	if (open_device(host) == 0 && open_shards(host, jobs) == 0) {
+		host->interface = interface_of(&host->spec);
+		return WH_EXIT_OK;
+	}
+	if (host->eal_runs)
+		wh_host_close(host);
+	return WH_EXIT_HARDWARE;
+}
+
+uint32_t wh_host_workers(const struct wh_host *host)
+{
+	uint32_t workers = 0;
+
+	for (uint32_t i = 0; i < host->cores.count; i++)
+		workers += host->cores.core[i].works;
+	return workers;
+}
+
+uint32_t wh_host_add(struct wh_host *host, uint32_t worker, const char *name,
+	int32_t (*poll)(void *state, uint64_t now_tsc), void *state)
+{
+	uint32_t seen = worker % wh_host_workers(host);
+
+	for (uint32_t i = 0; i < host->cores.count; i++) {
+		if (!host->cores.core[i].works || seen-- > 0)
+			continue;
+		wh_loop_add(&host->loop[i], name, poll, state);
+		return i;
+	}
+	WH_ASSERT(!"a worker is found above");
+	return 0;
+}
+
+void wh_host_add_to_sender(struct wh_host *host, uint32_t queue, const char *name,
+	int32_t (*poll)(void *state, uint64_t now_tsc), void *state)
+{
+	wh_loop_add(loop_of(host, queue, true), name, poll, state);
+}
+
+void wh_host_run(struct wh_host *host)
+{
+	for (uint32_t i = 0; host->settings->verbose && i < host->cores.count; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "CPU %u", host->cores.core[i].cpu);
+		wh_loop_print(&host->loop[i], name, stderr);
+	}
+	for (uint32_t i = 1; i < host->cores.count; i++) {
+		int rc = rte_eal_remote_launch(wh_loop_run, &host->loop[i], i);
+
+		WH_ASSERT(rc == 0); /* it has waited for work since EAL started */
+	}
+	wh_loop_run(&host->loop[0]);
+	for (uint32_t i = 1; i < host->cores.count; i++)
+		rte_eal_wait_lcore(i);
+}
+
+void wh_host_close(struct wh_host *host)
+{
+	for (uint32_t i = 0; i < host->shards; i++)
+		wh_station_free(&host->shard[i].station);
+	host->shards = 0;
+	wh_port_close(host->port);
+	wh_arena_free(&host->arena);
+	rte_mempool_free(host->pool);
+	free(host->shard);
+	free(host->loop);
+	wh_eal_stop();
+}
+
+void wh_host_session_config(const struct wh_host *host, struct wh_session_config *config)
+{
+	const struct wh_settings *settings = host->settings;
+
+	wh_session_config_init(config);
+	config->hz = host->hz;
+	config->attach_bytes = attach_bytes_of(host);
+	config->burst_pkts = settings->burst_pkts != 0               ? settings->burst_pkts
+			     : wh_cores_sends_alone(&host->cores, 0) ? 1
+								     : SHARED_CORE_BURST_PKTS;
+	config->peer_timeout_ns = settings->peer_timeout_ns;
+	config->stall_timeout_ns = settings->stall_timeout_ns;
+	if (getrandom(&config->seed, sizeof(config->seed), 0) != sizeof(config->seed))
+		config->seed = rte_rdtsc();
+}
+
+struct wh_address wh_host_address(const struct wh_host *host, uint8_t family, uint32_t shard)
+{
+	struct wh_address address =
+		family == WH_IPV4 ? host->settings->ipv4.address : host->settings->ipv6.address;
+
+	address.port = (uint16_t)(host->settings->udp_port + shard);
+	return address;
+}
+
+uint32_t wh_host_payload_bytes(const struct wh_host *host, uint8_t family)
+{
+	return wh_encap_payload_bytes((enum wh_family)family, host->settings->mtu_bytes);
+}
+
+struct wh_peer_bounds wh_host_bounds(const struct wh_host *host, uint8_t family)
+{
+	return (struct wh_peer_bounds){
+		.payload_bytes = wh_host_payload_bytes(host, family),
+		.fec = host->fec,
+	};
+}
+
+uint32_t wh_host_wire_bytes(const struct wh_host *host, uint8_t family, uint32_t payload_bytes)
+{
+	return wh_encap_wire_bytes((enum wh_family)family, payload_bytes) +
+	       (host->settings->vlan != 0 ? WH_VLAN_BYTES : 0);
+}

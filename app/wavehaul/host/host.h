@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_HOST_H
+#define WH_APP_HOST_H
+
+/*
+ * A process with a port: DPDK started for it, a shard (station and endpoint) per queue, a loop per
+ * core, and the memory of sessions. What is sent and why is not its business: see jobs.h.
+ *
+ *   wh_host_open   settings -> port open, stations ready, nothing runs
+ *   wh_host_run    all loops, the main core's too, until wh_host_stop
+ *   wh_host_close  port closed, memory back; the sessions' owner has destroyed them before
+ */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/settings.h"
+#include "host/arena.h"
+#include "host/bounds.h"
+#include "host/cores.h"
+#include "host/eal.h"
+#include "host/loop.h"
+#include "port/port.h"
+#include "port/spec.h"
+#include "port/station.h"
+
+struct wh_host;
+
+/* What the owner of sessions answers, on the core that receives a shard's packets. */
+struct wh_host_hooks {
+	enum wh_release_status (*welcome)(void *owner, const struct wh_open_params *params,
+		const struct wh_address *peer, uint32_t *buffer_chunks);
+	struct wh_session *(*accept)(void *owner, uint32_t shard,
+		const struct wh_session_config *config, uint64_t now_tsc, uint32_t lci,
+		const struct wh_address *peer, const struct wh_open_params *params,
+		uint64_t rtt_tsc);
+	void (*gone)(void *owner, struct wh_session *session);
+	void *owner;
+};
+
+/* One queue of the port and what is behind it. */
+struct wh_shard {
+	struct wh_host *host;
+	uint32_t number;
+	struct wh_station station;
+};
+
+struct wh_host {
+	const struct wh_settings *settings;
+	struct wh_host_hooks hooks;
+	uint64_t hz;
+	struct wh_port_spec spec;
+	struct wh_port_argument device; /* for EAL */
+	struct wh_eal_found eal;
+	struct wh_cores cores;
+	struct rte_mempool *pool;
+	struct wh_port *port;
+	struct wh_arena arena;
+	struct wh_fec_limits fec; /* of its working cores' tables; r 0: there are none */
+	uint32_t shards;
+	struct wh_shard *shard;
+	struct wh_loop *loop; /* of cores.core[i] */
+	uint64_t next_link_tsc;
+	bool link_was_up;
+	bool eal_runs;
+	unsigned int interface; /* of the kernel, below the port; 0: none */
+	uint64_t next_interface_tsc;
+	_Atomic bool lost; /* the port is gone, as was said: nothing goes on */
+	_Atomic bool stop;
+};
+
+/*
+ * With room for that many jobs at once in each shard, a session each way. WH_EXIT_OK, or an exit
+ * status after one sentence on stderr.
+ */
+int wh_host_open(struct wh_host *host, const struct wh_settings *settings,
+	const struct wh_host_hooks *hooks, uint32_t jobs);
+
+/*
+ * Adds a process to the loop of the i-th core that works, counted from 0 and round; returns the
+ * core's number. Before wh_host_run.
+ */
+uint32_t wh_host_add(struct wh_host *host, uint32_t worker, const char *name,
+	int32_t (*poll)(void *state, uint64_t now_tsc), void *state);
+
+/* Likewise for the core that sends for the queue. */
+void wh_host_add_to_sender(struct wh_host *host, uint32_t queue, const char *name,
+	int32_t (*poll)(void *state, uint64_t now_tsc), void *state);
+
+uint32_t wh_host_workers(const struct wh_host *host);
+
+void wh_host_run(struct wh_host *host);
+static inline void wh_host_stop(struct wh_host *host)
+{
+	atomic_store_explicit(&host->stop, true, memory_order_release);
+}
+
+void wh_host_close(struct wh_host *host);
+
+/* Packets that no session got to see, by reason; those that there were. */
+#define WH_HOST_REASONS_MAX 48
+
+struct wh_reason {
+	const char *name;
+	uint64_t pkts;
+};
+
+/* Returns how many of WH_HOST_REASONS_MAX were written. */
+uint32_t wh_host_reasons(const struct wh_host *host, struct wh_reason *reasons);
+
+/* Of all cores together, by process, as far as the meters' samples tell. */
+void wh_host_cycles(const struct wh_host *host, uint64_t cycles[WH_METER_PROCESSES]);
+
+/*
+ * A session's configuration on this host: all but profile, sizes, memory and rate, which the
+ * caller or the peer's OPEN decide.
+ */
+void wh_host_session_config(const struct wh_host *host, struct wh_session_config *config);
+
+/* Our address of the peer's family as the peers of that shard see it; family 0: we have none. */
+struct wh_address wh_host_address(const struct wh_host *host, uint8_t family, uint32_t shard);
+
+/* What a full data packet to a peer of that family takes of the wire, VLAN tag and all. */
+uint32_t wh_host_wire_bytes(const struct wh_host *host, uint8_t family, uint32_t payload_bytes);
+
+/* Largest payload of a data packet to a peer of that family. */
+uint32_t wh_host_payload_bytes(const struct wh_host *host, uint8_t family);
+
+/* What it can bear of a peer of that family. */
+struct wh_peer_bounds wh_host_bounds(const struct wh_host *host, uint8_t family);
+
+#endif

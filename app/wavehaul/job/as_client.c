@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The client's side of a job: HELLO goes, READY comes, then what was asked for. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "cli/fault_text.h"
+#include "job/jobs.h"
+
+static void say_hello(struct wh_job *job)
+{
+	struct wh_record record = {.type = WH_RECORD_HELLO, .hello = *job->hello};
+
+	for (uint32_t i = 0; i < job->hello->paths; i++) {
+		record.hello.path[i] = job->paths[i];
+		record.hello.path_bytes[i] = (uint16_t)strlen(job->paths[i]);
+	}
+
+	bool posted = wh_job_post(job, &record);
+
+	WH_ASSERT(posted); /* wh_job_hello_fits was asked before */
+}
+
+bool wh_job_hello_fits(const struct wh_job *job)
+{
+	uint32_t bytes = 256;
+
+	for (uint32_t i = 0; i < job->hello->paths; i++)
+		bytes += (uint32_t)strlen(job->paths[i]) + 16;
+	return bytes <= WH_ANSWER_CHUNK_BYTES;
+}
+
+static int32_t open_job(struct wh_job *job, uint64_t now_tsc)
+{
+	if (wh_job_join(job) != 0 || !wh_job_open_out(job, WH_JOB_NAME, wh_job_sends(job))) {
+		wh_job_fail(
+			job, WH_STATUS_BUSY, "no memory for a stream; a larger --buffers gives it");
+		wh_job_end(job, now_tsc);
+		return 1;
+	}
+	say_hello(job);
+	job->state = job->hello->verb == WH_JOB_IDLE ? WH_JOB_RUNNING : WH_JOB_GREETED;
+	return 1;
+}
+
+static void start(struct wh_job *job, uint64_t now_tsc)
+{
+	enum wh_doing doing = WH_DOING_OPENING;
+	char text[WH_FAULT_TEXT_BYTES];
+	int rc = 0;
+
+	if (job->hello->verb == WH_JOB_SEND)
+		rc = wh_job_open_source(job, -1, job->sources, job->source_count);
+	else if (job->hello->verb == WH_JOB_GET)
+		rc = wh_job_open_sink(job, job->sink_root_fd, job->sink_target,
+			job->sink_into_folder, !job->sink_into_folder, &doing);
+	else
+		rc = wh_job_open_pump(job, now_tsc);
+	if (job->hello->verb == WH_JOB_BENCH && job->hello->reverse)
+		wh_job_post_end(job); /* nothing more to say */
+	job->began_tsc = now_tsc;
+	job->state = WH_JOB_RUNNING;
+	if (rc != 0)
+		wh_job_fail(job, WH_STATUS_IO_ERROR, "%s", wh_fault_text(text, doing, rc));
+}
+
+static void take_answer(struct wh_job *job, uint64_t now_tsc, const struct wh_record *record)
+{
+	if (record->type == WH_RECORD_REFUSED) {
+		job->refused_error = record->refused.error;
+		wh_job_fail(job, WH_STATUS_REFUSED, "%.*s", (int)record->refused.text_bytes,
+			record->refused.text);
+	} else if (record->type == WH_RECORD_READY && wh_ready_is_possible(record->ready.queues)) {
+		job->peer_queues = record->ready.queues;
+		job->as_name = record->ready.as_name;
+		start(job, now_tsc);
+	} else {
+		wh_job_fail(job, WH_STATUS_MISMATCH, "the server's first answer makes no sense");
+	}
+}
+
+/* A server that keeps the connection alive and never answers is as good as a path that stalls. */
+static void see_patience(struct wh_job *job, uint64_t now_tsc, enum wh_phase phase)
+{
+	uint64_t patience_ns = job->jobs->settings->stall_timeout_ns;
+
+	if (phase == WH_PHASE_OPENING)
+		job->give_up_tsc = now_tsc + wh_ns_to_tsc(job->jobs->host->hz, patience_ns);
+	else if (job->state == WH_JOB_GREETED && now_tsc > job->give_up_tsc)
+		wh_job_fail(job, WH_STATUS_STALLED, "the server never answers");
+}
+
+static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
+{
+	struct wh_session_news news = wh_session_news(job->out);
+	struct wh_record record;
+	int32_t work = 0;
+
+	if (news.outcome == WH_STATUS_REFUSED)
+		wh_session_peer_versions(job->out, &job->peer_least, &job->peer_most);
+	if (news.outcome != WH_STATUS_PENDING && news.outcome != WH_STATUS_VERIFIED)
+		wh_job_fail(job, news.outcome, "%s", wh_release_status_name(news.outcome));
+	if (wh_job_in(job) != NULL) {
+		int found = wh_job_read(job, &record);
+
+		if (found > 0) {
+			/* Texts are read before the chunk goes back. */
+			if (record.type == WH_RECORD_READY)
+				wh_job_read_done(job);
+			take_answer(job, now_tsc, &record);
+			if (job->reading != NULL)
+				wh_job_read_done(job);
+			work = 1;
+		} else if (found < 0) {
+			wh_job_fail(job, WH_STATUS_MISMATCH,
+				"the server's first answer makes no sense");
+		}
+	}
+	see_patience(job, now_tsc, news.phase);
+	if (job->failed != WH_STATUS_PENDING)
+		wh_job_end(job, now_tsc);
+	return work;
+}
+
+/* bench: the receiving server's reports, up to the end of its stream. */
+static int32_t take_reports(struct wh_job *job, uint64_t now_tsc)
+{
+	struct wh_record record;
+
+	if (job->hello->verb != WH_JOB_BENCH || job->hello->reverse || job->sink_told)
+		return 0;
+
+	int found = wh_job_read(job, &record);
+
+	if (found == -ENODATA) {
+		job->sink_told = true;
+		wh_session_ask(wh_job_in(job), WH_WISH_SINK_DONE, WH_STATUS_VERIFIED);
+		return 1;
+	}
+	bool is_report = found > 0 && record.type == WH_RECORD_REPORT &&
+			 wh_report_is_possible(&record.report, &job->reported,
+				 wh_tsc_to_ns(job->jobs->host->hz, now_tsc - job->began_tsc),
+				 job->pump.bytes);
+
+	if (is_report) {
+		job->reported = record.report;
+		job->on_report(job->context, &record.report);
+	}
+	if (found > 0)
+		wh_job_read_done(job);
+	if (found != 0 && !is_report)
+		wh_job_fail(job, WH_STATUS_MISMATCH, "a report makes no sense");
+	return found != 0;
+}
+
+int32_t wh_job_client_step(struct wh_job *job, uint64_t now_tsc)
+{
+	if (atomic_load_explicit(&job->jobs->hurry, memory_order_relaxed)) {
+		wh_job_fail(job, WH_STATUS_INTERRUPTED, "interrupted");
+		wh_job_end(job, now_tsc);
+		return 1;
+	}
+	switch (job->state) {
+	case WH_JOB_OPENING:
+		return open_job(job, now_tsc);
+	case WH_JOB_GREETED:
+		return await_ready(job, now_tsc);
+	default:
+		return take_reports(job, now_tsc) + wh_job_run(job, now_tsc);
+	}
+}

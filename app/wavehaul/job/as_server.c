@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The server's side of a job: what HELLO asks for, and what it gets. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "cli/fault_text.h"
+#include "job/hello.h"
+#include "job/jobs.h"
+
+/* How long a client that is told no has to read it. */
+#define PATIENCE_S 10
+
+static bool keep_hello(struct wh_job *job, const struct wh_hello *hello)
+{
+	if (!wh_job_make_hello(job, hello->paths))
+		return false;
+	*job->hello = *hello;
+	for (uint32_t i = 0; i < hello->paths; i++) {
+		job->paths[i] = strndup(hello->path[i], hello->path_bytes[i]);
+		if (job->paths[i] == NULL)
+			return false;
+	}
+	return true;
+}
+
+/* Paths come as operators write them; the served root is their '/'. */
+static const char *below_root(const char *path)
+{
+	while (*path == '/')
+		path++;
+	return *path == '\0' ? "." : path;
+}
+
+static void await_refused(struct wh_job *job, uint64_t now_tsc, const char *text)
+{
+	job->state = WH_JOB_REFUSING;
+	job->give_up_tsc = now_tsc + PATIENCE_S * job->jobs->host->hz;
+	wh_job_say(job, "refused: %s", text);
+}
+
+static void refuse(struct wh_job *job, uint64_t now_tsc, int error, const char *text)
+{
+	struct wh_record record = {
+		.type = WH_RECORD_REFUSED,
+		.refused = {.error = abs(error),
+			.text = text,
+			.text_bytes = (uint16_t)strlen(text)},
+	};
+
+	wh_job_post(job, &record);
+	wh_job_post_end(job);
+	await_refused(job, now_tsc, text);
+}
+
+static int open_source(struct wh_job *job)
+{
+	for (uint32_t i = 0; i < job->hello->paths; i++) {
+		const char *below = below_root(job->paths[i]);
+
+		memmove(job->paths[i], below, strlen(below) + 1);
+	}
+	return wh_job_open_source(
+		job, job->jobs->root_fd, (const char *const *)job->paths, job->hello->paths);
+}
+
+static int open_end(struct wh_job *job, uint64_t now_tsc, enum wh_doing *doing)
+{
+	*doing = WH_DOING_OPENING;
+	switch (job->hello->verb) {
+	case WH_JOB_GET:
+		return open_source(job);
+	case WH_JOB_SEND:
+		return wh_job_open_sink(job, job->jobs->root_fd, below_root(job->paths[0]),
+			job->hello->into_folder && !job->hello->as_name, job->hello->as_name,
+			doing);
+	default:
+		return wh_job_open_pump(job, now_tsc);
+	}
+}
+
+/* READY goes before anything that source, sink or pump have to say: they begin behind it. */
+static void start(struct wh_job *job, uint64_t now_tsc)
+{
+	const struct wh_hello *hello = job->hello;
+	struct wh_record ready = {
+		.type = WH_RECORD_READY,
+		.ready = {.queues = (uint16_t)job->jobs->settings->queues},
+	};
+	enum wh_doing doing;
+	char why[WH_FAULT_TEXT_BYTES];
+	char text[400];
+
+	job->posted = 1;
+
+	int rc = open_end(job, now_tsc, &doing);
+
+	job->posted = 0;
+	if (rc != 0) {
+		snprintf(text, sizeof(text), "%s: %s",
+			hello->paths > 0 ? job->paths[0] : "a stream",
+			wh_fault_text(why, doing, rc));
+		refuse(job, now_tsc, rc, text);
+		return;
+	}
+	if (job->sink != NULL)
+		ready.ready.as_name = wh_sink_progress(job->sink)->as_name;
+
+	bool posted = wh_job_post(job, &ready);
+
+	WH_ASSERT(posted); /* the first chunk of a stream that was just opened */
+	job->state = WH_JOB_RUNNING;
+}
+
+static bool open_answers(struct wh_job *job)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), WH_REPLY_NAME, job->hello->reply);
+	return wh_job_open_out(job, name, wh_job_sends(job));
+}
+
+/* HELLO is here: opens our stream, in which READY or REFUSED goes. */
+static void answer(struct wh_job *job, uint64_t now_tsc)
+{
+	const struct wh_hello *hello = job->hello;
+
+	if (hello->verb == WH_JOB_IDLE) {
+		job->state = WH_JOB_RUNNING;
+		return;
+	}
+	if (wh_job_join(job) != 0) {
+		wh_job_fail(job, WH_STATUS_REFUSED, "that lane is there already");
+		wh_job_end(job, now_tsc);
+		return;
+	}
+	if (!open_answers(job)) {
+		wh_job_fail(job, WH_STATUS_BUSY, "no memory for another stream");
+		wh_job_end(job, now_tsc);
+		return;
+	}
+	start(job, now_tsc);
+}
+
+static bool can_serve(const struct wh_job *job, const struct wh_hello *hello)
+{
+	const struct wh_peer_bounds bounds = wh_host_bounds(job->jobs->host, job->peer.family);
+
+	return wh_hello_is_possible(hello, wh_session_params(wh_job_in(job))->chunk_bytes, &bounds,
+		&job->jobs->settings->repair);
+}
+
+/*
+ * A client of another version is told so, in what all versions have in common. Nothing else of its
+ * HELLO is known; which way the bundle would go, its chunks tell, and those of ours are to match.
+ */
+static void refuse_version(struct wh_job *job, uint64_t now_tsc)
+{
+	bool gets = wh_session_params(wh_job_in(job))->chunk_bytes == WH_ANSWER_CHUNK_BYTES;
+	const struct wh_hello plain = {
+		.verb = gets ? WH_JOB_GET : WH_JOB_SEND,
+		.lanes = 1,
+		.profile = job->jobs->settings->profile->number,
+		.payload_bytes = WH_PAYLOAD_BYTES_MAX,
+		.rate_bps = UINT64_MAX,
+		.reply = job->peer_reply,
+	};
+	char text[200];
+
+	if (!keep_hello(job, &plain) || !open_answers(job)) {
+		wh_job_fail(job, WH_STATUS_BUSY, "no memory to refuse a client of another version");
+		wh_job_end(job, now_tsc);
+		return;
+	}
+	snprintf(text, sizeof(text),
+		"this server speaks bundle format %u, the client %u: install the same wavehaul at "
+		"both ends (`wavehaul --version` names it)",
+		WH_BUNDLE_VERSION, job->peer_bundle);
+	refuse(job, now_tsc, EPROTONOSUPPORT, text);
+}
+
+static int32_t await_hello(struct wh_job *job, uint64_t now_tsc)
+{
+	struct wh_record record;
+	int found = wh_job_read(job, &record);
+
+	if (found == 0) {
+		if (wh_session_news(wh_job_in(job)).phase == WH_PHASE_CLOSED ||
+			now_tsc > job->give_up_tsc) {
+			wh_job_fail(job, WH_STATUS_STALLED, "nothing was asked for");
+			wh_job_end(job, now_tsc);
+		}
+		return 0;
+	}
+
+	if (found == -EPROTONOSUPPORT) {
+		refuse_version(job, now_tsc);
+		return 1;
+	}
+
+	bool possible =
+		found > 0 && record.type == WH_RECORD_HELLO && can_serve(job, &record.hello);
+	bool kept = possible && keep_hello(job, &record.hello);
+
+	if (found > 0)
+		wh_job_read_done(job);
+	if (kept) {
+		answer(job, now_tsc);
+	} else {
+		wh_job_fail(job, possible ? WH_STATUS_BUSY : WH_STATUS_REFUSED,
+			"a HELLO that makes no sense, or one that this host cannot serve");
+		wh_job_end(job, now_tsc);
+	}
+	return 1;
+}
+
+/* The receiving end of a bench counts, and says so once a second and at the end. */
+static int32_t report(struct wh_job *job, uint64_t now_tsc)
+{
+	const struct wh_hello *hello = job->hello;
+	struct wh_record record = {.type = WH_RECORD_REPORT};
+
+	if (hello->reverse || job->reports_ended || (job->flow_began_tsc == 0 && !job->pump.ended))
+		return 0;
+	if (job->next_report_tsc == 0)
+		job->next_report_tsc = job->flow_began_tsc + job->jobs->host->hz;
+	if (now_tsc < job->next_report_tsc && !job->pump.ended)
+		return 0;
+	wh_bench_count(job, now_tsc, &record.report);
+	if (!wh_job_post(job, &record))
+		return 0;
+	job->next_report_tsc += job->jobs->host->hz;
+	if (job->pump.ended) {
+		wh_job_post_end(job);
+		job->reports_ended = true;
+	}
+	return 1;
+}
+
+/* Reverse: nothing comes but the end of the client's stream. */
+static int32_t await_end(struct wh_job *job)
+{
+	struct wh_record record;
+
+	if (!job->hello->reverse || job->sink_told)
+		return 0;
+
+	int found = wh_job_read(job, &record);
+
+	if (found == -ENODATA) {
+		job->sink_told = true;
+		wh_session_ask(wh_job_in(job), WH_WISH_SINK_DONE, WH_STATUS_VERIFIED);
+		return 1;
+	}
+	if (found > 0)
+		wh_job_read_done(job);
+	if (found != 0)
+		wh_job_fail(job, WH_STATUS_REFUSED, "the client said more than HELLO");
+	return 0;
+}
+
+/* The sink has no more use for what comes, and says so itself as it is polled on. */
+static void see_broken_sink(struct wh_job *job, uint64_t now_tsc)
+{
+	const struct wh_sink_progress *progress = wh_sink_progress(job->sink);
+	char text[WH_FAULT_TEXT_BYTES];
+
+	if (progress->state != WH_SINK_BROKEN)
+		return;
+	await_refused(job, now_tsc, wh_fault_text(text, progress->doing, progress->error));
+}
+
+static int32_t run(struct wh_job *job, uint64_t now_tsc)
+{
+	int32_t work = 0;
+
+	if (job->hello->verb == WH_JOB_BENCH)
+		work += report(job, now_tsc) + await_end(job);
+	work += wh_job_run(job, now_tsc);
+	if (job->sink != NULL)
+		see_broken_sink(job, now_tsc);
+	return work;
+}
+
+static int32_t await_refused_client(struct wh_job *job, uint64_t now_tsc)
+{
+	int32_t work = 0;
+
+	if (job->sink != NULL) {
+		work = wh_sink_poll(job->sink, now_tsc);
+		if (work > 0) {
+			wh_session_kick(wh_job_in(job));
+			wh_session_kick(job->out);
+		}
+	}
+	if (wh_session_news(wh_job_in(job)).phase == WH_PHASE_CLOSED ||
+		now_tsc > job->give_up_tsc) {
+		wh_job_fail(job, WH_STATUS_REFUSED, "refused");
+		wh_job_end(job, now_tsc);
+	}
+	return work;
+}
+
+int32_t wh_job_server_step(struct wh_job *job, uint64_t now_tsc)
+{
+	if (atomic_load_explicit(&job->jobs->hurry, memory_order_relaxed)) {
+		wh_job_fail(job, WH_STATUS_INTERRUPTED, "the server stops");
+		wh_job_end(job, now_tsc);
+		return 1;
+	}
+	switch (job->state) {
+	case WH_JOB_OPENING:
+		return await_hello(job, now_tsc);
+	case WH_JOB_REFUSING:
+		return await_refused_client(job, now_tsc);
+	default:
+		return run(job, now_tsc);
+	}
+}

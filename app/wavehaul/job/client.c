@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "job/client.h"
+
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include <rte_cycles.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "cli/address_text.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+
+/* Where a process at the other end makes the link it does so at once, or not at all. */
+#define PEER_LINK_NS (UINT64_C(4) * 1000000000)
+
+/* Between looks whether packets of the whole MTU still get through. */
+#define LOOK_NS (UINT64_C(3) * 1000000000)
+
+static void set_state(struct wh_client *client, enum wh_client_state state)
+{
+	atomic_store_explicit(&client->state, state, memory_order_release);
+}
+
+enum wh_client_state wh_client_state(const struct wh_client *client)
+{
+	return (enum wh_client_state)atomic_load_explicit(&client->state, memory_order_acquire);
+}
+
+static void await_link(struct wh_client *client, uint64_t now_tsc)
+{
+	struct wh_neighbour *neighbour = &client->host->shard[0].station.neighbour;
+
+	if (client->host->link_was_up &&
+		wh_mtu_proof_start(&client->proof, neighbour, now_tsc, &client->peer) == 0)
+		set_state(client, WH_CLIENT_PROVING);
+	else if (now_tsc > client->give_up_tsc)
+		set_state(client, WH_CLIENT_NO_LINK);
+}
+
+/* A path that changes takes large packets no more, and nothing else would say so. */
+static void look_again(struct wh_client *client, uint64_t now_tsc)
+{
+	struct wh_neighbour *neighbour = &client->host->shard[0].station.neighbour;
+
+	if (!client->looking) {
+		if (now_tsc < client->next_look_tsc)
+			return;
+		client->next_look_tsc = now_tsc + wh_ns_to_tsc(client->host->hz, LOOK_NS);
+		client->looking =
+			wh_mtu_proof_start(&client->proof, neighbour, now_tsc, &client->peer) == 0;
+		return;
+	}
+
+	enum wh_mtu_proof_state state = wh_mtu_proof_poll(&client->proof, now_tsc);
+
+	if (state == WH_MTU_PROOF_RUNNING)
+		return;
+	client->looking = false;
+	if (state != WH_MTU_PROOF_TOO_LARGE || client->narrow_bytes != 0)
+		return;
+	client->narrow_bytes = client->proof.proved_bytes;
+	wh_say("the path takes no packets of %u bytes any more, those of %u pass: if it stays so, "
+	       "begin again with --mtu %u",
+		client->host->settings->mtu_bytes, client->proof.proved_bytes,
+		client->proof.proved_bytes);
+}
+
+static void prove(struct wh_client *client, uint64_t now_tsc)
+{
+	switch (wh_mtu_proof_poll(&client->proof, now_tsc)) {
+	case WH_MTU_PROOF_RUNNING:
+		return;
+	case WH_MTU_PROOF_TOO_LARGE:
+		set_state(client, WH_CLIENT_NARROW);
+		return;
+	case WH_MTU_PROOF_UNKNOWN:
+		/* A server may be silent to echo; one without a MAC address is not there. */
+		set_state(client, client->proof.way == WH_NEIGHBOUR_FOUND ? WH_CLIENT_READY
+									  : WH_CLIENT_NO_WAY);
+		return;
+	case WH_MTU_PROOF_PROVED:
+		client->proved = true;
+		client->next_look_tsc = now_tsc + wh_ns_to_tsc(client->host->hz, LOOK_NS);
+		set_state(client, WH_CLIENT_READY);
+		return;
+	}
+}
+
+static int32_t poll_client(void *state, uint64_t now_tsc)
+{
+	struct wh_client *client = state;
+
+	switch (wh_client_state(client)) {
+	case WH_CLIENT_LINK:
+		await_link(client, now_tsc);
+		return 0;
+	case WH_CLIENT_PROVING:
+		prove(client, now_tsc);
+		return 0;
+	case WH_CLIENT_READY:
+		if (client->proved)
+			look_again(client, now_tsc);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static uint64_t random_number(void)
+{
+	uint64_t number;
+
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+		number = rte_rdtsc();
+	return number | 1; /* 0 is none */
+}
+
+void wh_client_init(struct wh_client *client, struct wh_host *host, const struct wh_address *peer)
+{
+	uint64_t patience_ns = host->settings->peer_timeout_ns;
+
+	if (host->spec.facts.link_by_peer)
+		patience_ns = wh_min_u64(patience_ns, PEER_LINK_NS);
+	*client = (struct wh_client){
+		.host = host,
+		.peer = *peer,
+		.transfer = random_number(),
+		.give_up_tsc = rte_rdtsc() + wh_ns_to_tsc(host->hz, patience_ns),
+	};
+	struct wh_address watched = *peer;
+
+	watched.port = (uint16_t)host->settings->udp_port;
+	wh_neighbour_watch(&host->shard[0].station.neighbour, &watched);
+	wh_host_add_to_sender(host, 0, "mtu", poll_client, client);
+}
+
+int wh_client_conclude(const struct wh_client *client, const char *server)
+{
+	const struct wh_settings *settings = client->host->settings;
+
+	switch (wh_client_state(client)) {
+	case WH_CLIENT_NO_LINK:
+		if (client->host->spec.facts.link_by_peer)
+			wh_complain("the process at the other end of %s does not take us: has it "
+				    "another client, another id, or the same role?",
+				settings->port);
+		else
+			wh_complain("the link of %s stays down: look at cable and peer",
+				settings->port);
+		return WH_EXIT_NETWORK;
+	case WH_CLIENT_NO_WAY:
+		if (client->proof.way == WH_NEIGHBOUR_SILENT)
+			wh_complain(
+				"no way to %s: nobody answers %s for it or for the gateway to it; "
+				"the host is down, or --addr, --gateway or --vlan is wrong",
+				server,
+				client->peer.family == WH_IPV4 ? "ARP" : "neighbour discovery");
+		else
+			wh_complain("no way to %s: %s; check --addr, --gateway and --vlan, and "
+				    "that its "
+				    "server runs",
+				server,
+				wh_neighbour_way_name((enum wh_neighbour_way)client->proof.way));
+		return WH_EXIT_NETWORK;
+	case WH_CLIENT_NARROW:
+		wh_complain("packets of %u bytes do not reach %s and come back, those of %u do; "
+			    "give --mtu %u, or raise the MTU of the path",
+			settings->mtu_bytes, server, client->proof.proved_bytes,
+			client->proof.proved_bytes);
+		return WH_EXIT_NETWORK;
+	default:
+		wh_complain("interrupted before anything was sent");
+		return WH_EXIT_INTERRUPTED;
+	}
+}
+
+void wh_client_tell_hint(
+	const struct wh_client *client, const struct wh_job *job, const char *server)
+{
+	const struct wh_settings *settings = client->host->settings;
+	const struct wh_neighbour_watch *watch = &client->host->shard[0].station.neighbour.watch;
+	char from[WH_ADDRESS_TEXT_BYTES];
+	uint32_t port = settings->udp_port;
+
+	if (client->narrow_bytes != 0 && job->failed != WH_STATUS_PENDING)
+		wh_say("that was the MTU, perhaps: packets of %u bytes no longer got to %s, those "
+		       "of %u did",
+			settings->mtu_bytes, server, client->narrow_bytes);
+	if (job->failed != WH_STATUS_PEER_GONE)
+		return;
+	wh_address_text(&watch->from, from);
+	switch ((enum wh_neighbour_error)watch->error) {
+	case WH_NEIGHBOUR_ERROR_PORT:
+		wh_say("%s refuses UDP port %u (ICMP port unreachable): is a server running there, "
+		       "on that port?",
+			server, port);
+		break;
+	case WH_NEIGHBOUR_ERROR_PROHIBITED:
+		wh_say("%s says that packets to %s are prohibited: a firewall; let UDP port %u "
+		       "through",
+			from, server, port);
+		break;
+	case WH_NEIGHBOUR_ERROR_UNREACHABLE:
+		wh_say("%s says that there is no way to %s: look at routes, and whether it is up",
+			from, server);
+		break;
+	case WH_NEIGHBOUR_ERROR_TOO_BIG:
+		wh_say("%s says that packets of %u bytes are too long for the path to %s: give "
+		       "--mtu %u",
+			from, settings->mtu_bytes, server, watch->mtu_bytes);
+		break;
+	case WH_NEIGHBOUR_ERROR_NONE:
+		if (client->proved && job->began_tsc == 0)
+			wh_say("%s answers echo: either no server runs there, or a firewall drops "
+			       "UDP port %u on the way",
+				server, port);
+	}
+}
+
+void wh_client_fill_hello(const struct wh_client *client, struct wh_hello *hello)
+{
+	const struct wh_settings *settings = client->host->settings;
+
+	hello->profile = settings->profile->number;
+	hello->payload_bytes = wh_host_payload_bytes(client->host, client->peer.family);
+	hello->rate_bps = settings->rate_bps;
+	hello->fec_code = settings->repair.on ? (uint8_t)settings->repair.code : WH_FEC_NONE;
+	hello->fec_k = settings->repair.k;
+	hello->fec_r = settings->repair.r;
+	hello->transfer = client->transfer;
+	hello->reply = random_number();
+}
+
+void wh_client_place(
+	const struct wh_client *client, uint32_t lane, uint32_t peer_queues, struct wh_job *job)
+{
+	const struct wh_settings *settings = client->host->settings;
+	uint32_t shared = RTE_MIN(settings->queues, peer_queues);
+
+	WH_ASSERT(peer_queues > 0);
+
+	job->shard = lane % shared;
+	job->peer = client->peer;
+	job->peer.port = (uint16_t)(settings->udp_port + job->shard);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What reads, writes or measures at an end of a job: both sides open it alike. */
+
+#include "base/clock.h"
+#include "job/jobs.h"
+
+/* HELLO or READY goes before. */
+#define PEERS_FIRST_CHUNK 1
+
+/*
+ * Memory for the attributes of some 800,000 folders: what the first of a peer's streams may take. A
+ * later one gets its part by their number: lanes send folders by the first alone.
+ */
+#define PEERS_FOLDER_BYTES (UINT32_C(64) << 20)
+
+static uint32_t folder_bytes(const struct wh_job *job)
+{
+	return job->at_server ? PEERS_FOLDER_BYTES / wh_peers_places(&job->jobs->peers, &job->peer)
+			      : 0;
+}
+
+int wh_job_open_source(
+	struct wh_job *job, int root_fd, const char *const *paths, uint32_t path_count)
+{
+	struct wh_session *in = wh_job_in(job);
+	const struct wh_source_config config = {
+		.root_fd = root_fd,
+		.paths = paths,
+		.path_count = path_count,
+		.recursive = job->hello->recursive,
+		.lane = job->hello->lane,
+		.lanes = job->hello->lanes,
+		.splits = job->convoy != NULL ? &job->convoy->splits : NULL,
+		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
+		.first_chunk = job->posted,
+		.free = wh_session_free_chunks(job->out),
+		.ready = wh_session_ready_chunks(job->out),
+		.deliver = wh_session_deliver_chunks(in),
+		.recycled = wh_session_recycled_chunks(in),
+		.gate = job->gate,
+		.on_file = job->on_file,
+		.context = job->context,
+	};
+
+	return wh_source_open(&job->source, &config);
+}
+
+int wh_job_open_sink(struct wh_job *job, int root_fd, const char *target, bool into_folder,
+	bool as_name, enum wh_doing *doing)
+{
+	struct wh_session *in = wh_job_in(job);
+	const struct wh_sink_config config = {
+		.hz = job->jobs->host->hz,
+		.root_fd = root_fd,
+		.target = target,
+		.into_folder = into_folder,
+		.as_name = as_name,
+		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
+		.first_chunk = PEERS_FIRST_CHUNK,
+		.answer_bytes = WH_ANSWER_CHUNK_BYTES,
+		.first_answer = job->posted,
+		.deliver = wh_session_deliver_chunks(in),
+		.recycled = wh_session_recycled_chunks(in),
+		.free = wh_session_free_chunks(job->out),
+		.ready = wh_session_ready_chunks(job->out),
+		.gate = job->gate,
+		.assemblies = job->convoy != NULL ? &job->convoy->assemblies : NULL,
+		.lane = job->hello->lane,
+		.lanes = job->hello->lanes,
+		.room = &job->jobs->room,
+		.share = job->at_server ? wh_peers_room(&job->jobs->peers, &job->peer) : NULL,
+		.folder_log_max_bytes = folder_bytes(job),
+		.on_file = job->on_file,
+		.context = job->context,
+	};
+
+	return wh_sink_open(&job->sink, &config, doing);
+}
+
+int wh_job_open_pump(struct wh_job *job, uint64_t now_tsc)
+{
+	const struct wh_hello *hello = job->hello;
+
+	if (!wh_job_sends(job))
+		return wh_pump_init(
+			&job->pump, wh_job_in(job), WH_CHUNK_BYTES_DEFAULT, 1, PEERS_FIRST_CHUNK);
+
+	int rc = wh_pump_init(
+		&job->pump, job->out, WH_CHUNK_BYTES_DEFAULT, job->out_chunks, job->posted);
+
+	job->pump.wanted_bytes = hello->bench_bytes;
+	job->pump.stop_tsc =
+		wh_add_u64(now_tsc, wh_ns_to_tsc(job->jobs->host->hz, hello->bench_ns));
+	return rc;
+}

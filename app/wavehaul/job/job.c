@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What both sides of a job do alike. */
+
+#include <assert.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "cli/fault_text.h"
+#include "cli/repair.h"
+#include "job/hello.h"
+#include "job/jobs.h"
+#include "rate/pacer.h"
+
+/* How old what others may see of a job's progress gets. */
+#define NOTE_MS 10
+
+struct wh_session *wh_job_in(const struct wh_job *job)
+{
+	return atomic_load_explicit(&job->seat, memory_order_acquire) == WH_SEAT_TAKEN ? job->in
+										       : NULL;
+}
+
+void wh_job_fail(struct wh_job *job, enum wh_release_status status, const char *format, ...)
+{
+	va_list args;
+
+	if (job->failed != WH_STATUS_PENDING)
+		return;
+	job->failed = status;
+	va_start(args, format);
+	vsnprintf(job->why, sizeof(job->why), format, args);
+	va_end(args);
+}
+
+static uint64_t rate_bps(const struct wh_job *job)
+{
+	uint64_t own_bps = job->jobs->settings->rate_bps;
+
+	return job->at_server ? wh_min_u64(own_bps, job->hello->rate_bps) : own_bps;
+}
+
+/*
+ * The server's stream is as the client wishes, the client's as its operator does. Answers are few
+ * and urgent, and small enough to be asked for: only data has repair packets.
+ */
+static void configure_sizes(const struct wh_job *job, bool bundle, struct wh_session_config *config)
+{
+	const struct wh_settings *settings = job->jobs->settings;
+	const struct wh_peer_bounds bounds = wh_host_bounds(job->jobs->host, job->peer.family);
+
+	if (job->at_server) {
+		wh_hello_configure(job->hello, bundle, &bounds, &settings->repair, config);
+		return;
+	}
+	config->profile = settings->profile;
+	config->payload_bytes = bounds.payload_bytes;
+	config->chunk_bytes = bundle ? WH_CHUNK_BYTES_DEFAULT : WH_ANSWER_CHUNK_BYTES;
+	if (bundle)
+		wh_repair_configure(&settings->repair, config);
+}
+
+static void configure_out(const struct wh_job *job, bool bundle, struct wh_session_config *config)
+{
+	const struct wh_host *host = job->jobs->host;
+	enum wh_family family = (enum wh_family)job->peer.family;
+
+	wh_host_session_config(host, config);
+	configure_sizes(job, bundle, config);
+	config->packet_bytes =
+		WH_HEAD_BYTES + config->payload_bytes + wh_encap_ip_udp_bytes(family);
+	config->wire_bytes = wh_host_wire_bytes(host, job->peer.family, config->payload_bytes);
+	config->chunks = bundle ? wh_job_sender_chunks(job, wh_session_chunk_stride(config))
+				: WH_ANSWER_CHUNKS;
+	config->window_pkts = wh_stream_window(config);
+	/* Answers are few and urgent: only the way of the data has a rate. 0 would be none. */
+	if (bundle && rate_bps(job) != WH_RATE_MAX)
+		config->rate_bps =
+			wh_max_u64(rate_bps(job) / RTE_MAX(job->hello->lanes, (uint16_t)1), 1);
+}
+
+int wh_job_join(struct wh_job *job)
+{
+	const struct wh_hello *hello = job->hello;
+
+	if (hello->lanes <= 1 || hello->verb == WH_JOB_IDLE)
+		return 0;
+	return wh_convoy_join(&job->jobs->convoys, hello->transfer, &job->peer, hello->lane,
+		hello->lanes, &job->convoy);
+}
+
+/* Of the time between two looks; a lane is busy if its rate held it up for so long. */
+#define BUSY_SHARE 10
+
+/* A lane that has nothing to send leaves its part of the rate to the others. */
+static void share_rate(struct wh_job *job, const struct wh_session_stats *stats, uint64_t span_tsc)
+{
+	uint64_t limited_tsc = stats->limit_tsc[WH_LIMIT_RATE];
+	bool busy = limited_tsc - job->rate_limited_tsc > span_tsc / BUSY_SHARE;
+
+	job->rate_limited_tsc = limited_tsc;
+	if (job->share.share != NULL)
+		wh_session_set_rate(
+			job->out, wh_share_step(&job->share, busy, wh_session_rate(job->out)));
+}
+
+bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle)
+{
+	struct wh_jobs *jobs = job->jobs;
+	struct wh_session_config config;
+
+	configure_out(job, bundle, &config);
+	config.chunk_memory =
+		config.chunks > 0 ? wh_job_take_memory(job, WH_TRANSMITTER, &config) : NULL;
+	if (config.chunk_memory == NULL)
+		return false;
+
+	struct wh_session *out =
+		wh_session_open(&config, &job->peer, name, WH_OBJECT_BYTES_UNKNOWN);
+
+	if (out != NULL) {
+		wh_session_set_context(out, job);
+		if (wh_endpoint_open(&jobs->host->shard[job->shard].station.endpoint, out) == 0) {
+			job->out = out;
+			job->out_chunks = config.chunks;
+			if (job->convoy != NULL && config.rate_bps > 0)
+				wh_share_enter(&job->share, &job->convoy->share, job->hello->lane,
+					config.rate_bps);
+			return true;
+		}
+	}
+	wh_session_destroy(out);
+	wh_job_give_memory(job, WH_TRANSMITTER);
+	return false;
+}
+
+bool wh_job_post(struct wh_job *job, const struct wh_record *record)
+{
+	struct wh_chunk *chunk = wh_fifo_pop(wh_session_free_chunks(job->out));
+
+	if (chunk == NULL)
+		return false;
+	chunk->bytes = wh_record_encode(record, chunk->data, WH_ANSWER_CHUNK_BYTES);
+	chunk->number = job->posted++;
+	chunk->end = false;
+
+	bool fits = chunk->bytes > 0;
+	bool pushed = fits && wh_fifo_push(wh_session_ready_chunks(job->out), chunk);
+
+	WH_ASSERT(pushed); /* callers keep within what a chunk of answers holds */
+	wh_session_kick(job->out);
+	return true;
+}
+
+void wh_job_post_end(struct wh_job *job)
+{
+	job->end_marker = (struct wh_chunk){.number = job->posted, .end = true};
+
+	bool pushed = wh_fifo_push(wh_session_ready_chunks(job->out), &job->end_marker);
+
+	WH_ASSERT(pushed); /* there is a slot for each chunk and one more */
+	wh_session_kick(job->out);
+}
+
+int wh_job_read(struct wh_job *job, struct wh_record *record)
+{
+	WH_ASSERT(job->reading == NULL);
+	job->reading = wh_fifo_pop(wh_session_deliver_chunks(wh_job_in(job)));
+	if (job->reading == NULL)
+		return 0;
+	if (job->reading->end) {
+		job->reading = NULL;
+		return -ENODATA;
+	}
+	job->record_bytes += job->reading->bytes;
+
+	uint32_t bytes = wh_record_decode(job->reading->data, job->reading->bytes, record);
+
+	if (bytes > 0 && bytes == job->reading->bytes)
+		return 1;
+
+	bool hello = wh_hello_peek(
+		job->reading->data, job->reading->bytes, &job->peer_bundle, &job->peer_reply);
+
+	wh_job_read_done(job);
+	return hello && job->peer_bundle != WH_BUNDLE_VERSION ? -EPROTONOSUPPORT : -EPROTO;
+}
+
+void wh_job_read_done(struct wh_job *job)
+{
+	struct wh_session *in = wh_job_in(job);
+	bool pushed = wh_fifo_push(wh_session_recycled_chunks(in), job->reading);
+
+	WH_ASSERT(pushed);
+	job->reading = NULL;
+	wh_session_kick(in);
+}
+
+/* Everything of the peer's stream has come and is in its place. */
+static void tell_sink_done(struct wh_job *job)
+{
+	if (job->sink_told)
+		return;
+	job->sink_told = true;
+	wh_session_ask(wh_job_in(job), WH_WISH_SINK_DONE, WH_STATUS_VERIFIED);
+}
+
+static_assert(sizeof(struct wh_totals) % sizeof(uint64_t) == 0, "counters of 64 bits");
+
+static void note_totals(struct wh_job *job, const struct wh_totals *totals)
+{
+	for (size_t i = 0; i < sizeof(*totals) / sizeof(uint64_t); i++)
+		__atomic_store_n((uint64_t *)&job->totals + i, ((const uint64_t *)totals)[i],
+			__ATOMIC_RELAXED);
+}
+
+struct wh_totals wh_job_totals(const struct wh_job *job)
+{
+	struct wh_totals totals;
+
+	for (size_t i = 0; i < sizeof(totals) / sizeof(uint64_t); i++)
+		((uint64_t *)&totals)[i] =
+			__atomic_load_n((const uint64_t *)&job->totals + i, __ATOMIC_RELAXED);
+	return totals;
+}
+
+static int32_t run_source(struct wh_job *job, uint64_t now_tsc)
+{
+	uint8_t before = wh_meter_enter(job->crew->meter, WH_METER_READER);
+	const struct wh_source_progress *progress = wh_source_progress(job->source);
+	uint64_t waits_told = progress->waits_told;
+	int32_t work = wh_source_poll(job->source, now_tsc);
+
+	/* To hear how it stands with the peer is no progress. */
+	job->worked += work > 0 && progress->waits_told == waits_told;
+	wh_meter_leave(job->crew->meter, before);
+	note_totals(job, &progress->totals);
+	atomic_store_explicit(&job->bytes_found, progress->walked ? progress->bytes_found : 0,
+		memory_order_relaxed);
+	if (progress->state == WH_SOURCE_BROKEN && progress->refusal[0] != '\0') {
+		job->refused_error = -progress->error;
+		wh_job_fail(job, WH_STATUS_REFUSED, "%s", progress->refusal);
+	} else if (progress->state == WH_SOURCE_BROKEN) {
+		wh_job_fail(job, WH_STATUS_IO_ERROR, "the peer's answers make no sense (%s)",
+			strerror(abs(progress->error)));
+	} else if (progress->state == WH_SOURCE_DONE) {
+		tell_sink_done(job);
+	}
+	return work;
+}
+
+static enum wh_release_status status_of_error(int error)
+{
+	switch (abs(error)) {
+	case ENOSPC:
+	case EDQUOT:
+		return WH_STATUS_NO_SPACE;
+	case EPROTO:
+	case EBADMSG:
+		return WH_STATUS_MISMATCH;
+	default:
+		return WH_STATUS_IO_ERROR;
+	}
+}
+
+static int32_t run_sink(struct wh_job *job, uint64_t now_tsc)
+{
+	uint8_t before = wh_meter_enter(job->crew->meter, WH_METER_WRITER);
+	char text[WH_FAULT_TEXT_BYTES];
+	const struct wh_sink_progress *progress = wh_sink_progress(job->sink);
+	uint64_t waits_told = progress->waits_told;
+	int32_t work = wh_sink_poll(job->sink, now_tsc);
+
+	job->worked += work > 0 && progress->waits_told == waits_told;
+	wh_meter_leave(job->crew->meter, before);
+	note_totals(job, &progress->totals);
+	/* At the server the client is told why before the job ends: job_server.c. */
+	if (progress->state == WH_SINK_BROKEN && !job->at_server)
+		wh_job_fail(job, status_of_error(progress->error), "%s",
+			wh_fault_text(text, progress->doing, progress->error));
+	else if (progress->state == WH_SINK_DONE)
+		tell_sink_done(job);
+	return work;
+}
+
+static int32_t run_pump(struct wh_job *job, uint64_t now_tsc)
+{
+	if (job->pump.session == job->out)
+		return wh_pump_send(&job->pump, now_tsc);
+
+	int32_t work = wh_pump_take(&job->pump);
+
+	if (job->flow_began_tsc == 0 &&
+		wh_session_moved_bytes(job->pump.session) > job->record_bytes)
+		job->flow_began_tsc = now_tsc;
+	if (job->pump.ended && !job->sink_told) {
+		wh_bench_count(job, now_tsc, &job->final);
+		tell_sink_done(job);
+	}
+	return work;
+}
+
+/* The session that carries the data: ours, or the peer's; NULL: not yet. */
+static struct wh_session *data_session(const struct wh_job *job)
+{
+	if (job->hello == NULL || job->hello->verb == WH_JOB_IDLE)
+		return NULL;
+	return wh_job_sends(job) ? job->out : wh_job_in(job);
+}
+
+static void note_progress(struct wh_job *job, uint64_t span_tsc)
+{
+	const struct wh_session *session = data_session(job);
+
+	if (session == NULL)
+		return;
+
+	const struct wh_session_stats stats = wh_session_stats(session);
+
+	atomic_store_explicit(&job->sent_pkts, stats.sent_pkts, memory_order_relaxed);
+	atomic_store_explicit(&job->again_pkts, stats.retransmitted_pkts, memory_order_relaxed);
+	atomic_store_explicit(&job->repair_pkts, stats.repair_pkts, memory_order_relaxed);
+	atomic_store_explicit(&job->limit_now, wh_session_limit_now(session), memory_order_relaxed);
+	atomic_store_explicit(
+		&job->moved_bytes, wh_session_moved_bytes(session), memory_order_relaxed);
+	share_rate(job, &stats, span_tsc);
+}
+
+static enum wh_release_status outcome_of(const struct wh_session *session)
+{
+	return session == NULL ? WH_STATUS_PENDING : wh_session_news(session).outcome;
+}
+
+static void see_news(struct wh_job *job, const struct wh_session *session, uint64_t now_tsc)
+{
+	enum wh_release_status outcome = outcome_of(session);
+
+	if (outcome == WH_STATUS_STALLED && (job->source != NULL || job->sink != NULL))
+		wh_job_fail_stalled(job, now_tsc);
+	else if (outcome != WH_STATUS_PENDING && outcome != WH_STATUS_VERIFIED)
+		wh_job_fail(job, outcome, "%s", wh_release_status_name(outcome));
+}
+
+int32_t wh_job_run(struct wh_job *job, uint64_t now_tsc)
+{
+	struct wh_session *in = wh_job_in(job);
+	int32_t work = 0;
+
+	if (job->source != NULL)
+		work += run_source(job, now_tsc);
+	if (job->sink != NULL)
+		work += run_sink(job, now_tsc);
+	if (job->pump.session != NULL) {
+		int32_t pumped = run_pump(job, now_tsc);
+
+		job->worked += pumped > 0;
+		work += pumped;
+	}
+	if (work > 0) {
+		wh_session_kick(in);
+		wh_session_kick(job->out);
+	}
+	if (now_tsc - job->noted_tsc > wh_ns_to_tsc(job->jobs->host->hz, NOTE_MS * 1000000)) {
+		note_progress(job, now_tsc - job->noted_tsc);
+		job->noted_tsc = now_tsc;
+		wh_job_see_waits(job, now_tsc);
+	}
+	see_news(job, in, now_tsc);
+	see_news(job, job->out, now_tsc);
+	if (job->failed != WH_STATUS_PENDING || (outcome_of(in) == WH_STATUS_VERIFIED &&
+							outcome_of(job->out) == WH_STATUS_VERIFIED))
+		wh_job_end(job, now_tsc);
+	return work;
+}
+
+/* Of the bursts every second or more was not taken whole: not the core is slow. */
+static bool port_is_full(const struct wh_host *host)
+{
+	struct wh_port_stats stats;
+
+	wh_port_stats_total(host->port, &stats);
+	return stats.tx_full * WH_PORT_BACKLOG_PKTS > stats.tx_pkts;
+}
+
+static void take_figures(struct wh_job *job)
+{
+	static const double shares[] = {0.5, 0.99, 0.999};
+	const struct wh_session *session = data_session(job);
+	uint64_t hz = job->jobs->host->hz;
+
+	if (session == NULL)
+		return;
+	note_progress(job, 0);
+	job->figures.stats = wh_session_stats(session);
+	job->figures.rtt_ns = wh_tsc_to_ns(hz, wh_session_rtt_tsc(session));
+	job->figures.rtt_min_ns = wh_tsc_to_ns(hz, wh_session_rtt_min_tsc(session));
+	if (session != job->out)
+		return;
+	job->figures.limited_by = wh_session_limited_by(session);
+	if (job->figures.limited_by == WH_LIMIT_CPU && port_is_full(job->jobs->host))
+		job->figures.limited_by = WH_LIMIT_LINE;
+	for (uint32_t i = 0; i < RTE_DIM(shares); i++)
+		job->figures.lateness_ns[i] = wh_tsc_to_ns(
+			hz, wh_pacer_lateness_quantile(wh_session_pacer(session), shares[i]));
+}
+
+/* A job that failed tells the peer why. */
+static void abort_session(const struct wh_job *job, struct wh_session *session)
+{
+	if (session != NULL && job->failed != WH_STATUS_PENDING)
+		wh_session_ask(session, WH_WISH_ABORT,
+			job->failed == WH_STATUS_PEER_GONE ? WH_STATUS_INTERRUPTED : job->failed);
+}
+
+/* From here on a session of the peer's comes too late, unless one is coming just now. */
+static void shut_seat(struct wh_job *job)
+{
+	int free = WH_SEAT_FREE;
+
+	atomic_compare_exchange_strong(&job->seat, &free, WH_SEAT_SHUT);
+}
+
+void wh_job_end(struct wh_job *job, uint64_t now_tsc)
+{
+	WH_ASSERT(job->state < WH_JOB_ENDING);
+	job->ended_tsc = now_tsc;
+	if (job->flow_began_tsc != 0 && !job->pump.ended)
+		wh_bench_count(job, now_tsc, &job->final); /* as far as it came */
+	abort_session(job, job->out);
+	shut_seat(job);
+	job->state = WH_JOB_ENDING;
+}
+
+void wh_job_close_ends(struct wh_job *job)
+{
+	wh_source_close(job->source);
+	wh_sink_close(job->sink);
+	wh_pump_free(&job->pump);
+	job->source = NULL;
+	job->sink = NULL;
+}
+
+/*
+ * Our session takes no more from its FIFO once its outcome is known: only then may go what an end
+ * marker lies in, and only then are its figures final.
+ */
+static bool out_rests(const struct wh_job *job)
+{
+	return job->out == NULL || outcome_of(job->out) != WH_STATUS_PENDING;
+}
+
+bool wh_job_step_to_end(struct wh_job *job)
+{
+	struct wh_session *in = wh_job_in(job);
+
+	shut_seat(job);
+	if (!job->out_left && out_rests(job)) {
+		job->out_left = true;
+		wh_share_leave(&job->share);
+		take_figures(job);
+		wh_job_close_ends(job);
+		if (job->out != NULL)
+			wh_session_ask(job->out, WH_WISH_CLOSE, WH_STATUS_PENDING);
+	}
+	if (in != NULL && job->out_left && !job->in_left) {
+		job->in_left = true;
+		abort_session(job, in);
+		wh_session_ask(in, WH_WISH_CLOSE, WH_STATUS_PENDING);
+	}
+
+	bool in_over = atomic_load(&job->seat) == WH_SEAT_SHUT || job->in_gone;
+
+	if (in_over && (job->out == NULL || job->out_gone))
+		job->state = WH_JOB_OVER;
+	return job->state == WH_JOB_OVER;
+}

@@ -1,0 +1,614 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "job/jobs.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "bundle/aside.h"
+#include "cli/complain.h"
+#include "cli/repair.h"
+
+/* A job without work for so long is stepped less often. */
+#define IDLE_AFTER_MS 10
+
+/* Every so many turns one idle job is stepped: a thousand cost a busy one next to nothing. */
+#define IDLE_EVERY 16
+
+/* Arrivals, and farewells while telemetry looks on: two sessions of each job that there may be. */
+#define RING_SLOTS 16384
+
+/* What is being removed aside has so long at the end. */
+#define ERRANDS_MS 5000
+
+/* A client says what it wants with its first packets. */
+#define HELLO_PATIENCE_S 5
+
+/*
+ * Places beside those for all, for peers that have none, are an eighth of them. When one is in use
+ * a job gives up its own that has not got on for so long: sooner of a peer that has others.
+ */
+#define SPARE_PART     8
+#define EVICT_OTHERS_S 2
+#define EVICT_ONLY_S   10
+#define EVICT_EVERY    256 /* turns */
+
+/* Lines of the log in a second of all peers together, by those of one. */
+#define LINES_OF_ALL 10
+
+static uint64_t now_ns(const struct wh_jobs *jobs)
+{
+	return wh_tsc_to_ns(jobs->host->hz, rte_rdtsc());
+}
+
+static uint32_t spare_places(const struct wh_settings *settings)
+{
+	return (settings->sessions + SPARE_PART - 1) / SPARE_PART;
+}
+
+uint32_t wh_jobs_places(const struct wh_settings *settings)
+{
+	return settings->sessions + spare_places(settings);
+}
+
+static uint64_t three_quarters(uint64_t of)
+{
+	return of - of / 4;
+}
+
+uint32_t wh_jobs_peer_places(const struct wh_settings *settings)
+{
+	return settings->peer_jobs > 0 ? settings->peer_jobs
+				       : (uint32_t)three_quarters(settings->sessions);
+}
+
+static struct wh_peer_limits peer_limits(const struct wh_settings *settings)
+{
+	return (struct wh_peer_limits){
+		.places = settings->sessions,
+		.spare_places = spare_places(settings),
+		.peer_places = wh_jobs_peer_places(settings),
+		.peer_bytes = settings->peer_memory_bytes > 0
+				      ? settings->peer_memory_bytes
+				      : three_quarters(settings->buffer_bytes),
+		.peer_room_bytes = settings->peer_reserve_bytes,
+		.peer_openings_s = settings->peer_openings_s,
+		.peer_lines_s = settings->peer_lines_s,
+		.lines_s = LINES_OF_ALL * settings->peer_lines_s,
+	};
+}
+
+static bool may_come(const struct wh_settings *settings, const struct wh_address *peer)
+{
+	if (settings->allows == 0)
+		return wh_subnet_has(
+			peer->family == WH_IPV4 ? &settings->ipv4 : &settings->ipv6, peer);
+	for (uint32_t i = 0; i < settings->allows; i++)
+		if (wh_subnet_has(&settings->allow[i], peer))
+			return true;
+	return false;
+}
+
+/* The client's job that a stream of this name and from this peer is for. */
+static struct wh_job *job_of_reply(
+	struct wh_jobs *jobs, const struct wh_open_params *params, const struct wh_address *peer)
+{
+	uint64_t reply;
+	int used = 0;
+
+	if (sscanf(params->name, "reply %16" SCNx64 "%n", &reply, &used) != 1 ||
+		params->name[used] != '\0')
+		return NULL;
+	for (uint32_t i = 0; i < WH_LANES_MAX; i++) {
+		struct wh_job *job = atomic_load_explicit(&jobs->lane[i], memory_order_acquire);
+
+		if (job != NULL && job->reply == reply && wh_address_equal(&job->peer, peer))
+			return job;
+	}
+	return NULL;
+}
+
+static enum wh_release_status welcome_job(
+	struct wh_jobs *jobs, const struct wh_open_params *params, const struct wh_address *peer)
+{
+	if (jobs->root_fd < 0 || strcmp(params->name, WH_JOB_NAME) != 0)
+		return WH_STATUS_REFUSED;
+	if (!may_come(jobs->settings, peer))
+		return WH_STATUS_REFUSED;
+	if (atomic_load(&jobs->draining) || !wh_peers_would_admit(&jobs->peers, peer, now_ns(jobs)))
+		return WH_STATUS_BUSY;
+	return WH_STATUS_PENDING;
+}
+
+/* What a chunk takes of the arena with the repair packets that OPEN announces. */
+static uint64_t stride_of(const struct wh_open_params *params)
+{
+	struct wh_session_config config = {
+		.chunk_bytes = params->chunk_bytes,
+		.payload_bytes = params->payload_bytes,
+	};
+
+	wh_repair_follow(params, &config);
+	return wh_session_chunk_stride(&config);
+}
+
+static enum wh_release_status welcome(void *owner, const struct wh_open_params *params,
+	const struct wh_address *peer, uint32_t *buffer_chunks)
+{
+	struct wh_jobs *jobs = owner;
+	enum wh_release_status status = WH_STATUS_PENDING;
+
+	const struct wh_job *job = job_of_reply(jobs, params, peer);
+
+	if (job == NULL)
+		status = welcome_job(jobs, params, peer);
+	else if (params->chunk_bytes !=
+		 (wh_job_sends(job) ? WH_ANSWER_CHUNK_BYTES : WH_CHUNK_BYTES_DEFAULT))
+		status = WH_STATUS_REFUSED;
+	/* What it is sure to get, if it comes at once; its first state tells of the rest. */
+	*buffer_chunks = WH_JOB_CHUNKS_MIN;
+	if (status == WH_STATUS_PENDING &&
+		wh_jobs_free_bytes(jobs) < WH_JOB_CHUNKS_MIN * stride_of(params))
+		status = WH_STATUS_BUSY;
+	return status;
+}
+
+static struct wh_job *new_job(struct wh_jobs *jobs)
+{
+	struct wh_job *job = calloc(1, sizeof(*job));
+
+	if (job == NULL)
+		return NULL;
+	job->jobs = jobs;
+	job->sink_root_fd = -1;
+	return job;
+}
+
+/* A job for a peer's stream, counted; NULL: between OPEN and CONFIRM others took the last place. */
+static struct wh_job *admit_job(
+	struct wh_jobs *jobs, const struct wh_open_params *params, const struct wh_address *peer)
+{
+	struct wh_job *job = NULL;
+
+	if (welcome_job(jobs, params, peer) != WH_STATUS_PENDING)
+		return NULL;
+	if (!wh_peers_admit(&jobs->peers, peer, now_ns(jobs)))
+		return NULL;
+	job = new_job(jobs);
+	if (job == NULL) {
+		wh_peers_dismiss(&jobs->peers, peer);
+		return NULL;
+	}
+	atomic_fetch_add(&jobs->live, 1);
+	job->at_server = true;
+	job->peer = *peer;
+	return job;
+}
+
+static void drop_job(struct wh_jobs *jobs, struct wh_job *job)
+{
+	if (job->at_server)
+		wh_peers_dismiss(&jobs->peers, &job->peer);
+	atomic_fetch_sub_explicit(&jobs->live, 1, memory_order_release);
+}
+
+static void give_to_crew(struct wh_job *job)
+{
+	struct wh_jobs *jobs = job->jobs;
+	uint32_t next = atomic_fetch_add(&jobs->next_crew, 1);
+
+	job->crew = &jobs->crew[next % jobs->crews];
+	job->came_tsc = rte_rdtsc();
+	job->give_up_tsc = job->came_tsc + HELLO_PATIENCE_S * jobs->host->hz;
+
+	int rc = rte_ring_mp_enqueue(job->crew->arrivals, job);
+
+	WH_ASSERT(rc == 0); /* more slots than places for sessions */
+}
+
+/* A session for the job, whose seat this core holds. */
+static bool seat_session(struct wh_job *job, const struct wh_session_config *wanted,
+	uint64_t now_tsc, uint32_t lci, const struct wh_address *peer,
+	const struct wh_open_params *params, uint64_t rtt_tsc)
+{
+	struct wh_session_config config = *wanted;
+
+	config.chunks = wh_job_receiver_chunks(job, params, stride_of(params));
+	config.chunk_memory = wh_job_take_memory(job, WH_RECEIVER, &config);
+	if (config.chunk_memory == NULL)
+		return false;
+	job->in = wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
+	if (job->in == NULL) {
+		wh_job_give_memory(job, WH_RECEIVER);
+		return false;
+	}
+	wh_session_set_context(job->in, job);
+	return true;
+}
+
+static struct wh_session *accept_session(void *owner, uint32_t shard,
+	const struct wh_session_config *config, uint64_t now_tsc, uint32_t lci,
+	const struct wh_address *peer, const struct wh_open_params *params, uint64_t rtt_tsc)
+{
+	struct wh_jobs *jobs = owner;
+	struct wh_job *job = job_of_reply(jobs, params, peer);
+	bool new_one = job == NULL;
+	int seat = WH_SEAT_FREE;
+
+	if (new_one)
+		job = admit_job(jobs, params, peer);
+	if (job == NULL || !atomic_compare_exchange_strong(&job->seat, &seat, WH_SEAT_TAKING))
+		return NULL;
+	if (!seat_session(job, config, now_tsc, lci, peer, params, rtt_tsc)) {
+		atomic_store(&job->seat, WH_SEAT_FREE);
+		if (new_one) {
+			drop_job(jobs, job);
+			free(job);
+		}
+		return NULL;
+	}
+
+	struct wh_session *session = job->in;
+
+	if (new_one)
+		job->shard = shard;
+	atomic_store_explicit(&job->seat, WH_SEAT_TAKEN, memory_order_release);
+	if (new_one)
+		give_to_crew(job);
+	return session;
+}
+
+static void session_gone(void *owner, struct wh_session *session)
+{
+	const struct wh_job *job = wh_session_context(session);
+	int rc = rte_ring_mp_enqueue(job->crew->gone, session);
+
+	(void)owner;
+	WH_ASSERT(rc == 0); /* more slots than places for sessions */
+}
+
+const struct wh_host_hooks wh_jobs_hooks = {
+	.welcome = welcome,
+	.accept = accept_session,
+	.gone = session_gone,
+};
+
+static int32_t bury_sessions(struct wh_crew *crew)
+{
+	void *found;
+	int32_t work = 0;
+
+	/* Never waits: while telemetry looks at sessions they are freed by a later turn. */
+	if (rte_ring_empty(crew->gone) || rte_spinlock_trylock(&crew->jobs->burial) == 0)
+		return 0;
+	while (rte_ring_sc_dequeue(crew->gone, &found) == 0) {
+		struct wh_session *session = found;
+		struct wh_job *job = wh_session_context(session);
+		bool is_in = session == wh_job_in(job);
+
+		wh_job_give_memory(job, is_in ? WH_RECEIVER : WH_TRANSMITTER);
+		if (is_in)
+			job->in_gone = true;
+		else
+			job->out_gone = true;
+		job->worked_tsc = 0; /* it may be over now */
+		wh_session_destroy(session);
+		work++;
+	}
+	rte_spinlock_unlock(&crew->jobs->burial);
+	return work;
+}
+
+static int32_t take_arrivals(struct wh_crew *crew)
+{
+	void *found;
+	int32_t work = 0;
+
+	while (rte_ring_sc_dequeue(crew->arrivals, &found) == 0) {
+		struct wh_job *job = found;
+
+		TAILQ_INSERT_TAIL(&crew->busy, job, next);
+		work++;
+	}
+	return work;
+}
+
+/* Out of the crew's hands: a client's job is its verb's to read and free. */
+static void dismiss(struct wh_crew *crew, struct wh_job_list *list, struct wh_job *job)
+{
+	struct wh_jobs *jobs = crew->jobs;
+
+	TAILQ_REMOVE(list, job, next);
+	drop_job(jobs, job);
+	if (job->at_server)
+		wh_job_free(job);
+}
+
+/* A chunk a turn of each session that has repair packets, so that other jobs get their turns. */
+static int32_t code_chunks(const struct wh_crew *crew, const struct wh_job *job)
+{
+	struct wh_session *in = wh_job_in(job);
+	uint8_t before = wh_meter_enter(crew->meter, WH_METER_CODER);
+	int32_t work = 0;
+
+	if (in != NULL && wh_repair_is_on(in))
+		work += wh_session_decode(in, crew->fec);
+	if (job->out != NULL && wh_repair_is_on(job->out))
+		work += wh_session_encode(job->out, crew->fec);
+	wh_meter_leave(crew->meter, before);
+	return work;
+}
+
+/* One step; moves the job between the lists, or out of them. */
+static int32_t step(
+	struct wh_crew *crew, struct wh_job_list *list, struct wh_job *job, uint64_t now_tsc)
+{
+	int32_t work = 0;
+
+	if (job->state == WH_JOB_ENDING) {
+		if (wh_job_step_to_end(job)) {
+			dismiss(crew, list, job);
+			return 1;
+		}
+	} else {
+		work = job->at_server ? wh_job_server_step(job, now_tsc)
+				      : wh_job_client_step(job, now_tsc);
+		/* The end of a job lets go of what its streams' end markers lie in. */
+		if (job->state < WH_JOB_ENDING)
+			work += code_chunks(crew, job);
+	}
+	if (work > 0 || job->worked_tsc == 0)
+		job->worked_tsc = now_tsc;
+
+	bool busy = now_tsc - job->worked_tsc <
+		    wh_ns_to_tsc(crew->jobs->host->hz, IDLE_AFTER_MS * 1000000);
+
+	if ((list == &crew->busy) != busy) {
+		TAILQ_REMOVE(list, job, next);
+		TAILQ_INSERT_TAIL(busy ? &crew->busy : &crew->idle, job, next);
+	} else if (!busy) {
+		TAILQ_REMOVE(list, job, next);
+		TAILQ_INSERT_TAIL(list, job, next); /* the next one's turn */
+	}
+	return work;
+}
+
+static uint64_t stale_tsc(const struct wh_job *job, uint64_t now_tsc)
+{
+	uint64_t since_tsc = wh_max_u64(job->came_tsc, job->watch.progress_tsc);
+
+	return now_tsc > since_tsc ? now_tsc - since_tsc : 0;
+}
+
+/* Of the peer that has the most places, the job that has not got on for longest. */
+static struct wh_job *stalest(struct wh_crew *crew, uint64_t now_tsc)
+{
+	struct wh_job_list *const lists[] = {&crew->busy, &crew->idle};
+	struct wh_job *found = NULL;
+	uint32_t found_places = 0;
+	struct wh_job *job;
+
+	for (uint32_t i = 0; i < RTE_DIM(lists); i++)
+		TAILQ_FOREACH(job, lists[i], next)
+		{
+			uint32_t places = wh_peers_places(&crew->jobs->peers, &job->peer);
+			uint64_t patience_s = places > 1 ? EVICT_OTHERS_S : EVICT_ONLY_S;
+
+			if (job->state >= WH_JOB_ENDING || places < found_places ||
+				stale_tsc(job, now_tsc) < patience_s * crew->jobs->host->hz)
+				continue;
+			if (places > found_places ||
+				stale_tsc(job, now_tsc) > stale_tsc(found, now_tsc))
+				found = job;
+			found_places = places;
+		}
+	return found;
+}
+
+/* One at a time, which takes a moment to be gone. */
+static int32_t make_room(struct wh_crew *crew, uint64_t now_tsc)
+{
+	struct wh_jobs *jobs = crew->jobs;
+
+	if (jobs->root_fd < 0 || crew->turns % EVICT_EVERY != 0 || now_tsc < crew->evict_tsc ||
+		!wh_peers_are_crowded(&jobs->peers))
+		return 0;
+
+	struct wh_job *job = stalest(crew, now_tsc);
+
+	if (job == NULL)
+		return 0;
+	crew->evict_tsc = now_tsc + jobs->host->hz;
+	wh_job_say(job, "its place goes to another peer: its job has not got on for %u s",
+		(unsigned)(stale_tsc(job, now_tsc) / jobs->host->hz));
+	wh_job_fail(job, WH_STATUS_BUSY, "another peer needs its place");
+	wh_job_end(job, now_tsc);
+	return 1;
+}
+
+static int32_t poll_crew(void *state, uint64_t now_tsc)
+{
+	struct wh_crew *crew = state;
+	uint8_t before = wh_meter_enter(crew->meter, WH_METER_JOB);
+	int32_t work = bury_sessions(crew) + take_arrivals(crew) + make_room(crew, now_tsc);
+	struct wh_job *job = TAILQ_FIRST(&crew->busy);
+
+	while (job != NULL) {
+		struct wh_job *following = TAILQ_NEXT(job, next);
+
+		work += step(crew, &crew->busy, job, now_tsc);
+		job = following;
+	}
+	/* In a hurry none waits for its turn. */
+	if (atomic_load_explicit(&crew->jobs->hurry, memory_order_relaxed))
+		TAILQ_CONCAT(&crew->busy, &crew->idle, next);
+	if (crew->turns++ % IDLE_EVERY == 0 && !TAILQ_EMPTY(&crew->idle))
+		work += step(crew, &crew->idle, TAILQ_FIRST(&crew->idle), now_tsc);
+	wh_meter_leave(crew->meter, before);
+	return work;
+}
+
+static struct rte_ring *make_ring(void)
+{
+	ssize_t bytes = rte_ring_get_memsize(RING_SLOTS);
+	struct rte_ring *ring = aligned_alloc(
+		RTE_CACHE_LINE_SIZE, RTE_ALIGN_CEIL((size_t)bytes, (size_t)RTE_CACHE_LINE_SIZE));
+
+	if (ring != NULL && rte_ring_init(ring, "crew", RING_SLOTS, RING_F_SC_DEQ) == 0)
+		return ring;
+	free(ring);
+	return NULL;
+}
+
+/*
+ * Tables for the sessions of clients with any options and any MTU that is allowed; a client has
+ * them for its own options.
+ */
+static void plan_fec(struct wh_jobs *jobs)
+{
+	const struct wh_settings *settings = jobs->settings;
+
+	if (jobs->root_fd < 0 && !settings->repair.on)
+		return;
+	jobs->host->fec = wh_repair_limits(WH_CHUNK_BYTES_DEFAULT, WH_STREAM_PAYLOAD_BYTES_MIN,
+		wh_encap_payload_bytes(WH_IPV4, settings->mtu_bytes));
+	if (settings->verbose)
+		wh_say("memory: tables of erasure codes, %" PRIu64 " KiB of each of %u cores",
+			wh_fec_bytes(&jobs->host->fec) >> 10, jobs->crews);
+}
+
+int wh_jobs_init(
+	struct wh_jobs *jobs, struct wh_host *host, const struct wh_settings *settings, int root_fd)
+{
+	jobs->host = host;
+	jobs->settings = settings;
+	jobs->root_fd = root_fd;
+	rte_spinlock_init(&jobs->burial);
+	wh_convoys_init(&jobs->convoys);
+	jobs->crews = (uint32_t)wh_min_u64(wh_host_workers(host), WH_CREWS_MAX);
+	plan_fec(jobs);
+	if (root_fd >= 0) {
+		const struct wh_peer_limits limits = peer_limits(settings);
+
+		if (wh_peers_init(&jobs->peers, &limits) != 0)
+			return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < jobs->crews; i++) {
+		struct wh_crew *crew = &jobs->crew[i];
+
+		crew->jobs = jobs;
+		TAILQ_INIT(&crew->busy);
+		TAILQ_INIT(&crew->idle);
+		crew->arrivals = make_ring();
+		crew->gone = make_ring();
+		if (jobs->host->fec.r > 0)
+			crew->fec = wh_fec_create(&jobs->host->fec);
+		if (crew->arrivals == NULL || crew->gone == NULL ||
+			(jobs->host->fec.r > 0 && crew->fec == NULL))
+			return -ENOMEM;
+
+		uint32_t core = wh_host_add(host, i, "jobs", poll_crew, crew);
+
+		crew->meter = &host->loop[core].meter;
+	}
+	return 0;
+}
+
+/* No core has its sessions any more, whether they had said their last words or not. */
+static void end_job(struct wh_job *job)
+{
+	struct wh_session *in = wh_job_in(job);
+
+	if (job->state < WH_JOB_ENDING) {
+		wh_job_fail(job, WH_STATUS_INTERRUPTED, "it was still at work");
+		job->state = WH_JOB_ENDING;
+	}
+	wh_job_close_ends(job);
+	if (in != NULL && !job->in_gone)
+		wh_session_destroy(in);
+	if (job->out != NULL && !job->out_gone)
+		wh_session_destroy(job->out);
+	job->in_gone = true;
+	job->out_gone = true;
+	if (job->at_server)
+		wh_job_free(job);
+}
+
+void wh_jobs_end(struct wh_jobs *jobs)
+{
+	struct wh_job *job;
+
+	for (uint32_t i = 0; i < jobs->crews; i++) {
+		struct wh_crew *crew = &jobs->crew[i];
+
+		take_arrivals(crew);
+		TAILQ_CONCAT(&crew->busy, &crew->idle, next);
+		while ((job = TAILQ_FIRST(&crew->busy)) != NULL) {
+			TAILQ_REMOVE(&crew->busy, job, next);
+			end_job(job);
+		}
+	}
+}
+
+/* Staging folders of jobs that broke are still being removed. A disk that hangs is left alone. */
+static void await_errands(void)
+{
+	for (int ms = 0; ms < ERRANDS_MS && wh_aside_count() > 0; ms++)
+		rte_delay_us_sleep(1000);
+}
+
+void wh_jobs_free(struct wh_jobs *jobs)
+{
+	await_errands();
+	for (uint32_t i = 0; i < jobs->crews; i++) {
+		free(jobs->crew[i].arrivals);
+		free(jobs->crew[i].gone);
+		wh_fec_destroy(jobs->crew[i].fec);
+	}
+	wh_peers_free(&jobs->peers);
+}
+
+struct wh_job *wh_job_create(struct wh_jobs *jobs)
+{
+	return new_job(jobs);
+}
+
+bool wh_job_make_hello(struct wh_job *job, uint32_t paths)
+{
+	job->hello = calloc(1, sizeof(*job->hello));
+	job->paths = calloc(paths + 1, sizeof(job->paths[0]));
+	if (job->hello == NULL || job->paths == NULL)
+		return false;
+	job->hello->version = WH_BUNDLE_VERSION;
+	job->hello->paths = (uint16_t)paths;
+	return true;
+}
+
+void wh_job_start(struct wh_job *job, uint32_t lane)
+{
+	job->reply = job->hello->reply;
+	if (job->hello->verb == WH_JOB_IDLE)
+		atomic_store(&job->seat, WH_SEAT_SHUT);
+	else
+		atomic_store_explicit(&job->jobs->lane[lane], job, memory_order_release);
+	atomic_fetch_add(&job->jobs->live, 1);
+	give_to_crew(job);
+}
+
+void wh_job_free(struct wh_job *job)
+{
+	if (job == NULL)
+		return;
+	if (job->convoy != NULL)
+		wh_convoy_leave(&job->jobs->convoys, job->convoy, job->hello->lane);
+	for (uint32_t i = 0; job->paths != NULL && job->paths[i] != NULL; i++)
+		free(job->paths[i]);
+	free(job->paths);
+	free(job->hello);
+	free(job);
+}

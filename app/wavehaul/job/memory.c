@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What sessions take of a host's memory: how many chunks they get, and who is charged with them. */
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "job/jobs.h"
+
+/*
+ * A receiving or sending session gets this part of the memory that is free, and a third of what its
+ * peer may still have, and never less than a few chunks: many sessions at once find room, and the
+ * first ones plenty.
+ */
+#define SHARE_OF_FREE 4
+#define SHARE_OF_PEER 3
+
+/* Chunks that writers hold beside those of the window. */
+#define STORE_CHUNKS 8
+
+uint64_t wh_jobs_free_bytes(struct wh_jobs *jobs)
+{
+	uint64_t free_bytes = wh_arena_free_bytes(&jobs->host->arena);
+	uint64_t table_bytes = atomic_load_explicit(&jobs->table_bytes, memory_order_relaxed);
+
+	/* What sessions take beside their chunks is as if it came out of the same memory. */
+	return free_bytes - wh_min_u64(free_bytes, table_bytes);
+}
+
+static uint32_t share_chunks(const struct wh_job *job, uint64_t stride_bytes, uint64_t wanted)
+{
+	uint64_t share_bytes = wh_jobs_free_bytes(job->jobs) / SHARE_OF_FREE;
+
+	if (job->at_server)
+		share_bytes = wh_min_u64(share_bytes,
+			wh_peers_left_bytes(&job->jobs->peers, &job->peer) / SHARE_OF_PEER);
+
+	uint64_t chunks = wh_max_u64(share_bytes / stride_bytes, WH_JOB_CHUNKS_MIN);
+
+	return (uint32_t)wh_min_u64(wh_min_u64(wanted, chunks), UINT16_MAX);
+}
+
+uint32_t wh_job_sender_chunks(const struct wh_job *job, uint64_t stride_bytes)
+{
+	struct wh_jobs *jobs = job->jobs;
+	uint64_t lanes = wh_max_u64(job->hello->lanes, 1);
+	uint64_t own_bytes = jobs->settings->buffer_bytes / lanes;
+
+	/* A client has its memory to itself, but for what idle streams took before. */
+	if (jobs->root_fd < 0)
+		return (uint32_t)wh_min_u64(
+			wh_min_u64(own_bytes, wh_arena_free_bytes(&jobs->host->arena)) / 4 * 3 /
+				stride_bytes,
+			UINT16_MAX);
+	return share_chunks(job, stride_bytes, UINT64_MAX);
+}
+
+uint32_t wh_job_receiver_chunks(
+	const struct wh_job *job, const struct wh_open_params *params, uint64_t stride_bytes)
+{
+	uint64_t window_bytes = (uint64_t)params->window_pkts * params->payload_bytes;
+	uint64_t wanted = window_bytes / params->chunk_bytes + STORE_CHUNKS;
+
+	if (params->chunk_bytes <= WH_ANSWER_CHUNK_BYTES)
+		wanted = WH_ANSWER_CHUNKS;
+	return share_chunks(job, stride_bytes, wanted);
+}
+
+uint8_t *wh_job_take_memory(
+	struct wh_job *job, enum wh_role role, const struct wh_session_config *config)
+{
+	struct wh_jobs *jobs = job->jobs;
+	struct wh_job_memory *memory = &job->memory[role];
+	uint64_t bytes = config->chunks * wh_session_chunk_stride(config);
+	uint64_t table_bytes = wh_session_table_bytes(role, config);
+	uint64_t charged_bytes = job->at_server ? bytes + table_bytes : 0;
+
+	WH_ASSERT(memory->chunks == NULL);
+	if (charged_bytes > wh_jobs_free_bytes(jobs) ||
+		(charged_bytes > 0 &&
+			!wh_peers_take_bytes(&jobs->peers, &job->peer, charged_bytes)))
+		return NULL;
+	*memory = (struct wh_job_memory){
+		.chunks = wh_arena_take(&jobs->host->arena, bytes),
+		.table_bytes = table_bytes,
+		.charged_bytes = charged_bytes,
+	};
+	atomic_fetch_add(&jobs->table_bytes, table_bytes);
+	if (memory->chunks == NULL) {
+		wh_job_give_memory(job, role);
+		return NULL;
+	}
+	return memory->chunks;
+}
+
+void wh_job_give_memory(struct wh_job *job, enum wh_role role)
+{
+	struct wh_jobs *jobs = job->jobs;
+	struct wh_job_memory *memory = &job->memory[role];
+
+	wh_arena_give(&jobs->host->arena, memory->chunks);
+	atomic_fetch_sub(&jobs->table_bytes, memory->table_bytes);
+	if (memory->charged_bytes > 0)
+		wh_peers_give_bytes(&jobs->peers, &job->peer, memory->charged_bytes);
+	*memory = (struct wh_job_memory){0};
+}

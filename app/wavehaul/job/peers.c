@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "job/peers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "wire/cookie.h"
+
+#define BURST_S 3
+
+int wh_peers_init(struct wh_peers *peers, const struct wh_peer_limits *limits)
+{
+	*peers = (struct wh_peers){.limits = *limits};
+	rte_spinlock_init(&peers->lock);
+	peers->peer = calloc((size_t)WH_PEERS_ROWS * WH_PEERS_PER_ROW, sizeof(peers->peer[0]));
+	if (getrandom(peers->seed, sizeof(peers->seed), 0) != sizeof(peers->seed))
+		peers->seed[0] = (uintptr_t)peers;
+	return peers->peer == NULL ? -ENOMEM : 0;
+}
+
+void wh_peers_free(struct wh_peers *peers)
+{
+	free(peers->peer);
+	peers->peer = NULL;
+}
+
+/* Never 0: that is nobody. */
+static uint64_t key_of(const struct wh_address *address)
+{
+	uint64_t key;
+
+	memcpy(&key, address->ip, sizeof(key));
+	return address->family == WH_IPV4 ? (key & UINT32_MAX) | UINT64_C(1) << 32 : key | 1;
+}
+
+static struct wh_peer *row_of(struct wh_peers *peers, uint64_t key)
+{
+	uint64_t mixed = wh_siphash24((const uint8_t *)peers->seed, &key, sizeof(key));
+
+	return &peers->peer[mixed % WH_PEERS_ROWS * WH_PEERS_PER_ROW];
+}
+
+static struct wh_peer *find(struct wh_peers *peers, const struct wh_address *address)
+{
+	uint64_t key = key_of(address);
+	struct wh_peer *row = row_of(peers, key);
+
+	for (uint32_t i = 0; i < WH_PEERS_PER_ROW; i++)
+		if (row[i].key == key)
+			return &row[i];
+	return NULL;
+}
+
+/* The place of who has nothing and was here longest ago; NULL: all have something. */
+static struct wh_peer *find_or_enter(
+	struct wh_peers *peers, const struct wh_address *address, uint64_t now_ns)
+{
+	struct wh_peer *peer = find(peers, address);
+	uint64_t key = key_of(address);
+	struct wh_peer *row = row_of(peers, key);
+
+	for (uint32_t i = 0; peer == NULL && i < WH_PEERS_PER_ROW; i++)
+		if (row[i].key == 0)
+			peer = &row[i];
+	for (uint32_t i = 0; peer == NULL && i < WH_PEERS_PER_ROW; i++) {
+		bool older = row[i].places == 0;
+
+		for (uint32_t j = 0; j < WH_PEERS_PER_ROW; j++)
+			older = older && (row[j].places > 0 || row[i].seen_ns <= row[j].seen_ns);
+		if (older)
+			peer = &row[i];
+	}
+	if (peer == NULL)
+		return NULL;
+	if (peer->key != key) {
+		peers->untold_lines += peer->untold_lines;
+		*peer = (struct wh_peer){
+			.key = key,
+			.room = {.most_bytes = peers->limits.peer_room_bytes},
+		};
+	}
+	peer->seen_ns = now_ns;
+	peer->address = *address;
+	return peer;
+}
+
+/* What is left of the allowance: whether one more may be had. */
+static bool is_left(const struct wh_allowance *allowance, uint32_t per_s, uint64_t now_ns)
+{
+	return allowance->spent_ns <= now_ns + (BURST_S * WH_NS_PER_S - WH_NS_PER_S / per_s);
+}
+
+static bool spend(struct wh_allowance *allowance, uint32_t per_s, uint64_t now_ns)
+{
+	if (!is_left(allowance, per_s, now_ns))
+		return false;
+	allowance->spent_ns = wh_max_u64(allowance->spent_ns, now_ns) + WH_NS_PER_S / per_s;
+	return true;
+}
+
+/* Under the lock, as are all that follow; NULL: a peer of which nothing is known. */
+static bool has_place_for(const struct wh_peers *peers, const struct wh_peer *peer, uint64_t now_ns)
+{
+	const struct wh_peer_limits *limits = &peers->limits;
+	bool newcomer = peer == NULL || peer->places == 0;
+
+	if (peers->places >= limits->places + (newcomer ? limits->spare_places : 0))
+		return false;
+	return peer == NULL || (peer->places < limits->peer_places &&
+				       is_left(&peer->openings, limits->peer_openings_s, now_ns));
+}
+
+bool wh_peers_would_admit(struct wh_peers *peers, const struct wh_address *address, uint64_t now_ns)
+{
+	rte_spinlock_lock(&peers->lock);
+
+	bool would = has_place_for(peers, find(peers, address), now_ns);
+
+	rte_spinlock_unlock(&peers->lock);
+	return would;
+}
+
+bool wh_peers_admit(struct wh_peers *peers, const struct wh_address *address, uint64_t now_ns)
+{
+	rte_spinlock_lock(&peers->lock);
+
+	struct wh_peer *peer = find_or_enter(peers, address, now_ns);
+	bool admitted = peer != NULL && has_place_for(peers, peer, now_ns) &&
+			spend(&peer->openings, peers->limits.peer_openings_s, now_ns);
+
+	if (admitted) {
+		peer->places++;
+		peers->places++;
+	}
+	rte_spinlock_unlock(&peers->lock);
+	return admitted;
+}
+
+/* Who has a place keeps its entry. */
+static struct wh_peer *holder(struct wh_peers *peers, const struct wh_address *address)
+{
+	struct wh_peer *peer = find(peers, address);
+
+	WH_ASSERT(peer != NULL && peer->places > 0);
+	return peer;
+}
+
+void wh_peers_dismiss(struct wh_peers *peers, const struct wh_address *address)
+{
+	rte_spinlock_lock(&peers->lock);
+	holder(peers, address)->places--;
+	peers->places--;
+	rte_spinlock_unlock(&peers->lock);
+}
+
+uint64_t wh_peers_left_bytes(struct wh_peers *peers, const struct wh_address *address)
+{
+	rte_spinlock_lock(&peers->lock);
+
+	uint64_t bytes = holder(peers, address)->bytes;
+
+	rte_spinlock_unlock(&peers->lock);
+	return bytes < peers->limits.peer_bytes ? peers->limits.peer_bytes - bytes : 0;
+}
+
+bool wh_peers_take_bytes(struct wh_peers *peers, const struct wh_address *address, uint64_t bytes)
+{
+	rte_spinlock_lock(&peers->lock);
+
+	struct wh_peer *peer = holder(peers, address);
+	bool fits = wh_add_u64(peer->bytes, bytes) <= peers->limits.peer_bytes;
+
+	if (fits)
+		peer->bytes += bytes;
+	rte_spinlock_unlock(&peers->lock);
+	return fits;
+}
+
+void wh_peers_give_bytes(struct wh_peers *peers, const struct wh_address *address, uint64_t bytes)
+{
+	rte_spinlock_lock(&peers->lock);
+
+	struct wh_peer *peer = holder(peers, address);
+
+	WH_ASSERT(peer->bytes >= bytes);
+	peer->bytes -= bytes;
+	rte_spinlock_unlock(&peers->lock);
+}
+
+struct wh_room_share *wh_peers_room(struct wh_peers *peers, const struct wh_address *address)
+{
+	rte_spinlock_lock(&peers->lock);
+
+	struct wh_peer *peer = holder(peers, address);
+
+	rte_spinlock_unlock(&peers->lock);
+	return &peer->room;
+}
+
+void wh_peers_moved(struct wh_peers *peers, const struct wh_address *address, uint64_t now_ns)
+{
+	rte_spinlock_lock(&peers->lock);
+	holder(peers, address)->moved_ns = now_ns;
+	rte_spinlock_unlock(&peers->lock);
+}
+
+bool wh_peers_moves(struct wh_peers *peers, const struct wh_address *address, uint64_t since_ns)
+{
+	rte_spinlock_lock(&peers->lock);
+
+	bool moves = holder(peers, address)->moved_ns > since_ns;
+
+	rte_spinlock_unlock(&peers->lock);
+	return moves;
+}
+
+uint32_t wh_peers_places(struct wh_peers *peers, const struct wh_address *address)
+{
+	rte_spinlock_lock(&peers->lock);
+
+	uint32_t places = holder(peers, address)->places;
+
+	rte_spinlock_unlock(&peers->lock);
+	return places;
+}
+
+bool wh_peers_are_crowded(struct wh_peers *peers)
+{
+	return __atomic_load_n(&peers->places, __ATOMIC_RELAXED) > peers->limits.places;
+}
+
+bool wh_peers_may_log(struct wh_peers *peers, const struct wh_address *address, uint64_t now_ns)
+{
+	const struct wh_peer_limits *limits = &peers->limits;
+
+	rte_spinlock_lock(&peers->lock);
+
+	struct wh_peer *peer = find_or_enter(peers, address, now_ns);
+	bool may = peer != NULL && is_left(&peer->lines, limits->peer_lines_s, now_ns) &&
+		   spend(&peers->lines, limits->lines_s, now_ns) &&
+		   spend(&peer->lines, limits->peer_lines_s, now_ns);
+
+	if (!may && peer != NULL)
+		peer->untold_lines++;
+	else if (!may)
+		peers->untold_lines++;
+	rte_spinlock_unlock(&peers->lock);
+	return may;
+}
+
+/* Under the lock. */
+static bool take_untold(
+	struct wh_peers *peers, uint64_t now_ns, struct wh_address *address, uint64_t *lines)
+{
+	const struct wh_peer_limits *limits = &peers->limits;
+
+	if (!is_left(&peers->lines, limits->lines_s, now_ns))
+		return false;
+	for (uint32_t i = 0; i < WH_PEERS_ROWS * WH_PEERS_PER_ROW; i++) {
+		struct wh_peer *peer = &peers->peer[i];
+
+		if (peer->untold_lines == 0 || !spend(&peer->lines, limits->peer_lines_s, now_ns))
+			continue;
+		*address = peer->address;
+		*lines = peer->untold_lines;
+		peer->untold_lines = 0;
+		return true;
+	}
+	*address = (struct wh_address){0};
+	*lines = peers->untold_lines;
+	peers->untold_lines = 0;
+	return *lines > 0;
+}
+
+bool wh_peers_next_untold(
+	struct wh_peers *peers, uint64_t now_ns, struct wh_address *address, uint64_t *lines)
+{
+	rte_spinlock_lock(&peers->lock);
+
+	bool found = take_untold(peers, now_ns, address, lines) &&
+		     spend(&peers->lines, peers->limits.lines_s, now_ns);
+
+	rte_spinlock_unlock(&peers->lock);
+	return found;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_PEERS_H
+#define WH_APP_PEERS_H
+
+/*
+ * What each peer has of a server, and whether it may have more. A peer is an IPv4 address, or the
+ * 64 bits before the interface of an IPv6 one, and is known from here on only once a cookie has
+ * proved that it is there: forged addresses cost no entry.
+ *
+ * The table is bounded, and each call looks at one row of it. Who has nothing is forgotten for who
+ * comes; where a row is full of peers that have something, another one there has to wait. Calls
+ * come from cores that accept and from those that work: a lock is held, which no data packet's way
+ * includes.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_spinlock.h>
+
+#include "base/prng.h"
+#include "sink/room.h"
+#include "wire/encap.h"
+
+struct wh_peer_limits {
+	uint32_t places;       /* of all peers together ... */
+	uint32_t spare_places; /* ... and beside them, for peers that have none */
+	uint32_t peer_places;
+	uint64_t peer_bytes;      /* of memory */
+	uint64_t peer_room_bytes; /* on disk, for files that are announced and have not come */
+	uint32_t peer_openings_s; /* jobs, in a second; three times as many at once */
+	uint32_t peer_lines_s;    /* of the log, likewise */
+	uint32_t lines_s;         /* of all peers together */
+};
+
+/* So much a second, three seconds' worth at once; held in billionths. */
+struct wh_allowance {
+	uint64_t spent_ns; /* when all that was taken is paid for */
+};
+
+struct wh_peer {
+	uint64_t key; /* 0: nobody */
+	uint32_t places;
+	uint64_t bytes;
+	struct wh_room_share room;
+	uint64_t seen_ns;
+	uint64_t moved_ns; /* one of its jobs got on; 0: none has yet */
+	struct wh_allowance openings;
+	struct wh_allowance lines;
+	uint64_t untold_lines;
+	struct wh_address address; /* of the latest of them */
+};
+
+#define WH_PEERS_ROWS    2048
+#define WH_PEERS_PER_ROW 8
+
+struct wh_peers {
+	rte_spinlock_t lock;
+	struct wh_peer_limits limits;
+	uint64_t seed[2]; /* of the rows: strangers do not choose theirs */
+	uint32_t places;
+	struct wh_allowance lines;
+	uint64_t untold_lines; /* of peers that were forgotten since */
+	struct wh_peer *peer;  /* by row */
+};
+
+/* 0 or -ENOMEM. */
+int wh_peers_init(struct wh_peers *peers, const struct wh_peer_limits *limits);
+void wh_peers_free(struct wh_peers *peers);
+
+/* Whether it would get a place now; keeps nothing of it. */
+bool wh_peers_would_admit(
+	struct wh_peers *peers, const struct wh_address *address, uint64_t now_ns);
+
+/* Takes a place for a proved peer. False: it may not have one. */
+bool wh_peers_admit(struct wh_peers *peers, const struct wh_address *address, uint64_t now_ns);
+void wh_peers_dismiss(struct wh_peers *peers, const struct wh_address *address);
+
+/* Memory that a peer with a place may still take. */
+uint64_t wh_peers_left_bytes(struct wh_peers *peers, const struct wh_address *address);
+
+/* Takes it, or gives it back. False: it would be too much, nothing was taken. */
+bool wh_peers_take_bytes(struct wh_peers *peers, const struct wh_address *address, uint64_t bytes);
+void wh_peers_give_bytes(struct wh_peers *peers, const struct wh_address *address, uint64_t bytes);
+
+/* Of a peer with a place, as long as it has one: what its files on disk may hold. */
+struct wh_room_share *wh_peers_room(struct wh_peers *peers, const struct wh_address *address);
+
+/* A job of the peer gets on; whether one has since then. */
+void wh_peers_moved(struct wh_peers *peers, const struct wh_address *address, uint64_t now_ns);
+bool wh_peers_moves(struct wh_peers *peers, const struct wh_address *address, uint64_t since_ns);
+
+/* Of a peer with a place: how many it has. */
+uint32_t wh_peers_places(struct wh_peers *peers, const struct wh_address *address);
+
+/* More places are taken than there are for all: one is to be given up. */
+bool wh_peers_are_crowded(struct wh_peers *peers);
+
+/* Whether a line that a peer gives rise to may be written; if not it is counted. */
+bool wh_peers_may_log(struct wh_peers *peers, const struct wh_address *address, uint64_t now_ns);
+
+/*
+ * The next peer of which lines were held back and which may have one again, and how many; false:
+ * none. family 0: of several that are not known any more.
+ */
+bool wh_peers_next_untold(
+	struct wh_peers *peers, uint64_t now_ns, struct wh_address *address, uint64_t *lines);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "job/share.h"
+
+#include <stddef.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+
+/* What a lane without work keeps of its part, so that its first packets go at once. */
+#define KEPT_SHARE 64
+
+void wh_share_enter(
+	struct wh_lane_share *lane, struct wh_share *share, uint32_t number, uint64_t bps)
+{
+	WH_ASSERT(number < 64 && bps > 0);
+	*lane = (struct wh_lane_share){
+		.share = share,
+		.bit = UINT64_C(1) << number,
+		.held_bps = bps,
+		.told_bps = bps,
+	};
+	atomic_fetch_add(&share->total_bps, bps);
+	atomic_fetch_add(&share->lanes, 1);
+}
+
+void wh_share_leave(struct wh_lane_share *lane)
+{
+	struct wh_share *share = lane->share;
+
+	if (share == NULL)
+		return;
+	atomic_fetch_and(&share->busy, ~lane->bit);
+	atomic_fetch_add(&share->pool_bps, lane->held_bps);
+	lane->share = NULL;
+}
+
+/* As much of `wanted` as there is. */
+static uint64_t take_from_pool(struct wh_share *share, uint64_t wanted_bps)
+{
+	uint64_t pool_bps = atomic_load(&share->pool_bps);
+	uint64_t taken_bps;
+
+	do
+		taken_bps = wh_min_u64(pool_bps, wanted_bps);
+	while (!atomic_compare_exchange_weak(&share->pool_bps, &pool_bps, pool_bps - taken_bps));
+	return taken_bps;
+}
+
+static uint64_t target_of(const struct wh_lane_share *lane, bool busy)
+{
+	struct wh_share *share = lane->share;
+	uint64_t all = busy ? atomic_fetch_or(&share->busy, lane->bit) | lane->bit
+			    : atomic_fetch_and(&share->busy, ~lane->bit);
+	uint64_t parts = busy ? (uint64_t)__builtin_popcountll(all)
+			      : KEPT_SHARE * atomic_load(&share->lanes);
+
+	return wh_max_u64(atomic_load(&share->total_bps) / parts, 1);
+}
+
+uint64_t wh_share_step(struct wh_lane_share *lane, bool busy, uint64_t going_bps)
+{
+	uint64_t target_bps = target_of(lane, busy);
+
+	if (going_bps == lane->told_bps && lane->told_bps < lane->held_bps) {
+		atomic_fetch_add(&lane->share->pool_bps, lane->held_bps - lane->told_bps);
+		lane->held_bps = lane->told_bps;
+	}
+	if (target_bps > lane->held_bps)
+		lane->held_bps += take_from_pool(lane->share, target_bps - lane->held_bps);
+	lane->told_bps = wh_min_u64(target_bps, lane->held_bps);
+	return lane->told_bps;
+}

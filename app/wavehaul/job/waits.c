@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Of a job to its watch and to its peer: how far it has come, and whom it waits for. */
+
+#include "base/clock.h"
+#include "job/jobs.h"
+
+static enum wh_waits waits_of(const struct wh_job *job)
+{
+	if (job->source != NULL)
+		return wh_source_waits(job->source);
+	if (job->sink != NULL)
+		return wh_sink_waits(job->sink);
+	return job->pump.session == job->out ? WH_WAITS_SESSION : WH_WAITS_ENTRIES;
+}
+
+static uint64_t stall_timeout_tsc(const struct wh_job *job)
+{
+	return wh_ns_to_tsc(job->jobs->host->hz, job->jobs->settings->stall_timeout_ns);
+}
+
+static bool has_convoy(const struct wh_job *job, uint64_t now_tsc)
+{
+	return job->convoy != NULL &&
+	       atomic_load_explicit(&job->convoy->moved_tsc, memory_order_relaxed) +
+			       stall_timeout_tsc(job) >
+		       now_tsc;
+}
+
+/* Where other lanes, or others of the peer's jobs, get on, this one may wait for them. */
+static bool has_company(const struct wh_job *job, uint64_t now_tsc)
+{
+	const struct wh_settings *settings = job->jobs->settings;
+	uint64_t now_ns = wh_tsc_to_ns(job->jobs->host->hz, now_tsc);
+
+	if (has_convoy(job, now_tsc))
+		return true;
+	return job->at_server && now_ns > settings->stall_timeout_ns &&
+	       wh_peers_moves(&job->jobs->peers, &job->peer, now_ns - settings->stall_timeout_ns);
+}
+
+static struct wh_watch_sight look(const struct wh_job *job, uint64_t now_tsc)
+{
+	struct wh_watch_sight sight = {
+		.worked = job->worked,
+		.moved_bytes =
+			wh_session_moved_bytes(wh_job_in(job)) + wh_session_moved_bytes(job->out),
+		.waits = waits_of(job),
+		.company = has_company(job, now_tsc),
+	};
+
+	if (job->source != NULL) {
+		const struct wh_source_progress *progress = wh_source_progress(job->source);
+
+		sight.waits_told = progress->waits_told;
+		sight.peer = progress->peer;
+	} else if (job->sink != NULL) {
+		const struct wh_sink_progress *progress = wh_sink_progress(job->sink);
+
+		sight.waits_told = progress->waits_told;
+		sight.peer = progress->peer;
+	}
+	return sight;
+}
+
+/*
+ * A sink tells unless its answers tell already. A source tells when it is asked, by a sink that
+ * waits for it: what is sent to one that takes nothing would fill its buffers.
+ */
+static void tell_peer(struct wh_job *job, uint64_t now_tsc, const struct wh_watch_sight *sight)
+{
+	const struct wh_waits_told told = {.worked = sight->worked, .waits = (uint8_t)sight->waits};
+	uint64_t sent_bytes = wh_session_moved_bytes(job->out);
+
+	if (now_tsc < job->next_tell_tsc)
+		return;
+	job->next_tell_tsc =
+		now_tsc + wh_ns_to_tsc(job->jobs->host->hz, WH_WATCH_TELL_MS * UINT64_C(1000000));
+	if (job->sink != NULL && sent_bytes == job->told_bytes)
+		wh_sink_tell_waits(job->sink, &told);
+	else if (job->source != NULL && sight->waits_told != job->waits_heard &&
+		 sight->peer.waits == WH_WAITS_ENTRIES)
+		wh_source_tell_waits(job->source, &told);
+	job->told_bytes = sent_bytes;
+	job->waits_heard = sight->waits_told;
+	wh_session_kick(job->out);
+}
+
+void wh_job_fail_stalled(struct wh_job *job, uint64_t now_tsc)
+{
+	char text[WH_WATCH_TEXT_BYTES];
+	bool is_bundle = job->source != NULL || job->sink != NULL;
+	const char *sender = is_bundle ? "source" : "sender";
+	const char *receiver = is_bundle ? "sink" : "receiver";
+	bool sends = wh_job_sends(job);
+
+	job->watch_has_barked |= job->failed == WH_STATUS_PENDING;
+	wh_job_fail(job, WH_STATUS_STALLED, "%s",
+		wh_watch_text(&job->watch, now_tsc, stall_timeout_tsc(job),
+			sends ? sender : receiver, sends ? receiver : sender, text));
+}
+
+void wh_job_see_waits(struct wh_job *job, uint64_t now_tsc)
+{
+	/* Once all is in its place there are only the sessions' last words to wait for. */
+	if (job->hello->verb == WH_JOB_IDLE || job->sink_told)
+		return;
+	if (job->watch.progress_tsc == 0)
+		wh_watch_begin(&job->watch, job->jobs->host->hz, now_tsc);
+
+	const struct wh_watch_sight sight = look(job, now_tsc);
+
+	if (!wh_watch_see(&job->watch, now_tsc, stall_timeout_tsc(job), &sight))
+		wh_job_fail_stalled(job, now_tsc);
+	else
+		tell_peer(job, now_tsc, &sight);
+	if (job->watch.progress_tsc != now_tsc)
+		return;
+	if (job->convoy != NULL)
+		atomic_store_explicit(&job->convoy->moved_tsc, now_tsc, memory_order_relaxed);
+	if (job->at_server)
+		wh_peers_moved(
+			&job->jobs->peers, &job->peer, wh_tsc_to_ns(job->jobs->host->hz, now_tsc));
+}

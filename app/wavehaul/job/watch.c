@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "job/watch.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+
+void wh_watch_begin(struct wh_watch *watch, uint64_t hz, uint64_t now_tsc)
+{
+	*watch = (struct wh_watch){
+		.window_tsc = WH_WATCH_WINDOW_S * hz,
+		.moved_tsc = now_tsc,
+		.progress_tsc = now_tsc,
+	};
+}
+
+static void see_progress(
+	struct wh_watch *watch, uint64_t now_tsc, const struct wh_watch_sight *sight)
+{
+	bool moved = sight->moved_bytes - watch->moved_bytes >= WH_WATCH_MOVED_BYTES;
+
+	if (moved || now_tsc - watch->moved_tsc >= watch->window_tsc) {
+		watch->moved_bytes = sight->moved_bytes;
+		watch->moved_tsc = now_tsc;
+	}
+	if (!moved && sight->worked == watch->worked)
+		return;
+	watch->worked = sight->worked;
+	watch->progress_tsc = now_tsc;
+}
+
+static void see_peer(struct wh_watch *watch, uint64_t now_tsc, const struct wh_watch_sight *sight)
+{
+	if (sight->waits_told == watch->waits_told)
+		return;
+	watch->waits_told = sight->waits_told;
+	watch->told_tsc = now_tsc;
+	if (sight->peer.worked == watch->peer_worked)
+		return;
+	watch->peer_worked = sight->peer.worked;
+	watch->peer_worked_tsc = now_tsc;
+}
+
+/* Other lanes may have a disk to wait for. */
+static bool is_patient(enum wh_waits waits)
+{
+	return waits == WH_WAITS_DISK || waits == WH_WAITS_PARTS;
+}
+
+static bool is_for_lanes(enum wh_waits waits)
+{
+	return waits == WH_WAITS_LANES || waits == WH_WAITS_PARTS;
+}
+
+static bool is_recent(uint64_t tsc, uint64_t now_tsc, uint64_t span_tsc)
+{
+	return tsc != 0 && now_tsc - tsc <= span_tsc;
+}
+
+bool wh_watch_see(struct wh_watch *watch, uint64_t now_tsc, uint64_t stall_timeout_tsc,
+	const struct wh_watch_sight *sight)
+{
+	see_progress(watch, now_tsc, sight);
+	see_peer(watch, now_tsc, sight);
+	watch->last = *sight;
+	if (now_tsc - watch->progress_tsc <= stall_timeout_tsc)
+		return true;
+
+	bool heard = is_recent(watch->told_tsc, now_tsc, stall_timeout_tsc);
+
+	if (sight->waits == WH_WAITS_LANES)
+		return true;
+	if (sight->company && (is_for_lanes(sight->waits) ||
+				      (heard && is_for_lanes((enum wh_waits)sight->peer.waits))))
+		return true;
+	if (now_tsc - watch->progress_tsc > WH_DISK_PATIENCE * stall_timeout_tsc)
+		return false;
+	return is_patient(sight->waits) ||
+	       (heard && is_patient((enum wh_waits)sight->peer.waits)) ||
+	       is_recent(watch->peer_worked_tsc, now_tsc, stall_timeout_tsc);
+}
+
+const char *wh_watch_text(const struct wh_watch *watch, uint64_t now_tsc,
+	uint64_t stall_timeout_tsc, const char *ours, const char *peers,
+	char text[WH_WATCH_TEXT_BYTES])
+{
+	const struct wh_watch_sight *last = &watch->last;
+
+	if (is_recent(watch->told_tsc, now_tsc, stall_timeout_tsc))
+		snprintf(text, WH_WATCH_TEXT_BYTES, "the %s waits for %s; the %s waits for %s",
+			ours, wh_waits_text(last->waits), peers,
+			wh_waits_text((enum wh_waits)last->peer.waits));
+	else
+		snprintf(text, WH_WATCH_TEXT_BYTES, "the %s waits for %s; the %s says nothing",
+			ours, wh_waits_text(last->waits), peers);
+	return text;
+}

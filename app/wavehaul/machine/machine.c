@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "machine/machine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "machine/tree.h"
+
+#define CAP_IPC_LOCK_BIT 14 /* linux/capability.h */
+
+static void look_at_cpu(struct wh_machine *machine)
+{
+	char flags[sizeof(machine->flags) - 2];
+
+	wh_tree_field(machine->root, machine->vendor, sizeof(machine->vendor), "/proc/cpuinfo",
+		"vendor_id");
+	wh_tree_field(machine->root, machine->model, sizeof(machine->model), "/proc/cpuinfo",
+		"model name");
+	wh_tree_field(machine->root, flags, sizeof(flags), "/proc/cpuinfo", "flags");
+	snprintf(machine->flags, sizeof(machine->flags), " %s ", flags);
+	machine->virtual = wh_machine_flag(machine, "hypervisor");
+}
+
+static void look_at_process(struct wh_machine *machine)
+{
+	static const char status[] = "/proc/self/status";
+	char text[1024];
+	unsigned int real_id;
+	unsigned int effective_id;
+
+	wh_tree_field(machine->root, text, sizeof(text), status, "Cpus_allowed_list");
+	wh_cpus_parse(text, &machine->cpus);
+	wh_tree_field(machine->root, text, sizeof(text), status, "Uid");
+	machine->superuser =
+		sscanf(text, "%u %u", &real_id, &effective_id) == 2 && effective_id == 0;
+	wh_tree_field(machine->root, text, sizeof(text), status, "CapEff");
+	machine->may_lock = (strtoull(text, NULL, 16) >> CAP_IPC_LOCK_BIT & 1) != 0;
+}
+
+void wh_machine_look(struct wh_machine *machine, const char *root)
+{
+	char nodes[1024];
+
+	*machine = (struct wh_machine){.root = root, .live = root[0] == '\0'};
+	look_at_cpu(machine);
+	look_at_process(machine);
+	wh_tree_line(root, machine->kernel, sizeof(machine->kernel), "/proc/sys/kernel/osrelease");
+	wh_tree_line(root, nodes, sizeof(nodes), "/sys/devices/system/node/online");
+	wh_cpus_parse(nodes, &machine->nodes);
+	wh_machine_look_for_nics(machine);
+}
+
+void wh_machine_free(struct wh_machine *machine)
+{
+	free(machine->nic);
+	machine->nic = NULL;
+	machine->nics = 0;
+}
+
+bool wh_machine_flag(const struct wh_machine *machine, const char *flag)
+{
+	char word[32];
+	int length = snprintf(word, sizeof(word), " %s ", flag);
+
+	WH_ASSERT(length < (int)sizeof(word));
+	return strstr(machine->flags, word) != NULL;
+}
+
+bool wh_nic_ready(const struct wh_nic *nic)
+{
+	return nic->holder == WH_NIC_VFIO || nic->holder == WH_NIC_UIO ||
+	       nic->holder == WH_NIC_IN_PLACE;
+}
+
+bool wh_machine_has_ready_nic(const struct wh_machine *machine)
+{
+	for (uint32_t i = 0; i < machine->nics; i++)
+		if (wh_nic_ready(&machine->nic[i]))
+			return true;
+	return false;
+}
+
+bool wh_machine_needs_vfio(const struct wh_machine *machine)
+{
+	bool ready = wh_machine_has_ready_nic(machine);
+
+	for (uint32_t i = 0; i < machine->nics; i++) {
+		enum wh_nic_holder holder = machine->nic[i].holder;
+
+		if (holder == WH_NIC_VFIO ||
+			(!ready && (holder == WH_NIC_KERNEL || holder == WH_NIC_NOBODY)))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Which network devices are on the PCI bus, and who has them. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "machine/machine.h"
+#include "machine/tree.h"
+
+#define DEVICES "/sys/bus/pci/devices"
+
+/* PCI class codes: the base class, and below it what can carry Ethernet. */
+#define CLASS_NETWORK    0x02
+#define CLASS_ETHERNET   0x0200
+#define CLASS_INFINIBAND 0x0207
+
+/* No kernel says more, but a copied tree may. */
+#define SPEED_MAX_MBPS 1000000000
+
+/*
+ * Kernel drivers of PCI devices for which DPDK 22.11, as Debian 12 has it, brings a driver of its
+ * own, and those beside whose kernel driver DPDK works.
+ */
+static const struct {
+	const char *name;
+	enum wh_nic_holder holder;
+} drivers[] = {
+	{"vfio-pci", WH_NIC_VFIO},
+	{"igb_uio", WH_NIC_UIO},
+	{"uio_pci_generic", WH_NIC_UIO},
+	{"mlx4_core", WH_NIC_IN_PLACE},
+	{"mlx5_core", WH_NIC_IN_PLACE},
+	{"atlantic", WH_NIC_KERNEL},
+	{"bnx2x", WH_NIC_KERNEL},
+	{"bnxt_en", WH_NIC_KERNEL},
+	{"cxgb4", WH_NIC_KERNEL},
+	{"cxgb4vf", WH_NIC_KERNEL},
+	{"e1000", WH_NIC_KERNEL},
+	{"e1000e", WH_NIC_KERNEL},
+	{"ena", WH_NIC_KERNEL},
+	{"enic", WH_NIC_KERNEL},
+	{"fm10k", WH_NIC_KERNEL},
+	{"gve", WH_NIC_KERNEL},
+	{"hinic", WH_NIC_KERNEL},
+	{"hns3", WH_NIC_KERNEL},
+	{"i40e", WH_NIC_KERNEL},
+	{"iavf", WH_NIC_KERNEL},
+	{"ice", WH_NIC_KERNEL},
+	{"idpf", WH_NIC_KERNEL},
+	{"igb", WH_NIC_KERNEL},
+	{"igbvf", WH_NIC_KERNEL},
+	{"igc", WH_NIC_KERNEL},
+	{"ionic", WH_NIC_KERNEL},
+	{"ixgbe", WH_NIC_KERNEL},
+	{"ixgbevf", WH_NIC_KERNEL},
+	{"nfp", WH_NIC_KERNEL},
+	{"ngbe", WH_NIC_KERNEL},
+	{"qede", WH_NIC_KERNEL},
+	{"sfc", WH_NIC_KERNEL},
+	{"txgbe", WH_NIC_KERNEL},
+	{"virtio-pci", WH_NIC_KERNEL},
+	{"vmxnet3", WH_NIC_KERNEL},
+};
+
+/* "0000:3b:00.0", and nothing else: the address becomes part of a command. */
+static bool is_address(const char *text)
+{
+	static const char form[] = "xxxx:xx:xx.x";
+
+	if (strlen(text) != sizeof(form) - 1)
+		return false;
+	for (size_t i = 0; form[i] != '\0'; i++) {
+		bool digit = strchr("0123456789abcdef", text[i]) != NULL;
+
+		if (form[i] == 'x' ? !digit : text[i] != form[i])
+			return false;
+	}
+	return true;
+}
+
+struct route_search {
+	struct wh_nic *nic;
+	const char *interface;
+};
+
+/* /proc/net/route: interface, destination, gateway, flags, counts (3), mask. */
+static void match_route(void *context, char *line)
+{
+	struct route_search *search = context;
+	char interface[32];
+	char destination[16];
+	char mask[16];
+
+	if (sscanf(line, "%31s %15s %*s %*s %*s %*s %*s %15s", interface, destination, mask) != 3 ||
+		strcmp(interface, search->interface) != 0)
+		return;
+	search->nic->routes = true;
+	if (strcmp(destination, "00000000") == 0 && strcmp(mask, "00000000") == 0)
+		search->nic->default_route = true;
+}
+
+/* /proc/net/ipv6_route: destination, its prefix, six more, flags, interface. */
+static void match_route6(void *context, char *line)
+{
+	struct route_search *search = context;
+	char destination[40];
+	char prefix[8];
+	char interface[32];
+
+	if (sscanf(line, "%39s %7s %*s %*s %*s %*s %*s %*s %*s %31s", destination, prefix,
+		    interface) != 3 ||
+		strcmp(interface, search->interface) != 0)
+		return;
+	/* Others, as those of link-local addresses, come by themselves with any interface. */
+	if (strspn(destination, "0") == strlen(destination) && strcmp(prefix, "00") == 0)
+		search->nic->default_route = true;
+}
+
+static void look_for_routes(const char *root, const char *interface, struct wh_nic *nic)
+{
+	struct route_search search = {.nic = nic, .interface = interface};
+
+	wh_tree_each_line(root, "/proc/net/route", match_route, &search);
+	wh_tree_each_line(root, "/proc/net/ipv6_route", match_route6, &search);
+}
+
+bool wh_interface_has_default_route(const char *root, const char *interface)
+{
+	struct wh_nic nic = {.default_route = false};
+
+	look_for_routes(root, interface, &nic);
+	return nic.default_route;
+}
+
+static void look_for_upper(struct wh_machine *machine, const char *folder, struct wh_nic *nic)
+{
+	static const char prefix[] = "upper_";
+	struct wh_tree_list list = wh_tree_list(machine->root, "%s", folder);
+
+	for (int i = 0; i < list.count && nic->upper[0] == '\0'; i++) {
+		const char *name = list.entry[i]->d_name;
+
+		if (strncmp(name, prefix, sizeof(prefix) - 1) == 0)
+			snprintf(
+				nic->upper, sizeof(nic->upper), "%.31s", name + sizeof(prefix) - 1);
+	}
+	wh_tree_list_free(&list);
+}
+
+static void look_at_interface(
+	struct wh_machine *machine, const char *net, const char *name, struct wh_nic *nic)
+{
+	char folder[600];
+	int64_t number;
+
+	snprintf(folder, sizeof(folder), "%s/%s", net, name);
+	look_for_routes(machine->root, name, nic);
+	look_for_upper(machine, folder, nic);
+	if (nic->interfaces++ > 0)
+		return;
+	snprintf(nic->interface, sizeof(nic->interface), "%.31s", name);
+	nic->link = wh_tree_number(machine->root, &number, "%s/carrier", folder) && number == 1;
+	if (wh_tree_number(machine->root, &number, "%s/speed", folder) && number > 0 &&
+		number <= SPEED_MAX_MBPS)
+		nic->speed_mbps = number;
+	if (wh_tree_number(machine->root, &number, "%s/mtu", folder) && number > 0)
+		nic->mtu_bytes = number;
+}
+
+static void look_at_interfaces(struct wh_machine *machine, const char *net, struct wh_nic *nic)
+{
+	struct wh_tree_list list = wh_tree_list(machine->root, "%s", net);
+
+	for (int i = 0; i < list.count; i++)
+		look_at_interface(machine, net, list.entry[i]->d_name, nic);
+	wh_tree_list_free(&list);
+}
+
+/* A virtio device's interfaces are one folder further down. */
+static void look_at_all_interfaces(struct wh_machine *machine, struct wh_nic *nic)
+{
+	char path[300];
+	struct wh_tree_list list = wh_tree_list(machine->root, DEVICES "/%s", nic->address);
+
+	snprintf(path, sizeof(path), DEVICES "/%s/net", nic->address);
+	look_at_interfaces(machine, path, nic);
+	for (int i = 0; i < list.count; i++) {
+		const char *name = list.entry[i]->d_name;
+
+		if (strncmp(name, "virtio", strlen("virtio")) != 0)
+			continue;
+		snprintf(path, sizeof(path), DEVICES "/%s/%.200s/net", nic->address, name);
+		look_at_interfaces(machine, path, nic);
+	}
+	wh_tree_list_free(&list);
+}
+
+static enum wh_nic_holder holder_of(const struct wh_nic *nic, int64_t class)
+{
+	bool carries_ethernet = class == CLASS_ETHERNET || class == CLASS_INFINIBAND;
+
+	if (nic->driver[0] == '\0')
+		return carries_ethernet ? WH_NIC_NOBODY : WH_NIC_FOREIGN;
+	for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++) {
+		if (strcmp(nic->driver, drivers[i].name) != 0)
+			continue;
+		if (drivers[i].holder == WH_NIC_KERNEL &&
+			(nic->default_route || nic->upper[0] != '\0'))
+			return WH_NIC_SYSTEM;
+		return drivers[i].holder;
+	}
+	return WH_NIC_FOREIGN;
+}
+
+static bool look_at_nic(struct wh_machine *machine, const char *address, struct wh_nic *nic)
+{
+	const char *root = machine->root;
+	int64_t class = 0;
+	int64_t number;
+
+	*nic = (struct wh_nic){.node = -1};
+	if (!is_address(address) || !wh_tree_number(root, &class, DEVICES "/%s/class", address) ||
+		class >> 16 != CLASS_NETWORK)
+		return false;
+	strcpy(nic->address, address);
+	if (wh_tree_number(root, &number, DEVICES "/%s/vendor", address))
+		nic->vendor = (uint16_t)number;
+	if (wh_tree_number(root, &number, DEVICES "/%s/device", address))
+		nic->device = (uint16_t)number;
+	wh_tree_number(root, &nic->node, DEVICES "/%s/numa_node", address);
+	wh_tree_link(root, nic->driver, sizeof(nic->driver), DEVICES "/%s/driver", address);
+	nic->verbs = wh_tree_exists(root, DEVICES "/%s/infiniband_verbs", address);
+	look_at_all_interfaces(machine, nic);
+	nic->holder = holder_of(nic, class >> 8);
+	return true;
+}
+
+void wh_machine_look_for_nics(struct wh_machine *machine)
+{
+	struct wh_tree_list list = wh_tree_list(machine->root, DEVICES);
+
+	if (list.count == 0)
+		return;
+	machine->nic = calloc((size_t)list.count, sizeof(*machine->nic));
+	WH_ASSERT(machine->nic != NULL);
+	for (int i = 0; i < list.count; i++)
+		if (look_at_nic(machine, list.entry[i]->d_name, &machine->nic[machine->nics]))
+			machine->nics++;
+	wh_tree_list_free(&list);
+}

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/bench_report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_version.h>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "cli/path_text.h"
+#include "cli/plain_text.h"
+#include "cli/repair.h"
+#include "report/repair_json.h"
+
+/* Shorter than this, what is left behind the warm-up says nothing. */
+#define STEADY_MIN_NS UINT64_C(900000000)
+
+void wh_bench_rows_init(
+	struct wh_bench_rows *rows, const struct wh_settings *settings, const struct wh_host *host)
+{
+	*rows = (struct wh_bench_rows){
+		.settings = settings,
+		.host = host,
+		.intervals = json_array(),
+	};
+}
+
+static void add_receiver(struct wh_bench_report *sum, const struct wh_bench_report *lane)
+{
+	sum->elapsed_ns = wh_max_u64(sum->elapsed_ns, lane->elapsed_ns);
+	sum->bytes += lane->bytes;
+	sum->pkts += lane->pkts;
+	sum->duplicate_pkts += lane->duplicate_pkts;
+	sum->lost_pkts += lane->lost_pkts;
+	/* These are counted by port, shard and core: lanes share them. */
+	sum->bad_pkts = wh_max_u64(sum->bad_pkts, lane->bad_pkts);
+	sum->dropped_pkts = wh_max_u64(sum->dropped_pkts, lane->dropped_pkts);
+	for (uint32_t i = 0; i < WH_METER_PROCESSES; i++)
+		sum->cycles[i] = wh_max_u64(sum->cycles[i], lane->cycles[i]);
+}
+
+static void add_sender(struct wh_bench_sum *sum, const struct wh_job *job)
+{
+	sum->sent_pkts += atomic_load_explicit(&job->sent_pkts, memory_order_relaxed);
+	sum->again_pkts += atomic_load_explicit(&job->again_pkts, memory_order_relaxed);
+}
+
+uint32_t wh_bench_lane_reports(struct wh_bench_lane *lane)
+{
+	rte_spinlock_lock(&lane->lock);
+
+	uint32_t reports = lane->reports;
+
+	rte_spinlock_unlock(&lane->lock);
+	return reports;
+}
+
+void wh_bench_add_up(struct wh_bench_lane *lanes, struct wh_job *const *jobs, uint32_t count,
+	struct wh_bench_sum *sum)
+{
+	*sum = (struct wh_bench_sum){0};
+	for (uint32_t i = 0; i < count; i++) {
+		rte_spinlock_lock(&lanes[i].lock);
+		if (lanes[i].reports > 0)
+			add_receiver(&sum->receiver, &lanes[i].report);
+		rte_spinlock_unlock(&lanes[i].lock);
+		if (!jobs[i]->hello->reverse)
+			add_sender(sum, jobs[i]);
+		sum->repair_pkts +=
+			atomic_load_explicit(&jobs[i]->repair_pkts, memory_order_relaxed);
+	}
+	if (sum->receiver.elapsed_ns > 0) {
+		double seconds = (double)sum->receiver.elapsed_ns / 1e9;
+
+		sum->bps = (double)sum->receiver.bytes * 8 / seconds;
+		sum->pps = (double)sum->receiver.pkts / seconds;
+	}
+	if (count > 0)
+		wh_host_cycles(jobs[0]->jobs->host, sum->cycles);
+}
+
+static double per_pkt(const uint64_t *now, const uint64_t *before, uint64_t pkts)
+{
+	uint64_t cycles = 0;
+
+	/* What the loop spends without work is no packet's. */
+	for (uint32_t i = WH_METER_LOOP + 1; i < WH_METER_PROCESSES; i++)
+		cycles += now[i] - (before != NULL ? before[i] : 0);
+	return pkts > 0 ? (double)cycles / (double)pkts : 0;
+}
+
+/* Loops count on meanwhile: what is read here may be of two moments, a round apart. */
+static void remember_warm(struct wh_bench_rows *rows, const struct wh_bench_sum *sum)
+{
+	rows->warm = *sum;
+	for (uint32_t i = 0; i < rows->host->cores.count; i++) {
+		rows->warm_busy_tsc[i] = rows->host->loop[i].busy_tsc;
+		rows->warm_total_tsc[i] = rows->host->loop[i].total_tsc;
+	}
+}
+
+/* What came after the warm-up; all of it, when there was no more than that. */
+static struct wh_bench_sum steady_part(
+	const struct wh_bench_rows *rows, const struct wh_bench_sum *total, double *from_s)
+{
+	struct wh_bench_sum part = *total;
+	const struct wh_bench_report *warm = &rows->warm.receiver;
+
+	*from_s = 0;
+	if (warm->elapsed_ns == 0 || total->receiver.elapsed_ns < warm->elapsed_ns + STEADY_MIN_NS)
+		return part;
+	*from_s = (double)warm->elapsed_ns / 1e9;
+	part.receiver.elapsed_ns -= warm->elapsed_ns;
+	part.receiver.bytes -= warm->bytes;
+	part.receiver.pkts -= warm->pkts;
+	for (uint32_t i = 0; i < WH_METER_PROCESSES; i++) {
+		part.receiver.cycles[i] -= warm->cycles[i];
+		part.cycles[i] -= rows->warm.cycles[i];
+	}
+	part.bps = (double)part.receiver.bytes * 8e9 / (double)part.receiver.elapsed_ns;
+	part.pps = (double)part.receiver.pkts * 1e9 / (double)part.receiver.elapsed_ns;
+	return part;
+}
+
+void wh_bench_row(struct wh_bench_rows *rows, const struct wh_bench_sum *before,
+	const struct wh_bench_sum *now)
+{
+	const struct wh_bench_report *r = &now->receiver;
+	const struct wh_bench_report *rb = &before->receiver;
+	double span_s = (double)(r->elapsed_ns - rb->elapsed_ns) / 1e9;
+	uint64_t pkts = r->pkts - rb->pkts;
+	double bps = (double)(r->bytes - rb->bytes) * 8 / span_s;
+	double pps = (double)pkts / span_s;
+	double here = per_pkt(now->cycles, before->cycles, pkts);
+	double there = per_pkt(r->cycles, rb->cycles, pkts);
+
+	json_array_append_new(rows->intervals,
+		json_pack("{s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:f, s:f}", "seconds",
+			(double)r->elapsed_ns / 1e9, "span", span_s, "bps", bps, "pps", pps,
+			"again", (json_int_t)(now->again_pkts - before->again_pkts), "repair",
+			(json_int_t)(now->repair_pkts - before->repair_pkts), "bad",
+			(json_int_t)(r->bad_pkts - rb->bad_pkts), "lost",
+			(json_int_t)(r->lost_pkts - rb->lost_pkts), "dropped",
+			(json_int_t)(r->dropped_pkts - rb->dropped_pkts), "cycles_per_packet_here",
+			here, "cycles_per_packet_receiver", there));
+	if (json_array_size(rows->intervals) == 1)
+		remember_warm(rows, now);
+	if (rows->settings->json)
+		return;
+	if (rows->printed++ % 20 == 0)
+		printf("%8s %10s %8s %9s %9s %9s %7s %9s %11s\n", "s", "Gb/s", "Mpps", "again",
+			"repair", "lost", "bad", "dropped", "cycles/pkt");
+	printf("%8.2f %10.3f %8.3f %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %7" PRIu64 " %9" PRIu64
+	       " %5.0f+%-5.0f\n",
+		(double)r->elapsed_ns / 1e9, bps / 1e9, pps / 1e6,
+		now->again_pkts - before->again_pkts, now->repair_pkts - before->repair_pkts,
+		r->lost_pkts - rb->lost_pkts, r->bad_pkts - rb->bad_pkts,
+		r->dropped_pkts - rb->dropped_pkts, here, there);
+	fflush(stdout);
+}
+
+/* Cycles of an end by process, per packet that arrived; those that took none are left out. */
+static json_t *cycles_json(const uint64_t *cycles, uint64_t pkts)
+{
+	json_t *object = json_object();
+
+	for (uint32_t i = WH_METER_LOOP + 1; i < WH_METER_PROCESSES; i++)
+		if (cycles[i] > 0 && pkts > 0)
+			json_object_set_new(object, wh_meter_process_name((enum wh_meter_process)i),
+				json_real((double)cycles[i] / (double)pkts));
+	return object;
+}
+
+static void print_cycles(const struct wh_bench_sum *total, bool reverse)
+{
+	uint64_t pkts = total->receiver.pkts;
+
+	printf("cycles per packet%12s%12s\n", reverse ? "here" : "sender", "receiver");
+	/* Rounds without work are the loop's: no packet cost them. */
+	for (uint32_t i = WH_METER_LOOP + 1; i < WH_METER_PROCESSES && pkts > 0; i++) {
+		double here = (double)total->cycles[i] / (double)pkts;
+		double there = (double)total->receiver.cycles[i] / (double)pkts;
+
+		if (here >= 0.05 || there >= 0.05)
+			printf("  %-15s%12.1f%12.1f\n",
+				wh_meter_process_name((enum wh_meter_process)i), here, there);
+	}
+}
+
+/* Packets that this end refused, a line or a member for each reason that there was. */
+static void list_reasons(const struct wh_host *host, json_t *object)
+{
+	struct wh_reason reasons[WH_HOST_REASONS_MAX];
+	uint32_t count = wh_host_reasons(host, reasons);
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (object != NULL)
+			json_object_set_new(
+				object, reasons[i].name, json_integer((json_int_t)reasons[i].pkts));
+		else
+			printf("  %-40s %" PRIu64 "\n", reasons[i].name, reasons[i].pkts);
+	}
+}
+
+static const char *pacing_name(const struct wh_settings *settings)
+{
+	return settings->rate_bps == WH_RATE_MAX ? "the port (no rate)" : "TSC";
+}
+
+/* Of the sessions that carried the data, at this end. */
+static struct wh_session_stats repair_stats(struct wh_job *const *jobs, uint32_t count)
+{
+	struct wh_session_stats sum = {0};
+
+	for (uint32_t i = 0; i < count; i++)
+		wh_repair_add(&sum, &jobs[i]->figures.stats);
+	return sum;
+}
+
+static void print_rate(const struct wh_bench_rows *rows, const struct wh_bench_sum *total)
+{
+	const struct wh_bench_report *r = &total->receiver;
+	double from_s;
+	const struct wh_bench_sum steady = steady_part(rows, total, &from_s);
+	char rate[WH_UNITS_MAX];
+	char size[WH_UNITS_MAX];
+	char with[WH_UNITS_MAX];
+
+	printf("%s at the receiver, %.3f Mpps, %s in %.2f s; %" PRIu64 " sent again, %" PRIu64
+	       " duplicates\n",
+		wh_format_rate(rate, sizeof(rate), steady.bps), steady.pps / 1e6,
+		wh_format_size(size, sizeof(size), r->bytes), (double)r->elapsed_ns / 1e9,
+		total->again_pkts, r->duplicate_pkts);
+	if (from_s > 0)
+		printf("rate and cycles without the first %.2f s, of warming up; with them %s\n",
+			from_s, wh_format_rate(with, sizeof(with), total->bps));
+}
+
+static void print_text(const struct wh_bench_rows *rows, struct wh_job *const *jobs, uint32_t count,
+	const struct wh_bench_sum *total, const struct wh_settings *settings)
+{
+	const struct wh_host *host = rows->host;
+	const uint64_t *late_ns = jobs[0]->figures.lateness_ns;
+	const struct wh_session_stats repair = repair_stats(jobs, count);
+	double from_s;
+	const struct wh_bench_sum steady = steady_part(rows, total, &from_s);
+
+	print_rate(rows, total);
+	if (!settings->reverse)
+		printf("pacing by %s%s: p50 %" PRIu64 " ns late, p99 %" PRIu64 " ns, p99.9 %" PRIu64
+		       " ns; limited by %s\n",
+			pacing_name(settings),
+			host->port->has_timed_tx ? " (the port could send on timestamps)" : "",
+			late_ns[0], late_ns[1], late_ns[2],
+			wh_limit_name(jobs[0]->figures.limited_by));
+	if (settings->repair.on)
+		wh_repair_print(&repair);
+	print_cycles(&steady, settings->reverse);
+	list_reasons(host, NULL);
+}
+
+static json_t *lateness_json(const struct wh_job *job)
+{
+	const uint64_t *late_ns = job->figures.lateness_ns;
+
+	return json_pack("{s:I, s:I, s:I}", "p50", (json_int_t)late_ns[0], "p99",
+		(json_int_t)late_ns[1], "p99_9", (json_int_t)late_ns[2]);
+}
+
+/* What was asked for, and how it ended. */
+static json_t *outcome_json(const struct wh_settings *settings, const char *server, int status)
+{
+	json_t *all = json_pack("{s:s, s:b, s:i, s:o, s:s, s:s, s:i, s:b, s:s, s:s}", "verb",
+		"bench", "ok", status == WH_EXIT_OK, "exit_status", status, "host",
+		wh_word_to_json(server), "version", WH_VERSION, "dpdk", rte_version(), "mtu",
+		(int)settings->mtu_bytes, "reverse", settings->reverse, "profile",
+		settings->profile->name, "pacing", pacing_name(settings));
+
+	json_object_set_new(all, "rate_bps",
+		settings->rate_bps == WH_RATE_MAX ? json_null()
+						  : json_integer((json_int_t)settings->rate_bps));
+	json_object_set_new(all, "error", wh_text_to_json(wh_last_complaint()));
+	return all;
+}
+
+/* Of each core here, the share of the time in which it had work, after the warm-up. */
+static json_t *cores_json(const struct wh_bench_rows *rows)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < rows->host->cores.count; i++) {
+		uint64_t busy_tsc = rows->host->loop[i].busy_tsc - rows->warm_busy_tsc[i];
+		uint64_t all_tsc = rows->host->loop[i].total_tsc - rows->warm_total_tsc[i];
+
+		json_array_append_new(list,
+			json_pack("{s:i, s:f}", "cpu", (int)rows->host->cores.core[i].cpu, "busy",
+				all_tsc > 0
+					? (double)wh_min_u64(busy_tsc, all_tsc) / (double)all_tsc
+					: 0.0));
+	}
+	return list;
+}
+
+/* Of the first lane's sender: the share of its time that each name had. */
+static json_t *limits_json(const struct wh_job *job)
+{
+	const uint64_t *limit_tsc = job->figures.stats.limit_tsc;
+	json_t *object = json_object();
+	uint64_t all_tsc = 0;
+
+	for (uint32_t i = 0; i < WH_LIMITS; i++)
+		all_tsc += limit_tsc[i];
+	for (uint32_t i = 0; i < WH_LIMITS && all_tsc > 0; i++)
+		if (limit_tsc[i] > 0)
+			json_object_set_new(object, wh_limit_name((enum wh_limit)i),
+				json_real((double)limit_tsc[i] / (double)all_tsc));
+	return object;
+}
+
+/* Where the data comes from, and what its way was like; null: that is known at the other end. */
+static void add_path(json_t *all, const struct wh_bench_rows *rows, const struct wh_job *job,
+	const struct wh_bench_report *r)
+{
+	bool sends = !rows->settings->reverse && job != NULL;
+	bool measured = job != NULL && job->figures.rtt_min_ns > 0;
+
+	json_object_set_new(all, "limited_by",
+		sends ? json_string(wh_limit_name(job->figures.limited_by)) : json_null());
+	json_object_set_new(all, "waits", sends ? limits_json(job) : json_null());
+	json_object_set_new(all, "rtt_ms",
+		measured ? json_pack("{s:f, s:f}", "min", (double)job->figures.rtt_min_ns / 1e6,
+				   "mean", (double)job->figures.rtt_ns / 1e6)
+			 : json_null());
+	json_object_set_new(all, "loss",
+		json_real(r->pkts + r->lost_pkts > 0
+				  ? (double)r->lost_pkts / (double)(r->pkts + r->lost_pkts)
+				  : 0));
+	json_object_set_new(all, "cores", cores_json(rows));
+}
+
+static void print_object(json_t *object)
+{
+	char *text = json_dumps(object, JSON_INDENT(2));
+
+	if (text != NULL) {
+		wh_plain_json(text, stdout);
+		putchar('\n');
+	}
+	free(text);
+	json_decref(object);
+}
+
+void wh_bench_tell_failure(const struct wh_settings *settings, const char *server, int status)
+{
+	if (settings->json)
+		print_object(outcome_json(settings, server, status));
+}
+
+static void print_json(const struct wh_bench_rows *rows, struct wh_job *const *jobs, uint32_t count,
+	const struct wh_bench_sum *total, const char *server, int status)
+{
+	const struct wh_settings *settings = rows->settings;
+	const struct wh_bench_report *r = &total->receiver;
+	json_t *reasons = json_object();
+	json_t *all = outcome_json(settings, server, status);
+	const struct wh_session_stats repair = repair_stats(jobs, count);
+	const struct wh_host *host = rows->host;
+	double from_s;
+	const struct wh_bench_sum steady = steady_part(rows, total, &from_s);
+
+	list_reasons(host, reasons);
+	json_object_set_new(all, "parallel", json_integer(count));
+	json_object_set_new(all, "port_timestamps", json_boolean(host->port->has_timed_tx));
+	json_object_set_new(all, "receiver",
+		json_pack("{s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I}", "seconds",
+			(double)r->elapsed_ns / 1e9, "bps", total->bps, "pps", total->pps, "bytes",
+			(json_int_t)r->bytes, "packets", (json_int_t)r->pkts, "duplicate",
+			(json_int_t)r->duplicate_pkts, "lost", (json_int_t)r->lost_pkts, "bad",
+			(json_int_t)r->bad_pkts, "dropped", (json_int_t)r->dropped_pkts));
+	json_object_set_new(all, "sender",
+		json_pack("{s:I, s:I, s:I}", "packets", (json_int_t)total->sent_pkts, "again",
+			(json_int_t)total->again_pkts, "repair", (json_int_t)total->repair_pkts));
+	json_object_set_new(all, "repair", wh_repair_json(&repair));
+	json_object_set_new(all, "cycles_per_packet",
+		json_pack("{s:o, s:o}", "here", cycles_json(steady.cycles, steady.receiver.pkts),
+			"receiver", cycles_json(steady.receiver.cycles, steady.receiver.pkts)));
+	json_object_set_new(all, "steady",
+		json_pack("{s:f, s:f, s:f}", "from_seconds", from_s, "bps", steady.bps, "pps",
+			steady.pps));
+	add_path(all, rows, count > 0 ? jobs[0] : NULL, r);
+	if (count > 0 && !settings->reverse)
+		json_object_set_new(all, "lateness_ns", lateness_json(jobs[0]));
+	json_object_set_new(all, "refused_packets", reasons);
+	json_object_set(all, "intervals", rows->intervals);
+	print_object(all);
+}
+
+void wh_bench_end(struct wh_bench_rows *rows, struct wh_job *const *jobs, uint32_t count,
+	const struct wh_bench_sum *total, const char *server, int status)
+{
+	if (rows->settings->json)
+		print_json(rows, jobs, count, total, server, status);
+	else if (count > 0 && total->receiver.pkts > 0)
+		print_text(rows, jobs, count, total, rows->settings);
+	json_decref(rows->intervals);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_BENCH_REPORT_H
+#define WH_APP_BENCH_REPORT_H
+
+/* What bench says: a row a second, a summary with the cycles of every process, or JSON. */
+
+#include <stdint.h>
+
+#include <jansson.h>
+#include <rte_spinlock.h>
+
+#include "cli/settings.h"
+#include "job/jobs.h"
+
+/* A lane's counters at the receiving end, and how often they came: from the lane's crew. */
+struct wh_bench_lane {
+	rte_spinlock_t lock;
+	struct wh_bench_report report;
+	uint32_t reports;
+};
+
+uint32_t wh_bench_lane_reports(struct wh_bench_lane *lane);
+
+/* Of all lanes together. */
+struct wh_bench_sum {
+	struct wh_bench_report receiver; /* elapsed_ns: the longest */
+	double bps;                      /* of payload, over that time */
+	double pps;
+	uint64_t sent_pkts;
+	uint64_t again_pkts;
+	uint64_t repair_pkts;                /* sent, or received */
+	uint64_t cycles[WH_METER_PROCESSES]; /* of this end */
+};
+
+struct wh_bench_rows {
+	const struct wh_settings *settings;
+	const struct wh_host *host;
+	json_t *intervals;
+	uint32_t printed;
+	/* As it was after the first row, in which caches, windows and rates still warm up. */
+	struct wh_bench_sum warm;
+	uint64_t warm_busy_tsc[WH_SETTINGS_CPUS_MAX];
+	uint64_t warm_total_tsc[WH_SETTINGS_CPUS_MAX];
+};
+
+void wh_bench_rows_init(
+	struct wh_bench_rows *rows, const struct wh_settings *settings, const struct wh_host *host);
+
+void wh_bench_add_up(struct wh_bench_lane *lanes, struct wh_job *const *jobs, uint32_t count,
+	struct wh_bench_sum *sum);
+
+/* One interval, from `before` to `now`. */
+void wh_bench_row(struct wh_bench_rows *rows, const struct wh_bench_sum *before,
+	const struct wh_bench_sum *now);
+
+/* With --json, the object of a bench that ended before it had a port. */
+void wh_bench_tell_failure(const struct wh_settings *settings, const char *server, int status);
+
+/* The summary, or the JSON object; frees the rows. */
+void wh_bench_end(struct wh_bench_rows *rows, struct wh_job *const *jobs, uint32_t count,
+	const struct wh_bench_sum *total, const char *server, int status);
+
+#endif

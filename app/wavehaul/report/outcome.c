@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/outcome.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "cli/fault_text.h"
+#include "cli/signals.h"
+#include "wire/packet.h"
+
+/* Of the time, from which on it is worth a line that larger buffers would have been faster. */
+#define MEMORY_TELL_PERCENT 5
+
+static int conclude_versions(const struct wh_job *job, const char *host)
+{
+	char formats[32];
+
+	snprintf(formats, sizeof(formats),
+		job->peer_least == job->peer_most ? "format %u" : "formats %u to %u",
+		job->peer_least, job->peer_most);
+	wh_complain("%s speaks %s, this wavehaul format %u: install the same wavehaul at both ends "
+		    "(`wavehaul --version` names it)",
+		host, formats, WH_WIRE_VERSION);
+	return WH_EXIT_HARDWARE;
+}
+
+static int conclude_refused(const struct wh_job *job, const char *host)
+{
+	if (job->refused_error != 0) {
+		wh_complain("%s refuses: %s", host, job->why);
+		if (job->refused_error == EPROTONOSUPPORT)
+			return WH_EXIT_HARDWARE;
+		return job->refused_error == ENOENT || job->refused_error == ENOLINK
+			       ? WH_EXIT_NO_FILE
+			       : WH_EXIT_OTHER;
+	}
+	if (job->peer_least != 0)
+		return conclude_versions(job, host);
+	wh_complain("%s refuses the connection: it may not serve this address (--allow there), or "
+		    "not take packets of MTU %u (--mtu)",
+		host, job->jobs->settings->mtu_bytes);
+	return WH_EXIT_NETWORK;
+}
+
+static int conclude_peer_gone(const struct wh_job *job, const char *host)
+{
+	uint64_t timeout_s = job->jobs->settings->peer_timeout_ns / WH_NS_PER_S;
+
+	if (job->began_tsc == 0)
+		wh_complain("%s does not answer on UDP port %u within %llu s; is `wavehaul serve` "
+			    "running there, and does `ping` reach it?",
+			host, job->peer.port, (unsigned long long)timeout_s);
+	else
+		wh_complain("no word from %s for %llu s: the path is down, or its server gone; "
+			    "--peer-timeout waits longer",
+			host, (unsigned long long)timeout_s);
+	return WH_EXIT_NETWORK;
+}
+
+static int conclude_stalled(const struct wh_job *job)
+{
+	unsigned long long timeout_s = job->jobs->settings->stall_timeout_ns / WH_NS_PER_S;
+
+	if (job->watch_has_barked)
+		wh_complain("stalled: no progress for %llu s: %s; --stall-timeout waits longer",
+			timeout_s, job->why);
+	else if (job->began_tsc != 0 && wh_job_sends(job))
+		wh_complain("stalled: no progress for %llu s: %s; --stall-timeout waits longer",
+			timeout_s, wh_stall_text(job->figures.limited_by));
+	else
+		wh_complain(
+			"stalled: no progress for %llu s; --stall-timeout waits longer", timeout_s);
+	return WH_EXIT_STALLED;
+}
+
+static int conclude(const struct wh_job *job, const char *host)
+{
+	switch (job->failed) {
+	case WH_STATUS_PENDING:
+		return WH_EXIT_OK;
+	case WH_STATUS_INTERRUPTED:
+		if (wh_signals_count() > 0) {
+			wh_complain("interrupted; what was not whole was not kept");
+			return WH_EXIT_INTERRUPTED;
+		}
+		wh_complain("%s has ended the transfer: it was stopped there", host);
+		return WH_EXIT_NETWORK;
+	case WH_STATUS_REFUSED:
+		return conclude_refused(job, host);
+	case WH_STATUS_BUSY:
+		wh_complain("%s has no room for another session, or this end no memory: %s", host,
+			job->why);
+		return WH_EXIT_NETWORK;
+	case WH_STATUS_STALLED:
+		return conclude_stalled(job);
+	case WH_STATUS_PEER_GONE:
+		return conclude_peer_gone(job, host);
+	case WH_STATUS_UNREPAIRED:
+		wh_complain(
+			"repair packets did not suffice, and --strict-paper lets nothing be "
+			"asked for; leave it away, or send more of them: --fec K,R with a larger "
+			"R, or auto with a higher --fec-ceiling");
+		return WH_EXIT_NETWORK;
+	case WH_STATUS_MISMATCH:
+		wh_complain(
+			"what arrived is not what was sent (%s); nothing of it was kept", job->why);
+		return WH_EXIT_VERIFY;
+	case WH_STATUS_NO_SPACE:
+		wh_complain("the disk is full (%s)", job->why);
+		return WH_EXIT_OTHER;
+	default:
+		wh_complain("the transfer failed: %s", job->why);
+		return WH_EXIT_OTHER;
+	}
+}
+
+void wh_jobs_tell_memory(struct wh_job *const *jobs, uint32_t count)
+{
+	uint64_t memory_tsc = 0;
+	uint64_t all_tsc = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const uint64_t *limit_tsc = jobs[i]->figures.stats.limit_tsc;
+
+		memory_tsc += limit_tsc[WH_LIMIT_MEMORY];
+		for (uint32_t limit = 0; limit < WH_LIMITS; limit++)
+			all_tsc += limit_tsc[limit];
+	}
+	if (memory_tsc > all_tsc / 100 * MEMORY_TELL_PERCENT)
+		wh_say("buffers held it up for %u %% of the time, full of what waits for lost "
+		       "packets and round trips: give both ends a larger --buffers",
+			(unsigned)wh_muldiv_u64(memory_tsc, 100, all_tsc));
+}
+
+int wh_jobs_conclude(struct wh_job *const *jobs, uint32_t count, const char *host)
+{
+	const struct wh_job *speaker = NULL;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (jobs[i]->failed != WH_STATUS_PENDING &&
+			(speaker == NULL || speaker->failed == WH_STATUS_INTERRUPTED))
+			speaker = jobs[i];
+	return speaker != NULL ? conclude(speaker, host) : WH_EXIT_OK;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/progress.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "cli/complain.h"
+
+#define ERASE_TO_END  "\033[K"
+#define USUAL_COLUMNS 80
+
+static double rate_bps(uint64_t bytes, double span_s)
+{
+	return span_s > 0 ? (double)bytes * 8 / span_s : 0;
+}
+
+/* What a line has, from the widest to the narrowest. */
+static const struct {
+	bool now;
+	bool mean;
+	bool eta;
+	bool words;
+} shapes[] = {
+	{true, true, true, true},
+	{true, false, true, true},
+	{true, false, true, false},
+	{true, false, false, false},
+	{false, false, false, false},
+};
+
+#define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
+
+struct parts {
+	char begin[WH_UNITS_MAX + 16];
+	char now[WH_UNITS_MAX + 8];
+	char mean[WH_UNITS_MAX + 8];
+	char eta[32];
+};
+
+static void make_parts(struct parts *parts, const struct wh_progress *progress)
+{
+	double mean_bps = rate_bps(progress->bytes, progress->all_s);
+	bool has_end = progress->all_bytes >= progress->bytes && progress->all_bytes > 0;
+	char text[WH_UNITS_MAX];
+	char share[16] = "";
+
+	if (has_end)
+		snprintf(share, sizeof(share), " %5.1f %%",
+			100.0 * (double)progress->bytes / (double)progress->all_bytes);
+	if (has_end && mean_bps > 0)
+		snprintf(parts->eta, sizeof(parts->eta), "  ETA %.0f s",
+			(double)(progress->all_bytes - progress->bytes) * 8 / mean_bps);
+	snprintf(parts->begin, sizeof(parts->begin), "%10s%s",
+		wh_format_size(text, sizeof(text), progress->bytes), share);
+	snprintf(parts->now, sizeof(parts->now), "  now %s",
+		wh_format_rate(text, sizeof(text), rate_bps(progress->new_bytes, progress->new_s)));
+	snprintf(parts->mean, sizeof(parts->mean), "  mean %s",
+		wh_format_rate(text, sizeof(text), mean_bps));
+}
+
+const char *wh_progress_text(
+	char text[WH_PROGRESS_TEXT_BYTES], uint32_t columns, const struct wh_progress *progress)
+{
+	struct parts parts = {0};
+	size_t room = wh_min_u64(columns + UINT64_C(1), WH_PROGRESS_TEXT_BYTES);
+	int bytes = INT_MAX;
+
+	make_parts(&parts, progress);
+	for (size_t i = 0; i < SHAPES && bytes >= (int)room; i++)
+		bytes = snprintf(text, room, "%s%s%s%s%s%s", parts.begin,
+			shapes[i].now ? parts.now : "", shapes[i].mean ? parts.mean : "",
+			shapes[i].eta ? parts.eta : "",
+			shapes[i].words && progress->words[0] != '\0' ? "  " : "",
+			shapes[i].words ? progress->words : "");
+	return text;
+}
+
+/* The last column stays free: there some terminals go to the next line. */
+static uint32_t columns_of_terminal(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+		return USUAL_COLUMNS - 1;
+	return size.ws_col - 1U;
+}
+
+void wh_progress_show(const struct wh_progress *progress)
+{
+	char text[WH_PROGRESS_TEXT_BYTES];
+
+	fprintf(stderr, "\r%s" ERASE_TO_END,
+		wh_progress_text(text, columns_of_terminal(), progress));
+	wh_complain_over("\r" ERASE_TO_END);
+}
+
+void wh_progress_clear(void)
+{
+	fprintf(stderr, "\r" ERASE_TO_END);
+	wh_complain_over(NULL);
+}
+
+bool wh_progress_has_terminal(void)
+{
+	const char *kind = getenv("TERM");
+
+	return isatty(STDERR_FILENO) == 1 && kind != NULL && kind[0] != '\0' &&
+	       strcmp(kind, "dumb") != 0;
+}

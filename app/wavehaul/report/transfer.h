@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_TRANSFER_H
+#define WH_APP_TRANSFER_H
+
+/* Private to send and get: one transfer, what it was asked for and what it says. */
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/settings.h"
+#include "job/client.h"
+#include "job/jobs.h"
+#include "job/lanes.h"
+
+struct wh_failure {
+	char *path;
+	char *text;       /* what failed, and where */
+	bool passed_over; /* no failure, and not sent either */
+};
+
+struct wh_transfer {
+	struct wh_settings settings;
+	enum wh_verb verb;
+	struct wh_host host;
+	struct wh_jobs jobs;
+	struct wh_client client;
+
+	/* transfer_paths.c: from the operands */
+	char server[256]; /* as written */
+	struct wh_address peer;
+	char **remote; /* paths at the server */
+	uint32_t remotes;
+	const char *const *local; /* send: files */
+	uint32_t locals;
+	int dest_fd; /* get: the folder, and the name in it */
+	char *dest_name;
+	bool dest_is_folder;
+
+	struct wh_lanes lanes;
+	_Atomic bool gate; /* all lanes but the first are over */
+	uint64_t next_tsc;
+
+	/* transfer_report.c */
+	pthread_mutex_t telling; /* on_file comes from every crew */
+	struct wh_failure *failure;
+	uint32_t failures;
+	uint64_t began_tsc; /* when the first lane could send; 0: not yet */
+	uint64_t next_progress_tsc;
+	uint64_t last_tsc;
+	uint64_t last_bytes;
+	uint64_t moved_tsc; /* when bytes last moved */
+	bool stall_told;
+	bool line_open;
+	bool line_shown;
+};
+
+/* 0, or an exit status after one sentence. */
+int wh_transfer_read_operands(struct wh_transfer *transfer);
+int wh_transfer_open_dest(struct wh_transfer *transfer);
+void wh_transfer_free_operands(struct wh_transfer *transfer);
+
+/* Sums over the lanes. */
+struct wh_totals wh_transfer_totals(const struct wh_transfer *transfer);
+
+void wh_transfer_tell_start(struct wh_transfer *transfer);
+void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc);
+void wh_transfer_tell_end(struct wh_transfer *transfer, int status);
+
+/* A job's on_file; `context` is the transfer. */
+void wh_transfer_on_file(void *context, const struct wh_file_result *result);
+
+#endif

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What a transfer says: a line that moves on a terminal, JSON lines while it runs, a total at its
+ * end, and every file that failed.
+ */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+#include <rte_cycles.h>
+#include <rte_version.h>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "cli/fault_text.h"
+#include "cli/path_text.h"
+#include "cli/plain_text.h"
+#include "cli/repair.h"
+#include "report/progress.h"
+#include "report/repair_json.h"
+#include "report/transfer.h"
+
+#define STALL_MS 1000
+
+static const char *verb_name(const struct wh_transfer *transfer)
+{
+	return transfer->verb == WH_VERB_SEND ? "send" : "get";
+}
+
+struct wh_totals wh_transfer_totals(const struct wh_transfer *transfer)
+{
+	struct wh_totals sum = {0};
+
+	for (uint32_t lane = 0; lane < transfer->lanes.started; lane++) {
+		const struct wh_totals totals = wh_job_totals(transfer->lanes.job[lane]);
+
+		sum.files += totals.files;
+		sum.skipped += totals.skipped;
+		sum.failed += totals.failed;
+		sum.bytes += totals.bytes;
+		sum.passed_over += totals.passed_over;
+		sum.left_out.owners += totals.left_out.owners;
+		sum.left_out.set_ids += totals.left_out.set_ids;
+		sum.left_out.xattrs += totals.left_out.xattrs;
+		sum.left_out.hard_links += totals.left_out.hard_links;
+	}
+	return sum;
+}
+
+/* Lines of different crews do not mix; none is lost when the program ends meanwhile. */
+static void print_json_line(json_t *line)
+{
+	char *text = json_dumps(line, JSON_COMPACT);
+
+	if (text != NULL) {
+		wh_plain_json(text, stdout);
+		putchar('\n');
+		fflush(stdout);
+	}
+	free(text);
+	json_decref(line);
+}
+
+static double seconds_between(const struct wh_transfer *transfer, uint64_t from, uint64_t to)
+{
+	return from != 0 && to > from ? (double)(to - from) / (double)transfer->host.hz : 0;
+}
+
+void wh_transfer_tell_start(struct wh_transfer *transfer)
+{
+	const struct wh_settings *settings = &transfer->settings;
+	char value[WH_SETTINGS_TEXT_BYTES];
+	const char *key;
+
+	transfer->line_shown = wh_progress_has_terminal() && !settings->json_stream;
+	if (!settings->json_stream)
+		return;
+
+	json_t *effective = json_object();
+	json_t *cores = json_array();
+
+	for (uint32_t i = 0; wh_settings_at(settings, transfer->verb, i, &key, value); i++)
+		json_object_set_new(effective, key, json_string(value));
+	for (uint32_t i = 0; i < transfer->host.cores.count; i++) {
+		const struct wh_core *core = &transfer->host.cores.core[i];
+
+		json_array_append_new(cores,
+			json_pack("{s:i, s:b, s:i, s:i}", "cpu", core->cpu, "works", core->works,
+				"receives", core->receives, "sends", core->sends));
+	}
+	print_json_line(json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:i, s:b, s:o, s:o}", "event",
+		"start", "verb", verb_name(transfer), "version", WH_VERSION, "dpdk", rte_version(),
+		"host", wh_word_to_json(transfer->server), "port", transfer->host.spec.ethdev,
+		"mtu", (int)settings->mtu_bytes, "hugepages", transfer->host.eal.hugepages, "cores",
+		cores, "settings", effective));
+}
+
+/* Room for one more: it doubles whenever the count is a power of two. */
+static bool make_room(struct wh_transfer *transfer)
+{
+	uint32_t count = transfer->failures;
+
+	if ((count & (count - 1)) != 0)
+		return true;
+
+	struct wh_failure *more =
+		realloc(transfer->failure, (count == 0 ? 1 : 2 * (size_t)count) * sizeof(*more));
+
+	if (more == NULL)
+		return false;
+	transfer->failure = more;
+	return true;
+}
+
+static void remember_failure(
+	struct wh_transfer *transfer, const struct wh_file_result *result, const char *text)
+{
+	struct wh_failure failure = {
+		.path = strdup(result->path),
+		.text = strdup(text),
+		.passed_over = result->doing == WH_DOING_PASSING,
+	};
+
+	if (failure.path != NULL && failure.text != NULL && make_room(transfer)) {
+		transfer->failure[transfer->failures++] = failure;
+		return;
+	}
+	free(failure.path);
+	free(failure.text);
+}
+
+void wh_transfer_on_file(void *context, const struct wh_file_result *result)
+{
+	struct wh_transfer *transfer = context;
+	char why[WH_FAULT_TEXT_BYTES];
+	char text[300] = "";
+	bool passed_over = result->doing == WH_DOING_PASSING;
+
+	if (result->error != 0)
+		snprintf(text, sizeof(text), "%s%s",
+			result->at_peer && !passed_over ? "at the other end: " : "",
+			wh_fault_text(why, (enum wh_doing)result->doing, result->error));
+	pthread_mutex_lock(&transfer->telling);
+	if (result->error != 0)
+		remember_failure(transfer, result, text);
+	if (transfer->settings.json_stream) {
+		json_t *line = json_pack("{s:s, s:s, s:I}", "event", "file", "status",
+			passed_over || result->skipped ? "skipped"
+			: result->error != 0           ? "failed"
+						       : "done",
+			"bytes", (json_int_t)result->bytes);
+
+		wh_path_to_json(line, "path", result->path);
+		if (result->error != 0)
+			json_object_set_new(line, "error", json_string(text));
+		print_json_line(line);
+	}
+	pthread_mutex_unlock(&transfer->telling);
+}
+
+/* Payload that has arrived at the receiving end, as far as this end knows. */
+static uint64_t moved_bytes(const struct wh_transfer *transfer)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t lane = 0; lane < transfer->lanes.started; lane++)
+		bytes += atomic_load_explicit(
+			&transfer->lanes.job[lane]->moved_bytes, memory_order_relaxed);
+	return bytes;
+}
+
+static void show_line(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t bytes)
+{
+	struct wh_totals totals = wh_transfer_totals(transfer);
+	char words[40];
+	const struct wh_progress line = {
+		.bytes = bytes,
+		/* Of several lanes each finds the files of all. */
+		.all_bytes = transfer->lanes.count == 1
+				     ? atomic_load(&transfer->lanes.job[0]->bytes_found)
+				     : 0,
+		.all_s = seconds_between(transfer, transfer->began_tsc, now_tsc),
+		.new_bytes = bytes - transfer->last_bytes,
+		.new_s = seconds_between(transfer, transfer->last_tsc, now_tsc),
+		.words = words,
+	};
+
+	snprintf(words, sizeof(words), "%" PRIu64 " file%s", totals.files + totals.skipped,
+		totals.files + totals.skipped == 1 ? "" : "s");
+	wh_progress_show(&line);
+	transfer->line_open = true;
+}
+
+static void print_interval(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t bytes)
+{
+	struct wh_totals totals = wh_transfer_totals(transfer);
+	double span_s = seconds_between(transfer, transfer->last_tsc, now_tsc);
+
+	print_json_line(json_pack("{s:s, s:f, s:f, s:I, s:f, s:I, s:I, s:I}", "event", "interval",
+		"seconds", seconds_between(transfer, transfer->began_tsc, now_tsc), "span", span_s,
+		"bytes", (json_int_t)bytes, "bps",
+		span_s > 0 ? (double)(bytes - transfer->last_bytes) * 8 / span_s : 0, "files",
+		(json_int_t)totals.files, "skipped", (json_int_t)totals.skipped, "failed",
+		(json_int_t)totals.failed));
+}
+
+/* What holds the flow up is known where it is sent. */
+static json_t *limit_now(const struct wh_transfer *transfer)
+{
+	if (transfer->verb != WH_VERB_SEND)
+		return json_null();
+	return json_string(wh_limit_name((enum wh_limit)atomic_load_explicit(
+		&transfer->lanes.job[0]->limit_now, memory_order_relaxed)));
+}
+
+static void see_stall(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t bytes)
+{
+	if (bytes != transfer->last_bytes || transfer->moved_tsc == 0) {
+		transfer->moved_tsc = now_tsc;
+		transfer->stall_told = false;
+	}
+	if (transfer->stall_told ||
+		now_tsc - transfer->moved_tsc <
+			wh_ns_to_tsc(transfer->host.hz, STALL_MS * UINT64_C(1000000)))
+		return;
+	transfer->stall_told = true;
+	if (transfer->settings.json_stream)
+		print_json_line(json_pack("{s:s, s:f, s:o}", "event", "stall", "seconds",
+			seconds_between(transfer, transfer->began_tsc, now_tsc), "held_up_by",
+			limit_now(transfer)));
+}
+
+void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc)
+{
+	uint64_t every_ms = transfer->settings.json_stream ? 1000 : WH_PROGRESS_MS;
+
+	if (transfer->began_tsc == 0) {
+		if (atomic_load(&transfer->lanes.job[0]->state) != WH_JOB_RUNNING)
+			return;
+		transfer->began_tsc = now_tsc;
+		transfer->last_tsc = now_tsc;
+		transfer->next_progress_tsc = now_tsc;
+	}
+	if (now_tsc < transfer->next_progress_tsc)
+		return;
+	transfer->next_progress_tsc =
+		now_tsc + wh_ns_to_tsc(transfer->host.hz, every_ms * UINT64_C(1000000));
+
+	uint64_t bytes = moved_bytes(transfer);
+
+	pthread_mutex_lock(&transfer->telling);
+	if (transfer->settings.json_stream && transfer->last_tsc < now_tsc)
+		print_interval(transfer, now_tsc, bytes);
+	else if (transfer->line_shown)
+		show_line(transfer, now_tsc, bytes);
+	see_stall(transfer, now_tsc, bytes);
+	pthread_mutex_unlock(&transfer->telling);
+	transfer->last_tsc = now_tsc;
+	transfer->last_bytes = bytes;
+}
+
+static json_t *failures_json(const struct wh_transfer *transfer, bool passed_over)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < transfer->failures; i++) {
+		if (transfer->failure[i].passed_over != passed_over)
+			continue;
+
+		json_t *failure = json_object();
+
+		wh_path_to_json(failure, "path", transfer->failure[i].path);
+		json_object_set_new(failure, "error", json_string(transfer->failure[i].text));
+		json_array_append_new(list, failure);
+	}
+	return list;
+}
+
+static struct wh_session_stats sum_stats(const struct wh_transfer *transfer)
+{
+	struct wh_session_stats sum = {0};
+
+	for (uint32_t lane = 0; lane < transfer->lanes.started; lane++) {
+		const struct wh_job *job = transfer->lanes.job[lane];
+
+		sum.retransmitted_pkts += job->figures.stats.retransmitted_pkts;
+		sum.duplicate_pkts += job->figures.stats.duplicate_pkts;
+		sum.losses_detected_pkts += job->figures.stats.losses_detected_pkts;
+		sum.bad_pkts += job->figures.stats.bad_pkts;
+		wh_repair_add(&sum, &job->figures.stats);
+	}
+	return sum;
+}
+
+static void print_json(struct wh_transfer *transfer, int status, double seconds)
+{
+	struct wh_totals totals = wh_transfer_totals(transfer);
+	struct wh_session_stats stats = sum_stats(transfer);
+	const struct wh_job *job = transfer->lanes.job[0];
+	bool sends = transfer->verb == WH_VERB_SEND;
+	json_t *line = json_pack("{s:s, s:b, s:i, s:o, s:I, s:I, s:I, s:I, s:f, s:f}", "verb",
+		verb_name(transfer), "ok", status == WH_EXIT_OK, "exit_status", status, "host",
+		wh_word_to_json(transfer->server), "files", (json_int_t)totals.files, "skipped",
+		(json_int_t)totals.skipped, "failed", (json_int_t)totals.failed, "bytes",
+		(json_int_t)totals.bytes, "seconds", seconds, "goodput_bps",
+		seconds > 0 ? (double)totals.bytes * 8 / seconds : 0);
+
+	if (transfer->settings.json_stream)
+		json_object_set_new(line, "event", json_string("end"));
+	json_object_set_new(line, "moved_bytes", json_integer((json_int_t)moved_bytes(transfer)));
+	json_object_set_new(line, "error", wh_text_to_json(wh_last_complaint()));
+	json_object_set_new(line, "packets",
+		json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "sent", (json_int_t)stats.sent_pkts,
+			"again", (json_int_t)stats.retransmitted_pkts, "received",
+			(json_int_t)stats.received_pkts, "duplicate",
+			(json_int_t)stats.duplicate_pkts, "lost",
+			(json_int_t)stats.losses_detected_pkts, "bad", (json_int_t)stats.bad_pkts));
+	json_object_set_new(line, "repair", wh_repair_json(&stats));
+	json_object_set_new(line, "rtt_ms",
+		job != NULL ? json_real((double)job->figures.rtt_ns / 1e6) : json_null());
+	json_object_set_new(line, "limited_by",
+		sends && job != NULL ? json_string(wh_limit_name(job->figures.limited_by))
+				     : json_null());
+	json_object_set_new(line, "failures", failures_json(transfer, false));
+	json_object_set_new(line, "passed_over", failures_json(transfer, true));
+	json_object_set_new(line, "left_out",
+		json_pack("{s:I, s:I, s:I, s:I}", "owners", (json_int_t)totals.left_out.owners,
+			"set_ids", (json_int_t)totals.left_out.set_ids, "xattrs",
+			(json_int_t)totals.left_out.xattrs, "hard_links",
+			(json_int_t)totals.left_out.hard_links));
+	print_json_line(line);
+}
+
+/* One line for all that files have lost, and none when that is nothing. */
+static void print_left_out(const struct wh_left_out *left_out)
+{
+	const struct {
+		const char *what;
+		uint64_t count;
+	} parts[] = {
+		{"the owner of", left_out->owners},
+		{"setuid or setgid of", left_out->set_ids},
+		{"extended attributes of", left_out->xattrs},
+		{"hard links of", left_out->hard_links},
+	};
+	const char *between = "wavehaul: not carried over:";
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (parts[i].count == 0)
+			continue;
+		fprintf(stderr, "%s %s %" PRIu64 " file%s", between, parts[i].what, parts[i].count,
+			parts[i].count == 1 ? "" : "s");
+		between = ",";
+	}
+	if (between[0] == ',')
+		fputc('\n', stderr);
+}
+
+static void print_text(struct wh_transfer *transfer, int status, double seconds)
+{
+	struct wh_totals totals = wh_transfer_totals(transfer);
+	struct wh_session_stats stats = sum_stats(transfer);
+	char path[4 * WH_PATH_BYTES_MAX + 1];
+	char size[WH_UNITS_MAX];
+	char rate[WH_UNITS_MAX];
+
+	for (uint32_t i = 0; i < transfer->failures; i++)
+		fprintf(stderr, "wavehaul: %s: %s\n",
+			wh_path_text(transfer->failure[i].path, path, sizeof(path)),
+			transfer->failure[i].text);
+	print_left_out(&totals.left_out);
+	printf("%" PRIu64 " file%s, %s in %.2f s: %s", totals.files, totals.files == 1 ? "" : "s",
+		wh_format_size(size, sizeof(size), totals.bytes), seconds,
+		wh_format_rate(
+			rate, sizeof(rate), seconds > 0 ? (double)totals.bytes * 8 / seconds : 0));
+	if (status != WH_EXIT_OK && moved_bytes(transfer) > totals.bytes)
+		printf("; %s had gone over, of files that are not whole",
+			wh_format_size(size, sizeof(size), moved_bytes(transfer) - totals.bytes));
+	if (totals.skipped > 0)
+		printf("; %" PRIu64 " were there already", totals.skipped);
+	if (totals.passed_over > 0)
+		printf("; %" PRIu64 " skipped, not regular files", totals.passed_over);
+	if (totals.failed > 0)
+		printf("; %" PRIu64 " failed", totals.failed);
+	printf("\n");
+	if (transfer->settings.repair.on)
+		wh_repair_print(&stats);
+}
+
+/* From the server's READY to the end of the last lane. */
+static double transfer_seconds(const struct wh_transfer *transfer)
+{
+	uint64_t ended_tsc = 0;
+
+	if (transfer->lanes.started == 0)
+		return 0;
+	for (uint32_t lane = 0; lane < transfer->lanes.started; lane++)
+		ended_tsc = wh_max_u64(ended_tsc, transfer->lanes.job[lane]->ended_tsc);
+	return seconds_between(transfer, transfer->lanes.job[0]->began_tsc, ended_tsc);
+}
+
+void wh_transfer_tell_end(struct wh_transfer *transfer, int status)
+{
+	double seconds = transfer_seconds(transfer);
+
+	if (transfer->line_open)
+		wh_progress_clear();
+	if (transfer->settings.json || transfer->settings.json_stream)
+		print_json(transfer, status, seconds);
+	else if (transfer->lanes.started > 0 && transfer->lanes.job[0]->began_tsc != 0)
+		print_text(transfer, status, seconds);
+	for (uint32_t i = 0; i < transfer->failures; i++) {
+		free(transfer->failure[i].path);
+		free(transfer->failure[i].text);
+	}
+	free(transfer->failure);
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "scenario/ask.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "sim/memory.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+/* What one call is about: flows (a flow may be named twice, and counts twice) or one link. */
+struct question {
+	const struct wh_asking *asking;
+	uint32_t *flows;
+	uint32_t n_flows;
+	uint32_t link;
+	uint64_t from_ps;
+	uint64_t to_ps;
+};
+
+static double seconds(uint64_t span_ps)
+{
+	return (double)span_ps / (double)WH_PS_PER_S;
+}
+
+static struct wh_monitor_flow flow_span(const struct question *q, uint32_t i)
+{
+	return wh_monitor_flow_span(
+		wh_scenario_run_monitor(q->asking->run), q->flows[i], q->from_ps, q->to_ps);
+}
+
+static struct wh_monitor_link link_span(const struct question *q)
+{
+	return wh_monitor_link_span(
+		wh_scenario_run_monitor(q->asking->run), q->link, q->from_ps, q->to_ps);
+}
+
+double wh_throughput_bps(
+	const struct wh_scenario_group *group, uint64_t goodput_bytes, double span_s)
+{
+	double packets = (double)goodput_bytes / group->payload_bytes;
+
+	return packets * 8.0 * group->packet_bytes / span_s;
+}
+
+static double flow_throughput(const struct question *q, uint32_t i)
+{
+	return wh_throughput_bps(wh_point_group_of(q->asking->point, q->flows[i]),
+		flow_span(q, i).goodput_bytes, seconds(q->to_ps - q->from_ps));
+}
+
+static double sum_goodput(const struct question *q)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < q->n_flows; i++)
+		bytes += flow_span(q, i).goodput_bytes;
+	return 8.0 * (double)bytes / seconds(q->to_ps - q->from_ps);
+}
+
+static double sum_throughput(const struct question *q)
+{
+	double sum = 0.0;
+
+	for (uint32_t i = 0; i < q->n_flows; i++)
+		sum += flow_throughput(q, i);
+	return sum;
+}
+
+/* A statistic of the throughputs of single flows. */
+static double of_throughputs(
+	const struct question *q, double (*statistic)(const double *values, uint32_t count))
+{
+	double *values = wh_sim_allocate((q->n_flows + 1) * sizeof(*values));
+	double result;
+
+	for (uint32_t i = 0; i < q->n_flows; i++)
+		values[i] = flow_throughput(q, i);
+	result = statistic(values, q->n_flows);
+	free(values);
+	return result;
+}
+
+static double least_of(const double *values, uint32_t count)
+{
+	double least = count > 0 ? values[0] : 0.0;
+
+	for (uint32_t i = 1; i < count; i++)
+		least = fmin(least, values[i]);
+	return least;
+}
+
+static double most_of(const double *values, uint32_t count)
+{
+	double most = count > 0 ? values[0] : 0.0;
+
+	for (uint32_t i = 1; i < count; i++)
+		most = fmax(most, values[i]);
+	return most;
+}
+
+static double mean_throughput(const struct question *q)
+{
+	return of_throughputs(q, wh_mean);
+}
+
+static double stddev_throughput(const struct question *q)
+{
+	return of_throughputs(q, wh_stddev);
+}
+
+static double least_throughput(const struct question *q)
+{
+	return of_throughputs(q, least_of);
+}
+
+static double most_throughput(const struct question *q)
+{
+	return of_throughputs(q, most_of);
+}
+
+static double jain_throughput(const struct question *q)
+{
+	return of_throughputs(q, wh_jain);
+}
+
+static double sum_sent(const struct question *q)
+{
+	uint64_t pkts = 0;
+
+	for (uint32_t i = 0; i < q->n_flows; i++)
+		pkts += flow_span(q, i).sent_pkts;
+	return (double)pkts;
+}
+
+static double sum_retransmitted(const struct question *q)
+{
+	uint64_t pkts = 0;
+
+	for (uint32_t i = 0; i < q->n_flows; i++)
+		pkts += flow_span(q, i).retransmitted_pkts;
+	return (double)pkts;
+}
+
+static double sum_repair(const struct question *q)
+{
+	uint64_t pkts = 0;
+
+	for (uint32_t i = 0; i < q->n_flows; i++)
+		pkts += flow_span(q, i).repair_pkts;
+	return (double)pkts;
+}
+
+static double sum_dropped(const struct question *q)
+{
+	uint64_t pkts = 0;
+
+	for (uint32_t i = 0; i < q->n_flows; i++)
+		pkts += flow_span(q, i).dropped_pkts;
+	return (double)pkts;
+}
+
+static double last_finish(const struct question *q)
+{
+	uint64_t last_ps = 0;
+
+	for (uint32_t i = 0; i < q->n_flows; i++) {
+		uint64_t end_ps = wh_scenario_run_finished_ps(q->asking->run, q->flows[i]);
+
+		last_ps = end_ps > last_ps ? end_ps : last_ps;
+	}
+	return last_ps == WH_SIM_NEVER_PS ? INFINITY : seconds(last_ps);
+}
+
+static double count_finished(const struct question *q)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < q->n_flows; i++)
+		count +=
+			wh_scenario_run_finished_ps(q->asking->run, q->flows[i]) != WH_SIM_NEVER_PS;
+	return count;
+}
+
+static double count_flows(const struct question *q)
+{
+	return q->n_flows;
+}
+
+static double link_utilisation(const struct question *q)
+{
+	return (double)link_span(q).busy_ps / (double)(q->to_ps - q->from_ps);
+}
+
+static double link_entered(const struct question *q)
+{
+	return (double)link_span(q).entered_pkts;
+}
+
+static double link_drops(const struct question *q)
+{
+	struct wh_monitor_link span = link_span(q);
+
+	return (double)(span.overflow_pkts + span.early_pkts);
+}
+
+static double link_lost(const struct question *q)
+{
+	return (double)link_span(q).lost_pkts;
+}
+
+static double link_queue_mean(const struct question *q)
+{
+	return (double)link_span(q).queue_pkt_ps / (double)(q->to_ps - q->from_ps);
+}
+
+static double link_queue_max(const struct question *q)
+{
+	return (double)wh_sim_link_stats(wh_scenario_run_sim(q->asking->run), q->link)
+		->queue_max_pkts;
+}
+
+static const struct function {
+	const char *name;
+	double (*answer)(const struct question *question);
+	enum wh_value_kind kind;
+	bool of_link;
+	bool no_times;
+} functions[] = {
+	{.name = "goodput", .answer = sum_goodput},
+	{.name = "throughput", .answer = sum_throughput},
+	{.name = "mean", .answer = mean_throughput},
+	{.name = "stddev", .answer = stddev_throughput},
+	{.name = "least", .answer = least_throughput},
+	{.name = "most", .answer = most_throughput},
+	{.name = "jain", .answer = jain_throughput},
+	{.name = "sent", .answer = sum_sent},
+	{.name = "retransmitted", .answer = sum_retransmitted},
+	{.name = "repair", .answer = sum_repair},
+	{.name = "dropped", .answer = sum_dropped},
+	{.name = "finish", .answer = last_finish, .kind = WH_VALUE_TIME, .no_times = true},
+	{.name = "finished", .answer = count_finished, .no_times = true},
+	{.name = "flows", .answer = count_flows, .no_times = true},
+	{.name = "utilisation", .answer = link_utilisation, .of_link = true},
+	{.name = "entered", .answer = link_entered, .of_link = true},
+	{.name = "drops", .answer = link_drops, .of_link = true},
+	{.name = "lost", .answer = link_lost, .of_link = true},
+	{.name = "queue_mean", .answer = link_queue_mean, .of_link = true},
+	{.name = "queue_max", .answer = link_queue_max, .of_link = true, .no_times = true},
+};
+
+static const struct function *find_function(const char *name, char wrong[WH_EXPR_WRONG_BYTES])
+{
+	size_t used;
+
+	for (size_t i = 0; i < LENGTH(functions); i++)
+		if (strcmp(functions[i].name, name) == 0)
+			return &functions[i];
+	used = (size_t)snprintf(
+		wrong, WH_EXPR_WRONG_BYTES, "has '%s', which is no function; functions are", name);
+	for (size_t i = 0; i < LENGTH(functions) && used < WH_EXPR_WRONG_BYTES; i++)
+		used += (size_t)snprintf(
+			wrong + used, WH_EXPR_WRONG_BYTES - used, " %s", functions[i].name);
+	return NULL;
+}
+
+/* "NAME", "NAME.2" or "*"; false when it is none of them. */
+static bool add_flows(struct question *q, const char *text)
+{
+	const struct wh_scenario *scenario = &q->asking->point->scenario;
+	const char *dot = strchr(text, '.');
+	size_t chars = dot == NULL ? strlen(text) : (size_t)(dot - text);
+	uint32_t flow = 0;
+	bool found = strcmp(text, "*") == 0;
+
+	for (uint32_t i = 0; i < scenario->n_groups; flow += scenario->groups[i++].count) {
+		const struct wh_scenario_group *group = &scenario->groups[i];
+		uint32_t first = 0;
+		uint32_t end = group->count;
+
+		if (text[0] != '*' &&
+			(strlen(group->name) != chars || memcmp(group->name, text, chars) != 0))
+			continue;
+		if (dot != NULL) {
+			char *rest;
+			unsigned long number = strtoul(dot + 1, &rest, 10);
+
+			if (*rest != '\0' || number < 1 || number > group->count)
+				return false;
+			first = (uint32_t)number - 1;
+			end = (uint32_t)number;
+		}
+		found = true;
+		q->flows = wh_sim_resize(
+			q->flows, (q->n_flows + group->count + 1) * sizeof(*q->flows));
+		while (first < end)
+			q->flows[q->n_flows++] = flow + first++;
+	}
+	return found;
+}
+
+static bool set_link(struct question *q, const char *text)
+{
+	const struct wh_point *point = q->asking->point;
+	size_t chars = strcspn(text, "-");
+
+	if (text[chars] == '\0')
+		return false;
+
+	uint32_t from = wh_point_find_node(point, text, chars);
+	uint32_t to = wh_point_find_node(point, text + chars + 1, strlen(text + chars + 1));
+
+	for (uint32_t i = 0; from != UINT32_MAX && i < point->scenario.n_links; i++) {
+		if (point->links[i].from != from || point->links[i].to != to)
+			continue;
+		q->link = i;
+		return true;
+	}
+	return false;
+}
+
+/* A moment that is asked about. */
+static bool take_moment(struct question *q, const struct wh_expr_scope *scope, const char *text,
+	uint64_t *at_ps, char wrong[WH_EXPR_WRONG_BYTES])
+{
+	struct wh_expr_scope plain = *scope;
+	struct wh_value value;
+
+	plain.ask = NULL;
+	if (!wh_expr_quantity(&plain, text, &value, wrong))
+		return false;
+	if ((value.kind != WH_VALUE_TIME && value.x != 0.0) || !wh_seconds_to_ps(value.x, at_ps) ||
+		*at_ps > q->asking->point->scenario.duration_ps) {
+		snprintf(wrong, WH_EXPR_WRONG_BYTES,
+			"asks about '%s', which is no time within the duration", text);
+		return false;
+	}
+	if (q->asking->run == NULL && !wh_point_add_mark(q->asking->point, *at_ps)) {
+		snprintf(wrong, WH_EXPR_WRONG_BYTES, "asks about more than %d times in all",
+			WH_POINT_MARKS_MAX);
+		return false;
+	}
+	return true;
+}
+
+/* None, or two times behind what it is about. */
+static bool take_times(struct question *q, const struct wh_expr_scope *scope,
+	const struct function *function, const char *const *times, uint32_t n_times,
+	char wrong[WH_EXPR_WRONG_BYTES])
+{
+	const struct wh_point *point = q->asking->point;
+
+	q->from_ps = point->warmup_ps;
+	q->to_ps = point->scenario.duration_ps;
+	if (n_times == 0)
+		return true;
+	if (n_times != 2 || function->no_times) {
+		snprintf(wrong, WH_EXPR_WRONG_BYTES, "has '%s', which is no %s of this scenario%s",
+			times[0], function->of_link ? "link, as A-B" : "flow",
+			function->no_times ? ", and takes no times" : "");
+		return false;
+	}
+	if (!take_moment(q, scope, times[0], &q->from_ps, wrong) ||
+		!take_moment(q, scope, times[1], &q->to_ps, wrong))
+		return false;
+	if (q->from_ps < q->to_ps)
+		return true;
+	snprintf(wrong, WH_EXPR_WRONG_BYTES, "asks from %s to %s, which is no span", times[0],
+		times[1]);
+	return false;
+}
+
+/* How many of the texts say what it is about. */
+static uint32_t take_subject(struct question *q, const struct function *function,
+	const char *const *args, uint32_t n_args)
+{
+	uint32_t taken = 0;
+
+	if (function->of_link)
+		return set_link(q, args[0]) ? 1 : 0;
+	while (taken < n_args && add_flows(q, args[taken]))
+		taken++;
+	return taken;
+}
+
+bool wh_ask(const struct wh_expr_scope *scope, const char *name, const char *const *args,
+	uint32_t n_args, struct wh_value *value, char wrong[WH_EXPR_WRONG_BYTES])
+{
+	const struct function *function = find_function(name, wrong);
+	struct question q = {.asking = scope->context};
+	uint32_t taken;
+	bool fine;
+
+	WH_ASSERT(n_args > 0);
+	if (function == NULL)
+		return false;
+	taken = take_subject(&q, function, args, n_args);
+	if (taken == 0)
+		snprintf(wrong, WH_EXPR_WRONG_BYTES,
+			"has %s('%s'), which is no %s of this scenario", name, args[0],
+			function->of_link ? "link, as A-B," : "flow");
+	fine = taken > 0 && take_times(&q, scope, function, args + taken, n_args - taken, wrong);
+	if (fine)
+		*value = (struct wh_value){.kind = function->kind,
+			.x = q.asking->run == NULL ? 1.0 : function->answer(&q)};
+	free(q.flows);
+	return fine;
+}

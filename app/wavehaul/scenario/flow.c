@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* [flow ...] of a scenario: what all have, then what each kind of agent has. */
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/complain.h"
+#include "cli/repair.h"
+#include "fec/fec.h"
+#include "scenario/point.h"
+#include "session/profile.h"
+#include "sim/memory.h"
+
+#define PACKET_BYTES_DEFAULT 1500
+#define PACKET_BYTES_MAX     65535
+#define HEAD_BYTES_DEFAULT   40 /* of IP and TCP */
+#define RATE_BPS_MAX         UINT64_C(1000000000000000)
+#define SIZE_BYTES_MAX       (UINT64_C(1) << 60)
+#define LAST_START_PS_MAX    (1000000 * WH_PS_PER_S)
+#define STEPS_MAX            200
+#define PKTS_MAX             (UINT32_C(1) << 30)
+#define STRETCH_MAX          1000
+#define FEC_CEILING_MAX      0.9
+#define CHUNK_BYTES_DEFAULT  1000000 /* ttp.txt II A */
+#define CHUNK_BYTES_MAX      100000000
+
+static const char *const source_names[WH_SIM_SOURCE_KINDS] = {
+	[WH_SIM_CBR] = "cbr",
+	[WH_SIM_EXPONENTIAL] = "exponential",
+	[WH_SIM_PARETO] = "pareto",
+	[WH_SIM_BURST] = "burst",
+};
+
+static void take_udt(struct wh_taker *taker, struct wh_sim_engine_config *config)
+{
+	struct wh_udt_options *udt = &config->udt;
+
+	udt->use_formula_3 = wh_take_switch(taker, "formula3", udt->use_formula_3);
+	udt->spare_single_loss = wh_take_switch(taker, "spare_single_loss", udt->spare_single_loss);
+	udt->use_delay_warning = wh_take_switch(taker, "delay_warning", udt->use_delay_warning);
+	udt->bandwidth_in_bytes =
+		wh_take_switch(taker, "bandwidth_in_bytes", udt->bandwidth_in_bytes);
+	udt->beta = wh_take_number(taker, "beta", udt->beta, 1e-12, 1.0);
+	udt->loss_threshold =
+		wh_take_number(taker, "loss_threshold", udt->loss_threshold, 0.0, 1.0);
+	config->trend_one_way = wh_take_switch(taker, "one_way", config->trend_one_way);
+}
+
+/* TTP's are of its own, and what no option names is a share of the bottleneck. */
+static void take_ttp(struct wh_taker *taker, struct wh_ttp_options *ttp)
+{
+	wh_take_require(taker, "bottleneck", "100M");
+	ttp->bottleneck_bps = wh_take_count(taker, "bottleneck", 0, 1, RATE_BPS_MAX);
+	ttp->initial_bps = wh_take_count(taker, "initial_rate", 0, 1, RATE_BPS_MAX);
+	ttp->min_bps = wh_take_count(taker, "min_rate", 0, 1, RATE_BPS_MAX);
+	ttp->max_bps = wh_take_count(taker, "max_rate", 0, 1, RATE_BPS_MAX);
+	ttp->increase_bps = wh_take_count(taker, "increase", 0, 1, RATE_BPS_MAX);
+	ttp->decrease = wh_take_number(taker, "decrease", ttp->decrease, 1.0 + 1e-6, 1000.0);
+	ttp->q_pkts = (uint32_t)wh_take_count(taker, "q", ttp->q_pkts, 1, PKTS_MAX);
+	ttp->n_pkts = (uint32_t)wh_take_count(taker, "n", ttp->n_pkts, 1, WH_BITMAP_PKTS_MAX);
+	ttp->stretch = (uint32_t)wh_take_count(taker, "stretch", ttp->stretch, 1, STRETCH_MAX);
+	ttp->stretch_max =
+		(uint32_t)wh_take_count(taker, "stretch_max", ttp->stretch_max, 1, STRETCH_MAX);
+	if (ttp->max_bps > 0 && ttp->max_bps < ttp->min_bps)
+		wh_take_refuse(taker, "max_rate", "is below min_rate");
+}
+
+static void take_code(struct wh_taker *taker, struct wh_repair_config *repair)
+{
+	char name[WH_WORD_BYTES];
+
+	wh_take_word(taker, "code", wh_fec_code_name(repair->code), name);
+
+	enum wh_fec_code code = wh_repair_code(name);
+
+	if (code == WH_FEC_NONE)
+		wh_take_refuse(taker, "code", "is none of rs, tornado");
+	repair->code = code;
+	repair->planner.code = code;
+}
+
+/* As many as the ceiling allows, or as were told for each block. */
+static uint32_t most_repair_pkts(const struct wh_repair_config *repair, uint32_t data_pkts)
+{
+	double share = repair->planner.ceiling;
+
+	if (repair->fixed_r > 0)
+		return (data_pkts + repair->fixed_k - 1) / repair->fixed_k * repair->fixed_r;
+	return (uint32_t)ceil(share / (1.0 - share) * data_pkts);
+}
+
+/* After the window, which a chunk's size depends on. */
+static void take_repair(
+	struct wh_taker *taker, struct wh_sim_engine_config *config, uint32_t enough_pkts)
+{
+	struct wh_repair_config *repair = &config->repair;
+	struct wh_fec_planner_config *planner = &repair->planner;
+	uint32_t payload_bytes = wh_sim_engine_payload_bytes(config->mtu_bytes);
+	struct wh_repair_options options;
+	uint32_t data_pkts;
+	char text[WH_WORD_BYTES];
+
+	wh_repair_config_init(repair, config->profile);
+	wh_take_word(taker, "fec", repair->recovery == WH_RECOVERY_NAK ? "off" : "auto", text);
+	wh_repair_options_init(&options);
+	if (!wh_repair_parse(text, &options))
+		wh_take_refuse(taker, "fec", "is neither off, auto nor K,R, as 100,5");
+	repair->recovery = WH_RECOVERY_NAK;
+	if (taker->failed || !options.on)
+		return;
+	repair->fixed_k = options.k;
+	repair->fixed_r = options.r;
+	repair->recovery =
+		wh_take_switch(taker, "strict_paper", false) ? WH_RECOVERY_FEC : WH_RECOVERY_HYBRID;
+	take_code(taker, repair);
+	planner->target = wh_take_number(
+		taker, "fec_target", planner->target, WH_REPAIR_TARGET_MIN, WH_REPAIR_TARGET_MAX);
+	planner->ceiling =
+		wh_take_number(taker, "fec_ceiling", planner->ceiling, 0.01, FEC_CEILING_MAX);
+	planner->initial_loss = config->ttp.initial_loss = wh_take_number(taker, "initial_loss",
+		config->profile->bitmaps ? config->ttp.initial_loss : planner->initial_loss, 0.0,
+		1.0);
+	config->chunk_pkts =
+		(uint32_t)(wh_take_count(taker, "chunk", CHUNK_BYTES_DEFAULT, 1, CHUNK_BYTES_MAX) /
+			   payload_bytes);
+	config->encode_ps = wh_take_ps(taker, "encode_delay", 0);
+	data_pkts = wh_sim_engine_chunk_pkts(config);
+	repair->repair_pkts = most_repair_pkts(repair, data_pkts);
+	planner->r_max = repair->repair_pkts;
+	if (data_pkts + repair->repair_pkts > WH_BLOCK_PACKETS_MAX)
+		wh_take_refuse(taker, "chunk", "makes more than 65535 packets with its repair");
+	/* What is missing of a chunk is asked for when all of it is past, with others under way. */
+	while (!taker->failed && !wh_take_has(taker, "window") &&
+		config->window_pkts < enough_pkts + 2 * (data_pkts + repair->repair_pkts))
+		config->window_pkts *= 2;
+}
+
+static void take_engine(struct wh_point *point, struct wh_taker *taker,
+	struct wh_scenario_group *group, const struct wh_profile *profile)
+{
+	struct wh_sim_engine_config *config = &group->engine;
+	uint32_t enough;
+	uint32_t wanted;
+
+	wh_sim_engine_config_init(config, profile);
+	config->mtu_bytes = group->packet_bytes;
+	group->agent = WH_SCENARIO_ENGINE;
+	group->payload_bytes = wh_sim_engine_payload_bytes(group->packet_bytes);
+	if (group->payload_bytes == 0) {
+		wh_take_refuse(taker, "packet",
+			"leaves no room for payload, or is too large for "
+			"a profile");
+		return;
+	}
+	if (profile->control == &wh_control_fixed)
+		wh_take_require(taker, "rate", "95M");
+	if (profile->control == &wh_control_udt)
+		take_udt(taker, config);
+	if (profile->control == &wh_control_ttp)
+		take_ttp(taker, &config->ttp);
+	config->rate_bps = wh_take_count(taker, "rate", 0, 1, RATE_BPS_MAX);
+	config->burst_pkts = (uint32_t)wh_take_count(taker, "burst", config->burst_pkts, 1, 1024);
+	enough = wh_scenario_window_pkts(
+		&point->scenario, group->from, group->to, group->packet_bytes, profile->period_us);
+	wanted = (uint32_t)wh_take_count(
+		taker, "window", enough, WH_WINDOW_PKTS_MIN, WH_WINDOW_PACKETS_MAX);
+	config->window_pkts = WH_WINDOW_PKTS_MIN;
+	while (config->window_pkts < wanted)
+		config->window_pkts *= 2;
+	take_repair(taker, config, enough);
+}
+
+static void take_tcp(
+	struct wh_taker *taker, struct wh_scenario_group *group, enum wh_sim_tcp_variety variety)
+{
+	struct wh_sim_tcp_config *config = &group->tcp;
+	uint32_t head_bytes = (uint32_t)wh_take_count(
+		taker, "head", HEAD_BYTES_DEFAULT, 1, group->packet_bytes - 1);
+
+	wh_sim_tcp_config_init(config, variety);
+	group->agent = WH_SCENARIO_TCP;
+	group->payload_bytes = group->packet_bytes - head_bytes;
+	config->segment_bytes = group->payload_bytes;
+	config->head_bytes = head_bytes;
+	config->window_pkts = (uint32_t)wh_take_count_or_none(taker, "window", PKTS_MAX);
+	config->initial_cwnd_pkts =
+		wh_take_number(taker, "initial_window", config->initial_cwnd_pkts, 1.0, PKTS_MAX);
+	config->initial_ssthresh_pkts = (double)wh_take_count_or_none(taker, "ssthresh", PKTS_MAX);
+	config->max_ssthresh_pkts = (double)wh_take_count_or_none(taker, "max_ssthresh", PKTS_MAX);
+	config->handshake = wh_take_switch(taker, "handshake", config->handshake);
+	config->limited_transmit =
+		wh_take_switch(taker, "limited_transmit", config->limited_transmit);
+	config->delayed_ack = wh_take_switch(taker, "delayed_ack", config->delayed_ack);
+	config->tick_ps = wh_take_ps(taker, "tick", config->tick_ps);
+	config->initial_rto_ps = wh_take_ps(taker, "initial_rto", config->initial_rto_ps);
+	config->min_rto_ps = wh_take_ps(taker, "min_rto", config->min_rto_ps);
+	config->max_rto_ps = wh_take_ps(taker, "max_rto", config->max_rto_ps);
+	if (config->tick_ps == 0)
+		wh_take_refuse(taker, "tick", "is no tick of a clock");
+	if (config->max_rto_ps < config->min_rto_ps)
+		wh_take_refuse(taker, "max_rto", "is below min_rto");
+	if (variety == WH_SIM_TCP_VEGAS) {
+		config->vegas_alpha_pkts = wh_take_number(
+			taker, "vegas_alpha", config->vegas_alpha_pkts, 0.0, PKTS_MAX);
+		config->vegas_beta_pkts =
+			wh_take_number(taker, "vegas_beta", config->vegas_beta_pkts, 0.0, PKTS_MAX);
+		config->vegas_gamma_pkts = wh_take_number(
+			taker, "vegas_gamma", config->vegas_gamma_pkts, 0.0, PKTS_MAX);
+	}
+}
+
+static void take_highspeed(struct wh_taker *taker, struct wh_sim_tcp_config *config)
+{
+	config->highspeed_low_pkts =
+		wh_take_number(taker, "highspeed_low", config->highspeed_low_pkts, 2.0, PKTS_MAX);
+	config->highspeed_high_pkts =
+		wh_take_number(taker, "highspeed_high", config->highspeed_high_pkts, 3.0, PKTS_MAX);
+	config->highspeed_high_p =
+		wh_take_number(taker, "highspeed_high_p", config->highspeed_high_p, 1e-15, 0.1);
+	config->highspeed_high_decrease = wh_take_number(
+		taker, "highspeed_decrease", config->highspeed_high_decrease, 1e-6, 0.5);
+	if (config->highspeed_high_pkts <= config->highspeed_low_pkts)
+		wh_take_refuse(taker, "highspeed_high", "is not above highspeed_low");
+}
+
+static void take_psock(struct wh_taker *taker, struct wh_scenario_group *group)
+{
+	take_tcp(taker, group, WH_SIM_TCP_NEWRENO);
+	group->agent = WH_SCENARIO_PSOCK;
+	wh_take_require(taker, "connections", "8");
+	group->connections = (uint32_t)wh_take_count(taker, "connections", 1, 1, 10000);
+}
+
+static void take_drs(struct wh_taker *taker, struct wh_scenario_group *group)
+{
+	take_tcp(taker, group, WH_SIM_TCP_SACK);
+	wh_take_require(taker, "window", "bdp(rate, rtt)");
+	if (group->tcp.window_pkts == 0)
+		wh_take_refuse(taker, "window", "is none, and drs is about its window");
+}
+
+static void take_steps(struct wh_taker *taker, struct wh_scenario_group *group)
+{
+	struct wh_taken_at ats[STEPS_MAX];
+	uint32_t count = wh_take_ats(taker, "steps", false, ats, STEPS_MAX);
+	struct wh_scenario_step *steps = wh_sim_allocate((count + 1) * sizeof(*steps));
+
+	/* They belong to all flows of the group alike, whenever these start. */
+	uint64_t before_ps = group->start_ps + group->spread_ps +
+			     (group->count > 0 ? group->count - 1 : 0) * group->stagger_ps;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (ats[i].at_ps < before_ps || ats[i].x > (double)RATE_BPS_MAX)
+			wh_take_refuse(taker, "steps",
+				ats[i].x > (double)RATE_BPS_MAX
+					? "has a rate that no link bears"
+					: "is out of order: times ascend, and none is before the "
+					  "flow starts");
+		before_ps = ats[i].at_ps + 1;
+		steps[i] = (struct wh_scenario_step){
+			.at_ps = ats[i].at_ps, .rate_bps = (uint64_t)llround(ats[i].x)};
+	}
+	group->steps = steps;
+	group->n_steps = count;
+}
+
+static void take_source(
+	struct wh_taker *taker, struct wh_scenario_group *group, enum wh_sim_source_kind kind)
+{
+	struct wh_sim_source_config *config = &group->source;
+
+	group->agent = WH_SCENARIO_SOURCE;
+	group->payload_bytes = group->packet_bytes;
+	config->kind = kind;
+	config->packet_bytes = group->packet_bytes;
+	if (kind != WH_SIM_BURST)
+		wh_take_require(taker, "rate", "10M");
+	config->rate_bps = wh_take_count(taker, "rate", 0, 0, RATE_BPS_MAX);
+	if (kind == WH_SIM_CBR)
+		take_steps(taker, group);
+	if (kind == WH_SIM_EXPONENTIAL || kind == WH_SIM_PARETO) {
+		wh_take_require(taker, "on", "500ms");
+		wh_take_require(taker, "off", "500ms");
+		config->on_ps = wh_take_ps(taker, "on", 0);
+		config->off_ps = wh_take_ps(taker, "off", 0);
+	}
+	if (kind == WH_SIM_PARETO)
+		config->shape = wh_take_number(taker, "shape", 1.5, 1.001, 100.0);
+	if (kind == WH_SIM_BURST) {
+		wh_take_require(taker, "packets", "100");
+		config->burst_pkts = (uint32_t)wh_take_count(taker, "packets", 1, 1, PKTS_MAX);
+		config->off_ps = wh_take_ps(taker, "every", 0);
+	}
+}
+
+static bool take_known_tcp(
+	struct wh_taker *taker, struct wh_scenario_group *group, const char *agent)
+{
+	for (uint32_t i = 0; i < WH_SIM_TCP_VARIETIES; i++) {
+		enum wh_sim_tcp_variety variety = (enum wh_sim_tcp_variety)i;
+
+		if (strcmp(agent, wh_sim_tcp_variety_name(variety)) != 0)
+			continue;
+		take_tcp(taker, group, variety);
+		if (variety == WH_SIM_TCP_HIGHSPEED)
+			take_highspeed(taker, &group->tcp);
+		return true;
+	}
+	return false;
+}
+
+static void refuse_agent(struct wh_taker *taker)
+{
+	char why[WH_EXPR_WRONG_BYTES] = "is none of";
+	const struct wh_profile *profile;
+	size_t used = strlen(why);
+
+	for (uint32_t i = 0; (profile = wh_profile_at(i)) != NULL; i++)
+		used += (size_t)snprintf(why + used, sizeof(why) - used, " %s,", profile->name);
+	for (uint32_t i = 0; i < WH_SIM_TCP_VARIETIES; i++)
+		used += (size_t)snprintf(why + used, sizeof(why) - used, " %s,",
+			wh_sim_tcp_variety_name((enum wh_sim_tcp_variety)i));
+	snprintf(why + used, sizeof(why) - used, " psock, drs, cbr, exponential, pareto, burst");
+	wh_take_refuse(taker, "agent", why);
+}
+
+static void take_agent(struct wh_point *point, struct wh_taker *taker,
+	struct wh_scenario_group *group, const char *agent)
+{
+	const struct wh_profile *profile = wh_profile_find(agent);
+
+	if (profile != NULL) {
+		take_engine(point, taker, group, profile);
+		return;
+	}
+	if (take_known_tcp(taker, group, agent))
+		return;
+	if (strcmp(agent, "psock") == 0) {
+		take_psock(taker, group);
+		return;
+	}
+	if (strcmp(agent, "drs") == 0) {
+		take_drs(taker, group);
+		return;
+	}
+	for (uint32_t i = 0; i < WH_SIM_SOURCE_KINDS; i++) {
+		if (strcmp(agent, source_names[i]) != 0)
+			continue;
+		take_source(taker, group, (enum wh_sim_source_kind)i);
+		return;
+	}
+	refuse_agent(taker);
+}
+
+static uint32_t take_node(
+	const struct wh_point *point, struct wh_taker *taker, const char *key, const char *example)
+{
+	char name[WH_WORD_BYTES];
+	uint32_t node;
+
+	wh_take_require(taker, key, example);
+	wh_take_word(taker, key, example, name);
+	node = wh_point_find_node(point, name, strlen(name));
+	if (node == UINT32_MAX)
+		wh_take_refuse(taker, key, "is no node of any link");
+	return node;
+}
+
+static void take_times(struct wh_taker *taker, struct wh_scenario_group *group)
+{
+	group->start_ps = wh_take_ps(taker, "start", 0);
+	group->stop_ps = wh_take_ps(taker, "stop", WH_SIM_NEVER_PS);
+	group->stagger_ps = wh_take_ps(taker, "stagger", 0);
+	group->spread_ps = wh_take_ps(taker, "spread", 0);
+	if (group->stop_ps < group->start_ps)
+		wh_take_refuse(taker, "stop", "is before the start");
+}
+
+/* In floating point, where nothing wraps. */
+static void check_last_start(struct wh_taker *taker, const struct wh_scenario_group *group)
+{
+	double last_ps = (double)group->start_ps + (double)group->spread_ps +
+			 (double)group->count * (double)group->stagger_ps;
+
+	if (last_ps > (double)LAST_START_PS_MAX)
+		wh_take_refuse(taker, "stagger", "makes the last one start after 1000000s");
+}
+
+static bool is_new(const struct wh_point *point, const char *name)
+{
+	for (uint32_t i = 0; i < point->scenario.n_groups; i++)
+		if (strcmp(point->groups[i].name, name) == 0)
+			return false;
+	return true;
+}
+
+bool wh_point_take_flow(struct wh_point *point, struct wh_taker *taker)
+{
+	const char *name = taker->section->name;
+	struct wh_scenario_group *group = &point->groups[point->scenario.n_groups];
+	char agent[WH_WORD_BYTES];
+
+	if (!wh_is_name(name) || !is_new(point, name) ||
+		point->scenario.n_groups == WH_POINT_GROUPS_MAX) {
+		wh_complain("%s: '%s' is no new name of a flow; names are letters, digits and _",
+			taker->section->where, name);
+		taker->failed = true;
+		return false;
+	}
+	group->name = name;
+	wh_take_require(taker, "agent", "udt");
+	wh_take_word(taker, "agent", "udt", agent);
+	group->from = take_node(point, taker, "from", "A");
+	group->to = take_node(point, taker, "to", "B");
+	if (!taker->failed && group->from == group->to)
+		wh_take_refuse(taker, "to", "is where it comes from");
+	take_times(taker, group);
+	group->count = (uint32_t)wh_take_count(taker, "count", 1, 0, WH_POINT_FLOWS_MAX);
+	group->packet_bytes =
+		(uint32_t)wh_take_count(taker, "packet", PACKET_BYTES_DEFAULT, 2, PACKET_BYTES_MAX);
+	check_last_start(taker, group);
+	if (taker->failed)
+		return false;
+	take_agent(point, taker, group, agent);
+	group->size_bytes = WH_OBJECT_BYTES_UNKNOWN;
+	if (group->agent != WH_SCENARIO_SOURCE)
+		group->size_bytes =
+			wh_take_count(taker, "size", WH_OBJECT_BYTES_UNKNOWN, 1, SIZE_BYTES_MAX);
+	point->agents[point->scenario.n_groups++] = strdup(agent);
+	return !taker->failed;
+}

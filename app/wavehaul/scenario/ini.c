@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "scenario/ini.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "cli/complain.h"
+#include "cli/exit.h"
+
+#define FILE_BYTES_MAX (1 << 20)
+
+static const char *const kind_names[WH_INI_KINDS] = {
+	[WH_INI_SCENARIO] = "scenario",
+	[WH_INI_SWEEP] = "sweep",
+	[WH_INI_REPORT] = "report",
+	[WH_INI_EXPECT] = "expect",
+	[WH_INI_LINK] = "link",
+	[WH_INI_FLOW] = "flow",
+};
+
+static bool is_named(enum wh_ini_kind kind)
+{
+	return kind == WH_INI_LINK || kind == WH_INI_FLOW;
+}
+
+/* The end of memory is the end of the program: nothing has begun yet. */
+static void *insist(void *memory)
+{
+	if (memory == NULL) {
+		wh_complain("no memory for the scenario");
+		exit(WH_EXIT_OTHER);
+	}
+	return memory;
+}
+
+static char *copy_text(const char *begin, size_t chars)
+{
+	char *copy = insist(malloc(chars + 1));
+
+	memcpy(copy, begin, chars); /* what is copied from ends without a NUL */
+	copy[chars] = '\0';
+	return copy;
+}
+
+const char *wh_ini_section_text(const struct wh_ini_section *section, char *text, size_t room)
+{
+	snprintf(text, room, "%s%s%s", kind_names[section->kind],
+		section->name[0] != '\0' ? " " : "", section->name);
+	return text;
+}
+
+struct wh_ini_entry *wh_ini_find(const struct wh_ini_section *section, const char *key)
+{
+	for (uint32_t i = 0; i < section->n_entries; i++)
+		if (strcmp(section->entries[i].key, key) == 0)
+			return &section->entries[i];
+	return NULL;
+}
+
+static struct wh_ini_section *add_section(
+	struct wh_ini *ini, enum wh_ini_kind kind, char *name, char *where)
+{
+	size_t bytes = (ini->n_sections + 1) * sizeof(*ini->sections);
+
+	ini->sections = insist(realloc(ini->sections, bytes));
+	ini->sections[ini->n_sections] =
+		(struct wh_ini_section){.kind = kind, .name = name, .where = where};
+	return &ini->sections[ini->n_sections++];
+}
+
+static void add_entry(struct wh_ini_section *section, char *key, char *value, char *where)
+{
+	size_t bytes = (section->n_entries + 1) * sizeof(*section->entries);
+
+	section->entries = insist(realloc(section->entries, bytes));
+	section->entries[section->n_entries++] =
+		(struct wh_ini_entry){.key = key, .value = value, .where = where};
+}
+
+static void strip(const char **begin, const char **stop)
+{
+	while (*begin < *stop && isblank((unsigned char)**begin))
+		++*begin;
+	while (*begin < *stop && isblank((unsigned char)(*stop)[-1]))
+		--*stop;
+}
+
+/* A section by the text of its head; NULL: there is none. */
+static struct wh_ini_section *find_section(struct wh_ini *ini, const char *begin, const char *stop)
+{
+	char text[512];
+
+	for (uint32_t i = 0; i < ini->n_sections; i++) {
+		wh_ini_section_text(&ini->sections[i], text, sizeof(text));
+		if (strlen(text) == (size_t)(stop - begin) &&
+			memcmp(text, begin, strlen(text)) == 0)
+			return &ini->sections[i];
+	}
+	return NULL;
+}
+
+/* Where the file is being read. */
+struct reader {
+	struct wh_ini *ini;
+	uint32_t line;
+	int64_t section;          /* -1: before the first */
+	bool headed[WH_INI_LINK]; /* the heads of unnamed sections that have been seen */
+};
+
+static char *where_text(const struct reader *reader)
+{
+	char *where;
+
+	if (asprintf(&where, "%s:%u", reader->ini->path, reader->line) < 0)
+		where = NULL;
+	return insist(where);
+}
+
+/* Always false. */
+static bool refuse(const struct reader *reader, const char *why)
+{
+	wh_complain("%s:%u: %s", reader->ini->path, reader->line, why);
+	return false;
+}
+
+/* WH_INI_KINDS: there is no such kind. */
+static enum wh_ini_kind find_kind(const char *begin, size_t chars)
+{
+	uint32_t kind = 0;
+
+	while (kind < WH_INI_KINDS &&
+		(strlen(kind_names[kind]) != chars || memcmp(kind_names[kind], begin, chars) != 0))
+		kind++;
+	return (enum wh_ini_kind)kind;
+}
+
+static bool open_section(struct reader *reader, const char *begin, const char *stop)
+{
+	const char *name = begin;
+	enum wh_ini_kind kind;
+
+	strip(&begin, &stop);
+	while (name < stop && !isblank((unsigned char)*name))
+		name++;
+	kind = find_kind(begin, (size_t)(name - begin));
+	strip(&name, &stop);
+	if (kind == WH_INI_KINDS || is_named(kind) != (name < stop) || stop - begin > 500)
+		return refuse(reader, "sections are [scenario], [sweep], [link A-B], [flow NAME], "
+				      "[report] and [expect]");
+	if (!is_named(kind)) {
+		if (reader->headed[kind])
+			return refuse(
+				reader, "this section is there already; put its keys together");
+		reader->headed[kind] = true;
+		reader->section = kind;
+		return true;
+	}
+
+	struct wh_ini_section *section =
+		add_section(reader->ini, kind, copy_text(name, (size_t)(stop - name)), NULL);
+	char text[512];
+
+	section->where = where_text(reader);
+	reader->section = reader->ini->n_sections - 1;
+	wh_ini_section_text(section, text, sizeof(text));
+	if (find_section(reader->ini, text, text + strlen(text)) != section)
+		return refuse(reader, "this section is there already; put its keys together");
+	return true;
+}
+
+static bool take_entry(struct reader *reader, const char *begin, const char *stop)
+{
+	const char *equals = memchr(begin, '=', (size_t)(stop - begin));
+	const char *key_stop = equals;
+
+	if (equals == NULL)
+		return refuse(
+			reader, "this is neither a [section] nor key = value nor a # comment");
+
+	const char *value = equals + 1;
+
+	strip(&begin, &key_stop);
+	strip(&value, &stop);
+	if (begin == key_stop)
+		return refuse(reader, "there is no key before the =");
+	if (value == stop)
+		return refuse(reader, "the value is missing; give one, or put # before the line");
+	if (reader->section < 0)
+		return refuse(reader, "a [section] must come before, for example [scenario]");
+
+	struct wh_ini_section *section = &reader->ini->sections[reader->section];
+	char *key = copy_text(begin, (size_t)(key_stop - begin));
+	const struct wh_ini_entry *before = wh_ini_find(section, key);
+
+	if (before != NULL) {
+		wh_complain("%s:%u: %s stands at %s already; remove one of the two",
+			reader->ini->path, reader->line, key, before->where);
+		free(key);
+		return false;
+	}
+	add_entry(section, key, copy_text(value, (size_t)(stop - value)), where_text(reader));
+	return true;
+}
+
+static bool take_line(struct reader *reader, const char *begin, const char *stop)
+{
+	if (stop > begin && stop[-1] == '\r')
+		stop--;
+	for (const char *p = begin; p < stop; p++)
+		if (iscntrl((unsigned char)*p) && *p != '\t')
+			return refuse(reader, "there is a control character: this is no text");
+
+	json_t *text = json_stringn(begin, (size_t)(stop - begin));
+
+	if (text == NULL)
+		return refuse(reader, "this is no UTF-8");
+	json_decref(text);
+
+	const char *comment = memchr(begin, '#', (size_t)(stop - begin));
+
+	if (comment != NULL)
+		stop = comment;
+	strip(&begin, &stop);
+	if (begin == stop)
+		return true;
+	if (*begin == '[') {
+		if (stop[-1] != ']')
+			return refuse(reader, "a section is written as [scenario], and nothing "
+					      "behind it");
+		return open_section(reader, begin + 1, stop - 1);
+	}
+	return take_entry(reader, begin, stop);
+}
+
+int wh_ini_parse(struct wh_ini *ini, const char *path, const char *text, size_t bytes)
+{
+	struct reader reader = {.ini = ini, .section = -1};
+	const char *end = text + bytes;
+
+	*ini = (struct wh_ini){.path = copy_text(path, strlen(path))};
+	for (uint32_t kind = 0; kind < WH_INI_LINK; kind++)
+		add_section(ini, (enum wh_ini_kind)kind, copy_text("", 0),
+			copy_text(path, strlen(path)));
+	while (text < end) {
+		const char *stop = memchr(text, '\n', (size_t)(end - text));
+
+		reader.line++;
+		if (stop == NULL)
+			stop = end;
+		if (!take_line(&reader, text, stop))
+			return WH_EXIT_USAGE;
+		text = stop < end ? stop + 1 : end;
+	}
+	return -1;
+}
+
+static int cannot_read(const char *path, const char *why)
+{
+	wh_complain("cannot read the scenario %s: %s; wavehaul sim --list names those there are",
+		path, why);
+	return WH_EXIT_NO_FILE;
+}
+
+int wh_ini_read(struct wh_ini *ini, const char *path)
+{
+	struct stat facts;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int status;
+
+	*ini = (struct wh_ini){0};
+	if (fd < 0)
+		return cannot_read(path, strerror(errno));
+	if (fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size > FILE_BYTES_MAX) {
+		close(fd);
+		return cannot_read(path, "no file, or larger than 1 MiB");
+	}
+
+	char *text = insist(malloc((size_t)facts.st_size + 1));
+	ssize_t got = read(fd, text, (size_t)facts.st_size);
+
+	close(fd);
+	status = got < 0 ? cannot_read(path, "it cannot be read")
+			 : wh_ini_parse(ini, path, text, (size_t)got);
+	free(text);
+	return status;
+}
+
+/* In place of what the section says, or beside it; the texts are the entry's from now on. */
+static void put_entry(struct wh_ini_section *section, char *key, char *value, char *where)
+{
+	struct wh_ini_entry *entry = wh_ini_find(section, key);
+
+	if (entry == NULL) {
+		add_entry(section, key, value, where);
+		section->entries[section->n_entries - 1].set = true;
+		return;
+	}
+	free(key);
+	free(entry->value);
+	free(entry->where);
+	entry->value = value;
+	entry->where = where;
+	entry->set = true;
+}
+
+/* The first dot ends the section: names of links and flows have none, and labels may. */
+int wh_ini_set(struct wh_ini *ini, const char *setting)
+{
+	const char *key = strchr(setting, '.');
+	const char *key_stop = key == NULL ? NULL : strchr(key, '=');
+	struct wh_ini_section *section = key == NULL ? NULL : find_section(ini, setting, key);
+	char *where;
+
+	if (key_stop == NULL || key_stop == key + 1 || key_stop[1] == '\0') {
+		wh_complain("--set %s: write SECTION.KEY=VALUE, for example scenario.duration=5s",
+			setting);
+		return WH_EXIT_USAGE;
+	}
+	if (section == NULL) {
+		wh_complain("--set %s: %s has no section [%.*s]", setting, ini->path,
+			(int)(key - setting), setting);
+		return WH_EXIT_USAGE;
+	}
+
+	const char *value = key_stop + 1;
+	const char *value_stop = value + strlen(value);
+
+	key++;
+	strip(&key, &key_stop);
+	strip(&value, &value_stop);
+	if (asprintf(&where, "--set %s", setting) < 0)
+		where = NULL;
+	put_entry(section, copy_text(key, (size_t)(key_stop - key)),
+		copy_text(value, (size_t)(value_stop - value)), insist(where));
+	return -1;
+}
+
+void wh_ini_free(struct wh_ini *ini)
+{
+	for (uint32_t i = 0; i < ini->n_sections; i++) {
+		struct wh_ini_section *section = &ini->sections[i];
+
+		for (uint32_t k = 0; k < section->n_entries; k++) {
+			free(section->entries[k].key);
+			free(section->entries[k].value);
+			free(section->entries[k].where);
+		}
+		free(section->entries);
+		free(section->name);
+		free(section->where);
+	}
+	free(ini->sections);
+	free(ini->path);
+	*ini = (struct wh_ini){0};
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "scenario/lex.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct {
+	const char *name;
+	enum wh_value_kind kind;
+	double factor;
+	bool divides; /* by the factor, so that 1ns is the double nearest to 1e-9 */
+} units[] = {
+	{"ns", WH_VALUE_TIME, 1e9, true},
+	{"us", WH_VALUE_TIME, 1e6, true},
+	{"ms", WH_VALUE_TIME, 1e3, true},
+	{"s", WH_VALUE_TIME, 1.0, false},
+	{"K", WH_VALUE_NUMBER, 1e3, false},
+	{"M", WH_VALUE_NUMBER, 1e6, false},
+	{"G", WH_VALUE_NUMBER, 1e9, false},
+	{"T", WH_VALUE_NUMBER, 1e12, false},
+	{"KiB", WH_VALUE_NUMBER, 0x1p10, false},
+	{"MiB", WH_VALUE_NUMBER, 0x1p20, false},
+	{"GiB", WH_VALUE_NUMBER, 0x1p30, false},
+	{"TiB", WH_VALUE_NUMBER, 0x1p40, false},
+	{"%", WH_VALUE_NUMBER, 100.0, true},
+};
+
+/* Longer ones first. */
+static const struct {
+	const char *text;
+	enum wh_sign sign;
+} signs[] = {
+	{"<=", WH_SIGN_LESS_OR_EQUAL},
+	{">=", WH_SIGN_GREATER_OR_EQUAL},
+	{"==", WH_SIGN_EQUAL},
+	{"!=", WH_SIGN_NOT_EQUAL},
+	{"<", WH_SIGN_LESS},
+	{">", WH_SIGN_GREATER},
+};
+
+bool wh_lex_is_unit(const char *name)
+{
+	for (size_t i = 0; i < LENGTH(units); i++)
+		if (strcmp(units[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+const char *wh_sign_text(enum wh_sign sign)
+{
+	for (size_t i = 0; i < LENGTH(signs); i++)
+		if (signs[i].sign == sign)
+			return signs[i].text;
+	return "?";
+}
+
+static const char *skip_digits(const char *p)
+{
+	while (isdigit((unsigned char)*p))
+		p++;
+	return p;
+}
+
+/* Digits, a fraction, an exponent: what strtod takes, without its signs, hexadecimals and words. */
+static const char *end_of_number(const char *text)
+{
+	const char *p = skip_digits(text);
+
+	if (*p == '.' && isdigit((unsigned char)p[1]))
+		p = skip_digits(p + 1);
+	if (*p == 'e' || *p == 'E') {
+		const char *digits = p[1] == '+' || p[1] == '-' ? p + 2 : p + 1;
+
+		if (isdigit((unsigned char)*digits))
+			p = skip_digits(digits);
+	}
+	return p;
+}
+
+static size_t copy_word(char word[WH_WORD_BYTES], const char *begin, const char *stop)
+{
+	size_t chars = (size_t)(stop - begin);
+
+	if (chars >= WH_WORD_BYTES)
+		chars = WH_WORD_BYTES - 1;
+	memcpy(word, begin, chars);
+	word[chars] = '\0';
+	return chars;
+}
+
+static void lex_value(const char **text, struct wh_token *token, char wrong[WH_EXPR_WRONG_BYTES])
+{
+	const char *stop = end_of_number(*text);
+	char digits[WH_WORD_BYTES];
+	char unit[WH_WORD_BYTES];
+
+	copy_word(digits, *text, stop);
+	token->kind = WH_TOKEN_VALUE;
+	token->value = (struct wh_value){.kind = WH_VALUE_NUMBER, .x = strtod(digits, NULL)};
+	*text = stop;
+	while (isalnum((unsigned char)*stop) || *stop == '%' || *stop == '_' || *stop == '.')
+		stop++;
+	copy_word(unit, *text, stop);
+	*text = stop;
+	if (unit[0] == '\0')
+		return;
+	for (size_t i = 0; i < LENGTH(units); i++) {
+		if (strcmp(unit, units[i].name) != 0)
+			continue;
+		token->value.kind = units[i].kind;
+		if (units[i].divides)
+			token->value.x /= units[i].factor;
+		else
+			token->value.x *= units[i].factor;
+		return;
+	}
+	token->kind = WH_TOKEN_WRONG;
+	snprintf(wrong, WH_EXPR_WRONG_BYTES,
+		"has '%s%s', and '%s' is no unit; units are ns us ms s, K M G T, KiB MiB GiB TiB, "
+		"%%",
+		digits, unit, unit);
+}
+
+static void lex_name(const char **text, struct wh_token *token)
+{
+	const char *stop = *text;
+
+	while (isalnum((unsigned char)*stop) || *stop == '_')
+		stop++;
+	copy_word(token->name, *text, stop);
+	token->kind = WH_TOKEN_NAME;
+	*text = stop;
+}
+
+static bool lex_sign(const char **text, struct wh_token *token)
+{
+	for (size_t i = 0; i < LENGTH(signs); i++) {
+		size_t chars = strlen(signs[i].text);
+
+		if (strncmp(*text, signs[i].text, chars) != 0)
+			continue;
+		token->kind = WH_TOKEN_SIGN;
+		token->sign = signs[i].sign;
+		*text += chars;
+		return true;
+	}
+	return false;
+}
+
+void wh_lex(const char **text, struct wh_token *token, char wrong[WH_EXPR_WRONG_BYTES])
+{
+	while (isblank((unsigned char)**text))
+		++*text;
+	*token = (struct wh_token){.kind = WH_TOKEN_END};
+	if (**text == '\0')
+		return;
+	if (isdigit((unsigned char)**text)) {
+		lex_value(text, token, wrong);
+	} else if (isalpha((unsigned char)**text) || **text == '_') {
+		lex_name(text, token);
+	} else if (!lex_sign(text, token)) {
+		token->kind = strchr("()+-*/,", **text) != NULL ? WH_TOKEN_PUNCT : WH_TOKEN_WRONG;
+		token->punct = **text;
+		if (token->kind == WH_TOKEN_WRONG)
+			snprintf(wrong, WH_EXPR_WRONG_BYTES, "has a '%c' that means nothing here",
+				**text);
+		++*text;
+	}
+	while (isblank((unsigned char)**text))
+		++*text;
+}
+
+bool wh_lex_item(const char **list, char sign, char item[WH_ITEM_BYTES])
+{
+	const char *begin = *list;
+	const char *stop = begin;
+	int open = 0;
+
+	if (begin == NULL)
+		return false;
+	for (; *stop != '\0' && (*stop != sign || open > 0); stop++) {
+		if (*stop == '(')
+			open++;
+		else if (*stop == ')')
+			open--;
+	}
+	*list = *stop == sign ? stop + 1 : NULL;
+	while (begin < stop && isblank((unsigned char)*begin))
+		begin++;
+	while (stop > begin && isblank((unsigned char)stop[-1]))
+		stop--;
+	snprintf(item, WH_ITEM_BYTES, "%.*s", (int)(stop - begin), begin);
+	return true;
+}

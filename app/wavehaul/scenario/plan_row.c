@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "scenario/plan_row.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/assert.h"
+#include "scenario/plan_formula.h"
+#include "session/profile.h"
+#include "sim/scenario.h"
+
+/* So long is simulated, in the time that a person waits. */
+#define SIMULATED_PS_MAX (60 * WH_PS_PER_S)
+#define SIMULATED_PKTS   20e6
+#define ROUND_TRIPS_MIN  20
+
+/* A simulation tells what chance does on the average when it loses so often. */
+#define LOSSES_MIN 50.0
+
+#define TCP_HEAD_BYTES    40
+#define PSOCK_CONNECTIONS 8
+#define SEED              1
+
+enum kind {
+	PLAN_PROFILE,
+	PLAN_TCP,
+	PLAN_PSOCK,
+};
+
+struct agent {
+	enum kind kind;
+	const struct wh_profile *profile;
+	enum wh_sim_tcp_variety variety;
+};
+
+static uint32_t count_profiles(void)
+{
+	uint32_t count = 0;
+
+	while (wh_profile_at(count) != NULL)
+		count++;
+	return count;
+}
+
+/* Profiles, TCPs, and parallel ones. */
+uint32_t wh_plan_rows(void)
+{
+	return count_profiles() + WH_SIM_TCP_VARIETIES + 1;
+}
+
+static struct agent agent_of(uint32_t row)
+{
+	uint32_t profiles = count_profiles();
+
+	WH_ASSERT(row < wh_plan_rows());
+	if (row < profiles)
+		return (struct agent){.kind = PLAN_PROFILE, .profile = wh_profile_at(row)};
+	if (row < profiles + WH_SIM_TCP_VARIETIES)
+		return (struct agent){
+			.kind = PLAN_TCP, .variety = (enum wh_sim_tcp_variety)(row - profiles)};
+	return (struct agent){.kind = PLAN_PSOCK, .variety = WH_SIM_TCP_NEWRENO};
+}
+
+static void name_row(const struct agent *agent, struct wh_plan_row *told)
+{
+	*told = (struct wh_plan_row){0};
+	if (agent->kind == PLAN_PSOCK)
+		snprintf(told->name, sizeof(told->name), "%d %s", PSOCK_CONNECTIONS,
+			wh_sim_tcp_variety_name(agent->variety));
+	else
+		snprintf(told->name, sizeof(told->name), "%s",
+			agent->kind == PLAN_PROFILE ? agent->profile->name
+						    : wh_sim_tcp_variety_name(agent->variety));
+}
+
+static double seconds(uint64_t span_ps)
+{
+	return (double)span_ps / (double)WH_PS_PER_S;
+}
+
+static double link_pps(const struct wh_plan_link *link)
+{
+	return (double)link->rate_bps / (8.0 * link->packet_bytes);
+}
+
+static uint32_t payload_bytes(const struct wh_plan_link *link, const struct agent *agent)
+{
+	return agent->kind == PLAN_PROFILE ? wh_sim_engine_payload_bytes(link->packet_bytes)
+					   : link->packet_bytes - TCP_HEAD_BYTES;
+}
+
+/* A file that begins at full speed, and whose end takes a round trip to be known. */
+static void tell_rate(const struct wh_plan_link *link, const struct agent *agent, double pps,
+	struct wh_plan_row *told)
+{
+	told->goodput_bps = 8.0 * payload_bytes(link, agent) * pps;
+	told->finish_s = 8.0 * (double)link->file_bytes / told->goodput_bps + seconds(link->rtt_ps);
+}
+
+static uint64_t span_to_simulate(const struct wh_plan_link *link)
+{
+	double span_s = fmin(seconds(SIMULATED_PS_MAX), SIMULATED_PKTS / link_pps(link));
+	uint64_t span_ps = (uint64_t)(span_s * (double)WH_PS_PER_S);
+	uint64_t least_ps = ROUND_TRIPS_MIN * link->rtt_ps;
+
+	return span_ps > least_ps ? span_ps : least_ps;
+}
+
+/* Where the link is the limit, or chance decides often enough, the simulation knows more. */
+static bool tell_tcp(
+	const struct wh_plan_link *link, const struct agent *agent, struct wh_plan_row *told)
+{
+	double connections = agent->kind == PLAN_PSOCK ? PSOCK_CONNECTIONS : 1.0;
+	struct wh_formula formula;
+	double pps;
+
+	if (link->loss == 0.0)
+		return false;
+	formula = wh_formula_tcp(agent->variety, link->loss, seconds(link->rtt_ps));
+	pps = connections * formula.window_pkts / seconds(link->rtt_ps);
+	if (pps >= link_pps(link) ||
+		pps * link->loss * seconds(span_to_simulate(link)) >= LOSSES_MIN)
+		return false;
+	told->formula = formula.source;
+	tell_rate(link, agent, pps * (1.0 - link->loss), told);
+	return true;
+}
+
+bool wh_plan_row_by_formula(const struct wh_plan_link *link, uint32_t row, struct wh_plan_row *told)
+{
+	struct agent agent = agent_of(row);
+
+	name_row(&agent, told);
+	if (agent.kind != PLAN_PROFILE)
+		return tell_tcp(link, &agent, told);
+	if (agent.profile->control != &wh_control_fixed)
+		return false;
+	told->formula = "rate minus loss";
+	tell_rate(link, &agent, link_pps(link) * (1.0 - link->loss), told);
+	return true;
+}
+
+static void fill_group(const struct wh_plan_link *link, const struct agent *agent,
+	const struct wh_scenario *scenario, struct wh_scenario_group *group)
+{
+	*group = (struct wh_scenario_group){
+		.name = "file",
+		.to = 1,
+		.count = 1,
+		.stop_ps = WH_SIM_NEVER_PS,
+		.size_bytes = link->file_bytes,
+		.packet_bytes = link->packet_bytes,
+		.payload_bytes = payload_bytes(link, agent),
+		.connections = PSOCK_CONNECTIONS,
+	};
+	if (agent->kind != PLAN_PROFILE) {
+		group->agent = agent->kind == PLAN_TCP ? WH_SCENARIO_TCP : WH_SCENARIO_PSOCK;
+		wh_sim_tcp_config_init(&group->tcp, agent->variety);
+		group->tcp.segment_bytes = group->payload_bytes;
+		group->tcp.head_bytes = TCP_HEAD_BYTES;
+		group->tcp.window_pkts = 0;
+		return;
+	}
+
+	group->agent = WH_SCENARIO_ENGINE;
+	wh_sim_engine_config_init(&group->engine, agent->profile);
+	group->engine.window_pkts = wh_scenario_window_pkts(
+		scenario, 0, 1, link->packet_bytes, agent->profile->period_us);
+}
+
+/* The second half of the run is what goes on for ever; the first one is how it began. */
+static void tell_run(const struct wh_plan_link *link, const struct wh_scenario *scenario,
+	const struct wh_scenario_run *run, struct wh_plan_row *told)
+{
+	const struct wh_monitor *monitor = wh_scenario_run_monitor(run);
+	const uint64_t *marks_ps = scenario->marks_ps;
+	uint64_t finished_ps = wh_scenario_run_finished_ps(run, 0);
+	double all_bytes = (double)wh_monitor_flow_span(monitor, 0, 0, marks_ps[2]).goodput_bytes;
+	double late_bytes =
+		(double)wh_monitor_flow_span(monitor, 0, marks_ps[1], marks_ps[2]).goodput_bytes;
+	double late_bps = 8.0 * late_bytes / seconds(marks_ps[2] - marks_ps[1]);
+
+	if (finished_ps != WH_SIM_NEVER_PS) {
+		told->simulated_ps = finished_ps;
+		told->finish_s = seconds(finished_ps);
+		told->goodput_bps = 8.0 * (double)link->file_bytes / told->finish_s;
+		return;
+	}
+	told->simulated_ps = marks_ps[2];
+	told->goodput_bps = late_bps;
+	told->finish_s = seconds(marks_ps[2]) +
+			 8.0 * fmax((double)link->file_bytes - all_bytes, 0.0) / late_bps;
+}
+
+void wh_plan_row_simulate(const struct wh_plan_link *link, uint32_t row, struct wh_plan_row *told)
+{
+	struct agent agent = agent_of(row);
+	uint64_t span_ps = span_to_simulate(link);
+	const uint64_t marks_ps[] = {0, span_ps / 2, span_ps};
+	struct wh_sim_link_config ways[2] = {{
+		.from = 0,
+		.to = 1,
+		.rate_bps = link->rate_bps,
+		.delay_ps = link->rtt_ps / 2,
+		.queue.limit_pkts = link->queue_pkts,
+		.loss.loss = link->loss,
+	}};
+	struct wh_scenario_group group;
+	const struct wh_scenario scenario = {
+		.n_nodes = 2,
+		.links = ways,
+		.n_links = 2,
+		.groups = &group,
+		.n_groups = 1,
+		.duration_ps = span_ps,
+		.marks_ps = marks_ps,
+		.n_marks = 3,
+	};
+
+	ways[1] = ways[0];
+	ways[1].from = 1;
+	ways[1].to = 0;
+	fill_group(link, &agent, &scenario, &group);
+
+	struct wh_scenario_run *run = wh_scenario_run_create(&scenario, SEED);
+
+	name_row(&agent, told);
+	wh_scenario_run_until(run, span_ps);
+	tell_run(link, &scenario, run, told);
+	wh_scenario_run_destroy(run);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_SIM_POINT_H
+#define WH_APP_SIM_POINT_H
+
+/* One point of a scenario's sweep: the network, what goes on in it, and what is asked about it. */
+
+#include "scenario/expr.h"
+#include "scenario/ini.h"
+#include "scenario/sweep.h"
+#include "scenario/take.h"
+#include "sim/scenario.h"
+
+#define WH_POINT_NODES_MAX  1000
+#define WH_POINT_LINKS_MAX  2000
+#define WH_POINT_GROUPS_MAX 1000
+#define WH_POINT_FLOWS_MAX  100000
+#define WH_POINT_MARKS_MAX  200
+
+struct wh_point {
+	struct wh_scenario scenario;
+	uint64_t warmup_ps;
+	uint64_t seed;
+	uint32_t repeat;
+
+	struct wh_sweep_values swept;
+	struct wh_variable *variables; /* what is swept, duration, warmup */
+	uint32_t n_variables;
+
+	char *nodes[WH_POINT_NODES_MAX]; /* names */
+	struct wh_sim_link_config links[WH_POINT_LINKS_MAX];
+	struct wh_scenario_group groups[WH_POINT_GROUPS_MAX];
+	char *agents[WH_POINT_GROUPS_MAX]; /* names, as the file has them */
+	uint64_t marks_ps[WH_POINT_MARKS_MAX];
+};
+
+/*
+ * Builds it, and tries all that is asked, so that nothing can be wrong with it any more. -1 and the
+ * point, or the exit status after a complaint.
+ */
+int wh_point_build(
+	struct wh_ini *ini, const struct wh_sweep *sweep, uint32_t number, struct wh_point **point);
+void wh_point_free(struct wh_point *point);
+
+/* The parts of it, each after a complaint false. */
+bool wh_point_take_link(struct wh_point *point, struct wh_taker *taker);
+bool wh_point_take_flow(struct wh_point *point, struct wh_taker *taker);
+
+/* UINT32_MAX: there is none of that name. */
+uint32_t wh_point_find_node(const struct wh_point *point, const char *name, size_t chars);
+
+/* What functions may be asked about; the moment becomes a mark. False: there are too many. */
+bool wh_point_add_mark(struct wh_point *point, uint64_t at_ps);
+
+/* "A-B" of a link, "NAME" or "NAME.2" of a flow. */
+#define WH_POINT_NAME_BYTES (2 * WH_WORD_BYTES + 16)
+const char *wh_point_link_name(
+	const struct wh_point *point, uint32_t link, char text[WH_POINT_NAME_BYTES]);
+const char *wh_point_flow_name(
+	const struct wh_point *point, uint32_t flow, char text[WH_POINT_NAME_BYTES]);
+
+/* Of a flow, and the first flow of a group. */
+const struct wh_scenario_group *wh_point_group_of(const struct wh_point *point, uint32_t flow);
+uint32_t wh_point_first_flow(const struct wh_point *point, uint32_t group);
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "scenario/report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "cli/path_text.h"
+#include "scenario/result.h"
+
+#define SHOWN_DIGITS 12
+
+static const char *scenario_text(const struct wh_ini *ini, const char *key)
+{
+	const struct wh_ini_entry *entry = wh_ini_find(&ini->sections[WH_INI_SCENARIO], key);
+
+	return entry == NULL ? "" : entry->value;
+}
+
+const char *wh_value_text(const struct wh_value *value, char text[WH_VALUE_TEXT_BYTES])
+{
+	static const struct {
+		double least;
+		const char *name;
+	} numbers[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {0.0, ""}},
+	  times[] = {{1.0, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {0.0, "ns"}};
+	bool is_time = value->kind == WH_VALUE_TIME;
+	uint32_t i = 0;
+	double scale;
+
+	if (value->kind == WH_VALUE_WORD) {
+		snprintf(text, WH_VALUE_TEXT_BYTES, "%s", value->word);
+		return text;
+	}
+	/* A hair below a unit is that unit. */
+	while ((is_time ? times : numbers)[i].least > fabs(value->x) * (1.0 + 1e-9))
+		i++;
+	scale = (is_time ? times : numbers)[i].least;
+	if (scale == 0.0)
+		scale = is_time ? 1e-9 : 1.0;
+	snprintf(text, WH_VALUE_TEXT_BYTES, "%.6g%s", value->x / scale,
+		(is_time ? times : numbers)[i].name);
+	return text;
+}
+
+void wh_sim_report_init(
+	struct wh_sim_report *report, const struct wh_ini *ini, const struct wh_sweep *sweep)
+{
+	*report = (struct wh_sim_report){
+		.ini = ini,
+		.sweep = sweep,
+		.points = json_array(),
+		.runs = json_array(),
+		.reports = json_array(),
+		.expects = json_array(),
+	};
+}
+
+/* The i-th number of all runs' reports, as a mean. */
+static double mean_report(const struct wh_sim_report *report, size_t i)
+{
+	size_t n_runs = json_array_size(report->reports);
+	double sum = 0.0;
+
+	for (size_t run = 0; run < n_runs; run++)
+		sum += wh_json_to_number(json_array_get(json_array_get(report->reports, run), i));
+	return sum / (double)n_runs;
+}
+
+/* One side of the k-th comparison of the i-th expectation, likewise. */
+static double mean_side(const struct wh_sim_report *report, size_t i, size_t k, const char *side)
+{
+	size_t n_runs = json_array_size(report->expects);
+	double sum = 0.0;
+
+	for (size_t run = 0; run < n_runs; run++) {
+		const json_t *expectation = json_array_get(json_array_get(report->expects, run), i);
+
+		sum += wh_json_to_number(json_object_get(json_array_get(expectation, k), side));
+	}
+	return sum / (double)n_runs;
+}
+
+static enum wh_sign find_sign(const char *text)
+{
+	uint32_t sign = 0;
+
+	while (strcmp(wh_sign_text((enum wh_sign)sign), text) != 0) {
+		sign++;
+		WH_ASSERT(sign < WH_SIGNS);
+	}
+	return (enum wh_sign)sign;
+}
+
+static json_t *conclude_report(const struct wh_sim_report *report)
+{
+	const struct wh_ini_section *section = &report->ini->sections[WH_INI_REPORT];
+	json_t *object = json_object();
+
+	for (uint32_t i = 0; i < section->n_entries; i++)
+		json_object_set_new(
+			object, section->entries[i].key, wh_json_shown(mean_report(report, i)));
+	return object;
+}
+
+/* NULL: it does not apply at this point. */
+static json_t *conclude_expectation(const struct wh_sim_report *report, size_t i)
+{
+	const struct wh_ini_entry *entry = &report->ini->sections[WH_INI_EXPECT].entries[i];
+	const json_t *first = json_array_get(json_array_get(report->expects, 0), i);
+	json_t *compared = json_array();
+	bool all_ok = true;
+
+	if (!json_is_array(first)) {
+		json_decref(compared);
+		return NULL;
+	}
+	for (size_t k = 0; k < json_array_size(first); k++) {
+		const char *sign =
+			json_string_value(json_object_get(json_array_get(first, k), "sign"));
+		double left = mean_side(report, i, k, "left");
+		double right = mean_side(report, i, k, "right");
+		bool ok = wh_sign_holds(find_sign(sign), left, right);
+
+		all_ok = all_ok && ok;
+		json_array_append_new(
+			compared, json_pack("{s:o, s:s, s:o, s:b}", "left", wh_json_shown(left),
+					  "sign", sign, "right", wh_json_shown(right), "ok", ok));
+	}
+	return json_pack("{s:s, s:s, s:b, s:o}", "label", entry->key, "text", entry->value, "ok",
+		all_ok, "compared", compared);
+}
+
+static json_t *conclude_expect(struct wh_sim_report *report, bool *ok)
+{
+	json_t *all = json_array();
+
+	*ok = true;
+	for (size_t i = 0; i < report->ini->sections[WH_INI_EXPECT].n_entries; i++) {
+		json_t *one = conclude_expectation(report, i);
+
+		if (one == NULL)
+			continue;
+		if (!json_is_true(json_object_get(one, "ok"))) {
+			report->failed++;
+			*ok = false;
+		}
+		json_array_append_new(all, one);
+	}
+	return all;
+}
+
+static json_t *sweep_json(const struct wh_sweep_values *values, bool as_text)
+{
+	char text[WH_VALUE_TEXT_BYTES];
+	json_t *object = json_object();
+
+	for (uint32_t i = 0; i < values->n_variables; i++) {
+		const struct wh_variable *variable = &values->variables[i];
+		bool is_text = as_text || variable->value.kind == WH_VALUE_WORD;
+
+		json_object_set_new(object, variable->name,
+			is_text ? json_string(wh_value_text(&variable->value, text))
+				: wh_json_shown(variable->value.x));
+	}
+	return object;
+}
+
+/* All runs of the point are there. */
+static void conclude_point(struct wh_sim_report *report, uint32_t number)
+{
+	struct wh_sweep_values values;
+	json_t *object = json_object();
+	json_t *expect;
+	bool ok;
+	int status = wh_sweep_at(report->sweep, number, &values);
+
+	WH_ASSERT(status == -1);
+	expect = conclude_expect(report, &ok);
+	json_object_set_new(object, "number", json_integer(number + 1));
+	json_object_set_new(object, "sweep", sweep_json(&values, false));
+	json_object_set_new(object, "ok", json_boolean(ok));
+	json_object_set_new(object, "report", conclude_report(report));
+	json_object_set_new(object, "expect", expect);
+	json_object_set(object, "runs", report->runs);
+	if (!report->json) {
+		json_t *texts = sweep_json(&values, true);
+
+		json_object_set_new(object, "sweep_text", texts);
+		wh_sim_table_print(object, report->sweep->n_points);
+		/* What is not to be shown again is not kept. */
+		json_object_del(object, "sweep_text");
+		json_object_del(object, "runs");
+	}
+	wh_sweep_values_free(&values);
+	json_array_append_new(report->points, object);
+	json_decref(report->runs);
+	report->runs = json_array();
+	json_array_clear(report->reports);
+	json_array_clear(report->expects);
+}
+
+bool wh_sim_report_take(
+	struct wh_sim_report *report, uint32_t point, uint64_t seed, const char *text, bool last)
+{
+	json_t *result = text == NULL ? NULL : json_loads(text, 0, NULL);
+	json_t *run = json_object_get(result, "run");
+	bool fine = run != NULL;
+
+	if (!fine) {
+		wh_complain("what the run of point %u said is not complete", point + 1);
+		json_decref(result);
+		return false;
+	}
+	if (report->csv != NULL)
+		fine = wh_sim_csv_run(report->csv, point, seed, run);
+	json_array_append(report->runs, run);
+	json_array_append(report->reports, json_object_get(result, "report"));
+	json_array_append(report->expects, json_object_get(result, "expect"));
+	json_decref(result);
+	if (last)
+		conclude_point(report, point);
+	return fine;
+}
+
+static void print_json(const struct wh_sim_report *report, int status)
+{
+	const struct wh_ini *ini = report->ini;
+	json_t *all = json_pack("{s:s, s:s, s:b, s:i, s:o, s:o, s:o, s:o, s:o, s:O}", "verb", "sim",
+		"version", WH_VERSION, "ok", status == WH_EXIT_OK, "exit_status", status, "error",
+		wh_text_to_json(wh_last_complaint()), "file", wh_text_to_json(ini->path), "title",
+		wh_text_to_json(scenario_text(ini, "title")), "paper",
+		wh_text_to_json(scenario_text(ini, "paper")), "figure",
+		wh_text_to_json(scenario_text(ini, "figure")), "points", report->points);
+	char *text = json_dumps(all, JSON_INDENT(1) | JSON_REAL_PRECISION(SHOWN_DIGITS));
+
+	if (text != NULL)
+		puts(text);
+	free(text);
+	json_decref(all);
+}
+
+void wh_sim_report_end(struct wh_sim_report *report, int status)
+{
+	if (report->json)
+		print_json(report, status);
+	json_decref(report->points);
+	json_decref(report->runs);
+	json_decref(report->reports);
+	json_decref(report->expects);
+}

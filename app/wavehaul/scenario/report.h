@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_SIM_REPORT_H
+#define WH_APP_SIM_REPORT_H
+
+/* What the runs of all points said, put together: the table, the CSV files, the JSON object. */
+
+#include <jansson.h>
+
+#include "scenario/point.h"
+
+struct wh_sim_report {
+	const struct wh_ini *ini;
+	const struct wh_sweep *sweep;
+	bool json;
+	const char *csv; /* folder; NULL: none */
+
+	uint32_t failed; /* expectations, of all points */
+	json_t *points;
+	json_t *runs;    /* of the point that is being put together */
+	json_t *reports; /* of each of its runs */
+	json_t *expects;
+};
+
+void wh_sim_report_init(
+	struct wh_sim_report *report, const struct wh_ini *ini, const struct wh_sweep *sweep);
+
+/* The text of wh_sim_result, run by run; `last` is the point's last. False after a complaint. */
+bool wh_sim_report_take(
+	struct wh_sim_report *report, uint32_t point, uint64_t seed, const char *text, bool last);
+
+/* After all, or the failure of one; prints the object when that is wanted. */
+void wh_sim_report_end(struct wh_sim_report *report, int status);
+
+/* A point as wavehaul-sim(1) shows it, for people. */
+void wh_sim_table_print(const json_t *point, uint32_t n_points);
+
+/* Files below the folder. False after a complaint. */
+bool wh_sim_csv_run(const char *folder, uint32_t point, uint64_t seed, const json_t *run);
+bool wh_sim_csv_points(const char *folder, const struct wh_ini *ini, const json_t *points);
+
+/* A value of a sweep as people write it: 10M, 1.5ms, udt. */
+#define WH_VALUE_TEXT_BYTES 80
+const char *wh_value_text(const struct wh_value *value, char text[WH_VALUE_TEXT_BYTES]);
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "scenario/result.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "scenario/ask.h"
+
+json_t *wh_json_shown(double x)
+{
+	return isfinite(x) ? json_real(x) : json_null();
+}
+
+json_t *wh_json_number(double x)
+{
+	return isfinite(x) ? json_real(x)
+			   : json_string(isnan(x)  ? "nan"
+					 : x > 0.0 ? "inf"
+						   : "-inf");
+}
+
+double wh_json_to_number(const json_t *value)
+{
+	return json_is_string(value) ? strtod(json_string_value(value), NULL)
+				     : json_number_value(value);
+}
+
+static json_t *json_count(uint64_t count)
+{
+	return json_integer((json_int_t)count);
+}
+
+static double seconds(uint64_t span_ps)
+{
+	return (double)span_ps / (double)WH_PS_PER_S;
+}
+
+static json_t *flow_json(
+	const struct wh_point *point, const struct wh_scenario_run *run, uint32_t flow)
+{
+	const struct wh_scenario_group *group = wh_point_group_of(point, flow);
+	uint64_t end_ps = point->scenario.duration_ps;
+	struct wh_monitor_flow span =
+		wh_monitor_flow_span(wh_scenario_run_monitor(run), flow, point->warmup_ps, end_ps);
+	uint64_t finished_ps = wh_scenario_run_finished_ps(run, flow);
+	double span_s = seconds(end_ps - point->warmup_ps);
+	char name[WH_POINT_NAME_BYTES];
+	json_t *object = json_object();
+
+	json_object_set_new(object, "name", json_string(wh_point_flow_name(point, flow, name)));
+	json_object_set_new(object, "group", json_string(group->name));
+	json_object_set_new(object, "agent", json_string(point->agents[group - point->groups]));
+	json_object_set_new(
+		object, "start_s", wh_json_shown(seconds(wh_scenario_run_start_ps(run, flow))));
+	json_object_set_new(
+		object, "goodput_bps", wh_json_shown(8.0 * (double)span.goodput_bytes / span_s));
+	json_object_set_new(object, "throughput_bps",
+		wh_json_shown(wh_throughput_bps(group, span.goodput_bytes, span_s)));
+	json_object_set_new(object, "sent_pkts", json_count(span.sent_pkts));
+	json_object_set_new(object, "retransmitted_pkts", json_count(span.retransmitted_pkts));
+	json_object_set_new(object, "repair_pkts", json_count(span.repair_pkts));
+	json_object_set_new(object, "dropped_pkts", json_count(span.dropped_pkts));
+	json_object_set_new(object, "finished_s",
+		finished_ps == WH_SIM_NEVER_PS ? json_null() : wh_json_shown(seconds(finished_ps)));
+	return object;
+}
+
+static json_t *link_json(
+	const struct wh_point *point, const struct wh_scenario_run *run, uint32_t link)
+{
+	uint64_t end_ps = point->scenario.duration_ps;
+	struct wh_monitor_link span =
+		wh_monitor_link_span(wh_scenario_run_monitor(run), link, point->warmup_ps, end_ps);
+	double span_ps = (double)(end_ps - point->warmup_ps);
+	char name[WH_POINT_NAME_BYTES];
+	json_t *object = json_object();
+
+	json_object_set_new(object, "name", json_string(wh_point_link_name(point, link, name)));
+	json_object_set_new(object, "rate_bps", wh_json_shown((double)point->links[link].rate_bps));
+	json_object_set_new(object, "utilisation", wh_json_shown((double)span.busy_ps / span_ps));
+	json_object_set_new(object, "entered_pkts", json_count(span.entered_pkts));
+	json_object_set_new(object, "overflow_pkts", json_count(span.overflow_pkts));
+	json_object_set_new(object, "early_pkts", json_count(span.early_pkts));
+	json_object_set_new(object, "lost_pkts", json_count(span.lost_pkts));
+	json_object_set_new(
+		object, "queue_mean_pkts", wh_json_shown((double)span.queue_pkt_ps / span_ps));
+	json_object_set_new(object, "queue_max_pkts",
+		json_count(wh_sim_link_stats(wh_scenario_run_sim(run), link)->queue_max_pkts));
+	return object;
+}
+
+static json_t *flow_samples(
+	const struct wh_point *point, const struct wh_monitor *monitor, uint32_t flow)
+{
+	const struct wh_scenario_group *group = wh_point_group_of(point, flow);
+	double interval_s = seconds(point->scenario.interval_ps);
+	json_t *goodput = json_array();
+	json_t *throughput = json_array();
+	json_t *rate = json_array();
+	json_t *window = json_array();
+	json_t *sequence = json_array();
+	json_t *sent = json_array();
+	json_t *repair = json_array();
+
+	for (uint32_t i = 0; i < wh_monitor_samples(monitor); i++) {
+		struct wh_monitor_flow sample = wh_monitor_flow_sample(monitor, flow, i);
+
+		json_array_append_new(
+			goodput, wh_json_shown(8.0 * (double)sample.goodput_bytes / interval_s));
+		json_array_append_new(throughput,
+			wh_json_shown(wh_throughput_bps(group, sample.goodput_bytes, interval_s)));
+		json_array_append_new(rate, wh_json_shown(sample.look.rate_bps));
+		json_array_append_new(window, wh_json_shown(sample.look.window_pkts));
+		json_array_append_new(sequence, json_count(sample.look.sequence_pkts));
+		json_array_append_new(sent, json_count(sample.sent_pkts));
+		json_array_append_new(repair, json_count(sample.repair_pkts));
+	}
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "goodput_bps", goodput,
+		"throughput_bps", throughput, "rate_bps", rate, "window_pkts", window,
+		"sequence_pkts", sequence, "sent_pkts", sent, "repair_pkts", repair);
+}
+
+static json_t *link_samples(
+	const struct wh_point *point, const struct wh_monitor *monitor, uint32_t link)
+{
+	json_t *queue = json_array();
+	json_t *utilisation = json_array();
+	json_t *dropped = json_array();
+
+	for (uint32_t i = 0; i < wh_monitor_samples(monitor); i++) {
+		struct wh_monitor_link sample = wh_monitor_link_sample(monitor, link, i);
+
+		json_array_append_new(queue, json_count(sample.queue_pkts));
+		json_array_append_new(utilisation,
+			wh_json_shown(
+				(double)sample.busy_ps / (double)point->scenario.interval_ps));
+		json_array_append_new(dropped,
+			json_count(sample.overflow_pkts + sample.early_pkts + sample.lost_pkts));
+	}
+	return json_pack("{s:o, s:o, s:o}", "queue_pkts", queue, "utilisation", utilisation,
+		"dropped_pkts", dropped);
+}
+
+static json_t *samples_json(const struct wh_point *point, const struct wh_scenario_run *run)
+{
+	const struct wh_monitor *monitor = wh_scenario_run_monitor(run);
+	char name[WH_POINT_NAME_BYTES];
+	json_t *times = json_array();
+	json_t *flows = json_object();
+	json_t *links = json_object();
+
+	for (uint32_t i = 0; i < wh_monitor_samples(monitor); i++)
+		json_array_append_new(
+			times, wh_json_shown(seconds((i + 1) * point->scenario.interval_ps)));
+	for (uint32_t i = 0; i < wh_scenario_flows(&point->scenario); i++)
+		json_object_set_new(
+			flows, wh_point_flow_name(point, i, name), flow_samples(point, monitor, i));
+	for (uint32_t i = 0; i < point->scenario.n_links; i++)
+		json_object_set_new(
+			links, wh_point_link_name(point, i, name), link_samples(point, monitor, i));
+	return json_pack("{s:o, s:o, s:o}", "seconds", times, "flows", flows, "links", links);
+}
+
+static json_t *run_json(const struct wh_point *point, const struct wh_scenario_run *run,
+	uint64_t seed, bool samples)
+{
+	json_t *flows = json_array();
+	json_t *links = json_array();
+	json_t *object;
+
+	for (uint32_t i = 0; i < wh_scenario_flows(&point->scenario); i++)
+		json_array_append_new(flows, flow_json(point, run, i));
+	for (uint32_t i = 0; i < point->scenario.n_links; i++)
+		json_array_append_new(links, link_json(point, run, i));
+	object = json_pack("{s:o, s:o, s:o, s:o}", "seed", json_count(seed), "hops",
+		json_count(wh_sim_hops(wh_scenario_run_sim(run))), "flows", flows, "links", links);
+	if (samples && point->scenario.interval_ps > 0)
+		json_object_set_new(object, "samples", samples_json(point, run));
+	return object;
+}
+
+/* What was tried when the point was built cannot be wrong now. */
+static json_t *report_json(const struct wh_expr_scope *scope, const struct wh_ini_section *section)
+{
+	char wrong[WH_EXPR_WRONG_BYTES];
+	json_t *values = json_array();
+	struct wh_value value;
+
+	for (uint32_t i = 0; i < section->n_entries; i++) {
+		bool fine = wh_expr_quantity(scope, section->entries[i].value, &value, wrong);
+
+		WH_ASSERT(fine);
+		json_array_append_new(values, wh_json_number(value.x));
+	}
+	return values;
+}
+
+static json_t *expectation_json(const struct wh_expectation *expectation)
+{
+	json_t *compared = json_array();
+
+	for (uint32_t i = 0; i < expectation->n_compared; i++)
+		json_array_append_new(
+			compared, json_pack("{s:o, s:s, s:o}", "left",
+					  wh_json_number(expectation->compared[i].left), "sign",
+					  wh_sign_text(expectation->compared[i].sign), "right",
+					  wh_json_number(expectation->compared[i].right)));
+	return compared;
+}
+
+static json_t *expect_json(const struct wh_expr_scope *scope, const struct wh_ini_section *section)
+{
+	char wrong[WH_EXPR_WRONG_BYTES];
+	struct wh_expectation expectation;
+	json_t *all = json_array();
+
+	for (uint32_t i = 0; i < section->n_entries; i++) {
+		bool fine =
+			wh_expr_expectation(scope, section->entries[i].value, &expectation, wrong);
+
+		WH_ASSERT(fine);
+		json_array_append_new(
+			all, expectation.applies ? expectation_json(&expectation) : json_null());
+	}
+	return all;
+}
+
+json_t *wh_sim_result(struct wh_point *point, const struct wh_ini *ini,
+	const struct wh_scenario_run *run, uint64_t seed, bool samples)
+{
+	struct wh_asking asking = {.point = point, .run = run};
+	struct wh_expr_scope scope = {
+		.variables = point->variables,
+		.n_variables = point->n_variables,
+		.ask = wh_ask,
+		.context = &asking,
+	};
+
+	return json_pack("{s:o, s:o, s:o}", "report",
+		report_json(&scope, &ini->sections[WH_INI_REPORT]), "expect",
+		expect_json(&scope, &ini->sections[WH_INI_EXPECT]), "run",
+		run_json(point, run, seed, samples));
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_SIM_RESULT_H
+#define WH_APP_SIM_RESULT_H
+
+/*
+ * What one run of a point says, as JSON between processes and in --json:
+ *
+ *   {"report": [value, ...], "expect": [[{"left", "sign", "right"}, ...] or null, ...],
+ *    "run": as wavehaul-sim(1) shows it}
+ *
+ * Reports and expectations are in the order of the file, and an expectation whose condition does
+ * not hold is null. Their numbers that are not finite are words, until they are shown.
+ */
+
+#include <jansson.h>
+
+#include "scenario/point.h"
+
+json_t *wh_sim_result(struct wh_point *point, const struct wh_ini *ini,
+	const struct wh_scenario_run *run, uint64_t seed, bool samples);
+
+/* As it is shown: null when it is not finite. */
+json_t *wh_json_shown(double x);
+
+/* As it goes between processes: nothing is lost. */
+json_t *wh_json_number(double x);
+double wh_json_to_number(const json_t *value);
+
+#endif

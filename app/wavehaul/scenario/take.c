@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "scenario/take.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "cli/complain.h"
+#include "scenario/lex.h"
+#include "sim/event.h"
+
+/* Of picoseconds there are 18 times as many, so that sums of a few do not wrap. */
+#define TIME_S_MAX 1e6
+
+bool wh_seconds_to_ps(double seconds, uint64_t *span_ps)
+{
+	if (!(seconds >= 0.0 && seconds <= TIME_S_MAX))
+		return false;
+	*span_ps = (uint64_t)llround(seconds * (double)WH_PS_PER_S);
+	return true;
+}
+
+/* NULL: the section has no such key, or something was wrong before. */
+static struct wh_ini_entry *find(struct wh_taker *taker, const char *key)
+{
+	struct wh_ini_section *section = taker->section;
+	struct wh_ini_entry *entry = wh_ini_find(section, key);
+	uint32_t i = 0;
+
+	while (i < section->n_asked && strcmp(section->asked[i], key) != 0)
+		i++;
+	if (i == section->n_asked) {
+		WH_ASSERT(section->n_asked < WH_INI_ASKED_MAX);
+		section->asked[section->n_asked++] = key;
+	}
+	if (entry != NULL)
+		entry->used = true;
+	return taker->failed ? NULL : entry;
+}
+
+static void refuse_entry(struct wh_taker *taker, const struct wh_ini_entry *entry, const char *why)
+{
+	if (!taker->failed)
+		wh_complain("%s: %s = '%s' %s", entry->where, entry->key, entry->value, why);
+	taker->failed = true;
+}
+
+bool wh_take_refuse(struct wh_taker *taker, const char *key, const char *why)
+{
+	const struct wh_ini_entry *entry = wh_ini_find(taker->section, key);
+
+	if (entry != NULL)
+		refuse_entry(taker, entry, why);
+	else if (!taker->failed)
+		wh_complain("%s: %s %s", taker->section->where, key, why);
+	taker->failed = true;
+	return false;
+}
+
+bool wh_take_require(struct wh_taker *taker, const char *key, const char *example)
+{
+	char section[WH_EXPR_WRONG_BYTES];
+
+	if (find(taker, key) != NULL || taker->failed)
+		return !taker->failed;
+	wh_complain("%s: [%s] lacks %s; write for example %s = %s", taker->section->where,
+		wh_ini_section_text(taker->section, section, sizeof(section)), key, key, example);
+	taker->failed = true;
+	return false;
+}
+
+bool wh_take_has(struct wh_taker *taker, const char *key)
+{
+	return find(taker, key) != NULL;
+}
+
+/* The text's value of that kind; 0 is of any. */
+static bool evaluate(struct wh_taker *taker, const struct wh_ini_entry *entry, const char *text,
+	enum wh_value_kind kind, double *x)
+{
+	struct wh_value value;
+	char wrong[WH_EXPR_WRONG_BYTES];
+
+	if (!wh_expr_quantity(taker->scope, text, &value, wrong)) {
+		refuse_entry(taker, entry, wrong);
+		return false;
+	}
+	if (value.kind != kind && value.x != 0.0) {
+		refuse_entry(taker, entry,
+			kind == WH_VALUE_TIME ? "is a number without a unit; a time is wanted, "
+						"as 10ms"
+					      : "is a time; a number is wanted");
+		return false;
+	}
+	*x = value.x;
+	return true;
+}
+
+double wh_take_number(
+	struct wh_taker *taker, const char *key, double fallback, double least, double most)
+{
+	const struct wh_ini_entry *entry = find(taker, key);
+	char why[128];
+	double x;
+
+	if (entry == NULL || !evaluate(taker, entry, entry->value, WH_VALUE_NUMBER, &x))
+		return fallback;
+	if (x >= least && x <= most)
+		return x;
+	snprintf(why, sizeof(why), "is %g; it must be from %g to %g", x, least, most);
+	refuse_entry(taker, entry, why);
+	return fallback;
+}
+
+uint64_t wh_take_count(
+	struct wh_taker *taker, const char *key, uint64_t fallback, uint64_t least, uint64_t most)
+{
+	/* Half an item below rounds up, and half an item above is one too many. */
+	double x = wh_take_number(taker, key, (double)fallback,
+		(double)least - (least > 0 ? 0.5 : 0.0), (double)most);
+
+	return wh_ini_find(taker->section, key) == NULL || taker->failed ? fallback
+									 : (uint64_t)round(x);
+}
+
+uint64_t wh_take_count_or_none(struct wh_taker *taker, const char *key, uint64_t most)
+{
+	const struct wh_ini_entry *entry = find(taker, key);
+	const struct wh_variable *variable =
+		entry == NULL ? NULL : wh_variable_find(taker->scope, entry->value);
+	const char *text = entry == NULL ? "none" : entry->value;
+
+	if (variable != NULL && variable->value.kind == WH_VALUE_WORD)
+		text = variable->value.word;
+	return strcmp(text, "none") == 0 ? 0 : wh_take_count(taker, key, 0, 1, most);
+}
+
+uint64_t wh_take_ps(struct wh_taker *taker, const char *key, uint64_t fallback_ps)
+{
+	const struct wh_ini_entry *entry = find(taker, key);
+	uint64_t span_ps;
+	double x;
+
+	if (entry == NULL || !evaluate(taker, entry, entry->value, WH_VALUE_TIME, &x))
+		return fallback_ps;
+	if (wh_seconds_to_ps(x, &span_ps))
+		return span_ps;
+	refuse_entry(taker, entry, "is no time from 0s to 1000000s");
+	return fallback_ps;
+}
+
+void wh_take_word(
+	struct wh_taker *taker, const char *key, const char *fallback, char word[WH_WORD_BYTES])
+{
+	const struct wh_ini_entry *entry = find(taker, key);
+	const struct wh_variable *variable =
+		entry == NULL ? NULL : wh_variable_find(taker->scope, entry->value);
+	const char *text = entry == NULL ? fallback : entry->value;
+
+	if (variable != NULL && variable->value.kind == WH_VALUE_WORD)
+		text = variable->value.word;
+	if (strlen(text) >= WH_WORD_BYTES) {
+		refuse_entry(taker, entry, "is too long");
+		text = fallback;
+	}
+	snprintf(word, WH_WORD_BYTES, "%s", text);
+}
+
+uint32_t wh_take_choice(
+	struct wh_taker *taker, const char *key, const char *const *names, uint32_t fallback)
+{
+	char why[WH_EXPR_WRONG_BYTES] = "is none of";
+	char word[WH_WORD_BYTES];
+
+	wh_take_word(taker, key, names[fallback], word);
+	for (uint32_t i = 0; names[i] != NULL; i++) {
+		size_t used = strlen(why);
+
+		if (strcmp(names[i], word) == 0)
+			return i;
+		snprintf(why + used, sizeof(why) - used, "%s %s", i > 0 ? "," : "", names[i]);
+	}
+	wh_take_refuse(taker, key, why);
+	return fallback;
+}
+
+bool wh_take_switch(struct wh_taker *taker, const char *key, bool fallback)
+{
+	static const char *const names[] = {"off", "on", "no", "yes", NULL};
+
+	return wh_take_choice(taker, key, names, fallback) % 2 == 1;
+}
+
+uint32_t wh_take_numbers(struct wh_taker *taker, const char *key, double *values, uint32_t most)
+{
+	const struct wh_ini_entry *entry = find(taker, key);
+	const char *list = entry == NULL ? NULL : entry->value;
+	char item[WH_ITEM_BYTES];
+	uint32_t count = 0;
+
+	while (wh_lex_item(&list, ',', item)) {
+		if (count == most) {
+			refuse_entry(taker, entry, "has too many values");
+			return 0;
+		}
+		if (!evaluate(taker, entry, item, WH_VALUE_NUMBER, &values[count++]))
+			return 0;
+	}
+	return count;
+}
+
+uint32_t wh_take_ats(struct wh_taker *taker, const char *key, bool first_is_time,
+	struct wh_taken_at *ats, uint32_t most)
+{
+	const struct wh_ini_entry *entry = find(taker, key);
+	const char *list = entry == NULL ? NULL : entry->value;
+	char item[WH_ITEM_BYTES];
+	uint32_t count = 0;
+
+	while (wh_lex_item(&list, ',', item)) {
+		char *at = strstr(item, " at ");
+		struct wh_taken_at *taken = &ats[count];
+		double seconds;
+
+		if (at == NULL || count == most) {
+			refuse_entry(taker, entry,
+				at == NULL ? first_is_time ? "is not understood; write LENGTH at "
+							     "TIME, as 100ms at 10s"
+							   : "is not understood; write RATE at "
+							     "TIME, as 50M at 10s"
+					   : "has too many values");
+			return 0;
+		}
+		*at = '\0';
+		if (!evaluate(taker, entry, item, first_is_time ? WH_VALUE_TIME : WH_VALUE_NUMBER,
+			    &taken->x) ||
+			!evaluate(taker, entry, at + 4, WH_VALUE_TIME, &seconds))
+			return 0;
+		if (taken->x < 0.0 || !wh_seconds_to_ps(seconds, &taken->at_ps)) {
+			refuse_entry(taker, entry, "has a value below 0");
+			return 0;
+		}
+		count++;
+	}
+	return count;
+}
+
+bool wh_take_all_used(const struct wh_ini_section *section)
+{
+	char known[WH_EXPR_WRONG_BYTES] = "";
+	char head[WH_EXPR_WRONG_BYTES];
+	uint32_t i = 0;
+
+	while (i < section->n_entries && section->entries[i].used)
+		i++;
+	if (i == section->n_entries)
+		return true;
+	for (uint32_t k = 0; k < section->n_asked; k++) {
+		size_t used = strlen(known);
+
+		snprintf(known + used, sizeof(known) - used, "%s%s", k > 0 ? ", " : "",
+			section->asked[k]);
+	}
+	wh_complain("%s: [%s] has no key '%s'; its keys are %s", section->entries[i].where,
+		wh_ini_section_text(section, head, sizeof(head)), section->entries[i].key, known);
+	return false;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_SIM_TAKE_H
+#define WH_APP_SIM_TAKE_H
+
+/*
+ * Values of the keys of one section, at one point of a sweep. The first that is wrong is
+ * complained of; from then on `failed` is set, and fallbacks come back.
+ */
+
+#include "scenario/expr.h"
+#include "scenario/ini.h"
+
+struct wh_taker {
+	struct wh_ini_section *section;
+	const struct wh_expr_scope *scope;
+	bool failed;
+};
+
+/* False after a complaint with an example of what is missing. */
+bool wh_take_require(struct wh_taker *taker, const char *key, const char *example);
+
+bool wh_take_has(struct wh_taker *taker, const char *key);
+double wh_take_number(
+	struct wh_taker *taker, const char *key, double fallback, double least, double most);
+uint64_t wh_take_count(
+	struct wh_taker *taker, const char *key, uint64_t fallback, uint64_t least, uint64_t most);
+uint64_t wh_take_ps(struct wh_taker *taker, const char *key, uint64_t fallback_ps);
+bool wh_take_switch(struct wh_taker *taker, const char *key, bool fallback);
+
+/* 0 is `none`, which is also what comes back without the key. */
+uint64_t wh_take_count_or_none(struct wh_taker *taker, const char *key, uint64_t most);
+
+/* The value of the sweep of that name, or the text itself. */
+void wh_take_word(
+	struct wh_taker *taker, const char *key, const char *fallback, char word[WH_WORD_BYTES]);
+
+/* Which of the words; the last name is NULL. */
+uint32_t wh_take_choice(
+	struct wh_taker *taker, const char *key, const char *const *names, uint32_t fallback);
+
+/* Items between commas: up to `most` numbers; how many there are, 0 without the key. */
+uint32_t wh_take_numbers(struct wh_taker *taker, const char *key, double *values, uint32_t most);
+
+/* "RATE at TIME, ..."; the first halves are times when first_is_time. */
+struct wh_taken_at {
+	double x; /* seconds, when a time */
+	uint64_t at_ps;
+};
+uint32_t wh_take_ats(struct wh_taker *taker, const char *key, bool first_is_time,
+	struct wh_taken_at *ats, uint32_t most);
+
+/* Complains of an entry, with what would be right; always false. */
+bool wh_take_refuse(struct wh_taker *taker, const char *key, const char *why);
+
+/* False after a complaint about the first key that nobody looked for. */
+bool wh_take_all_used(const struct wh_ini_section *section);
+
+/* Seconds as picoseconds, to the nearest; false when there are no such. */
+bool wh_seconds_to_ps(double seconds, uint64_t *span_ps);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_TELEMETRY_ANSWER_H
+#define WH_APP_TELEMETRY_ANSWER_H
+
+/*
+ * What the answers of telemetry.h are made with. An answer looks at the host between enter and
+ * leave only, and sleeps outside of them.
+ */
+
+#include <rte_telemetry.h>
+
+#include "telemetry/telemetry.h"
+
+/* NULL: nothing runs (any more), and there is nothing to leave. */
+const struct wh_host *wh_tel_enter(void);
+void wh_tel_leave(void);
+
+/* Likewise; no session is freed before leave. */
+const struct wh_host *wh_tel_enter_sessions(void);
+void wh_tel_leave_sessions(void);
+
+/* Until the second look, that a rate is made of. */
+void wh_tel_wait(void);
+
+/* Decimal digits and nothing else; NULL is no number. */
+bool wh_tel_number(const char *params, uint64_t *number);
+
+/* A counter that another core writes. */
+static inline uint64_t wh_tel_load(const uint64_t *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+void wh_tel_put(struct rte_tel_data *data, const char *name, uint64_t value);
+
+/* Text beyond what DPDK takes is cut off. */
+void wh_tel_put_text(struct rte_tel_data *data, const char *name, const char *text);
+
+/* A value by the name of PREFIX WHAT SUFFIX, which have `_` for all that names may not have. */
+void wh_tel_put_about(struct rte_tel_data *data, const char *prefix, const char *what,
+	const char *suffix, uint64_t value);
+
+/* The commands. */
+int wh_tel_sessions(const char *command, const char *params, struct rte_tel_data *data);
+int wh_tel_session(const char *command, const char *params, struct rte_tel_data *data);
+int wh_tel_ports(const char *command, const char *params, struct rte_tel_data *data);
+int wh_tel_cores(const char *command, const char *params, struct rte_tel_data *data);
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The cores, as /wavehaul/cores tells of them. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "telemetry/answer.h"
+
+/* A core at one moment. */
+struct core_look {
+	uint64_t busy_tsc;
+	uint64_t total_tsc;
+};
+
+static bool look_at_cores(struct core_look look[WH_SETTINGS_CPUS_MAX])
+{
+	const struct wh_host *host = wh_tel_enter();
+
+	if (host == NULL)
+		return false;
+	for (uint32_t i = 0; i < host->cores.count; i++)
+		look[i] = (struct core_look){
+			.busy_tsc = wh_tel_load(&host->loop[i].busy_tsc),
+			.total_tsc = wh_tel_load(&host->loop[i].total_tsc),
+		};
+	wh_tel_leave();
+	return true;
+}
+
+/* "receive x2, send x2, jobs": what runs there, each name once. */
+static void name_processes(const struct wh_loop *loop, char *text, size_t room)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (uint32_t i = 0; i < loop->processes && used < room; i++) {
+		const char *name = loop->process[i].name;
+		uint32_t before = 0;
+		uint32_t count = 0;
+
+		for (uint32_t j = 0; j < loop->processes; j++) {
+			bool same = strcmp(loop->process[j].name, name) == 0;
+
+			before += same && j < i;
+			count += same;
+		}
+		if (before > 0)
+			continue;
+		used += (size_t)snprintf(
+			text + used, room - used, "%s%s", used == 0 ? "" : ", ", name);
+		if (count > 1 && used < room)
+			used += (size_t)snprintf(text + used, room - used, " x%u", count);
+	}
+}
+
+static uint64_t busy_permille(const struct core_look *before, const struct wh_loop *loop)
+{
+	uint64_t total_tsc = wh_tel_load(&loop->total_tsc) - before->total_tsc;
+	uint64_t busy_tsc = wh_tel_load(&loop->busy_tsc) - before->busy_tsc;
+
+	/* A round that is not over yet may be in the one and not in the other. */
+	return total_tsc == 0 ? 0 : wh_min_u64(wh_muldiv_u64(busy_tsc, 1000, total_tsc), 1000);
+}
+
+static void put_core(struct rte_tel_data *data, const struct wh_host *host, uint32_t i,
+	const struct core_look *before)
+{
+	const struct wh_loop *loop = &host->loop[i];
+	char processes[RTE_TEL_MAX_STRING_LEN];
+
+	name_processes(loop, processes, sizeof(processes));
+	wh_tel_put_text(data, "processes", processes);
+	wh_tel_put(data, "busy_permille", busy_permille(before, loop));
+	wh_tel_put(data, "busy_us", wh_tsc_to_us(host->hz, wh_tel_load(&loop->busy_tsc)));
+	wh_tel_put(data, "total_us", wh_tsc_to_us(host->hz, wh_tel_load(&loop->total_tsc)));
+	wh_tel_put(data, "turns", wh_tel_load(&loop->turns));
+	wh_tel_put(data, "naps", wh_tel_load(&loop->naps));
+}
+
+/* Packets that the core has received, or sent. */
+static uint64_t pkts_of(const struct wh_host *host, const struct wh_core *core, bool sent)
+{
+	uint64_t pkts = 0;
+
+	for (uint32_t queue = 0; queue < host->shards; queue++) {
+		const struct wh_port_stats *stats = wh_port_stats(host->port, (uint16_t)queue);
+
+		if ((sent ? core->sends : core->receives) & 1U << queue)
+			pkts += wh_tel_load(sent ? &stats->tx_pkts : &stats->rx_pkts);
+	}
+	return pkts;
+}
+
+/* A transmitter's processes are paid by the packet sent, a receiver's by the packet received. */
+static uint64_t pkts_for(enum wh_meter_process process, uint64_t received_pkts, uint64_t sent_pkts)
+{
+	switch (process) {
+	case WH_METER_PORT_RECEIVE:
+	case WH_METER_DECODE:
+	case WH_METER_RCV:
+	case WH_METER_HOST_RCV:
+	case WH_METER_SEND_RCV_STAT:
+	case WH_METER_GET_TRANS_STAT:
+		return received_pkts;
+	case WH_METER_HOST_TRANS:
+	case WH_METER_TRANS:
+	case WH_METER_GET_RCV_STAT:
+	case WH_METER_SEND_TRANS_STAT:
+	case WH_METER_FRAME:
+	case WH_METER_PORT_SEND:
+		return sent_pkts;
+	default:
+		return 0;
+	}
+}
+
+static void put_cycles(struct rte_tel_data *data, const struct wh_host *host, uint32_t i)
+{
+	uint64_t received_pkts = pkts_of(host, &host->cores.core[i], false);
+	uint64_t sent_pkts = pkts_of(host, &host->cores.core[i], true);
+
+	wh_tel_put(data, "received_pkts", received_pkts);
+	wh_tel_put(data, "sent_pkts", sent_pkts);
+	for (uint32_t p = 0; p < WH_METER_PROCESSES; p++) {
+		enum wh_meter_process process = (enum wh_meter_process)p;
+		uint64_t cycles = wh_tel_load(&host->loop[i].meter.cycles[p]) * WH_METER_EVERY;
+		uint64_t pkts = pkts_for(process, received_pkts, sent_pkts);
+		const char *name = wh_meter_process_name(process);
+
+		wh_tel_put_about(data, name, "_cycles", "", cycles);
+		if (pkts > 0)
+			wh_tel_put_about(data, name, "_cycles_per_pkt", "", cycles / pkts);
+	}
+}
+
+static int answer_core(const struct wh_host *host, uint64_t cpu, const struct core_look *before,
+	struct rte_tel_data *data)
+{
+	for (uint32_t i = 0; i < host->cores.count; i++) {
+		if (host->cores.core[i].cpu != cpu)
+			continue;
+		rte_tel_data_start_dict(data);
+		put_core(data, host, i, &before[i]);
+		put_cycles(data, host, i);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static int answer_all_cores(
+	const struct wh_host *host, const struct core_look *before, struct rte_tel_data *data)
+{
+	rte_tel_data_start_dict(data);
+	for (uint32_t i = 0; i < host->cores.count; i++) {
+		struct rte_tel_data *core = rte_tel_data_alloc();
+		char name[16];
+
+		if (core == NULL)
+			return -ENOMEM;
+		rte_tel_data_start_dict(core);
+		put_core(core, host, i, &before[i]);
+		snprintf(name, sizeof(name), "cpu_%u", host->cores.core[i].cpu);
+
+		int rc = rte_tel_data_add_dict_container(data, name, core, 0);
+
+		WH_ASSERT(rc == 0); /* it is DPDK's to free */
+	}
+	return 0;
+}
+
+int wh_tel_cores(const char *command, const char *params, struct rte_tel_data *data)
+{
+	struct core_look before[WH_SETTINGS_CPUS_MAX];
+	uint64_t cpu = 0;
+
+	(void)command;
+	if ((params != NULL && !wh_tel_number(params, &cpu)) || !look_at_cores(before))
+		return -EINVAL;
+	wh_tel_wait();
+
+	const struct wh_host *host = wh_tel_enter();
+
+	if (host == NULL)
+		return -ENODEV;
+
+	int rc = params != NULL ? answer_core(host, cpu, before, data)
+				: answer_all_cores(host, before, data);
+
+	wh_tel_leave();
+	return rc;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The port, as /wavehaul/ports tells of it. */
+
+#include <assert.h>
+#include <errno.h>
+
+#include "telemetry/answer.h"
+
+/* What was counted behind a queue, or behind all of them: counters of 64 bits and nothing else. */
+struct behind {
+	struct wh_station_stats station;
+	struct wh_endpoint_stats endpoint;
+};
+
+static_assert(sizeof(struct wh_station_stats) % sizeof(uint64_t) == 0 &&
+		      sizeof(struct wh_endpoint_stats) % sizeof(uint64_t) == 0,
+	"all counters are of 64 bits");
+
+static void add_shard(struct behind *sum, const struct wh_shard *shard)
+{
+	const struct wh_station_stats station = wh_station_stats(&shard->station);
+	const uint64_t *endpoint = (const uint64_t *)&shard->station.endpoint.stats;
+
+	for (size_t i = 0; i < sizeof(sum->station) / sizeof(uint64_t); i++)
+		((uint64_t *)&sum->station)[i] += ((const uint64_t *)&station)[i];
+	for (size_t i = 0; i < sizeof(sum->endpoint) / sizeof(uint64_t); i++)
+		((uint64_t *)&sum->endpoint)[i] += wh_tel_load(&endpoint[i]);
+}
+
+static void put_port(struct rte_tel_data *data, const struct wh_host *host)
+{
+	wh_tel_put_text(data, "port", host->spec.ethdev);
+	wh_tel_put(data, "link_up", __atomic_load_n(&host->port->link_up, __ATOMIC_RELAXED));
+	wh_tel_put(data, "mtu_bytes", host->port->mtu);
+	wh_tel_put(data, "queues", host->port->queues);
+	wh_tel_put_text(data, "steering", wh_port_steering_name(host->port->steering));
+}
+
+static void put_traffic(struct rte_tel_data *data, const struct wh_port_stats *stats)
+{
+	wh_tel_put(data, "rx_pkts", stats->rx_pkts);
+	wh_tel_put(data, "rx_bytes", stats->rx_bytes);
+	wh_tel_put(data, "tx_pkts", stats->tx_pkts);
+	wh_tel_put(data, "tx_bytes", stats->tx_bytes);
+	wh_tel_put(data, "tx_full_bursts", stats->tx_full);
+	wh_tel_put(data, "tx_linearised_pkts", stats->tx_linearised);
+	for (uint32_t i = 0; i < WH_PORT_DROPS; i++)
+		wh_tel_put_about(data, "drop_", wh_port_drop_name((enum wh_port_drop)i), "",
+			stats->dropped_pkts[i]);
+}
+
+static void put_behind(struct rte_tel_data *data, const struct behind *behind)
+{
+	const struct wh_station_stats *station = &behind->station;
+	const struct wh_endpoint_stats *endpoint = &behind->endpoint;
+
+	for (uint32_t i = WH_ENCAP_OK + 1; i < WH_ENCAP_REASONS; i++)
+		wh_tel_put_about(data, "drop_frame_", wh_encap_reason_name((enum wh_encap_reason)i),
+			"", station->not_ours_pkts[i]);
+	for (uint32_t i = WH_WIRE_OK + 1; i < WH_WIRE_REASONS; i++)
+		wh_tel_put_about(data, "drop_packet_", wh_wire_reason_name((enum wh_wire_reason)i),
+			"", endpoint->bad[i]);
+	wh_tel_put(data, "drop_no_session", endpoint->no_session_pkts);
+	wh_tel_put(data, "drop_wrong_peer", endpoint->wrong_peer_pkts);
+	wh_tel_put(data, "drop_bad_cookie", endpoint->bad_cookie_pkts);
+	wh_tel_put(data, "drop_replies_full", endpoint->replies_dropped_pkts);
+	wh_tel_put(data, "drop_host_full", station->host_full_pkts);
+	wh_tel_put(data, "drop_no_way", station->no_way_pkts);
+	wh_tel_put(data, "no_mbuf_turns", station->no_mbuf_turns);
+	wh_tel_put(data, "refused_opens", endpoint->refused_opens);
+	wh_tel_put(data, "repeated_farewells", endpoint->repeated_farewells);
+}
+
+/* What the device counts itself is of no queue, and zero in a queue's answer. */
+static void put_queues(struct rte_tel_data *data, const struct wh_host *host, uint32_t first,
+	uint32_t end, const struct wh_port_stats *stats)
+{
+	struct behind behind = {0};
+
+	for (uint32_t i = first; i < end; i++)
+		add_shard(&behind, &host->shard[i]);
+	rte_tel_data_start_dict(data);
+	put_port(data, host);
+	put_traffic(data, stats);
+	put_behind(data, &behind);
+}
+
+static int answer_ports(const struct wh_host *host, const char *params, struct rte_tel_data *data)
+{
+	struct wh_port_stats total;
+	uint64_t queue;
+
+	if (params == NULL) {
+		wh_port_stats_total(host->port, &total);
+		put_queues(data, host, 0, host->shards, &total);
+		return 0;
+	}
+	if (!wh_tel_number(params, &queue) || queue >= host->shards)
+		return -EINVAL;
+	put_queues(data, host, (uint32_t)queue, (uint32_t)queue + 1,
+		wh_port_stats(host->port, (uint16_t)queue));
+	return 0;
+}
+
+int wh_tel_ports(const char *command, const char *params, struct rte_tel_data *data)
+{
+	const struct wh_host *host = wh_tel_enter();
+
+	(void)command;
+	if (host == NULL)
+		return -ENODEV;
+
+	int rc = answer_ports(host, params, data);
+
+	wh_tel_leave();
+	return rc;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The sessions, as /wavehaul/sessions and /wavehaul/session tell of them. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_cycles.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "cli/address_text.h"
+#include "rate/pacer.h"
+#include "telemetry/answer.h"
+
+static uint64_t id_of(uint32_t shard, uint32_t lci)
+{
+	return (uint64_t)shard << 32 | lci;
+}
+
+static struct wh_session *session_at(const struct wh_endpoint *endpoint, uint32_t place)
+{
+	return atomic_load_explicit(&endpoint->session[place], memory_order_acquire);
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a;
+	uint64_t right = *(const uint64_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* The numbers of all sessions from `first` on, in any order; NULL: no memory. */
+static uint64_t *list_ids(const struct wh_host *host, uint64_t first, uint32_t *count)
+{
+	uint32_t places = host->shards > 0 ? host->shard[0].station.endpoint.config.places : 0;
+	uint64_t *ids = calloc((size_t)host->shards * places + 1, sizeof(*ids));
+
+	*count = 0;
+	if (ids == NULL)
+		return NULL;
+	for (uint32_t shard = 0; shard < host->shards; shard++) {
+		const struct wh_endpoint *endpoint = &host->shard[shard].station.endpoint;
+
+		WH_ASSERT(endpoint->config.places == places);
+		for (uint32_t place = 0; place < places; place++) {
+			const struct wh_session *session = session_at(endpoint, place);
+
+			uint64_t id = session != NULL ? id_of(shard, wh_session_lci(session)) : 0;
+
+			if (session != NULL && id >= first)
+				ids[(*count)++] = id;
+		}
+	}
+	return ids;
+}
+
+int wh_tel_sessions(const char *command, const char *params, struct rte_tel_data *data)
+{
+	uint64_t first = 0;
+	uint32_t count;
+
+	(void)command;
+	if (params != NULL && !wh_tel_number(params, &first))
+		return -EINVAL;
+
+	const struct wh_host *host = wh_tel_enter_sessions();
+
+	if (host == NULL)
+		return -ENODEV;
+
+	uint64_t *ids = list_ids(host, first, &count);
+
+	wh_tel_leave_sessions();
+	if (ids == NULL)
+		return -ENOMEM;
+	qsort(ids, count, sizeof(*ids), compare_ids);
+	rte_tel_data_start_array(data, RTE_TEL_U64_VAL);
+	for (uint32_t i = 0; i < count && i < RTE_TEL_MAX_ARRAY_ENTRIES; i++)
+		rte_tel_data_add_array_u64(data, ids[i]);
+	free(ids);
+	return 0;
+}
+
+/* What was seen of a session at one moment. */
+struct look {
+	uint64_t tsc;
+	uint64_t hz;
+	bool transmits;
+	struct wh_address peer;
+	struct wh_open_params params;
+	struct wh_session_news news;
+	struct wh_session_stats stats;
+	uint64_t moved_bytes;
+	uint64_t rtt_tsc;
+	uint64_t paced_bps; /* 0: not paced */
+	enum wh_limit limit;
+	bool stalled;
+};
+
+static struct wh_session *find_session(const struct wh_host *host, uint64_t id, bool *transmits)
+{
+	uint64_t shard = id >> 32;
+	uint32_t lci = (uint32_t)id;
+
+	if (shard >= host->shards)
+		return NULL;
+
+	const struct wh_endpoint *endpoint = &host->shard[shard].station.endpoint;
+	uint32_t place = lci & (endpoint->config.places - 1);
+	struct wh_session *session = session_at(endpoint, place);
+
+	/* The lower half of the places is the receivers'. */
+	*transmits = place >= endpoint->config.places / 2;
+	return session != NULL && wh_session_lci(session) == lci ? session : NULL;
+}
+
+/* What the rate control allows at the moment. */
+static uint64_t paced_bps(const struct wh_pacer *pacer, uint64_t hz)
+{
+	uint64_t interval_fp = wh_tel_load(&pacer->interval_fp);
+	uint64_t full_bits_fp = (uint64_t)pacer->full_bytes * 8 << WH_PACER_FRACTION_BITS;
+
+	return interval_fp == 0 ? 0 : wh_muldiv_u64(full_bits_fp, hz, interval_fp);
+}
+
+static void fill_look(const struct wh_session *session, struct look *look)
+{
+	look->tsc = rte_rdtsc();
+	look->peer = *wh_session_peer(session);
+	look->params = *wh_session_params(session);
+	look->news = wh_session_news(session);
+	look->stats = wh_session_stats(session);
+	look->moved_bytes = wh_session_moved_bytes(session);
+	look->rtt_tsc = wh_session_rtt_tsc(session);
+	look->limit = wh_session_limit_now(session);
+	look->stalled = wh_session_stalled(session);
+	if (look->transmits)
+		look->paced_bps = paced_bps(wh_session_pacer(session), look->hz);
+}
+
+static bool look_at(uint64_t id, struct look *look)
+{
+	const struct wh_host *host = wh_tel_enter_sessions();
+
+	if (host == NULL)
+		return false;
+
+	const struct wh_session *session = find_session(host, id, &look->transmits);
+
+	look->hz = host->hz;
+	if (session != NULL)
+		fill_look(session, look);
+	wh_tel_leave_sessions();
+	return session != NULL;
+}
+
+static const char *phase_name(enum wh_phase phase)
+{
+	static const char *const names[] = {
+		[WH_PHASE_OPENING] = "opening",
+		[WH_PHASE_RUNNING] = "running",
+		[WH_PHASE_RELEASING] = "releasing",
+		[WH_PHASE_CLOSED] = "closed",
+	};
+
+	WH_ASSERT((unsigned int)phase < RTE_DIM(names));
+	return names[phase];
+}
+
+static const char *recovery_name(enum wh_recovery recovery)
+{
+	static const char *const names[WH_RECOVERIES] = {
+		[WH_RECOVERY_NAK] = "nak",
+		[WH_RECOVERY_HYBRID] = "hybrid",
+		[WH_RECOVERY_FEC] = "fec",
+	};
+
+	WH_ASSERT((unsigned int)recovery < WH_RECOVERIES);
+	return names[recovery];
+}
+
+static void put_what_it_is(struct rte_tel_data *data, uint64_t id, const struct look *look)
+{
+	const struct wh_profile *profile = wh_profile_by_number(look->params.profile);
+	char host[WH_ADDRESS_TEXT_BYTES];
+	char peer[WH_ADDRESS_TEXT_BYTES + 16];
+
+	snprintf(peer, sizeof(peer), look->peer.family == WH_IPV4 ? "%s:%u" : "[%s]:%u",
+		wh_address_text(&look->peer, host), look->peer.port);
+	wh_tel_put(data, "id", id);
+	wh_tel_put(data, "queue", id >> 32);
+	wh_tel_put(data, "lci", (uint32_t)id);
+	wh_tel_put_text(data, "role", look->transmits ? "transmitter" : "receiver");
+	wh_tel_put_text(data, "peer", peer);
+	wh_tel_put_text(data, "name", look->params.name);
+	wh_tel_put_text(data, "profile", profile != NULL ? profile->name : "");
+	wh_tel_put(data, "payload_bytes", look->params.payload_bytes);
+	wh_tel_put(data, "chunk_bytes", look->params.chunk_bytes);
+	wh_tel_put(data, "window_pkts", look->params.window_pkts);
+	wh_tel_put_text(data, "recovery", recovery_name((enum wh_recovery)look->params.recovery));
+	wh_tel_put(data, "chunk_repair_pkts_max", look->params.repair_pkts);
+}
+
+static void put_how_it_goes(
+	struct rte_tel_data *data, const struct look *before, const struct look *now)
+{
+	uint64_t span_tsc = now->tsc - before->tsc;
+	uint64_t pkts = now->stats.sent_pkts - before->stats.sent_pkts;
+
+	wh_tel_put_text(data, "phase", phase_name(now->news.phase));
+	wh_tel_put_text(data, "outcome", wh_release_status_name(now->news.outcome));
+	wh_tel_put(data, "now_us", wh_tsc_to_us(now->hz, now->tsc));
+	wh_tel_put(data, "rtt_us", wh_tsc_to_us(now->hz, now->rtt_tsc));
+	wh_tel_put(data, "stalled", now->stalled);
+	wh_tel_put(data, "bps",
+		wh_muldiv_u64((now->moved_bytes - before->moved_bytes) * 8, now->hz, span_tsc));
+	if (!now->transmits)
+		pkts = now->stats.received_pkts - before->stats.received_pkts;
+	wh_tel_put(data, "pps", wh_muldiv_u64(pkts, now->hz, span_tsc));
+	if (!now->transmits)
+		return;
+	wh_tel_put(data, "paced_bps", now->paced_bps);
+	wh_tel_put_text(data, "limited_by", wh_limit_name(now->limit));
+	for (uint32_t i = 0; i < WH_LIMITS; i++)
+		wh_tel_put_about(data, "limited_by_", wh_limit_name((enum wh_limit)i), "_us",
+			wh_tsc_to_us(now->hz, now->stats.limit_tsc[i]));
+}
+
+static void put_counters(struct rte_tel_data *data, const struct look *look)
+{
+	const struct wh_session_stats *stats = &look->stats;
+
+	wh_tel_put(data, "moved_bytes", look->moved_bytes);
+	wh_tel_put(data, "sent_pkts", stats->sent_pkts);
+	wh_tel_put(data, "retransmitted_pkts", stats->retransmitted_pkts);
+	wh_tel_put(data, "received_pkts", stats->received_pkts);
+	wh_tel_put(data, "duplicate_pkts", stats->duplicate_pkts);
+	wh_tel_put(data, "losses_detected_pkts", stats->losses_detected_pkts);
+	wh_tel_put(data, "repair_pkts", stats->repair_pkts);
+	wh_tel_put(data, "repaired_pkts", stats->repaired_pkts);
+	wh_tel_put(data, "undecodable_blocks", stats->undecodable_blocks);
+	wh_tel_put(data, "control_sent_pkts", stats->control_sent_pkts);
+	wh_tel_put(data, "control_received_pkts", stats->control_received_pkts);
+	wh_tel_put(data, "control_stale_pkts", stats->control_stale_pkts);
+	wh_tel_put(data, "control_full_pkts", stats->control_full_pkts);
+	wh_tel_put(data, "bad_pkts", stats->bad_pkts);
+	wh_tel_put(data, "bad_window_pkts", stats->bad_window_pkts);
+	wh_tel_put(data, "bad_place_pkts", stats->bad_place_pkts);
+	wh_tel_put(data, "bad_unexpected_pkts", stats->bad_unexpected_pkts);
+	wh_tel_put(data, "naks", stats->naks);
+	wh_tel_put(data, "delay_warnings", stats->delay_warnings);
+	wh_tel_put(data, "exp_events", stats->exp_events);
+	wh_tel_put(data, "stalls", stats->stalls);
+}
+
+int wh_tel_session(const char *command, const char *params, struct rte_tel_data *data)
+{
+	struct look before;
+	struct look now;
+	uint64_t id;
+
+	(void)command;
+	if (!wh_tel_number(params, &id) || !look_at(id, &before))
+		return -EINVAL;
+	wh_tel_wait();
+	if (!look_at(id, &now))
+		return -EINVAL;
+	rte_tel_data_start_dict(data);
+	put_what_it_is(data, id, &now);
+	put_how_it_goes(data, &before, &now);
+	put_counters(data, &now);
+	return 0;
+}

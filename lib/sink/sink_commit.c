@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdatomic.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "sink/sink_internal.h"
+
+#define RENAMES_PER_POLL 8
+#define FOLDERS_PER_POLL 8
+
+/* COMMITTED goes once so many more entries are settled, and after so long even for one. */
+#define SETTLED_ENTRIES 4096
+#define SETTLED_US      20000
+
+/* Puts the file in the place of what has its name, if anything. */
+static int replace(struct wh_sink *sink, const struct wh_staged *file, int folder_fd)
+{
+	const char *name = sink->place.name;
+	struct stat status;
+	int rc = wh_sink_look_again(sink, folder_fd, &status);
+
+	if (rc < 0)
+		return rc;
+
+	int held_fd = S_ISREG(status.st_mode)
+			      ? wh_stage_hold(folder_fd, name, (uint64_t)status.st_size)
+			      : -1;
+
+	rc = wh_stage_rename(sink->stage, file, folder_fd, name);
+	wh_stage_let_go(held_fd);
+	return rc;
+}
+
+static int rename_file(struct wh_sink *sink, const struct wh_staged *file, enum wh_doing *doing)
+{
+	const struct wh_place *place = &sink->place;
+	int rc = -ENOENT;
+
+	/* Twice: an open folder may have been removed, and another be there under its name. */
+	for (int i = 0; i < 2 && rc == -ENOENT; i++) {
+		int folder_fd = wh_sink_place(sink, file->path, file->path_bytes, doing);
+
+		if (folder_fd < 0)
+			return folder_fd;
+		*doing = WH_DOING_RENAMING;
+
+		rc = replace(sink, file, folder_fd);
+		if (rc == -ENOENT)
+			wh_beneath_forget(&sink->beneath, place->path, place->parent_bytes);
+	}
+	return rc;
+}
+
+static void commit_file(struct wh_sink *sink, const struct wh_staged *file, int error)
+{
+	enum wh_doing doing = WH_DOING_SYNCING;
+	int rc = error;
+
+	if (rc == 0 && !file->named)
+		rc = rename_file(sink, file, &doing);
+
+	if (rc == 0) {
+		wh_sink_note_written(sink, file);
+		return;
+	}
+	WH_ASSERT(!file->named); /* no sync comes first, none can fail */
+	wh_stage_discard(sink->stage, file->number, file->bytes);
+	wh_sink_tell_failed(sink, file, rc, doing);
+}
+
+static void answer_committed(struct wh_sink *sink)
+{
+	uint64_t below = wh_min_u64(sink->intake.next_id, wh_sink_least_large_id(sink));
+
+	below = wh_min_u64(below, wh_stage_least_id(sink->stage));
+	if (below <= sink->committed_below)
+		return;
+	sink->committed_below = below;
+	wh_sink_answer_id(sink, WH_RECORD_COMMITTED, below);
+}
+
+/*
+ * Entries that are in no batch leave the source's memory by COMMITTED, too: skipped and failed
+ * ones, folders. When many wait, or one for long, it goes without a batch.
+ */
+static void answer_settled(struct wh_sink *sink, uint64_t now_tsc)
+{
+	uint64_t waiting = sink->intake.next_id - sink->committed_below;
+
+	if (waiting == 0 || !wh_sink_can_answer(sink))
+		return;
+	if (waiting < SETTLED_ENTRIES &&
+		now_tsc - sink->settled_tsc < wh_us_to_tsc(sink->config.hz, SETTLED_US))
+		return;
+	sink->settled_tsc = now_tsc;
+	answer_committed(sink);
+}
+
+int32_t wh_sink_commit(struct wh_sink *sink, uint64_t now_tsc, bool quiet)
+{
+	bool nothing_more = sink->step == WH_STEP_EMPTYING && sink->large_count == 0;
+
+	answer_settled(sink, now_tsc);
+	wh_stage_seal(sink->stage, now_tsc, quiet, nothing_more);
+	for (int32_t work = 0; work < RENAMES_PER_POLL; work++) {
+		const struct wh_staged *file;
+		int error;
+
+		if (!wh_stage_is_committing(sink->stage) || !wh_sink_can_answer(sink))
+			return work;
+		file = wh_stage_take(sink->stage, &error);
+		if (file == NULL) {
+			if (!wh_stage_is_committing(sink->stage))
+				answer_committed(sink);
+			return work;
+		}
+		commit_file(sink, file, error);
+	}
+	return RENAMES_PER_POLL;
+}
+
+static bool is_open(const _Atomic bool *gate)
+{
+	return gate == NULL || atomic_load_explicit(gate, memory_order_acquire);
+}
+
+static int32_t finish_folders(struct wh_sink *sink)
+{
+	for (int32_t work = 0; work < FOLDERS_PER_POLL; work++) {
+		if (!wh_sink_finish_folder(sink)) {
+			sink->step = WH_STEP_SYNCING;
+			return work;
+		}
+		sink->has_folders = true;
+	}
+	return FOLDERS_PER_POLL;
+}
+
+/*
+ * Names are durable after that. A folder of others may be one where nothing can be made: then
+ * nothing was.
+ */
+static int32_t sync_names(struct wh_sink *sink)
+{
+	int rc = 0;
+
+	if (sink->has_folders && !sink->in_memory)
+		wh_stage_prepare(sink->stage);
+	if (wh_stage_exists(sink->stage))
+		rc = wh_stage_sync(sink->stage);
+	if (rc == -EINPROGRESS)
+		return 0;
+	wh_stage_abandon(sink->stage);
+	if (rc < 0)
+		wh_sink_break(sink, rc, WH_DOING_SYNCING);
+	else
+		sink->step = WH_STEP_TELLING;
+	return 1;
+}
+
+static int32_t tell(struct wh_sink *sink)
+{
+	if (!wh_sink_can_answer(sink))
+		return 0;
+	if (sink->committed_below < sink->intake.next_id) {
+		answer_committed(sink);
+		return 1;
+	}
+	wh_sink_answer_totals(sink);
+	sink->step = WH_STEP_ENDING;
+	return 1;
+}
+
+int32_t wh_sink_finish(struct wh_sink *sink)
+{
+	switch (sink->step) {
+	case WH_STEP_EMPTYING:
+		if (sink->large_count > 0 || !wh_stage_is_empty(sink->stage))
+			return 0;
+		sink->step = WH_STEP_WAITING;
+		return 1;
+	case WH_STEP_WAITING:
+		if (!is_open(sink->config.gate))
+			return 0;
+		sink->step = WH_STEP_FOLDERS;
+		return 1;
+	case WH_STEP_FOLDERS:
+		return finish_folders(sink);
+	case WH_STEP_SYNCING:
+		return sync_names(sink);
+	case WH_STEP_TELLING:
+		return tell(sink);
+	case WH_STEP_ENDING:
+		if (!wh_pack_end(&sink->answers))
+			return 0;
+		sink->step = WH_STEP_OVER;
+		sink->progress.state = WH_SINK_DONE;
+		return 1;
+	default:
+		return 0;
+	}
+}

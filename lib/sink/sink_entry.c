@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "bundle/staging_name.h"
+#include "sink/sink_internal.h"
+
+/* Set-user-ID and set-group-ID are dropped: on this side they would mean somebody else. */
+#define MODE_MASK 01777
+
+static_assert(WH_SINK_PIECE_BYTES >= WH_INLINE_BYTES_MAX, "a small file is read in one piece");
+
+int wh_sink_place(struct wh_sink *sink, const char *path, size_t path_bytes, enum wh_doing *doing)
+{
+	struct wh_place *place = &sink->place;
+	const char *slash = memchr(path, '/', path_bytes);
+	size_t first_bytes = slash == NULL ? path_bytes : (size_t)(slash - path);
+	size_t skipped = sink->as_bytes > 0 ? first_bytes : 0;
+
+	*doing = WH_DOING_PATH;
+	if (wh_path_has_staging_name(path, path_bytes))
+		return -EPERM;
+	place->bytes = sink->as_bytes + path_bytes - skipped;
+	if (place->bytes > WH_PATH_BYTES_MAX)
+		return -ENAMETOOLONG;
+	memcpy(place->path, sink->as, sink->as_bytes);
+	memcpy(place->path + sink->as_bytes, path + skipped, path_bytes - skipped);
+	place->path[place->bytes] = '\0';
+	place->parent_bytes = wh_beneath_parent_bytes(place->path, place->bytes);
+	place->name = place->path + place->parent_bytes + (place->parent_bytes > 0);
+
+	int folder_fd = wh_beneath_folder(&sink->beneath, place->path, place->parent_bytes);
+
+	if (folder_fd != -ELOOP && folder_fd != -EXDEV)
+		*doing = WH_DOING_CREATING;
+	return folder_fd;
+}
+
+int wh_sink_look_again(const struct wh_sink *sink, int folder_fd, struct stat *status)
+{
+	if (fstatat(folder_fd, sink->place.name, status, AT_SYMLINK_NOFOLLOW) == 0)
+		return S_ISREG(status->st_mode) || S_ISDIR(status->st_mode) ||
+				       S_ISLNK(status->st_mode)
+			       ? 0
+			       : -EEXIST;
+	*status = (struct stat){0};
+	return errno == ENOENT ? 0 : -errno;
+}
+
+int wh_sink_look(const struct wh_sink *sink, int folder_fd, struct stat *status)
+{
+	if (!wh_beneath_was_empty(&sink->beneath, folder_fd))
+		return wh_sink_look_again(sink, folder_fd, status);
+	*status = (struct stat){0};
+	return 0;
+}
+
+static int set_mtime(int fd, int64_t mtime_s, uint32_t mtime_ns)
+{
+	const struct timespec times[] = {
+		{.tv_nsec = UTIME_OMIT},
+		{.tv_sec = mtime_s, .tv_nsec = mtime_ns},
+	};
+
+	return futimens(fd, times) != 0 ? -errno : 0;
+}
+
+int wh_set_attributes(int fd, uint16_t mode, int64_t mtime_s, uint32_t mtime_ns)
+{
+	if (fchmod(fd, mode & MODE_MASK) != 0)
+		return -errno;
+	return set_mtime(fd, mtime_s, mtime_ns);
+}
+
+int wh_mend_attributes(
+	int fd, const struct stat *status, uint16_t mode, int64_t mtime_s, uint32_t mtime_ns)
+{
+	if ((status->st_mode & 07777) == (mode & MODE_MASK) && status->st_mtim.tv_sec == mtime_s &&
+		status->st_mtim.tv_nsec == (long)mtime_ns)
+		return 0;
+	return wh_set_attributes(fd, mode, mtime_s, mtime_ns);
+}
+
+bool wh_sink_stage_failed(struct wh_sink *sink, int error)
+{
+	bool of_one_file = error == -ENOSPC || error == -EDQUOT || error == -EMFILE ||
+			   error == -ENFILE || error == -ENOMEM || error == -EIO ||
+			   error == -ENAMETOOLONG || error == -EINVAL || error == -EPERM ||
+			   error == -EOPNOTSUPP; /* no links there */
+
+	if (!of_one_file)
+		wh_sink_break(sink, error, WH_DOING_CREATING);
+	return !of_one_file;
+}
+
+bool wh_sink_prepare(struct wh_sink *sink)
+{
+	int rc = wh_stage_prepare(sink->stage);
+
+	if (rc < 0)
+		wh_sink_break(sink, rc, WH_DOING_CREATING);
+	return rc == 0;
+}
+
+/* Bytes of the file that are there, at most `room`; or a negative errno. */
+static ssize_t read_whole(int fd, uint8_t *bytes, size_t room)
+{
+	size_t count = 0;
+
+	while (count < room) {
+		ssize_t got = pread(fd, bytes + count, room - count, (off_t)count);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			break;
+		count += (size_t)got;
+	}
+	return (ssize_t)count;
+}
+
+int wh_sink_open_existing(const struct wh_sink *sink, int folder_fd, struct stat *status)
+{
+	int fd = openat(folder_fd, sink->place.name,
+		O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, status) == 0 && S_ISREG(status->st_mode))
+		return fd;
+	close(fd);
+	return -ESTALE;
+}
+
+/*
+ * Whether the file that is there has these very bytes; then it is brought to what is wanted of it,
+ * and *error says how that went. One that cannot be read is replaced.
+ */
+static bool keeps(struct wh_sink *sink, const struct wh_entry *entry, int folder_fd, int *error)
+{
+	struct stat status;
+	int fd = wh_sink_open_existing(sink, folder_fd, &status);
+
+	if (fd < 0)
+		return false;
+
+	bool same = (uint64_t)status.st_size == entry->size_bytes &&
+		    read_whole(fd, sink->piece, entry->size_bytes) == (ssize_t)entry->size_bytes &&
+		    memcmp(sink->piece, entry->inline_bytes, entry->size_bytes) == 0;
+
+	if (same)
+		*error = wh_mend_attributes(
+			fd, &status, entry->mode, entry->mtime_s, entry->mtime_ns);
+	close(fd);
+	return same;
+}
+
+static int write_whole(int fd, const uint8_t *bytes, size_t count)
+{
+	while (count > 0) {
+		ssize_t put = write(fd, bytes, count);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put <= 0)
+			return put < 0 ? -errno : -EIO;
+		bytes += put;
+		count -= (size_t)put;
+	}
+	return 0;
+}
+
+/* Content and attributes. 0, or a negative errno and what failed. */
+static int fill_file(
+	struct wh_sink *sink, const struct wh_entry *entry, int fd, enum wh_doing *doing)
+{
+	uint16_t mode = entry->mode & MODE_MASK;
+
+	*doing = WH_DOING_WRITING;
+
+	int rc = write_whole(fd, entry->inline_bytes, entry->size_bytes);
+
+	if (rc < 0)
+		return rc;
+	*doing = WH_DOING_ATTRIBUTES;
+	return wh_stage_keeps_mode(sink->stage, fd, mode)
+		       ? set_mtime(fd, entry->mtime_s, entry->mtime_ns)
+		       : wh_set_attributes(fd, mode, entry->mtime_s, entry->mtime_ns);
+}
+
+/* Writes a small file into the stage. 0 or a negative errno, and nothing stays. */
+static int stage_file(struct wh_sink *sink, const struct wh_entry *entry, struct wh_staged *file,
+	enum wh_doing *doing)
+{
+	*doing = WH_DOING_CREATING;
+
+	int fd = wh_stage_create(sink->stage, entry->mode & MODE_MASK, &file->number);
+
+	if (fd < 0)
+		return fd;
+
+	int rc = fill_file(sink, entry, fd, doing);
+
+	if (rc == 0)
+		rc = wh_stage_identify(fd, entry->size_bytes, &file->identity);
+	if (close(fd) != 0 && rc == 0) {
+		*doing = WH_DOING_WRITING;
+		rc = -errno;
+	}
+	if (rc < 0)
+		wh_stage_remove(sink->stage, file->number);
+	return rc;
+}
+
+/* The same in memory, for a name that nothing had: it is given as soon as the file is whole. */
+static int name_file(struct wh_sink *sink, const struct wh_entry *entry, int folder_fd,
+	struct wh_staged *file, enum wh_doing *doing)
+{
+	*doing = WH_DOING_CREATING;
+
+	int fd = wh_stage_create_unnamed(sink->stage, entry->mode & MODE_MASK);
+
+	if (fd < 0)
+		return fd;
+
+	int rc = fill_file(sink, entry, fd, doing);
+
+	if (rc == 0) {
+		*doing = WH_DOING_CREATING;
+		file->named = wh_stage_name(fd, folder_fd, sink->place.name) == 0;
+		if (!file->named) { /* it has come between, or the folder gone */
+			rc = wh_stage_number(sink->stage, fd, &file->number);
+			if (rc == 0)
+				rc = wh_stage_identify(fd, entry->size_bytes, &file->identity);
+		}
+	}
+	close(fd);
+	return rc;
+}
+
+static struct wh_staged identity(const struct wh_entry *entry)
+{
+	return (struct wh_staged){
+		.id = entry->id,
+		.bytes = entry->size_bytes,
+		.path = entry->path,
+		.path_bytes = entry->path_bytes,
+		.kind = entry->kind,
+	};
+}
+
+/* A file or a link that was staged, or was not. */
+static void settle(
+	struct wh_sink *sink, struct wh_staged *file, int rc, enum wh_doing doing, uint64_t now_tsc)
+{
+	if (rc == 0)
+		wh_stage_add(sink->stage, file, now_tsc);
+	else if (doing != WH_DOING_CREATING || !wh_sink_stage_failed(sink, rc))
+		wh_sink_tell_failed(sink, file, rc, doing);
+}
+
+static void take_small(struct wh_sink *sink, const struct wh_entry *entry, int folder_fd,
+	const struct stat *status, uint64_t now_tsc)
+{
+	struct wh_staged file = identity(entry);
+	enum wh_doing doing;
+	int error = 0;
+
+	if (S_ISREG(status->st_mode) && (uint64_t)status->st_size == entry->size_bytes &&
+		keeps(sink, entry, folder_fd, &error)) {
+		if (error < 0)
+			wh_sink_tell_failed(sink, &file, error, WH_DOING_ATTRIBUTES);
+		else
+			wh_sink_tell_skipped(sink, &file);
+		return;
+	}
+	if (!wh_sink_prepare(sink))
+		return;
+
+	bool is_free = status->st_mode == 0 && wh_stage_can_name(sink->stage);
+	int rc = is_free ? name_file(sink, entry, folder_fd, &file, &doing)
+			 : stage_file(sink, entry, &file, &doing);
+
+	if (rc == 0)
+		sink->progress.bytes += entry->size_bytes;
+	settle(sink, &file, rc, doing, now_tsc);
+}
+
+static bool is_link_there(const struct wh_sink *sink, const struct wh_entry *entry, int folder_fd)
+{
+	char text[WH_PATH_BYTES_MAX + 1];
+	ssize_t bytes = readlinkat(folder_fd, sink->place.name, text, sizeof(text));
+
+	return bytes == (ssize_t)entry->link_bytes && memcmp(text, entry->link, (size_t)bytes) == 0;
+}
+
+static void take_link(struct wh_sink *sink, const struct wh_entry *entry, int folder_fd,
+	const struct stat *status, uint64_t now_tsc)
+{
+	struct wh_staged file = identity(entry);
+	char text[WH_PATH_BYTES_MAX + 1];
+
+	if (S_ISLNK(status->st_mode) && is_link_there(sink, entry, folder_fd)) {
+		wh_sink_tell_skipped(sink, &file);
+		return;
+	}
+	if (!wh_sink_prepare(sink))
+		return;
+	memcpy(text, entry->link, entry->link_bytes);
+	text[entry->link_bytes] = '\0';
+
+	int rc = wh_stage_create_link(sink->stage, text, &file);
+
+	settle(sink, &file, rc, WH_DOING_CREATING, now_tsc);
+}
+
+/* A head that failed is its other lanes' affair, too. False: they do not agree. */
+static bool fail_entry(
+	struct wh_sink *sink, const struct wh_entry *entry, int rc, enum wh_doing doing)
+{
+	struct wh_staged file = identity(entry);
+
+	if (entry->content == WH_CONTENT_HEAD && !wh_sink_spoil(sink, entry, rc, doing))
+		return false;
+	wh_sink_tell_failed(sink, &file, rc, doing);
+	return true;
+}
+
+static void refuse(struct wh_sink *sink)
+{
+	wh_sink_break(sink, -EPROTO, WH_DOING_READING);
+}
+
+/* The head's lane says where it goes. */
+static void take_part(struct wh_sink *sink, const struct wh_entry *entry)
+{
+	const struct stat nothing = {0};
+
+	if (!wh_sink_ask(sink, entry, &nothing))
+		refuse(sink);
+}
+
+static void take_placed(struct wh_sink *sink, const struct wh_entry *entry, uint64_t now_tsc)
+{
+	struct stat status;
+	enum wh_doing doing;
+	int folder_fd = wh_sink_place(sink, entry->path, entry->path_bytes, &doing);
+	int rc = folder_fd < 0 ? folder_fd : 0;
+
+	if (rc == 0 && entry->kind == WH_ENTRY_FOLDER) {
+		wh_sink_take_folder(sink, entry, folder_fd);
+		return;
+	}
+	if (rc == 0)
+		rc = wh_sink_look(sink, folder_fd, &status);
+	if (rc == 0 && S_ISDIR(status.st_mode))
+		rc = -EISDIR;
+	if (rc < 0) {
+		if (!fail_entry(sink, entry, rc, doing))
+			refuse(sink);
+	} else if (entry->kind == WH_ENTRY_LINK) {
+		take_link(sink, entry, folder_fd, &status, now_tsc);
+	} else if (entry->content < WH_CONTENT_ASK) {
+		take_small(sink, entry, folder_fd, &status, now_tsc);
+	} else if (!wh_sink_ask(sink, entry, &status)) {
+		refuse(sink);
+	}
+}
+
+void wh_sink_take_entry(struct wh_sink *sink, const struct wh_entry *entry, uint64_t now_tsc)
+{
+	if (entry->content >= WH_CONTENT_HEAD && !wh_sink_can_join(sink, entry))
+		refuse(sink);
+	else if (entry->content == WH_CONTENT_PART)
+		take_part(sink, entry);
+	else
+		take_placed(sink, entry, now_tsc);
+}

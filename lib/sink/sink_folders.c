@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "sink/sink_internal.h"
+
+/*
+ * Folders are remembered until the end, since whatever is made in them changes their times. Entries
+ * lie one after the other in address space of this size at most, of which only what is used takes
+ * memory: room for some three million folders.
+ */
+#define LOG_BYTES (UINT64_C(256) << 20)
+
+/* Its path comes before it: the log is read backwards. */
+struct logged {
+	uint64_t id;
+	int64_t mtime_s;
+	uint32_t mtime_ns;
+	uint16_t mode;
+	uint16_t path_bytes;
+};
+
+int wh_folder_log_init(struct wh_folder_log *log, uint32_t max_bytes)
+{
+	size_t room = max_bytes == 0 ? LOG_BYTES : max_bytes;
+	void *bytes = mmap(NULL, room, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (bytes == MAP_FAILED)
+		return -errno;
+	log->bytes = bytes;
+	log->room = room;
+	log->used = 0;
+	return 0;
+}
+
+void wh_folder_log_free(struct wh_folder_log *log)
+{
+	munmap(log->bytes, log->room);
+}
+
+static int append(struct wh_folder_log *log, const struct wh_entry *entry)
+{
+	struct logged logged = {
+		.id = entry->id,
+		.mtime_s = entry->mtime_s,
+		.mtime_ns = entry->mtime_ns,
+		.mode = entry->mode,
+		.path_bytes = entry->path_bytes,
+	};
+
+	if (log->used + entry->path_bytes + sizeof(logged) > log->room)
+		return -ENOMEM;
+	memcpy(log->bytes + log->used, entry->path, entry->path_bytes);
+	log->used += entry->path_bytes;
+	memcpy(log->bytes + log->used, &logged, sizeof(logged));
+	log->used += sizeof(logged);
+	return 0;
+}
+
+/* A folder that is there has to let us in, for as long as files are put into it. */
+static int enter_existing(struct wh_sink *sink, int folder_fd)
+{
+	struct stat status;
+	int fd = openat(folder_fd, sink->place.name,
+		O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int rc = 0;
+
+	if (fd < 0)
+		return errno == ELOOP ? -ENOTDIR : -errno;
+	if (fstat(fd, &status) != 0)
+		rc = -errno;
+	else if ((status.st_mode & 0700) != 0700 && status.st_uid == geteuid() &&
+		 fchmod(fd, (status.st_mode & 07777) | 0700) != 0)
+		rc = -errno;
+	close(fd);
+	return rc;
+}
+
+void wh_sink_take_folder(struct wh_sink *sink, const struct wh_entry *entry, int folder_fd)
+{
+	struct wh_staged folder = {
+		.id = entry->id,
+		.path = entry->path,
+		.path_bytes = entry->path_bytes,
+		.kind = WH_ENTRY_FOLDER,
+	};
+	enum wh_doing doing = WH_DOING_CREATING;
+	int rc = 0;
+
+	if (mkdirat(folder_fd, sink->place.name, (entry->mode & 0777) | 0700) != 0)
+		rc = errno == EEXIST ? enter_existing(sink, folder_fd) : -errno;
+	if (rc == 0) {
+		doing = WH_DOING_ATTRIBUTES;
+		rc = append(&sink->folders, entry);
+	}
+	if (rc < 0)
+		wh_sink_tell_failed(sink, &folder, rc, doing);
+}
+
+/* What others own keeps its mode and times; the group that a folder hands down stays, too. */
+static int set_attributes(int fd, const struct logged *logged)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) != 0)
+		return -errno;
+
+	uint16_t mode = logged->mode & 01777;
+	int rc = wh_set_attributes(fd, mode, logged->mtime_s, logged->mtime_ns);
+
+	if (rc == -EPERM && status.st_uid != geteuid())
+		return 0;
+	if (rc == 0 && (status.st_mode & S_ISGID) != 0 && fchmod(fd, mode | S_ISGID) != 0)
+		return -errno;
+	return rc;
+}
+
+bool wh_sink_finish_folder(struct wh_sink *sink)
+{
+	struct wh_folder_log *log = &sink->folders;
+	struct logged logged;
+	enum wh_doing doing;
+
+	if (log->used == 0)
+		return false;
+	log->used -= sizeof(logged);
+	memcpy(&logged, log->bytes + log->used, sizeof(logged));
+	log->used -= logged.path_bytes;
+
+	struct wh_staged folder = {
+		.id = logged.id,
+		.path = (const char *)log->bytes + log->used,
+		.path_bytes = logged.path_bytes,
+		.kind = WH_ENTRY_FOLDER,
+	};
+	int rc = wh_sink_place(sink, folder.path, folder.path_bytes, &doing);
+	int fd = rc < 0 ? rc
+			: wh_beneath_open(&sink->beneath, sink->place.path,
+				  O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+
+	rc = fd < 0 ? fd : set_attributes(fd, &logged);
+	if (fd >= 0)
+		close(fd);
+	if (rc < 0)
+		wh_sink_note_failed(sink, &folder, rc, WH_DOING_ATTRIBUTES, false);
+	return true;
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "sink/sink_internal.h"
+
+static void refuse(struct wh_sink *sink)
+{
+	wh_sink_break(sink, -EPROTO, WH_DOING_READING);
+}
+
+static void take_end(struct wh_sink *sink, const struct wh_chunk *end)
+{
+	struct wh_digest digest;
+
+	wh_hasher_digest(&sink->packed, &digest);
+	sink->intake.ended = true;
+	if (!sink->intake.finished || end->number != sink->intake.number ||
+		memcmp(&digest, &end->digest, sizeof(digest)) != 0)
+		refuse(sink);
+	else
+		sink->step = WH_STEP_EMPTYING;
+}
+
+/* Of a raw chunk only the extent's last may be short. */
+static bool fits(const struct wh_sink *sink, const struct wh_chunk *chunk)
+{
+	const struct wh_intake *intake = &sink->intake;
+
+	if (intake->finished || chunk->bytes == 0 || chunk->bytes > sink->config.chunk_bytes)
+		return false;
+	return intake->extent_bytes == 0 ||
+	       chunk->bytes == wh_min_u64(sink->config.chunk_bytes, intake->extent_bytes);
+}
+
+static bool take_chunk(struct wh_sink *sink)
+{
+	struct wh_intake *intake = &sink->intake;
+	struct wh_chunk *chunk = wh_fifo_pop(sink->config.deliver);
+
+	if (chunk == NULL)
+		return false;
+	if (chunk->end) {
+		take_end(sink, chunk);
+		return true;
+	}
+	WH_ASSERT(chunk->number == intake->number); /* a session delivers in order */
+	intake->number++;
+	intake->chunk = chunk;
+	intake->at = 0;
+	intake->raw = intake->extent_bytes > 0;
+	if (!fits(sink, chunk))
+		refuse(sink);
+	else if (!intake->raw && !wh_pack_check_seal(&sink->packed, chunk))
+		wh_sink_break(sink, -EBADMSG, WH_DOING_DIGEST);
+	return true;
+}
+
+static bool give_back(struct wh_sink *sink)
+{
+	if (sink->intake.chunk == NULL)
+		return true;
+	if (!wh_fifo_push(sink->config.recycled, sink->intake.chunk))
+		return false;
+	sink->intake.chunk = NULL;
+	return true;
+}
+
+void wh_sink_raw_done(struct wh_sink *sink, uint32_t bytes)
+{
+	struct wh_intake *intake = &sink->intake;
+
+	WH_ASSERT(bytes <= intake->extent_bytes && intake->raw);
+	intake->extent_bytes -= bytes;
+	wh_large_went_on(sink, intake->file, bytes);
+	intake->raw = false;
+}
+
+static void take_extent(struct wh_sink *sink, const struct wh_record *record)
+{
+	struct wh_intake *intake = &sink->intake;
+	struct wh_large *file = wh_sink_find_large(sink, record->extent.id);
+
+	if (file == NULL || intake->at != intake->chunk->bytes ||
+		file->offset != record->extent.offset ||
+		record->extent.bytes > file->end - file->offset ||
+		(file->state != WH_LARGE_COMING && file->state != WH_LARGE_ANSWERED)) {
+		refuse(sink);
+		return;
+	}
+	if (file->state == WH_LARGE_ANSWERED)
+		wh_hasher_init(&sink->content);
+	file->state = WH_LARGE_COMING;
+	intake->file = file;
+	intake->extent_bytes = record->extent.bytes;
+}
+
+/* It failed at the source, which need not be told; nor is it counted twice. */
+static void fail_at_peer(
+	struct wh_sink *sink, struct wh_large *file, const struct wh_record *record)
+{
+	struct wh_staged entry = wh_large_entry(sink, file);
+	enum wh_doing doing = (enum wh_doing)record->file_end.doing;
+
+	if (file->failed)
+		return;
+	file->failed = true;
+	file->told = true;
+	if (file->assembly != NULL)
+		wh_assembly_fail(
+			sink->config.assemblies, file->assembly, -record->file_end.error, doing);
+	if (!wh_large_is_part(file)) /* or its head tells */
+		wh_sink_note_failed(sink, &entry, -record->file_end.error, doing, true);
+}
+
+static void take_file_end(struct wh_sink *sink, const struct wh_record *record)
+{
+	struct wh_large *file = wh_sink_find_large(sink, record->file_end.id);
+	bool whole = record->file_end.error == 0;
+	struct wh_digest digest;
+
+	if (file == NULL || (file->state != WH_LARGE_COMING && file->state != WH_LARGE_ANSWERED) ||
+		(whole && file->offset != file->end)) {
+		refuse(sink);
+		return;
+	}
+	if (!whole) {
+		fail_at_peer(sink, file, record);
+	} else if (!file->failed) {
+		wh_hasher_digest(&sink->content, &digest);
+		if (memcmp(&digest, &record->file_end.digest, sizeof(digest)) != 0)
+			wh_large_fail(sink, file, -EIO, WH_DOING_DIGEST);
+	}
+	sink->intake.file = NULL;
+	wh_large_close(sink, file);
+}
+
+static void take_same(struct wh_sink *sink, const struct wh_record *record)
+{
+	struct wh_large *file = wh_sink_find_large(sink, record->id.id);
+
+	if (file == NULL || file->state != WH_LARGE_ANSWERED || !file->had)
+		refuse(sink);
+	else if (file->failed) /* meanwhile, by another lane */
+		wh_large_close(sink, file);
+	else
+		wh_large_same(sink, file);
+}
+
+static void take_fault(struct wh_sink *sink, const struct wh_record *record)
+{
+	struct wh_staged fault = {
+		.path = record->fault.path,
+		.path_bytes = record->fault.path_bytes,
+		.kind = WH_ENTRY_FILE,
+	};
+
+	wh_sink_note_failed(
+		sink, &fault, -record->fault.error, (enum wh_doing)record->fault.doing, true);
+}
+
+static void take_entry(struct wh_sink *sink, const struct wh_entry *entry, uint64_t now_tsc)
+{
+	struct wh_intake *intake = &sink->intake;
+
+	if (entry->id < intake->next_id) {
+		refuse(sink);
+		return;
+	}
+	intake->next_id = entry->id + 1;
+	intake->entries++;
+	wh_sink_take_entry(sink, entry, now_tsc);
+}
+
+static void take_finish(struct wh_sink *sink, const struct wh_record *record)
+{
+	struct wh_intake *intake = &sink->intake;
+
+	if (record->finish.entries != intake->entries ||
+		sink->large_count != sink->closing_count + sink->gathering)
+		refuse(sink);
+	intake->finished = true;
+	sink->progress.totals.left_out = record->finish.left_out;
+}
+
+/* Between a file's first extent and its end nothing else comes, and nothing after FINISH. */
+static bool is_in_order(const struct wh_sink *sink, const struct wh_record *record)
+{
+	const struct wh_large *file = sink->intake.file;
+
+	if (sink->intake.finished)
+		return false;
+	if (file == NULL)
+		return true;
+	if (record->type == WH_RECORD_EXTENT)
+		return record->extent.id == file->id;
+	return record->type == WH_RECORD_FILE_END && record->file_end.id == file->id;
+}
+
+static int32_t take_record(struct wh_sink *sink, uint64_t now_tsc)
+{
+	struct wh_intake *intake = &sink->intake;
+	struct wh_record *record = &sink->record;
+	uint32_t bytes = wh_record_decode(
+		intake->chunk->data + intake->at, intake->chunk->bytes - intake->at, record);
+
+	intake->at += bytes;
+	if (bytes == 0 || !is_in_order(sink, record)) {
+		refuse(sink);
+		return 1;
+	}
+	switch (record->type) {
+	case WH_RECORD_ENTRY:
+		take_entry(sink, &record->entry, now_tsc);
+		return WH_SINK_WORK_FILE + (int32_t)(bytes >> 12);
+	case WH_RECORD_EXTENT:
+		take_extent(sink, record);
+		return 1;
+	case WH_RECORD_FILE_END:
+		take_file_end(sink, record);
+		return WH_SINK_WORK_FILE;
+	case WH_RECORD_SAME:
+		take_same(sink, record);
+		return WH_SINK_WORK_FILE;
+	case WH_RECORD_FAULT:
+		take_fault(sink, record);
+		return 1;
+	case WH_RECORD_FINISH:
+		take_finish(sink, record);
+		return 1;
+	case WH_RECORD_WAITS:
+		sink->progress.waits_told++;
+		sink->progress.peer = record->waits;
+		return 1;
+	default: /* an answer, or of a job's beginning */
+		refuse(sink);
+		return 1;
+	}
+}
+
+/* A record needs room for an answer and in the batch, or it is not begun. */
+static int32_t take_one(struct wh_sink *sink, uint64_t now_tsc)
+{
+	struct wh_intake *intake = &sink->intake;
+
+	if (intake->chunk == NULL)
+		return take_chunk(sink) ? 1 : 0;
+	if (intake->raw)
+		return wh_sink_write(sink);
+	if (intake->at == intake->chunk->bytes)
+		return give_back(sink) ? 1 : 0;
+	if (sink->closing_count == WH_SINK_CLOSING_MAX || !wh_stage_has_room(sink->stage) ||
+		!wh_sink_can_answer(sink))
+		return 0;
+	return take_record(sink, now_tsc);
+}
+
+int32_t wh_sink_take(struct wh_sink *sink, uint64_t now_tsc)
+{
+	int32_t work = 0;
+
+	while (work < WH_SINK_WORK_PER_POLL && wh_sink_is_running(sink) &&
+		sink->step == WH_STEP_TAKING) {
+		int32_t done = take_one(sink, now_tsc);
+
+		if (done == 0)
+			break;
+		work += done;
+	}
+	return work;
+}
+
+int32_t wh_sink_give_back_all(struct wh_sink *sink)
+{
+	int32_t work = 0;
+
+	while (give_back(sink) && work < WH_SINK_WORK_PER_POLL) {
+		struct wh_chunk *chunk = wh_fifo_pop(sink->config.deliver);
+
+		if (chunk == NULL)
+			break;
+		if (!chunk->end)
+			sink->intake.chunk = chunk;
+		work++;
+	}
+	return work;
+}

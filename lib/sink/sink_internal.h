@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_BUNDLE_SINK_INTERNAL_H
+#define WH_BUNDLE_SINK_INTERNAL_H
+
+/*
+ * A sink's state, shared by the files of its name only: sink.c opens, closes and polls; intake
+ * takes chunks and records; entry makes small files and links; large follows the files whose bytes
+ * come in extents, parts those of them that come by several lanes, write puts extents down; folders
+ * makes folders and remembers what they shall look like in the end; commit gives files their names
+ * and ends the job; tell says to the source and the app what became of each entry.
+ *
+ * Errors are negative in here; records and results have them positive.
+ */
+
+#include <limits.h>
+#include <sys/stat.h>
+
+#include "bundle/beneath.h"
+#include "bundle/pack.h"
+#include "sink/sink.h"
+#include "sink/stage.h"
+#include "store/digest.h"
+#include "store/ring.h"
+
+/* What a poll's work is measured in, about a microsecond each on a file system in memory. */
+#define WH_SINK_WORK_PER_POLL 64
+#define WH_SINK_WORK_FILE     (WH_SINK_WORK_PER_POLL / WH_SINK_FILES_PER_POLL)
+
+/* Room for any answer but REFUSED. */
+#define WH_ANSWER_BYTES_MAX 64
+
+/* Large files whose last chunk came and that wait to be put into a batch. */
+#define WH_SINK_CLOSING_MAX WH_RING_DEPTH
+
+/* A source may ask for others while those whose FILE_END has come are closing or gathering. */
+#define WH_SINK_LARGE_MAX (WH_SOURCE_ASKED + WH_SINK_CLOSING_MAX + WH_SPLITS_MAX)
+
+enum wh_large_state {
+	WH_LARGE_NONE = 0,
+	WH_LARGE_AWAIT,    /* a part: its head has not decided */
+	WH_LARGE_COMPARE,  /* a file of that size is there, to be hashed */
+	WH_LARGE_RESERVE,  /* space is to be reserved, then WANT goes */
+	WH_LARGE_ANSWERED, /* by WANT or HAVE */
+	WH_LARGE_COMING,   /* its extents do */
+	WH_LARGE_CLOSING,  /* FILE_END came */
+	WH_LARGE_GATHERS,  /* a head: its own part is down, others' may not be */
+};
+
+/* A file with content ASK, HEAD or PART. */
+struct wh_large {
+	uint64_t id;
+	uint64_t size_bytes;
+	uint64_t from;       /* of what comes by this lane, the file or our part of it; ... */
+	uint64_t end;        /* ... and its end */
+	uint64_t offset;     /* of the next byte to come */
+	uint64_t data_bytes; /* of these that come, as far as the source knows */
+	uint64_t reserved;   /* blocks up to here are its own; none where there are holes */
+	uint64_t promised;   /* room for what is neither reserved nor written */
+	struct wh_assembly *assembly; /* NULL: no other lane has a part */
+	bool is_head;                 /* of that */
+	bool let_in;                  /* there was room for it */
+	int64_t mtime_s;
+	uint32_t mtime_ns;
+	uint16_t mode;
+	uint16_t path_bytes;
+	uint8_t state; /* enum wh_large_state */
+	bool had;      /* the answer was HAVE */
+	bool staged;   /* as `number` */
+	bool direct;   /* its descriptor is O_DIRECT */
+	bool padded;   /* may be longer than it has to be, or shorter by a hole at its end */
+	bool dense;    /* holes cannot be made in it */
+	bool failed;   /* what still comes is dropped */
+	bool told;     /* that it failed */
+	uint8_t doing; /* enum wh_doing, with error */
+	int error;
+	int fd;                      /* -1: not open */
+	struct wh_identity identity; /* its inode once it is staged, the rest when it is whole */
+	uint32_t number;             /* in the stage */
+	uint32_t in_air;             /* writes */
+};
+
+struct wh_write_slot {
+	struct wh_chunk *chunk;
+	struct wh_large *file;
+	uint64_t offset; /* of the chunk in the file */
+	uint32_t from;   /* bytes before are done; [from, to) is in the air */
+	uint32_t to;
+	bool hole;   /* the request makes a hole; else it writes */
+	bool direct; /* the request in the air was made with O_DIRECT */
+};
+
+/* The chunk at hand. */
+struct wh_intake {
+	struct wh_chunk *chunk;
+	uint32_t at; /* bytes of it done */
+	bool raw;
+	bool finished;    /* FINISH came */
+	bool ended;       /* the end marker came */
+	uint64_t number;  /* of the next chunk */
+	uint64_t next_id; /* no entry has a lower one from here on */
+	uint64_t entries;
+	uint64_t extent_bytes; /* left of the extent */
+	struct wh_large *file; /* between its first EXTENT and its FILE_END */
+};
+
+struct wh_folder_log {
+	uint8_t *bytes;
+	size_t room;
+	size_t used;
+};
+
+/* Where an entry goes, by wh_sink_place. */
+struct wh_place {
+	size_t bytes;
+	size_t parent_bytes;
+	const char *name; /* the last */
+	char path[WH_PATH_BYTES_MAX + 1];
+};
+
+/* What a sink does besides taking chunks: steps to its end. */
+enum wh_sink_step {
+	WH_STEP_TAKING = 0,
+	WH_STEP_EMPTYING, /* all came; large files and batches are being finished */
+	WH_STEP_WAITING,  /* for the gate */
+	WH_STEP_FOLDERS,  /* attributes */
+	WH_STEP_SYNCING,  /* names and folders */
+	WH_STEP_TELLING,  /* COMMITTED and TOTALS */
+	WH_STEP_ENDING,   /* the answers' end marker */
+	WH_STEP_OVER,
+};
+
+struct wh_sink {
+	struct wh_pack answers;
+	struct wh_hasher packed;   /* of all packed chunks */
+	struct wh_hasher content;  /* of intake.file */
+	struct wh_hasher existing; /* of comparing */
+	struct wh_sink_config config;
+	struct wh_sink_progress progress;
+	enum wh_sink_step step;
+	int anchor_fd;   /* the target's folder */
+	size_t as_bytes; /* the entries' first name becomes `as`; 0: stays */
+	char as[NAME_MAX + 1];
+	bool in_memory;
+	dev_t device;
+	struct wh_room_device *room; /* of the file system */
+	struct wh_room_device own_room;
+	bool has_folders;         /* that were given their attributes */
+	uint64_t committed_below; /* said last */
+	uint64_t settled_tsc;     /* when it was said without a batch */
+	struct wh_beneath beneath;
+	struct wh_stage *stage;
+	struct wh_intake intake;
+	struct wh_folder_log folders;
+	struct wh_place place;
+	struct wh_record record; /* at hand */
+	struct wh_record answer;
+	char told_path[WH_PATH_BYTES_MAX + 1];
+
+	struct wh_large large[WH_SINK_LARGE_MAX];
+	char (*large_paths)[WH_PATH_BYTES_MAX];
+	uint32_t large_count;
+	struct wh_large *parted[WH_SPLITS_MAX]; /* those that have an assembly */
+	uint32_t parted_count;
+	uint32_t gathering;         /* heads that do */
+	uint32_t untold;            /* failed ones */
+	struct wh_large *comparing; /* its file is open as existing_fd */
+	struct wh_large *reserving;
+	int existing_fd;
+	uint64_t existing_offset;
+	struct wh_large *closing[WH_SINK_CLOSING_MAX];
+	uint32_t closing_count;
+
+	struct io_uring ring;
+	bool ring_tried;
+	bool ring_open;
+	uint32_t in_air;
+	uint32_t idle;    /* slots without a chunk, one bit each */
+	uint32_t written; /* slots whose chunk waits for room in `recycled` */
+	struct wh_write_slot slots[WH_RING_DEPTH];
+
+	uint8_t piece[WH_SINK_PIECE_BYTES];
+};
+
+static inline bool wh_sink_is_running(const struct wh_sink *sink)
+{
+	return sink->progress.state == WH_SINK_RUNNING;
+}
+
+/* sink.c: the job as a whole is over; nothing that is not durable stays. */
+void wh_sink_break(struct wh_sink *sink, int error, enum wh_doing doing);
+
+/* sink_tell.c. Each says at most one answer, for which there has to be room. */
+bool wh_sink_can_answer(struct wh_sink *sink);
+void wh_sink_answer_id(struct wh_sink *sink, enum wh_record_type type, uint64_t id);
+void wh_sink_answer_have(struct wh_sink *sink, uint64_t id, const struct wh_digest *digest);
+void wh_sink_answer_totals(struct wh_sink *sink);
+void wh_sink_tell_failed(
+	struct wh_sink *sink, const struct wh_staged *file, int error, enum wh_doing doing);
+void wh_sink_tell_skipped(struct wh_sink *sink, const struct wh_staged *file);
+void wh_sink_answer_needless(struct wh_sink *sink, uint64_t id); /* of a part */
+/* Without an answer: the source knows. */
+void wh_sink_note_failed(struct wh_sink *sink, const struct wh_staged *file, int error,
+	enum wh_doing doing, bool at_peer);
+void wh_sink_note_written(struct wh_sink *sink, const struct wh_staged *file);
+
+/* sink_intake.c: both return the work done. */
+int32_t wh_sink_take(struct wh_sink *sink, uint64_t now_tsc);
+/* The chunk at hand, raw, is written or given to a slot. */
+void wh_sink_raw_done(struct wh_sink *sink, uint32_t bytes);
+int32_t wh_sink_give_back_all(struct wh_sink *sink); /* broken: what comes is of no use */
+
+/* sink_entry.c */
+void wh_sink_take_entry(struct wh_sink *sink, const struct wh_entry *entry, uint64_t now_tsc);
+/*
+ * Where a path of the bundle goes: into sink->place. The descriptor of its folder (borrowed), or a
+ * negative errno and what failed.
+ */
+int wh_sink_place(struct wh_sink *sink, const char *path, size_t path_bytes, enum wh_doing *doing);
+/*
+ * What has sink->place's name now; nothing has: *status is zeros. -EEXIST: a pipe, a socket or a
+ * device, which is never replaced. A folder that was empty is not looked into but by the second.
+ */
+int wh_sink_look(const struct wh_sink *sink, int folder_fd, struct stat *status);
+int wh_sink_look_again(const struct wh_sink *sink, int folder_fd, struct stat *status);
+/* It, when it is a regular file, for reading. */
+int wh_sink_open_existing(const struct wh_sink *sink, int folder_fd, struct stat *status);
+int wh_set_attributes(int fd, uint16_t mode, int64_t mtime_s, uint32_t mtime_ns);
+/* Brings a file that is there to what is wanted of it; *status is how it is. */
+int wh_mend_attributes(
+	int fd, const struct stat *status, uint16_t mode, int64_t mtime_s, uint32_t mtime_ns);
+/* Whether there is a staging folder; without it the sink is broken. */
+bool wh_sink_prepare(struct wh_sink *sink);
+/* Whether the error of one file in the stage means that no other can be staged, either: the sink
+ * is broken then. */
+bool wh_sink_stage_failed(struct wh_sink *sink, int error);
+
+/* sink_large.c */
+/* False: the source asks too many. *status: what has the name now. */
+bool wh_sink_ask(struct wh_sink *sink, const struct wh_entry *entry, const struct stat *status);
+/* No part is in the air, and nothing of it is told any more. */
+void wh_large_forget(struct wh_sink *sink, struct wh_large *file);
+/* The same of one that failed. */
+void wh_large_discard(struct wh_sink *sink, struct wh_large *file);
+/* All bytes are down: into the batch, or it fails. */
+void wh_large_add(struct wh_sink *sink, struct wh_large *file, uint64_t now_tsc);
+struct wh_large *wh_sink_find_large(struct wh_sink *sink, uint64_t id);
+struct wh_staged wh_large_entry(const struct wh_sink *sink, const struct wh_large *file);
+void wh_large_fail(struct wh_sink *sink, struct wh_large *file, int error, enum wh_doing doing);
+/* 1: there is room for it up to this byte, and it is open; 0: not yet, or it failed. */
+int wh_large_reserve(struct wh_sink *sink, struct wh_large *file, uint64_t end);
+bool wh_large_is_ready(const struct wh_sink *sink, const struct wh_large *file, uint64_t end);
+/* So many more bytes are written: the file system counts them now. */
+void wh_large_wrote(struct wh_sink *sink, struct wh_large *file, uint32_t bytes);
+/* So many bytes of its content are written, or dropped. */
+void wh_large_went_on(struct wh_sink *sink, struct wh_large *file, uint32_t bytes);
+/* Nothing of it will be written any more: its room is anybody's. */
+void wh_large_give_up_room(struct wh_sink *sink, struct wh_large *file);
+void wh_large_same(struct wh_sink *sink, struct wh_large *file);
+void wh_large_close(struct wh_sink *sink, struct wh_large *file);
+int32_t wh_sink_poll_large(struct wh_sink *sink, uint64_t now_tsc);
+uint64_t wh_sink_least_large_id(const struct wh_sink *sink);
+
+/*
+ * sink_parts.c: files that come by several lanes. join: false, the lanes do not agree. spoil: a
+ * head that failed where it arrived. staged: 0 or a negative errno. close: our part is down, or, of
+ * a head, it gathers from now on.
+ */
+bool wh_sink_can_join(const struct wh_sink *sink, const struct wh_entry *entry);
+bool wh_large_join(struct wh_sink *sink, struct wh_large *file, const struct wh_entry *entry);
+bool wh_sink_spoil(
+	struct wh_sink *sink, const struct wh_entry *entry, int error, enum wh_doing doing);
+int wh_large_open_part(struct wh_sink *sink, const struct wh_large *file);
+int wh_large_is_staged(struct wh_sink *sink, const struct wh_large *file);
+void wh_large_close_part(struct wh_sink *sink, struct wh_large *file);
+void wh_large_leave(struct wh_sink *sink, struct wh_large *file);
+int32_t wh_sink_poll_parts(struct wh_sink *sink, uint64_t now_tsc);
+bool wh_sink_awaits_lanes(const struct wh_sink *sink);
+void wh_sink_end_parts(struct wh_sink *sink);
+
+static inline bool wh_large_is_part(const struct wh_large *file)
+{
+	return file->assembly != NULL && !file->is_head;
+}
+
+/* sink_write.c: of the chunk at hand; returns the work done, 0: it has to wait. */
+int32_t wh_sink_write(struct wh_sink *sink);
+int32_t wh_sink_reap(struct wh_sink *sink);
+void wh_sink_submit(struct wh_sink *sink);
+void wh_sink_close_ring(struct wh_sink *sink);
+
+/* sink_folders.c */
+int wh_folder_log_init(struct wh_folder_log *log, uint32_t max_bytes);
+void wh_folder_log_free(struct wh_folder_log *log);
+void wh_sink_take_folder(struct wh_sink *sink, const struct wh_entry *entry, int folder_fd);
+/* Attributes of the folder entered last, which is forgotten. False: there is none. */
+bool wh_sink_finish_folder(struct wh_sink *sink);
+
+/* sink_commit.c */
+int32_t wh_sink_commit(struct wh_sink *sink, uint64_t now_tsc, bool quiet);
+int32_t wh_sink_finish(struct wh_sink *sink);
+
+#endif

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "sink/sink_internal.h"
+
+/* Blocks that are reserved at a time: well below a millisecond. */
+#define RESERVE_BYTES (UINT64_C(256) << 20)
+
+struct wh_staged wh_large_entry(const struct wh_sink *sink, const struct wh_large *file)
+{
+	return (struct wh_staged){
+		.id = file->id,
+		.bytes = file->size_bytes,
+		.number = file->number,
+		.identity = file->identity,
+		.path = sink->large_paths[file - sink->large],
+		.path_bytes = file->path_bytes,
+		.kind = WH_ENTRY_FILE,
+	};
+}
+
+struct wh_large *wh_sink_find_large(struct wh_sink *sink, uint64_t id)
+{
+	for (uint32_t i = 0; i < WH_SINK_LARGE_MAX; i++)
+		if (sink->large[i].state != WH_LARGE_NONE && sink->large[i].id == id)
+			return &sink->large[i];
+	return NULL;
+}
+
+static struct wh_large *first_in_state(struct wh_sink *sink, enum wh_large_state state)
+{
+	struct wh_large *first = NULL;
+
+	for (uint32_t i = 0; i < WH_SINK_LARGE_MAX; i++) {
+		struct wh_large *file = &sink->large[i];
+
+		if (file->state == state && !file->failed &&
+			(first == NULL || file->id < first->id))
+			first = file;
+	}
+	return first;
+}
+
+uint64_t wh_sink_least_large_id(const struct wh_sink *sink)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (uint32_t i = 0; sink->large_count > 0 && i < WH_SINK_LARGE_MAX; i++)
+		if (sink->large[i].state != WH_LARGE_NONE)
+			least = wh_min_u64(least, sink->large[i].id);
+	return least;
+}
+
+void wh_large_forget(struct wh_sink *sink, struct wh_large *file)
+{
+	WH_ASSERT(file->in_air == 0 && sink->large_count > 0);
+	wh_large_give_up_room(sink, file);
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+	wh_large_leave(sink, file);
+	file->state = WH_LARGE_NONE;
+	sink->large_count--;
+}
+
+/* It failed. Its descriptor goes first, or to close it would be the end of the file. */
+void wh_large_discard(struct wh_sink *sink, struct wh_large *file)
+{
+	wh_large_forget(sink, file);
+	if (file->staged)
+		wh_stage_discard(sink->stage, file->number, file->size_bytes);
+}
+
+void wh_large_fail(struct wh_sink *sink, struct wh_large *file, int error, enum wh_doing doing)
+{
+	WH_ASSERT(error < 0);
+	if (file->failed)
+		return;
+	file->failed = true;
+	file->error = error;
+	file->doing = (uint8_t)doing;
+	wh_large_give_up_room(sink, file);
+	sink->untold++;
+	if (sink->reserving == file)
+		sink->reserving = NULL;
+	if (file->assembly != NULL)
+		wh_assembly_fail(sink->config.assemblies, file->assembly, error, doing);
+}
+
+static enum wh_large_state first_state(const struct wh_entry *entry, const struct stat *status)
+{
+	if (entry->content == WH_CONTENT_PART)
+		return WH_LARGE_AWAIT;
+	return S_ISREG(status->st_mode) && (uint64_t)status->st_size == entry->size_bytes
+		       ? WH_LARGE_COMPARE
+		       : WH_LARGE_RESERVE;
+}
+
+bool wh_sink_ask(struct wh_sink *sink, const struct wh_entry *entry, const struct stat *status)
+{
+	struct wh_large *file = sink->large;
+
+	if (sink->large_count - sink->closing_count - sink->gathering >= WH_SOURCE_ASKED)
+		return false;
+	while (file->state != WH_LARGE_NONE)
+		file++;
+	*file = (struct wh_large){
+		.id = entry->id,
+		.size_bytes = entry->size_bytes,
+		.data_bytes = entry->size_bytes - entry->hole_bytes,
+		.mtime_s = entry->mtime_s,
+		.mtime_ns = entry->mtime_ns,
+		.mode = entry->mode,
+		.path_bytes = entry->path_bytes,
+		.end = entry->size_bytes,
+		.fd = -1,
+	};
+	if (entry->content >= WH_CONTENT_HEAD && !wh_large_join(sink, file, entry))
+		return false;
+	file->state = (uint8_t)first_state(entry, status);
+	memcpy(sink->large_paths[file - sink->large], entry->path, entry->path_bytes);
+	sink->large_count++;
+	return true;
+}
+
+/* The folder that it goes to; sink->place says the rest. */
+static int place(struct wh_sink *sink, const struct wh_large *file)
+{
+	struct wh_staged entry = wh_large_entry(sink, file);
+	enum wh_doing doing;
+
+	return wh_sink_place(sink, entry.path, entry.path_bytes, &doing);
+}
+
+/* What is there turned out to be another file, or none. */
+static void compare_no_more(struct wh_sink *sink)
+{
+	if (sink->existing_fd >= 0)
+		close(sink->existing_fd);
+	sink->existing_fd = -1;
+	sink->comparing->state = WH_LARGE_RESERVE;
+	sink->comparing = NULL;
+}
+
+static bool compare_begin(struct wh_sink *sink)
+{
+	struct stat status;
+
+	sink->comparing = first_in_state(sink, WH_LARGE_COMPARE);
+	if (sink->comparing == NULL)
+		return false;
+
+	int folder_fd = place(sink, sink->comparing);
+
+	sink->existing_fd =
+		folder_fd < 0 ? folder_fd : wh_sink_open_existing(sink, folder_fd, &status);
+	sink->existing_offset = 0;
+	wh_hasher_init(&sink->existing);
+	if (sink->existing_fd >= 0)
+		return true;
+	compare_no_more(sink);
+	return false;
+}
+
+/* Hashes the next piece of the file that is there; at its end HAVE goes. */
+static int32_t compare(struct wh_sink *sink)
+{
+	struct wh_large *file = sink->comparing;
+	size_t bytes = wh_min_u64(WH_SINK_PIECE_BYTES, file->size_bytes - sink->existing_offset);
+	ssize_t got = pread(sink->existing_fd, sink->piece, bytes, (off_t)sink->existing_offset);
+	struct wh_digest digest;
+
+	if (got < 0 && errno == EINTR)
+		return 1;
+	if (got <= 0) {
+		compare_no_more(sink);
+		return 1;
+	}
+	wh_hasher_add(&sink->existing, sink->piece, (size_t)got);
+	sink->existing_offset += (uint64_t)got;
+	if (sink->existing_offset < file->size_bytes)
+		return 1;
+	wh_hasher_digest(&sink->existing, &digest);
+	wh_sink_answer_have(sink, file->id, &digest);
+	file->had = true;
+	file->state = WH_LARGE_ANSWERED;
+	close(sink->existing_fd);
+	sink->existing_fd = -1;
+	sink->comparing = NULL;
+	return 1;
+}
+
+static int open_staged(struct wh_sink *sink, struct wh_large *file)
+{
+	if (wh_large_is_part(file))
+		return wh_large_open_part(sink, file);
+	if (file->staged)
+		return wh_stage_reopen(sink->stage, file->number, file->identity.inode);
+	if (!wh_sink_prepare(sink))
+		return -ECANCELED;
+
+	int fd = wh_stage_create(sink->stage, 0600, &file->number);
+
+	file->staged = fd >= 0;
+	if (fd >= 0 && wh_stage_identify(fd, 0, &file->identity) < 0) {
+		close(fd);
+		return -EIO;
+	}
+	if (fd < 0 && wh_sink_stage_failed(sink, fd))
+		return -ECANCELED;
+	return fd;
+}
+
+/* Of what was promised no more is needed than so much. */
+static void take_back_to(struct wh_sink *sink, struct wh_large *file, uint64_t needed)
+{
+	if (file->promised <= needed)
+		return;
+
+	uint64_t bytes = file->promised - needed;
+
+	wh_room_take_back(sink->room, bytes);
+	if (sink->config.share != NULL)
+		atomic_fetch_sub(&sink->config.share->promised_bytes, bytes);
+	file->promised = needed;
+}
+
+static void take_back(struct wh_sink *sink, struct wh_large *file, uint64_t bytes)
+{
+	take_back_to(sink, file, file->promised - wh_min_u64(bytes, file->promised));
+}
+
+void wh_large_wrote(struct wh_sink *sink, struct wh_large *file, uint32_t bytes)
+{
+	if (file->reserved == file->from)
+		take_back(sink, file, bytes);
+}
+
+void wh_large_went_on(struct wh_sink *sink, struct wh_large *file, uint32_t bytes)
+{
+	file->offset += bytes;
+	take_back_to(sink, file, file->end - file->offset);
+}
+
+void wh_large_give_up_room(struct wh_sink *sink, struct wh_large *file)
+{
+	take_back_to(sink, file, 0);
+}
+
+/*
+ * Whether there is room for its data; as much of it is kept for it as its owner may keep, and,
+ * where there is such a limit, all of them together no more than half of what is free: what is
+ * announced and does not come shuts nobody out.
+ */
+static int let_in(struct wh_sink *sink, struct wh_large *file)
+{
+	uint64_t bytes = wh_min_u64(file->data_bytes, file->end - file->offset);
+	struct wh_room_share *share = sink->config.share;
+	int rc = wh_room_promise(sink->room, file->fd, bytes);
+
+	if (rc < 0)
+		return rc;
+	file->let_in = true;
+	file->promised = bytes;
+	if (share == NULL)
+		return 0;
+
+	uint64_t promised = atomic_fetch_add(&share->promised_bytes, bytes) + bytes;
+
+	if (promised > share->most_bytes)
+		take_back(sink, file, promised - share->most_bytes);
+	take_back(sink, file, wh_room_beyond_half(sink->room, file->fd));
+	return 0;
+}
+
+/*
+ * In memory the pages that a write needs anyway are two thirds of its cost, and to reserve them
+ * would cost as much again; what has holes would lose them.
+ */
+static bool has_blocks_reserved(const struct wh_sink *sink, const struct wh_large *file)
+{
+	return !sink->in_memory && file->data_bytes == file->end - file->from;
+}
+
+/* Some more blocks, so that no call takes long and nothing is held that does not come. */
+static int reserve_blocks(struct wh_sink *sink, struct wh_large *file)
+{
+	uint64_t bytes = wh_min_u64(RESERVE_BYTES, file->end - file->reserved);
+
+	if (fallocate(file->fd, 0, (off_t)file->reserved, (off_t)bytes) != 0 &&
+		errno != EOPNOTSUPP && errno != ENOSYS)
+		return -errno;
+	file->reserved += bytes;
+	take_back(sink, file, bytes);
+	return 0;
+}
+
+bool wh_large_is_ready(const struct wh_sink *sink, const struct wh_large *file, uint64_t end)
+{
+	return file->fd >= 0 && file->let_in &&
+	       (file->reserved >= end || !has_blocks_reserved(sink, file));
+}
+
+int wh_large_reserve(struct wh_sink *sink, struct wh_large *file, uint64_t end)
+{
+	int rc = 0;
+
+	if (file->fd < 0) {
+		file->fd = open_staged(sink, file);
+		file->direct = false;
+		if (file->fd < 0 && wh_sink_is_running(sink))
+			wh_large_fail(sink, file, file->fd, WH_DOING_CREATING);
+		if (file->fd < 0)
+			return 0;
+	}
+	if (!file->let_in) {
+		rc = let_in(sink, file);
+		if (rc == 0 && file->is_head)
+			rc = wh_large_is_staged(sink, file);
+	}
+	while (rc == 0 && !wh_large_is_ready(sink, file, end))
+		rc = reserve_blocks(sink, file);
+	if (rc < 0 && rc != -EINTR)
+		wh_large_fail(sink, file, rc, WH_DOING_RESERVING);
+	return rc == 0;
+}
+
+/* Then the source may send. Until it does the file is closed: there may be many. */
+static int32_t reserve(struct wh_sink *sink)
+{
+	struct wh_large *file = sink->reserving;
+
+	if (wh_large_reserve(sink, file, 0) == 0) {
+		if (file->failed)
+			sink->reserving = NULL;
+		return 1;
+	}
+	close(file->fd);
+	file->fd = -1;
+	file->state = WH_LARGE_ANSWERED;
+	sink->reserving = NULL;
+	wh_sink_answer_id(sink, WH_RECORD_WANT, file->id);
+	return 1;
+}
+
+/* Before an answer went nothing will come, and the entry is over. */
+static void tell_one(struct wh_sink *sink, struct wh_large *file)
+{
+	struct wh_staged entry = wh_large_entry(sink, file);
+
+	if (wh_large_is_part(file))
+		wh_sink_answer_needless(sink, file->id);
+	else
+		wh_sink_tell_failed(sink, &entry, file->error, (enum wh_doing)file->doing);
+	file->told = true;
+	sink->untold--;
+	if (file->state == WH_LARGE_RESERVE || file->state == WH_LARGE_AWAIT)
+		wh_large_discard(sink, file);
+}
+
+static int32_t tell_failures(struct wh_sink *sink)
+{
+	for (uint32_t i = 0; i < WH_SOURCE_ASKED && sink->untold > 0; i++) {
+		struct wh_large *file = &sink->large[i];
+
+		if (file->state == WH_LARGE_NONE || !file->failed || file->told)
+			continue;
+		if (!wh_sink_can_answer(sink))
+			return 0;
+		tell_one(sink, file);
+		return 1;
+	}
+	return 0;
+}
+
+void wh_large_same(struct wh_sink *sink, struct wh_large *file)
+{
+	struct wh_staged entry = wh_large_entry(sink, file);
+	enum wh_doing doing = WH_DOING_OPENING;
+	int folder_fd = place(sink, file);
+	struct stat status;
+	int fd = folder_fd < 0 ? folder_fd : wh_sink_open_existing(sink, folder_fd, &status);
+	int rc = fd < 0 ? fd : 0;
+
+	if (rc == 0 && (uint64_t)status.st_size != file->size_bytes) {
+		doing = WH_DOING_CHANGED;
+		rc = -ESTALE;
+	}
+	if (rc == 0) {
+		doing = WH_DOING_ATTRIBUTES;
+		rc = wh_mend_attributes(fd, &status, file->mode, file->mtime_s, file->mtime_ns);
+	}
+	if (fd >= 0)
+		close(fd);
+	if (file->is_head)
+		wh_assembly_skip(sink->config.assemblies, file->assembly);
+	if (rc < 0)
+		wh_sink_tell_failed(sink, &entry, rc, doing);
+	else
+		wh_sink_tell_skipped(sink, &entry);
+	wh_large_forget(sink, file);
+}
+
+void wh_large_close(struct wh_sink *sink, struct wh_large *file)
+{
+	WH_ASSERT(sink->closing_count < WH_SINK_CLOSING_MAX);
+	file->state = WH_LARGE_CLOSING;
+	sink->closing[sink->closing_count++] = file;
+}
+
+/* All bytes are down. 0, or a negative errno and what failed. */
+static int complete(struct wh_large *file, enum wh_doing *doing)
+{
+	int rc = 0;
+
+	*doing = WH_DOING_WRITING;
+	if ((file->padded || file->is_head) && ftruncate(file->fd, (off_t)file->size_bytes) != 0)
+		return -errno;
+	*doing = WH_DOING_ATTRIBUTES;
+	rc = wh_set_attributes(file->fd, file->mode, file->mtime_s, file->mtime_ns);
+	if (rc < 0)
+		return rc;
+	*doing = WH_DOING_WRITING;
+	rc = wh_stage_identify(file->fd, file->size_bytes, &file->identity);
+	if (close(file->fd) != 0 && rc == 0)
+		rc = -errno;
+	file->fd = -1;
+	return rc;
+}
+
+void wh_large_add(struct wh_sink *sink, struct wh_large *file, uint64_t now_tsc)
+{
+	enum wh_doing doing;
+	int rc = complete(file, &doing);
+	struct wh_staged entry = wh_large_entry(sink, file);
+
+	if (rc < 0) {
+		wh_large_fail(sink, file, rc, doing);
+		return;
+	}
+	wh_stage_add(sink->stage, &entry, now_tsc);
+}
+
+/* Whether the file could leave `closing`. */
+static bool settle(struct wh_sink *sink, struct wh_large *file, uint64_t now_tsc)
+{
+	if (file->in_air > 0)
+		return false;
+	if (!file->failed && file->assembly != NULL) {
+		wh_large_close_part(sink, file);
+		if (file->state == WH_LARGE_GATHERS)
+			return true;
+	} else if (!file->failed) {
+		if (!wh_stage_has_room(sink->stage))
+			return false;
+		wh_large_add(sink, file, now_tsc);
+	}
+	if (file->failed && !file->told)
+		return false;
+	if (file->failed)
+		wh_large_discard(sink, file);
+	else
+		wh_large_forget(sink, file);
+	return true;
+}
+
+static int32_t settle_closing(struct wh_sink *sink, uint64_t now_tsc)
+{
+	int32_t settled = 0;
+
+	for (uint32_t i = 0; i < sink->closing_count;) {
+		if (!settle(sink, sink->closing[i], now_tsc)) {
+			i++;
+			continue;
+		}
+		sink->closing[i] = sink->closing[--sink->closing_count];
+		settled++;
+	}
+	return settled;
+}
+
+int32_t wh_sink_poll_large(struct wh_sink *sink, uint64_t now_tsc)
+{
+	int32_t work = 0;
+
+	if (sink->large_count == 0)
+		return 0;
+	work += wh_sink_poll_parts(sink, now_tsc);
+	work += tell_failures(sink);
+	work += settle_closing(sink, now_tsc);
+	if (!wh_sink_can_answer(sink))
+		return work;
+	if (sink->reserving == NULL)
+		sink->reserving = first_in_state(sink, WH_LARGE_RESERVE);
+	if (sink->reserving != NULL)
+		work += reserve(sink);
+	if (!wh_sink_is_running(sink) || !wh_sink_can_answer(sink))
+		return work;
+	if (sink->comparing != NULL || compare_begin(sink))
+		work += compare(sink);
+	return work;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "sink/sink_internal.h"
+
+bool wh_sink_can_join(const struct wh_sink *sink, const struct wh_entry *entry)
+{
+	return sink->config.assemblies != NULL &&
+	       wh_part_is_possible(entry->size_bytes, sink->config.lanes);
+}
+
+static struct wh_assembly *join(struct wh_sink *sink, const struct wh_entry *entry)
+{
+	return wh_assembly_join(sink->config.assemblies, sink->config.lane, entry->split,
+		entry->size_bytes, entry->content == WH_CONTENT_HEAD);
+}
+
+bool wh_large_join(struct wh_sink *sink, struct wh_large *file, const struct wh_entry *entry)
+{
+	struct wh_part part = wh_part_of(entry->size_bytes, sink->config.lanes, sink->config.lane);
+
+	file->assembly = join(sink, entry);
+	if (file->assembly == NULL)
+		return false;
+	WH_ASSERT(sink->parted_count < WH_SPLITS_MAX); /* as many as there are assemblies */
+	sink->parted[sink->parted_count++] = file;
+	file->is_head = entry->content == WH_CONTENT_HEAD;
+	file->from = part.from;
+	file->end = part.end;
+	file->offset = part.from;
+	file->reserved = part.from;
+	/* Where the holes are is not known: all parts together have room for all data. */
+	file->data_bytes = wh_muldiv_u64(file->data_bytes, part.end - part.from, entry->size_bytes);
+	return true;
+}
+
+bool wh_sink_spoil(
+	struct wh_sink *sink, const struct wh_entry *entry, int error, enum wh_doing doing)
+{
+	struct wh_assemblies *all = sink->config.assemblies;
+	struct wh_assembly *assembly = join(sink, entry);
+
+	if (assembly == NULL)
+		return false;
+	wh_assembly_fail(all, assembly, error, doing);
+	wh_assembly_leave(all, assembly, sink->config.lane);
+	return true;
+}
+
+/* The lanes of an honest peer have one target; room is looked for on its file system. */
+int wh_large_open_part(struct wh_sink *sink, const struct wh_large *file)
+{
+	int fd = wh_assembly_open(sink->config.assemblies, file->assembly);
+	struct stat status;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &status) == 0 && status.st_dev == sink->device)
+		return fd;
+	close(fd);
+	return -EXDEV;
+}
+
+int wh_large_is_staged(struct wh_sink *sink, const struct wh_large *file)
+{
+	return wh_assembly_stage(sink->config.assemblies, file->assembly,
+		wh_stage_folder(sink->stage), file->number, file->identity.inode);
+}
+
+/* Nothing is written by this descriptor any more: the head sets times when all have come so far. */
+void wh_large_close_part(struct wh_sink *sink, struct wh_large *file)
+{
+	if (file->is_head) {
+		file->state = WH_LARGE_GATHERS;
+		sink->gathering++;
+	} else {
+		int fd = file->fd;
+
+		file->fd = -1;
+		if (close(fd) != 0) {
+			wh_large_fail(sink, file, -errno, WH_DOING_WRITING);
+			return;
+		}
+	}
+	wh_assembly_put_down(file->assembly, sink->config.lane);
+}
+
+void wh_large_leave(struct wh_sink *sink, struct wh_large *file)
+{
+	struct wh_assembly *assembly = file->assembly;
+	uint32_t at = 0;
+
+	if (assembly == NULL)
+		return;
+	file->assembly = NULL;
+	file->is_head = false;
+	while (sink->parted[at] != file)
+		at++;
+	sink->parted[at] = sink->parted[--sink->parted_count];
+	wh_assembly_leave(sink->config.assemblies, assembly, sink->config.lane);
+}
+
+/* The head has not decided, or has just now. */
+static int32_t see_verdict(struct wh_sink *sink, struct wh_large *file, enum wh_verdict verdict)
+{
+	if (verdict == WH_VERDICT_SEND) {
+		file->state = WH_LARGE_RESERVE;
+		return 1;
+	}
+	if (verdict != WH_VERDICT_SKIP || !wh_sink_can_answer(sink))
+		return 0;
+	wh_sink_answer_needless(sink, file->id);
+	wh_large_forget(sink, file);
+	return 1;
+}
+
+/* A head whose own part is down. */
+static int32_t gather(struct wh_sink *sink, struct wh_large *file, uint64_t now_tsc)
+{
+	bool is_whole = wh_assembly_is_whole(sink->config.assemblies, file->assembly);
+
+	if (file->failed ? !file->told : !is_whole || !wh_stage_has_room(sink->stage))
+		return 0;
+	if (!file->failed)
+		wh_large_add(sink, file, now_tsc);
+	if (file->failed && !file->told)
+		return 1;
+	sink->gathering--;
+	if (file->failed)
+		wh_large_discard(sink, file);
+	else
+		wh_large_forget(sink, file);
+	return 1;
+}
+
+static int32_t poll_part(struct wh_sink *sink, struct wh_large *file, uint64_t now_tsc)
+{
+	enum wh_verdict verdict = wh_assembly_verdict(file->assembly);
+
+	/* A comparison goes on to its end, which is soon. */
+	if (verdict == WH_VERDICT_FAILED && !file->failed && file->state != WH_LARGE_COMPARE) {
+		wh_large_fail(sink, file, file->assembly->error, file->assembly->doing);
+		return 1;
+	}
+	if (file->state == WH_LARGE_AWAIT && !file->failed)
+		return see_verdict(sink, file, verdict);
+	if (file->state == WH_LARGE_GATHERS)
+		return gather(sink, file, now_tsc);
+	return 0;
+}
+
+/* From the last to the first: one that leaves makes room for one that was seen. */
+int32_t wh_sink_poll_parts(struct wh_sink *sink, uint64_t now_tsc)
+{
+	int32_t work = 0;
+
+	for (uint32_t i = sink->parted_count; i > 0; i--)
+		work += poll_part(sink, sink->parted[i - 1], now_tsc);
+	return work;
+}
+
+bool wh_sink_awaits_lanes(const struct wh_sink *sink)
+{
+	for (uint32_t i = 0; i < sink->parted_count; i++)
+		if (sink->parted[i]->state == WH_LARGE_AWAIT ||
+			sink->parted[i]->state == WH_LARGE_GATHERS)
+			return true;
+	return false;
+}
+
+void wh_sink_end_parts(struct wh_sink *sink)
+{
+	if (sink->config.assemblies != NULL)
+		wh_assemblies_gone(sink->config.assemblies, sink->config.lane);
+}

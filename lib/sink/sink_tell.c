@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/assert.h"
+#include "sink/sink_internal.h"
+
+bool wh_sink_can_answer(struct wh_sink *sink)
+{
+	return wh_pack_has_room(&sink->answers, WH_ANSWER_BYTES_MAX);
+}
+
+static void answer(struct wh_sink *sink, const struct wh_record *record)
+{
+	WH_ASSERT(wh_record_bytes(record) <= WH_ANSWER_BYTES_MAX);
+	wh_pack_put(&sink->answers, record);
+}
+
+bool wh_sink_tell_waits(struct wh_sink *sink, const struct wh_waits_told *told)
+{
+	struct wh_record *record = &sink->answer;
+
+	if (!wh_sink_is_running(sink) || sink->step >= WH_STEP_TELLING || !wh_sink_can_answer(sink))
+		return false;
+	record->type = WH_RECORD_WAITS;
+	record->waits = *told;
+	answer(sink, record);
+	return wh_pack_flush(&sink->answers);
+}
+
+void wh_sink_answer_id(struct wh_sink *sink, enum wh_record_type type, uint64_t id)
+{
+	struct wh_record *record = &sink->answer;
+
+	record->type = type;
+	if (type == WH_RECORD_COMMITTED)
+		record->committed.below = id;
+	else
+		record->id.id = id;
+	answer(sink, record);
+}
+
+static void answer_outcome(struct wh_sink *sink, uint64_t id, enum wh_outcome_status status,
+	int error, enum wh_doing doing)
+{
+	struct wh_record *record = &sink->answer;
+
+	record->type = WH_RECORD_OUTCOME;
+	record->outcome.id = id;
+	record->outcome.status = (uint8_t)status;
+	record->outcome.doing = (uint8_t)doing;
+	record->outcome.error = -error;
+	answer(sink, record);
+}
+
+void wh_sink_answer_have(struct wh_sink *sink, uint64_t id, const struct wh_digest *digest)
+{
+	struct wh_record *record = &sink->answer;
+
+	record->type = WH_RECORD_HAVE;
+	record->have.id = id;
+	record->have.digest = *digest;
+	answer(sink, record);
+}
+
+void wh_sink_answer_totals(struct wh_sink *sink)
+{
+	struct wh_record *record = &sink->answer;
+
+	record->type = WH_RECORD_TOTALS;
+	record->totals = sink->progress.totals;
+	answer(sink, record);
+}
+
+void wh_sink_answer_needless(struct wh_sink *sink, uint64_t id)
+{
+	answer_outcome(sink, id, WH_OUTCOME_SKIPPED, 0, WH_DOING_NOTHING);
+}
+
+static void report(
+	struct wh_sink *sink, struct wh_file_result *result, const char *path, size_t path_bytes)
+{
+	WH_ASSERT(path_bytes <= WH_PATH_BYTES_MAX);
+	if (sink->config.on_file == NULL)
+		return;
+	memcpy(sink->told_path, path, path_bytes);
+	sink->told_path[path_bytes] = '\0';
+	result->path = sink->told_path;
+	sink->config.on_file(sink->config.context, result);
+}
+
+void wh_sink_note_failed(struct wh_sink *sink, const struct wh_staged *file, int error,
+	enum wh_doing doing, bool at_peer)
+{
+	struct wh_file_result result = {
+		.kind = (enum wh_entry_kind)file->kind,
+		.bytes = file->bytes,
+		.error = -error,
+		.doing = (uint8_t)doing,
+		.at_peer = at_peer,
+	};
+
+	WH_ASSERT(error < 0 && doing != WH_DOING_NOTHING);
+	if (doing == WH_DOING_PASSING)
+		sink->progress.totals.passed_over++;
+	else
+		sink->progress.totals.failed++;
+	report(sink, &result, file->path, file->path_bytes);
+}
+
+void wh_sink_tell_failed(
+	struct wh_sink *sink, const struct wh_staged *file, int error, enum wh_doing doing)
+{
+	wh_sink_note_failed(sink, file, error, doing, false);
+	answer_outcome(sink, file->id, WH_OUTCOME_FAILED, error, doing);
+}
+
+void wh_sink_tell_skipped(struct wh_sink *sink, const struct wh_staged *file)
+{
+	struct wh_file_result result = {
+		.kind = (enum wh_entry_kind)file->kind,
+		.bytes = file->bytes,
+		.skipped = true,
+	};
+
+	answer_outcome(sink, file->id, WH_OUTCOME_SKIPPED, 0, WH_DOING_NOTHING);
+	if (file->kind != WH_ENTRY_FILE)
+		return;
+	sink->progress.totals.skipped++;
+	report(sink, &result, file->path, file->path_bytes);
+}
+
+void wh_sink_note_written(struct wh_sink *sink, const struct wh_staged *file)
+{
+	struct wh_file_result result = {.kind = WH_ENTRY_FILE, .bytes = file->bytes};
+
+	if (file->kind != WH_ENTRY_FILE)
+		return;
+	sink->progress.totals.files++;
+	sink->progress.totals.bytes += file->bytes;
+	report(sink, &result, file->path, file->path_bytes);
+}

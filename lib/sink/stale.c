@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sink/stale.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "bundle/aside.h"
+#include "bundle/staging_name.h"
+
+/* A walk that finds more gives up the rest: it holds a descriptor for each folder on its way. */
+#define DEPTH_MAX 64
+
+struct search {
+	int fd;     /* of the folder */
+	bool below; /* in folders below it, too */
+};
+
+static _Atomic bool stopped;
+
+static bool is_dot(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+/* Only a staging folder's kind of content: then it may go. */
+static bool looks_like_ours(DIR *folder)
+{
+	for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+		struct stat status;
+
+		if (is_dot(entry->d_name))
+			continue;
+		if (fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+			!(S_ISREG(status.st_mode) || S_ISLNK(status.st_mode)))
+			return false;
+	}
+	rewinddir(folder);
+	return true;
+}
+
+void wh_stale_unlink_all(DIR *folder)
+{
+	for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
+		if (!is_dot(entry->d_name))
+			unlinkat(dirfd(folder), entry->d_name, 0);
+}
+
+DIR *wh_stale_stream(int fd)
+{
+	int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (again < 0)
+		return NULL;
+
+	DIR *stream = fdopendir(again);
+
+	if (stream == NULL)
+		close(again);
+	return stream;
+}
+
+/*
+ * Removes it if it is ours and nobody holds its lock. The lock goes with the descriptor, after the
+ * folder.
+ */
+static void remove_stale(int folder_fd, const char *name)
+{
+	int fd = openat(folder_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat status;
+
+	if (fd < 0)
+		return;
+
+	bool is_ours = fstat(fd, &status) == 0 && status.st_uid == geteuid();
+	DIR *stream = is_ours && flock(fd, LOCK_EX | LOCK_NB) == 0 ? wh_stale_stream(fd) : NULL;
+
+	if (stream != NULL && looks_like_ours(stream)) {
+		wh_stale_unlink_all(stream);
+		unlinkat(folder_fd, name, AT_REMOVEDIR);
+	}
+	if (stream != NULL)
+		closedir(stream);
+	close(fd);
+}
+
+/* A folder's names; a link is no folder. */
+static void search_folder(int folder_fd, bool below, uint32_t depth);
+
+static void search_name(int folder_fd, const struct dirent *entry, bool below, uint32_t depth)
+{
+	if (wh_is_staging_name(entry->d_name, strlen(entry->d_name))) {
+		remove_stale(folder_fd, entry->d_name);
+		return;
+	}
+	if (!below || depth == DEPTH_MAX || is_dot(entry->d_name) ||
+		(entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN))
+		return;
+
+	int fd = openat(folder_fd, entry->d_name,
+		O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	search_folder(fd, below, depth + 1);
+	close(fd);
+}
+
+static void search_folder(int folder_fd, bool below, uint32_t depth)
+{
+	DIR *stream = wh_stale_stream(folder_fd);
+
+	if (stream == NULL) /* one may write without reading there: nothing to see, nothing to do */
+		return;
+	for (const struct dirent *entry; (entry = readdir(stream)) != NULL;) {
+		if (below && atomic_load_explicit(&stopped, memory_order_relaxed))
+			break;
+		search_name(folder_fd, entry, below, depth);
+	}
+	closedir(stream);
+}
+
+static void run_search(void *argument)
+{
+	struct search *search = argument;
+
+	/* A thread's own, in Linux: who has work to do goes before. */
+	if (search->below)
+		setpriority(PRIO_PROCESS, 0, 19);
+	search_folder(search->fd, search->below, 0);
+	close(search->fd);
+	free(search);
+}
+
+static void begin(int folder_fd, bool below)
+{
+	struct search *search = malloc(sizeof(*search));
+
+	WH_ASSERT(folder_fd >= 0);
+	if (search == NULL)
+		return;
+	search->below = below;
+	search->fd = openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (search->fd >= 0 && wh_aside(run_search, search) == 0)
+		return;
+	if (search->fd >= 0)
+		close(search->fd);
+	free(search);
+}
+
+void wh_stale_remove_in(int folder_fd)
+{
+	begin(folder_fd, false);
+}
+
+void wh_stale_remove_below(int root_fd)
+{
+	atomic_store_explicit(&stopped, false, memory_order_relaxed);
+	begin(root_fd, true);
+}
+
+void wh_stale_stop(void)
+{
+	atomic_store_explicit(&stopped, true, memory_order_relaxed);
+}

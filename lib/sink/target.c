@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sink/target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bundle/beneath.h"
+#include "bundle/staging_name.h"
+
+#define FOLDER_FLAGS (O_PATH | O_DIRECTORY)
+
+/* As many as the kernel follows. */
+#define LINKS_MAX 40
+
+/* Where a target is, as it is followed. */
+struct way {
+	char path[PATH_MAX];
+	char above[PATH_MAX]; /* "a" of "a/b//", "." of "b" */
+	char name[NAME_MAX + 1];
+};
+
+static int set_path(struct way *way, const char *above, const char *rest)
+{
+	size_t above_bytes = strlen(above);
+	size_t rest_bytes = strlen(rest);
+
+	if (above_bytes + 1 + rest_bytes >= sizeof(way->path))
+		return -ENAMETOOLONG;
+	memcpy(way->path, above, above_bytes);
+	if (above_bytes > 0)
+		way->path[above_bytes++] = '/';
+	memcpy(way->path + above_bytes, rest, rest_bytes + 1);
+	return 0;
+}
+
+/* The path into `above` and `name`. */
+static int split(struct way *way)
+{
+	const char *path = way->path;
+	size_t bytes = strlen(path);
+
+	while (bytes > 0 && path[bytes - 1] == '/')
+		bytes--;
+
+	size_t above_bytes = wh_beneath_parent_bytes(path, bytes);
+	const char *last = path + above_bytes + (path[above_bytes] == '/');
+	size_t last_bytes = (size_t)(path + bytes - last);
+
+	if (last_bytes > NAME_MAX)
+		return -ENAMETOOLONG;
+	memcpy(way->above, path, above_bytes);
+	strcpy(way->above + above_bytes, above_bytes > 0 ? "" : ".");
+	memcpy(way->name, last, last_bytes);
+	way->name[last_bytes] = '\0';
+	if (strcmp(way->name, "") == 0 || strcmp(way->name, ".") == 0 ||
+		strcmp(way->name, "..") == 0)
+		return -ENOENT;
+	return wh_path_has_staging_name(path, strlen(path)) ? -EPERM : 0;
+}
+
+/* The kernel has its own say about links, and follows this one first, where it leads to. */
+static int check_link(int root_fd, const char *path)
+{
+	int fd = wh_beneath_resolve(root_fd, path, O_PATH);
+
+	if (fd < 0)
+		return fd == -ENOENT ? -ENOLINK : fd;
+	close(fd);
+	return 0;
+}
+
+/* One link further: 1; 0: it is none, or nothing is there; or a negative errno. */
+static int follow(int root_fd, int above_fd, struct way *way)
+{
+	char text[PATH_MAX];
+	ssize_t bytes = readlinkat(above_fd, way->name, text, sizeof(text));
+
+	if (bytes < 0)
+		return errno == EINVAL || errno == ENOENT ? 0 : -errno;
+	if (bytes == (ssize_t)sizeof(text))
+		return -ENAMETOOLONG;
+	text[bytes] = '\0';
+
+	int rc = check_link(root_fd, way->path);
+
+	if (rc == 0)
+		rc = text[0] == '/' ? -EXDEV : set_path(way, way->above, text);
+	return rc < 0 ? rc : 1;
+}
+
+/* Whether a file may take the place of what has the name. */
+static int check_kind(int above_fd, const char *name)
+{
+	struct stat status;
+
+	if (fstatat(above_fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+		return errno == ENOENT ? 0 : -errno;
+	return S_ISREG(status.st_mode) || S_ISDIR(status.st_mode) ? 0 : -EEXIST;
+}
+
+/* The folder of the name that the path stands for. */
+static int open_above(int root_fd, struct way *way)
+{
+	for (int i = 0; i < LINKS_MAX; i++) {
+		int rc = split(way);
+		int fd = rc < 0 ? rc : wh_beneath_resolve(root_fd, way->above, FOLDER_FLAGS);
+
+		if (fd < 0)
+			return fd;
+		rc = follow(root_fd, fd, way);
+		if (rc == 0) {
+			rc = check_kind(fd, way->name);
+			if (rc == 0)
+				return fd;
+		}
+		close(fd);
+		if (rc < 0)
+			return rc;
+	}
+	return -ELOOP;
+}
+
+static int make_folder(int root_fd, struct way *way)
+{
+	int rc = split(way);
+	int above_fd = rc < 0 ? rc : wh_beneath_resolve(root_fd, way->above, FOLDER_FLAGS);
+
+	if (above_fd < 0)
+		return above_fd;
+	rc = mkdirat(above_fd, way->name, 0777) != 0 && errno != EEXIST ? -errno : 0;
+	close(above_fd);
+	return rc;
+}
+
+int wh_target_open(
+	int root_fd, const struct wh_target *target, char as[NAME_MAX + 1], enum wh_doing *doing)
+{
+	const char *path = target->path[0] == '\0' ? "." : target->path;
+	bool into = target->into_folder || (!target->as_name && path[strlen(path) - 1] == '/');
+	struct way way;
+	int fd = target->as_name ? -ENOENT : wh_beneath_resolve(root_fd, path, FOLDER_FLAGS);
+
+	as[0] = '\0';
+	*doing = WH_DOING_PATH;
+	if (wh_path_has_staging_name(path, strlen(path)))
+		return -EPERM;
+	*doing = WH_DOING_OPENING;
+	if (fd != -ENOENT && !(fd == -ENOTDIR && !into))
+		return fd;
+
+	int rc = set_path(&way, "", path);
+
+	if (rc < 0)
+		return rc;
+	if (!into) {
+		fd = open_above(root_fd, &way);
+		strcpy(as, fd < 0 ? "" : way.name);
+		return fd;
+	}
+	*doing = WH_DOING_CREATING;
+	rc = make_folder(root_fd, &way);
+	if (rc < 0)
+		return rc;
+	*doing = WH_DOING_OPENING;
+	fd = wh_beneath_resolve(root_fd, path, FOLDER_FLAGS);
+	return fd == -ENOENT ? -ENOLINK : fd;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "source/source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_common.h>
+
+#include "base/assert.h"
+#include "source/source_internal.h"
+
+void wh_source_fail(struct wh_source *source, int error)
+{
+	WH_ASSERT(error < 0);
+	if (source->progress.state == WH_SOURCE_BROKEN)
+		return;
+	source->progress.state = WH_SOURCE_BROKEN;
+	source->progress.error = error;
+}
+
+bool wh_source_has_room(struct wh_source *source, uint32_t bytes)
+{
+	struct wh_pack *pack = &source->pack;
+
+	if (pack->chunk != NULL && bytes > pack->chunk_bytes - pack->chunk->bytes &&
+		!wh_source_flush(source))
+		return false;
+	/* What is spare first: the session cannot use it. */
+	if (pack->chunk == NULL && source->spare_count > 0) {
+		pack->chunk = source->spare[--source->spare_count];
+		pack->chunk->bytes = 0;
+		pack->chunk->end = false;
+	}
+	return wh_pack_has_room(pack, bytes);
+}
+
+void wh_source_put(struct wh_source *source)
+{
+	uint32_t before = source->pack.chunk->bytes;
+
+	WH_ASSERT(!source->finish_is_put);
+	wh_pack_put(&source->pack, &source->record);
+	source->packed_bytes += source->pack.chunk->bytes - before;
+}
+
+bool wh_source_flush(struct wh_source *source)
+{
+	if (!wh_pack_flush(&source->pack))
+		return false;
+	source->ids_out = source->ledger.next;
+	return true;
+}
+
+struct wh_chunk *wh_source_take_chunk(struct wh_source *source)
+{
+	if (source->spare_count > 0)
+		return source->spare[--source->spare_count];
+	return wh_fifo_pop(source->config.free);
+}
+
+/* `free` is the session's to fill: what was taken from it and not sent stays here. */
+void wh_source_keep_chunk(struct wh_source *source, struct wh_chunk *chunk)
+{
+	WH_ASSERT(source->spare_count < RTE_DIM(source->spare));
+	source->spare[source->spare_count++] = chunk;
+}
+
+void wh_source_tell(struct wh_source *source, const struct wh_file_result *result)
+{
+	struct wh_totals *totals = &source->progress.totals;
+	bool is_file = result->kind == WH_ENTRY_FILE;
+
+	if (result->doing == WH_DOING_PASSING) {
+		totals->passed_over++;
+	} else if (result->error != 0) {
+		totals->failed++;
+	} else if (is_file && result->skipped) {
+		totals->skipped++;
+	} else if (is_file) {
+		totals->files++;
+		totals->bytes += result->bytes;
+	}
+	if ((is_file || result->error != 0) && source->config.on_file != NULL)
+		source->config.on_file(source->config.context, result);
+}
+
+/* FINISH and the end marker, when nothing is left and the other lanes are ready too. */
+static int32_t finish(struct wh_source *source)
+{
+	const _Atomic bool *gate = source->config.gate;
+
+	if (!wh_source_is_walked(source) || source->asked_count > 0)
+		return 0;
+	if (!source->finish_is_put) {
+		if (gate != NULL && !atomic_load_explicit(gate, memory_order_acquire))
+			return 0;
+		source->record.type = WH_RECORD_FINISH;
+		source->record.finish.entries = source->entries;
+		source->record.finish.left_out = source->progress.totals.left_out;
+		if (!wh_source_has_room(source, wh_record_bytes(&source->record)))
+			return 0;
+		wh_source_put(source);
+		source->finish_is_put = true;
+	}
+	if (!wh_source_flush(source) || !wh_pack_end(&source->pack))
+		return 0;
+	source->progress.state = WH_SOURCE_SENT;
+	return 1;
+}
+
+/* Nothing waits in the pack for company that is not there. */
+static int32_t flush_idle(struct wh_source *source, bool is_idle)
+{
+	const struct wh_chunk *chunk = source->pack.chunk;
+
+	if (chunk == NULL || chunk->bytes == 0)
+		return 0;
+	if (!is_idle && chunk->bytes < WH_SOURCE_PACK_BYTES)
+		return 0;
+	return wh_source_flush(source);
+}
+
+int32_t wh_source_poll(void *context, __rte_unused uint64_t now_tsc)
+{
+	struct wh_source *source = context;
+	int32_t work = wh_source_take_answers(source);
+
+	if (source->progress.state != WH_SOURCE_RUNNING)
+		return work;
+
+	int32_t sent = wh_source_read(source);
+
+	sent += wh_source_send(source);
+	if (source->progress.state != WH_SOURCE_RUNNING)
+		return work + sent;
+	sent += finish(source);
+	if (source->progress.state == WH_SOURCE_RUNNING)
+		sent += flush_idle(source, sent == 0);
+	return work + sent;
+}
+
+bool wh_source_tell_waits(struct wh_source *source, const struct wh_waits_told *told)
+{
+	if (source->progress.state != WH_SOURCE_RUNNING || source->finish_is_put ||
+		wh_source_is_in_extents(source))
+		return false;
+	source->record.type = WH_RECORD_WAITS;
+	source->record.waits = *told;
+	if (!wh_source_has_room(source, wh_record_bytes(&source->record)))
+		return false;
+	wh_source_put(source);
+	return wh_source_flush(source);
+}
+
+const struct wh_source_progress *wh_source_progress(const struct wh_source *source)
+{
+	return &source->progress;
+}
+
+int wh_source_open(struct wh_source **source, const struct wh_source_config *config)
+{
+	struct wh_source *made = aligned_alloc(_Alignof(struct wh_source), sizeof(*made));
+	int error;
+
+	WH_ASSERT(config->lanes > 0 && config->lane < config->lanes);
+	WH_ASSERT(config->splits == NULL || config->lanes <= WH_SPLIT_LANES_MAX);
+	WH_ASSERT(config->chunk_bytes >= WH_BUNDLE_CHUNK_BYTES_MIN &&
+		  config->chunk_bytes <= WH_EXTENT_BYTES_MAX);
+	if (made == NULL)
+		return -ENOMEM;
+	memset(made, 0, sizeof(*made));
+	made->config = *config;
+	if (made->config.split_bytes_min == 0)
+		made->config.split_bytes_min = WH_SPLIT_BYTES_MIN;
+	made->item_fd = -1;
+	made->own_uid = geteuid();
+	made->ring_error = 1;
+	made->inline_bytes_max =
+		RTE_MIN(WH_INLINE_BYTES_MAX, config->chunk_bytes - WH_BUNDLE_CHUNK_BYTES_MIN / 2);
+	wh_pack_init(
+		&made->pack, config->first_chunk, config->chunk_bytes, config->free, config->ready);
+	wh_hasher_init(&made->answer_hasher);
+
+	error = wh_ledger_init(&made->ledger,
+		config->entries_max == 0 ? WH_LEDGER_ENTRIES_MAX : config->entries_max);
+	if (error < 0)
+		goto free_source;
+	error = wh_walk_open(
+		&made->walk, config->root_fd, config->paths, config->path_count, config->recursive);
+	if (error < 0)
+		goto free_ledger;
+	*source = made;
+	return 0;
+
+free_ledger:
+	wh_ledger_free(&made->ledger);
+free_source:
+	free(made);
+	return error;
+}
+
+void wh_source_close(struct wh_source *source)
+{
+	if (source == NULL)
+		return;
+	if (source->ring_error == 0) {
+		wh_ring_drain(&source->ring, source->reading.ahead.in_air);
+		io_uring_queue_exit(&source->ring);
+	}
+	for (uint32_t i = 0; i < WH_SOURCE_ASKED; i++)
+		if (source->asked[i].state != WH_ASKED_FREE && source->asked[i].fd >= 0)
+			close(source->asked[i].fd);
+	if (source->config.splits != NULL)
+		wh_splits_gone(source->config.splits, source->config.lane);
+	if (source->item_fd >= 0)
+		close(source->item_fd);
+	wh_walk_close(source->walk);
+	wh_ledger_free(&source->ledger);
+	free(source);
+}

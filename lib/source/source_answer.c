@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_common.h>
+
+#include "base/assert.h"
+#include "source/source_internal.h"
+
+/* Records of the sink, and files whose fate one of them tells, in one poll. */
+#define ANSWERS_PER_POLL 64
+
+/* An entry that is out, and whose fate the sink has not told. */
+static struct wh_ledger_entry *find_open(struct wh_source *source, uint64_t id)
+{
+	struct wh_ledger_entry *entry = wh_ledger_find(&source->ledger, id);
+
+	return entry != NULL && id < source->ids_out && !entry->has_outcome ? entry : NULL;
+}
+
+/* WANT, or HAVE with a digest. */
+static bool take_answer(struct wh_source *source, uint64_t id, const struct wh_digest *digest)
+{
+	const struct wh_ledger_entry *entry = find_open(source, id);
+
+	if (entry == NULL || entry->asked == WH_LEDGER_NO_ASKED)
+		return false;
+
+	struct wh_asked *file = &source->asked[entry->asked];
+
+	if (file->state != WH_ASKED_OUT || (file->is_part && digest != NULL))
+		return false;
+	file->state = WH_ASKED_ANSWERED;
+	file->compare = digest != NULL;
+	if (digest != NULL)
+		file->digest = *digest;
+	WH_ASSERT(source->answered_count < WH_SOURCE_ASKED);
+	source->answered[(source->answered_first + source->answered_count++) % WH_SOURCE_ASKED] =
+		entry->asked;
+	return true;
+}
+
+static void tell(struct wh_source *source, struct wh_ledger_entry *entry, bool skipped, int error,
+	uint8_t doing)
+{
+	if (entry->is_told)
+		return;
+	entry->is_told = true;
+	wh_source_tell(source, &(struct wh_file_result){
+				       .path = wh_ledger_path(&source->ledger, entry),
+				       .kind = (enum wh_entry_kind)entry->kind,
+				       .bytes = entry->size_bytes,
+				       .skipped = skipped,
+				       .error = error,
+				       .doing = doing,
+				       .at_peer = error != 0,
+			       });
+}
+
+static bool take_outcome(struct wh_source *source, const struct wh_record *record)
+{
+	struct wh_ledger_entry *entry = find_open(source, record->outcome.id);
+	bool skipped = record->outcome.status == WH_OUTCOME_SKIPPED;
+
+	if (entry == NULL)
+		return false;
+	if (entry->asked != WH_LEDGER_NO_ASKED) {
+		struct wh_asked *file = &source->asked[entry->asked];
+
+		if (skipped && !file->is_part) /* nobody has compared it */
+			return false;
+		if (file->state == WH_ASKED_OUT)
+			wh_source_release(source, file);
+		else
+			file->is_cancelled = true;
+	}
+	entry->has_outcome = true;
+	tell(source, entry, skipped, record->outcome.error, record->outcome.doing);
+	return true;
+}
+
+static bool take_committed(struct wh_source *source, uint64_t below)
+{
+	if (below < source->committed || below > source->ids_out)
+		return false;
+	source->committed = below;
+	return true;
+}
+
+/* Complete only when every entry's fate is known, which COMMITTED has told. */
+static bool take_totals(struct wh_source *source)
+{
+	source->has_totals = true;
+	return source->finish_is_put && source->ids_out == source->ledger.next &&
+	       source->asked_count == 0 && source->ledger.first == source->ledger.next;
+}
+
+static int take_refused(struct wh_source *source, const struct wh_record *record)
+{
+	snprintf(source->progress.refusal, sizeof(source->progress.refusal), "%.*s",
+		(int)record->refused.text_bytes, record->refused.text);
+	return -record->refused.error;
+}
+
+/* 0, or the negative errno that ends the job. */
+static int take_record(struct wh_source *source, const struct wh_record *record)
+{
+	bool makes_sense = false;
+
+	if (source->has_totals)
+		return -EPROTO;
+	switch (record->type) {
+	case WH_RECORD_WANT:
+		makes_sense = take_answer(source, record->id.id, NULL);
+		break;
+	case WH_RECORD_HAVE:
+		makes_sense = take_answer(source, record->have.id, &record->have.digest);
+		break;
+	case WH_RECORD_OUTCOME:
+		makes_sense = take_outcome(source, record);
+		break;
+	case WH_RECORD_COMMITTED:
+		makes_sense = take_committed(source, record->committed.below);
+		break;
+	case WH_RECORD_TOTALS:
+		makes_sense = take_totals(source);
+		break;
+	case WH_RECORD_REFUSED:
+		return take_refused(source, record);
+	case WH_RECORD_WAITS:
+		source->progress.waits_told++;
+		source->progress.peer = record->waits;
+		return 0;
+	default:
+		break;
+	}
+	return makes_sense ? 0 : -EPROTO;
+}
+
+/* The sink has no more to do with these, either. */
+static void leave_splits(struct wh_source *source)
+{
+	while (source->splits_count > 0) {
+		struct wh_source_split *first = &source->splits[source->splits_first];
+
+		if (first->id >= source->ledger.first)
+			break;
+		wh_split_leave(source->config.splits, first->split, source->config.lane);
+		source->splits_first = (source->splits_first + 1) % WH_SPLITS_MAX;
+		source->splits_count--;
+	}
+}
+
+/* The ledger follows COMMITTED: these files are safe. */
+static int32_t follow(struct wh_source *source)
+{
+	struct wh_ledger *ledger = &source->ledger;
+	int32_t told = 0;
+
+	for (; told < ANSWERS_PER_POLL && ledger->first < source->committed; told++) {
+		struct wh_ledger_entry *entry = wh_ledger_find(ledger, ledger->first);
+
+		if (entry->asked != WH_LEDGER_NO_ASKED && !entry->has_outcome) {
+			wh_source_fail(source, -EPROTO);
+			break;
+		}
+		tell(source, entry, entry->is_same, 0, WH_DOING_NOTHING);
+		wh_ledger_drop_first(ledger);
+	}
+	leave_splits(source);
+	return told;
+}
+
+static void give_back(struct wh_source *source, struct wh_chunk *chunk)
+{
+	bool pushed = wh_fifo_push(source->config.recycled, chunk);
+
+	WH_ASSERT(pushed); /* it has room for all the chunks of its session */
+}
+
+static void give_all_back(struct wh_source *source)
+{
+	struct wh_chunk *chunk = source->answers;
+
+	source->answers = NULL;
+	for (; chunk != NULL; chunk = wh_fifo_pop(source->config.deliver))
+		if (!chunk->end) /* the marker is its sender's */
+			give_back(source, chunk);
+}
+
+static void take_end(struct wh_source *source, const struct wh_chunk *end)
+{
+	struct wh_digest digest;
+
+	wh_hasher_digest(&source->answer_hasher, &digest);
+	if (!source->has_totals || source->progress.state != WH_SOURCE_SENT ||
+		end->number != source->next_answers ||
+		memcmp(&digest, &end->digest, sizeof(digest)) != 0) {
+		wh_source_fail(source, -EPROTO);
+		return;
+	}
+	source->progress.state = WH_SOURCE_DONE;
+}
+
+/* False: there is none. */
+static bool next_chunk(struct wh_source *source)
+{
+	struct wh_chunk *chunk = wh_fifo_pop(source->config.deliver);
+
+	if (chunk == NULL)
+		return false;
+	if (chunk->end) {
+		take_end(source, chunk);
+		return false;
+	}
+	if (source->has_answers && chunk->number != source->next_answers) {
+		wh_source_fail(source, -EPROTO);
+		give_back(source, chunk);
+		return false;
+	}
+	source->has_answers = true;
+	source->next_answers = chunk->number + 1;
+	if (!wh_pack_check_seal(&source->answer_hasher, chunk)) {
+		wh_source_fail(source, -EBADMSG);
+		give_back(source, chunk);
+		return false;
+	}
+	source->answers = chunk;
+	source->answers_at = 0;
+	return true;
+}
+
+/* One record of the chunk at hand, which is given back with its last one. */
+static void read_one(struct wh_source *source)
+{
+	struct wh_chunk *chunk = source->answers;
+	uint32_t bytes = wh_record_decode(chunk->data + source->answers_at,
+		chunk->bytes - source->answers_at, &source->record);
+	int error = bytes == 0 ? -EPROTO : take_record(source, &source->record);
+
+	if (error < 0) {
+		wh_source_fail(source, error);
+		return;
+	}
+	source->answers_at += bytes;
+	if (source->answers_at == chunk->bytes) {
+		source->answers = NULL;
+		give_back(source, chunk);
+	}
+}
+
+static bool goes_on(const struct wh_source *source)
+{
+	return source->progress.state == WH_SOURCE_RUNNING ||
+	       source->progress.state == WH_SOURCE_SENT;
+}
+
+int32_t wh_source_take_answers(struct wh_source *source)
+{
+	int32_t work = 0;
+
+	while (goes_on(source) && work < ANSWERS_PER_POLL) {
+		/* In their order: what follows COMMITTED may count on it. */
+		if (source->ledger.first < source->committed) {
+			work += follow(source);
+			continue;
+		}
+		if (source->answers == NULL && !next_chunk(source))
+			break;
+		read_one(source);
+		work++;
+	}
+	if (!goes_on(source))
+		give_all_back(source);
+	return work;
+}

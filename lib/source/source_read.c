@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "bundle/beneath.h"
+#include "source/source_internal.h"
+
+bool wh_source_is_in_extents(const struct wh_source *source)
+{
+	const struct wh_reading *reading = &source->reading;
+
+	return reading->step == WH_READING_SENDS || reading->step == WH_READING_ANNOUNCES ||
+	       (reading->step == WH_READING_ENDS && reading->offset > reading->file->part.from);
+}
+
+void wh_source_release(struct wh_source *source, struct wh_asked *file)
+{
+	struct wh_ledger_entry *entry = wh_ledger_find(&source->ledger, file->id);
+
+	WH_ASSERT(file->state != WH_ASKED_FREE && source->asked_count > 0);
+	if (entry != NULL)
+		entry->asked = WH_LEDGER_NO_ASKED;
+	if (file->fd >= 0)
+		close(file->fd);
+	file->state = WH_ASKED_FREE;
+	source->asked_count--;
+}
+
+/* NULL where reading never waits, or where there is no ring to be had. */
+static struct io_uring *ring_for(struct wh_source *source, int fd)
+{
+	if (wh_beneath_in_memory(fd))
+		return NULL;
+	if (source->ring_error == 1)
+		source->ring_error = io_uring_queue_init(WH_RING_DEPTH, &source->ring, 0);
+	return source->ring_error == 0 ? &source->ring : NULL;
+}
+
+static void read_from_start(struct wh_source *source, const struct wh_part *part)
+{
+	struct wh_reading *reading = &source->reading;
+	const struct wh_asked *file = reading->file;
+
+	wh_hasher_init(&reading->hasher);
+	wh_read_ahead_init(&reading->ahead, ring_for(source, file->fd), file->fd, &file->status,
+		source->config.chunk_bytes);
+	wh_read_ahead_limit(&reading->ahead, part->from, part->end);
+}
+
+/* FILE_END is next. error 0: the file went out whole. */
+static void end(struct wh_reading *reading, int error, enum wh_doing doing)
+{
+	reading->error = error;
+	reading->doing = doing;
+	reading->step = WH_READING_ENDS;
+}
+
+static void end_cancelled(struct wh_reading *reading)
+{
+	end(reading, ECANCELED, WH_DOING_WRITING);
+}
+
+static void end_after_error(struct wh_reading *reading)
+{
+	if (reading->ahead.shrunk)
+		end(reading, EBUSY, WH_DOING_CHANGED);
+	else
+		end(reading, -reading->ahead.error, WH_DOING_READING);
+}
+
+/* What is there is compared as a whole, whatever part is sent. */
+static void begin_file(struct wh_source *source)
+{
+	struct wh_reading *reading = &source->reading;
+	struct wh_asked *file = reading->file;
+	const struct wh_part whole = {.end = (uint64_t)file->status.st_size};
+
+	if (file->is_cancelled) {
+		end_cancelled(reading);
+	} else if (file->error != 0) {
+		end(reading, file->error, WH_DOING_OPENING);
+	} else {
+		read_from_start(source, file->compare ? &whole : &file->part);
+		reading->step = file->compare ? WH_READING_COMPARES : WH_READING_ANNOUNCES;
+	}
+}
+
+/*
+ * The next answered file. Between two of them the walk has a turn, so that further files are
+ * asked for while these are read.
+ */
+static int32_t begin(struct wh_source *source)
+{
+	struct wh_reading *reading = &source->reading;
+	bool is_walks_turn = !source->progress.walked && !source->is_blocked &&
+			     source->packed_bytes < WH_SOURCE_PACK_BYTES;
+
+	if (source->answered_count == 0 || is_walks_turn)
+		return 0;
+	reading->file = &source->asked[source->answered[source->answered_first]];
+	source->answered_first = (source->answered_first + 1) % WH_SOURCE_ASKED;
+	source->answered_count--;
+	reading->offset = reading->file->part.from;
+	reading->extent_left = 0;
+	reading->error = 0;
+	begin_file(source);
+	return 1;
+}
+
+static int32_t start_reads(struct wh_source *source)
+{
+	struct wh_read_ahead *ahead = &source->reading.ahead;
+	int32_t started = 0;
+
+	while (started < WH_SOURCE_CHUNKS_PER_POLL && wh_read_ahead_wants(ahead)) {
+		struct wh_chunk *chunk = wh_source_take_chunk(source);
+
+		if (chunk == NULL)
+			break;
+		wh_read_ahead_start(ahead, chunk);
+		started++;
+	}
+	wh_read_ahead_submit(ahead);
+	return started;
+}
+
+/* 0: the file is still what it was when it was opened; else a positive errno. */
+static int check_unchanged(const struct wh_asked *file)
+{
+	struct stat now;
+
+	if (fstat(file->fd, &now) != 0)
+		return errno;
+	return wh_is_unchanged(&file->status, &now) ? 0 : EBUSY;
+}
+
+/* The sink's digest is known, and ours is now. */
+static int32_t answer_have(struct wh_source *source)
+{
+	struct wh_reading *reading = &source->reading;
+	struct wh_asked *file = reading->file;
+	struct wh_ledger_entry *entry = wh_ledger_find(&source->ledger, file->id);
+	struct wh_digest digest;
+
+	wh_hasher_digest(&reading->hasher, &digest);
+	if (memcmp(&digest, &file->digest, sizeof(digest)) != 0) {
+		read_from_start(source, &file->part);
+		reading->step = WH_READING_ANNOUNCES;
+		return 1;
+	}
+	source->record.type = WH_RECORD_SAME;
+	source->record.id.id = file->id;
+	if (!wh_source_has_room(source, wh_record_bytes(&source->record)))
+		return 0;
+	wh_source_put(source);
+	if (entry != NULL)
+		entry->is_same = true;
+	wh_source_release(source, file);
+	reading->step = WH_READING_NOTHING;
+	return 1;
+}
+
+static int32_t compare(struct wh_source *source)
+{
+	struct wh_reading *reading = &source->reading;
+	int32_t work = wh_read_ahead_poll(&reading->ahead);
+
+	for (int i = 0; i < WH_SOURCE_CHUNKS_PER_POLL; i++) {
+		struct wh_chunk *chunk = wh_read_ahead_take(&reading->ahead);
+
+		if (chunk == NULL)
+			break;
+		wh_hasher_add(&reading->hasher, chunk->data, chunk->bytes);
+		wh_source_keep_chunk(source, chunk);
+		work++;
+	}
+	if (reading->file->is_cancelled) {
+		end_cancelled(reading);
+	} else if (reading->ahead.error < 0) {
+		end_after_error(reading);
+	} else if (wh_read_ahead_is_over(&reading->ahead)) {
+		int error = check_unchanged(reading->file);
+
+		if (error == 0)
+			return work + answer_have(source);
+		end(reading, error, WH_DOING_CHANGED);
+	} else {
+		work += start_reads(source);
+	}
+	return work;
+}
+
+/* Whole chunks, so that extents begin where chunks do. */
+static uint64_t extent_bytes(const struct wh_source *source)
+{
+	uint64_t most = WH_EXTENT_BYTES_MAX - WH_EXTENT_BYTES_MAX % source->config.chunk_bytes;
+	uint64_t left = source->reading.file->part.end - source->reading.offset;
+
+	return wh_min_u64(most, left);
+}
+
+static int32_t announce(struct wh_source *source)
+{
+	struct wh_reading *reading = &source->reading;
+	struct wh_record *record = &source->record;
+
+	if (reading->file->is_cancelled) {
+		end_cancelled(reading);
+		return 1;
+	}
+	record->type = WH_RECORD_EXTENT;
+	record->extent.id = reading->file->id;
+	record->extent.offset = reading->offset;
+	record->extent.bytes = extent_bytes(source);
+	if (!wh_source_has_room(source, wh_record_bytes(record)))
+		return 0;
+	wh_source_put(source);
+	reading->extent_left = record->extent.bytes;
+	reading->is_announced = false;
+	reading->step = WH_READING_SENDS;
+	return 1;
+}
+
+/* In place of bytes that cannot be read; FILE_END will say so. */
+static struct wh_chunk *zero_chunk(struct wh_source *source)
+{
+	struct wh_reading *reading = &source->reading;
+	struct wh_chunk *chunk;
+
+	if (reading->ahead.in_air > 0)
+		return NULL;
+	chunk = wh_read_ahead_give_up(&reading->ahead);
+	if (chunk == NULL)
+		chunk = wh_source_take_chunk(source);
+	if (chunk == NULL)
+		return NULL;
+	chunk->bytes = (uint32_t)wh_min_u64(reading->extent_left, source->config.chunk_bytes);
+	chunk->end = false;
+	memset(chunk->data, 0, chunk->bytes);
+	return chunk;
+}
+
+static void push_raw(struct wh_source *source, struct wh_chunk *chunk)
+{
+	struct wh_reading *reading = &source->reading;
+
+	WH_ASSERT(chunk->bytes <= reading->extent_left);
+	reading->offset += chunk->bytes;
+	reading->extent_left -= chunk->bytes;
+	chunk->number = source->pack.number++;
+
+	bool pushed = wh_fifo_push(source->config.ready, chunk);
+
+	WH_ASSERT(pushed); /* we alone fill it, so room does not go away */
+}
+
+/* Sends the next raw chunk of the extent. */
+static bool send_one(struct wh_source *source)
+{
+	struct wh_reading *reading = &source->reading;
+	struct wh_chunk *chunk;
+
+	if (reading->extent_left == 0 || wh_fifo_room(source->config.ready) == 0)
+		return false;
+	if (reading->ahead.error < 0) {
+		chunk = zero_chunk(source);
+	} else {
+		chunk = wh_read_ahead_take(&reading->ahead);
+		if (chunk != NULL) {
+			wh_hasher_add(&reading->hasher, chunk->data, chunk->bytes);
+			source->progress.bytes_read += chunk->bytes;
+		}
+	}
+	if (chunk == NULL)
+		return false;
+	push_raw(source, chunk);
+	return true;
+}
+
+static int32_t send_extent(struct wh_source *source)
+{
+	struct wh_reading *reading = &source->reading;
+	int32_t work = wh_read_ahead_poll(&reading->ahead);
+
+	if (!reading->is_announced)
+		reading->is_announced = wh_source_flush(source);
+	if (!reading->is_announced)
+		return work;
+	for (int i = 0; i < WH_SOURCE_CHUNKS_PER_POLL && send_one(source); i++)
+		work++;
+	work += start_reads(source);
+	if (reading->extent_left > 0)
+		return work;
+	if (reading->ahead.error < 0)
+		end_after_error(reading);
+	else if (wh_read_ahead_is_over(&reading->ahead))
+		end(reading, 0, WH_DOING_NOTHING);
+	else
+		reading->step = WH_READING_ANNOUNCES;
+	return work + 1;
+}
+
+/* Failed here: nobody else tells. */
+static void tell_failed(struct wh_source *source)
+{
+	const struct wh_reading *reading = &source->reading;
+	struct wh_ledger_entry *entry = wh_ledger_find(&source->ledger, reading->file->id);
+
+	if (entry == NULL || entry->is_told)
+		return;
+	entry->is_told = true;
+	wh_source_tell(source, &(struct wh_file_result){
+				       .path = wh_ledger_path(&source->ledger, entry),
+				       .kind = WH_ENTRY_FILE,
+				       .bytes = entry->size_bytes,
+				       .error = reading->error,
+				       .doing = (uint8_t)reading->doing,
+			       });
+}
+
+static int32_t put_file_end(struct wh_source *source)
+{
+	struct wh_reading *reading = &source->reading;
+	struct wh_record *record = &source->record;
+
+	record->type = WH_RECORD_FILE_END;
+	record->file_end.id = reading->file->id;
+	record->file_end.error = reading->error;
+	record->file_end.doing = (uint8_t)reading->doing;
+	record->file_end.digest = (struct wh_digest){{0}};
+	if (reading->error == 0)
+		wh_hasher_digest(&reading->hasher, &record->file_end.digest);
+	if (!wh_source_has_room(source, wh_record_bytes(record)))
+		return 0;
+	wh_source_put(source);
+	if (reading->error != 0)
+		tell_failed(source);
+	wh_source_release(source, reading->file);
+	reading->step = WH_READING_NOTHING;
+	source->packed_bytes = 0;
+	return 1;
+}
+
+static int32_t finish_file(struct wh_source *source)
+{
+	struct wh_reading *reading = &source->reading;
+	int32_t work = wh_read_ahead_poll(&reading->ahead);
+	struct wh_chunk *chunk;
+
+	/* What was read ahead for extents that do not come any more. */
+	while ((chunk = wh_read_ahead_give_up(&reading->ahead)) != NULL)
+		wh_source_keep_chunk(source, chunk);
+	if (reading->ahead.in_air > 0)
+		return work;
+	if (reading->error == 0) {
+		reading->error = check_unchanged(reading->file);
+		if (reading->error != 0)
+			reading->doing = WH_DOING_CHANGED;
+	}
+	return work + put_file_end(source);
+}
+
+int32_t wh_source_read(struct wh_source *source)
+{
+	switch (source->reading.step) {
+	case WH_READING_NOTHING:
+		return begin(source);
+	case WH_READING_COMPARES:
+		return compare(source);
+	case WH_READING_ANNOUNCES:
+		return announce(source);
+	case WH_READING_SENDS:
+		return send_extent(source);
+	default:
+		WH_ASSERT(source->reading.step == WH_READING_ENDS);
+		return finish_file(source);
+	}
+}

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "source/source_internal.h"
+
+/* Of other lanes' files, and of a folder's names, so many are passed over in one poll. */
+#define ITEMS_PER_POLL 64
+
+/* A file that changes while it is read has a second chance, if it is small. */
+#define TRIES_MAX 2
+
+#define BLOCK_BYTES UINT64_C(512) /* of st_blocks, on all file systems */
+
+static void drop_item(struct wh_source *source)
+{
+	if (source->item_fd >= 0)
+		close(source->item_fd);
+	source->item_fd = -1;
+	source->item_tries = 0;
+	source->item_split = NULL;
+	source->item.found = WH_WALK_NOTHING;
+}
+
+/* The item turns out to be one that cannot be sent. */
+static void spoil(struct wh_source *source, int error, enum wh_doing doing)
+{
+	WH_ASSERT(error > 0 && source->item.found != WH_WALK_NOTHING);
+	source->item.found = WH_WALK_FAULT;
+	source->item.error = error;
+	source->item.doing = (uint8_t)doing;
+}
+
+/*
+ * The lane of a file follows from its path, not from its place in the walk: when files come or go
+ * while the lanes walk, each of the others is still sent by exactly one. Given files, whose
+ * places are fixed, take turns.
+ */
+static uint64_t turn_of(const struct wh_walk_item *item)
+{
+	struct wh_hasher hasher;
+	struct wh_digest digest;
+	uint64_t turn;
+
+	if (item->is_given)
+		return item->given;
+	wh_hasher_init(&hasher);
+	wh_hasher_add(&hasher, item->path, item->path_bytes);
+	wh_hasher_digest(&hasher, &digest);
+	memcpy(&turn, digest.bytes, sizeof(turn));
+	return turn;
+}
+
+static bool is_ours(const struct wh_source *source)
+{
+	if (source->item.found != WH_WALK_FILE)
+		return source->config.lane == 0;
+	return source->config.lanes == 1 ||
+	       turn_of(&source->item) % source->config.lanes == source->config.lane;
+}
+
+/* An ENTRY of the item, its kind, content and texts still to be filled in. */
+static struct wh_entry *begin_entry(struct wh_source *source, const struct stat *status)
+{
+	wh_source_see_left_out(source, status, source->item_fd);
+	source->record.type = WH_RECORD_ENTRY;
+	source->record.entry = (struct wh_entry){
+		.id = source->ledger.next,
+		.mode = status->st_mode & 07777,
+		.mtime_s = status->st_mtim.tv_sec,
+		.mtime_ns = (uint32_t)status->st_mtim.tv_nsec,
+		.path = source->item.path,
+		.path_bytes = source->item.path_bytes,
+	};
+	return &source->record.entry;
+}
+
+/* Whether the ENTRY at hand can be put now. */
+static bool has_room(struct wh_source *source)
+{
+	int error = wh_ledger_reserve(&source->ledger, source->item.path_bytes);
+
+	if (error == -ENOMEM)
+		wh_source_fail(source, error);
+	source->ledger_is_full = error == -ENOBUFS;
+	return error == 0 && wh_source_has_room(source, wh_record_bytes(&source->record));
+}
+
+static struct wh_ledger_entry *put_entry(struct wh_source *source)
+{
+	const struct wh_entry *entry = &source->record.entry;
+	struct wh_ledger_entry *booked =
+		wh_ledger_add(&source->ledger, entry->path, entry->path_bytes);
+
+	booked->kind = entry->kind;
+	booked->size_bytes = entry->size_bytes;
+	wh_source_put(source);
+	if (entry->content != WH_CONTENT_PART)
+		wh_source_add_left_out(source);
+	source->entries++;
+	booked->is_told = entry->content == WH_CONTENT_PART; /* its head tells */
+	if (entry->kind == WH_ENTRY_FILE && entry->content != WH_CONTENT_PART) {
+		source->progress.files_found++;
+		source->progress.bytes_found += entry->size_bytes;
+	}
+	return booked;
+}
+
+/* Items are put by these: false, it has to wait. */
+static bool put_fault(struct wh_source *source)
+{
+	const struct wh_walk_item *item = &source->item;
+	struct wh_record *record = &source->record;
+
+	record->type = WH_RECORD_FAULT;
+	record->fault.error = item->error;
+	record->fault.doing = item->doing;
+	record->fault.path = item->path;
+	record->fault.path_bytes = item->path_bytes;
+	if (!wh_source_has_room(source, wh_record_bytes(record)))
+		return false;
+	wh_source_put(source);
+	wh_source_tell(source,
+		&(struct wh_file_result){
+			.path = item->path,
+			.kind = item->doing == WH_DOING_LISTING ? WH_ENTRY_FOLDER : WH_ENTRY_FILE,
+			.error = item->error,
+			.doing = item->doing,
+		});
+	return true;
+}
+
+static bool put_folder(struct wh_source *source)
+{
+	begin_entry(source, &source->item.status)->kind = WH_ENTRY_FOLDER;
+	if (!has_room(source))
+		return false;
+	put_entry(source);
+	return true;
+}
+
+static bool put_link(struct wh_source *source)
+{
+	const struct wh_walk_item *item = &source->item;
+	char text[WH_PATH_BYTES_MAX + 1];
+	struct stat status;
+	ssize_t bytes = readlinkat(item->folder_fd, item->name, text, sizeof(text));
+
+	if (bytes <= 0 || (size_t)bytes == sizeof(text) ||
+		fstatat(item->folder_fd, item->name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
+		spoil(source, bytes < 0 ? errno : ENAMETOOLONG, WH_DOING_READING);
+		return put_fault(source);
+	}
+
+	struct wh_entry *entry = begin_entry(source, &status);
+
+	entry->kind = WH_ENTRY_LINK;
+	entry->link = text;
+	entry->link_bytes = (uint16_t)bytes;
+	if (!has_room(source))
+		return false;
+	put_entry(source);
+	return true;
+}
+
+/* What has no blocks has no data: it need not fit where it goes to. */
+static uint64_t hole_bytes(const struct stat *status)
+{
+	uint64_t size = (uint64_t)status->st_size;
+	uint64_t allocated = (uint64_t)status->st_blocks * BLOCK_BYTES;
+
+	return allocated < size ? size - allocated : 0;
+}
+
+/* The ENTRY at hand asks, and there is room; the descriptor is the asked file's from now on. */
+static void put_asking(struct wh_source *source, struct wh_split *split, int fd)
+{
+	const struct wh_entry *entry = &source->record.entry;
+	const struct wh_source_config *config = &source->config;
+	struct wh_asked *file = source->asked;
+
+	while (file->state != WH_ASKED_FREE)
+		file++;
+	*file = (struct wh_asked){
+		.id = entry->id,
+		.fd = fd < 0 ? -1 : fd,
+		.error = fd < 0 ? -fd : 0,
+		.state = WH_ASKED_OUT,
+		.is_part = entry->content == WH_CONTENT_PART,
+		.status = source->item_status,
+		.part = {.end = entry->size_bytes},
+	};
+	if (split != NULL) {
+		WH_ASSERT(source->splits_count < WH_SPLITS_MAX);
+		file->part = wh_part_of(entry->size_bytes, config->lanes, config->lane);
+		source->splits[(source->splits_first + source->splits_count++) % WH_SPLITS_MAX] =
+			(struct wh_source_split){.split = split, .id = entry->id};
+	}
+	source->asked_count++;
+	put_entry(source)->asked = (uint16_t)(file - source->asked);
+}
+
+/* For all lanes, if it is worth it; NULL: it is not, or there are too many already. */
+static struct wh_split *split_item(struct wh_source *source)
+{
+	const struct wh_source_config *config = &source->config;
+	uint64_t bytes = (uint64_t)source->item_status.st_size;
+
+	if (config->splits == NULL || bytes / config->split_bytes_min < config->lanes ||
+		!wh_part_is_possible(bytes, config->lanes))
+		return NULL;
+	return wh_splits_announce(config->splits, config->lane, source->item_fd,
+		&source->item_status, source->item.path);
+}
+
+static struct wh_entry *begin_ask(struct wh_source *source)
+{
+	struct wh_entry *entry = begin_entry(source, &source->item_status);
+
+	entry->kind = WH_ENTRY_FILE;
+	entry->content = WH_CONTENT_ASK;
+	entry->size_bytes = (uint64_t)source->item_status.st_size;
+	entry->hole_bytes = hole_bytes(&source->item_status);
+	return entry;
+}
+
+static bool put_ask(struct wh_source *source)
+{
+	struct wh_entry *entry = begin_ask(source);
+
+	if (source->asked_count == WH_SOURCE_ASKED || !has_room(source))
+		return false;
+
+	struct wh_split *split = split_item(source);
+
+	if (split != NULL) {
+		entry->content = WH_CONTENT_HEAD;
+		entry->split = split->number;
+	}
+	put_asking(source, split, source->item_fd);
+	source->item_fd = -1;
+	return true;
+}
+
+/* Of a file that another lane has announced. */
+static bool put_part(struct wh_source *source)
+{
+	struct wh_entry *entry = begin_ask(source);
+
+	entry->content = WH_CONTENT_PART;
+	entry->split = source->item_split->number;
+	if (source->asked_count == WH_SOURCE_ASKED || !has_room(source))
+		return false;
+	put_asking(source, source->item_split, wh_split_open(source->item_split));
+	return true;
+}
+
+/* Reads the whole of a small file. 0, or a positive errno; 0 too when it is shorter by now. */
+static int read_all(int fd, uint8_t *bytes, size_t count)
+{
+	size_t have = 0;
+
+	while (have < count) {
+		ssize_t more = pread(fd, bytes + have, count - have, (off_t)have);
+
+		if (more < 0 && errno != EINTR)
+			return errno;
+		if (more == 0)
+			break;
+		have += more > 0 ? (size_t)more : 0;
+	}
+	return 0;
+}
+
+/* 0: read and unchanged; else a positive errno, EAGAIN for a changed one; see item_status. */
+static int read_inline(struct wh_source *source, uint8_t *bytes)
+{
+	struct stat before = source->item_status;
+	int error = read_all(source->item_fd, bytes, (size_t)before.st_size);
+
+	if (error != 0)
+		return error;
+	if (fstat(source->item_fd, &source->item_status) != 0)
+		return errno;
+	return wh_is_unchanged(&before, &source->item_status) ? 0 : EAGAIN;
+}
+
+static bool put_file(struct wh_source *source);
+
+static bool put_inline(struct wh_source *source)
+{
+	struct wh_entry *entry = begin_entry(source, &source->item_status);
+
+	entry->kind = WH_ENTRY_FILE;
+	entry->size_bytes = (uint64_t)source->item_status.st_size;
+	entry->content = entry->size_bytes == 0 ? WH_CONTENT_NONE : WH_CONTENT_INLINE;
+	if (!has_room(source))
+		return false;
+
+	/* Read to where it belongs in the record, which is written around it. */
+	struct wh_chunk *chunk = source->pack.chunk;
+	uint8_t *content = chunk->data + chunk->bytes + wh_entry_content_at(entry);
+	int error = entry->size_bytes == 0 ? 0 : read_inline(source, content);
+
+	if (error == EAGAIN && ++source->item_tries < TRIES_MAX)
+		return put_file(source);
+	if (error != 0) {
+		if (error == EAGAIN)
+			spoil(source, EBUSY, WH_DOING_CHANGED);
+		else
+			spoil(source, error, WH_DOING_READING);
+		return put_fault(source);
+	}
+	entry->inline_bytes = content;
+	source->progress.bytes_read += entry->size_bytes;
+	put_entry(source);
+	return true;
+}
+
+/* Opens the item unless it is open. 0 or a positive errno. */
+static int open_item(struct wh_source *source)
+{
+	if (source->item_fd >= 0)
+		return 0;
+
+	int fd = wh_walk_open_file(source->walk, &source->item);
+
+	if (fd < 0)
+		return -fd;
+	source->item_fd = fd;
+	return fstat(fd, &source->item_status) == 0 ? 0 : errno;
+}
+
+static bool put_file(struct wh_source *source)
+{
+	if (source->item_split != NULL)
+		return put_part(source);
+
+	int error = open_item(source);
+
+	if (error != 0) {
+		spoil(source, error, WH_DOING_OPENING);
+		return put_fault(source);
+	}
+	if (!S_ISREG(source->item_status.st_mode)) {
+		spoil(source, EOPNOTSUPP, WH_DOING_KIND);
+		return put_fault(source);
+	}
+	if ((uint64_t)source->item_status.st_size > source->inline_bytes_max)
+		return put_ask(source);
+	return put_inline(source);
+}
+
+static bool put_item(struct wh_source *source)
+{
+	switch (source->item.found) {
+	case WH_WALK_FILE:
+		return put_file(source);
+	case WH_WALK_FOLDER:
+		return put_folder(source);
+	case WH_WALK_LINK:
+		return put_link(source);
+	default:
+		WH_ASSERT(source->item.found == WH_WALK_FAULT);
+		return put_fault(source);
+	}
+}
+
+/* What another lane has found for all. */
+static bool find_part(struct wh_source *source)
+{
+	const struct wh_source_config *config = &source->config;
+	struct wh_split *split =
+		config->splits == NULL
+			? NULL
+			: wh_splits_next(config->splits, config->lane, &source->splits_seen);
+
+	if (split == NULL)
+		return false;
+	source->item = (struct wh_walk_item){
+		.found = WH_WALK_FILE, .path = split->path, .path_bytes = split->path_bytes};
+	source->item_status = split->status;
+	source->item_split = split;
+	return true;
+}
+
+bool wh_source_is_walked(const struct wh_source *source)
+{
+	return source->progress.walked && source->item.found == WH_WALK_NOTHING &&
+	       (source->config.splits == NULL ||
+		       wh_splits_are_over(source->config.splits, source->splits_seen));
+}
+
+static void end_walk(struct wh_source *source)
+{
+	source->progress.walked = true;
+	source->item.found = WH_WALK_NOTHING;
+	if (source->config.splits != NULL)
+		wh_splits_walked(source->config.splits, source->config.lane);
+}
+
+/* The next item of this lane. False: none in this poll. */
+static bool find_item(struct wh_source *source, uint32_t *items)
+{
+	if (find_part(source))
+		return true;
+	while (!source->progress.walked && (*items)++ < ITEMS_PER_POLL) {
+		wh_walk_next(source->walk, &source->item);
+		if (source->item.found == WH_WALK_END)
+			end_walk(source);
+		if (source->item.found == WH_WALK_NOTHING)
+			return false;
+		if (is_ours(source))
+			return true;
+		source->item.found = WH_WALK_NOTHING;
+	}
+	return false;
+}
+
+int32_t wh_source_send(struct wh_source *source)
+{
+	uint64_t bytes_before = source->progress.bytes_read;
+	uint32_t items = 0;
+	int32_t put = 0;
+
+	source->is_blocked = false;
+	if (wh_source_is_in_extents(source))
+		return 0;
+	while (put < WH_SOURCE_FILES_PER_POLL &&
+		source->progress.bytes_read - bytes_before < WH_SOURCE_BYTES_PER_POLL) {
+		if (source->item.found == WH_WALK_NOTHING && !find_item(source, &items))
+			break;
+		if (!put_item(source)) {
+			source->is_blocked = true;
+			break;
+		}
+		drop_item(source);
+		put++;
+	}
+	/* Steps of the walk are work too. */
+	return put + (int32_t)items;
+}

@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "source/walk.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "bundle/beneath.h"
+#include "bundle/staging_name.h"
+
+#define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+
+/* O_NONBLOCK: what has become a pipe meanwhile must not be waited for. */
+#define FILE_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+
+/* Of a folder's names, read and sorted in one step. */
+#define PIECE_BYTES 8192
+
+/* Memory for the names of a folder that is kept for the next one at its depth. */
+#define NAMES_KEPT_BYTES (1 << 20)
+
+/* Sorted names of one piece: places [next, end) in `order`. */
+struct run {
+	uint32_t next;
+	uint32_t end;
+};
+
+/*
+ * An open folder on the way down. Each name is a byte for its type, then the name and a NUL.
+ * Pieces are sorted as they are read and merged as names are taken, by a heap of runs: no step
+ * sorts a large folder.
+ */
+struct folder {
+	int fd;    /* -1: opened again when it is its turn */
+	int error; /* it could not be read to its end */
+	dev_t dev;
+	ino_t ino;
+	uint16_t path_bytes; /* of its path in the bundle with '/' behind, 0: none */
+	bool is_read;
+	char *names;
+	uint32_t *order; /* places in `names` */
+	struct run *runs;
+	size_t names_bytes, names_room;
+	size_t order_count, order_room;
+	size_t run_count, run_room;
+};
+
+struct wh_walk {
+	int root_fd;
+	const char *const *paths;
+	uint32_t path_count;
+	uint32_t given; /* paths begun */
+	bool recursive;
+	uint32_t depth; /* folders open or to be opened again */
+	uint32_t folder_room;
+	struct folder *folders;
+	char path[WH_PATH_BYTES_MAX + 1 + NAME_MAX + 2];
+	uint8_t piece[PIECE_BYTES] __attribute__((aligned(_Alignof(struct dirent64))));
+};
+
+size_t wh_path_last_name(const char *path, const char **name)
+{
+	const char *end = path + strlen(path);
+
+	while (end > path && end[-1] == '/')
+		end--;
+
+	const char *slash = memrchr(path, '/', (size_t)(end - path));
+	size_t bytes;
+
+	*name = slash == NULL ? path : slash + 1;
+	bytes = (size_t)(end - *name);
+	return wh_path_is_safe(*name, bytes) ? bytes : 0;
+}
+
+/* Room for `count` elements; false: no memory. */
+static bool reserve(void **memory, size_t *room, size_t count, size_t element_bytes)
+{
+	size_t wanted = *room == 0 ? 64 : *room;
+
+	if (count <= *room)
+		return true;
+	while (wanted < count)
+		wanted *= 2;
+
+	void *more = realloc(*memory, wanted * element_bytes);
+
+	if (more == NULL)
+		return false;
+	*memory = more;
+	*room = wanted;
+	return true;
+}
+
+static struct folder *top(struct wh_walk *walk)
+{
+	WH_ASSERT(walk->depth > 0);
+	return &walk->folders[walk->depth - 1];
+}
+
+static void found(struct wh_walk *walk, struct wh_walk_item *item, enum wh_walk_found what)
+{
+	item->found = what;
+	item->path = walk->path;
+	item->path_bytes = (uint16_t)strlen(walk->path);
+	item->given = walk->given - 1;
+}
+
+static void fault(struct wh_walk *walk, struct wh_walk_item *item, int error, enum wh_doing doing)
+{
+	WH_ASSERT(error > 0);
+	walk->path[WH_PATH_BYTES_MAX] = '\0';
+	if (walk->path[0] == '\0') /* a given folder without a name of its own */
+		strcpy(walk->path, ".");
+	found(walk, item, WH_WALK_FAULT);
+	item->error = error;
+	item->doing = (uint8_t)doing;
+}
+
+/* Takes over `fd`, of the folder whose path walk->path is. 0 or a negative errno. */
+static int enter(struct wh_walk *walk, int fd, struct stat *status)
+{
+	size_t room = walk->folder_room;
+	size_t path_bytes = strlen(walk->path);
+	void *folders = walk->folders;
+	int error = 0;
+
+	if (fstat(fd, status) != 0)
+		error = -errno;
+	else if (!reserve(&folders, &room, walk->depth + 1, sizeof(struct folder)))
+		error = -ENOMEM;
+	if (error < 0) {
+		close(fd);
+		return error;
+	}
+	walk->folders = folders;
+	for (; walk->folder_room < room; walk->folder_room++)
+		walk->folders[walk->folder_room] = (struct folder){.fd = -1};
+	if (walk->depth >= WH_WALK_OPEN) {
+		struct folder *far = &walk->folders[walk->depth - WH_WALK_OPEN];
+
+		if (far->fd >= 0)
+			close(far->fd);
+		far->fd = -1;
+	}
+
+	struct folder *folder = &walk->folders[walk->depth++];
+
+	folder->fd = fd;
+	folder->error = 0;
+	folder->dev = status->st_dev;
+	folder->ino = status->st_ino;
+	folder->path_bytes = (uint16_t)(path_bytes > 0 ? path_bytes + 1 : 0);
+	folder->is_read = false;
+	folder->names_bytes = folder->order_count = folder->run_count = 0;
+	return 0;
+}
+
+static void free_names(struct folder *folder)
+{
+	free(folder->names);
+	free(folder->order);
+	free(folder->runs);
+	*folder = (struct folder){.fd = folder->fd};
+}
+
+/* The folder above, which is not open, by way of this one; it must still be the same. */
+static void reopen(struct folder *above, int fd)
+{
+	struct stat status;
+	int again = fd < 0 ? -1 : openat(fd, "..", FOLDER_FLAGS);
+
+	if (again >= 0 && fstat(again, &status) == 0 && status.st_dev == above->dev &&
+		status.st_ino == above->ino) {
+		above->fd = again;
+		return;
+	}
+	if (again >= 0)
+		close(again);
+}
+
+/* This folder is done; one above that was moved away meanwhile cannot be gone on with. */
+static void leave(struct wh_walk *walk)
+{
+	struct folder *folder = top(walk);
+	struct folder *above = walk->depth > 1 ? folder - 1 : NULL;
+
+	if (above != NULL && above->fd < 0) {
+		reopen(above, folder->fd);
+		if (above->fd < 0) {
+			above->error = ESTALE;
+			above->run_count = 0;
+		}
+	}
+	if (folder->fd >= 0)
+		close(folder->fd);
+	folder->fd = -1;
+	if (folder->names_room > NAMES_KEPT_BYTES)
+		free_names(folder);
+	walk->depth--;
+}
+
+static const char *name_of(const struct folder *folder, uint32_t place)
+{
+	return folder->names + folder->order[place] + 1;
+}
+
+static int compare_names(const void *a, const void *b, void *names)
+{
+	const char *base = names;
+
+	return strcmp(base + *(const uint32_t *)a + 1, base + *(const uint32_t *)b + 1);
+}
+
+static bool is_dots(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+/* 0 or a positive errno. */
+static int add_name(struct folder *folder, const struct dirent64 *entry)
+{
+	size_t bytes = strlen(entry->d_name) + 2;
+
+	if (folder->names_bytes + bytes > UINT32_MAX)
+		return EOVERFLOW;
+	if (!reserve(
+		    (void **)&folder->names, &folder->names_room, folder->names_bytes + bytes, 1) ||
+		!reserve((void **)&folder->order, &folder->order_room, folder->order_count + 1,
+			sizeof(folder->order[0])))
+		return ENOMEM;
+	folder->names[folder->names_bytes] = (char)entry->d_type;
+	memcpy(folder->names + folder->names_bytes + 1, entry->d_name, bytes - 1);
+	folder->order[folder->order_count++] = (uint32_t)folder->names_bytes;
+	folder->names_bytes += bytes;
+	return 0;
+}
+
+/* Names from order_count's former value on are sorted and become a run. 0 or a positive errno. */
+static int add_run(struct folder *folder, uint32_t first)
+{
+	uint32_t end = (uint32_t)folder->order_count;
+
+	if (first == end)
+		return 0;
+	if (!reserve((void **)&folder->runs, &folder->run_room, folder->run_count + 1,
+		    sizeof(folder->runs[0])))
+		return ENOMEM;
+	qsort_r(folder->order + first, end - first, sizeof(folder->order[0]), compare_names,
+		folder->names);
+	folder->runs[folder->run_count++] = (struct run){first, end};
+	return 0;
+}
+
+static bool goes_before(const struct folder *folder, size_t a, size_t b)
+{
+	return strcmp(name_of(folder, folder->runs[a].next),
+		       name_of(folder, folder->runs[b].next)) < 0;
+}
+
+static void sift_down(struct folder *folder, size_t at)
+{
+	for (;;) {
+		size_t least = at;
+
+		for (size_t child = 2 * at + 1; child <= 2 * at + 2; child++)
+			if (child < folder->run_count && goes_before(folder, child, least))
+				least = child;
+		if (least == at)
+			return;
+
+		struct run run = folder->runs[at];
+
+		folder->runs[at] = folder->runs[least];
+		folder->runs[least] = run;
+		at = least;
+	}
+}
+
+static void read_piece(struct wh_walk *walk, struct folder *folder)
+{
+	uint32_t first = (uint32_t)folder->order_count;
+	ssize_t bytes = getdents64(folder->fd, walk->piece, sizeof(walk->piece));
+	int error = bytes < 0 ? errno : 0;
+
+	for (ssize_t at = 0; at < bytes && error == 0;) {
+		const struct dirent64 *entry = (const struct dirent64 *)(walk->piece + at);
+
+		if (!is_dots(entry->d_name) &&
+			!wh_looks_like_staging(entry->d_name, strlen(entry->d_name)))
+			error = add_name(folder, entry);
+		at += entry->d_reclen;
+	}
+
+	int run_error = add_run(folder, first);
+
+	if (error == 0)
+		error = run_error;
+	if (bytes > 0 && error == 0)
+		return;
+	folder->error = error;
+	folder->is_read = true;
+	for (size_t i = folder->run_count / 2; i-- > 0;)
+		sift_down(folder, i);
+}
+
+/* The next name; its type is the byte in front of it. */
+static const char *take_name(struct folder *folder)
+{
+	struct run *run = &folder->runs[0];
+	const char *name = name_of(folder, run->next);
+
+	if (++run->next == run->end)
+		*run = folder->runs[--folder->run_count];
+	sift_down(folder, 0);
+	return name;
+}
+
+static void find_folder(struct wh_walk *walk, struct wh_walk_item *item, int fd)
+{
+	int error = enter(walk, fd, &item->status);
+
+	if (error < 0)
+		fault(walk, item, -error, WH_DOING_LISTING);
+	else if (walk->path[0] != '\0')
+		found(walk, item, WH_WALK_FOLDER);
+}
+
+static uint8_t type_of(int folder_fd, const char *name)
+{
+	struct stat status;
+
+	if (name[-1] != DT_UNKNOWN)
+		return (uint8_t)name[-1];
+	if (fstatat(folder_fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+		return DT_REG; /* opening it tells why */
+	return IFTODT(status.st_mode);
+}
+
+static void find_name(struct wh_walk *walk, struct wh_walk_item *item, const char *name)
+{
+	struct folder *folder = top(walk);
+	int fd;
+
+	/* The path is cut only after this, by fault(). */
+	strcpy(walk->path + folder->path_bytes, name);
+	if (strlen(walk->path) > WH_PATH_BYTES_MAX) {
+		fault(walk, item, ENAMETOOLONG, WH_DOING_PATH);
+		return;
+	}
+	item->folder_fd = folder->fd;
+	item->name = name;
+	switch (type_of(folder->fd, name)) {
+	case DT_REG:
+		found(walk, item, WH_WALK_FILE);
+		return;
+	case DT_LNK:
+		found(walk, item, WH_WALK_LINK);
+		return;
+	case DT_DIR:
+		fd = openat(folder->fd, name, FOLDER_FLAGS | O_NOFOLLOW);
+		if (fd < 0)
+			fault(walk, item, errno, WH_DOING_LISTING);
+		else
+			find_folder(walk, item, fd);
+		return;
+	default:
+		fault(walk, item, EOPNOTSUPP, WH_DOING_PASSING);
+	}
+}
+
+static void step_in_folder(struct wh_walk *walk, struct wh_walk_item *item)
+{
+	struct folder *folder = top(walk);
+
+	if (!folder->is_read) {
+		read_piece(walk, folder);
+		return;
+	}
+	if (folder->run_count > 0) {
+		/* In place of the NUL behind the folder's own path. */
+		if (folder->path_bytes > 0)
+			walk->path[folder->path_bytes - 1] = '/';
+		find_name(walk, item, take_name(folder));
+		return;
+	}
+	if (folder->error != 0) {
+		walk->path[folder->path_bytes > 0 ? folder->path_bytes - 1 : 0] = '\0';
+		fault(walk, item, folder->error, WH_DOING_LISTING);
+	}
+	leave(walk);
+}
+
+/* As it is looked up: below a root all paths are relative. */
+static const char *lookup_path(const struct wh_walk *walk, const char *path)
+{
+	if (walk->root_fd < 0)
+		return path;
+	while (*path == '/')
+		path++;
+	return *path == '\0' ? "." : path;
+}
+
+static int open_given(const struct wh_walk *walk, const char *path, int flags)
+{
+	int fd;
+
+	if (walk->root_fd >= 0)
+		return wh_beneath_resolve(walk->root_fd, path, flags);
+	fd = open(path, flags | O_CLOEXEC);
+	return fd >= 0 ? fd : -errno;
+}
+
+/* What is wrong with a given path is told under the path as it was given. */
+static void fault_given(
+	struct wh_walk *walk, struct wh_walk_item *item, int error, enum wh_doing doing)
+{
+	const char *path = walk->paths[walk->given - 1];
+
+	walk->path[0] = '\0';
+	strncat(walk->path, path, WH_PATH_BYTES_MAX);
+	fault(walk, item, error, doing);
+}
+
+static void find_given_folder(struct wh_walk *walk, struct wh_walk_item *item, int path_fd)
+{
+	int fd;
+
+	if (!walk->recursive) {
+		fault_given(walk, item, EISDIR, WH_DOING_KIND);
+		return;
+	}
+	fd = openat(path_fd, ".", FOLDER_FLAGS);
+	if (fd < 0)
+		fault_given(walk, item, errno, WH_DOING_LISTING);
+	else
+		find_folder(walk, item, fd);
+}
+
+static void find_given(struct wh_walk *walk, struct wh_walk_item *item)
+{
+	const char *path = lookup_path(walk, walk->paths[walk->given++]);
+	const char *name;
+	size_t name_bytes = wh_path_last_name(path, &name);
+	int fd = open_given(walk, path, O_PATH);
+	struct stat status;
+
+	if (fd < 0) {
+		fault_given(walk, item, -fd, WH_DOING_OPENING);
+		return;
+	}
+	WH_ASSERT(name_bytes <= WH_PATH_BYTES_MAX);
+	memcpy(walk->path, name, name_bytes);
+	walk->path[name_bytes] = '\0';
+	item->folder_fd = walk->root_fd >= 0 ? walk->root_fd : AT_FDCWD;
+	item->name = path;
+	item->is_given = true;
+	if (fstat(fd, &status) != 0)
+		fault_given(walk, item, errno, WH_DOING_OPENING);
+	else if (S_ISDIR(status.st_mode))
+		find_given_folder(walk, item, fd);
+	else if (S_ISREG(status.st_mode))
+		found(walk, item, WH_WALK_FILE);
+	else
+		fault_given(walk, item, EOPNOTSUPP, WH_DOING_KIND);
+	close(fd);
+}
+
+void wh_walk_next(struct wh_walk *walk, struct wh_walk_item *item)
+{
+	item->found = WH_WALK_NOTHING;
+	item->is_given = false;
+	if (walk->depth > 0)
+		step_in_folder(walk, item);
+	else if (walk->given < walk->path_count)
+		find_given(walk, item);
+	else
+		item->found = WH_WALK_END;
+}
+
+int wh_walk_open_file(const struct wh_walk *walk, const struct wh_walk_item *item)
+{
+	int fd;
+
+	WH_ASSERT(item->found == WH_WALK_FILE);
+	if (item->is_given)
+		return open_given(walk, item->name, FILE_FLAGS);
+	fd = openat(item->folder_fd, item->name, FILE_FLAGS | O_NOFOLLOW);
+	return fd >= 0 ? fd : -errno;
+}
+
+int wh_walk_open(struct wh_walk **walk, int root_fd, const char *const *paths, uint32_t path_count,
+	bool recursive)
+{
+	struct wh_walk *made = malloc(sizeof(*made));
+
+	WH_ASSERT(root_fd >= -1);
+	if (made == NULL)
+		return -ENOMEM;
+	*made = (struct wh_walk){
+		.root_fd = root_fd,
+		.paths = paths,
+		.path_count = path_count,
+		.recursive = recursive,
+	};
+	*walk = made;
+	return 0;
+}
+
+void wh_walk_close(struct wh_walk *walk)
+{
+	if (walk == NULL)
+		return;
+	for (uint32_t i = 0; i < walk->folder_room; i++) {
+		if (walk->folders[i].fd >= 0)
+			close(walk->folders[i].fd);
+		free_names(&walk->folders[i]);
+	}
+	free(walk->folders);
+	free(walk);
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Parts of a file by two lanes: what one gets wrong, or lies about, and what comes of it. */
+#include "bundle/waits.h"
+#include "sink/assembly.h"
+#include "sink_rig.h"
+
+const char wh_suite_name[] = "sink_parts";
+
+#define MIB   (UINT64_C(1) << 20)
+#define BYTES (2 * MIB + 100)
+#define SPLIT 5
+
+static struct wh_assemblies all;
+static uint8_t *content;
+
+/* Lane 0, the head, has bytes below 1 MiB; lane 1 those behind. */
+struct lanes {
+	struct rig *head;
+	struct rig *part;
+};
+
+static void open_lane(struct rig *rig, struct rig *where, uint32_t lane)
+{
+	struct wh_sink_config config = rig_config(rig, "");
+	enum wh_doing doing;
+
+	config.root_fd = where->root_fd;
+	config.assemblies = &all;
+	config.lane = lane;
+	config.lanes = 2;
+	CU_ASSERT_FATAL(wh_sink_open(&rig->sink, &config, &doing) == 0);
+}
+
+static void announce(
+	struct rig *rig, uint64_t id, enum wh_entry_content how, uint32_t split, uint64_t bytes)
+{
+	struct wh_record record = rig_entry(id, WH_ENTRY_FILE, "file", 0640);
+
+	record.entry.size_bytes = bytes;
+	record.entry.content = (uint8_t)how;
+	record.entry.split = split;
+	rig_put(rig, &record);
+	rig_flush(rig);
+	rig->entries++;
+}
+
+static struct lanes begin(const char *base)
+{
+	struct lanes lanes = {rig_new(base), rig_new(base)};
+
+	wh_assemblies_init(&all, 2);
+	content = rig_content(BYTES, 1);
+	open_lane(lanes.head, lanes.head, 0);
+	open_lane(lanes.part, lanes.head, 1);
+	return lanes;
+}
+
+/* Both have been told WANT. */
+static struct lanes begin_wanted(const char *base)
+{
+	struct lanes lanes = begin(base);
+
+	announce(lanes.part, 1, WH_CONTENT_PART, SPLIT, BYTES);
+	for (int i = 0; i < 10; i++)
+		rig_poll(lanes.part);
+	CU_ASSERT(rig_find(lanes.part, WH_RECORD_WANT, 1) == NULL); /* before the head's word */
+	CU_ASSERT(wh_sink_waits(lanes.part->sink) == WH_WAITS_PARTS);
+	announce(lanes.head, 1, WH_CONTENT_HEAD, SPLIT, BYTES);
+	rig_await(lanes.head, WH_RECORD_WANT, 1);
+	rig_await(lanes.part, WH_RECORD_WANT, 1);
+	return lanes;
+}
+
+static void end(struct lanes *lanes)
+{
+	/* The other's files are in the head's folder. */
+	wh_sink_close(lanes->part->sink);
+	lanes->part->sink = NULL;
+	rig_free(lanes->head);
+	rig_free(lanes->part);
+	wh_assemblies_free(&all);
+	free(content);
+}
+
+static void send_part(struct rig *rig, uint64_t from, uint64_t to, int error, uint8_t doing)
+{
+	struct wh_digest digest = rig_digest(content + from, to - from);
+
+	rig_extent(rig, 1, from, content + from, to - from);
+	rig_file_end(rig, 1, error == 0 ? &digest : NULL, error, doing);
+}
+
+static void expect_done(struct rig *rig)
+{
+	rig_finish(rig);
+	CU_ASSERT(rig_run(rig) == WH_SINK_DONE);
+}
+
+static void copy_whole(const char *base, bool head_is_first)
+{
+	struct lanes lanes = begin_wanted(base);
+
+	if (head_is_first)
+		send_part(lanes.head, 0, MIB, 0, 0);
+	for (int i = 0; i < RIG_POLLS_MAX && head_is_first; i++) {
+		rig_poll(lanes.head);
+		if (wh_sink_waits(lanes.head->sink) == WH_WAITS_PARTS)
+			break;
+	}
+	CU_ASSERT(faccessat(lanes.head->root_fd, "file", F_OK, 0) != 0);
+	if (head_is_first)
+		CU_ASSERT(wh_sink_waits(lanes.head->sink) == WH_WAITS_PARTS);
+	send_part(lanes.part, MIB, BYTES, 0, 0);
+	expect_done(lanes.part);
+	if (!head_is_first)
+		send_part(lanes.head, 0, MIB, 0, 0);
+	expect_done(lanes.head);
+	CU_ASSERT(rig_holds(lanes.head, "file", content, BYTES));
+	CU_ASSERT(rig_looks(lanes.head, "file", 0640));
+	CU_ASSERT(lanes.head->totals.files == 1 && lanes.head->totals.bytes == BYTES);
+	CU_ASSERT(lanes.head->result_count == 1 && lanes.part->result_count == 0);
+	CU_ASSERT(lanes.part->totals.files == 0 && lanes.part->totals.bytes == 0);
+	end(&lanes);
+}
+
+static void test_whole(void)
+{
+	copy_whole("/tmp", true);
+	copy_whole("/dev/shm", true);
+	copy_whole("/tmp", false);
+	copy_whole("/dev/shm", false);
+}
+
+/* What is there is kept: the other lane is told so without a word of the head's source. */
+static void test_same(void)
+{
+	struct lanes lanes = begin("/dev/shm");
+
+	rig_make_file(lanes.head, "file", content, BYTES);
+	announce(lanes.part, 1, WH_CONTENT_PART, SPLIT, BYTES);
+	announce(lanes.head, 1, WH_CONTENT_HEAD, SPLIT, BYTES);
+	rig_await(lanes.head, WH_RECORD_HAVE, 1);
+	rig_same(lanes.head, 1);
+	rig_await(lanes.head, WH_RECORD_OUTCOME, 1);
+	rig_await(lanes.part, WH_RECORD_OUTCOME, 1);
+	CU_ASSERT(rig_skipped(lanes.head, 1) && rig_skipped(lanes.part, 1));
+	expect_done(lanes.part);
+	expect_done(lanes.head);
+	CU_ASSERT(lanes.head->totals.skipped == 1 && lanes.part->totals.skipped == 0);
+	end(&lanes);
+}
+
+/* It fails for the head, which alone tells; nothing of it stays. */
+static void expect_failed(struct lanes *lanes, int error, enum wh_doing doing)
+{
+	send_part(lanes->head, 0, MIB, 0, 0);
+	rig_await(lanes->head, WH_RECORD_OUTCOME, 1);
+	CU_ASSERT(rig_failed(lanes->head, 1, error, doing));
+	expect_done(lanes->head);
+	CU_ASSERT(lanes->head->totals.failed == 1 && lanes->part->result_count == 0);
+	CU_ASSERT(faccessat(lanes->head->root_fd, "file", F_OK, 0) != 0);
+}
+
+static void test_part_fails(void)
+{
+	static const struct {
+		int error, told;
+		enum wh_doing doing;
+	} ends[] = {{EBUSY, EBUSY, WH_DOING_CHANGED}, {0, EIO, WH_DOING_DIGEST}};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct lanes lanes = begin_wanted("/dev/shm");
+
+		if (ends[i].error == 0)
+			content[MIB] ^= 1; /* the digest is of what was read */
+		rig_extent(lanes.part, 1, MIB, content + MIB, BYTES - MIB);
+		content[MIB] ^= ends[i].error == 0;
+
+		struct wh_digest digest = rig_digest(content + MIB, BYTES - MIB);
+
+		rig_file_end(lanes.part, 1, ends[i].error == 0 ? &digest : NULL, ends[i].error,
+			ends[i].error == 0 ? 0 : (uint8_t)ends[i].doing);
+		expect_done(lanes.part);
+		expect_failed(&lanes, ends[i].told, ends[i].doing);
+		end(&lanes);
+	}
+}
+
+/* The head's folder cannot be: the other is told that its part is not needed, and goes on. */
+static void test_head_fails(void)
+{
+	struct lanes lanes = begin("/dev/shm");
+
+	CU_ASSERT(mkdirat(lanes.head->root_fd, "file", 0755) == 0);
+	announce(lanes.part, 1, WH_CONTENT_PART, SPLIT, BYTES);
+	announce(lanes.head, 1, WH_CONTENT_HEAD, SPLIT, BYTES);
+	rig_await(lanes.head, WH_RECORD_OUTCOME, 1);
+	rig_await(lanes.part, WH_RECORD_OUTCOME, 1);
+	CU_ASSERT(rig_failed(lanes.head, 1, EISDIR, WH_DOING_CREATING));
+	CU_ASSERT(rig_skipped(lanes.part, 1));
+	expect_done(lanes.part);
+	expect_done(lanes.head);
+	CU_ASSERT(lanes.head->totals.failed == 1 && lanes.part->totals.failed == 0);
+	end(&lanes);
+}
+
+static void lie_before_part(struct rig *rig)
+{
+	rig_extent(rig, 1, 0, content, 10);
+}
+
+static void lie_beyond(struct rig *rig)
+{
+	rig_extent(rig, 1, MIB, content, 65536);
+	rig_extent(rig, 1, MIB + 65536, content, BYTES - MIB - 65536 + 1);
+}
+
+static void lie_short(struct rig *rig)
+{
+	struct wh_digest digest = rig_digest(content, 65536);
+
+	rig_extent(rig, 1, MIB, content, 65536);
+	rig_file_end(rig, 1, &digest, 0, 0);
+}
+
+static void lie_same(struct rig *rig)
+{
+	rig_same(rig, 1);
+}
+
+static void lie_twice(struct rig *rig)
+{
+	announce(rig, 2, WH_CONTENT_PART, SPLIT, BYTES);
+}
+
+static void lie_head_too(struct rig *rig)
+{
+	announce(rig, 2, WH_CONTENT_HEAD, SPLIT, BYTES);
+}
+
+static void lie_two_heads(struct rig *rig)
+{
+	announce(rig, 2, WH_CONTENT_HEAD, SPLIT + 1, BYTES);
+	announce(rig, 3, WH_CONTENT_HEAD, SPLIT + 1, BYTES);
+}
+
+static void lie_small(struct rig *rig)
+{
+	announce(rig, 2, WH_CONTENT_PART, SPLIT + 1, MIB);
+}
+
+static void lie_many(struct rig *rig)
+{
+	for (uint32_t i = 1; i <= WH_SPLITS_MAX; i++)
+		announce(rig, 1 + i, WH_CONTENT_PART, SPLIT + i, BYTES);
+}
+
+static void lie_finish(struct rig *rig)
+{
+	rig_finish(rig);
+}
+
+/* The liar's job ends, the head's file fails, and the head goes on. */
+static void test_lies(void)
+{
+	static void (*const lies[])(struct rig *) = {lie_before_part, lie_beyond, lie_short,
+		lie_same, lie_twice, lie_head_too, lie_two_heads, lie_small, lie_many, lie_finish};
+
+	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+		struct lanes lanes = begin_wanted(i % 2 == 0 ? "/tmp" : "/dev/shm");
+
+		lies[i](lanes.part);
+		CU_ASSERT(rig_run(lanes.part) == WH_SINK_BROKEN);
+		CU_ASSERT(wh_sink_progress(lanes.part->sink)->error == -EPROTO);
+		expect_failed(&lanes, ECANCELED, WH_DOING_WRITING);
+		end(&lanes);
+	}
+}
+
+/* The head's own part ends where the other's begins. */
+static void test_head_lies(void)
+{
+	struct lanes lanes = begin_wanted("/dev/shm");
+
+	rig_extent(lanes.head, 1, 0, content, 65536);
+	rig_extent(lanes.head, 1, 65536, content, MIB - 65536 + 1);
+	CU_ASSERT(rig_run(lanes.head) == WH_SINK_BROKEN);
+	rig_await(lanes.part, WH_RECORD_OUTCOME, 1);
+	CU_ASSERT(rig_skipped(lanes.part, 1));
+	rig_file_end(lanes.part, 1, NULL, ECANCELED, WH_DOING_WRITING);
+	expect_done(lanes.part);
+	CU_ASSERT(rig_count(lanes.head->root) == 0);
+	end(&lanes);
+}
+
+static void test_sizes_differ(void)
+{
+	struct lanes lanes = begin("/dev/shm");
+
+	announce(lanes.head, 1, WH_CONTENT_HEAD, SPLIT, BYTES);
+	rig_await(lanes.head, WH_RECORD_WANT, 1);
+	announce(lanes.part, 1, WH_CONTENT_PART, SPLIT, BYTES + 1);
+	CU_ASSERT(rig_run(lanes.part) == WH_SINK_BROKEN);
+	expect_failed(&lanes, ECANCELED, WH_DOING_WRITING);
+	end(&lanes);
+}
+
+/* A job of one lane has no parts. */
+static void test_alone(void)
+{
+	struct rig *rig = rig_begin("/dev/shm");
+
+	announce(rig, 1, WH_CONTENT_HEAD, SPLIT, BYTES);
+	CU_ASSERT(rig_run(rig) == WH_SINK_BROKEN);
+	rig_free(rig);
+}
+
+CU_TestInfo wh_tests[] = {
+	{"whole, whichever part comes first", test_whole},
+	{"what is there is kept", test_same},
+	{"a part that fails", test_part_fails},
+	{"a head that fails", test_head_fails},
+	{"lies", test_lies},
+	{"a head that lies", test_head_lies},
+	{"sizes that differ", test_sizes_differ},
+	{"a part for a lane that is alone", test_alone},
+	CU_TEST_INFO_NULL,
+};

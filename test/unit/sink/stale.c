@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sink/stale.h"
+
+#include <sys/file.h>
+
+#include "folder_rig.h"
+
+const char wh_suite_name[] = "stale";
+
+#define TWENTY "abcdefghijklmnopqrst"
+
+/* What a dead process left goes; what is locked, is another's or holds more stays. */
+static const struct {
+	const char *name;
+	bool stays;
+} leftovers[] = {
+	{".wavehaul-" TWENTY "aaaaaa.part", false},
+	{".wavehaul-" TWENTY "zzzzzz.part", false},
+	{".wavehaul-" TWENTY "locked.part", true},
+	{".wavehaul-" TWENTY "folder.part", true}, /* there is one in it */
+	{".wavehaul-" TWENTY "ffffff.part", true}, /* a file */
+	{".wavehaul-" TWENTY "llllll.part", true}, /* a link to a folder of files */
+	{".wavehaul-" TWENTY "aaaaa.part", true},
+	{".wavehaul-" TWENTY "aaaaaaa.part", true},
+	{".wavehaul-" TWENTY "aaaaaA.part", true},
+	{".wavehaul-" TWENTY "aaaaa0.part", true},
+	{".wavehaul-" TWENTY "aaaaaa.parts", true},
+	{"wavehaul-" TWENTY "aaaaaa.part", true},
+	{"precious", true},
+};
+#define LEFTOVERS (sizeof(leftovers) / sizeof(leftovers[0]))
+
+static void put_leftovers(const struct folder *folder)
+{
+	char name[64];
+
+	for (size_t i = 0; i < LEFTOVERS; i++) {
+		if (strstr(leftovers[i].name, "ffffff") != NULL) {
+			folder_put(folder, leftovers[i].name, "x");
+			continue;
+		}
+		if (strstr(leftovers[i].name, "llllll") != NULL) {
+			CU_ASSERT_FATAL(symlinkat("precious", folder->fd, leftovers[i].name) == 0);
+			continue;
+		}
+		CU_ASSERT_FATAL(mkdirat(folder->fd, leftovers[i].name, 0700) == 0);
+		snprintf(name, sizeof(name), "%s/0", leftovers[i].name);
+		folder_put(folder, name, "x");
+		snprintf(name, sizeof(name), "%s/1", leftovers[i].name);
+		CU_ASSERT_FATAL(symlinkat("precious", folder->fd, name) == 0);
+	}
+	CU_ASSERT_FATAL(mkdirat(folder->fd, ".wavehaul-" TWENTY "folder.part/x", 0700) == 0);
+}
+
+/* `below`: what is in folders, too. */
+static void remove_leftovers(bool below)
+{
+	struct folder folder = folder_new("/dev/shm"), deep = {.path = ""};
+
+	CU_ASSERT_FATAL(mkdirat(folder.fd, "a", 0755) == 0);
+	deep.fd = openat(folder.fd, "a", O_PATH | O_DIRECTORY);
+	put_leftovers(below ? &deep : &folder);
+
+	const struct folder *at = below ? &deep : &folder;
+	int locked = openat(at->fd, ".wavehaul-" TWENTY "locked.part", O_RDONLY | O_DIRECTORY);
+	int before = folder_descriptors();
+
+	CU_ASSERT_FATAL(flock(locked, LOCK_EX) == 0);
+	if (below)
+		wh_stale_remove_below(folder.fd);
+	else
+		wh_stale_remove_in(folder.fd);
+	for (size_t i = 0; i < LEFTOVERS; i++)
+		CU_ASSERT(folder_has(at, leftovers[i].name) == leftovers[i].stays);
+	CU_ASSERT(folder_has(at, ".wavehaul-" TWENTY "folder.part/0"));
+	CU_ASSERT(folder_has(at, ".wavehaul-" TWENTY "locked.part/0"));
+	CU_ASSERT(folder_has(at, "precious/0"));
+	CU_ASSERT(folder_descriptors() == before);
+	close(locked);
+	close(deep.fd);
+	folder_free(&folder);
+}
+
+static void test_in(void)
+{
+	remove_leftovers(false);
+}
+
+static void test_below(void)
+{
+	remove_leftovers(true);
+}
+
+/* A folder deep down, one behind a link, and one of somebody else's. */
+static void test_limits(void)
+{
+	struct folder folder = folder_new("/dev/shm"), other = folder_new("/dev/shm");
+	char name[] = ".wavehaul-" TWENTY "aaaaaa.part";
+	int fd = dup(folder.fd);
+
+	CU_ASSERT_FATAL(mkdirat(other.fd, name, 0700) == 0);
+	CU_ASSERT_FATAL(symlinkat(other.path, folder.fd, "link") == 0);
+	for (int i = 0; i < 100; i++) {
+		CU_ASSERT_FATAL(mkdirat(fd, name, 0700) == 0 && mkdirat(fd, "d", 0700) == 0);
+
+		int next = openat(fd, "d", O_PATH | O_DIRECTORY);
+
+		close(fd);
+		fd = next;
+	}
+	if (geteuid() == 0) {
+		CU_ASSERT_FATAL(mkdirat(folder.fd, ".wavehaul-" TWENTY "others.part", 0700) == 0);
+		CU_ASSERT_FATAL(
+			fchownat(folder.fd, ".wavehaul-" TWENTY "others.part", 4711, 4711, 0) == 0);
+	}
+	wh_stale_remove_below(folder.fd);
+	CU_ASSERT(folder_has(&other, name));
+	CU_ASSERT(!folder_has(&folder, name));
+	CU_ASSERT(!folder_has(&folder, "d/d/d/d/d/d/.wavehaul-" TWENTY "aaaaaa.part"));
+	CU_ASSERT(faccessat(fd, "../.wavehaul-" TWENTY "aaaaaa.part", F_OK, 0) == 0);
+	CU_ASSERT(geteuid() != 0 || folder_has(&folder, ".wavehaul-" TWENTY "others.part"));
+	close(fd);
+	folder_free(&folder);
+	folder_free(&other);
+}
+
+CU_TestInfo wh_tests[] = {
+	{"in a folder", test_in},
+	{"below a folder", test_below},
+	{"how far it goes", test_limits},
+	CU_TEST_INFO_NULL,
+};
