@@ -277,7 +277,7 @@ static int open_and_run(struct bench *bench)
 
 	if (status != WH_EXIT_OK)
 		return status;
-	if (wh_jobs_init(&bench->jobs, &bench->host, &bench->settings, -1) != 0) {
+	if (wh_jobs_init(&bench->jobs, &bench->host, &bench->settings, NULL) != 0) {
 		wh_complain("no memory for the jobs");
 		status = WH_EXIT_OTHER;
 	} else {

@@ -22,12 +22,14 @@
 #include "sink/stale.h"
 #include "telemetry/telemetry.h"
 #include "verbs.h"
+#include "wanted.h"
 
 /* After the second request to stop, sessions have this long to tell their peers. */
 #define LAST_WORDS_S 2
 
 struct serve {
 	struct wh_settings settings;
+	struct wh_service service;
 	struct wh_host host;
 	struct wh_jobs jobs;
 	uint64_t next_tsc;
@@ -82,25 +84,25 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	return 0;
 }
 
-static int run(struct serve *serve, int root_fd)
+static int run(struct serve *serve)
 {
 	struct wh_host_hooks hooks = wh_jobs_hooks;
 
 	hooks.owner = &serve->jobs;
 
 	int status = wh_host_open(
-		&serve->host, &serve->settings, &hooks, wh_jobs_places(&serve->settings));
+		&serve->host, &serve->settings, &hooks, wh_service_places(&serve->service));
 
 	if (status != WH_EXIT_OK)
 		return status;
-	if (wh_jobs_init(&serve->jobs, &serve->host, &serve->settings, root_fd) != 0) {
+	if (wh_jobs_init(&serve->jobs, &serve->host, &serve->settings, &serve->service) != 0) {
 		wh_complain("no memory for the jobs");
 		status = WH_EXIT_OTHER;
 	} else {
 		wh_host_add(&serve->host, 0, "watch", watch, serve);
 		wh_telemetry_start(&serve->host, &serve->jobs);
 		say_what_is_served(serve);
-		wh_stale_remove_below(root_fd);
+		wh_stale_remove_below(serve->service.root_fd);
 		wh_host_run(&serve->host);
 		wh_stale_stop();
 		wh_telemetry_stop();
@@ -136,7 +138,8 @@ int wh_verb_serve(int argc, char **argv)
 			status = WH_EXIT_NO_FILE;
 		} else {
 			wh_signals_catch();
-			status = run(serve, root_fd);
+			serve->service = wh_wanted_service(&serve->settings, root_fd);
+			status = run(serve);
 			close(root_fd);
 		}
 	}

@@ -160,7 +160,7 @@ static int open_and_run(struct wh_transfer *transfer)
 
 	if (status != WH_EXIT_OK)
 		return status;
-	if (wh_jobs_init(&transfer->jobs, &transfer->host, &transfer->settings, -1) != 0) {
+	if (wh_jobs_init(&transfer->jobs, &transfer->host, &transfer->settings, NULL) != 0) {
 		wh_complain("no memory for the jobs");
 		status = WH_EXIT_OTHER;
 	} else {

@@ -66,8 +66,8 @@ static int open_source(struct wh_job *job)
 
 		memmove(job->paths[i], below, strlen(below) + 1);
 	}
-	return wh_job_open_source(
-		job, job->jobs->root_fd, (const char *const *)job->paths, job->hello->paths);
+	return wh_job_open_source(job, job->jobs->service->root_fd, (const char *const *)job->paths,
+		job->hello->paths);
 }
 
 static int open_end(struct wh_job *job, uint64_t now_tsc, enum wh_doing *doing)
@@ -77,7 +77,7 @@ static int open_end(struct wh_job *job, uint64_t now_tsc, enum wh_doing *doing)
 	case WH_JOB_GET:
 		return open_source(job);
 	case WH_JOB_SEND:
-		return wh_job_open_sink(job, job->jobs->root_fd, below_root(job->paths[0]),
+		return wh_job_open_sink(job, job->jobs->service->root_fd, below_root(job->paths[0]),
 			job->hello->into_folder && !job->hello->as_name, job->hello->as_name,
 			doing);
 	default:

@@ -16,8 +16,9 @@
 
 static uint32_t folder_bytes(const struct wh_job *job)
 {
-	return job->at_server ? PEERS_FOLDER_BYTES / wh_peers_places(&job->jobs->peers, &job->peer)
-			      : 0;
+	return job->role == WH_AT_SERVER
+		       ? PEERS_FOLDER_BYTES / wh_peers_places(&job->jobs->peers, &job->peer)
+		       : 0;
 }
 
 int wh_job_open_source(
@@ -69,7 +70,8 @@ int wh_job_open_sink(struct wh_job *job, int root_fd, const char *target, bool i
 		.lane = job->hello->lane,
 		.lanes = job->hello->lanes,
 		.room = &job->jobs->room,
-		.share = job->at_server ? wh_peers_room(&job->jobs->peers, &job->peer) : NULL,
+		.share = job->role == WH_AT_SERVER ? wh_peers_room(&job->jobs->peers, &job->peer)
+						   : NULL,
 		.folder_log_max_bytes = folder_bytes(job),
 		.on_file = job->on_file,
 		.context = job->context,

@@ -42,7 +42,7 @@ static uint64_t rate_bps(const struct wh_job *job)
 {
 	uint64_t own_bps = job->jobs->settings->rate_bps;
 
-	return job->at_server ? wh_min_u64(own_bps, job->hello->rate_bps) : own_bps;
+	return job->role == WH_AT_SERVER ? wh_min_u64(own_bps, job->hello->rate_bps) : own_bps;
 }
 
 /*
@@ -54,7 +54,7 @@ static void configure_sizes(const struct wh_job *job, bool bundle, struct wh_ses
 	const struct wh_settings *settings = job->jobs->settings;
 	const struct wh_peer_bounds bounds = wh_host_bounds(job->jobs->host, job->peer.family);
 
-	if (job->at_server) {
+	if (job->role == WH_AT_SERVER) {
 		wh_hello_configure(job->hello, bundle, &bounds, &settings->repair, config);
 		return;
 	}
@@ -280,7 +280,7 @@ static int32_t run_sink(struct wh_job *job, uint64_t now_tsc)
 	wh_meter_leave(job->crew->meter, before);
 	note_totals(job, &progress->totals);
 	/* At the server the client is told why before the job ends: job_server.c. */
-	if (progress->state == WH_SINK_BROKEN && !job->at_server)
+	if (progress->state == WH_SINK_BROKEN && job->role == WH_AT_CLIENT)
 		wh_job_fail(job, status_of_error(progress->error), "%s",
 			wh_fault_text(text, progress->doing, progress->error));
 	else if (progress->state == WH_SINK_DONE)

@@ -30,68 +30,16 @@
 #define HELLO_PATIENCE_S 5
 
 /*
- * Places beside those for all, for peers that have none, are an eighth of them. When one is in use
- * a job gives up its own that has not got on for so long: sooner of a peer that has others.
+ * When a place beside those for all is in use a job gives up its own that has not got on for so
+ * long: sooner of a peer that has others.
  */
-#define SPARE_PART     8
 #define EVICT_OTHERS_S 2
 #define EVICT_ONLY_S   10
 #define EVICT_EVERY    256 /* turns */
 
-/* Lines of the log in a second of all peers together, by those of one. */
-#define LINES_OF_ALL 10
-
 static uint64_t now_ns(const struct wh_jobs *jobs)
 {
 	return wh_tsc_to_ns(jobs->host->hz, rte_rdtsc());
-}
-
-static uint32_t spare_places(const struct wh_settings *settings)
-{
-	return (settings->sessions + SPARE_PART - 1) / SPARE_PART;
-}
-
-uint32_t wh_jobs_places(const struct wh_settings *settings)
-{
-	return settings->sessions + spare_places(settings);
-}
-
-static uint64_t three_quarters(uint64_t of)
-{
-	return of - of / 4;
-}
-
-uint32_t wh_jobs_peer_places(const struct wh_settings *settings)
-{
-	return settings->peer_jobs > 0 ? settings->peer_jobs
-				       : (uint32_t)three_quarters(settings->sessions);
-}
-
-static struct wh_peer_limits peer_limits(const struct wh_settings *settings)
-{
-	return (struct wh_peer_limits){
-		.places = settings->sessions,
-		.spare_places = spare_places(settings),
-		.peer_places = wh_jobs_peer_places(settings),
-		.peer_bytes = settings->peer_memory_bytes > 0
-				      ? settings->peer_memory_bytes
-				      : three_quarters(settings->buffer_bytes),
-		.peer_room_bytes = settings->peer_reserve_bytes,
-		.peer_openings_s = settings->peer_openings_s,
-		.peer_lines_s = settings->peer_lines_s,
-		.lines_s = LINES_OF_ALL * settings->peer_lines_s,
-	};
-}
-
-static bool may_come(const struct wh_settings *settings, const struct wh_address *peer)
-{
-	if (settings->allows == 0)
-		return wh_subnet_has(
-			peer->family == WH_IPV4 ? &settings->ipv4 : &settings->ipv6, peer);
-	for (uint32_t i = 0; i < settings->allows; i++)
-		if (wh_subnet_has(&settings->allow[i], peer))
-			return true;
-	return false;
 }
 
 /* The client's job that a stream of this name and from this peer is for. */
@@ -116,9 +64,9 @@ static struct wh_job *job_of_reply(
 static enum wh_release_status welcome_job(
 	struct wh_jobs *jobs, const struct wh_open_params *params, const struct wh_address *peer)
 {
-	if (jobs->root_fd < 0 || strcmp(params->name, WH_JOB_NAME) != 0)
+	if (jobs->service == NULL || strcmp(params->name, WH_JOB_NAME) != 0)
 		return WH_STATUS_REFUSED;
-	if (!may_come(jobs->settings, peer))
+	if (!wh_service_allows(jobs->service, peer))
 		return WH_STATUS_REFUSED;
 	if (atomic_load(&jobs->draining) || !wh_peers_would_admit(&jobs->peers, peer, now_ns(jobs)))
 		return WH_STATUS_BUSY;
@@ -185,14 +133,14 @@ static struct wh_job *admit_job(
 		return NULL;
 	}
 	atomic_fetch_add(&jobs->live, 1);
-	job->at_server = true;
+	job->role = WH_AT_SERVER;
 	job->peer = *peer;
 	return job;
 }
 
 static void drop_job(struct wh_jobs *jobs, struct wh_job *job)
 {
-	if (job->at_server)
+	if (job->role == WH_AT_SERVER)
 		wh_peers_dismiss(&jobs->peers, &job->peer);
 	atomic_fetch_sub_explicit(&jobs->live, 1, memory_order_release);
 }
@@ -325,7 +273,7 @@ static void dismiss(struct wh_crew *crew, struct wh_job_list *list, struct wh_jo
 
 	TAILQ_REMOVE(list, job, next);
 	drop_job(jobs, job);
-	if (job->at_server)
+	if (job->role == WH_AT_SERVER)
 		wh_job_free(job);
 }
 
@@ -356,8 +304,8 @@ static int32_t step(
 			return 1;
 		}
 	} else {
-		work = job->at_server ? wh_job_server_step(job, now_tsc)
-				      : wh_job_client_step(job, now_tsc);
+		work = job->role == WH_AT_SERVER ? wh_job_server_step(job, now_tsc)
+						 : wh_job_client_step(job, now_tsc);
 		/* The end of a job lets go of what its streams' end markers lie in. */
 		if (job->state < WH_JOB_ENDING)
 			work += code_chunks(crew, job);
@@ -415,7 +363,7 @@ static int32_t make_room(struct wh_crew *crew, uint64_t now_tsc)
 {
 	struct wh_jobs *jobs = crew->jobs;
 
-	if (jobs->root_fd < 0 || crew->turns % EVICT_EVERY != 0 || now_tsc < crew->evict_tsc ||
+	if (jobs->service == NULL || crew->turns % EVICT_EVERY != 0 || now_tsc < crew->evict_tsc ||
 		!wh_peers_are_crowded(&jobs->peers))
 		return 0;
 
@@ -473,7 +421,7 @@ static void plan_fec(struct wh_jobs *jobs)
 {
 	const struct wh_settings *settings = jobs->settings;
 
-	if (jobs->root_fd < 0 && !settings->repair.on)
+	if (jobs->service == NULL && !settings->repair.on)
 		return;
 	jobs->host->fec = wh_repair_limits(WH_CHUNK_BYTES_DEFAULT, WH_STREAM_PAYLOAD_BYTES_MIN,
 		wh_encap_payload_bytes(WH_IPV4, settings->mtu_bytes));
@@ -482,22 +430,18 @@ static void plan_fec(struct wh_jobs *jobs)
 			wh_fec_bytes(&jobs->host->fec) >> 10, jobs->crews);
 }
 
-int wh_jobs_init(
-	struct wh_jobs *jobs, struct wh_host *host, const struct wh_settings *settings, int root_fd)
+int wh_jobs_init(struct wh_jobs *jobs, struct wh_host *host, const struct wh_settings *settings,
+	const struct wh_service *service)
 {
 	jobs->host = host;
 	jobs->settings = settings;
-	jobs->root_fd = root_fd;
+	jobs->service = service;
 	rte_spinlock_init(&jobs->burial);
 	wh_convoys_init(&jobs->convoys);
 	jobs->crews = (uint32_t)wh_min_u64(wh_host_workers(host), WH_CREWS_MAX);
 	plan_fec(jobs);
-	if (root_fd >= 0) {
-		const struct wh_peer_limits limits = peer_limits(settings);
-
-		if (wh_peers_init(&jobs->peers, &limits) != 0)
-			return -ENOMEM;
-	}
+	if (service != NULL && wh_peers_init(&jobs->peers, &service->limits) != 0)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < jobs->crews; i++) {
 		struct wh_crew *crew = &jobs->crew[i];
 
@@ -535,7 +479,7 @@ static void end_job(struct wh_job *job)
 		wh_session_destroy(job->out);
 	job->in_gone = true;
 	job->out_gone = true;
-	if (job->at_server)
+	if (job->role == WH_AT_SERVER)
 		wh_job_free(job);
 }
 

@@ -31,6 +31,7 @@
 #include "job/hello.h"
 #include "job/peers.h"
 #include "job/pump.h"
+#include "job/service.h"
 #include "job/watch.h"
 #include "sink/sink.h"
 #include "source/source.h"
@@ -49,6 +50,11 @@ enum wh_job_seat {
 	WH_SEAT_TAKING, /* the core that accepts is at it */
 	WH_SEAT_TAKEN,  /* `in` is set */
 	WH_SEAT_SHUT,   /* the job has ended before */
+};
+
+enum wh_job_role {
+	WH_AT_CLIENT = 0, /* which asks */
+	WH_AT_SERVER,     /* which does what it is asked for */
 };
 
 enum wh_job_state {
@@ -83,7 +89,7 @@ struct wh_job {
 	TAILQ_ENTRY(wh_job) next;
 	struct wh_jobs *jobs;
 	struct wh_crew *crew;
-	bool at_server;
+	enum wh_job_role role; /* of this end */
 	uint32_t shard;
 	struct wh_address peer;
 	uint64_t reply;    /* the number in the server's stream's name */
@@ -184,13 +190,13 @@ struct wh_jobs {
 	uint32_t crews;
 	struct wh_crew crew[WH_CREWS_MAX];
 	_Atomic uint32_t next_crew;
-	_Atomic uint32_t live;        /* jobs that are not over */
-	_Atomic bool draining;        /* no new ones */
-	_Atomic bool hurry;           /* end those that run */
-	int root_fd;                  /* what is served; -1: a client */
-	struct wh_peers peers;        /* of a server */
-	_Atomic uint64_t table_bytes; /* that sessions have beside the arena */
-	struct wh_room room;          /* promised by the sinks of all jobs and lanes */
+	_Atomic uint32_t live;            /* jobs that are not over */
+	_Atomic bool draining;            /* no new ones */
+	_Atomic bool hurry;               /* end those that run */
+	const struct wh_service *service; /* NULL: none; all jobs are our own */
+	struct wh_peers peers;            /* of a service */
+	_Atomic uint64_t table_bytes;     /* that sessions have beside the arena */
+	struct wh_room room;              /* promised by the sinks of all jobs and lanes */
 	struct wh_convoys convoys;
 	rte_spinlock_t burial; /* held while sessions are freed, or looked at from outside */
 
@@ -198,9 +204,9 @@ struct wh_jobs {
 	struct wh_job *_Atomic lane[WH_LANES_MAX];
 };
 
-/* 0 or -ENOMEM; adds the crews to the host's loops. */
+/* 0 or -ENOMEM; adds the crews to the host's loops. `service` may be NULL. */
 int wh_jobs_init(struct wh_jobs *jobs, struct wh_host *host, const struct wh_settings *settings,
-	int root_fd);
+	const struct wh_service *service);
 
 /* When no loop runs any more: ends what the crews still had, and frees all sessions. */
 void wh_jobs_end(struct wh_jobs *jobs);
@@ -224,12 +230,6 @@ bool wh_job_make_hello(struct wh_job *job, uint32_t paths);
 
 /* Whether HELLO with its paths fits the chunk that it goes in. */
 bool wh_job_hello_fits(const struct wh_job *job);
-
-/* Places for jobs at once, those that are kept for peers that have none counted. */
-uint32_t wh_jobs_places(const struct wh_settings *settings);
-
-/* Likewise, of a peer. */
-uint32_t wh_jobs_peer_places(const struct wh_settings *settings);
 
 /*
  * job_memory.c: memory of sessions, charged to their peers. Chunks of a bundle's sender; memory for
@@ -259,7 +259,8 @@ static inline bool wh_job_sends(const struct wh_job *job)
 {
 	const struct wh_hello *hello = job->hello;
 
-	return hello->verb != WH_JOB_IDLE && wh_hello_client_sends(hello) != job->at_server;
+	return hello->verb != WH_JOB_IDLE &&
+	       wh_hello_client_sends(hello) == (job->role == WH_AT_CLIENT);
 }
 
 /* Any core: files so far. */

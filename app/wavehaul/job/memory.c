@@ -30,7 +30,7 @@ static uint32_t share_chunks(const struct wh_job *job, uint64_t stride_bytes, ui
 {
 	uint64_t share_bytes = wh_jobs_free_bytes(job->jobs) / SHARE_OF_FREE;
 
-	if (job->at_server)
+	if (job->role == WH_AT_SERVER)
 		share_bytes = wh_min_u64(share_bytes,
 			wh_peers_left_bytes(&job->jobs->peers, &job->peer) / SHARE_OF_PEER);
 
@@ -46,7 +46,7 @@ uint32_t wh_job_sender_chunks(const struct wh_job *job, uint64_t stride_bytes)
 	uint64_t own_bytes = jobs->settings->buffer_bytes / lanes;
 
 	/* A client has its memory to itself, but for what idle streams took before. */
-	if (jobs->root_fd < 0)
+	if (job->role == WH_AT_CLIENT)
 		return (uint32_t)wh_min_u64(
 			wh_min_u64(own_bytes, wh_arena_free_bytes(&jobs->host->arena)) / 4 * 3 /
 				stride_bytes,
@@ -72,7 +72,7 @@ uint8_t *wh_job_take_memory(
 	struct wh_job_memory *memory = &job->memory[role];
 	uint64_t bytes = config->chunks * wh_session_chunk_stride(config);
 	uint64_t table_bytes = wh_session_table_bytes(role, config);
-	uint64_t charged_bytes = job->at_server ? bytes + table_bytes : 0;
+	uint64_t charged_bytes = job->role == WH_AT_SERVER ? bytes + table_bytes : 0;
 
 	WH_ASSERT(memory->chunks == NULL);
 	if (charged_bytes > wh_jobs_free_bytes(jobs) ||

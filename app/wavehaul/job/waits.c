@@ -35,7 +35,7 @@ static bool has_company(const struct wh_job *job, uint64_t now_tsc)
 
 	if (has_convoy(job, now_tsc))
 		return true;
-	return job->at_server && now_ns > settings->stall_timeout_ns &&
+	return job->role == WH_AT_SERVER && now_ns > settings->stall_timeout_ns &&
 	       wh_peers_moves(&job->jobs->peers, &job->peer, now_ns - settings->stall_timeout_ns);
 }
 
@@ -118,7 +118,7 @@ void wh_job_see_waits(struct wh_job *job, uint64_t now_tsc)
 		return;
 	if (job->convoy != NULL)
 		atomic_store_explicit(&job->convoy->moved_tsc, now_tsc, memory_order_relaxed);
-	if (job->at_server)
+	if (job->role == WH_AT_SERVER)
 		wh_peers_moved(
 			&job->jobs->peers, &job->peer, wh_tsc_to_ns(job->jobs->host->hz, now_tsc));
 }

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_SERVICE_H
+#define WH_APP_SERVICE_H
+
+/* What a server does for whoever may come: a folder, and bounds for its peers. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/settings.h"
+#include "job/peers.h"
+#include "wire/encap.h"
+
+struct wh_service {
+	int root_fd; /* the folder that is served */
+	struct wh_peer_limits limits;
+	struct wh_subnet allow[WH_SETTINGS_ALLOWS_MAX]; /* who may come */
+	uint32_t allows;
+};
+
+bool wh_service_allows(const struct wh_service *service, const struct wh_address *peer);
+
+/* Places for jobs at once, those that are kept for peers that have none counted. */
+uint32_t wh_service_places(const struct wh_service *service);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "wanted.h"
+
+#include <string.h>
+
+/* Places beside those for all, for peers that have none, are this part of them. */
+#define SPARE_PART 8
+
+/* Lines of the log in a second of all peers together, by those of one. */
+#define LINES_OF_ALL 10
+
+static uint64_t three_quarters(uint64_t of)
+{
+	return of - of / 4;
+}
+
+static struct wh_peer_limits limits_of(const struct wh_settings *settings)
+{
+	return (struct wh_peer_limits){
+		.places = settings->sessions,
+		.spare_places = (settings->sessions + SPARE_PART - 1) / SPARE_PART,
+		.peer_places = settings->peer_jobs > 0
+				       ? settings->peer_jobs
+				       : (uint32_t)three_quarters(settings->sessions),
+		.peer_bytes = settings->peer_memory_bytes > 0
+				      ? settings->peer_memory_bytes
+				      : three_quarters(settings->buffer_bytes),
+		.peer_room_bytes = settings->peer_reserve_bytes,
+		.peer_openings_s = settings->peer_openings_s,
+		.peer_lines_s = settings->peer_lines_s,
+		.lines_s = LINES_OF_ALL * settings->peer_lines_s,
+	};
+}
+
+struct wh_service wh_wanted_service(const struct wh_settings *settings, int root_fd)
+{
+	struct wh_service service = {
+		.root_fd = root_fd,
+		.limits = limits_of(settings),
+		.allow = {settings->ipv4, settings->ipv6},
+		.allows = 2,
+	};
+
+	if (settings->allows == 0)
+		return service;
+	memcpy(service.allow, settings->allow, sizeof(service.allow));
+	service.allows = settings->allows;
+	return service;
+}
