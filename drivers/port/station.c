@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "port/neighbour_frame.h"
+#include "neighbour/frame.h"
 
 /* Frames begin on a cache line, behind room for the longest headers: see head_offset_for. */
 #define FRAME_OFFSET RTE_ALIGN_CEIL(RTE_PKTMBUF_HEADROOM, RTE_CACHE_LINE_SIZE)
@@ -16,6 +16,7 @@ static_assert(FRAME_OFFSET + WH_ETHER_BYTES + WH_IPV4_BYTES + WH_UDP_BYTES >= WH
 /* A turn hands the host no more than this: an ARP storm delays the packets of sessions little. */
 #define HOST_FRAMES_PER_TURN 8
 
+static_assert(WH_PORT_QUEUES_MAX <= WH_NEIGHBOUR_PORTS_MAX, "errors about any queue are heard");
 static_assert((WH_STATION_WAYS & (WH_STATION_WAYS - 1)) == 0, "a power of two");
 
 /*

@@ -22,7 +22,7 @@
 
 #include <stdint.h>
 
-#include "port/neighbour.h"
+#include "neighbour/neighbour.h"
 #include "port/port.h"
 #include "session/endpoint.h"
 

@@ -11,7 +11,6 @@
 
 #define IPV4_FRAGMENT_MASK 0x3fff /* "more fragments" and the offset */
 #define IP_HOPS            64
-#define IP_PROTOCOL_UDP    17
 #define IP_BYTES_MAX       65535
 
 /* RFC 768. */
@@ -72,7 +71,7 @@ uint32_t wh_encap_wire_bytes(enum wh_family family, uint32_t payload_bytes)
 /* Of the pseudo-header: both addresses (`addresses_bytes` of them), length and protocol. */
 static uint64_t pseudo_sum(const void *addresses, size_t addresses_bytes, uint32_t udp_bytes)
 {
-	uint64_t sum = rte_cpu_to_be_16(IP_PROTOCOL_UDP) + (uint64_t)rte_cpu_to_be_32(udp_bytes);
+	uint64_t sum = rte_cpu_to_be_16(WH_IP_PROTOCOL_UDP) + (uint64_t)rte_cpu_to_be_32(udp_bytes);
 
 	return wh_sum_add(sum, addresses, addresses_bytes);
 }
@@ -105,7 +104,7 @@ static void init_ipv4(struct wh_ipv4_header *ip, const struct wh_flow *flow)
 	ip->version_ihl = WH_IPV4_VERSION_IHL;
 	ip->fragment = rte_cpu_to_be_16(WH_IPV4_DONT_FRAGMENT);
 	ip->ttl = IP_HOPS;
-	ip->protocol = IP_PROTOCOL_UDP;
+	ip->protocol = WH_IP_PROTOCOL_UDP;
 	memcpy(ip->source, flow->source.ip, sizeof(ip->source));
 	memcpy(ip->target, flow->target.ip, sizeof(ip->target));
 	ip->sum = (rte_be16_t)~wh_sum_fold(wh_sum_add(0, ip, sizeof(*ip)));
@@ -114,7 +113,7 @@ static void init_ipv4(struct wh_ipv4_header *ip, const struct wh_flow *flow)
 static void init_ipv6(struct wh_ipv6_header *ip, const struct wh_flow *flow)
 {
 	ip->version_class_label = rte_cpu_to_be_32(WH_IPV6_VERSION);
-	ip->next_header = IP_PROTOCOL_UDP;
+	ip->next_header = WH_IP_PROTOCOL_UDP;
 	ip->hop_limit = IP_HOPS;
 	memcpy(ip->source, flow->source.ip, sizeof(ip->source));
 	memcpy(ip->target, flow->target.ip, sizeof(ip->target));
@@ -237,7 +236,7 @@ static enum wh_encap_reason read_ipv4(const uint8_t *packet, size_t room, struct
 		return WH_ENCAP_BAD_IP;
 	if ((ip->fragment & rte_cpu_to_be_16(IPV4_FRAGMENT_MASK)) != 0)
 		return WH_ENCAP_FRAGMENT;
-	if (ip->protocol != IP_PROTOCOL_UDP)
+	if (ip->protocol != WH_IP_PROTOCOL_UDP)
 		return WH_ENCAP_NOT_UDP;
 
 	*datagram = (struct datagram){
@@ -262,7 +261,7 @@ static enum wh_encap_reason read_ipv6(const uint8_t *packet, size_t room, struct
 	if (!wh_ipv6_version_agrees(ip) || payload_bytes > room - sizeof(*ip))
 		return WH_ENCAP_BAD_IP;
 	/* A fragment header is an extension header, and none of those is taken. */
-	if (ip->next_header != IP_PROTOCOL_UDP)
+	if (ip->next_header != WH_IP_PROTOCOL_UDP)
 		return WH_ENCAP_NOT_UDP;
 
 	*datagram = (struct datagram){

@@ -20,6 +20,10 @@
 #define WH_ETHER_TYPE_IPV6     0x86dd
 #define WH_ETHER_TYPE_PROVIDER 0x88a8 /* a provider's outer tag: IEEE 802.1Q 9.5 */
 
+#define WH_IP_PROTOCOL_ICMP   1
+#define WH_IP_PROTOCOL_UDP    17
+#define WH_IP_PROTOCOL_ICMPV6 58
+
 #define WH_IPV4_VERSION_IHL   0x45 /* version 4, five words: no options */
 #define WH_IPV4_DONT_FRAGMENT 0x4000
 #define WH_IPV6_VERSION       UINT32_C(0x60000000) /* of version_class_label */

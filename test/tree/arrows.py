@@ -11,8 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-LIB_ROOMS = ('base', 'wire', 'measure', 'rate', 'track', 'fec', 'path', 'session', 'store',
-             'bundle', 'source', 'sink', 'sim')
+LIB_ROOMS = ('base', 'wire', 'neighbour', 'measure', 'rate', 'track', 'fec', 'path', 'session',
+             'store', 'bundle', 'source', 'sink', 'sim')
 LIB = {f'lib/{name}' for name in LIB_ROOMS}
 
 
@@ -33,6 +33,7 @@ def app(names):
 ALLOWED = {
     'lib/base': set(),
     'lib/wire': lib('base'),
+    'lib/neighbour': lib('wire base'),
     'lib/measure': lib('wire base'),
     'lib/rate': lib('measure base'),
     'lib/track': lib('base'),
@@ -44,7 +45,7 @@ ALLOWED = {
     'lib/source': lib('bundle store base'),
     'lib/sink': lib('source bundle store base'),
     'lib/sim': lib('session path rate track fec measure wire base'),
-    'drivers/port': lib('session rate track fec measure wire base'),
+    'drivers/port': lib('neighbour session rate track fec measure wire base'),
     'drivers/lambda': lib('path wire base') | {'drivers/port'},
     'app/wavehaul/cli': LIB | DRIVERS,
     'app/wavehaul/machine': {'lib/base'},

@@ -6,7 +6,7 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/settings_table.h"
-#include "port/neighbour.h"
+#include "neighbour/neighbour.h"
 
 static bool has_cpu(const struct wh_cpu_list *list, uint16_t cpu)
 {

@@ -11,7 +11,7 @@
 
 #include "host/host.h"
 #include "job/jobs.h"
-#include "port/mtu_proof.h"
+#include "neighbour/mtu_proof.h"
 
 enum wh_client_state {
 	WH_CLIENT_LINK = 0, /* waits for it */

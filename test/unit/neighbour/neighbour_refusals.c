@@ -4,7 +4,7 @@
 
 #include "neighbour_rig.h"
 
-const char wh_suite_name[] = "drivers/port neighbour refusals";
+const char wh_suite_name[] = "lib/neighbour refusals";
 
 #define PATCHES 8
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PORT_NEIGHBOUR_FRAME_H
-#define WH_PORT_NEIGHBOUR_FRAME_H
+#ifndef WH_NEIGHBOUR_FRAME_H
+#define WH_NEIGHBOUR_FRAME_H
 
 /*
  * Frames of wh_neighbour as bytes: layouts, reading down to what an Ethernet or IP header
@@ -15,12 +15,10 @@
 
 #include <rte_byteorder.h>
 
-#include "port/neighbour.h"
+#include "neighbour/neighbour.h"
 #include "wire/internet.h"
 
 #define WH_ETHER_FRAME_BYTES   60 /* the least that Ethernet carries, check sequence not counted */
-#define WH_IP_PROTOCOL_ICMP    1
-#define WH_IP_PROTOCOL_ICMPV6  58
 #define WH_IP_HOPS             64
 #define WH_NDP_HOPS            255
 #define WH_ARP_ETHERNET        1

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "port/neighbour.h"
+#include "neighbour/neighbour.h"
 #include "unit.h"
 
 #define RIG_HZ      UINT64_C(1000000000)

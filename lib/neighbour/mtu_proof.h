@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PORT_MTU_PROOF_H
-#define WH_PORT_MTU_PROOF_H
+#ifndef WH_NEIGHBOUR_MTU_PROOF_H
+#define WH_NEIGHBOUR_MTU_PROOF_H
 
 /*
  * Whether packets of the whole MTU get to a peer and back, asked by echo, which wh_neighbour never
@@ -20,7 +20,7 @@
 
 #include <stdint.h>
 
-#include "port/neighbour.h"
+#include "neighbour/neighbour.h"
 
 #define WH_MTU_PROOF_ASKS    3   /* of each size, but for the first question */
 #define WH_MTU_PROOF_WAIT_MS 100 /* for an answer, at least */

@@ -4,7 +4,7 @@
 #include "base/prng.h"
 #include "neighbour_rig.h"
 
-const char wh_suite_name[] = "drivers/port neighbour floods";
+const char wh_suite_name[] = "lib/neighbour floods";
 
 #define MUTATIONS 200000
 #define SEED      UINT64_C(19821116)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <netinet/in.h>
-
-#include "port/neighbour_internal.h"
-#include "port/port.h"
+#include "neighbour/internal.h"
 #include "wire/internet.h"
 
 /* RFC 792, RFC 1191, RFC 1812 5.2.7.1; RFC 4443 3.1, 3.2. */
@@ -65,7 +62,7 @@ static enum wh_neighbour_error error_of(uint8_t family, const struct icmp_error 
 
 static bool is_near(rte_be16_t port, uint16_t first)
 {
-	return (uint16_t)(rte_be_to_cpu_16(port) - first) < WH_PORT_QUEUES_MAX;
+	return (uint16_t)(rte_be_to_cpu_16(port) - first) < WH_NEIGHBOUR_PORTS_MAX;
 }
 
 /* Our UDP to the peer that is watched, or our echo to it, as far as the quotation goes. */
@@ -94,7 +91,7 @@ static bool is_about_watched(
 		return false;
 	if (protocol == (ipv4 ? WH_IP_PROTOCOL_ICMP : WH_IP_PROTOCOL_ICMPV6))
 		return neighbour->echo.state == WH_NEIGHBOUR_ECHO_SENT;
-	return protocol == IPPROTO_UDP && is_near(ports->source, peer->port) &&
+	return protocol == WH_IP_PROTOCOL_UDP && is_near(ports->source, peer->port) &&
 	       is_near(ports->target, peer->port);
 }
 

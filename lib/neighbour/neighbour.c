@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "port/neighbour.h"
+#include "neighbour/neighbour.h"
 
-#include "port/neighbour_internal.h"
+#include "neighbour/internal.h"
 
 /* RFC 791: what every host takes; RFC 8200 5. */
 #define MTU_MIN      576

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "port/mtu_proof.h"
+#include "neighbour/mtu_proof.h"
 
 #include "base/assert.h"
 #include "base/clock.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 
-#include "port/neighbour_internal.h"
+#include "neighbour/internal.h"
 
 /* So that a flood of echo requests leaves room for the answers that peers cannot do without. */
 #define ECHO_ANSWERS (WH_NEIGHBOUR_ANSWERS / 2)

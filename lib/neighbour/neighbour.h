@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PORT_NEIGHBOUR_H
-#define WH_PORT_NEIGHBOUR_H
+#ifndef WH_NEIGHBOUR_NEIGHBOUR_H
+#define WH_NEIGHBOUR_NEIGHBOUR_H
 
 /*
  * What a host owes its link besides its own packets: ARP (RFC 826, RFC 5227), neighbour
@@ -184,6 +184,9 @@ struct wh_neighbour_echo {
 	uint64_t due_tsc; /* waits: next attempt; sent: given up */
 	uint64_t rtt_tsc; /* answered */
 };
+
+/* A host's UDP ports stand in a row, one for each queue: no more than these. */
+#define WH_NEIGHBOUR_PORTS_MAX 16
 
 /* What hosts on the way say of our packets to the peer that is watched. */
 enum wh_neighbour_error {

@@ -7,7 +7,7 @@
 
 #include "neighbour_rig.h"
 
-const char wh_suite_name[] = "drivers/port neighbour claims";
+const char wh_suite_name[] = "lib/neighbour claims";
 
 #define PEER4 rig_ip4(10, 0, 0, 2)
 #define PEER6 rig_ip6(rig_peer6)

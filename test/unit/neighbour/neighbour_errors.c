@@ -7,7 +7,7 @@
 
 #include "neighbour_rig.h"
 
-const char wh_suite_name[] = "drivers/port neighbour errors";
+const char wh_suite_name[] = "lib/neighbour errors";
 
 #define PORT 5760
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PORT_NEIGHBOUR_INTERNAL_H
-#define WH_PORT_NEIGHBOUR_INTERNAL_H
+#ifndef WH_NEIGHBOUR_INTERNAL_H
+#define WH_NEIGHBOUR_INTERNAL_H
 
 /* What the files of wh_neighbour ask of each other; nobody else includes this. */
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "port/neighbour_frame.h"
+#include "neighbour/frame.h"
 
 static inline uint64_t wh_neighbour_ms_to_tsc(const struct wh_neighbour *neighbour, uint32_t ms)
 {

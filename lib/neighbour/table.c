@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "port/neighbour_internal.h"
+#include "neighbour/internal.h"
 
 /* A probe asks itself, then all of the link. */
 #define PROBE_ASKS (2 * WH_NEIGHBOUR_ASKS)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "port/neighbour_internal.h"
+#include "neighbour/internal.h"
 
 static const uint8_t no_mac[6];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "port/neighbour_frame.h"
+#include "neighbour/frame.h"
 
 #include "base/assert.h"
 

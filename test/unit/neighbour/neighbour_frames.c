@@ -4,7 +4,7 @@
 
 #include "neighbour_rig.h"
 
-const char wh_suite_name[] = "drivers/port neighbour frames";
+const char wh_suite_name[] = "lib/neighbour frames";
 
 /* The sums in these frames were worked out apart from the program. */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "port/neighbour_internal.h"
+#include "neighbour/internal.h"
 
 #define NDP_BYTES (sizeof(struct wh_ndp) + sizeof(struct wh_ndp_mac))
 

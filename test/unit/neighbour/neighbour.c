@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "port/neighbour.h"
+#include "neighbour/neighbour.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "neighbour_rig.h"
 
-const char wh_suite_name[] = "drivers/port neighbour";
+const char wh_suite_name[] = "lib/neighbour";
 
 #define PEER4 rig_ip4(10, 0, 0, 2)
 #define PEER6 rig_ip6(rig_peer6)
