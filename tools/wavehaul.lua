@@ -22,8 +22,8 @@ local UNKNOWN = UInt64(0xffffffff, 0xffffffff) -- WH_OBJECT_BYTES_UNKNOWN
 
 local TYPE_NAMES = {
 	[1] = "data", [2] = "repair", [3] = "rcv-state", [4] = "trans-state", [5] = "ack2",
-	[6] = "nak", [7] = "delay-warning", [8] = "probe", [9] = "open", [10] = "accept",
-	[11] = "confirm", [12] = "release", [13] = "bitmap",
+	[6] = "nak", [7] = "delay-warning", [8] = "bitmap", [9] = "open", [10] = "accept",
+	[11] = "confirm", [12] = "release",
 }
 local KEY_NAMES = {[0] = "not sealed, the tag is a checksum and the token"}
 local STAGE_NAMES = {[1] = "request", [2] = "reply", [3] = "done", [4] = "abort"}
@@ -155,15 +155,6 @@ local bitmap_group = group("bitmap.", {
 	{8, U16, "pkts", "Packets"},
 	{10, 22},
 })
-local probe_group = group("probe.", {
-	{0, U32, "probe", "Probe"},
-	{4, U16, "train_index", "Index in the train"},
-	{6, U16, "train_length", "Length of the train"},
-	{8, U32, "stamp_us", "Sender's clock (us)"},
-	{12, U32, "echo_stamp_us", "Clock echoed (us)"},
-	{16, U16, "padding_bytes", "Bytes of padding"},
-	{18, 14},
-})
 local params_body = group("params.", {
 	{0, LCI, "initiator_lci", "Initiator's identifier"},
 	{4, U32, "chunk_bytes", "Bytes of a chunk"},
@@ -214,11 +205,9 @@ local DATA_FLAGS = {
 	define(ProtoField.bool, "flags.pair_second", "Second of a pair", 8, nil, 0x04),
 }
 local STATE_FLAGS = {define(ProtoField.bool, "flags.losses", "Losses told", 8, nil, 0x01)}
-local PROBE_FLAGS = {define(ProtoField.bool, "flags.probe_echo", "Answer", 8, nil, 0x01)}
 
 local tag_field = define(ProtoField.bytes, "tag", "Tag", base.NONE)
 local payload_field = define(ProtoField.bytes, "payload", "Payload", base.NONE)
-local padding_field = define(ProtoField.bytes, "probe.padding", "Padding", base.NONE)
 local sealed_field = define(ProtoField.bytes, "sealed", "Sealed", base.NONE)
 local name_field = define(ProtoField.string, "params.name", "Name", base.UNICODE)
 local holes_field = define(ProtoField.none, "holes", "Holes")
@@ -383,15 +372,6 @@ local function bitmap_rest(tree, head, body)
 		serial_of(head, FIELDS_AT), arrived, pkts)
 end
 
-local function probe_rest(tree, head, body)
-	local at = head(FIELDS_AT, 32)
-	local padding_bytes = at(16, 2):le_uint()
-
-	add_rest(tree, body, 0, padding_bytes, padding_field)
-	return padding_bytes, string.format("%d, %d of %d", at(0, 4):le_uint(),
-		at(4, 2):le_uint(), at(6, 2):le_uint())
-end
-
 local function params_rest(tree, _, body)
 	local name_bytes = body(34, 2):le_uint()
 	local object_bytes = body(24, 8):le_uint64()
@@ -426,13 +406,12 @@ local types = {
 	[5] = {fields = ack2_group, rest = ack2_rest},
 	[6] = {fields = nak_group, rest = nak_rest},
 	[7] = {fields = delay_warning_group, rest = delay_warning_rest},
-	[8] = {fields = probe_group, flags = PROBE_FLAGS, rest = probe_rest},
+	[8] = {fields = bitmap_group, rest = bitmap_rest},
 	[9] = {fields = open_group, fixed = params_body, fixed_bytes = 48, rest = params_rest},
 	[10] = {fields = accept_group, rest = accept_rest},
 	[11] = {fields = confirm_group, fixed = params_body, fixed_bytes = 48, rest = params_rest},
 	[12] = {fields = release_group, fixed = release_body, fixed_bytes = 16,
 		rest = release_rest},
-	[13] = {fields = bitmap_group, rest = bitmap_rest},
 }
 
 local function add_flags(tree, range, bits)

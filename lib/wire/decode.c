@@ -139,17 +139,6 @@ static enum wh_wire_reason read_delay_warning(
 	return length_unless(body_bytes == 0);
 }
 
-static enum wh_wire_reason read_probe(
-	const struct wh_wire_head *head, size_t body_bytes, struct wh_packet *packet)
-{
-	const struct wh_wire_probe *wire = (const struct wh_wire_probe *)head->fields;
-
-	WH_FIELDS_PROBE(READ, wire, &packet->probe)
-	if (!all_zero(head->body, body_bytes))
-		return WH_WIRE_RESERVED;
-	return length_unless(packet->probe.padding_bytes == body_bytes);
-}
-
 static enum wh_wire_reason read_params(
 	const struct wh_wire_head *head, size_t body_bytes, struct wh_open_params *params)
 {
@@ -240,7 +229,6 @@ static const reader readers[WH_PACKET_TYPES] = {
 	[WH_PACKET_ACK2] = read_ack2,
 	[WH_PACKET_NAK] = read_nak,
 	[WH_PACKET_DELAY_WARNING] = read_delay_warning,
-	[WH_PACKET_PROBE] = read_probe,
 	[WH_PACKET_OPEN] = read_open,
 	[WH_PACKET_ACCEPT] = read_accept,
 	[WH_PACKET_CONFIRM] = read_confirm,

@@ -112,14 +112,6 @@ static void write_delay_warning(const struct wh_delay_warning *warning, struct w
 	WH_FIELDS_DELAY_WARNING(WRITE, wire, warning)
 }
 
-static void write_probe(const struct wh_probe *probe, struct wh_wire_head *head)
-{
-	struct wh_wire_probe *wire = (struct wh_wire_probe *)head->fields;
-
-	WH_FIELDS_PROBE(WRITE, wire, probe)
-	memset(head->body, 0, probe->padding_bytes);
-}
-
 void wh_params_encode(const struct wh_open_params *params, struct wh_wire_params *wire)
 {
 	WH_FIELDS_PARAMS(WRITE, wire, params)
@@ -190,8 +182,6 @@ static size_t variable_bytes(const struct wh_packet *packet)
 	case WH_PACKET_BITMAP:
 		/* Likewise, a word. */
 		return WH_WORDS_BYTES(wh_bitmap_words(packet->bitmap.pkts) - 1u);
-	case WH_PACKET_PROBE:
-		return packet->probe.padding_bytes;
 	case WH_PACKET_OPEN:
 		return packet->open.params.name_bytes;
 	case WH_PACKET_CONFIRM:
@@ -211,7 +201,7 @@ uint32_t wh_packet_encode(const struct wh_packet *packet, uint8_t *bytes, size_t
 	size_t length = wh_packet_rules[packet->type].bytes_min + variable_bytes(packet);
 
 	WH_ASSERT(length <= room);
-	WH_ASSERT(length <= WH_CONTROL_BYTES_MAX || packet->type == WH_PACKET_PROBE);
+	WH_ASSERT(length <= WH_CONTROL_BYTES_MAX);
 
 	write_head(packet, head);
 	memset(head->fields, 0, sizeof(head->fields));
@@ -230,9 +220,6 @@ uint32_t wh_packet_encode(const struct wh_packet *packet, uint8_t *bytes, size_t
 		break;
 	case WH_PACKET_DELAY_WARNING:
 		write_delay_warning(&packet->delay_warning, head);
-		break;
-	case WH_PACKET_PROBE:
-		write_probe(&packet->probe, head);
 		break;
 	case WH_PACKET_OPEN:
 		write_open(&packet->open, head);

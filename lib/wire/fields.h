@@ -100,14 +100,6 @@
 	F(wire, part, first, 0, WH_SERIAL_MAX - 2)                                                 \
 	F(wire, part, pkts, 1, WH_BITMAP_PKTS_MAX)
 
-#define WH_FIELDS_PROBE(F, wire, part)                                                             \
-	WH_FIELD_ANY(F, wire, part, probe)                                                         \
-	F(wire, part, train_index, 0, UINT16_MAX - 1)                                              \
-	F(wire, part, train_length, 1, UINT16_MAX)                                                 \
-	WH_FIELD_ANY(F, wire, part, stamp_us)                                                      \
-	WH_FIELD_ANY(F, wire, part, echo_stamp_us)                                                 \
-	F(wire, part, padding_bytes, 0, WH_PAYLOAD_BYTES_MAX)
-
 #define WH_FIELDS_PARAMS(F, wire, part)                                                            \
 	F(wire, part, initiator_lci, 1, UINT32_MAX)                                                \
 	F(wire, part, chunk_bytes, WH_CHUNK_BYTES_MIN, WH_CHUNK_BYTES_MAX)                         \

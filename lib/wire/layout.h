@@ -5,7 +5,7 @@
 /*
  * The bytes of every packet type, private to lib/wire. Each type has a struct for the 32 bytes of
  * head.fields, reserved bytes last; types that need more have a body struct, followed by the
- * variable part (payload, padding, name or ranges). All structs are packed: packets are read in
+ * variable part (payload, name or ranges). All structs are packed: packets are read in
  * place, wherever in a frame they begin.
  */
 
@@ -220,26 +220,6 @@ struct wh_wire_bitmap_word {
 } __attribute__((packed));
 
 WH_WIRE_SIZE(wh_wire_bitmap_word, 8);
-
-/* Body: padding. */
-struct wh_wire_probe {
-	rte_le32_t probe;
-	rte_le16_t train_index;
-	rte_le16_t train_length;
-	rte_le32_t stamp_us;
-	rte_le32_t echo_stamp_us;
-	rte_le16_t padding_bytes;
-	uint8_t reserved[14];
-} __attribute__((packed));
-
-WH_WIRE_AT(wh_wire_probe, probe, 0);
-WH_WIRE_AT(wh_wire_probe, train_index, 4);
-WH_WIRE_AT(wh_wire_probe, train_length, 6);
-WH_WIRE_AT(wh_wire_probe, stamp_us, 8);
-WH_WIRE_AT(wh_wire_probe, echo_stamp_us, 12);
-WH_WIRE_AT(wh_wire_probe, padding_bytes, 16);
-WH_WIRE_AT(wh_wire_probe, reserved, 18);
-WH_WIRE_SIZE(wh_wire_probe, WH_WIRE_FIELDS_BYTES);
 
 /* The body of open and confirm, followed by the name; also what a cookie is made over. */
 struct wh_wire_params {

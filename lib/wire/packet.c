@@ -13,7 +13,6 @@
 #define DATA_FLAGS                                                                                 \
 	(1u << 0 | 1u << WH_FLAG_RETRANSMISSION | 1u << WH_FLAG_PAIR_FIRST |                       \
 		1u << WH_FLAG_PAIR_SECOND)
-#define PROBE_FLAGS (1u << 0 | 1u << WH_FLAG_PROBE_ECHO)
 #define STATE_FLAGS (1u << 0 | 1u << WH_FLAG_LOSSES)
 
 #define USED(type) offsetof(struct type, reserved)
@@ -31,8 +30,6 @@ const struct wh_packet_rule wh_packet_rules[WH_PACKET_TYPES] = {
 		WH_HEAD_BYTES + WH_RANGES_BYTES(WH_RANGES_MAX), NO_FLAGS, USED(wh_wire_nak)},
 	[WH_PACKET_DELAY_WARNING] = {WH_HEAD_BYTES, WH_HEAD_BYTES, NO_FLAGS,
 		USED(wh_wire_delay_warning)},
-	[WH_PACKET_PROBE] = {WH_HEAD_BYTES, WH_HEAD_BYTES + WH_PAYLOAD_BYTES_MAX, PROBE_FLAGS,
-		USED(wh_wire_probe)},
 	[WH_PACKET_OPEN] = {WH_PARAMS_BYTES, WH_PARAMS_BYTES + WH_NAME_BYTES_MAX, NO_FLAGS,
 		USED(wh_wire_open)},
 	[WH_PACKET_ACCEPT] = {WH_HEAD_BYTES, WH_HEAD_BYTES, NO_FLAGS, USED(wh_wire_accept)},
@@ -75,7 +72,6 @@ const char *wh_packet_type_name(enum wh_packet_type type)
 		[WH_PACKET_ACK2] = "ack2",
 		[WH_PACKET_NAK] = "nak",
 		[WH_PACKET_DELAY_WARNING] = "delay-warning",
-		[WH_PACKET_PROBE] = "probe",
 		[WH_PACKET_OPEN] = "open",
 		[WH_PACKET_ACCEPT] = "accept",
 		[WH_PACKET_CONFIRM] = "confirm",
@@ -220,11 +216,6 @@ static enum wh_wire_reason bitmap_check(const struct wh_bitmap *bitmap)
 	return WH_WIRE_OK;
 }
 
-static bool probe_valid(const struct wh_probe *probe)
-{
-	return WITHIN(WH_FIELDS_PROBE, probe) && probe->train_index < probe->train_length;
-}
-
 static bool params_valid(const struct wh_open_params *params)
 {
 	if (!WITHIN(WH_FIELDS_PARAMS, params) || params->payload_bytes % WH_PAYLOAD_ALIGN != 0)
@@ -305,8 +296,6 @@ enum wh_wire_reason wh_packet_check(const struct wh_packet *packet)
 		return field_unless(delay_warning_valid(&packet->delay_warning));
 	case WH_PACKET_BITMAP:
 		return bitmap_check(&packet->bitmap);
-	case WH_PACKET_PROBE:
-		return field_unless(probe_valid(&packet->probe));
 	case WH_PACKET_OPEN:
 		return field_unless(open_valid(&packet->open));
 	case WH_PACKET_ACCEPT:

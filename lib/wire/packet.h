@@ -70,13 +70,12 @@ enum wh_packet_type {
 	WH_PACKET_ACK2 = 5,        /* echo of one receiver state, for its RTT */
 	WH_PACKET_NAK = 6,
 	WH_PACKET_DELAY_WARNING = 7,
-	WH_PACKET_PROBE = 8,
+	WH_PACKET_BITMAP = 8, /* which of the last packets arrived, ttp.txt II B */
 	WH_PACKET_OPEN = 9,
 	WH_PACKET_ACCEPT = 10,
 	WH_PACKET_CONFIRM = 11,
 	WH_PACKET_RELEASE = 12,
-	WH_PACKET_BITMAP = 13, /* which of the last packets arrived, ttp.txt II B */
-	WH_PACKET_TYPES = 14,  /* one past the last */
+	WH_PACKET_TYPES = 13, /* one past the last */
 };
 
 enum wh_packet_flag {
@@ -84,8 +83,7 @@ enum wh_packet_flag {
 	WH_FLAG_PAIR_FIRST =
 		1 << 1, /* data, repair: the next follows back to back, udt.txt III C */
 	WH_FLAG_PAIR_SECOND = 1 << 2,
-	WH_FLAG_PROBE_ECHO = 1 << 0, /* probe: this is the answer */
-	WH_FLAG_LOSSES = 1 << 0,     /* receiver's state: what it knows of losses follows */
+	WH_FLAG_LOSSES = 1 << 0, /* receiver's state: what it knows of losses follows */
 };
 
 /* Why a byte string is not a packet. Names in wh_wire_reason_name(). */
@@ -222,15 +220,6 @@ static inline uint32_t wh_bitmap_words(uint32_t pkts)
 	return (pkts + 63) / 64;
 }
 
-struct wh_probe {
-	uint32_t probe;        /* identifies the measurement */
-	uint16_t train_index;  /* < train_length */
-	uint16_t train_length; /* >= 1 */
-	uint32_t stamp_us;
-	uint32_t echo_stamp_us;
-	uint16_t padding_bytes; /* zeros that follow the head, up to WH_PAYLOAD_BYTES_MAX */
-};
-
 /* What a connection is to be; the initiator proposes it in OPEN and repeats it in CONFIRM. */
 struct wh_open_params {
 	uint32_t initiator_lci;   /* under which the initiator wants packets; not 0 */
@@ -322,7 +311,6 @@ struct wh_packet {
 		struct wh_nak nak;
 		struct wh_delay_warning delay_warning;
 		struct wh_bitmap bitmap;
-		struct wh_probe probe;
 		struct wh_open open;
 		struct wh_accept accept;
 		struct wh_confirm confirm;
@@ -341,7 +329,7 @@ enum wh_wire_reason wh_packet_decode(const uint8_t *bytes, size_t length, struct
 
 /*
  * Encodes any packet but data and repair into `room` bytes, tag included; returns its length.
- * WH_CONTROL_BYTES_MAX of room are always enough, except for probes (head + padding).
+ * WH_CONTROL_BYTES_MAX of room are always enough.
  */
 uint32_t wh_packet_encode(const struct wh_packet *packet, uint8_t *bytes, size_t room);
 

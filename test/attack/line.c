@@ -182,9 +182,6 @@ struct wh_packet wh_attack_example(enum wh_packet_type type, uint32_t lci)
 	case WH_PACKET_BITMAP:
 		packet.bitmap.pkts = 64;
 		break;
-	case WH_PACKET_PROBE:
-		packet.probe.train_length = 1;
-		break;
 	case WH_PACKET_OPEN:
 		packet.lci = 0;
 		packet.open.params = wh_attack_params(7);

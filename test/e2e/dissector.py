@@ -26,8 +26,8 @@ LAYOUT = TOP / 'lib/wire/layout.h'
 
 TIMEOUT_S = 60
 SIZES = 3  # least, usual, most
-TYPES = ('data', 'repair', 'rcv-state', 'trans-state', 'ack2', 'nak', 'delay-warning', 'probe',
-         'open', 'accept', 'confirm', 'release', 'bitmap')
+TYPES = ('data', 'repair', 'rcv-state', 'trans-state', 'ack2', 'nak', 'delay-warning', 'bitmap',
+         'open', 'accept', 'confirm', 'release')
 VLAN = 7
 
 # A capture file: its head, and the head of a record; then Ethernet, IPv4 and UDP before the packet.
@@ -218,7 +218,7 @@ def strange_packets(program, folder):
         ('trans-state', 'usual', 0, b'\x03', None, 'version'),
         ('trans-state', 'usual', 0, b'\x00', None, 'version'),
         ('ack2', 'least', 1, b'\x00', None, 'type'),
-        ('ack2', 'least', 1, b'\x0e', None, 'type'),
+        ('ack2', 'least', 1, b'\x0d', None, 'type'),
         ('data', 'most', 45, b'\x01', None, 'reserved'),
         ('rcv-state', 'least', 126, b'\x01', None, 'reserved'),
         ('rcv-state', 'most', 1180, b'\x01', None, 'reserved'),
@@ -226,12 +226,11 @@ def strange_packets(program, folder):
         ('ack2', 'least', 47, b'\x80', None, 'reserved'),
         ('nak', 'usual', 26, b'\x01', None, 'reserved'),
         ('delay-warning', 'least', 28, b'\x01', None, 'reserved'),
-        ('probe', 'usual', 34, b'\x01', None, 'reserved'),
         ('open', 'least', 20, b'\x01', None, 'reserved'),
         ('accept', 'usual', 45, b'\x01', None, 'reserved'),
         ('confirm', 'least', 36, b'\x01', None, 'reserved'),
         ('release', 'usual', 42, b'\x01', None, 'reserved'),
-        ('bitmap', 'least', 26, b'\x01', None, 'reserved'),
+        ('bitmap', 'usual', 26, b'\x01', None, 'reserved'),
         ('ack2', 'least', 0, b'\x02', 1, 'short'),
         ('ack2', 'least', 0, b'\x02', 63, 'short'),
         ('rcv-state', 'least', 0, b'\x02', 127, 'short'),
@@ -243,9 +242,8 @@ def strange_packets(program, folder):
         ('rcv-state', 'least', 124, b'\xff\xff', None, 'length'),
         ('nak', 'usual', 0, b'\x02', 64, 'length'),
         ('nak', 'usual', 24, b'\x04', None, 'length'),
-        ('bitmap', 'most', 0, b'\x02', 191, 'length'),
-        ('bitmap', 'least', 24, b'\x41', None, 'length'),
-        ('probe', 'usual', 32, b'\xff\xff', None, 'length'),
+        ('bitmap', 'usual', 0, b'\x02', 79, 'length'),
+        ('bitmap', 'usual', 24, b'\x40', None, 'length'),
         ('open', 'least', 98, b'\x01\x00', None, 'length'),
         ('confirm', 'least', 98, b'\xff\xff', None, 'length'),
         ('release', 'usual', 0, b'\x02', 81, 'length'),

@@ -173,21 +173,6 @@ static void tell_bitmap(const struct wh_packet *packet)
 		tell("wavehaul.bitmap.bits", bitmap->bits[i]);
 }
 
-static void tell_probe(const struct wh_packet *packet)
-{
-	static const uint8_t padding[WH_PAYLOAD_BYTES_MAX];
-	const struct wh_probe *probe = &packet->probe;
-
-	TELL("probe", probe, probe);
-	TELL("probe", probe, train_index);
-	TELL("probe", probe, train_length);
-	TELL("probe", probe, stamp_us);
-	TELL("probe", probe, echo_stamp_us);
-	TELL("probe", probe, padding_bytes);
-	tell_bytes("wavehaul.probe.padding", padding, probe->padding_bytes);
-	tell("wavehaul.flags.probe_echo", (packet->flags & WH_FLAG_PROBE_ECHO) != 0);
-}
-
 static void tell_params(const struct wh_open_params *params)
 {
 	TELL("params", params, initiator_lci);
@@ -249,7 +234,6 @@ static void tell_packet(const struct wh_packet *packet, const uint8_t *bytes)
 		[WH_PACKET_ACK2] = tell_ack2,
 		[WH_PACKET_NAK] = tell_nak,
 		[WH_PACKET_DELAY_WARNING] = tell_delay_warning,
-		[WH_PACKET_PROBE] = tell_probe,
 		[WH_PACKET_OPEN] = tell_open,
 		[WH_PACKET_ACCEPT] = tell_accept,
 		[WH_PACKET_CONFIRM] = tell_confirm,

@@ -111,7 +111,6 @@ static const struct wh_packet seeds[] = {
 	{.type = WH_PACKET_ACK2, .ack2 = {.ack_serial = 1}},
 	{.type = WH_PACKET_NAK, .nak = {.n_losses = 3, .losses = {{0, 4}, {4, 1}, {60, 4}}}},
 	{.type = WH_PACKET_DELAY_WARNING, .delay_warning = {.pct_milli = 600}},
-	{.type = WH_PACKET_PROBE, .probe = {.train_length = 4, .padding_bytes = 64}},
 	{.type = WH_PACKET_OPEN, .open = {.params = PARAMS}},
 	{.type = WH_PACKET_ACCEPT, .accept = {.acceptor_lci = 7}},
 	{.type = WH_PACKET_CONFIRM, .confirm = {.params = PARAMS, .acceptor_lci = 7}},

@@ -57,7 +57,6 @@ static const struct packet_field delay_warning_rows[] = {
 	WH_FIELDS_DELAY_WARNING(ROW_FIELDS, wh_wire_delay_warning, delay_warning)};
 static const struct packet_field bitmap_rows[] = {
 	WH_FIELDS_BITMAP(ROW_FIELDS, wh_wire_bitmap, bitmap)};
-static const struct packet_field probe_rows[] = {WH_FIELDS_PROBE(ROW_FIELDS, wh_wire_probe, probe)};
 static const struct packet_field open_rows[] = {WH_FIELDS_OPEN(ROW_FIELDS, wh_wire_open, open)
 		WH_FIELDS_PARAMS(ROW_BODY, wh_wire_params, open.params)};
 static const struct packet_field accept_rows[] = {
@@ -85,7 +84,6 @@ static const struct {
 	[WH_PACKET_NAK] = {ROWS(nak_rows), NULL, 0},
 	[WH_PACKET_DELAY_WARNING] = {ROWS(delay_warning_rows), NULL, 0},
 	[WH_PACKET_BITMAP] = {ROWS(bitmap_rows), NULL, 0},
-	[WH_PACKET_PROBE] = {ROWS(probe_rows), NULL, 0},
 	[WH_PACKET_OPEN] = {ROWS(open_rows), NULL, 0},
 	[WH_PACKET_ACCEPT] = {ROWS(accept_rows), NULL, 0},
 	[WH_PACKET_CONFIRM] = {ROWS(confirm_rows), NULL, 0},
@@ -224,12 +222,6 @@ static inline void packet_settle(struct wh_packet *packet, const struct packet_f
 			packet->bitmap.first = 0;
 		memset(packet->bitmap.bits, 0, sizeof(packet->bitmap.bits));
 		break;
-	case WH_PACKET_PROBE:
-		if (field_is(pinned, "train_index"))
-			packet->probe.train_length = (uint16_t)(packet->probe.train_index + 1);
-		else
-			packet->probe.train_index = 0;
-		break;
 	case WH_PACKET_OPEN:
 		settle_params(&packet->open.params, pinned, 'o');
 		break;
@@ -259,8 +251,6 @@ static inline size_t repeated_bytes(const struct wh_packet *packet)
 		return WH_RANGES_BYTES(packet->nak.n_losses);
 	case WH_PACKET_BITMAP:
 		return WH_WORDS_BYTES(wh_bitmap_words(packet->bitmap.pkts));
-	case WH_PACKET_PROBE:
-		return packet->probe.padding_bytes;
 	case WH_PACKET_OPEN:
 		return packet->open.params.name_bytes;
 	case WH_PACKET_CONFIRM:

@@ -184,18 +184,6 @@ static void sample_delay_warning(enum sample_size size, struct wh_packet *packet
 	packet->delay_warning = warnings[size];
 }
 
-static void sample_probe(enum sample_size size, struct wh_packet *packet)
-{
-	static const struct wh_probe probes[SAMPLE_SIZES] = {
-		{.train_length = 1},
-		{0xa1a2a3a4, 0x0102, 0x0304, 0xb1b2b3b4, 0xc1c2c3c4, 1344},
-		{UINT32_MAX, 65534, 65535, UINT32_MAX, UINT32_MAX, WH_PAYLOAD_BYTES_MAX},
-	};
-
-	packet->flags = size == SAMPLE_USUAL ? WH_FLAG_PROBE_ECHO : 0;
-	packet->probe = probes[size];
-}
-
 static void sample_params(enum sample_size size, struct wh_open_params *params)
 {
 	static const struct wh_open_params samples[SAMPLE_SIZES] = {
@@ -321,7 +309,6 @@ static inline void sample_make(
 		[WH_PACKET_ACK2] = sample_ack2,
 		[WH_PACKET_NAK] = sample_nak,
 		[WH_PACKET_DELAY_WARNING] = sample_delay_warning,
-		[WH_PACKET_PROBE] = sample_probe,
 		[WH_PACKET_OPEN] = sample_open,
 		[WH_PACKET_ACCEPT] = sample_accept,
 		[WH_PACKET_CONFIRM] = sample_confirm,

@@ -141,7 +141,6 @@ static const struct malformed malformed[] = {
 	{"bitmap too long",        WH_PACKET_BITMAP, MOST, 193, 0, 0, 0, WH_WIRE_LONG},
 	{"NAK too long",           WH_PACKET_NAK, MOST, 1089, 0, 0, 0, WH_WIRE_LONG},
 	{"warning too long",       WH_PACKET_DELAY_WARNING, MOST, 65, 0, 0, 0, WH_WIRE_LONG},
-	{"probe too long",         WH_PACKET_PROBE, MOST, 9281, 0, 0, 0, WH_WIRE_LONG},
 	{"open too long",          WH_PACKET_OPEN, MOST, 368, 0, 0, 0, WH_WIRE_LONG},
 	{"accept too long",        WH_PACKET_ACCEPT, MOST, 65, 0, 0, 0, WH_WIRE_LONG},
 	{"confirm too long",       WH_PACKET_CONFIRM, MOST, 368, 0, 0, 0, WH_WIRE_LONG},
@@ -156,7 +155,6 @@ static const struct malformed malformed[] = {
 	{"state with a flag",      WH_PACKET_RCV_STATE, USUAL, SAME, 2, 1, 2, WH_WIRE_FLAGS},
 	{"losses not said",        WH_PACKET_RCV_STATE, USUAL, SAME, 2, 1, 0, WH_WIRE_LENGTH},
 	{"losses missing",         WH_PACKET_RCV_STATE, LEAST, SAME, 2, 1, 1, WH_WIRE_LENGTH},
-	{"probe flag 2",           WH_PACKET_PROBE, USUAL, SAME, 2, 1, 2, WH_WIRE_FLAGS},
 	{"key 1",                  WH_PACKET_DATA, USUAL, SAME, 3, 1, 1, WH_WIRE_KEY},
 	{"key 255",                WH_PACKET_RELEASE, USUAL, SAME, 3, 1, 255, WH_WIRE_KEY},
 	{"data, cut",              WH_PACKET_DATA, USUAL, 1471, 0, 0, 0, WH_WIRE_LENGTH},
@@ -183,10 +181,6 @@ static const struct malformed malformed[] = {
 		1, WH_WIRE_RESERVED},
 	{"warning reserved, last", WH_PACKET_DELAY_WARNING, USUAL, SAME, 47, 1,
 		1, WH_WIRE_RESERVED},
-	{"probe reserved, first",  WH_PACKET_PROBE, USUAL, SAME, 34, 1, 1, WH_WIRE_RESERVED},
-	{"probe reserved, last",   WH_PACKET_PROBE, USUAL, SAME, 47, 1, 1, WH_WIRE_RESERVED},
-	{"probe padding, first",   WH_PACKET_PROBE, USUAL, SAME, 64, 1, 1, WH_WIRE_RESERVED},
-	{"probe padding, last",    WH_PACKET_PROBE, USUAL, SAME, 1407, 1, 1, WH_WIRE_RESERVED},
 	{"open reserved, first",   WH_PACKET_OPEN, USUAL, SAME, 20, 1, 1, WH_WIRE_RESERVED},
 	{"open reserved, last",    WH_PACKET_OPEN, USUAL, SAME, 47, 1, 1, WH_WIRE_RESERVED},
 	{"accept reserved, first", WH_PACKET_ACCEPT, USUAL, SAME, 45, 1, 1, WH_WIRE_RESERVED},
@@ -214,8 +208,6 @@ static const struct malformed malformed[] = {
 	{"bits 1025",              WH_PACKET_BITMAP, MOST, SAME, 24, 2, 1025, WH_WIRE_LENGTH},
 	{"bits 65535",             WH_PACKET_BITMAP, MOST, SAME, 24, 2, 65535, WH_WIRE_LENGTH},
 	{"half a word",            WH_PACKET_BITMAP, USUAL, 76, 0, 0, 0, WH_WIRE_LENGTH},
-	{"padding missing",        WH_PACKET_PROBE, USUAL, 1407, 0, 0, 0, WH_WIRE_LENGTH},
-	{"padding surplus",        WH_PACKET_PROBE, LEAST, 65, 0, 0, 0, WH_WIRE_LENGTH},
 	{"name cut",               WH_PACKET_OPEN, USUAL, 118, 0, 0, 0, WH_WIRE_LENGTH},
 	{"name 256",               WH_PACKET_OPEN, MOST, SAME, 98, 2, 256, WH_WIRE_LENGTH},
 	{"name 65535",             WH_PACKET_CONFIRM, MOST, SAME, 98, 2, 65535, WH_WIRE_LENGTH},
@@ -275,8 +267,6 @@ static const struct malformed malformed[] = {
 	{"bitmap at the top",      WH_PACKET_BITMAP, MOST, SAME, 16, 8, TOP - 1024, WH_WIRE_FIELD},
 	{"bitmap, huge",           WH_PACKET_BITMAP, LEAST, SAME, 16, 8,
 		UINT64_MAX, WH_WIRE_FIELD},
-	{"train of none",          WH_PACKET_PROBE, LEAST, SAME, 22, 2, 0, WH_WIRE_FIELD},
-	{"beyond the train",       WH_PACKET_PROBE, LEAST, SAME, 20, 2, 1, WH_WIRE_FIELD},
 
 	{"initiator 0",            WH_PACKET_OPEN, USUAL, SAME, 64, 4, 0, WH_WIRE_FIELD},
 	{"chunk too small",        WH_PACKET_OPEN, USUAL, SAME, 68, 4, 4095, WH_WIRE_FIELD},
@@ -524,7 +514,7 @@ static void single_bit_flips(void)
 			CU_ASSERT_EQUAL(wh_packet_decode(bytes, length, &packet), WH_WIRE_OK);
 		}
 	CU_ASSERT_EQUAL(accepted, 0);
-	CU_ASSERT(flips > 250000);
+	CU_ASSERT(flips > 200000);
 }
 
 /* The limits once more, each as packet.h states it and none as lib/wire computes it. */
@@ -598,9 +588,6 @@ static bool control_within(const struct wh_packet *packet)
 		return packet->bitmap.pkts >= 1 && packet->bitmap.pkts <= 1024 &&
 		       packet->bitmap.first < TOP &&
 		       packet->bitmap.first + packet->bitmap.pkts < TOP;
-	case WH_PACKET_PROBE:
-		return packet->probe.train_index < packet->probe.train_length &&
-		       packet->probe.padding_bytes <= 9216;
 	case WH_PACKET_OPEN:
 		return params_within(&packet->open.params);
 	case WH_PACKET_ACCEPT:

@@ -80,7 +80,6 @@ static void flags(void)
 		[WH_PACKET_REPAIR] = {0, WH_FLAG_RETRANSMISSION, WH_FLAG_PAIR_FIRST,
 			WH_FLAG_PAIR_SECOND},
 		[WH_PACKET_RCV_STATE] = {0, WH_FLAG_LOSSES},
-		[WH_PACKET_PROBE] = {0, WH_FLAG_PROBE_ECHO},
 	};
 	struct wh_packet packet;
 
