@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "sim/source.h"
-#include "sim/tcp.h"
+#include "tcp/tcp.h"
 
 #define LINKS        3
 #define ROUNDS       3

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "sim/engine.h"
+#include "scenario/engine.h"
 
 #define PACKET_BYTES 1500
 #define GIGA         UINT64_C(1000000000)

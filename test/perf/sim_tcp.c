@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "sim/tcp.h"
+#include "tcp/tcp.h"
 
 #define FLOWS_MAX 50
 #define ROUNDS    3

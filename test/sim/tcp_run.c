@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "sim/tcp.h"
+#include "tcp/tcp.h"
 
 #define FLOWS_MAX      1024
 #define RED_MEAN_BYTES 500 /* ns-2's mean_pktsize_ */

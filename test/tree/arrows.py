@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 LIB_ROOMS = ('base', 'wire', 'neighbour', 'measure', 'rate', 'track', 'fec', 'path', 'session',
-             'store', 'bundle', 'source', 'sink', 'sim')
+             'store', 'bundle', 'source', 'sink', 'sim', 'tcp', 'scenario')
 LIB = {f'lib/{name}' for name in LIB_ROOMS}
 
 
@@ -44,7 +44,9 @@ ALLOWED = {
     'lib/bundle': lib('store base'),
     'lib/source': lib('bundle store base'),
     'lib/sink': lib('source bundle store base'),
-    'lib/sim': lib('session path rate track fec measure wire base'),
+    'lib/sim': lib('path wire base'),
+    'lib/tcp': lib('sim path wire base'),
+    'lib/scenario': lib('tcp sim session path rate track fec measure wire base'),
     'drivers/port': lib('neighbour session rate track fec measure wire base'),
     'drivers/lambda': lib('path wire base') | {'drivers/port'},
     'app/wavehaul/cli': LIB | DRIVERS,
@@ -229,7 +231,9 @@ EXAMPLES = {
     'lib/session/ok.c': ('#include "wire/packet.h"\n#include "rate/control.h"\n', None),
     'lib/session/down.c': ('#include "sim/world.h"\n', ':1: "sim/world.h" is of lib/sim'),
     'lib/rate/control.h': ('', None),
-    'lib/sim/world.h': ('#include "rate/control.h"\n', None),
+    'lib/sim/world.h': ('#include "wire/packet.h"\n', None),
+    'lib/tcp/tcp.c': ('#include "rate/control.h"\n', ':1: "rate/control.h" is of lib/rate'),
+    'lib/scenario/engine.c': ('#include "rate/control.h"\n#include "sim/world.h"\n', None),
     'lib/attic/old.c': ('', ':1: lib/attic is no room'),
     'drivers/port/port.h': ('#include <rte_ethdev.h>\n#include "wire/packet.h"\n', None),
     'drivers/port/back.c': ('#include "lambda/lambda.h"\n', ':1: "lambda/lambda.h" is of'),

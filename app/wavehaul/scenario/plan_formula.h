@@ -7,7 +7,7 @@
  * loss > 0, and nothing else limits it. Every segment is acknowledged.
  */
 
-#include "sim/tcp.h"
+#include "tcp/tcp.h"
 
 struct wh_formula {
 	const char *source;

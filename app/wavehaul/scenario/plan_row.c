@@ -6,8 +6,8 @@
 
 #include "base/assert.h"
 #include "scenario/plan_formula.h"
+#include "scenario/scenario.h"
 #include "session/profile.h"
-#include "sim/scenario.h"
 
 /* So long is simulated, in the time that a person waits. */
 #define SIMULATED_PS_MAX (60 * WH_PS_PER_S)

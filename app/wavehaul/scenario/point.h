@@ -6,9 +6,9 @@
 
 #include "scenario/expr.h"
 #include "scenario/ini.h"
+#include "scenario/scenario.h"
 #include "scenario/sweep.h"
 #include "scenario/take.h"
-#include "sim/scenario.h"
 
 #define WH_POINT_NODES_MAX  1000
 #define WH_POINT_LINKS_MAX  2000

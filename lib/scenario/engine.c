@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "scenario/engine.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "fec/fec.h"
+#include "rate/pacer.h"
+#include "session/handshake.h"
+#include "sim/memory.h"
+#include "wire/encap.h"
+
+/* Sessions count nanoseconds, from a second on: some of their moments take 0 for "not yet". */
+#define HZ        WH_NS_PER_S
+#define START_TSC HZ
+
+#define IP_UDP_BYTES (WH_IPV4_BYTES + WH_UDP_BYTES)
+#define OUT_BURST    32 /* as a station's */
+
+#define MTU_BYTES_DEFAULT   1500
+#define WINDOW_PKTS_DEFAULT (UINT32_C(1) << 16)
+
+/* Chunks that are ready before they are wanted: a stopped source still sends these. */
+#define READY_CHUNKS 2
+
+/* Chunks of a window, at most: slots are 16 bits wide, and small chunks stop soon. */
+#define WINDOW_CHUNKS_MAX 16384
+
+static_assert(WINDOW_CHUNKS_MAX + READY_CHUNKS + 1 <= UINT16_MAX, "each chunk has a slot");
+
+/* Between two nodes no other connection uses these: packets go by agent. */
+#define SENDER_LCI   1
+#define SENDER_TOKEN 3 /* nobody asks for it */
+#define RECEIVER_LCI 2
+
+/* Of the head, see wire/packet.h; the last three are of data packets. */
+#define FLAGS_OFFSET 2
+#define CHUNK_OFFSET 24
+#define INDEX_OFFSET 34
+#define K_OFFSET     36
+
+static const struct wh_address sender_address = {.family = WH_IPV4, .ip = {10, 0, 0, 1}, .port = 1};
+static const struct wh_address receiver_address = {
+	.family = WH_IPV4, .ip = {10, 0, 0, 2}, .port = 2};
+
+struct end {
+	struct wh_sim_engine *engine;
+	struct wh_session *session;
+	struct wh_sim_event turn;
+	uint32_t node;
+	uint32_t agent;
+	uint32_t peer; /* agent */
+	bool sends;
+};
+
+struct wh_sim_engine {
+	struct wh_sim *sim;
+	struct wh_sim_events *events;
+	struct wh_sim_pool *pool;
+	struct wh_sim_flow_stats *stats;
+	struct wh_sim_engine_config config;
+	struct wh_session_config session;
+	struct wh_listener listener;
+	struct wh_fec *fec; /* codes of no bytes, of both ends */
+	uint32_t flow;
+	struct end sender;
+	struct end receiver;
+	uint64_t counted_bytes; /* of the flow's goodput */
+
+	/* source */
+	uint64_t given_bytes;
+	uint64_t given_chunks;
+	uint64_t begun_chunks;     /* on the wire, or past */
+	struct wh_chunk *encoding; /* for encode_ps, until `encoded` */
+	struct wh_sim_event encoded;
+	bool stopped;
+	bool end_given;
+	struct wh_chunk end_marker;
+
+	bool is_done;
+	void (*done)(void *context, uint64_t now_ps);
+	void *done_context;
+
+	struct wh_out out[OUT_BURST];
+	uint8_t room[OUT_BURST][WH_CONTROL_BYTES_MAX];
+};
+
+void wh_sim_engine_config_init(
+	struct wh_sim_engine_config *config, const struct wh_profile *profile)
+{
+	struct wh_session_config defaults;
+
+	wh_session_config_init(&defaults);
+	*config = (struct wh_sim_engine_config){
+		.profile = profile,
+		.udt = defaults.udt,
+		.ttp = defaults.ttp,
+		.mtu_bytes = MTU_BYTES_DEFAULT,
+		.size_bytes = WH_OBJECT_BYTES_UNKNOWN,
+		.window_pkts = WINDOW_PKTS_DEFAULT,
+		.burst_pkts = 1,
+	};
+}
+
+uint32_t wh_sim_engine_payload_bytes(uint32_t mtu_bytes)
+{
+	return wh_encap_payload_bytes(WH_IPV4, mtu_bytes);
+}
+
+/*
+ * Packets of a chunk: as few as fill whole multiples of WH_CHUNK_ALIGN, so that all are full, or
+ * where the window is large as many of these as keep the number of chunks down.
+ */
+uint32_t wh_sim_engine_chunk_pkts(const struct wh_sim_engine_config *config)
+{
+	uint32_t payload_bytes = wh_sim_engine_payload_bytes(config->mtu_bytes);
+	uint32_t odd_pkts = WH_CHUNK_ALIGN / (payload_bytes & -payload_bytes);
+	uint32_t least_pkts = odd_pkts > 0 ? odd_pkts : 1;
+	uint32_t groups = config->window_pkts / WINDOW_CHUNKS_MAX / least_pkts;
+
+	if (groups < config->chunk_pkts / least_pkts)
+		groups = config->chunk_pkts / least_pkts;
+	return groups > 0 ? groups * least_pkts : least_pkts;
+}
+
+static struct wh_session_config session_config(
+	const struct wh_sim_engine_config *config, uint64_t seed)
+{
+	struct wh_session_config session;
+	uint32_t payload_bytes = wh_sim_engine_payload_bytes(config->mtu_bytes);
+
+	WH_ASSERT(config->profile != NULL && payload_bytes > 0);
+
+	uint32_t pkts = wh_sim_engine_chunk_pkts(config);
+
+	wh_session_config_init(&session);
+	session.hz = HZ;
+	session.profile = config->profile;
+	session.payload_bytes = payload_bytes;
+	session.packet_bytes = IP_UDP_BYTES + WH_HEAD_BYTES + payload_bytes;
+	session.wire_bytes = session.packet_bytes;
+	session.chunk_bytes = pkts * payload_bytes;
+	session.chunks = config->window_pkts / pkts + 1 + READY_CHUNKS;
+	session.payload_virtual = true;
+	session.window_pkts = config->window_pkts;
+	session.rate_bps = config->rate_bps;
+	session.burst_pkts = config->burst_pkts;
+	session.udt = config->udt;
+	session.ttp = config->ttp;
+	session.trend_one_way = config->trend_one_way;
+	session.repair = config->repair;
+	session.seed = seed;
+	return session;
+}
+
+static uint64_t tsc_at(uint64_t now_ps)
+{
+	return START_TSC + now_ps / WH_PS_PER_NS;
+}
+
+static void set_alarm(struct end *end, uint64_t deadline_tsc)
+{
+	struct wh_sim_events *events = end->engine->events;
+
+	if (deadline_tsc - START_TSC > WH_SIM_NEVER_PS / WH_PS_PER_NS) {
+		wh_sim_event_cancel(events, &end->turn);
+		return;
+	}
+
+	uint64_t due_ps = (deadline_tsc - START_TSC) * WH_PS_PER_NS;
+
+	if (!wh_sim_event_is_pending(&end->turn) ||
+		wh_sim_event_due_ps(events, &end->turn) != due_ps)
+		wh_sim_event_at(events, &end->turn, due_ps);
+}
+
+static uint64_t rest_bytes(const struct wh_sim_engine *engine)
+{
+	return engine->stopped ? 0 : engine->config.size_bytes - engine->given_bytes;
+}
+
+/* NULL: all is given, or it is too early, or there is no empty chunk. */
+static struct wh_chunk *next_chunk(struct wh_sim_engine *engine)
+{
+	struct wh_chunk *chunk;
+
+	if (rest_bytes(engine) == 0)
+		return NULL;
+	if (engine->fec != NULL && engine->given_chunks > engine->begun_chunks)
+		return NULL;
+	chunk = wh_fifo_pop(wh_session_free_chunks(engine->sender.session));
+	if (chunk == NULL)
+		return NULL;
+	chunk->number = engine->given_chunks++;
+	chunk->bytes = (uint32_t)wh_min_u64(engine->session.chunk_bytes, rest_bytes(engine));
+	chunk->end = false;
+	engine->given_bytes += chunk->bytes;
+	return chunk;
+}
+
+/* The source keeps a few chunks ready, and ends the stream once. */
+static uint32_t feed(struct wh_sim_engine *engine)
+{
+	struct wh_fifo *ready = wh_session_ready_chunks(engine->sender.session);
+	uint32_t given = 0;
+	struct wh_chunk *chunk;
+
+	while (engine->encoding == NULL && wh_fifo_count(ready) < READY_CHUNKS &&
+		(chunk = next_chunk(engine)) != NULL) {
+		if (engine->config.encode_ps > 0) {
+			engine->encoding = chunk;
+			wh_sim_event_at(engine->events, &engine->encoded,
+				wh_sim_now_ps(engine->sim) + engine->config.encode_ps);
+			return given;
+		}
+		wh_fifo_push(ready, chunk);
+		given++;
+	}
+	if (rest_bytes(engine) > 0 || engine->encoding != NULL || engine->end_given)
+		return given;
+	engine->end_marker = (struct wh_chunk){.number = engine->given_chunks, .end = true};
+	engine->end_given = true;
+	wh_fifo_push(ready, &engine->end_marker);
+	return given + 1;
+}
+
+/* The writer takes chunks at once, and finds the end as it was told. */
+static uint32_t drain(struct wh_sim_engine *engine, uint64_t now_tsc)
+{
+	struct wh_session *session = engine->receiver.session;
+	struct wh_chunk *chunk;
+	uint32_t taken = 0;
+
+	while ((chunk = wh_fifo_pop(wh_session_deliver_chunks(session))) != NULL) {
+		if (chunk->end)
+			wh_session_sink_done(session, now_tsc, WH_STATUS_VERIFIED);
+		else
+			wh_fifo_push(wh_session_recycled_chunks(session), chunk);
+		taken++;
+	}
+	return taken;
+}
+
+/* A working core of endless speed. */
+static uint32_t code(struct end *end)
+{
+	struct wh_fec *fec = end->engine->fec;
+
+	if (fec == NULL)
+		return 0;
+	return (uint32_t)(end->sends ? wh_session_encode(end->session, fec)
+				     : wh_session_decode(end->session, fec));
+}
+
+static struct wh_sim_packet *packet_to_peer(const struct end *end, uint32_t payload_bytes)
+{
+	struct wh_sim_packet *packet = wh_sim_packet_get(end->engine->pool);
+
+	packet->flow = end->engine->flow;
+	packet->to = end->peer;
+	packet->datagram.payload_bytes = payload_bytes;
+	return packet;
+}
+
+static void send_packet(
+	const struct end *end, struct wh_sim_packet *packet, const uint8_t *head, uint32_t bytes)
+{
+	struct wh_sim_datagram *datagram = &packet->datagram;
+
+	if (bytes == WH_HEAD_BYTES)
+		memcpy(datagram->head, head, WH_HEAD_BYTES);
+	else
+		memcpy(wh_sim_packet_add_control(end->engine->pool, packet), head, bytes);
+	datagram->head_bytes = bytes;
+	packet->bytes = IP_UDP_BYTES + bytes + datagram->payload_bytes;
+	wh_sim_send(end->engine->sim, end->node, packet);
+}
+
+static uint32_t two_bytes(const uint8_t *bytes)
+{
+	return bytes[0] | (uint32_t)bytes[1] << 8;
+}
+
+static void count_sent(struct wh_sim_engine *engine, uint64_t now_ps, const uint8_t *head)
+{
+	struct wh_sim_flow_stats *stats = engine->stats;
+	uint64_t chunk =
+		two_bytes(head + CHUNK_OFFSET) | (uint64_t)two_bytes(head + CHUNK_OFFSET + 2) << 16;
+
+	engine->begun_chunks = wh_max_u64(engine->begun_chunks, chunk + 1);
+	stats->sent_pkts++;
+	stats->retransmitted_pkts += (head[FLAGS_OFFSET] & WH_FLAG_RETRANSMISSION) != 0;
+	stats->repair_pkts += two_bytes(head + INDEX_OFFSET) >= two_bytes(head + K_OFFSET);
+	if (stats->first_sent_ps == WH_SIM_NEVER_PS)
+		stats->first_sent_ps = now_ps;
+}
+
+static uint32_t send_all(struct end *end, uint64_t now_ps)
+{
+	struct wh_sim_engine *engine = end->engine;
+	struct wh_out *out = engine->out;
+	uint32_t count = wh_session_output(end->session, tsc_at(now_ps), out, OUT_BURST);
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (out[i].payload_bytes > 0)
+			count_sent(engine, now_ps, out[i].head);
+		send_packet(end, packet_to_peer(end, out[i].payload_bytes), out[i].head,
+			out[i].head_bytes);
+	}
+	return count;
+}
+
+/* The last state may be lost, and the receiver's last word say that all has arrived. */
+static bool all_acknowledged(const struct wh_sim_engine *engine)
+{
+	const struct wh_session *session = engine->sender.session;
+
+	return wh_session_moved_bytes(session) == engine->config.size_bytes ||
+	       (engine->given_bytes == engine->config.size_bytes &&
+		       wh_session_outcome(session) == WH_STATUS_VERIFIED);
+}
+
+static void notice_end(struct wh_sim_engine *engine, uint64_t now_ps)
+{
+	const struct wh_session *session = engine->sender.session;
+
+	if (engine->stats->finished_ps == WH_SIM_NEVER_PS && all_acknowledged(engine))
+		engine->stats->finished_ps = now_ps;
+	if (engine->is_done || wh_session_phase(session) != WH_PHASE_CLOSED)
+		return;
+	engine->is_done = true;
+	if (engine->done != NULL)
+		engine->done(engine->done_context, now_ps);
+}
+
+/* Other connections may belong to the flow, too. */
+static void count_goodput(struct wh_sim_engine *engine)
+{
+	uint64_t bytes = wh_session_moved_bytes(engine->receiver.session);
+
+	engine->stats->goodput_bytes += bytes - engine->counted_bytes;
+	engine->counted_bytes = bytes;
+}
+
+/*
+ * All that this end does at a moment. Deadlines tell of everything that waits for time, pacing
+ * included. They do not tell of chunks that were moved or begun, nor of what a full burst left.
+ */
+static void turn(struct end *end, uint64_t now_ps)
+{
+	uint64_t now_tsc = tsc_at(now_ps);
+	uint64_t deadline_tsc;
+	uint64_t begun_chunks;
+	uint32_t moved;
+	uint32_t sent;
+
+	do {
+		int32_t work = wh_session_poll(end->session, now_tsc);
+
+		moved = end->sends ? feed(end->engine) : drain(end->engine, now_tsc);
+		moved += code(end);
+		begun_chunks = end->engine->begun_chunks;
+		sent = send_all(end, now_ps);
+		deadline_tsc = wh_session_deadline(end->session);
+		/* A deadline that is reached without work would be a busy loop. */
+		WH_ASSERT(work > 0 || moved > 0 || sent > 0 || deadline_tsc > now_tsc);
+	} while (moved > 0 || sent == OUT_BURST || begun_chunks < end->engine->begun_chunks ||
+		 deadline_tsc <= now_tsc);
+	set_alarm(end, deadline_tsc);
+	if (end->sends)
+		notice_end(end->engine, now_ps);
+	else
+		count_goodput(end->engine);
+}
+
+static void fire_turn(void *context, uint64_t now_ps)
+{
+	turn(context, now_ps);
+}
+
+/* How much repair it gets is planned now, by what is known at the end of its encoding. */
+static void fire_encoded(void *context, uint64_t now_ps)
+{
+	struct wh_sim_engine *engine = context;
+	struct wh_chunk *chunk = engine->encoding;
+
+	WH_ASSERT(chunk != NULL);
+	engine->encoding = NULL;
+	wh_fifo_push(wh_session_ready_chunks(engine->sender.session), chunk);
+	turn(&engine->sender, now_ps);
+}
+
+/* Nothing on the way of a simulated packet changes its bytes. */
+static void decode(const struct wh_sim_packet *arrived, struct wh_packet *packet)
+{
+	const struct wh_sim_datagram *datagram = &arrived->datagram;
+	const uint8_t *bytes = arrived->control != NULL ? arrived->control : datagram->head;
+	enum wh_wire_reason reason =
+		datagram->payload_bytes > 0
+			? wh_packet_decode_virtual(bytes, datagram->payload_bytes, packet)
+			: wh_packet_decode(bytes, datagram->head_bytes, packet);
+
+	WH_ASSERT(reason == WH_WIRE_OK);
+}
+
+static void sender_receives(void *context, uint64_t now_ps, struct wh_sim_packet *arrived)
+{
+	struct wh_sim_engine *engine = context;
+	uint64_t now_tsc = tsc_at(now_ps);
+	struct wh_packet packet;
+
+	decode(arrived, &packet);
+	wh_session_input(engine->sender.session, now_tsc, now_tsc, &packet);
+	wh_sim_packet_put(engine->pool, arrived);
+	turn(&engine->sender, now_ps);
+}
+
+/* As an endpoint with one place does it; it keeps nothing of an OPEN. */
+static void take_open(struct wh_sim_engine *engine, uint64_t now_tsc, const struct wh_open *open)
+{
+	const struct wh_offer offer = {
+		.lci = RECEIVER_LCI,
+		.buffer_chunks = engine->session.chunks,
+	};
+	uint8_t bytes[WH_CONTROL_BYTES_MAX];
+	struct wh_packet accept;
+
+	wh_listener_accept(&engine->listener, now_tsc, &open->params, open->stamp_us,
+		&sender_address, &offer, &accept);
+
+	uint32_t length = wh_packet_encode(&accept, bytes, sizeof(bytes));
+
+	send_packet(&engine->receiver, packet_to_peer(&engine->receiver, 0), bytes, length);
+}
+
+static void take_confirm(
+	struct wh_sim_engine *engine, uint64_t now_tsc, const struct wh_confirm *confirm)
+{
+	uint64_t rtt_tsc;
+
+	if (engine->receiver.session != NULL)
+		return; /* it is repeated until the first state arrives */
+	if (!wh_listener_confirmed(&engine->listener, now_tsc, confirm, &sender_address, &rtt_tsc))
+		return;
+	engine->receiver.session =
+		wh_sim_insist(wh_session_accept(&engine->session, now_tsc, RECEIVER_LCI,
+				      &sender_address, &confirm->params, rtt_tsc),
+			wh_session_table_bytes(WH_RECEIVER, &engine->session));
+}
+
+static void receiver_takes(
+	struct wh_sim_engine *engine, uint64_t now_tsc, const struct wh_packet *packet)
+{
+	struct wh_session *session = engine->receiver.session;
+
+	if (packet->type == WH_PACKET_OPEN)
+		take_open(engine, now_tsc, &packet->open);
+	else if (packet->type == WH_PACKET_CONFIRM)
+		take_confirm(engine, now_tsc, &packet->confirm);
+	else if (session != NULL) /* else CONFIRM was lost, and nobody has this LCI */
+		wh_session_input(session, now_tsc, now_tsc, packet);
+}
+
+static void receiver_receives(void *context, uint64_t now_ps, struct wh_sim_packet *arrived)
+{
+	struct wh_sim_engine *engine = context;
+	struct wh_packet packet;
+
+	decode(arrived, &packet);
+	receiver_takes(engine, tsc_at(now_ps), &packet);
+	wh_sim_packet_put(engine->pool, arrived);
+	if (engine->receiver.session != NULL)
+		turn(&engine->receiver, now_ps);
+}
+
+static void create_end(struct wh_sim_engine *engine, struct end *end, uint32_t node,
+	void (*receive)(void *context, uint64_t now_ps, struct wh_sim_packet *packet))
+{
+	end->engine = engine;
+	end->node = node;
+	end->agent = wh_sim_add_agent(engine->sim, node, receive, engine);
+	wh_sim_event_init(&end->turn, fire_turn, end);
+}
+
+struct wh_sim_engine *wh_sim_engine_create(struct wh_sim *sim,
+	const struct wh_sim_engine_config *config, uint32_t from_node, uint32_t to_node,
+	uint32_t flow, uint64_t seed)
+{
+	struct wh_sim_engine *engine = wh_sim_allocate(sizeof(*engine));
+
+	engine->sim = sim;
+	engine->events = wh_sim_events(sim);
+	engine->pool = wh_sim_pool(sim);
+	engine->stats = wh_sim_flow_stats(sim, flow);
+	engine->config = *config;
+	engine->session = session_config(config, seed);
+	engine->flow = flow;
+	if (config->repair.recovery != WH_RECOVERY_NAK) {
+		struct wh_fec_limits limits = wh_session_fec_limits(&engine->session);
+
+		engine->fec = wh_sim_insist(wh_fec_create(&limits), limits.k);
+	}
+	wh_sim_event_init(&engine->encoded, fire_encoded, engine);
+	engine->listener = (struct wh_listener){.hz = HZ, .key = {1}};
+	create_end(engine, &engine->sender, from_node, sender_receives);
+	create_end(engine, &engine->receiver, to_node, receiver_receives);
+	engine->sender.sends = true;
+	engine->sender.peer = engine->receiver.agent;
+	engine->receiver.peer = engine->sender.agent;
+	for (uint32_t i = 0; i < OUT_BURST; i++)
+		engine->out[i].head = engine->room[i];
+	return engine;
+}
+
+void wh_sim_engine_destroy(struct wh_sim_engine *engine)
+{
+	if (engine == NULL)
+		return;
+	wh_sim_event_cancel(engine->events, &engine->sender.turn);
+	wh_sim_event_cancel(engine->events, &engine->receiver.turn);
+	wh_sim_event_cancel(engine->events, &engine->encoded);
+	wh_session_destroy(engine->sender.session);
+	wh_session_destroy(engine->receiver.session);
+	wh_fec_destroy(engine->fec);
+	free(engine);
+}
+
+void wh_sim_engine_start(struct wh_sim_engine *engine, uint64_t now_ps)
+{
+	WH_ASSERT(engine->sender.session == NULL);
+	WH_ASSERT(now_ps == wh_sim_now_ps(engine->sim));
+
+	engine->sender.session = wh_sim_insist(wh_session_open(&engine->session, &receiver_address,
+						       "sim", engine->config.size_bytes),
+		wh_session_table_bytes(WH_TRANSMITTER, &engine->session));
+	wh_handshake_begin(engine->sender.session, tsc_at(now_ps), SENDER_LCI, SENDER_TOKEN);
+	turn(&engine->sender, now_ps);
+}
+
+void wh_sim_engine_stop(struct wh_sim_engine *engine)
+{
+	engine->stopped = true;
+	if (engine->sender.session != NULL)
+		turn(&engine->sender, wh_sim_now_ps(engine->sim));
+}
+
+void wh_sim_engine_on_done(
+	struct wh_sim_engine *engine, void (*done)(void *context, uint64_t now_ps), void *context)
+{
+	engine->done = done;
+	engine->done_context = context;
+}
+
+static bool runs(const struct wh_sim_engine *engine)
+{
+	return engine->sender.session != NULL &&
+	       wh_session_phase(engine->sender.session) == WH_PHASE_RUNNING;
+}
+
+double wh_sim_engine_rate_bps(const struct wh_sim_engine *engine)
+{
+	uint64_t interval_fp =
+		runs(engine) ? wh_session_pacer(engine->sender.session)->interval_fp : 0;
+
+	if (interval_fp == 0)
+		return 0;
+	return 8.0 * engine->session.packet_bytes * HZ *
+	       (double)(UINT64_C(1) << WH_PACER_FRACTION_BITS) / (double)interval_fp;
+}
+
+double wh_sim_engine_window_pkts(const struct wh_sim_engine *engine)
+{
+	if (!runs(engine))
+		return 0;
+
+	const struct wh_control *control = wh_session_control(engine->sender.session);
+
+	return control->ops->decide(control).window_pkts;
+}
+
+const struct wh_session *wh_sim_engine_sender(const struct wh_sim_engine *engine)
+{
+	return engine->sender.session;
+}
+
+const struct wh_session *wh_sim_engine_receiver(const struct wh_sim_engine *engine)
+{
+	return engine->receiver.session;
+}

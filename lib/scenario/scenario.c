@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "scenario/scenario.h"
+
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "sim/memory.h"
+#include "tcp/psock.h"
+
+/* Starts and serials are drawn apart from the network's chance, so that links leave them alone. */
+#define FLOWS_SEED UINT64_C(0x666c6f7773)
+
+#define WINDOW_PKTS_LEAST 64
+#define PS_PER_US         (1000.0 * WH_PS_PER_NS)
+
+struct flow {
+	struct wh_sim *sim;
+	const struct wh_scenario_group *group;
+	uint32_t number;
+	uint64_t start_ps;
+	struct wh_sim_event start;
+	struct wh_sim_event stop;
+	struct wh_sim_event step;
+	uint32_t next_step;
+	union {
+		struct wh_sim_engine *engine;
+		struct wh_sim_tcp *tcp;
+		struct wh_sim_psock *psock;
+		struct wh_sim_source *source;
+	};
+};
+
+struct wh_scenario_run {
+	const struct wh_scenario *scenario;
+	struct wh_sim *sim;
+	struct wh_monitor *monitor;
+	struct flow *flows;
+	uint32_t n_flows;
+};
+
+uint32_t wh_scenario_flows(const struct wh_scenario *scenario)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < scenario->n_groups; i++)
+		count += scenario->groups[i].count;
+	return count;
+}
+
+static struct wh_sim *build_network(const struct wh_scenario *scenario, uint64_t seed)
+{
+	struct wh_sim *sim = wh_sim_create(seed);
+
+	for (uint32_t i = 0; i < scenario->n_nodes; i++)
+		wh_sim_add_node(sim);
+	for (uint32_t i = 0; i < scenario->n_links; i++)
+		wh_sim_add_link(sim, &scenario->links[i]);
+	return sim;
+}
+
+uint32_t wh_scenario_first_cut_off(const struct wh_scenario *scenario)
+{
+	struct wh_sim *sim = build_network(scenario, 0);
+	uint32_t i = 0;
+
+	for (; i < scenario->n_groups; i++) {
+		const struct wh_scenario_group *group = &scenario->groups[i];
+
+		if (!wh_sim_has_way(sim, group->from, group->to) ||
+			!wh_sim_has_way(sim, group->to, group->from))
+			break;
+	}
+	wh_sim_destroy(sim);
+	return i;
+}
+
+/* The best way so far from one node to this one. */
+struct reach {
+	uint64_t delay_ps; /* WH_SIM_NEVER_PS: none */
+	uint64_t rate_bps; /* of its slowest link */
+	double queued_pkts;
+};
+
+static bool relax(struct reach *reach, const struct wh_sim_link_config *link)
+{
+	struct reach *from = &reach[link->from];
+	struct reach *to = &reach[link->to];
+
+	if (from->delay_ps == WH_SIM_NEVER_PS || from->delay_ps + link->delay_ps >= to->delay_ps)
+		return false;
+	to->delay_ps = from->delay_ps + link->delay_ps;
+	to->rate_bps = from->rate_bps < link->rate_bps ? from->rate_bps : link->rate_bps;
+	to->queued_pkts = from->queued_pkts + link->queue.limit_pkts;
+	return true;
+}
+
+static struct reach find_way(const struct wh_scenario *scenario, uint32_t from, uint32_t to)
+{
+	struct reach *reach = wh_sim_allocate(scenario->n_nodes * sizeof(*reach));
+	bool changed = true;
+
+	WH_ASSERT(from < scenario->n_nodes && to < scenario->n_nodes);
+	for (uint32_t i = 0; i < scenario->n_nodes; i++)
+		reach[i] = (struct reach){.delay_ps = WH_SIM_NEVER_PS};
+	reach[from] = (struct reach){.rate_bps = UINT64_MAX};
+	while (changed) {
+		changed = false;
+		for (uint32_t i = 0; i < scenario->n_links; i++)
+			changed |= relax(reach, &scenario->links[i]);
+	}
+
+	struct reach found = reach[to];
+
+	free(reach);
+	return found;
+}
+
+/* No way needs no window. */
+static double way_pkts(const struct wh_scenario *scenario, uint32_t from, uint32_t to,
+	uint32_t packet_bytes, uint32_t period_us)
+{
+	struct reach there = find_way(scenario, from, to);
+	struct reach back = find_way(scenario, to, from);
+
+	WH_ASSERT(packet_bytes > 0);
+	if (there.delay_ps == WH_SIM_NEVER_PS || back.delay_ps == WH_SIM_NEVER_PS)
+		return 0.0;
+
+	double span_ps =
+		(double)there.delay_ps + (double)back.delay_ps + (double)period_us * PS_PER_US;
+
+	return (double)there.rate_bps * (span_ps / (double)WH_PS_PER_S) / (8.0 * packet_bytes) +
+	       there.queued_pkts;
+}
+
+uint32_t wh_scenario_window_pkts(const struct wh_scenario *scenario, uint32_t from, uint32_t to,
+	uint32_t packet_bytes, uint32_t period_us)
+{
+	double pkts = 2.0 * way_pkts(scenario, from, to, packet_bytes, period_us);
+	uint32_t window = WINDOW_PKTS_LEAST;
+
+	while (window < WH_WINDOW_PACKETS_MAX && window < pkts)
+		window *= 2;
+	return window;
+}
+
+static void start_flow(void *context, uint64_t now_ps)
+{
+	struct flow *flow = context;
+	const struct wh_scenario_group *group = flow->group;
+	uint64_t segments = UINT64_MAX;
+
+	if (group->size_bytes != WH_OBJECT_BYTES_UNKNOWN)
+		segments = (group->size_bytes + group->payload_bytes - 1) / group->payload_bytes;
+	switch (group->agent) {
+	case WH_SCENARIO_ENGINE:
+		wh_sim_engine_start(flow->engine, now_ps);
+		break;
+	case WH_SCENARIO_TCP:
+		wh_sim_tcp_offer(flow->tcp, now_ps, segments);
+		break;
+	case WH_SCENARIO_PSOCK:
+		wh_sim_psock_start(flow->psock, now_ps, segments);
+		break;
+	case WH_SCENARIO_SOURCE:
+		wh_sim_source_start(flow->source, now_ps);
+		break;
+	}
+}
+
+static void stop_flow(void *context, uint64_t now_ps)
+{
+	struct flow *flow = context;
+
+	(void)now_ps;
+	switch (flow->group->agent) {
+	case WH_SCENARIO_ENGINE:
+		wh_sim_engine_stop(flow->engine);
+		break;
+	case WH_SCENARIO_TCP:
+		wh_sim_tcp_stop(flow->tcp);
+		break;
+	case WH_SCENARIO_PSOCK:
+		wh_sim_psock_stop(flow->psock);
+		break;
+	case WH_SCENARIO_SOURCE:
+		wh_sim_event_cancel(wh_sim_events(flow->sim), &flow->step);
+		wh_sim_source_stop(flow->source);
+		break;
+	}
+}
+
+static void step_flow(void *context, uint64_t now_ps)
+{
+	struct flow *flow = context;
+	const struct wh_scenario_group *group = flow->group;
+
+	WH_ASSERT(flow->next_step < group->n_steps);
+	wh_sim_source_set_rate(flow->source, now_ps, group->steps[flow->next_step++].rate_bps);
+	if (flow->next_step < group->n_steps)
+		wh_sim_event_at(
+			wh_sim_events(flow->sim), &flow->step, group->steps[flow->next_step].at_ps);
+}
+
+static void create_agent(struct flow *flow, uint64_t seed)
+{
+	const struct wh_scenario_group *group = flow->group;
+	struct wh_sim_engine_config engine;
+
+	switch (group->agent) {
+	case WH_SCENARIO_ENGINE:
+		engine = group->engine;
+		engine.mtu_bytes = group->packet_bytes;
+		engine.size_bytes = group->size_bytes;
+		flow->engine = wh_sim_engine_create(
+			flow->sim, &engine, group->from, group->to, flow->number, seed);
+		break;
+	case WH_SCENARIO_TCP:
+		flow->tcp = wh_sim_tcp_create(
+			flow->sim, &group->tcp, group->from, group->to, flow->number);
+		break;
+	case WH_SCENARIO_PSOCK:
+		flow->psock = wh_sim_psock_create(flow->sim, &group->tcp, group->connections,
+			group->from, group->to, flow->number);
+		break;
+	case WH_SCENARIO_SOURCE:
+		flow->source = wh_sim_source_create(
+			flow->sim, &group->source, group->from, group->to, flow->number);
+		break;
+	}
+}
+
+static void set_events(struct flow *flow, uint64_t duration_ps)
+{
+	const struct wh_scenario_group *group = flow->group;
+	struct wh_sim_events *events = wh_sim_events(flow->sim);
+
+	wh_sim_event_init(&flow->start, start_flow, flow);
+	wh_sim_event_init(&flow->stop, stop_flow, flow);
+	wh_sim_event_init(&flow->step, step_flow, flow);
+	if (flow->start_ps > duration_ps || flow->start_ps >= group->stop_ps)
+		return;
+	wh_sim_event_at(events, &flow->start, flow->start_ps);
+	if (group->stop_ps <= duration_ps)
+		wh_sim_event_at(events, &flow->stop, group->stop_ps);
+	if (group->n_steps > 0)
+		wh_sim_event_at(events, &flow->step, group->steps[0].at_ps);
+}
+
+static void add_flow(struct wh_scenario_run *run, const struct wh_scenario_group *group,
+	uint32_t member, struct wh_prng *prng)
+{
+	struct flow *flow = &run->flows[run->n_flows];
+	double later = wh_prng_unit(prng);
+	uint64_t seed = wh_prng_u64(prng);
+
+	flow->sim = run->sim;
+	flow->group = group;
+	flow->number = wh_sim_add_flow(run->sim);
+	flow->start_ps = group->start_ps + member * group->stagger_ps +
+			 (uint64_t)(later * (double)group->spread_ps);
+	WH_ASSERT(flow->number == run->n_flows);
+	run->n_flows++;
+	create_agent(flow, seed);
+	set_events(flow, run->scenario->duration_ps);
+}
+
+static void look(void *context, uint32_t number, struct wh_monitor_look *seen)
+{
+	const struct wh_scenario_run *run = context;
+	const struct flow *flow = &run->flows[number];
+
+	switch (flow->group->agent) {
+	case WH_SCENARIO_ENGINE:
+		seen->window_pkts = wh_sim_engine_window_pkts(flow->engine);
+		seen->rate_bps = wh_sim_engine_rate_bps(flow->engine);
+		break;
+	case WH_SCENARIO_TCP:
+		seen->window_pkts = wh_sim_tcp_cwnd_pkts(flow->tcp);
+		seen->sequence_pkts = wh_sim_tcp_next_serial(flow->tcp);
+		return;
+	case WH_SCENARIO_PSOCK:
+		seen->window_pkts = wh_sim_psock_cwnd_pkts(flow->psock);
+		break;
+	case WH_SCENARIO_SOURCE:
+		break;
+	}
+
+	const struct wh_sim_flow_stats *stats = wh_sim_flow_stats(run->sim, number);
+
+	seen->sequence_pkts = stats->sent_pkts - stats->retransmitted_pkts;
+}
+
+struct wh_scenario_run *wh_scenario_run_create(const struct wh_scenario *scenario, uint64_t seed)
+{
+	struct wh_scenario_run *run = wh_sim_allocate(sizeof(*run));
+	uint32_t n_flows = wh_scenario_flows(scenario);
+	struct wh_prng prng;
+
+	wh_prng_init(&prng, seed ^ FLOWS_SEED);
+	run->scenario = scenario;
+	run->sim = build_network(scenario, seed);
+	run->flows = wh_sim_allocate((n_flows + 1) * sizeof(*run->flows));
+	for (uint32_t i = 0; i < scenario->n_groups; i++)
+		for (uint32_t k = 0; k < scenario->groups[i].count; k++)
+			add_flow(run, &scenario->groups[i], k, &prng);
+	WH_ASSERT(run->n_flows == n_flows);
+	run->monitor = wh_monitor_create(run->sim, &(struct wh_monitor_config){
+							   .marks_ps = scenario->marks_ps,
+							   .n_marks = scenario->n_marks,
+							   .interval_ps = scenario->interval_ps,
+							   .until_ps = scenario->duration_ps,
+							   .n_flows = n_flows,
+							   .look = look,
+							   .context = run,
+						   });
+	return run;
+}
+
+static void destroy_agent(struct flow *flow)
+{
+	struct wh_sim_events *events = wh_sim_events(flow->sim);
+
+	wh_sim_event_cancel(events, &flow->start);
+	wh_sim_event_cancel(events, &flow->stop);
+	wh_sim_event_cancel(events, &flow->step);
+	switch (flow->group->agent) {
+	case WH_SCENARIO_ENGINE:
+		wh_sim_engine_destroy(flow->engine);
+		break;
+	case WH_SCENARIO_TCP:
+		wh_sim_tcp_destroy(flow->tcp);
+		break;
+	case WH_SCENARIO_PSOCK:
+		wh_sim_psock_destroy(flow->psock);
+		break;
+	case WH_SCENARIO_SOURCE:
+		wh_sim_source_destroy(flow->source);
+		break;
+	}
+}
+
+void wh_scenario_run_destroy(struct wh_scenario_run *run)
+{
+	if (run == NULL)
+		return;
+	wh_monitor_destroy(run->monitor);
+	for (uint32_t i = 0; i < run->n_flows; i++)
+		destroy_agent(&run->flows[i]);
+	wh_sim_destroy(run->sim);
+	free(run->flows);
+	free(run);
+}
+
+void wh_scenario_run_until(struct wh_scenario_run *run, uint64_t until_ps)
+{
+	WH_ASSERT(until_ps <= run->scenario->duration_ps);
+	wh_sim_run(run->sim, until_ps);
+}
+
+const struct wh_sim *wh_scenario_run_sim(const struct wh_scenario_run *run)
+{
+	return run->sim;
+}
+
+const struct wh_monitor *wh_scenario_run_monitor(const struct wh_scenario_run *run)
+{
+	return run->monitor;
+}
+
+uint64_t wh_scenario_run_start_ps(const struct wh_scenario_run *run, uint32_t flow)
+{
+	WH_ASSERT(flow < run->n_flows);
+	return run->flows[flow].start_ps;
+}
+
+uint64_t wh_scenario_run_finished_ps(const struct wh_scenario_run *run, uint32_t flow)
+{
+	WH_ASSERT(flow < run->n_flows);
+	return wh_sim_flow_stats(run->sim, flow)->finished_ps;
+}
