@@ -33,6 +33,7 @@
 
 struct bench {
 	struct wh_settings settings;
+	struct wh_runtime runtime;
 	struct wh_host host;
 	struct wh_jobs jobs;
 	struct wh_client client;
@@ -203,7 +204,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	bench->next_tsc = now_tsc + wh_ns_to_tsc(bench->host.hz, WATCH_MS * 1000000);
 	if (client != WH_CLIENT_READY) {
 		if (client > WH_CLIENT_READY || wh_signals_count() > 0)
-			wh_host_stop(&bench->host);
+			wh_runtime_stop(&bench->runtime);
 		return 0;
 	}
 
@@ -220,7 +221,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 		print_row(bench, now_tsc);
 		wh_lanes_hurry(lanes, now_tsc); /* the idle ones */
 	} else if (wh_lanes_gone(lanes, now_tsc)) {
-		wh_host_stop(&bench->host);
+		wh_runtime_stop(&bench->runtime);
 	}
 	return 0;
 }
@@ -250,10 +251,10 @@ static int run(struct bench *bench)
 		wh_complain("no memory for the sessions");
 		return status;
 	}
-	wh_host_add(&bench->host, 0, "watch", watch, bench);
+	wh_runtime_add(&bench->runtime, 0, "watch", watch, bench);
 	wh_telemetry_start(&bench->host, &bench->jobs);
 	wh_bench_rows_init(&bench->rows, &bench->settings, &bench->host);
-	wh_host_run(&bench->host);
+	wh_runtime_run(&bench->runtime);
 	wh_telemetry_stop();
 	wh_jobs_end(&bench->jobs);
 	status = conclude(bench);
@@ -272,7 +273,7 @@ static int open_and_run(struct bench *bench)
 
 	hooks.owner = &bench->jobs;
 
-	int status = wh_host_open(&bench->host, &bench->settings, &hooks,
+	int status = wh_host_start(&bench->host, &bench->runtime, &bench->settings, &hooks,
 		bench->lanes.count + bench->settings.idle_sessions);
 
 	if (status != WH_EXIT_OK)
@@ -285,6 +286,7 @@ static int open_and_run(struct bench *bench)
 	}
 	wh_jobs_free(&bench->jobs);
 	wh_host_close(&bench->host);
+	wh_runtime_close(&bench->runtime);
 	return status;
 }
 

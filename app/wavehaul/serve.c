@@ -30,6 +30,7 @@
 struct serve {
 	struct wh_settings settings;
 	struct wh_service service;
+	struct wh_runtime runtime;
 	struct wh_host host;
 	struct wh_jobs jobs;
 	uint64_t next_tsc;
@@ -80,7 +81,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 		serve->give_up_tsc = now_tsc + LAST_WORDS_S * serve->host.hz;
 	}
 	if (live == 0 || (serve->give_up_tsc != 0 && now_tsc > serve->give_up_tsc))
-		wh_host_stop(&serve->host);
+		wh_runtime_stop(&serve->runtime);
 	return 0;
 }
 
@@ -90,8 +91,8 @@ static int run(struct serve *serve)
 
 	hooks.owner = &serve->jobs;
 
-	int status = wh_host_open(
-		&serve->host, &serve->settings, &hooks, wh_service_places(&serve->service));
+	int status = wh_host_start(&serve->host, &serve->runtime, &serve->settings, &hooks,
+		wh_service_places(&serve->service));
 
 	if (status != WH_EXIT_OK)
 		return status;
@@ -99,11 +100,11 @@ static int run(struct serve *serve)
 		wh_complain("no memory for the jobs");
 		status = WH_EXIT_OTHER;
 	} else {
-		wh_host_add(&serve->host, 0, "watch", watch, serve);
+		wh_runtime_add(&serve->runtime, 0, "watch", watch, serve);
 		wh_telemetry_start(&serve->host, &serve->jobs);
 		say_what_is_served(serve);
 		wh_stale_remove_below(serve->service.root_fd);
-		wh_host_run(&serve->host);
+		wh_runtime_run(&serve->runtime);
 		wh_stale_stop();
 		wh_telemetry_stop();
 		wh_jobs_end(&serve->jobs);
@@ -113,6 +114,7 @@ static int run(struct serve *serve)
 	}
 	wh_jobs_free(&serve->jobs);
 	wh_host_close(&serve->host);
+	wh_runtime_close(&serve->runtime);
 	return status;
 }
 

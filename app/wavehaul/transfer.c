@@ -102,14 +102,14 @@ static int32_t watch(void *state, uint64_t now_tsc)
 		enum wh_client_state client = wh_client_state(&transfer->client);
 
 		if (wh_signals_count() > 0 || client > WH_CLIENT_READY)
-			wh_host_stop(&transfer->host);
+			wh_runtime_stop(&transfer->runtime);
 		else if (client == WH_CLIENT_READY)
 			wh_lanes_start_first(&transfer->lanes);
 		return 0;
 	}
 	wh_transfer_tell_progress(transfer, now_tsc);
 	if (see_lanes(transfer, now_tsc))
-		wh_host_stop(&transfer->host);
+		wh_runtime_stop(&transfer->runtime);
 	return 0;
 }
 
@@ -139,10 +139,10 @@ static int run(struct wh_transfer *transfer)
 
 	if (status != WH_EXIT_OK)
 		return status;
-	wh_host_add(&transfer->host, 0, "watch", watch, transfer);
+	wh_runtime_add(&transfer->runtime, 0, "watch", watch, transfer);
 	wh_telemetry_start(&transfer->host, &transfer->jobs);
 	wh_transfer_tell_start(transfer);
-	wh_host_run(&transfer->host);
+	wh_runtime_run(&transfer->runtime);
 	wh_telemetry_stop();
 	wh_jobs_end(&transfer->jobs);
 	wh_jobs_tell_memory(transfer->lanes.job, transfer->lanes.started);
@@ -155,8 +155,8 @@ static int open_and_run(struct wh_transfer *transfer)
 
 	hooks.owner = &transfer->jobs;
 
-	int status =
-		wh_host_open(&transfer->host, &transfer->settings, &hooks, transfer->lanes.count);
+	int status = wh_host_start(&transfer->host, &transfer->runtime, &transfer->settings, &hooks,
+		transfer->lanes.count);
 
 	if (status != WH_EXIT_OK)
 		return status;
@@ -168,6 +168,7 @@ static int open_and_run(struct wh_transfer *transfer)
 	}
 	wh_jobs_free(&transfer->jobs);
 	wh_host_close(&transfer->host);
+	wh_runtime_close(&transfer->runtime);
 	return status;
 }
 

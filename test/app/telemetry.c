@@ -31,6 +31,7 @@ const char wh_suite_name[] = "telemetry";
 #define TRANSMITTERS 600 /* more than one answer holds */
 #define ANSWER_BYTES (16 << 10)
 
+static struct wh_runtime runtime;
 static struct wh_host host;
 static struct wh_jobs jobs;
 static struct wh_settings settings;
@@ -187,13 +188,18 @@ static void open_shard(uint32_t number)
 static void open_host(void)
 {
 	settings.queues = QUEUES;
-	host = (struct wh_host){.settings = &settings, .hz = rte_get_tsc_hz(), .shards = QUEUES};
+	host = (struct wh_host){
+		.settings = &settings,
+		.runtime = &runtime,
+		.hz = rte_get_tsc_hz(),
+		.shards = QUEUES,
+	};
 	snprintf(host.spec.ethdev, sizeof(host.spec.ethdev), "net_memif0");
 	host.port = calloc(1, sizeof(*host.port));
 	host.shard = aligned_alloc(64, RTE_ALIGN_CEIL(QUEUES * sizeof(*host.shard), 64));
-	host.loop = calloc(WH_SETTINGS_CPUS_MAX, sizeof(*host.loop));
+	runtime.loop = calloc(WH_SETTINGS_CPUS_MAX, sizeof(*runtime.loop));
 	chunk_memory = aligned_alloc(WH_CHUNK_ALIGN, 16 * WH_CHUNK_ALIGN);
-	WH_ASSERT(host.port != NULL && host.shard != NULL && host.loop != NULL);
+	WH_ASSERT(host.port != NULL && host.shard != NULL && runtime.loop != NULL);
 	WH_ASSERT(chunk_memory != NULL);
 	host.port->queues = QUEUES;
 	host.port->mtu = 9000;
@@ -201,7 +207,7 @@ static void open_host(void)
 	host.port->steering = WH_PORT_STEER_PAIRED;
 	for (uint32_t i = 0; i < QUEUES; i++)
 		open_shard(i);
-	host.cores = (struct wh_cores){
+	runtime.cores = (struct wh_cores){
 		.count = 2,
 		.core = {{.cpu = 3, .works = true}, {.cpu = 5, .receives = 3, .sends = 2}},
 	};
@@ -276,7 +282,7 @@ static void close_host(void)
 	for (uint32_t i = 0; i < QUEUES; i++)
 		wh_endpoint_free(&host.shard[i].station.endpoint);
 	free(chunk_memory);
-	free(host.loop);
+	free(runtime.loop);
 	free(host.shard);
 	free(host.port);
 	memset(&host, 0xee, sizeof(host));
@@ -562,9 +568,9 @@ static int32_t do_nothing(void *state, uint64_t now_tsc)
 
 static void open_loops(void)
 {
-	struct wh_loop *loop = &host.loop[1];
+	struct wh_loop *loop = &runtime.loop[1];
 
-	wh_loop_add(&host.loop[0], "jobs", do_nothing, NULL);
+	wh_loop_add(&runtime.loop[0], "jobs", do_nothing, NULL);
 	for (uint32_t i = 0; i < QUEUES; i++) {
 		wh_loop_add(loop, "receive", do_nothing, NULL);
 		wh_loop_add(loop, "send", do_nothing, NULL);
@@ -632,12 +638,12 @@ static void test_core(void)
 /* As long as they can be, answers are whole. */
 static void test_largest_answers(void)
 {
-	const struct wh_cores before = host.cores;
+	const struct wh_cores before = runtime.cores;
 
 	for (uint32_t i = 0; i < WH_SETTINGS_CPUS_MAX; i++) {
-		struct wh_loop *loop = &host.loop[i];
+		struct wh_loop *loop = &runtime.loop[i];
 
-		host.cores.core[i] =
+		runtime.cores.core[i] =
 			(struct wh_core){.cpu = (uint16_t)(1000 + i), .receives = 1, .sends = 1};
 		loop->processes = 0;
 		for (uint32_t j = 0; j < 4; j++)
@@ -650,7 +656,7 @@ static void test_largest_answers(void)
 		for (uint32_t p = 0; p < WH_METER_PROCESSES; p++)
 			loop->meter.cycles[p] = INT64_MAX / WH_METER_EVERY;
 	}
-	host.cores.count = WH_SETTINGS_CPUS_MAX;
+	runtime.cores.count = WH_SETTINGS_CPUS_MAX;
 
 	json_t *cores = ask("/wavehaul/cores");
 	json_t *core = ask("/wavehaul/cores,1063");
@@ -660,7 +666,7 @@ static void test_largest_answers(void)
 	CU_ASSERT_PTR_NOT_NULL(json_object_get(core, "job_cycles"));
 	json_decref(cores);
 	json_decref(core);
-	host.cores = before;
+	runtime.cores = before;
 
 	count_queue(0, UINT64_C(1000000000000000));
 	json_t *ports = ask("/wavehaul/ports,0");

@@ -8,12 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <rte_cycles.h>
 #include <rte_errno.h>
-#include <rte_launch.h>
 #include <rte_mbuf.h>
 
 #include "base/assert.h"
@@ -39,6 +37,9 @@
  */
 #define ATTACH_BYTES 4096
 
+/* Beside the pools. */
+#define DPDK_OWN_BYTES (UINT64_C(16) << 20)
+
 /* A mempool's cache per lcore; larger than a burst of each direction. */
 #define POOL_CACHE 256
 
@@ -63,36 +64,18 @@ static uint32_t count_mbufs(const struct wh_settings *settings)
 	       WH_SETTINGS_CPUS_MAX * POOL_CACHE / 8 + 1024;
 }
 
-static int start_eal(struct wh_host *host)
+void wh_host_plan_memory(const struct wh_settings *settings, struct wh_memory_plan *memory)
 {
-	const struct wh_settings *settings = host->settings;
-	uint64_t mbuf_bytes = align_up(
-		sizeof(struct rte_mbuf) + wh_port_room_bytes((uint16_t)settings->mtu_bytes) + 192,
-		64);
-	uint64_t pool_bytes = count_mbufs(settings) * mbuf_bytes;
-	struct wh_eal_config eal = {
-		.memory_bytes = settings->buffer_bytes + pool_bytes + (UINT64_C(16) << 20),
-		.option = "--buffers",
-		.option_bytes = settings->buffer_bytes,
-		.no_huge = settings->no_huge,
-		.take_now = true,
-		.one_file = host->spec.single_file_segments,
-		.device = host->device,
-		.extra = settings->eal[0] != '\0' ? settings->eal : NULL,
-		.verbose = settings->verbose,
-	};
-
-	/* Objects may not straddle pages of 4 KiB: up to a page more for each. */
-	eal.small_pages_bytes = eal.memory_bytes + count_mbufs(settings) * UINT64_C(4096);
-	for (uint32_t i = 0; i < host->cores.count; i++)
-		eal.cpus.cpu[eal.cpus.count++] = host->cores.core[i].cpu;
-	return wh_eal_start(&eal, &host->eal);
+	wh_memory_plan_add(memory, "buffers", settings->buffer_bytes);
+	wh_memory_plan_add_mbufs(memory, "packets in the port", count_mbufs(settings),
+		wh_port_room_bytes((uint16_t)settings->mtu_bytes));
 }
 
 static int open_port(struct wh_host *host)
 {
 	const struct wh_settings *settings = host->settings;
 	char why[WH_PORT_WHY_BYTES];
+	char name[RTE_MEMPOOL_NAMESIZE];
 	struct wh_port_config config = {
 		.queues = (uint16_t)settings->queues,
 		.mtu = (uint16_t)settings->mtu_bytes,
@@ -107,10 +90,11 @@ static int open_port(struct wh_host *host)
 	if (wh_port_find(host->spec.ethdev, &config.ethdev) != 0) {
 		wh_complain("DPDK has no port %s after it was given %s; `wavehaul doctor` says "
 			    "what a NIC needs, --verbose shows DPDK's own words",
-			host->spec.ethdev, host->device.device);
+			host->spec.ethdev, host->spec.target);
 		return -ENODEV;
 	}
-	host->pool = rte_pktmbuf_pool_create("packets", count_mbufs(settings), POOL_CACHE, 0,
+	snprintf(name, sizeof(name), "packets %u", config.ethdev);
+	host->pool = rte_pktmbuf_pool_create(name, count_mbufs(settings), POOL_CACHE, 0,
 		wh_port_room_bytes((uint16_t)settings->mtu_bytes), SOCKET_ID_ANY);
 	if (host->pool == NULL ||
 		wh_arena_init(&host->arena, settings->buffer_bytes, SOCKET_ID_ANY) != 0) {
@@ -191,18 +175,6 @@ static struct wh_neighbour_config neighbour_config(const struct wh_host *host)
 	return config;
 }
 
-static struct wh_loop *loop_of(struct wh_host *host, uint32_t queue, bool sends)
-{
-	for (uint32_t i = 0; i < host->cores.count; i++) {
-		const struct wh_core *core = &host->cores.core[i];
-
-		if ((sends ? core->sends : core->receives) & 1U << queue)
-			return &host->loop[i];
-	}
-	WH_ASSERT(!"every queue has its cores");
-	return NULL;
-}
-
 static const char *mac_text(const uint8_t mac[6], char text[RTE_ETHER_ADDR_FMT_SIZE])
 {
 	snprintf(text, RTE_ETHER_ADDR_FMT_SIZE, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1],
@@ -241,8 +213,8 @@ static int32_t tell_conflict(void *state, uint64_t now_tsc)
 static int open_shard(struct wh_host *host, uint32_t number, uint32_t places, const uint8_t *key)
 {
 	struct wh_shard *shard = &host->shard[number];
-	struct wh_loop *receives = loop_of(host, number, false);
-	struct wh_loop *sends = loop_of(host, number, true);
+	struct wh_loop *receives = wh_runtime_loop_of(host->runtime, number, false);
+	struct wh_loop *sends = wh_runtime_loop_of(host->runtime, number, true);
 	struct wh_station_config config = {
 		.port = host->port,
 		.queue = (uint16_t)number,
@@ -313,7 +285,7 @@ static void watch_interface(struct wh_host *host, uint64_t now_tsc)
 	wh_complain("the interface %s is gone, and the port on it with it: make it, and start anew",
 		host->spec.target);
 	atomic_store(&host->lost, true);
-	wh_host_stop(host);
+	wh_runtime_stop(host->runtime);
 }
 
 /* One core asks for the state of the link; announcements follow when it has come up again. */
@@ -359,8 +331,8 @@ static void warn_of_crossed_nodes(const struct wh_host *host)
 	int port_node;
 	int core_node;
 
-	for (uint32_t i = 0; i < host->cores.count; i++) {
-		const struct wh_core *core = &host->cores.core[i];
+	for (uint32_t i = 0; i < host->runtime->cores.count; i++) {
+		const struct wh_core *core = &host->runtime->cores.core[i];
 
 		if ((core->receives | core->sends) == 0 ||
 			!wh_port_crosses_nodes(host->port, i, &port_node, &core_node))
@@ -389,17 +361,11 @@ static int open_shards(struct wh_host *host, uint32_t jobs)
 		wh_complain("the system has no random numbers for a secret: %s", strerror(errno));
 		return -EIO;
 	}
-	host->loop = calloc(host->cores.count, sizeof(*host->loop));
 	host->shard =
 		aligned_alloc(64, align_up(sizeof(*host->shard), 64) * host->settings->queues);
-	if (host->loop == NULL || host->shard == NULL) {
+	if (host->shard == NULL) {
 		wh_complain("no memory for the queues");
 		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < host->cores.count; i++) {
-		host->loop[i].stop = &host->stop;
-		host->loop[i].hz = host->hz;
-		host->loop[i].nap_us = WH_LOOP_WORK_NAP_US;
 	}
 	for (uint32_t number = 0; number < host->settings->queues; number++)
 		if (open_shard(host, number, places_for(jobs), key) != 0)
@@ -407,111 +373,88 @@ static int open_shards(struct wh_host *host, uint32_t jobs)
 	join_groups(host);
 	warn_of_crossed_nodes(host);
 	/* Beside the sending of queue 0, whose state of the link it writes. */
-	wh_loop_add(loop_of(host, 0, true), "link", watch_link, host);
+	wh_loop_add(wh_runtime_loop_of(host->runtime, 0, true), "link", watch_link, host);
 	return 0;
 }
 
-/* Sources and sinks hold hundreds of files open each; the usual soft limit is 1024. */
-static void raise_file_limit(void)
+int wh_host_open(struct wh_host *host, struct wh_runtime *runtime, const struct wh_port_spec *spec,
+	const struct wh_settings *settings, const struct wh_host_hooks *hooks, uint32_t jobs)
 {
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-/*
- * The EAL and the port. Who may connect to a socket that the port makes (memif, vhost) reads and
- * writes our memory: that is its owner alone, whatever the umask is.
- */
-static int open_device(struct wh_host *host)
-{
-	mode_t before = umask(S_IRWXG | S_IRWXO);
-	int rc = start_eal(host);
-
-	if (rc == 0) {
-		host->eal_runs = true;
-		host->hz = host->eal.hz;
-		rc = open_port(host);
+	*host = (struct wh_host){
+		.settings = settings,
+		.hooks = *hooks,
+		.runtime = runtime,
+		.hz = runtime->hz,
+		.spec = *spec,
+	};
+	if (open_port(host) != 0 || open_shards(host, jobs) != 0) {
+		wh_host_close(host);
+		return WH_EXIT_HARDWARE;
 	}
-	umask(before);
-	return rc;
+	host->interface = interface_of(&host->spec);
+	return WH_EXIT_OK;
 }
 
-int wh_host_open(struct wh_host *host, const struct wh_settings *settings,
-	const struct wh_host_hooks *hooks, uint32_t jobs)
+static int start_runtime(struct wh_runtime *runtime, const struct wh_cores *cores,
+	const struct wh_port_spec *spec, const struct wh_port_argument *device,
+	const struct wh_settings *settings)
+{
+	struct wh_memory_plan memory = {0};
+
+	wh_host_plan_memory(settings, &memory);
+	wh_memory_plan_add(&memory, "DPDK's own", DPDK_OWN_BYTES);
+	if (settings->verbose)
+		wh_memory_plan_print(&memory, stderr);
+
+	struct wh_eal_config eal = {
+		.memory_bytes = memory.bytes,
+		.small_pages_bytes = memory.small_pages_bytes,
+		.option = "--buffers",
+		.option_bytes = settings->buffer_bytes,
+		.no_huge = settings->no_huge,
+		.take_now = true,
+		.one_file = spec->single_file_segments,
+		.device = *device,
+		.extra = settings->eal[0] != '\0' ? settings->eal : NULL,
+		.verbose = settings->verbose,
+	};
+
+	return wh_runtime_start(runtime, cores, &eal);
+}
+
+int wh_host_start(struct wh_host *host, struct wh_runtime *runtime,
+	const struct wh_settings *settings, const struct wh_host_hooks *hooks, uint32_t jobs)
 {
 	char why[WH_PORT_WHY_BYTES];
+	struct wh_port_argument device;
+	struct wh_port_spec spec;
 	struct wh_cpu_list allowed;
+	struct wh_cores cores;
 
-	*host = (struct wh_host){.settings = settings, .hooks = *hooks};
-	raise_file_limit();
 	wh_cores_allowed(&allowed);
-	if (wh_port_spec_read(settings->port, 0, &host->spec, why, sizeof(why)) != 0 ||
-		wh_port_is_systems(&host->spec, why, sizeof(why)) ||
-		wh_port_spec_prepare(&host->spec, (uint16_t)settings->queues,
-			(uint16_t)settings->mtu_bytes, &host->device, why, sizeof(why)) != 0 ||
-		wh_cores_place(settings, &allowed, &host->cores, why, sizeof(why)) != 0) {
+	if (wh_port_spec_read(settings->port, 0, &spec, why, sizeof(why)) != 0 ||
+		wh_port_is_systems(&spec, why, sizeof(why)) ||
+		wh_port_spec_prepare(&spec, (uint16_t)settings->queues,
+			(uint16_t)settings->mtu_bytes, &device, why, sizeof(why)) != 0 ||
+		wh_cores_place(settings, &allowed, &cores, why, sizeof(why)) != 0) {
 		wh_complain("%s", why);
 		return WH_EXIT_HARDWARE;
 	}
-	if (open_device(host) == 0 && open_shards(host, jobs) == 0) {
-		host->interface = interface_of(&host->spec);
-		return WH_EXIT_OK;
+
+	/*
+	 * Who may connect to a socket that the port makes (memif, vhost) reads and writes our
+	 * memory: that is its owner alone, whatever the umask is.
+	 */
+	mode_t before = umask(S_IRWXG | S_IRWXO);
+	int status = WH_EXIT_HARDWARE;
+
+	if (start_runtime(runtime, &cores, &spec, &device, settings) == 0) {
+		status = wh_host_open(host, runtime, &spec, settings, hooks, jobs);
+		if (status != WH_EXIT_OK)
+			wh_runtime_close(runtime);
 	}
-	if (host->eal_runs)
-		wh_host_close(host);
-	return WH_EXIT_HARDWARE;
-}
-
-uint32_t wh_host_workers(const struct wh_host *host)
-{
-	uint32_t workers = 0;
-
-	for (uint32_t i = 0; i < host->cores.count; i++)
-		workers += host->cores.core[i].works;
-	return workers;
-}
-
-uint32_t wh_host_add(struct wh_host *host, uint32_t worker, const char *name,
-	int32_t (*poll)(void *state, uint64_t now_tsc), void *state)
-{
-	uint32_t seen = worker % wh_host_workers(host);
-
-	for (uint32_t i = 0; i < host->cores.count; i++) {
-		if (!host->cores.core[i].works || seen-- > 0)
-			continue;
-		wh_loop_add(&host->loop[i], name, poll, state);
-		return i;
-	}
-	WH_ASSERT(!"a worker is found above");
-	return 0;
-}
-
-void wh_host_add_to_sender(struct wh_host *host, uint32_t queue, const char *name,
-	int32_t (*poll)(void *state, uint64_t now_tsc), void *state)
-{
-	wh_loop_add(loop_of(host, queue, true), name, poll, state);
-}
-
-void wh_host_run(struct wh_host *host)
-{
-	for (uint32_t i = 0; host->settings->verbose && i < host->cores.count; i++) {
-		char name[32];
-
-		snprintf(name, sizeof(name), "CPU %u", host->cores.core[i].cpu);
-		wh_loop_print(&host->loop[i], name, stderr);
-	}
-	for (uint32_t i = 1; i < host->cores.count; i++) {
-		int rc = rte_eal_remote_launch(wh_loop_run, &host->loop[i], i);
-
-		WH_ASSERT(rc == 0); /* it has waited for work since EAL started */
-	}
-	wh_loop_run(&host->loop[0]);
-	for (uint32_t i = 1; i < host->cores.count; i++)
-		rte_eal_wait_lcore(i);
+	umask(before);
+	return status;
 }
 
 void wh_host_close(struct wh_host *host)
@@ -523,8 +466,6 @@ void wh_host_close(struct wh_host *host)
 	wh_arena_free(&host->arena);
 	rte_mempool_free(host->pool);
 	free(host->shard);
-	free(host->loop);
-	wh_eal_stop();
 }
 
 void wh_host_session_config(const struct wh_host *host, struct wh_session_config *config)
@@ -534,9 +475,10 @@ void wh_host_session_config(const struct wh_host *host, struct wh_session_config
 	wh_session_config_init(config);
 	config->hz = host->hz;
 	config->attach_bytes = attach_bytes_of(host);
-	config->burst_pkts = settings->burst_pkts != 0               ? settings->burst_pkts
-			     : wh_cores_sends_alone(&host->cores, 0) ? 1
-								     : SHARED_CORE_BURST_PKTS;
+	config->burst_pkts = settings->burst_pkts != 0 ? settings->burst_pkts
+			     : wh_cores_sends_alone(&host->runtime->cores, 0)
+				     ? 1
+				     : SHARED_CORE_BURST_PKTS;
 	config->peer_timeout_ns = settings->peer_timeout_ns;
 	config->stall_timeout_ns = settings->stall_timeout_ns;
 	if (getrandom(&config->seed, sizeof(config->seed), 0) != sizeof(config->seed))

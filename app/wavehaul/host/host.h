@@ -3,11 +3,12 @@
 #define WH_APP_HOST_H
 
 /*
- * A process with a port: DPDK started for it, a shard (station and endpoint) per queue, a loop per
- * core, and the memory of sessions. What is sent and why is not its business: see jobs.h.
+ * A port and what is behind it: a shard (station and endpoint) per queue, and the memory of
+ * sessions. A process may have several, on one runtime. What is sent and why is not its business:
+ * see jobs.h.
  *
- *   wh_host_open   settings -> port open, stations ready, nothing runs
- *   wh_host_run    all loops, the main core's too, until wh_host_stop
+ *   wh_host_start  DPDK for one port, and a host on it
+ *   wh_host_open   a host on a runtime that has started: port open, stations ready, nothing runs
  *   wh_host_close  port closed, memory back; the sessions' owner has destroyed them before
  */
 
@@ -18,9 +19,8 @@
 #include "cli/settings.h"
 #include "host/arena.h"
 #include "host/bounds.h"
-#include "host/cores.h"
-#include "host/eal.h"
-#include "host/loop.h"
+#include "host/memory_plan.h"
+#include "host/runtime.h"
 #include "port/port.h"
 #include "port/spec.h"
 #include "port/station.h"
@@ -49,52 +49,35 @@ struct wh_shard {
 struct wh_host {
 	const struct wh_settings *settings;
 	struct wh_host_hooks hooks;
-	uint64_t hz;
+	struct wh_runtime *runtime;
+	uint64_t hz; /* the runtime's */
 	struct wh_port_spec spec;
-	struct wh_port_argument device; /* for EAL */
-	struct wh_eal_found eal;
-	struct wh_cores cores;
 	struct rte_mempool *pool;
 	struct wh_port *port;
 	struct wh_arena arena;
 	struct wh_fec_limits fec; /* of its working cores' tables; r 0: there are none */
 	uint32_t shards;
 	struct wh_shard *shard;
-	struct wh_loop *loop; /* of cores.core[i] */
 	uint64_t next_link_tsc;
 	bool link_was_up;
-	bool eal_runs;
 	unsigned int interface; /* of the kernel, below the port; 0: none */
 	uint64_t next_interface_tsc;
 	_Atomic bool lost; /* the port is gone, as was said: nothing goes on */
-	_Atomic bool stop;
 };
+
+/* Adds what a host with such settings takes. */
+void wh_host_plan_memory(const struct wh_settings *settings, struct wh_memory_plan *memory);
 
 /*
  * With room for that many jobs at once in each shard, a session each way. WH_EXIT_OK, or an exit
  * status after one sentence on stderr.
  */
-int wh_host_open(struct wh_host *host, const struct wh_settings *settings,
-	const struct wh_host_hooks *hooks, uint32_t jobs);
+int wh_host_open(struct wh_host *host, struct wh_runtime *runtime, const struct wh_port_spec *spec,
+	const struct wh_settings *settings, const struct wh_host_hooks *hooks, uint32_t jobs);
 
-/*
- * Adds a process to the loop of the i-th core that works, counted from 0 and round; returns the
- * core's number. Before wh_host_run.
- */
-uint32_t wh_host_add(struct wh_host *host, uint32_t worker, const char *name,
-	int32_t (*poll)(void *state, uint64_t now_tsc), void *state);
-
-/* Likewise for the core that sends for the queue. */
-void wh_host_add_to_sender(struct wh_host *host, uint32_t queue, const char *name,
-	int32_t (*poll)(void *state, uint64_t now_tsc), void *state);
-
-uint32_t wh_host_workers(const struct wh_host *host);
-
-void wh_host_run(struct wh_host *host);
-static inline void wh_host_stop(struct wh_host *host)
-{
-	atomic_store_explicit(&host->stop, true, memory_order_release);
-}
+/* Likewise, the port that the settings name; starts the runtime, which is the caller's to close. */
+int wh_host_start(struct wh_host *host, struct wh_runtime *runtime,
+	const struct wh_settings *settings, const struct wh_host_hooks *hooks, uint32_t jobs);
 
 void wh_host_close(struct wh_host *host);
 
@@ -108,9 +91,6 @@ struct wh_reason {
 
 /* Returns how many of WH_HOST_REASONS_MAX were written. */
 uint32_t wh_host_reasons(const struct wh_host *host, struct wh_reason *reasons);
-
-/* Of all cores together, by process, as far as the meters' samples tell. */
-void wh_host_cycles(const struct wh_host *host, uint64_t cycles[WH_METER_PROCESSES]);
 
 /*
  * A session's configuration on this host: all but profile, sizes, memory and rate, which the

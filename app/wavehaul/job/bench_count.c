@@ -16,15 +16,6 @@ static uint64_t dropped_pkts(const struct wh_host *host)
 	return sum;
 }
 
-void wh_host_cycles(const struct wh_host *host, uint64_t cycles[WH_METER_PROCESSES])
-{
-	for (uint32_t p = 0; p < WH_METER_PROCESSES; p++) {
-		cycles[p] = 0;
-		for (uint32_t i = 0; i < host->cores.count; i++)
-			cycles[p] += host->loop[i].meter.cycles[p] * WH_METER_EVERY;
-	}
-}
-
 void wh_bench_count(const struct wh_job *job, uint64_t now_tsc, struct wh_bench_report *report)
 {
 	const struct wh_host *host = job->jobs->host;
@@ -41,5 +32,5 @@ void wh_bench_count(const struct wh_job *job, uint64_t now_tsc, struct wh_bench_
 		.lost_pkts = stats.losses_detected_pkts,
 		.dropped_pkts = dropped_pkts(host),
 	};
-	wh_host_cycles(host, report->cycles);
+	wh_runtime_cycles(host->runtime, report->cycles);
 }

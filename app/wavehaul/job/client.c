@@ -133,7 +133,7 @@ void wh_client_init(struct wh_client *client, struct wh_host *host, const struct
 
 	watched.port = (uint16_t)host->settings->udp_port;
 	wh_neighbour_watch(&host->shard[0].station.neighbour, &watched);
-	wh_host_add_to_sender(host, 0, "mtu", poll_client, client);
+	wh_loop_add(wh_runtime_loop_of(host->runtime, 0, true), "mtu", poll_client, client);
 }
 
 int wh_client_conclude(const struct wh_client *client, const char *server)

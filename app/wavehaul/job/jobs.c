@@ -438,7 +438,7 @@ int wh_jobs_init(struct wh_jobs *jobs, struct wh_host *host, const struct wh_set
 	jobs->service = service;
 	rte_spinlock_init(&jobs->burial);
 	wh_convoys_init(&jobs->convoys);
-	jobs->crews = (uint32_t)wh_min_u64(wh_host_workers(host), WH_CREWS_MAX);
+	jobs->crews = (uint32_t)wh_min_u64(wh_runtime_workers(host->runtime), WH_CREWS_MAX);
 	plan_fec(jobs);
 	if (service != NULL && wh_peers_init(&jobs->peers, &service->limits) != 0)
 		return -ENOMEM;
@@ -456,9 +456,9 @@ int wh_jobs_init(struct wh_jobs *jobs, struct wh_host *host, const struct wh_set
 			(jobs->host->fec.r > 0 && crew->fec == NULL))
 			return -ENOMEM;
 
-		uint32_t core = wh_host_add(host, i, "jobs", poll_crew, crew);
+		uint32_t core = wh_runtime_add(host->runtime, i, "jobs", poll_crew, crew);
 
-		crew->meter = &host->loop[core].meter;
+		crew->meter = &host->runtime->loop[core].meter;
 	}
 	return 0;
 }

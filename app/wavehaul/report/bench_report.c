@@ -80,7 +80,7 @@ void wh_bench_add_up(struct wh_bench_lane *lanes, struct wh_job *const *jobs, ui
 		sum->pps = (double)sum->receiver.pkts / seconds;
 	}
 	if (count > 0)
-		wh_host_cycles(jobs[0]->jobs->host, sum->cycles);
+		wh_runtime_cycles(jobs[0]->jobs->host->runtime, sum->cycles);
 }
 
 static double per_pkt(const uint64_t *now, const uint64_t *before, uint64_t pkts)
@@ -97,9 +97,9 @@ static double per_pkt(const uint64_t *now, const uint64_t *before, uint64_t pkts
 static void remember_warm(struct wh_bench_rows *rows, const struct wh_bench_sum *sum)
 {
 	rows->warm = *sum;
-	for (uint32_t i = 0; i < rows->host->cores.count; i++) {
-		rows->warm_busy_tsc[i] = rows->host->loop[i].busy_tsc;
-		rows->warm_total_tsc[i] = rows->host->loop[i].total_tsc;
+	for (uint32_t i = 0; i < rows->host->runtime->cores.count; i++) {
+		rows->warm_busy_tsc[i] = rows->host->runtime->loop[i].busy_tsc;
+		rows->warm_total_tsc[i] = rows->host->runtime->loop[i].total_tsc;
 	}
 }
 
@@ -292,12 +292,13 @@ static json_t *cores_json(const struct wh_bench_rows *rows)
 {
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; i < rows->host->cores.count; i++) {
-		uint64_t busy_tsc = rows->host->loop[i].busy_tsc - rows->warm_busy_tsc[i];
-		uint64_t all_tsc = rows->host->loop[i].total_tsc - rows->warm_total_tsc[i];
+	for (uint32_t i = 0; i < rows->host->runtime->cores.count; i++) {
+		uint64_t busy_tsc = rows->host->runtime->loop[i].busy_tsc - rows->warm_busy_tsc[i];
+		uint64_t all_tsc = rows->host->runtime->loop[i].total_tsc - rows->warm_total_tsc[i];
 
 		json_array_append_new(list,
-			json_pack("{s:i, s:f}", "cpu", (int)rows->host->cores.core[i].cpu, "busy",
+			json_pack("{s:i, s:f}", "cpu", (int)rows->host->runtime->cores.core[i].cpu,
+				"busy",
 				all_tsc > 0
 					? (double)wh_min_u64(busy_tsc, all_tsc) / (double)all_tsc
 					: 0.0));

@@ -23,6 +23,7 @@ struct wh_failure {
 struct wh_transfer {
 	struct wh_settings settings;
 	enum wh_verb verb;
+	struct wh_runtime runtime;
 	struct wh_host host;
 	struct wh_jobs jobs;
 	struct wh_client client;

@@ -87,8 +87,8 @@ void wh_transfer_tell_start(struct wh_transfer *transfer)
 
 	for (uint32_t i = 0; wh_settings_at(settings, transfer->verb, i, &key, value); i++)
 		json_object_set_new(effective, key, json_string(value));
-	for (uint32_t i = 0; i < transfer->host.cores.count; i++) {
-		const struct wh_core *core = &transfer->host.cores.core[i];
+	for (uint32_t i = 0; i < transfer->runtime.cores.count; i++) {
+		const struct wh_core *core = &transfer->runtime.cores.core[i];
 
 		json_array_append_new(cores,
 			json_pack("{s:i, s:b, s:i, s:i}", "cpu", core->cpu, "works", core->works,
@@ -97,8 +97,8 @@ void wh_transfer_tell_start(struct wh_transfer *transfer)
 	print_json_line(json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:i, s:b, s:o, s:o}", "event",
 		"start", "verb", verb_name(transfer), "version", WH_VERSION, "dpdk", rte_version(),
 		"host", wh_word_to_json(transfer->server), "port", transfer->host.spec.ethdev,
-		"mtu", (int)settings->mtu_bytes, "hugepages", transfer->host.eal.hugepages, "cores",
-		cores, "settings", effective));
+		"mtu", (int)settings->mtu_bytes, "hugepages", transfer->runtime.eal.hugepages,
+		"cores", cores, "settings", effective));
 }
 
 /* Room for one more: it doubles whenever the count is a power of two. */

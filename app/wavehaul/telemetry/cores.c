@@ -22,10 +22,10 @@ static bool look_at_cores(struct core_look look[WH_SETTINGS_CPUS_MAX])
 
 	if (host == NULL)
 		return false;
-	for (uint32_t i = 0; i < host->cores.count; i++)
+	for (uint32_t i = 0; i < host->runtime->cores.count; i++)
 		look[i] = (struct core_look){
-			.busy_tsc = wh_tel_load(&host->loop[i].busy_tsc),
-			.total_tsc = wh_tel_load(&host->loop[i].total_tsc),
+			.busy_tsc = wh_tel_load(&host->runtime->loop[i].busy_tsc),
+			.total_tsc = wh_tel_load(&host->runtime->loop[i].total_tsc),
 		};
 	wh_tel_leave();
 	return true;
@@ -69,7 +69,7 @@ static uint64_t busy_permille(const struct core_look *before, const struct wh_lo
 static void put_core(struct rte_tel_data *data, const struct wh_host *host, uint32_t i,
 	const struct core_look *before)
 {
-	const struct wh_loop *loop = &host->loop[i];
+	const struct wh_loop *loop = &host->runtime->loop[i];
 	char processes[RTE_TEL_MAX_STRING_LEN];
 
 	name_processes(loop, processes, sizeof(processes));
@@ -120,14 +120,15 @@ static uint64_t pkts_for(enum wh_meter_process process, uint64_t received_pkts, 
 
 static void put_cycles(struct rte_tel_data *data, const struct wh_host *host, uint32_t i)
 {
-	uint64_t received_pkts = pkts_of(host, &host->cores.core[i], false);
-	uint64_t sent_pkts = pkts_of(host, &host->cores.core[i], true);
+	uint64_t received_pkts = pkts_of(host, &host->runtime->cores.core[i], false);
+	uint64_t sent_pkts = pkts_of(host, &host->runtime->cores.core[i], true);
 
 	wh_tel_put(data, "received_pkts", received_pkts);
 	wh_tel_put(data, "sent_pkts", sent_pkts);
 	for (uint32_t p = 0; p < WH_METER_PROCESSES; p++) {
 		enum wh_meter_process process = (enum wh_meter_process)p;
-		uint64_t cycles = wh_tel_load(&host->loop[i].meter.cycles[p]) * WH_METER_EVERY;
+		uint64_t cycles =
+			wh_tel_load(&host->runtime->loop[i].meter.cycles[p]) * WH_METER_EVERY;
 		uint64_t pkts = pkts_for(process, received_pkts, sent_pkts);
 		const char *name = wh_meter_process_name(process);
 
@@ -140,8 +141,8 @@ static void put_cycles(struct rte_tel_data *data, const struct wh_host *host, ui
 static int answer_core(const struct wh_host *host, uint64_t cpu, const struct core_look *before,
 	struct rte_tel_data *data)
 {
-	for (uint32_t i = 0; i < host->cores.count; i++) {
-		if (host->cores.core[i].cpu != cpu)
+	for (uint32_t i = 0; i < host->runtime->cores.count; i++) {
+		if (host->runtime->cores.core[i].cpu != cpu)
 			continue;
 		rte_tel_data_start_dict(data);
 		put_core(data, host, i, &before[i]);
@@ -155,7 +156,7 @@ static int answer_all_cores(
 	const struct wh_host *host, const struct core_look *before, struct rte_tel_data *data)
 {
 	rte_tel_data_start_dict(data);
-	for (uint32_t i = 0; i < host->cores.count; i++) {
+	for (uint32_t i = 0; i < host->runtime->cores.count; i++) {
 		struct rte_tel_data *core = rte_tel_data_alloc();
 		char name[16];
 
@@ -163,7 +164,7 @@ static int answer_all_cores(
 			return -ENOMEM;
 		rte_tel_data_start_dict(core);
 		put_core(core, host, i, &before[i]);
-		snprintf(name, sizeof(name), "cpu_%u", host->cores.core[i].cpu);
+		snprintf(name, sizeof(name), "cpu_%u", host->runtime->cores.core[i].cpu);
 
 		int rc = rte_tel_data_add_dict_container(data, name, core, 0);
 

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "host/memory_plan.h"
+
+#include <rte_mbuf.h>
+
+#include "base/assert.h"
+#include "base/units.h"
+
+#define SMALL_PAGE_BYTES UINT64_C(4096)
+
+static void add(struct wh_memory_plan *plan, const struct wh_memory_user *user)
+{
+	WH_ASSERT(plan->users < WH_MEMORY_USERS_MAX);
+	plan->user[plan->users++] = *user;
+	plan->bytes += user->bytes;
+	plan->small_pages_bytes += user->small_pages_bytes;
+}
+
+void wh_memory_plan_add(struct wh_memory_plan *plan, const char *name, uint64_t bytes)
+{
+	const struct wh_memory_user user = {
+		.name = name,
+		.bytes = bytes,
+		.small_pages_bytes = bytes,
+	};
+
+	add(plan, &user);
+}
+
+/*
+ * The mempool puts a header before each object and aligns it to cache lines. Without hugepages it
+ * lets no object straddle pages of 4 KiB: small ones leave the rest of their page unused, large
+ * ones begin with a page of their own.
+ */
+void wh_memory_plan_add_mbufs(
+	struct wh_memory_plan *plan, const char *name, uint32_t mbufs, uint16_t room_bytes)
+{
+	uint64_t bytes = RTE_ALIGN_CEIL(sizeof(struct rte_mbuf) + room_bytes + 64, 64) + 64;
+	uint64_t small_pages_bytes = bytes > SMALL_PAGE_BYTES
+					     ? RTE_ALIGN_CEIL(bytes, SMALL_PAGE_BYTES)
+					     : SMALL_PAGE_BYTES / (SMALL_PAGE_BYTES / bytes);
+	const struct wh_memory_user user = {
+		.name = name,
+		.bytes = mbufs * bytes,
+		.small_pages_bytes = mbufs * small_pages_bytes,
+	};
+
+	WH_ASSERT(small_pages_bytes >= bytes);
+	add(plan, &user);
+}
+
+void wh_memory_plan_print(const struct wh_memory_plan *plan, FILE *to)
+{
+	char text[WH_UNITS_MAX];
+
+	for (uint32_t i = 0; i < plan->users; i++)
+		fprintf(to, "memory: %-24s %s\n", plan->user[i].name,
+			wh_format_size(text, sizeof(text), plan->user[i].bytes));
+	fprintf(to, "memory: %-24s %s\n", "all together",
+		wh_format_size(text, sizeof(text), plan->bytes));
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_MEMORY_PLAN_H
+#define WH_APP_MEMORY_PLAN_H
+
+/* What DPDK is to have memory for: a sum of named users, made before anything is allocated. */
+
+#include <stdint.h>
+#include <stdio.h>
+
+#define WH_MEMORY_USERS_MAX 12
+
+struct wh_memory_user {
+	const char *name;
+	uint64_t bytes;
+	uint64_t small_pages_bytes; /* the same in pages of 4 KiB */
+};
+
+struct wh_memory_plan {
+	uint32_t users;
+	struct wh_memory_user user[WH_MEMORY_USERS_MAX];
+	uint64_t bytes; /* of all users */
+	uint64_t small_pages_bytes;
+};
+
+void wh_memory_plan_add(struct wh_memory_plan *plan, const char *name, uint64_t bytes);
+
+/* A pool of packets with so much room in each. */
+void wh_memory_plan_add_mbufs(
+	struct wh_memory_plan *plan, const char *name, uint32_t mbufs, uint16_t room_bytes);
+
+/* A line for each user, and one for their sum. */
+void wh_memory_plan_print(const struct wh_memory_plan *plan, FILE *to);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_RUNTIME_H
+#define WH_APP_RUNTIME_H
+
+/*
+ * DPDK, started once in this process, and a loop on each of its cores. Hosts (host.h) are opened on
+ * it, one for each port, and add their processes to its loops.
+ *
+ *   wh_runtime_start  DPDK runs, the loops are empty
+ *   wh_runtime_run    all loops, the main core's too, until wh_runtime_stop
+ *   wh_runtime_close  when all hosts on it are closed
+ */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "host/cores.h"
+#include "host/eal.h"
+#include "host/loop.h"
+
+struct wh_runtime {
+	bool started;
+	bool verbose;
+	uint64_t hz;
+	struct wh_eal_found eal;
+	struct wh_cores cores;
+	struct wh_loop *loop; /* of cores.core[i] */
+	_Atomic bool stop;
+};
+
+/*
+ * With an lcore on each of the cores; eal->cpus is filled in. 0, or a negative errno after one
+ * sentence on stderr.
+ */
+int wh_runtime_start(
+	struct wh_runtime *runtime, const struct wh_cores *cores, struct wh_eal_config *eal);
+
+/* The loop of the core that sends for the queue, or of the one that receives. */
+struct wh_loop *wh_runtime_loop_of(struct wh_runtime *runtime, uint32_t queue, bool sends);
+
+uint32_t wh_runtime_workers(const struct wh_runtime *runtime);
+
+/*
+ * Adds a process to the loop of the i-th core that works, counted from 0 and round; returns the
+ * core's number. Before wh_runtime_run.
+ */
+uint32_t wh_runtime_add(struct wh_runtime *runtime, uint32_t worker, const char *name,
+	int32_t (*poll)(void *state, uint64_t now_tsc), void *state);
+
+void wh_runtime_run(struct wh_runtime *runtime);
+
+static inline void wh_runtime_stop(struct wh_runtime *runtime)
+{
+	atomic_store_explicit(&runtime->stop, true, memory_order_release);
+}
+
+/* Nothing happens if it has not started. */
+void wh_runtime_close(struct wh_runtime *runtime);
+
+/* Of all cores together, by process, as far as the meters' samples tell. */
+void wh_runtime_cycles(const struct wh_runtime *runtime, uint64_t cycles[WH_METER_PROCESSES]);
+
+#endif
