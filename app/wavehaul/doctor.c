@@ -3,60 +3,19 @@
 /* `wavehaul doctor`: is this machine fit to be a data transfer node, and what repairs it if not. */
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/assert.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "cli/settings.h"
 #include "demo/options.h"
 #include "demo/plan.h"
 #include "doctor/checks.h"
 #include "host/eal.h"
 #include "verbs.h"
-
-struct options {
-	const char *root;
-	bool json;
-};
-
-static void print_help(void)
-{
-	printf("usage: wavehaul doctor [OPTIONS]\n"
-	       "\n"
-	       "Looks whether this machine is fit to be a data transfer node: CPUs and their "
-	       "clock,\n"
-	       "memory, NICs and who has them, limits. It only looks, and changes nothing.\n"
-	       "\n"
-	       "A line for each fact:\n"
-	       "  good   as it should be\n"
-	       "  info   worth knowing, nothing to repair: a management port, a missing IOMMU "
-	       "that\n"
-	       "         no NIC here needs\n"
-	       "  FIX    to be repaired; the line below is the command, for a root shell. Go from "
-	       "top\n"
-	       "         to bottom, and run the doctor again: one repair may make others needless\n"
-	       "\n"
-	       "Options\n"
-	       "  --root FOLDER  look at the /proc, /sys and /lib/modules below FOLDER, a copy "
-	       "from\n"
-	       "                 another machine; what only a living machine shows is left out\n"
-	       "  --json         one JSON object on stdout: {\"verb\", \"ok\", \"checks\": "
-	       "[{\"name\",\n"
-	       "                 \"verdict\": \"good\", \"info\" or \"bad\", \"text\", "
-	       "\"repair\"}]}, repair\n"
-	       "                 being null or the command\n"
-	       "\n"
-	       "Examples\n"
-	       "  wavehaul doctor                       this machine, by eye\n"
-	       "  wavehaul doctor --json | jq -r '.checks[].repair // empty'\n"
-	       "                                        the commands alone\n"
-	       "  wavehaul doctor >/dev/null && start   in a script: 0 is fit, 7 is not\n"
-	       "\n" WH_EXIT_HELP);
-}
 
 static int check_root(const char *root)
 {
@@ -74,44 +33,6 @@ static int check_root(const char *root)
 		return WH_EXIT_NO_FILE;
 	}
 	return -1;
-}
-
-/* -1: go on; else the exit status to end with. */
-static int parse(int argc, char **argv, struct options *options)
-{
-	static const struct option names[] = {
-		{"root", required_argument, NULL, 'r'},
-		{"json", no_argument, NULL, 'j'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	int id;
-
-	opterr = 0;
-	while ((id = getopt_long(argc, argv, "", names, NULL)) != -1) {
-		switch (id) {
-		case 'r':
-			options->root = optarg;
-			break;
-		case 'j':
-			options->json = true;
-			break;
-		case 'h':
-			print_help();
-			return WH_EXIT_OK;
-		default:
-			wh_complain("'%s' is not an option, or lacks its value; `wavehaul doctor "
-				    "--help` lists them, for example --json",
-				argv[optind - 1]);
-			return WH_EXIT_USAGE;
-		}
-	}
-	if (optind < argc) {
-		wh_complain("'%s' is one word too many; a copied tree is named by --root %s",
-			argv[optind], argv[optind]);
-		return WH_EXIT_USAGE;
-	}
-	return options->root == NULL ? -1 : check_root(options->root);
 }
 
 struct check {
@@ -207,8 +128,6 @@ static void plan_demo(struct wh_machine *machine)
 	struct wh_demo_options options;
 	struct wh_plan plan;
 
-	optind = 0; /* glibc: begin with another argv */
-
 	int status = wh_demo_options_parse(1, argv, &options);
 
 	WH_ASSERT(status < 0);
@@ -221,20 +140,33 @@ static void plan_demo(struct wh_machine *machine)
 	machine->demo_file_bytes = 2 * options.size_bytes; /* what is sent, and what arrives */
 }
 
-int wh_verb_doctor(int argc, char **argv)
+static int look(const char *root, bool json)
 {
-	struct options options = {0};
 	struct wh_machine machine;
 	struct wh_findings findings = {0};
-	int status = parse(argc, argv, &options);
+	int status;
 
-	if (status >= 0)
-		return status;
-	wh_machine_look(&machine, options.root == NULL ? "" : options.root);
+	wh_machine_look(&machine, root);
 	plan_demo(&machine);
 	examine(&machine, &findings);
-	status = report(&findings, options.json);
+	status = report(&findings, json);
 	wh_findings_free(&findings);
 	wh_machine_free(&machine);
 	return status;
+}
+
+int wh_verb_doctor(int argc, char **argv)
+{
+	struct wh_settings settings;
+	int status = wh_settings_read(&settings, WH_VERB_DOCTOR, argc, argv);
+	const char *root = settings.root;
+
+	if (status == -1 && settings.operand_count > 0) {
+		wh_complain("'%s' is one word too many; a copied tree is named by --root %s",
+			settings.operands[0], settings.operands[0]);
+		return WH_EXIT_USAGE;
+	}
+	if (status == -1 && root[0] != '\0')
+		status = check_root(root);
+	return status == -1 ? look(root, settings.json) : status;
 }

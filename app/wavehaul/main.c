@@ -4,39 +4,49 @@
 
 #include <rte_version.h>
 
+#include "base/assert.h"
 #include "bundle/record.h"
 #include "cli/exit.h"
+#include "cli/settings.h"
 #include "verbs.h"
 #include "wire/packet.h"
 
-static const struct {
-	const char *name;
-	const char *summary;
-	int (*run)(int argc, char **argv);
-} verbs[] = {
-	{"demo", "send a file across an emulated lambda inside this machine", wh_verb_demo},
-	{"serve", "accept transfers and serve files below a folder", wh_verb_serve},
-	{"send", "send files or trees to a server", wh_verb_send},
-	{"get", "get files or trees from a server", wh_verb_get},
-	{"bench", "measure memory to memory against a server", wh_verb_bench},
-	{"sim", "run a scenario in virtual time: a network, flows, expectations", wh_verb_sim},
-	{"plan", "what each profile and each TCP would do on a link", wh_verb_plan},
-	{"doctor", "say whether this machine is fit for transfers, and what repairs it",
-		wh_verb_doctor},
-};
-
-#define VERBS (sizeof(verbs) / sizeof(verbs[0]))
+static int run(enum wh_verb verb, int argc, char **argv)
+{
+	switch (verb) {
+	case WH_VERB_DEMO:
+		return wh_verb_demo(argc, argv);
+	case WH_VERB_SERVE:
+		return wh_verb_serve(argc, argv);
+	case WH_VERB_SEND:
+		return wh_verb_send(argc, argv);
+	case WH_VERB_GET:
+		return wh_verb_get(argc, argv);
+	case WH_VERB_BENCH:
+		return wh_verb_bench(argc, argv);
+	case WH_VERB_SIM:
+		return wh_verb_sim(argc, argv);
+	case WH_VERB_PLAN:
+		return wh_verb_plan(argc, argv);
+	default:
+		WH_ASSERT(verb == WH_VERB_DOCTOR);
+		return wh_verb_doctor(argc, argv);
+	}
+}
 
 static void print_help(FILE *to)
 {
+	const char *summary;
+	enum wh_verb verb;
+
 	fprintf(to,
 		"wavehaul: transfers on dedicated 10-100 Gb/s lambdas, past the kernel by DPDK\n"
 		"\n"
 		"usage: wavehaul VERB [OPTIONS]\n"
 		"\n"
 		"Verbs:\n");
-	for (size_t i = 0; i < VERBS; i++)
-		fprintf(to, "  %-8s %s\n", verbs[i].name, verbs[i].summary);
+	for (uint32_t i = 0; (verb = wh_verb_at(i, &summary)) != 0; i++)
+		fprintf(to, "  %-8s %s\n", wh_verb_name(verb), summary);
 	fprintf(to,
 		"\n"
 		"`wavehaul VERB --help` explains a verb; `wavehaul --version` names the build.\n"
@@ -56,6 +66,9 @@ static void print_version(void)
 
 int main(int argc, char **argv)
 {
+	const char *summary;
+	enum wh_verb verb;
+
 	if (argc < 2) {
 		print_help(stderr);
 		return WH_EXIT_USAGE;
@@ -68,9 +81,9 @@ int main(int argc, char **argv)
 		print_version();
 		return WH_EXIT_OK;
 	}
-	for (size_t i = 0; i < VERBS; i++)
-		if (strcmp(argv[1], verbs[i].name) == 0)
-			return verbs[i].run(argc - 1, argv + 1);
+	for (uint32_t i = 0; (verb = wh_verb_at(i, &summary)) != 0; i++)
+		if (strcmp(argv[1], wh_verb_name(verb)) == 0)
+			return run(verb, argc - 1, argv + 1);
 	fprintf(stderr, "wavehaul: no verb '%s'; `wavehaul --help` lists them\n", argv[1]);
 	return WH_EXIT_USAGE;
 }

@@ -3,34 +3,19 @@
 /* The verb sim: reads a scenario, tries every point, runs them in processes, tells. */
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "cli/settings.h"
 #include "scenario/jobs.h"
 #include "scenario/list.h"
 #include "scenario/report.h"
 #include "scenario/result.h"
 #include "sim/memory.h"
 #include "verbs.h"
-
-#define JOBS_MAX 256
-#define SETS_MAX 100
-
-struct options {
-	const char *file; /* or the folder to be listed */
-	const char *sets[SETS_MAX];
-	uint32_t n_sets;
-	const char *seed;
-	const char *csv;
-	uint32_t jobs;
-	bool json;
-	bool list;
-};
 
 /* One run of one point. */
 struct run {
@@ -40,7 +25,7 @@ struct run {
 };
 
 struct verb {
-	struct options options;
+	struct wh_settings settings;
 	struct wh_ini ini;
 	struct wh_sweep sweep;
 	struct run *runs;
@@ -48,132 +33,18 @@ struct verb {
 	struct wh_sim_report report;
 };
 
-enum option_id {
-	OPT_SET = 256,
-	OPT_SEED,
-	OPT_JOBS,
-	OPT_CSV,
-	OPT_JSON,
-	OPT_LIST,
-	OPT_HELP,
-};
-
-static const struct option option_names[] = {
-	{"set", required_argument, NULL, OPT_SET},
-	{"seed", required_argument, NULL, OPT_SEED},
-	{"jobs", required_argument, NULL, OPT_JOBS},
-	{"csv", required_argument, NULL, OPT_CSV},
-	{"json", no_argument, NULL, OPT_JSON},
-	{"list", no_argument, NULL, OPT_LIST},
-	{"help", no_argument, NULL, OPT_HELP},
-	{NULL, 0, NULL, 0},
-};
-
-static void print_help(void)
-{
-	printf("usage: wavehaul sim [OPTIONS] FILE\n"
-	       "       wavehaul sim --list [FOLDER]\n"
-	       "\n"
-	       "Runs a scenario in virtual time: wavehaul's own sessions beside reference TCPs, "
-	       "over\n"
-	       "any network. FILE is a path, or a name of those that --list lists. The form of\n"
-	       "scenarios: man wavehaul-scenario.\n"
-	       "\n"
-	       "  --set SECTION.KEY=VALUE  as if the file said so: scenario.duration=5s,\n"
-	       "                     'link A-B.queue=100', sweep.rtt=1ms,10ms; may be given again\n"
-	       "  --seed N           in place of the file's\n"
-	       "  --jobs N           runs at once, each in a process (1)\n"
-	       "  --csv FOLDER       write points.csv there, and flows.csv, links.csv and samples "
-	       "of\n"
-	       "                     each run\n"
-	       "  --json             one JSON object on stdout, and nothing else there\n"
-	       "  --list             scenarios in FOLDER, or those that came with wavehaul\n"
-	       "\n" WH_EXIT_HELP);
-}
-
-static int refuse(const char *option, const char *value, const char *example)
-{
-	wh_complain("--%s '%s' is not understood; write for example --%s %s", option, value, option,
-		example);
-	return WH_EXIT_USAGE;
-}
-
-static bool parse_jobs(const char *text, uint32_t *jobs)
-{
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
-
-	*jobs = (uint32_t)value;
-	return *text >= '0' && *text <= '9' && *end == '\0' && value >= 1 && value <= JOBS_MAX;
-}
-
-/* -1, or the exit status. */
-static int take_option(struct options *options, int option)
-{
-	switch (option) {
-	case OPT_SET:
-		if (options->n_sets == SETS_MAX) {
-			wh_complain("--set is given more than %d times", SETS_MAX);
-			return WH_EXIT_USAGE;
-		}
-		options->sets[options->n_sets++] = optarg;
-		return -1;
-	case OPT_SEED:
-		options->seed = optarg;
-		return -1;
-	case OPT_JOBS:
-		return parse_jobs(optarg, &options->jobs) ? -1 : refuse("jobs", optarg, "2");
-	case OPT_CSV:
-		options->csv = optarg;
-		return -1;
-	case OPT_JSON:
-		options->json = true;
-		return -1;
-	case OPT_LIST:
-		options->list = true;
-		return -1;
-	case OPT_HELP:
-		print_help();
-		return WH_EXIT_OK;
-	default:
-		fprintf(stderr, "`wavehaul sim --help` lists the options\n");
-		return WH_EXIT_USAGE;
-	}
-}
-
-static int parse_options(struct options *options, int argc, char **argv)
-{
-	int option;
-
-	options->jobs = 1;
-	optind = 1;
-	while ((option = getopt_long(argc, argv, "", option_names, NULL)) != -1) {
-		int status = take_option(options, option);
-
-		if (status != -1)
-			return status;
-	}
-	options->file = argv[optind];
-	if (argc - optind > 1 || (options->file == NULL && !options->list)) {
-		wh_complain("wavehaul sim takes one FILE; `wavehaul sim --list` names those there "
-			    "are");
-		return WH_EXIT_USAGE;
-	}
-	return -1;
-}
-
 static int read_scenario(struct verb *verb)
 {
-	const struct options *options = &verb->options;
-	char *path = wh_scenario_path(options->file);
-	char seed[64];
+	const struct wh_settings *settings = &verb->settings;
+	char *path = wh_scenario_path(settings->operands[0]);
+	char seed[sizeof(settings->seed) + sizeof("scenario.seed=")];
 	int status = wh_ini_read(&verb->ini, path);
 
 	free(path);
-	for (uint32_t i = 0; status == -1 && i < options->n_sets; i++)
-		status = wh_ini_set(&verb->ini, options->sets[i]);
-	if (status == -1 && options->seed != NULL) {
-		snprintf(seed, sizeof(seed), "scenario.seed=%s", options->seed);
+	for (uint32_t i = 0; status == -1 && i < settings->n_sets; i++)
+		status = wh_ini_set(&verb->ini, settings->sets[i]);
+	if (status == -1 && settings->seed[0] != '\0') {
+		snprintf(seed, sizeof(seed), "scenario.seed=%s", settings->seed);
 		status = wh_ini_set(&verb->ini, seed);
 	}
 	if (status != -1)
@@ -226,7 +97,7 @@ static char *work(void *context, uint32_t number)
 	wh_scenario_run_until(run, point->scenario.duration_ps);
 
 	json_t *result = wh_sim_result(
-		point, &verb->ini, run, job->seed, verb->options.json || verb->options.csv != NULL);
+		point, &verb->ini, run, job->seed, verb->settings.json || verb->report.csv != NULL);
 	char *text = json_dumps(result, JSON_COMPACT);
 
 	json_decref(result);
@@ -248,7 +119,7 @@ static int run_points(struct verb *verb)
 	struct wh_sim_report *report = &verb->report;
 	const struct wh_jobs_plan plan = {
 		.n_jobs = verb->n_runs,
-		.at_once = verb->options.jobs,
+		.at_once = verb->settings.jobs,
 		.progress = isatty(STDERR_FILENO) == 1,
 		.work = work,
 		.take = take,
@@ -256,7 +127,6 @@ static int run_points(struct verb *verb)
 	};
 	int status;
 
-	report->csv = verb->options.csv;
 	status = wh_jobs_run(&plan);
 	if (status == WH_EXIT_OK && report->csv != NULL &&
 		!wh_sim_csv_points(report->csv, &verb->ini, report->points))
@@ -275,7 +145,8 @@ static int run_verb(struct verb *verb)
 	int status = read_scenario(verb);
 
 	wh_sim_report_init(&verb->report, &verb->ini, &verb->sweep);
-	verb->report.json = verb->options.json;
+	verb->report.json = verb->settings.json;
+	verb->report.csv = verb->settings.csv[0] != '\0' ? verb->settings.csv : NULL;
 	if (status == -1)
 		status = try_points(verb);
 	if (status == -1)
@@ -287,13 +158,24 @@ static int run_verb(struct verb *verb)
 	return status;
 }
 
+static int check_operands(const struct wh_settings *settings)
+{
+	if (settings->operand_count == 1 || (settings->operand_count == 0 && settings->list))
+		return -1;
+	wh_complain("wavehaul sim takes one FILE; `wavehaul sim --list` names those there are");
+	return WH_EXIT_USAGE;
+}
+
 int wh_verb_sim(int argc, char **argv)
 {
-	struct verb verb = {0};
-	int status = parse_options(&verb.options, argc, argv);
+	static struct verb verb;
+	int status = wh_settings_read(&verb.settings, WH_VERB_SIM, argc, argv);
 
 	if (status == -1)
-		status = verb.options.list ? wh_scenarios_list(verb.options.file) : run_verb(&verb);
+		status = check_operands(&verb.settings);
+	if (status == -1)
+		status = verb.settings.list ? wh_scenarios_list(verb.settings.operands[0])
+					    : run_verb(&verb);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		wh_complain("the report could not be written: %s", strerror(errno));
 		if (status == WH_EXIT_OK)

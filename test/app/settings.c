@@ -209,6 +209,58 @@ static void test_every_setting_has_a_case(void)
 			CU_ASSERT(has_case(wh_settings_table[i].name));
 }
 
+/* getopt would take the first of two, and the other could never be given. */
+static void test_flags_differ(void)
+{
+	for (uint32_t a = 0; a < wh_settings_count; a++)
+		for (uint32_t b = a + 1; b < wh_settings_count; b++)
+			if (strcmp(wh_settings_table[a].flag, wh_settings_table[b].flag) == 0)
+				CU_ASSERT_EQUAL(
+					wh_settings_table[a].verbs & wh_settings_table[b].verbs, 0);
+}
+
+/* Verbs without a configuration: their own defaults, whatever other verbs call by the same name. */
+static void test_verbs_without_file(void)
+{
+	const struct wh_settings *s = &rig.settings;
+
+	wh_rig_read(
+		&rig, WH_VERB_DEMO, "--queue|500p|--loss-model|ge:0.1,0.2|--file|x y|--fec|9,1");
+	CU_ASSERT_EQUAL(rig.status, -1);
+	CU_ASSERT_EQUAL(s->size_bytes, 1 << 30);
+	CU_ASSERT_FALSE(wh_settings_given(s, WH_VERB_DEMO, "size"));
+	CU_ASSERT_TRUE(wh_settings_given(s, WH_VERB_DEMO, "fec"));
+	CU_ASSERT_STRING_EQUAL(s->file, "x y");
+	CU_ASSERT_STRING_EQUAL(s->out, "");
+	CU_ASSERT_EQUAL(s->mtu_bytes, 9000);
+	CU_ASSERT_EQUAL(s->burst_pkts, 32);
+	CU_ASSERT_EQUAL(s->buffer_bytes, 0);
+	CU_ASSERT_EQUAL(s->rtt_ns, 100000000);
+	CU_ASSERT_EQUAL(s->lambda.rate_bps, UINT64_C(10000000000));
+	CU_ASSERT_EQUAL(s->lambda.queue_pkts, 500);
+	CU_ASSERT_EQUAL(s->lambda.queue_bytes, 0);
+	CU_ASSERT_EQUAL(s->lambda.loss_model, WH_LOSS_GILBERT_ELLIOTT);
+	CU_ASSERT_EQUAL(s->lambda.seed, 1);
+	CU_ASSERT_EQUAL(s->repair.k, 9);
+	wh_rig_read(&rig, WH_VERB_DEMO, "--queue|64K");
+	CU_ASSERT_EQUAL(s->lambda.queue_bytes, 65536);
+	wh_rig_read(&rig, WH_VERB_PLAN, "--rtt|1us|--jobs|256");
+	CU_ASSERT_EQUAL(rig.status, -1);
+	CU_ASSERT_EQUAL(s->lambda.rate_bps, 0);
+	CU_ASSERT_EQUAL(s->rtt_ns, 1000);
+	CU_ASSERT_EQUAL(s->size_bytes, UINT64_C(1) << 40);
+	CU_ASSERT_EQUAL(s->jobs, 256);
+	wh_rig_read(&rig, WH_VERB_SIM, "--set|a.b=c|file|--set|d.e=f");
+	CU_ASSERT_EQUAL(rig.status, -1);
+	CU_ASSERT_EQUAL_FATAL(s->n_sets, 2);
+	CU_ASSERT_STRING_EQUAL(s->sets[1], "d.e=f");
+	CU_ASSERT_EQUAL_FATAL(s->operand_count, 1);
+	CU_ASSERT_STRING_EQUAL(s->operands[0], "file");
+	wh_rig_read(&rig, WH_VERB_DOCTOR, "--json");
+	CU_ASSERT_STRING_EQUAL(s->root, "");
+	CU_ASSERT_TRUE(s->json);
+}
+
 /* The fields behind the names, as numbers. */
 static void test_fields(void)
 {
@@ -324,6 +376,16 @@ static const struct refusal refusals[] = {
 	{WH_VERB_SEND, "--mtu|-9000", "--mtu '-9000' is not understood; "},
 	{WH_VERB_SEND, "--mtu| 9000", "--mtu ' 9000' is not understood; "},
 	{WH_VERB_SEND, "--mtu|9000 ", "--mtu '9000 ' is not understood; "},
+	{WH_VERB_DEMO, "--queue|0p",
+		"--queue '0p' is not understood; write for example --queue 64M"},
+	{WH_VERB_DEMO, "--queue|10000001p", "--queue '10000001p' is not understood; "},
+	{WH_VERB_DEMO, "--loss|2",
+		"--loss '2' is not understood; write for example --loss 0.01% (from 0 to 1)"},
+	{WH_VERB_DEMO, "--loss-model|x", "--loss-model 'x' is not understood; "},
+	{WH_VERB_DEMO, "--mtu|1279", "--mtu '1279' is out of bounds; "},
+	{WH_VERB_DEMO, "--rate|max", "--rate 'max' is not understood; "},
+	{WH_VERB_PLAN, "--loss|0.5", "--loss '0.5' is out of bounds; "},
+	{WH_VERB_PLAN, "--jobs|257", "--jobs '257' is out of bounds; "},
 	{WH_VERB_SEND, "--queues|0", "--queues '0' is out of bounds; "},
 	{WH_VERB_SEND, "--queues|17", "--queues '17' is out of bounds; "},
 	{WH_VERB_SEND, "--queues|4294967297", "--queues '4294967297' is out of bounds; "},
@@ -458,8 +520,9 @@ static void test_refusals(void)
 
 	for (size_t i = 0; i < LENGTH(refusals); i++) {
 		const struct refusal *r = &refusals[i];
+		bool configured = (r->verb & WH_VERBS_CONFIGURED) != 0;
 
-		snprintf(words, sizeof(words), WHOLE "|%s", r->words);
+		snprintf(words, sizeof(words), "%s%s", configured ? WHOLE "|" : "", r->words);
 		wh_rig_read(&rig, r->verb, words);
 		CU_ASSERT_EQUAL(rig.status, WH_EXIT_USAGE);
 		CU_ASSERT_NSTRING_EQUAL(rig.said, r->said, strlen(r->said));
@@ -640,6 +703,8 @@ CU_TestInfo wh_tests[] = {
 	{"values by file", test_values_by_file},
 	{"values come back from --print-config", test_values_come_back},
 	{"every setting has a case", test_every_setting_has_a_case},
+	{"flags differ", test_flags_differ},
+	{"verbs without file", test_verbs_without_file},
 	{"fields", test_fields},
 	{"standards", test_standards},
 	{"refusals", test_refusals},

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/settings.h"
 
-#include <assert.h>
 #include <getopt.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,9 +8,6 @@
 #include "base/assert.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
-#include "cli/settings_check.h"
-#include "cli/settings_file.h"
-#include "cli/settings_help.h"
 #include "cli/settings_table.h"
 
 /* getopt's values: the flag of setting i is FLAG_FIRST + i, its alias too. */
@@ -29,10 +25,7 @@ struct flags {
 	struct option options[2 * WH_SETTINGS_MAX + 2]; /* flags, aliases, --help and the end */
 	int index;                                      /* in options, of the flag at hand; or -1 */
 	char letters[WH_SETTINGS_MAX + 2];              /* behind ':', see getopt(3) */
-	uint64_t given;                                 /* bit i: setting i was given by a flag */
 };
-
-static_assert(WH_SETTINGS_MAX <= 64, "a bit each");
 
 static void add_flag(struct flags *flags, uint32_t *used, const char *name, bool valued, int value)
 {
@@ -64,6 +57,7 @@ static void flags_init(struct flags *flags, enum wh_verb verb)
 	add_flag(flags, &used, "help", false, FLAG_HELP);
 }
 
+/* By getopt's value; NULL: there is none. */
 static const struct wh_setting *setting_of(int value)
 {
 	if (value >= FLAG_FIRST)
@@ -106,15 +100,15 @@ static int refuse_spelling(const struct flags *flags, int answer, char **argv)
 }
 
 /* Flags replace what the file gave, and add to what flags gave, where there may be several. */
-static int take_flag(struct flags *flags, const struct wh_setting *setting, const char *value,
+static int take_flag(const struct flags *flags, const struct wh_setting *setting, const char *value,
 	struct wh_settings *settings)
 {
-	uint64_t bit = UINT64_C(1) << (setting - wh_settings_table);
+	bool *given = &settings->given[setting - wh_settings_table];
 	char advice[WH_SETTINGS_TEXT_BYTES];
 
-	if ((flags->given & bit) == 0 && wh_setting_is_list(setting))
+	if (!*given && wh_setting_is_list(setting))
 		wh_setting_clear(setting, settings);
-	flags->given |= bit;
+	*given = true;
 
 	const char *wrong = wh_setting_take(setting, value, settings);
 
@@ -124,6 +118,12 @@ static int take_flag(struct flags *flags, const struct wh_setting *setting, cons
 	wh_complain("--%s '%s' %s; write for example --%s %s", flag_name(flags, setting), value,
 		wrong, flag_name(flags, setting), advice);
 	return WH_EXIT_USAGE;
+}
+
+/* Says where settings come from, or what becomes of them. */
+static bool is_source(const struct wh_setting *setting)
+{
+	return strcmp(setting->section, "config") == 0;
 }
 
 static int take_flags(
@@ -148,7 +148,7 @@ static int take_flags(
 		const struct wh_setting *setting = setting_of(answer);
 
 		WH_ASSERT(setting != NULL);
-		if ((setting->key == NULL) != (pass == PASS_SOURCES))
+		if (is_source(setting) != (pass == PASS_SOURCES))
 			continue;
 
 		const char *value = setting->argument == NULL ? "yes" : optarg;
@@ -162,20 +162,25 @@ static int take_flags(
 	return -1;
 }
 
+/* A verb with a configuration has those of other verbs, too: its file may name them. */
 static void take_standards(struct wh_settings *settings, enum wh_verb verb)
 {
+	enum wh_verb verbs = (verb & WH_VERBS_CONFIGURED) != 0 ? WH_VERBS_CONFIGURED : verb;
+
 	memset(settings, 0, sizeof(*settings));
 	for (uint32_t i = 0; i < wh_settings_count; i++) {
 		const struct wh_setting *setting = &wh_settings_table[i];
 		const char *standard = wh_setting_standard(setting, verb);
 
-		if (standard[0] != '\0')
+		if ((setting->verbs & verbs) != 0 && standard[0] != '\0')
 			WH_ASSERT(wh_setting_take(setting, standard, settings) == NULL);
 	}
 }
 
 static int read_file(struct wh_settings *settings, enum wh_verb verb)
 {
+	if ((verb & WH_VERBS_CONFIGURED) == 0)
+		return -1;
 	if (strcmp(settings->config, "none") == 0)
 		return -1;
 	if (settings->config[0] != '\0')
@@ -199,15 +204,25 @@ int wh_settings_read(struct wh_settings *settings, enum wh_verb verb, int argc, 
 	if (status == -1)
 		status = take_flags(&flags, PASS_VALUES, argc, argv, settings);
 	/* A server's clients tell it the profile, each its own: wh_hello_repair. */
-	if (status == -1 && verb != WH_VERB_SERVE)
+	if (status == -1 && verb != WH_VERB_SERVE && settings->profile != NULL)
 		wh_repair_settle(&settings->repair, settings->profile);
 	if (status == -1)
-		status = wh_settings_check(settings);
+		status = wh_settings_check(settings, verb);
 	if (status == -1 && settings->print_config) {
 		wh_settings_print(settings, verb, stdout);
 		return WH_EXIT_OK;
 	}
 	return status == -1 ? wh_settings_check_whole(settings, verb) : status;
+}
+
+bool wh_settings_given(const struct wh_settings *settings, enum wh_verb verb, const char *flag)
+{
+	for (uint32_t i = 0; i < wh_settings_count; i++)
+		if ((wh_settings_table[i].verbs & verb) != 0 &&
+			strcmp(wh_settings_table[i].flag, flag) == 0)
+			return settings->given[i];
+	WH_ASSERT(false);
+	return false;
 }
 
 /* Each line of the help, as comments. */

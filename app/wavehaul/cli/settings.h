@@ -3,8 +3,8 @@
 #define WH_APP_SETTINGS_H
 
 /*
- * What serve, send, get and bench are to do: one struct, filled from defaults, then from the
- * configuration file (INI), then from the flags. One table (settings_table.c) has every setting
+ * What a verb is to do: one struct, filled from defaults, then from the configuration file (INI)
+ * of the verbs that have one, then from the flags. One table (settings_table.c) has every setting
  * once: section, key, flag, type, bounds, default, help, and the verbs that know it. --help,
  * --print-config, the file's checks and getopt's list all come from that table, so that none of
  * them can lag behind.
@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "cli/repair.h"
+#include "path/path.h"
 #include "session/profile.h"
 #include "wire/encap.h"
 #include "wire/packet.h"
@@ -25,10 +26,18 @@ enum wh_verb {
 	WH_VERB_SEND = 1 << 1,
 	WH_VERB_GET = 1 << 2,
 	WH_VERB_BENCH = 1 << 3,
+	WH_VERB_DEMO = 1 << 4,
+	WH_VERB_SIM = 1 << 5,
+	WH_VERB_PLAN = 1 << 6,
+	WH_VERB_DOCTOR = 1 << 7,
 };
+
+/* Entries of the table, at most. */
+#define WH_SETTINGS_MAX 128
 
 #define WH_SETTINGS_CPUS_MAX   64
 #define WH_SETTINGS_ALLOWS_MAX 32
+#define WH_SETTINGS_SETS_MAX   100
 
 /* Room for any value as text; the longest is a list of WH_SETTINGS_ALLOWS_MAX subnets. */
 #define WH_SETTINGS_TEXT_BYTES 2048
@@ -121,14 +130,42 @@ struct wh_settings {
 	/* [dpdk] */
 	char eal[WH_SETTINGS_TEXT_BYTES]; /* more arguments for EAL */
 
-	/* Flags without a key */
+	/* The lambda of demo, the link of plan */
+	struct wh_path_config lambda; /* what was told of it */
+	uint64_t rtt_ns;
+
+	/* demo */
+	char file[WH_SETTINGS_TEXT_BYTES]; /* "": one of size_bytes is made */
+	char out[WH_SETTINGS_TEXT_BYTES];  /* "": a folder that goes away again */
+	char udt[WH_SETTINGS_TEXT_BYTES];
+
+	/* sim and plan */
+	uint32_t jobs;                    /* processes at once */
+	const char *sets[WH_SETTINGS_SETS_MAX]; /* pointers into argv */
+	uint32_t n_sets;
+	char seed[WH_SETTINGS_TEXT_BYTES];
+	char csv[WH_SETTINGS_TEXT_BYTES];
+	bool list;
+
+	/* [config] */
 	char config[WH_SETTINGS_TEXT_BYTES];
 	bool print_config;
 
 	/* What is left of the command line: pointers into argv */
 	char **operands;
 	int operand_count;
+
+	bool given[WH_SETTINGS_MAX]; /* by a flag: entries of the table */
 };
+
+/* As in `wavehaul serve`. */
+const char *wh_verb_name(enum wh_verb verb);
+
+/* In the order in which --help lists them, with a line on each; 0 and NULL past the last. */
+enum wh_verb wh_verb_at(uint32_t i, const char **summary);
+
+/* Whether the flag of that name was given to the verb, and not only a file or a default says it. */
+bool wh_settings_given(const struct wh_settings *settings, enum wh_verb verb, const char *flag);
 
 /*
  * Defaults, --config's file, then the flags, whatever their order. -1: go on; else the exit

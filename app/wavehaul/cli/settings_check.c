@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/settings_check.h"
+#include "cli/settings_table.h"
 
 #include <string.h>
 
 #include "cli/complain.h"
 #include "cli/exit.h"
-#include "cli/settings_table.h"
 #include "neighbour/neighbour.h"
 
 static bool has_cpu(const struct wh_cpu_list *list, uint16_t cpu)
@@ -96,16 +95,19 @@ static bool check_repair(const struct wh_settings *settings)
 	return wrong == NULL;
 }
 
-int wh_settings_check(const struct wh_settings *settings)
+int wh_settings_check(const struct wh_settings *settings, enum wh_verb verb)
 {
-	bool good = check_cpus(settings) && check_udp_ports(settings) &&
-		    check_addresses(settings) && check_repair(settings);
+	bool good =
+		(verb & WH_VERBS_CONFIGURED) == 0 ||
+		(check_cpus(settings) && check_udp_ports(settings) && check_addresses(settings));
 
-	return good ? -1 : WH_EXIT_USAGE;
+	return good && check_repair(settings) ? -1 : WH_EXIT_USAGE;
 }
 
 int wh_settings_check_whole(const struct wh_settings *settings, enum wh_verb verb)
 {
+	if ((verb & WH_VERBS_CONFIGURED) == 0)
+		return -1;
 	if (settings->port[0] == '\0') {
 		wh_complain("no port is named; add --port 0000:3b:00.0 for a NIC, or --port "
 			    "memif:/run/wavehaul.sock or --port af_packet:eth1 for software, or "

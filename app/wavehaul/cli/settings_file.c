@@ -6,7 +6,7 @@
  * against the lines once more.
  */
 
-#include "cli/settings_file.h"
+#include "cli/settings_table.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -22,7 +22,6 @@
 #include "base/assert.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
-#include "cli/settings_table.h"
 
 #define FILE_BYTES_MAX (1 << 20)
 
@@ -166,18 +165,25 @@ static void append(char *list, const char *word)
 	snprintf(list + used, WH_SETTINGS_TEXT_BYTES - used, "%s%s", used > 0 ? ", " : "", word);
 }
 
+static bool has_keys(const char *section)
+{
+	for (uint32_t i = 0; i < wh_settings_count; i++)
+		if (wh_settings_table[i].key != NULL &&
+			strcmp(wh_settings_table[i].section, section) == 0)
+			return true;
+	return false;
+}
+
 /* False after a complaint. */
 static bool is_section_known(const struct ini *ini, const struct walk *walk)
 {
 	char known[WH_SETTINGS_TEXT_BYTES] = "";
 	const struct wh_settings_section *section = wh_settings_sections;
 
-	for (uint32_t i = 0; i < wh_settings_count; i++)
-		if (wh_settings_table[i].key != NULL &&
-			strcmp(wh_settings_table[i].section, walk->section) == 0)
-			return true;
+	if (has_keys(walk->section))
+		return true;
 	for (; section->name != NULL; section++)
-		if (strcmp(section->name, "config") != 0)
+		if (has_keys(section->name))
 			append(known, section->name);
 	wh_complain("%s:%u: there is no section [%s]; the sections are %s", ini->path, walk->number,
 		walk->section, known);

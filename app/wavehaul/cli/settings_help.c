@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/settings_help.h"
+#include "cli/settings_table.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "cli/exit.h"
-#include "cli/settings_table.h"
 
 /* Where the explanations begin. */
 #define COLUMN 24
@@ -50,18 +50,84 @@ static const char bench_text[] =
 	"  wavehaul bench 192.0.2.1 --port 0000:3b:00.0 --addr 192.0.2.2/24 --rate 9.5G --time "
 	"60s\n";
 
-static const char *verb_text(enum wh_verb verb)
+static const char demo_text[] =
+	"usage: wavehaul demo [OPTIONS]\n"
+	"\n"
+	"Sends a file from one DPDK port to another across an emulated lambda inside this\n"
+	"machine, checks that every byte arrived, and reports.\n";
+
+static const char sim_text[] =
+	"usage: wavehaul sim [OPTIONS] FILE\n"
+	"       wavehaul sim --list [FOLDER]\n"
+	"\n"
+	"Runs a scenario in virtual time: wavehaul's own sessions beside reference TCPs, over\n"
+	"any network. FILE is a path, or a name of those that --list lists. The form of\n"
+	"scenarios: man wavehaul-scenario.\n";
+
+static const char plan_text[] =
+	"usage: wavehaul plan --rate RATE --rtt TIME [OPTIONS]\n"
+	"\n"
+	"What each profile and each TCP would do alone on such a link: simulated packet by\n"
+	"packet, or by a published formula where a simulation would take too long.\n";
+
+static const char doctor_text[] =
+	"usage: wavehaul doctor [OPTIONS]\n"
+	"\n"
+	"Looks whether this machine is fit to be a data transfer node: CPUs and their clock,\n"
+	"memory, NICs and who has them, limits. It only looks, and changes nothing.\n"
+	"\n"
+	"A line for each fact:\n"
+	"  good   as it should be\n"
+	"  info   worth knowing, nothing to repair: a management port, a missing IOMMU that\n"
+	"         no NIC here needs\n"
+	"  FIX    to be repaired; the line below is the command, for a root shell. Go from top\n"
+	"         to bottom, and run the doctor again: one repair may make others needless\n"
+	"\n"
+	"  wavehaul doctor                       this machine, by eye\n"
+	"  wavehaul doctor --json | jq -r '.checks[].repair // empty'\n"
+	"                                        the commands alone\n"
+	"  wavehaul doctor >/dev/null && start   in a script: 0 is fit, 7 is not\n";
+
+static const struct {
+	enum wh_verb verb;
+	const char *name;
+	const char *summary;
+	const char *text; /* how --help begins */
+} verbs[] = {
+	{WH_VERB_DEMO, "demo", "send a file across an emulated lambda inside this machine",
+		demo_text},
+	{WH_VERB_SERVE, "serve", "accept transfers and serve files below a folder", serve_text},
+	{WH_VERB_SEND, "send", "send files or trees to a server", send_text},
+	{WH_VERB_GET, "get", "get files or trees from a server", get_text},
+	{WH_VERB_BENCH, "bench", "measure memory to memory against a server", bench_text},
+	{WH_VERB_SIM, "sim", "run a scenario in virtual time: a network, flows, expectations",
+		sim_text},
+	{WH_VERB_PLAN, "plan", "what each profile and each TCP would do on a link", plan_text},
+	{WH_VERB_DOCTOR, "doctor",
+		"say whether this machine is fit for transfers, and what repairs it", doctor_text},
+};
+
+#define VERBS (sizeof(verbs) / sizeof(verbs[0]))
+
+static uint32_t index_of(enum wh_verb verb)
 {
-	switch (verb) {
-	case WH_VERB_SERVE:
-		return serve_text;
-	case WH_VERB_SEND:
-		return send_text;
-	case WH_VERB_GET:
-		return get_text;
-	default:
-		return bench_text;
-	}
+	uint32_t i = 0;
+
+	while (i < VERBS && verbs[i].verb != verb)
+		i++;
+	WH_ASSERT(i < VERBS);
+	return i;
+}
+
+const char *wh_verb_name(enum wh_verb verb)
+{
+	return verbs[index_of(verb)].name;
+}
+
+enum wh_verb wh_verb_at(uint32_t i, const char **summary)
+{
+	*summary = i < VERBS ? verbs[i].summary : NULL;
+	return i < VERBS ? verbs[i].verb : (enum wh_verb)0;
 }
 
 static void print_flag(const char *flag, const char *argument)
@@ -119,7 +185,7 @@ static void print_section(const struct wh_settings_section *section, enum wh_ver
 
 void wh_settings_help(enum wh_verb verb)
 {
-	printf("%s", verb_text(verb));
+	printf("%s", verbs[index_of(verb)].text);
 	for (const struct wh_settings_section *s = wh_settings_sections; s->name != NULL; s++)
 		print_section(s, verb);
 	print_flag("help", NULL);

@@ -10,11 +10,11 @@
 
 #include "cli/settings.h"
 
-/* Of the table: a bit per entry in a word, and room in getopt's list. */
-#define WH_SETTINGS_MAX 64
-
 /* A share's bounds are whole numbers of these. */
 #define WH_SETTING_SHARE_PARTS 1e9
+
+/* These have a port and read a configuration. */
+#define WH_VERBS_CONFIGURED (WH_VERB_SERVE | WH_VERB_SEND | WH_VERB_GET | WH_VERB_BENCH)
 
 #define WH_SETTINGS_FILE "/etc/wavehaul/wavehaul.conf"
 
@@ -22,9 +22,11 @@ enum wh_setting_type {
 	WH_SETTING_TEXT,
 	WH_SETTING_SWITCH, /* yes or no; as a flag without a value */
 	WH_SETTING_COUNT,
+	WH_SETTING_NUMBER, /* a count of 64 bits */
 	WH_SETTING_SIZE,
 	WH_SETTING_TIME,
 	WH_SETTING_RATE,
+	WH_SETTING_RATE_LIMIT, /* a rate, or max */
 	WH_SETTING_SHARE,
 	WH_SETTING_PROFILE,
 	WH_SETTING_FEC,  /* off, auto, or k,r */
@@ -33,21 +35,24 @@ enum wh_setting_type {
 	WH_SETTING_ADDRESSES, /* ours, with prefix: one of each family */
 	WH_SETTING_GATEWAYS,  /* one of each family */
 	WH_SETTING_SUBNETS,   /* that may connect */
+	WH_SETTING_QUEUE,     /* of the lambda: bytes, or packets as 500p */
+	WH_SETTING_LOSS_MODEL,
+	WH_SETTING_SETS, /* SECTION.KEY=VALUE of a scenario */
 };
 
 struct wh_setting {
-	const char *section;
-	const char *key;   /* NULL: of the command line only */
-	const char *name;  /* "section.key" */
-	const char *flag;  /* without dashes */
-	const char *alias; /* another flag, for bench; NULL: none */
-	char letter;       /* a short flag; 0: none */
-	uint8_t type;      /* enum wh_setting_type */
-	uint8_t verbs;     /* enum wh_verb, together */
-	size_t offset;     /* in struct wh_settings, for types of one value */
-	uint64_t low;      /* bounds of a quantity; of a share in WH_SETTING_SHARE_PARTS */
+	const char *section; /* under whose title --help has it */
+	const char *key;     /* NULL: of the command line only */
+	const char *name;    /* "section.key" */
+	const char *flag;    /* without dashes */
+	const char *alias;   /* another flag, for bench; NULL: none */
+	char letter;         /* a short flag; 0: none */
+	uint8_t type;        /* enum wh_setting_type */
+	uint16_t verbs;      /* enum wh_verb, together */
+	size_t offset;       /* in struct wh_settings, for types of one value */
+	uint64_t low;        /* bounds of a quantity; of a share in WH_SETTING_SHARE_PARTS */
 	uint64_t high;
-	const char *standard;       /* the default; "": not given */
+	const char *standard;       /* the default; NULL: not given */
 	const char *serve_standard; /* where serve has another; NULL: it has not */
 	const char *argument;       /* what --help calls the value; NULL for a switch */
 	const char *example;
@@ -66,14 +71,13 @@ struct wh_settings_section {
 /* In the order of --help and --print-config; closed by a NULL name. */
 extern const struct wh_settings_section wh_settings_sections[];
 
-const char *wh_verb_name(enum wh_verb verb);
-
-/* NULL: there is none. */
+/* By section and key; NULL: there is none. */
 const struct wh_setting *wh_setting_find(const char *section, const char *key);
 
-const char *wh_setting_standard(const struct wh_setting *setting, enum wh_verb verb);
-
 const char *wh_setting_help(const struct wh_setting *setting, enum wh_verb verb);
+
+/* "": not given. */
+const char *wh_setting_standard(const struct wh_setting *setting, enum wh_verb verb);
 
 /* Whether giving it again adds to what is there. */
 bool wh_setting_is_list(const struct wh_setting *setting);
@@ -97,5 +101,21 @@ void wh_setting_advise(const struct wh_setting *setting, char text[WH_SETTINGS_T
 
 /* Puts '\' before each '#', which would begin a comment. */
 void wh_setting_escape(const char *text, char escaped[WH_SETTINGS_TEXT_BYTES]);
+
+/*
+ * The configuration file at `path`: INI, "#" begins a comment, "\#" is the sign itself. A key that
+ * `verb` does not know is checked and left to the verbs that do. -1, or the exit status after a
+ * complaint that names file and line.
+ */
+int wh_settings_read_file(struct wh_settings *settings, enum wh_verb verb, const char *path);
+
+/* Settings that contradict each other: -1, or the exit status after a complaint. */
+int wh_settings_check(const struct wh_settings *settings, enum wh_verb verb);
+
+/* What a verb cannot do without, likewise. */
+int wh_settings_check_whole(const struct wh_settings *settings, enum wh_verb verb);
+
+/* --help of a verb, on stdout. */
+void wh_settings_help(enum wh_verb verb);
 
 #endif

@@ -24,6 +24,8 @@
 /* What the kernel's sets of CPUs hold (CPU_SETSIZE). */
 #define CPU_MAX 1023
 
+#define QUEUE_MAX_PKTS 10000000
+
 /* ", " and a subnet of IPv6. */
 #define SUBNET_TEXT_BYTES (2 + INET6_ADDRSTRLEN + sizeof("/128"))
 
@@ -119,7 +121,7 @@ static const char *take_quantity(
 	uint64_t value = 0;
 	bool good = false;
 
-	if (setting->type == WH_SETTING_COUNT)
+	if (setting->type == WH_SETTING_COUNT || setting->type == WH_SETTING_NUMBER)
 		good = parse_count(text, &value);
 	else if (setting->type == WH_SETTING_SIZE)
 		good = wh_parse_size(text, &value) == 0;
@@ -299,6 +301,37 @@ static const char *take_subnet(char *item, struct wh_settings *settings)
 
 static_assert(WH_SETTINGS_ALLOWS_MAX == 32, "the sentence in take_subnet says so");
 
+/* "500p" are packets, all else is a size. */
+static const char *take_queue(const char *text, struct wh_path_config *lambda)
+{
+	size_t length = strlen(text);
+	char digits[16];
+	uint64_t pkts = 0;
+	uint64_t bytes = 0;
+
+	if (length >= 2 && length <= sizeof(digits) && text[length - 1] == 'p') {
+		memcpy(digits, text, length - 1);
+		digits[length - 1] = '\0';
+		if (!parse_count(digits, &pkts) || pkts < 1 || pkts > QUEUE_MAX_PKTS)
+			return not_understood;
+	} else if (wh_parse_size(text, &bytes) != 0 || bytes == 0) {
+		return not_understood;
+	}
+	lambda->queue_pkts = (uint32_t)pkts;
+	lambda->queue_bytes = bytes;
+	return NULL;
+}
+
+static const char *take_set(const char *text, struct wh_settings *settings)
+{
+	if (settings->n_sets == WH_SETTINGS_SETS_MAX)
+		return "is one more than 100";
+	settings->sets[settings->n_sets++] = text;
+	return NULL;
+}
+
+static_assert(WH_SETTINGS_SETS_MAX == 100, "the sentence in take_set says so");
+
 static const char *take_list(
 	const struct wh_setting *setting, const char *text, struct wh_settings *settings)
 {
@@ -362,6 +395,8 @@ void wh_setting_clear(const struct wh_setting *setting, struct wh_settings *sett
 	} else if (setting->type == WH_SETTING_GATEWAYS) {
 		settings->gateway4 = (struct wh_address){0};
 		settings->gateway6 = (struct wh_address){0};
+	} else if (setting->type == WH_SETTING_SETS) {
+		settings->n_sets = 0;
 	} else {
 		settings->allows = 0;
 	}
@@ -409,14 +444,11 @@ static const char *take_share(const struct wh_setting *setting, const char *text
 	return NULL;
 }
 
-/* The fewest digits that give it again; nothing for 0, which is no share that could be told. */
+/* The fewest digits that give it again. */
 static void format_share(double share, char *text)
 {
 	int digits = 1;
 
-	text[0] = '\0';
-	if (share == 0)
-		return;
 	do
 		snprintf(text, WH_SETTINGS_TEXT_BYTES, "%.*g", digits, share);
 	while (digits++ < 17 && strtod(text, NULL) != share);
@@ -453,12 +485,14 @@ const char *wh_setting_take(
 		if (wrong == NULL)
 			*(uint32_t *)field = (uint32_t)count;
 		return wrong;
-	case WH_SETTING_RATE:
+	case WH_SETTING_RATE_LIMIT:
 		if (strcasecmp(text, "max") == 0) {
 			*(uint64_t *)field = WH_RATE_MAX;
 			return NULL;
 		}
 		return take_quantity(setting, text, (uint64_t *)field);
+	case WH_SETTING_NUMBER:
+	case WH_SETTING_RATE:
 	case WH_SETTING_SIZE:
 	case WH_SETTING_TIME:
 		return take_quantity(setting, text, (uint64_t *)field);
@@ -472,6 +506,13 @@ const char *wh_setting_take(
 		return take_code(text, (enum wh_fec_code *)field);
 	case WH_SETTING_CPUS:
 		return take_cpus(text, (struct wh_cpu_list *)field);
+	case WH_SETTING_QUEUE:
+		return take_queue(text, &settings->lambda);
+	case WH_SETTING_LOSS_MODEL:
+		return wh_path_parse_loss_model(text, &settings->lambda) == 0 ? NULL
+									      : not_understood;
+	case WH_SETTING_SETS:
+		return take_set(text, settings);
 	default:
 		return take_list(setting, text, settings);
 	}
@@ -489,6 +530,7 @@ static void format_quantity(const struct wh_setting *setting, uint64_t value, ch
 		format_units(time_units, value, text);
 		break;
 	case WH_SETTING_RATE:
+	case WH_SETTING_RATE_LIMIT:
 		if (value == WH_RATE_MAX)
 			strcpy(text, "max");
 		else
@@ -515,16 +557,20 @@ void wh_setting_format(const struct wh_setting *setting, const struct wh_setting
 	case WH_SETTING_COUNT:
 		format_quantity(setting, *(const uint32_t *)field, text);
 		break;
+	case WH_SETTING_NUMBER:
 	case WH_SETTING_SIZE:
 	case WH_SETTING_TIME:
 	case WH_SETTING_RATE:
+	case WH_SETTING_RATE_LIMIT:
 		format_quantity(setting, *(const uint64_t *)field, text);
 		break;
 	case WH_SETTING_PROFILE:
 		strcpy(text, (*(const struct wh_profile *const *)field)->name);
 		break;
 	case WH_SETTING_SHARE:
-		format_share(*(const double *)field, text);
+		text[0] = '\0'; /* 0 is not given, where a setting has a key */
+		if (*(const double *)field != 0)
+			format_share(*(const double *)field, text);
 		break;
 	case WH_SETTING_FEC:
 		strcpy(text, wh_repair_text(&settings->repair, (char[WH_REPAIR_TEXT_BYTES]){0}));
@@ -571,5 +617,5 @@ void wh_setting_advise(const struct wh_setting *setting, char text[WH_SETTINGS_T
 		format_quantity(setting, setting->high, high);
 	}
 	snprintf(text, WH_SETTINGS_TEXT_BYTES, "%s (from %.64s to %.64s%s)", setting->example, low,
-		high, setting->type == WH_SETTING_RATE ? ", or max" : "");
+		high, setting->type == WH_SETTING_RATE_LIMIT ? ", or max" : "");
 }

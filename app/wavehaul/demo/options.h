@@ -12,7 +12,6 @@
 
 struct wh_demo_options {
 	uint64_t size_bytes;
-	bool size_given;
 	const char *file; /* NULL: one of size_bytes is made */
 	const char *out;  /* NULL: a folder that goes away again */
 	const struct wh_profile *profile;
