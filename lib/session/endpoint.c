@@ -413,16 +413,17 @@ static bool input_in_place(struct wh_endpoint *endpoint, uint64_t now_tsc, uint6
 		!wh_address_equal(&session->peer, from))
 		return false;
 
-	uint8_t *to = wh_session_place(session, &packet);
+	struct wh_ticket ticket;
 
-	if (to == NULL)
+	wh_session_place(session, &packet, &ticket);
+	if (ticket.to == NULL)
 		return false;
 	endpoint->stats.packets++;
-	if (wh_packet_decode_body(bytes, &packet, to) != WH_WIRE_OK) {
+	if (wh_packet_decode_body(bytes, &packet, ticket.to) != WH_WIRE_OK) {
 		endpoint->stats.bad[WH_WIRE_TAG]++;
 		return true;
 	}
-	wh_session_input(session, now_tsc, arrived_tsc, &packet);
+	wh_session_take(&ticket, now_tsc, arrived_tsc);
 	wh_half_activate(endpoint->rx, place);
 	return true;
 }

@@ -239,6 +239,7 @@ struct wh_receiver {
 	uint32_t fresh_losses;
 
 	/* rcv */
+	uint64_t step; /* counts turns and tickets used up: no ticket is of two steps */
 	struct wh_arrival arrival;
 	struct wh_pair pair;
 	struct wh_path_bitmap path_bitmap; /* where the profile has bitmaps */
@@ -428,8 +429,6 @@ enum wh_limit wh_session_pace_limit(const struct wh_session *s);
 int32_t wh_get_rcv_stat(struct wh_session *s, uint64_t now_tsc);
 int32_t wh_send_trans_stat(struct wh_session *s, uint64_t now_tsc);
 
-void wh_rcv(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
-	const struct wh_packet *packet);
 int32_t wh_host_rcv(struct wh_session *s, uint64_t now_tsc);
 int32_t wh_get_trans_stat(struct wh_session *s, uint64_t now_tsc);
 int32_t wh_send_rcv_stat(struct wh_session *s, uint64_t now_tsc);
@@ -458,8 +457,9 @@ bool wh_mend_place(const struct wh_session *s, const struct wh_rx_chunk *entry, 
 void wh_mend_begin(struct wh_session *s, struct wh_rx_chunk *entry, uint64_t serial,
 	const struct wh_data_fields *data);
 
-/* Of a chunk that needs no packet any more, or is being worked on: it is counted, and done with. */
-bool wh_mend_is_over(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet);
+/* Of a chunk that is being worked on; of one that is delivered, and not settled yet. */
+bool wh_mend_is_decoding(struct wh_session *s, const struct wh_data_fields *data);
+bool wh_mend_is_past(struct wh_session *s, const struct wh_packet *packet);
 
 /* What misses of a chunk may be worked out by now: off to a working core. */
 void wh_mend_try(struct wh_session *s, struct wh_rx_chunk *entry);

@@ -100,29 +100,22 @@ void wh_mend_begin(struct wh_session *s, struct wh_rx_chunk *entry, uint64_t ser
 	rx->newest_chunk = wh_max_u64(rx->newest_chunk, number + 1);
 }
 
-bool wh_mend_is_over(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
+bool wh_mend_is_decoding(struct wh_session *s, const struct wh_data_fields *data)
+{
+	const struct wh_rx_chunk *entry = entry_of(s, data->chunk);
+
+	return entry != NULL && entry->decoding;
+}
+
+bool wh_mend_is_past(struct wh_session *s, const struct wh_packet *packet)
 {
 	struct wh_receiver *rx = &s->rx;
 	const struct wh_data_fields *data = &packet->data;
-	const struct wh_rx_chunk *entry = &rx->rx_chunk[data->chunk % s->config.chunks];
-
-	if (entry->buffer != NULL && entry->buffer->number == data->chunk) {
-		if (entry->decoding)
-			wh_session_count(&s->stats.duplicate_pkts);
-		return entry->decoding;
-	}
-
-	/* Delivered, and not settled yet: what was to repair it comes in now. */
 	const struct wh_span *span = span_of(rx, data->chunk);
 
-	if (span == NULL || data->chunk >= rx->next_deliver ||
-		span->first + data->index != packet->serial || packet->serial >= span->end ||
-		packet->serial >= wh_recv_table_upper(&rx->table))
-		return false;
-	rx->progress_tsc = now_tsc;
-	wh_rcv_enter(s, now_tsc, packet->serial);
-	wh_session_count(data->index < data->k ? &s->stats.duplicate_pkts : &s->stats.repair_pkts);
-	return true;
+	return entry_of(s, data->chunk) == NULL && span != NULL && data->chunk < rx->next_deliver &&
+	       span->first + data->index == packet->serial && packet->serial < span->end &&
+	       packet->serial < wh_recv_table_upper(&rx->table);
 }
 
 /* They have come in another way, or nobody needs them: no hole is left in [first, end). */

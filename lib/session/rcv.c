@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * rcv: takes one data packet: checks it against what this end offered, drops duplicates, copies
- * the payload to its place in the chunk (the receiver's one copy) unless that was done while its
- * tag was checked, and sees gaps at once.
+ * rcv: takes data packets. By a head that nobody believes yet it says what the packet would be and
+ * where its payload belongs: the ticket. Once the packet is believed the ticket is used up:
+ * duplicates are dropped, what is new counts, and gaps are seen at once. Between the two the
+ * session does nothing else, so that the answer still holds.
  */
 
 #include <string.h>
@@ -53,15 +54,22 @@ static struct wh_rx_chunk *check_place(
 	return entry;
 }
 
-/* Where the payload goes. */
+/* A chunk of which nothing has come will have the buffer that is spare last. */
 static uint8_t *place_of(
 	struct wh_session *s, const struct wh_rx_chunk *entry, const struct wh_data_fields *data)
 {
+	const struct wh_receiver *rx = &s->rx;
 	uint32_t payload_bytes = s->config.payload_bytes;
 
+	/* Credits: no more chunks are offered than there are buffers. */
+	WH_ASSERT(entry->buffer != NULL || rx->spares > 0);
+
+	const struct wh_chunk *buffer =
+		entry->buffer != NULL ? entry->buffer : rx->spare[rx->spares - 1];
+
 	if (data->index < data->k)
-		return entry->buffer->data + data->index * payload_bytes;
-	return wh_session_repair(s, entry->buffer) + (data->index - data->k) * payload_bytes;
+		return buffer->data + data->index * payload_bytes;
+	return wh_session_repair(s, buffer) + (data->index - data->k) * payload_bytes;
 }
 
 static uint64_t *have_bits_of(struct wh_receiver *rx, const struct wh_rx_chunk *entry)
@@ -74,8 +82,6 @@ static void begin_chunk(struct wh_session *s, struct wh_rx_chunk *entry, uint64_
 {
 	struct wh_receiver *rx = &s->rx;
 
-	/* Credits: no more chunks are offered than there are buffers. */
-	WH_ASSERT(rx->spares > 0);
 	entry->buffer = rx->spare[--rx->spares];
 	entry->buffer->number = data->chunk;
 	entry->k = data->k;
@@ -133,27 +139,6 @@ void wh_rcv_enter(struct wh_session *s, uint64_t now_tsc, uint64_t serial)
 	wh_recv_table_enter(&rx->table, serial);
 }
 
-/* What was never received may be written over at any time: it counts with its bit alone. */
-uint8_t *wh_session_place(struct wh_session *s, const struct wh_packet *packet)
-{
-	struct wh_receiver *rx = &s->rx;
-	const struct wh_data_fields *data = &packet->data;
-
-	WH_DEBUG_ASSERT(packet->type == WH_PACKET_DATA);
-	if (s->role != WH_RECEIVER || s->phase != WH_PHASE_RUNNING || s->config.payload_virtual ||
-		wh_recv_table_classify(&rx->table, packet->serial) != WH_RECV_NEW ||
-		data->chunk < rx->next_deliver ||
-		data->chunk >= rx->recycled_count + s->config.chunks)
-		return NULL;
-
-	const struct wh_rx_chunk *entry = check_place(s, packet->serial, data);
-
-	if (entry == NULL || entry->buffer == NULL || entry->decoding ||
-		have_bits_of(rx, entry)[data->index / 64] & UINT64_C(1) << (data->index % 64))
-		return NULL;
-	return place_of(s, entry, data);
-}
-
 /* The last data packet that was missing has come. */
 static void complete(struct wh_session *s, struct wh_rx_chunk *entry)
 {
@@ -164,43 +149,70 @@ static void complete(struct wh_session *s, struct wh_rx_chunk *entry)
 		wh_mend_over(s, entry);
 }
 
-void wh_rcv(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
-	const struct wh_packet *packet)
+static bool has_come(
+	struct wh_receiver *rx, const struct wh_rx_chunk *entry, const struct wh_data_fields *data)
+{
+	return entry->buffer != NULL &&
+	       (have_bits_of(rx, entry)[data->index / 64] >> data->index % 64 & 1) != 0;
+}
+
+static enum wh_ticket_kind judge(
+	struct wh_session *s, const struct wh_packet *packet, struct wh_rx_chunk **entry)
 {
 	struct wh_receiver *rx = &s->rx;
 	const struct wh_data_fields *data = &packet->data;
+
+	if (s->role != WH_RECEIVER)
+		return WH_TICKET_UNEXPECTED;
+	if (s->phase != WH_PHASE_RUNNING)
+		return WH_TICKET_DUPLICATE;
+
 	enum wh_recv_verdict verdict = wh_recv_table_classify(&rx->table, packet->serial);
 
-	if (unlikely(s->config.profile->bitmaps) && verdict != WH_RECV_BEYOND)
-		tell_arrival(s, now_tsc, packet);
-	if (verdict == WH_RECV_DUPLICATE) {
-		wh_session_count(&s->stats.duplicate_pkts);
-		return;
-	}
-	if (wh_session_mends(s) && wh_mend_is_over(s, now_tsc, packet))
-		return;
+	if (verdict == WH_RECV_DUPLICATE)
+		return WH_TICKET_DUPLICATE;
+	if (wh_session_mends(s) && wh_mend_is_decoding(s, data))
+		return WH_TICKET_DUPLICATE;
+	if (wh_session_mends(s) && wh_mend_is_past(s, packet))
+		return WH_TICKET_PAST;
 	if (verdict == WH_RECV_BEYOND || data->chunk < rx->next_deliver ||
-		data->chunk >= rx->recycled_count + s->config.chunks) {
-		wh_session_bad(s, &s->stats.bad_window_pkts);
-		return;
-	}
+		data->chunk >= rx->recycled_count + s->config.chunks)
+		return WH_TICKET_BEYOND;
+	*entry = check_place(s, packet->serial, data);
+	if (*entry == NULL || has_come(rx, *entry, data)) /* under another serial */
+		return WH_TICKET_CONTRADICTS;
+	return WH_TICKET_FITS;
+}
 
-	struct wh_rx_chunk *entry = check_place(s, packet->serial, data);
+/* What was never received may be written over at any time: it counts with its bit alone. */
+void wh_session_place(
+	struct wh_session *s, const struct wh_packet *packet, struct wh_ticket *ticket)
+{
+	WH_DEBUG_ASSERT(packet->type == WH_PACKET_DATA || packet->type == WH_PACKET_REPAIR);
+	ticket->session = s;
+	ticket->packet = packet;
+	ticket->entry = NULL;
+	ticket->kind = judge(s, packet, &ticket->entry);
+	ticket->to = NULL;
+	if (ticket->kind == WH_TICKET_UNEXPECTED)
+		return; /* its home is another core */
+	ticket->step = s->rx.step;
+	if (ticket->kind == WH_TICKET_FITS && likely(!s->config.payload_virtual))
+		ticket->to = place_of(s, ticket->entry, &packet->data);
+}
 
-	if (entry == NULL)
-		goto bad_place;
+static void take_new(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
+	const struct wh_packet *packet, struct wh_rx_chunk *entry)
+{
+	struct wh_receiver *rx = &s->rx;
+	const struct wh_data_fields *data = &packet->data;
+	bool repair = data->index >= data->k;
+
+	WH_ASSERT(s->phase == WH_PHASE_RUNNING);
 	if (entry->buffer == NULL)
 		begin_chunk(s, entry, packet->serial, data);
-
-	uint64_t *have_word = &have_bits_of(rx, entry)[data->index / 64];
-	uint64_t have_bit = UINT64_C(1) << (data->index % 64);
-
-	if (*have_word & have_bit)
-		goto bad_place; /* under another serial */
-	*have_word |= have_bit;
-	if (likely(!s->config.payload_virtual) && packet->payload != place_of(s, entry, data))
-		memcpy(place_of(s, entry, data), packet->payload, data->payload_bytes);
-	if (data->index >= data->k)
+	have_bits_of(rx, entry)[data->index / 64] |= UINT64_C(1) << (data->index % 64);
+	if (repair)
 		entry->have_repair++;
 	else
 		entry->have++;
@@ -210,17 +222,71 @@ void wh_rcv(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 	rx->progress_tsc = now_tsc;
 	measure(s, arrived_tsc, packet);
 	wh_rcv_enter(s, now_tsc, packet->serial);
-	wh_session_count(data->index < data->k ? &s->stats.received_pkts : &s->stats.repair_pkts);
-	if (data->index < data->k) {
+	wh_session_count(repair ? &s->stats.repair_pkts : &s->stats.received_pkts);
+	if (!repair) {
 		wh_session_add(&s->stats.received_bytes, data->payload_bytes);
 		entry->have_bytes += data->payload_bytes;
 	}
-	if (entry->have == entry->k && data->index < data->k)
+	if (entry->have == entry->k && !repair)
 		complete(s, entry);
 	else if (entry->asked)
 		wh_mend_try(s, entry);
-	return;
+}
 
-bad_place:
-	wh_session_bad(s, &s->stats.bad_place_pkts);
+/* Delivered, and not settled yet: what was to repair it comes in now. */
+static void take_past(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
+{
+	const struct wh_data_fields *data = &packet->data;
+
+	s->rx.progress_tsc = now_tsc;
+	wh_rcv_enter(s, now_tsc, packet->serial);
+	wh_session_count(data->index < data->k ? &s->stats.duplicate_pkts : &s->stats.repair_pkts);
+}
+
+static void take(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
+	const struct wh_ticket *ticket)
+{
+	const struct wh_packet *packet = ticket->packet;
+
+	if (unlikely(s->config.profile->bitmaps) && s->phase == WH_PHASE_RUNNING &&
+		packet->serial < wh_recv_table_upper(&s->rx.table))
+		tell_arrival(s, now_tsc, packet);
+	switch (ticket->kind) {
+	case WH_TICKET_FITS:
+		take_new(s, now_tsc, arrived_tsc, packet, ticket->entry);
+		break;
+	case WH_TICKET_DUPLICATE:
+		wh_session_count(&s->stats.duplicate_pkts);
+		break;
+	case WH_TICKET_PAST:
+		take_past(s, now_tsc, packet);
+		break;
+	case WH_TICKET_BEYOND:
+		wh_session_bad(s, &s->stats.bad_window_pkts);
+		break;
+	default:
+		WH_ASSERT(ticket->kind == WH_TICKET_CONTRADICTS);
+		wh_session_bad(s, &s->stats.bad_place_pkts);
+	}
+}
+
+void wh_session_take(struct wh_ticket *ticket, uint64_t now_tsc, uint64_t arrived_tsc)
+{
+	struct wh_session *s = ticket->session;
+
+	WH_DEBUG_ASSERT(ticket->packet->lci == s->local_lci && arrived_tsc <= now_tsc);
+	if (ticket->kind == WH_TICKET_UNEXPECTED) {
+		wh_session_count(&s->away.bad_pkts);
+		wh_session_count(&s->away.bad_unexpected_pkts);
+		return;
+	}
+	WH_ASSERT(ticket->step == s->rx.step);
+	s->rx.step++;
+	s->last_heard_tsc = now_tsc;
+	wh_session_heard(s, WH_HEAD_BYTES + ticket->packet->data.payload_bytes);
+
+	uint8_t before = wh_meter_enter(s->meter, WH_METER_RCV);
+
+	take(s, now_tsc, arrived_tsc, ticket);
+	wh_meter_leave(s->meter, before);
 }

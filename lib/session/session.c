@@ -468,18 +468,12 @@ static void put_into_inbox(struct wh_session *s, struct wh_session_stats *stats,
 static void input_data(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 	const struct wh_packet *packet)
 {
-	uint8_t before = wh_meter_enter(s->meter, WH_METER_RCV);
+	struct wh_ticket ticket;
 
-	if (s->phase == WH_PHASE_RUNNING)
-		wh_rcv(s, now_tsc, arrived_tsc, packet);
-	else
-		wh_session_count(&s->stats.duplicate_pkts);
-	wh_meter_leave(s->meter, before);
-}
-
-static bool is_payload(const struct wh_packet *packet)
-{
-	return packet->type == WH_PACKET_DATA || packet->type == WH_PACKET_REPAIR;
+	wh_session_place(s, packet, &ticket);
+	if (ticket.to != NULL)
+		memcpy(ticket.to, packet->payload, packet->data.payload_bytes);
+	wh_session_take(&ticket, now_tsc, arrived_tsc);
 }
 
 void wh_session_input(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
@@ -488,19 +482,15 @@ void wh_session_input(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_t
 	struct wh_session_stats *stats = s->role == WH_RECEIVER ? &s->stats : &s->away;
 
 	WH_DEBUG_ASSERT(packet->lci == s->local_lci && arrived_tsc <= now_tsc);
+	if (packet->type == WH_PACKET_DATA || packet->type == WH_PACKET_REPAIR) {
+		input_data(s, now_tsc, arrived_tsc, packet);
+		return;
+	}
 	if (s->role == WH_RECEIVER) {
 		s->last_heard_tsc = now_tsc;
-		wh_session_heard(
-			s, WH_HEAD_BYTES + (is_payload(packet) ? packet->data.payload_bytes : 0));
+		wh_session_heard(s, WH_HEAD_BYTES);
 	}
-	if (is_payload(packet) && s->role == WH_RECEIVER) {
-		input_data(s, now_tsc, arrived_tsc, packet);
-	} else if (is_payload(packet)) {
-		wh_session_count(&stats->bad_pkts);
-		wh_session_count(&stats->bad_unexpected_pkts);
-	} else {
-		put_into_inbox(s, stats, arrived_tsc, packet);
-	}
+	put_into_inbox(s, stats, arrived_tsc, packet);
 }
 
 /* Nothing outstanding, nothing to send, and the stream has not ended: only heartbeats are due. */
@@ -544,6 +534,9 @@ static int32_t poll_transmitter(struct wh_session *s, uint64_t now_tsc)
 static int32_t poll_receiver(struct wh_session *s, uint64_t now_tsc)
 {
 	uint8_t before = wh_meter_enter(s->meter, WH_METER_GET_TRANS_STAT);
+
+	s->rx.step++;
+
 	int32_t work = wh_get_trans_stat(s, now_tsc);
 
 	if (s->phase == WH_PHASE_RUNNING) {

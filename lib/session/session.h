@@ -185,12 +185,36 @@ struct wh_fifo *wh_session_ready_chunks(struct wh_session *session);
 struct wh_fifo *wh_session_deliver_chunks(struct wh_session *session);
 struct wh_fifo *wh_session_recycled_chunks(struct wh_session *session);
 
+/* What a data or repair packet is to a session, if what its head says is true. */
+enum wh_ticket_kind {
+	WH_TICKET_FITS,        /* new, and awaited */
+	WH_TICKET_DUPLICATE,   /* came before, or nobody needs it any more */
+	WH_TICKET_PAST,        /* of a chunk that was repaired and delivered without it */
+	WH_TICKET_BEYOND,      /* serial or chunk beyond what was offered */
+	WH_TICKET_CONTRADICTS, /* chunk, index, k or length contradict what is known */
+	WH_TICKET_UNEXPECTED,  /* this end takes no payload */
+};
+
+struct wh_ticket {
+	struct wh_session *session;
+	const struct wh_packet *packet; /* the caller's, unchanged until the ticket is used up */
+	uint8_t *to;                    /* where its payload belongs; NULL: nowhere */
+	struct wh_rx_chunk *entry;
+	uint64_t step; /* of the session, which may not go on meanwhile */
+	enum wh_ticket_kind kind;
+};
+
 /*
- * The core that receives: where a data packet's payload belongs, by a head that may be wrong (see
- * wh_packet_decode_head); whatever is written there does not count before the packet itself is
- * given to wh_session_input, and then it is not copied again. NULL: no such place, at least now.
+ * The core that receives: what a data or repair packet is and where its payload belongs, by a head
+ * that nobody believes yet; nothing changes but *ticket. The caller writes the payload to
+ * ticket->to, in the pass that finds out whether the packet is to be believed: wrong bytes there
+ * count for nothing. If it is, the caller uses the ticket up; if not, he forgets it. Between the
+ * two calls the session is not polled and takes nothing else: that is asserted.
  */
-uint8_t *wh_session_place(struct wh_session *session, const struct wh_packet *packet);
+void wh_session_place(
+	struct wh_session *session, const struct wh_packet *packet, struct wh_ticket *ticket);
+void wh_session_take(struct wh_ticket *ticket, uint64_t now_tsc, uint64_t arrived_tsc);
+
 /* Chunks that are encoded ahead of those under way. */
 #define WH_ENCODED_AHEAD 4
 
@@ -207,7 +231,10 @@ struct wh_fec_limits wh_session_fec_limits(const struct wh_session_config *confi
 /* A chunk and its repair packets in memory. */
 uint64_t wh_session_chunk_stride(const struct wh_session_config *config);
 
-/* The core that receives: a decoded packet for this session arrived at arrived_tsc <= now_tsc. */
+/*
+ * The core that receives: a packet for this session that is believed arrived at
+ * arrived_tsc <= now_tsc. A payload is copied to where it belongs.
+ */
 void wh_session_input(struct wh_session *session, uint64_t now_tsc, uint64_t arrived_tsc,
 	const struct wh_packet *packet);
 

@@ -48,7 +48,6 @@ PROVED_ELSEWHERE = {
     'lib/session/host_rcv.c': 'one of the eight processes: test/sim',
     'lib/session/host_trans.c': 'one of the eight processes: test/sim',
     'lib/session/profile.c': 'whole sessions: test/sim',
-    'lib/session/rcv.c': 'one of the eight processes: test/sim',
     'lib/session/send_rcv_stat.c': 'one of the eight processes: test/sim',
     'lib/session/send_trans_stat.c': 'one of the eight processes: test/sim',
     'lib/session/trans.c': 'one of the eight processes: test/sim',

@@ -197,62 +197,6 @@ static void test_short_chunks(void)
 	rig_close(&rig);
 }
 
-static uint8_t *place_of(
-	struct rig *rig, uint64_t serial, uint32_t chunk, uint16_t index, uint16_t k)
-{
-	const struct wh_packet packet = {
-		.type = WH_PACKET_DATA,
-		.lci = LCI,
-		.serial = serial,
-		.data = {.chunk = chunk, .index = index, .k = k, .payload_bytes = PAYLOAD},
-	};
-
-	return wh_session_place(rig->session, &packet);
-}
-
-/* Where a payload may go before its packet is believed: nowhere that counts already. */
-static void test_places(void)
-{
-	struct rig rig;
-
-	rig_open(&rig);
-	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST, 0, 0, 3)); /* its chunk has no buffer yet */
-	give_data(&rig, 0, 1, 3, PAYLOAD);
-
-	uint8_t *first = place_of(&rig, FIRST + 1, 0, 0, 3);
-	uint8_t *third = place_of(&rig, FIRST + 1, 0, 2, 3);
-
-	CU_ASSERT_PTR_NOT_NULL_FATAL(first);
-	CU_ASSERT_PTR_EQUAL(third, first + 2 * PAYLOAD);
-	CU_ASSERT_EQUAL(first[PAYLOAD], 1);                      /* what is there of the second */
-	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST, 0, 0, 3));      /* a duplicate */
-	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST + 65, 0, 0, 3)); /* beyond the window */
-	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST + 1, 0, 1, 3));  /* another serial came for it */
-	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST + 1, 0, 0, 2));  /* of another length */
-	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST + 1, 4, 0, 3));  /* no credit for it */
-	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST + 1, 1, 0, 3));
-
-	/* In its place it is not copied again: what is there counts. */
-	const struct wh_packet packet = {
-		.type = WH_PACKET_DATA,
-		.lci = LCI,
-		.serial = FIRST + 1,
-		.payload = first,
-		.data = {.k = 3, .payload_bytes = PAYLOAD, .transmission = 1},
-	};
-
-	memset(first, 0x5a, PAYLOAD);
-	wh_session_input(rig.session, NOW, NOW, &packet);
-	CU_ASSERT_EQUAL(wh_session_stats(rig.session).received_pkts, 2);
-	CU_ASSERT_EQUAL(first[0], 0x5a);
-	CU_ASSERT_EQUAL(first[PAYLOAD - 1], 0x5a);
-	CU_ASSERT_EQUAL(first[PAYLOAD], 1);
-	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST + 2, 0, 0, 3));
-	wh_session_abort(rig.session, NOW, WH_STATUS_INTERRUPTED);
-	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST + 2, 0, 2, 3));
-	rig_close(&rig);
-}
-
 /* Chunks have sizes and no memory; everything else is told and judged as ever. */
 static void test_virtual_payload_is_received(void)
 {
@@ -749,7 +693,6 @@ CU_TestInfo wh_tests[] = {
 	{"virtual payload is received", test_virtual_payload_is_received},
 	{"virtual payload is sent", test_virtual_payload_is_sent},
 	{"payload is copied", test_payload_is_copied},
-	{"places of payload", test_places},
 	{"a receiver stalls", test_receiver_stalls},
 	{"data is progress", test_data_is_progress},
 	{"silence", test_silence},

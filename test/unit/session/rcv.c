@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Tickets: what a data packet is by a head that nobody believes yet, and that taking it is that. */
+
+#include "unit.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "session/session.h"
+
+const char wh_suite_name[] = "rcv";
+
+#define HZ          UINT64_C(1000000000)
+#define NOW         (10 * HZ)
+#define PAYLOAD     1408
+#define CHUNK_BYTES 8192
+#define CHUNKS      4
+#define FIRST       UINT64_C(1000)
+#define LCI         0x41
+
+static const struct wh_address peer = {.family = WH_IPV4, .ip = {192, 0, 2, 1}, .port = 1000};
+
+/* A receiver of chunks of 8 KiB (6 packets), and its memory. */
+struct rig {
+	uint8_t *memory;
+	struct wh_session *session;
+};
+
+static void rig_open(struct rig *rig)
+{
+	struct wh_session_config config;
+
+	rig->memory = aligned_alloc(WH_CHUNK_ALIGN, CHUNKS * CHUNK_BYTES);
+	wh_session_config_init(&config);
+	config.hz = HZ;
+	config.profile = wh_profile_find("fixed");
+	config.payload_bytes = PAYLOAD;
+	config.packet_bytes = 1500;
+	config.wire_bytes = 1538;
+	config.chunk_bytes = CHUNK_BYTES;
+	config.chunks = CHUNKS;
+	config.chunk_memory = rig->memory;
+	config.window_pkts = 64;
+
+	const struct wh_open_params params = {
+		.initiator_lci = 5,
+		.profile = config.profile->number,
+		.payload_bytes = PAYLOAD,
+		.chunk_bytes = CHUNK_BYTES,
+		.window_pkts = 64,
+		.period_us = 10000,
+		.first_serial = FIRST,
+		.object_bytes = WH_OBJECT_BYTES_UNKNOWN,
+	};
+
+	rig->session = wh_session_accept(&config, NOW, LCI, &peer, &params, HZ / 1000);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(rig->session);
+}
+
+static void rig_close(struct rig *rig)
+{
+	wh_session_check(rig->session, true);
+	wh_session_destroy(rig->session);
+	free(rig->memory);
+}
+
+static struct wh_packet data_packet(uint64_t serial, uint32_t chunk, uint16_t index, uint16_t k)
+{
+	return (struct wh_packet){
+		.type = WH_PACKET_DATA,
+		.lci = LCI,
+		.serial = serial,
+		.data = {.chunk = chunk, .index = index, .k = k, .payload_bytes = PAYLOAD},
+	};
+}
+
+static void take_data(
+	struct rig *rig, uint64_t serial, uint32_t chunk, uint16_t index, uint8_t content)
+{
+	const struct wh_packet packet = data_packet(serial, chunk, index, 3);
+	struct wh_ticket ticket;
+
+	wh_session_place(rig->session, &packet, &ticket);
+	memset(ticket.to, content, PAYLOAD);
+	wh_session_take(&ticket, NOW, NOW);
+}
+
+static uint8_t *place_of(
+	struct rig *rig, uint64_t serial, uint32_t chunk, uint16_t index, uint16_t k)
+{
+	const struct wh_packet packet = data_packet(serial, chunk, index, k);
+	struct wh_ticket ticket;
+
+	wh_session_place(rig->session, &packet, &ticket);
+	return ticket.to;
+}
+
+/* Where a payload may go before its packet is believed: nowhere that counts already. */
+static void test_places(void)
+{
+	struct rig rig;
+
+	rig_open(&rig);
+
+	/* Of a chunk that has not begun: where it will be once one of its packets is believed. */
+	uint8_t *begun = place_of(&rig, FIRST, 0, 0, 3);
+
+	CU_ASSERT_PTR_EQUAL(place_of(&rig, FIRST, 1, 1, 3), begun + PAYLOAD);
+	take_data(&rig, FIRST, 0, 1, 1);
+
+	uint8_t *first = place_of(&rig, FIRST + 1, 0, 0, 3);
+	uint8_t *third = place_of(&rig, FIRST + 1, 0, 2, 3);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(first);
+	CU_ASSERT_PTR_EQUAL(first, begun);
+	CU_ASSERT_PTR_EQUAL(third, first + 2 * PAYLOAD);
+	CU_ASSERT_EQUAL(first[PAYLOAD], 1);                      /* what is there of the second */
+	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST, 0, 0, 3));      /* a duplicate */
+	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST + 65, 0, 0, 3)); /* beyond the window */
+	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST + 1, 0, 1, 3));  /* another serial came for it */
+	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST + 1, 0, 0, 2));  /* of another length */
+	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST + 1, 4, 0, 3));  /* no credit for it */
+
+	/* What is there counts once it is taken. */
+	take_data(&rig, FIRST + 1, 0, 0, 0x5a);
+	CU_ASSERT_EQUAL(wh_session_stats(rig.session).received_pkts, 2);
+	CU_ASSERT_EQUAL(first[0], 0x5a);
+	CU_ASSERT_EQUAL(first[PAYLOAD - 1], 0x5a);
+	CU_ASSERT_EQUAL(first[PAYLOAD], 1);
+	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST + 2, 0, 0, 3));
+	wh_session_abort(rig.session, NOW, WH_STATUS_INTERRUPTED);
+	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST + 2, 0, 2, 3));
+	rig_close(&rig);
+}
+
+/* What each packet is by its head alone, and that taking it counts as just that. */
+static void test_tickets(void)
+{
+	static const struct {
+		uint64_t serial;
+		uint32_t chunk;
+		uint16_t index;
+		uint16_t k;
+		enum wh_ticket_kind kind;
+	} cases[] = {
+		{FIRST, 0, 0, 3, WH_TICKET_DUPLICATE},
+		{FIRST + 65, 0, 0, 3, WH_TICKET_BEYOND},
+		{FIRST + 1, 4, 0, 3, WH_TICKET_BEYOND},
+		{FIRST + 1, 0, 1, 3, WH_TICKET_CONTRADICTS},
+		{FIRST + 1, 0, 0, 2, WH_TICKET_CONTRADICTS},
+		{FIRST + 1, 0, 0, 3, WH_TICKET_FITS},
+		{FIRST + 1, 0, 0, 3, WH_TICKET_DUPLICATE},
+	};
+	struct rig rig;
+	uint64_t counted[WH_TICKET_UNEXPECTED] = {1}; /* it fitted */
+
+	rig_open(&rig);
+	take_data(&rig, FIRST, 0, 1, 1);
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct wh_packet packet =
+			data_packet(cases[i].serial, cases[i].chunk, cases[i].index, cases[i].k);
+		struct wh_ticket ticket;
+
+		wh_session_place(rig.session, &packet, &ticket);
+		CU_ASSERT_EQUAL(ticket.kind, cases[i].kind);
+		CU_ASSERT_EQUAL(ticket.to != NULL, cases[i].kind == WH_TICKET_FITS);
+		wh_session_take(&ticket, NOW, NOW);
+		counted[cases[i].kind]++;
+
+		const struct wh_session_stats stats = wh_session_stats(rig.session);
+
+		CU_ASSERT_EQUAL(stats.received_pkts, counted[WH_TICKET_FITS]);
+		CU_ASSERT_EQUAL(stats.duplicate_pkts, counted[WH_TICKET_DUPLICATE]);
+		CU_ASSERT_EQUAL(stats.bad_window_pkts, counted[WH_TICKET_BEYOND]);
+		CU_ASSERT_EQUAL(stats.bad_place_pkts, counted[WH_TICKET_CONTRADICTS]);
+	}
+	rig_close(&rig);
+}
+
+/* A ticket that is given up leaves nothing: the next packet gets the same place. */
+static void test_ticket_given_up(void)
+{
+	const struct wh_packet packet = data_packet(FIRST, 0, 0, 3);
+	struct wh_ticket ticket, next;
+	struct rig rig;
+
+	rig_open(&rig);
+	wh_session_place(rig.session, &packet, &ticket);
+	memset(ticket.to, 0xee, PAYLOAD);
+	wh_session_poll(rig.session, NOW);
+	wh_session_place(rig.session, &packet, &next);
+	CU_ASSERT_EQUAL(next.kind, WH_TICKET_FITS);
+	CU_ASSERT_PTR_EQUAL(next.to, ticket.to);
+	CU_ASSERT_EQUAL(wh_session_stats(rig.session).received_pkts, 0);
+	CU_ASSERT_EQUAL(wh_session_stats(rig.session).bad_pkts, 0);
+	rig_close(&rig);
+}
+
+enum misuse {
+	TWICE,
+	AFTER_A_TURN,
+	AFTER_ANOTHER,
+	MISUSES,
+};
+
+static void misuse_ticket(struct rig *rig, enum misuse misuse)
+{
+	const struct wh_packet packet = data_packet(FIRST, 0, 0, 3);
+	const struct wh_packet other = data_packet(FIRST + 1, 0, 1, 3);
+	struct wh_ticket ticket, second;
+
+	wh_session_place(rig->session, &packet, &ticket);
+	wh_session_place(rig->session, &other, &second);
+	if (misuse == TWICE)
+		wh_session_take(&ticket, NOW, NOW);
+	else if (misuse == AFTER_A_TURN)
+		wh_session_poll(rig->session, NOW);
+	else
+		wh_session_take(&second, NOW, NOW);
+	wh_session_take(&ticket, NOW, NOW);
+}
+
+/* Used twice, late, or when another has moved things: our own mistake, and never unnoticed. */
+static void test_ticket_misused(void)
+{
+	for (int misuse = 0; misuse < MISUSES; misuse++) {
+		struct rig rig;
+		int status = 0;
+
+		rig_open(&rig);
+
+		pid_t child = fork();
+
+		CU_ASSERT_TRUE_FATAL(child >= 0);
+		if (child == 0) {
+			if (freopen("/dev/null", "w", stderr) == NULL)
+				_exit(EXIT_FAILURE);
+			misuse_ticket(&rig, (enum misuse)misuse);
+			_exit(EXIT_SUCCESS);
+		}
+		CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+		CU_ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+		rig_close(&rig);
+	}
+}
+
+CU_TestInfo wh_tests[] = {
+	{"places", test_places},
+	{"tickets", test_tickets},
+	{"a ticket given up", test_ticket_given_up},
+	{"a ticket misused", test_ticket_misused},
+	CU_TEST_INFO_NULL,
+};
