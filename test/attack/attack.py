@@ -628,7 +628,8 @@ def all_at_once(field, program, folder, mib, mbps):
 
 def cases(field):
     def case(name, quick, function, **how):
-        return Case(name, quick, functools.partial(field.run, functools.partial(function, **how)))
+        return Case(name, quick, functools.partial(field.run, functools.partial(function, **how)),
+                    memory=True)
 
     yield case('1 bounds of packets', True, killer)
     yield case('2 hellos', True, hellos, seconds=3)

@@ -47,15 +47,13 @@ def order(*command):
 class Host:
     """A namespace: a machine of its own as far as the network goes."""
 
-    def __init__(self, netns, number):
-        self.netns, self.number = netns, number
+    def __init__(self, netns, cpu):
+        self.netns, self.cpu = netns, cpu
 
     @property
     def under(self):
-        """What a program of this host runs under; each host has its CPU, as far as they go."""
-        cpus = sorted(os.sched_getaffinity(0))
-        cpu = cpus[min(self.number, len(cpus) - 1)]
-        return ('ip', 'netns', 'exec', self.netns, 'taskset', '-c', str(cpu))
+        """What a program of this host runs under."""
+        return ('ip', 'netns', 'exec', self.netns, 'taskset', '-c', str(self.cpu))
 
     def ip(self, *args):
         return order('ip', '-n', self.netns, *args)
@@ -103,8 +101,10 @@ def enter(namespace):
 
 
 class Lab:
-    def __init__(self):
-        self.hosts = []
+    """Each host has its CPU, as far as they go; in a `second` lab beside another the last first."""
+
+    def __init__(self, second=False):
+        self.hosts, self.second = [], second
 
     def __enter__(self):
         if os.geteuid() != 0:
@@ -120,7 +120,9 @@ class Lab:
                            timeout=ORDER_S, check=False)
 
     def host(self, name):
-        host = Host(f'wavehaul-{os.getpid()}-{name}', len(self.hosts))
+        cpus = sorted(os.sched_getaffinity(0), reverse=self.second)
+        host = Host(f'wavehaul-{os.getpid()}-{int(self.second)}-{name}',
+                    cpus[min(len(self.hosts), len(cpus) - 1)])
         self.hosts.append(host)
         try:
             order('ip', 'netns', 'add', host.netns)

@@ -77,8 +77,9 @@ def split_truncated(program, folder, verb):
         here = folder / 'here'
         here.mkdir()
         source, target = (here, pair.served) if verb == 'send' else (pair.served, here)
-        fill(source / 'one', size)
-        with pair.running(verb, '--json', '--rate', '400M', '--parallel', '4',
+        fill(source / 'one', 32 * MIB)
+        os.truncate(source / 'one', size)  # what a hole is written to takes no blocks
+        with pair.running(verb, '--json', '--rate', '1G', '--parallel', '4',
                           *((source / 'one', remote()) if verb == 'send'
                             else (remote('one'), here))) as process:
             wait_until(lambda: any(f.stat().st_size for f in target.glob('.wavehaul*/*')), 10,
@@ -98,7 +99,7 @@ def cases():
     for verb in ('send', 'get'):
         size = (300 if verb == 'get' else 70) * 10**6
         yield Case(f'split file {verb}', verb == 'send',
-                   partial(split_file, verb=verb, size=size))
+                   partial(split_file, verb=verb, size=size), memory=True)
         yield Case(f'split sparse file {verb}', False, partial(split_sparse, verb=verb))
         yield Case(f'split file truncated {verb}', False, partial(split_truncated, verb=verb))
 

@@ -145,7 +145,7 @@ def in_brackets(address):
     return f'[{address}]' if ':' in address else address
 
 
-def make_load(folder, big_bytes=64 * MIB):
+def make_load(folder, big_bytes=32 * MIB):
     """A folder of what trees are made of, and one large file."""
     draw = random.Random(SEED)
     tree = folder / 'tree'
@@ -268,9 +268,9 @@ def ask_arp(tap, host, tag):
 
 
 @contextlib.contextmanager
-def router_between(near_mtu, far_mtu):
+def router_between(near_mtu, far_mtu, second=False):
     """Server and client on two subnets, a kernel between them. Its address ends in 254."""
-    with Lab() as lab:
+    with Lab(second) as lab:
         server, client, router = lab.host('server'), lab.host('client'), lab.host('router')
         lab.wire((server, 'eth0'), (router, 'near'), near_mtu)
         lab.wire((client, 'eth0'), (router, 'far'), far_mtu)
@@ -351,11 +351,14 @@ def conflict(program, folder):
 
 
 def nobody(program, folder):
-    """Nobody has the address: said long before the peer's timeout."""
-    with two_hosts() as (_, client):
-        for address in (NOBODY, '2001:db8::77'):
-            result = run_client(program, client, 'send', '-r', folder,
-                                f'{in_brackets(address)}:in/', timeout_s=15)
+    """Nobody has the address: said long before the peer's timeout, to each of two hosts."""
+    ways = (NOBODY, ()), ('2001:db8::77', (f'{THIRD}/24', '2001:db8::3/64'))
+    with two_hosts() as hosts, contextlib.ExitStack() as stack:
+        ends = [stack.enter_context(running_client(
+            program, host, 'send', '-r', folder, f'{in_brackets(address)}:in/',
+            **({'addresses': own} if own else {}))) for host, (address, own) in zip(hosts, ways)]
+        for await_end, (address, _) in zip(ends, ways):
+            result = await_end(15)
             expect_status(result, NETWORK)
             expect_said(result, rf'no way to {address}: nobody answers (ARP|neighbour) .*--addr')
 
@@ -370,9 +373,10 @@ def no_server(program, folder):
         expect_said(result, rf'{SERVER} refuses UDP port {UDP_PORT} \(ICMP port unreachable\)')
 
 
-def hindered(program, _folder, word, sentence):
+@contextlib.contextmanager
+def hindered_client(program, word, second):
     """A router drops what goes to the server's port, or refuses all that goes to the server."""
-    with router_between(1500, 1500) as (server, client, router):
+    with router_between(1500, 1500, second) as (server, client, router):
         server.add_addresses('eth0', f'{SERVER}/24')
         server.ip('route', 'add', 'default', 'via', '192.0.2.254')
         if word == 'blackhole':
@@ -381,11 +385,21 @@ def hindered(program, _folder, word, sentence):
                       'blackhole')
         else:
             router.ip('route', 'add', word, f'{SERVER}/32')
-        result = run_client(program, client, 'bench', SERVER, '--peer-timeout', '2s', *FAR_GATEWAYS,
-                            addresses=FAR_ADDRESSES, timeout_s=15)
-        expect_status(result, NETWORK)
-        expect_said(result, f'{SERVER} does not answer')
-        expect_said(result, sentence)
+        with running_client(program, client, 'bench', SERVER, '--peer-timeout', '2s',
+                            *FAR_GATEWAYS, addresses=FAR_ADDRESSES) as await_end:
+            yield await_end
+
+
+def hindered(program, _folder, ways):
+    """{how: what the client says of it}, each in a lab and on a CPU of its own, at once."""
+    with contextlib.ExitStack() as stack:
+        ends = [stack.enter_context(hindered_client(program, word, second=i > 0))
+                for i, word in enumerate(ways)]
+        for await_end, sentence in zip(ends, ways.values()):
+            result = await_end(15)
+            expect_status(result, NETWORK)
+            expect_said(result, f'{SERVER} does not answer')
+            expect_said(result, sentence)
 
 
 def late_server(program, folder):
@@ -676,12 +690,11 @@ def cases():
     yield Case('nobody there', False, nobody)
     yield Case('no server there', True, no_server)
     yield Case('other version', True, other_version)
-    for word, sentence in (
-            ('blackhole', f'answers echo: .* a firewall drops UDP port {UDP_PORT}'),
-            ('prohibit', 'packets to 192.0.2.1 are prohibited: a firewall'),
-            ('unreachable', 'no way to 192.0.2.1: look at routes')):
-        yield Case(f'hindered by {word}', word == 'blackhole',
-                   partial(hindered, word=word, sentence=sentence))
+    yield Case('hindered by a firewall', True, partial(hindered, ways={
+        'blackhole': f'answers echo: .* a firewall drops UDP port {UDP_PORT}'}))
+    yield Case('hindered by a router', False, partial(hindered, ways={
+        'prohibit': 'packets to 192.0.2.1 are prohibited: a firewall',
+        'unreachable': 'no way to 192.0.2.1: look at routes'}))
     yield Case('late server', False, late_server)
     yield Case('narrowed under way', False, narrowed)
     yield Case('allow', False, allow)
@@ -697,4 +710,4 @@ def cases():
 
 
 if __name__ == '__main__':
-    sys.exit(run_cases(list(cases()), BINARY))
+    sys.exit(run_cases([case._replace(memory=True) for case in cases()], BINARY))

@@ -49,6 +49,11 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
 
+def has_ended(pid):
+    """Nobody has asked for its exit status yet."""
+    return Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0] == 'Z'
+
+
 def waited_seconds(pid):
     """For a CPU that others had: the second figure of schedstat, of the thread that polls."""
     return int(Path(f'/proc/{pid}/schedstat').read_text().split()[1]) / 1e9

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from harness import (Case, Failed, Skip, expect, expect_between, expect_equal, expect_status,
                      run_cases)
-from pair import CLIENT, SERVER, Pair, expect_running, wait_until
+from pair import CLIENT, SERVER, Pair, cpu_seconds, expect_running, wait_until
 
 BINARY = Path(__file__).resolve().parents[2] / 'build/release/app/wavehaul/wavehaul'
 
@@ -215,16 +215,23 @@ def cores(program, folder):
 
 
 def idle(program, folder):
+    """After some seconds without traffic a server sleeps between looks, and wakes for a client."""
     with Pair(program, folder) as pair, Telemetry(pair.process.pid) as server:
+        bench_command = ('bench', '--size', '1M', SERVER)
+        expect_status(pair.run(*bench_command), 0)
+
         def least_naps():
             return min(core['naps'] for core in server.ask('/wavehaul/cores').values())
 
         wait_until(lambda: least_naps() > 10, QUIET_S + 5, 'naps on each core')
-        before = server.ask('/wavehaul/cores')
-        time.sleep(1)
+        before, used = server.ask('/wavehaul/cores'), cpu_seconds(pair.process.pid)
+        time.sleep(2)
+        used = cpu_seconds(pair.process.pid) - used
+        expect(used < 0.1, f'idle, the server takes {used:.2f} s of a CPU in 2')
         for name, core in server.ask('/wavehaul/cores').items():
             expect_between('busy', core['busy_permille'], 0, 100)
-            expect_between('naps in a second', core['naps'] - before[name]['naps'], 100, 2600)
+            expect_between('naps in 2 s', core['naps'] - before[name]['naps'], 200, 5200)
+        expect_status(pair.run(*bench_command), 0)
         pair.stop_server()
 
 

@@ -294,13 +294,14 @@ def texts(folder):
     return {str(p.relative_to(folder)): p.read_text() for p in folder.rglob('*') if p.is_file()}
 
 
-def targets(program, folder, verb):
+def targets(program, folder, verb, which):
     """The rules of scp."""
     served, here = folder / 'served', folder / 'here'
     source, base = (here, served) if verb == 'send' else (served, here)
     make_sources(source)
     with Pair(program, folder) as pair:
-        for i, (name, (paths, target, args, wanted)) in enumerate(TARGETS.items()):
+        for i, name in enumerate(which):
+            paths, target, args, wanted = TARGETS[name]
             make_targets(base / f'{i}')
             if verb == 'send':
                 operands = [f'{here}/{p}' for p in paths] + [remote(f'{i}/{target}')]
@@ -726,9 +727,9 @@ def cases():
     yield Case('tree get vhost', False, partial(tree, verb='get', link='vhost'))
     yield Case('tree send mtu 9000', False, partial(tree, verb='send', both=('--mtu', '9000')))
     yield Case('counted twice', True, counted_twice)
-    yield Case('many files', False, partial(many_files, count=10000))
+    yield Case('many files', False, partial(many_files, count=10000), memory=True)
     yield Case('many files lanes', False,
-               partial(many_files, count=2000, args=('--parallel', '8')))
+               partial(many_files, count=2000, args=('--parallel', '8')), memory=True)
     big = 64 * MIB + 12345
     yield Case('big file', True, partial(big_file, size=big))
     for verb in ('send', 'get'):
@@ -747,8 +748,11 @@ def cases():
     yield Case('ttp', True, ttp)
     yield Case('ttp told by the server', False, ttp_told_by_server)
     yield Case('without root', False, without_root)
-    for verb in ('send', 'get'):
-        yield Case(f'targets {verb}', False, partial(targets, verb=verb))
+    # The same code decides it at either end.
+    yield Case('targets send', False, partial(targets, verb='send', which=TARGETS))
+    yield Case('targets get', False, partial(targets, verb='get', which=(
+        'existing folder', 'new name', 'new folder /', 'two', 'two, new', 'tree, new name',
+        'tree/.', 'lanes, new name')))
     yield Case('wrong targets', True, wrong_targets)
     yield Case('not writable', False, not_writable)
     yield Case('outside', False, outside)
@@ -764,7 +768,7 @@ def cases():
         yield Case(f'interrupted {verb}', verb == 'send', partial(interrupted, verb=verb))
         yield Case(f'drained {verb}', False, partial(drained, verb=verb))
         yield Case(f'json stream {verb}', verb == 'send', partial(json_stream, verb=verb))
-    yield Case('disk full', False, disk_full)
+    yield Case('disk full', False, disk_full, memory=True)
     yield Case('stopped twice', False, stopped_twice)
 
 

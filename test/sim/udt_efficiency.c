@@ -4,7 +4,7 @@
  * udt.txt IV A: after slow start a single UDT flow uses at least 94.4 % of a link, the mean of the
  * peak and 8/9 of it: (1 + 8/9) / 2, which the paper prints upside down. Here 1 Gb/s with a queue
  * of one bandwidth-delay product and round trips of 1, 10 and 100 ms, for 100 s of virtual time
- * (`udt_efficiency [SECONDS]`).
+ * (`udt_efficiency RTT_MS [SECONDS]`).
  */
 
 #include <inttypes.h>
