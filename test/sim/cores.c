@@ -59,8 +59,8 @@ struct transfer {
 	bool struck;
 	struct side sender;
 	struct side receiver;
-	struct wh_source source;
-	struct wh_sink sink;
+	struct wh_stream_source source;
+	struct wh_stream_sink sink;
 	bool sink_told;
 	enum wh_release_status sender_outcome;
 	enum wh_release_status receiver_outcome;
@@ -252,8 +252,8 @@ static void open_next(struct hall *hall)
 
 	WH_ASSERT(session != NULL);
 	transfer->sender.session = session;
-	wh_source_open(&transfer->source, transfer->total_bytes, transfer->number, CHUNK_BYTES,
-		wh_prng_below(&prng, 2) == 0, wh_session_free_chunks(session),
+	wh_stream_source_open(&transfer->source, transfer->total_bytes, transfer->number,
+		CHUNK_BYTES, wh_prng_below(&prng, 2) == 0, wh_session_free_chunks(session),
 		wh_session_ready_chunks(session));
 
 	int rc = wh_endpoint_open(&hall->end[WH_TRANSMITTER], session);
@@ -276,7 +276,7 @@ static void take_accepted(struct hall *hall)
 		WH_ASSERT(transfer->receiver.session == NULL);
 		transfer->receiver.session = session;
 		transfer->receiver.memory = wh_session_context(session);
-		wh_sink_open(&transfer->sink, transfer->total_bytes, transfer->number,
+		wh_stream_sink_open(&transfer->sink, transfer->total_bytes, transfer->number,
 			wh_session_deliver_chunks(session), wh_session_recycled_chunks(session));
 	}
 }
@@ -314,7 +314,7 @@ static int32_t run_sender(struct transfer *transfer)
 	if (side->closed)
 		return 0;
 
-	int32_t work = wh_source_poll(&transfer->source, UINT64_MAX);
+	int32_t work = wh_stream_source_poll(&transfer->source, UINT64_MAX);
 
 	if (work > 0)
 		wh_session_kick(side->session);
@@ -333,7 +333,7 @@ static int32_t run_receiver(struct transfer *transfer)
 	if (side->session == NULL || side->closed)
 		return 0;
 
-	int32_t work = wh_sink_poll(&transfer->sink);
+	int32_t work = wh_stream_sink_poll(&transfer->sink);
 
 	if (work > 0)
 		wh_session_kick(side->session);
@@ -466,8 +466,8 @@ static void hall_close(struct hall *hall)
 	}
 	wh_fifo_free(&hall->accepted);
 	for (uint32_t i = 0; i < hall->opened; i++) {
-		wh_source_close(&hall->transfer[i].source);
-		wh_sink_close(&hall->transfer[i].sink);
+		wh_stream_source_close(&hall->transfer[i].source);
+		wh_stream_sink_close(&hall->transfer[i].sink);
 	}
 	free(hall);
 }

@@ -447,8 +447,8 @@ static double seconds(void)
 static double busy_among(uint32_t idle, double *turn_ns)
 {
 	struct crowd *crowd = crowd_create("fixed", 8192);
-	struct wh_source source;
-	struct wh_sink sink;
+	struct wh_stream_source source;
+	struct wh_stream_sink sink;
 
 	crowd->busy = true;
 	crowd_open(crowd, 0);
@@ -461,10 +461,10 @@ static double busy_among(uint32_t idle, double *turn_ns)
 	}
 	run_until(crowd, crowd->now_tsc + 60 * HZ);
 	CHECK(crowd->accepted == idle + 1);
-	wh_source_open(&source, UINT64_MAX / 2, 1, CHUNK_BYTES, false,
+	wh_stream_source_open(&source, UINT64_MAX / 2, 1, CHUNK_BYTES, false,
 		wh_session_free_chunks(crowd->sender[0]),
 		wh_session_ready_chunks(crowd->sender[0]));
-	wh_sink_open(&sink, UINT64_MAX / 2, 1, wh_session_deliver_chunks(crowd->receiver[0]),
+	wh_stream_sink_open(&sink, UINT64_MAX / 2, 1, wh_session_deliver_chunks(crowd->receiver[0]),
 		wh_session_recycled_chunks(crowd->receiver[0]));
 
 	uint64_t before_polls = polls(crowd);
@@ -472,9 +472,9 @@ static double busy_among(uint32_t idle, double *turn_ns)
 	double before_s = seconds();
 
 	for (uint32_t i = 0; i < 200000; i++) {
-		if (wh_source_poll(&source, UINT64_MAX) > 0)
+		if (wh_stream_source_poll(&source, UINT64_MAX) > 0)
 			wh_session_kick(crowd->sender[0]);
-		if (wh_sink_poll(&sink) > 0)
+		if (wh_stream_sink_poll(&sink) > 0)
 			wh_session_kick(crowd->receiver[0]);
 		turn(crowd);
 		crowd->now_tsc += 2000;
@@ -488,8 +488,8 @@ static double busy_among(uint32_t idle, double *turn_ns)
 
 	for (uint32_t i = 0; i <= idle; i++)
 		check_alive(crowd, i);
-	wh_source_close(&source);
-	wh_sink_close(&sink);
+	wh_stream_source_close(&source);
+	wh_stream_sink_close(&sink);
 	close_all(crowd, idle + 1);
 	crowd_destroy(crowd);
 	return polls_per_turn;
@@ -517,17 +517,17 @@ static void comings_and_goings(void)
 	static uint32_t seen[2][SEEN_LCIS];
 
 	for (uint32_t i = 0; i < SEEN_LCIS; i++) {
-		struct wh_source source;
-		struct wh_sink sink;
+		struct wh_stream_source source;
+		struct wh_stream_sink sink;
 
 		crowd_open(crowd, 0);
 		crowd->accepted = 0;
 		run_until(crowd, crowd->now_tsc + 4 * DELAY_TSC);
 		CHECK(crowd->accepted == 1);
-		wh_source_open(&source, 40000, i, CHUNK_BYTES, true,
+		wh_stream_source_open(&source, 40000, i, CHUNK_BYTES, true,
 			wh_session_free_chunks(crowd->sender[0]),
 			wh_session_ready_chunks(crowd->sender[0]));
-		wh_sink_open(&sink, 40000, i, wh_session_deliver_chunks(crowd->receiver[0]),
+		wh_stream_sink_open(&sink, 40000, i, wh_session_deliver_chunks(crowd->receiver[0]),
 			wh_session_recycled_chunks(crowd->receiver[0]));
 		for (uint32_t role = 0; role < 2; role++) {
 			uint32_t lci = wh_session_lci(
@@ -538,10 +538,10 @@ static void comings_and_goings(void)
 			seen[role][i] = lci;
 		}
 		for (uint32_t n = 0; n < 10000 && sink.done == WH_STORE_RUNNING; n++) {
-			if (wh_source_poll(&source, UINT64_MAX) > 0)
+			if (wh_stream_source_poll(&source, UINT64_MAX) > 0)
 				wh_session_kick(crowd->sender[0]);
 			run_until(crowd, crowd->now_tsc + DELAY_TSC);
-			while (wh_sink_poll(&sink) > 0)
+			while (wh_stream_sink_poll(&sink) > 0)
 				wh_session_kick(crowd->receiver[0]);
 		}
 		CHECK(sink.done == WH_STORE_OK);
@@ -552,8 +552,8 @@ static void comings_and_goings(void)
 		wh_session_ask(crowd->receiver[0], WH_WISH_CLOSE, WH_STATUS_PENDING);
 		run_until(crowd, crowd->now_tsc + 10 * DELAY_TSC);
 		CHECK(crowd->gone == 2 * (i + 1));
-		wh_source_close(&source);
-		wh_sink_close(&sink);
+		wh_stream_source_close(&source);
+		wh_stream_sink_close(&sink);
 		if (failures > 0)
 			break;
 	}

@@ -38,10 +38,10 @@ static void pattern(uint8_t *bytes, uint64_t offset, uint32_t count, uint64_t se
 		wh_memory_pattern(bytes + first, offset + first, count - first, seed);
 }
 
-void wh_source_open(struct wh_source *source, uint64_t total_bytes, uint64_t seed,
+void wh_stream_source_open(struct wh_stream_source *source, uint64_t total_bytes, uint64_t seed,
 	uint32_t chunk_bytes, bool short_chunks, struct wh_fifo *free_chunks, struct wh_fifo *ready)
 {
-	*source = (struct wh_source){
+	*source = (struct wh_stream_source){
 		.free = free_chunks,
 		.ready = ready,
 		.seed = seed,
@@ -53,13 +53,13 @@ void wh_source_open(struct wh_source *source, uint64_t total_bytes, uint64_t see
 	wh_prng_init(&source->prng, seed);
 }
 
-void wh_source_close(struct wh_source *source)
+void wh_stream_source_close(struct wh_stream_source *source)
 {
 	free(source->hasher);
 	source->hasher = NULL;
 }
 
-static uint32_t draw_bytes(struct wh_source *source, uint64_t most)
+static uint32_t draw_bytes(struct wh_stream_source *source, uint64_t most)
 {
 	uint64_t left = wh_min_u64(source->total_bytes - source->bytes, most);
 	uint64_t bytes = source->chunk_bytes;
@@ -77,7 +77,7 @@ static void push(struct wh_fifo *fifo, void *chunk)
 	WH_ASSERT(pushed);
 }
 
-static int32_t send_end(struct wh_source *source)
+static int32_t send_end(struct wh_stream_source *source)
 {
 	source->end = (struct wh_chunk){.number = source->chunks, .end = true};
 	wh_hasher_digest(source->hasher, &source->end.digest);
@@ -86,7 +86,7 @@ static int32_t send_end(struct wh_source *source)
 	return 1;
 }
 
-int32_t wh_source_poll(struct wh_source *source, uint64_t most)
+int32_t wh_stream_source_poll(struct wh_stream_source *source, uint64_t most)
 {
 	int32_t work = 0;
 
@@ -111,10 +111,10 @@ int32_t wh_source_poll(struct wh_source *source, uint64_t most)
 	return work;
 }
 
-void wh_sink_open(struct wh_sink *sink, uint64_t total_bytes, uint64_t seed,
+void wh_stream_sink_open(struct wh_stream_sink *sink, uint64_t total_bytes, uint64_t seed,
 	struct wh_fifo *deliver, struct wh_fifo *recycled)
 {
-	*sink = (struct wh_sink){
+	*sink = (struct wh_stream_sink){
 		.deliver = deliver,
 		.recycled = recycled,
 		.seed = seed,
@@ -123,13 +123,13 @@ void wh_sink_open(struct wh_sink *sink, uint64_t total_bytes, uint64_t seed,
 	};
 }
 
-void wh_sink_close(struct wh_sink *sink)
+void wh_stream_sink_close(struct wh_stream_sink *sink)
 {
 	free(sink->hasher);
 	sink->hasher = NULL;
 }
 
-static void take_end(struct wh_sink *sink, const struct wh_chunk *end)
+static void take_end(struct wh_stream_sink *sink, const struct wh_chunk *end)
 {
 	struct wh_digest digest;
 
@@ -140,7 +140,7 @@ static void take_end(struct wh_sink *sink, const struct wh_chunk *end)
 			     : WH_STORE_MISMATCH;
 }
 
-static void take_bytes(struct wh_sink *sink, const struct wh_chunk *chunk)
+static void take_bytes(struct wh_stream_sink *sink, const struct wh_chunk *chunk)
 {
 	uint8_t *truth = malloc(chunk->bytes);
 
@@ -154,7 +154,7 @@ static void take_bytes(struct wh_sink *sink, const struct wh_chunk *chunk)
 	sink->chunks++;
 }
 
-int32_t wh_sink_poll(struct wh_sink *sink)
+int32_t wh_stream_sink_poll(struct wh_stream_sink *sink)
 {
 	struct wh_chunk *chunk;
 	int32_t work = 0;

@@ -15,7 +15,7 @@
 #include "store/digest.h"
 #include "store/store.h"
 
-struct wh_source {
+struct wh_stream_source {
 	struct wh_fifo *free;
 	struct wh_fifo *ready;
 	uint64_t seed;
@@ -30,7 +30,7 @@ struct wh_source {
 	struct wh_hasher *hasher;
 };
 
-struct wh_sink {
+struct wh_stream_sink {
 	struct wh_fifo *deliver;
 	struct wh_fifo *recycled;
 	uint64_t seed;
@@ -41,17 +41,17 @@ struct wh_sink {
 	struct wh_hasher *hasher;
 };
 
-void wh_source_open(struct wh_source *source, uint64_t total_bytes, uint64_t seed,
+void wh_stream_source_open(struct wh_stream_source *source, uint64_t total_bytes, uint64_t seed,
 	uint32_t chunk_bytes, bool short_chunks, struct wh_fifo *free_chunks,
 	struct wh_fifo *ready);
-void wh_source_close(struct wh_source *source);
+void wh_stream_source_close(struct wh_stream_source *source);
 
 /* Sends up to `most` bytes of what is left, in chunks; with all of it sent, the end marker. */
-int32_t wh_source_poll(struct wh_source *source, uint64_t most);
+int32_t wh_stream_source_poll(struct wh_stream_source *source, uint64_t most);
 
-void wh_sink_open(struct wh_sink *sink, uint64_t total_bytes, uint64_t seed,
+void wh_stream_sink_open(struct wh_stream_sink *sink, uint64_t total_bytes, uint64_t seed,
 	struct wh_fifo *deliver, struct wh_fifo *recycled);
-void wh_sink_close(struct wh_sink *sink);
-int32_t wh_sink_poll(struct wh_sink *sink);
+void wh_stream_sink_close(struct wh_stream_sink *sink);
+int32_t wh_stream_sink_poll(struct wh_stream_sink *sink);
 
 #endif

@@ -40,8 +40,8 @@ struct wh_world {
 	bool receiver_closed;
 	bool sender_gone;
 	bool receiver_gone;
-	struct wh_source source;
-	struct wh_sink sink;
+	struct wh_stream_source source;
+	struct wh_stream_sink sink;
 	struct wh_fec *fec; /* of the working core of both */
 	uint8_t *sender_memory;
 	uint8_t *receiver_memory;
@@ -134,7 +134,7 @@ static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32
 	w->receiver = wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
 	WH_ASSERT(w->receiver != NULL);
 
-	wh_sink_open(&w->sink, w->config.object_bytes, w->config.seed,
+	wh_stream_sink_open(&w->sink, w->config.object_bytes, w->config.seed,
 		wh_session_deliver_chunks(w->receiver), wh_session_recycled_chunks(w->receiver));
 	return w->receiver;
 }
@@ -230,7 +230,7 @@ struct wh_world *wh_world_create(const struct wh_world_config *config)
 	WH_ASSERT(w->sender != NULL);
 	rc = wh_endpoint_open(&w->sender_end, w->sender);
 	WH_ASSERT(rc == 0);
-	wh_source_open(&w->source, config->object_bytes, config->seed, config->chunk_bytes,
+	wh_stream_source_open(&w->source, config->object_bytes, config->seed, config->chunk_bytes,
 		config->short_chunks, wh_session_free_chunks(w->sender),
 		wh_session_ready_chunks(w->sender));
 	return w;
@@ -253,8 +253,8 @@ void wh_world_destroy(struct wh_world *w)
 		if (w->reverse.path[i] != NULL)
 			empty_path(w, w->reverse.path[i]);
 	}
-	wh_source_close(&w->source);
-	wh_sink_close(&w->sink);
+	wh_stream_source_close(&w->source);
+	wh_stream_sink_close(&w->sink);
 	wh_session_destroy(w->sender);
 	wh_session_destroy(w->receiver);
 	wh_endpoint_free(&w->sender_end);
@@ -357,7 +357,7 @@ static int32_t poll_source(struct wh_world *w)
 	if (w->sender_closed || source_rests(w))
 		return 0;
 
-	int32_t work = wh_source_poll(&w->source, UINT64_MAX);
+	int32_t work = wh_stream_source_poll(&w->source, UINT64_MAX);
 
 	if (w->fec != NULL)
 		work += wh_session_encode(w->sender, w->fec);
@@ -371,7 +371,7 @@ static int32_t poll_sink(struct wh_world *w)
 	if (w->receiver == NULL || w->receiver_closed || w->now_tsc < w->writer_due_tsc)
 		return 0;
 
-	int32_t work = wh_sink_poll(&w->sink);
+	int32_t work = wh_stream_sink_poll(&w->sink);
 
 	if (w->fec != NULL)
 		work += wh_session_decode(w->receiver, w->fec);
