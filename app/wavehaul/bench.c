@@ -16,6 +16,7 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/signals.h"
+#include "host/host.h"
 #include "job/client.h"
 #include "job/lanes.h"
 #include "report/bench_report.h"
@@ -105,26 +106,26 @@ static int make_jobs(struct bench *bench)
 }
 
 /* Idle connections first, so that the busy ones run beside them; true when all are there. */
-static bool start_idles(struct bench *bench)
+static bool start_idles(struct bench *bench, uint64_t now_tsc)
 {
 	for (uint32_t i = 0;
 		i < IDLE_PER_TURN && bench->idles_started < bench->settings.idle_sessions; i++) {
 		struct wh_job *job = bench->idle[bench->idles_started++];
 
 		wh_client_place(&bench->client, 0, 1, job);
-		wh_job_start(job, 0);
+		wh_job_start(job, 0, now_tsc);
 	}
 	return bench->idles_started == bench->settings.idle_sessions;
 }
 
-static void start_jobs(struct bench *bench)
+static void start_jobs(struct bench *bench, uint64_t now_tsc)
 {
-	if (!start_idles(bench))
+	if (!start_idles(bench, now_tsc))
 		return;
 	if (bench->lanes.started == 0)
-		wh_lanes_start_first(&bench->lanes);
+		wh_lanes_start_first(&bench->lanes, now_tsc);
 	else
-		wh_lanes_start_others(&bench->lanes);
+		wh_lanes_start_others(&bench->lanes, now_tsc);
 }
 
 /* Reverse: from our own counters, as long as the session is there, or what they were at its end. */
@@ -163,10 +164,10 @@ static bool row_is_due(struct bench *bench, uint64_t now_tsc)
 	if (bench->lanes.started == 0 || bench->lanes.job[0]->flow_began_tsc == 0)
 		return false;
 	if (bench->next_row_tsc == 0)
-		bench->next_row_tsc = bench->lanes.job[0]->flow_began_tsc + bench->host.hz;
+		bench->next_row_tsc = bench->lanes.job[0]->flow_began_tsc + bench->host.ground.hz;
 	if (now_tsc < bench->next_row_tsc)
 		return false;
-	bench->next_row_tsc += bench->host.hz;
+	bench->next_row_tsc += bench->host.ground.hz;
 	return true;
 }
 
@@ -201,7 +202,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 
 	if (now_tsc < bench->next_tsc)
 		return 0;
-	bench->next_tsc = now_tsc + wh_ns_to_tsc(bench->host.hz, WATCH_MS * 1000000);
+	bench->next_tsc = now_tsc + wh_ns_to_tsc(bench->host.ground.hz, WATCH_MS * 1000000);
 	if (client != WH_CLIENT_READY) {
 		if (client > WH_CLIENT_READY || wh_signals_count() > 0)
 			wh_runtime_stop(&bench->runtime);
@@ -214,7 +215,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	if (!over)
 		over = bench->idle_failed = an_idle_failed(bench);
 	if (!over) {
-		start_jobs(bench);
+		start_jobs(bench, now_tsc);
 		if (row_is_due(bench, now_tsc))
 			print_row(bench, now_tsc);
 	} else if (lanes->give_up_tsc == 0) {
@@ -243,7 +244,7 @@ static int conclude(struct bench *bench)
 
 static int run(struct bench *bench)
 {
-	wh_client_init(&bench->client, &bench->host, &bench->peer);
+	wh_client_init(&bench->client, &bench->host, &bench->peer, rte_rdtsc());
 
 	int status = make_jobs(bench);
 
@@ -269,7 +270,7 @@ static int run(struct bench *bench)
 
 static int open_and_run(struct bench *bench)
 {
-	struct wh_host_hooks hooks = wh_jobs_hooks;
+	struct wh_ground_hooks hooks = wh_jobs_hooks;
 
 	hooks.owner = &bench->jobs;
 
@@ -278,7 +279,7 @@ static int open_and_run(struct bench *bench)
 
 	if (status != WH_EXIT_OK)
 		return status;
-	if (wh_jobs_init(&bench->jobs, &bench->host, &bench->settings, NULL) != 0) {
+	if (wh_jobs_init(&bench->jobs, &bench->host.ground, &bench->settings, NULL) != 0) {
 		wh_complain("no memory for the jobs");
 		status = WH_EXIT_OTHER;
 	} else {

@@ -93,11 +93,12 @@ static struct wh_session_config session_config(const struct demo *demo, enum wh_
 	return config;
 }
 
-static enum wh_release_status welcome(void *context, const struct wh_open_params *params,
-	const struct wh_address *peer, uint32_t *buffer_chunks)
+static enum wh_release_status welcome(void *context, uint64_t now_tsc,
+	const struct wh_open_params *params, const struct wh_address *peer, uint32_t *buffer_chunks)
 {
 	const struct demo *demo = context;
 
+	(void)now_tsc;
 	(void)peer;
 	*buffer_chunks = demo->plan.receiver_chunks;
 	/* Both ends are this process: anything but its own proposal is not from it. */

@@ -18,6 +18,7 @@
 #include "cli/exit.h"
 #include "cli/settings.h"
 #include "cli/signals.h"
+#include "host/host.h"
 #include "job/jobs.h"
 #include "sink/stale.h"
 #include "telemetry/telemetry.h"
@@ -65,7 +66,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 
 	if (now_tsc < serve->next_tsc)
 		return 0;
-	serve->next_tsc = now_tsc + serve->host.hz / 20;
+	serve->next_tsc = now_tsc + serve->host.ground.hz / 20;
 	wh_jobs_tell_untold(&serve->jobs, now_tsc);
 	if (wh_signals_count() == 0)
 		return 0;
@@ -78,7 +79,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	serve->drain_told = true;
 	if (wh_signals_count() > 1 && !atomic_load(&serve->jobs.hurry)) {
 		atomic_store(&serve->jobs.hurry, true);
-		serve->give_up_tsc = now_tsc + LAST_WORDS_S * serve->host.hz;
+		serve->give_up_tsc = now_tsc + LAST_WORDS_S * serve->host.ground.hz;
 	}
 	if (live == 0 || (serve->give_up_tsc != 0 && now_tsc > serve->give_up_tsc))
 		wh_runtime_stop(&serve->runtime);
@@ -87,7 +88,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 
 static int run(struct serve *serve)
 {
-	struct wh_host_hooks hooks = wh_jobs_hooks;
+	struct wh_ground_hooks hooks = wh_jobs_hooks;
 
 	hooks.owner = &serve->jobs;
 
@@ -96,7 +97,8 @@ static int run(struct serve *serve)
 
 	if (status != WH_EXIT_OK)
 		return status;
-	if (wh_jobs_init(&serve->jobs, &serve->host, &serve->settings, &serve->service) != 0) {
+	if (wh_jobs_init(&serve->jobs, &serve->host.ground, &serve->settings, &serve->service) !=
+		0) {
 		wh_complain("no memory for the jobs");
 		status = WH_EXIT_OTHER;
 	} else {

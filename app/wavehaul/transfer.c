@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_cycles.h>
+
 #include "base/clock.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
@@ -85,7 +87,7 @@ static bool see_lanes(struct wh_transfer *transfer, uint64_t now_tsc)
 	if (wh_lanes_failed(lanes) || wh_signals_count() > 0)
 		wh_lanes_hurry(lanes, now_tsc);
 	else
-		wh_lanes_start_others(lanes);
+		wh_lanes_start_others(lanes, now_tsc);
 	if (wh_lanes_over(lanes, 1))
 		atomic_store(&transfer->gate, true);
 	return wh_lanes_gone(lanes, now_tsc);
@@ -97,14 +99,14 @@ static int32_t watch(void *state, uint64_t now_tsc)
 
 	if (now_tsc < transfer->next_tsc)
 		return 0;
-	transfer->next_tsc = now_tsc + wh_us_to_tsc(transfer->host.hz, WATCH_US);
+	transfer->next_tsc = now_tsc + wh_us_to_tsc(transfer->host.ground.hz, WATCH_US);
 	if (transfer->lanes.started == 0) {
 		enum wh_client_state client = wh_client_state(&transfer->client);
 
 		if (wh_signals_count() > 0 || client > WH_CLIENT_READY)
 			wh_runtime_stop(&transfer->runtime);
 		else if (client == WH_CLIENT_READY)
-			wh_lanes_start_first(&transfer->lanes);
+			wh_lanes_start_first(&transfer->lanes, now_tsc);
 		return 0;
 	}
 	wh_transfer_tell_progress(transfer, now_tsc);
@@ -133,7 +135,7 @@ static int conclude(struct wh_transfer *transfer)
 
 static int run(struct wh_transfer *transfer)
 {
-	wh_client_init(&transfer->client, &transfer->host, &transfer->peer);
+	wh_client_init(&transfer->client, &transfer->host, &transfer->peer, rte_rdtsc());
 
 	int status = make_jobs(transfer);
 
@@ -151,7 +153,7 @@ static int run(struct wh_transfer *transfer)
 
 static int open_and_run(struct wh_transfer *transfer)
 {
-	struct wh_host_hooks hooks = wh_jobs_hooks;
+	struct wh_ground_hooks hooks = wh_jobs_hooks;
 
 	hooks.owner = &transfer->jobs;
 
@@ -160,7 +162,7 @@ static int open_and_run(struct wh_transfer *transfer)
 
 	if (status != WH_EXIT_OK)
 		return status;
-	if (wh_jobs_init(&transfer->jobs, &transfer->host, &transfer->settings, NULL) != 0) {
+	if (wh_jobs_init(&transfer->jobs, &transfer->host.ground, &transfer->settings, NULL) != 0) {
 		wh_complain("no memory for the jobs");
 		status = WH_EXIT_OTHER;
 	} else {

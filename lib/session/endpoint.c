@@ -165,7 +165,7 @@ static void reply(
 	reply_bytes(endpoint, bytes, wh_packet_encode(packet, bytes, sizeof(bytes)), to);
 }
 
-static enum wh_release_status welcome(const struct wh_endpoint *endpoint,
+static enum wh_release_status welcome(const struct wh_endpoint *endpoint, uint64_t now_tsc,
 	const struct wh_open_params *params, const struct wh_address *from, struct wh_offer *offer)
 {
 	if (endpoint->config.welcome == NULL)
@@ -173,7 +173,7 @@ static enum wh_release_status welcome(const struct wh_endpoint *endpoint,
 	if (endpoint->rx->tenants == endpoint->rx->places)
 		return WH_STATUS_BUSY;
 	return endpoint->config.welcome(
-		endpoint->config.context, params, from, &offer->buffer_chunks);
+		endpoint->config.context, now_tsc, params, from, &offer->buffer_chunks);
 }
 
 /* An offer of a place, or a refusal; it costs the listener nothing but the packet. */
@@ -194,7 +194,7 @@ static void take_open(struct wh_endpoint *endpoint, uint64_t now_tsc, const stru
 {
 	struct wh_offer offer = {0};
 
-	offer.refused = welcome(endpoint, &open->params, from, &offer);
+	offer.refused = welcome(endpoint, now_tsc, &open->params, from, &offer);
 	if (offer.refused == WH_STATUS_PENDING)
 		offer.lci = lci_at(endpoint, wh_half_offer(endpoint->rx),
 			draw(endpoint, DRAW_OFFER, &endpoint->rx_draws, from));

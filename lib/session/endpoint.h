@@ -76,8 +76,9 @@ struct wh_endpoint_config {
 	 * chunk_bytes is a multiple of WH_CHUNK_ALIGN and memory allows for the sizes is for this
 	 * to say: accept gets what was welcome, and nothing else.
 	 */
-	enum wh_release_status (*welcome)(void *context, const struct wh_open_params *params,
-		const struct wh_address *peer, uint32_t *buffer_chunks);
+	enum wh_release_status (*welcome)(void *context, uint64_t now_tsc,
+		const struct wh_open_params *params, const struct wh_address *peer,
+		uint32_t *buffer_chunks);
 	/*
 	 * Makes the session (wh_session_accept) for a proved peer, with no fewer buffers than it
 	 * was told; NULL: it cannot.

@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "../driver/eal.h"
 #include "base/assert.h"
 #include "base/chunk.h"
 #include "base/prng.h"
@@ -24,8 +24,17 @@ static struct wh_arena open_arena(uint64_t units)
 {
 	struct wh_arena arena;
 
-	CU_ASSERT_EQUAL_FATAL(wh_arena_init(&arena, units * UNIT, SOCKET_ID_ANY), 0);
+	void *memory = aligned_alloc(WH_CHUNK_ALIGN, units * UNIT);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(memory);
+	CU_ASSERT_EQUAL_FATAL(wh_arena_init(&arena, memory, units * UNIT), 0);
 	return arena;
+}
+
+static void free_arena(struct wh_arena *arena)
+{
+	free(arena->memory);
+	wh_arena_free(arena);
 }
 
 /* The unit that a run begins with, -1 for none. */
@@ -72,25 +81,23 @@ static void test_sizes(void)
 	}
 	wh_arena_give(&arena, NULL);
 	CU_ASSERT_EQUAL(wh_arena_free_bytes(&arena), 16 * UNIT);
-	wh_arena_free(&arena);
+	free_arena(&arena);
 }
 
 static void test_least_and_largest(void)
 {
-	struct wh_arena arena;
+	struct wh_arena arena = open_arena(1);
 
-	CU_ASSERT_EQUAL_FATAL(wh_arena_init(&arena, 1, SOCKET_ID_ANY), 0);
 	CU_ASSERT_EQUAL(wh_arena_free_bytes(&arena), UNIT);
 	CU_ASSERT_EQUAL(take(&arena, UNIT + 1), -1);
 	CU_ASSERT_EQUAL(take(&arena, UNIT), 0);
 	CU_ASSERT_EQUAL(take(&arena, 1), -1);
-	wh_arena_free(&arena);
+	free_arena(&arena);
 	CU_ASSERT_PTR_NULL(arena.memory);
 
-	/* More than EAL has, more than a length holds, and more than there are bytes. */
-	CU_ASSERT_EQUAL(wh_arena_init(&arena, UINT64_C(1) << 40, SOCKET_ID_ANY), -ENOMEM);
-	CU_ASSERT_EQUAL(wh_arena_init(&arena, UINT64_C(1) << 47, SOCKET_ID_ANY), -ENOMEM);
-	CU_ASSERT_EQUAL(wh_arena_init(&arena, UINT64_MAX, SOCKET_ID_ANY), -ENOMEM);
+	/* More units than a length holds. */
+	CU_ASSERT_EQUAL(wh_arena_init(&arena, NULL, UINT64_C(1) << 47), -ENOMEM);
+	CU_ASSERT_EQUAL(wh_arena_init(&arena, NULL, UINT64_MAX - UNIT + 1), -ENOMEM);
 }
 
 static void test_fragments(void)
@@ -112,7 +119,7 @@ static void test_fragments(void)
 	give(&arena, 8);
 	CU_ASSERT_EQUAL(take(&arena, 4 * UNIT), 8);
 	CU_ASSERT_EQUAL(wh_arena_free_bytes(&arena), 2 * UNIT);
-	wh_arena_free(&arena);
+	free_arena(&arena);
 }
 
 /* Whatever the order in which neighbours go, what they had becomes one run again. */
@@ -130,7 +137,7 @@ static void test_every_order_of_return(void)
 		for (uint32_t i = 0; i < 4; i++)
 			give(&arena, at[i] * (at[i] + 1) / 2);
 		CU_ASSERT_EQUAL(take(&arena, 10 * UNIT), 0);
-		wh_arena_free(&arena);
+		free_arena(&arena);
 	}
 }
 
@@ -177,7 +184,7 @@ static void test_against_a_model(void)
 		}
 		CU_ASSERT_EQUAL(wh_arena_free_bytes(&arena), (UNITS_MAX - live) * UNIT);
 	}
-	wh_arena_free(&arena);
+	free_arena(&arena);
 }
 
 struct user {
@@ -202,15 +209,6 @@ static bool is_stamped(const uint8_t *memory, uint64_t units, uint64_t value)
 	return true;
 }
 
-/* EAL has tied the main thread to one CPU, and others inherit that. */
-static bool use_all_cpus(void)
-{
-	cpu_set_t all;
-
-	memset(&all, 0xff, sizeof(all));
-	return sched_setaffinity(0, sizeof(all), &all) == 0;
-}
-
 /* Whatever a user got has to stay its own until it gives it back. */
 static void *use(void *argument)
 {
@@ -218,7 +216,6 @@ static void *use(void *argument)
 	struct wh_prng prng;
 
 	wh_prng_init(&prng, user->number);
-	user->mistakes += !use_all_cpus();
 	pthread_barrier_wait(user->start);
 	for (uint32_t i = 0; i < CONTESTED; i++) {
 		uint64_t units = 1 + wh_prng_below(&prng, 8);
@@ -257,17 +254,15 @@ static void test_threads(void)
 	pthread_barrier_destroy(&start);
 	CU_ASSERT_EQUAL(wh_arena_free_bytes(&arena), 20 * UNIT);
 	CU_ASSERT_EQUAL(take(&arena, 20 * UNIT), 0);
-	wh_arena_free(&arena);
+	free_arena(&arena);
 }
 
 CU_TestInfo wh_tests[] = {
-	{"EAL starts", wh_test_eal_start},
 	{"sizes", test_sizes},
 	{"least and largest", test_least_and_largest},
 	{"fragments", test_fragments},
 	{"every order of return", test_every_order_of_return},
 	{"against a model", test_against_a_model},
 	{"threads", test_threads},
-	{"EAL stops", wh_test_eal_stop},
 	CU_TEST_INFO_NULL,
 };

@@ -26,7 +26,9 @@ static struct wh_peers open_peers(void)
 {
 	struct wh_peers peers;
 
-	CU_ASSERT_EQUAL_FATAL(wh_peers_init(&peers, &limits), 0);
+	static const uint64_t seed[] = {4711, 4712};
+
+	CU_ASSERT_EQUAL_FATAL(wh_peers_init(&peers, &limits, seed), 0);
 	return peers;
 }
 

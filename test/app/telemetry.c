@@ -178,28 +178,27 @@ static void expect_null(const char *command)
 
 static void open_shard(uint32_t number)
 {
-	struct wh_shard *shard = &host.shard[number];
-	const struct wh_endpoint_config config = {.hz = host.hz, .places = PLACES};
+	struct wh_station *station = &host.station[number];
+	const struct wh_endpoint_config config = {.hz = host.ground.hz, .places = PLACES};
 
-	*shard = (struct wh_shard){.host = &host, .number = number};
-	CU_ASSERT_EQUAL_FATAL(wh_endpoint_init(&shard->station.endpoint, &config), 0);
+	*station = (struct wh_station){0};
+	CU_ASSERT_EQUAL_FATAL(wh_endpoint_init(&station->endpoint, &config), 0);
 }
 
 static void open_host(void)
 {
 	settings.queues = QUEUES;
 	host = (struct wh_host){
-		.settings = &settings,
+		.ground = {.settings = &settings, .hz = rte_get_tsc_hz()},
 		.runtime = &runtime,
-		.hz = rte_get_tsc_hz(),
 		.shards = QUEUES,
 	};
 	snprintf(host.spec.ethdev, sizeof(host.spec.ethdev), "net_memif0");
 	host.port = calloc(1, sizeof(*host.port));
-	host.shard = aligned_alloc(64, RTE_ALIGN_CEIL(QUEUES * sizeof(*host.shard), 64));
+	host.station = aligned_alloc(64, RTE_ALIGN_CEIL(QUEUES * sizeof(*host.station), 64));
 	runtime.loop = calloc(WH_SETTINGS_CPUS_MAX, sizeof(*runtime.loop));
 	chunk_memory = aligned_alloc(WH_CHUNK_ALIGN, 16 * WH_CHUNK_ALIGN);
-	WH_ASSERT(host.port != NULL && host.shard != NULL && runtime.loop != NULL);
+	WH_ASSERT(host.port != NULL && host.station != NULL && runtime.loop != NULL);
 	WH_ASSERT(chunk_memory != NULL);
 	host.port->queues = QUEUES;
 	host.port->mtu = 9000;
@@ -219,7 +218,7 @@ static struct wh_session_config session_config(uint64_t rate_bps)
 	struct wh_session_config config;
 
 	wh_session_config_init(&config);
-	config.hz = host.hz;
+	config.hz = host.ground.hz;
 	config.profile = wh_profile_find("fixed");
 	config.payload_bytes = 1408;
 	config.packet_bytes = 1500;
@@ -235,7 +234,7 @@ static struct wh_session_config session_config(uint64_t rate_bps)
 static void open_transmitters(uint32_t shard, uint32_t count, uint64_t rate_bps)
 {
 	const struct wh_session_config config = session_config(rate_bps);
-	struct wh_endpoint *endpoint = &host.shard[shard].station.endpoint;
+	struct wh_endpoint *endpoint = &host.station[shard].endpoint;
 
 	endpoint->tx->cursor = 900; /* so that later ones get the places below the first ones' */
 	for (uint32_t i = 0; i < count; i++) {
@@ -249,7 +248,7 @@ static void open_transmitters(uint32_t shard, uint32_t count, uint64_t rate_bps)
 static void open_receiver(uint32_t shard)
 {
 	const struct wh_session_config config = session_config(0);
-	struct wh_endpoint *endpoint = &host.shard[shard].station.endpoint;
+	struct wh_endpoint *endpoint = &host.station[shard].endpoint;
 
 	endpoint->rx->cursor = PLACES / 2 - 1; /* it gets the last place of receivers */
 
@@ -268,7 +267,8 @@ static void open_receiver(uint32_t shard)
 		.name = "a \"name\"\n",
 	};
 
-	receiver = wh_session_accept(&config, rte_rdtsc(), lci, &peer6, &params, host.hz / 1000);
+	receiver = wh_session_accept(
+		&config, rte_rdtsc(), lci, &peer6, &params, host.ground.hz / 1000);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(receiver);
 	CU_ASSERT_EQUAL(lci % PLACES, PLACES / 2 - 1);
 	atomic_store(&endpoint->session[lci & (PLACES - 1)], receiver);
@@ -280,10 +280,10 @@ static void close_host(void)
 		wh_session_destroy(transmitter[i]);
 	wh_session_destroy(receiver);
 	for (uint32_t i = 0; i < QUEUES; i++)
-		wh_endpoint_free(&host.shard[i].station.endpoint);
+		wh_endpoint_free(&host.station[i].endpoint);
 	free(chunk_memory);
 	free(runtime.loop);
-	free(host.shard);
+	free(host.station);
 	free(host.port);
 	memset(&host, 0xee, sizeof(host));
 	memset(&jobs, 0xee, sizeof(jobs));
@@ -409,8 +409,8 @@ static void test_transmitter(void)
 	CU_ASSERT_PTR_NOT_NULL(json_object_get(session, "limited_by"));
 	expect_number(session, "limited_by_disk_us", 0);
 	WH_ASSERT_NEAR(number_of(session, "paced_bps"), 1e9, 1e-6);
-	WH_ASSERT_NEAR(
-		number_of(session, "now_us"), (double)rte_rdtsc() * 1e6 / (double)host.hz, 0.01);
+	WH_ASSERT_NEAR(number_of(session, "now_us"),
+		(double)rte_rdtsc() * 1e6 / (double)host.ground.hz, 0.01);
 	json_decref(session);
 }
 
@@ -482,7 +482,7 @@ static void test_unanswered(void)
 static void count_queue(uint32_t queue, uint64_t factor)
 {
 	struct wh_port_stats *port = &host.port->queue[queue].stats;
-	struct wh_station *station = &host.shard[queue].station;
+	struct wh_station *station = &host.station[queue];
 	struct wh_endpoint_stats *endpoint = &station->endpoint.stats;
 
 	*port = (struct wh_port_stats){
@@ -576,8 +576,8 @@ static void open_loops(void)
 		wh_loop_add(loop, "send", do_nothing, NULL);
 	}
 	wh_loop_add(loop, "link", do_nothing, NULL);
-	loop->busy_tsc = 3 * host.hz;
-	loop->total_tsc = 4 * host.hz;
+	loop->busy_tsc = 3 * host.ground.hz;
+	loop->total_tsc = 4 * host.ground.hz;
 	loop->turns = 61000;
 	loop->naps = 17;
 	for (uint32_t i = 0; i < WH_METER_PROCESSES; i++)
@@ -651,7 +651,7 @@ static void test_largest_answers(void)
 		wh_loop_add(loop, "link", do_nothing, NULL);
 		wh_loop_add(loop, "watch", do_nothing, NULL);
 		wh_loop_add(loop, "jobs", do_nothing, NULL);
-		loop->busy_tsc = loop->total_tsc = UINT64_C(1000000000) * host.hz;
+		loop->busy_tsc = loop->total_tsc = UINT64_C(1000000000) * host.ground.hz;
 		loop->turns = loop->naps = UINT64_C(1000000000000000);
 		for (uint32_t p = 0; p < WH_METER_PROCESSES; p++)
 			loop->meter.cycles[p] = INT64_MAX / WH_METER_EVERY;

@@ -104,11 +104,12 @@ struct wh_session_config rig_session_config(uint8_t family, uint16_t mtu, uint8_
 }
 
 /* CUnit counts in one thread only; what the endpoints call may run in others. */
-static enum wh_release_status welcome(void *context, const struct wh_open_params *params,
-	const struct wh_address *peer, uint32_t *buffer_chunks)
+static enum wh_release_status welcome(void *context, uint64_t now_tsc,
+	const struct wh_open_params *params, const struct wh_address *peer, uint32_t *buffer_chunks)
 {
 	const struct pair *pair = context;
 
+	(void)now_tsc;
 	WH_ASSERT(params->chunk_bytes == RIG_CHUNK_BYTES);
 	WH_ASSERT(wh_address_equal(peer, &pair->address[0]));
 	*buffer_chunks = RIG_CHUNKS;

@@ -66,11 +66,12 @@ static struct wh_session_config session_config(
 	return config;
 }
 
-static enum wh_release_status welcome(void *context, const struct wh_open_params *params,
-	const struct wh_address *peer, uint32_t *buffer_chunks)
+static enum wh_release_status welcome(void *context, uint64_t now_tsc,
+	const struct wh_open_params *params, const struct wh_address *peer, uint32_t *buffer_chunks)
 {
 	const struct wh_storm *storm = context;
 
+	(void)now_tsc;
 	(void)peer;
 	*buffer_chunks = storm->end[WH_RECEIVER].chunks;
 	if (wh_profile_by_number(params->profile) == NULL ||
@@ -103,7 +104,7 @@ static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32
 	if (end->session != NULL || storm->n_accepted == WH_STORM_ACCEPTED)
 		return NULL;
 	/* Whatever gets here was welcome, and once. */
-	WH_ASSERT(welcome(context, params, peer, &buffer_chunks) == WH_STATUS_PENDING);
+	WH_ASSERT(welcome(context, now_tsc, params, peer, &buffer_chunks) == WH_STATUS_PENDING);
 	for (uint32_t i = 0; i < storm->n_accepted; i++)
 		WH_ASSERT(storm->accepted_lci[i] != lci);
 	struct wh_session_config config = session_config(storm, WH_RECEIVER, params);

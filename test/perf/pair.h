@@ -110,11 +110,12 @@ static inline struct wh_session_config pair_config_of(const struct pair *pair, e
 	return config;
 }
 
-static inline enum wh_release_status pair_welcome(void *context,
+static inline enum wh_release_status pair_welcome(void *context, uint64_t now_tsc,
 	const struct wh_open_params *params, const struct wh_address *peer, uint32_t *buffer_chunks)
 {
 	const struct pair *pair = context;
 
+	(void)now_tsc;
 	(void)params;
 	(void)peer;
 	*buffer_chunks = pair->config.chunks;

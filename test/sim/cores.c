@@ -108,9 +108,10 @@ static struct wh_session_config session_config(uint8_t **memory)
 	return config;
 }
 
-static enum wh_release_status welcome(void *context, const struct wh_open_params *params,
-	const struct wh_address *peer, uint32_t *buffer_chunks)
+static enum wh_release_status welcome(void *context, uint64_t now_tsc,
+	const struct wh_open_params *params, const struct wh_address *peer, uint32_t *buffer_chunks)
 {
+	(void)now_tsc;
 	(void)context;
 	(void)params;
 	(void)peer;

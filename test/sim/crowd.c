@@ -94,11 +94,12 @@ static struct wh_session_config session_config(const struct crowd *crowd, enum w
 	return config;
 }
 
-static enum wh_release_status welcome(void *context, const struct wh_open_params *params,
-	const struct wh_address *peer, uint32_t *buffer_chunks)
+static enum wh_release_status welcome(void *context, uint64_t now_tsc,
+	const struct wh_open_params *params, const struct wh_address *peer, uint32_t *buffer_chunks)
 {
 	const struct crowd *crowd = context;
 
+	(void)now_tsc;
 	(void)params;
 	(void)peer;
 	*buffer_chunks = crowd->busy ? BUSY_CHUNKS : CHUNKS;

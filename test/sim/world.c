@@ -113,11 +113,12 @@ static uint64_t opened_bytes(const struct wh_world_config *config)
 	return config->size_unknown ? WH_OBJECT_BYTES_UNKNOWN : config->object_bytes;
 }
 
-static enum wh_release_status welcome(void *context, const struct wh_open_params *params,
-	const struct wh_address *peer, uint32_t *buffer_chunks)
+static enum wh_release_status welcome(void *context, uint64_t now_tsc,
+	const struct wh_open_params *params, const struct wh_address *peer, uint32_t *buffer_chunks)
 {
 	const struct wh_world *w = context;
 
+	(void)now_tsc;
 	WH_ASSERT(params->object_bytes == opened_bytes(&w->config));
 	WH_ASSERT(wh_address_equal(peer, &w->sender_address));
 	*buffer_chunks = w->config.chunks_receiver;

@@ -111,6 +111,10 @@ THREADS = {
     'lib/bundle/aside.c': 'syncfs has no form that does not wait, and may take seconds',
 }
 
+# Rooms whose time and chance are arguments, beside lib/: what tests run without the EAL.
+TIMELESS = ('lib/', 'app/wavehaul/job/')
+CLOCK_HEADERS = {'rte_cycles.h', 'rte_random.h', 'sys/random.h', 'sys/time.h', 'time.h'}
+
 # Calls that bring a clock, a wait or an unseeded draw in without a header of their own.
 LIB_CALLS = re.compile(r'''\b(
     clock_gettime | gettimeofday | time | clock | nanosleep | clock_nanosleep | usleep | sleep |
@@ -157,6 +161,8 @@ def check_quoted(tree, path, room, name):
 
 
 def check_system(path, room, name):
+    if path.as_posix().startswith(TIMELESS) and not room.startswith('lib/'):
+        return f'<{name}> has no place in {room}' if name in CLOCK_HEADERS else None
     if not room.startswith('lib/') or (name == 'pthread.h' and path.as_posix() in THREADS):
         return None
     own = ROOM_SYSTEM.get(room, set())
@@ -171,12 +177,12 @@ def blank(match):
     return re.sub(r'[^\n]', ' ', match.group())
 
 
-def check_calls(path, text):
+def check_calls(path, room, text):
     for number, line in enumerate(NOT_CODE.sub(blank, text).split('\n'), 1):
         for call in LIB_CALLS.finditer(line):
             if THREAD_CALL.match(call.group(1)) and path.as_posix() in THREADS:
                 continue
-            yield number, f'{call.group(1)}() has no place in lib/: time and chance are arguments'
+            yield number, f'{call.group(1)}() has no place in {room}: time and chance are arguments'
 
 
 def check_file(tree, path):
@@ -193,8 +199,8 @@ def check_file(tree, path):
         wrong = check_quoted(tree, path, room, name) if quoted else check_system(path, room, name)
         if wrong:
             yield number, wrong
-    if room.startswith('lib/'):
-        yield from check_calls(path, text)
+    if path.as_posix().startswith(TIMELESS):
+        yield from check_calls(path, room, text)
 
 
 def check_tree(tree):
@@ -240,6 +246,10 @@ EXAMPLES = {
     'drivers/lambda/lambda.h': ('#include "port/port.h"\n', None),
     'drivers/lambda/far.c': ('#include "rate/control.h"\n', ':1: "rate/control.h" is of lib/rate'),
     'app/wavehaul/main.c': ('#include "lambda/lambda.h"\n#include <time.h>\n', None),
+    'app/wavehaul/job/ok.c': ('#include <unistd.h>\nint f(uint64_t now_tsc);\n', None),
+    'app/wavehaul/job/when.c': ('#include <rte_cycles.h>\n', ':1: <rte_cycles.h> has no place'),
+    'app/wavehaul/job/now.c': ('\nint x = rte_rdtsc();\n', ':2: rte_rdtsc() has no place'),
+    'app/wavehaul/host/now.c': ('#include <time.h>\nint x = rte_rdtsc();\n', None),
     'test/unit/unit.h': ('', None),
     'test/unit/packet.c': ('#include "unit.h"\n#include "wire/packet.h"\n', None),
     'test/unit/port.c': ('#include "port/port.h"\n', ':1: "port/port.h" is of drivers/port'),

@@ -61,11 +61,12 @@ static inline struct wh_session_config session_config(const struct house *house)
 	return config;
 }
 
-static inline enum wh_release_status welcome(void *context, const struct wh_open_params *params,
-	const struct wh_address *peer, uint32_t *buffer_chunks)
+static inline enum wh_release_status welcome(void *context, uint64_t now_tsc,
+	const struct wh_open_params *params, const struct wh_address *peer, uint32_t *buffer_chunks)
 {
 	const struct house *house = context;
 
+	(void)now_tsc;
 	(void)params;
 	(void)peer;
 	*buffer_chunks = CHUNKS;

@@ -5,8 +5,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include <rte_malloc.h>
-
 #include "base/assert.h"
 #include "base/chunk.h"
 
@@ -21,31 +19,26 @@ static uint64_t units_of(uint64_t bytes)
 	return bytes / WH_ARENA_UNIT_BYTES + (bytes % WH_ARENA_UNIT_BYTES != 0);
 }
 
-int wh_arena_init(struct wh_arena *arena, uint64_t bytes, int socket)
+int wh_arena_init(struct wh_arena *arena, void *memory, uint64_t bytes)
 {
 	uint64_t units = units_of(bytes);
 
-	WH_ASSERT(units > 0);
-	*arena = (struct wh_arena){0};
+	WH_ASSERT(units > 0 && bytes % WH_ARENA_UNIT_BYTES == 0);
+	*arena = (struct wh_arena){.memory = memory};
 	if (units > UNITS_MAX)
 		return -ENOMEM;
 	rte_spinlock_init(&arena->lock);
 	arena->units = (uint32_t)units;
 	arena->free_units = arena->units;
 	arena->run = calloc(units, sizeof(arena->run[0]));
-	arena->memory =
-		rte_malloc_socket("chunks", units * WH_ARENA_UNIT_BYTES, WH_CHUNK_ALIGN, socket);
-	if (arena->run == NULL || arena->memory == NULL) {
-		wh_arena_free(arena);
+	if (arena->run == NULL)
 		return -ENOMEM;
-	}
 	arena->run[0] = arena->units;
 	return 0;
 }
 
 void wh_arena_free(struct wh_arena *arena)
 {
-	rte_free(arena->memory);
 	free(arena->run);
 	*arena = (struct wh_arena){0};
 }

@@ -18,14 +18,14 @@
 
 struct wh_arena {
 	rte_spinlock_t lock;
-	uint8_t *memory; /* rte_malloc */
+	uint8_t *memory;
 	uint32_t units;
 	uint32_t free_units;
 	uint32_t *run; /* of the unit that begins a run: its length, and whether it is given out */
 };
 
-/* 0 or -ENOMEM; `socket` as in rte_malloc_socket. */
-int wh_arena_init(struct wh_arena *arena, uint64_t bytes, int socket);
+/* `memory` is the caller's, aligned to WH_CHUNK_ALIGN; bytes: some units. 0 or -ENOMEM. */
+int wh_arena_init(struct wh_arena *arena, void *memory, uint64_t bytes);
 void wh_arena_free(struct wh_arena *arena);
 
 /* Aligned to WH_CHUNK_ALIGN; NULL: no run of that length is free. bytes > 0. */

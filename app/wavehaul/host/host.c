@@ -12,14 +12,15 @@
 
 #include <rte_cycles.h>
 #include <rte_errno.h>
+#include <rte_malloc.h>
 #include <rte_mbuf.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "bundle/aside.h"
 #include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
-#include "cli/repair.h"
 #include "host/port_check.h"
 
 /* How often the state of the link is asked for; more often while somebody waits for it. */
@@ -27,6 +28,9 @@
 #define LINK_AWAIT_US 200
 
 #define INTERFACE_WATCH_US 200000
+
+/* What is being removed aside has so long at the end. */
+#define ERRANDS_MS 5000
 
 /* Late packets are caught up with this many back to back, where other work shares the core. */
 #define SHARED_CORE_BURST_PKTS 32
@@ -42,11 +46,6 @@
 
 /* A mempool's cache per lcore; larger than a burst of each direction. */
 #define POOL_CACHE 256
-
-static uint32_t attach_bytes_of(const struct wh_host *host)
-{
-	return host->port->multi_segment_tx ? ATTACH_BYTES : UINT32_MAX;
-}
 
 static uint64_t align_up(uint64_t bytes, uint64_t to)
 {
@@ -71,9 +70,18 @@ void wh_host_plan_memory(const struct wh_settings *settings, struct wh_memory_pl
 		wh_port_room_bytes((uint16_t)settings->mtu_bytes));
 }
 
+static int open_arena(struct wh_host *host)
+{
+	uint64_t bytes = align_up(host->ground.settings->buffer_bytes, WH_ARENA_UNIT_BYTES);
+
+	host->memory = rte_malloc_socket("chunks", bytes, WH_CHUNK_ALIGN, SOCKET_ID_ANY);
+	return host->memory != NULL ? wh_arena_init(&host->ground.arena, host->memory, bytes)
+				    : -ENOMEM;
+}
+
 static int open_port(struct wh_host *host)
 {
-	const struct wh_settings *settings = host->settings;
+	const struct wh_settings *settings = host->ground.settings;
 	char why[WH_PORT_WHY_BYTES];
 	char name[RTE_MEMPOOL_NAMESIZE];
 	struct wh_port_config config = {
@@ -96,8 +104,7 @@ static int open_port(struct wh_host *host)
 	snprintf(name, sizeof(name), "packets %u", config.ethdev);
 	host->pool = rte_pktmbuf_pool_create(name, count_mbufs(settings), POOL_CACHE, 0,
 		wh_port_room_bytes((uint16_t)settings->mtu_bytes), SOCKET_ID_ANY);
-	if (host->pool == NULL ||
-		wh_arena_init(&host->arena, settings->buffer_bytes, SOCKET_ID_ANY) != 0) {
+	if (host->pool == NULL || open_arena(host) != 0) {
 		wh_complain("no memory for packets and buffers (%s); give more hugepages, or a "
 			    "smaller --buffers",
 			rte_strerror(rte_errno));
@@ -112,51 +119,11 @@ static int open_port(struct wh_host *host)
 	return rc;
 }
 
-static enum wh_release_status welcome(void *context, const struct wh_open_params *params,
-	const struct wh_address *peer, uint32_t *buffer_chunks)
-{
-	const struct wh_shard *shard = context;
-	const struct wh_host_hooks *hooks = &shard->host->hooks;
-
-	const struct wh_peer_bounds bounds = wh_host_bounds(shard->host, peer->family);
-
-	if (!wh_open_is_possible(params, &bounds))
-		return WH_STATUS_REFUSED;
-	return hooks->welcome(hooks->owner, params, peer, buffer_chunks);
-}
-
-static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t lci,
-	const struct wh_address *peer, const struct wh_open_params *params, uint64_t rtt_tsc)
-{
-	const struct wh_shard *shard = context;
-	const struct wh_host_hooks *hooks = &shard->host->hooks;
-	struct wh_session_config config;
-
-	wh_host_session_config(shard->host, &config);
-	config.profile = wh_profile_by_number(params->profile);
-	config.payload_bytes = params->payload_bytes;
-	config.packet_bytes = WH_HEAD_BYTES + params->payload_bytes +
-			      wh_encap_ip_udp_bytes((enum wh_family)peer->family);
-	config.wire_bytes = wh_host_wire_bytes(shard->host, peer->family, params->payload_bytes);
-	config.chunk_bytes = params->chunk_bytes;
-	config.window_pkts = params->window_pkts;
-	wh_repair_follow(params, &config);
-	return hooks->accept(
-		hooks->owner, shard->number, &config, now_tsc, lci, peer, params, rtt_tsc);
-}
-
-static void session_gone(void *context, struct wh_session *session)
-{
-	const struct wh_shard *shard = context;
-
-	shard->host->hooks.gone(shard->host->hooks.owner, session);
-}
-
 static struct wh_neighbour_config neighbour_config(const struct wh_host *host)
 {
-	const struct wh_settings *settings = host->settings;
+	const struct wh_settings *settings = host->ground.settings;
 	struct wh_neighbour_config config = {
-		.hz = host->hz,
+		.hz = host->ground.hz,
 		.mtu = (uint16_t)settings->mtu_bytes,
 		.vlan = (uint16_t)settings->vlan,
 	};
@@ -210,31 +177,21 @@ static int32_t tell_conflict(void *state, uint64_t now_tsc)
 	return 0;
 }
 
-static int open_shard(struct wh_host *host, uint32_t number, uint32_t places, const uint8_t *key)
+static int open_shard(struct wh_host *host, uint32_t number, uint32_t places)
 {
-	struct wh_shard *shard = &host->shard[number];
+	struct wh_station *station = &host->station[number];
 	struct wh_loop *receives = wh_runtime_loop_of(host->runtime, number, false);
 	struct wh_loop *sends = wh_runtime_loop_of(host->runtime, number, true);
 	struct wh_station_config config = {
 		.port = host->port,
 		.queue = (uint16_t)number,
 		.pool = host->pool,
-		.local4 = wh_host_address(host, WH_IPV4, number),
-		.local6 = wh_host_address(host, WH_IPV6, number),
-		.vlan = (uint16_t)host->settings->vlan,
-		.attach_bytes = attach_bytes_of(host),
+		.local4 = wh_ground_address(&host->ground, WH_IPV4, number),
+		.local6 = wh_ground_address(&host->ground, WH_IPV6, number),
+		.vlan = (uint16_t)host->ground.settings->vlan,
+		.attach_bytes = host->ground.attach_bytes,
 		.neighbour = neighbour_config(host),
-		.endpoint =
-			{
-				.hz = host->hz,
-				.places = places,
-				.rx_meter = &receives->meter,
-				.tx_meter = &sends->meter,
-				.welcome = welcome,
-				.accept = accept_session,
-				.gone = session_gone,
-				.context = shard,
-			},
+		.endpoint = wh_ground_endpoint_config(&host->ground, number, places),
 	};
 	const char *wrong = wh_neighbour_config_wrong(&config.neighbour);
 
@@ -242,22 +199,22 @@ static int open_shard(struct wh_host *host, uint32_t number, uint32_t places, co
 		wh_complain("%s", wrong);
 		return -EINVAL;
 	}
-	*shard = (struct wh_shard){.host = host, .number = number};
-	memcpy(config.endpoint.key, key, sizeof(config.endpoint.key));
-	if (wh_station_init(&shard->station, &config) != 0) {
+	config.endpoint.rx_meter = &receives->meter;
+	config.endpoint.tx_meter = &sends->meter;
+	if (wh_station_init(station, &config) != 0) {
 		wh_complain("no memory for an endpoint");
 		return -ENOMEM;
 	}
 	host->shards++;
 	if (number > 0)
-		wh_station_join(&host->shard[0].station, &shard->station);
-	wh_neighbour_announce(&shard->station.neighbour, rte_rdtsc());
+		wh_station_join(&host->station[0], station);
+	wh_neighbour_announce(&station->neighbour, rte_rdtsc());
 	receives->nap_us = WH_LOOP_PACKET_NAP_US;
 	sends->nap_us = WH_LOOP_PACKET_NAP_US;
-	wh_loop_add(receives, "receive", wh_station_receive, &shard->station);
-	wh_loop_add(sends, "send", wh_station_send, &shard->station);
+	wh_loop_add(receives, "receive", wh_station_receive, station);
+	wh_loop_add(sends, "send", wh_station_send, station);
 	/* Where queues are paired each has its own neighbours, which are the sending core's. */
-	wh_loop_add(sends, "conflict", tell_conflict, &shard->station);
+	wh_loop_add(sends, "conflict", tell_conflict, station);
 	return 0;
 }
 
@@ -278,7 +235,7 @@ static void watch_interface(struct wh_host *host, uint64_t now_tsc)
 {
 	if (host->interface == 0 || now_tsc < host->next_interface_tsc)
 		return;
-	host->next_interface_tsc = now_tsc + wh_us_to_tsc(host->hz, INTERFACE_WATCH_US);
+	host->next_interface_tsc = now_tsc + wh_us_to_tsc(host->ground.hz, INTERFACE_WATCH_US);
 	if (interface_of(&host->spec) == host->interface)
 		return;
 	host->interface = 0;
@@ -302,7 +259,8 @@ static int32_t watch_link(void *state, uint64_t now_tsc)
 	bool up = wh_port_watch_link(host->port);
 
 	watch_interface(host, now_tsc);
-	host->next_link_tsc = now_tsc + wh_us_to_tsc(host->hz, up ? LINK_WATCH_US : LINK_AWAIT_US);
+	host->next_link_tsc =
+		now_tsc + wh_us_to_tsc(host->ground.hz, up ? LINK_WATCH_US : LINK_AWAIT_US);
 
 	if (up != host->link_was_up)
 		fprintf(stderr, "wavehaul: the link of %s is %s\n", host->spec.ethdev,
@@ -315,13 +273,13 @@ static int32_t watch_link(void *state, uint64_t now_tsc)
 static void join_groups(struct wh_host *host)
 {
 	uint8_t macs[WH_NEIGHBOUR_GROUPS_MAX][RTE_ETHER_ADDR_LEN];
-	uint32_t count = wh_neighbour_groups(&host->shard[0].station.neighbour, macs);
+	uint32_t count = wh_neighbour_groups(&host->station[0].neighbour, macs);
 	enum wh_port_groups groups = WH_PORT_GROUPS_UNFILTERED;
 
 	if (count > 0 && wh_port_join_groups(host->port, macs, count, &groups) != 0)
 		wh_say("port %s takes no group addresses: IPv6 neighbours may not find it",
 			host->spec.ethdev);
-	else if (host->settings->verbose)
+	else if (host->ground.settings->verbose)
 		wh_say("port %s: groups %s, queues by %s", host->spec.ethdev,
 			wh_port_groups_name(groups), wh_port_steering_name(host->port->steering));
 }
@@ -353,22 +311,66 @@ static uint32_t places_for(uint32_t jobs)
 	return places;
 }
 
-static int open_shards(struct wh_host *host, uint32_t jobs)
+static void count(const struct wh_ground *ground, uint32_t shard, struct wh_ground_counts *counts)
 {
-	uint8_t key[WH_SIPHASH_KEY_BYTES];
+	const struct wh_host *host =
+		(const struct wh_host *)((const char *)ground - offsetof(struct wh_host, ground));
+	struct wh_port_stats stats;
 
-	if (getrandom(key, sizeof(key), 0) != sizeof(key)) {
+	*counts = (struct wh_ground_counts){.bad_pkts = wh_station_bad_pkts(&host->station[shard])};
+	wh_port_stats_total(host->port, &stats);
+	for (uint32_t i = 0; i < WH_PORT_DROPS; i++)
+		counts->dropped_pkts += stats.dropped_pkts[i];
+	counts->port_is_full = stats.tx_full * WH_PORT_BACKLOG_PKTS > stats.tx_pkts;
+	wh_runtime_cycles(host->runtime, counts->cycles);
+}
+
+static bool draw_keys(struct wh_ground *ground)
+{
+	return getrandom(ground->cookie_key, sizeof(ground->cookie_key), 0) ==
+		       sizeof(ground->cookie_key) &&
+	       getrandom(ground->draw_key, sizeof(ground->draw_key), 0) == sizeof(ground->draw_key);
+}
+
+/* What it has of a port, of cores and of chance. */
+static int open_ground(struct wh_host *host)
+{
+	const struct wh_cores *cores = &host->runtime->cores;
+	struct wh_ground *ground = &host->ground;
+
+	if (!draw_keys(ground)) {
 		wh_complain("the system has no random numbers for a secret: %s", strerror(errno));
 		return -EIO;
 	}
-	host->shard =
-		aligned_alloc(64, align_up(sizeof(*host->shard), 64) * host->settings->queues);
-	if (host->shard == NULL) {
+	ground->attach_bytes = host->port->multi_segment_tx ? ATTACH_BYTES : UINT32_MAX;
+	ground->burst_pkts = ground->settings->burst_pkts != 0 ? ground->settings->burst_pkts
+			     : wh_cores_sends_alone(cores, 0)  ? 1
+							       : SHARED_CORE_BURST_PKTS;
+	ground->count = count;
+	for (uint32_t i = 0; i < cores->count; i++)
+		if (cores->core[i].works)
+			ground->worker[ground->workers++] = &host->runtime->loop[i];
+	for (uint32_t number = 0; number < ground->settings->queues; number++)
+		ground->shard[number] = (struct wh_ground_shard){
+			.ground = ground,
+			.number = number,
+			.endpoint = &host->station[number].endpoint,
+		};
+	return 0;
+}
+
+static int open_shards(struct wh_host *host, uint32_t jobs)
+{
+	host->station = aligned_alloc(
+		64, align_up(sizeof(*host->station), 64) * host->ground.settings->queues);
+	if (host->station == NULL) {
 		wh_complain("no memory for the queues");
 		return -ENOMEM;
 	}
-	for (uint32_t number = 0; number < host->settings->queues; number++)
-		if (open_shard(host, number, places_for(jobs), key) != 0)
+	if (open_ground(host) != 0)
+		return -EIO;
+	for (uint32_t number = 0; number < host->ground.settings->queues; number++)
+		if (open_shard(host, number, places_for(jobs)) != 0)
 			return -EINVAL;
 	join_groups(host);
 	warn_of_crossed_nodes(host);
@@ -378,13 +380,11 @@ static int open_shards(struct wh_host *host, uint32_t jobs)
 }
 
 int wh_host_open(struct wh_host *host, struct wh_runtime *runtime, const struct wh_port_spec *spec,
-	const struct wh_settings *settings, const struct wh_host_hooks *hooks, uint32_t jobs)
+	const struct wh_settings *settings, const struct wh_ground_hooks *hooks, uint32_t jobs)
 {
 	*host = (struct wh_host){
-		.settings = settings,
-		.hooks = *hooks,
+		.ground = {.hz = runtime->hz, .settings = settings, .hooks = *hooks},
 		.runtime = runtime,
-		.hz = runtime->hz,
 		.spec = *spec,
 	};
 	if (open_port(host) != 0 || open_shards(host, jobs) != 0) {
@@ -423,7 +423,7 @@ static int start_runtime(struct wh_runtime *runtime, const struct wh_cores *core
 }
 
 int wh_host_start(struct wh_host *host, struct wh_runtime *runtime,
-	const struct wh_settings *settings, const struct wh_host_hooks *hooks, uint32_t jobs)
+	const struct wh_settings *settings, const struct wh_ground_hooks *hooks, uint32_t jobs)
 {
 	char why[WH_PORT_WHY_BYTES];
 	struct wh_port_argument device;
@@ -457,58 +457,22 @@ int wh_host_start(struct wh_host *host, struct wh_runtime *runtime,
 	return status;
 }
 
+/* Staging folders of jobs that broke are still being removed. A disk that hangs is left alone. */
+static void await_errands(void)
+{
+	for (int ms = 0; ms < ERRANDS_MS && wh_aside_count() > 0; ms++)
+		rte_delay_us_sleep(1000);
+}
+
 void wh_host_close(struct wh_host *host)
 {
+	await_errands();
 	for (uint32_t i = 0; i < host->shards; i++)
-		wh_station_free(&host->shard[i].station);
+		wh_station_free(&host->station[i]);
 	host->shards = 0;
 	wh_port_close(host->port);
-	wh_arena_free(&host->arena);
+	wh_arena_free(&host->ground.arena);
+	rte_free(host->memory);
 	rte_mempool_free(host->pool);
-	free(host->shard);
-}
-
-void wh_host_session_config(const struct wh_host *host, struct wh_session_config *config)
-{
-	const struct wh_settings *settings = host->settings;
-
-	wh_session_config_init(config);
-	config->hz = host->hz;
-	config->attach_bytes = attach_bytes_of(host);
-	config->burst_pkts = settings->burst_pkts != 0 ? settings->burst_pkts
-			     : wh_cores_sends_alone(&host->runtime->cores, 0)
-				     ? 1
-				     : SHARED_CORE_BURST_PKTS;
-	config->peer_timeout_ns = settings->peer_timeout_ns;
-	config->stall_timeout_ns = settings->stall_timeout_ns;
-	if (getrandom(&config->seed, sizeof(config->seed), 0) != sizeof(config->seed))
-		config->seed = rte_rdtsc();
-}
-
-struct wh_address wh_host_address(const struct wh_host *host, uint8_t family, uint32_t shard)
-{
-	struct wh_address address =
-		family == WH_IPV4 ? host->settings->ipv4.address : host->settings->ipv6.address;
-
-	address.port = (uint16_t)(host->settings->udp_port + shard);
-	return address;
-}
-
-uint32_t wh_host_payload_bytes(const struct wh_host *host, uint8_t family)
-{
-	return wh_encap_payload_bytes((enum wh_family)family, host->settings->mtu_bytes);
-}
-
-struct wh_peer_bounds wh_host_bounds(const struct wh_host *host, uint8_t family)
-{
-	return (struct wh_peer_bounds){
-		.payload_bytes = wh_host_payload_bytes(host, family),
-		.fec = host->fec,
-	};
-}
-
-uint32_t wh_host_wire_bytes(const struct wh_host *host, uint8_t family, uint32_t payload_bytes)
-{
-	return wh_encap_wire_bytes((enum wh_family)family, payload_bytes) +
-	       (host->settings->vlan != 0 ? WH_VLAN_BYTES : 0);
+	free(host->station);
 }

@@ -21,8 +21,7 @@ static uint64_t of_endpoints(const struct wh_host *host, size_t offset)
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < host->shards; i++)
-		sum += *(const uint64_t *)((const char *)&host->shard[i].station.endpoint.stats +
-					   offset);
+		sum += *(const uint64_t *)((const char *)&host->station[i].endpoint.stats + offset);
 	return sum;
 }
 
@@ -38,7 +37,7 @@ uint32_t wh_host_reasons(const struct wh_host *host, struct wh_reason *reasons)
 		uint64_t pkts = 0;
 
 		for (uint32_t i = 0; i < host->shards; i++)
-			pkts += wh_station_stats(&host->shard[i].station).not_ours_pkts[reason];
+			pkts += wh_station_stats(&host->station[i]).not_ours_pkts[reason];
 		add(&list, wh_encap_reason_name((enum wh_encap_reason)reason), pkts);
 	}
 	for (uint32_t reason = WH_WIRE_OK + 1; reason < WH_WIRE_REASONS; reason++)

@@ -90,7 +90,7 @@ static void see_patience(struct wh_job *job, uint64_t now_tsc, enum wh_phase pha
 	uint64_t patience_ns = job->jobs->settings->stall_timeout_ns;
 
 	if (phase == WH_PHASE_OPENING)
-		job->give_up_tsc = now_tsc + wh_ns_to_tsc(job->jobs->host->hz, patience_ns);
+		job->give_up_tsc = now_tsc + wh_ns_to_tsc(job->jobs->ground->hz, patience_ns);
 	else if (job->state == WH_JOB_GREETED && now_tsc > job->give_up_tsc)
 		wh_job_fail(job, WH_STATUS_STALLED, "the server never answers");
 }
@@ -144,7 +144,7 @@ static int32_t take_reports(struct wh_job *job, uint64_t now_tsc)
 	}
 	bool is_report = found > 0 && record.type == WH_RECORD_REPORT &&
 			 wh_report_is_possible(&record.report, &job->reported,
-				 wh_tsc_to_ns(job->jobs->host->hz, now_tsc - job->began_tsc),
+				 wh_tsc_to_ns(job->jobs->ground->hz, now_tsc - job->began_tsc),
 				 job->pump.bytes);
 
 	if (is_report) {

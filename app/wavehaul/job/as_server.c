@@ -41,8 +41,8 @@ static const char *below_root(const char *path)
 static void await_refused(struct wh_job *job, uint64_t now_tsc, const char *text)
 {
 	job->state = WH_JOB_REFUSING;
-	job->give_up_tsc = now_tsc + PATIENCE_S * job->jobs->host->hz;
-	wh_job_say(job, "refused: %s", text);
+	job->give_up_tsc = now_tsc + PATIENCE_S * job->jobs->ground->hz;
+	wh_job_say(job, now_tsc, "refused: %s", text);
 }
 
 static void refuse(struct wh_job *job, uint64_t now_tsc, int error, const char *text)
@@ -150,7 +150,7 @@ static void answer(struct wh_job *job, uint64_t now_tsc)
 
 static bool can_serve(const struct wh_job *job, const struct wh_hello *hello)
 {
-	const struct wh_peer_bounds bounds = wh_host_bounds(job->jobs->host, job->peer.family);
+	const struct wh_peer_bounds bounds = wh_ground_bounds(job->jobs->ground, job->peer.family);
 
 	return wh_hello_is_possible(hello, wh_session_params(wh_job_in(job))->chunk_bytes, &bounds,
 		&job->jobs->settings->repair);
@@ -229,13 +229,13 @@ static int32_t report(struct wh_job *job, uint64_t now_tsc)
 	if (hello->reverse || job->reports_ended || (job->flow_began_tsc == 0 && !job->pump.ended))
 		return 0;
 	if (job->next_report_tsc == 0)
-		job->next_report_tsc = job->flow_began_tsc + job->jobs->host->hz;
+		job->next_report_tsc = job->flow_began_tsc + job->jobs->ground->hz;
 	if (now_tsc < job->next_report_tsc && !job->pump.ended)
 		return 0;
 	wh_bench_count(job, now_tsc, &record.report);
 	if (!wh_job_post(job, &record))
 		return 0;
-	job->next_report_tsc += job->jobs->host->hz;
+	job->next_report_tsc += job->jobs->ground->hz;
 	if (job->pump.ended) {
 		wh_job_post_end(job);
 		job->reports_ended = true;

@@ -2,9 +2,6 @@
 #include "job/client.h"
 
 #include <stdlib.h>
-#include <sys/random.h>
-
-#include <rte_cycles.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
@@ -30,7 +27,7 @@ enum wh_client_state wh_client_state(const struct wh_client *client)
 
 static void await_link(struct wh_client *client, uint64_t now_tsc)
 {
-	struct wh_neighbour *neighbour = &client->host->shard[0].station.neighbour;
+	struct wh_neighbour *neighbour = &client->host->station[0].neighbour;
 
 	if (client->host->link_was_up &&
 		wh_mtu_proof_start(&client->proof, neighbour, now_tsc, &client->peer) == 0)
@@ -42,12 +39,12 @@ static void await_link(struct wh_client *client, uint64_t now_tsc)
 /* A path that changes takes large packets no more, and nothing else would say so. */
 static void look_again(struct wh_client *client, uint64_t now_tsc)
 {
-	struct wh_neighbour *neighbour = &client->host->shard[0].station.neighbour;
+	struct wh_neighbour *neighbour = &client->host->station[0].neighbour;
 
 	if (!client->looking) {
 		if (now_tsc < client->next_look_tsc)
 			return;
-		client->next_look_tsc = now_tsc + wh_ns_to_tsc(client->host->hz, LOOK_NS);
+		client->next_look_tsc = now_tsc + wh_ns_to_tsc(client->host->ground.hz, LOOK_NS);
 		client->looking =
 			wh_mtu_proof_start(&client->proof, neighbour, now_tsc, &client->peer) == 0;
 		return;
@@ -63,7 +60,7 @@ static void look_again(struct wh_client *client, uint64_t now_tsc)
 	client->narrow_bytes = client->proof.proved_bytes;
 	wh_say("the path takes no packets of %u bytes any more, those of %u pass: if it stays so, "
 	       "begin again with --mtu %u",
-		client->host->settings->mtu_bytes, client->proof.proved_bytes,
+		client->host->ground.settings->mtu_bytes, client->proof.proved_bytes,
 		client->proof.proved_bytes);
 }
 
@@ -82,7 +79,7 @@ static void prove(struct wh_client *client, uint64_t now_tsc)
 		return;
 	case WH_MTU_PROOF_PROVED:
 		client->proved = true;
-		client->next_look_tsc = now_tsc + wh_ns_to_tsc(client->host->hz, LOOK_NS);
+		client->next_look_tsc = now_tsc + wh_ns_to_tsc(client->host->ground.hz, LOOK_NS);
 		set_state(client, WH_CLIENT_READY);
 		return;
 	}
@@ -108,37 +105,35 @@ static int32_t poll_client(void *state, uint64_t now_tsc)
 	}
 }
 
-static uint64_t random_number(void)
+/* Of HELLO; 0 is none. */
+static uint64_t random_number(struct wh_host *host)
 {
-	uint64_t number;
-
-	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
-		number = rte_rdtsc();
-	return number | 1; /* 0 is none */
+	return wh_ground_draw(&host->ground) | 1;
 }
 
-void wh_client_init(struct wh_client *client, struct wh_host *host, const struct wh_address *peer)
+void wh_client_init(struct wh_client *client, struct wh_host *host, const struct wh_address *peer,
+	uint64_t now_tsc)
 {
-	uint64_t patience_ns = host->settings->peer_timeout_ns;
+	uint64_t patience_ns = host->ground.settings->peer_timeout_ns;
 
 	if (host->spec.facts.link_by_peer)
 		patience_ns = wh_min_u64(patience_ns, PEER_LINK_NS);
 	*client = (struct wh_client){
 		.host = host,
 		.peer = *peer,
-		.transfer = random_number(),
-		.give_up_tsc = rte_rdtsc() + wh_ns_to_tsc(host->hz, patience_ns),
+		.transfer = random_number(host),
+		.give_up_tsc = now_tsc + wh_ns_to_tsc(host->ground.hz, patience_ns),
 	};
 	struct wh_address watched = *peer;
 
-	watched.port = (uint16_t)host->settings->udp_port;
-	wh_neighbour_watch(&host->shard[0].station.neighbour, &watched);
+	watched.port = (uint16_t)host->ground.settings->udp_port;
+	wh_neighbour_watch(&host->station[0].neighbour, &watched);
 	wh_loop_add(wh_runtime_loop_of(host->runtime, 0, true), "mtu", poll_client, client);
 }
 
 int wh_client_conclude(const struct wh_client *client, const char *server)
 {
-	const struct wh_settings *settings = client->host->settings;
+	const struct wh_settings *settings = client->host->ground.settings;
 
 	switch (wh_client_state(client)) {
 	case WH_CLIENT_NO_LINK:
@@ -179,8 +174,8 @@ int wh_client_conclude(const struct wh_client *client, const char *server)
 void wh_client_tell_hint(
 	const struct wh_client *client, const struct wh_job *job, const char *server)
 {
-	const struct wh_settings *settings = client->host->settings;
-	const struct wh_neighbour_watch *watch = &client->host->shard[0].station.neighbour.watch;
+	const struct wh_settings *settings = client->host->ground.settings;
+	const struct wh_neighbour_watch *watch = &client->host->station[0].neighbour.watch;
 	char from[WH_ADDRESS_TEXT_BYTES];
 	uint32_t port = settings->udp_port;
 
@@ -221,22 +216,22 @@ void wh_client_tell_hint(
 
 void wh_client_fill_hello(const struct wh_client *client, struct wh_hello *hello)
 {
-	const struct wh_settings *settings = client->host->settings;
+	const struct wh_settings *settings = client->host->ground.settings;
 
 	hello->profile = settings->profile->number;
-	hello->payload_bytes = wh_host_payload_bytes(client->host, client->peer.family);
+	hello->payload_bytes = wh_ground_payload_bytes(&client->host->ground, client->peer.family);
 	hello->rate_bps = settings->rate_bps;
 	hello->fec_code = settings->repair.on ? (uint8_t)settings->repair.code : WH_FEC_NONE;
 	hello->fec_k = settings->repair.k;
 	hello->fec_r = settings->repair.r;
 	hello->transfer = client->transfer;
-	hello->reply = random_number();
+	hello->reply = random_number(client->host);
 }
 
 void wh_client_place(
 	const struct wh_client *client, uint32_t lane, uint32_t peer_queues, struct wh_job *job)
 {
-	const struct wh_settings *settings = client->host->settings;
+	const struct wh_settings *settings = client->host->ground.settings;
 	uint32_t shared = RTE_MIN(settings->queues, peer_queues);
 
 	WH_ASSERT(peer_queues > 0);

@@ -36,7 +36,8 @@ struct wh_client {
 };
 
 /* Adds the process to the loop of the first sending core; before wh_host_run. */
-void wh_client_init(struct wh_client *client, struct wh_host *host, const struct wh_address *peer);
+void wh_client_init(struct wh_client *client, struct wh_host *host, const struct wh_address *peer,
+	uint64_t now_tsc);
 
 enum wh_client_state wh_client_state(const struct wh_client *client);
 

@@ -52,7 +52,7 @@ int wh_job_open_sink(struct wh_job *job, int root_fd, const char *target, bool i
 {
 	struct wh_session *in = wh_job_in(job);
 	const struct wh_sink_config config = {
-		.hz = job->jobs->host->hz,
+		.hz = job->jobs->ground->hz,
 		.root_fd = root_fd,
 		.target = target,
 		.into_folder = into_folder,
@@ -93,6 +93,6 @@ int wh_job_open_pump(struct wh_job *job, uint64_t now_tsc)
 
 	job->pump.wanted_bytes = hello->bench_bytes;
 	job->pump.stop_tsc =
-		wh_add_u64(now_tsc, wh_ns_to_tsc(job->jobs->host->hz, hello->bench_ns));
+		wh_add_u64(now_tsc, wh_ns_to_tsc(job->jobs->ground->hz, hello->bench_ns));
 	return rc;
 }

@@ -52,7 +52,7 @@ static uint64_t rate_bps(const struct wh_job *job)
 static void configure_sizes(const struct wh_job *job, bool bundle, struct wh_session_config *config)
 {
 	const struct wh_settings *settings = job->jobs->settings;
-	const struct wh_peer_bounds bounds = wh_host_bounds(job->jobs->host, job->peer.family);
+	const struct wh_peer_bounds bounds = wh_ground_bounds(job->jobs->ground, job->peer.family);
 
 	if (job->role == WH_AT_SERVER) {
 		wh_hello_configure(job->hello, bundle, &bounds, &settings->repair, config);
@@ -67,14 +67,14 @@ static void configure_sizes(const struct wh_job *job, bool bundle, struct wh_ses
 
 static void configure_out(const struct wh_job *job, bool bundle, struct wh_session_config *config)
 {
-	const struct wh_host *host = job->jobs->host;
+	struct wh_ground *ground = job->jobs->ground;
 	enum wh_family family = (enum wh_family)job->peer.family;
 
-	wh_host_session_config(host, config);
+	wh_ground_session_config(ground, config);
 	configure_sizes(job, bundle, config);
 	config->packet_bytes =
 		WH_HEAD_BYTES + config->payload_bytes + wh_encap_ip_udp_bytes(family);
-	config->wire_bytes = wh_host_wire_bytes(host, job->peer.family, config->payload_bytes);
+	config->wire_bytes = wh_ground_wire_bytes(ground, job->peer.family, config->payload_bytes);
 	config->chunks = bundle ? wh_job_sender_chunks(job, wh_session_chunk_stride(config))
 				: WH_ANSWER_CHUNKS;
 	config->window_pkts = wh_stream_window(config);
@@ -125,7 +125,7 @@ bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle)
 
 	if (out != NULL) {
 		wh_session_set_context(out, job);
-		if (wh_endpoint_open(&jobs->host->shard[job->shard].station.endpoint, out) == 0) {
+		if (wh_endpoint_open(jobs->ground->shard[job->shard].endpoint, out) == 0) {
 			job->out = out;
 			job->out_chunks = config.chunks;
 			if (job->convoy != NULL && config.rate_bps > 0)
@@ -365,7 +365,7 @@ int32_t wh_job_run(struct wh_job *job, uint64_t now_tsc)
 		wh_session_kick(in);
 		wh_session_kick(job->out);
 	}
-	if (now_tsc - job->noted_tsc > wh_ns_to_tsc(job->jobs->host->hz, NOTE_MS * 1000000)) {
+	if (now_tsc - job->noted_tsc > wh_ns_to_tsc(job->jobs->ground->hz, NOTE_MS * 1000000)) {
 		note_progress(job, now_tsc - job->noted_tsc);
 		job->noted_tsc = now_tsc;
 		wh_job_see_waits(job, now_tsc);
@@ -378,20 +378,21 @@ int32_t wh_job_run(struct wh_job *job, uint64_t now_tsc)
 	return work;
 }
 
-/* Of the bursts every second or more was not taken whole: not the core is slow. */
-static bool port_is_full(const struct wh_host *host)
+/* Not the core is slow. */
+static bool port_is_full(const struct wh_job *job)
 {
-	struct wh_port_stats stats;
+	const struct wh_ground *ground = job->jobs->ground;
+	struct wh_ground_counts counts;
 
-	wh_port_stats_total(host->port, &stats);
-	return stats.tx_full * WH_PORT_BACKLOG_PKTS > stats.tx_pkts;
+	ground->count(ground, job->shard, &counts);
+	return counts.port_is_full;
 }
 
 static void take_figures(struct wh_job *job)
 {
 	static const double shares[] = {0.5, 0.99, 0.999};
 	const struct wh_session *session = data_session(job);
-	uint64_t hz = job->jobs->host->hz;
+	uint64_t hz = job->jobs->ground->hz;
 
 	if (session == NULL)
 		return;
@@ -402,7 +403,7 @@ static void take_figures(struct wh_job *job)
 	if (session != job->out)
 		return;
 	job->figures.limited_by = wh_session_limited_by(session);
-	if (job->figures.limited_by == WH_LIMIT_CPU && port_is_full(job->jobs->host))
+	if (job->figures.limited_by == WH_LIMIT_CPU && port_is_full(job))
 		job->figures.limited_by = WH_LIMIT_LINE;
 	for (uint32_t i = 0; i < RTE_DIM(shares); i++)
 		job->figures.lateness_ns[i] = wh_tsc_to_ns(

@@ -6,11 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <rte_cycles.h>
-
 #include "base/assert.h"
 #include "base/clock.h"
-#include "bundle/aside.h"
 #include "cli/complain.h"
 #include "cli/repair.h"
 
@@ -23,9 +20,6 @@
 /* Arrivals, and farewells while telemetry looks on: two sessions of each job that there may be. */
 #define RING_SLOTS 16384
 
-/* What is being removed aside has so long at the end. */
-#define ERRANDS_MS 5000
-
 /* A client says what it wants with its first packets. */
 #define HELLO_PATIENCE_S 5
 
@@ -37,9 +31,9 @@
 #define EVICT_ONLY_S   10
 #define EVICT_EVERY    256 /* turns */
 
-static uint64_t now_ns(const struct wh_jobs *jobs)
+static uint64_t to_ns(const struct wh_jobs *jobs, uint64_t now_tsc)
 {
-	return wh_tsc_to_ns(jobs->host->hz, rte_rdtsc());
+	return wh_tsc_to_ns(jobs->ground->hz, now_tsc);
 }
 
 /* The client's job that a stream of this name and from this peer is for. */
@@ -61,14 +55,15 @@ static struct wh_job *job_of_reply(
 	return NULL;
 }
 
-static enum wh_release_status welcome_job(
-	struct wh_jobs *jobs, const struct wh_open_params *params, const struct wh_address *peer)
+static enum wh_release_status welcome_job(struct wh_jobs *jobs, uint64_t now_tsc,
+	const struct wh_open_params *params, const struct wh_address *peer)
 {
 	if (jobs->service == NULL || strcmp(params->name, WH_JOB_NAME) != 0)
 		return WH_STATUS_REFUSED;
 	if (!wh_service_allows(jobs->service, peer))
 		return WH_STATUS_REFUSED;
-	if (atomic_load(&jobs->draining) || !wh_peers_would_admit(&jobs->peers, peer, now_ns(jobs)))
+	if (atomic_load(&jobs->draining) ||
+		!wh_peers_would_admit(&jobs->peers, peer, to_ns(jobs, now_tsc)))
 		return WH_STATUS_BUSY;
 	return WH_STATUS_PENDING;
 }
@@ -85,8 +80,8 @@ static uint64_t stride_of(const struct wh_open_params *params)
 	return wh_session_chunk_stride(&config);
 }
 
-static enum wh_release_status welcome(void *owner, const struct wh_open_params *params,
-	const struct wh_address *peer, uint32_t *buffer_chunks)
+static enum wh_release_status welcome(void *owner, uint64_t now_tsc,
+	const struct wh_open_params *params, const struct wh_address *peer, uint32_t *buffer_chunks)
 {
 	struct wh_jobs *jobs = owner;
 	enum wh_release_status status = WH_STATUS_PENDING;
@@ -94,7 +89,7 @@ static enum wh_release_status welcome(void *owner, const struct wh_open_params *
 	const struct wh_job *job = job_of_reply(jobs, params, peer);
 
 	if (job == NULL)
-		status = welcome_job(jobs, params, peer);
+		status = welcome_job(jobs, now_tsc, params, peer);
 	else if (params->chunk_bytes !=
 		 (wh_job_sends(job) ? WH_ANSWER_CHUNK_BYTES : WH_CHUNK_BYTES_DEFAULT))
 		status = WH_STATUS_REFUSED;
@@ -118,14 +113,14 @@ static struct wh_job *new_job(struct wh_jobs *jobs)
 }
 
 /* A job for a peer's stream, counted; NULL: between OPEN and CONFIRM others took the last place. */
-static struct wh_job *admit_job(
-	struct wh_jobs *jobs, const struct wh_open_params *params, const struct wh_address *peer)
+static struct wh_job *admit_job(struct wh_jobs *jobs, uint64_t now_tsc,
+	const struct wh_open_params *params, const struct wh_address *peer)
 {
 	struct wh_job *job = NULL;
 
-	if (welcome_job(jobs, params, peer) != WH_STATUS_PENDING)
+	if (welcome_job(jobs, now_tsc, params, peer) != WH_STATUS_PENDING)
 		return NULL;
-	if (!wh_peers_admit(&jobs->peers, peer, now_ns(jobs)))
+	if (!wh_peers_admit(&jobs->peers, peer, to_ns(jobs, now_tsc)))
 		return NULL;
 	job = new_job(jobs);
 	if (job == NULL) {
@@ -145,14 +140,14 @@ static void drop_job(struct wh_jobs *jobs, struct wh_job *job)
 	atomic_fetch_sub_explicit(&jobs->live, 1, memory_order_release);
 }
 
-static void give_to_crew(struct wh_job *job)
+static void give_to_crew(struct wh_job *job, uint64_t now_tsc)
 {
 	struct wh_jobs *jobs = job->jobs;
 	uint32_t next = atomic_fetch_add(&jobs->next_crew, 1);
 
 	job->crew = &jobs->crew[next % jobs->crews];
-	job->came_tsc = rte_rdtsc();
-	job->give_up_tsc = job->came_tsc + HELLO_PATIENCE_S * jobs->host->hz;
+	job->came_tsc = now_tsc;
+	job->give_up_tsc = job->came_tsc + HELLO_PATIENCE_S * jobs->ground->hz;
 
 	int rc = rte_ring_mp_enqueue(job->crew->arrivals, job);
 
@@ -189,7 +184,7 @@ static struct wh_session *accept_session(void *owner, uint32_t shard,
 	int seat = WH_SEAT_FREE;
 
 	if (new_one)
-		job = admit_job(jobs, params, peer);
+		job = admit_job(jobs, now_tsc, params, peer);
 	if (job == NULL || !atomic_compare_exchange_strong(&job->seat, &seat, WH_SEAT_TAKING))
 		return NULL;
 	if (!seat_session(job, config, now_tsc, lci, peer, params, rtt_tsc)) {
@@ -207,7 +202,7 @@ static struct wh_session *accept_session(void *owner, uint32_t shard,
 		job->shard = shard;
 	atomic_store_explicit(&job->seat, WH_SEAT_TAKEN, memory_order_release);
 	if (new_one)
-		give_to_crew(job);
+		give_to_crew(job, now_tsc);
 	return session;
 }
 
@@ -220,7 +215,7 @@ static void session_gone(void *owner, struct wh_session *session)
 	WH_ASSERT(rc == 0); /* more slots than places for sessions */
 }
 
-const struct wh_host_hooks wh_jobs_hooks = {
+const struct wh_ground_hooks wh_jobs_hooks = {
 	.welcome = welcome,
 	.accept = accept_session,
 	.gone = session_gone,
@@ -314,7 +309,7 @@ static int32_t step(
 		job->worked_tsc = now_tsc;
 
 	bool busy = now_tsc - job->worked_tsc <
-		    wh_ns_to_tsc(crew->jobs->host->hz, IDLE_AFTER_MS * 1000000);
+		    wh_ns_to_tsc(crew->jobs->ground->hz, IDLE_AFTER_MS * 1000000);
 
 	if ((list == &crew->busy) != busy) {
 		TAILQ_REMOVE(list, job, next);
@@ -348,7 +343,7 @@ static struct wh_job *stalest(struct wh_crew *crew, uint64_t now_tsc)
 			uint64_t patience_s = places > 1 ? EVICT_OTHERS_S : EVICT_ONLY_S;
 
 			if (job->state >= WH_JOB_ENDING || places < found_places ||
-				stale_tsc(job, now_tsc) < patience_s * crew->jobs->host->hz)
+				stale_tsc(job, now_tsc) < patience_s * crew->jobs->ground->hz)
 				continue;
 			if (places > found_places ||
 				stale_tsc(job, now_tsc) > stale_tsc(found, now_tsc))
@@ -371,9 +366,9 @@ static int32_t make_room(struct wh_crew *crew, uint64_t now_tsc)
 
 	if (job == NULL)
 		return 0;
-	crew->evict_tsc = now_tsc + jobs->host->hz;
-	wh_job_say(job, "its place goes to another peer: its job has not got on for %u s",
-		(unsigned)(stale_tsc(job, now_tsc) / jobs->host->hz));
+	crew->evict_tsc = now_tsc + jobs->ground->hz;
+	wh_job_say(job, now_tsc, "its place goes to another peer: its job has not got on for %u s",
+		(unsigned)(stale_tsc(job, now_tsc) / jobs->ground->hz));
 	wh_job_fail(job, WH_STATUS_BUSY, "another peer needs its place");
 	wh_job_end(job, now_tsc);
 	return 1;
@@ -423,25 +418,29 @@ static void plan_fec(struct wh_jobs *jobs)
 
 	if (jobs->service == NULL && !settings->repair.on)
 		return;
-	jobs->host->fec = wh_repair_limits(WH_CHUNK_BYTES_DEFAULT, WH_STREAM_PAYLOAD_BYTES_MIN,
+	jobs->ground->fec = wh_repair_limits(WH_CHUNK_BYTES_DEFAULT, WH_STREAM_PAYLOAD_BYTES_MIN,
 		wh_encap_payload_bytes(WH_IPV4, settings->mtu_bytes));
 	if (settings->verbose)
 		wh_say("memory: tables of erasure codes, %" PRIu64 " KiB of each of %u cores",
-			wh_fec_bytes(&jobs->host->fec) >> 10, jobs->crews);
+			wh_fec_bytes(&jobs->ground->fec) >> 10, jobs->crews);
 }
 
-int wh_jobs_init(struct wh_jobs *jobs, struct wh_host *host, const struct wh_settings *settings,
+int wh_jobs_init(struct wh_jobs *jobs, struct wh_ground *ground, const struct wh_settings *settings,
 	const struct wh_service *service)
 {
-	jobs->host = host;
+	jobs->ground = ground;
 	jobs->settings = settings;
 	jobs->service = service;
 	rte_spinlock_init(&jobs->burial);
 	wh_convoys_init(&jobs->convoys);
-	jobs->crews = (uint32_t)wh_min_u64(wh_runtime_workers(host->runtime), WH_CREWS_MAX);
+	jobs->crews = (uint32_t)wh_min_u64(ground->workers, WH_CREWS_MAX);
 	plan_fec(jobs);
-	if (service != NULL && wh_peers_init(&jobs->peers, &service->limits) != 0)
-		return -ENOMEM;
+	if (service != NULL) {
+		const uint64_t seed[] = {wh_ground_draw(ground), wh_ground_draw(ground)};
+
+		if (wh_peers_init(&jobs->peers, &service->limits, seed) != 0)
+			return -ENOMEM;
+	}
 	for (uint32_t i = 0; i < jobs->crews; i++) {
 		struct wh_crew *crew = &jobs->crew[i];
 
@@ -450,15 +449,13 @@ int wh_jobs_init(struct wh_jobs *jobs, struct wh_host *host, const struct wh_set
 		TAILQ_INIT(&crew->idle);
 		crew->arrivals = make_ring();
 		crew->gone = make_ring();
-		if (jobs->host->fec.r > 0)
-			crew->fec = wh_fec_create(&jobs->host->fec);
+		if (jobs->ground->fec.r > 0)
+			crew->fec = wh_fec_create(&jobs->ground->fec);
 		if (crew->arrivals == NULL || crew->gone == NULL ||
-			(jobs->host->fec.r > 0 && crew->fec == NULL))
+			(jobs->ground->fec.r > 0 && crew->fec == NULL))
 			return -ENOMEM;
-
-		uint32_t core = wh_runtime_add(host->runtime, i, "jobs", poll_crew, crew);
-
-		crew->meter = &host->runtime->loop[core].meter;
+		wh_loop_add(ground->worker[i], "jobs", poll_crew, crew);
+		crew->meter = &ground->worker[i]->meter;
 	}
 	return 0;
 }
@@ -499,16 +496,8 @@ void wh_jobs_end(struct wh_jobs *jobs)
 	}
 }
 
-/* Staging folders of jobs that broke are still being removed. A disk that hangs is left alone. */
-static void await_errands(void)
-{
-	for (int ms = 0; ms < ERRANDS_MS && wh_aside_count() > 0; ms++)
-		rte_delay_us_sleep(1000);
-}
-
 void wh_jobs_free(struct wh_jobs *jobs)
 {
-	await_errands();
 	for (uint32_t i = 0; i < jobs->crews; i++) {
 		free(jobs->crew[i].arrivals);
 		free(jobs->crew[i].gone);
@@ -533,7 +522,7 @@ bool wh_job_make_hello(struct wh_job *job, uint32_t paths)
 	return true;
 }
 
-void wh_job_start(struct wh_job *job, uint32_t lane)
+void wh_job_start(struct wh_job *job, uint32_t lane, uint64_t now_tsc)
 {
 	job->reply = job->hello->reply;
 	if (job->hello->verb == WH_JOB_IDLE)
@@ -541,7 +530,7 @@ void wh_job_start(struct wh_job *job, uint32_t lane)
 	else
 		atomic_store_explicit(&job->jobs->lane[lane], job, memory_order_release);
 	atomic_fetch_add(&job->jobs->live, 1);
-	give_to_crew(job);
+	give_to_crew(job, now_tsc);
 }
 
 void wh_job_free(struct wh_job *job)

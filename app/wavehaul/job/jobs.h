@@ -26,7 +26,7 @@
 
 #include <rte_ring.h>
 
-#include "host/host.h"
+#include "host/ground.h"
 #include "job/convoy.h"
 #include "job/hello.h"
 #include "job/peers.h"
@@ -185,7 +185,7 @@ struct wh_crew {
 };
 
 struct wh_jobs {
-	struct wh_host *host;
+	struct wh_ground *ground;
 	const struct wh_settings *settings;
 	uint32_t crews;
 	struct wh_crew crew[WH_CREWS_MAX];
@@ -204,8 +204,8 @@ struct wh_jobs {
 	struct wh_job *_Atomic lane[WH_LANES_MAX];
 };
 
-/* 0 or -ENOMEM; adds the crews to the host's loops. `service` may be NULL. */
-int wh_jobs_init(struct wh_jobs *jobs, struct wh_host *host, const struct wh_settings *settings,
+/* 0 or -ENOMEM; adds a crew to the loop of each core that works. `service` may be NULL. */
+int wh_jobs_init(struct wh_jobs *jobs, struct wh_ground *ground, const struct wh_settings *settings,
 	const struct wh_service *service);
 
 /* When no loop runs any more: ends what the crews still had, and frees all sessions. */
@@ -213,7 +213,7 @@ void wh_jobs_end(struct wh_jobs *jobs);
 void wh_jobs_free(struct wh_jobs *jobs);
 
 /* The hooks of a host whose owner is `jobs`. */
-extern const struct wh_host_hooks wh_jobs_hooks;
+extern const struct wh_ground_hooks wh_jobs_hooks;
 
 /*
  * A client's job, not started: the caller fills in hello, peer, shard and callbacks. It stays the
@@ -222,7 +222,7 @@ extern const struct wh_host_hooks wh_jobs_hooks;
 struct wh_job *wh_job_create(struct wh_jobs *jobs);
 
 /* Hands it to a crew. Jobs that await a stream of the server's have a lane each. */
-void wh_job_start(struct wh_job *job, uint32_t lane);
+void wh_job_start(struct wh_job *job, uint32_t lane, uint64_t now_tsc);
 void wh_job_free(struct wh_job *job);
 
 /* Room for hello and that many paths; false: no memory. The paths are the caller's to strdup. */
@@ -248,8 +248,8 @@ void wh_job_give_memory(struct wh_job *job, enum wh_role role);
 uint64_t wh_jobs_free_bytes(struct wh_jobs *jobs);
 
 /* job_log.c: a line about a job's peer, as long as there are not too many of them. */
-void wh_job_say(const struct wh_job *job, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+void wh_job_say(const struct wh_job *job, uint64_t now_tsc, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* Says how many there would have been more; a few times a second. */
 void wh_jobs_tell_untold(struct wh_jobs *jobs, uint64_t now_tsc);

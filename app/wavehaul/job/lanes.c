@@ -7,24 +7,24 @@
 #define LAST_WORDS_S 3
 
 /* Queue i of ours talks to queue i of theirs as far as they go. */
-static void start_next(struct wh_lanes *lanes, uint32_t peer_queues)
+static void start_next(struct wh_lanes *lanes, uint32_t peer_queues, uint64_t now_tsc)
 {
 	uint32_t lane = lanes->started;
 	struct wh_job *job = lanes->job[lane];
 
 	WH_ASSERT(lane < lanes->count);
 	wh_client_place(lanes->client, lane, peer_queues, job);
-	wh_job_start(job, lane);
+	wh_job_start(job, lane, now_tsc);
 	lanes->started++;
 }
 
-void wh_lanes_start_first(struct wh_lanes *lanes)
+void wh_lanes_start_first(struct wh_lanes *lanes, uint64_t now_tsc)
 {
 	WH_ASSERT(lanes->started == 0);
-	start_next(lanes, 1);
+	start_next(lanes, 1, now_tsc);
 }
 
-void wh_lanes_start_others(struct wh_lanes *lanes)
+void wh_lanes_start_others(struct wh_lanes *lanes, uint64_t now_tsc)
 {
 	const struct wh_job *first = lanes->job[0];
 
@@ -35,7 +35,7 @@ void wh_lanes_start_others(struct wh_lanes *lanes)
 	while (lanes->started < lanes->count) {
 		/* The first may have made what others would take for a folder that was there. */
 		lanes->job[lanes->started]->hello->as_name = first->as_name;
-		start_next(lanes, first->peer_queues);
+		start_next(lanes, first->peer_queues, now_tsc);
 	}
 }
 
@@ -61,7 +61,7 @@ void wh_lanes_hurry(struct wh_lanes *lanes, uint64_t now_tsc)
 {
 	if (lanes->give_up_tsc != 0)
 		return;
-	lanes->give_up_tsc = now_tsc + LAST_WORDS_S * lanes->jobs->host->hz;
+	lanes->give_up_tsc = now_tsc + LAST_WORDS_S * lanes->jobs->ground->hz;
 	atomic_store(&lanes->jobs->hurry, true);
 }
 

@@ -23,8 +23,8 @@ struct wh_lanes {
 };
 
 /* All jobs are filled in. The others start when READY has come; before, nothing happens. */
-void wh_lanes_start_first(struct wh_lanes *lanes);
-void wh_lanes_start_others(struct wh_lanes *lanes);
+void wh_lanes_start_first(struct wh_lanes *lanes, uint64_t now_tsc);
+void wh_lanes_start_others(struct wh_lanes *lanes, uint64_t now_tsc);
 
 /* Whether all lanes from `first` on have started and ended. */
 bool wh_lanes_over(const struct wh_lanes *lanes, uint32_t first);

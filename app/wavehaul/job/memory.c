@@ -19,7 +19,7 @@
 
 uint64_t wh_jobs_free_bytes(struct wh_jobs *jobs)
 {
-	uint64_t free_bytes = wh_arena_free_bytes(&jobs->host->arena);
+	uint64_t free_bytes = wh_arena_free_bytes(&jobs->ground->arena);
 	uint64_t table_bytes = atomic_load_explicit(&jobs->table_bytes, memory_order_relaxed);
 
 	/* What sessions take beside their chunks is as if it came out of the same memory. */
@@ -48,7 +48,7 @@ uint32_t wh_job_sender_chunks(const struct wh_job *job, uint64_t stride_bytes)
 	/* A client has its memory to itself, but for what idle streams took before. */
 	if (job->role == WH_AT_CLIENT)
 		return (uint32_t)wh_min_u64(
-			wh_min_u64(own_bytes, wh_arena_free_bytes(&jobs->host->arena)) / 4 * 3 /
+			wh_min_u64(own_bytes, wh_arena_free_bytes(&jobs->ground->arena)) / 4 * 3 /
 				stride_bytes,
 			UINT16_MAX);
 	return share_chunks(job, stride_bytes, UINT64_MAX);
@@ -80,7 +80,7 @@ uint8_t *wh_job_take_memory(
 			!wh_peers_take_bytes(&jobs->peers, &job->peer, charged_bytes)))
 		return NULL;
 	*memory = (struct wh_job_memory){
-		.chunks = wh_arena_take(&jobs->host->arena, bytes),
+		.chunks = wh_arena_take(&jobs->ground->arena, bytes),
 		.table_bytes = table_bytes,
 		.charged_bytes = charged_bytes,
 	};
@@ -97,7 +97,7 @@ void wh_job_give_memory(struct wh_job *job, enum wh_role role)
 	struct wh_jobs *jobs = job->jobs;
 	struct wh_job_memory *memory = &job->memory[role];
 
-	wh_arena_give(&jobs->host->arena, memory->chunks);
+	wh_arena_give(&jobs->ground->arena, memory->chunks);
 	atomic_fetch_sub(&jobs->table_bytes, memory->table_bytes);
 	if (memory->charged_bytes > 0)
 		wh_peers_give_bytes(&jobs->peers, &job->peer, memory->charged_bytes);

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
@@ -12,13 +11,13 @@
 
 #define BURST_S 3
 
-int wh_peers_init(struct wh_peers *peers, const struct wh_peer_limits *limits)
+int wh_peers_init(
+	struct wh_peers *peers, const struct wh_peer_limits *limits, const uint64_t seed[2])
 {
 	*peers = (struct wh_peers){.limits = *limits};
 	rte_spinlock_init(&peers->lock);
 	peers->peer = calloc((size_t)WH_PEERS_ROWS * WH_PEERS_PER_ROW, sizeof(peers->peer[0]));
-	if (getrandom(peers->seed, sizeof(peers->seed), 0) != sizeof(peers->seed))
-		peers->seed[0] = (uintptr_t)peers;
+	memcpy(peers->seed, seed, sizeof(peers->seed));
 	return peers->peer == NULL ? -ENOMEM : 0;
 }
 

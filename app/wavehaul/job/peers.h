@@ -65,7 +65,8 @@ struct wh_peers {
 };
 
 /* 0 or -ENOMEM. */
-int wh_peers_init(struct wh_peers *peers, const struct wh_peer_limits *limits);
+int wh_peers_init(
+	struct wh_peers *peers, const struct wh_peer_limits *limits, const uint64_t seed[2]);
 void wh_peers_free(struct wh_peers *peers);
 
 /* Whether it would get a place now; keeps nothing of it. */

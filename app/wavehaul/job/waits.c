@@ -16,7 +16,7 @@ static enum wh_waits waits_of(const struct wh_job *job)
 
 static uint64_t stall_timeout_tsc(const struct wh_job *job)
 {
-	return wh_ns_to_tsc(job->jobs->host->hz, job->jobs->settings->stall_timeout_ns);
+	return wh_ns_to_tsc(job->jobs->ground->hz, job->jobs->settings->stall_timeout_ns);
 }
 
 static bool has_convoy(const struct wh_job *job, uint64_t now_tsc)
@@ -31,7 +31,7 @@ static bool has_convoy(const struct wh_job *job, uint64_t now_tsc)
 static bool has_company(const struct wh_job *job, uint64_t now_tsc)
 {
 	const struct wh_settings *settings = job->jobs->settings;
-	uint64_t now_ns = wh_tsc_to_ns(job->jobs->host->hz, now_tsc);
+	uint64_t now_ns = wh_tsc_to_ns(job->jobs->ground->hz, now_tsc);
 
 	if (has_convoy(job, now_tsc))
 		return true;
@@ -75,7 +75,7 @@ static void tell_peer(struct wh_job *job, uint64_t now_tsc, const struct wh_watc
 	if (now_tsc < job->next_tell_tsc)
 		return;
 	job->next_tell_tsc =
-		now_tsc + wh_ns_to_tsc(job->jobs->host->hz, WH_WATCH_TELL_MS * UINT64_C(1000000));
+		now_tsc + wh_ns_to_tsc(job->jobs->ground->hz, WH_WATCH_TELL_MS * UINT64_C(1000000));
 	if (job->sink != NULL && sent_bytes == job->told_bytes)
 		wh_sink_tell_waits(job->sink, &told);
 	else if (job->source != NULL && sight->waits_told != job->waits_heard &&
@@ -106,7 +106,7 @@ void wh_job_see_waits(struct wh_job *job, uint64_t now_tsc)
 	if (job->hello->verb == WH_JOB_IDLE || job->sink_told)
 		return;
 	if (job->watch.progress_tsc == 0)
-		wh_watch_begin(&job->watch, job->jobs->host->hz, now_tsc);
+		wh_watch_begin(&job->watch, job->jobs->ground->hz, now_tsc);
 
 	const struct wh_watch_sight sight = look(job, now_tsc);
 
@@ -119,6 +119,6 @@ void wh_job_see_waits(struct wh_job *job, uint64_t now_tsc)
 	if (job->convoy != NULL)
 		atomic_store_explicit(&job->convoy->moved_tsc, now_tsc, memory_order_relaxed);
 	if (job->role == WH_AT_SERVER)
-		wh_peers_moved(
-			&job->jobs->peers, &job->peer, wh_tsc_to_ns(job->jobs->host->hz, now_tsc));
+		wh_peers_moved(&job->jobs->peers, &job->peer,
+			wh_tsc_to_ns(job->jobs->ground->hz, now_tsc));
 }

@@ -79,8 +79,13 @@ void wh_bench_add_up(struct wh_bench_lane *lanes, struct wh_job *const *jobs, ui
 		sum->bps = (double)sum->receiver.bytes * 8 / seconds;
 		sum->pps = (double)sum->receiver.pkts / seconds;
 	}
-	if (count > 0)
-		wh_runtime_cycles(jobs[0]->jobs->host->runtime, sum->cycles);
+	if (count > 0) {
+		const struct wh_ground *ground = jobs[0]->jobs->ground;
+		struct wh_ground_counts counts;
+
+		ground->count(ground, jobs[0]->shard, &counts);
+		memcpy(sum->cycles, counts.cycles, sizeof(sum->cycles));
+	}
 }
 
 static double per_pkt(const uint64_t *now, const uint64_t *before, uint64_t pkts)

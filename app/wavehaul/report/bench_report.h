@@ -10,6 +10,7 @@
 #include <rte_spinlock.h>
 
 #include "cli/settings.h"
+#include "host/host.h"
 #include "job/jobs.h"
 
 /* A lane's counters at the receiving end, and how often they came: from the lane's crew. */

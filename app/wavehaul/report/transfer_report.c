@@ -69,7 +69,7 @@ static void print_json_line(json_t *line)
 
 static double seconds_between(const struct wh_transfer *transfer, uint64_t from, uint64_t to)
 {
-	return from != 0 && to > from ? (double)(to - from) / (double)transfer->host.hz : 0;
+	return from != 0 && to > from ? (double)(to - from) / (double)transfer->host.ground.hz : 0;
 }
 
 void wh_transfer_tell_start(struct wh_transfer *transfer)
@@ -227,7 +227,7 @@ static void see_stall(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t b
 	}
 	if (transfer->stall_told ||
 		now_tsc - transfer->moved_tsc <
-			wh_ns_to_tsc(transfer->host.hz, STALL_MS * UINT64_C(1000000)))
+			wh_ns_to_tsc(transfer->host.ground.hz, STALL_MS * UINT64_C(1000000)))
 		return;
 	transfer->stall_told = true;
 	if (transfer->settings.json_stream)
@@ -250,7 +250,7 @@ void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc)
 	if (now_tsc < transfer->next_progress_tsc)
 		return;
 	transfer->next_progress_tsc =
-		now_tsc + wh_ns_to_tsc(transfer->host.hz, every_ms * UINT64_C(1000000));
+		now_tsc + wh_ns_to_tsc(transfer->host.ground.hz, every_ms * UINT64_C(1000000));
 
 	uint64_t bytes = moved_bytes(transfer);
 

@@ -75,8 +75,8 @@ static void put_core(struct rte_tel_data *data, const struct wh_host *host, uint
 	name_processes(loop, processes, sizeof(processes));
 	wh_tel_put_text(data, "processes", processes);
 	wh_tel_put(data, "busy_permille", busy_permille(before, loop));
-	wh_tel_put(data, "busy_us", wh_tsc_to_us(host->hz, wh_tel_load(&loop->busy_tsc)));
-	wh_tel_put(data, "total_us", wh_tsc_to_us(host->hz, wh_tel_load(&loop->total_tsc)));
+	wh_tel_put(data, "busy_us", wh_tsc_to_us(host->ground.hz, wh_tel_load(&loop->busy_tsc)));
+	wh_tel_put(data, "total_us", wh_tsc_to_us(host->ground.hz, wh_tel_load(&loop->total_tsc)));
 	wh_tel_put(data, "turns", wh_tel_load(&loop->turns));
 	wh_tel_put(data, "naps", wh_tel_load(&loop->naps));
 }

@@ -17,10 +17,10 @@ static_assert(sizeof(struct wh_station_stats) % sizeof(uint64_t) == 0 &&
 		      sizeof(struct wh_endpoint_stats) % sizeof(uint64_t) == 0,
 	"all counters are of 64 bits");
 
-static void add_shard(struct behind *sum, const struct wh_shard *shard)
+static void add_station(struct behind *sum, const struct wh_station *of)
 {
-	const struct wh_station_stats station = wh_station_stats(&shard->station);
-	const uint64_t *endpoint = (const uint64_t *)&shard->station.endpoint.stats;
+	const struct wh_station_stats station = wh_station_stats(of);
+	const uint64_t *endpoint = (const uint64_t *)&of->endpoint.stats;
 
 	for (size_t i = 0; i < sizeof(sum->station) / sizeof(uint64_t); i++)
 		((uint64_t *)&sum->station)[i] += ((const uint64_t *)&station)[i];
@@ -79,7 +79,7 @@ static void put_queues(struct rte_tel_data *data, const struct wh_host *host, ui
 	struct behind behind = {0};
 
 	for (uint32_t i = first; i < end; i++)
-		add_shard(&behind, &host->shard[i]);
+		add_station(&behind, &host->station[i]);
 	rte_tel_data_start_dict(data);
 	put_port(data, host);
 	put_traffic(data, stats);

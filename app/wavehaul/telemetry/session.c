@@ -35,14 +35,14 @@ static int compare_ids(const void *a, const void *b)
 /* The numbers of all sessions from `first` on, in any order; NULL: no memory. */
 static uint64_t *list_ids(const struct wh_host *host, uint64_t first, uint32_t *count)
 {
-	uint32_t places = host->shards > 0 ? host->shard[0].station.endpoint.config.places : 0;
+	uint32_t places = host->shards > 0 ? host->station[0].endpoint.config.places : 0;
 	uint64_t *ids = calloc((size_t)host->shards * places + 1, sizeof(*ids));
 
 	*count = 0;
 	if (ids == NULL)
 		return NULL;
 	for (uint32_t shard = 0; shard < host->shards; shard++) {
-		const struct wh_endpoint *endpoint = &host->shard[shard].station.endpoint;
+		const struct wh_endpoint *endpoint = &host->station[shard].endpoint;
 
 		WH_ASSERT(endpoint->config.places == places);
 		for (uint32_t place = 0; place < places; place++) {
@@ -108,7 +108,7 @@ static struct wh_session *find_session(const struct wh_host *host, uint64_t id, 
 	if (shard >= host->shards)
 		return NULL;
 
-	const struct wh_endpoint *endpoint = &host->shard[shard].station.endpoint;
+	const struct wh_endpoint *endpoint = &host->station[shard].endpoint;
 	uint32_t place = lci & (endpoint->config.places - 1);
 	struct wh_session *session = session_at(endpoint, place);
 
@@ -150,7 +150,7 @@ static bool look_at(uint64_t id, struct look *look)
 
 	const struct wh_session *session = find_session(host, id, &look->transmits);
 
-	look->hz = host->hz;
+	look->hz = host->ground.hz;
 	if (session != NULL)
 		fill_look(session, look);
 	wh_tel_leave_sessions();

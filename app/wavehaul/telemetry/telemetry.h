@@ -18,6 +18,7 @@
  * them need not be of the same moment.
  */
 
+#include "host/host.h"
 #include "job/jobs.h"
 
 #define WH_TELEMETRY_SPAN_MS 50

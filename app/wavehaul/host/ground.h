@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_GROUND_H
+#define WH_APP_GROUND_H
+
+/*
+ * What jobs need of a host, and all that they may: its clock's rate, its settings, memory, an
+ * endpoint per queue, and loops to run on. wh_host_open fills it from a port; a test fills it by
+ * hand and polls the loops in virtual time, without EAL.
+ */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/settings.h"
+#include "host/arena.h"
+#include "host/bounds.h"
+#include "host/loop.h"
+#include "session/endpoint.h"
+
+struct wh_ground;
+
+/* What the owner of sessions answers, on the core that receives a shard's packets. */
+struct wh_ground_hooks {
+	enum wh_release_status (*welcome)(void *owner, uint64_t now_tsc,
+		const struct wh_open_params *params, const struct wh_address *peer,
+		uint32_t *buffer_chunks);
+	struct wh_session *(*accept)(void *owner, uint32_t shard,
+		const struct wh_session_config *config, uint64_t now_tsc, uint32_t lci,
+		const struct wh_address *peer, const struct wh_open_params *params,
+		uint64_t rtt_tsc);
+	void (*gone)(void *owner, struct wh_session *session);
+	void *owner;
+};
+
+/* What a host counts beside its sessions. */
+struct wh_ground_counts {
+	uint64_t bad_pkts;     /* of one shard: of no session */
+	uint64_t dropped_pkts; /* by the port */
+	bool port_is_full;     /* bursts every second or more were not taken whole */
+	uint64_t cycles[WH_METER_PROCESSES];
+};
+
+/* The endpoint of a queue, and what it hands to its callbacks. */
+struct wh_ground_shard {
+	struct wh_ground *ground;
+	uint32_t number;
+	struct wh_endpoint *endpoint;
+};
+
+struct wh_ground {
+	uint64_t hz;
+	const struct wh_settings *settings;
+	struct wh_ground_hooks hooks;
+	struct wh_arena arena;
+	struct wh_fec_limits fec; /* of its working cores' tables; r 0: there are none */
+	uint32_t attach_bytes;    /* as in wh_session_config */
+	uint32_t burst_pkts;      /* likewise */
+	struct wh_ground_shard shard[WH_QUEUES_MAX]; /* settings->queues of them */
+	uint32_t workers;
+	struct wh_loop *worker[WH_SETTINGS_CPUS_MAX]; /* of the cores that work */
+	uint8_t cookie_key[WH_SIPHASH_KEY_BYTES];     /* both from the system, or from a seed */
+	uint8_t draw_key[WH_SIPHASH_KEY_BYTES];
+	_Atomic uint64_t draws;
+	void (*count)(
+		const struct wh_ground *ground, uint32_t shard, struct wh_ground_counts *counts);
+};
+
+/* A number that nobody can guess who does not know draw_key; another one each time. Any core. */
+uint64_t wh_ground_draw(struct wh_ground *ground);
+
+/* An endpoint's configuration for that shard, but for its meters: streams to it go to the hooks. */
+struct wh_endpoint_config wh_ground_endpoint_config(
+	struct wh_ground *ground, uint32_t shard, uint32_t places);
+
+/*
+ * A session's configuration on this host: all but profile, sizes, memory and rate, which the
+ * caller or the peer's OPEN decide.
+ */
+void wh_ground_session_config(struct wh_ground *ground, struct wh_session_config *config);
+
+/* Our address of the peer's family as the peers of that shard see it; family 0: we have none. */
+struct wh_address wh_ground_address(const struct wh_ground *ground, uint8_t family, uint32_t shard);
+
+/* What a full data packet to a peer of that family takes of the wire, VLAN tag and all. */
+uint32_t wh_ground_wire_bytes(
+	const struct wh_ground *ground, uint8_t family, uint32_t payload_bytes);
+
+/* Largest payload of a data packet to a peer of that family. */
+uint32_t wh_ground_payload_bytes(const struct wh_ground *ground, uint8_t family);
+
+/* What it can bear of a peer of that family. */
+struct wh_peer_bounds wh_ground_bounds(const struct wh_ground *ground, uint8_t family);
+
+#endif
