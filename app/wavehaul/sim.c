@@ -38,7 +38,7 @@ static int read_scenario(struct verb *verb)
 	const struct wh_settings *settings = &verb->settings;
 	char *path = wh_scenario_path(settings->operands[0]);
 	char seed[sizeof(settings->seed) + sizeof("scenario.seed=")];
-	int status = wh_ini_read(&verb->ini, path);
+	int status = wh_ini_read(&verb->ini, &wh_scenario_form, path);
 
 	free(path);
 	for (uint32_t i = 0; status == -1 && i < settings->n_sets; i++)

@@ -564,24 +564,20 @@ static void test_what_goes_together(void)
 	}
 }
 
-/* 255 characters fit into a line of the file, the sign of a comment counting twice. */
 static void test_longest_text(void)
 {
-	char words[1024] = WHOLE "|--root|";
+	static char words[2 * WH_SETTINGS_TEXT_BYTES] = WHOLE "|--root|";
 	size_t begin = strlen(words);
 
-	memset(words + begin, 'a', 255);
-	words[begin + 255] = '\0';
-	wh_rig_read(&rig, WH_VERB_SERVE, words);
-	CU_ASSERT_EQUAL(rig.status, -1);
-	CU_ASSERT_EQUAL(strlen(rig.settings.root), 255);
-	words[begin] = '#';
+	memset(words + begin, '#', WH_SETTINGS_TEXT_BYTES);
+	words[begin + WH_SETTINGS_TEXT_BYTES] = '\0';
 	wh_rig_read(&rig, WH_VERB_SERVE, words);
 	CU_ASSERT_EQUAL(rig.status, WH_EXIT_USAGE);
-	CU_ASSERT_PTR_NOT_NULL(strstr(rig.said, "is longer than 255 characters"));
-	words[begin + 254] = '\0';
+	CU_ASSERT_PTR_NOT_NULL(strstr(rig.said, "--root '####"));
+	words[begin + WH_SETTINGS_TEXT_BYTES - 1] = '\0';
 	wh_rig_read(&rig, WH_VERB_SERVE, words);
 	CU_ASSERT_EQUAL(rig.status, -1);
+	CU_ASSERT_EQUAL(strlen(rig.settings.root), WH_SETTINGS_TEXT_BYTES - 1);
 }
 
 /* 32 subnets, each as long as can be; not one more. */

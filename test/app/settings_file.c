@@ -54,7 +54,6 @@ static const struct line_case line_cases[] = {
 		"mtu = '90000' is out of bounds; write for example mtu = 9000 (from 1228 to "
 		"9216)"},
 	{"[port]\n\tmtu\t=  nine thousand # really\n", 2, "mtu = 'nine thousand' is not "},
-	{"[transfer]\nrate = 10\n[port]\nvlan = 4095\n", 2, "rate = '10' is out of bounds; "},
 	{"[port]\nvlan = 1\n[transfer]\n\nrate = 10\n", 5, "rate = '10' is out of bounds; "},
 	{"[output]\njson = maybe\n", 2,
 		"json = 'maybe' is neither yes nor no; write for example json = yes"},
@@ -64,17 +63,15 @@ static const struct line_case line_cases[] = {
 	{"[serve]\nsessions = 0\n", 2, "sessions = '0' is out of bounds; "},
 
 	/* Twice. */
-	{"[port]\nmtu = 9000\nvlan = 1\nmtu = 9000\n", 4,
-		"mtu stands in line 2 already; remove one of the two"},
-	{"[port]\nmtu = 9000\n[cores]\nrx = 1\n[port]\nmtu = 1500\n", 6,
-		"mtu stands in line 2 already; "},
+	{"[port]\nmtu = 9000\nvlan = 1\nmtu = 9000\n", 4, "mtu stands at /tmp/wavehaul-settings-"},
+	{"[port]\nmtu = 9000\n[cores]\nrx = 1\n[port]\nmtu = 1500\n", 6, "mtu stands at "},
 	{"[address]\naddress = 10.0.0.1/8\naddress = 10.0.0.2/8\n", 3,
 		"address = '10.0.0.2/8' is a second IPv4 address; "},
 
 	/* Form. */
 	{"port = x\n", 1, "a [section] must come before, for example [port]"},
 	{"[port]\nport\n", 2, "this is neither a [section] nor key = value nor a # comment"},
-	{"[port]\n= x\n", 2, "this is neither a [section] nor key = value nor a # comment"},
+	{"[port]\n= x\n", 2, "there is no key before the ="},
 	{"; a note\n", 1, "a comment begins with #"},
 	{"[port]\nport =\n", 2, "the value is missing; give one, or put # before the line"},
 	{"[port]\nport = # to be filled in\n", 2, "the value is missing; "},
@@ -82,7 +79,6 @@ static const struct line_case line_cases[] = {
 	{"[]\n", 1, "a section is written as [port], and nothing behind it"},
 	{"[port] mtu = 9000\n", 1, "a section is written as [port], and nothing behind it"},
 	{"[port] # fine\n[port]]\n", 2, "there is no section [port]]; "},
-	{"[dpdk]\neal = a\\#b # why\n", 2, "write \\# for each # of a value, "},
 	{"[port]\rmtu = 9000\r", 1, "there is a control character: this is no text"},
 	{"[port]\nport = a\x1b[2Jb\n", 2, "there is a control character: this is no text"},
 };
@@ -111,6 +107,14 @@ static void expect_whole(const char *text)
 
 static void test_forms(void)
 {
+	/* Bytes that are no UTF-8 are fine: paths may have them. */
+	read_text(WH_VERB_SERVE,
+		WHOLE_FILE "[serve]\nroot = /srv/gr\xf6\xdf"
+			   "e # \xe9\n",
+		"");
+	CU_ASSERT_EQUAL(rig.status, -1);
+	CU_ASSERT_STRING_EQUAL(rig.settings.root, "/srv/gr\xf6\xdf"
+						  "e");
 	expect_whole(WHOLE_FILE);
 	expect_whole("[port]\r\nport = memif:/x\r\nmtu = 9000\r\n\r\n[address]\r\n"
 		     "address = 192.0.2.1/24\r\n");
@@ -167,30 +171,26 @@ static void test_flags_after_file(void)
 	CU_ASSERT_STRING_EQUAL(rig.settings.port, "a");
 }
 
-/* 255 characters are the longest value, 320 the longest line. */
+/* A value may be as long as the same text as a flag, and a line as long as it likes. */
 static void test_longest_line(void)
 {
-	char text[1024] = "[serve]\nroot=";
+	static char text[2 * WH_SETTINGS_TEXT_BYTES] = "[serve]\nroot=";
 	size_t begin = strlen(text);
 
-	memset(text + begin, 'r', 256);
-	text[begin + 255] = '\0';
+	memset(text + begin, 'r', WH_SETTINGS_TEXT_BYTES);
+	text[begin + WH_SETTINGS_TEXT_BYTES - 1] = '\0';
 	read_text(WH_VERB_SERVE, text, "--port|x|--addr|192.0.2.1/24");
 	CU_ASSERT_EQUAL(rig.status, -1);
-	CU_ASSERT_EQUAL(strlen(rig.settings.root), 255);
-	text[begin + 255] = 'r';
+	CU_ASSERT_EQUAL(strlen(rig.settings.root), WH_SETTINGS_TEXT_BYTES - 1);
+	text[begin + WH_SETTINGS_TEXT_BYTES - 1] = 'r';
 	read_text(WH_VERB_SERVE, text, "");
-	expect_line(text, 2, "the value is longer than 255 characters");
+	expect_line(text, 2, "root = 'rrr");
 
 	strcpy(text, WHOLE_FILE "#");
 	begin = strlen(text) - 1;
-	memset(text + begin, '#', 321);
-	text[begin + 320] = '\0';
+	memset(text + begin, '#', 3000);
+	text[begin + 3000] = '\0';
 	expect_whole(text);
-	text[begin + 320] = '#';
-	text[begin + 321] = '\0';
-	read_text(WH_VERB_SEND, text, "");
-	expect_line("long", 6, "the line is longer than 320 characters");
 }
 
 static const char *draw(struct wh_prng *prng, const char *const *choices, uint64_t count)
@@ -198,10 +198,7 @@ static const char *draw(struct wh_prng *prng, const char *const *choices, uint64
 	return choices[wh_prng_below(prng, count)];
 }
 
-/*
- * Two readers look at each file, ours and rte_cfgfile: in whatever dress an entry comes, they must
- * agree that it is one, and on its value.
- */
+/* In whatever dress an entry comes, it is one, and has its value. */
 static void test_dressed_lines(void)
 {
 	static const char *const blanks[] = {"", " ", "\t", " \t  "};
@@ -227,11 +224,10 @@ static void test_dressed_lines(void)
 
 			if (entry != 1)
 				snprintf(value, sizeof(value), "%u", entry == 0 ? mtu : mtu % 1000);
-			/* No comment behind a value with an escaped sign. */
 			used += (size_t)snprintf(text + used, sizeof(text) - used,
 				"%s%s[%s%s%s]%s%s%s%s%s=%s%s%s", draw(&prng, between, 6), a, b,
 				sections[entry], c, a, draw(&prng, ends, 6), b, keys[entry], c, a,
-				value, draw(&prng, ends, entry == 1 ? 3 : 6));
+				value, draw(&prng, ends, 6));
 		}
 		read_text(WH_VERB_SERVE, text, "--port|x|--addr|192.0.2.1/24");
 		CU_ASSERT_EQUAL_FATAL(rig.status, -1);
@@ -257,7 +253,7 @@ static void test_hostile(void)
 	expect_line("noise", 1, "");
 	memset(megabyte, 'a', sizeof(megabyte));
 	wh_rig_read_file(&rig, WH_VERB_SEND, megabyte, sizeof(megabyte), "");
-	expect_line("one line", 1, "the line is longer than 320 characters");
+	expect_line("one line", 1, "this is neither a [section] nor key = value nor a # comment");
 	memset(megabyte, '\n', sizeof(megabyte));
 	wh_rig_read_file(
 		&rig, WH_VERB_SEND, megabyte, sizeof(megabyte), "--port|x|--addr|192.0.2.1/24");
@@ -266,7 +262,7 @@ static void test_hostile(void)
 	snprintf(megabyte, sizeof(megabyte), "--config|%s", wh_rig_path);
 	wh_rig_read(&rig, WH_VERB_SEND, megabyte);
 	CU_ASSERT_EQUAL(rig.status, WH_EXIT_NO_FILE);
-	CU_ASSERT_PTR_NOT_NULL(strstr(rig.said, " is larger than 1 MiB; "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(rig.said, ": it is larger than 1 MiB; "));
 }
 
 static void test_no_file(void)
@@ -279,7 +275,7 @@ static void test_no_file(void)
 	wh_rig_read(&rig, WH_VERB_SEND, "--config|/tmp");
 	CU_ASSERT_EQUAL(rig.status, WH_EXIT_NO_FILE);
 	CU_ASSERT_STRING_EQUAL(rig.said,
-		"the configuration /tmp is no file; --config names an INI file, none goes without");
+		"cannot read the configuration /tmp: it is no file; --config none goes without");
 	wh_rig_read(&rig, WH_VERB_SEND, "--config|");
 	CU_ASSERT_EQUAL(rig.status, WH_EXIT_USAGE);
 	CU_ASSERT_STRING_EQUAL(
@@ -299,7 +295,7 @@ static void test_pipe(void)
 	snprintf(words, sizeof(words), "--config|%s", path);
 	wh_rig_read(&rig, WH_VERB_SEND, words);
 	CU_ASSERT_EQUAL(rig.status, WH_EXIT_NO_FILE);
-	CU_ASSERT_PTR_NOT_NULL(strstr(rig.said, " is no file; "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(rig.said, ": it is no file; "));
 	unlink(path);
 	rmdir(folder);
 }

@@ -69,7 +69,7 @@ static int open_text(const char *text, const char *set)
 
 	wh_complain("%s", "");
 
-	int status = wh_ini_parse(&ini, "f", text, strlen(text));
+	int status = wh_ini_parse(&ini, &wh_scenario_form, "f", text, strlen(text));
 
 	if (status == -1 && set != NULL)
 		status = wh_ini_set(&ini, set);
@@ -109,11 +109,13 @@ static const struct {
 	{"[scenario]\nduration = # 5s\n", "f:2: the value is missing"},
 	{"[scenario]\n = 5s\n", "f:2: there is no key before the ="},
 	{"[scenario\n", "f:1: a section is written as [scenario], and nothing behind it"},
-	{"[net]\n", "f:1: sections are [scenario], [sweep], [link A-B], [flow NAME], "},
-	{"[link]\n", "f:1: sections are "},
-	{"[sweep x]\n", "f:1: sections are "},
-	{"[scenario]\n[sweep]\n[scenario]\n", "f:3: this section is there already"},
-	{LINK LINK, "f:4: this section is there already"},
+	{"[net]\n", "f:1: there is no section [net]; the sections are scenario, sweep, report, "
+		    "expect, link A-B, flow NAME"},
+	{"[link]\n", "f:1: there is no section [link]; "},
+	{"[sweep x]\n", "f:1: there is no section [sweep x]; "},
+	{"[scenario]\nseed = 1\n[sweep]\n[scenario]\nseed = 2\n",
+		"f:5: seed stands at f:2 already"},
+	{LINK LINK, "f:5: rate stands at f:2 already"},
 	{"[scenario]\nseed = 1\nwarmup = 1s\nseed = 2\n",
 		"f:4: seed stands at f:2 already; remove one of the two"},
 	{"[scenario]\ntitle = a\x1b[2J\n", "f:2: there is a control character"},

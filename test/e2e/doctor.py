@@ -531,7 +531,7 @@ def cases():
     yield Case('help', True, help_text)
     for args, status, pattern in (
             (['--unknown'], USAGE, '--help'), (['--root'], USAGE, '--root'),
-            (['surplus'], USAGE, '--root surplus'), (['--root', ''], NO_SUCH_FILE, "''"),
+            (['surplus'], USAGE, '--root surplus'), (['--root', ''], USAGE, "'' is empty"),
             (['--root', '{folder}/none'], NO_SUCH_FILE, 'none.*no such'),
             (['--json', '--root', '{folder}/a-file'], NO_SUCH_FILE, 'a-file is no folder')):
         yield Case('wrong ' + ' '.join(args), True,

@@ -244,9 +244,7 @@ static void print_setting(const struct wh_setting *setting, const struct wh_sett
 	enum wh_verb verb, FILE *to)
 {
 	char value[WH_SETTINGS_TEXT_BYTES];
-	char escaped[WH_SETTINGS_TEXT_BYTES];
-	char *item;
-	char *rest = escaped;
+	char escaped[2 * WH_SETTINGS_TEXT_BYTES];
 
 	fputc('\n', to);
 	print_comment(wh_setting_help(setting, verb), wh_setting_standard(setting, verb), to);
@@ -258,12 +256,8 @@ static void print_setting(const struct wh_setting *setting, const struct wh_sett
 	wh_setting_escape(value, escaped);
 	if (escaped[0] == '\0')
 		fprintf(to, "# %s = %s\n", setting->key, setting->example);
-	else if (!wh_setting_is_list(setting))
-		fprintf(to, "%s = %s\n", setting->key, escaped);
 	else
-		/* A line each: together they may be longer than a line of the file can be. */
-		while ((item = strtok_r(rest, ", ", &rest)) != NULL)
-			fprintf(to, "%s = %s\n", setting->key, item);
+		fprintf(to, "%s = %s\n", setting->key, escaped);
 }
 
 static bool is_kept(const struct wh_setting *setting, enum wh_verb verb)

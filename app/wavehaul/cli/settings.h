@@ -39,8 +39,8 @@ enum wh_verb {
 #define WH_SETTINGS_ALLOWS_MAX 32
 #define WH_SETTINGS_SETS_MAX   100
 
-/* Room for any value as text; the longest is a list of WH_SETTINGS_ALLOWS_MAX subnets. */
-#define WH_SETTINGS_TEXT_BYTES 2048
+/* Room for any value as text: as long as a path can be, and lists are shorter. */
+#define WH_SETTINGS_TEXT_BYTES 4096
 
 /* Control packets must fit; IPv6 asks for more (settings_check.c). */
 #define WH_MTU_MIN (WH_CONTROL_BYTES_MAX + WH_IPV4_BYTES + WH_UDP_BYTES)
@@ -140,7 +140,7 @@ struct wh_settings {
 	char udt[WH_SETTINGS_TEXT_BYTES];
 
 	/* sim and plan */
-	uint32_t jobs;                    /* processes at once */
+	uint32_t jobs;                          /* processes at once */
 	const char *sets[WH_SETTINGS_SETS_MAX]; /* pointers into argv */
 	uint32_t n_sets;
 	char seed[WH_SETTINGS_TEXT_BYTES];

@@ -83,6 +83,7 @@ static const char doctor_text[] =
 	"  FIX    to be repaired; the line below is the command, for a root shell. Go from top\n"
 	"         to bottom, and run the doctor again: one repair may make others needless\n"
 	"\n"
+	"Examples\n"
 	"  wavehaul doctor                       this machine, by eye\n"
 	"  wavehaul doctor --json | jq -r '.checks[].repair // empty'\n"
 	"                                        the commands alone\n"

@@ -241,7 +241,8 @@ const struct wh_setting wh_settings_table[] = {
 		.argument = "TIME", .example = "30s",
 		.help = "give up after so long without progress"},
 	{KEY("transfer", "fec"), FIELD(repair), .flag = "fec", .type = WH_SETTING_FEC,
-		.verbs = CLIENTS | DEMO, .argument = "off|auto|K,R", .example = "auto, or 128,4",
+		.verbs = CLIENTS | DEMO, .argument = "off|auto|K,R",
+		.example = "auto, or 128,4 (K and R together at most 255, R at most K)",
 		.help = "repair packets beside the data, so that a loss costs no round trip:\n"
 			"auto: as many as the loss asks for; K,R: R for every K of data\n"
 			"(off; auto with --profile ttp)"},

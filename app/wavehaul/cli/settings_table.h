@@ -100,7 +100,7 @@ void wh_setting_format(const struct wh_setting *setting, const struct wh_setting
 void wh_setting_advise(const struct wh_setting *setting, char text[WH_SETTINGS_TEXT_BYTES]);
 
 /* Puts '\' before each '#', which would begin a comment. */
-void wh_setting_escape(const char *text, char escaped[WH_SETTINGS_TEXT_BYTES]);
+void wh_setting_escape(const char *text, char escaped[2 * WH_SETTINGS_TEXT_BYTES]);
 
 /*
  * The configuration file at `path`: INI, "#" begins a comment, "\#" is the sign itself. A key that

@@ -14,8 +14,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include <rte_cfgfile.h>
-
 #include "base/assert.h"
 #include "base/units.h"
 
@@ -23,6 +21,9 @@
 
 /* What the kernel's sets of CPUs hold (CPU_SETSIZE). */
 #define CPU_MAX 1023
+
+/* Of a list: no subnet and no range of CPUs is as long. */
+#define ITEM_BYTES 256
 
 #define QUEUE_MAX_PKTS 10000000
 
@@ -141,7 +142,7 @@ static const char *take_quantity(
  * The next item of a list separated by commas, without the blanks around it, into `item`; false
  * at the end. An item that does not fit comes out empty, which no list takes.
  */
-static bool next_item(const char **rest, char item[CFG_VALUE_LEN])
+static bool next_item(const char **rest, char item[ITEM_BYTES])
 {
 	const char *begin = *rest;
 
@@ -158,7 +159,7 @@ static bool next_item(const char **rest, char item[CFG_VALUE_LEN])
 
 	size_t length = (size_t)(end - begin);
 
-	if (length >= CFG_VALUE_LEN)
+	if (length >= ITEM_BYTES)
 		length = 0;
 	memcpy(item, begin, length);
 	item[length] = '\0';
@@ -193,7 +194,7 @@ static bool has_cpu(const struct wh_cpu_list *list, uint64_t cpu)
 static const char *take_cpus(const char *text, struct wh_cpu_list *field)
 {
 	struct wh_cpu_list list = {0};
-	char item[CFG_VALUE_LEN];
+	char item[ITEM_BYTES];
 	uint64_t first;
 	uint64_t last;
 
@@ -335,7 +336,7 @@ static_assert(WH_SETTINGS_SETS_MAX == 100, "the sentence in take_set says so");
 static const char *take_list(
 	const struct wh_setting *setting, const char *text, struct wh_settings *settings)
 {
-	char item[CFG_VALUE_LEN];
+	char item[ITEM_BYTES];
 	const char *wrong = NULL;
 
 	while (wrong == NULL && next_item(&text, item)) {
@@ -402,27 +403,17 @@ void wh_setting_clear(const struct wh_setting *setting, struct wh_settings *sett
 	}
 }
 
-void wh_setting_escape(const char *text, char escaped[WH_SETTINGS_TEXT_BYTES])
+void wh_setting_escape(const char *text, char escaped[2 * WH_SETTINGS_TEXT_BYTES])
 {
 	char *to = escaped;
 
 	for (; *text != '\0'; text++) {
-		WH_ASSERT(to + 2 < escaped + WH_SETTINGS_TEXT_BYTES);
+		WH_ASSERT(to + 2 < escaped + 2 * WH_SETTINGS_TEXT_BYTES);
 		if (*text == '#')
 			*to++ = '\\';
 		*to++ = *text;
 	}
 	*to = '\0';
-}
-
-/* rte_cfgfile cuts longer values without a word, so none may be given by a flag either. */
-static bool fits_line(const char *text)
-{
-	size_t length = 0;
-
-	for (; *text != '\0'; text++)
-		length += *text == '#' ? 2 : 1;
-	return length < CFG_VALUE_LEN;
 }
 
 static const char *take_profile(const char *text, const struct wh_profile **field)
@@ -473,8 +464,6 @@ const char *wh_setting_take(
 
 	if (*text == '\0')
 		return "is empty";
-	if (setting->key != NULL && !fits_line(text))
-		return "is longer than 255 characters";
 	switch (setting->type) {
 	case WH_SETTING_TEXT:
 		return take_text(setting, text, field);
@@ -517,8 +506,6 @@ const char *wh_setting_take(
 		return take_list(setting, text, settings);
 	}
 }
-
-static_assert(CFG_VALUE_LEN == 256, "the sentence in wh_setting_take says so");
 
 static void format_quantity(const struct wh_setting *setting, uint64_t value, char *text)
 {

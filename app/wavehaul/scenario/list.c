@@ -10,8 +10,25 @@
 
 #include "cli/complain.h"
 #include "cli/exit.h"
-#include "scenario/ini.h"
 #include "sim/memory.h"
+
+static const struct wh_ini_kind kinds[WH_INI_KINDS] = {
+	[WH_INI_SCENARIO] = {"scenario", NULL},
+	[WH_INI_SWEEP] = {"sweep", NULL},
+	[WH_INI_REPORT] = {"report", NULL},
+	[WH_INI_EXPECT] = {"expect", NULL},
+	[WH_INI_LINK] = {"link", "A-B"},
+	[WH_INI_FLOW] = {"flow", "NAME"},
+};
+
+const struct wh_ini_form wh_scenario_form = {
+	.what = "scenario",
+	.else_do = "wavehaul sim --list names those there are",
+	.kinds = kinds,
+	.n_kinds = WH_INI_KINDS,
+	.n_unnamed = WH_INI_LINK,
+	.utf8 = true,
+};
 
 #define SUFFIX ".ini"
 
@@ -64,7 +81,7 @@ static bool list_one(const char *folder, const char *name)
 {
 	char *path = join(folder, name, "");
 	struct wh_ini ini;
-	bool fine = wh_ini_read(&ini, path) == -1;
+	bool fine = wh_ini_read(&ini, &wh_scenario_form, path) == -1;
 
 	if (fine) {
 		const char *figure = text_of(&ini, "figure");

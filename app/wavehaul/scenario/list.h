@@ -2,7 +2,22 @@
 #ifndef WH_APP_SIM_LIST_H
 #define WH_APP_SIM_LIST_H
 
-/* Where the scenarios are. */
+/* What scenarios are made of, and where they are. */
+
+#include "cli/ini.h"
+
+/* Places in wh_ini.sections but for links and flows, and kinds of wh_scenario_form. */
+enum wh_scenario_section {
+	WH_INI_SCENARIO,
+	WH_INI_SWEEP,
+	WH_INI_REPORT,
+	WH_INI_EXPECT,
+	WH_INI_LINK,
+	WH_INI_FLOW,
+	WH_INI_KINDS,
+};
+
+extern const struct wh_ini_form wh_scenario_form;
 
 /* Names and titles of the folder's; NULL: of those that came with wavehaul. An exit status. */
 int wh_scenarios_list(const char *folder);

@@ -178,7 +178,7 @@ static bool check_ways(const struct wh_point *point, const struct wh_ini *ini)
 	return false;
 }
 
-static bool try_questions(struct wh_point *point, struct wh_ini *ini, enum wh_ini_kind kind)
+static bool try_questions(struct wh_point *point, struct wh_ini *ini, enum wh_scenario_section kind)
 {
 	struct wh_ini_section *section = &ini->sections[kind];
 	struct wh_asking asking = {.point = point};

@@ -5,7 +5,7 @@
 /* One point of a scenario's sweep: the network, what goes on in it, and what is asked about it. */
 
 #include "scenario/expr.h"
-#include "scenario/ini.h"
+#include "scenario/list.h"
 #include "scenario/scenario.h"
 #include "scenario/sweep.h"
 #include "scenario/take.h"

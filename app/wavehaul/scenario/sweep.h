@@ -4,8 +4,8 @@
 
 /* The lists of [sweep], and the points of their product. */
 
+#include "cli/ini.h"
 #include "scenario/expr.h"
-#include "scenario/ini.h"
 
 #define WH_SWEEP_POINTS_MAX 100000
 

@@ -7,8 +7,8 @@
  * complained of; from then on `failed` is set, and fallbacks come back.
  */
 
+#include "cli/ini.h"
 #include "scenario/expr.h"
-#include "scenario/ini.h"
 
 struct wh_taker {
 	struct wh_ini_section *section;

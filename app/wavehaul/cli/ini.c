@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "scenario/ini.h"
+#include "cli/ini.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -12,30 +12,18 @@
 
 #include <jansson.h>
 
+#include "base/assert.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 
 #define FILE_BYTES_MAX (1 << 20)
-
-static const char *const kind_names[WH_INI_KINDS] = {
-	[WH_INI_SCENARIO] = "scenario",
-	[WH_INI_SWEEP] = "sweep",
-	[WH_INI_REPORT] = "report",
-	[WH_INI_EXPECT] = "expect",
-	[WH_INI_LINK] = "link",
-	[WH_INI_FLOW] = "flow",
-};
-
-static bool is_named(enum wh_ini_kind kind)
-{
-	return kind == WH_INI_LINK || kind == WH_INI_FLOW;
-}
+#define HEAD_BYTES     512
 
 /* The end of memory is the end of the program: nothing has begun yet. */
 static void *insist(void *memory)
 {
 	if (memory == NULL) {
-		wh_complain("no memory for the scenario");
+		wh_complain("no memory for a file of settings");
 		exit(WH_EXIT_OTHER);
 	}
 	return memory;
@@ -52,8 +40,8 @@ static char *copy_text(const char *begin, size_t chars)
 
 const char *wh_ini_section_text(const struct wh_ini_section *section, char *text, size_t room)
 {
-	snprintf(text, room, "%s%s%s", kind_names[section->kind],
-		section->name[0] != '\0' ? " " : "", section->name);
+	snprintf(text, room, "%s%s%s", section->word, section->name[0] != '\0' ? " " : "",
+		section->name);
 	return text;
 }
 
@@ -66,13 +54,13 @@ struct wh_ini_entry *wh_ini_find(const struct wh_ini_section *section, const cha
 }
 
 static struct wh_ini_section *add_section(
-	struct wh_ini *ini, enum wh_ini_kind kind, char *name, char *where)
+	struct wh_ini *ini, uint32_t kind, char *name, char *where)
 {
 	size_t bytes = (ini->n_sections + 1) * sizeof(*ini->sections);
 
 	ini->sections = insist(realloc(ini->sections, bytes));
-	ini->sections[ini->n_sections] =
-		(struct wh_ini_section){.kind = kind, .name = name, .where = where};
+	ini->sections[ini->n_sections] = (struct wh_ini_section){
+		.kind = kind, .word = ini->form->kinds[kind].word, .name = name, .where = where};
 	return &ini->sections[ini->n_sections++];
 }
 
@@ -96,7 +84,7 @@ static void strip(const char **begin, const char **stop)
 /* A section by the text of its head; NULL: there is none. */
 static struct wh_ini_section *find_section(struct wh_ini *ini, const char *begin, const char *stop)
 {
-	char text[512];
+	char text[HEAD_BYTES];
 
 	for (uint32_t i = 0; i < ini->n_sections; i++) {
 		wh_ini_section_text(&ini->sections[i], text, sizeof(text));
@@ -111,8 +99,7 @@ static struct wh_ini_section *find_section(struct wh_ini *ini, const char *begin
 struct reader {
 	struct wh_ini *ini;
 	uint32_t line;
-	int64_t section;          /* -1: before the first */
-	bool headed[WH_INI_LINK]; /* the heads of unnamed sections that have been seen */
+	int64_t section; /* -1: before the first */
 };
 
 static char *where_text(const struct reader *reader)
@@ -131,49 +118,82 @@ static bool refuse(const struct reader *reader, const char *why)
 	return false;
 }
 
-/* WH_INI_KINDS: there is no such kind. */
-static enum wh_ini_kind find_kind(const char *begin, size_t chars)
+/* Always false. */
+static bool refuse_section(const struct reader *reader, const char *begin, const char *stop)
+{
+	const struct wh_ini_form *form = reader->ini->form;
+	char known[HEAD_BYTES] = "";
+
+	for (uint32_t i = 0; i < form->n_kinds; i++) {
+		const struct wh_ini_kind *kind = &form->kinds[i];
+		size_t used = strlen(known);
+
+		snprintf(known + used, sizeof(known) - used, "%s%s%s%s", i > 0 ? ", " : "",
+			kind->word, kind->name != NULL ? " " : "",
+			kind->name != NULL ? kind->name : "");
+	}
+	wh_complain("%s:%u: there is no section [%.*s]; the sections are %s", reader->ini->path,
+		reader->line, (int)(stop - begin), begin, known);
+	return false;
+}
+
+/* By its word; the number of kinds: there is none. */
+static uint32_t find_kind(const struct wh_ini_form *form, const char *begin, size_t chars)
 {
 	uint32_t kind = 0;
 
-	while (kind < WH_INI_KINDS &&
-		(strlen(kind_names[kind]) != chars || memcmp(kind_names[kind], begin, chars) != 0))
+	while (kind < form->n_kinds && (strlen(form->kinds[kind].word) != chars ||
+					       memcmp(form->kinds[kind].word, begin, chars) != 0))
 		kind++;
-	return (enum wh_ini_kind)kind;
+	return kind;
 }
 
+/* A section that was there before goes on. */
 static bool open_section(struct reader *reader, const char *begin, const char *stop)
 {
-	const char *name = begin;
-	enum wh_ini_kind kind;
+	struct wh_ini *ini = reader->ini;
+	const char *name;
 
 	strip(&begin, &stop);
-	while (name < stop && !isblank((unsigned char)*name))
-		name++;
-	kind = find_kind(begin, (size_t)(name - begin));
+	for (name = begin; name < stop && !isblank((unsigned char)*name); name++)
+		;
+
+	uint32_t kind = find_kind(ini->form, begin, (size_t)(name - begin));
+
 	strip(&name, &stop);
-	if (kind == WH_INI_KINDS || is_named(kind) != (name < stop) || stop - begin > 500)
-		return refuse(reader, "sections are [scenario], [sweep], [link A-B], [flow NAME], "
-				      "[report] and [expect]");
-	if (!is_named(kind)) {
-		if (reader->headed[kind])
-			return refuse(
-				reader, "this section is there already; put its keys together");
-		reader->headed[kind] = true;
+	if (kind == ini->form->n_kinds || (kind >= ini->form->n_unnamed) != (name < stop) ||
+		stop - begin >= HEAD_BYTES - 1)
+		return refuse_section(reader, begin, stop);
+	if (kind < ini->form->n_unnamed) {
 		reader->section = kind;
 		return true;
 	}
 
-	struct wh_ini_section *section =
-		add_section(reader->ini, kind, copy_text(name, (size_t)(stop - name)), NULL);
-	char text[512];
+	char head[HEAD_BYTES];
+	int chars = snprintf(head, sizeof(head), "%s %.*s", ini->form->kinds[kind].word,
+		(int)(stop - name), name);
+	struct wh_ini_section *section = find_section(ini, head, head + chars);
 
-	section->where = where_text(reader);
-	reader->section = reader->ini->n_sections - 1;
-	wh_ini_section_text(section, text, sizeof(text));
-	if (find_section(reader->ini, text, text + strlen(text)) != section)
-		return refuse(reader, "this section is there already; put its keys together");
+	if (section == NULL)
+		section = add_section(
+			ini, kind, copy_text(name, (size_t)(stop - name)), where_text(reader));
+	reader->section = section - ini->sections;
 	return true;
+}
+
+/* The texts are the entry's from now on. */
+static bool put_line(struct reader *reader, char *key, char *value)
+{
+	const struct wh_ini_form *form = reader->ini->form;
+	struct wh_ini_section *section = &reader->ini->sections[reader->section];
+	bool repeats = form->may_repeat != NULL && form->may_repeat(section->word, key);
+	const struct wh_ini_entry *before = repeats ? NULL : wh_ini_find(section, key);
+
+	if (before != NULL)
+		wh_complain("%s:%u: %s stands at %s already; remove one of the two",
+			reader->ini->path, reader->line, key, before->where);
+	add_entry(section, key, value, where_text(reader));
+	return before == NULL;
 }
 
 static bool take_entry(struct reader *reader, const char *begin, const char *stop)
@@ -181,6 +201,8 @@ static bool take_entry(struct reader *reader, const char *begin, const char *sto
 	const char *equals = memchr(begin, '=', (size_t)(stop - begin));
 	const char *key_stop = equals;
 
+	if (equals == NULL && *begin == ';')
+		return refuse(reader, "a comment begins with #");
 	if (equals == NULL)
 		return refuse(
 			reader, "this is neither a [section] nor key = value nor a # comment");
@@ -193,62 +215,80 @@ static bool take_entry(struct reader *reader, const char *begin, const char *sto
 		return refuse(reader, "there is no key before the =");
 	if (value == stop)
 		return refuse(reader, "the value is missing; give one, or put # before the line");
-	if (reader->section < 0)
-		return refuse(reader, "a [section] must come before, for example [scenario]");
-
-	struct wh_ini_section *section = &reader->ini->sections[reader->section];
-	char *key = copy_text(begin, (size_t)(key_stop - begin));
-	const struct wh_ini_entry *before = wh_ini_find(section, key);
-
-	if (before != NULL) {
-		wh_complain("%s:%u: %s stands at %s already; remove one of the two",
-			reader->ini->path, reader->line, key, before->where);
-		free(key);
+	if (reader->section < 0) {
+		wh_complain("%s:%u: a [section] must come before, for example [%s]",
+			reader->ini->path, reader->line, reader->ini->form->kinds[0].word);
 		return false;
 	}
-	add_entry(section, key, copy_text(value, (size_t)(stop - value)), where_text(reader));
-	return true;
+	return put_line(reader, copy_text(begin, (size_t)(key_stop - begin)),
+		copy_text(value, (size_t)(stop - value)));
+}
+
+/* Up to the comment, or the end; "\#" becomes "#". */
+static size_t cut_comment(char *line)
+{
+	char *to = line;
+
+	for (const char *from = line; *from != '\0' && *from != '#'; from++) {
+		if (from[0] == '\\' && from[1] == '#')
+			from++;
+		*to++ = *from;
+	}
+	return (size_t)(to - line);
+}
+
+static bool take_text(struct reader *reader, char *line)
+{
+	const char *begin = line;
+	const char *stop = line + cut_comment(line);
+
+	strip(&begin, &stop);
+	if (begin == stop)
+		return true;
+	if (*begin != '[')
+		return take_entry(reader, begin, stop);
+	if (stop[-1] == ']' && stop - begin > 2)
+		return open_section(reader, begin + 1, stop - 1);
+	wh_complain("%s:%u: a section is written as [%s], and nothing behind it", reader->ini->path,
+		reader->line, reader->ini->form->kinds[0].word);
+	return false;
 }
 
 static bool take_line(struct reader *reader, const char *begin, const char *stop)
 {
+	bool good = true;
+
 	if (stop > begin && stop[-1] == '\r')
 		stop--;
 	for (const char *p = begin; p < stop; p++)
 		if (iscntrl((unsigned char)*p) && *p != '\t')
 			return refuse(reader, "there is a control character: this is no text");
+	if (reader->ini->form->utf8) {
+		json_t *text = json_stringn(begin, (size_t)(stop - begin));
 
-	json_t *text = json_stringn(begin, (size_t)(stop - begin));
-
-	if (text == NULL)
-		return refuse(reader, "this is no UTF-8");
-	json_decref(text);
-
-	const char *comment = memchr(begin, '#', (size_t)(stop - begin));
-
-	if (comment != NULL)
-		stop = comment;
-	strip(&begin, &stop);
-	if (begin == stop)
-		return true;
-	if (*begin == '[') {
-		if (stop[-1] != ']')
-			return refuse(reader, "a section is written as [scenario], and nothing "
-					      "behind it");
-		return open_section(reader, begin + 1, stop - 1);
+		good = text != NULL;
+		json_decref(text);
 	}
-	return take_entry(reader, begin, stop);
+	if (!good)
+		return refuse(reader, "this is no UTF-8");
+
+	char *line = copy_text(begin, (size_t)(stop - begin));
+
+	good = take_text(reader, line);
+	free(line);
+	return good;
 }
 
-int wh_ini_parse(struct wh_ini *ini, const char *path, const char *text, size_t bytes)
+int wh_ini_parse(struct wh_ini *ini, const struct wh_ini_form *form, const char *path,
+	const char *text, size_t bytes)
 {
 	struct reader reader = {.ini = ini, .section = -1};
 	const char *end = text + bytes;
 
-	*ini = (struct wh_ini){.path = copy_text(path, strlen(path))};
-	for (uint32_t kind = 0; kind < WH_INI_LINK; kind++)
-		add_section(ini, (enum wh_ini_kind)kind, copy_text("", 0),
-			copy_text(path, strlen(path)));
+	WH_ASSERT(form->n_unnamed <= form->n_kinds);
+	*ini = (struct wh_ini){.form = form, .path = copy_text(path, strlen(path))};
+	for (uint32_t kind = 0; kind < form->n_unnamed; kind++)
+		add_section(ini, kind, copy_text("", 0), copy_text(path, strlen(path)));
 	while (text < end) {
 		const char *stop = memchr(text, '\n', (size_t)(end - text));
 
@@ -262,33 +302,33 @@ int wh_ini_parse(struct wh_ini *ini, const char *path, const char *text, size_t 
 	return -1;
 }
 
-static int cannot_read(const char *path, const char *why)
+static int cannot_read(const struct wh_ini_form *form, const char *path, const char *why)
 {
-	wh_complain("cannot read the scenario %s: %s; wavehaul sim --list names those there are",
-		path, why);
+	wh_complain("cannot read the %s %s: %s; %s", form->what, path, why, form->else_do);
 	return WH_EXIT_NO_FILE;
 }
 
-int wh_ini_read(struct wh_ini *ini, const char *path)
+int wh_ini_read(struct wh_ini *ini, const struct wh_ini_form *form, const char *path)
 {
 	struct stat facts;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	int status;
 
-	*ini = (struct wh_ini){0};
+	*ini = (struct wh_ini){.form = form};
 	if (fd < 0)
-		return cannot_read(path, strerror(errno));
+		return cannot_read(form, path, strerror(errno));
 	if (fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size > FILE_BYTES_MAX) {
 		close(fd);
-		return cannot_read(path, "no file, or larger than 1 MiB");
+		return cannot_read(form, path,
+			S_ISREG(facts.st_mode) ? "it is larger than 1 MiB" : "it is no file");
 	}
 
 	char *text = insist(malloc((size_t)facts.st_size + 1));
 	ssize_t got = read(fd, text, (size_t)facts.st_size);
 
 	close(fd);
-	status = got < 0 ? cannot_read(path, "it cannot be read")
-			 : wh_ini_parse(ini, path, text, (size_t)got);
+	status = got < 0 ? cannot_read(form, path, "it cannot be read")
+			 : wh_ini_parse(ini, form, path, text, (size_t)got);
 	free(text);
 	return status;
 }
