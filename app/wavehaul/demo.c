@@ -73,7 +73,7 @@ static struct wh_session_config session_config(const struct demo *demo, enum wh_
 
 	wh_session_config_init(&config);
 	config.hz = demo->hz;
-	config.profile = demo->options.profile;
+	wh_session_config_profile(&config, demo->options.profile);
 	config.payload_bytes = plan->payload_bytes;
 	config.packet_bytes = demo->options.mtu_bytes;
 	config.wire_bytes = plan->wire_bytes;
@@ -81,12 +81,12 @@ static struct wh_session_config session_config(const struct demo *demo, enum wh_
 	config.chunk_memory = demo->link.chunk_memory[end];
 	config.window_pkts = plan->window_pkts;
 	/* The operator of a dedicated lambda names its rate; of all, UDT finds it by itself. */
-	if (config.profile->control != &wh_control_udt)
+	if (config.profile == wh_profile_find("udt"))
+		config.options = demo->options.udt_options;
+	else
 		config.rate_bps = demo->options.forward.rate_bps;
 	config.burst_pkts = demo->options.burst_pkts;
 	config.repair = plan->repair;
-	config.udt = demo->options.udt;
-	config.trend_one_way = demo->options.trend_one_way;
 	config.stall_timeout_ns = demo->options.stall_timeout_ns;
 	config.peer_timeout_ns = demo->options.peer_timeout_ns;
 	config.seed = demo->options.seed;

@@ -182,6 +182,34 @@ int wh_parse_time(const char *text, uint64_t *result_ns)
 	return unit == NULL ? -EINVAL : round_to_u64(value * unit->factor, result_ns);
 }
 
+int wh_parse_count(const char *text, uint64_t *result)
+{
+	uint64_t value = 0;
+
+	if (*text == '\0' || *skip_digits(text) != '\0')
+		return -EINVAL;
+	for (; *text != '\0'; text++)
+		if (__builtin_mul_overflow(value, UINT64_C(10), &value) ||
+			__builtin_add_overflow(value, (uint64_t)(*text - '0'), &value))
+			return -ERANGE;
+	*result = value;
+	return 0;
+}
+
+int wh_parse_number(const char *text, double *result)
+{
+	long double value;
+	const char *rest;
+
+	if (!parse_number(text, &value, &rest) || *rest != '\0')
+		return -EINVAL;
+	if (value > (long double)DBL_MAX || (value > 0.0L && value < (long double)DBL_MIN))
+		return -ERANGE;
+	/* Of the same text the same number as a compiler's, which rounds once. */
+	*result = strtod(text, NULL);
+	return 0;
+}
+
 int wh_parse_share(const char *text, double *result)
 {
 	long double value;

@@ -9,6 +9,8 @@
  *   size    bytes, binary: 4096, 64K, 1.5G, 1GiB, 512MiB; 1GB is refused (decimal or binary?)
  *   time    100ms, 1.5s, 20us, 250ns; a bare number is refused (which unit?), 0 is allowed
  *   share   a probability: 0.01%, 1e-4, 0.5; from 0 to 1
+ *   count   a whole number: 32
+ *   number  any: 1.5e-6
  *
  * Numbers are decimal, without sign or blanks, with a point or an exponent if need be. Integers
  * are rounded to the nearest.
@@ -25,6 +27,8 @@ int wh_parse_rate(const char *text, uint64_t *result_bps);
 int wh_parse_size(const char *text, uint64_t *result_bytes);
 int wh_parse_time(const char *text, uint64_t *result_ns);
 int wh_parse_share(const char *text, double *result);
+int wh_parse_count(const char *text, uint64_t *result); /* digits alone */
+int wh_parse_number(const char *text, double *result);
 
 /*
  * Written into `text` (WH_UNITS_MAX bytes are enough), which is also returned: three significant

@@ -8,8 +8,8 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "fec/fec.h"
-#include "rate/pacer.h"
 #include "session/handshake.h"
+#include "session/pacer.h"
 #include "sim/memory.h"
 #include "wire/encap.h"
 
@@ -91,18 +91,14 @@ struct wh_sim_engine {
 void wh_sim_engine_config_init(
 	struct wh_sim_engine_config *config, const struct wh_profile *profile)
 {
-	struct wh_session_config defaults;
-
-	wh_session_config_init(&defaults);
 	*config = (struct wh_sim_engine_config){
 		.profile = profile,
-		.udt = defaults.udt,
-		.ttp = defaults.ttp,
 		.mtu_bytes = MTU_BYTES_DEFAULT,
 		.size_bytes = WH_OBJECT_BYTES_UNKNOWN,
 		.window_pkts = WINDOW_PKTS_DEFAULT,
 		.burst_pkts = 1,
 	};
+	wh_profile_options_init(&config->options, profile);
 }
 
 uint32_t wh_sim_engine_payload_bytes(uint32_t mtu_bytes)
@@ -148,9 +144,7 @@ static struct wh_session_config session_config(
 	session.window_pkts = config->window_pkts;
 	session.rate_bps = config->rate_bps;
 	session.burst_pkts = config->burst_pkts;
-	session.udt = config->udt;
-	session.ttp = config->ttp;
-	session.trend_one_way = config->trend_one_way;
+	session.options = config->options;
 	session.repair = config->repair;
 	session.seed = seed;
 	return session;
@@ -568,7 +562,7 @@ double wh_sim_engine_rate_bps(const struct wh_sim_engine *engine)
 	if (interval_fp == 0)
 		return 0;
 	return 8.0 * engine->session.packet_bytes * HZ *
-	       (double)(UINT64_C(1) << WH_PACER_FRACTION_BITS) / (double)interval_fp;
+	       (double)(UINT64_C(1) << WH_INTERVAL_FRACTION_BITS) / (double)interval_fp;
 }
 
 double wh_sim_engine_window_pkts(const struct wh_sim_engine *engine)
@@ -578,7 +572,7 @@ double wh_sim_engine_window_pkts(const struct wh_sim_engine *engine)
 
 	const struct wh_control *control = wh_session_control(engine->sender.session);
 
-	return control->ops->decide(control).window_pkts;
+	return control->profile->decide(control).window_pkts;
 }
 
 const struct wh_session *wh_sim_engine_sender(const struct wh_sim_engine *engine)

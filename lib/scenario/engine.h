@@ -22,9 +22,7 @@
 
 struct wh_sim_engine_config {
 	const struct wh_profile *profile;
-	struct wh_udt_options udt;
-	struct wh_ttp_options ttp;
-	bool trend_one_way;
+	struct wh_profile_options options;
 	uint32_t mtu_bytes;   /* a full packet, as IP and the links count it */
 	uint64_t rate_bps;    /* what `fixed` sends, and others never exceed; 0: none */
 	uint64_t size_bytes;  /* of the stream; WH_OBJECT_BYTES_UNKNOWN: without end */

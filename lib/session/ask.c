@@ -102,7 +102,7 @@ static void follow_rate(struct wh_session *s, uint64_t now_tsc)
 	if (likely(wanted_bps == had_bps))
 		return;
 	wh_control_set_rate(&s->tx.control, wanted_bps);
-	s->tx.decision = s->tx.control.ops->decide(&s->tx.control);
+	s->tx.decision = s->tx.control.profile->decide(&s->tx.control);
 	wh_pacer_set_interval(&s->tx.pacer, s->tx.decision.interval_fp);
 	if (wanted_bps > had_bps && s->tx.decision.freeze_until_tsc == 0)
 		wh_pacer_hasten(&s->tx.pacer, now_tsc);

@@ -12,7 +12,7 @@ static void apply_decision(struct wh_session *s)
 {
 	struct wh_transmitter *tx = &s->tx;
 
-	tx->decision = tx->control.ops->decide(&tx->control);
+	tx->decision = tx->control.profile->decide(&tx->control);
 	wh_pacer_set_interval(&tx->pacer, tx->decision.interval_fp);
 	tx->pace_limit = wh_session_pace_limit(s);
 	if (tx->decision.freeze_until_tsc != 0)
@@ -98,7 +98,7 @@ static void take_losses(struct wh_session *s, const struct wh_rcv_state *state)
 {
 	if (!wh_session_mends(s))
 		return;
-	if (!s->config.profile->bitmaps)
+	if (s->feedback.bitmaps.n_pkts == 0)
 		tell_losses(&s->tx, state->highest_end - s->params.first_serial, state->lost_pkts,
 			state->loss_events);
 	__atomic_store_n(&s->stats.repaired_pkts, state->repaired_pkts, __ATOMIC_RELAXED);
@@ -153,7 +153,7 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 		.rtt_tsc = wh_rtt_get(&s->rtt),
 	};
 
-	tx->control.ops->on_feedback(&tx->control, &event);
+	WH_CONTROL_TELL(&tx->control, on_feedback, &event);
 	apply_decision(s);
 }
 
@@ -222,7 +222,7 @@ static void take_nak(struct wh_session *s, uint64_t now_tsc, const struct wh_pac
 		event.lost_pkts += nak->losses[i].count;
 	}
 	wh_session_count(&s->stats.naks);
-	tx->control.ops->on_loss(&tx->control, &event);
+	WH_CONTROL_TELL(&tx->control, on_loss, &event);
 	apply_decision(s);
 }
 
@@ -238,7 +238,7 @@ static void take_delay_warning(
 		    s, now_tsc, packet->serial, &s->tx.next_warning_serial, &s->tx.warning_tsc))
 		return;
 	wh_session_count(&s->stats.delay_warnings);
-	s->tx.control.ops->on_delay(&s->tx.control, &event);
+	WH_CONTROL_TELL(&s->tx.control, on_delay, &event);
 	apply_decision(s);
 }
 
@@ -253,7 +253,7 @@ static void take_bitmap(struct wh_session *s, uint64_t now_tsc, const struct wh_
 	struct wh_bitmap_loss *loss = &tx->bitmap_loss;
 	uint64_t end = bitmap->first + bitmap->pkts;
 
-	if (!s->config.profile->bitmaps) {
+	if (s->feedback.bitmaps.n_pkts == 0) {
 		wh_session_bad(s, &s->stats.bad_unexpected_pkts);
 		return;
 	}
@@ -272,7 +272,7 @@ static void take_bitmap(struct wh_session *s, uint64_t now_tsc, const struct wh_
 	};
 
 	tell_losses(tx, wh_bitmap_loss_pkts(loss), loss->lost_pkts, loss->loss_events);
-	tx->control.ops->on_bitmap(&tx->control, &event);
+	WH_CONTROL_TELL(&tx->control, on_bitmap, &event);
 	apply_decision(s);
 }
 
@@ -324,7 +324,7 @@ static void tick(struct wh_session *s, uint64_t now_tsc)
 		.sent_pkts_total = s->stats.sent_pkts,
 	};
 
-	tx->control.ops->on_tick(&tx->control, &event);
+	WH_CONTROL_TELL(&tx->control, on_tick, &event);
 	apply_decision(s);
 }
 

@@ -47,7 +47,7 @@ static void warn_of_growing_delay(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_receiver *rx = &s->rx;
 
-	if (!s->config.profile->delay_warnings || now_tsc < rx->next_warning_tsc ||
+	if (!s->feedback.delay_warnings || now_tsc < rx->next_warning_tsc ||
 		!wh_trend_increasing(&rx->trend))
 		return;
 
@@ -113,7 +113,7 @@ static void take_ack2(
 	/* Clocks of two machines: only differences count, and they wrap like the stamp. */
 	int64_t delay_tsc = (int64_t)(arrived_tsc - sent_tsc);
 
-	if (s->config.trend_one_way) {
+	if (s->feedback.trend_one_way) {
 		int32_t delay_us = (int32_t)(wh_session_now_us(s, arrived_tsc) - ack2->stamp_us);
 
 		delay_tsc = (int64_t)delay_us * (int64_t)(s->config.hz / WH_US_PER_S);

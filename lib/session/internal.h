@@ -23,9 +23,9 @@
 #include "measure/path_bitmap.h"
 #include "measure/rtt.h"
 #include "measure/trend.h"
-#include "rate/control.h"
-#include "rate/pacer.h"
+#include "profile/profile.h"
 #include "session/half.h"
+#include "session/pacer.h"
 #include "session/session.h"
 #include "track/recv_table.h"
 #include "track/sent_table.h"
@@ -290,6 +290,7 @@ struct wh_receiver {
 
 struct wh_session {
 	struct wh_session_config config;
+	struct wh_feedback feedback; /* of the profile with these options */
 	enum wh_role role;
 	enum wh_phase phase;
 	enum wh_release_status outcome;

@@ -248,7 +248,7 @@ static void take(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 {
 	const struct wh_packet *packet = ticket->packet;
 
-	if (unlikely(s->config.profile->bitmaps) && s->phase == WH_PHASE_RUNNING &&
+	if (unlikely(s->feedback.bitmaps.n_pkts > 0) && s->phase == WH_PHASE_RUNNING &&
 		packet->serial < wh_recv_table_upper(&s->rx.table))
 		tell_arrival(s, now_tsc, packet);
 	switch (ticket->kind) {

@@ -129,7 +129,7 @@ static uint64_t state_due_tsc(const struct wh_session *s)
 		return rest_ends_tsc(s);
 	if (!wh_session_may_say(s))
 		return rx->last_state_tsc + wh_session_heartbeat_tsc(s, rx->unearned_states);
-	if (!s->config.profile->state_on_news_only || has_news(rx))
+	if (!s->feedback.state_on_news_only || has_news(rx))
 		return 0;
 
 	uint64_t wait_tsc = 2 * wh_rtt_get(&s->rtt);
@@ -181,7 +181,7 @@ static bool much_has_come(const struct wh_session *s)
 	const struct wh_receiver *rx = &s->rx;
 	uint64_t bytes = (rx->table.highest_end - rx->told_highest_end) * s->config.payload_bytes;
 
-	return s->config.profile->state_bytes > 0 && bytes >= s->config.profile->state_bytes;
+	return s->feedback.state_bytes > 0 && bytes >= s->feedback.state_bytes;
 }
 
 static int32_t send_state(struct wh_session *s, uint64_t now_tsc)
@@ -270,7 +270,7 @@ static int32_t send_timed_naks(struct wh_session *s, uint64_t now_tsc)
 	/* III E: the larger of RTT and the mean arrival interval since the last SYN. */
 	rx->next_nak_tsc = now_tsc + wh_max_u64(rtt_tsc, rx->mean_arrival_tsc);
 
-	for (uint32_t i = 0; i < s->config.profile->nak_packets_max && wh_session_may_say(s); i++) {
+	for (uint32_t i = 0; i < s->feedback.nak_packets_max && wh_session_may_say(s); i++) {
 		uint32_t count = 0;
 
 		while (count < WH_RANGES_MAX &&

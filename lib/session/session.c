@@ -40,18 +40,19 @@ void wh_repair_config_init(struct wh_repair_config *repair, const struct wh_prof
 
 void wh_session_config_init(struct wh_session_config *config)
 {
-	struct wh_control_config control;
-
-	wh_control_config_init(&control);
 	*config = (struct wh_session_config){
 		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
 		.burst_pkts = 1,
-		.udt = control.udt,
-		.ttp = control.ttp,
 		.initial_rtt_ns = 100 * UINT64_C(1000000),
 		.peer_timeout_ns = 30 * WH_NS_PER_S,
 		.stall_timeout_ns = 30 * WH_NS_PER_S,
 	};
+}
+
+void wh_session_config_profile(struct wh_session_config *config, const struct wh_profile *profile)
+{
+	config->profile = profile;
+	wh_profile_options_init(&config->options, profile);
 }
 
 uint64_t wh_session_ms_tsc(const struct wh_session *s, uint64_t span_ms)
@@ -179,15 +180,16 @@ static uint32_t spans(const struct wh_session_config *config)
 	return 2 * config->chunks;
 }
 
-static void create_encoder(struct wh_encoder *encoder, const struct wh_session_config *config)
+static void create_encoder(struct wh_encoder *encoder, const struct wh_session *s)
 {
+	const struct wh_session_config *config = &s->config;
 	struct wh_fec_planner_config planner = config->repair.planner;
 
 	if (config->repair.recovery == WH_RECOVERY_NAK || config->repair.fixed_r > 0)
 		return;
 	/* ttp.txt III A: the initial link loss rate is what the first chunk is encoded for. */
-	if (config->profile->bitmaps)
-		planner.initial_loss = config->ttp.initial_loss;
+	if (s->feedback.bitmaps.n_pkts > 0)
+		planner.initial_loss = s->feedback.bitmaps.initial_loss;
 	wh_fec_planner_init(&encoder->planner, &planner);
 }
 
@@ -202,8 +204,7 @@ static int create_transmitter(struct wh_session *s)
 		.wire_bytes = config->wire_bytes,
 		.rate_bps = config->rate_bps,
 		.window_pkts_max = config->window_pkts,
-		.udt = config->udt,
-		.ttp = config->ttp,
+		.options = config->options,
 	};
 
 	tx->tx_chunk = calloc(config->chunks, sizeof(*tx->tx_chunk));
@@ -217,13 +218,13 @@ static int create_transmitter(struct wh_session *s)
 
 	for (uint32_t i = 0; i < config->chunks; i++)
 		wh_fifo_push(&tx->free, &s->chunk[i]);
-	create_encoder(&tx->encoder, config);
-	if (config->profile->bitmaps)
-		wh_bitmap_loss_init(&tx->bitmap_loss, s->params.first_serial, config->ttp.q_pkts,
-			config->ttp.initial_loss);
+	create_encoder(&tx->encoder, s);
+	if (s->feedback.bitmaps.n_pkts > 0)
+		wh_bitmap_loss_init(&tx->bitmap_loss, s->params.first_serial,
+			s->feedback.bitmaps.q_pkts, s->feedback.bitmaps.initial_loss);
 	wh_pacer_init(&tx->pacer, 0, config->wire_bytes, config->burst_pkts);
-	wh_control_init(&tx->control, config->profile->control, &control);
-	tx->decision = tx->control.ops->decide(&tx->control);
+	wh_control_init(&tx->control, config->profile, &control);
+	tx->decision = tx->control.profile->decide(&tx->control);
 	wh_pacer_set_interval(&tx->pacer, tx->decision.interval_fp);
 	atomic_init(&s->wanted_bps, config->rate_bps);
 	atomic_init(&s->rate_bps, config->rate_bps);
@@ -244,11 +245,11 @@ static int create_mending(struct wh_receiver *rx, const struct wh_session_config
 }
 
 static void create_bitmaps(
-	struct wh_receiver *rx, const struct wh_ttp_options *options, uint64_t first_serial)
+	struct wh_receiver *rx, const struct wh_bitmap_rules *rules, uint64_t first_serial)
 {
-	wh_path_bitmap_init(&rx->path_bitmap, first_serial, options->n_pkts, options->stretch,
-		options->stretch_max);
-	wh_bitmap_loss_init(&rx->bitmap_loss, first_serial, options->q_pkts, options->initial_loss);
+	wh_path_bitmap_init(
+		&rx->path_bitmap, first_serial, rules->n_pkts, rules->stretch, rules->stretch_max);
+	wh_bitmap_loss_init(&rx->bitmap_loss, first_serial, rules->q_pkts, rules->initial_loss);
 }
 
 static int create_receiver(struct wh_session *s, uint64_t now_tsc)
@@ -278,8 +279,8 @@ static int create_receiver(struct wh_session *s, uint64_t now_tsc)
 	wh_arrival_init(&rx->arrival, config->hz);
 	wh_pair_init(&rx->pair, config->hz);
 	wh_trend_init(&rx->trend);
-	if (config->profile->bitmaps)
-		create_bitmaps(rx, &config->ttp, s->params.first_serial);
+	if (s->feedback.bitmaps.n_pkts > 0)
+		create_bitmaps(rx, &s->feedback.bitmaps, s->params.first_serial);
 	rx->next_state_tsc = now_tsc;
 	rx->next_nak_tsc = now_tsc;
 	rx->last_state_tsc = now_tsc;
@@ -327,6 +328,7 @@ static struct wh_session *create(const struct wh_session_config *config, enum wh
 	if (s == NULL)
 		return NULL;
 	s->config = *config;
+	s->feedback = wh_profile_feedback(config->profile, &config->options);
 	s->role = role;
 	s->peer = *peer;
 	s->params = *params;
@@ -364,7 +366,7 @@ struct wh_session *wh_session_open(const struct wh_session_config *config,
 		.payload_bytes = (uint16_t)config->payload_bytes,
 		.chunk_bytes = config->chunk_bytes,
 		.window_pkts = config->window_pkts,
-		.period_us = config->profile->period_us,
+		.period_us = config->profile->feedback.period_us,
 		.object_bytes = object_bytes,
 		.recovery = (uint8_t)config->repair.recovery,
 		.repair_pkts = (uint16_t)config->repair.repair_pkts,

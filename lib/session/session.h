@@ -34,7 +34,7 @@
 #include "base/chunk.h"
 #include "base/fifo.h"
 #include "fec/planner.h"
-#include "session/profile.h"
+#include "profile/profile.h"
 #include "wire/encap.h"
 #include "wire/packet.h"
 
@@ -110,20 +110,21 @@ struct wh_session_config {
 	 * heads, which have the room: as the port would copy them anyway. 0: none is copied.
 	 */
 	uint32_t attach_bytes;
-	uint32_t window_pkts; /* a power of two, WH_WINDOW_PACKETS_MIN or more */
-	uint64_t rate_bps;    /* see struct wh_control_config */
-	uint32_t burst_pkts;  /* the pacer's */
-	struct wh_udt_options udt;
-	struct wh_ttp_options ttp; /* initial_loss goes before that of repair.planner */
-	bool trend_one_way;        /* delay trend by one-way delay, not RTT (udt.txt V) */
-	uint64_t initial_rtt_ns;   /* until measured */
-	uint64_t peer_timeout_ns;  /* silence after which the peer is gone */
-	uint64_t stall_timeout_ns; /* no progress for so long ends the connection */
-	uint64_t seed;             /* of serials */
+	uint32_t window_pkts;              /* a power of two, WH_WINDOW_PACKETS_MIN or more */
+	uint64_t rate_bps;                 /* see struct wh_control_config */
+	uint32_t burst_pkts;               /* the pacer's */
+	struct wh_profile_options options; /* bitmaps' initial_loss goes before the planner's */
+	uint64_t initial_rtt_ns;           /* until measured */
+	uint64_t peer_timeout_ns;          /* silence after which the peer is gone */
+	uint64_t stall_timeout_ns;         /* no progress for so long ends the connection */
+	uint64_t seed;                     /* of serials */
 };
 
-/* The papers' options, timeouts of 30 s, 100 ms of RTT: the caller fills in the rest. */
+/* Timeouts of 30 s, 100 ms of RTT: the caller fills in the rest. */
 void wh_session_config_init(struct wh_session_config *config);
+
+/* The profile, and its options as the papers have them. */
+void wh_session_config_profile(struct wh_session_config *config, const struct wh_profile *profile);
 
 struct wh_session_stats {
 	uint64_t sent_pkts; /* data, retransmissions too */

@@ -29,7 +29,7 @@ static bool data_waits(const struct wh_transmitter *tx)
 static void charge_control(struct wh_session *s, uint64_t now_tsc, uint32_t packet_bytes)
 {
 	struct wh_pacer *pacer = &s->tx.pacer;
-	uint64_t interval_tsc = pacer->interval_fp >> WH_PACER_FRACTION_BITS;
+	uint64_t interval_tsc = pacer->interval_fp >> WH_INTERVAL_FRACTION_BITS;
 
 	if (s->phase == WH_PHASE_RUNNING && s->config.profile->control_is_paced &&
 		pacer->due_tsc <= now_tsc + interval_tsc)
@@ -160,7 +160,7 @@ static bool next_again(struct wh_transmitter *tx, uint64_t *serial)
 static uint8_t pair_flags(struct wh_session *s, uint64_t serial, uint32_t room)
 {
 	struct wh_transmitter *tx = &s->tx;
-	uint32_t period_pkts = s->config.profile->pair_period_pkts;
+	uint32_t period_pkts = s->feedback.pair_period_pkts;
 
 	if (tx->pair_open) {
 		tx->pair_open = false;

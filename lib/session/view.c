@@ -88,9 +88,8 @@ enum wh_limit wh_session_pace_limit(const struct wh_session *s)
 	if (interval_fp == 0)
 		return WH_LIMIT_CPU;
 	if (rate_bps != 0)
-		bound_fp = wh_pacer_interval_fp(s->config.hz, s->config.wire_bytes, rate_bps);
-	if (tx->control.ops == &wh_control_fixed ||
-		interval_fp <= bound_fp + bound_fp / AT_BOUND_SHARE)
+		bound_fp = wh_interval_fp(s->config.hz, s->config.wire_bytes, rate_bps);
+	if (interval_fp <= bound_fp + bound_fp / AT_BOUND_SHARE)
 		return WH_LIMIT_RATE;
 	return s->stats.retransmitted_pkts + s->stats.delay_warnings > 0 ? WH_LIMIT_LOSS
 									 : WH_LIMIT_RATE;

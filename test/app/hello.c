@@ -150,7 +150,7 @@ static bool judge_open(const struct bound *bound, uint64_t value)
 		.payload_bytes = PAYLOAD,
 		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
 		.window_pkts = 1024,
-		.period_us = wh_profile_by_number(1)->period_us,
+		.period_us = wh_profile_by_number(1)->feedback.period_us,
 		.object_bytes = WH_OBJECT_BYTES_UNKNOWN,
 	};
 
@@ -193,7 +193,7 @@ static void test_bounds_of_hello(void)
 
 static void test_bounds_of_open(void)
 {
-	const uint32_t period_us = wh_profile_by_number(1)->period_us;
+	const uint32_t period_us = wh_profile_by_number(1)->feedback.period_us;
 	const struct bound bounds[] = {
 		BOUND(wh_open_params, profile, 1, 3),
 		BOUND(wh_open_params, period_us, period_us, period_us),

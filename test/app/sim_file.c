@@ -374,6 +374,11 @@ static void test_network(void)
 	close_file();
 }
 
+static double option(const struct wh_sim_engine_config *engine, const char *name)
+{
+	return wh_profile_options_get(&engine->options, engine->profile, name);
+}
+
 static void test_udt(void)
 {
 	static const char text[] =
@@ -386,13 +391,13 @@ static void test_udt(void)
 	const struct wh_sim_engine_config *engine = &point->groups[0].engine;
 
 	CU_ASSERT_STRING_EQUAL(engine->profile->name, "udt");
-	CU_ASSERT_FALSE(engine->udt.use_formula_3);
-	CU_ASSERT_TRUE(engine->udt.spare_single_loss);
-	CU_ASSERT_FALSE(engine->udt.use_delay_warning);
-	CU_ASSERT_TRUE(engine->trend_one_way);
-	CU_ASSERT_TRUE(engine->udt.bandwidth_in_bytes);
-	CU_ASSERT_EQUAL(engine->udt.beta, 2e-6);
-	CU_ASSERT_EQUAL(engine->udt.loss_threshold, 0.05);
+	CU_ASSERT_FALSE(option(engine, "formula3"));
+	CU_ASSERT_TRUE(option(engine, "spare_single_loss"));
+	CU_ASSERT_FALSE(option(engine, "delay_warning"));
+	CU_ASSERT_TRUE(option(engine, "one_way"));
+	CU_ASSERT_TRUE(option(engine, "bandwidth_in_bytes"));
+	CU_ASSERT_EQUAL(option(engine, "beta"), 2e-6);
+	CU_ASSERT_EQUAL(option(engine, "loss_threshold"), 0.05);
 	CU_ASSERT_EQUAL(engine->rate_bps, 8000000);
 	/* No delay, a queue of 50, and 8.3 in 10 ms: twice that, as a power of two. */
 	CU_ASSERT_EQUAL(engine->window_pkts, 128);
@@ -431,21 +436,20 @@ static void test_ttp(void)
 
 	struct wh_point *point = build(0);
 	const struct wh_sim_engine_config *engine = &point->groups[0].engine;
-	const struct wh_ttp_options *ttp = &engine->ttp;
 
 	CU_ASSERT_STRING_EQUAL(engine->profile->name, "ttp");
 	CU_ASSERT_EQUAL(engine->rate_bps, 9000000);
-	CU_ASSERT_EQUAL(ttp->bottleneck_bps, 10000000);
-	CU_ASSERT_EQUAL(ttp->initial_bps, 5000000);
-	CU_ASSERT_EQUAL(ttp->min_bps, 2000000);
-	CU_ASSERT_EQUAL(ttp->max_bps, 7000000);
-	CU_ASSERT_EQUAL(ttp->increase_bps, 3000000);
-	CU_ASSERT_EQUAL(ttp->decrease, 1.5);
-	CU_ASSERT_EQUAL(ttp->q_pkts, 4);
-	CU_ASSERT_EQUAL(ttp->n_pkts, 100);
-	CU_ASSERT_EQUAL(ttp->stretch, 3);
-	CU_ASSERT_EQUAL(ttp->stretch_max, 9);
-	CU_ASSERT_EQUAL(ttp->initial_loss, 0.2);
+	CU_ASSERT_EQUAL(option(engine, "bottleneck"), 10000000);
+	CU_ASSERT_EQUAL(option(engine, "initial_rate"), 5000000);
+	CU_ASSERT_EQUAL(option(engine, "min_rate"), 2000000);
+	CU_ASSERT_EQUAL(option(engine, "max_rate"), 7000000);
+	CU_ASSERT_EQUAL(option(engine, "increase"), 3000000);
+	CU_ASSERT_EQUAL(option(engine, "decrease"), 1.5);
+	CU_ASSERT_EQUAL(option(engine, "q"), 4);
+	CU_ASSERT_EQUAL(option(engine, "n"), 100);
+	CU_ASSERT_EQUAL(option(engine, "stretch"), 3);
+	CU_ASSERT_EQUAL(option(engine, "stretch_max"), 9);
+	CU_ASSERT_EQUAL(option(engine, "initial_loss"), 0.2);
 	CU_ASSERT_EQUAL(engine->encode_ps, 50 * MS);
 	CU_ASSERT_EQUAL(engine->repair.recovery, WH_RECOVERY_FEC);
 	CU_ASSERT_EQUAL(engine->repair.code, WH_FEC_RS);

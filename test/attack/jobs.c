@@ -6,7 +6,7 @@
 
 #include "attacker.h"
 #include "peer.h"
-#include "session/profile.h"
+#include "profile/profile.h"
 
 #define REFUSED_PEERS 8
 

@@ -16,7 +16,7 @@
 
 #include "attacker.h"
 #include "base/assert.h"
-#include "session/profile.h"
+#include "profile/profile.h"
 #include "wire/tag.h"
 
 #define NS_PER_S        UINT64_C(1000000000)
@@ -145,7 +145,7 @@ struct wh_open_params wh_attack_params(uint32_t initiator_lci)
 		.payload_bytes = 1408,
 		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
 		.window_pkts = 1024,
-		.period_us = profile->period_us,
+		.period_us = profile->feedback.period_us,
 		.first_serial = 1000,
 		.object_bytes = WH_OBJECT_BYTES_UNKNOWN,
 		.name_bytes = 3,

@@ -8,7 +8,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "fec/fec.h"
-#include "rate/control.h"
+#include "profile/profile.h"
 #include "wire/versions.h"
 
 struct wh_tally wh_storm_tally;
@@ -56,9 +56,7 @@ static struct wh_session_config session_config(
 	config.window_pkts = params->window_pkts;
 	config.rate_bps = storm->rate_bps;
 	config.burst_pkts = storm->burst_pkts;
-	config.udt = storm->udt;
-	config.ttp = storm->ttp;
-	config.trend_one_way = storm->trend_one_way;
+	config.options = end->options;
 	config.repair = storm->repair;
 	config.repair.recovery = (enum wh_recovery)params->recovery;
 	config.repair.repair_pkts = params->repair_pkts;
@@ -145,6 +143,31 @@ static void session_gone(void *context, struct wh_session *session)
 	end->leaving = false;
 }
 
+static void set(struct wh_storm_end *end, const char *option, double value)
+{
+	int rc = wh_profile_options_put(&end->options, &end->profile, option, value);
+
+	WH_ASSERT(rc == 0);
+}
+
+/* Switches either way; small bitmaps, so that there are many. */
+static void draw_options(struct wh_storm *storm, struct wh_storm_end *end)
+{
+	struct wh_script *script = &storm->script;
+
+	for (uint32_t i = 0; i < end->profile.n_options; i++)
+		if (end->profile.options[i].type == WH_OPTION_SWITCH && wh_script_one_in(script, 4))
+			end->options.value[i] = 1.0 - end->options.value[i];
+	if (strcmp(end->profile.name, "ttp") != 0)
+		return;
+	set(end, "n", 1 + (double)wh_script_below(script, 80));
+	set(end, "q", 1 + (double)wh_script_below(script, 5));
+	set(end, "stretch", 1 + (double)wh_script_below(script, 3));
+	set(end, "stretch_max", 1 + (double)wh_script_below(script, 8));
+	if (!wh_script_one_in(script, 4))
+		set(end, "bottleneck", (double)(UINT64_C(1000000) << wh_script_below(script, 14)));
+}
+
 static void draw_end(struct wh_storm *storm, enum wh_role role)
 {
 	static const uint32_t periods_us[] = {1000, 10000, 10000, 10000, 100000, 1000000};
@@ -155,7 +178,9 @@ static void draw_end(struct wh_storm *storm, enum wh_role role)
 
 	WH_ASSERT(profile != NULL);
 	end->profile = *profile;
-	end->profile.period_us = periods_us[wh_script_below(script, 6)];
+	wh_profile_options_init(&end->options, profile);
+	draw_options(storm, end);
+	end->profile.feedback.period_us = periods_us[wh_script_below(script, 6)];
 	end->chunks = 1 + (uint32_t)wh_script_below(script, CHUNKS_MAX);
 	end->address = (struct wh_address){
 		.family = WH_IPV4,
@@ -206,20 +231,6 @@ static void draw_repair(struct wh_storm *storm)
 	}
 }
 
-/* Small bitmaps, so that there are many. */
-static void draw_ttp(struct wh_storm *storm, const struct wh_ttp_options *defaults)
-{
-	struct wh_script *script = &storm->script;
-
-	storm->ttp = *defaults;
-	storm->ttp.n_pkts = 1 + (uint32_t)wh_script_below(script, 80);
-	storm->ttp.q_pkts = 1 + (uint32_t)wh_script_below(script, 5);
-	storm->ttp.stretch = 1 + (uint32_t)wh_script_below(script, 3);
-	storm->ttp.stretch_max = 1 + (uint32_t)wh_script_below(script, 8);
-	if (!wh_script_one_in(script, 4))
-		storm->ttp.bottleneck_bps = UINT64_C(1000000) << wh_script_below(script, 14);
-}
-
 static void draw(struct wh_storm *storm)
 {
 	static const uint64_t clocks_hz[] = {1000000000, 2600000000, 3333333333};
@@ -228,7 +239,6 @@ static void draw(struct wh_storm *storm)
 		0, 1, 63, 64, WH_SERIAL_MAX / 2 - 1, WH_SERIAL_MAX - 1, WH_SERIAL_MAX - 2000};
 	static const uint32_t periods_us[] = {1, 7, 1000, 10000000};
 	struct wh_script *script = &storm->script;
-	struct wh_control_config control;
 
 	storm->hz = clocks_hz[wh_script_below(script, 3)];
 	storm->now_tsc = storm->hz; /* no code may take 0 for the start of time */
@@ -244,13 +254,6 @@ static void draw(struct wh_storm *storm)
 		storm->first_serial = serials[wh_script_below(script, 7)];
 	if (wh_script_one_in(script, 8))
 		storm->period_us = periods_us[wh_script_below(script, 4)];
-	wh_control_config_init(&control);
-	storm->udt = control.udt;
-	storm->udt.use_formula_3 = !wh_script_one_in(script, 4);
-	storm->udt.spare_single_loss = wh_script_one_in(script, 4);
-	storm->udt.use_delay_warning = !wh_script_one_in(script, 4);
-	storm->trend_one_way = wh_script_one_in(script, 4);
-	draw_ttp(storm, &control.ttp);
 }
 
 static void open_transmitter(struct wh_storm *storm)

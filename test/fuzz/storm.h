@@ -31,6 +31,7 @@ struct wh_storm_end {
 	struct wh_endpoint endpoint;
 	struct wh_address address;
 	struct wh_profile profile;
+	struct wh_profile_options options;
 	uint32_t chunks;
 	uint8_t *memory;
 	struct wh_session *session;
@@ -63,12 +64,9 @@ struct wh_storm {
 	uint64_t object_bytes;
 	uint64_t rate_bps;
 	uint32_t burst_pkts;
-	uint64_t first_serial; /* that the receiver is to believe in */
-	uint32_t period_us;    /* likewise; 0: the truth */
-	struct wh_udt_options udt;
-	struct wh_ttp_options ttp;
+	uint64_t first_serial;          /* that the receiver is to believe in */
+	uint32_t period_us;             /* likewise; 0: the truth */
 	struct wh_repair_config repair; /* that the transmitter proposes */
-	bool trend_one_way;
 	bool told_verified; /* the transmitter, truly or not, after it had said its digest */
 	struct wh_reader *reader;
 	struct wh_writer *writer;

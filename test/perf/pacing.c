@@ -41,7 +41,7 @@
 #include "base/histogram.h"
 #include "chunks.h"
 #include "pair.h"
-#include "rate/pacer.h"
+#include "session/pacer.h"
 
 #define RATE_BPS    (10 * WH_NS_PER_S)
 #define MTU         1500
@@ -242,7 +242,7 @@ static int run_bare(void *argument)
 	struct wh_pacer pacer;
 
 	wh_pacer_init(&pacer, now_tsc, wire_bytes(), bench->burst_pkts);
-	wh_pacer_set_interval(&pacer, wh_pacer_interval_fp(bench->hz, wire_bytes(), RATE_BPS));
+	wh_pacer_set_interval(&pacer, wh_interval_fp(bench->hz, wire_bytes(), RATE_BPS));
 	while (goes_on(bench, last_tsc, now_tsc)) {
 		uint64_t forfeited_tsc = pacer.forfeited_tsc;
 

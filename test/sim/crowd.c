@@ -12,8 +12,8 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "rate/pacer.h"
 #include "session/endpoint.h"
+#include "session/pacer.h"
 #include "stream.h"
 
 #define HZ WH_NS_PER_S
@@ -81,7 +81,7 @@ static struct wh_session_config session_config(const struct crowd *crowd, enum w
 
 	wh_session_config_init(&config);
 	config.hz = HZ;
-	config.profile = wh_profile_find(crowd->profile);
+	wh_session_config_profile(&config, wh_profile_find(crowd->profile));
 	config.payload_bytes = PAYLOAD;
 	config.packet_bytes = 1500;
 	config.wire_bytes = 1538;

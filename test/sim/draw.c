@@ -8,6 +8,8 @@
 #include "base/prng.h"
 #include "base/units.h"
 #include "fec/fec.h"
+#include "profile/ttp.h"
+#include "profile/udt.h"
 #include "wire/encap.h"
 
 #define MS UINT64_C(1000000)
@@ -79,25 +81,34 @@ static void draw_direction(
 		};
 }
 
+static void choose(struct wh_world_config *config, const char *profile)
+{
+	config->profile = wh_profile_find(profile);
+	wh_profile_options_init(&config->options, config->profile);
+}
+
+static void set(struct wh_world_config *config, const char *option, double value)
+{
+	int rc = wh_profile_options_put(&config->options, config->profile, option, value);
+
+	WH_ASSERT(rc == 0);
+}
+
 static void draw_profile(struct wh_prng *prng, uint64_t rate_bps, struct wh_world_config *config)
 {
-	struct wh_session_config defaults;
-
-	wh_session_config_init(&defaults);
-	config->udt = defaults.udt;
 	if (one_in(prng, 2)) {
-		config->profile = wh_profile_find("fixed");
+		choose(config, "fixed");
 		/* An operator may be wrong about the path, up to a third too fast. */
 		config->send_rate_bps =
 			(uint64_t)((double)rate_bps * (0.3 + 1.0 * wh_prng_unit(prng)));
 		return;
 	}
-	config->profile = wh_profile_find("udt");
-	config->udt.use_formula_3 = !one_in(prng, 4);
-	config->udt.spare_single_loss = one_in(prng, 4);
-	config->udt.bandwidth_in_bytes = one_in(prng, 4);
-	config->udt.use_delay_warning = !one_in(prng, 4);
-	config->trend_one_way = one_in(prng, 4);
+	choose(config, "udt");
+	set(config, "formula3", !one_in(prng, 4));
+	set(config, "spare_single_loss", one_in(prng, 4));
+	set(config, "bandwidth_in_bytes", one_in(prng, 4));
+	set(config, "delay_warning", !one_in(prng, 4));
+	set(config, "one_way", one_in(prng, 4));
 }
 
 /* Every recovery and code; from too little repair to much more than is needed. */
@@ -127,22 +138,17 @@ static void draw_repair(struct wh_prng *prng, struct wh_world_config *config)
 /* The paper's constants and others; its own recovery, ours, or none but asking. */
 static void draw_ttp(struct wh_prng *prng, struct wh_world_config *config)
 {
-	struct wh_session_config defaults;
-	struct wh_ttp_options *ttp = &config->ttp;
 	double rate_bps = (double)config->forward.rate_bps;
 
-	wh_session_config_init(&defaults);
-	config->profile = wh_profile_find("ttp");
-	config->ttp = defaults.ttp;
-	config->trend_one_way = false;
+	choose(config, "ttp");
 	config->send_rate_bps = (uint64_t)(rate_bps * (0.3 + 1.0 * wh_prng_unit(prng)));
 	if (!one_in(prng, 4)) {
-		ttp->n_pkts = (uint32_t)log_uniform(prng, 1, WH_TTP_N_PKTS);
-		ttp->q_pkts = 1 + (uint32_t)wh_prng_below(prng, 6);
-		ttp->stretch = 1 + (uint32_t)wh_prng_below(prng, 3);
-		ttp->stretch_max = 1 + (uint32_t)wh_prng_below(prng, 8);
-		ttp->initial_loss = wh_prng_unit(prng);
-		ttp->initial_bps = (uint64_t)(rate_bps * wh_prng_unit(prng));
+		set(config, "n", (double)log_uniform(prng, 1, WH_BITMAP_PKTS_MAX));
+		set(config, "q", 1 + (double)wh_prng_below(prng, 6));
+		set(config, "stretch", 1 + (double)wh_prng_below(prng, 3));
+		set(config, "stretch_max", 1 + (double)wh_prng_below(prng, 8));
+		set(config, "initial_loss", wh_prng_unit(prng));
+		set(config, "initial_rate", floor(rate_bps * wh_prng_unit(prng)));
 	}
 	if (config->repair.recovery == WH_RECOVERY_NAK) {
 		uint32_t payload_bytes = wh_encap_payload_bytes(WH_IPV4, config->mtu_bytes);
@@ -189,7 +195,7 @@ static uint64_t time_limit_ns(const struct wh_world_config *config, uint64_t rtt
 		8 * (1 + config->object_bytes / wh_min_u64(buffer_bytes, window_bytes));
 	uint64_t slowest_bps = config->forward.rate_bps / 4;
 
-	if (config->profile->bitmaps)
+	if (config->profile == &wh_profile_ttp)
 		slowest_bps = wh_min_u64(
 			slowest_bps, (uint64_t)((double)config->send_rate_bps * WH_TTP_MIN_SHARE));
 

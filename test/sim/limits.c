@@ -17,16 +17,13 @@
 
 static struct wh_world_config quiet_world(void)
 {
-	struct wh_session_config defaults;
 	const struct wh_path_config path = {
 		.rate_bps = LINE_BPS, .delay_ns = 5 * MS, .queue_bytes = 1 << 20, .seed = 1};
 
-	wh_session_config_init(&defaults);
 	return (struct wh_world_config){
 		.hz = WH_NS_PER_S,
 		.seed = 1,
 		.profile = wh_profile_find("fixed"),
-		.udt = defaults.udt,
 		.send_rate_bps = LINE_BPS / 10,
 		.mtu_bytes = 1500,
 		.chunk_bytes = 1 << 18,
@@ -74,6 +71,7 @@ static void rest_writer(struct wh_world_config *config)
 static void lose(struct wh_world_config *config)
 {
 	config->profile = wh_profile_find("udt");
+	wh_profile_options_init(&config->options, config->profile);
 	config->send_rate_bps = 0;
 	config->object_bytes = 100 << 20;
 	config->forward.loss = 0.005;
@@ -82,6 +80,7 @@ static void lose(struct wh_world_config *config)
 static void bound(struct wh_world_config *config)
 {
 	config->profile = wh_profile_find("udt");
+	wh_profile_options_init(&config->options, config->profile);
 	config->object_bytes = 60 << 20;
 }
 

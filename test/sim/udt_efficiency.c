@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "profile/udt.h"
 #include "wire/encap.h"
 #include "world.h"
 
@@ -23,17 +24,17 @@
 
 static struct wh_world_config config_for(uint64_t rtt_ns, uint64_t seconds)
 {
-	struct wh_session_config defaults;
+	struct wh_profile_options options;
 	uint64_t bdp_bytes = wh_muldiv_u64(RATE_BPS, rtt_ns, 8 * WH_NS_PER_S);
 	uint64_t queue_bytes =
 		wh_max_u64(bdp_bytes, 10 * 1538); /* max(BDP, 10), as Fig. 1 has it */
 
-	wh_session_config_init(&defaults);
+	wh_profile_options_init(&options, &wh_profile_udt);
 	return (struct wh_world_config){
 		.hz = WH_NS_PER_S,
 		.seed = 1,
-		.profile = wh_profile_find("udt"),
-		.udt = defaults.udt,
+		.profile = &wh_profile_udt,
+		.options = options,
 		.mtu_bytes = MTU_BYTES,
 		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
 		/* Buffers never limit it: path and queue full, and as much again for repairs. */

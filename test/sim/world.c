@@ -101,9 +101,7 @@ static struct wh_session_config session_config(const struct wh_world *w, bool se
 	config.rate_bps = w->config.send_rate_bps;
 	config.burst_pkts = w->config.burst_pkts;
 	config.repair = w->config.repair;
-	config.udt = w->config.udt;
-	config.ttp = w->config.ttp;
-	config.trend_one_way = w->config.trend_one_way;
+	config.options = w->config.options;
 	config.seed = w->config.seed;
 	return config;
 }

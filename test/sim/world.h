@@ -33,9 +33,7 @@ struct wh_world_config {
 	uint64_t hz;
 	uint64_t seed;
 	const struct wh_profile *profile;
-	struct wh_udt_options udt;
-	struct wh_ttp_options ttp; /* of its profile */
-	bool trend_one_way;
+	struct wh_profile_options options;
 	uint64_t send_rate_bps; /* of `fixed`, and upper bound of others; 0: none */
 	uint32_t mtu_bytes;
 	uint32_t chunk_bytes;

@@ -16,7 +16,7 @@
 
 #include "cli/repair.h"
 #include "path/path.h"
-#include "session/profile.h"
+#include "profile/profile.h"
 #include "wire/encap.h"
 #include "wire/packet.h"
 

@@ -10,24 +10,35 @@
 #include "session/session.h"
 #include "wire/encap.h"
 
-static bool parse_udt(char *rest, struct wh_demo_options *options)
+/* A word of --udt, and what it sets. */
+static const struct {
+	const char *word;
+	const char *option;
+	const char *value;
+} udt_words[] = {
+	{"no-formula-3", "formula3", "off"},
+	{"spare-single-loss", "spare_single_loss", "on"},
+	{"bytes", "bandwidth_in_bytes", "on"},
+	{"no-delay-warning", "delay_warning", "off"},
+	{"one-way-delay", "one_way", "on"},
+};
+
+static bool take_udt_word(const char *word, struct wh_profile_options *options)
+{
+	for (size_t i = 0; i < sizeof(udt_words) / sizeof(udt_words[0]); i++)
+		if (strcmp(word, udt_words[i].word) == 0)
+			return wh_profile_options_set(options, wh_profile_find("udt"),
+				       udt_words[i].option, udt_words[i].value) == 0;
+	return false;
+}
+
+static bool parse_udt(char *rest, struct wh_profile_options *options)
 {
 	char *word;
 
-	while ((word = strtok_r(rest, ",", &rest)) != NULL) {
-		if (strcmp(word, "no-formula-3") == 0)
-			options->udt.use_formula_3 = false;
-		else if (strcmp(word, "spare-single-loss") == 0)
-			options->udt.spare_single_loss = true;
-		else if (strcmp(word, "bytes") == 0)
-			options->udt.bandwidth_in_bytes = true;
-		else if (strcmp(word, "no-delay-warning") == 0)
-			options->udt.use_delay_warning = false;
-		else if (strcmp(word, "one-way-delay") == 0)
-			options->trend_one_way = true;
-		else
+	while ((word = strtok_r(rest, ",", &rest)) != NULL)
+		if (!take_udt_word(word, options))
 			return false;
-	}
 	return true;
 }
 
@@ -80,7 +91,7 @@ static int check(struct wh_settings *settings, struct wh_demo_options *options)
 			    "one of them away");
 		return WH_EXIT_USAGE;
 	}
-	if (!parse_udt(settings->udt, options)) {
+	if (!parse_udt(settings->udt, &options->udt_options)) {
 		wh_complain("--udt is not understood; write for example --udt "
 			    "no-formula-3,spare-single-loss");
 		return WH_EXIT_USAGE;
@@ -91,16 +102,13 @@ static int check(struct wh_settings *settings, struct wh_demo_options *options)
 int wh_demo_options_parse(int argc, char **argv, struct wh_demo_options *options)
 {
 	static struct wh_settings settings;
-	struct wh_session_config defaults;
 	int status = wh_settings_read(&settings, WH_VERB_DEMO, argc, argv);
 
-	wh_session_config_init(&defaults);
 	*options = (struct wh_demo_options){
 		.size_bytes = settings.size_bytes,
 		.file = text_of(settings.file),
 		.out = text_of(settings.out),
 		.profile = settings.profile,
-		.udt = defaults.udt,
 		.repair = settings.repair,
 		.mtu_bytes = (uint16_t)settings.mtu_bytes,
 		.rtt_ns = settings.rtt_ns,
@@ -115,5 +123,6 @@ int wh_demo_options_parse(int argc, char **argv, struct wh_demo_options *options
 		.no_huge = settings.no_huge,
 		.eal = text_of(settings.eal),
 	};
+	wh_profile_options_init(&options->udt_options, wh_profile_find("udt"));
 	return status == -1 ? check(&settings, options) : status;
 }

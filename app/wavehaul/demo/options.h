@@ -7,16 +7,14 @@
 
 #include "cli/repair.h"
 #include "path/path.h"
-#include "rate/control.h"
-#include "session/profile.h"
+#include "profile/profile.h"
 
 struct wh_demo_options {
 	uint64_t size_bytes;
 	const char *file; /* NULL: one of size_bytes is made */
 	const char *out;  /* NULL: a folder that goes away again */
 	const struct wh_profile *profile;
-	struct wh_udt_options udt;
-	bool trend_one_way;
+	struct wh_profile_options udt_options; /* of that profile, when it is chosen */
 	struct wh_repair_options repair;
 	uint16_t mtu_bytes;
 	uint64_t rtt_ns;

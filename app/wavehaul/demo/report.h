@@ -11,7 +11,7 @@
 #include "demo/plan.h"
 #include "lambda/lambda.h"
 #include "port/station.h"
-#include "rate/pacer.h"
+#include "session/pacer.h"
 #include "session/session.h"
 
 /* Everything about a demo that is over; zeros where it did not get that far. */

@@ -2,7 +2,7 @@
 #include "host/bounds.h"
 
 #include "cli/repair.h"
-#include "session/profile.h"
+#include "profile/profile.h"
 #include "wire/packet.h"
 
 bool wh_payload_is_possible(uint32_t payload_bytes, uint32_t payload_bytes_max)
@@ -16,7 +16,7 @@ bool wh_open_is_possible(const struct wh_open_params *params, const struct wh_pe
 	const struct wh_profile *profile = wh_profile_by_number(params->profile);
 
 	/* A period of its own would have us tell our state at another pace than the profile's. */
-	if (profile == NULL || params->period_us != profile->period_us)
+	if (profile == NULL || params->period_us != profile->feedback.period_us)
 		return false;
 	if (!wh_payload_is_possible(params->payload_bytes, bounds->payload_bytes) ||
 		params->window_pkts > WH_STREAM_WINDOW_PKTS_MAX)

@@ -34,7 +34,7 @@ static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32
 	struct wh_session_config config;
 
 	wh_ground_session_config(ground, &config);
-	config.profile = wh_profile_by_number(params->profile);
+	wh_session_config_profile(&config, wh_profile_by_number(params->profile));
 	config.payload_bytes = params->payload_bytes;
 	config.packet_bytes = WH_HEAD_BYTES + params->payload_bytes +
 			      wh_encap_ip_udp_bytes((enum wh_family)peer->family);

@@ -3,7 +3,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "session/profile.h"
+#include "profile/profile.h"
 #include "wire/packet.h"
 
 /* Of a path in HELLO beside its bytes: as wh_job_hello_fits counts. */
@@ -83,7 +83,7 @@ void wh_hello_configure(const struct wh_hello *hello, bool bundle,
 	const struct wh_peer_bounds *bounds, const struct wh_repair_options *own,
 	struct wh_session_config *config)
 {
-	config->profile = wh_profile_by_number(hello->profile);
+	wh_session_config_profile(config, wh_profile_by_number(hello->profile));
 	config->payload_bytes = (uint32_t)wh_min_u64(bounds->payload_bytes, hello->payload_bytes);
 	config->chunk_bytes = bundle ? WH_CHUNK_BYTES_DEFAULT : WH_ANSWER_CHUNK_BYTES;
 	if (!bundle)

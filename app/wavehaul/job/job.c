@@ -15,7 +15,7 @@
 #include "cli/repair.h"
 #include "job/hello.h"
 #include "job/jobs.h"
-#include "rate/pacer.h"
+#include "session/pacer.h"
 
 /* How old what others may see of a job's progress gets. */
 #define NOTE_MS 10
@@ -58,7 +58,7 @@ static void configure_sizes(const struct wh_job *job, bool bundle, struct wh_ses
 		wh_hello_configure(job->hello, bundle, &bounds, &settings->repair, config);
 		return;
 	}
-	config->profile = settings->profile;
+	wh_session_config_profile(config, settings->profile);
 	config->payload_bytes = bounds.payload_bytes;
 	config->chunk_bytes = bundle ? WH_CHUNK_BYTES_DEFAULT : WH_ANSWER_CHUNK_BYTES;
 	if (bundle)

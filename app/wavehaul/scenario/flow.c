@@ -9,8 +9,8 @@
 #include "cli/complain.h"
 #include "cli/repair.h"
 #include "fec/fec.h"
+#include "profile/profile.h"
 #include "scenario/point.h"
-#include "session/profile.h"
 #include "sim/memory.h"
 
 #define PACKET_BYTES_DEFAULT 1500
@@ -21,7 +21,6 @@
 #define LAST_START_PS_MAX    (1000000 * WH_PS_PER_S)
 #define STEPS_MAX            200
 #define PKTS_MAX             (UINT32_C(1) << 30)
-#define STRETCH_MAX          1000
 #define FEC_CEILING_MAX      0.9
 #define CHUNK_BYTES_DEFAULT  1000000 /* ttp.txt II A */
 #define CHUNK_BYTES_MAX      100000000
@@ -33,38 +32,38 @@ static const char *const source_names[WH_SIM_SOURCE_KINDS] = {
 	[WH_SIM_BURST] = "burst",
 };
 
-static void take_udt(struct wh_taker *taker, struct wh_sim_engine_config *config)
+static double take_option(struct wh_taker *taker, const struct wh_option *option, double fallback)
 {
-	struct wh_udt_options *udt = &config->udt;
-
-	udt->use_formula_3 = wh_take_switch(taker, "formula3", udt->use_formula_3);
-	udt->spare_single_loss = wh_take_switch(taker, "spare_single_loss", udt->spare_single_loss);
-	udt->use_delay_warning = wh_take_switch(taker, "delay_warning", udt->use_delay_warning);
-	udt->bandwidth_in_bytes =
-		wh_take_switch(taker, "bandwidth_in_bytes", udt->bandwidth_in_bytes);
-	udt->beta = wh_take_number(taker, "beta", udt->beta, 1e-12, 1.0);
-	udt->loss_threshold =
-		wh_take_number(taker, "loss_threshold", udt->loss_threshold, 0.0, 1.0);
-	config->trend_one_way = wh_take_switch(taker, "one_way", config->trend_one_way);
+	switch (option->type) {
+	case WH_OPTION_SWITCH:
+		return wh_take_switch(taker, option->name, fallback != 0.0);
+	case WH_OPTION_REAL:
+	case WH_OPTION_SHARE:
+		return wh_take_number(taker, option->name, fallback, option->least, option->most);
+	case WH_OPTION_TIME:
+		return (double)(wh_take_ps(taker, option->name, (uint64_t)fallback * WH_PS_PER_NS) /
+				WH_PS_PER_NS);
+	default:
+		return (double)wh_take_count(taker, option->name, (uint64_t)fallback,
+			(uint64_t)option->least, (uint64_t)option->most);
+	}
 }
 
-/* TTP's are of its own, and what no option names is a share of the bottleneck. */
-static void take_ttp(struct wh_taker *taker, struct wh_ttp_options *ttp)
+/* Each option of the profile is a key of its flows. */
+static void take_options(struct wh_taker *taker, const struct wh_profile *profile,
+	struct wh_profile_options *options)
 {
-	wh_take_require(taker, "bottleneck", "100M");
-	ttp->bottleneck_bps = wh_take_count(taker, "bottleneck", 0, 1, RATE_BPS_MAX);
-	ttp->initial_bps = wh_take_count(taker, "initial_rate", 0, 1, RATE_BPS_MAX);
-	ttp->min_bps = wh_take_count(taker, "min_rate", 0, 1, RATE_BPS_MAX);
-	ttp->max_bps = wh_take_count(taker, "max_rate", 0, 1, RATE_BPS_MAX);
-	ttp->increase_bps = wh_take_count(taker, "increase", 0, 1, RATE_BPS_MAX);
-	ttp->decrease = wh_take_number(taker, "decrease", ttp->decrease, 1.0 + 1e-6, 1000.0);
-	ttp->q_pkts = (uint32_t)wh_take_count(taker, "q", ttp->q_pkts, 1, PKTS_MAX);
-	ttp->n_pkts = (uint32_t)wh_take_count(taker, "n", ttp->n_pkts, 1, WH_BITMAP_PKTS_MAX);
-	ttp->stretch = (uint32_t)wh_take_count(taker, "stretch", ttp->stretch, 1, STRETCH_MAX);
-	ttp->stretch_max =
-		(uint32_t)wh_take_count(taker, "stretch_max", ttp->stretch_max, 1, STRETCH_MAX);
-	if (ttp->max_bps > 0 && ttp->max_bps < ttp->min_bps)
-		wh_take_refuse(taker, "max_rate", "is below min_rate");
+	const struct wh_option *wrong;
+	const char *why;
+
+	for (uint32_t i = 0; i < profile->n_options; i++) {
+		const struct wh_option *option = &profile->options[i];
+
+		options->value[i] = take_option(taker, option, options->value[i]);
+	}
+	wrong = profile->contradiction == NULL ? NULL : profile->contradiction(options, &why);
+	if (wrong != NULL && !taker->failed)
+		wh_take_refuse(taker, wrong->name, why);
 }
 
 static void take_code(struct wh_taker *taker, struct wh_repair_config *repair)
@@ -119,9 +118,10 @@ static void take_repair(
 		taker, "fec_target", planner->target, WH_REPAIR_TARGET_MIN, WH_REPAIR_TARGET_MAX);
 	planner->ceiling =
 		wh_take_number(taker, "fec_ceiling", planner->ceiling, 0.01, FEC_CEILING_MAX);
-	planner->initial_loss = config->ttp.initial_loss = wh_take_number(taker, "initial_loss",
-		config->profile->bitmaps ? config->ttp.initial_loss : planner->initial_loss, 0.0,
-		1.0);
+	planner->initial_loss =
+		wh_profile_option(config->profile, "initial_loss") != NULL
+			? wh_profile_options_get(&config->options, config->profile, "initial_loss")
+			: wh_take_number(taker, "initial_loss", planner->initial_loss, 0.0, 1.0);
 	config->chunk_pkts =
 		(uint32_t)(wh_take_count(taker, "chunk", CHUNK_BYTES_DEFAULT, 1, CHUNK_BYTES_MAX) /
 			   payload_bytes);
@@ -154,16 +154,16 @@ static void take_engine(struct wh_point *point, struct wh_taker *taker,
 			"a profile");
 		return;
 	}
-	if (profile->control == &wh_control_fixed)
+	if (profile->rate_is_told)
 		wh_take_require(taker, "rate", "95M");
-	if (profile->control == &wh_control_udt)
-		take_udt(taker, config);
-	if (profile->control == &wh_control_ttp)
-		take_ttp(taker, &config->ttp);
+	/* What no option of TTP names is a share of this. */
+	if (wh_profile_option(profile, "bottleneck") != NULL)
+		wh_take_require(taker, "bottleneck", "100M");
+	take_options(taker, profile, &config->options);
 	config->rate_bps = wh_take_count(taker, "rate", 0, 1, RATE_BPS_MAX);
 	config->burst_pkts = (uint32_t)wh_take_count(taker, "burst", config->burst_pkts, 1, 1024);
-	enough = wh_scenario_window_pkts(
-		&point->scenario, group->from, group->to, group->packet_bytes, profile->period_us);
+	enough = wh_scenario_window_pkts(&point->scenario, group->from, group->to,
+		group->packet_bytes, profile->feedback.period_us);
 	wanted = (uint32_t)wh_take_count(
 		taker, "window", enough, WH_WINDOW_PKTS_MIN, WH_WINDOW_PACKETS_MAX);
 	config->window_pkts = WH_WINDOW_PKTS_MIN;

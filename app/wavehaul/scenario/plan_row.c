@@ -5,9 +5,9 @@
 #include <stdio.h>
 
 #include "base/assert.h"
+#include "profile/profile.h"
 #include "scenario/plan_formula.h"
 #include "scenario/scenario.h"
-#include "session/profile.h"
 
 /* So long is simulated, in the time that a person waits. */
 #define SIMULATED_PS_MAX (60 * WH_PS_PER_S)
@@ -133,7 +133,7 @@ bool wh_plan_row_by_formula(const struct wh_plan_link *link, uint32_t row, struc
 	name_row(&agent, told);
 	if (agent.kind != PLAN_PROFILE)
 		return tell_tcp(link, &agent, told);
-	if (agent.profile->control != &wh_control_fixed)
+	if (!agent.profile->rate_is_told)
 		return false;
 	told->formula = "rate minus loss";
 	tell_rate(link, &agent, link_pps(link) * (1.0 - link->loss), told);
@@ -165,7 +165,7 @@ static void fill_group(const struct wh_plan_link *link, const struct agent *agen
 	group->agent = WH_SCENARIO_ENGINE;
 	wh_sim_engine_config_init(&group->engine, agent->profile);
 	group->engine.window_pkts = wh_scenario_window_pkts(
-		scenario, 0, 1, link->packet_bytes, agent->profile->period_us);
+		scenario, 0, 1, link->packet_bytes, agent->profile->feedback.period_us);
 }
 
 /* The second half of the run is what goes on for ever; the first one is how it began. */

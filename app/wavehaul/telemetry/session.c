@@ -11,7 +11,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "cli/address_text.h"
-#include "rate/pacer.h"
+#include "session/pacer.h"
 #include "telemetry/answer.h"
 
 static uint64_t id_of(uint32_t shard, uint32_t lci)
@@ -121,7 +121,7 @@ static struct wh_session *find_session(const struct wh_host *host, uint64_t id, 
 static uint64_t paced_bps(const struct wh_pacer *pacer, uint64_t hz)
 {
 	uint64_t interval_fp = wh_tel_load(&pacer->interval_fp);
-	uint64_t full_bits_fp = (uint64_t)pacer->full_bytes * 8 << WH_PACER_FRACTION_BITS;
+	uint64_t full_bits_fp = (uint64_t)pacer->full_bytes * 8 << WH_INTERVAL_FRACTION_BITS;
 
 	return interval_fp == 0 ? 0 : wh_muldiv_u64(full_bits_fp, hz, interval_fp);
 }

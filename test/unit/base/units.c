@@ -353,6 +353,55 @@ static void a_short_text_is_cut_off(void)
 	CU_ASSERT_EQUAL(memcmp(text, "100\0xxxx", 9), 0);
 }
 
+static void test_counts(void)
+{
+	static const struct integer_case cases[] = {
+		{"0", 0, 0},
+		{"1", 0, 1},
+		{"0032", 0, 32},
+		{"18446744073709551615", 0, UINT64_MAX},
+		{"18446744073709551616", -ERANGE, 0},
+		{"99999999999999999999999", -ERANGE, 0},
+		{"1K", -EINVAL, 0},
+		{"1.0", -EINVAL, 0},
+		{"1e3", -EINVAL, 0},
+		{" 1", -EINVAL, 0},
+	};
+
+	CHECK_INTEGERS(wh_parse_count, nonsense);
+	CHECK_INTEGERS(wh_parse_count, cases);
+}
+
+static void test_numbers(void)
+{
+	static const struct {
+		const char *text;
+		int rc;
+		double result;
+	} cases[] = {
+		{"0", 0, 0.0},
+		{"1.5e-6", 0, 1.5e-6},
+		{"0.1", 0, 0.1},
+		{"1000", 0, 1000.0},
+		{"1e308", 0, 1e308},
+		{"1e309", -ERANGE, 0},
+		{"1e-309", -ERANGE, 0},
+		{"1e99999", -ERANGE, 0},
+		{"1e-99999", -ERANGE, 0},
+		{"1%", -EINVAL, 0},
+		{"1G", -EINVAL, 0},
+	};
+	double result = 0;
+
+	for (size_t i = 0; i < sizeof(nonsense) / sizeof(nonsense[0]); i++)
+		CU_ASSERT_EQUAL(wh_parse_number(nonsense[i].text, &result), -EINVAL);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		result = 4711.0;
+		CU_ASSERT_EQUAL(wh_parse_number(cases[i].text, &result), cases[i].rc);
+		CU_ASSERT_EQUAL(result, cases[i].rc == 0 ? cases[i].result : 4711.0);
+	}
+}
+
 CU_TestInfo wh_tests[] = {
 	{"nonsense is refused", nonsense_is_refused},
 	{"rates", rates},
@@ -363,5 +412,7 @@ CU_TestInfo wh_tests[] = {
 	{"sizes are written", sizes_are_written},
 	{"times are written", times_are_written},
 	{"a short text is cut off", a_short_text_is_cut_off},
+	{"counts", test_counts},
+	{"numbers", test_numbers},
 	CU_TEST_INFO_NULL,
 };

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "profile/udt.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "sim_engine";
@@ -224,6 +225,7 @@ static void test_loss_is_repaired(void)
 		struct wh_sim_engine_config config = fixed_at(100000000, cases[i].size_bytes);
 
 		config.profile = wh_profile_find(cases[i].profile);
+		wh_profile_options_init(&config.options, config.profile);
 		rig_open(&rig, 5, 1000000000, 5 * MS_PS, 1000, cases[i].loss);
 		wh_sim_engine_start(add(&rig, &config), 0);
 		check_finished(&rig, cases[i].size_bytes);

@@ -349,7 +349,7 @@ static void sender_open(struct sender *sender, const char *profile, uint64_t see
 
 	struct wh_session_config config = config_with(sender->memory, 4096, 32, 64);
 
-	config.profile = wh_profile_find(profile);
+	wh_session_config_profile(&config, wh_profile_find(profile));
 	config.seed = seed;
 	sender->session = make(WH_TRANSMITTER, &config);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(sender->session);

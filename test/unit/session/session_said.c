@@ -31,7 +31,7 @@ static struct wh_session_config config_of(const char *profile, enum wh_recovery 
 
 	wh_session_config_init(&config);
 	config.hz = HZ;
-	config.profile = wh_profile_find(profile);
+	wh_session_config_profile(&config, wh_profile_find(profile));
 	config.payload_bytes = PAYLOAD;
 	config.packet_bytes = 124;
 	config.wire_bytes = 162;

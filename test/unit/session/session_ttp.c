@@ -6,8 +6,9 @@
 
 #include "base/clock.h"
 #include "fec/fec.h"
-#include "rate/pacer.h"
+#include "profile/ttp.h"
 #include "session/handshake.h"
+#include "session/pacer.h"
 #include "session/session.h"
 #include "unit.h"
 
@@ -53,13 +54,19 @@ struct pair {
 	uint32_t latest_r;
 };
 
+static void set(struct wh_session_config *config, const char *option, double value)
+{
+	CU_ASSERT_EQUAL(
+		wh_profile_options_put(&config->options, config->profile, option, value), 0);
+}
+
 static struct wh_session_config config_of(const char *profile)
 {
 	struct wh_session_config config;
 
 	wh_session_config_init(&config);
 	config.hz = HZ;
-	config.profile = wh_profile_find(profile);
+	wh_session_config_profile(&config, wh_profile_find(profile));
 	config.payload_bytes = PAYLOAD;
 	config.packet_bytes = 1500;
 	config.wire_bytes = 1538;
@@ -72,7 +79,8 @@ static struct wh_session_config config_of(const char *profile)
 	wh_repair_config_init(&config.repair, config.profile);
 	config.repair.repair_pkts = R_MAX;
 	config.repair.planner.r_max = R_MAX;
-	config.ttp.n_pkts = N;
+	if (strcmp(profile, "ttp") == 0)
+		set(&config, "n", N);
 	return config;
 }
 
@@ -255,8 +263,8 @@ static void test_clean_path(void)
 		CU_ASSERT_EQUAL(view_of(&pair).rate_bps, (820 + 20 * i) * MBPS);
 	}
 	CU_ASSERT_EQUAL(pair.naks, 0);
-	CU_ASSERT_EQUAL(wh_session_pacer(pair.sender)->interval_fp,
-		wh_pacer_interval_fp(HZ, 1538, 900 * MBPS));
+	CU_ASSERT_EQUAL(
+		wh_session_pacer(pair.sender)->interval_fp, wh_interval_fp(HZ, 1538, 900 * MBPS));
 	pair_close(&pair);
 }
 
@@ -281,7 +289,7 @@ static void test_initial_loss(void)
 	pair_close(&pair);
 
 	/* States do not count, only bitmaps do: of 1024 packets there is none yet. */
-	config.ttp.n_pkts = 1024;
+	set(&config, "n", 1024);
 	pair_open(&pair, &config);
 	pair.fill_end = 2;
 	run_for(&pair, 50 * MS);
@@ -294,8 +302,8 @@ static void test_initial_loss(void)
 	pair_close(&pair);
 
 	/* An option, which goes before the planner's. */
-	config.ttp.n_pkts = N;
-	config.ttp.initial_loss = 0.0;
+	set(&config, "n", N);
+	set(&config, "initial_loss", 0.0);
 	config.repair.planner.initial_loss = 0.5;
 	pair_open(&pair, &config);
 	pair.fill_end = 2;
@@ -352,7 +360,7 @@ static void test_fallback(void)
 	struct wh_session_config config = config_of("ttp");
 	struct pair pair;
 
-	config.ttp.q_pkts = 200;
+	set(&config, "q", 200);
 	pair_open(&pair, &config);
 	pair.fill_end = 4;
 	pair.lose_from = 1;

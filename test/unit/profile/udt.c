@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stddef.h>
 
-#include "rate/control.h"
-#include "rate/pacer.h"
+#include "profile/udt.h"
+#include "session/pacer.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "udt";
@@ -19,11 +19,18 @@ const char wh_suite_name[] = "udt";
 /* Serials sent when the flow's slow start ends. */
 #define FIRST_SENT_END 1000
 
+static void set(struct wh_control_config *config, const char *option, double value)
+{
+	CU_ASSERT_EQUAL(
+		wh_profile_options_put(&config->options, &wh_profile_udt, option, value), 0);
+}
+
 static struct wh_control_config defaults(void)
 {
 	struct wh_control_config config;
 
-	wh_control_config_init(&config);
+	config = (struct wh_control_config){.window_pkts_max = WH_WINDOW_UNLIMITED};
+	wh_profile_options_init(&config.options, &wh_profile_udt);
 	config.hz = HZ;
 	config.syn_tsc = SYN;
 	config.packet_bytes = PACKET_BYTES;
@@ -41,7 +48,7 @@ static void feedback(struct wh_control *control, uint64_t acked_total, uint32_t 
 		.rtt_tsc = rtt_tsc,
 	};
 
-	control->ops->on_feedback(control, &event);
+	WH_CONTROL_TELL(control, on_feedback, &event);
 }
 
 static void nak(struct wh_control *control, uint64_t now_tsc, uint64_t lost_pkts,
@@ -49,36 +56,36 @@ static void nak(struct wh_control *control, uint64_t now_tsc, uint64_t lost_pkts
 {
 	struct wh_loss_event event = {now_tsc, lost_pkts, last_lost, sent_end};
 
-	control->ops->on_loss(control, &event);
+	WH_CONTROL_TELL(control, on_loss, &event);
 }
 
 static void warn(struct wh_control *control, uint64_t now_tsc, uint64_t sent_end)
 {
 	struct wh_delay_event event = {now_tsc, sent_end};
 
-	control->ops->on_delay(control, &event);
+	WH_CONTROL_TELL(control, on_delay, &event);
 }
 
 static void tick(struct wh_control *control, uint64_t sent_total)
 {
 	struct wh_tick_event event = {.sent_pkts_total = sent_total};
 
-	control->ops->on_tick(control, &event);
+	WH_CONTROL_TELL(control, on_tick, &event);
 }
 
 static uint32_t window_of(const struct wh_control *control)
 {
-	return control->ops->decide(control).window_pkts;
+	return control->profile->decide(control).window_pkts;
 }
 
 static uint64_t interval_of(const struct wh_control *control)
 {
-	return control->ops->decide(control).interval_fp;
+	return control->profile->decide(control).interval_fp;
 }
 
 static uint64_t freeze_of(const struct wh_control *control)
 {
-	return control->ops->decide(control).freeze_until_tsc;
+	return control->profile->decide(control).freeze_until_tsc;
 }
 
 /* A flow whose slow start has just ended at now = 0: C = arrival_pps, W = 100, B as given. */
@@ -87,7 +94,7 @@ static struct wh_control flow(
 {
 	struct wh_control control;
 
-	wh_control_init(&control, &wh_control_udt, config);
+	wh_control_init(&control, &wh_profile_udt, config);
 	feedback(&control, 100, arrival_pps, capacity_pps, 90 * MS);
 	nak(&control, 0, 1, 500, FIRST_SENT_END);
 	return control;
@@ -99,7 +106,7 @@ static void test_slow_start(void)
 	struct wh_control control;
 
 	config.window_pkts_max = 5000;
-	wh_control_init(&control, &wh_control_udt, &config);
+	wh_control_init(&control, &wh_profile_udt, &config);
 	CU_ASSERT_TRUE(wh_udt_view(&control).slow_start);
 	CU_ASSERT_EQUAL(window_of(&control), 2);
 	CU_ASSERT_EQUAL(interval_of(&control), 0);
@@ -124,7 +131,7 @@ static void test_slow_start_ends(void)
 		struct wh_control_config config = defaults();
 		struct wh_control control;
 
-		wh_control_init(&control, &wh_control_udt, &config);
+		wh_control_init(&control, &wh_profile_udt, &config);
 		feedback(&control, 50, 500, 0, 90 * MS);
 		feedback(&control, 100, 0, 0, 90 * MS); /* AS not known this time: 500 holds */
 		if (by_delay)
@@ -154,12 +161,12 @@ static void test_slow_start_ends_without_arrival_speed(void)
 	struct wh_control_config config = defaults();
 	struct wh_control control;
 
-	wh_control_init(&control, &wh_control_udt, &config);
+	wh_control_init(&control, &wh_profile_udt, &config);
 	feedback(&control, 100, 0, 0, 90 * MS);
 	nak(&control, 0, 1, 10, 100);
 	WH_ASSERT_NEAR(wh_udt_view(&control).rate_pps, 1000.0, 1e-12);
 
-	wh_control_init(&control, &wh_control_udt, &config);
+	wh_control_init(&control, &wh_profile_udt, &config);
 	feedback(&control, 100, 0, 0, 0);
 	nak(&control, 0, 1, 10, 100);
 	WH_ASSERT_NEAR(wh_udt_view(&control).rate_pps, 10000.0, 1e-12);
@@ -204,7 +211,7 @@ static void test_window_bounds(void)
 	CU_ASSERT_EQUAL(window_of(&control), 8);
 
 	/* Slow start may end with 2: from then on it is 4. */
-	wh_control_init(&control, &wh_control_udt, &config);
+	wh_control_init(&control, &wh_profile_udt, &config);
 	feedback(&control, 2, 1000, 0, 90 * MS);
 	CU_ASSERT_EQUAL(window_of(&control), 2);
 	nak(&control, 0, 1, 1, 2);
@@ -217,7 +224,7 @@ static void test_window_bounds(void)
 	CU_ASSERT_EQUAL(window_of(&control), UINT32_MAX);
 
 	/* RTT never known: (1) cannot be computed. */
-	wh_control_init(&control, &wh_control_udt, &config);
+	wh_control_init(&control, &wh_profile_udt, &config);
 	feedback(&control, 100, 1000, 0, 0);
 	nak(&control, 0, 1, 10, 100);
 	feedback(&control, 200, 1000, 0, 0);
@@ -234,7 +241,7 @@ static void check_increase(const struct increase_case *c)
 	for (int bytes = 0; bytes < 2; bytes++) {
 		struct wh_control_config config = defaults();
 
-		config.udt.bandwidth_in_bytes = bytes;
+		set(&config, "bandwidth_in_bytes", bytes);
 
 		struct wh_control control = flow(&config, c->rate_pps, c->capacity_pps);
 		double inc = bytes ? c->bytes_pkts : c->bits_pkts;
@@ -316,7 +323,7 @@ static void test_formula_3(void)
 	tick(&control, 3000); /* C = 1088.9 is above D: (4) */
 	WH_ASSERT_NEAR(wh_udt_view(&control).rate_pps, 1000 / 1.125 + 1200, 1e-12);
 
-	config.udt.use_formula_3 = false;
+	set(&config, "formula3", false);
 	control = flow(&config, 1000, 90000);
 	nak(&control, 0, 2, FIRST_SENT_END, 2000);
 	tick(&control, 1000);
@@ -370,7 +377,7 @@ static void test_classes_of_table_1(void)
 		for (int bytes = 0; bytes < 2; bytes++) {
 			struct wh_control_config config = defaults();
 
-			config.udt.bandwidth_in_bytes = bytes;
+			set(&config, "bandwidth_in_bytes", bytes);
 
 			struct wh_control control = flow(&config, 900, cases[i].capacity_pps);
 			double inc = bytes ? cases[i].bytes_pkts : cases[i].bits_pkts;
@@ -387,7 +394,7 @@ static void test_formula_6(void)
 	struct wh_control_config config = defaults();
 	struct wh_control control;
 
-	wh_control_init(&control, &wh_control_udt, &config);
+	wh_control_init(&control, &wh_profile_udt, &config);
 	CU_ASSERT_EQUAL(wh_udt_view(&control).capacity_pps, 0.0);
 	feedback(&control, 1, 0, 8000, 0); /* in slow start too; the first is B */
 	CU_ASSERT_EQUAL(wh_udt_view(&control).capacity_pps, 8000.0);
@@ -499,8 +506,8 @@ static void test_delay_warning(void)
 	nak(&control, 51 * MS, 1, 1499, 1600);
 	CU_ASSERT_EQUAL(wh_udt_view(&control).decrease_count, 2);
 
-	config.udt.use_delay_warning = false;
-	wh_control_init(&control, &wh_control_udt, &config);
+	set(&config, "delay_warning", false);
+	wh_control_init(&control, &wh_profile_udt, &config);
 	feedback(&control, 100, 1000, 0, 90 * MS);
 	warn(&control, 50 * MS, 1500);
 	CU_ASSERT_TRUE(wh_udt_view(&control).slow_start);
@@ -535,7 +542,7 @@ static void test_loss_threshold(void)
 	WH_ASSERT_NEAR(wh_udt_view(&control).rate_pps, 1000 + 100.0 / 1500, 1e-12);
 
 	/* Another threshold: 0.009875 is not below 0.005 */
-	config.udt.loss_threshold = 0.005;
+	set(&config, "loss_threshold", 0.005);
 	control = flow(&config, 1000, 0);
 	nak(&control, 0, 78, 10, 1000);
 	tick(&control, 1000);
@@ -567,7 +574,7 @@ static void test_rate_bound(void)
 	uint64_t bound_fp = UINT64_C(12304) << 20;
 
 	config.rate_bps = 1000000000;
-	wh_control_init(&control, &wh_control_udt, &config);
+	wh_control_init(&control, &wh_profile_udt, &config);
 	CU_ASSERT_EQUAL(interval_of(&control), bound_fp);
 	feedback(&control, 100, 1000000, 9000000, 90 * MS);
 	CU_ASSERT_EQUAL(interval_of(&control), bound_fp);
@@ -587,7 +594,7 @@ static void test_interval_bounds(void)
 	struct wh_control_config config = defaults();
 	struct wh_control control = flow(&config, UINT32_MAX, 0);
 
-	CU_ASSERT_EQUAL(interval_of(&control), WH_PACER_INTERVAL_MIN_FP);
+	CU_ASSERT_EQUAL(interval_of(&control), WH_INTERVAL_MIN_FP);
 	for (int i = 0; i < 1000; i++)
 		warn(&control, 0, 2000);
 	CU_ASSERT_EQUAL(interval_of(&control), HZ << 20);
@@ -601,7 +608,7 @@ static void test_spare_single_loss(void)
 {
 	struct wh_control_config config = defaults();
 
-	config.udt.spare_single_loss = true;
+	set(&config, "spare_single_loss", true);
 
 	struct wh_control control = flow(&config, 1000, 0); /* slow start ended by one loss */
 
@@ -644,7 +651,7 @@ static void test_spare_single_loss(void)
 	CU_ASSERT_EQUAL(wh_udt_view(&control).decreases, 4);
 
 	/* Without the option every one of an epoch's first losses decreases. */
-	config.udt.spare_single_loss = false;
+	set(&config, "spare_single_loss", false);
 	control = flow(&config, 1000, 0);
 	nak(&control, 50 * MS, 1, 1200, 1500);
 	CU_ASSERT_EQUAL(wh_udt_view(&control).decreases, 1);
@@ -655,7 +662,7 @@ static void test_beta(void)
 {
 	struct wh_control_config config = defaults();
 
-	config.udt.beta = 3e-6;
+	set(&config, "beta", 3e-6);
 
 	struct wh_control control = flow(&config, 1000, 84333);
 

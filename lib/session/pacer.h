@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_RATE_PACER_H
-#define WH_RATE_PACER_H
+#ifndef WH_SESSION_PACER_H
+#define WH_SESSION_PACER_H
 
 /*
  * When may the next packet go? The n-th packet is due at the sum of the intervals before it, with
@@ -17,12 +17,7 @@
 #include <stdint.h>
 
 #include "base/histogram.h"
-
-#define WH_PACER_FRACTION_BITS 20
-
-/* From one cycle to about 18 minutes of a 1 GHz clock: sums of a few cannot overflow. */
-#define WH_PACER_INTERVAL_MIN_FP (UINT64_C(1) << WH_PACER_FRACTION_BITS)
-#define WH_PACER_INTERVAL_MAX_FP (UINT64_C(1) << (40 + WH_PACER_FRACTION_BITS))
+#include "profile/interval.h"
 
 struct wh_pacer {
 	uint64_t interval_fp;   /* cycles between full packets, 44.20; 0: no pacing */
@@ -35,16 +30,10 @@ struct wh_pacer {
 	struct wh_histogram lateness_tsc;
 };
 
-/*
- * Interval of full packets for a rate: hz * bytes * 8 / bps, as 44.20, to the nearest and within
- * the bounds above; bps > 0.
- */
-uint64_t wh_pacer_interval_fp(uint64_t hz, uint32_t wire_bytes, uint64_t rate_bps);
-
 void wh_pacer_init(
 	struct wh_pacer *pacer, uint64_t now_tsc, uint32_t full_bytes, uint32_t burst_pkts);
 
-/* 0, or within the bounds. Holds from the next packet on; what has been charged stays charged. */
+/* 0, or within interval.h's bounds. From the next packet on; what is charged stays charged. */
 void wh_pacer_set_interval(struct wh_pacer *pacer, uint64_t interval_fp);
 
 /* May a packet go now? */

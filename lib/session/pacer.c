@@ -1,29 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rate/pacer.h"
+#include "session/pacer.h"
 
 #include "base/assert.h"
 #include "base/clock.h"
 
-#define FRACTION_MASK ((UINT64_C(1) << WH_PACER_FRACTION_BITS) - 1)
+#define FRACTION_MASK ((UINT64_C(1) << WH_INTERVAL_FRACTION_BITS) - 1)
 
 /* Leaves room for one more fraction; longer bursts than this many cycles are no bound at all. */
 #define BURST_MAX_FP (UINT64_C(1) << 62)
-
-uint64_t wh_pacer_interval_fp(uint64_t hz, uint32_t wire_bytes, uint64_t rate_bps)
-{
-	WH_ASSERT(hz > 0 && hz < UINT64_C(1) << 40);
-	WH_ASSERT(wire_bytes > 0 && rate_bps > 0);
-
-	unsigned __int128 cycles_bits = (unsigned __int128)hz * wire_bytes * 8;
-	unsigned __int128 interval_fp =
-		((cycles_bits << WH_PACER_FRACTION_BITS) + rate_bps / 2) / rate_bps;
-
-	if (interval_fp < WH_PACER_INTERVAL_MIN_FP)
-		return WH_PACER_INTERVAL_MIN_FP;
-	if (interval_fp > WH_PACER_INTERVAL_MAX_FP)
-		return WH_PACER_INTERVAL_MAX_FP;
-	return (uint64_t)interval_fp;
-}
 
 void wh_pacer_init(
 	struct wh_pacer *pacer, uint64_t now_tsc, uint32_t full_bytes, uint32_t burst_pkts)
@@ -39,8 +23,8 @@ void wh_pacer_init(
 
 void wh_pacer_set_interval(struct wh_pacer *pacer, uint64_t interval_fp)
 {
-	WH_ASSERT(interval_fp == 0 || interval_fp >= WH_PACER_INTERVAL_MIN_FP);
-	WH_ASSERT(interval_fp <= WH_PACER_INTERVAL_MAX_FP);
+	WH_ASSERT(interval_fp == 0 || interval_fp >= WH_INTERVAL_MIN_FP);
+	WH_ASSERT(interval_fp <= WH_INTERVAL_MAX_FP);
 	pacer->interval_fp = interval_fp;
 	if (__builtin_mul_overflow(interval_fp, (uint64_t)pacer->burst_pkts, &pacer->burst_fp) ||
 		pacer->burst_fp > BURST_MAX_FP)
@@ -51,7 +35,7 @@ void wh_pacer_set_interval(struct wh_pacer *pacer, uint64_t interval_fp)
 static void forfeit(struct wh_pacer *pacer, uint64_t now_tsc)
 {
 	uint64_t credit_fp = pacer->burst_fp - pacer->interval_fp;
-	uint64_t due_tsc = now_tsc - (credit_fp >> WH_PACER_FRACTION_BITS);
+	uint64_t due_tsc = now_tsc - (credit_fp >> WH_INTERVAL_FRACTION_BITS);
 
 	WH_ASSERT(due_tsc >= pacer->due_tsc);
 	pacer->forfeited_tsc += due_tsc - pacer->due_tsc;
@@ -80,20 +64,20 @@ void wh_pacer_charge(struct wh_pacer *pacer, uint64_t now_tsc, uint32_t wire_byt
 	uint64_t late_tsc = now_tsc > pacer->due_tsc ? now_tsc - pacer->due_tsc : 0;
 
 	wh_histogram_add(&pacer->lateness_tsc, late_tsc);
-	if (late_tsc >= (pacer->due_fp + pacer->burst_fp) >> WH_PACER_FRACTION_BITS)
+	if (late_tsc >= (pacer->due_fp + pacer->burst_fp) >> WH_INTERVAL_FRACTION_BITS)
 		forfeit(pacer, now_tsc);
 
 	uint64_t charge_fp = wire_bytes == pacer->full_bytes ? pacer->interval_fp
 							     : share_of_interval(pacer, wire_bytes);
 
 	pacer->due_fp += charge_fp;
-	pacer->due_tsc += pacer->due_fp >> WH_PACER_FRACTION_BITS;
+	pacer->due_tsc += pacer->due_fp >> WH_INTERVAL_FRACTION_BITS;
 	pacer->due_fp &= FRACTION_MASK;
 }
 
 void wh_pacer_hasten(struct wh_pacer *pacer, uint64_t now_tsc)
 {
-	uint64_t latest_tsc = now_tsc + (pacer->interval_fp >> WH_PACER_FRACTION_BITS);
+	uint64_t latest_tsc = now_tsc + (pacer->interval_fp >> WH_INTERVAL_FRACTION_BITS);
 
 	if (pacer->due_tsc <= latest_tsc)
 		return;

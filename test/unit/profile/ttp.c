@@ -3,8 +3,9 @@
 #include <stddef.h>
 
 #include "measure/bitmap_loss.h"
-#include "rate/control.h"
-#include "rate/pacer.h"
+#include "profile/ttp.h"
+#include "profile/udt.h"
+#include "session/pacer.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "ttp";
@@ -17,11 +18,23 @@ const char wh_suite_name[] = "ttp";
 #define MBPS       UINT64_C(1000000)
 
 /* The paper's long-fat paths: 8 to 100 Mb/s. */
+static double get(const struct wh_control_config *config, const char *option)
+{
+	return wh_profile_options_get(&config->options, &wh_profile_ttp, option);
+}
+
+static void set(struct wh_control_config *config, const char *option, double value)
+{
+	CU_ASSERT_EQUAL(
+		wh_profile_options_put(&config->options, &wh_profile_ttp, option, value), 0);
+}
+
 static struct wh_control_config config_at(uint64_t rate_bps)
 {
 	struct wh_control_config config;
 
-	wh_control_config_init(&config);
+	config = (struct wh_control_config){.window_pkts_max = WH_WINDOW_UNLIMITED};
+	wh_profile_options_init(&config.options, &wh_profile_ttp);
 	config.hz = HZ;
 	config.syn_tsc = 10000000;
 	config.packet_bytes = 1200;
@@ -34,7 +47,7 @@ static struct wh_control control_at(const struct wh_control_config *config)
 {
 	struct wh_control control;
 
-	wh_control_init(&control, &wh_control_ttp, config);
+	wh_control_init(&control, &wh_profile_ttp, config);
 	return control;
 }
 
@@ -42,7 +55,7 @@ static void say(struct wh_control *control, enum wh_bitmap_finding finding)
 {
 	struct wh_bitmap_event event = {.finding = finding};
 
-	control->ops->on_bitmap(control, &event);
+	WH_CONTROL_TELL(control, on_bitmap, &event);
 }
 
 static uint64_t rate_of(const struct wh_control *control)
@@ -54,20 +67,20 @@ static void test_defaults(void)
 {
 	struct wh_control_config config = config_at(100 * MBPS);
 
-	CU_ASSERT_EQUAL(config.ttp.n_pkts, 1024);
-	CU_ASSERT_EQUAL(config.ttp.q_pkts, 3);
-	CU_ASSERT_EQUAL(config.ttp.stretch, 2);
-	CU_ASSERT_EQUAL(config.ttp.stretch_max, 4);
-	CU_ASSERT_EQUAL(config.ttp.initial_loss, 0.5);
-	CU_ASSERT_EQUAL(config.ttp.decrease, 2.0);
-	CU_ASSERT_EQUAL(config.ttp.bottleneck_bps, 0);
+	CU_ASSERT_EQUAL(get(&config, "n"), 1024);
+	CU_ASSERT_EQUAL(get(&config, "q"), 3);
+	CU_ASSERT_EQUAL(get(&config, "stretch"), 2);
+	CU_ASSERT_EQUAL(get(&config, "stretch_max"), 4);
+	CU_ASSERT_EQUAL(get(&config, "initial_loss"), 0.5);
+	CU_ASSERT_EQUAL(get(&config, "decrease"), 2.0);
+	CU_ASSERT_EQUAL(get(&config, "bottleneck"), 0);
 
 	struct wh_control control = control_at(&config);
-	struct wh_decision decision = control.ops->decide(&control);
+	struct wh_decision decision = control.profile->decide(&control);
 
 	/* 80 Mb/s: 125000 cycles a packet. */
 	CU_ASSERT_EQUAL(rate_of(&control), 80 * MBPS);
-	CU_ASSERT_EQUAL(decision.interval_fp, UINT64_C(125000) << WH_PACER_FRACTION_BITS);
+	CU_ASSERT_EQUAL(decision.interval_fp, UINT64_C(125000) << WH_INTERVAL_FRACTION_BITS);
 	CU_ASSERT_EQUAL(decision.window_pkts, WH_WINDOW_UNLIMITED);
 	CU_ASSERT_EQUAL(decision.freeze_until_tsc, 0);
 	CU_ASSERT_EQUAL(wh_ttp_view(&control).state, WH_TTP_STEADY);
@@ -107,8 +120,8 @@ static void test_states(void)
 		say(&control, steps[i].finding);
 		CU_ASSERT_EQUAL(wh_ttp_view(&control).state, steps[i].state);
 		CU_ASSERT_EQUAL(rate_of(&control), steps[i].rate_bps);
-		CU_ASSERT_EQUAL(control.ops->decide(&control).interval_fp,
-			wh_pacer_interval_fp(HZ, WIRE_BYTES, steps[i].rate_bps));
+		CU_ASSERT_EQUAL(control.profile->decide(&control).interval_fp,
+			wh_interval_fp(HZ, WIRE_BYTES, steps[i].rate_bps));
 	}
 	/* 46 steps up from 8 to 100, and no further. */
 	for (uint32_t i = 1; i <= 50; i++) {
@@ -146,12 +159,12 @@ static void test_options(void)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct wh_control_config config = config_at(cases[i].rate * MBPS);
 
-		config.ttp.bottleneck_bps = cases[i].bottleneck * MBPS;
-		config.ttp.initial_bps = cases[i].initial * MBPS;
-		config.ttp.min_bps = cases[i].min * MBPS;
-		config.ttp.max_bps = cases[i].max * MBPS;
-		config.ttp.increase_bps = cases[i].increase * MBPS;
-		config.ttp.decrease = cases[i].decrease;
+		set(&config, "bottleneck", (double)(cases[i].bottleneck * MBPS));
+		set(&config, "initial_rate", (double)(cases[i].initial * MBPS));
+		set(&config, "min_rate", (double)(cases[i].min * MBPS));
+		set(&config, "max_rate", (double)(cases[i].max * MBPS));
+		set(&config, "increase", (double)(cases[i].increase * MBPS));
+		set(&config, "decrease", (double)(cases[i].decrease));
 
 		struct wh_control control = control_at(&config);
 
@@ -180,8 +193,8 @@ static void test_crawl(void)
 	for (uint32_t i = 0; i < 10; i++)
 		say(&control, CONGESTED);
 	CU_ASSERT_EQUAL(
-		control.ops->decide(&control).interval_fp, wh_pacer_interval_fp(HZ, WIRE_BYTES, 1));
-	CU_ASSERT(control.ops->decide(&control).interval_fp > 0);
+		control.profile->decide(&control).interval_fp, wh_interval_fp(HZ, WIRE_BYTES, 1));
+	CU_ASSERT(control.profile->decide(&control).interval_fp > 0);
 }
 
 /* Bitmaps in, rates out: 64 bits each, q = 3, 50 % projected; from 80 Mb/s of 100. */
@@ -206,7 +219,7 @@ static void test_bitmaps(void)
 	struct wh_control control = control_at(&config);
 	struct wh_bitmap_loss loss;
 
-	wh_bitmap_loss_init(&loss, 7, config.ttp.q_pkts, config.ttp.initial_loss);
+	wh_bitmap_loss_init(&loss, 7, (uint32_t)get(&config, "q"), get(&config, "initial_loss"));
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		uint64_t bits = ~steps[i].lost;
 
@@ -224,10 +237,10 @@ static void test_deaf(void)
 	struct wh_delay_event delay = {.now_tsc = 3, .sent_end = 10};
 	struct wh_tick_event tick = {.now_tsc = 4, .sent_pkts_total = 10};
 
-	control.ops->on_feedback(&control, &feedback);
-	control.ops->on_loss(&control, &loss);
-	control.ops->on_delay(&control, &delay);
-	control.ops->on_tick(&control, &tick);
+	WH_CONTROL_TELL(&control, on_feedback, &feedback);
+	WH_CONTROL_TELL(&control, on_loss, &loss);
+	WH_CONTROL_TELL(&control, on_delay, &delay);
+	WH_CONTROL_TELL(&control, on_tick, &tick);
 	CU_ASSERT_EQUAL(rate_of(&control), 80 * MBPS);
 	CU_ASSERT_EQUAL(wh_ttp_view(&control).state, WH_TTP_STEADY);
 }
@@ -237,14 +250,16 @@ static void test_view_of_others(void)
 	struct wh_control_config config = config_at(100 * MBPS);
 	struct wh_control control;
 
-	wh_control_init(&control, &wh_control_udt, &config);
+	wh_profile_options_init(&config.options, &wh_profile_udt);
+	wh_control_init(&control, &wh_profile_udt, &config);
 
-	struct wh_decision before = control.ops->decide(&control);
+	struct wh_decision before = control.profile->decide(&control);
 
 	say(&control, CONGESTED);
 	CU_ASSERT_EQUAL(wh_ttp_view(&control).rate_bps, 0);
-	CU_ASSERT_EQUAL(control.ops->decide(&control).interval_fp, before.interval_fp);
+	CU_ASSERT_EQUAL(control.profile->decide(&control).interval_fp, before.interval_fp);
 	CU_ASSERT_TRUE(wh_udt_view(&control).slow_start);
+	config = config_at(100 * MBPS);
 	control = control_at(&config);
 	CU_ASSERT_EQUAL(wh_udt_view(&control).rate_pps, 0.0);
 }

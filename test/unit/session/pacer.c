@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rate/pacer.h"
+#include "session/pacer.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@
 const char wh_suite_name[] = "pacer";
 
 #define WIRE_BYTES 1538
-#define ONE_CYCLE  (UINT64_C(1) << WH_PACER_FRACTION_BITS)
+#define ONE_CYCLE  (UINT64_C(1) << WH_INTERVAL_FRACTION_BITS)
 #define GIGA       UINT64_C(1000000000)
 
 static struct wh_pacer pacer_at(uint64_t now_tsc, uint64_t interval_fp, uint32_t burst_pkts)
@@ -33,28 +33,6 @@ static uint32_t release(struct wh_pacer *pacer, uint64_t now_tsc)
 	return sent;
 }
 
-static void test_interval(void)
-{
-	static const struct {
-		uint64_t hz;
-		uint32_t bytes;
-		uint64_t bps, interval_fp;
-	} cases[] = {
-		{GIGA, 1500, GIGA, UINT64_C(12000) << 20},
-		{GIGA, 1538, 10 * GIGA, 1290167910},       /* 1230.4 * 2^20 = ...910.4 */
-		{2600000000, 1538, 100 * GIGA, 335443657}, /* 319.904 * 2^20 = ...656.7: nearest */
-		{GIGA, 125, GIGA * 1000, ONE_CYCLE},
-		{GIGA, 124, GIGA * 1000, ONE_CYCLE}, /* 0.992 cycles */
-		{GIGA, 84, UINT64_MAX, ONE_CYCLE}, {2600000000, 9038, 1, WH_PACER_INTERVAL_MAX_FP},
-		{UINT64_C(1) << 39, UINT32_MAX, 1, WH_PACER_INTERVAL_MAX_FP},
-		{GIGA, 1538, 12304, GIGA << 20}, /* one packet per second */
-	};
-
-	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		CU_ASSERT_EQUAL(wh_pacer_interval_fp(cases[i].hz, cases[i].bytes, cases[i].bps),
-			cases[i].interval_fp);
-}
-
 #define EXACT_PACKETS 10000000
 #define EXACT_BURST   32
 
@@ -65,9 +43,9 @@ static void test_interval(void)
 static void drive(uint64_t hz, double rate_bps, struct wh_prng *lateness)
 {
 	uint64_t start_tsc = UINT64_C(1) << 50;
-	uint64_t interval_fp = wh_pacer_interval_fp(hz, WIRE_BYTES, (uint64_t)rate_bps);
+	uint64_t interval_fp = wh_interval_fp(hz, WIRE_BYTES, (uint64_t)rate_bps);
 	struct wh_pacer pacer = pacer_at(start_tsc, interval_fp, EXACT_BURST);
-	uint64_t bound_tsc = (interval_fp * EXACT_BURST) >> WH_PACER_FRACTION_BITS;
+	uint64_t bound_tsc = (interval_fp * EXACT_BURST) >> WH_INTERVAL_FRACTION_BITS;
 	uint64_t now_tsc = start_tsc;
 	uint64_t too_early = 0;
 
@@ -82,7 +60,8 @@ static void drive(uint64_t hz, double rate_bps, struct wh_prng *lateness)
 		wh_pacer_charge(&pacer, now_tsc, WIRE_BYTES);
 	}
 
-	uint64_t took_fp = ((pacer.due_tsc - start_tsc) << WH_PACER_FRACTION_BITS) + pacer.due_fp;
+	uint64_t took_fp =
+		((pacer.due_tsc - start_tsc) << WH_INTERVAL_FRACTION_BITS) + pacer.due_fp;
 
 	CU_ASSERT_EQUAL(too_early, 0);
 	CU_ASSERT_EQUAL(pacer.forfeited_tsc, 0);
@@ -216,7 +195,7 @@ static void test_sizes(void)
 	}
 
 	/* The slowest interval does not overflow: 2^40 cycles, 769 of 1538 bytes. */
-	struct wh_pacer slow = pacer_at(0, WH_PACER_INTERVAL_MAX_FP, UINT32_MAX);
+	struct wh_pacer slow = pacer_at(0, WH_INTERVAL_MAX_FP, UINT32_MAX);
 
 	wh_pacer_charge(&slow, 0, 769);
 	CU_ASSERT_EQUAL(slow.due_tsc, UINT64_C(1) << 39);
@@ -280,10 +259,10 @@ static void test_hasten(void)
 	struct wh_pacer pacer;
 
 	wh_pacer_init(&pacer, 1000, 1500, 1);
-	wh_pacer_set_interval(&pacer, UINT64_C(1000000) << WH_PACER_FRACTION_BITS);
+	wh_pacer_set_interval(&pacer, UINT64_C(1000000) << WH_INTERVAL_FRACTION_BITS);
 	wh_pacer_charge(&pacer, 1000, 1500);
 	CU_ASSERT_EQUAL(pacer.due_tsc, 1001000);
-	wh_pacer_set_interval(&pacer, UINT64_C(10) << WH_PACER_FRACTION_BITS);
+	wh_pacer_set_interval(&pacer, UINT64_C(10) << WH_INTERVAL_FRACTION_BITS);
 	wh_pacer_hasten(&pacer, 1002);
 	CU_ASSERT_EQUAL(pacer.due_tsc, 1012);
 	wh_pacer_hasten(&pacer, 1010);
@@ -362,7 +341,6 @@ static void test_quantiles(void)
 }
 
 CU_TestInfo wh_tests[] = {
-	{"interval of a rate", test_interval},
 	{"exact over ten million packets", test_exact},
 	{"a long gap releases one burst", test_long_gap},
 	{"what is forfeited, by hand", test_forfeit_by_hand},

@@ -5,13 +5,48 @@
  * window by (1). Numbers in brackets and sections are those of udt.txt.
  */
 
-#include <assert.h>
+#include "profile/udt.h"
+
 #include <math.h>
 
 #include "base/assert.h"
 #include "measure/constants.h"
-#include "rate/control.h"
-#include "rate/pacer.h"
+#include "profile/interval.h"
+
+#define SYN_US                10000  /* III A: constant synchronization interval, 0.01 s */
+#define BETA_PRESET           1.5e-6 /* III C, formulas (3) and (4) */
+#define LOSS_THRESHOLD_PRESET 0.01   /* III C: no increase from this loss rate on */
+#define DECREASE              1.125  /* (7): the rate falls by 1/9 */
+#define FIRST_E               4      /* III C: dc == 2^e, e starts at 4 */
+#define FIRST_WINDOW          2      /* III D */
+
+enum {
+	FORMULA3,
+	SPARE_SINGLE_LOSS,
+	DELAY_WARNING,
+	BANDWIDTH_IN_BYTES,
+	BETA,
+	LOSS_THRESHOLD,
+	ONE_WAY,
+	OPTIONS,
+};
+
+static const struct wh_option options[OPTIONS] = {
+	[FORMULA3] = {"formula3", WH_OPTION_SWITCH, 0, 1, 1, false, "III C (3); V removes it",
+		"go back to the rate before a decrease by a ninth of the capacity"},
+	[SPARE_SINGLE_LOSS] = {"spare_single_loss", WH_OPTION_SWITCH, 0, 1, 0, false, "V",
+		"the first single loss of an epoch does not decrease the rate"},
+	[DELAY_WARNING] = {"delay_warning", WH_OPTION_SWITCH, 0, 1, 1, false, "III C; V removes it",
+		"a delay that grows decreases the rate"},
+	[BANDWIDTH_IN_BYTES] = {"bandwidth_in_bytes", WH_OPTION_SWITCH, 0, 1, 0, false, "III C",
+		"free bandwidth in (3) and (4) in bytes per second, not in bits"},
+	[BETA] = {"beta", WH_OPTION_REAL, 1e-12, 1, BETA_PRESET, false, "III C (3), (4)",
+		"how fast the rate rises"},
+	[LOSS_THRESHOLD] = {"loss_threshold", WH_OPTION_SHARE, 0, 1, LOSS_THRESHOLD_PRESET, false,
+		"III C", "from this loss rate on the rate does not rise"},
+	[ONE_WAY] = {"one_way", WH_OPTION_SWITCH, 0, 1, 0, true, "V",
+		"the trend is that of the one-way delay, not of the round trip"},
+};
 
 struct udt {
 	bool slow_start;
@@ -35,11 +70,14 @@ struct udt {
 	uint64_t freezes;
 };
 
-static_assert(sizeof(struct udt) <= WH_CONTROL_STATE_BYTES, "the state fits");
-
 static struct udt *state_of(struct wh_control *control)
 {
 	return (struct udt *)control->state;
+}
+
+static double option(const struct wh_control *control, uint32_t which)
+{
+	return control->config.options.value[which];
 }
 
 static double ewma(double old, double sample)
@@ -69,7 +107,7 @@ static double rate_pps(const struct wh_control *control, const struct udt *udt)
  */
 static void set_window(const struct wh_control *control, struct udt *udt, double window_pkts)
 {
-	double least_pkts = udt->slow_start ? WH_UDT_FIRST_WINDOW : WH_UDT_LEAST_WINDOW;
+	double least_pkts = udt->slow_start ? FIRST_WINDOW : WH_UDT_LEAST_WINDOW;
 
 	udt->window_pkts =
 		fmin(fmax(ceil(window_pkts), least_pkts), (double)control->config.window_pkts_max);
@@ -89,11 +127,11 @@ static void bound_interval(struct wh_control *control)
 {
 	const struct wh_control_config *config = &control->config;
 	struct udt *udt = state_of(control);
-	uint64_t min_fp = WH_PACER_INTERVAL_MIN_FP;
+	uint64_t min_fp = WH_INTERVAL_MIN_FP;
 
 	if (config->rate_bps > 0)
-		min_fp = wh_pacer_interval_fp(config->hz, config->wire_bytes, config->rate_bps);
-	udt->interval_min_tsc = (double)min_fp / (double)WH_PACER_INTERVAL_MIN_FP;
+		min_fp = wh_interval_fp(config->hz, config->wire_bytes, config->rate_bps);
+	udt->interval_min_tsc = (double)min_fp / (double)WH_INTERVAL_MIN_FP;
 	udt->interval_max_tsc = fmax((double)config->hz, udt->interval_min_tsc);
 	if (!udt->slow_start)
 		set_interval(udt, udt->interval_tsc);
@@ -104,12 +142,10 @@ static void init(struct wh_control *control)
 	const struct wh_control_config *config = &control->config;
 	struct udt *udt = state_of(control);
 
-	WH_ASSERT(config->hz <= WH_PACER_INTERVAL_MAX_FP >> WH_PACER_FRACTION_BITS);
-	WH_ASSERT(config->udt.beta > 0.0 && config->udt.beta <= 1.0);
-	WH_ASSERT(config->udt.loss_threshold >= 0.0 && config->udt.loss_threshold <= 1.0);
+	WH_ASSERT(config->hz <= WH_INTERVAL_MAX_FP >> WH_INTERVAL_FRACTION_BITS);
 	udt->slow_start = true;
 	bound_interval(control);
-	set_window(control, udt, WH_UDT_FIRST_WINDOW);
+	set_window(control, udt, FIRST_WINDOW);
 }
 
 /* III D in slow start, (1) after it, which needs an RTT; (6), whose first sample is B itself. */
@@ -144,7 +180,7 @@ static void decrease(struct wh_control *control, struct udt *udt)
 {
 	WH_ASSERT(!udt->slow_start);
 	udt->last_decrease_pps = rate_pps(control, udt);
-	set_interval(udt, udt->interval_tsc * WH_UDT_DECREASE);
+	set_interval(udt, udt->interval_tsc * DECREASE);
 	udt->decreases++;
 }
 
@@ -178,7 +214,7 @@ static void begin_epoch(
 		decrease(control, udt);
 	udt->dec_end = sent_end;
 	udt->decrease_count = 1;
-	udt->e = WH_UDT_FIRST_E;
+	udt->e = FIRST_E;
 	udt->single_loss_spared = false;
 	udt->freeze_until_tsc = now_tsc + control->config.syn_tsc;
 	udt->freezes++;
@@ -193,7 +229,7 @@ static void begin_epoch(
  */
 static bool spare(const struct wh_control *control, struct udt *udt, uint64_t lost_pkts)
 {
-	if (!control->config.udt.spare_single_loss || udt->slow_start || lost_pkts != 1 ||
+	if (option(control, SPARE_SINGLE_LOSS) == 0.0 || udt->slow_start || lost_pkts != 1 ||
 		udt->single_loss_spared)
 		return false;
 	udt->single_loss_spared = true;
@@ -222,7 +258,7 @@ static void on_loss(struct wh_control *control, const struct wh_loss_event *even
 
 static void on_delay(struct wh_control *control, const struct wh_delay_event *event)
 {
-	if (control->config.udt.use_delay_warning)
+	if (option(control, DELAY_WARNING) != 0.0)
 		begin_epoch(control, state_of(control), event->now_tsc, event->sent_end);
 }
 
@@ -260,7 +296,6 @@ static void update_loss_rate(struct udt *udt, uint64_t sent_pkts_total)
  */
 static double increase_pkts(const struct wh_control *control, const struct udt *udt)
 {
-	const struct wh_udt_options *options = &control->config.udt;
 	double packet_bytes = control->config.packet_bytes;
 	double rate = rate_pps(control, udt);
 	double least = 1.0 / packet_bytes;
@@ -270,15 +305,16 @@ static double increase_pkts(const struct wh_control *control, const struct udt *
 
 	double free_pps = udt->capacity_pps - rate; /* (4) */
 
-	if (options->use_formula_3 && rate < udt->last_decrease_pps)
+	if (option(control, FORMULA3) != 0.0 && rate < udt->last_decrease_pps)
 		free_pps = udt->capacity_pps / 9.0; /* (3) */
 
-	double free_units = free_pps * packet_bytes * (options->bandwidth_in_bytes ? 1 : 8);
+	double free_units =
+		free_pps * packet_bytes * (option(control, BANDWIDTH_IN_BYTES) != 0.0 ? 1 : 8);
 	double power_of_ten = 1.0;
 
 	while (power_of_ten < free_units)
 		power_of_ten *= 10.0;
-	return fmax(power_of_ten * options->beta / packet_bytes, least);
+	return fmax(power_of_ten * option(control, BETA) / packet_bytes, least);
 }
 
 static void on_tick(struct wh_control *control, const struct wh_tick_event *event)
@@ -287,7 +323,7 @@ static void on_tick(struct wh_control *control, const struct wh_tick_event *even
 	double syn_tsc = (double)control->config.syn_tsc;
 
 	update_loss_rate(udt, event->sent_pkts_total);
-	if (udt->slow_start || udt->loss_rate >= control->config.udt.loss_threshold)
+	if (udt->slow_start || udt->loss_rate >= option(control, LOSS_THRESHOLD))
 		return;
 
 	double pkts_per_syn = syn_tsc / udt->interval_tsc;
@@ -304,7 +340,7 @@ static struct wh_decision decide(const struct wh_control *control)
 	if (udt->slow_start)
 		interval_tsc = bounded ? udt->interval_min_tsc : 0.0;
 	return (struct wh_decision){
-		.interval_fp = (uint64_t)llround(interval_tsc * (double)WH_PACER_INTERVAL_MIN_FP),
+		.interval_fp = (uint64_t)llround(interval_tsc * (double)WH_INTERVAL_MIN_FP),
 		.window_pkts = (uint32_t)udt->window_pkts,
 		.freeze_until_tsc = udt->freeze_until_tsc,
 	};
@@ -314,7 +350,7 @@ struct wh_udt_view wh_udt_view(const struct wh_control *control)
 {
 	const struct udt *udt = (const struct udt *)control->state;
 
-	if (control->ops != &wh_control_udt)
+	if (control->profile != &wh_profile_udt)
 		return (struct wh_udt_view){0};
 	return (struct wh_udt_view){
 		.slow_start = udt->slow_start,
@@ -330,15 +366,36 @@ struct wh_udt_view wh_udt_view(const struct wh_control *control)
 	};
 }
 
-const struct wh_control_ops wh_control_udt = {
+static void adapt(const struct wh_profile_options *set, struct wh_feedback *feedback)
+{
+	feedback->trend_one_way = set->value[ONE_WAY] != 0.0;
+}
+
+const struct wh_profile wh_profile_udt = {
+	.number = 2,
 	.name = "udt",
-	.summary = "AIMD of the rate every 10 ms by measured capacity (UDT)",
+	.summary = "UDT: AIMD by measured capacity, ACK/ACK2/NAK, delay warnings",
+	.options = options,
+	.n_options = OPTIONS,
+
+	.control_bytes = sizeof(struct udt),
 	.init = init,
 	.on_feedback = on_feedback,
 	.on_loss = on_loss,
 	.on_delay = on_delay,
-	.on_bitmap = wh_control_ignore_bitmap,
 	.on_tick = on_tick,
 	.on_rate = bound_interval,
 	.decide = decide,
+
+	.feedback =
+		{
+			.period_us = SYN_US,
+			.state_on_news_only = true,
+			.nak_packets_max = 1, /* III E: only those that fit into one packet */
+			.delay_warnings = true,
+			.pair_period_pkts = WH_PAIR_PERIOD_PKTS,
+		},
+	.adapt = adapt,
+
+	.code = WH_FEC_RS,
 };

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A constant rate, whatever happens: for lambdas that are one's own, and the baseline that other
+ * profiles are compared with.
+ */
+
+#include "profile/fixed.h"
+
+#include "profile/interval.h"
+
+struct fixed {
+	uint64_t interval_fp;
+};
+
+static void init(struct wh_control *control)
+{
+	const struct wh_control_config *config = &control->config;
+	struct fixed *fixed = (struct fixed *)control->state;
+
+	if (config->rate_bps > 0)
+		fixed->interval_fp =
+			wh_interval_fp(config->hz, config->wire_bytes, config->rate_bps);
+}
+
+static struct wh_decision decide(const struct wh_control *control)
+{
+	const struct fixed *fixed = (const struct fixed *)control->state;
+
+	return (struct wh_decision){
+		.interval_fp = fixed->interval_fp,
+		.window_pkts = control->config.window_pkts_max,
+	};
+}
+
+const struct wh_profile wh_profile_fixed = {
+	.number = 1,
+	.name = "fixed",
+	.summary = "the operator names the rate; complete state and NAK (dedicated lambdas)",
+
+	.control_bytes = sizeof(struct fixed),
+	.init = init,
+	.on_rate = init,
+	.decide = decide,
+	.rate_is_told = true,
+	.control_is_paced = true,
+
+	.feedback =
+		{
+			.period_us = 10000,
+			/* Half a second-level cache of today's cores. */
+			.state_bytes = UINT32_C(512) << 10,
+			/*
+			 * Many more than UDT's one: on a lossy path at line rate a round trip's
+			 * worth of lost retransmissions must fit into a round trip's worth of
+			 * reports.
+			 */
+			.nak_packets_max = 16,
+		},
+
+	.code = WH_FEC_RS,
+};

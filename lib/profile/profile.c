@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "profile/profile.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "profile/fixed.h"
+#include "profile/ttp.h"
+#include "profile/udt.h"
+
+static const struct wh_profile *const profiles[] = {
+	&wh_profile_fixed,
+	&wh_profile_udt,
+	&wh_profile_ttp,
+};
+
+#define PROFILES (sizeof(profiles) / sizeof(profiles[0]))
+
+const struct wh_profile *wh_profile_at(uint32_t i)
+{
+	return i < PROFILES ? profiles[i] : NULL;
+}
+
+const struct wh_profile *wh_profile_find(const char *name)
+{
+	for (size_t i = 0; i < PROFILES; i++)
+		if (strcmp(profiles[i]->name, name) == 0)
+			return profiles[i];
+	return NULL;
+}
+
+const struct wh_profile *wh_profile_by_number(uint8_t number)
+{
+	for (size_t i = 0; i < PROFILES; i++)
+		if (profiles[i]->number == number)
+			return profiles[i];
+	return NULL;
+}
+
+struct wh_feedback wh_profile_feedback(
+	const struct wh_profile *profile, const struct wh_profile_options *options)
+{
+	struct wh_feedback feedback = profile->feedback;
+
+	WH_ASSERT(wh_profile_options_valid(options, profile));
+	if (profile->adapt != NULL)
+		profile->adapt(options, &feedback);
+	return feedback;
+}
+
+void wh_control_init(struct wh_control *control, const struct wh_profile *profile,
+	const struct wh_control_config *config)
+{
+	WH_ASSERT(config->hz > 0 && config->syn_tsc > 0);
+	WH_ASSERT(config->packet_bytes > 0 && config->wire_bytes >= config->packet_bytes);
+	WH_ASSERT(config->window_pkts_max >= WH_WINDOW_PKTS_MIN);
+	WH_ASSERT(profile->control_bytes <= WH_CONTROL_STATE_BYTES);
+	WH_ASSERT(wh_profile_options_valid(&config->options, profile));
+	WH_ASSERT(profile->decide != NULL);
+	*control = (struct wh_control){.profile = profile, .config = *config};
+	if (profile->init != NULL)
+		profile->init(control);
+}
+
+void wh_control_set_rate(struct wh_control *control, uint64_t rate_bps)
+{
+	WH_ASSERT(rate_bps > 0 && control->config.rate_bps > 0);
+	control->config.rate_bps = rate_bps;
+	if (control->profile->on_rate != NULL)
+		control->profile->on_rate(control);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_PROFILE_PROFILE_H
+#define WH_PROFILE_PROFILE_H
+
+/*
+ * A profile says how a connection finds its rate, what the receiver tells for that and when, and
+ * how losses are found and recovered. It is one const struct in a file of its own, and a row in
+ * profile.c.
+ *
+ * The controller is the transmitter's: it gets small events and changes only its own state; after
+ * each event the session asks for the decision. All times are cycles of the session's clock.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "measure/bitmap_loss.h"
+#include "profile/options.h"
+#include "wire/packet.h"
+
+#define WH_WINDOW_UNLIMITED UINT32_MAX
+#define WH_WINDOW_PKTS_MIN  2 /* of window_pkts_max: no controller can start with less */
+
+struct wh_control_config {
+	uint64_t hz;
+	uint64_t syn_tsc;      /* rate control and feedback period */
+	uint32_t packet_bytes; /* MTU of the papers: a full packet's IP bytes */
+	uint32_t wire_bytes;   /* a full packet on the wire, Ethernet overhead counted */
+	uint64_t rate_bps;     /* on the wire; fixed: the rate, others: its bound; 0: unlimited */
+	uint32_t window_pkts_max;
+	struct wh_profile_options options;
+};
+
+struct wh_feedback_event {
+	uint64_t now_tsc;
+	uint64_t acked_pkts; /* newly acknowledged by this state */
+	uint64_t acked_pkts_total;
+	uint32_t arrival_pps;  /* 0: unknown */
+	uint32_t capacity_pps; /* 0: unknown */
+	uint64_t rtt_tsc;      /* smoothed; 0: unknown */
+};
+
+struct wh_loss_event { /* one NAK */
+	uint64_t now_tsc;
+	uint64_t lost_pkts;
+	uint64_t last_lost_serial; /* the largest in this NAK, below sent_end */
+	uint64_t sent_end;         /* one past the largest serial sent so far */
+};
+
+struct wh_delay_event { /* one delay warning */
+	uint64_t now_tsc;
+	uint64_t sent_end;
+};
+
+struct wh_bitmap_event { /* one control packet of ttp.txt */
+	uint64_t now_tsc;
+	enum wh_bitmap_finding finding;
+};
+
+struct wh_tick_event { /* every SYN */
+	uint64_t now_tsc;
+	uint64_t sent_pkts_total; /* data packets, retransmissions too */
+};
+
+struct wh_decision {
+	uint64_t interval_fp;      /* between full packets (interval.h); 0: as the window lets */
+	uint32_t window_pkts;      /* unacknowledged packets allowed */
+	uint64_t freeze_until_tsc; /* nothing is sent before; 0: no freeze */
+};
+
+/* State of any controller: no allocation, and the session need not know which it is. */
+#define WH_CONTROL_STATE_BYTES 256
+
+struct wh_control {
+	const struct wh_profile *profile;
+	struct wh_control_config config;
+	_Alignas(8) uint8_t state[WH_CONTROL_STATE_BYTES];
+};
+
+/* Bitmaps by which the receiver tells what arrives (ttp.txt II B); n_pkts 0: none. */
+struct wh_bitmap_rules {
+	uint32_t n_pkts;      /* of a bitmap, and from one to the next */
+	uint32_t q_pkts;      /* so many lost in a row are congestion */
+	uint32_t stretch;     /* of the interval after a clean bitmap */
+	uint32_t stretch_max; /* of the interval, in n_pkts */
+	double initial_loss;  /* the link's until measured, and the first chunk's */
+};
+
+/* What the receiver tells and when. */
+struct wh_feedback {
+	uint32_t period_us;        /* of both ends' states and of the rate control: SYN */
+	uint32_t state_bytes;      /* a state also goes after so many; 0: by period alone */
+	bool state_on_news_only;   /* a state without news waits for two round trips */
+	uint32_t nak_packets_max;  /* per firing of the NAK timer */
+	bool delay_warnings;       /* the receiver watches the delay's trend ... */
+	bool trend_one_way;        /* ... of the one-way delay, and not of the round trip */
+	uint32_t pair_period_pkts; /* every so many packets two go back to back; 0: never */
+	struct wh_bitmap_rules bitmaps;
+};
+
+struct wh_profile {
+	uint8_t number; /* on the wire */
+	const char *name;
+	const char *summary; /* one line, for --help */
+	const struct wh_option *options;
+	uint32_t n_options;
+	/* The option that contradicts another, and *why; NULL: none does. */
+	const struct wh_option *(*contradiction)(
+		const struct wh_profile_options *options, const char **why);
+
+	/* The controller; a handler that is not set is a no-op, `decide` always is. */
+	uint32_t control_bytes; /* of control->state, zero when init is called */
+	void (*init)(struct wh_control *control);
+	void (*on_feedback)(struct wh_control *control, const struct wh_feedback_event *event);
+	void (*on_loss)(struct wh_control *control, const struct wh_loss_event *event);
+	void (*on_delay)(struct wh_control *control, const struct wh_delay_event *event);
+	void (*on_bitmap)(struct wh_control *control, const struct wh_bitmap_event *event);
+	void (*on_tick)(struct wh_control *control, const struct wh_tick_event *event);
+	void (*on_rate)(struct wh_control *control); /* config.rate_bps is another one now */
+	struct wh_decision (*decide)(const struct wh_control *control);
+	bool rate_is_told;     /* by the operator: the controller finds none of its own */
+	bool control_is_paced; /* the rate includes the transmitter's control packets */
+
+	struct wh_feedback feedback;
+	/* What the options change of it; NULL: nothing. */
+	void (*adapt)(const struct wh_profile_options *options, struct wh_feedback *feedback);
+
+	/* How losses are recovered, where the operator names nothing else. */
+	enum wh_recovery recovery;
+	enum wh_fec_code code;
+	double repair_ceiling; /* repair packets per packet sent; 0: the planner's own */
+};
+
+/* The i-th, for listings; NULL past the last. */
+const struct wh_profile *wh_profile_at(uint32_t i);
+
+/* NULL when there is none of that name or number. */
+const struct wh_profile *wh_profile_find(const char *name);
+const struct wh_profile *wh_profile_by_number(uint8_t number);
+
+/* What the receiver tells by these options. */
+struct wh_feedback wh_profile_feedback(
+	const struct wh_profile *profile, const struct wh_profile_options *options);
+
+void wh_control_init(struct wh_control *control, const struct wh_profile *profile,
+	const struct wh_control_config *config);
+
+/* Another rate from now on, or another bound of it; both that and the one before are above 0. */
+void wh_control_set_rate(struct wh_control *control, uint64_t rate_bps);
+
+/* An event for one of the handlers above. */
+#define WH_CONTROL_TELL(control, handler, event)                                                   \
+	do {                                                                                       \
+		if ((control)->profile->handler != NULL)                                           \
+			(control)->profile->handler((control), (event));                           \
+	} while (0)
+
+#endif

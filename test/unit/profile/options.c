@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "profile/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "profile/profile.h"
+#include "unit.h"
+
+const char wh_suite_name[] = "options";
+
+static const struct wh_option table[] = {
+	{"wait", WH_OPTION_TIME, 1e3, 1e9, 2e6, true, NULL, "a time"},
+	{"most", WH_OPTION_RATE, 1, 1e12, 0, false, "II B", "a rate; auto: none"},
+	{"share", WH_OPTION_SHARE, 0, 0.5, 0.1, false, NULL, "a share"},
+	{"gain", WH_OPTION_REAL, 1e-12, 4, 1.5e-6, false, NULL, "a number"},
+	{"count", WH_OPTION_COUNT, 1, 64, 8, true, NULL, "a count"},
+	{"fast", WH_OPTION_SWITCH, 0, 1, 1, false, NULL, "a switch"},
+};
+
+static const struct wh_profile profile = {
+	.name = "own",
+	.options = table,
+	.n_options = sizeof(table) / sizeof(table[0]),
+};
+
+static void test_set(void)
+{
+	static const struct {
+		const char *name;
+		const char *text;
+		int rc;
+		double value;
+	} cases[] = {
+		{"wait", "5ms", 0, 5e6},
+		{"wait", "1us", 0, 1e3},
+		{"wait", "999ns", -ERANGE, 0},
+		{"wait", "2s", -ERANGE, 0},
+		{"wait", "5", -EINVAL, 0},
+		{"wait", "auto", -EINVAL, 0},
+		{"most", "2.5G", 0, 2.5e9},
+		{"most", "auto", 0, 0},
+		{"most", "0", 0, 0},
+		{"most", "2T", -ERANGE, 0},
+		{"share", "5%", 0, 0.05},
+		{"share", "51%", -ERANGE, 0},
+		{"gain", "1e-6", 0, 1e-6},
+		{"gain", "0", -ERANGE, 0},
+		{"gain", "1%", -EINVAL, 0},
+		{"count", "64", 0, 64},
+		{"count", "65", -ERANGE, 0},
+		{"count", "1.0", -EINVAL, 0},
+		{"fast", "off", 0, 0},
+		{"fast", "on", 0, 1},
+		{"fast", "1", -EINVAL, 0},
+		{"slow", "on", -ENOENT, 0},
+		{"", "on", -ENOENT, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct wh_profile_options options;
+		struct wh_profile_options before;
+
+		wh_profile_options_init(&options, &profile);
+		before = options;
+		CU_ASSERT_EQUAL(
+			wh_profile_options_set(&options, &profile, cases[i].name, cases[i].text),
+			cases[i].rc);
+		if (cases[i].rc != 0) {
+			CU_ASSERT_EQUAL(memcmp(&options, &before, sizeof(options)), 0);
+			continue;
+		}
+		CU_ASSERT_EQUAL(
+			wh_profile_options_get(&options, &profile, cases[i].name), cases[i].value);
+		CU_ASSERT_TRUE(wh_profile_options_valid(&options, &profile));
+	}
+}
+
+static void test_presets(void)
+{
+	struct wh_profile_options options;
+
+	memset(&options, 0xff, sizeof(options));
+	CU_ASSERT_FALSE(wh_profile_options_valid(&options, &profile));
+	wh_profile_options_init(&options, &profile);
+	CU_ASSERT_TRUE(wh_profile_options_valid(&options, &profile));
+	CU_ASSERT_EQUAL(wh_profile_options_get(&options, &profile, "wait"), 2e6);
+	CU_ASSERT_EQUAL(wh_profile_options_get(&options, &profile, "most"), 0.0);
+	CU_ASSERT_EQUAL(wh_profile_options_get(&options, &profile, "gain"), 1.5e-6);
+	CU_ASSERT_EQUAL(options.value[profile.n_options], 0.0);
+	options.value[profile.n_options] = 1.0;
+	CU_ASSERT_FALSE(wh_profile_options_valid(&options, &profile));
+}
+
+static void test_put(void)
+{
+	static const double bad[] = {-1, 0, 0.5, 8.5, 65, 1e300, -INFINITY, INFINITY, NAN};
+	struct wh_profile_options options;
+
+	wh_profile_options_init(&options, &profile);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		CU_ASSERT_EQUAL(
+			wh_profile_options_put(&options, &profile, "count", bad[i]), -ERANGE);
+	CU_ASSERT_EQUAL(wh_profile_options_put(&options, &profile, "fast", 0.5), -ERANGE);
+	CU_ASSERT_EQUAL(wh_profile_options_put(&options, &profile, "share", 0.5), 0);
+	CU_ASSERT_EQUAL(wh_profile_options_put(&options, &profile, "other", 1), -ENOENT);
+	CU_ASSERT_EQUAL(options.value[4], 8.0);
+}
+
+static void test_print(void)
+{
+	static const struct {
+		uint32_t option;
+		double value;
+		const char *text;
+	} cases[] = {
+		{0, 2e6, "2ms"},
+		{0, 1e9, "1s"},
+		{0, 1500, "1500ns"},
+		{0, 15000, "15us"},
+		{1, 0, "auto"},
+		{1, 2.5e9, "2500M"},
+		{1, 1e12, "1000G"},
+		{1, 1, "1"},
+		{2, 0, "0"},
+		{2, 0.1, "0.1"},
+		{3, 1.5e-6, "1.5e-06"},
+		{3, 1.0 / 3.0, "0.3333333333333333"},
+		{4, 8, "8"},
+		{5, 0, "off"},
+		{5, 1, "on"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct wh_option *option = &table[cases[i].option];
+		char text[WH_OPTION_TEXT_MAX];
+		struct wh_profile_options options;
+
+		CU_ASSERT_STRING_EQUAL(
+			wh_option_print(option, cases[i].value, text, sizeof(text)), cases[i].text);
+		wh_profile_options_init(&options, &profile);
+		CU_ASSERT_EQUAL(wh_profile_options_set(&options, &profile, option->name, text), 0);
+		CU_ASSERT_EQUAL(options.value[cases[i].option], cases[i].value);
+	}
+}
+
+/* What every table promises to those who make flags, keys, pages and OPEN of it. */
+static void check_table(const struct wh_profile *p)
+{
+	struct wh_profile_options options;
+
+	CU_ASSERT_FATAL(p->n_options <= WH_OPTIONS_MAX);
+	wh_profile_options_init(&options, p);
+	CU_ASSERT_TRUE(wh_profile_options_valid(&options, p));
+	for (uint32_t i = 0; i < p->n_options; i++) {
+		const struct wh_option *option = &p->options[i];
+
+		CU_ASSERT_PTR_EQUAL(wh_profile_option(p, option->name), option);
+		for (const char *c = option->name; *c != '\0'; c++)
+			CU_ASSERT(islower((unsigned char)*c) || isdigit((unsigned char)*c) ||
+				  *c == '_');
+		CU_ASSERT(option->least < option->most);
+		CU_ASSERT(strlen(option->help) > 0 && strlen(option->help) < 80);
+		CU_ASSERT(strlen(wh_option_type_name(option->type)) > 0);
+		CU_ASSERT_EQUAL(wh_profile_options_put(&options, p, option->name, option->most), 0);
+		CU_ASSERT_EQUAL(
+			wh_profile_options_put(&options, p, option->name, option->least), 0);
+		CU_ASSERT_EQUAL(wh_profile_options_put(&options, p, option->name, 2 * option->most),
+			-ERANGE);
+	}
+}
+
+static void test_tables(void)
+{
+	check_table(&profile);
+	for (uint32_t i = 0; wh_profile_at(i) != NULL; i++)
+		check_table(wh_profile_at(i));
+}
+
+static void test_profiles(void)
+{
+	uint32_t count = 0;
+
+	for (; wh_profile_at(count) != NULL; count++) {
+		const struct wh_profile *p = wh_profile_at(count);
+
+		CU_ASSERT_PTR_EQUAL(wh_profile_find(p->name), p);
+		CU_ASSERT_PTR_EQUAL(wh_profile_by_number(p->number), p);
+		CU_ASSERT(strlen(p->summary) > 0);
+	}
+	CU_ASSERT_EQUAL(count, 3);
+	CU_ASSERT_PTR_NULL(wh_profile_at(UINT32_MAX));
+	CU_ASSERT_PTR_NULL(wh_profile_find("fix"));
+	CU_ASSERT_PTR_NULL(wh_profile_find(""));
+	CU_ASSERT_PTR_NULL(wh_profile_by_number(0));
+}
+
+CU_TestInfo wh_tests[] = {
+	{"what is understood", test_set},
+	{"presets", test_presets},
+	{"values beyond their limits", test_put},
+	{"as people write them", test_print},
+	{"tables", test_tables},
+	{"profiles", test_profiles},
+	CU_TEST_INFO_NULL,
+};
