@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * `wavehaul demo`: a file crosses an emulated lambda from one port of this process to another.
- *
- * Two loops at most. The packet loop is the sender's station, the lambda and the receiver's
- * station; the store loop is the reader, the coder of repair packets, the writer and the progress
- * line. With one CPU, one loop runs all. Between the loops are the sessions' FIFOs of chunks and
- * the few atomics of struct demo.
+ * `wavehaul demo`: a file crosses an emulated lambda inside this process, from one host to another,
+ * by the same job as `send` to a `serve`. Both hosts and the lambda share the loops of one runtime,
+ * on two cores at most: one moves packets, the other works on files.
  */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
+#include <unistd.h>
 
 #include <rte_cycles.h>
-#include <rte_launch.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
@@ -31,434 +28,394 @@
 #include "demo/options.h"
 #include "demo/plan.h"
 #include "demo/report.h"
-#include "host/cores.h"
-#include "host/eal.h"
-#include "host/loop.h"
-#include "store/store.h"
+#include "job/client.h"
+#include "job/lanes.h"
+#include "report/outcome.h"
 #include "verbs.h"
 
-/* How long a demo that has failed waits for the other end to hear of it. */
+#define CORES_MAX UINT32_C(2)
+
+#define WATCH_US 100
+
+/* How long the receiver may take to hear that all is over. */
 #define LAST_WORDS_S 2
+
+/* In sentences that are the same for a server on another machine. */
+#define PEER "the receiver"
+
+/* What stands at an end of the lambda. */
+struct demo_end {
+	struct wh_host host;
+	struct wh_jobs jobs;
+	bool host_is_open;
+};
 
 struct demo {
 	struct wh_demo_options options;
-	struct wh_plan plan;
+	struct wh_demo_plan plan;
 	struct wh_demo_files files;
+	struct wh_runtime runtime;
 	struct wh_demo_link link;
-	struct wh_eal_found eal;
-	uint64_t hz;
-	uint64_t started_tsc;
-	_Atomic bool over; /* packet loop -> all loops */
-
-	/* packet loop */
-	struct wh_session *sender;
-	_Atomic(struct wh_session *) receiver; /* store loop opens its writer */
-	bool sink_told;
+	struct demo_end end[WH_LAMBDA_ENDS];
+	struct wh_service service; /* of the receiver */
+	struct wh_client client;   /* of the sender */
+	struct wh_lanes lanes;
+	const char *source; /* files.source, as a list of one */
+	uint64_t next_tsc;
 	uint64_t give_up_tsc;
-
-	/* store loop */
-	struct wh_reader *reader;
-	struct wh_writer *writer;
-	struct wh_fec *fec; /* NULL: without repair packets */
-	_Atomic int sink;   /* enum wh_release_status; PENDING: at work */
-	int sink_error;     /* errno behind it, and what was being done */
-	const char *sink_doing;
 	struct wh_demo_progress progress;
+
+	/* What became of the file: told by jobs, whose crews are on the core of the watch. */
+	struct wh_file_result told; /* at the sender; its path is not kept */
+	bool is_told;
+	uint64_t arrived_tsc; /* it had its name at the receiver; 0: it has not */
+	struct wh_session_stats received;
 };
 
-static struct wh_session_config session_config(const struct demo *demo, enum wh_lambda_end end)
-{
-	const struct wh_plan *plan = &demo->plan;
-	struct wh_session_config config;
-
-	wh_session_config_init(&config);
-	config.hz = demo->hz;
-	wh_session_config_profile(&config, demo->options.profile);
-	config.payload_bytes = plan->payload_bytes;
-	config.packet_bytes = demo->options.mtu_bytes;
-	config.wire_bytes = plan->wire_bytes;
-	config.chunks = end == WH_DEMO_SENDER ? plan->sender_chunks : plan->receiver_chunks;
-	config.chunk_memory = demo->link.chunk_memory[end];
-	config.window_pkts = plan->window_pkts;
-	/* The operator of a dedicated lambda names its rate; of all, UDT finds it by itself. */
-	if (config.profile == wh_profile_find("udt"))
-		config.options = demo->options.udt_options;
-	else
-		config.rate_bps = demo->options.forward.rate_bps;
-	config.burst_pkts = demo->options.burst_pkts;
-	config.repair = plan->repair;
-	config.stall_timeout_ns = demo->options.stall_timeout_ns;
-	config.peer_timeout_ns = demo->options.peer_timeout_ns;
-	config.seed = demo->options.seed;
-	return config;
-}
-
-static enum wh_release_status welcome(void *context, uint64_t now_tsc,
-	const struct wh_open_params *params, const struct wh_address *peer, uint32_t *buffer_chunks)
-{
-	const struct demo *demo = context;
-
-	(void)now_tsc;
-	(void)peer;
-	*buffer_chunks = demo->plan.receiver_chunks;
-	/* Both ends are this process: anything but its own proposal is not from it. */
-	if (wh_profile_by_number(params->profile) != demo->options.profile ||
-		params->payload_bytes != demo->plan.payload_bytes ||
-		params->chunk_bytes != WH_CHUNK_BYTES_DEFAULT ||
-		params->window_pkts != demo->plan.window_pkts ||
-		params->recovery != demo->plan.repair.recovery ||
-		params->repair_pkts != demo->plan.repair.repair_pkts)
-		return WH_STATUS_REFUSED;
-	return WH_STATUS_PENDING;
-}
-
-static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t lci,
-	const struct wh_address *peer, const struct wh_open_params *params, uint64_t rtt_tsc)
+/* At the receiver: the file is whole, and durable. */
+static void on_arrived(void *context, const struct wh_file_result *result)
 {
 	struct demo *demo = context;
-	struct wh_session_config config = session_config(demo, WH_DEMO_RECEIVER);
 
-	if (atomic_load(&demo->receiver) != NULL)
-		return NULL;
-
-	struct wh_session *session =
-		wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
-
-	atomic_store_explicit(&demo->receiver, session, memory_order_release);
-	return session;
+	if (result->error == 0)
+		demo->arrived_tsc = rte_rdtsc();
 }
 
-static enum wh_release_status status_of_error(int error)
+/* At the receiver: nothing of the job is there afterwards. */
+static void on_over(void *context, const struct wh_job *job)
 {
-	return error == -ENOSPC || error == -EDQUOT ? WH_STATUS_NO_SPACE : WH_STATUS_IO_ERROR;
+	struct demo *demo = context;
+
+	demo->received = job->figures.stats;
 }
 
-static void sink_failed(struct demo *demo, int error, const char *doing)
+static void on_file(void *context, const struct wh_file_result *result)
 {
-	demo->sink_error = error;
-	demo->sink_doing = doing;
-	atomic_store_explicit(&demo->sink, status_of_error(error), memory_order_release);
+	struct demo *demo = context;
+
+	demo->told = *result;
+	demo->told.path = NULL;
+	demo->is_told = true;
 }
 
-/* Store loop: the reader, and word of what it has read. */
-static int32_t poll_reader(void *state, uint64_t now_tsc)
+static bool is_over(struct demo *demo, uint64_t now_tsc)
 {
-	struct demo *demo = state;
-	int32_t work = wh_reader_poll(demo->reader, now_tsc);
-
-	if (work > 0)
-		wh_session_kick(demo->sender);
-	return work;
-}
-
-/* Store loop: the writer, from the moment there is a session to write for. */
-static int32_t poll_writer(void *state, uint64_t now_tsc)
-{
-	struct demo *demo = state;
-	struct wh_session *receiver = atomic_load_explicit(&demo->receiver, memory_order_acquire);
-
-	if (receiver == NULL || atomic_load(&demo->sink) != WH_STATUS_PENDING)
-		return 0;
-	if (demo->writer == NULL) {
-		const struct wh_open_params *params = wh_session_params(receiver);
-		int rc = wh_file_writer_open(&demo->writer, demo->files.out, params->name,
-			params->object_bytes, params->chunk_bytes,
-			wh_session_deliver_chunks(receiver), wh_session_recycled_chunks(receiver));
-
-		if (rc != 0)
-			sink_failed(demo, rc, "opening");
-		return 1;
-	}
-
-	int32_t work = wh_writer_poll(demo->writer, now_tsc);
-
-	if (work > 0)
-		wh_session_kick(receiver);
-
-	int done = atomic_load_explicit(&demo->writer->done, memory_order_acquire);
-
-	if (done == WH_STORE_FAILED)
-		sink_failed(demo, demo->writer->error, demo->writer->doing);
-	else if (done != WH_STORE_RUNNING)
-		atomic_store_explicit(&demo->sink,
-			done == WH_STORE_OK ? WH_STATUS_VERIFIED : WH_STATUS_MISMATCH,
-			memory_order_release);
-	return work;
-}
-
-/* Store loop: repair packets of what was read, and by them what is missing of what came. */
-static int32_t poll_coder(void *state, uint64_t now_tsc)
-{
-	struct demo *demo = state;
-	struct wh_session *receiver = atomic_load_explicit(&demo->receiver, memory_order_acquire);
-	int32_t work = wh_session_encode(demo->sender, demo->fec);
-
-	(void)now_tsc;
-	if (receiver != NULL)
-		work += wh_session_decode(receiver, demo->fec);
-	return work;
-}
-
-static int32_t poll_progress(void *state, uint64_t now_tsc)
-{
-	struct demo *demo = state;
-
-	return wh_demo_progress_poll(&demo->progress, now_tsc, demo->sender,
-		atomic_load_explicit(&demo->receiver, memory_order_acquire));
-}
-
-/* Packet loop: carries news between the stores and the sessions, and sees the end. */
-static int32_t poll_watch(void *state, uint64_t now_tsc)
-{
-	struct demo *demo = state;
-	struct wh_session *receiver = atomic_load(&demo->receiver);
-	int sink = atomic_load_explicit(&demo->sink, memory_order_acquire);
-
-	/* Too late for a file that is whole and has its name already. */
-	if (wh_signals_count() > 0 && sink != WH_STATUS_VERIFIED)
-		wh_session_abort(demo->sender, now_tsc, WH_STATUS_INTERRUPTED);
-	if (atomic_load_explicit(&demo->reader->done, memory_order_acquire) == WH_STORE_FAILED)
-		wh_session_abort(demo->sender, now_tsc, WH_STATUS_IO_ERROR);
-	if (receiver != NULL && sink != WH_STATUS_PENDING && !demo->sink_told) {
-		demo->sink_told = true;
-		wh_session_sink_done(receiver, now_tsc, (enum wh_release_status)sink);
-	}
-
-	if (wh_session_outcome(demo->sender) == WH_STATUS_PENDING)
-		return 0;
+	if (!wh_lanes_gone(&demo->lanes, now_tsc))
+		return false;
 	if (demo->give_up_tsc == 0)
-		demo->give_up_tsc = now_tsc + LAST_WORDS_S * demo->hz;
-	if (receiver == NULL || wh_session_outcome(receiver) != WH_STATUS_PENDING ||
-		now_tsc >= demo->give_up_tsc)
-		atomic_store_explicit(&demo->over, true, memory_order_release);
+		demo->give_up_tsc = now_tsc + LAST_WORDS_S * demo->runtime.hz;
+	return atomic_load(&demo->end[WH_DEMO_RECEIVER].jobs.live) == 0 ||
+	       now_tsc > demo->give_up_tsc;
+}
+
+static int32_t watch(void *state, uint64_t now_tsc)
+{
+	struct demo *demo = state;
+	struct wh_lanes *lanes = &demo->lanes;
+	enum wh_client_state client = wh_client_state(&demo->client);
+
+	if (now_tsc < demo->next_tsc)
+		return 0;
+	demo->next_tsc = now_tsc + wh_us_to_tsc(demo->runtime.hz, WATCH_US);
+	if (lanes->started == 0) {
+		if (wh_signals_count() > 0 || client > WH_CLIENT_READY)
+			wh_runtime_stop(&demo->runtime);
+		else if (client == WH_CLIENT_READY)
+			wh_lanes_start_first(lanes, now_tsc);
+		return 0;
+	}
+	wh_demo_progress_show(&demo->progress, now_tsc, lanes->job[0]);
+	/* Too late for a file that is whole and has its name already. */
+	if (wh_lanes_failed(lanes) || (wh_signals_count() > 0 && demo->arrived_tsc == 0))
+		wh_lanes_hurry(lanes, now_tsc);
+	if (is_over(demo, now_tsc))
+		wh_runtime_stop(&demo->runtime);
 	return 0;
 }
 
-static int open_transfer(struct demo *demo)
+static bool fill_job(struct demo *demo, struct wh_job *job)
 {
-	struct wh_session_config config = session_config(demo, WH_DEMO_SENDER);
-	struct wh_endpoint *endpoint = &demo->link.station[WH_DEMO_SENDER].endpoint;
+	if (job == NULL || !wh_job_make_hello(job, 1))
+		return false;
+	job->hello->verb = WH_JOB_SEND;
+	job->hello->into_folder = true;
+	job->hello->lanes = 1;
+	wh_client_fill_hello(&demo->client, job->hello);
+	job->paths[0] = strdup(".");
+	demo->source = demo->files.source;
+	job->sources = &demo->source;
+	job->source_count = 1;
+	job->on_file = on_file;
+	job->context = demo;
+	return job->paths[0] != NULL;
+}
 
-	if (demo->plan.fec.r > 0 && (demo->fec = wh_fec_create(&demo->plan.fec)) == NULL) {
-		wh_complain("no memory for the tables of the erasure code");
-		return WH_EXIT_HARDWARE;
-	}
-	demo->started_tsc = rte_rdtsc();
-	demo->sender = wh_session_open(&config, &demo->link.address[WH_DEMO_RECEIVER],
-		demo->files.name, demo->files.bytes);
-	if (demo->sender == NULL) {
-		wh_complain("no memory for a session's tables");
-		return WH_EXIT_HARDWARE;
-	}
+static int make_job(struct demo *demo)
+{
+	struct demo_end *sender = &demo->end[WH_DEMO_SENDER];
+	const struct wh_address peer =
+		wh_ground_address(&demo->end[WH_DEMO_RECEIVER].host.ground, WH_IPV4, 0);
+	struct wh_job *job = wh_job_create(&sender->jobs);
 
-	int rc = wh_endpoint_open(endpoint, demo->sender);
-
-	WH_ASSERT(rc == 0); /* the endpoint is new */
-	rc = wh_file_reader_open(&demo->reader, demo->files.source, WH_CHUNK_BYTES_DEFAULT,
-		wh_session_free_chunks(demo->sender), wh_session_ready_chunks(demo->sender));
-
-	if (rc == 0)
+	wh_client_init(&demo->client, &sender->host, &peer, rte_rdtsc());
+	demo->lanes = (struct wh_lanes){
+		.client = &demo->client,
+		.jobs = &sender->jobs,
+		.count = 1,
+		.job = {job},
+	};
+	if (fill_job(demo, job))
 		return WH_EXIT_OK;
-	wh_complain("cannot read %s: %s", demo->files.source, strerror(-rc));
-	return rc == -ENOENT || rc == -EACCES ? WH_EXIT_NO_FILE : WH_EXIT_OTHER;
+	wh_complain("no memory for the job");
+	return WH_EXIT_OTHER;
 }
 
-/* The way of a packet, in the order in which it is walked. */
-static void fill_packet_loop(struct demo *demo, struct wh_loop *loop)
+static int open_end(struct demo *demo, enum wh_lambda_end which, const struct wh_service *service)
 {
-	struct wh_station *sender = &demo->link.station[WH_DEMO_SENDER];
-	struct wh_station *receiver = &demo->link.station[WH_DEMO_RECEIVER];
+	struct demo_end *end = &demo->end[which];
+	const struct wh_settings *settings = &demo->plan.settings[which];
+	const struct wh_port_spec port = wh_demo_port(which);
+	struct wh_ground_hooks hooks = wh_jobs_hooks;
 
-	wh_loop_add(loop, "sender receives", wh_station_receive, sender);
-	wh_loop_add(loop, "sender sends", wh_station_send, sender);
-	wh_loop_add(loop, "lambda", wh_lambda_poll, demo->link.lambda);
-	wh_loop_add(loop, "receiver receives", wh_station_receive, receiver);
-	wh_loop_add(loop, "receiver sends", wh_station_send, receiver);
-	wh_loop_add(loop, "watch", poll_watch, demo);
+	hooks.owner = &end->jobs;
+
+	int status = wh_host_open(&end->host, &demo->runtime, &port, settings, &hooks, 1);
+
+	if (status != WH_EXIT_OK)
+		return status;
+	end->host_is_open = true;
+	if (wh_jobs_init(&end->jobs, &end->host.ground, settings, service) == 0)
+		return WH_EXIT_OK;
+	wh_complain("no memory for the jobs");
+	return WH_EXIT_OTHER;
 }
 
-static void fill_store_loop(struct demo *demo, struct wh_loop *loop)
+/* In the order in which a packet walks: the sender, the lambda, the receiver. */
+static int open_all(struct demo *demo)
 {
-	wh_loop_add(loop, "reader", poll_reader, demo);
-	if (demo->fec != NULL)
-		wh_loop_add(loop, "coder", poll_coder, demo);
-	wh_loop_add(loop, "writer", poll_writer, demo);
-	wh_loop_add(loop, "progress", poll_progress, demo);
+	int status = open_end(demo, WH_DEMO_SENDER, NULL);
+
+	if (status != WH_EXIT_OK)
+		return status;
+	wh_loop_add(wh_runtime_loop_of(&demo->runtime, 0, true), "lambda", wh_lambda_poll,
+		demo->link.lambda);
+	status = open_end(demo, WH_DEMO_RECEIVER, &demo->service);
+	if (status != WH_EXIT_OK)
+		return status;
+	wh_runtime_add(&demo->runtime, 0, "watch", watch, demo);
+	return make_job(demo);
 }
 
-static void run_loops(struct demo *demo)
+static void close_all(struct demo *demo)
 {
-	struct wh_loop main_loop = {.stop = &demo->over};
-	struct wh_loop packet_loop = {.stop = &demo->over};
+	/* What the lambda has taken is its own: the hosts' packets go with their pools. */
+	while (demo->link.lambda != NULL && wh_lambda_poll(demo->link.lambda, rte_rdtsc()) > 0)
+		;
+	for (uint32_t i = 0; i < WH_LAMBDA_ENDS; i++) {
+		struct demo_end *end = &demo->end[i];
 
-	wh_demo_progress_init(&demo->progress, demo->hz, demo->files.bytes);
-	fill_packet_loop(demo, demo->eal.lcores > 1 ? &packet_loop : &main_loop);
-	fill_store_loop(demo, &main_loop);
-	if (demo->options.verbose) {
-		wh_loop_print(&main_loop, "main lcore", stderr);
-		wh_loop_print(&packet_loop, "second lcore", stderr);
+		if (!end->host_is_open)
+			continue;
+		wh_jobs_free(&end->jobs);
+		wh_host_close(&end->host);
 	}
-	if (demo->eal.lcores > 1) {
-		int rc = rte_eal_remote_launch(wh_loop_run, &packet_loop, 1);
+	wh_demo_link_down(&demo->link);
+}
 
-		WH_ASSERT(rc == 0); /* it has waited for work since EAL started */
+/* One peer, one job; who is at the other end of the lambda may have all. */
+static void fill_service(struct demo *demo, int out_fd)
+{
+	const struct wh_settings *settings = &demo->plan.settings[WH_DEMO_RECEIVER];
+
+	demo->service = (struct wh_service){
+		.root_fd = out_fd,
+		.limits =
+			{
+				.places = 1,
+				.peer_places = 1,
+				.peer_bytes = settings->buffer_bytes,
+				.peer_room_bytes = UINT64_MAX,
+				.peer_openings_s = 1,
+			},
+		.allow = {settings->ipv4},
+		.allows = 1,
+		.anew = true,
+		.on_file = on_arrived,
+		.on_over = on_over,
+		.context = demo,
+	};
+}
+
+/* Of the one file: failed here, or at the receiver. */
+static int conclude_file(const struct demo *demo, const char *target)
+{
+	const struct wh_file_result *told = &demo->told;
+	char text[WH_FAULT_TEXT_BYTES];
+
+	wh_fault_text(text, (enum wh_doing)told->doing, told->error);
+	if (!demo->is_told) {
+		wh_complain("nothing is known of %s: it was not sent", demo->files.source);
+		return WH_EXIT_OTHER;
 	}
-	wh_loop_run(&main_loop);
-	if (demo->eal.lcores > 1)
-		rte_eal_wait_lcore(1);
-	wh_demo_progress_end(&demo->progress);
+	if (told->doing == WH_DOING_DIGEST || told->doing == WH_DOING_CHANGED) {
+		wh_complain("%s did not arrive as it was sent: %s; nothing was kept. If it was "
+			    "changed meanwhile, send it again",
+			demo->files.source, text);
+		return WH_EXIT_VERIFY;
+	}
+	if (!told->at_peer)
+		wh_complain("%s failed: %s", demo->files.source, text);
+	else if (told->error == ENOSPC || told->error == EDQUOT)
+		wh_complain("the disk is full (%s: %s); make room there, or choose another folder "
+			    "with --out",
+			target, text);
+	else
+		wh_complain("%s failed: %s", target, text);
+	return WH_EXIT_OTHER;
 }
 
 /* The sentence and the exit status for what became of the transfer. */
-static int conclude(struct demo *demo)
+static int conclude(const struct demo *demo)
 {
-	enum wh_release_status outcome = wh_session_outcome(demo->sender);
+	const struct wh_job *job = demo->lanes.job[0];
 	char target[WH_DEMO_PATH_MAX + 300];
 
 	snprintf(target, sizeof(target), "%s/%s", demo->files.out, demo->files.name);
-	switch (outcome) {
-	case WH_STATUS_VERIFIED:
-		return WH_EXIT_OK;
-	case WH_STATUS_MISMATCH:
-		wh_complain("%s did not arrive as it was sent: the digests differ; nothing was "
-			    "kept. If it was changed meanwhile, send it again",
-			demo->files.source);
-		return WH_EXIT_VERIFY;
-	case WH_STATUS_NO_SPACE:
-		wh_complain("the disk is full (%s %s: %s); make room there, or choose another "
-			    "folder with --out",
-			demo->sink_doing, target, strerror(-demo->sink_error));
-		return WH_EXIT_OTHER;
-	case WH_STATUS_IO_ERROR:
-		if (demo->reader->error != 0)
-			wh_complain("%s %s failed: %s", demo->reader->doing, demo->files.source,
-				strerror(-demo->reader->error));
-		else
-			wh_complain("%s %s failed: %s", demo->sink_doing, target,
-				strerror(-demo->sink_error));
-		return WH_EXIT_OTHER;
+	if (demo->lanes.started == 0)
+		return wh_client_conclude(&demo->client, PEER);
+	switch (job->failed) {
+	case WH_STATUS_PENDING:
+		return demo->is_told && demo->told.error == 0 ? WH_EXIT_OK
+							      : conclude_file(demo, target);
 	case WH_STATUS_INTERRUPTED:
-		wh_complain(atomic_load(&demo->sink) == WH_STATUS_VERIFIED
+		wh_complain(demo->arrived_tsc != 0
 				    ? "interrupted, when %s was whole already: it stays"
 				    : "interrupted; nothing was kept under the name %s",
 			target);
 		return WH_EXIT_INTERRUPTED;
-	case WH_STATUS_STALLED:
-		wh_complain("stalled: no progress for %" PRIu64 " s: %s; --stall-timeout waits "
-			    "longer",
-			demo->options.stall_timeout_ns / WH_NS_PER_S,
-			wh_stall_text(wh_session_limit_now(demo->sender)));
-		return WH_EXIT_STALLED;
 	case WH_STATUS_PEER_GONE:
 		wh_complain("no word from the peer for %" PRIu64 " s: the path is down, or loses "
 			    "everything; --peer-timeout waits longer",
 			demo->options.peer_timeout_ns / WH_NS_PER_S);
 		return WH_EXIT_NETWORK;
-	case WH_STATUS_UNREPAIRED:
-		wh_complain("repair packets did not suffice, and --strict-paper lets nothing be "
-			    "asked for; leave it away, or send more of them: --fec K,R with a "
-			    "larger R, or "
-			    "auto with a higher --fec-ceiling");
-		return WH_EXIT_NETWORK;
 	default:
-		wh_complain("the connection failed: %s", wh_release_status_name(outcome));
-		return WH_EXIT_NETWORK;
+		return wh_jobs_conclude(demo->lanes.job, 1, PEER);
 	}
+}
+
+/* From the first byte sent (an empty file has none) to the last one durable. */
+static double seconds_of(const struct demo *demo)
+{
+	const struct wh_job *job = demo->lanes.job[0];
+	uint64_t from_tsc = atomic_load(&job->flow_began_tsc);
+	uint64_t to_tsc = demo->arrived_tsc != 0 ? demo->arrived_tsc : job->ended_tsc;
+
+	if (from_tsc == 0)
+		from_tsc = job->began_tsc;
+	if (from_tsc == 0 || to_tsc <= from_tsc)
+		return 0;
+	return (double)(to_tsc - from_tsc) / (double)demo->runtime.hz;
 }
 
 static void gather(struct demo *demo, struct wh_demo_result *result)
 {
-	struct wh_session *receiver = atomic_load(&demo->receiver);
+	const struct wh_job *job = demo->lanes.job[0];
 	const struct wh_lambda *lambda = demo->link.lambda;
 
-	result->verified = wh_session_outcome(demo->sender) == WH_STATUS_VERIFIED;
-	result->bytes = result->verified ? demo->files.bytes : 0;
-	result->digest_known = result->verified;
-	result->digest = *wh_session_digest(demo->sender);
-	result->limited_by = wh_session_limited_by(demo->sender);
-	result->rtt_tsc = wh_session_rtt_tsc(demo->sender);
-	result->sender = wh_session_stats(demo->sender);
-	result->pacer = *wh_session_pacer(demo->sender);
+	result->sender = job->figures;
+	result->receiver = demo->received;
+	result->verified =
+		job->failed == WH_STATUS_PENDING && demo->is_told && demo->told.error == 0;
+	result->bytes = result->verified ? demo->files.bytes : result->receiver.received_bytes;
+	result->seconds = seconds_of(demo);
+	/* A small file goes with others of its kind, which have a digest together. */
+	result->digest = job->figures.digest;
+	result->digest_known =
+		result->verified &&
+		(job->figures.digest_known || wh_demo_files_digest(&demo->files, &result->digest));
 	result->forward = *wh_lambda_path_stats(lambda, WH_DEMO_SENDER);
 	result->reverse = *wh_lambda_path_stats(lambda, WH_DEMO_RECEIVER);
 	result->forward_lambda = *wh_lambda_stats(lambda, WH_DEMO_SENDER);
-	result->bad_pkts = wh_station_bad_pkts(&demo->link.station[WH_DEMO_SENDER]) +
-			   wh_station_bad_pkts(&demo->link.station[WH_DEMO_RECEIVER]) +
-			   result->sender.bad_pkts;
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
-		result->endpoint[end] = demo->link.station[end].endpoint.stats;
-		result->station[end] = wh_station_stats(&demo->link.station[end]);
+	result->bad_pkts = result->sender.stats.bad_pkts + result->receiver.bad_pkts;
+	for (uint32_t i = 0; i < WH_LAMBDA_ENDS; i++) {
+		const struct wh_station *station = &demo->end[i].host.station[0];
+
+		/* What comes for a session that has left is late, and not bad. */
+		result->bad_pkts +=
+			wh_station_bad_pkts(station) - station->endpoint.stats.no_session_pkts;
+		result->endpoint[i] = station->endpoint.stats;
+		result->station[i] = wh_station_stats(station);
 	}
-	if (receiver == NULL)
-		return;
-	result->receiver = wh_session_stats(receiver);
-	result->bad_pkts += result->receiver.bad_pkts;
-	if (!result->verified)
-		result->bytes = result->receiver.received_bytes;
-
-	/* From the first data packet sent (an empty file has none) to the last byte verified. */
-	uint64_t from_tsc = result->sender.first_sent_tsc != 0 ? result->sender.first_sent_tsc
-							       : demo->started_tsc;
-
-	if (result->receiver.outcome_tsc > from_tsc)
-		result->seconds =
-			(double)(result->receiver.outcome_tsc - from_tsc) / (double)demo->hz;
 }
 
 static int transfer(struct demo *demo, struct wh_demo_result *result)
 {
-	struct wh_endpoint_config receiver = {
-		.hz = demo->hz,
-		.places = WH_ENDPOINT_PLACES_MIN,
-		.welcome = welcome,
-		.accept = accept_session,
-		.context = demo,
-	};
+	int status = WH_EXIT_HARDWARE;
 
-	if (getrandom(receiver.key, sizeof(receiver.key), 0) != sizeof(receiver.key)) {
-		wh_complain("the system has no random numbers for a secret: %s", strerror(errno));
-		return WH_EXIT_HARDWARE;
-	}
-
-	int status =
-		wh_demo_link_up(&demo->options, &demo->plan, &receiver, rte_rdtsc(), &demo->link);
-
-	status = status != 0 ? WH_EXIT_HARDWARE : open_transfer(demo);
+	if (wh_demo_link_up(&demo->options, &demo->plan, demo->runtime.hz, &demo->link) == 0)
+		status = open_all(demo);
 	if (status == WH_EXIT_OK) {
-		run_loops(demo);
+		wh_demo_progress_init(&demo->progress, demo->runtime.hz, demo->files.bytes);
+		wh_runtime_run(&demo->runtime);
+		wh_demo_progress_end(&demo->progress);
+		for (uint32_t i = 0; i < WH_LAMBDA_ENDS; i++)
+			wh_jobs_end(&demo->end[i].jobs);
 		gather(demo, result);
 		status = conclude(demo);
 	}
-	wh_reader_close(demo->reader);
-	wh_writer_close(demo->writer);
-	wh_session_destroy(demo->sender);
-	wh_session_destroy(atomic_load(&demo->receiver));
-	wh_fec_destroy(demo->fec);
-	wh_demo_link_down(&demo->link);
+	wh_lanes_free(&demo->lanes);
+	close_all(demo);
 	return status;
 }
 
 /* Everything that can be refused before DPDK starts. */
 static int prepare(struct demo *demo)
 {
+	struct wh_demo_plan *plan = &demo->plan;
 	char need[WH_UNITS_MAX];
 	char have[WH_UNITS_MAX];
 
-	if (wh_plan_make(&demo->options, &demo->plan) != 0) {
+	if (wh_demo_plan_make(&demo->options, plan) != 0) {
 		wh_complain("this path needs at least %s of memory and there are %s; choose a "
 			    "smaller --rate, --rtt or --queue",
-			wh_format_size(need, sizeof(need), demo->plan.total_bytes),
-			wh_format_size(have, sizeof(have), demo->plan.budget_bytes));
+			wh_format_size(need, sizeof(need), plan->memory.bytes),
+			wh_format_size(have, sizeof(have), plan->budget_bytes));
 		return WH_EXIT_HARDWARE;
 	}
 	if (demo->options.verbose)
-		wh_plan_print(&demo->plan, stderr);
-	if (demo->plan.limited)
+		wh_memory_plan_print(&plan->memory, stderr);
+	if (plan->limited)
 		fprintf(stderr,
 			"wavehaul: fewer buffers than this path needs (%u and %u chunks of "
 			"1 MiB): the window will limit the flow\n",
-			demo->plan.sender_chunks, demo->plan.receiver_chunks);
+			plan->chunks[WH_DEMO_SENDER], plan->chunks[WH_DEMO_RECEIVER]);
 	return wh_demo_files_prepare(&demo->options, &demo->files);
+}
+
+static int start_runtime(struct demo *demo)
+{
+	const struct wh_settings *settings = &demo->plan.settings[WH_DEMO_SENDER];
+	const struct wh_memory_plan *memory = &demo->plan.memory;
+	struct wh_eal_config eal = {
+		.memory_bytes = memory->bytes,
+		.small_pages_bytes = memory->small_pages_bytes,
+		.option = "--memory",
+		.option_bytes = memory->bytes,
+		.no_huge = demo->options.no_huge,
+		.extra = demo->options.eal,
+		.verbose = demo->options.verbose,
+	};
+	struct wh_cpu_list allowed;
+	struct wh_cores cores;
+	char why[WH_PORT_WHY_BYTES];
+
+	wh_cores_allowed(&allowed);
+	allowed.count = RTE_MIN(allowed.count, CORES_MAX);
+
+	int rc = wh_cores_place(settings, &allowed, &cores, why, sizeof(why));
+
+	WH_ASSERT(rc == 0); /* none is named */
+	return wh_runtime_start(&demo->runtime, &cores, &eal);
 }
 
 static int run(struct demo *demo, struct wh_demo_result *result)
@@ -468,28 +425,24 @@ static int run(struct demo *demo, struct wh_demo_result *result)
 	if (status != WH_EXIT_OK)
 		return status;
 
-	struct wh_eal_config eal = {
-		.memory_bytes = demo->plan.total_bytes,
-		.small_pages_bytes = demo->plan.small_pages_bytes,
-		.option = "--memory",
-		.option_bytes = demo->plan.total_bytes,
-		.no_huge = demo->options.no_huge,
-		.extra = demo->options.eal,
-		.verbose = demo->options.verbose,
-	};
+	int out_fd = open(demo->files.out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	wh_cores_allowed(&eal.cpus);
-	eal.cpus.count = RTE_MIN(eal.cpus.count, UINT32_C(2));
-	if (wh_eal_start(&eal, &demo->eal) != 0)
-		return WH_EXIT_HARDWARE;
-	demo->hz = demo->eal.hz;
-	result->hz = demo->hz;
-	result->hugepages = demo->eal.hugepages;
-	result->memory_bytes =
-		demo->eal.hugepages ? demo->plan.total_bytes : demo->plan.small_pages_bytes;
-	result->lcores = demo->eal.lcores;
-	status = transfer(demo, result);
-	wh_eal_stop();
+	if (out_fd < 0) {
+		wh_complain("cannot write into %s: %s", demo->files.out, strerror(errno));
+		return WH_EXIT_OTHER;
+	}
+	fill_service(demo, out_fd);
+	status = WH_EXIT_HARDWARE;
+	if (start_runtime(demo) == 0) {
+		result->hz = demo->runtime.hz;
+		result->hugepages = demo->runtime.eal.hugepages;
+		result->memory_bytes = result->hugepages ? demo->plan.memory.bytes
+							 : demo->plan.memory.small_pages_bytes;
+		result->lcores = demo->runtime.cores.count;
+		status = transfer(demo, result);
+	}
+	wh_runtime_close(&demo->runtime);
+	close(out_fd);
 	return status;
 }
 
@@ -512,7 +465,6 @@ int wh_verb_demo(int argc, char **argv)
 		if (status == WH_EXIT_INTERRUPTED && wh_last_complaint()[0] == '\0')
 			wh_complain("interrupted");
 		result.exit_status = status;
-		snprintf(result.error, sizeof(result.error), "%s", wh_last_complaint());
 		if (demo->options.json)
 			wh_demo_print_json(&result);
 		else if (result.lcores > 0)

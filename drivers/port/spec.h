@@ -55,6 +55,7 @@ struct wh_port_facts {
 	bool link_by_peer;  /* the link is down until another process is at the other end */
 	bool paired_queues; /* what sending queue q takes arrives on the peer's queue q */
 	bool mac_made_up;   /* anew at each start, by the driver */
+	bool emulated;      /* an end of a lambda of this process: both ends and the MTU are ours */
 };
 
 struct wh_port_spec {

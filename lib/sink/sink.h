@@ -66,6 +66,7 @@ struct wh_sink_config {
 	const char *target; /* below it; "" or ".": the root itself */
 	bool into_folder;
 	bool as_name;          /* the target is a name, even if a folder has it */
+	bool anew;             /* what is there already is replaced by the same bytes */
 	uint64_t hz;           /* of now_tsc */
 	uint32_t chunk_bytes;  /* of the bundle */
 	uint64_t first_chunk;  /* number of the bundle's first */

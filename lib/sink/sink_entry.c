@@ -272,7 +272,8 @@ static void take_small(struct wh_sink *sink, const struct wh_entry *entry, int f
 	enum wh_doing doing;
 	int error = 0;
 
-	if (S_ISREG(status->st_mode) && (uint64_t)status->st_size == entry->size_bytes &&
+	if (!sink->config.anew && S_ISREG(status->st_mode) &&
+		(uint64_t)status->st_size == entry->size_bytes &&
 		keeps(sink, entry, folder_fd, &error)) {
 		if (error < 0)
 			wh_sink_tell_failed(sink, &file, error, WH_DOING_ATTRIBUTES);

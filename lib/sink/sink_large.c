@@ -93,11 +93,13 @@ void wh_large_fail(struct wh_sink *sink, struct wh_large *file, int error, enum 
 		wh_assembly_fail(sink->config.assemblies, file->assembly, error, doing);
 }
 
-static enum wh_large_state first_state(const struct wh_entry *entry, const struct stat *status)
+static enum wh_large_state first_state(
+	const struct wh_sink *sink, const struct wh_entry *entry, const struct stat *status)
 {
 	if (entry->content == WH_CONTENT_PART)
 		return WH_LARGE_AWAIT;
-	return S_ISREG(status->st_mode) && (uint64_t)status->st_size == entry->size_bytes
+	return !sink->config.anew && S_ISREG(status->st_mode) &&
+			       (uint64_t)status->st_size == entry->size_bytes
 		       ? WH_LARGE_COMPARE
 		       : WH_LARGE_RESERVE;
 }
@@ -123,7 +125,7 @@ bool wh_sink_ask(struct wh_sink *sink, const struct wh_entry *entry, const struc
 	};
 	if (entry->content >= WH_CONTENT_HEAD && !wh_large_join(sink, file, entry))
 		return false;
-	file->state = (uint8_t)first_state(entry, status);
+	file->state = (uint8_t)first_state(sink, entry, status);
 	memcpy(sink->large_paths[file - sink->large], entry->path, entry->path_bytes);
 	sink->large_count++;
 	return true;

@@ -95,6 +95,8 @@ struct wh_source_progress {
 	uint64_t bytes_found; /* grows while the walk goes on */
 	bool walked;          /* the two are final */
 	uint64_t bytes_read;
+	bool digest_known; /* of a large file: the last that went whole */
+	struct wh_digest digest;
 	struct wh_totals totals; /* known so far: committed, skipped, failed (here or there) */
 	uint64_t waits_told;     /* how often the sink has told its own */
 	struct wh_waits_told peer;

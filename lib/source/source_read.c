@@ -338,6 +338,8 @@ static int32_t put_file_end(struct wh_source *source)
 	wh_source_put(source);
 	if (reading->error != 0)
 		tell_failed(source);
+	source->progress.digest_known = reading->error == 0;
+	source->progress.digest = record->file_end.digest;
 	wh_source_release(source, reading->file);
 	reading->step = WH_READING_NOTHING;
 	source->packed_bytes = 0;

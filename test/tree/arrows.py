@@ -55,7 +55,7 @@ ALLOWED = {
     'app/wavehaul/job': LIB | DRIVERS | app('host cli'),
     'app/wavehaul/telemetry': LIB | DRIVERS | app('job host cli'),
     'app/wavehaul/report': LIB | DRIVERS | app('job host cli'),
-    'app/wavehaul/demo': LIB | DRIVERS | app('report host cli'),
+    'app/wavehaul/demo': LIB | DRIVERS | app('report job host cli'),
     'app/wavehaul/doctor': LIB | DRIVERS | app('demo machine cli'),
     'app/wavehaul/scenario': LIB | app('cli'),
     'app/wavehaul': LIB | DRIVERS | APP,

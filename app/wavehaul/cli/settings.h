@@ -102,6 +102,7 @@ struct wh_settings {
 	uint64_t stall_timeout_ns;
 	bool recursive;
 	struct wh_repair_options repair; /* of our streams; settled but for serve */
+	const struct wh_profile_options *profile_options; /* NULL: as its paper has them */
 
 	/* [serve] */
 	char root[WH_SETTINGS_TEXT_BYTES];

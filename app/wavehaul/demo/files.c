@@ -11,17 +11,20 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <rte_common.h>
+
+#include "base/clock.h"
+#include "base/prng.h"
 #include "base/units.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/signals.h"
-#include "store/store.h"
 
 #define MADE_NAME "demo.bin"
 #define OUT_NAME  "arrived"
 
-/* Chunks between the maker and the disk. */
-#define MAKE_CHUNKS 16
+#define PIECE_BYTES (8 << 20)
+#define BLOCK_BYTES 4096
 
 /* Left free on a file system in any case. */
 #define SPARE_BYTES (UINT64_C(64) << 20)
@@ -64,73 +67,81 @@ static int make_folder(uint64_t bytes, struct wh_demo_files *files)
 	return WH_EXIT_OK;
 }
 
-/* The file is written by the store's own reader of a pattern and writer of files. */
-struct maker {
-	struct wh_chunk chunk[MAKE_CHUNKS];
-	uint8_t *memory;
-	struct wh_fifo free;
-	struct wh_fifo ready;
-	struct wh_reader *reader;
-	struct wh_writer *writer;
-};
-
-static int maker_open(struct maker *maker, const char *folder, uint64_t bytes, uint64_t seed)
+/*
+ * Past the page cache, whose way to the disk would slow down what arrives there. Not all file
+ * systems can, and none a piece that ends within a block.
+ */
+static int open_made(const char *path)
 {
-	*maker = (struct maker){0};
-	maker->memory = aligned_alloc(WH_CHUNK_ALIGN, (size_t)MAKE_CHUNKS * WH_CHUNK_BYTES_DEFAULT);
-	if (maker->memory == NULL || wh_fifo_init(&maker->free, 2 * MAKE_CHUNKS) != 0 ||
-		wh_fifo_init(&maker->ready, 2 * MAKE_CHUNKS) != 0)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < MAKE_CHUNKS; i++) {
-		maker->chunk[i].data = maker->memory + (size_t)i * WH_CHUNK_BYTES_DEFAULT;
-		maker->chunk[i].slot = i;
-		wh_fifo_push(&maker->free, &maker->chunk[i]);
-	}
+	int flags = O_WRONLY | O_CREAT | O_CLOEXEC;
+	int fd = open(path, flags | O_DIRECT, 0600);
 
-	int rc = wh_memory_reader_open(
-		&maker->reader, bytes, seed, WH_CHUNK_BYTES_DEFAULT, &maker->free, &maker->ready);
-
-	return rc != 0 ? rc
-		       : wh_file_writer_open(&maker->writer, folder, MADE_NAME, bytes,
-				 WH_CHUNK_BYTES_DEFAULT, &maker->ready, &maker->free);
+	return fd < 0 && errno == EINVAL ? open(path, flags, 0600) : fd;
 }
 
-static void maker_close(struct maker *maker)
+/* 0, or a negative errno; -EINTR: a signal was caught. */
+static int write_file(int fd, uint64_t bytes, struct wh_prng *prng)
 {
-	wh_reader_close(maker->reader);
-	wh_writer_close(maker->writer);
-	wh_fifo_free(&maker->free);
-	wh_fifo_free(&maker->ready);
-	free(maker->memory);
+	static _Alignas(BLOCK_BYTES) uint64_t piece[PIECE_BYTES / sizeof(uint64_t)];
+	uint64_t done = 0;
+
+	while (done < bytes) {
+		size_t wanted = wh_min_u64(bytes - done, sizeof(piece));
+
+		for (size_t i = 0; i < wanted / sizeof(piece[0]) + 1 && i < RTE_DIM(piece); i++)
+			piece[i] = wh_prng_u64(prng);
+		if (wanted % BLOCK_BYTES != 0 && fcntl(fd, F_SETFL, 0) != 0)
+			return -errno;
+		if (wh_signals_count() > 0)
+			return -EINTR;
+
+		ssize_t written = write(fd, piece, wanted);
+
+		if (written <= 0)
+			return written < 0 ? -errno : -EIO;
+		done += (uint64_t)written;
+	}
+	return 0;
 }
 
 static int make_file(const struct wh_demo_options *options, struct wh_demo_files *files)
 {
-	struct maker maker;
+	struct wh_prng prng;
 	char size[WH_UNITS_MAX];
-	int rc = maker_open(&maker, files->made_folder, options->size_bytes, options->seed);
-	int done = WH_STORE_RUNNING;
+	int fd = open_made(files->source);
+	int rc = fd < 0 ? -errno : 0;
 
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "making a file of %s in %s\n",
 			wh_format_size(size, sizeof(size), options->size_bytes),
 			files->made_folder);
-	while (rc == 0 && done == WH_STORE_RUNNING && wh_signals_count() == 0) {
-		int32_t work = wh_reader_poll(maker.reader, 0) + wh_writer_poll(maker.writer, 0);
-
-		done = atomic_load_explicit(&maker.writer->done, memory_order_acquire);
-		if (work == 0)
-			usleep(50);
-	}
-	if (done == WH_STORE_FAILED)
-		rc = maker.writer->error;
-	maker_close(&maker);
-	if (done == WH_STORE_OK)
-		return WH_EXIT_OK;
+	wh_prng_init(&prng, options->seed);
 	if (rc == 0)
+		rc = write_file(fd, options->size_bytes, &prng);
+	if (fd >= 0)
+		close(fd);
+	if (rc == 0)
+		return WH_EXIT_OK;
+	if (rc == -EINTR)
 		return WH_EXIT_INTERRUPTED;
 	wh_complain("cannot make a file in %s: %s", files->made_folder, strerror(-rc));
 	return WH_EXIT_OTHER;
+}
+
+bool wh_demo_files_digest(const struct wh_demo_files *files, struct wh_digest *digest)
+{
+	struct wh_hasher hasher;
+	char piece[4096];
+	ssize_t bytes = -1;
+	int fd = open(files->source, O_RDONLY | O_CLOEXEC);
+
+	wh_hasher_init(&hasher);
+	while (fd >= 0 && (bytes = read(fd, piece, sizeof(piece))) > 0)
+		wh_hasher_add(&hasher, piece, (size_t)bytes);
+	if (fd >= 0)
+		close(fd);
+	wh_hasher_digest(&hasher, digest);
+	return bytes == 0;
 }
 
 /* The operator's own file: there, regular, readable. */

@@ -4,11 +4,11 @@
 
 /* The demo's file, made or taken, and the folder in which it is to arrive. */
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "demo/options.h"
+#include "store/digest.h"
 
 #define WH_DEMO_PATH_MAX 4096
 
@@ -28,6 +28,9 @@ const char *wh_demo_files_place(uint64_t bytes);
  * with WH_EXIT_INTERRUPTED when a signal is caught.
  */
 int wh_demo_files_prepare(const struct wh_demo_options *options, struct wh_demo_files *files);
+
+/* Of what was sent; false: it cannot be read any more. */
+bool wh_demo_files_digest(const struct wh_demo_files *files, struct wh_digest *digest);
 
 /* Removes what was made; what arrived in --out stays. */
 void wh_demo_files_clean(struct wh_demo_files *files);

@@ -2,33 +2,27 @@
 #ifndef WH_APP_DEMO_LINK_H
 #define WH_APP_DEMO_LINK_H
 
-/* The demo's hardware: pools, the emulated lambda, its two ports, a station behind each. */
+/* The demo's lambda, and what a host is to open at its ends. */
 
 #include <stdint.h>
 
 #include "demo/plan.h"
 #include "lambda/lambda.h"
-#include "port/station.h"
-
-#define WH_DEMO_SENDER   WH_LAMBDA_A
-#define WH_DEMO_RECEIVER WH_LAMBDA_B
+#include "port/spec.h"
 
 struct wh_demo_link {
-	struct rte_mempool *port_pool;
-	struct rte_mempool *lambda_pool;
+	struct rte_mempool *pool;
 	struct wh_lambda *lambda;
-	struct wh_port *port[WH_LAMBDA_ENDS];
-	struct wh_station station[WH_LAMBDA_ENDS];
-	struct wh_address address[WH_LAMBDA_ENDS];
-	uint32_t stations;
-	uint8_t *chunk_memory[WH_LAMBDA_ENDS];
 };
 
-/* 0, or a negative errno after one sentence on stderr. `receiver` is the receiver's endpoint. */
-int wh_demo_link_up(const struct wh_demo_options *options, const struct wh_plan *plan,
-	const struct wh_endpoint_config *receiver, uint64_t now_tsc, struct wh_demo_link *link);
+/* 0, or a negative errno after one sentence on stderr. */
+int wh_demo_link_up(const struct wh_demo_options *options, const struct wh_demo_plan *plan,
+	uint64_t hz, struct wh_demo_link *link);
 
-/* Whatever of it is up. No lcore polls any more. */
+/* The port at an end of it: what wh_host_open is given, once it is up. */
+struct wh_port_spec wh_demo_port(enum wh_lambda_end end);
+
+/* Whatever of it is up. Its ports are closed. */
 void wh_demo_link_down(struct wh_demo_link *link);
 
 #endif

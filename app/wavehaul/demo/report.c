@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "cli/complain.h"
+#include "cli/path_text.h"
 #include "host/eal.h"
 #include "report/progress.h"
 #include "report/repair_json.h"
@@ -44,25 +45,27 @@ static void show(struct wh_demo_progress *progress, uint64_t now_tsc, uint64_t b
 	progress->line_open = true;
 }
 
-int32_t wh_demo_progress_poll(struct wh_demo_progress *progress, uint64_t now_tsc,
-	const struct wh_session *sender, const struct wh_session *receiver)
+void wh_demo_progress_show(
+	struct wh_demo_progress *progress, uint64_t now_tsc, const struct wh_job *job)
 {
-	if (!progress->shown || receiver == NULL || now_tsc < progress->next_tsc)
-		return 0;
+	if (!progress->shown || atomic_load(&job->state) < WH_JOB_RUNNING ||
+		now_tsc < progress->next_tsc)
+		return;
 	progress->next_tsc = now_tsc + wh_ns_to_tsc(progress->hz, WH_PROGRESS_MS * 1000000);
 
-	uint64_t bytes = wh_session_moved_bytes(receiver);
+	uint64_t bytes = atomic_load(&job->moved_bytes);
 
 	if (progress->started_tsc == 0) {
 		progress->started_tsc = now_tsc;
 		progress->last_tsc = now_tsc;
-		return 1;
+		return;
 	}
-	show(progress, now_tsc, bytes, wh_session_stats(sender).retransmitted_pkts,
-		wh_session_stalled(sender) ? wh_limit_name(wh_session_limit_now(sender)) : NULL);
+	show(progress, now_tsc, bytes, atomic_load(&job->again_pkts),
+		bytes == progress->last_bytes
+			? wh_limit_name((enum wh_limit)atomic_load(&job->limit_now))
+			: NULL);
 	progress->last_tsc = now_tsc;
 	progress->last_bytes = bytes;
-	return 1;
 }
 
 void wh_demo_progress_end(struct wh_demo_progress *progress)
@@ -94,11 +97,6 @@ static double goodput_bps(const struct wh_demo_result *result)
 						       : 0;
 }
 
-static uint64_t lateness_ns(const struct wh_demo_result *result, double share)
-{
-	return wh_tsc_to_ns(result->hz, wh_pacer_lateness_quantile(&result->pacer, share));
-}
-
 static void row(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static void row(const char *name, const char *format, ...)
@@ -117,13 +115,14 @@ static void print_packet_rows(const struct wh_demo_result *result)
 	row("packets",
 		"%" PRIu64 " sent, of them %" PRIu64 " again; %" PRIu64 " duplicates, %" PRIu64
 		" bad",
-		result->sender.sent_pkts, result->sender.retransmitted_pkts,
+		result->sender.stats.sent_pkts, result->sender.stats.retransmitted_pkts,
 		result->receiver.duplicate_pkts, result->bad_pkts);
 	if (result->options->repair.on)
 		row("repair",
 			"%" PRIu64 " packets, %.2f for 100 of data; brought back %" PRIu64
 			", too few in %" PRIu64 " blocks",
-			result->sender.repair_pkts, 100 * wh_repair_overhead(&result->sender),
+			result->sender.stats.repair_pkts,
+			100 * wh_repair_overhead(&result->sender.stats),
 			result->receiver.repaired_pkts, result->receiver.undecodable_blocks);
 	row("lost on the way",
 		"%" PRIu64 " (loss %" PRIu64 ", queue %" PRIu64 ", outage %" PRIu64
@@ -199,16 +198,16 @@ void wh_demo_print_table(const struct wh_demo_result *result)
 			100 * goodput_bps(result) / (double)result->plan->payload_line_bps,
 			wh_format_rate(
 				text[1], WH_UNITS_MAX, (double)result->plan->payload_line_bps));
-	row("limited by", "%s (profile %s)", wh_limit_name(result->limited_by),
+	row("limited by", "%s (profile %s)", wh_limit_name(result->sender.limited_by),
 		options->profile->name);
 	print_packet_rows(result);
 	row("round trip", "%s measured",
-		wh_format_time(text[0], WH_UNITS_MAX, wh_tsc_to_ns(result->hz, result->rtt_tsc)));
+		wh_format_time(text[0], WH_UNITS_MAX, result->sender.rtt_ns));
 	row("pacing", "half of the packets at most %s late, 99 %% at most %s",
-		wh_format_time(text[0], WH_UNITS_MAX, lateness_ns(result, 0.5)),
-		wh_format_time(text[1], WH_UNITS_MAX, lateness_ns(result, 0.99)));
+		wh_format_time(text[0], WH_UNITS_MAX, result->sender.lateness_ns[0]),
+		wh_format_time(text[1], WH_UNITS_MAX, result->sender.lateness_ns[1]));
 	if (options->verbose) {
-		print_verbose_rows("transmitter", &result->sender);
+		print_verbose_rows("transmitter", &result->sender.stats);
 		print_refused_rows(&result->endpoint[WH_LAMBDA_A], &result->station[WH_LAMBDA_A]);
 		print_verbose_rows("receiver", &result->receiver);
 		print_refused_rows(&result->endpoint[WH_LAMBDA_B], &result->station[WH_LAMBDA_B]);
@@ -224,13 +223,13 @@ void wh_demo_print_table(const struct wh_demo_result *result)
 		row("hugepages",
 			"all of it would fit into %" PRIu64 " free ones, and be faster: see "
 			"`wavehaul doctor`",
-			wh_eal_hugepages_for(result->plan->total_bytes));
+			wh_eal_hugepages_for(result->plan->memory.bytes));
 }
 
 /* What went is counted where it was sent, what it did where it came. */
 static json_t *repair_json(const struct wh_demo_result *result)
 {
-	struct wh_session_stats both = result->sender;
+	struct wh_session_stats both = result->sender.stats;
 
 	both.repaired_pkts = result->receiver.repaired_pkts;
 	both.undecodable_blocks = result->receiver.undecodable_blocks;
@@ -251,8 +250,8 @@ static json_t *packets_json(const struct wh_demo_result *result)
 {
 	/* clang-format off */
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
-		"sent", (json_int_t)result->sender.sent_pkts,
-		"retransmitted", (json_int_t)result->sender.retransmitted_pkts,
+		"sent", (json_int_t)result->sender.stats.sent_pkts,
+		"retransmitted", (json_int_t)result->sender.stats.retransmitted_pkts,
 		"duplicates", (json_int_t)result->receiver.duplicate_pkts,
 		"dropped_by_path", (json_int_t)dropped_pkts(&result->forward),
 		"bad", (json_int_t)result->bad_pkts,
@@ -261,21 +260,6 @@ static json_t *packets_json(const struct wh_demo_result *result)
 		"dropped_on_return", (json_int_t)dropped_pkts(&result->reverse),
 		"naks", (json_int_t)result->receiver.naks);
 	/* clang-format on */
-}
-
-/* File names may be any bytes; JSON is UTF-8. */
-static json_t *text_json(const char *text)
-{
-	json_t *value = json_string(text);
-	char plain[sizeof(((struct wh_demo_result *)NULL)->error)];
-	size_t length = 0;
-
-	if (value != NULL)
-		return value;
-	for (; text[length] != '\0' && length < sizeof(plain) - 1; length++)
-		plain[length] = (unsigned char)text[length] < 0x80 ? text[length] : '?';
-	plain[length] = '\0';
-	return json_string(plain);
 }
 
 static json_t *path_json(const struct wh_demo_options *options)
@@ -296,9 +280,9 @@ static json_t *lateness_json(const struct wh_demo_result *result)
 {
 	/* clang-format off */
 	return json_pack("{s:I, s:I, s:I}",
-		"p50", (json_int_t)lateness_ns(result, 0.5),
-		"p99", (json_int_t)lateness_ns(result, 0.99),
-		"p999", (json_int_t)lateness_ns(result, 0.999));
+		"p50", (json_int_t)result->sender.lateness_ns[0],
+		"p99", (json_int_t)result->sender.lateness_ns[1],
+		"p999", (json_int_t)result->sender.lateness_ns[2]);
 	/* clang-format on */
 }
 
@@ -321,10 +305,10 @@ void wh_demo_print_json(const struct wh_demo_result *result)
 		"packets", packets_json(result),
 		"repair", repair_json(result),
 		"digest", digest_json(result),
-		"limited_by", wh_limit_name(result->limited_by),
-		"error", result->error[0] == '\0' ? json_null() : text_json(result->error),
+		"limited_by", wh_limit_name(result->sender.limited_by),
+		"error", wh_text_to_json(wh_last_complaint()),
 		"mtu", (json_int_t)options->mtu_bytes,
-		"rtt_measured_ns", (json_int_t)wh_tsc_to_ns(result->hz, result->rtt_tsc),
+		"rtt_measured_ns", (json_int_t)result->sender.rtt_ns,
 		"lateness_ns", lateness_json(result),
 		"memory_bytes", (json_int_t)result->memory_bytes,
 		"hugepages", result->hugepages,
@@ -340,7 +324,7 @@ void wh_demo_print_json(const struct wh_demo_result *result)
 void wh_demo_print_refusal(int status)
 {
 	json_t *object = json_pack("{s:s, s:b, s:i, s:o}", "verb", "demo", "ok", 0, "exit_status",
-		status, "error", text_json(wh_last_complaint()));
+		status, "error", wh_text_to_json(wh_last_complaint()));
 
 	WH_ASSERT(object != NULL);
 	json_dumpf(object, stdout, JSON_COMPACT);

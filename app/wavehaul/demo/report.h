@@ -9,40 +9,35 @@
 
 #include "demo/options.h"
 #include "demo/plan.h"
+#include "job/jobs.h"
 #include "lambda/lambda.h"
 #include "port/station.h"
-#include "session/pacer.h"
-#include "session/session.h"
 
 /* Everything about a demo that is over; zeros where it did not get that far. */
 struct wh_demo_result {
 	const struct wh_demo_options *options;
-	const struct wh_plan *plan;
+	const struct wh_demo_plan *plan;
 	uint64_t hz;
 	bool hugepages;
 	uint64_t memory_bytes; /* of all pools */
 	uint32_t lcores;
 	int exit_status;
-	char error[512]; /* one sentence; "": none */
-	uint64_t bytes;  /* of the file; that arrived, when it failed */
+	uint64_t bytes; /* of the file; that arrived, when it failed */
 	double seconds;
 	bool verified;
 	bool digest_known;
 	struct wh_digest digest;
-	enum wh_limit limited_by;
-	uint64_t rtt_tsc;
 	uint64_t bad_pkts;
-	struct wh_session_stats sender;
+	struct wh_job_figures sender;
 	struct wh_session_stats receiver;
 	struct wh_path_stats forward;
 	struct wh_path_stats reverse;
 	struct wh_lambda_stats forward_lambda;
-	struct wh_pacer pacer;
 	struct wh_endpoint_stats endpoint[WH_LAMBDA_ENDS];
 	struct wh_station_stats station[WH_LAMBDA_ENDS];
 };
 
-/* The progress line on a terminal; poll it as often as you like. */
+/* The progress line on a terminal; ask for it as often as you like. */
 struct wh_demo_progress {
 	bool shown; /* only on a terminal */
 	bool line_open;
@@ -55,8 +50,8 @@ struct wh_demo_progress {
 };
 
 void wh_demo_progress_init(struct wh_demo_progress *progress, uint64_t hz, uint64_t bytes_total);
-int32_t wh_demo_progress_poll(struct wh_demo_progress *progress, uint64_t now_tsc,
-	const struct wh_session *sender, const struct wh_session *receiver);
+void wh_demo_progress_show(
+	struct wh_demo_progress *progress, uint64_t now_tsc, const struct wh_job *job);
 void wh_demo_progress_end(struct wh_demo_progress *progress);
 
 void wh_demo_print_table(const struct wh_demo_result *result);

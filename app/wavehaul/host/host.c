@@ -53,20 +53,24 @@ static uint64_t align_up(uint64_t bytes, uint64_t to)
 }
 
 /* Packets that wait in rings of the port and in stations, at most; those to be sent have two
- * mbufs, the head's and the payload's. Beside them what caches of cores hold back. */
-static uint32_t count_mbufs(const struct wh_settings *settings)
+ * mbufs, the head's and the payload's. Beside them what caches of cores hold back. What comes out
+ * of an emulated lambda is its own, and what goes into it has one mbuf. */
+static uint32_t count_mbufs(const struct wh_settings *settings, const struct wh_port_spec *spec)
 {
 	uint32_t rx_pkts = RTE_MAX(settings->rx_descriptors, UINT32_C(2048));
 	uint32_t tx_pkts = RTE_MAX(settings->tx_descriptors, UINT32_C(2048));
 
+	if (spec->facts.emulated)
+		return WH_HOST_RING_PKTS + WH_STATION_MBUFS + 2 * POOL_CACHE;
 	return settings->queues * (rx_pkts + 2 * tx_pkts + 3 * WH_STATION_MBUFS) +
 	       WH_SETTINGS_CPUS_MAX * POOL_CACHE / 8 + 1024;
 }
 
-void wh_host_plan_memory(const struct wh_settings *settings, struct wh_memory_plan *memory)
+void wh_host_plan_memory(const struct wh_settings *settings, const struct wh_port_spec *spec,
+	const char *whose, struct wh_memory_plan *memory)
 {
-	wh_memory_plan_add(memory, "buffers", settings->buffer_bytes);
-	wh_memory_plan_add_mbufs(memory, "packets in the port", count_mbufs(settings),
+	wh_memory_plan_add(memory, whose, "buffers", settings->buffer_bytes);
+	wh_memory_plan_add_mbufs(memory, whose, "packets", count_mbufs(settings, spec),
 		wh_port_room_bytes((uint16_t)settings->mtu_bytes));
 }
 
@@ -102,8 +106,8 @@ static int open_port(struct wh_host *host)
 		return -ENODEV;
 	}
 	snprintf(name, sizeof(name), "packets %u", config.ethdev);
-	host->pool = rte_pktmbuf_pool_create(name, count_mbufs(settings), POOL_CACHE, 0,
-		wh_port_room_bytes((uint16_t)settings->mtu_bytes), SOCKET_ID_ANY);
+	host->pool = rte_pktmbuf_pool_create(name, count_mbufs(settings, &host->spec), POOL_CACHE,
+		0, wh_port_room_bytes((uint16_t)settings->mtu_bytes), SOCKET_ID_ANY);
 	if (host->pool == NULL || open_arena(host) != 0) {
 		wh_complain("no memory for packets and buffers (%s); give more hugepages, or a "
 			    "smaller --buffers",
@@ -262,7 +266,7 @@ static int32_t watch_link(void *state, uint64_t now_tsc)
 	host->next_link_tsc =
 		now_tsc + wh_us_to_tsc(host->ground.hz, up ? LINK_WATCH_US : LINK_AWAIT_US);
 
-	if (up != host->link_was_up)
+	if (up != host->link_was_up && !host->spec.facts.emulated)
 		fprintf(stderr, "wavehaul: the link of %s is %s\n", host->spec.ethdev,
 			up ? "up" : "down");
 	host->link_was_up = up;
@@ -342,7 +346,10 @@ static int open_ground(struct wh_host *host)
 		wh_complain("the system has no random numbers for a secret: %s", strerror(errno));
 		return -EIO;
 	}
-	ground->attach_bytes = host->port->multi_segment_tx ? ATTACH_BYTES : UINT32_MAX;
+	/* An emulated lambda keeps packets for longer than a session what they point into. */
+	ground->attach_bytes = host->port->multi_segment_tx && !host->spec.facts.emulated
+				       ? ATTACH_BYTES
+				       : UINT32_MAX;
 	ground->burst_pkts = ground->settings->burst_pkts != 0 ? ground->settings->burst_pkts
 			     : wh_cores_sends_alone(cores, 0)  ? 1
 							       : SHARED_CORE_BURST_PKTS;
@@ -401,8 +408,8 @@ static int start_runtime(struct wh_runtime *runtime, const struct wh_cores *core
 {
 	struct wh_memory_plan memory = {0};
 
-	wh_host_plan_memory(settings, &memory);
-	wh_memory_plan_add(&memory, "DPDK's own", DPDK_OWN_BYTES);
+	wh_host_plan_memory(settings, spec, "", &memory);
+	wh_memory_plan_add(&memory, "", "DPDK's own", DPDK_OWN_BYTES);
 	if (settings->verbose)
 		wh_memory_plan_print(&memory, stderr);
 

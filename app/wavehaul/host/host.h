@@ -42,8 +42,12 @@ struct wh_host {
 	_Atomic bool lost; /* the port is gone, as was said: nothing goes on */
 };
 
-/* Adds what a host with such settings takes. */
-void wh_host_plan_memory(const struct wh_settings *settings, struct wh_memory_plan *memory);
+/* What the port of an emulated lambda holds each way. */
+#define WH_HOST_RING_PKTS 2048
+
+/* Adds what a host takes with such settings and such a port; `whose` goes before the names. */
+void wh_host_plan_memory(const struct wh_settings *settings, const struct wh_port_spec *spec,
+	const char *whose, struct wh_memory_plan *memory);
 
 /*
  * With room for that many jobs at once in each shard, a session each way. WH_EXIT_OK, or an exit

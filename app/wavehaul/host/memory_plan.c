@@ -8,23 +8,24 @@
 
 #define SMALL_PAGE_BYTES UINT64_C(4096)
 
-static void add(struct wh_memory_plan *plan, const struct wh_memory_user *user)
+static void add(struct wh_memory_plan *plan, const char *whose, const char *what, uint64_t bytes,
+	uint64_t small_pages_bytes)
 {
+	struct wh_memory_user *user = &plan->user[plan->users];
+
 	WH_ASSERT(plan->users < WH_MEMORY_USERS_MAX);
-	plan->user[plan->users++] = *user;
-	plan->bytes += user->bytes;
-	plan->small_pages_bytes += user->small_pages_bytes;
+	plan->users++;
+	snprintf(user->name, sizeof(user->name), "%s%s", whose, what);
+	user->bytes = bytes;
+	user->small_pages_bytes = small_pages_bytes;
+	plan->bytes += bytes;
+	plan->small_pages_bytes += small_pages_bytes;
 }
 
-void wh_memory_plan_add(struct wh_memory_plan *plan, const char *name, uint64_t bytes)
+void wh_memory_plan_add(
+	struct wh_memory_plan *plan, const char *whose, const char *what, uint64_t bytes)
 {
-	const struct wh_memory_user user = {
-		.name = name,
-		.bytes = bytes,
-		.small_pages_bytes = bytes,
-	};
-
-	add(plan, &user);
+	add(plan, whose, what, bytes, bytes);
 }
 
 /*
@@ -32,21 +33,16 @@ void wh_memory_plan_add(struct wh_memory_plan *plan, const char *name, uint64_t 
  * lets no object straddle pages of 4 KiB: small ones leave the rest of their page unused, large
  * ones begin with a page of their own.
  */
-void wh_memory_plan_add_mbufs(
-	struct wh_memory_plan *plan, const char *name, uint32_t mbufs, uint16_t room_bytes)
+void wh_memory_plan_add_mbufs(struct wh_memory_plan *plan, const char *whose, const char *what,
+	uint32_t mbufs, uint16_t room_bytes)
 {
 	uint64_t bytes = RTE_ALIGN_CEIL(sizeof(struct rte_mbuf) + room_bytes + 64, 64) + 64;
 	uint64_t small_pages_bytes = bytes > SMALL_PAGE_BYTES
 					     ? RTE_ALIGN_CEIL(bytes, SMALL_PAGE_BYTES)
 					     : SMALL_PAGE_BYTES / (SMALL_PAGE_BYTES / bytes);
-	const struct wh_memory_user user = {
-		.name = name,
-		.bytes = mbufs * bytes,
-		.small_pages_bytes = mbufs * small_pages_bytes,
-	};
 
 	WH_ASSERT(small_pages_bytes >= bytes);
-	add(plan, &user);
+	add(plan, whose, what, mbufs * bytes, mbufs * small_pages_bytes);
 }
 
 void wh_memory_plan_print(const struct wh_memory_plan *plan, FILE *to)

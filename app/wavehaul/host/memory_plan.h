@@ -10,7 +10,7 @@
 #define WH_MEMORY_USERS_MAX 12
 
 struct wh_memory_user {
-	const char *name;
+	char name[32];
 	uint64_t bytes;
 	uint64_t small_pages_bytes; /* the same in pages of 4 KiB */
 };
@@ -22,11 +22,13 @@ struct wh_memory_plan {
 	uint64_t small_pages_bytes;
 };
 
-void wh_memory_plan_add(struct wh_memory_plan *plan, const char *name, uint64_t bytes);
+/* The name is both words: "sender's " and "buffers". */
+void wh_memory_plan_add(
+	struct wh_memory_plan *plan, const char *whose, const char *what, uint64_t bytes);
 
 /* A pool of packets with so much room in each. */
-void wh_memory_plan_add_mbufs(
-	struct wh_memory_plan *plan, const char *name, uint32_t mbufs, uint16_t room_bytes);
+void wh_memory_plan_add_mbufs(struct wh_memory_plan *plan, const char *whose, const char *what,
+	uint32_t mbufs, uint16_t room_bytes);
 
 /* A line for each user, and one for their sum. */
 void wh_memory_plan_print(const struct wh_memory_plan *plan, FILE *to);

@@ -57,6 +57,7 @@ int wh_job_open_sink(struct wh_job *job, int root_fd, const char *target, bool i
 		.target = target,
 		.into_folder = into_folder,
 		.as_name = as_name,
+		.anew = job->role == WH_AT_SERVER && job->jobs->service->anew,
 		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
 		.first_chunk = PEERS_FIRST_CHUNK,
 		.answer_bytes = WH_ANSWER_CHUNK_BYTES,

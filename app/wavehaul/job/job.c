@@ -58,7 +58,7 @@ static void configure_sizes(const struct wh_job *job, bool bundle, struct wh_ses
 		wh_hello_configure(job->hello, bundle, &bounds, &settings->repair, config);
 		return;
 	}
-	wh_session_config_profile(config, settings->profile);
+	wh_ground_profile(job->jobs->ground, settings->profile, config);
 	config->payload_bytes = bounds.payload_bytes;
 	config->chunk_bytes = bundle ? WH_CHUNK_BYTES_DEFAULT : WH_ANSWER_CHUNK_BYTES;
 	if (bundle)
@@ -240,6 +240,8 @@ static int32_t run_source(struct wh_job *job, uint64_t now_tsc)
 	job->worked += work > 0 && progress->waits_told == waits_told;
 	wh_meter_leave(job->crew->meter, before);
 	note_totals(job, &progress->totals);
+	if (job->flow_began_tsc == 0 && progress->bytes_read > 0)
+		job->flow_began_tsc = now_tsc;
 	atomic_store_explicit(&job->bytes_found, progress->walked ? progress->bytes_found : 0,
 		memory_order_relaxed);
 	if (progress->state == WH_SOURCE_BROKEN && progress->refusal[0] != '\0') {
@@ -397,6 +399,10 @@ static void take_figures(struct wh_job *job)
 	if (session == NULL)
 		return;
 	note_progress(job, 0);
+	if (job->source != NULL) {
+		job->figures.digest_known = wh_source_progress(job->source)->digest_known;
+		job->figures.digest = wh_source_progress(job->source)->digest;
+	}
 	job->figures.stats = wh_session_stats(session);
 	job->figures.rtt_ns = wh_tsc_to_ns(hz, wh_session_rtt_tsc(session));
 	job->figures.rtt_min_ns = wh_tsc_to_ns(hz, wh_session_rtt_min_tsc(session));
@@ -430,7 +436,7 @@ void wh_job_end(struct wh_job *job, uint64_t now_tsc)
 {
 	WH_ASSERT(job->state < WH_JOB_ENDING);
 	job->ended_tsc = now_tsc;
-	if (job->flow_began_tsc != 0 && !job->pump.ended)
+	if (job->pump.session != NULL && job->flow_began_tsc != 0 && !job->pump.ended)
 		wh_bench_count(job, now_tsc, &job->final); /* as far as it came */
 	abort_session(job, job->out);
 	shut_seat(job);

@@ -130,6 +130,8 @@ static struct wh_job *admit_job(struct wh_jobs *jobs, uint64_t now_tsc,
 	atomic_fetch_add(&jobs->live, 1);
 	job->role = WH_AT_SERVER;
 	job->peer = *peer;
+	job->on_file = jobs->service->on_file;
+	job->context = jobs->service->context;
 	return job;
 }
 
@@ -261,12 +263,21 @@ static int32_t take_arrivals(struct wh_crew *crew)
 	return work;
 }
 
+static void tell_over(const struct wh_job *job)
+{
+	const struct wh_service *service = job->jobs->service;
+
+	if (job->role == WH_AT_SERVER && service->on_over != NULL)
+		service->on_over(service->context, job);
+}
+
 /* Out of the crew's hands: a client's job is its verb's to read and free. */
 static void dismiss(struct wh_crew *crew, struct wh_job_list *list, struct wh_job *job)
 {
 	struct wh_jobs *jobs = crew->jobs;
 
 	TAILQ_REMOVE(list, job, next);
+	tell_over(job);
 	drop_job(jobs, job);
 	if (job->role == WH_AT_SERVER)
 		wh_job_free(job);
@@ -476,6 +487,7 @@ static void end_job(struct wh_job *job)
 		wh_session_destroy(job->out);
 	job->in_gone = true;
 	job->out_gone = true;
+	tell_over(job);
 	if (job->role == WH_AT_SERVER)
 		wh_job_free(job);
 }

@@ -83,6 +83,8 @@ struct wh_job_figures {
 	uint64_t rtt_min_ns; /* 0: none was measured */
 	enum wh_limit limited_by;
 	uint64_t lateness_ns[3]; /* p50, p99, p99.9; of the sending end */
+	bool digest_known;       /* of a source that read a large file, the last of them */
+	struct wh_digest digest;
 };
 
 struct wh_job {
@@ -120,7 +122,7 @@ struct wh_job {
 	struct wh_source *source;
 	struct wh_sink *sink;
 	struct wh_pump pump;             /* session NULL: none */
-	_Atomic uint64_t flow_began_tsc; /* first bytes */
+	_Atomic uint64_t flow_began_tsc; /* first bytes that were read here or, of a bench, came */
 	uint64_t record_bytes;           /* that came before them, in chunks of one record */
 	struct wh_bench_report final;    /* when the last byte had come; read once it ends */
 	struct wh_bench_report reported; /* client that sends: what the server said last */
@@ -236,6 +238,10 @@ bool wh_job_hello_fits(const struct wh_job *job);
  * them, NULL: there is none, or the peer may not have it; and back.
  */
 uint32_t wh_job_sender_chunks(const struct wh_job *job, uint64_t stride_bytes);
+/* What a receiver of such a stream has use for. */
+uint32_t wh_job_chunks_wanted(uint32_t window_pkts, uint32_t payload_bytes, uint32_t chunk_bytes);
+/* What a host whose one session is to have so much is to be given. */
+uint64_t wh_jobs_buffers_for(uint64_t chunk_bytes);
 uint32_t wh_job_receiver_chunks(
 	const struct wh_job *job, const struct wh_open_params *params, uint64_t stride_bytes);
 uint8_t *wh_job_take_memory(

@@ -14,6 +14,13 @@
 #define SHARE_OF_FREE 4
 #define SHARE_OF_PEER 3
 
+/*
+ * Of memory that is one session's, what is left for tables and for answers. No more than a quarter,
+ * where there is little.
+ */
+#define BESIDE_PART  16
+#define BESIDE_BYTES (UINT64_C(1) << 20)
+
 /* Chunks that writers hold beside those of the window. */
 #define STORE_CHUNKS 8
 
@@ -26,11 +33,29 @@ uint64_t wh_jobs_free_bytes(struct wh_jobs *jobs)
 	return free_bytes - wh_min_u64(free_bytes, table_bytes);
 }
 
+/* A client has its memory to itself; and so has the peer of a service that takes one at a time. */
+static bool has_all(const struct wh_job *job)
+{
+	return job->role == WH_AT_CLIENT || job->jobs->service->limits.places == 1;
+}
+
+static uint64_t whole_share(uint64_t bytes)
+{
+	return bytes - wh_min_u64(bytes / 4, bytes / BESIDE_PART + BESIDE_BYTES);
+}
+
+uint64_t wh_jobs_buffers_for(uint64_t chunk_bytes)
+{
+	return (chunk_bytes + BESIDE_BYTES) / (BESIDE_PART - 1) * BESIDE_PART + BESIDE_BYTES;
+}
+
 static uint32_t share_chunks(const struct wh_job *job, uint64_t stride_bytes, uint64_t wanted)
 {
 	uint64_t share_bytes = wh_jobs_free_bytes(job->jobs) / SHARE_OF_FREE;
 
-	if (job->role == WH_AT_SERVER)
+	if (job->role == WH_AT_SERVER && has_all(job))
+		share_bytes = whole_share(wh_jobs_free_bytes(job->jobs));
+	else if (job->role == WH_AT_SERVER)
 		share_bytes = wh_min_u64(share_bytes,
 			wh_peers_left_bytes(&job->jobs->peers, &job->peer) / SHARE_OF_PEER);
 
@@ -45,20 +70,25 @@ uint32_t wh_job_sender_chunks(const struct wh_job *job, uint64_t stride_bytes)
 	uint64_t lanes = wh_max_u64(job->hello->lanes, 1);
 	uint64_t own_bytes = jobs->settings->buffer_bytes / lanes;
 
-	/* A client has its memory to itself, but for what idle streams took before. */
-	if (job->role == WH_AT_CLIENT)
-		return (uint32_t)wh_min_u64(
-			wh_min_u64(own_bytes, wh_arena_free_bytes(&jobs->ground->arena)) / 4 * 3 /
-				stride_bytes,
+	/* But for what idle streams took before. */
+	if (has_all(job))
+		return (uint32_t)wh_min_u64(whole_share(wh_min_u64(own_bytes,
+						    wh_arena_free_bytes(&jobs->ground->arena))) /
+						    stride_bytes,
 			UINT16_MAX);
 	return share_chunks(job, stride_bytes, UINT64_MAX);
+}
+
+uint32_t wh_job_chunks_wanted(uint32_t window_pkts, uint32_t payload_bytes, uint32_t chunk_bytes)
+{
+	return (uint32_t)((uint64_t)window_pkts * payload_bytes / chunk_bytes) + STORE_CHUNKS;
 }
 
 uint32_t wh_job_receiver_chunks(
 	const struct wh_job *job, const struct wh_open_params *params, uint64_t stride_bytes)
 {
-	uint64_t window_bytes = (uint64_t)params->window_pkts * params->payload_bytes;
-	uint64_t wanted = window_bytes / params->chunk_bytes + STORE_CHUNKS;
+	uint32_t wanted = wh_job_chunks_wanted(
+		params->window_pkts, params->payload_bytes, params->chunk_bytes);
 
 	if (params->chunk_bytes <= WH_ANSWER_CHUNK_BYTES)
 		wanted = WH_ANSWER_CHUNKS;

@@ -9,13 +9,23 @@
 
 #include "cli/settings.h"
 #include "job/peers.h"
+#include "source/source.h"
 #include "wire/encap.h"
+
+struct wh_job;
 
 struct wh_service {
 	int root_fd; /* the folder that is served */
 	struct wh_peer_limits limits;
 	struct wh_subnet allow[WH_SETTINGS_ALLOWS_MAX]; /* who may come */
 	uint32_t allows;
+	bool anew; /* nothing that is there already is skipped */
+
+	/* Told on the job's crew; NULL: nobody is. What became of a file that came; and that a
+	 * job is over, before it goes. */
+	void (*on_file)(void *context, const struct wh_file_result *result);
+	void (*on_over)(void *context, const struct wh_job *job);
+	void *context;
 };
 
 bool wh_service_allows(const struct wh_service *service, const struct wh_address *peer);
