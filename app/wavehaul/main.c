@@ -28,9 +28,11 @@ static int run(enum wh_verb verb, int argc, char **argv)
 		return wh_verb_sim(argc, argv);
 	case WH_VERB_PLAN:
 		return wh_verb_plan(argc, argv);
-	default:
-		WH_ASSERT(verb == WH_VERB_DOCTOR);
+	case WH_VERB_DOCTOR:
 		return wh_verb_doctor(argc, argv);
+	default:
+		WH_ASSERT(verb == WH_VERB_COMPLETION);
+		return wh_verb_completion(argc, argv);
 	}
 }
 
@@ -46,7 +48,7 @@ static void print_help(FILE *to)
 		"\n"
 		"Verbs:\n");
 	for (uint32_t i = 0; (verb = wh_verb_at(i, &summary)) != 0; i++)
-		fprintf(to, "  %-8s %s\n", wh_verb_name(verb), summary);
+		fprintf(to, "  %-10s %s\n", wh_verb_name(verb), summary);
 	fprintf(to,
 		"\n"
 		"`wavehaul VERB --help` explains a verb; `wavehaul --version` names the build.\n"

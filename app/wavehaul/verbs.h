@@ -7,6 +7,7 @@
 /* That this program was built from; empty: nobody knows. */
 extern const char wh_commit[];
 
+int wh_verb_completion(int argc, char **argv);
 int wh_verb_demo(int argc, char **argv);
 int wh_verb_doctor(int argc, char **argv);
 int wh_verb_serve(int argc, char **argv);

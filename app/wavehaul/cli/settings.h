@@ -30,6 +30,7 @@ enum wh_verb {
 	WH_VERB_SIM = 1 << 5,
 	WH_VERB_PLAN = 1 << 6,
 	WH_VERB_DOCTOR = 1 << 7,
+	WH_VERB_COMPLETION = 1 << 8,
 };
 
 /* Entries of the table, at most. */

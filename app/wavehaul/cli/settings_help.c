@@ -89,6 +89,15 @@ static const char doctor_text[] =
 	"                                        the commands alone\n"
 	"  wavehaul doctor >/dev/null && start   in a script: 0 is fit, 7 is not\n";
 
+static const char completion_text[] =
+	"usage: wavehaul completion bash\n"
+	"\n"
+	"Prints what bash reads to complete verbs, options and their values. An installed\n"
+	"wavehaul brings it along; for one that is not:\n"
+	"\n"
+	"  source <(wavehaul completion bash)\n"
+	"\n";
+
 static const struct {
 	enum wh_verb verb;
 	const char *name;
@@ -106,6 +115,8 @@ static const struct {
 	{WH_VERB_PLAN, "plan", "what each profile and each TCP would do on a link", plan_text},
 	{WH_VERB_DOCTOR, "doctor",
 		"say whether this machine is fit for transfers, and what repairs it", doctor_text},
+	{WH_VERB_COMPLETION, "completion", "print what a shell reads to complete all this",
+		completion_text},
 };
 
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))

@@ -25,6 +25,7 @@
 #define IN(in)       .section = in
 #define FIELD(field) .offset = offsetof(struct wh_settings, field)
 
+#define PATH                .type = WH_SETTING_PATH
 #define TEXT                .type = WH_SETTING_TEXT
 #define SWITCH              .type = WH_SETTING_SWITCH, .standard = "no", .example = "yes"
 #define WITHIN(least, most) .low = (least), .high = (most)
@@ -81,9 +82,9 @@ const struct wh_setting wh_settings_table[] = {
 	{IN("file"), FIELD(size_bytes), .flag = "size", .verbs = DEMO, SIZE(0, WH_BENCH_BYTES_MAX),
 		.standard = "1G", .argument = "SIZE", .example = "4G",
 		.help = "make a file of this size and send it"},
-	{IN("file"), FIELD(file), .flag = "file", TEXT, .verbs = DEMO, .argument = "FILE",
+	{IN("file"), FIELD(file), .flag = "file", PATH, .verbs = DEMO, .argument = "FILE",
 		.example = "a.iso", .help = "send this file instead"},
-	{IN("file"), FIELD(out), .flag = "out", TEXT, .verbs = DEMO, .argument = "FOLDER",
+	{IN("file"), FIELD(out), .flag = "out", PATH, .verbs = DEMO, .argument = "FOLDER",
 		.example = "/tmp/arrived",
 		.help = "keep what arrives there; without, it is removed at the end"},
 	{IN("lambda"), FIELD(lambda.rate_bps), .flag = "rate", .verbs = DEMO,
@@ -99,8 +100,9 @@ const struct wh_setting wh_settings_table[] = {
 	{IN("lambda"), FIELD(lambda.loss), .flag = "loss", .verbs = DEMO, SHARE(0, 1),
 		.standard = "0.01%", .argument = "SHARE", .example = "0.01%",
 		.help = "of packets: 0.01%, 1e-4, 0; 0 beside --loss-model ge or ber"},
-	{IN("lambda"), .flag = "loss-model", .type = WH_SETTING_LOSS_MODEL, .verbs = DEMO,
-		.standard = "bernoulli", .argument = "MODEL", .example = "ge:0.001,0.2",
+	{IN("lambda"), .flag = "loss-model", .type = WH_SETTING_LOSS_MODEL,
+		.words = "bernoulli ge: ber:", .verbs = DEMO, .standard = "bernoulli",
+		.argument = "MODEL", .example = "ge:0.001,0.2",
 		.help = "bernoulli; ge:P,R[,H[,K]] for Gilbert-Elliott bursts; ber:E for bit\n"
 			"errors"},
 	{IN("lambda"), FIELD(lambda.reorder), .flag = "reorder", .verbs = DEMO, SHARE(0, 1),
@@ -147,13 +149,13 @@ const struct wh_setting wh_settings_table[] = {
 	{IN("run"), FIELD(jobs), .flag = "jobs", .verbs = SIM | PLAN, COUNT(1, JOBS_MAX),
 		.standard = "1", .argument = "N", .example = "2",
 		.help = "runs at once, each in a process"},
-	{IN("run"), FIELD(csv), .flag = "csv", TEXT, .verbs = SIM, .argument = "FOLDER",
+	{IN("run"), FIELD(csv), .flag = "csv", PATH, .verbs = SIM, .argument = "FOLDER",
 		.example = "/tmp/points",
 		.help = "write points.csv there, and flows.csv, links.csv and samples of each\n"
 			"run"},
 	{IN("run"), FIELD(list), .flag = "list", SWITCH, .verbs = SIM,
 		.help = "scenarios in FOLDER, or those that came with wavehaul"},
-	{IN("machine"), FIELD(root), .flag = "root", TEXT, .verbs = DOCTOR, .argument = "FOLDER",
+	{IN("machine"), FIELD(root), .flag = "root", PATH, .verbs = DOCTOR, .argument = "FOLDER",
 		.example = "/tmp/copy",
 		.help = "look at the /proc, /sys and /lib/modules below FOLDER, a copy from\n"
 			"another machine; what only a living machine shows is left out"},
@@ -211,7 +213,7 @@ const struct wh_setting wh_settings_table[] = {
 		.verbs = CLIENTS | DEMO, .standard = "fixed", .argument = "NAME",
 		.example = "fixed", .help = "how the rate is found"},
 	{KEY("transfer", "rate"), FIELD(rate_bps), .flag = "rate", .type = WH_SETTING_RATE_LIMIT,
-		.verbs = ALL, WITHIN(WH_RATE_MIN, RATE_MAX_BPS), .standard = "max",
+		.words = "max", .verbs = ALL, WITHIN(WH_RATE_MIN, RATE_MAX_BPS), .standard = "max",
 		.argument = "RATE", .example = "10G",
 		.help = "on the wire, at most: 10G, 9.5Gbit, 1.2GB/s; max: what the port\n"
 			"takes",
@@ -241,7 +243,7 @@ const struct wh_setting wh_settings_table[] = {
 		.argument = "TIME", .example = "30s",
 		.help = "give up after so long without progress"},
 	{KEY("transfer", "fec"), FIELD(repair), .flag = "fec", .type = WH_SETTING_FEC,
-		.verbs = CLIENTS | DEMO, .argument = "off|auto|K,R",
+		.words = "off auto", .verbs = CLIENTS | DEMO, .argument = "off|auto|K,R",
 		.example = "auto, or 128,4 (K and R together at most 255, R at most K)",
 		.help = "repair packets beside the data, so that a loss costs no round trip:\n"
 			"auto: as many as the loss asks for; K,R: R for every K of data\n"
@@ -272,7 +274,7 @@ const struct wh_setting wh_settings_table[] = {
 			"paper of ttp: the transfer fails then"},
 	{KEY("transfer", "recursive"), FIELD(recursive), .flag = "recursive", .letter = 'r', SWITCH,
 		.verbs = TRANSFERS, .help = "folders too, with all that is in them; -r for short"},
-	{KEY("serve", "root"), FIELD(root), .flag = "root", TEXT, .verbs = SERVE, .standard = ".",
+	{KEY("serve", "root"), FIELD(root), .flag = "root", PATH, .verbs = SERVE, .standard = ".",
 		.argument = "FOLDER", .example = "/srv/wavehaul",
 		.help = "files come from here and go here, and nowhere else"},
 	{KEY("serve", "allow"), .flag = "allow", .type = WH_SETTING_SUBNETS, .verbs = SERVE,
@@ -330,7 +332,7 @@ const struct wh_setting wh_settings_table[] = {
 	{KEY("dpdk", "eal"), FIELD(eal), .flag = "eal", TEXT, .verbs = ALL | DEMO,
 		.argument = "'ARGS'", .example = "--log-level=7",
 		.help = "more arguments for DPDK's EAL, separated by blanks"},
-	{IN("config"), FIELD(config), .flag = "config", TEXT, .verbs = ALL, .argument = "FILE",
+	{IN("config"), FIELD(config), .flag = "config", PATH, .verbs = ALL, .argument = "FILE",
 		.example = "site.conf",
 		.help = "read settings from it; flags come after it. none: from no file.\n"
 			"Without, " WH_SETTINGS_FILE " is read where it exists"},

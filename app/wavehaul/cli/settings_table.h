@@ -20,6 +20,7 @@
 
 enum wh_setting_type {
 	WH_SETTING_TEXT,
+	WH_SETTING_PATH,   /* a text that names a file or folder */
 	WH_SETTING_SWITCH, /* yes or no; as a flag without a value */
 	WH_SETTING_COUNT,
 	WH_SETTING_NUMBER, /* a count of 64 bits */
@@ -56,6 +57,7 @@ struct wh_setting {
 	const char *serve_standard; /* where serve has another; NULL: it has not */
 	const char *argument;       /* what --help calls the value; NULL for a switch */
 	const char *example;
+	const char *words;      /* that a value may be or begin with, for a shell; NULL: none */
 	const char *help;       /* lines of at most 72 characters */
 	const char *serve_help; /* where it is another thing to serve; NULL: it is not */
 };

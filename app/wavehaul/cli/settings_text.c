@@ -466,6 +466,7 @@ const char *wh_setting_take(
 		return "is empty";
 	switch (setting->type) {
 	case WH_SETTING_TEXT:
+	case WH_SETTING_PATH:
 		return take_text(setting, text, field);
 	case WH_SETTING_SWITCH:
 		return parse_switch(text, (bool *)field) ? NULL : "is neither yes nor no";
@@ -536,6 +537,7 @@ void wh_setting_format(const struct wh_setting *setting, const struct wh_setting
 
 	switch (setting->type) {
 	case WH_SETTING_TEXT:
+	case WH_SETTING_PATH:
 		strcpy(text, field);
 		break;
 	case WH_SETTING_SWITCH:
