@@ -9,10 +9,9 @@ from cycler import cycler
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
+from .colours import COLOURS
 from .results import brief
 
-COLOURS = ('#0b63c4', '#c4480b', '#2f8f4e', '#7a3fa8', '#b8930b', '#0b97a8', '#a83f6b', '#5b6b7b',
-           '#6b8f1d', '#3f4da8')
 INK, FAINT, GRID = '#1b2733', '#5b6b7b', '#d5dce3'
 
 STYLE = {

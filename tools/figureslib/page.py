@@ -35,14 +35,16 @@ def number(value):
 
 
 def percent(difference):
-    if difference is None or math.isnan(difference):
+    if difference is None:
+        return ''
+    if math.isnan(difference):
         return '-'
     return f'{100 * difference:+.1f} %'
 
 
 def mark(holds):
     if holds is None:
-        return '<span class="faint">-</span>'
+        return '<span class="faint">not compared</span>'
     return '<span class="good">holds</span>' if holds else '<span class="bad">does not hold</span>'
 
 
@@ -55,12 +57,27 @@ def table(head, rows):
 
 
 def with_unit(value, unit):
-    return '-' if value is None else f'{number(value)} {unit}'.strip()
+    return '' if value is None else f'{number(value)} {unit}'.strip()
+
+
+def beyond(claim, verdict):
+    """A statement that another run can be held to, and not this one."""
+    return verdict.holds is None and 'why not' not in claim
+
+
+def left_out(lines, what):
+    """Folded: what a run of this size or choice has nothing to say of."""
+    if not lines:
+        return ''
+    items = ''.join(f'<li>{line}</li>' for line in lines)
+    return (f'<details><summary>{len(lines)} {what} beyond this run</summary><ul>{items}</ul>'
+            '</details>')
 
 
 def claims_table(verdicts):
     rows = []
-    for claim, verdict in verdicts:
+    told = [(claim, verdict) for claim, verdict in verdicts if not beyond(claim, verdict)]
+    for claim, verdict in told:
         said = escape(claim['says'])
         if verdict.note:
             said += f'<br><span class="faint">{escape(verdict.note)}</span>'
@@ -68,8 +85,12 @@ def claims_table(verdicts):
         rows.append([escape(claim['place']), f'<div class="words">{said}</div>',
                      with_unit(verdict.published, unit), with_unit(verdict.ours, unit),
                      percent(verdict.difference), mark(verdict.holds)])
-    return table(['place', '<div class="words">what the paper says</div>', 'published', 'ours',
-                  'difference', ''], rows)
+    head = ['place', '<div class="words">what the paper says</div>', 'published', 'ours',
+            'difference', '']
+    return (table(head, rows) if rows else '') + left_out(
+        [f'{escape(claim["place"])}: {escape(claim["says"])} '
+         f'<span class="faint">({escape(verdict.note)})</span>'
+         for claim, verdict in verdicts if beyond(claim, verdict)], 'statements')
 
 
 def entries_table(described, entries):
@@ -78,8 +99,11 @@ def entries_table(described, entries):
     head = [f'{escape(described["column"])}']
     for name in names:
         head += [f'{escape(name)}, published', 'ours', 'difference']
-    rows = []
+    rows, missing = [], []
     for column in described['columns']:
+        if not any(entry.column == column for entry in entries):
+            missing.append(escape(f'{described["column"]} {column}'))
+            continue
         cells = [str(column)]
         for name in names:
             found = [e for e in entries if e.row == name and e.column == column]
@@ -89,7 +113,8 @@ def entries_table(described, entries):
                           f'<span class="{colour}">{percent(entry.difference)}</span>']
             cells += [] if found else ['-', '-', '-']
         rows.append(cells)
-    return f'<p>{escape(described["unit"])}</p>' + table(head, rows)
+    return (f'<p>{escape(described["unit"])}</p>' + table(head, rows) +
+            left_out(missing, 'columns of the table'))
 
 
 def expectations(name, result):
@@ -102,7 +127,7 @@ def expectations(name, result):
         rows.append([f'<div class="words">{escape(label)}</div>',
                      f'<div class="words"><code>{escape(asked[0][1]["text"])}</code></div>',
                      f'{len(asked) - len(broken)} of {len(asked)}',
-                     f'<span class="bad">{where}</span>'])
+                     f'<span class="bad">{where}</span>' if where else ''])
     if not rows:
         return ''
     opened = ' open' if result.broken() else ''
@@ -150,7 +175,7 @@ def count(values):
     """'5 of 6', without those that this run cannot say."""
     known = [value for value in values if value is not None]
     if not known:
-        return '-'
+        return ''
     colour = 'good' if all(known) else 'bad'
     return f'<span class="{colour}">{sum(known)} of {len(known)}</span>'
 
@@ -164,11 +189,15 @@ def summary(parts):
         rows.append([f'<a href="#{shown.part["id"]}">{escape(shown.part["name"])}</a>',
                      count([entry.within for entry in shown.entries]),
                      count([verdict.holds for _, verdict in shown.verdicts]), count(asked)])
-    return table(['part', 'entries within 10 %', 'statements that hold',
-                  'expectations that hold'], rows)
+    head = ['part', 'entries within 10 %', 'statements that hold', 'expectations that hold']
+    # A paper without tables has no entries.
+    used = [i for i in range(len(head)) if any(cells[i] for cells in rows)]
+    return table([head[i] for i in used],
+                 [[cells[i] for i in used] for cells in rows if any(cells[1:])])
 
 
 def html(paper, introduction, told, parts, faults):
+    reading = READING.replace('NUMBERS', NUMBERS[any(shown.entries for shown in parts)])
     title = f'{escape(paper["title"])}: the paper and wavehaul'
     wrong = ''
     if faults:
@@ -178,13 +207,20 @@ def html(paper, introduction, told, parts, faults):
     return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
             f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head>'
             f'<body><h1>{title}</h1><p class="faint">{escape(paper["authors"])}. '
-            f'{escape(told)}</p>{introduction}{READING}{wrong}{summary(parts)}{sections}'
+            f'{escape(told)}</p>{introduction}{reading}{wrong}{summary(parts)}{sections}'
             f'</body></html>\n')
 
 
+# Whether the paper has tables.
+NUMBERS = {
+    True: 'an entry of a table, or a statement with a number, has that under <i>published</i> and '
+          'holds when ours is within 10 % of it',
+    False: 'the paper has no tables; a statement with a number has that under <i>published</i> and '
+           'holds when ours is within 10 % of it',
+}
+
 READING = '''
-<p>How to read it: what a paper says in numbers has its number under <i>published</i>, and holds
-when ours is within 10 % of it; what it says in words is read as a bound, which stands below the
+<p>How to read it: NUMBERS; what the paper says in words is read as a bound, which stands below the
 words. The <i>difference</i> is that of ours, as a share of what is published. Where something is
 not as the paper has it, a barred paragraph says why, with the numbers of an experiment. What a
 scenario itself demands of its run is folded below.</p>

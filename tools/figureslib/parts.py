@@ -52,7 +52,16 @@ def remarks_on(part, missing, results, remarks):
     return texts, bare
 
 
-def show(top, part, results, paper, tolerance):
+def bare_text(bare, whole):
+    """Of what is not as the paper has it, and no remark tells why."""
+    which = '; '.join(f'{one[0]} at {one[1]}' if isinstance(one, tuple) else one for one in bare)
+    if whole:
+        return f'Not as the paper has it, and nobody has found out why: {which}.'
+    return (f'Not as the paper has it in a run that is shorter and smaller than the paper\'s: '
+            f'{which}. A whole run is held to it.')
+
+
+def show(top, part, results, paper, tolerance, whole):
     """(the part, what is wrong with it and not explained)"""
     verdicts = [(claim, published.verdict(top, results, claim, tolerance))
                 for claim in part['claims']]
@@ -60,6 +69,8 @@ def show(top, part, results, paper, tolerance):
     if 'table' in part:
         entries = list(published.entries(results, part['table'], tolerance))
     texts, bare = remarks_on(part, missed(verdicts, entries), results, paper.REMARKS)
+    if bare:
+        texts.append(bare_text(bare, whole))
     shown = Shown(part, list(charts(part, results, paper)), grids(part, results, paper), verdicts,
                   entries, texts, results)
     return shown, [f'{part["name"]}: {words(one)}' for one in bare]
