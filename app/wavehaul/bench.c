@@ -23,6 +23,7 @@
 #include "report/outcome.h"
 #include "telemetry/telemetry.h"
 #include "verbs.h"
+#include "wanted.h"
 
 #define WATCH_MS 10
 
@@ -62,45 +63,30 @@ static void on_report(void *context, const struct wh_bench_report *report)
 	rte_spinlock_unlock(&lane->lock);
 }
 
-static bool fill_job(struct bench *bench, struct wh_job *job, uint32_t lane, enum wh_job_verb verb)
-{
-	const struct wh_settings *settings = &bench->settings;
-
-	if (!wh_job_make_hello(job, 0))
-		return false;
-	job->hello->verb = (uint8_t)verb;
-	job->hello->reverse = settings->reverse;
-	job->hello->lane = (uint16_t)lane;
-	job->hello->lanes = (uint16_t)(verb == WH_JOB_IDLE ? 1 : bench->lanes.count);
-	job->hello->bench_ns = settings->time_ns;
-	job->hello->bench_bytes = settings->size_bytes / bench->lanes.count +
-				  (lane < settings->size_bytes % bench->lanes.count);
-	wh_client_fill_hello(&bench->client, job->hello);
-	return true;
-}
-
 static int make_jobs(struct bench *bench)
 {
+	const struct wh_request idle = wh_wanted_request(&bench->settings, WH_JOB_IDLE);
+	struct wh_request request = wh_wanted_request(&bench->settings, WH_JOB_BENCH);
 	uint32_t idles = bench->settings.idle_sessions;
+
+	request.lanes = bench->lanes.count;
 
 	bench->idle = calloc(idles + 1, sizeof(bench->idle[0]));
 	if (bench->idle == NULL)
 		return WH_EXIT_OTHER;
-	for (uint32_t i = 0; i < bench->lanes.count + idles; i++) {
-		struct wh_job *job = wh_job_create(&bench->jobs);
-		bool is_idle = i >= bench->lanes.count;
-
-		if (is_idle)
-			bench->idle[i - bench->lanes.count] = job;
-		else
-			bench->lanes.job[i] = job;
-		if (job == NULL || !fill_job(bench, job, is_idle ? 0 : i,
-					   is_idle ? WH_JOB_IDLE : WH_JOB_BENCH))
+	for (uint32_t i = 0; i < idles; i++) {
+		bench->idle[i] = wh_job_create(&bench->jobs, &idle, 0);
+		if (bench->idle[i] == NULL)
 			return WH_EXIT_OTHER;
-		if (!is_idle) {
-			job->on_report = on_report;
-			job->context = &bench->lane[i];
-		}
+	}
+	for (uint32_t lane = 0; lane < request.lanes; lane++) {
+		struct wh_job *job = wh_job_create(&bench->jobs, &request, lane);
+
+		bench->lanes.job[lane] = job;
+		if (job == NULL)
+			return WH_EXIT_OTHER;
+		job->on_report = on_report;
+		job->context = &bench->lane[lane];
 	}
 	return WH_EXIT_OK;
 }
@@ -244,7 +230,8 @@ static int conclude(struct bench *bench)
 
 static int run(struct bench *bench)
 {
-	wh_client_init(&bench->client, &bench->host, &bench->peer, rte_rdtsc());
+	wh_client_init(&bench->client, &bench->host, &bench->peer, bench->settings.peer_timeout_ns,
+		rte_rdtsc());
 
 	int status = make_jobs(bench);
 
@@ -279,7 +266,7 @@ static int open_and_run(struct bench *bench)
 
 	if (status != WH_EXIT_OK)
 		return status;
-	if (wh_jobs_init(&bench->jobs, &bench->host.ground, &bench->settings, NULL) != 0) {
+	if (wh_jobs_init(&bench->jobs, &bench->host.ground, NULL, bench->settings.repair.on) != 0) {
 		wh_complain("no memory for the jobs");
 		status = WH_EXIT_OTHER;
 	} else {

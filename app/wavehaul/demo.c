@@ -32,6 +32,7 @@
 #include "job/lanes.h"
 #include "report/outcome.h"
 #include "verbs.h"
+#include "wanted.h"
 
 #define CORES_MAX UINT32_C(2)
 
@@ -133,41 +134,38 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	return 0;
 }
 
-static bool fill_job(struct demo *demo, struct wh_job *job)
-{
-	if (job == NULL || !wh_job_make_hello(job, 1))
-		return false;
-	job->hello->verb = WH_JOB_SEND;
-	job->hello->into_folder = true;
-	job->hello->lanes = 1;
-	wh_client_fill_hello(&demo->client, job->hello);
-	job->paths[0] = strdup(".");
-	demo->source = demo->files.source;
-	job->sources = &demo->source;
-	job->source_count = 1;
-	job->on_file = on_file;
-	job->context = demo;
-	return job->paths[0] != NULL;
-}
-
 static int make_job(struct demo *demo)
 {
+	static const char *const target = ".";
 	struct demo_end *sender = &demo->end[WH_DEMO_SENDER];
+	const struct wh_settings *settings = &demo->plan.settings[WH_DEMO_SENDER];
 	const struct wh_address peer =
 		wh_ground_address(&demo->end[WH_DEMO_RECEIVER].host.ground, WH_IPV4, 0);
-	struct wh_job *job = wh_job_create(&sender->jobs);
+	struct wh_request request = wh_wanted_request(settings, WH_JOB_SEND);
 
-	wh_client_init(&demo->client, &sender->host, &peer, rte_rdtsc());
+	demo->source = demo->files.source;
+	request.here.path = &demo->source;
+	request.here.count = 1;
+	request.there.path = &target;
+	request.there.count = 1;
+	request.there.into_folder = true;
+
+	struct wh_job *job = wh_job_create(&sender->jobs, &request, 0);
+
+	wh_client_init(&demo->client, &sender->host, &peer, settings->peer_timeout_ns, rte_rdtsc());
 	demo->lanes = (struct wh_lanes){
 		.client = &demo->client,
 		.jobs = &sender->jobs,
 		.count = 1,
 		.job = {job},
 	};
-	if (fill_job(demo, job))
-		return WH_EXIT_OK;
-	wh_complain("no memory for the job");
-	return WH_EXIT_OTHER;
+	if (job == NULL) {
+		wh_complain("no memory for the job");
+		return WH_EXIT_OTHER;
+	}
+	job->on_file = on_file;
+	job->context = demo;
+	return WH_EXIT_OK;
 }
 
 static int open_end(struct demo *demo, enum wh_lambda_end which, const struct wh_service *service)
@@ -184,7 +182,7 @@ static int open_end(struct demo *demo, enum wh_lambda_end which, const struct wh
 	if (status != WH_EXIT_OK)
 		return status;
 	end->host_is_open = true;
-	if (wh_jobs_init(&end->jobs, &end->host.ground, settings, service) == 0)
+	if (wh_jobs_init(&end->jobs, &end->host.ground, service, settings->repair.on) == 0)
 		return WH_EXIT_OK;
 	wh_complain("no memory for the jobs");
 	return WH_EXIT_OTHER;
@@ -228,7 +226,7 @@ static void fill_service(struct demo *demo, int out_fd)
 	const struct wh_settings *settings = &demo->plan.settings[WH_DEMO_RECEIVER];
 
 	demo->service = (struct wh_service){
-		.root_fd = out_fd,
+		.own = wh_wanted_request(settings, WH_JOB_IDLE),
 		.limits =
 			{
 				.places = 1,
@@ -244,6 +242,7 @@ static void fill_service(struct demo *demo, int out_fd)
 		.on_over = on_over,
 		.context = demo,
 	};
+	demo->service.own.here.root_fd = out_fd;
 }
 
 /* Of the one file: failed here, or at the receiver. */

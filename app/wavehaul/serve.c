@@ -97,15 +97,14 @@ static int run(struct serve *serve)
 
 	if (status != WH_EXIT_OK)
 		return status;
-	if (wh_jobs_init(&serve->jobs, &serve->host.ground, &serve->settings, &serve->service) !=
-		0) {
+	if (wh_jobs_init(&serve->jobs, &serve->host.ground, &serve->service, true) != 0) {
 		wh_complain("no memory for the jobs");
 		status = WH_EXIT_OTHER;
 	} else {
 		wh_runtime_add(&serve->runtime, 0, "watch", watch, serve);
 		wh_telemetry_start(&serve->host, &serve->jobs);
 		say_what_is_served(serve);
-		wh_stale_remove_below(serve->service.root_fd);
+		wh_stale_remove_below(serve->service.own.here.root_fd);
 		wh_runtime_run(&serve->runtime);
 		wh_stale_stop();
 		wh_telemetry_stop();

@@ -18,63 +18,59 @@
 #include "source/walk.h"
 #include "telemetry/telemetry.h"
 #include "verbs.h"
+#include "wanted.h"
 
 /* A transfer of a moment waits for this twice: until it may begin, and until it is over. */
 #define WATCH_US 100
 
-static bool fill_job(struct wh_transfer *transfer, struct wh_job *job, uint32_t lane)
+/* Paths are the transfer's, and stay so for as long as its jobs. */
+static struct wh_request request_of(const struct wh_transfer *transfer)
 {
-	const struct wh_settings *settings = &transfer->settings;
-
-	if (!wh_job_make_hello(job, transfer->remotes))
-		return false;
-
-	struct wh_hello *hello = job->hello;
+	bool sends = transfer->verb == WH_VERB_SEND;
+	struct wh_request request =
+		wh_wanted_request(&transfer->settings, sends ? WH_JOB_SEND : WH_JOB_GET);
 	const char *last;
 
-	hello->verb = transfer->verb == WH_VERB_SEND ? WH_JOB_SEND : WH_JOB_GET;
-	hello->recursive = settings->recursive;
-	hello->into_folder = transfer->verb == WH_VERB_SEND && transfer->locals > 1;
-	hello->lane = (uint16_t)lane;
-	hello->lanes = (uint16_t)transfer->lanes.count;
-	wh_client_fill_hello(&transfer->client, hello);
-	for (uint32_t i = 0; i < transfer->remotes; i++) {
-		size_t bytes = strlen(transfer->remote[i]);
+	request.there.path = (const char *const *)transfer->remote;
+	request.there.count = transfer->remotes;
+	if (sends) {
+		const char *target = transfer->remote[0];
 
+		request.here.path = transfer->local;
+		request.here.count = transfer->locals;
 		/* A final '/' says that the target is a folder, there or not. */
-		if (transfer->verb == WH_VERB_SEND && transfer->remote[i][bytes - 1] == '/')
-			hello->into_folder = true;
-		job->paths[i] = strdup(transfer->remote[i]);
-		if (job->paths[i] == NULL)
-			return false;
+		request.there.into_folder = transfer->locals > 1 ||
+					    target[strlen(target) - 1] == '/' ||
+					    wh_path_last_name(transfer->local[0], &last) == 0;
+		return request;
 	}
-	if (transfer->verb == WH_VERB_SEND && wh_path_last_name(transfer->local[0], &last) == 0)
-		hello->into_folder = true;
-	job->sources = transfer->local;
-	job->source_count = transfer->locals;
-	job->sink_root_fd = transfer->dest_fd;
-	job->sink_target = transfer->dest_name;
-	job->sink_into_folder = transfer->dest_is_folder;
-	job->gate = lane == 0 && transfer->lanes.count > 1 ? &transfer->gate : NULL;
-	job->on_file = wh_transfer_on_file;
-	job->context = transfer;
-	return true;
+	request.here.root_fd = transfer->dest_fd;
+	request.here.path = (const char *const *)&transfer->dest_name;
+	request.here.count = 1;
+	request.here.into_folder = transfer->dest_is_folder;
+	request.here.as_name = !transfer->dest_is_folder;
+	return request;
 }
 
 static int make_jobs(struct wh_transfer *transfer)
 {
+	const struct wh_request request = request_of(transfer);
+
+	if (!wh_hello_fits(&request)) {
+		wh_complain("too many paths for one request; get their folder with -r");
+		return WH_EXIT_USAGE;
+	}
 	for (uint32_t lane = 0; lane < transfer->lanes.count; lane++) {
-		struct wh_job *job = wh_job_create(&transfer->jobs);
+		struct wh_job *job = wh_job_create(&transfer->jobs, &request, lane);
 
 		transfer->lanes.job[lane] = job;
-		if (job == NULL || !fill_job(transfer, job, lane)) {
+		if (job == NULL) {
 			wh_complain("no memory for the jobs");
 			return WH_EXIT_OTHER;
 		}
-		if (!wh_job_hello_fits(job)) {
-			wh_complain("too many paths for one request; get their folder with -r");
-			return WH_EXIT_USAGE;
-		}
+		job->gate = lane == 0 && transfer->lanes.count > 1 ? &transfer->gate : NULL;
+		job->on_file = wh_transfer_on_file;
+		job->context = transfer;
 	}
 	return WH_EXIT_OK;
 }
@@ -135,7 +131,8 @@ static int conclude(struct wh_transfer *transfer)
 
 static int run(struct wh_transfer *transfer)
 {
-	wh_client_init(&transfer->client, &transfer->host, &transfer->peer, rte_rdtsc());
+	wh_client_init(&transfer->client, &transfer->host, &transfer->peer,
+		transfer->settings.peer_timeout_ns, rte_rdtsc());
 
 	int status = make_jobs(transfer);
 
@@ -162,7 +159,8 @@ static int open_and_run(struct wh_transfer *transfer)
 
 	if (status != WH_EXIT_OK)
 		return status;
-	if (wh_jobs_init(&transfer->jobs, &transfer->host.ground, &transfer->settings, NULL) != 0) {
+	if (wh_jobs_init(&transfer->jobs, &transfer->host.ground, NULL,
+		    transfer->settings.repair.on) != 0) {
 		wh_complain("no memory for the jobs");
 		status = WH_EXIT_OTHER;
 	} else {

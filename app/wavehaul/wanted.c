@@ -32,15 +32,47 @@ static struct wh_peer_limits limits_of(const struct wh_settings *settings)
 	};
 }
 
+struct wh_request wh_wanted_request(const struct wh_settings *settings, enum wh_job_verb verb)
+{
+	struct wh_request request = {
+		.verb = verb,
+		.lanes = verb == WH_JOB_IDLE ? 1 : settings->parallel,
+		.profile = settings->profile,
+		.rate_bps = settings->rate_bps,
+		.burst_pkts = settings->burst_pkts,
+		.payload_bytes = WH_PAYLOAD_BYTES_MAX,
+		.repair = settings->repair,
+		.memory_bytes = settings->buffer_bytes,
+		.peer_timeout_ns = settings->peer_timeout_ns,
+		.stall_timeout_ns = settings->stall_timeout_ns,
+		.here = {.root_fd = -1},
+		.there = {.root_fd = -1},
+	};
+
+	if (settings->profile_options != NULL)
+		request.options = *settings->profile_options;
+	else
+		wh_profile_options_init(&request.options, settings->profile);
+	if (verb == WH_JOB_SEND || verb == WH_JOB_GET)
+		request.recursive = settings->recursive;
+	if (verb != WH_JOB_BENCH)
+		return request;
+	request.reverse = settings->reverse;
+	request.time_ns = settings->time_ns;
+	request.size_bytes = settings->size_bytes;
+	return request;
+}
+
 struct wh_service wh_wanted_service(const struct wh_settings *settings, int root_fd)
 {
 	struct wh_service service = {
-		.root_fd = root_fd,
+		.own = wh_wanted_request(settings, WH_JOB_IDLE),
 		.limits = limits_of(settings),
 		.allow = {settings->ipv4, settings->ipv6},
 		.allows = 2,
 	};
 
+	service.own.here.root_fd = root_fd;
 	if (settings->allows == 0)
 		return service;
 	memcpy(service.allow, settings->allow, sizeof(service.allow));

@@ -162,7 +162,7 @@ struct wh_hello {
 	uint64_t reply;    /* the server's stream to us says this in its name */
 	uint64_t transfer; /* the same of all its lanes, and nobody's guess */
 	uint64_t bench_ns;
-	uint64_t bench_bytes; /* 0: by time */
+	uint64_t bench_bytes; /* of all lanes together; 0: by time */
 	uint16_t paths;       /* send: 1, the target; get: what is wanted */
 	const char *path[WH_HELLO_PATHS_MAX];
 	uint16_t path_bytes[WH_HELLO_PATHS_MAX];

@@ -30,11 +30,11 @@ static struct wh_peer_bounds bounds_of(uint32_t payload_bytes)
 	};
 }
 
-static struct wh_repair_options own_options(void)
+static struct wh_request own_request(void)
 {
-	struct wh_repair_options own;
+	struct wh_request own = {.lanes = 1, .rate_bps = WH_RATE_MAX};
 
-	wh_repair_options_init(&own);
+	wh_repair_options_init(&own.repair);
 	return own;
 }
 
@@ -54,13 +54,14 @@ static struct wh_hello usual(enum wh_job_verb verb)
 
 static uint32_t chunk_bytes_of(const struct wh_hello *hello)
 {
-	return wh_hello_client_sends(hello) ? WH_CHUNK_BYTES_DEFAULT : WH_ANSWER_CHUNK_BYTES;
+	return wh_verb_client_sends(hello->verb, hello->reverse) ? WH_CHUNK_BYTES_DEFAULT
+								 : WH_ANSWER_CHUNK_BYTES;
 }
 
 static bool is_possible(const struct wh_hello *hello)
 {
 	const struct wh_peer_bounds bounds = bounds_of(PAYLOAD);
-	const struct wh_repair_options own = own_options();
+	const struct wh_request own = own_request();
 
 	return wh_hello_is_possible(hello, chunk_bytes_of(hello), &bounds, &own);
 }
@@ -212,7 +213,7 @@ static void test_chunks(void)
 {
 	static const struct bound chunk = BOUND(wh_open_params, chunk_bytes, 0, 0);
 	const struct wh_peer_bounds bounds = bounds_of(PAYLOAD);
-	const struct wh_repair_options own = own_options();
+	const struct wh_request own = own_request();
 
 	CU_ASSERT_TRUE(judge_open(&chunk, WH_ANSWER_CHUNK_BYTES));
 	CU_ASSERT_FALSE(judge_open(&chunk, WH_CHUNK_BYTES_MIN));
@@ -315,7 +316,7 @@ static void test_repair(void)
 /* Tables for longer chunks than ours would be: whoever asks for them gets nothing. */
 static void test_tables(void)
 {
-	const struct wh_repair_options own = own_options();
+	const struct wh_request own = own_request();
 	struct wh_hello hello = usual(WH_JOB_GET);
 	struct wh_peer_bounds bounds = bounds_of(PAYLOAD);
 	uint32_t *const limits[] = {&bounds.fec.k, &bounds.fec.r, &bounds.fec.symbol_bytes};
@@ -393,12 +394,13 @@ static void open_stream(const struct wh_hello *hello, bool bundle,
 	const struct wh_peer_bounds *bounds, struct wh_fec *fec)
 {
 	static const struct wh_address peer = {.family = WH_IPV4, .port = 5760};
-	const struct wh_repair_options own = own_options();
+	const struct wh_request own = own_request();
+	const struct wh_request request = wh_hello_request(hello, &own);
 	struct wh_session_config config;
 
 	wh_session_config_init(&config);
 	config.hz = HZ;
-	wh_hello_configure(hello, bundle, bounds, &own, &config);
+	wh_request_configure(&request, bundle, bounds, &config);
 	config.packet_bytes = config.payload_bytes + 92;
 	config.wire_bytes = config.payload_bytes + 130;
 	config.chunks = 4;
@@ -496,17 +498,16 @@ static void test_repair_of_client(void)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct wh_hello hello = usual(WH_JOB_GET);
-		struct wh_repair_options own;
+		struct wh_request own = own_request();
 
 		hello.profile = cases[i].profile;
 		hello.fec_code = cases[i].code;
 		hello.fec_k = cases[i].k;
 		hello.fec_r = cases[i].r;
-		wh_repair_options_init(&own);
-		own.ceiling = cases[i].own_ceiling;
-		own.target = 1e-3;
+		own.repair.ceiling = cases[i].own_ceiling;
+		own.repair.target = 1e-3;
 
-		struct wh_repair_options options = wh_hello_repair(&hello, &own);
+		const struct wh_repair_options options = wh_hello_request(&hello, &own).repair;
 
 		CU_ASSERT_EQUAL(options.on, cases[i].on);
 		CU_ASSERT_EQUAL(options.k, cases[i].k);
@@ -517,6 +518,90 @@ static void test_repair_of_client(void)
 		if (options.on)
 			CU_ASSERT_EQUAL(options.code, cases[i].code);
 	}
+}
+
+/* What a client wants is what a server understands, but for what is each end's own. */
+static void test_both_ends(void)
+{
+	static const char *const paths[] = {"/a", "b/c"};
+	struct wh_request own = own_request();
+	struct wh_request wanted = {
+		.verb = WH_JOB_BENCH,
+		.lanes = 3,
+		.profile = wh_profile_by_number(2),
+		.rate_bps = 5000000000,
+		.payload_bytes = 1120,
+		.memory_bytes = 1 << 20,
+		.peer_timeout_ns = 1,
+		.stall_timeout_ns = 2,
+		.recursive = true,
+		.there = {.path = paths, .count = 2, .into_folder = true},
+		.reverse = true,
+		.time_ns = 3,
+		.size_bytes = 4,
+	};
+	struct wh_hello hello = wh_hello_of_request(&wanted, PAYLOAD);
+
+	own.here.root_fd = 7;
+	own.rate_bps = 1000000000;
+	own.memory_bytes = 5;
+	own.peer_timeout_ns = 6;
+	own.stall_timeout_ns = 8;
+	CU_ASSERT_EQUAL(hello.paths, 2);
+	CU_ASSERT_EQUAL(hello.path_bytes[1], 3);
+	CU_ASSERT_STRING_EQUAL(hello.path[0], "/a");
+
+	struct wh_request request = wh_hello_request(&hello, &own);
+
+	CU_ASSERT_EQUAL(request.verb, WH_JOB_BENCH);
+	CU_ASSERT_EQUAL(request.lanes, 3);
+	CU_ASSERT_PTR_EQUAL(request.profile, wanted.profile);
+	CU_ASSERT_EQUAL(request.rate_bps, 1000000000);
+	CU_ASSERT_EQUAL(request.payload_bytes, PAYLOAD);
+	CU_ASSERT_EQUAL(request.memory_bytes, 5);
+	CU_ASSERT_EQUAL(request.peer_timeout_ns, 6);
+	CU_ASSERT_EQUAL(request.stall_timeout_ns, 8);
+	CU_ASSERT_TRUE(request.recursive);
+	CU_ASSERT_EQUAL(request.here.root_fd, 7);
+	CU_ASSERT_TRUE(request.here.into_folder);
+	CU_ASSERT_TRUE(request.reverse);
+	CU_ASSERT_EQUAL(request.time_ns, 3);
+	CU_ASSERT_EQUAL(request.size_bytes, 4);
+	hello.rate_bps = 2000000;
+	hello.as_name = true;
+	request = wh_hello_request(&hello, &own);
+	CU_ASSERT_EQUAL(request.rate_bps, 2000000);
+	CU_ASSERT_TRUE(request.here.as_name);
+	CU_ASSERT_FALSE(request.here.into_folder);
+}
+
+/* The parts of all lanes are the whole. */
+static void test_lanes(void)
+{
+	struct wh_request request = {.lanes = 3, .size_bytes = 11, .rate_bps = 2};
+
+	CU_ASSERT_EQUAL(wh_request_lane_bytes(&request, 0), 4);
+	CU_ASSERT_EQUAL(wh_request_lane_bytes(&request, 1), 4);
+	CU_ASSERT_EQUAL(wh_request_lane_bytes(&request, 2), 3);
+	CU_ASSERT_EQUAL(wh_request_lane_bps(&request), 1);
+	request.rate_bps = 31;
+	CU_ASSERT_EQUAL(wh_request_lane_bps(&request), 10);
+	request.rate_bps = WH_RATE_MAX;
+	CU_ASSERT_EQUAL(wh_request_lane_bps(&request), WH_RATE_MAX);
+}
+
+/* A lane without a byte of its own would go by time, for as long as nobody said. */
+static void test_bytes_of_lanes(void)
+{
+	struct wh_hello hello = usual(WH_JOB_BENCH);
+
+	hello.lanes = 4;
+	hello.bench_bytes = 3;
+	CU_ASSERT_FALSE(is_possible(&hello));
+	hello.bench_bytes = 4;
+	CU_ASSERT_TRUE(is_possible(&hello));
+	hello.bench_bytes = 0;
+	CU_ASSERT_TRUE(is_possible(&hello));
 }
 
 /* Nothing is sent to it, so that nothing of that matters. */
@@ -541,5 +626,8 @@ CU_TestInfo wh_tests[] = {
 	{"possible ones open", test_possible_ones_open},
 	{"answers", test_answers},
 	{"idle", test_idle},
+	{"a request at both ends", test_both_ends},
+	{"lanes of a request", test_lanes},
+	{"bytes of lanes", test_bytes_of_lanes},
 	CU_TEST_INFO_NULL,
 };

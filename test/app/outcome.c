@@ -18,13 +18,9 @@
 
 const char wh_suite_name[] = "app/outcome";
 
-static const struct wh_settings settings = {
-	.mtu_bytes = 1500,
-	.peer_timeout_ns = UINT64_C(7000000000),
-	.stall_timeout_ns = UINT64_C(9000000000),
-};
-
-static struct wh_jobs jobs = {.settings = &settings};
+static const struct wh_settings settings = {.mtu_bytes = 1500};
+static struct wh_ground ground = {.settings = &settings};
+static struct wh_jobs jobs = {.ground = &ground};
 
 #define LANES 3
 
@@ -34,6 +30,8 @@ static int conclude(struct wh_job *lanes)
 
 	for (uint32_t i = 0; i < LANES; i++) {
 		lanes[i].jobs = &jobs;
+		lanes[i].request.peer_timeout_ns = UINT64_C(7000000000);
+		lanes[i].request.stall_timeout_ns = UINT64_C(9000000000);
 		job[i] = &lanes[i];
 	}
 	return wh_jobs_conclude(job, LANES, "host");
@@ -89,10 +87,9 @@ static void test_stalled(void)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct wh_hello hello = {.verb = cases[i].verb, .reverse = cases[i].reverse};
 		struct wh_job lanes[LANES] = {{
 			.failed = WH_STATUS_STALLED,
-			.hello = &hello,
+			.request = {.verb = cases[i].verb, .reverse = cases[i].reverse},
 			.began_tsc = cases[i].began_tsc,
 			.figures.limited_by = WH_LIMIT_DISK,
 		}};

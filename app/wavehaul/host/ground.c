@@ -34,7 +34,7 @@ static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32
 	struct wh_session_config config;
 
 	wh_ground_session_config(ground, &config);
-	wh_ground_profile(ground, wh_profile_by_number(params->profile), &config);
+	wh_session_config_profile(&config, wh_profile_by_number(params->profile));
 	config.payload_bytes = params->payload_bytes;
 	config.packet_bytes = WH_HEAD_BYTES + params->payload_bytes +
 			      wh_encap_ip_udp_bytes((enum wh_family)peer->family);
@@ -72,25 +72,11 @@ struct wh_endpoint_config wh_ground_endpoint_config(
 
 void wh_ground_session_config(struct wh_ground *ground, struct wh_session_config *config)
 {
-	const struct wh_settings *settings = ground->settings;
-
 	wh_session_config_init(config);
 	config->hz = ground->hz;
 	config->attach_bytes = ground->attach_bytes;
 	config->burst_pkts = ground->burst_pkts;
-	config->peer_timeout_ns = settings->peer_timeout_ns;
-	config->stall_timeout_ns = settings->stall_timeout_ns;
 	config->seed = wh_ground_draw(ground);
-}
-
-void wh_ground_profile(const struct wh_ground *ground, const struct wh_profile *profile,
-	struct wh_session_config *config)
-{
-	const struct wh_settings *settings = ground->settings;
-
-	wh_session_config_profile(config, profile);
-	if (settings->profile_options != NULL && settings->profile == profile)
-		config->options = *settings->profile_options;
 }
 
 struct wh_address wh_ground_address(const struct wh_ground *ground, uint8_t family, uint32_t shard)

@@ -74,14 +74,10 @@ struct wh_endpoint_config wh_ground_endpoint_config(
 	struct wh_ground *ground, uint32_t shard, uint32_t places);
 
 /*
- * A session's configuration on this host: all but profile, sizes, memory and rate, which the
- * caller or the peer's OPEN decide.
+ * A session's configuration on this host: all but profile, sizes, memory, rate and patience,
+ * which the caller or the peer's OPEN decide.
  */
 void wh_ground_session_config(struct wh_ground *ground, struct wh_session_config *config);
-
-/* The profile, with its options as the settings have them. */
-void wh_ground_profile(const struct wh_ground *ground, const struct wh_profile *profile,
-	struct wh_session_config *config);
 
 /* Our address of the peer's family as the peers of that shard see it; family 0: we have none. */
 struct wh_address wh_ground_address(const struct wh_ground *ground, uint8_t family, uint32_t shard);

@@ -14,25 +14,19 @@
 
 static void say_hello(struct wh_job *job)
 {
-	struct wh_record record = {.type = WH_RECORD_HELLO, .hello = *job->hello};
+	struct wh_record record = {
+		.type = WH_RECORD_HELLO,
+		.hello = wh_hello_of_request(&job->request,
+			wh_ground_payload_bytes(job->jobs->ground, job->peer.family)),
+	};
 
-	for (uint32_t i = 0; i < job->hello->paths; i++) {
-		record.hello.path[i] = job->paths[i];
-		record.hello.path_bytes[i] = (uint16_t)strlen(job->paths[i]);
-	}
+	record.hello.lane = (uint16_t)job->lane;
+	record.hello.transfer = job->transfer;
+	record.hello.reply = job->reply;
 
 	bool posted = wh_job_post(job, &record);
 
-	WH_ASSERT(posted); /* wh_job_hello_fits was asked before */
-}
-
-bool wh_job_hello_fits(const struct wh_job *job)
-{
-	uint32_t bytes = 256;
-
-	for (uint32_t i = 0; i < job->hello->paths; i++)
-		bytes += (uint32_t)strlen(job->paths[i]) + 16;
-	return bytes <= WH_ANSWER_CHUNK_BYTES;
+	WH_ASSERT(posted); /* wh_hello_fits was asked before */
 }
 
 static int32_t open_job(struct wh_job *job, uint64_t now_tsc)
@@ -44,7 +38,7 @@ static int32_t open_job(struct wh_job *job, uint64_t now_tsc)
 		return 1;
 	}
 	say_hello(job);
-	job->state = job->hello->verb == WH_JOB_IDLE ? WH_JOB_RUNNING : WH_JOB_GREETED;
+	job->state = job->request.verb == WH_JOB_IDLE ? WH_JOB_RUNNING : WH_JOB_GREETED;
 	return 1;
 }
 
@@ -54,14 +48,13 @@ static void start(struct wh_job *job, uint64_t now_tsc)
 	char text[WH_FAULT_TEXT_BYTES];
 	int rc = 0;
 
-	if (job->hello->verb == WH_JOB_SEND)
-		rc = wh_job_open_source(job, -1, job->sources, job->source_count);
-	else if (job->hello->verb == WH_JOB_GET)
-		rc = wh_job_open_sink(job, job->sink_root_fd, job->sink_target,
-			job->sink_into_folder, !job->sink_into_folder, &doing);
+	if (job->request.verb == WH_JOB_SEND)
+		rc = wh_job_open_source(job);
+	else if (job->request.verb == WH_JOB_GET)
+		rc = wh_job_open_sink(job, &doing);
 	else
 		rc = wh_job_open_pump(job, now_tsc);
-	if (job->hello->verb == WH_JOB_BENCH && job->hello->reverse)
+	if (job->request.verb == WH_JOB_BENCH && job->request.reverse)
 		wh_job_post_end(job); /* nothing more to say */
 	job->began_tsc = now_tsc;
 	job->state = WH_JOB_RUNNING;
@@ -87,7 +80,7 @@ static void take_answer(struct wh_job *job, uint64_t now_tsc, const struct wh_re
 /* A server that keeps the connection alive and never answers is as good as a path that stalls. */
 static void see_patience(struct wh_job *job, uint64_t now_tsc, enum wh_phase phase)
 {
-	uint64_t patience_ns = job->jobs->settings->stall_timeout_ns;
+	uint64_t patience_ns = job->request.stall_timeout_ns;
 
 	if (phase == WH_PHASE_OPENING)
 		job->give_up_tsc = now_tsc + wh_ns_to_tsc(job->jobs->ground->hz, patience_ns);
@@ -132,7 +125,7 @@ static int32_t take_reports(struct wh_job *job, uint64_t now_tsc)
 {
 	struct wh_record record;
 
-	if (job->hello->verb != WH_JOB_BENCH || job->hello->reverse || job->sink_told)
+	if (job->request.verb != WH_JOB_BENCH || job->request.reverse || job->sink_told)
 		return 0;
 
 	int found = wh_job_read(job, &record);

@@ -17,25 +17,37 @@
 /* How long a client that is told no has to read it. */
 #define PATIENCE_S 10
 
-static bool keep_hello(struct wh_job *job, const struct wh_hello *hello)
-{
-	if (!wh_job_make_hello(job, hello->paths))
-		return false;
-	*job->hello = *hello;
-	for (uint32_t i = 0; i < hello->paths; i++) {
-		job->paths[i] = strndup(hello->path[i], hello->path_bytes[i]);
-		if (job->paths[i] == NULL)
-			return false;
-	}
-	return true;
-}
-
 /* Paths come as operators write them; the served root is their '/'. */
 static const char *below_root(const char *path)
 {
-	while (*path == '/')
-		path++;
+	path += strspn(path, "/");
 	return *path == '\0' ? "." : path;
+}
+
+/* The request and its paths, which are ours from here on: as they came, then below the root. */
+static bool keep_hello(struct wh_job *job, const struct wh_hello *hello)
+{
+	uint32_t count = hello->paths;
+
+	job->request = wh_hello_request(hello, &job->jobs->service->own);
+	job->lane = hello->lane;
+	job->transfer = hello->transfer;
+	job->reply = hello->reply;
+	job->paths = calloc(2 * count + 1, sizeof(job->paths[0]));
+	if (job->paths == NULL)
+		return false;
+
+	const char **below = (const char **)job->paths + count + 1;
+
+	for (uint32_t i = 0; i < count; i++) {
+		job->paths[i] = strndup(hello->path[i], hello->path_bytes[i]);
+		if (job->paths[i] == NULL)
+			return false;
+		below[i] = below_root(job->paths[i]);
+	}
+	job->request.here.path = below;
+	job->request.here.count = count;
+	return true;
 }
 
 static void await_refused(struct wh_job *job, uint64_t now_tsc, const char *text)
@@ -59,27 +71,14 @@ static void refuse(struct wh_job *job, uint64_t now_tsc, int error, const char *
 	await_refused(job, now_tsc, text);
 }
 
-static int open_source(struct wh_job *job)
-{
-	for (uint32_t i = 0; i < job->hello->paths; i++) {
-		const char *below = below_root(job->paths[i]);
-
-		memmove(job->paths[i], below, strlen(below) + 1);
-	}
-	return wh_job_open_source(job, job->jobs->service->root_fd, (const char *const *)job->paths,
-		job->hello->paths);
-}
-
 static int open_end(struct wh_job *job, uint64_t now_tsc, enum wh_doing *doing)
 {
 	*doing = WH_DOING_OPENING;
-	switch (job->hello->verb) {
+	switch (job->request.verb) {
 	case WH_JOB_GET:
-		return open_source(job);
+		return wh_job_open_source(job);
 	case WH_JOB_SEND:
-		return wh_job_open_sink(job, job->jobs->service->root_fd, below_root(job->paths[0]),
-			job->hello->into_folder && !job->hello->as_name, job->hello->as_name,
-			doing);
+		return wh_job_open_sink(job, doing);
 	default:
 		return wh_job_open_pump(job, now_tsc);
 	}
@@ -88,10 +87,9 @@ static int open_end(struct wh_job *job, uint64_t now_tsc, enum wh_doing *doing)
 /* READY goes before anything that source, sink or pump have to say: they begin behind it. */
 static void start(struct wh_job *job, uint64_t now_tsc)
 {
-	const struct wh_hello *hello = job->hello;
 	struct wh_record ready = {
 		.type = WH_RECORD_READY,
-		.ready = {.queues = (uint16_t)job->jobs->settings->queues},
+		.ready = {.queues = (uint16_t)job->jobs->ground->settings->queues},
 	};
 	enum wh_doing doing;
 	char why[WH_FAULT_TEXT_BYTES];
@@ -104,7 +102,7 @@ static void start(struct wh_job *job, uint64_t now_tsc)
 	job->posted = 0;
 	if (rc != 0) {
 		snprintf(text, sizeof(text), "%s: %s",
-			hello->paths > 0 ? job->paths[0] : "a stream",
+			job->request.here.count > 0 ? job->paths[0] : "a stream",
 			wh_fault_text(why, doing, rc));
 		refuse(job, now_tsc, rc, text);
 		return;
@@ -122,16 +120,14 @@ static bool open_answers(struct wh_job *job)
 {
 	char name[32];
 
-	snprintf(name, sizeof(name), WH_REPLY_NAME, job->hello->reply);
+	snprintf(name, sizeof(name), WH_REPLY_NAME, job->reply);
 	return wh_job_open_out(job, name, wh_job_sends(job));
 }
 
 /* HELLO is here: opens our stream, in which READY or REFUSED goes. */
 static void answer(struct wh_job *job, uint64_t now_tsc)
 {
-	const struct wh_hello *hello = job->hello;
-
-	if (hello->verb == WH_JOB_IDLE) {
+	if (job->request.verb == WH_JOB_IDLE) {
 		job->state = WH_JOB_RUNNING;
 		return;
 	}
@@ -153,7 +149,7 @@ static bool can_serve(const struct wh_job *job, const struct wh_hello *hello)
 	const struct wh_peer_bounds bounds = wh_ground_bounds(job->jobs->ground, job->peer.family);
 
 	return wh_hello_is_possible(hello, wh_session_params(wh_job_in(job))->chunk_bytes, &bounds,
-		&job->jobs->settings->repair);
+		&job->jobs->service->own);
 }
 
 /*
@@ -166,7 +162,7 @@ static void refuse_version(struct wh_job *job, uint64_t now_tsc)
 	const struct wh_hello plain = {
 		.verb = gets ? WH_JOB_GET : WH_JOB_SEND,
 		.lanes = 1,
-		.profile = job->jobs->settings->profile->number,
+		.profile = job->jobs->service->own.profile->number,
 		.payload_bytes = WH_PAYLOAD_BYTES_MAX,
 		.rate_bps = UINT64_MAX,
 		.reply = job->peer_reply,
@@ -223,10 +219,10 @@ static int32_t await_hello(struct wh_job *job, uint64_t now_tsc)
 /* The receiving end of a bench counts, and says so once a second and at the end. */
 static int32_t report(struct wh_job *job, uint64_t now_tsc)
 {
-	const struct wh_hello *hello = job->hello;
 	struct wh_record record = {.type = WH_RECORD_REPORT};
 
-	if (hello->reverse || job->reports_ended || (job->flow_began_tsc == 0 && !job->pump.ended))
+	if (job->request.reverse || job->reports_ended ||
+		(job->flow_began_tsc == 0 && !job->pump.ended))
 		return 0;
 	if (job->next_report_tsc == 0)
 		job->next_report_tsc = job->flow_began_tsc + job->jobs->ground->hz;
@@ -248,7 +244,7 @@ static int32_t await_end(struct wh_job *job)
 {
 	struct wh_record record;
 
-	if (!job->hello->reverse || job->sink_told)
+	if (!job->request.reverse || job->sink_told)
 		return 0;
 
 	int found = wh_job_read(job, &record);
@@ -280,7 +276,7 @@ static int32_t run(struct wh_job *job, uint64_t now_tsc)
 {
 	int32_t work = 0;
 
-	if (job->hello->verb == WH_JOB_BENCH)
+	if (job->request.verb == WH_JOB_BENCH)
 		work += report(job, now_tsc) + await_end(job);
 	work += wh_job_run(job, now_tsc);
 	if (job->sink != NULL)

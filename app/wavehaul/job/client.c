@@ -114,10 +114,8 @@ static uint64_t random_number(struct wh_host *host)
 }
 
 void wh_client_init(struct wh_client *client, struct wh_host *host, const struct wh_address *peer,
-	uint64_t now_tsc)
+	uint64_t patience_ns, uint64_t now_tsc)
 {
-	uint64_t patience_ns = host->ground.settings->peer_timeout_ns;
-
 	if (host->spec.facts.link_by_peer)
 		patience_ns = wh_min_u64(patience_ns, PEER_LINK_NS);
 	*client = (struct wh_client){
@@ -216,20 +214,6 @@ void wh_client_tell_hint(
 	}
 }
 
-void wh_client_fill_hello(const struct wh_client *client, struct wh_hello *hello)
-{
-	const struct wh_settings *settings = client->host->ground.settings;
-
-	hello->profile = settings->profile->number;
-	hello->payload_bytes = wh_ground_payload_bytes(&client->host->ground, client->peer.family);
-	hello->rate_bps = settings->rate_bps;
-	hello->fec_code = settings->repair.on ? (uint8_t)settings->repair.code : WH_FEC_NONE;
-	hello->fec_k = settings->repair.k;
-	hello->fec_r = settings->repair.r;
-	hello->transfer = client->transfer;
-	hello->reply = random_number(client->host);
-}
-
 void wh_client_place(
 	const struct wh_client *client, uint32_t lane, uint32_t peer_queues, struct wh_job *job)
 {
@@ -238,6 +222,8 @@ void wh_client_place(
 
 	WH_ASSERT(peer_queues > 0);
 
+	job->transfer = client->transfer;
+	job->reply = random_number(client->host);
 	job->shard = lane % shared;
 	job->peer = client->peer;
 	job->peer.port = (uint16_t)(settings->udp_port + job->shard);

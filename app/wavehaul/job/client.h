@@ -35,9 +35,12 @@ struct wh_client {
 	_Atomic int state;     /* enum wh_client_state, written by that core */
 };
 
-/* Adds the process to the loop of the first sending core; before wh_host_run. */
+/*
+ * Adds the process to the loop of the first sending core; before wh_host_run. The link has
+ * patience_ns to come up.
+ */
 void wh_client_init(struct wh_client *client, struct wh_host *host, const struct wh_address *peer,
-	uint64_t now_tsc);
+	uint64_t patience_ns, uint64_t now_tsc);
 
 enum wh_client_state wh_client_state(const struct wh_client *client);
 
@@ -51,10 +54,10 @@ int wh_client_conclude(const struct wh_client *client, const char *server);
 void wh_client_tell_hint(
 	const struct wh_client *client, const struct wh_job *job, const char *server);
 
-/* What HELLO says of our host: profile, sizes and rate of streams to us, a number for the reply. */
-void wh_client_fill_hello(const struct wh_client *client, struct wh_hello *hello);
-
-/* The shard and the server's port for a lane: queue i of ours with queue i of theirs. */
+/*
+ * What is yet to be known of a lane's job: numbers for the server's reply and for the transfer, the
+ * shard and the server's port. Queue i of ours talks to queue i of theirs.
+ */
 void wh_client_place(
 	const struct wh_client *client, uint32_t lane, uint32_t peer_queues, struct wh_job *job);
 

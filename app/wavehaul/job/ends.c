@@ -21,17 +21,17 @@ static uint32_t folder_bytes(const struct wh_job *job)
 		       : 0;
 }
 
-int wh_job_open_source(
-	struct wh_job *job, int root_fd, const char *const *paths, uint32_t path_count)
+int wh_job_open_source(struct wh_job *job)
 {
+	const struct wh_request *request = &job->request;
 	struct wh_session *in = wh_job_in(job);
 	const struct wh_source_config config = {
-		.root_fd = root_fd,
-		.paths = paths,
-		.path_count = path_count,
-		.recursive = job->hello->recursive,
-		.lane = job->hello->lane,
-		.lanes = job->hello->lanes,
+		.root_fd = request->here.root_fd,
+		.paths = request->here.path,
+		.path_count = request->here.count,
+		.recursive = request->recursive,
+		.lane = job->lane,
+		.lanes = request->lanes,
 		.splits = job->convoy != NULL ? &job->convoy->splits : NULL,
 		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
 		.first_chunk = job->posted,
@@ -47,16 +47,16 @@ int wh_job_open_source(
 	return wh_source_open(&job->source, &config);
 }
 
-int wh_job_open_sink(struct wh_job *job, int root_fd, const char *target, bool into_folder,
-	bool as_name, enum wh_doing *doing)
+int wh_job_open_sink(struct wh_job *job, enum wh_doing *doing)
 {
+	const struct wh_request *request = &job->request;
 	struct wh_session *in = wh_job_in(job);
 	const struct wh_sink_config config = {
 		.hz = job->jobs->ground->hz,
-		.root_fd = root_fd,
-		.target = target,
-		.into_folder = into_folder,
-		.as_name = as_name,
+		.root_fd = request->here.root_fd,
+		.target = request->here.path[0],
+		.into_folder = request->here.into_folder,
+		.as_name = request->here.as_name,
 		.anew = job->role == WH_AT_SERVER && job->jobs->service->anew,
 		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
 		.first_chunk = PEERS_FIRST_CHUNK,
@@ -68,8 +68,8 @@ int wh_job_open_sink(struct wh_job *job, int root_fd, const char *target, bool i
 		.ready = wh_session_ready_chunks(job->out),
 		.gate = job->gate,
 		.assemblies = job->convoy != NULL ? &job->convoy->assemblies : NULL,
-		.lane = job->hello->lane,
-		.lanes = job->hello->lanes,
+		.lane = job->lane,
+		.lanes = request->lanes,
 		.room = &job->jobs->room,
 		.share = job->role == WH_AT_SERVER ? wh_peers_room(&job->jobs->peers, &job->peer)
 						   : NULL,
@@ -83,8 +83,6 @@ int wh_job_open_sink(struct wh_job *job, int root_fd, const char *target, bool i
 
 int wh_job_open_pump(struct wh_job *job, uint64_t now_tsc)
 {
-	const struct wh_hello *hello = job->hello;
-
 	if (!wh_job_sends(job))
 		return wh_pump_init(
 			&job->pump, wh_job_in(job), WH_CHUNK_BYTES_DEFAULT, 1, PEERS_FIRST_CHUNK);
@@ -92,8 +90,8 @@ int wh_job_open_pump(struct wh_job *job, uint64_t now_tsc)
 	int rc = wh_pump_init(
 		&job->pump, job->out, WH_CHUNK_BYTES_DEFAULT, job->out_chunks, job->posted);
 
-	job->pump.wanted_bytes = hello->bench_bytes;
+	job->pump.wanted_bytes = wh_request_lane_bytes(&job->request, job->lane);
 	job->pump.stop_tsc =
-		wh_add_u64(now_tsc, wh_ns_to_tsc(job->jobs->ground->hz, hello->bench_ns));
+		wh_add_u64(now_tsc, wh_ns_to_tsc(job->jobs->ground->hz, job->request.time_ns));
 	return rc;
 }

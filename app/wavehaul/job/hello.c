@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "job/hello.h"
 
+#include <string.h>
+
 #include "base/assert.h"
 #include "base/clock.h"
 #include "profile/profile.h"
 #include "wire/packet.h"
 
-/* Of a path in HELLO beside its bytes: as wh_job_hello_fits counts. */
-#define PATH_BYTES_BESIDE 16
+/* Of a path in HELLO beside its bytes, and of HELLO beside its paths. */
+#define PATH_BYTES_BESIDE  16
+#define HELLO_BYTES_BESIDE 256
 
 /* A report's clock is another one than ours. */
 #define CLOCK_SLACK_NS WH_NS_PER_S
@@ -21,21 +24,35 @@ static bool paths_are_possible(const struct wh_hello *hello)
 	return bytes <= WH_ANSWER_CHUNK_BYTES;
 }
 
+bool wh_hello_fits(const struct wh_request *request)
+{
+	uint64_t bytes = HELLO_BYTES_BESIDE;
+
+	for (uint32_t i = 0; i < request->there.count; i++)
+		bytes += PATH_BYTES_BESIDE + strlen(request->there.path[i]);
+	return request->there.count <= WH_HELLO_PATHS_MAX && bytes <= WH_ANSWER_CHUNK_BYTES;
+}
+
+/* A lane without a byte of its own would go by time. */
 static bool bench_is_possible(const struct wh_hello *hello)
 {
 	return hello->verb != WH_JOB_BENCH ||
-	       (hello->bench_ns <= WH_BENCH_NS_MAX && hello->bench_bytes <= WH_BENCH_BYTES_MAX);
+	       (hello->bench_ns <= WH_BENCH_NS_MAX && hello->bench_bytes <= WH_BENCH_BYTES_MAX &&
+		       (hello->bench_bytes == 0 || hello->bench_bytes >= hello->lanes));
 }
 
 /* Our stream's chunks with all their repair packets are within what our cores have tables for. */
 static bool repair_is_possible(const struct wh_hello *hello, const struct wh_peer_bounds *bounds,
-	const struct wh_repair_options *own)
+	const struct wh_request *own)
 {
 	struct wh_session_config config = {0};
 
 	if (!wh_repair_possible(hello->fec_code, hello->fec_k, hello->fec_r))
 		return false;
-	wh_hello_configure(hello, true, bounds, own, &config);
+
+	const struct wh_request request = wh_hello_request(hello, own);
+
+	wh_request_configure(&request, true, bounds, &config);
 
 	const struct wh_fec_limits chunk = wh_session_fec_limits(&config);
 
@@ -45,10 +62,11 @@ static bool repair_is_possible(const struct wh_hello *hello, const struct wh_pee
 }
 
 bool wh_hello_is_possible(const struct wh_hello *hello, uint32_t chunk_bytes,
-	const struct wh_peer_bounds *bounds, const struct wh_repair_options *own)
+	const struct wh_peer_bounds *bounds, const struct wh_request *own)
 {
-	uint32_t wanted_bytes =
-		wh_hello_client_sends(hello) ? WH_CHUNK_BYTES_DEFAULT : WH_ANSWER_CHUNK_BYTES;
+	uint32_t wanted_bytes = wh_verb_client_sends(hello->verb, hello->reverse)
+					? WH_CHUNK_BYTES_DEFAULT
+					: WH_ANSWER_CHUNK_BYTES;
 
 	if (chunk_bytes != wanted_bytes)
 		return false;
@@ -63,35 +81,62 @@ bool wh_hello_is_possible(const struct wh_hello *hello, uint32_t chunk_bytes,
 	       repair_is_possible(hello, bounds, own);
 }
 
-struct wh_repair_options wh_hello_repair(
-	const struct wh_hello *hello, const struct wh_repair_options *own)
+struct wh_hello wh_hello_of_request(const struct wh_request *request, uint32_t payload_bytes)
 {
-	const struct wh_profile *profile = wh_profile_by_number(hello->profile);
-	struct wh_repair_options options = *own;
+	struct wh_hello hello = {
+		.version = WH_BUNDLE_VERSION,
+		.verb = (uint8_t)request->verb,
+		.recursive = request->recursive,
+		.into_folder = request->there.into_folder,
+		.as_name = request->there.as_name,
+		.reverse = request->reverse,
+		.profile = request->profile->number,
+		.lanes = (uint16_t)request->lanes,
+		.payload_bytes = payload_bytes,
+		.fec_code = request->repair.on ? (uint8_t)request->repair.code : WH_FEC_NONE,
+		.fec_k = request->repair.k,
+		.fec_r = request->repair.r,
+		.rate_bps = request->rate_bps,
+		.bench_ns = request->time_ns,
+		.bench_bytes = request->size_bytes,
+		.paths = (uint16_t)request->there.count,
+	};
 
-	WH_ASSERT(profile != NULL);
-	options.told = true;
-	options.on = hello->fec_code != WH_FEC_NONE;
-	options.code = (enum wh_fec_code)hello->fec_code;
-	options.k = hello->fec_k;
-	options.r = hello->fec_r;
-	wh_repair_settle(&options, profile);
-	return options;
+	WH_ASSERT(request->there.count <= WH_HELLO_PATHS_MAX);
+	for (uint32_t i = 0; i < request->there.count; i++) {
+		hello.path[i] = request->there.path[i];
+		hello.path_bytes[i] = (uint16_t)strlen(request->there.path[i]);
+	}
+	return hello;
 }
 
-void wh_hello_configure(const struct wh_hello *hello, bool bundle,
-	const struct wh_peer_bounds *bounds, const struct wh_repair_options *own,
-	struct wh_session_config *config)
+struct wh_request wh_hello_request(const struct wh_hello *hello, const struct wh_request *own)
 {
-	wh_session_config_profile(config, wh_profile_by_number(hello->profile));
-	config->payload_bytes = (uint32_t)wh_min_u64(bounds->payload_bytes, hello->payload_bytes);
-	config->chunk_bytes = bundle ? WH_CHUNK_BYTES_DEFAULT : WH_ANSWER_CHUNK_BYTES;
-	if (!bundle)
-		return;
+	struct wh_request request = *own;
 
-	const struct wh_repair_options repair = wh_hello_repair(hello, own);
-
-	wh_repair_configure(&repair, config);
+	request.verb = (enum wh_job_verb)hello->verb;
+	if (hello->verb == WH_JOB_IDLE)
+		return request;
+	request.lanes = hello->lanes;
+	request.recursive = hello->recursive;
+	request.here.into_folder = hello->into_folder && !hello->as_name;
+	request.here.as_name = hello->as_name;
+	request.reverse = hello->reverse;
+	request.time_ns = hello->bench_ns;
+	request.size_bytes = hello->bench_bytes;
+	request.profile = wh_profile_by_number(hello->profile);
+	WH_ASSERT(request.profile != NULL);
+	if (request.profile != own->profile)
+		wh_profile_options_init(&request.options, request.profile);
+	request.rate_bps = wh_min_u64(own->rate_bps, hello->rate_bps);
+	request.payload_bytes = hello->payload_bytes;
+	request.repair.told = true;
+	request.repair.on = hello->fec_code != WH_FEC_NONE;
+	request.repair.code = (enum wh_fec_code)hello->fec_code;
+	request.repair.k = hello->fec_k;
+	request.repair.r = hello->fec_r;
+	wh_repair_settle(&request.repair, request.profile);
+	return request;
 }
 
 bool wh_ready_is_possible(uint32_t queues)

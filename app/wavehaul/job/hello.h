@@ -3,42 +3,39 @@
 #define WH_APP_HELLO_H
 
 /*
- * What a client asks of this host in HELLO. Decoding has held each field to what the format allows;
- * here it is held to what this host can bear (host/bounds.h). Whatever passes opens, or finds no
- * memory.
+ * A request on its way: what HELLO says of a client's, and what a server makes of it. Decoding has
+ * held each field to what the format allows; here it is held to what this host can bear
+ * (host/bounds.h). Whatever passes opens, or finds no memory.
  */
 
 #include <stdbool.h>
 
 #include "bundle/record.h"
-#include "cli/repair.h"
-#include "cli/settings.h"
 #include "host/bounds.h"
+#include "job/request.h"
 
 /*
- * Whether a server can do what a client asks for in a stream of such chunks, with its planner's
- * constants.
+ * What HELLO says of a client's request: all but lane and numbers. Streams to us may have packets
+ * of that payload.
+ */
+struct wh_hello wh_hello_of_request(const struct wh_request *request, uint32_t payload_bytes);
+
+/* Whether the paths of a client's request fit the chunk that HELLO goes in. */
+bool wh_hello_fits(const struct wh_request *request);
+
+/*
+ * Whether a server can do what a client asks for in a stream of such chunks. `own`: what its
+ * operator has said; see wh_hello_request.
  */
 bool wh_hello_is_possible(const struct wh_hello *hello, uint32_t chunk_bytes,
-	const struct wh_peer_bounds *bounds, const struct wh_repair_options *own);
-
-/* Of the stream to a client, if that is possible: what it wishes, by our planner's constants. */
-struct wh_repair_options wh_hello_repair(
-	const struct wh_hello *hello, const struct wh_repair_options *own);
-
-/* Whether the client's stream carries what the job is for, and not only what it has to say. */
-static inline bool wh_hello_client_sends(const struct wh_hello *hello)
-{
-	return hello->verb == WH_JOB_SEND || (hello->verb == WH_JOB_BENCH && !hello->reverse);
-}
+	const struct wh_peer_bounds *bounds, const struct wh_request *own);
 
 /*
- * Profile, sizes of packets and chunks, and repair of the stream to such a client; `bundle`: the
- * stream is what the job is for, else it carries answers.
+ * A server's part of what a client asks for, if that is possible: the stream to the client is as
+ * the client wishes, by our planner's constants and no faster than `own` says; patience is ours.
+ * Paths are left out: the caller keeps them.
  */
-void wh_hello_configure(const struct wh_hello *hello, bool bundle,
-	const struct wh_peer_bounds *bounds, const struct wh_repair_options *own,
-	struct wh_session_config *config);
+struct wh_request wh_hello_request(const struct wh_hello *hello, const struct wh_request *own);
 
 /* Whether the server's first answer is one that a client can go by. */
 bool wh_ready_is_possible(uint32_t queues);

@@ -38,40 +38,15 @@ void wh_job_fail(struct wh_job *job, enum wh_release_status status, const char *
 	va_end(args);
 }
 
-static uint64_t rate_bps(const struct wh_job *job)
-{
-	uint64_t own_bps = job->jobs->settings->rate_bps;
-
-	return job->role == WH_AT_SERVER ? wh_min_u64(own_bps, job->hello->rate_bps) : own_bps;
-}
-
-/*
- * The server's stream is as the client wishes, the client's as its operator does. Answers are few
- * and urgent, and small enough to be asked for: only data has repair packets.
- */
-static void configure_sizes(const struct wh_job *job, bool bundle, struct wh_session_config *config)
-{
-	const struct wh_settings *settings = job->jobs->settings;
-	const struct wh_peer_bounds bounds = wh_ground_bounds(job->jobs->ground, job->peer.family);
-
-	if (job->role == WH_AT_SERVER) {
-		wh_hello_configure(job->hello, bundle, &bounds, &settings->repair, config);
-		return;
-	}
-	wh_ground_profile(job->jobs->ground, settings->profile, config);
-	config->payload_bytes = bounds.payload_bytes;
-	config->chunk_bytes = bundle ? WH_CHUNK_BYTES_DEFAULT : WH_ANSWER_CHUNK_BYTES;
-	if (bundle)
-		wh_repair_configure(&settings->repair, config);
-}
-
 static void configure_out(const struct wh_job *job, bool bundle, struct wh_session_config *config)
 {
 	struct wh_ground *ground = job->jobs->ground;
+	const struct wh_peer_bounds bounds = wh_ground_bounds(ground, job->peer.family);
 	enum wh_family family = (enum wh_family)job->peer.family;
+	uint64_t rate_bps = wh_request_lane_bps(&job->request);
 
 	wh_ground_session_config(ground, config);
-	configure_sizes(job, bundle, config);
+	wh_request_configure(&job->request, bundle, &bounds, config);
 	config->packet_bytes =
 		WH_HEAD_BYTES + config->payload_bytes + wh_encap_ip_udp_bytes(family);
 	config->wire_bytes = wh_ground_wire_bytes(ground, job->peer.family, config->payload_bytes);
@@ -79,19 +54,18 @@ static void configure_out(const struct wh_job *job, bool bundle, struct wh_sessi
 				: WH_ANSWER_CHUNKS;
 	config->window_pkts = wh_stream_window(config);
 	/* Answers are few and urgent: only the way of the data has a rate. 0 would be none. */
-	if (bundle && rate_bps(job) != WH_RATE_MAX)
-		config->rate_bps =
-			wh_max_u64(rate_bps(job) / RTE_MAX(job->hello->lanes, (uint16_t)1), 1);
+	if (bundle && rate_bps != WH_RATE_MAX)
+		config->rate_bps = rate_bps;
 }
 
 int wh_job_join(struct wh_job *job)
 {
-	const struct wh_hello *hello = job->hello;
+	const struct wh_request *request = &job->request;
 
-	if (hello->lanes <= 1 || hello->verb == WH_JOB_IDLE)
+	if (request->lanes <= 1 || request->verb == WH_JOB_IDLE)
 		return 0;
-	return wh_convoy_join(&job->jobs->convoys, hello->transfer, &job->peer, hello->lane,
-		hello->lanes, &job->convoy);
+	return wh_convoy_join(&job->jobs->convoys, job->transfer, &job->peer, job->lane,
+		request->lanes, &job->convoy);
 }
 
 /* Of the time between two looks; a lane is busy if its rate held it up for so long. */
@@ -129,7 +103,7 @@ bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle)
 			job->out = out;
 			job->out_chunks = config.chunks;
 			if (job->convoy != NULL && config.rate_bps > 0)
-				wh_share_enter(&job->share, &job->convoy->share, job->hello->lane,
+				wh_share_enter(&job->share, &job->convoy->share, job->lane,
 					config.rate_bps);
 			return true;
 		}
@@ -310,7 +284,7 @@ static int32_t run_pump(struct wh_job *job, uint64_t now_tsc)
 /* The session that carries the data: ours, or the peer's; NULL: not yet. */
 static struct wh_session *data_session(const struct wh_job *job)
 {
-	if (job->hello == NULL || job->hello->verb == WH_JOB_IDLE)
+	if (job->request.verb == WH_JOB_IDLE)
 		return NULL;
 	return wh_job_sends(job) ? job->out : wh_job_in(job);
 }

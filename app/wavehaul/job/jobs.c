@@ -101,14 +101,14 @@ static enum wh_release_status welcome(void *owner, uint64_t now_tsc,
 	return status;
 }
 
-static struct wh_job *new_job(struct wh_jobs *jobs)
+static struct wh_job *new_job(struct wh_jobs *jobs, const struct wh_request *request)
 {
 	struct wh_job *job = calloc(1, sizeof(*job));
 
 	if (job == NULL)
 		return NULL;
 	job->jobs = jobs;
-	job->sink_root_fd = -1;
+	job->request = *request;
 	return job;
 }
 
@@ -122,7 +122,7 @@ static struct wh_job *admit_job(struct wh_jobs *jobs, uint64_t now_tsc,
 		return NULL;
 	if (!wh_peers_admit(&jobs->peers, peer, to_ns(jobs, now_tsc)))
 		return NULL;
-	job = new_job(jobs);
+	job = new_job(jobs, &jobs->service->own);
 	if (job == NULL) {
 		wh_peers_dismiss(&jobs->peers, peer);
 		return NULL;
@@ -163,6 +163,7 @@ static bool seat_session(struct wh_job *job, const struct wh_session_config *wan
 {
 	struct wh_session_config config = *wanted;
 
+	wh_request_apply(&job->request, &config);
 	config.chunks = wh_job_receiver_chunks(job, params, stride_of(params));
 	config.chunk_memory = wh_job_take_memory(job, WH_RECEIVER, &config);
 	if (config.chunk_memory == NULL)
@@ -420,15 +421,13 @@ static struct rte_ring *make_ring(void)
 }
 
 /*
- * Tables for the sessions of clients with any options and any MTU that is allowed; a client has
- * them for its own options.
+ * Tables for the sessions of peers, or jobs of ours, with any options and any MTU that is
+ * allowed.
  */
 static void plan_fec(struct wh_jobs *jobs)
 {
-	const struct wh_settings *settings = jobs->settings;
+	const struct wh_settings *settings = jobs->ground->settings;
 
-	if (jobs->service == NULL && !settings->repair.on)
-		return;
 	jobs->ground->fec = wh_repair_limits(WH_CHUNK_BYTES_DEFAULT, WH_STREAM_PAYLOAD_BYTES_MIN,
 		wh_encap_payload_bytes(WH_IPV4, settings->mtu_bytes));
 	if (settings->verbose)
@@ -436,16 +435,16 @@ static void plan_fec(struct wh_jobs *jobs)
 			wh_fec_bytes(&jobs->ground->fec) >> 10, jobs->crews);
 }
 
-int wh_jobs_init(struct wh_jobs *jobs, struct wh_ground *ground, const struct wh_settings *settings,
-	const struct wh_service *service)
+int wh_jobs_init(struct wh_jobs *jobs, struct wh_ground *ground, const struct wh_service *service,
+	bool repair)
 {
 	jobs->ground = ground;
-	jobs->settings = settings;
 	jobs->service = service;
 	rte_spinlock_init(&jobs->burial);
 	wh_convoys_init(&jobs->convoys);
 	jobs->crews = (uint32_t)wh_min_u64(ground->workers, WH_CREWS_MAX);
-	plan_fec(jobs);
+	if (service != NULL || repair)
+		plan_fec(jobs);
 	if (service != NULL) {
 		const uint64_t seed[] = {wh_ground_draw(ground), wh_ground_draw(ground)};
 
@@ -518,26 +517,19 @@ void wh_jobs_free(struct wh_jobs *jobs)
 	wh_peers_free(&jobs->peers);
 }
 
-struct wh_job *wh_job_create(struct wh_jobs *jobs)
+struct wh_job *wh_job_create(struct wh_jobs *jobs, const struct wh_request *request, uint32_t lane)
 {
-	return new_job(jobs);
-}
+	struct wh_job *job = new_job(jobs, request);
 
-bool wh_job_make_hello(struct wh_job *job, uint32_t paths)
-{
-	job->hello = calloc(1, sizeof(*job->hello));
-	job->paths = calloc(paths + 1, sizeof(job->paths[0]));
-	if (job->hello == NULL || job->paths == NULL)
-		return false;
-	job->hello->version = WH_BUNDLE_VERSION;
-	job->hello->paths = (uint16_t)paths;
-	return true;
+	WH_ASSERT(lane < request->lanes);
+	if (job != NULL)
+		job->lane = lane;
+	return job;
 }
 
 void wh_job_start(struct wh_job *job, uint32_t lane, uint64_t now_tsc)
 {
-	job->reply = job->hello->reply;
-	if (job->hello->verb == WH_JOB_IDLE)
+	if (job->request.verb == WH_JOB_IDLE)
 		atomic_store(&job->seat, WH_SEAT_SHUT);
 	else
 		atomic_store_explicit(&job->jobs->lane[lane], job, memory_order_release);
@@ -550,10 +542,9 @@ void wh_job_free(struct wh_job *job)
 	if (job == NULL)
 		return;
 	if (job->convoy != NULL)
-		wh_convoy_leave(&job->jobs->convoys, job->convoy, job->hello->lane);
+		wh_convoy_leave(&job->jobs->convoys, job->convoy, job->lane);
 	for (uint32_t i = 0; job->paths != NULL && job->paths[i] != NULL; i++)
 		free(job->paths[i]);
 	free(job->paths);
-	free(job->hello);
 	free(job);
 }

@@ -91,9 +91,12 @@ struct wh_job {
 	TAILQ_ENTRY(wh_job) next;
 	struct wh_jobs *jobs;
 	struct wh_crew *crew;
+	struct wh_request request;
 	enum wh_job_role role; /* of this end */
 	uint32_t shard;
 	struct wh_address peer;
+	uint32_t lane;     /* of request.lanes */
+	uint64_t transfer; /* the same of all its lanes */
 	uint64_t reply;    /* the number in the server's stream's name */
 	_Atomic int state; /* enum wh_job_state; written by the crew */
 	uint64_t worked_tsc;
@@ -114,8 +117,7 @@ struct wh_job {
 	struct wh_convoy *convoy;   /* NULL: this lane is alone */
 	struct wh_lane_share share; /* of the rate of all lanes; share NULL: has none */
 	uint64_t rate_limited_tsc;  /* of `out`, when it was looked at last */
-	struct wh_hello *hello;     /* but for its paths */
-	char **paths;               /* hello's, each ended by a NUL */
+	char **paths;               /* server: request.here's, each ended by a NUL */
 	uint32_t posted;            /* chunks of single records that went out */
 	struct wh_chunk *reading;   /* between wh_job_read and wh_job_read_done */
 	struct wh_chunk end_marker;
@@ -161,12 +163,7 @@ struct wh_job {
 	bool as_name;         /* from READY, likewise */
 	uint64_t began_tsc;   /* with READY */
 	int refused_error;    /* errno of REFUSED */
-	const char *const *sources;
-	uint32_t source_count;
 	const _Atomic bool *gate;
-	int sink_root_fd;
-	const char *sink_target;
-	bool sink_into_folder;
 	void (*on_file)(void *context, const struct wh_file_result *result);
 	void (*on_report)(void *context, const struct wh_bench_report *report);
 	void *context;
@@ -188,7 +185,6 @@ struct wh_crew {
 
 struct wh_jobs {
 	struct wh_ground *ground;
-	const struct wh_settings *settings;
 	uint32_t crews;
 	struct wh_crew crew[WH_CREWS_MAX];
 	_Atomic uint32_t next_crew;
@@ -206,9 +202,12 @@ struct wh_jobs {
 	struct wh_job *_Atomic lane[WH_LANES_MAX];
 };
 
-/* 0 or -ENOMEM; adds a crew to the loop of each core that works. `service` may be NULL. */
-int wh_jobs_init(struct wh_jobs *jobs, struct wh_ground *ground, const struct wh_settings *settings,
-	const struct wh_service *service);
+/*
+ * 0 or -ENOMEM; adds the crews to the host's loops. `service` may be NULL; `repair`: jobs of ours
+ * may have repair packets.
+ */
+int wh_jobs_init(struct wh_jobs *jobs, struct wh_ground *ground, const struct wh_service *service,
+	bool repair);
 
 /* When no loop runs any more: ends what the crews still had, and frees all sessions. */
 void wh_jobs_end(struct wh_jobs *jobs);
@@ -218,20 +217,15 @@ void wh_jobs_free(struct wh_jobs *jobs);
 extern const struct wh_ground_hooks wh_jobs_hooks;
 
 /*
- * A client's job, not started: the caller fills in hello, peer, shard and callbacks. It stays the
- * caller's to read when it is over, and to free. NULL: no memory.
+ * A client's job for one of the request's lanes, not started: the caller fills in peer, shard,
+ * numbers and callbacks. It stays the caller's to read when it is over, and to free. NULL: no
+ * memory.
  */
-struct wh_job *wh_job_create(struct wh_jobs *jobs);
+struct wh_job *wh_job_create(struct wh_jobs *jobs, const struct wh_request *request, uint32_t lane);
 
 /* Hands it to a crew. Jobs that await a stream of the server's have a lane each. */
 void wh_job_start(struct wh_job *job, uint32_t lane, uint64_t now_tsc);
 void wh_job_free(struct wh_job *job);
-
-/* Room for hello and that many paths; false: no memory. The paths are the caller's to strdup. */
-bool wh_job_make_hello(struct wh_job *job, uint32_t paths);
-
-/* Whether HELLO with its paths fits the chunk that it goes in. */
-bool wh_job_hello_fits(const struct wh_job *job);
 
 /*
  * job_memory.c: memory of sessions, charged to their peers. Chunks of a bundle's sender; memory for
@@ -260,13 +254,13 @@ void wh_job_say(const struct wh_job *job, uint64_t now_tsc, const char *format, 
 /* Says how many there would have been more; a few times a second. */
 void wh_jobs_tell_untold(struct wh_jobs *jobs, uint64_t now_tsc);
 
-/* Whether the data goes out from here, once HELLO is known. */
+/* Whether the data goes out from here. */
 static inline bool wh_job_sends(const struct wh_job *job)
 {
-	const struct wh_hello *hello = job->hello;
+	const struct wh_request *request = &job->request;
 
-	return hello->verb != WH_JOB_IDLE &&
-	       wh_hello_client_sends(hello) == (job->role == WH_AT_CLIENT);
+	return request->verb != WH_JOB_IDLE &&
+	       wh_verb_client_sends(request->verb, request->reverse) == (job->role == WH_AT_CLIENT);
 }
 
 /* Any core: files so far. */
@@ -300,7 +294,7 @@ struct wh_session *wh_job_in(const struct wh_job *job);
 /* Opens our session; false: no memory, no place. A bundle's has a rate and large chunks. */
 bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle);
 
-/* Once HELLO is known: with the other lanes of its transfer, if there are. 0 or -errno. */
+/* Once the request is known: with the other lanes of its transfer, if there are. 0 or -errno. */
 int wh_job_join(struct wh_job *job);
 
 /* Sends a chunk of one record; false: no chunk is free now. */
@@ -317,10 +311,8 @@ void wh_job_read_done(struct wh_job *job);
  * job_ends.c: what reads, writes or measures at this end. The peer's stream begins with one
  * record, ours with those posted. 0 or a negative errno, and for a sink what failed.
  */
-int wh_job_open_source(
-	struct wh_job *job, int root_fd, const char *const *paths, uint32_t path_count);
-int wh_job_open_sink(struct wh_job *job, int root_fd, const char *target, bool into_folder,
-	bool as_name, enum wh_doing *doing);
+int wh_job_open_source(struct wh_job *job);
+int wh_job_open_sink(struct wh_job *job, enum wh_doing *doing);
 int wh_job_open_pump(struct wh_job *job, uint64_t now_tsc);
 
 /* Source, sink or pump, whichever there is, and the news of both sessions. */

@@ -34,7 +34,7 @@ void wh_lanes_start_others(struct wh_lanes *lanes, uint64_t now_tsc)
 		return;
 	while (lanes->started < lanes->count) {
 		/* The first may have made what others would take for a folder that was there. */
-		lanes->job[lanes->started]->hello->as_name = first->as_name;
+		lanes->job[lanes->started]->request.there.as_name = first->as_name;
 		start_next(lanes, first->peer_queues, now_tsc);
 	}
 }

@@ -67,8 +67,7 @@ static uint32_t share_chunks(const struct wh_job *job, uint64_t stride_bytes, ui
 uint32_t wh_job_sender_chunks(const struct wh_job *job, uint64_t stride_bytes)
 {
 	struct wh_jobs *jobs = job->jobs;
-	uint64_t lanes = wh_max_u64(job->hello->lanes, 1);
-	uint64_t own_bytes = jobs->settings->buffer_bytes / lanes;
+	uint64_t own_bytes = job->request.memory_bytes / job->request.lanes;
 
 	/* But for what idle streams took before. */
 	if (has_all(job))

@@ -9,13 +9,18 @@
 
 #include "cli/settings.h"
 #include "job/peers.h"
+#include "job/request.h"
 #include "source/source.h"
 #include "wire/encap.h"
 
 struct wh_job;
 
 struct wh_service {
-	int root_fd; /* the folder that is served */
+	/*
+	 * What its operator says for all jobs, which HELLO makes a request of: the folder
+	 * (here.root_fd), the rate that a peer gets at most, patience, how repair is planned.
+	 */
+	struct wh_request own;
 	struct wh_peer_limits limits;
 	struct wh_subnet allow[WH_SETTINGS_ALLOWS_MAX]; /* who may come */
 	uint32_t allows;

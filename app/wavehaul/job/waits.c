@@ -16,7 +16,7 @@ static enum wh_waits waits_of(const struct wh_job *job)
 
 static uint64_t stall_timeout_tsc(const struct wh_job *job)
 {
-	return wh_ns_to_tsc(job->jobs->ground->hz, job->jobs->settings->stall_timeout_ns);
+	return wh_ns_to_tsc(job->jobs->ground->hz, job->request.stall_timeout_ns);
 }
 
 static bool has_convoy(const struct wh_job *job, uint64_t now_tsc)
@@ -30,13 +30,13 @@ static bool has_convoy(const struct wh_job *job, uint64_t now_tsc)
 /* Where other lanes, or others of the peer's jobs, get on, this one may wait for them. */
 static bool has_company(const struct wh_job *job, uint64_t now_tsc)
 {
-	const struct wh_settings *settings = job->jobs->settings;
+	uint64_t stall_timeout_ns = job->request.stall_timeout_ns;
 	uint64_t now_ns = wh_tsc_to_ns(job->jobs->ground->hz, now_tsc);
 
 	if (has_convoy(job, now_tsc))
 		return true;
-	return job->role == WH_AT_SERVER && now_ns > settings->stall_timeout_ns &&
-	       wh_peers_moves(&job->jobs->peers, &job->peer, now_ns - settings->stall_timeout_ns);
+	return job->role == WH_AT_SERVER && now_ns > stall_timeout_ns &&
+	       wh_peers_moves(&job->jobs->peers, &job->peer, now_ns - stall_timeout_ns);
 }
 
 static struct wh_watch_sight look(const struct wh_job *job, uint64_t now_tsc)
@@ -103,7 +103,7 @@ void wh_job_fail_stalled(struct wh_job *job, uint64_t now_tsc)
 void wh_job_see_waits(struct wh_job *job, uint64_t now_tsc)
 {
 	/* Once all is in its place there are only the sessions' last words to wait for. */
-	if (job->hello->verb == WH_JOB_IDLE || job->sink_told)
+	if (job->request.verb == WH_JOB_IDLE || job->sink_told)
 		return;
 	if (job->watch.progress_tsc == 0)
 		wh_watch_begin(&job->watch, job->jobs->ground->hz, now_tsc);

@@ -68,7 +68,7 @@ void wh_bench_add_up(struct wh_bench_lane *lanes, struct wh_job *const *jobs, ui
 		if (lanes[i].reports > 0)
 			add_receiver(&sum->receiver, &lanes[i].report);
 		rte_spinlock_unlock(&lanes[i].lock);
-		if (!jobs[i]->hello->reverse)
+		if (!jobs[i]->request.reverse)
 			add_sender(sum, jobs[i]);
 		sum->repair_pkts +=
 			atomic_load_explicit(&jobs[i]->repair_pkts, memory_order_relaxed);

@@ -41,13 +41,13 @@ static int conclude_refused(const struct wh_job *job, const char *host)
 		return conclude_versions(job, host);
 	wh_complain("%s refuses the connection: it may not serve this address (--allow there), or "
 		    "not take packets of MTU %u (--mtu)",
-		host, job->jobs->settings->mtu_bytes);
+		host, job->jobs->ground->settings->mtu_bytes);
 	return WH_EXIT_NETWORK;
 }
 
 static int conclude_peer_gone(const struct wh_job *job, const char *host)
 {
-	uint64_t timeout_s = job->jobs->settings->peer_timeout_ns / WH_NS_PER_S;
+	uint64_t timeout_s = job->request.peer_timeout_ns / WH_NS_PER_S;
 
 	if (job->began_tsc == 0)
 		wh_complain("%s does not answer on UDP port %u within %llu s; is `wavehaul serve` "
@@ -62,7 +62,7 @@ static int conclude_peer_gone(const struct wh_job *job, const char *host)
 
 static int conclude_stalled(const struct wh_job *job)
 {
-	unsigned long long timeout_s = job->jobs->settings->stall_timeout_ns / WH_NS_PER_S;
+	unsigned long long timeout_s = job->request.stall_timeout_ns / WH_NS_PER_S;
 
 	if (job->watch_has_barked)
 		wh_complain("stalled: no progress for %llu s: %s; --stall-timeout waits longer",

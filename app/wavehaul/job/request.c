@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "job/request.h"
+
+#include "base/assert.h"
+#include "base/clock.h"
+
+uint64_t wh_request_lane_bytes(const struct wh_request *request, uint32_t lane)
+{
+	WH_ASSERT(lane < request->lanes);
+	return request->size_bytes / request->lanes + (lane < request->size_bytes % request->lanes);
+}
+
+uint64_t wh_request_lane_bps(const struct wh_request *request)
+{
+	WH_ASSERT(request->lanes > 0);
+	return request->rate_bps == WH_RATE_MAX ? WH_RATE_MAX
+						: wh_max_u64(request->rate_bps / request->lanes, 1);
+}
+
+void wh_request_apply(const struct wh_request *request, struct wh_session_config *config)
+{
+	if (request->burst_pkts != 0)
+		config->burst_pkts = request->burst_pkts;
+	config->peer_timeout_ns = request->peer_timeout_ns;
+	config->stall_timeout_ns = request->stall_timeout_ns;
+	if (config->profile == request->profile)
+		config->options = request->options;
+}
+
+void wh_request_configure(const struct wh_request *request, bool bundle,
+	const struct wh_peer_bounds *bounds, struct wh_session_config *config)
+{
+	config->profile = request->profile;
+	wh_request_apply(request, config);
+	config->payload_bytes = (uint32_t)wh_min_u64(bounds->payload_bytes, request->payload_bytes);
+	config->chunk_bytes = bundle ? WH_CHUNK_BYTES_DEFAULT : WH_ANSWER_CHUNK_BYTES;
+	if (bundle)
+		wh_repair_configure(&request->repair, config);
+}
