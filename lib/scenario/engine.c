@@ -8,7 +8,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "fec/fec.h"
-#include "session/handshake.h"
+#include "session/endpoint.h"
 #include "session/pacer.h"
 #include "sim/memory.h"
 #include "wire/encap.h"
@@ -31,23 +31,21 @@
 
 static_assert(WINDOW_CHUNKS_MAX + READY_CHUNKS + 1 <= UINT16_MAX, "each chunk has a slot");
 
-/* Between two nodes no other connection uses these: packets go by agent. */
-#define SENDER_LCI   1
-#define SENDER_TOKEN 3 /* nobody asks for it */
-#define RECEIVER_LCI 2
-
 /* Of the head, see wire/packet.h; the last three are of data packets. */
 #define FLAGS_OFFSET 2
 #define CHUNK_OFFSET 24
 #define INDEX_OFFSET 34
 #define K_OFFSET     36
 
+/* Packets go by agent: each end is an endpoint of its own, whatever else is at its node. */
 static const struct wh_address sender_address = {.family = WH_IPV4, .ip = {10, 0, 0, 1}, .port = 1};
 static const struct wh_address receiver_address = {
 	.family = WH_IPV4, .ip = {10, 0, 0, 2}, .port = 2};
 
 struct end {
 	struct wh_sim_engine *engine;
+	struct wh_endpoint endpoint;
+	const struct wh_address *peer_address;
 	struct wh_session *session;
 	struct wh_sim_event turn;
 	uint32_t node;
@@ -63,7 +61,6 @@ struct wh_sim_engine {
 	struct wh_sim_flow_stats *stats;
 	struct wh_sim_engine_config config;
 	struct wh_session_config session;
-	struct wh_listener listener;
 	struct wh_fec *fec; /* codes of no bytes, of both ends */
 	uint32_t flow;
 	struct end sender;
@@ -400,82 +397,80 @@ static void decode(const struct wh_sim_packet *arrived, struct wh_packet *packet
 	WH_ASSERT(reason == WH_WIRE_OK);
 }
 
-static void sender_receives(void *context, uint64_t now_ps, struct wh_sim_packet *arrived)
+/* What its endpoint answers without a session. */
+static void send_replies(struct end *end, uint64_t now_tsc)
 {
-	struct wh_sim_engine *engine = context;
+	struct wh_out *reply = end->engine->out;
+
+	while (wh_endpoint_output(&end->endpoint, now_tsc, reply, 1) > 0)
+		send_packet(end, packet_to_peer(end, 0), reply->head, reply->head_bytes);
+}
+
+static bool is_for_endpoint(const struct end *end, const struct wh_packet *packet)
+{
+	return end->session == NULL || packet->type == WH_PACKET_OPEN ||
+	       packet->type == WH_PACKET_CONFIRM;
+}
+
+/* The endpoint opens the session and has no more to do with it: there is no other. */
+static void receive(void *context, uint64_t now_ps, struct wh_sim_packet *arrived)
+{
+	struct end *end = context;
 	uint64_t now_tsc = tsc_at(now_ps);
 	struct wh_packet packet;
 
 	decode(arrived, &packet);
-	wh_session_input(engine->sender.session, now_tsc, now_tsc, &packet);
-	wh_sim_packet_put(engine->pool, arrived);
-	turn(&engine->sender, now_ps);
+	if (is_for_endpoint(end, &packet)) {
+		wh_endpoint_take(&end->endpoint, now_tsc, now_tsc, &packet, end->peer_address);
+		send_replies(end, now_tsc);
+	} else {
+		wh_session_input(end->session, now_tsc, now_tsc, &packet);
+	}
+	wh_sim_packet_put(end->engine->pool, arrived);
+	if (end->session != NULL)
+		turn(end, now_ps);
 }
 
-/* As an endpoint with one place does it; it keeps nothing of an OPEN. */
-static void take_open(struct wh_sim_engine *engine, uint64_t now_tsc, const struct wh_open *open)
+static enum wh_release_status welcome(void *context, uint64_t now_tsc,
+	const struct wh_open_params *params, const struct wh_address *peer, uint32_t *buffer_chunks)
 {
-	const struct wh_offer offer = {
-		.lci = RECEIVER_LCI,
-		.buffer_chunks = engine->session.chunks,
-	};
-	uint8_t bytes[WH_CONTROL_BYTES_MAX];
-	struct wh_packet accept;
+	const struct wh_sim_engine *engine = context;
 
-	wh_listener_accept(&engine->listener, now_tsc, &open->params, open->stamp_us,
-		&sender_address, &offer, &accept);
-
-	uint32_t length = wh_packet_encode(&accept, bytes, sizeof(bytes));
-
-	send_packet(&engine->receiver, packet_to_peer(&engine->receiver, 0), bytes, length);
+	(void)now_tsc;
+	(void)params;
+	(void)peer;
+	*buffer_chunks = engine->session.chunks;
+	return WH_STATUS_PENDING;
 }
 
-static void take_confirm(
-	struct wh_sim_engine *engine, uint64_t now_tsc, const struct wh_confirm *confirm)
-{
-	uint64_t rtt_tsc;
-
-	if (engine->receiver.session != NULL)
-		return; /* it is repeated until the first state arrives */
-	if (!wh_listener_confirmed(&engine->listener, now_tsc, confirm, &sender_address, &rtt_tsc))
-		return;
-	engine->receiver.session =
-		wh_sim_insist(wh_session_accept(&engine->session, now_tsc, RECEIVER_LCI,
-				      &sender_address, &confirm->params, rtt_tsc),
-			wh_session_table_bytes(WH_RECEIVER, &engine->session));
-}
-
-static void receiver_takes(
-	struct wh_sim_engine *engine, uint64_t now_tsc, const struct wh_packet *packet)
-{
-	struct wh_session *session = engine->receiver.session;
-
-	if (packet->type == WH_PACKET_OPEN)
-		take_open(engine, now_tsc, &packet->open);
-	else if (packet->type == WH_PACKET_CONFIRM)
-		take_confirm(engine, now_tsc, &packet->confirm);
-	else if (session != NULL) /* else CONFIRM was lost, and nobody has this LCI */
-		wh_session_input(session, now_tsc, now_tsc, packet);
-}
-
-static void receiver_receives(void *context, uint64_t now_ps, struct wh_sim_packet *arrived)
+static struct wh_session *accept(void *context, uint64_t now_tsc, uint32_t lci,
+	const struct wh_address *peer, const struct wh_open_params *params, uint64_t rtt_tsc)
 {
 	struct wh_sim_engine *engine = context;
-	struct wh_packet packet;
 
-	decode(arrived, &packet);
-	receiver_takes(engine, tsc_at(now_ps), &packet);
-	wh_sim_packet_put(engine->pool, arrived);
-	if (engine->receiver.session != NULL)
-		turn(&engine->receiver, now_ps);
+	WH_ASSERT(engine->receiver.session == NULL);
+	engine->receiver.session = wh_sim_insist(
+		wh_session_accept(&engine->session, now_tsc, lci, peer, params, rtt_tsc),
+		wh_session_table_bytes(WH_RECEIVER, &engine->session));
+	return engine->receiver.session;
 }
 
-static void create_end(struct wh_sim_engine *engine, struct end *end, uint32_t node,
-	void (*receive)(void *context, uint64_t now_ps, struct wh_sim_packet *packet))
+static void create_end(struct wh_sim_engine *engine, struct end *end, uint32_t node)
 {
+	const struct wh_endpoint_config config = {
+		.hz = HZ,
+		.key = {1},
+		.places = WH_ENDPOINT_PLACES_MIN,
+		.payload_virtual = true,
+		.welcome = end->sends ? NULL : welcome,
+		.accept = end->sends ? NULL : accept,
+		.context = engine,
+	};
+
 	end->engine = engine;
+	wh_sim_insist(wh_endpoint_init(&end->endpoint, &config) == 0 ? end : NULL, sizeof(*end));
 	end->node = node;
-	end->agent = wh_sim_add_agent(engine->sim, node, receive, engine);
+	end->agent = wh_sim_add_agent(engine->sim, node, receive, end);
 	wh_sim_event_init(&end->turn, fire_turn, end);
 }
 
@@ -498,12 +493,13 @@ struct wh_sim_engine *wh_sim_engine_create(struct wh_sim *sim,
 		engine->fec = wh_sim_insist(wh_fec_create(&limits), limits.k);
 	}
 	wh_sim_event_init(&engine->encoded, fire_encoded, engine);
-	engine->listener = (struct wh_listener){.hz = HZ, .key = {1}};
-	create_end(engine, &engine->sender, from_node, sender_receives);
-	create_end(engine, &engine->receiver, to_node, receiver_receives);
 	engine->sender.sends = true;
+	create_end(engine, &engine->sender, from_node);
+	create_end(engine, &engine->receiver, to_node);
 	engine->sender.peer = engine->receiver.agent;
+	engine->sender.peer_address = &receiver_address;
 	engine->receiver.peer = engine->sender.agent;
+	engine->receiver.peer_address = &sender_address;
 	for (uint32_t i = 0; i < OUT_BURST; i++)
 		engine->out[i].head = engine->room[i];
 	return engine;
@@ -518,6 +514,8 @@ void wh_sim_engine_destroy(struct wh_sim_engine *engine)
 	wh_sim_event_cancel(engine->events, &engine->encoded);
 	wh_session_destroy(engine->sender.session);
 	wh_session_destroy(engine->receiver.session);
+	wh_endpoint_free(&engine->sender.endpoint);
+	wh_endpoint_free(&engine->receiver.endpoint);
 	wh_fec_destroy(engine->fec);
 	free(engine);
 }
@@ -530,7 +528,11 @@ void wh_sim_engine_start(struct wh_sim_engine *engine, uint64_t now_ps)
 	engine->sender.session = wh_sim_insist(wh_session_open(&engine->session, &receiver_address,
 						       "sim", engine->config.size_bytes),
 		wh_session_table_bytes(WH_TRANSMITTER, &engine->session));
-	wh_handshake_begin(engine->sender.session, tsc_at(now_ps), SENDER_LCI, SENDER_TOKEN);
+
+	int rc = wh_endpoint_open(&engine->sender.endpoint, engine->sender.session);
+
+	WH_ASSERT(rc == 0);
+	wh_endpoint_send_poll(&engine->sender.endpoint, tsc_at(now_ps));
 	turn(&engine->sender, now_ps);
 }
 

@@ -215,8 +215,7 @@ static void move_in(struct wh_endpoint *endpoint, struct wh_half *half, struct w
 {
 	uint32_t place = place_of(endpoint, session->local_lci);
 
-	/* What comes in here is decoded with its payload. */
-	WH_ASSERT(!session->config.payload_virtual);
+	WH_ASSERT(session->config.payload_virtual == endpoint->config.payload_virtual);
 	session->meter = meter;
 	wh_half_occupy(half, place);
 	atomic_store(&session->place, place);
@@ -428,6 +427,17 @@ static bool input_in_place(struct wh_endpoint *endpoint, uint64_t now_tsc, uint6
 	return true;
 }
 
+void wh_endpoint_take(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t arrived_tsc,
+	const struct wh_packet *packet, const struct wh_address *from)
+{
+	if (packet->type == WH_PACKET_OPEN)
+		take_open(endpoint, now_tsc, &packet->open, from);
+	else if (packet->type == WH_PACKET_CONFIRM)
+		take_confirm(endpoint, now_tsc, &packet->confirm, from);
+	else
+		deliver(endpoint, now_tsc, arrived_tsc, packet, from);
+}
+
 static void input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t arrived_tsc,
 	const uint8_t *bytes, size_t length, const struct wh_address *from)
 {
@@ -439,14 +449,8 @@ static void input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t arriv
 		endpoint->stats.bad[reason]++;
 	if (reason == WH_WIRE_VERSION_UNKNOWN)
 		take_foreign(endpoint, bytes, length, from);
-	else if (reason != WH_WIRE_OK)
-		return;
-	else if (packet.type == WH_PACKET_OPEN)
-		take_open(endpoint, now_tsc, &packet.open, from);
-	else if (packet.type == WH_PACKET_CONFIRM)
-		take_confirm(endpoint, now_tsc, &packet.confirm, from);
-	else
-		deliver(endpoint, now_tsc, arrived_tsc, &packet, from);
+	else if (reason == WH_WIRE_OK)
+		wh_endpoint_take(endpoint, now_tsc, arrived_tsc, &packet, from);
 }
 
 void wh_endpoint_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t arrived_tsc,

@@ -66,7 +66,8 @@ struct wh_endpoint_stats {
 struct wh_endpoint_config {
 	uint64_t hz;
 	uint8_t key[WH_SIPHASH_KEY_BYTES]; /* the listener's secret, another one each time */
-	uint32_t places; /* a power of two: half for connections opened to us, half for ours */
+	uint32_t places;      /* a power of two: half for connections opened to us, half for ours */
+	bool payload_virtual; /* as that of its sessions: what they get comes by wh_endpoint_take */
 	struct wh_meter *rx_meter; /* of the cores; NULL: not metered */
 	struct wh_meter *tx_meter;
 	/*
@@ -167,6 +168,10 @@ static inline bool wh_endpoint_is_reply(
 /* RX core: one UDP payload from `from`, which came in at arrived_tsc <= now_tsc. */
 void wh_endpoint_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t arrived_tsc,
 	const uint8_t *bytes, size_t length, const struct wh_address *from);
+
+/* What input does with a packet once it is decoded: all that arrives with virtual payload. */
+void wh_endpoint_take(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t arrived_tsc,
+	const struct wh_packet *packet, const struct wh_address *from);
 
 /* RX core, once a turn, after the input: receivers that are due. */
 int32_t wh_endpoint_receive_poll(struct wh_endpoint *endpoint, uint64_t now_tsc);

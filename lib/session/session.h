@@ -101,8 +101,7 @@ struct wh_session_config {
 	struct wh_repair_config repair;
 	/*
 	 * For simulators, and of both ends: payload has a length and no bytes. chunk_memory is
-	 * NULL and so is each chunk's data; packets are those of wh_packet_decode_virtual. No
-	 * endpoint takes such a session.
+	 * NULL and so is each chunk's data; packets are those of wh_packet_decode_virtual.
 	 */
 	bool payload_virtual;
 	/*
