@@ -216,6 +216,8 @@ void pair_close(struct pair *pair)
 	for (uint32_t i = 0; i < pair->transfers; i++) {
 		struct transfer *transfer = &pair->transfer[i];
 
+		wh_stream_source_close(&transfer->source);
+		wh_stream_sink_close(&transfer->sink);
 		free(transfer->sender.memory);
 		free(transfer->receiver.memory);
 	}
@@ -241,10 +243,8 @@ void pair_start(struct pair *pair, uint64_t bytes)
 	transfer->bytes = bytes;
 	wh_session_set_context(session, &transfer->sender);
 	atomic_store(&transfer->sender.session, session);
-	CU_ASSERT_EQUAL_FATAL(
-		wh_memory_reader_open(&transfer->reader, bytes, number + 1, RIG_CHUNK_BYTES,
-			wh_session_free_chunks(session), wh_session_ready_chunks(session)),
-		0);
+	wh_stream_source_open(&transfer->source, bytes, number + 1, RIG_CHUNK_BYTES, false,
+		wh_session_free_chunks(session), wh_session_ready_chunks(session));
 	CU_ASSERT_EQUAL_FATAL(wh_endpoint_open(&pair->station[0].endpoint, session), 0);
 }
 
@@ -326,7 +326,6 @@ static bool is_decided(struct side *side)
 	return side->outcome != WH_STATUS_PENDING;
 }
 
-/* After reader and writer are closed. */
 static int32_t let_go(struct side *side)
 {
 	side->closed = true;
@@ -352,28 +351,24 @@ static int32_t run_sender(struct transfer *transfer)
 
 	if (session == NULL)
 		return 0;
-	if (!side->closed && (work = wh_reader_poll(transfer->reader, 0)) > 0)
+	if (!side->closed && (work = wh_stream_source_poll(&transfer->source, UINT64_MAX)) > 0)
 		wh_session_kick(session);
-	if (is_decided(side)) {
-		wh_reader_close(transfer->reader);
-		transfer->reader = NULL;
+	if (is_decided(side))
 		work += let_go(side);
-	}
 	return work + bury(side);
 }
 
-static int32_t write_down(struct transfer *transfer, struct wh_session *session)
+static int32_t take_down(struct transfer *transfer, struct wh_session *session)
 {
-	int32_t work = wh_writer_poll(transfer->writer, 0);
-	int done = atomic_load(&transfer->writer->done);
+	int32_t work = wh_stream_sink_poll(&transfer->sink);
 
 	if (work > 0)
 		wh_session_kick(session);
-	if (done != WH_STORE_RUNNING && !transfer->writer_told) {
-		transfer->writer_told = true;
-		transfer->written_bytes = atomic_load(&transfer->writer->bytes);
+	if (transfer->sink.done != WH_STREAM_RUNNING && !transfer->sink_told) {
+		transfer->sink_told = true;
 		wh_session_ask(session, WH_WISH_SINK_DONE,
-			done == WH_STORE_OK ? WH_STATUS_VERIFIED : WH_STATUS_MISMATCH);
+			transfer->sink.done == WH_STREAM_OK ? WH_STATUS_VERIFIED
+							    : WH_STATUS_MISMATCH);
 	}
 	return work;
 }
@@ -386,19 +381,13 @@ static int32_t run_receiver(struct transfer *transfer, uint64_t seed)
 
 	if (session == NULL)
 		return 0;
-	if (transfer->writer == NULL && !side->closed)
-		CU_ASSERT_EQUAL_FATAL(
-			wh_memory_writer_open(&transfer->writer, transfer->bytes, seed,
-				RIG_CHUNK_BYTES, wh_session_deliver_chunks(session),
-				wh_session_recycled_chunks(session)),
-			0);
+	if (transfer->sink.deliver == NULL)
+		wh_stream_sink_open(&transfer->sink, transfer->bytes, seed,
+			wh_session_deliver_chunks(session), wh_session_recycled_chunks(session));
 	if (!side->closed)
-		work = write_down(transfer, session);
-	if (is_decided(side)) {
-		wh_writer_close(transfer->writer);
-		transfer->writer = NULL;
+		work = take_down(transfer, session);
+	if (is_decided(side))
 		work += let_go(side);
-	}
 	return work + bury(side);
 }
 
@@ -432,6 +421,6 @@ void pair_check(const struct pair *pair)
 
 		CU_ASSERT_EQUAL(transfer->sender.outcome, WH_STATUS_VERIFIED);
 		CU_ASSERT_EQUAL(transfer->receiver.outcome, WH_STATUS_VERIFIED);
-		CU_ASSERT_EQUAL(transfer->written_bytes, transfer->bytes);
+		CU_ASSERT_EQUAL(transfer->sink.bytes, transfer->bytes);
 	}
 }

@@ -14,8 +14,8 @@
 #include <rte_mempool.h>
 #include <rte_ring.h>
 
+#include "../rig/stream.h"
 #include "port/station.h"
-#include "store/store.h"
 
 #define RIG_STATION_HZ     UINT64_C(1000000000)
 #define RIG_STATION_QUEUES 3
@@ -53,10 +53,9 @@ struct transfer {
 	uint64_t bytes;
 	struct side sender;
 	struct side receiver;
-	struct wh_reader *reader; /* a pattern of its own */
-	struct wh_writer *writer; /* knows the pattern */
-	bool writer_told;
-	uint64_t written_bytes;
+	struct wh_stream_source source; /* of a stream of its own */
+	struct wh_stream_sink sink;
+	bool sink_told;
 };
 
 struct pair_shape {
@@ -101,7 +100,7 @@ void pair_start(struct pair *pair, uint64_t bytes);
 /* What waits in the cables goes to the other end's; returns how many. */
 int32_t pair_carry(struct pair *pair);
 
-/* The readers, writers and owners of all transfers; returns how much work was done. */
+/* The sources, sinks and owners of all transfers; returns how much work was done. */
 int32_t pair_run_users(struct pair *pair);
 
 /* Every session has left. */

@@ -189,7 +189,7 @@ static void settle(struct wh_storm *storm)
 			work += poll_receivers(storm, role) + poll_transmitters(storm, role);
 			work += (int32_t)wh_storm_take(storm, (enum wh_role)role, 32);
 		}
-		work += wh_storm_poll_stores(storm);
+		work += wh_storm_poll_users(storm);
 		idle_rounds = work > 0 ? 0 : idle_rounds + 1;
 	}
 	for (int role = 0; role < 2; role++)
@@ -210,7 +210,7 @@ static void run_ends(struct wh_storm *storm)
 				storm, (enum wh_role)role, (uint32_t)wh_script_below(script, 33));
 	}
 	if (!wh_script_one_in(script, 3))
-		wh_storm_poll_stores(storm);
+		wh_storm_poll_users(storm);
 	if (wh_script_one_in(script, 8 * storm->end[0].take_one_in * storm->end[1].take_one_in))
 		settle(storm);
 }

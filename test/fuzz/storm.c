@@ -112,19 +112,10 @@ static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32
 	end->session = wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
 	WH_ASSERT(end->session != NULL);
 
-	int rc = wh_memory_writer_open(&storm->writer, params->object_bytes, 0, params->chunk_bytes,
+	wh_stream_sink_open(&storm->sink, params->object_bytes, 0,
 		wh_session_deliver_chunks(end->session), wh_session_recycled_chunks(end->session));
-
-	if (rc == 0) {
-		storm->accepted_lci[storm->n_accepted++] = lci;
-		return end->session;
-	}
-	WH_ASSERT(rc == -EFBIG);
-	wh_session_destroy(end->session);
-	free(end->memory);
-	end->session = NULL;
-	end->memory = NULL;
-	return NULL;
+	storm->accepted_lci[storm->n_accepted++] = lci;
+	return end->session;
 }
 
 /* Nobody touches it any more: there is room for another. */
@@ -287,10 +278,8 @@ static void open_transmitter(struct wh_storm *storm)
 		end->shift = first_serial - storm->first_serial;
 	}
 
-	rc = wh_memory_reader_open(&storm->reader, storm->object_bytes, 0, storm->chunk_bytes,
+	wh_stream_source_open(&storm->source, storm->object_bytes, 0, storm->chunk_bytes, false,
 		wh_session_free_chunks(end->session), wh_session_ready_chunks(end->session));
-
-	WH_ASSERT(rc == 0);
 }
 
 void wh_storm_begin(struct wh_storm *storm, const uint8_t *script, size_t length)
@@ -330,8 +319,8 @@ void wh_storm_begin(struct wh_storm *storm, const uint8_t *script, size_t length
 
 void wh_storm_end(struct wh_storm *storm)
 {
-	wh_reader_close(storm->reader);
-	wh_writer_close(storm->writer);
+	wh_stream_source_close(&storm->source);
+	wh_stream_sink_close(&storm->sink);
 	for (int role = 0; role < 2; role++) {
 		wh_session_destroy(storm->end[role].session);
 		wh_endpoint_free(&storm->end[role].endpoint);
@@ -345,8 +334,7 @@ void wh_storm_clear_receiver(struct wh_storm *storm)
 
 	if (end->session == NULL || end->leaving || end->outcome == WH_STATUS_PENDING)
 		return;
-	wh_writer_close(storm->writer);
-	storm->writer = NULL;
+	wh_stream_sink_close(&storm->sink);
 	end->leaving = true;
 	wh_session_ask(end->session, WH_WISH_CLOSE, WH_STATUS_PENDING);
 }
@@ -376,9 +364,8 @@ static bool tells_verified(const struct wh_storm *storm, const struct wh_packet 
 {
 	return packet->type == WH_PACKET_RELEASE && packet->release.stage == WH_RELEASE_REPLY &&
 	       packet->release.status == WH_STATUS_VERIFIED &&
-	       packet->release.total_bytes == storm->object_bytes &&
-	       atomic_load(&storm->reader->done) == WH_STORE_OK &&
-	       memcmp(&packet->release.digest, &storm->reader->digest, WH_DIGEST_BYTES) == 0;
+	       packet->release.total_bytes == storm->object_bytes && storm->source.ended &&
+	       memcmp(&packet->release.digest, &storm->source.end.digest, WH_DIGEST_BYTES) == 0;
 }
 
 void wh_storm_deliver(struct wh_storm *storm, enum wh_role to, const uint8_t *bytes,
@@ -487,7 +474,7 @@ static void check_payload(const struct wh_storm *storm, const struct wh_packet *
 		      (uint64_t)packet->data.index * storm->payload_bytes;
 
 	WH_ASSERT(at + packet->data.payload_bytes <= storm->object_bytes);
-	wh_memory_pattern(truth, at, packet->data.payload_bytes, 0);
+	wh_stream_pattern(truth, at, packet->data.payload_bytes, 0);
 	WH_ASSERT(memcmp(truth, packet->payload, packet->data.payload_bytes) == 0);
 }
 
@@ -531,33 +518,34 @@ uint32_t wh_storm_take(struct wh_storm *storm, enum wh_role from, uint32_t count
 	return sent;
 }
 
-int32_t wh_storm_poll_stores(struct wh_storm *storm)
+/* A sink is closed when its receiver is to leave. */
+static bool has_sink(const struct wh_storm *storm)
+{
+	return storm->sink.hasher != NULL;
+}
+
+int32_t wh_storm_poll_users(struct wh_storm *storm)
 {
 	struct wh_session *receiver = storm->end[WH_RECEIVER].session;
-	int32_t work = wh_reader_poll(storm->reader, storm->now_tsc);
+	int32_t work = wh_stream_source_poll(&storm->source, UINT64_MAX);
 
 	if (storm->repair.recovery != WH_RECOVERY_NAK)
 		work += wh_session_encode(storm->end[WH_TRANSMITTER].session, coder());
 	if (work > 0)
 		wh_session_kick(storm->end[WH_TRANSMITTER].session);
-	if (storm->writer == NULL)
+	if (!has_sink(storm))
 		return work;
 
-	int32_t written = wh_writer_poll(storm->writer, storm->now_tsc);
+	int32_t taken = wh_stream_sink_poll(&storm->sink);
 
 	if (wh_session_params(receiver)->recovery != WH_RECOVERY_NAK)
-		written += wh_session_decode(receiver, coder());
-
-	if (written > 0)
+		taken += wh_session_decode(receiver, coder());
+	if (taken > 0)
 		wh_session_kick(receiver);
-	work += written;
-
-	int done = atomic_load(&storm->writer->done);
-
-	if (done != WH_STORE_RUNNING)
+	if (storm->sink.done != WH_STREAM_RUNNING)
 		wh_session_sink_done(receiver, storm->now_tsc,
-			done == WH_STORE_OK ? WH_STATUS_VERIFIED : WH_STATUS_MISMATCH);
-	return work;
+			storm->sink.done == WH_STREAM_OK ? WH_STATUS_VERIFIED : WH_STATUS_MISMATCH);
+	return work + taken;
 }
 
 static void check_transmitter(const struct wh_storm *storm)
@@ -580,16 +568,16 @@ static void check_transmitter(const struct wh_storm *storm)
 static void check_receiver(struct wh_storm *storm)
 {
 	const struct wh_storm_end *end = &storm->end[WH_RECEIVER];
-	int done = storm->writer == NULL ? WH_STORE_RUNNING : atomic_load(&storm->writer->done);
+	enum wh_stream_verdict done = has_sink(storm) ? storm->sink.done : WH_STREAM_RUNNING;
 
 	/* The end marker is no buffer. */
 	WH_ASSERT(wh_fifo_count(wh_session_deliver_chunks(end->session)) +
 			  wh_fifo_count(wh_session_recycled_chunks(end->session)) <=
 		  end->chunks + 1);
-	if (wh_session_outcome(end->session) == WH_STATUS_VERIFIED && storm->writer != NULL)
-		WH_ASSERT(done == WH_STORE_OK);
+	if (wh_session_outcome(end->session) == WH_STATUS_VERIFIED && has_sink(storm))
+		WH_ASSERT(done == WH_STREAM_OK);
 	/* Lies told to the transmitter alone cannot make a wrong file. */
-	WH_ASSERT(end->lied_to || done != WH_STORE_MISMATCH);
+	WH_ASSERT(end->lied_to || done != WH_STREAM_MISMATCH);
 }
 
 static void check_end(struct wh_storm *storm, enum wh_role role)

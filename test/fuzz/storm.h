@@ -11,11 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../rig/stream.h"
 #include "encode.h"
 #include "liar.h"
 #include "script.h"
 #include "session/endpoint.h"
-#include "store/store.h"
 #include "tally.h"
 
 #define WH_STORM_WAITING  256 /* packets on their way to an end */
@@ -68,8 +68,8 @@ struct wh_storm {
 	uint32_t period_us;             /* likewise; 0: the truth */
 	struct wh_repair_config repair; /* that the transmitter proposes */
 	bool told_verified; /* the transmitter, truly or not, after it had said its digest */
-	struct wh_reader *reader;
-	struct wh_writer *writer;
+	struct wh_stream_source source;
+	struct wh_stream_sink sink; /* of the latest receiver */
 	uint32_t n_accepted;
 	uint32_t accepted_lci[WH_STORM_ACCEPTED];
 	struct wh_storm_end end[2];
@@ -91,7 +91,7 @@ void wh_storm_deliver_waiting(struct wh_storm *storm, enum wh_role to, uint32_t 
 /* Takes at most `count` packets that an end sends; returns how many there were. */
 uint32_t wh_storm_take(struct wh_storm *storm, enum wh_role from, uint32_t count);
 
-int32_t wh_storm_poll_stores(struct wh_storm *storm);
+int32_t wh_storm_poll_users(struct wh_storm *storm);
 
 /* The receiver, if its outcome is known, is to make room for another. */
 void wh_storm_clear_receiver(struct wh_storm *storm);

@@ -15,9 +15,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "../rig/stream.h"
 #include "base/clock.h"
 #include "session/endpoint.h"
-#include "stream.h"
 
 #define HZ WH_NS_PER_S
 
@@ -338,11 +338,11 @@ static int32_t run_receiver(struct transfer *transfer)
 
 	if (work > 0)
 		wh_session_kick(side->session);
-	if (transfer->sink.done != WH_STORE_RUNNING && !transfer->sink_told) {
+	if (transfer->sink.done != WH_STREAM_RUNNING && !transfer->sink_told) {
 		transfer->sink_told = true;
 		wh_session_ask(side->session, WH_WISH_SINK_DONE,
-			transfer->sink.done == WH_STORE_OK ? WH_STATUS_VERIFIED
-							   : WH_STATUS_MISMATCH);
+			transfer->sink.done == WH_STREAM_OK ? WH_STATUS_VERIFIED
+							    : WH_STATUS_MISMATCH);
 	}
 	transfer->receiver_outcome = wh_session_news(side->session).outcome;
 	if (transfer->receiver_outcome != WH_STATUS_PENDING) {
@@ -493,13 +493,14 @@ static void print_stuck(const struct hall *hall)
 
 static bool is_good(const struct transfer *transfer)
 {
-	if (transfer->sink.done == WH_STORE_MISMATCH)
+	if (transfer->sink.done == WH_STREAM_MISMATCH)
 		return false;
 	if (transfer->fate == FATE_NOTHING)
 		return transfer->sender_outcome == WH_STATUS_VERIFIED &&
 		       transfer->receiver_outcome == WH_STATUS_VERIFIED &&
-		       transfer->sink.done == WH_STORE_OK;
-	return transfer->sender_outcome != WH_STATUS_VERIFIED || transfer->sink.done == WH_STORE_OK;
+		       transfer->sink.done == WH_STREAM_OK;
+	return transfer->sender_outcome != WH_STATUS_VERIFIED ||
+	       transfer->sink.done == WH_STREAM_OK;
 }
 
 static uint32_t judge(const struct hall *hall)

@@ -11,10 +11,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "../rig/stream.h"
 #include "base/clock.h"
 #include "session/endpoint.h"
 #include "session/pacer.h"
-#include "stream.h"
 
 #define HZ WH_NS_PER_S
 #define MS (HZ / 1000)
@@ -481,7 +481,7 @@ static double busy_among(uint32_t idle, double *turn_ns)
 		crowd->now_tsc += 2000;
 	}
 	/* 0.4 s at what the buffers allow, but for the time until the first acknowledgement. */
-	CHECK(sink.bytes > UINT64_C(200000000) && sink.done == WH_STORE_RUNNING);
+	CHECK(sink.bytes > UINT64_C(200000000) && sink.done == WH_STREAM_RUNNING);
 	*turn_ns = (seconds() - before_s) * 1e9 / 200000;
 
 	double polls_per_turn =
@@ -538,14 +538,14 @@ static void comings_and_goings(void)
 				CHECK(seen[role][n] != lci);
 			seen[role][i] = lci;
 		}
-		for (uint32_t n = 0; n < 10000 && sink.done == WH_STORE_RUNNING; n++) {
+		for (uint32_t n = 0; n < 10000 && sink.done == WH_STREAM_RUNNING; n++) {
 			if (wh_stream_source_poll(&source, UINT64_MAX) > 0)
 				wh_session_kick(crowd->sender[0]);
 			run_until(crowd, crowd->now_tsc + DELAY_TSC);
 			while (wh_stream_sink_poll(&sink) > 0)
 				wh_session_kick(crowd->receiver[0]);
 		}
-		CHECK(sink.done == WH_STORE_OK);
+		CHECK(sink.done == WH_STREAM_OK);
 		wh_session_ask(crowd->receiver[0], WH_WISH_SINK_DONE, WH_STATUS_VERIFIED);
 		run_until(crowd, crowd->now_tsc + 4 * DELAY_TSC);
 		CHECK(outcomes(crowd, 0).sender == WH_STATUS_VERIFIED);

@@ -378,10 +378,10 @@ static int32_t poll_sink(struct wh_world *w)
 	if (work > 0)
 		wh_session_kick(w->receiver);
 	w->writer_due_tsc = w->now_tsc + tsc(w, w->config.writer_rest_ns);
-	if (w->sink.done != WH_STORE_RUNNING && !w->sink_told) {
+	if (w->sink.done != WH_STREAM_RUNNING && !w->sink_told) {
 		w->sink_told = true;
 		wh_session_ask(w->receiver, WH_WISH_SINK_DONE,
-			w->sink.done == WH_STORE_OK ? WH_STATUS_VERIFIED : WH_STATUS_MISMATCH);
+			w->sink.done == WH_STREAM_OK ? WH_STATUS_VERIFIED : WH_STATUS_MISMATCH);
 		work++;
 	}
 	return work;
@@ -599,6 +599,6 @@ void wh_world_result(struct wh_world *w, struct wh_world_result *result)
 			wh_tsc_to_ns(w->config.hz, result->receiver_stats.outcome_tsc) -
 			WH_NS_PER_S;
 	result->gone_ns = w->receiver_gone_ns;
-	result->pattern_ok = w->sink.done == WH_STORE_OK;
+	result->pattern_ok = w->sink.done == WH_STREAM_OK;
 	result->object_bytes = w->sink.bytes;
 }

@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../rig/stream.h"
 #include "path/path.h"
 #include "session/session.h"
-#include "stream.h"
 
 /* What is to happen besides the transfer. */
 enum wh_world_event {

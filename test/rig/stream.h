@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_SIM_STREAM_H
-#define WH_TEST_SIM_STREAM_H
+#ifndef WH_TEST_RIG_STREAM_H
+#define WH_TEST_RIG_STREAM_H
 
 /*
  * Both far ends of a session: a source of a repeatable stream, whose chunks may be short at random,
@@ -13,7 +13,6 @@
 #include "base/fifo.h"
 #include "base/prng.h"
 #include "store/digest.h"
-#include "store/store.h"
 
 struct wh_stream_source {
 	struct wh_fifo *free;
@@ -25,9 +24,15 @@ struct wh_stream_source {
 	struct wh_prng prng;
 	uint64_t bytes;
 	uint64_t chunks;
-	bool ended;
+	bool ended; /* the end marker went out */
 	struct wh_chunk end;
 	struct wh_hasher *hasher;
+};
+
+enum wh_stream_verdict {
+	WH_STREAM_RUNNING,
+	WH_STREAM_OK,
+	WH_STREAM_MISMATCH, /* size, bytes or digest; what still comes goes back unseen */
 };
 
 struct wh_stream_sink {
@@ -37,7 +42,7 @@ struct wh_stream_sink {
 	uint64_t total_bytes;
 	uint64_t bytes;
 	uint64_t chunks;
-	enum wh_store_done done;
+	enum wh_stream_verdict done;
 	struct wh_hasher *hasher;
 };
 
@@ -53,5 +58,8 @@ void wh_stream_sink_open(struct wh_stream_sink *sink, uint64_t total_bytes, uint
 	struct wh_fifo *deliver, struct wh_fifo *recycled);
 void wh_stream_sink_close(struct wh_stream_sink *sink);
 int32_t wh_stream_sink_poll(struct wh_stream_sink *sink);
+
+/* Bytes [offset, offset + count) of the stream of a seed. */
+void wh_stream_pattern(uint8_t *bytes, uint64_t offset, uint32_t count, uint64_t seed);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 
-/* A poll handles so many chunks at most, as those of lib/store do. */
+/* A poll handles so many chunks at most, as those of real files do. */
 #define CHUNKS_PER_POLL 2
 
 /* Shorter than a packet, and than some headers. */
@@ -23,19 +23,29 @@ static struct wh_hasher *hasher_open(void)
 	return hasher;
 }
 
-/* Bytes [offset, offset + count) of the pattern, from any offset. */
-static void pattern(uint8_t *bytes, uint64_t offset, uint32_t count, uint64_t seed)
+/* Eight bytes of the pattern, output `index` of splitmix64: any of them can be had by itself. */
+static void pattern_word(uint8_t word[8], uint64_t index, uint64_t seed)
+{
+	uint64_t z = seed + (index + 1) * UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	z ^= z >> 31;
+	memcpy(word, &z, sizeof(z));
+}
+
+void wh_stream_pattern(uint8_t *bytes, uint64_t offset, uint32_t count, uint64_t seed)
 {
 	uint8_t word[8];
-	uint32_t skip = offset % 8;
-	uint32_t first = skip == 0 ? 0 : (uint32_t)wh_min_u64(8 - skip, count);
 
-	if (first > 0) {
-		wh_memory_pattern(word, offset - skip, 8, seed);
-		memcpy(bytes, word + skip, first);
+	for (uint32_t at = 0; at < count;) {
+		uint32_t skip = (offset + at) % 8;
+		uint32_t some = (uint32_t)wh_min_u64(8 - skip, count - at);
+
+		pattern_word(word, (offset + at) / 8, seed);
+		memcpy(bytes + at, word + skip, some);
+		at += some;
 	}
-	if (count > first)
-		wh_memory_pattern(bytes + first, offset + first, count - first, seed);
 }
 
 void wh_stream_source_open(struct wh_stream_source *source, uint64_t total_bytes, uint64_t seed,
@@ -101,7 +111,7 @@ int32_t wh_stream_source_poll(struct wh_stream_source *source, uint64_t most)
 		chunk->number = source->chunks++;
 		chunk->end = false;
 		chunk->bytes = draw_bytes(source, most);
-		pattern(chunk->data, source->bytes, chunk->bytes, source->seed);
+		wh_stream_pattern(chunk->data, source->bytes, chunk->bytes, source->seed);
 		wh_hasher_add(source->hasher, chunk->data, chunk->bytes);
 		source->bytes += chunk->bytes;
 		most -= chunk->bytes;
@@ -136,22 +146,36 @@ static void take_end(struct wh_stream_sink *sink, const struct wh_chunk *end)
 	wh_hasher_digest(sink->hasher, &digest);
 	sink->done = sink->bytes == sink->total_bytes && end->number == sink->chunks &&
 				     memcmp(&digest, &end->digest, sizeof(digest)) == 0
-			     ? WH_STORE_OK
-			     : WH_STORE_MISMATCH;
+			     ? WH_STREAM_OK
+			     : WH_STREAM_MISMATCH;
+}
+
+static bool is_right(const struct wh_stream_sink *sink, const struct wh_chunk *chunk)
+{
+	if (chunk->bytes == 0 || chunk->bytes > sink->total_bytes - sink->bytes)
+		return false;
+
+	uint8_t *truth = malloc(chunk->bytes);
+
+	WH_ASSERT(truth != NULL);
+	wh_stream_pattern(truth, sink->bytes, chunk->bytes, sink->seed);
+
+	bool right = memcmp(truth, chunk->data, chunk->bytes) == 0;
+
+	free(truth);
+	return right;
 }
 
 static void take_bytes(struct wh_stream_sink *sink, const struct wh_chunk *chunk)
 {
-	uint8_t *truth = malloc(chunk->bytes);
-
-	WH_ASSERT(truth != NULL && chunk->number == sink->chunks && chunk->bytes > 0);
-	pattern(truth, sink->bytes, chunk->bytes, sink->seed);
-	if (memcmp(truth, chunk->data, chunk->bytes) != 0)
-		sink->done = WH_STORE_MISMATCH;
-	free(truth);
+	WH_ASSERT(chunk->number == sink->chunks);
+	sink->chunks++;
+	if (!is_right(sink, chunk)) {
+		sink->done = WH_STREAM_MISMATCH;
+		return;
+	}
 	wh_hasher_add(sink->hasher, chunk->data, chunk->bytes);
 	sink->bytes += chunk->bytes;
-	sink->chunks++;
 }
 
 int32_t wh_stream_sink_poll(struct wh_stream_sink *sink)
@@ -161,12 +185,12 @@ int32_t wh_stream_sink_poll(struct wh_stream_sink *sink)
 
 	while (work < CHUNKS_PER_POLL && (chunk = wh_fifo_pop(sink->deliver)) != NULL) {
 		work++;
-		if (chunk->end) {
-			if (sink->done == WH_STORE_RUNNING)
-				take_end(sink, chunk);
+		if (chunk->end && sink->done == WH_STREAM_RUNNING)
+			take_end(sink, chunk);
+		if (chunk->end)
 			continue;
-		}
-		take_bytes(sink, chunk);
+		if (sink->done == WH_STREAM_RUNNING)
+			take_bytes(sink, chunk);
 		push(sink->recycled, chunk);
 	}
 	return work;
