@@ -30,6 +30,7 @@
 #include "demo/report.h"
 #include "job/client.h"
 #include "job/lanes.h"
+#include "report/head_json.h"
 #include "report/outcome.h"
 #include "verbs.h"
 #include "wanted.h"
@@ -295,7 +296,7 @@ static int conclude(const struct demo *demo)
 	case WH_STATUS_PEER_GONE:
 		wh_complain("no word from the peer for %" PRIu64 " s: the path is down, or loses "
 			    "everything; --peer-timeout waits longer",
-			demo->options.peer_timeout_ns / WH_NS_PER_S);
+			demo->options.settings.peer_timeout_ns / WH_NS_PER_S);
 		return WH_EXIT_NETWORK;
 	default:
 		return wh_jobs_conclude(demo->lanes.job, 1, PEER);
@@ -381,7 +382,7 @@ static int prepare(struct demo *demo)
 			wh_format_size(have, sizeof(have), plan->budget_bytes));
 		return WH_EXIT_HARDWARE;
 	}
-	if (demo->options.verbose)
+	if (demo->options.settings.verbose)
 		wh_memory_plan_print(&plan->memory, stderr);
 	if (plan->limited)
 		fprintf(stderr,
@@ -400,9 +401,9 @@ static int start_runtime(struct demo *demo)
 		.small_pages_bytes = memory->small_pages_bytes,
 		.option = "--memory",
 		.option_bytes = memory->bytes,
-		.no_huge = demo->options.no_huge,
-		.extra = demo->options.eal,
-		.verbose = demo->options.verbose,
+		.no_huge = settings->no_huge,
+		.extra = settings->eal[0] != '\0' ? settings->eal : NULL,
+		.verbose = settings->verbose,
 	};
 	struct wh_cpu_list allowed;
 	struct wh_cores cores;
@@ -464,12 +465,12 @@ int wh_verb_demo(int argc, char **argv)
 		if (status == WH_EXIT_INTERRUPTED && wh_last_complaint()[0] == '\0')
 			wh_complain("interrupted");
 		result.exit_status = status;
-		if (demo->options.json)
+		if (demo->options.settings.json)
 			wh_demo_print_json(&result);
 		else if (result.lcores > 0)
 			wh_demo_print_table(&result);
 	} else if (status != WH_EXIT_OK && wh_words_contain(argc, argv, "--json")) {
-		wh_demo_print_refusal(status);
+		wh_json_print(wh_head_json("demo", status));
 	}
 	free(demo);
 	if (fflush(stdout) != 0 || ferror(stdout)) {

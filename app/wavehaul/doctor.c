@@ -125,19 +125,20 @@ static void plan_demo(struct wh_machine *machine)
 {
 	char verb[] = "demo";
 	char *argv[] = {verb, NULL};
-	struct wh_demo_options options;
+	struct wh_demo_options options = {0};
 	struct wh_demo_plan plan;
 
 	int status = wh_demo_options_parse(1, argv, &options);
 
 	WH_ASSERT(status < 0);
-	options.memory_bytes = UINT64_MAX;
+	options.settings.buffer_bytes = UINT64_MAX;
 
 	int rc = wh_demo_plan_make(&options, &plan);
 
 	WH_ASSERT(rc == 0 && !plan.limited);
 	machine->demo_pool_bytes = plan.memory.bytes + WH_EAL_OWN_BYTES;
-	machine->demo_file_bytes = 2 * options.size_bytes; /* what is sent, and what arrives */
+	machine->demo_file_bytes =
+		2 * options.settings.size_bytes; /* what is sent, and what arrives */
 }
 
 static int look(const char *root, bool json)

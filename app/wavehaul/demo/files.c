@@ -113,11 +113,11 @@ static int make_file(const struct wh_demo_options *options, struct wh_demo_files
 
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "making a file of %s in %s\n",
-			wh_format_size(size, sizeof(size), options->size_bytes),
+			wh_format_size(size, sizeof(size), options->settings.size_bytes),
 			files->made_folder);
-	wh_prng_init(&prng, options->seed);
+	wh_prng_init(&prng, options->settings.lambda.seed);
 	if (rc == 0)
-		rc = write_file(fd, options->size_bytes, &prng);
+		rc = write_file(fd, options->settings.size_bytes, &prng);
 	if (fd >= 0)
 		close(fd);
 	if (rc == 0)
@@ -222,22 +222,22 @@ static void join(char *path, const char *folder, const char *name)
 
 int wh_demo_files_prepare(const struct wh_demo_options *options, struct wh_demo_files *files)
 {
-	bool make = options->file == NULL;
+	bool make = options->settings.file[0] == '\0';
+	bool keep = options->settings.out[0] != '\0';
 	int status = WH_EXIT_OK;
 
-	*files = (struct wh_demo_files){.name = MADE_NAME, .bytes = options->size_bytes};
+	*files = (struct wh_demo_files){.name = MADE_NAME, .bytes = options->settings.size_bytes};
 	if (!make)
-		status = take_file(options->file, files);
-	if (status == WH_EXIT_OK && options->out != NULL)
-		status = check_out(options->out, files);
-	if (status != WH_EXIT_OK || (!make && options->out != NULL))
+		status = take_file(options->settings.file, files);
+	if (status == WH_EXIT_OK && keep)
+		status = check_out(options->settings.out, files);
+	if (status != WH_EXIT_OK || (!make && keep))
 		return status;
 
-	status = make_folder(
-		(make ? files->bytes : 0) + (options->out == NULL ? files->bytes : 0), files);
+	status = make_folder((make ? files->bytes : 0) + (keep ? 0 : files->bytes), files);
 	if (status != WH_EXIT_OK)
 		return status;
-	if (options->out == NULL) {
+	if (!keep) {
 		join(files->out, files->made_folder, OUT_NAME);
 		if (mkdir(files->out, 0700) != 0) {
 			wh_complain("cannot make %s: %s", files->out, strerror(errno));

@@ -19,7 +19,7 @@ int wh_demo_link_up(const struct wh_demo_options *options, const struct wh_demo_
 
 	*link = (struct wh_demo_link){0};
 	link->pool = rte_pktmbuf_pool_create("lambda", plan->lambda_mbufs, WH_LAMBDA_POOL_CACHE, 0,
-		wh_port_room_bytes(options->mtu_bytes), SOCKET_ID_ANY);
+		wh_port_room_bytes((uint16_t)options->settings.mtu_bytes), SOCKET_ID_ANY);
 	if (link->pool == NULL) {
 		wh_complain("no memory for the lambda's packets, though it was reckoned with; give "
 			    "more hugepages, or a smaller --memory");
@@ -30,11 +30,11 @@ int wh_demo_link_up(const struct wh_demo_options *options, const struct wh_demo_
 		.name = NAME,
 		.path =
 			{
-				[WH_DEMO_SENDER] = options->forward,
+				[WH_DEMO_SENDER] = options->settings.lambda,
 				[WH_DEMO_RECEIVER] = plan->reverse,
 			},
 		.ring_pkts = WH_HOST_RING_PKTS,
-		.mtu = options->mtu_bytes,
+		.mtu = (uint16_t)options->settings.mtu_bytes,
 		.pool = link->pool,
 		.hz = hz,
 		.socket = SOCKET_ID_ANY,

@@ -43,14 +43,16 @@ static bool parse_udt(char *rest, struct wh_profile_options *options)
 }
 
 /* What is derived from several options, and what contradicts. */
-static int complete(struct wh_demo_options *options, bool loss_given)
+static int complete(struct wh_demo_options *options)
 {
-	struct wh_path_config *path = &options->forward;
-	uint64_t bdp_bytes = wh_muldiv_u64(path->rate_bps, options->rtt_ns, 8 * WH_NS_PER_S);
+	struct wh_settings *settings = &options->settings;
+	struct wh_path_config *path = &settings->lambda;
+	uint64_t bdp_bytes = wh_muldiv_u64(path->rate_bps, settings->rtt_ns, 8 * WH_NS_PER_S);
 	uint32_t wire_bytes =
-		wh_encap_wire_bytes(WH_IPV4, wh_encap_payload_bytes(WH_IPV4, options->mtu_bytes));
+		wh_encap_wire_bytes(WH_IPV4, wh_encap_payload_bytes(WH_IPV4, settings->mtu_bytes));
 
-	if (!loss_given && (path->loss_model != WH_LOSS_BERNOULLI || path->bit_error > 0))
+	if (!wh_settings_given(settings, WH_VERB_DEMO, "loss") &&
+		(path->loss_model != WH_LOSS_BERNOULLI || path->bit_error > 0))
 		path->loss = 0;
 	if (path->loss > 0 && path->loss_model == WH_LOSS_GILBERT_ELLIOTT) {
 		wh_complain("--loss and --loss-model ge contradict; "
@@ -66,63 +68,43 @@ static int complete(struct wh_demo_options *options, bool loss_given)
 
 		options->loss = bad_share * ge->loss_bad + (1 - bad_share) * ge->loss_good;
 	}
-	path->delay_ns = options->rtt_ns / 2;
+	path->delay_ns = settings->rtt_ns / 2;
 	if (path->queue_bytes == 0 && path->queue_pkts == 0)
 		path->queue_bytes =
-			wh_max_u64(bdp_bytes, 2 * (uint64_t)options->burst_pkts * wire_bytes);
+			wh_max_u64(bdp_bytes, 2 * (uint64_t)settings->burst_pkts * wire_bytes);
 	return -1;
 }
 
-/* An absent text is no text. */
-static const char *text_of(const char *text)
+static int check(struct wh_demo_options *options)
 {
-	return text[0] != '\0' ? text : NULL;
-}
+	struct wh_settings *settings = &options->settings;
+	struct wh_profile_options udt;
 
-static int check(struct wh_settings *settings, struct wh_demo_options *options)
-{
 	if (settings->operand_count > 0) {
 		wh_complain("'%s' is one word too many; a file is named by --file %s",
 			settings->operands[0], settings->operands[0]);
 		return WH_EXIT_USAGE;
 	}
-	if (options->file != NULL && wh_settings_given(settings, WH_VERB_DEMO, "size")) {
+	if (settings->file[0] != '\0' && wh_settings_given(settings, WH_VERB_DEMO, "size")) {
 		wh_complain("--size makes a file, and --file sends one that is there, whole: leave "
 			    "one of them away");
 		return WH_EXIT_USAGE;
 	}
-	if (!parse_udt(settings->udt, &options->udt_options)) {
+	wh_profile_options_init(&udt, wh_profile_find("udt"));
+	if (!parse_udt(settings->udt, &udt)) {
 		wh_complain("--udt is not understood; write for example --udt "
 			    "no-formula-3,spare-single-loss");
 		return WH_EXIT_USAGE;
 	}
-	return complete(options, wh_settings_given(settings, WH_VERB_DEMO, "loss"));
+	wh_profile_options_init(&options->profile, settings->profile);
+	if (settings->profile == wh_profile_find("udt"))
+		options->profile = udt;
+	return complete(options);
 }
 
 int wh_demo_options_parse(int argc, char **argv, struct wh_demo_options *options)
 {
-	static struct wh_settings settings;
-	int status = wh_settings_read(&settings, WH_VERB_DEMO, argc, argv);
+	int status = wh_settings_read(&options->settings, WH_VERB_DEMO, argc, argv);
 
-	*options = (struct wh_demo_options){
-		.size_bytes = settings.size_bytes,
-		.file = text_of(settings.file),
-		.out = text_of(settings.out),
-		.profile = settings.profile,
-		.repair = settings.repair,
-		.mtu_bytes = (uint16_t)settings.mtu_bytes,
-		.rtt_ns = settings.rtt_ns,
-		.forward = settings.lambda,
-		.seed = settings.lambda.seed,
-		.memory_bytes = settings.buffer_bytes,
-		.burst_pkts = settings.burst_pkts,
-		.stall_timeout_ns = settings.stall_timeout_ns,
-		.peer_timeout_ns = settings.peer_timeout_ns,
-		.json = settings.json,
-		.verbose = settings.verbose,
-		.no_huge = settings.no_huge,
-		.eal = text_of(settings.eal),
-	};
-	wh_profile_options_init(&options->udt_options, wh_profile_find("udt"));
-	return status == -1 ? check(&settings, options) : status;
+	return status == -1 ? check(options) : status;
 }

@@ -51,34 +51,23 @@ static uint64_t available_bytes(void)
 	return kib << 10;
 }
 
+/* What one of the hosts is told; its buffers follow. */
 static struct wh_settings settings_of(const struct wh_demo_options *options, enum wh_lambda_end end)
 {
-	/* The operator of a dedicated lambda names its rate; of all, UDT finds it by itself. */
-	bool finds_rate = options->profile == wh_profile_find("udt");
+	struct wh_settings settings = options->settings;
 
-	return (struct wh_settings){
-		.queues = 1,
-		.mtu_bytes = options->mtu_bytes,
-		.ipv4 =
-			{
-				.address =
-					{
-						.family = WH_IPV4,
-						.ip = {192, 0, 2, (uint8_t)(end + 1)},
-					},
-				.prefix_bits = 24,
-			},
-		.udp_port = WH_UDP_PORT_DEFAULT,
-		.no_huge = options->no_huge,
-		.profile = options->profile,
-		.rate_bps = finds_rate ? WH_RATE_MAX : options->forward.rate_bps,
-		.burst_pkts = options->burst_pkts,
-		.parallel = 1,
-		.peer_timeout_ns = options->peer_timeout_ns,
-		.stall_timeout_ns = options->stall_timeout_ns,
-		.repair = options->repair,
-		.profile_options = finds_rate ? &options->udt_options : NULL,
+	settings.queues = 1;
+	settings.parallel = 1;
+	settings.udp_port = WH_UDP_PORT_DEFAULT;
+	settings.ipv4 = (struct wh_subnet){
+		.address = {.family = WH_IPV4, .ip = {192, 0, 2, (uint8_t)(end + 1)}},
+		.prefix_bits = 24,
 	};
+	settings.profile_options = &options->profile;
+	/* The operator of a dedicated lambda names its rate; of all, UDT finds it by itself. */
+	settings.rate_bps =
+		settings.profile == wh_profile_find("udt") ? WH_RATE_MAX : settings.lambda.rate_bps;
+	return settings;
 }
 
 /* A session that sends with so many chunks. */
@@ -87,11 +76,11 @@ static struct wh_session_config session_of(const struct wh_demo_options *options
 	struct wh_session_config config;
 
 	wh_session_config_init(&config);
-	wh_session_config_profile(&config, options->profile);
-	config.payload_bytes = wh_encap_payload_bytes(WH_IPV4, options->mtu_bytes);
+	wh_session_config_profile(&config, options->settings.profile);
+	config.payload_bytes = wh_encap_payload_bytes(WH_IPV4, options->settings.mtu_bytes);
 	config.chunk_bytes = WH_CHUNK_BYTES_DEFAULT;
 	config.chunks = chunks;
-	wh_repair_configure(&options->repair, &config);
+	wh_repair_configure(&options->settings.repair, &config);
 	config.window_pkts = wh_stream_window(&config);
 	return config;
 }
@@ -113,7 +102,7 @@ static uint64_t add_up(const struct wh_demo_options *options, struct wh_demo_pla
 		wh_host_plan_memory(&plan->settings[end], &port, whose[end], &plan->memory);
 	}
 	wh_memory_plan_add_mbufs(&plan->memory, "lambda's ", "packets", plan->lambda_mbufs,
-		wh_port_room_bytes(options->mtu_bytes));
+		wh_port_room_bytes((uint16_t)options->settings.mtu_bytes));
 	wh_memory_plan_add(&plan->memory, "", "tables of both sessions",
 		wh_session_table_bytes(WH_TRANSMITTER, &sender) +
 			wh_session_table_bytes(WH_RECEIVER, &receiver));
@@ -126,22 +115,22 @@ static uint64_t add_up(const struct wh_demo_options *options, struct wh_demo_pla
 
 static void plan_lambda(const struct wh_demo_options *options, struct wh_demo_plan *plan)
 {
-	uint32_t payload_bytes = wh_encap_payload_bytes(WH_IPV4, options->mtu_bytes);
+	uint32_t payload_bytes = wh_encap_payload_bytes(WH_IPV4, options->settings.mtu_bytes);
 	uint32_t frame_bytes = wh_encap_wire_bytes(WH_IPV4, payload_bytes) - WH_ETHER_WIRE_BYTES;
 
-	plan->payload_line_bps = wh_muldiv_u64(options->forward.rate_bps, payload_bytes,
-		(uint64_t)options->mtu_bytes + WH_ETHER_BYTES + WH_ETHER_WIRE_BYTES);
+	plan->payload_line_bps = wh_muldiv_u64(options->settings.lambda.rate_bps, payload_bytes,
+		(uint64_t)options->settings.mtu_bytes + WH_ETHER_BYTES + WH_ETHER_WIRE_BYTES);
 	plan->reverse = (struct wh_path_config){
-		.rate_bps = options->forward.rate_bps,
-		.delay_ns = options->rtt_ns - options->forward.delay_ns,
+		.rate_bps = options->settings.lambda.rate_bps,
+		.delay_ns = options->settings.rtt_ns - options->settings.lambda.delay_ns,
 		.queue_bytes = REVERSE_QUEUE_BYTES,
-		.seed = options->seed + 1,
+		.seed = options->settings.lambda.seed + 1,
 	};
 
 	const struct wh_lambda_config lambda = {
 		.path =
 			{
-				[WH_DEMO_SENDER] = options->forward,
+				[WH_DEMO_SENDER] = options->settings.lambda,
 				[WH_DEMO_RECEIVER] = plan->reverse,
 			},
 	};
@@ -158,8 +147,8 @@ static uint32_t chunks_for(uint64_t bdp_bytes, uint32_t round_trips)
 
 int wh_demo_plan_make(const struct wh_demo_options *options, struct wh_demo_plan *plan)
 {
-	uint64_t bdp_bytes =
-		wh_muldiv_u64(options->forward.rate_bps, options->rtt_ns, 8 * WH_NS_PER_S);
+	uint64_t bdp_bytes = wh_muldiv_u64(
+		options->settings.lambda.rate_bps, options->settings.rtt_ns, 8 * WH_NS_PER_S);
 	uint32_t *chunks = plan->chunks;
 
 	*plan = (struct wh_demo_plan){
@@ -167,8 +156,8 @@ int wh_demo_plan_make(const struct wh_demo_options *options, struct wh_demo_plan
 			settings_of(options, WH_DEMO_RECEIVER)},
 	};
 	plan_lambda(options, plan);
-	plan->budget_bytes = options->memory_bytes != 0
-				     ? options->memory_bytes
+	plan->budget_bytes = options->settings.buffer_bytes != 0
+				     ? options->settings.buffer_bytes
 				     : /* Hugepages are not in MemAvailable any more. */
 				     RTE_MAX(available_bytes() / 2, wh_eal_hugepage_room_bytes());
 	chunks[WH_DEMO_SENDER] = chunks_for(bdp_bytes, SENDER_ROUND_TRIPS);

@@ -9,9 +9,8 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/units.h"
-#include "cli/complain.h"
-#include "cli/path_text.h"
 #include "host/eal.h"
+#include "report/head_json.h"
 #include "report/progress.h"
 #include "report/repair_json.h"
 #include "store/store.h"
@@ -117,7 +116,7 @@ static void print_packet_rows(const struct wh_demo_result *result)
 		" bad",
 		result->sender.stats.sent_pkts, result->sender.stats.retransmitted_pkts,
 		result->receiver.duplicate_pkts, result->bad_pkts);
-	if (result->options->repair.on)
+	if (result->options->settings.repair.on)
 		row("repair",
 			"%" PRIu64 " packets, %.2f for 100 of data; brought back %" PRIu64
 			", too few in %" PRIu64 " blocks",
@@ -181,15 +180,15 @@ static void print_refused_rows(
 
 void wh_demo_print_table(const struct wh_demo_result *result)
 {
-	const struct wh_demo_options *options = result->options;
+	const struct wh_settings *settings = &result->options->settings;
 	char text[3][WH_UNITS_MAX];
 	char digest[2 * WH_DIGEST_BYTES + 1];
 
 	printf("%s\n", result->verified ? "arrived, every byte right" : "not arrived");
 	row("lambda", "%s, RTT %s, MTU %u, loss %g",
-		wh_format_rate(text[0], WH_UNITS_MAX, (double)options->forward.rate_bps),
-		wh_format_time(text[1], WH_UNITS_MAX, options->rtt_ns), options->mtu_bytes,
-		options->loss);
+		wh_format_rate(text[0], WH_UNITS_MAX, (double)settings->lambda.rate_bps),
+		wh_format_time(text[1], WH_UNITS_MAX, settings->rtt_ns), settings->mtu_bytes,
+		result->options->loss);
 	row("file", "%s in %.3f s", wh_format_size(text[0], WH_UNITS_MAX, result->bytes),
 		result->seconds);
 	if (result->verified)
@@ -199,14 +198,14 @@ void wh_demo_print_table(const struct wh_demo_result *result)
 			wh_format_rate(
 				text[1], WH_UNITS_MAX, (double)result->plan->payload_line_bps));
 	row("limited by", "%s (profile %s)", wh_limit_name(result->sender.limited_by),
-		options->profile->name);
+		settings->profile->name);
 	print_packet_rows(result);
 	row("round trip", "%s measured",
 		wh_format_time(text[0], WH_UNITS_MAX, result->sender.rtt_ns));
 	row("pacing", "half of the packets at most %s late, 99 %% at most %s",
 		wh_format_time(text[0], WH_UNITS_MAX, result->sender.lateness_ns[0]),
 		wh_format_time(text[1], WH_UNITS_MAX, result->sender.lateness_ns[1]));
-	if (options->verbose) {
+	if (settings->verbose) {
 		print_verbose_rows("transmitter", &result->sender.stats);
 		print_refused_rows(&result->endpoint[WH_LAMBDA_A], &result->station[WH_LAMBDA_A]);
 		print_verbose_rows("receiver", &result->receiver);
@@ -219,7 +218,7 @@ void wh_demo_print_table(const struct wh_demo_result *result)
 	row("ran on", "%u lcores, %s of memory%s", result->lcores,
 		wh_format_size(text[0], WH_UNITS_MAX, result->memory_bytes),
 		result->hugepages ? " in hugepages" : ", no hugepages");
-	if (!result->hugepages && !options->no_huge)
+	if (!result->hugepages && !settings->no_huge)
 		row("hugepages",
 			"all of it would fit into %" PRIu64 " free ones, and be faster: see "
 			"`wavehaul doctor`",
@@ -264,15 +263,17 @@ static json_t *packets_json(const struct wh_demo_result *result)
 
 static json_t *path_json(const struct wh_demo_options *options)
 {
+	const struct wh_path_config *path = &options->settings.lambda;
+
 	/* clang-format off */
 	return json_pack("{s:I, s:I, s:f, s:I, s:f, s:I, s:I}",
-		"rate_bps", (json_int_t)options->forward.rate_bps,
-		"rtt_ns", (json_int_t)options->rtt_ns,
+		"rate_bps", (json_int_t)path->rate_bps,
+		"rtt_ns", (json_int_t)options->settings.rtt_ns,
 		"loss", options->loss,
-		"seed", (json_int_t)options->seed,
-		"bit_error", options->forward.bit_error,
-		"queue_bytes", (json_int_t)options->forward.queue_bytes,
-		"queue_packets", (json_int_t)options->forward.queue_pkts);
+		"seed", (json_int_t)path->seed,
+		"bit_error", path->bit_error,
+		"queue_bytes", (json_int_t)path->queue_bytes,
+		"queue_packets", (json_int_t)path->queue_pkts);
 	/* clang-format on */
 }
 
@@ -288,26 +289,21 @@ static json_t *lateness_json(const struct wh_demo_result *result)
 
 void wh_demo_print_json(const struct wh_demo_result *result)
 {
-	const struct wh_demo_options *options = result->options;
+	json_t *object = wh_head_json("demo", result->exit_status);
+
+	wh_flow_to_json(object, result->bytes, result->verified ? result->seconds : 0);
 	/* clang-format off */
-	json_t *object = json_pack(
-		"{s:s, s:b, s:i, s:s, s:I, s:f, s:f, s:I, s:o, s:o, s:o, s:o, s:s, s:o,"
-		" s:I, s:I, s:o, s:I, s:b, s:I}",
-		"verb", "demo",
-		"ok", result->exit_status == 0,
-		"exit_status", result->exit_status,
-		"profile", options->profile->name,
-		"bytes", (json_int_t)result->bytes,
+	json_t *rest = json_pack(
+		"{s:f, s:s, s:I, s:o, s:o, s:o, s:o, s:s, s:I, s:I, s:o, s:I, s:b, s:I}",
 		"seconds", result->seconds,
-		"goodput_bps", goodput_bps(result),
+		"profile", result->options->settings.profile->name,
 		"payload_line_bps", (json_int_t)result->plan->payload_line_bps,
-		"path", path_json(options),
+		"path", path_json(result->options),
 		"packets", packets_json(result),
 		"repair", repair_json(result),
 		"digest", digest_json(result),
 		"limited_by", wh_limit_name(result->sender.limited_by),
-		"error", wh_text_to_json(wh_last_complaint()),
-		"mtu", (json_int_t)options->mtu_bytes,
+		"mtu", (json_int_t)result->options->settings.mtu_bytes,
 		"rtt_measured_ns", (json_int_t)result->sender.rtt_ns,
 		"lateness_ns", lateness_json(result),
 		"memory_bytes", (json_int_t)result->memory_bytes,
@@ -315,19 +311,8 @@ void wh_demo_print_json(const struct wh_demo_result *result)
 		"lcores", (json_int_t)result->lcores);
 	/* clang-format on */
 
-	WH_ASSERT(object != NULL);
-	json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(12));
-	printf("\n");
-	json_decref(object);
-}
-
-void wh_demo_print_refusal(int status)
-{
-	json_t *object = json_pack("{s:s, s:b, s:i, s:o}", "verb", "demo", "ok", 0, "exit_status",
-		status, "error", wh_text_to_json(wh_last_complaint()));
-
-	WH_ASSERT(object != NULL);
-	json_dumpf(object, stdout, JSON_COMPACT);
-	printf("\n");
-	json_decref(object);
+	WH_ASSERT(rest != NULL);
+	json_object_update(object, rest);
+	json_decref(rest);
+	wh_json_print(object);
 }

@@ -59,7 +59,4 @@ void wh_demo_print_table(const struct wh_demo_result *result);
 /* One object on stdout. */
 void wh_demo_print_json(const struct wh_demo_result *result);
 
-/* The object for options that cannot be taken: the outcome alone, with the last complaint. */
-void wh_demo_print_refusal(int status);
-
 #endif

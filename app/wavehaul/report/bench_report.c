@@ -14,6 +14,7 @@
 #include "cli/path_text.h"
 #include "cli/plain_text.h"
 #include "cli/repair.h"
+#include "report/head_json.h"
 #include "report/repair_json.h"
 
 /* Shorter than this, what is left behind the warm-up says nothing. */
@@ -279,16 +280,17 @@ static json_t *lateness_json(const struct wh_job *job)
 /* What was asked for, and how it ended. */
 static json_t *outcome_json(const struct wh_settings *settings, const char *server, int status)
 {
-	json_t *all = json_pack("{s:s, s:b, s:i, s:o, s:s, s:s, s:i, s:b, s:s, s:s}", "verb",
-		"bench", "ok", status == WH_EXIT_OK, "exit_status", status, "host",
+	json_t *all = wh_head_json("bench", status);
+	json_t *rest = json_pack("{s:o, s:s, s:s, s:i, s:b, s:s, s:s}", "host",
 		wh_word_to_json(server), "version", WH_VERSION, "dpdk", rte_version(), "mtu",
 		(int)settings->mtu_bytes, "reverse", settings->reverse, "profile",
 		settings->profile->name, "pacing", pacing_name(settings));
 
+	json_object_update(all, rest);
+	json_decref(rest);
 	json_object_set_new(all, "rate_bps",
 		settings->rate_bps == WH_RATE_MAX ? json_null()
 						  : json_integer((json_int_t)settings->rate_bps));
-	json_object_set_new(all, "error", wh_text_to_json(wh_last_complaint()));
 	return all;
 }
 

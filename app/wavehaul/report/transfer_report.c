@@ -20,8 +20,8 @@
 #include "cli/exit.h"
 #include "cli/fault_text.h"
 #include "cli/path_text.h"
-#include "cli/plain_text.h"
 #include "cli/repair.h"
+#include "report/head_json.h"
 #include "report/progress.h"
 #include "report/repair_json.h"
 #include "report/transfer.h"
@@ -53,20 +53,6 @@ struct wh_totals wh_transfer_totals(const struct wh_transfer *transfer)
 	return sum;
 }
 
-/* Lines of different crews do not mix; none is lost when the program ends meanwhile. */
-static void print_json_line(json_t *line)
-{
-	char *text = json_dumps(line, JSON_COMPACT);
-
-	if (text != NULL) {
-		wh_plain_json(text, stdout);
-		putchar('\n');
-		fflush(stdout);
-	}
-	free(text);
-	json_decref(line);
-}
-
 static double seconds_between(const struct wh_transfer *transfer, uint64_t from, uint64_t to)
 {
 	return from != 0 && to > from ? (double)(to - from) / (double)transfer->host.ground.hz : 0;
@@ -94,7 +80,7 @@ void wh_transfer_tell_start(struct wh_transfer *transfer)
 			json_pack("{s:i, s:b, s:i, s:i}", "cpu", core->cpu, "works", core->works,
 				"receives", core->receives, "sends", core->sends));
 	}
-	print_json_line(json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:i, s:b, s:o, s:o}", "event",
+	wh_json_print(json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:i, s:b, s:o, s:o}", "event",
 		"start", "verb", verb_name(transfer), "version", WH_VERSION, "dpdk", rte_version(),
 		"host", wh_word_to_json(transfer->server), "port", transfer->host.spec.ethdev,
 		"mtu", (int)settings->mtu_bytes, "hugepages", transfer->runtime.eal.hugepages,
@@ -159,7 +145,7 @@ void wh_transfer_on_file(void *context, const struct wh_file_result *result)
 		wh_path_to_json(line, "path", result->path);
 		if (result->error != 0)
 			json_object_set_new(line, "error", json_string(text));
-		print_json_line(line);
+		wh_json_print(line);
 	}
 	pthread_mutex_unlock(&transfer->telling);
 }
@@ -202,7 +188,7 @@ static void print_interval(struct wh_transfer *transfer, uint64_t now_tsc, uint6
 	struct wh_totals totals = wh_transfer_totals(transfer);
 	double span_s = seconds_between(transfer, transfer->last_tsc, now_tsc);
 
-	print_json_line(json_pack("{s:s, s:f, s:f, s:I, s:f, s:I, s:I, s:I}", "event", "interval",
+	wh_json_print(json_pack("{s:s, s:f, s:f, s:I, s:f, s:I, s:I, s:I}", "event", "interval",
 		"seconds", seconds_between(transfer, transfer->began_tsc, now_tsc), "span", span_s,
 		"bytes", (json_int_t)bytes, "bps",
 		span_s > 0 ? (double)(bytes - transfer->last_bytes) * 8 / span_s : 0, "files",
@@ -231,7 +217,7 @@ static void see_stall(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t b
 		return;
 	transfer->stall_told = true;
 	if (transfer->settings.json_stream)
-		print_json_line(json_pack("{s:s, s:f, s:o}", "event", "stall", "seconds",
+		wh_json_print(json_pack("{s:s, s:f, s:o}", "event", "stall", "seconds",
 			seconds_between(transfer, transfer->began_tsc, now_tsc), "held_up_by",
 			limit_now(transfer)));
 }
@@ -304,17 +290,16 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 	struct wh_session_stats stats = sum_stats(transfer);
 	const struct wh_job *job = transfer->lanes.job[0];
 	bool sends = transfer->verb == WH_VERB_SEND;
-	json_t *line = json_pack("{s:s, s:b, s:i, s:o, s:I, s:I, s:I, s:I, s:f, s:f}", "verb",
-		verb_name(transfer), "ok", status == WH_EXIT_OK, "exit_status", status, "host",
-		wh_word_to_json(transfer->server), "files", (json_int_t)totals.files, "skipped",
-		(json_int_t)totals.skipped, "failed", (json_int_t)totals.failed, "bytes",
-		(json_int_t)totals.bytes, "seconds", seconds, "goodput_bps",
-		seconds > 0 ? (double)totals.bytes * 8 / seconds : 0);
+	json_t *line = wh_head_json(verb_name(transfer), status);
 
+	wh_flow_to_json(line, totals.bytes, seconds);
+	json_object_set_new(line, "host", wh_word_to_json(transfer->server));
+	json_object_set_new(line, "files", json_integer((json_int_t)totals.files));
+	json_object_set_new(line, "skipped", json_integer((json_int_t)totals.skipped));
+	json_object_set_new(line, "failed", json_integer((json_int_t)totals.failed));
 	if (transfer->settings.json_stream)
 		json_object_set_new(line, "event", json_string("end"));
 	json_object_set_new(line, "moved_bytes", json_integer((json_int_t)moved_bytes(transfer)));
-	json_object_set_new(line, "error", wh_text_to_json(wh_last_complaint()));
 	json_object_set_new(line, "packets",
 		json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "sent", (json_int_t)stats.sent_pkts,
 			"again", (json_int_t)stats.retransmitted_pkts, "received",
@@ -334,7 +319,7 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 			"set_ids", (json_int_t)totals.left_out.set_ids, "xattrs",
 			(json_int_t)totals.left_out.xattrs, "hard_links",
 			(json_int_t)totals.left_out.hard_links));
-	print_json_line(line);
+	wh_json_print(line);
 }
 
 /* One line for all that files have lost, and none when that is nothing. */

@@ -235,6 +235,35 @@ static void test_have(const char *base)
 	free(other);
 }
 
+/* Who wants all anew is not asked for what is there, nor spared it. */
+static void test_anew(const char *base)
+{
+	size_t bytes = 3 * WH_SINK_PIECE_BYTES + 7;
+	uint8_t *content = rig_content(bytes, 8);
+	struct wh_digest digest = rig_digest(content, bytes);
+	struct rig *rig = rig_new(base);
+	struct wh_sink_config config = rig_config(rig, "");
+	enum wh_doing doing;
+
+	config.anew = true;
+	CU_ASSERT_FATAL(wh_sink_open(&rig->sink, &config, &doing) == 0);
+	rig_make_file(rig, "large", content, bytes);
+	rig_make_file(rig, "small", "12345", 5);
+	rig_ask(rig, 1, "large", 0600, bytes);
+	rig_file(rig, 2, "small", 0640, "12345", 5);
+	rig_await(rig, WH_RECORD_WANT, 1);
+	rig_extent(rig, 1, 0, content, bytes);
+	rig_file_end(rig, 1, &digest, 0, 0);
+	rig_finish(rig);
+	CU_ASSERT(rig_run(rig) == WH_SINK_DONE);
+	CU_ASSERT(rig_holds(rig, "large", content, bytes));
+	CU_ASSERT(rig_holds(rig, "small", "12345", 5) && rig_looks(rig, "small", 0640));
+	CU_ASSERT(rig->totals.files == 2 && rig->totals.skipped == 0);
+	CU_ASSERT(rig->totals.bytes == bytes + 5);
+	rig_free(rig);
+	free(content);
+}
+
 /* The file that is there changes between HAVE and SAME, or while it is read. */
 static void test_have_no_more(const char *base)
 {
@@ -690,6 +719,7 @@ BOTH(links)
 BOTH(skips_small)
 BOTH(large_files)
 BOTH(have)
+BOTH(anew)
 BOTH(have_no_more)
 BOTH(damage)
 BOTH(in_the_way)
@@ -711,6 +741,7 @@ CU_TestInfo wh_tests[] = {
 	{"small files that are there", both_skips_small},
 	{"large files", both_large_files},
 	{"large files that are there", both_have},
+	{"all anew", both_anew},
 	{"large files that are there no more", both_have_no_more},
 	{"damage", both_damage},
 	{"something else in the way", both_in_the_way},

@@ -58,6 +58,10 @@ static void have_and_same(const char *parent, uint32_t chunks)
 	CU_ASSERT_EQUAL(rig.entries[2].have_bytes, 0);
 	CU_ASSERT_EQUAL(rig.told_count, 0);
 	CU_ASSERT_EQUAL(wh_source_progress(rig.source)->bytes_read, 3 * MIB + 4);
+	CU_ASSERT(wh_source_progress(rig.source)->digest_known);
+	CU_ASSERT_EQUAL(memcmp(&wh_source_progress(rig.source)->digest, &rig.entries[1].digest,
+				sizeof(struct wh_digest)),
+		0);
 	rig_free(&rig);
 }
 
