@@ -17,6 +17,7 @@ local FIELDS_AT = 16
 local TAG_AT = 48
 local TAG_BYTES = 16
 local RANGE_BYTES = 8
+local OPTION_BYTES = 9
 local WORD_BYTES = 8
 local UNKNOWN = UInt64(0xffffffff, 0xffffffff) -- WH_OBJECT_BYTES_UNKNOWN
 
@@ -163,7 +164,8 @@ local params_body = group("params.", {
 	{16, U64, "first_serial", "First serial"},
 	{24, U64, "object_bytes", "Bytes of the stream"},
 	{32, U16, "payload_bytes", "Bytes of payload"},
-	{34, U16, "name_bytes", "Bytes of the name"},
+	{34, U8, "name_bytes", "Bytes of the name"},
+	{35, U8, "n_options", "Options of the profile"},
 	{36, U8, "profile", "Profile"},
 	{37, U8, "recovery", "Recovery", RECOVERY_NAMES},
 	{38, U16, "repair_pkts", "Repair packets of a chunk at most"},
@@ -210,6 +212,10 @@ local tag_field = define(ProtoField.bytes, "tag", "Tag", base.NONE)
 local payload_field = define(ProtoField.bytes, "payload", "Payload", base.NONE)
 local sealed_field = define(ProtoField.bytes, "sealed", "Sealed", base.NONE)
 local name_field = define(ProtoField.string, "params.name", "Name", base.UNICODE)
+local option_fields = {
+	number = define(ProtoField.uint8, "option.number", "Option", base.DEC),
+	bits = define(ProtoField.uint64, "option.bits", "Its value (binary64)", base.HEX),
+}
 local holes_field = define(ProtoField.none, "holes", "Holes")
 local losses_field = define(ProtoField.none, "losses", "Losses")
 local bits_field = define(ProtoField.uint64, "bitmap.bits", "Arrived", base.HEX)
@@ -373,16 +379,24 @@ local function bitmap_rest(tree, head, body)
 end
 
 local function params_rest(tree, _, body)
-	local name_bytes = body(34, 2):le_uint()
+	local name_bytes = body(34, 1):uint()
+	local option_bytes = OPTION_BYTES * body(35, 1):uint()
+	local rest_bytes = option_bytes + name_bytes
 	local object_bytes = body(24, 8):le_uint64()
 	local size = object_bytes == UNKNOWN and "unknown" or tostring(object_bytes)
 	local name = ""
 
-	if name_bytes > 0 and body:len() >= 48 + name_bytes then
-		name = body(48, name_bytes):string(ENC_UTF_8)
-		tree:add_packet_field(name_field, body(48, name_bytes), ENC_UTF_8)
+	if body:len() >= 48 + rest_bytes then
+		for at = 48, 48 + option_bytes - 1, OPTION_BYTES do
+			tree:add_le(option_fields.number, body(at + 8, 1))
+			tree:add_le(option_fields.bits, body(at, 8))
+		end
 	end
-	return name_bytes, string.format("'%s', bytes: %s", name, size)
+	if name_bytes > 0 and body:len() >= 48 + rest_bytes then
+		name = body(48 + option_bytes, name_bytes):string(ENC_UTF_8)
+		tree:add_packet_field(name_field, body(48 + option_bytes, name_bytes), ENC_UTF_8)
+	end
+	return rest_bytes, string.format("'%s', bytes: %s", name, size)
 end
 
 local function accept_rest(_, head)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "profile/options.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,6 +143,41 @@ double wh_profile_options_get(const struct wh_profile_options *options,
 
 	WH_ASSERT(option != NULL);
 	return options->value[option - profile->options];
+}
+
+static_assert(WH_OPTIONS_MAX <= WH_OPEN_OPTIONS_MAX, "OPEN has room for all");
+static_assert(sizeof(double) == sizeof(uint64_t), "a value is told by its bits");
+
+uint32_t wh_profile_options_tell(const struct wh_profile_options *options,
+	const struct wh_profile *profile, struct wh_open_option *told)
+{
+	uint32_t n_told = 0;
+
+	WH_ASSERT(wh_profile_options_valid(options, profile));
+	for (uint32_t i = 0; i < profile->n_options; i++) {
+		const struct wh_option *option = &profile->options[i];
+
+		if (!option->told || options->value[i] == option->preset)
+			continue;
+		told[n_told].number = (uint8_t)i;
+		memcpy(&told[n_told].bits, &options->value[i], sizeof(double));
+		n_told++;
+	}
+	return n_told;
+}
+
+bool wh_profile_options_hear(struct wh_profile_options *options, const struct wh_profile *profile,
+	const struct wh_open_option *told, uint32_t n_told)
+{
+	wh_profile_options_init(options, profile);
+	for (uint32_t i = 0; i < n_told; i++) {
+		uint8_t number = told[i].number;
+
+		if (number >= profile->n_options || !profile->options[number].told)
+			return false;
+		memcpy(&options->value[number], &told[i].bits, sizeof(double));
+	}
+	return wh_profile_options_valid(options, profile);
 }
 
 struct unit {

@@ -36,6 +36,7 @@ struct wh_option {
 	const char *help;  /* one line */
 };
 
+struct wh_open_option;
 struct wh_profile;
 
 struct wh_profile_options {
@@ -65,6 +66,16 @@ double wh_profile_options_get(const struct wh_profile_options *options,
 /* Every value is its option's preset or within its limits, those of no option are 0. */
 bool wh_profile_options_valid(
 	const struct wh_profile_options *options, const struct wh_profile *profile);
+
+/*
+ * What OPEN says of them: those that the receiver must know and that are not the preset, as many as
+ * are returned. And back: true when the profile has each of them and it is within its limits; all
+ * else is as preset.
+ */
+uint32_t wh_profile_options_tell(const struct wh_profile_options *options,
+	const struct wh_profile *profile, struct wh_open_option *told);
+bool wh_profile_options_hear(struct wh_profile_options *options, const struct wh_profile *profile,
+	const struct wh_open_option *told, uint32_t n_told);
 
 /*
  * A value as people write it, exactly: setting it again gives the same. Into `text`

@@ -41,6 +41,12 @@ struct wh_feedback_event {
 	uint64_t rtt_tsc;      /* smoothed; 0: unknown */
 };
 
+struct wh_ack_event { /* packets of one chunk, acknowledged by one state; before its feedback */
+	uint64_t now_tsc;
+	uint64_t first_serial;
+	uint32_t pkts; /* from that one on */
+};
+
 struct wh_loss_event { /* one NAK */
 	uint64_t now_tsc;
 	uint64_t lost_pkts;
@@ -58,14 +64,26 @@ struct wh_bitmap_event { /* one control packet of ttp.txt */
 	enum wh_bitmap_finding finding;
 };
 
+struct wh_silence_event { /* nothing was heard for longer than a peer needs; again and again */
+	uint64_t now_tsc;
+	uint64_t since_tsc;
+};
+
 struct wh_tick_event { /* every SYN */
 	uint64_t now_tsc;
 	uint64_t sent_pkts_total; /* data packets, retransmissions too */
 };
 
 struct wh_decision {
-	uint64_t interval_fp;      /* between full packets (interval.h); 0: as the window lets */
-	uint32_t window_pkts;      /* unacknowledged packets allowed */
+	uint64_t interval_fp; /* between full packets (interval.h); 0: as the window lets */
+	uint32_t window_pkts; /* unacknowledged packets allowed */
+	uint32_t burst_pkts;  /* back to back when late; 0: what the session was opened with */
+	/*
+	 * Packets that were ever allowed to go before the interval lets them, at once if they are
+	 * there and later if not; never less than in the decision before. With WH_INTERVAL_MAX_FP
+	 * there is nothing but tokens, but for the first packet.
+	 */
+	uint64_t tokens;
 	uint64_t freeze_until_tsc; /* nothing is sent before; 0: no freeze */
 };
 
@@ -91,6 +109,7 @@ struct wh_bitmap_rules {
 struct wh_feedback {
 	uint32_t period_us;        /* of both ends' states and of the rate control: SYN */
 	uint32_t state_bytes;      /* a state also goes after so many; 0: by period alone */
+	bool state_per_packet;     /* a state also goes for each packet that comes */
 	bool state_on_news_only;   /* a state without news waits for two round trips */
 	uint32_t nak_packets_max;  /* per firing of the NAK timer */
 	bool delay_warnings;       /* the receiver watches the delay's trend ... */
@@ -113,9 +132,11 @@ struct wh_profile {
 	uint32_t control_bytes; /* of control->state, zero when init is called */
 	void (*init)(struct wh_control *control);
 	void (*on_feedback)(struct wh_control *control, const struct wh_feedback_event *event);
+	void (*on_ack)(struct wh_control *control, const struct wh_ack_event *event);
 	void (*on_loss)(struct wh_control *control, const struct wh_loss_event *event);
 	void (*on_delay)(struct wh_control *control, const struct wh_delay_event *event);
 	void (*on_bitmap)(struct wh_control *control, const struct wh_bitmap_event *event);
+	void (*on_silence)(struct wh_control *control, const struct wh_silence_event *event);
 	void (*on_tick)(struct wh_control *control, const struct wh_tick_event *event);
 	void (*on_rate)(struct wh_control *control); /* config.rate_bps is another one now */
 	struct wh_decision (*decide)(const struct wh_control *control);

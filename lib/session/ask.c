@@ -102,12 +102,10 @@ static void follow_rate(struct wh_session *s, uint64_t now_tsc)
 	if (likely(wanted_bps == had_bps))
 		return;
 	wh_control_set_rate(&s->tx.control, wanted_bps);
-	s->tx.decision = s->tx.control.profile->decide(&s->tx.control);
-	wh_pacer_set_interval(&s->tx.pacer, s->tx.decision.interval_fp);
+	atomic_store_explicit(&s->rate_bps, wanted_bps, memory_order_relaxed);
+	wh_session_decide(s);
 	if (wanted_bps > had_bps && s->tx.decision.freeze_until_tsc == 0)
 		wh_pacer_hasten(&s->tx.pacer, now_tsc);
-	atomic_store_explicit(&s->rate_bps, wanted_bps, memory_order_relaxed);
-	s->tx.pace_limit = wh_session_pace_limit(s);
 }
 
 int32_t wh_session_grant(struct wh_session *s, uint64_t now_tsc)

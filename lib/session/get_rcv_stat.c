@@ -8,13 +8,24 @@
 
 #include "session/internal.h"
 
+void wh_session_decide(struct wh_session *s)
+{
+	struct wh_transmitter *tx = &s->tx;
+	const struct wh_decision *decision = &tx->decision;
+
+	tx->decision = tx->control.profile->decide(&tx->control);
+	wh_pacer_set_interval(&tx->pacer, decision->interval_fp);
+	wh_pacer_set_burst(
+		&tx->pacer, decision->burst_pkts > 0 ? decision->burst_pkts : s->config.burst_pkts);
+	wh_pacer_grant(&tx->pacer, decision->tokens);
+	tx->pace_limit = wh_session_pace_limit(s);
+}
+
 static void apply_decision(struct wh_session *s)
 {
 	struct wh_transmitter *tx = &s->tx;
 
-	tx->decision = tx->control.profile->decide(&tx->control);
-	wh_pacer_set_interval(&tx->pacer, tx->decision.interval_fp);
-	tx->pace_limit = wh_session_pace_limit(s);
+	wh_session_decide(s);
 	if (tx->decision.freeze_until_tsc != 0)
 		wh_pacer_hold_until(&tx->pacer, tx->decision.freeze_until_tsc);
 }
@@ -26,7 +37,11 @@ static void packets_acked(
 	struct wh_session *s = context;
 	struct wh_tx_chunk *sending = &s->tx.tx_chunk[record->chunk_slot];
 
-	(void)serial;
+	const struct wh_ack_event event = {
+		.now_tsc = s->tx.state_tsc,
+		.first_serial = serial,
+		.pkts = count,
+	};
 	struct wh_chunk *chunk = &s->chunk[record->chunk_slot];
 	uint64_t offset = (uint64_t)record->index * s->config.payload_bytes;
 
@@ -35,6 +50,7 @@ static void packets_acked(
 		wh_session_add(
 			&s->stats.acked_bytes, wh_min_u64(count * (uint64_t)s->config.payload_bytes,
 						       chunk->bytes - offset));
+	WH_CONTROL_TELL(&s->tx.control, on_ack, &event);
 	sending->unacked_pkts -= count;
 	if (sending->unacked_pkts > 0)
 		return;
@@ -328,6 +344,14 @@ static void tick(struct wh_session *s, uint64_t now_tsc)
 	apply_decision(s);
 }
 
+static void tell_silence(struct wh_session *s, uint64_t now_tsc, uint64_t since_tsc)
+{
+	const struct wh_silence_event event = {.now_tsc = now_tsc, .since_tsc = since_tsc};
+
+	WH_CONTROL_TELL(&s->tx.control, on_silence, &event);
+	apply_decision(s);
+}
+
 static void notice_silence(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_transmitter *tx = &s->tx;
@@ -338,6 +362,7 @@ static void notice_silence(struct wh_session *s, uint64_t now_tsc)
 	if (tx->peer_silent && now_tsc >= tx->next_exp_tsc) {
 		wh_session_count(&s->stats.exp_events);
 		tx->next_exp_tsc = now_tsc + wh_session_exp_tsc(s);
+		tell_silence(s, now_tsc, since_tsc);
 	}
 	if (now_tsc - s->last_heard_tsc > s->peer_timeout_tsc)
 		wh_session_settle(s, now_tsc, WH_STATUS_PEER_GONE);

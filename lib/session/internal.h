@@ -271,6 +271,7 @@ struct wh_receiver {
 	uint64_t told_lower;
 	uint64_t told_highest_end;
 	uint64_t told_recycled;
+	uint64_t told_received_pkts;
 	uint64_t mean_arrival_tsc;
 
 	/* get_trans_stat */
@@ -424,6 +425,9 @@ bool wh_session_is_younger(
 /* The eight processes, and the two that open and end. */
 int32_t wh_host_trans(struct wh_session *s, uint64_t now_tsc);
 uint32_t wh_trans(struct wh_session *s, uint64_t now_tsc, struct wh_out *out, uint32_t count);
+
+/* The controller decides, and the pacer goes by it; a freeze is the caller's. (get_rcv_stat.c) */
+void wh_session_decide(struct wh_session *s);
 
 /* What sets the pace, by the last decision of the controller. */
 enum wh_limit wh_session_pace_limit(const struct wh_session *s);

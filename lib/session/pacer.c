@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "session/pacer.h"
 
+#include <rte_branch_prediction.h>
+
 #include "base/assert.h"
 #include "base/clock.h"
 
@@ -29,6 +31,22 @@ void wh_pacer_set_interval(struct wh_pacer *pacer, uint64_t interval_fp)
 	if (__builtin_mul_overflow(interval_fp, (uint64_t)pacer->burst_pkts, &pacer->burst_fp) ||
 		pacer->burst_fp > BURST_MAX_FP)
 		pacer->burst_fp = BURST_MAX_FP;
+}
+
+void wh_pacer_set_burst(struct wh_pacer *pacer, uint32_t burst_pkts)
+{
+	WH_ASSERT(burst_pkts > 0);
+	pacer->burst_pkts = burst_pkts;
+	wh_pacer_set_interval(pacer, pacer->interval_fp);
+}
+
+void wh_pacer_grant(struct wh_pacer *pacer, uint64_t granted)
+{
+	if (granted <= pacer->granted)
+		return;
+	pacer->tokens += granted - pacer->granted;
+	pacer->granted = granted;
+	WH_ASSERT(pacer->tokens <= pacer->granted);
 }
 
 /* The packet that goes now and burst_pkts - 1 after it are due by now, and the next is not. */
@@ -61,6 +79,12 @@ void wh_pacer_charge(struct wh_pacer *pacer, uint64_t now_tsc, uint32_t wire_byt
 		return;
 	}
 
+	if (unlikely(pacer->tokens > 0) && now_tsc < pacer->due_tsc) {
+		pacer->tokens--;
+		wh_histogram_add(&pacer->lateness_tsc, 0);
+		return;
+	}
+
 	uint64_t late_tsc = now_tsc > pacer->due_tsc ? now_tsc - pacer->due_tsc : 0;
 
 	wh_histogram_add(&pacer->lateness_tsc, late_tsc);
@@ -85,15 +109,23 @@ void wh_pacer_hasten(struct wh_pacer *pacer, uint64_t now_tsc)
 	pacer->due_fp = 0;
 }
 
-void wh_pacer_idle(struct wh_pacer *pacer, uint64_t now_tsc)
-{
-	wh_pacer_hold_until(pacer, now_tsc);
-}
-
-void wh_pacer_hold_until(struct wh_pacer *pacer, uint64_t until_tsc)
+/* What was due earlier is due then. */
+static void delay_until(struct wh_pacer *pacer, uint64_t until_tsc)
 {
 	if (pacer->due_tsc >= until_tsc)
 		return;
 	pacer->due_tsc = until_tsc;
 	pacer->due_fp = 0;
+}
+
+void wh_pacer_idle(struct wh_pacer *pacer, uint64_t now_tsc)
+{
+	delay_until(pacer, now_tsc);
+}
+
+void wh_pacer_hold_until(struct wh_pacer *pacer, uint64_t until_tsc)
+{
+	if (until_tsc > pacer->held_until_tsc)
+		pacer->held_until_tsc = until_tsc;
+	delay_until(pacer, until_tsc);
 }

@@ -10,6 +10,9 @@
  *
  * Without an interval a packet may go at any time (but see hold_until), and none counts as late.
  *
+ * A token lets one packet go before it is due: it is taken, and nothing is charged. Tokens wait for
+ * packets however long; what is due by the interval needs none.
+ *
  * How late each packet was goes into a histogram.
  */
 
@@ -20,11 +23,14 @@
 #include "profile/interval.h"
 
 struct wh_pacer {
-	uint64_t interval_fp;   /* cycles between full packets, 44.20; 0: no pacing */
-	uint64_t due_tsc;       /* next packet's due time, whole cycles ... */
-	uint64_t due_fp;        /* ... and fraction, below 2^20 */
-	uint32_t full_bytes;    /* what a full packet takes on the wire */
-	uint32_t burst_pkts;    /* >= 1 */
+	uint64_t interval_fp; /* cycles between full packets, 44.20; 0: no pacing */
+	uint64_t due_tsc;     /* next packet's due time, whole cycles ... */
+	uint64_t due_fp;      /* ... and fraction, below 2^20 */
+	uint32_t full_bytes;  /* what a full packet takes on the wire */
+	uint32_t burst_pkts;  /* >= 1 */
+	uint64_t tokens;      /* packets that may go before they are due */
+	uint64_t granted;     /* tokens that there ever were */
+	uint64_t held_until_tsc;
 	uint64_t burst_fp;      /* burst_pkts intervals: as late as this is too late */
 	uint64_t forfeited_tsc; /* lateness given up */
 	struct wh_histogram lateness_tsc;
@@ -36,16 +42,29 @@ void wh_pacer_init(
 /* 0, or within interval.h's bounds. From the next packet on; what is charged stays charged. */
 void wh_pacer_set_interval(struct wh_pacer *pacer, uint64_t interval_fp);
 
+/* From the next packet on: late, so many go back to back. */
+void wh_pacer_set_burst(struct wh_pacer *pacer, uint32_t burst_pkts);
+
+/* There were so many tokens ever; less than before means as many as before. */
+void wh_pacer_grant(struct wh_pacer *pacer, uint64_t granted);
+
+/* When the next packet may go. */
+static inline uint64_t wh_pacer_next_tsc(const struct wh_pacer *pacer)
+{
+	return pacer->tokens > 0 && pacer->held_until_tsc < pacer->due_tsc ? pacer->held_until_tsc
+									   : pacer->due_tsc;
+}
+
 /* May a packet go now? */
 static inline bool wh_pacer_due(const struct wh_pacer *pacer, uint64_t now_tsc)
 {
-	return now_tsc >= pacer->due_tsc;
+	return now_tsc >= pacer->due_tsc || (pacer->tokens > 0 && now_tsc >= pacer->held_until_tsc);
 }
 
 /*
  * A packet of wire_bytes goes at now_tsc: the next is due one (proportional) interval after this
  * one was, not after it went. Packets sent before they are due (control, the second of a pair)
- * are charged alike, so that the mean rate holds.
+ * take a token; without one they are charged alike, so that the mean rate holds.
  */
 void wh_pacer_charge(struct wh_pacer *pacer, uint64_t now_tsc, uint32_t wire_bytes);
 
@@ -55,7 +74,7 @@ void wh_pacer_hasten(struct wh_pacer *pacer, uint64_t now_tsc);
 /* There was nothing to send until now: time unused is not saved up. */
 void wh_pacer_idle(struct wh_pacer *pacer, uint64_t now_tsc);
 
-/* No packet before then. */
+/* No packet before then, with a token or without. */
 void wh_pacer_hold_until(struct wh_pacer *pacer, uint64_t until_tsc);
 
 /* Cycles that at least `share` (0 to 1) of the packets were not later than: histogram.h. */

@@ -169,16 +169,22 @@ static void push_states(struct wh_session *s, uint64_t now_tsc, bool of_period)
 	rx->told_lower = rx->table.lower;
 	rx->told_highest_end = rx->table.highest_end;
 	rx->told_recycled = rx->recycled_count;
+	rx->told_received_pkts = s->stats.received_pkts;
 	rx->told_trans_serial = rx->next_trans_serial;
 }
 
 /*
  * On a fast line and a short path the transmitter's memory in flight is what a period brings, and
  * not the round trip: told more often, it goes on with chunks that its caches still hold.
+ * Where each packet is acknowledged, a turn's packets are, by one state.
  */
 static bool much_has_come(const struct wh_session *s)
 {
 	const struct wh_receiver *rx = &s->rx;
+
+	if (s->feedback.state_per_packet && rx->told_received_pkts != s->stats.received_pkts)
+		return wh_session_may_say(s);
+
 	uint64_t bytes = (rx->table.highest_end - rx->told_highest_end) * s->config.payload_bytes;
 
 	return s->feedback.state_bytes > 0 && bytes >= s->feedback.state_bytes;

@@ -224,11 +224,9 @@ static int create_transmitter(struct wh_session *s)
 			s->feedback.bitmaps.q_pkts, s->feedback.bitmaps.initial_loss);
 	wh_pacer_init(&tx->pacer, 0, config->wire_bytes, config->burst_pkts);
 	wh_control_init(&tx->control, config->profile, &control);
-	tx->decision = tx->control.profile->decide(&tx->control);
-	wh_pacer_set_interval(&tx->pacer, tx->decision.interval_fp);
 	atomic_init(&s->wanted_bps, config->rate_bps);
 	atomic_init(&s->rate_bps, config->rate_bps);
-	tx->pace_limit = wh_session_pace_limit(s);
+	wh_session_decide(s);
 	tx->sent_end = s->params.first_serial;
 	tx->told_upper = tx->sent_end;
 	return 0;
@@ -370,13 +368,15 @@ struct wh_session *wh_session_open(const struct wh_session_config *config,
 		.object_bytes = object_bytes,
 		.recovery = (uint8_t)config->repair.recovery,
 		.repair_pkts = (uint16_t)config->repair.repair_pkts,
-		.name_bytes = (uint16_t)strlen(name),
+		.name_bytes = (uint8_t)strlen(name),
 	};
 
 	WH_ASSERT(strlen(name) <= WH_NAME_BYTES_MAX);
 	WH_ASSERT(object_bytes == WH_OBJECT_BYTES_UNKNOWN ||
 		  object_bytes / config->chunk_bytes <= WH_CHUNK_NUMBER_MAX);
 	memcpy(params.name, name, params.name_bytes);
+	params.n_options =
+		(uint8_t)wh_profile_options_tell(&config->options, config->profile, params.options);
 	/* Anywhere that is allowed: no code may rely on a start at 0. */
 	wh_prng_init(&prng, config->seed);
 	params.first_serial = wh_prng_below(&prng, WH_FIRST_SERIAL_MAX);
@@ -392,9 +392,14 @@ struct wh_session *wh_session_accept(const struct wh_session_config *config, uin
 	uint32_t local_lci, const struct wh_address *peer, const struct wh_open_params *params,
 	uint64_t rtt_tsc)
 {
-	WH_ASSERT(local_lci != 0);
+	struct wh_session_config told = *config;
 
-	struct wh_session *s = create(config, WH_RECEIVER, now_tsc, peer, params);
+	WH_ASSERT(local_lci != 0);
+	if (!wh_profile_options_hear(
+		    &told.options, config->profile, params->options, params->n_options))
+		return NULL;
+
+	struct wh_session *s = create(&told, WH_RECEIVER, now_tsc, peer, params);
 
 	if (s == NULL)
 		return NULL;
@@ -591,7 +596,7 @@ static uint64_t transmitter_deadline(const struct wh_session *s)
 	if (tx->end_seen && tx->sent_end == tx->table.admitted_end && !tx->peer_silent)
 		deadline_tsc = wh_min_u64(deadline_tsc, s->next_release_tsc);
 	if (data_waits && !tx->peer_silent)
-		deadline_tsc = wh_min_u64(deadline_tsc, tx->pacer.due_tsc);
+		deadline_tsc = wh_min_u64(deadline_tsc, wh_pacer_next_tsc(&tx->pacer));
 	return deadline_tsc;
 }
 

@@ -109,14 +109,15 @@ struct wh_session_config {
 	 * heads, which have the room: as the port would copy them anyway. 0: none is copied.
 	 */
 	uint32_t attach_bytes;
-	uint32_t window_pkts;              /* a power of two, WH_WINDOW_PACKETS_MIN or more */
-	uint64_t rate_bps;                 /* see struct wh_control_config */
-	uint32_t burst_pkts;               /* the pacer's */
-	struct wh_profile_options options; /* bitmaps' initial_loss goes before the planner's */
-	uint64_t initial_rtt_ns;           /* until measured */
-	uint64_t peer_timeout_ns;          /* silence after which the peer is gone */
-	uint64_t stall_timeout_ns;         /* no progress for so long ends the connection */
-	uint64_t seed;                     /* of serials */
+	uint32_t window_pkts; /* a power of two, WH_WINDOW_PACKETS_MIN or more */
+	uint64_t rate_bps;    /* see struct wh_control_config */
+	uint32_t burst_pkts;  /* the pacer's */
+	/* A transmitter's; OPEN tells a receiver's. Bitmaps' initial_loss goes before the planner's. */
+	struct wh_profile_options options;
+	uint64_t initial_rtt_ns;   /* until measured */
+	uint64_t peer_timeout_ns;  /* silence after which the peer is gone */
+	uint64_t stall_timeout_ns; /* no progress for so long ends the connection */
+	uint64_t seed;             /* of serials */
 };
 
 /* Timeouts of 30 s, 100 ms of RTT: the caller fills in the rest. */
@@ -166,7 +167,8 @@ struct wh_session *wh_session_open(const struct wh_session_config *config,
 
 /*
  * The receiver's end for a confirmed handshake; local_lci is not 0 and is how the peer addresses
- * it, rtt_tsc is what the cookie's age says.
+ * it, rtt_tsc is what the cookie's age says. NULL: no memory, or OPEN tells options that the profile
+ * does not have.
  */
 struct wh_session *wh_session_accept(const struct wh_session_config *config, uint64_t now_tsc,
 	uint32_t local_lci, const struct wh_address *peer, const struct wh_open_params *params,

@@ -89,8 +89,7 @@ struct proved {
 	uint8_t ip[16];
 	rte_le16_t port;
 	rte_le32_t acceptor_lci;
-	struct wh_wire_params params;
-	char name[WH_NAME_BYTES_MAX];
+	uint8_t params[WH_PARAMS_BYTES_MAX - WH_HEAD_BYTES];
 } __attribute__((packed));
 
 static uint64_t prove(const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t made_us,
@@ -103,12 +102,11 @@ static uint64_t prove(const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t made_us,
 		.acceptor_lci = rte_cpu_to_le_32(acceptor_lci),
 	};
 
-	WH_ASSERT(params->name_bytes <= WH_NAME_BYTES_MAX);
-
 	memcpy(proved.ip, peer->ip, sizeof(proved.ip));
-	wh_params_encode(params, &proved.params);
-	memcpy(proved.name, params->name, params->name_bytes);
-	return wh_siphash24(key, &proved, offsetof(struct proved, name) + params->name_bytes);
+
+	size_t params_bytes = wh_params_encode(params, proved.params);
+
+	return wh_siphash24(key, &proved, offsetof(struct proved, params) + params_bytes);
 }
 
 void wh_cookie_make(uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],

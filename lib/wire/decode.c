@@ -146,12 +146,19 @@ static enum wh_wire_reason read_params(
 
 	if (body_bytes < sizeof(*wire))
 		return WH_WIRE_SHORT;
+	const struct wh_wire_option *options = (const struct wh_wire_option *)(wire + 1);
+
 	WH_FIELDS_PARAMS(READ, wire, params)
-	if (sizeof(*wire) + params->name_bytes != body_bytes)
+	if (sizeof(*wire) + WH_OPTIONS_BYTES(params->n_options) + params->name_bytes != body_bytes)
 		return WH_WIRE_LENGTH;
-	if (params->name_bytes >= sizeof(params->name))
+	if (params->n_options > WH_OPEN_OPTIONS_MAX)
 		return WH_WIRE_FIELD;
-	memcpy(params->name, wire + 1, params->name_bytes);
+	for (uint32_t i = 0; i < params->n_options; i++)
+		params->options[i] = (struct wh_open_option){
+			.number = options[i].number,
+			.bits = rte_le_to_cpu_64(options[i].bits),
+		};
+	memcpy(params->name, options + params->n_options, params->name_bytes);
 	params->name[params->name_bytes] = '\0';
 	return WH_WIRE_OK;
 }

@@ -112,17 +112,21 @@ static void write_delay_warning(const struct wh_delay_warning *warning, struct w
 	WH_FIELDS_DELAY_WARNING(WRITE, wire, warning)
 }
 
-void wh_params_encode(const struct wh_open_params *params, struct wh_wire_params *wire)
+size_t wh_params_encode(const struct wh_open_params *params, uint8_t *bytes)
 {
+	struct wh_wire_params *wire = (struct wh_wire_params *)bytes;
+	struct wh_wire_option *options = (struct wh_wire_option *)(wire + 1);
+	uint8_t *name = (uint8_t *)(options + params->n_options);
+
+	WH_ASSERT(params->n_options <= WH_OPEN_OPTIONS_MAX);
 	WH_FIELDS_PARAMS(WRITE, wire, params)
-}
-
-static void write_params(const struct wh_open_params *params, struct wh_wire_head *head)
-{
-	struct wh_wire_params *wire = (struct wh_wire_params *)head->body;
-
-	wh_params_encode(params, wire);
-	memcpy(wire + 1, params->name, params->name_bytes);
+	for (uint32_t i = 0; i < params->n_options; i++)
+		options[i] = (struct wh_wire_option){
+			.bits = rte_cpu_to_le_64(params->options[i].bits),
+			.number = params->options[i].number,
+		};
+	memcpy(name, params->name, params->name_bytes);
+	return (size_t)(name - bytes) + params->name_bytes;
 }
 
 static void write_open(const struct wh_open *open, struct wh_wire_head *head)
@@ -130,7 +134,7 @@ static void write_open(const struct wh_open *open, struct wh_wire_head *head)
 	struct wh_wire_open *wire = (struct wh_wire_open *)head->fields;
 
 	WH_FIELDS_OPEN(WRITE, wire, open)
-	write_params(&open->params, head);
+	wh_params_encode(&open->params, head->body);
 }
 
 static void write_accept(const struct wh_accept *accept, struct wh_wire_head *head)
@@ -147,7 +151,7 @@ static void write_confirm(const struct wh_confirm *confirm, struct wh_wire_head 
 
 	WH_FIELDS_CONFIRM(WRITE, wire, confirm)
 	memcpy(wire->cookie, confirm->cookie, sizeof(wire->cookie));
-	write_params(&confirm->params, head);
+	wh_params_encode(&confirm->params, head->body);
 }
 
 static void write_release(const struct wh_release *release, struct wh_wire_head *head)
@@ -183,9 +187,11 @@ static size_t variable_bytes(const struct wh_packet *packet)
 		/* Likewise, a word. */
 		return WH_WORDS_BYTES(wh_bitmap_words(packet->bitmap.pkts) - 1u);
 	case WH_PACKET_OPEN:
-		return packet->open.params.name_bytes;
+		return WH_OPTIONS_BYTES(packet->open.params.n_options) +
+		       packet->open.params.name_bytes;
 	case WH_PACKET_CONFIRM:
-		return packet->confirm.params.name_bytes;
+		return WH_OPTIONS_BYTES(packet->confirm.params.n_options) +
+		       packet->confirm.params.name_bytes;
 	default:
 		return 0;
 	}

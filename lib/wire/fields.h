@@ -109,6 +109,7 @@
 	WH_FIELD_ANY(F, wire, part, object_bytes)                                                  \
 	F(wire, part, payload_bytes, WH_PAYLOAD_BYTES_MIN, WH_PAYLOAD_BYTES_MAX)                   \
 	F(wire, part, name_bytes, 0, WH_NAME_BYTES_MAX)                                            \
+	F(wire, part, n_options, 0, WH_OPEN_OPTIONS_MAX)                                           \
 	WH_FIELD_ANY(F, wire, part, profile)                                                       \
 	F(wire, part, recovery, 0, WH_RECOVERIES - 1)                                              \
 	F(wire, part, repair_pkts, 0, WH_BLOCK_PACKETS_MAX - 1)                                    \

@@ -221,7 +221,7 @@ struct wh_wire_bitmap_word {
 
 WH_WIRE_SIZE(wh_wire_bitmap_word, 8);
 
-/* The body of open and confirm, followed by the name; also what a cookie is made over. */
+/* The body of open and confirm, followed by options and name; a cookie is made over all of it. */
 struct wh_wire_params {
 	rte_le32_t initiator_lci;
 	rte_le32_t chunk_bytes;
@@ -230,7 +230,8 @@ struct wh_wire_params {
 	rte_le64_t first_serial;
 	rte_le64_t object_bytes;
 	rte_le16_t payload_bytes;
-	rte_le16_t name_bytes;
+	uint8_t name_bytes;
+	uint8_t n_options;
 	uint8_t profile;
 	uint8_t recovery;
 	rte_le16_t repair_pkts;
@@ -245,11 +246,21 @@ WH_WIRE_AT(wh_wire_params, first_serial, 16);
 WH_WIRE_AT(wh_wire_params, object_bytes, 24);
 WH_WIRE_AT(wh_wire_params, payload_bytes, 32);
 WH_WIRE_AT(wh_wire_params, name_bytes, 34);
+WH_WIRE_AT(wh_wire_params, n_options, 35);
 WH_WIRE_AT(wh_wire_params, profile, 36);
 WH_WIRE_AT(wh_wire_params, recovery, 37);
 WH_WIRE_AT(wh_wire_params, repair_pkts, 38);
 WH_WIRE_AT(wh_wire_params, initiator_token, 40);
 WH_WIRE_SIZE(wh_wire_params, 48);
+
+struct wh_wire_option {
+	rte_le64_t bits;
+	uint8_t number;
+} __attribute__((packed));
+
+WH_WIRE_AT(wh_wire_option, bits, 0);
+WH_WIRE_AT(wh_wire_option, number, 8);
+WH_WIRE_SIZE(wh_wire_option, 9);
 
 struct wh_wire_open {
 	rte_le32_t stamp_us;
@@ -313,9 +324,12 @@ WH_WIRE_AT(wh_wire_release_body, digest, 0);
 WH_WIRE_SIZE(wh_wire_release_body, 16);
 
 /* The bytes before the variable part. */
-#define WH_RCV_STATE_BYTES (WH_HEAD_BYTES + sizeof(struct wh_wire_rcv_state_body))
-#define WH_PARAMS_BYTES    (WH_HEAD_BYTES + sizeof(struct wh_wire_params))
-#define WH_RELEASE_BYTES   (WH_HEAD_BYTES + sizeof(struct wh_wire_release_body))
+#define WH_RCV_STATE_BYTES  (WH_HEAD_BYTES + sizeof(struct wh_wire_rcv_state_body))
+#define WH_PARAMS_BYTES     (WH_HEAD_BYTES + sizeof(struct wh_wire_params))
+#define WH_OPTIONS_BYTES(n) ((n) * sizeof(struct wh_wire_option))
+#define WH_PARAMS_BYTES_MAX                                                                        \
+	(WH_PARAMS_BYTES + WH_OPTIONS_BYTES(WH_OPEN_OPTIONS_MAX) + WH_NAME_BYTES_MAX)
+#define WH_RELEASE_BYTES (WH_HEAD_BYTES + sizeof(struct wh_wire_release_body))
 
 #define WH_RANGES_BYTES(count) ((count) * sizeof(struct wh_wire_range))
 #define WH_WORDS_BYTES(count)  ((count) * sizeof(struct wh_wire_bitmap_word))
@@ -337,8 +351,8 @@ static_assert(WH_BITMAP_PKTS_MAX == 64 * RTE_DIM(((struct wh_bitmap *)0)->bits),
 static_assert(WH_NAME_BYTES_MAX + 1 == sizeof(((struct wh_open_params *)0)->name),
 	"a name and the NUL behind it");
 static_assert(WH_BITMAP_PKTS_MAX % 64 == 0, "the longest bitmap is of whole words");
-static_assert(WH_PARAMS_BYTES + WH_NAME_BYTES_MAX <= WH_CONTROL_BYTES_MAX,
-	"OPEN and CONFIRM with the longest name fit");
+static_assert(
+	WH_PARAMS_BYTES_MAX <= WH_CONTROL_BYTES_MAX, "OPEN and CONFIRM with the longest name fit");
 /* A stranger gets nothing back that is larger than what it sent. */
 static_assert(WH_HEAD_BYTES <= WH_PARAMS_BYTES, "ACCEPT is no longer than OPEN and CONFIRM");
 static_assert(WH_RELEASE_BYTES <= WH_CONTROL_BYTES_MAX, "a release fits");
@@ -361,6 +375,7 @@ static inline bool wh_packet_flags_allowed(const struct wh_packet_rule *rule, ui
 	return flags < 16 && (rule->flags_allowed >> flags & 1) != 0;
 }
 
-void wh_params_encode(const struct wh_open_params *params, struct wh_wire_params *wire);
+/* WH_PARAMS_BYTES_MAX without the head are always enough; returns how many. */
+size_t wh_params_encode(const struct wh_open_params *params, uint8_t *bytes);
 
 #endif

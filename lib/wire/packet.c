@@ -30,10 +30,9 @@ const struct wh_packet_rule wh_packet_rules[WH_PACKET_TYPES] = {
 		WH_HEAD_BYTES + WH_RANGES_BYTES(WH_RANGES_MAX), NO_FLAGS, USED(wh_wire_nak)},
 	[WH_PACKET_DELAY_WARNING] = {WH_HEAD_BYTES, WH_HEAD_BYTES, NO_FLAGS,
 		USED(wh_wire_delay_warning)},
-	[WH_PACKET_OPEN] = {WH_PARAMS_BYTES, WH_PARAMS_BYTES + WH_NAME_BYTES_MAX, NO_FLAGS,
-		USED(wh_wire_open)},
+	[WH_PACKET_OPEN] = {WH_PARAMS_BYTES, WH_PARAMS_BYTES_MAX, NO_FLAGS, USED(wh_wire_open)},
 	[WH_PACKET_ACCEPT] = {WH_HEAD_BYTES, WH_HEAD_BYTES, NO_FLAGS, USED(wh_wire_accept)},
-	[WH_PACKET_CONFIRM] = {WH_PARAMS_BYTES, WH_PARAMS_BYTES + WH_NAME_BYTES_MAX, NO_FLAGS,
+	[WH_PACKET_CONFIRM] = {WH_PARAMS_BYTES, WH_PARAMS_BYTES_MAX, NO_FLAGS,
 		USED(wh_wire_confirm)},
 	[WH_PACKET_RELEASE] = {WH_RELEASE_BYTES, WH_RELEASE_BYTES, NO_FLAGS, USED(wh_wire_release)},
 	[WH_PACKET_BITMAP] = {WH_HEAD_BYTES + WH_WORDS_BYTES(1),
@@ -216,9 +215,19 @@ static enum wh_wire_reason bitmap_check(const struct wh_bitmap *bitmap)
 	return WH_WIRE_OK;
 }
 
+/* One value each, and one way to say it. */
+static bool options_valid(const struct wh_open_params *params)
+{
+	for (uint32_t i = 1; i < params->n_options; i++)
+		if (params->options[i].number <= params->options[i - 1].number)
+			return false;
+	return true;
+}
+
 static bool params_valid(const struct wh_open_params *params)
 {
-	if (!WITHIN(WH_FIELDS_PARAMS, params) || params->payload_bytes % WH_PAYLOAD_ALIGN != 0)
+	if (!WITHIN(WH_FIELDS_PARAMS, params) || params->payload_bytes % WH_PAYLOAD_ALIGN != 0 ||
+		!options_valid(params))
 		return false;
 
 	/* A chunk's packets, rounded up, could be one block. */

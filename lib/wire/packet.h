@@ -50,6 +50,7 @@
 #define WH_FIRST_SERIAL_MAX   (WH_SERIAL_MAX / 2) /* leaves serials for all packets to come */
 #define WH_CHUNK_NUMBER_MAX   (UINT32_MAX - 1)
 #define WH_NAME_BYTES_MAX     255
+#define WH_OPEN_OPTIONS_MAX   16
 
 /* Of OPEN: a stream that ends when it ends, and may lie idle meanwhile. */
 #define WH_OBJECT_BYTES_UNKNOWN UINT64_MAX
@@ -220,6 +221,12 @@ static inline uint32_t wh_bitmap_words(uint32_t pkts)
 	return (pkts + 63) / 64;
 }
 
+/* An option of the profile by its number, and a value that the profile makes sense of. */
+struct wh_open_option {
+	uint8_t number;
+	uint64_t bits;
+};
+
 /* What a connection is to be; the initiator proposes it in OPEN and repeats it in CONFIRM. */
 struct wh_open_params {
 	uint32_t initiator_lci;   /* under which the initiator wants packets; not 0 */
@@ -233,7 +240,9 @@ struct wh_open_params {
 	uint64_t object_bytes; /* size of the stream, or WH_OBJECT_BYTES_UNKNOWN */
 	uint8_t recovery;      /* enum wh_recovery */
 	uint16_t repair_pkts;  /* a chunk has at most so many; 0 with NAK, and only then */
-	uint16_t name_bytes;   /* no NUL inside; decoding puts one after */
+	uint8_t n_options;
+	struct wh_open_option options[WH_OPEN_OPTIONS_MAX]; /* numbers ascend */
+	uint8_t name_bytes; /* no NUL inside; decoding puts one after */
 	char name[WH_NAME_BYTES_MAX + 1];
 };
 

@@ -184,9 +184,14 @@ static void tell_params(const struct wh_open_params *params)
 	TELL("params", params, object_bytes);
 	TELL("params", params, payload_bytes);
 	TELL("params", params, name_bytes);
+	TELL("params", params, n_options);
 	TELL("params", params, profile);
 	TELL("params", params, recovery);
 	TELL("params", params, repair_pkts);
+	for (uint32_t i = 0; i < params->n_options; i++) {
+		TELL("option", &params->options[i], number);
+		TELL("option", &params->options[i], bits);
+	}
 	tell_bytes("wavehaul.params.name", (const uint8_t *)params->name, params->name_bytes);
 }
 

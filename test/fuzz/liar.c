@@ -32,7 +32,10 @@ struct field {
 		FIELD(type, COUNT, member.payload_bytes), FIELD(type, COUNT, member.chunk_bytes),  \
 		FIELD(type, COUNT, member.window_pkts), FIELD(type, COUNT, member.period_us),      \
 		FIELD(type, SERIAL, member.first_serial), FIELD(type, COUNT, member.object_bytes), \
-		FIELD(type, COUNT, member.recovery), FIELD(type, COUNT, member.repair_pkts)
+		FIELD(type, COUNT, member.recovery), FIELD(type, COUNT, member.repair_pkts),       \
+		FIELD(type, COUNT, member.n_options),                                              \
+		FIELD(type, COUNT, member.options[0].number),                                      \
+		FIELD(type, COUNT, member.options[0].bits)
 
 static const struct field fields[] = {
 	DATA_FIELDS(DATA),

@@ -72,7 +72,11 @@ static enum wh_release_status welcome(void *context, uint64_t now_tsc,
 	(void)now_tsc;
 	(void)peer;
 	*buffer_chunks = storm->end[WH_RECEIVER].chunks;
-	if (wh_profile_by_number(params->profile) == NULL ||
+	const struct wh_profile *profile = wh_profile_by_number(params->profile);
+	struct wh_profile_options options;
+
+	if (profile == NULL ||
+		!wh_profile_options_hear(&options, profile, params->options, params->n_options) ||
 		params->chunk_bytes > LISTENER_CHUNK_BYTES_MAX ||
 		params->chunk_bytes % WH_CHUNK_ALIGN != 0 ||
 		params->repair_pkts > LISTENER_REPAIR_PKTS_MAX ||
@@ -105,6 +109,10 @@ static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32
 	WH_ASSERT(welcome(context, now_tsc, params, peer, &buffer_chunks) == WH_STATUS_PENDING);
 	for (uint32_t i = 0; i < storm->n_accepted; i++)
 		WH_ASSERT(storm->accepted_lci[i] != lci);
+	uint32_t period_us = end->profile.feedback.period_us;
+
+	end->profile = *wh_profile_by_number(params->profile);
+	end->profile.feedback.period_us = period_us;
 	struct wh_session_config config = session_config(storm, WH_RECEIVER, params);
 
 	end->memory = chunk_memory(&config);

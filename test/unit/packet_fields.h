@@ -192,6 +192,8 @@ static inline void settle_params(
 	else
 		params->repair_pkts = params->recovery != WH_RECOVERY_NAK;
 	memset(params->name, name_byte, sizeof(params->name));
+	for (uint32_t i = 0; i < WH_OPEN_OPTIONS_MAX; i++)
+		params->options[i] = (struct wh_open_option){.number = (uint8_t)i, .bits = i};
 }
 
 /* All else of a packet is made to agree with one field, whatever it says. */
@@ -238,6 +240,11 @@ static inline void packet_settle(struct wh_packet *packet, const struct packet_f
 	}
 }
 
+static inline size_t params_repeated_bytes(const struct wh_open_params *params)
+{
+	return WH_OPTIONS_BYTES(params->n_options) + params->name_bytes;
+}
+
 /* What repeats: as much as its count says, but no more than there is room for. */
 static inline size_t repeated_bytes(const struct wh_packet *packet)
 {
@@ -252,9 +259,9 @@ static inline size_t repeated_bytes(const struct wh_packet *packet)
 	case WH_PACKET_BITMAP:
 		return WH_WORDS_BYTES(wh_bitmap_words(packet->bitmap.pkts));
 	case WH_PACKET_OPEN:
-		return packet->open.params.name_bytes;
+		return params_repeated_bytes(&packet->open.params);
 	case WH_PACKET_CONFIRM:
-		return packet->confirm.params.name_bytes;
+		return params_repeated_bytes(&packet->confirm.params);
 	default:
 		return 0;
 	}
@@ -295,6 +302,22 @@ static inline void raw_ranges(const struct wh_range *ranges, size_t bytes, uint8
 	}
 }
 
+/* Options beyond the array have numbers that go on; a name is of one letter. */
+static inline void raw_params(const struct wh_open_params *params, size_t bytes, uint8_t *at)
+{
+	memset(at, 'n', bytes);
+	for (uint32_t i = 0; i < params->n_options && WH_OPTIONS_BYTES(i + 1) <= bytes; i++) {
+		struct wh_wire_option option = {.number = (uint8_t)i};
+
+		if (i < WH_OPEN_OPTIONS_MAX)
+			option = (struct wh_wire_option){
+				.bits = params->options[i].bits,
+				.number = params->options[i].number,
+			};
+		memcpy(at + WH_OPTIONS_BYTES(i), &option, sizeof(option));
+	}
+}
+
 static inline void raw_repeated(const struct wh_packet *packet, size_t bytes, uint8_t *at)
 {
 	size_t words_bytes = sizeof(packet->bitmap.bits);
@@ -310,8 +333,10 @@ static inline void raw_repeated(const struct wh_packet *packet, size_t bytes, ui
 		memcpy(at, packet->bitmap.bits, bytes < words_bytes ? bytes : words_bytes);
 		break;
 	case WH_PACKET_OPEN:
+		raw_params(&packet->open.params, bytes, at);
+		break;
 	case WH_PACKET_CONFIRM:
-		memset(at, 'n', bytes);
+		raw_params(&packet->confirm.params, bytes, at);
 		break;
 	default:
 		break;

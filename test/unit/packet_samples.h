@@ -216,12 +216,18 @@ static void sample_params(enum sample_size size, struct wh_open_params *params)
 			.period_us = 10000000,
 			.first_serial = UINT64_C(1) << 61,
 			.object_bytes = WH_OBJECT_BYTES_UNKNOWN,
+			.n_options = WH_OPEN_OPTIONS_MAX,
 			.name_bytes = WH_NAME_BYTES_MAX},
 	};
 
 	*params = samples[size];
 	if (size == SAMPLE_MOST)
 		memset(params->name, 0xff, WH_NAME_BYTES_MAX);
+	for (uint32_t i = 0; i < params->n_options; i++)
+		params->options[i] = (struct wh_open_option){
+			.number = (uint8_t)(UINT8_MAX - WH_OPEN_OPTIONS_MAX + 1 + i),
+			.bits = UINT64_MAX - i,
+		};
 }
 
 static void sample_cookie(enum sample_size size, uint8_t cookie[WH_COOKIE_BYTES])

@@ -146,6 +146,61 @@ static void test_print(void)
 	}
 }
 
+static uint64_t bits_of(double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return bits;
+}
+
+/* Those that the receiver must know and that are not as preset: numbers 0 and 4 of the table. */
+static void test_tell(void)
+{
+	struct wh_open_option told[WH_OPEN_OPTIONS_MAX];
+	struct wh_profile_options options;
+	struct wh_profile_options heard;
+
+	wh_profile_options_init(&options, &profile);
+	CU_ASSERT_EQUAL(wh_profile_options_tell(&options, &profile, told), 0);
+	CU_ASSERT_EQUAL(wh_profile_options_put(&options, &profile, "gain", 1.0), 0);
+	CU_ASSERT_EQUAL(wh_profile_options_put(&options, &profile, "count", 9), 0);
+	CU_ASSERT_EQUAL(wh_profile_options_tell(&options, &profile, told), 1);
+	CU_ASSERT_EQUAL(told[0].number, 4);
+	CU_ASSERT_EQUAL(told[0].bits, bits_of(9.0));
+	CU_ASSERT_EQUAL(wh_profile_options_put(&options, &profile, "wait", 1e4), 0);
+	CU_ASSERT_EQUAL(wh_profile_options_tell(&options, &profile, told), 2);
+	CU_ASSERT_EQUAL(told[0].number, 0);
+	CU_ASSERT_EQUAL(told[1].number, 4);
+	memset(&heard, 0xff, sizeof(heard));
+	CU_ASSERT_TRUE(wh_profile_options_hear(&heard, &profile, told, 2));
+	CU_ASSERT_EQUAL(heard.value[0], 1e4);
+	CU_ASSERT_EQUAL(heard.value[4], 9.0);
+	CU_ASSERT_EQUAL(heard.value[3], 1.5e-6);
+}
+
+/* A peer may say what it likes. */
+static void test_hear_wrong(void)
+{
+	const struct wh_open_option lies[] = {
+		{.number = 4, .bits = bits_of(0.0)},
+		{.number = 4, .bits = bits_of(65.0)},
+		{.number = 4, .bits = bits_of(8.5)},
+		{.number = 4, .bits = bits_of(NAN)},
+		{.number = 4, .bits = bits_of(-INFINITY)},
+		{.number = 4, .bits = UINT64_MAX},
+		{.number = 4, .bits = 1},
+		{.number = 0, .bits = bits_of(1e300)},
+		{.number = 3, .bits = bits_of(1.0)}, /* not for a receiver */
+		{.number = 6, .bits = bits_of(0.0)}, /* beyond the table */
+		{.number = UINT8_MAX, .bits = bits_of(0.0)},
+	};
+	struct wh_profile_options options;
+
+	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++)
+		CU_ASSERT_FALSE(wh_profile_options_hear(&options, &profile, &lies[i], 1));
+}
+
 /* What every table promises to those who make flags, keys, pages and OPEN of it. */
 static void check_table(const struct wh_profile *p)
 {
@@ -202,6 +257,8 @@ CU_TestInfo wh_tests[] = {
 	{"presets", test_presets},
 	{"values beyond their limits", test_put},
 	{"as people write them", test_print},
+	{"what OPEN tells", test_tell},
+	{"what OPEN may not tell", test_hear_wrong},
 	{"tables", test_tables},
 	{"profiles", test_profiles},
 	CU_TEST_INFO_NULL,

@@ -340,6 +340,73 @@ static void test_quantiles(void)
 	CU_ASSERT_EQUAL(wh_pacer_lateness_quantile(&pacer, 1.0), latest_tsc);
 }
 
+#define GAP_TSC UINT64_C(1000)
+
+static struct wh_pacer token_pacer(uint32_t burst_pkts)
+{
+	return pacer_at(0, GAP_TSC << WH_INTERVAL_FRACTION_BITS, burst_pkts);
+}
+
+/* The first by the interval, then as many as there are tokens, and the next by the interval. */
+static void test_tokens(void)
+{
+	struct wh_pacer pacer = token_pacer(1);
+
+	CU_ASSERT_EQUAL(release(&pacer, 0), 1);
+	wh_pacer_grant(&pacer, 3);
+	CU_ASSERT_EQUAL(wh_pacer_next_tsc(&pacer), 0);
+	CU_ASSERT_EQUAL(release(&pacer, 10), 3);
+	CU_ASSERT_EQUAL(pacer.due_tsc, GAP_TSC);
+	CU_ASSERT_EQUAL(wh_pacer_next_tsc(&pacer), GAP_TSC);
+
+	/* What there were in all: the same again, or less, grants nothing. */
+	wh_pacer_grant(&pacer, 3);
+	wh_pacer_grant(&pacer, 1);
+	CU_ASSERT_EQUAL(release(&pacer, 20), 0);
+	wh_pacer_grant(&pacer, 5);
+	CU_ASSERT_EQUAL(release(&pacer, 30), 2);
+
+	/* A packet that is due needs none, and they outlast a pause. */
+	wh_pacer_grant(&pacer, 6);
+	wh_pacer_charge(&pacer, GAP_TSC, WIRE_BYTES);
+	CU_ASSERT_EQUAL(pacer.tokens, 1);
+	wh_pacer_idle(&pacer, 50 * GAP_TSC);
+	CU_ASSERT_EQUAL(release(&pacer, 50 * GAP_TSC), 2);
+}
+
+static void test_tokens_alone(void)
+{
+	struct wh_pacer pacer = pacer_at(0, WH_INTERVAL_MAX_FP, 1);
+
+	CU_ASSERT_EQUAL(release(&pacer, 5), 1);
+	CU_ASSERT_EQUAL(release(&pacer, UINT64_C(1) << 39), 0);
+	wh_pacer_grant(&pacer, 2);
+	CU_ASSERT_EQUAL(release(&pacer, UINT64_C(1) << 39), 2);
+}
+
+/* A freeze is one for tokens, too. */
+static void test_tokens_held(void)
+{
+	struct wh_pacer pacer = token_pacer(1);
+
+	wh_pacer_grant(&pacer, 2);
+	wh_pacer_hold_until(&pacer, 500);
+	CU_ASSERT_EQUAL(wh_pacer_next_tsc(&pacer), 500);
+	CU_ASSERT_EQUAL(release(&pacer, 499), 0);
+	CU_ASSERT_EQUAL(release(&pacer, 500), 3);
+}
+
+static void test_burst_changes(void)
+{
+	struct wh_pacer pacer = token_pacer(1);
+
+	CU_ASSERT_EQUAL(release(&pacer, 100 * GAP_TSC), 1);
+	wh_pacer_set_burst(&pacer, 8);
+	CU_ASSERT_EQUAL(release(&pacer, 200 * GAP_TSC), 8);
+	wh_pacer_set_burst(&pacer, 2);
+	CU_ASSERT_EQUAL(release(&pacer, 300 * GAP_TSC), 2);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"exact over ten million packets", test_exact},
 	{"a long gap releases one burst", test_long_gap},
@@ -354,5 +421,9 @@ CU_TestInfo wh_tests[] = {
 	{"no interval", test_unpaced},
 	{"lateness histogram", test_lateness},
 	{"lateness quantiles", test_quantiles},
+	{"tokens", test_tokens},
+	{"tokens alone", test_tokens_alone},
+	{"tokens in a freeze", test_tokens_held},
+	{"another burst", test_burst_changes},
 	CU_TEST_INFO_NULL,
 };

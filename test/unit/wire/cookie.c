@@ -158,6 +158,8 @@ static void same_fields_other_memory(void)
 	p.object_bytes = params.object_bytes;
 	p.recovery = params.recovery;
 	p.repair_pkts = params.repair_pkts;
+	p.n_options = params.n_options;
+	p.options[0] = params.options[0];
 	p.name_bytes = params.name_bytes;
 	memcpy(p.name, params.name, params.name_bytes);
 	CU_ASSERT(good_for(&from, LCI, &p));
@@ -183,9 +185,30 @@ static void bound_to_params(void)
 	CHANGED(object_bytes);
 	CHANGED(recovery);
 	CHANGED(repair_pkts);
+	CHANGED(n_options);
 	CHANGED(name_bytes);
 	CHANGED(name[0]);
 	CHANGED(name[6]);
+
+	/* Both options, and where one ends. */
+	struct wh_open_params p = params;
+	uint8_t cookie[WH_COOKIE_BYTES];
+	uint64_t age_us;
+
+	p.n_options = 2;
+	p.options[1].number = 7;
+	wh_cookie_make(cookie, key, MADE_US, &peer, LCI, &p);
+	for (uint32_t i = 0; i < 5; i++) {
+		struct wh_open_params other = p;
+
+		other.options[0].number += i == 1;
+		other.options[0].bits += i == 2;
+		other.options[1].number += i == 3;
+		other.options[1].bits += i == 4;
+		CU_ASSERT_EQUAL(wh_cookie_check(cookie, key, MADE_US, LIFETIME_US, &peer, LCI,
+					&other, &age_us),
+			i == 0);
+	}
 }
 
 static void bound_to_key_and_bytes(void)

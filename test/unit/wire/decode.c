@@ -141,9 +141,9 @@ static const struct malformed malformed[] = {
 	{"bitmap too long",        WH_PACKET_BITMAP, MOST, 193, 0, 0, 0, WH_WIRE_LONG},
 	{"NAK too long",           WH_PACKET_NAK, MOST, 1089, 0, 0, 0, WH_WIRE_LONG},
 	{"warning too long",       WH_PACKET_DELAY_WARNING, MOST, 65, 0, 0, 0, WH_WIRE_LONG},
-	{"open too long",          WH_PACKET_OPEN, MOST, 368, 0, 0, 0, WH_WIRE_LONG},
+	{"open too long",          WH_PACKET_OPEN, MOST, 512, 0, 0, 0, WH_WIRE_LONG},
 	{"accept too long",        WH_PACKET_ACCEPT, MOST, 65, 0, 0, 0, WH_WIRE_LONG},
-	{"confirm too long",       WH_PACKET_CONFIRM, MOST, 368, 0, 0, 0, WH_WIRE_LONG},
+	{"confirm too long",       WH_PACKET_CONFIRM, MOST, 512, 0, 0, 0, WH_WIRE_LONG},
 	{"release too long",       WH_PACKET_RELEASE, MOST, 81, 0, 0, 0, WH_WIRE_LONG},
 
 	{"first and second",       WH_PACKET_DATA, USUAL, SAME, 2, 1, 6, WH_WIRE_FLAGS},
@@ -209,7 +209,9 @@ static const struct malformed malformed[] = {
 	{"bits 65535",             WH_PACKET_BITMAP, MOST, SAME, 24, 2, 65535, WH_WIRE_LENGTH},
 	{"half a word",            WH_PACKET_BITMAP, USUAL, 76, 0, 0, 0, WH_WIRE_LENGTH},
 	{"name cut",               WH_PACKET_OPEN, USUAL, 118, 0, 0, 0, WH_WIRE_LENGTH},
-	{"name 256",               WH_PACKET_OPEN, MOST, SAME, 98, 2, 256, WH_WIRE_LENGTH},
+	{"name less one",          WH_PACKET_OPEN, MOST, SAME, 98, 1, 254, WH_WIRE_LENGTH},
+	{"options less one",       WH_PACKET_OPEN, MOST, SAME, 99, 1, 15, WH_WIRE_LENGTH},
+	{"options 17 in 153",      WH_PACKET_OPEN, MOST, SAME, 98, 2, 246 | 17 << 8, WH_WIRE_FIELD},
 	{"name 65535",             WH_PACKET_CONFIRM, MOST, SAME, 98, 2, 65535, WH_WIRE_LENGTH},
 	{"name surplus",           WH_PACKET_CONFIRM, LEAST, 113, 0, 0, 0, WH_WIRE_LENGTH},
 
@@ -282,6 +284,8 @@ static const struct malformed malformed[] = {
 	{"payload unaligned",      WH_PACKET_CONFIRM, USUAL, SAME, 96, 2, 1409, WH_WIRE_FIELD},
 	{"payload 0",              WH_PACKET_CONFIRM, USUAL, SAME, 96, 2, 0, WH_WIRE_FIELD},
 	{"payload too large",      WH_PACKET_CONFIRM, USUAL, SAME, 96, 2, 9248, WH_WIRE_FIELD},
+	{"option twice",           WH_PACKET_OPEN, MOST, SAME, 129, 1, 0xf0, WH_WIRE_FIELD},
+	{"option out of order",    WH_PACKET_OPEN, MOST, SAME, 120, 1, 0xff, WH_WIRE_FIELD},
 	{"NUL first in name",      WH_PACKET_OPEN, USUAL, SAME, 112, 1, 0, WH_WIRE_FIELD},
 	{"NUL last in name",       WH_PACKET_CONFIRM, MOST, SAME, 366, 1, 0, WH_WIRE_FIELD},
 	{"open with a token",      WH_PACKET_OPEN, USUAL, SAME, 63, 1, 1, WH_WIRE_FIELD},
@@ -554,7 +558,7 @@ static bool params_within(const struct wh_open_params *p)
 	       p->chunk_bytes <= (uint64_t)p->payload_bytes * 65535 && p->window_pkts >= 64 &&
 	       p->window_pkts <= 16777216 && __builtin_popcount(p->window_pkts) == 1 &&
 	       p->period_us >= 1 && p->period_us <= 10000000 && p->first_serial <= TOP / 2 &&
-	       p->name_bytes <= 255 && strlen(p->name) == p->name_bytes && p->recovery <= 2 &&
+	       p->n_options <= 16 && strlen(p->name) == p->name_bytes && p->recovery <= 2 &&
 	       (p->recovery == 0) == (p->repair_pkts == 0) &&
 	       p->chunk_bytes <= (uint64_t)p->payload_bytes * (65535 - p->repair_pkts);
 }

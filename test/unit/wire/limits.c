@@ -209,7 +209,10 @@ static void counts(void)
 						     field_is(&row[i], "n_losses");
 
 				if (!counts_ranges && !field_is(&row[i], "pkts") &&
-					!field_is(&row[i], "name_bytes"))
+					!field_is(&row[i], "name_bytes") &&
+					!field_is(&row[i], "n_options"))
+					continue;
+				if (row[i].bytes == 1 && count > UINT8_MAX)
 					continue;
 				sample_make(type, SAMPLE_LEAST, &packet);
 				field_store(&row[i], &packet, count);
