@@ -112,7 +112,7 @@ struct wh_session_config {
 	uint32_t window_pkts; /* a power of two, WH_WINDOW_PACKETS_MIN or more */
 	uint64_t rate_bps;    /* see struct wh_control_config */
 	uint32_t burst_pkts;  /* the pacer's */
-	/* A transmitter's; OPEN tells a receiver's. Bitmaps' initial_loss goes before the planner's. */
+	/* A transmitter's; OPEN tells a receiver's. Bitmaps' loss goes before repair's. */
 	struct wh_profile_options options;
 	uint64_t initial_rtt_ns;   /* until measured */
 	uint64_t peer_timeout_ns;  /* silence after which the peer is gone */
@@ -167,8 +167,8 @@ struct wh_session *wh_session_open(const struct wh_session_config *config,
 
 /*
  * The receiver's end for a confirmed handshake; local_lci is not 0 and is how the peer addresses
- * it, rtt_tsc is what the cookie's age says. NULL: no memory, or OPEN tells options that the profile
- * does not have.
+ * it, rtt_tsc is what the cookie's age says. NULL: no memory, or OPEN tells options that the
+ * profile does not have.
  */
 struct wh_session *wh_session_accept(const struct wh_session_config *config, uint64_t now_tsc,
 	uint32_t local_lci, const struct wh_address *peer, const struct wh_open_params *params,
