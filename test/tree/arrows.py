@@ -60,8 +60,10 @@ ALLOWED = {
     'app/wavehaul/scenario': LIB | app('cli'),
     'app/wavehaul': LIB | DRIVERS | APP,
     'test/unit': LIB,
-LIB_ROOMS = ('base', 'wire', 'seal', 'neighbour', 'measure', 'profile', 'track', 'fec', 'path',
-             'session', 'store', 'bundle', 'source', 'sink', 'sim', 'tcp', 'scenario')
+    'test/rig': LIB,
+    'test/driver': LIB | DRIVERS | {'test/rig', 'test/unit'},
+    'test/sim': LIB | {'test/rig', 'test/unit'},
+    'test/fuzz': LIB | {'test/rig', 'test/unit'},
     'test/e2e': LIB | {'test/unit'},
     'test/attack': LIB,
     'test/app': LIB | APP | {'test/driver', 'test/sim', 'test/unit'},
