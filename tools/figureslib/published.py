@@ -19,11 +19,17 @@ def load(path):
     return json.loads(path.read_text(encoding='utf-8'))
 
 
-def constant(top, ours):
+def of_source(top, ours):
+    """A constant, or the preset of a profile's option: what follows name, type and range."""
     text = (top / ours['file']).read_text(encoding='utf-8')
-    found = re.search(rf'^#define\s+{ours["constant"]}\s+([0-9.e+-]+)', text, re.M)
+    if 'option' in ours:
+        name = ours['option']
+        found = re.search(rf'{{"{name}", \w+, [^,]+, [^,]+,\s+([0-9.e+-]+),', text)
+    else:
+        name = ours['constant']
+        found = re.search(rf'^#define\s+{name}\s+([0-9.e+-]+)', text, re.M)
     if not found:
-        raise Absent(f'{ours["file"]} has no {ours["constant"]}')
+        raise Absent(f'{ours["file"]} has no {name}')
     return float(found.group(1))
 
 
@@ -49,7 +55,7 @@ def reported(results, ours):
 
 def ours_of(top, results, ours):
     """Our number for a published one."""
-    value = constant(top, ours) if 'constant' in ours else reported(results, ours)
+    value = reported(results, ours) if 'scenario' in ours else of_source(top, ours)
     return value * ours.get('factor', 1)
 
 
