@@ -49,3 +49,12 @@ void wh_meter_end(struct wh_meter *meter, bool worked)
 		meter->turn_cycles[i] = 0;
 	}
 }
+
+uint64_t wh_meter_sum(const uint64_t cycles[WH_METER_PROCESSES])
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = WH_METER_LOOP + 1; i < WH_METER_PROCESSES; i++)
+		sum += cycles[i];
+	return sum;
+}

@@ -57,6 +57,9 @@ struct wh_meter {
 
 const char *wh_meter_process_name(enum wh_meter_process process);
 
+/* Of all processes but the loop: what packets and files cost. */
+uint64_t wh_meter_sum(const uint64_t cycles[WH_METER_PROCESSES]);
+
 /* The loop's, around a turn that is measured; `now` is of the counter. */
 void wh_meter_begin(struct wh_meter *meter, uint64_t now);
 void wh_meter_end(struct wh_meter *meter, bool worked);

@@ -148,7 +148,7 @@ struct wire_report {
 	uint64_t bad_pkts;
 	uint64_t lost_pkts;
 	uint64_t dropped_pkts;
-	uint64_t cycles[WH_METER_PROCESSES];
+	uint64_t cycles;
 };
 
 struct wire_waits {
@@ -181,7 +181,7 @@ static_assert(WH_RECORD_HELLO == 32 && WH_RECORD_REFUSED == 33, "fixed for ever"
 static_assert(offsetof(struct wire_refused, error) == 8, "fixed for ever");
 static_assert(offsetof(struct wire_refused, text_bytes) == 12, "fixed for ever");
 static_assert(sizeof(struct wire_ready) == 16, "READY");
-static_assert(sizeof(struct wire_report) == 208, "REPORT: a process more is another version");
+static_assert(sizeof(struct wire_report) == 72, "REPORT");
 static_assert(sizeof(struct wire_waits) == 24, "WAITS");
 static_assert(sizeof(struct wire_entry) + 2 * WH_PATH_BYTES_MAX + RECORD_ALIGN <=
 		      WH_BUNDLE_CHUNK_BYTES_MIN,

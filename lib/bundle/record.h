@@ -36,7 +36,6 @@
 #include <stdint.h>
 
 #include "base/chunk.h"
-#include "base/meter.h"
 
 #define WH_BUNDLE_VERSION 4
 
@@ -198,9 +197,9 @@ struct wh_bench_report {
 	uint64_t pkts;
 	uint64_t duplicate_pkts;
 	uint64_t bad_pkts;
-	uint64_t lost_pkts;                  /* losses detected */
-	uint64_t dropped_pkts;               /* by the port and its queues */
-	uint64_t cycles[WH_METER_PROCESSES]; /* of its cores, by process */
+	uint64_t lost_pkts;    /* losses detected */
+	uint64_t dropped_pkts; /* by the port and its queues */
+	uint64_t cycles;       /* of its cores, in rounds with work */
 };
 
 struct wh_record {

@@ -363,6 +363,16 @@ const struct wh_address *wh_session_peer(const struct wh_session *session);
 const struct wh_control *wh_session_control(const struct wh_session *session);
 const struct wh_pacer *wh_session_pacer(const struct wh_session *session);
 
+/* Transmitter; users: what the controller allows at the moment. */
+struct wh_session_pace {
+	uint64_t rate_bps; /* on the wire; 0: not paced */
+	uint32_t window_pkts;
+};
+struct wh_session_pace wh_session_pace(const struct wh_session *session);
+
+/* Users: what went missing, by all that this end knows: as found, as told, or as sent again. */
+uint64_t wh_session_lost_pkts(const struct wh_session *session);
+
 /* What a session takes beside its chunk memory, to the byte that malloc is asked for. */
 uint64_t wh_session_table_bytes(enum wh_role role, const struct wh_session_config *config);
 

@@ -186,6 +186,30 @@ const struct wh_pacer *wh_session_pacer(const struct wh_session *s)
 	return &s->tx.pacer;
 }
 
+struct wh_session_pace wh_session_pace(const struct wh_session *s)
+{
+	const struct wh_transmitter *tx = &s->tx;
+	uint64_t interval_fp = __atomic_load_n(&tx->pacer.interval_fp, __ATOMIC_RELAXED);
+	uint64_t window_pkts = __atomic_load_n(&tx->decision.window_pkts, __ATOMIC_RELAXED);
+	uint64_t full_bits_fp = (uint64_t)tx->pacer.full_bytes * 8 << WH_INTERVAL_FRACTION_BITS;
+
+	WH_ASSERT(s->role == WH_TRANSMITTER);
+	return (struct wh_session_pace){
+		.rate_bps = interval_fp == 0
+				    ? 0
+				    : wh_muldiv_u64(full_bits_fp, s->config.hz, interval_fp),
+		.window_pkts = (uint32_t)wh_min_u64(window_pkts, s->config.window_pkts),
+	};
+}
+
+uint64_t wh_session_lost_pkts(const struct wh_session *s)
+{
+	if (s->role == WH_RECEIVER)
+		return __atomic_load_n(&s->stats.losses_detected_pkts, __ATOMIC_RELAXED);
+	return wh_max_u64(atomic_load_explicit(&s->tx.told_lost_pkts, memory_order_relaxed),
+		__atomic_load_n(&s->stats.retransmitted_pkts, __ATOMIC_RELAXED));
+}
+
 static void check_transmitter(const struct wh_session *s, bool deep)
 {
 	const struct wh_transmitter *tx = &s->tx;

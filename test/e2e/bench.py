@@ -38,14 +38,15 @@ FIELDS = {
                  'duplicate': int, 'lost': int, 'bad': int, 'dropped': int},
     'sender': {'packets': int, 'again': int, 'repair': int},
     'repair': {'sent': int, 'used': int, 'undecodable_blocks': int, 'overhead': NUMBER},
-    'cycles_per_packet': {'here': dict, 'receiver': dict},
+    'cycles_per_packet': {'here': dict, 'receiver': NUMBER},
     'refused_packets': dict, 'loss': NUMBER, 'cores': list,
     'steady': {'from_seconds': NUMBER, 'bps': NUMBER, 'pps': NUMBER},
 }
 LIMITS = {'rate', 'window', 'disk', 'peer', 'cpu', 'memory', 'loss', 'line'}
 INTERVAL = {'seconds': NUMBER, 'span': NUMBER, 'bps': NUMBER, 'pps': NUMBER, 'again': int,
             'repair': int, 'bad': int, 'lost': int, 'dropped': int,
-            'cycles_per_packet_here': NUMBER, 'cycles_per_packet_receiver': NUMBER}
+            'cycles_per_packet_here': NUMBER, 'cycles_per_packet_receiver': NUMBER,
+            'loss': NUMBER, 'rtt_ms': (*NUMBER, type(None))}
 
 # Payload and bytes on the wire of a full packet: Ethernet with preamble, FCS and gap, IPv4, UDP,
 # head; payloads are a multiple of 32.
@@ -96,6 +97,7 @@ def by_time(program, folder, args, seconds=1.5, **link):
         expect_equal('reverse', report['reverse'], '--reverse' in args)
         here = report['cycles_per_packet']['here']
         expect(sum(here.values()) > 1, f'cycles of this end: {here}')
+        expect(report['cycles_per_packet']['receiver'] > 1, f'{report["cycles_per_packet"]}')
         pair.stop_server()
 
 
@@ -240,6 +242,32 @@ def rate_binds(program, folder):
         pair.stop_server()
 
 
+def found_rates(program, folder):
+    """A row a second of how the profile does; at the end that receives, what is known there."""
+    with Pair(program, folder) as pair:
+        for profile, most in (('udt', 200e6), ('ttp', 200e6)):
+            report = measure(pair, '--profile', profile, '--rate', '200M', '--time', '1500ms')
+            row = report['intervals'][0]
+            expect_between(f'rate_bps of {profile}', row['rate_bps'], 1e5, 1.01 * most)
+            expect_between('window_packets', row['window_packets'], 1, 1 << 24)
+            expect_between('rtt_ms', row['rtt_ms'], 1e-3, 1000)
+            expect_between('loss', row['loss'], 0, 0.5)
+            expect(row['limited_by'] in LIMITS, f'limited by {row["limited_by"]}')
+        report = measure(pair, '--profile', 'udt', '--reverse', '--rate', '200M', '--time',
+                         '1500ms')
+        row = report['intervals'][0]
+        expect_equal('known where it is sent', [row[name] for name in
+                                                ('rate_bps', 'window_packets', 'limited_by')],
+                     [None, None, None])
+        expect_between('loss', row['loss'], 0, 0.5)
+        result = pair.run('bench', '--profile', 'udt', '--time', '1500ms', SERVER, timeout_s=20)
+        expect_status(result, OK)
+        for pattern in (r'^ +s +Gb/s +again +repair +paced Gb/s +window +RTT ms +loss % '
+                        r'+limited by$', r'^ +1\.\d\d +\d+\.\d{3} .* (' + '|'.join(LIMITS) + ')$'):
+            expect(re.search(pattern, result.out, re.MULTILINE), f'no /{pattern}/: {result.out!r}')
+        pair.stop_server()
+
+
 def what_limits(program, folder):
     """Named at the end that sends; the rate asked for, and the warm-up beside the rest."""
     with Pair(program, folder) as pair:
@@ -265,7 +293,7 @@ def text(program, folder):
         expect_status(result, OK)
         for pattern in (r'^ +s +Gb/s +Mpps +again +repair +lost +bad +dropped +cycles/pkt$',
                         r'^ +1\.\d\d +\d+\.\d{3}', r'b/s at the receiver', r'p99\.9 \d+ ns',
-                        r'^  rcv +\d'):
+                        r'^  trans +\d', r'^cycles .* of the receiver, all together: \d'):
             expect(re.search(pattern, result.out, re.MULTILINE), f'no /{pattern}/: {result.out!r}')
         pair.stop_server()
 
@@ -387,6 +415,7 @@ def cases():
         yield Case(f'{name}size', name in ('', 'reverse lanes '), partial(by_size, args=args))
     yield Case('rate', True, partial(rate, args=()))
     yield Case('what limits', True, what_limits)
+    yield Case('found rates', True, found_rates)
     yield Case('reverse rate lanes', False, partial(rate, args=('--reverse', '--parallel', '4')))
     yield Case('rate mtu 9000', False, partial(rate, args=(), mtu=9000))
     yield Case('time vhost', False, partial(by_time, args=(), link='vhost'))

@@ -702,6 +702,24 @@ def json_stream(program, folder, verb):
         pair.stop_server()
 
 
+def rows(program, folder):
+    """--verbose: a row a second on stderr, of all that this end knows of the flow."""
+    with Pair(program, folder) as pair:
+        source = folder / 'file'
+        fill(source, 12 * MIB)
+        for words, head in (
+                (('send', source, remote()),
+                 ' +s +Gb/s +paced Gb/s +window +RTT ms +loss % +limited by'),
+                (('get', remote('file'), folder / 'back'), ' +s +Gb/s +RTT ms +loss %')):
+            result = pair.run(words[0], '--verbose', '--profile', 'udt', '--rate', '50M',
+                              *words[1:])
+            expect_status(result, OK)
+            found = re.search(rf'^{head}\n +1\.\d\d +0\.0\d\d .*\n', result.err, re.MULTILINE)
+            expect(found, f'no rows: {result.err!r}')
+            expect_equal('lines on stdout', len(result.out.splitlines()), 1)
+        pair.stop_server()
+
+
 def check_intervals(intervals, end):
     """30 MiB at 100 Mb/s are 2.6 s: one each second, and their sum is no more than the whole."""
     expect(end['seconds'] > 2.5, f'30 MiB in {end["seconds"]} s')
@@ -711,6 +729,11 @@ def check_intervals(intervals, end):
         # No faster than paced; how near it comes to that is for bench.py on CPUs of its own.
         expect_between('an interval\'s rate', interval['bps'], 1e6 * payload_share,
                        1.03e8 * payload_share)
+        expect_between('rtt_ms', interval['rtt_ms'], 1e-3, 1000)
+        expect_between('loss', interval['loss'], 0, 0.5)
+        sends = end['verb'] == 'send'
+        expect_equal('rate_bps', interval['rate_bps'], 100_000_000 if sends else None)
+        expect(interval['limited_by'] is None or sends, f'limited by {interval["limited_by"]}')
     total = sum(i['bps'] * i['span'] / 8 for i in intervals)
     expect_between('bytes of all intervals', total, 20 * MIB, end['bytes'] + MIB)
 
@@ -768,6 +791,7 @@ def cases():
         yield Case(f'interrupted {verb}', verb == 'send', partial(interrupted, verb=verb))
         yield Case(f'drained {verb}', False, partial(drained, verb=verb))
         yield Case(f'json stream {verb}', verb == 'send', partial(json_stream, verb=verb))
+    yield Case('rows', True, rows)
     yield Case('disk full', False, disk_full, memory=True)
     yield Case('stopped twice', False, stopped_twice)
 

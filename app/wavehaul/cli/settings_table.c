@@ -328,7 +328,8 @@ const struct wh_setting wh_settings_table[] = {
 	{KEY("output", "json_stream"), FIELD(json_stream), .flag = "json-stream", SWITCH,
 		.verbs = TRANSFERS, .help = "a JSON object per line on stdout, as things happen"},
 	{KEY("output", "verbose"), FIELD(verbose), .flag = "verbose", SWITCH, .verbs = ALL | DEMO,
-		.help = "say what memory is for, how DPDK was started, and count more"},
+		.help = "say what memory is for, how DPDK was started, and count more; of send\n"
+			"and get a row a second, too: rate, round trip, loss and what limits"},
 	{KEY("dpdk", "eal"), FIELD(eal), .flag = "eal", TEXT, .verbs = ALL | DEMO,
 		.argument = "'ARGS'", .example = "--log-level=7",
 		.help = "more arguments for DPDK's EAL, separated by blanks"},

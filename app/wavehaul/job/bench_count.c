@@ -24,6 +24,6 @@ void wh_bench_count(const struct wh_job *job, uint64_t now_tsc, struct wh_bench_
 		.bad_pkts = stats.bad_pkts + counts.bad_pkts,
 		.lost_pkts = stats.losses_detected_pkts,
 		.dropped_pkts = counts.dropped_pkts,
+		.cycles = wh_meter_sum(counts.cycles),
 	};
-	memcpy(report->cycles, counts.cycles, sizeof(report->cycles));
 }

@@ -289,6 +289,28 @@ static struct wh_session *data_session(const struct wh_job *job)
 	return wh_job_sends(job) ? job->out : wh_job_in(job);
 }
 
+/* What the controller of the sending end allows now, and what it knows of the path. */
+static void note_flow(
+	struct wh_job *job, const struct wh_session *session, const struct wh_session_stats *stats)
+{
+	uint64_t lost_pkts = wh_session_lost_pkts(session);
+	uint64_t pkts = stats->received_pkts + lost_pkts;
+
+	if (wh_job_sends(job)) {
+		const struct wh_session_pace pace = wh_session_pace(session);
+
+		pkts = stats->sent_pkts;
+		atomic_store_explicit(&job->rate_now_bps, pace.rate_bps, memory_order_relaxed);
+		atomic_store_explicit(
+			&job->window_now_pkts, pace.window_pkts, memory_order_relaxed);
+	}
+	atomic_store_explicit(&job->sent_pkts, pkts, memory_order_relaxed);
+	atomic_store_explicit(&job->lost_pkts, lost_pkts, memory_order_relaxed);
+	atomic_store_explicit(&job->rtt_now_ns,
+		wh_tsc_to_ns(job->jobs->ground->hz, wh_session_rtt_tsc(session)),
+		memory_order_relaxed);
+}
+
 static void note_progress(struct wh_job *job, uint64_t span_tsc)
 {
 	const struct wh_session *session = data_session(job);
@@ -298,7 +320,7 @@ static void note_progress(struct wh_job *job, uint64_t span_tsc)
 
 	const struct wh_session_stats stats = wh_session_stats(session);
 
-	atomic_store_explicit(&job->sent_pkts, stats.sent_pkts, memory_order_relaxed);
+	note_flow(job, session, &stats);
 	atomic_store_explicit(&job->again_pkts, stats.retransmitted_pkts, memory_order_relaxed);
 	atomic_store_explicit(&job->repair_pkts, stats.repair_pkts, memory_order_relaxed);
 	atomic_store_explicit(&job->limit_now, wh_session_limit_now(session), memory_order_relaxed);

@@ -147,10 +147,14 @@ struct wh_job {
 	_Atomic uint64_t bytes_found; /* source: by a walk that is over; else 0 */
 	uint64_t noted_tsc;           /* when these were: */
 	_Atomic uint64_t moved_bytes; /* payload sent and acknowledged, or received */
-	_Atomic uint64_t sent_pkts;
+	_Atomic uint64_t sent_pkts;   /* or received and found missing */
+	_Atomic uint64_t lost_pkts;   /* of these */
 	_Atomic uint64_t again_pkts;
 	_Atomic uint64_t repair_pkts; /* sent, or received */
-	_Atomic int limit_now;        /* enum wh_limit, of the sending end */
+	_Atomic int limit_now;        /* enum wh_limit, of the sending end ... */
+	_Atomic uint64_t rate_now_bps;
+	_Atomic uint32_t window_now_pkts; /* ... as these are; 0: not known, or no bound */
+	_Atomic uint64_t rtt_now_ns;
 	struct wh_job_figures figures;
 
 	uint8_t peer_bundle; /* of the last HELLO that could not be read: its version ... */

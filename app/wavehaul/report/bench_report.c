@@ -40,8 +40,7 @@ static void add_receiver(struct wh_bench_report *sum, const struct wh_bench_repo
 	/* These are counted by port, shard and core: lanes share them. */
 	sum->bad_pkts = wh_max_u64(sum->bad_pkts, lane->bad_pkts);
 	sum->dropped_pkts = wh_max_u64(sum->dropped_pkts, lane->dropped_pkts);
-	for (uint32_t i = 0; i < WH_METER_PROCESSES; i++)
-		sum->cycles[i] = wh_max_u64(sum->cycles[i], lane->cycles[i]);
+	sum->cycles = wh_max_u64(sum->cycles, lane->cycles);
 }
 
 static void add_sender(struct wh_bench_sum *sum, const struct wh_job *job)
@@ -81,6 +80,8 @@ void wh_bench_add_up(struct wh_bench_lane *lanes, struct wh_job *const *jobs, ui
 		sum->pps = (double)sum->receiver.pkts / seconds;
 	}
 	if (count > 0) {
+		wh_flow_now_look(&sum->flow, jobs, count);
+
 		const struct wh_ground *ground = jobs[0]->jobs->ground;
 		struct wh_ground_counts counts;
 
@@ -89,13 +90,8 @@ void wh_bench_add_up(struct wh_bench_lane *lanes, struct wh_job *const *jobs, ui
 	}
 }
 
-static double per_pkt(const uint64_t *now, const uint64_t *before, uint64_t pkts)
+static double per_pkt(uint64_t cycles, uint64_t pkts)
 {
-	uint64_t cycles = 0;
-
-	/* What the loop spends without work is no packet's. */
-	for (uint32_t i = WH_METER_LOOP + 1; i < WH_METER_PROCESSES; i++)
-		cycles += now[i] - (before != NULL ? before[i] : 0);
 	return pkts > 0 ? (double)cycles / (double)pkts : 0;
 }
 
@@ -123,49 +119,110 @@ static struct wh_bench_sum steady_part(
 	part.receiver.elapsed_ns -= warm->elapsed_ns;
 	part.receiver.bytes -= warm->bytes;
 	part.receiver.pkts -= warm->pkts;
-	for (uint32_t i = 0; i < WH_METER_PROCESSES; i++) {
-		part.receiver.cycles[i] -= warm->cycles[i];
+	part.receiver.cycles -= warm->cycles;
+	for (uint32_t i = 0; i < WH_METER_PROCESSES; i++)
 		part.cycles[i] -= rows->warm.cycles[i];
-	}
 	part.bps = (double)part.receiver.bytes * 8e9 / (double)part.receiver.elapsed_ns;
 	part.pps = (double)part.receiver.pkts * 1e9 / (double)part.receiver.elapsed_ns;
 	return part;
 }
 
-void wh_bench_row(struct wh_bench_rows *rows, const struct wh_bench_sum *before,
-	const struct wh_bench_sum *now)
+/* What a second has had, by both ends. */
+struct second {
+	double at_s;
+	double span_s;
+	double bps;
+	double pps;
+	double here; /* cycles per packet */
+	double there;
+};
+
+static struct second second_between(
+	const struct wh_bench_sum *before, const struct wh_bench_sum *now)
 {
 	const struct wh_bench_report *r = &now->receiver;
 	const struct wh_bench_report *rb = &before->receiver;
 	double span_s = (double)(r->elapsed_ns - rb->elapsed_ns) / 1e9;
 	uint64_t pkts = r->pkts - rb->pkts;
-	double bps = (double)(r->bytes - rb->bytes) * 8 / span_s;
-	double pps = (double)pkts / span_s;
-	double here = per_pkt(now->cycles, before->cycles, pkts);
-	double there = per_pkt(r->cycles, rb->cycles, pkts);
 
-	json_array_append_new(rows->intervals,
-		json_pack("{s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:f, s:f}", "seconds",
-			(double)r->elapsed_ns / 1e9, "span", span_s, "bps", bps, "pps", pps,
-			"again", (json_int_t)(now->again_pkts - before->again_pkts), "repair",
-			(json_int_t)(now->repair_pkts - before->repair_pkts), "bad",
-			(json_int_t)(r->bad_pkts - rb->bad_pkts), "lost",
-			(json_int_t)(r->lost_pkts - rb->lost_pkts), "dropped",
-			(json_int_t)(r->dropped_pkts - rb->dropped_pkts), "cycles_per_packet_here",
-			here, "cycles_per_packet_receiver", there));
-	if (json_array_size(rows->intervals) == 1)
-		remember_warm(rows, now);
-	if (rows->settings->json)
-		return;
-	if (rows->printed++ % 20 == 0)
+	return (struct second){
+		.at_s = (double)r->elapsed_ns / 1e9,
+		.span_s = span_s,
+		.bps = (double)(r->bytes - rb->bytes) * 8 / span_s,
+		.pps = (double)pkts / span_s,
+		.here = per_pkt(wh_meter_sum(now->cycles) - wh_meter_sum(before->cycles), pkts),
+		.there = per_pkt(r->cycles - rb->cycles, pkts),
+	};
+}
+
+static json_t *interval_json(const struct wh_bench_sum *before, const struct wh_bench_sum *now,
+	const struct second *second)
+{
+	const struct wh_bench_report *r = &now->receiver;
+	const struct wh_bench_report *rb = &before->receiver;
+	json_t *interval = json_pack("{s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:f, s:f}",
+		"seconds", second->at_s, "span", second->span_s, "bps", second->bps, "pps",
+		second->pps, "again", (json_int_t)(now->again_pkts - before->again_pkts), "repair",
+		(json_int_t)(now->repair_pkts - before->repair_pkts), "bad",
+		(json_int_t)(r->bad_pkts - rb->bad_pkts), "lost",
+		(json_int_t)(r->lost_pkts - rb->lost_pkts), "dropped",
+		(json_int_t)(r->dropped_pkts - rb->dropped_pkts), "cycles_per_packet_here",
+		second->here, "cycles_per_packet_receiver", second->there);
+
+	wh_flow_now_to_json(interval, &before->flow, &now->flow);
+	return interval;
+}
+
+/* Of an operator's rate: what the machines make of it. */
+static void print_told(const struct wh_bench_sum *before, const struct wh_bench_sum *now,
+	const struct second *second, bool head)
+{
+	const struct wh_bench_report *r = &now->receiver;
+	const struct wh_bench_report *rb = &before->receiver;
+
+	if (head)
 		printf("%8s %10s %8s %9s %9s %9s %7s %9s %11s\n", "s", "Gb/s", "Mpps", "again",
 			"repair", "lost", "bad", "dropped", "cycles/pkt");
 	printf("%8.2f %10.3f %8.3f %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %7" PRIu64 " %9" PRIu64
 	       " %5.0f+%-5.0f\n",
-		(double)r->elapsed_ns / 1e9, bps / 1e9, pps / 1e6,
+		second->at_s, second->bps / 1e9, second->pps / 1e6,
 		now->again_pkts - before->again_pkts, now->repair_pkts - before->repair_pkts,
 		r->lost_pkts - rb->lost_pkts, r->bad_pkts - rb->bad_pkts,
-		r->dropped_pkts - rb->dropped_pkts, here, there);
+		r->dropped_pkts - rb->dropped_pkts, second->here, second->there);
+}
+
+/* Of a rate that the profile finds: how it does. */
+static void print_found(const struct wh_bench_sum *before, const struct wh_bench_sum *now,
+	const struct second *second, bool head)
+{
+	if (head) {
+		printf("%8s %10s %9s %9s", "s", "Gb/s", "again", "repair");
+		wh_flow_now_print_head(&now->flow, stdout);
+		printf("\n");
+	}
+	printf("%8.2f %10.3f %9" PRIu64 " %9" PRIu64, second->at_s, second->bps / 1e9,
+		now->again_pkts - before->again_pkts, now->repair_pkts - before->repair_pkts);
+	wh_flow_now_print(&before->flow, &now->flow, stdout);
+	printf("\n");
+}
+
+void wh_bench_row(struct wh_bench_rows *rows, const struct wh_bench_sum *before,
+	const struct wh_bench_sum *now)
+{
+	const struct second second = second_between(before, now);
+
+	json_array_append_new(rows->intervals, interval_json(before, now, &second));
+	if (json_array_size(rows->intervals) == 1)
+		remember_warm(rows, now);
+	if (rows->settings->json)
+		return;
+
+	bool head = rows->printed++ % 20 == 0;
+
+	if (rows->settings->profile->rate_is_told)
+		print_told(before, now, &second, head);
+	else
+		print_found(before, now, &second, head);
 	fflush(stdout);
 }
 
@@ -185,16 +242,18 @@ static void print_cycles(const struct wh_bench_sum *total, bool reverse)
 {
 	uint64_t pkts = total->receiver.pkts;
 
-	printf("cycles per packet%12s%12s\n", reverse ? "here" : "sender", "receiver");
+	printf("cycles per packet here, %s\n", reverse ? "who receives" : "who sends");
 	/* Rounds without work are the loop's: no packet cost them. */
-	for (uint32_t i = WH_METER_LOOP + 1; i < WH_METER_PROCESSES && pkts > 0; i++) {
-		double here = (double)total->cycles[i] / (double)pkts;
-		double there = (double)total->receiver.cycles[i] / (double)pkts;
+	for (uint32_t i = WH_METER_LOOP + 1; i < WH_METER_PROCESSES; i++) {
+		double here = per_pkt(total->cycles[i], pkts);
 
-		if (here >= 0.05 || there >= 0.05)
-			printf("  %-15s%12.1f%12.1f\n",
-				wh_meter_process_name((enum wh_meter_process)i), here, there);
+		if (here >= 0.05)
+			printf("  %-15s%12.1f\n", wh_meter_process_name((enum wh_meter_process)i),
+				here);
 	}
+	if (!reverse)
+		printf("cycles per packet of the receiver, all together: %.1f\n",
+			per_pkt(total->receiver.cycles, pkts));
 }
 
 /* Packets that this end refused, a line or a member for each reason that there was. */
@@ -394,8 +453,8 @@ static void print_json(const struct wh_bench_rows *rows, struct wh_job *const *j
 			(json_int_t)total->again_pkts, "repair", (json_int_t)total->repair_pkts));
 	json_object_set_new(all, "repair", wh_repair_json(&repair));
 	json_object_set_new(all, "cycles_per_packet",
-		json_pack("{s:o, s:o}", "here", cycles_json(steady.cycles, steady.receiver.pkts),
-			"receiver", cycles_json(steady.receiver.cycles, steady.receiver.pkts)));
+		json_pack("{s:o, s:f}", "here", cycles_json(steady.cycles, steady.receiver.pkts),
+			"receiver", per_pkt(steady.receiver.cycles, steady.receiver.pkts)));
 	json_object_set_new(all, "steady",
 		json_pack("{s:f, s:f, s:f}", "from_seconds", from_s, "bps", steady.bps, "pps",
 			steady.pps));

@@ -12,6 +12,7 @@
 #include "cli/settings.h"
 #include "host/host.h"
 #include "job/jobs.h"
+#include "report/flow_now.h"
 
 /* A lane's counters at the receiving end, and how often they came: from the lane's crew. */
 struct wh_bench_lane {
@@ -31,6 +32,7 @@ struct wh_bench_sum {
 	uint64_t again_pkts;
 	uint64_t repair_pkts;                /* sent, or received */
 	uint64_t cycles[WH_METER_PROCESSES]; /* of this end */
+	struct wh_flow_now flow;
 };
 
 struct wh_bench_rows {

@@ -13,6 +13,7 @@
 #include "job/client.h"
 #include "job/jobs.h"
 #include "job/lanes.h"
+#include "report/flow_now.h"
 
 struct wh_failure {
 	char *path;
@@ -51,10 +52,13 @@ struct wh_transfer {
 	uint64_t next_progress_tsc;
 	uint64_t last_tsc;
 	uint64_t last_bytes;
+	struct wh_flow_now last_flow;
 	uint64_t moved_tsc; /* when bytes last moved */
 	bool stall_told;
 	bool line_open;
 	bool line_shown;
+	bool rows_shown; /* a row a second in its place */
+	uint32_t rows;
 };
 
 /* 0, or an exit status after one sentence. */

@@ -64,7 +64,9 @@ void wh_transfer_tell_start(struct wh_transfer *transfer)
 	char value[WH_SETTINGS_TEXT_BYTES];
 	const char *key;
 
-	transfer->line_shown = wh_progress_has_terminal() && !settings->json_stream;
+	transfer->rows_shown = settings->verbose && !settings->json_stream;
+	transfer->line_shown =
+		wh_progress_has_terminal() && !settings->json_stream && !transfer->rows_shown;
 	if (!settings->json_stream)
 		return;
 
@@ -183,17 +185,37 @@ static void show_line(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t b
 	transfer->line_open = true;
 }
 
-static void print_interval(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t bytes)
+/* On stderr, where --verbose says the rest, too. */
+static void print_row(const struct wh_transfer *transfer, uint64_t now_tsc, uint64_t bytes,
+	const struct wh_flow_now *flow, bool head)
+{
+	double span_s = seconds_between(transfer, transfer->last_tsc, now_tsc);
+
+	if (head) {
+		fprintf(stderr, "%8s %10s", "s", "Gb/s");
+		wh_flow_now_print_head(flow, stderr);
+		fputc('\n', stderr);
+	}
+	fprintf(stderr, "%8.2f %10.3f", seconds_between(transfer, transfer->began_tsc, now_tsc),
+		(double)(bytes - transfer->last_bytes) * 8 / span_s / 1e9);
+	wh_flow_now_print(&transfer->last_flow, flow, stderr);
+	fputc('\n', stderr);
+}
+
+static void print_interval(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t bytes,
+	const struct wh_flow_now *flow)
 {
 	struct wh_totals totals = wh_transfer_totals(transfer);
 	double span_s = seconds_between(transfer, transfer->last_tsc, now_tsc);
-
-	wh_json_print(json_pack("{s:s, s:f, s:f, s:I, s:f, s:I, s:I, s:I}", "event", "interval",
+	json_t *line = json_pack("{s:s, s:f, s:f, s:I, s:f, s:I, s:I, s:I}", "event", "interval",
 		"seconds", seconds_between(transfer, transfer->began_tsc, now_tsc), "span", span_s,
 		"bytes", (json_int_t)bytes, "bps",
 		span_s > 0 ? (double)(bytes - transfer->last_bytes) * 8 / span_s : 0, "files",
 		(json_int_t)totals.files, "skipped", (json_int_t)totals.skipped, "failed",
-		(json_int_t)totals.failed));
+		(json_int_t)totals.failed);
+
+	wh_flow_now_to_json(line, &transfer->last_flow, flow);
+	wh_json_print(line);
 }
 
 /* What holds the flow up is known where it is sent. */
@@ -224,7 +246,8 @@ static void see_stall(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t b
 
 void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc)
 {
-	uint64_t every_ms = transfer->settings.json_stream ? 1000 : WH_PROGRESS_MS;
+	bool by_second = transfer->settings.json_stream || transfer->rows_shown;
+	uint64_t every_ms = by_second ? 1000 : WH_PROGRESS_MS;
 
 	if (transfer->began_tsc == 0) {
 		if (atomic_load(&transfer->lanes.job[0]->state) != WH_JOB_RUNNING)
@@ -239,16 +262,21 @@ void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc)
 		now_tsc + wh_ns_to_tsc(transfer->host.ground.hz, every_ms * UINT64_C(1000000));
 
 	uint64_t bytes = moved_bytes(transfer);
+	struct wh_flow_now flow;
 
+	wh_flow_now_look(&flow, transfer->lanes.job, transfer->lanes.started);
 	pthread_mutex_lock(&transfer->telling);
 	if (transfer->settings.json_stream && transfer->last_tsc < now_tsc)
-		print_interval(transfer, now_tsc, bytes);
+		print_interval(transfer, now_tsc, bytes, &flow);
+	else if (transfer->rows_shown && transfer->last_tsc < now_tsc)
+		print_row(transfer, now_tsc, bytes, &flow, transfer->rows++ % 20 == 0);
 	else if (transfer->line_shown)
 		show_line(transfer, now_tsc, bytes);
 	see_stall(transfer, now_tsc, bytes);
 	pthread_mutex_unlock(&transfer->telling);
 	transfer->last_tsc = now_tsc;
 	transfer->last_bytes = bytes;
+	transfer->last_flow = flow;
 }
 
 static json_t *failures_json(const struct wh_transfer *transfer, bool passed_over)

@@ -11,7 +11,6 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "cli/address_text.h"
-#include "session/pacer.h"
 #include "telemetry/answer.h"
 
 static uint64_t id_of(uint32_t shard, uint32_t lci)
@@ -95,7 +94,8 @@ struct look {
 	struct wh_session_stats stats;
 	uint64_t moved_bytes;
 	uint64_t rtt_tsc;
-	uint64_t paced_bps; /* 0: not paced */
+	struct wh_session_pace pace; /* transmitter's */
+	uint64_t lost_pkts;
 	enum wh_limit limit;
 	bool stalled;
 };
@@ -117,15 +117,6 @@ static struct wh_session *find_session(const struct wh_host *host, uint64_t id, 
 	return session != NULL && wh_session_lci(session) == lci ? session : NULL;
 }
 
-/* What the rate control allows at the moment. */
-static uint64_t paced_bps(const struct wh_pacer *pacer, uint64_t hz)
-{
-	uint64_t interval_fp = wh_tel_load(&pacer->interval_fp);
-	uint64_t full_bits_fp = (uint64_t)pacer->full_bytes * 8 << WH_INTERVAL_FRACTION_BITS;
-
-	return interval_fp == 0 ? 0 : wh_muldiv_u64(full_bits_fp, hz, interval_fp);
-}
-
 static void fill_look(const struct wh_session *session, struct look *look)
 {
 	look->tsc = rte_rdtsc();
@@ -138,7 +129,8 @@ static void fill_look(const struct wh_session *session, struct look *look)
 	look->limit = wh_session_limit_now(session);
 	look->stalled = wh_session_stalled(session);
 	if (look->transmits)
-		look->paced_bps = paced_bps(wh_session_pacer(session), look->hz);
+		look->pace = wh_session_pace(session);
+	look->lost_pkts = wh_session_lost_pkts(session);
 }
 
 static bool look_at(uint64_t id, struct look *look)
@@ -222,7 +214,8 @@ static void put_how_it_goes(
 	wh_tel_put(data, "pps", wh_muldiv_u64(pkts, now->hz, span_tsc));
 	if (!now->transmits)
 		return;
-	wh_tel_put(data, "paced_bps", now->paced_bps);
+	wh_tel_put(data, "paced_bps", now->pace.rate_bps);
+	wh_tel_put(data, "window_now_pkts", now->pace.window_pkts);
 	wh_tel_put_text(data, "limited_by", wh_limit_name(now->limit));
 	for (uint32_t i = 0; i < WH_LIMITS; i++)
 		wh_tel_put_about(data, "limited_by_", wh_limit_name((enum wh_limit)i), "_us",
@@ -239,6 +232,7 @@ static void put_counters(struct rte_tel_data *data, const struct look *look)
 	wh_tel_put(data, "received_pkts", stats->received_pkts);
 	wh_tel_put(data, "duplicate_pkts", stats->duplicate_pkts);
 	wh_tel_put(data, "losses_detected_pkts", stats->losses_detected_pkts);
+	wh_tel_put(data, "lost_pkts", look->lost_pkts);
 	wh_tel_put(data, "repair_pkts", stats->repair_pkts);
 	wh_tel_put(data, "repaired_pkts", stats->repaired_pkts);
 	wh_tel_put(data, "undecodable_blocks", stats->undecodable_blocks);

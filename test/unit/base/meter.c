@@ -102,6 +102,14 @@ static void test_gaps_and_wrap(void)
 	CU_ASSERT_EQUAL(meter.cycles[WH_METER_LOOP], 0);
 }
 
+static void test_sum(void)
+{
+	const uint64_t cycles[WH_METER_PROCESSES] = {
+		[WH_METER_LOOP] = 1000, [WH_METER_PORT_RECEIVE] = 3, [WH_METER_CODER] = 40};
+
+	CU_ASSERT_EQUAL(wh_meter_sum(cycles), 43);
+}
+
 static void test_names(void)
 {
 	CU_ASSERT_STRING_EQUAL(wh_meter_process_name(WH_METER_LOOP), "loop");
@@ -120,6 +128,7 @@ CU_TestInfo wh_tests[] = {
 	{"nested", test_nested},
 	{"turns without work", test_turns_without_work},
 	{"gaps and wrap", test_gaps_and_wrap},
+	{"sum without the loop", test_sum},
 	{"names", test_names},
 	CU_TEST_INFO_NULL,
 };

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/flow_now.h"
+
+#include <inttypes.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+
+void wh_flow_now_look(struct wh_flow_now *flow, struct wh_job *const *lanes, uint32_t count)
+{
+	bool paced = true;
+
+	WH_ASSERT(count > 0);
+	*flow = (struct wh_flow_now){
+		.sends = wh_job_sends(lanes[0]),
+		.limit = (enum wh_limit)atomic_load_explicit(
+			&lanes[0]->limit_now, memory_order_relaxed),
+	};
+	for (uint32_t i = 0; i < count; i++) {
+		struct wh_job *job = lanes[i];
+		uint64_t rate_bps = atomic_load_explicit(&job->rate_now_bps, memory_order_relaxed);
+
+		paced &= rate_bps != 0;
+		flow->rate_bps += rate_bps;
+		flow->window_pkts +=
+			atomic_load_explicit(&job->window_now_pkts, memory_order_relaxed);
+		flow->rtt_ns = wh_max_u64(
+			flow->rtt_ns, atomic_load_explicit(&job->rtt_now_ns, memory_order_relaxed));
+		flow->pkts += atomic_load_explicit(&job->sent_pkts, memory_order_relaxed);
+		flow->lost_pkts += atomic_load_explicit(&job->lost_pkts, memory_order_relaxed);
+	}
+	if (!paced)
+		flow->rate_bps = 0;
+}
+
+/* A loss may be told later than its packet was sent: never more than all. */
+static double loss_between(const struct wh_flow_now *before, const struct wh_flow_now *now)
+{
+	uint64_t pkts = now->pkts - before->pkts;
+	uint64_t lost_pkts = now->lost_pkts - before->lost_pkts;
+
+	return pkts > 0 ? (double)wh_min_u64(lost_pkts, pkts) / (double)pkts : 0;
+}
+
+void wh_flow_now_to_json(
+	json_t *object, const struct wh_flow_now *before, const struct wh_flow_now *now)
+{
+	json_object_set_new(object, "rate_bps",
+		now->sends && now->rate_bps > 0 ? json_integer((json_int_t)now->rate_bps)
+						: json_null());
+	json_object_set_new(object, "window_packets",
+		now->sends ? json_integer((json_int_t)now->window_pkts) : json_null());
+	json_object_set_new(object, "rtt_ms",
+		now->rtt_ns > 0 ? json_real((double)now->rtt_ns / 1e6) : json_null());
+	json_object_set_new(object, "loss", json_real(loss_between(before, now)));
+	json_object_set_new(object, "limited_by",
+		now->sends ? json_string(wh_limit_name(now->limit)) : json_null());
+}
+
+void wh_flow_now_print_head(const struct wh_flow_now *flow, FILE *to)
+{
+	if (flow->sends)
+		fprintf(to, " %10s %9s", "paced Gb/s", "window");
+	fprintf(to, " %9s %8s", "RTT ms", "loss %");
+	if (flow->sends)
+		fprintf(to, " %10s", "limited by");
+}
+
+void wh_flow_now_print(const struct wh_flow_now *before, const struct wh_flow_now *now, FILE *to)
+{
+	if (now->sends && now->rate_bps > 0)
+		fprintf(to, " %10.3f %9" PRIu64, (double)now->rate_bps / 1e9, now->window_pkts);
+	else if (now->sends)
+		fprintf(to, " %10s %9" PRIu64, "no", now->window_pkts);
+	fprintf(to, " %9.3f %8.3f", (double)now->rtt_ns / 1e6, 100 * loss_between(before, now));
+	if (now->sends)
+		fprintf(to, " %10s", wh_limit_name(now->limit));
+}

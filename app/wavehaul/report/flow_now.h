@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_FLOW_NOW_H
+#define WH_APP_FLOW_NOW_H
+
+/*
+ * How a flow goes at the moment: what its controller allows, the round trip, the loss, and what
+ * holds it up. Rate, window and what limits are known where the data is sent from.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "job/jobs.h"
+
+struct wh_flow_now {
+	bool sends;
+	uint64_t rate_bps;    /* of all lanes; 0: one is not paced */
+	uint64_t window_pkts; /* of all lanes */
+	uint64_t rtt_ns;      /* of the slowest lane; 0: not measured yet */
+	uint64_t pkts;        /* sent, or received and missed: so far */
+	uint64_t lost_pkts;   /* of these */
+	enum wh_limit limit;  /* of the first lane */
+};
+
+/* At least one lane. */
+void wh_flow_now_look(struct wh_flow_now *flow, struct wh_job *const *lanes, uint32_t count);
+
+/*
+ * "rate_bps", "window_packets", "rtt_ms", "loss" since `before` and "limited_by"; null: not known
+ * at this end, or not paced.
+ */
+void wh_flow_now_to_json(
+	json_t *object, const struct wh_flow_now *before, const struct wh_flow_now *now);
+
+/* The same in columns, each with a blank before it, without an end of the line. */
+void wh_flow_now_print_head(const struct wh_flow_now *flow, FILE *to);
+void wh_flow_now_print(const struct wh_flow_now *before, const struct wh_flow_now *now, FILE *to);
+
+#endif
