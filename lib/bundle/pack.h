@@ -15,7 +15,7 @@
 #include "base/chunk.h"
 #include "base/fifo.h"
 #include "bundle/record.h"
-#include "store/digest.h"
+#include "file/digest.h"
 
 #define WH_SEAL_BYTES (sizeof(struct wh_digest))
 

@@ -17,10 +17,10 @@
 
 #include "bundle/beneath.h"
 #include "bundle/pack.h"
+#include "file/digest.h"
+#include "file/ring.h"
 #include "sink/sink.h"
 #include "sink/stage.h"
-#include "store/digest.h"
-#include "store/ring.h"
 
 /* What a poll's work is measured in, about a microsecond each on a file system in memory. */
 #define WH_SINK_WORK_PER_POLL 64

@@ -8,8 +8,8 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "file/zeros.h"
 #include "sink/sink_internal.h"
-#include "store/zeros.h"
 
 #define ALL_SLOTS ((UINT32_C(1) << WH_RING_DEPTH) - 1)
 static_assert(WH_RING_DEPTH < 32, "slots are bits of a word");

@@ -16,9 +16,9 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "bundle/aside.h"
 #include "bundle/beneath.h"
 #include "bundle/staging_name.h"
+#include "file/aside.h"
 #include "sink/stale.h"
 
 /* More than enough while 26^6 names are free; an end if the folder plays tricks. */

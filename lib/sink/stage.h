@@ -58,7 +58,7 @@ int wh_stage_open(struct wh_stage **stage, int folder_fd, uint64_t hz);
 
 /*
  * Removes everything that was not renamed, and lets a sync under way go: neither waits, what
- * takes long is done aside (bundle/aside.h). NULL is allowed.
+ * takes long is done aside (file/aside.h). NULL is allowed.
  */
 void wh_stage_close(struct wh_stage *stage);
 

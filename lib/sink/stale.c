@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/assert.h"
-#include "bundle/aside.h"
 #include "bundle/staging_name.h"
+#include "file/aside.h"
 
 /* A walk that finds more gives up the rest: it holds a descriptor for each folder on its way. */
 #define DEPTH_MAX 64

@@ -4,7 +4,7 @@
 
 /*
  * What dead processes left: staging folders whose lock nobody holds, which are ours by owner and
- * hold nothing but files and links. They are looked for and removed aside (bundle/aside.h); links
+ * hold nothing but files and links. They are looked for and removed aside (file/aside.h); links
  * are not followed. No memory or no thread: they stay for the next time.
  */
 

@@ -24,10 +24,10 @@
 #include "bundle/ledger.h"
 #include "bundle/pack.h"
 #include "bundle/split.h"
+#include "file/digest.h"
+#include "file/read_ahead.h"
 #include "source/source.h"
 #include "source/walk.h"
-#include "store/digest.h"
-#include "store/read_ahead.h"
 
 /* A packed chunk goes when it holds so much, even if more is at hand. */
 #define WH_SOURCE_PACK_BYTES (UINT32_C(256) << 10)

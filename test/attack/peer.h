@@ -10,7 +10,7 @@
 #include "attacker.h"
 #include "bundle/pack.h"
 #include "bundle/record.h"
-#include "store/digest.h"
+#include "file/digest.h"
 
 #define WH_PEER_IN_CHUNKS 64
 #define WH_PEER_IN_PKTS   65536

@@ -12,7 +12,7 @@
 
 #include "base/fifo.h"
 #include "base/prng.h"
-#include "store/digest.h"
+#include "file/digest.h"
 
 struct wh_stream_source {
 	struct wh_fifo *free;

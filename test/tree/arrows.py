@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 LIB_ROOMS = ('base', 'wire', 'neighbour', 'measure', 'profile', 'track', 'fec', 'path', 'session',
-             'store', 'bundle', 'source', 'sink', 'sim', 'tcp', 'scenario')
+             'file', 'bundle', 'source', 'sink', 'sim', 'tcp', 'scenario')
 LIB = {f'lib/{name}' for name in LIB_ROOMS}
 
 
@@ -40,10 +40,10 @@ ALLOWED = {
     'lib/fec': lib('measure wire base'),
     'lib/session': lib('profile track fec measure wire base'),
     'lib/path': lib('base'),
-    'lib/store': lib('base'),
-    'lib/bundle': lib('store base'),
-    'lib/source': lib('bundle store base'),
-    'lib/sink': lib('source bundle store base'),
+    'lib/file': lib('base'),
+    'lib/bundle': lib('file base'),
+    'lib/source': lib('bundle file base'),
+    'lib/sink': lib('source bundle file base'),
     'lib/sim': lib('path wire base'),
     'lib/tcp': lib('sim path wire base'),
     'lib/scenario': lib('tcp sim session path profile track fec measure wire base'),
@@ -97,11 +97,7 @@ FILES = set('''
 ROOM_SYSTEM = {
     'lib/wire': {'xxhash.h', 'xxh_x86dispatch.h'},
     'lib/fec': {'isa-l.h'},
-    'lib/store': set('''
-        dirent.h fcntl.h liburing.h linux/falloc.h linux/fs.h linux/stat.h sys/ioctl.h sys/mman.h
-        sys/random.h sys/stat.h sys/statfs.h sys/statvfs.h sys/types.h sys/uio.h sys/vfs.h
-        unistd.h xxhash.h xxh_x86dispatch.h
-    '''.split()),
+    'lib/file': FILES | {'xxhash.h', 'xxh_x86dispatch.h'},
     'lib/bundle': FILES,
     'lib/source': FILES,
     'lib/sink': FILES,
@@ -109,7 +105,7 @@ ROOM_SYSTEM = {
 
 # Files that may have threads, and why.
 THREADS = {
-    'lib/bundle/aside.c': 'syncfs has no form that does not wait, and may take seconds',
+    'lib/file/aside.c': 'syncfs has no form that does not wait, and may take seconds',
 }
 
 # Rooms whose time and chance are arguments, beside lib/: what tests run without the EAL.
@@ -228,9 +224,9 @@ EXAMPLES = {
     'lib/track/clock.c': ('int f(void);\n\n#include <time.h>\n', ':3: <time.h> has no place'),
     'lib/track/socket.c': ('#include <sys/socket.h>\n', ':1: <sys/socket.h>'),
     'lib/track/file.c': ('#include <fcntl.h>\n', ':1: <fcntl.h>'),
-    'lib/store/file.c': ('#include <fcntl.h>\n#include <liburing.h>\n', None),
-    'lib/store/thread.c': ('#include <pthread.h>\n', ':1: <pthread.h>'),
-    'lib/bundle/aside.c': ('#include <pthread.h>\nint x = pthread_create(0);\n', None),
+    'lib/file/file.c': ('#include <fcntl.h>\n#include <liburing.h>\n', None),
+    'lib/file/thread.c': ('#include <pthread.h>\n', ':1: <pthread.h>'),
+    'lib/file/aside.c': ('#include <pthread.h>\nint x = pthread_create(0);\n', None),
     'lib/bundle/sink.c': ('\nint x = pthread_create(0);\n', ':2: pthread_create() has no'),
     'lib/path/rdtsc.c': ('/* rte_rdtsc() */\nint x = rte_rdtsc();\n', ':2: rte_rdtsc() has'),
     'lib/path/words.c': ('/*\n * time() */\nchar *s = "sleep(1)"; int uptime(int);\n', None),

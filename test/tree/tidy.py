@@ -58,7 +58,6 @@ PROVED_ELSEWHERE = {
     'lib/bundle/waits.c': 'words alone: test/unit/sink/waits.c',
     'lib/sink/sink_waits.c': 'test/unit/sink/waits.c',
     'lib/source/source_waits.c': 'test/unit/sink/waits.c',
-    'lib/store/read_ahead.c': 'how files are read: test/unit/store/file_reader.c and source.c',
     'lib/wire/tag_hash_avx2.c': 'a vector unit of tag.c: test/unit/wire/tag.c',
     'lib/wire/tag_hash_avx512.c': 'a vector unit of tag.c: test/unit/wire/tag.c',
 }

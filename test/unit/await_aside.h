@@ -4,7 +4,7 @@
 
 #include <sched.h>
 
-#include "bundle/aside.h"
+#include "file/aside.h"
 
 /* Until what was begun aside is done: then folders are what they will be. */
 static inline void await_aside(void)

@@ -5,8 +5,7 @@
 /*
  * A disk that misbehaves on request. This definition of io_uring_peek_batch_cqe stands before the
  * library's in a test program, and may change the results that the kernel reports: nothing in
- * the code under test knows of it. Likewise io_uring_submit and fcntl, for file systems without
- * fallocate or O_DIRECT.
+ * the code under test knows of it. Likewise fcntl, for file systems without O_DIRECT.
  */
 
 #include <dlfcn.h>
@@ -28,31 +27,7 @@ static struct {
 	bool refuse_direct; /* O_DIRECT cannot be set: */
 	int refused;        /* so often */
 	int dropped;        /* so often it was set, and taken away again */
-	bool no_reserving;  /* space is not reserved, and -EOPNOTSUPP is its result */
 } ring_fault;
-
-/* Lets requests to reserve space do nothing; their results are changed with all others. */
-int io_uring_submit(struct io_uring *ring)
-{
-	static int (*real)(struct io_uring *);
-
-	if (real == NULL)
-		*(void **)&real = dlsym(RTLD_NEXT, "io_uring_submit");
-	for (unsigned int i = ring->sq.sqe_head; i != ring->sq.sqe_tail; i++) {
-		struct io_uring_sqe *sqe = &ring->sq.sqes[i & ring->sq.ring_mask];
-		bool reserves = sqe->opcode == IORING_OP_FALLOCATE && sqe->len == 0;
-
-		if (!ring_fault.no_reserving || !reserves)
-			continue;
-		io_uring_prep_nop(sqe);
-		io_uring_sqe_set_data(sqe, NULL);
-		ring_fault.result = -EOPNOTSUPP;
-		ring_fault.at_most = 0;
-		ring_fault.after = 0;
-		ring_fault.times = 1;
-	}
-	return real(ring);
-}
 
 /* The kernel must not be at work on memory that the caller is free to give away after closing. */
 void io_uring_queue_exit(struct io_uring *ring)

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "demo/options.h"
-#include "store/digest.h"
+#include "file/digest.h"
 
 #define WH_DEMO_PATH_MAX 4096
 

@@ -9,11 +9,11 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/units.h"
+#include "file/digest.h"
 #include "host/eal.h"
 #include "report/head_json.h"
 #include "report/progress.h"
 #include "report/repair_json.h"
-#include "store/store.h"
 
 void wh_demo_progress_init(struct wh_demo_progress *progress, uint64_t hz, uint64_t bytes_total)
 {

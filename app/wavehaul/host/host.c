@@ -17,10 +17,10 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "bundle/aside.h"
 #include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "file/aside.h"
 #include "host/port_check.h"
 
 /* How often the state of the link is asked for; more often while somebody waits for it. */

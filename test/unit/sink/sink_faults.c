@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Large files on a disk that misbehaves: of lib/bundle/sink.c, too. */
+/* Large files on a disk that misbehaves. */
 #include "ring_fault.h"
 #include "sink_rig.h"
 

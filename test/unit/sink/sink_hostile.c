@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bundles that lie, folders that move, disks that are full: of lib/bundle/sink.c, too. */
+/* Bundles that lie, folders that move, disks that are full. */
 #include <dirent.h>
 #include <sys/mount.h>
 #include <sys/resource.h>

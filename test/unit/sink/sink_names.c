@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Of lib/bundle/sink.c, too: when a file has its name, what belongs to it, and what gets in. */
+/* When a file has its name, what belongs to it, and what gets in. */
 
 #include "free_room.h"
 #include "sink_rig.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "store/read_ahead.h"
+#include "file/read_ahead.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_STORE_ZEROS_H
-#define WH_STORE_ZEROS_H
+#ifndef WH_FILE_ZEROS_H
+#define WH_FILE_ZEROS_H
 
-/* Private to lib/store and lib/bundle: runs of zeros in a chunk, which become holes of its file. */
+/* Runs of zeros in a chunk, which become holes of its file. */
 
 #include <stdbool.h>
 #include <stdint.h>

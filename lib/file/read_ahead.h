@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_STORE_READ_AHEAD_H
-#define WH_STORE_READ_AHEAD_H
+#ifndef WH_FILE_READ_AHEAD_H
+#define WH_FILE_READ_AHEAD_H
 
 /*
- * Private to lib/store and lib/bundle: an open file read into chunks, several at once, taken in
+ * An open file read into chunks, several at once, taken in
  * order. By io_uring, with O_DIRECT where the file system has it; or, without a ring, piece by
  * piece where reading never waits. The file has the size that it had at first: bytes that came
  * later are not read, bytes that went are an error. Chunks that lie in a hole are zeros without
@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 
 #include "base/chunk.h"
-#include "store/ring.h"
+#include "file/ring.h"
 
 /* Without a ring a poll copies no more than this. */
 #define WH_READ_PIECE_BYTES (UINT32_C(256) << 10)

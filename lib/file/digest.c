@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "store/digest.h"
+#include "file/digest.h"
+
+#include <assert.h>
 
 #define XXH_STATIC_LINKING_ONLY /* the state's size */
 #include <xxhash.h>
@@ -8,7 +10,6 @@
 #include <xxh_x86dispatch.h>
 
 #include "base/assert.h"
-#include "store/store.h"
 
 static_assert(sizeof(struct wh_hasher) == sizeof(XXH3_state_t), "opaque state is too small");
 static_assert(_Alignof(struct wh_hasher) == _Alignof(XXH3_state_t), "opaque state is misaligned");

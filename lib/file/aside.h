@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BUNDLE_ASIDE_H
-#define WH_BUNDLE_ASIDE_H
+#ifndef WH_FILE_ASIDE_H
+#define WH_FILE_ASIDE_H
 
 /*
  * What may wait for a disk for longer than a working core can be spared (syncfs, the end of large

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bundle/aside.h"
+#include "file/aside.h"
 
 #include <errno.h>
 #include <pthread.h>

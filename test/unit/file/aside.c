@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bundle/aside.h"
+#include "file/aside.h"
 
 #include <stdatomic.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_STORE_DIGEST_H
-#define WH_STORE_DIGEST_H
+#ifndef WH_FILE_DIGEST_H
+#define WH_FILE_DIGEST_H
 
 /*
- * Private to lib/store and lib/bundle: XXH3-128 of bytes that come piece by piece. The state is
+ * XXH3-128 of bytes that come piece by piece. The state is
  * opaque so that the hash is compiled once, into digest.c.
  */
 
@@ -23,5 +23,8 @@ void wh_hasher_add(struct wh_hasher *hasher, const void *bytes, size_t count);
 
 /* The digest of all bytes so far; more may be added afterwards. */
 void wh_hasher_digest(const struct wh_hasher *hasher, struct wh_digest *digest);
+
+/* 32 hexadecimal digits and a NUL. */
+void wh_digest_text(const struct wh_digest *digest, char text[2 * WH_DIGEST_BYTES + 1]);
 
 #endif

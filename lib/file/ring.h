@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_STORE_RING_H
-#define WH_STORE_RING_H
+#ifndef WH_FILE_RING_H
+#define WH_FILE_RING_H
 
 /*
- * Private to lib/store and lib/bundle: what reading and writing files have in common with their
+ * What reading and writing files have in common with their
  * io_uring and their file. The ring has no SQPOLL thread (it would spin beside the packet path)
  * and no SINGLE_ISSUER (the core that opens need not be the one that polls).
  */
