@@ -11,6 +11,7 @@
 #include "host/bounds.h"
 #include "host/eal.h"
 #include "host/host.h"
+#include "host/memory_room.h"
 #include "job/jobs.h"
 
 /* Chunks that a source or sink has in the air and hashes, beside those of the path. */
@@ -34,22 +35,6 @@
 
 /* What a delay line has for each packet. */
 #define DELAY_LINE_BYTES 64
-
-/* Of MemAvailable in kB, in bytes; a guess when it cannot be read. */
-static uint64_t available_bytes(void)
-{
-	FILE *file = fopen("/proc/meminfo", "r");
-	char line[128];
-	unsigned long long kib = UINT64_C(2) << 20;
-
-	if (file == NULL)
-		return kib << 10;
-	while (fgets(line, sizeof(line), file) != NULL)
-		if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1)
-			break;
-	fclose(file);
-	return kib << 10;
-}
 
 /* What one of the hosts is told; its buffers follow. */
 static struct wh_settings settings_of(const struct wh_demo_options *options, enum wh_lambda_end end)
@@ -156,10 +141,11 @@ int wh_demo_plan_make(const struct wh_demo_options *options, struct wh_demo_plan
 			settings_of(options, WH_DEMO_RECEIVER)},
 	};
 	plan_lambda(options, plan);
-	plan->budget_bytes = options->settings.buffer_bytes != 0
-				     ? options->settings.buffer_bytes
-				     : /* Hugepages are not in MemAvailable any more. */
-				     RTE_MAX(available_bytes() / 2, wh_eal_hugepage_room_bytes());
+	plan->budget_bytes =
+		options->settings.buffer_bytes != 0
+			? options->settings.buffer_bytes
+			: /* Hugepages are not in MemAvailable any more. */
+			RTE_MAX(wh_memory_room("", false).bytes / 2, wh_eal_hugepage_room_bytes());
 	chunks[WH_DEMO_SENDER] = chunks_for(bdp_bytes, SENDER_ROUND_TRIPS);
 	chunks[WH_DEMO_RECEIVER] = chunks_for(bdp_bytes, RECEIVER_ROUND_TRIPS);
 
