@@ -30,6 +30,8 @@ static int run(enum wh_verb verb, int argc, char **argv)
 		return wh_verb_plan(argc, argv);
 	case WH_VERB_DOCTOR:
 		return wh_verb_doctor(argc, argv);
+	case WH_VERB_PROFILES:
+		return wh_verb_profiles(argc, argv);
 	default:
 		WH_ASSERT(verb == WH_VERB_COMPLETION);
 		return wh_verb_completion(argc, argv);

@@ -40,6 +40,7 @@ static bool take_link(const struct wh_settings *settings, struct wh_plan_link *l
 		.file_bytes = settings->size_bytes,
 		.packet_bytes = settings->mtu_bytes,
 		.queue_pkts = settings->lambda.queue_pkts,
+		.choices = &settings->choices,
 	};
 	if (settings->operand_count > 0 || link->rate_bps == 0 || link->rtt_ps == 0) {
 		wh_complain("wavehaul plan takes the link by options, for example --rate 10G --rtt "

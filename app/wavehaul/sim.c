@@ -42,7 +42,7 @@ static int read_scenario(struct verb *verb)
 
 	free(path);
 	for (uint32_t i = 0; status == -1 && i < settings->n_sets; i++)
-		status = wh_ini_set(&verb->ini, settings->sets[i]);
+		status = wh_scenario_set(&verb->ini, settings->sets[i]);
 	if (status == -1 && settings->seed[0] != '\0') {
 		snprintf(seed, sizeof(seed), "scenario.seed=%s", settings->seed);
 		status = wh_ini_set(&verb->ini, seed);

@@ -16,5 +16,6 @@ int wh_verb_get(int argc, char **argv);
 int wh_verb_bench(int argc, char **argv);
 int wh_verb_sim(int argc, char **argv);
 int wh_verb_plan(int argc, char **argv);
+int wh_verb_profiles(int argc, char **argv);
 
 #endif

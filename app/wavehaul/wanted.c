@@ -38,6 +38,7 @@ struct wh_request wh_wanted_request(const struct wh_settings *settings, enum wh_
 		.verb = verb,
 		.lanes = verb == WH_JOB_IDLE ? 1 : settings->parallel,
 		.profile = settings->profile,
+		.options = *wh_profile_choice(&settings->choices, settings->profile),
 		.rate_bps = settings->rate_bps,
 		.burst_pkts = settings->burst_pkts,
 		.payload_bytes = WH_PAYLOAD_BYTES_MAX,
@@ -49,10 +50,6 @@ struct wh_request wh_wanted_request(const struct wh_settings *settings, enum wh_
 		.there = {.root_fd = -1},
 	};
 
-	if (settings->profile_options != NULL)
-		request.options = *settings->profile_options;
-	else
-		wh_profile_options_init(&request.options, settings->profile);
 	if (verb == WH_JOB_SEND || verb == WH_JOB_GET)
 		request.recursive = settings->recursive;
 	if (verb != WH_JOB_BENCH)

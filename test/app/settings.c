@@ -376,6 +376,30 @@ static const struct refusal refusals[] = {
 	{WH_VERB_SEND, "--mtu|-9000", "--mtu '-9000' is not understood; "},
 	{WH_VERB_SEND, "--mtu| 9000", "--mtu ' 9000' is not understood; "},
 	{WH_VERB_SEND, "--mtu|9000 ", "--mtu '9000 ' is not understood; "},
+	{WH_VERB_SEND, "--set|udt.beta",
+		"--set udt.beta: write PROFILE.OPTION=VALUE, for example "},
+	{WH_VERB_SEND, "--set|udt.beta=", "--set udt.beta=: write PROFILE.OPTION=VALUE, "},
+	{WH_VERB_SEND, "--set|utd.beta=1",
+		"--set utd.beta=1: 'utd.beta' does not begin with a profile and a dot, as "
+		"udt.beta; the profiles are fixed, udt, ttp"},
+	{WH_VERB_SEND, "--set|udt.bta=1",
+		"--set udt.bta=1: udt has no option 'bta'; near it is beta; `wavehaul profiles "
+		"udt` explains them"},
+	{WH_VERB_SEND, "--set|ttp.rate=1",
+		"--set ttp.rate=1: ttp has no option 'rate'; near it is initial_rate, min_rate, "
+		"max_rate; "},
+	{WH_VERB_SEND, "--set|udt.quality=1",
+		"--set udt.quality=1: udt has no option 'quality'; its options are formula3, "},
+	{WH_VERB_SEND, "--set|udt.beta=2",
+		"--set udt.beta=2: '2' is out of bounds; udt.beta is a number from 1e-12 to 1"},
+	{WH_VERB_SEND, "--set|udt.formula3=perhaps",
+		"--set udt.formula3=perhaps: 'perhaps' is not understood; udt.formula3 is a switch "
+		"on or off"},
+	{WH_VERB_SEND, "--set|udt.beta=1e-6",
+		"--set names an option of udt, and the profile is fixed; add --profile udt, "},
+	{WH_VERB_SEND, "--profile|ttp|--set|ttp.min_rate=2G|--set|ttp.max_rate=1G",
+		"ttp.max_rate "},
+	{WH_VERB_DEMO, "--udt|bytes,bits", "--udt bytes,bits: 'bits' is none of no-formula-3, "},
 	{WH_VERB_DEMO, "--queue|0p",
 		"--queue '0p' is not understood; write for example --queue 64M"},
 	{WH_VERB_DEMO, "--queue|10000001p", "--queue '10000001p' is not understood; "},
@@ -674,17 +698,17 @@ static void test_subnet_has(void)
 static void test_at(void)
 {
 	char value[WH_SETTINGS_TEXT_BYTES];
-	const char *key = NULL;
+	char key[WH_SETTINGS_KEY_BYTES] = "";
 	uint32_t count = 0;
 
 	wh_rig_read(&rig, WH_VERB_BENCH, WHOLE);
-	CU_ASSERT_TRUE(wh_settings_at(&rig.settings, WH_VERB_BENCH, 0, &key, value));
+	CU_ASSERT_TRUE(wh_settings_at(&rig.settings, WH_VERB_BENCH, 0, key, value));
 	CU_ASSERT_STRING_EQUAL(key, "port.port");
 	CU_ASSERT_STRING_EQUAL(value, "memif:/run/x.sock");
-	CU_ASSERT_TRUE(wh_settings_at(&rig.settings, WH_VERB_BENCH, 8, &key, value));
+	CU_ASSERT_TRUE(wh_settings_at(&rig.settings, WH_VERB_BENCH, 8, key, value));
 	CU_ASSERT_STRING_EQUAL(key, "address.udp_port");
 	CU_ASSERT_STRING_EQUAL(value, "5760");
-	while (wh_settings_at(&rig.settings, WH_VERB_BENCH, count, &key, value))
+	while (wh_settings_at(&rig.settings, WH_VERB_BENCH, count, key, value))
 		count++;
 	CU_ASSERT_EQUAL(count, 32);
 	CU_ASSERT_STRING_EQUAL(key, "dpdk.eal");

@@ -44,7 +44,7 @@ struct line_case {
 static const struct line_case line_cases[] = {
 	{"[prot]\nport = x\n", 1,
 		"there is no section [prot]; the sections are port, address, cores, memory, "
-		"transfer, serve, limits, bench, output, dpdk"},
+		"transfer, serve, limits, profile, bench, output, dpdk"},
 	{"[config]\n", 1, "there is no section [config]; "},
 	{"# head\n\n[port]\nqueus = 4\n", 4,
 		"[port] has no key 'queus'; its keys are port, queues, mtu, vlan, rx_descriptors, "
@@ -62,7 +62,13 @@ static const struct line_case line_cases[] = {
 	{"[bench]\ntime = 1\n", 2, "time = '1' is not understood; "},
 	{"[serve]\nsessions = 0\n", 2, "sessions = '0' is out of bounds; "},
 
+	{"[profile]\nudt.beta = 1e-6\nudt.bta = 1e-6\n", 3,
+		"udt has no option 'bta'; near it is beta"},
+	{"[profile]\nudt.beta = 7\n", 2, "'7' is out of bounds; udt.beta is a number from "},
+	{"[profile]\nbeta = 1\n", 2, "'beta' does not begin with a profile and a dot, "},
+
 	/* Twice. */
+	{"[profile]\nudt.beta = 1e-6\nudt.beta = 1e-6\n", 3, "udt.beta stands at "},
 	{"[port]\nmtu = 9000\nvlan = 1\nmtu = 9000\n", 4, "mtu stands at /tmp/wavehaul-settings-"},
 	{"[port]\nmtu = 9000\n[cores]\nrx = 1\n[port]\nmtu = 1500\n", 6, "mtu stands at "},
 	{"[address]\naddress = 10.0.0.1/8\naddress = 10.0.0.2/8\n", 3,

@@ -130,9 +130,9 @@ char *wh_rig_slurp(const char *path)
 const char *wh_rig_value(const struct wh_rig *rig, enum wh_verb verb, const char *name)
 {
 	static char value[WH_SETTINGS_TEXT_BYTES];
-	const char *key;
+	char key[WH_SETTINGS_KEY_BYTES];
 
-	for (uint32_t i = 0; wh_settings_at(&rig->settings, verb, i, &key, value); i++)
+	for (uint32_t i = 0; wh_settings_at(&rig->settings, verb, i, key, value); i++)
 		if (strcmp(key, name) == 0)
 			return value;
 	return "?";

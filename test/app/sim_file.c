@@ -72,7 +72,7 @@ static int open_text(const char *text, const char *set)
 	int status = wh_ini_parse(&ini, &wh_scenario_form, "f", text, strlen(text));
 
 	if (status == -1 && set != NULL)
-		status = wh_ini_set(&ini, set);
+		status = wh_scenario_set(&ini, set);
 	if (status == -1)
 		status = wh_sweep_read(&sweep, &ini.sections[WH_INI_SWEEP]);
 	if (status == -1)
@@ -521,6 +521,12 @@ static void test_set(void)
 	expect_said(WHOLE, "scenario.duration=5",
 		"--set scenario.duration=5: duration = '5' is a "
 		"number without a unit");
+	expect_said(
+		WHOLE, "udt.bta=5", "--set udt.bta=5: udt has no option 'bta'; near it is beta");
+	expect_said(
+		WHOLE, "udt.beta=5", "--set udt.beta=5: beta = '5' is 5; it must be from 1e-12");
+	expect_said(WHOLE, "udt.beta", "--set udt.beta: write PROFILE.OPTION=VALUE, ");
+	expect_said(WHOLE, "ttp.q=5", "--set ttp.q=5: f has no flow of ttp");
 	expect_said(WHOLE, "flow f.x=5", "--set flow f.x=5: [flow f] has no key 'x'");
 
 	CU_ASSERT_EQUAL(open_text(WHOLE, "link A-B.rate = 5M"), -1);
@@ -530,6 +536,16 @@ static void test_set(void)
 	wh_point_free(point);
 	close_file();
 
+	/* An option of a profile is of all its flows, and of those that a sweep makes its flows. */
+	CU_ASSERT_EQUAL(open_text(WHOLE, "udt.beta=1e-6"), -1);
+	CU_ASSERT_STRING_EQUAL(
+		wh_ini_find(&ini.sections[ini.n_sections - 1], "beta")->value, "1e-6");
+	close_file();
+	CU_ASSERT_EQUAL(open_text(SCENARIO LINK "[sweep]\nwho = udt, sack\n[flow f]\nagent = who\n"
+						"from = A\nto = B\n",
+				"udt.beta=1e-6"),
+		-1);
+	close_file();
 	CU_ASSERT_EQUAL(open_text(WHOLE, "sweep.x=1,2,3"), -1);
 	CU_ASSERT_EQUAL(sweep.n_points, 3);
 	close_file();

@@ -37,8 +37,15 @@ OFFERS = [
     (['send', '--mtu', ''], []),
     (['send', '--mtu', '9000', '--re'], ['--recursive']),
     (['send', ''], FILES),
+    (['send', 'a.iso', 'b'], FILES),
     (['send', '--config', 'x'], FILES),
     (['doctor', '--root', ''], FILES),
+    (['send', '--set', 'udt.b'], ['udt.bandwidth_in_bytes=', 'udt.beta=']),
+    (['sim', '--set', 'ttp.stretch_'], ['ttp.stretch_max=']),
+    (['demo', '--set', 'udt.formula3', '=', ''], ['on', 'off']),
+    (['demo', '--set', 'udt.formula3', '=', 'of'], ['off']),
+    (['demo', '--set', 'udt.beta', '=', ''], []),
+    (['profiles', 'u'], ['udt']),
     (['completion', ''], ['bash', '--help']),
 ]
 
@@ -48,7 +55,7 @@ def offered(script, words):
     line = ['wavehaul', *words]
     text = f'''
 {script}
-compopt() {{ echo files; }}
+compopt() {{ [[ $* == *nospace* ]] || echo files; }}
 COMP_WORDS=({' '.join(f"'{word}'" for word in line)})
 COMP_CWORD={len(line) - 1}
 _wavehaul wavehaul "${{COMP_WORDS[COMP_CWORD]}}" "${{COMP_WORDS[COMP_CWORD - 1]}}"

@@ -5,6 +5,7 @@
     man.py [-k PATTERN] [--binary PATH]
 """
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ from harness import Case, expect, expect_equal, expect_status, run_cases
 
 TOP = Path(__file__).resolve().parents[2]
 BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
-VERBS = ('bench', 'completion', 'demo', 'doctor', 'get', 'plan', 'send', 'serve', 'sim')
+VERBS = ('bench', 'completion', 'demo', 'doctor', 'get', 'plan', 'profiles', 'send', 'serve', 'sim')
 
 
 def options_of_help(text):
@@ -46,7 +47,36 @@ def same_verbs(program, folder):
     expect_equal('the verbs of this test', sorted(VERBS), known)
 
 
+def troff(text):
+    return text.replace('\\', '\\e').replace('-', '\\-').replace("'", "\\'")
+
+
+def section_of(profile):
+    """What the page has on a profile, from what the program says."""
+    lines = [f'.SS {profile["name"]}', troff(profile['summary']) + '.']
+    for option in profile['options']:
+        switch = option['type'] == 'switch'
+        bounds = 'on or off' if switch else f'from {option["least"]} to {option["most"]}'
+        lines += ['.TP', f'.BI {profile["name"]}.{option["name"]} " = {option["type"]}"',
+                  troff(option['help'][0].upper() + option['help'][1:]) + '.',
+                  troff(f'{bounds[0].upper()}{bounds[1:]}; default {option["default"]}.')]
+        if option['paper'] is not None:
+            lines.append(troff(f'Paper: {option["paper"]}.'))
+    return '\n'.join(lines) + '\n'
+
+
+def same_profiles(program, folder):
+    """Word by word: the page is made from the table, and this is what it must be."""
+    result = program.run('profiles', '--json')
+    expect_status(result, 0)
+    right = ''.join(section_of(profile) for profile in json.loads(result.out)['profiles'])
+    page = (TOP / 'man' / 'wavehaul-profiles.1').read_text()
+    found = page[page.index('.SH PROFILES\n') + len('.SH PROFILES\n'):page.index('.SH EXIT')]
+    expect(found == right, f'.SH PROFILES of wavehaul-profiles.1 must be:\n{right}')
+
+
 def cases():
+    yield Case('profiles', True, same_profiles)
     yield Case('verbs', True, same_verbs)
     for verb in VERBS:
         yield Case(f'options of {verb}', True,

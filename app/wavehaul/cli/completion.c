@@ -45,6 +45,23 @@ static const char foot[] = "\t\tesac\n"
 			   "}\n"
 			   "complete -F _wavehaul wavehaul\n";
 
+static bool is_options(const struct wh_setting *setting)
+{
+	return setting->type == WH_SETTING_OPTION || setting->type == WH_SETTING_SETS;
+}
+
+static bool has_words(const struct wh_setting *setting)
+{
+	return setting->type == WH_SETTING_PROFILE || setting->type == WH_SETTING_CODE ||
+	       is_options(setting) || setting->words != NULL;
+}
+
+static void print_profiles(void)
+{
+	for (uint32_t i = 0; wh_profile_at(i) != NULL; i++)
+		printf("%s ", wh_profile_at(i)->name);
+}
+
 static void print_verbs(void)
 {
 	const char *summary;
@@ -54,32 +71,48 @@ static void print_verbs(void)
 	for (uint32_t i = 0; (verb = wh_verb_at(i, &summary)) != 0; i++)
 		printf("%s ", wh_verb_name(verb));
 	printf("--help --version'\n\t\t;;\n");
+	printf("\tprofiles,profiles)\n\t\twords='");
+	print_profiles();
+	printf("--json --help'\n\t\t;;\n");
 	printf("\tcompletion,completion)\n\t\twords='bash --help'\n\t\t;;\n");
 }
 
-static bool has_words(const struct wh_setting *setting)
+/* PROFILE.OPTION of those that are switches or are none: with `first` before, `next` between. */
+static void print_options(bool switches, const char *first, const char *next, const char *behind)
 {
-	return setting->type == WH_SETTING_PROFILE || setting->type == WH_SETTING_CODE ||
-	       setting->words != NULL;
+	const struct wh_profile *profile;
+	const char *before = first;
+
+	for (uint32_t p = 0; (profile = wh_profile_at(p)) != NULL; p++) {
+		for (uint32_t i = 0; i < profile->n_options; i++) {
+			if ((profile->options[i].type == WH_OPTION_SWITCH) != switches)
+				continue;
+			printf("%s%s.%s%s", before, profile->name, profile->options[i].name,
+				behind);
+			before = next;
+		}
+	}
 }
 
 static void print_words(const struct wh_setting *setting)
 {
-	if (setting->type == WH_SETTING_PROFILE)
-		for (uint32_t i = 0; wh_profile_at(i) != NULL; i++)
-			printf("%s ", wh_profile_at(i)->name);
-	else if (setting->type == WH_SETTING_CODE)
+	if (is_options(setting)) {
+		print_options(true, "", " ", "=");
+		print_options(false, " ", " ", "=");
+	} else if (setting->type == WH_SETTING_PROFILE) {
+		print_profiles();
+	} else if (setting->type == WH_SETTING_CODE) {
 		for (uint32_t code = WH_FEC_NONE + 1; code < WH_FEC_CODES; code++)
 			printf("%s ", wh_fec_code_name((enum wh_fec_code)code));
-	else
+	} else {
 		printf("%s", setting->words);
+	}
 }
 
 enum group {
 	GROUP_PATHS, /* names of files */
 	GROUP_TOLD,  /* words of the table */
 	GROUP_FREE,  /* quantities and texts, which nobody can foresee */
-	GROUPS,
 };
 
 static bool is_in(const struct wh_setting *setting, enum wh_verb verb, enum group group)
@@ -126,7 +159,8 @@ static void print_values(enum wh_verb verb)
 			continue;
 		printf("\t%s,--%s)\n\t\twords='", wh_verb_name(verb), wh_settings_table[i].flag);
 		print_words(&wh_settings_table[i]);
-		printf("'\n\t\t;;\n");
+		printf("'\n%s\t\t;;\n",
+			is_options(&wh_settings_table[i]) ? "\t\tcompopt -o nospace\n" : "");
 	}
 }
 
@@ -149,6 +183,10 @@ void wh_completion_print(void)
 	print_verbs();
 	for (uint32_t i = 0; (verb = wh_verb_at(i, &summary)) != 0; i++)
 		print_values(verb);
+	print_options(true, "\t*,", "|*,", "");
+	printf(")\n\t\twords='on off'\n\t\t;;\n");
+	print_options(false, "\t*,", "|*,", "");
+	printf(")\n\t\treturn\n\t\t;;\n");
 	printf("%s", middle);
 	for (uint32_t i = 0; (verb = wh_verb_at(i, &summary)) != 0; i++)
 		print_flags(verb);

@@ -333,21 +333,25 @@ int wh_ini_read(struct wh_ini *ini, const struct wh_ini_form *form, const char *
 	return status;
 }
 
-/* In place of what the section says, or beside it; the texts are the entry's from now on. */
-static void put_entry(struct wh_ini_section *section, char *key, char *value, char *where)
+static char *copy_string(const char *text)
+{
+	return copy_text(text, strlen(text));
+}
+
+void wh_ini_put(
+	struct wh_ini_section *section, const char *key, const char *value, const char *where)
 {
 	struct wh_ini_entry *entry = wh_ini_find(section, key);
 
 	if (entry == NULL) {
-		add_entry(section, key, value, where);
+		add_entry(section, copy_string(key), copy_string(value), copy_string(where));
 		section->entries[section->n_entries - 1].set = true;
 		return;
 	}
-	free(key);
 	free(entry->value);
 	free(entry->where);
-	entry->value = value;
-	entry->where = where;
+	entry->value = copy_string(value);
+	entry->where = copy_string(where);
 	entry->set = true;
 }
 
@@ -376,10 +380,16 @@ int wh_ini_set(struct wh_ini *ini, const char *setting)
 	key++;
 	strip(&key, &key_stop);
 	strip(&value, &value_stop);
+
+	char *key_text = copy_text(key, (size_t)(key_stop - key));
+	char *value_text = copy_text(value, (size_t)(value_stop - value));
+
 	if (asprintf(&where, "--set %s", setting) < 0)
 		where = NULL;
-	put_entry(section, copy_text(key, (size_t)(key_stop - key)),
-		copy_text(value, (size_t)(value_stop - value)), insist(where));
+	wh_ini_put(section, key_text, value_text, insist(where));
+	free(key_text);
+	free(value_text);
+	free(where);
 	return -1;
 }
 

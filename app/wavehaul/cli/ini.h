@@ -63,6 +63,10 @@ int wh_ini_parse(struct wh_ini *ini, const struct wh_ini_form *form, const char 
 	const char *text, size_t bytes);
 void wh_ini_free(struct wh_ini *ini);
 
+/* In place of what the section says, or beside it. */
+void wh_ini_put(
+	struct wh_ini_section *section, const char *key, const char *value, const char *where);
+
 /* SECTION.KEY=VALUE in place of what the file says, or beside it. */
 int wh_ini_set(struct wh_ini *ini, const char *setting);
 

@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "cli/profile_set.h"
 #include "cli/settings_table.h"
 
 /* getopt's values: the flag of setting i is FLAG_FIRST + i, its alias too. */
@@ -99,6 +100,20 @@ static int refuse_spelling(const struct flags *flags, int answer, char **argv)
 	return WH_EXIT_USAGE;
 }
 
+static int take_option(const struct flags *flags, const struct wh_setting *setting,
+	const char *value, struct wh_settings *settings)
+{
+	char where[WH_SETTINGS_TEXT_BYTES];
+
+	snprintf(where, sizeof(where), "--%s %s", flag_name(flags, setting), value);
+
+	bool good = setting->type == WH_SETTING_OPTION
+			    ? wh_profile_set_both(settings, where, value)
+			    : wh_profile_set_words(settings, where, value);
+
+	return good ? -1 : WH_EXIT_USAGE;
+}
+
 /* Flags replace what the file gave, and add to what flags gave, where there may be several. */
 static int take_flag(const struct flags *flags, const struct wh_setting *setting, const char *value,
 	struct wh_settings *settings)
@@ -109,6 +124,8 @@ static int take_flag(const struct flags *flags, const struct wh_setting *setting
 	if (!*given && wh_setting_is_list(setting))
 		wh_setting_clear(setting, settings);
 	*given = true;
+	if (setting->type == WH_SETTING_OPTION || setting->type == WH_SETTING_UDT)
+		return take_option(flags, setting, value, settings);
 
 	const char *wrong = wh_setting_take(setting, value, settings);
 
@@ -168,6 +185,7 @@ static void take_standards(struct wh_settings *settings, enum wh_verb verb)
 	enum wh_verb verbs = (verb & WH_VERBS_CONFIGURED) != 0 ? WH_VERBS_CONFIGURED : verb;
 
 	memset(settings, 0, sizeof(*settings));
+	wh_profile_choices_init(&settings->choices);
 	for (uint32_t i = 0; i < wh_settings_count; i++) {
 		const struct wh_setting *setting = &wh_settings_table[i];
 		const char *standard = wh_setting_standard(setting, verb);
@@ -260,6 +278,33 @@ static void print_setting(const struct wh_setting *setting, const struct wh_sett
 		fprintf(to, "%s = %s\n", setting->key, escaped);
 }
 
+/* Of the profile a client goes by, or as a file has it: all of them. */
+static bool has_options(enum wh_verb verb)
+{
+	return (verb & WH_VERBS_CONFIGURED) != 0 && verb != WH_VERB_SERVE;
+}
+
+static void print_options(const struct wh_settings *settings, FILE *to)
+{
+	const struct wh_profile *profile;
+	char text[WH_OPTION_TEXT_MAX];
+	char range[WH_OPTION_RANGE_BYTES];
+
+	fprintf(to, "\n[" WH_SETTINGS_PROFILE_SECTION "]\n");
+	for (uint32_t p = 0; (profile = wh_profile_at(p)) != NULL; p++) {
+		for (uint32_t i = 0; i < profile->n_options; i++) {
+			const struct wh_option *option = &profile->options[i];
+
+			fprintf(to, "\n# %s\n# %s", option->help, wh_option_range(option, range));
+			fprintf(to, " (%s)\n",
+				wh_option_print(option, option->preset, text, sizeof(text)));
+			fprintf(to, "%s.%s = %s\n", profile->name, option->name,
+				wh_option_print(option, settings->choices.of[p].value[i], text,
+					sizeof(text)));
+		}
+	}
+}
+
 static bool is_kept(const struct wh_setting *setting, enum wh_verb verb)
 {
 	return setting->key != NULL && (setting->verbs & verb) != 0;
@@ -273,6 +318,9 @@ void wh_settings_print(const struct wh_settings *settings, enum wh_verb verb, FI
 		wh_verb_name(verb));
 	for (const struct wh_settings_section *s = wh_settings_sections; s->name != NULL; s++) {
 		bool headed = false;
+
+		if (strcmp(s->name, WH_SETTINGS_PROFILE_SECTION) == 0 && has_options(verb))
+			print_options(settings, to);
 
 		for (uint32_t i = 0; i < wh_settings_count; i++) {
 			const struct wh_setting *setting = &wh_settings_table[i];
@@ -288,18 +336,27 @@ void wh_settings_print(const struct wh_settings *settings, enum wh_verb verb, FI
 }
 
 bool wh_settings_at(const struct wh_settings *settings, enum wh_verb verb, uint32_t i,
-	const char **key, char value[WH_SETTINGS_TEXT_BYTES])
+	char key[WH_SETTINGS_KEY_BYTES], char value[WH_SETTINGS_TEXT_BYTES])
 {
 	for (uint32_t s = 0; s < wh_settings_count; s++) {
 		const struct wh_setting *setting = &wh_settings_table[s];
 
 		if (!is_kept(setting, verb) || i-- > 0)
 			continue;
-		*key = setting->name;
+		snprintf(key, WH_SETTINGS_KEY_BYTES, "%s", setting->name);
 		wh_setting_format(setting, settings, value);
 		return true;
 	}
-	return false;
+	if (!has_options(verb) || i >= settings->profile->n_options)
+		return false;
+
+	const struct wh_option *option = &settings->profile->options[i];
+
+	snprintf(key, WH_SETTINGS_KEY_BYTES, WH_SETTINGS_PROFILE_SECTION ".%s.%s",
+		settings->profile->name, option->name);
+	wh_option_print(option, wh_profile_choice(&settings->choices, settings->profile)->value[i],
+		value, WH_SETTINGS_TEXT_BYTES);
+	return true;
 }
 
 bool wh_subnet_has(const struct wh_subnet *subnet, const struct wh_address *address)

@@ -31,17 +31,21 @@ enum wh_verb {
 	WH_VERB_PLAN = 1 << 6,
 	WH_VERB_DOCTOR = 1 << 7,
 	WH_VERB_COMPLETION = 1 << 8,
+	WH_VERB_PROFILES = 1 << 9,
 };
 
 /* Entries of the table, at most. */
 #define WH_SETTINGS_MAX 128
 
-#define WH_SETTINGS_CPUS_MAX   64
-#define WH_SETTINGS_ALLOWS_MAX 32
-#define WH_SETTINGS_SETS_MAX   100
+#define WH_SETTINGS_CPUS_MAX     64
+#define WH_SETTINGS_ALLOWS_MAX   32
+#define WH_SETTINGS_SETS_MAX     100
+#define WH_SETTINGS_PROFILES_MAX 16
 
 /* Room for any value as text: as long as a path can be, and lists are shorter. */
 #define WH_SETTINGS_TEXT_BYTES 4096
+
+#define WH_SETTINGS_KEY_BYTES 96
 
 /* Control packets must fit; IPv6 asks for more (settings_check.c). */
 #define WH_MTU_MIN (WH_CONTROL_BYTES_MAX + WH_IPV4_BYTES + WH_UDP_BYTES)
@@ -67,6 +71,12 @@ struct wh_cpu_list {
 struct wh_subnet {
 	struct wh_address address; /* port 0; family 0: not given */
 	uint8_t prefix_bits;
+};
+
+/* Options of each profile, in the order of wh_profile_at. */
+struct wh_profile_choices {
+	struct wh_profile_options of[WH_SETTINGS_PROFILES_MAX];
+	uint32_t told; /* bits: of these profiles the command line sets some */
 };
 
 struct wh_settings {
@@ -103,7 +113,9 @@ struct wh_settings {
 	uint64_t stall_timeout_ns;
 	bool recursive;
 	struct wh_repair_options repair; /* of our streams; settled but for serve */
-	const struct wh_profile_options *profile_options; /* NULL: as its paper has them */
+
+	/* [profile] */
+	struct wh_profile_choices choices;
 
 	/* [serve] */
 	char root[WH_SETTINGS_TEXT_BYTES];
@@ -139,7 +151,6 @@ struct wh_settings {
 	/* demo */
 	char file[WH_SETTINGS_TEXT_BYTES]; /* "": one of size_bytes is made */
 	char out[WH_SETTINGS_TEXT_BYTES];  /* "": a folder that goes away again */
-	char udt[WH_SETTINGS_TEXT_BYTES];
 
 	/* sim and plan */
 	uint32_t jobs;                          /* processes at once */
@@ -181,10 +192,16 @@ void wh_settings_print(const struct wh_settings *settings, enum wh_verb verb, FI
 
 /*
  * The i-th setting that `verb` knows, as key ("transfer.rate") and effective value, for the
- * `start` line of --json-stream; false past the last.
+ * `start` line of --json-stream; false past the last. Then the options of its profile.
  */
 bool wh_settings_at(const struct wh_settings *settings, enum wh_verb verb, uint32_t i,
-	const char **key, char value[WH_SETTINGS_TEXT_BYTES]);
+	char key[WH_SETTINGS_KEY_BYTES], char value[WH_SETTINGS_TEXT_BYTES]);
+
+/* As the papers have them. */
+void wh_profile_choices_init(struct wh_profile_choices *choices);
+
+const struct wh_profile_options *wh_profile_choice(
+	const struct wh_profile_choices *choices, const struct wh_profile *profile);
 
 /* Whether `address` (any port) is in the subnet. */
 bool wh_subnet_has(const struct wh_subnet *subnet, const struct wh_address *address);

@@ -5,6 +5,7 @@
 
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "cli/profile_set.h"
 #include "neighbour/neighbour.h"
 
 static bool has_cpu(const struct wh_cpu_list *list, uint16_t cpu)
@@ -101,7 +102,8 @@ int wh_settings_check(const struct wh_settings *settings, enum wh_verb verb)
 		(verb & WH_VERBS_CONFIGURED) == 0 ||
 		(check_cpus(settings) && check_udp_ports(settings) && check_addresses(settings));
 
-	return good && check_repair(settings) ? -1 : WH_EXIT_USAGE;
+	return good && check_repair(settings) && wh_profile_set_check(settings) ? -1
+										: WH_EXIT_USAGE;
 }
 
 int wh_settings_check_whole(const struct wh_settings *settings, enum wh_verb verb)

@@ -7,11 +7,14 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/ini.h"
+#include "cli/profile_set.h"
 
 #define SECTIONS_MAX 24
 
 static bool has_keys(const char *section)
 {
+	if (strcmp(section, WH_SETTINGS_PROFILE_SECTION) == 0)
+		return true;
 	for (uint32_t i = 0; i < wh_settings_count; i++)
 		if (wh_settings_table[i].key != NULL &&
 			strcmp(wh_settings_table[i].section, section) == 0)
@@ -50,6 +53,10 @@ static int take_entry(const struct wh_ini_section *section, const struct wh_ini_
 	const struct wh_setting *setting = wh_setting_find(section->word, entry->key);
 	char advice[WH_SETTINGS_TEXT_BYTES];
 
+	if (strcmp(section->word, WH_SETTINGS_PROFILE_SECTION) == 0)
+		return wh_profile_set(settings, entry->where, entry->key, entry->value)
+			       ? -1
+			       : WH_EXIT_USAGE;
 	if (setting == NULL)
 		return refuse_key(section, entry);
 

@@ -89,6 +89,12 @@ static const char doctor_text[] =
 	"                                        the commands alone\n"
 	"  wavehaul doctor >/dev/null && start   in a script: 0 is fit, 7 is not\n";
 
+static const char profiles_text[] =
+	"usage: wavehaul profiles [OPTIONS] [NAME]\n"
+	"\n"
+	"Lists the profiles, or what one lets you set: each option with its type, range, default\n"
+	"and place in the paper.\n";
+
 static const char completion_text[] =
 	"usage: wavehaul completion bash\n"
 	"\n"
@@ -115,6 +121,8 @@ static const struct {
 	{WH_VERB_PLAN, "plan", "what each profile and each TCP would do on a link", plan_text},
 	{WH_VERB_DOCTOR, "doctor",
 		"say whether this machine is fit for transfers, and what repairs it", doctor_text},
+	{WH_VERB_PROFILES, "profiles", "list the profiles and what each lets you set",
+		profiles_text},
 	{WH_VERB_COMPLETION, "completion", "print what a shell reads to complete all this",
 		completion_text},
 };

@@ -71,6 +71,7 @@ const struct wh_settings_section wh_settings_sections[] = {
 	{"transfer", "The transfer"},
 	{"serve", "Serving"},
 	{"limits", "What one peer may take"},
+	{WH_SETTINGS_PROFILE_SECTION, "Profiles"},
 	{"bench", "The measurement"},
 	{"output", "Output"},
 	{"dpdk", "DPDK"},
@@ -143,7 +144,8 @@ const struct wh_setting wh_settings_table[] = {
 	{IN("run"), .flag = "set", .type = WH_SETTING_SETS, .verbs = SIM,
 		.argument = "SECTION.KEY=VALUE", .example = "scenario.duration=5s",
 		.help = "as if the file said so: scenario.duration=5s,\n"
-			"'link A-B.queue=100', sweep.rtt=1ms,10ms; may be given again"},
+			"'link A-B.queue=100', sweep.rtt=1ms,10ms; or for each flow of a\n"
+			"profile: udt.beta=1e-6; may be given again"},
 	{IN("run"), FIELD(seed), .flag = "seed", TEXT, .verbs = SIM, .argument = "N",
 		.example = "42", .help = "in place of the file's"},
 	{IN("run"), FIELD(jobs), .flag = "jobs", .verbs = SIM | PLAN, COUNT(1, JOBS_MAX),
@@ -226,10 +228,15 @@ const struct wh_setting wh_settings_table[] = {
 	{IN("transfer"), FIELD(burst_pkts), .flag = "burst", .verbs = DEMO,
 		COUNT(1, BURST_MAX_PKTS), .standard = "32", .argument = "N", .example = "32",
 		.help = "packets back to back when the sender is late"},
-	{IN("transfer"), FIELD(udt), .flag = "udt", TEXT, .verbs = DEMO, .argument = "LIST",
-		.example = "no-formula-3,spare-single-loss",
-		.help = "variants of the udt profile, by commas: no-formula-3,\n"
-			"spare-single-loss, bytes, no-delay-warning, one-way-delay"},
+	{IN("transfer"), .flag = "set", .type = WH_SETTING_OPTION, .verbs = CLIENTS | DEMO | PLAN,
+		.argument = "PROFILE.OPTION=VALUE", .example = "udt.beta=1e-6",
+		.help = "an option of a profile, as udt.beta=1e-6; may be given again.\n"
+			"`wavehaul profiles` lists them"},
+	{IN("transfer"), .flag = "udt", .type = WH_SETTING_UDT,
+		.words = "no-formula-3 spare-single-loss bytes no-delay-warning one-way-delay",
+		.verbs = DEMO, .argument = "LIST", .example = "no-formula-3,spare-single-loss",
+		.help = "short for --set, by commas: no-formula-3, spare-single-loss, bytes,\n"
+			"no-delay-warning, one-way-delay"},
 	{KEY("transfer", "parallel"), FIELD(parallel), .flag = "parallel", .verbs = CLIENTS,
 		COUNT(1, WH_LANES_MAX), .standard = "1", .argument = "N", .example = "4",
 		.help = "sessions side by side; files of 16 MiB and more for each go by\n"
@@ -318,7 +325,7 @@ const struct wh_setting wh_settings_table[] = {
 		COUNT(0, SESSIONS_MAX), .standard = "0", .argument = "N", .example = "1000",
 		.help = "sessions opened beside, and never used"},
 	{KEY("output", "json"), FIELD(json), .flag = "json", SWITCH,
-		.verbs = CLIENTS | DEMO | SIM | PLAN,
+		.verbs = CLIENTS | DEMO | SIM | PLAN | WH_VERB_PROFILES,
 		.help = "one JSON object on stdout, and nothing else there"},
 	{IN("output"), FIELD(json), .flag = "json", SWITCH, .verbs = DOCTOR,
 		.help = "one JSON object on stdout: {\"verb\", \"ok\", \"checks\": [{\"name\",\n"

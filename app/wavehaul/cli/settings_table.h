@@ -16,6 +16,9 @@
 /* These have a port and read a configuration. */
 #define WH_VERBS_CONFIGURED (WH_VERB_SERVE | WH_VERB_SEND | WH_VERB_GET | WH_VERB_BENCH)
 
+/* Its keys are the options of all profiles, udt.beta. */
+#define WH_SETTINGS_PROFILE_SECTION "profile"
+
 #define WH_SETTINGS_FILE "/etc/wavehaul/wavehaul.conf"
 
 enum wh_setting_type {
@@ -38,7 +41,9 @@ enum wh_setting_type {
 	WH_SETTING_SUBNETS,   /* that may connect */
 	WH_SETTING_QUEUE,     /* of the lambda: bytes, or packets as 500p */
 	WH_SETTING_LOSS_MODEL,
-	WH_SETTING_SETS, /* SECTION.KEY=VALUE of a scenario */
+	WH_SETTING_SETS,   /* SECTION.KEY=VALUE of a scenario */
+	WH_SETTING_OPTION, /* PROFILE.OPTION=VALUE; take does not know it (profile_set.h) */
+	WH_SETTING_UDT,    /* of old: words for some of these; likewise */
 };
 
 struct wh_setting {

@@ -1,46 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "demo/options.h"
 
-#include <string.h>
-
 #include "base/clock.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/settings.h"
 #include "session/session.h"
 #include "wire/encap.h"
-
-/* A word of --udt, and what it sets. */
-static const struct {
-	const char *word;
-	const char *option;
-	const char *value;
-} udt_words[] = {
-	{"no-formula-3", "formula3", "off"},
-	{"spare-single-loss", "spare_single_loss", "on"},
-	{"bytes", "bandwidth_in_bytes", "on"},
-	{"no-delay-warning", "delay_warning", "off"},
-	{"one-way-delay", "one_way", "on"},
-};
-
-static bool take_udt_word(const char *word, struct wh_profile_options *options)
-{
-	for (size_t i = 0; i < sizeof(udt_words) / sizeof(udt_words[0]); i++)
-		if (strcmp(word, udt_words[i].word) == 0)
-			return wh_profile_options_set(options, wh_profile_find("udt"),
-				       udt_words[i].option, udt_words[i].value) == 0;
-	return false;
-}
-
-static bool parse_udt(char *rest, struct wh_profile_options *options)
-{
-	char *word;
-
-	while ((word = strtok_r(rest, ",", &rest)) != NULL)
-		if (!take_udt_word(word, options))
-			return false;
-	return true;
-}
 
 /* What is derived from several options, and what contradicts. */
 static int complete(struct wh_demo_options *options)
@@ -78,7 +44,6 @@ static int complete(struct wh_demo_options *options)
 static int check(struct wh_demo_options *options)
 {
 	struct wh_settings *settings = &options->settings;
-	struct wh_profile_options udt;
 
 	if (settings->operand_count > 0) {
 		wh_complain("'%s' is one word too many; a file is named by --file %s",
@@ -90,15 +55,6 @@ static int check(struct wh_demo_options *options)
 			    "one of them away");
 		return WH_EXIT_USAGE;
 	}
-	wh_profile_options_init(&udt, wh_profile_find("udt"));
-	if (!parse_udt(settings->udt, &udt)) {
-		wh_complain("--udt is not understood; write for example --udt "
-			    "no-formula-3,spare-single-loss");
-		return WH_EXIT_USAGE;
-	}
-	wh_profile_options_init(&options->profile, settings->profile);
-	if (settings->profile == wh_profile_find("udt"))
-		options->profile = udt;
 	return complete(options);
 }
 

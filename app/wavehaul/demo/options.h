@@ -6,9 +6,8 @@
 
 /* What a demo is told, and what follows from it. */
 struct wh_demo_options {
-	struct wh_settings settings;       /* lambda: the data's direction, complete */
-	double loss;                       /* of the whole model, for the report */
-	struct wh_profile_options profile; /* of the chosen one */
+	struct wh_settings settings; /* lambda: the data's direction, complete */
+	double loss;                 /* of the whole model, for the report */
 };
 
 /* -1: go on; else the exit status to end with, --help or a complaint having been printed. */

@@ -48,7 +48,6 @@ static struct wh_settings settings_of(const struct wh_demo_options *options, enu
 		.address = {.family = WH_IPV4, .ip = {192, 0, 2, (uint8_t)(end + 1)}},
 		.prefix_bits = 24,
 	};
-	settings.profile_options = &options->profile;
 	/* The operator of a dedicated lambda names its rate; of all, UDT finds it by itself. */
 	settings.rate_bps =
 		settings.profile == wh_profile_find("udt") ? WH_RATE_MAX : settings.lambda.rate_bps;

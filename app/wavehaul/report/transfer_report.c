@@ -62,7 +62,7 @@ void wh_transfer_tell_start(struct wh_transfer *transfer)
 {
 	const struct wh_settings *settings = &transfer->settings;
 	char value[WH_SETTINGS_TEXT_BYTES];
-	const char *key;
+	char key[WH_SETTINGS_KEY_BYTES];
 
 	transfer->rows_shown = settings->verbose && !settings->json_stream;
 	transfer->line_shown =
@@ -73,7 +73,7 @@ void wh_transfer_tell_start(struct wh_transfer *transfer)
 	json_t *effective = json_object();
 	json_t *cores = json_array();
 
-	for (uint32_t i = 0; wh_settings_at(settings, transfer->verb, i, &key, value); i++)
+	for (uint32_t i = 0; wh_settings_at(settings, transfer->verb, i, key, value); i++)
 		json_object_set_new(effective, key, json_string(value));
 	for (uint32_t i = 0; i < transfer->runtime.cores.count; i++) {
 		const struct wh_core *core = &transfer->runtime.cores.core[i];

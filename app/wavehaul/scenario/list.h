@@ -19,6 +19,12 @@ enum wh_scenario_section {
 
 extern const struct wh_ini_form wh_scenario_form;
 
+/*
+ * SECTION.KEY=VALUE as if the file said so, or PROFILE.OPTION=VALUE in all flows of that profile:
+ * -1, or the exit status after a complaint.
+ */
+int wh_scenario_set(struct wh_ini *ini, const char *setting);
+
 /* Names and titles of the folder's; NULL: of those that came with wavehaul. An exit status. */
 int wh_scenarios_list(const char *folder);
 

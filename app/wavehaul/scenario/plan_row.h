@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/settings.h"
+
 struct wh_plan_link {
 	uint64_t rate_bps; /* of IP packets */
 	uint64_t rtt_ps;
@@ -14,6 +16,7 @@ struct wh_plan_link {
 	uint32_t packet_bytes;
 	uint32_t queue_pkts;
 	uint64_t file_bytes;
+	const struct wh_profile_choices *choices; /* NULL: as the papers have them */
 };
 
 #define WH_PLAN_NAME_BYTES 32

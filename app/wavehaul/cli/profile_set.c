@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/profile_set.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/units.h"
+#include "cli/complain.h"
+
+#define NAME_BYTES  64
+#define KNOWN_BYTES 512
+
+/* So many letters may be missing, wrong or too many in a name that was meant. */
+#define NEAR_ENOUGH 2
+
+static const struct {
+	const char *word;
+	const char *name;
+	const char *value;
+} words_of_udt[] = {
+	{"no-formula-3", "udt.formula3", "off"},
+	{"spare-single-loss", "udt.spare_single_loss", "on"},
+	{"bytes", "udt.bandwidth_in_bytes", "on"},
+	{"no-delay-warning", "udt.delay_warning", "off"},
+	{"one-way-delay", "udt.one_way", "on"},
+};
+
+static uint32_t place_of(const struct wh_profile *profile)
+{
+	uint32_t place = 0;
+
+	while (wh_profile_at(place) != profile)
+		place++;
+	WH_ASSERT(place < WH_SETTINGS_PROFILES_MAX);
+	return place;
+}
+
+void wh_profile_choices_init(struct wh_profile_choices *choices)
+{
+	*choices = (struct wh_profile_choices){0};
+	for (uint32_t i = 0; wh_profile_at(i) != NULL; i++) {
+		WH_ASSERT(i < WH_SETTINGS_PROFILES_MAX);
+		wh_profile_options_init(&choices->of[i], wh_profile_at(i));
+	}
+}
+
+const struct wh_profile_options *wh_profile_choice(
+	const struct wh_profile_choices *choices, const struct wh_profile *profile)
+{
+	return &choices->of[place_of(profile)];
+}
+
+const struct wh_profile *wh_profile_of(const char *name, const char **option)
+{
+	const char *dot = strchr(name, '.');
+	const struct wh_profile *profile;
+
+	for (uint32_t i = 0; dot != NULL && (profile = wh_profile_at(i)) != NULL; i++) {
+		if (strlen(profile->name) != (size_t)(dot - name) ||
+			memcmp(profile->name, name, (size_t)(dot - name)) != 0)
+			continue;
+		*option = dot + 1;
+		return profile;
+	}
+	return NULL;
+}
+
+static uint32_t least_of(uint32_t a, uint32_t b, uint32_t c)
+{
+	uint32_t ab = a < b ? a : b;
+
+	return ab < c ? ab : c;
+}
+
+/* Letters to be changed, added or taken away until `a` is `b` (Levenshtein's distance). */
+static uint32_t distance(const char *a, const char *b)
+{
+	uint32_t row[NAME_BYTES];
+	size_t columns = strnlen(b, NAME_BYTES - 1);
+
+	for (size_t j = 0; j <= columns; j++)
+		row[j] = (uint32_t)j;
+	for (; *a != '\0'; a++) {
+		uint32_t corner = row[0]++;
+
+		for (size_t j = 1; j <= columns; j++) {
+			uint32_t above = row[j];
+
+			row[j] = least_of(above + 1, row[j - 1] + 1, corner + (*a != b[j - 1]));
+			corner = above;
+		}
+	}
+	return row[columns];
+}
+
+static bool is_near(const char *said, const char *meant)
+{
+	return distance(said, meant) <= NEAR_ENOUGH ||
+	       (strlen(said) > 1 && strstr(meant, said) != NULL);
+}
+
+static void append(char known[KNOWN_BYTES], const char *name)
+{
+	size_t used = strlen(known);
+
+	snprintf(known + used, KNOWN_BYTES - used, "%s%s", used > 0 ? ", " : "", name);
+}
+
+static void refuse_profile(const char *where, const char *name)
+{
+	char known[KNOWN_BYTES] = "";
+
+	for (uint32_t i = 0; wh_profile_at(i) != NULL; i++)
+		append(known, wh_profile_at(i)->name);
+	wh_complain("%s: '%s' does not begin with a profile and a dot, as udt.beta; the profiles "
+		    "are %s",
+		where, name, known);
+}
+
+void wh_profile_refuse_option(
+	const char *where, const struct wh_profile *profile, const char *option)
+{
+	char known[KNOWN_BYTES] = "";
+
+	for (uint32_t i = 0; i < profile->n_options; i++)
+		if (is_near(option, profile->options[i].name))
+			append(known, profile->options[i].name);
+
+	bool near = known[0] != '\0';
+
+	for (uint32_t i = 0; !near && i < profile->n_options; i++)
+		append(known, profile->options[i].name);
+	wh_complain("%s: %s has no option '%s'; %s %s; `wavehaul profiles %s` explains them", where,
+		profile->name, option, near ? "near it is" : "its options are",
+		known[0] != '\0' ? known : "none", profile->name);
+}
+
+const char *wh_option_range(const struct wh_option *option, char text[WH_OPTION_RANGE_BYTES])
+{
+	char least[WH_OPTION_TEXT_MAX];
+	char most[WH_OPTION_TEXT_MAX];
+	bool automatic = option->preset < option->least || option->preset > option->most;
+
+	if (option->type == WH_OPTION_SWITCH)
+		snprintf(text, WH_OPTION_RANGE_BYTES, "on or off");
+	else
+		snprintf(text, WH_OPTION_RANGE_BYTES, "from %s to %s%s",
+			wh_option_print(option, option->least, least, sizeof(least)),
+			wh_option_print(option, option->most, most, sizeof(most)),
+			automatic ? ", or auto" : "");
+	return text;
+}
+
+bool wh_profile_set(
+	struct wh_settings *settings, const char *where, const char *name, const char *text)
+{
+	const char *option = NULL;
+	const struct wh_profile *profile = wh_profile_of(name, &option);
+	char range[WH_OPTION_RANGE_BYTES];
+
+	if (profile == NULL) {
+		refuse_profile(where, name);
+		return false;
+	}
+
+	int rc = wh_profile_options_set(
+		&settings->choices.of[place_of(profile)], profile, option, text);
+
+	if (rc == 0)
+		return true;
+	if (rc == -ENOENT)
+		wh_profile_refuse_option(where, profile, option);
+	else
+		wh_complain("%s: '%s' is %s; %s is a %s %s", where, text,
+			rc == -ERANGE ? "out of bounds" : "not understood", name,
+			wh_option_type_name(wh_profile_option(profile, option)->type),
+			wh_option_range(wh_profile_option(profile, option), range));
+	return false;
+}
+
+bool wh_profile_set_both(struct wh_settings *settings, const char *where, const char *both)
+{
+	const char *equals = strchr(both, '=');
+	const char *option;
+	char name[NAME_BYTES];
+
+	if (equals == NULL || equals[1] == '\0' || (size_t)(equals - both) >= sizeof(name)) {
+		wh_complain("%s: write PROFILE.OPTION=VALUE, for example udt.beta=1e-6", where);
+		return false;
+	}
+	snprintf(name, sizeof(name), "%.*s", (int)(equals - both), both);
+	if (!wh_profile_set(settings, where, name, equals + 1))
+		return false;
+	settings->choices.told |= UINT32_C(1) << place_of(wh_profile_of(name, &option));
+	return true;
+}
+
+static bool set_word(struct wh_settings *settings, const char *where, const char *word)
+{
+	char known[KNOWN_BYTES] = "";
+
+	for (size_t i = 0; i < sizeof(words_of_udt) / sizeof(words_of_udt[0]); i++) {
+		if (strcmp(word, words_of_udt[i].word) == 0)
+			return wh_profile_set(
+				settings, where, words_of_udt[i].name, words_of_udt[i].value);
+		append(known, words_of_udt[i].word);
+	}
+	wh_complain("%s: '%s' is none of %s", where, word, known);
+	return false;
+}
+
+bool wh_profile_set_words(struct wh_settings *settings, const char *where, const char *words)
+{
+	char word[NAME_BYTES];
+
+	for (;;) {
+		size_t chars = strcspn(words, ",");
+
+		snprintf(word, sizeof(word), "%.*s", (int)chars, words);
+		if (!set_word(settings, where, word))
+			return false;
+		if (words[chars] == '\0')
+			return true;
+		words += chars + 1;
+	}
+}
+
+bool wh_profile_set_check(const struct wh_settings *settings)
+{
+	const struct wh_profile *used = settings->profile;
+	const struct wh_profile *profile;
+
+	for (uint32_t i = 0; (profile = wh_profile_at(i)) != NULL; i++) {
+		const char *why = NULL;
+		const struct wh_option *wrong =
+			profile->contradiction == NULL
+				? NULL
+				: profile->contradiction(&settings->choices.of[i], &why);
+
+		if (wrong != NULL) {
+			wh_complain("%s.%s %s", profile->name, wrong->name, why);
+			return false;
+		}
+		if (used == NULL || used == profile || (settings->choices.told >> i & 1) == 0)
+			continue;
+		wh_complain("--set names an option of %s, and the profile is %s; add --profile %s, "
+			    "or leave --set away",
+			profile->name, used->name, profile->name);
+		return false;
+	}
+	return true;
+}

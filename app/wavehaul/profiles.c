@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The verb profiles: which there are, and what each lets an operator set. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "cli/path_text.h"
+#include "cli/profile_set.h"
+#include "profile/profile.h"
+#include "verbs.h"
+
+static void print_option(const struct wh_profile *profile, const struct wh_option *option)
+{
+	char name[64];
+	char range[WH_OPTION_RANGE_BYTES];
+	char preset[WH_OPTION_TEXT_MAX];
+
+	snprintf(name, sizeof(name), "%s.%s", profile->name, option->name);
+	wh_option_print(option, option->preset, preset, sizeof(preset));
+	printf("\n  %-24s %s, %s (%s)\n", name, wh_option_type_name(option->type),
+		wh_option_range(option, range), preset);
+	printf("  %-24s %s\n", "", option->help);
+	if (option->paper != NULL)
+		printf("  %-24s paper: %s\n", "", option->paper);
+}
+
+static void print_one(const struct wh_profile *profile)
+{
+	printf("%s: %s\n", profile->name, profile->summary);
+	for (uint32_t i = 0; i < profile->n_options; i++)
+		print_option(profile, &profile->options[i]);
+	if (profile->n_options > 0)
+		printf("\nSet them by --set PROFILE.OPTION=VALUE, or in [profile] of a "
+		       "configuration.\n");
+}
+
+static void print_all(void)
+{
+	const struct wh_profile *profile;
+
+	for (uint32_t i = 0; (profile = wh_profile_at(i)) != NULL; i++)
+		printf("%-8s %s\n", profile->name, profile->summary);
+	printf("\n`wavehaul profiles NAME` lists the options of one.\n");
+}
+
+static json_t *option_json(const struct wh_option *option)
+{
+	char least[WH_OPTION_TEXT_MAX];
+	char most[WH_OPTION_TEXT_MAX];
+	char preset[WH_OPTION_TEXT_MAX];
+
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:s}", "name", option->name, "type",
+		wh_option_type_name(option->type), "least",
+		wh_option_print(option, option->least, least, sizeof(least)), "most",
+		wh_option_print(option, option->most, most, sizeof(most)), "default",
+		wh_option_print(option, option->preset, preset, sizeof(preset)), "paper",
+		option->paper == NULL ? json_null() : json_string(option->paper), "help",
+		option->help);
+}
+
+static json_t *profile_json(const struct wh_profile *profile)
+{
+	json_t *options = json_array();
+
+	for (uint32_t i = 0; i < profile->n_options; i++)
+		json_array_append_new(options, option_json(&profile->options[i]));
+	return json_pack("{s:s, s:s, s:o}", "name", profile->name, "summary", profile->summary,
+		"options", options);
+}
+
+/* Of one, or of all when that is NULL. */
+static void print_json(const struct wh_profile *only)
+{
+	json_t *list = json_array();
+	const struct wh_profile *profile;
+
+	for (uint32_t i = 0; (profile = wh_profile_at(i)) != NULL; i++)
+		if (only == NULL || only == profile)
+			json_array_append_new(list, profile_json(profile));
+
+	json_t *all =
+		json_pack("{s:s, s:b, s:o}", "verb", "profiles", "ok", true, "profiles", list);
+	char *text = json_dumps(all, JSON_INDENT(2));
+
+	if (text != NULL)
+		puts(text);
+	free(text);
+	json_decref(all);
+}
+
+static int find(const struct wh_settings *settings, const struct wh_profile **profile)
+{
+	if (settings->operand_count == 0)
+		return -1;
+	*profile = wh_profile_find(settings->operands[0]);
+	if (settings->operand_count == 1 && *profile != NULL)
+		return -1;
+	wh_complain("wavehaul profiles takes the name of one, or none; `wavehaul profiles` lists "
+		    "them");
+	return WH_EXIT_USAGE;
+}
+
+int wh_verb_profiles(int argc, char **argv)
+{
+	struct wh_settings settings;
+	const struct wh_profile *profile = NULL;
+	int status = wh_settings_read(&settings, WH_VERB_PROFILES, argc, argv);
+
+	if (status == -1)
+		status = find(&settings, &profile);
+	if (status != -1)
+		return status;
+	if (settings.json)
+		print_json(profile);
+	else if (profile != NULL)
+		print_one(profile);
+	else
+		print_all();
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return WH_EXIT_OK;
+	wh_complain("the list could not be written: %s", strerror(errno));
+	return WH_EXIT_OTHER;
+}
