@@ -117,11 +117,13 @@ struct wire_hello {
 	uint8_t fec_code;
 	uint8_t fec_k;
 	uint8_t fec_r;
-	uint32_t zero;
+	uint16_t options;
+	uint16_t zero;
 	uint64_t rate_bps;
 	uint64_t transfer;
 	uint64_t bench_ns;
 	uint64_t bench_bytes;
+	uint64_t option[WH_HELLO_OPTIONS_MAX];
 };
 
 struct wire_refused {
@@ -171,7 +173,7 @@ static_assert(sizeof(struct wire_have) == 32, "HAVE");
 static_assert(sizeof(struct wire_fault) == 16, "FAULT");
 static_assert(sizeof(struct wire_outcome) == 24, "OUTCOME");
 static_assert(sizeof(struct wire_totals) == 40, "TOTALS");
-static_assert(sizeof(struct wire_hello) == 72, "HELLO");
+static_assert(sizeof(struct wire_hello) == 200, "HELLO");
 static_assert(sizeof(struct wire_refused) == 16, "REFUSED");
 
 /* What wh_hello_peek and a client that is told no rely on, whatever the version. */
@@ -282,6 +284,12 @@ static const struct wh_record_field totals_fields[] = {
 	ANY(wire_totals, bytes, totals.bytes),
 };
 
+#define FOUR_OPTIONS(i)                                                                            \
+	ANY(wire_hello, option[i], hello.option[i]),                                               \
+		ANY(wire_hello, option[i + 1], hello.option[i + 1]),                               \
+		ANY(wire_hello, option[i + 2], hello.option[i + 2]),                               \
+		ANY(wire_hello, option[i + 3], hello.option[i + 3])
+
 static const struct wh_record_field hello_fields[] = {
 	FIELD(wire_hello, version, hello.version, WH_BUNDLE_VERSION, WH_BUNDLE_VERSION),
 	FIELD(wire_hello, verb, hello.verb, WH_JOB_SEND, WH_JOB_IDLE),
@@ -297,7 +305,12 @@ static const struct wh_record_field hello_fields[] = {
 	ANY(wire_hello, fec_code, hello.fec_code),
 	ANY(wire_hello, fec_k, hello.fec_k),
 	ANY(wire_hello, fec_r, hello.fec_r),
+	ANY(wire_hello, options, hello.options),
 	ZERO(wire_hello, zero),
+	FOUR_OPTIONS(0),
+	FOUR_OPTIONS(4),
+	FOUR_OPTIONS(8),
+	FOUR_OPTIONS(12),
 	ANY(wire_hello, rate_bps, hello.rate_bps),
 	ANY(wire_hello, reply, hello.reply),
 	ANY(wire_hello, transfer, hello.transfer),

@@ -50,7 +50,8 @@
 /* Chunks of a bundle have room for this at least: an ENTRY with the longest texts. */
 #define WH_BUNDLE_CHUNK_BYTES_MIN 16384
 
-#define WH_HELLO_PATHS_MAX 1024
+#define WH_HELLO_PATHS_MAX   1024
+#define WH_HELLO_OPTIONS_MAX 16
 
 enum wh_record_type {
 	/* source to sink */
@@ -151,7 +152,10 @@ struct wh_hello {
 	bool as_name;     /* send: it is a name, even if a folder has it: lanes agree by READY */
 	bool reverse;     /* bench: the server sends */
 	uint8_t profile;  /* get, reverse bench: of the server's stream */
-	uint16_t lane;    /* of `lanes`, for --parallel */
+	/* And its options, by number and as the bits of a double: bit i of `options`: i is set. */
+	uint16_t options;
+	uint64_t option[WH_HELLO_OPTIONS_MAX];
+	uint16_t lane; /* of `lanes`, for --parallel */
 	uint16_t lanes;
 	uint32_t payload_bytes; /* get, reverse bench */
 	uint8_t fec_code; /* get, reverse bench: enum wh_fec_code of the server's stream; 0: none */

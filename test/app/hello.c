@@ -75,6 +75,65 @@ static void test_usual(void)
 	}
 }
 
+/* What a client has set of a profile's options, and nothing else, is what its server sends by. */
+static void test_options(void)
+{
+	const struct wh_profile *udt = wh_profile_find("udt");
+	const struct wh_request own = own_request();
+	struct wh_request wanted = own_request();
+
+	wanted.verb = WH_JOB_GET;
+	wanted.profile = udt;
+	wh_profile_options_init(&wanted.options, udt);
+
+	struct wh_hello hello = wh_hello_of_request(&wanted, PAYLOAD);
+
+	CU_ASSERT_EQUAL(hello.options, 0);
+	CU_ASSERT_EQUAL(wh_profile_options_set(&wanted.options, udt, "beta", "1e-6"), 0);
+	CU_ASSERT_EQUAL(wh_profile_options_set(&wanted.options, udt, "one_way", "on"), 0);
+	hello = wh_hello_of_request(&wanted, PAYLOAD);
+	CU_ASSERT_EQUAL(__builtin_popcount(hello.options), 2);
+
+	struct wh_request taken = wh_hello_request(&hello, &own);
+
+	CU_ASSERT_PTR_EQUAL(taken.profile, udt);
+	CU_ASSERT_EQUAL(memcmp(&taken.options, &wanted.options, sizeof(taken.options)), 0);
+}
+
+static void test_strange_options(void)
+{
+	static const struct {
+		const char *profile;
+		uint16_t options;
+		double value; /* of each */
+		bool possible;
+	} cases[] = {
+		{"fixed", 0, 1.0, true},
+		{"fixed", 1, 0.0, false},
+		{"udt", 1, 0.0, true},
+		{"udt", 1, 0.5, false},
+		{"udt", 1U << 4, 1.0, true},
+		{"udt", 1U << 4, 1.5, false},
+		{"udt", 1U << 4, 0.0 / 0.0, false},
+		{"udt", 1U << 6, 1.0, true},
+		{"udt", 1U << 7, 0.0, false},
+		{"udt", 1U << 15, 0.0, false},
+		{"udt", UINT16_MAX, 1.0, false},
+		{"ttp", 1U << 6, 1024.0, true},
+		{"ttp", 1U << 6, 1025.0, false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct wh_hello hello = usual(WH_JOB_SEND);
+
+		hello.profile = wh_profile_find(cases[i].profile)->number;
+		hello.options = cases[i].options;
+		for (uint32_t o = 0; o < WH_HELLO_OPTIONS_MAX; o++)
+			memcpy(&hello.option[o], &cases[i].value, sizeof(double));
+		CU_ASSERT_EQUAL(is_possible(&hello), cases[i].possible);
+	}
+}
+
 /* A member of a struct, and what it may be beside a usual peer's other ones. */
 struct bound {
 	const char *name;
@@ -540,6 +599,8 @@ static void test_both_ends(void)
 		.time_ns = 3,
 		.size_bytes = 4,
 	};
+	wh_profile_options_init(&wanted.options, wanted.profile);
+
 	struct wh_hello hello = wh_hello_of_request(&wanted, PAYLOAD);
 
 	own.here.root_fd = 7;
@@ -613,6 +674,8 @@ static void test_idle(void)
 }
 
 CU_TestInfo wh_tests[] = {
+	{"options", test_options},
+	{"strange options", test_strange_options},
 	{"what clients say", test_usual},
 	{"transfer", test_transfer},
 	{"bounds of HELLO", test_bounds_of_hello},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "job/hello.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -61,6 +62,37 @@ static bool repair_is_possible(const struct wh_hello *hello, const struct wh_pee
 		       chunk.symbol_bytes <= bounds->fec.symbol_bytes);
 }
 
+static_assert(WH_OPTIONS_MAX <= WH_HELLO_OPTIONS_MAX, "HELLO has room for all");
+static_assert(sizeof(double) == sizeof(uint64_t), "a value is told by its bits");
+
+/* Those that are not as preset. */
+static void tell_options(const struct wh_request *request, struct wh_hello *hello)
+{
+	const struct wh_profile *profile = request->profile;
+
+	for (uint32_t i = 0; i < profile->n_options; i++) {
+		if (request->options.value[i] == profile->options[i].preset)
+			continue;
+		hello->options |= (uint16_t)(1U << i);
+		memcpy(&hello->option[i], &request->options.value[i], sizeof(double));
+	}
+}
+
+/* False: the profile has not these options, or not these values of them. */
+static bool take_options(const struct wh_hello *hello, const struct wh_profile *profile,
+	struct wh_profile_options *options)
+{
+	wh_profile_options_init(options, profile);
+	for (uint32_t i = 0; i < WH_HELLO_OPTIONS_MAX; i++) {
+		if ((hello->options & 1U << i) == 0)
+			continue;
+		if (i >= profile->n_options)
+			return false;
+		memcpy(&options->value[i], &hello->option[i], sizeof(double));
+	}
+	return wh_profile_options_valid(options, profile);
+}
+
 bool wh_hello_is_possible(const struct wh_hello *hello, uint32_t chunk_bytes,
 	const struct wh_peer_bounds *bounds, const struct wh_request *own)
 {
@@ -73,9 +105,13 @@ bool wh_hello_is_possible(const struct wh_hello *hello, uint32_t chunk_bytes,
 	/* Nothing is sent to such a one. */
 	if (hello->verb == WH_JOB_IDLE)
 		return true;
-	return wh_profile_by_number(hello->profile) != NULL && hello->lanes <= WH_LANES_MAX &&
-	       hello->lane < hello->lanes && (hello->lanes == 1 || hello->transfer != 0) &&
-	       hello->rate_bps >= WH_RATE_MIN &&
+
+	const struct wh_profile *profile = wh_profile_by_number(hello->profile);
+	struct wh_profile_options options;
+
+	return profile != NULL && take_options(hello, profile, &options) &&
+	       hello->lanes <= WH_LANES_MAX && hello->lane < hello->lanes &&
+	       (hello->lanes == 1 || hello->transfer != 0) && hello->rate_bps >= WH_RATE_MIN &&
 	       wh_payload_is_possible(hello->payload_bytes, WH_PAYLOAD_BYTES_MAX) &&
 	       paths_are_possible(hello) && bench_is_possible(hello) &&
 	       repair_is_possible(hello, bounds, own);
@@ -102,6 +138,7 @@ struct wh_hello wh_hello_of_request(const struct wh_request *request, uint32_t p
 		.paths = (uint16_t)request->there.count,
 	};
 
+	tell_options(request, &hello);
 	WH_ASSERT(request->there.count <= WH_HELLO_PATHS_MAX);
 	for (uint32_t i = 0; i < request->there.count; i++) {
 		hello.path[i] = request->there.path[i];
@@ -126,8 +163,10 @@ struct wh_request wh_hello_request(const struct wh_hello *hello, const struct wh
 	request.size_bytes = hello->bench_bytes;
 	request.profile = wh_profile_by_number(hello->profile);
 	WH_ASSERT(request.profile != NULL);
-	if (request.profile != own->profile)
-		wh_profile_options_init(&request.options, request.profile);
+
+	bool taken = take_options(hello, request.profile, &request.options);
+
+	WH_ASSERT(taken);
 	request.rate_bps = wh_min_u64(own->rate_bps, hello->rate_bps);
 	request.payload_bytes = hello->payload_bytes;
 	request.repair.told = true;

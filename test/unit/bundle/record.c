@@ -18,6 +18,8 @@ const char wh_suite_name[] = "record";
 
 /* Of 8 bytes, given the first; and three that are 0. */
 #define NUMBER(byte) byte "\0\0\0\0\0\0\0"
+#define ZEROS_64     ZEROS ZEROS NUMBER("\0") NUMBER("\0")
+#define ZEROS        "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 
 #define ID            UINT64_C(0x0807060504030201)
 #define ID_BYTES      "\x01\x02\x03\x04\x05\x06\x07\x08"
@@ -142,15 +144,19 @@ static const struct sample samples[] = {
 				.fec_code = 2,
 				.fec_k = 128,
 				.fec_r = 4,
+				.options = 0x8002,
+				.option = {[1] = ID, [15] = ID + 1},
 				.rate_bps = UINT64_MAX,
 				.reply = ID,
 				.transfer = ID + 1,
 				.paths = 2,
 				.path = {"a/b", ""},
 				.path_bytes = {3, 0}}},
-		BYTES("\x50\0\0\0\x20\0\0\0\x04\x02\x01\0\0\x02\x02\0" ID_BYTES "\x01\0\x04\x03"
-		      "\x80\x05\0\0\x01\x02\x80\x04\0\0\0\0\xff\xff\xff\xff\xff\xff\xff"
-		      "\xff" NEXT_ID_BYTES "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x03\0\0\0a/b\0")},
+		BYTES("\xd0\0\0\0\x20\0\0\0\x04\x02\x01\0\0\x02\x02\0" ID_BYTES "\x01\0\x04\x03"
+		      "\x80\x05\0\0\x01\x02\x80\x04\x02\x80\0\0\xff\xff\xff\xff\xff\xff\xff"
+		      "\xff" NEXT_ID_BYTES "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+		      "\0\0\0\0\0\0\0\0" ID_BYTES ZEROS ZEROS ZEROS ZEROS
+		      "\0\0\0\0\0\0\0\0" NEXT_ID_BYTES "\x03\0\0\0a/b\0")},
 	{"hello, bench",
 		{.type = WH_RECORD_HELLO,
 			.hello = {.version = WH_BUNDLE_VERSION,
@@ -159,9 +165,9 @@ static const struct sample samples[] = {
 				.lanes = 1,
 				.bench_ns = ID,
 				.bench_bytes = 5}},
-		BYTES("\x48\0\0\0\x20\0\0\0\x04\x03\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0"
+		BYTES("\xc8\0\0\0\x20\0\0\0\x04\x03\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0"
 		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
-		      "\0\0\0\0\0\0\0\0" ID_BYTES "\x05\0\0\0\0\0\0\0")},
+		      "\0\0\0\0\0\0\0\0" ID_BYTES "\x05\0\0\0\0\0\0\0" ZEROS_64 ZEROS_64)},
 	{"hello, send",
 		{.type = WH_RECORD_HELLO,
 			.hello = {.version = WH_BUNDLE_VERSION,
@@ -171,10 +177,9 @@ static const struct sample samples[] = {
 				.paths = 1,
 				.path = {"."},
 				.path_bytes = {1}}},
-		BYTES("\x50\0\0\0\x20\0\0\0\x04\x01\0\x01\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01\0"
+		BYTES("\xd0\0\0\0\x20\0\0\0\x04\x01\0\x01\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01\0"
 		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
-		      "\0\0\0\0\0\0\0\0"
-		      "\x01\0.\0\0\0\0\0")},
+		      "\0\0\0\0\0\0\0\0" ZEROS_64 ZEROS_64 "\x01\0.\0\0\0\0\0")},
 	{"refused",
 		{.type = WH_RECORD_REFUSED,
 			.refused = {.error = 13, .text = "go away", .text_bytes = 7}},
@@ -257,9 +262,9 @@ static void texts_in_place(void)
 	CU_ASSERT_EQUAL(wh_entry_content_at(&record.entry), 59);
 
 	s = sample_of("hello, get");
-	CU_ASSERT_EQUAL_FATAL(wh_record_decode(s->bytes, s->length, &record), 80);
-	CU_ASSERT_PTR_EQUAL(record.hello.path[0], s->bytes + 76);
-	CU_ASSERT_PTR_EQUAL(record.hello.path[1], s->bytes + 79);
+	CU_ASSERT_EQUAL_FATAL(wh_record_decode(s->bytes, s->length, &record), 208);
+	CU_ASSERT_PTR_EQUAL(record.hello.path[0], s->bytes + 204);
+	CU_ASSERT_PTR_EQUAL(record.hello.path[1], s->bytes + 207);
 	CU_ASSERT(record.hello.recursive && !record.hello.into_folder);
 }
 
@@ -376,10 +381,10 @@ static const struct malformed {
 	{"no lanes", "hello, bench", 26, 2, 0},
 	{"lane 1 of 1", "hello, bench", 24, 2, 1},
 	{"as name 2", "hello, get", 32, 1, 2},
-	{"hello's zero", "hello, get", 36, 4, UINT32_C(1) << 31},
-	{"path's length", "hello, get", 72, 2, 5},
-	{"path's length of 65535", "hello, get", 72, 2, 65535},
-	{"wanted path with a NUL", "hello, get", 76, 1, 0},
+	{"hello's zero", "hello, get", 38, 2, 1 << 15},
+	{"path's length", "hello, get", 200, 2, 5},
+	{"path's length of 65535", "hello, get", 200, 2, 65535},
+	{"wanted path with a NUL", "hello, get", 204, 1, 0},
 	{"refused without error", "refused", 8, 4, 0},
 	{"refused without a word", "refused", 12, 2, 0},
 	{"refused's zero", "refused", 14, 2, 1},
@@ -461,9 +466,9 @@ static void largest(void)
 		record.hello.path[i] = path;
 		record.hello.path_bytes[i] = 100;
 	}
-	CU_ASSERT_EQUAL(wh_record_encode(&record, bytes, room), 72 + 1024 * 102);
-	CU_ASSERT_EQUAL(wh_record_decode(bytes, 72 + 1024 * 102, &record), 72 + 1024 * 102);
-	CU_ASSERT_PTR_EQUAL(record.hello.path[1023], bytes + 72 + 2048 + 102300);
+	CU_ASSERT_EQUAL(wh_record_encode(&record, bytes, room), 200 + 1024 * 102);
+	CU_ASSERT_EQUAL(wh_record_decode(bytes, 200 + 1024 * 102, &record), 200 + 1024 * 102);
+	CU_ASSERT_PTR_EQUAL(record.hello.path[1023], bytes + 200 + 2048 + 102300);
 	free(bytes);
 	free(content);
 }
@@ -523,7 +528,7 @@ static void peek(void)
 			.verb = WH_JOB_IDLE,
 			.lanes = 1,
 			.reply = ID}};
-	uint8_t bytes[72];
+	uint8_t bytes[200];
 	uint8_t version;
 	uint64_t reply;
 
@@ -541,7 +546,7 @@ static void peek(void)
 		CU_ASSERT_EQUAL(wh_hello_peek(bytes, length, &version, &reply), length >= 24);
 	bytes[0] = 16; /* shorter than what is fixed */
 	CU_ASSERT(!wh_hello_peek(bytes, sizeof(bytes), &version, &reply));
-	bytes[0] = 72;
+	bytes[0] = 200;
 	bytes[4] = WH_RECORD_READY;
 	CU_ASSERT(!wh_hello_peek(bytes, sizeof(bytes), &version, &reply));
 }
