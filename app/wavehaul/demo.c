@@ -434,7 +434,6 @@ static int run(struct demo *demo, struct wh_demo_result *result)
 	fill_service(demo, out_fd);
 	status = WH_EXIT_HARDWARE;
 	if (start_runtime(demo) == 0) {
-		result->hz = demo->runtime.hz;
 		result->hugepages = demo->runtime.eal.hugepages;
 		result->memory_bytes = result->hugepages ? demo->plan.memory.bytes
 							 : demo->plan.memory.small_pages_bytes;
@@ -449,7 +448,7 @@ static int run(struct demo *demo, struct wh_demo_result *result)
 int wh_verb_demo(int argc, char **argv)
 {
 	struct demo *demo = calloc(1, sizeof(*demo));
-	struct wh_demo_result result = {.hz = 1};
+	struct wh_demo_result result = {0};
 
 	if (demo == NULL)
 		return WH_EXIT_OTHER;

@@ -17,7 +17,6 @@
 struct wh_demo_result {
 	const struct wh_demo_options *options;
 	const struct wh_demo_plan *plan;
-	uint64_t hz;
 	bool hugepages;
 	uint64_t memory_bytes; /* of all pools */
 	uint32_t lcores;
