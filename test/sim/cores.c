@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../rig/end.h"
 #include "../rig/stream.h"
 #include "base/clock.h"
 #include "session/endpoint.h"
@@ -23,7 +24,6 @@
 
 #define CHUNK_BYTES 16384
 #define CHUNKS      4
-#define PAYLOAD     1408
 #define WINDOW_PKTS 64
 #define BURST       16
 #define PIPE_PKTS   1023
@@ -67,8 +67,7 @@ struct transfer {
 };
 
 struct hall {
-	struct wh_endpoint end[2]; /* by enum wh_role of its sessions */
-	struct wh_address address[2];
+	struct wh_rig_end end[2];    /* by enum wh_role of its sessions */
 	struct wh_slot_fifo pipe[2]; /* to that end */
 	struct wh_fifo accepted;     /* receiving thread -> user */
 	struct wh_fifo gone[2];      /* receiving, sending thread -> user */
@@ -87,55 +86,24 @@ static uint64_t now(void)
 	return (uint64_t)time.tv_sec * HZ + (uint64_t)time.tv_nsec;
 }
 
-static struct wh_session_config session_config(uint8_t **memory)
+static void give_memory(void *context, struct wh_session_config *config)
 {
-	struct wh_session_config config;
-
-	wh_session_config_init(&config);
-	*memory = aligned_alloc(WH_CHUNK_ALIGN, CHUNKS * CHUNK_BYTES);
-	WH_ASSERT(*memory != NULL);
-	config.hz = HZ;
-	config.profile = wh_profile_find("fixed");
-	config.payload_bytes = PAYLOAD;
-	config.packet_bytes = 1500;
-	config.wire_bytes = 1538;
-	config.chunk_bytes = CHUNK_BYTES;
-	config.chunks = CHUNKS;
-	config.chunk_memory = *memory;
-	config.window_pkts = WINDOW_PKTS;
-	config.rate_bps = UINT64_C(1000000000);
-	config.initial_rtt_ns = 1000000;
-	return config;
-}
-
-static enum wh_release_status welcome(void *context, uint64_t now_tsc,
-	const struct wh_open_params *params, const struct wh_address *peer, uint32_t *buffer_chunks)
-{
-	(void)now_tsc;
 	(void)context;
-	(void)params;
-	(void)peer;
-	*buffer_chunks = CHUNKS;
-	return WH_STATUS_PENDING;
+	config->chunk_memory = aligned_alloc(WH_CHUNK_ALIGN, CHUNKS * CHUNK_BYTES);
+	WH_ASSERT(config->chunk_memory != NULL);
 }
 
 /* The session's memory goes along as its context. */
-static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t lci,
-	const struct wh_address *peer, const struct wh_open_params *params, uint64_t rtt_tsc)
+static void session_accepted(
+	void *context, struct wh_session *session, const struct wh_session_config *config)
 {
 	struct hall *hall = context;
-	uint8_t *memory;
-	struct wh_session_config config = session_config(&memory);
-	struct wh_session *session =
-		wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
 
-	WH_ASSERT(session != NULL);
-	wh_session_set_context(session, memory);
+	wh_session_set_context(session, config->chunk_memory);
 
 	bool pushed = wh_fifo_push(&hall->accepted, session);
 
 	WH_ASSERT(pushed);
-	return session;
 }
 
 static void receiver_gone(void *context, struct wh_session *session)
@@ -161,8 +129,8 @@ static int32_t arrive(struct hall *hall, int role, uint64_t now_tsc)
 
 	for (; count < 2 * BURST && (slot = wh_slot_fifo_peek(&hall->pipe[role])) != NULL;
 		count++) {
-		wh_endpoint_input(&hall->end[role], now_tsc, now_tsc, slot->data, slot->bytes,
-			&hall->address[!role]);
+		wh_endpoint_input(&hall->end[role].endpoint, now_tsc, now_tsc, slot->data,
+			slot->bytes, &hall->end[!role].address);
 		wh_slot_fifo_release(&hall->pipe[role]);
 	}
 	return count;
@@ -178,7 +146,7 @@ static void *receive_all(void *argument)
 
 		for (int role = 0; role < 2; role++) {
 			work += arrive(hall, role, now_tsc);
-			work += wh_endpoint_receive_poll(&hall->end[role], now_tsc);
+			work += wh_endpoint_receive_poll(&hall->end[role].endpoint, now_tsc);
 		}
 		if (work == 0)
 			sched_yield();
@@ -216,9 +184,10 @@ static void *send_all(void *argument)
 		int32_t work = 0;
 
 		for (int role = 0; role < 2; role++) {
-			work += wh_endpoint_send_poll(&hall->end[role], now_tsc);
+			work += wh_endpoint_send_poll(&hall->end[role].endpoint, now_tsc);
 
-			uint32_t count = wh_endpoint_output(&hall->end[role], now_tsc, out, BURST);
+			uint32_t count =
+				wh_endpoint_output(&hall->end[role].endpoint, now_tsc, out, BURST);
 
 			for (uint32_t i = 0; i < count; i++)
 				put(hall, &prng, !role, &out[i]);
@@ -234,7 +203,8 @@ static void *send_all(void *argument)
 static void open_next(struct hall *hall)
 {
 	struct transfer *transfer = &hall->transfer[hall->opened];
-	struct wh_session_config config = session_config(&transfer->sender.memory);
+	struct wh_rig_end *end = &hall->end[WH_TRANSMITTER];
+	struct wh_session_config config;
 	struct wh_prng prng;
 	char name[16];
 
@@ -245,21 +215,17 @@ static void open_next(struct hall *hall)
 	transfer->strike_bytes = wh_prng_below(&prng, transfer->total_bytes + 1);
 	if (wh_prng_below(&prng, 4) == 0)
 		transfer->fate = (enum fate)wh_prng_below(&prng, FATES);
-	config.seed = hall->opened++;
+	end->session.seed = hall->opened++;
 
 	bool untold = wh_prng_below(&prng, 2) == 0;
-	struct wh_session *session = wh_session_open(&config, &hall->address[WH_RECEIVER], name,
-		untold ? WH_OBJECT_BYTES_UNKNOWN : transfer->total_bytes);
+	struct wh_session *session = wh_rig_end_connect(end, &hall->end[WH_RECEIVER].address, name,
+		untold ? WH_OBJECT_BYTES_UNKNOWN : transfer->total_bytes, &config);
 
-	WH_ASSERT(session != NULL);
+	transfer->sender.memory = config.chunk_memory;
 	transfer->sender.session = session;
 	wh_stream_source_open(&transfer->source, transfer->total_bytes, transfer->number,
 		CHUNK_BYTES, wh_prng_below(&prng, 2) == 0, wh_session_free_chunks(session),
 		wh_session_ready_chunks(session));
-
-	int rc = wh_endpoint_open(&hall->end[WH_TRANSMITTER], session);
-
-	WH_ASSERT(rc == 0);
 }
 
 /* What was confirmed: by its name it is known which transfer's it is. */
@@ -434,23 +400,23 @@ static bool run_users(struct hall *hall)
 static void hall_open(struct hall *hall)
 {
 	for (int role = 0; role < 2; role++) {
-		const struct wh_endpoint_config config = {
-			.hz = HZ,
-			.places = 64,
-			.welcome = role == WH_RECEIVER ? welcome : NULL,
-			.accept = role == WH_RECEIVER ? accept_session : NULL,
+		struct wh_rig_end *end = &hall->end[role];
+
+		*end = (struct wh_rig_end){
+			.prepare = give_memory,
+			.accepted = role == WH_RECEIVER ? session_accepted : NULL,
 			.gone = role == WH_RECEIVER ? receiver_gone : sender_gone,
 			.context = hall,
 		};
-		int rc = wh_endpoint_init(&hall->end[role], &config);
+		wh_rig_session_config(&end->session, HZ, CHUNK_BYTES, CHUNKS, WINDOW_PKTS);
+		end->session.rate_bps = UINT64_C(1000000000);
+		end->session.initial_rtt_ns = 1000000;
+		wh_rig_end_open(end, (uint8_t)role, 64);
 
-		WH_ASSERT(rc == 0);
-		rc = wh_slot_fifo_init(&hall->pipe[role], PIPE_PKTS, ROOM);
+		int rc = wh_slot_fifo_init(&hall->pipe[role], PIPE_PKTS, ROOM);
 		WH_ASSERT(rc == 0);
 		rc = wh_fifo_init(&hall->gone[role], SESSIONS);
 		WH_ASSERT(rc == 0);
-		hall->address[role] = (struct wh_address){
-			.family = WH_IPV4, .ip = {10, 0, 0, (uint8_t)role}, .port = 1};
 	}
 
 	int rc = wh_fifo_init(&hall->accepted, SESSIONS);
@@ -461,7 +427,7 @@ static void hall_open(struct hall *hall)
 static void hall_close(struct hall *hall)
 {
 	for (int role = 0; role < 2; role++) {
-		wh_endpoint_free(&hall->end[role]);
+		wh_rig_end_close(&hall->end[role]);
 		wh_slot_fifo_free(&hall->pipe[role]);
 		wh_fifo_free(&hall->gone[role]);
 	}

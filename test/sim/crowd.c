@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../rig/end.h"
 #include "../rig/stream.h"
 #include "base/clock.h"
 #include "session/endpoint.h"
@@ -25,7 +26,6 @@
 #define WINDOW_PKTS 64
 #define BUSY_CHUNKS 512 /* of the one that has much to do: 8 MiB in 10 ms are 6.7 Gb/s */
 #define BUSY_WINDOW 8192
-#define PAYLOAD     1408
 #define BURST       32
 #define SESSIONS    4096
 #define PARCELS     65536
@@ -47,13 +47,12 @@ struct line {
 };
 
 struct crowd {
-	struct wh_endpoint end[2]; /* by enum wh_role of the sessions in it */
-	struct line line[2];       /* to that end */
-	struct wh_address address[2];
-	const char *profile;
-	uint64_t peer_timeout_ns[2];
-	uint8_t *memory[2]; /* one for all: at most one session moves data at a time */
-	bool busy;          /* the one that opens next is */
+	/*
+	 * By enum wh_role of the sessions in it. Chunk memory is one for all: at most one session
+	 * moves data at a time.
+	 */
+	struct wh_rig_end end[2];
+	struct line line[2]; /* to that end */
 	struct wh_session *sender[SESSIONS];
 	struct wh_session *receiver[SESSIONS];
 	uint32_t accepted;
@@ -75,48 +74,14 @@ static void check(bool good, const char *condition, int line)
 	failures++;
 }
 
-static struct wh_session_config session_config(const struct crowd *crowd, enum wh_role role)
-{
-	struct wh_session_config config;
-
-	wh_session_config_init(&config);
-	config.hz = HZ;
-	wh_session_config_profile(&config, wh_profile_find(crowd->profile));
-	config.payload_bytes = PAYLOAD;
-	config.packet_bytes = 1500;
-	config.wire_bytes = 1538;
-	config.chunk_bytes = CHUNK_BYTES;
-	config.chunks = crowd->busy ? BUSY_CHUNKS : CHUNKS;
-	config.chunk_memory = crowd->memory[role];
-	config.window_pkts = crowd->busy ? BUSY_WINDOW : WINDOW_PKTS;
-	config.rate_bps = strcmp(crowd->profile, "fixed") == 0 ? UINT64_C(10000000000) : 0;
-	config.peer_timeout_ns = crowd->peer_timeout_ns[role];
-	return config;
-}
-
-static enum wh_release_status welcome(void *context, uint64_t now_tsc,
-	const struct wh_open_params *params, const struct wh_address *peer, uint32_t *buffer_chunks)
-{
-	const struct crowd *crowd = context;
-
-	(void)now_tsc;
-	(void)params;
-	(void)peer;
-	*buffer_chunks = crowd->busy ? BUSY_CHUNKS : CHUNKS;
-	return WH_STATUS_PENDING;
-}
-
-static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t lci,
-	const struct wh_address *peer, const struct wh_open_params *params, uint64_t rtt_tsc)
+static void session_accepted(
+	void *context, struct wh_session *session, const struct wh_session_config *config)
 {
 	struct crowd *crowd = context;
-	struct wh_session_config config = session_config(crowd, WH_RECEIVER);
-	struct wh_session *session =
-		wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
 
-	WH_ASSERT(session != NULL && crowd->accepted < SESSIONS);
+	(void)config;
+	WH_ASSERT(crowd->accepted < SESSIONS);
 	crowd->receiver[crowd->accepted++] = session;
-	return session;
 }
 
 static void session_gone(void *context, struct wh_session *session)
@@ -132,26 +97,20 @@ static struct crowd *crowd_create(const char *profile, uint32_t places)
 	struct crowd *crowd = calloc(1, sizeof(*crowd));
 
 	WH_ASSERT(crowd != NULL);
-	crowd->profile = profile;
 	crowd->now_tsc = HZ;
 	for (uint32_t role = 0; role < 2; role++) {
-		const struct wh_endpoint_config config = {
-			.hz = HZ,
-			.places = places,
-			.welcome = welcome,
-			.accept = accept_session,
-			.gone = session_gone,
-			.context = crowd,
-		};
-		int rc = wh_endpoint_init(&crowd->end[role], &config);
+		struct wh_rig_end *end = &crowd->end[role];
 
-		WH_ASSERT(rc == 0);
-		crowd->address[role] = (struct wh_address){
-			.family = WH_IPV4, .ip = {10, 0, 0, (uint8_t)role}, .port = 1};
-		crowd->peer_timeout_ns[role] = 30 * WH_NS_PER_S;
-		crowd->memory[role] = aligned_alloc(WH_CHUNK_ALIGN, BUSY_CHUNKS * CHUNK_BYTES);
+		*end = (struct wh_rig_end){
+			.accepted = session_accepted, .gone = session_gone, .context = crowd};
+		wh_rig_session_config(&end->session, HZ, CHUNK_BYTES, CHUNKS, WINDOW_PKTS);
+		wh_session_config_profile(&end->session, wh_profile_find(profile));
+		end->session.rate_bps = strcmp(profile, "fixed") == 0 ? UINT64_C(10000000000) : 0;
+		end->session.chunk_memory =
+			aligned_alloc(WH_CHUNK_ALIGN, BUSY_CHUNKS * CHUNK_BYTES);
+		wh_rig_end_open(end, (uint8_t)role, places);
 		crowd->line[role].parcel = malloc(PARCELS * sizeof(struct parcel));
-		WH_ASSERT(crowd->memory[role] != NULL && crowd->line[role].parcel != NULL);
+		WH_ASSERT(end->session.chunk_memory != NULL && crowd->line[role].parcel != NULL);
 	}
 	return crowd;
 }
@@ -159,8 +118,8 @@ static struct crowd *crowd_create(const char *profile, uint32_t places)
 static void crowd_destroy(struct crowd *crowd)
 {
 	for (uint32_t role = 0; role < 2; role++) {
-		wh_endpoint_free(&crowd->end[role]);
-		free(crowd->memory[role]);
+		wh_rig_end_close(&crowd->end[role]);
+		free(crowd->end[role].session.chunk_memory);
 		free(crowd->line[role].parcel);
 	}
 	free(crowd);
@@ -168,16 +127,11 @@ static void crowd_destroy(struct crowd *crowd)
 
 static void crowd_open(struct crowd *crowd, uint32_t i)
 {
-	struct wh_session_config config = session_config(crowd, WH_TRANSMITTER);
+	struct wh_rig_end *end = &crowd->end[WH_TRANSMITTER];
 
-	config.seed = i;
-	crowd->sender[i] = wh_session_open(
-		&config, &crowd->address[WH_RECEIVER], "crowd", WH_OBJECT_BYTES_UNKNOWN);
-	WH_ASSERT(crowd->sender[i] != NULL);
-
-	int rc = wh_endpoint_open(&crowd->end[WH_TRANSMITTER], crowd->sender[i]);
-
-	WH_ASSERT(rc == 0);
+	end->session.seed = i;
+	crowd->sender[i] = wh_rig_end_connect(
+		end, &crowd->end[WH_RECEIVER].address, "crowd", WH_OBJECT_BYTES_UNKNOWN, NULL);
 }
 
 static void put(struct crowd *crowd, struct line *line, const struct wh_out *out)
@@ -208,8 +162,8 @@ static int64_t arrive(struct crowd *crowd, enum wh_role role)
 
 		if (parcel->due_tsc > crowd->now_tsc)
 			break;
-		wh_endpoint_input(&crowd->end[role], crowd->now_tsc, parcel->due_tsc, parcel->data,
-			parcel->bytes, &crowd->address[!role]);
+		wh_endpoint_input(&crowd->end[role].endpoint, crowd->now_tsc, parcel->due_tsc,
+			parcel->data, parcel->bytes, &crowd->end[!role].address);
 		line->head++;
 		count++;
 	}
@@ -224,10 +178,10 @@ static int64_t run_end(struct crowd *crowd, enum wh_role role)
 
 	for (uint32_t i = 0; i < BURST; i++)
 		out[i].head = room[i];
-	work += wh_endpoint_receive_poll(&crowd->end[role], crowd->now_tsc);
-	work += wh_endpoint_send_poll(&crowd->end[role], crowd->now_tsc);
+	work += wh_endpoint_receive_poll(&crowd->end[role].endpoint, crowd->now_tsc);
+	work += wh_endpoint_send_poll(&crowd->end[role].endpoint, crowd->now_tsc);
 
-	uint32_t count = wh_endpoint_output(&crowd->end[role], crowd->now_tsc, out, BURST);
+	uint32_t count = wh_endpoint_output(&crowd->end[role].endpoint, crowd->now_tsc, out, BURST);
 
 	for (uint32_t i = 0; i < count; i++)
 		if (!crowd->cut)
@@ -248,8 +202,10 @@ static uint64_t next_moment(const struct crowd *crowd)
 	for (uint32_t role = 0; role < 2; role++) {
 		const struct line *line = &crowd->line[role];
 
-		next_tsc = wh_min_u64(next_tsc, wh_endpoint_receive_deadline(&crowd->end[role]));
-		next_tsc = wh_min_u64(next_tsc, wh_endpoint_send_deadline(&crowd->end[role]));
+		next_tsc = wh_min_u64(
+			next_tsc, wh_endpoint_receive_deadline(&crowd->end[role].endpoint));
+		next_tsc =
+			wh_min_u64(next_tsc, wh_endpoint_send_deadline(&crowd->end[role].endpoint));
 		if (line->head < line->tail)
 			next_tsc = wh_min_u64(next_tsc, line->parcel[line->head % PARCELS].due_tsc);
 	}
@@ -346,8 +302,8 @@ static void patience(uint64_t sender_s, uint64_t receiver_s)
 {
 	struct crowd *crowd = crowd_create("udt", 64);
 
-	crowd->peer_timeout_ns[WH_TRANSMITTER] = sender_s * WH_NS_PER_S;
-	crowd->peer_timeout_ns[WH_RECEIVER] = receiver_s * WH_NS_PER_S;
+	crowd->end[WH_TRANSMITTER].session.peer_timeout_ns = sender_s * WH_NS_PER_S;
+	crowd->end[WH_RECEIVER].session.peer_timeout_ns = receiver_s * WH_NS_PER_S;
 	crowd_open(crowd, 0);
 	run_until(crowd, 600 * HZ);
 	check_alive(crowd, 0);
@@ -431,7 +387,7 @@ static uint64_t polls(const struct crowd *crowd)
 	uint64_t sum = 0;
 
 	for (uint32_t role = 0; role < 2; role++)
-		sum += crowd->end[role].rx->polls + crowd->end[role].tx->polls;
+		sum += crowd->end[role].endpoint.rx->polls + crowd->end[role].endpoint.tx->polls;
 	return sum;
 }
 
@@ -444,6 +400,15 @@ static double seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+/* Of sessions that begin from now on. */
+static void have_buffers(struct crowd *crowd, uint32_t chunks, uint32_t window_pkts)
+{
+	for (uint32_t role = 0; role < 2; role++) {
+		crowd->end[role].session.chunks = chunks;
+		crowd->end[role].session.window_pkts = window_pkts;
+	}
+}
+
 /* One session moves data in turns of 2 us among `idle` others; session polls per turn. */
 static double busy_among(uint32_t idle, double *turn_ns)
 {
@@ -451,10 +416,10 @@ static double busy_among(uint32_t idle, double *turn_ns)
 	struct wh_stream_source source;
 	struct wh_stream_sink sink;
 
-	crowd->busy = true;
+	have_buffers(crowd, BUSY_CHUNKS, BUSY_WINDOW);
 	crowd_open(crowd, 0);
 	run_until(crowd, crowd->now_tsc + 100 * MS);
-	crowd->busy = false;
+	have_buffers(crowd, CHUNKS, WINDOW_PKTS);
 	for (uint32_t i = 1; i <= idle; i++) {
 		crowd_open(crowd, i);
 		if (i % 50 == 0)

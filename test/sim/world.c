@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../rig/end.h"
 #include "base/clock.h"
 #include "fec/fec.h"
-#include "session/endpoint.h"
 
 #define ROOM_BYTES 9300 /* of any packet, head and payload */
 #define OUT_BURST  32
@@ -30,10 +30,8 @@ struct direction {
 struct wh_world {
 	struct wh_world_config config;
 	uint64_t now_tsc;
-	struct wh_endpoint sender_end;
-	struct wh_endpoint receiver_end;
-	struct wh_address sender_address;
-	struct wh_address receiver_address;
+	struct wh_rig_end sender_end;
+	struct wh_rig_end receiver_end;
 	struct wh_session *sender;
 	struct wh_session *receiver;
 	bool sender_closed; /* by its users */
@@ -43,8 +41,6 @@ struct wh_world {
 	struct wh_stream_source source;
 	struct wh_stream_sink sink;
 	struct wh_fec *fec; /* of the working core of both */
-	uint8_t *sender_memory;
-	uint8_t *receiver_memory;
 	struct direction forward;
 	struct direction reverse;
 	struct parcel *spare;
@@ -83,27 +79,22 @@ static void parcel_put(struct wh_world *w, struct parcel *parcel)
 	w->spare = parcel;
 }
 
-static struct wh_session_config session_config(const struct wh_world *w, bool sending)
+static void configure(const struct wh_world *w, struct wh_rig_end *end, uint32_t chunks)
 {
-	struct wh_session_config config;
-	uint32_t payload_bytes = wh_encap_payload_bytes(WH_IPV4, w->config.mtu_bytes);
+	struct wh_session_config *config = &end->session;
 
-	wh_session_config_init(&config);
-	config.hz = w->config.hz;
-	config.profile = w->config.profile;
-	config.payload_bytes = payload_bytes;
-	config.packet_bytes = w->config.mtu_bytes;
-	config.wire_bytes = wh_encap_wire_bytes(WH_IPV4, payload_bytes);
-	config.chunk_bytes = w->config.chunk_bytes;
-	config.chunks = sending ? w->config.chunks_sender : w->config.chunks_receiver;
-	config.chunk_memory = sending ? w->sender_memory : w->receiver_memory;
-	config.window_pkts = w->config.window_pkts;
-	config.rate_bps = w->config.send_rate_bps;
-	config.burst_pkts = w->config.burst_pkts;
-	config.repair = w->config.repair;
-	config.options = w->config.options;
-	config.seed = w->config.seed;
-	return config;
+	wh_rig_session_config(
+		config, w->config.hz, w->config.chunk_bytes, chunks, w->config.window_pkts);
+	wh_rig_session_mtu(config, w->config.mtu_bytes);
+	config->profile = w->config.profile;
+	config->rate_bps = w->config.send_rate_bps;
+	config->burst_pkts = w->config.burst_pkts;
+	config->repair = w->config.repair;
+	config->options = w->config.options;
+	config->seed = w->config.seed;
+	config->chunk_memory =
+		aligned_alloc(WH_CHUNK_ALIGN, chunks * wh_session_chunk_stride(config));
+	WH_ASSERT(config->chunk_memory != NULL);
 }
 
 static uint64_t opened_bytes(const struct wh_world_config *config)
@@ -111,31 +102,18 @@ static uint64_t opened_bytes(const struct wh_world_config *config)
 	return config->size_unknown ? WH_OBJECT_BYTES_UNKNOWN : config->object_bytes;
 }
 
-static enum wh_release_status welcome(void *context, uint64_t now_tsc,
-	const struct wh_open_params *params, const struct wh_address *peer, uint32_t *buffer_chunks)
-{
-	const struct wh_world *w = context;
-
-	(void)now_tsc;
-	WH_ASSERT(params->object_bytes == opened_bytes(&w->config));
-	WH_ASSERT(wh_address_equal(peer, &w->sender_address));
-	*buffer_chunks = w->config.chunks_receiver;
-	return WH_STATUS_PENDING;
-}
-
-static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t lci,
-	const struct wh_address *peer, const struct wh_open_params *params, uint64_t rtt_tsc)
+static void session_accepted(
+	void *context, struct wh_session *session, const struct wh_session_config *config)
 {
 	struct wh_world *w = context;
-	struct wh_session_config config = session_config(w, false);
 
+	(void)config;
 	WH_ASSERT(w->receiver == NULL);
-	w->receiver = wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
-	WH_ASSERT(w->receiver != NULL);
-
+	WH_ASSERT(wh_session_params(session)->object_bytes == opened_bytes(&w->config));
+	WH_ASSERT(wh_address_equal(wh_session_peer(session), &w->sender_end.address));
+	w->receiver = session;
 	wh_stream_sink_open(&w->sink, w->config.object_bytes, w->config.seed,
-		wh_session_deliver_chunks(w->receiver), wh_session_recycled_chunks(w->receiver));
-	return w->receiver;
+		wh_session_deliver_chunks(session), wh_session_recycled_chunks(session));
 }
 
 /* It stays for the results until the world ends. */
@@ -183,18 +161,11 @@ struct wh_world *wh_world_create(const struct wh_world_config *config)
 	WH_ASSERT(w != NULL);
 	w->config = *config;
 	w->now_tsc = tsc(w, WH_NS_PER_S); /* no code may take 0 for the start of time */
-	w->sender_address = (struct wh_address){.family = WH_IPV4, .ip = {10, 0, 0, 1}, .port = 1};
-	w->receiver_address =
-		(struct wh_address){.family = WH_IPV4, .ip = {10, 0, 0, 2}, .port = 2};
+	configure(w, &w->sender_end, config->chunks_sender);
+	configure(w, &w->receiver_end, config->chunks_receiver);
 
-	struct wh_session_config sending = session_config(w, true);
-	uint64_t stride_bytes = wh_session_chunk_stride(&sending);
-	struct wh_fec_limits limits = wh_session_fec_limits(&sending);
+	struct wh_fec_limits limits = wh_session_fec_limits(&w->sender_end.session);
 
-	w->sender_memory = aligned_alloc(WH_CHUNK_ALIGN, config->chunks_sender * stride_bytes);
-	w->receiver_memory = aligned_alloc(WH_CHUNK_ALIGN, config->chunks_receiver * stride_bytes);
-	WH_ASSERT(w->sender_memory != NULL && w->receiver_memory != NULL);
-	sending.chunk_memory = w->sender_memory;
 	if (config->repair.recovery != WH_RECOVERY_NAK) {
 		w->fec = wh_fec_create(&limits);
 		WH_ASSERT(w->fec != NULL);
@@ -204,31 +175,13 @@ struct wh_world *wh_world_create(const struct wh_world_config *config)
 	make_path(w, &w->forward, 0, &config->forward);
 	make_path(w, &w->reverse, 0, &config->reverse);
 
-	struct wh_endpoint_config sender_end = {
-		.hz = config->hz,
-		.key = {1},
-		.places = WH_ENDPOINT_PLACES_MIN,
-		.gone = session_gone,
-		.context = w,
-	};
-	struct wh_endpoint_config receiver_end = {
-		.hz = config->hz,
-		.key = {2},
-		.places = WH_ENDPOINT_PLACES_MIN,
-		.welcome = welcome,
-		.accept = accept_session,
-		.gone = session_gone,
-		.context = w,
-	};
-	int rc = wh_endpoint_init(&w->sender_end, &sender_end);
-
-	WH_ASSERT(rc == 0);
-	rc = wh_endpoint_init(&w->receiver_end, &receiver_end);
-	WH_ASSERT(rc == 0);
-	w->sender = wh_session_open(&sending, &w->receiver_address, "world", opened_bytes(config));
-	WH_ASSERT(w->sender != NULL);
-	rc = wh_endpoint_open(&w->sender_end, w->sender);
-	WH_ASSERT(rc == 0);
+	w->sender_end.gone = w->receiver_end.gone = session_gone;
+	w->sender_end.context = w->receiver_end.context = w;
+	w->receiver_end.accepted = session_accepted;
+	wh_rig_end_open(&w->sender_end, 1, WH_ENDPOINT_PLACES_MIN);
+	wh_rig_end_open(&w->receiver_end, 2, WH_ENDPOINT_PLACES_MIN);
+	w->sender = wh_rig_end_connect(
+		&w->sender_end, &w->receiver_end.address, "world", opened_bytes(config), NULL);
 	wh_stream_source_open(&w->source, config->object_bytes, config->seed, config->chunk_bytes,
 		config->short_chunks, wh_session_free_chunks(w->sender),
 		wh_session_ready_chunks(w->sender));
@@ -256,8 +209,8 @@ void wh_world_destroy(struct wh_world *w)
 	wh_stream_sink_close(&w->sink);
 	wh_session_destroy(w->sender);
 	wh_session_destroy(w->receiver);
-	wh_endpoint_free(&w->sender_end);
-	wh_endpoint_free(&w->receiver_end);
+	wh_rig_end_close(&w->sender_end);
+	wh_rig_end_close(&w->receiver_end);
 	wh_fec_destroy(w->fec);
 	while (w->spare != NULL) {
 		struct parcel *parcel = w->spare;
@@ -265,8 +218,8 @@ void wh_world_destroy(struct wh_world *w)
 		w->spare = parcel->next;
 		free(parcel);
 	}
-	free(w->sender_memory);
-	free(w->receiver_memory);
+	free(w->sender_end.session.chunk_memory);
+	free(w->receiver_end.session.chunk_memory);
 	free(w);
 }
 
@@ -331,8 +284,10 @@ static uint32_t arrive_all(struct wh_world *w)
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < 2; i++) {
-		count += arrive_from(w, w->forward.path[i], &w->receiver_end, &w->sender_address);
-		count += arrive_from(w, w->reverse.path[i], &w->sender_end, &w->receiver_address);
+		count += arrive_from(
+			w, w->forward.path[i], &w->receiver_end.endpoint, &w->sender_end.address);
+		count += arrive_from(
+			w, w->reverse.path[i], &w->sender_end.endpoint, &w->receiver_end.address);
 	}
 	return count;
 }
@@ -492,13 +447,13 @@ static uint64_t sender_deadline(const struct wh_world *w)
 	uint64_t steal_tsc = tsc(w, w->config.steal_ns);
 
 	return core_is_stolen(w) ? (w->now_tsc / steal_tsc + 1) * steal_tsc
-				 : end_deadline(&w->sender_end);
+				 : end_deadline(&w->sender_end.endpoint);
 }
 
 static uint64_t next_moment(const struct wh_world *w)
 {
 	uint64_t start_tsc = tsc(w, WH_NS_PER_S);
-	uint64_t next_tsc = wh_min_u64(sender_deadline(w), end_deadline(&w->receiver_end));
+	uint64_t next_tsc = wh_min_u64(sender_deadline(w), end_deadline(&w->receiver_end.endpoint));
 
 	for (uint32_t i = 0; i < 2; i++) {
 		if (w->forward.path[i] != NULL)
@@ -543,10 +498,10 @@ bool wh_world_run(struct wh_world *w, uint64_t until_ns)
 		happen(w);
 		work += poll_users(w);
 		if (!core_is_stolen(w))
-			work += poll_end(w, &w->sender_end) +
-				send_all(w, &w->sender_end, &w->forward);
-		work += poll_end(w, &w->receiver_end);
-		work += send_all(w, &w->receiver_end, &w->reverse);
+			work += poll_end(w, &w->sender_end.endpoint) +
+				send_all(w, &w->sender_end.endpoint, &w->forward);
+		work += poll_end(w, &w->receiver_end.endpoint);
+		work += send_all(w, &w->receiver_end.endpoint, &w->reverse);
 		work += close_those_over(w);
 		w->events++;
 		check(w);

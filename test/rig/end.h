@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_TEST_RIG_END_H
+#define WH_TEST_RIG_END_H
+
+/*
+ * One end of connections, a real endpoint: it welcomes whoever asks, and the sessions that begin
+ * here, opened or accepted, are of one configuration.
+ */
+
+#include <stdint.h>
+
+#include "session/endpoint.h"
+
+/* The caller fills in all but the first two, and leaves the end where it is while it is open. */
+struct wh_rig_end {
+	struct wh_endpoint endpoint;
+	struct wh_address address;
+	struct wh_session_config session; /* may change: of those that begin from then on */
+	/* A last word on the configuration of one session; NULL: there is none. */
+	void (*prepare)(void *context, struct wh_session_config *config);
+	/* Made of that configuration, and not in its place yet; NULL: this end only opens. */
+	void (*accepted)(
+		void *context, struct wh_session *session, const struct wh_session_config *config);
+	void (*gone)(void *context, struct wh_session *session);
+	void *context;
+};
+
+/* `fixed`, of full packets of an MTU of 1500, 100 Mb/s; chunks have no memory yet. */
+void wh_rig_session_config(struct wh_session_config *config, uint64_t hz, uint32_t chunk_bytes,
+	uint32_t chunks, uint32_t window_pkts);
+
+/* Packets of this MTU. */
+void wh_rig_session_mtu(struct wh_session_config *config, uint32_t mtu_bytes);
+
+/* Its address ends in `number`. */
+void wh_rig_end_open(struct wh_rig_end *end, uint8_t number, uint32_t places);
+void wh_rig_end_close(struct wh_rig_end *end);
+
+/* A session to another end; *config, unless NULL, becomes what it was opened with. */
+struct wh_session *wh_rig_end_connect(struct wh_rig_end *end, const struct wh_address *to,
+	const char *name, uint64_t object_bytes, struct wh_session_config *config);
+
+#endif
