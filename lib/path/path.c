@@ -32,20 +32,6 @@ struct wh_path {
 	struct wh_loss_model loss_model;
 };
 
-static const char *const drop_names[WH_PATH_DROPS] = {
-	[WH_PATH_DELIVERED] = "delivered",
-	[WH_PATH_DROP_OUTAGE] = "outage",
-	[WH_PATH_DROP_QUEUE] = "queue",
-	[WH_PATH_DROP_LOSS] = "loss",
-	[WH_PATH_DROP_BIT_ERROR] = "bit error",
-};
-
-const char *wh_path_drop_name(enum wh_path_drop drop)
-{
-	WH_ASSERT(drop < WH_PATH_DROPS);
-	return drop_names[drop];
-}
-
 static bool is_share(double value)
 {
 	return value >= 0.0 && value <= 1.0; /* not for a NaN */
@@ -270,11 +256,6 @@ uint64_t wh_path_deadline(const struct wh_path *path)
 uint32_t wh_path_held(const struct wh_path *path)
 {
 	return wh_delay_line_held(&path->delay_line);
-}
-
-uint64_t wh_path_queue_bytes(const struct wh_path *path, uint64_t now_tsc)
-{
-	return wh_line_queue_bytes(&path->line, now_tsc);
 }
 
 const struct wh_path_stats *wh_path_stats(const struct wh_path *path)

@@ -82,8 +82,6 @@ enum wh_path_drop {
 	WH_PATH_DROPS,
 };
 
-const char *wh_path_drop_name(enum wh_path_drop drop);
-
 /* What becomes of one packet. */
 struct wh_path_fate {
 	enum wh_path_drop drop;
@@ -151,9 +149,6 @@ void *wh_path_take_any(struct wh_path *path);
 /* When the next item is due; WH_TSC_NEVER when nothing is held. */
 uint64_t wh_path_deadline(const struct wh_path *path);
 uint32_t wh_path_held(const struct wh_path *path);
-
-/* Bytes waiting in front of the line at now_tsc. */
-uint64_t wh_path_queue_bytes(const struct wh_path *path, uint64_t now_tsc);
 
 const struct wh_path_stats *wh_path_stats(const struct wh_path *path);
 

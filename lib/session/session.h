@@ -357,7 +357,6 @@ bool wh_session_stalled(const struct wh_session *session);
 uint64_t wh_session_rtt_tsc(const struct wh_session *session);
 uint64_t wh_session_rtt_min_tsc(const struct wh_session *session); /* 0: none was measured */
 const struct wh_open_params *wh_session_params(const struct wh_session *session);
-const struct wh_digest *wh_session_digest(const struct wh_session *session);
 const struct wh_address *wh_session_peer(const struct wh_session *session);
 /* Of transmitters. */
 const struct wh_control *wh_session_control(const struct wh_session *session);

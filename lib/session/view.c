@@ -164,11 +164,6 @@ const struct wh_open_params *wh_session_params(const struct wh_session *s)
 	return &s->params;
 }
 
-const struct wh_digest *wh_session_digest(const struct wh_session *s)
-{
-	return s->role == WH_TRANSMITTER ? &s->tx.digest : &s->rx.digest;
-}
-
 const struct wh_address *wh_session_peer(const struct wh_session *s)
 {
 	return &s->peer;

@@ -16,8 +16,8 @@ import sys
 import time
 from pathlib import Path
 
-from harness import (Case, Failed, Skip, expect, expect_between, expect_equal, expect_said,
-                     expect_status, run_cases)
+from harness import (Case, Failed, Skip, decode_object, expect, expect_between, expect_equal,
+                     expect_fields, expect_said, expect_status, run_cases)
 from pair import (SERVER, Pair, cpu_seconds, has_ended, telemetry, wait_until,
                   waited_seconds)
 
@@ -53,20 +53,8 @@ INTERVAL = {'seconds': NUMBER, 'span': NUMBER, 'bps': NUMBER, 'pps': NUMBER, 'ag
 PACKET = {1500: (1408, 1538), 9000: (8896, 9026)}
 
 
-def expect_fields(report, fields, where='report'):
-    for name, kind in fields.items():
-        expect(name in report, f'{where} lacks {name}')
-        if isinstance(kind, dict):
-            expect_fields(report[name], kind, f'{where}.{name}')
-        else:
-            expect(isinstance(report[name], kind), f'{where}.{name} is {report[name]!r}')
-
-
 def decode(result):
-    try:
-        report = json.loads(result.out)
-    except json.JSONDecodeError as error:
-        raise Failed(f'stdout is not one JSON object ({error}): {result.out[:300]!r}') from None
+    report = decode_object(result)
     expect_fields(report, FIELDS)
     for interval in report['intervals']:
         expect_fields(interval, INTERVAL, 'interval')

@@ -9,7 +9,6 @@ A line for each case, then 'N passed, N failed, N skipped'.
 
 import filecmp
 import functools
-import json
 import math
 import os
 import random
@@ -21,8 +20,8 @@ import sys
 import time
 from pathlib import Path
 
-from harness import (Case, Failed, Skip, as_nobody, expect, expect_between, expect_equal,
-                     expect_said, expect_status, run_cases)
+from harness import (Case, Skip, as_nobody, decode_object, expect, expect_between, expect_equal,
+                     expect_fields, expect_said, expect_status, run_cases)
 
 BINARY = Path(__file__).resolve().parents[2] / 'build/release/app/wavehaul/wavehaul'
 
@@ -119,33 +118,10 @@ WRONG = [
 ]
 
 
-def decode(result):
-    """Stdout as exactly one JSON object."""
-    try:
-        report = json.loads(result.out)
-    except json.JSONDecodeError as error:
-        raise Failed(f'stdout is not one JSON object ({error}): {result.out[:300]!r}') from None
-    expect(isinstance(report, dict), f'stdout is not a JSON object: {result.out[:300]!r}')
-    return report
-
-
-def expect_fields(report, fields, where='report'):
-    missing = sorted(set(fields) - set(report))
-    expect(not missing, f'{where} lacks {missing}')
-    for name, kind in fields.items():
-        value = report[name]
-        if isinstance(kind, dict):
-            expect(isinstance(value, dict), f'{where}.{name} is no object')
-            expect_fields(value, kind, f'{where}.{name}')
-        else:
-            right = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
-            expect(right, f'{where}.{name} is {value!r}')
-
-
 def expect_failure(result, status):
     """A failed run with --json: the same object, ok false, and the sentence of stderr in it."""
     expect_status(result, status)
-    report = decode(result)
+    report = decode_object(result)
     expect_equal('verb', report.get('verb'), 'demo')
     expect_equal('ok', report.get('ok'), False)
     expect(isinstance(report.get('error'), str) and report['error'], 'error is no sentence')
@@ -248,7 +224,7 @@ def transfer(program, _folder, profile, options):
     result = program.run('demo', '--json', '--profile', profile, '--seed', SEED,
                          *arguments(options))
     expect_status(result, OK)
-    report, size = decode(result), size_bytes(options['size'])
+    report, size = decode_object(result), size_bytes(options['size'])
     expect_transfer(report, profile, size)
     expect_path(report, options)
     expect_packets(report, {'loss': '0%'} | options, size)
@@ -257,7 +233,7 @@ def transfer(program, _folder, profile, options):
 def defaults(program, _folder):
     result = program.run('demo', '--json', timeout_s=120)
     expect_status(result, OK)
-    report = decode(result)
+    report = decode_object(result)
     expect_transfer(report, report['profile'], GIB)
     expect_equal('path.rate_bps', report['path']['rate_bps'], 10**10)
     expect_equal('path.rtt_ns', report['path']['rtt_ns'], 10**8)
@@ -291,7 +267,7 @@ def send_file(program, source, out, *path, profile='fixed'):
     result = program.run('demo', '--json', '--file', source, '--out', out, '--profile', profile,
                          '--seed', SEED, *path)
     expect_status(result, OK)
-    report = decode(result)
+    report = decode_object(result)
     expect_transfer(report, profile, source.stat().st_size)
     expect_equal('the folder', os.listdir(out), [source.name])
     expect(filecmp.cmp(source, out / source.name, shallow=False), 'the file arrived changed')
@@ -374,10 +350,10 @@ def strict_paper(program, folder):
 def clean_path(program, _folder):
     """After 65536 packets without a loss repair packets cost nothing; off, there are none."""
     path = ('--size', '256M', '--rate', '10G', '--rtt', '1ms', '--mtu', '1500', '--loss', '0')
-    report = decode(program.run('demo', '--json', *path, '--fec', 'auto'))
+    report = decode_object(program.run('demo', '--json', *path, '--fec', 'auto'))
     expect_between('repair.overhead', report['repair']['overhead'], 1e-4, 0.015)
     expect_equal('repair.used', report['repair']['used'], 0)
-    report = decode(program.run('demo', '--json', *path))
+    report = decode_object(program.run('demo', '--json', *path))
     expect_equal('repair', report['repair'], NO_REPAIR)
 
 
@@ -514,7 +490,7 @@ def no_huge(program, folder, mtu):
     result = program.run('demo', '--json', '--no-huge', '--size', '16M', '--rtt', '20ms', '--mtu',
                          mtu)
     expect_status(result, OK)
-    report = decode(result)
+    report = decode_object(result)
     expect_equal('digest.verified', report['digest']['verified'], True)
     expect_equal('hugepages', report['hugepages'], False)
 

@@ -14,6 +14,8 @@ import struct
 import sys
 import time
 
+from lab import checksum
+
 SEED = 20260101
 FRAMES = 512  # made beforehand, sent over and over
 
@@ -21,13 +23,6 @@ UDP_PORT = 5760
 ARP, IPV4, VLAN, IPV6 = 0x0806, 0x0800, 0x8100, 0x86dd
 UDP, ICMP = 17, 1
 BROADCAST = b'\xff' * 6
-
-
-def checksum(data):
-    data += bytes(len(data) % 2)
-    total = sum(struct.unpack(f'>{len(data) // 2}H', data))
-    total = (total & 0xffff) + (total >> 16)
-    return ~(total + (total >> 16)) & 0xffff
 
 
 def ipv4(source, target, protocol, body, fragment=0, length=None, wrong_sum=0):

@@ -3,6 +3,7 @@
 
 import argparse
 import atexit
+import json
 import os
 import re
 import shutil
@@ -62,6 +63,30 @@ def expect_status(result, *allowed):
 def expect_said(result, pattern):
     expect(re.search(pattern, result.err, re.IGNORECASE),
            f'stderr says nothing like /{pattern}/: {quoted(result)}')
+
+
+def decode_object(result):
+    """Stdout as exactly one JSON object."""
+    try:
+        report = json.loads(result.out)
+    except json.JSONDecodeError as error:
+        raise Failed(f'stdout is not one JSON object ({error}): {result.out[:300]!r}') from None
+    expect(isinstance(report, dict), f'stdout is not a JSON object: {result.out[:300]!r}')
+    return report
+
+
+def expect_fields(report, fields, where='report'):
+    """{name: its type, or fields of an object}; there may be more."""
+    missing = sorted(set(fields) - set(report))
+    expect(not missing, f'{where} lacks {missing}')
+    for name, kind in fields.items():
+        value = report[name]
+        if isinstance(kind, dict):
+            expect(isinstance(value, dict), f'{where}.{name} is no object')
+            expect_fields(value, kind, f'{where}.{name}')
+        else:
+            right = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
+            expect(right, f'{where}.{name} is {value!r}')
 
 
 def end_group(process):

@@ -18,8 +18,8 @@ import threading
 import time
 from pathlib import Path
 
-from harness import (NOBODY, Case, Failed, Skip, as_nobody, expect, expect_between, expect_equal,
-                     expect_said, expect_status, run_cases)
+from harness import (NOBODY, Case, Skip, as_nobody, decode_object, expect, expect_between,
+                     expect_equal, expect_fields, expect_said, expect_status, run_cases)
 from pair import SERVER, Pair, expect_running, killed, remote, wait_until
 from trees import (KIB, MIB, content, count_files, expect_names, expect_same_tree, fill,
                    make_small_files, make_tree)
@@ -42,12 +42,8 @@ FIELDS = {'verb': str, 'ok': bool, 'exit_status': int, 'host': str, 'files': int
 
 def decode(result):
     """Stdout as exactly one JSON object, and exit_status as the process has it."""
-    try:
-        report = json.loads(result.out)
-    except json.JSONDecodeError as error:
-        raise Failed(f'stdout is not one JSON object ({error}): {result.out[:300]!r}') from None
-    for name, kind in FIELDS.items():
-        expect(isinstance(report.get(name), kind), f'{name} is {report.get(name)!r}')
+    report = decode_object(result)
+    expect_fields(report, FIELDS)
     expect_equal('exit_status', report['exit_status'], result.status)
     expect_equal('ok', report['ok'], result.status == OK)
     return report

@@ -117,8 +117,7 @@ static void check_row(const struct row *row)
 		rig_feed(&rig, frame, row->bytes != 0 ? row->bytes : bytes);
 
 	if (reason != row->reason)
-		printf("%s: %s, expected %s\n", row->name, wh_neighbour_reason_name(reason),
-			wh_neighbour_reason_name(row->reason));
+		printf("%s: %d, expected %d\n", row->name, reason, row->reason);
 	CU_ASSERT_EQUAL(reason, row->reason);
 	CU_ASSERT_EQUAL(rig.host.stats.input_pkts[row->reason], 1);
 	CU_ASSERT_EQUAL(rig_take(&rig), 0);
@@ -352,19 +351,12 @@ static void one_family(void)
 
 static void names(void)
 {
-	for (uint32_t i = 0; i < WH_NEIGHBOUR_REASONS; i++) {
-		CU_ASSERT_PTR_NOT_NULL_FATAL(wh_neighbour_reason_name(i));
-		for (uint32_t j = 0; j < i; j++)
-			CU_ASSERT_STRING_NOT_EQUAL(
-				wh_neighbour_reason_name(i), wh_neighbour_reason_name(j));
-	}
 	for (uint32_t i = 0; i < WH_NEIGHBOUR_WAYS; i++) {
 		CU_ASSERT_PTR_NOT_NULL_FATAL(wh_neighbour_way_name(i));
 		for (uint32_t j = 0; j < i; j++)
 			CU_ASSERT_STRING_NOT_EQUAL(
 				wh_neighbour_way_name(i), wh_neighbour_way_name(j));
 	}
-	CU_ASSERT_STRING_EQUAL(wh_neighbour_reason_name(WH_NEIGHBOUR_NDP_RULE), "ndp-rule");
 	CU_ASSERT_STRING_EQUAL(wh_neighbour_way_name(WH_NEIGHBOUR_NO_GATEWAY),
 		"it is on another network, and there is no gateway");
 }
@@ -379,6 +371,6 @@ CU_TestInfo wh_tests[] = {
 	{"neighbour discovery", discovery},
 	{"other options are passed over", more_options},
 	{"a family that is not configured", one_family},
-	{"every reason and way has a name of its own", names},
+	{"every way has a name of its own", names},
 	CU_TEST_INFO_NULL,
 };
