@@ -76,7 +76,7 @@ static const struct wh_option options[OPTIONS] = {
 
 struct ttp {
 	enum wh_ttp_state state;
-	double rate_bps;
+	double rate_bps; /* may be above max_bps, which may rise again */
 	double min_bps;
 	double max_bps;
 	double increase_bps;
@@ -88,6 +88,12 @@ struct ttp {
 static void set_rate(struct ttp *ttp, double rate_bps)
 {
 	ttp->rate_bps = fmin(fmax(rate_bps, ttp->min_bps), ttp->max_bps);
+}
+
+/* What it goes by. */
+static double bounded_bps(const struct ttp *ttp)
+{
+	return fmin(ttp->rate_bps, ttp->max_bps);
 }
 
 static double told_or_share(double told_bps, double bottleneck_bps, double share)
@@ -120,7 +126,11 @@ static void init(struct wh_control *control)
 	set_rate(ttp, told_or_share(set[INITIAL_RATE], bottleneck_bps, INITIAL_SHARE));
 }
 
-/* Steps and least stay what they were; what may not be exceeded is another rate. */
+/*
+ * Steps and least stay what they were, and so does the rate: a bound that falls for a moment, as a
+ * lane's does that has nothing to send, says nothing of the path. What may not be exceeded is
+ * another.
+ */
 static void on_rate(struct wh_control *control)
 {
 	struct ttp *ttp = (struct ttp *)control->state;
@@ -128,8 +138,6 @@ static void on_rate(struct wh_control *control)
 	double told_bps = control->config.options.value[MAX_RATE];
 
 	ttp->max_bps = told_bps > 0.0 ? fmin(told_bps, most_bps) : most_bps;
-	ttp->min_bps = fmin(ttp->min_bps, ttp->max_bps);
-	set_rate(ttp, ttp->rate_bps);
 }
 
 static void on_bitmap(struct wh_control *control, const struct wh_bitmap_event *event)
@@ -141,12 +149,13 @@ static void on_bitmap(struct wh_control *control, const struct wh_bitmap_event *
 	case WH_BITMAP_CONGESTED:
 		ttp->state = WH_TTP_LOSS;
 		ttp->decreases++;
-		set_rate(ttp, ttp->rate_bps / control->config.options.value[DECREASE]);
+		set_rate(ttp, bounded_bps(ttp) / control->config.options.value[DECREASE]);
 		break;
 	case WH_BITMAP_CLEAN:
 		ttp->state = WH_TTP_NO_LOSS;
 		ttp->increases++;
-		set_rate(ttp, ttp->rate_bps + ttp->increase_bps);
+		if (ttp->rate_bps < ttp->max_bps)
+			set_rate(ttp, ttp->rate_bps + ttp->increase_bps);
 		break;
 	case WH_BITMAP_BEARABLE:
 		break;
@@ -158,7 +167,7 @@ static struct wh_decision decide(const struct wh_control *control)
 {
 	const struct wh_control_config *config = &control->config;
 	const struct ttp *ttp = (const struct ttp *)control->state;
-	uint64_t rate_bps = (uint64_t)fmax(ttp->rate_bps, 1.0);
+	uint64_t rate_bps = (uint64_t)fmax(bounded_bps(ttp), 1.0);
 
 	return (struct wh_decision){
 		.interval_fp = wh_interval_fp(config->hz, config->wire_bytes, rate_bps),
@@ -174,7 +183,7 @@ struct wh_ttp_view wh_ttp_view(const struct wh_control *control)
 		return (struct wh_ttp_view){0};
 	return (struct wh_ttp_view){
 		.state = ttp->state,
-		.rate_bps = (uint64_t)ttp->rate_bps,
+		.rate_bps = (uint64_t)bounded_bps(ttp),
 		.bitmaps = ttp->bitmaps,
 		.decreases = ttp->decreases,
 		.increases = ttp->increases,

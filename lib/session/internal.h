@@ -138,7 +138,8 @@ struct wh_transmitter {
 
 	/* trans */
 	struct wh_pacer pacer;
-	uint64_t sent_end; /* one past the largest serial sent */
+	uint32_t control_charged_bytes; /* since data went, or none waited */
+	uint64_t sent_end;              /* one past the largest serial sent */
 	uint64_t transmission;
 	uint64_t stamp_tsc; /* of the turn that stamp_us is for */
 	uint32_t stamp_us;

@@ -23,17 +23,22 @@ static bool data_waits(const struct wh_transmitter *tx)
 }
 
 /*
- * Where the rate is one of the wire, control packets take their part of it. Not more than half:
- * at a crawl the states of every period would leave nothing for data.
+ * Where the rate is one of the wire, control packets take their part of it. Not more than half: at
+ * a crawl the states of every period would leave nothing for data. So between two data packets no
+ * more than a packet's worth is charged.
  */
 static void charge_control(struct wh_session *s, uint64_t now_tsc, uint32_t packet_bytes)
 {
-	struct wh_pacer *pacer = &s->tx.pacer;
-	uint64_t interval_tsc = pacer->interval_fp >> WH_INTERVAL_FRACTION_BITS;
+	struct wh_transmitter *tx = &s->tx;
+	uint64_t interval_tsc = tx->pacer.interval_fp >> WH_INTERVAL_FRACTION_BITS;
+	uint32_t wire_bytes = packet_bytes + frame_overhead_bytes(s);
 
-	if (s->phase == WH_PHASE_RUNNING && s->config.profile->control_is_paced &&
-		pacer->due_tsc <= now_tsc + interval_tsc)
-		wh_pacer_charge(pacer, now_tsc, packet_bytes + frame_overhead_bytes(s));
+	if (s->phase != WH_PHASE_RUNNING || !s->config.profile->control_is_paced ||
+		tx->pacer.due_tsc > now_tsc + interval_tsc ||
+		tx->control_charged_bytes >= s->config.wire_bytes)
+		return;
+	wh_pacer_charge(&tx->pacer, now_tsc, wire_bytes);
+	tx->control_charged_bytes += wire_bytes;
 }
 
 /* Of a receiver, whose home is another core: nothing is touched but the outbox and `stats`. */
@@ -140,6 +145,7 @@ static void write_data(
 		wh_session_count(&s->stats.repair_pkts);
 	wh_pacer_charge(&tx->pacer, now_tsc,
 		out->head_bytes + out->payload_bytes + frame_overhead_bytes(s));
+	tx->control_charged_bytes = 0;
 }
 
 /* The next serial of the retransmission FIFO that is still wanted. */
@@ -218,8 +224,8 @@ static void count_limit(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_transmitter *tx = &s->tx;
 
-	/* With everything sent, waiting for the last words limits no flow. */
-	if (!tx->end_seen || tx->sent_end < tx->table.admitted_end)
+	/* With all sent and nothing to go again, waiting for the last words limits no flow. */
+	if (!tx->end_seen || tx->sent_end < tx->table.admitted_end || data_waits(tx))
 		wh_session_add(&s->stats.limit_tsc[tx->limit_now], now_tsc - tx->limit_since_tsc);
 	tx->limit_since_tsc = now_tsc;
 }
@@ -232,8 +238,10 @@ uint32_t wh_trans(struct wh_session *s, uint64_t now_tsc, struct wh_out *out, ui
 		return send_control(s, &s->away, now_tsc, out, count);
 
 	/* Without data to wait for, no packet of this turn is late. */
-	if (!data_waits(tx))
+	if (!data_waits(tx)) {
 		wh_pacer_idle(&tx->pacer, now_tsc);
+		tx->control_charged_bytes = 0;
+	}
 	tx->paused = false;
 
 	uint32_t sent = send_control(s, &s->stats, now_tsc, out, count);

@@ -71,10 +71,13 @@ int wh_job_join(struct wh_job *job)
 /* Of the time between two looks; a lane is busy if its rate held it up for so long. */
 #define BUSY_SHARE 10
 
-/* A lane that has nothing to send leaves its part of the rate to the others. */
+/*
+ * A lane that has nothing to send leaves its part of the rate to the others. One whose controller
+ * goes below its bound for losses has: with the bound taken away, it would not get up again.
+ */
 static void share_rate(struct wh_job *job, const struct wh_session_stats *stats, uint64_t span_tsc)
 {
-	uint64_t limited_tsc = stats->limit_tsc[WH_LIMIT_RATE];
+	uint64_t limited_tsc = stats->limit_tsc[WH_LIMIT_RATE] + stats->limit_tsc[WH_LIMIT_LOSS];
 	bool busy = limited_tsc - job->rate_limited_tsc > span_tsc / BUSY_SHARE;
 
 	job->rate_limited_tsc = limited_tsc;

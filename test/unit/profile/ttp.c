@@ -133,6 +133,37 @@ static void test_states(void)
 	CU_ASSERT_EQUAL(wh_ttp_view(&control).increases, 54);
 }
 
+/* A bound that falls for a moment is gone by, and leaves no trace once it has risen again. */
+static void test_bound_that_moves(void)
+{
+	struct wh_control_config config = config_at(100 * MBPS);
+	struct wh_control control = control_at(&config);
+
+	wh_control_set_rate(&control, 1 * MBPS);
+	CU_ASSERT_EQUAL(rate_of(&control), 1 * MBPS);
+	CU_ASSERT_EQUAL(control.profile->decide(&control).interval_fp,
+		wh_interval_fp(HZ, WIRE_BYTES, 1 * MBPS));
+	say(&control, CLEAN);
+	CU_ASSERT_EQUAL(rate_of(&control), 1 * MBPS);
+	wh_control_set_rate(&control, 100 * MBPS);
+	CU_ASSERT_EQUAL(rate_of(&control), 80 * MBPS);
+	say(&control, CLEAN);
+	CU_ASSERT_EQUAL(rate_of(&control), 82 * MBPS);
+
+	/* Congestion at the bound is below it, the least as well. */
+	wh_control_set_rate(&control, 40 * MBPS);
+	say(&control, CONGESTED);
+	CU_ASSERT_EQUAL(rate_of(&control), 20 * MBPS);
+	wh_control_set_rate(&control, 100 * MBPS);
+	CU_ASSERT_EQUAL(rate_of(&control), 20 * MBPS);
+	wh_control_set_rate(&control, 4 * MBPS);
+	say(&control, CONGESTED);
+	CU_ASSERT_EQUAL(rate_of(&control), 4 * MBPS);
+	wh_control_set_rate(&control, 100 * MBPS);
+	say(&control, CONGESTED);
+	CU_ASSERT_EQUAL(rate_of(&control), 8 * MBPS);
+}
+
 /* Every rate is an option; the operator's --rate is never exceeded. */
 static void test_options(void)
 {
@@ -267,6 +298,7 @@ static void test_view_of_others(void)
 CU_TestInfo wh_tests[] = {
 	{"defaults", test_defaults},
 	{"states and rates", test_states},
+	{"a bound that moves", test_bound_that_moves},
 	{"options", test_options},
 	{"a crawl", test_crawl},
 	{"bitmaps in, rates out", test_bitmaps},
