@@ -67,6 +67,7 @@ ALLOWED = {
     'test/e2e': LIB | {'test/unit'},
     'test/attack': LIB,
     'test/app': LIB | APP | {'test/driver', 'test/sim', 'test/unit'},
+    'test/jobs': LIB | APP | {'test/unit'},
     'test/perf': LIB | DRIVERS,
 }
 

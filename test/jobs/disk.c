@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "disk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <liburing.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/prng.h"
+#include "file/aside.h"
+
+#define RING_ENTRIES 64
+#define UNDER_WAY    4096
+#define EXT4         0xef53
+
+/* What a struct io_uring points into; sq_head is first, and so names its ring. */
+struct ring {
+	unsigned int sq_head;
+	unsigned int cq_head;
+	unsigned int cq_tail;
+	uint32_t in_air;
+	struct io_uring_sqe sqe[RING_ENTRIES];
+	struct io_uring_cqe cqe[RING_ENTRIES];
+};
+
+/* A request, or an errand. */
+struct deed {
+	uint64_t due_ns;
+	uint64_t order;
+	uint32_t process;
+	struct ring *ring;
+	struct io_uring_sqe sqe;
+	void (*run)(void *argument);
+	void *argument;
+};
+
+static struct {
+	struct disk_config config;
+	struct wh_prng prng;
+	uint64_t now_ns;
+	uint64_t orders;
+	uint64_t requests;
+	uint32_t process;
+	bool dead;
+	bool failed;
+	uint32_t count;
+	uint32_t errands;
+	struct deed deed[UNDER_WAY];
+} disk;
+
+void disk_begin(const struct disk_config *config)
+{
+	WH_ASSERT(disk.count == 0 && !disk.dead);
+	disk.config = *config;
+	disk.requests = 0;
+	disk.failed = false;
+	wh_prng_init(&disk.prng, config->seed);
+}
+
+void disk_enter(uint32_t process, uint64_t now_ns)
+{
+	disk.process = process;
+	disk.now_ns = now_ns;
+}
+
+void disk_kill(bool dead)
+{
+	disk.dead = dead;
+}
+
+bool disk_has_failed(void)
+{
+	return disk.failed;
+}
+
+static struct deed *add(uint64_t latency_ns)
+{
+	WH_ASSERT(disk.count < UNDER_WAY);
+
+	struct deed *deed = &disk.deed[disk.count++];
+
+	*deed = (struct deed){
+		.due_ns = disk.now_ns + wh_prng_below(&disk.prng, latency_ns + 1),
+		.order = disk.orders++,
+		.process = disk.process,
+	};
+	return deed;
+}
+
+static struct deed take(uint32_t i)
+{
+	struct deed deed = disk.deed[i];
+
+	disk.deed[i] = disk.deed[--disk.count];
+	return deed;
+}
+
+/* The number of the deed that is due first; disk.count > 0. */
+static uint32_t earliest(void)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 1; i < disk.count; i++) {
+		const struct deed *a = &disk.deed[i];
+		const struct deed *b = &disk.deed[found];
+
+		if (a->due_ns < b->due_ns || (a->due_ns == b->due_ns && a->order < b->order))
+			found = i;
+	}
+	return found;
+}
+
+uint64_t disk_deadline(void)
+{
+	return disk.count > 0 ? disk.deed[earliest()].due_ns : UINT64_MAX;
+}
+
+static void complete(struct ring *ring, const struct io_uring_sqe *sqe, int result)
+{
+	struct io_uring_cqe *cqe = &ring->cqe[ring->cq_tail % RING_ENTRIES];
+
+	WH_ASSERT(ring->cq_tail - ring->cq_head < RING_ENTRIES && ring->in_air > 0);
+	cqe->user_data = sqe->user_data;
+	cqe->res = result;
+	ring->cq_tail++;
+	ring->in_air--;
+}
+
+static int do_request(const struct io_uring_sqe *sqe)
+{
+	void *memory = (void *)(uintptr_t)sqe->addr;
+	long rc;
+
+	if (++disk.requests == disk.config.fails_after) {
+		disk.failed = true;
+		return -EIO;
+	}
+
+	uint32_t bytes = sqe->len;
+
+	if (disk.config.short_one_in > 0 && bytes > 4096 &&
+		wh_prng_below(&disk.prng, disk.config.short_one_in) == 0)
+		bytes = 4096;
+	switch (sqe->opcode) {
+	case IORING_OP_READ:
+		rc = syscall(SYS_pread64, sqe->fd, memory, bytes, sqe->off);
+		break;
+	case IORING_OP_WRITE:
+		rc = syscall(SYS_pwrite64, sqe->fd, memory, bytes, sqe->off);
+		break;
+	case IORING_OP_FALLOCATE:
+		rc = syscall(SYS_fallocate, sqe->fd, (int)sqe->len, sqe->off, sqe->addr);
+		break;
+	default:
+		WH_ASSERT(sqe->opcode == IORING_OP_FSYNC);
+		rc = 0;
+	}
+	return rc < 0 ? -errno : (int)rc;
+}
+
+static void do_deed(const struct deed *deed)
+{
+	if (deed->ring != NULL) {
+		complete(deed->ring, &deed->sqe, do_request(&deed->sqe));
+		return;
+	}
+	disk.errands--;
+	deed->run(deed->argument);
+}
+
+int32_t disk_run(uint64_t now_ns)
+{
+	int32_t done = 0;
+
+	disk.now_ns = now_ns;
+	while (disk.count > 0) {
+		uint32_t first = earliest();
+
+		if (disk.deed[first].due_ns > now_ns)
+			break;
+
+		const struct deed deed = take(first);
+
+		disk.process = deed.process;
+		do_deed(&deed);
+		done++;
+	}
+	return done;
+}
+
+void disk_forget(uint32_t process)
+{
+	WH_ASSERT(disk.dead);
+	for (uint32_t i = 0; i < disk.count;) {
+		if (disk.deed[i].process != process) {
+			i++;
+			continue;
+		}
+
+		const struct deed deed = take(i);
+
+		WH_ASSERT(deed.ring == NULL); /* rings were closed before */
+		disk.errands--;
+		deed.run(deed.argument);
+	}
+}
+
+int wh_aside(void (*run)(void *argument), void *argument)
+{
+	struct deed *deed = add(disk.config.errand_ns);
+
+	deed->run = run;
+	deed->argument = argument;
+	disk.errands++;
+	return 0;
+}
+
+uint32_t wh_aside_count(void)
+{
+	return disk.errands;
+}
+
+static struct ring *ring_of(const struct io_uring *ring)
+{
+	return (struct ring *)(void *)ring->sq.khead;
+}
+
+int io_uring_queue_init(unsigned int entries, struct io_uring *ring, unsigned int flags)
+{
+	struct ring *own = calloc(1, sizeof(*own));
+
+	WH_ASSERT(own != NULL && entries <= RING_ENTRIES && flags == 0);
+	*ring = (struct io_uring){
+		.sq = {.khead = &own->sq_head,
+			.sqes = own->sqe,
+			.ring_entries = RING_ENTRIES,
+			.ring_mask = RING_ENTRIES - 1},
+		.cq = {.khead = &own->cq_head, .ktail = &own->cq_tail, .cqes = own->cqe},
+	};
+	return 0;
+}
+
+int io_uring_submit(struct io_uring *ring)
+{
+	struct ring *own = ring_of(ring);
+	int count = 0;
+
+	for (; own->sq_head != ring->sq.sqe_tail; own->sq_head++, count++) {
+		struct deed *deed = add(disk.config.latency_ns);
+
+		deed->ring = own;
+		deed->sqe = own->sqe[own->sq_head % RING_ENTRIES];
+		own->in_air++;
+	}
+	return count;
+}
+
+unsigned int io_uring_peek_batch_cqe(
+	struct io_uring *ring, struct io_uring_cqe **cqes, unsigned int count)
+{
+	struct ring *own = ring_of(ring);
+	unsigned int found = 0;
+
+	while (found < count && own->cq_head + found != own->cq_tail) {
+		cqes[found] = &own->cqe[(own->cq_head + found) % RING_ENTRIES];
+		found++;
+	}
+	return found;
+}
+
+/* What can be cancelled is, by lot. */
+int io_uring_register_sync_cancel(struct io_uring *ring, struct io_uring_sync_cancel_reg *reg)
+{
+	struct ring *own = ring_of(ring);
+
+	(void)reg;
+	for (uint32_t i = 0; i < disk.count;) {
+		if (disk.deed[i].ring != own) {
+			i++;
+			continue;
+		}
+
+		const struct deed deed = take(i);
+		bool runs = !disk.dead && wh_prng_below(&disk.prng, 2) == 0;
+
+		complete(own, &deed.sqe, runs ? do_request(&deed.sqe) : -ECANCELED);
+	}
+	return 0;
+}
+
+int io_uring_wait_cqe_timeout(
+	struct io_uring *ring, struct io_uring_cqe **cqe, struct __kernel_timespec *timeout)
+{
+	(void)timeout;
+	return io_uring_peek_batch_cqe(ring, cqe, 1) == 1 ? 0 : -ETIME;
+}
+
+void io_uring_queue_exit(struct io_uring *ring)
+{
+	struct ring *own = ring_of(ring);
+
+	WH_ASSERT(own->in_air == 0);
+	free(own);
+}
+
+int fstatfs(int fd, struct statfs *status)
+{
+	long rc = syscall(SYS_fstatfs, fd, status);
+
+	if (rc == 0)
+		status->f_type = disk.config.in_memory ? TMPFS_MAGIC : EXT4;
+	return (int)rc;
+}
+
+int unlinkat(int fd, const char *name, int flags)
+{
+	return disk.dead ? 0 : (int)syscall(SYS_unlinkat, fd, name, flags);
+}
+
+int renameat(int from_fd, const char *from, int to_fd, const char *to)
+{
+	return disk.dead ? 0 : (int)syscall(SYS_renameat2, from_fd, from, to_fd, to, 0);
+}
+
+int linkat(int from_fd, const char *from, int to_fd, const char *to, int flags)
+{
+	return disk.dead ? 0 : (int)syscall(SYS_linkat, from_fd, from, to_fd, to, flags);
+}
+
+int ftruncate(int fd, off_t bytes)
+{
+	return disk.dead ? 0 : (int)syscall(SYS_ftruncate, fd, bytes);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_TEST_JOBS_DISK_H
+#define WH_TEST_JOBS_DISK_H
+
+/*
+ * A disk in virtual time: these definitions of io_uring's calls, of wh_aside and of the calls that
+ * change a file system stand before those of the libraries, so that nothing runs on another thread
+ * and a run is repeated by its seed. Files are the kernel's, in a folder in memory; when a request
+ * is done, and how, the disk draws.
+ *
+ * Whatever is begun belongs to the process that is at work, a number. One that is killed leaves
+ * its files as they are: while it is taken apart no call changes any.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct disk_config {
+	uint64_t seed;
+	bool in_memory;        /* what fstatfs says of it */
+	uint64_t latency_ns;   /* of a request, at most */
+	uint64_t errand_ns;    /* of an errand, at most */
+	uint32_t short_one_in; /* results that are less than was asked for; 0: none */
+	uint32_t fails_after;  /* requests; the next fails with EIO; 0: none does */
+};
+
+void disk_begin(const struct disk_config *config);
+
+/* What is begun from here on is of that process. */
+void disk_enter(uint32_t process, uint64_t now_ns);
+
+/* Does what is due; returns how much. */
+int32_t disk_run(uint64_t now_ns);
+
+/* When the next is due; UINT64_MAX: nothing is under way. */
+uint64_t disk_deadline(void);
+
+/* The process at work is dead from here on, or has been taken apart. */
+void disk_kill(bool dead);
+
+/* Drops what a process that was killed had under way. */
+void disk_forget(uint32_t process);
+
+/* Whether a request has failed as was wished. */
+bool disk_has_failed(void);
+
+#endif

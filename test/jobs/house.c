@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "house.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "disk.h"
+
+#define ROOM_BYTES 9300 /* of any packet, head and payload */
+#define BURST      32
+#define PLACES     256
+#define UDP_PORT   7000
+
+/* A job looks at itself as often, if nothing happens. */
+#define TICK_NS UINT64_C(10000000)
+
+/* Turns in which each idle job gets one, or near enough. */
+#define TURNS 33
+
+struct parcel {
+	struct parcel *next;
+	struct wh_address from;
+	uint16_t port;
+	uint32_t bytes;
+	uint8_t data[ROOM_BYTES];
+};
+
+void house_open(struct house *house, uint64_t seed, uint64_t quantum_ns)
+{
+	*house = (struct house){.now_ns = WH_NS_PER_S, .quantum_ns = quantum_ns};
+	wh_prng_init(&house->prng, seed);
+}
+
+static void empty(struct house *house, struct wh_path *path)
+{
+	struct parcel *parcel;
+
+	if (path == NULL)
+		return;
+	while ((parcel = wh_path_take_any(path)) != NULL) {
+		parcel->next = house->spare;
+		house->spare = parcel;
+	}
+	wh_path_destroy(path);
+}
+
+void house_close(struct house *house)
+{
+	for (uint32_t i = 0; i <= HOUSE_CLIENTS_MAX; i++) {
+		WH_ASSERT(!house->process[i].alive);
+		empty(house, house->from[i]);
+		empty(house, house->to[i]);
+	}
+	while (house->spare != NULL) {
+		struct parcel *parcel = house->spare;
+
+		house->spare = parcel->next;
+		free(parcel);
+	}
+}
+
+void house_lay(struct house *house, uint32_t i, const struct wh_path_config *from,
+	const struct wh_path_config *to)
+{
+	empty(house, house->from[i]);
+	empty(house, house->to[i]);
+	house->from[i] = wh_path_create(from, HOUSE_HZ, house->now_ns, 1 << 14);
+	house->to[i] = wh_path_create(to, HOUSE_HZ, house->now_ns, 1 << 14);
+	WH_ASSERT(house->from[i] != NULL && house->to[i] != NULL);
+}
+
+static void count(const struct wh_ground *ground, uint32_t shard, struct wh_ground_counts *counts)
+{
+	*counts = (struct wh_ground_counts){
+		.bad_pkts = wh_endpoint_bad_pkts(ground->shard[shard].endpoint),
+	};
+}
+
+static void open_ground(struct process *process)
+{
+	struct wh_ground *ground = &process->host.ground;
+	const struct wh_settings *settings = &process->settings;
+
+	*ground = (struct wh_ground){
+		.hz = HOUSE_HZ,
+		.settings = settings,
+		.hooks = wh_jobs_hooks,
+		.attach_bytes = wh_prng_below(&process->house->prng, 2) == 0 ? 0 : UINT32_MAX,
+		.burst_pkts = 32,
+		.workers = 2,
+		.worker = {&process->loop[0], &process->loop[1]},
+		.count = count,
+	};
+	ground->hooks.owner = &process->jobs;
+	for (uint32_t i = 0; i < sizeof(ground->cookie_key); i++) {
+		ground->cookie_key[i] = (uint8_t)wh_prng_u64(&process->house->prng);
+		ground->draw_key[i] = (uint8_t)wh_prng_u64(&process->house->prng);
+	}
+
+	int rc = wh_arena_init(&ground->arena, process->memory, settings->buffer_bytes);
+
+	WH_ASSERT(rc == 0 && settings->queues <= HOUSE_QUEUES_MAX);
+	for (uint32_t i = 0; i < settings->queues; i++) {
+		ground->shard[i] = (struct wh_ground_shard){
+			.ground = ground, .number = i, .endpoint = &process->endpoint[i]};
+
+		const struct wh_endpoint_config config =
+			wh_ground_endpoint_config(ground, i, PLACES);
+
+		rc = wh_endpoint_init(&process->endpoint[i], &config);
+		WH_ASSERT(rc == 0);
+	}
+}
+
+/* Memory stays from one world to the next: its pages are not made anew. */
+static void provide_memory(struct process *process)
+{
+	static struct {
+		void *memory;
+		uint64_t bytes;
+	} kept[1 + HOUSE_CLIENTS_MAX];
+	uint64_t wanted = process->settings.buffer_bytes;
+
+	if (kept[process->number].bytes < wanted) {
+		free(kept[process->number].memory);
+		kept[process->number].memory = aligned_alloc(WH_CHUNK_ALIGN, wanted);
+		kept[process->number].bytes = wanted;
+	}
+	process->memory = kept[process->number].memory;
+	WH_ASSERT(process->memory != NULL);
+}
+
+void house_start(struct house *house, uint32_t i, const struct wh_service *service, bool repair)
+{
+	struct process *process = &house->process[i];
+	struct wh_settings *settings = &process->settings;
+
+	WH_ASSERT(!process->alive);
+	process->house = house;
+	process->number = i;
+	process->life = ++house->lives;
+	process->loop[0] = process->loop[1] = (struct wh_loop){0};
+	settings->udp_port = UDP_PORT;
+	settings->ipv4 = (struct wh_subnet){
+		.address = {.family = WH_IPV4, .ip = {10, 0, 0, (uint8_t)(1 + i)}},
+		.prefix_bits = 24,
+	};
+	provide_memory(process);
+	open_ground(process);
+	process->jobs = (struct wh_jobs){0};
+	disk_enter(process->life, house->now_ns);
+
+	if (service != NULL)
+		process->service = *service;
+
+	int rc = wh_jobs_init(&process->jobs, &process->host.ground,
+		service != NULL ? &process->service : NULL, repair);
+
+	WH_ASSERT(rc == 0);
+	process->alive = true;
+}
+
+void house_end(struct house *house, uint32_t i, bool killed)
+{
+	struct process *process = &house->process[i];
+
+	WH_ASSERT(process->alive);
+	disk_enter(process->life, house->now_ns);
+	disk_kill(killed);
+	wh_jobs_end(&process->jobs);
+	if (killed)
+		disk_forget(process->life);
+	disk_kill(false);
+	wh_jobs_free(&process->jobs);
+	for (uint32_t queue = 0; queue < process->settings.queues; queue++)
+		wh_endpoint_free(&process->endpoint[queue]);
+	wh_arena_free(&process->host.ground.arena);
+	process->alive = false;
+	process->poll = NULL;
+}
+
+static struct parcel *parcel_get(struct house *house)
+{
+	struct parcel *parcel = house->spare;
+
+	if (parcel != NULL)
+		house->spare = parcel->next;
+	else
+		parcel = malloc(sizeof(*parcel));
+	WH_ASSERT(parcel != NULL);
+	return parcel;
+}
+
+static void post(struct house *house, struct wh_path *path, const struct wh_out *out,
+	const struct wh_address *from)
+{
+	uint32_t bytes = out->head_bytes + out->payload_bytes;
+	struct wh_path_fate fate;
+
+	WH_ASSERT(bytes <= ROOM_BYTES);
+	wh_path_admit(path, house->now_ns,
+		bytes + WH_UDP_BYTES + WH_IPV4_BYTES + WH_ETHER_BYTES + WH_ETHER_WIRE_BYTES, &fate);
+	for (uint32_t i = 0; i < fate.copies; i++) {
+		struct parcel *parcel = parcel_get(house);
+
+		parcel->from = *from;
+		parcel->port = out->to->port;
+		parcel->bytes = bytes;
+		memcpy(parcel->data, out->head, out->head_bytes);
+		if (out->payload_bytes > 0)
+			memcpy(parcel->data + out->head_bytes, out->payload, out->payload_bytes);
+		if (fate.corrupt) {
+			uint64_t bit = fate.corrupt_bit % (bytes * 8);
+
+			parcel->data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		}
+		if (!wh_path_hold(path, fate.due_tsc[i], parcel)) {
+			wh_path_count_queue_drop(path);
+			parcel->next = house->spare;
+			house->spare = parcel;
+		}
+	}
+}
+
+static uint32_t send_all(struct process *process, uint32_t queue)
+{
+	static uint8_t room[BURST][ROOM_BYTES];
+	struct house *house = process->house;
+	struct wh_out out[BURST];
+	const struct wh_address from = wh_ground_address(&process->host.ground, WH_IPV4, queue);
+
+	for (uint32_t i = 0; i < BURST; i++)
+		out[i].head = room[i];
+
+	uint32_t count = wh_endpoint_output(&process->endpoint[queue], house->now_ns, out, BURST);
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t to = out[i].to->ip[3] - 1U;
+		uint32_t client = process->number == 0 ? to : process->number;
+
+		WH_ASSERT(client >= 1 && client <= HOUSE_CLIENTS_MAX);
+		if (!house->cut[client])
+			post(house, process->number == 0 ? house->to[client] : house->from[client],
+				&out[i], &from);
+	}
+	return count;
+}
+
+static uint32_t arrive(
+	struct house *house, struct wh_path *path, uint32_t client, struct process *process)
+{
+	struct wh_path_item items[BURST];
+	uint32_t count = path == NULL ? 0 : wh_path_take(path, house->now_ns, items, BURST);
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct parcel *parcel = items[i].item;
+		uint32_t queue = parcel->port - UDP_PORT;
+
+		if (process->alive && !house->cut[client] && queue < process->settings.queues)
+			wh_endpoint_input(&process->endpoint[queue], house->now_ns,
+				items[i].due_tsc, parcel->data, parcel->bytes, &parcel->from);
+		parcel->next = house->spare;
+		house->spare = parcel;
+	}
+	return count;
+}
+
+static uint32_t poll_loops(struct process *process, uint64_t now_ns)
+{
+	uint32_t work = 0;
+
+	for (uint32_t i = 0; i < 2; i++)
+		for (uint32_t p = 0; p < process->loop[i].processes; p++)
+			work += (uint32_t)process->loop[i].process[p].poll(
+				process->loop[i].process[p].state, now_ns);
+	return work;
+}
+
+static uint32_t poll_process(struct process *process)
+{
+	uint64_t now_ns = process->house->now_ns;
+	uint32_t work = 0;
+
+	if (!process->alive)
+		return 0;
+	disk_enter(process->life, now_ns);
+	for (uint32_t i = 0; i < process->settings.queues; i++)
+		work += (uint32_t)wh_endpoint_receive_poll(&process->endpoint[i], now_ns);
+	work += poll_loops(process, now_ns);
+	if (process->poll != NULL)
+		work += (uint32_t)process->poll(process->state, now_ns);
+	for (uint32_t i = 0; process->alive && i < process->settings.queues; i++) {
+		work += (uint32_t)wh_endpoint_send_poll(&process->endpoint[i], now_ns);
+		work += send_all(process, i);
+	}
+	return work;
+}
+
+static uint32_t look(struct house *house)
+{
+	uint32_t work = (uint32_t)disk_run(house->now_ns);
+
+	for (uint32_t i = 1; i <= HOUSE_CLIENTS_MAX; i++) {
+		work += arrive(house, house->from[i], i, &house->process[0]);
+		work += arrive(house, house->to[i], i, &house->process[i]);
+	}
+	for (uint32_t i = 0; i <= HOUSE_CLIENTS_MAX; i++)
+		work += poll_process(&house->process[i]);
+	return work;
+}
+
+static uint64_t deadline(const struct house *house)
+{
+	uint64_t due_ns = wh_min_u64(disk_deadline(), house->now_ns + TICK_NS);
+
+	for (uint32_t i = 0; i <= HOUSE_CLIENTS_MAX; i++) {
+		const struct process *process = &house->process[i];
+
+		if (house->from[i] != NULL)
+			due_ns = wh_min_u64(wh_min_u64(due_ns, wh_path_deadline(house->from[i])),
+				wh_path_deadline(house->to[i]));
+		for (uint32_t queue = 0; process->alive && queue < process->settings.queues;
+			queue++) {
+			const struct wh_endpoint *endpoint = &process->endpoint[queue];
+
+			due_ns = wh_min_u64(wh_min_u64(due_ns, wh_endpoint_send_deadline(endpoint)),
+				wh_endpoint_receive_deadline(endpoint));
+		}
+	}
+	return due_ns;
+}
+
+void house_step(struct house *house, uint64_t until_ns)
+{
+	for (uint32_t round = 0; round < 4 && look(house) > 0; round++)
+		house->events++;
+	house->events++;
+
+	uint64_t next_ns = wh_max_u64(deadline(house), house->now_ns + house->quantum_ns);
+
+	/* Idle jobs have their turns while nothing else happens. */
+	if (next_ns >= house->now_ns + TICK_NS)
+		for (uint32_t i = 0; i <= HOUSE_CLIENTS_MAX; i++)
+			for (uint32_t turn = 0; house->process[i].alive && turn < TURNS; turn++) {
+				disk_enter(house->process[i].life, house->now_ns);
+				poll_loops(&house->process[i], house->now_ns);
+			}
+	house->now_ns = wh_max_u64(wh_min_u64(next_ns, until_ns), house->now_ns + 1);
+}
+
+const char *house_owes(const struct house *house, uint32_t i)
+{
+	const struct process *process = &house->process[i];
+	const struct wh_jobs *jobs = &process->jobs;
+	const struct wh_arena *arena = &process->host.ground.arena;
+
+	if (jobs->live != 0)
+		return "a job is still live";
+	if (arena->free_units != arena->units)
+		return "memory of chunks";
+	if (jobs->table_bytes != 0)
+		return "memory of tables";
+	if (!LIST_EMPTY(&jobs->convoys.list))
+		return "a convoy";
+	for (uint32_t d = 0; d < WH_ROOM_DEVICES; d++)
+		if (jobs->room.device[d].promised_bytes != 0)
+			return "room on a disk";
+	if (jobs->service == NULL)
+		return NULL;
+	if (jobs->peers.places != 0)
+		return "a place";
+	for (uint32_t p = 0; p < WH_PEERS_ROWS * WH_PEERS_PER_ROW; p++) {
+		const struct wh_peer *peer = &jobs->peers.peer[p];
+
+		if (peer->key == 0)
+			continue;
+		if (peer->places != 0 || peer->bytes != 0)
+			return "a peer's places or memory";
+		if (peer->room.promised_bytes != 0)
+			return "a peer's room on a disk";
+	}
+	return NULL;
+}
