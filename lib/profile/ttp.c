@@ -137,6 +137,7 @@ static void on_rate(struct wh_control *control)
 	double most_bps = (double)control->config.rate_bps;
 	double told_bps = control->config.options.value[MAX_RATE];
 
+	WH_ASSERT(most_bps > 0.0);
 	ttp->max_bps = told_bps > 0.0 ? fmin(told_bps, most_bps) : most_bps;
 }
 

@@ -3,7 +3,7 @@
 /*
  * A profile that is all in this file: what CONTRIBUTING.md, "How to add a profile", promises. It
  * sends by tokens alone: a few at the beginning, one for each packet that is acknowledged or
- * reported lost, and one after a silence.
+ * reported lost, and one after a silence. With a pace it goes by that instead.
  */
 
 #include <string.h>
@@ -26,12 +26,16 @@ const char wh_suite_name[] = "own_profile";
 enum {
 	FIRST,
 	EACH,
+	PACE,
+	BURST,
 	OPTIONS,
 };
 
 static const struct wh_option options[OPTIONS] = {
 	[FIRST] = {"first", WH_OPTION_COUNT, 1, 1000, CREDIT, false, "II", "tokens to begin with"},
 	[EACH] = {"each", WH_OPTION_SWITCH, 0, 1, 0, true, NULL, "each packet is acknowledged"},
+	[PACE] = {"pace", WH_OPTION_RATE, 1e6, 1e12, 0, false, NULL, "auto: by tokens"},
+	[BURST] = {"burst", WH_OPTION_COUNT, 1, 1024, 1, false, NULL, "back to back at most"},
 };
 
 struct own {
@@ -77,11 +81,19 @@ static void on_silence(struct wh_control *control, const struct wh_silence_event
 
 static struct wh_decision decide(const struct wh_control *control)
 {
+	const struct wh_control_config *config = &control->config;
 	const struct own *own = (const struct own *)control->state;
+	uint64_t pace_bps = (uint64_t)config->options.value[PACE];
 
+	if (pace_bps > 0)
+		return (struct wh_decision){
+			.interval_fp = wh_interval_fp(config->hz, config->wire_bytes, pace_bps),
+			.window_pkts = config->window_pkts_max,
+			.burst_pkts = (uint32_t)config->options.value[BURST],
+		};
 	return (struct wh_decision){
 		.interval_fp = WH_INTERVAL_MAX_FP,
-		.window_pkts = control->config.window_pkts_max,
+		.window_pkts = config->window_pkts_max,
 		.tokens = own->tokens,
 	};
 }
@@ -191,6 +203,27 @@ static void test_tokens_set_the_rate(void)
 	WH_ASSERT_NEAR(result.outcome_ns, each_ns / 2, 0.08);
 }
 
+/*
+ * Every second millisecond the core is another's: what was due meanwhile, 8 packets, goes at once
+ * where the profile's burst is as many, and is lost for good where it is one.
+ */
+static void test_burst(void)
+{
+	struct wh_world_config config = config_of("off");
+	struct wh_world_result result;
+	struct own own;
+
+	config.steal_ns = MS;
+	CU_ASSERT_EQUAL(wh_profile_options_set(&config.options, &profile, "pace", "100M"), 0);
+	run(&config, &result, &own);
+
+	double one_ns = (double)result.outcome_ns;
+
+	CU_ASSERT_EQUAL(wh_profile_options_set(&config.options, &profile, "burst", "32"), 0);
+	run(&config, &result, &own);
+	CU_ASSERT(one_ns > 1.4 * (double)result.outcome_ns);
+}
+
 /* Each packet is acknowledged once, whatever gets lost on the way there or back. */
 static void test_losses(void)
 {
@@ -273,6 +306,7 @@ static void test_hostile_open(void)
 
 CU_TestInfo wh_tests[] = {
 	{"tokens set the rate", test_tokens_set_the_rate},
+	{"burst", test_burst},
 	{"losses", test_losses},
 	{"silence", test_silence},
 	{"hostile OPEN", test_hostile_open},
