@@ -542,7 +542,7 @@ def idle(program, folder):
         kernel.add_addresses('eth0', f'{THIRD}/24')
         with Server(program, host, folder) as server, Pinger(kernel, SERVER) as pinger:
             expect(pinger.ping() is not None, 'no answer')
-            time.sleep(6.5)
+            time.sleep(6)
             share = least_share(server.process.pid)
             expect(share < 0.05, f'idle, the server takes {share:.1%} of a CPU')
             times = pinger.ping_often(PINGS, 0.05)
@@ -577,6 +577,7 @@ def flooded(program, folder):
             Server(program, server, folder, '--eal', f'--file-prefix={prefix}'), flood_from(
                 stranger, FLOOD_KINDS, 0, (server, SERVER, CLIENT),
                 (client, CLIENT, SERVER)) as flood:
+        make_load(folder / 'load', 16 * MIB)
         exchange(program, client, folder, SERVER)
         result = run_client(program, client, 'bench', SERVER, '--time', '1s', '--json')
         expect_status(result, OK)
@@ -631,6 +632,7 @@ def volume(program, folder):
                               start_new_session=True) as foreign:
             try:
                 wait_until(lambda: server.packets('rx') > 100_000, STARTING_S, 'a flood')
+                make_load(folder / 'load', 16 * MIB)
                 exchange(program, client, folder, SERVER)
                 expect(foreign.poll() is None, 'testpmd has ended before its time')
             finally:
