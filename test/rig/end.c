@@ -22,7 +22,6 @@ void wh_rig_session_config(struct wh_session_config *config, uint64_t hz, uint32
 	config->chunk_bytes = chunk_bytes;
 	config->chunks = chunks;
 	config->window_pkts = window_pkts;
-	config->rate_bps = 100000000;
 }
 
 static struct wh_session_config prepared(const struct wh_rig_end *end)

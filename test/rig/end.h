@@ -25,7 +25,7 @@ struct wh_rig_end {
 	void *context;
 };
 
-/* `fixed`, of full packets of an MTU of 1500, 100 Mb/s; chunks have no memory yet. */
+/* `fixed`, of full packets of an MTU of 1500; chunks have no memory, and there is no rate. */
 void wh_rig_session_config(struct wh_session_config *config, uint64_t hz, uint32_t chunk_bytes,
 	uint32_t chunks, uint32_t window_pkts);
 

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "../rig/end.h"
 #include "base/clock.h"
 #include "profile/interval.h"
 #include "profile/profile.h"
@@ -280,16 +281,9 @@ static void test_hostile_open(void)
 	};
 	struct wh_session_config config;
 
-	wh_session_config_init(&config);
+	wh_rig_session_config(&config, WH_NS_PER_S, CHUNK, 4, 1024);
 	wh_session_config_profile(&config, &profile);
-	config.hz = WH_NS_PER_S;
-	config.payload_bytes = 1408;
-	config.packet_bytes = 1500;
-	config.wire_bytes = 1538;
-	config.chunk_bytes = CHUNK;
-	config.chunks = 4;
 	config.payload_virtual = true;
-	config.window_pkts = 1024;
 	for (uint8_t number = 0; number < 4; number++)
 		for (uint64_t bits = 0; bits < 4; bits++) {
 			params.options[0] = (struct wh_open_option){

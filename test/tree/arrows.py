@@ -59,7 +59,7 @@ ALLOWED = {
     'app/wavehaul/doctor': LIB | DRIVERS | app('demo machine cli'),
     'app/wavehaul/scenario': LIB | app('cli'),
     'app/wavehaul': LIB | DRIVERS | APP,
-    'test/unit': LIB,
+    'test/unit': LIB | {'test/rig'},
     'test/rig': LIB,
     'test/driver': LIB | DRIVERS | {'test/rig', 'test/unit'},
     'test/sim': LIB | {'test/rig', 'test/unit'},

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../rig/end.h"
 #include "session/endpoint.h"
 #include "unit.h"
 
@@ -47,17 +48,9 @@ static inline struct wh_session_config session_config(const struct house *house)
 {
 	struct wh_session_config config;
 
-	wh_session_config_init(&config);
-	config.hz = HZ;
-	config.profile = wh_profile_find("fixed");
-	config.payload_bytes = 1408;
-	config.packet_bytes = 1500;
-	config.wire_bytes = 1538;
+	wh_rig_session_config(&config, HZ, 4096, CHUNKS, 64);
 	config.rate_bps = 1000000000;
-	config.chunk_bytes = 4096;
-	config.chunks = CHUNKS;
 	config.chunk_memory = house->memory;
-	config.window_pkts = 64;
 	return config;
 }
 

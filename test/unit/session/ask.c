@@ -2,6 +2,7 @@
 
 /* What users on other cores ask of a session, and the news that they hear of it. */
 
+#include "../../rig/end.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -26,16 +27,8 @@ static struct wh_session_config config_with(uint8_t *memory)
 {
 	struct wh_session_config config;
 
-	wh_session_config_init(&config);
-	config.hz = HZ;
-	config.profile = wh_profile_find("fixed");
-	config.payload_bytes = 1408;
-	config.packet_bytes = 1500;
-	config.wire_bytes = 1538;
-	config.chunk_bytes = 4096;
-	config.chunks = CHUNKS;
+	wh_rig_session_config(&config, HZ, 4096, CHUNKS, 64);
 	config.chunk_memory = memory;
-	config.window_pkts = 64;
 	return config;
 }
 

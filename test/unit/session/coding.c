@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../rig/end.h"
 #include "session/internal.h"
 #include "unit.h"
 
@@ -36,15 +37,7 @@ static void rig_open(struct rig *rig, struct wh_repair_config repair)
 	*rig = (struct rig){0};
 	repair.recovery = WH_RECOVERY_HYBRID;
 	repair.repair_pkts = REPAIR_PKTS;
-	wh_session_config_init(&config);
-	config.hz = 1000000000;
-	config.profile = wh_profile_find("fixed");
-	config.payload_bytes = PAYLOAD;
-	config.packet_bytes = 1500;
-	config.wire_bytes = 1538;
-	config.chunk_bytes = CHUNK_BYTES;
-	config.chunks = CHUNKS;
-	config.window_pkts = 64;
+	wh_rig_session_config(&config, 1000000000, CHUNK_BYTES, CHUNKS, 64);
 	config.repair = repair;
 
 	struct wh_fec_limits limits = wh_session_fec_limits(&config);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../rig/end.h"
 #include "fec/fec.h"
 #include "session/session.h"
 #include "unit.h"
@@ -55,15 +56,7 @@ static void rig_open(struct rig *rig, enum wh_recovery recovery)
 		.data = aligned_alloc(4096, 4 * 4096),
 		.repair = aligned_alloc(4096, 4096),
 	};
-	wh_session_config_init(&config);
-	config.hz = HZ;
-	config.profile = wh_profile_find("fixed");
-	config.payload_bytes = PAYLOAD;
-	config.packet_bytes = 1500;
-	config.wire_bytes = 1538;
-	config.chunk_bytes = CHUNK_BYTES;
-	config.chunks = CHUNKS;
-	config.window_pkts = 64;
+	wh_rig_session_config(&config, HZ, CHUNK_BYTES, CHUNKS, 64);
 	config.repair.recovery = recovery;
 	config.repair.repair_pkts = R;
 	CU_ASSERT_EQUAL(wh_session_chunk_stride(&config), 3 * 4096); /* 8192 + 2 * 1408 */

@@ -2,6 +2,7 @@
 
 /* Tickets: what a data packet is by a head that nobody believes yet, and that taking it is that. */
 
+#include "../../rig/end.h"
 #include "unit.h"
 
 #include <signal.h>
@@ -35,16 +36,8 @@ static void rig_open(struct rig *rig)
 	struct wh_session_config config;
 
 	rig->memory = aligned_alloc(WH_CHUNK_ALIGN, CHUNKS * CHUNK_BYTES);
-	wh_session_config_init(&config);
-	config.hz = HZ;
-	config.profile = wh_profile_find("fixed");
-	config.payload_bytes = PAYLOAD;
-	config.packet_bytes = 1500;
-	config.wire_bytes = 1538;
-	config.chunk_bytes = CHUNK_BYTES;
-	config.chunks = CHUNKS;
+	wh_rig_session_config(&config, HZ, CHUNK_BYTES, CHUNKS, 64);
 	config.chunk_memory = rig->memory;
-	config.window_pkts = 64;
 
 	const struct wh_open_params params = {
 		.initiator_lci = 5,

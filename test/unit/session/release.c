@@ -2,6 +2,7 @@
 
 /* How often an outcome is told until the peer has it: by the round trip, not by periods. */
 
+#include "../../rig/end.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -40,16 +41,8 @@ static struct wh_session *receiver(uint8_t *memory, uint64_t rtt_tsc)
 	};
 	struct wh_session_config config;
 
-	wh_session_config_init(&config);
-	config.hz = HZ;
-	config.profile = wh_profile_find("fixed");
-	config.payload_bytes = 1408;
-	config.packet_bytes = 1500;
-	config.wire_bytes = 1538;
-	config.chunk_bytes = 8192;
-	config.chunks = 4;
+	wh_rig_session_config(&config, HZ, 8192, 4, 64);
 	config.chunk_memory = memory;
-	config.window_pkts = 64;
 	return wh_session_accept(&config, NOW, LCI, &peer, &params, rtt_tsc);
 }
 

@@ -2,6 +2,7 @@
 
 /* A session by itself: what it takes, short chunks, heartbeats and patience. */
 
+#include "../../rig/end.h"
 #include "unit.h"
 #include "wire/tag.h"
 
@@ -28,16 +29,8 @@ static struct wh_session_config config_with(
 {
 	struct wh_session_config config;
 
-	wh_session_config_init(&config);
-	config.hz = HZ;
-	config.profile = wh_profile_find("fixed");
-	config.payload_bytes = PAYLOAD;
-	config.packet_bytes = 1500;
-	config.wire_bytes = 1538;
-	config.chunk_bytes = chunk_bytes;
-	config.chunks = chunks;
+	wh_rig_session_config(&config, HZ, chunk_bytes, chunks, window_pkts);
 	config.chunk_memory = memory;
-	config.window_pkts = window_pkts;
 	return config;
 }
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "../../rig/end.h"
 #include "base/clock.h"
 #include "fec/fec.h"
 #include "profile/ttp.h"
@@ -64,16 +65,9 @@ static struct wh_session_config config_of(const char *profile)
 {
 	struct wh_session_config config;
 
-	wh_session_config_init(&config);
-	config.hz = HZ;
+	wh_rig_session_config(&config, HZ, CHUNK, 64, 8192);
 	wh_session_config_profile(&config, wh_profile_find(profile));
-	config.payload_bytes = PAYLOAD;
-	config.packet_bytes = 1500;
-	config.wire_bytes = 1538;
-	config.chunk_bytes = CHUNK;
-	config.chunks = 64;
 	config.payload_virtual = true;
-	config.window_pkts = 8192;
 	config.rate_bps = 1000 * MBPS;
 	config.burst_pkts = 1;
 	wh_repair_config_init(&config.repair, config.profile);
