@@ -133,6 +133,18 @@ static double way_pkts(const struct wh_scenario *scenario, uint32_t from, uint32
 	       there.queued_pkts;
 }
 
+void wh_scenario_group_tcp(struct wh_scenario_group *group, enum wh_scenario_agent agent,
+	enum wh_sim_tcp_variety variety, uint32_t head_bytes)
+{
+	WH_ASSERT(agent == WH_SCENARIO_TCP || agent == WH_SCENARIO_PSOCK);
+	WH_ASSERT(head_bytes > 0 && head_bytes < group->packet_bytes);
+	group->agent = agent;
+	group->payload_bytes = group->packet_bytes - head_bytes;
+	wh_sim_tcp_config_init(&group->tcp, variety);
+	group->tcp.segment_bytes = group->payload_bytes;
+	group->tcp.head_bytes = head_bytes;
+}
+
 uint32_t wh_scenario_window_pkts(const struct wh_scenario *scenario, uint32_t from, uint32_t to,
 	uint32_t packet_bytes, uint32_t period_us)
 {

@@ -67,6 +67,13 @@ struct wh_scenario {
 uint32_t wh_scenario_first_cut_off(const struct wh_scenario *scenario);
 
 /*
+ * Makes a group, whose packet_bytes are known, one of TCPs with ns-2's defaults: a packet holds
+ * what its head leaves.
+ */
+void wh_scenario_group_tcp(struct wh_scenario_group *group, enum wh_scenario_agent agent,
+	enum wh_sim_tcp_variety variety, uint32_t head_bytes);
+
+/*
  * A window for a profile between two nodes that is no limit: twice what is on the way and back
  * when its slowest link is full, and its queues (those with a limit in packets) are, and in the
  * time that the feedback may wait for its period. A power of two, and from 64 on.

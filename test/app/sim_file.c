@@ -193,6 +193,8 @@ static const struct {
 	{WHOLE "chunk = 1M\n", "f:10: [flow f] has no key 'chunk'; its keys are "},
 	{SCENARIO LINK "[flow f]\nagent = psock\nfrom = A\nto = B\n",
 		"f:6: [flow f] lacks connections; "},
+	{SCENARIO LINK "[flow f]\nagent = sack\nfrom = A\nto = B\npacket = 40\n",
+		"f:10: packet = '40' leaves no room for payload beside its head"},
 	{SCENARIO LINK "[flow f]\nagent = drs\nfrom = A\nto = B\n", "f:6: [flow f] lacks window; "},
 	{SCENARIO LINK "[flow f]\nagent = cbr\nrate = 1M\nfrom = A\nto = B\n"
 		       "steps = 2M at 5s, 3M at 4s\n",

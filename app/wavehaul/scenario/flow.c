@@ -179,11 +179,11 @@ static void take_tcp(
 	uint32_t head_bytes = (uint32_t)wh_take_count(
 		taker, "head", HEAD_BYTES_DEFAULT, 1, group->packet_bytes - 1);
 
-	wh_sim_tcp_config_init(config, variety);
-	group->agent = WH_SCENARIO_TCP;
-	group->payload_bytes = group->packet_bytes - head_bytes;
-	config->segment_bytes = group->payload_bytes;
-	config->head_bytes = head_bytes;
+	if (head_bytes >= group->packet_bytes) {
+		wh_take_refuse(taker, "packet", "leaves no room for payload beside its head");
+		return;
+	}
+	wh_scenario_group_tcp(group, WH_SCENARIO_TCP, variety, head_bytes);
 	config->window_pkts = (uint32_t)wh_take_count_or_none(taker, "window", PKTS_MAX);
 	config->initial_cwnd_pkts =
 		wh_take_number(taker, "initial_window", config->initial_cwnd_pkts, 1.0, PKTS_MAX);

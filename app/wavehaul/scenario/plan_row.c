@@ -154,10 +154,9 @@ static void fill_group(const struct wh_plan_link *link, const struct agent *agen
 		.connections = PSOCK_CONNECTIONS,
 	};
 	if (agent->kind != PLAN_PROFILE) {
-		group->agent = agent->kind == PLAN_TCP ? WH_SCENARIO_TCP : WH_SCENARIO_PSOCK;
-		wh_sim_tcp_config_init(&group->tcp, agent->variety);
-		group->tcp.segment_bytes = group->payload_bytes;
-		group->tcp.head_bytes = TCP_HEAD_BYTES;
+		wh_scenario_group_tcp(group,
+			agent->kind == PLAN_TCP ? WH_SCENARIO_TCP : WH_SCENARIO_PSOCK,
+			agent->variety, TCP_HEAD_BYTES);
 		group->tcp.window_pkts = 0;
 		return;
 	}

@@ -56,11 +56,11 @@ static struct wh_scenario_group tcp_group(uint32_t count, uint64_t size_bytes)
 	struct wh_scenario_group group = cbr_group(count);
 
 	group.name = "tcp";
-	group.agent = WH_SCENARIO_TCP;
 	group.size_bytes = size_bytes;
 	group.packet_bytes = 1500;
-	group.payload_bytes = 1460;
-	wh_sim_tcp_config_init(&group.tcp, WH_SIM_TCP_SACK);
+	wh_scenario_group_tcp(&group, WH_SCENARIO_TCP, WH_SIM_TCP_SACK, 40);
+	CU_ASSERT_EQUAL(group.payload_bytes, 1460);
+	CU_ASSERT_EQUAL(group.tcp.segment_bytes, 1460);
 	return group;
 }
 
