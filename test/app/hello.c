@@ -100,6 +100,27 @@ static void test_options(void)
 	CU_ASSERT_EQUAL(memcmp(&taken.options, &wanted.options, sizeof(taken.options)), 0);
 }
 
+/* Each of them is possible, both together are not. */
+static void test_options_at_odds(void)
+{
+	struct wh_request wanted = own_request();
+	struct wh_hello hello;
+
+	wanted.verb = WH_JOB_BENCH;
+	wanted.reverse = true;
+	wanted.time_ns = HZ;
+	wanted.profile = wh_profile_find("ttp");
+	wh_profile_options_init(&wanted.options, wanted.profile);
+	CU_ASSERT_EQUAL(
+		wh_profile_options_set(&wanted.options, wanted.profile, "max_rate", "1G"), 0);
+	hello = wh_hello_of_request(&wanted, PAYLOAD);
+	CU_ASSERT_TRUE(is_possible(&hello));
+	CU_ASSERT_EQUAL(
+		wh_profile_options_set(&wanted.options, wanted.profile, "min_rate", "2G"), 0);
+	hello = wh_hello_of_request(&wanted, PAYLOAD);
+	CU_ASSERT_FALSE(is_possible(&hello));
+}
+
 static void test_strange_options(void)
 {
 	static const struct {
@@ -675,6 +696,7 @@ static void test_idle(void)
 
 CU_TestInfo wh_tests[] = {
 	{"options", test_options},
+	{"options at odds", test_options_at_odds},
 	{"strange options", test_strange_options},
 	{"what clients say", test_usual},
 	{"transfer", test_transfer},

@@ -78,10 +78,12 @@ static void tell_options(const struct wh_request *request, struct wh_hello *hell
 	}
 }
 
-/* False: the profile has not these options, or not these values of them. */
+/* False: the profile has not these options, not these values of them, or not together. */
 static bool take_options(const struct wh_hello *hello, const struct wh_profile *profile,
 	struct wh_profile_options *options)
 {
+	const char *why;
+
 	wh_profile_options_init(options, profile);
 	for (uint32_t i = 0; i < WH_HELLO_OPTIONS_MAX; i++) {
 		if ((hello->options & 1U << i) == 0)
@@ -90,7 +92,8 @@ static bool take_options(const struct wh_hello *hello, const struct wh_profile *
 			return false;
 		memcpy(&options->value[i], &hello->option[i], sizeof(double));
 	}
-	return wh_profile_options_valid(options, profile);
+	return wh_profile_options_valid(options, profile) &&
+	       (profile->contradiction == NULL || profile->contradiction(options, &why) == NULL);
 }
 
 bool wh_hello_is_possible(const struct wh_hello *hello, uint32_t chunk_bytes,
