@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "port/packet_sockets.h"
 
+#include "base/units.h"
+
 #include <dirent.h>
 #include <linux/if_packet.h>
 #include <stdbool.h>
@@ -24,10 +26,9 @@ void wh_packet_sockets_find(struct wh_packet_sockets *sockets, uint32_t if_index
 	*sockets = (struct wh_packet_sockets){0};
 	while (folder != NULL && (entry = readdir(folder)) != NULL &&
 		sockets->count < WH_PACKET_SOCKETS_MAX) {
-		char *end;
-		long fd = strtol(entry->d_name, &end, 10);
+		uint64_t fd;
 
-		if (end != entry->d_name && is_bound_to((int)fd, if_index))
+		if (wh_parse_count(entry->d_name, &fd) == 0 && is_bound_to((int)fd, if_index))
 			sockets->fd[sockets->count++] = (int)fd;
 	}
 	if (folder != NULL)

@@ -14,6 +14,7 @@
 #include <rte_ethdev.h>
 
 #include "base/assert.h"
+#include "base/units.h"
 #include "port/steer.h"
 
 static_assert(WH_PORT_SPEC_NAME_BYTES == RTE_ETH_NAME_MAX_LEN, "names of ethdevs");
@@ -102,14 +103,17 @@ static bool read_pci(const char *text, char *full, size_t room)
 	static const char form[] = "hh:hh.h";
 	const char *first = strchr(text, ':');
 	const char *short_form = text;
-	unsigned long domain = 0;
+	uint64_t domain = 0;
+	uint64_t bus = 0;
+	uint64_t device = 0;
+	uint64_t function = 0;
 
 	if (first != NULL && strchr(first + 1, ':') != NULL) {
 		size_t digits = (size_t)(first - text);
 
 		if (digits < 4 || digits > 8 || strspn(text, "0123456789abcdefABCDEF") != digits)
 			return false;
-		domain = strtoul(text, NULL, 16);
+		wh_scan_hex(text, &domain);
 		short_form = first + 1;
 	}
 	if (strlen(short_form) != strlen(form))
@@ -119,25 +123,20 @@ static bool read_pci(const char *text, char *full, size_t room)
 				   : short_form[i] != form[i])
 			return false;
 
-	unsigned long bus = strtoul(short_form, NULL, 16);
-	unsigned long device = strtoul(short_form + 3, NULL, 16);
-	unsigned long function = strtoul(short_form + 6, NULL, 16);
-
-	snprintf(full, room, "%04lx:%02lx:%02lx.%lx", domain, bus, device, function);
+	wh_scan_hex(short_form, &bus);
+	wh_scan_hex(short_form + 3, &device);
+	wh_scan_hex(short_form + 6, &function);
+	snprintf(full, room, "%04" PRIx64 ":%02" PRIx64 ":%02" PRIx64 ".%" PRIx64, domain, bus,
+		device, function);
 	return device < 32 && function < 8;
 }
 
 /* A decimal number and nothing else. */
 static bool is_number(const char *text, uint64_t least, uint64_t most)
 {
-	char *end;
+	uint64_t number;
 
-	if (!isdigit((unsigned char)text[0]) || strlen(text) > 10)
-		return false;
-
-	uint64_t number = strtoull(text, &end, 10);
-
-	return *end == '\0' && number >= least && number <= most;
+	return wh_parse_count(text, &number) == 0 && number >= least && number <= most;
 }
 
 enum memif_key {

@@ -182,16 +182,44 @@ int wh_parse_time(const char *text, uint64_t *result_ns)
 	return unit == NULL ? -EINVAL : round_to_u64(value * unit->factor, result_ns);
 }
 
-int wh_parse_count(const char *text, uint64_t *result)
+static const char *scan(const char *text, uint64_t base, uint64_t *result)
 {
 	uint64_t value = 0;
+	const char *p = text;
+
+	for (; base == 16 ? isxdigit((unsigned char)*p) : isdigit((unsigned char)*p); p++) {
+		uint64_t digit = (uint64_t)(isdigit((unsigned char)*p)
+						    ? *p - '0'
+						    : tolower((unsigned char)*p) - 'a' + 10);
+
+		if (__builtin_mul_overflow(value, base, &value) ||
+			__builtin_add_overflow(value, digit, &value))
+			return NULL;
+	}
+	if (p == text)
+		return NULL;
+	*result = value;
+	return p;
+}
+
+const char *wh_scan_count(const char *text, uint64_t *result)
+{
+	return scan(text, 10, result);
+}
+
+const char *wh_scan_hex(const char *text, uint64_t *result)
+{
+	return scan(text, 16, result);
+}
+
+int wh_parse_count(const char *text, uint64_t *result)
+{
+	uint64_t value;
 
 	if (*text == '\0' || *skip_digits(text) != '\0')
 		return -EINVAL;
-	for (; *text != '\0'; text++)
-		if (__builtin_mul_overflow(value, UINT64_C(10), &value) ||
-			__builtin_add_overflow(value, (uint64_t)(*text - '0'), &value))
-			return -ERANGE;
+	if (scan(text, 10, &value) == NULL)
+		return -ERANGE;
 	*result = value;
 	return 0;
 }

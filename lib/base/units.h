@@ -30,6 +30,10 @@ int wh_parse_share(const char *text, double *result);
 int wh_parse_count(const char *text, uint64_t *result); /* digits alone */
 int wh_parse_number(const char *text, double *result);
 
+/* The digits that `text` begins with: what follows them; NULL: there are none, or too many. */
+const char *wh_scan_count(const char *text, uint64_t *result);
+const char *wh_scan_hex(const char *text, uint64_t *result);
+
 /*
  * Written into `text` (WH_UNITS_MAX bytes are enough), which is also returned: three significant
  * digits, or whole ones of the smallest unit. A rate is from 0 to less than 10^21 b/s.

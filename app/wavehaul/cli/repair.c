@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/repair.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/units.h"
 #include "fec/fec.h"
 
 /* The largest k of a block that has as much repair as data: r <= k, k + r <= 255. */
@@ -50,21 +50,19 @@ bool wh_repair_possible(uint32_t code, uint32_t k, uint32_t r)
 	       k + r <= WH_FEC_RS_PACKETS_MAX;
 }
 
-/* Digits up to `end`, which must follow. */
-static bool parse_count(const char *text, char end, const char **rest, uint8_t *count)
+/* "K,R" */
+static bool parse_block(const char *text, uint8_t *k, uint8_t *r)
 {
-	char *after;
+	uint64_t data = 0;
+	uint64_t repair = 0;
+	const char *rest = wh_scan_count(text, &data);
 
-	errno = 0;
-	if (*text < '0' || *text > '9')
+	if (rest == NULL || *rest != ',' || wh_parse_count(rest + 1, &repair) != 0)
 		return false;
-
-	unsigned long value = strtoul(text, &after, 10);
-
-	if (errno != 0 || *after != end || value < 1 || value > UINT8_MAX)
+	if (data < 1 || data > UINT8_MAX || repair < 1 || repair > UINT8_MAX)
 		return false;
-	*count = (uint8_t)value;
-	*rest = after + 1;
+	*k = (uint8_t)data;
+	*r = (uint8_t)repair;
 	return true;
 }
 
@@ -74,8 +72,7 @@ bool wh_repair_parse(const char *text, struct wh_repair_options *options)
 	uint8_t r = 0;
 	bool off = strcmp(text, "off") == 0;
 
-	if (!off && strcmp(text, "auto") != 0 &&
-		(!parse_count(text, ',', &text, &k) || !parse_count(text, '\0', &text, &r)))
+	if (!off && strcmp(text, "auto") != 0 && !parse_block(text, &k, &r))
 		return false;
 	if (!wh_repair_possible(WH_FEC_RS, k, r))
 		return false;

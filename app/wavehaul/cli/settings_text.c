@@ -75,17 +75,6 @@ static void format_units(const struct unit *units, uint64_t value, char *text)
 		units->letter);
 }
 
-static bool parse_count(const char *text, uint64_t *count)
-{
-	char *end;
-
-	if (!isdigit((unsigned char)*text))
-		return false;
-	errno = 0;
-	*count = strtoull(text, &end, 10);
-	return errno == 0 && *end == '\0';
-}
-
 static bool parse_switch(const char *text, bool *on)
 {
 	static const char *const words[] = {"no", "yes", "false", "true", "off", "on"};
@@ -123,7 +112,7 @@ static const char *take_quantity(
 	bool good = false;
 
 	if (setting->type == WH_SETTING_COUNT || setting->type == WH_SETTING_NUMBER)
-		good = parse_count(text, &value);
+		good = wh_parse_count(text, &value) == 0;
 	else if (setting->type == WH_SETTING_SIZE)
 		good = wh_parse_size(text, &value) == 0;
 	else if (setting->type == WH_SETTING_TIME)
@@ -172,12 +161,12 @@ static bool parse_cpu_range(char *item, uint64_t *first, uint64_t *last)
 	char *dash = strchr(item, '-');
 
 	if (dash == NULL) {
-		if (!parse_count(item, first))
+		if (wh_parse_count(item, first) != 0)
 			return false;
 		*last = *first;
 	} else {
 		*dash = '\0';
-		if (!parse_count(item, first) || !parse_count(dash + 1, last))
+		if (wh_parse_count(item, first) != 0 || wh_parse_count(dash + 1, last) != 0)
 			return false;
 	}
 	return *first <= *last && *last <= CPU_MAX;
@@ -248,7 +237,7 @@ static bool parse_subnet(char *item, uint64_t low_bits, struct wh_subnet *subnet
 	if (slash == NULL)
 		return false;
 	*slash = '\0';
-	if (!parse_address(item, &subnet->address) || !parse_count(slash + 1, &bits))
+	if (!parse_address(item, &subnet->address) || wh_parse_count(slash + 1, &bits) != 0)
 		return false;
 	if (bits < low_bits || bits > (subnet->address.family == WH_IPV6 ? 128 : 32))
 		return false;
@@ -313,7 +302,7 @@ static const char *take_queue(const char *text, struct wh_path_config *lambda)
 	if (length >= 2 && length <= sizeof(digits) && text[length - 1] == 'p') {
 		memcpy(digits, text, length - 1);
 		digits[length - 1] = '\0';
-		if (!parse_count(digits, &pkts) || pkts < 1 || pkts > QUEUE_MAX_PKTS)
+		if (wh_parse_count(digits, &pkts) != 0 || pkts < 1 || pkts > QUEUE_MAX_PKTS)
 			return not_understood;
 	} else if (wh_parse_size(text, &bytes) != 0 || bytes == 0) {
 		return not_understood;

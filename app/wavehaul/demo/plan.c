@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/units.h"
 #include "demo/link.h"
 #include "host/bounds.h"
 #include "host/eal.h"

@@ -48,12 +48,12 @@ static uint64_t read_meminfo_kib(const struct wh_machine *machine, int node, con
 	char path[80];
 	char key[40];
 	char value[40];
-	unsigned long long kib = 0;
+	uint64_t kib = 0;
 
 	snprintf(path, sizeof(path), NODE_FOLDER "/node%d/meminfo", node);
 	snprintf(key, sizeof(key), "Node %d %s", node, what);
 	wh_tree_field(machine->root, value, sizeof(value), path, key);
-	return sscanf(value, "%llu", &kib) == 1 ? kib : 0;
+	return wh_scan_count(value, &kib) != NULL ? kib : 0;
 }
 
 static const struct wh_nic *ready_nic_of(const struct wh_machine *machine, int node)
@@ -119,13 +119,13 @@ static void add_user(const struct wh_machine *machine, const char *pid, struct u
 {
 	char path[64];
 	char value[40];
-	unsigned long long kib = 0;
+	uint64_t kib = 0;
 
 	snprintf(path, sizeof(path), "/proc/%.20s/status", pid);
 	if (!wh_tree_field(machine->root, value, sizeof(value), path, "Name") ||
 		strcmp(value, "wavehaul") != 0 ||
 		!wh_tree_field(machine->root, value, sizeof(value), path, "HugetlbPages") ||
-		sscanf(value, "%llu", &kib) != 1 || kib == 0)
+		wh_scan_count(value, &kib) == NULL || kib == 0)
 		return;
 	users->programs++;
 	users->pages += kib * 1024 / PAGE_2M_BYTES;

@@ -42,14 +42,14 @@ struct wh_finding wh_check_memlock(const struct wh_machine *machine)
 	char text[64];
 	char limit[WH_UNITS_MAX];
 	char need[WH_UNITS_MAX];
-	unsigned long long bytes = 0;
+	uint64_t bytes = 0;
 
 	if (machine->may_lock)
 		return wh_good("no limit on locked memory (CAP_IPC_LOCK)");
 	if (!wh_tree_field(
 		    machine->root, text, sizeof(text), "/proc/self/limits", "Max locked memory"))
 		return wh_info("/proc/self/limits does not tell the limit on locked memory");
-	if (sscanf(text, "%llu", &bytes) != 1)
+	if (wh_scan_count(text, &bytes) == NULL)
 		return wh_good("no limit on locked memory");
 	wh_format_size(limit, sizeof(limit), bytes);
 	wh_format_size(need, sizeof(need), machine->demo_pool_bytes);

@@ -26,14 +26,15 @@ static FILE *open_file(const char *root, const char *path)
 static uint64_t read_number(const char *root, const char *path, const char *name)
 {
 	FILE *file = open_file(root, path);
-	unsigned long long found = UINT64_MAX;
+	uint64_t found = UINT64_MAX;
 	char line[256];
 
 	if (file == NULL)
 		return UINT64_MAX;
 	while (fgets(line, sizeof(line), file) != NULL)
 		if (strncmp(line, name, strlen(name)) == 0 &&
-			sscanf(line + strlen(name), "%llu", &found) == 1)
+			wh_scan_count(line + strlen(name) + strspn(line + strlen(name), " \t"),
+				&found) != NULL)
 			break;
 	fclose(file);
 	return found;

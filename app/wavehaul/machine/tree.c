@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/units.h"
 
 /* "" when it would be too long: then nothing is found there. */
 static void join(char path[PATH_MAX], const char *root, const char *format, va_list args)
@@ -97,11 +98,25 @@ bool wh_tree_line(const char *root, char *line, size_t room, const char *format,
 	return first_line(path, line, room);
 }
 
+/* "-1", "42" or "0x8086". */
+static bool read_number(const char *text, int64_t *number)
+{
+	bool negative = *text == '-';
+	const char *digits = text + negative;
+	bool hex = digits[0] == '0' && digits[1] == 'x';
+	uint64_t value;
+	const char *end = hex ? wh_scan_hex(digits + 2, &value) : wh_scan_count(digits, &value);
+
+	if (end == NULL || *end != '\0' || value > INT64_MAX)
+		return false;
+	*number = negative ? -(int64_t)value : (int64_t)value;
+	return true;
+}
+
 bool wh_tree_number(const char *root, int64_t *number, const char *format, ...)
 {
 	char path[PATH_MAX];
 	char line[32];
-	char *end;
 	va_list args;
 
 	va_start(args, format);
@@ -109,14 +124,7 @@ bool wh_tree_number(const char *root, int64_t *number, const char *format, ...)
 	va_end(args);
 	if (!first_line(path, line, sizeof(line)) || line[0] == '\0')
 		return false;
-	errno = 0;
-
-	long long value = strtoll(line, &end, 0);
-
-	if (errno != 0 || *end != '\0')
-		return false;
-	*number = value;
-	return true;
+	return read_number(line, number);
 }
 
 struct field {
@@ -271,19 +279,18 @@ void wh_tree_list_free(struct wh_tree_list *list)
 
 void wh_cpus_parse(const char *text, cpu_set_t *cpus)
 {
-	CPU_ZERO(cpus);
-	while (*text >= '0' && *text <= '9') {
-		char *end;
-		unsigned long first = strtoul(text, &end, 10);
-		unsigned long last = first;
+	uint64_t first;
+	uint64_t last;
 
-		if (*end == '-')
-			last = strtoul(end + 1, &end, 10);
-		for (unsigned long cpu = first; cpu <= last && cpu < CPU_SETSIZE; cpu++)
+	CPU_ZERO(cpus);
+	while ((text = wh_scan_count(text, &first)) != NULL) {
+		last = first;
+		if (*text == '-')
+			text = wh_scan_count(text + 1, &last);
+		for (uint64_t cpu = first; cpu <= last && cpu < CPU_SETSIZE; cpu++)
 			CPU_SET(cpu, cpus);
-		if (*end != ',')
+		if (text == NULL || *text++ != ',')
 			return;
-		text = end + 1;
 	}
 }
 

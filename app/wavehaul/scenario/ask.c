@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/units.h"
 #include "sim/memory.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
@@ -285,10 +286,10 @@ static bool add_flows(struct question *q, const char *text)
 			(strlen(group->name) != chars || memcmp(group->name, text, chars) != 0))
 			continue;
 		if (dot != NULL) {
-			char *rest;
-			unsigned long number = strtoul(dot + 1, &rest, 10);
+			uint64_t number;
 
-			if (*rest != '\0' || number < 1 || number > group->count)
+			if (wh_parse_count(dot + 1, &number) != 0 || number < 1 ||
+				number > group->count)
 				return false;
 			first = (uint32_t)number - 1;
 			end = (uint32_t)number;

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/assert.h"
+#include "base/units.h"
 #include "cli/complain.h"
 #include "telemetry/answer.h"
 
@@ -104,13 +105,7 @@ void wh_tel_wait(void)
 
 bool wh_tel_number(const char *params, uint64_t *number)
 {
-	char *end;
-
-	if (params == NULL || !isdigit((unsigned char)params[0]))
-		return false;
-	errno = 0;
-	*number = strtoull(params, &end, 10);
-	return *end == '\0' && errno == 0;
+	return params != NULL && wh_parse_count(params, number) == 0;
 }
 
 void wh_tel_put(struct rte_tel_data *data, const char *name, uint64_t value)

@@ -402,7 +402,29 @@ static void test_numbers(void)
 	}
 }
 
+static void test_scan(void)
+{
+	uint64_t value = 4711;
+
+	CU_ASSERT_STRING_EQUAL(wh_scan_count("12,34", &value), ",34");
+	CU_ASSERT_EQUAL(value, 12);
+	CU_ASSERT_STRING_EQUAL(wh_scan_count("18446744073709551615", &value), "");
+	CU_ASSERT_EQUAL(value, UINT64_MAX);
+	CU_ASSERT_PTR_NULL(wh_scan_count("18446744073709551616", &value));
+	CU_ASSERT_PTR_NULL(wh_scan_count("", &value));
+	CU_ASSERT_PTR_NULL(wh_scan_count("-1", &value));
+	CU_ASSERT_PTR_NULL(wh_scan_count(" 1", &value));
+	CU_ASSERT_STRING_EQUAL(wh_scan_count("1f", &value), "f");
+	CU_ASSERT_STRING_EQUAL(wh_scan_hex("1fG", &value), "G");
+	CU_ASSERT_EQUAL(value, 31);
+	CU_ASSERT_STRING_EQUAL(wh_scan_hex("FFFFffffFFFFffff.0", &value), ".0");
+	CU_ASSERT_EQUAL(value, UINT64_MAX);
+	CU_ASSERT_PTR_NULL(wh_scan_hex("10000000000000000", &value));
+	CU_ASSERT_PTR_NULL(wh_scan_hex("x", &value));
+}
+
 CU_TestInfo wh_tests[] = {
+	{"scan", test_scan},
 	{"nonsense is refused", nonsense_is_refused},
 	{"rates", rates},
 	{"sizes", sizes},
