@@ -280,11 +280,13 @@ static uint32_t poll_loops(struct process *process, uint64_t now_ns)
 
 static uint32_t poll_process(struct process *process)
 {
-	uint64_t now_ns = process->house->now_ns;
 	uint32_t work = 0;
 
 	if (!process->alive)
 		return 0;
+
+	uint64_t now_ns = process->house->now_ns;
+
 	disk_enter(process->life, now_ns);
 	for (uint32_t i = 0; i < process->settings.queues; i++)
 		work += (uint32_t)wh_endpoint_receive_poll(&process->endpoint[i], now_ns);
