@@ -139,6 +139,8 @@ def both_ends(program, folder):
                 expect_equal('number', session['id'], session['queue'] << 32 | session['lci'])
                 expect_equal('stalled', session['stalled'], 0)
             expect_between('paced_bps', here['paced_bps'], RATE_BPS * 0.999, RATE_BPS * 1.001)
+            expect_between('window_now_pkts', here['window_now_pkts'], 1, here['window_pkts'])
+            expect_between('lost_pkts', here['lost_pkts'], 0, here['sent_pkts'])
             expect(here['limited_by'] in ('rate', 'cpu', 'peer', 'window', 'memory'), str(here))
             answers = server.session('transmitter', 'reply ')
             expect(re.fullmatch('reply [0-9a-f]{16}', answers['name']), answers['name'])
