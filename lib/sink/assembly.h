@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BUNDLE_ASSEMBLY_H
-#define WH_BUNDLE_ASSEMBLY_H
+#ifndef WH_SINK_ASSEMBLY_H
+#define WH_SINK_ASSEMBLY_H
 
 /*
  * The sinks' side of bundle/split.h: a large file whose parts come by all lanes of a transfer, each

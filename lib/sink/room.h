@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BUNDLE_ROOM_H
-#define WH_BUNDLE_ROOM_H
+#ifndef WH_SINK_ROOM_H
+#define WH_SINK_ROOM_H
 
 /*
  * Room on file systems: what has been promised to files that were let in, and is neither reserved

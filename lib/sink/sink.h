@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BUNDLE_SINK_H
-#define WH_BUNDLE_SINK_H
+#ifndef WH_SINK_SINK_H
+#define WH_SINK_SINK_H
 
 /*
  * Makes files of a bundle: chunks from `deliver`, given back to `recycled`; answers in chunks from
@@ -23,13 +23,13 @@
  *
  * Runs of 64 KiB of zeros in a large file become holes.
  *
- * A large file's parts may come by several lanes (bundle/assembly.h): any sink writes into the one
+ * A large file's parts may come by several lanes (sink/assembly.h): any sink writes into the one
  * that the head's has staged, and only that one gives it its name and tells of it.
  *
  * Links are never followed below the target, wherever they come from: a folder of the bundle that
  * is a link there fails. On the way to the target they are, as long as they stay below the root.
  *
- * The target (bundle/target.h), as scp does it: into an existing folder (or into_folder, or with a
+ * The target (sink/target.h), as scp does it: into an existing folder (or into_folder, or with a
  * '/' at its end) go the entries under their own paths, and its last name is made if it is missing;
  * else the first name of every path becomes the target's last name, or that of the file which a
  * link of that name leads to. A second sink of the same job (another lane)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BUNDLE_SINK_INTERNAL_H
-#define WH_BUNDLE_SINK_INTERNAL_H
+#ifndef WH_SINK_SINK_INTERNAL_H
+#define WH_SINK_SINK_INTERNAL_H
 
 /*
  * A sink's state, shared by the files of its name only: sink.c opens, closes and polls; intake

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BUNDLE_STAGE_H
-#define WH_BUNDLE_STAGE_H
+#ifndef WH_SINK_STAGE_H
+#define WH_SINK_STAGE_H
 
 /*
  * Where files are until they are whole and durable: a folder ".wavehaul-X.part" in the folder
@@ -51,7 +51,7 @@ struct wh_staged {
 struct wh_stage;
 
 /*
- * Has what dead processes left in the folder removed (bundle/stale.h), and does nothing else yet.
+ * Has what dead processes left in the folder removed (sink/stale.h), and does nothing else yet.
  * The descriptor is borrowed. 0 or -ENOMEM.
  */
 int wh_stage_open(struct wh_stage **stage, int folder_fd, uint64_t hz);

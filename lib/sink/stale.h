@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BUNDLE_STALE_H
-#define WH_BUNDLE_STALE_H
+#ifndef WH_SINK_STALE_H
+#define WH_SINK_STALE_H
 
 /*
  * What dead processes left: staging folders whose lock nobody holds, which are ours by owner and

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BUNDLE_TARGET_H
-#define WH_BUNDLE_TARGET_H
+#ifndef WH_SINK_TARGET_H
+#define WH_SINK_TARGET_H
 
 /*
  * What a target stands for, as scp takes it: a folder that is there, or one to be made, or else a

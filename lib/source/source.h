@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BUNDLE_SOURCE_H
-#define WH_BUNDLE_SOURCE_H
+#ifndef WH_SOURCE_SOURCE_H
+#define WH_SOURCE_SOURCE_H
 
 /*
  * Walks paths and turns what it finds into a bundle: chunks from `free`, filled, into `ready`;
@@ -73,7 +73,7 @@ struct wh_source;
 /*
  * 0 or a negative errno. The config's strings must outlive it. Chunks that it holds when it is
  * closed stay in their pool: close it before that memory goes. Up to WH_SOURCE_ASKED +
- * WH_WALK_OPEN descriptors are open at once (bundle/walk.h).
+ * WH_WALK_OPEN descriptors are open at once (source/walk.h).
  */
 int wh_source_open(struct wh_source **source, const struct wh_source_config *config);
 int32_t wh_source_poll(void *source, uint64_t now_tsc);

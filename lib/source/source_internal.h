@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BUNDLE_SOURCE_INTERNAL_H
-#define WH_BUNDLE_SOURCE_INTERNAL_H
+#ifndef WH_SOURCE_SOURCE_INTERNAL_H
+#define WH_SOURCE_SOURCE_INTERNAL_H
 
 /*
  * Private to the source, whose parts each have a file:

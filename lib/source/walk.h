@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BUNDLE_WALK_H
-#define WH_BUNDLE_WALK_H
+#ifndef WH_SOURCE_WALK_H
+#define WH_SOURCE_WALK_H
 
 /*
  * What is to be sent, found step by step: the given paths in their order, folders before what is
@@ -13,7 +13,7 @@
  * Links among the given paths are followed; those inside folders are found as links. So there
  * are no loops, and nothing outside of a given folder is reached.
  *
- * Staging folders of transfers under way (bundle/stage.h) are not seen in folders, and below a root
+ * Staging folders of transfers under way (sink/stage.h) are not seen in folders, and below a root
  * not found either.
  *
  * A step reads some 250 names of a folder, or gives the next item. Of the folders on the way down
