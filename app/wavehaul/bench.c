@@ -35,6 +35,7 @@
 
 struct bench {
 	struct wh_settings settings;
+	struct wh_host_settings host_settings;
 	struct wh_runtime runtime;
 	struct wh_host host;
 	struct wh_jobs jobs;
@@ -63,13 +64,21 @@ static void on_report(void *context, const struct wh_bench_report *report)
 	rte_spinlock_unlock(&lane->lock);
 }
 
+/* A lane without a byte of its own would go by time. */
+static uint32_t lanes_of(const struct wh_settings *settings)
+{
+	return settings->size_bytes == 0
+		       ? settings->parallel
+		       : (uint32_t)wh_min_u64(settings->parallel, settings->size_bytes);
+}
+
 static int make_jobs(struct bench *bench)
 {
 	const struct wh_request idle = wh_wanted_request(&bench->settings, WH_JOB_IDLE);
 	struct wh_request request = wh_wanted_request(&bench->settings, WH_JOB_BENCH);
 	uint32_t idles = bench->settings.idle_sessions;
 
-	request.lanes = bench->lanes.count;
+	request.lanes = lanes_of(&bench->settings);
 
 	bench->idle = calloc(idles + 1, sizeof(bench->idle[0]));
 	if (bench->idle == NULL)
@@ -79,15 +88,13 @@ static int make_jobs(struct bench *bench)
 		if (bench->idle[i] == NULL)
 			return WH_EXIT_OTHER;
 	}
-	for (uint32_t lane = 0; lane < request.lanes; lane++) {
-		struct wh_job *job = wh_job_create(&bench->jobs, &request, lane);
-
-		bench->lanes.job[lane] = job;
-		if (job == NULL)
-			return WH_EXIT_OTHER;
-		job->on_report = on_report;
-		job->context = &bench->lane[lane];
-	}
+	if (!wh_lanes_make(&bench->lanes, &bench->jobs, &bench->peer, &request))
+		return WH_EXIT_OTHER;
+	for (uint32_t lane = 0; lane < request.lanes; lane++)
+		bench->lanes.job[lane]->listener = (struct wh_job_listener){
+			.on_report = on_report,
+			.context = &bench->lane[lane],
+		};
 	return WH_EXIT_OK;
 }
 
@@ -98,8 +105,8 @@ static bool start_idles(struct bench *bench, uint64_t now_tsc)
 		i < IDLE_PER_TURN && bench->idles_started < bench->settings.idle_sessions; i++) {
 		struct wh_job *job = bench->idle[bench->idles_started++];
 
-		wh_client_place(&bench->client, 0, 1, job);
-		wh_job_start(job, 0, now_tsc);
+		wh_lanes_place(&bench->lanes, 1, job);
+		wh_job_start(job, now_tsc);
 	}
 	return bench->idles_started == bench->settings.idle_sessions;
 }
@@ -120,12 +127,12 @@ static void count_lanes(struct bench *bench, uint64_t now_tsc)
 	rte_spinlock_lock(&bench->jobs.burial);
 	for (uint32_t i = 0; i < bench->lanes.started; i++) {
 		struct wh_job *job = bench->lanes.job[i];
-		int state = atomic_load(&job->state);
+		int state = atomic_load(&job->view.state);
 
-		if (state == WH_JOB_RUNNING && job->flow_began_tsc != 0)
+		if (state == WH_JOB_RUNNING && job->view.flow_began_tsc != 0)
 			wh_bench_count(job, now_tsc, &bench->lane[i].report);
-		else if (state >= WH_JOB_ENDING && job->final.elapsed_ns > 0)
-			bench->lane[i].report = job->final;
+		else if (state >= WH_JOB_ENDING && job->result.final.elapsed_ns > 0)
+			bench->lane[i].report = job->result.final;
 		else
 			continue;
 		bench->lane[i].reports++;
@@ -137,7 +144,7 @@ static void count_lanes(struct bench *bench, uint64_t now_tsc)
 static bool all_have_told(struct bench *bench)
 {
 	for (uint32_t i = 0; i < bench->lanes.started; i++)
-		if (atomic_load(&bench->lanes.job[i]->state) < WH_JOB_ENDING &&
+		if (atomic_load(&bench->lanes.job[i]->view.state) < WH_JOB_ENDING &&
 			wh_bench_lane_reports(&bench->lane[i]) <= bench->told[i])
 			return false;
 	return bench->lanes.started == bench->lanes.count;
@@ -147,10 +154,11 @@ static bool row_is_due(struct bench *bench, uint64_t now_tsc)
 {
 	if (!bench->settings.reverse)
 		return all_have_told(bench);
-	if (bench->lanes.started == 0 || bench->lanes.job[0]->flow_began_tsc == 0)
+	if (bench->lanes.started == 0 || bench->lanes.job[0]->view.flow_began_tsc == 0)
 		return false;
 	if (bench->next_row_tsc == 0)
-		bench->next_row_tsc = bench->lanes.job[0]->flow_began_tsc + bench->host.ground.hz;
+		bench->next_row_tsc =
+			bench->lanes.job[0]->view.flow_began_tsc + bench->host.ground.hz;
 	if (now_tsc < bench->next_row_tsc)
 		return false;
 	bench->next_row_tsc += bench->host.ground.hz;
@@ -181,6 +189,14 @@ static bool an_idle_failed(const struct bench *bench)
 	return false;
 }
 
+static bool idles_are_gone(const struct bench *bench, uint64_t now_tsc)
+{
+	for (uint32_t i = 0; i < bench->idles_started; i++)
+		if (!wh_job_is_over(bench->idle[i]))
+			return now_tsc > bench->lanes.give_up_tsc;
+	return true;
+}
+
 static int32_t watch(void *state, uint64_t now_tsc)
 {
 	struct bench *bench = state;
@@ -206,8 +222,10 @@ static int32_t watch(void *state, uint64_t now_tsc)
 			print_row(bench, now_tsc);
 	} else if (lanes->give_up_tsc == 0) {
 		print_row(bench, now_tsc);
-		wh_lanes_hurry(lanes, now_tsc); /* the idle ones */
-	} else if (wh_lanes_gone(lanes, now_tsc)) {
+		wh_lanes_hurry(lanes, now_tsc);
+		for (uint32_t i = 0; i < bench->idles_started; i++)
+			wh_job_hurry(bench->idle[i]);
+	} else if (wh_lanes_gone(lanes, now_tsc) && idles_are_gone(bench, now_tsc)) {
 		wh_runtime_stop(&bench->runtime);
 	}
 	return 0;
@@ -259,10 +277,11 @@ static int open_and_run(struct bench *bench)
 {
 	struct wh_ground_hooks hooks = wh_jobs_hooks;
 
+	bench->host_settings = wh_host_settings_of(&bench->settings);
 	hooks.owner = &bench->jobs;
 
-	int status = wh_host_start(&bench->host, &bench->runtime, &bench->settings, &hooks,
-		bench->lanes.count + bench->settings.idle_sessions);
+	int status = wh_host_start(&bench->host, &bench->runtime, &bench->host_settings, &hooks,
+		lanes_of(&bench->settings) + bench->settings.idle_sessions);
 
 	if (status != WH_EXIT_OK)
 		return status;
@@ -287,14 +306,6 @@ static int read_operands(struct bench *bench)
 		return WH_EXIT_USAGE;
 	}
 	bench->server = settings->operands[0];
-	/* A lane without a byte of its own would go by time. */
-	bench->lanes = (struct wh_lanes){
-		.client = &bench->client,
-		.jobs = &bench->jobs,
-		.count = settings->size_bytes == 0
-				 ? settings->parallel
-				 : (uint32_t)wh_min_u64(settings->parallel, settings->size_bytes),
-	};
 	return wh_address_resolve(bench->server, settings->ipv4.address.family != 0,
 		       settings->ipv6.address.family != 0, &bench->peer) == 0
 		       ? 0

@@ -88,7 +88,7 @@ static void on_over(void *context, const struct wh_job *job)
 {
 	struct demo *demo = context;
 
-	demo->received = job->figures.stats;
+	demo->received = job->result.figures.stats;
 }
 
 static void on_file(void *context, const struct wh_file_result *result)
@@ -151,21 +151,13 @@ static int make_job(struct demo *demo)
 	request.there.count = 1;
 	request.there.into_folder = true;
 
-	struct wh_job *job = wh_job_create(&sender->jobs, &request, 0);
-
 	wh_client_init(&demo->client, &sender->host, &peer, settings->peer_timeout_ns, rte_rdtsc());
-	demo->lanes = (struct wh_lanes){
-		.client = &demo->client,
-		.jobs = &sender->jobs,
-		.count = 1,
-		.job = {job},
-	};
-	if (job == NULL) {
+	if (!wh_lanes_make(&demo->lanes, &sender->jobs, &peer, &request)) {
 		wh_complain("no memory for the job");
 		return WH_EXIT_OTHER;
 	}
-	job->on_file = on_file;
-	job->context = demo;
+	demo->lanes.job[0]->listener =
+		(struct wh_job_listener){.on_file = on_file, .context = demo};
 	return WH_EXIT_OK;
 }
 
@@ -178,7 +170,8 @@ static int open_end(struct demo *demo, enum wh_lambda_end which, const struct wh
 
 	hooks.owner = &end->jobs;
 
-	int status = wh_host_open(&end->host, &demo->runtime, &port, settings, &hooks, 1);
+	int status =
+		wh_host_open(&end->host, &demo->runtime, &port, &demo->plan.host[which], &hooks, 1);
 
 	if (status != WH_EXIT_OK)
 		return status;
@@ -283,7 +276,7 @@ static int conclude(const struct demo *demo)
 	snprintf(target, sizeof(target), "%s/%s", demo->files.out, demo->files.name);
 	if (demo->lanes.started == 0)
 		return wh_client_conclude(&demo->client, PEER);
-	switch (job->failed) {
+	switch (job->result.failed) {
 	case WH_STATUS_PENDING:
 		return demo->is_told && demo->told.error == 0 ? WH_EXIT_OK
 							      : conclude_file(demo, target);
@@ -307,11 +300,11 @@ static int conclude(const struct demo *demo)
 static double seconds_of(const struct demo *demo)
 {
 	const struct wh_job *job = demo->lanes.job[0];
-	uint64_t from_tsc = atomic_load(&job->flow_began_tsc);
-	uint64_t to_tsc = demo->arrived_tsc != 0 ? demo->arrived_tsc : job->ended_tsc;
+	uint64_t from_tsc = atomic_load(&job->view.flow_began_tsc);
+	uint64_t to_tsc = demo->arrived_tsc != 0 ? demo->arrived_tsc : job->result.ended_tsc;
 
 	if (from_tsc == 0)
-		from_tsc = job->began_tsc;
+		from_tsc = job->ready.began_tsc;
 	if (from_tsc == 0 || to_tsc <= from_tsc)
 		return 0;
 	return (double)(to_tsc - from_tsc) / (double)demo->runtime.hz;
@@ -322,17 +315,17 @@ static void gather(struct demo *demo, struct wh_demo_result *result)
 	const struct wh_job *job = demo->lanes.job[0];
 	const struct wh_lambda *lambda = demo->link.lambda;
 
-	result->sender = job->figures;
+	result->sender = job->result.figures;
 	result->receiver = demo->received;
 	result->verified =
-		job->failed == WH_STATUS_PENDING && demo->is_told && demo->told.error == 0;
+		job->result.failed == WH_STATUS_PENDING && demo->is_told && demo->told.error == 0;
 	result->bytes = result->verified ? demo->files.bytes : result->receiver.received_bytes;
 	result->seconds = seconds_of(demo);
 	/* A small file goes with others of its kind, which have a digest together. */
-	result->digest = job->figures.digest;
+	result->digest = job->result.figures.digest;
 	result->digest_known =
-		result->verified &&
-		(job->figures.digest_known || wh_demo_files_digest(&demo->files, &result->digest));
+		result->verified && (job->result.figures.digest_known ||
+					    wh_demo_files_digest(&demo->files, &result->digest));
 	result->forward = *wh_lambda_path_stats(lambda, WH_DEMO_SENDER);
 	result->reverse = *wh_lambda_path_stats(lambda, WH_DEMO_RECEIVER);
 	result->forward_lambda = *wh_lambda_stats(lambda, WH_DEMO_SENDER);
@@ -412,7 +405,8 @@ static int start_runtime(struct demo *demo)
 	wh_cores_allowed(&allowed);
 	allowed.count = RTE_MIN(allowed.count, CORES_MAX);
 
-	int rc = wh_cores_place(settings, &allowed, &cores, why, sizeof(why));
+	int rc = wh_cores_place(
+		&demo->plan.host[WH_DEMO_SENDER], &allowed, &cores, why, sizeof(why));
 
 	WH_ASSERT(rc == 0); /* none is named */
 	return wh_runtime_start(&demo->runtime, &cores, &eal);

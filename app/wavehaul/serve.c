@@ -30,6 +30,7 @@
 
 struct serve {
 	struct wh_settings settings;
+	struct wh_host_settings host_settings;
 	struct wh_service service;
 	struct wh_runtime runtime;
 	struct wh_host host;
@@ -90,9 +91,10 @@ static int run(struct serve *serve)
 {
 	struct wh_ground_hooks hooks = wh_jobs_hooks;
 
+	serve->host_settings = wh_host_settings_of(&serve->settings);
 	hooks.owner = &serve->jobs;
 
-	int status = wh_host_start(&serve->host, &serve->runtime, &serve->settings, &hooks,
+	int status = wh_host_start(&serve->host, &serve->runtime, &serve->host_settings, &hooks,
 		wh_service_places(&serve->service));
 
 	if (status != WH_EXIT_OK)

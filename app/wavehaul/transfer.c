@@ -60,18 +60,16 @@ static int make_jobs(struct wh_transfer *transfer)
 		wh_complain("too many paths for one request; get their folder with -r");
 		return WH_EXIT_USAGE;
 	}
-	for (uint32_t lane = 0; lane < transfer->lanes.count; lane++) {
-		struct wh_job *job = wh_job_create(&transfer->jobs, &request, lane);
-
-		transfer->lanes.job[lane] = job;
-		if (job == NULL) {
-			wh_complain("no memory for the jobs");
-			return WH_EXIT_OTHER;
-		}
-		job->gate = lane == 0 && transfer->lanes.count > 1 ? &transfer->gate : NULL;
-		job->on_file = wh_transfer_on_file;
-		job->context = transfer;
+	if (!wh_lanes_make(&transfer->lanes, &transfer->jobs, &transfer->peer, &request)) {
+		wh_complain("no memory for the jobs");
+		return WH_EXIT_OTHER;
 	}
+	for (uint32_t lane = 0; lane < request.lanes; lane++)
+		transfer->lanes.job[lane]->listener = (struct wh_job_listener){
+			.gate = lane == 0 && request.lanes > 1 ? &transfer->gate : NULL,
+			.on_file = wh_transfer_on_file,
+			.context = transfer,
+		};
 	return WH_EXIT_OK;
 }
 
@@ -152,10 +150,11 @@ static int open_and_run(struct wh_transfer *transfer)
 {
 	struct wh_ground_hooks hooks = wh_jobs_hooks;
 
+	transfer->host_settings = wh_host_settings_of(&transfer->settings);
 	hooks.owner = &transfer->jobs;
 
-	int status = wh_host_start(&transfer->host, &transfer->runtime, &transfer->settings, &hooks,
-		transfer->lanes.count);
+	int status = wh_host_start(&transfer->host, &transfer->runtime, &transfer->host_settings,
+		&hooks, transfer->settings.parallel);
 
 	if (status != WH_EXIT_OK)
 		return status;
@@ -184,11 +183,6 @@ static int run_verb(enum wh_verb verb, int argc, char **argv)
 
 	int status = wh_settings_read(&transfer->settings, verb, argc, argv);
 
-	transfer->lanes = (struct wh_lanes){
-		.client = &transfer->client,
-		.jobs = &transfer->jobs,
-		.count = transfer->settings.parallel,
-	};
 	if (status < 0) {
 		status = wh_transfer_read_operands(transfer);
 		if (status == 0 && verb == WH_VERB_GET)

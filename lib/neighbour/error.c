@@ -65,11 +65,10 @@ static bool is_near(rte_be16_t port, uint16_t first)
 	return (uint16_t)(rte_be_to_cpu_16(port) - first) < WH_NEIGHBOUR_PORTS_MAX;
 }
 
-/* Our UDP to the peer that is watched, or our echo to it, as far as the quotation goes. */
-static bool is_about_watched(
-	const struct wh_neighbour *neighbour, uint8_t family, const uint8_t *quoted, size_t bytes)
+/* Our UDP to that peer, or our echo to it, as far as the quotation goes. */
+static bool is_about(const struct wh_neighbour *neighbour, const struct wh_address *peer,
+	uint8_t family, const uint8_t *quoted, size_t bytes)
 {
-	const struct wh_address *peer = &neighbour->watch.peer;
 	size_t head_bytes = wh_ip_header_bytes(family);
 	bool ipv4 = family == WH_IPV4;
 
@@ -99,12 +98,15 @@ enum wh_neighbour_reason wh_neighbour_input_error(
 	struct wh_neighbour *neighbour, const struct wh_heard *heard)
 {
 	const struct icmp_error *error = (const struct icmp_error *)heard->body;
-	struct wh_neighbour_watch *watch = &neighbour->watch;
+	struct wh_neighbour_watch *watch = neighbour->watch;
 
 	if (heard->bytes < sizeof(*error))
 		return WH_NEIGHBOUR_SHORT;
-	if (!is_about_watched(neighbour, heard->family, heard->body + sizeof(*error),
-		    heard->bytes - sizeof(*error)))
+	while (watch != NULL &&
+		!is_about(neighbour, &watch->peer, heard->family, heard->body + sizeof(*error),
+			heard->bytes - sizeof(*error)))
+		watch = watch->next;
+	if (watch == NULL)
 		return WH_NEIGHBOUR_NOT_ASKED;
 	if (!wh_heard_icmp_sum_agrees(heard))
 		return WH_NEIGHBOUR_ICMP_SUM;
@@ -120,7 +122,9 @@ enum wh_neighbour_reason wh_neighbour_input_error(
 	return WH_NEIGHBOUR_OK;
 }
 
-void wh_neighbour_watch(struct wh_neighbour *neighbour, const struct wh_address *peer)
+void wh_neighbour_watch(struct wh_neighbour *neighbour, struct wh_neighbour_watch *watch,
+	const struct wh_address *peer)
 {
-	neighbour->watch = (struct wh_neighbour_watch){.peer = *peer};
+	*watch = (struct wh_neighbour_watch){.next = neighbour->watch, .peer = *peer};
+	neighbour->watch = watch;
 }

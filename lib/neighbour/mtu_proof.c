@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "neighbour/mtu_proof.h"
 
+#include <errno.h>
+
 #include "base/assert.h"
 #include "base/clock.h"
 
@@ -35,6 +37,10 @@ static bool is_under_way(const struct wh_neighbour_echo *echo)
 int wh_mtu_proof_start(struct wh_mtu_proof *proof, struct wh_neighbour *neighbour, uint64_t now_tsc,
 	const struct wh_address *target)
 {
+	int rc;
+
+	if (neighbour->proof != NULL && neighbour->proof != proof)
+		return -EBUSY;
 	*proof = (struct wh_mtu_proof){
 		.neighbour = neighbour,
 		.target = *target,
@@ -44,7 +50,10 @@ int wh_mtu_proof_start(struct wh_mtu_proof *proof, struct wh_neighbour *neighbou
 	neighbour->echo_wait_tsc =
 		wh_us_to_tsc(neighbour->config.hz, WH_NEIGHBOUR_ECHO_MS * UINT64_C(1000));
 	WH_ASSERT(proof->ip_bytes >= small_bytes(proof));
-	return wh_neighbour_ask_echo(neighbour, now_tsc, &proof->target, proof->ip_bytes);
+	rc = wh_neighbour_ask_echo(neighbour, now_tsc, &proof->target, proof->ip_bytes);
+	if (rc == 0)
+		neighbour->proof = proof;
+	return rc;
 }
 
 /* The middle one of the known sizes between, neither end counted; 0: there is none. */
@@ -144,6 +153,8 @@ enum wh_mtu_proof_state wh_mtu_proof_poll(struct wh_mtu_proof *proof, uint64_t n
 			proof->neighbour, now_tsc, &proof->target, proof->ip_bytes);
 
 		WH_ASSERT(rc == 0);
+	} else {
+		proof->neighbour->proof = NULL;
 	}
 	return proof->state;
 }

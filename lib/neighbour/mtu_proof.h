@@ -15,7 +15,7 @@
  * others for four round trips.
  *
  * Sans-I/O on top of a wh_neighbour, whose frames the caller moves. While a proof runs the
- * neighbour's echo is its own: one proof at a time, and nobody else asks.
+ * neighbour's echo is its own: another one waits for its turn, and nobody else asks.
  */
 
 #include <stdint.h>
@@ -49,7 +49,7 @@ struct wh_mtu_proof {
 
 /*
  * Asks with the neighbour's whole MTU; the target's port does not matter. 0, or -EBUSY while the
- * neighbour has another echo under way.
+ * neighbour has another echo under way, or another proof.
  */
 int wh_mtu_proof_start(struct wh_mtu_proof *proof, struct wh_neighbour *neighbour, uint64_t now_tsc,
 	const struct wh_address *target);

@@ -186,7 +186,7 @@ struct wh_neighbour_echo {
 /* A host's UDP ports stand in a row, one for each queue: no more than these. */
 #define WH_NEIGHBOUR_PORTS_MAX 16
 
-/* What hosts on the way say of our packets to the peer that is watched. */
+/* What hosts on the way say of our packets to a peer that is watched. */
 enum wh_neighbour_error {
 	WH_NEIGHBOUR_ERROR_NONE = 0,
 	WH_NEIGHBOUR_ERROR_PORT,        /* it has no such UDP port */
@@ -199,7 +199,8 @@ enum wh_neighbour_error {
  * A hint to the operator and no more: who can guess our ports can forge it, and nothing ends by it.
  */
 struct wh_neighbour_watch {
-	struct wh_address peer; /* with its first port, which is our first, too; family 0: nobody */
+	struct wh_neighbour_watch *next;
+	struct wh_address peer; /* with its first port, which is our first, too */
 	uint8_t error;          /* enum wh_neighbour_error: the last one */
 	struct wh_address from; /* who said so; port 0 */
 	uint32_t mtu_bytes;     /* too big: of that link; 0: not told */
@@ -234,7 +235,8 @@ struct wh_neighbour {
 	uint32_t announce_next; /* of own[], in this round */
 	struct wh_neighbour_echo echo;
 	uint64_t echo_wait_tsc; /* for the answer to one; WH_NEIGHBOUR_ECHO_MS unless set */
-	struct wh_neighbour_watch watch;
+	struct wh_neighbour_watch *watch; /* of each peer that is watched */
+	const struct wh_mtu_proof *proof; /* whose the echo is; NULL: nobody's */
 	struct wh_neighbour_conflict conflict[WH_NEIGHBOUR_QUARRELS];
 	bool conflict_news[WH_NEIGHBOUR_QUARRELS];
 	uint64_t conflict_quiet_tsc[WH_NEIGHBOUR_QUARRELS]; /* counted but not told before */
@@ -295,8 +297,12 @@ uint64_t wh_neighbour_deadline(const struct wh_neighbour *neighbour);
 int wh_neighbour_ask_echo(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	const struct wh_address *target, uint32_t ip_bytes);
 
-/* From now on errors about packets to that peer are kept, those of its port and the next few. */
-void wh_neighbour_watch(struct wh_neighbour *neighbour, const struct wh_address *peer);
+/*
+ * From now on errors about packets to that peer are kept in `watch`, which is the caller's and
+ * stays as long as the neighbour: those of its port and the next few.
+ */
+void wh_neighbour_watch(struct wh_neighbour *neighbour, struct wh_neighbour_watch *watch,
+	const struct wh_address *peer);
 
 /* True once for each conflict to be told: of a kind at most one in WH_NEIGHBOUR_DEFEND_MS. */
 bool wh_neighbour_take_conflict(

@@ -70,7 +70,8 @@ static void write_cores(const struct wh_cores *cores, char text[TEXT_BYTES])
 	text[used] = '\0';
 }
 
-static struct wh_cores place(const struct wh_settings *settings, const struct wh_cpu_list *allowed)
+static struct wh_cores place(
+	const struct wh_host_settings *settings, const struct wh_cpu_list *allowed)
 {
 	struct wh_cores cores;
 	char why[WHY_BYTES] = "";
@@ -120,7 +121,7 @@ static void test_by_number_of_cpus(void)
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		const struct wh_settings settings = {.queues = cases[i].queues};
+		const struct wh_host_settings settings = {.queues = cases[i].queues};
 		const struct wh_cpu_list allowed = cpus(0, cases[i].cpus);
 		struct wh_cores cores = place(&settings, &allowed);
 
@@ -168,7 +169,7 @@ static void test_as_named(void)
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		const struct wh_settings settings = {
+		const struct wh_host_settings settings = {
 			.queues = cases[i].queues,
 			.rx_cpus = digits(cases[i].rx),
 			.tx_cpus = digits(cases[i].tx),
@@ -198,7 +199,7 @@ static void test_refused(void)
 	const struct wh_cpu_list allowed = digits("0123");
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		const struct wh_settings settings = {
+		const struct wh_host_settings settings = {
 			.queues = 1,
 			.rx_cpus = digits(cases[i].rx),
 			.tx_cpus = digits(cases[i].tx),
@@ -240,7 +241,7 @@ static void test_every_number(void)
 {
 	for (uint32_t count = 1; count <= WH_SETTINGS_CPUS_MAX; count++) {
 		for (uint32_t queues = 1; queues <= WH_PORT_QUEUES_MAX; queues++) {
-			const struct wh_settings settings = {.queues = queues};
+			const struct wh_host_settings settings = {.queues = queues};
 			const struct wh_cpu_list allowed = cpus(100, count);
 			struct wh_cores cores = place(&settings, &allowed);
 			uint32_t workers = 0;
@@ -271,7 +272,7 @@ static void test_sends_alone(void)
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		const struct wh_settings settings = {.queues = cases[i].queues};
+		const struct wh_host_settings settings = {.queues = cases[i].queues};
 		const struct wh_cpu_list allowed = cpus(0, cases[i].cpus);
 		struct wh_cores cores = place(&settings, &allowed);
 
@@ -284,13 +285,13 @@ static void test_sends_alone(void)
 /* A core that sends nothing else, but sends for two queues, or works beside, is not alone. */
 static void test_sends_with_others(void)
 {
-	const struct wh_settings two = {
+	const struct wh_host_settings two = {
 		.queues = 2,
 		.rx_cpus = digits("1"),
 		.tx_cpus = digits("2"),
 		.worker_cpus = digits("0"),
 	};
-	const struct wh_settings beside = {
+	const struct wh_host_settings beside = {
 		.queues = 1,
 		.rx_cpus = digits("1"),
 		.tx_cpus = digits("2"),

@@ -12,7 +12,7 @@ const char wh_suite_name[] = "app/job_memory";
 
 #define MIB (UINT64_C(1) << 20)
 
-static struct wh_settings settings;
+static struct wh_host_settings settings;
 static struct wh_ground ground;
 static struct wh_service service;
 static struct wh_jobs jobs;
@@ -23,7 +23,7 @@ static void begin(enum wh_job_role role, uint64_t buffer_bytes, uint32_t places)
 {
 	uint64_t bytes = RTE_ALIGN_CEIL(buffer_bytes, (uint64_t)WH_ARENA_UNIT_BYTES);
 
-	settings = (struct wh_settings){.buffer_bytes = buffer_bytes};
+	settings = (struct wh_host_settings){.buffer_bytes = buffer_bytes};
 	ground = (struct wh_ground){.hz = 1000000000, .settings = &settings};
 	service = (struct wh_service){
 		.limits =
@@ -40,12 +40,12 @@ static void begin(enum wh_job_role role, uint64_t buffer_bytes, uint32_t places)
 		.role = role,
 		.request = {.lanes = 1, .memory_bytes = buffer_bytes},
 	};
-	job.peer = (struct wh_address){.family = WH_IPV4, .ip = {192, 0, 2, 1}};
+	job.place.peer = (struct wh_address){.family = WH_IPV4, .ip = {192, 0, 2, 1}};
 	memory = aligned_alloc(WH_CHUNK_ALIGN, bytes);
 	WH_ASSERT(memory != NULL);
 	CU_ASSERT_EQUAL_FATAL(wh_arena_init(&ground.arena, memory, bytes), 0);
 	CU_ASSERT_EQUAL_FATAL(wh_peers_init(&jobs.peers, &service.limits, (uint64_t[2]){1, 2}), 0);
-	CU_ASSERT_TRUE_FATAL(wh_peers_admit(&jobs.peers, &job.peer, 1000000000));
+	CU_ASSERT_TRUE_FATAL(wh_peers_admit(&jobs.peers, &job.place.peer, 1000000000));
 }
 
 static void end(void)

@@ -18,7 +18,7 @@
 
 const char wh_suite_name[] = "app/outcome";
 
-static const struct wh_settings settings = {.mtu_bytes = 1500};
+static const struct wh_host_settings settings = {.mtu_bytes = 1500};
 static struct wh_ground ground = {.settings = &settings};
 static struct wh_jobs jobs = {.ground = &ground};
 
@@ -62,7 +62,7 @@ static void test_who_speaks(void)
 		struct wh_job lanes[LANES] = {0};
 
 		for (uint32_t lane = 0; lane < LANES; lane++)
-			lanes[lane].failed = cases[i].failed[lane];
+			lanes[lane].result.failed = cases[i].failed[lane];
 		CU_ASSERT_EQUAL(conclude(lanes), cases[i].status);
 		if (cases[i].says != NULL)
 			CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(), cases[i].says));
@@ -88,10 +88,10 @@ static void test_stalled(void)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct wh_job lanes[LANES] = {{
-			.failed = WH_STATUS_STALLED,
+			.result.failed = WH_STATUS_STALLED,
 			.request = {.verb = cases[i].verb, .reverse = cases[i].reverse},
-			.began_tsc = cases[i].began_tsc,
-			.figures.limited_by = WH_LIMIT_DISK,
+			.ready.began_tsc = cases[i].began_tsc,
+			.result.figures.limited_by = WH_LIMIT_DISK,
 		}};
 
 		CU_ASSERT_EQUAL(conclude(lanes), WH_EXIT_STALLED);
@@ -122,10 +122,10 @@ static void test_why_stalled(void)
 static void test_who_waits(void)
 {
 	struct wh_job lanes[LANES] = {{
-		.failed = WH_STATUS_STALLED,
-		.watch_has_barked = true,
-		.why = "the source waits for the disk; the sink says nothing",
-		.began_tsc = 1,
+		.result.failed = WH_STATUS_STALLED,
+		.result.stalled = true,
+		.result.why = "the source waits for the disk; the sink says nothing",
+		.ready.began_tsc = 1,
 	}};
 
 	CU_ASSERT_EQUAL(conclude(lanes), WH_EXIT_STALLED);
@@ -154,8 +154,8 @@ static void test_memory(void)
 		FILE *file = tmpfile();
 		int stderr_fd = dup(STDERR_FILENO);
 
-		lanes[0].figures.stats.limit_tsc[WH_LIMIT_RATE] = 2000 - cases[i].memory_tsc;
-		lanes[1].figures.stats.limit_tsc[WH_LIMIT_MEMORY] = cases[i].memory_tsc;
+		lanes[0].result.figures.stats.limit_tsc[WH_LIMIT_RATE] = 2000 - cases[i].memory_tsc;
+		lanes[1].result.figures.stats.limit_tsc[WH_LIMIT_MEMORY] = cases[i].memory_tsc;
 		fflush(stderr);
 		dup2(fileno(file), STDERR_FILENO);
 		wh_jobs_tell_memory(job, 2);
@@ -188,9 +188,9 @@ static void test_refused(void)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct wh_job lanes[LANES] = {{
-			.failed = WH_STATUS_REFUSED,
-			.refused_error = cases[i].error,
-			.why = "because",
+			.result.failed = WH_STATUS_REFUSED,
+			.result.refused_error = cases[i].error,
+			.result.why = "because",
 		}};
 
 		CU_ASSERT_EQUAL(conclude(lanes), cases[i].status);
@@ -202,9 +202,9 @@ static void test_refused(void)
 static void test_versions(void)
 {
 	struct wh_job lanes[LANES] = {{
-		.failed = WH_STATUS_REFUSED,
-		.peer_least = WH_WIRE_VERSION + 1,
-		.peer_most = WH_WIRE_VERSION + 1,
+		.result.failed = WH_STATUS_REFUSED,
+		.result.peer_least = WH_WIRE_VERSION + 1,
+		.result.peer_most = WH_WIRE_VERSION + 1,
 	}};
 	char says[80];
 
@@ -212,7 +212,7 @@ static void test_versions(void)
 	snprintf(says, sizeof(says), "host speaks format %u, this wavehaul format %u: install",
 		WH_WIRE_VERSION + 1, WH_WIRE_VERSION);
 	CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(), says));
-	lanes[0].peer_most++;
+	lanes[0].result.peer_most++;
 	CU_ASSERT_EQUAL(conclude(lanes), WH_EXIT_HARDWARE);
 	snprintf(says, sizeof(says), "host speaks formats %u to %u, this wavehaul",
 		WH_WIRE_VERSION + 1, WH_WIRE_VERSION + 2);
@@ -223,9 +223,9 @@ static void test_versions(void)
 static void test_plain(void)
 {
 	struct wh_job lanes[LANES] = {{
-		.failed = WH_STATUS_REFUSED,
-		.refused_error = EACCES,
-		.why = "a\x1b[2Jb\nc\rd\x7f \xc3\xa4",
+		.result.failed = WH_STATUS_REFUSED,
+		.result.refused_error = EACCES,
+		.result.why = "a\x1b[2Jb\nc\rd\x7f \xc3\xa4",
 	}};
 
 	CU_ASSERT_EQUAL(conclude(lanes), WH_EXIT_OTHER);

@@ -45,6 +45,8 @@ static void settle(struct rig *rig, const bool busy[LANES])
 {
 	for (uint32_t round = 0; round < 5; round++)
 		for (uint32_t i = 0; i < LANES; i++) {
+			if (rig->lane[i].share == NULL)
+				continue;
 			step(rig, i, busy[i]);
 			rig->going_bps[i] = rig->told_bps[i];
 			CU_ASSERT(sum(rig) <= WHOLE);
@@ -122,10 +124,51 @@ static void test_random(void)
 	}
 }
 
+/* Every lane of a transfer hears of its new part by itself, at a moment of its own. */
+static void test_changed(void)
+{
+	const bool busy[LANES] = {true, true, false, true};
+	struct rig rig;
+
+	set_up(&rig);
+	settle(&rig, busy);
+	for (uint32_t i = 0; i < LANES; i++) {
+		wh_share_change(&rig.lane[i], WHOLE / LANES / 4);
+		for (uint32_t round = 0; round < 5; round++)
+			for (uint32_t j = 0; j < LANES; j++) {
+				step(&rig, j, busy[j]);
+				rig.going_bps[j] = rig.told_bps[j];
+			}
+		CU_ASSERT(sum(&rig) <= WHOLE - (i + 1) * (WHOLE / LANES / 4 * 3));
+	}
+	CU_ASSERT(sum(&rig) >= WHOLE / 4 * 95 / 100);
+	for (uint32_t i = 0; i < LANES; i++)
+		wh_share_change(&rig.lane[i], WHOLE / LANES);
+	settle(&rig, busy);
+	CU_ASSERT(sum(&rig) >= WHOLE * 95 / 100);
+}
+
+/* What one that goes still owes is not given to others. */
+static void test_changed_and_left(void)
+{
+	const bool busy[LANES] = {true, true, true, true};
+	struct rig rig;
+
+	set_up(&rig);
+	for (uint32_t i = 0; i < LANES; i++)
+		wh_share_change(&rig.lane[i], WHOLE / LANES / 2);
+	wh_share_leave(&rig.lane[0]);
+	settle(&rig, busy);
+	CU_ASSERT(sum(&rig) <= WHOLE / 2);
+	CU_ASSERT(sum(&rig) >= WHOLE / 2 * 95 / 100);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"one busy", test_one_busy},
 	{"slow to follow", test_slow_to_follow},
 	{"leave", test_leave},
 	{"random", test_random},
+	{"a rate that changes", test_changed},
+	{"a rate that changes, and a lane that goes", test_changed_and_left},
 	CU_TEST_INFO_NULL,
 };

@@ -34,7 +34,7 @@ const char wh_suite_name[] = "telemetry";
 static struct wh_runtime runtime;
 static struct wh_host host;
 static struct wh_jobs jobs;
-static struct wh_settings settings;
+static struct wh_host_settings settings;
 static struct wh_session *transmitter[TRANSMITTERS];
 static struct wh_session *receiver;
 static uint8_t *chunk_memory;

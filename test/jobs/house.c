@@ -81,7 +81,7 @@ static void count(const struct wh_ground *ground, uint32_t shard, struct wh_grou
 static void open_ground(struct process *process)
 {
 	struct wh_ground *ground = &process->host.ground;
-	const struct wh_settings *settings = &process->settings;
+	const struct wh_host_settings *settings = &process->settings;
 
 	*ground = (struct wh_ground){
 		.hz = HOUSE_HZ,
@@ -135,7 +135,7 @@ static void provide_memory(struct process *process)
 void house_start(struct house *house, uint32_t i, const struct wh_service *service, bool repair)
 {
 	struct process *process = &house->process[i];
-	struct wh_settings *settings = &process->settings;
+	struct wh_host_settings *settings = &process->settings;
 
 	WH_ASSERT(!process->alive);
 	process->house = house;

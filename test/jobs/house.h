@@ -27,7 +27,7 @@ struct process {
 	uint32_t number;
 	uint32_t life; /* another one each time: of what the disk has under way */
 	bool alive;
-	struct wh_settings settings;
+	struct wh_host_settings settings;
 	struct wh_host host; /* its ground; no port */
 	struct wh_loop loop[2];
 	struct wh_endpoint endpoint[HOUSE_QUEUES_MAX];

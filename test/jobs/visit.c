@@ -53,30 +53,33 @@ static struct wh_request request_of(struct visit *visit)
 	return request;
 }
 
-static struct wh_job *make_job(struct visit *visit, const struct wh_request *request, uint32_t lane)
+static void listen_to(struct visit *visit, struct wh_job *job, bool waits)
 {
-	struct process *process = &visit->house->process[visit->config.client];
-	struct wh_job *job = wh_job_create(&process->jobs, request, lane);
-
-	WH_ASSERT(job != NULL);
-	job->gate = lane == 0 && request->lanes > 1 ? &visit->gate : NULL;
-	job->on_file = on_file;
-	job->on_report = on_report;
-	job->context = visit;
-	return job;
+	job->listener = (struct wh_job_listener){
+		.gate = waits ? &visit->gate : NULL,
+		.on_file = on_file,
+		.on_report = on_report,
+		.context = visit,
+	};
 }
 
-static void make_jobs(struct visit *visit)
+static void make_jobs(struct visit *visit, const struct wh_address *server)
 {
+	struct wh_jobs *jobs = &visit->house->process[visit->config.client].jobs;
 	const struct wh_request request = request_of(visit);
 	struct wh_request idle = request;
+	bool made = wh_lanes_make(&visit->lanes, jobs, server, &request);
 
+	WH_ASSERT(made);
+	for (uint32_t lane = 0; lane < request.lanes; lane++)
+		listen_to(visit, visit->lanes.job[lane], lane == 0 && request.lanes > 1);
 	idle.verb = WH_JOB_IDLE;
 	idle.lanes = 1;
-	for (uint32_t lane = 0; lane < request.lanes; lane++)
-		visit->lanes.job[lane] = make_job(visit, &request, lane);
-	for (uint32_t i = 0; i < visit->config.idles; i++)
-		visit->idle[i] = make_job(visit, &idle, 0);
+	for (uint32_t i = 0; i < visit->config.idles; i++) {
+		visit->idle[i] = wh_job_create(jobs, &idle, 0);
+		WH_ASSERT(visit->idle[i] != NULL);
+		listen_to(visit, visit->idle[i], false);
+	}
 }
 
 static void take_outcome(struct visit *visit, const struct wh_job *job)
@@ -85,12 +88,13 @@ static void take_outcome(struct visit *visit, const struct wh_job *job)
 
 	for (size_t i = 0; i < sizeof(totals) / sizeof(uint64_t); i++)
 		((uint64_t *)&visit->totals)[i] += ((const uint64_t *)&totals)[i];
-	visit->bench_bytes += visit->config.reverse ? job->final.bytes : job->reported.bytes;
-	if (job->failed == WH_STATUS_PENDING ||
+	visit->bench_bytes +=
+		visit->config.reverse ? job->result.final.bytes : job->ends.reported.bytes;
+	if (job->result.failed == WH_STATUS_PENDING ||
 		(visit->status != WH_STATUS_PENDING && visit->status != WH_STATUS_INTERRUPTED))
 		return;
-	visit->status = job->failed;
-	snprintf(visit->why, sizeof(visit->why), "%s", job->why);
+	visit->status = job->result.failed;
+	snprintf(visit->why, sizeof(visit->why), "%s", job->result.why);
 }
 
 static void free_jobs(struct visit *visit)
@@ -112,7 +116,7 @@ static void end(struct visit *visit)
 	for (uint32_t i = 0; i < visit->lanes.started; i++)
 		take_outcome(visit, visit->lanes.job[i]);
 	for (uint32_t i = 0; i < visit->idles_started; i++)
-		if (visit->idle[i]->failed != WH_STATUS_INTERRUPTED)
+		if (visit->idle[i]->result.failed != WH_STATUS_INTERRUPTED)
 			take_outcome(visit, visit->idle[i]);
 	house_end(visit->house, process->number, false);
 	free_jobs(visit);
@@ -142,10 +146,25 @@ static void start(struct visit *visit, uint64_t now_ns)
 	while (visit->idles_started < visit->config.idles) {
 		struct wh_job *job = visit->idle[visit->idles_started++];
 
-		wh_client_place(&visit->host_client, 0, 1, job);
-		wh_job_start(job, 0, now_ns);
+		wh_lanes_place(&visit->lanes, 1, job);
+		wh_job_start(job, now_ns);
 	}
 	wh_lanes_start_first(&visit->lanes, now_ns);
+}
+
+static void hurry(struct visit *visit, uint64_t now_ns)
+{
+	wh_lanes_hurry(&visit->lanes, now_ns);
+	for (uint32_t i = 0; i < visit->idles_started; i++)
+		wh_job_hurry(visit->idle[i]);
+}
+
+static bool idles_are_gone(const struct visit *visit, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < visit->idles_started; i++)
+		if (!wh_job_is_over(visit->idle[i]))
+			return visit->lanes.give_up_tsc != 0 && now_ns > visit->lanes.give_up_tsc;
+	return true;
 }
 
 static int32_t watch(void *state, uint64_t now_ns)
@@ -159,12 +178,12 @@ static int32_t watch(void *state, uint64_t now_ns)
 	}
 	if (wh_lanes_failed(lanes) || an_idle_failed(visit) ||
 		(visit->config.idles > 0 && wh_lanes_over(lanes, 0)))
-		wh_lanes_hurry(lanes, now_ns);
+		hurry(visit, now_ns);
 	else
 		wh_lanes_start_others(lanes, now_ns);
 	if (wh_lanes_over(lanes, 1))
 		atomic_store(&visit->gate, true);
-	if (!wh_lanes_gone(lanes, now_ns))
+	if (!wh_lanes_gone(lanes, now_ns) || !idles_are_gone(visit, now_ns))
 		return 0;
 	end(visit);
 	return 1;
@@ -195,18 +214,7 @@ void visit_begin(struct visit *visit, struct house *house, const struct visit_co
 				   : -1;
 	process->settings = config->settings;
 	house_start(house, config->client, NULL, config->request.repair.on);
-	visit->host_client = (struct wh_client){
-		.host = &process->host,
-		.peer = server,
-		.transfer = wh_ground_draw(&process->host.ground) | 1,
-		.state = WH_CLIENT_READY,
-	};
-	visit->lanes = (struct wh_lanes){
-		.client = &visit->host_client,
-		.jobs = &process->jobs,
-		.count = config->lanes,
-	};
-	make_jobs(visit);
+	make_jobs(visit, &server);
 	process->poll = watch;
 	process->state = visit;
 }

@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "house.h"
-#include "job/client.h"
 #include "job/lanes.h"
 #include "tree.h"
 
@@ -23,7 +22,7 @@ struct visit_config {
 	uint64_t bench_bytes;
 	const struct tree *tree;   /* what is sent or got */
 	const struct tree *before; /* what is there; NULL: nothing */
-	struct wh_settings settings;
+	struct wh_host_settings settings;
 	struct wh_request request; /* but for what the above says */
 };
 
@@ -34,7 +33,6 @@ struct visit {
 	char target[128]; /* where it goes: a folder that is there */
 	char result[160]; /* the tree's, in it */
 	int target_fd;
-	struct wh_client host_client;
 	struct wh_lanes lanes;
 	struct wh_job *idle[VISIT_IDLES_MAX];
 	uint32_t idles_started;

@@ -52,8 +52,8 @@ struct world {
 	struct world_result *result;
 	struct house house;
 	struct disk_config disk;
-	struct wh_settings settings; /* of the server */
-	struct wh_request own;       /* likewise */
+	struct wh_host_settings settings; /* of the server */
+	struct wh_request own;            /* likewise */
 	struct wh_peer_limits limits;
 	bool is_tight; /* the server has little room */
 	uint64_t rate_bps;
@@ -97,9 +97,9 @@ static bool fail(struct world *w, const char *format, ...)
 	return false;
 }
 
-static void draw_settings(struct world *w, struct wh_settings *settings, uint32_t lanes)
+static void draw_settings(struct world *w, struct wh_host_settings *settings, uint32_t lanes)
 {
-	*settings = (struct wh_settings){
+	*settings = (struct wh_host_settings){
 		.queues = 1 + (uint32_t)wh_prng_below(&w->prng, HOUSE_QUEUES_MAX),
 		.mtu_bytes = w->mtu_bytes,
 		.buffer_bytes = (UINT64_C(24) << 20) * (1 + lanes),
@@ -107,7 +107,7 @@ static void draw_settings(struct world *w, struct wh_settings *settings, uint32_
 }
 
 static void draw_request(struct world *w, struct wh_request *request, const char *profile,
-	const struct wh_settings *settings)
+	const struct wh_host_settings *settings)
 {
 	*request = (struct wh_request){
 		.profile = wh_profile_find(profile),
@@ -449,14 +449,19 @@ static bool fail_hang(struct world *w, const char *when)
 					"; process %u: state %d, failed %d, left %d%d, gone %d%d, "
 					"sent %" PRIu64 ", again %" PRIu64 ", %" PRIu64
 					" kb/s, waits for %s",
-					i, job->state, job->failed, job->in_left, job->out_left,
-					job->in_gone, job->out_gone, (uint64_t)job->sent_pkts,
-					(uint64_t)job->again_pkts,
-					job->out != NULL ? wh_session_rate(job->out) / 1000 : 0,
-					wh_waits_text(job->source != NULL
-							      ? wh_source_waits(job->source)
-						      : job->sink != NULL ? wh_sink_waits(job->sink)
-									  : WH_WAITS_NOTHING));
+					i, job->view.state, job->result.failed,
+					job->streams.in_left, job->streams.out_left,
+					job->streams.in_gone, job->streams.out_gone,
+					(uint64_t)job->view.sent_pkts,
+					(uint64_t)job->view.again_pkts,
+					job->streams.out != NULL
+						? wh_session_rate(job->streams.out) / 1000
+						: 0,
+					wh_waits_text(job->ends.source != NULL
+							      ? wh_source_waits(job->ends.source)
+						      : job->ends.sink != NULL
+							      ? wh_sink_waits(job->ends.sink)
+							      : WH_WAITS_NOTHING));
 		}
 	}
 	return fail(w, "%s%s", when, text);

@@ -82,9 +82,11 @@ static uint64_t add_up(const struct wh_demo_options *options, struct wh_demo_pla
 	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
 		plan->settings[end].buffer_bytes =
 			wh_jobs_buffers_for(plan->chunks[end] * wh_session_chunk_stride(&sender));
+		plan->host[end] = wh_host_settings_of(&plan->settings[end]);
+
 		const struct wh_port_spec port = wh_demo_port((enum wh_lambda_end)end);
 
-		wh_host_plan_memory(&plan->settings[end], &port, whose[end], &plan->memory);
+		wh_host_plan_memory(&plan->host[end], &port, whose[end], &plan->memory);
 	}
 	wh_memory_plan_add_mbufs(&plan->memory, "lambda's ", "packets", plan->lambda_mbufs,
 		wh_port_room_bytes((uint16_t)options->settings.mtu_bytes));

@@ -13,6 +13,7 @@
 #include "cli/settings.h"
 #include "demo/options.h"
 #include "host/memory_plan.h"
+#include "host/settings.h"
 #include "lambda/lambda.h"
 
 #define WH_DEMO_SENDER   WH_LAMBDA_A
@@ -21,7 +22,8 @@
 struct wh_demo_plan {
 	uint64_t payload_line_bps; /* the line's rate times the payload's share of a frame */
 	uint32_t chunks[WH_LAMBDA_ENDS];
-	struct wh_settings settings[WH_LAMBDA_ENDS]; /* of the hosts */
+	struct wh_settings settings[WH_LAMBDA_ENDS];
+	struct wh_host_settings host[WH_LAMBDA_ENDS];
 	uint32_t lambda_mbufs;
 	struct wh_path_config reverse;
 	struct wh_memory_plan memory;

@@ -47,21 +47,21 @@ static void show(struct wh_demo_progress *progress, uint64_t now_tsc, uint64_t b
 void wh_demo_progress_show(
 	struct wh_demo_progress *progress, uint64_t now_tsc, const struct wh_job *job)
 {
-	if (!progress->shown || atomic_load(&job->state) < WH_JOB_RUNNING ||
+	if (!progress->shown || atomic_load(&job->view.state) < WH_JOB_RUNNING ||
 		now_tsc < progress->next_tsc)
 		return;
 	progress->next_tsc = now_tsc + wh_ns_to_tsc(progress->hz, WH_PROGRESS_MS * 1000000);
 
-	uint64_t bytes = atomic_load(&job->moved_bytes);
+	uint64_t bytes = atomic_load(&job->view.moved_bytes);
 
 	if (progress->started_tsc == 0) {
 		progress->started_tsc = now_tsc;
 		progress->last_tsc = now_tsc;
 		return;
 	}
-	show(progress, now_tsc, bytes, atomic_load(&job->again_pkts),
+	show(progress, now_tsc, bytes, atomic_load(&job->view.again_pkts),
 		bytes == progress->last_bytes
-			? wh_limit_name((enum wh_limit)atomic_load(&job->limit_now))
+			? wh_limit_name((enum wh_limit)atomic_load(&job->view.limit_now))
 			: NULL);
 	progress->last_tsc = now_tsc;
 	progress->last_bytes = bytes;

@@ -109,7 +109,7 @@ static int check(const struct wh_cpu_list *list, const char *name,
 	return 0;
 }
 
-int wh_cores_place(const struct wh_settings *settings, const struct wh_cpu_list *allowed,
+int wh_cores_place(const struct wh_host_settings *settings, const struct wh_cpu_list *allowed,
 	struct wh_cores *cores, char *why, size_t why_bytes)
 {
 	struct wh_cpu_list rx = settings->rx_cpus;

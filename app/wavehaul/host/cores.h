@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/settings.h"
+#include "host/settings.h"
 #include "port/port.h"
 
 struct wh_core {
@@ -34,7 +34,7 @@ struct wh_cores {
 /*
  * 0, or -EINVAL and a sentence in `why`: a CPU named that is not among those allowed.
  */
-int wh_cores_place(const struct wh_settings *settings, const struct wh_cpu_list *allowed,
+int wh_cores_place(const struct wh_host_settings *settings, const struct wh_cpu_list *allowed,
 	struct wh_cores *cores, char *why, size_t why_bytes);
 
 /* The CPUs that this process may run on, from the lowest. */

@@ -81,7 +81,7 @@ void wh_ground_session_config(struct wh_ground *ground, struct wh_session_config
 
 struct wh_address wh_ground_address(const struct wh_ground *ground, uint8_t family, uint32_t shard)
 {
-	const struct wh_settings *settings = ground->settings;
+	const struct wh_host_settings *settings = ground->settings;
 	struct wh_address address =
 		family == WH_IPV4 ? settings->ipv4.address : settings->ipv6.address;
 

@@ -12,10 +12,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/settings.h"
 #include "host/arena.h"
 #include "host/bounds.h"
 #include "host/loop.h"
+#include "host/settings.h"
 #include "session/endpoint.h"
 
 struct wh_ground;
@@ -50,7 +50,7 @@ struct wh_ground_shard {
 
 struct wh_ground {
 	uint64_t hz;
-	const struct wh_settings *settings;
+	const struct wh_host_settings *settings;
 	struct wh_ground_hooks hooks;
 	struct wh_arena arena;
 	struct wh_fec_limits fec; /* of its working cores' tables; r 0: there are none */

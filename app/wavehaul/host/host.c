@@ -55,7 +55,8 @@ static uint64_t align_up(uint64_t bytes, uint64_t to)
 /* Packets that wait in rings of the port and in stations, at most; those to be sent have two
  * mbufs, the head's and the payload's. Beside them what caches of cores hold back. What comes out
  * of an emulated lambda is its own, and what goes into it has one mbuf. */
-static uint32_t count_mbufs(const struct wh_settings *settings, const struct wh_port_spec *spec)
+static uint32_t count_mbufs(
+	const struct wh_host_settings *settings, const struct wh_port_spec *spec)
 {
 	uint32_t rx_pkts = RTE_MAX(settings->rx_descriptors, UINT32_C(2048));
 	uint32_t tx_pkts = RTE_MAX(settings->tx_descriptors, UINT32_C(2048));
@@ -66,7 +67,7 @@ static uint32_t count_mbufs(const struct wh_settings *settings, const struct wh_
 	       WH_SETTINGS_CPUS_MAX * POOL_CACHE / 8 + 1024;
 }
 
-void wh_host_plan_memory(const struct wh_settings *settings, const struct wh_port_spec *spec,
+void wh_host_plan_memory(const struct wh_host_settings *settings, const struct wh_port_spec *spec,
 	const char *whose, struct wh_memory_plan *memory)
 {
 	wh_memory_plan_add(memory, whose, "buffers", settings->buffer_bytes);
@@ -85,7 +86,7 @@ static int open_arena(struct wh_host *host)
 
 static int open_port(struct wh_host *host)
 {
-	const struct wh_settings *settings = host->ground.settings;
+	const struct wh_host_settings *settings = host->ground.settings;
 	char why[WH_PORT_WHY_BYTES];
 	char name[RTE_MEMPOOL_NAMESIZE];
 	struct wh_port_config config = {
@@ -125,7 +126,7 @@ static int open_port(struct wh_host *host)
 
 static struct wh_neighbour_config neighbour_config(const struct wh_host *host)
 {
-	const struct wh_settings *settings = host->ground.settings;
+	const struct wh_host_settings *settings = host->ground.settings;
 	struct wh_neighbour_config config = {
 		.hz = host->ground.hz,
 		.mtu = (uint16_t)settings->mtu_bytes,
@@ -385,7 +386,7 @@ static int open_shards(struct wh_host *host, uint32_t jobs)
 }
 
 int wh_host_open(struct wh_host *host, struct wh_runtime *runtime, const struct wh_port_spec *spec,
-	const struct wh_settings *settings, const struct wh_ground_hooks *hooks, uint32_t jobs)
+	const struct wh_host_settings *settings, const struct wh_ground_hooks *hooks, uint32_t jobs)
 {
 	*host = (struct wh_host){
 		.ground = {.hz = runtime->hz, .settings = settings, .hooks = *hooks},
@@ -402,7 +403,7 @@ int wh_host_open(struct wh_host *host, struct wh_runtime *runtime, const struct 
 
 static int start_runtime(struct wh_runtime *runtime, const struct wh_cores *cores,
 	const struct wh_port_spec *spec, const struct wh_port_argument *device,
-	const struct wh_settings *settings)
+	const struct wh_host_settings *settings)
 {
 	struct wh_memory_plan memory = {0};
 
@@ -428,7 +429,7 @@ static int start_runtime(struct wh_runtime *runtime, const struct wh_cores *core
 }
 
 int wh_host_start(struct wh_host *host, struct wh_runtime *runtime,
-	const struct wh_settings *settings, const struct wh_ground_hooks *hooks, uint32_t jobs)
+	const struct wh_host_settings *settings, const struct wh_ground_hooks *hooks, uint32_t jobs)
 {
 	char why[WH_PORT_WHY_BYTES];
 	struct wh_port_argument device;

@@ -16,10 +16,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/settings.h"
 #include "host/ground.h"
 #include "host/memory_plan.h"
 #include "host/runtime.h"
+#include "host/settings.h"
 #include "port/port.h"
 #include "port/spec.h"
 #include "port/station.h"
@@ -46,7 +46,7 @@ struct wh_host {
 #define WH_HOST_RING_PKTS 2048
 
 /* Adds what a host takes with such settings and such a port; `whose` goes before the names. */
-void wh_host_plan_memory(const struct wh_settings *settings, const struct wh_port_spec *spec,
+void wh_host_plan_memory(const struct wh_host_settings *settings, const struct wh_port_spec *spec,
 	const char *whose, struct wh_memory_plan *memory);
 
 /*
@@ -54,11 +54,13 @@ void wh_host_plan_memory(const struct wh_settings *settings, const struct wh_por
  * status after one sentence on stderr.
  */
 int wh_host_open(struct wh_host *host, struct wh_runtime *runtime, const struct wh_port_spec *spec,
-	const struct wh_settings *settings, const struct wh_ground_hooks *hooks, uint32_t jobs);
+	const struct wh_host_settings *settings, const struct wh_ground_hooks *hooks,
+	uint32_t jobs);
 
 /* Likewise, the port that the settings name; starts the runtime, which is the caller's to close. */
 int wh_host_start(struct wh_host *host, struct wh_runtime *runtime,
-	const struct wh_settings *settings, const struct wh_ground_hooks *hooks, uint32_t jobs);
+	const struct wh_host_settings *settings, const struct wh_ground_hooks *hooks,
+	uint32_t jobs);
 
 void wh_host_close(struct wh_host *host);
 

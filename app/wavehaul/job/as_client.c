@@ -17,12 +17,12 @@ static void say_hello(struct wh_job *job)
 	struct wh_record record = {
 		.type = WH_RECORD_HELLO,
 		.hello = wh_hello_of_request(&job->request,
-			wh_ground_payload_bytes(job->jobs->ground, job->peer.family)),
+			wh_ground_payload_bytes(job->jobs->ground, job->place.peer.family)),
 	};
 
-	record.hello.lane = (uint16_t)job->lane;
-	record.hello.transfer = job->transfer;
-	record.hello.reply = job->reply;
+	record.hello.lane = (uint16_t)job->place.lane;
+	record.hello.transfer = job->place.transfer;
+	record.hello.reply = job->place.reply;
 
 	bool posted = wh_job_post(job, &record);
 
@@ -38,7 +38,7 @@ static int32_t open_job(struct wh_job *job, uint64_t now_tsc)
 		return 1;
 	}
 	say_hello(job);
-	job->state = job->request.verb == WH_JOB_IDLE ? WH_JOB_RUNNING : WH_JOB_GREETED;
+	job->view.state = job->request.verb == WH_JOB_IDLE ? WH_JOB_RUNNING : WH_JOB_GREETED;
 	return 1;
 }
 
@@ -56,8 +56,8 @@ static void start(struct wh_job *job, uint64_t now_tsc)
 		rc = wh_job_open_pump(job, now_tsc);
 	if (job->request.verb == WH_JOB_BENCH && job->request.reverse)
 		wh_job_post_end(job); /* nothing more to say */
-	job->began_tsc = now_tsc;
-	job->state = WH_JOB_RUNNING;
+	job->ready.began_tsc = now_tsc;
+	job->view.state = WH_JOB_RUNNING;
 	if (rc != 0)
 		wh_job_fail(job, WH_STATUS_IO_ERROR, "%s", wh_fault_text(text, doing, rc));
 }
@@ -65,12 +65,12 @@ static void start(struct wh_job *job, uint64_t now_tsc)
 static void take_answer(struct wh_job *job, uint64_t now_tsc, const struct wh_record *record)
 {
 	if (record->type == WH_RECORD_REFUSED) {
-		job->refused_error = record->refused.error;
+		job->result.refused_error = record->refused.error;
 		wh_job_fail(job, WH_STATUS_REFUSED, "%.*s", (int)record->refused.text_bytes,
 			record->refused.text);
 	} else if (record->type == WH_RECORD_READY && wh_ready_is_possible(record->ready.queues)) {
-		job->peer_queues = record->ready.queues;
-		job->as_name = record->ready.as_name;
+		job->ready.queues = record->ready.queues;
+		job->ready.as_name = record->ready.as_name;
 		start(job, now_tsc);
 	} else {
 		wh_job_fail(job, WH_STATUS_MISMATCH, "the server's first answer makes no sense");
@@ -83,19 +83,20 @@ static void see_patience(struct wh_job *job, uint64_t now_tsc, enum wh_phase pha
 	uint64_t patience_ns = job->request.stall_timeout_ns;
 
 	if (phase == WH_PHASE_OPENING)
-		job->give_up_tsc = now_tsc + wh_ns_to_tsc(job->jobs->ground->hz, patience_ns);
-	else if (job->state == WH_JOB_GREETED && now_tsc > job->give_up_tsc)
+		job->turn.give_up_tsc = now_tsc + wh_ns_to_tsc(job->jobs->ground->hz, patience_ns);
+	else if (job->view.state == WH_JOB_GREETED && now_tsc > job->turn.give_up_tsc)
 		wh_job_fail(job, WH_STATUS_STALLED, "the server never answers");
 }
 
 static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
 {
-	struct wh_session_news news = wh_session_news(job->out);
+	struct wh_session_news news = wh_session_news(job->streams.out);
 	struct wh_record record;
 	int32_t work = 0;
 
 	if (news.outcome == WH_STATUS_REFUSED)
-		wh_session_peer_versions(job->out, &job->peer_least, &job->peer_most);
+		wh_session_peer_versions(
+			job->streams.out, &job->result.peer_least, &job->result.peer_most);
 	if (news.outcome != WH_STATUS_PENDING && news.outcome != WH_STATUS_VERIFIED)
 		wh_job_fail(job, news.outcome, "%s", wh_release_status_name(news.outcome));
 	if (wh_job_in(job) != NULL) {
@@ -106,7 +107,7 @@ static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
 			if (record.type == WH_RECORD_READY)
 				wh_job_read_done(job);
 			take_answer(job, now_tsc, &record);
-			if (job->reading != NULL)
+			if (job->records.reading != NULL)
 				wh_job_read_done(job);
 			work = 1;
 		} else if (found < 0) {
@@ -115,7 +116,7 @@ static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
 		}
 	}
 	see_patience(job, now_tsc, news.phase);
-	if (job->failed != WH_STATUS_PENDING)
+	if (job->result.failed != WH_STATUS_PENDING)
 		wh_job_end(job, now_tsc);
 	return work;
 }
@@ -125,24 +126,25 @@ static int32_t take_reports(struct wh_job *job, uint64_t now_tsc)
 {
 	struct wh_record record;
 
-	if (job->request.verb != WH_JOB_BENCH || job->request.reverse || job->sink_told)
+	if (job->request.verb != WH_JOB_BENCH || job->request.reverse || job->ends.sink_told)
 		return 0;
 
 	int found = wh_job_read(job, &record);
 
 	if (found == -ENODATA) {
-		job->sink_told = true;
+		job->ends.sink_told = true;
 		wh_session_ask(wh_job_in(job), WH_WISH_SINK_DONE, WH_STATUS_VERIFIED);
 		return 1;
 	}
-	bool is_report = found > 0 && record.type == WH_RECORD_REPORT &&
-			 wh_report_is_possible(&record.report, &job->reported,
-				 wh_tsc_to_ns(job->jobs->ground->hz, now_tsc - job->began_tsc),
-				 job->pump.bytes);
+	bool is_report =
+		found > 0 && record.type == WH_RECORD_REPORT &&
+		wh_report_is_possible(&record.report, &job->ends.reported,
+			wh_tsc_to_ns(job->jobs->ground->hz, now_tsc - job->ready.began_tsc),
+			job->ends.pump.bytes);
 
 	if (is_report) {
-		job->reported = record.report;
-		job->on_report(job->context, &record.report);
+		job->ends.reported = record.report;
+		job->listener.on_report(job->listener.context, &record.report);
 	}
 	if (found > 0)
 		wh_job_read_done(job);
@@ -153,12 +155,12 @@ static int32_t take_reports(struct wh_job *job, uint64_t now_tsc)
 
 int32_t wh_job_client_step(struct wh_job *job, uint64_t now_tsc)
 {
-	if (atomic_load_explicit(&job->jobs->hurry, memory_order_relaxed)) {
+	if (wh_job_is_hurried(job)) {
 		wh_job_fail(job, WH_STATUS_INTERRUPTED, "interrupted");
 		wh_job_end(job, now_tsc);
 		return 1;
 	}
-	switch (job->state) {
+	switch (job->view.state) {
 	case WH_JOB_OPENING:
 		return open_job(job, now_tsc);
 	case WH_JOB_GREETED:

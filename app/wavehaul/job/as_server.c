@@ -30,20 +30,21 @@ static bool keep_hello(struct wh_job *job, const struct wh_hello *hello)
 	uint32_t count = hello->paths;
 
 	job->request = wh_hello_request(hello, &job->jobs->service->own);
-	job->lane = hello->lane;
-	job->transfer = hello->transfer;
-	job->reply = hello->reply;
-	job->paths = calloc(2 * count + 1, sizeof(job->paths[0]));
-	if (job->paths == NULL)
+	atomic_store(&job->wishes.rate_bps, job->request.rate_bps);
+	job->place.lane = hello->lane;
+	job->place.transfer = hello->transfer;
+	job->place.reply = hello->reply;
+	job->records.paths = calloc(2 * count + 1, sizeof(job->records.paths[0]));
+	if (job->records.paths == NULL)
 		return false;
 
-	const char **below = (const char **)job->paths + count + 1;
+	const char **below = (const char **)job->records.paths + count + 1;
 
 	for (uint32_t i = 0; i < count; i++) {
-		job->paths[i] = strndup(hello->path[i], hello->path_bytes[i]);
-		if (job->paths[i] == NULL)
+		job->records.paths[i] = strndup(hello->path[i], hello->path_bytes[i]);
+		if (job->records.paths[i] == NULL)
 			return false;
-		below[i] = below_root(job->paths[i]);
+		below[i] = below_root(job->records.paths[i]);
 	}
 	job->request.here.path = below;
 	job->request.here.count = count;
@@ -52,8 +53,8 @@ static bool keep_hello(struct wh_job *job, const struct wh_hello *hello)
 
 static void await_refused(struct wh_job *job, uint64_t now_tsc, const char *text)
 {
-	job->state = WH_JOB_REFUSING;
-	job->give_up_tsc = now_tsc + PATIENCE_S * job->jobs->ground->hz;
+	job->view.state = WH_JOB_REFUSING;
+	job->turn.give_up_tsc = now_tsc + PATIENCE_S * job->jobs->ground->hz;
 	wh_job_say(job, now_tsc, "refused: %s", text);
 }
 
@@ -95,32 +96,32 @@ static void start(struct wh_job *job, uint64_t now_tsc)
 	char why[WH_FAULT_TEXT_BYTES];
 	char text[400];
 
-	job->posted = 1;
+	job->records.posted = 1;
 
 	int rc = open_end(job, now_tsc, &doing);
 
-	job->posted = 0;
+	job->records.posted = 0;
 	if (rc != 0) {
 		snprintf(text, sizeof(text), "%s: %s",
-			job->request.here.count > 0 ? job->paths[0] : "a stream",
+			job->request.here.count > 0 ? job->records.paths[0] : "a stream",
 			wh_fault_text(why, doing, rc));
 		refuse(job, now_tsc, rc, text);
 		return;
 	}
-	if (job->sink != NULL)
-		ready.ready.as_name = wh_sink_progress(job->sink)->as_name;
+	if (job->ends.sink != NULL)
+		ready.ready.as_name = wh_sink_progress(job->ends.sink)->as_name;
 
 	bool posted = wh_job_post(job, &ready);
 
 	WH_ASSERT(posted); /* the first chunk of a stream that was just opened */
-	job->state = WH_JOB_RUNNING;
+	job->view.state = WH_JOB_RUNNING;
 }
 
 static bool open_answers(struct wh_job *job)
 {
 	char name[32];
 
-	snprintf(name, sizeof(name), WH_REPLY_NAME, job->reply);
+	snprintf(name, sizeof(name), WH_REPLY_NAME, job->place.reply);
 	return wh_job_open_out(job, name, wh_job_sends(job));
 }
 
@@ -128,7 +129,7 @@ static bool open_answers(struct wh_job *job)
 static void answer(struct wh_job *job, uint64_t now_tsc)
 {
 	if (job->request.verb == WH_JOB_IDLE) {
-		job->state = WH_JOB_RUNNING;
+		job->view.state = WH_JOB_RUNNING;
 		return;
 	}
 	if (wh_job_join(job) != 0) {
@@ -146,7 +147,8 @@ static void answer(struct wh_job *job, uint64_t now_tsc)
 
 static bool can_serve(const struct wh_job *job, const struct wh_hello *hello)
 {
-	const struct wh_peer_bounds bounds = wh_ground_bounds(job->jobs->ground, job->peer.family);
+	const struct wh_peer_bounds bounds =
+		wh_ground_bounds(job->jobs->ground, job->place.peer.family);
 
 	return wh_hello_is_possible(hello, wh_session_params(wh_job_in(job))->chunk_bytes, &bounds,
 		&job->jobs->service->own);
@@ -165,7 +167,7 @@ static void refuse_version(struct wh_job *job, uint64_t now_tsc)
 		.profile = job->jobs->service->own.profile->number,
 		.payload_bytes = WH_PAYLOAD_BYTES_MAX,
 		.rate_bps = UINT64_MAX,
-		.reply = job->peer_reply,
+		.reply = job->records.their_reply,
 	};
 	char text[200];
 
@@ -177,7 +179,7 @@ static void refuse_version(struct wh_job *job, uint64_t now_tsc)
 	snprintf(text, sizeof(text),
 		"this server speaks bundle format %u, the client %u: install the same wavehaul at "
 		"both ends (`wavehaul --version` names it)",
-		WH_BUNDLE_VERSION, job->peer_bundle);
+		WH_BUNDLE_VERSION, job->records.their_version);
 	refuse(job, now_tsc, EPROTONOSUPPORT, text);
 }
 
@@ -188,7 +190,7 @@ static int32_t await_hello(struct wh_job *job, uint64_t now_tsc)
 
 	if (found == 0) {
 		if (wh_session_news(wh_job_in(job)).phase == WH_PHASE_CLOSED ||
-			now_tsc > job->give_up_tsc) {
+			now_tsc > job->turn.give_up_tsc) {
 			wh_job_fail(job, WH_STATUS_STALLED, "nothing was asked for");
 			wh_job_end(job, now_tsc);
 		}
@@ -221,20 +223,20 @@ static int32_t report(struct wh_job *job, uint64_t now_tsc)
 {
 	struct wh_record record = {.type = WH_RECORD_REPORT};
 
-	if (job->request.reverse || job->reports_ended ||
-		(job->flow_began_tsc == 0 && !job->pump.ended))
+	if (job->request.reverse || job->ends.reports_ended ||
+		(job->view.flow_began_tsc == 0 && !job->ends.pump.ended))
 		return 0;
-	if (job->next_report_tsc == 0)
-		job->next_report_tsc = job->flow_began_tsc + job->jobs->ground->hz;
-	if (now_tsc < job->next_report_tsc && !job->pump.ended)
+	if (job->ends.next_report_tsc == 0)
+		job->ends.next_report_tsc = job->view.flow_began_tsc + job->jobs->ground->hz;
+	if (now_tsc < job->ends.next_report_tsc && !job->ends.pump.ended)
 		return 0;
 	wh_bench_count(job, now_tsc, &record.report);
 	if (!wh_job_post(job, &record))
 		return 0;
-	job->next_report_tsc += job->jobs->ground->hz;
-	if (job->pump.ended) {
+	job->ends.next_report_tsc += job->jobs->ground->hz;
+	if (job->ends.pump.ended) {
 		wh_job_post_end(job);
-		job->reports_ended = true;
+		job->ends.reports_ended = true;
 	}
 	return 1;
 }
@@ -244,13 +246,13 @@ static int32_t await_end(struct wh_job *job)
 {
 	struct wh_record record;
 
-	if (!job->request.reverse || job->sink_told)
+	if (!job->request.reverse || job->ends.sink_told)
 		return 0;
 
 	int found = wh_job_read(job, &record);
 
 	if (found == -ENODATA) {
-		job->sink_told = true;
+		job->ends.sink_told = true;
 		wh_session_ask(wh_job_in(job), WH_WISH_SINK_DONE, WH_STATUS_VERIFIED);
 		return 1;
 	}
@@ -264,7 +266,7 @@ static int32_t await_end(struct wh_job *job)
 /* The sink has no more use for what comes, and says so itself as it is polled on. */
 static void see_broken_sink(struct wh_job *job, uint64_t now_tsc)
 {
-	const struct wh_sink_progress *progress = wh_sink_progress(job->sink);
+	const struct wh_sink_progress *progress = wh_sink_progress(job->ends.sink);
 	char text[WH_FAULT_TEXT_BYTES];
 
 	if (progress->state != WH_SINK_BROKEN)
@@ -279,7 +281,7 @@ static int32_t run(struct wh_job *job, uint64_t now_tsc)
 	if (job->request.verb == WH_JOB_BENCH)
 		work += report(job, now_tsc) + await_end(job);
 	work += wh_job_run(job, now_tsc);
-	if (job->sink != NULL)
+	if (job->ends.sink != NULL)
 		see_broken_sink(job, now_tsc);
 	return work;
 }
@@ -288,15 +290,15 @@ static int32_t await_refused_client(struct wh_job *job, uint64_t now_tsc)
 {
 	int32_t work = 0;
 
-	if (job->sink != NULL) {
-		work = wh_sink_poll(job->sink, now_tsc);
+	if (job->ends.sink != NULL) {
+		work = wh_sink_poll(job->ends.sink, now_tsc);
 		if (work > 0) {
 			wh_session_kick(wh_job_in(job));
-			wh_session_kick(job->out);
+			wh_session_kick(job->streams.out);
 		}
 	}
 	if (wh_session_news(wh_job_in(job)).phase == WH_PHASE_CLOSED ||
-		now_tsc > job->give_up_tsc) {
+		now_tsc > job->turn.give_up_tsc) {
 		wh_job_fail(job, WH_STATUS_REFUSED, "refused");
 		wh_job_end(job, now_tsc);
 	}
@@ -305,12 +307,12 @@ static int32_t await_refused_client(struct wh_job *job, uint64_t now_tsc)
 
 int32_t wh_job_server_step(struct wh_job *job, uint64_t now_tsc)
 {
-	if (atomic_load_explicit(&job->jobs->hurry, memory_order_relaxed)) {
+	if (wh_job_is_hurried(job)) {
 		wh_job_fail(job, WH_STATUS_INTERRUPTED, "the server stops");
 		wh_job_end(job, now_tsc);
 		return 1;
 	}
-	switch (job->state) {
+	switch (job->view.state) {
 	case WH_JOB_OPENING:
 		return await_hello(job, now_tsc);
 	case WH_JOB_REFUSING:

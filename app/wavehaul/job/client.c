@@ -107,12 +107,6 @@ static int32_t poll_client(void *state, uint64_t now_tsc)
 	}
 }
 
-/* Of HELLO; 0 is none. */
-static uint64_t random_number(struct wh_host *host)
-{
-	return wh_ground_draw(&host->ground) | 1;
-}
-
 void wh_client_init(struct wh_client *client, struct wh_host *host, const struct wh_address *peer,
 	uint64_t patience_ns, uint64_t now_tsc)
 {
@@ -121,19 +115,18 @@ void wh_client_init(struct wh_client *client, struct wh_host *host, const struct
 	*client = (struct wh_client){
 		.host = host,
 		.peer = *peer,
-		.transfer = random_number(host),
 		.give_up_tsc = now_tsc + wh_ns_to_tsc(host->ground.hz, patience_ns),
 	};
 	struct wh_address watched = *peer;
 
 	watched.port = (uint16_t)host->ground.settings->udp_port;
-	wh_neighbour_watch(&host->station[0].neighbour, &watched);
+	wh_neighbour_watch(&host->station[0].neighbour, &client->watch, &watched);
 	wh_loop_add(wh_runtime_loop_of(host->runtime, 0, true), "mtu", poll_client, client);
 }
 
 int wh_client_conclude(const struct wh_client *client, const char *server)
 {
-	const struct wh_settings *settings = client->host->ground.settings;
+	const struct wh_host_settings *settings = client->host->ground.settings;
 
 	switch (wh_client_state(client)) {
 	case WH_CLIENT_NO_LINK:
@@ -174,16 +167,16 @@ int wh_client_conclude(const struct wh_client *client, const char *server)
 void wh_client_tell_hint(
 	const struct wh_client *client, const struct wh_job *job, const char *server)
 {
-	const struct wh_settings *settings = client->host->ground.settings;
-	const struct wh_neighbour_watch *watch = &client->host->station[0].neighbour.watch;
+	const struct wh_host_settings *settings = client->host->ground.settings;
+	const struct wh_neighbour_watch *watch = &client->watch;
 	char from[WH_ADDRESS_TEXT_BYTES];
 	uint32_t port = settings->udp_port;
 
-	if (client->narrow_bytes != 0 && job->failed != WH_STATUS_PENDING)
+	if (client->narrow_bytes != 0 && job->result.failed != WH_STATUS_PENDING)
 		wh_say("that was the MTU, perhaps: packets of %u bytes no longer got to %s, those "
 		       "of %u did",
 			settings->mtu_bytes, server, client->narrow_bytes);
-	if (job->failed != WH_STATUS_PEER_GONE)
+	if (job->result.failed != WH_STATUS_PEER_GONE)
 		return;
 	wh_address_text(&watch->from, from);
 	switch ((enum wh_neighbour_error)watch->error) {
@@ -207,24 +200,9 @@ void wh_client_tell_hint(
 			from, settings->mtu_bytes, server, watch->mtu_bytes);
 		break;
 	case WH_NEIGHBOUR_ERROR_NONE:
-		if (client->proved && job->began_tsc == 0)
+		if (client->proved && job->ready.began_tsc == 0)
 			wh_say("%s answers echo: either no server runs there, or a firewall drops "
 			       "UDP port %u on the way",
 				server, port);
 	}
-}
-
-void wh_client_place(
-	const struct wh_client *client, uint32_t lane, uint32_t peer_queues, struct wh_job *job)
-{
-	const struct wh_settings *settings = client->host->ground.settings;
-	uint32_t shared = RTE_MIN(settings->queues, peer_queues);
-
-	WH_ASSERT(peer_queues > 0);
-
-	job->transfer = client->transfer;
-	job->reply = random_number(client->host);
-	job->shard = lane % shared;
-	job->peer = client->peer;
-	job->peer.port = (uint16_t)(settings->udp_port + job->shard);
 }

@@ -3,8 +3,9 @@
 #define WH_APP_CLIENT_H
 
 /*
- * What send, get and bench do alike: wait for the link, prove that packets of the whole MTU reach
- * the server and come back, then begin.
+ * The way to a server, before and while there are jobs with it (lanes.h): the link, the proof that
+ * packets of the whole MTU reach the server and come back, and what is said of them on the way. A
+ * process has one for each of its servers.
  */
 
 #include <stdatomic.h>
@@ -26,7 +27,7 @@ struct wh_client {
 	struct wh_host *host;
 	struct wh_address peer;
 	struct wh_mtu_proof proof; /* of the core that sends for queue 0 */
-	uint64_t transfer;         /* in HELLO of all its jobs */
+	struct wh_neighbour_watch watch;
 	uint64_t give_up_tsc;
 	bool proved;  /* packets of the whole MTU got through at the start */
 	bool looking; /* whether they still do */
@@ -53,12 +54,5 @@ int wh_client_conclude(const struct wh_client *client, const char *server);
  */
 void wh_client_tell_hint(
 	const struct wh_client *client, const struct wh_job *job, const char *server);
-
-/*
- * What is yet to be known of a lane's job: numbers for the server's reply and for the transfer, the
- * shard and the server's port. Queue i of ours talks to queue i of theirs.
- */
-void wh_client_place(
-	const struct wh_client *client, uint32_t lane, uint32_t peer_queues, struct wh_job *job);
 
 #endif

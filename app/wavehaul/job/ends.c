@@ -17,7 +17,7 @@
 static uint32_t folder_bytes(const struct wh_job *job)
 {
 	return job->role == WH_AT_SERVER
-		       ? PEERS_FOLDER_BYTES / wh_peers_places(&job->jobs->peers, &job->peer)
+		       ? PEERS_FOLDER_BYTES / wh_peers_places(&job->jobs->peers, &job->place.peer)
 		       : 0;
 }
 
@@ -30,21 +30,21 @@ int wh_job_open_source(struct wh_job *job)
 		.paths = request->here.path,
 		.path_count = request->here.count,
 		.recursive = request->recursive,
-		.lane = job->lane,
+		.lane = job->place.lane,
 		.lanes = request->lanes,
-		.splits = job->convoy != NULL ? &job->convoy->splits : NULL,
+		.splits = job->lanes.convoy != NULL ? &job->lanes.convoy->splits : NULL,
 		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
-		.first_chunk = job->posted,
-		.free = wh_session_free_chunks(job->out),
-		.ready = wh_session_ready_chunks(job->out),
+		.first_chunk = job->records.posted,
+		.free = wh_session_free_chunks(job->streams.out),
+		.ready = wh_session_ready_chunks(job->streams.out),
 		.deliver = wh_session_deliver_chunks(in),
 		.recycled = wh_session_recycled_chunks(in),
-		.gate = job->gate,
-		.on_file = job->on_file,
-		.context = job->context,
+		.gate = job->listener.gate,
+		.on_file = job->listener.on_file,
+		.context = job->listener.context,
 	};
 
-	return wh_source_open(&job->source, &config);
+	return wh_source_open(&job->ends.source, &config);
 }
 
 int wh_job_open_sink(struct wh_job *job, enum wh_doing *doing)
@@ -61,37 +61,59 @@ int wh_job_open_sink(struct wh_job *job, enum wh_doing *doing)
 		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
 		.first_chunk = PEERS_FIRST_CHUNK,
 		.answer_bytes = WH_ANSWER_CHUNK_BYTES,
-		.first_answer = job->posted,
+		.first_answer = job->records.posted,
 		.deliver = wh_session_deliver_chunks(in),
 		.recycled = wh_session_recycled_chunks(in),
-		.free = wh_session_free_chunks(job->out),
-		.ready = wh_session_ready_chunks(job->out),
-		.gate = job->gate,
-		.assemblies = job->convoy != NULL ? &job->convoy->assemblies : NULL,
-		.lane = job->lane,
+		.free = wh_session_free_chunks(job->streams.out),
+		.ready = wh_session_ready_chunks(job->streams.out),
+		.gate = job->listener.gate,
+		.assemblies = job->lanes.convoy != NULL ? &job->lanes.convoy->assemblies : NULL,
+		.lane = job->place.lane,
 		.lanes = request->lanes,
 		.room = &job->jobs->room,
-		.share = job->role == WH_AT_SERVER ? wh_peers_room(&job->jobs->peers, &job->peer)
-						   : NULL,
+		.share = job->role == WH_AT_SERVER
+				 ? wh_peers_room(&job->jobs->peers, &job->place.peer)
+				 : NULL,
 		.folder_log_max_bytes = folder_bytes(job),
-		.on_file = job->on_file,
-		.context = job->context,
+		.on_file = job->listener.on_file,
+		.context = job->listener.context,
 	};
 
-	return wh_sink_open(&job->sink, &config, doing);
+	return wh_sink_open(&job->ends.sink, &config, doing);
 }
 
 int wh_job_open_pump(struct wh_job *job, uint64_t now_tsc)
 {
 	if (!wh_job_sends(job))
-		return wh_pump_init(
-			&job->pump, wh_job_in(job), WH_CHUNK_BYTES_DEFAULT, 1, PEERS_FIRST_CHUNK);
+		return wh_pump_init(&job->ends.pump, wh_job_in(job), WH_CHUNK_BYTES_DEFAULT, 1,
+			PEERS_FIRST_CHUNK);
 
-	int rc = wh_pump_init(
-		&job->pump, job->out, WH_CHUNK_BYTES_DEFAULT, job->out_chunks, job->posted);
+	int rc = wh_pump_init(&job->ends.pump, job->streams.out, WH_CHUNK_BYTES_DEFAULT,
+		job->streams.out_chunks, job->records.posted);
 
-	job->pump.wanted_bytes = wh_request_lane_bytes(&job->request, job->lane);
-	job->pump.stop_tsc =
+	job->ends.pump.wanted_bytes = wh_request_lane_bytes(&job->request, job->place.lane);
+	job->ends.pump.stop_tsc =
 		wh_add_u64(now_tsc, wh_ns_to_tsc(job->jobs->ground->hz, job->request.time_ns));
 	return rc;
+}
+
+void wh_bench_count(const struct wh_job *job, uint64_t now_tsc, struct wh_bench_report *report)
+{
+	const struct wh_ground *ground = job->jobs->ground;
+	const struct wh_session_stats stats = wh_session_stats(wh_job_in(job));
+	uint64_t began_tsc = job->view.flow_began_tsc;
+	uint64_t flowed_tsc = began_tsc != 0 && now_tsc > began_tsc ? now_tsc - began_tsc : 0;
+	struct wh_ground_counts counts;
+
+	ground->count(ground, job->place.shard, &counts);
+	*report = (struct wh_bench_report){
+		.elapsed_ns = wh_max_u64(wh_tsc_to_ns(ground->hz, flowed_tsc), 1),
+		.bytes = stats.received_bytes - job->records.record_bytes,
+		.pkts = stats.received_pkts,
+		.duplicate_pkts = stats.duplicate_pkts,
+		.bad_pkts = stats.bad_pkts + counts.bad_pkts,
+		.lost_pkts = stats.losses_detected_pkts,
+		.dropped_pkts = counts.dropped_pkts,
+		.cycles = wh_meter_sum(counts.cycles),
+	};
 }

@@ -22,34 +22,42 @@
 
 struct wh_session *wh_job_in(const struct wh_job *job)
 {
-	return atomic_load_explicit(&job->seat, memory_order_acquire) == WH_SEAT_TAKEN ? job->in
-										       : NULL;
+	return atomic_load_explicit(&job->seat.state, memory_order_acquire) == WH_SEAT_TAKEN
+		       ? job->seat.in
+		       : NULL;
+}
+
+bool wh_job_is_hurried(const struct wh_job *job)
+{
+	return atomic_load_explicit(&job->wishes.hurry, memory_order_relaxed) ||
+	       atomic_load_explicit(&job->jobs->hurry, memory_order_relaxed);
 }
 
 void wh_job_fail(struct wh_job *job, enum wh_release_status status, const char *format, ...)
 {
 	va_list args;
 
-	if (job->failed != WH_STATUS_PENDING)
+	if (job->result.failed != WH_STATUS_PENDING)
 		return;
-	job->failed = status;
+	job->result.failed = status;
 	va_start(args, format);
-	vsnprintf(job->why, sizeof(job->why), format, args);
+	vsnprintf(job->result.why, sizeof(job->result.why), format, args);
 	va_end(args);
 }
 
 static void configure_out(const struct wh_job *job, bool bundle, struct wh_session_config *config)
 {
 	struct wh_ground *ground = job->jobs->ground;
-	const struct wh_peer_bounds bounds = wh_ground_bounds(ground, job->peer.family);
-	enum wh_family family = (enum wh_family)job->peer.family;
+	const struct wh_peer_bounds bounds = wh_ground_bounds(ground, job->place.peer.family);
+	enum wh_family family = (enum wh_family)job->place.peer.family;
 	uint64_t rate_bps = wh_request_lane_bps(&job->request);
 
 	wh_ground_session_config(ground, config);
 	wh_request_configure(&job->request, bundle, &bounds, config);
 	config->packet_bytes =
 		WH_HEAD_BYTES + config->payload_bytes + wh_encap_ip_udp_bytes(family);
-	config->wire_bytes = wh_ground_wire_bytes(ground, job->peer.family, config->payload_bytes);
+	config->wire_bytes =
+		wh_ground_wire_bytes(ground, job->place.peer.family, config->payload_bytes);
 	config->chunks = bundle ? wh_job_sender_chunks(job, wh_session_chunk_stride(config))
 				: WH_ANSWER_CHUNKS;
 	config->window_pkts = wh_stream_window(config);
@@ -64,8 +72,33 @@ int wh_job_join(struct wh_job *job)
 
 	if (request->lanes <= 1 || request->verb == WH_JOB_IDLE)
 		return 0;
-	return wh_convoy_join(&job->jobs->convoys, job->transfer, &job->peer, job->lane,
-		request->lanes, &job->convoy);
+	return wh_convoy_join(&job->jobs->convoys, job->place.transfer, &job->place.peer,
+		job->place.lane, request->lanes, &job->lanes.convoy);
+}
+
+bool wh_job_change(struct wh_job *job, const struct wh_request *request)
+{
+	/* That it has none is for all its life. */
+	if (!wh_job_sends(job) || request->rate_bps == WH_RATE_MAX ||
+		atomic_load(&job->wishes.rate_bps) == WH_RATE_MAX)
+		return false;
+	WH_ASSERT(request->rate_bps > 0);
+	atomic_store(&job->wishes.rate_bps, request->rate_bps);
+	return true;
+}
+
+/* What others wish of the job becomes its request. */
+static void see_wishes(struct wh_job *job)
+{
+	uint64_t rate_bps = atomic_load_explicit(&job->wishes.rate_bps, memory_order_relaxed);
+
+	if (rate_bps == job->request.rate_bps)
+		return;
+	job->request.rate_bps = rate_bps;
+	if (job->lanes.share.share != NULL)
+		wh_share_change(&job->lanes.share, wh_request_lane_bps(&job->request));
+	else if (job->streams.out != NULL)
+		wh_session_set_rate(job->streams.out, wh_request_lane_bps(&job->request));
 }
 
 /* Of the time between two looks; a lane is busy if its rate held it up for so long. */
@@ -78,12 +111,12 @@ int wh_job_join(struct wh_job *job)
 static void share_rate(struct wh_job *job, const struct wh_session_stats *stats, uint64_t span_tsc)
 {
 	uint64_t limited_tsc = stats->limit_tsc[WH_LIMIT_RATE] + stats->limit_tsc[WH_LIMIT_LOSS];
-	bool busy = limited_tsc - job->rate_limited_tsc > span_tsc / BUSY_SHARE;
+	bool busy = limited_tsc - job->lanes.rate_limited_tsc > span_tsc / BUSY_SHARE;
 
-	job->rate_limited_tsc = limited_tsc;
-	if (job->share.share != NULL)
-		wh_session_set_rate(
-			job->out, wh_share_step(&job->share, busy, wh_session_rate(job->out)));
+	job->lanes.rate_limited_tsc = limited_tsc;
+	if (job->lanes.share.share != NULL)
+		wh_session_set_rate(job->streams.out,
+			wh_share_step(&job->lanes.share, busy, wh_session_rate(job->streams.out)));
 }
 
 bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle)
@@ -98,16 +131,16 @@ bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle)
 		return false;
 
 	struct wh_session *out =
-		wh_session_open(&config, &job->peer, name, WH_OBJECT_BYTES_UNKNOWN);
+		wh_session_open(&config, &job->place.peer, name, WH_OBJECT_BYTES_UNKNOWN);
 
 	if (out != NULL) {
 		wh_session_set_context(out, job);
-		if (wh_endpoint_open(jobs->ground->shard[job->shard].endpoint, out) == 0) {
-			job->out = out;
-			job->out_chunks = config.chunks;
-			if (job->convoy != NULL && config.rate_bps > 0)
-				wh_share_enter(&job->share, &job->convoy->share, job->lane,
-					config.rate_bps);
+		if (wh_endpoint_open(jobs->ground->shard[job->place.shard].endpoint, out) == 0) {
+			job->streams.out = out;
+			job->streams.out_chunks = config.chunks;
+			if (job->lanes.convoy != NULL && config.rate_bps > 0)
+				wh_share_enter(&job->lanes.share, &job->lanes.convoy->share,
+					job->place.lane, config.rate_bps);
 			return true;
 		}
 	}
@@ -118,72 +151,75 @@ bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle)
 
 bool wh_job_post(struct wh_job *job, const struct wh_record *record)
 {
-	struct wh_chunk *chunk = wh_fifo_pop(wh_session_free_chunks(job->out));
+	struct wh_chunk *chunk = wh_fifo_pop(wh_session_free_chunks(job->streams.out));
 
 	if (chunk == NULL)
 		return false;
 	chunk->bytes = wh_record_encode(record, chunk->data, WH_ANSWER_CHUNK_BYTES);
-	chunk->number = job->posted++;
+	chunk->number = job->records.posted++;
 	chunk->end = false;
 
 	bool fits = chunk->bytes > 0;
-	bool pushed = fits && wh_fifo_push(wh_session_ready_chunks(job->out), chunk);
+	bool pushed = fits && wh_fifo_push(wh_session_ready_chunks(job->streams.out), chunk);
 
 	WH_ASSERT(pushed); /* callers keep within what a chunk of answers holds */
-	wh_session_kick(job->out);
+	wh_session_kick(job->streams.out);
 	return true;
 }
 
 void wh_job_post_end(struct wh_job *job)
 {
-	job->end_marker = (struct wh_chunk){.number = job->posted, .end = true};
+	job->records.end_marker = (struct wh_chunk){.number = job->records.posted, .end = true};
 
-	bool pushed = wh_fifo_push(wh_session_ready_chunks(job->out), &job->end_marker);
+	bool pushed =
+		wh_fifo_push(wh_session_ready_chunks(job->streams.out), &job->records.end_marker);
 
 	WH_ASSERT(pushed); /* there is a slot for each chunk and one more */
-	wh_session_kick(job->out);
+	wh_session_kick(job->streams.out);
 }
 
 int wh_job_read(struct wh_job *job, struct wh_record *record)
 {
-	WH_ASSERT(job->reading == NULL);
-	job->reading = wh_fifo_pop(wh_session_deliver_chunks(wh_job_in(job)));
-	if (job->reading == NULL)
+	WH_ASSERT(job->records.reading == NULL);
+	job->records.reading = wh_fifo_pop(wh_session_deliver_chunks(wh_job_in(job)));
+	if (job->records.reading == NULL)
 		return 0;
-	if (job->reading->end) {
-		job->reading = NULL;
+	if (job->records.reading->end) {
+		job->records.reading = NULL;
 		return -ENODATA;
 	}
-	job->record_bytes += job->reading->bytes;
+	job->records.record_bytes += job->records.reading->bytes;
 
-	uint32_t bytes = wh_record_decode(job->reading->data, job->reading->bytes, record);
+	uint32_t bytes =
+		wh_record_decode(job->records.reading->data, job->records.reading->bytes, record);
 
-	if (bytes > 0 && bytes == job->reading->bytes)
+	if (bytes > 0 && bytes == job->records.reading->bytes)
 		return 1;
 
-	bool hello = wh_hello_peek(
-		job->reading->data, job->reading->bytes, &job->peer_bundle, &job->peer_reply);
+	bool hello = wh_hello_peek(job->records.reading->data, job->records.reading->bytes,
+		&job->records.their_version, &job->records.their_reply);
 
 	wh_job_read_done(job);
-	return hello && job->peer_bundle != WH_BUNDLE_VERSION ? -EPROTONOSUPPORT : -EPROTO;
+	return hello && job->records.their_version != WH_BUNDLE_VERSION ? -EPROTONOSUPPORT
+									: -EPROTO;
 }
 
 void wh_job_read_done(struct wh_job *job)
 {
 	struct wh_session *in = wh_job_in(job);
-	bool pushed = wh_fifo_push(wh_session_recycled_chunks(in), job->reading);
+	bool pushed = wh_fifo_push(wh_session_recycled_chunks(in), job->records.reading);
 
 	WH_ASSERT(pushed);
-	job->reading = NULL;
+	job->records.reading = NULL;
 	wh_session_kick(in);
 }
 
 /* Everything of the peer's stream has come and is in its place. */
 static void tell_sink_done(struct wh_job *job)
 {
-	if (job->sink_told)
+	if (job->ends.sink_told)
 		return;
-	job->sink_told = true;
+	job->ends.sink_told = true;
 	wh_session_ask(wh_job_in(job), WH_WISH_SINK_DONE, WH_STATUS_VERIFIED);
 }
 
@@ -192,7 +228,7 @@ static_assert(sizeof(struct wh_totals) % sizeof(uint64_t) == 0, "counters of 64 
 static void note_totals(struct wh_job *job, const struct wh_totals *totals)
 {
 	for (size_t i = 0; i < sizeof(*totals) / sizeof(uint64_t); i++)
-		__atomic_store_n((uint64_t *)&job->totals + i, ((const uint64_t *)totals)[i],
+		__atomic_store_n((uint64_t *)&job->view.totals + i, ((const uint64_t *)totals)[i],
 			__ATOMIC_RELAXED);
 }
 
@@ -202,27 +238,27 @@ struct wh_totals wh_job_totals(const struct wh_job *job)
 
 	for (size_t i = 0; i < sizeof(totals) / sizeof(uint64_t); i++)
 		((uint64_t *)&totals)[i] =
-			__atomic_load_n((const uint64_t *)&job->totals + i, __ATOMIC_RELAXED);
+			__atomic_load_n((const uint64_t *)&job->view.totals + i, __ATOMIC_RELAXED);
 	return totals;
 }
 
 static int32_t run_source(struct wh_job *job, uint64_t now_tsc)
 {
 	uint8_t before = wh_meter_enter(job->crew->meter, WH_METER_READER);
-	const struct wh_source_progress *progress = wh_source_progress(job->source);
+	const struct wh_source_progress *progress = wh_source_progress(job->ends.source);
 	uint64_t waits_told = progress->waits_told;
-	int32_t work = wh_source_poll(job->source, now_tsc);
+	int32_t work = wh_source_poll(job->ends.source, now_tsc);
 
 	/* To hear how it stands with the peer is no progress. */
-	job->worked += work > 0 && progress->waits_told == waits_told;
+	job->waits.worked += work > 0 && progress->waits_told == waits_told;
 	wh_meter_leave(job->crew->meter, before);
 	note_totals(job, &progress->totals);
-	if (job->flow_began_tsc == 0 && progress->bytes_read > 0)
-		job->flow_began_tsc = now_tsc;
-	atomic_store_explicit(&job->bytes_found, progress->walked ? progress->bytes_found : 0,
+	if (job->view.flow_began_tsc == 0 && progress->bytes_read > 0)
+		job->view.flow_began_tsc = now_tsc;
+	atomic_store_explicit(&job->view.bytes_found, progress->walked ? progress->bytes_found : 0,
 		memory_order_relaxed);
 	if (progress->state == WH_SOURCE_BROKEN && progress->refusal[0] != '\0') {
-		job->refused_error = -progress->error;
+		job->result.refused_error = -progress->error;
 		wh_job_fail(job, WH_STATUS_REFUSED, "%s", progress->refusal);
 	} else if (progress->state == WH_SOURCE_BROKEN) {
 		wh_job_fail(job, WH_STATUS_IO_ERROR, "the peer's answers make no sense (%s)",
@@ -251,11 +287,11 @@ static int32_t run_sink(struct wh_job *job, uint64_t now_tsc)
 {
 	uint8_t before = wh_meter_enter(job->crew->meter, WH_METER_WRITER);
 	char text[WH_FAULT_TEXT_BYTES];
-	const struct wh_sink_progress *progress = wh_sink_progress(job->sink);
+	const struct wh_sink_progress *progress = wh_sink_progress(job->ends.sink);
 	uint64_t waits_told = progress->waits_told;
-	int32_t work = wh_sink_poll(job->sink, now_tsc);
+	int32_t work = wh_sink_poll(job->ends.sink, now_tsc);
 
-	job->worked += work > 0 && progress->waits_told == waits_told;
+	job->waits.worked += work > 0 && progress->waits_told == waits_told;
 	wh_meter_leave(job->crew->meter, before);
 	note_totals(job, &progress->totals);
 	/* At the server the client is told why before the job ends: job_server.c. */
@@ -269,16 +305,16 @@ static int32_t run_sink(struct wh_job *job, uint64_t now_tsc)
 
 static int32_t run_pump(struct wh_job *job, uint64_t now_tsc)
 {
-	if (job->pump.session == job->out)
-		return wh_pump_send(&job->pump, now_tsc);
+	if (job->ends.pump.session == job->streams.out)
+		return wh_pump_send(&job->ends.pump, now_tsc);
 
-	int32_t work = wh_pump_take(&job->pump);
+	int32_t work = wh_pump_take(&job->ends.pump);
 
-	if (job->flow_began_tsc == 0 &&
-		wh_session_moved_bytes(job->pump.session) > job->record_bytes)
-		job->flow_began_tsc = now_tsc;
-	if (job->pump.ended && !job->sink_told) {
-		wh_bench_count(job, now_tsc, &job->final);
+	if (job->view.flow_began_tsc == 0 &&
+		wh_session_moved_bytes(job->ends.pump.session) > job->records.record_bytes)
+		job->view.flow_began_tsc = now_tsc;
+	if (job->ends.pump.ended && !job->ends.sink_told) {
+		wh_bench_count(job, now_tsc, &job->result.final);
 		tell_sink_done(job);
 	}
 	return work;
@@ -289,7 +325,7 @@ static struct wh_session *data_session(const struct wh_job *job)
 {
 	if (job->request.verb == WH_JOB_IDLE)
 		return NULL;
-	return wh_job_sends(job) ? job->out : wh_job_in(job);
+	return wh_job_sends(job) ? job->streams.out : wh_job_in(job);
 }
 
 /* What the controller of the sending end allows now, and what it knows of the path. */
@@ -303,13 +339,13 @@ static void note_flow(
 		const struct wh_session_pace pace = wh_session_pace(session);
 
 		pkts = stats->sent_pkts;
-		atomic_store_explicit(&job->rate_now_bps, pace.rate_bps, memory_order_relaxed);
+		atomic_store_explicit(&job->view.rate_now_bps, pace.rate_bps, memory_order_relaxed);
 		atomic_store_explicit(
-			&job->window_now_pkts, pace.window_pkts, memory_order_relaxed);
+			&job->view.window_now_pkts, pace.window_pkts, memory_order_relaxed);
 	}
-	atomic_store_explicit(&job->sent_pkts, pkts, memory_order_relaxed);
-	atomic_store_explicit(&job->lost_pkts, lost_pkts, memory_order_relaxed);
-	atomic_store_explicit(&job->rtt_now_ns,
+	atomic_store_explicit(&job->view.sent_pkts, pkts, memory_order_relaxed);
+	atomic_store_explicit(&job->view.lost_pkts, lost_pkts, memory_order_relaxed);
+	atomic_store_explicit(&job->view.rtt_now_ns,
 		wh_tsc_to_ns(job->jobs->ground->hz, wh_session_rtt_tsc(session)),
 		memory_order_relaxed);
 }
@@ -324,11 +360,13 @@ static void note_progress(struct wh_job *job, uint64_t span_tsc)
 	const struct wh_session_stats stats = wh_session_stats(session);
 
 	note_flow(job, session, &stats);
-	atomic_store_explicit(&job->again_pkts, stats.retransmitted_pkts, memory_order_relaxed);
-	atomic_store_explicit(&job->repair_pkts, stats.repair_pkts, memory_order_relaxed);
-	atomic_store_explicit(&job->limit_now, wh_session_limit_now(session), memory_order_relaxed);
 	atomic_store_explicit(
-		&job->moved_bytes, wh_session_moved_bytes(session), memory_order_relaxed);
+		&job->view.again_pkts, stats.retransmitted_pkts, memory_order_relaxed);
+	atomic_store_explicit(&job->view.repair_pkts, stats.repair_pkts, memory_order_relaxed);
+	atomic_store_explicit(
+		&job->view.limit_now, wh_session_limit_now(session), memory_order_relaxed);
+	atomic_store_explicit(
+		&job->view.moved_bytes, wh_session_moved_bytes(session), memory_order_relaxed);
 	share_rate(job, &stats, span_tsc);
 }
 
@@ -341,7 +379,7 @@ static void see_news(struct wh_job *job, const struct wh_session *session, uint6
 {
 	enum wh_release_status outcome = outcome_of(session);
 
-	if (outcome == WH_STATUS_STALLED && (job->source != NULL || job->sink != NULL))
+	if (outcome == WH_STATUS_STALLED && (job->ends.source != NULL || job->ends.sink != NULL))
 		wh_job_fail_stalled(job, now_tsc);
 	else if (outcome != WH_STATUS_PENDING && outcome != WH_STATUS_VERIFIED)
 		wh_job_fail(job, outcome, "%s", wh_release_status_name(outcome));
@@ -352,29 +390,32 @@ int32_t wh_job_run(struct wh_job *job, uint64_t now_tsc)
 	struct wh_session *in = wh_job_in(job);
 	int32_t work = 0;
 
-	if (job->source != NULL)
+	if (job->ends.source != NULL)
 		work += run_source(job, now_tsc);
-	if (job->sink != NULL)
+	if (job->ends.sink != NULL)
 		work += run_sink(job, now_tsc);
-	if (job->pump.session != NULL) {
+	if (job->ends.pump.session != NULL) {
 		int32_t pumped = run_pump(job, now_tsc);
 
-		job->worked += pumped > 0;
+		job->waits.worked += pumped > 0;
 		work += pumped;
 	}
 	if (work > 0) {
 		wh_session_kick(in);
-		wh_session_kick(job->out);
+		wh_session_kick(job->streams.out);
 	}
-	if (now_tsc - job->noted_tsc > wh_ns_to_tsc(job->jobs->ground->hz, NOTE_MS * 1000000)) {
-		note_progress(job, now_tsc - job->noted_tsc);
-		job->noted_tsc = now_tsc;
+	if (now_tsc - job->turn.noted_tsc >
+		wh_ns_to_tsc(job->jobs->ground->hz, NOTE_MS * 1000000)) {
+		see_wishes(job);
+		note_progress(job, now_tsc - job->turn.noted_tsc);
+		job->turn.noted_tsc = now_tsc;
 		wh_job_see_waits(job, now_tsc);
 	}
 	see_news(job, in, now_tsc);
-	see_news(job, job->out, now_tsc);
-	if (job->failed != WH_STATUS_PENDING || (outcome_of(in) == WH_STATUS_VERIFIED &&
-							outcome_of(job->out) == WH_STATUS_VERIFIED))
+	see_news(job, job->streams.out, now_tsc);
+	if (job->result.failed != WH_STATUS_PENDING ||
+		(outcome_of(in) == WH_STATUS_VERIFIED &&
+			outcome_of(job->streams.out) == WH_STATUS_VERIFIED))
 		wh_job_end(job, now_tsc);
 	return work;
 }
@@ -385,7 +426,7 @@ static bool port_is_full(const struct wh_job *job)
 	const struct wh_ground *ground = job->jobs->ground;
 	struct wh_ground_counts counts;
 
-	ground->count(ground, job->shard, &counts);
+	ground->count(ground, job->place.shard, &counts);
 	return counts.port_is_full;
 }
 
@@ -398,29 +439,31 @@ static void take_figures(struct wh_job *job)
 	if (session == NULL)
 		return;
 	note_progress(job, 0);
-	if (job->source != NULL) {
-		job->figures.digest_known = wh_source_progress(job->source)->digest_known;
-		job->figures.digest = wh_source_progress(job->source)->digest;
+	if (job->ends.source != NULL) {
+		job->result.figures.digest_known =
+			wh_source_progress(job->ends.source)->digest_known;
+		job->result.figures.digest = wh_source_progress(job->ends.source)->digest;
 	}
-	job->figures.stats = wh_session_stats(session);
-	job->figures.rtt_ns = wh_tsc_to_ns(hz, wh_session_rtt_tsc(session));
-	job->figures.rtt_min_ns = wh_tsc_to_ns(hz, wh_session_rtt_min_tsc(session));
-	if (session != job->out)
+	job->result.figures.stats = wh_session_stats(session);
+	job->result.figures.rtt_ns = wh_tsc_to_ns(hz, wh_session_rtt_tsc(session));
+	job->result.figures.rtt_min_ns = wh_tsc_to_ns(hz, wh_session_rtt_min_tsc(session));
+	if (session != job->streams.out)
 		return;
-	job->figures.limited_by = wh_session_limited_by(session);
-	if (job->figures.limited_by == WH_LIMIT_CPU && port_is_full(job))
-		job->figures.limited_by = WH_LIMIT_LINE;
+	job->result.figures.limited_by = wh_session_limited_by(session);
+	if (job->result.figures.limited_by == WH_LIMIT_CPU && port_is_full(job))
+		job->result.figures.limited_by = WH_LIMIT_LINE;
 	for (uint32_t i = 0; i < RTE_DIM(shares); i++)
-		job->figures.lateness_ns[i] = wh_tsc_to_ns(
+		job->result.figures.lateness_ns[i] = wh_tsc_to_ns(
 			hz, wh_pacer_lateness_quantile(wh_session_pacer(session), shares[i]));
 }
 
 /* A job that failed tells the peer why. */
 static void abort_session(const struct wh_job *job, struct wh_session *session)
 {
-	if (session != NULL && job->failed != WH_STATUS_PENDING)
+	if (session != NULL && job->result.failed != WH_STATUS_PENDING)
 		wh_session_ask(session, WH_WISH_ABORT,
-			job->failed == WH_STATUS_PEER_GONE ? WH_STATUS_INTERRUPTED : job->failed);
+			job->result.failed == WH_STATUS_PEER_GONE ? WH_STATUS_INTERRUPTED
+								  : job->result.failed);
 }
 
 /* From here on a session of the peer's comes too late, unless one is coming just now. */
@@ -428,27 +471,28 @@ static void shut_seat(struct wh_job *job)
 {
 	int free = WH_SEAT_FREE;
 
-	atomic_compare_exchange_strong(&job->seat, &free, WH_SEAT_SHUT);
+	atomic_compare_exchange_strong(&job->seat.state, &free, WH_SEAT_SHUT);
 }
 
 void wh_job_end(struct wh_job *job, uint64_t now_tsc)
 {
-	WH_ASSERT(job->state < WH_JOB_ENDING);
-	job->ended_tsc = now_tsc;
-	if (job->pump.session != NULL && job->flow_began_tsc != 0 && !job->pump.ended)
-		wh_bench_count(job, now_tsc, &job->final); /* as far as it came */
-	abort_session(job, job->out);
+	WH_ASSERT(job->view.state < WH_JOB_ENDING);
+	job->result.ended_tsc = now_tsc;
+	if (job->ends.pump.session != NULL && job->view.flow_began_tsc != 0 &&
+		!job->ends.pump.ended)
+		wh_bench_count(job, now_tsc, &job->result.final); /* as far as it came */
+	abort_session(job, job->streams.out);
 	shut_seat(job);
-	job->state = WH_JOB_ENDING;
+	job->view.state = WH_JOB_ENDING;
 }
 
 void wh_job_close_ends(struct wh_job *job)
 {
-	wh_source_close(job->source);
-	wh_sink_close(job->sink);
-	wh_pump_free(&job->pump);
-	job->source = NULL;
-	job->sink = NULL;
+	wh_source_close(job->ends.source);
+	wh_sink_close(job->ends.sink);
+	wh_pump_free(&job->ends.pump);
+	job->ends.source = NULL;
+	job->ends.sink = NULL;
 }
 
 /*
@@ -457,7 +501,7 @@ void wh_job_close_ends(struct wh_job *job)
  */
 static bool out_rests(const struct wh_job *job)
 {
-	return job->out == NULL || outcome_of(job->out) != WH_STATUS_PENDING;
+	return job->streams.out == NULL || outcome_of(job->streams.out) != WH_STATUS_PENDING;
 }
 
 bool wh_job_step_to_end(struct wh_job *job)
@@ -465,23 +509,21 @@ bool wh_job_step_to_end(struct wh_job *job)
 	struct wh_session *in = wh_job_in(job);
 
 	shut_seat(job);
-	if (!job->out_left && out_rests(job)) {
-		job->out_left = true;
-		wh_share_leave(&job->share);
+	if (!job->streams.out_left && out_rests(job)) {
+		job->streams.out_left = true;
+		wh_share_leave(&job->lanes.share);
 		take_figures(job);
 		wh_job_close_ends(job);
-		if (job->out != NULL)
-			wh_session_ask(job->out, WH_WISH_CLOSE, WH_STATUS_PENDING);
+		if (job->streams.out != NULL)
+			wh_session_ask(job->streams.out, WH_WISH_CLOSE, WH_STATUS_PENDING);
 	}
-	if (in != NULL && job->out_left && !job->in_left) {
-		job->in_left = true;
+	if (in != NULL && job->streams.out_left && !job->streams.in_left) {
+		job->streams.in_left = true;
 		abort_session(job, in);
 		wh_session_ask(in, WH_WISH_CLOSE, WH_STATUS_PENDING);
 	}
 
-	bool in_over = atomic_load(&job->seat) == WH_SEAT_SHUT || job->in_gone;
+	bool in_over = atomic_load(&job->seat.state) == WH_SEAT_SHUT || job->streams.in_gone;
 
-	if (in_over && (job->out == NULL || job->out_gone))
-		job->state = WH_JOB_OVER;
-	return job->state == WH_JOB_OVER;
+	return in_over && (job->streams.out == NULL || job->streams.out_gone);
 }

@@ -3,11 +3,14 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/repair.h"
 
@@ -36,23 +39,12 @@ static uint64_t to_ns(const struct wh_jobs *jobs, uint64_t now_tsc)
 	return wh_tsc_to_ns(jobs->ground->hz, now_tsc);
 }
 
-/* The client's job that a stream of this name and from this peer is for. */
-static struct wh_job *job_of_reply(
-	struct wh_jobs *jobs, const struct wh_open_params *params, const struct wh_address *peer)
+static bool may_come(const struct wh_service *service, const struct wh_address *peer)
 {
-	uint64_t reply;
-	int used = 0;
-
-	if (sscanf(params->name, "reply %16" SCNx64 "%n", &reply, &used) != 1 ||
-		params->name[used] != '\0')
-		return NULL;
-	for (uint32_t i = 0; i < WH_LANES_MAX; i++) {
-		struct wh_job *job = atomic_load_explicit(&jobs->lane[i], memory_order_acquire);
-
-		if (job != NULL && job->reply == reply && wh_address_equal(&job->peer, peer))
-			return job;
-	}
-	return NULL;
+	for (uint32_t i = 0; i < service->allows; i++)
+		if (wh_subnet_has(&service->allow[i], peer))
+			return true;
+	return false;
 }
 
 static enum wh_release_status welcome_job(struct wh_jobs *jobs, uint64_t now_tsc,
@@ -60,7 +52,7 @@ static enum wh_release_status welcome_job(struct wh_jobs *jobs, uint64_t now_tsc
 {
 	if (jobs->service == NULL || strcmp(params->name, WH_JOB_NAME) != 0)
 		return WH_STATUS_REFUSED;
-	if (!wh_service_allows(jobs->service, peer))
+	if (!may_come(jobs->service, peer))
 		return WH_STATUS_REFUSED;
 	if (atomic_load(&jobs->draining) ||
 		!wh_peers_would_admit(&jobs->peers, peer, to_ns(jobs, now_tsc)))
@@ -85,13 +77,11 @@ static enum wh_release_status welcome(void *owner, uint64_t now_tsc,
 {
 	struct wh_jobs *jobs = owner;
 	enum wh_release_status status = WH_STATUS_PENDING;
+	uint32_t chunk_bytes;
 
-	const struct wh_job *job = job_of_reply(jobs, params, peer);
-
-	if (job == NULL)
+	if (!wh_replies_know(&jobs->replies, params->name, peer, &chunk_bytes))
 		status = welcome_job(jobs, now_tsc, params, peer);
-	else if (params->chunk_bytes !=
-		 (wh_job_sends(job) ? WH_ANSWER_CHUNK_BYTES : WH_CHUNK_BYTES_DEFAULT))
+	else if (params->chunk_bytes != chunk_bytes)
 		status = WH_STATUS_REFUSED;
 	/* What it is sure to get, if it comes at once; its first state tells of the rest. */
 	*buffer_chunks = WH_JOB_CHUNKS_MIN;
@@ -109,6 +99,7 @@ static struct wh_job *new_job(struct wh_jobs *jobs, const struct wh_request *req
 		return NULL;
 	job->jobs = jobs;
 	job->request = *request;
+	atomic_store(&job->wishes.rate_bps, request->rate_bps);
 	return job;
 }
 
@@ -129,16 +120,23 @@ static struct wh_job *admit_job(struct wh_jobs *jobs, uint64_t now_tsc,
 	}
 	atomic_fetch_add(&jobs->live, 1);
 	job->role = WH_AT_SERVER;
-	job->peer = *peer;
-	job->on_file = jobs->service->on_file;
-	job->context = jobs->service->context;
+	atomic_store(&job->seat.state, WH_SEAT_TAKING);
+	job->place.peer = *peer;
+	job->listener.on_file = jobs->service->on_file;
+	job->listener.context = jobs->service->context;
 	return job;
+}
+
+/* Idle ones are not answered. */
+static bool awaits_reply(const struct wh_job *job)
+{
+	return job->role == WH_AT_CLIENT && job->request.verb != WH_JOB_IDLE;
 }
 
 static void drop_job(struct wh_jobs *jobs, struct wh_job *job)
 {
 	if (job->role == WH_AT_SERVER)
-		wh_peers_dismiss(&jobs->peers, &job->peer);
+		wh_peers_dismiss(&jobs->peers, &job->place.peer);
 	atomic_fetch_sub_explicit(&jobs->live, 1, memory_order_release);
 }
 
@@ -148,8 +146,8 @@ static void give_to_crew(struct wh_job *job, uint64_t now_tsc)
 	uint32_t next = atomic_fetch_add(&jobs->next_crew, 1);
 
 	job->crew = &jobs->crew[next % jobs->crews];
-	job->came_tsc = now_tsc;
-	job->give_up_tsc = job->came_tsc + HELLO_PATIENCE_S * jobs->ground->hz;
+	job->turn.came_tsc = now_tsc;
+	job->turn.give_up_tsc = job->turn.came_tsc + HELLO_PATIENCE_S * jobs->ground->hz;
 
 	int rc = rte_ring_mp_enqueue(job->crew->arrivals, job);
 
@@ -168,12 +166,12 @@ static bool seat_session(struct wh_job *job, const struct wh_session_config *wan
 	config.chunk_memory = wh_job_take_memory(job, WH_RECEIVER, &config);
 	if (config.chunk_memory == NULL)
 		return false;
-	job->in = wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
-	if (job->in == NULL) {
+	job->seat.in = wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
+	if (job->seat.in == NULL) {
 		wh_job_give_memory(job, WH_RECEIVER);
 		return false;
 	}
-	wh_session_set_context(job->in, job);
+	wh_session_set_context(job->seat.in, job);
 	return true;
 }
 
@@ -182,16 +180,15 @@ static struct wh_session *accept_session(void *owner, uint32_t shard,
 	const struct wh_address *peer, const struct wh_open_params *params, uint64_t rtt_tsc)
 {
 	struct wh_jobs *jobs = owner;
-	struct wh_job *job = job_of_reply(jobs, params, peer);
+	struct wh_job *job = wh_replies_take(&jobs->replies, params->name, peer);
 	bool new_one = job == NULL;
-	int seat = WH_SEAT_FREE;
 
 	if (new_one)
 		job = admit_job(jobs, now_tsc, params, peer);
-	if (job == NULL || !atomic_compare_exchange_strong(&job->seat, &seat, WH_SEAT_TAKING))
+	if (job == NULL)
 		return NULL;
 	if (!seat_session(job, config, now_tsc, lci, peer, params, rtt_tsc)) {
-		atomic_store(&job->seat, WH_SEAT_FREE);
+		atomic_store(&job->seat.state, WH_SEAT_FREE);
 		if (new_one) {
 			drop_job(jobs, job);
 			free(job);
@@ -199,11 +196,11 @@ static struct wh_session *accept_session(void *owner, uint32_t shard,
 		return NULL;
 	}
 
-	struct wh_session *session = job->in;
+	struct wh_session *session = job->seat.in;
 
 	if (new_one)
-		job->shard = shard;
-	atomic_store_explicit(&job->seat, WH_SEAT_TAKEN, memory_order_release);
+		job->place.shard = shard;
+	atomic_store_explicit(&job->seat.state, WH_SEAT_TAKEN, memory_order_release);
 	if (new_one)
 		give_to_crew(job, now_tsc);
 	return session;
@@ -239,10 +236,10 @@ static int32_t bury_sessions(struct wh_crew *crew)
 
 		wh_job_give_memory(job, is_in ? WH_RECEIVER : WH_TRANSMITTER);
 		if (is_in)
-			job->in_gone = true;
+			job->streams.in_gone = true;
 		else
-			job->out_gone = true;
-		job->worked_tsc = 0; /* it may be over now */
+			job->streams.out_gone = true;
+		job->turn.worked_tsc = 0; /* it may be over now */
 		wh_session_destroy(session);
 		work++;
 	}
@@ -272,16 +269,20 @@ static void tell_over(const struct wh_job *job)
 		service->on_over(service->context, job);
 }
 
-/* Out of the crew's hands: a client's job is its verb's to read and free. */
+/* Out of the crew's hands: once it is over a client's job is its verb's to read and free. */
 static void dismiss(struct wh_crew *crew, struct wh_job_list *list, struct wh_job *job)
 {
 	struct wh_jobs *jobs = crew->jobs;
 
 	TAILQ_REMOVE(list, job, next);
 	tell_over(job);
+	if (awaits_reply(job))
+		wh_replies_forget(&jobs->replies, job);
 	drop_job(jobs, job);
 	if (job->role == WH_AT_SERVER)
 		wh_job_free(job);
+	else
+		atomic_store_explicit(&job->view.state, WH_JOB_OVER, memory_order_release);
 }
 
 /* A chunk a turn of each session that has repair packets, so that other jobs get their turns. */
@@ -293,8 +294,8 @@ static int32_t code_chunks(const struct wh_crew *crew, const struct wh_job *job)
 
 	if (in != NULL && wh_repair_is_on(in))
 		work += wh_session_decode(in, crew->fec);
-	if (job->out != NULL && wh_repair_is_on(job->out))
-		work += wh_session_encode(job->out, crew->fec);
+	if (job->streams.out != NULL && wh_repair_is_on(job->streams.out))
+		work += wh_session_encode(job->streams.out, crew->fec);
 	wh_meter_leave(crew->meter, before);
 	return work;
 }
@@ -305,7 +306,7 @@ static int32_t step(
 {
 	int32_t work = 0;
 
-	if (job->state == WH_JOB_ENDING) {
+	if (job->view.state == WH_JOB_ENDING) {
 		if (wh_job_step_to_end(job)) {
 			dismiss(crew, list, job);
 			return 1;
@@ -314,13 +315,13 @@ static int32_t step(
 		work = job->role == WH_AT_SERVER ? wh_job_server_step(job, now_tsc)
 						 : wh_job_client_step(job, now_tsc);
 		/* The end of a job lets go of what its streams' end markers lie in. */
-		if (job->state < WH_JOB_ENDING)
+		if (job->view.state < WH_JOB_ENDING)
 			work += code_chunks(crew, job);
 	}
-	if (work > 0 || job->worked_tsc == 0)
-		job->worked_tsc = now_tsc;
+	if (work > 0 || job->turn.worked_tsc == 0)
+		job->turn.worked_tsc = now_tsc;
 
-	bool busy = now_tsc - job->worked_tsc <
+	bool busy = now_tsc - job->turn.worked_tsc <
 		    wh_ns_to_tsc(crew->jobs->ground->hz, IDLE_AFTER_MS * 1000000);
 
 	if ((list == &crew->busy) != busy) {
@@ -335,7 +336,7 @@ static int32_t step(
 
 static uint64_t stale_tsc(const struct wh_job *job, uint64_t now_tsc)
 {
-	uint64_t since_tsc = wh_max_u64(job->came_tsc, job->watch.progress_tsc);
+	uint64_t since_tsc = wh_max_u64(job->turn.came_tsc, job->waits.watch.progress_tsc);
 
 	return now_tsc > since_tsc ? now_tsc - since_tsc : 0;
 }
@@ -351,10 +352,10 @@ static struct wh_job *stalest(struct wh_crew *crew, uint64_t now_tsc)
 	for (uint32_t i = 0; i < RTE_DIM(lists); i++)
 		TAILQ_FOREACH(job, lists[i], next)
 		{
-			uint32_t places = wh_peers_places(&crew->jobs->peers, &job->peer);
+			uint32_t places = wh_peers_places(&crew->jobs->peers, &job->place.peer);
 			uint64_t patience_s = places > 1 ? EVICT_OTHERS_S : EVICT_ONLY_S;
 
-			if (job->state >= WH_JOB_ENDING || places < found_places ||
+			if (job->view.state >= WH_JOB_ENDING || places < found_places ||
 				stale_tsc(job, now_tsc) < patience_s * crew->jobs->ground->hz)
 				continue;
 			if (places > found_places ||
@@ -426,7 +427,7 @@ static struct rte_ring *make_ring(void)
  */
 static void plan_fec(struct wh_jobs *jobs)
 {
-	const struct wh_settings *settings = jobs->ground->settings;
+	const struct wh_host_settings *settings = jobs->ground->settings;
 
 	jobs->ground->fec = wh_repair_limits(WH_CHUNK_BYTES_DEFAULT, WH_STREAM_PAYLOAD_BYTES_MIN,
 		wh_encap_payload_bytes(WH_IPV4, settings->mtu_bytes));
@@ -442,6 +443,7 @@ int wh_jobs_init(struct wh_jobs *jobs, struct wh_ground *ground, const struct wh
 	jobs->service = service;
 	rte_spinlock_init(&jobs->burial);
 	wh_convoys_init(&jobs->convoys);
+	wh_replies_init(&jobs->replies);
 	jobs->crews = (uint32_t)wh_min_u64(ground->workers, WH_CREWS_MAX);
 	if (service != NULL || repair)
 		plan_fec(jobs);
@@ -475,18 +477,20 @@ static void end_job(struct wh_job *job)
 {
 	struct wh_session *in = wh_job_in(job);
 
-	if (job->state < WH_JOB_ENDING) {
+	if (job->view.state < WH_JOB_ENDING) {
 		wh_job_fail(job, WH_STATUS_INTERRUPTED, "it was still at work");
-		job->state = WH_JOB_ENDING;
+		job->view.state = WH_JOB_ENDING;
 	}
 	wh_job_close_ends(job);
-	if (in != NULL && !job->in_gone)
+	if (in != NULL && !job->streams.in_gone)
 		wh_session_destroy(in);
-	if (job->out != NULL && !job->out_gone)
-		wh_session_destroy(job->out);
-	job->in_gone = true;
-	job->out_gone = true;
+	if (job->streams.out != NULL && !job->streams.out_gone)
+		wh_session_destroy(job->streams.out);
+	job->streams.in_gone = true;
+	job->streams.out_gone = true;
 	tell_over(job);
+	if (awaits_reply(job))
+		wh_replies_forget(&job->jobs->replies, job);
 	if (job->role == WH_AT_SERVER)
 		wh_job_free(job);
 }
@@ -523,16 +527,16 @@ struct wh_job *wh_job_create(struct wh_jobs *jobs, const struct wh_request *requ
 
 	WH_ASSERT(lane < request->lanes);
 	if (job != NULL)
-		job->lane = lane;
+		job->place.lane = lane;
 	return job;
 }
 
-void wh_job_start(struct wh_job *job, uint32_t lane, uint64_t now_tsc)
+void wh_job_start(struct wh_job *job, uint64_t now_tsc)
 {
-	if (job->request.verb == WH_JOB_IDLE)
-		atomic_store(&job->seat, WH_SEAT_SHUT);
+	if (awaits_reply(job))
+		wh_replies_await(&job->jobs->replies, job);
 	else
-		atomic_store_explicit(&job->jobs->lane[lane], job, memory_order_release);
+		atomic_store(&job->seat.state, WH_SEAT_SHUT);
 	atomic_fetch_add(&job->jobs->live, 1);
 	give_to_crew(job, now_tsc);
 }
@@ -541,10 +545,40 @@ void wh_job_free(struct wh_job *job)
 {
 	if (job == NULL)
 		return;
-	if (job->convoy != NULL)
-		wh_convoy_leave(&job->jobs->convoys, job->convoy, job->lane);
-	for (uint32_t i = 0; job->paths != NULL && job->paths[i] != NULL; i++)
-		free(job->paths[i]);
-	free(job->paths);
+	if (job->lanes.convoy != NULL)
+		wh_convoy_leave(&job->jobs->convoys, job->lanes.convoy, job->place.lane);
+	for (uint32_t i = 0; job->records.paths != NULL && job->records.paths[i] != NULL; i++)
+		free(job->records.paths[i]);
+	free(job->records.paths);
 	free(job);
+}
+
+/* What a server says of its peers is bounded: whoever can make it speak can fill a disk. */
+void wh_job_say(const struct wh_job *job, uint64_t now_tsc, const char *format, ...)
+{
+	struct wh_jobs *jobs = job->jobs;
+	char peer[WH_ADDRESS_TEXT_BYTES];
+	char line[512];
+	va_list args;
+
+	if (!wh_peers_may_log(
+		    &jobs->peers, &job->place.peer, wh_tsc_to_ns(jobs->ground->hz, now_tsc)))
+		return;
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	wh_say("%s: %s", wh_address_text(&job->place.peer, peer), line);
+}
+
+void wh_jobs_tell_untold(struct wh_jobs *jobs, uint64_t now_tsc)
+{
+	char text[WH_ADDRESS_TEXT_BYTES];
+	struct wh_address address;
+	uint64_t lines;
+
+	if (!wh_peers_next_untold(
+		    &jobs->peers, wh_tsc_to_ns(jobs->ground->hz, now_tsc), &address, &lines))
+		return;
+	wh_say("%s: %" PRIu64 " more lines are suppressed",
+		address.family != 0 ? wh_address_text(&address, text) : "other peers", lines);
 }

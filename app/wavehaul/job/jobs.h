@@ -18,162 +18,22 @@
  * them. Sessions come and go on other cores: crews get them by rings (`arrivals`, `gone`).
  */
 
-#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
 
 #include <rte_ring.h>
+#include <rte_spinlock.h>
 
 #include "host/ground.h"
 #include "job/convoy.h"
-#include "job/hello.h"
+#include "job/job.h"
 #include "job/peers.h"
-#include "job/pump.h"
+#include "job/replies.h"
 #include "job/service.h"
-#include "job/watch.h"
-#include "sink/sink.h"
-#include "source/source.h"
-
-#define WH_ANSWER_CHUNKS 4 /* of streams of answers */
-
-/* Names of sessions, in OPEN. */
-#define WH_JOB_NAME   "job"
-#define WH_REPLY_NAME "reply %016" PRIx64
 
 #define WH_CREWS_MAX 16
-
-/* Whether the peer's session to us may come, or has. */
-enum wh_job_seat {
-	WH_SEAT_FREE = 0,
-	WH_SEAT_TAKING, /* the core that accepts is at it */
-	WH_SEAT_TAKEN,  /* `in` is set */
-	WH_SEAT_SHUT,   /* the job has ended before */
-};
-
-enum wh_job_role {
-	WH_AT_CLIENT = 0, /* which asks */
-	WH_AT_SERVER,     /* which does what it is asked for */
-};
-
-enum wh_job_state {
-	WH_JOB_OPENING,  /* server: HELLO is awaited; client: nothing was done yet */
-	WH_JOB_GREETED,  /* client: READY is awaited */
-	WH_JOB_REFUSING, /* server: the client is to read why */
-	WH_JOB_RUNNING,
-	WH_JOB_ENDING, /* over; the peer is still being told */
-	WH_JOB_OVER,   /* both sessions are gone */
-};
-
-struct wh_jobs;
-struct wh_crew;
-
-/* Of a session of ours. */
-struct wh_job_memory {
-	uint8_t *chunks; /* of the arena; NULL: none */
-	uint64_t table_bytes;
-	uint64_t charged_bytes; /* to the peer: both */
-};
-
-/* Of the session that carries the data, when the job ends. */
-struct wh_job_figures {
-	struct wh_session_stats stats;
-	uint64_t rtt_ns;
-	uint64_t rtt_min_ns; /* 0: none was measured */
-	enum wh_limit limited_by;
-	uint64_t lateness_ns[3]; /* p50, p99, p99.9; of the sending end */
-	bool digest_known;       /* of a source that read a large file, the last of them */
-	struct wh_digest digest;
-};
-
-struct wh_job {
-	TAILQ_ENTRY(wh_job) next;
-	struct wh_jobs *jobs;
-	struct wh_crew *crew;
-	struct wh_request request;
-	enum wh_job_role role; /* of this end */
-	uint32_t shard;
-	struct wh_address peer;
-	uint32_t lane;     /* of request.lanes */
-	uint64_t transfer; /* the same of all its lanes */
-	uint64_t reply;    /* the number in the server's stream's name */
-	_Atomic int state; /* enum wh_job_state; written by the crew */
-	uint64_t worked_tsc;
-	uint64_t came_tsc;
-	uint64_t give_up_tsc; /* of what is awaited */
-	uint64_t ended_tsc;
-
-	_Atomic int seat;       /* enum wh_job_seat */
-	struct wh_session *in;  /* of a seat that is taken */
-	struct wh_session *out; /* NULL: none was opened */
-	uint32_t out_chunks;
-	struct wh_job_memory memory[2]; /* by role of our end */
-	bool in_left;                   /* let go of */
-	bool out_left;
-	bool in_gone;
-	bool out_gone;
-
-	struct wh_convoy *convoy;   /* NULL: this lane is alone */
-	struct wh_lane_share share; /* of the rate of all lanes; share NULL: has none */
-	uint64_t rate_limited_tsc;  /* of `out`, when it was looked at last */
-	char **paths;               /* server: request.here's, each ended by a NUL */
-	uint32_t posted;            /* chunks of single records that went out */
-	struct wh_chunk *reading;   /* between wh_job_read and wh_job_read_done */
-	struct wh_chunk end_marker;
-	struct wh_source *source;
-	struct wh_sink *sink;
-	struct wh_pump pump;             /* session NULL: none */
-	_Atomic uint64_t flow_began_tsc; /* first bytes that were read here or, of a bench, came */
-	uint64_t record_bytes;           /* that came before them, in chunks of one record */
-	struct wh_bench_report final;    /* when the last byte had come; read once it ends */
-	struct wh_bench_report reported; /* client that sends: what the server said last */
-	uint64_t next_report_tsc;
-	bool reports_ended;
-	bool sink_told; /* that the peer's stream is in its place */
-
-	/* job_waits.c */
-	struct wh_watch watch;
-	uint64_t worked; /* what was done here */
-	uint64_t next_tell_tsc;
-	uint64_t told_bytes;   /* sent when the peer was told last */
-	uint64_t waits_heard;  /* how often the peer has told, when it was */
-	bool watch_has_barked; /* `why` says who waits for whom */
-
-	/* What became of it */
-	enum wh_release_status failed; /* PENDING: nothing did */
-	char why[256];
-	struct wh_totals totals;      /* read by wh_job_totals */
-	_Atomic uint64_t bytes_found; /* source: by a walk that is over; else 0 */
-	uint64_t noted_tsc;           /* when these were: */
-	_Atomic uint64_t moved_bytes; /* payload sent and acknowledged, or received */
-	_Atomic uint64_t sent_pkts;   /* or received and found missing */
-	_Atomic uint64_t lost_pkts;   /* of these */
-	_Atomic uint64_t again_pkts;
-	_Atomic uint64_t repair_pkts; /* sent, or received */
-	_Atomic int limit_now;        /* enum wh_limit, of the sending end ... */
-	_Atomic uint64_t rate_now_bps;
-	_Atomic uint32_t window_now_pkts; /* ... as these are; 0: not known, or no bound */
-	_Atomic uint64_t rtt_now_ns;
-	struct wh_job_figures figures;
-
-	uint8_t peer_bundle; /* of the last HELLO that could not be read: its version ... */
-	uint64_t peer_reply; /* ... and its `reply` */
-
-	/* The client's */
-	uint8_t peer_least; /* versions of packets that the server speaks, if not ours; 0: ours */
-	uint8_t peer_most;
-	uint16_t peer_queues; /* from READY; 0: not yet */
-	bool as_name;         /* from READY, likewise */
-	uint64_t began_tsc;   /* with READY */
-	int refused_error;    /* errno of REFUSED */
-	const _Atomic bool *gate;
-	void (*on_file)(void *context, const struct wh_file_result *result);
-	void (*on_report)(void *context, const struct wh_bench_report *report);
-	void *context;
-};
-
-TAILQ_HEAD(wh_job_list, wh_job);
 
 struct wh_crew {
 	struct wh_jobs *jobs;
@@ -188,22 +48,25 @@ struct wh_crew {
 };
 
 struct wh_jobs {
+	/* Its maker's, before anything runs. */
 	struct wh_ground *ground;
-	uint32_t crews;
-	struct wh_crew crew[WH_CREWS_MAX];
-	_Atomic uint32_t next_crew;
-	_Atomic uint32_t live;            /* jobs that are not over */
-	_Atomic bool draining;            /* no new ones */
-	_Atomic bool hurry;               /* end those that run */
 	const struct wh_service *service; /* NULL: none; all jobs are our own */
-	struct wh_peers peers;            /* of a service */
-	_Atomic uint64_t table_bytes;     /* that sessions have beside the arena */
-	struct wh_room room;              /* promised by the sinks of all jobs and lanes */
-	struct wh_convoys convoys;
-	rte_spinlock_t burial; /* held while sessions are freed, or looked at from outside */
+	uint32_t crews;
+	struct wh_crew crew[WH_CREWS_MAX]; /* each its own core's */
 
-	/* A client's jobs, by lane: the server's streams are for them. */
-	struct wh_job *_Atomic lane[WH_LANES_MAX];
+	/* Any core's. */
+	_Atomic uint32_t next_crew;
+	_Atomic uint32_t live;        /* jobs that are not over */
+	_Atomic bool draining;        /* no new ones */
+	_Atomic bool hurry;           /* end those that run */
+	_Atomic uint64_t table_bytes; /* that sessions have beside the arena */
+	struct wh_room room;          /* promised by the sinks of all jobs and lanes */
+
+	/* Any core's, each under a lock of its own. */
+	struct wh_peers peers; /* of a service */
+	struct wh_convoys convoys;
+	struct wh_replies replies;
+	rte_spinlock_t burial; /* held while sessions are freed, or looked at from outside */
 };
 
 /*
@@ -220,119 +83,9 @@ void wh_jobs_free(struct wh_jobs *jobs);
 /* The hooks of a host whose owner is `jobs`. */
 extern const struct wh_ground_hooks wh_jobs_hooks;
 
-/*
- * A client's job for one of the request's lanes, not started: the caller fills in peer, shard,
- * numbers and callbacks. It stays the caller's to read when it is over, and to free. NULL: no
- * memory.
- */
-struct wh_job *wh_job_create(struct wh_jobs *jobs, const struct wh_request *request, uint32_t lane);
-
-/* Hands it to a crew. Jobs that await a stream of the server's have a lane each. */
-void wh_job_start(struct wh_job *job, uint32_t lane, uint64_t now_tsc);
-void wh_job_free(struct wh_job *job);
-
-/*
- * job_memory.c: memory of sessions, charged to their peers. Chunks of a bundle's sender; memory for
- * them, NULL: there is none, or the peer may not have it; and back.
- */
-uint32_t wh_job_sender_chunks(const struct wh_job *job, uint64_t stride_bytes);
-/* What a receiver of such a stream has use for. */
-uint32_t wh_job_chunks_wanted(uint32_t window_pkts, uint32_t payload_bytes, uint32_t chunk_bytes);
-/* What a host whose one session is to have so much is to be given. */
-uint64_t wh_jobs_buffers_for(uint64_t chunk_bytes);
-uint32_t wh_job_receiver_chunks(
-	const struct wh_job *job, const struct wh_open_params *params, uint64_t stride_bytes);
-uint8_t *wh_job_take_memory(
-	struct wh_job *job, enum wh_role role, const struct wh_session_config *config);
-void wh_job_give_memory(struct wh_job *job, enum wh_role role);
-
-/* What a new session is sure to get, of chunks with that stride, where there is memory for it. */
-#define WH_JOB_CHUNKS_MIN 4
-
 uint64_t wh_jobs_free_bytes(struct wh_jobs *jobs);
 
-/* job_log.c: a line about a job's peer, as long as there are not too many of them. */
-void wh_job_say(const struct wh_job *job, uint64_t now_tsc, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-/* Says how many there would have been more; a few times a second. */
+/* Says how many lines there would have been more; a few times a second. */
 void wh_jobs_tell_untold(struct wh_jobs *jobs, uint64_t now_tsc);
-
-/* Whether the data goes out from here. */
-static inline bool wh_job_sends(const struct wh_job *job)
-{
-	const struct wh_request *request = &job->request;
-
-	return request->verb != WH_JOB_IDLE &&
-	       wh_verb_client_sends(request->verb, request->reverse) == (job->role == WH_AT_CLIENT);
-}
-
-/* Any core: files so far. */
-struct wh_totals wh_job_totals(const struct wh_job *job);
-
-/* Any core: it ended otherwise than as it should. */
-static inline bool wh_job_has_failed(const struct wh_job *job)
-{
-	return atomic_load(&job->state) >= WH_JOB_ENDING && job->failed != WH_STATUS_PENDING;
-}
-
-/* What the receiving end of a bench has counted. */
-void wh_bench_count(const struct wh_job *job, uint64_t now_tsc, struct wh_bench_report *report);
-
-/*
- * job_waits.c: tells the peer how it stands with this end, and ends a job in which nothing gets
- * on; `why` of one that has stalled, here or there.
- */
-void wh_job_see_waits(struct wh_job *job, uint64_t now_tsc);
-void wh_job_fail_stalled(struct wh_job *job, uint64_t now_tsc);
-
-/* job_server.c, job_client.c: one step of a job that has not ended; how much was done */
-int32_t wh_job_server_step(struct wh_job *job, uint64_t now_tsc);
-int32_t wh_job_client_step(struct wh_job *job, uint64_t now_tsc);
-
-/* job.c: what both sides do alike */
-
-/* The peer's session, NULL as long as there is none. */
-struct wh_session *wh_job_in(const struct wh_job *job);
-
-/* Opens our session; false: no memory, no place. A bundle's has a rate and large chunks. */
-bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle);
-
-/* Once the request is known: with the other lanes of its transfer, if there are. 0 or -errno. */
-int wh_job_join(struct wh_job *job);
-
-/* Sends a chunk of one record; false: no chunk is free now. */
-bool wh_job_post(struct wh_job *job, const struct wh_record *record);
-void wh_job_post_end(struct wh_job *job);
-
-/* The record that the peer's next chunk begins with: > 0 it is there, 0 not yet, < 0 nonsense. */
-int wh_job_read(struct wh_job *job, struct wh_record *record);
-
-/* Gives back the chunk that wh_job_read's record points into. */
-void wh_job_read_done(struct wh_job *job);
-
-/*
- * job_ends.c: what reads, writes or measures at this end. The peer's stream begins with one
- * record, ours with those posted. 0 or a negative errno, and for a sink what failed.
- */
-int wh_job_open_source(struct wh_job *job);
-int wh_job_open_sink(struct wh_job *job, enum wh_doing *doing);
-int wh_job_open_pump(struct wh_job *job, uint64_t now_tsc);
-
-/* Source, sink or pump, whichever there is, and the news of both sessions. */
-int32_t wh_job_run(struct wh_job *job, uint64_t now_tsc);
-
-/* The job has failed, for that reason; it ends with the next step. The first reason stays. */
-void wh_job_fail(struct wh_job *job, enum wh_release_status status, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-/* The job is over but for its last words: steps to the end follow. */
-void wh_job_end(struct wh_job *job, uint64_t now_tsc);
-
-/* A step of a job that ends; true when it is over. */
-bool wh_job_step_to_end(struct wh_job *job);
-
-/* Source, sink and pump go, and with them what the sink has not committed. */
-void wh_job_close_ends(struct wh_job *job);
 
 #endif

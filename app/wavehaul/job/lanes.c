@@ -6,15 +6,44 @@
 /* How long the peer is told about an end that it may never hear of. */
 #define LAST_WORDS_S 3
 
-/* Queue i of ours talks to queue i of theirs as far as they go. */
+static uint64_t random_number(const struct wh_lanes *lanes)
+{
+	return wh_ground_draw(lanes->jobs->ground) | 1; /* 0 is none */
+}
+
+bool wh_lanes_make(struct wh_lanes *lanes, struct wh_jobs *jobs, const struct wh_address *peer,
+	const struct wh_request *request)
+{
+	*lanes = (struct wh_lanes){.jobs = jobs, .peer = *peer, .count = request->lanes};
+	lanes->transfer = random_number(lanes);
+	for (uint32_t lane = 0; lane < lanes->count; lane++) {
+		lanes->job[lane] = wh_job_create(jobs, request, lane);
+		if (lanes->job[lane] == NULL)
+			return false;
+	}
+	return true;
+}
+
+void wh_lanes_place(const struct wh_lanes *lanes, uint32_t peer_queues, struct wh_job *job)
+{
+	const struct wh_host_settings *settings = lanes->jobs->ground->settings;
+	struct wh_job_place *place = &job->place;
+
+	WH_ASSERT(peer_queues > 0);
+	place->transfer = lanes->transfer;
+	place->reply = random_number(lanes);
+	place->shard = place->lane % RTE_MIN(settings->queues, peer_queues);
+	place->peer = lanes->peer;
+	place->peer.port = (uint16_t)(settings->udp_port + place->shard);
+}
+
 static void start_next(struct wh_lanes *lanes, uint32_t peer_queues, uint64_t now_tsc)
 {
-	uint32_t lane = lanes->started;
-	struct wh_job *job = lanes->job[lane];
+	struct wh_job *job = lanes->job[lanes->started];
 
-	WH_ASSERT(lane < lanes->count);
-	wh_client_place(lanes->client, lane, peer_queues, job);
-	wh_job_start(job, lane, now_tsc);
+	WH_ASSERT(lanes->started < lanes->count);
+	wh_lanes_place(lanes, peer_queues, job);
+	wh_job_start(job, now_tsc);
 	lanes->started++;
 }
 
@@ -30,12 +59,12 @@ void wh_lanes_start_others(struct wh_lanes *lanes, uint64_t now_tsc)
 
 	WH_ASSERT(lanes->started > 0);
 	/* It may have ended before READY came, or since. */
-	if (atomic_load(&first->state) < WH_JOB_RUNNING || first->peer_queues == 0)
+	if (atomic_load(&first->view.state) < WH_JOB_RUNNING || first->ready.queues == 0)
 		return;
 	while (lanes->started < lanes->count) {
 		/* The first may have made what others would take for a folder that was there. */
-		lanes->job[lanes->started]->request.there.as_name = first->as_name;
-		start_next(lanes, first->peer_queues, now_tsc);
+		lanes->job[lanes->started]->request.there.as_name = first->ready.as_name;
+		start_next(lanes, first->ready.queues, now_tsc);
 	}
 }
 
@@ -44,7 +73,7 @@ bool wh_lanes_over(const struct wh_lanes *lanes, uint32_t first)
 	if (lanes->started < lanes->count)
 		return false;
 	for (uint32_t lane = first; lane < lanes->count; lane++)
-		if (atomic_load(&lanes->job[lane]->state) < WH_JOB_ENDING)
+		if (atomic_load(&lanes->job[lane]->view.state) < WH_JOB_ENDING)
 			return false;
 	return true;
 }
@@ -62,13 +91,26 @@ void wh_lanes_hurry(struct wh_lanes *lanes, uint64_t now_tsc)
 	if (lanes->give_up_tsc != 0)
 		return;
 	lanes->give_up_tsc = now_tsc + LAST_WORDS_S * lanes->jobs->ground->hz;
-	atomic_store(&lanes->jobs->hurry, true);
+	for (uint32_t lane = 0; lane < lanes->started; lane++)
+		wh_job_hurry(lanes->job[lane]);
+}
+
+bool wh_lanes_change(struct wh_lanes *lanes, const struct wh_request *request)
+{
+	bool can = true;
+
+	for (uint32_t lane = 0; lane < lanes->count; lane++)
+		can = wh_job_change(lanes->job[lane], request) && can;
+	return can;
 }
 
 bool wh_lanes_gone(const struct wh_lanes *lanes, uint64_t now_tsc)
 {
-	return atomic_load(&lanes->jobs->live) == 0 ||
-	       (lanes->give_up_tsc != 0 && now_tsc > lanes->give_up_tsc);
+	bool gone = true;
+
+	for (uint32_t lane = 0; lane < lanes->started; lane++)
+		gone = gone && wh_job_is_over(lanes->job[lane]);
+	return gone || (lanes->give_up_tsc != 0 && now_tsc > lanes->give_up_tsc);
 }
 
 void wh_lanes_free(struct wh_lanes *lanes)

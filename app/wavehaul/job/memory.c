@@ -57,7 +57,7 @@ static uint32_t share_chunks(const struct wh_job *job, uint64_t stride_bytes, ui
 		share_bytes = whole_share(wh_jobs_free_bytes(job->jobs));
 	else if (job->role == WH_AT_SERVER)
 		share_bytes = wh_min_u64(share_bytes,
-			wh_peers_left_bytes(&job->jobs->peers, &job->peer) / SHARE_OF_PEER);
+			wh_peers_left_bytes(&job->jobs->peers, &job->place.peer) / SHARE_OF_PEER);
 
 	uint64_t chunks = wh_max_u64(share_bytes / stride_bytes, WH_JOB_CHUNKS_MIN);
 
@@ -94,11 +94,16 @@ uint32_t wh_job_receiver_chunks(
 	return share_chunks(job, stride_bytes, wanted);
 }
 
+static struct wh_job_memory *memory_of(struct wh_job *job, enum wh_role role)
+{
+	return role == WH_RECEIVER ? &job->seat.memory : &job->streams.out_memory;
+}
+
 uint8_t *wh_job_take_memory(
 	struct wh_job *job, enum wh_role role, const struct wh_session_config *config)
 {
 	struct wh_jobs *jobs = job->jobs;
-	struct wh_job_memory *memory = &job->memory[role];
+	struct wh_job_memory *memory = memory_of(job, role);
 	uint64_t bytes = config->chunks * wh_session_chunk_stride(config);
 	uint64_t table_bytes = wh_session_table_bytes(role, config);
 	uint64_t charged_bytes = job->role == WH_AT_SERVER ? bytes + table_bytes : 0;
@@ -106,7 +111,7 @@ uint8_t *wh_job_take_memory(
 	WH_ASSERT(memory->chunks == NULL);
 	if (charged_bytes > wh_jobs_free_bytes(jobs) ||
 		(charged_bytes > 0 &&
-			!wh_peers_take_bytes(&jobs->peers, &job->peer, charged_bytes)))
+			!wh_peers_take_bytes(&jobs->peers, &job->place.peer, charged_bytes)))
 		return NULL;
 	*memory = (struct wh_job_memory){
 		.chunks = wh_arena_take(&jobs->ground->arena, bytes),
@@ -124,11 +129,11 @@ uint8_t *wh_job_take_memory(
 void wh_job_give_memory(struct wh_job *job, enum wh_role role)
 {
 	struct wh_jobs *jobs = job->jobs;
-	struct wh_job_memory *memory = &job->memory[role];
+	struct wh_job_memory *memory = memory_of(job, role);
 
 	wh_arena_give(&jobs->ground->arena, memory->chunks);
 	atomic_fetch_sub(&jobs->table_bytes, memory->table_bytes);
 	if (memory->charged_bytes > 0)
-		wh_peers_give_bytes(&jobs->peers, &job->peer, memory->charged_bytes);
+		wh_peers_give_bytes(&jobs->peers, &job->place.peer, memory->charged_bytes);
 	*memory = (struct wh_job_memory){0};
 }

@@ -33,9 +33,10 @@ struct wh_service {
 	void *context;
 };
 
-bool wh_service_allows(const struct wh_service *service, const struct wh_address *peer);
-
 /* Places for jobs at once, those that are kept for peers that have none counted. */
-uint32_t wh_service_places(const struct wh_service *service);
+static inline uint32_t wh_service_places(const struct wh_service *service)
+{
+	return service->limits.places + service->limits.spare_places;
+}
 
 #endif

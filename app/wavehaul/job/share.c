@@ -16,6 +16,7 @@ void wh_share_enter(
 	*lane = (struct wh_lane_share){
 		.share = share,
 		.bit = UINT64_C(1) << number,
+		.part_bps = bps,
 		.held_bps = bps,
 		.told_bps = bps,
 	};
@@ -35,15 +36,41 @@ void wh_share_leave(struct wh_lane_share *lane)
 }
 
 /* As much of `wanted` as there is. */
-static uint64_t take_from_pool(struct wh_share *share, uint64_t wanted_bps)
+static uint64_t take(_Atomic uint64_t *from, uint64_t wanted_bps)
 {
-	uint64_t pool_bps = atomic_load(&share->pool_bps);
+	uint64_t left_bps = atomic_load(from);
 	uint64_t taken_bps;
 
 	do
-		taken_bps = wh_min_u64(pool_bps, wanted_bps);
-	while (!atomic_compare_exchange_weak(&share->pool_bps, &pool_bps, pool_bps - taken_bps));
+		taken_bps = wh_min_u64(left_bps, wanted_bps);
+	while (!atomic_compare_exchange_weak(from, &left_bps, left_bps - taken_bps));
 	return taken_bps;
+}
+
+/* Debts come before what any lane wants; what is left of them. */
+static uint64_t pay_debts(struct wh_share *share)
+{
+	uint64_t owed_bps = take(&share->owed_bps, UINT64_MAX);
+
+	if (owed_bps == 0)
+		return 0;
+	owed_bps -= take(&share->pool_bps, owed_bps);
+	return atomic_fetch_add(&share->owed_bps, owed_bps) + owed_bps;
+}
+
+void wh_share_change(struct wh_lane_share *lane, uint64_t bps)
+{
+	struct wh_share *share = lane->share;
+
+	WH_ASSERT(bps > 0);
+	if (bps > lane->part_bps) {
+		atomic_fetch_add(&share->total_bps, bps - lane->part_bps);
+		atomic_fetch_add(&share->pool_bps, bps - lane->part_bps);
+	} else {
+		atomic_fetch_sub(&share->total_bps, lane->part_bps - bps);
+		atomic_fetch_add(&share->owed_bps, lane->part_bps - bps);
+	}
+	lane->part_bps = bps;
 }
 
 static uint64_t target_of(const struct wh_lane_share *lane, bool busy)
@@ -59,14 +86,22 @@ static uint64_t target_of(const struct wh_lane_share *lane, bool busy)
 
 uint64_t wh_share_step(struct wh_lane_share *lane, bool busy, uint64_t going_bps)
 {
+	struct wh_share *share = lane->share;
 	uint64_t target_bps = target_of(lane, busy);
 
 	if (going_bps == lane->told_bps && lane->told_bps < lane->held_bps) {
-		atomic_fetch_add(&lane->share->pool_bps, lane->held_bps - lane->told_bps);
+		atomic_fetch_add(&share->pool_bps, lane->held_bps - lane->told_bps);
 		lane->held_bps = lane->told_bps;
 	}
+
+	uint64_t owed_bps = pay_debts(share);
+
+	/* Each offers all of it: what is too much comes back out of the pool. */
+	if (owed_bps > 0)
+		target_bps = wh_min_u64(
+			target_bps, lane->held_bps > owed_bps ? lane->held_bps - owed_bps : 1);
 	if (target_bps > lane->held_bps)
-		lane->held_bps += take_from_pool(lane->share, target_bps - lane->held_bps);
+		lane->held_bps += take(&share->pool_bps, target_bps - lane->held_bps);
 	lane->told_bps = wh_min_u64(target_bps, lane->held_bps);
 	return lane->told_bps;
 }

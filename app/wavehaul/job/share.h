@@ -3,9 +3,10 @@
 #define WH_APP_SHARE_H
 
 /*
- * A rate that several lanes share: what one holds and what is in the pool adds up to the whole at
- * any moment, so that together they never send faster. A lane without anything to send gives back
- * all but a little, one that its rate holds up takes what is there, up to its part among those.
+ * A rate that several lanes share: what they hold and what is in the pool adds up to the whole at
+ * any moment, or once it has become less to that and what is owed, so that together they never send
+ * faster. A lane without anything to send gives back all but a little, one that its rate holds up
+ * takes what is there, up to its part among those.
  *
  * Any core; each lane's own part is its core's.
  */
@@ -18,13 +19,15 @@
 struct wh_share {
 	_Atomic uint64_t total_bps;
 	_Atomic uint64_t pool_bps;
-	_Atomic uint64_t busy; /* a bit for each lane */
+	_Atomic uint64_t owed_bps; /* taken off the whole, and not yet out of lanes or pool */
+	_Atomic uint64_t busy;     /* a bit for each lane */
 	_Atomic uint64_t lanes;
 };
 
 struct wh_lane_share {
 	struct wh_share *share; /* NULL: nothing is shared */
 	uint64_t bit;
+	uint64_t part_bps; /* what it brought */
 	uint64_t held_bps;
 	uint64_t told_bps; /* less than held: given back once the lane goes by it */
 };
@@ -32,6 +35,9 @@ struct wh_lane_share {
 /* Brings a part of its own; bps > 0, lane < 64. */
 void wh_share_enter(
 	struct wh_lane_share *lane, struct wh_share *share, uint32_t number, uint64_t bps);
+/* Its part is another, > 0, from here on. */
+void wh_share_change(struct wh_lane_share *lane, uint64_t bps);
+
 /* It sends no more: others have its part. Harmless if it never entered. */
 void wh_share_leave(struct wh_lane_share *lane);
 

@@ -7,11 +7,11 @@
 
 static enum wh_waits waits_of(const struct wh_job *job)
 {
-	if (job->source != NULL)
-		return wh_source_waits(job->source);
-	if (job->sink != NULL)
-		return wh_sink_waits(job->sink);
-	return job->pump.session == job->out ? WH_WAITS_SESSION : WH_WAITS_ENTRIES;
+	if (job->ends.source != NULL)
+		return wh_source_waits(job->ends.source);
+	if (job->ends.sink != NULL)
+		return wh_sink_waits(job->ends.sink);
+	return job->ends.pump.session == job->streams.out ? WH_WAITS_SESSION : WH_WAITS_ENTRIES;
 }
 
 static uint64_t stall_timeout_tsc(const struct wh_job *job)
@@ -21,8 +21,8 @@ static uint64_t stall_timeout_tsc(const struct wh_job *job)
 
 static bool has_convoy(const struct wh_job *job, uint64_t now_tsc)
 {
-	return job->convoy != NULL &&
-	       atomic_load_explicit(&job->convoy->moved_tsc, memory_order_relaxed) +
+	return job->lanes.convoy != NULL &&
+	       atomic_load_explicit(&job->lanes.convoy->moved_tsc, memory_order_relaxed) +
 			       stall_timeout_tsc(job) >
 		       now_tsc;
 }
@@ -36,26 +36,26 @@ static bool has_company(const struct wh_job *job, uint64_t now_tsc)
 	if (has_convoy(job, now_tsc))
 		return true;
 	return job->role == WH_AT_SERVER && now_ns > stall_timeout_ns &&
-	       wh_peers_moves(&job->jobs->peers, &job->peer, now_ns - stall_timeout_ns);
+	       wh_peers_moves(&job->jobs->peers, &job->place.peer, now_ns - stall_timeout_ns);
 }
 
 static struct wh_watch_sight look(const struct wh_job *job, uint64_t now_tsc)
 {
 	struct wh_watch_sight sight = {
-		.worked = job->worked,
-		.moved_bytes =
-			wh_session_moved_bytes(wh_job_in(job)) + wh_session_moved_bytes(job->out),
+		.worked = job->waits.worked,
+		.moved_bytes = wh_session_moved_bytes(wh_job_in(job)) +
+			       wh_session_moved_bytes(job->streams.out),
 		.waits = waits_of(job),
 		.company = has_company(job, now_tsc),
 	};
 
-	if (job->source != NULL) {
-		const struct wh_source_progress *progress = wh_source_progress(job->source);
+	if (job->ends.source != NULL) {
+		const struct wh_source_progress *progress = wh_source_progress(job->ends.source);
 
 		sight.waits_told = progress->waits_told;
 		sight.peer = progress->peer;
-	} else if (job->sink != NULL) {
-		const struct wh_sink_progress *progress = wh_sink_progress(job->sink);
+	} else if (job->ends.sink != NULL) {
+		const struct wh_sink_progress *progress = wh_sink_progress(job->ends.sink);
 
 		sight.waits_told = progress->waits_told;
 		sight.peer = progress->peer;
@@ -70,55 +70,55 @@ static struct wh_watch_sight look(const struct wh_job *job, uint64_t now_tsc)
 static void tell_peer(struct wh_job *job, uint64_t now_tsc, const struct wh_watch_sight *sight)
 {
 	const struct wh_waits_told told = {.worked = sight->worked, .waits = (uint8_t)sight->waits};
-	uint64_t sent_bytes = wh_session_moved_bytes(job->out);
+	uint64_t sent_bytes = wh_session_moved_bytes(job->streams.out);
 
-	if (now_tsc < job->next_tell_tsc)
+	if (now_tsc < job->waits.next_tell_tsc)
 		return;
-	job->next_tell_tsc =
+	job->waits.next_tell_tsc =
 		now_tsc + wh_ns_to_tsc(job->jobs->ground->hz, WH_WATCH_TELL_MS * UINT64_C(1000000));
-	if (job->sink != NULL && sent_bytes == job->told_bytes)
-		wh_sink_tell_waits(job->sink, &told);
-	else if (job->source != NULL && sight->waits_told != job->waits_heard &&
+	if (job->ends.sink != NULL && sent_bytes == job->waits.told_bytes)
+		wh_sink_tell_waits(job->ends.sink, &told);
+	else if (job->ends.source != NULL && sight->waits_told != job->waits.waits_heard &&
 		 sight->peer.waits == WH_WAITS_ENTRIES)
-		wh_source_tell_waits(job->source, &told);
-	job->told_bytes = sent_bytes;
-	job->waits_heard = sight->waits_told;
-	wh_session_kick(job->out);
+		wh_source_tell_waits(job->ends.source, &told);
+	job->waits.told_bytes = sent_bytes;
+	job->waits.waits_heard = sight->waits_told;
+	wh_session_kick(job->streams.out);
 }
 
 void wh_job_fail_stalled(struct wh_job *job, uint64_t now_tsc)
 {
 	char text[WH_WATCH_TEXT_BYTES];
-	bool is_bundle = job->source != NULL || job->sink != NULL;
+	bool is_bundle = job->ends.source != NULL || job->ends.sink != NULL;
 	const char *sender = is_bundle ? "source" : "sender";
 	const char *receiver = is_bundle ? "sink" : "receiver";
 	bool sends = wh_job_sends(job);
 
-	job->watch_has_barked |= job->failed == WH_STATUS_PENDING;
+	job->result.stalled |= job->result.failed == WH_STATUS_PENDING;
 	wh_job_fail(job, WH_STATUS_STALLED, "%s",
-		wh_watch_text(&job->watch, now_tsc, stall_timeout_tsc(job),
+		wh_watch_text(&job->waits.watch, now_tsc, stall_timeout_tsc(job),
 			sends ? sender : receiver, sends ? receiver : sender, text));
 }
 
 void wh_job_see_waits(struct wh_job *job, uint64_t now_tsc)
 {
 	/* Once all is in its place there are only the sessions' last words to wait for. */
-	if (job->request.verb == WH_JOB_IDLE || job->sink_told)
+	if (job->request.verb == WH_JOB_IDLE || job->ends.sink_told)
 		return;
-	if (job->watch.progress_tsc == 0)
-		wh_watch_begin(&job->watch, job->jobs->ground->hz, now_tsc);
+	if (job->waits.watch.progress_tsc == 0)
+		wh_watch_begin(&job->waits.watch, job->jobs->ground->hz, now_tsc);
 
 	const struct wh_watch_sight sight = look(job, now_tsc);
 
-	if (!wh_watch_see(&job->watch, now_tsc, stall_timeout_tsc(job), &sight))
+	if (!wh_watch_see(&job->waits.watch, now_tsc, stall_timeout_tsc(job), &sight))
 		wh_job_fail_stalled(job, now_tsc);
 	else
 		tell_peer(job, now_tsc, &sight);
-	if (job->watch.progress_tsc != now_tsc)
+	if (job->waits.watch.progress_tsc != now_tsc)
 		return;
-	if (job->convoy != NULL)
-		atomic_store_explicit(&job->convoy->moved_tsc, now_tsc, memory_order_relaxed);
+	if (job->lanes.convoy != NULL)
+		atomic_store_explicit(&job->lanes.convoy->moved_tsc, now_tsc, memory_order_relaxed);
 	if (job->role == WH_AT_SERVER)
-		wh_peers_moved(&job->jobs->peers, &job->peer,
+		wh_peers_moved(&job->jobs->peers, &job->place.peer,
 			wh_tsc_to_ns(job->jobs->ground->hz, now_tsc));
 }

@@ -45,8 +45,8 @@ static void add_receiver(struct wh_bench_report *sum, const struct wh_bench_repo
 
 static void add_sender(struct wh_bench_sum *sum, const struct wh_job *job)
 {
-	sum->sent_pkts += atomic_load_explicit(&job->sent_pkts, memory_order_relaxed);
-	sum->again_pkts += atomic_load_explicit(&job->again_pkts, memory_order_relaxed);
+	sum->sent_pkts += atomic_load_explicit(&job->view.sent_pkts, memory_order_relaxed);
+	sum->again_pkts += atomic_load_explicit(&job->view.again_pkts, memory_order_relaxed);
 }
 
 uint32_t wh_bench_lane_reports(struct wh_bench_lane *lane)
@@ -71,7 +71,7 @@ void wh_bench_add_up(struct wh_bench_lane *lanes, struct wh_job *const *jobs, ui
 		if (!jobs[i]->request.reverse)
 			add_sender(sum, jobs[i]);
 		sum->repair_pkts +=
-			atomic_load_explicit(&jobs[i]->repair_pkts, memory_order_relaxed);
+			atomic_load_explicit(&jobs[i]->view.repair_pkts, memory_order_relaxed);
 	}
 	if (sum->receiver.elapsed_ns > 0) {
 		double seconds = (double)sum->receiver.elapsed_ns / 1e9;
@@ -85,7 +85,7 @@ void wh_bench_add_up(struct wh_bench_lane *lanes, struct wh_job *const *jobs, ui
 		const struct wh_ground *ground = jobs[0]->jobs->ground;
 		struct wh_ground_counts counts;
 
-		ground->count(ground, jobs[0]->shard, &counts);
+		ground->count(ground, jobs[0]->place.shard, &counts);
 		memcpy(sum->cycles, counts.cycles, sizeof(sum->cycles));
 	}
 }
@@ -282,7 +282,7 @@ static struct wh_session_stats repair_stats(struct wh_job *const *jobs, uint32_t
 	struct wh_session_stats sum = {0};
 
 	for (uint32_t i = 0; i < count; i++)
-		wh_repair_add(&sum, &jobs[i]->figures.stats);
+		wh_repair_add(&sum, &jobs[i]->result.figures.stats);
 	return sum;
 }
 
@@ -309,7 +309,7 @@ static void print_text(const struct wh_bench_rows *rows, struct wh_job *const *j
 	const struct wh_bench_sum *total, const struct wh_settings *settings)
 {
 	const struct wh_host *host = rows->host;
-	const uint64_t *late_ns = jobs[0]->figures.lateness_ns;
+	const uint64_t *late_ns = jobs[0]->result.figures.lateness_ns;
 	const struct wh_session_stats repair = repair_stats(jobs, count);
 	double from_s;
 	const struct wh_bench_sum steady = steady_part(rows, total, &from_s);
@@ -321,7 +321,7 @@ static void print_text(const struct wh_bench_rows *rows, struct wh_job *const *j
 			pacing_name(settings),
 			host->port->has_timed_tx ? " (the port could send on timestamps)" : "",
 			late_ns[0], late_ns[1], late_ns[2],
-			wh_limit_name(jobs[0]->figures.limited_by));
+			wh_limit_name(jobs[0]->result.figures.limited_by));
 	if (settings->repair.on)
 		wh_repair_print(&repair);
 	print_cycles(&steady, settings->reverse);
@@ -330,7 +330,7 @@ static void print_text(const struct wh_bench_rows *rows, struct wh_job *const *j
 
 static json_t *lateness_json(const struct wh_job *job)
 {
-	const uint64_t *late_ns = job->figures.lateness_ns;
+	const uint64_t *late_ns = job->result.figures.lateness_ns;
 
 	return json_pack("{s:I, s:I, s:I}", "p50", (json_int_t)late_ns[0], "p99",
 		(json_int_t)late_ns[1], "p99_9", (json_int_t)late_ns[2]);
@@ -375,7 +375,7 @@ static json_t *cores_json(const struct wh_bench_rows *rows)
 /* Of the first lane's sender: the share of its time that each name had. */
 static json_t *limits_json(const struct wh_job *job)
 {
-	const uint64_t *limit_tsc = job->figures.stats.limit_tsc;
+	const uint64_t *limit_tsc = job->result.figures.stats.limit_tsc;
 	json_t *object = json_object();
 	uint64_t all_tsc = 0;
 
@@ -393,14 +393,15 @@ static void add_path(json_t *all, const struct wh_bench_rows *rows, const struct
 	const struct wh_bench_report *r)
 {
 	bool sends = !rows->settings->reverse && job != NULL;
-	bool measured = job != NULL && job->figures.rtt_min_ns > 0;
+	bool measured = job != NULL && job->result.figures.rtt_min_ns > 0;
 
 	json_object_set_new(all, "limited_by",
-		sends ? json_string(wh_limit_name(job->figures.limited_by)) : json_null());
+		sends ? json_string(wh_limit_name(job->result.figures.limited_by)) : json_null());
 	json_object_set_new(all, "waits", sends ? limits_json(job) : json_null());
 	json_object_set_new(all, "rtt_ms",
-		measured ? json_pack("{s:f, s:f}", "min", (double)job->figures.rtt_min_ns / 1e6,
-				   "mean", (double)job->figures.rtt_ns / 1e6)
+		measured ? json_pack("{s:f, s:f}", "min",
+				   (double)job->result.figures.rtt_min_ns / 1e6, "mean",
+				   (double)job->result.figures.rtt_ns / 1e6)
 			 : json_null());
 	json_object_set_new(all, "loss",
 		json_real(r->pkts + r->lost_pkts > 0

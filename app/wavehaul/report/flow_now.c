@@ -14,20 +14,21 @@ void wh_flow_now_look(struct wh_flow_now *flow, struct wh_job *const *lanes, uin
 	*flow = (struct wh_flow_now){
 		.sends = wh_job_sends(lanes[0]),
 		.limit = (enum wh_limit)atomic_load_explicit(
-			&lanes[0]->limit_now, memory_order_relaxed),
+			&lanes[0]->view.limit_now, memory_order_relaxed),
 	};
 	for (uint32_t i = 0; i < count; i++) {
 		struct wh_job *job = lanes[i];
-		uint64_t rate_bps = atomic_load_explicit(&job->rate_now_bps, memory_order_relaxed);
+		uint64_t rate_bps =
+			atomic_load_explicit(&job->view.rate_now_bps, memory_order_relaxed);
 
 		paced &= rate_bps != 0;
 		flow->rate_bps += rate_bps;
 		flow->window_pkts +=
-			atomic_load_explicit(&job->window_now_pkts, memory_order_relaxed);
-		flow->rtt_ns = wh_max_u64(
-			flow->rtt_ns, atomic_load_explicit(&job->rtt_now_ns, memory_order_relaxed));
-		flow->pkts += atomic_load_explicit(&job->sent_pkts, memory_order_relaxed);
-		flow->lost_pkts += atomic_load_explicit(&job->lost_pkts, memory_order_relaxed);
+			atomic_load_explicit(&job->view.window_now_pkts, memory_order_relaxed);
+		flow->rtt_ns = wh_max_u64(flow->rtt_ns,
+			atomic_load_explicit(&job->view.rtt_now_ns, memory_order_relaxed));
+		flow->pkts += atomic_load_explicit(&job->view.sent_pkts, memory_order_relaxed);
+		flow->lost_pkts += atomic_load_explicit(&job->view.lost_pkts, memory_order_relaxed);
 	}
 	if (!paced)
 		flow->rate_bps = 0;

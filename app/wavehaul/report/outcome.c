@@ -19,8 +19,8 @@ static int conclude_versions(const struct wh_job *job, const char *host)
 	char formats[32];
 
 	snprintf(formats, sizeof(formats),
-		job->peer_least == job->peer_most ? "format %u" : "formats %u to %u",
-		job->peer_least, job->peer_most);
+		job->result.peer_least == job->result.peer_most ? "format %u" : "formats %u to %u",
+		job->result.peer_least, job->result.peer_most);
 	wh_complain("%s speaks %s, this wavehaul format %u: install the same wavehaul at both ends "
 		    "(`wavehaul --version` names it)",
 		host, formats, WH_WIRE_VERSION);
@@ -29,15 +29,15 @@ static int conclude_versions(const struct wh_job *job, const char *host)
 
 static int conclude_refused(const struct wh_job *job, const char *host)
 {
-	if (job->refused_error != 0) {
-		wh_complain("%s refuses: %s", host, job->why);
-		if (job->refused_error == EPROTONOSUPPORT)
+	if (job->result.refused_error != 0) {
+		wh_complain("%s refuses: %s", host, job->result.why);
+		if (job->result.refused_error == EPROTONOSUPPORT)
 			return WH_EXIT_HARDWARE;
-		return job->refused_error == ENOENT || job->refused_error == ENOLINK
+		return job->result.refused_error == ENOENT || job->result.refused_error == ENOLINK
 			       ? WH_EXIT_NO_FILE
 			       : WH_EXIT_OTHER;
 	}
-	if (job->peer_least != 0)
+	if (job->result.peer_least != 0)
 		return conclude_versions(job, host);
 	wh_complain("%s refuses the connection: it may not serve this address (--allow there), or "
 		    "not take packets of MTU %u (--mtu)",
@@ -49,10 +49,10 @@ static int conclude_peer_gone(const struct wh_job *job, const char *host)
 {
 	uint64_t timeout_s = job->request.peer_timeout_ns / WH_NS_PER_S;
 
-	if (job->began_tsc == 0)
+	if (job->ready.began_tsc == 0)
 		wh_complain("%s does not answer on UDP port %u within %llu s; is `wavehaul serve` "
 			    "running there, and does `ping` reach it?",
-			host, job->peer.port, (unsigned long long)timeout_s);
+			host, job->place.peer.port, (unsigned long long)timeout_s);
 	else
 		wh_complain("no word from %s for %llu s: the path is down, or its server gone; "
 			    "--peer-timeout waits longer",
@@ -64,12 +64,12 @@ static int conclude_stalled(const struct wh_job *job)
 {
 	unsigned long long timeout_s = job->request.stall_timeout_ns / WH_NS_PER_S;
 
-	if (job->watch_has_barked)
+	if (job->result.stalled)
 		wh_complain("stalled: no progress for %llu s: %s; --stall-timeout waits longer",
-			timeout_s, job->why);
-	else if (job->began_tsc != 0 && wh_job_sends(job))
+			timeout_s, job->result.why);
+	else if (job->ready.began_tsc != 0 && wh_job_sends(job))
 		wh_complain("stalled: no progress for %llu s: %s; --stall-timeout waits longer",
-			timeout_s, wh_stall_text(job->figures.limited_by));
+			timeout_s, wh_stall_text(job->result.figures.limited_by));
 	else
 		wh_complain(
 			"stalled: no progress for %llu s; --stall-timeout waits longer", timeout_s);
@@ -78,7 +78,7 @@ static int conclude_stalled(const struct wh_job *job)
 
 static int conclude(const struct wh_job *job, const char *host)
 {
-	switch (job->failed) {
+	switch (job->result.failed) {
 	case WH_STATUS_PENDING:
 		return WH_EXIT_OK;
 	case WH_STATUS_INTERRUPTED:
@@ -92,7 +92,7 @@ static int conclude(const struct wh_job *job, const char *host)
 		return conclude_refused(job, host);
 	case WH_STATUS_BUSY:
 		wh_complain("%s has no room for another session, or this end no memory: %s", host,
-			job->why);
+			job->result.why);
 		return WH_EXIT_NETWORK;
 	case WH_STATUS_STALLED:
 		return conclude_stalled(job);
@@ -105,14 +105,14 @@ static int conclude(const struct wh_job *job, const char *host)
 			"R, or auto with a higher --fec-ceiling");
 		return WH_EXIT_NETWORK;
 	case WH_STATUS_MISMATCH:
-		wh_complain(
-			"what arrived is not what was sent (%s); nothing of it was kept", job->why);
+		wh_complain("what arrived is not what was sent (%s); nothing of it was kept",
+			job->result.why);
 		return WH_EXIT_VERIFY;
 	case WH_STATUS_NO_SPACE:
-		wh_complain("the disk is full (%s)", job->why);
+		wh_complain("the disk is full (%s)", job->result.why);
 		return WH_EXIT_OTHER;
 	default:
-		wh_complain("the transfer failed: %s", job->why);
+		wh_complain("the transfer failed: %s", job->result.why);
 		return WH_EXIT_OTHER;
 	}
 }
@@ -123,7 +123,7 @@ void wh_jobs_tell_memory(struct wh_job *const *jobs, uint32_t count)
 	uint64_t all_tsc = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		const uint64_t *limit_tsc = jobs[i]->figures.stats.limit_tsc;
+		const uint64_t *limit_tsc = jobs[i]->result.figures.stats.limit_tsc;
 
 		memory_tsc += limit_tsc[WH_LIMIT_MEMORY];
 		for (uint32_t limit = 0; limit < WH_LIMITS; limit++)
@@ -140,8 +140,8 @@ int wh_jobs_conclude(struct wh_job *const *jobs, uint32_t count, const char *hos
 	const struct wh_job *speaker = NULL;
 
 	for (uint32_t i = 0; i < count; i++)
-		if (jobs[i]->failed != WH_STATUS_PENDING &&
-			(speaker == NULL || speaker->failed == WH_STATUS_INTERRUPTED))
+		if (jobs[i]->result.failed != WH_STATUS_PENDING &&
+			(speaker == NULL || speaker->result.failed == WH_STATUS_INTERRUPTED))
 			speaker = jobs[i];
 	return speaker != NULL ? conclude(speaker, host) : WH_EXIT_OK;
 }

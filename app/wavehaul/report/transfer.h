@@ -23,6 +23,7 @@ struct wh_failure {
 
 struct wh_transfer {
 	struct wh_settings settings;
+	struct wh_host_settings host_settings;
 	enum wh_verb verb;
 	struct wh_runtime runtime;
 	struct wh_host host;

@@ -159,7 +159,7 @@ static uint64_t moved_bytes(const struct wh_transfer *transfer)
 
 	for (uint32_t lane = 0; lane < transfer->lanes.started; lane++)
 		bytes += atomic_load_explicit(
-			&transfer->lanes.job[lane]->moved_bytes, memory_order_relaxed);
+			&transfer->lanes.job[lane]->view.moved_bytes, memory_order_relaxed);
 	return bytes;
 }
 
@@ -171,7 +171,7 @@ static void show_line(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t b
 		.bytes = bytes,
 		/* Of several lanes each finds the files of all. */
 		.all_bytes = transfer->lanes.count == 1
-				     ? atomic_load(&transfer->lanes.job[0]->bytes_found)
+				     ? atomic_load(&transfer->lanes.job[0]->view.bytes_found)
 				     : 0,
 		.all_s = seconds_between(transfer, transfer->began_tsc, now_tsc),
 		.new_bytes = bytes - transfer->last_bytes,
@@ -224,7 +224,7 @@ static json_t *limit_now(const struct wh_transfer *transfer)
 	if (transfer->verb != WH_VERB_SEND)
 		return json_null();
 	return json_string(wh_limit_name((enum wh_limit)atomic_load_explicit(
-		&transfer->lanes.job[0]->limit_now, memory_order_relaxed)));
+		&transfer->lanes.job[0]->view.limit_now, memory_order_relaxed)));
 }
 
 static void see_stall(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t bytes)
@@ -250,7 +250,7 @@ void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc)
 	uint64_t every_ms = by_second ? 1000 : WH_PROGRESS_MS;
 
 	if (transfer->began_tsc == 0) {
-		if (atomic_load(&transfer->lanes.job[0]->state) != WH_JOB_RUNNING)
+		if (atomic_load(&transfer->lanes.job[0]->view.state) != WH_JOB_RUNNING)
 			return;
 		transfer->began_tsc = now_tsc;
 		transfer->last_tsc = now_tsc;
@@ -303,11 +303,11 @@ static struct wh_session_stats sum_stats(const struct wh_transfer *transfer)
 	for (uint32_t lane = 0; lane < transfer->lanes.started; lane++) {
 		const struct wh_job *job = transfer->lanes.job[lane];
 
-		sum.retransmitted_pkts += job->figures.stats.retransmitted_pkts;
-		sum.duplicate_pkts += job->figures.stats.duplicate_pkts;
-		sum.losses_detected_pkts += job->figures.stats.losses_detected_pkts;
-		sum.bad_pkts += job->figures.stats.bad_pkts;
-		wh_repair_add(&sum, &job->figures.stats);
+		sum.retransmitted_pkts += job->result.figures.stats.retransmitted_pkts;
+		sum.duplicate_pkts += job->result.figures.stats.duplicate_pkts;
+		sum.losses_detected_pkts += job->result.figures.stats.losses_detected_pkts;
+		sum.bad_pkts += job->result.figures.stats.bad_pkts;
+		wh_repair_add(&sum, &job->result.figures.stats);
 	}
 	return sum;
 }
@@ -336,9 +336,9 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 			(json_int_t)stats.losses_detected_pkts, "bad", (json_int_t)stats.bad_pkts));
 	json_object_set_new(line, "repair", wh_repair_json(&stats));
 	json_object_set_new(line, "rtt_ms",
-		job != NULL ? json_real((double)job->figures.rtt_ns / 1e6) : json_null());
+		job != NULL ? json_real((double)job->result.figures.rtt_ns / 1e6) : json_null());
 	json_object_set_new(line, "limited_by",
-		sends && job != NULL ? json_string(wh_limit_name(job->figures.limited_by))
+		sends && job != NULL ? json_string(wh_limit_name(job->result.figures.limited_by))
 				     : json_null());
 	json_object_set_new(line, "failures", failures_json(transfer, false));
 	json_object_set_new(line, "passed_over", failures_json(transfer, true));
@@ -414,8 +414,8 @@ static double transfer_seconds(const struct wh_transfer *transfer)
 	if (transfer->lanes.started == 0)
 		return 0;
 	for (uint32_t lane = 0; lane < transfer->lanes.started; lane++)
-		ended_tsc = wh_max_u64(ended_tsc, transfer->lanes.job[lane]->ended_tsc);
-	return seconds_between(transfer, transfer->lanes.job[0]->began_tsc, ended_tsc);
+		ended_tsc = wh_max_u64(ended_tsc, transfer->lanes.job[lane]->result.ended_tsc);
+	return seconds_between(transfer, transfer->lanes.job[0]->ready.began_tsc, ended_tsc);
 }
 
 void wh_transfer_tell_end(struct wh_transfer *transfer, int status)
@@ -426,7 +426,7 @@ void wh_transfer_tell_end(struct wh_transfer *transfer, int status)
 		wh_progress_clear();
 	if (transfer->settings.json || transfer->settings.json_stream)
 		print_json(transfer, status, seconds);
-	else if (transfer->lanes.started > 0 && transfer->lanes.job[0]->began_tsc != 0)
+	else if (transfer->lanes.started > 0 && transfer->lanes.job[0]->ready.began_tsc != 0)
 		print_text(transfer, status, seconds);
 	for (uint32_t i = 0; i < transfer->failures; i++) {
 		free(transfer->failure[i].path);

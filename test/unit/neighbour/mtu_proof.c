@@ -405,6 +405,28 @@ static void in_turn(void)
 	world_close(&world);
 }
 
+/* Who has several peers proves the way to each; the second waits, even between two questions. */
+static void two_proofs(void)
+{
+	struct wh_address peers[] = {PEER4, PEER6};
+	struct wh_mtu_proof first, second;
+	struct world world;
+
+	world_open(&world, 9000);
+	world.path_bytes = 1500;
+	start(&world, &first, &peers[0]);
+	while (wh_mtu_proof_poll(&first, world.here.now) == WH_MTU_PROOF_RUNNING) {
+		CU_ASSERT_EQUAL(
+			wh_mtu_proof_start(&second, &world.here.host, world.here.now, &peers[1]),
+			-EBUSY);
+		CU_ASSERT_FATAL(step(&world, &first));
+	}
+	CU_ASSERT_EQUAL(first.state, WH_MTU_PROOF_TOO_LARGE);
+	start(&world, &second, &peers[1]);
+	CU_ASSERT_EQUAL(run(&world, &second), WH_MTU_PROOF_TOO_LARGE);
+	world_close(&world);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"one answer proves", proved},
 	{"a peer that comes up late", repeated},
@@ -414,5 +436,6 @@ CU_TestInfo wh_tests[] = {
 	{"no way to the peer", no_way},
 	{"the peer goes away", peer_goes},
 	{"in turn", in_turn},
+	{"two proofs", two_proofs},
 	CU_TEST_INFO_NULL,
 };

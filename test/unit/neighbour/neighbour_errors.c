@@ -75,13 +75,15 @@ static size_t make6(uint8_t *frame, uint8_t type, uint8_t code, uint16_t mtu)
 	return bytes;
 }
 
+static struct wh_neighbour_watch watch;
+
 static void open_watching(struct rig *rig, bool ipv4)
 {
 	struct wh_address peer = ipv4 ? rig_ip4(10, 0, 0, 2) : rig_ip6(rig_peer6);
 
 	rig_open_default(rig);
 	peer.port = PORT;
-	wh_neighbour_watch(&rig->host, &peer);
+	wh_neighbour_watch(&rig->host, &watch, &peer);
 }
 
 /* Each kind, and what it is taken for. */
@@ -113,14 +115,13 @@ static void kinds(void)
 
 		open_watching(&rig, cases[i].ipv4);
 		CU_ASSERT_EQUAL(rig_feed(&rig, frame, bytes), WH_NEIGHBOUR_OK);
-		if (rig.host.watch.error != cases[i].error)
-			printf("case %zu: %u\n", i, rig.host.watch.error);
-		CU_ASSERT_EQUAL(rig.host.watch.error, cases[i].error);
-		CU_ASSERT_EQUAL(rig.host.watch.mtu_bytes, cases[i].mtu);
-		CU_ASSERT_EQUAL(rig.host.watch.errors, 1);
-		CU_ASSERT_EQUAL(
-			memcmp(rig.host.watch.from.ip, cases[i].ipv4 ? rig_gate4 : rig_gate6,
-				cases[i].ipv4 ? 4 : 16),
+		if (watch.error != cases[i].error)
+			printf("case %zu: %u\n", i, watch.error);
+		CU_ASSERT_EQUAL(watch.error, cases[i].error);
+		CU_ASSERT_EQUAL(watch.mtu_bytes, cases[i].mtu);
+		CU_ASSERT_EQUAL(watch.errors, 1);
+		CU_ASSERT_EQUAL(memcmp(watch.from.ip, cases[i].ipv4 ? rig_gate4 : rig_gate6,
+					cases[i].ipv4 ? 4 : 16),
 			0);
 		/* It is no more than a hint: no answer, no entry. */
 		CU_ASSERT_EQUAL(rig_take(&rig), 0);
@@ -159,7 +160,7 @@ static void others(void)
 	bytes = make4(frame, 3, 3, 0);
 	frame[36] ^= 1;
 	CU_ASSERT_EQUAL(rig_feed(&rig, frame, bytes), WH_NEIGHBOUR_ICMP_SUM);
-	CU_ASSERT_EQUAL(rig.host.watch.errors, 0);
+	CU_ASSERT_EQUAL(watch.errors, 0);
 	rig_close(&rig);
 
 	/* Nobody is watched. */
@@ -168,8 +169,34 @@ static void others(void)
 	rig_close(&rig);
 }
 
+/* Who has several peers is told of each by itself. */
+static void several(void)
+{
+	struct wh_neighbour_watch other;
+	struct wh_address peer = rig_ip4(10, 0, 0, 9);
+	struct rig rig;
+	uint8_t frame[RIG_BYTES];
+	size_t bytes;
+
+	open_watching(&rig, true);
+	peer.port = PORT;
+	wh_neighbour_watch(&rig.host, &other, &peer);
+	CU_ASSERT_EQUAL(rig_feed(&rig, frame, make4(frame, 3, 3, 0)), WH_NEIGHBOUR_OK);
+	CU_ASSERT_EQUAL(watch.errors, 1);
+	CU_ASSERT_EQUAL(other.errors, 0);
+	bytes = make4(frame, 3, 13, 0);
+	frame[61] = 9;
+	rig_resum(frame, bytes);
+	CU_ASSERT_EQUAL(rig_feed(&rig, frame, bytes), WH_NEIGHBOUR_OK);
+	CU_ASSERT_EQUAL(watch.error, WH_NEIGHBOUR_ERROR_PORT);
+	CU_ASSERT_EQUAL(other.error, WH_NEIGHBOUR_ERROR_PROHIBITED);
+	CU_ASSERT_EQUAL(other.errors, 1);
+	rig_close(&rig);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"every kind of error", kinds},
 	{"errors about packets that are not ours", others},
+	{"errors about packets to several peers", several},
 	CU_TEST_INFO_NULL,
 };

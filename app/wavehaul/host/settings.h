@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_HOST_SETTINGS_H
+#define WH_APP_HOST_SETTINGS_H
+
+/*
+ * What a host is to be: its port, its addresses, its cores and its memory. What jobs on it want is
+ * none of its business (job/request.h).
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/settings.h"
+
+struct wh_host_settings {
+	const char *port; /* see drivers/port/spec.h */
+	uint32_t queues;  /* pairs of queues, a shard each */
+	uint32_t mtu_bytes;
+	uint32_t vlan;           /* 0: untagged */
+	uint32_t rx_descriptors; /* 0: what the driver likes best */
+	uint32_t tx_descriptors;
+	struct wh_subnet ipv4; /* family 0: none */
+	struct wh_subnet ipv6;
+	struct wh_address gateway4; /* family 0: none */
+	struct wh_address gateway6;
+	uint32_t udp_port;          /* of queue 0; queue i has udp_port + i */
+	struct wh_cpu_list rx_cpus; /* count 0: not given */
+	struct wh_cpu_list tx_cpus;
+	struct wh_cpu_list worker_cpus;
+	uint64_t buffer_bytes; /* of all sessions together */
+	bool no_huge;
+	bool verbose;
+	const char *eal; /* more arguments for EAL; "": none */
+};
+
+/* Of what a verb was told; texts stay the settings'. */
+struct wh_host_settings wh_host_settings_of(const struct wh_settings *settings);
+
+#endif
