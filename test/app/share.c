@@ -3,6 +3,7 @@
 
 #include <CUnit/CUnit.h>
 
+#include "base/clock.h"
 #include "base/prng.h"
 #include "unit.h"
 
@@ -66,6 +67,59 @@ static void test_one_busy(void)
 	settle(&rig, (const bool[LANES]){true, true, true, true});
 	for (uint32_t i = 0; i < LANES; i++)
 		CU_ASSERT_EQUAL(rig.going_bps[i], WHOLE / LANES);
+}
+
+#define SPAN_TSC UINT64_C(10000000)
+
+/* A lane that its rate or a loss holds up for more than a tenth of the time; what was, was. */
+static void test_who_is_busy(void)
+{
+	static const struct {
+		enum wh_limit limit;
+		bool at_the_edge, beyond;
+	} cases[] = {
+		{WH_LIMIT_RATE, false, true},
+		{WH_LIMIT_LOSS, false, true},
+		{WH_LIMIT_WINDOW, false, false},
+		{WH_LIMIT_DISK, false, false},
+		{WH_LIMIT_PEER, false, false},
+		{WH_LIMIT_MEMORY, false, false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct wh_session_stats stats = {.limit_tsc = {0}};
+		uint64_t *limit_tsc = &stats.limit_tsc[cases[i].limit];
+		struct rig rig;
+
+		set_up(&rig);
+		*limit_tsc += SPAN_TSC / 10;
+		CU_ASSERT_EQUAL(
+			wh_share_is_busy(&rig.lane[0], &stats, SPAN_TSC), cases[i].at_the_edge);
+		*limit_tsc += SPAN_TSC / 10 + 1;
+		CU_ASSERT_EQUAL(wh_share_is_busy(&rig.lane[0], &stats, SPAN_TSC), cases[i].beyond);
+		CU_ASSERT_FALSE(wh_share_is_busy(&rig.lane[0], &stats, SPAN_TSC));
+	}
+}
+
+/* Of four busy lanes one goes by less for losses, for half of the time or all of it. */
+static void test_held_up_by_losses(void)
+{
+	struct wh_session_stats stats[LANES] = {0};
+	uint64_t least_bps = WHOLE;
+	struct rig rig;
+
+	set_up(&rig);
+	for (uint32_t round = 0; round < 100; round++)
+		for (uint32_t i = 0; i < LANES; i++) {
+			uint64_t lost_tsc = i > 0 ? 0 : round < 50 ? SPAN_TSC / 2 : SPAN_TSC;
+
+			stats[i].limit_tsc[WH_LIMIT_LOSS] += lost_tsc;
+			stats[i].limit_tsc[WH_LIMIT_RATE] += SPAN_TSC - lost_tsc;
+			step(&rig, i, wh_share_is_busy(&rig.lane[i], &stats[i], SPAN_TSC));
+			rig.going_bps[i] = rig.told_bps[i];
+			least_bps = wh_min_u64(least_bps, rig.going_bps[i]);
+		}
+	CU_ASSERT_EQUAL(least_bps, WHOLE / LANES);
 }
 
 /* What is not gone by yet is nobody else's. */
@@ -165,6 +219,8 @@ static void test_changed_and_left(void)
 
 CU_TestInfo wh_tests[] = {
 	{"one busy", test_one_busy},
+	{"who is busy", test_who_is_busy},
+	{"held up by losses", test_held_up_by_losses},
 	{"slow to follow", test_slow_to_follow},
 	{"leave", test_leave},
 	{"random", test_random},

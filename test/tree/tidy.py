@@ -49,7 +49,6 @@ PROVED_ELSEWHERE = {
     'lib/profile/profile.c': 'the table: test/unit/profile/options.c',
     'lib/session/send_rcv_stat.c': 'one of the eight processes: test/sim',
     'lib/session/send_trans_stat.c': 'one of the eight processes: test/sim',
-    'lib/session/trans.c': 'one of the eight processes: test/sim',
     'lib/session/view.c': 'what others may see of a session: test/sim',
     'lib/sim/memory.c': 'malloc that does not fail: all of test/unit/sim',
     'lib/sim/sim.c': 'what joins links and agents: test/unit/sim/link.c and route.c',

@@ -101,22 +101,17 @@ static void see_wishes(struct wh_job *job)
 		wh_session_set_rate(job->streams.out, wh_request_lane_bps(&job->request));
 }
 
-/* Of the time between two looks; a lane is busy if its rate held it up for so long. */
-#define BUSY_SHARE 10
-
-/*
- * A lane that has nothing to send leaves its part of the rate to the others. One whose controller
- * goes below its bound for losses has: with the bound taken away, it would not get up again.
- */
 static void share_rate(struct wh_job *job, const struct wh_session_stats *stats, uint64_t span_tsc)
 {
-	uint64_t limited_tsc = stats->limit_tsc[WH_LIMIT_RATE] + stats->limit_tsc[WH_LIMIT_LOSS];
-	bool busy = limited_tsc - job->lanes.rate_limited_tsc > span_tsc / BUSY_SHARE;
+	struct wh_lane_share *share = &job->lanes.share;
+	struct wh_session *out = job->streams.out;
 
-	job->lanes.rate_limited_tsc = limited_tsc;
-	if (job->lanes.share.share != NULL)
-		wh_session_set_rate(job->streams.out,
-			wh_share_step(&job->lanes.share, busy, wh_session_rate(job->streams.out)));
+	if (share->share == NULL)
+		return;
+
+	bool busy = wh_share_is_busy(share, stats, span_tsc);
+
+	wh_session_set_rate(out, wh_share_step(share, busy, wh_session_rate(out)));
 }
 
 bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle)

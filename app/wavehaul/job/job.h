@@ -172,7 +172,6 @@ struct wh_job_records {
 struct wh_job_lanes {
 	struct wh_convoy *convoy;   /* NULL: this lane is alone */
 	struct wh_lane_share share; /* of the rate of all lanes; share NULL: has none */
-	uint64_t rate_limited_tsc;  /* of our stream, when it was looked at last */
 };
 
 /* What reads, writes or measures here. */

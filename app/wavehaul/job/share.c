@@ -9,6 +9,9 @@
 /* What a lane without work keeps of its part, so that its first packets go at once. */
 #define KEPT_SHARE 64
 
+/* Of the time between two looks; a lane is busy if its rate held it up for so long. */
+#define BUSY_SHARE 10
+
 void wh_share_enter(
 	struct wh_lane_share *lane, struct wh_share *share, uint32_t number, uint64_t bps)
 {
@@ -71,6 +74,17 @@ void wh_share_change(struct wh_lane_share *lane, uint64_t bps)
 		atomic_fetch_add(&share->owed_bps, lane->part_bps - bps);
 	}
 	lane->part_bps = bps;
+}
+
+bool wh_share_is_busy(
+	struct wh_lane_share *lane, const struct wh_session_stats *stats, uint64_t span_tsc)
+{
+	uint64_t limited_tsc = stats->limit_tsc[WH_LIMIT_RATE] + stats->limit_tsc[WH_LIMIT_LOSS];
+	uint64_t before_tsc = lane->limited_tsc;
+
+	WH_ASSERT(limited_tsc >= before_tsc);
+	lane->limited_tsc = limited_tsc;
+	return limited_tsc - before_tsc > span_tsc / BUSY_SHARE;
 }
 
 static uint64_t target_of(const struct wh_lane_share *lane, bool busy)

@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "session/session.h"
+
 /* All zeros to begin with. */
 struct wh_share {
 	_Atomic uint64_t total_bps;
@@ -29,7 +31,8 @@ struct wh_lane_share {
 	uint64_t bit;
 	uint64_t part_bps; /* what it brought */
 	uint64_t held_bps;
-	uint64_t told_bps; /* less than held: given back once the lane goes by it */
+	uint64_t told_bps;    /* less than held: given back once the lane goes by it */
+	uint64_t limited_tsc; /* of its session, when it was looked at last */
 };
 
 /* Brings a part of its own; bps > 0, lane < 64. */
@@ -40,6 +43,14 @@ void wh_share_change(struct wh_lane_share *lane, uint64_t bps);
 
 /* It sends no more: others have its part. Harmless if it never entered. */
 void wh_share_leave(struct wh_lane_share *lane);
+
+/*
+ * Whether a rate held its session up for more than a tenth of the span since the last look. One
+ * whose controller goes below its bound for losses counts: with the bound taken away, it would not
+ * get up again.
+ */
+bool wh_share_is_busy(
+	struct wh_lane_share *lane, const struct wh_session_stats *stats, uint64_t span_tsc);
 
 /*
  * Every few milliseconds: whether its rate is what holds the lane up, and the rate that it goes by.
