@@ -6,6 +6,7 @@
 #include <netdb.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "cli/complain.h"
 
 const char *wh_address_text(const struct wh_address *address, char text[WH_ADDRESS_TEXT_BYTES])
@@ -39,6 +40,9 @@ int wh_address_resolve(const char *host, bool ipv4, bool ipv6, struct wh_address
 {
 	const struct addrinfo hints = {.ai_socktype = SOCK_DGRAM};
 	struct addrinfo *found;
+
+	WH_ASSERT(ipv4 || ipv6);
+
 	int rc = getaddrinfo(host, NULL, &hints, &found);
 
 	if (rc != 0) {

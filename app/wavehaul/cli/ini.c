@@ -57,7 +57,11 @@ static struct wh_ini_section *add_section(
 	struct wh_ini *ini, uint32_t kind, char *name, char *where)
 {
 	size_t bytes = (ini->n_sections + 1) * sizeof(*ini->sections);
+	bool unnamed = kind < ini->form->n_unnamed;
 
+	/* Those without a name stand at their kinds' places. */
+	WH_ASSERT(kind < ini->form->n_kinds && (!unnamed || kind == ini->n_sections));
+	WH_ASSERT(unnamed == (name[0] == '\0'));
 	ini->sections = insist(realloc(ini->sections, bytes));
 	ini->sections[ini->n_sections] = (struct wh_ini_section){
 		.kind = kind, .word = ini->form->kinds[kind].word, .name = name, .where = where};
@@ -186,6 +190,9 @@ static bool put_line(struct reader *reader, char *key, char *value)
 {
 	const struct wh_ini_form *form = reader->ini->form;
 	struct wh_ini_section *section = &reader->ini->sections[reader->section];
+
+	WH_ASSERT(reader->section < reader->ini->n_sections);
+
 	bool repeats = form->may_repeat != NULL && form->may_repeat(section->word, key);
 	const struct wh_ini_entry *before = repeats ? NULL : wh_ini_find(section, key);
 
@@ -285,7 +292,7 @@ int wh_ini_parse(struct wh_ini *ini, const struct wh_ini_form *form, const char 
 	struct reader reader = {.ini = ini, .section = -1};
 	const char *end = text + bytes;
 
-	WH_ASSERT(form->n_unnamed <= form->n_kinds);
+	WH_ASSERT(form->n_kinds > 0 && form->n_unnamed <= form->n_kinds);
 	*ini = (struct wh_ini){.form = form, .path = copy_text(path, strlen(path))};
 	for (uint32_t kind = 0; kind < form->n_unnamed; kind++)
 		add_section(ini, kind, copy_text("", 0), copy_text(path, strlen(path)));

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "cli/plain_text.h"
 
 const char *wh_path_text(const char *path, char *text, size_t room)
@@ -27,6 +28,7 @@ void wh_path_to_json(json_t *object, const char *key, const char *path)
 		return;
 	for (size_t i = 0; path[i] != '\0'; i++)
 		snprintf(hex + 2 * i, 3, "%02x", (unsigned char)path[i]);
+	WH_ASSERT(strlen(key) + sizeof("_hex") <= sizeof(hex_key));
 	snprintf(hex_key, sizeof(hex_key), "%s_hex", key);
 	json_object_set_new(object, hex_key, json_string(hex));
 	free(hex);

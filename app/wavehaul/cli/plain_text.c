@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/plain_text.h"
 
+#include <assert.h>
 #include <string.h>
 
+#include "base/assert.h"
+
 #define NO_CHARACTER UINT32_MAX
+
+static_assert(sizeof("\\U0010ffff") <= WH_PLAIN_CHAR_BYTES, "the longest there is");
 
 bool wh_plain_is_escaped(uint32_t code_point)
 {
@@ -68,6 +73,7 @@ const char *wh_plain_text(const char *text, bool double_backslashes, char *plain
 {
 	size_t used = 0;
 
+	WH_ASSERT(room > 0);
 	while (*text != '\0') {
 		char written[WH_PLAIN_CHAR_BYTES] = "";
 		uint32_t bytes;

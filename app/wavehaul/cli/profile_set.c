@@ -31,8 +31,10 @@ static uint32_t place_of(const struct wh_profile *profile)
 {
 	uint32_t place = 0;
 
-	while (wh_profile_at(place) != profile)
+	while (wh_profile_at(place) != profile) {
+		WH_ASSERT(wh_profile_at(place) != NULL);
 		place++;
+	}
 	WH_ASSERT(place < WH_SETTINGS_PROFILES_MAX);
 	return place;
 }
@@ -170,6 +172,7 @@ bool wh_profile_set(
 
 	if (rc == 0)
 		return true;
+	WH_ASSERT((rc == -ENOENT) == (wh_profile_option(profile, option) == NULL));
 	if (rc == -ENOENT)
 		wh_profile_refuse_option(where, profile, option);
 	else

@@ -32,6 +32,8 @@ void wh_repair_settle(struct wh_repair_options *options, const struct wh_profile
 		options->code = standard.code;
 	if (options->ceiling == 0)
 		options->ceiling = fmin(standard.planner.ceiling, WH_REPAIR_CEILING_MAX);
+	WH_ASSERT(options->code < WH_FEC_CODES);
+	WH_ASSERT(options->ceiling > 0);
 }
 
 const char *wh_repair_wrong(const struct wh_repair_options *options)
@@ -125,6 +127,7 @@ void wh_repair_configure(const struct wh_repair_options *options, struct wh_sess
 
 	if (!options->on)
 		return;
+	WH_ASSERT(config->chunk_bytes > 0 && config->payload_bytes > 0);
 	WH_ASSERT(wh_repair_possible(options->code, options->k, options->r));
 	WH_ASSERT(options->code != WH_FEC_NONE);
 	WH_ASSERT(options->ceiling >= WH_REPAIR_CEILING_MIN);
@@ -140,6 +143,7 @@ void wh_repair_configure(const struct wh_repair_options *options, struct wh_sess
 	repair->planner.target = options->target;
 	repair->planner.ceiling = options->ceiling;
 	repair->planner.r_max = repair->repair_pkts;
+	WH_ASSERT(repair->repair_pkts > 0); /* on, and with room for none, would be off */
 }
 
 void wh_repair_follow(const struct wh_open_params *params, struct wh_session_config *config)
@@ -155,6 +159,7 @@ struct wh_fec_limits wh_repair_limits(
 {
 	uint32_t k = round_up_div(chunk_bytes, payload_bytes_min);
 
+	WH_ASSERT(payload_bytes_min <= payload_bytes_max);
 	/* r <= k of each block, the last of which may have few data. */
 	return (struct wh_fec_limits){
 		.k = k,

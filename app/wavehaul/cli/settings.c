@@ -47,13 +47,16 @@ static void flags_init(struct flags *flags, enum wh_verb verb)
 		const struct wh_setting *setting = &wh_settings_table[i];
 		bool valued = setting->argument != NULL;
 
+		wh_setting_check(setting);
 		if ((setting->verbs & verb) == 0)
 			continue;
 		add_flag(flags, &used, setting->flag, valued, FLAG_FIRST + (int)i);
 		if (setting->alias != NULL && verb == WH_VERB_BENCH)
 			add_flag(flags, &used, setting->alias, valued, FLAG_FIRST + (int)i);
+		WH_ASSERT(setting->letter == 0 || strchr(flags->letters, setting->letter) == NULL);
 		if (setting->letter != 0)
 			flags->letters[letters++] = setting->letter;
+		WH_ASSERT(letters < sizeof(flags->letters)); /* a NUL follows */
 	}
 	add_flag(flags, &used, "help", false, FLAG_HELP);
 }
@@ -61,6 +64,7 @@ static void flags_init(struct flags *flags, enum wh_verb verb)
 /* By getopt's value; NULL: there is none. */
 static const struct wh_setting *setting_of(int value)
 {
+	WH_ASSERT(value < FLAG_FIRST + (int)wh_settings_count);
 	if (value >= FLAG_FIRST)
 		return &wh_settings_table[value - FLAG_FIRST];
 	for (uint32_t i = 0; i < wh_settings_count; i++)
@@ -72,6 +76,7 @@ static const struct wh_setting *setting_of(int value)
 /* As the operator wrote it, which may be the alias. */
 static const char *flag_name(const struct flags *flags, const struct wh_setting *setting)
 {
+	WH_ASSERT(flags->index < 0 || flags->options[flags->index].name != NULL);
 	return flags->index >= 0 ? flags->options[flags->index].name : setting->flag;
 }
 
@@ -121,6 +126,7 @@ static int take_flag(const struct flags *flags, const struct wh_setting *setting
 	bool *given = &settings->given[setting - wh_settings_table];
 	char advice[WH_SETTINGS_TEXT_BYTES];
 
+	WH_ASSERT((setting->verbs & flags->verb) != 0);
 	if (!*given && wh_setting_is_list(setting))
 		wh_setting_clear(setting, settings);
 	*given = true;
@@ -347,6 +353,7 @@ bool wh_settings_at(const struct wh_settings *settings, enum wh_verb verb, uint3
 		wh_setting_format(setting, settings, value);
 		return true;
 	}
+	WH_ASSERT(!has_options(verb) || settings->profile != NULL); /* it has a default */
 	if (!has_options(verb) || i >= settings->profile->n_options)
 		return false;
 

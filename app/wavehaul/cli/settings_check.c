@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/assert.h"
+#include "base/clock.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/profile_set.h"
@@ -106,6 +108,25 @@ int wh_settings_check(const struct wh_settings *settings, enum wh_verb verb)
 										: WH_EXIT_USAGE;
 }
 
+/* What the table's bounds and defaults, and the checks above, have made of any settings. */
+static void assert_bounds(const struct wh_settings *settings)
+{
+	WH_ASSERT(settings->queues > 0 && settings->queues <= WH_QUEUES_MAX);
+	WH_ASSERT(settings->mtu_bytes >= WH_MTU_MIN && settings->vlan <= WH_VLAN_MAX);
+	WH_ASSERT(
+		settings->udp_port > 0 && settings->udp_port + settings->queues - 1 <= UINT16_MAX);
+	WH_ASSERT(settings->rx_cpus.count <= WH_SETTINGS_CPUS_MAX);
+	WH_ASSERT(settings->tx_cpus.count <= WH_SETTINGS_CPUS_MAX);
+	WH_ASSERT(settings->worker_cpus.count <= WH_SETTINGS_CPUS_MAX);
+	WH_ASSERT(settings->allows <= WH_SETTINGS_ALLOWS_MAX);
+	WH_ASSERT(settings->profile != NULL && settings->rate_bps >= WH_RATE_MIN);
+	WH_ASSERT(settings->parallel > 0 && settings->parallel <= WH_LANES_MAX);
+	WH_ASSERT(settings->peer_timeout_ns >= WH_NS_PER_S);
+	WH_ASSERT(settings->stall_timeout_ns >= WH_NS_PER_S);
+	WH_ASSERT(settings->sessions > 0);
+	WH_ASSERT(settings->peer_openings_s > 0 && settings->peer_lines_s > 0); /* divisors */
+}
+
 int wh_settings_check_whole(const struct wh_settings *settings, enum wh_verb verb)
 {
 	if ((verb & WH_VERBS_CONFIGURED) == 0)
@@ -125,5 +146,6 @@ int wh_settings_check_whole(const struct wh_settings *settings, enum wh_verb ver
 			    "2001:db8::1/64, with the prefix length of its subnet");
 		return WH_EXIT_USAGE;
 	}
+	assert_bounds(settings);
 	return -1;
 }

@@ -34,6 +34,7 @@ static int refuse_key(const struct wh_ini_section *section, const struct wh_ini_
 {
 	char known[WH_SETTINGS_TEXT_BYTES] = "";
 
+	WH_ASSERT(has_keys(section->word)); /* others are no sections of the file */
 	for (uint32_t i = 0; i < wh_settings_count; i++) {
 		const struct wh_setting *setting = &wh_settings_table[i];
 		size_t used = strlen(known);

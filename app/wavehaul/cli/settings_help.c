@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/settings_table.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -128,6 +129,8 @@ static const struct {
 };
 
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
+
+static_assert(WH_VERB_PROFILES == 1 << (VERBS - 1), "a line for each bit of enum wh_verb");
 
 static uint32_t index_of(enum wh_verb verb)
 {

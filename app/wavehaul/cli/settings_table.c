@@ -58,6 +58,9 @@ static_assert(WH_QUEUES_MAX <= WH_PORT_QUEUES_MAX, "the port has them");
 #define LINES_MAX       1000
 #define DAY_NS          (UINT64_C(86400) * WH_NS_PER_S)
 
+static_assert(DESCRIPTORS_MAX <= UINT16_MAX, "the port counts them in 16 bits");
+static_assert(WH_SETTINGS_PROFILES_MAX <= 32, "wh_profile_choices has a bit for each");
+
 const struct wh_settings_section wh_settings_sections[] = {
 	{"file", "The file"},
 	{"lambda", "The lambda"},
@@ -351,6 +354,34 @@ const struct wh_setting wh_settings_table[] = {
 static_assert(LENGTH(wh_settings_table) <= WH_SETTINGS_MAX, "a flag each of what was given");
 
 const uint32_t wh_settings_count = LENGTH(wh_settings_table);
+
+static bool is_section(const char *name)
+{
+	const struct wh_settings_section *section = wh_settings_sections;
+
+	while (section->name != NULL && strcmp(section->name, name) != 0)
+		section++;
+	return section->name != NULL;
+}
+
+void wh_setting_check(const struct wh_setting *setting)
+{
+	bool valued = setting->type != WH_SETTING_SWITCH;
+	bool is_count = setting->type == WH_SETTING_COUNT;
+
+	WH_ASSERT(is_section(setting->section));
+	WH_ASSERT(setting->verbs != 0 && setting->flag != NULL && setting->help != NULL);
+	WH_ASSERT((setting->key == NULL) == (setting->name == NULL));
+	WH_ASSERT(setting->key == NULL || (setting->verbs & WH_VERBS_CONFIGURED) != 0);
+	WH_ASSERT(valued == (setting->argument != NULL));
+	WH_ASSERT(setting->example != NULL);
+	WH_ASSERT(setting->alias == NULL || (setting->verbs & WH_VERB_BENCH) != 0);
+	WH_ASSERT(setting->serve_standard == NULL || (setting->verbs & WH_VERB_SERVE) != 0);
+	WH_ASSERT(setting->serve_help == NULL || (setting->verbs & WH_VERB_SERVE) != 0);
+	WH_ASSERT(setting->offset < sizeof(struct wh_settings));
+	WH_ASSERT(setting->low <= setting->high);
+	WH_ASSERT(!is_count || setting->high <= UINT32_MAX); /* as wide as its field */
+}
 
 const struct wh_setting *wh_setting_find(const char *section, const char *key)
 {

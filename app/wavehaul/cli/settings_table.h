@@ -83,6 +83,9 @@ const struct wh_setting *wh_setting_find(const char *section, const char *key);
 
 const char *wh_setting_help(const struct wh_setting *setting, enum wh_verb verb);
 
+/* Asserts that its columns go together. */
+void wh_setting_check(const struct wh_setting *setting);
+
 /* "": not given. */
 const char *wh_setting_standard(const struct wh_setting *setting, enum wh_verb verb);
 

@@ -32,6 +32,7 @@
 
 static_assert(WH_SETTINGS_ALLOWS_MAX * SUBNET_TEXT_BYTES <= WH_SETTINGS_TEXT_BYTES, "a whole list");
 static_assert(WH_SETTINGS_CPUS_MAX * sizeof("1023,") <= WH_SETTINGS_TEXT_BYTES, "a whole list");
+static_assert(CPU_MAX <= UINT16_MAX && QUEUE_MAX_PKTS <= UINT32_MAX, "as wide as their fields");
 
 static const char not_understood[] = "is not understood";
 
@@ -219,6 +220,7 @@ static void format_cpus(const struct wh_cpu_list *list, char *text)
 
 		used += (uint32_t)snprintf(text + used, room, end - i > 1 ? "%s%u-%u" : "%s%u",
 			comma, list->cpu[i], list->cpu[end - 1]);
+		WH_ASSERT(used < WH_SETTINGS_TEXT_BYTES);
 		i = end;
 	}
 }
@@ -493,6 +495,7 @@ const char *wh_setting_take(
 	case WH_SETTING_SETS:
 		return take_set(text, settings);
 	default:
+		WH_ASSERT(wh_setting_is_list(setting));
 		return take_list(setting, text, settings);
 	}
 }
@@ -560,6 +563,7 @@ void wh_setting_format(const struct wh_setting *setting, const struct wh_setting
 		format_cpus((const struct wh_cpu_list *)field, text);
 		break;
 	default:
+		WH_ASSERT(setting->key != NULL && wh_setting_is_list(setting));
 		format_list(setting, settings, text);
 		break;
 	}
@@ -572,6 +576,7 @@ static void advise_profiles(char *text)
 	for (uint32_t i = 0; wh_profile_at(i) != NULL; i++)
 		used += (size_t)snprintf(text + used, WH_SETTINGS_TEXT_BYTES - used, "%s%s",
 			i > 0 ? ", or " : "", wh_profile_at(i)->name);
+	WH_ASSERT(used < WH_SETTINGS_TEXT_BYTES);
 }
 
 void wh_setting_advise(const struct wh_setting *setting, char text[WH_SETTINGS_TEXT_BYTES])

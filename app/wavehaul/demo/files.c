@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "demo/files.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -13,6 +14,7 @@
 
 #include <rte_common.h>
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/prng.h"
 #include "base/units.h"
@@ -85,6 +87,7 @@ static int write_file(int fd, uint64_t bytes, struct wh_prng *prng)
 	static _Alignas(BLOCK_BYTES) uint64_t piece[PIECE_BYTES / sizeof(uint64_t)];
 	uint64_t done = 0;
 
+	static_assert(PIECE_BYTES % BLOCK_BYTES == 0, "only the last piece ends within a block");
 	while (done < bytes) {
 		size_t wanted = wh_min_u64(bytes - done, sizeof(piece));
 
@@ -214,6 +217,8 @@ static int check_out(const char *folder, struct wh_demo_files *files)
 /* Appends to a path that is known to have room for these few letters. */
 static void join(char *path, const char *folder, const char *name)
 {
+	WH_ASSERT(folder[0] != '\0');
+
 	int length = snprintf(path, WH_DEMO_PATH_MAX, "%s/%s", folder, name);
 
 	if (length >= WH_DEMO_PATH_MAX)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "demo/plan.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include <rte_common.h>
@@ -165,5 +166,7 @@ int wh_demo_plan_make(const struct wh_demo_options *options, struct wh_demo_plan
 		for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
 			chunks[end] = RTE_MAX(chunks[end] * 7 / 8, CHUNKS_MIN);
 	}
+	WH_ASSERT(chunks[WH_DEMO_SENDER] >= CHUNKS_MIN && chunks[WH_DEMO_RECEIVER] >= CHUNKS_MIN);
+	WH_ASSERT(plan->memory.bytes <= plan->budget_bytes);
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "doctor/finding.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ static struct wh_finding finding(
 	struct wh_finding result = {.verdict = verdict};
 	int length = snprintf(result.repair, sizeof(result.repair), "%s", repair);
 
+	WH_ASSERT(verdict == WH_FIX || length == 0);
 	WH_ASSERT(length < (int)sizeof(result.repair)); /* half a command might be another one */
 	vsnprintf(result.text, sizeof(result.text), format, args);
 	make_printable(result.text);
@@ -73,8 +75,11 @@ void wh_findings_add(
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(result.name, sizeof(result.name), format, args);
+
+	int length = vsnprintf(result.name, sizeof(result.name), format, args);
+
 	va_end(args);
+	WH_ASSERT(length > 0 && length < (int)sizeof(result.name));
 	findings->at = realloc(findings->at, bytes);
 	WH_ASSERT(findings->at != NULL);
 	findings->at[findings->count++] = result;
@@ -100,6 +105,7 @@ void wh_findings_print_text(const struct wh_findings *findings)
 {
 	static const char *const word[] = {"good", "info", "FIX"};
 
+	static_assert(sizeof(word) / sizeof(word[0]) == WH_FIX + 1, "a word for each");
 	for (uint32_t i = 0; i < findings->count; i++) {
 		const struct wh_finding *one = &findings->at[i];
 
@@ -114,6 +120,7 @@ void wh_findings_print_json(const struct wh_findings *findings)
 	static const char *const word[] = {"good", "info", "bad"};
 	json_t *checks = json_array();
 
+	static_assert(sizeof(word) / sizeof(word[0]) == WH_FIX + 1, "a word for each");
 	for (uint32_t i = 0; i < findings->count; i++) {
 		const struct wh_finding *one = &findings->at[i];
 		json_t *repair = one->repair[0] == '\0' ? json_null() : json_string(one->repair);

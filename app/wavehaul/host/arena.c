@@ -24,6 +24,7 @@ int wh_arena_init(struct wh_arena *arena, void *memory, uint64_t bytes)
 	uint64_t units = units_of(bytes);
 
 	WH_ASSERT(units > 0 && bytes % WH_ARENA_UNIT_BYTES == 0);
+	WH_ASSERT((uintptr_t)memory % WH_CHUNK_ALIGN == 0);
 	*arena = (struct wh_arena){.memory = memory};
 	if (units > UNITS_MAX)
 		return -ENOMEM;
@@ -37,8 +38,33 @@ int wh_arena_init(struct wh_arena *arena, void *memory, uint64_t bytes)
 	return 0;
 }
 
+static void check_runs(const struct wh_arena *arena)
+{
+	uint32_t free_units = 0;
+	uint32_t first = 0;
+
+	while (first < arena->units) {
+		uint32_t length = arena->run[first] & ~TAKEN;
+
+		WH_ASSERT(length > 0 && length <= arena->units - first);
+		if ((arena->run[first] & TAKEN) == 0)
+			free_units += length;
+		first += length;
+	}
+	WH_ASSERT(free_units == arena->free_units);
+}
+
+void wh_arena_check(struct wh_arena *arena)
+{
+	rte_spinlock_lock(&arena->lock);
+	check_runs(arena);
+	rte_spinlock_unlock(&arena->lock);
+}
+
 void wh_arena_free(struct wh_arena *arena)
 {
+	if (arena->run != NULL)
+		check_runs(arena);
 	free(arena->run);
 	*arena = (struct wh_arena){0};
 }
@@ -75,6 +101,8 @@ static void cut(struct wh_arena *arena, uint32_t first, uint32_t wanted)
 {
 	uint32_t left = arena->run[first] - wanted;
 
+	WH_ASSERT((arena->run[first] & TAKEN) == 0 && arena->run[first] >= wanted);
+	WH_ASSERT(arena->free_units >= wanted);
 	if (left > 0)
 		arena->run[first + wanted] = left;
 	arena->run[first] = wanted | TAKEN;
@@ -112,6 +140,7 @@ void wh_arena_give(struct wh_arena *arena, void *memory)
 	WH_ASSERT((arena->run[first] & TAKEN) != 0);
 	arena->run[first] &= ~TAKEN;
 	arena->free_units += arena->run[first];
+	WH_ASSERT(arena->free_units <= arena->units);
 	rte_spinlock_unlock(&arena->lock);
 }
 

@@ -34,4 +34,7 @@ void wh_arena_give(struct wh_arena *arena, void *memory); /* NULL is allowed */
 
 uint64_t wh_arena_free_bytes(struct wh_arena *arena);
 
+/* Asserts that its runs follow each other and add up. */
+void wh_arena_check(struct wh_arena *arena);
+
 #endif

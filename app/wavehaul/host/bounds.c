@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "host/bounds.h"
 
+#include <assert.h>
+
 #include "cli/repair.h"
 #include "profile/profile.h"
 #include "wire/packet.h"
+
+static_assert(WH_STREAM_WINDOW_PKTS_MAX % WH_WINDOW_PACKETS_MIN == 0 &&
+		      (WH_STREAM_WINDOW_PKTS_MAX & (WH_STREAM_WINDOW_PKTS_MAX - 1)) == 0,
+	"wh_stream_window doubles from the one to the other");
+static_assert(WH_STREAM_PAYLOAD_BYTES_MIN % WH_PAYLOAD_ALIGN == 0, "the least is possible");
 
 bool wh_payload_is_possible(uint32_t payload_bytes, uint32_t payload_bytes_max)
 {

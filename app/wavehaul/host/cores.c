@@ -56,6 +56,7 @@ static struct wh_cpu_list rest(
 static void deal_queues(const struct wh_cpu_list *cpus, uint32_t queues, struct wh_cpu_list *rx,
 	struct wh_cpu_list *tx)
 {
+	WH_ASSERT(cpus->count > 0 && rx->count == 0 && tx->count == 0);
 	for (uint32_t queue = 0; queue < queues; queue++) {
 		uint16_t receives = cpus->cpu[queue % cpus->count];
 		bool has_own_sender = queues + queue < cpus->count;
@@ -109,6 +110,24 @@ static int check(const struct wh_cpu_list *list, const char *name,
 	return 0;
 }
 
+/* What cores.h promises of the first core and of every queue. */
+static void check_cores(const struct wh_cores *cores, uint32_t queues)
+{
+	uint32_t received = 0;
+	uint32_t sent = 0;
+
+	WH_ASSERT(cores->count > 0 && cores->core[0].works);
+	for (uint32_t i = 0; i < cores->count; i++) {
+		const struct wh_core *core = &cores->core[i];
+
+		WH_ASSERT(core->works || (core->receives | core->sends) != 0);
+		WH_ASSERT((received & core->receives) == 0 && (sent & core->sends) == 0);
+		received |= core->receives;
+		sent |= core->sends;
+	}
+	WH_ASSERT(received == (1U << queues) - 1 && sent == received);
+}
+
 int wh_cores_place(const struct wh_host_settings *settings, const struct wh_cpu_list *allowed,
 	struct wh_cores *cores, char *why, size_t why_bytes)
 {
@@ -130,6 +149,7 @@ int wh_cores_place(const struct wh_host_settings *settings, const struct wh_cpu_
 		core_of(cores, rx.cpu[queue % rx.count])->receives |= (uint16_t)(1U << queue);
 		core_of(cores, tx.cpu[queue % tx.count])->sends |= (uint16_t)(1U << queue);
 	}
+	check_cores(cores, settings->queues);
 	return 0;
 }
 

@@ -43,6 +43,7 @@ static void append(struct arguments *arguments, const char *text)
 	arguments->text[arguments->count] = &arguments->words[arguments->used_bytes];
 	memcpy(arguments->text[arguments->count++], text, bytes);
 	arguments->used_bytes += bytes;
+	WH_ASSERT(arguments->used_bytes <= WORDS_BYTES && arguments->count <= ARGUMENTS_MAX);
 }
 
 static void append_split(struct arguments *arguments, const char *text)
@@ -86,6 +87,7 @@ static void append_lcores(const struct wh_cpu_list *cpus, struct arguments *argu
 	for (uint32_t i = 0; i < cpus->count; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%u@%u",
 			i == 0 ? "" : ",", i, cpus->cpu[i]);
+	WH_ASSERT(used < sizeof(text)); /* a list cut off would name other CPUs */
 	append(arguments, "--lcores");
 	append(arguments, text);
 }
@@ -190,6 +192,7 @@ int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found)
 	struct wh_tsc_stamp began = wh_tsc_stamp();
 
 	WH_ASSERT(arguments.count == 0);
+	WH_ASSERT(config->small_pages_bytes >= config->memory_bytes);
 	if (!hugepages && !has_small_pages(config))
 		return -ENOMEM;
 	derive(config, hugepages, &arguments);

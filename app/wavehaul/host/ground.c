@@ -72,6 +72,7 @@ struct wh_endpoint_config wh_ground_endpoint_config(
 
 void wh_ground_session_config(struct wh_ground *ground, struct wh_session_config *config)
 {
+	WH_ASSERT(ground->hz > 0 && ground->burst_pkts > 0);
 	wh_session_config_init(config);
 	config->hz = ground->hz;
 	config->attach_bytes = ground->attach_bytes;
@@ -85,6 +86,7 @@ struct wh_address wh_ground_address(const struct wh_ground *ground, uint8_t fami
 	struct wh_address address =
 		family == WH_IPV4 ? settings->ipv4.address : settings->ipv6.address;
 
+	WH_ASSERT(shard < settings->queues && settings->udp_port + shard <= UINT16_MAX);
 	address.port = (uint16_t)(settings->udp_port + shard);
 	return address;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "host/host.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <net/if.h>
 #include <sched.h>
@@ -46,6 +47,8 @@
 
 /* A mempool's cache per lcore; larger than a burst of each direction. */
 #define POOL_CACHE 256
+
+static_assert(WH_ENDPOINT_PLACES_MIN << 7 == WH_ENDPOINT_PLACES_MAX, "places_for doubles up to it");
 
 static uint64_t align_up(uint64_t bytes, uint64_t to)
 {
@@ -200,6 +203,7 @@ static int open_shard(struct wh_host *host, uint32_t number, uint32_t places)
 	};
 	const char *wrong = wh_neighbour_config_wrong(&config.neighbour);
 
+	WH_ASSERT(number == host->shards); /* the first one is joined by all others */
 	if (wrong != NULL) {
 		wh_complain("%s", wrong);
 		return -EINVAL;
@@ -281,6 +285,7 @@ static void join_groups(struct wh_host *host)
 	uint32_t count = wh_neighbour_groups(&host->station[0].neighbour, macs);
 	enum wh_port_groups groups = WH_PORT_GROUPS_UNFILTERED;
 
+	WH_ASSERT(count <= WH_NEIGHBOUR_GROUPS_MAX);
 	if (count > 0 && wh_port_join_groups(host->port, macs, count, &groups) != 0)
 		wh_say("port %s takes no group addresses: IPv6 neighbours may not find it",
 			host->spec.ethdev);
@@ -322,6 +327,7 @@ static void count(const struct wh_ground *ground, uint32_t shard, struct wh_grou
 		(const struct wh_host *)((const char *)ground - offsetof(struct wh_host, ground));
 	struct wh_port_stats stats;
 
+	WH_ASSERT(shard < host->shards);
 	*counts = (struct wh_ground_counts){.bad_pkts = wh_station_bad_pkts(&host->station[shard])};
 	wh_port_stats_total(host->port, &stats);
 	for (uint32_t i = 0; i < WH_PORT_DROPS; i++)
@@ -356,6 +362,7 @@ static int open_ground(struct wh_host *host)
 	for (uint32_t i = 0; i < cores->count; i++)
 		if (cores->core[i].works)
 			ground->worker[ground->workers++] = &host->runtime->loop[i];
+	WH_ASSERT(ground->workers > 0); /* cores.h: the first one works */
 	for (uint32_t number = 0; number < ground->settings->queues; number++)
 		ground->shard[number] = (struct wh_ground_shard){
 			.ground = ground,
@@ -388,6 +395,8 @@ static int open_shards(struct wh_host *host, uint32_t jobs)
 int wh_host_open(struct wh_host *host, struct wh_runtime *runtime, const struct wh_port_spec *spec,
 	const struct wh_host_settings *settings, const struct wh_ground_hooks *hooks, uint32_t jobs)
 {
+	WH_ASSERT(runtime->started && jobs > 0);
+	WH_ASSERT(hooks->welcome != NULL && hooks->accept != NULL && hooks->gone != NULL);
 	*host = (struct wh_host){
 		.ground = {.hz = runtime->hz, .settings = settings, .hooks = *hooks},
 		.runtime = runtime,

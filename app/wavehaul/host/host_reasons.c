@@ -4,6 +4,14 @@
 
 #include "host/host.h"
 
+#include <assert.h>
+
+/* Beside those of port, frames and packets there are three. */
+static_assert(WH_PORT_DROPS + (WH_ENCAP_REASONS - WH_ENCAP_OK - 1) +
+			      (WH_WIRE_REASONS - WH_WIRE_OK - 1) + 3 <=
+		      WH_HOST_REASONS_MAX,
+	"a row for each");
+
 struct list {
 	struct wh_reason *reason;
 	uint32_t count;

@@ -13,6 +13,7 @@ void wh_loop_add(struct wh_loop *loop, const char *name,
 	int32_t (*poll)(void *state, uint64_t now_tsc), void *state)
 {
 	WH_ASSERT(loop->processes < WH_LOOP_PROCESSES_MAX);
+	WH_ASSERT(name != NULL && poll != NULL);
 	loop->process[loop->processes++] = (struct wh_process){name, poll, state};
 }
 
@@ -60,6 +61,7 @@ int wh_loop_run(void *argument)
 	struct wh_loop *loop = argument;
 	uint64_t last_tsc = rte_rdtsc();
 
+	WH_ASSERT(loop->stop != NULL);
 	WH_ASSERT(loop->hz == 0 || (loop->nap_us > 0 && loop->nap_us < 1000000));
 	loop->meter.read = read_tsc;
 	loop->second_tsc = last_tsc + loop->hz;

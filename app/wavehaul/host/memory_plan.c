@@ -15,11 +15,15 @@ static void add(struct wh_memory_plan *plan, const char *whose, const char *what
 
 	WH_ASSERT(plan->users < WH_MEMORY_USERS_MAX);
 	plan->users++;
-	snprintf(user->name, sizeof(user->name), "%s%s", whose, what);
+
+	int length = snprintf(user->name, sizeof(user->name), "%s%s", whose, what);
+
+	WH_ASSERT(length < (int)sizeof(user->name));
 	user->bytes = bytes;
 	user->small_pages_bytes = small_pages_bytes;
 	plan->bytes += bytes;
 	plan->small_pages_bytes += small_pages_bytes;
+	WH_ASSERT(plan->small_pages_bytes >= plan->bytes);
 }
 
 void wh_memory_plan_add(

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/units.h"
 #include "cli/complain.h"
@@ -128,6 +129,7 @@ bool wh_memory_fits(const struct wh_memory_room *room, uint64_t bytes, const cha
 	char wanted[WH_UNITS_MAX];
 	char had[WH_UNITS_MAX];
 
+	WH_ASSERT(room->bound != NULL);
 	if (bytes <= room->bytes)
 		return true;
 	wh_format_size(wanted, sizeof(wanted), bytes);

@@ -26,7 +26,7 @@ static void raise_file_limit(void)
 int wh_runtime_start(
 	struct wh_runtime *runtime, const struct wh_cores *cores, struct wh_eal_config *eal)
 {
-	WH_ASSERT(cores->count > 0);
+	WH_ASSERT(cores->count > 0 && cores->core[0].works);
 	*runtime = (struct wh_runtime){.cores = *cores, .verbose = eal->verbose};
 	raise_file_limit();
 	runtime->loop = calloc(cores->count, sizeof(*runtime->loop));
@@ -80,6 +80,7 @@ uint32_t wh_runtime_add(struct wh_runtime *runtime, uint32_t worker, const char 
 {
 	uint32_t seen = worker % wh_runtime_workers(runtime);
 
+	WH_ASSERT(runtime->started);
 	for (uint32_t i = 0; i < runtime->cores.count; i++) {
 		if (!runtime->cores.core[i].works || seen-- > 0)
 			continue;

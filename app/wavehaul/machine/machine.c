@@ -65,6 +65,7 @@ bool wh_machine_flag(const struct wh_machine *machine, const char *flag)
 	int length = snprintf(word, sizeof(word), " %s ", flag);
 
 	WH_ASSERT(length < (int)sizeof(word));
+	WH_ASSERT(flag[0] != '\0' && strchr(flag, ' ') == NULL);
 	return strstr(machine->flags, word) != NULL;
 }
 

@@ -2,6 +2,7 @@
 
 /* Which network devices are on the PCI bus, and who has them. */
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,8 @@ static const struct {
 static bool is_address(const char *text)
 {
 	static const char form[] = "xxxx:xx:xx.x";
+
+	static_assert(sizeof(form) <= WH_NIC_ADDRESS_MAX, "it is copied as it is");
 
 	if (strlen(text) != sizeof(form) - 1)
 		return false;
@@ -235,6 +238,7 @@ static bool look_at_nic(struct wh_machine *machine, const char *address, struct 
 	nic->verbs = wh_tree_exists(root, DEVICES "/%s/infiniband_verbs", address);
 	look_at_all_interfaces(machine, nic);
 	nic->holder = holder_of(nic, class >> 8);
+	WH_ASSERT(!wh_nic_ready(nic) || nic->driver[0] != '\0');
 	return true;
 }
 
@@ -242,6 +246,7 @@ void wh_machine_look_for_nics(struct wh_machine *machine)
 {
 	struct wh_tree_list list = wh_tree_list(machine->root, DEVICES);
 
+	WH_ASSERT(machine->nic == NULL && machine->nics == 0); /* looked for once */
 	if (list.count == 0)
 		return;
 	machine->nic = calloc((size_t)list.count, sizeof(*machine->nic));

@@ -157,6 +157,7 @@ bool wh_tree_field(const char *root, char *value, size_t room, const char *path,
 {
 	struct field field = {.key = key, .value = value, .room = room};
 
+	WH_ASSERT(room > 0 && key[0] != '\0');
 	value[0] = '\0';
 	wh_tree_each_line(root, path, match_field, &field);
 	return field.found;

@@ -7,6 +7,7 @@
 
 #include <rte_version.h>
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/units.h"
 #include "cli/complain.h"
@@ -62,6 +63,7 @@ uint32_t wh_bench_lane_reports(struct wh_bench_lane *lane)
 void wh_bench_add_up(struct wh_bench_lane *lanes, struct wh_job *const *jobs, uint32_t count,
 	struct wh_bench_sum *sum)
 {
+	WH_ASSERT(count <= WH_LANES_MAX);
 	*sum = (struct wh_bench_sum){0};
 	for (uint32_t i = 0; i < count; i++) {
 		rte_spinlock_lock(&lanes[i].lock);
@@ -145,6 +147,7 @@ static struct second second_between(
 	double span_s = (double)(r->elapsed_ns - rb->elapsed_ns) / 1e9;
 	uint64_t pkts = r->pkts - rb->pkts;
 
+	WH_ASSERT(r->elapsed_ns > rb->elapsed_ns); /* bench makes no row of no time */
 	return (struct second){
 		.at_s = (double)r->elapsed_ns / 1e9,
 		.span_s = span_s,
@@ -314,6 +317,7 @@ static void print_text(const struct wh_bench_rows *rows, struct wh_job *const *j
 	double from_s;
 	const struct wh_bench_sum steady = steady_part(rows, total, &from_s);
 
+	WH_ASSERT(steady.receiver.elapsed_ns > 0);
 	print_rate(rows, total);
 	if (!settings->reverse)
 		printf("pacing by %s%s: p50 %" PRIu64 " ns late, p99 %" PRIu64 " ns, p99.9 %" PRIu64

@@ -12,6 +12,8 @@
 
 json_t *wh_head_json(const char *verb, int status)
 {
+	WH_ASSERT(status >= 0); /* -1 is to go on */
+
 	json_t *object = json_pack("{s:s, s:b, s:i, s:o}", "verb", verb, "ok", status == WH_EXIT_OK,
 		"exit_status", status, "error", wh_text_to_json(wh_last_complaint()));
 
@@ -21,6 +23,7 @@ json_t *wh_head_json(const char *verb, int status)
 
 void wh_flow_to_json(json_t *object, uint64_t bytes, double seconds)
 {
+	WH_ASSERT(seconds >= 0);
 	json_object_set_new(object, "bytes", json_integer((json_int_t)bytes));
 	json_object_set_new(object, "seconds", json_real(seconds));
 	json_object_set_new(

@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/units.h"
 #include "cli/complain.h"
@@ -71,6 +72,7 @@ const char *wh_progress_text(
 	size_t room = wh_min_u64(columns + UINT64_C(1), WH_PROGRESS_TEXT_BYTES);
 	int bytes = INT_MAX;
 
+	WH_ASSERT(progress->words != NULL);
 	make_parts(&parts, progress);
 	for (size_t i = 0; i < SHAPES && bytes >= (int)room; i++)
 		bytes = snprintf(text, room, "%s%s%s%s%s%s", parts.begin,

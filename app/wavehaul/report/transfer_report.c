@@ -14,6 +14,7 @@
 #include <rte_cycles.h>
 #include <rte_version.h>
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/units.h"
 #include "cli/complain.h"
@@ -37,6 +38,7 @@ struct wh_totals wh_transfer_totals(const struct wh_transfer *transfer)
 {
 	struct wh_totals sum = {0};
 
+	WH_ASSERT(transfer->lanes.started <= transfer->lanes.count);
 	for (uint32_t lane = 0; lane < transfer->lanes.started; lane++) {
 		const struct wh_totals totals = wh_job_totals(transfer->lanes.job[lane]);
 

@@ -44,6 +44,7 @@ double wh_throughput_bps(
 {
 	double packets = (double)goodput_bytes / group->payload_bytes;
 
+	WH_ASSERT(group->payload_bytes > 0 && span_s > 0.0);
 	return packets * 8.0 * group->packet_bytes / span_s;
 }
 
@@ -297,6 +298,7 @@ static bool add_flows(struct question *q, const char *text)
 		found = true;
 		q->flows = wh_sim_resize(
 			q->flows, (q->n_flows + group->count + 1) * sizeof(*q->flows));
+		WH_ASSERT(first <= end && end <= group->count);
 		while (first < end)
 			q->flows[q->n_flows++] = flow + first++;
 	}
@@ -403,7 +405,9 @@ bool wh_ask(const struct wh_expr_scope *scope, const char *name, const char *con
 		snprintf(wrong, WH_EXPR_WRONG_BYTES,
 			"has %s('%s'), which is no %s of this scenario", name, args[0],
 			function->of_link ? "link, as A-B," : "flow");
+	WH_ASSERT(taken <= n_args);
 	fine = taken > 0 && take_times(&q, scope, function, args + taken, n_args - taken, wrong);
+	WH_ASSERT(!fine || (q.from_ps < q.to_ps && q.link < q.asking->point->scenario.n_links));
 	if (fine)
 		*value = (struct wh_value){.kind = function->kind,
 			.x = q.asking->run == NULL ? 1.0 : function->answer(&q)};

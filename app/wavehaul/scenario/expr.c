@@ -190,6 +190,7 @@ static bool call_plain(struct parser *p, size_t function, const struct wh_value 
 	const char *kinds = functions[function].kinds;
 	double x[3] = {0.0, 0.0, BDP_PACKET_BYTES};
 
+	WH_ASSERT(functions[function].least <= strlen(kinds) && strlen(kinds) <= LENGTH(x));
 	if (n_args < functions[function].least || n_args > strlen(kinds))
 		return refuse(p, "must be written %s", functions[function].form);
 	for (uint32_t i = 0; i < n_args; i++) {
@@ -208,6 +209,7 @@ static bool call_plain(struct parser *p, size_t function, const struct wh_value 
 static bool call_extreme(struct parser *p, bool most, const struct wh_value *args, uint32_t n_args,
 	struct wh_value *value)
 {
+	WH_ASSERT(n_args > 0);
 	if (!is_quantity(p, &args[0]))
 		return false;
 	*value = args[0];

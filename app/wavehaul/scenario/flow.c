@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "cli/complain.h"
 #include "cli/repair.h"
 #include "fec/fec.h"
@@ -85,6 +86,7 @@ static uint32_t most_repair_pkts(const struct wh_repair_config *repair, uint32_t
 {
 	double share = repair->planner.ceiling;
 
+	WH_ASSERT((repair->fixed_r == 0) == (repair->fixed_k == 0) && share < 1.0);
 	if (repair->fixed_r > 0)
 		return (data_pkts + repair->fixed_k - 1) / repair->fixed_k * repair->fixed_r;
 	return (uint32_t)ceil(share / (1.0 - share) * data_pkts);
@@ -169,6 +171,7 @@ static void take_engine(struct wh_point *point, struct wh_taker *taker,
 	config->window_pkts = WH_WINDOW_PKTS_MIN;
 	while (config->window_pkts < wanted)
 		config->window_pkts *= 2;
+	WH_ASSERT((config->window_pkts & (config->window_pkts - 1)) == 0);
 	take_repair(taker, config, enough);
 }
 

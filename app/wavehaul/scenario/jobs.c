@@ -36,6 +36,14 @@ struct crew {
 	uint32_t taken;
 };
 
+/* Jobs begin and are taken in order; they end in any. */
+static void check_crew(const struct crew *crew)
+{
+	WH_ASSERT(crew->begun <= crew->plan->n_jobs);
+	WH_ASSERT(crew->taken <= crew->ended && crew->ended <= crew->begun);
+	WH_ASSERT(crew->begun - crew->ended <= crew->plan->at_once);
+}
+
 static bool write_all(int fd, const char *text)
 {
 	size_t left = strlen(text);
@@ -96,6 +104,7 @@ static bool begin_job(struct crew *crew)
 
 static void end_job(struct crew *crew, struct job *job)
 {
+	WH_ASSERT(job->fd >= 0);
 	close(job->fd);
 	job->fd = -1;
 	while (waitpid(job->pid, &job->status, 0) < 0 && errno == EINTR)
@@ -196,6 +205,7 @@ int wh_jobs_run(const struct wh_jobs_plan *plan)
 			}
 		listen_to_jobs(&crew);
 		status = take_jobs(&crew);
+		check_crew(&crew);
 	}
 	end_all(&crew);
 	return status;

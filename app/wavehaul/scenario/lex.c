@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "scenario/lex.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/assert.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -41,6 +44,8 @@ static const struct {
 	{"<", WH_SIGN_LESS},
 	{">", WH_SIGN_GREATER},
 };
+
+static_assert(LENGTH(signs) == WH_SIGNS, "a text for each");
 
 bool wh_lex_is_unit(const char *name)
 {

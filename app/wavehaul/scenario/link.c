@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "cli/complain.h"
 #include "scenario/lex.h"
 #include "scenario/point.h"
@@ -47,6 +48,7 @@ static bool add_one_way(
 {
 	struct wh_sim_link_config *link = &point->links[point->scenario.n_links];
 
+	WH_ASSERT(from < point->scenario.n_nodes && to < point->scenario.n_nodes);
 	if (from == to || point->scenario.n_links == WH_POINT_LINKS_MAX)
 		return false;
 	for (uint32_t i = 0; i < point->scenario.n_links; i++)

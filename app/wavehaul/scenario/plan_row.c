@@ -80,6 +80,7 @@ static double seconds(uint64_t span_ps)
 
 static double link_pps(const struct wh_plan_link *link)
 {
+	WH_ASSERT(link->rate_bps > 0 && link->packet_bytes > TCP_HEAD_BYTES);
 	return (double)link->rate_bps / (8.0 * link->packet_bytes);
 }
 
@@ -93,6 +94,7 @@ static uint32_t payload_bytes(const struct wh_plan_link *link, const struct agen
 static void tell_rate(const struct wh_plan_link *link, const struct agent *agent, double pps,
 	struct wh_plan_row *told)
 {
+	WH_ASSERT(pps > 0.0);
 	told->goodput_bps = 8.0 * payload_bytes(link, agent) * pps;
 	told->finish_s = 8.0 * (double)link->file_bytes / told->goodput_bps + seconds(link->rtt_ps);
 }
@@ -179,6 +181,9 @@ static void tell_run(const struct wh_plan_link *link, const struct wh_scenario *
 	double all_bytes = (double)wh_monitor_flow_span(monitor, 0, 0, marks_ps[2]).goodput_bytes;
 	double late_bytes =
 		(double)wh_monitor_flow_span(monitor, 0, marks_ps[1], marks_ps[2]).goodput_bytes;
+
+	WH_ASSERT(scenario->n_marks == 3 && marks_ps[1] < marks_ps[2]);
+
 	double late_bps = 8.0 * late_bytes / seconds(marks_ps[2] - marks_ps[1]);
 
 	if (finished_ps != WH_SIM_NEVER_PS) {

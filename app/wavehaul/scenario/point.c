@@ -47,6 +47,7 @@ uint32_t wh_point_first_flow(const struct wh_point *point, uint32_t group)
 {
 	uint32_t flow = 0;
 
+	WH_ASSERT(group < point->scenario.n_groups);
 	for (uint32_t i = 0; i < group; i++)
 		flow += point->groups[i].count;
 	return flow;
@@ -130,6 +131,7 @@ static bool take_scenario(struct wh_point *point, struct wh_ini *ini)
 
 static void add_variable(struct wh_point *point, const char *name, uint64_t span_ps)
 {
+	WH_ASSERT(point->n_variables < point->swept.n_variables + 2); /* as allocated */
 	point->variables[point->n_variables++] = (struct wh_variable){
 		.name = name,
 		.value = {.kind = WH_VALUE_TIME, .x = (double)span_ps / (double)WH_PS_PER_S},
@@ -203,6 +205,44 @@ static bool try_questions(struct wh_point *point, struct wh_ini *ini, enum wh_sc
 	return true;
 }
 
+static void check_network(const struct wh_point *point)
+{
+	const struct wh_scenario *scenario = &point->scenario;
+
+	WH_ASSERT(scenario->n_nodes > 1 && scenario->n_nodes <= WH_POINT_NODES_MAX);
+	WH_ASSERT(scenario->n_links > 0 && scenario->n_links <= WH_POINT_LINKS_MAX);
+	WH_ASSERT(scenario->n_groups > 0 && scenario->n_groups <= WH_POINT_GROUPS_MAX);
+	for (uint32_t i = 0; i < scenario->n_links; i++) {
+		const struct wh_sim_link_config *link = &point->links[i];
+
+		WH_ASSERT(link->from < scenario->n_nodes && link->to < scenario->n_nodes);
+		WH_ASSERT(link->from != link->to && link->rate_bps > 0);
+	}
+	for (uint32_t i = 0; i < scenario->n_groups; i++) {
+		const struct wh_scenario_group *group = &point->groups[i];
+
+		WH_ASSERT(group->from < scenario->n_nodes && group->to < scenario->n_nodes);
+		WH_ASSERT(group->from != group->to && group->start_ps <= group->stop_ps);
+		WH_ASSERT(group->payload_bytes > 0 && group->payload_bytes <= group->packet_bytes);
+		WH_ASSERT(point->agents[i] != NULL);
+	}
+}
+
+/* What runs and questions rely on once all is tried. */
+static void check_point(const struct wh_point *point)
+{
+	const struct wh_scenario *scenario = &point->scenario;
+
+	check_network(point);
+	WH_ASSERT(point->warmup_ps < scenario->duration_ps && point->repeat > 0);
+	WH_ASSERT(point->n_variables == point->swept.n_variables + 2);
+	WH_ASSERT(scenario->n_marks > 0 && scenario->n_marks <= WH_POINT_MARKS_MAX);
+	WH_ASSERT(point->marks_ps[0] == 0);
+	WH_ASSERT(point->marks_ps[scenario->n_marks - 1] == scenario->duration_ps);
+	for (uint32_t i = 1; i < scenario->n_marks; i++)
+		WH_ASSERT(point->marks_ps[i - 1] < point->marks_ps[i]);
+}
+
 static bool build(struct wh_point *point, struct wh_ini *ini)
 {
 	memcpy(point->variables, point->swept.variables,
@@ -229,6 +269,7 @@ int wh_point_build(
 	if (status == -1 && !build(point, ini))
 		status = WH_EXIT_USAGE;
 	if (status == -1) {
+		check_point(point);
 		*built = point;
 		return -1;
 	}

@@ -66,6 +66,7 @@ static double mean_report(const struct wh_sim_report *report, size_t i)
 	size_t n_runs = json_array_size(report->reports);
 	double sum = 0.0;
 
+	WH_ASSERT(n_runs > 0);
 	for (size_t run = 0; run < n_runs; run++)
 		sum += wh_json_to_number(json_array_get(json_array_get(report->reports, run), i));
 	return sum / (double)n_runs;
@@ -77,6 +78,7 @@ static double mean_side(const struct wh_sim_report *report, size_t i, size_t k, 
 	size_t n_runs = json_array_size(report->expects);
 	double sum = 0.0;
 
+	WH_ASSERT(n_runs > 0 && n_runs == json_array_size(report->reports));
 	for (size_t run = 0; run < n_runs; run++) {
 		const json_t *expectation = json_array_get(json_array_get(report->expects, run), i);
 
@@ -180,6 +182,7 @@ static void conclude_point(struct wh_sim_report *report, uint32_t number)
 	int status = wh_sweep_at(report->sweep, number, &values);
 
 	WH_ASSERT(status == -1);
+	WH_ASSERT(number == json_array_size(report->points)); /* in their order */
 	expect = conclude_expect(report, &ok);
 	json_object_set_new(object, "number", json_integer(number + 1));
 	json_object_set_new(object, "sweep", sweep_json(&values, false));

@@ -113,6 +113,7 @@ int wh_sweep_read(struct wh_sweep *sweep, struct wh_ini_section *section)
 			return WH_EXIT_USAGE;
 		}
 		sweep->n_points *= list->n_rows;
+		WH_ASSERT(sweep->n_points > 0);
 	}
 	return -1;
 }
@@ -143,6 +144,7 @@ static bool evaluate_column(const struct wh_sweep_list *list, uint32_t name, uin
 		.variables = values->variables, .n_variables = values->n_variables};
 	char wrong[WH_EXPR_WRONG_BYTES];
 
+	WH_ASSERT(name < list->n_names && row < list->n_rows);
 	for (uint32_t i = 0; i < list->n_rows; i++) {
 		const char *item = list->items[i * list->n_names + name];
 
@@ -187,6 +189,9 @@ int wh_sweep_at(const struct wh_sweep *sweep, uint32_t point, struct wh_sweep_va
 			column += list->n_rows;
 		}
 	}
+	/* Each point of the product was named by one row of each list. */
+	WH_ASSERT(period == 1 && column == values->values + n_values);
+	WH_ASSERT(values->n_variables == sweep->n_names);
 	return -1;
 }
 

@@ -104,6 +104,7 @@ double wh_take_number(
 	char why[128];
 	double x;
 
+	WH_ASSERT(least <= most);
 	if (entry == NULL || !evaluate(taker, entry, entry->value, WH_VALUE_NUMBER, &x))
 		return fallback;
 	if (x >= least && x <= most)
@@ -160,6 +161,7 @@ void wh_take_word(
 
 	if (variable != NULL && variable->value.kind == WH_VALUE_WORD)
 		text = variable->value.word;
+	WH_ASSERT(strlen(fallback) < WH_WORD_BYTES);
 	if (strlen(text) >= WH_WORD_BYTES) {
 		refuse_entry(taker, entry, "is too long");
 		text = fallback;

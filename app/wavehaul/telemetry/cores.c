@@ -22,6 +22,7 @@ static bool look_at_cores(struct core_look look[WH_SETTINGS_CPUS_MAX])
 
 	if (host == NULL)
 		return false;
+	WH_ASSERT(host->runtime->cores.count <= WH_SETTINGS_CPUS_MAX);
 	for (uint32_t i = 0; i < host->runtime->cores.count; i++)
 		look[i] = (struct core_look){
 			.busy_tsc = wh_tel_load(&host->runtime->loop[i].busy_tsc),

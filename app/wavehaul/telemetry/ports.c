@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "base/assert.h"
 #include "telemetry/answer.h"
 
 /* What was counted behind a queue, or behind all of them: counters of 64 bits and nothing else. */
@@ -78,6 +79,7 @@ static void put_queues(struct rte_tel_data *data, const struct wh_host *host, ui
 {
 	struct behind behind = {0};
 
+	WH_ASSERT(first < end && end <= host->shards);
 	for (uint32_t i = first; i < end; i++)
 		add_station(&behind, &host->station[i]);
 	rte_tel_data_start_dict(data);

@@ -2,6 +2,7 @@
 
 /* The sessions, as /wavehaul/sessions and /wavehaul/session tell of them. */
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,6 +110,9 @@ static struct wh_session *find_session(const struct wh_host *host, uint64_t id, 
 		return NULL;
 
 	const struct wh_endpoint *endpoint = &host->station[shard].endpoint;
+
+	WH_ASSERT((endpoint->config.places & (endpoint->config.places - 1)) == 0);
+
 	uint32_t place = lci & (endpoint->config.places - 1);
 	struct wh_session *session = session_at(endpoint, place);
 
@@ -158,7 +162,8 @@ static const char *phase_name(enum wh_phase phase)
 		[WH_PHASE_CLOSED] = "closed",
 	};
 
-	WH_ASSERT((unsigned int)phase < RTE_DIM(names));
+	static_assert(RTE_DIM(names) == WH_PHASE_CLOSED + 1, "a name for each");
+	WH_ASSERT((unsigned int)phase < RTE_DIM(names) && names[phase] != NULL);
 	return names[phase];
 }
 
@@ -170,7 +175,7 @@ static const char *recovery_name(enum wh_recovery recovery)
 		[WH_RECOVERY_FEC] = "fec",
 	};
 
-	WH_ASSERT((unsigned int)recovery < WH_RECOVERIES);
+	WH_ASSERT((unsigned int)recovery < WH_RECOVERIES && names[recovery] != NULL);
 	return names[recovery];
 }
 

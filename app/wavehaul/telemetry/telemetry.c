@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "telemetry/telemetry.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <pthread.h>
@@ -70,6 +71,7 @@ const struct wh_host *wh_tel_enter(void)
 
 	const struct wh_host *host = watched.host;
 
+	WH_ASSERT((host == NULL) == (watched.jobs == NULL));
 	if (host == NULL)
 		pthread_mutex_unlock(&watched.lock);
 	return host;
@@ -100,6 +102,7 @@ void wh_tel_wait(void)
 {
 	const struct timespec span = {.tv_nsec = WH_TELEMETRY_SPAN_MS * 1000000};
 
+	static_assert(WH_TELEMETRY_SPAN_MS < 1000, "less than a second");
 	nanosleep(&span, NULL);
 }
 
@@ -127,7 +130,9 @@ void wh_tel_put_about(struct rte_tel_data *data, const char *prefix, const char 
 {
 	char name[RTE_TEL_MAX_STRING_LEN];
 
-	snprintf(name, sizeof(name), "%s%s%s", prefix, what, suffix);
+	int length = snprintf(name, sizeof(name), "%s%s%s", prefix, what, suffix);
+
+	WH_ASSERT(length < (int)sizeof(name)); /* two names cut off might become one */
 	for (char *c = name; *c != '\0'; c++)
 		if (!isalnum((unsigned char)*c))
 			*c = '_';
