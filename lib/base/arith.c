@@ -23,6 +23,7 @@ static double exp_series(double x)
 	double term = 1.0;
 	double sum = 0.0;
 
+	WH_ASSERT(fabs(x) < 0.7); /* ln 2, and what rounding adds */
 	for (int n = 1; n <= EXP_TERMS; n++) {
 		term *= x / n;
 		sum += term;
@@ -58,6 +59,7 @@ double wh_log(double x)
 	double s = (part - 1.0) / (part + 1.0);
 	double sum = 0.0;
 
+	WH_ASSERT(fabs(s) < 0.172); /* 3 - 2 sqrt(2), and what rounding adds */
 	for (int n = LOG_TERMS - 1; n > 0; n--)
 		sum = (sum + 1.0 / (2 * n + 1)) * (s * s);
 	return twos * M_LN2 + 2.0 * s * (1.0 + sum);

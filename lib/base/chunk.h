@@ -16,6 +16,7 @@
  * sends it into the FIFO; it never comes back.
  */
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,6 +24,7 @@
 
 /* Chunk memory is aligned for O_DIRECT and for vector code. */
 #define WH_CHUNK_ALIGN 4096
+static_assert(WH_CHUNK_BYTES_DEFAULT % WH_CHUNK_ALIGN == 0, "chunks lie one after the other");
 
 #define WH_DIGEST_BYTES 16
 
@@ -30,6 +32,8 @@
 struct wh_digest {
 	uint8_t bytes[WH_DIGEST_BYTES];
 };
+
+static_assert(sizeof(struct wh_digest) == WH_DIGEST_BYTES, "a digest is its bytes");
 
 struct wh_chunk {
 	uint8_t *data;

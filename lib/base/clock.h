@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 
+#include "base/assert.h"
+
 #define WH_TSC_NEVER UINT64_MAX
 #define WH_NS_PER_S  UINT64_C(1000000000)
 #define WH_US_PER_S  UINT64_C(1000000)
@@ -17,6 +19,8 @@
 /* value * multiplier / divisor without overflow in between; saturates at UINT64_MAX. */
 static inline uint64_t wh_muldiv_u64(uint64_t value, uint64_t multiplier, uint64_t divisor)
 {
+	WH_DEBUG_ASSERT(divisor > 0);
+
 	unsigned __int128 result = (unsigned __int128)value * multiplier / divisor;
 
 	return result > UINT64_MAX ? UINT64_MAX : (uint64_t)result;

@@ -12,8 +12,10 @@
  * 2^n - 1 waste none. Producer and consumer may be on different cores.
  */
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -60,6 +62,7 @@ static inline bool wh_fifo_pop_u64(struct wh_fifo *fifo, uint64_t *value)
 
 static inline bool wh_fifo_push(struct wh_fifo *fifo, void *pointer)
 {
+	WH_DEBUG_ASSERT(pointer != NULL); /* which would mean that it is empty */
 	return wh_fifo_push_u64(fifo, (uint64_t)(uintptr_t)pointer);
 }
 
@@ -88,6 +91,10 @@ struct wh_slot {
 	uint32_t unused; /* keeps data aligned */
 	uint8_t data[];
 };
+
+static_assert(offsetof(struct wh_slot, data) % 8 == 0, "data begins aligned");
+static_assert(sizeof(struct wh_slot) == offsetof(struct wh_slot, data), "data follows at once");
+static_assert(sizeof(void *) <= sizeof(uint64_t), "a pointer is an element");
 
 struct wh_slot_fifo {
 	struct rte_ring *ring;

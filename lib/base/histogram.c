@@ -5,6 +5,7 @@
 
 static uint64_t largest_in(uint32_t bucket)
 {
+	WH_ASSERT(bucket < WH_HISTOGRAM_BUCKETS);
 	if (bucket < 2 * WH_HISTOGRAM_FINE)
 		return bucket;
 
@@ -36,5 +37,6 @@ uint64_t wh_histogram_quantile(const struct wh_histogram *histogram, double shar
 		if ((double)counted >= share * (double)total)
 			break;
 	}
+	WH_ASSERT(counted <= total);
 	return largest_in(i);
 }

@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 
+#include "base/assert.h"
+
 #define WH_HISTOGRAM_FINE_BITS 3
 #define WH_HISTOGRAM_FINE      (1 << WH_HISTOGRAM_FINE_BITS)
 
@@ -27,6 +29,7 @@ static inline uint32_t wh_histogram_bucket(uint64_t value)
 	uint32_t shift =
 		WH_HISTOGRAM_SHIFTS - 1 - (uint32_t)__builtin_clzll(value | WH_HISTOGRAM_FINE);
 
+	WH_DEBUG_ASSERT(shift < WH_HISTOGRAM_SHIFTS && value >> shift < 2 * WH_HISTOGRAM_FINE);
 	return shift * WH_HISTOGRAM_FINE + (uint32_t)(value >> shift);
 }
 

@@ -14,11 +14,14 @@
  * to say what a packet costs, not how long the core waited for it.
  */
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <rte_branch_prediction.h>
+
+#include "base/assert.h"
 
 /* A prime, so that no period of the work hides from the samples. */
 #define WH_METER_EVERY 61
@@ -44,6 +47,8 @@ enum wh_meter_process {
 	WH_METER_CODER, /* repair packets: encoder and decoder */
 	WH_METER_PROCESSES,
 };
+
+static_assert(WH_METER_PROCESSES <= UINT8_MAX, "wh_meter.current holds each");
 
 struct wh_meter {
 	uint64_t (*read)(void);
@@ -73,6 +78,7 @@ static inline uint8_t wh_meter_enter(struct wh_meter *meter, enum wh_meter_proce
 	uint64_t now = meter->read();
 	uint8_t before = meter->current;
 
+	WH_DEBUG_ASSERT(before < WH_METER_PROCESSES && process < WH_METER_PROCESSES);
 	meter->turn_cycles[before] += now - meter->since;
 	meter->since = now;
 	meter->current = (uint8_t)process;

@@ -21,6 +21,8 @@ void wh_prng_init(struct wh_prng *prng, uint64_t seed)
 {
 	for (unsigned int i = 0; i < 4; i++)
 		prng->state[i] = splitmix64(&seed);
+	/* All zeros would stay so. */
+	WH_ASSERT((prng->state[0] | prng->state[1] | prng->state[2] | prng->state[3]) != 0);
 }
 
 uint64_t wh_prng_u64(struct wh_prng *prng)

@@ -153,6 +153,7 @@ static int make_all(int anchor_fd, const char *path)
 	char rest[WH_PATH_BYTES_MAX + 1];
 	int fd = anchor_fd;
 
+	WH_ASSERT(strlen(path) < sizeof(rest));
 	strcpy(rest, path);
 	for (char *name = rest; fd >= 0 && name != NULL;) {
 		char *slash = strchr(name, '/');
@@ -224,6 +225,7 @@ int wh_beneath_folder(struct wh_beneath *beneath, const char *path, size_t path_
 	}
 	if (folder->fd < 0)
 		return folder->fd;
+	WH_ASSERT(folder->path_bytes == path_bytes);
 	folder->used = ++beneath->uses;
 	beneath->last = folder;
 	return folder->fd;

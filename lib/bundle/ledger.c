@@ -17,6 +17,17 @@ static struct wh_ledger_entry *at(const struct wh_ledger *ledger, uint64_t id)
 	return &ledger->entries[id & (ledger->entry_room - 1)];
 }
 
+/* Both rings hold what lies between the oldest entry and the next, and are powers of two. */
+static void check(const struct wh_ledger *ledger)
+{
+	WH_ASSERT(ledger->first <= ledger->next);
+	WH_ASSERT(ledger->next - ledger->first <= ledger->entry_room);
+	WH_ASSERT((ledger->entry_room & (ledger->entry_room - 1)) == 0);
+	WH_ASSERT(ledger->entry_room <= ledger->entries_max);
+	WH_ASSERT((ledger->path_room & (ledger->path_room - 1)) == 0);
+	WH_ASSERT(ledger->path_room <= WH_LEDGER_PATHS_MAX);
+}
+
 int wh_ledger_init(struct wh_ledger *ledger, uint32_t entries_max)
 {
 	WH_ASSERT(entries_max >= WH_LEDGER_ENTRIES_MIN && entries_max <= WH_LEDGER_ENTRIES_MAX);
@@ -99,6 +110,7 @@ static int grow_paths(struct wh_ledger *ledger)
 		entry->path_at = place;
 		next = place + bytes;
 	}
+	WH_ASSERT(next <= room);
 	free(ledger->paths);
 	ledger->paths = paths;
 	ledger->path_room = room;
@@ -115,6 +127,7 @@ int wh_ledger_reserve(struct wh_ledger *ledger, uint16_t path_bytes)
 		error = grow_entries(ledger);
 	if (error == 0 && !path_fits(ledger, path_bytes + UINT32_C(1)))
 		error = grow_paths(ledger);
+	check(ledger);
 	return error;
 }
 
@@ -138,6 +151,7 @@ struct wh_ledger_entry *wh_ledger_add(
 		.path_bytes = path_bytes,
 		.asked = WH_LEDGER_NO_ASKED,
 	};
+	check(ledger);
 	return entry;
 }
 

@@ -8,6 +8,7 @@
 void wh_pack_init(struct wh_pack *pack, uint64_t first_chunk, uint32_t chunk_bytes,
 	struct wh_fifo *free, struct wh_fifo *ready)
 {
+	WH_ASSERT(chunk_bytes > WH_SEAL_BYTES);
 	wh_hasher_init(&pack->hasher);
 	pack->free = free;
 	pack->ready = ready;
@@ -43,6 +44,7 @@ void wh_pack_put(struct wh_pack *pack, const struct wh_record *record)
 
 	WH_ASSERT(bytes > 0);
 	chunk->bytes += bytes;
+	WH_ASSERT(chunk->bytes <= pack->chunk_bytes);
 }
 
 static void seal(struct wh_hasher *hasher, struct wh_chunk *chunk)
@@ -75,6 +77,7 @@ bool wh_pack_flush(struct wh_pack *pack)
 		return true;
 	if (wh_fifo_room(pack->ready) == 0)
 		return false;
+	WH_ASSERT(!chunk->end && chunk->bytes <= pack->chunk_bytes);
 	chunk->number = pack->number++;
 	seal(&pack->hasher, chunk);
 	pack->chunk = NULL;
@@ -89,6 +92,7 @@ bool wh_pack_end(struct wh_pack *pack)
 {
 	if (!wh_pack_flush(pack) || wh_fifo_room(pack->ready) == 0)
 		return false;
+	WH_ASSERT(pack->chunk == NULL || pack->chunk->bytes == 0);
 	pack->end = (struct wh_chunk){.number = pack->number, .end = true};
 	wh_hasher_digest(&pack->hasher, &pack->end.digest);
 

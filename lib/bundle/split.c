@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bundle/split.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,6 +11,8 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+
+static_assert(WH_SPLIT_LANES_MAX == 64, "a lane is a bit of 64");
 
 static uint64_t lane_bit(uint32_t lane)
 {
@@ -37,10 +40,14 @@ struct wh_part wh_part_of(uint64_t size_bytes, uint32_t lanes, uint32_t lane)
 	uint64_t units = units_of(size_bytes);
 
 	WH_ASSERT(wh_part_is_possible(size_bytes, lanes) && lane < lanes);
-	return (struct wh_part){
+
+	const struct wh_part part = {
 		.from = units * lane / lanes * WH_SPLIT_ALIGN_BYTES,
 		.end = wh_min_u64(size_bytes, units * (lane + 1) / lanes * WH_SPLIT_ALIGN_BYTES),
 	};
+
+	WH_ASSERT(part.from < part.end && part.end <= size_bytes);
+	return part;
 }
 
 void wh_splits_init(struct wh_splits *splits, uint32_t lanes)
@@ -53,6 +60,7 @@ void wh_splits_init(struct wh_splits *splits, uint32_t lanes)
 
 static void forget(struct wh_split *split)
 {
+	WH_ASSERT(split->number != 0 && split->fd >= 0 && split->path != NULL);
 	close(split->fd);
 	free(split->path);
 	*split = (struct wh_split){0};
@@ -124,6 +132,7 @@ struct wh_split *wh_splits_next(struct wh_splits *splits, uint32_t lane, uint32_
 			first = split;
 	}
 	wh_spin_unlock(&splits->lock);
+	WH_ASSERT(first == NULL || (first->number > *seen && first->number <= last));
 	*seen = first != NULL ? first->number : last;
 	return first;
 }
@@ -144,6 +153,7 @@ void wh_split_leave(struct wh_splits *splits, struct wh_split *split, uint32_t l
 {
 	wh_spin_lock(&splits->lock);
 	WH_ASSERT(split->number != 0 && (split->left & lane_bit(lane)) == 0);
+	WH_ASSERT(lane < splits->lanes);
 	split->left |= lane_bit(lane);
 	if ((split->left | splits->gone) == all_lanes(splits))
 		forget(split);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fec/fec.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
 #include "fec/rs.h"
 #include "fec/tornado.h"
+
+static_assert(WH_FEC_RS_PACKETS_MAX == WH_RS_PACKETS_MAX, "a block is one of the code's");
 
 struct wh_fec {
 	struct wh_fec_limits limits;
@@ -120,6 +123,7 @@ static void set(uint64_t *have, uint32_t packet)
 static uint8_t *data_packet(
 	const struct wh_fec *fec, const struct wh_fec_shape *shape, const uint8_t *data, uint32_t i)
 {
+	WH_DEBUG_ASSERT(i < shape->k);
 	if (i + 1 == shape->k && shape->last_bytes < shape->symbol_bytes)
 		return fec->last;
 	return (uint8_t *)(uintptr_t)data + (size_t)i * shape->symbol_bytes;
@@ -127,6 +131,8 @@ static uint8_t *data_packet(
 
 static void fill_up_last(struct wh_fec *fec, const struct wh_fec_shape *shape, const uint8_t *data)
 {
+	WH_ASSERT(shape->last_bytes <= shape->symbol_bytes);
+	WH_ASSERT(shape->symbol_bytes <= fec->limits.symbol_bytes);
 	memcpy(fec->last, data + (size_t)(shape->k - 1) * shape->symbol_bytes, shape->last_bytes);
 	memset(fec->last + shape->last_bytes, 0, shape->symbol_bytes - shape->last_bytes);
 }
@@ -134,6 +140,7 @@ static void fill_up_last(struct wh_fec *fec, const struct wh_fec_shape *shape, c
 /* How many of `count` packets, dealt out in turn, block `block` has. */
 static uint32_t share(uint32_t count, uint32_t blocks, uint32_t block)
 {
+	WH_DEBUG_ASSERT(block < blocks);
 	return count / blocks + (block < count % blocks);
 }
 
@@ -148,6 +155,7 @@ static void rs_encode(struct wh_fec *fec, const struct wh_fec_shape *shape, cons
 		uint32_t end_row = share(end, shape->blocks, b);
 		uint32_t r = share(shape->r, shape->blocks, b);
 
+		WH_ASSERT(share(shape->k, shape->blocks, b) + r <= WH_FEC_RS_PACKETS_MAX);
 		if (first_row == end_row)
 			continue;
 		for (uint32_t row = first_row; row < end_row; row++)
@@ -192,6 +200,7 @@ static uint32_t rs_decode_block(struct wh_fec *fec, const struct wh_fec_shape *s
 	uint32_t lost = 0;
 	uint32_t helpers = 0;
 
+	WH_ASSERT(k >= 1 && r >= 1 && k + r <= WH_FEC_RS_PACKETS_MAX);
 	for (uint32_t row = 0; row < k; row++) {
 		sources[row] = data_packet(fec, shape, data, row * shape->blocks + b);
 		if (!has(have, row * shape->blocks + b)) {
@@ -243,6 +252,7 @@ uint32_t wh_fec_decode(struct wh_fec *fec, const struct wh_fec_shape *shape, uin
 		shape->last_bytes < shape->symbol_bytes)
 		memcpy(data + (size_t)(shape->k - 1) * shape->symbol_bytes, fec->last,
 			shape->last_bytes);
+	WH_ASSERT(missing <= shape->k);
 	return missing;
 }
 
@@ -277,5 +287,6 @@ uint32_t wh_fec_shortfall(const struct wh_fec_shape *shape, const uint64_t *have
 		if (missing > helpers)
 			asked += ask_for(shape, b, missing - helpers, have, ask);
 	}
+	WH_ASSERT(asked <= shape->k);
 	return asked;
 }

@@ -47,6 +47,8 @@ void wh_fec_planner_init(struct wh_fec_planner *planner, const struct wh_fec_pla
 {
 	WH_ASSERT(config->target > 0.0 && config->target < 1.0);
 	WH_ASSERT(config->ceiling > 0.0 && config->ceiling < 1.0);
+	WH_ASSERT(config->initial_loss >= 0.0 && config->initial_loss <= 1.0);
+	WH_ASSERT(config->code == WH_FEC_RS || config->code == WH_FEC_TORNADO);
 
 	memset(planner, 0, sizeof(*planner));
 	planner->config = *config;
@@ -72,6 +74,7 @@ void wh_fec_planner_feedback(
 	double length = (double)lost / (double)events;
 
 	planner->burst_pkts += (weight < 1.0 ? weight : 1.0) * (length - planner->burst_pkts);
+	WH_ASSERT(planner->burst_pkts >= 1.0);
 }
 
 /*
@@ -133,6 +136,7 @@ static void leave_out_negligible(struct losses *l)
 		skip++;
 	if (skip < 64) /* moving costs as much as some packets */
 		return;
+	WH_ASSERT(skip < l->counts);
 	memmove(l->after_good, l->after_good + skip, (l->counts - skip) * sizeof(double));
 	memmove(l->after_loss, l->after_loss + skip, (l->counts - skip) * sizeof(double));
 	l->low += skip;
@@ -144,6 +148,7 @@ static double counted_chance(uint32_t packets, uint32_t bears, double loss, doub
 	struct losses l = {.counts = 1};
 	double excess = 0.0;
 
+	WH_ASSERT(packets <= COUNTED_PKTS);
 	l.after_good[0] = 1.0 - loss;
 	l.after_loss[0] = loss; /* of the one before the first */
 	for (uint32_t i = 0; i < packets; i++) {
@@ -177,6 +182,7 @@ double wh_fec_excess_chance(
 	double memory = 1.0 - 1.0 / burst_pkts - loss / ((1.0 - loss) * burst_pkts);
 
 	memory = memory > 0.0 ? wh_power(memory, stride) : 0.0;
+	WH_ASSERT(memory >= 0.0 && memory <= 1.0);
 	if (packets > COUNTED_PKTS)
 		return normal_chance(packets, bears, loss, memory);
 	return counted_chance(packets, bears, loss, memory);
@@ -201,6 +207,7 @@ static uint32_t fewest(const struct wh_fec_planner *planner, uint32_t k, uint32_
 	uint32_t low = 0; /* does not do, or is not known to */
 	uint32_t high = 1;
 
+	WH_ASSERT(k >= 1 && r_max >= 1);
 	while (high < r_max && wh_fec_excess_chance(k + high, bears(code, high), loss,
 				       planner->burst_pkts, stride) > planner->config.target) {
 		low = high;
@@ -217,6 +224,7 @@ static uint32_t fewest(const struct wh_fec_planner *planner, uint32_t k, uint32_
 		else
 			high = r;
 	}
+	WH_ASSERT(high >= 1 && high <= r_max);
 	return high;
 }
 
@@ -260,6 +268,8 @@ void wh_fec_planner_plan(struct wh_fec_planner *planner, struct wh_fec_shape *sh
 	if (config->code == WH_FEC_RS) {
 		uint32_t blocks = k / WH_PLAN_BLOCK_PKTS + (k % WH_PLAN_BLOCK_PKTS != 0);
 		uint32_t k_block = k / blocks + (k % blocks != 0);
+
+		WH_ASSERT(k_block <= WH_PLAN_BLOCK_PKTS);
 		uint32_t r_max =
 			at_most(at_most((uint32_t)(per_data * k_block), config->r_max / blocks),
 				WH_FEC_RS_PACKETS_MAX - k_block);
@@ -275,5 +285,6 @@ void wh_fec_planner_plan(struct wh_fec_planner *planner, struct wh_fec_shape *sh
 			return;
 		shape->r = plan_r(planner, k, r_max, 1);
 	}
+	WH_ASSERT(shape->blocks <= k && shape->r >= shape->blocks);
 	shape->code = config->code;
 }

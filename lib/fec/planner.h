@@ -12,6 +12,7 @@
  * A path without loss for long enough gets no repair at all, until the next loss.
  */
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -20,6 +21,7 @@
 
 /* Data packets of a Reed-Solomon block: as many repair packets as data still fit. */
 #define WH_PLAN_BLOCK_PKTS 127
+static_assert(2 * WH_PLAN_BLOCK_PKTS <= WH_FEC_RS_PACKETS_MAX, "as many repair packets fit");
 
 struct wh_fec_planner_config {
 	enum wh_fec_code code;

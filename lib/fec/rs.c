@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fec/rs.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,9 @@
 
 #define GROUP     255 /* order of the multiplicative group */
 #define GENERATOR 2   /* of it, with ISA-L's polynomial */
+
+static_assert(WH_RS_PACKETS_MAX <= GROUP, "every packet has a point of its own");
+static_assert(WH_RS_EXP > 3 * GROUP, "a coefficient is made of three logarithms");
 
 static uint8_t x_of(uint32_t repair)
 {
@@ -32,6 +36,7 @@ static void fill_logarithms(struct wh_rs *rs)
 			rs->log[power] = (uint8_t)i;
 		power = gf_mul(power, GENERATOR);
 	}
+	WH_ASSERT(rs->exp[GROUP] == 1);
 }
 
 /* ISA-L writes the tables of a matrix one after the other, so that they can be put together. */
@@ -101,6 +106,7 @@ static uint8_t power(const struct wh_rs *rs, uint32_t logarithm)
 
 static uint8_t coefficient(const struct wh_rs *rs, uint32_t repair, uint32_t data)
 {
+	WH_DEBUG_ASSERT(x_of(repair) != y_of(data));
 	return power(rs, GROUP - rs->log[x_of(repair) ^ y_of(data)]);
 }
 
@@ -128,6 +134,7 @@ static uint8_t *encode_tables(struct wh_rs *rs, uint32_t k, uint32_t r)
 	oldest->k = k;
 	oldest->r = r;
 	oldest->used = rs->calls;
+	WH_ASSERT((size_t)r * k <= matrix_bytes(rs->rows_max) / WH_RS_TABLE_BYTES);
 	for (uint32_t i = 0; i < r; i++)
 		for (uint32_t j = 0; j < k; j++)
 			put_table(rs, oldest->gf + (size_t)(i * k + j) * WH_RS_TABLE_BYTES,
@@ -203,6 +210,7 @@ void wh_rs_decode(struct wh_rs *rs, uint32_t k, uint32_t bytes, const uint8_t *m
 	for (uint32_t j = 0; j < k; j++) {
 		bool is_missing = lost < count && missing[lost] == j;
 
+		WH_DEBUG_ASSERT(!is_missing || k + with[lost] < WH_RS_PACKETS_MAX);
 		sources[j] = is_missing ? repair[with[lost]] : data[j];
 		point[j] = is_missing ? x_of(with[lost]) : y_of(j);
 		ratio[j] = log_ratio(rs, point[j], missing, with, count);

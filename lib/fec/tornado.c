@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fec/tornado.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,8 @@
 #define GRAPHS  4  /* shapes remembered */
 #define PORTION 64 /* data packets that are worth a pass over all checks */
 #define SOURCES 64 /* in one call of xor_gen */
+
+static_assert(WH_TORNADO_CLOSE_PKTS <= WH_RS_PACKETS_MAX, "the last level is one block");
 
 /* A packet that is recovered, and from what: a check, or the closing code. */
 #define BY_CLOSING UINT32_MAX
@@ -127,6 +130,7 @@ static uint8_t *bytes_of(const struct place *at, uint32_t packet)
 {
 	uint32_t k = at->graph->k;
 
+	WH_DEBUG_ASSERT(packet < k + at->graph->r);
 	if (packet >= k)
 		return at->repair + (size_t)(packet - k) * at->bytes;
 	if (packet + 1 == k && at->last_is_short)
@@ -137,6 +141,7 @@ static uint8_t *bytes_of(const struct place *at, uint32_t packet)
 /* The XOR of up to SOURCES packets into `to`, which may be one of them. */
 static void xor_into(uint8_t *to, uint8_t **sources, uint32_t count, uint32_t bytes)
 {
+	WH_ASSERT(count <= SOURCES);
 	if (count == 0) {
 		memset(to, 0, bytes);
 	} else if (count == 1) {
@@ -198,6 +203,7 @@ static void closing_packets(const struct place *at, uint8_t **packets, uint8_t *
 {
 	const struct wh_tornado_graph *graph = at->graph;
 
+	WH_ASSERT(graph->close_k + graph->close_r <= WH_TORNADO_CLOSE_PKTS);
 	for (uint32_t i = 0; i < graph->close_k; i++)
 		packets[i] = bytes_of(at, graph->close_first + i);
 	for (uint32_t i = 0; i < graph->close_r; i++)
@@ -219,6 +225,7 @@ uint32_t wh_tornado_encode(struct wh_tornado *t, const struct wh_fec_shape *shap
 	uint8_t *packets[WH_TORNADO_CLOSE_PKTS];
 	uint8_t *repairs[WH_TORNADO_CLOSE_PKTS];
 
+	WH_ASSERT(end >= from && end <= ready);
 	if (end == from)
 		return end;
 	encode_checks(&at, from, end);
@@ -253,6 +260,7 @@ static void count_unknowns(struct wh_tornado *t, const struct wh_tornado_graph *
 static uint32_t learn(struct wh_tornado *t, const struct wh_tornado_graph *graph, uint32_t packet,
 	uint32_t by, uint32_t ripe)
 {
+	WH_DEBUG_ASSERT(!has(t->known, packet) && t->n_steps < graph->k + graph->r);
 	set(t->known, packet);
 	t->steps[t->n_steps++] = (struct step){.packet = packet, .by = by};
 	if (packet >= graph->k && packet - graph->k < graph->checks &&
@@ -270,6 +278,7 @@ static uint32_t the_unknown(
 	for (uint32_t i = graph->first[check]; i < graph->first[check + 1]; i++)
 		if (!has(t->known, graph->packet[i]))
 			return graph->packet[i];
+	WH_DEBUG_ASSERT(!has(t->known, graph->k + check));
 	return graph->k + check;
 }
 
@@ -281,6 +290,7 @@ static void peel(struct wh_tornado *t, const struct wh_tornado_graph *graph, uin
 
 		if (t->unknowns[check] == 1)
 			ripe = learn(t, graph, the_unknown(t, graph, check), check, ripe);
+		WH_DEBUG_ASSERT(ripe <= graph->checks); /* each has ripened once at most */
 	}
 }
 
@@ -365,7 +375,7 @@ static void make_closing(struct wh_tornado *t, const struct place *at, const uin
 	for (uint32_t i = 0; i < graph->close_r && helpers < count; i++)
 		if (has(have, graph->close_first + graph->close_k + i))
 			with[helpers++] = (uint8_t)i;
-	WH_ASSERT(helpers == count);
+	WH_ASSERT(helpers == count && count <= graph->close_k);
 	for (uint32_t i = 0; i < count; i++) {
 		missing[i] = (uint8_t)(steps[i].packet - graph->close_first);
 		out[i] = packets[missing[i]];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fec/tornado_graph.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 /* Of a check's number in a key; there are fewer than 2^16. */
 #define KEY_BITS 21
+static_assert(WH_TORNADO_DEGREE * KEY_BITS <= 64, "a packet's checks fit into one");
 
 /*
  * Draws for a packet: half of them until two may share two checks, all until they may be twins. A
@@ -35,6 +37,7 @@ bool wh_tornado_plan(uint32_t k, uint32_t r, struct wh_tornado_levels *plan)
 	if (k == 0 || r == 0)
 		return false;
 	for (plan->levels = 0; plan->levels < WH_TORNADO_LEVELS_MAX;) {
+		WH_ASSERT(n > 0 && rest > 0);
 		plan->packets[plan->levels++] = n;
 		if (n + rest <= WH_TORNADO_CLOSE_PKTS) {
 			plan->closing = rest;
@@ -89,8 +92,10 @@ static uint64_t key_of(const uint32_t *check, uint32_t count)
 {
 	uint64_t key = 0;
 
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++) {
+		WH_DEBUG_ASSERT(check[i] + 1 < UINT32_C(1) << KEY_BITS);
 		key = key << KEY_BITS | (check[i] + 1);
+	}
 	return key;
 }
 
@@ -196,6 +201,7 @@ static void join_packet(
 		if (!again)
 			mine[degree++] = ends[d];
 	}
+	WH_ASSERT(degree >= 1 && degree <= level->degree);
 	graph->degree[level->from + i] = degree;
 }
 
@@ -204,6 +210,7 @@ static void make_level(struct wh_tornado_graph *graph, struct level *level, stru
 	struct wh_tornado_scratch *scratch = level->scratch;
 	uint64_t m = level->m;
 
+	WH_ASSERT(level->n >= 1 && m >= 1);
 	level->degree = level->m < WH_TORNADO_DEGREE ? level->m : WH_TORNADO_DEGREE;
 	level->pairs_left = (uint32_t)(m * (m - 1) / 2);
 	level->sets_left = m * (m - 1) * (m - 2) / 6;
@@ -237,6 +244,7 @@ static void list_by_check(struct wh_tornado_graph *graph)
 	for (uint32_t c = graph->checks; c > 0; c--)
 		graph->first[c] = graph->first[c - 1];
 	graph->first[0] = 0;
+	WH_ASSERT(graph->first[graph->checks] == at);
 }
 
 void wh_tornado_graph_make(
@@ -255,6 +263,7 @@ void wh_tornado_graph_make(
 	graph->close_k = plan.packets[plan.levels - 1];
 	graph->close_r = plan.closing;
 	graph->close_first = k + graph->checks - graph->close_k;
+	WH_ASSERT(graph->close_first + graph->close_k + graph->close_r == k + r);
 	memset(graph->first, 0, (graph->checks + 1) * sizeof(uint32_t));
 	memset(graph->degree, 0, (k + r) * sizeof(uint32_t));
 	wh_prng_init(&prng, (uint64_t)k << 32 | r);
@@ -265,6 +274,7 @@ void wh_tornado_graph_make(
 		level.from += level.n;
 		level.checks_from += level.m;
 	}
+	WH_ASSERT(level.from == graph->close_first && level.checks_from == graph->checks);
 	list_by_check(graph);
 }
 

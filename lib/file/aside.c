@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
+
 struct errand {
 	void (*run)(void *argument);
 	void *argument;
@@ -30,7 +32,10 @@ static void *go(void *argument)
 	free(argument);
 	spread();
 	errand.run(errand.argument);
-	atomic_fetch_sub_explicit(&under_way, 1, memory_order_release);
+
+	uint32_t before = atomic_fetch_sub_explicit(&under_way, 1, memory_order_release);
+
+	WH_ASSERT(before > 0);
 	return NULL;
 }
 
@@ -50,6 +55,8 @@ static int start(struct errand *errand)
 
 int wh_aside(void (*run)(void *argument), void *argument)
 {
+	WH_ASSERT(run != NULL);
+
 	struct errand *errand = malloc(sizeof(*errand));
 
 	if (errand == NULL)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "file/read_ahead.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,6 +9,19 @@
 #include <rte_common.h>
 
 #include "base/clock.h"
+
+static_assert(WH_CHUNK_ALIGN % WH_DIRECT_BYTES == 0, "chunks are aligned for O_DIRECT");
+static_assert(WH_READ_PIECE_BYTES % WH_DIRECT_BYTES == 0, "pieces end where blocks do");
+
+/* Slots of what is started and not taken are in use, each with one request in the air at most. */
+static void check(const struct wh_read_ahead *ahead)
+{
+	WH_ASSERT(ahead->taken <= ahead->started);
+	WH_ASSERT(ahead->started - ahead->taken <= WH_RING_DEPTH);
+	WH_ASSERT(ahead->in_air <= ahead->started - ahead->taken);
+	WH_ASSERT(ahead->in_air == 0 || ahead->ring != NULL);
+	WH_ASSERT(ahead->error <= 0 && (!ahead->shrunk || ahead->error != 0));
+}
 
 void wh_read_ahead_init(struct wh_read_ahead *ahead, struct io_uring *ring, int fd,
 	const struct stat *status, uint32_t chunk_bytes)
@@ -69,6 +83,7 @@ static bool book(struct wh_read_slot *slot, uint32_t bytes)
 
 	if (have < slot->chunk->bytes && slot->direct)
 		have = RTE_ALIGN_FLOOR(have, WH_DIRECT_BYTES);
+	WH_ASSERT(have >= slot->have_bytes);
 	if (have == slot->have_bytes)
 		return false;
 	slot->have_bytes = have;
@@ -143,7 +158,10 @@ static int32_t read_piece(struct wh_read_ahead *ahead)
 
 int32_t wh_read_ahead_poll(struct wh_read_ahead *ahead)
 {
-	return ahead->ring != NULL ? reap(ahead) : read_piece(ahead);
+	int32_t done = ahead->ring != NULL ? reap(ahead) : read_piece(ahead);
+
+	check(ahead);
+	return done;
 }
 
 void wh_read_ahead_submit(struct wh_read_ahead *ahead)
@@ -170,6 +188,7 @@ static bool in_hole(struct wh_read_ahead *ahead, uint64_t offset, uint32_t bytes
 		else
 			ahead->hole_until = errno == ENXIO ? ahead->end : offset;
 	}
+	WH_ASSERT(ahead->hole_until >= offset);
 	return ahead->hole_until >= offset + bytes;
 }
 
@@ -188,6 +207,7 @@ void wh_read_ahead_start(struct wh_read_ahead *ahead, struct wh_chunk *chunk)
 	WH_ASSERT((uintptr_t)chunk->data % WH_CHUNK_ALIGN == 0);
 	chunk->bytes = (uint32_t)wh_min_u64(ahead->chunk_bytes, ahead->end - offset);
 	chunk->end = false;
+	WH_ASSERT(chunk->bytes > 0 && offset % WH_DIRECT_BYTES == 0);
 	*slot = (struct wh_read_slot){.chunk = chunk, .offset = offset};
 	ahead->started++;
 	if (in_hole(ahead, offset, chunk->bytes)) {
@@ -196,6 +216,7 @@ void wh_read_ahead_start(struct wh_read_ahead *ahead, struct wh_chunk *chunk)
 	} else if (ahead->ring != NULL) {
 		request_rest(ahead, slot);
 	}
+	check(ahead);
 }
 
 struct wh_chunk *wh_read_ahead_peek(const struct wh_read_ahead *ahead)

@@ -19,6 +19,7 @@
 /* The first byte is zero, and every byte is like the one before it. */
 static inline bool wh_is_zero(const uint8_t *bytes, uint32_t count)
 {
+	WH_DEBUG_ASSERT(count > 0);
 	return bytes[0] == 0 && memcmp(bytes, bytes + 1, count - 1) == 0;
 }
 
@@ -45,6 +46,7 @@ static inline uint32_t wh_zero_run_end(
 			break;
 		to = end;
 	}
+	WH_ASSERT(to > from && to <= bytes);
 	return to;
 }
 

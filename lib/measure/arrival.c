@@ -11,9 +11,17 @@ void wh_arrival_init(struct wh_arrival *arrival, uint64_t hz)
 	*arrival = (struct wh_arrival){.hz = hz};
 }
 
+/* The window fills from its start, then goes round. */
+static bool is_sound(const struct wh_arrival *arrival)
+{
+	return arrival->cursor < WH_ARRIVAL_INTERVALS &&
+	       (arrival->count == arrival->cursor || arrival->count == WH_ARRIVAL_INTERVALS);
+}
+
 void wh_arrival_add(struct wh_arrival *arrival, uint64_t arrived_tsc)
 {
 	WH_DEBUG_ASSERT(!arrival->has_last || arrived_tsc >= arrival->last_tsc);
+	WH_DEBUG_ASSERT(is_sound(arrival));
 	if (arrival->has_last) {
 		arrival->interval_tsc[arrival->cursor] = arrived_tsc - arrival->last_tsc;
 		arrival->cursor = (arrival->cursor + 1) % WH_ARRIVAL_INTERVALS;
@@ -26,6 +34,7 @@ void wh_arrival_add(struct wh_arrival *arrival, uint64_t arrived_tsc)
 
 uint32_t wh_arrival_get(const struct wh_arrival *arrival)
 {
+	WH_ASSERT(is_sound(arrival));
 	if (arrival->count < WH_ARRIVAL_INTERVALS)
 		return 0;
 

@@ -19,6 +19,7 @@ double wh_bitmap_loss_link(const struct wh_bitmap_loss *loss)
 {
 	uint64_t pkts = wh_bitmap_loss_pkts(loss);
 
+	WH_ASSERT(loss->end >= loss->first_serial && loss->lost_pkts <= pkts);
 	return pkts == 0 ? loss->projected : (double)loss->lost_pkts / (double)pkts;
 }
 
@@ -61,6 +62,9 @@ enum wh_bitmap_finding wh_bitmap_loss_add(
 	loss->loss_events += new_events;
 	loss->end = first + pkts;
 	loss->end_lost = before_lost;
+	WH_ASSERT(new_missing <= missing && new_events <= new_missing);
+	WH_ASSERT(loss->loss_events <= loss->lost_pkts);
+	WH_ASSERT(loss->lost_pkts <= wh_bitmap_loss_pkts(loss));
 	if (missing == 0)
 		return WH_BITMAP_CLEAN;
 	return congested ? WH_BITMAP_CONGESTED : WH_BITMAP_BEARABLE;

@@ -6,6 +6,8 @@
  * The constants of lib/measure in one table, each with its place in the papers.
  */
 
+#include <assert.h>
+
 /* udt.txt III B: alpha = 0.875 = 7/8 in all of UDT's moving averages. */
 #define WH_EWMA_KEEP  7
 #define WH_EWMA_PARTS 8
@@ -39,5 +41,10 @@
  */
 #define WH_LOSS_SHORT_PKTS   1024
 #define WH_LOSS_SHORT_WEIGHT 0.5
+
+static_assert(WH_EWMA_KEEP > 0 && WH_EWMA_KEEP < WH_EWMA_PARTS, "old and new both count");
+static_assert(WH_RTT_VAR_KEEP > 0 && WH_RTT_VAR_KEEP < WH_RTT_VAR_PARTS, "old and new both count");
+static_assert(WH_PAIR_PERIOD_PKTS >= 2, "a pair has two packets");
+static_assert(WH_TREND_DELAYS >= 2, "a trend has a step");
 
 #endif

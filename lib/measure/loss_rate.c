@@ -29,6 +29,7 @@ void wh_loss_rate_add(struct wh_loss_rate *loss, uint64_t total, uint64_t lost)
 		return;
 	loss->total_pkts += total;
 	loss->lost_pkts += lost;
+	WH_ASSERT(loss->lost_pkts <= loss->total_pkts);
 
 	/* Until the memory is full, packets weigh alike: an average begun at 0 would be too low. */
 	double weight = 1.0 - share_kept(total);
@@ -36,6 +37,7 @@ void wh_loss_rate_add(struct wh_loss_rate *loss, uint64_t total, uint64_t lost)
 
 	if (weight < equal_weight)
 		weight = equal_weight;
+	WH_ASSERT(weight > 0.0 && weight <= 1.0);
 	loss->short_term += weight * ((double)lost / (double)total - loss->short_term);
 	WH_ASSERT(loss->short_term >= 0.0 && loss->short_term <= 1.0);
 }

@@ -13,10 +13,12 @@ void wh_pair_init(struct wh_pair *pair, uint64_t hz)
 
 void wh_pair_add(struct wh_pair *pair, uint64_t interval_tsc)
 {
+	WH_ASSERT(pair->cursor < WH_PAIR_INTERVALS);
 	pair->interval_tsc[pair->cursor] = interval_tsc;
 	pair->cursor = (pair->cursor + 1) % WH_PAIR_INTERVALS;
 	if (pair->count < WH_PAIR_INTERVALS)
 		pair->count++;
+	WH_ASSERT(pair->count == pair->cursor || pair->count == WH_PAIR_INTERVALS);
 }
 
 uint32_t wh_pair_get(const struct wh_pair *pair)

@@ -34,6 +34,7 @@ static uint64_t *word_of(struct wh_path_bitmap *bitmap, uint64_t serial)
 /* Up to and without `end`, none has arrived yet. */
 static void move_up(struct wh_path_bitmap *bitmap, uint64_t end)
 {
+	WH_DEBUG_ASSERT(end > bitmap->end);
 	if (end - bitmap->end >= WH_BITMAP_PKTS_MAX)
 		memset(bitmap->arrived, 0, sizeof(bitmap->arrived));
 	else
@@ -46,6 +47,9 @@ static void move_up(struct wh_path_bitmap *bitmap, uint64_t end)
 static void hurry(struct wh_path_bitmap *bitmap)
 {
 	uint64_t pkts = bitmap->end - bitmap->told_end;
+
+	WH_ASSERT(pkts > 0 && bitmap->told_end < bitmap->end);
+
 	uint64_t next = (pkts + bitmap->n_pkts - 1) / bitmap->n_pkts * bitmap->n_pkts;
 
 	if (next < bitmap->interval_pkts)
@@ -63,6 +67,7 @@ bool wh_path_bitmap_arrive(struct wh_path_bitmap *bitmap, uint64_t serial)
 
 	bool gap = serial > bitmap->end;
 
+	WH_DEBUG_ASSERT(bitmap->told_end <= bitmap->end);
 	move_up(bitmap, serial + 1);
 	*word_of(bitmap, serial) |= bit_of(serial);
 	if (gap && bitmap->interval_pkts > bitmap->n_pkts)
@@ -78,6 +83,7 @@ void wh_path_bitmap_take(struct wh_path_bitmap *bitmap, struct wh_bitmap *taken)
 	uint32_t shift = first % 64;
 
 	WH_ASSERT(pkts > 0);
+	WH_ASSERT(bitmap->told_end <= bitmap->end);
 	taken->first = first;
 	taken->pkts = (uint16_t)pkts;
 	for (uint32_t i = 0; i < wh_bitmap_words(pkts); i++) {
@@ -107,4 +113,5 @@ void wh_path_bitmap_pace(struct wh_path_bitmap *bitmap, enum wh_bitmap_finding f
 		bitmap->interval_pkts = n_pkts > 1 ? n_pkts / 2 : 1;
 		break;
 	}
+	WH_ASSERT(bitmap->interval_pkts > 0 && bitmap->interval_pkts <= longest);
 }

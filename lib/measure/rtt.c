@@ -39,6 +39,7 @@ void wh_rtt_add(struct wh_rtt *rtt, uint64_t sample_tsc)
 
 	rtt->var_tsc = average(rtt->var_tsc, deviation, WH_RTT_VAR_KEEP, WH_RTT_VAR_PARTS);
 	rtt->smoothed_tsc = average(smoothed, sample, WH_EWMA_KEEP, WH_EWMA_PARTS);
+	WH_ASSERT(rtt->min_tsc > 0 && rtt->smoothed_tsc >= rtt->min_tsc);
 }
 
 uint64_t wh_rtt_get(const struct wh_rtt *rtt)

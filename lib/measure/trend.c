@@ -12,10 +12,12 @@ void wh_trend_init(struct wh_trend *trend)
 
 void wh_trend_add(struct wh_trend *trend, int64_t delay_tsc)
 {
+	WH_ASSERT(trend->cursor < WH_TREND_DELAYS);
 	trend->delay_tsc[trend->cursor] = delay_tsc;
 	trend->cursor = (trend->cursor + 1) % WH_TREND_DELAYS;
 	if (trend->count < WH_TREND_DELAYS)
 		trend->count++;
+	WH_ASSERT(trend->count == trend->cursor || trend->count == WH_TREND_DELAYS);
 }
 
 /*
@@ -56,6 +58,7 @@ double wh_trend_pdt(const struct wh_trend *trend)
 		net += change;
 		movement += change < 0.0 ? -change : change;
 	}
+	WH_ASSERT(net >= -movement && net <= movement);
 	return movement > 0.0 ? net / movement : 0.0;
 }
 

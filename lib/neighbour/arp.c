@@ -27,6 +27,8 @@ static size_t write_arp(const struct wh_neighbour *neighbour, uint8_t *frame,
 size_t wh_neighbour_write_arp_question(const struct wh_neighbour *neighbour,
 	const struct wh_neighbour_entry *entry, uint8_t *frame)
 {
+	WH_ASSERT(entry->address.family == WH_IPV4);
+
 	const uint8_t *frame_mac = wh_neighbour_asks_itself(entry) ? entry->mac : wh_mac_broadcast;
 
 	return write_arp(neighbour, frame, frame_mac, WH_ARP_REQUEST, no_mac, entry->address.ip);

@@ -94,6 +94,7 @@ enum wh_neighbour_reason wh_neighbour_input_echo(
 	}
 	if (!is_awaited(neighbour, heard))
 		return WH_NEIGHBOUR_NOT_ASKED;
+	WH_ASSERT(now_tsc >= neighbour->echo.sent_tsc);
 	neighbour->echo.state = WH_NEIGHBOUR_ECHO_ANSWERED;
 	neighbour->echo.rtt_tsc = now_tsc - neighbour->echo.sent_tsc;
 	neighbour->echo.due_tsc = WH_TSC_NEVER;
@@ -133,6 +134,8 @@ static size_t write_question(
 	const struct wh_neighbour_echo *asked = &neighbour->echo;
 	uint8_t family = asked->target.family;
 	size_t bytes = asked->ip_bytes - wh_ip_header_bytes(family);
+
+	WH_ASSERT(asked->ip_bytes <= neighbour->config.mtu && wh_mac_is_host(mac));
 	struct wh_telling telling = {
 		.family = family,
 		.hop_limit = WH_IP_HOPS,

@@ -19,6 +19,7 @@ bool wh_ip_in_prefix(const uint8_t *a, const uint8_t *b, uint32_t bits)
 {
 	uint32_t whole = bits / 8;
 
+	WH_ASSERT(bits <= 128);
 	if (memcmp(a, b, whole) != 0)
 		return false;
 	return bits % 8 == 0 || ((a[whole] ^ b[whole]) >> (8 - bits % 8)) == 0;
@@ -263,6 +264,7 @@ size_t wh_tell_end(uint8_t *frame, uint8_t *end)
 {
 	size_t bytes = (size_t)(end - frame);
 
+	WH_ASSERT(end > frame);
 	if (bytes >= WH_ETHER_FRAME_BYTES)
 		return bytes;
 	memset(end, 0, WH_ETHER_FRAME_BYTES - bytes);

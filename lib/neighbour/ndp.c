@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <assert.h>
+
 #include "neighbour/internal.h"
 
 #define NDP_BYTES (sizeof(struct wh_ndp) + sizeof(struct wh_ndp_mac))
+
+static_assert(sizeof(struct wh_ndp_mac) % WH_NDP_OPTION_UNIT == 0, "an option is of whole units");
 
 /* A message about `target` with our MAC in an option of that type. */
 static size_t write_ndp(const struct wh_neighbour *neighbour, uint8_t *frame,
@@ -27,6 +31,7 @@ size_t wh_neighbour_write_ndp_question(const struct wh_neighbour *neighbour,
 	uint8_t group[16], group_mac[6];
 	bool itself = wh_neighbour_asks_itself(entry);
 
+	WH_ASSERT(entry->address.family == WH_IPV6);
 	wh_ipv6_solicited_node(group, entry->address.ip);
 	wh_ipv6_group_mac(group_mac, group);
 

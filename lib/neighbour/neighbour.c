@@ -166,6 +166,8 @@ int wh_neighbour_init(struct wh_neighbour *neighbour, const struct wh_neighbour_
 		add_own(neighbour, WH_IPV6, config->ipv6.ip);
 	}
 
+	WH_ASSERT(neighbour->owns > 0);
+
 	int rc = wh_neighbour_table_init(neighbour);
 
 	return rc != 0 ? rc
@@ -442,7 +444,7 @@ static size_t output_announcement(struct wh_neighbour *neighbour, uint64_t now_t
 {
 	if (now_tsc < neighbour->announce_tsc)
 		return 0;
-	WH_ASSERT(neighbour->announce_rounds > 0);
+	WH_ASSERT(neighbour->announce_rounds > 0 && neighbour->announce_next < neighbour->owns);
 
 	const struct wh_address *own = &neighbour->own[neighbour->announce_next++];
 
@@ -483,6 +485,7 @@ static size_t output_answer(struct wh_neighbour *neighbour, uint8_t *frame)
 
 	size_t bytes = slot->bytes;
 
+	WH_ASSERT(bytes > 0 && bytes <= neighbour->frame_bytes_max);
 	memcpy(frame, slot->data, bytes);
 	wh_slot_fifo_release(&neighbour->answers);
 	return bytes;
@@ -501,6 +504,7 @@ size_t wh_neighbour_output(
 		bytes = wh_neighbour_output_echo(neighbour, now_tsc, frame);
 	if (bytes == 0)
 		bytes = output_answer(neighbour, frame);
+	WH_ASSERT(bytes == 0 || (bytes >= WH_ETHER_FRAME_BYTES && bytes <= room));
 	return bytes;
 }
 

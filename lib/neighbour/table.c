@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -6,6 +7,9 @@
 
 /* A probe asks itself, then all of the link. */
 #define PROBE_ASKS (2 * WH_NEIGHBOUR_ASKS)
+
+static_assert(PROBE_ASKS <= UINT8_MAX, "wh_neighbour_entry.asks counts as far");
+static_assert(WH_NEIGHBOUR_ENTRIES_MAX < UINT16_MAX, "entries are named from 1 on, in 16 bits");
 
 bool wh_neighbour_entry_asking(const struct wh_neighbour_entry *entry)
 {
@@ -25,6 +29,7 @@ int wh_neighbour_table_init(struct wh_neighbour *neighbour)
 	neighbour->buckets = 1;
 	while (neighbour->buckets < entries)
 		neighbour->buckets *= 2;
+	WH_ASSERT((neighbour->buckets & (neighbour->buckets - 1)) == 0);
 	neighbour->entry = calloc(entries, sizeof(*neighbour->entry));
 	neighbour->bucket = calloc(neighbour->buckets, sizeof(*neighbour->bucket));
 	if (neighbour->entry != NULL && neighbour->bucket != NULL)
@@ -57,6 +62,7 @@ struct wh_neighbour_entry *wh_neighbour_find(
 	uint16_t at = *bucket_of(neighbour, address);
 
 	while (at != 0) {
+		WH_ASSERT(at <= neighbour->config.entries);
 		struct wh_neighbour_entry *entry = &neighbour->entry[at - 1];
 
 		if (entry->address.family == address->family &&
@@ -71,8 +77,11 @@ static void unlink_entry(struct wh_neighbour *neighbour, const struct wh_neighbo
 {
 	uint16_t *link = bucket_of(neighbour, &entry->address);
 
-	while (&neighbour->entry[*link - 1] != entry)
+	WH_ASSERT(*link != 0);
+	while (&neighbour->entry[*link - 1] != entry) {
 		link = &neighbour->entry[*link - 1].next;
+		WH_ASSERT(*link != 0); /* it is in its bucket */
+	}
 	*link = entry->next;
 }
 
@@ -107,6 +116,7 @@ static void start_asking(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	struct wh_neighbour_entry *entry, enum wh_neighbour_state state)
 {
 	entry->state = state;
+	WH_ASSERT(wh_neighbour_entry_asking(entry));
 	entry->asks = 0;
 	entry->due_tsc = wh_max_u64(now_tsc, entry->asked_until_tsc);
 	neighbour->ask_tsc = wh_min_u64(neighbour->ask_tsc, entry->due_tsc);
@@ -133,6 +143,7 @@ enum wh_neighbour_way wh_neighbour_use(struct wh_neighbour *neighbour, uint64_t 
 	if (!wh_neighbour_entry_has_mac(entry))
 		return entry->state == WH_NEIGHBOUR_FAILED ? WH_NEIGHBOUR_SILENT
 							   : WH_NEIGHBOUR_ASKED;
+	WH_ASSERT(wh_mac_is_host(entry->mac));
 	memcpy(mac, entry->mac, sizeof(entry->mac));
 	return WH_NEIGHBOUR_FOUND;
 }
@@ -212,6 +223,7 @@ enum wh_neighbour_reason wh_neighbour_hear(struct wh_neighbour *neighbour, uint6
 
 static void fail(struct wh_neighbour *neighbour, uint64_t now_tsc, struct wh_neighbour_entry *entry)
 {
+	WH_ASSERT(wh_neighbour_entry_asking(entry) && entry->asks >= WH_NEIGHBOUR_ASKS);
 	entry->state = WH_NEIGHBOUR_FAILED;
 	entry->until_tsc =
 		wh_add_u64(now_tsc, wh_neighbour_ms_to_tsc(neighbour, WH_NEIGHBOUR_FAILED_MS));
@@ -256,6 +268,7 @@ void wh_neighbour_asked(
 		wh_neighbour_asks_itself(entry) ? WH_NEIGHBOUR_PROBE_MS : WH_NEIGHBOUR_REPEAT_MS;
 
 	entry->asks++;
+	WH_ASSERT(entry->asks <= PROBE_ASKS);
 	entry->due_tsc = wh_add_u64(now_tsc, wh_neighbour_ms_to_tsc(neighbour, wait_ms));
 	entry->asked_until_tsc =
 		wh_add_u64(now_tsc, wh_neighbour_ms_to_tsc(neighbour, WH_NEIGHBOUR_REPEAT_MS));

@@ -28,6 +28,16 @@ void wh_delay_line_free(struct wh_delay_line *line)
 	*line = (struct wh_delay_line){0};
 }
 
+/* The ring's entries are those from head up to tail, and no more are held than may be. */
+static bool is_sound(const struct wh_delay_line *line)
+{
+	uint64_t end = (uint64_t)line->ring_head + line->ring_count;
+
+	return line->ring_head < line->items_max &&
+	       line->ring_tail == (end < line->items_max ? end : end - line->items_max) &&
+	       (uint64_t)line->ring_count + line->heap_count <= line->items_max;
+}
+
 static bool comes_before(const struct wh_path_item *a, const struct wh_path_item *b)
 {
 	if (a->due_tsc != b->due_tsc)
@@ -43,6 +53,7 @@ static uint32_t ring_next(const struct wh_delay_line *line, uint32_t index)
 static void ring_push(struct wh_delay_line *line, const struct wh_path_item *entry)
 {
 	WH_DEBUG_ASSERT(line->ring_count < line->items_max);
+	WH_DEBUG_ASSERT(line->ring_count == 0 || entry->due_tsc >= line->ring_last_tsc);
 
 	line->ring[line->ring_tail] = *entry;
 	line->ring_tail = ring_next(line, line->ring_tail);
@@ -126,6 +137,7 @@ bool wh_delay_line_hold(struct wh_delay_line *line, uint64_t due_tsc, bool late,
 		ring_push(line, &entry);
 	else
 		heap_push(line, &entry);
+	WH_DEBUG_ASSERT(is_sound(line));
 	return true;
 }
 
@@ -140,7 +152,9 @@ uint32_t wh_delay_line_take(
 		if (first == NULL || first->due_tsc > now_tsc)
 			break;
 		items[taken++] = pop(line, first);
+		WH_DEBUG_ASSERT(taken == 1 || !comes_before(&items[taken - 1], &items[taken - 2]));
 	}
+	WH_DEBUG_ASSERT(is_sound(line));
 	return taken;
 }
 

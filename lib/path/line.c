@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "path/line.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -18,6 +19,9 @@
  */
 #define BYTE_SPAN_MAX (SPAN_MAX >> 32)
 #define BYTE_SPAN_MIN ((unsigned __int128)1 << 20)
+
+static_assert(BYTE_SPAN_MIN < BYTE_SPAN_MAX, "there are rates that fit the clock");
+static_assert(UINT32_MAX * BYTE_SPAN_MAX < SPAN_MAX, "so does a packet of any size");
 
 static uint64_t whole_cycles(unsigned __int128 span)
 {
@@ -39,6 +43,7 @@ int wh_line_init(struct wh_line *line, const struct wh_path_config *config, uint
 
 	line->queue_span = limited ? config->queue_bytes * line->byte_span : SPAN_MAX;
 	line->queue_pkts = config->queue_pkts;
+	WH_ASSERT(line->queue_span > 0 && line->queue_span <= SPAN_MAX);
 	if (line->queue_pkts == 0)
 		return 0;
 	line->leave_tsc = calloc(line->queue_pkts, sizeof(line->leave_tsc[0]));
@@ -54,6 +59,7 @@ void wh_line_free(struct wh_line *line)
 /* One more may wait as far as the limit in packets goes; forgets those that have left. */
 static bool packet_has_room(struct wh_line *line, uint64_t now_tsc)
 {
+	WH_DEBUG_ASSERT(line->oldest < line->queue_pkts && line->waiting_pkts <= line->queue_pkts);
 	while (line->waiting_pkts > 0 && line->leave_tsc[line->oldest] <= now_tsc) {
 		line->oldest = line->oldest + 1 == line->queue_pkts ? 0 : line->oldest + 1;
 		line->waiting_pkts--;
@@ -72,6 +78,7 @@ static void note_leaving(struct wh_line *line, uint64_t leave_tsc)
 
 static uint64_t span_bytes(const struct wh_line *line, unsigned __int128 span)
 {
+	WH_DEBUG_ASSERT(line->byte_span > 0); /* nothing waits for a line of infinite rate */
 	return (uint64_t)((span + line->byte_span - 1) / line->byte_span);
 }
 
@@ -89,6 +96,7 @@ bool wh_line_enter(struct wh_line *line, uint64_t now_tsc, uint32_t wire_bytes, 
 		return false;
 	line->busy_until = end;
 	*leave_tsc = whole_cycles(end);
+	WH_DEBUG_ASSERT(*leave_tsc >= now_tsc);
 	if (line->queue_pkts > 0)
 		note_leaving(line, *leave_tsc);
 

@@ -39,6 +39,7 @@ static void init_outages(struct wh_loss_model *model, const struct wh_path_confi
 		model->outages[i].start_tsc =
 			wh_add_u64(start_tsc, wh_ns_to_tsc(hz, outage->start_ns));
 		model->outages[i].end_tsc = wh_add_u64(start_tsc, wh_ns_to_tsc(hz, end_ns));
+		WH_ASSERT(model->outages[i].start_tsc <= model->outages[i].end_tsc);
 	}
 	model->n_outages = config->n_outages;
 	model->outage_edge_tsc = start_tsc;
@@ -69,6 +70,7 @@ static void look_up_outage(struct wh_loss_model *model, uint64_t now_tsc)
 				wh_min_u64(model->outage_edge_tsc, window->end_tsc);
 		}
 	}
+	WH_ASSERT(model->outage_edge_tsc > now_tsc || now_tsc == WH_TSC_NEVER);
 }
 
 bool wh_loss_model_outage(struct wh_loss_model *model, uint64_t now_tsc)
@@ -93,6 +95,7 @@ static double any_wrong(double bit_error, uint64_t bits)
 			any += (1.0 - any) * each;
 		each += (1.0 - each) * each;
 	}
+	WH_ASSERT(any >= 0.0 && any <= 1.0);
 	return any;
 }
 
@@ -113,6 +116,8 @@ enum wh_path_drop wh_loss_model_draw(
 	struct wh_loss_model *model, struct wh_prng *prng, uint32_t wire_bytes)
 {
 	WH_ASSERT(wire_bytes > 0);
+
+	WH_DEBUG_ASSERT(model->in_state == STATE_GOOD || model->in_state == STATE_BAD);
 
 	const struct wh_loss_state *state = &model->state[model->in_state];
 	bool lost = wh_prng_chance(prng, state->loss_threshold);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "path/path.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -12,6 +13,7 @@
 
 /* Sums of a moment and some of these stay far from WH_TSC_NEVER. */
 #define TIME_MAX_TSC (UINT64_C(1) << 60)
+static_assert(TIME_MAX_TSC <= WH_TSC_NEVER / 8, "and so do sums of some");
 
 #define REORDER_DELAY_SHARE 10 /* the default is this part of the delay, or so many packet times */
 
@@ -70,6 +72,8 @@ static void path_init(
 	path->reorder_delay_tsc = path->reorder_delay_default
 					  ? path->delay_tsc / REORDER_DELAY_SHARE
 					  : wh_ns_to_tsc(hz, config->reorder_delay_ns);
+	WH_ASSERT(path->delay_tsc <= TIME_MAX_TSC && path->jitter_tsc <= TIME_MAX_TSC);
+	WH_ASSERT(path->reorder_delay_tsc <= TIME_MAX_TSC);
 	path->corrupt_threshold = wh_chance_threshold(config->corrupt);
 	path->reorder_threshold = wh_chance_threshold(config->reorder);
 	path->duplicate_threshold = wh_chance_threshold(config->duplicate);
@@ -176,6 +180,7 @@ static uint64_t draw_due(struct wh_path *path, uint64_t leave_tsc, uint32_t wire
 	if (path->jitter_tsc > 0)
 		due_tsc += wh_prng_below(&path->prng, path->jitter_tsc + 1);
 	due_tsc = wh_max_u64(due_tsc, path->in_order_tsc);
+	WH_DEBUG_ASSERT(due_tsc != WH_TSC_NEVER);
 	if (!wh_prng_chance(&path->prng, path->reorder_threshold)) {
 		path->in_order_tsc = due_tsc;
 		return due_tsc;
@@ -202,12 +207,14 @@ void wh_path_admit(
 		path->stats.dropped_pkts[fate->drop]++;
 		return;
 	}
+	WH_DEBUG_ASSERT(leave_tsc >= now_tsc);
 	if (wh_prng_chance(&path->prng, path->corrupt_threshold)) {
 		fate->corrupt = true;
 		fate->corrupt_bit = wh_prng_u64(&path->prng);
 		path->stats.corrupted_pkts++;
 	}
 	fate->due_tsc[0] = draw_due(path, leave_tsc, wire_bytes);
+	WH_DEBUG_ASSERT(fate->due_tsc[0] >= leave_tsc + path->delay_tsc);
 	fate->copies = 1;
 	if (wh_prng_chance(&path->prng, path->duplicate_threshold)) {
 		fate->due_tsc[1] = fate->due_tsc[0] + wh_line_packet_tsc(&path->line, wire_bytes);

@@ -7,11 +7,16 @@
 
 #include "profile/fixed.h"
 
+#include <assert.h>
+
+#include "base/assert.h"
 #include "profile/interval.h"
 
 struct fixed {
 	uint64_t interval_fp;
 };
+
+static_assert(sizeof(struct fixed) <= WH_CONTROL_STATE_BYTES, "a controller's state has room");
 
 static void init(struct wh_control *control)
 {
@@ -27,6 +32,7 @@ static struct wh_decision decide(const struct wh_control *control)
 {
 	const struct fixed *fixed = (const struct fixed *)control->state;
 
+	WH_ASSERT((fixed->interval_fp != 0) == (control->config.rate_bps != 0));
 	return (struct wh_decision){
 		.interval_fp = fixed->interval_fp,
 		.window_pkts = control->config.window_pkts_max,

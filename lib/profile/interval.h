@@ -7,6 +7,7 @@
  * that a rate is exact over any number of packets.
  */
 
+#include <assert.h>
 #include <stdint.h>
 
 #define WH_INTERVAL_FRACTION_BITS 20
@@ -14,6 +15,8 @@
 /* From one cycle to about 18 minutes of a 1 GHz clock: sums of a few cannot overflow. */
 #define WH_INTERVAL_MIN_FP (UINT64_C(1) << WH_INTERVAL_FRACTION_BITS)
 #define WH_INTERVAL_MAX_FP (UINT64_C(1) << (40 + WH_INTERVAL_FRACTION_BITS))
+
+static_assert(WH_INTERVAL_MAX_FP <= UINT64_MAX / 8, "as far as some sums of it");
 
 /* Of a rate: hz * bytes * 8 / bps, to the nearest and within the bounds above; bps > 0. */
 uint64_t wh_interval_fp(uint64_t hz, uint32_t wire_bytes, uint64_t rate_bps);

@@ -27,6 +27,7 @@ const char *wh_option_type_name(enum wh_option_type type)
 		[WH_OPTION_TIME] = "time",
 	};
 
+	static_assert(sizeof(names) / sizeof(names[0]) == WH_OPTION_TIME + 1, "each has a name");
 	WH_ASSERT(type <= WH_OPTION_TIME);
 	return names[type];
 }
@@ -160,6 +161,7 @@ uint32_t wh_profile_options_tell(const struct wh_profile_options *options,
 		if (!option->told || options->value[i] == option->preset)
 			continue;
 		told[n_told].number = (uint8_t)i;
+		WH_ASSERT(n_told < WH_OPTIONS_MAX && i <= UINT8_MAX);
 		memcpy(&told[n_told].bits, &options->value[i], sizeof(double));
 		n_told++;
 	}
@@ -191,6 +193,7 @@ static const char *print_whole(
 {
 	uint32_t i = 0;
 
+	WH_ASSERT(n_units > 0 && units[n_units - 1].factor == 1.0);
 	while (i < n_units - 1 && (value == 0 || value % (uint64_t)units[i].factor != 0))
 		i++;
 	snprintf(text, room, "%llu%s", (unsigned long long)(value / (uint64_t)units[i].factor),
@@ -215,6 +218,7 @@ const char *wh_option_print(const struct wh_option *option, double value, char *
 	static const struct unit times[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
 	static const struct unit one[] = {{1, ""}};
 
+	WH_ASSERT(room >= WH_OPTION_TEXT_MAX);
 	if (value < option->least || value > option->most) {
 		snprintf(text, room, AUTO);
 		return text;

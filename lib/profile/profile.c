@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "profile/profile.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -15,6 +16,8 @@ static const struct wh_profile *const profiles[] = {
 };
 
 #define PROFILES (sizeof(profiles) / sizeof(profiles[0]))
+
+static_assert(PROFILES <= UINT8_MAX, "each has a number on the wire");
 
 const struct wh_profile *wh_profile_at(uint32_t i)
 {
@@ -45,6 +48,9 @@ struct wh_feedback wh_profile_feedback(
 	WH_ASSERT(wh_profile_options_valid(options, profile));
 	if (profile->adapt != NULL)
 		profile->adapt(options, &feedback);
+	WH_ASSERT(feedback.period_us > 0);
+	WH_ASSERT(feedback.bitmaps.n_pkts <= WH_BITMAP_PKTS_MAX);
+	WH_ASSERT(feedback.bitmaps.n_pkts == 0 || feedback.bitmaps.q_pkts > 0);
 	return feedback;
 }
 

@@ -12,6 +12,7 @@
 
 #include "profile/ttp.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/assert.h"
@@ -85,8 +86,14 @@ struct ttp {
 	uint64_t increases;
 };
 
+static_assert(sizeof(struct ttp) <= WH_CONTROL_STATE_BYTES, "a controller's state has room");
+static_assert(OPTIONS <= WH_OPTIONS_MAX, "each option has a value");
+static_assert(Q_PKTS_MAX <= UINT32_MAX && WH_BITMAP_PKTS_MAX <= UINT32_MAX / STRETCH_MOST,
+	"what is told fits its integers, and so does the longest interval");
+
 static void set_rate(struct ttp *ttp, double rate_bps)
 {
+	WH_ASSERT(ttp->min_bps > 0.0 && ttp->max_bps > 0.0);
 	ttp->rate_bps = fmin(fmax(rate_bps, ttp->min_bps), ttp->max_bps);
 }
 
@@ -146,6 +153,7 @@ static void on_bitmap(struct wh_control *control, const struct wh_bitmap_event *
 	struct ttp *ttp = (struct ttp *)control->state;
 
 	ttp->bitmaps++;
+	WH_ASSERT(ttp->decreases + ttp->increases < ttp->bitmaps);
 	switch (event->finding) {
 	case WH_BITMAP_CONGESTED:
 		ttp->state = WH_TTP_LOSS;

@@ -7,6 +7,7 @@
 
 #include "profile/udt.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/assert.h"
@@ -70,6 +71,10 @@ struct udt {
 	uint64_t freezes;
 };
 
+static_assert(sizeof(struct udt) <= WH_CONTROL_STATE_BYTES, "a controller's state has room");
+static_assert(OPTIONS <= WH_OPTIONS_MAX, "each option has a value");
+static_assert(WH_WINDOW_PKTS_MIN >= FIRST_WINDOW, "slow start has its first window");
+
 static struct udt *state_of(struct wh_control *control)
 {
 	return (struct udt *)control->state;
@@ -93,6 +98,7 @@ static double seconds(const struct wh_control *control, uint64_t span_tsc)
 /* C; 0 in slow start, which has no rate. */
 static double rate_pps(const struct wh_control *control, const struct udt *udt)
 {
+	WH_ASSERT(udt->slow_start || udt->interval_tsc > 0.0);
 	return udt->slow_start ? 0.0 : (double)control->config.hz / udt->interval_tsc;
 }
 
@@ -111,11 +117,13 @@ static void set_window(const struct wh_control *control, struct udt *udt, double
 
 	udt->window_pkts =
 		fmin(fmax(ceil(window_pkts), least_pkts), (double)control->config.window_pkts_max);
+	WH_ASSERT(udt->window_pkts >= FIRST_WINDOW);
 }
 
 static void set_interval(struct udt *udt, double interval_tsc)
 {
 	WH_ASSERT(interval_tsc >= 0.0);
+	WH_ASSERT(udt->interval_min_tsc > 0.0 && udt->interval_min_tsc <= udt->interval_max_tsc);
 	udt->interval_tsc = fmin(fmax(interval_tsc, udt->interval_min_tsc), udt->interval_max_tsc);
 }
 
@@ -212,6 +220,7 @@ static void begin_epoch(
 		end_slow_start(control, udt);
 	else
 		decrease(control, udt);
+	WH_ASSERT(!udt->slow_start && sent_end >= udt->dec_end);
 	udt->dec_end = sent_end;
 	udt->decrease_count = 1;
 	udt->e = FIRST_E;
@@ -254,6 +263,7 @@ static void on_loss(struct wh_control *control, const struct wh_loss_event *even
 		decrease(control, udt);
 		udt->e++;
 	}
+	WH_ASSERT(udt->e < 64 && udt->decrease_count < UINT64_C(1) << udt->e);
 }
 
 static void on_delay(struct wh_control *control, const struct wh_delay_event *event)
@@ -276,6 +286,7 @@ static void update_loss_rate(struct udt *udt, uint64_t sent_pkts_total)
 		return;
 	udt->loss_rate =
 		ewma(udt->loss_rate, fmin(1.0, (double)udt->lost_pkts / (double)sent_pkts));
+	WH_ASSERT(udt->loss_rate >= 0.0 && udt->loss_rate <= 1.0);
 	udt->lost_pkts = 0;
 	udt->sent_pkts_total = sent_pkts_total;
 }
@@ -337,6 +348,8 @@ static struct wh_decision decide(const struct wh_control *control)
 	bool bounded = control->config.rate_bps > 0;
 	double interval_tsc = udt->interval_tsc;
 
+	WH_ASSERT(udt->slow_start ||
+		  (interval_tsc >= udt->interval_min_tsc && interval_tsc <= udt->interval_max_tsc));
 	if (udt->slow_start)
 		interval_tsc = bounded ? udt->interval_min_tsc : 0.0;
 	return (struct wh_decision){

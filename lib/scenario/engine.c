@@ -37,6 +37,8 @@ static_assert(WINDOW_CHUNKS_MAX + READY_CHUNKS + 1 <= UINT16_MAX, "each chunk ha
 #define INDEX_OFFSET 34
 #define K_OFFSET     36
 
+static_assert(K_OFFSET + sizeof(uint16_t) <= WH_HEAD_BYTES, "they are of the head");
+
 /* Packets go by agent: each end is an endpoint of its own, whatever else is at its node. */
 static const struct wh_address sender_address = {.family = WH_IPV4, .ip = {10, 0, 0, 1}, .port = 1};
 static const struct wh_address receiver_address = {
@@ -110,6 +112,9 @@ uint32_t wh_sim_engine_payload_bytes(uint32_t mtu_bytes)
 uint32_t wh_sim_engine_chunk_pkts(const struct wh_sim_engine_config *config)
 {
 	uint32_t payload_bytes = wh_sim_engine_payload_bytes(config->mtu_bytes);
+
+	WH_ASSERT(payload_bytes > 0);
+
 	uint32_t odd_pkts = WH_CHUNK_ALIGN / (payload_bytes & -payload_bytes);
 	uint32_t least_pkts = odd_pkts > 0 ? odd_pkts : 1;
 	uint32_t groups = config->window_pkts / WINDOW_CHUNKS_MAX / least_pkts;
@@ -137,6 +142,7 @@ static struct wh_session_config session_config(
 	session.wire_bytes = session.packet_bytes;
 	session.chunk_bytes = pkts * payload_bytes;
 	session.chunks = config->window_pkts / pkts + 1 + READY_CHUNKS;
+	WH_ASSERT(session.chunk_bytes % WH_CHUNK_ALIGN == 0 && session.chunks <= UINT16_MAX);
 	session.payload_virtual = true;
 	session.window_pkts = config->window_pkts;
 	session.rate_bps = config->rate_bps;
@@ -170,6 +176,7 @@ static void set_alarm(struct end *end, uint64_t deadline_tsc)
 
 static uint64_t rest_bytes(const struct wh_sim_engine *engine)
 {
+	WH_ASSERT(engine->given_bytes <= engine->config.size_bytes);
 	return engine->stopped ? 0 : engine->config.size_bytes - engine->given_bytes;
 }
 
@@ -189,6 +196,7 @@ static struct wh_chunk *next_chunk(struct wh_sim_engine *engine)
 	chunk->bytes = (uint32_t)wh_min_u64(engine->session.chunk_bytes, rest_bytes(engine));
 	chunk->end = false;
 	engine->given_bytes += chunk->bytes;
+	WH_ASSERT(chunk->bytes > 0);
 	return chunk;
 }
 
@@ -207,14 +215,20 @@ static uint32_t feed(struct wh_sim_engine *engine)
 				wh_sim_now_ps(engine->sim) + engine->config.encode_ps);
 			return given;
 		}
-		wh_fifo_push(ready, chunk);
+
+		bool pushed = wh_fifo_push(ready, chunk);
+
+		WH_ASSERT(pushed); /* it has room for all chunks and the marker */
 		given++;
 	}
 	if (rest_bytes(engine) > 0 || engine->encoding != NULL || engine->end_given)
 		return given;
 	engine->end_marker = (struct wh_chunk){.number = engine->given_chunks, .end = true};
 	engine->end_given = true;
-	wh_fifo_push(ready, &engine->end_marker);
+
+	bool pushed = wh_fifo_push(ready, &engine->end_marker);
+
+	WH_ASSERT(pushed);
 	return given + 1;
 }
 
@@ -261,6 +275,7 @@ static void send_packet(
 {
 	struct wh_sim_datagram *datagram = &packet->datagram;
 
+	WH_ASSERT(bytes >= WH_HEAD_BYTES && bytes <= WH_CONTROL_BYTES_MAX);
 	if (bytes == WH_HEAD_BYTES)
 		memcpy(datagram->head, head, WH_HEAD_BYTES);
 	else
@@ -322,6 +337,7 @@ static void notice_end(struct wh_sim_engine *engine, uint64_t now_ps)
 		engine->stats->finished_ps = now_ps;
 	if (engine->is_done || wh_session_phase(session) != WH_PHASE_CLOSED)
 		return;
+	WH_ASSERT(engine->end_given || wh_session_outcome(session) != WH_STATUS_VERIFIED);
 	engine->is_done = true;
 	if (engine->done != NULL)
 		engine->done(engine->done_context, now_ps);
@@ -332,6 +348,7 @@ static void count_goodput(struct wh_sim_engine *engine)
 {
 	uint64_t bytes = wh_session_moved_bytes(engine->receiver.session);
 
+	WH_ASSERT(bytes >= engine->counted_bytes);
 	engine->stats->goodput_bytes += bytes - engine->counted_bytes;
 	engine->counted_bytes = bytes;
 }
@@ -402,8 +419,10 @@ static void send_replies(struct end *end, uint64_t now_tsc)
 {
 	struct wh_out *reply = end->engine->out;
 
-	while (wh_endpoint_output(&end->endpoint, now_tsc, reply, 1) > 0)
+	while (wh_endpoint_output(&end->endpoint, now_tsc, reply, 1) > 0) {
+		WH_ASSERT(reply->payload_bytes == 0);
 		send_packet(end, packet_to_peer(end, 0), reply->head, reply->head_bytes);
+	}
 }
 
 static bool is_for_endpoint(const struct end *end, const struct wh_packet *packet)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "scenario/scenario.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/assert.h"
@@ -12,6 +13,9 @@
 
 #define WINDOW_PKTS_LEAST 64
 #define PS_PER_US         (1000.0 * WH_PS_PER_NS)
+
+static_assert((WINDOW_PKTS_LEAST & (WINDOW_PKTS_LEAST - 1)) == 0, "a window is a power of two");
+static_assert((WH_WINDOW_PACKETS_MAX & (WH_WINDOW_PACKETS_MAX - 1)) == 0, "and so is the largest");
 
 struct flow {
 	struct wh_sim *sim;
@@ -162,6 +166,8 @@ static void start_flow(void *context, uint64_t now_ps)
 	const struct wh_scenario_group *group = flow->group;
 	uint64_t segments = UINT64_MAX;
 
+	WH_ASSERT(now_ps == flow->start_ps);
+	WH_ASSERT(group->size_bytes == WH_OBJECT_BYTES_UNKNOWN || group->payload_bytes > 0);
 	if (group->size_bytes != WH_OBJECT_BYTES_UNKNOWN)
 		segments = (group->size_bytes + group->payload_bytes - 1) / group->payload_bytes;
 	switch (group->agent) {
@@ -207,7 +213,7 @@ static void step_flow(void *context, uint64_t now_ps)
 	struct flow *flow = context;
 	const struct wh_scenario_group *group = flow->group;
 
-	WH_ASSERT(flow->next_step < group->n_steps);
+	WH_ASSERT(group->agent == WH_SCENARIO_SOURCE && flow->next_step < group->n_steps);
 	wh_sim_source_set_rate(flow->source, now_ps, group->steps[flow->next_step++].rate_bps);
 	if (flow->next_step < group->n_steps)
 		wh_sim_event_at(

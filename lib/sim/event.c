@@ -28,6 +28,7 @@ void wh_sim_events_free(struct wh_sim_events *events)
 void wh_sim_event_init(
 	struct wh_sim_event *event, void (*fire)(void *context, uint64_t now_ps), void *context)
 {
+	WH_ASSERT(fire != NULL);
 	*event = (struct wh_sim_event){.fire = fire, .context = context};
 }
 
@@ -126,11 +127,14 @@ void wh_sim_event_at(struct wh_sim_events *events, struct wh_sim_event *event, u
 	if (events->count + 1 == events->room)
 		grow(events);
 	sift_up(events, ++events->count, entry);
+	WH_DEBUG_ASSERT(events->heap[event->place].event == event);
 }
 
 static void take_out(struct wh_sim_events *events, struct wh_sim_event *event)
 {
 	uint32_t place = event->place;
+
+	WH_ASSERT(place != 0 && events->count > 0);
 	struct wh_sim_pending last = events->heap[events->count--];
 
 	WH_DEBUG_ASSERT(place <= events->count + 1);

@@ -45,6 +45,7 @@ static uint64_t time_to_send(struct wh_sim_link *link, uint32_t bytes)
 /* The line is free. */
 static void send_next(struct wh_sim_link *link, uint64_t now_ps)
 {
+	WH_ASSERT(!wh_sim_event_is_pending(&link->sent));
 	link->sending = wh_sim_queue_take(&link->queue, now_ps, drop, link);
 	if (link->sending != NULL)
 		wh_sim_event_at(link->events, &link->sent,
@@ -71,6 +72,7 @@ static void end_sending(void *context, uint64_t now_ps)
 	struct wh_sim_link *link = context;
 	struct wh_sim_packet *packet = link->sending;
 
+	WH_ASSERT(packet != NULL);
 	wh_sim_link_count(link, now_ps);
 	if (link->lossy && is_lost(link, now_ps, packet)) {
 		link->stats.lost_pkts++;
@@ -109,6 +111,7 @@ void wh_sim_link_enter(struct wh_sim_link *link, uint64_t now_ps, struct wh_sim_
 	wh_sim_queue_put(&link->queue, now_ps, packet, &link->prng, drop, link);
 	if (link->sending == NULL)
 		send_next(link, now_ps);
+	WH_ASSERT(link->sending != NULL || waiting->count_pkts == 0);
 	stats->queue_max_pkts = wh_max_u64(stats->queue_max_pkts, waiting->count_pkts);
 	stats->queue_max_bytes = wh_max_u64(stats->queue_max_bytes, waiting->count_bytes);
 }
@@ -146,6 +149,8 @@ uint64_t wh_sim_link_check(const struct wh_sim_link *link)
 	}
 	WH_ASSERT(stats->entered_pkts == stats->left_pkts + stats->overflow_pkts +
 						 stats->early_pkts + stats->lost_pkts + held_pkts);
+	WH_ASSERT((link->sending != NULL) == wh_sim_event_is_pending(&link->sent));
+	WH_ASSERT((link->flying.first != NULL) == wh_sim_event_is_pending(&link->arrival));
 	WH_ASSERT(stats->entered_bytes == stats->left_bytes + stats->gone_bytes + held_bytes);
 	return held_pkts;
 }

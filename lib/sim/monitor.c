@@ -160,6 +160,8 @@ static uint32_t find_mark(const struct wh_monitor *monitor, uint64_t at_ps)
 static struct wh_monitor_flow flow_between(
 	const struct wh_monitor_flow *before, const struct wh_monitor_flow *after)
 {
+	WH_ASSERT(after->sent_pkts >= before->sent_pkts);
+	WH_ASSERT(after->goodput_bytes >= before->goodput_bytes);
 	return (struct wh_monitor_flow){
 		.sent_pkts = after->sent_pkts - before->sent_pkts,
 		.retransmitted_pkts = after->retransmitted_pkts - before->retransmitted_pkts,
@@ -173,6 +175,8 @@ static struct wh_monitor_flow flow_between(
 static struct wh_monitor_link link_between(
 	const struct wh_monitor_link *before, const struct wh_monitor_link *after)
 {
+	WH_ASSERT(after->entered_pkts >= before->entered_pkts);
+	WH_ASSERT(after->busy_ps >= before->busy_ps);
 	return (struct wh_monitor_link){
 		.entered_pkts = after->entered_pkts - before->entered_pkts,
 		.overflow_pkts = after->overflow_pkts - before->overflow_pkts,

@@ -10,6 +10,7 @@
 #define SLAB_PACKETS  512
 #define SLAB_CONTROLS 32
 
+static_assert(sizeof(struct wh_sim_slab) <= SLAB_ALIGN, "what links the slab is before its things");
 static_assert(WH_CONTROL_BYTES_MAX % sizeof(struct wh_sim_slab) == 0, "rooms are aligned");
 
 void wh_sim_fifo_push(struct wh_sim_fifo *fifo, struct wh_sim_packet *packet)
@@ -32,6 +33,7 @@ struct wh_sim_packet *wh_sim_fifo_pop(struct wh_sim_fifo *fifo)
 	if (packet == NULL)
 		return NULL;
 	WH_DEBUG_ASSERT(fifo->count_pkts > 0 && fifo->count_bytes >= packet->bytes);
+	WH_DEBUG_ASSERT((packet->next == NULL) == (fifo->count_pkts == 1));
 	fifo->first = packet->next;
 	fifo->count_pkts--;
 	fifo->count_bytes -= packet->bytes;

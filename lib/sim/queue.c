@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sim/queue.h"
 
+#include <assert.h>
+
 #include "base/assert.h"
 #include "sim/queue_discipline.h"
 
@@ -48,6 +50,9 @@ static const struct wh_sim_queue_discipline *const disciplines[WH_SIM_DISCIPLINE
 	[WH_SIM_RED] = &wh_sim_queue_red,
 	[WH_SIM_CODEL] = &wh_sim_queue_codel,
 };
+
+static_assert(sizeof(disciplines) / sizeof(disciplines[0]) == WH_SIM_DISCIPLINES,
+	"each discipline has its functions");
 
 const char *wh_sim_discipline_name(enum wh_sim_discipline discipline)
 {

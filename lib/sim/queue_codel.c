@@ -37,6 +37,7 @@ static struct wh_sim_packet *take_one(struct wh_sim_queue *queue, uint64_t now_p
 	struct wh_sim_codel *codel = &queue->codel;
 	struct wh_sim_packet *packet = wh_sim_fifo_pop(&queue->fifo);
 
+	WH_ASSERT(packet == NULL || now_ps >= packet->moment_ps);
 	*may_drop = false;
 	if (packet == NULL || now_ps - packet->moment_ps < codel->target_ps ||
 		queue->fifo.count_bytes <= codel->largest_bytes)
@@ -50,6 +51,7 @@ static struct wh_sim_packet *take_one(struct wh_sim_queue *queue, uint64_t now_p
 
 static uint64_t next_drop(const struct wh_sim_codel *codel, uint64_t from_ps)
 {
+	WH_ASSERT(codel->drops > 0);
 	return from_ps + (uint64_t)((double)codel->interval_ps / sqrt(codel->drops));
 }
 
@@ -58,6 +60,7 @@ static void begin_dropping(struct wh_sim_codel *codel, uint64_t now_ps)
 	uint32_t latest = codel->drops - codel->last_drops;
 	uint64_t remembered_ps = codel->drop_next_ps + INTERVALS_REMEMBERED * codel->interval_ps;
 
+	WH_ASSERT(!codel->dropping && codel->drops >= codel->last_drops);
 	codel->dropping = true;
 	codel->drops = latest > 1 && now_ps < remembered_ps ? latest : 1;
 	codel->last_drops = codel->drops;
@@ -79,6 +82,7 @@ static struct wh_sim_packet *take(struct wh_sim_queue *queue, const struct wh_si
 	}
 	codel->dropping = codel->dropping && may_drop;
 	while (codel->dropping && now_ps >= codel->drop_next_ps) {
+		WH_ASSERT(packet != NULL);
 		call->drop(call->context, packet, true);
 		codel->drops++;
 		packet = take_one(queue, now_ps, &codel->dropping);

@@ -73,6 +73,8 @@ static uint64_t length(const struct wh_sim_queue *queue)
 /* While the line was idle, as many small packets as it could have sent met an empty queue. */
 static void age(struct wh_sim_red *red, uint64_t now_ps)
 {
+	WH_ASSERT(now_ps >= red->idle_since_ps);
+
 	uint64_t packet_bit_ps = 8 * WH_PS_PER_S * red->config.mean_packet_bytes;
 	uint64_t missed = wh_muldiv_u64(now_ps - red->idle_since_ps, red->rate_bps, packet_bit_ps);
 
@@ -89,6 +91,7 @@ static void update_average(struct wh_sim_queue *queue, uint64_t now_ps)
 		age(red, now_ps);
 	red->average *= 1.0 - red->config.weight;
 	red->average += red->config.weight * (double)length(queue);
+	WH_ASSERT(red->average >= 0.0);
 }
 
 /*
@@ -191,6 +194,7 @@ static struct wh_sim_packet *choose(
 		else
 			wh_sim_fifo_push(&queue->fifo, next);
 	}
+	WH_ASSERT(chosen != NULL);
 	wh_sim_fifo_push(&queue->fifo, packet);
 	return chosen;
 }

@@ -53,6 +53,7 @@ static bool is_shortest(const struct wh_sim_link *link, const struct distance *d
 	const struct distance *best = &distances[link->config.from];
 	struct distance way = by(link, distances);
 
+	WH_ASSERT(!is_nearer(&way, best)); /* all have been measured */
 	return way.delay_ps != WH_SIM_NEVER_PS && !is_nearer(best, &way);
 }
 

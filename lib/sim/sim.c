@@ -157,7 +157,7 @@ static void go_on(struct wh_sim *sim, uint32_t node, uint32_t to, struct wh_sim_
 {
 	uint32_t link = next_link(sim, node, to);
 
-	WH_ASSERT(link != WH_SIM_NO_LINK);
+	WH_ASSERT(link != WH_SIM_NO_LINK && sim->links[link]->config.from == node);
 	wh_sim_link_enter(sim->links[link], sim->events.now_ps, packet);
 }
 
@@ -173,6 +173,7 @@ void wh_sim_arrive(struct wh_sim *sim, uint64_t now_ps, uint32_t node, struct wh
 {
 	const struct agent *agent = &sim->agents[packet->to];
 
+	WH_DEBUG_ASSERT(packet->to < sim->n_agents && now_ps == sim->events.now_ps);
 	if (agent->node == node)
 		agent->receive(agent->context, now_ps, packet);
 	else

@@ -74,6 +74,7 @@ static void begin_silence(struct wh_sim_source *source, uint64_t now_ps)
 	double pkts = floor(fmin(mean_pkts * draw(source), BURST_MAX) + 0.5);
 	double silence_ps = fmin((double)source->config.off_ps * draw(source), SPAN_MAX_PS);
 
+	WH_ASSERT(pkts >= 0.0 && silence_ps >= 0.0);
 	source->left_pkts = pkts < 1.0 ? 1 : (uint64_t)pkts;
 	source->base_ps = now_ps + (uint64_t)silence_ps;
 }
@@ -88,6 +89,7 @@ static void send_packet(struct wh_sim_source *source, uint64_t now_ps)
 	packet->number = source->next_number++;
 	if (source->stats->sent_pkts++ == 0)
 		source->stats->first_sent_ps = now_ps;
+	WH_ASSERT(source->left_pkts > 0);
 	source->left_pkts--;
 	wh_sim_send(source->sim, source->from_node, packet);
 }
@@ -133,6 +135,7 @@ static void fire(void *context, uint64_t now_ps)
 {
 	struct wh_sim_source *source = context;
 
+	WH_ASSERT(source->running);
 	if (source->config.kind == WH_SIM_BURST) {
 		send_of_burst(source, now_ps);
 		return;

@@ -45,6 +45,7 @@ void wh_assemblies_free(struct wh_assemblies *all)
 /* The lock is held where an assembly changes. */
 static void decide(struct wh_assembly *assembly, enum wh_verdict verdict)
 {
+	WH_ASSERT(assembly->split != 0 && verdict != WH_VERDICT_NONE);
 	atomic_store_explicit(&assembly->verdict, verdict, memory_order_release);
 }
 
@@ -70,6 +71,7 @@ static void fail_if_lacking(const struct wh_assemblies *all, struct wh_assembly 
 
 static void forget_if_over(const struct wh_assemblies *all, struct wh_assembly *assembly)
 {
+	WH_ASSERT((assembly->left & ~assembly->joined) == 0);
 	if ((assembly->left | (all->gone & ~assembly->joined)) == all_lanes(all))
 		forget(assembly);
 }
@@ -157,7 +159,7 @@ int wh_assembly_stage(struct wh_assemblies *all, struct wh_assembly *assembly, i
 	if (rc < 0)
 		return rc;
 	wh_spin_lock(&all->lock);
-	WH_ASSERT(assembly->folder_fd < 0);
+	WH_ASSERT(assembly->folder_fd < 0 && assembly->head != 0);
 	assembly->folder_fd = own_fd;
 	assembly->number = number;
 	assembly->inode = inode;

@@ -56,6 +56,27 @@ static int32_t refuse(struct wh_sink *sink)
 	return 1;
 }
 
+/* What its files, counts and slots say of each other between two polls. */
+static void check(const struct wh_sink *sink)
+{
+	uint32_t held = sink->in_air + (uint32_t)__builtin_popcount(sink->idle | sink->written);
+
+	WH_ASSERT(!sink->ring_open || held == WH_RING_DEPTH);
+	WH_ASSERT((sink->idle & sink->written) == 0);
+	WH_ASSERT(wh_sink_is_running(sink) ==
+		  (sink->progress.error == 0 && sink->progress.state != WH_SINK_DONE));
+	if (!wh_sink_is_running(sink))
+		return;
+	WH_ASSERT(sink->large_count <= WH_SINK_LARGE_MAX);
+	WH_ASSERT(sink->closing_count + sink->gathering <= sink->large_count);
+	WH_ASSERT(sink->parted_count <= sink->large_count && sink->untold <= sink->large_count);
+	WH_ASSERT(sink->reserving == NULL || sink->reserving->state == WH_LARGE_RESERVE);
+	WH_ASSERT(sink->comparing == NULL || sink->comparing->state == WH_LARGE_COMPARE);
+	WH_ASSERT((sink->comparing != NULL) == (sink->existing_fd >= 0));
+	WH_ASSERT(sink->intake.extent_bytes == 0 || sink->intake.file != NULL);
+	WH_ASSERT(sink->committed_below <= sink->intake.next_id);
+}
+
 int32_t wh_sink_poll(void *state, uint64_t now_tsc)
 {
 	struct wh_sink *sink = state;
@@ -78,6 +99,7 @@ int32_t wh_sink_poll(void *state, uint64_t now_tsc)
 	/* Answers wait for company only while there is something else to do. */
 	if (work == 0)
 		wh_pack_flush(&sink->answers);
+	check(sink);
 	return work;
 }
 

@@ -167,6 +167,7 @@ static int32_t tell(struct wh_sink *sink)
 		answer_committed(sink);
 		return 1;
 	}
+	WH_ASSERT(sink->large_count == 0 && wh_stage_is_empty(sink->stage));
 	wh_sink_answer_totals(sink);
 	sink->step = WH_STEP_ENDING;
 	return 1;
@@ -178,6 +179,7 @@ int32_t wh_sink_finish(struct wh_sink *sink)
 	case WH_STEP_EMPTYING:
 		if (sink->large_count > 0 || !wh_stage_is_empty(sink->stage))
 			return 0;
+		WH_ASSERT(sink->closing_count == 0 && sink->gathering == 0);
 		sink->step = WH_STEP_WAITING;
 		return 1;
 	case WH_STEP_WAITING:

@@ -60,6 +60,7 @@ static int append(struct wh_folder_log *log, const struct wh_entry *entry)
 	log->used += entry->path_bytes;
 	memcpy(log->bytes + log->used, &logged, sizeof(logged));
 	log->used += sizeof(logged);
+	WH_ASSERT(log->used <= log->room);
 	return 0;
 }
 
@@ -129,8 +130,10 @@ bool wh_sink_finish_folder(struct wh_sink *sink)
 
 	if (log->used == 0)
 		return false;
+	WH_ASSERT(log->used >= sizeof(logged));
 	log->used -= sizeof(logged);
 	memcpy(&logged, log->bytes + log->used, sizeof(logged));
+	WH_ASSERT(log->used >= logged.path_bytes);
 	log->used -= logged.path_bytes;
 
 	struct wh_staged folder = {

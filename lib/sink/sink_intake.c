@@ -40,6 +40,7 @@ static bool take_chunk(struct wh_sink *sink)
 	struct wh_intake *intake = &sink->intake;
 	struct wh_chunk *chunk = wh_fifo_pop(sink->config.deliver);
 
+	WH_ASSERT(intake->chunk == NULL);
 	if (chunk == NULL)
 		return false;
 	if (chunk->end) {
@@ -207,6 +208,7 @@ static int32_t take_record(struct wh_sink *sink, uint64_t now_tsc)
 		intake->chunk->data + intake->at, intake->chunk->bytes - intake->at, record);
 
 	intake->at += bytes;
+	WH_ASSERT(intake->at <= intake->chunk->bytes);
 	if (bytes == 0 || !is_in_order(sink, record)) {
 		refuse(sink);
 		return 1;

@@ -110,6 +110,7 @@ bool wh_sink_ask(struct wh_sink *sink, const struct wh_entry *entry, const struc
 
 	if (sink->large_count - sink->closing_count - sink->gathering >= WH_SOURCE_ASKED)
 		return false;
+	WH_ASSERT(sink->large_count < WH_SINK_LARGE_MAX);
 	while (file->state != WH_LARGE_NONE)
 		file++;
 	*file = (struct wh_large){
@@ -186,6 +187,7 @@ static int32_t compare(struct wh_sink *sink)
 	}
 	wh_hasher_add(&sink->existing, sink->piece, (size_t)got);
 	sink->existing_offset += (uint64_t)got;
+	WH_ASSERT(sink->existing_offset <= file->size_bytes);
 	if (sink->existing_offset < file->size_bytes)
 		return 1;
 	wh_hasher_digest(&sink->existing, &digest);
@@ -247,6 +249,7 @@ void wh_large_wrote(struct wh_sink *sink, struct wh_large *file, uint32_t bytes)
 void wh_large_went_on(struct wh_sink *sink, struct wh_large *file, uint32_t bytes)
 {
 	file->offset += bytes;
+	WH_ASSERT(file->offset <= file->end);
 	take_back_to(sink, file, file->end - file->offset);
 }
 
@@ -264,6 +267,9 @@ static int let_in(struct wh_sink *sink, struct wh_large *file)
 {
 	uint64_t bytes = wh_min_u64(file->data_bytes, file->end - file->offset);
 	struct wh_room_share *share = sink->config.share;
+
+	WH_ASSERT(!file->let_in && file->promised == 0);
+
 	int rc = wh_room_promise(sink->room, file->fd, bytes);
 
 	if (rc < 0)
@@ -298,6 +304,7 @@ static int reserve_blocks(struct wh_sink *sink, struct wh_large *file)
 	if (fallocate(file->fd, 0, (off_t)file->reserved, (off_t)bytes) != 0 &&
 		errno != EOPNOTSUPP && errno != ENOSYS)
 		return -errno;
+	WH_ASSERT(bytes > 0);
 	file->reserved += bytes;
 	take_back(sink, file, bytes);
 	return 0;
@@ -360,6 +367,7 @@ static void tell_one(struct wh_sink *sink, struct wh_large *file)
 		wh_sink_answer_needless(sink, file->id);
 	else
 		wh_sink_tell_failed(sink, &entry, file->error, (enum wh_doing)file->doing);
+	WH_ASSERT(file->failed && !file->told && sink->untold > 0);
 	file->told = true;
 	sink->untold--;
 	if (file->state == WH_LARGE_RESERVE || file->state == WH_LARGE_AWAIT)
@@ -412,6 +420,7 @@ void wh_large_same(struct wh_sink *sink, struct wh_large *file)
 void wh_large_close(struct wh_sink *sink, struct wh_large *file)
 {
 	WH_ASSERT(sink->closing_count < WH_SINK_CLOSING_MAX);
+	WH_ASSERT(file->state == WH_LARGE_COMING || file->state == WH_LARGE_ANSWERED);
 	file->state = WH_LARGE_CLOSING;
 	sink->closing[sink->closing_count++] = file;
 }
@@ -439,6 +448,9 @@ static int complete(struct wh_large *file, enum wh_doing *doing)
 void wh_large_add(struct wh_sink *sink, struct wh_large *file, uint64_t now_tsc)
 {
 	enum wh_doing doing;
+
+	WH_ASSERT(!file->failed && file->in_air == 0 && !wh_large_is_part(file));
+
 	int rc = complete(file, &doing);
 	struct wh_staged entry = wh_large_entry(sink, file);
 

@@ -100,6 +100,7 @@ void wh_large_leave(struct wh_sink *sink, struct wh_large *file)
 	file->is_head = false;
 	while (sink->parted[at] != file)
 		at++;
+	WH_ASSERT(at < sink->parted_count);
 	sink->parted[at] = sink->parted[--sink->parted_count];
 	wh_assembly_leave(sink->config.assemblies, assembly, sink->config.lane);
 }
@@ -129,6 +130,7 @@ static int32_t gather(struct wh_sink *sink, struct wh_large *file, uint64_t now_
 		wh_large_add(sink, file, now_tsc);
 	if (file->failed && !file->told)
 		return 1;
+	WH_ASSERT(sink->gathering > 0 && file->is_head);
 	sink->gathering--;
 	if (file->failed)
 		wh_large_discard(sink, file);

@@ -42,6 +42,7 @@ static void answer_outcome(struct wh_sink *sink, uint64_t id, enum wh_outcome_st
 {
 	struct wh_record *record = &sink->answer;
 
+	WH_ASSERT((status == WH_OUTCOME_FAILED) == (error < 0));
 	record->type = WH_RECORD_OUTCOME;
 	record->outcome.id = id;
 	record->outcome.status = (uint8_t)status;

@@ -13,9 +13,12 @@
 
 #define ALL_SLOTS ((UINT32_C(1) << WH_RING_DEPTH) - 1)
 static_assert(WH_RING_DEPTH < 32, "slots are bits of a word");
+static_assert(WH_ZERO_PIECE_BYTES % WH_DIRECT_BYTES == 0, "holes begin and end where blocks do");
+static_assert(WH_SINK_PIECE_BYTES % WH_ZERO_PIECE_BYTES == 0, "so do pieces");
 
 static uint32_t slot_bit(const struct wh_sink *sink, const struct wh_write_slot *slot)
 {
+	WH_ASSERT(slot >= sink->slots && slot < sink->slots + WH_RING_DEPTH);
 	return UINT32_C(1) << (slot - sink->slots);
 }
 
@@ -80,6 +83,7 @@ static void request(struct wh_sink *sink, struct wh_write_slot *slot)
 {
 	struct io_uring_sqe *sqe = wh_ring_request(&sink->ring);
 
+	WH_ASSERT(slot->file->fd >= 0 && sink->in_air < WH_RING_DEPTH);
 	slot->to = wh_zero_run_end(slot->chunk->data, slot->from, slot->chunk->bytes, &slot->hole);
 	slot->hole = slot->hole && !slot->file->dense;
 	if (slot->hole)
@@ -94,6 +98,7 @@ static void request(struct wh_sink *sink, struct wh_write_slot *slot)
 /* The chunk's bytes are down, or no longer wanted. */
 static void finish_slot(struct wh_sink *sink, struct wh_write_slot *slot)
 {
+	WH_ASSERT((sink->written & slot_bit(sink, slot)) == 0 && slot->chunk != NULL);
 	sink->written |= slot_bit(sink, slot);
 }
 
@@ -176,6 +181,7 @@ int32_t wh_sink_reap(struct wh_sink *sink)
 	for (uint32_t i = 0; i < count; i++) {
 		struct wh_write_slot *slot = io_uring_cqe_get_data(cqes[i]);
 
+		WH_ASSERT(slot->file->in_air > 0);
 		sink->in_air--;
 		slot->file->in_air--;
 		complete(sink, slot, cqes[i]->res);
@@ -273,6 +279,7 @@ int32_t wh_sink_write(struct wh_sink *sink)
 
 	uint64_t end = file->offset + intake->chunk->bytes;
 
+	WH_ASSERT(intake->raw && end <= file->end);
 	if (!file->failed && !wh_large_is_ready(sink, file, end)) {
 		bool opened = file->fd < 0;
 

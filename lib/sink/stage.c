@@ -26,6 +26,9 @@
 
 #define NO_MODE UINT32_MAX
 
+static_assert(NO_MODE > UINT16_MAX, "no file has it");
+static_assert(WH_BATCH_PATH_BYTES >= WH_PATH_BYTES_MAX, "a batch takes a file of any path");
+
 #define NUMBER_TEXT_MAX 11 /* of a uint32_t, with its NUL */
 
 struct batch {
@@ -286,6 +289,8 @@ bool wh_stage_can_name(const struct wh_stage *stage)
 
 int wh_stage_create_unnamed(const struct wh_stage *stage, uint16_t mode)
 {
+	WH_ASSERT(stage->fd >= 0);
+
 	int fd = openat(stage->fd, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
 
 	return fd < 0 ? -errno : fd;
@@ -441,6 +446,7 @@ void wh_stage_add(struct wh_stage *stage, const struct wh_staged *file, uint64_t
 	batch->path_bytes += file->path_bytes;
 	batch->bytes += file->bytes;
 	batch->least_id = wh_min_u64(batch->least_id, file->id);
+	WH_ASSERT(batch->path_bytes <= WH_BATCH_PATH_BYTES);
 }
 
 static void run_sync(void *argument)
@@ -507,6 +513,7 @@ void wh_stage_seal(struct wh_stage *stage, uint64_t now_tsc, bool quiet, bool at
 	if (!at_once && wh_stage_has_room(stage) && age_tsc < stage->age_tsc &&
 		!(quiet && age_tsc >= stage->quiet_tsc))
 		return;
+	WH_ASSERT(stage->sealed->count == 0); /* nothing of the one before is left */
 	stage->filling = stage->sealed;
 	stage->sealed = batch;
 	stage->committing = true;
@@ -524,6 +531,7 @@ const struct wh_staged *wh_stage_take(struct wh_stage *stage, int *error)
 		stage->committing = false;
 		return NULL;
 	}
+	WH_ASSERT(batch->taken < batch->count && stage->sync_error <= 0);
 	*error = stage->sync_error;
 	return &batch->files[batch->taken++];
 }

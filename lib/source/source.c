@@ -106,6 +106,7 @@ static int32_t finish(struct wh_source *source)
 	}
 	if (!wh_source_flush(source) || !wh_pack_end(&source->pack))
 		return 0;
+	WH_ASSERT(source->ids_out == source->ledger.next);
 	source->progress.state = WH_SOURCE_SENT;
 	return 1;
 }
@@ -122,11 +123,27 @@ static int32_t flush_idle(struct wh_source *source, bool is_idle)
 	return wh_source_flush(source);
 }
 
+/* Queues and counts between two polls. */
+static void check(const struct wh_source *source)
+{
+	const struct wh_reading *reading = &source->reading;
+
+	WH_ASSERT(source->asked_count <= WH_SOURCE_ASKED);
+	WH_ASSERT(source->answered_count <= source->asked_count);
+	WH_ASSERT(source->answered_first < WH_SOURCE_ASKED);
+	WH_ASSERT(source->splits_count <= WH_SPLITS_MAX && source->splits_first < WH_SPLITS_MAX);
+	WH_ASSERT(source->ledger.first <= source->committed);
+	WH_ASSERT(source->committed <= source->ids_out && source->ids_out <= source->ledger.next);
+	WH_ASSERT(reading->step == WH_READING_NOTHING || reading->file->state == WH_ASKED_ANSWERED);
+	WH_ASSERT((source->progress.state == WH_SOURCE_BROKEN) == (source->progress.error < 0));
+}
+
 int32_t wh_source_poll(void *context, __rte_unused uint64_t now_tsc)
 {
 	struct wh_source *source = context;
 	int32_t work = wh_source_take_answers(source);
 
+	check(source);
 	if (source->progress.state != WH_SOURCE_RUNNING)
 		return work;
 
@@ -138,6 +155,7 @@ int32_t wh_source_poll(void *context, __rte_unused uint64_t now_tsc)
 	sent += finish(source);
 	if (source->progress.state == WH_SOURCE_RUNNING)
 		sent += flush_idle(source, sent == 0);
+	check(source);
 	return work + sent;
 }
 

@@ -161,6 +161,7 @@ static int32_t follow(struct wh_source *source)
 	for (; told < ANSWERS_PER_POLL && ledger->first < source->committed; told++) {
 		struct wh_ledger_entry *entry = wh_ledger_find(ledger, ledger->first);
 
+		WH_ASSERT(entry != NULL); /* what is committed has gone out */
 		if (entry->asked != WH_LEDGER_NO_ASKED && !entry->has_outcome) {
 			wh_source_fail(source, -EPROTO);
 			break;
@@ -226,6 +227,7 @@ static bool next_chunk(struct wh_source *source)
 		give_back(source, chunk);
 		return false;
 	}
+	WH_ASSERT(source->answers == NULL && chunk->bytes > 0);
 	source->answers = chunk;
 	source->answers_at = 0;
 	return true;
@@ -244,6 +246,7 @@ static void read_one(struct wh_source *source)
 		return;
 	}
 	source->answers_at += bytes;
+	WH_ASSERT(source->answers_at <= chunk->bytes);
 	if (source->answers_at == chunk->bytes) {
 		source->answers = NULL;
 		give_back(source, chunk);

@@ -16,6 +16,7 @@
  * chunk sent last before a record is put comes back for it.
  */
 
+#include <assert.h>
 #include <liburing.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,6 +37,9 @@
 #define WH_SOURCE_FILES_PER_POLL  8
 #define WH_SOURCE_BYTES_PER_POLL  (UINT32_C(256) << 10)
 #define WH_SOURCE_CHUNKS_PER_POLL 2
+
+static_assert(
+	WH_SOURCE_ASKED <= WH_LEDGER_NO_ASKED, "each asked file has a place, none is \"none\"");
 
 enum wh_asked_state {
 	WH_ASKED_FREE = 0,

@@ -21,6 +21,7 @@ void wh_source_release(struct wh_source *source, struct wh_asked *file)
 	struct wh_ledger_entry *entry = wh_ledger_find(&source->ledger, file->id);
 
 	WH_ASSERT(file->state != WH_ASKED_FREE && source->asked_count > 0);
+	WH_ASSERT(entry == NULL || &source->asked[entry->asked] == file);
 	if (entry != NULL)
 		entry->asked = WH_LEDGER_NO_ASKED;
 	if (file->fd >= 0)
@@ -53,6 +54,7 @@ static void read_from_start(struct wh_source *source, const struct wh_part *part
 /* FILE_END is next. error 0: the file went out whole. */
 static void end(struct wh_reading *reading, int error, enum wh_doing doing)
 {
+	WH_ASSERT(error >= 0 && (error == 0) == (doing == WH_DOING_NOTHING));
 	reading->error = error;
 	reading->doing = doing;
 	reading->step = WH_READING_ENDS;
@@ -103,6 +105,7 @@ static int32_t begin(struct wh_source *source)
 	reading->file = &source->asked[source->answered[source->answered_first]];
 	source->answered_first = (source->answered_first + 1) % WH_SOURCE_ASKED;
 	source->answered_count--;
+	WH_ASSERT(reading->step == WH_READING_NOTHING && reading->file->state == WH_ASKED_ANSWERED);
 	reading->offset = reading->file->part.from;
 	reading->extent_left = 0;
 	reading->error = 0;
@@ -215,6 +218,7 @@ static int32_t announce(struct wh_source *source)
 	record->extent.id = reading->file->id;
 	record->extent.offset = reading->offset;
 	record->extent.bytes = extent_bytes(source);
+	WH_ASSERT(record->extent.bytes > 0 && reading->extent_left == 0);
 	if (!wh_source_has_room(source, wh_record_bytes(record)))
 		return 0;
 	wh_source_put(source);
@@ -250,6 +254,7 @@ static void push_raw(struct wh_source *source, struct wh_chunk *chunk)
 	WH_ASSERT(chunk->bytes <= reading->extent_left);
 	reading->offset += chunk->bytes;
 	reading->extent_left -= chunk->bytes;
+	WH_ASSERT(reading->offset + reading->extent_left <= reading->file->part.end);
 	chunk->number = source->pack.number++;
 
 	bool pushed = wh_fifo_push(source->config.ready, chunk);

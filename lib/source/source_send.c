@@ -92,6 +92,9 @@ static bool has_room(struct wh_source *source)
 static struct wh_ledger_entry *put_entry(struct wh_source *source)
 {
 	const struct wh_entry *entry = &source->record.entry;
+
+	WH_ASSERT(source->record.type == WH_RECORD_ENTRY && entry->id == source->ledger.next);
+
 	struct wh_ledger_entry *booked =
 		wh_ledger_add(&source->ledger, entry->path, entry->path_bytes);
 
@@ -182,6 +185,7 @@ static void put_asking(struct wh_source *source, struct wh_split *split, int fd)
 	const struct wh_source_config *config = &source->config;
 	struct wh_asked *file = source->asked;
 
+	WH_ASSERT(source->asked_count < WH_SOURCE_ASKED);
 	while (file->state != WH_ASKED_FREE)
 		file++;
 	*file = (struct wh_asked){
@@ -396,6 +400,7 @@ bool wh_source_is_walked(const struct wh_source *source)
 
 static void end_walk(struct wh_source *source)
 {
+	WH_ASSERT(!source->progress.walked);
 	source->progress.walked = true;
 	source->item.found = WH_WALK_NOTHING;
 	if (source->config.splits != NULL)
@@ -405,6 +410,7 @@ static void end_walk(struct wh_source *source)
 /* The next item of this lane. False: none in this poll. */
 static bool find_item(struct wh_source *source, uint32_t *items)
 {
+	WH_ASSERT(source->item_fd < 0 && source->item_split == NULL);
 	if (find_part(source))
 		return true;
 	while (!source->progress.walked && (*items)++ < ITEMS_PER_POLL) {

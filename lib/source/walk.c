@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "source/walk.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +21,7 @@
 
 /* Of a folder's names, read and sorted in one step. */
 #define PIECE_BYTES 8192
+static_assert(PIECE_BYTES >= sizeof(struct dirent64), "any name fits");
 
 /* Memory for the names of a folder that is kept for the next one at its depth. */
 #define NAMES_KEPT_BYTES (1 << 20)
@@ -92,6 +94,7 @@ static bool reserve(void **memory, size_t *room, size_t count, size_t element_by
 
 	if (more == NULL)
 		return false;
+	WH_ASSERT(wanted >= count);
 	*memory = more;
 	*room = wanted;
 	return true;
@@ -108,6 +111,7 @@ static void found(struct wh_walk *walk, struct wh_walk_item *item, enum wh_walk_
 	item->found = what;
 	item->path = walk->path;
 	item->path_bytes = (uint16_t)strlen(walk->path);
+	WH_ASSERT(item->path_bytes <= WH_PATH_BYTES_MAX && walk->given > 0);
 	item->given = walk->given - 1;
 }
 
@@ -148,6 +152,8 @@ static int enter(struct wh_walk *walk, int fd, struct stat *status)
 			close(far->fd);
 		far->fd = -1;
 	}
+
+	WH_ASSERT(walk->depth < walk->folder_room);
 
 	struct folder *folder = &walk->folders[walk->depth++];
 
@@ -253,6 +259,7 @@ static int add_run(struct folder *folder, uint32_t first)
 		return ENOMEM;
 	qsort_r(folder->order + first, end - first, sizeof(folder->order[0]), compare_names,
 		folder->names);
+	WH_ASSERT(folder->run_count < folder->run_room && first < end);
 	folder->runs[folder->run_count++] = (struct run){first, end};
 	return 0;
 }
@@ -313,6 +320,8 @@ static void read_piece(struct wh_walk *walk, struct folder *folder)
 static const char *take_name(struct folder *folder)
 {
 	struct run *run = &folder->runs[0];
+
+	WH_ASSERT(folder->run_count > 0 && run->next < run->end);
 	const char *name = name_of(folder, run->next);
 
 	if (++run->next == run->end)

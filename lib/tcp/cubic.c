@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/arith.h"
+#include "base/assert.h"
 #include "tcp/internal.h"
 
 /*
@@ -39,6 +40,7 @@ static void begin_epoch(struct wh_sim_tcp *tcp, uint64_t now_ps)
 		cubic->k_s = 0;
 		cubic->w_max_pkts = tcp->cwnd;
 	}
+	WH_ASSERT(cubic->k_s >= 0 && cubic->w_max_pkts >= tcp->cwnd);
 }
 
 /* Section 4.3: what Reno would have, were it to lose as much; equation (4). */
@@ -64,6 +66,7 @@ static void grow(struct wh_sim_tcp *tcp, uint64_t now_ps)
 	}
 	if (cubic->epoch_ps == WH_SIM_NEVER_PS)
 		begin_epoch(tcp, now_ps);
+	WH_ASSERT(now_ps >= cubic->epoch_ps && tcp->cwnd >= 1);
 	estimate_reno(tcp);
 
 	double t_s = (double)(now_ps - cubic->epoch_ps) / (double)WH_PS_PER_S;
@@ -91,6 +94,7 @@ static double keep(struct wh_sim_tcp *tcp, double window_pkts, enum wh_sim_tcp_c
 		cubic->w_max_pkts = window_pkts * (1 + BETA) / 2;
 	else
 		cubic->w_max_pkts = window_pkts;
+	WH_ASSERT(window_pkts > 0);
 	cubic->prior_cwnd_pkts = window_pkts;
 	cubic->epoch_ps = WH_SIM_NEVER_PS;
 	return window_pkts * BETA;

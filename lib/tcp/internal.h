@@ -162,6 +162,9 @@ struct wh_sim_tcp {
 /* The smaller of the congestion window, inflated, and the limit. */
 double wh_sim_tcp_window(const struct wh_sim_tcp *tcp);
 
+/* What holds of serials and windows between two events. */
+void wh_sim_tcp_check(const struct wh_sim_tcp *tcp);
+
 /* Is there such a segment to be sent? Asks the feeder for it. */
 bool wh_sim_tcp_has(struct wh_sim_tcp *tcp, uint64_t serial);
 

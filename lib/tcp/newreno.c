@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
 
+#include "base/assert.h"
 #include "tcp/internal.h"
 
 /*
@@ -27,6 +28,7 @@ static void deflate(struct wh_sim_tcp *tcp, uint64_t acked_pkts)
 
 static void partial_ack(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t end)
 {
+	WH_ASSERT(end > tcp->una && end < tcp->recover);
 	if (!tcp->reno.partial) {
 		tcp->reno.partial = true;
 		wh_sim_tcp_set_timer(tcp, now_ps);

@@ -21,6 +21,7 @@ static bool take_next(void *context)
 {
 	struct wh_sim_psock *psock = context;
 
+	WH_ASSERT(psock->taken <= psock->segments);
 	if (psock->taken == psock->segments)
 		return false;
 	psock->taken++;
@@ -34,6 +35,7 @@ static void connection_idle(void *context, uint64_t now_ps)
 
 	if (psock->done_told || wh_sim_psock_acked_pkts(psock) != psock->segments)
 		return;
+	WH_ASSERT(psock->taken == psock->segments);
 	psock->done_told = true;
 	psock->stats->finished_ps = now_ps;
 	if (psock->done != NULL)

@@ -70,7 +70,9 @@ static void make_room(struct wh_sim_ranges *ranges)
 
 static void insert(struct wh_sim_ranges *ranges, uint32_t place, uint64_t first, uint64_t end)
 {
+	WH_ASSERT(place <= ranges->count);
 	make_room(ranges);
+	WH_ASSERT(ranges->count < ranges->room);
 	move(ranges, place + 1, place, ranges->count - place);
 	ranges->range[place] = (struct wh_sim_sack){.first = first, .end = end};
 	ranges->count++;
@@ -93,6 +95,16 @@ static void remove_from(struct wh_sim_ranges *ranges, uint32_t place, uint32_t c
 	}
 }
 
+/* A range is not empty, and touches neither of its neighbours. */
+static void check_around(const struct wh_sim_ranges *ranges, uint32_t place)
+{
+	const struct wh_sim_sack *range = ranges->range;
+
+	WH_ASSERT(place < ranges->count && range[place].first < range[place].end);
+	WH_ASSERT(place == 0 || range[place - 1].end < range[place].first);
+	WH_ASSERT(place + 1 == ranges->count || range[place].end < range[place + 1].first);
+}
+
 bool wh_sim_ranges_add(struct wh_sim_ranges *ranges, uint64_t first, uint64_t end)
 {
 	WH_ASSERT(first < end);
@@ -102,6 +114,7 @@ bool wh_sim_ranges_add(struct wh_sim_ranges *ranges, uint64_t first, uint64_t en
 
 	if (place == ranges->count || end < range->first) {
 		insert(ranges, place, first, end);
+		check_around(ranges, place);
 		return true;
 	}
 	if (first >= range->first && end <= range->end)
@@ -118,6 +131,7 @@ bool wh_sim_ranges_add(struct wh_sim_ranges *ranges, uint64_t first, uint64_t en
 	if (end > range->end)
 		range->end = end;
 	remove_from(ranges, place + 1, joined);
+	check_around(ranges, place);
 	return true;
 }
 
@@ -133,6 +147,7 @@ bool wh_sim_ranges_forget(struct wh_sim_ranges *ranges, uint64_t end)
 	if (gone < ranges->count && ranges->range[gone].first < end)
 		ranges->range[gone].first = end;
 	remove_from(ranges, 0, gone);
+	WH_ASSERT(ranges->count == 0 || ranges->range[0].first >= end);
 	return true;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tcp/rto.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/assert.h"
@@ -12,6 +13,9 @@
 /* It doubles up to this though the timeout does not, and further while that does. */
 #define BACKOFF_ENOUGH 64
 #define BACKOFF_MAX    (UINT32_C(1) << 16)
+
+static_assert(BACKOFF_FORGETS < BACKOFF_ENOUGH && BACKOFF_ENOUGH <= BACKOFF_MAX,
+	"it forgets before it stops doubling");
 
 void wh_sim_rto_init(
 	struct wh_sim_rto *rto, const struct wh_sim_tcp_config *config, uint64_t phase_ps)
@@ -39,6 +43,8 @@ void wh_sim_rto_sent(struct wh_sim_rto *rto, uint64_t now_ps, uint64_t serial)
 /* Ticks of the clock between the two moments; a sample of none counts as one. */
 static int64_t ticks_between(const struct wh_sim_rto *rto, uint64_t from_ps, uint64_t to_ps)
 {
+	WH_ASSERT(to_ps >= from_ps);
+
 	uint64_t into_tick_ps = (from_ps + rto->phase_ps) % rto->tick_ps;
 	uint64_t ticks = (to_ps - from_ps + into_tick_ps) / rto->tick_ps;
 
@@ -47,6 +53,7 @@ static int64_t ticks_between(const struct wh_sim_rto *rto, uint64_t from_ps, uin
 
 static void sample(struct wh_sim_rto *rto, int64_t ticks)
 {
+	WH_ASSERT(ticks > 0);
 	if (rto->srtt_ticks8 == 0) {
 		rto->srtt_ticks8 = 8 * ticks;
 		rto->rttvar_ticks4 = 2 * ticks;
@@ -61,6 +68,7 @@ static void sample(struct wh_sim_rto *rto, int64_t ticks)
 			rto->rttvar_ticks4 = 1;
 	}
 	rto->base_ps = (uint64_t)(rto->srtt_ticks8 / 8 + rto->rttvar_ticks4) * rto->tick_ps;
+	WH_ASSERT(rto->srtt_ticks8 > 0 && rto->rttvar_ticks4 > 0);
 }
 
 void wh_sim_rto_acked(struct wh_sim_rto *rto, uint64_t now_ps, uint64_t end)
@@ -86,6 +94,7 @@ void wh_sim_rto_back_off(struct wh_sim_rto *rto)
 	if (rto->backoff < BACKOFF_ENOUGH ||
 		(rto->backoff < BACKOFF_MAX && wh_sim_rto_ps(rto) < rto->max_ps))
 		rto->backoff *= 2;
+	WH_ASSERT(rto->backoff >= 1 && rto->backoff <= BACKOFF_MAX);
 	if (rto->backoff > BACKOFF_FORGETS) {
 		rto->rttvar_ticks4 += rto->srtt_ticks8 / 8;
 		rto->srtt_ticks8 = 0;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/assert.h"
 #include "tcp/internal.h"
 
 /*
@@ -25,6 +26,7 @@ static bool learn(struct wh_sim_tcp *tcp, const struct wh_sim_segment *segment)
 
 static void enter_recovery(struct wh_sim_tcp *tcp, uint64_t now_ps)
 {
+	WH_ASSERT(!tcp->sacked.recovering && tcp->una < tcp->sent_end);
 	tcp->sacked.recovering = true;
 	tcp->sacked.pipe_pkts = (int64_t)(tcp->sent_end - tcp->una) - WH_SIM_DUPLICATES;
 	tcp->sacked.repaired_end = tcp->una + 1;
@@ -54,6 +56,7 @@ static void ack_outside(
 static void partial_ack(
 	struct wh_sim_tcp *tcp, uint64_t now_ps, const struct wh_sim_segment *segment)
 {
+	WH_ASSERT(segment->serial > tcp->una && segment->serial < tcp->recover);
 	tcp->una = segment->serial;
 	if (tcp->next < tcp->una)
 		tcp->next = tcp->una;
@@ -106,6 +109,7 @@ static bool send_in_recovery(struct wh_sim_tcp *tcp, uint64_t now_ps)
 	} else {
 		if (serial >= end)
 			return false;
+		WH_ASSERT(serial >= tcp->una && serial < tcp->sent_end);
 		sacked->repaired_end = serial + 1;
 	}
 	wh_sim_tcp_put(tcp, now_ps, serial);

@@ -50,6 +50,7 @@ static void acknowledge(struct wh_sim_tcp_sink *sink, uint64_t serial)
 	forget_below(sink);
 	if (latest != NULL)
 		remember(sink, latest);
+	WH_ASSERT(sink->n_recent <= WH_SIM_SACKS_MAX && sink->n_recent <= sink->beyond.count);
 	packet->segment = (struct wh_sim_segment){
 		.serial = sink->next,
 		.n_sacks = (uint8_t)sink->n_recent,
@@ -67,6 +68,7 @@ static void deliver(struct wh_sim_tcp_sink *sink, uint64_t end)
 	struct wh_sim_tcp *tcp = sink->tcp;
 	uint64_t segments = end - sink->next;
 
+	WH_ASSERT(end > sink->next);
 	if (tcp->config.handshake && sink->next == 0)
 		segments--;
 	tcp->stats->goodput_bytes += segments * tcp->config.segment_bytes;
@@ -86,6 +88,7 @@ static void take(struct wh_sim_tcp_sink *sink, uint64_t serial)
 
 	deliver(sink, joins != NULL ? joins->end : serial + 1);
 	wh_sim_ranges_forget(&sink->beyond, sink->next);
+	WH_ASSERT(sink->beyond.count == 0 || sink->beyond.range[0].first > sink->next);
 }
 
 /* In order, the latest of all, not the first; and no other one waits. */

@@ -111,6 +111,14 @@ void wh_sim_tcp_destroy(struct wh_sim_tcp *tcp)
 	free(tcp);
 }
 
+void wh_sim_tcp_check(const struct wh_sim_tcp *tcp)
+{
+	WH_ASSERT(tcp->una <= tcp->next && tcp->next <= tcp->sent_end);
+	WH_ASSERT(tcp->sent_end <= tcp->offered_end && tcp->recover <= tcp->sent_end);
+	WH_ASSERT(tcp->cwnd >= 0 && tcp->ssthresh > 0 && tcp->window >= 1);
+	WH_ASSERT(tcp->una == tcp->sent_end || wh_sim_event_is_pending(&tcp->timer));
+}
+
 double wh_sim_tcp_window(const struct wh_sim_tcp *tcp)
 {
 	return fmin(tcp->cwnd + tcp->reno.inflation_pkts, tcp->window);
@@ -234,6 +242,7 @@ void wh_sim_tcp_fast_retransmit(struct wh_sim_tcp *tcp, uint64_t now_ps)
 {
 	double kept = tcp->ops->keep(tcp, wh_sim_tcp_window(tcp), WH_SIM_CUT_BY_DUPLICATES);
 
+	WH_ASSERT(kept > 0 && tcp->una < tcp->sent_end);
 	tcp->recover = tcp->sent_end;
 	tcp->ssthresh = fmax(floor(kept), 2);
 	tcp->cwnd = fmax(kept, 1);
@@ -265,6 +274,7 @@ double wh_sim_tcp_limited_slow_start(const struct wh_sim_tcp *tcp)
 void wh_sim_tcp_grow_reno(struct wh_sim_tcp *tcp, uint64_t now_ps)
 {
 	(void)now_ps;
+	WH_ASSERT(tcp->cwnd >= 1);
 	if (tcp->cwnd < tcp->ssthresh)
 		tcp->cwnd += 1;
 	else
@@ -309,12 +319,14 @@ static void expire(void *context, uint64_t now_ps)
 	if (tcp->ops->timeout != NULL)
 		tcp->ops->timeout(tcp, now_ps);
 	tcp->ops->send(tcp, now_ps, 0);
+	wh_sim_tcp_check(tcp);
 }
 
 static void tell_done(struct wh_sim_tcp *tcp, uint64_t now_ps)
 {
 	if (tcp->told || !tcp->started || tcp->una != tcp->offered_end)
 		return;
+	WH_ASSERT(tcp->una == tcp->sent_end && tcp->next == tcp->sent_end);
 	tcp->told = true;
 	if (tcp->more == NULL)
 		tcp->stats->finished_ps = now_ps;
@@ -329,6 +341,7 @@ static void receive(void *context, uint64_t now_ps, struct wh_sim_packet *packet
 
 	wh_sim_packet_put(wh_sim_pool(tcp->sim), packet);
 	tcp->ops->ack(tcp, now_ps, &segment);
+	wh_sim_tcp_check(tcp);
 	tell_done(tcp, now_ps);
 }
 
@@ -346,6 +359,7 @@ void wh_sim_tcp_offer(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t segments
 		tcp->stats->finished_ps = WH_SIM_NEVER_PS;
 	}
 	tcp->ops->send(tcp, now_ps, 0);
+	wh_sim_tcp_check(tcp);
 }
 
 void wh_sim_tcp_stop(struct wh_sim_tcp *tcp)
@@ -356,6 +370,7 @@ void wh_sim_tcp_stop(struct wh_sim_tcp *tcp)
 
 void wh_sim_tcp_feed(struct wh_sim_tcp *tcp, bool (*more)(void *context), void *context)
 {
+	WH_ASSERT(more != NULL && !tcp->started);
 	tcp->more = more;
 	tcp->more_context = context;
 }

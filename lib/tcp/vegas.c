@@ -30,6 +30,7 @@ void wh_sim_vegas_free(struct wh_sim_vegas *vegas)
 
 static struct wh_sim_vegas_slot *slot_of(struct wh_sim_vegas *vegas, uint64_t serial)
 {
+	WH_DEBUG_ASSERT(vegas->slots != 0 && (vegas->slots & (vegas->slots - 1)) == 0);
 	return &vegas->slot[serial & (vegas->slots - 1)];
 }
 
@@ -59,6 +60,7 @@ static void note_sent(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t serial)
 
 	struct wh_sim_vegas_slot *slot = slot_of(&tcp->vegas, serial);
 
+	WH_ASSERT((slot->transmits == 0) == (serial >= tcp->sent_end));
 	slot->sent_ps = now_ps;
 	slot->transmits++;
 }
@@ -110,6 +112,7 @@ static void end_round(struct wh_sim_tcp *tcp, uint64_t now_ps)
 					     : (double)(now_ps - vegas->mark_ps);
 	uint64_t round_pkts = tcp->next - vegas->mark;
 
+	WH_ASSERT(tcp->next >= vegas->mark && now_ps >= vegas->mark_ps);
 	vegas->rtt_sum_ps = 0;
 	vegas->rtt_count = 0;
 	if (rtt_ps > 0) {
@@ -160,6 +163,7 @@ static void take_slots(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t from, u
 {
 	struct wh_sim_vegas_slot last = *slot_of(&tcp->vegas, end - 1);
 
+	WH_ASSERT(from < end && now_ps >= last.sent_ps);
 	for (uint64_t serial = from; serial < end; serial++)
 		slot_of(&tcp->vegas, serial)->transmits = 0;
 	if (last.transmits == 1)
@@ -217,6 +221,7 @@ static void cut_window(
 		window /= 2;
 	else
 		window -= window / 4;
+	WH_ASSERT(window >= CWND_MIN);
 	tcp->vegas.kept_cwnd_pkts = (double)window;
 	tcp->vegas.cut_ps = now_ps;
 	tcp->cwnd = (double)(window + tcp->duplicates);

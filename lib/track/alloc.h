@@ -4,11 +4,15 @@
 
 /* Memory of the tables of this room: taken at init, given back at free, never in between. */
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #define WH_TRACK_ALIGN 64 /* a cache line: no entry of a power of two up to this straddles two */
+
+static_assert((WH_TRACK_ALIGN & (WH_TRACK_ALIGN - 1)) == 0, "an alignment");
+static_assert(WH_TRACK_ALIGN >= sizeof(void *), "there is room for malloc's pointer before it");
 
 /* What wh_track_alloc asks malloc for. */
 static inline uint64_t wh_track_bytes(uint64_t count, uint64_t entry_bytes)

@@ -233,6 +233,7 @@ void wh_loss_list_insert(struct wh_loss_list *list, uint64_t first, uint64_t end
 		}
 		serial = held == NONE ? end : end_of(&list->node[held]);
 	}
+	WH_DEBUG_ASSERT(list->ranges > 0 && list->ranges <= list->lost_pkts);
 }
 
 /* Takes the first serial off a range of several, which moves to the entry above. */
@@ -280,6 +281,8 @@ bool wh_loss_list_remove(struct wh_loss_list *list, uint64_t serial)
 		list->ranges--;
 	}
 	list->lost_pkts--;
+	WH_DEBUG_ASSERT(list->ranges <= list->lost_pkts);
+	WH_DEBUG_ASSERT((list->ranges == 0) == (list->lost_pkts == 0));
 	return true;
 }
 

@@ -79,6 +79,7 @@ void wh_recv_table_extend(struct wh_recv_table *table, uint64_t end)
 	WH_ASSERT(end <= wh_recv_table_upper(table));
 	if (end > table->highest_end)
 		table->highest_end = end;
+	WH_ASSERT(table->highest_end - table->lower <= table->size);
 }
 
 bool wh_recv_table_next_hole(

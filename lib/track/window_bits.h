@@ -8,13 +8,18 @@
  * whole wherever the window starts. Both ends of the window may lie in the same word.
  */
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "base/assert.h"
 
 #define WH_WORD_BITS 64
 
 #define WH_TRACK_WINDOW_MIN UINT32_C(64)
 #define WH_TRACK_WINDOW_MAX (UINT32_C(1) << 24)
+
+static_assert(WH_TRACK_WINDOW_MIN >= WH_WORD_BITS, "a window is of whole words");
 
 static inline uint64_t *wh_window_word(uint64_t *bits, uint32_t mask, uint64_t serial)
 {
@@ -29,6 +34,7 @@ static inline bool wh_window_test(const uint64_t *bits, uint32_t mask, uint64_t 
 /* Ones from bit `low` on, `count` of them; count >= 1 and low + count <= 64. */
 static inline uint64_t wh_word_ones(uint32_t low, uint32_t count)
 {
+	WH_DEBUG_ASSERT(count >= 1 && low + count <= WH_WORD_BITS);
 	return UINT64_MAX >> (WH_WORD_BITS - count) << low;
 }
 
@@ -48,6 +54,7 @@ static inline uint64_t wh_window_take_run(uint64_t *bits, uint32_t mask, uint64_
 			return taken;
 		*word &= ~wh_word_ones(low, run);
 		taken += run;
+		WH_DEBUG_ASSERT(taken <= mask + UINT64_C(1));
 		if (missing != 0)
 			return taken;
 	}
