@@ -228,6 +228,8 @@ static void fill_service(struct demo *demo, int out_fd)
 				.peer_bytes = settings->buffer_bytes,
 				.peer_room_bytes = UINT64_MAX,
 				.peer_openings_s = 1,
+				.peer_lines_s = 1,
+				.lines_s = 1,
 			},
 		.allow = {settings->ipv4},
 		.allows = 1,

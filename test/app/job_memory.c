@@ -32,6 +32,8 @@ static void begin(enum wh_job_role role, uint64_t buffer_bytes, uint32_t places)
 				.peer_places = places,
 				.peer_bytes = buffer_bytes,
 				.peer_openings_s = 1,
+				.peer_lines_s = 1,
+				.lines_s = 1,
 			},
 	};
 	jobs = (struct wh_jobs){.ground = &ground, .service = &service};

@@ -339,6 +339,9 @@ void house_step(struct house *house, uint64_t until_ns)
 	for (uint32_t round = 0; round < 4 && look(house) > 0; round++)
 		house->events++;
 	house->events++;
+	for (uint32_t i = 0; i <= HOUSE_CLIENTS_MAX; i++)
+		if (house->process[i].alive)
+			wh_jobs_check(&house->process[i].jobs);
 
 	uint64_t next_ns = wh_max_u64(deadline(house), house->now_ns + house->quantum_ns);
 

@@ -38,7 +38,7 @@ static int32_t open_job(struct wh_job *job, uint64_t now_tsc)
 		return 1;
 	}
 	say_hello(job);
-	job->view.state = job->request.verb == WH_JOB_IDLE ? WH_JOB_RUNNING : WH_JOB_GREETED;
+	wh_job_enter(job, job->request.verb == WH_JOB_IDLE ? WH_JOB_RUNNING : WH_JOB_GREETED);
 	return 1;
 }
 
@@ -57,7 +57,7 @@ static void start(struct wh_job *job, uint64_t now_tsc)
 	if (job->request.verb == WH_JOB_BENCH && job->request.reverse)
 		wh_job_post_end(job); /* nothing more to say */
 	job->ready.began_tsc = now_tsc;
-	job->view.state = WH_JOB_RUNNING;
+	wh_job_enter(job, WH_JOB_RUNNING);
 	if (rc != 0)
 		wh_job_fail(job, WH_STATUS_IO_ERROR, "%s", wh_fault_text(text, doing, rc));
 }

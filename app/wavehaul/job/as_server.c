@@ -53,7 +53,7 @@ static bool keep_hello(struct wh_job *job, const struct wh_hello *hello)
 
 static void await_refused(struct wh_job *job, uint64_t now_tsc, const char *text)
 {
-	job->view.state = WH_JOB_REFUSING;
+	wh_job_enter(job, WH_JOB_REFUSING);
 	job->turn.give_up_tsc = now_tsc + PATIENCE_S * job->jobs->ground->hz;
 	wh_job_say(job, now_tsc, "refused: %s", text);
 }
@@ -114,7 +114,7 @@ static void start(struct wh_job *job, uint64_t now_tsc)
 	bool posted = wh_job_post(job, &ready);
 
 	WH_ASSERT(posted); /* the first chunk of a stream that was just opened */
-	job->view.state = WH_JOB_RUNNING;
+	wh_job_enter(job, WH_JOB_RUNNING);
 }
 
 static bool open_answers(struct wh_job *job)
@@ -129,7 +129,7 @@ static bool open_answers(struct wh_job *job)
 static void answer(struct wh_job *job, uint64_t now_tsc)
 {
 	if (job->request.verb == WH_JOB_IDLE) {
-		job->view.state = WH_JOB_RUNNING;
+		wh_job_enter(job, WH_JOB_RUNNING);
 		return;
 	}
 	if (wh_job_join(job) != 0) {
@@ -281,7 +281,7 @@ static int32_t run(struct wh_job *job, uint64_t now_tsc)
 	if (job->request.verb == WH_JOB_BENCH)
 		work += report(job, now_tsc) + await_end(job);
 	work += wh_job_run(job, now_tsc);
-	if (job->ends.sink != NULL)
+	if (job->ends.sink != NULL && job->view.state == WH_JOB_RUNNING)
 		see_broken_sink(job, now_tsc);
 	return work;
 }

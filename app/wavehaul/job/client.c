@@ -17,6 +17,8 @@
 
 static void set_state(struct wh_client *client, enum wh_client_state state)
 {
+	/* From the link to the proof to an answer, which stays. */
+	WH_ASSERT(wh_client_state(client) < WH_CLIENT_READY && wh_client_state(client) < state);
 	atomic_store_explicit(&client->state, state, memory_order_release);
 }
 

@@ -24,6 +24,14 @@ static struct wh_convoy *find(const struct wh_convoys *convoys, uint64_t number,
 	return NULL;
 }
 
+/* Under the lock: who leaves has come, and somebody is still there. */
+static void check(const struct wh_convoy *convoy)
+{
+	WH_ASSERT(convoy->lanes > 1 && convoy->lanes <= 64);
+	WH_ASSERT(convoy->lanes == 64 || convoy->joined >> convoy->lanes == 0);
+	WH_ASSERT((convoy->left & ~convoy->joined) == 0 && convoy->left != convoy->joined);
+}
+
 /* The one that is there, or `fresh`. NULL: there is none, and no memory. */
 static struct wh_convoy *find_or_add(
 	struct wh_convoys *convoys, const struct wh_convoy *key, struct wh_convoy **fresh)
@@ -62,6 +70,8 @@ int wh_convoy_join(struct wh_convoys *convoys, uint64_t number, const struct wh_
 		rc = -EEXIST;
 	else
 		found->joined |= UINT64_C(1) << lane;
+	if (found != NULL)
+		check(found);
 	rte_spinlock_unlock(&convoys->lock);
 	free(fresh);
 	if (rc == 0)
@@ -72,6 +82,7 @@ int wh_convoy_join(struct wh_convoys *convoys, uint64_t number, const struct wh_
 void wh_convoy_leave(struct wh_convoys *convoys, struct wh_convoy *convoy, uint32_t lane)
 {
 	rte_spinlock_lock(&convoys->lock);
+	check(convoy);
 	WH_ASSERT(convoy->joined & ~convoy->left & UINT64_C(1) << lane);
 	convoy->left |= UINT64_C(1) << lane;
 

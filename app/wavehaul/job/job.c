@@ -33,6 +33,76 @@ bool wh_job_is_hurried(const struct wh_job *job)
 	       atomic_load_explicit(&job->jobs->hurry, memory_order_relaxed);
 }
 
+#define BIT(state) (1U << (state))
+
+/* By state, what may follow; a server's sink breaks while it runs. */
+static const uint8_t followers[] = {
+	[WH_JOB_OPENING] = BIT(WH_JOB_GREETED) | BIT(WH_JOB_REFUSING) | BIT(WH_JOB_RUNNING) |
+			   BIT(WH_JOB_ENDING),
+	[WH_JOB_GREETED] = BIT(WH_JOB_RUNNING) | BIT(WH_JOB_ENDING),
+	[WH_JOB_REFUSING] = BIT(WH_JOB_ENDING),
+	[WH_JOB_RUNNING] = BIT(WH_JOB_REFUSING) | BIT(WH_JOB_ENDING),
+	[WH_JOB_ENDING] = BIT(WH_JOB_OVER),
+	[WH_JOB_OVER] = 0,
+};
+
+void wh_job_enter(struct wh_job *job, enum wh_job_state state)
+{
+	WH_ASSERT((followers[job->view.state] & BIT(state)) != 0);
+	WH_ASSERT(state != WH_JOB_GREETED || job->role == WH_AT_CLIENT);
+	WH_ASSERT(state != WH_JOB_REFUSING || job->role == WH_AT_SERVER);
+	atomic_store_explicit(&job->view.state, state, memory_order_release);
+}
+
+static void check_streams(const struct wh_job *job)
+{
+	const struct wh_job_streams *streams = &job->streams;
+	const struct wh_session *in = wh_job_in(job);
+	bool has_out = streams->out != NULL && !streams->out_gone;
+
+	/* A server's job begins with the peer's stream. */
+	WH_ASSERT(job->role == WH_AT_CLIENT || in != NULL);
+	WH_ASSERT(in == NULL || streams->in_gone == (job->seat.memory.chunks == NULL));
+	WH_ASSERT(has_out == (streams->out_memory.chunks != NULL));
+	WH_ASSERT(!streams->in_gone || streams->in_left);
+	WH_ASSERT(!streams->out_gone || streams->out_left);
+	WH_ASSERT(!streams->in_left || streams->out_left);
+	WH_ASSERT(!streams->out_left || job->view.state >= WH_JOB_ENDING);
+	WH_ASSERT(streams->out == NULL || job->place.lane < job->request.lanes);
+}
+
+static void check_ends(const struct wh_job *job)
+{
+	const struct wh_job_ends *ends = &job->ends;
+	uint32_t count =
+		(ends->source != NULL) + (ends->sink != NULL) + (ends->pump.session != NULL);
+
+	WH_ASSERT(count <= 1);
+	WH_ASSERT(count == 0 ||
+		  (job->view.state != WH_JOB_OPENING && job->view.state != WH_JOB_GREETED));
+	WH_ASSERT(!job->streams.out_left || (ends->source == NULL && ends->sink == NULL));
+	WH_ASSERT(!ends->reports_ended || ends->pump.ended);
+	WH_ASSERT(job->records.reading == NULL);
+}
+
+void wh_job_check(const struct wh_job *job)
+{
+	const struct wh_convoy *convoy = job->lanes.convoy;
+	int state = job->view.state;
+	bool works = state == WH_JOB_RUNNING && job->request.verb != WH_JOB_IDLE;
+
+	WH_ASSERT(state != WH_JOB_OVER && job->crew != NULL);
+	WH_ASSERT(state == WH_JOB_OPENING || state == WH_JOB_ENDING || job->role == WH_AT_SERVER ||
+		  job->streams.out != NULL);
+	WH_ASSERT(!works || (wh_job_in(job) != NULL && job->streams.out != NULL));
+	WH_ASSERT(state != WH_JOB_ENDING || job->result.ended_tsc != 0);
+	WH_ASSERT(job->place.shard < job->jobs->ground->settings->queues);
+	WH_ASSERT(convoy == NULL || convoy->lanes == job->request.lanes);
+	WH_ASSERT(job->lanes.share.share == NULL || (convoy != NULL && !job->streams.out_left));
+	check_streams(job);
+	check_ends(job);
+}
+
 void wh_job_fail(struct wh_job *job, enum wh_release_status status, const char *format, ...)
 {
 	va_list args;
@@ -471,14 +541,13 @@ static void shut_seat(struct wh_job *job)
 
 void wh_job_end(struct wh_job *job, uint64_t now_tsc)
 {
-	WH_ASSERT(job->view.state < WH_JOB_ENDING);
 	job->result.ended_tsc = now_tsc;
 	if (job->ends.pump.session != NULL && job->view.flow_began_tsc != 0 &&
 		!job->ends.pump.ended)
 		wh_bench_count(job, now_tsc, &job->result.final); /* as far as it came */
 	abort_session(job, job->streams.out);
 	shut_seat(job);
-	job->view.state = WH_JOB_ENDING;
+	wh_job_enter(job, WH_JOB_ENDING);
 }
 
 void wh_job_close_ends(struct wh_job *job)

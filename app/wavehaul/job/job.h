@@ -304,6 +304,12 @@ int32_t wh_job_client_step(struct wh_job *job, uint64_t now_tsc);
 
 /* job.c: what both sides do alike */
 
+/* Crew: the only way from one state to the next; the maker's again once it is OVER. */
+void wh_job_enter(struct wh_job *job, enum wh_job_state state);
+
+/* Crew, between two steps: asserts what its parts say of each other. */
+void wh_job_check(const struct wh_job *job);
+
 /* The peer's session, NULL as long as there is none. */
 struct wh_session *wh_job_in(const struct wh_job *job);
 

@@ -137,7 +137,10 @@ static void drop_job(struct wh_jobs *jobs, struct wh_job *job)
 {
 	if (job->role == WH_AT_SERVER)
 		wh_peers_dismiss(&jobs->peers, &job->place.peer);
-	atomic_fetch_sub_explicit(&jobs->live, 1, memory_order_release);
+
+	uint32_t live = atomic_fetch_sub_explicit(&jobs->live, 1, memory_order_release);
+
+	WH_ASSERT(live > 0);
 }
 
 static void give_to_crew(struct wh_job *job, uint64_t now_tsc)
@@ -145,6 +148,7 @@ static void give_to_crew(struct wh_job *job, uint64_t now_tsc)
 	struct wh_jobs *jobs = job->jobs;
 	uint32_t next = atomic_fetch_add(&jobs->next_crew, 1);
 
+	WH_ASSERT(job->crew == NULL && job->view.state == WH_JOB_OPENING);
 	job->crew = &jobs->crew[next % jobs->crews];
 	job->turn.came_tsc = now_tsc;
 	job->turn.give_up_tsc = job->turn.came_tsc + HELLO_PATIENCE_S * jobs->ground->hz;
@@ -234,6 +238,9 @@ static int32_t bury_sessions(struct wh_crew *crew)
 		struct wh_job *job = wh_session_context(session);
 		bool is_in = session == wh_job_in(job);
 
+		/* What is told to close once more would be gone. */
+		WH_ASSERT(is_in ? job->streams.in_left : job->streams.out_left);
+		WH_ASSERT(is_in || session == job->streams.out);
 		wh_job_give_memory(job, is_in ? WH_RECEIVER : WH_TRANSMITTER);
 		if (is_in)
 			job->streams.in_gone = true;
@@ -282,7 +289,7 @@ static void dismiss(struct wh_crew *crew, struct wh_job_list *list, struct wh_jo
 	if (job->role == WH_AT_SERVER)
 		wh_job_free(job);
 	else
-		atomic_store_explicit(&job->view.state, WH_JOB_OVER, memory_order_release);
+		wh_job_enter(job, WH_JOB_OVER);
 }
 
 /* A chunk a turn of each session that has repair packets, so that other jobs get their turns. */
@@ -304,9 +311,10 @@ static int32_t code_chunks(const struct wh_crew *crew, const struct wh_job *job)
 static int32_t step(
 	struct wh_crew *crew, struct wh_job_list *list, struct wh_job *job, uint64_t now_tsc)
 {
+	int before = job->view.state;
 	int32_t work = 0;
 
-	if (job->view.state == WH_JOB_ENDING) {
+	if (before == WH_JOB_ENDING) {
 		if (wh_job_step_to_end(job)) {
 			dismiss(crew, list, job);
 			return 1;
@@ -318,6 +326,8 @@ static int32_t step(
 		if (job->view.state < WH_JOB_ENDING)
 			work += code_chunks(crew, job);
 	}
+	if (job->view.state != before)
+		wh_job_check(job);
 	if (work > 0 || job->turn.worked_tsc == 0)
 		job->turn.worked_tsc = now_tsc;
 
@@ -445,6 +455,7 @@ int wh_jobs_init(struct wh_jobs *jobs, struct wh_ground *ground, const struct wh
 	wh_convoys_init(&jobs->convoys);
 	wh_replies_init(&jobs->replies);
 	jobs->crews = (uint32_t)wh_min_u64(ground->workers, WH_CREWS_MAX);
+	WH_ASSERT(jobs->crews > 0 && ground->hz > 0);
 	if (service != NULL || repair)
 		plan_fec(jobs);
 	if (service != NULL) {
@@ -479,7 +490,7 @@ static void end_job(struct wh_job *job)
 
 	if (job->view.state < WH_JOB_ENDING) {
 		wh_job_fail(job, WH_STATUS_INTERRUPTED, "it was still at work");
-		job->view.state = WH_JOB_ENDING;
+		wh_job_enter(job, WH_JOB_ENDING);
 	}
 	wh_job_close_ends(job);
 	if (in != NULL && !job->streams.in_gone)
@@ -511,6 +522,21 @@ void wh_jobs_end(struct wh_jobs *jobs)
 	}
 }
 
+void wh_jobs_check(struct wh_jobs *jobs)
+{
+	struct wh_job *job;
+
+	for (uint32_t i = 0; i < jobs->crews; i++) {
+		struct wh_crew *crew = &jobs->crew[i];
+
+		TAILQ_FOREACH(job, &crew->busy, next)
+		wh_job_check(job);
+		TAILQ_FOREACH(job, &crew->idle, next)
+		wh_job_check(job);
+	}
+	wh_arena_check(&jobs->ground->arena);
+}
+
 void wh_jobs_free(struct wh_jobs *jobs)
 {
 	for (uint32_t i = 0; i < jobs->crews; i++) {
@@ -533,6 +559,7 @@ struct wh_job *wh_job_create(struct wh_jobs *jobs, const struct wh_request *requ
 
 void wh_job_start(struct wh_job *job, uint64_t now_tsc)
 {
+	WH_ASSERT(job->role == WH_AT_CLIENT && job->request.profile != NULL);
 	if (awaits_reply(job))
 		wh_replies_await(&job->jobs->replies, job);
 	else
@@ -545,6 +572,7 @@ void wh_job_free(struct wh_job *job)
 {
 	if (job == NULL)
 		return;
+	WH_ASSERT(job->ends.source == NULL && job->ends.sink == NULL); /* they point into it */
 	if (job->lanes.convoy != NULL)
 		wh_convoy_leave(&job->jobs->convoys, job->lanes.convoy, job->place.lane);
 	for (uint32_t i = 0; job->records.paths != NULL && job->records.paths[i] != NULL; i++)

@@ -80,6 +80,9 @@ int wh_jobs_init(struct wh_jobs *jobs, struct wh_ground *ground, const struct wh
 void wh_jobs_end(struct wh_jobs *jobs);
 void wh_jobs_free(struct wh_jobs *jobs);
 
+/* Between two turns of all crews: asserts what each job and the memory of all say of themselves. */
+void wh_jobs_check(struct wh_jobs *jobs);
+
 /* The hooks of a host whose owner is `jobs`. */
 extern const struct wh_ground_hooks wh_jobs_hooks;
 

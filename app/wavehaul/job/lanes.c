@@ -15,6 +15,7 @@ bool wh_lanes_make(struct wh_lanes *lanes, struct wh_jobs *jobs, const struct wh
 	const struct wh_request *request)
 {
 	*lanes = (struct wh_lanes){.jobs = jobs, .peer = *peer, .count = request->lanes};
+	WH_ASSERT(lanes->count <= WH_LANES_MAX);
 	lanes->transfer = random_number(lanes);
 	for (uint32_t lane = 0; lane < lanes->count; lane++) {
 		lanes->job[lane] = wh_job_create(jobs, request, lane);
@@ -37,6 +38,17 @@ void wh_lanes_place(const struct wh_lanes *lanes, uint32_t peer_queues, struct w
 	place->peer.port = (uint16_t)(settings->udp_port + place->shard);
 }
 
+/* Lanes start in their order; a job that has not is nobody's but theirs. */
+static void check(const struct wh_lanes *lanes)
+{
+	WH_ASSERT(lanes->count > 0 && lanes->count <= WH_LANES_MAX);
+	WH_ASSERT(lanes->started <= lanes->count && lanes->transfer != 0);
+	for (uint32_t lane = 0; lane < lanes->count; lane++) {
+		WH_ASSERT(lanes->job[lane] != NULL && lanes->job[lane]->place.lane == lane);
+		WH_ASSERT((lanes->job[lane]->crew != NULL) == (lane < lanes->started));
+	}
+}
+
 static void start_next(struct wh_lanes *lanes, uint32_t peer_queues, uint64_t now_tsc)
 {
 	struct wh_job *job = lanes->job[lanes->started];
@@ -45,6 +57,7 @@ static void start_next(struct wh_lanes *lanes, uint32_t peer_queues, uint64_t no
 	wh_lanes_place(lanes, peer_queues, job);
 	wh_job_start(job, now_tsc);
 	lanes->started++;
+	check(lanes);
 }
 
 void wh_lanes_start_first(struct wh_lanes *lanes, uint64_t now_tsc)

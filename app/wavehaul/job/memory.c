@@ -108,7 +108,8 @@ uint8_t *wh_job_take_memory(
 	uint64_t table_bytes = wh_session_table_bytes(role, config);
 	uint64_t charged_bytes = job->role == WH_AT_SERVER ? bytes + table_bytes : 0;
 
-	WH_ASSERT(memory->chunks == NULL);
+	WH_ASSERT(memory->chunks == NULL && memory->table_bytes == 0);
+	WH_ASSERT(config->chunks > 0 && config->chunks <= UINT16_MAX);
 	if (charged_bytes > wh_jobs_free_bytes(jobs) ||
 		(charged_bytes > 0 &&
 			!wh_peers_take_bytes(&jobs->peers, &job->place.peer, charged_bytes)))
@@ -132,7 +133,10 @@ void wh_job_give_memory(struct wh_job *job, enum wh_role role)
 	struct wh_job_memory *memory = memory_of(job, role);
 
 	wh_arena_give(&jobs->ground->arena, memory->chunks);
-	atomic_fetch_sub(&jobs->table_bytes, memory->table_bytes);
+
+	uint64_t table_bytes = atomic_fetch_sub(&jobs->table_bytes, memory->table_bytes);
+
+	WH_ASSERT(table_bytes >= memory->table_bytes);
 	if (memory->charged_bytes > 0)
 		wh_peers_give_bytes(&jobs->peers, &job->place.peer, memory->charged_bytes);
 	*memory = (struct wh_job_memory){0};

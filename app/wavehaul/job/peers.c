@@ -14,6 +14,8 @@
 int wh_peers_init(
 	struct wh_peers *peers, const struct wh_peer_limits *limits, const uint64_t seed[2])
 {
+	WH_ASSERT(limits->places > 0 && limits->peer_places > 0 && limits->peer_openings_s > 0);
+	WH_ASSERT(limits->peer_lines_s > 0 && limits->lines_s > 0);
 	*peers = (struct wh_peers){.limits = *limits};
 	rte_spinlock_init(&peers->lock);
 	peers->peer = calloc((size_t)WH_PEERS_ROWS * WH_PEERS_PER_ROW, sizeof(peers->peer[0]));
@@ -21,8 +23,34 @@ int wh_peers_init(
 	return peers->peer == NULL ? -ENOMEM : 0;
 }
 
+static void check(const struct wh_peers *peers)
+{
+	const struct wh_peer_limits *limits = &peers->limits;
+	uint64_t places = 0;
+
+	for (uint32_t i = 0; i < WH_PEERS_ROWS * WH_PEERS_PER_ROW; i++) {
+		const struct wh_peer *peer = &peers->peer[i];
+
+		WH_ASSERT(peer->key != 0 || (peer->places == 0 && peer->bytes == 0));
+		WH_ASSERT(peer->places <= limits->peer_places && peer->bytes <= limits->peer_bytes);
+		WH_ASSERT(peer->places > 0 || peer->bytes == 0);
+		places += peer->places;
+	}
+	WH_ASSERT(places == peers->places);
+	WH_ASSERT(places <= (uint64_t)limits->places + limits->spare_places);
+}
+
+void wh_peers_check(struct wh_peers *peers)
+{
+	rte_spinlock_lock(&peers->lock);
+	check(peers);
+	rte_spinlock_unlock(&peers->lock);
+}
+
 void wh_peers_free(struct wh_peers *peers)
 {
+	if (peers->peer != NULL)
+		check(peers);
 	free(peers->peer);
 	peers->peer = NULL;
 }
@@ -151,8 +179,14 @@ static struct wh_peer *holder(struct wh_peers *peers, const struct wh_address *a
 void wh_peers_dismiss(struct wh_peers *peers, const struct wh_address *address)
 {
 	rte_spinlock_lock(&peers->lock);
-	holder(peers, address)->places--;
+
+	struct wh_peer *peer = holder(peers, address);
+
+	WH_ASSERT(peers->places > 0);
+	peer->places--;
 	peers->places--;
+	/* Its entry is anybody's from here on, and with it what it had. */
+	WH_ASSERT(peer->places > 0 || (peer->bytes == 0 && peer->room.promised_bytes == 0));
 	rte_spinlock_unlock(&peers->lock);
 }
 

@@ -10,6 +10,7 @@
 int wh_pump_init(struct wh_pump *pump, struct wh_session *session, uint32_t chunk_bytes,
 	uint32_t chunks, uint64_t first_chunk)
 {
+	WH_ASSERT(session != NULL && chunk_bytes > 0 && chunks > 0);
 	*pump = (struct wh_pump){
 		.session = session,
 		.chunk_bytes = chunk_bytes,
@@ -55,6 +56,7 @@ static uint32_t next_bytes(const struct wh_pump *pump, uint64_t now_tsc)
 
 	if (pump->wanted_bytes == 0)
 		return now_tsc < pump->stop_tsc ? (uint32_t)bytes : 0;
+	WH_ASSERT(pump->bytes <= pump->wanted_bytes);
 	return (uint32_t)wh_min_u64(bytes, pump->wanted_bytes - pump->bytes);
 }
 
@@ -66,8 +68,10 @@ int32_t wh_pump_send(struct wh_pump *pump, uint64_t now_tsc)
 
 	if (pump->ended)
 		return 0;
-	while ((chunk = wh_fifo_pop(wh_session_free_chunks(pump->session))) != NULL)
+	while ((chunk = wh_fifo_pop(wh_session_free_chunks(pump->session))) != NULL) {
+		WH_ASSERT(pump->spares < pump->chunks);
 		pump->spare[pump->spares++] = chunk;
+	}
 	while (pump->spares > 0 && wh_fifo_count(ready) < WH_PUMP_AHEAD) {
 		uint32_t bytes = next_bytes(pump, now_tsc);
 

@@ -30,6 +30,7 @@ void wh_request_apply(const struct wh_request *request, struct wh_session_config
 void wh_request_configure(const struct wh_request *request, bool bundle,
 	const struct wh_peer_bounds *bounds, struct wh_session_config *config)
 {
+	WH_ASSERT(request->profile != NULL && bounds->payload_bytes >= WH_STREAM_PAYLOAD_BYTES_MIN);
 	config->profile = request->profile;
 	wh_request_apply(request, config);
 	config->payload_bytes = (uint32_t)wh_min_u64(bounds->payload_bytes, request->payload_bytes);

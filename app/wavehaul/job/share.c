@@ -33,6 +33,7 @@ void wh_share_leave(struct wh_lane_share *lane)
 
 	if (share == NULL)
 		return;
+	WH_ASSERT(lane->told_bps <= lane->held_bps);
 	atomic_fetch_and(&share->busy, ~lane->bit);
 	atomic_fetch_add(&share->pool_bps, lane->held_bps);
 	lane->share = NULL;
@@ -65,7 +66,7 @@ void wh_share_change(struct wh_lane_share *lane, uint64_t bps)
 {
 	struct wh_share *share = lane->share;
 
-	WH_ASSERT(bps > 0);
+	WH_ASSERT(share != NULL && bps > 0);
 	if (bps > lane->part_bps) {
 		atomic_fetch_add(&share->total_bps, bps - lane->part_bps);
 		atomic_fetch_add(&share->pool_bps, bps - lane->part_bps);
@@ -103,6 +104,7 @@ uint64_t wh_share_step(struct wh_lane_share *lane, bool busy, uint64_t going_bps
 	struct wh_share *share = lane->share;
 	uint64_t target_bps = target_of(lane, busy);
 
+	WH_ASSERT(lane->told_bps <= lane->held_bps && lane->bit != 0);
 	if (going_bps == lane->told_bps && lane->told_bps < lane->held_bps) {
 		atomic_fetch_add(&share->pool_bps, lane->held_bps - lane->told_bps);
 		lane->held_bps = lane->told_bps;

@@ -3,10 +3,12 @@
 
 #include <stdio.h>
 
+#include "base/assert.h"
 #include "base/clock.h"
 
 void wh_watch_begin(struct wh_watch *watch, uint64_t hz, uint64_t now_tsc)
 {
+	WH_ASSERT(hz > 0 && now_tsc > 0); /* 0 is not begun */
 	*watch = (struct wh_watch){
 		.window_tsc = WH_WATCH_WINDOW_S * hz,
 		.moved_tsc = now_tsc,
@@ -17,6 +19,8 @@ void wh_watch_begin(struct wh_watch *watch, uint64_t hz, uint64_t now_tsc)
 static void see_progress(
 	struct wh_watch *watch, uint64_t now_tsc, const struct wh_watch_sight *sight)
 {
+	WH_ASSERT(sight->worked >= watch->worked && sight->moved_bytes >= watch->moved_bytes);
+
 	bool moved = sight->moved_bytes - watch->moved_bytes >= WH_WATCH_MOVED_BYTES;
 
 	if (moved || now_tsc - watch->moved_tsc >= watch->window_tsc) {
