@@ -74,7 +74,6 @@ void wh_fec_planner_feedback(
 	double length = (double)lost / (double)events;
 
 	planner->burst_pkts += (weight < 1.0 ? weight : 1.0) * (length - planner->burst_pkts);
-	WH_ASSERT(planner->burst_pkts >= 1.0);
 }
 
 /*
