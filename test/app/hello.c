@@ -431,6 +431,33 @@ static void test_paths(void)
 	CU_ASSERT_TRUE(is_possible(&hello));
 }
 
+/* One of no bytes is the server's root: it is told, and taken. */
+static void test_empty_path(void)
+{
+	static const char *const paths[] = {"", "a"};
+	struct wh_request wanted = own_request();
+	uint8_t bytes[512];
+	struct wh_record taken;
+
+	wanted.verb = WH_JOB_GET;
+	wanted.profile = wh_profile_find("fixed");
+	wh_profile_options_init(&wanted.options, wanted.profile);
+	wanted.there.path = paths;
+	wanted.there.count = 2;
+	CU_ASSERT_TRUE(wh_hello_fits(&wanted));
+
+	const struct wh_record told = {
+		.type = WH_RECORD_HELLO, .hello = wh_hello_of_request(&wanted, PAYLOAD)};
+	uint32_t length = wh_record_encode(&told, bytes, sizeof(bytes));
+
+	CU_ASSERT_EQUAL(wh_record_decode(bytes, length, &taken), length);
+	CU_ASSERT_TRUE(is_possible(&taken.hello));
+	CU_ASSERT_EQUAL(taken.hello.path_bytes[0], 0);
+	CU_ASSERT_EQUAL(taken.hello.path_bytes[1], 1);
+	CU_ASSERT_PTR_EQUAL(taken.hello.path[0], taken.hello.path[1]);
+	CU_ASSERT_EQUAL(taken.hello.path[1][0], 'a');
+}
+
 static struct wh_hello random_hello(struct wh_prng *prng)
 {
 	static const uint64_t rates[] = {0, 1, WH_RATE_MIN, 10 * WH_RATE_MIN, UINT64_MAX};
@@ -707,6 +734,7 @@ CU_TestInfo wh_tests[] = {
 	{"repair", test_repair},
 	{"tables", test_tables},
 	{"paths", test_paths},
+	{"an empty path", test_empty_path},
 	{"repair of a client", test_repair_of_client},
 	{"possible ones open", test_possible_ones_open},
 	{"answers", test_answers},

@@ -48,10 +48,11 @@ static void empty(struct house *house, struct wh_path *path)
 
 void house_close(struct house *house)
 {
-	for (uint32_t i = 0; i <= HOUSE_CLIENTS_MAX; i++) {
+	for (uint32_t i = 0; i < HOUSE_PROCESSES_MAX; i++)
 		WH_ASSERT(!house->process[i].alive);
-		empty(house, house->from[i]);
-		empty(house, house->to[i]);
+	for (uint32_t i = 0; i < house->lines; i++) {
+		empty(house, house->line[i].there);
+		empty(house, house->line[i].back);
 	}
 	while (house->spare != NULL) {
 		struct parcel *parcel = house->spare;
@@ -61,14 +62,40 @@ void house_close(struct house *house)
 	}
 }
 
-void house_lay(struct house *house, uint32_t i, const struct wh_path_config *from,
-	const struct wh_path_config *to)
+struct house_line *house_line(struct house *house, uint32_t a, uint32_t b)
 {
-	empty(house, house->from[i]);
-	empty(house, house->to[i]);
-	house->from[i] = wh_path_create(from, HOUSE_HZ, house->now_ns, 1 << 14);
-	house->to[i] = wh_path_create(to, HOUSE_HZ, house->now_ns, 1 << 14);
-	WH_ASSERT(house->from[i] != NULL && house->to[i] != NULL);
+	for (uint32_t i = 0; i < house->lines; i++) {
+		struct house_line *line = &house->line[i];
+
+		if ((line->end[0] == a && line->end[1] == b) ||
+			(line->end[0] == b && line->end[1] == a))
+			return line;
+	}
+	return NULL;
+}
+
+void house_lay(struct house *house, uint32_t a, uint32_t b, const struct wh_path_config *there,
+	const struct wh_path_config *back)
+{
+	struct house_line *line = house_line(house, a, b);
+
+	if (line == NULL) {
+		WH_ASSERT(house->lines < HOUSE_LINES_MAX);
+		line = &house->line[house->lines++];
+	}
+	empty(house, line->there);
+	empty(house, line->back);
+	*line = (struct house_line){
+		.end = {a, b},
+		.there = wh_path_create(there, HOUSE_HZ, house->now_ns, 1 << 14),
+		.back = wh_path_create(back, HOUSE_HZ, house->now_ns, 1 << 14),
+	};
+	WH_ASSERT(line->there != NULL && line->back != NULL);
+}
+
+struct wh_address house_address(uint32_t i)
+{
+	return (struct wh_address){.family = WH_IPV4, .ip = {10, 0, 0, (uint8_t)(1 + i)}};
 }
 
 static void count(const struct wh_ground *ground, uint32_t shard, struct wh_ground_counts *counts)
@@ -120,7 +147,7 @@ static void provide_memory(struct process *process)
 	static struct {
 		void *memory;
 		uint64_t bytes;
-	} kept[1 + HOUSE_CLIENTS_MAX];
+	} kept[HOUSE_PROCESSES_MAX];
 	uint64_t wanted = process->settings.buffer_bytes;
 
 	if (kept[process->number].bytes < wanted) {
@@ -143,10 +170,7 @@ void house_start(struct house *house, uint32_t i, const struct wh_service *servi
 	process->life = ++house->lives;
 	process->loop[0] = process->loop[1] = (struct wh_loop){0};
 	settings->udp_port = UDP_PORT;
-	settings->ipv4 = (struct wh_subnet){
-		.address = {.family = WH_IPV4, .ip = {10, 0, 0, (uint8_t)(1 + i)}},
-		.prefix_bits = 24,
-	};
+	settings->ipv4 = (struct wh_subnet){.address = house_address(i), .prefix_bits = 24};
 	provide_memory(process);
 	open_ground(process);
 	process->jobs = (struct wh_jobs){0};
@@ -178,7 +202,7 @@ void house_end(struct house *house, uint32_t i, bool killed)
 		wh_endpoint_free(&process->endpoint[queue]);
 	wh_arena_free(&process->host.ground.arena);
 	process->alive = false;
-	process->poll = NULL;
+	process->verbs = 0;
 }
 
 static struct parcel *parcel_get(struct house *house)
@@ -193,15 +217,19 @@ static struct parcel *parcel_get(struct house *house)
 	return parcel;
 }
 
-static void post(struct house *house, struct wh_path *path, const struct wh_out *out,
+static void post(struct house *house, struct house_line *line, bool there, const struct wh_out *out,
 	const struct wh_address *from)
 {
+	struct wh_path *path = there ? line->there : line->back;
 	uint32_t bytes = out->head_bytes + out->payload_bytes;
+	uint32_t wire_bytes =
+		bytes + WH_UDP_BYTES + WH_IPV4_BYTES + WH_ETHER_BYTES + WH_ETHER_WIRE_BYTES;
 	struct wh_path_fate fate;
 
 	WH_ASSERT(bytes <= ROOM_BYTES);
-	wh_path_admit(path, house->now_ns,
-		bytes + WH_UDP_BYTES + WH_IPV4_BYTES + WH_ETHER_BYTES + WH_ETHER_WIRE_BYTES, &fate);
+	if (there)
+		line->there_bytes += wire_bytes;
+	wh_path_admit(path, house->now_ns, wire_bytes, &fate);
 	for (uint32_t i = 0; i < fate.copies; i++) {
 		struct parcel *parcel = parcel_get(house);
 
@@ -238,27 +266,27 @@ static uint32_t send_all(struct process *process, uint32_t queue)
 
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t to = out[i].to->ip[3] - 1U;
-		uint32_t client = process->number == 0 ? to : process->number;
+		struct house_line *line = house_line(house, process->number, to);
 
-		WH_ASSERT(client >= 1 && client <= HOUSE_CLIENTS_MAX);
-		if (!house->cut[client])
-			post(house, process->number == 0 ? house->to[client] : house->from[client],
-				&out[i], &from);
+		WH_ASSERT(line != NULL);
+		if (!line->cut)
+			post(house, line, line->end[1] == to, &out[i], &from);
 	}
 	return count;
 }
 
 static uint32_t arrive(
-	struct house *house, struct wh_path *path, uint32_t client, struct process *process)
+	struct house *house, const struct house_line *line, struct wh_path *path, uint32_t end)
 {
+	struct process *process = &house->process[line->end[end]];
 	struct wh_path_item items[BURST];
-	uint32_t count = path == NULL ? 0 : wh_path_take(path, house->now_ns, items, BURST);
+	uint32_t count = wh_path_take(path, house->now_ns, items, BURST);
 
 	for (uint32_t i = 0; i < count; i++) {
 		struct parcel *parcel = items[i].item;
 		uint32_t queue = parcel->port - UDP_PORT;
 
-		if (process->alive && !house->cut[client] && queue < process->settings.queues)
+		if (process->alive && !line->cut && queue < process->settings.queues)
 			wh_endpoint_input(&process->endpoint[queue], house->now_ns,
 				items[i].due_tsc, parcel->data, parcel->bytes, &parcel->from);
 		parcel->next = house->spare;
@@ -291,8 +319,8 @@ static uint32_t poll_process(struct process *process)
 	for (uint32_t i = 0; i < process->settings.queues; i++)
 		work += (uint32_t)wh_endpoint_receive_poll(&process->endpoint[i], now_ns);
 	work += poll_loops(process, now_ns);
-	if (process->poll != NULL)
-		work += (uint32_t)process->poll(process->state, now_ns);
+	for (uint32_t i = 0; i < process->verbs; i++)
+		work += (uint32_t)process->verb[i].poll(process->verb[i].state, now_ns);
 	for (uint32_t i = 0; process->alive && i < process->settings.queues; i++) {
 		work += (uint32_t)wh_endpoint_send_poll(&process->endpoint[i], now_ns);
 		work += send_all(process, i);
@@ -304,11 +332,11 @@ static uint32_t look(struct house *house)
 {
 	uint32_t work = (uint32_t)disk_run(house->now_ns);
 
-	for (uint32_t i = 1; i <= HOUSE_CLIENTS_MAX; i++) {
-		work += arrive(house, house->from[i], i, &house->process[0]);
-		work += arrive(house, house->to[i], i, &house->process[i]);
+	for (uint32_t i = 0; i < house->lines; i++) {
+		work += arrive(house, &house->line[i], house->line[i].there, 1);
+		work += arrive(house, &house->line[i], house->line[i].back, 0);
 	}
-	for (uint32_t i = 0; i <= HOUSE_CLIENTS_MAX; i++)
+	for (uint32_t i = 0; i < HOUSE_PROCESSES_MAX; i++)
 		work += poll_process(&house->process[i]);
 	return work;
 }
@@ -317,12 +345,12 @@ static uint64_t deadline(const struct house *house)
 {
 	uint64_t due_ns = wh_min_u64(disk_deadline(), house->now_ns + TICK_NS);
 
-	for (uint32_t i = 0; i <= HOUSE_CLIENTS_MAX; i++) {
+	for (uint32_t i = 0; i < house->lines; i++)
+		due_ns = wh_min_u64(due_ns, wh_min_u64(wh_path_deadline(house->line[i].there),
+						    wh_path_deadline(house->line[i].back)));
+	for (uint32_t i = 0; i < HOUSE_PROCESSES_MAX; i++) {
 		const struct process *process = &house->process[i];
 
-		if (house->from[i] != NULL)
-			due_ns = wh_min_u64(wh_min_u64(due_ns, wh_path_deadline(house->from[i])),
-				wh_path_deadline(house->to[i]));
 		for (uint32_t queue = 0; process->alive && queue < process->settings.queues;
 			queue++) {
 			const struct wh_endpoint *endpoint = &process->endpoint[queue];
@@ -339,7 +367,7 @@ void house_step(struct house *house, uint64_t until_ns)
 	for (uint32_t round = 0; round < 4 && look(house) > 0; round++)
 		house->events++;
 	house->events++;
-	for (uint32_t i = 0; i <= HOUSE_CLIENTS_MAX; i++)
+	for (uint32_t i = 0; i < HOUSE_PROCESSES_MAX; i++)
 		if (house->process[i].alive)
 			wh_jobs_check(&house->process[i].jobs);
 
@@ -347,7 +375,7 @@ void house_step(struct house *house, uint64_t until_ns)
 
 	/* Idle jobs have their turns while nothing else happens. */
 	if (next_ns >= house->now_ns + TICK_NS)
-		for (uint32_t i = 0; i <= HOUSE_CLIENTS_MAX; i++)
+		for (uint32_t i = 0; i < HOUSE_PROCESSES_MAX; i++)
 			for (uint32_t turn = 0; house->process[i].alive && turn < TURNS; turn++) {
 				disk_enter(house->process[i].life, house->now_ns);
 				poll_loops(&house->process[i], house->now_ns);

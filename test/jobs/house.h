@@ -3,8 +3,8 @@
 #define WH_TEST_JOBS_HOUSE_H
 
 /*
- * Processes with jobs, and paths between them, in virtual time: process 0 serves, the others ask
- * it. Each has its ground, endpoints and a working loop, as a host makes them of a port.
+ * Processes with jobs, and lines between them, in virtual time: some serve, the others ask them.
+ * Each has its ground, endpoints and a working loop, as a host makes them of a port.
  */
 
 #include <stdbool.h>
@@ -15,9 +15,11 @@
 #include "job/jobs.h"
 #include "path/path.h"
 
-#define HOUSE_CLIENTS_MAX 4
-#define HOUSE_QUEUES_MAX  2
-#define HOUSE_HZ          UINT64_C(1000000000)
+#define HOUSE_PROCESSES_MAX 5
+#define HOUSE_LINES_MAX     8
+#define HOUSE_QUEUES_MAX    2
+#define HOUSE_VERBS_MAX     2
+#define HOUSE_HZ            UINT64_C(1000000000)
 
 struct house;
 
@@ -35,8 +37,20 @@ struct process {
 	struct wh_jobs jobs;
 	void *memory;
 	uint64_t memory_bytes;
-	int32_t (*poll)(void *state, uint64_t now_ns); /* its verb; NULL: none */
-	void *state;
+	uint32_t verbs;
+	struct {
+		int32_t (*poll)(void *state, uint64_t now_ns);
+		void *state;
+	} verb[HOUSE_VERBS_MAX]; /* what is done in it at once */
+};
+
+/* Both ways between two processes: `there` goes to the second of them. */
+struct house_line {
+	uint32_t end[2];
+	struct wh_path *there;
+	struct wh_path *back;
+	uint64_t there_bytes; /* that have gone in, as the wire counts them */
+	bool cut;
 };
 
 struct house {
@@ -45,20 +59,24 @@ struct house {
 	uint64_t events;
 	uint32_t lives;
 	struct wh_prng prng;
-	struct process process[1 + HOUSE_CLIENTS_MAX];
-	/* Between process 0 and i: of what comes from i, and what goes there. */
-	struct wh_path *from[1 + HOUSE_CLIENTS_MAX];
-	struct wh_path *to[1 + HOUSE_CLIENTS_MAX];
-	bool cut[1 + HOUSE_CLIENTS_MAX];
+	struct process process[HOUSE_PROCESSES_MAX];
+	uint32_t lines;
+	struct house_line line[HOUSE_LINES_MAX];
 	struct parcel *spare;
 };
 
 void house_open(struct house *house, uint64_t seed, uint64_t quantum_ns);
 void house_close(struct house *house);
 
-/* Both directions between process i and process 0, in place of those before. */
-void house_lay(struct house *house, uint32_t i, const struct wh_path_config *from,
-	const struct wh_path_config *to);
+/* A whole line between two processes, in place of the one before. */
+void house_lay(struct house *house, uint32_t a, uint32_t b, const struct wh_path_config *there,
+	const struct wh_path_config *back);
+
+/* The line between them, whichever is first; NULL: there is none. */
+struct house_line *house_line(struct house *house, uint32_t a, uint32_t b);
+
+/* As others see it. */
+struct wh_address house_address(uint32_t i);
 
 /* Opens one whose settings are filled in; a server has a service. */
 void house_start(struct house *house, uint32_t i, const struct wh_service *service, bool repair);

@@ -2,9 +2,11 @@
 #include "visit.h"
 
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/assert.h"
@@ -43,7 +45,7 @@ static struct wh_request request_of(struct visit *visit)
 	request.recursive = true;
 	snprintf(visit->remote, sizeof(visit->remote), sends ? "/in%u" : "/out%u/tree",
 		config->client);
-	visit->there = visit->remote;
+	visit->there = config->remote != NULL ? config->remote : visit->remote;
 	visit->here = sends ? visit->source : ".";
 	request.there.path = &visit->there;
 	request.here.path = &visit->here;
@@ -107,30 +109,64 @@ static void free_jobs(struct visit *visit)
 	visit->target_fd = -1;
 }
 
-static void end(struct visit *visit)
+static void take_outcomes(struct visit *visit)
 {
-	struct process *process = &visit->house->process[visit->config.client];
-
 	visit->over = true;
-	visit->ended_ns = visit->house->now_ns;
 	for (uint32_t i = 0; i < visit->lanes.started; i++)
 		take_outcome(visit, visit->lanes.job[i]);
 	for (uint32_t i = 0; i < visit->idles_started; i++)
 		if (visit->idle[i]->result.failed != WH_STATUS_INTERRUPTED)
 			take_outcome(visit, visit->idle[i]);
-	house_end(visit->house, process->number, false);
-	free_jobs(visit);
+}
+
+static void free_all(struct visit *const visit[], uint32_t visits)
+{
+	for (uint32_t i = 0; i < visits; i++)
+		free_jobs(visit[i]);
+}
+
+/* Jobs that are over are freed before it is asked what is owed, others once no crew has them. */
+static void end_process(struct process *process, bool killed)
+{
+	struct visit *visit[HOUSE_VERBS_MAX] = {NULL};
+	uint32_t visits = process->verbs;
+	bool all_over = process->jobs.live == 0;
+
+	for (uint32_t i = 0; i < visits; i++) {
+		visit[i] = process->verb[i].state;
+		if (killed) {
+			visit[i]->over = visit[i]->killed = true;
+			visit[i]->ended_ns = process->house->now_ns;
+			visit[i]->status = WH_STATUS_INTERRUPTED;
+		} else {
+			take_outcomes(visit[i]);
+		}
+	}
+	if (all_over)
+		free_all(visit, visits);
+	for (uint32_t i = 0; i < visits; i++)
+		visit[i]->owed = house_owes(process->house, process->number);
+	house_end(process->house, process->number, killed);
+	if (!all_over)
+		free_all(visit, visits);
+}
+
+static void end(struct visit *visit)
+{
+	struct process *process = &visit->house->process[visit->config.client];
+
+	visit->gone = true;
+	visit->ended_ns = visit->house->now_ns;
+	for (uint32_t i = 0; i < process->verbs; i++)
+		if (!((const struct visit *)process->verb[i].state)->gone)
+			return;
+	end_process(process, false);
 }
 
 void visit_kill(struct visit *visit)
 {
 	WH_ASSERT(!visit->over);
-	visit->over = true;
-	visit->killed = true;
-	visit->ended_ns = visit->house->now_ns;
-	visit->status = WH_STATUS_INTERRUPTED;
-	house_end(visit->house, visit->config.client, true);
-	free_jobs(visit);
+	end_process(&visit->house->process[visit->config.client], true);
 }
 
 static bool an_idle_failed(const struct visit *visit)
@@ -172,6 +208,8 @@ static int32_t watch(void *state, uint64_t now_ns)
 	struct visit *visit = state;
 	struct wh_lanes *lanes = &visit->lanes;
 
+	if (visit->gone)
+		return 0;
 	if (lanes->started == 0) {
 		start(visit, now_ns);
 		return 1;
@@ -189,34 +227,71 @@ static int32_t watch(void *state, uint64_t now_ns)
 	return 1;
 }
 
+static void make_folder(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void make_folder(const char *format, ...)
+{
+	char path[200];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(path, sizeof(path), format, args);
+	va_end(args);
+	WH_ASSERT(mkdir(path, 0755) == 0);
+}
+
 static void name_folders(struct visit *visit, const char *folder)
 {
-	uint32_t client = visit->config.client;
-	bool sends = visit->config.verb == WH_JOB_SEND;
+	const struct visit_config *config = &visit->config;
+	bool sends = config->verb == WH_JOB_SEND;
+	char own[120];
+	char servers[120];
 
-	snprintf(visit->source, sizeof(visit->source), "%.80s/%s%u/tree", folder,
-		sends ? "client" : "root/out", client);
-	snprintf(visit->target, sizeof(visit->target), "%.80s/%s%u", folder,
-		sends ? "root/in" : "client", client);
+	snprintf(own, sizeof(own), "%.80s/client%u.%u", folder, config->client, config->server);
+	snprintf(servers, sizeof(servers), "%.80s/root%u/%s%u", folder, config->server,
+		sends ? "in" : "out", config->client);
+	snprintf(visit->source, sizeof(visit->source), "%s/tree", sends ? own : servers);
+	snprintf(visit->target, sizeof(visit->target), "%s", sends ? servers : own);
 	snprintf(visit->result, sizeof(visit->result), "%s/tree", visit->target);
+}
+
+void visit_prepare(const struct visit_config *config, const char *folder)
+{
+	struct visit named = {.config = *config};
+
+	name_folders(&named, folder);
+	make_folder("%s/client%u.%u", folder, config->client, config->server);
+	make_folder("%s/root%u/in%u", folder, config->server, config->client);
+	make_folder("%s/root%u/out%u", folder, config->server, config->client);
+	if (config->tree == NULL)
+		return;
+	make_folder("%s", named.source);
+	tree_make(config->tree, named.source);
+	if (config->before == NULL)
+		return;
+	make_folder("%s", named.result);
+	tree_make(config->before, named.result);
 }
 
 void visit_begin(struct visit *visit, struct house *house, const struct visit_config *config,
 	const char *folder)
 {
 	struct process *process = &house->process[config->client];
-	const struct wh_address server = {.family = WH_IPV4, .ip = {10, 0, 0, 1}};
+	const struct wh_address server = house_address(config->server);
 
 	*visit = (struct visit){.config = *config, .house = house, .began_ns = house->now_ns};
 	name_folders(visit, folder);
 	visit->target_fd = config->verb == WH_JOB_GET
 				   ? open(visit->target, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 				   : -1;
-	process->settings = config->settings;
-	house_start(house, config->client, NULL, config->request.repair.on);
+	if (!process->alive) {
+		process->settings = config->settings;
+		house_start(house, config->client, NULL, config->request.repair.on);
+	}
 	make_jobs(visit, &server);
-	process->poll = watch;
-	process->state = visit;
+	WH_ASSERT(process->verbs < HOUSE_VERBS_MAX);
+	process->verb[process->verbs].poll = watch;
+	process->verb[process->verbs++].state = visit;
 }
 
 bool visit_went_well(const struct visit *visit)

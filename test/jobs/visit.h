@@ -2,7 +2,10 @@
 #ifndef WH_TEST_JOBS_VISIT_H
 #define WH_TEST_JOBS_VISIT_H
 
-/* What one client process does: the jobs of a verb, as send, get and bench start and watch them. */
+/*
+ * What a client process does with a server: the jobs of a verb, as send, get and bench start and
+ * watch them. A process may have a visit to each of several servers at once; it ends with the last.
+ */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +17,8 @@
 #define VISIT_IDLES_MAX 3
 
 struct visit_config {
-	uint32_t client; /* the process, and its folders' number */
+	uint32_t client; /* processes, and their folders' numbers */
+	uint32_t server;
 	enum wh_job_verb verb;
 	bool reverse; /* bench */
 	uint32_t lanes;
@@ -22,8 +26,9 @@ struct visit_config {
 	uint64_t bench_bytes;
 	const struct tree *tree;   /* what is sent or got */
 	const struct tree *before; /* what is there; NULL: nothing */
-	struct wh_host_settings settings;
-	struct wh_request request; /* but for what the above says */
+	const char *remote;        /* as the server is told; NULL: a folder for each client */
+	struct wh_host_settings settings; /* of the process, and whether it repairs: the first's */
+	struct wh_request request;        /* but for what the above says */
 };
 
 struct visit {
@@ -41,21 +46,24 @@ struct visit {
 	const char *here;
 	const char *there;
 	uint64_t files_told; /* good ones, by on_file */
-	bool over;
-	bool killed;
+	bool gone;           /* its jobs are, or had time enough */
+	bool over;           /* so are those of its process's other visits, and the process is */
+	bool killed;         /* it was */
 	uint64_t began_ns;
 	uint64_t ended_ns;
 	enum wh_release_status status; /* PENDING: all went well */
 	char why[256];
+	const char *owed; /* what the process had not been given back at its end; NULL: nothing */
 	struct wh_totals totals;
 	uint64_t bench_bytes; /* as the receiving end counted */
 };
 
-/* `folder` is the world's: below it the server's root and a folder for each client. */
+/* The folders of a visit and what is in them; `folder` has root%u of each server. */
+void visit_prepare(const struct visit_config *config, const char *folder);
 void visit_begin(struct visit *visit, struct house *house, const struct visit_config *config,
 	const char *folder);
 
-/* Its process is killed; nothing of it is known any more. */
+/* Its process is killed, with all its visits; nothing of them is known any more. */
 void visit_kill(struct visit *visit);
 
 /* It and all that its files told was as it should be. */

@@ -19,7 +19,8 @@
 #include "sink/stale.h"
 #include "visit.h"
 
-#define MS UINT64_C(1000000)
+#define MS         UINT64_C(1000000)
+#define GUESTS_MAX (HOUSE_PROCESSES_MAX - 1)
 
 /* What a client that hurries gives its peer, and what both may take beside their timeouts. */
 #define SLACK_NS (15 * WH_NS_PER_S)
@@ -62,7 +63,7 @@ struct world {
 	bool is_rough;
 	struct wh_path_config path[2];
 	uint32_t guests;
-	struct guest guest[HOUSE_CLIENTS_MAX];
+	struct guest guest[GUESTS_MAX];
 	enum fault fault;
 	uint32_t victim; /* a client */
 	uint64_t fault_ns;
@@ -238,7 +239,7 @@ static void draw(struct world *w)
 	wh_prng_init(&w->prng, w->seed);
 	house_open(&w->house, wh_prng_u64(&w->prng), log_uniform(w, 20000, 1000000));
 	draw_paths(w);
-	w->guests = 1 + (uint32_t)wh_prng_below(&w->prng, one_in(w, 2) ? 2 : HOUSE_CLIENTS_MAX);
+	w->guests = 1 + (uint32_t)wh_prng_below(&w->prng, one_in(w, 2) ? 2 : GUESTS_MAX);
 
 	uint32_t jobs = 0;
 
@@ -279,42 +280,6 @@ static void describe(const struct world *w)
 	}
 }
 
-static void make_folder(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static void make_folder(const char *format, ...)
-{
-	char path[200];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(path, sizeof(path), format, args);
-	va_end(args);
-	WH_ASSERT(mkdir(path, 0755) == 0);
-}
-
-static void make_guest_folders(struct world *w, const struct guest *guest)
-{
-	uint32_t client = guest->config.client;
-	bool sends = guest->config.verb == WH_JOB_SEND;
-	char path[200];
-
-	make_folder("%s/client%u", w->folder, client);
-	make_folder("%s/root/in%u", w->folder, client);
-	make_folder("%s/root/out%u", w->folder, client);
-	if (guest->config.tree == NULL)
-		return;
-	snprintf(path, sizeof(path), "%s/%s%u/tree", w->folder, sends ? "client" : "root/out",
-		client);
-	make_folder("%s", path);
-	tree_make(&guest->tree, path);
-	if (!guest->has_before)
-		return;
-	snprintf(path, sizeof(path), "%s/%s%u/tree", w->folder, sends ? "root/in" : "client",
-		client);
-	make_folder("%s", path);
-	tree_make(&guest->before, path);
-}
-
 static void start_server(struct world *w)
 {
 	struct process *server = &w->house.process[0];
@@ -346,8 +311,7 @@ static void lay_paths(struct world *w, bool rough)
 				};
 			path[d].seed = wh_prng_u64(&w->prng);
 		}
-		house_lay(&w->house, i, &path[0], &path[1]);
-		w->house.cut[i] = false;
+		house_lay(&w->house, i, 0, &path[0], &path[1]);
 	}
 }
 
@@ -359,7 +323,7 @@ static void strike(struct world *w)
 	switch (w->fault) {
 	case FAULT_CUT:
 	case FAULT_OUTAGE:
-		w->house.cut[w->victim] = true;
+		house_line(&w->house, w->victim, 0)->cut = true;
 		break;
 	case FAULT_CLIENT:
 		if (w->guest[w->victim - 1].begun && !visit->over)
@@ -380,7 +344,7 @@ static void heal(struct world *w)
 {
 	w->healed = true;
 	if (w->fault == FAULT_OUTAGE)
-		w->house.cut[w->victim] = false;
+		house_line(&w->house, w->victim, 0)->cut = false;
 	else if (w->fault == FAULT_SERVER)
 		start_server(w);
 	else if (w->fault == FAULT_DRAIN)
@@ -435,7 +399,7 @@ static bool fail_hang(struct world *w, const char *when)
 	char text[500] = "";
 	size_t at = 0;
 
-	for (uint32_t i = 0; i <= HOUSE_CLIENTS_MAX; i++) {
+	for (uint32_t i = 0; i < HOUSE_PROCESSES_MAX; i++) {
 		struct process *process = &w->house.process[i];
 		struct wh_job *job;
 
@@ -642,7 +606,7 @@ static bool second_round(struct world *w)
 
 static void clean_up(struct world *w)
 {
-	for (uint32_t i = 0; i <= HOUSE_CLIENTS_MAX; i++)
+	for (uint32_t i = 0; i < HOUSE_PROCESSES_MAX; i++)
 		if (i > 0 && w->house.process[i].alive)
 			visit_kill(&w->guest[i - 1].visit);
 	if (w->house.process[0].alive)
@@ -667,10 +631,10 @@ void world_run(uint64_t seed, const char *folder, bool verbose, struct world_res
 	draw(w);
 	if (verbose)
 		describe(w);
-	snprintf(root, sizeof(root), "%s/root", folder);
-	make_folder("%s", root);
+	snprintf(root, sizeof(root), "%s/root0", folder);
+	WH_ASSERT(mkdir(root, 0755) == 0);
 	for (uint32_t i = 0; i < w->guests; i++)
-		make_guest_folders(w, &w->guest[i]);
+		visit_prepare(&w->guest[i].config, folder);
 	w->root_fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	WH_ASSERT(w->root_fd >= 0);
 	disk_begin(&w->disk);
