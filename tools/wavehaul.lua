@@ -26,7 +26,7 @@ local TYPE_NAMES = {
 	[6] = "nak", [7] = "delay-warning", [8] = "bitmap", [9] = "open", [10] = "accept",
 	[11] = "confirm", [12] = "release",
 }
-local KEY_NAMES = {[0] = "not sealed, the tag is a checksum and the token"}
+local KEY_NAMES = {[0] = "the tag is a checksum and the token"}
 local STAGE_NAMES = {[1] = "request", [2] = "reply", [3] = "done", [4] = "abort"}
 local STATUS_NAMES = {
 	[0] = "pending", [1] = "verified", [2] = "mismatch", [3] = "no-space", [4] = "io-error",

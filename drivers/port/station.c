@@ -176,15 +176,15 @@ static const struct wh_address *local_for(const struct wh_station *station, cons
 }
 
 static inline void input(struct wh_station *station, uint64_t now_tsc, const struct rte_mbuf *mbuf,
-	const uint8_t *packet, size_t packet_bytes, const struct wh_address *from)
+	size_t header_bytes, size_t packet_bytes, const struct wh_address *from)
 {
 	uint64_t arrived_tsc = wh_port_arrived_tsc(station->config.port, mbuf, now_tsc);
 	const struct wh_ether_header *ether =
 		rte_pktmbuf_mtod(mbuf, const struct wh_ether_header *);
 
 	memcpy(station->endpoint.via, ether->source, sizeof(ether->source));
-	wh_endpoint_input(&station->endpoint, now_tsc, wh_min_u64(arrived_tsc, now_tsc), packet,
-		packet_bytes, from);
+	wh_endpoint_input(&station->endpoint, now_tsc, wh_min_u64(arrived_tsc, now_tsc),
+		rte_pktmbuf_mtod_offset(mbuf, uint8_t *, header_bytes), packet_bytes, from);
 }
 
 /* True: the mbuf is somebody else's now. */
@@ -201,7 +201,7 @@ static bool read_frame(struct wh_station *station, uint64_t now_tsc, struct rte_
 	if (reason != WH_ENCAP_OK)
 		return pass_to_host(station, reason, mbuf);
 	wh_encap_know(&station->known, frame, packet, packet_bytes, &from);
-	input(station, now_tsc, mbuf, packet, packet_bytes, &from);
+	input(station, now_tsc, mbuf, (size_t)(packet - frame), packet_bytes, &from);
 	return false;
 }
 
@@ -213,8 +213,7 @@ static bool take_frame(struct wh_station *station, uint64_t now_tsc, struct rte_
 
 	if (!wh_encap_is_known(known, frame, rte_pktmbuf_data_len(mbuf)))
 		return read_frame(station, now_tsc, mbuf);
-	input(station, now_tsc, mbuf, frame + known->header_bytes, known->packet_bytes,
-		&known->from);
+	input(station, now_tsc, mbuf, known->header_bytes, known->packet_bytes, &known->from);
 	return false;
 }
 

@@ -425,12 +425,6 @@ static void send_replies(struct end *end, uint64_t now_tsc)
 	}
 }
 
-static bool is_for_endpoint(const struct end *end, const struct wh_packet *packet)
-{
-	return end->session == NULL || packet->type == WH_PACKET_OPEN ||
-	       packet->type == WH_PACKET_CONFIRM;
-}
-
 /* The endpoint opens the session and has no more to do with it: there is no other. */
 static void receive(void *context, uint64_t now_ps, struct wh_sim_packet *arrived)
 {
@@ -439,10 +433,11 @@ static void receive(void *context, uint64_t now_ps, struct wh_sim_packet *arrive
 	struct wh_packet packet;
 
 	decode(arrived, &packet);
-	if (is_for_endpoint(end, &packet)) {
-		wh_endpoint_take(&end->endpoint, now_tsc, now_tsc, &packet, end->peer_address);
+	if (packet.type == WH_PACKET_OPEN || packet.type == WH_PACKET_CONFIRM) {
+		wh_endpoint_input(&end->endpoint, now_tsc, now_tsc, arrived->control,
+			arrived->datagram.head_bytes, end->peer_address);
 		send_replies(end, now_tsc);
-	} else {
+	} else if (end->session != NULL) { /* else CONFIRM was lost, and nobody has this LCI */
 		wh_session_input(end->session, now_tsc, now_tsc, &packet);
 	}
 	wh_sim_packet_put(end->engine->pool, arrived);

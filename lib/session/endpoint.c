@@ -157,14 +157,6 @@ static void reply_bytes(struct wh_endpoint *endpoint, const uint8_t *bytes, uint
 	wh_slot_fifo_commit(&endpoint->replies);
 }
 
-static void reply(
-	struct wh_endpoint *endpoint, const struct wh_packet *packet, const struct wh_address *to)
-{
-	uint8_t bytes[WH_CONTROL_BYTES_MAX];
-
-	reply_bytes(endpoint, bytes, wh_packet_encode(packet, bytes, sizeof(bytes)), to);
-}
-
 static enum wh_release_status welcome(const struct wh_endpoint *endpoint, uint64_t now_tsc,
 	const struct wh_open_params *params, const struct wh_address *from, struct wh_offer *offer)
 {
@@ -181,12 +173,19 @@ static void answer(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	const struct wh_open_params *params, uint32_t stamp_us, const struct wh_address *from,
 	const struct wh_offer *offer)
 {
+	uint8_t bytes[WH_CONTROL_BYTES_MAX];
 	struct wh_packet accept;
+	struct wh_seal seal;
 
 	if (offer->refused != WH_STATUS_PENDING)
 		endpoint->stats.refused_opens++;
 	wh_listener_accept(&endpoint->listener, now_tsc, params, stamp_us, from, offer, &accept);
-	reply(endpoint, &accept, from);
+
+	uint32_t length = wh_packet_encode(&accept, bytes, sizeof(bytes));
+
+	wh_seal_begin_checksum(&seal, params->initiator_token);
+	wh_seal_close_packet(&seal, bytes, length);
+	reply_bytes(endpoint, bytes, length, from);
 }
 
 static void take_open(struct wh_endpoint *endpoint, uint64_t now_tsc, const struct wh_open *open,
@@ -199,11 +198,6 @@ static void take_open(struct wh_endpoint *endpoint, uint64_t now_tsc, const stru
 		offer.lci = lci_at(endpoint, wh_half_offer(endpoint->rx),
 			draw(endpoint, DRAW_OFFER, &endpoint->rx_draws, from));
 	answer(endpoint, now_tsc, &open->params, open->stamp_us, from, &offer);
-}
-
-static bool is_addressed(const struct wh_session *session, uint32_t lci, uint64_t token)
-{
-	return session->local_lci == lci && session->local_token == token;
 }
 
 /*
@@ -242,7 +236,7 @@ static void take_confirm(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	uint64_t made_us = wh_cookie_made_us(confirm->cookie);
 	uint64_t token = wh_cookie_token(confirm->cookie);
 
-	if (tenant != NULL && is_addressed(tenant, lci, token))
+	if (tenant != NULL && tenant->local_lci == lci && tenant->local_token == token)
 		return; /* CONFIRM is repeated until our first state arrives */
 
 	/* The place may have gone to another offer meanwhile: whoever confirms first has it. */
@@ -256,7 +250,7 @@ static void take_confirm(struct wh_endpoint *endpoint, uint64_t now_tsc,
 		return;
 	}
 	WH_ASSERT(session->role == WH_RECEIVER && session->local_lci == lci);
-	session->local_token = token;
+	wh_session_begin_receive_seal(session, token);
 	endpoint->spent_us[place] = made_us + 1;
 	move_in(endpoint, endpoint->rx, session, endpoint->config.rx_meter);
 }
@@ -290,43 +284,51 @@ static bool has_not_heard(const struct wh_farewell *farewell, const struct wh_pa
 }
 
 /* To the peer of a session that has left; false: it is none, or needs no answer. */
-static bool repeat_farewell(
-	struct wh_endpoint *endpoint, const struct wh_packet *packet, const struct wh_address *from)
+static bool repeat_farewell(struct wh_endpoint *endpoint, uint8_t *bytes, size_t length,
+	const struct wh_address *from, struct wh_packet *packet)
 {
 	const struct wh_farewell *farewell = &endpoint->farewell[place_of(endpoint, packet->lci)];
 
 	take_farewells(endpoint); /* said since this turn began */
-	if (farewell->lci != packet->lci || farewell->token != packet->token ||
-		!wh_address_equal(&farewell->peer, from) || !has_not_heard(farewell, packet))
+	if (farewell->lci == 0 || farewell->lci != packet->lci ||
+		!wh_address_equal(&farewell->peer, from) ||
+		wh_seal_open_packet(&farewell->seal, bytes, length) != WH_WIRE_OK ||
+		wh_packet_read(bytes, length, packet) != WH_WIRE_OK ||
+		!has_not_heard(farewell, packet))
 		return false;
-
-	struct wh_packet again = {
-		.type = WH_PACKET_RELEASE,
-		.lci = farewell->peer_lci,
-		.token = farewell->peer_token,
-		.release = {.stage = farewell->stage, .status = farewell->status},
-	};
-
 	endpoint->stats.repeated_farewells++;
-	reply(endpoint, &again, from);
+	reply_bytes(endpoint, farewell->packet, sizeof(farewell->packet), from);
 	return true;
 }
 
-/* What the RX core is to remember of a session that leaves either half. */
-static void say_farewell(struct wh_endpoint *endpoint, const struct wh_session *session)
+/* Its last word once more, with a serial of its own, closed while there is a seal. */
+static void write_farewell(struct wh_session *session, struct wh_farewell *farewell)
 {
-	const struct wh_farewell farewell = {
+	const struct wh_packet again = {
+		.type = WH_PACKET_RELEASE,
+		.lci = session->peer_lci,
+		.serial = session->control_serial[WH_PACKET_RELEASE]++,
+		.release = {.stage = session->last_word, .status = (uint8_t)session->outcome},
+	};
+	uint32_t length = wh_packet_encode(&again, farewell->packet, sizeof(farewell->packet));
+
+	WH_ASSERT(length == sizeof(farewell->packet));
+	wh_seal_close_packet(&session->send_seal, farewell->packet, length);
+}
+
+/* What the RX core is to remember of a session that leaves either half. */
+static void say_farewell(struct wh_endpoint *endpoint, struct wh_session *session)
+{
+	struct wh_farewell farewell = {
 		.peer = session->peer,
 		.lci = session->local_lci,
-		.peer_lci = session->peer_lci,
-		.token = session->local_token,
-		.peer_token = session->peer_token,
 		.stage = session->last_word,
-		.status = (uint8_t)session->outcome,
+		.seal = session->receive_seal,
 	};
 
 	if (session->last_word == 0)
 		return;
+	write_farewell(session, &farewell);
 	if (session->role == WH_RECEIVER) {
 		note_farewell(endpoint, &farewell);
 		return;
@@ -339,29 +341,6 @@ static void say_farewell(struct wh_endpoint *endpoint, const struct wh_session *
 	memcpy(slot->data, &farewell, sizeof(farewell));
 	slot->bytes = sizeof(farewell);
 	wh_slot_fifo_commit(&endpoint->farewells);
-}
-
-/* To the session that is addressed; a transmitter's half learns by a kick that there is news. */
-static void deliver(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t arrived_tsc,
-	const struct wh_packet *packet, const struct wh_address *from)
-{
-	uint32_t place = place_of(endpoint, packet->lci);
-	struct wh_session *session = session_at(endpoint, place);
-
-	if (session == NULL || !is_addressed(session, packet->lci, packet->token)) {
-		if (!repeat_farewell(endpoint, packet, from))
-			endpoint->stats.no_session_pkts++;
-		return;
-	}
-	if (!wh_address_equal(&session->peer, from)) {
-		endpoint->stats.wrong_peer_pkts++;
-		return;
-	}
-	wh_session_input(session, now_tsc, arrived_tsc, packet);
-	if (is_receivers(endpoint, place))
-		wh_half_activate(endpoint->rx, place);
-	else
-		wh_half_kick(endpoint->tx, place);
 }
 
 /*
@@ -393,73 +372,116 @@ static void take_foreign(struct wh_endpoint *endpoint, const uint8_t *bytes, siz
 		reply_bytes(endpoint, answer, sizeof(answer), from);
 }
 
-/*
- * Most packets: the payload goes to its place in its chunk while its tag is checked. False: it is
- * not such a packet, and nothing has been done.
- */
-static bool input_in_place(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t arrived_tsc,
-	const uint8_t *bytes, size_t length, const struct wh_address *from)
+/* A stranger's packet, and his own means. */
+static enum wh_wire_reason input_to_listener(struct wh_endpoint *endpoint, uint64_t now_tsc,
+	uint8_t *bytes, size_t length, const struct wh_address *from, struct wh_packet *packet)
 {
-	struct wh_packet packet;
+	enum wh_wire_reason reason = wh_seal_open_packet(&wh_seal_to_listener, bytes, length);
 
-	if (!wh_packet_decode_head(bytes, length, &packet))
-		return false;
-
-	uint32_t place = place_of(endpoint, packet.lci);
-	struct wh_session *session = session_at(endpoint, place);
-
-	if (session == NULL || !is_addressed(session, packet.lci, packet.token) ||
-		!wh_address_equal(&session->peer, from))
-		return false;
-
-	struct wh_ticket ticket;
-
-	wh_session_place(session, &packet, &ticket);
-	if (ticket.to == NULL)
-		return false;
-	endpoint->stats.packets++;
-	if (wh_packet_decode_body(bytes, &packet, ticket.to) != WH_WIRE_OK) {
-		endpoint->stats.bad[WH_WIRE_TAG]++;
-		return true;
-	}
-	wh_session_take(&ticket, now_tsc, arrived_tsc);
-	wh_half_activate(endpoint->rx, place);
-	return true;
-}
-
-void wh_endpoint_take(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t arrived_tsc,
-	const struct wh_packet *packet, const struct wh_address *from)
-{
+	if (reason == WH_WIRE_OK)
+		reason = wh_packet_read(bytes, length, packet);
+	if (reason != WH_WIRE_OK)
+		return reason;
 	if (packet->type == WH_PACKET_OPEN)
 		take_open(endpoint, now_tsc, &packet->open, from);
-	else if (packet->type == WH_PACKET_CONFIRM)
-		take_confirm(endpoint, now_tsc, &packet->confirm, from);
 	else
-		deliver(endpoint, now_tsc, arrived_tsc, packet, from);
+		take_confirm(endpoint, now_tsc, &packet->confirm, from);
+	return WH_WIRE_OK;
 }
 
-static void input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t arrived_tsc,
-	const uint8_t *bytes, size_t length, const struct wh_address *from)
+/*
+ * By a head that nobody believes yet the payload finds its place in its chunk, and goes there while
+ * the packet is opened.
+ */
+static enum wh_wire_reason input_data(struct wh_session *session, uint64_t now_tsc,
+	uint64_t arrived_tsc, uint8_t *bytes, size_t length, struct wh_packet *packet)
 {
-	struct wh_packet packet;
-	enum wh_wire_reason reason = wh_packet_decode(bytes, length, &packet);
+	enum wh_wire_reason fields = wh_packet_read(bytes, length, packet);
+	struct wh_ticket ticket = {.to = NULL};
 
-	endpoint->stats.packets++;
+	if (fields == WH_WIRE_OK)
+		wh_session_place(session, packet, &ticket);
+
+	enum wh_wire_reason opened = wh_seal_open(&session->receive_seal, bytes, length,
+		ticket.to != NULL ? ticket.to : bytes + WH_HEAD_BYTES);
+
+	if (opened != WH_WIRE_OK)
+		return opened;
+	if (fields == WH_WIRE_OK)
+		wh_session_take(&ticket, now_tsc, arrived_tsc);
+	return fields;
+}
+
+static enum wh_wire_reason input_control(struct wh_session *session, uint64_t now_tsc,
+	uint64_t arrived_tsc, uint8_t *bytes, size_t length, struct wh_packet *packet)
+{
+	const struct wh_seal *seal = &session->receive_seal;
+	struct wh_seal listeners;
+
+	if (packet->type == WH_PACKET_ACCEPT) {
+		wh_seal_begin_checksum(&listeners, session->local_token);
+		seal = &listeners;
+	}
+
+	enum wh_wire_reason reason = wh_seal_open_packet(seal, bytes, length);
+
+	if (reason == WH_WIRE_OK)
+		reason = wh_packet_read(bytes, length, packet);
+	if (reason == WH_WIRE_OK)
+		wh_session_input(session, now_tsc, arrived_tsc, packet);
+	return reason;
+}
+
+/* To the session that is addressed; a transmitter's half learns by a kick that there is news. */
+static enum wh_wire_reason input_to_session(struct wh_endpoint *endpoint, uint64_t now_tsc,
+	uint64_t arrived_tsc, uint8_t *bytes, size_t length, const struct wh_address *from,
+	struct wh_packet *packet)
+{
+	uint32_t place = place_of(endpoint, packet->lci);
+	struct wh_session *session = session_at(endpoint, place);
+
+	if (session == NULL || session->local_lci != packet->lci) {
+		if (!repeat_farewell(endpoint, bytes, length, from, packet))
+			endpoint->stats.no_session_pkts++;
+		return WH_WIRE_OK;
+	}
+	if (!wh_address_equal(&session->peer, from)) {
+		endpoint->stats.wrong_peer_pkts++;
+		return WH_WIRE_OK;
+	}
+
+	bool data = packet->type == WH_PACKET_DATA || packet->type == WH_PACKET_REPAIR;
+	enum wh_wire_reason reason =
+		data ? input_data(session, now_tsc, arrived_tsc, bytes, length, packet)
+		     : input_control(session, now_tsc, arrived_tsc, bytes, length, packet);
+
 	if (reason != WH_WIRE_OK)
-		endpoint->stats.bad[reason]++;
-	if (reason == WH_WIRE_VERSION_UNKNOWN)
-		take_foreign(endpoint, bytes, length, from);
-	else if (reason == WH_WIRE_OK)
-		wh_endpoint_take(endpoint, now_tsc, arrived_tsc, &packet, from);
+		return reason;
+	if (is_receivers(endpoint, place))
+		wh_half_activate(endpoint->rx, place);
+	else
+		wh_half_kick(endpoint->tx, place);
+	return WH_WIRE_OK;
 }
 
 void wh_endpoint_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t arrived_tsc,
-	const uint8_t *bytes, size_t length, const struct wh_address *from)
+	uint8_t *bytes, size_t length, const struct wh_address *from)
 {
 	uint8_t before = wh_meter_enter(endpoint->config.rx_meter, WH_METER_DECODE);
+	struct wh_packet packet;
+	enum wh_wire_reason reason = wh_packet_peek(bytes, length, &packet);
 
-	if (!input_in_place(endpoint, now_tsc, arrived_tsc, bytes, length, from))
-		input(endpoint, now_tsc, arrived_tsc, bytes, length, from);
+	endpoint->stats.packets++;
+	if (reason == WH_WIRE_VERSION_UNKNOWN)
+		take_foreign(endpoint, bytes, length, from);
+	else if (reason == WH_WIRE_OK &&
+		 (packet.type == WH_PACKET_OPEN || packet.type == WH_PACKET_CONFIRM))
+		reason = input_to_listener(endpoint, now_tsc, bytes, length, from, &packet);
+	else if (reason == WH_WIRE_OK)
+		reason = input_to_session(
+			endpoint, now_tsc, arrived_tsc, bytes, length, from, &packet);
+	if (reason != WH_WIRE_OK)
+		endpoint->stats.bad[reason]++;
 	wh_meter_leave(endpoint->config.rx_meter, before);
 }
 

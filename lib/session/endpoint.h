@@ -3,10 +3,10 @@
 #define WH_SESSION_ENDPOINT_H
 
 /*
- * What sits behind one queue of a port: decodes each packet once, counts the bad ones by reason,
- * finds the session by its LCI (an index, no hash), listens for new connections, and polls the
- * sessions that have something to do. It has two halves, each polled by one core; they may be the
- * same:
+ * What sits behind one queue of a port: finds the session of each packet by its LCI (an index, no
+ * hash), opens and decodes it once, counts the bad ones by reason, listens for new connections, and
+ * polls the sessions that have something to do. It has two halves, each polled by one core; they
+ * may be the same:
  *
  *   receive half  RX core: input, receive_poll. Home of receivers: it accepts connections.
  *   send half     TX core: send_poll, output. Home of transmitters: it takes those of
@@ -18,11 +18,11 @@
  * one turn to the next by neither half: a session that has left the table is gone when the other
  * half's turns have counted on by two.
  *
- * An LCI is a place in the table and random bits. With it goes a token of 64 bits, which each
- * packet of a connection carries (wire/tag.h): ours is drawn for each that we open, a peer's is the
- * proof in the cookie that opened it. Packets of an earlier connection do not reach a later one in
- * the same place, nor do a stranger's, but by a guess of one in 2^64. Both come from the listener's
- * secret; who is refused learns neither.
+ * An LCI is a place in the table and random bits. With it goes a token of 64 bits, by which each
+ * packet of a connection is closed (seal/seal.h): ours is drawn for each that we open, a peer's is
+ * the proof in the cookie that opened it. Packets of an earlier connection do not reach a later one
+ * in the same place, nor do a stranger's, but by a guess of one in 2^64. Both come from the
+ * listener's secret; who is refused learns neither.
  *
  * A place takes no cookie that is older than its latest tenant's, so that a CONFIRM opens one
  * connection, however often it comes. That is a moment for each place, by our own clock: nothing is
@@ -54,7 +54,7 @@
 /* Written by the RX core. */
 struct wh_endpoint_stats {
 	uint64_t packets;
-	uint64_t bad[WH_WIRE_REASONS]; /* by the decoder's reason */
+	uint64_t bad[WH_WIRE_REASONS]; /* by the decoder's reason, or the seal's */
 	uint64_t no_session_pkts;      /* an LCI that nobody has */
 	uint64_t wrong_peer_pkts;      /* an LCI that belongs to another address */
 	uint64_t bad_cookie_pkts;
@@ -67,7 +67,7 @@ struct wh_endpoint_config {
 	uint64_t hz;
 	uint8_t key[WH_SIPHASH_KEY_BYTES]; /* the listener's secret, another one each time */
 	uint32_t places;      /* a power of two: half for connections opened to us, half for ours */
-	bool payload_virtual; /* as that of its sessions: what they get comes by wh_endpoint_take */
+	bool payload_virtual; /* as that of its sessions: input is for what opens them alone */
 	struct wh_meter *rx_meter; /* of the cores; NULL: not metered */
 	struct wh_meter *tx_meter;
 	/*
@@ -98,12 +98,10 @@ struct wh_endpoint_config {
 /* The last word of a session that has left. */
 struct wh_farewell {
 	struct wh_address peer;
-	uint32_t lci; /* 0: none yet */
-	uint32_t peer_lci;
-	uint64_t token;
-	uint64_t peer_token;
-	uint8_t stage;  /* WH_RELEASE_DONE or ABORT */
-	uint8_t status; /* enum wh_release_status */
+	uint32_t lci;                                    /* 0: none yet */
+	uint8_t stage;                                   /* WH_RELEASE_DONE or ABORT */
+	struct wh_seal seal;                             /* of what its peer goes on to send */
+	uint8_t packet[WH_HEAD_BYTES + WH_DIGEST_BYTES]; /* closed, to be sent as it is */
 };
 
 /* Sessions that the other half may still hold, the first to leave first. */
@@ -165,13 +163,12 @@ static inline bool wh_endpoint_is_reply(
 	return to == &endpoint->reply_to;
 }
 
-/* RX core: one UDP payload from `from`, which came in at arrived_tsc <= now_tsc. */
+/*
+ * RX core: one UDP payload from `from`, which came in at arrived_tsc <= now_tsc. It may be opened
+ * where it is: its bytes are not the caller's any more.
+ */
 void wh_endpoint_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t arrived_tsc,
-	const uint8_t *bytes, size_t length, const struct wh_address *from);
-
-/* What input does with a packet once it is decoded: all that arrives with virtual payload. */
-void wh_endpoint_take(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t arrived_tsc,
-	const struct wh_packet *packet, const struct wh_address *from);
+	uint8_t *bytes, size_t length, const struct wh_address *from);
 
 /* RX core, once a turn, after the input: receivers that are due. */
 int32_t wh_endpoint_receive_poll(struct wh_endpoint *endpoint, uint64_t now_tsc);

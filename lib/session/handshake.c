@@ -15,7 +15,6 @@ void wh_listener_accept(const struct wh_listener *listener, uint64_t now_tsc,
 	*accept = (struct wh_packet){
 		.type = WH_PACKET_ACCEPT,
 		.lci = params->initiator_lci,
-		.token = params->initiator_token,
 		.accept =
 			{
 				.acceptor_lci = offer->lci,
@@ -48,7 +47,7 @@ void wh_handshake_begin(
 {
 	WH_ASSERT(s->role == WH_TRANSMITTER && s->phase == WH_PHASE_OPENING && local_lci != 0);
 	s->local_lci = local_lci;
-	s->local_token = local_token;
+	wh_session_begin_receive_seal(s, local_token);
 	s->params.initiator_lci = local_lci;
 	s->params.initiator_token = local_token;
 	s->opened_tsc = now_tsc;
@@ -174,7 +173,7 @@ void wh_handshake_accepted(struct wh_session *s, uint64_t now_tsc, const struct 
 	start_running(s, now_tsc, accept);
 	memcpy(s->cookie, accept->cookie, WH_COOKIE_BYTES);
 	s->peer_lci = accept->acceptor_lci;
-	s->peer_token = wh_cookie_token(accept->cookie);
+	wh_session_begin_send_seal(s, wh_cookie_token(accept->cookie));
 	tx->peer_chunk_upper = accept->buffer_chunks;
 	s->accepted_tsc = now_tsc;
 	s->open_repeat_tsc = s->period_tsc;

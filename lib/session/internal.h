@@ -298,13 +298,16 @@ struct wh_session {
 	enum wh_release_status outcome;
 	uint32_t local_lci;   /* 0 until it has a place */
 	uint32_t peer_lci;    /* 0 until ACCEPT */
-	uint64_t local_token; /* what the peer's packets carry, and ... */
-	uint64_t peer_token;  /* ... ours */
+	uint64_t local_token; /* which the peer was told, for what it closes to us */
 	struct wh_address peer;
 	struct wh_open_params params;
 	uint32_t chunk_packets; /* of a full chunk */
 	struct wh_meter *meter; /* of the home core */
 	void *context;
+
+	/* Each is begun before anything goes its way, and never changes: who has it may copy it. */
+	struct wh_seal send_seal;    /* home core */
+	struct wh_seal receive_seal; /* RX core */
 
 	struct wh_slot_fifo inbox;  /* decoded control packets */
 	struct wh_slot_fifo outbox; /* encoded control packets, for trans */
@@ -383,6 +386,11 @@ static inline uint32_t wh_session_payload_bytes(
 }
 
 /* session.c */
+
+/* Our LCI and token are known, or the peer's: so is the seal of what is addressed to them. */
+void wh_session_begin_receive_seal(struct wh_session *s, uint64_t local_token);
+void wh_session_begin_send_seal(struct wh_session *s, uint64_t peer_token);
+
 void wh_session_bad(struct wh_session *s, uint64_t *reason);
 
 /* The pause before a heartbeat, so many doublings after the first. */
@@ -418,7 +426,8 @@ static inline void wh_session_heard(struct wh_session *s, uint32_t bytes)
 /*
  * Whether a control packet is younger than all of its type: *next is one past the youngest, which
  * came at *at_tsc. That counts for WH_YOUNGEST_MS and no longer, so that one with a serial that was
- * never said does not silence those that are true. (session.c)
+ * never said does not silence those that are true; a seal that encrypts proves serials, and there
+ * the youngest is so for ever. (session.c)
  */
 bool wh_session_is_younger(
 	struct wh_session *s, uint64_t now_tsc, uint64_t serial, uint64_t *next, uint64_t *at_tsc);

@@ -46,6 +46,7 @@ void wh_session_config_init(struct wh_session_config *config)
 		.initial_rtt_ns = 100 * UINT64_C(1000000),
 		.peer_timeout_ns = 30 * WH_NS_PER_S,
 		.stall_timeout_ns = 30 * WH_NS_PER_S,
+		.seal = &wh_seal_checksum,
 	};
 }
 
@@ -81,10 +82,34 @@ void wh_session_bad(struct wh_session *s, uint64_t *reason)
 	wh_session_count(reason);
 }
 
+void wh_session_begin_receive_seal(struct wh_session *s, uint64_t local_token)
+{
+	const struct wh_seal_way way = {
+		.token = local_token,
+		.lci = s->local_lci,
+		.to_acceptor = s->role == WH_RECEIVER,
+	};
+
+	s->local_token = local_token;
+	wh_seal_begin(&s->receive_seal, s->config.seal, &way, s->config.seal_secret);
+}
+
+void wh_session_begin_send_seal(struct wh_session *s, uint64_t peer_token)
+{
+	const struct wh_seal_way way = {
+		.token = peer_token,
+		.lci = s->peer_lci,
+		.to_acceptor = s->role == WH_TRANSMITTER,
+	};
+
+	wh_seal_begin(&s->send_seal, s->config.seal, &way, s->config.seal_secret);
+}
+
 bool wh_session_is_younger(
 	struct wh_session *s, uint64_t now_tsc, uint64_t serial, uint64_t *next, uint64_t *at_tsc)
 {
-	if (serial < *next && now_tsc - *at_tsc <= wh_session_ms_tsc(s, WH_YOUNGEST_MS)) {
+	if (serial < *next && (s->config.seal->encrypts ||
+				      now_tsc - *at_tsc <= wh_session_ms_tsc(s, WH_YOUNGEST_MS))) {
 		wh_session_count(&s->stats.control_stale_pkts);
 		return false;
 	}
@@ -110,9 +135,7 @@ void wh_session_push_control(
 
 	packet->type = type;
 	packet->flags = type == WH_PACKET_RCV_STATE && wh_session_mends(s) ? WH_FLAG_LOSSES : 0;
-	packet->key = 0;
 	packet->lci = to_listener ? 0 : s->peer_lci;
-	packet->token = to_listener ? 0 : s->peer_token;
 	packet->serial = s->control_serial[type]++;
 	packet->payload = NULL;
 
@@ -123,6 +146,8 @@ void wh_session_push_control(
 		return;
 	}
 	slot->bytes = wh_packet_encode(packet, slot->data, WH_CONTROL_BYTES_MAX);
+	wh_seal_close_packet(
+		to_listener ? &wh_seal_to_listener : &s->send_seal, slot->data, slot->bytes);
 	slot->when_tsc = now_tsc;
 	s->may_say_bytes -= slot->bytes;
 	wh_slot_fifo_commit(&s->outbox);
@@ -304,7 +329,7 @@ static int create_boxes(struct wh_session *s)
 static void check_config(
 	const struct wh_session_config *config, const struct wh_open_params *params)
 {
-	WH_ASSERT(config->profile != NULL && config->chunks > 0);
+	WH_ASSERT(config->profile != NULL && config->seal != NULL && config->chunks > 0);
 	WH_ASSERT(config->chunks <= UINT16_MAX); /* slots in the sender's table */
 	WH_ASSERT(config->chunk_bytes % WH_CHUNK_ALIGN == 0);
 	WH_ASSERT(config->window_pkts >= WH_WINDOW_PACKETS_MIN);
@@ -407,7 +432,7 @@ struct wh_session *wh_session_accept(const struct wh_session_config *config, uin
 	wh_rtt_init(&s->rtt, wh_max_u64(rtt_tsc, 1));
 	s->local_lci = local_lci;
 	s->peer_lci = params->initiator_lci;
-	s->peer_token = params->initiator_token;
+	wh_session_begin_send_seal(s, params->initiator_token);
 	wh_session_heard(s, 2 * WH_HEAD_BYTES); /* OPEN and CONFIRM */
 	s->phase = WH_PHASE_RUNNING;
 	wh_session_publish(s);

@@ -35,6 +35,7 @@
 #include "base/fifo.h"
 #include "fec/planner.h"
 #include "profile/profile.h"
+#include "seal/seal.h"
 #include "wire/encap.h"
 #include "wire/packet.h"
 
@@ -118,9 +119,15 @@ struct wh_session_config {
 	uint64_t peer_timeout_ns;  /* silence after which the peer is gone */
 	uint64_t stall_timeout_ns; /* no progress for so long ends the connection */
 	uint64_t seed;             /* of serials */
+	/*
+	 * What packets of both directions are closed with once there is a session, the same at both
+	 * ends, and the secret that it shares with the peer's (seal.h); a checksum has none.
+	 */
+	const struct wh_seal_ops *seal;
+	const void *seal_secret;
 };
 
-/* Timeouts of 30 s, 100 ms of RTT: the caller fills in the rest. */
+/* Checksums, timeouts of 30 s, 100 ms of RTT: the caller fills in the rest. */
 void wh_session_config_init(struct wh_session_config *config);
 
 /* The profile, and its options as the papers have them. */

@@ -92,6 +92,18 @@ static const uint8_t *payload_of(
 	return wh_session_repair(s, chunk) + (index - sending->shape.k) * payload_bytes;
 }
 
+/* Copied in the same pass, unless it is long enough to be sent from where it is, as it is. */
+static void close_data(struct wh_session *s, uint32_t payload_bytes, struct wh_out *out)
+{
+	const uint8_t *payload = out->payload;
+	bool copied = payload_bytes < s->config.attach_bytes || s->config.seal->encrypts;
+	uint8_t *to = copied ? out->head + WH_HEAD_BYTES : NULL;
+
+	wh_seal_close(&s->send_seal, out->head, payload, payload_bytes, to);
+	if (copied)
+		out->payload = to;
+}
+
 static void write_data(
 	struct wh_session *s, uint64_t now_tsc, uint64_t serial, uint8_t flags, struct wh_out *out)
 {
@@ -103,9 +115,7 @@ static void write_data(
 
 	packet.type = record->index < sending->shape.k ? WH_PACKET_DATA : WH_PACKET_REPAIR;
 	packet.flags = flags;
-	packet.key = 0;
 	packet.lci = s->peer_lci;
-	packet.token = s->peer_token;
 	packet.serial = serial;
 	packet.payload = payload_of(s, chunk, record->index);
 	packet.data = (struct wh_data_fields){
@@ -123,15 +133,10 @@ static void write_data(
 		packet.data.last_bytes =
 			(uint16_t)(chunk->bytes - (sending->shape.k - 1) * s->config.payload_bytes);
 	}
+	wh_packet_encode_data(&packet, out->head);
 	out->payload = packet.payload;
-	if (packet.data.payload_bytes < s->config.attach_bytes) {
-		wh_packet_encode_data_copy(&packet, out->head);
-		out->payload = out->head + WH_HEAD_BYTES;
-	} else if (likely(!s->config.payload_virtual)) {
-		wh_packet_encode_data(&packet, out->head);
-	} else {
-		wh_packet_encode_data_virtual(&packet, out->head);
-	}
+	if (likely(!s->config.payload_virtual))
+		close_data(s, packet.data.payload_bytes, out);
 	out->head_bytes = WH_HEAD_BYTES;
 	out->payload_bytes = packet.data.payload_bytes;
 	out->to = &s->peer;

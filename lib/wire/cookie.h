@@ -24,7 +24,7 @@ void wh_cookie_make(uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHAS
 	const struct wh_open_params *params);
 
 /*
- * The token of what is opened with it (tag.h): its proof, which none but the initiator was told.
+ * The token of what is opened with it (seal/seal.h): its proof, told to none but the initiator.
  */
 uint64_t wh_cookie_token(const uint8_t cookie[WH_COOKIE_BYTES]);
 

@@ -6,10 +6,9 @@
 #include "wire/fields.h"
 #include "wire/layout.h"
 #include "wire/packet.h"
-#include "wire/tag.h"
 
 /*
- * Readers take a packet whose head, size and tag are good: they check the lengths and reserved
+ * Readers take a packet whose size and kind are good: they check the lengths and reserved
  * bytes that depend on the type and copy the fields; wh_packet_check() then judges the values. What
  * repeats is held against the array that it goes to. Nothing here asserts: whatever the bytes are,
  * a reader comes to a packet or to a reason.
@@ -243,13 +242,17 @@ static const reader readers[WH_PACKET_TYPES] = {
 	[WH_PACKET_BITMAP] = read_bitmap,
 };
 
-/*
- * From the cheapest question to the dearest; no field counts before the tag agrees. Of a virtual
- * body none is there, nor in the tag.
- */
-static inline enum wh_wire_reason head_check(
-	const struct wh_wire_head *head, size_t length, bool body_virtual)
+static inline void read_head(const struct wh_wire_head *head, struct wh_packet *packet)
 {
+	packet->type = head->type;
+	WH_FIELDS_HEAD(READ, head, packet)
+}
+
+/* From the cheapest question to the dearest. */
+enum wh_wire_reason wh_packet_peek(const uint8_t *bytes, size_t length, struct wh_packet *packet)
+{
+	const struct wh_wire_head *head = (const struct wh_wire_head *)bytes;
+
 	if (length < sizeof(*head))
 		return WH_WIRE_SHORT;
 	if (head->version != WH_WIRE_VERSION)
@@ -265,79 +268,41 @@ static inline enum wh_wire_reason head_check(
 		return WH_WIRE_LONG;
 	if (!wh_packet_flags_allowed(rule, head->flags))
 		return WH_WIRE_FLAGS;
-	if (head->key != 0)
-		return WH_WIRE_KEY;
-	if (!wh_tag_agrees(
-		    (const uint8_t *)head, head->body, body_virtual ? 0 : length - sizeof(*head)))
-		return WH_WIRE_TAG;
-	if (!all_zero(head->fields + rule->fields_bytes, sizeof(head->fields) - rule->fields_bytes))
-		return WH_WIRE_RESERVED;
+	read_head(head, packet);
 	return WH_WIRE_OK;
 }
 
-static inline void read_head(const struct wh_wire_head *head, struct wh_packet *packet)
+enum wh_wire_reason wh_packet_read(const uint8_t *bytes, size_t length, struct wh_packet *packet)
 {
-	packet->type = head->type;
-	WH_FIELDS_HEAD(READ, head, packet)
+	const struct wh_wire_head *head = (const struct wh_wire_head *)bytes;
+	const struct wh_packet_rule *rule = &wh_packet_rules[head->type];
+
+	if (!all_zero(head->fields + rule->fields_bytes, sizeof(head->fields) - rule->fields_bytes))
+		return WH_WIRE_RESERVED;
+
+	enum wh_wire_reason reason = readers[head->type](head, length - sizeof(*head), packet);
+
+	return reason != WH_WIRE_OK ? reason : wh_packet_check(packet);
 }
 
 enum wh_wire_reason wh_packet_decode(const uint8_t *bytes, size_t length, struct wh_packet *packet)
 {
-	const struct wh_wire_head *head = (const struct wh_wire_head *)bytes;
-	enum wh_wire_reason reason = head_check(head, length, false);
+	enum wh_wire_reason reason = wh_packet_peek(bytes, length, packet);
 
-	if (reason != WH_WIRE_OK)
-		return reason;
-	read_head(head, packet);
-	reason = readers[head->type](head, length - sizeof(*head), packet);
-	return reason != WH_WIRE_OK ? reason : wh_packet_check(packet);
-}
-
-bool wh_packet_decode_head(const uint8_t *bytes, size_t length, struct wh_packet *packet)
-{
-	const struct wh_wire_head *head = (const struct wh_wire_head *)bytes;
-	const struct wh_packet_rule *rule = &wh_packet_rules[WH_PACKET_DATA];
-
-	if (length < rule->bytes_min || length > rule->bytes_max ||
-		head->version != WH_WIRE_VERSION || head->type != WH_PACKET_DATA ||
-		!wh_packet_flags_allowed(rule, head->flags) || head->key != 0)
-		return false;
-
-	const struct wh_wire_data *wire = (const struct wh_wire_data *)head->fields;
-
-	if (!all_zero(wire->reserved, sizeof(wire->reserved)))
-		return false;
-	read_head(head, packet);
-	return read_data(head, length - sizeof(*head), packet) == WH_WIRE_OK &&
-	       wh_packet_check(packet) == WH_WIRE_OK;
-}
-
-enum wh_wire_reason wh_packet_decode_body(
-	const uint8_t *bytes, struct wh_packet *packet, uint8_t *to)
-{
-	const struct wh_wire_head *head = (const struct wh_wire_head *)bytes;
-
-	if (!wh_tag_agrees_copy(bytes, head->body, packet->data.payload_bytes, to))
-		return WH_WIRE_TAG;
-	packet->payload = to;
-	return WH_WIRE_OK;
+	return reason != WH_WIRE_OK ? reason : wh_packet_read(bytes, length, packet);
 }
 
 enum wh_wire_reason wh_packet_decode_virtual(
-	const uint8_t *bytes, size_t payload_bytes, struct wh_packet *packet)
+	const uint8_t *head, size_t payload_bytes, struct wh_packet *packet)
 {
-	const struct wh_wire_head *head = (const struct wh_wire_head *)bytes;
-	bool has_payload = head->type == WH_PACKET_DATA || head->type == WH_PACKET_REPAIR;
-
-	if (!has_payload)
-		return WH_WIRE_TYPE_UNKNOWN;
-
-	enum wh_wire_reason reason = head_check(head, sizeof(*head) + payload_bytes, true);
+	size_t length = WH_HEAD_BYTES + payload_bytes;
+	enum wh_wire_reason reason = wh_packet_peek(head, length, packet);
 
 	if (reason != WH_WIRE_OK)
 		return reason;
-	read_head(head, packet);
-	reason = read_data(head, payload_bytes, packet);
+	if (packet->type != WH_PACKET_DATA && packet->type != WH_PACKET_REPAIR)
+		return WH_WIRE_TYPE_UNKNOWN;
+	reason = wh_packet_read(head, length, packet);
 	packet->payload = NULL;
-	return reason != WH_WIRE_OK ? reason : wh_packet_check(packet);
+	return reason;
 }

@@ -5,7 +5,6 @@
 #include "wire/fields.h"
 #include "wire/layout.h"
 #include "wire/packet.h"
-#include "wire/tag.h"
 
 #define TO_LE(value)                                                                               \
 	_Generic((value), uint8_t                                                                  \
@@ -24,8 +23,9 @@ static void write_head(const struct wh_packet *packet, struct wh_wire_head *head
 	WH_FIELDS_HEAD(WRITE, head, packet)
 }
 
-static inline void write_data(const struct wh_packet *packet, struct wh_wire_head *wire)
+void wh_packet_encode_data(const struct wh_packet *packet, uint8_t *head)
 {
+	struct wh_wire_head *wire = (struct wh_wire_head *)head;
 	const struct wh_data_fields *data = &packet->data;
 	struct wh_wire_data *fields = (struct wh_wire_data *)wire->fields;
 
@@ -35,25 +35,6 @@ static inline void write_data(const struct wh_packet *packet, struct wh_wire_hea
 	write_head(packet, wire);
 	*fields = (struct wh_wire_data){0};
 	WH_FIELDS_DATA(WRITE, fields, data)
-}
-
-void wh_packet_encode_data(const struct wh_packet *packet, uint8_t *head)
-{
-	write_data(packet, (struct wh_wire_head *)head);
-	wh_tag_write(head, packet->payload, packet->data.payload_bytes);
-}
-
-void wh_packet_encode_data_copy(const struct wh_packet *packet, uint8_t *head)
-{
-	write_data(packet, (struct wh_wire_head *)head);
-	wh_tag_write_copy(head, packet->payload, packet->data.payload_bytes, head + WH_HEAD_BYTES);
-}
-
-void wh_packet_encode_data_virtual(const struct wh_packet *packet, uint8_t *head)
-{
-	WH_ASSERT(packet->payload == NULL);
-	write_data(packet, (struct wh_wire_head *)head);
-	wh_tag_write(head, NULL, 0);
 }
 
 static void write_ranges(const struct wh_range *ranges, uint32_t count, struct wh_wire_range *wire)
@@ -247,6 +228,5 @@ uint32_t wh_packet_encode(const struct wh_packet *packet, uint8_t *bytes, size_t
 	case WH_PACKET_TYPES:
 		break;
 	}
-	wh_tag_write(bytes, head->body, length - sizeof(*head));
 	return (uint32_t)length;
 }

@@ -19,10 +19,8 @@
 
 #define WH_FIELDS_HEAD(F, wire, part)                                                              \
 	WH_FIELD_ANY(F, wire, part, flags)                                                         \
-	F(wire, part, key, 0, 0)                                                                   \
 	WH_FIELD_ANY(F, wire, part, lci)                                                           \
-	WH_FIELD_SERIAL(F, wire, part, serial)                                                     \
-	WH_FIELD_ANY(F, wire, part, token)
+	WH_FIELD_SERIAL(F, wire, part, serial)
 
 #define WH_FIELDS_DATA(F, wire, part)                                                              \
 	WH_FIELD_SERIAL(F, wire, part, transmission)                                               \

@@ -34,20 +34,18 @@ struct wh_wire_head {
 	rte_le32_t lci;
 	rte_le64_t serial;
 	uint8_t fields[WH_WIRE_FIELDS_BYTES];
-	rte_le64_t hash; /* the tag with key 0, see tag.h */
-	rte_le64_t token;
+	uint8_t tag[WH_TAG_BYTES];
 	uint8_t body[];
 } __attribute__((packed));
 
 WH_WIRE_AT(wh_wire_head, version, 0);
 WH_WIRE_AT(wh_wire_head, type, 1);
 WH_WIRE_AT(wh_wire_head, flags, 2);
-WH_WIRE_AT(wh_wire_head, key, 3);
+WH_WIRE_AT(wh_wire_head, key, WH_KEY_OFFSET);
 WH_WIRE_AT(wh_wire_head, lci, 4);
 WH_WIRE_AT(wh_wire_head, serial, 8);
 WH_WIRE_AT(wh_wire_head, fields, 16);
-WH_WIRE_AT(wh_wire_head, hash, WH_TAG_OFFSET);
-WH_WIRE_AT(wh_wire_head, token, WH_TAG_OFFSET + WH_TAG_BYTES / 2);
+WH_WIRE_AT(wh_wire_head, tag, WH_TAG_OFFSET);
 WH_WIRE_AT(wh_wire_head, body, WH_HEAD_BYTES);
 WH_WIRE_SIZE(wh_wire_head, WH_HEAD_BYTES);
 

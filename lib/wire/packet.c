@@ -264,22 +264,13 @@ static bool release_valid(const struct wh_release *release)
 	return WITHIN(WH_FIELDS_RELEASE, release) && release->status != WH_STATUS_PEER_GONE;
 }
 
-/* What opens a connection goes to nobody in particular. */
-static bool has_token(enum wh_packet_type type)
-{
-	return type != WH_PACKET_OPEN && type != WH_PACKET_CONFIRM;
-}
-
 static enum wh_wire_reason head_check(const struct wh_packet *packet)
 {
 	if (packet->type == 0 || packet->type >= WH_PACKET_TYPES)
 		return WH_WIRE_TYPE_UNKNOWN;
 	if (!wh_packet_flags_allowed(&wh_packet_rules[packet->type], packet->flags))
 		return WH_WIRE_FLAGS;
-	if (packet->key != 0)
-		return WH_WIRE_KEY;
-	return field_unless(
-		WITHIN(WH_FIELDS_HEAD, packet) && (packet->token == 0 || has_token(packet->type)));
+	return field_unless(WITHIN(WH_FIELDS_HEAD, packet));
 }
 
 enum wh_wire_reason wh_packet_check(const struct wh_packet *packet)

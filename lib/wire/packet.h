@@ -11,12 +11,12 @@
  *    0  version   u8    WH_WIRE_VERSION; see versions.h for what outlives it
  *    1  type      u8    enum wh_packet_type
  *    2  flags     u8    enum wh_packet_flag, by type
- *    3  key       u8    key number that seals the packet; 0: not sealed, tag is a checksum
+ *    3  key       u8    number of the key that the packet is closed with; 0: a checksum
  *    4  lci       u32   logical connection identifier, chosen by the end that receives it
  *    8  serial    u64   data, repair: the packet's place in the connection's order, kept by
  *                       retransmissions; control: counts the sender's packets of that type
  *   16  fields    32 B  by type
- *   48  tag       16 B  see lib/wire/tag.h; with key 0 its second half is the token
+ *   48  tag       16 B  see lib/seal/seal.h; with key 0 its second half is the token
  *   64  body            data, repair: payload; control: by type, fixed, then ranges
  *
  * wh_packet_decode() is strict: bytes of any length and content go in, and either a packet whose
@@ -35,6 +35,7 @@
 #define WH_HEAD_BYTES 64
 #define WH_TAG_BYTES  16
 #define WH_TAG_OFFSET 48
+#define WH_KEY_OFFSET 3
 
 /* Limits that both ends hold each other to. */
 #define WH_PAYLOAD_BYTES_MIN  32
@@ -307,9 +308,7 @@ struct wh_release {
 struct wh_packet {
 	enum wh_packet_type type;
 	uint8_t flags;
-	uint8_t key;
 	uint32_t lci;
-	uint64_t token; /* of the connection, see tag.h; 0 in OPEN and CONFIRM */
 	uint64_t serial;
 	const uint8_t *payload; /* data, repair: points into the bytes decoded */
 	union {
@@ -332,45 +331,34 @@ enum wh_wire_reason wh_packet_check(const struct wh_packet *packet);
 
 /*
  * Decodes one packet; *packet is defined only when WH_WIRE_OK is returned. Data packets touch
- * only their own few members of *packet, so the union's size costs nothing.
+ * only their own few members of *packet, so the union's size costs nothing. Nothing that it says is
+ * to be believed before its seal is opened (lib/seal), and what a seal encrypts is not to be read
+ * before: the body of all packets but data and repair, whose fields are all in the head.
+ *
+ * In two steps: the first one judges size and kind and reads type, flags, lci and serial, so that
+ * who has the seal can be found; the second one reads the rest of a packet that has passed it.
  */
 enum wh_wire_reason wh_packet_decode(const uint8_t *bytes, size_t length, struct wh_packet *packet);
+enum wh_wire_reason wh_packet_peek(const uint8_t *bytes, size_t length, struct wh_packet *packet);
+enum wh_wire_reason wh_packet_read(const uint8_t *bytes, size_t length, struct wh_packet *packet);
 
 /*
- * Encodes any packet but data and repair into `room` bytes, tag included; returns its length.
- * WH_CONTROL_BYTES_MAX of room are always enough.
+ * Encodes any packet but data and repair into `room` bytes and returns its length. Key number and
+ * tag are the seal's to write. WH_CONTROL_BYTES_MAX of room are always enough.
  */
 uint32_t wh_packet_encode(const struct wh_packet *packet, uint8_t *bytes, size_t room);
 
 /*
- * Encodes the head of a data or repair packet, tag included, for a payload that stays where it
- * is; packet->payload and data.payload_bytes name it. Writes WH_HEAD_BYTES.
+ * Encodes the head of a data or repair packet, WH_HEAD_BYTES but for key number and tag, for a
+ * payload that is not touched; data.payload_bytes says how long it is.
  */
 void wh_packet_encode_data(const struct wh_packet *packet, uint8_t *head);
 
-/* The same with the payload copied behind the head, in the pass that makes the tag. */
-void wh_packet_encode_data_copy(const struct wh_packet *packet, uint8_t *head);
-
 /*
- * Decoding in two steps, in which a data packet's payload is copied in the pass that checks the
- * tag. After the first one all is as wh_packet_decode would have it, but the tag has not been
- * asked: whatever it says may be wrong, so that it is good for nothing but to find a place for the
- * payload where wrong bytes do no harm. False: another type, or wh_packet_decode says why not.
- *
- * The second one copies, and says whether it was right: WH_WIRE_OK, packet->payload is `to`, or
- * WH_WIRE_TAG.
+ * Payload of a length and without bytes, for simulators: takes a head and the length of what would
+ * follow, is as strict as above, and knows no types but data and repair. packet->payload is NULL.
+ * Such packets are not closed: nothing in a simulator changes their bytes.
  */
-bool wh_packet_decode_head(const uint8_t *bytes, size_t length, struct wh_packet *packet);
-enum wh_wire_reason wh_packet_decode_body(
-	const uint8_t *bytes, struct wh_packet *packet, uint8_t *to);
-
-/*
- * Payload of a length and without bytes, for simulators: the tag is over the head alone, and
- * packet->payload is NULL at both ends. Decoding takes a head and the length of what would follow;
- * it is as strict as above, and knows no types but data and repair. Neither passes for the other:
- * no packet that has its payload agrees with such a tag.
- */
-void wh_packet_encode_data_virtual(const struct wh_packet *packet, uint8_t *head);
 enum wh_wire_reason wh_packet_decode_virtual(
 	const uint8_t *head, size_t payload_bytes, struct wh_packet *packet);
 

@@ -76,7 +76,8 @@ void wh_attack_datagram(struct wh_attacker *attacker, const struct wh_address *f
 	const struct wh_address *to, const uint8_t to_mac[6], const uint8_t *bytes, size_t count);
 
 /* Encoded; a packet outside its limits is made from one within them, and tagged again. */
-uint32_t wh_attack_encode(const struct wh_packet *packet, uint8_t bytes[WH_ATTACK_FRAME_BYTES]);
+uint32_t wh_attack_encode(
+	const struct wh_packet *packet, uint64_t token, uint8_t bytes[WH_ATTACK_FRAME_BYTES]);
 void wh_attack_tag(uint8_t *bytes, size_t count);
 
 /* What OPEN of an honest client says. */

@@ -16,8 +16,8 @@
 
 #include "attacker.h"
 #include "base/assert.h"
+#include "closed.h"
 #include "profile/profile.h"
-#include "wire/tag.h"
 
 #define NS_PER_S        UINT64_C(1000000000)
 #define FRAME_BYTES_MIN 60
@@ -120,19 +120,20 @@ struct wh_address wh_attack_beside(const struct wh_address *address, uint8_t las
 	return beside;
 }
 
-uint32_t wh_attack_encode(const struct wh_packet *packet, uint8_t bytes[WH_ATTACK_FRAME_BYTES])
+uint32_t wh_attack_encode(
+	const struct wh_packet *packet, uint64_t token, uint8_t bytes[WH_ATTACK_FRAME_BYTES])
 {
-	if (packet->type != WH_PACKET_DATA && packet->type != WH_PACKET_REPAIR)
-		return wh_packet_encode(packet, bytes, WH_ATTACK_FRAME_BYTES);
-	WH_ASSERT(WH_HEAD_BYTES + packet->data.payload_bytes <= WH_ATTACK_FRAME_BYTES);
-	wh_packet_encode_data_copy(packet, bytes);
-	return WH_HEAD_BYTES + packet->data.payload_bytes;
+	return closed_encode(packet, token, bytes, WH_ATTACK_FRAME_BYTES);
 }
 
 void wh_attack_tag(uint8_t *bytes, size_t count)
 {
 	WH_ASSERT(count >= WH_HEAD_BYTES);
-	wh_tag_write(bytes, bytes + WH_HEAD_BYTES, count - WH_HEAD_BYTES);
+
+	uint64_t token;
+
+	memcpy(&token, bytes + WH_HEAD_BYTES - sizeof(token), sizeof(token));
+	closed_tag(bytes, count, token);
 }
 
 struct wh_open_params wh_attack_params(uint32_t initiator_lci)

@@ -26,7 +26,7 @@ static void datagram_to_server(
 	uint8_t bytes[WH_ATTACK_FRAME_BYTES];
 
 	wh_attack_datagram(attacker, from, &attacker->server, attacker->server_mac, bytes,
-		wh_attack_encode(packet, bytes));
+		wh_attack_encode(packet, 0, bytes));
 }
 
 static void many_addresses(struct wh_attacker *attacker)
@@ -64,7 +64,7 @@ static void flood(struct wh_attacker *attacker)
 	uint64_t count = attacker->count > 0 ? attacker->count : FLOOD_OPENS;
 	struct wh_packet packet = wh_attack_example(WH_PACKET_OPEN, 0);
 	uint8_t bytes[WH_ATTACK_FRAME_BYTES], frame[WH_ATTACK_FRAME_BYTES];
-	size_t packet_bytes = wh_attack_encode(&packet, bytes);
+	size_t packet_bytes = wh_attack_encode(&packet, 0, bytes);
 	struct wh_flow flow = {.source = attacker->own, .target = attacker->server};
 	struct mmsghdr burst[FLOOD_BURST] = {0};
 	struct wh_encap encap;
@@ -122,7 +122,7 @@ static void identifiers(struct wh_attacker *attacker)
 static void both_ways(struct wh_attacker *attacker, const struct wh_packet *packet)
 {
 	uint8_t bytes[WH_ATTACK_FRAME_BYTES];
-	size_t count = wh_attack_encode(packet, bytes);
+	size_t count = wh_attack_encode(packet, attacker->token, bytes);
 
 	wh_attack_datagram(
 		attacker, &attacker->peer, &attacker->server, attacker->server_mac, bytes, count);
@@ -176,7 +176,6 @@ static void far_serials(struct wh_attacker *attacker)
 		for (size_t t = 0; t < sizeof(types) / sizeof(types[0]); t++) {
 			struct wh_packet packet = wh_attack_example(types[t], attacker->lci);
 
-			packet.token = attacker->token;
 			packet.serial = WH_SERIAL_MAX - 1 - i;
 			say_heard(&packet, attacker->serial);
 			both_ways(attacker, &packet);
@@ -190,7 +189,6 @@ static void near_serials(struct wh_attacker *attacker)
 	while (wh_attack_goes_on(attacker)) {
 		struct wh_packet packet = wh_attack_example(WH_PACKET_RCV_STATE, attacker->lci);
 
-		packet.token = attacker->token;
 		packet.serial = wh_prng_below(&attacker->prng, 2000);
 		packet.rcv_state.lower = WH_SERIAL_MAX / 2;
 		packet.rcv_state.upper = packet.rcv_state.highest_end =
@@ -198,7 +196,6 @@ static void near_serials(struct wh_attacker *attacker)
 				packet.rcv_state.lower;
 		both_ways(attacker, &packet);
 		packet = wh_attack_example(WH_PACKET_TRANS_STATE, attacker->lci);
-		packet.token = attacker->token;
 		packet.serial = wh_prng_below(&attacker->prng, 2000);
 		packet.trans_state.lower = packet.trans_state.upper = WH_SERIAL_MAX / 2;
 		both_ways(attacker, &packet);

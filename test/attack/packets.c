@@ -40,7 +40,7 @@ static size_t make_state(uint8_t *bytes, uint32_t holes, uint8_t flags)
 	size_t count = WH_RCV_STATE_BYTES + WH_RANGES_BYTES(holes);
 
 	packet.rcv_state.highest_end = packet.rcv_state.cover_end = 1000;
-	wh_attack_encode(&packet, bytes);
+	wh_attack_encode(&packet, 0, bytes);
 	head->flags = flags;
 	put_u16((uint8_t *)&body->n_holes, (uint16_t)holes);
 	for (uint32_t i = 0; i < holes; i++)
@@ -92,7 +92,7 @@ static size_t seed_of(enum wh_packet_type type, uint8_t *bytes)
 {
 	struct wh_packet packet = wh_attack_example(type, 0x1234567);
 
-	return wh_attack_encode(&packet, bytes);
+	return wh_attack_encode(&packet, 0, bytes);
 }
 
 static void every_field(struct wh_attacker *attacker, enum wh_packet_type type)

@@ -69,14 +69,21 @@ void wh_peer_send_bytes(struct wh_peer *peer, const uint8_t *bytes, size_t count
 	peer->attacker->sent_bytes += count + WH_ETHER_BYTES + WH_IPV4_BYTES + WH_UDP_BYTES;
 }
 
+/* Of the connection that a packet is for: ours, the server's to us, or none yet. */
+static uint64_t token_for(const struct wh_peer *peer, const struct wh_packet *packet)
+{
+	if (packet->type == WH_PACKET_OPEN || packet->type == WH_PACKET_CONFIRM)
+		return 0;
+	return packet->lci == peer->acceptor_lci ? peer->acceptor_token
+						 : peer->theirs.initiator_token;
+}
+
 void wh_peer_send(struct wh_peer *peer, struct wh_packet *packet)
 {
 	uint8_t bytes[WH_ATTACK_FRAME_BYTES];
 
 	packet->serial = peer->serial[packet->type]++;
-	if (packet->lci == peer->acceptor_lci)
-		packet->token = peer->acceptor_token;
-	wh_peer_send_bytes(peer, bytes, wh_attack_encode(packet, bytes));
+	wh_peer_send_bytes(peer, bytes, wh_attack_encode(packet, token_for(peer, packet), bytes));
 }
 
 void wh_peer_confirm(struct wh_peer *peer)
@@ -117,7 +124,6 @@ static void take_open(struct wh_peer *peer, const struct wh_packet *packet)
 	struct wh_packet accept = {
 		.type = WH_PACKET_ACCEPT,
 		.lci = packet->open.params.initiator_lci,
-		.token = packet->open.params.initiator_token,
 		.accept = {.acceptor_lci = peer->in_lci,
 			.stamp_us = packet->open.stamp_us,
 			.buffer_chunks = CHUNK_BUFFERS},
@@ -239,7 +245,6 @@ static void tell_in_state(struct wh_peer *peer)
 	struct wh_packet packet = {
 		.type = WH_PACKET_RCV_STATE,
 		.lci = peer->theirs.initiator_lci,
-		.token = peer->theirs.initiator_token,
 	};
 	struct wh_rcv_state *state = &packet.rcv_state;
 	uint64_t now_ns = wh_attack_now_ns();
@@ -299,14 +304,13 @@ void wh_peer_data(struct wh_peer *peer, uint64_t serial, const struct wh_data_fi
 	struct wh_packet packet = {
 		.type = WH_PACKET_DATA,
 		.lci = peer->acceptor_lci,
-		.token = peer->acceptor_token,
 		.serial = serial,
 		.payload = payload,
 		.data = *fields,
 	};
 
 	packet.data.transmission = peer->serial[WH_PACKET_DATA]++;
-	wh_peer_send_bytes(peer, bytes, wh_attack_encode(&packet, bytes));
+	wh_peer_send_bytes(peer, bytes, wh_attack_encode(&packet, peer->acceptor_token, bytes));
 }
 
 void wh_peer_state(struct wh_peer *peer)

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "closed.h"
 #include "packet_samples.h"
 #include "wire/encap.h"
 
@@ -229,7 +230,7 @@ static void tell_release(const struct wh_packet *packet)
 	tell_bytes("wavehaul.release.digest", release->digest.bytes, WH_DIGEST_BYTES);
 }
 
-static void tell_packet(const struct wh_packet *packet, const uint8_t *bytes)
+static void tell_packet(const struct wh_packet *packet, uint64_t token, const uint8_t *bytes)
 {
 	static void (*const tellers[WH_PACKET_TYPES])(const struct wh_packet *) = {
 		[WH_PACKET_DATA] = tell_data,
@@ -249,10 +250,10 @@ static void tell_packet(const struct wh_packet *packet, const uint8_t *bytes)
 	tell("wavehaul.version", WH_WIRE_VERSION);
 	tell("wavehaul.type", packet->type);
 	tell("wavehaul.flags", packet->flags);
-	tell("wavehaul.key", packet->key);
+	tell("wavehaul.key", 0);
 	tell("wavehaul.lci", packet->lci);
 	tell("wavehaul.serial", packet->serial);
-	tell("wavehaul.token", packet->token);
+	tell("wavehaul.token", token);
 	tell_bytes("wavehaul.tag", bytes + WH_TAG_OFFSET, WH_TAG_BYTES);
 	tellers[packet->type](packet);
 }
@@ -283,6 +284,7 @@ static bool write_samples(FILE *file)
 		.longest_bytes = WH_ENCAP_BYTES_MAX + SAMPLE_BYTES_MAX,
 		.link = LINK_ETHERNET,
 	};
+	static const uint64_t tokens[SAMPLE_SIZES] = {0, UINT64_C(0xf1f2f3f4f5f6f7f8), UINT64_MAX};
 	bool written = fwrite(&head, sizeof(head), 1, file) == 1;
 
 	for (uint32_t type = 1; type < WH_PACKET_TYPES; type++)
@@ -292,11 +294,13 @@ static bool write_samples(FILE *file)
 
 			sample_make(type, size, &packet);
 
-			size_t length = sample_encode(&packet, bytes);
+			bool opens = type == WH_PACKET_OPEN || type == WH_PACKET_CONFIRM;
+			uint64_t token = opens ? 0 : tokens[size];
+			size_t length = closed_encode(&packet, token, bytes, sizeof(bytes));
 
 			WH_ASSERT(length <= sizeof(bytes));
 			written = write_packet(file, bytes, length) && written;
-			tell_packet(&packet, bytes);
+			tell_packet(&packet, token, bytes);
 		}
 	return written;
 }

@@ -163,7 +163,6 @@ void wh_liar_hear(struct wh_liar *liar, const struct wh_packet *packet)
 			.type = packet->type,
 			.flags = packet->flags,
 			.lci = packet->lci,
-			.token = packet->token,
 			.serial = packet->serial,
 			.payload = liar->payload,
 			.data = packet->data,
@@ -327,6 +326,11 @@ static void forge_confirm(struct wh_liar *liar, struct wh_packet *packet)
 	memcpy(packet->confirm.cookie, accept->cookie, WH_COOKIE_BYTES);
 }
 
+uint64_t wh_liar_token(const struct wh_liar *liar, enum wh_role to, enum wh_packet_type type)
+{
+	return type == WH_PACKET_OPEN || type == WH_PACKET_CONFIRM ? 0 : liar->token[to];
+}
+
 bool wh_liar_forge(
 	struct wh_liar *liar, enum wh_role to, enum wh_packet_type type, struct wh_packet *packet)
 {
@@ -334,7 +338,6 @@ bool wh_liar_forge(
 	*packet = liar->last[type];
 	packet->type = type;
 	packet->lci = liar->lci[to];
-	packet->token = type == WH_PACKET_OPEN || type == WH_PACKET_CONFIRM ? 0 : liar->token[to];
 	if (type == WH_PACKET_CONFIRM && wh_script_one_in(liar->script, 2)) {
 		forge_confirm(liar, packet);
 		return wh_packet_check(packet) == WH_WIRE_OK;

@@ -48,6 +48,9 @@ void wh_liar_shift(struct wh_packet *packet, uint64_t add);
  */
 bool wh_liar_change(struct wh_liar *liar, struct wh_packet *packet);
 
+/* What such a packet to that end is closed with. */
+uint64_t wh_liar_token(const struct wh_liar *liar, enum wh_role to, enum wh_packet_type type);
+
 /* One out of nothing but what is known, addressed to that end. */
 bool wh_liar_forge(
 	struct wh_liar *liar, enum wh_role to, enum wh_packet_type type, struct wh_packet *packet);

@@ -9,6 +9,7 @@
  */
 
 #include "base/prng.h"
+#include "closed.h"
 #include "packet_fields.h"
 #include "packet_samples.h"
 
@@ -77,8 +78,6 @@ static inline size_t maker_packet(
 
 	sample_make(type, (enum sample_size)wh_prng_below(prng, SAMPLE_SIZES), &packet);
 	packet.lci = lci;
-	if (type != WH_PACKET_OPEN && type != WH_PACKET_CONFIRM)
-		packet.token = token;
 	for (uint64_t left = wh_prng_below(prng, 4); left > 0; left--) {
 		const struct packet_field *field = maker_field(prng, type);
 
@@ -97,7 +96,9 @@ static inline size_t maker_packet(
 		memset(bytes + length, 0, longer);
 		length = length + longer > 32 ? length + longer - 32 : 0;
 	}
-	raw_tag(bytes, length);
+	if (length >= WH_HEAD_BYTES)
+		closed_tag(bytes, length,
+			type == WH_PACKET_OPEN || type == WH_PACKET_CONFIRM ? 0 : token);
 	if (length > 0 && maker_one_in(prng, 16))
 		bytes[wh_prng_below(prng, length)] ^= (uint8_t)(1 + wh_prng_below(prng, 255));
 	return length;

@@ -80,12 +80,15 @@ static void forge(struct wh_storm *storm, enum wh_role to, enum wh_packet_type t
 		return;
 	if (wh_script_one_in(script, 16))
 		packet.lci = (uint32_t)wh_script_below(script, 200);
-	if (packet.token != 0 && wh_script_one_in(script, 16))
-		packet.token ^= 1;
+
+	uint64_t token = wh_liar_token(&storm->liar, to, type);
+
+	if (token != 0 && wh_script_one_in(script, 16))
+		token ^= 1;
 	if (wh_script_one_in(script, 16))
 		from.port = 2;
 	storm->end[to].lied_to = true;
-	wh_storm_deliver(storm, to, bytes, wh_fuzz_encode(&packet, bytes), &from);
+	wh_storm_deliver(storm, to, bytes, wh_fuzz_encode(&packet, token, bytes), &from);
 }
 
 /* At the edges of the format, to one that is addressed rightly; most of them decode. */
@@ -111,7 +114,7 @@ static void send_versions(struct wh_storm *storm)
 
 	if (open->type != WH_PACKET_OPEN)
 		return;
-	wh_fuzz_encode(open, bytes + 8);
+	wh_fuzz_encode(open, 0, bytes + 8);
 	memset(bytes, 0, 8);
 	bytes[1] = 1;
 	bytes[2] = (uint8_t)wh_script_below(&storm->script, 4);

@@ -471,7 +471,8 @@ static void relay(struct wh_storm *storm, enum wh_role to, struct wh_packet *pac
 
 	struct wh_post *post = &end->post[end->order[end->n_waiting++]];
 
-	post->bytes = wh_fuzz_encode(packet, post->data);
+	post->bytes =
+		wh_fuzz_encode(packet, wh_liar_token(&storm->liar, to, packet->type), post->data);
 }
 
 /* Whatever the peer made it believe, a transmitter sends the object's bytes and no others. */

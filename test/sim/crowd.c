@@ -158,7 +158,7 @@ static int64_t arrive(struct crowd *crowd, enum wh_role role)
 	int64_t count = 0;
 
 	while (line->head < line->tail) {
-		const struct parcel *parcel = &line->parcel[line->head % PARCELS];
+		struct parcel *parcel = &line->parcel[line->head % PARCELS];
 
 		if (parcel->due_tsc > crowd->now_tsc)
 			break;

@@ -57,8 +57,8 @@ PROVED_ELSEWHERE = {
     'lib/bundle/waits.c': 'words alone: test/unit/sink/waits.c',
     'lib/sink/sink_waits.c': 'test/unit/sink/waits.c',
     'lib/source/source_waits.c': 'test/unit/sink/waits.c',
-    'lib/wire/tag_hash_avx2.c': 'a vector unit of tag.c: test/unit/wire/tag.c',
-    'lib/wire/tag_hash_avx512.c': 'a vector unit of tag.c: test/unit/wire/tag.c',
+    'lib/seal/hash_avx2.c': 'a vector unit of checksum.c: test/unit/seal/checksum.c',
+    'lib/seal/hash_avx512.c': 'a vector unit of checksum.c: test/unit/seal/checksum.c',
 }
 
 SKIPPED_FOLDERS = {'.git', 'build', '__pycache__', '.cache', '.vscode', '.idea'}

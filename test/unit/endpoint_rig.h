@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../rig/end.h"
+#include "closed.h"
 #include "session/endpoint.h"
 #include "unit.h"
 
@@ -154,18 +155,26 @@ static inline void give_bytes(
 {
 	uint64_t now_tsc = NOW + house->later_tsc;
 
-	wh_endpoint_input(&house->endpoint, now_tsc, now_tsc, bytes, length, from);
+	uint8_t *copy = malloc(length); /* the endpoint's to write to, and no longer than that */
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(copy);
+	memcpy(copy, bytes, length);
+	wh_endpoint_input(&house->endpoint, now_tsc, now_tsc, copy, length, from);
+	free(copy);
+}
+
+static inline void give_with(struct house *house, const struct wh_packet *packet, uint64_t token,
+	const struct wh_address *from)
+{
+	uint8_t bytes[WH_CONTROL_BYTES_MAX];
+
+	give_bytes(house, bytes, closed_encode(packet, token, bytes, sizeof(bytes)), from);
 }
 
 static inline void give(
 	struct house *house, const struct wh_packet *packet, const struct wh_address *from)
 {
-	uint8_t bytes[WH_CONTROL_BYTES_MAX];
-	struct wh_packet with_token = *packet;
-
-	if (packet->token == 0)
-		with_token.token = token_of(house, packet->lci);
-	give_bytes(house, bytes, wh_packet_encode(&with_token, bytes, sizeof(bytes)), from);
+	give_with(house, packet, token_of(house, packet->lci), from);
 }
 
 static inline void give_open(

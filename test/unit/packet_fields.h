@@ -4,7 +4,7 @@
 
 /*
  * The lists of lib/wire/fields.h as a table, and an encoder made of it that refuses nothing: for
- * packets that are right but for what a test wants wrong. Tags are made right.
+ * packets that are right but for what a test wants wrong.
  */
 
 #include <stdbool.h>
@@ -16,7 +16,6 @@
 #include "wire/fields.h"
 #include "wire/layout.h"
 #include "wire/packet.h"
-#include "wire/tag.h"
 
 #define FIELDS_AT 16 /* in a packet: head.fields */
 #define BEHIND_AT 0  /* behind what repeats */
@@ -343,13 +342,6 @@ static inline void raw_repeated(const struct wh_packet *packet, size_t bytes, ui
 	}
 }
 
-/* The tag of so many bytes. */
-static inline void raw_tag(uint8_t *bytes, size_t length)
-{
-	if (length >= WH_HEAD_BYTES)
-		wh_tag_write(bytes, bytes + WH_HEAD_BYTES, length - WH_HEAD_BYTES);
-}
-
 static inline void raw_field(
 	const struct packet_field *field, const struct wh_packet *packet, uint8_t *bytes)
 {
@@ -359,8 +351,8 @@ static inline void raw_field(
 }
 
 /*
- * Whatever the packet says, as bytes with a tag that agrees, into `room` bytes; returns the length,
- * which is cut where there is no room.
+ * Whatever the packet says, as bytes that no seal has closed, into `room` bytes; returns the
+ * length, which is cut where there is no room.
  */
 static inline size_t raw_encode(const struct wh_packet *packet, uint8_t *bytes, size_t room)
 {
@@ -386,10 +378,7 @@ static inline size_t raw_encode(const struct wh_packet *packet, uint8_t *bytes, 
 		memcpy(bytes + fixed + repeated + field->wire_at, &value, field->bytes);
 	}
 
-	size_t length = fixed + repeated + (behind ? losses_bytes : 0);
-
-	raw_tag(bytes, length);
-	return length;
+	return fixed + repeated + (behind ? losses_bytes : 0);
 }
 
 #endif

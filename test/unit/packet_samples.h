@@ -324,21 +324,19 @@ static inline void sample_make(
 	static const uint32_t lcis[SAMPLE_SIZES] = {0, 0x11223344, UINT32_MAX};
 	static const uint64_t serials[SAMPLE_SIZES] = {
 		0, UINT64_C(0x2122232425262728), WH_SERIAL_MAX - 1};
-	static const uint64_t tokens[SAMPLE_SIZES] = {0, UINT64_C(0xf1f2f3f4f5f6f7f8), UINT64_MAX};
-	bool opens = type == WH_PACKET_OPEN || type == WH_PACKET_CONFIRM;
 
 	*packet = (struct wh_packet){
 		.type = type,
 		.lci = lcis[size],
-		.token = opens ? 0 : tokens[size],
 		.serial = serials[size],
 	};
 	makers[type](size, packet);
 }
 
-/* Any packet as one string of bytes, head and payload together; returns its length. */
+/* Any packet as one string of bytes, head and payload together, not closed; returns its length. */
 static inline size_t sample_encode(const struct wh_packet *packet, uint8_t *bytes)
 {
+	memset(bytes, 0, WH_HEAD_BYTES);
 	if (packet->type != WH_PACKET_DATA && packet->type != WH_PACKET_REPAIR)
 		return wh_packet_encode(packet, bytes, SAMPLE_BYTES_MAX);
 	wh_packet_encode_data(packet, bytes);

@@ -205,7 +205,7 @@ static void test_strangers(void)
 	state.lci += PLACES; /* of the same place, and not offered yet */
 	give(&house, &state, &alice);
 	CU_ASSERT_EQUAL(house.endpoint.stats.no_session_pkts, 2);
-	wh_endpoint_input(&house.endpoint, NOW, NOW, (const uint8_t *)"?", 1, &alice);
+	wh_endpoint_input(&house.endpoint, NOW, NOW, (uint8_t *)"?", 1, &alice);
 	CU_ASSERT_EQUAL(house.endpoint.stats.bad[WH_WIRE_SHORT], 1);
 	CU_ASSERT_EQUAL(wh_endpoint_bad_pkts(&house.endpoint), 4);
 	house_close(&house);

@@ -19,7 +19,6 @@ static void give_data(struct house *house, uint32_t lci, uint64_t serial, uint16
 	struct wh_packet packet = {
 		.type = WH_PACKET_DATA,
 		.lci = lci,
-		.token = token_of(house, lci),
 		.serial = serial,
 		.payload = payload,
 		.data = {.index = index, .k = 3, .payload_bytes = index < 2 ? 1408 : 1280},
@@ -27,7 +26,7 @@ static void give_data(struct house *house, uint32_t lci, uint64_t serial, uint16
 	size_t length = WH_HEAD_BYTES + packet.data.payload_bytes;
 
 	memset(payload, content, sizeof(payload));
-	wh_packet_encode_data_copy(&packet, bytes);
+	closed_encode(&packet, token_of(house, lci), bytes, sizeof(bytes));
 	bytes[length - 1] ^= damage;
 	give_bytes(house, bytes, length, from);
 }

@@ -32,7 +32,7 @@ static size_t make_open(uint8_t version, uint8_t bytes[WH_CONTROL_BYTES_MAX])
 		.type = WH_PACKET_OPEN,
 		.open = {.params = params_of(5), .stamp_us = 1},
 	};
-	size_t length = wh_packet_encode(&open, bytes, WH_CONTROL_BYTES_MAX);
+	size_t length = closed_encode(&open, 0, bytes, WH_CONTROL_BYTES_MAX);
 
 	bytes[0] = version;
 	return length;

@@ -22,10 +22,8 @@ static const struct {
 	{"status", WH_STATUS_PEER_GONE},
 };
 
-static bool is_gap(enum wh_packet_type type, const struct packet_field *field, uint64_t value)
+static bool is_gap(const struct packet_field *field, uint64_t value)
 {
-	if (field_is(field, "token") && (type == WH_PACKET_OPEN || type == WH_PACKET_CONFIRM))
-		return value != 0;
 	for (size_t i = 0; i < sizeof(gaps) / sizeof(gaps[0]); i++)
 		if (field_is(field, gaps[i].name) && gaps[i].value == value)
 			return true;
@@ -53,8 +51,7 @@ static enum wh_wire_reason decode_exact(
 
 static bool is_refusal(enum wh_wire_reason reason)
 {
-	return reason == WH_WIRE_FIELD || reason == WH_WIRE_KEY || reason == WH_WIRE_SHORT ||
-	       reason == WH_WIRE_LONG;
+	return reason == WH_WIRE_FIELD || reason == WH_WIRE_SHORT || reason == WH_WIRE_LONG;
 }
 
 static void meet(
@@ -63,7 +60,7 @@ static void meet(
 	static uint8_t bytes[ROOM];
 	struct wh_packet packet, decoded;
 	bool within =
-		value >= field->least && value <= field_most(field) && !is_gap(type, field, value);
+		value >= field->least && value <= field_most(field) && !is_gap(field, value);
 
 	sample_make(type, SAMPLE_USUAL, &packet);
 	packet.flags = flags;
@@ -270,8 +267,6 @@ static void lengths(void)
 
 			bytes[length] = 0;
 			for (size_t other = length - 1; other <= length + 1; other++) {
-				raw_tag(bytes, other);
-
 				enum wh_wire_reason reason = decode_exact(bytes, other, &decoded);
 				bool size_refused = reason == WH_WIRE_SHORT ||
 						    reason == WH_WIRE_LONG ||

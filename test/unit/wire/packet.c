@@ -60,8 +60,6 @@ static void head_limits(void)
 		sample_make(type, SAMPLE_USUAL, &packet);
 		packet.serial = WH_SERIAL_MAX;
 		CU_ASSERT_EQUAL(wh_packet_check(&packet), WH_WIRE_FIELD);
-		packet.key = 1;
-		CU_ASSERT_EQUAL(wh_packet_check(&packet), WH_WIRE_KEY);
 		packet.flags = 0x10;
 		CU_ASSERT_EQUAL(wh_packet_check(&packet), WH_WIRE_FLAGS);
 	}

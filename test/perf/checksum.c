@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What a packet's tag costs by each vector unit. Bodies lie in half a second-level cache,
+ * What a packet's checksum costs by each vector unit. Bodies lie in half a second-level cache,
  * so that each comes from there, as in a transfer; copies go to one place.
  */
 
@@ -11,8 +11,8 @@
 
 #include <rte_cycles.h>
 
+#include "seal/hash.h"
 #include "wire/packet.h"
-#include "wire/tag_hash.h"
 
 #define BUFFER_BYTES (UINT32_C(512) << 10)
 #define ROUNDS       25
@@ -23,7 +23,7 @@
 static uint8_t *buffer;
 static uint64_t sum; /* keeps the compiler from leaving work out */
 
-static double cycles_per_packet(const struct wh_tag_hash *unit, uint32_t body_bytes, uint8_t *to)
+static double cycles_per_packet(const struct wh_seal_hash *unit, uint32_t body_bytes, uint8_t *to)
 {
 	static const uint8_t head[WH_HEAD_BYTES];
 	uint64_t best = UINT64_MAX;
@@ -48,7 +48,7 @@ static double cycles_per_packet(const struct wh_tag_hash *unit, uint32_t body_by
 	return (double)best / packets;
 }
 
-static void print_row(const struct wh_tag_hash *unit)
+static void print_row(const struct wh_seal_hash *unit)
 {
 	static uint8_t copy[WH_PAYLOAD_BYTES_MAX];
 	static const uint32_t bodies[] = {64, 256, 512, 1408, 8928};
@@ -69,9 +69,9 @@ int main(void)
 	for (uint32_t i = 0; i < BUFFER_BYTES; i++)
 		buffer[i] = (uint8_t)(i * 2654435761U >> 24);
 	printf("cycles per body of so many bytes: its tag, and with a copy\n");
-	for (uint32_t number = 0; number < WH_TAG_HASHES; number++)
-		if (wh_tag_hash_by(number) != NULL)
-			print_row(wh_tag_hash_by(number));
+	for (uint32_t number = 0; number < WH_SEAL_HASHES; number++)
+		if (wh_seal_hash_by(number) != NULL)
+			print_row(wh_seal_hash_by(number));
 	free(buffer);
 	return sum == 1; /* never */
 }

@@ -7,7 +7,7 @@
  * register, a stripe is copied for next to nothing.
  */
 
-#include "wire/tag_hash.h"
+#include "seal/hash.h"
 
 #include <assert.h>
 #include <string.h>
@@ -119,14 +119,14 @@ static inline uint64_t hash_head(const uint8_t *head, uint64_t seed)
 	return XXH3_64bits_withSeed(head, WH_TAG_OFFSET, seed);
 }
 
-uint64_t wh_tag_hash_avx512(const uint8_t *head, const uint8_t *body, size_t body_bytes)
+uint64_t wh_seal_hash_avx512(const uint8_t *head, const uint8_t *body, size_t body_bytes)
 {
 	if (body_bytes <= SHORT_BYTES_MAX)
 		return hash_head(head, XXH3_64bits(body, body_bytes));
 	return hash_head(head, hash_long(body, body_bytes, NULL));
 }
 
-uint64_t wh_tag_hash_copy_avx512(
+uint64_t wh_seal_hash_copy_avx512(
 	const uint8_t *head, const uint8_t *body, size_t body_bytes, uint8_t *to)
 {
 	if (body_bytes <= SHORT_BYTES_MAX) {

@@ -2,7 +2,7 @@
 
 /* The hash library's inline code takes the vectors that this file's flags allow (meson.build). */
 
-#include "wire/tag_hash.h"
+#include "seal/hash.h"
 
 #include <string.h>
 
@@ -11,14 +11,14 @@
 
 #include "wire/packet.h"
 
-uint64_t wh_tag_hash_avx2(const uint8_t *head, const uint8_t *body, size_t body_bytes)
+uint64_t wh_seal_hash_avx2(const uint8_t *head, const uint8_t *body, size_t body_bytes)
 {
 	return XXH3_64bits_withSeed(head, WH_TAG_OFFSET, XXH3_64bits(body, body_bytes));
 }
 
-uint64_t wh_tag_hash_copy_avx2(
+uint64_t wh_seal_hash_copy_avx2(
 	const uint8_t *head, const uint8_t *body, size_t body_bytes, uint8_t *to)
 {
 	memcpy(to, body, body_bytes);
-	return wh_tag_hash_avx2(head, body, body_bytes);
+	return wh_seal_hash_avx2(head, body, body_bytes);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "wire/tag.h"
+#include "seal/seal.h"
 
 #include <string.h>
 
+#include "packet_samples.h"
+#include "seal/hash.h"
 #include "unit.h"
-#include "wire/tag_hash.h"
 
-const char wh_suite_name[] = "tag";
+const char wh_suite_name[] = "checksum";
 
 #define BODY_MAX 9216
 
@@ -19,6 +20,30 @@ static void fill(void)
 		head[i] = (uint8_t)i;
 	for (uint32_t i = 0; i < sizeof(body); i++)
 		body[i] = (uint8_t)(i * 7 + 3);
+}
+
+/* The token of fill(): 56, 57 and so on. */
+#define TOKEN UINT64_C(0x3f3e3d3c3b3a3938)
+
+static void write_tag(size_t body_bytes, uint8_t *to)
+{
+	struct wh_seal seal;
+
+	wh_seal_begin_checksum(&seal, TOKEN);
+	seal.ops->close(&seal, head, body, body_bytes, to);
+}
+
+static bool agrees_to(const uint8_t *from, size_t body_bytes, uint8_t *to)
+{
+	struct wh_seal seal;
+
+	wh_seal_begin_checksum(&seal, TOKEN);
+	return seal.ops->open(&seal, head, from, body_bytes, to);
+}
+
+static bool agrees(size_t body_bytes)
+{
+	return agrees_to(body, body_bytes, body);
 }
 
 /* Of the bytes of fill(), by the library libxxhash itself: the lengths go through all its ways. */
@@ -46,15 +71,15 @@ static void known_tags(void)
 {
 	for (size_t i = 0; i < KNOWN_COUNT; i++) {
 		fill();
-		wh_tag_write(head, body, known[i].body_bytes);
-		/* The token of fill() is 56, 57 and so on. */
+		memset(head + 48, 0xee, 16);
+		write_tag(known[i].body_bytes, NULL);
 		for (uint32_t b = 0; b < 8; b++) {
 			CU_ASSERT_EQUAL(head[48 + b], (uint8_t)(known[i].hash >> 8 * b) ^ (56 + b));
 			CU_ASSERT_EQUAL(head[56 + b], 56 + b);
 		}
 		for (uint32_t b = 0; b < 48; b++)
 			CU_ASSERT_EQUAL(head[b], b);
-		CU_ASSERT(wh_tag_agrees(head, body, known[i].body_bytes));
+		CU_ASSERT(agrees(known[i].body_bytes));
 	}
 }
 
@@ -64,11 +89,11 @@ static void units_agree(void)
 	static uint8_t shifted[BODY_MAX + 64];
 	static uint8_t copy[BODY_MAX + 2];
 
-	CU_ASSERT_PTR_NOT_NULL(wh_tag_hash_by(0));
-	CU_ASSERT_PTR_NULL(wh_tag_hash_by(WH_TAG_HASHES));
+	CU_ASSERT_PTR_NOT_NULL(wh_seal_hash_by(0));
+	CU_ASSERT_PTR_NULL(wh_seal_hash_by(WH_SEAL_HASHES));
 	fill();
-	for (uint32_t number = 0; number < WH_TAG_HASHES; number++) {
-		const struct wh_tag_hash *unit = wh_tag_hash_by(number);
+	for (uint32_t number = 0; number < WH_SEAL_HASHES; number++) {
+		const struct wh_seal_hash *unit = wh_seal_hash_by(number);
 
 		for (size_t i = 0; unit != NULL && i < KNOWN_COUNT; i++)
 			for (size_t shift = 0; shift < 64; shift += 21) {
@@ -95,11 +120,11 @@ static void units_agree_at_all_lengths(void)
 	uint32_t wrong = 0;
 
 	fill();
-	for (uint32_t number = 1; number < WH_TAG_HASHES; number++) {
-		const struct wh_tag_hash *unit = wh_tag_hash_by(number);
+	for (uint32_t number = 1; number < WH_SEAL_HASHES; number++) {
+		const struct wh_seal_hash *unit = wh_seal_hash_by(number);
 
 		for (size_t bytes = 0; unit != NULL && bytes <= BODY_MAX; bytes++) {
-			uint64_t hash = wh_tag_hash_by(0)->hash(head, body, bytes);
+			uint64_t hash = wh_seal_hash_by(0)->hash(head, body, bytes);
 
 			memset(copy, 0xee, bytes);
 			wrong += unit->hash(head, body, bytes) != hash;
@@ -119,25 +144,24 @@ static void copies(void)
 
 		fill();
 		memset(copy, 0xee, sizeof(copy));
-		wh_tag_write_copy(head, body, bytes, copy);
+		write_tag(bytes, copy);
 		CU_ASSERT_EQUAL(memcmp(copy, body, bytes), 0);
-		CU_ASSERT(wh_tag_agrees(head, copy, bytes));
+		CU_ASSERT(agrees_to(copy, bytes, copy));
 
 		memset(copy, 0xee, sizeof(copy));
-		CU_ASSERT(wh_tag_agrees_copy(head, body, bytes, copy));
+		CU_ASSERT(agrees_to(body, bytes, copy));
 		CU_ASSERT_EQUAL(memcmp(copy, body, bytes), 0);
 		body[bytes - 1] ^= 1;
-		CU_ASSERT_FALSE(wh_tag_agrees_copy(head, body, bytes, copy));
+		CU_ASSERT_FALSE(agrees_to(body, bytes, copy));
 	}
 }
 
 static void no_body(void)
 {
 	fill();
-	wh_tag_write(head, NULL, 0);
-	CU_ASSERT(wh_tag_agrees(head, body, 0));
-	CU_ASSERT(wh_tag_agrees(head, NULL, 0));
-	CU_ASSERT_FALSE(wh_tag_agrees(head, body, 1));
+	write_tag(0, NULL);
+	CU_ASSERT(agrees(0));
+	CU_ASSERT_FALSE(agrees(1));
 }
 
 static void any_bit_matters(void)
@@ -147,16 +171,16 @@ static void any_bit_matters(void)
 
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		fill();
-		wh_tag_write(head, body, lengths[i]);
+		write_tag(lengths[i], body);
 		for (size_t bit = 0; bit < 8 * (sizeof(head) + lengths[i]); bit++) {
 			uint8_t *byte = bit / 8 < sizeof(head) ? &head[bit / 8]
 							       : &body[bit / 8 - sizeof(head)];
 
 			*byte ^= (uint8_t)(1u << bit % 8);
-			unnoticed += wh_tag_agrees(head, body, lengths[i]);
+			unnoticed += agrees(lengths[i]);
 			*byte ^= (uint8_t)(1u << bit % 8);
 		}
-		CU_ASSERT(wh_tag_agrees(head, body, lengths[i]));
+		CU_ASSERT(agrees(lengths[i]));
 	}
 	CU_ASSERT_EQUAL(unnoticed, 0);
 }
@@ -165,10 +189,61 @@ static void length_matters(void)
 {
 	fill();
 	memset(body, 0, sizeof(body));
-	wh_tag_write(head, body, 1408);
-	CU_ASSERT_FALSE(wh_tag_agrees(head, body, 1407));
-	CU_ASSERT_FALSE(wh_tag_agrees(head, body, 1409));
-	CU_ASSERT_FALSE(wh_tag_agrees(head, body, 0));
+	write_tag(1408, body);
+	CU_ASSERT_FALSE(agrees(1407));
+	CU_ASSERT_FALSE(agrees(1409));
+	CU_ASSERT_FALSE(agrees(0));
+}
+
+/* Each bit of the token is asked, and the key number before anything else. */
+static void other_seals(void)
+{
+	static uint8_t packet[64 + 1408];
+	struct wh_seal seal;
+
+	wh_seal_begin_checksum(&seal, TOKEN);
+	wh_seal_close_packet(&seal, packet, sizeof(packet));
+	CU_ASSERT_EQUAL(wh_seal_open_packet(&seal, packet, sizeof(packet)), WH_WIRE_OK);
+	for (uint32_t bit = 0; bit < 64; bit++) {
+		wh_seal_begin_checksum(&seal, TOKEN ^ UINT64_C(1) << bit);
+		CU_ASSERT_EQUAL(wh_seal_open_packet(&seal, packet, sizeof(packet)), WH_WIRE_TAG);
+	}
+	CU_ASSERT_EQUAL(
+		wh_seal_open_packet(&wh_seal_to_listener, packet, sizeof(packet)), WH_WIRE_TAG);
+	wh_seal_begin_checksum(&seal, TOKEN);
+	packet[WH_KEY_OFFSET] = 1;
+	CU_ASSERT_EQUAL(wh_seal_open_packet(&seal, packet, sizeof(packet)), WH_WIRE_KEY);
+	packet[WH_KEY_OFFSET] = 0;
+	packet[64] ^= 1;
+	CU_ASSERT_EQUAL(wh_seal_open_packet(&seal, packet, sizeof(packet)), WH_WIRE_TAG);
+}
+
+/* Of any packet: a flip that changes what it says, or that it is one, does not go unnoticed. */
+static void single_bit_flips(void)
+{
+	static uint8_t bytes[SAMPLE_BYTES_MAX];
+	uint32_t accepted = 0, flips = 0;
+	struct wh_packet packet;
+	struct wh_seal seal;
+
+	wh_seal_begin_checksum(&seal, TOKEN);
+	for (uint32_t type = 1; type < WH_PACKET_TYPES; type++)
+		for (uint32_t size = 0; size < SAMPLE_SIZES; size++) {
+			sample_make(type, size, &packet);
+
+			size_t length = sample_encode(&packet, bytes);
+
+			wh_seal_close_packet(&seal, bytes, length);
+			for (size_t bit = 0; bit < length * 8; bit++, flips++) {
+				bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+				accepted += wh_seal_open_packet(&seal, bytes, length) == WH_WIRE_OK;
+				bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+			}
+			CU_ASSERT_EQUAL(wh_seal_open_packet(&seal, bytes, length), WH_WIRE_OK);
+			CU_ASSERT_EQUAL(wh_packet_decode(bytes, length, &packet), WH_WIRE_OK);
+		}
+	CU_ASSERT_EQUAL(accepted, 0);
+	CU_ASSERT(flips > 200000);
 }
 
 CU_TestInfo wh_tests[] = {
@@ -179,5 +254,7 @@ CU_TestInfo wh_tests[] = {
 	{"no body", no_body},
 	{"any bit matters", any_bit_matters},
 	{"length matters", length_matters},
+	{"other seals", other_seals},
+	{"single bit flips", single_bit_flips},
 	CU_TEST_INFO_NULL,
 };

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A checksum and a token, and no proof of origin to who can read the path.
+ *
+ * First come 8 bytes of XXH3-64 of the head's first 48 bytes, seeded with XXH3-64 of the body, and
+ * XORed with the token. Head and body are hashed apart so that a payload may stay in chunk memory
+ * while its head is written into a packet. Then come the 8 bytes of the token, which the end that
+ * opens has chosen for the connection (OPEN tells the initiator's, and half of ACCEPT's cookie is
+ * the acceptor's). Who cannot read the path has to guess it: each forged packet is taken with a
+ * probability of 2^-64, and a million of them a second for a year bring one through with a
+ * probability of 2 in a million.
+ */
+
+#include "seal/seal.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include <rte_byteorder.h>
+
+#include <xxh_x86dispatch.h>
+#include <xxhash.h>
+
+#include "base/assert.h"
+#include "seal/hash.h"
+
+/* Compiled for corei7 the library's inline code has no vectors; its dispatch has those of SSE2. */
+static uint64_t hash_base(const uint8_t *head, const uint8_t *body, size_t body_bytes)
+{
+	return XXH3_64bits_withSeed_dispatch(
+		head, WH_TAG_OFFSET, XXH3_64bits_dispatch(body, body_bytes));
+}
+
+static uint64_t hash_copy_base(
+	const uint8_t *head, const uint8_t *body, size_t body_bytes, uint8_t *to)
+{
+	memcpy(to, body, body_bytes);
+	return hash_base(head, body, body_bytes);
+}
+
+static const struct wh_seal_hash base = {"base", hash_base, hash_copy_base};
+static const struct wh_seal_hash avx2 = {"avx2", wh_seal_hash_avx2, wh_seal_hash_copy_avx2};
+static const struct wh_seal_hash avx512 = {"avx512", wh_seal_hash_avx512, wh_seal_hash_copy_avx512};
+
+static struct wh_seal_hash best = {"base", hash_base, hash_copy_base};
+
+const struct wh_seal_hash *wh_seal_hash_by(uint32_t number)
+{
+	switch (number) {
+	case 0:
+		return &base;
+	case 1:
+		return __builtin_cpu_supports("avx2") ? &avx2 : NULL;
+	case 2:
+		return __builtin_cpu_supports("avx512f") ? &avx512 : NULL;
+	default:
+		return NULL;
+	}
+}
+
+/* Before main: no packet is hashed earlier, and none asks whether it has been done. */
+__attribute__((constructor)) static void choose(void)
+{
+	for (uint32_t number = 0; number < WH_SEAL_HASHES; number++)
+		if (wh_seal_hash_by(number) != NULL)
+			best = *wh_seal_hash_by(number);
+}
+
+/* What stands in the tag, and all that the seal's state is. */
+struct tag {
+	rte_le64_t hash;
+	rte_le64_t token;
+} __attribute__((packed));
+
+static_assert(sizeof(struct tag) == WH_TAG_BYTES, "hash and token are all of the tag");
+
+static uint64_t token_of(const struct wh_seal *seal)
+{
+	uint64_t token;
+
+	memcpy(&token, seal->state, sizeof(token));
+	return token;
+}
+
+static void begin(struct wh_seal *seal, const struct wh_seal_way *way, const void *secret)
+{
+	(void)secret; /* it proves nothing to who can read the path */
+	seal->key = 0;
+	memcpy(seal->state, &way->token, sizeof(way->token));
+}
+
+static void close_body(const struct wh_seal *seal, uint8_t *head, const uint8_t *body,
+	size_t body_bytes, uint8_t *to)
+{
+	struct tag *tag = (struct tag *)(head + WH_TAG_OFFSET);
+	uint64_t token = token_of(seal);
+
+	WH_ASSERT(body != NULL || body_bytes == 0);
+
+	uint64_t hash = to == NULL || to == body ? best.hash(head, body, body_bytes)
+						 : best.hash_copy(head, body, body_bytes, to);
+
+	tag->hash = rte_cpu_to_le_64(hash ^ token);
+	tag->token = rte_cpu_to_le_64(token);
+}
+
+static bool open_body(const struct wh_seal *seal, const uint8_t *head, const uint8_t *body,
+	size_t body_bytes, uint8_t *to)
+{
+	const struct tag *tag = (const struct tag *)(head + WH_TAG_OFFSET);
+	uint64_t token = token_of(seal);
+
+	WH_ASSERT(to != NULL);
+
+	uint64_t hash = to == body ? best.hash(head, body, body_bytes)
+				   : best.hash_copy(head, body, body_bytes, to);
+
+	return tag->hash == rte_cpu_to_le_64(hash ^ token) && tag->token == rte_cpu_to_le_64(token);
+}
+
+const struct wh_seal_ops wh_seal_checksum = {
+	.name = "checksum",
+	.begin = begin,
+	.close = close_body,
+	.open = open_body,
+};
+
+const struct wh_seal wh_seal_to_listener = {.ops = &wh_seal_checksum};
