@@ -376,7 +376,7 @@ static void tell_one(struct wh_sink *sink, struct wh_large *file)
 
 static int32_t tell_failures(struct wh_sink *sink)
 {
-	for (uint32_t i = 0; i < WH_SOURCE_ASKED && sink->untold > 0; i++) {
+	for (uint32_t i = 0; i < WH_SINK_LARGE_MAX && sink->untold > 0; i++) {
 		struct wh_large *file = &sink->large[i];
 
 		if (file->state == WH_LARGE_NONE || !file->failed || file->told)
