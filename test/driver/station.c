@@ -10,6 +10,7 @@
 #include <rte_lcore.h>
 
 #include "base/clock.h"
+#include "closed.h"
 #include "eal.h"
 #include "neighbour_rig.h"
 #include "station_rig.h"
@@ -450,7 +451,7 @@ static void desk_open_from(struct desk *desk, struct wh_address from, const uint
 	struct wh_encap encap;
 	uint8_t frame[RIG_BYTES];
 	uint8_t head[WH_CONTROL_BYTES_MAX];
-	uint32_t bytes = wh_packet_encode(&packet, head, sizeof(head));
+	uint32_t bytes = closed_encode(&packet, 0, head, sizeof(head));
 
 	flow.source.port = 7000;
 	memcpy(flow.source_mac, mac, 6);

@@ -191,7 +191,7 @@ def said(program, folder):
         expect_equal('the first word', line.split()[0], TYPES[number // SIZES])
     shown = tshark('-r', samples.capture, '-V', '-Y', 'wavehaul.type == 12')
     for text in ('Type: release (12)', 'Stage: request (1)', 'Stage: abort (4)',
-                 'Status: pending (0)', 'Status: stalled (8)', 'not sealed'):
+                 'Status: pending (0)', 'Status: stalled (8)', 'checksum and the token'):
         expect(text in shown, f'nothing shown like {text!r}')
 
 
