@@ -69,11 +69,10 @@ uint32_t wh_job_sender_chunks(const struct wh_job *job, uint64_t stride_bytes)
 	struct wh_jobs *jobs = job->jobs;
 	uint64_t own_bytes = job->request.memory_bytes / job->request.lanes;
 
-	/* But for what idle streams took before. */
+	/* But for what idle streams took before, with their tables: answers want room, too. */
 	if (has_all(job))
-		return (uint32_t)wh_min_u64(whole_share(wh_min_u64(own_bytes,
-						    wh_arena_free_bytes(&jobs->ground->arena))) /
-						    stride_bytes,
+		return (uint32_t)wh_min_u64(
+			whole_share(wh_min_u64(own_bytes, wh_jobs_free_bytes(jobs))) / stride_bytes,
 			UINT16_MAX);
 	return share_chunks(job, stride_bytes, UINT64_MAX);
 }
