@@ -70,10 +70,12 @@ uint32_t wh_job_sender_chunks(const struct wh_job *job, uint64_t stride_bytes)
 	uint64_t own_bytes = job->request.memory_bytes / job->request.lanes;
 
 	/* But for what idle streams took before, with their tables: answers want room, too. */
-	if (has_all(job))
-		return (uint32_t)wh_min_u64(
-			whole_share(wh_min_u64(own_bytes, wh_jobs_free_bytes(jobs))) / stride_bytes,
-			UINT16_MAX);
+	if (has_all(job)) {
+		uint64_t share_bytes = whole_share(wh_min_u64(own_bytes, wh_jobs_free_bytes(jobs)));
+
+		/* One at least is asked for: where there is none, the session finds no memory. */
+		return (uint32_t)wh_min_u64(wh_max_u64(share_bytes / stride_bytes, 1), UINT16_MAX);
+	}
 	return share_chunks(job, stride_bytes, UINT64_MAX);
 }
 

@@ -40,13 +40,6 @@ static void check(const struct wh_peers *peers)
 	WH_ASSERT(places <= (uint64_t)limits->places + limits->spare_places);
 }
 
-void wh_peers_check(struct wh_peers *peers)
-{
-	rte_spinlock_lock(&peers->lock);
-	check(peers);
-	rte_spinlock_unlock(&peers->lock);
-}
-
 void wh_peers_free(struct wh_peers *peers)
 {
 	if (peers->peer != NULL)

@@ -69,9 +69,6 @@ int wh_peers_init(
 	struct wh_peers *peers, const struct wh_peer_limits *limits, const uint64_t seed[2]);
 void wh_peers_free(struct wh_peers *peers);
 
-/* Asserts that peers have what they are counted with, and no more than they may. */
-void wh_peers_check(struct wh_peers *peers);
-
 /* Whether it would get a place now; keeps nothing of it. */
 bool wh_peers_would_admit(
 	struct wh_peers *peers, const struct wh_address *address, uint64_t now_ns);
