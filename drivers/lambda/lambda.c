@@ -53,7 +53,7 @@ static_assert(sizeof(PORT_NAME_PREFIX) + WH_LAMBDA_NAME_MAX + sizeof("_a") - 1 <
 struct direction {
 	struct rte_ring *from; /* what the sender's port sends into */
 	struct rte_ring *to;   /* what the receiver's port receives from */
-	struct wh_path *path;
+	struct wh_fibre *fibre;
 	uint16_t to_ethdev;
 	uint32_t n_spare;
 	struct rte_mbuf *spare[COPIES_MAX];
@@ -87,7 +87,7 @@ uint32_t wh_lambda_mbufs_needed(const struct wh_lambda_config *config, uint32_t 
 	uint64_t mbufs = 3 * (WH_LAMBDA_POOL_CACHE * 3 / 2);
 
 	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
-		uint32_t items = wh_path_items_needed(&config->path[end], wire_bytes);
+		uint32_t items = wh_fibre_items_needed(&config->fibre[end], wire_bytes);
 
 		if (items == UINT32_MAX)
 			return UINT32_MAX;
@@ -149,7 +149,7 @@ static void flip_bit(struct rte_mbuf *pkt, uint64_t bit)
  * The stamp is written now, while the mbuf is in the cache: handing over then touches no packet.
  */
 static void copy_and_hold(const struct wh_lambda *lambda, struct direction *way,
-	const struct rte_mbuf *pkt, const struct wh_path_fate *fate)
+	const struct rte_mbuf *pkt, const struct wh_fibre_fate *fate)
 {
 	for (uint32_t i = 0; i < fate->copies; i++) {
 		if (unlikely(way->n_spare == 0)) {
@@ -167,9 +167,9 @@ static void copy_and_hold(const struct wh_lambda *lambda, struct direction *way,
 		*RTE_MBUF_DYNFIELD(copy, lambda->stamp_offset, rte_mbuf_timestamp_t *) =
 			fate->due_tsc[i];
 
-		bool held = wh_path_hold(way->path, fate->due_tsc[i], copy);
+		bool held = wh_fibre_hold(way->fibre, fate->due_tsc[i], copy);
 
-		WH_ASSERT(held); /* the path holds as many as the pool has */
+		WH_ASSERT(held); /* the fibre holds as many as the pool has */
 	}
 }
 
@@ -203,7 +203,7 @@ static bool is_oversize(const struct wh_lambda *lambda, const struct rte_mbuf *p
 static uint32_t take_in(struct wh_lambda *lambda, struct direction *way, uint64_t now_tsc)
 {
 	struct rte_mbuf *pkts[WH_LAMBDA_BURST];
-	struct wh_path_fate fate;
+	struct wh_fibre_fate fate;
 	uint32_t came = rte_ring_sc_dequeue_burst(way->from, (void **)pkts, WH_LAMBDA_BURST, NULL);
 
 	if (came == 0)
@@ -219,8 +219,8 @@ static uint32_t take_in(struct wh_lambda *lambda, struct direction *way, uint64_
 			way->stats.dropped_pkts[WH_LAMBDA_DROP_OVERSIZE]++;
 			continue;
 		}
-		wh_path_admit(
-			way->path, now_tsc, padded_bytes(frame_bytes) + WH_ETHER_WIRE_BYTES, &fate);
+		wh_fibre_admit(way->fibre, now_tsc, padded_bytes(frame_bytes) + WH_ETHER_WIRE_BYTES,
+			&fate);
 		if (unlikely(fate.copies > 1)) /* one more than the burst was reckoned with */
 			fill_spare(lambda, way, RTE_MIN(way->n_spare + 1, (uint32_t)COPIES_MAX));
 		copy_and_hold(lambda, way, pkts[i], &fate);
@@ -232,9 +232,9 @@ static uint32_t take_in(struct wh_lambda *lambda, struct direction *way, uint64_
 
 static uint32_t hand_over(struct direction *way, uint64_t now_tsc)
 {
-	struct wh_path_item items[COPIES_MAX];
+	struct wh_fibre_item items[COPIES_MAX];
 	struct rte_mbuf *pkts[COPIES_MAX];
-	uint32_t due = wh_path_take(way->path, now_tsc, items, COPIES_MAX);
+	uint32_t due = wh_fibre_take(way->fibre, now_tsc, items, COPIES_MAX);
 
 	if (due == 0)
 		return 0;
@@ -282,33 +282,33 @@ const struct wh_lambda_stats *wh_lambda_stats(
 	return &lambda->direction[sender].stats;
 }
 
-const struct wh_path_stats *wh_lambda_path_stats(
+const struct wh_fibre_stats *wh_lambda_path_stats(
 	const struct wh_lambda *lambda, enum wh_lambda_end sender)
 {
 	WH_ASSERT((unsigned int)sender < WH_LAMBDA_ENDS);
-	return wh_path_stats(lambda->direction[sender].path);
+	return wh_fibre_stats(lambda->direction[sender].fibre);
 }
 
 uint32_t wh_lambda_held(const struct wh_lambda *lambda, enum wh_lambda_end sender)
 {
 	WH_ASSERT((unsigned int)sender < WH_LAMBDA_ENDS);
-	return wh_path_held(lambda->direction[sender].path);
+	return wh_fibre_held(lambda->direction[sender].fibre);
 }
 
 /* Every packet that entered is somewhere. */
 static void check_account(const struct direction *way)
 {
-	const struct wh_path_stats *path = wh_path_stats(way->path);
+	const struct wh_fibre_stats *fibre = wh_fibre_stats(way->fibre);
 	const struct wh_lambda_stats *own = &way->stats;
 	uint64_t lost = own->dropped_pkts[WH_LAMBDA_DROP_NO_MBUF] +
 			own->dropped_pkts[WH_LAMBDA_DROP_RING_FULL];
 
-	for (uint32_t i = 0; i < WH_PATH_DROPS; i++)
-		lost += path->dropped_pkts[i];
+	for (uint32_t i = 0; i < WH_FIBRE_DROPS; i++)
+		lost += fibre->dropped_pkts[i];
 	WH_ASSERT(
-		own->sent_pkts == own->dropped_pkts[WH_LAMBDA_DROP_OVERSIZE] + path->entered_pkts);
-	WH_ASSERT(path->entered_pkts + path->duplicated_pkts ==
-		  own->delivered_pkts + lost + wh_path_held(way->path));
+		own->sent_pkts == own->dropped_pkts[WH_LAMBDA_DROP_OVERSIZE] + fibre->entered_pkts);
+	WH_ASSERT(fibre->entered_pkts + fibre->duplicated_pkts ==
+		  own->delivered_pkts + lost + wh_fibre_held(way->fibre));
 }
 
 static void drain_ring(struct rte_ring *ring)
@@ -322,11 +322,11 @@ static void drain_ring(struct rte_ring *ring)
 		rte_pktmbuf_free_bulk(pkts, count);
 }
 
-static void drain_path(struct wh_path *path)
+static void drain_fibre(struct wh_fibre *fibre)
 {
 	struct rte_mbuf *pkt;
 
-	while ((pkt = wh_path_take_any(path)) != NULL)
+	while ((pkt = wh_fibre_take_any(fibre)) != NULL)
 		rte_pktmbuf_free(pkt);
 }
 
@@ -334,12 +334,12 @@ static void close_direction(struct direction *way)
 {
 	drain_ring(way->from);
 	drain_ring(way->to);
-	if (way->path != NULL) {
+	if (way->fibre != NULL) {
 		check_account(way);
-		drain_path(way->path);
+		drain_fibre(way->fibre);
 	}
 	rte_pktmbuf_free_bulk(way->spare, way->n_spare);
-	wh_path_destroy(way->path);
+	wh_fibre_destroy(way->fibre);
 	rte_ring_free(way->from);
 	rte_ring_free(way->to);
 }
@@ -409,14 +409,14 @@ static int make_direction(struct direction *way, const struct wh_lambda_config *
 			"lambda %s: no ring of %u packets (%s): is the name in use, or memory "
 			"short?",
 			config->name, ring_pkts(config), rte_strerror(rte_errno));
-	way->path = wh_path_create(&config->path[end], config->hz, now_tsc, config->pool->size);
-	if (way->path == NULL && errno == ENOMEM)
+	way->fibre = wh_fibre_create(&config->fibre[end], config->hz, now_tsc, config->pool->size);
+	if (way->fibre == NULL && errno == ENOMEM)
 		return fail(why, why_bytes, -ENOMEM,
-			"lambda %s: no memory for a path of %u packets", config->name,
+			"lambda %s: no memory for a fibre of %u packets", config->name,
 			config->pool->size);
-	if (way->path == NULL)
+	if (way->fibre == NULL)
 		return fail(why, why_bytes, -EINVAL,
-			"lambda %s: the path from end %c makes no sense: check that shares are 0 "
+			"lambda %s: the fibre from end %c makes no sense: check that shares are 0 "
 			"to 1 "
 			"and that rate and times are not absurd",
 			config->name, 'a' + (char)end);

@@ -3,10 +3,10 @@
 #define WH_LAMBDA_LAMBDA_H
 
 /*
- * An emulated lambda: two net_ring ports, A and B, joined by two directions of lib/path.
+ * An emulated lambda: two net_ring ports, A and B, joined by two directions of lib/fibre.
  *
- *   A's port -> ring -> path[WH_LAMBDA_A] -> ring -> B's port
- *   A's port <- ring <- path[WH_LAMBDA_B] <- ring <- B's port
+ *   A's port -> ring -> fibre[WH_LAMBDA_A] -> ring -> B's port
+ *   A's port <- ring <- fibre[WH_LAMBDA_B] <- ring <- B's port
  *
  * A packet that enters is copied into one mbuf of the lambda's own pool and the sender's mbuf is
  * freed at once, so that the ends share no byte, as on glass. The copy carries the moment at
@@ -25,7 +25,7 @@
 
 #include <rte_mempool.h>
 
-#include "path/path.h"
+#include "fibre/fibre.h"
 
 #define WH_LAMBDA_RING_PKTS_DEFAULT 4096
 #define WH_LAMBDA_NAME_MAX          16 /* letters */
@@ -46,7 +46,7 @@ enum wh_lambda_end {
 	WH_LAMBDA_ENDS,
 };
 
-/* What is lost beside the path's own drops (enum wh_path_drop). */
+/* What is lost beside the fibre's own drops (enum wh_fibre_drop). */
 enum wh_lambda_drop {
 	WH_LAMBDA_DROP_OVERSIZE = 0, /* longer than MTU, Ethernet header and tag: does not enter */
 	WH_LAMBDA_DROP_NO_MBUF,      /* copies for which the pool was empty */
@@ -54,7 +54,7 @@ enum wh_lambda_drop {
 	WH_LAMBDA_DROPS,
 };
 
-/* Of one direction: sent = oversize + the path's entered packets. */
+/* Of one direction: sent = oversize + the fibre's entered packets. */
 struct wh_lambda_stats {
 	uint64_t sent_pkts; /* taken from the sender */
 	uint64_t sent_bytes;
@@ -64,7 +64,7 @@ struct wh_lambda_stats {
 
 struct wh_lambda_config {
 	const char *name; /* the ports become net_ring_<name>_a and net_ring_<name>_b */
-	struct wh_path_config path[WH_LAMBDA_ENDS]; /* by the end that sends */
+	struct wh_fibre_config fibre[WH_LAMBDA_ENDS]; /* by the end that sends */
 	uint32_t ring_pkts; /* that each of the four rings holds; 0: the default */
 	uint16_t mtu;
 	struct rte_mempool *pool; /* the caller's; used by this lambda and no other sender */
@@ -75,7 +75,7 @@ struct wh_lambda_config {
 struct wh_lambda; /* lambda.c */
 
 /*
- * 0 and *created; or a negative errno, and in `why` one sentence that says what to do. The path's
+ * 0 and *created; or a negative errno, and in `why` one sentence that says what to do. The fibre's
  * outages count from now_tsc.
  */
 int wh_lambda_create(const struct wh_lambda_config *config, uint64_t now_tsc,
@@ -96,13 +96,13 @@ int32_t wh_lambda_poll(void *lambda, uint64_t now_tsc);
 /*
  * Mbufs that a lambda uses at once when frames take at least frame_bytes, those waiting in the
  * receivers' rings included; what receivers hold after that is to be added. UINT32_MAX when there
- * is no bound (see wh_path_items_needed).
+ * is no bound (see wh_fibre_items_needed).
  */
 uint32_t wh_lambda_mbufs_needed(const struct wh_lambda_config *config, uint32_t frame_bytes);
 
 const struct wh_lambda_stats *wh_lambda_stats(
 	const struct wh_lambda *lambda, enum wh_lambda_end sender);
-const struct wh_path_stats *wh_lambda_path_stats(
+const struct wh_fibre_stats *wh_lambda_path_stats(
 	const struct wh_lambda *lambda, enum wh_lambda_end sender);
 uint32_t wh_lambda_held(const struct wh_lambda *lambda, enum wh_lambda_end sender);
 

@@ -421,7 +421,7 @@ static bool has_nul(const char *text, size_t bytes)
 	return memchr(text, '\0', bytes) != NULL;
 }
 
-bool wh_path_is_safe(const char *path, size_t path_bytes)
+bool wh_fibre_is_safe(const char *path, size_t path_bytes)
 {
 	const char *end = path + path_bytes;
 
@@ -444,7 +444,7 @@ static bool entry_holds(const struct wh_entry *entry)
 {
 	bool is_link = entry->kind == WH_ENTRY_LINK;
 
-	if (!wh_path_is_safe(entry->path, entry->path_bytes))
+	if (!wh_fibre_is_safe(entry->path, entry->path_bytes))
 		return false;
 	if (is_link != (entry->link_bytes > 0))
 		return false;

@@ -289,6 +289,6 @@ uint32_t wh_record_decode(const uint8_t *bytes, size_t length, struct wh_record 
 bool wh_hello_peek(const uint8_t *bytes, size_t length, uint8_t *version, uint64_t *reply);
 
 /* Whether a path from the wire may be used below a root. */
-bool wh_path_is_safe(const char *path, size_t path_bytes);
+bool wh_fibre_is_safe(const char *path, size_t path_bytes);
 
 #endif

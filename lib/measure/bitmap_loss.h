@@ -3,7 +3,7 @@
 #define WH_MEASURE_BITMAP_LOSS_H
 
 /*
- * What the bitmaps of ttp.txt II B say about a path. Both ends judge them alike: the transmitter
+ * What the bitmaps of ttp.txt II B say about a lambda. Both ends judge them alike: the transmitter
  * for its rate and its repair packets, the receiver for how often it speaks.
  *
  *   perceived loss rate  missing / received, of the packets of one bitmap
@@ -17,7 +17,7 @@
  * would be congestion whatever had been projected. Until a bitmap came the link's rate is what was
  * projected (III A: 50 %).
  *
- * Bitmaps overlap while thresholds are exceeded, and leave out packets on a clean path. A serial
+ * Bitmaps overlap while thresholds are exceeded, and leave out packets on a clean lambda. A serial
  * is counted once, by the first bitmap that has it; one that none had counts as transmitted and
  * not as lost, which is true unless a bitmap was lost on the way back, and what the paper accepts
  * then. A run is judged when it ends in, or reaches into, packets that are told for the first time.

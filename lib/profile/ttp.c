@@ -66,7 +66,7 @@ static const struct wh_option options[OPTIONS] = {
 		"packets of a bitmap, and from one to the next"},
 	[Q] = {"q", WH_OPTION_COUNT, 1, Q_PKTS_MAX, 3, true, "III A",
 		"so many packets lost in a row are congestion"},
-	/* II B: "a constant factor"; see measure/path_bitmap.h. The bound is our choice. */
+	/* II B: "a constant factor"; see measure/arrived_bitmap.h. The bound is our choice. */
 	[STRETCH] = {"stretch", WH_OPTION_COUNT, 1, STRETCH_MOST, 2, true, "II B",
 		"a clean bitmap makes the way to the next so many times longer"},
 	[STRETCH_MAX] = {"stretch_max", WH_OPTION_COUNT, 1, STRETCH_MOST, 4, true, NULL,

@@ -30,7 +30,7 @@ struct flow {
 		struct wh_sim_engine *engine;
 		struct wh_sim_tcp *tcp;
 		struct wh_sim_psock *psock;
-		struct wh_sim_source *source;
+		struct wh_sim_traffic *source;
 	};
 };
 
@@ -181,7 +181,7 @@ static void start_flow(void *context, uint64_t now_ps)
 		wh_sim_psock_start(flow->psock, now_ps, segments);
 		break;
 	case WH_SCENARIO_SOURCE:
-		wh_sim_source_start(flow->source, now_ps);
+		wh_sim_traffic_start(flow->source, now_ps);
 		break;
 	}
 }
@@ -203,7 +203,7 @@ static void stop_flow(void *context, uint64_t now_ps)
 		break;
 	case WH_SCENARIO_SOURCE:
 		wh_sim_event_cancel(wh_sim_events(flow->sim), &flow->step);
-		wh_sim_source_stop(flow->source);
+		wh_sim_traffic_stop(flow->source);
 		break;
 	}
 }
@@ -214,7 +214,7 @@ static void step_flow(void *context, uint64_t now_ps)
 	const struct wh_scenario_group *group = flow->group;
 
 	WH_ASSERT(group->agent == WH_SCENARIO_SOURCE && flow->next_step < group->n_steps);
-	wh_sim_source_set_rate(flow->source, now_ps, group->steps[flow->next_step++].rate_bps);
+	wh_sim_traffic_set_rate(flow->source, now_ps, group->steps[flow->next_step++].rate_bps);
 	if (flow->next_step < group->n_steps)
 		wh_sim_event_at(
 			wh_sim_events(flow->sim), &flow->step, group->steps[flow->next_step].at_ps);
@@ -242,7 +242,7 @@ static void create_agent(struct flow *flow, uint64_t seed)
 			group->from, group->to, flow->number);
 		break;
 	case WH_SCENARIO_SOURCE:
-		flow->source = wh_sim_source_create(
+		flow->source = wh_sim_traffic_create(
 			flow->sim, &group->source, group->from, group->to, flow->number);
 		break;
 	}
@@ -353,7 +353,7 @@ static void destroy_agent(struct flow *flow)
 		wh_sim_psock_destroy(flow->psock);
 		break;
 	case WH_SCENARIO_SOURCE:
-		wh_sim_source_destroy(flow->source);
+		wh_sim_traffic_destroy(flow->source);
 		break;
 	}
 }

@@ -12,7 +12,7 @@
 
 #include "scenario/engine.h"
 #include "sim/monitor.h"
-#include "sim/source.h"
+#include "sim/traffic.h"
 #include "tcp/tcp.h"
 
 enum wh_scenario_agent {
@@ -47,7 +47,7 @@ struct wh_scenario_group {
 	union {
 		struct wh_sim_engine_config engine; /* size_bytes and mtu_bytes are the group's */
 		struct wh_sim_tcp_config tcp;
-		struct wh_sim_source_config source;
+		struct wh_sim_traffic_config source;
 	};
 };
 

@@ -112,7 +112,7 @@ static void tell_losses(
 /* Where there are bitmaps, plans are made by them alone. */
 static void take_losses(struct wh_session *s, const struct wh_rcv_state *state)
 {
-	if (!wh_session_mends(s))
+	if (!wh_session_repairs(s))
 		return;
 	if (s->feedback.bitmaps.n_pkts == 0)
 		tell_losses(&s->tx, state->highest_end - s->params.first_serial, state->lost_pkts,

@@ -83,7 +83,7 @@ static int32_t deliver_end(struct wh_session *s)
 
 int32_t wh_host_rcv(struct wh_session *s, uint64_t now_tsc)
 {
-	int32_t mended = wh_session_mends(s) ? wh_mend(s, now_tsc) : 0;
+	int32_t mended = wh_session_repairs(s) ? wh_settle(s, now_tsc) : 0;
 
 	return mended + take_back_buffers(s) + mark_whole(s) + deliver_in_order(s) + deliver_end(s);
 }

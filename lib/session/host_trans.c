@@ -29,7 +29,7 @@ static bool open_next_chunk(struct wh_session *s)
 	struct wh_tx_chunk *sending = &tx->tx_chunk[chunk->slot];
 
 	WH_ASSERT(sending->unacked_pkts == 0);
-	if (!wh_session_mends(s))
+	if (!wh_session_repairs(s))
 		sending->shape.k =
 			(chunk->bytes + s->config.payload_bytes - 1) / s->config.payload_bytes;
 	sending->packets = sending->shape.k + sending->shape.r;

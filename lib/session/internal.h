@@ -18,9 +18,9 @@
 #include "fec/fec.h"
 #include "fec/planner.h"
 #include "measure/arrival.h"
+#include "measure/arrived_bitmap.h"
 #include "measure/bitmap_loss.h"
 #include "measure/pair.h"
-#include "measure/path_bitmap.h"
 #include "measure/rtt.h"
 #include "measure/trend.h"
 #include "profile/profile.h"
@@ -192,7 +192,7 @@ struct wh_rx_chunk {
 	uint32_t last_bytes; /* of the packet k - 1, once it is here */
 	bool whole;
 
-	/* With repair packets; see mend.c. */
+	/* With repair packets; see settle.c. */
 	struct wh_fec_shape shape;
 	uint32_t last_bytes_told; /* by any packet */
 	uint32_t have_repair;
@@ -226,8 +226,8 @@ struct wh_receiver {
 	struct wh_chunk **spare; /* host_rcv puts, rcv takes: same core */
 	uint32_t spares;
 
-	/* mend.c: chunks in order, losses of which are settled one after the other */
-	struct wh_fifo decode;  /* chunk numbers: rcv, mend -> decoder */
+	/* settle.c: chunks in order, losses of which are settled one after the other */
+	struct wh_fifo decode;  /* chunk numbers: rcv, settle -> decoder */
 	struct wh_fifo decoded; /* back */
 	struct wh_span *span;   /* spans of them, by number */
 	uint32_t spans;
@@ -243,7 +243,7 @@ struct wh_receiver {
 	uint64_t step; /* counts turns and tickets used up: no ticket is of two steps */
 	struct wh_arrival arrival;
 	struct wh_pair pair;
-	struct wh_path_bitmap path_bitmap; /* where the profile has bitmaps */
+	struct wh_arrived_bitmap arrived_bitmap; /* where the profile has bitmaps */
 	struct wh_bitmap_loss bitmap_loss;
 	uint64_t pair_first_serial;
 	uint64_t pair_first_tsc;
@@ -452,7 +452,7 @@ int32_t wh_send_rcv_stat(struct wh_session *s, uint64_t now_tsc);
 void wh_rcv_note_loss(struct wh_session *s, uint64_t now_tsc, uint64_t first, uint64_t end);
 
 /* Whether its packets may be repair packets, and losses wait until they have had their chance. */
-static inline bool wh_session_mends(const struct wh_session *s)
+static inline bool wh_session_repairs(const struct wh_session *s)
 {
 	return s->config.repair.recovery != WH_RECOVERY_NAK;
 }
@@ -464,27 +464,27 @@ void wh_rcv_ask(struct wh_session *s, uint64_t now_tsc, uint64_t first, uint64_t
 void wh_rcv_enter(struct wh_session *s, uint64_t now_tsc, uint64_t serial);
 
 /*
- * mend.c, for rcv. A packet agrees with what is known of its chunk's code and place; the first of a
- * chunk has come.
+ * settle.c, for rcv. A packet agrees with what is known of its chunk's code and place; the first of
+ * a chunk has come.
  */
-bool wh_mend_place(const struct wh_session *s, const struct wh_rx_chunk *entry, uint64_t serial,
+bool wh_settle_place(const struct wh_session *s, const struct wh_rx_chunk *entry, uint64_t serial,
 	const struct wh_data_fields *data);
-void wh_mend_begin(struct wh_session *s, struct wh_rx_chunk *entry, uint64_t serial,
+void wh_settle_begin(struct wh_session *s, struct wh_rx_chunk *entry, uint64_t serial,
 	const struct wh_data_fields *data);
 
 /* Of a chunk that is being worked on; of one that is delivered, and not settled yet. */
-bool wh_mend_is_decoding(struct wh_session *s, const struct wh_data_fields *data);
-bool wh_mend_is_past(struct wh_session *s, const struct wh_packet *packet);
+bool wh_settle_is_decoding(struct wh_session *s, const struct wh_data_fields *data);
+bool wh_settle_is_past(struct wh_session *s, const struct wh_packet *packet);
 
 /* What misses of a chunk may be worked out by now: off to a working core. */
-void wh_mend_try(struct wh_session *s, struct wh_rx_chunk *entry);
+void wh_settle_try(struct wh_session *s, struct wh_rx_chunk *entry);
 
 /* A settled chunk is whole: its other packets are not wanted any more. */
-void wh_mend_over(struct wh_session *s, const struct wh_rx_chunk *entry);
+void wh_settle_over(struct wh_session *s, const struct wh_rx_chunk *entry);
 
 /* Takes what was decoded, settles what is past or overdue. */
-int32_t wh_mend(struct wh_session *s, uint64_t now_tsc);
-uint64_t wh_mend_deadline(const struct wh_session *s);
+int32_t wh_settle(struct wh_session *s, uint64_t now_tsc);
+uint64_t wh_settle_deadline(const struct wh_session *s);
 
 static inline uint8_t *wh_session_repair(const struct wh_session *s, const struct wh_chunk *chunk)
 {

@@ -29,7 +29,7 @@ void wh_rcv_note_loss(struct wh_session *s, uint64_t now_tsc, uint64_t first, ui
 {
 	wh_session_add(&s->stats.losses_detected_pkts, end - first);
 	wh_session_count(&s->stats.loss_events);
-	if (!wh_session_mends(s))
+	if (!wh_session_repairs(s))
 		wh_rcv_ask(s, now_tsc, first, end);
 }
 
@@ -49,7 +49,7 @@ static struct wh_rx_chunk *check_place(
 	if (data->index < data->k &&
 		data->index * s->config.payload_bytes + data->payload_bytes > s->config.chunk_bytes)
 		return NULL;
-	if (wh_session_mends(s) && !wh_mend_place(s, entry, serial, data))
+	if (wh_session_repairs(s) && !wh_settle_place(s, entry, serial, data))
 		return NULL;
 	return entry;
 }
@@ -88,8 +88,8 @@ static void begin_chunk(struct wh_session *s, struct wh_rx_chunk *entry, uint64_
 	entry->have = 0;
 	entry->have_bytes = 0;
 	entry->whole = false;
-	if (wh_session_mends(s))
-		wh_mend_begin(s, entry, serial, data);
+	if (wh_session_repairs(s))
+		wh_settle_begin(s, entry, serial, data);
 	memset(have_bits_of(rx, entry), 0, rx->have_words * sizeof(uint64_t));
 }
 
@@ -118,12 +118,12 @@ static void tell_arrival(struct wh_session *s, uint64_t now_tsc, const struct wh
 	struct wh_packet packet; /* its union is large: only the bitmap is set */
 
 	if (arrived->flags & WH_FLAG_RETRANSMISSION || arrived->serial < s->params.first_serial ||
-		!wh_path_bitmap_arrive(&rx->path_bitmap, arrived->serial))
+		!wh_arrived_bitmap_arrive(&rx->arrived_bitmap, arrived->serial))
 		return;
-	wh_path_bitmap_take(&rx->path_bitmap, &packet.bitmap);
-	wh_path_bitmap_pace(
-		&rx->path_bitmap, wh_bitmap_loss_add(&rx->bitmap_loss, packet.bitmap.first,
-					  packet.bitmap.pkts, packet.bitmap.bits));
+	wh_arrived_bitmap_take(&rx->arrived_bitmap, &packet.bitmap);
+	wh_arrived_bitmap_pace(
+		&rx->arrived_bitmap, wh_bitmap_loss_add(&rx->bitmap_loss, packet.bitmap.first,
+					     packet.bitmap.pkts, packet.bitmap.bits));
 	wh_session_push_control(s, now_tsc, WH_PACKET_BITMAP, &packet);
 }
 
@@ -146,7 +146,7 @@ static void complete(struct wh_session *s, struct wh_rx_chunk *entry)
 
 	WH_ASSERT(pushed);
 	if (entry->asked)
-		wh_mend_over(s, entry);
+		wh_settle_over(s, entry);
 }
 
 static bool has_come(
@@ -171,9 +171,9 @@ static enum wh_ticket_kind judge(
 
 	if (verdict == WH_RECV_DUPLICATE)
 		return WH_TICKET_DUPLICATE;
-	if (wh_session_mends(s) && wh_mend_is_decoding(s, data))
+	if (wh_session_repairs(s) && wh_settle_is_decoding(s, data))
 		return WH_TICKET_DUPLICATE;
-	if (wh_session_mends(s) && wh_mend_is_past(s, packet))
+	if (wh_session_repairs(s) && wh_settle_is_past(s, packet))
 		return WH_TICKET_PAST;
 	if (verdict == WH_RECV_BEYOND || data->chunk < rx->next_deliver ||
 		data->chunk >= rx->recycled_count + s->config.chunks)
@@ -230,7 +230,7 @@ static void take_new(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_ts
 	if (entry->have == entry->k && !repair)
 		complete(s, entry);
 	else if (entry->asked)
-		wh_mend_try(s, entry);
+		wh_settle_try(s, entry);
 }
 
 /* Delivered, and not settled yet: what was to repair it comes in now. */

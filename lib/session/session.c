@@ -134,7 +134,7 @@ void wh_session_push_control(
 	bool to_listener = type == WH_PACKET_OPEN || type == WH_PACKET_CONFIRM;
 
 	packet->type = type;
-	packet->flags = type == WH_PACKET_RCV_STATE && wh_session_mends(s) ? WH_FLAG_LOSSES : 0;
+	packet->flags = type == WH_PACKET_RCV_STATE && wh_session_repairs(s) ? WH_FLAG_LOSSES : 0;
 	packet->lci = to_listener ? 0 : s->peer_lci;
 	packet->serial = s->control_serial[type]++;
 	packet->payload = NULL;
@@ -235,7 +235,7 @@ static int create_transmitter(struct wh_session *s)
 	tx->tx_chunk = calloc(config->chunks, sizeof(*tx->tx_chunk));
 	if (tx->tx_chunk == NULL || wh_fifo_init(&tx->free, chunk_slots(config)) != 0 ||
 		wh_fifo_init(&tx->ready, chunk_slots(config)) != 0 ||
-		(wh_session_mends(s) && wh_fifo_init(&tx->filled, chunk_slots(config)) != 0) ||
+		(wh_session_repairs(s) && wh_fifo_init(&tx->filled, chunk_slots(config)) != 0) ||
 		wh_fifo_init(&tx->fresh, fresh_count(config->window_pkts)) != 0 ||
 		wh_fifo_init(&tx->again, config->window_pkts) != 0 ||
 		wh_sent_table_init(&tx->table, config->window_pkts, s->params.first_serial) != 0)
@@ -270,8 +270,8 @@ static int create_mending(struct wh_receiver *rx, const struct wh_session_config
 static void create_bitmaps(
 	struct wh_receiver *rx, const struct wh_bitmap_rules *rules, uint64_t first_serial)
 {
-	wh_path_bitmap_init(
-		&rx->path_bitmap, first_serial, rules->n_pkts, rules->stretch, rules->stretch_max);
+	wh_arrived_bitmap_init(&rx->arrived_bitmap, first_serial, rules->n_pkts, rules->stretch,
+		rules->stretch_max);
 	wh_bitmap_loss_init(&rx->bitmap_loss, first_serial, rules->q_pkts, rules->initial_loss);
 }
 
@@ -294,7 +294,7 @@ static int create_receiver(struct wh_session *s, uint64_t now_tsc)
 		wh_recv_table_init(&rx->table, config->window_pkts, s->params.first_serial) != 0)
 		return -ENOMEM;
 
-	if (wh_session_mends(s) && create_mending(rx, config) != 0)
+	if (wh_session_repairs(s) && create_mending(rx, config) != 0)
 		return -ENOMEM;
 	rx->settle_serial = s->params.first_serial;
 	for (uint32_t i = 0; i < config->chunks; i++)
@@ -631,8 +631,8 @@ static uint64_t receiver_deadline(const struct wh_session *s)
 	uint64_t nak_tsc = wh_loss_list_due_tsc(&rx->losses, wh_rtt_get(&s->rtt));
 	uint64_t say_tsc = wh_min_u64(rx->next_state_tsc, wh_max_u64(nak_tsc, rx->next_nak_tsc));
 
-	if (wh_session_mends(s))
-		say_tsc = wh_min_u64(say_tsc, wh_mend_deadline(s));
+	if (wh_session_repairs(s))
+		say_tsc = wh_min_u64(say_tsc, wh_settle_deadline(s));
 	return wh_min_u64(say_tsc, patience_ends_tsc(s));
 }
 

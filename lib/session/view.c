@@ -15,7 +15,7 @@ struct wh_fifo *wh_session_free_chunks(struct wh_session *s)
 struct wh_fifo *wh_session_ready_chunks(struct wh_session *s)
 {
 	WH_ASSERT(s->role == WH_TRANSMITTER);
-	return wh_session_mends(s) ? &s->tx.filled : &s->tx.ready;
+	return wh_session_repairs(s) ? &s->tx.filled : &s->tx.ready;
 }
 
 struct wh_fifo *wh_session_deliver_chunks(struct wh_session *s)
@@ -250,7 +250,7 @@ static void check_receiver(const struct wh_session *s, bool deep)
 	WH_ASSERT(rx->next_deliver <= rx->recycled_count + s->config.chunks);
 	WH_ASSERT(rx->spares <= s->config.chunks);
 	/* What is below highest_end has arrived or is in the loss list, never both. */
-	if (!wh_session_mends(s))
+	if (!wh_session_repairs(s))
 		WH_ASSERT(s->stats.received_pkts + rx->losses.lost_pkts ==
 			  table->highest_end - s->params.first_serial);
 	if (!deep)

@@ -55,7 +55,7 @@ static void send_next(struct wh_sim_link *link, uint64_t now_ps)
 static bool is_lost(struct wh_sim_link *link, uint64_t now_ps, const struct wh_sim_packet *packet)
 {
 	return wh_loss_model_outage(&link->loss, now_ps / WH_PS_PER_NS) ||
-	       wh_loss_model_draw(&link->loss, &link->prng, packet->bytes) != WH_PATH_DELIVERED;
+	       wh_loss_model_draw(&link->loss, &link->prng, packet->bytes) != WH_FIBRE_DELIVERED;
 }
 
 static void fly(struct wh_sim_link *link, uint64_t now_ps, struct wh_sim_packet *packet)
@@ -121,7 +121,7 @@ struct wh_sim_link *wh_sim_link_create(
 {
 	WH_ASSERT(config->rate_bps > 0);
 
-	const struct wh_path_config *loss = &config->loss;
+	const struct wh_fibre_config *loss = &config->loss;
 	struct wh_sim_link *link = wh_sim_allocate(sizeof(*link));
 
 	link->sim = sim;

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "path/loss_model.h"
+#include "fibre/loss_model.h"
 #include "sim/event.h"
 #include "sim/packet.h"
 #include "sim/queue.h"
@@ -26,7 +26,7 @@ struct wh_sim_link_config {
 	uint64_t rate_bps; /* not 0 */
 	uint64_t delay_ps;
 	struct wh_sim_queue_config queue;
-	struct wh_path_config
+	struct wh_fibre_config
 		loss; /* of it: loss_model, loss, gilbert_elliott, bit_error, outage */
 };
 

@@ -76,7 +76,7 @@ int wh_set_attributes(int fd, uint16_t mode, int64_t mtime_s, uint32_t mtime_ns)
 	return set_mtime(fd, mtime_s, mtime_ns);
 }
 
-int wh_mend_attributes(
+int wh_settle_attributes(
 	int fd, const struct stat *status, uint16_t mode, int64_t mtime_s, uint32_t mtime_ns)
 {
 	if ((status->st_mode & 07777) == (mode & MODE_MASK) && status->st_mtim.tv_sec == mtime_s &&
@@ -155,7 +155,7 @@ static bool keeps(struct wh_sink *sink, const struct wh_entry *entry, int folder
 		    memcmp(sink->piece, entry->inline_bytes, entry->size_bytes) == 0;
 
 	if (same)
-		*error = wh_mend_attributes(
+		*error = wh_settle_attributes(
 			fd, &status, entry->mode, entry->mtime_s, entry->mtime_ns);
 	close(fd);
 	return same;

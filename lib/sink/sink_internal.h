@@ -226,7 +226,7 @@ int wh_sink_look_again(const struct wh_sink *sink, int folder_fd, struct stat *s
 int wh_sink_open_existing(const struct wh_sink *sink, int folder_fd, struct stat *status);
 int wh_set_attributes(int fd, uint16_t mode, int64_t mtime_s, uint32_t mtime_ns);
 /* Brings a file that is there to what is wanted of it; *status is how it is. */
-int wh_mend_attributes(
+int wh_settle_attributes(
 	int fd, const struct stat *status, uint16_t mode, int64_t mtime_s, uint32_t mtime_ns);
 /* Whether there is a staging folder; without it the sink is broken. */
 bool wh_sink_prepare(struct wh_sink *sink);

@@ -404,7 +404,7 @@ void wh_large_same(struct wh_sink *sink, struct wh_large *file)
 	}
 	if (rc == 0) {
 		doing = WH_DOING_ATTRIBUTES;
-		rc = wh_mend_attributes(fd, &status, file->mode, file->mtime_s, file->mtime_ns);
+		rc = wh_settle_attributes(fd, &status, file->mode, file->mtime_s, file->mtime_ns);
 	}
 	if (fd >= 0)
 		close(fd);

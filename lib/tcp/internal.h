@@ -103,7 +103,7 @@ struct wh_sim_vegas {
 	uint64_t cut_ps;
 };
 
-struct wh_sim_tcp_sink {
+struct wh_sim_tcp_receiver {
 	struct wh_sim_tcp *tcp;
 	uint32_t agent;
 	uint64_t next; /* the first that is missing */
@@ -127,7 +127,7 @@ struct wh_sim_tcp {
 	uint32_t from_node;
 	uint32_t to_node;
 	uint32_t agent;
-	struct wh_sim_tcp_sink sink;
+	struct wh_sim_tcp_receiver receiver;
 
 	double cwnd;
 	double ssthresh;
@@ -215,7 +215,7 @@ double wh_sim_cubic_window(const struct wh_sim_cubic *cubic, double t_s); /* W_c
 
 void wh_sim_vegas_free(struct wh_sim_vegas *vegas);
 
-void wh_sim_tcp_sink_init(struct wh_sim_tcp_sink *sink, struct wh_sim_tcp *tcp);
-void wh_sim_tcp_sink_free(struct wh_sim_tcp_sink *sink);
+void wh_sim_tcp_receiver_init(struct wh_sim_tcp_receiver *receiver, struct wh_sim_tcp *tcp);
+void wh_sim_tcp_receiver_free(struct wh_sim_tcp_receiver *receiver);
 
 #endif

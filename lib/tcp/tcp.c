@@ -96,7 +96,7 @@ struct wh_sim_tcp *wh_sim_tcp_create(struct wh_sim *sim, const struct wh_sim_tcp
 	wh_sim_rto_init(&tcp->rto, config, wh_prng_below(wh_sim_prng(sim), config->tick_ps));
 	wh_sim_highspeed_init(&tcp->highspeed, config);
 	wh_sim_cubic_init(&tcp->cubic);
-	wh_sim_tcp_sink_init(&tcp->sink, tcp);
+	wh_sim_tcp_receiver_init(&tcp->receiver, tcp);
 	return tcp;
 }
 
@@ -105,7 +105,7 @@ void wh_sim_tcp_destroy(struct wh_sim_tcp *tcp)
 	if (tcp == NULL)
 		return;
 	wh_sim_event_cancel(wh_sim_events(tcp->sim), &tcp->timer);
-	wh_sim_tcp_sink_free(&tcp->sink);
+	wh_sim_tcp_receiver_free(&tcp->receiver);
 	wh_sim_vegas_free(&tcp->vegas);
 	wh_sim_ranges_free(&tcp->sacked.ranges);
 	free(tcp);
@@ -162,7 +162,7 @@ void wh_sim_tcp_put(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t serial)
 
 	packet->bytes = packet_bytes(tcp, serial);
 	packet->flow = tcp->flow;
-	packet->to = tcp->sink.agent;
+	packet->to = tcp->receiver.agent;
 	packet->segment = (struct wh_sim_segment){
 		.serial = serial,
 		.retransmission = again,

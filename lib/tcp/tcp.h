@@ -6,7 +6,7 @@
  * Reference TCPs, one-way as ns-2's: the window counts segments, all of the same size, and the
  * receiver has room for any. What they have in common (timers, counting, sending) is tcp.c; what
  * one variety does with an acknowledgement, on a timeout and with a loss is a table of functions
- * in its own file. tcp_sink.c is the receiver of all. They behave as ns-2's agents of the same
+ * in its own file. receiver.c is the receiver of all. They behave as ns-2's agents of the same
  * names; test/sim/ns2.py holds them against ns-2.
  */
 

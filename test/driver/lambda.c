@@ -30,15 +30,18 @@ struct rig {
 	uint64_t now_tsc;
 };
 
-static struct wh_path_config clean(uint64_t rate_bps, uint64_t delay_ns)
+static struct wh_fibre_config clean(uint64_t rate_bps, uint64_t delay_ns)
 {
-	return (struct wh_path_config){.rate_bps = rate_bps, .delay_ns = delay_ns, .seed = 1};
+	return (struct wh_fibre_config){.rate_bps = rate_bps, .delay_ns = delay_ns, .seed = 1};
 }
 
-static struct wh_lambda_config both_ways(struct wh_path_config path)
+static struct wh_lambda_config both_ways(struct wh_fibre_config fibre)
 {
-	return (struct wh_lambda_config){
-		.name = "rig", .path = {path, path}, .mtu = MTU, .hz = HZ, .socket = SOCKET_ID_ANY};
+	return (struct wh_lambda_config){.name = "rig",
+		.fibre = {fibre, fibre},
+		.mtu = MTU,
+		.hz = HZ,
+		.socket = SOCKET_ID_ANY};
 }
 
 static void rig_up(struct rig *rig, struct wh_lambda_config config, unsigned int mbufs)
@@ -272,7 +275,7 @@ static void test_stamps(void)
 	uint64_t due_tsc[25];
 	struct rig rig;
 
-	config.path[B] = clean(100 * HZ, 250);
+	config.fibre[B] = clean(100 * HZ, 250);
 	rig_up(&rig, config, 256);
 
 	/* 1226 + 24 bytes at 10 Gb/s are 1000 ns each */
@@ -357,19 +360,19 @@ static uint64_t run(struct rig *rig, uint32_t count)
 
 static void test_loss_account(void)
 {
-	struct wh_path_config path = clean(100 * HZ, 3000);
+	struct wh_fibre_config fibre = clean(100 * HZ, 3000);
 	struct rig rig;
 
-	path.loss = 0.1;
-	path.duplicate = 0.05;
-	path.reorder = 0.02;
-	path.corrupt = 0.01;
-	rig_up(&rig, both_ways(path), 1024);
+	fibre.loss = 0.1;
+	fibre.duplicate = 0.05;
+	fibre.reorder = 0.02;
+	fibre.corrupt = 0.01;
+	rig_up(&rig, both_ways(fibre), 1024);
 
 	uint64_t received = run(&rig, 20000);
-	const struct wh_path_stats *stats = wh_lambda_path_stats(rig.lambda, A);
+	const struct wh_fibre_stats *stats = wh_lambda_path_stats(rig.lambda, A);
 	const struct wh_lambda_stats *own = wh_lambda_stats(rig.lambda, A);
-	uint64_t lost = stats->dropped_pkts[WH_PATH_DROP_LOSS];
+	uint64_t lost = stats->dropped_pkts[WH_FIBRE_DROP_LOSS];
 
 	CU_ASSERT_EQUAL(own->sent_pkts, 20000);
 	CU_ASSERT_EQUAL(stats->entered_pkts, 20000);
@@ -401,14 +404,14 @@ static uint32_t wrong_bits(const struct rte_mbuf *pkt, uint32_t number, uint32_t
 /* Every packet is corrupted in one bit and doubled: both copies have the same wrong bit. */
 static void test_corrupt_and_duplicate(void)
 {
-	struct wh_path_config path = clean(0, 100);
+	struct wh_fibre_config fibre = clean(0, 100);
 	struct rig rig;
 	uint32_t low = UINT32_MAX;
 	uint32_t high = 0;
 
-	path.corrupt = 1.0;
-	path.duplicate = 1.0;
-	rig_up(&rig, both_ways(path), 64);
+	fibre.corrupt = 1.0;
+	fibre.duplicate = 1.0;
+	rig_up(&rig, both_ways(fibre), 64);
 	for (uint32_t number = 0; number < 400; number++) {
 		send_frame(&rig, B, number, 200);
 		poll_at(&rig, rig.now_tsc + 1);
@@ -462,10 +465,10 @@ static void test_ring_full(void)
 
 static void test_out_of_mbufs(void)
 {
-	struct wh_path_config path = clean(0, 1000);
+	struct wh_fibre_config fibre = clean(0, 1000);
 	struct rig rig;
 
-	rig_up(&rig, both_ways(path), 31);
+	rig_up(&rig, both_ways(fibre), 31);
 	for (uint32_t i = 0; i < 50; i++)
 		send_frame(&rig, A, i, 100);
 	poll_at(&rig, START);
@@ -606,9 +609,9 @@ static void test_impossible(void)
 		"lambda rig at MTU 9400: mbufs of pool lambda have 9472 bytes, make them larger");
 
 	config = good;
-	config.path[B].loss = 1.5;
+	config.fibre[B].loss = 1.5;
 	CU_ASSERT_EQUAL(wh_lambda_create(&config, 0, &lambda, why, sizeof(why)), -EINVAL);
-	CU_ASSERT_STRING_EQUAL(why, "lambda rig: the path from end b makes no sense: check that "
+	CU_ASSERT_STRING_EQUAL(why, "lambda rig: the fibre from end b makes no sense: check that "
 				    "shares are 0 to 1 and that rate and times are not absurd");
 	CU_ASSERT_PTR_NULL(lambda);
 
@@ -628,21 +631,21 @@ static void test_impossible(void)
 
 static void test_mbufs_needed(void)
 {
-	struct wh_path_config path = clean(10 * HZ, 100000000);
-	struct wh_lambda_config config = both_ways(path);
+	struct wh_fibre_config fibre = clean(10 * HZ, 100000000);
+	struct wh_lambda_config config = both_ways(fibre);
 
 	CU_ASSERT_EQUAL(wh_lambda_mbufs_needed(&config, 1226), UINT32_MAX);
-	path.queue_pkts = 1000;
-	config = both_ways(path);
+	fibre.queue_pkts = 1000;
+	config = both_ways(fibre);
 
-	/* per direction: what the path says for 1250 bytes of wire, a ring of 4096, copies ahead */
-	uint32_t items = wh_path_items_needed(&path, 1250);
+	/* per direction: what it says for 1250 bytes of wire, 4096 in a ring, copies ahead */
+	uint32_t items = wh_fibre_items_needed(&fibre, 1250);
 
 	CU_ASSERT(items >= 101000); /* 100 ms of 1 us each, and the queue */
 	CU_ASSERT_EQUAL(wh_lambda_mbufs_needed(&config, 1226), 3 * 384 + 2 * (items + 4096 + 128));
 	config.ring_pkts = 10;
-	config.path[B].delay_ns = 0;
-	items += wh_path_items_needed(&config.path[B], 1250);
+	config.fibre[B].delay_ns = 0;
+	items += wh_fibre_items_needed(&config.fibre[B], 1250);
 	CU_ASSERT_EQUAL(wh_lambda_mbufs_needed(&config, 1226), 3 * 384 + items + 2 * (10 + 128));
 
 	/* no frame is shorter on the wire than 60 + 24 bytes */

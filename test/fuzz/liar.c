@@ -248,7 +248,7 @@ static uint16_t any_ranges(
 }
 
 /* Fields that must be in order are put in order, ranges are drawn anew: most lies get through. */
-static void mend_rcv_state(struct wh_liar *liar, struct wh_rcv_state *state)
+static void settle_rcv_state(struct wh_liar *liar, struct wh_rcv_state *state)
 {
 	uint64_t serials[] = {state->lower, state->cover_first, state->cover_end,
 		state->highest_end, state->upper};
@@ -263,7 +263,7 @@ static void mend_rcv_state(struct wh_liar *liar, struct wh_rcv_state *state)
 }
 
 /* Bits behind the last are none. */
-static void mend_bitmap(struct wh_bitmap *bitmap)
+static void settle_bitmap(struct wh_bitmap *bitmap)
 {
 	if (bitmap->pkts < WH_BITMAP_PKTS_MAX)
 		bitmap->bits[bitmap->pkts / 64] &= (UINT64_C(1) << bitmap->pkts % 64) - 1;
@@ -272,9 +272,9 @@ static void mend_bitmap(struct wh_bitmap *bitmap)
 static void mend(struct wh_liar *liar, struct wh_packet *packet)
 {
 	if (packet->type == WH_PACKET_RCV_STATE) {
-		mend_rcv_state(liar, &packet->rcv_state);
+		settle_rcv_state(liar, &packet->rcv_state);
 	} else if (packet->type == WH_PACKET_BITMAP) {
-		mend_bitmap(&packet->bitmap);
+		settle_bitmap(&packet->bitmap);
 	} else if (packet->type == WH_PACKET_TRANS_STATE) {
 		uint64_t serials[] = {packet->trans_state.lower, packet->trans_state.upper};
 

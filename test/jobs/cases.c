@@ -97,7 +97,7 @@ static void start_server(uint32_t server)
 /* Two servers, and a line from the client to each. */
 static void open_story(uint64_t rate_bps)
 {
-	const struct wh_path_config path = {
+	const struct wh_fibre_config fibre = {
 		.rate_bps = rate_bps, .delay_ns = MS / 2, .queue_bytes = 1000000};
 
 	strcpy(folder, "/dev/shm/wh_cases_XXXXXX");
@@ -106,7 +106,7 @@ static void open_story(uint64_t rate_bps)
 	house_open(&house, 1, QUANTUM);
 	for (uint32_t server = 0; server < SERVERS; server++) {
 		start_server(server);
-		house_lay(&house, CLIENT, server, &path, &path);
+		house_lay(&house, CLIENT, server, &fibre, &fibre);
 	}
 }
 

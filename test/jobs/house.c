@@ -33,17 +33,17 @@ void house_open(struct house *house, uint64_t seed, uint64_t quantum_ns)
 	wh_prng_init(&house->prng, seed);
 }
 
-static void empty(struct house *house, struct wh_path *path)
+static void empty(struct house *house, struct wh_fibre *fibre)
 {
 	struct parcel *parcel;
 
-	if (path == NULL)
+	if (fibre == NULL)
 		return;
-	while ((parcel = wh_path_take_any(path)) != NULL) {
+	while ((parcel = wh_fibre_take_any(fibre)) != NULL) {
 		parcel->next = house->spare;
 		house->spare = parcel;
 	}
-	wh_path_destroy(path);
+	wh_fibre_destroy(fibre);
 }
 
 void house_close(struct house *house)
@@ -74,8 +74,8 @@ struct house_line *house_line(struct house *house, uint32_t a, uint32_t b)
 	return NULL;
 }
 
-void house_lay(struct house *house, uint32_t a, uint32_t b, const struct wh_path_config *there,
-	const struct wh_path_config *back)
+void house_lay(struct house *house, uint32_t a, uint32_t b, const struct wh_fibre_config *there,
+	const struct wh_fibre_config *back)
 {
 	struct house_line *line = house_line(house, a, b);
 
@@ -87,8 +87,8 @@ void house_lay(struct house *house, uint32_t a, uint32_t b, const struct wh_path
 	empty(house, line->back);
 	*line = (struct house_line){
 		.end = {a, b},
-		.there = wh_path_create(there, HOUSE_HZ, house->now_ns, 1 << 14),
-		.back = wh_path_create(back, HOUSE_HZ, house->now_ns, 1 << 14),
+		.there = wh_fibre_create(there, HOUSE_HZ, house->now_ns, 1 << 14),
+		.back = wh_fibre_create(back, HOUSE_HZ, house->now_ns, 1 << 14),
 	};
 	WH_ASSERT(line->there != NULL && line->back != NULL);
 }
@@ -220,16 +220,16 @@ static struct parcel *parcel_get(struct house *house)
 static void post(struct house *house, struct house_line *line, bool there, const struct wh_out *out,
 	const struct wh_address *from)
 {
-	struct wh_path *path = there ? line->there : line->back;
+	struct wh_fibre *fibre = there ? line->there : line->back;
 	uint32_t bytes = out->head_bytes + out->payload_bytes;
 	uint32_t wire_bytes =
 		bytes + WH_UDP_BYTES + WH_IPV4_BYTES + WH_ETHER_BYTES + WH_ETHER_WIRE_BYTES;
-	struct wh_path_fate fate;
+	struct wh_fibre_fate fate;
 
 	WH_ASSERT(bytes <= ROOM_BYTES);
 	if (there)
 		line->there_bytes += wire_bytes;
-	wh_path_admit(path, house->now_ns, wire_bytes, &fate);
+	wh_fibre_admit(fibre, house->now_ns, wire_bytes, &fate);
 	for (uint32_t i = 0; i < fate.copies; i++) {
 		struct parcel *parcel = parcel_get(house);
 
@@ -244,8 +244,8 @@ static void post(struct house *house, struct house_line *line, bool there, const
 
 			parcel->data[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		}
-		if (!wh_path_hold(path, fate.due_tsc[i], parcel)) {
-			wh_path_count_queue_drop(path);
+		if (!wh_fibre_hold(fibre, fate.due_tsc[i], parcel)) {
+			wh_fibre_count_queue_drop(fibre);
 			parcel->next = house->spare;
 			house->spare = parcel;
 		}
@@ -276,11 +276,11 @@ static uint32_t send_all(struct process *process, uint32_t queue)
 }
 
 static uint32_t arrive(
-	struct house *house, const struct house_line *line, struct wh_path *path, uint32_t end)
+	struct house *house, const struct house_line *line, struct wh_fibre *fibre, uint32_t end)
 {
 	struct process *process = &house->process[line->end[end]];
-	struct wh_path_item items[BURST];
-	uint32_t count = wh_path_take(path, house->now_ns, items, BURST);
+	struct wh_fibre_item items[BURST];
+	uint32_t count = wh_fibre_take(fibre, house->now_ns, items, BURST);
 
 	for (uint32_t i = 0; i < count; i++) {
 		struct parcel *parcel = items[i].item;
@@ -346,8 +346,8 @@ static uint64_t deadline(const struct house *house)
 	uint64_t due_ns = wh_min_u64(disk_deadline(), house->now_ns + TICK_NS);
 
 	for (uint32_t i = 0; i < house->lines; i++)
-		due_ns = wh_min_u64(due_ns, wh_min_u64(wh_path_deadline(house->line[i].there),
-						    wh_path_deadline(house->line[i].back)));
+		due_ns = wh_min_u64(due_ns, wh_min_u64(wh_fibre_deadline(house->line[i].there),
+						    wh_fibre_deadline(house->line[i].back)));
 	for (uint32_t i = 0; i < HOUSE_PROCESSES_MAX; i++) {
 		const struct process *process = &house->process[i];
 

@@ -27,7 +27,7 @@
 
 enum fault {
 	FAULT_NONE = 0,
-	FAULT_CUT,    /* the path of a client, for good */
+	FAULT_CUT,    /* the fibre of a client, for good */
 	FAULT_OUTAGE, /* and for a while */
 	FAULT_CLIENT, /* a client is killed */
 	FAULT_SERVER, /* the server is, and starts anew */
@@ -61,7 +61,7 @@ struct world {
 	uint64_t rtt_ns;
 	uint32_t mtu_bytes;
 	bool is_rough;
-	struct wh_path_config path[2];
+	struct wh_fibre_config fibre[2];
 	uint32_t guests;
 	struct guest guest[GUESTS_MAX];
 	enum fault fault;
@@ -158,16 +158,16 @@ static void draw_server(struct world *w, uint32_t jobs)
 		w->settings.buffer_bytes = UINT64_C(96) << 20;
 }
 
-static void draw_paths(struct world *w)
+static void draw_fibres(struct world *w)
 {
 	w->rate_bps = log_uniform(w, 20000000, UINT64_C(2000000000));
 	w->rtt_ns = log_uniform(w, 100000, 100 * MS);
 	w->mtu_bytes = one_in(w, 3) ? 9000 : 1500;
 	w->is_rough = !one_in(w, 3);
 	for (uint32_t i = 0; i < 2; i++) {
-		struct wh_path_config *path = &w->path[i];
+		struct wh_fibre_config *fibre = &w->fibre[i];
 
-		*path = (struct wh_path_config){
+		*fibre = (struct wh_fibre_config){
 			.rate_bps = w->rate_bps,
 			.delay_ns = w->rtt_ns / 2,
 			.queue_bytes =
@@ -176,17 +176,17 @@ static void draw_paths(struct world *w)
 		if (!w->is_rough)
 			continue;
 		if (one_in(w, 2))
-			path->loss = 0.05 * wh_prng_unit(&w->prng);
+			fibre->loss = 0.05 * wh_prng_unit(&w->prng);
 		if (one_in(w, 3)) {
-			path->reorder = 0.1 * wh_prng_unit(&w->prng);
-			path->reorder_delay_ns = log_uniform(w, 1000, 20 * MS);
+			fibre->reorder = 0.1 * wh_prng_unit(&w->prng);
+			fibre->reorder_delay_ns = log_uniform(w, 1000, 20 * MS);
 		}
 		if (one_in(w, 4))
-			path->duplicate = 0.1 * wh_prng_unit(&w->prng);
+			fibre->duplicate = 0.1 * wh_prng_unit(&w->prng);
 		if (one_in(w, 4))
-			path->corrupt = 0.02 * wh_prng_unit(&w->prng);
+			fibre->corrupt = 0.02 * wh_prng_unit(&w->prng);
 		if (one_in(w, 4))
-			path->jitter_ns = log_uniform(w, 1000, 20 * MS);
+			fibre->jitter_ns = log_uniform(w, 1000, 20 * MS);
 	}
 }
 
@@ -238,7 +238,7 @@ static void draw(struct world *w)
 {
 	wh_prng_init(&w->prng, w->seed);
 	house_open(&w->house, wh_prng_u64(&w->prng), log_uniform(w, 20000, 1000000));
-	draw_paths(w);
+	draw_fibres(w);
 	w->guests = 1 + (uint32_t)wh_prng_below(&w->prng, one_in(w, 2) ? 2 : GUESTS_MAX);
 
 	uint32_t jobs = 0;
@@ -259,11 +259,11 @@ static void describe(const struct world *w)
 	printf("  rate %.1f Mb/s, rtt %.3f ms, mtu %u, loss %g/%g, reorder %g/%g, quantum %" PRIu64
 	       " us; disk: memory %d, latency %" PRIu64 " us, errands %" PRIu64
 	       " us, fails %u; tight %d; fault: %s of %u at %.4f s, until %.4f s\n",
-		(double)w->rate_bps / 1e6, (double)w->rtt_ns / 1e6, w->mtu_bytes, w->path[0].loss,
-		w->path[1].loss, w->path[0].reorder, w->path[1].reorder, w->house.quantum_ns / 1000,
-		w->disk.in_memory, w->disk.latency_ns / 1000, w->disk.errand_ns / 1000,
-		w->disk.fails_after, w->is_tight, faults[w->fault], w->victim,
-		(double)w->fault_ns / 1e9, (double)w->heal_ns / 1e9);
+		(double)w->rate_bps / 1e6, (double)w->rtt_ns / 1e6, w->mtu_bytes, w->fibre[0].loss,
+		w->fibre[1].loss, w->fibre[0].reorder, w->fibre[1].reorder,
+		w->house.quantum_ns / 1000, w->disk.in_memory, w->disk.latency_ns / 1000,
+		w->disk.errand_ns / 1000, w->disk.fails_after, w->is_tight, faults[w->fault],
+		w->victim, (double)w->fault_ns / 1e9, (double)w->heal_ns / 1e9);
 	for (uint32_t i = 0; i < w->guests; i++) {
 		const struct visit_config *config = &w->guest[i].config;
 
@@ -297,21 +297,21 @@ static void start_server(struct world *w)
 	wh_stale_remove_below(w->root_fd);
 }
 
-static void lay_paths(struct world *w, bool rough)
+static void lay_fibres(struct world *w, bool rough)
 {
 	for (uint32_t i = 1; i <= w->guests; i++) {
-		struct wh_path_config path[2] = {w->path[0], w->path[1]};
+		struct wh_fibre_config fibre[2] = {w->fibre[0], w->fibre[1]};
 
 		for (uint32_t d = 0; d < 2; d++) {
 			if (!rough)
-				path[d] = (struct wh_path_config){
-					.rate_bps = path[d].rate_bps,
-					.delay_ns = path[d].delay_ns,
-					.queue_bytes = path[d].queue_bytes,
+				fibre[d] = (struct wh_fibre_config){
+					.rate_bps = fibre[d].rate_bps,
+					.delay_ns = fibre[d].delay_ns,
+					.queue_bytes = fibre[d].queue_bytes,
 				};
-			path[d].seed = wh_prng_u64(&w->prng);
+			fibre[d].seed = wh_prng_u64(&w->prng);
 		}
-		house_lay(&w->house, i, 0, &path[0], &path[1]);
+		house_lay(&w->house, i, 0, &fibre[0], &fibre[1]);
 	}
 }
 
@@ -559,7 +559,7 @@ static bool run_until(struct world *w, uint64_t limit_ns, const char *late)
 
 static bool first_round(struct world *w)
 {
-	lay_paths(w, true);
+	lay_fibres(w, true);
 	if (!run_until(w, patience_ns(w), "not ended in time"))
 		return false;
 	for (uint32_t i = 0; i < w->guests; i++) {
@@ -579,7 +579,7 @@ static bool second_round(struct world *w)
 {
 	w->disk.fails_after = 0;
 	disk_begin(&w->disk);
-	lay_paths(w, false);
+	lay_fibres(w, false);
 	w->fault = FAULT_NONE;
 	for (uint32_t i = 0; i < w->guests; i++) {
 		struct guest *guest = &w->guest[i];

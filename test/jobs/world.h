@@ -4,7 +4,7 @@
 
 /*
  * A world of jobs, all of it drawn from a seed: a server, its limits, some clients with what they
- * want of it, paths, and what goes wrong. First everything happens at once; then the paths are
+ * want of it, fibres, and what goes wrong. First everything happens at once; then the fibres are
  * well, nobody dies any more, and who had no success comes again.
  */
 

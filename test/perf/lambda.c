@@ -238,10 +238,10 @@ static void bench_ring(struct bench *bench, uint16_t mtu)
 static void bench_lambda(struct bench *bench, uint16_t mtu)
 {
 	char why[WH_LAMBDA_WHY_BYTES];
-	struct wh_path_config path = {
+	struct wh_fibre_config fibre = {
 		.rate_bps = RATE_BPS, .delay_ns = DELAY_NS, .queue_pkts = 2 * BURST, .seed = 1};
 	struct wh_lambda_config config = {.name = "bench",
-		.path = {path, path},
+		.fibre = {fibre, fibre},
 		.ring_pkts = RING_PKTS,
 		.mtu = mtu,
 		.hz = WH_NS_PER_S,

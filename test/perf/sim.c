@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "sim/source.h"
+#include "sim/traffic.h"
 #include "tcp/tcp.h"
 
 #define LINKS        3
@@ -65,14 +65,14 @@ static struct wh_sim *create(const struct load *load)
 /* As long as the links need for their hops, and what the first packet takes. */
 static void run_source(struct wh_sim *sim, const struct load *load)
 {
-	struct wh_sim_source_config config = {
+	struct wh_sim_traffic_config config = {
 		.kind = WH_SIM_CBR, .packet_bytes = PACKET_BYTES, .rate_bps = load->offered_bps};
-	struct wh_sim_source *source = wh_sim_source_create(sim, &config, 0, LINKS, 0);
+	struct wh_sim_traffic *source = wh_sim_traffic_create(sim, &config, 0, LINKS, 0);
 	uint64_t packet_ps = 8 * WH_PS_PER_S * PACKET_BYTES / RATE_BPS;
 
-	wh_sim_source_start(source, 0);
+	wh_sim_traffic_start(source, 0);
 	wh_sim_run(sim, LINKS * load->delay_ps + HOPS / LINKS * packet_ps);
-	wh_sim_source_destroy(source);
+	wh_sim_traffic_destroy(source);
 }
 
 static void run_tcp(struct wh_sim *sim, const struct load *load)

@@ -17,7 +17,7 @@
 
 static struct wh_world_config quiet_world(void)
 {
-	const struct wh_path_config path = {
+	const struct wh_fibre_config fibre = {
 		.rate_bps = LINE_BPS, .delay_ns = 5 * MS, .queue_bytes = 1 << 20, .seed = 1};
 
 	return (struct wh_world_config){
@@ -32,8 +32,8 @@ static struct wh_world_config quiet_world(void)
 		.window_pkts = 1 << 14,
 		.burst_pkts = 32,
 		.object_bytes = 12 << 20,
-		.forward = path,
-		.reverse = path,
+		.forward = fibre,
+		.reverse = fibre,
 		.heal_ns = UINT64_MAX,
 		.limit_ns = UINT64_MAX,
 	};

@@ -22,7 +22,7 @@
 
 /*
  * A receiver whose outcome is known stays until DONE comes, which it asks for every round trip or
- * second. Once the path is well the first of it is answered, whether the sender is still there or
+ * second. Once the fibre is well the first of it is answered, whether the sender is still there or
  * has left.
  */
 #define LINGER_MAX_NS (10 * WH_NS_PER_S)
@@ -88,7 +88,7 @@ static bool outcome_allowed(const struct wh_world_config *config, enum wh_releas
 	}
 }
 
-/* How long the receiver stays when its outcome is known and the path is well. */
+/* How long the receiver stays when its outcome is known and the fibre is well. */
 static uint64_t healed_linger_ns(
 	const struct wh_world_config *config, const struct wh_world_result *result)
 {
@@ -103,7 +103,7 @@ static const char *judge(const struct wh_world_config *config, const struct wh_w
 	const char *why;
 
 	if (!result->in_time)
-		return "not ended in time after the path healed";
+		return "not ended in time after the fibre healed";
 	if (result->receiver == WH_STATUS_MISMATCH || result->sender == WH_STATUS_MISMATCH)
 		return "a digest did not agree";
 	if (result->receiver == WH_STATUS_VERIFIED && !result->pattern_ok)
@@ -114,7 +114,7 @@ static const char *judge(const struct wh_world_config *config, const struct wh_w
 		return "the sender says verified and the receiver does not";
 	if (config->event == WH_WORLD_NOTHING && healed_linger_ns(config, result) > LINGER_MAX_NS)
 		return "the receiver waits in vain for DONE";
-	/* What an honest end sends over the worst path contradicts nothing. */
+	/* What an honest end sends over the worst fibre contradicts nothing. */
 	if (result->sender_stats.bad_pkts > 0 || result->receiver_stats.bad_pkts > 0)
 		return "an honest end's packets were counted as bad";
 	if (!outcome_allowed(config, result->sender, result->receiver, &why))

@@ -195,7 +195,7 @@ static uint32_t join(struct wh_sim *sim, const struct wh_sim_link_config *forwar
 
 	back.from = forward->to;
 	back.to = forward->from;
-	back.loss = (struct wh_path_config){0};
+	back.loss = (struct wh_fibre_config){0};
 	wh_sim_add_link(sim, &back);
 	return link;
 }

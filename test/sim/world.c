@@ -21,9 +21,9 @@ struct parcel {
 	uint8_t data[ROOM_BYTES];
 };
 
-/* One direction: its path, and the clean one that takes over when it heals. */
+/* One direction: its fibre, and the clean one that takes over when it heals. */
 struct direction {
-	struct wh_path *path[2];
+	struct wh_fibre *fibre[2];
 	uint32_t current;
 };
 
@@ -129,23 +129,23 @@ static void session_gone(void *context, struct wh_session *session)
 		w->receiver_gone_ns = wh_world_now_ns(w);
 }
 
-static void make_path(struct wh_world *w, struct direction *direction, uint32_t i,
-	const struct wh_path_config *config)
+static void make_fibre(struct wh_world *w, struct direction *direction, uint32_t i,
+	const struct wh_fibre_config *config)
 {
 	/* Control packets are the smallest: about 130 bytes on the wire. */
-	uint32_t items = wh_path_items_needed(config, 120);
+	uint32_t items = wh_fibre_items_needed(config, 120);
 
 	if (items > 1 << 20)
 		items = 1 << 20;
-	direction->path[i] = wh_path_create(config, w->config.hz, w->now_tsc, items);
-	WH_ASSERT(direction->path[i] != NULL);
+	direction->fibre[i] = wh_fibre_create(config, w->config.hz, w->now_tsc, items);
+	WH_ASSERT(direction->fibre[i] != NULL);
 	direction->current = i;
 }
 
-/* What is left of a path when everything that goes wrong is taken away. */
-static struct wh_path_config healed(const struct wh_path_config *config)
+/* What is left of a fibre when everything that goes wrong is taken away. */
+static struct wh_fibre_config healed(const struct wh_fibre_config *config)
 {
-	return (struct wh_path_config){
+	return (struct wh_fibre_config){
 		.rate_bps = config->rate_bps,
 		.delay_ns = config->delay_ns,
 		.queue_bytes = config->queue_bytes,
@@ -172,8 +172,8 @@ struct wh_world *wh_world_create(const struct wh_world_config *config)
 	}
 	for (uint32_t i = 0; i < OUT_BURST; i++)
 		w->out[i].head = w->room[i];
-	make_path(w, &w->forward, 0, &config->forward);
-	make_path(w, &w->reverse, 0, &config->reverse);
+	make_fibre(w, &w->forward, 0, &config->forward);
+	make_fibre(w, &w->reverse, 0, &config->reverse);
 
 	w->sender_end.gone = w->receiver_end.gone = session_gone;
 	w->sender_end.context = w->receiver_end.context = w;
@@ -188,22 +188,22 @@ struct wh_world *wh_world_create(const struct wh_world_config *config)
 	return w;
 }
 
-static void empty_path(struct wh_world *w, struct wh_path *path)
+static void empty_fibre(struct wh_world *w, struct wh_fibre *fibre)
 {
 	struct parcel *parcel;
 
-	while ((parcel = wh_path_take_any(path)) != NULL)
+	while ((parcel = wh_fibre_take_any(fibre)) != NULL)
 		parcel_put(w, parcel);
-	wh_path_destroy(path);
+	wh_fibre_destroy(fibre);
 }
 
 void wh_world_destroy(struct wh_world *w)
 {
 	for (uint32_t i = 0; i < 2; i++) {
-		if (w->forward.path[i] != NULL)
-			empty_path(w, w->forward.path[i]);
-		if (w->reverse.path[i] != NULL)
-			empty_path(w, w->reverse.path[i]);
+		if (w->forward.fibre[i] != NULL)
+			empty_fibre(w, w->forward.fibre[i]);
+		if (w->reverse.fibre[i] != NULL)
+			empty_fibre(w, w->reverse.fibre[i]);
 	}
 	wh_stream_source_close(&w->source);
 	wh_stream_sink_close(&w->sink);
@@ -223,16 +223,16 @@ void wh_world_destroy(struct wh_world *w)
 	free(w);
 }
 
-static void put_on_path(struct wh_world *w, struct wh_path *path, const struct wh_out *out)
+static void put_on_fibre(struct wh_world *w, struct wh_fibre *fibre, const struct wh_out *out)
 {
-	struct wh_path_fate fate;
+	struct wh_fibre_fate fate;
 	uint32_t bytes = out->head_bytes + out->payload_bytes;
 	uint32_t wire_bytes =
 		bytes + WH_UDP_BYTES + WH_IPV4_BYTES + WH_ETHER_BYTES + WH_ETHER_WIRE_BYTES;
 
 	WH_ASSERT(bytes <= ROOM_BYTES);
 	w->packet_hops++;
-	wh_path_admit(path, w->now_tsc, wire_bytes, &fate);
+	wh_fibre_admit(fibre, w->now_tsc, wire_bytes, &fate);
 	for (uint32_t i = 0; i < fate.copies; i++) {
 		struct parcel *parcel = parcel_get(w);
 
@@ -245,8 +245,8 @@ static void put_on_path(struct wh_world *w, struct wh_path *path, const struct w
 
 			parcel->data[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		}
-		if (!wh_path_hold(path, fate.due_tsc[i], parcel)) {
-			wh_path_count_queue_drop(path);
+		if (!wh_fibre_hold(fibre, fate.due_tsc[i], parcel)) {
+			wh_fibre_count_queue_drop(fibre);
 			parcel_put(w, parcel);
 		}
 	}
@@ -258,15 +258,15 @@ static uint32_t send_all(struct wh_world *w, struct wh_endpoint *end, struct dir
 
 	for (uint32_t i = 0; i < count; i++)
 		if (!w->cut)
-			put_on_path(w, direction->path[direction->current], &w->out[i]);
+			put_on_fibre(w, direction->fibre[direction->current], &w->out[i]);
 	return count;
 }
 
-static uint32_t arrive_from(struct wh_world *w, struct wh_path *path, struct wh_endpoint *end,
+static uint32_t arrive_from(struct wh_world *w, struct wh_fibre *fibre, struct wh_endpoint *end,
 	const struct wh_address *from)
 {
-	struct wh_path_item items[TAKE_BURST];
-	uint32_t count = path == NULL ? 0 : wh_path_take(path, w->now_tsc, items, TAKE_BURST);
+	struct wh_fibre_item items[TAKE_BURST];
+	uint32_t count = fibre == NULL ? 0 : wh_fibre_take(fibre, w->now_tsc, items, TAKE_BURST);
 
 	for (uint32_t i = 0; i < count; i++) {
 		struct parcel *parcel = items[i].item;
@@ -285,9 +285,9 @@ static uint32_t arrive_all(struct wh_world *w)
 
 	for (uint32_t i = 0; i < 2; i++) {
 		count += arrive_from(
-			w, w->forward.path[i], &w->receiver_end.endpoint, &w->sender_end.address);
+			w, w->forward.fibre[i], &w->receiver_end.endpoint, &w->sender_end.address);
 		count += arrive_from(
-			w, w->reverse.path[i], &w->sender_end.endpoint, &w->receiver_end.address);
+			w, w->reverse.fibre[i], &w->sender_end.endpoint, &w->receiver_end.address);
 	}
 	return count;
 }
@@ -390,11 +390,11 @@ static void happen(struct wh_world *w)
 
 	if (w->config.heal_ns != UINT64_MAX && w->forward.current == 0 &&
 		since_tsc >= tsc(w, w->config.heal_ns)) {
-		struct wh_path_config forward = healed(&w->config.forward);
-		struct wh_path_config reverse = healed(&w->config.reverse);
+		struct wh_fibre_config forward = healed(&w->config.forward);
+		struct wh_fibre_config reverse = healed(&w->config.reverse);
 
-		make_path(w, &w->forward, 1, &forward);
-		make_path(w, &w->reverse, 1, &reverse);
+		make_fibre(w, &w->forward, 1, &forward);
+		make_fibre(w, &w->reverse, 1, &reverse);
 	}
 	if (w->event_done || w->config.event == WH_WORLD_NOTHING ||
 		since_tsc < tsc(w, w->config.event_ns))
@@ -456,10 +456,10 @@ static uint64_t next_moment(const struct wh_world *w)
 	uint64_t next_tsc = wh_min_u64(sender_deadline(w), end_deadline(&w->receiver_end.endpoint));
 
 	for (uint32_t i = 0; i < 2; i++) {
-		if (w->forward.path[i] != NULL)
-			next_tsc = wh_min_u64(next_tsc, wh_path_deadline(w->forward.path[i]));
-		if (w->reverse.path[i] != NULL)
-			next_tsc = wh_min_u64(next_tsc, wh_path_deadline(w->reverse.path[i]));
+		if (w->forward.fibre[i] != NULL)
+			next_tsc = wh_min_u64(next_tsc, wh_fibre_deadline(w->forward.fibre[i]));
+		if (w->reverse.fibre[i] != NULL)
+			next_tsc = wh_min_u64(next_tsc, wh_fibre_deadline(w->reverse.fibre[i]));
 	}
 	if (w->receiver != NULL && !w->receiver_closed && w->writer_due_tsc > w->now_tsc)
 		next_tsc = wh_min_u64(next_tsc, w->writer_due_tsc);

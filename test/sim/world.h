@@ -3,16 +3,16 @@
 #define WH_TEST_SIM_WORLD_H
 
 /*
- * Two session ends over two directions of lib/path in virtual time, with a source and a sink at the
- * far ends (stream.h), which know the sessions as users on other cores do. Everything follows from
- * the configuration: the same one gives the same run, event for event.
+ * Two session ends over two directions of lib/fibre in virtual time, with a source and a sink at
+ * the far ends (stream.h), which know the sessions as users on other cores do. Everything follows
+ * from the configuration: the same one gives the same run, event for event.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "../rig/stream.h"
-#include "path/path.h"
+#include "fibre/fibre.h"
 #include "session/session.h"
 
 /* What is to happen besides the transfer. */
@@ -48,8 +48,8 @@ struct wh_world_config {
 	bool close_early;        /* users close when the outcome is known, not when all is said */
 	uint64_t writer_rest_ns; /* the writer is polled only this often; 0: whenever */
 	uint64_t steal_ns; /* others have the sender's core every second span of this; 0: nobody */
-	struct wh_path_config forward;
-	struct wh_path_config reverse;
+	struct wh_fibre_config forward;
+	struct wh_fibre_config reverse;
 	uint64_t heal_ns; /* from then on both directions are clean; never: UINT64_MAX */
 	enum wh_world_event event;
 	uint64_t event_ns;

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-LIB_ROOMS = ('base', 'wire', 'seal', 'neighbour', 'measure', 'profile', 'track', 'fec', 'path',
+LIB_ROOMS = ('base', 'wire', 'seal', 'neighbour', 'measure', 'profile', 'track', 'fec', 'fibre',
              'session', 'file', 'bundle', 'source', 'sink', 'sim', 'tcp', 'scenario')
 LIB = {f'lib/{name}' for name in LIB_ROOMS}
 
@@ -40,16 +40,16 @@ ALLOWED = {
     'lib/track': lib('base'),
     'lib/fec': lib('measure wire base'),
     'lib/session': lib('profile track fec measure seal wire base'),
-    'lib/path': lib('base'),
+    'lib/fibre': lib('base'),
     'lib/file': lib('base'),
     'lib/bundle': lib('file base'),
     'lib/source': lib('bundle file base'),
     'lib/sink': lib('source bundle file base'),
-    'lib/sim': lib('path wire base'),
-    'lib/tcp': lib('sim path wire base'),
-    'lib/scenario': lib('tcp sim session path profile track fec measure seal wire base'),
+    'lib/sim': lib('fibre wire base'),
+    'lib/tcp': lib('sim fibre wire base'),
+    'lib/scenario': lib('tcp sim session fibre profile track fec measure seal wire base'),
     'drivers/port': lib('neighbour session profile track fec measure seal wire base'),
-    'drivers/lambda': lib('path wire base') | {'drivers/port'},
+    'drivers/lambda': lib('fibre wire base') | {'drivers/port'},
     'app/wavehaul/cli': LIB | DRIVERS,
     'app/wavehaul/machine': {'lib/base'},
     'app/wavehaul/host': LIB | DRIVERS | app('machine cli'),
@@ -231,9 +231,9 @@ EXAMPLES = {
     'lib/file/thread.c': ('#include <pthread.h>\n', ':1: <pthread.h>'),
     'lib/file/aside.c': ('#include <pthread.h>\nint x = pthread_create(0);\n', None),
     'lib/bundle/sink.c': ('\nint x = pthread_create(0);\n', ':2: pthread_create() has no'),
-    'lib/path/rdtsc.c': ('/* rte_rdtsc() */\nint x = rte_rdtsc();\n', ':2: rte_rdtsc() has'),
-    'lib/path/words.c': ('/*\n * time() */\nchar *s = "sleep(1)"; int uptime(int);\n', None),
-    'lib/path/wait.c': ('int y = time (0);\n', ':1: time() has no place'),
+    'lib/fibre/rdtsc.c': ('/* rte_rdtsc() */\nint x = rte_rdtsc();\n', ':2: rte_rdtsc() has'),
+    'lib/fibre/words.c': ('/*\n * time() */\nchar *s = "sleep(1)"; int uptime(int);\n', None),
+    'lib/fibre/wait.c': ('int y = time (0);\n', ':1: time() has no place'),
     'lib/session/ok.c': ('#include "wire/packet.h"\n#include "profile/profile.h"\n', None),
     'lib/session/down.c': ('#include "sim/world.h"\n', ':1: "sim/world.h" is of lib/sim'),
     'lib/profile/profile.h': ('', None),

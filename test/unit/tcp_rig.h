@@ -104,7 +104,7 @@ static inline void rig_start(struct rig *rig)
 {
 	rig_connect(rig);
 	rig->spy = wh_sim_add_agent(rig->sim, 1, rig_see, rig);
-	rig->tcp->sink.agent = rig->spy;
+	rig->tcp->receiver.agent = rig->spy;
 	wh_sim_tcp_offer(rig->tcp, rig->now_ps, UINT64_MAX);
 	rig_step(rig);
 }

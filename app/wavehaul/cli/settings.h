@@ -15,7 +15,7 @@
 #include <stdio.h>
 
 #include "cli/repair.h"
-#include "path/path.h"
+#include "fibre/fibre.h"
 #include "profile/profile.h"
 #include "wire/encap.h"
 #include "wire/packet.h"
@@ -145,7 +145,7 @@ struct wh_settings {
 	char eal[WH_SETTINGS_TEXT_BYTES]; /* more arguments for EAL */
 
 	/* The lambda of demo, the link of plan */
-	struct wh_path_config lambda; /* what was told of it */
+	struct wh_fibre_config lambda; /* what was told of it */
 	uint64_t rtt_ns;
 
 	/* demo */

@@ -294,7 +294,7 @@ static const char *take_subnet(char *item, struct wh_settings *settings)
 static_assert(WH_SETTINGS_ALLOWS_MAX == 32, "the sentence in take_subnet says so");
 
 /* "500p" are packets, all else is a size. */
-static const char *take_queue(const char *text, struct wh_path_config *lambda)
+static const char *take_queue(const char *text, struct wh_fibre_config *lambda)
 {
 	size_t length = strlen(text);
 	char digits[16];
@@ -490,8 +490,8 @@ const char *wh_setting_take(
 	case WH_SETTING_QUEUE:
 		return take_queue(text, &settings->lambda);
 	case WH_SETTING_LOSS_MODEL:
-		return wh_path_parse_loss_model(text, &settings->lambda) == 0 ? NULL
-									      : not_understood;
+		return wh_fibre_parse_loss_model(text, &settings->lambda) == 0 ? NULL
+									       : not_understood;
 	case WH_SETTING_SETS:
 		return take_set(text, settings);
 	default:

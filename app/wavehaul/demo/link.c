@@ -28,7 +28,7 @@ int wh_demo_link_up(const struct wh_demo_options *options, const struct wh_demo_
 
 	const struct wh_lambda_config config = {
 		.name = NAME,
-		.path =
+		.fibre =
 			{
 				[WH_DEMO_SENDER] = options->settings.lambda,
 				[WH_DEMO_RECEIVER] = plan->reverse,

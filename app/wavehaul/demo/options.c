@@ -12,31 +12,31 @@
 static int complete(struct wh_demo_options *options)
 {
 	struct wh_settings *settings = &options->settings;
-	struct wh_path_config *path = &settings->lambda;
-	uint64_t bdp_bytes = wh_muldiv_u64(path->rate_bps, settings->rtt_ns, 8 * WH_NS_PER_S);
+	struct wh_fibre_config *fibre = &settings->lambda;
+	uint64_t bdp_bytes = wh_muldiv_u64(fibre->rate_bps, settings->rtt_ns, 8 * WH_NS_PER_S);
 	uint32_t wire_bytes =
 		wh_encap_wire_bytes(WH_IPV4, wh_encap_payload_bytes(WH_IPV4, settings->mtu_bytes));
 
 	if (!wh_settings_given(settings, WH_VERB_DEMO, "loss") &&
-		(path->loss_model != WH_LOSS_BERNOULLI || path->bit_error > 0))
-		path->loss = 0;
-	if (path->loss > 0 && path->loss_model == WH_LOSS_GILBERT_ELLIOTT) {
+		(fibre->loss_model != WH_LOSS_BERNOULLI || fibre->bit_error > 0))
+		fibre->loss = 0;
+	if (fibre->loss > 0 && fibre->loss_model == WH_LOSS_GILBERT_ELLIOTT) {
 		wh_complain("--loss and --loss-model ge contradict; "
 			    "ge:P,R,H,K says it all, for example --loss-model ge:0.001,0.2");
 		return WH_EXIT_USAGE;
 	}
-	options->loss = path->loss;
-	if (path->loss_model == WH_LOSS_GILBERT_ELLIOTT) {
-		const struct wh_gilbert_elliott *ge = &path->gilbert_elliott;
+	options->loss = fibre->loss;
+	if (fibre->loss_model == WH_LOSS_GILBERT_ELLIOTT) {
+		const struct wh_gilbert_elliott *ge = &fibre->gilbert_elliott;
 		double bad_share = ge->good_to_bad + ge->bad_to_good > 0
 					   ? ge->good_to_bad / (ge->good_to_bad + ge->bad_to_good)
 					   : 0;
 
 		options->loss = bad_share * ge->loss_bad + (1 - bad_share) * ge->loss_good;
 	}
-	path->delay_ns = settings->rtt_ns / 2;
-	if (path->queue_bytes == 0 && path->queue_pkts == 0)
-		path->queue_bytes =
+	fibre->delay_ns = settings->rtt_ns / 2;
+	if (fibre->queue_bytes == 0 && fibre->queue_pkts == 0)
+		fibre->queue_bytes =
 			wh_max_u64(bdp_bytes, 2 * (uint64_t)settings->burst_pkts * wire_bytes);
 	return -1;
 }

@@ -16,7 +16,7 @@
 #include "host/memory_room.h"
 #include "job/jobs.h"
 
-/* Chunks that a source or sink has in the air and hashes, beside those of the path. */
+/* Chunks that a source or sink has in the air and hashes, beside those of the fibre. */
 #define STORE_CHUNKS 24
 
 /* A sender keeps a packet for one round trip, and for another when it was lost. */
@@ -108,7 +108,7 @@ static void plan_lambda(const struct wh_demo_options *options, struct wh_demo_pl
 
 	plan->payload_line_bps = wh_muldiv_u64(options->settings.lambda.rate_bps, payload_bytes,
 		(uint64_t)options->settings.mtu_bytes + WH_ETHER_BYTES + WH_ETHER_WIRE_BYTES);
-	plan->reverse = (struct wh_path_config){
+	plan->reverse = (struct wh_fibre_config){
 		.rate_bps = options->settings.lambda.rate_bps,
 		.delay_ns = options->settings.rtt_ns - options->settings.lambda.delay_ns,
 		.queue_bytes = REVERSE_QUEUE_BYTES,
@@ -116,7 +116,7 @@ static void plan_lambda(const struct wh_demo_options *options, struct wh_demo_pl
 	};
 
 	const struct wh_lambda_config lambda = {
-		.path =
+		.fibre =
 			{
 				[WH_DEMO_SENDER] = options->settings.lambda,
 				[WH_DEMO_RECEIVER] = plan->reverse,

@@ -25,10 +25,10 @@ struct wh_demo_plan {
 	struct wh_settings settings[WH_LAMBDA_ENDS];
 	struct wh_host_settings host[WH_LAMBDA_ENDS];
 	uint32_t lambda_mbufs;
-	struct wh_path_config reverse;
+	struct wh_fibre_config reverse;
 	struct wh_memory_plan memory;
 	uint64_t budget_bytes;
-	bool limited; /* fewer buffers than the path needs: the window will limit the flow */
+	bool limited; /* fewer buffers than the fibre needs: the window will limit the flow */
 };
 
 /*

@@ -74,12 +74,12 @@ void wh_demo_progress_end(struct wh_demo_progress *progress)
 	progress->line_open = false;
 }
 
-static uint64_t dropped_pkts(const struct wh_path_stats *path)
+static uint64_t dropped_pkts(const struct wh_fibre_stats *fibre)
 {
 	uint64_t sum = 0;
 
-	for (uint32_t i = WH_PATH_DELIVERED + 1; i < WH_PATH_DROPS; i++)
-		sum += path->dropped_pkts[i];
+	for (uint32_t i = WH_FIBRE_DELIVERED + 1; i < WH_FIBRE_DROPS; i++)
+		sum += fibre->dropped_pkts[i];
 	return sum;
 }
 
@@ -126,10 +126,10 @@ static void print_packet_rows(const struct wh_demo_result *result)
 	row("lost on the way",
 		"%" PRIu64 " (loss %" PRIu64 ", queue %" PRIu64 ", outage %" PRIu64
 		", bit errors %" PRIu64 "), %" PRIu64 " corrupted, %" PRIu64 " overtaken",
-		dropped_pkts(&result->forward), result->forward.dropped_pkts[WH_PATH_DROP_LOSS],
-		result->forward.dropped_pkts[WH_PATH_DROP_QUEUE],
-		result->forward.dropped_pkts[WH_PATH_DROP_OUTAGE],
-		result->forward.dropped_pkts[WH_PATH_DROP_BIT_ERROR],
+		dropped_pkts(&result->forward), result->forward.dropped_pkts[WH_FIBRE_DROP_LOSS],
+		result->forward.dropped_pkts[WH_FIBRE_DROP_QUEUE],
+		result->forward.dropped_pkts[WH_FIBRE_DROP_OUTAGE],
+		result->forward.dropped_pkts[WH_FIBRE_DROP_BIT_ERROR],
 		result->forward.corrupted_pkts, result->forward.reordered_pkts);
 	if (dropped_at_receiver(result) > 0)
 		row("lost at the end", "%" PRIu64 ": this machine did not take them fast enough",
@@ -261,19 +261,19 @@ static json_t *packets_json(const struct wh_demo_result *result)
 	/* clang-format on */
 }
 
-static json_t *path_json(const struct wh_demo_options *options)
+static json_t *fibre_json(const struct wh_demo_options *options)
 {
-	const struct wh_path_config *path = &options->settings.lambda;
+	const struct wh_fibre_config *fibre = &options->settings.lambda;
 
 	/* clang-format off */
 	return json_pack("{s:I, s:I, s:f, s:I, s:f, s:I, s:I}",
-		"rate_bps", (json_int_t)path->rate_bps,
+		"rate_bps", (json_int_t)fibre->rate_bps,
 		"rtt_ns", (json_int_t)options->settings.rtt_ns,
 		"loss", options->loss,
-		"seed", (json_int_t)path->seed,
-		"bit_error", path->bit_error,
-		"queue_bytes", (json_int_t)path->queue_bytes,
-		"queue_packets", (json_int_t)path->queue_pkts);
+		"seed", (json_int_t)fibre->seed,
+		"bit_error", fibre->bit_error,
+		"queue_bytes", (json_int_t)fibre->queue_bytes,
+		"queue_packets", (json_int_t)fibre->queue_pkts);
 	/* clang-format on */
 }
 
@@ -298,7 +298,7 @@ void wh_demo_print_json(const struct wh_demo_result *result)
 		"seconds", result->seconds,
 		"profile", result->options->settings.profile->name,
 		"payload_line_bps", (json_int_t)result->plan->payload_line_bps,
-		"path", path_json(result->options),
+		"path", fibre_json(result->options),
 		"packets", packets_json(result),
 		"repair", repair_json(result),
 		"digest", digest_json(result),

@@ -29,8 +29,8 @@ struct wh_demo_result {
 	uint64_t bad_pkts;
 	struct wh_job_figures sender;
 	struct wh_session_stats receiver;
-	struct wh_path_stats forward;
-	struct wh_path_stats reverse;
+	struct wh_fibre_stats forward;
+	struct wh_fibre_stats reverse;
 	struct wh_lambda_stats forward_lambda;
 	struct wh_endpoint_stats endpoint[WH_LAMBDA_ENDS];
 	struct wh_station_stats station[WH_LAMBDA_ENDS];

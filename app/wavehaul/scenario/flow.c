@@ -26,7 +26,7 @@
 #define CHUNK_BYTES_DEFAULT  1000000 /* ttp.txt II A */
 #define CHUNK_BYTES_MAX      100000000
 
-static const char *const source_names[WH_SIM_SOURCE_KINDS] = {
+static const char *const source_names[WH_SIM_TRAFFIC_KINDS] = {
 	[WH_SIM_CBR] = "cbr",
 	[WH_SIM_EXPONENTIAL] = "exponential",
 	[WH_SIM_PARETO] = "pareto",
@@ -270,9 +270,9 @@ static void take_steps(struct wh_taker *taker, struct wh_scenario_group *group)
 }
 
 static void take_source(
-	struct wh_taker *taker, struct wh_scenario_group *group, enum wh_sim_source_kind kind)
+	struct wh_taker *taker, struct wh_scenario_group *group, enum wh_sim_traffic_kind kind)
 {
-	struct wh_sim_source_config *config = &group->source;
+	struct wh_sim_traffic_config *config = &group->source;
 
 	group->agent = WH_SCENARIO_SOURCE;
 	group->payload_bytes = group->packet_bytes;
@@ -348,10 +348,10 @@ static void take_agent(struct wh_point *point, struct wh_taker *taker,
 		take_drs(taker, group);
 		return;
 	}
-	for (uint32_t i = 0; i < WH_SIM_SOURCE_KINDS; i++) {
+	for (uint32_t i = 0; i < WH_SIM_TRAFFIC_KINDS; i++) {
 		if (strcmp(agent, source_names[i]) != 0)
 			continue;
-		take_source(taker, group, (enum wh_sim_source_kind)i);
+		take_source(taker, group, (enum wh_sim_traffic_kind)i);
 		return;
 	}
 	refuse_agent(taker);

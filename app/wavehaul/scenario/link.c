@@ -108,7 +108,7 @@ static void take_queue(struct wh_taker *taker, struct wh_sim_queue_config *queue
 		wh_take_refuse(taker, "queue", "is none, and red needs a limit");
 }
 
-static void take_bursts(struct wh_taker *taker, struct wh_path_config *loss)
+static void take_bursts(struct wh_taker *taker, struct wh_fibre_config *loss)
 {
 	double shares[4] = {0.0, 0.0, 0.0, 1.0}; /* P, R, H, K */
 	uint32_t count = wh_take_numbers(taker, "gilbert_elliott", shares, 4);
@@ -134,20 +134,20 @@ static void take_bursts(struct wh_taker *taker, struct wh_path_config *loss)
 	};
 }
 
-static void take_loss(struct wh_taker *taker, struct wh_path_config *loss)
+static void take_loss(struct wh_taker *taker, struct wh_fibre_config *loss)
 {
-	struct wh_taken_at outages[WH_PATH_OUTAGES_MAX];
+	struct wh_taken_at outages[WH_FIBRE_OUTAGES_MAX];
 
 	loss->loss = wh_take_number(taker, "loss", 0.0, 0.0, 1.0);
 	loss->bit_error = wh_take_number(taker, "ber", 0.0, 0.0, 1.0);
 	take_bursts(taker, loss);
-	loss->n_outages = wh_take_ats(taker, "outage", true, outages, WH_PATH_OUTAGES_MAX);
+	loss->n_outages = wh_take_ats(taker, "outage", true, outages, WH_FIBRE_OUTAGES_MAX);
 	for (uint32_t i = 0; i < loss->n_outages; i++) {
 		uint64_t length_ps = 0;
 
 		if (!wh_seconds_to_ps(outages[i].x, &length_ps))
 			wh_take_refuse(taker, "outage", "has a length that is none");
-		loss->outage[i] = (struct wh_path_outage){
+		loss->outage[i] = (struct wh_fibre_outage){
 			.start_ns = outages[i].at_ps / WH_PS_PER_NS,
 			.length_ns = length_ps / WH_PS_PER_NS,
 		};

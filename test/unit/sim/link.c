@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/source.h"
+#include "sim/traffic.h"
 
 const char wh_suite_name[] = "sim_link";
 
@@ -218,17 +218,17 @@ static void what_has_no_room_is_dropped_and_counted(void)
 	}
 }
 
-static struct wh_sim_source *add_poisson(struct wh_sim *sim, uint32_t to, double load)
+static struct wh_sim_traffic *add_poisson(struct wh_sim *sim, uint32_t to, double load)
 {
 	/* 12 us on the line each; as good as no time between arrival and arrival but the draw. */
-	struct wh_sim_source_config config = {
+	struct wh_sim_traffic_config config = {
 		.kind = WH_SIM_EXPONENTIAL,
 		.packet_bytes = 1500,
 		.rate_bps = 12000 * WH_PS_PER_S,
 		.off_ps = (uint64_t)(12.0 * (double)US / load),
 	};
 
-	return wh_sim_source_create(sim, &config, 0, to, 0);
+	return wh_sim_traffic_create(sim, &config, 0, to, 0);
 }
 
 /*
@@ -249,9 +249,9 @@ static void poisson_arrivals_wait_as_in_m_d_1(void)
 		struct inbox inbox;
 		struct wh_sim *sim = create_chain(&config, 1, 3, &inbox);
 		double load = cases[i].load;
-		struct wh_sim_source *source = add_poisson(sim, 1, load);
+		struct wh_sim_traffic *source = add_poisson(sim, 1, load);
 
-		wh_sim_source_start(source, 0);
+		wh_sim_traffic_start(source, 0);
 		wh_sim_run(sim, end_ps);
 
 		const struct wh_sim_link_stats *stats = wh_sim_link_stats(sim, 0);
@@ -263,7 +263,7 @@ static void poisson_arrivals_wait_as_in_m_d_1(void)
 			cases[i].tolerance);
 		WH_ASSERT_NEAR(
 			length, load * load / (2.0 * (1.0 - load)), cases[i].tolerance + 0.007);
-		wh_sim_source_destroy(source);
+		wh_sim_traffic_destroy(source);
 		wh_sim_destroy(sim);
 	}
 }
@@ -273,13 +273,13 @@ static void an_overloaded_line_is_always_busy(void)
 {
 	struct wh_sim_link_config config = {
 		.rate_bps = GBPS, .delay_ps = MS, .queue = {.limit_pkts = 20}};
-	struct wh_sim_source_config cbr = {
+	struct wh_sim_traffic_config cbr = {
 		.kind = WH_SIM_CBR, .packet_bytes = 1500, .rate_bps = 2 * GBPS};
 	struct inbox inbox;
 	struct wh_sim *sim = create_chain(&config, 1, 1, &inbox);
-	struct wh_sim_source *source = wh_sim_source_create(sim, &cbr, 0, 1, 0);
+	struct wh_sim_traffic *source = wh_sim_traffic_create(sim, &cbr, 0, 1, 0);
 
-	wh_sim_source_start(source, 0);
+	wh_sim_traffic_start(source, 0);
 	wh_sim_run(sim, 12 * MS);
 
 	const struct wh_sim_link_stats *stats = wh_sim_link_stats(sim, 0);
@@ -291,12 +291,12 @@ static void an_overloaded_line_is_always_busy(void)
 	CU_ASSERT_EQUAL(stats->queue_max_pkts, 19);
 	/* 1000 have been sent, one is on the line and 19 wait but for the last moment's. */
 	CU_ASSERT_EQUAL(stats->overflow_pkts, 2001 - 1000 - 1 - wh_sim_link_queue_pkts(sim, 0));
-	wh_sim_source_destroy(source);
+	wh_sim_traffic_destroy(source);
 	wh_sim_destroy(sim);
 }
 
 /* So many packets through a lossy link, spread so that none overflows. */
-static struct wh_sim *lose(const struct wh_path_config *loss, uint64_t pkts, struct inbox *inbox)
+static struct wh_sim *lose(const struct wh_fibre_config *loss, uint64_t pkts, struct inbox *inbox)
 {
 	struct wh_sim_link_config config = {.rate_bps = GBPS, .delay_ps = MS, .loss = *loss};
 	struct wh_sim *sim = create_chain(&config, 1, 5, inbox);
@@ -312,7 +312,7 @@ static struct wh_sim *lose(const struct wh_path_config *loss, uint64_t pkts, str
 /* Share p / (p + r), mean burst 1 / r; the tolerances are those of test/unit/loss_model.c. */
 static void bursts_of_loss_match_gilbert_and_elliott(void)
 {
-	static const struct wh_path_config loss = {
+	static const struct wh_fibre_config loss = {
 		.loss_model = WH_LOSS_GILBERT_ELLIOTT,
 		.gilbert_elliott = {.good_to_bad = 0.01, .bad_to_good = 0.25, .loss_bad = 1.0},
 	};
@@ -334,7 +334,7 @@ static void bursts_of_loss_match_gilbert_and_elliott(void)
 /* 10000 bits each: (1 - 1e-6)^10000 come through. */
 static void bit_errors_are_of_the_packets_size(void)
 {
-	static const struct wh_path_config loss = {.bit_error = 1e-6};
+	static const struct wh_fibre_config loss = {.bit_error = 1e-6};
 	struct inbox inbox;
 	struct wh_sim *sim = lose(&loss, 200000, &inbox);
 
@@ -346,7 +346,7 @@ static void bit_errors_are_of_the_packets_size(void)
 /* Packets of 10 us back to back; those whose last bit leaves in [1 ms, 1.5 ms) are lost. */
 static void an_outage_loses_what_leaves_in_it(void)
 {
-	static const struct wh_path_config loss = {
+	static const struct wh_fibre_config loss = {
 		.outage = {{.start_ns = 1000000, .length_ns = 500000}}, .n_outages = 1};
 	struct inbox inbox;
 	struct wh_sim *sim = lose(&loss, 1000, &inbox);
@@ -368,9 +368,9 @@ static uint64_t fingerprint(uint64_t seed, uint64_t step_ps)
 	};
 	struct inbox inbox;
 	struct wh_sim *sim = create_chain(&config, 3, seed, &inbox);
-	struct wh_sim_source *source = add_poisson(sim, 3, 0.95);
+	struct wh_sim_traffic *source = add_poisson(sim, 3, 0.95);
 
-	wh_sim_source_start(source, 0);
+	wh_sim_traffic_start(source, 0);
 	for (uint64_t now_ps = 0; now_ps <= 300 * MS; now_ps += step_ps) {
 		wh_sim_run(sim, now_ps);
 		if (now_ps % (20 * MS) == 0 && now_ps < 200 * MS)
@@ -383,7 +383,7 @@ static uint64_t fingerprint(uint64_t seed, uint64_t step_ps)
 	for (uint32_t i = 0; i < wh_sim_links(sim); i++)
 		digest = digest * 31 + wh_sim_link_stats(sim, i)->early_pkts * 7 +
 			 wh_sim_link_stats(sim, i)->lost_pkts;
-	wh_sim_source_destroy(source);
+	wh_sim_traffic_destroy(source);
 	wh_sim_destroy(sim);
 	return digest;
 }

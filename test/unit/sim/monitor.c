@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#include "sim/source.h"
+#include "sim/traffic.h"
 #include "unit.h"
 
 #define MS (WH_PS_PER_S / 1000)
@@ -18,7 +18,7 @@ const char wh_suite_name[] = "sim_monitor";
 
 struct world {
 	struct wh_sim *sim;
-	struct wh_sim_source *source;
+	struct wh_sim_traffic *source;
 	struct wh_monitor *monitor;
 	uint32_t looks;
 };
@@ -48,21 +48,21 @@ static void open_world(struct world *world, uint64_t rate_bps, uint32_t queue_pk
 					    .delay_ps = MS,
 					    .queue.limit_pkts = queue_pkts});
 	wh_sim_add_flow(world->sim);
-	world->source = wh_sim_source_create(world->sim,
-		&(struct wh_sim_source_config){
+	world->source = wh_sim_traffic_create(world->sim,
+		&(struct wh_sim_traffic_config){
 			.kind = WH_SIM_CBR, .packet_bytes = 1000, .rate_bps = 4000000},
 		0, 1, 0);
 	full.n_flows = 1;
 	full.look = look;
 	full.context = world;
 	world->monitor = wh_monitor_create(world->sim, &full);
-	wh_sim_source_start(world->source, 0);
+	wh_sim_traffic_start(world->source, 0);
 }
 
 static void close_world(struct world *world)
 {
 	wh_monitor_destroy(world->monitor);
-	wh_sim_source_destroy(world->source);
+	wh_sim_traffic_destroy(world->source);
 	wh_sim_destroy(world->sim);
 }
 

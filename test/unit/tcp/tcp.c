@@ -299,7 +299,7 @@ static void duplicates_of_nothing(void)
 		rig_open(&rig, (enum wh_sim_tcp_variety)v);
 		rig_connect(&rig);
 		rig.spy = wh_sim_add_agent(rig.sim, 1, rig_see, &rig);
-		rig.tcp->sink.agent = rig.spy;
+		rig.tcp->receiver.agent = rig.spy;
 		wh_sim_tcp_offer(rig.tcp, 0, 2);
 		rig_step(&rig);
 		rig_ack(&rig, 2);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tcp_rig.h"
 
-const char wh_suite_name[] = "sim_tcp_sink";
+const char wh_suite_name[] = "sim_tcp_receiver";
 
 static struct rig rig;
 
@@ -20,7 +20,7 @@ static void send_segment(uint64_t serial)
 
 	packet->bytes = 1500;
 	packet->flow = rig.flow;
-	packet->to = rig.tcp->sink.agent;
+	packet->to = rig.tcp->receiver.agent;
 	packet->segment = (struct wh_sim_segment){.serial = serial};
 	wh_sim_send(rig.sim, 0, packet);
 	rig_step(&rig);
@@ -98,7 +98,7 @@ static void tells_ranges_the_latest_first(void)
 	send_segment(10);
 	EXPECT_SACKS(12, 0, {0, 0});
 	CU_ASSERT_EQUAL(goodput_segments(), 12);
-	CU_ASSERT_EQUAL(rig.tcp->sink.beyond.count, 0);
+	CU_ASSERT_EQUAL(rig.tcp->receiver.beyond.count, 0);
 	CU_ASSERT_EQUAL(wh_sim_link_stats(rig.sim, rig.link + 1)->left_bytes, 12 * 40 + 8 * 20);
 	rig_close(&rig);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PATH_LOSS_MODEL_H
-#define WH_PATH_LOSS_MODEL_H
+#ifndef WH_FIBRE_LOSS_MODEL_H
+#define WH_FIBRE_LOSS_MODEL_H
 
 /*
- * What a path drops besides what its queue cannot take: outage windows, the loss model, bit
+ * What a fibre drops besides what its queue cannot take: outage windows, the loss model, bit
  * errors. What is off draws no random number.
  */
 
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/prng.h"
-#include "path/path.h"
+#include "fibre/fibre.h"
 
 /* Packet sizes whose bit error chance is remembered; by size modulo this. */
 #define WH_LOSS_SIZES_CACHED 64
@@ -38,25 +38,25 @@ struct wh_loss_model {
 
 	bool outage; /* until edge_tsc, when it is to be looked up again */
 	uint64_t outage_edge_tsc;
-	struct wh_loss_window outages[WH_PATH_OUTAGES_MAX];
+	struct wh_loss_window outages[WH_FIBRE_OUTAGES_MAX];
 	uint32_t n_outages;
 
 	double bit_error;
 	struct wh_loss_size sizes[WH_LOSS_SIZES_CACHED];
 };
 
-/* The configuration has been checked by wh_path_create. Starts in the good state. */
-void wh_loss_model_init(struct wh_loss_model *model, const struct wh_path_config *config,
+/* The configuration has been checked by wh_fibre_create. Starts in the good state. */
+void wh_loss_model_init(struct wh_loss_model *model, const struct wh_fibre_config *config,
 	uint64_t hz, uint64_t start_tsc);
 
 /* Is an outage window open? A window has its first moment and not its end; time never decreases. */
 bool wh_loss_model_outage(struct wh_loss_model *model, uint64_t now_tsc);
 
 /*
- * WH_PATH_DELIVERED, WH_PATH_DROP_LOSS or WH_PATH_DROP_BIT_ERROR. Loss is drawn in the state that
- * the packet meets, then the move to the state that the next one meets.
+ * WH_FIBRE_DELIVERED, WH_FIBRE_DROP_LOSS or WH_FIBRE_DROP_BIT_ERROR. Loss is drawn in the state
+ * that the packet meets, then the move to the state that the next one meets.
  */
-enum wh_path_drop wh_loss_model_draw(
+enum wh_fibre_drop wh_loss_model_draw(
 	struct wh_loss_model *model, struct wh_prng *prng, uint32_t wire_bytes);
 
 #endif

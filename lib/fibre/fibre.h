@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PATH_PATH_H
-#define WH_PATH_PATH_H
+#ifndef WH_FIBRE_FIBRE_H
+#define WH_FIBRE_FIBRE_H
 
 /*
  * A model of one direction of a lambda: a drop-tail queue in front of a line of some rate, then
@@ -34,9 +34,9 @@
 
 #include "base/prng.h"
 
-#define WH_PATH_OUTAGES_MAX 8
+#define WH_FIBRE_OUTAGES_MAX 8
 
-enum wh_path_loss_model {
+enum wh_fibre_loss_model {
 	WH_LOSS_BERNOULLI,
 	WH_LOSS_GILBERT_ELLIOTT,
 };
@@ -49,17 +49,17 @@ struct wh_gilbert_elliott {
 	double loss_bad;
 };
 
-struct wh_path_outage {
-	uint64_t start_ns; /* since the path was made */
+struct wh_fibre_outage {
+	uint64_t start_ns; /* since the fibre was made */
 	uint64_t length_ns;
 };
 
-struct wh_path_config {
+struct wh_fibre_config {
 	uint64_t rate_bps;    /* of the line, Ethernet overhead counted; 0: infinite */
 	uint64_t delay_ns;    /* one way */
 	uint64_t queue_bytes; /* wire bytes that may wait; 0: no limit in bytes */
 	uint32_t queue_pkts;  /* packets that may wait; 0: no limit in packets */
-	enum wh_path_loss_model loss_model;
+	enum wh_fibre_loss_model loss_model;
 	double loss; /* Bernoulli */
 	struct wh_gilbert_elliott gilbert_elliott;
 	double bit_error; /* per bit, beside the loss model: drops, as an FCS would */
@@ -68,94 +68,94 @@ struct wh_path_config {
 	double reorder;
 	uint64_t reorder_delay_ns; /* 0: a tenth of the delay, at least 10 times of the packet */
 	uint64_t jitter_ns;        /* uniform in [0, jitter] */
-	struct wh_path_outage outage[WH_PATH_OUTAGES_MAX];
+	struct wh_fibre_outage outage[WH_FIBRE_OUTAGES_MAX];
 	uint32_t n_outages;
 	uint64_t seed;
 };
 
-enum wh_path_drop {
-	WH_PATH_DELIVERED = 0,
-	WH_PATH_DROP_OUTAGE,
-	WH_PATH_DROP_QUEUE,
-	WH_PATH_DROP_LOSS,
-	WH_PATH_DROP_BIT_ERROR,
-	WH_PATH_DROPS,
+enum wh_fibre_drop {
+	WH_FIBRE_DELIVERED = 0,
+	WH_FIBRE_DROP_OUTAGE,
+	WH_FIBRE_DROP_QUEUE,
+	WH_FIBRE_DROP_LOSS,
+	WH_FIBRE_DROP_BIT_ERROR,
+	WH_FIBRE_DROPS,
 };
 
 /* What becomes of one packet. */
-struct wh_path_fate {
-	enum wh_path_drop drop;
+struct wh_fibre_fate {
+	enum wh_fibre_drop drop;
 	uint32_t copies; /* 0, 1 or 2; hold() is to be called once for each */
 	uint64_t due_tsc[2];
 	bool corrupt;         /* flip bit number corrupt_bit, counted modulo the item's bits */
 	uint64_t corrupt_bit; /* of 64 random bits, so that every bit of any item is as likely */
 };
 
-struct wh_path_item {
+struct wh_fibre_item {
 	uint64_t due_tsc;
 	uint64_t order; /* of hold(): equal due times leave in that order */
 	void *item;
 };
 
-struct wh_path_stats {
+struct wh_fibre_stats {
 	uint64_t entered_pkts;
 	uint64_t left_pkts; /* copies given out by take() and take_any() */
-	uint64_t dropped_pkts[WH_PATH_DROPS];
+	uint64_t dropped_pkts[WH_FIBRE_DROPS];
 	uint64_t duplicated_pkts;
 	uint64_t corrupted_pkts;
 	uint64_t reordered_pkts; /* held back; overtaken when others follow soon enough */
 	uint64_t queue_bytes_max;
 };
 
-struct wh_path; /* path.c */
+struct wh_fibre; /* fibre.c */
 
 /*
- * `items_max` copies may be held at once (see wh_path_items_needed). NULL with errno ENOMEM, or
+ * `items_max` copies may be held at once (see wh_fibre_items_needed). NULL with errno ENOMEM, or
  * EINVAL when a share is not in [0, 1], there are too many outages, the rate or a time does not
  * fit the clock, or packets are to be reordered by no time at all (no reorder_delay, no delay to
  * take a tenth of and an infinite rate).
  */
-struct wh_path *wh_path_create(
-	const struct wh_path_config *config, uint64_t hz, uint64_t now_tsc, uint32_t items_max);
+struct wh_fibre *wh_fibre_create(
+	const struct wh_fibre_config *config, uint64_t hz, uint64_t now_tsc, uint32_t items_max);
 
-/* Items still held are the caller's: drain with wh_path_take_any first. */
-void wh_path_destroy(struct wh_path *path);
+/* Items still held are the caller's: drain with wh_fibre_take_any first. */
+void wh_fibre_destroy(struct wh_fibre *fibre);
 
 /*
- * Copies that a path can hold at once when packets take at least wire_bytes_min and what is due
+ * Copies that a fibre can hold at once when packets take at least wire_bytes_min and what is due
  * is taken before the next packet is admitted. UINT32_MAX when there is no bound: an infinite
  * rate or a queue without a limit.
  */
-uint32_t wh_path_items_needed(const struct wh_path_config *config, uint32_t wire_bytes_min);
+uint32_t wh_fibre_items_needed(const struct wh_fibre_config *config, uint32_t wire_bytes_min);
 
 /* A packet of wire_bytes (preamble and gap counted) comes at now_tsc; times never decrease. */
-void wh_path_admit(
-	struct wh_path *path, uint64_t now_tsc, uint32_t wire_bytes, struct wh_path_fate *fate);
+void wh_fibre_admit(
+	struct wh_fibre *fibre, uint64_t now_tsc, uint32_t wire_bytes, struct wh_fibre_fate *fate);
 
 /*
- * False when items_max are held: the caller drops it and says so with wh_path_count_queue_drop.
+ * False when items_max are held: the caller drops it and says so with wh_fibre_count_queue_drop.
  * Quickest when each packet is held before the next is admitted.
  */
-bool wh_path_hold(struct wh_path *path, uint64_t due_tsc, void *item);
-void wh_path_count_queue_drop(struct wh_path *path);
+bool wh_fibre_hold(struct wh_fibre *fibre, uint64_t due_tsc, void *item);
+void wh_fibre_count_queue_drop(struct wh_fibre *fibre);
 
 /* Up to `count` items that are due, in order of their due time; returns how many. */
-uint32_t wh_path_take(
-	struct wh_path *path, uint64_t now_tsc, struct wh_path_item *items, uint32_t count);
+uint32_t wh_fibre_take(
+	struct wh_fibre *fibre, uint64_t now_tsc, struct wh_fibre_item *items, uint32_t count);
 
 /* One item, due or not; NULL when empty. */
-void *wh_path_take_any(struct wh_path *path);
+void *wh_fibre_take_any(struct wh_fibre *fibre);
 
 /* When the next item is due; WH_TSC_NEVER when nothing is held. */
-uint64_t wh_path_deadline(const struct wh_path *path);
-uint32_t wh_path_held(const struct wh_path *path);
+uint64_t wh_fibre_deadline(const struct wh_fibre *fibre);
+uint32_t wh_fibre_held(const struct wh_fibre *fibre);
 
-const struct wh_path_stats *wh_path_stats(const struct wh_path *path);
+const struct wh_fibre_stats *wh_fibre_stats(const struct wh_fibre *fibre);
 
 /*
  * A loss model as text: "bernoulli", "ge:P,R[,H[,K]]" (Gilbert-Elliott: good-to-bad P, bad-to-good
  * R, delivered in bad H = 0, delivered in good K = 1), "ber:E" (bit error rate). 0 or -EINVAL.
  */
-int wh_path_parse_loss_model(const char *text, struct wh_path_config *config);
+int wh_fibre_parse_loss_model(const char *text, struct wh_fibre_config *config);
 
 #endif

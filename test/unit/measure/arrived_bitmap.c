@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "measure/path_bitmap.h"
+#include "measure/arrived_bitmap.h"
 
 #include "unit.h"
 
-const char wh_suite_name[] = "path_bitmap";
+const char wh_suite_name[] = "arrived_bitmap";
 
 /* Not a multiple of 64, so that no word of a bitmap is one of the ring. */
 #define FIRST ((UINT64_C(1) << 40) + 37)
 
 /* [from, end) come in order; returns after which one a bitmap was due, 0 if after none. */
-static uint64_t come(struct wh_path_bitmap *bitmap, uint64_t from, uint64_t end)
+static uint64_t come(struct wh_arrived_bitmap *bitmap, uint64_t from, uint64_t end)
 {
 	uint64_t due = 0;
 
 	for (uint64_t serial = from; serial < end; serial++)
-		if (wh_path_bitmap_arrive(bitmap, FIRST + serial) && due == 0)
+		if (wh_arrived_bitmap_arrive(bitmap, FIRST + serial) && due == 0)
 			due = serial + 1;
 	return due;
 }
@@ -37,11 +37,11 @@ static uint32_t missing(const struct wh_bitmap *taken)
 }
 
 static void assert_taken(
-	struct wh_path_bitmap *bitmap, struct wh_bitmap *taken, uint64_t first, uint32_t pkts)
+	struct wh_arrived_bitmap *bitmap, struct wh_bitmap *taken, uint64_t first, uint32_t pkts)
 {
 	struct wh_packet packet = {.type = WH_PACKET_BITMAP};
 
-	wh_path_bitmap_take(bitmap, taken);
+	wh_arrived_bitmap_take(bitmap, taken);
 	CU_ASSERT_EQUAL(taken->first, FIRST + first);
 	CU_ASSERT_EQUAL(taken->pkts, pkts);
 	/* Whatever was in the memory before, it is a packet. */
@@ -55,29 +55,29 @@ static void test_every_n(void)
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		uint32_t n = sizes[i];
-		struct wh_path_bitmap bitmap;
+		struct wh_arrived_bitmap bitmap;
 		struct wh_bitmap taken;
 
 		for (size_t word = 0; word < WH_BITMAP_WORDS_MAX; word++)
 			taken.bits[word] = UINT64_MAX;
-		wh_path_bitmap_init(&bitmap, FIRST, n, 2, 4);
+		wh_arrived_bitmap_init(&bitmap, FIRST, n, 2, 4);
 		/* Through the ring several times: 1024 packets are all that it holds. */
 		for (uint64_t at = 0; at < 10 * 1024; at += n) {
 			CU_ASSERT_EQUAL(come(&bitmap, at, at + n), at + n);
 			assert_taken(&bitmap, &taken, at, n);
 			CU_ASSERT_EQUAL(missing(&taken), 0);
-			wh_path_bitmap_pace(&bitmap, WH_BITMAP_BEARABLE);
+			wh_arrived_bitmap_pace(&bitmap, WH_BITMAP_BEARABLE);
 		}
 	}
 }
 
 static void test_fewer_than_n(void)
 {
-	struct wh_path_bitmap bitmap;
+	struct wh_arrived_bitmap bitmap;
 	struct wh_bitmap taken;
 
-	wh_path_bitmap_init(&bitmap, FIRST, 1024, 2, 4);
-	wh_path_bitmap_pace(&bitmap, WH_BITMAP_CONGESTED);
+	wh_arrived_bitmap_init(&bitmap, FIRST, 1024, 2, 4);
+	wh_arrived_bitmap_pace(&bitmap, WH_BITMAP_CONGESTED);
 	CU_ASSERT_EQUAL(come(&bitmap, 0, 511), 0);
 	CU_ASSERT_EQUAL(come(&bitmap, 511, 512), 512);
 	assert_taken(&bitmap, &taken, 0, 512);
@@ -92,10 +92,10 @@ static void test_fewer_than_n(void)
 /* By serials and not by arrivals: the gap counts. */
 static void test_gaps(void)
 {
-	struct wh_path_bitmap bitmap;
+	struct wh_arrived_bitmap bitmap;
 	struct wh_bitmap taken;
 
-	wh_path_bitmap_init(&bitmap, FIRST, 100, 2, 4);
+	wh_arrived_bitmap_init(&bitmap, FIRST, 100, 2, 4);
 	CU_ASSERT_EQUAL(come(&bitmap, 3, 60), 0);
 	CU_ASSERT_EQUAL(come(&bitmap, 90, 101), 100);
 	assert_taken(&bitmap, &taken, 1, 100);
@@ -128,10 +128,10 @@ static void test_gaps(void)
 /* What was overtaken and comes before the bitmap is no loss; it makes none due itself. */
 static void test_reordering(void)
 {
-	struct wh_path_bitmap bitmap;
+	struct wh_arrived_bitmap bitmap;
 	struct wh_bitmap taken;
 
-	wh_path_bitmap_init(&bitmap, FIRST, 64, 2, 4);
+	wh_arrived_bitmap_init(&bitmap, FIRST, 64, 2, 4);
 	CU_ASSERT_EQUAL(come(&bitmap, 5, 62), 0);
 	CU_ASSERT_EQUAL(come(&bitmap, 0, 3), 0);
 	CU_ASSERT_EQUAL(come(&bitmap, 63, 64), 64);
@@ -149,7 +149,7 @@ static void test_reordering(void)
 	/* 1024 and more behind is forgotten, and is not taken for what came after it. */
 	CU_ASSERT_EQUAL(come(&bitmap, 128 + 2048, 128 + 2049), 128 + 2049);
 	for (uint64_t serial = 0; serial <= 128 + 2048 - 1024; serial++)
-		wh_path_bitmap_arrive(&bitmap, FIRST + serial);
+		wh_arrived_bitmap_arrive(&bitmap, FIRST + serial);
 	assert_taken(&bitmap, &taken, 128 + 2049 - 64, 64);
 	CU_ASSERT_EQUAL(taken.bits[0], UINT64_C(1) << 63);
 }
@@ -189,16 +189,16 @@ static void test_pace(void)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct wh_path_bitmap bitmap;
+		struct wh_arrived_bitmap bitmap;
 		struct wh_bitmap taken;
 		uint64_t at = cases[i].n;
 
-		wh_path_bitmap_init(
+		wh_arrived_bitmap_init(
 			&bitmap, FIRST, cases[i].n, cases[i].stretch, cases[i].stretch_max);
 		CU_ASSERT_EQUAL(come(&bitmap, 0, at), at);
 		for (uint32_t j = 0; j < 6; j++) {
-			wh_path_bitmap_take(&bitmap, &taken);
-			wh_path_bitmap_pace(&bitmap, cases[i].findings[j]);
+			wh_arrived_bitmap_take(&bitmap, &taken);
+			wh_arrived_bitmap_pace(&bitmap, cases[i].findings[j]);
 			CU_ASSERT_EQUAL(
 				come(&bitmap, at, at + cases[i].due[j]), at + cases[i].due[j]);
 			at += cases[i].due[j];
@@ -229,26 +229,26 @@ static void test_gap_hurries(void)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct wh_path_bitmap bitmap;
+		struct wh_arrived_bitmap bitmap;
 		struct wh_bitmap taken;
 		uint32_t after = cases[i].before + cases[i].lost;
 
-		wh_path_bitmap_init(&bitmap, FIRST, 100, 4, 4);
+		wh_arrived_bitmap_init(&bitmap, FIRST, 100, 4, 4);
 		come(&bitmap, 0, 100);
-		wh_path_bitmap_take(&bitmap, &taken);
-		wh_path_bitmap_pace(&bitmap, WH_BITMAP_CLEAN);
+		wh_arrived_bitmap_take(&bitmap, &taken);
+		wh_arrived_bitmap_pace(&bitmap, WH_BITMAP_CLEAN);
 		CU_ASSERT_EQUAL(come(&bitmap, 100, 100 + cases[i].before), 0);
 		CU_ASSERT_EQUAL(come(&bitmap, 100 + after, 100 + 600), 100 + cases[i].due);
 	}
 
 	/* Every packet that was lost alone is in the bitmap that it made due. */
-	struct wh_path_bitmap bitmap;
+	struct wh_arrived_bitmap bitmap;
 	struct wh_bitmap taken;
 
-	wh_path_bitmap_init(&bitmap, FIRST, 100, 4, 4);
+	wh_arrived_bitmap_init(&bitmap, FIRST, 100, 4, 4);
 	come(&bitmap, 0, 100);
-	wh_path_bitmap_take(&bitmap, &taken);
-	wh_path_bitmap_pace(&bitmap, WH_BITMAP_CLEAN);
+	wh_arrived_bitmap_take(&bitmap, &taken);
+	wh_arrived_bitmap_pace(&bitmap, WH_BITMAP_CLEAN);
 	come(&bitmap, 100, 301);
 	CU_ASSERT_EQUAL(come(&bitmap, 302, 400), 400);
 	assert_taken(&bitmap, &taken, 300, 100);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SIM_SOURCE_H
-#define WH_SIM_SOURCE_H
+#ifndef WH_SIM_TRAFFIC_H
+#define WH_SIM_TRAFFIC_H
 
 /*
  * Sources without feedback: UDP packets of one size from a node to another. Constant bit rate,
@@ -13,16 +13,16 @@
 
 #include "sim/sim.h"
 
-enum wh_sim_source_kind {
+enum wh_sim_traffic_kind {
 	WH_SIM_CBR,
 	WH_SIM_EXPONENTIAL,
 	WH_SIM_PARETO,
 	WH_SIM_BURST,
-	WH_SIM_SOURCE_KINDS,
+	WH_SIM_TRAFFIC_KINDS,
 };
 
-struct wh_sim_source_config {
-	enum wh_sim_source_kind kind;
+struct wh_sim_traffic_config {
+	enum wh_sim_traffic_kind kind;
 	uint32_t packet_bytes; /* that the links count */
 	uint64_t rate_bps;     /* while on, 0: silent; of a burst, its packets' own, 0: at once */
 	uint64_t on_ps;        /* mean; 0: one packet at a time */
@@ -31,20 +31,20 @@ struct wh_sim_source_config {
 	uint32_t burst_pkts;
 };
 
-struct wh_sim_source;
+struct wh_sim_traffic;
 
-struct wh_sim_source *wh_sim_source_create(struct wh_sim *sim,
-	const struct wh_sim_source_config *config, uint32_t from_node, uint32_t to_node,
+struct wh_sim_traffic *wh_sim_traffic_create(struct wh_sim *sim,
+	const struct wh_sim_traffic_config *config, uint32_t from_node, uint32_t to_node,
 	uint32_t flow);
 
 /* After the run and before the simulation. */
-void wh_sim_source_destroy(struct wh_sim_source *source);
+void wh_sim_traffic_destroy(struct wh_sim_traffic *source);
 
 /* Constant bit rate and bursts begin with a packet, on/off begins with silence. */
-void wh_sim_source_start(struct wh_sim_source *source, uint64_t now_ps);
-void wh_sim_source_stop(struct wh_sim_source *source);
+void wh_sim_traffic_start(struct wh_sim_traffic *source, uint64_t now_ps);
+void wh_sim_traffic_stop(struct wh_sim_traffic *source);
 
 /* From now on with this rate, 0: silent. Not of bursts. */
-void wh_sim_source_set_rate(struct wh_sim_source *source, uint64_t now_ps, uint64_t rate_bps);
+void wh_sim_traffic_set_rate(struct wh_sim_traffic *source, uint64_t now_ps, uint64_t rate_bps);
 
 #endif

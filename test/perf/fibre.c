@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "path/path.h"
+#include "fibre/fibre.h"
 
 #define PACKETS    2000000
 #define ROUNDS     5
@@ -25,16 +25,16 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * WH_NS_PER_S + (uint64_t)ts.tv_nsec;
 }
 
-static double measure_round(const struct wh_path_config *config)
+static double measure_round(const struct wh_fibre_config *config)
 {
-	uint32_t items_max = wh_path_items_needed(config, WIRE_BYTES) + 2 * BURST;
-	struct wh_path *path = wh_path_create(config, WH_NS_PER_S, 0, items_max);
-	struct wh_path_item items[BURST];
-	uint64_t path_tsc = 0;
+	uint32_t items_max = wh_fibre_items_needed(config, WIRE_BYTES) + 2 * BURST;
+	struct wh_fibre *fibre = wh_fibre_create(config, WH_NS_PER_S, 0, items_max);
+	struct wh_fibre_item items[BURST];
+	uint64_t fibre_tsc = 0;
 	static char packet;
 
-	if (path == NULL) {
-		perror("wh_path_create");
+	if (fibre == NULL) {
+		perror("wh_fibre_create");
 		exit(EXIT_FAILURE);
 	}
 
@@ -42,24 +42,24 @@ static double measure_round(const struct wh_path_config *config)
 
 	for (unsigned int n = 0; n < PACKETS; n += BURST) {
 		for (unsigned int i = 0; i < BURST; i++) {
-			struct wh_path_fate fate;
+			struct wh_fibre_fate fate;
 
-			wh_path_admit(path, path_tsc, WIRE_BYTES, &fate);
+			wh_fibre_admit(fibre, fibre_tsc, WIRE_BYTES, &fate);
 			for (uint32_t copy = 0; copy < fate.copies; copy++) {
-				if (!wh_path_hold(path, fate.due_tsc[copy], &packet))
-					wh_path_count_queue_drop(path);
+				if (!wh_fibre_hold(fibre, fate.due_tsc[copy], &packet))
+					wh_fibre_count_queue_drop(fibre);
 			}
 		}
-		path_tsc += BURST * UINT64_C(1231); /* 1230.4 ns each at 10 Gb/s */
-		while (wh_path_take(path, path_tsc, items, BURST) == BURST)
+		fibre_tsc += BURST * UINT64_C(1231); /* 1230.4 ns each at 10 Gb/s */
+		while (wh_fibre_take(fibre, fibre_tsc, items, BURST) == BURST)
 			;
 	}
 
 	double ns = (double)(now_ns() - start_ns) / PACKETS;
 
-	while (wh_path_take_any(path) != NULL)
+	while (wh_fibre_take_any(fibre) != NULL)
 		;
-	wh_path_destroy(path);
+	wh_fibre_destroy(fibre);
 	return ns;
 }
 
@@ -67,7 +67,7 @@ int main(void)
 {
 	static const struct {
 		const char *name;
-		struct wh_path_config config;
+		struct wh_fibre_config config;
 	} cases[] = {
 		{"clean", {.seed = 1}},
 		{"1 % loss", {.loss = 0.01}},
@@ -80,7 +80,7 @@ int main(void)
 	};
 
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct wh_path_config config = cases[i].config;
+		struct wh_fibre_config config = cases[i].config;
 		double best_ns = 0.0;
 
 		config.rate_bps = UINT64_C(10000000000);

@@ -57,7 +57,7 @@ static bool same_code(const struct wh_rx_chunk *entry, const struct wh_data_fiel
 	       entry->shape.blocks == data->blocks && entry->last_bytes_told == data->last_bytes;
 }
 
-bool wh_mend_place(const struct wh_session *s, const struct wh_rx_chunk *entry, uint64_t serial,
+bool wh_settle_place(const struct wh_session *s, const struct wh_rx_chunk *entry, uint64_t serial,
 	const struct wh_data_fields *data)
 {
 	if (serial < s->params.first_serial + data->index)
@@ -79,7 +79,7 @@ bool wh_mend_place(const struct wh_session *s, const struct wh_rx_chunk *entry, 
 	return wh_fec_shape_ok(&shape, &limits);
 }
 
-void wh_mend_begin(struct wh_session *s, struct wh_rx_chunk *entry, uint64_t serial,
+void wh_settle_begin(struct wh_session *s, struct wh_rx_chunk *entry, uint64_t serial,
 	const struct wh_data_fields *data)
 {
 	struct wh_receiver *rx = &s->rx;
@@ -100,14 +100,14 @@ void wh_mend_begin(struct wh_session *s, struct wh_rx_chunk *entry, uint64_t ser
 	rx->newest_chunk = wh_max_u64(rx->newest_chunk, number + 1);
 }
 
-bool wh_mend_is_decoding(struct wh_session *s, const struct wh_data_fields *data)
+bool wh_settle_is_decoding(struct wh_session *s, const struct wh_data_fields *data)
 {
 	const struct wh_rx_chunk *entry = entry_of(s, data->chunk);
 
 	return entry != NULL && entry->decoding;
 }
 
-bool wh_mend_is_past(struct wh_session *s, const struct wh_packet *packet)
+bool wh_settle_is_past(struct wh_session *s, const struct wh_packet *packet)
 {
 	struct wh_receiver *rx = &s->rx;
 	const struct wh_data_fields *data = &packet->data;
@@ -203,7 +203,7 @@ static void ask_shortfall(struct wh_session *s, uint64_t now_tsc, struct wh_rx_c
 	}
 }
 
-void wh_mend_over(struct wh_session *s, const struct wh_rx_chunk *entry)
+void wh_settle_over(struct wh_session *s, const struct wh_rx_chunk *entry)
 {
 	const struct wh_span *span = span_of(&s->rx, entry->buffer->number);
 
@@ -226,7 +226,7 @@ static void hand_over(struct wh_receiver *rx, struct wh_rx_chunk *entry)
  * Only when it is sure to be worked out whole: what comes meanwhile is lost. Of tornado nobody can
  * know, but all that is missing of it was asked for.
  */
-void wh_mend_try(struct wh_session *s, struct wh_rx_chunk *entry)
+void wh_settle_try(struct wh_session *s, struct wh_rx_chunk *entry)
 {
 	uint64_t wanted[WH_BLOCK_PACKETS_MAX / 64 + 1];
 
@@ -345,7 +345,7 @@ static void take_decoded(struct wh_session *s, uint64_t now_tsc, struct wh_rx_ch
 		bool pushed = wh_fifo_push_u64(&s->rx.arrived, entry->buffer->number);
 
 		WH_ASSERT(pushed);
-		wh_mend_over(s, entry);
+		wh_settle_over(s, entry);
 	} else {
 		close_recovered(s, entry);
 		ask_shortfall(s, now_tsc, entry);
@@ -370,7 +370,7 @@ static bool hole_waits(const struct wh_receiver *rx)
 		       &rx->table, wh_max_u64(rx->settle_serial, rx->table.lower), &hole);
 }
 
-uint64_t wh_mend_deadline(const struct wh_session *s)
+uint64_t wh_settle_deadline(const struct wh_session *s)
 {
 	if (s->config.repair.recovery != WH_RECOVERY_HYBRID || !hole_waits(&s->rx))
 		return WH_TSC_NEVER;
@@ -381,14 +381,14 @@ static int32_t ask_overdue(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_receiver *rx = &s->rx;
 
-	if (now_tsc < wh_mend_deadline(s))
+	if (now_tsc < wh_settle_deadline(s))
 		return 0;
 	ask_holes(s, now_tsc, rx->settle_serial, rx->table.highest_end);
 	rx->settle_serial = rx->table.highest_end;
 	return 1;
 }
 
-int32_t wh_mend(struct wh_session *s, uint64_t now_tsc)
+int32_t wh_settle(struct wh_session *s, uint64_t now_tsc)
 {
 	uint64_t number;
 	int32_t work = 0;

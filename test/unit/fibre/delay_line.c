@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/prng.h"
-#include "path/delay_line.h"
+#include "fibre/delay_line.h"
 
 const char wh_suite_name[] = "delay_line";
 
@@ -19,7 +19,7 @@ static void *item(unsigned int n)
 static void empty_line(void)
 {
 	struct wh_delay_line line;
-	struct wh_path_item items[1];
+	struct wh_fibre_item items[1];
 
 	CU_ASSERT_EQUAL_FATAL(wh_delay_line_init(&line, 4), 0);
 	CU_ASSERT_EQUAL(wh_delay_line_held(&line), 0);
@@ -32,7 +32,7 @@ static void empty_line(void)
 static void due_times_are_exact(void)
 {
 	struct wh_delay_line line;
-	struct wh_path_item items[4];
+	struct wh_fibre_item items[4];
 
 	CU_ASSERT_EQUAL_FATAL(wh_delay_line_init(&line, 4), 0);
 	CU_ASSERT_TRUE(wh_delay_line_hold(&line, 100, false, item(0)));
@@ -58,7 +58,7 @@ static void due_times_are_exact(void)
 static void take_gives_no_more_than_asked(void)
 {
 	struct wh_delay_line line;
-	struct wh_path_item items[3];
+	struct wh_fibre_item items[3];
 
 	CU_ASSERT_EQUAL_FATAL(wh_delay_line_init(&line, 5), 0);
 	for (unsigned int n = 0; n < 5; n++)
@@ -75,7 +75,7 @@ static void take_gives_no_more_than_asked(void)
 static void equal_due_times_leave_in_order_of_hold(void)
 {
 	struct wh_delay_line line;
-	struct wh_path_item items[60];
+	struct wh_fibre_item items[60];
 
 	/* Ring and heap by turns, and a round of pops between to move the heads. */
 	CU_ASSERT_EQUAL_FATAL(wh_delay_line_init(&line, 60), 0);
@@ -120,7 +120,7 @@ static void items_max_counts_ring_and_heap_together(void)
 static void monotone_items_never_meet_the_heap(void)
 {
 	struct wh_delay_line line;
-	struct wh_path_item items[8];
+	struct wh_fibre_item items[8];
 
 	/* One late item in ten: the heap has those alone, whatever the ring does. */
 	CU_ASSERT_EQUAL_FATAL(wh_delay_line_init(&line, 64), 0);
@@ -159,7 +159,7 @@ static uint32_t reference_first(const struct reference *r)
 
 static void check_take(struct wh_delay_line *line, struct reference *r, uint64_t now_tsc)
 {
-	struct wh_path_item taken;
+	struct wh_fibre_item taken;
 
 	while (wh_delay_line_take(line, now_tsc, &taken, 1) == 1) {
 		CU_ASSERT_FATAL(r->count > 0);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "path/loss_model.h"
+#include "fibre/loss_model.h"
 
 const char wh_suite_name[] = "loss_model";
 
@@ -21,7 +21,7 @@ struct tally {
 	double bursts; /* runs of losses */
 };
 
-static struct tally draw_many(const struct wh_path_config *config, uint32_t wire_bytes)
+static struct tally draw_many(const struct wh_fibre_config *config, uint32_t wire_bytes)
 {
 	struct tally tally = {0};
 	struct wh_loss_model model;
@@ -31,11 +31,11 @@ static struct tally draw_many(const struct wh_path_config *config, uint32_t wire
 	wh_prng_init(&prng, config->seed);
 	wh_loss_model_init(&model, config, HZ, 0);
 	for (int n = 0; n < DRAWS; n++) {
-		enum wh_path_drop drop = wh_loss_model_draw(&model, &prng, wire_bytes);
-		bool lost = drop == WH_PATH_DROP_LOSS;
+		enum wh_fibre_drop drop = wh_loss_model_draw(&model, &prng, wire_bytes);
+		bool lost = drop == WH_FIBRE_DROP_LOSS;
 
 		tally.lost += lost;
-		tally.bit_errors += drop == WH_PATH_DROP_BIT_ERROR;
+		tally.bit_errors += drop == WH_FIBRE_DROP_BIT_ERROR;
 		tally.bursts += lost && !was_lost;
 		was_lost = lost;
 	}
@@ -57,7 +57,7 @@ static void bernoulli_loses_its_share(void)
 	static const double shares[] = {0.0, 1e-4, 0.01, 0.3, 0.99, 1.0};
 
 	for (unsigned int i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
-		struct wh_path_config config = {.loss = shares[i], .seed = 11};
+		struct wh_fibre_config config = {.loss = shares[i], .seed = 11};
 		struct tally tally = draw_many(&config, PACKET_SIZE);
 
 		check_count(tally.lost, DRAWS, shares[i]);
@@ -67,7 +67,7 @@ static void bernoulli_loses_its_share(void)
 
 static void bernoulli_losses_are_independent(void)
 {
-	struct wh_path_config config = {.loss = 0.1, .seed = 12};
+	struct wh_fibre_config config = {.loss = 0.1, .seed = 12};
 	struct tally tally = draw_many(&config, PACKET_SIZE);
 
 	/* A run begins at a loss after a delivery: 0.9 of the losses; mean length 1 / 0.9. */
@@ -93,7 +93,7 @@ static void gilbert_elliott_matches_the_closed_forms(void)
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		double p = cases[i].p;
 		double r = cases[i].r;
-		struct wh_path_config config = {
+		struct wh_fibre_config config = {
 			.loss_model = WH_LOSS_GILBERT_ELLIOTT,
 			.gilbert_elliott = {.good_to_bad = p, .bad_to_good = r, .loss_bad = 1.0},
 			.seed = 13,
@@ -107,7 +107,7 @@ static void gilbert_elliott_matches_the_closed_forms(void)
 
 static void gilbert_elliott_loses_in_both_states(void)
 {
-	struct wh_path_config config = {
+	struct wh_fibre_config config = {
 		.loss_model = WH_LOSS_GILBERT_ELLIOTT,
 		.gilbert_elliott = {0.02, 0.08, .loss_good = 0.01, .loss_bad = 0.6},
 		.seed = 14,
@@ -120,7 +120,7 @@ static void gilbert_elliott_loses_in_both_states(void)
 
 static void gilbert_elliott_starts_good_and_loses_before_it_moves(void)
 {
-	struct wh_path_config config = {
+	struct wh_fibre_config config = {
 		.loss_model = WH_LOSS_GILBERT_ELLIOTT,
 		.gilbert_elliott = {1.0, 1.0, .loss_bad = 1.0},
 	};
@@ -135,15 +135,15 @@ static void gilbert_elliott_starts_good_and_loses_before_it_moves(void)
 
 	for (int n = 0; n < 100; n++)
 		CU_ASSERT_EQUAL(wh_loss_model_draw(&model, &prng, PACKET_SIZE),
-			n % 2 == 0 ? WH_PATH_DELIVERED : WH_PATH_DROP_LOSS);
+			n % 2 == 0 ? WH_FIBRE_DELIVERED : WH_FIBRE_DROP_LOSS);
 	CU_ASSERT_EQUAL(memcmp(&prng, &untouched, sizeof(prng)), 0);
 
 	/* The bad state is for ever when there is no way back. */
 	config.gilbert_elliott.bad_to_good = 0.0;
 	wh_loss_model_init(&model, &config, HZ, 0);
-	CU_ASSERT_EQUAL(wh_loss_model_draw(&model, &prng, PACKET_SIZE), WH_PATH_DELIVERED);
+	CU_ASSERT_EQUAL(wh_loss_model_draw(&model, &prng, PACKET_SIZE), WH_FIBRE_DELIVERED);
 	for (int n = 0; n < 100; n++)
-		CU_ASSERT_EQUAL(wh_loss_model_draw(&model, &prng, PACKET_SIZE), WH_PATH_DROP_LOSS);
+		CU_ASSERT_EQUAL(wh_loss_model_draw(&model, &prng, PACKET_SIZE), WH_FIBRE_DROP_LOSS);
 }
 
 static void bit_errors_match_the_closed_form(void)
@@ -163,7 +163,7 @@ static void bit_errors_match_the_closed_form(void)
 	};
 
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct wh_path_config config = {.bit_error = cases[i].bit_error, .seed = 15};
+		struct wh_fibre_config config = {.bit_error = cases[i].bit_error, .seed = 15};
 		struct tally tally = draw_many(&config, cases[i].wire_bytes);
 
 		check_count(tally.bit_errors, DRAWS, cases[i].p);
@@ -173,7 +173,7 @@ static void bit_errors_match_the_closed_form(void)
 
 static void small_bit_error_rates_keep_their_digits(void)
 {
-	struct wh_path_config config = {.bit_error = 1e-15};
+	struct wh_fibre_config config = {.bit_error = 1e-15};
 	struct wh_loss_model model;
 	struct wh_prng prng;
 
@@ -187,7 +187,7 @@ static void small_bit_error_rates_keep_their_digits(void)
 
 static void sizes_that_share_a_cache_entry_keep_their_own_chance(void)
 {
-	struct wh_path_config config = {.bit_error = 1e-4, .seed = 16};
+	struct wh_fibre_config config = {.bit_error = 1e-4, .seed = 16};
 	const uint32_t sizes[2] = {100, 100 + 20 * WH_LOSS_SIZES_CACHED};
 	double errors[2] = {0};
 	struct wh_loss_model model;
@@ -197,14 +197,14 @@ static void sizes_that_share_a_cache_entry_keep_their_own_chance(void)
 	wh_loss_model_init(&model, &config, HZ, 0);
 	for (int n = 0; n < 200000; n++)
 		errors[n % 2] +=
-			wh_loss_model_draw(&model, &prng, sizes[n % 2]) == WH_PATH_DROP_BIT_ERROR;
+			wh_loss_model_draw(&model, &prng, sizes[n % 2]) == WH_FIBRE_DROP_BIT_ERROR;
 	check_count(errors[0], 100000, 0.07688735);
 	check_count(errors[1], 100000, 0.66847604);
 }
 
 static void loss_comes_before_bit_errors(void)
 {
-	struct wh_path_config config = {.loss = 0.5, .bit_error = 1.0, .seed = 17};
+	struct wh_fibre_config config = {.loss = 0.5, .bit_error = 1.0, .seed = 17};
 	struct tally tally = draw_many(&config, PACKET_SIZE);
 
 	check_count(tally.lost, DRAWS, 0.5);
@@ -213,7 +213,7 @@ static void loss_comes_before_bit_errors(void)
 
 static void outage_edges_are_exact(void)
 {
-	const struct wh_path_config config = {
+	const struct wh_fibre_config config = {
 		.outage = {{100, 50}, {200, 1}, {300, 0}, {400, 20}, {410, 20}, {430, 5}, {20, 10},
 			{1000, UINT64_MAX}},
 		.n_outages = 8,
@@ -264,7 +264,7 @@ static void outage_edges_are_exact(void)
 
 static void outage_edges_follow_the_clock(void)
 {
-	const struct wh_path_config config = {.outage = {{1000, 1000}}, .n_outages = 1};
+	const struct wh_fibre_config config = {.outage = {{1000, 1000}}, .n_outages = 1};
 	struct wh_loss_model model;
 
 	wh_loss_model_init(&model, &config, UINT64_C(2300000000), 0);
@@ -278,7 +278,7 @@ static void good_texts_are_parsed(void)
 {
 	static const struct {
 		const char *text;
-		enum wh_path_loss_model loss_model;
+		enum wh_fibre_loss_model loss_model;
 		struct wh_gilbert_elliott ge;
 		double bit_error;
 	} cases[] = {
@@ -293,12 +293,12 @@ static void good_texts_are_parsed(void)
 	};
 
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct wh_path_config config = {
+		struct wh_fibre_config config = {
 			.gilbert_elliott = {0.1, 0.2, 0.3, 0.4},
 			.bit_error = 0.5,
 		};
 
-		CU_ASSERT_EQUAL(wh_path_parse_loss_model(cases[i].text, &config), 0);
+		CU_ASSERT_EQUAL(wh_fibre_parse_loss_model(cases[i].text, &config), 0);
 		CU_ASSERT_EQUAL(config.loss_model, cases[i].loss_model);
 		CU_ASSERT_EQUAL(config.bit_error, cases[i].bit_error);
 		CU_ASSERT_EQUAL(config.gilbert_elliott.good_to_bad, cases[i].ge.good_to_bad);
@@ -310,11 +310,11 @@ static void good_texts_are_parsed(void)
 
 static void bernoulli_takes_gilbert_elliott_back(void)
 {
-	struct wh_path_config config = {.loss_model = WH_LOSS_GILBERT_ELLIOTT};
+	struct wh_fibre_config config = {.loss_model = WH_LOSS_GILBERT_ELLIOTT};
 
-	CU_ASSERT_EQUAL(wh_path_parse_loss_model("ber:1e-9", &config), 0);
+	CU_ASSERT_EQUAL(wh_fibre_parse_loss_model("ber:1e-9", &config), 0);
 	CU_ASSERT_EQUAL(config.loss_model, WH_LOSS_GILBERT_ELLIOTT);
-	CU_ASSERT_EQUAL(wh_path_parse_loss_model("bernoulli", &config), 0);
+	CU_ASSERT_EQUAL(wh_fibre_parse_loss_model("bernoulli", &config), 0);
 	CU_ASSERT_EQUAL(config.loss_model, WH_LOSS_BERNOULLI);
 }
 
@@ -357,12 +357,12 @@ static void bad_texts_change_nothing(void)
 	};
 
 	for (unsigned int i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		struct wh_path_config config;
-		struct wh_path_config before;
+		struct wh_fibre_config config;
+		struct wh_fibre_config before;
 
 		memset(&config, 0x5a, sizeof(config));
 		memcpy(&before, &config, sizeof(config));
-		CU_ASSERT_EQUAL(wh_path_parse_loss_model(texts[i], &config), -EINVAL);
+		CU_ASSERT_EQUAL(wh_fibre_parse_loss_model(texts[i], &config), -EINVAL);
 		CU_ASSERT_EQUAL(memcmp(&before, &config, sizeof(config)), 0);
 	}
 }

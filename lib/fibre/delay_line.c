@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "path/delay_line.h"
+#include "fibre/delay_line.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static bool is_sound(const struct wh_delay_line *line)
 	       (uint64_t)line->ring_count + line->heap_count <= line->items_max;
 }
 
-static bool comes_before(const struct wh_path_item *a, const struct wh_path_item *b)
+static bool comes_before(const struct wh_fibre_item *a, const struct wh_fibre_item *b)
 {
 	if (a->due_tsc != b->due_tsc)
 		return a->due_tsc < b->due_tsc;
@@ -50,7 +50,7 @@ static uint32_t ring_next(const struct wh_delay_line *line, uint32_t index)
 	return index + 1 == line->items_max ? 0 : index + 1;
 }
 
-static void ring_push(struct wh_delay_line *line, const struct wh_path_item *entry)
+static void ring_push(struct wh_delay_line *line, const struct wh_fibre_item *entry)
 {
 	WH_DEBUG_ASSERT(line->ring_count < line->items_max);
 	WH_DEBUG_ASSERT(line->ring_count == 0 || entry->due_tsc >= line->ring_last_tsc);
@@ -61,20 +61,20 @@ static void ring_push(struct wh_delay_line *line, const struct wh_path_item *ent
 	line->ring_last_tsc = entry->due_tsc;
 }
 
-static struct wh_path_item ring_pop(struct wh_delay_line *line)
+static struct wh_fibre_item ring_pop(struct wh_delay_line *line)
 {
 	WH_DEBUG_ASSERT(line->ring_count > 0);
 
-	struct wh_path_item first = line->ring[line->ring_head];
+	struct wh_fibre_item first = line->ring[line->ring_head];
 
 	line->ring_head = ring_next(line, line->ring_head);
 	line->ring_count--;
 	return first;
 }
 
-static void heap_push(struct wh_delay_line *line, const struct wh_path_item *entry)
+static void heap_push(struct wh_delay_line *line, const struct wh_fibre_item *entry)
 {
-	struct wh_path_item *heap = line->heap;
+	struct wh_fibre_item *heap = line->heap;
 	uint32_t hole = line->heap_count++;
 
 	WH_DEBUG_ASSERT(hole < line->items_max);
@@ -85,13 +85,13 @@ static void heap_push(struct wh_delay_line *line, const struct wh_path_item *ent
 	heap[hole] = *entry;
 }
 
-static struct wh_path_item heap_pop(struct wh_delay_line *line)
+static struct wh_fibre_item heap_pop(struct wh_delay_line *line)
 {
 	WH_DEBUG_ASSERT(line->heap_count > 0);
 
-	struct wh_path_item *heap = line->heap;
-	struct wh_path_item first = heap[0];
-	struct wh_path_item moved = heap[--line->heap_count];
+	struct wh_fibre_item *heap = line->heap;
+	struct wh_fibre_item first = heap[0];
+	struct wh_fibre_item moved = heap[--line->heap_count];
 	uint64_t count = line->heap_count;
 	uint64_t hole = 0;
 
@@ -108,9 +108,9 @@ static struct wh_path_item heap_pop(struct wh_delay_line *line)
 }
 
 /* The head that comes first; NULL when nothing is held. */
-static const struct wh_path_item *first_item(const struct wh_delay_line *line)
+static const struct wh_fibre_item *first_item(const struct wh_delay_line *line)
 {
-	const struct wh_path_item *ring_first = &line->ring[line->ring_head];
+	const struct wh_fibre_item *ring_first = &line->ring[line->ring_head];
 
 	if (line->heap_count == 0)
 		return line->ring_count == 0 ? NULL : ring_first;
@@ -119,7 +119,7 @@ static const struct wh_path_item *first_item(const struct wh_delay_line *line)
 	return ring_first;
 }
 
-static struct wh_path_item pop(struct wh_delay_line *line, const struct wh_path_item *first)
+static struct wh_fibre_item pop(struct wh_delay_line *line, const struct wh_fibre_item *first)
 {
 	return first == &line->heap[0] ? heap_pop(line) : ring_pop(line);
 }
@@ -131,7 +131,7 @@ bool wh_delay_line_hold(struct wh_delay_line *line, uint64_t due_tsc, bool late,
 	if (wh_delay_line_held(line) == line->items_max)
 		return false;
 
-	struct wh_path_item entry = {due_tsc, line->next_order++, item};
+	struct wh_fibre_item entry = {due_tsc, line->next_order++, item};
 
 	if (!late && (line->ring_count == 0 || due_tsc >= line->ring_last_tsc))
 		ring_push(line, &entry);
@@ -142,12 +142,12 @@ bool wh_delay_line_hold(struct wh_delay_line *line, uint64_t due_tsc, bool late,
 }
 
 uint32_t wh_delay_line_take(
-	struct wh_delay_line *line, uint64_t now_tsc, struct wh_path_item *items, uint32_t count)
+	struct wh_delay_line *line, uint64_t now_tsc, struct wh_fibre_item *items, uint32_t count)
 {
 	uint32_t taken = 0;
 
 	while (taken < count) {
-		const struct wh_path_item *first = first_item(line);
+		const struct wh_fibre_item *first = first_item(line);
 
 		if (first == NULL || first->due_tsc > now_tsc)
 			break;
@@ -160,14 +160,14 @@ uint32_t wh_delay_line_take(
 
 void *wh_delay_line_take_any(struct wh_delay_line *line)
 {
-	const struct wh_path_item *first = first_item(line);
+	const struct wh_fibre_item *first = first_item(line);
 
 	return first == NULL ? NULL : pop(line, first).item;
 }
 
 uint64_t wh_delay_line_deadline(const struct wh_delay_line *line)
 {
-	const struct wh_path_item *first = first_item(line);
+	const struct wh_fibre_item *first = first_item(line);
 
 	return first == NULL ? WH_TSC_NEVER : first->due_tsc;
 }

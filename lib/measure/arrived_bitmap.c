@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "measure/path_bitmap.h"
+#include "measure/arrived_bitmap.h"
 
 #include <string.h>
 
 #include "base/assert.h"
 
-void wh_path_bitmap_init(struct wh_path_bitmap *bitmap, uint64_t first_serial, uint32_t n_pkts,
-	uint32_t stretch, uint32_t stretch_max)
+void wh_arrived_bitmap_init(struct wh_arrived_bitmap *bitmap, uint64_t first_serial,
+	uint32_t n_pkts, uint32_t stretch, uint32_t stretch_max)
 {
 	WH_ASSERT(n_pkts > 0 && n_pkts <= WH_BITMAP_PKTS_MAX);
 	WH_ASSERT(stretch > 0 && stretch_max > 0 && stretch_max <= UINT32_MAX / n_pkts);
-	*bitmap = (struct wh_path_bitmap){
+	*bitmap = (struct wh_arrived_bitmap){
 		.n_pkts = n_pkts,
 		.stretch = stretch,
 		.stretch_max = stretch_max,
@@ -26,13 +26,13 @@ static uint64_t bit_of(uint64_t serial)
 	return UINT64_C(1) << serial % 64;
 }
 
-static uint64_t *word_of(struct wh_path_bitmap *bitmap, uint64_t serial)
+static uint64_t *word_of(struct wh_arrived_bitmap *bitmap, uint64_t serial)
 {
 	return &bitmap->arrived[serial / 64 % WH_BITMAP_WORDS_MAX];
 }
 
 /* Up to and without `end`, none has arrived yet. */
-static void move_up(struct wh_path_bitmap *bitmap, uint64_t end)
+static void move_up(struct wh_arrived_bitmap *bitmap, uint64_t end)
 {
 	WH_DEBUG_ASSERT(end > bitmap->end);
 	if (end - bitmap->end >= WH_BITMAP_PKTS_MAX)
@@ -43,8 +43,8 @@ static void move_up(struct wh_path_bitmap *bitmap, uint64_t end)
 	bitmap->end = end;
 }
 
-/* A gap on a path that was clean: not later than at the next multiple of n. */
-static void hurry(struct wh_path_bitmap *bitmap)
+/* A gap on a lambda that was clean: not later than at the next multiple of n. */
+static void hurry(struct wh_arrived_bitmap *bitmap)
 {
 	uint64_t pkts = bitmap->end - bitmap->told_end;
 
@@ -56,7 +56,7 @@ static void hurry(struct wh_path_bitmap *bitmap)
 		bitmap->interval_pkts = (uint32_t)next;
 }
 
-bool wh_path_bitmap_arrive(struct wh_path_bitmap *bitmap, uint64_t serial)
+bool wh_arrived_bitmap_arrive(struct wh_arrived_bitmap *bitmap, uint64_t serial)
 {
 	WH_ASSERT(serial >= bitmap->first_serial);
 	if (serial < bitmap->end) {
@@ -75,7 +75,7 @@ bool wh_path_bitmap_arrive(struct wh_path_bitmap *bitmap, uint64_t serial)
 	return bitmap->end - bitmap->told_end >= bitmap->interval_pkts;
 }
 
-void wh_path_bitmap_take(struct wh_path_bitmap *bitmap, struct wh_bitmap *taken)
+void wh_arrived_bitmap_take(struct wh_arrived_bitmap *bitmap, struct wh_bitmap *taken)
 {
 	uint64_t seen_pkts = bitmap->end - bitmap->first_serial;
 	uint32_t pkts = seen_pkts < bitmap->n_pkts ? (uint32_t)seen_pkts : bitmap->n_pkts;
@@ -96,7 +96,7 @@ void wh_path_bitmap_take(struct wh_path_bitmap *bitmap, struct wh_bitmap *taken)
 	bitmap->told_end = bitmap->end;
 }
 
-void wh_path_bitmap_pace(struct wh_path_bitmap *bitmap, enum wh_bitmap_finding finding)
+void wh_arrived_bitmap_pace(struct wh_arrived_bitmap *bitmap, enum wh_bitmap_finding finding)
 {
 	uint32_t n_pkts = bitmap->n_pkts;
 	uint64_t stretched = (uint64_t)bitmap->interval_pkts * bitmap->stretch;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PATH_DELAY_LINE_H
-#define WH_PATH_DELAY_LINE_H
+#ifndef WH_FIBRE_DELAY_LINE_H
+#define WH_FIBRE_DELAY_LINE_H
 
 /*
  * Holds items until they are due. Nearly all come in order of their due time and go through a
@@ -15,11 +15,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "path/path.h"
+#include "fibre/fibre.h"
 
 struct wh_delay_line {
-	struct wh_path_item *ring;
-	struct wh_path_item *heap;
+	struct wh_fibre_item *ring;
+	struct wh_fibre_item *heap;
 	uint64_t next_order;
 	uint64_t ring_last_tsc; /* due time of the ring's last; holds while it is not empty */
 	uint32_t items_max;     /* entries of ring and heap each, items in both together */
@@ -38,7 +38,7 @@ bool wh_delay_line_hold(struct wh_delay_line *line, uint64_t due_tsc, bool late,
 
 /* Up to `count` items that are due at now_tsc, in order; returns how many. */
 uint32_t wh_delay_line_take(
-	struct wh_delay_line *line, uint64_t now_tsc, struct wh_path_item *items, uint32_t count);
+	struct wh_delay_line *line, uint64_t now_tsc, struct wh_fibre_item *items, uint32_t count);
 
 /* The next item, due or not; NULL when empty. */
 void *wh_delay_line_take_any(struct wh_delay_line *line);

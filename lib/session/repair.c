@@ -3,7 +3,7 @@
 /*
  * What a working core does for a session with repair packets. The encoder stands between the reader
  * and host_trans: plans how much repair a chunk gets by what the receiver has told, and encodes it.
- * The decoder works out what is missing of a chunk that mend.c hands over, in place, and hands it
+ * The decoder works out what is missing of a chunk that settle.c hands over, in place, and hands it
  * back. Both own a chunk's memory while they have it.
  */
 
@@ -96,7 +96,7 @@ int32_t wh_session_encode(struct wh_session *s, struct wh_fec *fec)
 	struct wh_transmitter *tx = &s->tx;
 	struct wh_chunk *chunk;
 
-	WH_ASSERT(s->role == WH_TRANSMITTER && wh_session_mends(s));
+	WH_ASSERT(s->role == WH_TRANSMITTER && wh_session_repairs(s));
 	if (wh_fifo_count(&tx->ready) >= WH_ENCODED_AHEAD)
 		return 0;
 	chunk = wh_fifo_pop(&tx->filled);
@@ -123,7 +123,7 @@ int32_t wh_session_decode(struct wh_session *s, struct wh_fec *fec)
 	struct wh_receiver *rx = &s->rx;
 	uint64_t number;
 
-	WH_ASSERT(s->role == WH_RECEIVER && wh_session_mends(s));
+	WH_ASSERT(s->role == WH_RECEIVER && wh_session_repairs(s));
 	if (!wh_fifo_pop_u64(&rx->decode, &number))
 		return 0;
 

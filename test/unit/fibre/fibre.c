@@ -7,35 +7,35 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "path/path.h"
+#include "fibre/fibre.h"
 
-const char wh_suite_name[] = "path";
+const char wh_suite_name[] = "fibre";
 
 #define HZ        WH_NS_PER_S /* a cycle is a nanosecond */
 #define GBPS      UINT64_C(1000000000)
 #define MS_NS     UINT64_C(1000000)
 #define ITEMS_MAX 4096
 
-static struct wh_path *make(const struct wh_path_config *config, uint32_t items_max)
+static struct wh_fibre *make(const struct wh_fibre_config *config, uint32_t items_max)
 {
-	struct wh_path *path = wh_path_create(config, HZ, 0, items_max);
+	struct wh_fibre *fibre = wh_fibre_create(config, HZ, 0, items_max);
 
-	CU_ASSERT_PTR_NOT_NULL_FATAL(path);
-	return path;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(fibre);
+	return fibre;
 }
 
-static void drain(struct wh_path *path)
+static void drain(struct wh_fibre *fibre)
 {
-	while (wh_path_take_any(path) != NULL)
+	while (wh_fibre_take_any(fibre) != NULL)
 		;
-	wh_path_destroy(path);
+	wh_fibre_destroy(fibre);
 }
 
-static struct wh_path_fate admit(struct wh_path *path, uint64_t now_tsc, uint32_t wire_bytes)
+static struct wh_fibre_fate admit(struct wh_fibre *fibre, uint64_t now_tsc, uint32_t wire_bytes)
 {
-	struct wh_path_fate fate;
+	struct wh_fibre_fate fate;
 
-	wh_path_admit(path, now_tsc, wire_bytes, &fate);
+	wh_fibre_admit(fibre, now_tsc, wire_bytes, &fate);
 	return fate;
 }
 
@@ -45,7 +45,7 @@ static void *item(uint64_t serial)
 	return (void *)(uintptr_t)(serial + 1);
 }
 
-static uint64_t serial_of(const struct wh_path_item *taken)
+static uint64_t serial_of(const struct wh_fibre_item *taken)
 {
 	return (uint64_t)(uintptr_t)taken->item - 1;
 }
@@ -56,21 +56,21 @@ static void check_count(uint64_t count, double n, double p)
 	CU_ASSERT_TRUE(fabs((double)count - n * p) <= 4.0 * sqrt(n * p * (1.0 - p)));
 }
 
-static uint64_t sum_drops(const struct wh_path_stats *stats)
+static uint64_t sum_drops(const struct wh_fibre_stats *stats)
 {
 	uint64_t sum = 0;
 
-	for (int i = 0; i < WH_PATH_DROPS; i++)
+	for (int i = 0; i < WH_FIBRE_DROPS; i++)
 		sum += stats->dropped_pkts[i];
 	return sum;
 }
 
-static bool is_conserved(const struct wh_path *path)
+static bool is_conserved(const struct wh_fibre *fibre)
 {
-	const struct wh_path_stats *stats = wh_path_stats(path);
+	const struct wh_fibre_stats *stats = wh_fibre_stats(fibre);
 
 	return stats->entered_pkts + stats->duplicated_pkts ==
-	       stats->left_pkts + sum_drops(stats) + wh_path_held(path);
+	       stats->left_pkts + sum_drops(stats) + wh_fibre_held(fibre);
 }
 
 /* The first whole cycle in which `bytes` have left a line that began at 0. */
@@ -86,108 +86,108 @@ static void delay_is_exact(void)
 	static const uint64_t delays_ns[] = {0, 1, 999, 50 * MS_NS, 1000 * MS_NS};
 
 	for (unsigned int i = 0; i < 5; i++) {
-		struct wh_path_config config = {.delay_ns = delays_ns[i]};
-		struct wh_path *path = make(&config, 1);
+		struct wh_fibre_config config = {.delay_ns = delays_ns[i]};
+		struct wh_fibre *fibre = make(&config, 1);
 
 		for (uint64_t now_tsc = 0; now_tsc < 10000; now_tsc += 7) {
-			struct wh_path_fate fate = admit(path, now_tsc, 9038);
+			struct wh_fibre_fate fate = admit(fibre, now_tsc, 9038);
 
-			CU_ASSERT_EQUAL(fate.drop, WH_PATH_DELIVERED);
+			CU_ASSERT_EQUAL(fate.drop, WH_FIBRE_DELIVERED);
 			CU_ASSERT_EQUAL(fate.copies, 1);
 			CU_ASSERT_EQUAL(fate.due_tsc[0], now_tsc + delays_ns[i]);
 			CU_ASSERT_FALSE(fate.corrupt);
 		}
-		CU_ASSERT_EQUAL(wh_path_stats(path)->queue_bytes_max, 0);
-		wh_path_destroy(path);
+		CU_ASSERT_EQUAL(wh_fibre_stats(fibre)->queue_bytes_max, 0);
+		wh_fibre_destroy(fibre);
 	}
 }
 
 static void delay_follows_the_line(void)
 {
-	struct wh_path_config config = {.rate_bps = 100 * GBPS, .delay_ns = 1000};
-	struct wh_path *path = make(&config, 1);
+	struct wh_fibre_config config = {.rate_bps = 100 * GBPS, .delay_ns = 1000};
+	struct wh_fibre *fibre = make(&config, 1);
 
 	/* Leaving at 123.04, 246.08, 369.12; then the line is idle until 1000. */
-	CU_ASSERT_EQUAL(admit(path, 0, 1538).due_tsc[0], 1124);
-	CU_ASSERT_EQUAL(admit(path, 0, 1538).due_tsc[0], 1247);
-	CU_ASSERT_EQUAL(admit(path, 200, 1538).due_tsc[0], 1370);
-	CU_ASSERT_EQUAL(admit(path, 1000, 1538).due_tsc[0], 2124);
+	CU_ASSERT_EQUAL(admit(fibre, 0, 1538).due_tsc[0], 1124);
+	CU_ASSERT_EQUAL(admit(fibre, 0, 1538).due_tsc[0], 1247);
+	CU_ASSERT_EQUAL(admit(fibre, 200, 1538).due_tsc[0], 1370);
+	CU_ASSERT_EQUAL(admit(fibre, 1000, 1538).due_tsc[0], 2124);
 	/* 123.04 is not over in cycle 1123, and is in cycle 1124: no part of it is lost. */
-	CU_ASSERT_EQUAL(admit(path, 1123, 1538).due_tsc[0], 2247); /* 1246.08 */
-	CU_ASSERT_EQUAL(admit(path, 1247, 1538).due_tsc[0], 2371); /* 1370.04 */
-	wh_path_destroy(path);
+	CU_ASSERT_EQUAL(admit(fibre, 1123, 1538).due_tsc[0], 2247); /* 1246.08 */
+	CU_ASSERT_EQUAL(admit(fibre, 1247, 1538).due_tsc[0], 2371); /* 1370.04 */
+	wh_fibre_destroy(fibre);
 
-	/* The delay is in the path's clock. */
-	path = wh_path_create(&config, UINT64_C(2300000000), 0, 1);
-	CU_ASSERT_EQUAL(admit(path, 0, 1250).due_tsc[0], 2300 + 230);
-	wh_path_destroy(path);
+	/* The delay is in the fibre's clock. */
+	fibre = wh_fibre_create(&config, UINT64_C(2300000000), 0, 1);
+	CU_ASSERT_EQUAL(admit(fibre, 0, 1250).due_tsc[0], 2300 + 230);
+	wh_fibre_destroy(fibre);
 }
 
 static void the_queue_drops_its_tail(void)
 {
-	struct wh_path_config config = {.rate_bps = GBPS, .delay_ns = 500, .queue_bytes = 3000};
-	struct wh_path *path = make(&config, 1);
+	struct wh_fibre_config config = {.rate_bps = GBPS, .delay_ns = 500, .queue_bytes = 3000};
+	struct wh_fibre *fibre = make(&config, 1);
 
 	for (uint64_t n = 1; n <= 3; n++)
-		CU_ASSERT_EQUAL(admit(path, 0, 1000).due_tsc[0], n * 8000 + 500);
+		CU_ASSERT_EQUAL(admit(fibre, 0, 1000).due_tsc[0], n * 8000 + 500);
 
-	struct wh_path_fate fate = admit(path, 7999, 1000);
+	struct wh_fibre_fate fate = admit(fibre, 7999, 1000);
 
-	CU_ASSERT_EQUAL(fate.drop, WH_PATH_DROP_QUEUE);
+	CU_ASSERT_EQUAL(fate.drop, WH_FIBRE_DROP_QUEUE);
 	CU_ASSERT_EQUAL(fate.copies, 0);
-	CU_ASSERT_EQUAL(admit(path, 8000, 1000).due_tsc[0], 4 * 8000 + 500);
-	CU_ASSERT_EQUAL(wh_path_stats(path)->queue_bytes_max, 3000);
-	CU_ASSERT_EQUAL(wh_path_stats(path)->dropped_pkts[WH_PATH_DROP_QUEUE], 1);
-	CU_ASSERT_EQUAL(wh_path_stats(path)->entered_pkts, 5);
-	wh_path_destroy(path);
+	CU_ASSERT_EQUAL(admit(fibre, 8000, 1000).due_tsc[0], 4 * 8000 + 500);
+	CU_ASSERT_EQUAL(wh_fibre_stats(fibre)->queue_bytes_max, 3000);
+	CU_ASSERT_EQUAL(wh_fibre_stats(fibre)->dropped_pkts[WH_FIBRE_DROP_QUEUE], 1);
+	CU_ASSERT_EQUAL(wh_fibre_stats(fibre)->entered_pkts, 5);
+	wh_fibre_destroy(fibre);
 }
 
 static void lost_packets_took_their_time_on_the_line(void)
 {
-	struct wh_path_config config = {.rate_bps = GBPS, .loss = 0.3, .bit_error = 1e-5};
-	struct wh_path *path = make(&config, 1);
+	struct wh_fibre_config config = {.rate_bps = GBPS, .loss = 0.3, .bit_error = 1e-5};
+	struct wh_fibre *fibre = make(&config, 1);
 	uint64_t n_lost = 0;
 
 	for (uint64_t n = 1; n <= 10000; n++) {
-		struct wh_path_fate fate = admit(path, 0, 1000);
+		struct wh_fibre_fate fate = admit(fibre, 0, 1000);
 
-		CU_ASSERT_EQUAL(fate.copies, fate.drop == WH_PATH_DELIVERED ? 1 : 0);
-		if (fate.drop == WH_PATH_DELIVERED)
+		CU_ASSERT_EQUAL(fate.copies, fate.drop == WH_FIBRE_DELIVERED ? 1 : 0);
+		if (fate.drop == WH_FIBRE_DELIVERED)
 			CU_ASSERT_EQUAL(fate.due_tsc[0], n * 8000);
-		n_lost += fate.drop != WH_PATH_DELIVERED;
+		n_lost += fate.drop != WH_FIBRE_DELIVERED;
 	}
 	/* 0.7 * (1 - (1 - 1e-5)^8000), by decimal arithmetic: 0.0538186 */
-	CU_ASSERT_EQUAL(n_lost, sum_drops(wh_path_stats(path)));
-	check_count(wh_path_stats(path)->dropped_pkts[WH_PATH_DROP_LOSS], 10000, 0.3);
-	check_count(wh_path_stats(path)->dropped_pkts[WH_PATH_DROP_BIT_ERROR], 10000, 0.0538186);
-	wh_path_destroy(path);
+	CU_ASSERT_EQUAL(n_lost, sum_drops(wh_fibre_stats(fibre)));
+	check_count(wh_fibre_stats(fibre)->dropped_pkts[WH_FIBRE_DROP_LOSS], 10000, 0.3);
+	check_count(wh_fibre_stats(fibre)->dropped_pkts[WH_FIBRE_DROP_BIT_ERROR], 10000, 0.0538186);
+	wh_fibre_destroy(fibre);
 }
 
 static void bernoulli_loss_within_four_sigma(void)
 {
-	struct wh_path_config config = {.loss = 0.01, .seed = 1};
-	struct wh_path *path = make(&config, 1);
+	struct wh_fibre_config config = {.loss = 0.01, .seed = 1};
+	struct wh_fibre *fibre = make(&config, 1);
 
 	for (uint64_t n = 0; n < 1000000; n++)
-		admit(path, n, 1538);
-	CU_ASSERT_EQUAL(wh_path_stats(path)->entered_pkts, 1000000);
-	check_count(wh_path_stats(path)->dropped_pkts[WH_PATH_DROP_LOSS], 1e6, 0.01);
-	wh_path_destroy(path);
+		admit(fibre, n, 1538);
+	CU_ASSERT_EQUAL(wh_fibre_stats(fibre)->entered_pkts, 1000000);
+	check_count(wh_fibre_stats(fibre)->dropped_pkts[WH_FIBRE_DROP_LOSS], 1e6, 0.01);
+	wh_fibre_destroy(fibre);
 }
 
 static void outages_drop_before_the_line(void)
 {
-	struct wh_path_config config = {.rate_bps = GBPS, .outage = {{1000, 500}}, .n_outages = 1};
+	struct wh_fibre_config config = {.rate_bps = GBPS, .outage = {{1000, 500}}, .n_outages = 1};
 	const uint64_t start_tsc = 5000;
-	struct wh_path *path = wh_path_create(&config, HZ, start_tsc, 1);
+	struct wh_fibre *fibre = wh_fibre_create(&config, HZ, start_tsc, 1);
 
-	CU_ASSERT_EQUAL(admit(path, start_tsc + 999, 1000).drop, WH_PATH_DELIVERED);
-	CU_ASSERT_EQUAL(admit(path, start_tsc + 1000, 1000).drop, WH_PATH_DROP_OUTAGE);
-	CU_ASSERT_EQUAL(admit(path, start_tsc + 1499, 1000).drop, WH_PATH_DROP_OUTAGE);
+	CU_ASSERT_EQUAL(admit(fibre, start_tsc + 999, 1000).drop, WH_FIBRE_DELIVERED);
+	CU_ASSERT_EQUAL(admit(fibre, start_tsc + 1000, 1000).drop, WH_FIBRE_DROP_OUTAGE);
+	CU_ASSERT_EQUAL(admit(fibre, start_tsc + 1499, 1000).drop, WH_FIBRE_DROP_OUTAGE);
 	/* After the first, at 999 + 8000 + 8000. */
-	CU_ASSERT_EQUAL(admit(path, start_tsc + 1500, 1000).due_tsc[0], start_tsc + 16999);
-	CU_ASSERT_EQUAL(wh_path_stats(path)->dropped_pkts[WH_PATH_DROP_OUTAGE], 2);
-	wh_path_destroy(path);
+	CU_ASSERT_EQUAL(admit(fibre, start_tsc + 1500, 1000).due_tsc[0], start_tsc + 16999);
+	CU_ASSERT_EQUAL(wh_fibre_stats(fibre)->dropped_pkts[WH_FIBRE_DROP_OUTAGE], 2);
+	wh_fibre_destroy(fibre);
 }
 
 static void jitter_keeps_range_and_order(void)
@@ -195,15 +195,15 @@ static void jitter_keeps_range_and_order(void)
 	static const uint64_t jitters_ns[] = {1, 100, 20000, 5 * MS_NS};
 
 	for (unsigned int i = 0; i < 4; i++) {
-		struct wh_path_config config = {
+		struct wh_fibre_config config = {
 			.rate_bps = GBPS, .delay_ns = MS_NS, .jitter_ns = jitters_ns[i], .seed = i};
-		struct wh_path *path = make(&config, 1);
+		struct wh_fibre *fibre = make(&config, 1);
 		uint64_t last_tsc = 0;
 		uint64_t most_tsc = 0;
 		uint64_t n_wrong = 0;
 
 		for (uint64_t n = 1; n <= 20000; n++) {
-			uint64_t due_tsc = admit(path, (n - 1) * 8000, 1000).due_tsc[0];
+			uint64_t due_tsc = admit(fibre, (n - 1) * 8000, 1000).due_tsc[0];
 			uint64_t base_tsc = n * 8000 + MS_NS;
 
 			n_wrong += due_tsc < base_tsc || due_tsc > base_tsc + jitters_ns[i];
@@ -214,26 +214,26 @@ static void jitter_keeps_range_and_order(void)
 		}
 		CU_ASSERT_EQUAL(n_wrong, 0);
 		WH_ASSERT_NEAR(most_tsc, jitters_ns[i], 0.02);
-		wh_path_destroy(path);
+		wh_fibre_destroy(fibre);
 	}
 }
 
 static void jitter_is_uniform(void)
 {
-	struct wh_path_config config = {.jitter_ns = 9, .seed = 3};
-	struct wh_path *path = make(&config, 1);
+	struct wh_fibre_config config = {.jitter_ns = 9, .seed = 3};
+	struct wh_fibre *fibre = make(&config, 1);
 	uint64_t counts[10] = {0};
 
 	/* Far apart, so that order asks for nothing. */
 	for (uint64_t now_tsc = 0; now_tsc < 1000000; now_tsc += 10) {
-		uint64_t jitter_tsc = admit(path, now_tsc, 1).due_tsc[0] - now_tsc;
+		uint64_t jitter_tsc = admit(fibre, now_tsc, 1).due_tsc[0] - now_tsc;
 
 		CU_ASSERT_FATAL(jitter_tsc <= 9);
 		counts[jitter_tsc]++;
 	}
 	for (int i = 0; i < 10; i++)
 		check_count(counts[i], 100000, 0.1);
-	wh_path_destroy(path);
+	wh_fibre_destroy(fibre);
 }
 
 static void reorder_delays(void)
@@ -253,38 +253,38 @@ static void reorder_delays(void)
 	};
 
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct wh_path_config config = {
+		struct wh_fibre_config config = {
 			.rate_bps = cases[i].rate_bps,
 			.delay_ns = cases[i].delay_ns,
 			.reorder = 1.0,
 			.reorder_delay_ns = cases[i].reorder_delay_ns,
 		};
-		struct wh_path *path = make(&config, 1);
+		struct wh_fibre *fibre = make(&config, 1);
 
-		CU_ASSERT_EQUAL(admit(path, 0, 1000).due_tsc[0], cases[i].due_tsc);
-		wh_path_destroy(path);
+		CU_ASSERT_EQUAL(admit(fibre, 0, 1000).due_tsc[0], cases[i].due_tsc);
+		wh_fibre_destroy(fibre);
 	}
 }
 
 static void reordered_packets_are_overtaken(void)
 {
-	struct wh_path_config config = {
+	struct wh_fibre_config config = {
 		.rate_bps = GBPS, .delay_ns = MS_NS, .reorder = 0.1, .seed = 5};
-	struct wh_path *path = make(&config, ITEMS_MAX);
+	struct wh_fibre *fibre = make(&config, ITEMS_MAX);
 	uint64_t n_late = 0;
 	uint64_t next_max = 0;
 	uint64_t reordered = 0;
-	struct wh_path_item taken;
+	struct wh_fibre_item taken;
 
 	/* A tenth of the delay is 12.5 packet times. */
 	for (uint64_t n = 0; n < 20000; n++) {
-		struct wh_path_fate fate = admit(path, n * 8000, 1000);
+		struct wh_fibre_fate fate = admit(fibre, n * 8000, 1000);
 		uint64_t in_order_tsc = (n + 1) * 8000 + MS_NS;
 
 		CU_ASSERT_TRUE(fate.due_tsc[0] == in_order_tsc ||
 			       fate.due_tsc[0] == in_order_tsc + MS_NS / 10);
-		CU_ASSERT_TRUE(wh_path_hold(path, fate.due_tsc[0], item(n)));
-		while (wh_path_take(path, n * 8000, &taken, 1) == 1) {
+		CU_ASSERT_TRUE(wh_fibre_hold(fibre, fate.due_tsc[0], item(n)));
+		while (wh_fibre_take(fibre, n * 8000, &taken, 1) == 1) {
 			/* Overtaken by 12, less those of them that are late too. */
 			if (serial_of(&taken) < next_max) {
 				CU_ASSERT_TRUE(next_max - serial_of(&taken) <= 13);
@@ -294,72 +294,72 @@ static void reordered_packets_are_overtaken(void)
 			}
 		}
 	}
-	reordered = wh_path_stats(path)->reordered_pkts;
+	reordered = wh_fibre_stats(fibre)->reordered_pkts;
 	check_count(reordered, 20000, 0.1);
 	/* But those still held: 1 ms of delay and 0.1 ms are 138 packets. */
 	CU_ASSERT_TRUE(n_late <= reordered && n_late + 138 > reordered);
-	CU_ASSERT_TRUE(is_conserved(path));
-	drain(path);
+	CU_ASSERT_TRUE(is_conserved(fibre));
+	drain(fibre);
 }
 
 static void duplicates_follow_by_a_packet_time(void)
 {
-	struct wh_path_config config = {.rate_bps = GBPS, .delay_ns = 500, .duplicate = 1.0};
-	struct wh_path *path = make(&config, 1);
+	struct wh_fibre_config config = {.rate_bps = GBPS, .delay_ns = 500, .duplicate = 1.0};
+	struct wh_fibre *fibre = make(&config, 1);
 
 	for (uint64_t n = 1; n <= 100; n++) {
-		struct wh_path_fate fate = admit(path, 0, 1000);
+		struct wh_fibre_fate fate = admit(fibre, 0, 1000);
 
 		CU_ASSERT_EQUAL(fate.copies, 2);
 		/* The first copies come as if there were no second ones. */
 		CU_ASSERT_EQUAL(fate.due_tsc[0], n * 8000 + 500);
 		CU_ASSERT_EQUAL(fate.due_tsc[1], n * 8000 + 500 + 8000);
 	}
-	CU_ASSERT_EQUAL(wh_path_stats(path)->duplicated_pkts, 100);
-	wh_path_destroy(path);
+	CU_ASSERT_EQUAL(wh_fibre_stats(fibre)->duplicated_pkts, 100);
+	wh_fibre_destroy(fibre);
 }
 
 static void duplicates_are_as_many_as_asked(void)
 {
-	struct wh_path_config config = {
+	struct wh_fibre_config config = {
 		.rate_bps = GBPS, .delay_ns = MS_NS, .duplicate = 0.05, .seed = 6};
-	struct wh_path *path = make(&config, ITEMS_MAX);
+	struct wh_fibre *fibre = make(&config, ITEMS_MAX);
 	uint8_t *n_taken = calloc(20000, 1);
 	uint64_t n_twice = 0;
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(n_taken);
 	for (uint64_t n = 0; n < 20000; n++) {
-		struct wh_path_fate fate = admit(path, n * 8000, 1000);
-		struct wh_path_item taken;
+		struct wh_fibre_fate fate = admit(fibre, n * 8000, 1000);
+		struct wh_fibre_item taken;
 
 		for (uint32_t i = 0; i < fate.copies; i++)
-			CU_ASSERT_TRUE(wh_path_hold(path, fate.due_tsc[i], item(n)));
-		while (wh_path_take(path, n * 8000, &taken, 1) == 1)
+			CU_ASSERT_TRUE(wh_fibre_hold(fibre, fate.due_tsc[i], item(n)));
+		while (wh_fibre_take(fibre, n * 8000, &taken, 1) == 1)
 			n_taken[serial_of(&taken)]++;
 	}
-	for (void *any; (any = wh_path_take_any(path)) != NULL;)
+	for (void *any; (any = wh_fibre_take_any(fibre)) != NULL;)
 		n_taken[(uintptr_t)any - 1]++;
 	for (int n = 0; n < 20000; n++) {
 		CU_ASSERT_TRUE(n_taken[n] == 1 || n_taken[n] == 2);
 		n_twice += n_taken[n] == 2;
 	}
-	CU_ASSERT_EQUAL(n_twice, wh_path_stats(path)->duplicated_pkts);
-	CU_ASSERT_EQUAL(wh_path_stats(path)->left_pkts, 20000 + n_twice);
+	CU_ASSERT_EQUAL(n_twice, wh_fibre_stats(fibre)->duplicated_pkts);
+	CU_ASSERT_EQUAL(wh_fibre_stats(fibre)->left_pkts, 20000 + n_twice);
 	check_count(n_twice, 20000, 0.05);
 	free(n_taken);
-	wh_path_destroy(path);
+	wh_fibre_destroy(fibre);
 }
 
 static void corrupt_bits_cover_the_packet(void)
 {
-	struct wh_path_config config = {.corrupt = 0.2, .duplicate = 1.0, .seed = 7};
-	struct wh_path *path = make(&config, 1);
+	struct wh_fibre_config config = {.corrupt = 0.2, .duplicate = 1.0, .seed = 7};
+	struct wh_fibre *fibre = make(&config, 1);
 	const uint64_t item_bits = 8 * 1400;
 	uint64_t counts[8] = {0};
 	uint64_t n_corrupt = 0;
 
 	for (uint64_t n = 0; n < 100000; n++) {
-		struct wh_path_fate fate = admit(path, n, 1424);
+		struct wh_fibre_fate fate = admit(fibre, n, 1424);
 		uint64_t bit = fate.corrupt_bit % item_bits;
 
 		CU_ASSERT_EQUAL(fate.copies, 2);
@@ -367,15 +367,15 @@ static void corrupt_bits_cover_the_packet(void)
 			counts[bit * 8 / item_bits]++;
 		n_corrupt += fate.corrupt;
 	}
-	CU_ASSERT_EQUAL(n_corrupt, wh_path_stats(path)->corrupted_pkts);
+	CU_ASSERT_EQUAL(n_corrupt, wh_fibre_stats(fibre)->corrupted_pkts);
 	check_count(n_corrupt, 100000, 0.2);
 	/* No part of the packet is hit more than another, headers neither. */
 	for (int i = 0; i < 8; i++)
 		check_count(counts[i], (double)n_corrupt, 0.125);
-	wh_path_destroy(path);
+	wh_fibre_destroy(fibre);
 }
 
-static const struct wh_path_config everything = {
+static const struct wh_fibre_config everything = {
 	.rate_bps = GBPS,
 	.delay_ns = 200000,
 	.queue_bytes = 20000,
@@ -393,19 +393,19 @@ static const struct wh_path_config everything = {
 
 static void same_seed_same_fates(void)
 {
-	struct wh_path_config config = everything;
-	struct wh_path *a = make(&config, 1);
-	struct wh_path *b = make(&config, 1);
+	struct wh_fibre_config config = everything;
+	struct wh_fibre *a = make(&config, 1);
+	struct wh_fibre *b = make(&config, 1);
 
 	config.seed = 1;
 
-	struct wh_path *c = make(&config, 1);
+	struct wh_fibre *c = make(&config, 1);
 	unsigned int n_different = 0;
 
 	for (uint64_t n = 0; n < 5000; n++) {
-		struct wh_path_fate fate_a = admit(a, n * 7000, 1000);
-		struct wh_path_fate fate_b = admit(b, n * 7000, 1000);
-		struct wh_path_fate fate_c = admit(c, n * 7000, 1000);
+		struct wh_fibre_fate fate_a = admit(a, n * 7000, 1000);
+		struct wh_fibre_fate fate_b = admit(b, n * 7000, 1000);
+		struct wh_fibre_fate fate_c = admit(c, n * 7000, 1000);
 
 		CU_ASSERT_EQUAL(fate_a.drop, fate_b.drop);
 		CU_ASSERT_EQUAL(fate_a.copies, fate_b.copies);
@@ -415,125 +415,126 @@ static void same_seed_same_fates(void)
 		CU_ASSERT_EQUAL(fate_a.corrupt_bit, fate_b.corrupt_bit);
 		n_different += fate_a.due_tsc[0] != fate_c.due_tsc[0];
 	}
-	CU_ASSERT_EQUAL(memcmp(wh_path_stats(a), wh_path_stats(b), sizeof(*wh_path_stats(a))), 0);
+	CU_ASSERT_EQUAL(
+		memcmp(wh_fibre_stats(a), wh_fibre_stats(b), sizeof(*wh_fibre_stats(a))), 0);
 	CU_ASSERT_NOT_EQUAL(n_different, 0);
-	wh_path_destroy(a);
-	wh_path_destroy(b);
-	wh_path_destroy(c);
+	wh_fibre_destroy(a);
+	wh_fibre_destroy(b);
+	wh_fibre_destroy(c);
 }
 
 static void what_is_off_or_certain_draws_nothing(void)
 {
-	struct wh_path_config plain = {.loss = 0.5, .seed = 8};
-	struct wh_path_config certain = {
+	struct wh_fibre_config plain = {.loss = 0.5, .seed = 8};
+	struct wh_fibre_config certain = {
 		.loss = 0.5, .seed = 8, .duplicate = 1.0, .reorder = 1.0, .reorder_delay_ns = 100};
-	struct wh_path *a = make(&plain, 1);
-	struct wh_path *b = make(&certain, 1);
+	struct wh_fibre *a = make(&plain, 1);
+	struct wh_fibre *b = make(&certain, 1);
 
 	for (uint64_t n = 0; n < 1000; n++)
 		CU_ASSERT_EQUAL(admit(a, n, 1000).drop, admit(b, n, 1000).drop);
-	wh_path_destroy(a);
-	wh_path_destroy(b);
+	wh_fibre_destroy(a);
+	wh_fibre_destroy(b);
 }
 
 static void packets_are_conserved(void)
 {
 	for (uint64_t seed = 0; seed < 20; seed++) {
-		struct wh_path_config config = everything;
+		struct wh_fibre_config config = everything;
 
 		config.seed = seed;
 
-		struct wh_path *path = make(&config, 30); /* too few at times */
-		const struct wh_path_stats *stats = wh_path_stats(path);
-		struct wh_path_item taken[4];
+		struct wh_fibre *fibre = make(&config, 30); /* too few at times */
+		const struct wh_fibre_stats *stats = wh_fibre_stats(fibre);
+		struct wh_fibre_item taken[4];
 		uint64_t last_tsc = 0;
 		uint64_t n_refused = 0;
 
 		for (uint64_t n = 0; n < 3000; n++) {
 			uint64_t now_tsc = n * 6000;
-			struct wh_path_fate fate = admit(path, now_tsc, 200 + n % 1000);
+			struct wh_fibre_fate fate = admit(fibre, now_tsc, 200 + n % 1000);
 
 			for (uint32_t i = 0; i < fate.copies; i++) {
-				if (wh_path_hold(path, fate.due_tsc[i], item(n)))
+				if (wh_fibre_hold(fibre, fate.due_tsc[i], item(n)))
 					continue;
-				CU_ASSERT_EQUAL(wh_path_held(path), 30);
-				wh_path_count_queue_drop(path);
+				CU_ASSERT_EQUAL(wh_fibre_held(fibre), 30);
+				wh_fibre_count_queue_drop(fibre);
 				n_refused++;
 			}
-			CU_ASSERT_TRUE(is_conserved(path));
+			CU_ASSERT_TRUE(is_conserved(fibre));
 
-			uint32_t n_taken = wh_path_take(path, now_tsc, taken, n % 5);
+			uint32_t n_taken = wh_fibre_take(fibre, now_tsc, taken, n % 5);
 
 			for (uint32_t i = 0; i < n_taken; i++) {
 				CU_ASSERT_TRUE(taken[i].due_tsc <= now_tsc);
 				CU_ASSERT_TRUE(taken[i].due_tsc >= last_tsc || n % 5 != 0);
 				last_tsc = taken[i].due_tsc;
 			}
-			CU_ASSERT_TRUE(is_conserved(path));
+			CU_ASSERT_TRUE(is_conserved(fibre));
 		}
 		CU_ASSERT_EQUAL(stats->entered_pkts, 3000);
 		CU_ASSERT_TRUE(n_refused > 0);
-		for (int i = WH_PATH_DROP_OUTAGE; i <= WH_PATH_DROP_LOSS; i++)
+		for (int i = WH_FIBRE_DROP_OUTAGE; i <= WH_FIBRE_DROP_LOSS; i++)
 			CU_ASSERT_TRUE(stats->dropped_pkts[i] > 0);
-		CU_ASSERT_EQUAL(stats->dropped_pkts[WH_PATH_DELIVERED], 0);
-		while (wh_path_take_any(path) != NULL)
-			CU_ASSERT_TRUE(is_conserved(path));
-		CU_ASSERT_EQUAL(wh_path_held(path), 0);
-		wh_path_destroy(path);
+		CU_ASSERT_EQUAL(stats->dropped_pkts[WH_FIBRE_DELIVERED], 0);
+		while (wh_fibre_take_any(fibre) != NULL)
+			CU_ASSERT_TRUE(is_conserved(fibre));
+		CU_ASSERT_EQUAL(wh_fibre_held(fibre), 0);
+		wh_fibre_destroy(fibre);
 	}
 }
 
 static void items_max_is_reached_and_refused(void)
 {
-	struct wh_path_config config = {.delay_ns = 100};
-	struct wh_path *path = make(&config, 3);
-	struct wh_path_item taken;
+	struct wh_fibre_config config = {.delay_ns = 100};
+	struct wh_fibre *fibre = make(&config, 3);
+	struct wh_fibre_item taken;
 
-	CU_ASSERT_EQUAL(wh_path_deadline(path), WH_TSC_NEVER);
+	CU_ASSERT_EQUAL(wh_fibre_deadline(fibre), WH_TSC_NEVER);
 	for (uint64_t n = 0; n < 3; n++)
-		CU_ASSERT_TRUE(wh_path_hold(path, admit(path, n, 84).due_tsc[0], item(n)));
-	CU_ASSERT_EQUAL(wh_path_held(path), 3);
-	CU_ASSERT_EQUAL(wh_path_deadline(path), 100);
+		CU_ASSERT_TRUE(wh_fibre_hold(fibre, admit(fibre, n, 84).due_tsc[0], item(n)));
+	CU_ASSERT_EQUAL(wh_fibre_held(fibre), 3);
+	CU_ASSERT_EQUAL(wh_fibre_deadline(fibre), 100);
 
-	uint64_t due_tsc = admit(path, 100, 84).due_tsc[0];
+	uint64_t due_tsc = admit(fibre, 100, 84).due_tsc[0];
 
-	CU_ASSERT_FALSE(wh_path_hold(path, due_tsc, item(3)));
-	wh_path_count_queue_drop(path);
-	CU_ASSERT_TRUE(is_conserved(path));
-	CU_ASSERT_EQUAL(wh_path_take(path, 99, &taken, 1), 0);
-	CU_ASSERT_EQUAL(wh_path_take(path, 100, &taken, 1), 1);
+	CU_ASSERT_FALSE(wh_fibre_hold(fibre, due_tsc, item(3)));
+	wh_fibre_count_queue_drop(fibre);
+	CU_ASSERT_TRUE(is_conserved(fibre));
+	CU_ASSERT_EQUAL(wh_fibre_take(fibre, 99, &taken, 1), 0);
+	CU_ASSERT_EQUAL(wh_fibre_take(fibre, 100, &taken, 1), 1);
 	CU_ASSERT_EQUAL(serial_of(&taken), 0);
-	CU_ASSERT_EQUAL(wh_path_deadline(path), 101);
-	CU_ASSERT_TRUE(wh_path_hold(path, admit(path, 100, 84).due_tsc[0], item(4)));
-	CU_ASSERT_EQUAL(wh_path_stats(path)->dropped_pkts[WH_PATH_DROP_QUEUE], 1);
-	drain(path);
+	CU_ASSERT_EQUAL(wh_fibre_deadline(fibre), 101);
+	CU_ASSERT_TRUE(wh_fibre_hold(fibre, admit(fibre, 100, 84).due_tsc[0], item(4)));
+	CU_ASSERT_EQUAL(wh_fibre_stats(fibre)->dropped_pkts[WH_FIBRE_DROP_QUEUE], 1);
+	drain(fibre);
 }
 
 static void items_needed_is_the_sum_of_its_parts(void)
 {
-	struct wh_path_config config = {
+	struct wh_fibre_config config = {
 		.rate_bps = 10 * GBPS, .delay_ns = 100 * MS_NS, .queue_bytes = 1500000};
 
 	/* 125 MB of delay are 81274 packets, the queue 975 and one; 100 beside. */
-	CU_ASSERT_EQUAL(wh_path_items_needed(&config, 1538), 81274 + 976 + 100);
+	CU_ASSERT_EQUAL(wh_fibre_items_needed(&config, 1538), 81274 + 976 + 100);
 	config.queue_pkts = 500;
-	CU_ASSERT_EQUAL(wh_path_items_needed(&config, 1538), 81274 + 500 + 100);
+	CU_ASSERT_EQUAL(wh_fibre_items_needed(&config, 1538), 81274 + 500 + 100);
 	config.queue_bytes = 0;
-	CU_ASSERT_EQUAL(wh_path_items_needed(&config, 1538), 81274 + 500 + 100);
+	CU_ASSERT_EQUAL(wh_fibre_items_needed(&config, 1538), 81274 + 500 + 100);
 	config.reorder = 0.1; /* 110 ms */
-	CU_ASSERT_EQUAL(wh_path_items_needed(&config, 1538), 89401 + 500 + 100);
+	CU_ASSERT_EQUAL(wh_fibre_items_needed(&config, 1538), 89401 + 500 + 100);
 	config.jitter_ns = 10 * MS_NS; /* 120 ms */
-	CU_ASSERT_EQUAL(wh_path_items_needed(&config, 1538), 97529 + 500 + 100);
+	CU_ASSERT_EQUAL(wh_fibre_items_needed(&config, 1538), 97529 + 500 + 100);
 	config.reorder_delay_ns = 40 * MS_NS; /* 150 ms */
-	CU_ASSERT_EQUAL(wh_path_items_needed(&config, 1538), 121911 + 500 + 100);
+	CU_ASSERT_EQUAL(wh_fibre_items_needed(&config, 1538), 121911 + 500 + 100);
 	config.duplicate = 1e-9;
-	CU_ASSERT_EQUAL(wh_path_items_needed(&config, 1538), 2 * (121911 + 500 + 100));
+	CU_ASSERT_EQUAL(wh_fibre_items_needed(&config, 1538), 2 * (121911 + 500 + 100));
 
 	config.queue_pkts = 0;
-	CU_ASSERT_EQUAL(wh_path_items_needed(&config, 1538), UINT32_MAX);
+	CU_ASSERT_EQUAL(wh_fibre_items_needed(&config, 1538), UINT32_MAX);
 	config.queue_pkts = 500;
 	config.rate_bps = 0;
-	CU_ASSERT_EQUAL(wh_path_items_needed(&config, 1538), UINT32_MAX);
+	CU_ASSERT_EQUAL(wh_fibre_items_needed(&config, 1538), UINT32_MAX);
 }
 
 /*
@@ -541,40 +542,40 @@ static void items_needed_is_the_sum_of_its_parts(void)
  * tenth each up to 64 KiB, and returns the most that were held.
  */
 static uint32_t most_held(
-	const struct wh_path_config *config, uint32_t wire_bytes_min, bool growing)
+	const struct wh_fibre_config *config, uint32_t wire_bytes_min, bool growing)
 {
-	uint32_t needed = wh_path_items_needed(config, wire_bytes_min);
-	struct wh_path *path = make(config, needed);
+	uint32_t needed = wh_fibre_items_needed(config, wire_bytes_min);
+	struct wh_fibre *fibre = make(config, needed);
 	uint64_t now_tsc = 0;
 	uint32_t wire_bytes = wire_bytes_min;
 	uint32_t most = 0;
 	unsigned int n_refused = 0;
 
 	for (uint64_t n = 0; n < 30000; n++) {
-		struct wh_path_item taken;
+		struct wh_fibre_item taken;
 
-		while (wh_path_take(path, now_tsc, &taken, 1) == 1)
+		while (wh_fibre_take(fibre, now_tsc, &taken, 1) == 1)
 			;
-		struct wh_path_fate fate = admit(path, now_tsc, wire_bytes);
+		struct wh_fibre_fate fate = admit(fibre, now_tsc, wire_bytes);
 
 		for (uint32_t i = 0; i < fate.copies; i++)
-			n_refused += !wh_path_hold(path, fate.due_tsc[i], item(n));
-		if (wh_path_held(path) > most)
-			most = wh_path_held(path);
+			n_refused += !wh_fibre_hold(fibre, fate.due_tsc[i], item(n));
+		if (wh_fibre_held(fibre) > most)
+			most = wh_fibre_held(fibre);
 		now_tsc += leave_tsc(wire_bytes, 2 * config->rate_bps, HZ);
 		if (growing)
 			wire_bytes =
 				wire_bytes > 65536 ? wire_bytes_min : wire_bytes + wire_bytes / 10;
 	}
 	CU_ASSERT_EQUAL(n_refused, 0);
-	CU_ASSERT_TRUE(wh_path_stats(path)->dropped_pkts[WH_PATH_DROP_QUEUE] > 0);
-	drain(path);
+	CU_ASSERT_TRUE(wh_fibre_stats(fibre)->dropped_pkts[WH_FIBRE_DROP_QUEUE] > 0);
+	drain(fibre);
 	return most;
 }
 
 static void items_needed_is_enough_in_overload(void)
 {
-	struct wh_path_config config = {
+	struct wh_fibre_config config = {
 		.rate_bps = 10 * GBPS,
 		.delay_ns = 2 * MS_NS,
 		.queue_bytes = 200000,
@@ -585,7 +586,7 @@ static void items_needed_is_enough_in_overload(void)
 	uint32_t most = most_held(&config, 1538, false);
 
 	/* A fifth are twofold where all might be: about 0.6 of the bound. */
-	CU_ASSERT_TRUE(most > wh_path_items_needed(&config, 1538) / 2);
+	CU_ASSERT_TRUE(most > wh_fibre_items_needed(&config, 1538) / 2);
 
 	config.queue_pkts = 40;
 	most_held(&config, 84, false);
@@ -594,12 +595,12 @@ static void items_needed_is_enough_in_overload(void)
 	most_held(&config, 1538, false);
 	config.duplicate = 1.0;
 	most = most_held(&config, 1538, false);
-	CU_ASSERT_TRUE(most > wh_path_items_needed(&config, 1538) / 10 * 7);
+	CU_ASSERT_TRUE(most > wh_fibre_items_needed(&config, 1538) / 10 * 7);
 }
 
 static void items_needed_is_enough_for_growing_sizes(void)
 {
-	struct wh_path_config config = {
+	struct wh_fibre_config config = {
 		.rate_bps = 10 * GBPS, .queue_bytes = 70000, .queue_pkts = 5, .reorder = 1.0};
 
 	most_held(&config, 64, true);
@@ -612,7 +613,7 @@ static void bad_configurations_are_refused(void)
 	static const struct {
 		uint64_t hz;
 		int error; /* 0: good */
-		struct wh_path_config config;
+		struct wh_fibre_config config;
 	} cases[] = {
 		{HZ, 0, {.loss = 1.0, .corrupt = 1.0, .duplicate = 1.0, .bit_error = 1.0}},
 		{HZ, EINVAL, {.loss = 1.01}},
@@ -626,9 +627,9 @@ static void bad_configurations_are_refused(void)
 		{HZ, EINVAL, {.gilbert_elliott = {.bad_to_good = -1.0}}},
 		{HZ, EINVAL, {.gilbert_elliott = {.loss_good = 3.0}}},
 		{HZ, EINVAL, {.gilbert_elliott = {.loss_bad = NAN}}},
-		{HZ, EINVAL, {.loss_model = (enum wh_path_loss_model)2}},
-		{HZ, 0, {.n_outages = WH_PATH_OUTAGES_MAX}},
-		{HZ, EINVAL, {.n_outages = WH_PATH_OUTAGES_MAX + 1}},
+		{HZ, EINVAL, {.loss_model = (enum wh_fibre_loss_model)2}},
+		{HZ, 0, {.n_outages = WH_FIBRE_OUTAGES_MAX}},
+		{HZ, EINVAL, {.n_outages = WH_FIBRE_OUTAGES_MAX + 1}},
 		{HZ, 0, {.delay_ns = UINT64_C(1) << 60}},
 		{HZ, EINVAL, {.delay_ns = (UINT64_C(1) << 60) + 1}},
 		{HZ, EINVAL, {.jitter_ns = UINT64_MAX}},
@@ -650,10 +651,10 @@ static void bad_configurations_are_refused(void)
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		errno = 0;
 
-		struct wh_path *path = wh_path_create(&cases[i].config, cases[i].hz, 0, 1);
+		struct wh_fibre *fibre = wh_fibre_create(&cases[i].config, cases[i].hz, 0, 1);
 
-		CU_ASSERT_EQUAL(path == NULL ? errno : 0, cases[i].error);
-		wh_path_destroy(path);
+		CU_ASSERT_EQUAL(fibre == NULL ? errno : 0, cases[i].error);
+		wh_fibre_destroy(fibre);
 	}
 }
 

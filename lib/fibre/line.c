@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "path/line.h"
+#include "fibre/line.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -28,7 +28,7 @@ static uint64_t whole_cycles(unsigned __int128 span)
 	return (uint64_t)((span + WHOLE_CYCLE - 1) >> FRACTION_BITS);
 }
 
-int wh_line_init(struct wh_line *line, const struct wh_path_config *config, uint64_t hz)
+int wh_line_init(struct wh_line *line, const struct wh_fibre_config *config, uint64_t hz)
 {
 	WH_ASSERT(hz > 0 && hz < UINT64_C(1) << 40);
 

@@ -12,7 +12,7 @@
 #include "session/internal.h"
 #include "unit.h"
 
-const char wh_suite_name[] = "coding";
+const char wh_suite_name[] = "repair";
 
 #define PAYLOAD     1408
 #define CHUNK_BYTES 8192

@@ -13,7 +13,7 @@
 #include "session/session.h"
 #include "unit.h"
 
-const char wh_suite_name[] = "mend";
+const char wh_suite_name[] = "settle";
 
 #define HZ          UINT64_C(1000000000)
 #define MS          (HZ / 1000)

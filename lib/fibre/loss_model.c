@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "path/loss_model.h"
+#include "fibre/loss_model.h"
 
 #include <errno.h>
 #include <string.h>
@@ -13,7 +13,7 @@ enum {
 	STATE_BAD,
 };
 
-static void init_states(struct wh_loss_model *model, const struct wh_path_config *config)
+static void init_states(struct wh_loss_model *model, const struct wh_fibre_config *config)
 {
 	const struct wh_gilbert_elliott *ge = &config->gilbert_elliott;
 
@@ -27,13 +27,13 @@ static void init_states(struct wh_loss_model *model, const struct wh_path_config
 		wh_chance_threshold(ge->loss_bad), wh_chance_threshold(ge->bad_to_good)};
 }
 
-static void init_outages(struct wh_loss_model *model, const struct wh_path_config *config,
+static void init_outages(struct wh_loss_model *model, const struct wh_fibre_config *config,
 	uint64_t hz, uint64_t start_tsc)
 {
-	WH_ASSERT(config->n_outages <= WH_PATH_OUTAGES_MAX);
+	WH_ASSERT(config->n_outages <= WH_FIBRE_OUTAGES_MAX);
 
 	for (uint32_t i = 0; i < config->n_outages; i++) {
-		const struct wh_path_outage *outage = &config->outage[i];
+		const struct wh_fibre_outage *outage = &config->outage[i];
 		uint64_t end_ns = wh_add_u64(outage->start_ns, outage->length_ns);
 
 		model->outages[i].start_tsc =
@@ -45,7 +45,7 @@ static void init_outages(struct wh_loss_model *model, const struct wh_path_confi
 	model->outage_edge_tsc = start_tsc;
 }
 
-void wh_loss_model_init(struct wh_loss_model *model, const struct wh_path_config *config,
+void wh_loss_model_init(struct wh_loss_model *model, const struct wh_fibre_config *config,
 	uint64_t hz, uint64_t start_tsc)
 {
 	*model = (struct wh_loss_model){.bit_error = config->bit_error};
@@ -83,7 +83,7 @@ bool wh_loss_model_outage(struct wh_loss_model *model, uint64_t now_tsc)
 /*
  * The chance that one bit is wrong among some: 1 - (1 - e)^bits, by doubling. e is near 1e-12 on a
  * lambda, and 1 - e would lose its digits. It is sums and products alone, which come out the same
- * on every machine, as a logarithm would not: a seed draws the same path everywhere.
+ * on every machine, as a logarithm would not: a seed draws the same fibre everywhere.
  */
 static double any_wrong(double bit_error, uint64_t bits)
 {
@@ -112,7 +112,7 @@ static uint64_t bit_error_threshold(struct wh_loss_model *model, uint32_t wire_b
 	return size->threshold;
 }
 
-enum wh_path_drop wh_loss_model_draw(
+enum wh_fibre_drop wh_loss_model_draw(
 	struct wh_loss_model *model, struct wh_prng *prng, uint32_t wire_bytes)
 {
 	WH_ASSERT(wire_bytes > 0);
@@ -125,13 +125,13 @@ enum wh_path_drop wh_loss_model_draw(
 	if (wh_prng_chance(prng, state->leave_threshold))
 		model->in_state ^= STATE_GOOD ^ STATE_BAD;
 	if (lost)
-		return WH_PATH_DROP_LOSS;
+		return WH_FIBRE_DROP_LOSS;
 	if (wh_prng_chance(prng, bit_error_threshold(model, wire_bytes)))
-		return WH_PATH_DROP_BIT_ERROR;
-	return WH_PATH_DELIVERED;
+		return WH_FIBRE_DROP_BIT_ERROR;
+	return WH_FIBRE_DELIVERED;
 }
 
-static int parse_gilbert_elliott(const char *text, struct wh_path_config *config)
+static int parse_gilbert_elliott(const char *text, struct wh_fibre_config *config)
 {
 	double field[4] = {0.0, 0.0, 0.0, 1.0}; /* P, R, H, K */
 	unsigned int n_fields = 0;
@@ -159,7 +159,7 @@ static int parse_gilbert_elliott(const char *text, struct wh_path_config *config
 	return 0;
 }
 
-int wh_path_parse_loss_model(const char *text, struct wh_path_config *config)
+int wh_fibre_parse_loss_model(const char *text, struct wh_fibre_config *config)
 {
 	if (strcmp(text, "bernoulli") == 0) {
 		config->loss_model = WH_LOSS_BERNOULLI;

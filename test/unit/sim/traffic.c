@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#include "sim/source.h"
+#include "sim/traffic.h"
 
-const char wh_suite_name[] = "sim_source";
+const char wh_suite_name[] = "sim_traffic";
 
 #define US   (WH_PS_PER_S / 1000000)
 #define MS   (WH_PS_PER_S / 1000)
@@ -17,10 +17,10 @@ const char wh_suite_name[] = "sim_source";
  */
 struct scene {
 	struct wh_sim *sim;
-	struct wh_sim_source *source;
+	struct wh_sim_traffic *source;
 };
 
-static struct scene create(const struct wh_sim_source_config *config, uint64_t seed)
+static struct scene create(const struct wh_sim_traffic_config *config, uint64_t seed)
 {
 	struct scene scene = {.sim = wh_sim_create(seed)};
 
@@ -28,13 +28,13 @@ static struct scene create(const struct wh_sim_source_config *config, uint64_t s
 	wh_sim_add_node(scene.sim);
 	wh_sim_add_link(scene.sim,
 		&(struct wh_sim_link_config){.from = 0, .to = 1, .rate_bps = WH_PS_PER_S * 1000});
-	scene.source = wh_sim_source_create(scene.sim, config, 0, 1, wh_sim_add_flow(scene.sim));
+	scene.source = wh_sim_traffic_create(scene.sim, config, 0, 1, wh_sim_add_flow(scene.sim));
 	return scene;
 }
 
 static void destroy(struct scene *scene)
 {
-	wh_sim_source_destroy(scene->source);
+	wh_sim_traffic_destroy(scene->source);
 	wh_sim_destroy(scene->sim);
 }
 
@@ -45,7 +45,7 @@ static uint64_t sent_by(const struct scene *scene, uint64_t now_ps)
 }
 
 /* 1250 bytes at 10 Mb/s: one each millisecond. */
-static const struct wh_sim_source_config cbr = {
+static const struct wh_sim_traffic_config cbr = {
 	.kind = WH_SIM_CBR, .packet_bytes = 1250, .rate_bps = 10 * MBPS};
 
 static void constant_bit_rate_is_constant(void)
@@ -55,7 +55,7 @@ static void constant_bit_rate_is_constant(void)
 
 	CU_ASSERT_EQUAL(sent_by(&scene, 5 * MS), 0);
 	CU_ASSERT_EQUAL(stats->first_sent_ps, WH_SIM_NEVER_PS);
-	wh_sim_source_start(scene.source, 5 * MS);
+	wh_sim_traffic_start(scene.source, 5 * MS);
 	CU_ASSERT_EQUAL(sent_by(&scene, 5 * MS), 1);
 	CU_ASSERT_EQUAL(sent_by(&scene, 6 * MS - 1), 1);
 	CU_ASSERT_EQUAL(sent_by(&scene, 6 * MS), 2);
@@ -73,19 +73,19 @@ static void a_rate_takes_effect_at_once(void)
 {
 	struct scene scene = create(&cbr, 1);
 
-	wh_sim_source_start(scene.source, 0);
+	wh_sim_traffic_start(scene.source, 0);
 	CU_ASSERT_EQUAL(sent_by(&scene, 2 * MS), 3); /* 0, 1, 2 */
-	wh_sim_source_set_rate(scene.source, 2 * MS, 2 * MBPS);
+	wh_sim_traffic_set_rate(scene.source, 2 * MS, 2 * MBPS);
 	CU_ASSERT_EQUAL(sent_by(&scene, 7 * MS - 1), 3);
 	CU_ASSERT_EQUAL(sent_by(&scene, 12 * MS), 5); /* 7, 12 */
 	CU_ASSERT_EQUAL(sent_by(&scene, 14 * MS), 5);
-	wh_sim_source_set_rate(scene.source, 14 * MS, 10 * MBPS); /* 13 is past: at once */
+	wh_sim_traffic_set_rate(scene.source, 14 * MS, 10 * MBPS); /* 13 is past: at once */
 	CU_ASSERT_EQUAL(sent_by(&scene, 14 * MS), 6);
 	CU_ASSERT_EQUAL(sent_by(&scene, 16 * MS), 8);
 
-	wh_sim_source_set_rate(scene.source, 16 * MS, 0);
+	wh_sim_traffic_set_rate(scene.source, 16 * MS, 0);
 	CU_ASSERT_EQUAL(sent_by(&scene, 100 * MS), 8);
-	wh_sim_source_set_rate(scene.source, 100 * MS, 10 * MBPS);
+	wh_sim_traffic_set_rate(scene.source, 100 * MS, 10 * MBPS);
 	CU_ASSERT_EQUAL(sent_by(&scene, 102 * MS), 11);
 	destroy(&scene);
 }
@@ -94,16 +94,16 @@ static void stops_and_starts_again(void)
 {
 	struct scene scene = create(&cbr, 1);
 
-	wh_sim_source_start(scene.source, 0);
+	wh_sim_traffic_start(scene.source, 0);
 	CU_ASSERT_EQUAL(sent_by(&scene, 3 * MS), 4);
-	wh_sim_source_stop(scene.source);
+	wh_sim_traffic_stop(scene.source);
 	CU_ASSERT_EQUAL(sent_by(&scene, 10 * MS), 4);
-	wh_sim_source_set_rate(scene.source, 10 * MS, 5 * MBPS); /* while it is stopped */
+	wh_sim_traffic_set_rate(scene.source, 10 * MS, 5 * MBPS); /* while it is stopped */
 	CU_ASSERT_EQUAL(sent_by(&scene, 20 * MS), 4);
-	wh_sim_source_start(scene.source, 20 * MS);
+	wh_sim_traffic_start(scene.source, 20 * MS);
 	CU_ASSERT_EQUAL(sent_by(&scene, 24 * MS), 7); /* 20, 22, 24 */
-	wh_sim_source_stop(scene.source);
-	wh_sim_source_stop(scene.source);
+	wh_sim_traffic_stop(scene.source);
+	wh_sim_traffic_stop(scene.source);
 	CU_ASSERT_EQUAL(sent_by(&scene, 50 * MS), 7);
 	CU_ASSERT_EQUAL(wh_sim_flow_stats(scene.sim, 0)->first_sent_ps, 0);
 	destroy(&scene);
@@ -111,17 +111,17 @@ static void stops_and_starts_again(void)
 
 static void starts_silent_without_a_rate(void)
 {
-	static const enum wh_sim_source_kind kinds[] = {
+	static const enum wh_sim_traffic_kind kinds[] = {
 		WH_SIM_CBR, WH_SIM_EXPONENTIAL, WH_SIM_PARETO};
 
 	for (unsigned int i = 0; i < 3; i++) {
-		struct wh_sim_source_config config = {
+		struct wh_sim_traffic_config config = {
 			.kind = kinds[i], .packet_bytes = 1250, .on_ps = MS, .off_ps = MS};
 		struct scene scene = create(&config, 1);
 
-		wh_sim_source_start(scene.source, 0);
+		wh_sim_traffic_start(scene.source, 0);
 		CU_ASSERT_EQUAL(sent_by(&scene, 1000 * MS), 0);
-		wh_sim_source_set_rate(scene.source, 1000 * MS, 100 * MBPS);
+		wh_sim_traffic_set_rate(scene.source, 1000 * MS, 100 * MBPS);
 		CU_ASSERT_TRUE(sent_by(&scene, 2000 * MS) > 1000);
 		destroy(&scene);
 	}
@@ -141,7 +141,7 @@ static void bursts_are_whole(void)
 	static const uint64_t when_ms[6] = {0, 1, 2, 10, 15, 100};
 
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct wh_sim_source_config config = {
+		struct wh_sim_traffic_config config = {
 			.kind = WH_SIM_BURST,
 			.packet_bytes = 1250,
 			.rate_bps = cases[i].rate_bps,
@@ -150,7 +150,7 @@ static void bursts_are_whole(void)
 		};
 		struct scene scene = create(&config, 1);
 
-		wh_sim_source_start(scene.source, 0);
+		wh_sim_traffic_start(scene.source, 0);
 		for (unsigned int n = 0; n < 6; n++)
 			CU_ASSERT_EQUAL(sent_by(&scene, when_ms[n] * MS), cases[i].sent[n]);
 		destroy(&scene);
@@ -162,9 +162,9 @@ static void bursts_are_whole(void)
 static double silence_ps[SILENCES];
 
 /* One by one: bursts of one packet, which takes a picosecond. */
-static void collect(enum wh_sim_source_kind kind, double shape, uint64_t off_ps)
+static void collect(enum wh_sim_traffic_kind kind, double shape, uint64_t off_ps)
 {
-	struct wh_sim_source_config config = {
+	struct wh_sim_traffic_config config = {
 		.kind = kind,
 		.packet_bytes = 1000,
 		.rate_bps = 8000 * WH_PS_PER_S,
@@ -174,7 +174,7 @@ static void collect(enum wh_sim_source_kind kind, double shape, uint64_t off_ps)
 	struct scene scene = create(&config, 31);
 	uint64_t before_ps = 0;
 
-	wh_sim_source_start(scene.source, 0);
+	wh_sim_traffic_start(scene.source, 0);
 	for (unsigned int n = 0; n < SILENCES; n++) {
 		struct wh_sim_events *events = wh_sim_events(scene.sim);
 
@@ -287,7 +287,7 @@ static void pareto_is_the_power_of_exponential(void)
  */
 static void on_and_off_share_the_time(void)
 {
-	struct wh_sim_source_config config = {
+	struct wh_sim_traffic_config config = {
 		.kind = WH_SIM_EXPONENTIAL,
 		.packet_bytes = 1250,
 		.rate_bps = 100 * MBPS,
@@ -296,13 +296,13 @@ static void on_and_off_share_the_time(void)
 	};
 	struct scene scene = create(&config, 5);
 
-	wh_sim_source_start(scene.source, 0);
+	wh_sim_traffic_start(scene.source, 0);
 	WH_ASSERT_NEAR(sent_by(&scene, 1000000 * MS), 2500000.0, 0.02);
 	destroy(&scene);
 
 	/* Within a burst the distance is the rate's: no two are closer. */
 	scene = create(&config, 6);
-	wh_sim_source_start(scene.source, 0);
+	wh_sim_traffic_start(scene.source, 0);
 	for (uint64_t ms = 1; ms < 2000; ms++) {
 		uint64_t before = wh_sim_flow_stats(scene.sim, 0)->sent_pkts;
 
@@ -314,7 +314,7 @@ static void on_and_off_share_the_time(void)
 /* Two sources of one simulation differ; the same one of another simulation with its seed not. */
 static void sources_draw_for_themselves(void)
 {
-	struct wh_sim_source_config config = {.kind = WH_SIM_EXPONENTIAL,
+	struct wh_sim_traffic_config config = {.kind = WH_SIM_EXPONENTIAL,
 		.packet_bytes = 1250,
 		.rate_bps = 100 * MBPS,
 		.on_ps = MS,
@@ -324,13 +324,14 @@ static void sources_draw_for_themselves(void)
 	for (unsigned int i = 0; i < 2; i++) {
 		struct scene scene = create(&config, 8);
 		uint32_t flow = wh_sim_add_flow(scene.sim);
-		struct wh_sim_source *other = wh_sim_source_create(scene.sim, &config, 0, 1, flow);
+		struct wh_sim_traffic *other =
+			wh_sim_traffic_create(scene.sim, &config, 0, 1, flow);
 
-		wh_sim_source_start(scene.source, 0);
-		wh_sim_source_start(other, i * MS);
+		wh_sim_traffic_start(scene.source, 0);
+		wh_sim_traffic_start(other, i * MS);
 		sent[i][0] = sent_by(&scene, 1000 * MS);
 		sent[i][1] = wh_sim_flow_stats(scene.sim, flow)->sent_pkts;
-		wh_sim_source_destroy(other);
+		wh_sim_traffic_destroy(other);
 		destroy(&scene);
 	}
 	CU_ASSERT_EQUAL(sent[0][0], sent[1][0]);

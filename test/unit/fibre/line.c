@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "base/clock.h"
-#include "path/line.h"
+#include "fibre/line.h"
 
 const char wh_suite_name[] = "line";
 
@@ -13,7 +13,7 @@ const char wh_suite_name[] = "line";
 
 static struct wh_line make(uint64_t rate_bps, uint64_t queue_bytes, uint32_t queue_pkts)
 {
-	const struct wh_path_config config = {
+	const struct wh_fibre_config config = {
 		.rate_bps = rate_bps, .queue_bytes = queue_bytes, .queue_pkts = queue_pkts};
 	struct wh_line line;
 
@@ -44,7 +44,7 @@ static void rate_is_exact(void)
 	static const uint32_t sizes[] = {84, 1538, 9038};
 
 	for (unsigned int i = 0; i < 10 * 2; i++) {
-		struct wh_path_config config = {.rate_bps = rates_bps[i / 2]};
+		struct wh_fibre_config config = {.rate_bps = rates_bps[i / 2]};
 		uint64_t hz = clocks_hz[i % 2];
 		struct wh_line line;
 		uint64_t bytes = 0;
@@ -240,7 +240,7 @@ static void rates_that_do_not_fit_the_clock_are_refused(void)
 	};
 
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct wh_path_config config = {.rate_bps = cases[i].rate_bps};
+		const struct wh_fibre_config config = {.rate_bps = cases[i].rate_bps};
 		struct wh_line line;
 
 		CU_ASSERT_EQUAL(wh_line_init(&line, &config, cases[i].hz), cases[i].rc);

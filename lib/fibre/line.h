@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PATH_LINE_H
-#define WH_PATH_LINE_H
+#ifndef WH_FIBRE_LINE_H
+#define WH_FIBRE_LINE_H
 
 /*
  * A line of some rate and the drop-tail queue in front of it. Nothing is stored but times: when
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "path/path.h"
+#include "fibre/fibre.h"
 
 struct wh_line {
 	unsigned __int128 busy_until; /* in 2^-64 cycles, too */
@@ -28,7 +28,7 @@ struct wh_line {
 };
 
 /* 0, -ENOMEM, or -EINVAL when the rate does not fit the clock. */
-int wh_line_init(struct wh_line *line, const struct wh_path_config *config, uint64_t hz);
+int wh_line_init(struct wh_line *line, const struct wh_fibre_config *config, uint64_t hz);
 void wh_line_free(struct wh_line *line);
 
 /*
