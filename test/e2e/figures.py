@@ -7,6 +7,7 @@
 
 import configparser
 import functools
+import importlib
 import itertools
 import json
 import math
@@ -26,7 +27,7 @@ LIMIT_S = 300
 
 sys.path.insert(0, str(TOP / 'tools'))
 
-from figureslib import colours, page, published
+from figureslib import colours, page, published, remarks
 from figureslib.results import Absent, Result
 
 PAPERS = {name: published.load(SCENARIOS / f'published/{name}.json') for name in ('udt', 'ttp')}
@@ -76,6 +77,7 @@ def page_of(program, paper='udt'):
 
 def page_is_whole(program, folder, paper):
     text = page_of(program, paper)
+    expect(re.search(r'id="score"><strong>[0-9]+ of [0-9]+ statements', text), 'no score')
     for part in PAPERS[paper]['parts']:
         expect(f'<h2 id="{part["id"]}">' in text, f'no section for {part["name"]}')
     expect_equal('charts', text.count('<svg'), CHARTS[paper])
@@ -228,6 +230,52 @@ def tables_are_compared(program, folder):
         expect_equal(f'{value} in words', page.number(value), text)
 
 
+def statements_are_counted(program, folder):
+    """Those that hold, of those that were judged; constants, and what is beyond a run, apart."""
+    ours = {'scenario': 's', 'report': 'AB', 'at': {'x': 1e6, 'w': 'on'}, 'factor': 1e-6}
+    source = {'constant': 'SYN_US', 'file': 'lib/profile/udt.c'}
+    claims = [{'value': 9, 'ours': ours}, {'value': 12, 'ours': ours},
+              {'value': 9, 'ours': ours | {'scenario': 'other'}},
+              {'value': 10000, 'ours': source}, {'expect': {'s': ['l']}},
+              {'value': 1, 'why not': 'nobody knows'}]
+    verdicts = [(claim, published.verdict(TOP, TWO, claim, 0.1)) for claim in claims]
+    expect_equal('score', published.score(verdicts).in_words(),
+                 '1 of 3 statements of the paper hold as printed (33 %), and 1 constants are its '
+                 'own; 1 more are beyond this run; 1 are beyond any simulation.')
+
+
+def remarks_are_held(program, folder):
+    """What is off is a fault without a remark, and with one that says it is nearer than that."""
+    held = {('AC', 1): (0.8, None), 'words': (2, 3), 'many': (None, 9)}
+    mine = [remarks.Remark('p', held, ('s',), None)]
+    for what, ours, fault in ((('AC', 1), 0.8, None),
+                              (('AC', 1), 0.79, '0.79, held to at least 0.8'),
+                              ('words', 2.5, None), ('words', 3.5, '3.5, held to 2 to 3'),
+                              ('words', None, 'nothing, held to 2 to 3'), ('many', 9, None),
+                              ('many', 9.1, '9.1, held to at most 9'),
+                              ('others', 1, 'no remark says why')):
+        found = list(remarks.faults_of({what: ours}, mine))
+        expect_equal(f'faults of {what} with {ours}', len(found), 0 if fault is None else 1)
+        expect(fault is None or fault in found[0], f'{what} with {ours}: {found}')
+
+
+def remarks_are_whole(program, folder, paper):
+    """Each is on something of its part, with a bound, and by scenarios that are run for it."""
+    module = importlib.import_module(f'figureslib.{paper}_remarks')
+    parts = {part['id']: part for part in PAPERS[paper]['parts']}
+    for remark in module.REMARKS:
+        part = parts[remark.part]
+        table = part.get('table', {'rows': {}, 'columns': ()})
+        known = {claim['says'] for claim in part['claims']} | set(
+            itertools.product(table['rows'], table['columns']))
+        expect_equal(f'{part["name"]}: what is not there', set(remark.held) - known, set())
+        expect(remark.experiments, f'{part["name"]}: a remark without an experiment')
+        expect_equal(f'{part["name"]}: experiments of other parts',
+                     set(remark.experiments) - set(part['scenarios']), set())
+        for what, bounds in remark.held.items():
+            expect(any(one is not None for one in bounds), f'{what} is not held')
+
+
 def expected_labels(name):
     text = (SCENARIOS / f'{name}.ini').read_text(encoding='utf-8')
     body = re.search(r'^\[expect\]\n(.*?)(?=^\[|\Z)', text, re.M | re.S)
@@ -303,6 +351,7 @@ def chain_explains_table_2(program, folder):
 
 def of_papers():
     for name, quick, function in (('claims are complete', True, claims_are_complete),
+                                  ('remarks are whole', True, remarks_are_whole),
                                   ('the page is whole', False, page_is_whole),
                                   ('no row says nothing', False, no_row_of_dashes),
                                   ('what is red is explained', False, red_is_explained),
@@ -315,6 +364,8 @@ CASES = [
     Case('numbers are compared', True, numbers_are_compared),
     Case('what is absent is unknown', True, what_is_absent_is_unknown),
     Case('tables are compared', True, tables_are_compared),
+    Case('statements are counted', True, statements_are_counted),
+    Case('remarks are held', True, remarks_are_held),
     Case('ten colours', True, ten_colours),
     Case('the chain explains Table 2', True, chain_explains_table_2),
     Case('wrong arguments', True, wrong_arguments),

@@ -4,6 +4,8 @@
 import math
 from html import escape
 
+from . import published
+
 STYLE = '''
 body { font: 15px/1.5 system-ui, Helvetica, Arial, sans-serif; color: #1b2733; background: #fff;
   max-width: 1060px; margin: 2em auto; padding: 0 1em; }
@@ -141,8 +143,16 @@ def chart(caption, svg):
     return f'<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>'
 
 
-def paragraphs(texts):
-    return ''.join(f'<p class="remark">{escape(text)}</p>' for text in texts)
+def paragraphs(remarks):
+    """Each with what it is held to, and the scenarios whose numbers it has."""
+    pieces = []
+    for text, held, experiments in remarks:
+        said = escape(text)
+        if held:
+            by = ', '.join(f'<code>{escape(name)}</code>' for name in experiments)
+            said += f'<br><span class="faint">Held to: {escape(held)}. Shown by {by}.</span>'
+        pieces.append(f'<p class="remark">{said}</p>')
+    return ''.join(pieces)
 
 
 def numbers(grids):
@@ -196,6 +206,17 @@ def summary(parts):
                  [[cells[i] for i in used] for cells in rows if any(cells[1:])])
 
 
+def score(parts):
+    """A sentence: how many of the paper's statements hold, of those that this run can judge."""
+    counted = published.score((claim, verdict) for shown in parts
+                              for claim, verdict in shown.verdicts)
+    entries = [entry.within for shown in parts for entry in shown.entries]
+    text = counted.in_words()
+    if entries:
+        text += f' Of its tables {sum(entries)} of {len(entries)} entries are within 10 %.'
+    return text
+
+
 def html(paper, introduction, told, parts, faults):
     reading = READING.replace('NUMBERS', NUMBERS[any(shown.entries for shown in parts)])
     title = f'{escape(paper["title"])}: the paper and wavehaul'
@@ -207,7 +228,9 @@ def html(paper, introduction, told, parts, faults):
     return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
             f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head>'
             f'<body><h1>{title}</h1><p class="faint">{escape(paper["authors"])}. '
-            f'{escape(told)}</p>{introduction}{reading}{wrong}{summary(parts)}{sections}'
+            f'{escape(told)}</p><p id="score"><strong>'
+            f'{escape(score(parts))}</strong></p>{introduction}{reading}{wrong}{summary(parts)}'
+            f'{sections}'
             f'</body></html>\n')
 
 

@@ -3,7 +3,7 @@
 
 from collections import namedtuple
 
-from . import drawing, published
+from . import drawing, published, remarks
 from .results import Absent
 
 Shown = namedtuple('Shown', 'part charts grids verdicts entries remarks results')
@@ -33,28 +33,27 @@ def grids(part, results, paper):
 
 
 def missed(verdicts, entries):
-    """What a remark must cover."""
-    return ([(entry.row, entry.column) for entry in entries if not entry.within] +
-            [claim['says'] for claim, verdict in verdicts if verdict.holds is False])
+    """What a remark must cover: {what: ours}."""
+    return ({(entry.row, entry.column): entry.ours for entry in entries if not entry.within} |
+            {claim['says']: verdict.ours for claim, verdict in verdicts
+             if verdict.holds is False})
 
 
-def remarks_on(part, missing, results, remarks):
-    """(texts, what of it no remark covers)"""
-    mine = [remark for remark in remarks if remark.part == part['id']]
-    texts = []
+def texts_of(mine, missing, results):
+    """(words, what they are held to, by which experiments), of remarks on something here."""
     for remark in mine:
-        if any(one in remark.covers for one in missing):
-            try:
-                texts.append(remark.text(results))
-            except (Absent, KeyError) as absent:
-                texts.append(f'Its experiment is not part of this run: {absent}.')
-    bare = [one for one in missing if not any(one in remark.covers for remark in mine)]
-    return texts, bare
+        if not any(what in missing for what in remark.held):
+            continue
+        try:
+            text = remark.text(results)
+        except (Absent, KeyError) as absent:
+            text = f'Its experiment is not part of this run: {absent}.'
+        yield text, remarks.held_in_words(remark, missing), remark.experiments
 
 
 def bare_text(bare, whole):
     """Of what is not as the paper has it, and no remark tells why."""
-    which = '; '.join(f'{one[0]} at {one[1]}' if isinstance(one, tuple) else one for one in bare)
+    which = '; '.join(remarks.name_of(what) for what in bare)
     if whole:
         return f'Not as the paper has it, and nobody has found out why: {which}.'
     return (f'Not as the paper has it in a run that is shorter and smaller than the paper\'s: '
@@ -68,16 +67,12 @@ def show(top, part, results, paper, tolerance, whole):
     entries = []
     if 'table' in part:
         entries = list(published.entries(results, part['table'], tolerance))
-    texts, bare = remarks_on(part, missed(verdicts, entries), results, paper.REMARKS)
+    missing = missed(verdicts, entries)
+    mine = remarks.of_part(part, paper.REMARKS)
+    texts = list(texts_of(mine, missing, results))
+    bare = [what for what in missing if not any(what in remark.held for remark in mine)]
     if bare:
-        texts.append(bare_text(bare, whole))
+        texts.append((bare_text(bare, whole), '', ()))
     shown = Shown(part, list(charts(part, results, paper)), grids(part, results, paper), verdicts,
                   entries, texts, results)
-    return shown, [f'{part["name"]}: {words(one)}' for one in bare]
-
-
-def words(one):
-    if isinstance(one, tuple):
-        row, column = one
-        return f'{row} at {column} is not within 10 %, and no remark says why'
-    return f'"{one}" does not hold, and no remark says why'
+    return shown, [f'{part["name"]}: {fault}' for fault in remarks.faults_of(missing, mine)]

@@ -12,6 +12,20 @@ from .results import Absent
 Verdict = namedtuple('Verdict', 'published ours difference holds note')
 Entry = namedtuple('Entry', 'row column published ours difference within')
 
+class Score(namedtuple('Score', 'held judged constants unsaid beyond')):
+    """
+    Of a paper's statements: those that hold, of `judged` by a run; constants that are the paper's;
+    what this run is too small to say, and what none can.
+    """
+
+    def in_words(self):
+        text = f'{self.held} of {self.judged} statements of the paper hold as printed'
+        text += f' ({100 * self.held / self.judged:.0f} %)' if self.judged else ''
+        text += f', and {self.constants} constants are its own' if self.constants else ''
+        text += f'; {self.unsaid} more are beyond this run' if self.unsaid else ''
+        return text + (f'; {self.beyond} are beyond any simulation.' if self.beyond else '.')
+
+
 PICKS = {'least': min, 'most': max, 'mean': lambda values: sum(values) / len(values)}
 
 
@@ -102,6 +116,22 @@ def verdict(top, results, claim, tolerance):
     if 'ours' in claim:
         return by_number(top, results, claim, tolerance)
     return by_expectation(results, claim)
+
+
+def is_constant(claim):
+    """Read from the sources, not found by a run."""
+    return 'ours' in claim and 'scenario' not in claim['ours']
+
+
+def score(verdicts):
+    """Of (claim, verdict)."""
+    verdicts = list(verdicts)
+    judged = [one.holds for claim, one in verdicts
+              if one.holds is not None and not is_constant(claim)]
+    return Score(sum(judged), len(judged),
+                 sum(bool(one.holds) for claim, one in verdicts if is_constant(claim)),
+                 sum(one.holds is None and 'why not' not in claim for claim, one in verdicts),
+                 sum('why not' in claim for claim, _ in verdicts))
 
 
 def entries(results, table, tolerance):

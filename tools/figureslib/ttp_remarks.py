@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Why something is not as ttp.txt has it, with the numbers of the experiment that shows it."""
 
-from collections import namedtuple
-
-# `covers` has statements by their words; `text` makes the paragraph of the results.
-Remark = namedtuple('Remark', 'part covers text')
+from .remarks import Remark
 
 LARGEST = 100e6
 
@@ -106,18 +103,21 @@ def where_it_is_much_faster(results):
             f'a higher least rate (the paragraph above).')
 
 
+LEAST = ('ttp-fig10', 'ttp-least')
+
 REMARKS = (
-    Remark('fig5', frozenset({'TTP before DRS in all cases: least from 10 MB on'}),
-           windows_fill_short),
-    Remark('fig5', frozenset({'TTP before PSOCK at 1 and 2 %, by up to 20 %: most',
-                              'beyond 2 % TTP gains on the others: over PSOCK at 5 %, 100 MB'}),
-           sockets_fill_short),
-    Remark('fig5', frozenset({'small files take TTP about as long as the TCPs: over TCP, 1 MB, '
-                              'mean to 2 %'}), first_chunks),
-    Remark('fig10', frozenset({'PSOCK before DRS in every run: least'}), windows_grow_long),
-    Remark('fig10', frozenset({'more than ten times TCP with the largest file: least'}),
-           least_rate),
-    Remark('fig10', frozenset({'typically more than ten times DRS: mean with the largest file',
-                               'typically more than three times PSOCK: mean with the largest '
-                               'file'}), where_it_is_much_faster),
+    Remark('fig5', {'TTP before DRS in all cases: least from 10 MB on': (0.54, None)},
+           ('ttp-fig05', 'ttp-drs'), windows_fill_short),
+    Remark('fig5', {'TTP before PSOCK at 1 and 2 %, by up to 20 %: most': (0.66, None),
+                    'beyond 2 % TTP gains on the others: over PSOCK at 5 %, 100 MB': (0.9, None)},
+           ('ttp-fig05', 'ttp-least'), sockets_fill_short),
+    Remark('fig5', {'small files take TTP about as long as the TCPs: over TCP, 1 MB, mean to 2 %':
+                    (0.72, 1.3)}, ('ttp-fig05',), first_chunks),
+    Remark('fig10', {'PSOCK before DRS in every run: least': (0.74, None)},
+           ('ttp-fig10', 'ttp-drs'), windows_grow_long),
+    Remark('fig10', {'more than ten times TCP with the largest file: least': (8.1, None)},
+           LEAST, least_rate),
+    Remark('fig10', {'typically more than ten times DRS: mean with the largest file': (7.3, None),
+                     'typically more than three times PSOCK: mean with the largest file':
+                     (2.4, None)}, LEAST, where_it_is_much_faster),
 )
