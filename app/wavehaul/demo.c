@@ -22,6 +22,7 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/fault_text.h"
+#include "cli/json.h"
 #include "cli/signals.h"
 #include "demo/files.h"
 #include "demo/link.h"
@@ -30,7 +31,6 @@
 #include "demo/report.h"
 #include "job/client.h"
 #include "job/lanes.h"
-#include "report/head_json.h"
 #include "report/outcome.h"
 #include "verbs.h"
 #include "wanted.h"
@@ -465,13 +465,8 @@ int wh_verb_demo(int argc, char **argv)
 		else if (result.lcores > 0)
 			wh_demo_print_table(&result);
 	} else if (status != WH_EXIT_OK && wh_words_contain(argc, argv, "--json")) {
-		wh_json_print(wh_head_json("demo", status));
+		wh_json_print(wh_head_json("demo", status), JSON_COMPACT);
 	}
 	free(demo);
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		wh_complain("the report could not be written: %s", strerror(errno));
-		if (status == WH_EXIT_OK)
-			status = WH_EXIT_OTHER;
-	}
 	return status;
 }

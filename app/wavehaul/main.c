@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -6,10 +7,20 @@
 
 #include "base/assert.h"
 #include "bundle/record.h"
+#include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/settings.h"
 #include "verbs.h"
 #include "wire/packet.h"
+
+/* What a verb says may wait in a buffer until now, and a full disk shows first here. */
+static int finish(int status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	wh_complain("the report could not be written: %s", strerror(errno));
+	return status == WH_EXIT_OK ? WH_EXIT_OTHER : status;
+}
 
 static int run(enum wh_verb verb, int argc, char **argv)
 {
@@ -87,7 +98,7 @@ int main(int argc, char **argv)
 	}
 	for (uint32_t i = 0; (verb = wh_verb_at(i, &summary)) != 0; i++)
 		if (strcmp(argv[1], wh_verb_name(verb)) == 0)
-			return run(verb, argc - 1, argv + 1);
+			return finish(run(verb, argc - 1, argv + 1));
 	fprintf(stderr, "wavehaul: no verb '%s'; `wavehaul --help` lists them\n", argv[1]);
 	return WH_EXIT_USAGE;
 }

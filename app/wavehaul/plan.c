@@ -2,7 +2,6 @@
 
 /* The verb plan: what each profile and each TCP would do on a link, as a table. */
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,11 +11,11 @@
 #include "base/units.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
-#include "cli/path_text.h"
+#include "cli/json.h"
 #include "cli/settings.h"
-#include "scenario/jobs.h"
 #include "scenario/plan_row.h"
 #include "scenario/result.h"
+#include "scenario/workers.h"
 #include "sim/memory.h"
 #include "sim/sim.h"
 #include "verbs.h"
@@ -91,7 +90,7 @@ static bool take(void *context, uint32_t job, const char *text)
 static int tell_rows(struct plan *plan, uint32_t at_once)
 {
 	uint32_t n_rows = wh_plan_rows();
-	struct wh_jobs_plan jobs = {
+	struct wh_workers jobs = {
 		.at_once = at_once,
 		.progress = isatty(STDERR_FILENO) == 1,
 		.work = work,
@@ -104,8 +103,8 @@ static int tell_rows(struct plan *plan, uint32_t at_once)
 	for (uint32_t i = 0; i < n_rows; i++)
 		if (!wh_plan_row_by_formula(&plan->link, i, &plan->rows[i]))
 			plan->simulated[plan->n_simulated++] = i;
-	jobs.n_jobs = plan->n_simulated;
-	return wh_jobs_run(&jobs);
+	jobs.runs = plan->n_simulated;
+	return wh_workers_run(&jobs);
 }
 
 /* Seconds for those who wait: 12.3 s, 10 min 05 s, 4 h 05 min, 3 d 02 h. */
@@ -178,24 +177,17 @@ static json_t *row_json(const struct wh_plan_row *row, uint64_t rate_bps)
 static void print_json(const struct plan *plan, int status)
 {
 	const struct wh_plan_link *link = &plan->link;
+	json_t *all = wh_head_json("plan", status);
 	json_t *rows = json_array();
-	json_t *all;
-	char *text;
-
 	for (uint32_t i = 0; status == WH_EXIT_OK && i < wh_plan_rows(); i++)
 		json_array_append_new(rows, row_json(&plan->rows[i], link->rate_bps));
-	all = json_pack("{s:s, s:s, s:b, s:i, s:o, s:I, s:f, s:f, s:i, s:I, s:I, s:o}", "verb",
-		"plan", "version", WH_VERSION, "ok", status == WH_EXIT_OK, "exit_status", status,
-		"error", wh_text_to_json(wh_last_complaint()), "rate_bps",
-		(json_int_t)link->rate_bps, "rtt_s", (double)link->rtt_ps / WH_PS_PER_S, "loss",
-		link->loss, "mtu", (int)link->packet_bytes, "queue_pkts",
-		(json_int_t)link->queue_pkts, "file_bytes", (json_int_t)link->file_bytes, "rows",
-		rows);
-	text = json_dumps(all, JSON_INDENT(2) | JSON_REAL_PRECISION(DIGITS_SHOWN));
-	if (text != NULL)
-		puts(text);
-	free(text);
-	json_decref(all);
+	wh_json_add(
+		all, json_pack("{s:s, s:I, s:f, s:f, s:i, s:I, s:I, s:o}", "version", WH_VERSION,
+			     "rate_bps", (json_int_t)link->rate_bps, "rtt_s",
+			     (double)link->rtt_ps / WH_PS_PER_S, "loss", link->loss, "mtu",
+			     (int)link->packet_bytes, "queue_pkts", (json_int_t)link->queue_pkts,
+			     "file_bytes", (json_int_t)link->file_bytes, "rows", rows));
+	wh_json_print(all, JSON_INDENT(2) | JSON_REAL_PRECISION(DIGITS_SHOWN));
 }
 
 int wh_verb_plan(int argc, char **argv)
@@ -215,10 +207,5 @@ int wh_verb_plan(int argc, char **argv)
 	}
 	free(plan.rows);
 	free(plan.simulated);
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		wh_complain("the report could not be written: %s", strerror(errno));
-		if (status == WH_EXIT_OK)
-			status = WH_EXIT_OTHER;
-	}
 	return status;
 }

@@ -2,7 +2,6 @@
 
 /* The verb sim: reads a scenario, tries every point, runs them in processes, tells. */
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,10 +9,10 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/settings.h"
-#include "scenario/jobs.h"
 #include "scenario/list.h"
 #include "scenario/report.h"
 #include "scenario/result.h"
+#include "scenario/workers.h"
 #include "sim/memory.h"
 #include "verbs.h"
 
@@ -117,8 +116,8 @@ static bool take(void *context, uint32_t number, const char *text)
 static int run_points(struct verb *verb)
 {
 	struct wh_sim_report *report = &verb->report;
-	const struct wh_jobs_plan plan = {
-		.n_jobs = verb->n_runs,
+	const struct wh_workers plan = {
+		.runs = verb->n_runs,
 		.at_once = verb->settings.jobs,
 		.progress = isatty(STDERR_FILENO) == 1,
 		.work = work,
@@ -127,7 +126,7 @@ static int run_points(struct verb *verb)
 	};
 	int status;
 
-	status = wh_jobs_run(&plan);
+	status = wh_workers_run(&plan);
 	if (status == WH_EXIT_OK && report->csv != NULL &&
 		!wh_sim_csv_points(report->csv, &verb->ini, report->points))
 		status = WH_EXIT_OTHER;
@@ -176,10 +175,5 @@ int wh_verb_sim(int argc, char **argv)
 	if (status == -1)
 		status = verb.settings.list ? wh_scenarios_list(verb.settings.operands[0])
 					    : run_verb(&verb);
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		wh_complain("the report could not be written: %s", strerror(errno));
-		if (status == WH_EXIT_OK)
-			status = WH_EXIT_OTHER;
-	}
 	return status;
 }

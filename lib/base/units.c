@@ -224,6 +224,19 @@ int wh_parse_count(const char *text, uint64_t *result)
 	return 0;
 }
 
+const char *wh_scan_number(const char *text, double *result)
+{
+	long double value;
+	const char *rest;
+
+	if (!parse_number(text, &value, &rest) || value > (long double)DBL_MAX ||
+		(value > 0.0L && value < (long double)DBL_MIN))
+		return NULL;
+	/* Of the same text the same number as a compiler's, which rounds once. */
+	*result = strtod(text, NULL);
+	return rest;
+}
+
 int wh_parse_number(const char *text, double *result)
 {
 	long double value;
@@ -231,11 +244,7 @@ int wh_parse_number(const char *text, double *result)
 
 	if (!parse_number(text, &value, &rest) || *rest != '\0')
 		return -EINVAL;
-	if (value > (long double)DBL_MAX || (value > 0.0L && value < (long double)DBL_MIN))
-		return -ERANGE;
-	/* Of the same text the same number as a compiler's, which rounds once. */
-	*result = strtod(text, NULL);
-	return 0;
+	return wh_scan_number(text, result) == NULL ? -ERANGE : 0;
 }
 
 int wh_parse_share(const char *text, double *result)

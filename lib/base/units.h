@@ -34,6 +34,9 @@ int wh_parse_number(const char *text, double *result);
 const char *wh_scan_count(const char *text, uint64_t *result);
 const char *wh_scan_hex(const char *text, uint64_t *result);
 
+/* Likewise the number; NULL, too, where it is too large, or so small that it would become 0. */
+const char *wh_scan_number(const char *text, double *result);
+
 /*
  * Written into `text` (WH_UNITS_MAX bytes are enough), which is also returned: three significant
  * digits, or whole ones of the smallest unit. A rate is from 0 to less than 10^21 b/s.

@@ -366,6 +366,20 @@ def listed(program, folder):
     expect_status(program.run('sim', '--list', folder / 'none'), NO_SUCH_FILE)
 
 
+def plain(program, folder):
+    """What a scenario is called moves no terminal: neither as JSON nor as text."""
+    text = SWEPT.replace('Constant', 'C\u009b31m').replace('far only', 'far\u202e only')
+    said = run_sim(program, folder, text, '--json').out
+    expect('C\\u009b31m' in said and 'far\\u202e only' in said, said[:200])
+    expect_equal('title', json.loads(said)['title'], 'C\u009b31m bit rate into a link')
+    listed = program.run('sim', '--list', folder).out
+    shown = run_sim(program, folder, text).out
+    expect('C\\u009b31m bit' in listed, listed[:200])
+    expect('far\\u202e only:' in shown, shown)
+    for what in (said, listed, shown):
+        expect('\u009b' not in what and '\u202e' not in what, what[:200])
+
+
 def wrong(program, folder, args, status, pattern):
     (folder / 'good.ini').write_text(SWEPT)
     (folder / 'bad.ini').write_text(SWEPT.replace('rate = 10M', 'rate = 10ms'))
@@ -445,6 +459,7 @@ def cases():
     yield Case('CSV', True, csv_rows)
     yield Case('means', True, means)
     yield Case('list', True, listed)
+    yield Case('plain text', True, plain)
     for args, status, pattern in (
             ([], USAGE, '--list'), (['{folder}/good.ini', 'x'], USAGE, 'one FILE'),
             (['--jobs', '0', '{folder}/good.ini'], USAGE, "--jobs '0'"),

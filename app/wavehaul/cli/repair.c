@@ -192,6 +192,13 @@ void wh_repair_add(struct wh_session_stats *sum, const struct wh_session_stats *
 	sum->undecodable_blocks += stats->undecodable_blocks;
 }
 
+json_t *wh_repair_json(const struct wh_session_stats *stats)
+{
+	return json_pack("{s:I, s:I, s:I, s:f}", "sent", (json_int_t)stats->repair_pkts, "used",
+		(json_int_t)stats->repaired_pkts, "undecodable_blocks",
+		(json_int_t)stats->undecodable_blocks, "overhead", wh_repair_overhead(stats));
+}
+
 void wh_repair_print(const struct wh_session_stats *stats)
 {
 	printf("repair: %" PRIu64 " packets, %.2f for 100 of data; brought back %" PRIu64

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <jansson.h>
+
 #include "session/session.h"
 
 struct wh_repair_options {
@@ -79,6 +81,9 @@ static inline bool wh_repair_is_on(const struct wh_session *session)
 
 /* Sums what the reports tell of repair. */
 void wh_repair_add(struct wh_session_stats *sum, const struct wh_session_stats *stats);
+
+/* "repair" of every report: {"sent", "used", "undecodable_blocks", "overhead"}. */
+json_t *wh_repair_json(const struct wh_session_stats *stats);
 
 /* A line of the human report. */
 void wh_repair_print(const struct wh_session_stats *stats);

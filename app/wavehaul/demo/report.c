@@ -6,14 +6,12 @@
 
 #include <jansson.h>
 
-#include "base/assert.h"
 #include "base/clock.h"
 #include "base/units.h"
+#include "cli/json.h"
 #include "file/digest.h"
 #include "host/eal.h"
-#include "report/head_json.h"
 #include "report/progress.h"
-#include "report/repair_json.h"
 
 void wh_demo_progress_init(struct wh_demo_progress *progress, uint64_t hz, uint64_t bytes_total)
 {
@@ -311,8 +309,6 @@ void wh_demo_print_json(const struct wh_demo_result *result)
 		"lcores", (json_int_t)result->lcores);
 	/* clang-format on */
 
-	WH_ASSERT(rest != NULL);
-	json_object_update(object, rest);
-	json_decref(rest);
-	wh_json_print(object);
+	wh_json_add(object, rest);
+	wh_json_print(object, JSON_COMPACT);
 }

@@ -7,7 +7,7 @@
 #include "doctor/finding.h"
 #include "machine/machine.h"
 
-/* doctor_software.c */
+/* software.c */
 struct wh_finding wh_check_kernel(const struct wh_machine *machine);
 struct wh_finding wh_check_dpdk(const struct wh_machine *machine);
 struct wh_finding wh_check_rights(const struct wh_machine *machine);
@@ -15,7 +15,7 @@ struct wh_finding wh_check_memlock(const struct wh_machine *machine);
 struct wh_finding wh_check_io_uring(const struct wh_machine *machine);
 struct wh_finding wh_check_room(const struct wh_machine *machine);
 
-/* doctor_cpu.c */
+/* cpu.c */
 struct wh_finding wh_check_cpu(const struct wh_machine *machine);
 struct wh_finding wh_check_vectors(const struct wh_machine *machine);
 struct wh_finding wh_check_cpus(const struct wh_machine *machine);
@@ -25,12 +25,12 @@ struct wh_finding wh_check_smt(const struct wh_machine *machine);
 struct wh_finding wh_check_clock(const struct wh_machine *machine);
 struct wh_finding wh_check_tsc(const struct wh_machine *machine);
 
-/* doctor_memory.c */
+/* memory.c */
 struct wh_finding wh_check_node(const struct wh_machine *machine, int node);
 struct wh_finding wh_check_placement(const struct wh_machine *machine);
 struct wh_finding wh_check_hugepages(const struct wh_machine *machine);
 
-/* doctor_devices.c */
+/* devices.c */
 struct wh_finding wh_check_iommu(const struct wh_machine *machine);
 struct wh_finding wh_check_vfio(const struct wh_machine *machine);
 struct wh_finding wh_check_nic(const struct wh_machine *machine, const struct wh_nic *nic);

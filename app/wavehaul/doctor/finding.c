@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include "base/assert.h"
+#include "cli/json.h"
 
 static void make_printable(char *text)
 {
@@ -18,53 +19,19 @@ static void make_printable(char *text)
 			*text = '?';
 }
 
-static struct wh_finding finding(
-	enum wh_verdict verdict, const char *repair, const char *format, va_list args)
+struct wh_finding wh_finding(enum wh_verdict verdict, const char *repair, const char *format, ...)
 {
 	struct wh_finding result = {.verdict = verdict};
 	int length = snprintf(result.repair, sizeof(result.repair), "%s", repair);
+	va_list args;
 
 	WH_ASSERT(verdict == WH_FIX || length == 0);
 	WH_ASSERT(length < (int)sizeof(result.repair)); /* half a command might be another one */
+	va_start(args, format);
 	vsnprintf(result.text, sizeof(result.text), format, args);
+	va_end(args);
 	make_printable(result.text);
 	make_printable(result.repair);
-	return result;
-}
-
-struct wh_finding wh_good(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-
-	struct wh_finding result = finding(WH_GOOD, "", format, args);
-
-	va_end(args);
-	return result;
-}
-
-struct wh_finding wh_info(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-
-	struct wh_finding result = finding(WH_INFO, "", format, args);
-
-	va_end(args);
-	return result;
-}
-
-struct wh_finding wh_fix(const char *repair, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-
-	struct wh_finding result = finding(WH_FIX, repair, format, args);
-
-	va_end(args);
 	return result;
 }
 
@@ -130,11 +97,7 @@ void wh_findings_print_json(const struct wh_findings *findings)
 					word[one->verdict], "text", one->text, "repair", repair));
 	}
 
-	json_t *object = json_pack("{s:s, s:b, s:o}", "verb", "doctor", "ok",
-		wh_findings_to_fix(findings) == 0, "checks", checks);
-
-	WH_ASSERT(object != NULL);
-	json_dumpf(object, stdout, JSON_COMPACT);
-	printf("\n");
-	json_decref(object);
+	wh_json_print(json_pack("{s:s, s:b, s:o}", "verb", "doctor", "ok",
+			      wh_findings_to_fix(findings) == 0, "checks", checks),
+		JSON_COMPACT);
 }

@@ -24,10 +24,12 @@ struct wh_finding {
  * Texts hold what files of a foreign machine say, so they come out as printable ASCII, '?' in
  * place of every other byte.
  */
-struct wh_finding wh_good(const char *format, ...) __attribute__((format(printf, 1, 2)));
-struct wh_finding wh_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
-struct wh_finding wh_fix(const char *repair, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+struct wh_finding wh_finding(enum wh_verdict verdict, const char *repair, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#define wh_good(...)        wh_finding(WH_GOOD, "", __VA_ARGS__)
+#define wh_info(...)        wh_finding(WH_INFO, "", __VA_ARGS__)
+#define wh_fix(repair, ...) wh_finding(WH_FIX, repair, __VA_ARGS__)
 
 struct wh_findings {
 	struct wh_finding *at;

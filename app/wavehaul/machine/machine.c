@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/units.h"
 #include "machine/tree.h"
 
 #define CAP_IPC_LOCK_BIT 14 /* linux/capability.h */
@@ -27,16 +28,19 @@ static void look_at_process(struct wh_machine *machine)
 {
 	static const char status[] = "/proc/self/status";
 	char text[1024];
-	unsigned int real_id;
-	unsigned int effective_id;
+	const char *rest;
+	uint64_t id;
+	uint64_t capabilities;
 
 	wh_tree_field(machine->root, text, sizeof(text), status, "Cpus_allowed_list");
 	wh_cpus_parse(text, &machine->cpus);
 	wh_tree_field(machine->root, text, sizeof(text), status, "Uid");
+	rest = wh_scan_count(text, &id); /* the real one, and behind it the effective one */
 	machine->superuser =
-		sscanf(text, "%u %u", &real_id, &effective_id) == 2 && effective_id == 0;
+		rest != NULL && wh_scan_count(rest + strspn(rest, " "), &id) != NULL && id == 0;
 	wh_tree_field(machine->root, text, sizeof(text), status, "CapEff");
-	machine->may_lock = (strtoull(text, NULL, 16) >> CAP_IPC_LOCK_BIT & 1) != 0;
+	machine->may_lock = wh_scan_hex(text, &capabilities) != NULL &&
+			    (capabilities >> CAP_IPC_LOCK_BIT & 1) != 0;
 }
 
 void wh_machine_look(struct wh_machine *machine, const char *root)

@@ -84,50 +84,25 @@ static bool is_address(const char *text)
 	return true;
 }
 
-struct route_search {
-	struct wh_nic *nic;
-	const char *interface;
-};
-
-/* /proc/net/route: interface, destination, gateway, flags, counts (3), mask. */
-static void match_route(void *context, char *line)
-{
-	struct route_search *search = context;
-	char interface[32];
-	char destination[16];
-	char mask[16];
-
-	if (sscanf(line, "%31s %15s %*s %*s %*s %*s %*s %15s", interface, destination, mask) != 3 ||
-		strcmp(interface, search->interface) != 0)
-		return;
-	search->nic->routes = true;
-	if (strcmp(destination, "00000000") == 0 && strcmp(mask, "00000000") == 0)
-		search->nic->default_route = true;
-}
-
-/* /proc/net/ipv6_route: destination, its prefix, six more, flags, interface. */
-static void match_route6(void *context, char *line)
-{
-	struct route_search *search = context;
-	char destination[40];
-	char prefix[8];
-	char interface[32];
-
-	if (sscanf(line, "%39s %7s %*s %*s %*s %*s %*s %*s %*s %31s", destination, prefix,
-		    interface) != 3 ||
-		strcmp(interface, search->interface) != 0)
-		return;
-	/* Others, as those of link-local addresses, come by themselves with any interface. */
-	if (strspn(destination, "0") == strlen(destination) && strcmp(prefix, "00") == 0)
-		search->nic->default_route = true;
-}
-
 static void look_for_routes(const char *root, const char *interface, struct wh_nic *nic)
 {
-	struct route_search search = {.nic = nic, .interface = interface};
+	struct wh_tree_lines lines = wh_tree_lines(root, "/proc/net/route");
+	char *word[10];
 
-	wh_tree_each_line(root, "/proc/net/route", match_route, &search);
-	wh_tree_each_line(root, "/proc/net/ipv6_route", match_route6, &search);
+	/* Interface, destination, gateway, flags, three counts, mask. */
+	while (wh_tree_words(&lines, word, 8)) {
+		if (strcmp(word[0], interface) != 0)
+			continue;
+		nic->routes = true;
+		nic->default_route |=
+			strcmp(word[1], "00000000") == 0 && strcmp(word[7], "00000000") == 0;
+	}
+	/* Destination, its prefix, six more, flags, interface. Some come by themselves with any. */
+	lines = wh_tree_lines(root, "/proc/net/ipv6_route");
+	while (wh_tree_words(&lines, word, 10))
+		nic->default_route |= strcmp(word[9], interface) == 0 &&
+				      strspn(word[0], "0") == strlen(word[0]) &&
+				      strcmp(word[1], "00") == 0;
 }
 
 bool wh_interface_has_default_route(const char *root, const char *interface)

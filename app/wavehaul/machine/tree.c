@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "machine/tree.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -30,14 +29,15 @@ static void join(char path[PATH_MAX], const char *root, const char *format, va_l
 		path[0] = '\0';
 }
 
-static void join_path(char path[PATH_MAX], const char *root, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	join(path, root, format, args);
-	va_end(args);
-}
+/* What every function with a format begins with. */
+#define JOIN(path, root, format)                                                                   \
+	do {                                                                                       \
+		va_list args;                                                                      \
+                                                                                                   \
+		va_start(args, format);                                                            \
+		join(path, root, format, args);                                                    \
+		va_end(args);                                                                      \
+	} while (0)
 
 /* In place; returns where the text now begins. */
 static char *trim(char *text)
@@ -55,46 +55,72 @@ static char *trim(char *text)
 }
 
 /* A pipe in a copied tree must not hold us up. */
-static FILE *open_file(const char *path)
+static struct wh_tree_lines open_lines(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	struct wh_tree_lines lines = {.file = fd < 0 ? NULL : fdopen(fd, "r")};
 
-	if (fd >= 0 && file == NULL)
+	if (fd >= 0 && lines.file == NULL)
 		close(fd);
-	return file;
+	return lines;
 }
 
-static char *next_line(FILE *file, char **line, size_t *room)
+struct wh_tree_lines wh_tree_lines(const char *root, const char *format, ...)
 {
-	if (getline(line, room, file) < 0)
+	char path[PATH_MAX];
+
+	JOIN(path, root, format);
+	return open_lines(path);
+}
+
+char *wh_tree_next(struct wh_tree_lines *lines)
+{
+	if (lines->file == NULL || getline(&lines->line, &lines->room, lines->file) < 0) {
+		wh_tree_close(lines);
 		return NULL;
-	(*line)[strcspn(*line, "\n")] = '\0';
-	return trim(*line);
+	}
+	lines->line[strcspn(lines->line, "\n")] = '\0';
+	return trim(lines->line);
+}
+
+bool wh_tree_words(struct wh_tree_lines *lines, char **word, uint32_t count)
+{
+	char *line;
+
+	while ((line = wh_tree_next(lines)) != NULL) {
+		uint32_t found = 0;
+
+		while (found < count && (word[found] = strsep(&line, " ")) != NULL)
+			found += word[found][0] != '\0';
+		if (found == count)
+			return true;
+	}
+	return false;
+}
+
+void wh_tree_close(struct wh_tree_lines *lines)
+{
+	if (lines->file != NULL)
+		fclose(lines->file);
+	free(lines->line);
+	*lines = (struct wh_tree_lines){0};
 }
 
 static bool first_line(const char *path, char *line, size_t room)
 {
-	FILE *file = open_file(path);
-	char *buffer = NULL;
-	size_t buffer_room = 0;
-	char *text = file == NULL ? NULL : next_line(file, &buffer, &buffer_room);
+	struct wh_tree_lines lines = open_lines(path);
+	const char *text = wh_tree_next(&lines);
 
 	snprintf(line, room, "%s", text == NULL ? "" : text);
-	free(buffer);
-	if (file != NULL)
-		fclose(file);
+	wh_tree_close(&lines);
 	return text != NULL;
 }
 
 bool wh_tree_line(const char *root, char *line, size_t room, const char *format, ...)
 {
 	char path[PATH_MAX];
-	va_list args;
 
-	va_start(args, format);
-	join(path, root, format, args);
-	va_end(args);
+	JOIN(path, root, format);
 	return first_line(path, line, room);
 }
 
@@ -117,61 +143,40 @@ bool wh_tree_number(const char *root, int64_t *number, const char *format, ...)
 {
 	char path[PATH_MAX];
 	char line[32];
-	va_list args;
 
-	va_start(args, format);
-	join(path, root, format, args);
-	va_end(args);
+	JOIN(path, root, format);
 	if (!first_line(path, line, sizeof(line)) || line[0] == '\0')
 		return false;
 	return read_number(line, number);
 }
 
-struct field {
-	const char *key;
-	char *value;
-	size_t room;
-	bool found;
-};
-
-static void match_field(void *context, char *line)
-{
-	struct field *field = context;
-	size_t length = strlen(field->key);
-
-	if (field->found || strncmp(line, field->key, length) != 0)
-		return;
-
-	char *after = line + length;
-
-	after += strspn(after, " ");
-	if (*after == ':')
-		after++;
-	else if (after == line + length)
-		return;
-	snprintf(field->value, field->room, "%s", trim(after));
-	field->found = true;
-}
-
 bool wh_tree_field(const char *root, char *value, size_t room, const char *path, const char *key)
 {
-	struct field field = {.key = key, .value = value, .room = room};
+	struct wh_tree_lines lines = wh_tree_lines(root, "%s", path);
+	size_t length = strlen(key);
+	bool found = false;
+	char *line;
 
 	WH_ASSERT(room > 0 && key[0] != '\0');
 	value[0] = '\0';
-	wh_tree_each_line(root, path, match_field, &field);
-	return field.found;
+	while (!found && (line = wh_tree_next(&lines)) != NULL) {
+		size_t blanks = strncmp(line, key, length) == 0 ? strspn(line + length, " ") : 0;
+		char *after = line + length + blanks;
+
+		found = strncmp(line, key, length) == 0 && (*after == ':' || blanks > 0);
+		if (found)
+			snprintf(value, room, "%s", trim(after + (*after == ':')));
+	}
+	wh_tree_close(&lines);
+	return found;
 }
 
 bool wh_tree_link(const char *root, char *name, size_t room, const char *format, ...)
 {
 	char path[PATH_MAX];
 	char target[PATH_MAX];
-	va_list args;
 
-	va_start(args, format);
-	join(path, root, format, args);
-	va_end(args);
+	JOIN(path, root, format);
 
 	ssize_t length = readlink(path, target, sizeof(target) - 1);
 
@@ -186,62 +191,24 @@ bool wh_tree_link(const char *root, char *name, size_t room, const char *format,
 bool wh_tree_exists(const char *root, const char *format, ...)
 {
 	char path[PATH_MAX];
-	va_list args;
 
-	va_start(args, format);
-	join(path, root, format, args);
-	va_end(args);
+	JOIN(path, root, format);
 	return access(path, F_OK) == 0;
-}
-
-static void each_line(const char *path, void (*visit)(void *context, char *line), void *context)
-{
-	FILE *file = open_file(path);
-	char *buffer = NULL;
-	size_t room = 0;
-	char *line;
-
-	if (file == NULL)
-		return;
-	while ((line = next_line(file, &buffer, &room)) != NULL)
-		visit(context, line);
-	free(buffer);
-	fclose(file);
-}
-
-struct needle {
-	const char *text;
-	bool found;
-};
-
-static void find_needle(void *context, char *line)
-{
-	struct needle *needle = context;
-
-	needle->found = needle->found || strstr(line, needle->text) != NULL;
 }
 
 bool wh_tree_contains(const char *root, const char *text, const char *format, ...)
 {
-	struct needle needle = {.text = text};
 	char path[PATH_MAX];
-	va_list args;
+	const char *line = "";
 
-	va_start(args, format);
-	join(path, root, format, args);
-	va_end(args);
-	each_line(path, find_needle, &needle);
-	return needle.found;
-}
+	JOIN(path, root, format);
 
-void wh_tree_each_line(
-	const char *root, const char *path, void (*visit)(void *context, char *line), void *context)
-{
-	char full[PATH_MAX];
+	struct wh_tree_lines lines = open_lines(path);
 
-	WH_ASSERT(path[0] == '/');
-	join_path(full, root, "/%s", path + 1);
-	each_line(full, visit, context);
+	while (line != NULL && strstr(line, text) == NULL)
+		line = wh_tree_next(&lines);
+	wh_tree_close(&lines);
+	return line != NULL;
 }
 
 static int not_hidden(const struct dirent *entry)
@@ -253,11 +220,8 @@ struct wh_tree_list wh_tree_list(const char *root, const char *format, ...)
 {
 	struct wh_tree_list list = {0};
 	char path[PATH_MAX];
-	va_list args;
 
-	va_start(args, format);
-	join(path, root, format, args);
-	va_end(args);
+	JOIN(path, root, format);
 
 	int count = scandir(path, &list.entry, not_hidden, versionsort);
 

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* The first line, without blanks around it; false: not readable, and line is "". */
 bool wh_tree_line(const char *root, char *line, size_t room, const char *format, ...)
@@ -35,9 +36,22 @@ bool wh_tree_exists(const char *root, const char *format, ...)
 bool wh_tree_contains(const char *root, const char *text, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Calls `visit` with every line of the file, without blanks around it. */
-void wh_tree_each_line(const char *root, const char *path, void (*visit)(void *context, char *line),
-	void *context);
+/* The lines of a file, one after the other, without blanks around them. */
+struct wh_tree_lines {
+	FILE *file; /* NULL: there is none, or it has been read */
+	char *line;
+	size_t room;
+};
+
+struct wh_tree_lines wh_tree_lines(const char *root, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* NULL past the last; who stops before closes it. */
+char *wh_tree_next(struct wh_tree_lines *lines);
+void wh_tree_close(struct wh_tree_lines *lines);
+
+/* The first words of the next line that has so many; false past the last. */
+bool wh_tree_words(struct wh_tree_lines *lines, char **word, uint32_t count);
 
 /* A folder's entries in the order of their numbers. Free with wh_tree_list_free. */
 struct wh_tree_list {

@@ -3,20 +3,15 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <rte_version.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/units.h"
-#include "cli/complain.h"
 #include "cli/exit.h"
-#include "cli/path_text.h"
-#include "cli/plain_text.h"
+#include "cli/json.h"
 #include "cli/repair.h"
-#include "report/head_json.h"
-#include "report/repair_json.h"
 
 /* Shorter than this, what is left behind the warm-up says nothing. */
 #define STEADY_MIN_NS UINT64_C(900000000)
@@ -344,13 +339,12 @@ static json_t *lateness_json(const struct wh_job *job)
 static json_t *outcome_json(const struct wh_settings *settings, const char *server, int status)
 {
 	json_t *all = wh_head_json("bench", status);
-	json_t *rest = json_pack("{s:o, s:s, s:s, s:i, s:b, s:s, s:s}", "host",
-		wh_word_to_json(server), "version", WH_VERSION, "dpdk", rte_version(), "mtu",
-		(int)settings->mtu_bytes, "reverse", settings->reverse, "profile",
-		settings->profile->name, "pacing", pacing_name(settings));
 
-	json_object_update(all, rest);
-	json_decref(rest);
+	wh_json_add(
+		all, json_pack("{s:o, s:s, s:s, s:i, s:b, s:s, s:s}", "host",
+			     wh_word_to_json(server), "version", WH_VERSION, "dpdk", rte_version(),
+			     "mtu", (int)settings->mtu_bytes, "reverse", settings->reverse,
+			     "profile", settings->profile->name, "pacing", pacing_name(settings)));
 	json_object_set_new(all, "rate_bps",
 		settings->rate_bps == WH_RATE_MAX ? json_null()
 						  : json_integer((json_int_t)settings->rate_bps));
@@ -414,22 +408,10 @@ static void add_path(json_t *all, const struct wh_bench_rows *rows, const struct
 	json_object_set_new(all, "cores", cores_json(rows));
 }
 
-static void print_object(json_t *object)
-{
-	char *text = json_dumps(object, JSON_INDENT(2));
-
-	if (text != NULL) {
-		wh_plain_json(text, stdout);
-		putchar('\n');
-	}
-	free(text);
-	json_decref(object);
-}
-
 void wh_bench_tell_failure(const struct wh_settings *settings, const char *server, int status)
 {
 	if (settings->json)
-		print_object(outcome_json(settings, server, status));
+		wh_json_print(outcome_json(settings, server, status), JSON_INDENT(2));
 }
 
 static void print_json(const struct wh_bench_rows *rows, struct wh_job *const *jobs, uint32_t count,
@@ -468,7 +450,7 @@ static void print_json(const struct wh_bench_rows *rows, struct wh_job *const *j
 		json_object_set_new(all, "lateness_ns", lateness_json(jobs[0]));
 	json_object_set_new(all, "refused_packets", reasons);
 	json_object_set(all, "intervals", rows->intervals);
-	print_object(all);
+	wh_json_print(all, JSON_INDENT(2));
 }
 
 void wh_bench_end(struct wh_bench_rows *rows, struct wh_job *const *jobs, uint32_t count,

@@ -20,11 +20,10 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/fault_text.h"
-#include "cli/path_text.h"
+#include "cli/json.h"
+#include "cli/plain_text.h"
 #include "cli/repair.h"
-#include "report/head_json.h"
 #include "report/progress.h"
-#include "report/repair_json.h"
 #include "report/transfer.h"
 
 #define STALL_MS 1000
@@ -84,11 +83,13 @@ void wh_transfer_tell_start(struct wh_transfer *transfer)
 			json_pack("{s:i, s:b, s:i, s:i}", "cpu", core->cpu, "works", core->works,
 				"receives", core->receives, "sends", core->sends));
 	}
-	wh_json_print(json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:i, s:b, s:o, s:o}", "event",
-		"start", "verb", verb_name(transfer), "version", WH_VERSION, "dpdk", rte_version(),
-		"host", wh_word_to_json(transfer->server), "port", transfer->host.spec.ethdev,
-		"mtu", (int)settings->mtu_bytes, "hugepages", transfer->runtime.eal.hugepages,
-		"cores", cores, "settings", effective));
+	wh_json_print(
+		json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:i, s:b, s:o, s:o}", "event", "start",
+			"verb", verb_name(transfer), "version", WH_VERSION, "dpdk", rte_version(),
+			"host", wh_word_to_json(transfer->server), "port",
+			transfer->host.spec.ethdev, "mtu", (int)settings->mtu_bytes, "hugepages",
+			transfer->runtime.eal.hugepages, "cores", cores, "settings", effective),
+		JSON_COMPACT);
 }
 
 /* Room for one more: it doubles whenever the count is a power of two. */
@@ -149,7 +150,7 @@ void wh_transfer_on_file(void *context, const struct wh_file_result *result)
 		wh_path_to_json(line, "path", result->path);
 		if (result->error != 0)
 			json_object_set_new(line, "error", json_string(text));
-		wh_json_print(line);
+		wh_json_print(line, JSON_COMPACT);
 	}
 	pthread_mutex_unlock(&transfer->telling);
 }
@@ -217,7 +218,7 @@ static void print_interval(struct wh_transfer *transfer, uint64_t now_tsc, uint6
 		(json_int_t)totals.failed);
 
 	wh_flow_now_to_json(line, &transfer->last_flow, flow);
-	wh_json_print(line);
+	wh_json_print(line, JSON_COMPACT);
 }
 
 /* What holds the flow up is known where it is sent. */
@@ -242,8 +243,9 @@ static void see_stall(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t b
 	transfer->stall_told = true;
 	if (transfer->settings.json_stream)
 		wh_json_print(json_pack("{s:s, s:f, s:o}", "event", "stall", "seconds",
-			seconds_between(transfer, transfer->began_tsc, now_tsc), "held_up_by",
-			limit_now(transfer)));
+				      seconds_between(transfer, transfer->began_tsc, now_tsc),
+				      "held_up_by", limit_now(transfer)),
+			JSON_COMPACT);
 }
 
 void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc)
@@ -349,7 +351,7 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 			"set_ids", (json_int_t)totals.left_out.set_ids, "xattrs",
 			(json_int_t)totals.left_out.xattrs, "hard_links",
 			(json_int_t)totals.left_out.hard_links));
-	wh_json_print(line);
+	wh_json_print(line, JSON_COMPACT);
 }
 
 /* One line for all that files have lost, and none when that is nothing. */
@@ -387,7 +389,7 @@ static void print_text(struct wh_transfer *transfer, int status, double seconds)
 
 	for (uint32_t i = 0; i < transfer->failures; i++)
 		fprintf(stderr, "wavehaul: %s: %s\n",
-			wh_path_text(transfer->failure[i].path, path, sizeof(path)),
+			wh_plain_text(transfer->failure[i].path, true, path, sizeof(path)),
 			transfer->failure[i].text);
 	print_left_out(&totals.left_out);
 	printf("%" PRIu64 " file%s, %s in %.2f s: %s", totals.files, totals.files == 1 ? "" : "s",

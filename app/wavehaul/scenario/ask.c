@@ -2,6 +2,7 @@
 #include "scenario/ask.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +13,23 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
+struct question;
+
+struct function {
+	const char *name;
+	double (*answer)(const struct question *question);
+	double (*statistic)(
+		const double *values, uint32_t count); /* of single flows' throughputs */
+	size_t count; /* offset of the count that is asked for in what the monitor says */
+	enum wh_value_kind kind;
+	bool of_link;
+	bool no_times;
+};
+
 /* What one call is about: flows (a flow may be named twice, and counts twice) or one link. */
 struct question {
 	const struct wh_asking *asking;
+	const struct function *function;
 	uint32_t *flows;
 	uint32_t n_flows;
 	uint32_t link;
@@ -39,6 +54,11 @@ static struct wh_monitor_link link_span(const struct question *q)
 		wh_scenario_run_monitor(q->asking->run), q->link, q->from_ps, q->to_ps);
 }
 
+static uint64_t count_of(const struct question *q, const void *span)
+{
+	return *(const uint64_t *)((const char *)span + q->function->count);
+}
+
 double wh_throughput_bps(
 	const struct wh_scenario_group *group, uint64_t goodput_bytes, double span_s)
 {
@@ -48,42 +68,43 @@ double wh_throughput_bps(
 	return packets * 8.0 * group->packet_bytes / span_s;
 }
 
-static double flow_throughput(const struct question *q, uint32_t i)
+static double flow_count(const struct question *q)
 {
-	return wh_throughput_bps(wh_point_group_of(q->asking->point, q->flows[i]),
-		flow_span(q, i).goodput_bytes, seconds(q->to_ps - q->from_ps));
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < q->n_flows; i++) {
+		const struct wh_monitor_flow span = flow_span(q, i);
+
+		sum += count_of(q, &span);
+	}
+	return (double)sum;
 }
 
-static double sum_goodput(const struct question *q)
+static double flow_goodput(const struct question *q)
 {
-	uint64_t bytes = 0;
-
-	for (uint32_t i = 0; i < q->n_flows; i++)
-		bytes += flow_span(q, i).goodput_bytes;
-	return 8.0 * (double)bytes / seconds(q->to_ps - q->from_ps);
+	return 8.0 * flow_count(q) / seconds(q->to_ps - q->from_ps);
 }
 
-static double sum_throughput(const struct question *q)
-{
-	double sum = 0.0;
-
-	for (uint32_t i = 0; i < q->n_flows; i++)
-		sum += flow_throughput(q, i);
-	return sum;
-}
-
-/* A statistic of the throughputs of single flows. */
-static double of_throughputs(
-	const struct question *q, double (*statistic)(const double *values, uint32_t count))
+static double flow_throughput(const struct question *q)
 {
 	double *values = wh_sim_allocate((q->n_flows + 1) * sizeof(*values));
 	double result;
 
 	for (uint32_t i = 0; i < q->n_flows; i++)
-		values[i] = flow_throughput(q, i);
-	result = statistic(values, q->n_flows);
+		values[i] = wh_throughput_bps(wh_point_group_of(q->asking->point, q->flows[i]),
+			flow_span(q, i).goodput_bytes, seconds(q->to_ps - q->from_ps));
+	result = q->function->statistic(values, q->n_flows);
 	free(values);
 	return result;
+}
+
+static double sum_of(const double *values, uint32_t count)
+{
+	double sum = 0.0;
+
+	for (uint32_t i = 0; i < count; i++)
+		sum += values[i];
+	return sum;
 }
 
 static double least_of(const double *values, uint32_t count)
@@ -102,67 +123,6 @@ static double most_of(const double *values, uint32_t count)
 	for (uint32_t i = 1; i < count; i++)
 		most = fmax(most, values[i]);
 	return most;
-}
-
-static double mean_throughput(const struct question *q)
-{
-	return of_throughputs(q, wh_mean);
-}
-
-static double stddev_throughput(const struct question *q)
-{
-	return of_throughputs(q, wh_stddev);
-}
-
-static double least_throughput(const struct question *q)
-{
-	return of_throughputs(q, least_of);
-}
-
-static double most_throughput(const struct question *q)
-{
-	return of_throughputs(q, most_of);
-}
-
-static double jain_throughput(const struct question *q)
-{
-	return of_throughputs(q, wh_jain);
-}
-
-static double sum_sent(const struct question *q)
-{
-	uint64_t pkts = 0;
-
-	for (uint32_t i = 0; i < q->n_flows; i++)
-		pkts += flow_span(q, i).sent_pkts;
-	return (double)pkts;
-}
-
-static double sum_retransmitted(const struct question *q)
-{
-	uint64_t pkts = 0;
-
-	for (uint32_t i = 0; i < q->n_flows; i++)
-		pkts += flow_span(q, i).retransmitted_pkts;
-	return (double)pkts;
-}
-
-static double sum_repair(const struct question *q)
-{
-	uint64_t pkts = 0;
-
-	for (uint32_t i = 0; i < q->n_flows; i++)
-		pkts += flow_span(q, i).repair_pkts;
-	return (double)pkts;
-}
-
-static double sum_dropped(const struct question *q)
-{
-	uint64_t pkts = 0;
-
-	for (uint32_t i = 0; i < q->n_flows; i++)
-		pkts += flow_span(q, i).dropped_pkts;
-	return (double)pkts;
 }
 
 static double last_finish(const struct question *q)
@@ -192,26 +152,23 @@ static double count_flows(const struct question *q)
 	return q->n_flows;
 }
 
+static double link_count(const struct question *q)
+{
+	const struct wh_monitor_link span = link_span(q);
+
+	return (double)count_of(q, &span);
+}
+
 static double link_utilisation(const struct question *q)
 {
 	return (double)link_span(q).busy_ps / (double)(q->to_ps - q->from_ps);
 }
 
-static double link_entered(const struct question *q)
-{
-	return (double)link_span(q).entered_pkts;
-}
-
 static double link_drops(const struct question *q)
 {
-	struct wh_monitor_link span = link_span(q);
+	const struct wh_monitor_link span = link_span(q);
 
 	return (double)(span.overflow_pkts + span.early_pkts);
-}
-
-static double link_lost(const struct question *q)
-{
-	return (double)link_span(q).lost_pkts;
 }
 
 static double link_queue_mean(const struct question *q)
@@ -225,33 +182,30 @@ static double link_queue_max(const struct question *q)
 		->queue_max_pkts;
 }
 
-static const struct function {
-	const char *name;
-	double (*answer)(const struct question *question);
-	enum wh_value_kind kind;
-	bool of_link;
-	bool no_times;
-} functions[] = {
-	{.name = "goodput", .answer = sum_goodput},
-	{.name = "throughput", .answer = sum_throughput},
-	{.name = "mean", .answer = mean_throughput},
-	{.name = "stddev", .answer = stddev_throughput},
-	{.name = "least", .answer = least_throughput},
-	{.name = "most", .answer = most_throughput},
-	{.name = "jain", .answer = jain_throughput},
-	{.name = "sent", .answer = sum_sent},
-	{.name = "retransmitted", .answer = sum_retransmitted},
-	{.name = "repair", .answer = sum_repair},
-	{.name = "dropped", .answer = sum_dropped},
-	{.name = "finish", .answer = last_finish, .kind = WH_VALUE_TIME, .no_times = true},
-	{.name = "finished", .answer = count_finished, .no_times = true},
-	{.name = "flows", .answer = count_flows, .no_times = true},
-	{.name = "utilisation", .answer = link_utilisation, .of_link = true},
-	{.name = "entered", .answer = link_entered, .of_link = true},
-	{.name = "drops", .answer = link_drops, .of_link = true},
-	{.name = "lost", .answer = link_lost, .of_link = true},
-	{.name = "queue_mean", .answer = link_queue_mean, .of_link = true},
-	{.name = "queue_max", .answer = link_queue_max, .of_link = true, .no_times = true},
+#define FLOW(field) .count = offsetof(struct wh_monitor_flow, field)
+#define LINK(field) .of_link = true, .count = offsetof(struct wh_monitor_link, field)
+
+static const struct function functions[] = {
+	{"goodput", flow_goodput, FLOW(goodput_bytes)},
+	{"throughput", flow_throughput, .statistic = sum_of},
+	{"mean", flow_throughput, .statistic = wh_mean},
+	{"stddev", flow_throughput, .statistic = wh_stddev},
+	{"least", flow_throughput, .statistic = least_of},
+	{"most", flow_throughput, .statistic = most_of},
+	{"jain", flow_throughput, .statistic = wh_jain},
+	{"sent", flow_count, FLOW(sent_pkts)},
+	{"retransmitted", flow_count, FLOW(retransmitted_pkts)},
+	{"repair", flow_count, FLOW(repair_pkts)},
+	{"dropped", flow_count, FLOW(dropped_pkts)},
+	{"finish", last_finish, .kind = WH_VALUE_TIME, .no_times = true},
+	{"finished", count_finished, .no_times = true},
+	{"flows", count_flows, .no_times = true},
+	{"utilisation", link_utilisation, .of_link = true},
+	{"entered", link_count, LINK(entered_pkts)},
+	{"drops", link_drops, .of_link = true},
+	{"lost", link_count, LINK(lost_pkts)},
+	{"queue_mean", link_queue_mean, .of_link = true},
+	{"queue_max", link_queue_max, .of_link = true, .no_times = true},
 };
 
 static const struct function *find_function(const char *name, char wrong[WH_EXPR_WRONG_BYTES])
@@ -351,9 +305,9 @@ static bool take_moment(struct question *q, const struct wh_expr_scope *scope, c
 
 /* None, or two times behind what it is about. */
 static bool take_times(struct question *q, const struct wh_expr_scope *scope,
-	const struct function *function, const char *const *times, uint32_t n_times,
-	char wrong[WH_EXPR_WRONG_BYTES])
+	const char *const *times, uint32_t n_times, char wrong[WH_EXPR_WRONG_BYTES])
 {
+	const struct function *function = q->function;
 	const struct wh_point *point = q->asking->point;
 
 	q->from_ps = point->warmup_ps;
@@ -377,12 +331,11 @@ static bool take_times(struct question *q, const struct wh_expr_scope *scope,
 }
 
 /* How many of the texts say what it is about. */
-static uint32_t take_subject(struct question *q, const struct function *function,
-	const char *const *args, uint32_t n_args)
+static uint32_t take_subject(struct question *q, const char *const *args, uint32_t n_args)
 {
 	uint32_t taken = 0;
 
-	if (function->of_link)
+	if (q->function->of_link)
 		return set_link(q, args[0]) ? 1 : 0;
 	while (taken < n_args && add_flows(q, args[taken]))
 		taken++;
@@ -393,20 +346,20 @@ bool wh_ask(const struct wh_expr_scope *scope, const char *name, const char *con
 	uint32_t n_args, struct wh_value *value, char wrong[WH_EXPR_WRONG_BYTES])
 {
 	const struct function *function = find_function(name, wrong);
-	struct question q = {.asking = scope->context};
+	struct question q = {.asking = scope->context, .function = function};
 	uint32_t taken;
 	bool fine;
 
 	WH_ASSERT(n_args > 0);
 	if (function == NULL)
 		return false;
-	taken = take_subject(&q, function, args, n_args);
+	taken = take_subject(&q, args, n_args);
 	if (taken == 0)
 		snprintf(wrong, WH_EXPR_WRONG_BYTES,
 			"has %s('%s'), which is no %s of this scenario", name, args[0],
 			function->of_link ? "link, as A-B," : "flow");
 	WH_ASSERT(taken <= n_args);
-	fine = taken > 0 && take_times(&q, scope, function, args + taken, n_args - taken, wrong);
+	fine = taken > 0 && take_times(&q, scope, args + taken, n_args - taken, wrong);
 	WH_ASSERT(!fine || (q.from_ps < q.to_ps && q.link < q.asking->point->scenario.n_links));
 	if (fine)
 		*value = (struct wh_value){.kind = function->kind,

@@ -4,10 +4,10 @@
 #include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/units.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -63,29 +63,6 @@ const char *wh_sign_text(enum wh_sign sign)
 	return "?";
 }
 
-static const char *skip_digits(const char *p)
-{
-	while (isdigit((unsigned char)*p))
-		p++;
-	return p;
-}
-
-/* Digits, a fraction, an exponent: what strtod takes, without its signs, hexadecimals and words. */
-static const char *end_of_number(const char *text)
-{
-	const char *p = skip_digits(text);
-
-	if (*p == '.' && isdigit((unsigned char)p[1]))
-		p = skip_digits(p + 1);
-	if (*p == 'e' || *p == 'E') {
-		const char *digits = p[1] == '+' || p[1] == '-' ? p + 2 : p + 1;
-
-		if (isdigit((unsigned char)*digits))
-			p = skip_digits(digits);
-	}
-	return p;
-}
-
 static size_t copy_word(char word[WH_WORD_BYTES], const char *begin, const char *stop)
 {
 	size_t chars = (size_t)(stop - begin);
@@ -99,20 +76,22 @@ static size_t copy_word(char word[WH_WORD_BYTES], const char *begin, const char 
 
 static void lex_value(const char **text, struct wh_token *token, char wrong[WH_EXPR_WRONG_BYTES])
 {
-	const char *stop = end_of_number(*text);
-	char digits[WH_WORD_BYTES];
+	const char *begin = *text;
+	const char *name = wh_scan_number(begin, &token->value.x);
+	const char *stop = name == NULL ? begin : name;
 	char unit[WH_WORD_BYTES];
 
-	copy_word(digits, *text, stop);
-	token->kind = WH_TOKEN_VALUE;
-	token->value = (struct wh_value){.kind = WH_VALUE_NUMBER, .x = strtod(digits, NULL)};
-	*text = stop;
 	while (isalnum((unsigned char)*stop) || *stop == '%' || *stop == '_' || *stop == '.')
 		stop++;
-	copy_word(unit, *text, stop);
 	*text = stop;
-	if (unit[0] == '\0')
+	token->kind = name == NULL ? WH_TOKEN_WRONG : WH_TOKEN_VALUE;
+	token->value.kind = WH_VALUE_NUMBER;
+	if (name == NULL)
+		snprintf(wrong, WH_EXPR_WRONG_BYTES, "has '%.*s', which is no number within bounds",
+			(int)(stop - begin), begin);
+	if (name == NULL || name == stop)
 		return;
+	copy_word(unit, name, stop);
 	for (size_t i = 0; i < LENGTH(units); i++) {
 		if (strcmp(unit, units[i].name) != 0)
 			continue;
@@ -125,9 +104,9 @@ static void lex_value(const char **text, struct wh_token *token, char wrong[WH_E
 	}
 	token->kind = WH_TOKEN_WRONG;
 	snprintf(wrong, WH_EXPR_WRONG_BYTES,
-		"has '%s%s', and '%s' is no unit; units are ns us ms s, K M G T, KiB MiB GiB TiB, "
+		"has '%.*s', and '%s' is no unit; units are ns us ms s, K M G T, KiB MiB GiB TiB, "
 		"%%",
-		digits, unit, unit);
+		(int)(stop - begin), begin, unit);
 }
 
 static void lex_name(const char **text, struct wh_token *token)

@@ -10,6 +10,7 @@
 
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "cli/plain_text.h"
 #include "sim/memory.h"
 
 static const struct wh_ini_kind kinds[WH_INI_KINDS] = {
@@ -30,7 +31,8 @@ const struct wh_ini_form wh_scenario_form = {
 	.utf8 = true,
 };
 
-#define SUFFIX ".ini"
+#define SUFFIX     ".ini"
+#define LINE_BYTES 1024
 
 /* Beside the sources that this was built from; else where it was installed. */
 static const char *default_folder(void)
@@ -85,10 +87,13 @@ static bool list_one(const char *folder, const char *name)
 
 	if (fine) {
 		const char *figure = text_of(&ini, "figure");
+		char line[LINE_BYTES];
+		char plain[LINE_BYTES];
 
-		printf("%-20.*s %s%s%s%s\n", (int)(strlen(name) - strlen(SUFFIX)), name,
-			text_of(&ini, "title"), figure[0] != '\0' ? " (" : "", figure,
-			figure[0] != '\0' ? ")" : "");
+		snprintf(line, sizeof(line), "%-20.*s %s%s%s%s",
+			(int)(strlen(name) - strlen(SUFFIX)), name, text_of(&ini, "title"),
+			figure[0] != '\0' ? " (" : "", figure, figure[0] != '\0' ? ")" : "");
+		printf("%s\n", wh_plain_text(line, false, plain, sizeof(plain)));
 	}
 	wh_ini_free(&ini);
 	free(path);

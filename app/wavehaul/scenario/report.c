@@ -9,7 +9,7 @@
 #include "base/assert.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
-#include "cli/path_text.h"
+#include "cli/json.h"
 #include "scenario/result.h"
 
 #define SHOWN_DIGITS 12
@@ -233,18 +233,15 @@ bool wh_sim_report_take(
 static void print_json(const struct wh_sim_report *report, int status)
 {
 	const struct wh_ini *ini = report->ini;
-	json_t *all = json_pack("{s:s, s:s, s:b, s:i, s:o, s:o, s:o, s:o, s:o, s:O}", "verb", "sim",
-		"version", WH_VERSION, "ok", status == WH_EXIT_OK, "exit_status", status, "error",
-		wh_text_to_json(wh_last_complaint()), "file", wh_text_to_json(ini->path), "title",
-		wh_text_to_json(scenario_text(ini, "title")), "paper",
-		wh_text_to_json(scenario_text(ini, "paper")), "figure",
-		wh_text_to_json(scenario_text(ini, "figure")), "points", report->points);
-	char *text = json_dumps(all, JSON_INDENT(1) | JSON_REAL_PRECISION(SHOWN_DIGITS));
+	json_t *all = wh_head_json("sim", status);
 
-	if (text != NULL)
-		puts(text);
-	free(text);
-	json_decref(all);
+	wh_json_add(all,
+		json_pack("{s:s, s:o, s:o, s:o, s:o, s:O}", "version", WH_VERSION, "file",
+			wh_text_to_json(ini->path), "title",
+			wh_text_to_json(scenario_text(ini, "title")), "paper",
+			wh_text_to_json(scenario_text(ini, "paper")), "figure",
+			wh_text_to_json(scenario_text(ini, "figure")), "points", report->points));
+	wh_json_print(all, JSON_INDENT(1) | JSON_REAL_PRECISION(SHOWN_DIGITS));
 }
 
 void wh_sim_report_end(struct wh_sim_report *report, int status)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "cli/plain_text.h"
 #include "scenario/report.h"
 #include "sim/memory.h"
 #include "sim/monitor.h"
@@ -132,6 +133,14 @@ static void print_links(const json_t *runs)
 	}
 }
 
+/* Labels are as the file has them. */
+static void print_text(const json_t *text)
+{
+	char plain[1024];
+
+	fputs(wh_plain_text(json_string_value(text), false, plain, sizeof(plain)), stdout);
+}
+
 static void print_number(const json_t *value)
 {
 	if (json_is_number(value))
@@ -145,8 +154,9 @@ static void print_expectation(const json_t *expectation)
 	size_t i;
 	json_t *one;
 
-	printf("  %-6s %s:", json_is_true(json_object_get(expectation, "ok")) ? "ok" : "FAILED",
-		json_string_value(json_object_get(expectation, "label")));
+	printf("  %-6s ", json_is_true(json_object_get(expectation, "ok")) ? "ok" : "FAILED");
+	print_text(json_object_get(expectation, "label"));
+	putchar(':');
 	json_array_foreach(json_object_get(expectation, "compared"), i, one)
 	{
 		printf("%s ", i > 0 ? "," : "");
@@ -154,7 +164,9 @@ static void print_expectation(const json_t *expectation)
 		printf(" %s ", json_string_value(json_object_get(one, "sign")));
 		print_number(json_object_get(one, "right"));
 	}
-	printf("   (%s)\n", json_string_value(json_object_get(expectation, "text")));
+	printf("   (");
+	print_text(json_object_get(expectation, "text"));
+	printf(")\n");
 }
 
 void wh_sim_table_print(const json_t *point, uint32_t n_points)

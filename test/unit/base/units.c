@@ -405,7 +405,14 @@ static void test_numbers(void)
 static void test_scan(void)
 {
 	uint64_t value = 4711;
+	double number = 0;
 
+	CU_ASSERT_STRING_EQUAL(wh_scan_number("1.5e-3ms", &number), "ms");
+	CU_ASSERT_EQUAL(number, 1.5e-3);
+	CU_ASSERT_PTR_NULL(wh_scan_number("1e400s", &number));
+	CU_ASSERT_PTR_NULL(wh_scan_number("2em", &number));
+	CU_ASSERT_PTR_NULL(wh_scan_number(".5", &number));
+	CU_ASSERT_EQUAL(number, 1.5e-3);
 	CU_ASSERT_STRING_EQUAL(wh_scan_count("12,34", &value), ",34");
 	CU_ASSERT_EQUAL(value, 12);
 	CU_ASSERT_STRING_EQUAL(wh_scan_count("18446744073709551615", &value), "");

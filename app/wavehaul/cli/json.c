@@ -1,16 +1,55 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/path_text.h"
+#include "cli/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
 #include "cli/plain_text.h"
 
-const char *wh_path_text(const char *path, char *text, size_t room)
+json_t *wh_head_json(const char *verb, int status)
 {
-	return wh_plain_text(path, true, text, room);
+	WH_ASSERT(status >= 0); /* -1 is to go on */
+
+	json_t *object = json_pack("{s:s, s:b, s:i, s:o}", "verb", verb, "ok", status == WH_EXIT_OK,
+		"exit_status", status, "error", wh_text_to_json(wh_last_complaint()));
+
+	WH_ASSERT(object != NULL);
+	return object;
+}
+
+void wh_flow_to_json(json_t *object, uint64_t bytes, double seconds)
+{
+	WH_ASSERT(seconds >= 0);
+	wh_json_add(
+		object, json_pack("{s:I, s:f, s:f}", "bytes", (json_int_t)bytes, "seconds", seconds,
+				"goodput_bps", seconds > 0 ? (double)bytes * 8 / seconds : 0));
+}
+
+void wh_json_add(json_t *object, json_t *more)
+{
+	WH_ASSERT(more != NULL);
+	json_object_update(object, more);
+	json_decref(more);
+}
+
+void wh_json_print(json_t *object, size_t flags)
+{
+	char *text = json_dumps(object, flags);
+
+	WH_ASSERT(object != NULL);
+	if (text != NULL) {
+		flockfile(stdout);
+		wh_plain_json(text, stdout);
+		putchar('\n');
+		fflush(stdout);
+		funlockfile(stdout);
+	}
+	free(text);
+	json_decref(object);
 }
 
 void wh_path_to_json(json_t *object, const char *key, const char *path)
