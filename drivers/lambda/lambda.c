@@ -43,6 +43,9 @@
 #define PREFETCH_PKTS      2
 #define PREFETCH_BYTES_MAX 1536
 
+/* As long as a poll may come late, on a machine that is not the lambda's own. */
+#define INGRESS_AHEAD_NS 100000
+
 /* The ring driver cuts the names of its ports to this room. */
 #define PORT_NAME_BYTES  32
 #define PORT_NAME_PREFIX "net_ring_"
@@ -66,6 +69,7 @@ struct wh_lambda {
 	char port_name[WH_LAMBDA_ENDS][PORT_NAME_BYTES]; /* empty: not made */
 	struct rte_mempool *pool;
 	uint32_t frame_bytes_max; /* of one without a tag */
+	uint64_t ahead_tsc;       /* what the ingress takes in before its time */
 	int stamp_offset;
 	uint64_t stamp_flag;
 };
@@ -80,6 +84,15 @@ static uint32_t padded_bytes(uint32_t frame_bytes)
 	return RTE_MAX(frame_bytes, (uint32_t)FRAME_BYTES_MIN);
 }
 
+/* That wait for the ingress: what is taken ahead, and the burst that goes beyond it. */
+static uint64_t ingress_pkts(const struct wh_fibre_config *fibre, uint32_t wire_bytes)
+{
+	if (fibre->ingress_bps == 0)
+		return 0;
+	return wh_muldiv_u64(fibre->ingress_bps, INGRESS_AHEAD_NS, 8 * WH_NS_PER_S) / wire_bytes +
+	       1 + WH_LAMBDA_BURST;
+}
+
 uint32_t wh_lambda_mbufs_needed(const struct wh_lambda_config *config, uint32_t frame_bytes)
 {
 	uint32_t wire_bytes = padded_bytes(frame_bytes) + WH_ETHER_WIRE_BYTES;
@@ -91,7 +104,8 @@ uint32_t wh_lambda_mbufs_needed(const struct wh_lambda_config *config, uint32_t 
 
 		if (items == UINT32_MAX)
 			return UINT32_MAX;
-		mbufs += (uint64_t)items + ring_pkts(config) + COPIES_MAX;
+		mbufs += (uint64_t)items + ring_pkts(config) + COPIES_MAX +
+			 ingress_pkts(&config->fibre[end], wire_bytes);
 	}
 	return (uint32_t)RTE_MIN(mbufs, (uint64_t)UINT32_MAX);
 }
@@ -200,10 +214,18 @@ static bool is_oversize(const struct wh_lambda *lambda, const struct rte_mbuf *p
 	return pkt->pkt_len > lambda->frame_bytes_max + (tagged ? WH_VLAN_BYTES : 0);
 }
 
+/*
+ * As a NIC's wire: what the ingress cannot take in by then stays in the sender's ring. It takes
+ * some ahead, so that the wire does not run dry between two polls.
+ */
 static uint32_t take_in(struct wh_lambda *lambda, struct direction *way, uint64_t now_tsc)
 {
 	struct rte_mbuf *pkts[WH_LAMBDA_BURST];
 	struct wh_fibre_fate fate;
+
+	if (wh_fibre_ingress_free(way->fibre) > now_tsc + lambda->ahead_tsc)
+		return 0;
+
 	uint32_t came = rte_ring_sc_dequeue_burst(way->from, (void **)pkts, WH_LAMBDA_BURST, NULL);
 
 	if (came == 0)
@@ -480,6 +502,7 @@ int wh_lambda_create(const struct wh_lambda_config *config, uint64_t now_tsc,
 			"no memory for lambda %s: reserve more hugepages", config->name);
 	lambda->pool = config->pool;
 	lambda->frame_bytes_max = (uint32_t)config->mtu + WH_ETHER_BYTES;
+	lambda->ahead_tsc = wh_ns_to_tsc(config->hz, INGRESS_AHEAD_NS);
 	error = make_all(lambda, config, now_tsc, why, why_bytes);
 	if (error != 0) {
 		wh_lambda_close(lambda);

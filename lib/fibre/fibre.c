@@ -18,6 +18,7 @@ static_assert(TIME_MAX_TSC <= WH_TSC_NEVER / 8, "and so do sums of some");
 #define REORDER_DELAY_SHARE 10 /* the default is this part of the delay, or so many packet times */
 
 struct wh_fibre {
+	struct wh_line ingress;
 	struct wh_line line;
 	struct wh_prng prng;
 	uint64_t now_tsc;
@@ -96,9 +97,13 @@ struct wh_fibre *wh_fibre_create(
 	fibre = calloc(1, sizeof(*fibre));
 	if (fibre == NULL)
 		goto fail;
-	rc = wh_line_init(&fibre->line, config, hz);
+	rc = wh_line_init(
+		&fibre->ingress, &(struct wh_fibre_config){.rate_bps = config->ingress_bps}, hz);
 	if (rc != 0)
 		goto fail_fibre;
+	rc = wh_line_init(&fibre->line, config, hz);
+	if (rc != 0)
+		goto fail_ingress;
 	rc = wh_delay_line_init(&fibre->delay_line, items_max);
 	if (rc != 0)
 		goto fail_line;
@@ -107,6 +112,8 @@ struct wh_fibre *wh_fibre_create(
 
 fail_line:
 	wh_line_free(&fibre->line);
+fail_ingress:
+	wh_line_free(&fibre->ingress);
 fail_fibre:
 	free(fibre);
 fail:
@@ -121,6 +128,7 @@ void wh_fibre_destroy(struct wh_fibre *fibre)
 	WH_ASSERT(wh_delay_line_held(&fibre->delay_line) == 0);
 	wh_delay_line_free(&fibre->delay_line);
 	wh_line_free(&fibre->line);
+	wh_line_free(&fibre->ingress);
 	free(fibre);
 }
 
@@ -160,13 +168,17 @@ uint32_t wh_fibre_items_needed(const struct wh_fibre_config *config, uint32_t wi
 	return (uint32_t)wh_min_u64(items, UINT32_MAX);
 }
 
-/* From outage to loss: what drops packets. */
+/* From ingress to loss: what drops packets. */
 static enum wh_fibre_drop pass_line(
 	struct wh_fibre *fibre, uint64_t now_tsc, uint32_t wire_bytes, uint64_t *leave_tsc)
 {
-	if (wh_loss_model_outage(&fibre->loss_model, now_tsc))
+	uint64_t came_tsc = now_tsc;
+	bool came = wh_line_enter(&fibre->ingress, now_tsc, wire_bytes, &came_tsc);
+
+	WH_ASSERT(came && came_tsc >= now_tsc); /* there is no limit */
+	if (wh_loss_model_outage(&fibre->loss_model, came_tsc))
 		return WH_FIBRE_DROP_OUTAGE;
-	if (!wh_line_enter(&fibre->line, now_tsc, wire_bytes, leave_tsc))
+	if (!wh_line_enter(&fibre->line, came_tsc, wire_bytes, leave_tsc))
 		return WH_FIBRE_DROP_QUEUE;
 	fibre->stats.queue_bytes_max = fibre->line.queue_bytes_max;
 	return wh_loss_model_draw(&fibre->loss_model, &fibre->prng, wire_bytes);
@@ -222,6 +234,11 @@ void wh_fibre_admit(
 		fate->copies = 2;
 		fibre->stats.duplicated_pkts++;
 	}
+}
+
+uint64_t wh_fibre_ingress_free(const struct wh_fibre *fibre)
+{
+	return wh_line_free_tsc(&fibre->ingress);
 }
 
 bool wh_fibre_hold(struct wh_fibre *fibre, uint64_t due_tsc, void *item)

@@ -9,6 +9,7 @@
  *
  * A packet passes through these stages, each drawing from one seeded generator:
  *
+ *   ingress   -> comes in at the rate of the sender's link, behind those that came before
  *   outage    -> dropped while an outage window is open
  *   queue     -> dropped when the queue has no room; leaves at the line's rate
  *   loss      -> Bernoulli, Gilbert-Elliott, bit errors: dropped after it took its time on the line
@@ -24,6 +25,12 @@
  * The packet on the line waits too, until it has left: as a packet until its last bit, in bytes
  * with those of its bytes that have not left. A packet that would make more wait than the queue
  * holds is dropped, but an empty queue takes any packet.
+ *
+ * With an ingress the fibre begins with a switch of some memory, the queue, between a fast link
+ * and a slow line (lambda-tcp.txt 2): a packet enters the queue when its last bit has come in, so
+ * that a burst fills the memory at the difference of the two rates, however it was admitted. What
+ * waits for the ingress is with the sender and in no memory of the fibre's: who admits more than
+ * the link carries holds it back by wh_fibre_ingress_free, or reckons with it in items_max.
  *
  * A corrupted packet is corrupt in each of its copies. The second copy is due one packet time
  * after the first; it leaves the due times of other packets alone, so it may be overtaken.
@@ -56,6 +63,7 @@ struct wh_fibre_outage {
 
 struct wh_fibre_config {
 	uint64_t rate_bps;    /* of the line, Ethernet overhead counted; 0: infinite */
+	uint64_t ingress_bps; /* of the sender's link, likewise; 0: infinite */
 	uint64_t delay_ns;    /* one way */
 	uint64_t queue_bytes; /* wire bytes that may wait; 0: no limit in bytes */
 	uint32_t queue_pkts;  /* packets that may wait; 0: no limit in packets */
@@ -123,14 +131,17 @@ void wh_fibre_destroy(struct wh_fibre *fibre);
 
 /*
  * Copies that a fibre can hold at once when packets take at least wire_bytes_min and what is due
- * is taken before the next packet is admitted. UINT32_MAX when there is no bound: an infinite
- * rate or a queue without a limit.
+ * is taken before the next packet is admitted, but for those that wait for the ingress. UINT32_MAX
+ * when there is no bound: an infinite rate or a queue without a limit.
  */
 uint32_t wh_fibre_items_needed(const struct wh_fibre_config *config, uint32_t wire_bytes_min);
 
 /* A packet of wire_bytes (preamble and gap counted) comes at now_tsc; times never decrease. */
 void wh_fibre_admit(
 	struct wh_fibre *fibre, uint64_t now_tsc, uint32_t wire_bytes, struct wh_fibre_fate *fate);
+
+/* When all that was admitted has come in: the ingress is free; 0 without one. */
+uint64_t wh_fibre_ingress_free(const struct wh_fibre *fibre);
 
 /*
  * False when items_max are held: the caller drops it and says so with wh_fibre_count_queue_drop.

@@ -115,6 +115,11 @@ uint64_t wh_line_queue_bytes(const struct wh_line *line, uint64_t now_tsc)
 	return line->busy_until <= now ? 0 : span_bytes(line, line->busy_until - now);
 }
 
+uint64_t wh_line_free_tsc(const struct wh_line *line)
+{
+	return line->byte_span == 0 ? 0 : whole_cycles(line->busy_until);
+}
+
 uint64_t wh_line_packet_tsc(const struct wh_line *line, uint32_t wire_bytes)
 {
 	return whole_cycles(wire_bytes * line->byte_span);

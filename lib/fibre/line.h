@@ -41,6 +41,9 @@ bool wh_line_enter(
 /* Bytes that wait at now_tsc; one that has left in part still counts. */
 uint64_t wh_line_queue_bytes(const struct wh_line *line, uint64_t now_tsc);
 
+/* The first whole cycle in which all that was taken will have left; 0 at an infinite rate. */
+uint64_t wh_line_free_tsc(const struct wh_line *line);
+
 /* How long a packet takes, in whole cycles and no less. */
 uint64_t wh_line_packet_tsc(const struct wh_line *line, uint32_t wire_bytes);
 

@@ -224,8 +224,8 @@ static void test_verbs_without_file(void)
 {
 	const struct wh_settings *s = &rig.settings;
 
-	wh_rig_read(
-		&rig, WH_VERB_DEMO, "--queue|500p|--loss-model|ge:0.1,0.2|--file|x y|--fec|9,1");
+	wh_rig_read(&rig, WH_VERB_DEMO,
+		"--queue|500p|--ingress|40G|--loss-model|ge:0.1,0.2|--file|x y|--fec|9,1");
 	CU_ASSERT_EQUAL(rig.status, -1);
 	CU_ASSERT_EQUAL(s->size_bytes, 1 << 30);
 	CU_ASSERT_FALSE(wh_settings_given(s, WH_VERB_DEMO, "size"));
@@ -238,12 +238,14 @@ static void test_verbs_without_file(void)
 	CU_ASSERT_EQUAL(s->rtt_ns, 100000000);
 	CU_ASSERT_EQUAL(s->lambda.rate_bps, UINT64_C(10000000000));
 	CU_ASSERT_EQUAL(s->lambda.queue_pkts, 500);
+	CU_ASSERT_EQUAL(s->lambda.ingress_bps, UINT64_C(40000000000));
 	CU_ASSERT_EQUAL(s->lambda.queue_bytes, 0);
 	CU_ASSERT_EQUAL(s->lambda.loss_model, WH_LOSS_GILBERT_ELLIOTT);
 	CU_ASSERT_EQUAL(s->lambda.seed, 1);
 	CU_ASSERT_EQUAL(s->repair.k, 9);
 	wh_rig_read(&rig, WH_VERB_DEMO, "--queue|64K");
 	CU_ASSERT_EQUAL(s->lambda.queue_bytes, 65536);
+	CU_ASSERT_EQUAL(s->lambda.ingress_bps, 0);
 	wh_rig_read(&rig, WH_VERB_PLAN, "--rtt|1us|--jobs|256");
 	CU_ASSERT_EQUAL(rig.status, -1);
 	CU_ASSERT_EQUAL(s->lambda.rate_bps, 0);

@@ -11,6 +11,7 @@
 #include "eal.h"
 #include "port/port.h"
 #include "unit.h"
+#include "wire/encap.h"
 
 const char wh_suite_name[] = "drivers/lambda";
 
@@ -556,6 +557,45 @@ static void test_backlog(void)
 	rig_down(&rig);
 }
 
+/*
+ * 1000 bytes on the wire take 8 us at 1 Gb/s: a burst of 64 lasts 512 us, and the next one is taken
+ * when less than 100 us of it are left. All stamps are as far apart as the line's.
+ */
+static void test_ingress(void)
+{
+	struct wh_lambda_config config = both_ways(clean(0, 0));
+	struct wh_lambda_config more = config;
+	struct rig rig;
+
+	config.ring_pkts = 256;
+	config.fibre[A].ingress_bps = HZ;
+	rig_up(&rig, config, 512);
+	for (uint32_t i = 0; i < 192; i++)
+		send_frame(&rig, A, i, 1000 - WH_ETHER_WIRE_BYTES);
+	CU_ASSERT_EQUAL(poll_at(&rig, START), 64);
+	CU_ASSERT_EQUAL(wh_lambda_held(rig.lambda, A), 64);
+	CU_ASSERT_EQUAL(poll_at(&rig, START + 411000), 51); /* 51 are over, 13 to come */
+	CU_ASSERT_EQUAL(wh_lambda_held(rig.lambda, A), 13);
+	CU_ASSERT_EQUAL(poll_at(&rig, START + 412000), 64);
+	CU_ASSERT_EQUAL(wh_lambda_held(rig.lambda, A), 77);
+	CU_ASSERT_EQUAL(poll_at(&rig, START + 1024000), 64 + 77);
+	poll_at(&rig, START + 1536000 + 8000); /* it ran dry for no moment but this one */
+	for (uint32_t i = 0; i < 192; i++)
+		CU_ASSERT(receive_is(&rig, B, i, 1000 - WH_ETHER_WIRE_BYTES));
+	CU_ASSERT_EQUAL(wh_lambda_stats(rig.lambda, A)->sent_pkts, 192);
+	rig_down(&rig);
+
+	/* 100 us of 1 Gb/s are 12 packets of 1000 bytes; and one begun, and a burst. */
+	more.fibre[A].rate_bps = more.fibre[B].rate_bps = HZ;
+	more.fibre[A].queue_pkts = more.fibre[B].queue_pkts = 10;
+
+	uint32_t without = wh_lambda_mbufs_needed(&more, 1000 - WH_ETHER_WIRE_BYTES);
+
+	more.fibre[A].ingress_bps = HZ;
+	CU_ASSERT_EQUAL(wh_lambda_mbufs_needed(&more, 1000 - WH_ETHER_WIRE_BYTES),
+		without + 12 + 1 + WH_LAMBDA_BURST);
+}
+
 /* Packets in the backlog, both kinds of rings, the line and the spares: rig_down counts. */
 static void test_close_under_load(void)
 {
@@ -668,6 +708,7 @@ CU_TestInfo wh_tests[] = {
 	{"frames beyond the MTU do not enter", test_oversize},
 	{"the tag of a VLAN does not count", test_tagged},
 	{"a full sender's ring loses nothing", test_backlog},
+	{"a link takes as much as it carries", test_ingress},
 	{"closing under load leaks nothing", test_close_under_load},
 	{"impossible configurations get a sentence", test_impossible},
 	{"mbufs needed", test_mbufs_needed},

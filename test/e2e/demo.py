@@ -72,6 +72,7 @@ GRID = [
     ('duplicate', dict(size='16M', rate='1G', rtt='20ms', duplicate='2%', mtu='1500')),
     ('corrupt', dict(size='16M', rate='1G', rtt='20ms', corrupt='1%', mtu='1500')),
     ('short-queue', dict(size='4M', rate='1G', rtt='20ms', queue='256K')),
+    ('switch', dict(size='4M', rate='622M', rtt='20ms', queue='500K', ingress='1G', mtu='1500')),
     ('all-at-once', dict(size='8M', rate='1G', rtt='50ms', loss='1%', reorder='1%',
                          duplicate='1%', corrupt='1%', mtu='1500')),
 ]

@@ -101,6 +101,10 @@ const struct wh_setting wh_settings_table[] = {
 		.argument = "SIZE|Np", .example = "64M, or 500p for packets",
 		.help = "what may wait before the line: bytes, or packets as 500p\n"
 			"(one bandwidth-delay product, at least two bursts)"},
+	{IN("lambda"), FIELD(lambda.ingress_bps), .flag = "ingress", .verbs = DEMO,
+		RATE(WH_RATE_MIN, RATE_MAX_BPS), .argument = "RATE", .example = "40G",
+		.help = "of the sender's link, before a switch whose memory --queue is\n"
+			"(none: packets come as they are sent)"},
 	{IN("lambda"), FIELD(lambda.loss), .flag = "loss", .verbs = DEMO, SHARE(0, 1),
 		.standard = "0.01%", .argument = "SHARE", .example = "0.01%",
 		.help = "of packets: 0.01%, 1e-4, 0; 0 beside --loss-model ge or ber"},

@@ -264,8 +264,9 @@ static json_t *fibre_json(const struct wh_demo_options *options)
 	const struct wh_fibre_config *fibre = &options->settings.lambda;
 
 	/* clang-format off */
-	return json_pack("{s:I, s:I, s:f, s:I, s:f, s:I, s:I}",
+	return json_pack("{s:I, s:I, s:I, s:f, s:I, s:f, s:I, s:I}",
 		"rate_bps", (json_int_t)fibre->rate_bps,
+		"ingress_bps", (json_int_t)fibre->ingress_bps,
 		"rtt_ns", (json_int_t)options->settings.rtt_ns,
 		"loss", options->loss,
 		"seed", (json_int_t)fibre->seed,
