@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -50,6 +51,10 @@ static struct {
 	uint32_t process;
 	bool dead;
 	bool failed;
+	bool full;
+	bool sync_fails;
+	uint32_t syncs;
+	uint64_t written_bytes;
 	uint32_t count;
 	uint32_t errands;
 	struct deed deed[UNDER_WAY];
@@ -60,7 +65,9 @@ void disk_begin(const struct disk_config *config)
 	WH_ASSERT(disk.count == 0 && !disk.dead);
 	disk.config = *config;
 	disk.requests = 0;
-	disk.failed = false;
+	disk.failed = disk.full = disk.sync_fails = false;
+	disk.written_bytes = 0;
+	disk.syncs = 0;
 	wh_prng_init(&disk.prng, config->seed);
 }
 
@@ -75,9 +82,24 @@ void disk_kill(bool dead)
 	disk.dead = dead;
 }
 
+void disk_fail_sync(void)
+{
+	disk.sync_fails = true;
+}
+
+uint32_t disk_syncs(void)
+{
+	return disk.syncs;
+}
+
 bool disk_has_failed(void)
 {
 	return disk.failed;
+}
+
+bool disk_was_full(void)
+{
+	return disk.full;
 }
 
 static struct deed *add(uint64_t latency_ns)
@@ -133,6 +155,45 @@ static void complete(struct ring *ring, const struct io_uring_sqe *sqe, int resu
 	ring->in_air--;
 }
 
+static uint64_t room_left(void)
+{
+	return disk.config.room_bytes - disk.written_bytes;
+}
+
+/* As many of the bytes as there is room for, which they have from here on. */
+static uint64_t take_room(uint64_t bytes)
+{
+	if (disk.config.room_bytes == 0)
+		return bytes;
+
+	uint64_t taken = bytes < room_left() ? bytes : room_left();
+
+	disk.written_bytes += taken;
+	disk.full |= taken < bytes;
+	return taken;
+}
+
+static long write_there(int fd, const void *bytes, size_t count, off_t offset)
+{
+	size_t taken = take_room(count);
+
+	if (taken > 0 || count == 0)
+		return syscall(SYS_pwrite64, fd, bytes, taken, offset);
+	errno = ENOSPC;
+	return -1;
+}
+
+/* As on thin disks what is reserved may be gone when it is written. */
+static long allocate(int fd, int mode, off_t offset, off_t bytes)
+{
+	if (mode == 0 && disk.config.room_bytes > 0 && (uint64_t)bytes > room_left()) {
+		disk.full = true;
+		errno = ENOSPC;
+		return -1;
+	}
+	return syscall(SYS_fallocate, fd, mode, offset, bytes);
+}
+
 static int do_request(const struct io_uring_sqe *sqe)
 {
 	void *memory = (void *)(uintptr_t)sqe->addr;
@@ -153,10 +214,10 @@ static int do_request(const struct io_uring_sqe *sqe)
 		rc = syscall(SYS_pread64, sqe->fd, memory, bytes, sqe->off);
 		break;
 	case IORING_OP_WRITE:
-		rc = syscall(SYS_pwrite64, sqe->fd, memory, bytes, sqe->off);
+		rc = write_there(sqe->fd, memory, bytes, (off_t)sqe->off);
 		break;
 	case IORING_OP_FALLOCATE:
-		rc = syscall(SYS_fallocate, sqe->fd, (int)sqe->len, sqe->off, sqe->addr);
+		rc = allocate(sqe->fd, (int)sqe->len, (off_t)sqe->off, (off_t)sqe->addr);
 		break;
 	default:
 		WH_ASSERT(sqe->opcode == IORING_OP_FSYNC);
@@ -316,7 +377,45 @@ int fstatfs(int fd, struct statfs *status)
 
 	if (rc == 0)
 		status->f_type = disk.config.in_memory ? TMPFS_MAGIC : EXT4;
+	if (rc == 0 && disk.config.room_bytes > 0 && disk.config.room_is_told)
+		status->f_bavail = room_left() / (uint64_t)status->f_bsize;
 	return (int)rc;
+}
+
+ssize_t pwrite(int fd, const void *bytes, size_t count, off_t offset)
+{
+	return write_there(fd, bytes, count, offset);
+}
+
+/* Of files alone: tests have pipes, too. */
+ssize_t write(int fd, const void *bytes, size_t count)
+{
+	struct stat status;
+
+	if (disk.config.room_bytes > 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
+		count = take_room(count);
+		if (count == 0) {
+			errno = ENOSPC;
+			return -1;
+		}
+	}
+	return syscall(SYS_write, fd, bytes, count);
+}
+
+int fallocate(int fd, int mode, off_t offset, off_t bytes)
+{
+	return (int)allocate(fd, mode, offset, bytes);
+}
+
+int syncfs(int fd)
+{
+	(void)fd;
+	disk.syncs++;
+	if (!disk.sync_fails)
+		return 0;
+	disk.sync_fails = false;
+	errno = EIO;
+	return -1;
 }
 
 int unlinkat(int fd, const char *name, int flags)

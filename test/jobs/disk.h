@@ -22,6 +22,8 @@ struct disk_config {
 	uint64_t errand_ns;    /* of an errand, at most */
 	uint32_t short_one_in; /* results that are less than was asked for; 0: none */
 	uint32_t fails_after;  /* requests; the next fails with EIO; 0: none does */
+	uint64_t room_bytes;   /* that may be written until it is full; 0: any */
+	bool room_is_told;     /* what is left of them is what fstatfs says */
 };
 
 void disk_begin(const struct disk_config *config);
@@ -41,7 +43,12 @@ void disk_kill(bool dead);
 /* Drops what a process that was killed had under way. */
 void disk_forget(uint32_t process);
 
-/* Whether a request has failed as was wished. */
+/* The next sync of a file system fails with EIO; how many there were since disk_begin. */
+void disk_fail_sync(void);
+uint32_t disk_syncs(void);
+
+/* Whether a request has failed as was wished; or a byte found no room. */
 bool disk_has_failed(void);
+bool disk_was_full(void);
 
 #endif

@@ -168,6 +168,7 @@ void house_start(struct house *house, uint32_t i, const struct wh_service *servi
 	process->house = house;
 	process->number = i;
 	process->life = ++house->lives;
+	process->stopped = false;
 	process->loop[0] = process->loop[1] = (struct wh_loop){0};
 	settings->udp_port = UDP_PORT;
 	settings->ipv4 = (struct wh_subnet){.address = house_address(i), .prefix_bits = 24};
@@ -299,6 +300,8 @@ static uint32_t poll_loops(struct process *process, uint64_t now_ns)
 {
 	uint32_t work = 0;
 
+	if (process->stopped)
+		return 0;
 	for (uint32_t i = 0; i < 2; i++)
 		for (uint32_t p = 0; p < process->loop[i].processes; p++)
 			work += (uint32_t)process->loop[i].process[p].poll(
@@ -319,7 +322,7 @@ static uint32_t poll_process(struct process *process)
 	for (uint32_t i = 0; i < process->settings.queues; i++)
 		work += (uint32_t)wh_endpoint_receive_poll(&process->endpoint[i], now_ns);
 	work += poll_loops(process, now_ns);
-	for (uint32_t i = 0; i < process->verbs; i++)
+	for (uint32_t i = 0; !process->stopped && i < process->verbs; i++)
 		work += (uint32_t)process->verb[i].poll(process->verb[i].state, now_ns);
 	for (uint32_t i = 0; process->alive && i < process->settings.queues; i++) {
 		work += (uint32_t)wh_endpoint_send_poll(&process->endpoint[i], now_ns);

@@ -15,7 +15,7 @@
 #include "host/host.h"
 #include "job/jobs.h"
 
-#define HOUSE_PROCESSES_MAX 5
+#define HOUSE_PROCESSES_MAX 6
 #define HOUSE_LINES_MAX     8
 #define HOUSE_QUEUES_MAX    2
 #define HOUSE_VERBS_MAX     2
@@ -29,6 +29,7 @@ struct process {
 	uint32_t number;
 	uint32_t life; /* another one each time: of what the disk has under way */
 	bool alive;
+	bool stopped; /* its jobs stand still, while its sessions go on */
 	struct wh_host_settings settings;
 	struct wh_host host; /* its ground; no port */
 	struct wh_loop loop[2];

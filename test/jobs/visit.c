@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "visit.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,6 +18,10 @@ static void on_file(void *context, const struct wh_file_result *result)
 	struct visit *visit = context;
 
 	visit->files_told += result->error == 0;
+	if (result->error != ENOSPC)
+		return;
+	visit->files_full++;
+	snprintf(visit->full_path, sizeof(visit->full_path), "%s", result->path);
 }
 
 static void on_report(void *context, const struct wh_bench_report *report)

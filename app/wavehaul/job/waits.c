@@ -102,8 +102,7 @@ void wh_job_fail_stalled(struct wh_job *job, uint64_t now_tsc)
 
 void wh_job_see_waits(struct wh_job *job, uint64_t now_tsc)
 {
-	/* Once all is in its place there are only the sessions' last words to wait for. */
-	if (job->request.verb == WH_JOB_IDLE || job->ends.sink_told)
+	if (job->request.verb == WH_JOB_IDLE)
 		return;
 	if (job->waits.watch.progress_tsc == 0)
 		wh_watch_begin(&job->waits.watch, job->jobs->ground->hz, now_tsc);
@@ -112,7 +111,7 @@ void wh_job_see_waits(struct wh_job *job, uint64_t now_tsc)
 
 	if (!wh_watch_see(&job->waits.watch, now_tsc, stall_timeout_tsc(job), &sight))
 		wh_job_fail_stalled(job, now_tsc);
-	else
+	else if (!job->ends.sink_told)
 		tell_peer(job, now_tsc, &sight);
 	if (job->waits.watch.progress_tsc != now_tsc)
 		return;

@@ -89,13 +89,18 @@ const char *wh_watch_text(const struct wh_watch *watch, uint64_t now_tsc,
 	char text[WH_WATCH_TEXT_BYTES])
 {
 	const struct wh_watch_sight *last = &watch->last;
+	char end[32];
+	const char *waits = wh_waits_text(last->waits);
 
+	/* Who has all and still is there wants to hear that the other has, too. */
+	snprintf(end, sizeof(end), "the %s to end", peers);
+	if (last->waits == WH_WAITS_NOTHING)
+		waits = end;
 	if (is_recent(watch->told_tsc, now_tsc, stall_timeout_tsc))
 		snprintf(text, WH_WATCH_TEXT_BYTES, "the %s waits for %s; the %s waits for %s",
-			ours, wh_waits_text(last->waits), peers,
-			wh_waits_text((enum wh_waits)last->peer.waits));
+			ours, waits, peers, wh_waits_text((enum wh_waits)last->peer.waits));
 	else
 		snprintf(text, WH_WATCH_TEXT_BYTES, "the %s waits for %s; the %s says nothing",
-			ours, wh_waits_text(last->waits), peers);
+			ours, waits, peers);
 	return text;
 }

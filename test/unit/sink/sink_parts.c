@@ -315,6 +315,27 @@ static void test_alone(void)
 	rig_free(rig);
 }
 
+/* A head that gathers has a place of its own, beside those of all files that are asked for. */
+static void test_last_place(void)
+{
+	struct lanes lanes = begin_wanted("/dev/shm");
+	uint64_t last = 1 + WH_SOURCE_ASKED;
+
+	send_part(lanes.head, 0, MIB, 0, 0);
+	for (int i = 0; i < RIG_POLLS_MAX && wh_sink_waits(lanes.head->sink) != WH_WAITS_PARTS; i++)
+		rig_poll(lanes.head);
+	for (uint64_t id = 2; id <= last; id++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "f%u", (unsigned int)id);
+		rig_ask(lanes.head, id, name, 0640, id < last ? 100000 : UINT64_C(1) << 60);
+	}
+	rig_await(lanes.head, WH_RECORD_OUTCOME, last);
+	CU_ASSERT(rig_failed(lanes.head, last, ENOSPC, WH_DOING_RESERVING));
+	CU_ASSERT(rig_find(lanes.head, WH_RECORD_WANT, last - 1) != NULL);
+	end(&lanes);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"whole, whichever part comes first", test_whole},
 	{"what is there is kept", test_same},
@@ -324,5 +345,6 @@ CU_TestInfo wh_tests[] = {
 	{"a head that lies", test_head_lies},
 	{"sizes that differ", test_sizes_differ},
 	{"a part for a lane that is alone", test_alone},
+	{"a failure in the last place", test_last_place},
 	CU_TEST_INFO_NULL,
 };
