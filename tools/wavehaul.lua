@@ -24,7 +24,7 @@ local UNKNOWN = UInt64(0xffffffff, 0xffffffff) -- WH_OBJECT_BYTES_UNKNOWN
 local TYPE_NAMES = {
 	[1] = "data", [2] = "repair", [3] = "rcv-state", [4] = "trans-state", [5] = "ack2",
 	[6] = "nak", [7] = "delay-warning", [8] = "bitmap", [9] = "open", [10] = "accept",
-	[11] = "confirm", [12] = "release",
+	[11] = "confirm", [12] = "release", [13] = "probe", [14] = "probe-answer",
 }
 local KEY_NAMES = {[0] = "the tag is a checksum and the token"}
 local STAGE_NAMES = {[1] = "request", [2] = "reply", [3] = "done", [4] = "abort"}
@@ -196,6 +196,25 @@ local release_group = group("release.", {
 	{25, U8, "status", "Status", STATUS_NAMES},
 	{26, 6},
 })
+local probe_group = group("probe.", {
+	{0, U64, "stamp_ns", "Prober's clock (ns)"},
+	{8, U64, "made_us", "Cookie made (us)"},
+	{16, U32, "index", "Index in the train"},
+	{20, U32, "count", "Packets of the train"},
+	{24, U16, "padding_bytes", "Bytes of padding"},
+	{26, U16, "train", "Train"},
+	{28, 4},
+})
+local probe_answer_group = group("probe_answer.", {
+	{0, U64, "stamp_ns", "Prober's clock, echoed (ns)"},
+	{8, U32, "index", "Index asked for"},
+	{12, U32, "total", "Arrivals noted"},
+	{16, U32, "heard", "Packets heard"},
+	{20, U16, "train", "Train"},
+	{22, U16, "n_words", "Number of words"},
+	{24, U8, "status", "Status", REFUSED_NAMES},
+	{25, 7},
+})
 local release_body = group("release.", {
 	{0, RAW16, "digest", "Digest (XXH3-128)"},
 })
@@ -205,6 +224,11 @@ local DATA_FLAGS = {
 	define(ProtoField.bool, "flags.retransmission", "Retransmission", 8, nil, 0x01),
 	define(ProtoField.bool, "flags.pair_first", "First of a pair", 8, nil, 0x02),
 	define(ProtoField.bool, "flags.pair_second", "Second of a pair", 8, nil, 0x04),
+}
+local PROBE_FLAGS = {
+	define(ProtoField.bool, "flags.echo", "Echo", 8, nil, 0x01),
+	define(ProtoField.bool, "flags.ask", "Ask", 8, nil, 0x02),
+	define(ProtoField.bool, "flags.fetch", "Fetch", 8, nil, 0x04),
 }
 local STATE_FLAGS = {define(ProtoField.bool, "flags.losses", "Losses told", 8, nil, 0x01)}
 
@@ -218,6 +242,8 @@ local option_fields = {
 }
 local holes_field = define(ProtoField.none, "holes", "Holes")
 local losses_field = define(ProtoField.none, "losses", "Losses")
+local padding_field = define(ProtoField.bytes, "padding", "Padding", base.NONE)
+local words_field = define(ProtoField.uint64, "probe_answer.words", "Word", base.HEX)
 local bits_field = define(ProtoField.uint64, "bitmap.bits", "Arrived", base.HEX)
 local range_fields = {
 	range = define(ProtoField.none, "range", "Range"),
@@ -411,6 +437,26 @@ local function release_rest(_, head)
 		STATUS_NAMES[status] or status)
 end
 
+local function probe_rest(tree, head, body)
+	local at = head(FIELDS_AT, 32)
+	local padding_bytes = at(24, 2):le_uint()
+
+	add_rest(tree, body, 0, padding_bytes, padding_field)
+	return padding_bytes, string.format("train %d, %d of %d", at(26, 2):le_uint(),
+		at(16, 4):le_uint(), at(20, 4):le_uint())
+end
+
+local function probe_answer_rest(tree, head, body)
+	local at = head(FIELDS_AT, 32)
+	local words = at(22, 2):le_uint()
+
+	for i = 0, math.min(words, math.floor(body:len() / WORD_BYTES)) - 1 do
+		tree:add_le(words_field, body(i * WORD_BYTES, WORD_BYTES))
+	end
+	return words * WORD_BYTES, string.format("train %d, %d of %d arrivals", at(20, 2):le_uint(),
+		words, at(12, 4):le_uint())
+end
+
 local types = {
 	[1] = {fields = data_group, flags = DATA_FLAGS, rest = data_rest},
 	[2] = {fields = data_group, flags = DATA_FLAGS, rest = data_rest},
@@ -426,6 +472,8 @@ local types = {
 	[11] = {fields = confirm_group, fixed = params_body, fixed_bytes = 48, rest = params_rest},
 	[12] = {fields = release_group, fixed = release_body, fixed_bytes = 16,
 		rest = release_rest},
+	[13] = {fields = probe_group, flags = PROBE_FLAGS, rest = probe_rest},
+	[14] = {fields = probe_answer_group, flags = PROBE_FLAGS, rest = probe_answer_rest},
 }
 
 local function add_flags(tree, range, bits)

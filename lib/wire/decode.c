@@ -207,24 +207,53 @@ static enum wh_wire_reason read_release(
 	return WH_WIRE_OK;
 }
 
+/* Into an array; its size is the limit. */
+#define READ_WORDS(head, body_bytes, count, bits)                                                  \
+	read_words(head, body_bytes, count, bits, RTE_DIM(bits))
+
+static enum wh_wire_reason read_words(const struct wh_wire_head *head, size_t body_bytes,
+	uint32_t count, uint64_t *bits, size_t room)
+{
+	const struct wh_wire_word *words = (const struct wh_wire_word *)head->body;
+
+	if (WH_WORDS_BYTES(count) != body_bytes)
+		return WH_WIRE_LENGTH;
+	if (count > room)
+		return WH_WIRE_FIELD;
+	for (uint32_t i = 0; i < count; i++)
+		bits[i] = rte_le_to_cpu_64(words[i].bits);
+	return WH_WIRE_OK;
+}
+
 static enum wh_wire_reason read_bitmap(
 	const struct wh_wire_head *head, size_t body_bytes, struct wh_packet *packet)
 {
 	const struct wh_wire_bitmap *wire = (const struct wh_wire_bitmap *)head->fields;
-	const struct wh_wire_bitmap_word *words = (const struct wh_wire_bitmap_word *)head->body;
 	struct wh_bitmap *bitmap = &packet->bitmap;
 
 	WH_FIELDS_BITMAP(READ, wire, bitmap)
+	return READ_WORDS(head, body_bytes, wh_bitmap_words(bitmap->pkts), bitmap->bits);
+}
 
-	uint32_t count = wh_bitmap_words(bitmap->pkts);
+/* The padding is not looked at: the seal is over it, and nobody asks what it says. */
+static enum wh_wire_reason read_probe(
+	const struct wh_wire_head *head, size_t body_bytes, struct wh_packet *packet)
+{
+	const struct wh_wire_probe *wire = (const struct wh_wire_probe *)head->fields;
+	struct wh_probe *probe = &packet->probe;
 
-	if (WH_WORDS_BYTES(count) != body_bytes)
-		return WH_WIRE_LENGTH;
-	if (count > RTE_DIM(bitmap->bits))
-		return WH_WIRE_FIELD;
-	for (uint32_t i = 0; i < count; i++)
-		bitmap->bits[i] = rte_le_to_cpu_64(words[i].bits);
-	return WH_WIRE_OK;
+	WH_FIELDS_PROBE(READ, wire, probe)
+	return length_unless(probe->padding_bytes == body_bytes);
+}
+
+static enum wh_wire_reason read_probe_answer(
+	const struct wh_wire_head *head, size_t body_bytes, struct wh_packet *packet)
+{
+	const struct wh_wire_probe_answer *wire = (const struct wh_wire_probe_answer *)head->fields;
+	struct wh_probe_answer *answer = &packet->probe_answer;
+
+	WH_FIELDS_PROBE_ANSWER(READ, wire, answer)
+	return READ_WORDS(head, body_bytes, answer->n_words, answer->words);
 }
 
 static const reader readers[WH_PACKET_TYPES] = {
@@ -240,6 +269,8 @@ static const reader readers[WH_PACKET_TYPES] = {
 	[WH_PACKET_CONFIRM] = read_confirm,
 	[WH_PACKET_RELEASE] = read_release,
 	[WH_PACKET_BITMAP] = read_bitmap,
+	[WH_PACKET_PROBE] = read_probe,
+	[WH_PACKET_PROBE_ANSWER] = read_probe_answer,
 };
 
 static inline void read_head(const struct wh_wire_head *head, struct wh_packet *packet)

@@ -144,14 +144,36 @@ static void write_release(const struct wh_release *release, struct wh_wire_head 
 	memcpy(body->digest, release->digest.bytes, sizeof(body->digest));
 }
 
+static void write_words(const uint64_t *bits, uint32_t count, struct wh_wire_head *head)
+{
+	struct wh_wire_word *words = (struct wh_wire_word *)head->body;
+
+	for (uint32_t i = 0; i < count; i++)
+		words[i].bits = rte_cpu_to_le_64(bits[i]);
+}
+
 static void write_bitmap(const struct wh_bitmap *bitmap, struct wh_wire_head *head)
 {
 	struct wh_wire_bitmap *wire = (struct wh_wire_bitmap *)head->fields;
-	struct wh_wire_bitmap_word *words = (struct wh_wire_bitmap_word *)head->body;
 
 	WH_FIELDS_BITMAP(WRITE, wire, bitmap)
-	for (uint32_t i = 0; i < wh_bitmap_words(bitmap->pkts); i++)
-		words[i].bits = rte_cpu_to_le_64(bitmap->bits[i]);
+	write_words(bitmap->bits, wh_bitmap_words(bitmap->pkts), head);
+}
+
+static void write_probe(const struct wh_probe *probe, struct wh_wire_head *head)
+{
+	struct wh_wire_probe *wire = (struct wh_wire_probe *)head->fields;
+
+	WH_FIELDS_PROBE(WRITE, wire, probe)
+	memset(head->body, 0, probe->padding_bytes);
+}
+
+static void write_probe_answer(const struct wh_probe_answer *answer, struct wh_wire_head *head)
+{
+	struct wh_wire_probe_answer *wire = (struct wh_wire_probe_answer *)head->fields;
+
+	WH_FIELDS_PROBE_ANSWER(WRITE, wire, answer)
+	write_words(answer->words, answer->n_words, head);
 }
 
 /* What follows the part of fixed size. */
@@ -167,6 +189,10 @@ static size_t variable_bytes(const struct wh_packet *packet)
 	case WH_PACKET_BITMAP:
 		/* Likewise, a word. */
 		return WH_WORDS_BYTES(wh_bitmap_words(packet->bitmap.pkts) - 1u);
+	case WH_PACKET_PROBE:
+		return packet->probe.padding_bytes;
+	case WH_PACKET_PROBE_ANSWER:
+		return WH_WORDS_BYTES(packet->probe_answer.n_words);
 	case WH_PACKET_OPEN:
 		return WH_OPTIONS_BYTES(packet->open.params.n_options) +
 		       packet->open.params.name_bytes;
@@ -188,7 +214,7 @@ uint32_t wh_packet_encode(const struct wh_packet *packet, uint8_t *bytes, size_t
 	size_t length = wh_packet_rules[packet->type].bytes_min + variable_bytes(packet);
 
 	WH_ASSERT(length <= room);
-	WH_ASSERT(length <= WH_CONTROL_BYTES_MAX);
+	WH_ASSERT(length <= WH_CONTROL_BYTES_MAX || packet->type == WH_PACKET_PROBE);
 
 	write_head(packet, head);
 	memset(head->fields, 0, sizeof(head->fields));
@@ -222,6 +248,12 @@ uint32_t wh_packet_encode(const struct wh_packet *packet, uint8_t *bytes, size_t
 		break;
 	case WH_PACKET_BITMAP:
 		write_bitmap(&packet->bitmap, head);
+		break;
+	case WH_PACKET_PROBE:
+		write_probe(&packet->probe, head);
+		break;
+	case WH_PACKET_PROBE_ANSWER:
+		write_probe_answer(&packet->probe_answer, head);
 		break;
 	case WH_PACKET_DATA:
 	case WH_PACKET_REPAIR:

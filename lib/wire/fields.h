@@ -130,4 +130,21 @@
 	F(wire, part, stage, WH_RELEASE_REQUEST, WH_RELEASE_STAGES - 1)                            \
 	F(wire, part, status, 0, WH_STATUSES - 1)
 
+#define WH_FIELDS_PROBE(F, wire, part)                                                             \
+	WH_FIELD_ANY(F, wire, part, stamp_ns)                                                      \
+	WH_FIELD_ANY(F, wire, part, made_us)                                                       \
+	F(wire, part, index, 0, WH_PROBE_PKTS_MAX - 1)                                             \
+	F(wire, part, count, 1, WH_PROBE_PKTS_MAX)                                                 \
+	F(wire, part, padding_bytes, 0, WH_PAYLOAD_BYTES_MAX)                                      \
+	WH_FIELD_ANY(F, wire, part, train)
+
+#define WH_FIELDS_PROBE_ANSWER(F, wire, part)                                                      \
+	WH_FIELD_ANY(F, wire, part, stamp_ns)                                                      \
+	F(wire, part, index, 0, WH_PROBE_PKTS_MAX - 1)                                             \
+	F(wire, part, total, 0, WH_PROBE_PKTS_MAX)                                                 \
+	WH_FIELD_ANY(F, wire, part, heard)                                                         \
+	WH_FIELD_ANY(F, wire, part, train)                                                         \
+	F(wire, part, n_words, 0, WH_PROBE_WORDS_MAX)                                              \
+	F(wire, part, status, 0, WH_STATUSES - 1)
+
 #endif

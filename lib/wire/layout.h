@@ -213,11 +213,11 @@ WH_WIRE_AT(wh_wire_bitmap, pkts, 8);
 WH_WIRE_AT(wh_wire_bitmap, reserved, 10);
 WH_WIRE_SIZE(wh_wire_bitmap, WH_WIRE_FIELDS_BYTES);
 
-struct wh_wire_bitmap_word {
+struct wh_wire_word {
 	rte_le64_t bits;
 } __attribute__((packed));
 
-WH_WIRE_SIZE(wh_wire_bitmap_word, 8);
+WH_WIRE_SIZE(wh_wire_word, 8);
 
 /* The body of open and confirm, followed by options and name; a cookie is made over all of it. */
 struct wh_wire_params {
@@ -321,6 +321,48 @@ struct wh_wire_release_body {
 WH_WIRE_AT(wh_wire_release_body, digest, 0);
 WH_WIRE_SIZE(wh_wire_release_body, 16);
 
+/* Body: padding. */
+struct wh_wire_probe {
+	rte_le64_t stamp_ns;
+	rte_le64_t made_us;
+	rte_le32_t index;
+	rte_le32_t count;
+	rte_le16_t padding_bytes;
+	rte_le16_t train;
+	uint8_t reserved[4];
+} __attribute__((packed));
+
+WH_WIRE_AT(wh_wire_probe, stamp_ns, 0);
+WH_WIRE_AT(wh_wire_probe, made_us, 8);
+WH_WIRE_AT(wh_wire_probe, index, 16);
+WH_WIRE_AT(wh_wire_probe, count, 20);
+WH_WIRE_AT(wh_wire_probe, padding_bytes, 24);
+WH_WIRE_AT(wh_wire_probe, train, 26);
+WH_WIRE_AT(wh_wire_probe, reserved, 28);
+WH_WIRE_SIZE(wh_wire_probe, WH_WIRE_FIELDS_BYTES);
+
+/* Body: words. */
+struct wh_wire_probe_answer {
+	rte_le64_t stamp_ns;
+	rte_le32_t index;
+	rte_le32_t total;
+	rte_le32_t heard;
+	rte_le16_t train;
+	rte_le16_t n_words;
+	uint8_t status;
+	uint8_t reserved[7];
+} __attribute__((packed));
+
+WH_WIRE_AT(wh_wire_probe_answer, stamp_ns, 0);
+WH_WIRE_AT(wh_wire_probe_answer, index, 8);
+WH_WIRE_AT(wh_wire_probe_answer, total, 12);
+WH_WIRE_AT(wh_wire_probe_answer, heard, 16);
+WH_WIRE_AT(wh_wire_probe_answer, train, 20);
+WH_WIRE_AT(wh_wire_probe_answer, n_words, 22);
+WH_WIRE_AT(wh_wire_probe_answer, status, 24);
+WH_WIRE_AT(wh_wire_probe_answer, reserved, 25);
+WH_WIRE_SIZE(wh_wire_probe_answer, WH_WIRE_FIELDS_BYTES);
+
 /* The bytes before the variable part. */
 #define WH_RCV_STATE_BYTES  (WH_HEAD_BYTES + sizeof(struct wh_wire_rcv_state_body))
 #define WH_PARAMS_BYTES     (WH_HEAD_BYTES + sizeof(struct wh_wire_params))
@@ -330,7 +372,7 @@ WH_WIRE_SIZE(wh_wire_release_body, 16);
 #define WH_RELEASE_BYTES (WH_HEAD_BYTES + sizeof(struct wh_wire_release_body))
 
 #define WH_RANGES_BYTES(count) ((count) * sizeof(struct wh_wire_range))
-#define WH_WORDS_BYTES(count)  ((count) * sizeof(struct wh_wire_bitmap_word))
+#define WH_WORDS_BYTES(count)  ((count) * sizeof(struct wh_wire_word))
 
 #define WH_RCV_STATE_BYTES_MAX                                                                     \
 	(WH_RCV_STATE_BYTES + WH_RANGES_BYTES(WH_RANGES_MAX) + sizeof(struct wh_wire_losses))
@@ -341,6 +383,8 @@ static_assert(WH_HEAD_BYTES + WH_RANGES_BYTES(WH_RANGES_MAX) <= WH_CONTROL_BYTES
 	"a NAK with all its losses fits");
 static_assert(WH_HEAD_BYTES + WH_WORDS_BYTES(WH_BITMAP_WORDS_MAX) <= WH_CONTROL_BYTES_MAX,
 	"the longest bitmap fits");
+static_assert(WH_HEAD_BYTES + WH_WORDS_BYTES(WH_PROBE_WORDS_MAX) <= WH_CONTROL_BYTES_MAX,
+	"an answer about a probe with all its words fits");
 static_assert(WH_RANGES_MAX == RTE_DIM(((struct wh_rcv_state *)0)->holes) &&
 		      WH_RANGES_MAX == RTE_DIM(((struct wh_nak *)0)->losses),
 	"as many ranges as there is room for");

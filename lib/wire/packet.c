@@ -15,6 +15,9 @@
 		1u << WH_FLAG_PAIR_SECOND)
 #define STATE_FLAGS (1u << 0 | 1u << WH_FLAG_LOSSES)
 
+#define PROBE_FLAGS  (1u << 0 | ANSWER_FLAGS)
+#define ANSWER_FLAGS (1u << WH_FLAG_ECHO | 1u << WH_FLAG_ASK | 1u << WH_FLAG_FETCH)
+
 #define USED(type) offsetof(struct type, reserved)
 
 const struct wh_packet_rule wh_packet_rules[WH_PACKET_TYPES] = {
@@ -38,6 +41,11 @@ const struct wh_packet_rule wh_packet_rules[WH_PACKET_TYPES] = {
 	[WH_PACKET_BITMAP] = {WH_HEAD_BYTES + WH_WORDS_BYTES(1),
 		WH_HEAD_BYTES + WH_WORDS_BYTES(WH_BITMAP_WORDS_MAX), NO_FLAGS,
 		USED(wh_wire_bitmap)},
+	[WH_PACKET_PROBE] = {WH_HEAD_BYTES, WH_HEAD_BYTES + WH_PAYLOAD_BYTES_MAX, PROBE_FLAGS,
+		USED(wh_wire_probe)},
+	[WH_PACKET_PROBE_ANSWER] = {WH_HEAD_BYTES,
+		WH_HEAD_BYTES + WH_WORDS_BYTES(WH_PROBE_WORDS_MAX), ANSWER_FLAGS,
+		USED(wh_wire_probe_answer)},
 };
 
 const char *wh_wire_reason_name(enum wh_wire_reason reason)
@@ -76,6 +84,8 @@ const char *wh_packet_type_name(enum wh_packet_type type)
 		[WH_PACKET_CONFIRM] = "confirm",
 		[WH_PACKET_RELEASE] = "release",
 		[WH_PACKET_BITMAP] = "bitmap",
+		[WH_PACKET_PROBE] = "probe",
+		[WH_PACKET_PROBE_ANSWER] = "probe-answer",
 	};
 
 	WH_ASSERT(type > 0 && type < WH_PACKET_TYPES);
@@ -264,6 +274,16 @@ static bool release_valid(const struct wh_release *release)
 	return WITHIN(WH_FIELDS_RELEASE, release) && release->status != WH_STATUS_PEER_GONE;
 }
 
+static bool probe_valid(const struct wh_probe *probe)
+{
+	return WITHIN(WH_FIELDS_PROBE, probe) && probe->index < probe->count;
+}
+
+static bool probe_answer_valid(const struct wh_probe_answer *answer)
+{
+	return WITHIN(WH_FIELDS_PROBE_ANSWER, answer) && answer->status != WH_STATUS_PEER_GONE;
+}
+
 static enum wh_wire_reason head_check(const struct wh_packet *packet)
 {
 	if (packet->type == 0 || packet->type >= WH_PACKET_TYPES)
@@ -304,6 +324,10 @@ enum wh_wire_reason wh_packet_check(const struct wh_packet *packet)
 		return field_unless(confirm_valid(&packet->confirm));
 	case WH_PACKET_RELEASE:
 		return field_unless(release_valid(&packet->release));
+	case WH_PACKET_PROBE:
+		return field_unless(probe_valid(&packet->probe));
+	case WH_PACKET_PROBE_ANSWER:
+		return field_unless(probe_answer_valid(&packet->probe_answer));
 	case WH_PACKET_TYPES:
 		break;
 	}

@@ -64,6 +64,9 @@
 #define WH_BITMAP_PKTS_MAX  1024
 #define WH_BITMAP_WORDS_MAX (WH_BITMAP_PKTS_MAX / 64)
 
+#define WH_PROBE_PKTS_MAX  65536 /* of a train */
+#define WH_PROBE_WORDS_MAX 128   /* in one answer */
+
 enum wh_packet_type {
 	WH_PACKET_DATA = 1,
 	WH_PACKET_REPAIR = 2,
@@ -77,7 +80,9 @@ enum wh_packet_type {
 	WH_PACKET_ACCEPT = 10,
 	WH_PACKET_CONFIRM = 11,
 	WH_PACKET_RELEASE = 12,
-	WH_PACKET_TYPES = 13, /* one past the last */
+	WH_PACKET_PROBE = 13, /* one of a train that measures the way, or a question about one */
+	WH_PACKET_PROBE_ANSWER = 14,
+	WH_PACKET_TYPES = 15, /* one past the last */
 };
 
 enum wh_packet_flag {
@@ -86,6 +91,9 @@ enum wh_packet_flag {
 		1 << 1, /* data, repair: the next follows back to back, udt.txt III C */
 	WH_FLAG_PAIR_SECOND = 1 << 2,
 	WH_FLAG_LOSSES = 1 << 0, /* receiver's state: what it knows of losses follows */
+	WH_FLAG_ECHO = 1 << 0,   /* probe: answer at once */
+	WH_FLAG_ASK = 1 << 1,    /* probe: whether a stranger may, and the cookie for it */
+	WH_FLAG_FETCH = 1 << 2,  /* probe: what came of a train */
 };
 
 /* Why a byte string is not a packet. Names in wh_wire_reason_name(). */
@@ -269,6 +277,38 @@ struct wh_confirm {
 	uint8_t cookie[WH_COOKIE_BYTES];
 };
 
+/*
+ * Without flags one of a numbered train; with one a question. With an lci it belongs to that
+ * session, without one it is a stranger's. His token is the proof of the cookie that he was given
+ * when he asked, and `made_us` the rest of it. The padding, zeros, makes a packet as long as is
+ * wanted; an answer is never longer than the question.
+ */
+struct wh_probe {
+	uint64_t stamp_ns;      /* prober's clock when it was sent; echoed, whatever it says. With
+			    * WH_FLAG_ASK: the token that the answer is to carry */
+	uint64_t made_us;       /* of the cookie; 0: none */
+	uint32_t index;         /* in the train; with WH_FLAG_FETCH: the first arrival wanted */
+	uint32_t count;         /* packets of the train; more than index */
+	uint16_t padding_bytes; /* equals the body's length */
+	uint16_t train;         /* its number: a later one ends those before */
+};
+
+/*
+ * The flags are the question's. With WH_FLAG_ASK the words are made_us and the token, if status is
+ * PENDING: welcome. With WH_FLAG_FETCH each is an arrival: in its lower half the index, in the
+ * upper one the nanoseconds since the train's first arrival.
+ */
+struct wh_probe_answer {
+	uint64_t stamp_ns; /* the question's */
+	uint32_t index;    /* the question's */
+	uint32_t total;    /* ASK: arrivals that are noted of a train at most; FETCH: that were */
+	uint32_t heard;    /* ECHO: echoes answered so far; FETCH: packets of the train that came */
+	uint16_t train;    /* the question's */
+	uint16_t n_words;
+	uint8_t status; /* enum wh_release_status, PENDING unless refused */
+	uint64_t words[WH_PROBE_WORDS_MAX];
+};
+
 enum wh_release_stage {
 	WH_RELEASE_REQUEST = 1, /* transmitter: everything is sent, this is its digest */
 	WH_RELEASE_REPLY = 2,   /* receiver: what became of it */
@@ -323,6 +363,8 @@ struct wh_packet {
 		struct wh_accept accept;
 		struct wh_confirm confirm;
 		struct wh_release release;
+		struct wh_probe probe;
+		struct wh_probe_answer probe_answer;
 	};
 };
 
@@ -344,7 +386,8 @@ enum wh_wire_reason wh_packet_read(const uint8_t *bytes, size_t length, struct w
 
 /*
  * Encodes any packet but data and repair into `room` bytes and returns its length. Key number and
- * tag are the seal's to write. WH_CONTROL_BYTES_MAX of room are always enough.
+ * tag are the seal's to write. WH_CONTROL_BYTES_MAX of room are always enough, but for a probe with
+ * more padding.
  */
 uint32_t wh_packet_encode(const struct wh_packet *packet, uint8_t *bytes, size_t room);
 

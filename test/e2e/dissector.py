@@ -27,7 +27,7 @@ LAYOUT = TOP / 'lib/wire/layout.h'
 TIMEOUT_S = 60
 SIZES = 3  # least, usual, most
 TYPES = ('data', 'repair', 'rcv-state', 'trans-state', 'ack2', 'nak', 'delay-warning', 'bitmap',
-         'open', 'accept', 'confirm', 'release')
+         'open', 'accept', 'confirm', 'release', 'probe', 'probe-answer')
 VLAN = 7
 
 # A capture file: its head, and the head of a record; then Ethernet, IPv4 and UDP before the packet.
@@ -218,7 +218,7 @@ def strange_packets(program, folder):
         ('trans-state', 'usual', 0, b'\x03', None, 'version'),
         ('trans-state', 'usual', 0, b'\x00', None, 'version'),
         ('ack2', 'least', 1, b'\x00', None, 'type'),
-        ('ack2', 'least', 1, b'\x0d', None, 'type'),
+        ('ack2', 'least', 1, b'\x0f', None, 'type'),
         ('data', 'most', 45, b'\x01', None, 'reserved'),
         ('rcv-state', 'least', 126, b'\x01', None, 'reserved'),
         ('rcv-state', 'most', 1180, b'\x01', None, 'reserved'),
@@ -248,6 +248,10 @@ def strange_packets(program, folder):
         ('confirm', 'least', 98, b'\xff\xff', None, 'length'),
         ('release', 'usual', 0, b'\x02', 81, 'length'),
         ('release', 'usual', 40, b'\xff\xff', None, None),
+        ('probe', 'least', 44, b'\x01', None, 'reserved'),
+        ('probe', 'least', 40, b'\x08', None, 'length'),
+        ('probe-answer', 'usual', 41, b'\x01', None, 'reserved'),
+        ('probe-answer', 'usual', 38, b'\x03', None, 'length'),
         ('data', 'most', 3, b'\x01', None, None),
         ('nak', 'usual', 3, b'\x01', None, None),
     )

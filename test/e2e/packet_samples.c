@@ -230,6 +230,44 @@ static void tell_release(const struct wh_packet *packet)
 	tell_bytes("wavehaul.release.digest", release->digest.bytes, WH_DIGEST_BYTES);
 }
 
+static void tell_probe_flags(uint8_t flags)
+{
+	tell("wavehaul.flags.echo", (flags & WH_FLAG_ECHO) != 0);
+	tell("wavehaul.flags.ask", (flags & WH_FLAG_ASK) != 0);
+	tell("wavehaul.flags.fetch", (flags & WH_FLAG_FETCH) != 0);
+}
+
+static void tell_probe(const struct wh_packet *packet)
+{
+	static const uint8_t zeros[WH_PAYLOAD_BYTES_MAX];
+	const struct wh_probe *probe = &packet->probe;
+
+	tell_probe_flags(packet->flags);
+	tell_bytes("wavehaul.padding", zeros, probe->padding_bytes);
+	TELL("probe", probe, stamp_ns);
+	TELL("probe", probe, made_us);
+	TELL("probe", probe, index);
+	TELL("probe", probe, count);
+	TELL("probe", probe, padding_bytes);
+	TELL("probe", probe, train);
+}
+
+static void tell_probe_answer(const struct wh_packet *packet)
+{
+	const struct wh_probe_answer *answer = &packet->probe_answer;
+
+	tell_probe_flags(packet->flags);
+	TELL("probe_answer", answer, stamp_ns);
+	TELL("probe_answer", answer, index);
+	TELL("probe_answer", answer, total);
+	TELL("probe_answer", answer, heard);
+	TELL("probe_answer", answer, train);
+	TELL("probe_answer", answer, n_words);
+	TELL("probe_answer", answer, status);
+	for (uint32_t i = 0; i < answer->n_words; i++)
+		tell("wavehaul.probe_answer.words", answer->words[i]);
+}
+
 static void tell_packet(const struct wh_packet *packet, uint64_t token, const uint8_t *bytes)
 {
 	static void (*const tellers[WH_PACKET_TYPES])(const struct wh_packet *) = {
@@ -245,6 +283,8 @@ static void tell_packet(const struct wh_packet *packet, uint64_t token, const ui
 		[WH_PACKET_CONFIRM] = tell_confirm,
 		[WH_PACKET_RELEASE] = tell_release,
 		[WH_PACKET_BITMAP] = tell_bitmap,
+		[WH_PACKET_PROBE] = tell_probe,
+		[WH_PACKET_PROBE_ANSWER] = tell_probe_answer,
 	};
 
 	tell("wavehaul.version", WH_WIRE_VERSION);

@@ -94,6 +94,16 @@ static const struct field fields[] = {
 	FIELD(RELEASE, COUNT, release.total_bytes),
 	FIELD(RELEASE, SERIAL, release.serial_end),
 	FIELD(RELEASE, COUNT, release.digest.bytes[0]),
+	FIELD(PROBE, COUNT, serial),
+	FIELD(PROBE, COUNT, probe.stamp_ns),
+	FIELD(PROBE, COUNT, probe.index),
+	FIELD(PROBE, COUNT, probe.count),
+	FIELD(PROBE, COUNT, probe.train),
+	FIELD(PROBE_ANSWER, COUNT, serial),
+	FIELD(PROBE_ANSWER, COUNT, probe_answer.stamp_ns),
+	FIELD(PROBE_ANSWER, COUNT, probe_answer.index),
+	FIELD(PROBE_ANSWER, COUNT, probe_answer.train),
+	FIELD(PROBE_ANSWER, COUNT, probe_answer.words[0]),
 };
 
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))

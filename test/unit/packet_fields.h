@@ -65,6 +65,10 @@ static const struct packet_field confirm_rows[] = {WH_FIELDS_CONFIRM(ROW_FIELDS,
 static const struct packet_field release_rows[] = {
 	WH_FIELDS_RELEASE(ROW_FIELDS, wh_wire_release, release)};
 
+static const struct packet_field probe_rows[] = {WH_FIELDS_PROBE(ROW_FIELDS, wh_wire_probe, probe)};
+static const struct packet_field probe_answer_rows[] = {
+	WH_FIELDS_PROBE_ANSWER(ROW_FIELDS, wh_wire_probe_answer, probe_answer)};
+
 #define ROWS(rows) rows, sizeof(rows) / sizeof((rows)[0])
 
 /* By type; those behind what repeats apart. */
@@ -87,6 +91,8 @@ static const struct {
 	[WH_PACKET_ACCEPT] = {ROWS(accept_rows), NULL, 0},
 	[WH_PACKET_CONFIRM] = {ROWS(confirm_rows), NULL, 0},
 	[WH_PACKET_RELEASE] = {ROWS(release_rows), NULL, 0},
+	[WH_PACKET_PROBE] = {ROWS(probe_rows), NULL, 0},
+	[WH_PACKET_PROBE_ANSWER] = {ROWS(probe_answer_rows), NULL, 0},
 };
 
 static inline uint64_t field_most(const struct packet_field *field)
@@ -223,6 +229,12 @@ static inline void packet_settle(struct wh_packet *packet, const struct packet_f
 			packet->bitmap.first = 0;
 		memset(packet->bitmap.bits, 0, sizeof(packet->bitmap.bits));
 		break;
+	case WH_PACKET_PROBE:
+		if (!field_is(pinned, "count"))
+			packet->probe.count = packet->probe.index + 1;
+		else if (!field_is(pinned, "index"))
+			packet->probe.index = packet->probe.count - 1;
+		break;
 	case WH_PACKET_OPEN:
 		settle_params(&packet->open.params, pinned, 'o');
 		break;
@@ -257,6 +269,10 @@ static inline size_t repeated_bytes(const struct wh_packet *packet)
 		return WH_RANGES_BYTES(packet->nak.n_losses);
 	case WH_PACKET_BITMAP:
 		return WH_WORDS_BYTES(wh_bitmap_words(packet->bitmap.pkts));
+	case WH_PACKET_PROBE:
+		return packet->probe.padding_bytes;
+	case WH_PACKET_PROBE_ANSWER:
+		return WH_WORDS_BYTES(packet->probe_answer.n_words);
 	case WH_PACKET_OPEN:
 		return params_repeated_bytes(&packet->open.params);
 	case WH_PACKET_CONFIRM:

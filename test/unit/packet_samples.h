@@ -304,6 +304,57 @@ static void sample_bitmap(enum sample_size size, struct wh_packet *packet)
 		packet->bitmap.bits[i] = UINT64_MAX - i;
 }
 
+static void sample_probe(enum sample_size size, struct wh_packet *packet)
+{
+	static const struct wh_probe probes[SAMPLE_SIZES] = {
+		{.count = 1},
+		{.stamp_ns = UINT64_C(0xa1a2a3a4a5a6a7a8),
+			.made_us = UINT64_C(0xb1b2b3b4b5b6b7b8),
+			.index = 0x4142,
+			.count = 0x5152,
+			.padding_bytes = 9,
+			.train = 0xc1c2},
+		{.stamp_ns = UINT64_MAX,
+			.made_us = UINT64_MAX,
+			.index = WH_PROBE_PKTS_MAX - 1,
+			.count = WH_PROBE_PKTS_MAX,
+			.padding_bytes = WH_PAYLOAD_BYTES_MAX,
+			.train = UINT16_MAX},
+	};
+	static const uint8_t flags[SAMPLE_SIZES] = {0, WH_FLAG_ECHO, WH_FLAG_FETCH};
+
+	packet->flags = flags[size];
+	packet->probe = probes[size];
+}
+
+static void sample_probe_answer(enum sample_size size, struct wh_packet *packet)
+{
+	static const struct wh_probe_answer answers[SAMPLE_SIZES] = {
+		{.index = 0},
+		{.stamp_ns = UINT64_C(0xa1a2a3a4a5a6a7a8),
+			.index = 0x4142,
+			.total = 0x5152,
+			.heard = 0xb1b2b3b4,
+			.train = 0xc1c2,
+			.n_words = 2,
+			.status = WH_STATUS_BUSY,
+			.words = {UINT64_C(0xd1d2d3d4d5d6d7d8), UINT64_C(0xe1e2e3e4e5e6e7e8)}},
+		{.stamp_ns = UINT64_MAX,
+			.index = WH_PROBE_PKTS_MAX - 1,
+			.total = WH_PROBE_PKTS_MAX,
+			.heard = UINT32_MAX,
+			.train = UINT16_MAX,
+			.n_words = WH_PROBE_WORDS_MAX,
+			.status = WH_STATUS_UNREPAIRED},
+	};
+	static const uint8_t flags[SAMPLE_SIZES] = {WH_FLAG_ECHO, WH_FLAG_ASK, WH_FLAG_FETCH};
+
+	packet->flags = flags[size];
+	packet->probe_answer = answers[size];
+	for (uint32_t i = 0; size == SAMPLE_MOST && i < WH_PROBE_WORDS_MAX; i++)
+		packet->probe_answer.words[i] = UINT64_MAX - i;
+}
+
 static inline void sample_make(
 	enum wh_packet_type type, enum sample_size size, struct wh_packet *packet)
 {
@@ -320,6 +371,8 @@ static inline void sample_make(
 		[WH_PACKET_CONFIRM] = sample_confirm,
 		[WH_PACKET_RELEASE] = sample_release,
 		[WH_PACKET_BITMAP] = sample_bitmap,
+		[WH_PACKET_PROBE] = sample_probe,
+		[WH_PACKET_PROBE_ANSWER] = sample_probe_answer,
 	};
 	static const uint32_t lcis[SAMPLE_SIZES] = {0, 0x11223344, UINT32_MAX};
 	static const uint64_t serials[SAMPLE_SIZES] = {

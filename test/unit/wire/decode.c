@@ -114,7 +114,7 @@ static const struct malformed malformed[] = {
 	{"version after ours",     WH_PACKET_DATA, USUAL, SAME, 0, 1,
 		WH_WIRE_VERSION + 1, WH_WIRE_VERSION_UNKNOWN},
 	{"type 0",                 WH_PACKET_DATA, USUAL, SAME, 1, 1, 0, WH_WIRE_TYPE_UNKNOWN},
-	{"type 14",                WH_PACKET_DATA, USUAL, SAME, 1, 1, 14, WH_WIRE_TYPE_UNKNOWN},
+	{"type 15",                WH_PACKET_DATA, USUAL, SAME, 1, 1, 15, WH_WIRE_TYPE_UNKNOWN},
 	{"type 255",               WH_PACKET_DATA, USUAL, SAME, 1, 1, 255, WH_WIRE_TYPE_UNKNOWN},
 
 	{"data, no payload",       WH_PACKET_DATA, LEAST, 64, 0, 0, 0, WH_WIRE_SHORT},
@@ -138,6 +138,8 @@ static const struct malformed malformed[] = {
 	{"accept too long",        WH_PACKET_ACCEPT, MOST, 65, 0, 0, 0, WH_WIRE_LONG},
 	{"confirm too long",       WH_PACKET_CONFIRM, MOST, 512, 0, 0, 0, WH_WIRE_LONG},
 	{"release too long",       WH_PACKET_RELEASE, MOST, 81, 0, 0, 0, WH_WIRE_LONG},
+	{"probe too long",         WH_PACKET_PROBE, MOST, 9281, 0, 0, 0, WH_WIRE_LONG},
+	{"probe answer too long",  WH_PACKET_PROBE_ANSWER, MOST, 1089, 0, 0, 0, WH_WIRE_LONG},
 
 	{"first and second",       WH_PACKET_DATA, USUAL, SAME, 2, 1, 6, WH_WIRE_FLAGS},
 	{"first, retransmitted",   WH_PACKET_DATA, USUAL, SAME, 2, 1, 3, WH_WIRE_FLAGS},
@@ -180,6 +182,10 @@ static const struct malformed malformed[] = {
 	{"confirm reserved, last", WH_PACKET_CONFIRM, USUAL, SAME, 47, 1, 1, WH_WIRE_RESERVED},
 	{"release reserved",       WH_PACKET_RELEASE, USUAL, SAME, 42, 1, 1, WH_WIRE_RESERVED},
 	{"release reserved, last", WH_PACKET_RELEASE, USUAL, SAME, 47, 1, 1, WH_WIRE_RESERVED},
+	{"probe reserved",         WH_PACKET_PROBE, USUAL, SAME, 44, 1, 1, WH_WIRE_RESERVED},
+	{"probe reserved, last",   WH_PACKET_PROBE, USUAL, SAME, 47, 1, 1, WH_WIRE_RESERVED},
+	{"answer reserved",        WH_PACKET_PROBE_ANSWER, USUAL, SAME, 41, 1, 1, WH_WIRE_RESERVED},
+	{"answer reserved, last",  WH_PACKET_PROBE_ANSWER, USUAL, SAME, 47, 1, 1, WH_WIRE_RESERVED},
 
 	{"payload + 1",            WH_PACKET_DATA, USUAL, SAME, 40, 2, 1409, WH_WIRE_LENGTH},
 	{"payload 0",              WH_PACKET_DATA, USUAL, SAME, 40, 2, 0, WH_WIRE_LENGTH},
@@ -204,6 +210,11 @@ static const struct malformed malformed[] = {
 	{"options less one",       WH_PACKET_OPEN, MOST, SAME, 99, 1, 15, WH_WIRE_LENGTH},
 	{"options 17 in 153",      WH_PACKET_OPEN, MOST, SAME, 98, 2, 246 | 17 << 8, WH_WIRE_FIELD},
 	{"name 65535",             WH_PACKET_CONFIRM, MOST, SAME, 98, 2, 65535, WH_WIRE_LENGTH},
+	{"padding less one",       WH_PACKET_PROBE, USUAL, SAME, 40, 2, 8, WH_WIRE_LENGTH},
+	{"padding 9217",           WH_PACKET_PROBE, MOST, SAME, 40, 2, 9217, WH_WIRE_LENGTH},
+	{"words less one",         WH_PACKET_PROBE_ANSWER, USUAL, SAME, 38, 2, 1, WH_WIRE_LENGTH},
+	{"words 129",              WH_PACKET_PROBE_ANSWER, MOST, SAME, 38, 2, 129, WH_WIRE_LENGTH},
+	{"half a word of arrivals", WH_PACKET_PROBE_ANSWER, USUAL, 76, 0, 0, 0, WH_WIRE_LENGTH},
 	{"name surplus",           WH_PACKET_CONFIRM, LEAST, 113, 0, 0, 0, WH_WIRE_LENGTH},
 
 	{"transmission",           WH_PACKET_DATA, USUAL, SAME, 16, 8, TOP, WH_WIRE_FIELD},
@@ -295,6 +306,16 @@ static const struct malformed malformed[] = {
 	{"chunks",                 WH_PACKET_RELEASE, USUAL, SAME, 16, 8,
 		UINT64_C(1) << 32, WH_WIRE_FIELD},
 	{"serial end",             WH_PACKET_RELEASE, USUAL, SAME, 32, 8, TOP, WH_WIRE_FIELD},
+	{"probe of two kinds",     WH_PACKET_PROBE, USUAL, SAME, 2, 1, 3, WH_WIRE_FLAGS},
+	{"answer to nothing",      WH_PACKET_PROBE_ANSWER, USUAL, SAME, 2, 1, 0, WH_WIRE_FLAGS},
+	{"index = count",          WH_PACKET_PROBE, USUAL, SAME, 32, 4, 0x5152, WH_WIRE_FIELD},
+	{"train of none",          WH_PACKET_PROBE, LEAST, SAME, 36, 4, 0, WH_WIRE_FIELD},
+	{"train too long",         WH_PACKET_PROBE, MOST, SAME, 36, 4, 65537, WH_WIRE_FIELD},
+	{"answer: total",          WH_PACKET_PROBE_ANSWER, USUAL, SAME, 28, 4,
+		65537, WH_WIRE_FIELD},
+	{"answer: index",          WH_PACKET_PROBE_ANSWER, USUAL, SAME, 24, 4,
+		65536, WH_WIRE_FIELD},
+	{"answer: peer gone",      WH_PACKET_PROBE_ANSWER, USUAL, SAME, 40, 1, 9, WH_WIRE_FIELD},
 };
 /* clang-format on */
 
@@ -512,6 +533,13 @@ static bool control_within(const struct wh_packet *packet)
 		       packet->release.status <= 10 &&
 		       packet->release.status != WH_STATUS_PEER_GONE &&
 		       packet->release.serial_end < TOP;
+	case WH_PACKET_PROBE:
+		return packet->probe.index < packet->probe.count &&
+		       packet->probe.count <= 65536 && packet->probe.padding_bytes <= 9216;
+	case WH_PACKET_PROBE_ANSWER:
+		return packet->probe_answer.index < 65536 && packet->probe_answer.total <= 65536 &&
+		       packet->probe_answer.n_words <= 128 && packet->probe_answer.status <= 10 &&
+		       packet->probe_answer.status != WH_STATUS_PEER_GONE;
 	default:
 		return false;
 	}

@@ -98,6 +98,15 @@ static const struct {
 		{{0, 1, 2}, {1, 1, 8}, {4, 4, 0x11223344}, {8, 8, 0x2122232425262728},
 			{16, 8, 0x0102030405060708}, {24, 2, 70}, {64, 8, 0xa1a2a3a4a5a6a7a8},
 			{72, 8, 0x2b}}},
+	{WH_PACKET_PROBE, 73,
+		{{0, 1, 2}, {1, 1, 13}, {2, 1, 1}, {4, 4, 0x11223344}, {8, 8, 0x2122232425262728},
+			{16, 8, 0xa1a2a3a4a5a6a7a8}, {24, 8, 0xb1b2b3b4b5b6b7b8}, {32, 4, 0x4142},
+			{36, 4, 0x5152}, {40, 2, 9}, {42, 2, 0xc1c2}}},
+	{WH_PACKET_PROBE_ANSWER, 80,
+		{{0, 1, 2}, {1, 1, 14}, {2, 1, 2}, {4, 4, 0x11223344}, {8, 8, 0x2122232425262728},
+			{16, 8, 0xa1a2a3a4a5a6a7a8}, {24, 4, 0x4142}, {28, 4, 0x5152},
+			{32, 4, 0xb1b2b3b4}, {36, 2, 0xc1c2}, {38, 2, 2}, {40, 1, 6},
+			{64, 8, 0xd1d2d3d4d5d6d7d8}, {72, 8, 0xe1e2e3e4e5e6e7e8}}},
 };
 
 static void every_field_at_its_place(void)
@@ -138,6 +147,8 @@ static void lengths(void)
 		{WH_PACKET_CONFIRM, 112, 511},
 		{WH_PACKET_RELEASE, 80, 80},
 		{WH_PACKET_BITMAP, 72, 192},
+		{WH_PACKET_PROBE, 64, 9280},
+		{WH_PACKET_PROBE_ANSWER, 64, 1088},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -59,8 +59,7 @@ static void meet(
 {
 	static uint8_t bytes[ROOM];
 	struct wh_packet packet, decoded;
-	bool within =
-		value >= field->least && value <= field_most(field) && !is_gap(field, value);
+	bool within = value >= field->least && value <= field_most(field) && !is_gap(field, value);
 
 	sample_make(type, SAMPLE_USUAL, &packet);
 	packet.flags = flags;
@@ -203,7 +202,8 @@ static void counts(void)
 
 			for (size_t i = 0; i < packet_fields[type].rows; i++) {
 				bool counts_ranges = field_is(&row[i], "n_holes") ||
-						     field_is(&row[i], "n_losses");
+						     field_is(&row[i], "n_losses") ||
+						     field_is(&row[i], "n_words");
 
 				if (!counts_ranges && !field_is(&row[i], "pkts") &&
 					!field_is(&row[i], "name_bytes") &&
