@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <rte_cycles.h>
+#include <rte_mbuf.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
@@ -25,13 +26,12 @@
 #include "cli/json.h"
 #include "cli/signals.h"
 #include "demo/files.h"
-#include "demo/link.h"
-#include "demo/options.h"
 #include "demo/plan.h"
 #include "demo/report.h"
 #include "job/client.h"
 #include "job/lanes.h"
 #include "report/outcome.h"
+#include "report/progress.h"
 #include "verbs.h"
 #include "wanted.h"
 
@@ -57,7 +57,8 @@ struct demo {
 	struct wh_demo_plan plan;
 	struct wh_demo_files files;
 	struct wh_runtime runtime;
-	struct wh_demo_link link;
+	struct rte_mempool *pool; /* of the lambda's packets */
+	struct wh_lambda *lambda;
 	struct demo_end end[WH_LAMBDA_ENDS];
 	struct wh_service service; /* of the receiver */
 	struct wh_client client;   /* of the sender */
@@ -65,7 +66,8 @@ struct demo {
 	const char *source; /* files.source, as a list of one */
 	uint64_t next_tsc;
 	uint64_t give_up_tsc;
-	struct wh_demo_progress progress;
+	struct wh_progress progress;
+	bool progress_shown;
 
 	/* What became of the file: told by jobs, whose crews are on the core of the watch. */
 	struct wh_file_result told; /* at the sender; its path is not kept */
@@ -100,6 +102,25 @@ static void on_file(void *context, const struct wh_file_result *result)
 	demo->is_told = true;
 }
 
+static void show_progress(struct demo *demo, uint64_t now_tsc)
+{
+	const struct wh_job *job = demo->lanes.job[0];
+	char words[80];
+
+	if (!demo->progress_shown || atomic_load(&job->view.state) < WH_JOB_RUNNING ||
+		!wh_progress_is_due(&demo->progress, now_tsc, WH_PROGRESS_MS))
+		return;
+
+	uint64_t bytes = atomic_load(&job->view.moved_bytes);
+	bool stands = demo->progress.last_tsc < now_tsc && demo->progress.last_bytes == bytes;
+
+	snprintf(words, sizeof(words), "again %" PRIu64 "%s%s", atomic_load(&job->view.again_pkts),
+		stands ? "  stalled by " : "",
+		stands ? wh_limit_name((enum wh_limit)atomic_load(&job->view.limit_now)) : "");
+	wh_progress_show(&demo->progress, now_tsc, bytes, demo->files.bytes, words);
+	wh_progress_told(&demo->progress, now_tsc, bytes);
+}
+
 static bool is_over(struct demo *demo, uint64_t now_tsc)
 {
 	if (!wh_lanes_gone(&demo->lanes, now_tsc))
@@ -126,7 +147,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 			wh_lanes_start_first(lanes, now_tsc);
 		return 0;
 	}
-	wh_demo_progress_show(&demo->progress, now_tsc, lanes->job[0]);
+	show_progress(demo, now_tsc);
 	/* Too late for a file that is whole and has its name already. */
 	if (wh_lanes_failed(lanes) || (wh_signals_count() > 0 && demo->arrived_tsc == 0))
 		wh_lanes_hurry(lanes, now_tsc);
@@ -182,6 +203,41 @@ static int open_end(struct demo *demo, enum wh_lambda_end which, const struct wh
 	return WH_EXIT_OTHER;
 }
 
+/* The sender's end is A. 0, or a negative errno after one sentence on stderr. */
+static int raise_lambda(struct demo *demo)
+{
+	const struct wh_settings *settings = &demo->options.settings;
+	char why[WH_LAMBDA_WHY_BYTES];
+
+	demo->pool =
+		rte_pktmbuf_pool_create("lambda", demo->plan.lambda_mbufs, WH_LAMBDA_POOL_CACHE, 0,
+			wh_port_room_bytes((uint16_t)settings->mtu_bytes), SOCKET_ID_ANY);
+	if (demo->pool == NULL) {
+		wh_complain("no memory for the lambda's packets, though it was reckoned with; give "
+			    "more hugepages, or a smaller --memory");
+		return -ENOMEM;
+	}
+
+	const struct wh_lambda_config config = {
+		.name = WH_DEMO_LAMBDA,
+		.fibre =
+			{
+				[WH_DEMO_SENDER] = settings->lambda,
+				[WH_DEMO_RECEIVER] = demo->plan.reverse,
+			},
+		.ring_pkts = WH_HOST_RING_PKTS,
+		.mtu = (uint16_t)settings->mtu_bytes,
+		.pool = demo->pool,
+		.hz = demo->runtime.hz,
+		.socket = SOCKET_ID_ANY,
+	};
+	int rc = wh_lambda_create(&config, rte_rdtsc(), &demo->lambda, why, sizeof(why));
+
+	if (rc != 0)
+		wh_complain("%s", why);
+	return rc;
+}
+
 /* In the order in which a packet walks: the sender, the lambda, the receiver. */
 static int open_all(struct demo *demo)
 {
@@ -190,7 +246,7 @@ static int open_all(struct demo *demo)
 	if (status != WH_EXIT_OK)
 		return status;
 	wh_loop_add(wh_runtime_loop_of(&demo->runtime, 0, true), "lambda", wh_lambda_poll,
-		demo->link.lambda);
+		demo->lambda);
 	status = open_end(demo, WH_DEMO_RECEIVER, &demo->service);
 	if (status != WH_EXIT_OK)
 		return status;
@@ -201,7 +257,7 @@ static int open_all(struct demo *demo)
 static void close_all(struct demo *demo)
 {
 	/* What the lambda has taken is its own: the hosts' packets go with their pools. */
-	while (demo->link.lambda != NULL && wh_lambda_poll(demo->link.lambda, rte_rdtsc()) > 0)
+	while (demo->lambda != NULL && wh_lambda_poll(demo->lambda, rte_rdtsc()) > 0)
 		;
 	for (uint32_t i = 0; i < WH_LAMBDA_ENDS; i++) {
 		struct demo_end *end = &demo->end[i];
@@ -211,7 +267,8 @@ static void close_all(struct demo *demo)
 		wh_jobs_free(&end->jobs);
 		wh_host_close(&end->host);
 	}
-	wh_demo_link_down(&demo->link);
+	wh_lambda_close(demo->lambda);
+	rte_mempool_free(demo->pool);
 }
 
 /* One peer, one job; who is at the other end of the lambda may have all. */
@@ -315,7 +372,7 @@ static double seconds_of(const struct demo *demo)
 static void gather(struct demo *demo, struct wh_demo_result *result)
 {
 	const struct wh_job *job = demo->lanes.job[0];
-	const struct wh_lambda *lambda = demo->link.lambda;
+	const struct wh_lambda *lambda = demo->lambda;
 
 	result->sender = job->result.figures;
 	result->receiver = demo->received;
@@ -347,12 +404,13 @@ static int transfer(struct demo *demo, struct wh_demo_result *result)
 {
 	int status = WH_EXIT_HARDWARE;
 
-	if (wh_demo_link_up(&demo->options, &demo->plan, demo->runtime.hz, &demo->link) == 0)
+	if (raise_lambda(demo) == 0)
 		status = open_all(demo);
 	if (status == WH_EXIT_OK) {
-		wh_demo_progress_init(&demo->progress, demo->runtime.hz, demo->files.bytes);
+		demo->progress.hz = demo->runtime.hz;
+		demo->progress_shown = wh_progress_has_terminal();
 		wh_runtime_run(&demo->runtime);
-		wh_demo_progress_end(&demo->progress);
+		wh_progress_clear(&demo->progress);
 		for (uint32_t i = 0; i < WH_LAMBDA_ENDS; i++)
 			wh_jobs_end(&demo->end[i].jobs);
 		gather(demo, result);

@@ -11,7 +11,6 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/settings.h"
-#include "demo/options.h"
 #include "demo/plan.h"
 #include "doctor/checks.h"
 #include "host/eal.h"

@@ -2,7 +2,7 @@
 
 /* Published values, and limits where one formula goes over into another. */
 
-#include "scenario/plan_formula.h"
+#include "scenario/plan_row.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 const char wh_suite_name[] = "progress";
 
 static const struct {
-	struct wh_progress progress;
+	struct wh_progress_line progress;
 	const char *text;
 } lines[] = {
 	/* 1 GiB of 4 in 2 s: 4.29 Gb/s, and 6 s left; the last 256 MiB took 250 ms */
@@ -43,7 +43,7 @@ static void texts(void)
 /* What is said with so many columns, of the same progress. */
 static void narrow(void)
 {
-	static const struct wh_progress progress = {
+	static const struct wh_progress_line progress = {
 		UINT64_C(1) << 30, UINT64_C(4) << 30, 2, 1 << 28, 0.25, "12 files"};
 	static const struct {
 		uint32_t columns;
@@ -70,7 +70,7 @@ static void longest(void)
 {
 	char words[2 * WH_PROGRESS_TEXT_BYTES];
 	char text[WH_PROGRESS_TEXT_BYTES + 1];
-	struct wh_progress progress = {UINT64_MAX - 1, UINT64_MAX, 1, UINT64_MAX, 1, words};
+	struct wh_progress_line progress = {UINT64_MAX - 1, UINT64_MAX, 1, UINT64_MAX, 1, words};
 
 	memset(words, 'w', sizeof(words));
 	words[sizeof(words) - 1] = '\0';

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,6 @@
 #include "cli/signals.h"
 
 #define MADE_NAME "demo.bin"
-#define OUT_NAME  "arrived"
 
 #define PIECE_BYTES (8 << 20)
 #define BLOCK_BYTES 4096
@@ -150,79 +149,49 @@ bool wh_demo_files_digest(const struct wh_demo_files *files, struct wh_digest *d
 /* The operator's own file: there, regular, readable. */
 static int take_file(const char *path, struct wh_demo_files *files)
 {
+	const char *slash = strrchr(path, '/');
 	struct stat status;
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	int error = fd < 0 ? errno : 0;
 
-	if (fd >= 0 && fstat(fd, &status) != 0)
-		error = errno;
-	if (fd >= 0)
-		close(fd);
-	if (error != 0) {
-		wh_complain("cannot read %s: %s", path, strerror(error));
+	if (fd < 0 || fstat(fd, &status) != 0) {
+		wh_complain("cannot read %s: %s", path, strerror(errno));
 		return WH_EXIT_NO_FILE;
 	}
+	close(fd);
 	if (!S_ISREG(status.st_mode)) {
 		wh_complain("%s is not a regular file; name one with --file", path);
 		return WH_EXIT_NO_FILE;
 	}
-
-	char copy[WH_DEMO_PATH_MAX];
-
-	if (strlen(path) >= sizeof(copy)) {
-		wh_complain("the name %s is too long", path);
-		return WH_EXIT_NO_FILE;
-	}
-	strcpy(copy, path);
-	strcpy(files->source, path);
-	snprintf(files->name, sizeof(files->name), "%s", basename(copy));
+	snprintf(files->source, sizeof(files->source), "%s", path);
+	snprintf(files->name, sizeof(files->name), "%.255s", slash != NULL ? slash + 1 : path);
 	files->bytes = (uint64_t)status.st_size;
 	return WH_EXIT_OK;
 }
 
 static int check_out(const char *folder, struct wh_demo_files *files)
 {
-	struct stat status;
+	struct stat source;
+	struct stat target;
+	char path[sizeof(files->out) + sizeof(files->name)];
 
-	if (strlen(folder) >= sizeof(files->out) || stat(folder, &status) != 0 ||
-		!S_ISDIR(status.st_mode)) {
-		wh_complain("there is no folder %s; make it, or name another "
-			    "with --out",
-			folder);
+	if (stat(folder, &target) != 0 || !S_ISDIR(target.st_mode)) {
+		wh_complain("there is no folder %s; make it, or name another with --out", folder);
 		return WH_EXIT_NO_FILE;
 	}
 	if (access(folder, W_OK | X_OK) != 0) {
 		wh_complain("cannot write into %s: %s", folder, strerror(errno));
 		return WH_EXIT_OTHER;
 	}
-	strcpy(files->out, folder);
+	snprintf(files->out, sizeof(files->out), "%s", folder);
 
 	/* What arrives would replace what is being read. */
-	struct stat source;
-	struct stat target;
-	char path[WH_DEMO_PATH_MAX + sizeof(files->name) + 1];
-
 	snprintf(path, sizeof(path), "%s/%s", folder, files->name);
-	if (files->source[0] != '\0' && stat(files->source, &source) == 0 &&
-		stat(path, &target) == 0 && source.st_dev == target.st_dev &&
-		source.st_ino == target.st_ino) {
-		wh_complain("%s would be replaced by its own copy; choose "
-			    "another folder with --out",
-			path);
-		return WH_EXIT_USAGE;
-	}
-	return WH_EXIT_OK;
-}
-
-/* Appends to a path that is known to have room for these few letters. */
-static void join(char *path, const char *folder, const char *name)
-{
-	WH_ASSERT(folder[0] != '\0');
-
-	int length = snprintf(path, WH_DEMO_PATH_MAX, "%s/%s", folder, name);
-
-	if (length >= WH_DEMO_PATH_MAX)
-		path[0] = '\0'; /* mkdtemp would have failed on such a folder */
+	if (files->source[0] == '\0' || stat(files->source, &source) != 0 ||
+		stat(path, &target) != 0 || source.st_dev != target.st_dev ||
+		source.st_ino != target.st_ino)
+		return WH_EXIT_OK;
+	wh_complain("%s would be replaced by its own copy; choose another folder with --out", path);
+	return WH_EXIT_USAGE;
 }
 
 int wh_demo_files_prepare(const struct wh_demo_options *options, struct wh_demo_files *files)
@@ -243,7 +212,7 @@ int wh_demo_files_prepare(const struct wh_demo_options *options, struct wh_demo_
 	if (status != WH_EXIT_OK)
 		return status;
 	if (!keep) {
-		join(files->out, files->made_folder, OUT_NAME);
+		snprintf(files->out, sizeof(files->out), "%s/arrived", files->made_folder);
 		if (mkdir(files->out, 0700) != 0) {
 			wh_complain("cannot make %s: %s", files->out, strerror(errno));
 			return WH_EXIT_OTHER;
@@ -251,22 +220,22 @@ int wh_demo_files_prepare(const struct wh_demo_options *options, struct wh_demo_
 	}
 	if (!make)
 		return WH_EXIT_OK;
-	join(files->source, files->made_folder, MADE_NAME);
+	snprintf(files->source, sizeof(files->source), "%s/" MADE_NAME, files->made_folder);
 	return make_file(options, files);
+}
+
+static int remove_one(const char *path, const struct stat *facts, int kind, struct FTW *at)
+{
+	(void)facts;
+	(void)kind;
+	(void)at;
+	remove(path);
+	return 0;
 }
 
 void wh_demo_files_clean(struct wh_demo_files *files)
 {
-	char path[WH_DEMO_PATH_MAX + sizeof(files->name) + sizeof(OUT_NAME) + 2];
-
-	if (files->made_folder[0] == '\0')
-		return;
-	snprintf(path, sizeof(path), "%s/%s/%s", files->made_folder, OUT_NAME, files->name);
-	unlink(path);
-	snprintf(path, sizeof(path), "%s/%s", files->made_folder, OUT_NAME);
-	rmdir(path);
-	snprintf(path, sizeof(path), "%s/%s", files->made_folder, MADE_NAME);
-	unlink(path);
-	rmdir(files->made_folder);
+	if (files->made_folder[0] != '\0')
+		nftw(files->made_folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 	files->made_folder[0] = '\0';
 }

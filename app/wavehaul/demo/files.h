@@ -7,16 +7,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "demo/options.h"
+#include "demo/plan.h"
 #include "file/digest.h"
 
-#define WH_DEMO_PATH_MAX 4096
+/* What an operator may name, and a name of ours behind it. */
+#define WH_DEMO_PATH_MAX (WH_SETTINGS_TEXT_BYTES + 16)
 
 struct wh_demo_files {
+	char made_folder[WH_SETTINGS_TEXT_BYTES]; /* "": nothing was made */
 	char source[WH_DEMO_PATH_MAX];
 	char name[256]; /* of the file, without folders */
 	char out[WH_DEMO_PATH_MAX];
-	char made_folder[WH_DEMO_PATH_MAX]; /* "": nothing was made */
 	uint64_t bytes;
 };
 

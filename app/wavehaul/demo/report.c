@@ -11,66 +11,6 @@
 #include "cli/json.h"
 #include "file/digest.h"
 #include "host/eal.h"
-#include "report/progress.h"
-
-void wh_demo_progress_init(struct wh_demo_progress *progress, uint64_t hz, uint64_t bytes_total)
-{
-	*progress = (struct wh_demo_progress){
-		.shown = wh_progress_has_terminal(),
-		.hz = hz,
-		.bytes_total = bytes_total,
-	};
-}
-
-static void show(struct wh_demo_progress *progress, uint64_t now_tsc, uint64_t bytes,
-	uint64_t retransmitted_pkts, const char *stalled_by)
-{
-	double hz = (double)progress->hz;
-	char words[80];
-	const struct wh_progress line = {
-		.bytes = bytes,
-		.all_bytes = progress->bytes_total,
-		.all_s = (double)(now_tsc - progress->started_tsc) / hz,
-		.new_bytes = bytes - progress->last_bytes,
-		.new_s = (double)(now_tsc - progress->last_tsc) / hz,
-		.words = words,
-	};
-
-	snprintf(words, sizeof(words), "again %" PRIu64 "%s%s", retransmitted_pkts,
-		stalled_by != NULL ? "  stalled by " : "", stalled_by != NULL ? stalled_by : "");
-	wh_progress_show(&line);
-	progress->line_open = true;
-}
-
-void wh_demo_progress_show(
-	struct wh_demo_progress *progress, uint64_t now_tsc, const struct wh_job *job)
-{
-	if (!progress->shown || atomic_load(&job->view.state) < WH_JOB_RUNNING ||
-		now_tsc < progress->next_tsc)
-		return;
-	progress->next_tsc = now_tsc + wh_ns_to_tsc(progress->hz, WH_PROGRESS_MS * 1000000);
-
-	uint64_t bytes = atomic_load(&job->view.moved_bytes);
-
-	if (progress->started_tsc == 0) {
-		progress->started_tsc = now_tsc;
-		progress->last_tsc = now_tsc;
-		return;
-	}
-	show(progress, now_tsc, bytes, atomic_load(&job->view.again_pkts),
-		bytes == progress->last_bytes
-			? wh_limit_name((enum wh_limit)atomic_load(&job->view.limit_now))
-			: NULL);
-	progress->last_tsc = now_tsc;
-	progress->last_bytes = bytes;
-}
-
-void wh_demo_progress_end(struct wh_demo_progress *progress)
-{
-	if (progress->line_open)
-		wh_progress_clear();
-	progress->line_open = false;
-}
 
 static uint64_t dropped_pkts(const struct wh_fibre_stats *fibre)
 {

@@ -2,12 +2,11 @@
 #ifndef WH_APP_DEMO_REPORT_H
 #define WH_APP_DEMO_REPORT_H
 
-/* What a demo says: one line while it runs, a table or a JSON object at its end. */
+/* What a demo says at its end: a table, or a JSON object. */
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "demo/options.h"
 #include "demo/plan.h"
 #include "job/jobs.h"
 #include "lambda/lambda.h"
@@ -35,23 +34,6 @@ struct wh_demo_result {
 	struct wh_endpoint_stats endpoint[WH_LAMBDA_ENDS];
 	struct wh_station_stats station[WH_LAMBDA_ENDS];
 };
-
-/* The progress line on a terminal; ask for it as often as you like. */
-struct wh_demo_progress {
-	bool shown; /* only on a terminal */
-	bool line_open;
-	uint64_t hz;
-	uint64_t bytes_total;
-	uint64_t started_tsc; /* 0: no data yet */
-	uint64_t next_tsc;
-	uint64_t last_tsc;
-	uint64_t last_bytes;
-};
-
-void wh_demo_progress_init(struct wh_demo_progress *progress, uint64_t hz, uint64_t bytes_total);
-void wh_demo_progress_show(
-	struct wh_demo_progress *progress, uint64_t now_tsc, const struct wh_job *job);
-void wh_demo_progress_end(struct wh_demo_progress *progress);
 
 void wh_demo_print_table(const struct wh_demo_result *result);
 

@@ -44,7 +44,7 @@ struct parts {
 	char eta[32];
 };
 
-static void make_parts(struct parts *parts, const struct wh_progress *progress)
+static void make_parts(struct parts *parts, const struct wh_progress_line *progress)
 {
 	double mean_bps = rate_bps(progress->bytes, progress->all_s);
 	bool has_end = progress->all_bytes >= progress->bytes && progress->all_bytes > 0;
@@ -65,8 +65,8 @@ static void make_parts(struct parts *parts, const struct wh_progress *progress)
 		wh_format_rate(text, sizeof(text), mean_bps));
 }
 
-const char *wh_progress_text(
-	char text[WH_PROGRESS_TEXT_BYTES], uint32_t columns, const struct wh_progress *progress)
+const char *wh_progress_text(char text[WH_PROGRESS_TEXT_BYTES], uint32_t columns,
+	const struct wh_progress_line *progress)
 {
 	struct parts parts = {0};
 	size_t room = wh_min_u64(columns + UINT64_C(1), WH_PROGRESS_TEXT_BYTES);
@@ -93,19 +93,54 @@ static uint32_t columns_of_terminal(void)
 	return size.ws_col - 1U;
 }
 
-void wh_progress_show(const struct wh_progress *progress)
+double wh_progress_s(const struct wh_progress *progress, uint64_t from_tsc, uint64_t to_tsc)
 {
-	char text[WH_PROGRESS_TEXT_BYTES];
-
-	fprintf(stderr, "\r%s" ERASE_TO_END,
-		wh_progress_text(text, columns_of_terminal(), progress));
-	wh_complain_over("\r" ERASE_TO_END);
+	WH_ASSERT(progress->hz > 0);
+	return from_tsc != 0 && to_tsc > from_tsc
+		       ? (double)(to_tsc - from_tsc) / (double)progress->hz
+		       : 0;
 }
 
-void wh_progress_clear(void)
+bool wh_progress_is_due(struct wh_progress *progress, uint64_t now_tsc, uint64_t every_ms)
 {
-	fprintf(stderr, "\r" ERASE_TO_END);
+	if (progress->began_tsc == 0)
+		progress->began_tsc = progress->last_tsc = progress->next_tsc = now_tsc;
+	if (now_tsc < progress->next_tsc)
+		return false;
+	progress->next_tsc = now_tsc + wh_ns_to_tsc(progress->hz, every_ms * UINT64_C(1000000));
+	return true;
+}
+
+void wh_progress_show(struct wh_progress *progress, uint64_t now_tsc, uint64_t bytes,
+	uint64_t all_bytes, const char *words)
+{
+	const struct wh_progress_line line = {
+		.bytes = bytes,
+		.all_bytes = all_bytes,
+		.all_s = wh_progress_s(progress, progress->began_tsc, now_tsc),
+		.new_bytes = bytes - progress->last_bytes,
+		.new_s = wh_progress_s(progress, progress->last_tsc, now_tsc),
+		.words = words,
+	};
+	char text[WH_PROGRESS_TEXT_BYTES];
+
+	fprintf(stderr, "\r%s" ERASE_TO_END, wh_progress_text(text, columns_of_terminal(), &line));
+	wh_complain_over("\r" ERASE_TO_END);
+	progress->line_open = true;
+}
+
+void wh_progress_clear(struct wh_progress *progress)
+{
+	if (progress->line_open)
+		fprintf(stderr, "\r" ERASE_TO_END);
 	wh_complain_over(NULL);
+	progress->line_open = false;
+}
+
+void wh_progress_told(struct wh_progress *progress, uint64_t now_tsc, uint64_t bytes)
+{
+	progress->last_tsc = now_tsc;
+	progress->last_bytes = bytes;
 }
 
 bool wh_progress_has_terminal(void)

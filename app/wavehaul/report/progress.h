@@ -11,7 +11,8 @@
 #define WH_PROGRESS_MS         250
 #define WH_PROGRESS_TEXT_BYTES 256
 
-struct wh_progress {
+/* What a line says. */
+struct wh_progress_line {
 	uint64_t bytes;     /* that have arrived */
 	uint64_t all_bytes; /* 0: not known (yet) */
 	double all_s;       /* since the first */
@@ -25,11 +26,30 @@ struct wh_progress {
  * has more than `columns` columns, it goes without the mean, then without the words, and so on.
  */
 const char *wh_progress_text(
-	char text[WH_PROGRESS_TEXT_BYTES], uint32_t columns, const struct wh_progress *progress);
+	char text[WH_PROGRESS_TEXT_BYTES], uint32_t columns, const struct wh_progress_line *line);
 
-/* On stderr, in place of the line before; and the end of all lines. */
-void wh_progress_show(const struct wh_progress *progress);
-void wh_progress_clear(void);
+/* When bytes of a transfer began to move, and what was told of them last. */
+struct wh_progress {
+	uint64_t hz;
+	uint64_t began_tsc; /* 0: they have not */
+	uint64_t next_tsc;
+	uint64_t last_tsc;
+	uint64_t last_bytes;
+	bool line_open;
+};
+
+double wh_progress_s(const struct wh_progress *progress, uint64_t from_tsc, uint64_t to_tsc);
+
+/* Whether to tell of it again; the first time is when bytes begin to move. */
+bool wh_progress_is_due(struct wh_progress *progress, uint64_t now_tsc, uint64_t every_ms);
+
+/* The line on stderr, in place of the one before; and the end of all lines. */
+void wh_progress_show(struct wh_progress *progress, uint64_t now_tsc, uint64_t bytes,
+	uint64_t all_bytes, const char *words);
+void wh_progress_clear(struct wh_progress *progress);
+
+/* What the next time is told from. */
+void wh_progress_told(struct wh_progress *progress, uint64_t now_tsc, uint64_t bytes);
 
 /* Whether there is a terminal to show it on, one that can write over a line (not TERM=dumb). */
 bool wh_progress_has_terminal(void);

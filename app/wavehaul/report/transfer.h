@@ -14,6 +14,7 @@
 #include "job/jobs.h"
 #include "job/lanes.h"
 #include "report/flow_now.h"
+#include "report/progress.h"
 
 struct wh_failure {
 	char *path;
@@ -49,14 +50,10 @@ struct wh_transfer {
 	pthread_mutex_t telling; /* on_file comes from every crew */
 	struct wh_failure *failure;
 	uint32_t failures;
-	uint64_t began_tsc; /* when the first lane could send; 0: not yet */
-	uint64_t next_progress_tsc;
-	uint64_t last_tsc;
-	uint64_t last_bytes;
+	struct wh_progress progress; /* since the first lane could send */
 	struct wh_flow_now last_flow;
 	uint64_t moved_tsc; /* when bytes last moved */
 	bool stall_told;
-	bool line_open;
 	bool line_shown;
 	bool rows_shown; /* a row a second in its place */
 	uint32_t rows;

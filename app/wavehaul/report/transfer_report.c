@@ -23,7 +23,6 @@
 #include "cli/json.h"
 #include "cli/plain_text.h"
 #include "cli/repair.h"
-#include "report/progress.h"
 #include "report/transfer.h"
 
 #define STALL_MS 1000
@@ -54,17 +53,13 @@ struct wh_totals wh_transfer_totals(const struct wh_transfer *transfer)
 	return sum;
 }
 
-static double seconds_between(const struct wh_transfer *transfer, uint64_t from, uint64_t to)
-{
-	return from != 0 && to > from ? (double)(to - from) / (double)transfer->host.ground.hz : 0;
-}
-
 void wh_transfer_tell_start(struct wh_transfer *transfer)
 {
 	const struct wh_settings *settings = &transfer->settings;
 	char value[WH_SETTINGS_TEXT_BYTES];
 	char key[WH_SETTINGS_KEY_BYTES];
 
+	transfer->progress.hz = transfer->host.ground.hz;
 	transfer->rows_shown = settings->verbose && !settings->json_stream;
 	transfer->line_shown =
 		wh_progress_has_terminal() && !settings->json_stream && !transfer->rows_shown;
@@ -169,38 +164,45 @@ static uint64_t moved_bytes(const struct wh_transfer *transfer)
 static void show_line(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t bytes)
 {
 	struct wh_totals totals = wh_transfer_totals(transfer);
-	char words[40];
-	const struct wh_progress line = {
-		.bytes = bytes,
-		/* Of several lanes each finds the files of all. */
-		.all_bytes = transfer->lanes.count == 1
+	uint64_t files = totals.files + totals.skipped;
+	/* Of several lanes each finds the files of all. */
+	uint64_t all_bytes = transfer->lanes.count == 1
 				     ? atomic_load(&transfer->lanes.job[0]->view.bytes_found)
-				     : 0,
-		.all_s = seconds_between(transfer, transfer->began_tsc, now_tsc),
-		.new_bytes = bytes - transfer->last_bytes,
-		.new_s = seconds_between(transfer, transfer->last_tsc, now_tsc),
-		.words = words,
-	};
+				     : 0;
+	char words[40];
 
-	snprintf(words, sizeof(words), "%" PRIu64 " file%s", totals.files + totals.skipped,
-		totals.files + totals.skipped == 1 ? "" : "s");
-	wh_progress_show(&line);
-	transfer->line_open = true;
+	snprintf(words, sizeof(words), "%" PRIu64 " file%s", files, files == 1 ? "" : "s");
+	wh_progress_show(&transfer->progress, now_tsc, bytes, all_bytes, words);
+}
+
+/* Since the one before. */
+static double span_s(const struct wh_transfer *transfer, uint64_t now_tsc)
+{
+	return wh_progress_s(&transfer->progress, transfer->progress.last_tsc, now_tsc);
+}
+
+static double all_s(const struct wh_transfer *transfer, uint64_t now_tsc)
+{
+	return wh_progress_s(&transfer->progress, transfer->progress.began_tsc, now_tsc);
+}
+
+static double bps_now(const struct wh_transfer *transfer, uint64_t now_tsc, uint64_t bytes)
+{
+	WH_ASSERT(now_tsc > transfer->progress.last_tsc);
+	return (double)(bytes - transfer->progress.last_bytes) * 8 / span_s(transfer, now_tsc);
 }
 
 /* On stderr, where --verbose says the rest, too. */
 static void print_row(const struct wh_transfer *transfer, uint64_t now_tsc, uint64_t bytes,
 	const struct wh_flow_now *flow, bool head)
 {
-	double span_s = seconds_between(transfer, transfer->last_tsc, now_tsc);
-
 	if (head) {
 		fprintf(stderr, "%8s %10s", "s", "Gb/s");
 		wh_flow_now_print_head(flow, stderr);
 		fputc('\n', stderr);
 	}
-	fprintf(stderr, "%8.2f %10.3f", seconds_between(transfer, transfer->began_tsc, now_tsc),
-		(double)(bytes - transfer->last_bytes) * 8 / span_s / 1e9);
+	fprintf(stderr, "%8.2f %10.3f", all_s(transfer, now_tsc),
+		bps_now(transfer, now_tsc, bytes) / 1e9);
 	wh_flow_now_print(&transfer->last_flow, flow, stderr);
 	fputc('\n', stderr);
 }
@@ -209,11 +211,9 @@ static void print_interval(struct wh_transfer *transfer, uint64_t now_tsc, uint6
 	const struct wh_flow_now *flow)
 {
 	struct wh_totals totals = wh_transfer_totals(transfer);
-	double span_s = seconds_between(transfer, transfer->last_tsc, now_tsc);
 	json_t *line = json_pack("{s:s, s:f, s:f, s:I, s:f, s:I, s:I, s:I}", "event", "interval",
-		"seconds", seconds_between(transfer, transfer->began_tsc, now_tsc), "span", span_s,
-		"bytes", (json_int_t)bytes, "bps",
-		span_s > 0 ? (double)(bytes - transfer->last_bytes) * 8 / span_s : 0, "files",
+		"seconds", all_s(transfer, now_tsc), "span", span_s(transfer, now_tsc), "bytes",
+		(json_int_t)bytes, "bps", bps_now(transfer, now_tsc, bytes), "files",
 		(json_int_t)totals.files, "skipped", (json_int_t)totals.skipped, "failed",
 		(json_int_t)totals.failed);
 
@@ -232,7 +232,7 @@ static json_t *limit_now(const struct wh_transfer *transfer)
 
 static void see_stall(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t bytes)
 {
-	if (bytes != transfer->last_bytes || transfer->moved_tsc == 0) {
+	if (bytes != transfer->progress.last_bytes || transfer->moved_tsc == 0) {
 		transfer->moved_tsc = now_tsc;
 		transfer->stall_told = false;
 	}
@@ -243,8 +243,7 @@ static void see_stall(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t b
 	transfer->stall_told = true;
 	if (transfer->settings.json_stream)
 		wh_json_print(json_pack("{s:s, s:f, s:o}", "event", "stall", "seconds",
-				      seconds_between(transfer, transfer->began_tsc, now_tsc),
-				      "held_up_by", limit_now(transfer)),
+				      all_s(transfer, now_tsc), "held_up_by", limit_now(transfer)),
 			JSON_COMPACT);
 }
 
@@ -253,33 +252,26 @@ void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc)
 	bool by_second = transfer->settings.json_stream || transfer->rows_shown;
 	uint64_t every_ms = by_second ? 1000 : WH_PROGRESS_MS;
 
-	if (transfer->began_tsc == 0) {
-		if (atomic_load(&transfer->lanes.job[0]->view.state) != WH_JOB_RUNNING)
-			return;
-		transfer->began_tsc = now_tsc;
-		transfer->last_tsc = now_tsc;
-		transfer->next_progress_tsc = now_tsc;
-	}
-	if (now_tsc < transfer->next_progress_tsc)
+	if (transfer->progress.began_tsc == 0 &&
+		atomic_load(&transfer->lanes.job[0]->view.state) != WH_JOB_RUNNING)
 		return;
-	transfer->next_progress_tsc =
-		now_tsc + wh_ns_to_tsc(transfer->host.ground.hz, every_ms * UINT64_C(1000000));
+	if (!wh_progress_is_due(&transfer->progress, now_tsc, every_ms))
+		return;
 
 	uint64_t bytes = moved_bytes(transfer);
 	struct wh_flow_now flow;
 
 	wh_flow_now_look(&flow, transfer->lanes.job, transfer->lanes.started);
 	pthread_mutex_lock(&transfer->telling);
-	if (transfer->settings.json_stream && transfer->last_tsc < now_tsc)
+	if (transfer->settings.json_stream && transfer->progress.last_tsc < now_tsc)
 		print_interval(transfer, now_tsc, bytes, &flow);
-	else if (transfer->rows_shown && transfer->last_tsc < now_tsc)
+	else if (transfer->rows_shown && transfer->progress.last_tsc < now_tsc)
 		print_row(transfer, now_tsc, bytes, &flow, transfer->rows++ % 20 == 0);
 	else if (transfer->line_shown)
 		show_line(transfer, now_tsc, bytes);
 	see_stall(transfer, now_tsc, bytes);
 	pthread_mutex_unlock(&transfer->telling);
-	transfer->last_tsc = now_tsc;
-	transfer->last_bytes = bytes;
+	wh_progress_told(&transfer->progress, now_tsc, bytes);
 	transfer->last_flow = flow;
 }
 
@@ -419,15 +411,15 @@ static double transfer_seconds(const struct wh_transfer *transfer)
 		return 0;
 	for (uint32_t lane = 0; lane < transfer->lanes.started; lane++)
 		ended_tsc = wh_max_u64(ended_tsc, transfer->lanes.job[lane]->result.ended_tsc);
-	return seconds_between(transfer, transfer->lanes.job[0]->ready.began_tsc, ended_tsc);
+	return wh_progress_s(
+		&transfer->progress, transfer->lanes.job[0]->ready.began_tsc, ended_tsc);
 }
 
 void wh_transfer_tell_end(struct wh_transfer *transfer, int status)
 {
 	double seconds = transfer_seconds(transfer);
 
-	if (transfer->line_open)
-		wh_progress_clear();
+	wh_progress_clear(&transfer->progress);
 	if (transfer->settings.json || transfer->settings.json_stream)
 		print_json(transfer, status, seconds);
 	else if (transfer->lanes.started > 0 && transfer->lanes.job[0]->ready.began_tsc != 0)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "cli/settings.h"
+#include "tcp/tcp.h"
 
 struct wh_plan_link {
 	uint64_t rate_bps; /* of IP packets */
@@ -38,5 +39,16 @@ bool wh_plan_row_by_formula(
 
 /* Takes seconds. */
 void wh_plan_row_simulate(const struct wh_plan_link *link, uint32_t row, struct wh_plan_row *told);
+
+/*
+ * What a TCP's window is in the long run when packets are lost by chance, each with probability
+ * loss > 0, and nothing else limits it. Every segment is acknowledged.
+ */
+struct wh_formula {
+	const char *source;
+	double window_pkts;
+};
+
+struct wh_formula wh_formula_tcp(enum wh_sim_tcp_variety variety, double loss, double rtt_s);
 
 #endif
