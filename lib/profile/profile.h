@@ -111,6 +111,7 @@ struct wh_feedback {
 	uint32_t state_bytes;      /* a state also goes after so many; 0: by period alone */
 	bool state_per_packet;     /* a state also goes for each packet that comes */
 	bool state_on_news_only;   /* a state without news waits for two round trips */
+	bool data_tell;            /* while data go, the transmitter's state says nothing */
 	uint32_t nak_packets_max;  /* per firing of the NAK timer */
 	bool delay_warnings;       /* the receiver watches the delay's trend ... */
 	bool trend_one_way;        /* ... of the one-way delay, and not of the round trip */

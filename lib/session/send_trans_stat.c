@@ -57,11 +57,35 @@ static void push_state(struct wh_session *s, uint64_t now_tsc)
 	tx->last_trans_state_tsc = now_tsc;
 }
 
+/*
+ * Where data tell as much, no state goes while more are queued and those before them went lately: a
+ * gap shows in the next packet. After a round trip and its deviation without one, as when all of a
+ * window was lost, the states are needed again. 0: nothing keeps them back.
+ */
+static uint64_t quiet_until_tsc(const struct wh_session *s, uint64_t now_tsc)
+{
+	const struct wh_transmitter *tx = &s->tx;
+	bool waits_for_pacer = wh_fifo_count(&tx->fresh) > 0 || wh_fifo_count(&tx->again) > 0;
+
+	if (!s->feedback.data_tell || !tx->told_queued || tx->peer_silent || queued_pkts(tx) == 0)
+		return 0;
+
+	uint64_t patience_tsc = wh_rtt_get(&s->rtt) + 4 * s->rtt.var_tsc + 2 * s->period_tsc;
+	uint64_t until_tsc = wh_add_u64(tx->stamp_tsc, patience_tsc);
+
+	return waits_for_pacer ? wh_max_u64(until_tsc, now_tsc + s->period_tsc) : until_tsc;
+}
+
 int32_t wh_send_trans_stat(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_transmitter *tx = &s->tx;
+	uint64_t quiet_tsc = quiet_until_tsc(s, now_tsc);
 	bool news = has_news(tx);
 
+	if (now_tsc < quiet_tsc) {
+		tx->next_trans_state_tsc = quiet_tsc;
+		return 0;
+	}
 	/* News waits for the end of a period, and for no heartbeat. */
 	if (news)
 		tx->next_trans_state_tsc = wh_min_u64(

@@ -16,7 +16,6 @@ RUNS = (
     Run('udt-fig02', 5, ('sweep.flows=1,10,100',)),
     Run('udt-fig03', 3, ()),
     Run('udt-fig04', 140, ('sweep.x=1M,20M,60M,160M', ONCE)),
-    Run('udt-fig04-packets', 8, ('sweep.x=1M', ONCE)),
     Run('udt-fig04-warnings', 60, ('sweep.x=80M,160M', ONCE)),
     Run('udt-fig05', 1, ()),
     Run('udt-fig06', 40, (SHORT, *NETWORKS)),

@@ -4,23 +4,8 @@
 from .remarks import Remark
 
 
-def percents(result, label, **sweep):
-    return ' and '.join(f'{100 * value:.0f} %' for value in result.series('x', label, **sweep)[1])
-
-
 def megabits(result, label, **sweep):
     return ', '.join(f'{value / 1e6:.1f}' for value in result.series('x', label, **sweep)[1])
-
-
-def control_packets(results):
-    result = results['udt-fig04-packets']
-    return (f'At 0.1 and 1 Mb/s the line S-C is as busy as the paper has it, but '
-            f'{percents(result, "not data", packet=1500)} of it are no new data: every 10 ms, '
-            f'when there is news, the sender answers the receiver\'s state and tells its own, at '
-            f'1 Mb/s 170 packets of 85 bytes a second, and what they crowd out is sent again. '
-            f'From 10 Mb/s on that is less than 2 %. udt-fig04-packets shows it: with packets of '
-            f'9000 bytes there is news a sixth as often, and '
-            f'{percents(result, "not data", packet=9000)} are left.')
 
 
 def delay_warnings(results):
@@ -56,11 +41,7 @@ def classes(results):
             f'than 900 Mb/s, which puts all three into one class.')
 
 
-SMALL = {('AC', 0.1): (0.07, None), ('AC', 1): (0.80, None)}
-
 REMARKS = (
-    Remark('table1', SMALL, ('udt-fig04-packets',), control_packets),
-    Remark('table3', SMALL, ('udt-fig04-packets',), control_packets),
     Remark('table3', {('AC', x): (82, None) for x in (120, 140, 160, 180)},
            ('udt-fig04-warnings',), delay_warnings),
     Remark('table3', {('AB', 80): (None, 125)}, ('udt-fig04', 'udt-fig04-warnings'),
