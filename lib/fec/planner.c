@@ -237,9 +237,12 @@ static uint32_t plan_r(struct wh_fec_planner *planner, uint32_t k, uint32_t r_ma
 {
 	double loss = wh_fec_planner_loss(planner);
 
-	if (planner->planned_k != k || !same(planner->planned_loss, loss) ||
+	if (planner->planned_k != k || planner->planned_r_max != r_max ||
+		planner->planned_stride != stride || !same(planner->planned_loss, loss) ||
 		!same(planner->planned_burst, planner->burst_pkts)) {
 		planner->planned_k = k;
+		planner->planned_r_max = r_max;
+		planner->planned_stride = stride;
 		planner->planned_loss = loss;
 		planner->planned_burst = planner->burst_pkts;
 		planner->planned_r = fewest(planner, k, r_max, loss, stride);

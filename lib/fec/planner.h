@@ -43,6 +43,8 @@ struct wh_fec_planner {
 
 	/* The plan made last, and for what. */
 	uint32_t planned_k;
+	uint32_t planned_r_max;
+	uint32_t planned_stride;
 	double planned_loss;
 	double planned_burst;
 	uint32_t planned_r;

@@ -121,6 +121,8 @@ static uint32_t write_reached(struct wh_sink *sink, struct wh_write_slot *slot, 
 				      : (uint32_t)wh_min_u64(
 						(uint64_t)slot->from + (uint32_t)result, slot->to);
 
+	/* It began at a block, by can_be_direct() and since pieces of zeros are whole blocks. */
+	WH_ASSERT(!slot->direct || slot->from % WH_DIRECT_BYTES == 0);
 	if (reached < slot->to && slot->direct)
 		reached = RTE_ALIGN_FLOOR(reached, WH_DIRECT_BYTES);
 	if (result == -EINVAL && slot->direct)

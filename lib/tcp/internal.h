@@ -99,7 +99,7 @@ struct wh_sim_vegas {
 	double growth_pkts; /* by each acknowledgement of this round */
 	bool growing;       /* in this round of slow start: in every second one */
 	uint32_t worried;   /* acknowledgements that are to look for expired segments */
-	double kept_cwnd_pkts;
+	double kept_cwnd_pkts; /* by the latest cut; 0: there was none */
 	uint64_t cut_ps;
 };
 

@@ -187,7 +187,8 @@ static void new_ack(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t end)
 
 	if (tcp->config.handshake && from == 1)
 		tcp->cwnd = tcp->initial_cwnd;
-	if (tcp->duplicates > WH_SIM_DUPLICATES && tcp->cwnd > vegas->kept_cwnd_pkts) {
+	if (tcp->duplicates > WH_SIM_DUPLICATES && vegas->kept_cwnd_pkts > 0 &&
+		tcp->cwnd > vegas->kept_cwnd_pkts) {
 		tcp->cwnd = vegas->kept_cwnd_pkts;
 		tcp->ssthresh = 2;
 	}
@@ -213,7 +214,7 @@ static void cut_window(
 {
 	uint64_t window = (uint64_t)wh_sim_tcp_window(tcp);
 
-	if (tcp->vegas.cut_ps >= lost->sent_ps)
+	if (tcp->vegas.kept_cwnd_pkts > 0 && tcp->vegas.cut_ps >= lost->sent_ps)
 		return;
 	if (window <= 3)
 		window = CWND_MIN;

@@ -131,9 +131,35 @@ static void test_ceiling(void)
 	wh_fec_planner_plan(&planner, &shape);
 	CU_ASSERT_EQUAL(shape.r, 6 * 42); /* 127 / 3 */
 	planner.config.r_max = 100;
-	planner.planned_k = 0;
 	wh_fec_planner_plan(&planner, &shape);
 	CU_ASSERT_EQUAL(shape.r, 6 * 16);
+}
+
+/* Blocks of one size, of chunks of one and of three of them: each plan is for its own chunk. */
+static void test_plans_of_equal_blocks(void)
+{
+	struct wh_fec_planner planner = planner_at(1e-4, 0.3, 1.0);
+	struct wh_fec_shape one = {.k = 127};
+	struct wh_fec_shape three = {.k = 381};
+
+	planner.config.r_max = 30;
+	wh_fec_planner_plan(&planner, &one);
+	CU_ASSERT_EQUAL(one.r, 30);
+	wh_fec_planner_plan(&planner, &three);
+	CU_ASSERT_EQUAL(three.r, 3 * 10);
+
+	/* In bursts of five, blocks of three are hit less than one by itself. */
+	planner = planner_at(1e-4, 1e-2, 5.0);
+	wh_fec_planner_plan(&planner, &three);
+
+	struct wh_fec_planner anew = planner_at(1e-4, 1e-2, 5.0);
+
+	wh_fec_planner_plan(&planner, &one);
+	struct wh_fec_shape alone = {.k = 127};
+
+	wh_fec_planner_plan(&anew, &alone);
+	CU_ASSERT_EQUAL(one.r, alone.r);
+	CU_ASSERT_TRUE(3 * one.r > three.r);
 }
 
 /* Repair until the path has proved clean, and again for the chunk after the first loss. */
@@ -195,6 +221,7 @@ CU_TestInfo wh_tests[] = {
 	{"simulated chance", test_simulated_chance},
 	{"plans by hand", test_plans_by_hand},
 	{"ceiling", test_ceiling},
+	{"plans of equal blocks", test_plans_of_equal_blocks},
 	{"clean path", test_clean_path},
 	{"bursts are measured", test_bursts_are_measured},
 	{"tornado", test_tornado},

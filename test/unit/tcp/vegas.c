@@ -132,6 +132,45 @@ static void one_duplicate_of_an_old_segment(void)
 	rig_close(&rig);
 }
 
+/* The first segment of all, sent when the clock shows nothing: it costs a quarter like any other. */
+static void the_first_segment_is_lost_at_time_zero(void)
+{
+	rig_open(&rig, WH_SIM_TCP_VEGAS);
+	rig.config.initial_cwnd_pkts = 16;
+	rig_start(&rig);
+	CU_ASSERT_EQUAL(rig.tcp->vegas.slot[0].sent_ps, 0);
+	rig_ack_times(&rig, 0, 4);
+	CU_ASSERT_EQUAL(rig.tcp->vegas.kept_cwnd_pkts, 12);
+	rig_ack(&rig, 16);
+	CU_ASSERT_EQUAL(rig.tcp->cwnd, 12);
+	CU_ASSERT_EQUAL(rig.tcp->next, 28);
+	rig_close(&rig);
+}
+
+/* What is acknowledged again with nothing on the way says nothing of the window. */
+static void duplicates_of_an_idle_end(void)
+{
+	rig_open(&rig, WH_SIM_TCP_VEGAS);
+	rig.config.initial_cwnd_pkts = 4;
+	rig_connect(&rig);
+	rig.spy = wh_sim_add_agent(rig.sim, 1, rig_see, &rig);
+	rig.tcp->receiver.agent = rig.spy;
+	wh_sim_tcp_offer(rig.tcp, 0, 2);
+	rig_step(&rig);
+	rig_ack(&rig, 2);
+	CU_ASSERT_EQUAL_FATAL(rig.tcp->una, rig.tcp->sent_end);
+
+	double cwnd = rig.tcp->cwnd;
+
+	rig_ack_times(&rig, 2, 5);
+	wh_sim_tcp_offer(rig.tcp, rig.now_ps, UINT64_MAX);
+	rig_step(&rig);
+	rig_ack(&rig, 3);
+	CU_ASSERT_TRUE(rig.tcp->cwnd >= cwnd);
+	CU_ASSERT_TRUE(rig.tcp->next > 3);
+	rig_close(&rig);
+}
+
 static void a_timeout_leaves_two(void)
 {
 	open_16();
@@ -173,5 +212,7 @@ CU_TestInfo wh_tests[] = {
 	{"one duplicate of an old segment", one_duplicate_of_an_old_segment},
 	{"a timeout leaves two", a_timeout_leaves_two},
 	{"slots grow", slots_grow},
+	{"the first segment is lost at time zero", the_first_segment_is_lost_at_time_zero},
+	{"duplicates of an idle end", duplicates_of_an_idle_end},
 	CU_TEST_INFO_NULL,
 };
