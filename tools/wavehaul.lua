@@ -5,7 +5,7 @@
 --     tshark -X lua_script:tools/wavehaul.lua -r capture.pcap
 --     wireshark -X lua_script:tools/wavehaul.lua capture.pcap
 --
--- The formats are those of lib/wire/packet.h, their places those of lib/wire/layout.h; a filter is
+-- The formats are those of lib/wire/packet.h, their places those of its structs; a filter is
 -- named after the member, as in wavehaul.data.chunk. Where another UDP port was chosen:
 -- tshark -d udp.port==PORT,wavehaul, or "Decode As". test/e2e/dissector.py holds this file against
 -- what the encoder writes.
@@ -117,15 +117,13 @@ local rcv_state_body = group("rcv_state.", {
 	{48, U32, "capacity_pps", "Capacity (packets/s)"},
 	{52, U32, "rtt_us", "Round-trip time (us)"},
 	{56, U32, "rtt_var_us", "Variance of the round-trip time (us)"},
-	{60, U16, "n_holes", "Number of holes"},
-	{62, 2},
+	{60, U32, "n_holes", "Number of holes"},
 })
 local losses_body = group("rcv_state.", {
 	{0, U64, "lost_pkts", "Packets found missing"},
 	{8, U64, "loss_events", "Runs of them"},
 	{16, U64, "repaired_pkts", "Packets repaired"},
-	{24, U32, "undecodable_blocks", "Blocks that could not be"},
-	{28, 4},
+	{24, U64, "undecodable_blocks", "Blocks that could not be"},
 })
 local trans_state_group = group("trans_state.", {
 	{0, U64, "lower", "First serial not acknowledged"},
@@ -346,7 +344,7 @@ end
 
 local function rcv_state_rest(tree, head, body)
 	local at = head(FIELDS_AT, 32)
-	local holes = body(60, 2):le_uint()
+	local holes = body(60, 4):le_uint()
 
 	local losses_at = 64 + holes * RANGE_BYTES
 	local losses_bytes = 0

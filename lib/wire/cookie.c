@@ -17,10 +17,10 @@ static uint64_t rotate_left(uint64_t value, unsigned int bits)
 
 static uint64_t load_le64(const uint8_t *bytes)
 {
-	rte_le64_t word;
+	uint64_t word;
 
 	memcpy(&word, bytes, sizeof(word));
-	return rte_le_to_cpu_64(word);
+	return word;
 }
 
 /* Figure 2.1 of the paper. */
@@ -76,19 +76,19 @@ uint64_t wh_siphash24(const uint8_t key[WH_SIPHASH_KEY_BYTES], const void *bytes
 }
 
 struct cookie {
-	rte_le64_t made_us;
-	rte_le64_t proof;
+	uint64_t made_us;
+	uint64_t proof;
 };
 
 static_assert(sizeof(struct cookie) == WH_COOKIE_BYTES, "a cookie is time and proof");
 
 /* Everything that the proof is over, in a fixed order: fields of fixed size, then the name. */
 struct proved {
-	rte_le64_t made_us;
+	uint64_t made_us;
 	uint8_t family;
 	uint8_t ip[16];
-	rte_le16_t port;
-	rte_le32_t acceptor_lci;
+	uint16_t port;
+	uint32_t acceptor_lci;
 	uint8_t params[WH_PARAMS_BYTES_MAX - WH_HEAD_BYTES];
 } __attribute__((packed));
 
@@ -96,10 +96,10 @@ static uint64_t prove(const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t made_us,
 	const struct wh_address *peer, uint32_t acceptor_lci, const struct wh_open_params *params)
 {
 	struct proved proved = {
-		.made_us = rte_cpu_to_le_64(made_us),
+		.made_us = made_us,
 		.family = peer->family,
-		.port = rte_cpu_to_le_16(peer->port),
-		.acceptor_lci = rte_cpu_to_le_32(acceptor_lci),
+		.port = peer->port,
+		.acceptor_lci = acceptor_lci,
 	};
 
 	memcpy(proved.ip, peer->ip, sizeof(proved.ip));
@@ -114,8 +114,8 @@ void wh_cookie_make(uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHAS
 	const struct wh_open_params *params)
 {
 	struct cookie made = {
-		.made_us = rte_cpu_to_le_64(now_us),
-		.proof = rte_cpu_to_le_64(prove(key, now_us, peer, acceptor_lci, params)),
+		.made_us = now_us,
+		.proof = prove(key, now_us, peer, acceptor_lci, params),
 	};
 
 	memcpy(cookie, &made, sizeof(made));
@@ -139,13 +139,13 @@ bool wh_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH
 
 	memcpy(&made, cookie, sizeof(made));
 
-	uint64_t made_us = rte_le_to_cpu_64(made.made_us);
+	uint64_t made_us = made.made_us;
 
 	/* Age first: an old or future one costs no hash. */
 	if (made_us > now_us || now_us - made_us > lifetime_us)
 		return false;
 	/* One comparison of two registers: its time says nothing about how many bytes agree. */
-	if (rte_le_to_cpu_64(made.proof) != prove(key, made_us, peer, acceptor_lci, params))
+	if (made.proof != prove(key, made_us, peer, acceptor_lci, params))
 		return false;
 	*age_us = now_us - made_us;
 	return true;

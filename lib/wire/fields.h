@@ -3,148 +3,148 @@
 #define WH_WIRE_FIELDS_H
 
 /*
- * Every number in a packet and its limits, once, private to lib/wire and its tests. Reading,
- * writing and judging are made of these lists, and so is the proof that each limit holds
- * (test/unit/limits.c): a field that is not here is not read.
+ * Every number in a packet and its limits, once, private to lib/wire and its tests: packets are
+ * judged by these lists, and so is the proof that each limit holds and that each byte has one
+ * (test/unit/wire/limits.c).
  *
- * A list calls F(wire, part, member, least, most) for each member that a layout (layout.h) and a
- * part of struct wh_packet have in common, both by the same name. What fields mean for each other
- * is judged behind that (packet.c). Strings of bytes have no limits and are not here.
+ * A list calls F(part, member, least, most) for each member of a part of struct wh_packet, in the
+ * order in which they travel. What fields mean for each other is judged behind that (packet.c).
+ * Strings of bytes have no limits and are not here.
  */
 
 #include "wire/packet.h"
 
-#define WH_FIELD_ANY(F, wire, part, member)    F(wire, part, member, 0, UINT64_MAX)
-#define WH_FIELD_SERIAL(F, wire, part, member) F(wire, part, member, 0, WH_SERIAL_MAX - 1)
+#define WH_FIELD_ANY(F, part, member)    F(part, member, 0, UINT64_MAX)
+#define WH_FIELD_SERIAL(F, part, member) F(part, member, 0, WH_SERIAL_MAX - 1)
 
-#define WH_FIELDS_HEAD(F, wire, part)                                                              \
-	WH_FIELD_ANY(F, wire, part, flags)                                                         \
-	WH_FIELD_ANY(F, wire, part, lci)                                                           \
-	WH_FIELD_SERIAL(F, wire, part, serial)
+#define WH_FIELDS_HEAD(F, part)                                                                    \
+	WH_FIELD_ANY(F, part, flags)                                                               \
+	WH_FIELD_ANY(F, part, lci)                                                                 \
+	WH_FIELD_SERIAL(F, part, serial)
 
-#define WH_FIELDS_DATA(F, wire, part)                                                              \
-	WH_FIELD_SERIAL(F, wire, part, transmission)                                               \
-	F(wire, part, chunk, 0, WH_CHUNK_NUMBER_MAX)                                               \
-	WH_FIELD_ANY(F, wire, part, stamp_us)                                                      \
-	WH_FIELD_ANY(F, wire, part, blocks)                                                        \
-	F(wire, part, index, 0, WH_BLOCK_PACKETS_MAX - 1)                                          \
-	F(wire, part, k, 1, WH_BLOCK_PACKETS_MAX)                                                  \
-	F(wire, part, r, 0, WH_BLOCK_PACKETS_MAX - 1)                                              \
-	F(wire, part, payload_bytes, 1, WH_PAYLOAD_BYTES_MAX)                                      \
-	F(wire, part, last_bytes, 0, WH_PAYLOAD_BYTES_MAX)                                         \
-	F(wire, part, code, 0, WH_FEC_CODES - 1)
+#define WH_FIELDS_DATA(F, part)                                                                    \
+	WH_FIELD_SERIAL(F, part, transmission)                                                     \
+	F(part, chunk, 0, WH_CHUNK_NUMBER_MAX)                                                     \
+	WH_FIELD_ANY(F, part, stamp_us)                                                            \
+	WH_FIELD_ANY(F, part, blocks)                                                              \
+	F(part, index, 0, WH_BLOCK_PACKETS_MAX - 1)                                                \
+	F(part, k, 1, WH_BLOCK_PACKETS_MAX)                                                        \
+	F(part, r, 0, WH_BLOCK_PACKETS_MAX - 1)                                                    \
+	F(part, payload_bytes, 1, WH_PAYLOAD_BYTES_MAX)                                            \
+	F(part, last_bytes, 0, WH_PAYLOAD_BYTES_MAX)                                               \
+	F(part, code, 0, WH_FEC_CODES - 1)
 
 /* The same members: read as data, and never without a code. */
-#define WH_FIELDS_REPAIR(F, wire, part)                                                            \
-	WH_FIELD_SERIAL(F, wire, part, transmission)                                               \
-	F(wire, part, chunk, 0, WH_CHUNK_NUMBER_MAX)                                               \
-	WH_FIELD_ANY(F, wire, part, stamp_us)                                                      \
-	F(wire, part, blocks, 1, UINT16_MAX)                                                       \
-	F(wire, part, index, 1, WH_BLOCK_PACKETS_MAX - 1)                                          \
-	F(wire, part, k, 1, WH_BLOCK_PACKETS_MAX - 1)                                              \
-	F(wire, part, r, 1, WH_BLOCK_PACKETS_MAX - 1)                                              \
-	F(wire, part, payload_bytes, 1, WH_PAYLOAD_BYTES_MAX)                                      \
-	F(wire, part, last_bytes, 1, WH_PAYLOAD_BYTES_MAX)                                         \
-	F(wire, part, code, WH_FEC_NONE + 1, WH_FEC_CODES - 1)
+#define WH_FIELDS_REPAIR(F, part)                                                                  \
+	WH_FIELD_SERIAL(F, part, transmission)                                                     \
+	F(part, chunk, 0, WH_CHUNK_NUMBER_MAX)                                                     \
+	WH_FIELD_ANY(F, part, stamp_us)                                                            \
+	F(part, blocks, 1, UINT16_MAX)                                                             \
+	F(part, index, 1, WH_BLOCK_PACKETS_MAX - 1)                                                \
+	F(part, k, 1, WH_BLOCK_PACKETS_MAX - 1)                                                    \
+	F(part, r, 1, WH_BLOCK_PACKETS_MAX - 1)                                                    \
+	F(part, payload_bytes, 1, WH_PAYLOAD_BYTES_MAX)                                            \
+	F(part, last_bytes, 1, WH_PAYLOAD_BYTES_MAX)                                               \
+	F(part, code, WH_FEC_NONE + 1, WH_FEC_CODES - 1)
 
-#define WH_FIELDS_RCV_STATE(F, wire, part)                                                         \
-	WH_FIELD_SERIAL(F, wire, part, lower)                                                      \
-	WH_FIELD_SERIAL(F, wire, part, upper)                                                      \
-	WH_FIELD_SERIAL(F, wire, part, highest_end)                                                \
-	WH_FIELD_SERIAL(F, wire, part, cover_first)
+#define WH_FIELDS_RCV_STATE(F, part)                                                               \
+	WH_FIELD_SERIAL(F, part, lower)                                                            \
+	WH_FIELD_SERIAL(F, part, upper)                                                            \
+	WH_FIELD_SERIAL(F, part, highest_end)                                                      \
+	WH_FIELD_SERIAL(F, part, cover_first)
 
-#define WH_FIELDS_RCV_STATE_BODY(F, wire, part)                                                    \
-	WH_FIELD_SERIAL(F, wire, part, cover_end)                                                  \
-	WH_FIELD_ANY(F, wire, part, received_pkts)                                                 \
-	WH_FIELD_ANY(F, wire, part, duplicate_pkts)                                                \
-	WH_FIELD_ANY(F, wire, part, bad_pkts)                                                      \
-	WH_FIELD_ANY(F, wire, part, chunk_upper)                                                   \
-	WH_FIELD_ANY(F, wire, part, queued_chunks)                                                 \
-	WH_FIELD_ANY(F, wire, part, buffer_chunks)                                                 \
-	WH_FIELD_ANY(F, wire, part, arrival_pps)                                                   \
-	WH_FIELD_ANY(F, wire, part, capacity_pps)                                                  \
-	WH_FIELD_ANY(F, wire, part, rtt_us)                                                        \
-	WH_FIELD_ANY(F, wire, part, rtt_var_us)                                                    \
-	F(wire, part, n_holes, 0, WH_RANGES_MAX)
+#define WH_FIELDS_RCV_STATE_BODY(F, part)                                                          \
+	WH_FIELD_SERIAL(F, part, cover_end)                                                        \
+	WH_FIELD_ANY(F, part, received_pkts)                                                       \
+	WH_FIELD_ANY(F, part, duplicate_pkts)                                                      \
+	WH_FIELD_ANY(F, part, bad_pkts)                                                            \
+	WH_FIELD_ANY(F, part, chunk_upper)                                                         \
+	WH_FIELD_ANY(F, part, queued_chunks)                                                       \
+	WH_FIELD_ANY(F, part, buffer_chunks)                                                       \
+	WH_FIELD_ANY(F, part, arrival_pps)                                                         \
+	WH_FIELD_ANY(F, part, capacity_pps)                                                        \
+	WH_FIELD_ANY(F, part, rtt_us)                                                              \
+	WH_FIELD_ANY(F, part, rtt_var_us)                                                          \
+	F(part, n_holes, 0, WH_RANGES_MAX)
 
-#define WH_FIELDS_LOSSES(F, wire, part)                                                            \
-	WH_FIELD_ANY(F, wire, part, lost_pkts)                                                     \
-	WH_FIELD_ANY(F, wire, part, loss_events)                                                   \
-	WH_FIELD_ANY(F, wire, part, repaired_pkts)                                                 \
-	WH_FIELD_ANY(F, wire, part, undecodable_blocks)
+#define WH_FIELDS_LOSSES(F, part)                                                                  \
+	WH_FIELD_ANY(F, part, lost_pkts)                                                           \
+	WH_FIELD_ANY(F, part, loss_events)                                                         \
+	WH_FIELD_ANY(F, part, repaired_pkts)                                                       \
+	WH_FIELD_ANY(F, part, undecodable_blocks)
 
-#define WH_FIELDS_TRANS_STATE(F, wire, part)                                                       \
-	WH_FIELD_SERIAL(F, wire, part, lower)                                                      \
-	WH_FIELD_SERIAL(F, wire, part, upper)                                                      \
-	WH_FIELD_ANY(F, wire, part, sent_pkts)                                                     \
-	WH_FIELD_ANY(F, wire, part, queued_pkts)                                                   \
-	WH_FIELD_ANY(F, wire, part, stamp_us)
+#define WH_FIELDS_TRANS_STATE(F, part)                                                             \
+	WH_FIELD_SERIAL(F, part, lower)                                                            \
+	WH_FIELD_SERIAL(F, part, upper)                                                            \
+	WH_FIELD_ANY(F, part, sent_pkts)                                                           \
+	WH_FIELD_ANY(F, part, queued_pkts)                                                         \
+	WH_FIELD_ANY(F, part, stamp_us)
 
-#define WH_FIELDS_ACK2(F, wire, part)                                                              \
-	WH_FIELD_SERIAL(F, wire, part, ack_serial)                                                 \
-	WH_FIELD_SERIAL(F, wire, part, lower)                                                      \
-	WH_FIELD_ANY(F, wire, part, stamp_us)
+#define WH_FIELDS_ACK2(F, part)                                                                    \
+	WH_FIELD_SERIAL(F, part, ack_serial)                                                       \
+	WH_FIELD_SERIAL(F, part, lower)                                                            \
+	WH_FIELD_ANY(F, part, stamp_us)
 
-#define WH_FIELDS_NAK(F, wire, part)                                                               \
-	F(wire, part, base, 0, WH_SERIAL_MAX - 2)                                                  \
-	F(wire, part, n_losses, 1, WH_RANGES_MAX)
+#define WH_FIELDS_NAK(F, part)                                                                     \
+	F(part, base, 0, WH_SERIAL_MAX - 2)                                                        \
+	F(part, n_losses, 1, WH_RANGES_MAX)
 
-#define WH_FIELDS_DELAY_WARNING(F, wire, part)                                                     \
-	WH_FIELD_SERIAL(F, wire, part, highest_end)                                                \
-	F(wire, part, pct_milli, 0, 1000)                                                          \
-	F(wire, part, pdt_milli, 0, 1000)
+#define WH_FIELDS_DELAY_WARNING(F, part)                                                           \
+	WH_FIELD_SERIAL(F, part, highest_end)                                                      \
+	F(part, pct_milli, 0, 1000)                                                                \
+	F(part, pdt_milli, 0, 1000)
 
-#define WH_FIELDS_BITMAP(F, wire, part)                                                            \
-	F(wire, part, first, 0, WH_SERIAL_MAX - 2)                                                 \
-	F(wire, part, pkts, 1, WH_BITMAP_PKTS_MAX)
+#define WH_FIELDS_BITMAP(F, part)                                                                  \
+	F(part, first, 0, WH_SERIAL_MAX - 2)                                                       \
+	F(part, pkts, 1, WH_BITMAP_PKTS_MAX)
 
-#define WH_FIELDS_PARAMS(F, wire, part)                                                            \
-	F(wire, part, initiator_lci, 1, UINT32_MAX)                                                \
-	F(wire, part, chunk_bytes, WH_CHUNK_BYTES_MIN, WH_CHUNK_BYTES_MAX)                         \
-	F(wire, part, window_pkts, WH_WINDOW_PACKETS_MIN, WH_WINDOW_PACKETS_MAX)                   \
-	F(wire, part, period_us, 1, WH_PERIOD_US_MAX)                                              \
-	F(wire, part, first_serial, 0, WH_FIRST_SERIAL_MAX)                                        \
-	WH_FIELD_ANY(F, wire, part, object_bytes)                                                  \
-	F(wire, part, payload_bytes, WH_PAYLOAD_BYTES_MIN, WH_PAYLOAD_BYTES_MAX)                   \
-	F(wire, part, name_bytes, 0, WH_NAME_BYTES_MAX)                                            \
-	F(wire, part, n_options, 0, WH_OPEN_OPTIONS_MAX)                                           \
-	WH_FIELD_ANY(F, wire, part, profile)                                                       \
-	F(wire, part, recovery, 0, WH_RECOVERIES - 1)                                              \
-	F(wire, part, repair_pkts, 0, WH_BLOCK_PACKETS_MAX - 1)                                    \
-	WH_FIELD_ANY(F, wire, part, initiator_token)
+#define WH_FIELDS_PARAMS(F, part)                                                                  \
+	F(part, initiator_lci, 1, UINT32_MAX)                                                      \
+	F(part, chunk_bytes, WH_CHUNK_BYTES_MIN, WH_CHUNK_BYTES_MAX)                               \
+	F(part, window_pkts, WH_WINDOW_PACKETS_MIN, WH_WINDOW_PACKETS_MAX)                         \
+	F(part, period_us, 1, WH_PERIOD_US_MAX)                                                    \
+	F(part, first_serial, 0, WH_FIRST_SERIAL_MAX)                                              \
+	WH_FIELD_ANY(F, part, object_bytes)                                                        \
+	F(part, payload_bytes, WH_PAYLOAD_BYTES_MIN, WH_PAYLOAD_BYTES_MAX)                         \
+	F(part, name_bytes, 0, WH_NAME_BYTES_MAX)                                                  \
+	F(part, n_options, 0, WH_OPEN_OPTIONS_MAX)                                                 \
+	WH_FIELD_ANY(F, part, profile)                                                             \
+	F(part, recovery, 0, WH_RECOVERIES - 1)                                                    \
+	F(part, repair_pkts, 0, WH_BLOCK_PACKETS_MAX - 1)                                          \
+	WH_FIELD_ANY(F, part, initiator_token)
 
-#define WH_FIELDS_OPEN(F, wire, part) WH_FIELD_ANY(F, wire, part, stamp_us)
+#define WH_FIELDS_OPEN(F, part) WH_FIELD_ANY(F, part, stamp_us)
 
-#define WH_FIELDS_ACCEPT(F, wire, part)                                                            \
-	WH_FIELD_ANY(F, wire, part, acceptor_lci)                                                  \
-	WH_FIELD_ANY(F, wire, part, stamp_us)                                                      \
-	WH_FIELD_ANY(F, wire, part, buffer_chunks)                                                 \
-	F(wire, part, refused, 0, WH_STATUSES - 1)
+#define WH_FIELDS_ACCEPT(F, part)                                                                  \
+	WH_FIELD_ANY(F, part, acceptor_lci)                                                        \
+	WH_FIELD_ANY(F, part, stamp_us)                                                            \
+	WH_FIELD_ANY(F, part, buffer_chunks)                                                       \
+	F(part, refused, 0, WH_STATUSES - 1)
 
-#define WH_FIELDS_CONFIRM(F, wire, part) F(wire, part, acceptor_lci, 1, UINT32_MAX)
+#define WH_FIELDS_CONFIRM(F, part) F(part, acceptor_lci, 1, UINT32_MAX)
 
-#define WH_FIELDS_RELEASE(F, wire, part)                                                           \
-	F(wire, part, chunks, 0, (uint64_t)WH_CHUNK_NUMBER_MAX + 1)                                \
-	WH_FIELD_ANY(F, wire, part, total_bytes)                                                   \
-	WH_FIELD_SERIAL(F, wire, part, serial_end)                                                 \
-	F(wire, part, stage, WH_RELEASE_REQUEST, WH_RELEASE_STAGES - 1)                            \
-	F(wire, part, status, 0, WH_STATUSES - 1)
+#define WH_FIELDS_RELEASE(F, part)                                                                 \
+	F(part, chunks, 0, (uint64_t)WH_CHUNK_NUMBER_MAX + 1)                                      \
+	WH_FIELD_ANY(F, part, total_bytes)                                                         \
+	WH_FIELD_SERIAL(F, part, serial_end)                                                       \
+	F(part, stage, WH_RELEASE_REQUEST, WH_RELEASE_STAGES - 1)                                  \
+	F(part, status, 0, WH_STATUSES - 1)
 
-#define WH_FIELDS_PROBE(F, wire, part)                                                             \
-	WH_FIELD_ANY(F, wire, part, stamp_ns)                                                      \
-	WH_FIELD_ANY(F, wire, part, made_us)                                                       \
-	F(wire, part, index, 0, WH_PROBE_PKTS_MAX - 1)                                             \
-	F(wire, part, count, 1, WH_PROBE_PKTS_MAX)                                                 \
-	F(wire, part, padding_bytes, 0, WH_PAYLOAD_BYTES_MAX)                                      \
-	WH_FIELD_ANY(F, wire, part, train)
+#define WH_FIELDS_PROBE(F, part)                                                                   \
+	WH_FIELD_ANY(F, part, stamp_ns)                                                            \
+	WH_FIELD_ANY(F, part, made_us)                                                             \
+	F(part, index, 0, WH_PROBE_PKTS_MAX - 1)                                                   \
+	F(part, count, 1, WH_PROBE_PKTS_MAX)                                                       \
+	F(part, padding_bytes, 0, WH_PAYLOAD_BYTES_MAX)                                            \
+	WH_FIELD_ANY(F, part, train)
 
-#define WH_FIELDS_PROBE_ANSWER(F, wire, part)                                                      \
-	WH_FIELD_ANY(F, wire, part, stamp_ns)                                                      \
-	F(wire, part, index, 0, WH_PROBE_PKTS_MAX - 1)                                             \
-	F(wire, part, total, 0, WH_PROBE_PKTS_MAX)                                                 \
-	WH_FIELD_ANY(F, wire, part, heard)                                                         \
-	WH_FIELD_ANY(F, wire, part, train)                                                         \
-	F(wire, part, n_words, 0, WH_PROBE_WORDS_MAX)                                              \
-	F(wire, part, status, 0, WH_STATUSES - 1)
+#define WH_FIELDS_PROBE_ANSWER(F, part)                                                            \
+	WH_FIELD_ANY(F, part, stamp_ns)                                                            \
+	F(part, index, 0, WH_PROBE_PKTS_MAX - 1)                                                   \
+	F(part, total, 0, WH_PROBE_PKTS_MAX)                                                       \
+	WH_FIELD_ANY(F, part, heard)                                                               \
+	WH_FIELD_ANY(F, part, train)                                                               \
+	F(part, n_words, 0, WH_PROBE_WORDS_MAX)                                                    \
+	F(part, status, 0, WH_STATUSES - 1)
 
 #endif

@@ -18,35 +18,72 @@
 #define PROBE_FLAGS  (1u << 0 | ANSWER_FLAGS)
 #define ANSWER_FLAGS (1u << WH_FLAG_ECHO | 1u << WH_FLAG_ASK | 1u << WH_FLAG_FETCH)
 
-#define USED(type) offsetof(struct type, reserved)
+#define HEAD            WH_HEAD_BYTES
+#define PART(member)    offsetof(struct wh_packet, member), sizeof(((struct wh_packet *)0)->member)
+#define FROM(at, bytes) offsetof(struct wh_packet, at), bytes
 
 const struct wh_packet_rule wh_packet_rules[WH_PACKET_TYPES] = {
-	[WH_PACKET_DATA] = {WH_HEAD_BYTES + 1, WH_HEAD_BYTES + WH_PAYLOAD_BYTES_MAX, DATA_FLAGS,
-		USED(wh_wire_data)},
-	[WH_PACKET_REPAIR] = {WH_HEAD_BYTES + 1, WH_HEAD_BYTES + WH_PAYLOAD_BYTES_MAX, DATA_FLAGS,
-		USED(wh_wire_data)},
+	[WH_PACKET_DATA] = {HEAD + 1, HEAD + WH_PAYLOAD_BYTES_MAX, DATA_FLAGS, WH_DATA_FIELDS, 0,
+		0},
+	[WH_PACKET_REPAIR] = {HEAD + 1, HEAD + WH_PAYLOAD_BYTES_MAX, DATA_FLAGS, WH_DATA_FIELDS, 0,
+		0},
 	[WH_PACKET_RCV_STATE] = {WH_RCV_STATE_BYTES, WH_RCV_STATE_BYTES_MAX, STATE_FLAGS,
-		WH_WIRE_FIELDS_BYTES},
-	[WH_PACKET_TRANS_STATE] = {WH_HEAD_BYTES, WH_HEAD_BYTES, NO_FLAGS, WH_WIRE_FIELDS_BYTES},
-	[WH_PACKET_ACK2] = {WH_HEAD_BYTES, WH_HEAD_BYTES, NO_FLAGS, USED(wh_wire_ack2)},
-	[WH_PACKET_NAK] = {WH_HEAD_BYTES + WH_RANGES_BYTES(1),
-		WH_HEAD_BYTES + WH_RANGES_BYTES(WH_RANGES_MAX), NO_FLAGS, USED(wh_wire_nak)},
-	[WH_PACKET_DELAY_WARNING] = {WH_HEAD_BYTES, WH_HEAD_BYTES, NO_FLAGS,
-		USED(wh_wire_delay_warning)},
-	[WH_PACKET_OPEN] = {WH_PARAMS_BYTES, WH_PARAMS_BYTES_MAX, NO_FLAGS, USED(wh_wire_open)},
-	[WH_PACKET_ACCEPT] = {WH_HEAD_BYTES, WH_HEAD_BYTES, NO_FLAGS, USED(wh_wire_accept)},
+		WH_FIELDS_BYTES, FROM(rcv_state.cover_end, WH_RCV_STATE_BODY)},
+	[WH_PACKET_TRANS_STATE] = {HEAD, HEAD, NO_FLAGS, WH_FIELDS_BYTES, 0, 0},
+	[WH_PACKET_ACK2] = {HEAD, HEAD, NO_FLAGS, WH_WIRE_END(wh_ack2, stamp_us), 0, 0},
+	[WH_PACKET_NAK] = {HEAD + WH_RANGES_BYTES(1), HEAD + WH_RANGES_BYTES(WH_RANGES_MAX),
+		NO_FLAGS, WH_WIRE_END(wh_nak, n_losses), 0, 0},
+	[WH_PACKET_DELAY_WARNING] = {HEAD, HEAD, NO_FLAGS, WH_WIRE_END(wh_delay_warning, pdt_milli),
+		0, 0},
+	[WH_PACKET_BITMAP] = {HEAD + WH_WORDS_BYTES(1), HEAD + WH_WORDS_BYTES(WH_BITMAP_WORDS_MAX),
+		NO_FLAGS, WH_WIRE_END(wh_bitmap, pkts), 0, 0},
+	[WH_PACKET_OPEN] = {WH_PARAMS_BYTES, WH_PARAMS_BYTES_MAX, NO_FLAGS,
+		WH_WIRE_END(wh_open, stamp_us), FROM(open.params, WH_PARAMS_BODY)},
+	[WH_PACKET_ACCEPT] = {HEAD, HEAD, NO_FLAGS, WH_WIRE_END(wh_accept, refused), 0, 0},
 	[WH_PACKET_CONFIRM] = {WH_PARAMS_BYTES, WH_PARAMS_BYTES_MAX, NO_FLAGS,
-		USED(wh_wire_confirm)},
-	[WH_PACKET_RELEASE] = {WH_RELEASE_BYTES, WH_RELEASE_BYTES, NO_FLAGS, USED(wh_wire_release)},
-	[WH_PACKET_BITMAP] = {WH_HEAD_BYTES + WH_WORDS_BYTES(1),
-		WH_HEAD_BYTES + WH_WORDS_BYTES(WH_BITMAP_WORDS_MAX), NO_FLAGS,
-		USED(wh_wire_bitmap)},
-	[WH_PACKET_PROBE] = {WH_HEAD_BYTES, WH_HEAD_BYTES + WH_PAYLOAD_BYTES_MAX, PROBE_FLAGS,
-		USED(wh_wire_probe)},
-	[WH_PACKET_PROBE_ANSWER] = {WH_HEAD_BYTES,
-		WH_HEAD_BYTES + WH_WORDS_BYTES(WH_PROBE_WORDS_MAX), ANSWER_FLAGS,
-		USED(wh_wire_probe_answer)},
+		WH_WIRE_END(wh_confirm, cookie), FROM(confirm.params, WH_PARAMS_BODY)},
+	[WH_PACKET_RELEASE] = {WH_RELEASE_BYTES, WH_RELEASE_BYTES, NO_FLAGS,
+		WH_WIRE_END(wh_release, status), PART(release.digest)},
+	[WH_PACKET_PROBE] = {HEAD, HEAD + WH_PAYLOAD_BYTES_MAX, PROBE_FLAGS,
+		WH_WIRE_END(wh_probe, train), 0, 0},
+	[WH_PACKET_PROBE_ANSWER] = {HEAD, HEAD + WH_WORDS_BYTES(WH_PROBE_WORDS_MAX), ANSWER_FLAGS,
+		WH_WIRE_END(wh_probe_answer, status), 0, 0},
 };
+
+static_assert(offsetof(struct wh_packet, rcv_state.cover_end) ==
+		      offsetof(struct wh_packet, fields) + WH_FIELDS_BYTES,
+	"a receiver's state has its first four serials in the head");
+
+static size_t params_variable_bytes(const struct wh_open_params *params)
+{
+	return WH_OPTIONS_BYTES(params->n_options) + params->name_bytes;
+}
+
+size_t wh_packet_variable_bytes(const struct wh_packet *packet)
+{
+	switch (packet->type) {
+	case WH_PACKET_DATA:
+	case WH_PACKET_REPAIR:
+		return packet->data.payload_bytes;
+	case WH_PACKET_RCV_STATE:
+		return WH_RANGES_BYTES((size_t)packet->rcv_state.n_holes) +
+		       (packet->flags & WH_FLAG_LOSSES ? WH_LOSSES_BYTES : 0);
+	case WH_PACKET_NAK:
+		return WH_RANGES_BYTES(packet->nak.n_losses);
+	case WH_PACKET_BITMAP:
+		return WH_WORDS_BYTES(wh_bitmap_words(packet->bitmap.pkts));
+	case WH_PACKET_OPEN:
+		return params_variable_bytes(&packet->open.params);
+	case WH_PACKET_CONFIRM:
+		return params_variable_bytes(&packet->confirm.params);
+	case WH_PACKET_PROBE:
+		return packet->probe.padding_bytes;
+	case WH_PACKET_PROBE_ANSWER:
+		return WH_WORDS_BYTES(packet->probe_answer.n_words);
+	default:
+		return 0;
+	}
+}
 
 const char *wh_wire_reason_name(enum wh_wire_reason reason)
 {
@@ -122,10 +159,10 @@ static inline bool within(uint64_t value, uint64_t least, uint64_t most)
 	return value >= least && value <= most;
 }
 
-#define AND_WITHIN(wire, part, member, least, most) &&within((part)->member, least, most)
+#define AND_WITHIN(part, member, least, most) &&within((part)->member, least, most)
 
 /* Whether each field of a list is within its limits. */
-#define WITHIN(list, part) (true list(AND_WITHIN, , part))
+#define WITHIN(list, part) (true list(AND_WITHIN, part))
 
 /* Without a code there is nothing of it. */
 static bool code_valid(const struct wh_data_fields *data)
@@ -202,16 +239,6 @@ static bool trans_state_valid(const struct wh_trans_state *state)
 {
 	return WITHIN(WH_FIELDS_TRANS_STATE, state) && state->lower <= state->upper &&
 	       state->upper - state->lower <= WH_WINDOW_PACKETS_MAX;
-}
-
-static bool ack2_valid(const struct wh_ack2 *ack2)
-{
-	return WITHIN(WH_FIELDS_ACK2, ack2);
-}
-
-static bool delay_warning_valid(const struct wh_delay_warning *warning)
-{
-	return WITHIN(WH_FIELDS_DELAY_WARNING, warning);
 }
 
 static enum wh_wire_reason bitmap_check(const struct wh_bitmap *bitmap)
@@ -309,11 +336,11 @@ enum wh_wire_reason wh_packet_check(const struct wh_packet *packet)
 	case WH_PACKET_TRANS_STATE:
 		return field_unless(trans_state_valid(&packet->trans_state));
 	case WH_PACKET_ACK2:
-		return field_unless(ack2_valid(&packet->ack2));
+		return field_unless(WITHIN(WH_FIELDS_ACK2, &packet->ack2));
 	case WH_PACKET_NAK:
 		return nak_check(&packet->nak);
 	case WH_PACKET_DELAY_WARNING:
-		return field_unless(delay_warning_valid(&packet->delay_warning));
+		return field_unless(WITHIN(WH_FIELDS_DELAY_WARNING, &packet->delay_warning));
 	case WH_PACKET_BITMAP:
 		return bitmap_check(&packet->bitmap);
 	case WH_PACKET_OPEN:

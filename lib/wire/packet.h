@@ -19,9 +19,13 @@
  *   48  tag       16 B  see lib/seal/seal.h; with key 0 its second half is the token
  *   64  body            data, repair: payload; control: by type, fixed, then ranges
  *
+ * The structs below are the format: in memory each type's numbers lie as they travel, without gaps,
+ * the first ones in head.fields and the rest in the body; then what repeats, as often as its count
+ * says (layout.h).
+ *
  * wh_packet_decode() is strict: bytes of any length and content go in, and either a packet whose
  * every field is within its limits comes out, or a named reason. Reserved bytes must be zero.
- * Encoders assert the same limits. Layouts with static assertions are in layout.h.
+ * Encoders assert the same limits.
  */
 
 #include <stdbool.h>
@@ -32,10 +36,11 @@
 
 #define WH_WIRE_VERSION 2
 
-#define WH_HEAD_BYTES 64
-#define WH_TAG_BYTES  16
-#define WH_TAG_OFFSET 48
-#define WH_KEY_OFFSET 3
+#define WH_HEAD_BYTES   64
+#define WH_FIELDS_BYTES 32
+#define WH_TAG_BYTES    16
+#define WH_TAG_OFFSET   48
+#define WH_KEY_OFFSET   3
 
 /* Limits that both ends hold each other to. */
 #define WH_PAYLOAD_BYTES_MIN  32
@@ -137,17 +142,17 @@ enum wh_recovery {
  * where the others are. Without repair packets code, r, blocks and last_bytes are 0.
  */
 struct wh_data_fields {
+	uint64_t transmission;  /* counts every data and repair packet sent: never repeats;
+				 * below WH_SERIAL_MAX */
 	uint32_t chunk;         /* number in the stream */
+	uint32_t stamp_us;      /* transmitter's clock when sent, wrapping */
+	uint16_t blocks;        /* interleaved in the chunk, see lib/fec */
 	uint16_t index;         /* in the chunk: data 0..k-1, repair k..k+r-1 */
 	uint16_t k;             /* data packets of the chunk */
 	uint16_t r;             /* repair packets of the chunk */
-	uint8_t code;           /* enum wh_fec_code */
-	uint16_t blocks;        /* interleaved in the chunk, see lib/fec */
-	uint16_t last_bytes;    /* payload of the chunk's last data packet */
 	uint16_t payload_bytes; /* of this packet; equals the body's length */
-	uint64_t transmission;  /* counts every data and repair packet sent: never repeats;
-				 * below WH_SERIAL_MAX */
-	uint32_t stamp_us;      /* transmitter's clock when sent, wrapping */
+	uint16_t last_bytes;    /* payload of the chunk's last data packet */
+	uint8_t code;           /* enum wh_fec_code */
 };
 
 /* `count` serials from base + offset on. */
@@ -178,12 +183,12 @@ struct wh_rcv_state {
 	uint32_t capacity_pps;  /* NB of udt.txt (6); 0: unknown */
 	uint32_t rtt_us;        /* smoothed; 0: not measured yet */
 	uint32_t rtt_var_us;
-	/* With WH_FLAG_LOSSES; else nothing is said of them, and they are 0. */
-	uint64_t lost_pkts;          /* found missing, ever, however they came back ... */
-	uint64_t loss_events;        /* ... in so many runs */
-	uint64_t repaired_pkts;      /* data that repair packets brought back */
-	uint32_t undecodable_blocks; /* for which they did not suffice */
-	uint16_t n_holes;
+	uint32_t n_holes;
+	/* With WH_FLAG_LOSSES, behind the holes; else nothing is said of them, and they are 0. */
+	uint64_t lost_pkts;                   /* found missing, ever, however they came back ... */
+	uint64_t loss_events;                 /* ... in so many runs */
+	uint64_t repaired_pkts;               /* data that repair packets brought back */
+	uint64_t undecodable_blocks;          /* for which they did not suffice */
 	struct wh_range holes[WH_RANGES_MAX]; /* offsets from cover_first; ascending, apart */
 };
 
@@ -238,20 +243,20 @@ struct wh_open_option {
 
 /* What a connection is to be; the initiator proposes it in OPEN and repeats it in CONFIRM. */
 struct wh_open_params {
-	uint32_t initiator_lci;   /* under which the initiator wants packets; not 0 */
-	uint64_t initiator_token; /* that they are to carry */
-	uint8_t profile;          /* number in the profile table */
-	uint16_t payload_bytes;   /* multiple of WH_PAYLOAD_ALIGN */
+	uint32_t initiator_lci; /* under which the initiator wants packets; not 0 */
 	uint32_t chunk_bytes;
-	uint32_t window_pkts;  /* a power of two: size of both tables */
-	uint32_t period_us;    /* of states; SYN of udt.txt */
-	uint64_t first_serial; /* up to WH_FIRST_SERIAL_MAX */
-	uint64_t object_bytes; /* size of the stream, or WH_OBJECT_BYTES_UNKNOWN */
-	uint8_t recovery;      /* enum wh_recovery */
-	uint16_t repair_pkts;  /* a chunk has at most so many; 0 with NAK, and only then */
+	uint32_t window_pkts;   /* a power of two: size of both tables */
+	uint32_t period_us;     /* of states; SYN of udt.txt */
+	uint64_t first_serial;  /* up to WH_FIRST_SERIAL_MAX */
+	uint64_t object_bytes;  /* size of the stream, or WH_OBJECT_BYTES_UNKNOWN */
+	uint16_t payload_bytes; /* multiple of WH_PAYLOAD_ALIGN */
+	uint8_t name_bytes;     /* no NUL inside; decoding puts one after */
 	uint8_t n_options;
+	uint8_t profile;          /* number in the profile table */
+	uint8_t recovery;         /* enum wh_recovery */
+	uint16_t repair_pkts;     /* a chunk has at most so many; 0 with NAK, and only then */
+	uint64_t initiator_token; /* that packets to the initiator are to carry */
 	struct wh_open_option options[WH_OPEN_OPTIONS_MAX]; /* numbers ascend */
-	uint8_t name_bytes; /* no NUL inside; decoding puts one after */
 	char name[WH_NAME_BYTES_MAX + 1];
 };
 
@@ -259,8 +264,8 @@ struct wh_open_params {
 
 /* OPEN: params. ACCEPT: params of the listener's answer. CONFIRM: params and cookie. */
 struct wh_open {
-	struct wh_open_params params;
 	uint32_t stamp_us;
+	struct wh_open_params params;
 };
 
 struct wh_accept {
@@ -272,9 +277,9 @@ struct wh_accept {
 };
 
 struct wh_confirm {
-	struct wh_open_params params;
 	uint32_t acceptor_lci;
 	uint8_t cookie[WH_COOKIE_BYTES];
+	struct wh_open_params params;
 };
 
 /*
@@ -284,8 +289,9 @@ struct wh_confirm {
  * wanted; an answer is never longer than the question.
  */
 struct wh_probe {
-	uint64_t stamp_ns;      /* prober's clock when it was sent; echoed, whatever it says. With
-			    * WH_FLAG_ASK: the token that the answer is to carry */
+	/* Prober's clock when it was sent; echoed, whatever it says. With WH_FLAG_ASK: the token
+	 * that the answer is to carry. */
+	uint64_t stamp_ns;
 	uint64_t made_us;       /* of the cookie; 0: none */
 	uint32_t index;         /* in the train; with WH_FLAG_FETCH: the first arrival wanted */
 	uint32_t count;         /* packets of the train; more than index */
@@ -337,11 +343,11 @@ enum wh_release_status {
 const char *wh_release_status_name(enum wh_release_status status);
 
 struct wh_release {
-	uint8_t stage;   /* enum wh_release_stage */
-	uint8_t status;  /* enum wh_release_status */
 	uint64_t chunks; /* of the whole stream; up to WH_CHUNK_NUMBER_MAX + 1 */
 	uint64_t total_bytes;
 	uint64_t serial_end; /* one past the last serial */
+	uint8_t stage;       /* enum wh_release_stage */
+	uint8_t status;      /* enum wh_release_status */
 	struct wh_digest digest;
 };
 
@@ -352,6 +358,7 @@ struct wh_packet {
 	uint64_t serial;
 	const uint8_t *payload; /* data, repair: points into the bytes decoded */
 	union {
+		uint8_t fields[WH_FIELDS_BYTES];
 		struct wh_data_fields data;
 		struct wh_rcv_state rcv_state;
 		struct wh_trans_state trans_state;

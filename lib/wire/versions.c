@@ -25,12 +25,11 @@ static_assert(WH_WIRE_VERSION > 0, "0 is of no version");
 /* Of our OPEN, the part that comes back. */
 struct echo {
 	uint8_t head[WH_HEAD_BYTES];
-	struct wh_wire_params params;
+	uint8_t params[WH_PARAMS_BODY];
 };
 
-static_assert(offsetof(struct echo, params) + offsetof(struct wh_wire_params, first_serial) +
-			      sizeof(rte_le64_t) <=
-		      ECHO_BYTES,
+static_assert(
+	offsetof(struct echo, params) + WH_WIRE_END(wh_open_params, first_serial) <= ECHO_BYTES,
 	"the echo has what tells our connections apart");
 
 bool wh_versions_answer(const uint8_t *bytes, size_t length, uint8_t answer[WH_VERSIONS_BYTES])
@@ -54,7 +53,7 @@ bool wh_versions_read(const uint8_t *bytes, size_t length, struct wh_versions *v
 	static const uint8_t zero[sizeof(((struct answer *)0)->zero)];
 	struct answer answer;
 	struct wh_wire_head head;
-	struct wh_wire_params params = {0};
+	struct wh_open_params params = {0};
 
 	if (length != sizeof(answer))
 		return false;
@@ -72,8 +71,8 @@ bool wh_versions_read(const uint8_t *bytes, size_t length, struct wh_versions *v
 	*versions = (struct wh_versions){
 		.least = answer.least,
 		.most = answer.most,
-		.initiator_lci = rte_le_to_cpu_32(params.initiator_lci),
-		.first_serial = rte_le_to_cpu_64(params.first_serial),
+		.initiator_lci = params.initiator_lci,
+		.first_serial = params.first_serial,
 	};
 	return true;
 }

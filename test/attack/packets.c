@@ -10,13 +10,6 @@
 
 #define HOLES_BEYOND 4 /* more than a packet may have, up to what its length would let through */
 
-static void put_u16(uint8_t *at, uint16_t value)
-{
-	rte_le16_t wire = rte_cpu_to_le_16(value);
-
-	memcpy(at, &wire, sizeof(wire));
-}
-
 /* From a stranger, and in the name of the peer; to the server and to the peer. */
 static void everywhere(struct wh_attacker *attacker, uint8_t *bytes, size_t count)
 {
@@ -36,19 +29,19 @@ static size_t make_state(uint8_t *bytes, uint32_t holes, uint8_t flags)
 {
 	struct wh_packet packet = wh_attack_example(WH_PACKET_RCV_STATE, 0);
 	struct wh_wire_head *head = (struct wh_wire_head *)bytes;
-	struct wh_wire_rcv_state_body *body = (struct wh_wire_rcv_state_body *)head->body;
+	uint8_t *end = head->body + WH_RCV_STATE_BODY;
 	size_t count = WH_RCV_STATE_BYTES + WH_RANGES_BYTES(holes);
 
 	packet.rcv_state.highest_end = packet.rcv_state.cover_end = 1000;
 	wh_attack_encode(&packet, 0, bytes);
 	head->flags = flags;
-	put_u16((uint8_t *)&body->n_holes, (uint16_t)holes);
+	memcpy(end - sizeof(holes), &holes, sizeof(holes)); /* n_holes, the body's last */
 	for (uint32_t i = 0; i < holes; i++)
-		body->holes[i] =
-			(struct wh_wire_range){rte_cpu_to_le_32(2 * i), rte_cpu_to_le_32(1)};
+		memcpy(end + WH_RANGES_BYTES(i), &(struct wh_range){2 * i, 1},
+			sizeof(struct wh_range));
 	if (flags & WH_FLAG_LOSSES) {
-		memset(bytes + count, 0, sizeof(struct wh_wire_losses));
-		count += sizeof(struct wh_wire_losses);
+		memset(bytes + count, 0, WH_LOSSES_BYTES);
+		count += WH_LOSSES_BYTES;
 	}
 	return count;
 }

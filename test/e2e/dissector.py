@@ -22,7 +22,7 @@ from harness import Case, Skip, expect, expect_equal, run_cases
 TOP = Path(__file__).resolve().parents[2]
 BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
 SCRIPT = TOP / 'tools/wavehaul.lua'
-LAYOUT = TOP / 'lib/wire/layout.h'
+FIELDS = TOP / 'lib/wire/fields.h'
 
 TIMEOUT_S = 60
 SIZES = 3  # least, usual, most
@@ -220,8 +220,6 @@ def strange_packets(program, folder):
         ('ack2', 'least', 1, b'\x00', None, 'type'),
         ('ack2', 'least', 1, b'\x0f', None, 'type'),
         ('data', 'most', 45, b'\x01', None, 'reserved'),
-        ('rcv-state', 'least', 126, b'\x01', None, 'reserved'),
-        ('rcv-state', 'most', 1180, b'\x01', None, 'reserved'),
         ('ack2', 'least', 36, b'\x01', None, 'reserved'),
         ('ack2', 'least', 47, b'\x80', None, 'reserved'),
         ('nak', 'usual', 26, b'\x01', None, 'reserved'),
@@ -239,7 +237,7 @@ def strange_packets(program, folder):
         ('ack2', 'least', 0, b'\x02', 65, 'length'),
         ('data', 'least', 0, b'\x02', 64, 'length'),
         ('data', 'least', 40, b'\xff\xff', None, 'length'),
-        ('rcv-state', 'least', 124, b'\xff\xff', None, 'length'),
+        ('rcv-state', 'least', 124, b'\xff\xff\xff\xff', None, 'length'),
         ('nak', 'usual', 0, b'\x02', 64, 'length'),
         ('nak', 'usual', 24, b'\x04', None, 'length'),
         ('bitmap', 'usual', 0, b'\x02', 79, 'length'),
@@ -314,18 +312,17 @@ def ports(program, folder):
 
 
 def every_name(program, folder):
-    """Each member that layout.h has a place for is a filter."""
+    """Each member that fields.h has limits for is a filter."""
     known = set(re.findall(r'\t(wavehaul\.[\w.]+)\t', tshark('-G', 'fields')))
-    prefixes = {'head': '', 'range': 'range.', 'losses': 'rcv_state.'}
-    members = re.findall(r'^WH_WIRE_AT\(wh_wire_(\w+), (\w+), ', LAYOUT.read_text(), re.M)
-    expect(len(members) > 80, f'{len(members)} members found: is the form of layout.h another?')
-    for group, member in members:
-        prefix = prefixes.get(group, group.removesuffix('_body') + '.')
-        # Shown as what it consists of, or under one name in all types.
-        if member in ('fields', 'body', 'hash', 'reserved', 'reserved_end'):
-            continue
-        name = {'rcv_state.holes': 'holes'}.get(prefix + member, prefix + member)
-        expect(f'wavehaul.{name}' in known, f'no filter wavehaul.{name}')
+    prefixes = {'HEAD': '', 'LOSSES': 'rcv_state.', 'REPAIR': 'data.'}
+    members = 0
+    for group, rows in re.findall(r'^#define WH_FIELDS_(\w+)\(F, part\)(.*?)\n\n',
+                                  FIELDS.read_text(), re.M | re.S):
+        prefix = prefixes.get(group, group.removesuffix('_BODY').lower() + '.')
+        for member in re.findall(r'\b(?:WH_FIELD_\w+\(F|F\(part), (?:part, )?(\w+)', rows):
+            members += 1
+            expect(f'wavehaul.{prefix}{member}' in known, f'no filter wavehaul.{prefix}{member}')
+    expect(members > 70, f'{members} members found: is the form of fields.h another?')
 
 
 def cases():

@@ -29,45 +29,47 @@ struct packet_field {
 	uint64_t most;
 };
 
-#define ROW(at, wire, part, member, least, most)                                                   \
-	{#member, (at) + offsetof(struct wire, member), offsetof(struct wh_packet, part.member),   \
-		sizeof(((struct wire *)0)->member), least, most},
-#define ROW_FIELDS(wire, part, member, least, most) ROW(FIELDS_AT, wire, part, member, least, most)
-#define ROW_BODY(wire, part, member, least, most)                                                  \
-	ROW(WH_HEAD_BYTES, wire, part, member, least, most)
-#define ROW_BEHIND(wire, part, member, least, most) ROW(BEHIND_AT, wire, part, member, least, most)
-#define ROW_HEAD(wire, part, member, least, most)                                                  \
-	{#member, offsetof(struct wire, member), offsetof(struct part, member),                    \
-		sizeof(((struct wire *)0)->member), least, most},
+#define SIZE(type, member) sizeof(((struct type *)0)->member)
 
-static const struct packet_field head_rows[] = {WH_FIELDS_HEAD(ROW_HEAD, wh_wire_head, wh_packet)};
-static const struct packet_field data_rows[] = {WH_FIELDS_DATA(ROW_FIELDS, wh_wire_data, data)};
-static const struct packet_field repair_rows[] = {WH_FIELDS_REPAIR(ROW_FIELDS, wh_wire_data, data)};
+/* `from` is what of struct wh_packet lies at `at`. */
+#define ROW(at, from, part, member, least, most)                                                   \
+	{#member,                                                                                  \
+		(at) + offsetof(struct wh_packet, part.member) - offsetof(struct wh_packet, from), \
+		offsetof(struct wh_packet, part.member), SIZE(wh_packet, part.member), least,      \
+		most},
+#define ROW_FIELDS(part, member, least, most) ROW(FIELDS_AT, fields, part, member, least, most)
+#define ROW_STATE(part, member, least, most)                                                       \
+	ROW(WH_HEAD_BYTES, part.cover_end, part, member, least, most)
+#define ROW_PARAMS(part, member, least, most) ROW(WH_HEAD_BYTES, part, part, member, least, most)
+#define ROW_BEHIND(part, member, least, most)                                                      \
+	ROW(BEHIND_AT, part.lost_pkts, part, member, least, most)
+#define ROW_HEAD(part, member, least, most)                                                        \
+	{#member, offsetof(struct wh_wire_head, member), offsetof(struct part, member),            \
+		SIZE(wh_wire_head, member), least, most},
+
+static const struct packet_field head_rows[] = {WH_FIELDS_HEAD(ROW_HEAD, wh_packet)};
+static const struct packet_field data_rows[] = {WH_FIELDS_DATA(ROW_FIELDS, data)};
+static const struct packet_field repair_rows[] = {WH_FIELDS_REPAIR(ROW_FIELDS, data)};
 static const struct packet_field rcv_state_rows[] = {
-	WH_FIELDS_RCV_STATE(ROW_FIELDS, wh_wire_rcv_state, rcv_state)
-		WH_FIELDS_RCV_STATE_BODY(ROW_BODY, wh_wire_rcv_state_body, rcv_state)};
-static const struct packet_field losses_rows[] = {
-	WH_FIELDS_LOSSES(ROW_BEHIND, wh_wire_losses, rcv_state)};
+	WH_FIELDS_RCV_STATE(ROW_FIELDS, rcv_state) WH_FIELDS_RCV_STATE_BODY(ROW_STATE, rcv_state)};
+static const struct packet_field losses_rows[] = {WH_FIELDS_LOSSES(ROW_BEHIND, rcv_state)};
 static const struct packet_field trans_state_rows[] = {
-	WH_FIELDS_TRANS_STATE(ROW_FIELDS, wh_wire_trans_state, trans_state)};
-static const struct packet_field ack2_rows[] = {WH_FIELDS_ACK2(ROW_FIELDS, wh_wire_ack2, ack2)};
-static const struct packet_field nak_rows[] = {WH_FIELDS_NAK(ROW_FIELDS, wh_wire_nak, nak)};
+	WH_FIELDS_TRANS_STATE(ROW_FIELDS, trans_state)};
+static const struct packet_field ack2_rows[] = {WH_FIELDS_ACK2(ROW_FIELDS, ack2)};
+static const struct packet_field nak_rows[] = {WH_FIELDS_NAK(ROW_FIELDS, nak)};
 static const struct packet_field delay_warning_rows[] = {
-	WH_FIELDS_DELAY_WARNING(ROW_FIELDS, wh_wire_delay_warning, delay_warning)};
-static const struct packet_field bitmap_rows[] = {
-	WH_FIELDS_BITMAP(ROW_FIELDS, wh_wire_bitmap, bitmap)};
-static const struct packet_field open_rows[] = {WH_FIELDS_OPEN(ROW_FIELDS, wh_wire_open, open)
-		WH_FIELDS_PARAMS(ROW_BODY, wh_wire_params, open.params)};
-static const struct packet_field accept_rows[] = {
-	WH_FIELDS_ACCEPT(ROW_FIELDS, wh_wire_accept, accept)};
-static const struct packet_field confirm_rows[] = {WH_FIELDS_CONFIRM(ROW_FIELDS, wh_wire_confirm,
-	confirm) WH_FIELDS_PARAMS(ROW_BODY, wh_wire_params, confirm.params)};
-static const struct packet_field release_rows[] = {
-	WH_FIELDS_RELEASE(ROW_FIELDS, wh_wire_release, release)};
+	WH_FIELDS_DELAY_WARNING(ROW_FIELDS, delay_warning)};
+static const struct packet_field bitmap_rows[] = {WH_FIELDS_BITMAP(ROW_FIELDS, bitmap)};
+static const struct packet_field open_rows[] = {
+	WH_FIELDS_OPEN(ROW_FIELDS, open) WH_FIELDS_PARAMS(ROW_PARAMS, open.params)};
+static const struct packet_field accept_rows[] = {WH_FIELDS_ACCEPT(ROW_FIELDS, accept)};
+static const struct packet_field confirm_rows[] = {
+	WH_FIELDS_CONFIRM(ROW_FIELDS, confirm) WH_FIELDS_PARAMS(ROW_PARAMS, confirm.params)};
+static const struct packet_field release_rows[] = {WH_FIELDS_RELEASE(ROW_FIELDS, release)};
 
-static const struct packet_field probe_rows[] = {WH_FIELDS_PROBE(ROW_FIELDS, wh_wire_probe, probe)};
+static const struct packet_field probe_rows[] = {WH_FIELDS_PROBE(ROW_FIELDS, probe)};
 static const struct packet_field probe_answer_rows[] = {
-	WH_FIELDS_PROBE_ANSWER(ROW_FIELDS, wh_wire_probe_answer, probe_answer)};
+	WH_FIELDS_PROBE_ANSWER(ROW_FIELDS, probe_answer)};
 
 #define ROWS(rows) rows, sizeof(rows) / sizeof((rows)[0])
 
@@ -251,50 +253,17 @@ static inline void packet_settle(struct wh_packet *packet, const struct packet_f
 	}
 }
 
-static inline size_t params_repeated_bytes(const struct wh_open_params *params)
-{
-	return WH_OPTIONS_BYTES(params->n_options) + params->name_bytes;
-}
-
 /* What repeats: as much as its count says, but no more than there is room for. */
 static inline size_t repeated_bytes(const struct wh_packet *packet)
 {
-	switch (packet->type) {
-	case WH_PACKET_DATA:
-	case WH_PACKET_REPAIR:
-		return packet->data.payload_bytes;
-	case WH_PACKET_RCV_STATE:
-		return WH_RANGES_BYTES(packet->rcv_state.n_holes);
-	case WH_PACKET_NAK:
-		return WH_RANGES_BYTES(packet->nak.n_losses);
-	case WH_PACKET_BITMAP:
-		return WH_WORDS_BYTES(wh_bitmap_words(packet->bitmap.pkts));
-	case WH_PACKET_PROBE:
-		return packet->probe.padding_bytes;
-	case WH_PACKET_PROBE_ANSWER:
-		return WH_WORDS_BYTES(packet->probe_answer.n_words);
-	case WH_PACKET_OPEN:
-		return params_repeated_bytes(&packet->open.params);
-	case WH_PACKET_CONFIRM:
-		return params_repeated_bytes(&packet->confirm.params);
-	default:
-		return 0;
-	}
+	bool behind = packet->type == WH_PACKET_RCV_STATE && (packet->flags & WH_FLAG_LOSSES);
+
+	return wh_packet_variable_bytes(packet) - (behind ? WH_LOSSES_BYTES : 0);
 }
 
 static inline size_t fixed_bytes(enum wh_packet_type type)
 {
-	switch (type) {
-	case WH_PACKET_RCV_STATE:
-		return WH_RCV_STATE_BYTES;
-	case WH_PACKET_OPEN:
-	case WH_PACKET_CONFIRM:
-		return WH_PARAMS_BYTES;
-	case WH_PACKET_RELEASE:
-		return WH_RELEASE_BYTES;
-	default:
-		return WH_HEAD_BYTES;
-	}
+	return WH_HEAD_BYTES + wh_packet_rules[type].body_bytes;
 }
 
 /* Where a field is in a packet's bytes. */
@@ -373,7 +342,7 @@ static inline void raw_field(
 static inline size_t raw_encode(const struct wh_packet *packet, uint8_t *bytes, size_t room)
 {
 	size_t fixed = fixed_bytes(packet->type);
-	size_t losses_bytes = sizeof(struct wh_wire_losses);
+	size_t losses_bytes = WH_LOSSES_BYTES;
 	size_t repeated = repeated_bytes(packet);
 	bool behind = packet->type == WH_PACKET_RCV_STATE && (packet->flags & WH_FLAG_LOSSES);
 

@@ -132,7 +132,7 @@ static void one_duplicate_of_an_old_segment(void)
 	rig_close(&rig);
 }
 
-/* The first segment of all, sent when the clock shows nothing: it costs a quarter like any other. */
+/* The first segment of all, sent when the clock shows 0: it costs a quarter like any other. */
 static void the_first_segment_is_lost_at_time_zero(void)
 {
 	rig_open(&rig, WH_SIM_TCP_VEGAS);

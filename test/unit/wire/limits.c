@@ -156,10 +156,9 @@ static const struct {
 	uint16_t at;
 	uint16_t bytes;
 } strings[] = {
-	{WH_PACKET_ACCEPT, FIELDS_AT + offsetof(struct wh_wire_accept, cookie), WH_COOKIE_BYTES},
-	{WH_PACKET_CONFIRM, FIELDS_AT + offsetof(struct wh_wire_confirm, cookie), WH_COOKIE_BYTES},
+	{WH_PACKET_ACCEPT, FIELDS_AT + offsetof(struct wh_accept, cookie), WH_COOKIE_BYTES},
+	{WH_PACKET_CONFIRM, FIELDS_AT + offsetof(struct wh_confirm, cookie), WH_COOKIE_BYTES},
 	{WH_PACKET_RELEASE, WH_HEAD_BYTES, WH_DIGEST_BYTES},
-	{WH_PACKET_RCV_STATE, WH_HEAD_BYTES + offsetof(struct wh_wire_rcv_state_body, reserved), 2},
 };
 
 /* No byte of a layout is out of the table, so that a new field is met as well. */
