@@ -27,8 +27,9 @@
  * told there. A PART is answered by WANT, or by an OUTCOME that says that it is not needed.
  *
  * A record is its length (u32, a multiple of 8, header counted), type (u16), zero (u16), then
- * fields by type, little-endian, then texts and content, then zeros up to the length. Decoding is
- * strict, as in lib/wire: every field is within its limits, or the record is refused.
+ * fields by type, little-endian, then texts and content, then zeros up to the length. Fields travel
+ * as they begin their struct below, in its order and without gaps. Decoding is strict, as in
+ * lib/wire: every field is within its limits, or the record is refused.
  */
 
 #include <stdbool.h>
@@ -116,19 +117,19 @@ const char *wh_doing_name(enum wh_doing doing);
 
 struct wh_entry {
 	uint64_t id; /* ascending in a bundle, not necessarily by one */
-	uint8_t kind;
-	uint8_t content;
-	uint16_t mode; /* permission bits, 07777 at most */
-	uint32_t mtime_ns;
 	int64_t mtime_s;
 	uint64_t size_bytes; /* of the file, all parts counted */
 	uint64_t hole_bytes; /* of these, about, take no room at the source; of ASK, HEAD, PART */
-	uint32_t split;      /* HEAD and PART: the file's number in the transfer; else 0 */
+	uint32_t mtime_ns;
+	uint16_t mode; /* permission bits, 07777 at most */
+	uint16_t path_bytes;
+	uint16_t link_bytes;
+	uint8_t kind;
+	uint8_t content;
+	uint32_t split; /* HEAD and PART: the file's number in the transfer; else 0 */
 	/* Relative, '/' between names, no empty name, no "." or "..", no NUL. */
 	const char *path;
-	uint16_t path_bytes;
-	const char *link; /* the link's text */
-	uint16_t link_bytes;
+	const char *link;            /* the link's text */
 	const uint8_t *inline_bytes; /* size_bytes of them */
 };
 
@@ -149,26 +150,26 @@ struct wh_hello {
 	uint8_t verb;
 	bool recursive;
 	bool into_folder; /* send: the path is a folder, whatever is there now */
-	bool as_name;     /* send: it is a name, even if a folder has it: lanes agree by READY */
 	bool reverse;     /* bench: the server sends */
 	uint8_t profile;  /* get, reverse bench: of the server's stream */
-	/* And its options, by number and as the bits of a double: bit i of `options`: i is set. */
-	uint16_t options;
-	uint64_t option[WH_HELLO_OPTIONS_MAX];
-	uint16_t lane; /* of `lanes`, for --parallel */
+	uint16_t paths;   /* send: 1, the target; get: what is wanted */
+	uint64_t reply;   /* the server's stream to us says this in its name */
+	uint16_t lane;    /* of `lanes`, for --parallel */
 	uint16_t lanes;
 	uint32_t payload_bytes; /* get, reverse bench */
+	bool as_name;     /* send: it is a name, even if a folder has it: lanes agree by READY */
 	uint8_t fec_code; /* get, reverse bench: enum wh_fec_code of the server's stream; 0: none */
 	uint8_t fec_k;    /* of so many data packets so many repair packets; 0, 0: as planned */
 	uint8_t fec_r;
+	/* Of the profile: bit i says that option i is set, to the bits of a double. */
+	uint32_t options;
 	uint64_t rate_bps; /* get, reverse bench: UINT64_MAX: no pacing */
-	uint64_t reply;    /* the server's stream to us says this in its name */
 	uint64_t transfer; /* the same of all its lanes, and nobody's guess */
 	uint64_t bench_ns;
 	uint64_t bench_bytes; /* of all lanes together; 0: by time */
-	uint16_t paths;       /* send: 1, the target; get: what is wanted */
-	const char *path[WH_HELLO_PATHS_MAX];
+	uint64_t option[WH_HELLO_OPTIONS_MAX];
 	uint16_t path_bytes[WH_HELLO_PATHS_MAX];
+	const char *path[WH_HELLO_PATHS_MAX];
 };
 
 /* How it stands with an end that may have nothing else to say for long. */
@@ -217,9 +218,9 @@ struct wh_record {
 		} extent;
 		struct {
 			uint64_t id;
+			struct wh_digest digest;
 			int32_t error; /* 0: whole; else a positive errno, or EPROTO */
 			uint8_t doing;
-			struct wh_digest digest;
 		} file_end;
 		struct {
 			uint64_t id;
@@ -230,9 +231,9 @@ struct wh_record {
 		} have;
 		struct {
 			int32_t error;
+			uint16_t path_bytes;
 			uint8_t doing;
 			const char *path;
-			uint16_t path_bytes;
 		} fault;
 		struct {
 			uint64_t entries;
@@ -240,9 +241,9 @@ struct wh_record {
 		} finish;
 		struct {
 			uint64_t id;
+			int32_t error;
 			uint8_t status;
 			uint8_t doing;
-			int32_t error;
 		} outcome;
 		struct {
 			uint64_t below; /* id */
@@ -251,8 +252,8 @@ struct wh_record {
 		struct wh_hello hello;
 		struct {
 			int32_t error;
-			const char *text; /* a sentence */
 			uint16_t text_bytes;
+			const char *text; /* a sentence */
 		} refused;
 		struct {
 			uint16_t queues; /* that the server listens on */

@@ -11,13 +11,12 @@
 
 #include "bundle/record.h"
 
-#define WH_RECORD_NOWHERE UINT16_MAX
+#define WH_RECORD_HEAD_BYTES 8
 
-/* Where a field travels, where it belongs in struct wh_record, and its limits. */
+/* A member of struct wh_record and its limits; of more than 8 bytes: without. */
 struct wh_record_field {
 	const char *name;
-	uint16_t wire_at;
-	uint16_t record_at; /* WH_RECORD_NOWHERE: it is zero */
+	uint16_t wire_at; /* in the record */
 	uint8_t bytes;
 	uint64_t least;
 	uint64_t most;
