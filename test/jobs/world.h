@@ -3,9 +3,10 @@
 #define WH_TEST_JOBS_WORLD_H
 
 /*
- * A world of jobs, all of it drawn from a seed: a server, its limits, some clients with what they
- * want of it, fibres, and what goes wrong. First everything happens at once; then the fibres are
- * well, nobody dies any more, and who had no success comes again.
+ * A world of jobs, all of it drawn from a seed: a server or two, their limits, some clients with
+ * what they want of them and at which rates, fibres, a disk, and what goes wrong. First everything
+ * happens at once; then the fibres are well, nobody dies any more, and who had no success comes
+ * again.
  */
 
 #include <stdbool.h>

@@ -149,8 +149,8 @@ int wh_job_join(struct wh_job *job)
 bool wh_job_change(struct wh_job *job, const struct wh_request *request)
 {
 	/* That it has none is for all its life. */
-	if (!wh_job_sends(job) || request->rate_bps == WH_RATE_MAX ||
-		atomic_load(&job->wishes.rate_bps) == WH_RATE_MAX)
+	if (!wh_job_sends(job) || !wh_rate_is_paced(request->rate_bps) ||
+		!wh_rate_is_paced(atomic_load(&job->wishes.rate_bps)))
 		return false;
 	WH_ASSERT(request->rate_bps > 0);
 	atomic_store(&job->wishes.rate_bps, request->rate_bps);

@@ -13,8 +13,9 @@ uint64_t wh_request_lane_bytes(const struct wh_request *request, uint32_t lane)
 uint64_t wh_request_lane_bps(const struct wh_request *request)
 {
 	WH_ASSERT(request->lanes > 0);
-	return request->rate_bps == WH_RATE_MAX ? WH_RATE_MAX
-						: wh_max_u64(request->rate_bps / request->lanes, 1);
+	return wh_rate_is_paced(request->rate_bps)
+		       ? wh_max_u64(request->rate_bps / request->lanes, 1)
+		       : WH_RATE_MAX;
 }
 
 void wh_request_apply(const struct wh_request *request, struct wh_session_config *config)

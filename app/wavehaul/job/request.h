@@ -53,6 +53,12 @@ struct wh_request {
 	uint64_t size_bytes; /* of all lanes together; 0: by time */
 };
 
+/* More than any line has is as good as none; what all lanes share is counted in 64 bits. */
+static inline bool wh_rate_is_paced(uint64_t rate_bps)
+{
+	return rate_bps <= UINT64_C(1) << 56;
+}
+
 /* Whether the client's stream carries what the job is for, and not only what it has to say. */
 static inline bool wh_verb_client_sends(uint32_t verb, bool reverse)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "job/share.h"
 
-#include <stddef.h>
-
 #include "base/assert.h"
 #include "base/clock.h"
+#include "job/request.h"
 
 /* What a lane without work keeps of its part, so that its first packets go at once. */
 #define KEPT_SHARE 64
@@ -15,16 +14,20 @@
 void wh_share_enter(
 	struct wh_lane_share *lane, struct wh_share *share, uint32_t number, uint64_t bps)
 {
-	WH_ASSERT(number < 64 && bps > 0);
+	WH_ASSERT(number < 64 && bps > 0 && wh_rate_is_paced(bps));
 	*lane = (struct wh_lane_share){
 		.share = share,
 		.bit = UINT64_C(1) << number,
-		.part_bps = bps,
 		.held_bps = bps,
 		.told_bps = bps,
 	};
-	atomic_fetch_add(&share->total_bps, bps);
-	atomic_fetch_add(&share->lanes, 1);
+	wh_spin_lock(&share->lock);
+	if (share->lanes == 0)
+		share->part_bps = bps;
+	share->lanes++;
+	/* Nothing, unless the rate has changed since the lane was made. */
+	share->pool_bps += (int64_t)(share->part_bps - bps);
+	wh_spin_unlock(&share->lock);
 }
 
 void wh_share_leave(struct wh_lane_share *lane)
@@ -34,47 +37,22 @@ void wh_share_leave(struct wh_lane_share *lane)
 	if (share == NULL)
 		return;
 	WH_ASSERT(lane->told_bps <= lane->held_bps);
-	atomic_fetch_and(&share->busy, ~lane->bit);
-	atomic_fetch_add(&share->pool_bps, lane->held_bps);
+	wh_spin_lock(&share->lock);
+	share->busy &= ~lane->bit;
+	share->pool_bps += (int64_t)lane->held_bps;
+	wh_spin_unlock(&share->lock);
 	lane->share = NULL;
-}
-
-/* As much of `wanted` as there is. */
-static uint64_t take(_Atomic uint64_t *from, uint64_t wanted_bps)
-{
-	uint64_t left_bps = atomic_load(from);
-	uint64_t taken_bps;
-
-	do
-		taken_bps = wh_min_u64(left_bps, wanted_bps);
-	while (!atomic_compare_exchange_weak(from, &left_bps, left_bps - taken_bps));
-	return taken_bps;
-}
-
-/* Debts come before what any lane wants; what is left of them. */
-static uint64_t pay_debts(struct wh_share *share)
-{
-	uint64_t owed_bps = take(&share->owed_bps, UINT64_MAX);
-
-	if (owed_bps == 0)
-		return 0;
-	owed_bps -= take(&share->pool_bps, owed_bps);
-	return atomic_fetch_add(&share->owed_bps, owed_bps) + owed_bps;
 }
 
 void wh_share_change(struct wh_lane_share *lane, uint64_t bps)
 {
 	struct wh_share *share = lane->share;
 
-	WH_ASSERT(share != NULL && bps > 0);
-	if (bps > lane->part_bps) {
-		atomic_fetch_add(&share->total_bps, bps - lane->part_bps);
-		atomic_fetch_add(&share->pool_bps, bps - lane->part_bps);
-	} else {
-		atomic_fetch_sub(&share->total_bps, lane->part_bps - bps);
-		atomic_fetch_add(&share->owed_bps, lane->part_bps - bps);
-	}
-	lane->part_bps = bps;
+	WH_ASSERT(share != NULL && bps > 0 && wh_rate_is_paced(bps));
+	wh_spin_lock(&share->lock);
+	share->pool_bps += (int64_t)(bps - share->part_bps) * share->lanes;
+	share->part_bps = bps;
+	wh_spin_unlock(&share->lock);
 }
 
 bool wh_share_is_busy(
@@ -88,36 +66,49 @@ bool wh_share_is_busy(
 	return limited_tsc - before_tsc > span_tsc / BUSY_SHARE;
 }
 
+/* Under the lock, as is what follows: what the lane is to have, if there is as much. */
 static uint64_t target_of(const struct wh_lane_share *lane, bool busy)
 {
 	struct wh_share *share = lane->share;
-	uint64_t all = busy ? atomic_fetch_or(&share->busy, lane->bit) | lane->bit
-			    : atomic_fetch_and(&share->busy, ~lane->bit);
-	uint64_t parts = busy ? (uint64_t)__builtin_popcountll(all)
-			      : KEPT_SHARE * atomic_load(&share->lanes);
 
-	return wh_max_u64(atomic_load(&share->total_bps) / parts, 1);
+	share->busy = busy ? share->busy | lane->bit : share->busy & ~lane->bit;
+
+	uint64_t parts = busy ? (uint64_t)__builtin_popcountll(share->busy)
+			      : (uint64_t)KEPT_SHARE * share->lanes;
+
+	return wh_max_u64(share->part_bps * share->lanes / parts, 1);
 }
 
-uint64_t wh_share_step(struct wh_lane_share *lane, bool busy, uint64_t going_bps)
+static void step(struct wh_lane_share *lane, bool busy, uint64_t going_bps)
 {
 	struct wh_share *share = lane->share;
 	uint64_t target_bps = target_of(lane, busy);
 
-	WH_ASSERT(lane->told_bps <= lane->held_bps && lane->bit != 0);
-	if (going_bps == lane->told_bps && lane->told_bps < lane->held_bps) {
-		atomic_fetch_add(&share->pool_bps, lane->held_bps - lane->told_bps);
+	if (going_bps == lane->told_bps) {
+		share->pool_bps += (int64_t)(lane->held_bps - lane->told_bps);
 		lane->held_bps = lane->told_bps;
 	}
+	if (share->pool_bps < 0) {
+		/* Each offers all that is owed: what is too much comes back out of the pool. */
+		uint64_t owed_bps = (uint64_t)-share->pool_bps;
+		uint64_t rest_bps = lane->held_bps - wh_min_u64(lane->held_bps, owed_bps);
 
-	uint64_t owed_bps = pay_debts(share);
+		target_bps = wh_min_u64(target_bps, wh_max_u64(rest_bps, 1));
+	} else if (target_bps > lane->held_bps) {
+		uint64_t more_bps =
+			wh_min_u64(target_bps - lane->held_bps, (uint64_t)share->pool_bps);
 
-	/* Each offers all of it: what is too much comes back out of the pool. */
-	if (owed_bps > 0)
-		target_bps = wh_min_u64(
-			target_bps, lane->held_bps > owed_bps ? lane->held_bps - owed_bps : 1);
-	if (target_bps > lane->held_bps)
-		lane->held_bps += take(&share->pool_bps, target_bps - lane->held_bps);
+		share->pool_bps -= (int64_t)more_bps;
+		lane->held_bps += more_bps;
+	}
 	lane->told_bps = wh_min_u64(target_bps, lane->held_bps);
+}
+
+uint64_t wh_share_step(struct wh_lane_share *lane, bool busy, uint64_t going_bps)
+{
+	WH_ASSERT(lane->told_bps <= lane->held_bps && lane->bit != 0);
+	wh_spin_lock(&lane->share->lock);
+	step(lane, busy, going_bps);
+	wh_spin_unlock(&lane->share->lock);
 	return lane->told_bps;
 }

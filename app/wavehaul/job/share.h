@@ -4,41 +4,41 @@
 
 /*
  * A rate that several lanes share: what they hold and what is in the pool adds up to the whole at
- * any moment, or once it has become less to that and what is owed, so that together they never send
- * faster. A lane without anything to send gives back all but a little, one that its rate holds up
- * takes what is there, up to its part among those.
+ * any moment, so that together they never send faster. Once the whole has become less, the pool is
+ * below zero until lanes have given as much back. A lane without anything to send gives back all
+ * but a little, one that its rate holds up takes what is there, up to its part among those.
  *
  * Any core; each lane's own part is its core's.
  */
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/spin.h"
 #include "session/session.h"
 
 /* All zeros to begin with. */
 struct wh_share {
-	_Atomic uint64_t total_bps;
-	_Atomic uint64_t pool_bps;
-	_Atomic uint64_t owed_bps; /* taken off the whole, and not yet out of lanes or pool */
-	_Atomic uint64_t busy;     /* a bit for each lane */
-	_Atomic uint64_t lanes;
+	struct wh_spin lock;
+	uint32_t lanes;    /* that have entered, whether or not they are still there */
+	uint64_t part_bps; /* of each, in equal parts */
+	uint64_t busy;     /* a bit for each lane */
+	int64_t pool_bps;
 };
 
 struct wh_lane_share {
 	struct wh_share *share; /* NULL: nothing is shared */
 	uint64_t bit;
-	uint64_t part_bps; /* what it brought */
 	uint64_t held_bps;
 	uint64_t told_bps;    /* less than held: given back once the lane goes by it */
 	uint64_t limited_tsc; /* of its session, when it was looked at last */
 };
 
-/* Brings a part of its own; bps > 0, lane < 64. */
+/* Brings the part by which it goes; bps > 0, lane < 64. */
 void wh_share_enter(
 	struct wh_lane_share *lane, struct wh_share *share, uint32_t number, uint64_t bps);
-/* Its part is another, > 0, from here on. */
+
+/* Every lane's part is another, > 0, from here on; each lane may say so, as it hears of it. */
 void wh_share_change(struct wh_lane_share *lane, uint64_t bps);
 
 /* It sends no more: others have its part. Harmless if it never entered. */

@@ -39,12 +39,18 @@ static bool has_company(const struct wh_job *job, uint64_t now_tsc)
 	       wh_peers_moves(&job->jobs->peers, &job->place.peer, now_ns - stall_timeout_ns);
 }
 
+/* Repair packets carry nothing new, and of a slow stream they are all that moves for a while. */
+static uint64_t moved_bytes(const struct wh_session *session)
+{
+	return wh_session_moved_bytes(session) +
+	       wh_session_stats(session).repair_pkts * WH_WATCH_MOVED_BYTES;
+}
+
 static struct wh_watch_sight look(const struct wh_job *job, uint64_t now_tsc)
 {
 	struct wh_watch_sight sight = {
 		.worked = job->waits.worked,
-		.moved_bytes = wh_session_moved_bytes(wh_job_in(job)) +
-			       wh_session_moved_bytes(job->streams.out),
+		.moved_bytes = moved_bytes(wh_job_in(job)) + moved_bytes(job->streams.out),
 		.waits = waits_of(job),
 		.company = has_company(job, now_tsc),
 	};

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "bundle/split.h"
+#include "world_internal.h"
+
+/* A split file has 32 MiB or more: on slow fibres that is much time for little news. */
+#define SPLIT_BPS_MIN UINT64_C(200000000)
+
+static bool one_in(struct world *w, uint32_t n)
+{
+	return wh_prng_below(&w->prng, n) == 0;
+}
+
+static uint64_t log_uniform(struct world *w, uint64_t low, uint64_t high)
+{
+	return (uint64_t)((double)low * pow((double)high / (double)low, wh_prng_unit(&w->prng)));
+}
+
+static void draw_settings(struct world *w, struct wh_host_settings *settings, uint32_t lanes)
+{
+	*settings = (struct wh_host_settings){
+		.queues = 1 + (uint32_t)wh_prng_below(&w->prng, HOUSE_QUEUES_MAX),
+		.mtu_bytes = w->mtu_bytes,
+		.buffer_bytes = (UINT64_C(24) << 20) * (1 + lanes),
+	};
+}
+
+static void draw_request(struct world *w, struct wh_request *request, const char *profile,
+	const struct wh_host_settings *settings)
+{
+	*request = (struct wh_request){
+		.profile = wh_profile_find(profile),
+		.rate_bps = w->rate_bps,
+		.payload_bytes = WH_PAYLOAD_BYTES_MAX,
+		.memory_bytes = settings->buffer_bytes,
+		.peer_timeout_ns = (2 + wh_prng_below(&w->prng, 8)) * WH_NS_PER_S,
+		.stall_timeout_ns = (2 + wh_prng_below(&w->prng, 8)) * WH_NS_PER_S,
+	};
+	wh_profile_options_init(&request->options, request->profile);
+	wh_repair_options_init(&request->repair);
+}
+
+static void draw_client(struct world *w, struct visit_config *config)
+{
+	static const char *const profiles[] = {"fixed", "fixed", "udt", "ttp"};
+	struct wh_request *request = &config->request;
+
+	draw_settings(w, &config->settings, config->lanes);
+	draw_request(w, request, profiles[wh_prng_below(&w->prng, 4)], &config->settings);
+	request->rate_bps = (uint64_t)((double)w->rate_bps * (0.5 + 0.6 * wh_prng_unit(&w->prng)));
+	if (one_in(w, 3)) {
+		request->repair.told = true;
+		request->repair.on = one_in(w, 2);
+	}
+	wh_repair_settle(&request->repair, request->profile);
+}
+
+static void draw_server(struct world *w, uint32_t jobs)
+{
+	draw_settings(w, &w->settings, jobs);
+	w->settings.buffer_bytes = (UINT64_C(32) << 20) * (1 + jobs);
+	draw_request(w, &w->own, "fixed", &w->settings);
+	w->own.rate_bps = WH_RATE_MAX;
+	w->is_tight = one_in(w, 5);
+	w->limits = (struct wh_peer_limits){
+		.places = w->is_tight ? 6 : 64,
+		.spare_places = w->is_tight ? 1 : 8,
+		.peer_places = w->is_tight ? 6 : 48,
+		.peer_bytes = w->settings.buffer_bytes - w->settings.buffer_bytes / 4,
+		.peer_room_bytes = UINT64_C(16) << 30,
+		.peer_openings_s = w->is_tight ? 6 : 100,
+		.peer_lines_s = 5,
+		.lines_s = 50,
+	};
+	if (w->is_tight)
+		w->settings.buffer_bytes = UINT64_C(96) << 20;
+}
+
+static void draw_fibres(struct world *w)
+{
+	w->rate_bps = log_uniform(w, 20000000, UINT64_C(2000000000));
+	w->rtt_ns = log_uniform(w, 100000, 100 * MS);
+	w->mtu_bytes = one_in(w, 3) ? 9000 : 1500;
+	w->is_rough = !one_in(w, 3);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct wh_fibre_config *fibre = &w->fibre[i];
+
+		*fibre = (struct wh_fibre_config){
+			.rate_bps = w->rate_bps,
+			.delay_ns = w->rtt_ns / 2,
+			.queue_bytes =
+				100000 + wh_muldiv_u64(w->rate_bps, w->rtt_ns, 8 * WH_NS_PER_S),
+		};
+		if (!w->is_rough)
+			continue;
+		if (one_in(w, 2))
+			fibre->loss = 0.05 * wh_prng_unit(&w->prng);
+		if (one_in(w, 3)) {
+			fibre->reorder = 0.1 * wh_prng_unit(&w->prng);
+			fibre->reorder_delay_ns = log_uniform(w, 1000, 20 * MS);
+		}
+		if (one_in(w, 4))
+			fibre->duplicate = 0.1 * wh_prng_unit(&w->prng);
+		if (one_in(w, 4))
+			fibre->corrupt = 0.02 * wh_prng_unit(&w->prng);
+		if (one_in(w, 4))
+			fibre->jitter_ns = log_uniform(w, 1000, 20 * MS);
+	}
+}
+
+/* Large enough that each lane has a part of it. */
+static void draw_split(struct world *w, struct guest *guest)
+{
+	struct tree *tree = &guest->tree;
+
+	for (uint32_t i = 0; i < tree->count; i++) {
+		struct tree_entry *entry = &tree->entry[i];
+
+		if (entry->kind != TREE_FILE)
+			continue;
+		tree->bytes -= entry->bytes;
+		entry->bytes = guest->config.lanes * WH_SPLIT_BYTES_MIN +
+			       wh_prng_below(&w->prng, UINT64_C(1) << 20);
+		tree->bytes += entry->bytes;
+		return;
+	}
+}
+
+/* What it wants, whoever it is and of whom. */
+static void draw_wish(struct world *w, struct guest *guest)
+{
+	static const enum wh_job_verb verbs[] = {
+		WH_JOB_SEND, WH_JOB_SEND, WH_JOB_SEND, WH_JOB_GET, WH_JOB_GET, WH_JOB_BENCH};
+	struct visit_config *config = &guest->config;
+
+	config->verb = verbs[wh_prng_below(&w->prng, 6)];
+	if (one_in(w, 4)) {
+		guest->change_ns = log_uniform(w, MS, 2000 * MS);
+		guest->change_bps = log_uniform(w, w->rate_bps / 20 + 1, 2 * w->rate_bps);
+	}
+	if (config->verb == WH_JOB_BENCH) {
+		config->reverse = one_in(w, 2);
+		config->idles = (uint32_t)wh_prng_below(&w->prng, 3);
+		config->bench_bytes = config->lanes + log_uniform(w, 1, 2000000);
+		return;
+	}
+	tree_draw(&guest->tree, wh_prng_u64(&w->prng), one_in(w, 6) ? 5000000 : 1000000);
+	if (config->lanes == 2 && w->rate_bps > SPLIT_BPS_MIN && one_in(w, 20))
+		draw_split(w, guest);
+	config->tree = &guest->tree;
+	guest->has_before = one_in(w, 3);
+	if (guest->has_before) {
+		guest->before = guest->tree;
+		tree_change(&guest->before, wh_prng_u64(&w->prng));
+		config->before = &guest->before;
+	}
+}
+
+/* A client, and what it wants of a server or of both. */
+static void draw_guest(struct world *w, uint32_t number)
+{
+	struct guest *guest = &w->guest[w->guests++];
+	struct visit_config *config = &guest->config;
+
+	config->client = 1 + number;
+	config->server = server_of((uint32_t)wh_prng_below(&w->prng, w->servers));
+	config->lanes = one_in(w, 3) ? 2 + (uint32_t)wh_prng_below(&w->prng, 2) : 1;
+	draw_client(w, config);
+	guest->start_ns = w->house.now_ns + wh_prng_below(&w->prng, one_in(w, 2) ? 1 : 1000 * MS);
+	if (w->servers > 1 && one_in(w, 3)) {
+		struct guest *other = &w->guest[w->guests++];
+
+		config->settings.buffer_bytes *= 2;
+		other->config = *config;
+		other->config.server = server_of(config->server == server_of(0));
+		other->start_ns = guest->start_ns;
+		draw_wish(w, other);
+	}
+	draw_wish(w, guest);
+}
+
+static void draw_fault(struct world *w)
+{
+	w->fault = one_in(w, 3) ? FAULT_NONE : 1 + (enum fault)wh_prng_below(&w->prng, FAULTS - 1);
+	w->victim = 1 + (uint32_t)wh_prng_below(&w->prng, w->clients);
+	w->victim_server = server_of((uint32_t)wh_prng_below(&w->prng, w->servers));
+	w->fault_ns = w->guest[0].start_ns + log_uniform(w, 10000, 3000 * MS);
+	w->heal_ns = w->fault_ns + log_uniform(w, 100000, 8000 * MS);
+	w->disk = (struct disk_config){
+		.seed = wh_prng_u64(&w->prng),
+		.in_memory = one_in(w, 3),
+		.latency_ns = one_in(w, 2) ? 0 : log_uniform(w, 1000, 50 * MS),
+		.errand_ns = one_in(w, 2) ? 0 : log_uniform(w, 1000, 500 * MS),
+		.short_one_in = one_in(w, 3) ? 20 : 0,
+		.fails_after = one_in(w, 10) ? 1 + (uint32_t)wh_prng_below(&w->prng, 20) : 0,
+		.room_bytes = one_in(w, 16) ? log_uniform(w, 10000, 5000000) : 0,
+		.room_is_told = one_in(w, 2),
+	};
+}
+
+void world_draw(struct world *w)
+{
+	wh_prng_init(&w->prng, w->seed);
+	house_open(&w->house, wh_prng_u64(&w->prng), log_uniform(w, 20000, 1000000));
+	draw_fibres(w);
+	w->servers = one_in(w, 4) ? SERVERS_MAX : 1;
+	w->clients = 1 + (uint32_t)wh_prng_below(&w->prng, one_in(w, 2) ? 2 : CLIENTS_MAX);
+
+	uint32_t jobs = 0;
+
+	for (uint32_t i = 0; i < w->clients; i++)
+		draw_guest(w, i);
+	for (uint32_t i = 0; i < w->guests; i++)
+		jobs += w->guest[i].config.lanes;
+	draw_server(w, jobs);
+	draw_fault(w);
+}
+
+void world_describe(const struct world *w)
+{
+	static const char *const faults[FAULTS] = {
+		"none", "cut", "outage", "client killed", "server killed", "drain"};
+
+	printf("  rate %.1f Mb/s, rtt %.3f ms, mtu %u, loss %g/%g, reorder %g/%g, quantum %" PRIu64
+	       " us; disk: memory %d, latency %" PRIu64 " us, errands %" PRIu64
+	       " us, fails %u, room %" PRIu64 "; tight %d; fault: %s of %u or server %u at %.4f "
+	       "s, until %.4f s\n",
+		(double)w->rate_bps / 1e6, (double)w->rtt_ns / 1e6, w->mtu_bytes, w->fibre[0].loss,
+		w->fibre[1].loss, w->fibre[0].reorder, w->fibre[1].reorder,
+		w->house.quantum_ns / 1000, w->disk.in_memory, w->disk.latency_ns / 1000,
+		w->disk.errand_ns / 1000, w->disk.fails_after, w->disk.room_bytes, w->is_tight,
+		faults[w->fault], w->victim, w->victim_server, (double)w->fault_ns / 1e9,
+		(double)w->heal_ns / 1e9);
+	for (uint32_t i = 0; i < w->guests; i++) {
+		const struct visit_config *config = &w->guest[i].config;
+
+		printf("  client %u of server %u: verb %d%s, %u lanes, %u idle, %s %.1f Mb/s, "
+		       "repair %d, queues "
+		       "%u, "
+		       "timeouts %.0f %.0f s, %u entries, %" PRIu64
+		       " bytes%s, rate %.1f Mb/s after %.3f s\n",
+			config->client, config->server, config->verb,
+			config->reverse ? " reverse" : "", config->lanes, config->idles,
+			config->request.profile->name, (double)config->request.rate_bps / 1e6,
+			config->request.repair.on, config->settings.queues,
+			(double)config->request.peer_timeout_ns / 1e9,
+			(double)config->request.stall_timeout_ns / 1e9, w->guest[i].tree.count,
+			w->guest[i].tree.bytes + config->bench_bytes,
+			w->guest[i].has_before ? ", another version is there" : "",
+			(double)w->guest[i].change_bps / 1e6, (double)w->guest[i].change_ns / 1e9);
+	}
+}
