@@ -21,6 +21,7 @@
 #include <rte_eal.h>
 
 #include "../driver/eal.h"
+#include "../rig/end.h"
 #include "base/assert.h"
 #include "unit.h"
 
@@ -217,17 +218,9 @@ static struct wh_session_config session_config(uint64_t rate_bps)
 {
 	struct wh_session_config config;
 
-	wh_session_config_init(&config);
-	config.hz = host.ground.hz;
-	config.profile = wh_profile_find("fixed");
-	config.payload_bytes = 1408;
-	config.packet_bytes = 1500;
-	config.wire_bytes = 1538;
+	wh_rig_session_config(&config, host.ground.hz, 4 * WH_CHUNK_ALIGN, 4, 64);
 	config.rate_bps = rate_bps;
-	config.chunk_bytes = 4 * WH_CHUNK_ALIGN;
-	config.chunks = 4;
 	config.chunk_memory = chunk_memory; /* nobody writes to it */
-	config.window_pkts = 64;
 	return config;
 }
 

@@ -579,6 +579,18 @@ def forged(field, program, folder):
     expect(found <= {'right'}, f'files with a name, of a stream whose seal is wrong: {found}')
 
 
+def parts(field, program, folder):
+    """Of a file that comes by two lanes no part is anywhere but in its place."""
+    server = field.serve(program, folder)
+    told = field.attack_now('parts')
+    field.expect_alive()
+    expect(told.get('begun') == 4 and told.get('strangers') == 1, f'{told}')
+    expect(told['ended'] == 4, f'lanes that lie go on: {told}')
+    expect(told['wanted'] == 0, f'a part of another transfer is wanted: {told}')
+    found = {path.name: path.stat().st_size for path in server.folder.rglob('*') if path.is_file()}
+    expect(found == {'right': 2 * MIB}, f'files with a name: {found}')
+
+
 def leftovers(field, program, folder):
     """What a killed server leaves is gone when the next one serves."""
     server = field.serve(program, folder)
@@ -605,7 +617,7 @@ WAVES = (
      ('list',), ('into', '--path', 'in')),
     (('places',), ('folders',), ('claim',), ('askers', '--pps', 200), ('aborts',)),
     (('graphs',), ('windows', '--count', 4), ('period',), ('complaints',), ('forged',),
-     ('given-up',)),
+     ('parts',), ('given-up',)),
 )
 
 
@@ -655,6 +667,7 @@ def cases(field):
     yield case('10 slow disk', False, slow_sync)
     yield case('11 complaints', False, complaints)
     yield case('12 forged', True, forged)
+    yield case('12 parts', False, parts)
     yield case('12 leftovers', False, leftovers)
     yield case('all at once', False, all_at_once, mib=200, mbps=500)
 

@@ -75,6 +75,11 @@ void wh_attack_frame(struct wh_attacker *attacker, const uint8_t *frame, size_t 
 void wh_attack_datagram(struct wh_attacker *attacker, const struct wh_address *from,
 	const struct wh_address *to, const uint8_t to_mac[6], const uint8_t *bytes, size_t count);
 
+/* The same to the server; and in the names of server and peer to each other. */
+void wh_attack_to_server(struct wh_attacker *attacker, const struct wh_address *from,
+	const uint8_t *bytes, size_t count);
+void wh_attack_both_ways(struct wh_attacker *attacker, const uint8_t *bytes, size_t count);
+
 /* Encoded; a packet outside its limits is made from one within them, and tagged again. */
 uint32_t wh_attack_encode(
 	const struct wh_packet *packet, uint64_t token, uint8_t bytes[WH_ATTACK_FRAME_BYTES]);

@@ -7,6 +7,8 @@
 
 #include "attacker.h"
 #include "base/assert.h"
+#include "base/clock.h"
+#include "bundle/split.h"
 #include "bundle/staging_name.h"
 #include "peer.h"
 
@@ -15,6 +17,8 @@
 #define RECORDS_BYTES     (1u << 20)
 #define LISTING_MS        800
 #define SETTLE_MS         300
+#define SPLIT             7
+#define LIES              4
 #define CLAIM_BYTES       (UINT64_C(1) << 40)
 
 static struct wh_entry entry_of(uint64_t id, enum wh_entry_kind kind, const char *path)
@@ -66,21 +70,24 @@ static void note_answers(struct wh_peer *peer)
 	wh_attack_note(peer->attacker, "want", want);
 }
 
-static bool begin_send(struct wh_peer *peer, struct wh_attacker *attacker, const char *path)
+/* As a lane of a transfer; 0 of 1: alone. */
+static bool begin_lane(struct wh_peer *peer, struct wh_attacker *attacker, const char *path,
+	uint16_t lane, uint16_t lanes, uint64_t transfer)
 {
 	struct wh_hello hello;
 
 	wh_peer_init(peer, attacker, 0);
 	hello = wh_peer_hello(peer, WH_JOB_SEND, path);
 	hello.into_folder = true;
+	hello.lane = lane;
+	hello.lanes = lanes;
+	hello.transfer = transfer;
 	return wh_peer_begin(peer, &hello);
 }
 
-static void give_up(struct wh_peer *peer)
+static bool begin_send(struct wh_peer *peer, struct wh_attacker *attacker, const char *path)
 {
-	for (int i = 0; i < 2; i++)
-		wh_peer_release(peer, WH_RELEASE_ABORT, WH_STATUS_INTERRUPTED);
-	wh_peer_free(peer);
+	return begin_lane(peer, attacker, path, 0, 1, 0);
 }
 
 /* All that `get -r` shows, looked through for what is none of our business. */
@@ -107,7 +114,7 @@ static void list(struct wh_attacker *attacker)
 	note_answers(&peer);
 	wh_attack_note(attacker, "entries", entries);
 	wh_attack_note(attacker, "staging", staging);
-	give_up(&peer);
+	wh_peer_give_up(&peer);
 }
 
 /* Into a folder whose name was found out somehow: files of the names that staging uses. */
@@ -122,7 +129,7 @@ static void into(struct wh_attacker *attacker)
 	wh_peer_pump(&peer, SETTLE_MS);
 	wh_attack_note(attacker, "begun", peer.in_open);
 	note_answers(&peer);
-	give_up(&peer);
+	wh_peer_give_up(&peer);
 }
 
 /* By way of a link, which is made in one job and gone through in the next. */
@@ -140,7 +147,7 @@ static void by_link(struct wh_attacker *attacker)
 	}
 	wh_peer_pump(&peer, SETTLE_MS);
 	note_answers(&peer);
-	give_up(&peer);
+	wh_peer_give_up(&peer);
 
 	attacker->path = "way";
 	into(attacker);
@@ -177,11 +184,8 @@ static void folders(struct wh_attacker *attacker)
 	wh_peer_pump(&peer, SETTLE_MS);
 	wh_attack_note(attacker, "entries", id);
 	note_answers(&peer);
-	while (wh_attack_goes_on(attacker)) {
-		wh_peer_state(&peer);
-		wh_peer_pump(&peer, 100);
-	}
-	give_up(&peer);
+	wh_peer_linger(&peer);
+	wh_peer_give_up(&peer);
 	free(bytes);
 }
 
@@ -195,12 +199,9 @@ static void claim(struct wh_attacker *attacker)
 	entry.size_bytes = attacker->count > 0 ? attacker->count : CLAIM_BYTES;
 	if (begin_send(&peer, attacker, "."))
 		say_entry(&peer, &entry);
-	while (wh_attack_goes_on(attacker)) {
-		wh_peer_state(&peer);
-		wh_peer_pump(&peer, 100);
-	}
+	wh_peer_linger(&peer);
 	note_answers(&peer);
-	give_up(&peer);
+	wh_peer_give_up(&peer);
 }
 
 /* A file as it should be, then two in a chunk that is not what its seal says. */
@@ -223,7 +224,141 @@ static void forged(struct wh_attacker *attacker)
 	}
 	wh_attack_note(attacker, "released_as", peer.released_as);
 	note_answers(&peer);
-	give_up(&peer);
+	wh_peer_give_up(&peer);
+}
+
+/* The two lanes of a transfer, and a file of a part for each: the first one is its head. */
+struct lanes {
+	struct wh_peer head;
+	struct wh_peer part;
+};
+
+static bool say_part(struct wh_peer *peer, enum wh_entry_content content, const char *path)
+{
+	struct wh_entry entry = entry_of(0, WH_ENTRY_FILE, path);
+
+	entry.content = (uint8_t)content;
+	entry.size_bytes = 2 * WH_SPLIT_ALIGN_BYTES;
+	entry.split = SPLIT;
+	return say_entry(peer, &entry);
+}
+
+/* An extent of zeros, in chunks as long as they may be. */
+static bool say_extent(struct wh_peer *peer, uint64_t offset, uint64_t bytes)
+{
+	struct wh_record record = {
+		.type = WH_RECORD_EXTENT,
+		.extent = {.offset = offset, .bytes = bytes},
+	};
+	uint8_t *zeros = calloc(1, peer->params.chunk_bytes);
+	bool taken = wh_peer_say(peer, &record);
+
+	while (taken && bytes > 0) {
+		uint32_t some = (uint32_t)wh_min_u64(bytes, peer->params.chunk_bytes);
+
+		taken = wh_peer_chunk(peer, zeros, some);
+		bytes -= some;
+	}
+	free(zeros);
+	return taken;
+}
+
+/* A part from its first byte to its last, and what it is. */
+static void say_whole_part(struct wh_peer *peer, uint64_t from)
+{
+	struct wh_record end = {.type = WH_RECORD_FILE_END};
+	uint8_t *zeros = calloc(1, WH_SPLIT_ALIGN_BYTES);
+	struct wh_hasher hasher;
+
+	wh_hasher_init(&hasher);
+	wh_hasher_add(&hasher, zeros, WH_SPLIT_ALIGN_BYTES);
+	wh_hasher_digest(&hasher, &end.file_end.digest);
+	free(zeros);
+	say_extent(peer, from, WH_SPLIT_ALIGN_BYTES);
+	wh_peer_say(peer, &end);
+}
+
+static bool begin_lanes(struct lanes *lanes, struct wh_attacker *attacker, const char *path)
+{
+	uint64_t transfer = wh_prng_u64(&attacker->prng);
+	bool begun = begin_lane(&lanes->head, attacker, ".", 0, 2, transfer) &
+		     begin_lane(&lanes->part, attacker, ".", 1, 2, transfer);
+
+	begun = begun && say_part(&lanes->head, WH_CONTENT_HEAD, path) &&
+		say_part(&lanes->part, WH_CONTENT_PART, path);
+	wh_peer_pump(&lanes->part, SETTLE_MS);
+	return begun;
+}
+
+static bool is_wanted(const struct wh_peer *peer)
+{
+	struct wh_record record;
+	uint32_t chunk = 0, at = 0;
+
+	while (wh_peer_answer(peer, &chunk, &at, &record))
+		if (record.type == WH_RECORD_WANT)
+			return true;
+	return false;
+}
+
+/* Everything in front of our part, behind it, again, and in two heads. */
+static void lie(struct lanes *lanes, uint32_t which)
+{
+	struct wh_peer *part = &lanes->part;
+	const uint64_t from = WH_SPLIT_ALIGN_BYTES;
+
+	if (which == 0)
+		say_extent(part, 0, from);
+	else if (which == 1)
+		say_extent(part, from, from + 1);
+	else if (which == 2 && say_extent(part, from, from / 4))
+		say_extent(part, from, from / 4);
+	else if (which == 3)
+		say_part(part, WH_CONTENT_HEAD, "lie");
+}
+
+/* First as it should be; then lies in one lane; then a part of a file of another transfer. */
+static void parts(struct wh_attacker *attacker)
+{
+	uint64_t begun = 0, ended = 0;
+	struct wh_record finish = {.type = WH_RECORD_FINISH, .finish.entries = 1};
+	struct lanes lanes;
+
+	if (begin_lanes(&lanes, attacker, "right")) {
+		say_whole_part(&lanes.part, WH_SPLIT_ALIGN_BYTES);
+		wh_peer_say(&lanes.part, &finish);
+		say_whole_part(&lanes.head, 0);
+		wh_peer_say(&lanes.head, &finish);
+		wh_peer_pump(&lanes.head, SETTLE_MS);
+	}
+	wh_peer_give_up(&lanes.head);
+	wh_peer_give_up(&lanes.part);
+	for (uint32_t which = 0; which < LIES; which++) {
+		if (begin_lanes(&lanes, attacker, "lie") && is_wanted(&lanes.part)) {
+			begun++;
+			lie(&lanes, which);
+			say_whole_part(&lanes.head, 0);
+			wh_peer_pump(&lanes.part, SETTLE_MS);
+			ended += lanes.part.releases > 0;
+		}
+		wh_peer_give_up(&lanes.head);
+		wh_peer_give_up(&lanes.part);
+	}
+	if (begin_lanes(&lanes, attacker, "theirs")) {
+		struct wh_peer stranger;
+		uint64_t transfer = wh_prng_u64(&attacker->prng);
+
+		if (begin_lane(&stranger, attacker, ".", 1, 2, transfer))
+			say_part(&stranger, WH_CONTENT_PART, "theirs");
+		wh_peer_pump(&stranger, SETTLE_MS);
+		wh_attack_note(attacker, "strangers", stranger.in_open);
+		wh_attack_note(attacker, "wanted", is_wanted(&stranger));
+		wh_peer_give_up(&stranger);
+	}
+	wh_attack_note(attacker, "begun", begun);
+	wh_attack_note(attacker, "ended", ended);
+	wh_peer_give_up(&lanes.head);
+	wh_peer_give_up(&lanes.part);
 }
 
 /* Jobs with a file each that are given up in the moment in which it is being made durable. */
@@ -237,7 +372,7 @@ static void given_up(struct wh_attacker *attacker)
 		if (begin_send(&peer, attacker, "given up"))
 			jobs += say_small(&peer, 0, "small", "data");
 		wh_peer_pump(&peer, SETTLE_MS);
-		give_up(&peer);
+		wh_peer_give_up(&peer);
 	}
 	wh_attack_note(attacker, "jobs", jobs);
 }
@@ -249,6 +384,7 @@ const struct wh_attack wh_attacks_bundles[] = {
 	{"folders", 9, "one folder over and over by the longest path", folders},
 	{"claim", 9, "one entry that wants all the disk", claim},
 	{"forged", 12, "small files whose seal is of something else", forged},
+	{"parts", 12, "parts of a file that are not where they say, or not of that file", parts},
 	{"given-up", 10, "jobs that are given up while their files are made durable", given_up},
 	{0},
 };

@@ -43,9 +43,7 @@ static void wish(struct wh_attacker *attacker, enum wh_job_verb verb, const stru
 			wh_peer_pump(&peer, 1);
 		wh_peer_pump(&peer, peer.in_open ? 10 : 0);
 	}
-	for (int i = 0; i < 2; i++)
-		wh_peer_release(&peer, WH_RELEASE_ABORT, WH_STATUS_INTERRUPTED);
-	wh_peer_free(&peer);
+	wh_peer_give_up(&peer);
 }
 
 static void hellos(struct wh_attacker *attacker)
@@ -101,8 +99,7 @@ static void complaints(struct wh_attacker *attacker)
 		}
 		for (int i = 0; i < REFUSED_PEERS; i++) {
 			wh_peer_pump(&peers[i], 2);
-			wh_peer_release(&peers[i], WH_RELEASE_ABORT, WH_STATUS_INTERRUPTED);
-			wh_peer_free(&peers[i]);
+			wh_peer_give_up(&peers[i]);
 		}
 	}
 	wh_attack_note(attacker, "heard", heard);

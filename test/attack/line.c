@@ -112,6 +112,19 @@ void wh_attack_datagram(struct wh_attacker *attacker, const struct wh_address *f
 	wh_attack_frame(attacker, frame, encap.bytes + count);
 }
 
+void wh_attack_to_server(struct wh_attacker *attacker, const struct wh_address *from,
+	const uint8_t *bytes, size_t count)
+{
+	wh_attack_datagram(attacker, from, &attacker->server, attacker->server_mac, bytes, count);
+}
+
+void wh_attack_both_ways(struct wh_attacker *attacker, const uint8_t *bytes, size_t count)
+{
+	wh_attack_to_server(attacker, &attacker->peer, bytes, count);
+	wh_attack_datagram(
+		attacker, &attacker->server, &attacker->peer, attacker->peer_mac, bytes, count);
+}
+
 struct wh_address wh_attack_beside(const struct wh_address *address, uint8_t last)
 {
 	struct wh_address beside = *address;

@@ -20,13 +20,12 @@
 #define GUESSES_AHEAD   4096
 #define FAR_PKTS        64
 
-static void datagram_to_server(
+static void packet_to_server(
 	struct wh_attacker *attacker, const struct wh_address *from, const struct wh_packet *packet)
 {
 	uint8_t bytes[WH_ATTACK_FRAME_BYTES];
 
-	wh_attack_datagram(attacker, from, &attacker->server, attacker->server_mac, bytes,
-		wh_attack_encode(packet, 0, bytes));
+	wh_attack_to_server(attacker, from, bytes, wh_attack_encode(packet, 0, bytes));
 }
 
 static void many_addresses(struct wh_attacker *attacker)
@@ -38,7 +37,7 @@ static void many_addresses(struct wh_attacker *attacker)
 			&attacker->server, (uint8_t)(ADDRESSES_FIRST + i % ADDRESSES));
 
 		packet.open.params.initiator_lci = 1 + i;
-		datagram_to_server(attacker, &from, &packet);
+		packet_to_server(attacker, &from, &packet);
 	}
 }
 
@@ -54,7 +53,7 @@ static void far_addresses(struct wh_attacker *attacker)
 		memcpy(from.ip + 1, &drawn, 3);
 		from.ip[0] = 11;
 		packet.open.params.initiator_lci = 1 + i;
-		datagram_to_server(attacker, &from, &packet);
+		packet_to_server(attacker, &from, &packet);
 	}
 }
 
@@ -91,17 +90,25 @@ static void flood(struct wh_attacker *attacker)
 	}
 }
 
-/* Asks once and says what an answer gives away. */
-static uint32_t ask(struct wh_attacker *attacker)
+/* One OPEN, and what comes within that time; the peer is to be freed. */
+static struct wh_peer ask_once(struct wh_attacker *attacker, uint32_t ms)
 {
-	struct wh_peer peer;
 	struct wh_packet packet = {.type = WH_PACKET_OPEN};
-	uint8_t gift = 0;
+	struct wh_peer peer;
 
 	wh_peer_init(&peer, attacker, 0);
 	packet.open.params = peer.params;
 	wh_peer_send(&peer, &packet);
-	wh_peer_pump(&peer, 30);
+	wh_peer_pump(&peer, ms);
+	return peer;
+}
+
+/* Says what an answer gives away. */
+static uint32_t ask(struct wh_attacker *attacker)
+{
+	struct wh_peer peer = ask_once(attacker, 30);
+	uint8_t gift = 0;
+
 	for (int i = 0; i < WH_COOKIE_BYTES; i++)
 		gift |= peer.cookie[i];
 	wh_attack_note(attacker, "answers", peer.got_pkts);
@@ -118,16 +125,11 @@ static void identifiers(struct wh_attacker *attacker)
 	ask(attacker);
 }
 
-/* From the peer to the server, and from the server to the peer. */
 static void both_ways(struct wh_attacker *attacker, const struct wh_packet *packet)
 {
 	uint8_t bytes[WH_ATTACK_FRAME_BYTES];
-	size_t count = wh_attack_encode(packet, attacker->token, bytes);
 
-	wh_attack_datagram(
-		attacker, &attacker->peer, &attacker->server, attacker->server_mac, bytes, count);
-	wh_attack_datagram(
-		attacker, &attacker->server, &attacker->peer, attacker->peer_mac, bytes, count);
+	wh_attack_both_ways(attacker, bytes, wh_attack_encode(packet, attacker->token, bytes));
 }
 
 /* Ends connections of the peer whose identifiers are around one that was given to us. */
@@ -141,7 +143,7 @@ static void aborts(struct wh_attacker *attacker)
 		for (uint32_t i = 0; i < GUESSES_BACK + GUESSES_AHEAD; i++) {
 			packet.lci = known - GUESSES_BACK + i;
 			packet.serial = 1000 + i;
-			datagram_to_server(attacker, &attacker->peer, &packet);
+			packet_to_server(attacker, &attacker->peer, &packet);
 		}
 	} while (wh_attack_goes_on(attacker));
 }
@@ -226,13 +228,8 @@ static void replay(struct wh_attacker *attacker)
 /* A cookie that was made for us, kept for a time, used for the first time then. */
 static void late_confirm(struct wh_attacker *attacker)
 {
-	struct wh_packet packet = {.type = WH_PACKET_OPEN};
-	struct wh_peer peer;
+	struct wh_peer peer = ask_once(attacker, 50);
 
-	wh_peer_init(&peer, attacker, 0);
-	packet.open.params = peer.params;
-	wh_peer_send(&peer, &packet);
-	wh_peer_pump(&peer, 50);
 	while (wh_attack_goes_on(attacker))
 		wh_attack_sleep_ms(50);
 	peer.got_pkts = 0;
@@ -241,8 +238,7 @@ static void late_confirm(struct wh_attacker *attacker)
 	wh_peer_pump(&peer, 500);
 	wh_attack_note(attacker, "opened", peer.open);
 	wh_attack_note(attacker, "states_after", peer.states);
-	wh_peer_release(&peer, WH_RELEASE_ABORT, WH_STATUS_INTERRUPTED);
-	wh_peer_free(&peer);
+	wh_peer_give_up(&peer);
 }
 
 const struct wh_attack wh_attacks_opens[] = {

@@ -14,14 +14,9 @@
 static void everywhere(struct wh_attacker *attacker, uint8_t *bytes, size_t count)
 {
 	wh_attack_tag(bytes, count);
-	wh_attack_datagram(
-		attacker, &attacker->own, &attacker->server, attacker->server_mac, bytes, count);
-	if (attacker->peer.family == 0)
-		return;
-	wh_attack_datagram(
-		attacker, &attacker->peer, &attacker->server, attacker->server_mac, bytes, count);
-	wh_attack_datagram(
-		attacker, &attacker->server, &attacker->peer, attacker->peer_mac, bytes, count);
+	wh_attack_to_server(attacker, &attacker->own, bytes, count);
+	if (attacker->peer.family != 0)
+		wh_attack_both_ways(attacker, bytes, count);
 }
 
 /* A receiver's state with so many holes, whether or not it may have them. */
@@ -76,8 +71,7 @@ static void change(
 		memcpy(bytes, truth, count);
 		memcpy(bytes + at, &wire, most);
 		wh_attack_tag(bytes, count);
-		wh_attack_datagram(attacker, &attacker->own, &attacker->server,
-			attacker->server_mac, bytes, count);
+		wh_attack_to_server(attacker, &attacker->own, bytes, count);
 	}
 }
 

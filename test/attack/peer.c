@@ -414,6 +414,22 @@ void wh_peer_release(
 	wh_peer_send(peer, &packet);
 }
 
+/* Twice, for one may be lost. */
+void wh_peer_give_up(struct wh_peer *peer)
+{
+	for (int i = 0; i < 2; i++)
+		wh_peer_release(peer, WH_RELEASE_ABORT, WH_STATUS_INTERRUPTED);
+	wh_peer_free(peer);
+}
+
+void wh_peer_linger(struct wh_peer *peer)
+{
+	while (wh_attack_goes_on(peer->attacker)) {
+		wh_peer_state(peer);
+		wh_peer_pump(peer, 100);
+	}
+}
+
 struct wh_hello wh_peer_hello(struct wh_peer *peer, enum wh_job_verb verb, const char *path)
 {
 	struct wh_hello hello = {

@@ -84,6 +84,12 @@ void wh_peer_state(struct wh_peer *peer);
 void wh_peer_release(
 	struct wh_peer *peer, enum wh_release_stage stage, enum wh_release_status status);
 
+/* The end of it, and of all that it has. */
+void wh_peer_give_up(struct wh_peer *peer);
+
+/* As long as the attack goes on, an honest client with nothing to do. */
+void wh_peer_linger(struct wh_peer *peer);
+
 /* Listens for so long, and answers as an honest client. */
 void wh_peer_pump(struct wh_peer *peer, uint32_t ms);
 

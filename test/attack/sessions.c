@@ -66,10 +66,8 @@ static uint32_t open_worst(struct wh_attacker *attacker, struct wh_peer *peers, 
 
 static void end_many(struct wh_peer *peers, uint32_t count)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		wh_peer_release(&peers[i], WH_RELEASE_ABORT, WH_STATUS_INTERRUPTED);
-		wh_peer_free(&peers[i]);
-	}
+	for (uint32_t i = 0; i < count; i++)
+		wh_peer_give_up(&peers[i]);
 	free(peers);
 }
 

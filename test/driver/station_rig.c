@@ -10,6 +10,7 @@
 #include <rte_ip.h>
 #include <rte_udp.h>
 
+#include "../rig/end.h"
 #include "eal.h"
 #include "unit.h"
 
@@ -86,18 +87,11 @@ struct wh_session_config rig_session_config(uint8_t family, uint16_t mtu, uint8_
 {
 	struct wh_session_config config;
 
-	wh_session_config_init(&config);
 	*memory = aligned_alloc(WH_CHUNK_ALIGN, RIG_CHUNKS * RIG_CHUNK_BYTES);
 	WH_ASSERT(*memory != NULL);
-	config.hz = RIG_STATION_HZ;
-	config.profile = wh_profile_find("fixed");
-	config.payload_bytes = wh_encap_payload_bytes((enum wh_family)family, mtu);
-	config.packet_bytes = mtu;
-	config.wire_bytes = wh_encap_wire_bytes((enum wh_family)family, config.payload_bytes);
-	config.chunk_bytes = RIG_CHUNK_BYTES;
-	config.chunks = RIG_CHUNKS;
+	wh_rig_session_config(&config, RIG_STATION_HZ, RIG_CHUNK_BYTES, RIG_CHUNKS, WINDOW_PKTS);
+	wh_rig_session_mtu(&config, (enum wh_family)family, mtu);
 	config.chunk_memory = *memory;
-	config.window_pkts = WINDOW_PKTS;
 	config.rate_bps = RATE_BPS;
 	config.initial_rtt_ns = 1000000;
 	return config;

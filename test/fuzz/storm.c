@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../rig/end.h"
 #include "base/assert.h"
 #include "base/clock.h"
 #include "fec/fec.h"
@@ -43,17 +44,12 @@ static struct wh_session_config session_config(
 	const struct wh_storm_end *end = &storm->end[role];
 	struct wh_session_config config;
 
-	wh_session_config_init(&config);
-	config.hz = storm->hz;
+	wh_rig_session_config(
+		&config, storm->hz, params->chunk_bytes, end->chunks, params->window_pkts);
+	wh_rig_session_mtu(&config, WH_IPV4,
+		params->payload_bytes + WH_HEAD_BYTES + wh_encap_ip_udp_bytes(WH_IPV4));
 	config.profile = &end->profile;
-	config.payload_bytes = params->payload_bytes;
-	config.packet_bytes =
-		params->payload_bytes + WH_HEAD_BYTES + wh_encap_ip_udp_bytes(WH_IPV4);
-	config.wire_bytes = wh_encap_wire_bytes(WH_IPV4, params->payload_bytes);
-	config.chunk_bytes = params->chunk_bytes;
-	config.chunks = end->chunks;
 	config.chunk_memory = end->memory;
-	config.window_pkts = params->window_pkts;
 	config.rate_bps = storm->rate_bps;
 	config.burst_pkts = storm->burst_pkts;
 	config.options = end->options;

@@ -14,6 +14,7 @@
 #include <rte_malloc.h>
 #include <rte_ring.h>
 
+#include "../rig/end.h"
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/meter.h"
@@ -58,12 +59,8 @@ static inline struct wh_session_config pair_config(uint16_t mtu, uint64_t rate_b
 {
 	struct wh_session_config config;
 
-	wh_session_config_init(&config);
-	config.hz = rte_get_tsc_hz();
-	config.profile = wh_profile_find("fixed");
-	config.payload_bytes = wh_encap_payload_bytes(WH_IPV4, mtu);
-	config.packet_bytes = mtu;
-	config.wire_bytes = wh_encap_wire_bytes(WH_IPV4, config.payload_bytes);
+	wh_rig_session_config(&config, rte_get_tsc_hz(), 0, 0, 0);
+	wh_rig_session_mtu(&config, WH_IPV4, mtu);
 	config.rate_bps = rate_bps;
 	return config;
 }

@@ -5,11 +5,11 @@
 
 #define MTU_BYTES 1500
 
-void wh_rig_session_mtu(struct wh_session_config *config, uint32_t mtu_bytes)
+void wh_rig_session_mtu(struct wh_session_config *config, enum wh_family family, uint32_t mtu_bytes)
 {
-	config->payload_bytes = wh_encap_payload_bytes(WH_IPV4, mtu_bytes);
+	config->payload_bytes = wh_encap_payload_bytes(family, mtu_bytes);
 	config->packet_bytes = mtu_bytes;
-	config->wire_bytes = wh_encap_wire_bytes(WH_IPV4, config->payload_bytes);
+	config->wire_bytes = wh_encap_wire_bytes(family, config->payload_bytes);
 }
 
 void wh_rig_session_config(struct wh_session_config *config, uint64_t hz, uint32_t chunk_bytes,
@@ -18,7 +18,7 @@ void wh_rig_session_config(struct wh_session_config *config, uint64_t hz, uint32
 	wh_session_config_init(config);
 	config->hz = hz;
 	wh_session_config_profile(config, wh_profile_find("fixed"));
-	wh_rig_session_mtu(config, MTU_BYTES);
+	wh_rig_session_mtu(config, WH_IPV4, MTU_BYTES);
 	config->chunk_bytes = chunk_bytes;
 	config->chunks = chunks;
 	config->window_pkts = window_pkts;

@@ -29,8 +29,9 @@ struct wh_rig_end {
 void wh_rig_session_config(struct wh_session_config *config, uint64_t hz, uint32_t chunk_bytes,
 	uint32_t chunks, uint32_t window_pkts);
 
-/* Packets of this MTU. */
-void wh_rig_session_mtu(struct wh_session_config *config, uint32_t mtu_bytes);
+/* Packets of this MTU to peers of that family. */
+void wh_rig_session_mtu(
+	struct wh_session_config *config, enum wh_family family, uint32_t mtu_bytes);
 
 /* Its address ends in `number`. */
 void wh_rig_end_open(struct wh_rig_end *end, uint8_t number, uint32_t places);

@@ -85,7 +85,7 @@ static void configure(const struct wh_world *w, struct wh_rig_end *end, uint32_t
 
 	wh_rig_session_config(
 		config, w->config.hz, w->config.chunk_bytes, chunks, w->config.window_pkts);
-	wh_rig_session_mtu(config, w->config.mtu_bytes);
+	wh_rig_session_mtu(config, WH_IPV4, w->config.mtu_bytes);
 	config->profile = w->config.profile;
 	config->rate_bps = w->config.send_rate_bps;
 	config->burst_pkts = w->config.burst_pkts;

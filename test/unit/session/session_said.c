@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "../../rig/end.h"
 #include "base/clock.h"
 #include "session/handshake.h"
 #include "session/internal.h"
@@ -18,7 +19,8 @@ const char wh_suite_name[] = "session_said";
 #define LCI 0x41
 
 /* The least that a packet costs who sends it. */
-#define PAYLOAD WH_PAYLOAD_BYTES_MIN
+#define PAYLOAD   WH_PAYLOAD_BYTES_MIN
+#define MTU_BYTES (PAYLOAD + WH_HEAD_BYTES + WH_IPV4_BYTES + WH_UDP_BYTES)
 
 /* 100, 200, ... ms apart and then 2 s, for 30 s of patience. */
 #define HEARTBEATS_MAX 20
@@ -29,16 +31,10 @@ static struct wh_session_config config_of(const char *profile, enum wh_recovery 
 {
 	struct wh_session_config config;
 
-	wh_session_config_init(&config);
-	config.hz = HZ;
+	wh_rig_session_config(&config, HZ, 4096, 64, 4096);
 	wh_session_config_profile(&config, wh_profile_find(profile));
-	config.payload_bytes = PAYLOAD;
-	config.packet_bytes = 124;
-	config.wire_bytes = 162;
+	wh_rig_session_mtu(&config, WH_IPV4, MTU_BYTES);
 	config.rate_bps = 1000000000;
-	config.chunk_bytes = 4096;
-	config.chunks = 64;
-	config.window_pkts = 4096;
 	config.payload_virtual = true;
 	wh_repair_config_init(&config.repair, config.profile);
 	config.repair.recovery = recovery;

@@ -58,7 +58,7 @@ static void rig_open(struct rig *rig, uint64_t rate_bps)
 
 	*rig = (struct rig){.now_tsc = NOW};
 	wh_rig_session_config(&rig->config, HZ, CHUNK_BYTES, CHUNKS, 1024);
-	wh_rig_session_mtu(&rig->config, 9000);
+	wh_rig_session_mtu(&rig->config, WH_IPV4, 9000);
 	rig->config.chunk_bytes = CHUNK_BYTES;
 	rig->config.payload_virtual = true;
 	rig->config.rate_bps = rate_bps;
