@@ -67,9 +67,9 @@ ALLOWED = {
     'test/fuzz': LIB | {'test/rig', 'test/unit'},
     'test/e2e': LIB | {'test/unit'},
     'test/attack': LIB | {'test/unit'},
-    'test/app': LIB | APP | {'test/driver', 'test/sim', 'test/unit'},
+    'test/app': LIB | APP | {'test/driver', 'test/rig', 'test/sim', 'test/unit'},
     'test/jobs': LIB | APP | {'test/unit'},
-    'test/perf': LIB | DRIVERS,
+    'test/perf': LIB | DRIVERS | {'test/rig'},
 }
 
 # Where an #include "..." is looked up, after the folder of the file itself.
