@@ -22,13 +22,13 @@ int fallocate(int fd, int mode, off_t offset, off_t bytes)
 }
 
 /* One file, with the disk as ring_fault says, and then another; both must arrive. */
-static void expect_written_with(uint32_t zeros)
+static void expect_written_in(uint32_t extent_bytes, uint32_t zeros)
 {
 	struct rig *rig = rig_begin(disk);
 	uint8_t *content = rig_content(BYTES, 7);
 
 	memset(content, 0, zeros);
-	rig_send(rig, 1, "file", 0640, content, BYTES, 4 * RIG_CHUNK_BYTES);
+	rig_send(rig, 1, "file", 0640, content, BYTES, extent_bytes);
 	rig_send(rig, 2, "other", 0640, content, BYTES - 1, BYTES);
 	rig_finish(rig);
 	CU_ASSERT(rig_run(rig) == WH_SINK_DONE);
@@ -40,6 +40,11 @@ static void expect_written_with(uint32_t zeros)
 	rig_free(rig);
 	free(content);
 	memset(&ring_fault, 0, sizeof(ring_fault));
+}
+
+static void expect_written_with(uint32_t zeros)
+{
+	expect_written_in(4 * RIG_CHUNK_BYTES, zeros);
 }
 
 static void expect_written(void)
@@ -59,6 +64,26 @@ static void test_short_writes(void)
 		ring_fault.at_most = lengths[i];
 		expect_written();
 	}
+}
+
+/* Extents that begin and end within blocks, of bytes, of zeros and of both; and short writes. */
+static void test_odd_extents(void)
+{
+	static const uint32_t extents[] = {4095, 4097, RIG_CHUNK_BYTES - 1, 2 * RIG_CHUNK_BYTES + 3,
+		5 * RIG_CHUNK_BYTES + 4096 + 1};
+	static const int lengths[] = {0, 1, 4095, 4096, 5000};
+
+	for (size_t i = 0; i < RIG_COUNT(extents); i++)
+		for (size_t j = 0; j < RIG_COUNT(lengths); j++) {
+			expect_written_in(extents[i], j % 2 == 0 ? BYTES / 2 : BYTES);
+			if (extents[i] < RIG_CHUNK_BYTES - 1)
+				continue;
+			ring_fault.refuse_direct = lengths[j] > 0 && lengths[j] < 4096;
+			ring_fault.after = (int)j;
+			ring_fault.times = lengths[j] > 0 ? 3 : 0;
+			ring_fault.at_most = lengths[j];
+			expect_written_in(extents[i], 0);
+		}
 }
 
 static void test_again(void)
@@ -177,6 +202,7 @@ static void test_in_the_air(void)
 
 CU_TestInfo wh_tests[] = {
 	{"short writes", test_short_writes},
+	{"odd extents", test_odd_extents},
 	{"again", test_again},
 	{"no O_DIRECT", test_no_direct},
 	{"no holes", test_no_holes},
