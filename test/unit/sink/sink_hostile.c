@@ -13,240 +13,101 @@ const char wh_suite_name[] = "sink_hostile";
 
 static uint8_t content[BYTES]; /* 1, 2, .. 251, 1, ..: no record */
 
-/* What the source says after "good" has gone, "asked" been asked for and WANT been said. */
-static void lie_unknown_extent(struct rig *rig)
-{
-	rig_extent(rig, 99, 0, content, 10);
-}
+/* What a source may do, with an identifier, an offset and a count where they mean something. */
+enum what {
+	DONE = 0,
+	EXTENT,   /* its record and its bytes */
+	ANNOUNCE, /* its record alone */
+	RAW,      /* a chunk of so many bytes */
+	WHOLE,    /* FILE_END after so many bytes */
+	FAILED,   /* FILE_END with an error */
+	SAME,
+	TEXT, /* a small file */
+	PATH, /* a small file under a path that no encoder lets through */
+	ASK,
+	ASK_MORE, /* for as many as may be out, the one that is counted in */
+	FAULT,
+	COUNT, /* one more entry is counted than came */
+	FINISH,
+	FINISH_AND_END,
+	END,   /* the stream's */
+	WRONG, /* its digest from here on */
+	SKIP,  /* the number of a chunk */
+	WANT,
+	HELLO,
+	GARBAGE,
+	EMPTY, /* chunk */
+	FLUSH,
+};
 
-static void lie_small_extent(struct rig *rig)
-{
-	rig_extent(rig, 1, 0, content, 4);
-}
+struct step {
+	enum what what;
+	uint64_t id;
+	uint64_t offset;
+	uint64_t count;
+	const char *path;
+};
 
-static void lie_gap(struct rig *rig)
-{
-	rig_extent(rig, 2, 1, content, 10);
-}
-
-static void lie_too_long(struct rig *rig)
-{
-	rig_extent(rig, 2, 0, content, 65536);
-	rig_extent(rig, 2, 65536, content, BYTES - 65536 + 1);
-}
-
-static void lie_short_raw(struct rig *rig)
-{
-	struct wh_record record = {.type = WH_RECORD_EXTENT};
-	struct wh_chunk *chunk;
-
-	record.extent.id = 2;
-	record.extent.bytes = 100000;
-	rig_put(rig, &record);
-	rig_flush(rig);
-	chunk = rig_chunk(rig);
-	chunk->bytes = 65535;
-	rig_push(rig, chunk);
-}
-
-static void lie_extent_not_last(struct rig *rig)
-{
-	struct wh_record record = {.type = WH_RECORD_EXTENT};
-
-	record.extent.id = 2;
-	record.extent.bytes = 100;
-	rig_put(rig, &record);
-	rig_text(rig, 3, "more", "x");
-	rig_flush(rig);
-}
-
-static void lie_end_instead(struct rig *rig)
-{
-	struct wh_record record = {.type = WH_RECORD_EXTENT};
-
-	record.extent.id = 2;
-	record.extent.bytes = 100;
-	rig_put(rig, &record);
-	rig_file_end(rig, 2, NULL, EIO, WH_DOING_READING);
-}
-
-static void lie_early_end(struct rig *rig)
-{
-	struct wh_digest digest = rig_digest(content, 65536);
-
-	rig_extent(rig, 2, 0, content, 65536);
-	rig_file_end(rig, 2, &digest, 0, 0);
-}
-
-static void lie_end_at_once(struct rig *rig)
-{
-	struct wh_digest digest = rig_digest(content, 0);
-
-	rig_file_end(rig, 2, &digest, 0, 0);
-}
-
-static void lie_end_unknown(struct rig *rig)
-{
-	rig_file_end(rig, 99, NULL, EIO, WH_DOING_READING);
-}
-
-static void lie_end_twice(struct rig *rig)
-{
-	rig_file_end(rig, 2, NULL, EIO, WH_DOING_READING);
-	rig_file_end(rig, 2, NULL, EIO, WH_DOING_READING);
-}
-
-static void lie_same_as_nothing(struct rig *rig)
-{
-	rig_same(rig, 2);
-}
-
-static void lie_same_unknown(struct rig *rig)
-{
-	rig_same(rig, 99);
-}
-
-static void lie_between_extents(struct rig *rig)
-{
-	rig_extent(rig, 2, 0, content, 65536);
-	rig_text(rig, 3, "between", "x");
-	rig_flush(rig);
-}
-
-static void lie_id_again(struct rig *rig)
-{
-	rig_text(rig, 2, "again", "x");
-	rig_flush(rig);
-}
-
-static void lie_id_descends(struct rig *rig)
-{
-	rig_text(rig, 9, "nine", "x");
-	rig_text(rig, 8, "eight", "x");
-	rig_flush(rig);
-}
-
-static void lie_extent_of_unasked(struct rig *rig)
-{
-	rig_ask(rig, 3, "other", 0644, BYTES);
-	rig_extent(rig, 3, 0, content, 10); /* before WANT */
-}
-
-static void lie_asks_too_much(struct rig *rig)
-{
-	/* "asked" is one of them. */
-	for (uint64_t id = 3; id < 3 + WH_SOURCE_ASKED; id++) {
-		char name[16];
-
-		snprintf(name, sizeof(name), "%d", (int)id);
-		rig_ask(rig, id, name, 0644, 1);
+#define AT(what, id, offset, count)                                                                \
+	{                                                                                          \
+		what, id, offset, count, NULL                                                      \
 	}
-}
+#define OF(what, id) AT(what, id, 0, 0)
+#define DO(what)     OF(what, 0)
+#define CALLED(what, id, path)                                                                     \
+	{                                                                                          \
+		what, id, 0, 0, path                                                               \
+	}
 
-static void lie_finish_unfinished(struct rig *rig)
-{
-	rig_finish(rig);
-}
-
-static void lie_wrong_count(struct rig *rig)
-{
-	rig_file_end(rig, 2, NULL, EIO, WH_DOING_READING);
-	rig->entries++;
-	rig_finish(rig);
-}
-
-static void lie_after_finish(struct rig *rig)
-{
-	struct wh_record record = {.type = WH_RECORD_FINISH};
-
-	rig_file_end(rig, 2, NULL, EIO, WH_DOING_READING);
-	record.finish.entries = rig->entries;
-	rig_put(rig, &record);
-	rig_text(rig, 3, "after", "x");
-	rig_end(rig);
-}
-
-static void lie_chunk_after_finish(struct rig *rig)
-{
-	struct wh_record record = {.type = WH_RECORD_FINISH};
-
-	rig_file_end(rig, 2, NULL, EIO, WH_DOING_READING);
-	record.finish.entries = rig->entries;
-	rig_put(rig, &record);
-	rig_flush(rig);
-	rig_fault(rig, "after", EIO, WH_DOING_READING);
-	rig_end(rig);
-}
-
-static void lie_end_without_finish(struct rig *rig)
-{
-	rig_end(rig);
-}
-
-static void lie_digest(struct rig *rig)
-{
-	struct wh_record record = {.type = WH_RECORD_FINISH};
-
-	rig_file_end(rig, 2, NULL, EIO, WH_DOING_READING);
-	record.finish.entries = rig->entries;
-	rig_put(rig, &record);
-	rig_flush(rig);
-	XXH3_128bits_update(rig->sent, "x", 1);
-	rig_end(rig);
-}
-
-static void lie_number(struct rig *rig)
-{
-	struct wh_record record = {.type = WH_RECORD_FINISH};
-
-	rig_file_end(rig, 2, NULL, EIO, WH_DOING_READING);
-	record.finish.entries = rig->entries;
-	rig_put(rig, &record);
-	rig_flush(rig);
-	rig->number++;
-	rig_end(rig);
-}
-
-static void lie_answer(struct rig *rig)
-{
-	struct wh_record record = {.type = WH_RECORD_WANT};
-
-	record.id.id = 2;
-	rig_put(rig, &record);
-	rig_flush(rig);
-}
-
-static void lie_hello(struct rig *rig)
-{
-	struct wh_record record = {.type = WH_RECORD_HELLO};
-
-	record.hello.version = WH_BUNDLE_VERSION;
-	record.hello.verb = WH_JOB_IDLE;
-	record.hello.lanes = 1;
-	rig_put(rig, &record);
-	rig_flush(rig);
-}
-
-static void lie_garbage(struct rig *rig)
-{
-	rig->chunk = rig_chunk(rig);
-	memcpy(rig->chunk->data, content, 4096);
-	rig->chunk->bytes = 4096;
-	rig_flush(rig);
-}
-
-static void lie_nothing(struct rig *rig)
-{
-	rig_push(rig, rig_chunk(rig));
-}
+/* What the source says after "good" has gone, "asked" been asked for and WANT been said. */
+static const struct lie {
+	const char *name;
+	struct step step[5];
+} lies[] = {
+	{"extent of nothing", {AT(EXTENT, 99, 0, 10)}},
+	{"extent of a small file", {AT(EXTENT, 1, 0, 4)}},
+	{"gap", {AT(EXTENT, 2, 1, 10)}},
+	{"too long", {AT(EXTENT, 2, 0, 65536), AT(EXTENT, 2, 65536, BYTES - 65536 + 1)}},
+	{"short raw chunk", {AT(ANNOUNCE, 2, 0, 100000), DO(FLUSH), AT(RAW, 0, 0, 65535)}},
+	{"extent not last", {AT(ANNOUNCE, 2, 0, 100), CALLED(TEXT, 3, "more"), DO(FLUSH)}},
+	{"end instead", {AT(ANNOUNCE, 2, 0, 100), OF(FAILED, 2)}},
+	{"early end", {AT(EXTENT, 2, 0, 65536), AT(WHOLE, 2, 0, 65536)}},
+	{"end at once", {OF(WHOLE, 2)}},
+	{"end of nothing", {OF(FAILED, 99)}},
+	{"end twice", {OF(FAILED, 2), OF(FAILED, 2)}},
+	{"same as nothing", {OF(SAME, 2)}},
+	{"the same, of nothing", {OF(SAME, 99)}},
+	{"between extents", {AT(EXTENT, 2, 0, 65536), CALLED(TEXT, 3, "between"), DO(FLUSH)}},
+	{"id again", {CALLED(TEXT, 2, "again"), DO(FLUSH)}},
+	{"id descends", {CALLED(TEXT, 9, "nine"), CALLED(TEXT, 8, "eight"), DO(FLUSH)}},
+	{"extent before WANT", {CALLED(ASK, 3, "other"), AT(EXTENT, 3, 0, 10)}},
+	{"asks too much", {DO(ASK_MORE)}},
+	{"finish unfinished", {DO(FINISH_AND_END)}},
+	{"wrong count", {OF(FAILED, 2), DO(COUNT), DO(FINISH_AND_END)}},
+	{"after finish", {OF(FAILED, 2), DO(FINISH), CALLED(TEXT, 3, "after"), DO(END)}},
+	{"chunk after finish",
+		{OF(FAILED, 2), DO(FINISH), DO(FLUSH), CALLED(FAULT, 0, "after"), DO(END)}},
+	{"end without finish", {DO(END)}},
+	{"digest", {OF(FAILED, 2), DO(FINISH), DO(FLUSH), DO(WRONG), DO(END)}},
+	{"number", {OF(FAILED, 2), DO(FINISH), DO(FLUSH), DO(SKIP), DO(END)}},
+	{"answer", {OF(WANT, 2)}},
+	{"hello", {DO(HELLO)}},
+	{"garbage", {DO(GARBAGE)}},
+	{"nothing", {DO(EMPTY)}},
+	{"above", {CALLED(PATH, 3, "../outside/x")}},
+	{"above, inside", {CALLED(PATH, 3, "a/../../outside/x")}},
+	{"absolute", {CALLED(PATH, 3, "/tmp/x")}},
+	{"dot", {CALLED(PATH, 3, "a/./x")}},
+	{"double slash", {CALLED(PATH, 3, "a//x")}},
+};
 
 /* A record whose path is changed after it was encoded, as long as what it was. */
-static void lie_path(struct rig *rig, const char *path)
+static void say_path(struct rig *rig, uint64_t id, const char *path)
 {
 	char decent[64] = "";
 
 	memset(decent, 'q', strlen(path));
-	rig_text(rig, 3, decent, "x");
+	rig_text(rig, id, decent, "x");
 
 	char *found = memmem(rig->chunk->data, rig->chunk->bytes, decent, strlen(decent));
 
@@ -255,39 +116,98 @@ static void lie_path(struct rig *rig, const char *path)
 	rig_flush(rig);
 }
 
-static void lie_above(struct rig *rig)
+static void say_raw(struct rig *rig, uint32_t bytes)
 {
-	lie_path(rig, "../outside/x");
+	struct wh_chunk *chunk = rig_chunk(rig);
+
+	chunk->bytes = bytes;
+	rig_push(rig, chunk);
 }
 
-static void lie_above_inside(struct rig *rig)
+/* "asked" is one of them. */
+static void ask_more(struct rig *rig)
 {
-	lie_path(rig, "a/../../outside/x");
+	for (uint64_t id = 3; id < 3 + WH_SOURCE_ASKED; id++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "%d", (int)id);
+		rig_ask(rig, id, name, 0644, 1);
+	}
 }
 
-static void lie_absolute(struct rig *rig)
+static void say_record(struct rig *rig, const struct step *step)
 {
-	lie_path(rig, "/tmp/x");
+	struct wh_record record = {.type = WH_RECORD_FINISH, .finish.entries = rig->entries};
+
+	if (step->what == ANNOUNCE)
+		record = (struct wh_record){
+			.type = WH_RECORD_EXTENT, .extent = {step->id, step->offset, step->count}};
+	else if (step->what == WANT)
+		record = (struct wh_record){.type = WH_RECORD_WANT, .id.id = step->id};
+	else if (step->what == HELLO)
+		record = (struct wh_record){.type = WH_RECORD_HELLO,
+			.hello = {.version = WH_BUNDLE_VERSION, .verb = WH_JOB_IDLE, .lanes = 1}};
+	rig_put(rig, &record);
+	if (step->what == WANT || step->what == HELLO)
+		rig_flush(rig);
 }
 
-static void lie_dot(struct rig *rig)
+static void say_garbage(struct rig *rig)
 {
-	lie_path(rig, "a/./x");
+	rig->chunk = rig_chunk(rig);
+	memcpy(rig->chunk->data, content, 4096);
+	rig->chunk->bytes = 4096;
+	rig_flush(rig);
 }
 
-static void lie_double_slash(struct rig *rig)
+static void lie(struct rig *rig, const struct step *step)
 {
-	lie_path(rig, "a//x");
-}
+	struct wh_digest digest = rig_digest(content, step->count);
 
-static void (*const lies[])(struct rig *) = {lie_unknown_extent, lie_small_extent, lie_gap,
-	lie_too_long, lie_short_raw, lie_extent_not_last, lie_end_instead, lie_early_end,
-	lie_end_at_once, lie_end_unknown, lie_end_twice, lie_same_as_nothing, lie_same_unknown,
-	lie_between_extents, lie_id_again, lie_id_descends, lie_extent_of_unasked,
-	lie_asks_too_much, lie_finish_unfinished, lie_wrong_count, lie_after_finish,
-	lie_chunk_after_finish, lie_end_without_finish, lie_digest, lie_number, lie_answer,
-	lie_hello, lie_garbage, lie_nothing, lie_above, lie_above_inside, lie_absolute, lie_dot,
-	lie_double_slash};
+	switch (step->what) {
+	case EXTENT:
+		return rig_extent(rig, step->id, step->offset, content, step->count);
+	case RAW:
+		return say_raw(rig, (uint32_t)step->count);
+	case WHOLE:
+		return rig_file_end(rig, step->id, &digest, 0, 0);
+	case FAILED:
+		return rig_file_end(rig, step->id, NULL, EIO, WH_DOING_READING);
+	case SAME:
+		return rig_same(rig, step->id);
+	case TEXT:
+		return rig_text(rig, step->id, step->path, "x");
+	case PATH:
+		return say_path(rig, step->id, step->path);
+	case ASK:
+		return rig_ask(rig, step->id, step->path, 0644, BYTES);
+	case ASK_MORE:
+		return ask_more(rig);
+	case FAULT:
+		return rig_fault(rig, step->path, EIO, WH_DOING_READING);
+	case COUNT:
+		rig->entries++;
+		return;
+	case FINISH_AND_END:
+		return rig_finish(rig);
+	case END:
+		return rig_end(rig);
+	case WRONG:
+		XXH3_128bits_update(rig->sent, "x", 1);
+		return;
+	case SKIP:
+		rig->number++;
+		return;
+	case GARBAGE:
+		return say_garbage(rig);
+	case EMPTY:
+		return say_raw(rig, 0);
+	case FLUSH:
+		return rig_flush(rig);
+	default:
+		return say_record(rig, step);
+	}
+}
 
 static void fill_content(void)
 {
@@ -310,10 +230,15 @@ static void test_lies(void)
 		rig_text(rig, 1, "good", "x");
 		rig_ask(rig, 2, "asked", 0644, BYTES);
 		rig_await(rig, WH_RECORD_WANT, 2);
-		lies[i / RIG_COUNT(rig_bases)](rig);
+
+		const struct lie *told = &lies[i / RIG_COUNT(rig_bases)];
+
+		for (const struct step *step = told->step;
+			step < told->step + RIG_COUNT(told->step) && step->what != DONE; step++)
+			lie(rig, step);
 		CU_ASSERT(rig_run(rig) == WH_SINK_BROKEN);
 		if (rig_state(rig) != WH_SINK_BROKEN)
-			fprintf(stderr, "lie %zu was believed\n", i / RIG_COUNT(rig_bases));
+			fprintf(stderr, "%s was believed\n", told->name);
 		CU_ASSERT(wh_sink_progress(rig->sink)->error == -EPROTO);
 		CU_ASSERT(rig->answers[rig->answer_count - 1].type == WH_RECORD_REFUSED);
 		CU_ASSERT(rig->answers[rig->answer_count - 1].error == EPROTO);
