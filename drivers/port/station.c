@@ -98,7 +98,8 @@ static bool is_arp_news(const struct wh_neighbour *neighbour, const struct wh_he
 
 static bool is_ndp_news(const struct wh_neighbour *neighbour, struct wh_heard *heard)
 {
-	if (wh_heard_ip(heard) != WH_NEIGHBOUR_OK || heard->bytes < sizeof(struct wh_ndp))
+	if (wh_heard_ip(heard) != WH_HEARD_OK || heard->protocol != WH_IP_PROTOCOL_ICMPV6 ||
+		heard->bytes < sizeof(struct wh_ndp))
 		return false;
 
 	const struct wh_ndp *ndp = (const struct wh_ndp *)heard->body;
@@ -116,8 +117,8 @@ static bool is_news(const struct wh_station *station, const struct rte_mbuf *mbu
 {
 	struct wh_heard heard;
 
-	if (wh_heard_ether(&heard, rte_pktmbuf_mtod(mbuf, const uint8_t *),
-		    rte_pktmbuf_data_len(mbuf)) != WH_NEIGHBOUR_OK)
+	if (!wh_heard_ether(
+		    &heard, rte_pktmbuf_mtod(mbuf, const uint8_t *), rte_pktmbuf_data_len(mbuf)))
 		return false;
 	if (heard.type == WH_ETHER_TYPE_ARP)
 		return is_arp_news(&station->neighbour, &heard);

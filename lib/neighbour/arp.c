@@ -8,8 +8,8 @@ static size_t write_arp(const struct wh_neighbour *neighbour, uint8_t *frame,
 	const uint8_t *target_ip)
 {
 	const struct wh_neighbour_config *config = &neighbour->config;
-	struct wh_arp *arp =
-		(struct wh_arp *)wh_tell_ether(frame, config, frame_mac, WH_ETHER_TYPE_ARP);
+	struct wh_telling telling = wh_telling_of(config, frame_mac);
+	struct wh_arp *arp = (struct wh_arp *)wh_tell_ether(frame, &telling, WH_ETHER_TYPE_ARP);
 
 	WH_ASSERT(config->ipv4.prefix_bits != 0);
 	arp->hardware = rte_cpu_to_be_16(WH_ARP_ETHERNET);

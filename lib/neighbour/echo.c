@@ -26,14 +26,9 @@ static enum wh_neighbour_reason answer(
 	if (slot == NULL)
 		return WH_NEIGHBOUR_NO_ROOM;
 
-	struct wh_telling telling = {
-		.family = heard->family,
-		.hop_limit = WH_IP_HOPS,
-		.source_ip = heard->target_ip,
-		.target_ip = heard->source_ip,
-		.target_mac = heard->source_mac,
-	};
-	uint8_t *icmp = wh_tell_ip(slot->data, &neighbour->config, &telling, heard->bytes);
+	struct wh_telling telling = wh_telling_icmp(&neighbour->config, heard->family, WH_IP_HOPS,
+		heard->target_ip, heard->source_ip, heard->source_mac);
+	uint8_t *icmp = wh_tell_ip(slot->data, &telling, heard->bytes);
 	struct wh_icmp_echo *echo = (struct wh_icmp_echo *)icmp;
 
 	memcpy(icmp, heard->body, heard->bytes);
@@ -136,14 +131,9 @@ static size_t write_question(
 	size_t bytes = asked->ip_bytes - wh_ip_header_bytes(family);
 
 	WH_ASSERT(asked->ip_bytes <= neighbour->config.mtu && wh_mac_is_host(mac));
-	struct wh_telling telling = {
-		.family = family,
-		.hop_limit = WH_IP_HOPS,
-		.source_ip = wh_neighbour_source_ip(neighbour, family, asked->target.ip),
-		.target_ip = asked->target.ip,
-		.target_mac = mac,
-	};
-	uint8_t *icmp = wh_tell_ip(frame, &neighbour->config, &telling, bytes);
+	struct wh_telling telling = wh_telling_icmp(&neighbour->config, family, WH_IP_HOPS,
+		wh_neighbour_source_ip(neighbour, family, asked->target.ip), asked->target.ip, mac);
+	uint8_t *icmp = wh_tell_ip(frame, &telling, bytes);
 	struct wh_icmp_echo *echo = (struct wh_icmp_echo *)icmp;
 
 	*echo = (struct wh_icmp_echo){

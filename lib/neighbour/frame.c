@@ -3,8 +3,6 @@
 
 #include "base/assert.h"
 
-#define IPV4_FRAGMENT_MASK 0xbfff /* all but "don't fragment": reserved, "more" and the offset */
-
 const uint8_t wh_mac_broadcast[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 const uint8_t wh_ipv6_all_nodes[16] = {0xff, 0x02, [15] = 1};
 
@@ -92,90 +90,6 @@ static uint64_t icmp_sum(
 	return wh_sum_add(sum, icmp, icmp_bytes);
 }
 
-enum wh_neighbour_reason wh_heard_ether(
-	struct wh_heard *heard, const uint8_t *frame, size_t frame_bytes)
-{
-	const struct wh_ether_header *ether = (const struct wh_ether_header *)frame;
-
-	if (frame_bytes < sizeof(*ether))
-		return WH_NEIGHBOUR_SHORT;
-	*heard = (struct wh_heard){
-		.source_mac = ether->source,
-		.target_mac = ether->target,
-		.type = rte_be_to_cpu_16(ether->type),
-		.body = frame + sizeof(*ether),
-		.bytes = frame_bytes - sizeof(*ether),
-	};
-	if (heard->type != WH_ETHER_TYPE_VLAN)
-		return WH_NEIGHBOUR_OK;
-
-	const struct wh_vlan_tag *tag = (const struct wh_vlan_tag *)heard->body;
-
-	if (heard->bytes < sizeof(*tag))
-		return WH_NEIGHBOUR_SHORT;
-	heard->vlan = rte_be_to_cpu_16(tag->control) & WH_VLAN_MASK;
-	heard->type = rte_be_to_cpu_16(tag->type);
-	heard->body += sizeof(*tag);
-	heard->bytes -= sizeof(*tag);
-	return WH_NEIGHBOUR_OK;
-}
-
-static enum wh_neighbour_reason heard_ipv4(struct wh_heard *heard)
-{
-	const struct wh_ipv4_header *ip = (const struct wh_ipv4_header *)heard->body;
-
-	if (heard->bytes < sizeof(*ip))
-		return WH_NEIGHBOUR_SHORT;
-
-	size_t total_bytes = rte_be_to_cpu_16(ip->total_bytes);
-
-	if (ip->version_ihl != WH_IPV4_VERSION_IHL || total_bytes < sizeof(*ip) ||
-		total_bytes > heard->bytes ||
-		wh_sum_fold(wh_sum_add(0, ip, sizeof(*ip))) != UINT16_MAX)
-		return WH_NEIGHBOUR_IP_HEAD;
-	if ((ip->fragment & rte_cpu_to_be_16(IPV4_FRAGMENT_MASK)) != 0)
-		return WH_NEIGHBOUR_FRAGMENT;
-	if (ip->protocol != WH_IP_PROTOCOL_ICMP)
-		return WH_NEIGHBOUR_PROTOCOL;
-
-	heard->family = WH_IPV4;
-	heard->hop_limit = ip->ttl;
-	heard->source_ip = ip->source;
-	heard->target_ip = ip->target;
-	heard->body += sizeof(*ip);
-	heard->bytes = total_bytes - sizeof(*ip);
-	return WH_NEIGHBOUR_OK;
-}
-
-static enum wh_neighbour_reason heard_ipv6(struct wh_heard *heard)
-{
-	const struct wh_ipv6_header *ip = (const struct wh_ipv6_header *)heard->body;
-
-	if (heard->bytes < sizeof(*ip))
-		return WH_NEIGHBOUR_SHORT;
-
-	size_t payload_bytes = rte_be_to_cpu_16(ip->payload_bytes);
-
-	if (!wh_ipv6_version_agrees(ip) || payload_bytes > heard->bytes - sizeof(*ip))
-		return WH_NEIGHBOUR_IP_HEAD;
-	if (ip->next_header != WH_IP_PROTOCOL_ICMPV6)
-		return WH_NEIGHBOUR_PROTOCOL;
-
-	heard->family = WH_IPV6;
-	heard->hop_limit = ip->hop_limit;
-	heard->source_ip = ip->source;
-	heard->target_ip = ip->target;
-	heard->body += sizeof(*ip);
-	heard->bytes = payload_bytes;
-	return WH_NEIGHBOUR_OK;
-}
-
-enum wh_neighbour_reason wh_heard_ip(struct wh_heard *heard)
-{
-	WH_ASSERT(heard->type == WH_ETHER_TYPE_IPV4 || heard->type == WH_ETHER_TYPE_IPV6);
-	return heard->type == WH_ETHER_TYPE_IPV4 ? heard_ipv4(heard) : heard_ipv6(heard);
-}
-
 bool wh_heard_icmp_sum_agrees(const struct wh_heard *heard)
 {
 	/* In both IP headers the target address follows the source address. */
@@ -183,70 +97,25 @@ bool wh_heard_icmp_sum_agrees(const struct wh_heard *heard)
 	       UINT16_MAX;
 }
 
-uint8_t *wh_tell_ether(uint8_t *frame, const struct wh_neighbour_config *config,
-	const uint8_t target_mac[6], uint16_t type)
+struct wh_telling wh_telling_of(
+	const struct wh_neighbour_config *config, const uint8_t target_mac[6])
 {
-	struct wh_ether_header *ether = (struct wh_ether_header *)frame;
-
-	memcpy(ether->target, target_mac, sizeof(ether->target));
-	memcpy(ether->source, config->mac, sizeof(ether->source));
-	if (config->vlan == 0) {
-		ether->type = rte_cpu_to_be_16(type);
-		return frame + sizeof(*ether);
-	}
-
-	struct wh_vlan_tag *tag = (struct wh_vlan_tag *)(ether + 1);
-
-	ether->type = rte_cpu_to_be_16(WH_ETHER_TYPE_VLAN);
-	tag->control = rte_cpu_to_be_16(config->vlan);
-	tag->type = rte_cpu_to_be_16(type);
-	return frame + sizeof(*ether) + sizeof(*tag);
+	return (struct wh_telling){
+		.vlan = config->vlan, .source_mac = config->mac, .target_mac = target_mac};
 }
 
-static uint8_t *tell_ipv4(uint8_t *packet, const struct wh_telling *telling, size_t icmp_bytes)
+struct wh_telling wh_telling_icmp(const struct wh_neighbour_config *config, uint8_t family,
+	uint8_t hop_limit, const uint8_t *source_ip, const uint8_t *target_ip,
+	const uint8_t target_mac[6])
 {
-	struct wh_ipv4_header *ip = (struct wh_ipv4_header *)packet;
+	struct wh_telling telling = wh_telling_of(config, target_mac);
 
-	/* Identification stays 0: RFC 6864 4.1, what is never fragmented needs none. */
-	*ip = (struct wh_ipv4_header){
-		.version_ihl = WH_IPV4_VERSION_IHL,
-		.total_bytes = rte_cpu_to_be_16((uint16_t)(sizeof(*ip) + icmp_bytes)),
-		.fragment = rte_cpu_to_be_16(WH_IPV4_DONT_FRAGMENT),
-		.ttl = telling->hop_limit,
-		.protocol = WH_IP_PROTOCOL_ICMP,
-	};
-	memcpy(ip->source, telling->source_ip, sizeof(ip->source));
-	memcpy(ip->target, telling->target_ip, sizeof(ip->target));
-	ip->sum = (rte_be16_t)~wh_sum_fold(wh_sum_add(0, ip, sizeof(*ip)));
-	return packet + sizeof(*ip);
-}
-
-static uint8_t *tell_ipv6(uint8_t *packet, const struct wh_telling *telling, size_t icmp_bytes)
-{
-	struct wh_ipv6_header *ip = (struct wh_ipv6_header *)packet;
-
-	*ip = (struct wh_ipv6_header){
-		.version_class_label = rte_cpu_to_be_32(WH_IPV6_VERSION),
-		.payload_bytes = rte_cpu_to_be_16((uint16_t)icmp_bytes),
-		.next_header = WH_IP_PROTOCOL_ICMPV6,
-		.hop_limit = telling->hop_limit,
-	};
-	memcpy(ip->source, telling->source_ip, sizeof(ip->source));
-	memcpy(ip->target, telling->target_ip, sizeof(ip->target));
-	return packet + sizeof(*ip);
-}
-
-uint8_t *wh_tell_ip(uint8_t *frame, const struct wh_neighbour_config *config,
-	const struct wh_telling *telling, size_t icmp_bytes)
-{
-	bool ipv4 = telling->family == WH_IPV4;
-	uint16_t type = ipv4 ? WH_ETHER_TYPE_IPV4 : WH_ETHER_TYPE_IPV6;
-	uint8_t *packet = wh_tell_ether(frame, config, telling->target_mac, type);
-
-	WH_ASSERT(ipv4 || telling->family == WH_IPV6);
-	WH_ASSERT(wh_ip_header_bytes(telling->family) + icmp_bytes <= config->mtu);
-	return ipv4 ? tell_ipv4(packet, telling, icmp_bytes)
-		    : tell_ipv6(packet, telling, icmp_bytes);
+	telling.family = family;
+	telling.protocol = family == WH_IPV4 ? WH_IP_PROTOCOL_ICMP : WH_IP_PROTOCOL_ICMPV6;
+	telling.hop_limit = hop_limit;
+	telling.source_ip = source_ip;
+	telling.target_ip = target_ip;
+	return telling;
 }
 
 void wh_tell_icmp_sum(uint8_t *icmp, size_t icmp_bytes, uint8_t family)

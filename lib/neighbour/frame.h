@@ -82,41 +82,8 @@ struct wh_ndp_mac {
 
 static_assert(sizeof(struct wh_ndp_mac) == WH_NDP_OPTION_UNIT, "RFC 4861 4.6.1");
 
-/* What a header said of what it carries; pointers are into the frame. */
-struct wh_heard {
-	const uint8_t *source_mac;
-	const uint8_t *target_mac;
-	uint16_t type; /* EtherType, inside the tag */
-	uint16_t vlan; /* 0: no tag, or one of priority only */
-	uint8_t family;
-	uint8_t hop_limit;
-	const uint8_t *source_ip;
-	const uint8_t *target_ip;
-	const uint8_t *body; /* behind the headers read so far */
-	size_t bytes;        /* of it; Ethernet's padding is cut by the IP header */
-};
-
-/* Where a packet of ours goes. */
-struct wh_telling {
-	uint8_t family;
-	uint8_t hop_limit;
-	const uint8_t *source_ip;
-	const uint8_t *target_ip;
-	const uint8_t *target_mac;
-};
-
 extern const uint8_t wh_mac_broadcast[6];
 extern const uint8_t wh_ipv6_all_nodes[16];
-
-static inline size_t wh_ip_address_bytes(uint8_t family)
-{
-	return family == WH_IPV4 ? 4 : 16;
-}
-
-static inline size_t wh_ip_header_bytes(uint8_t family)
-{
-	return family == WH_IPV4 ? WH_IPV4_BYTES : WH_IPV6_BYTES;
-}
 
 static inline bool wh_mac_equal(const uint8_t a[6], const uint8_t b[6])
 {
@@ -145,20 +112,17 @@ void wh_ipv6_solicited_node(uint8_t group[16], const uint8_t ip[16]);
 /* RFC 2464 7. */
 void wh_ipv6_group_mac(uint8_t mac[6], const uint8_t group[16]);
 
-enum wh_neighbour_reason wh_heard_ether(
-	struct wh_heard *heard, const uint8_t *frame, size_t frame_bytes);
-
-/* Checks an IP header that carries ICMP of its family; the addresses are not judged. */
-enum wh_neighbour_reason wh_heard_ip(struct wh_heard *heard);
-
 /* Whether the checksum of the ICMP message in `heard` is right. */
 bool wh_heard_icmp_sum_agrees(const struct wh_heard *heard);
 
-/* Each writes its header and returns where what it carries belongs. */
-uint8_t *wh_tell_ether(uint8_t *frame, const struct wh_neighbour_config *config,
-	const uint8_t target_mac[6], uint16_t type);
-uint8_t *wh_tell_ip(uint8_t *frame, const struct wh_neighbour_config *config,
-	const struct wh_telling *telling, size_t icmp_bytes);
+/* Of a host's frames: its MAC and VLAN. */
+struct wh_telling wh_telling_of(
+	const struct wh_neighbour_config *config, const uint8_t target_mac[6]);
+
+/* Of its ICMP messages; those of discovery stay on the link. */
+struct wh_telling wh_telling_icmp(const struct wh_neighbour_config *config, uint8_t family,
+	uint8_t hop_limit, const uint8_t *source_ip, const uint8_t *target_ip,
+	const uint8_t target_mac[6]);
 
 /* The sum of an ICMP message that stands behind the IP header that wh_tell_ip wrote. */
 void wh_tell_icmp_sum(uint8_t *icmp, size_t icmp_bytes, uint8_t family);

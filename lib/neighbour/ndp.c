@@ -11,8 +11,7 @@ static_assert(sizeof(struct wh_ndp_mac) % WH_NDP_OPTION_UNIT == 0, "an option is
 static size_t write_ndp(const struct wh_neighbour *neighbour, uint8_t *frame,
 	const struct wh_telling *telling, uint8_t type, uint8_t flags, const uint8_t target[16])
 {
-	struct wh_ndp *ndp =
-		(struct wh_ndp *)wh_tell_ip(frame, &neighbour->config, telling, NDP_BYTES);
+	struct wh_ndp *ndp = (struct wh_ndp *)wh_tell_ip(frame, telling, NDP_BYTES);
 	struct wh_ndp_mac *option = (struct wh_ndp_mac *)(ndp + 1);
 
 	*ndp = (struct wh_ndp){.type = type, .flags = {flags}};
@@ -35,13 +34,9 @@ size_t wh_neighbour_write_ndp_question(const struct wh_neighbour *neighbour,
 	wh_ipv6_solicited_node(group, entry->address.ip);
 	wh_ipv6_group_mac(group_mac, group);
 
-	struct wh_telling telling = {
-		.family = WH_IPV6,
-		.hop_limit = WH_NDP_HOPS,
-		.source_ip = wh_neighbour_source_ip(neighbour, WH_IPV6, entry->address.ip),
-		.target_ip = itself ? entry->address.ip : group,
-		.target_mac = itself ? entry->mac : group_mac,
-	};
+	struct wh_telling telling = wh_telling_icmp(&neighbour->config, WH_IPV6, WH_NDP_HOPS,
+		wh_neighbour_source_ip(neighbour, WH_IPV6, entry->address.ip),
+		itself ? entry->address.ip : group, itself ? entry->mac : group_mac);
 
 	return write_ndp(neighbour, frame, &telling, WH_NDP_SOLICITATION, 0, entry->address.ip);
 }
@@ -53,13 +48,8 @@ static size_t write_to_all(
 
 	wh_ipv6_group_mac(mac, wh_ipv6_all_nodes);
 
-	struct wh_telling telling = {
-		.family = WH_IPV6,
-		.hop_limit = WH_NDP_HOPS,
-		.source_ip = own_ip,
-		.target_ip = wh_ipv6_all_nodes,
-		.target_mac = mac,
-	};
+	struct wh_telling telling = wh_telling_icmp(
+		&neighbour->config, WH_IPV6, WH_NDP_HOPS, own_ip, wh_ipv6_all_nodes, mac);
 
 	return write_ndp(neighbour, frame, &telling, WH_NDP_ADVERTISEMENT, WH_NDP_OVERRIDE, own_ip);
 }
@@ -135,13 +125,9 @@ static enum wh_neighbour_reason answer(struct wh_neighbour *neighbour, uint64_t 
 	if (wh_ipv6_is_unspecified(heard->source_ip)) {
 		bytes = write_to_all(neighbour, ndp->target, slot->data);
 	} else {
-		struct wh_telling telling = {
-			.family = WH_IPV6,
-			.hop_limit = WH_NDP_HOPS,
-			.source_ip = ndp->target,
-			.target_ip = heard->source_ip,
-			.target_mac = mac != NULL ? mac : heard->source_mac,
-		};
+		struct wh_telling telling =
+			wh_telling_icmp(&neighbour->config, WH_IPV6, WH_NDP_HOPS, ndp->target,
+				heard->source_ip, mac != NULL ? mac : heard->source_mac);
 
 		bytes = write_ndp(neighbour, slot->data, &telling, WH_NDP_ADVERTISEMENT,
 			WH_NDP_SOLICITED | WH_NDP_OVERRIDE, ndp->target);

@@ -334,10 +334,28 @@ static enum wh_neighbour_reason check_target(
 	return wh_mac_equal(heard->target_mac, mac) ? WH_NEIGHBOUR_OK : WH_NEIGHBOUR_TARGET_MAC;
 }
 
+/* An IP header that carries ICMP of its family. */
+static enum wh_neighbour_reason hear_icmp(struct wh_heard *heard)
+{
+	static const enum wh_neighbour_reason reasons[] = {
+		[WH_HEARD_SHORT] = WH_NEIGHBOUR_SHORT,
+		[WH_HEARD_IP_HEAD] = WH_NEIGHBOUR_IP_HEAD,
+		[WH_HEARD_FRAGMENT] = WH_NEIGHBOUR_FRAGMENT,
+	};
+	enum wh_heard_reason reason = wh_heard_ip(heard);
+
+	if (reason != WH_HEARD_OK)
+		return reasons[reason];
+	return heard->protocol == (heard->family == WH_IPV4 ? WH_IP_PROTOCOL_ICMP
+							    : WH_IP_PROTOCOL_ICMPV6)
+		       ? WH_NEIGHBOUR_OK
+		       : WH_NEIGHBOUR_PROTOCOL;
+}
+
 static enum wh_neighbour_reason input_ip(
 	struct wh_neighbour *neighbour, uint64_t now_tsc, struct wh_heard *heard)
 {
-	enum wh_neighbour_reason reason = wh_heard_ip(heard);
+	enum wh_neighbour_reason reason = hear_icmp(heard);
 
 	if (reason == WH_NEIGHBOUR_OK)
 		reason = check_target(neighbour, heard);
@@ -371,10 +389,9 @@ static enum wh_neighbour_reason input(
 {
 	const struct wh_neighbour_config *config = &neighbour->config;
 	struct wh_heard heard;
-	enum wh_neighbour_reason reason = wh_heard_ether(&heard, frame, frame_bytes);
 
-	if (reason != WH_NEIGHBOUR_OK)
-		return reason;
+	if (!wh_heard_ether(&heard, frame, frame_bytes))
+		return WH_NEIGHBOUR_SHORT;
 	if (heard.vlan != config->vlan)
 		return WH_NEIGHBOUR_VLAN;
 	if (!wh_mac_is_host(heard.source_mac) || wh_mac_equal(heard.source_mac, config->mac))

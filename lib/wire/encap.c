@@ -9,9 +9,8 @@
 #include "base/assert.h"
 #include "wire/internet.h"
 
-#define IPV4_FRAGMENT_MASK 0x3fff /* "more fragments" and the offset */
-#define IP_HOPS            64
-#define IP_BYTES_MAX       65535
+#define IP_HOPS      64
+#define IP_BYTES_MAX 65535
 
 /* RFC 768. */
 struct udp_header {
@@ -76,69 +75,29 @@ static uint64_t pseudo_sum(const void *addresses, size_t addresses_bytes, uint32
 	return wh_sum_add(sum, addresses, addresses_bytes);
 }
 
-/* Returns where IP belongs. */
-static uint8_t *init_ether(uint8_t *frame, const struct wh_flow *flow)
-{
-	struct wh_ether_header *ether = (struct wh_ether_header *)frame;
-	rte_be16_t type = rte_cpu_to_be_16(
-		flow->source.family == WH_IPV4 ? WH_ETHER_TYPE_IPV4 : WH_ETHER_TYPE_IPV6);
-
-	memcpy(ether->target, flow->target_mac, sizeof(ether->target));
-	memcpy(ether->source, flow->source_mac, sizeof(ether->source));
-	if (flow->vlan == 0) {
-		ether->type = type;
-		return frame + sizeof(*ether);
-	}
-
-	struct wh_vlan_tag *tag = (struct wh_vlan_tag *)(ether + 1);
-
-	ether->type = rte_cpu_to_be_16(WH_ETHER_TYPE_VLAN);
-	tag->control = rte_cpu_to_be_16(flow->vlan);
-	tag->type = type;
-	return frame + sizeof(*ether) + sizeof(*tag);
-}
-
-static void init_ipv4(struct wh_ipv4_header *ip, const struct wh_flow *flow)
-{
-	/* Identification stays 0: RFC 6864 4.1, what is never fragmented needs none. */
-	ip->version_ihl = WH_IPV4_VERSION_IHL;
-	ip->fragment = rte_cpu_to_be_16(WH_IPV4_DONT_FRAGMENT);
-	ip->ttl = IP_HOPS;
-	ip->protocol = WH_IP_PROTOCOL_UDP;
-	memcpy(ip->source, flow->source.ip, sizeof(ip->source));
-	memcpy(ip->target, flow->target.ip, sizeof(ip->target));
-	ip->sum = (rte_be16_t)~wh_sum_fold(wh_sum_add(0, ip, sizeof(*ip)));
-}
-
-static void init_ipv6(struct wh_ipv6_header *ip, const struct wh_flow *flow)
-{
-	ip->version_class_label = rte_cpu_to_be_32(WH_IPV6_VERSION);
-	ip->next_header = WH_IP_PROTOCOL_UDP;
-	ip->hop_limit = IP_HOPS;
-	memcpy(ip->source, flow->source.ip, sizeof(ip->source));
-	memcpy(ip->target, flow->target.ip, sizeof(ip->target));
-}
-
 void wh_encap_init(struct wh_encap *encap, const struct wh_flow *flow)
 {
 	bool ipv4 = flow->source.family == WH_IPV4;
 
-	WH_ASSERT(ipv4 || flow->source.family == WH_IPV6);
 	WH_ASSERT(flow->target.family == flow->source.family);
-	WH_ASSERT(flow->vlan <= WH_VLAN_MAX);
 
 	*encap = (struct wh_encap){
 		.family = flow->source.family,
 		.sum_left = !ipv4 && flow->sum_left,
 	};
 
-	uint8_t *ip = init_ether(encap->template, flow);
-	struct udp_header *udp = (struct udp_header *)(ip + (ipv4 ? WH_IPV4_BYTES : WH_IPV6_BYTES));
+	const struct wh_telling telling = {
+		.family = flow->source.family,
+		.protocol = WH_IP_PROTOCOL_UDP,
+		.hop_limit = IP_HOPS,
+		.vlan = flow->vlan,
+		.source_mac = flow->source_mac,
+		.target_mac = flow->target_mac,
+		.source_ip = flow->source.ip,
+		.target_ip = flow->target.ip,
+	};
+	struct udp_header *udp = (struct udp_header *)wh_tell_ip(encap->template, &telling, 0);
 
-	if (ipv4)
-		init_ipv4((struct wh_ipv4_header *)ip, flow);
-	else
-		init_ipv6((struct wh_ipv6_header *)ip, flow);
 	udp->source = rte_cpu_to_be_16(flow->source.port);
 	udp->target = rte_cpu_to_be_16(flow->target.port);
 	encap->bytes = (uint32_t)((uint8_t *)(udp + 1) - encap->template);
@@ -213,165 +172,85 @@ void wh_encap_write(struct wh_encap *encap, uint8_t *frame, const uint8_t *head,
 	udp->sum = folded == 0 ? UINT16_MAX : folded;
 }
 
-/* What both IP versions say about the UDP datagram they carry. */
-struct datagram {
-	const struct udp_header *udp;
-	uint32_t bytes;
-	const void *addresses; /* source, then target */
-	size_t address_bytes;  /* of one */
-	uint8_t family;
-};
-
-static enum wh_encap_reason read_ipv4(const uint8_t *packet, size_t room, struct datagram *datagram)
+static bool is_ours(
+	const struct wh_heard *heard, const struct udp_header *udp, const struct wh_address *local)
 {
-	const struct wh_ipv4_header *ip = (const struct wh_ipv4_header *)packet;
-
-	if (room < sizeof(*ip))
-		return WH_ENCAP_SHORT;
-
-	size_t total_bytes = rte_be_to_cpu_16(ip->total_bytes);
-
-	if (ip->version_ihl != WH_IPV4_VERSION_IHL || total_bytes < sizeof(*ip) ||
-		total_bytes > room || wh_sum_fold(wh_sum_add(0, ip, sizeof(*ip))) != UINT16_MAX)
-		return WH_ENCAP_BAD_IP;
-	if ((ip->fragment & rte_cpu_to_be_16(IPV4_FRAGMENT_MASK)) != 0)
-		return WH_ENCAP_FRAGMENT;
-	if (ip->protocol != WH_IP_PROTOCOL_UDP)
-		return WH_ENCAP_NOT_UDP;
-
-	*datagram = (struct datagram){
-		.udp = (const struct udp_header *)(ip + 1),
-		.bytes = (uint32_t)(total_bytes - sizeof(*ip)),
-		.addresses = ip->source,
-		.address_bytes = sizeof(ip->source),
-		.family = WH_IPV4,
-	};
-	return WH_ENCAP_OK;
+	return heard->family == local->family && rte_be_to_cpu_16(udp->target) == local->port &&
+	       memcmp(heard->target_ip, local->ip, wh_ip_address_bytes(heard->family)) == 0;
 }
 
-static enum wh_encap_reason read_ipv6(const uint8_t *packet, size_t room, struct datagram *datagram)
+static bool udp_sum_agrees(const struct wh_heard *heard)
 {
-	const struct wh_ipv6_header *ip = (const struct wh_ipv6_header *)packet;
+	uint64_t sum = pseudo_sum(
+		heard->source_ip, 2 * wh_ip_address_bytes(heard->family), (uint32_t)heard->bytes);
 
-	if (room < sizeof(*ip))
-		return WH_ENCAP_SHORT;
-
-	size_t payload_bytes = rte_be_to_cpu_16(ip->payload_bytes);
-
-	if (!wh_ipv6_version_agrees(ip) || payload_bytes > room - sizeof(*ip))
-		return WH_ENCAP_BAD_IP;
-	/* A fragment header is an extension header, and none of those is taken. */
-	if (ip->next_header != WH_IP_PROTOCOL_UDP)
-		return WH_ENCAP_NOT_UDP;
-
-	*datagram = (struct datagram){
-		.udp = (const struct udp_header *)(ip + 1),
-		.bytes = (uint32_t)payload_bytes,
-		.addresses = ip->source,
-		.address_bytes = sizeof(ip->source),
-		.family = WH_IPV6,
-	};
-	return WH_ENCAP_OK;
-}
-
-static bool is_ours(const struct datagram *datagram, const struct wh_address *local)
-{
-	const uint8_t *target = (const uint8_t *)datagram->addresses + datagram->address_bytes;
-
-	return datagram->family == local->family &&
-	       rte_be_to_cpu_16(datagram->udp->target) == local->port &&
-	       memcmp(target, local->ip, datagram->address_bytes) == 0;
-}
-
-static bool udp_sum_agrees(const struct datagram *datagram)
-{
-	uint64_t sum =
-		pseudo_sum(datagram->addresses, 2 * datagram->address_bytes, datagram->bytes);
-
-	return wh_sum_fold(wh_sum_add(sum, datagram->udp, datagram->bytes)) == UINT16_MAX;
+	return wh_sum_fold(wh_sum_add(sum, heard->body, heard->bytes)) == UINT16_MAX;
 }
 
 static enum wh_encap_reason read_udp(
-	const struct datagram *datagram, const struct wh_address *local, bool verify)
+	const struct wh_heard *heard, const struct wh_address *local, bool verify)
 {
-	const struct udp_header *udp = datagram->udp;
+	const struct udp_header *udp = (const struct udp_header *)heard->body;
 
-	if (datagram->bytes < sizeof(*udp) || rte_be_to_cpu_16(udp->bytes) != datagram->bytes)
+	if (heard->bytes < sizeof(*udp) || rte_be_to_cpu_16(udp->bytes) != heard->bytes)
 		return WH_ENCAP_BAD_UDP;
-	if (!is_ours(datagram, local))
+	if (!is_ours(heard, udp, local))
 		return WH_ENCAP_NOT_OURS;
 	if (udp->sum == 0)
-		return datagram->family == WH_IPV4 ? WH_ENCAP_OK : WH_ENCAP_BAD_UDP;
-	return !verify || udp_sum_agrees(datagram) ? WH_ENCAP_OK : WH_ENCAP_BAD_UDP;
+		return heard->family == WH_IPV4 ? WH_ENCAP_OK : WH_ENCAP_BAD_UDP;
+	return !verify || udp_sum_agrees(heard) ? WH_ENCAP_OK : WH_ENCAP_BAD_UDP;
 }
 
-static bool is_tag(rte_be16_t type)
+static enum wh_encap_reason read_headers(struct wh_heard *heard, const uint8_t *frame,
+	size_t frame_bytes, const struct wh_address *local, uint16_t vlan, bool verify_udp)
 {
-	return type == rte_cpu_to_be_16(WH_ETHER_TYPE_VLAN) ||
-	       type == rte_cpu_to_be_16(WH_ETHER_TYPE_PROVIDER);
-}
+	static const enum wh_encap_reason reasons[] = {
+		[WH_HEARD_SHORT] = WH_ENCAP_SHORT,
+		[WH_HEARD_IP_HEAD] = WH_ENCAP_BAD_IP,
+		[WH_HEARD_FRAGMENT] = WH_ENCAP_FRAGMENT,
+	};
 
-/* Takes Ethernet off, and the tag: *ip, *ip_bytes and the EtherType of what is behind them. */
-static enum wh_encap_reason read_ether(const uint8_t *frame, size_t frame_bytes, uint16_t vlan,
-	const uint8_t **ip, size_t *ip_bytes, rte_be16_t *type)
-{
-	const struct wh_ether_header *ether = (const struct wh_ether_header *)frame;
-
-	if (frame_bytes < sizeof(*ether))
+	if (!wh_heard_ether(heard, frame, frame_bytes))
 		return WH_ENCAP_SHORT;
+	if (heard->vlan != vlan || heard->type == WH_ETHER_TYPE_VLAN ||
+		heard->type == WH_ETHER_TYPE_PROVIDER)
+		return WH_ENCAP_VLAN;
+	if (heard->type != WH_ETHER_TYPE_IPV4 && heard->type != WH_ETHER_TYPE_IPV6)
+		return WH_ENCAP_NOT_IP;
 
-	uint16_t frame_vlan = 0;
+	enum wh_heard_reason reason = wh_heard_ip(heard);
 
-	*ip = frame + sizeof(*ether);
-	*ip_bytes = frame_bytes - sizeof(*ether);
-	*type = ether->type;
-	if (*type == rte_cpu_to_be_16(WH_ETHER_TYPE_VLAN)) {
-		const struct wh_vlan_tag *tag = (const struct wh_vlan_tag *)*ip;
-
-		if (*ip_bytes < sizeof(*tag))
-			return WH_ENCAP_SHORT;
-		frame_vlan = rte_be_to_cpu_16(tag->control) & WH_VLAN_MASK;
-		*ip += sizeof(*tag);
-		*ip_bytes -= sizeof(*tag);
-		*type = tag->type;
-	}
-	return frame_vlan == vlan && !is_tag(*type) ? WH_ENCAP_OK : WH_ENCAP_VLAN;
+	if (reason != WH_HEARD_OK)
+		return reasons[reason];
+	if (heard->protocol != WH_IP_PROTOCOL_UDP)
+		return WH_ENCAP_NOT_UDP;
+	return read_udp(heard, local, verify_udp);
 }
 
 enum wh_encap_reason wh_encap_read(const uint8_t *frame, size_t frame_bytes,
 	const struct wh_address *local, uint16_t vlan, bool verify_udp, const uint8_t **packet,
 	size_t *packet_bytes, struct wh_address *from)
 {
-	const uint8_t *ip;
-	size_t room;
-	rte_be16_t type;
-	struct datagram datagram;
+	struct wh_heard heard;
 
 	WH_ASSERT(local->family == WH_IPV4 || local->family == WH_IPV6);
 	WH_ASSERT(vlan <= WH_VLAN_MAX);
 
-	enum wh_encap_reason reason = read_ether(frame, frame_bytes, vlan, &ip, &room, &type);
+	enum wh_encap_reason reason =
+		read_headers(&heard, frame, frame_bytes, local, vlan, verify_udp);
 
 	if (reason != WH_ENCAP_OK)
 		return reason;
-	if (type == rte_cpu_to_be_16(WH_ETHER_TYPE_IPV4))
-		reason = read_ipv4(ip, room, &datagram);
-	else if (type == rte_cpu_to_be_16(WH_ETHER_TYPE_IPV6))
-		reason = read_ipv6(ip, room, &datagram);
-	else
-		reason = WH_ENCAP_NOT_IP;
-	if (reason == WH_ENCAP_OK)
-		reason = read_udp(&datagram, local, verify_udp);
-	if (reason != WH_ENCAP_OK)
-		return reason;
 
-	*packet = (const uint8_t *)(datagram.udp + 1);
-	*packet_bytes = datagram.bytes - sizeof(struct udp_header);
+	const struct udp_header *udp = (const struct udp_header *)heard.body;
+
+	*packet = (const uint8_t *)(udp + 1);
+	*packet_bytes = heard.bytes - sizeof(*udp);
 	*from = (struct wh_address){
-		.family = datagram.family,
-		.port = rte_be_to_cpu_16(datagram.udp->source),
+		.family = heard.family,
+		.port = rte_be_to_cpu_16(udp->source),
 	};
-	memcpy(from->ip, datagram.addresses, datagram.address_bytes);
+	memcpy(from->ip, heard.source_ip, wh_ip_address_bytes(heard.family));
 	return WH_ENCAP_OK;
 }
 

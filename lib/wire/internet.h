@@ -2,7 +2,10 @@
 #ifndef WH_WIRE_INTERNET_H
 #define WH_WIRE_INTERNET_H
 
-/* Ethernet, VLAN and IP headers as they lie in a frame, and the Internet checksum. */
+/*
+ * Ethernet, VLAN and IP headers as they lie in a frame, read and written, and the Internet
+ * checksum.
+ */
 
 #include <assert.h>
 #include <stdbool.h>
@@ -76,6 +79,63 @@ struct wh_ipv6_header {
 
 static_assert(sizeof(struct wh_ipv6_header) == WH_IPV6_BYTES, "RFC 8200 3");
 static_assert(offsetof(struct wh_ipv6_header, source) == 8, "RFC 8200 3");
+
+/* What headers said of what they carry; pointers are into the frame. */
+struct wh_heard {
+	const uint8_t *source_mac;
+	const uint8_t *target_mac;
+	uint16_t type; /* EtherType, inside the tag */
+	uint16_t vlan; /* 0: no tag, or one of priority only */
+	uint8_t family;
+	uint8_t protocol;
+	uint8_t hop_limit;
+	const uint8_t *source_ip; /* the target's follows it */
+	const uint8_t *target_ip;
+	const uint8_t *body; /* behind the headers read so far */
+	size_t bytes;        /* of it; Ethernet's padding is cut by the IP header */
+};
+
+/* Ethernet's, and a tag; false: it ends before they do. */
+bool wh_heard_ether(struct wh_heard *heard, const uint8_t *frame, size_t frame_bytes);
+
+enum wh_heard_reason {
+	WH_HEARD_OK = 0,
+	WH_HEARD_SHORT,
+	WH_HEARD_IP_HEAD, /* version, options, lengths or header sum */
+	WH_HEARD_FRAGMENT,
+};
+
+/*
+ * Then IP's, of either version; neither the addresses nor the protocol are judged. IPv6's extension
+ * headers, a fragment's among them, count as a protocol.
+ */
+enum wh_heard_reason wh_heard_ip(struct wh_heard *heard);
+
+/* Where a packet of ours goes. */
+struct wh_telling {
+	uint8_t family;
+	uint8_t protocol;
+	uint8_t hop_limit;
+	uint16_t vlan; /* 0: no tag */
+	const uint8_t *source_mac;
+	const uint8_t *target_mac;
+	const uint8_t *source_ip;
+	const uint8_t *target_ip;
+};
+
+/* Each writes its headers and returns where what they carry belongs: `bytes` of it, to IP. */
+uint8_t *wh_tell_ether(uint8_t *frame, const struct wh_telling *telling, uint16_t type);
+uint8_t *wh_tell_ip(uint8_t *frame, const struct wh_telling *telling, size_t bytes);
+
+static inline size_t wh_ip_address_bytes(uint8_t family)
+{
+	return family == WH_IPV4 ? 4 : 16;
+}
+
+static inline size_t wh_ip_header_bytes(uint8_t family)
+{
+	return family == WH_IPV4 ? WH_IPV4_BYTES : WH_IPV6_BYTES;
+}
 
 static inline bool wh_ipv6_version_agrees(const struct wh_ipv6_header *ip)
 {
