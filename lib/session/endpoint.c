@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "session/internal.h"
+#include "session/probes.h"
 #include "track/alloc.h"
 #include "wire/versions.h"
 
@@ -117,9 +118,9 @@ int wh_endpoint_init(struct wh_endpoint *endpoint, const struct wh_endpoint_conf
 		.opened = create_opened(places / 2),
 	};
 	memcpy(endpoint->listener.key, config->key, sizeof(config->key));
-	if (endpoint->session != NULL && endpoint->spent_us != NULL && endpoint->farewell != NULL &&
-		endpoint->rx != NULL && endpoint->tx != NULL && endpoint->opened != NULL &&
-		create_fifos(endpoint) == 0)
+	if (wh_probes_open(endpoint) == 0 && endpoint->session != NULL &&
+		endpoint->spent_us != NULL && endpoint->farewell != NULL && endpoint->rx != NULL &&
+		endpoint->tx != NULL && endpoint->opened != NULL && create_fifos(endpoint) == 0)
 		return 0;
 	wh_endpoint_free(endpoint);
 	return -ENOMEM;
@@ -129,6 +130,7 @@ void wh_endpoint_free(struct wh_endpoint *endpoint)
 {
 	wh_slot_fifo_free(&endpoint->replies);
 	wh_slot_fifo_free(&endpoint->farewells);
+	wh_answerer_free(&endpoint->answerer);
 	wh_half_destroy(endpoint->rx);
 	wh_half_destroy(endpoint->tx);
 	wh_track_free((void *)endpoint->session);
@@ -389,6 +391,21 @@ static enum wh_wire_reason input_to_listener(struct wh_endpoint *endpoint, uint6
 	return WH_WIRE_OK;
 }
 
+/* Of who measures the way to here, whoever he is; or what a prober of ours has asked for. */
+static enum wh_wire_reason take_probe(struct wh_endpoint *endpoint, uint64_t now_tsc,
+	uint64_t arrived_tsc, uint8_t *bytes, size_t length, const struct wh_address *from,
+	struct wh_packet *packet)
+{
+	uint8_t answer[WH_CONTROL_BYTES_MAX];
+	uint32_t answer_bytes;
+	enum wh_wire_reason reason = wh_probes_input(
+		endpoint, now_tsc, arrived_tsc, bytes, length, from, packet, answer, &answer_bytes);
+
+	if (answer_bytes > 0)
+		reply_bytes(endpoint, answer, answer_bytes, from);
+	return reason;
+}
+
 /*
  * By a head that nobody believes yet the payload finds its place in its chunk, and goes there while
  * the packet is opened.
@@ -477,6 +494,8 @@ void wh_endpoint_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t 
 	else if (reason == WH_WIRE_OK &&
 		 (packet.type == WH_PACKET_OPEN || packet.type == WH_PACKET_CONFIRM))
 		reason = input_to_listener(endpoint, now_tsc, bytes, length, from, &packet);
+	else if (reason == WH_WIRE_OK && unlikely(wh_is_probe(&packet)))
+		reason = take_probe(endpoint, now_tsc, arrived_tsc, bytes, length, from, &packet);
 	else if (reason == WH_WIRE_OK)
 		reason = input_to_session(
 			endpoint, now_tsc, arrived_tsc, bytes, length, from, &packet);
@@ -645,6 +664,7 @@ int32_t wh_endpoint_send_poll(struct wh_endpoint *endpoint, uint64_t now_tsc)
 	bool kicked_at_large = wh_half_begin_turn(half, now_tsc);
 	int32_t work = take_all_opened(endpoint, now_tsc);
 
+	work += wh_probes_poll(endpoint, now_tsc);
 	if (kicked_at_large)
 		look_at_all(endpoint, now_tsc);
 	for (uint32_t i = 0; i < half->actives;) {
@@ -706,6 +726,7 @@ uint32_t wh_endpoint_output(
 			sent += wh_session_output(session, now_tsc, &out[sent], count - sent);
 	}
 	endpoint->next_turn++;
+	sent += wh_probes_output(endpoint, now_tsc, &out[sent], count - sent);
 	wh_meter_leave(endpoint->config.tx_meter, before);
 	return sent;
 }
@@ -729,7 +750,7 @@ uint64_t wh_endpoint_receive_deadline(const struct wh_endpoint *endpoint)
 uint64_t wh_endpoint_send_deadline(const struct wh_endpoint *endpoint)
 {
 	const struct wh_half *half = endpoint->tx;
-	uint64_t deadline_tsc = wh_half_deadline(half);
+	uint64_t deadline_tsc = wh_min_u64(wh_half_deadline(half), wh_probes_deadline(endpoint));
 
 	if (endpoint->tx_leaving.first != NULL || wh_slot_fifo_count(&endpoint->replies) > 0 ||
 		wh_ring_count(endpoint->opened) > 0)
@@ -749,8 +770,8 @@ uint64_t wh_endpoint_send_deadline(const struct wh_endpoint *endpoint)
 uint64_t wh_endpoint_bad_pkts(const struct wh_endpoint *endpoint)
 {
 	const struct wh_endpoint_stats *stats = &endpoint->stats;
-	uint64_t bad_pkts =
-		stats->no_session_pkts + stats->wrong_peer_pkts + stats->bad_cookie_pkts;
+	uint64_t bad_pkts = stats->no_session_pkts + stats->wrong_peer_pkts +
+			    stats->bad_cookie_pkts + endpoint->answerer.stats.bad_cookie_pkts;
 
 	for (uint32_t i = WH_WIRE_OK + 1; i < WH_WIRE_REASONS; i++)
 		bad_pkts += stats->bad[i];

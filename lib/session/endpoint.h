@@ -40,6 +40,8 @@
 
 #include "base/fifo.h"
 #include "base/meter.h"
+#include "probe/answerer.h"
+#include "probe/prober.h"
 #include "session/half.h"
 #include "session/handshake.h"
 #include "session/session.h"
@@ -92,6 +94,13 @@ struct wh_endpoint_config {
 	 * owner's to destroy. Called on its home core. NULL: nobody asks to close.
 	 */
 	void (*gone)(void *context, struct wh_session *session);
+	/*
+	 * Whether the way to here may be probed by that peer now, as in wh_answerer_config; NULL:
+	 * by nobody. Trains are noted with room for probe_room_pkts each.
+	 */
+	enum wh_release_status (*may_probe)(
+		void *context, uint64_t now_tsc, const struct wh_address *peer);
+	uint32_t probe_room_pkts;
 	void *context;
 };
 
@@ -116,9 +125,10 @@ struct wh_endpoint {
 	_Atomic(struct wh_session *) *session; /* by place */
 	struct wh_half *rx;
 	struct wh_half *tx;
-	struct wh_slot_fifo replies;   /* stateless answers: RX core -> TX core */
-	struct wh_slot_fifo farewells; /* of transmitters: TX core -> RX core */
-	struct rte_ring *opened;       /* sessions: any core -> TX core */
+	struct wh_slot_fifo replies;        /* stateless answers: RX core -> TX core */
+	struct wh_slot_fifo farewells;      /* of transmitters: TX core -> RX core */
+	struct rte_ring *opened;            /* sessions: any core -> TX core */
+	_Atomic(struct wh_prober *) prober; /* NULL: none, both cores look */
 
 	/* RX core, its cache lines apart from those above and below */
 	uint8_t apart_rx[64];
@@ -127,6 +137,7 @@ struct wh_endpoint {
 	uint64_t rx_draws;
 	struct wh_farewell *farewell; /* by place: of the latest that said one */
 	struct wh_leaving rx_leaving;
+	struct wh_answerer answerer; /* without arrivals: nobody may probe */
 	struct wh_endpoint_stats stats;
 
 	/* TX core */
@@ -151,6 +162,12 @@ void wh_endpoint_free(struct wh_endpoint *endpoint);
  * too many are on their way at once: it stays the caller's.
  */
 int wh_endpoint_open(struct wh_endpoint *endpoint, struct wh_session *session);
+
+/*
+ * Any core: probes the way to its peer from now on, until it has ended and the endpoint is polled
+ * no more: it stays the caller's, and is left alone while a core may look.
+ */
+void wh_endpoint_probe(struct wh_endpoint *endpoint, struct wh_prober *prober);
 
 /*
  * Whether what output wrote for `to` answers a packet without a session; *via is then what stood in

@@ -11,8 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-LIB_ROOMS = ('base', 'wire', 'seal', 'neighbour', 'measure', 'profile', 'track', 'fec', 'fibre',
-             'session', 'file', 'bundle', 'source', 'sink', 'sim', 'tcp', 'scenario')
+LIB_ROOMS = ('base', 'wire', 'seal', 'neighbour', 'measure', 'probe', 'profile', 'track', 'fec',
+             'fibre', 'session', 'file', 'bundle', 'source', 'sink', 'sim', 'tcp', 'scenario')
 LIB = {f'lib/{name}' for name in LIB_ROOMS}
 
 
@@ -39,7 +39,8 @@ ALLOWED = {
     'lib/profile': lib('measure wire base'),
     'lib/track': lib('base'),
     'lib/fec': lib('measure wire base'),
-    'lib/session': lib('profile track fec measure seal wire base'),
+    'lib/probe': lib('measure seal wire base'),
+    'lib/session': lib('profile probe track fec measure seal wire base'),
     'lib/fibre': lib('base'),
     'lib/file': lib('base'),
     'lib/bundle': lib('file base'),
@@ -47,8 +48,8 @@ ALLOWED = {
     'lib/sink': lib('source bundle file base'),
     'lib/sim': lib('fibre wire base'),
     'lib/tcp': lib('sim fibre wire base'),
-    'lib/scenario': lib('tcp sim session fibre profile track fec measure seal wire base'),
-    'drivers/port': lib('neighbour session profile track fec measure seal wire base'),
+    'lib/scenario': lib('tcp sim session fibre profile probe track fec measure seal wire base'),
+    'drivers/port': lib('neighbour session profile probe track fec measure seal wire base'),
     'drivers/lambda': lib('fibre wire base') | {'drivers/port'},
     'app/wavehaul/cli': LIB | DRIVERS,
     'app/wavehaul/machine': {'lib/base'},

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Asks for the arrivals of a train: a few questions at once, each until it is answered. */
+
+#include <string.h>
+
+#include "probe/internal.h"
+
+/* A question that so many answers are missing for is given up, and the probe with it. */
+#define TRIES_MAX 12
+
+/* More arrivals than were told at first: so often it begins anew. */
+#define RESTARTS_MAX 3
+
+#define LEAST_PATIENCE_NS UINT64_C(20000000)
+
+void wh_prober_fetch_begin(struct wh_prober *prober, uint64_t begin_tsc)
+{
+	WH_ASSERT(!prober->fetch.active && prober->run.sent == prober->run.count);
+	uint32_t words = (prober->full_bytes - WH_HEAD_BYTES) / (uint32_t)sizeof(uint64_t);
+
+	words = words < WH_PROBE_WORDS_MAX ? words : WH_PROBE_WORDS_MAX;
+	prober->fetch = (struct wh_prober_fetch){.active = true, .words = words, .next = words};
+	/* The first one is alone: it tells how many there are. */
+	prober->fetch.question[0].tries = 1;
+	prober->fetch.question[0].again_tsc = begin_tsc;
+}
+
+/* What is under way may stand behind all of a train. */
+static uint64_t patience_tsc(const struct wh_prober *prober)
+{
+	const struct wh_prober_run *run = &prober->run;
+	double capacity_bps = prober->findings.trains_bps > 0 ? prober->findings.trains_bps
+							      : prober->findings.pairs_bps;
+	double queued_s = capacity_bps > 0
+				  ? (double)run->count * 8 *
+					    wh_prober_wire_bytes(prober, run->packet_bytes) /
+					    capacity_bps
+				  : 0;
+
+	return 2 * prober->rtt_tsc + wh_ns_to_tsc(prober->config.hz, LEAST_PATIENCE_NS) +
+	       (uint64_t)(queued_s * (double)prober->config.hz);
+}
+
+static void ask_more(struct wh_prober *prober, uint64_t now_tsc)
+{
+	struct wh_prober_fetch *fetch = &prober->fetch;
+
+	for (uint32_t i = 0; i < WH_PROBER_FETCHES && fetch->next < fetch->total; i++) {
+		if (fetch->question[i].tries > 0)
+			continue;
+		fetch->question[i].first = fetch->next;
+		fetch->question[i].tries = 1;
+		fetch->question[i].again_tsc = now_tsc;
+		fetch->next += fetch->words;
+	}
+}
+
+void wh_prober_fetch_poll(struct wh_prober *prober, uint64_t now_tsc)
+{
+	const struct wh_prober_fetch *fetch = &prober->fetch;
+
+	for (uint32_t i = 0; i < WH_PROBER_FETCHES; i++)
+		if (fetch->question[i].tries > TRIES_MAX) {
+			wh_prober_finish(prober, now_tsc, WH_PROBER_SILENT);
+			return;
+		}
+}
+
+bool wh_prober_fetch_question(struct wh_prober *prober, uint64_t now_tsc, struct wh_probe *probe)
+{
+	struct wh_prober_fetch *fetch = &prober->fetch;
+
+	if (!fetch->active)
+		return false;
+	for (uint32_t i = 0; i < WH_PROBER_FETCHES; i++) {
+		if (fetch->question[i].tries == 0 || fetch->question[i].tries > TRIES_MAX ||
+			now_tsc < fetch->question[i].again_tsc)
+			continue;
+		fetch->question[i].tries++;
+		fetch->question[i].again_tsc = now_tsc + patience_tsc(prober);
+		probe->index = fetch->question[i].first;
+		return true;
+	}
+	return false;
+}
+
+/* As many as there are from its first one on, and no other number than was told before. */
+static bool is_consistent(const struct wh_prober *prober, const struct wh_probe_answer *answer)
+{
+	uint32_t left = answer->total > answer->index ? answer->total - answer->index : 0;
+	uint32_t wanted = left < prober->fetch.words ? left : prober->fetch.words;
+
+	return answer->n_words == wanted && answer->heard >= answer->total &&
+	       answer->total <= prober->room_pkts && answer->total >= prober->fetch.total;
+}
+
+void wh_prober_fetch_answer(
+	struct wh_prober *prober, uint64_t now_tsc, const struct wh_probe_answer *answer)
+{
+	struct wh_prober_fetch *fetch = &prober->fetch;
+	uint32_t at = 0;
+
+	if (!fetch->active || answer->train != prober->run.number)
+		return;
+	while (at < WH_PROBER_FETCHES &&
+		(fetch->question[at].tries == 0 || fetch->question[at].first != answer->index))
+		at++;
+	if (at == WH_PROBER_FETCHES)
+		return; /* answered before */
+	if (!is_consistent(prober, answer) || fetch->restarts > RESTARTS_MAX) {
+		wh_prober_finish(prober, now_tsc, WH_PROBER_CONTRADICTS);
+		return;
+	}
+	if (fetch->got > 0 && answer->total > fetch->total) {
+		/* Packets that were late: their places are behind those told already. */
+		uint32_t restarts = fetch->restarts + 1;
+
+		fetch->active = false;
+		wh_prober_fetch_begin(prober, now_tsc);
+		fetch->restarts = restarts;
+		return;
+	}
+	fetch->total = answer->total;
+	fetch->question[at].tries = 0;
+	fetch->got += answer->n_words;
+	WH_ASSERT(answer->index + answer->n_words <= WH_PROBE_PKTS_MAX);
+	memcpy(&prober->arrival[answer->index], answer->words,
+		answer->n_words * sizeof(prober->arrival[0]));
+	ask_more(prober, now_tsc);
+	if (fetch->got < fetch->total)
+		return;
+	fetch->active = false;
+	wh_prober_conclude_train(prober, now_tsc);
+}
+
+uint64_t wh_prober_fetch_deadline(const struct wh_prober *prober)
+{
+	uint64_t deadline_tsc = WH_TSC_NEVER;
+
+	for (uint32_t i = 0; i < WH_PROBER_FETCHES; i++)
+		if (prober->fetch.question[i].tries > 0)
+			deadline_tsc =
+				wh_min_u64(deadline_tsc, prober->fetch.question[i].again_tsc);
+	return deadline_tsc;
+}
