@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 #include "cli/exit.h"
 
 #define FILE_BYTES_MAX (1 << 20)
-#define HEAD_BYTES     512
+#define KNOWN_BYTES    512
 
 /* The end of memory is the end of the program: nothing has begun yet. */
 static void *insist(void *memory)
@@ -29,19 +30,33 @@ static void *insist(void *memory)
 	return memory;
 }
 
-static char *copy_text(const char *begin, size_t chars)
+static char *copy(const char *text)
 {
-	char *copy = insist(malloc(chars + 1));
-
-	memcpy(copy, begin, chars); /* what is copied from ends without a NUL */
-	copy[chars] = '\0';
-	return copy;
+	return insist(strdup(text));
 }
 
-const char *wh_ini_section_text(const struct wh_ini_section *section, char *text, size_t room)
+__attribute__((format(printf, 1, 2))) static char *make_text(const char *format, ...)
 {
-	snprintf(text, room, "%s%s%s", section->word, section->name[0] != '\0' ? " " : "",
-		section->name);
+	char *text;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	return insist(text);
+}
+
+/* Without the blanks at its ends, in place. */
+static char *strip(char *text)
+{
+	size_t chars;
+
+	text += strspn(text, " \t");
+	chars = strlen(text);
+	while (chars > 0 && isblank((unsigned char)text[chars - 1]))
+		chars--;
+	text[chars] = '\0';
 	return text;
 }
 
@@ -53,9 +68,9 @@ struct wh_ini_entry *wh_ini_find(const struct wh_ini_section *section, const cha
 	return NULL;
 }
 
-static struct wh_ini_section *add_section(
-	struct wh_ini *ini, uint32_t kind, char *name, char *where)
+static void add_section(struct wh_ini *ini, uint32_t kind, const char *name, const char *where)
 {
+	const char *word = ini->form->kinds[kind].word;
 	size_t bytes = (ini->n_sections + 1) * sizeof(*ini->sections);
 	bool unnamed = kind < ini->form->n_unnamed;
 
@@ -63,39 +78,30 @@ static struct wh_ini_section *add_section(
 	WH_ASSERT(kind < ini->form->n_kinds && (!unnamed || kind == ini->n_sections));
 	WH_ASSERT(unnamed == (name[0] == '\0'));
 	ini->sections = insist(realloc(ini->sections, bytes));
-	ini->sections[ini->n_sections] = (struct wh_ini_section){
-		.kind = kind, .word = ini->form->kinds[kind].word, .name = name, .where = where};
-	return &ini->sections[ini->n_sections++];
+	ini->sections[ini->n_sections++] = (struct wh_ini_section){
+		.kind = kind,
+		.word = word,
+		.name = copy(name),
+		.head = make_text("%s%s%s", word, unnamed ? "" : " ", name),
+		.where = copy(where),
+	};
 }
 
-static void add_entry(struct wh_ini_section *section, char *key, char *value, char *where)
+static struct wh_ini_entry *add_entry(struct wh_ini_section *section, const char *key)
 {
 	size_t bytes = (section->n_entries + 1) * sizeof(*section->entries);
 
 	section->entries = insist(realloc(section->entries, bytes));
-	section->entries[section->n_entries++] =
-		(struct wh_ini_entry){.key = key, .value = value, .where = where};
+	section->entries[section->n_entries] = (struct wh_ini_entry){.key = copy(key)};
+	return &section->entries[section->n_entries++];
 }
 
-static void strip(const char **begin, const char **stop)
+/* By its head; NULL: there is none. */
+static struct wh_ini_section *find_section(struct wh_ini *ini, const char *head)
 {
-	while (*begin < *stop && isblank((unsigned char)**begin))
-		++*begin;
-	while (*begin < *stop && isblank((unsigned char)(*stop)[-1]))
-		--*stop;
-}
-
-/* A section by the text of its head; NULL: there is none. */
-static struct wh_ini_section *find_section(struct wh_ini *ini, const char *begin, const char *stop)
-{
-	char text[HEAD_BYTES];
-
-	for (uint32_t i = 0; i < ini->n_sections; i++) {
-		wh_ini_section_text(&ini->sections[i], text, sizeof(text));
-		if (strlen(text) == (size_t)(stop - begin) &&
-			memcmp(text, begin, strlen(text)) == 0)
+	for (uint32_t i = 0; i < ini->n_sections; i++)
+		if (strcmp(ini->sections[i].head, head) == 0)
 			return &ini->sections[i];
-	}
 	return NULL;
 }
 
@@ -103,30 +109,22 @@ static struct wh_ini_section *find_section(struct wh_ini *ini, const char *begin
 struct reader {
 	struct wh_ini *ini;
 	uint32_t line;
+	char *where;
 	int64_t section; /* -1: before the first */
 };
-
-static char *where_text(const struct reader *reader)
-{
-	char *where;
-
-	if (asprintf(&where, "%s:%u", reader->ini->path, reader->line) < 0)
-		where = NULL;
-	return insist(where);
-}
 
 /* Always false. */
 static bool refuse(const struct reader *reader, const char *why)
 {
-	wh_complain("%s:%u: %s", reader->ini->path, reader->line, why);
+	wh_complain("%s: %s", reader->where, why);
 	return false;
 }
 
 /* Always false. */
-static bool refuse_section(const struct reader *reader, const char *begin, const char *stop)
+static bool refuse_section(const struct reader *reader, const char *word, const char *name)
 {
 	const struct wh_ini_form *form = reader->ini->form;
-	char known[HEAD_BYTES] = "";
+	char known[KNOWN_BYTES] = "";
 
 	for (uint32_t i = 0; i < form->n_kinds; i++) {
 		const struct wh_ini_kind *kind = &form->kinds[i];
@@ -136,57 +134,40 @@ static bool refuse_section(const struct reader *reader, const char *begin, const
 			kind->word, kind->name != NULL ? " " : "",
 			kind->name != NULL ? kind->name : "");
 	}
-	wh_complain("%s:%u: there is no section [%.*s]; the sections are %s", reader->ini->path,
-		reader->line, (int)(stop - begin), begin, known);
+	wh_complain("%s: there is no section [%s%s%s]; the sections are %s", reader->where, word,
+		name[0] != '\0' ? " " : "", name, known);
 	return false;
 }
 
-/* By its word; the number of kinds: there is none. */
-static uint32_t find_kind(const struct wh_ini_form *form, const char *begin, size_t chars)
-{
-	uint32_t kind = 0;
-
-	while (kind < form->n_kinds && (strlen(form->kinds[kind].word) != chars ||
-					       memcmp(form->kinds[kind].word, begin, chars) != 0))
-		kind++;
-	return kind;
-}
-
 /* A section that was there before goes on. */
-static bool open_section(struct reader *reader, const char *begin, const char *stop)
+static bool open_section(struct reader *reader, char *word)
 {
 	struct wh_ini *ini = reader->ini;
-	const char *name;
+	char *name = word + strcspn(word, " \t");
+	uint32_t kind = 0;
 
-	strip(&begin, &stop);
-	for (name = begin; name < stop && !isblank((unsigned char)*name); name++)
-		;
-
-	uint32_t kind = find_kind(ini->form, begin, (size_t)(name - begin));
-
-	strip(&name, &stop);
-	if (kind == ini->form->n_kinds || (kind >= ini->form->n_unnamed) != (name < stop) ||
-		stop - begin >= HEAD_BYTES - 1)
-		return refuse_section(reader, begin, stop);
+	if (*name != '\0')
+		*name++ = '\0';
+	name = strip(name);
+	while (kind < ini->form->n_kinds && strcmp(ini->form->kinds[kind].word, word) != 0)
+		kind++;
+	if (kind == ini->form->n_kinds || (kind < ini->form->n_unnamed) != (name[0] == '\0'))
+		return refuse_section(reader, word, name);
 	if (kind < ini->form->n_unnamed) {
 		reader->section = kind;
 		return true;
 	}
 
-	char head[HEAD_BYTES];
-	int chars = snprintf(head, sizeof(head), "%s %.*s", ini->form->kinds[kind].word,
-		(int)(stop - name), name);
-	struct wh_ini_section *section = find_section(ini, head, head + chars);
+	char *head = make_text("%s %s", word, name);
 
-	if (section == NULL)
-		section = add_section(
-			ini, kind, copy_text(name, (size_t)(stop - name)), where_text(reader));
-	reader->section = section - ini->sections;
+	if (find_section(ini, head) == NULL)
+		add_section(ini, kind, name, reader->where);
+	reader->section = find_section(ini, head) - ini->sections;
+	free(head);
 	return true;
 }
 
-/* The texts are the entry's from now on. */
-static bool put_line(struct reader *reader, char *key, char *value)
+static bool put_line(struct reader *reader, const char *key, const char *value)
 {
 	const struct wh_ini_form *form = reader->ini->form;
 	struct wh_ini_section *section = &reader->ini->sections[reader->section];
@@ -196,43 +177,44 @@ static bool put_line(struct reader *reader, char *key, char *value)
 	bool repeats = form->may_repeat != NULL && form->may_repeat(section->word, key);
 	const struct wh_ini_entry *before = repeats ? NULL : wh_ini_find(section, key);
 
-	if (before != NULL)
-		wh_complain("%s:%u: %s stands at %s already; remove one of the two",
-			reader->ini->path, reader->line, key, before->where);
-	add_entry(section, key, value, where_text(reader));
-	return before == NULL;
-}
-
-static bool take_entry(struct reader *reader, const char *begin, const char *stop)
-{
-	const char *equals = memchr(begin, '=', (size_t)(stop - begin));
-	const char *key_stop = equals;
-
-	if (equals == NULL && *begin == ';')
-		return refuse(reader, "a comment begins with #");
-	if (equals == NULL)
-		return refuse(
-			reader, "this is neither a [section] nor key = value nor a # comment");
-
-	const char *value = equals + 1;
-
-	strip(&begin, &key_stop);
-	strip(&value, &stop);
-	if (begin == key_stop)
-		return refuse(reader, "there is no key before the =");
-	if (value == stop)
-		return refuse(reader, "the value is missing; give one, or put # before the line");
-	if (reader->section < 0) {
-		wh_complain("%s:%u: a [section] must come before, for example [%s]",
-			reader->ini->path, reader->line, reader->ini->form->kinds[0].word);
+	if (before != NULL) {
+		wh_complain("%s: %s stands at %s already; remove one of the two", reader->where,
+			key, before->where);
 		return false;
 	}
-	return put_line(reader, copy_text(begin, (size_t)(key_stop - begin)),
-		copy_text(value, (size_t)(stop - value)));
+
+	struct wh_ini_entry *entry = add_entry(section, key);
+
+	entry->value = copy(value);
+	entry->where = copy(reader->where);
+	return true;
+}
+
+static bool take_entry(struct reader *reader, char *text)
+{
+	char *value = strchr(text, '=');
+
+	if (value == NULL)
+		return refuse(reader,
+			*text == ';'
+				? "a comment begins with #"
+				: "this is neither a [section] nor key = value nor a # comment");
+	*value++ = '\0';
+	text = strip(text);
+	value = strip(value);
+	if (text[0] == '\0')
+		return refuse(reader, "there is no key before the =");
+	if (value[0] == '\0')
+		return refuse(reader, "the value is missing; give one, or put # before the line");
+	if (reader->section >= 0)
+		return put_line(reader, text, value);
+	wh_complain("%s: a [section] must come before, for example [%s]", reader->where,
+		reader->ini->form->kinds[0].word);
+	return false;
 }
 
 /* Up to the comment, or the end; "\#" becomes "#". */
-static size_t cut_comment(char *line)
+static void cut_comment(char *line)
 {
 	char *to = line;
 
@@ -241,72 +223,71 @@ static size_t cut_comment(char *line)
 			from++;
 		*to++ = *from;
 	}
-	return (size_t)(to - line);
+	*to = '\0';
 }
 
-static bool take_text(struct reader *reader, char *line)
+static bool take_text(struct reader *reader, char *text)
 {
-	const char *begin = line;
-	const char *stop = line + cut_comment(line);
+	size_t chars = strlen(text);
 
-	strip(&begin, &stop);
-	if (begin == stop)
+	if (chars == 0)
 		return true;
-	if (*begin != '[')
-		return take_entry(reader, begin, stop);
-	if (stop[-1] == ']' && stop - begin > 2)
-		return open_section(reader, begin + 1, stop - 1);
-	wh_complain("%s:%u: a section is written as [%s], and nothing behind it", reader->ini->path,
-		reader->line, reader->ini->form->kinds[0].word);
+	if (*text != '[')
+		return take_entry(reader, text);
+	if (text[chars - 1] == ']' && chars > 2) {
+		text[chars - 1] = '\0';
+		return open_section(reader, strip(text + 1));
+	}
+	wh_complain("%s: a section is written as [%s], and nothing behind it", reader->where,
+		reader->ini->form->kinds[0].word);
 	return false;
 }
 
-static bool take_line(struct reader *reader, const char *begin, const char *stop)
+static bool take_line(struct reader *reader, char *line, size_t chars)
 {
-	bool good = true;
-
-	if (stop > begin && stop[-1] == '\r')
-		stop--;
-	for (const char *p = begin; p < stop; p++)
-		if (iscntrl((unsigned char)*p) && *p != '\t')
+	if (chars > 0 && line[chars - 1] == '\r')
+		line[--chars] = '\0';
+	for (size_t i = 0; i < chars; i++)
+		if (iscntrl((unsigned char)line[i]) && line[i] != '\t')
 			return refuse(reader, "there is a control character: this is no text");
 	if (reader->ini->form->utf8) {
-		json_t *text = json_stringn(begin, (size_t)(stop - begin));
+		json_t *text = json_string(line);
+		bool good = text != NULL;
 
-		good = text != NULL;
 		json_decref(text);
+		if (!good)
+			return refuse(reader, "this is no UTF-8");
 	}
-	if (!good)
-		return refuse(reader, "this is no UTF-8");
-
-	char *line = copy_text(begin, (size_t)(stop - begin));
-
-	good = take_text(reader, line);
-	free(line);
-	return good;
+	cut_comment(line);
+	return take_text(reader, strip(line));
 }
 
 int wh_ini_parse(struct wh_ini *ini, const struct wh_ini_form *form, const char *path,
 	const char *text, size_t bytes)
 {
 	struct reader reader = {.ini = ini, .section = -1};
-	const char *end = text + bytes;
+	char *all = insist(malloc(bytes + 1));
+	char *end = all + bytes;
+	bool good = true;
 
 	WH_ASSERT(form->n_kinds > 0 && form->n_unnamed <= form->n_kinds);
-	*ini = (struct wh_ini){.form = form, .path = copy_text(path, strlen(path))};
+	*ini = (struct wh_ini){.form = form, .path = copy(path)};
 	for (uint32_t kind = 0; kind < form->n_unnamed; kind++)
-		add_section(ini, kind, copy_text("", 0), copy_text(path, strlen(path)));
-	while (text < end) {
-		const char *stop = memchr(text, '\n', (size_t)(end - text));
+		add_section(ini, kind, "", path);
+	memcpy(all, text, bytes);
+	for (char *line = all; good && line < end;) {
+		char *stop = memchr(line, '\n', (size_t)(end - line));
 
-		reader.line++;
 		if (stop == NULL)
 			stop = end;
-		if (!take_line(&reader, text, stop))
-			return WH_EXIT_USAGE;
-		text = stop < end ? stop + 1 : end;
+		*stop = '\0';
+		reader.where = make_text("%s:%u", path, ++reader.line);
+		good = take_line(&reader, line, (size_t)(stop - line));
+		free(reader.where);
+		line = stop + 1;
 	}
-	return -1;
+	free(all);
+	return good ? -1 : WH_EXIT_USAGE;
 }
 
 static int cannot_read(const struct wh_ini_form *form, const char *path, const char *why)
@@ -340,64 +321,43 @@ int wh_ini_read(struct wh_ini *ini, const struct wh_ini_form *form, const char *
 	return status;
 }
 
-static char *copy_string(const char *text)
-{
-	return copy_text(text, strlen(text));
-}
-
 void wh_ini_put(
 	struct wh_ini_section *section, const char *key, const char *value, const char *where)
 {
 	struct wh_ini_entry *entry = wh_ini_find(section, key);
 
-	if (entry == NULL) {
-		add_entry(section, copy_string(key), copy_string(value), copy_string(where));
-		section->entries[section->n_entries - 1].set = true;
-		return;
-	}
+	if (entry == NULL)
+		entry = add_entry(section, key);
 	free(entry->value);
 	free(entry->where);
-	entry->value = copy_string(value);
-	entry->where = copy_string(where);
+	entry->value = copy(value);
+	entry->where = copy(where);
 	entry->set = true;
 }
 
 /* The first dot ends the section: names of links and flows have none, and labels may. */
 int wh_ini_set(struct wh_ini *ini, const char *setting)
 {
-	const char *key = strchr(setting, '.');
-	const char *key_stop = key == NULL ? NULL : strchr(key, '=');
-	struct wh_ini_section *section = key == NULL ? NULL : find_section(ini, setting, key);
-	char *where;
+	char *head = copy(setting);
+	char *where = make_text("--set %s", setting);
+	char *key = strchr(head, '.');
+	char *value = key == NULL ? NULL : strchr(key, '=');
+	struct wh_ini_section *section = NULL;
 
-	if (key_stop == NULL || key_stop == key + 1 || key_stop[1] == '\0') {
-		wh_complain("--set %s: write SECTION.KEY=VALUE, for example scenario.duration=5s",
-			setting);
-		return WH_EXIT_USAGE;
+	if (value == NULL || value == key + 1 || value[1] == '\0') {
+		wh_complain("%s: write SECTION.KEY=VALUE, for example scenario.duration=5s", where);
+	} else {
+		*key++ = '\0';
+		*value++ = '\0';
+		section = find_section(ini, head);
+		if (section == NULL)
+			wh_complain("%s: %s has no section [%s]", where, ini->path, head);
+		else
+			wh_ini_put(section, strip(key), strip(value), where);
 	}
-	if (section == NULL) {
-		wh_complain("--set %s: %s has no section [%.*s]", setting, ini->path,
-			(int)(key - setting), setting);
-		return WH_EXIT_USAGE;
-	}
-
-	const char *value = key_stop + 1;
-	const char *value_stop = value + strlen(value);
-
-	key++;
-	strip(&key, &key_stop);
-	strip(&value, &value_stop);
-
-	char *key_text = copy_text(key, (size_t)(key_stop - key));
-	char *value_text = copy_text(value, (size_t)(value_stop - value));
-
-	if (asprintf(&where, "--set %s", setting) < 0)
-		where = NULL;
-	wh_ini_put(section, key_text, value_text, insist(where));
-	free(key_text);
-	free(value_text);
+	free(head);
 	free(where);
-	return -1;
+	return section == NULL ? WH_EXIT_USAGE : -1;
 }
 
 void wh_ini_free(struct wh_ini *ini)
@@ -412,6 +372,7 @@ void wh_ini_free(struct wh_ini *ini)
 		}
 		free(section->entries);
 		free(section->name);
+		free(section->head);
 		free(section->where);
 	}
 	free(ini->sections);

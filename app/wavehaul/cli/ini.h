@@ -42,6 +42,7 @@ struct wh_ini_section {
 	uint32_t kind; /* of the form */
 	const char *word;
 	char *name; /* "" of a kind without */
+	char *head; /* as it is written: "link A-B" */
 	char *where;
 	struct wh_ini_entry *entries;
 	uint32_t n_entries;
@@ -72,8 +73,5 @@ int wh_ini_set(struct wh_ini *ini, const char *setting);
 
 /* NULL when it is not there. */
 struct wh_ini_entry *wh_ini_find(const struct wh_ini_section *section, const char *key);
-
-/* As its head is written: "link A-B". */
-const char *wh_ini_section_text(const struct wh_ini_section *section, char *text, size_t room);
 
 #endif

@@ -41,39 +41,42 @@ struct unit {
 	uint64_t factor;
 };
 
-static const struct unit size_units[] = {
-	{"T", UINT64_C(1) << 40},
-	{"G", UINT64_C(1) << 30},
-	{"M", UINT64_C(1) << 20},
-	{"K", UINT64_C(1) << 10},
-	{"", 1},
+/* How each type of quantity is read, and in which units it is written, the last of which is 1. */
+static const struct {
+	int (*parse)(const char *text, uint64_t *value);
+	struct unit units[5];
+} quantities[] = {
+	[WH_SETTING_COUNT] = {wh_parse_count, {{"", 1}}},
+	[WH_SETTING_NUMBER] = {wh_parse_count, {{"", 1}}},
+	[WH_SETTING_SIZE] = {wh_parse_size,
+		{{"T", UINT64_C(1) << 40}, {"G", UINT64_C(1) << 30}, {"M", UINT64_C(1) << 20},
+			{"K", UINT64_C(1) << 10}, {"", 1}}},
+	[WH_SETTING_TIME] = {wh_parse_time,
+		{{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}}},
+	[WH_SETTING_RATE] = {wh_parse_rate,
+		{{"G", 1000000000}, {"M", 1000000}, {"K", 1000}, {"", 1}}},
+	[WH_SETTING_RATE_LIMIT] = {wh_parse_rate,
+		{{"G", 1000000000}, {"M", 1000000}, {"K", 1000}, {"", 1}}},
 };
 
-static const struct unit time_units[] = {
-	{"s", 1000000000},
-	{"ms", 1000000},
-	{"us", 1000},
-	{"ns", 1},
-};
-
-static const struct unit rate_units[] = {
-	{"G", 1000000000},
-	{"M", 1000000},
-	{"K", 1000},
-	{"", 1},
-};
-
-/* Exact, in the largest unit of which it is a multiple; the last one's factor is 1. */
-static void format_units(const struct unit *units, uint64_t value, char *text)
+static bool is_quantity(const struct wh_setting *setting)
 {
-	if (value == 0) {
-		strcpy(text, "0");
+	return setting->type < LENGTH(quantities) && quantities[setting->type].parse != NULL;
+}
+
+/* Exact, in the largest unit of which it is a multiple. */
+static void format_quantity(const struct wh_setting *setting, uint64_t value, char *text)
+{
+	const struct unit *unit = quantities[setting->type].units;
+
+	if (setting->type == WH_SETTING_RATE_LIMIT && value == WH_RATE_MAX) {
+		strcpy(text, "max");
 		return;
 	}
-	while (value % units->factor != 0)
-		units++;
-	snprintf(text, WH_SETTINGS_TEXT_BYTES, "%" PRIu64 "%s", value / units->factor,
-		units->letter);
+	while (value != 0 && value % unit->factor != 0)
+		unit++;
+	snprintf(text, WH_SETTINGS_TEXT_BYTES, "%" PRIu64 "%s", value / unit->factor,
+		value == 0 ? "" : unit->letter);
 }
 
 static bool parse_switch(const char *text, bool *on)
@@ -106,25 +109,19 @@ static const char *take_text(const struct wh_setting *setting, const char *text,
 	return NULL;
 }
 
-static const char *take_quantity(
-	const struct wh_setting *setting, const char *text, uint64_t *quantity)
+static const char *take_quantity(const struct wh_setting *setting, const char *text, void *field)
 {
-	uint64_t value = 0;
-	bool good = false;
+	uint64_t value = WH_RATE_MAX;
+	bool is_max = setting->type == WH_SETTING_RATE_LIMIT && strcasecmp(text, "max") == 0;
 
-	if (setting->type == WH_SETTING_COUNT || setting->type == WH_SETTING_NUMBER)
-		good = wh_parse_count(text, &value) == 0;
-	else if (setting->type == WH_SETTING_SIZE)
-		good = wh_parse_size(text, &value) == 0;
-	else if (setting->type == WH_SETTING_TIME)
-		good = wh_parse_time(text, &value) == 0;
-	else
-		good = wh_parse_rate(text, &value) == 0;
-	if (!good)
+	if (!is_max && quantities[setting->type].parse(text, &value) != 0)
 		return not_understood;
-	if (value < setting->low || value > setting->high)
+	if (!is_max && (value < setting->low || value > setting->high))
 		return "is out of bounds";
-	*quantity = value;
+	if (setting->type == WH_SETTING_COUNT)
+		*(uint32_t *)field = (uint32_t)value;
+	else
+		*(uint64_t *)field = value;
 	return NULL;
 }
 
@@ -450,33 +447,17 @@ const char *wh_setting_take(
 	const struct wh_setting *setting, const char *text, struct wh_settings *settings)
 {
 	char *field = (char *)settings + setting->offset;
-	const char *wrong;
-	uint64_t count;
 
 	if (*text == '\0')
 		return "is empty";
+	if (is_quantity(setting))
+		return take_quantity(setting, text, field);
 	switch (setting->type) {
 	case WH_SETTING_TEXT:
 	case WH_SETTING_PATH:
 		return take_text(setting, text, field);
 	case WH_SETTING_SWITCH:
 		return parse_switch(text, (bool *)field) ? NULL : "is neither yes nor no";
-	case WH_SETTING_COUNT:
-		wrong = take_quantity(setting, text, &count);
-		if (wrong == NULL)
-			*(uint32_t *)field = (uint32_t)count;
-		return wrong;
-	case WH_SETTING_RATE_LIMIT:
-		if (strcasecmp(text, "max") == 0) {
-			*(uint64_t *)field = WH_RATE_MAX;
-			return NULL;
-		}
-		return take_quantity(setting, text, (uint64_t *)field);
-	case WH_SETTING_NUMBER:
-	case WH_SETTING_RATE:
-	case WH_SETTING_SIZE:
-	case WH_SETTING_TIME:
-		return take_quantity(setting, text, (uint64_t *)field);
 	case WH_SETTING_PROFILE:
 		return take_profile(text, (const struct wh_profile **)field);
 	case WH_SETTING_SHARE:
@@ -500,33 +481,18 @@ const char *wh_setting_take(
 	}
 }
 
-static void format_quantity(const struct wh_setting *setting, uint64_t value, char *text)
-{
-	switch (setting->type) {
-	case WH_SETTING_SIZE:
-		format_units(size_units, value, text);
-		break;
-	case WH_SETTING_TIME:
-		format_units(time_units, value, text);
-		break;
-	case WH_SETTING_RATE:
-	case WH_SETTING_RATE_LIMIT:
-		if (value == WH_RATE_MAX)
-			strcpy(text, "max");
-		else
-			format_units(rate_units, value, text);
-		break;
-	default:
-		snprintf(text, WH_SETTINGS_TEXT_BYTES, "%" PRIu64, value);
-		break;
-	}
-}
-
 void wh_setting_format(const struct wh_setting *setting, const struct wh_settings *settings,
 	char text[WH_SETTINGS_TEXT_BYTES])
 {
 	const char *field = (const char *)settings + setting->offset;
 
+	if (is_quantity(setting)) {
+		format_quantity(setting,
+			setting->type == WH_SETTING_COUNT ? *(const uint32_t *)field
+							  : *(const uint64_t *)field,
+			text);
+		return;
+	}
 	switch (setting->type) {
 	case WH_SETTING_TEXT:
 	case WH_SETTING_PATH:
@@ -534,16 +500,6 @@ void wh_setting_format(const struct wh_setting *setting, const struct wh_setting
 		break;
 	case WH_SETTING_SWITCH:
 		strcpy(text, *(const bool *)field ? "yes" : "no");
-		break;
-	case WH_SETTING_COUNT:
-		format_quantity(setting, *(const uint32_t *)field, text);
-		break;
-	case WH_SETTING_NUMBER:
-	case WH_SETTING_SIZE:
-	case WH_SETTING_TIME:
-	case WH_SETTING_RATE:
-	case WH_SETTING_RATE_LIMIT:
-		format_quantity(setting, *(const uint64_t *)field, text);
 		break;
 	case WH_SETTING_PROFILE:
 		strcpy(text, (*(const struct wh_profile *const *)field)->name);

@@ -60,12 +60,10 @@ bool wh_take_refuse(struct wh_taker *taker, const char *key, const char *why)
 
 bool wh_take_require(struct wh_taker *taker, const char *key, const char *example)
 {
-	char section[WH_EXPR_WRONG_BYTES];
-
 	if (find(taker, key) != NULL || taker->failed)
 		return !taker->failed;
 	wh_complain("%s: [%s] lacks %s; write for example %s = %s", taker->section->where,
-		wh_ini_section_text(taker->section, section, sizeof(section)), key, key, example);
+		taker->section->head, key, key, example);
 	taker->failed = true;
 	return false;
 }
@@ -125,16 +123,25 @@ uint64_t wh_take_count(
 									 : (uint64_t)round(x);
 }
 
+/* The value of the sweep of that name, or the text itself. */
+static const char *word_of(
+	const struct wh_taker *taker, const struct wh_ini_entry *entry, const char *fallback)
+{
+	const struct wh_variable *variable =
+		entry == NULL ? NULL : wh_variable_find(taker->scope, entry->value);
+
+	if (variable != NULL && variable->value.kind == WH_VALUE_WORD)
+		return variable->value.word;
+	return entry == NULL ? fallback : entry->value;
+}
+
 uint64_t wh_take_count_or_none(struct wh_taker *taker, const char *key, uint64_t most)
 {
 	const struct wh_ini_entry *entry = find(taker, key);
-	const struct wh_variable *variable =
-		entry == NULL ? NULL : wh_variable_find(taker->scope, entry->value);
-	const char *text = entry == NULL ? "none" : entry->value;
 
-	if (variable != NULL && variable->value.kind == WH_VALUE_WORD)
-		text = variable->value.word;
-	return strcmp(text, "none") == 0 ? 0 : wh_take_count(taker, key, 0, 1, most);
+	return strcmp(word_of(taker, entry, "none"), "none") == 0
+		       ? 0
+		       : wh_take_count(taker, key, 0, 1, most);
 }
 
 uint64_t wh_take_ps(struct wh_taker *taker, const char *key, uint64_t fallback_ps)
@@ -155,12 +162,8 @@ void wh_take_word(
 	struct wh_taker *taker, const char *key, const char *fallback, char word[WH_WORD_BYTES])
 {
 	const struct wh_ini_entry *entry = find(taker, key);
-	const struct wh_variable *variable =
-		entry == NULL ? NULL : wh_variable_find(taker->scope, entry->value);
-	const char *text = entry == NULL ? fallback : entry->value;
+	const char *text = word_of(taker, entry, fallback);
 
-	if (variable != NULL && variable->value.kind == WH_VALUE_WORD)
-		text = variable->value.word;
 	WH_ASSERT(strlen(fallback) < WH_WORD_BYTES);
 	if (strlen(text) >= WH_WORD_BYTES) {
 		refuse_entry(taker, entry, "is too long");
@@ -251,7 +254,6 @@ uint32_t wh_take_ats(struct wh_taker *taker, const char *key, bool first_is_time
 bool wh_take_all_used(const struct wh_ini_section *section)
 {
 	char known[WH_EXPR_WRONG_BYTES] = "";
-	char head[WH_EXPR_WRONG_BYTES];
 	uint32_t i = 0;
 
 	while (i < section->n_entries && section->entries[i].used)
@@ -265,6 +267,6 @@ bool wh_take_all_used(const struct wh_ini_section *section)
 			section->asked[k]);
 	}
 	wh_complain("%s: [%s] has no key '%s'; its keys are %s", section->entries[i].where,
-		wh_ini_section_text(section, head, sizeof(head)), section->entries[i].key, known);
+		section->head, section->entries[i].key, known);
 	return false;
 }
