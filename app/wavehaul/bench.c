@@ -41,12 +41,10 @@ struct bench {
 	struct wh_jobs jobs;
 	struct wh_client client;
 	struct wh_address peer;
-	const char *server;
 	struct wh_lanes lanes;
 	uint32_t idles_started;
 	bool idle_failed; /* which ended the lanes */
 	struct wh_job **idle;
-	struct wh_bench_lane lane[WH_LANES_MAX];
 	uint32_t told[WH_LANES_MAX]; /* reports in the row printed last */
 	struct wh_bench_sum before;  /* of the row printed last */
 	struct wh_bench_rows rows;
@@ -93,7 +91,7 @@ static int make_jobs(struct bench *bench)
 	for (uint32_t lane = 0; lane < request.lanes; lane++)
 		bench->lanes.job[lane]->listener = (struct wh_job_listener){
 			.on_report = on_report,
-			.context = &bench->lane[lane],
+			.context = &bench->rows.lane[lane],
 		};
 	return WH_EXIT_OK;
 }
@@ -130,12 +128,12 @@ static void count_lanes(struct bench *bench, uint64_t now_tsc)
 		int state = atomic_load(&job->view.state);
 
 		if (state == WH_JOB_RUNNING && job->view.flow_began_tsc != 0)
-			wh_bench_count(job, now_tsc, &bench->lane[i].report);
+			wh_bench_count(job, now_tsc, &bench->rows.lane[i].report);
 		else if (state >= WH_JOB_ENDING && job->result.final.elapsed_ns > 0)
-			bench->lane[i].report = job->result.final;
+			bench->rows.lane[i].report = job->result.final;
 		else
 			continue;
-		bench->lane[i].reports++;
+		bench->rows.lane[i].reports++;
 	}
 	rte_spinlock_unlock(&bench->jobs.burial);
 }
@@ -145,7 +143,7 @@ static bool all_have_told(struct bench *bench)
 {
 	for (uint32_t i = 0; i < bench->lanes.started; i++)
 		if (atomic_load(&bench->lanes.job[i]->view.state) < WH_JOB_ENDING &&
-			wh_bench_lane_reports(&bench->lane[i]) <= bench->told[i])
+			wh_bench_lane_reports(&bench->rows.lane[i]) <= bench->told[i])
 			return false;
 	return bench->lanes.started == bench->lanes.count;
 }
@@ -172,8 +170,8 @@ static void print_row(struct bench *bench, uint64_t now_tsc)
 	if (bench->settings.reverse)
 		count_lanes(bench, now_tsc);
 	for (uint32_t i = 0; i < bench->lanes.started; i++)
-		bench->told[i] = wh_bench_lane_reports(&bench->lane[i]);
-	wh_bench_add_up(bench->lane, bench->lanes.job, bench->lanes.started, &sum);
+		bench->told[i] = wh_bench_lane_reports(&bench->rows.lane[i]);
+	wh_bench_add_up(&bench->rows, &sum);
 	if (sum.receiver.elapsed_ns < bench->before.receiver.elapsed_ns + ROW_MIN_NS)
 		return;
 	wh_bench_row(&bench->rows, &bench->before, &sum);
@@ -236,13 +234,13 @@ static int conclude(struct bench *bench)
 	if (atomic_load(&bench->host.lost))
 		return WH_EXIT_NETWORK;
 	if (bench->idle_failed)
-		return wh_jobs_conclude(bench->idle, bench->idles_started, bench->server);
+		return wh_jobs_conclude(bench->idle, bench->idles_started, bench->rows.server);
 	if (bench->lanes.started == 0)
-		return wh_client_conclude(&bench->client, bench->server);
+		return wh_client_conclude(&bench->client, bench->rows.server);
 
-	int status = wh_jobs_conclude(bench->lanes.job, bench->lanes.started, bench->server);
+	int status = wh_jobs_conclude(bench->lanes.job, bench->lanes.started, bench->rows.server);
 
-	wh_client_tell_hint(&bench->client, bench->lanes.job[0], bench->server);
+	wh_client_tell_hint(&bench->client, bench->lanes.job[0], bench->rows.server);
 	return status;
 }
 
@@ -257,9 +255,9 @@ static int run(struct bench *bench)
 		wh_complain("no memory for the sessions");
 		return status;
 	}
+	bench->rows.host = &bench->host;
 	wh_runtime_add(&bench->runtime, 0, "watch", watch, bench);
 	wh_telemetry_start(&bench->host, &bench->jobs);
-	wh_bench_rows_init(&bench->rows, &bench->settings, &bench->host);
 	wh_runtime_run(&bench->runtime);
 	wh_telemetry_stop();
 	wh_jobs_end(&bench->jobs);
@@ -267,9 +265,8 @@ static int run(struct bench *bench)
 	wh_jobs_tell_memory(bench->lanes.job, bench->lanes.started);
 	if (bench->settings.reverse)
 		count_lanes(bench, rte_rdtsc());
-	wh_bench_add_up(bench->lane, bench->lanes.job, bench->lanes.started, &bench->before);
-	wh_bench_end(&bench->rows, bench->lanes.job, bench->lanes.started, &bench->before,
-		bench->server, status);
+	wh_bench_add_up(&bench->rows, &bench->before);
+	wh_bench_end(&bench->rows, &bench->before, status);
 	return status;
 }
 
@@ -305,8 +302,8 @@ static int read_operands(struct bench *bench)
 		wh_complain("bench wants one HOST; `wavehaul bench --help` explains");
 		return WH_EXIT_USAGE;
 	}
-	bench->server = settings->operands[0];
-	return wh_address_resolve(bench->server, settings->ipv4.address.family != 0,
+	bench->rows.server = settings->operands[0];
+	return wh_address_resolve(bench->rows.server, settings->ipv4.address.family != 0,
 		       settings->ipv6.address.family != 0, &bench->peer) == 0
 		       ? 0
 		       : WH_EXIT_NETWORK;
@@ -319,7 +316,9 @@ int wh_verb_bench(int argc, char **argv)
 	if (bench == NULL)
 		return WH_EXIT_OTHER;
 
-	bench->server = "";
+	bench->rows.settings = &bench->settings;
+	bench->rows.lanes = &bench->lanes;
+	bench->rows.server = "";
 
 	int status = wh_settings_read(&bench->settings, WH_VERB_BENCH, argc, argv);
 
@@ -332,8 +331,8 @@ int wh_verb_bench(int argc, char **argv)
 	} else if (status != WH_EXIT_OK) {
 		bench->settings.json |= wh_words_contain(argc, argv, "--json");
 	}
-	if (status != WH_EXIT_OK && bench->rows.settings == NULL)
-		wh_bench_tell_failure(&bench->settings, bench->server, status);
+	if (status != WH_EXIT_OK && bench->rows.host == NULL)
+		wh_bench_end(&bench->rows, &bench->before, status);
 	wh_lanes_free(&bench->lanes);
 	for (uint32_t i = 0; bench->idle != NULL && i < bench->settings.idle_sessions; i++)
 		wh_job_free(bench->idle[i]);

@@ -16,16 +16,6 @@
 /* Shorter than this, what is left behind the warm-up says nothing. */
 #define STEADY_MIN_NS UINT64_C(900000000)
 
-void wh_bench_rows_init(
-	struct wh_bench_rows *rows, const struct wh_settings *settings, const struct wh_host *host)
-{
-	*rows = (struct wh_bench_rows){
-		.settings = settings,
-		.host = host,
-		.intervals = json_array(),
-	};
-}
-
 static void add_receiver(struct wh_bench_report *sum, const struct wh_bench_report *lane)
 {
 	sum->elapsed_ns = wh_max_u64(sum->elapsed_ns, lane->elapsed_ns);
@@ -55,16 +45,18 @@ uint32_t wh_bench_lane_reports(struct wh_bench_lane *lane)
 	return reports;
 }
 
-void wh_bench_add_up(struct wh_bench_lane *lanes, struct wh_job *const *jobs, uint32_t count,
-	struct wh_bench_sum *sum)
+void wh_bench_add_up(struct wh_bench_rows *rows, struct wh_bench_sum *sum)
 {
+	struct wh_job *const *jobs = rows->lanes->job;
+	uint32_t count = rows->lanes->started;
+
 	WH_ASSERT(count <= WH_LANES_MAX);
 	*sum = (struct wh_bench_sum){0};
 	for (uint32_t i = 0; i < count; i++) {
-		rte_spinlock_lock(&lanes[i].lock);
-		if (lanes[i].reports > 0)
-			add_receiver(&sum->receiver, &lanes[i].report);
-		rte_spinlock_unlock(&lanes[i].lock);
+		rte_spinlock_lock(&rows->lane[i].lock);
+		if (rows->lane[i].reports > 0)
+			add_receiver(&sum->receiver, &rows->lane[i].report);
+		rte_spinlock_unlock(&rows->lane[i].lock);
 		if (!jobs[i]->request.reverse)
 			add_sender(sum, jobs[i]);
 		sum->repair_pkts +=
@@ -209,6 +201,8 @@ void wh_bench_row(struct wh_bench_rows *rows, const struct wh_bench_sum *before,
 {
 	const struct second second = second_between(before, now);
 
+	if (rows->intervals == NULL)
+		rows->intervals = json_array();
 	json_array_append_new(rows->intervals, interval_json(before, now, &second));
 	if (json_array_size(rows->intervals) == 1)
 		remember_warm(rows, now);
@@ -275,12 +269,12 @@ static const char *pacing_name(const struct wh_settings *settings)
 }
 
 /* Of the sessions that carried the data, at this end. */
-static struct wh_session_stats repair_stats(struct wh_job *const *jobs, uint32_t count)
+static struct wh_session_stats repair_stats(const struct wh_lanes *lanes)
 {
 	struct wh_session_stats sum = {0};
 
-	for (uint32_t i = 0; i < count; i++)
-		wh_repair_add(&sum, &jobs[i]->result.figures.stats);
+	for (uint32_t i = 0; i < lanes->started; i++)
+		wh_repair_add(&sum, &lanes->job[i]->result.figures.stats);
 	return sum;
 }
 
@@ -303,12 +297,11 @@ static void print_rate(const struct wh_bench_rows *rows, const struct wh_bench_s
 			from_s, wh_format_rate(with, sizeof(with), total->bps));
 }
 
-static void print_text(const struct wh_bench_rows *rows, struct wh_job *const *jobs, uint32_t count,
-	const struct wh_bench_sum *total, const struct wh_settings *settings)
+static void print_text(const struct wh_bench_rows *rows, const struct wh_bench_sum *total)
 {
-	const struct wh_host *host = rows->host;
-	const uint64_t *late_ns = jobs[0]->result.figures.lateness_ns;
-	const struct wh_session_stats repair = repair_stats(jobs, count);
+	const struct wh_settings *settings = rows->settings;
+	const struct wh_job_figures *figures = &rows->lanes->job[0]->result.figures;
+	const struct wh_session_stats repair = repair_stats(rows->lanes);
 	double from_s;
 	const struct wh_bench_sum steady = steady_part(rows, total, &from_s);
 
@@ -318,36 +311,34 @@ static void print_text(const struct wh_bench_rows *rows, struct wh_job *const *j
 		printf("pacing by %s%s: p50 %" PRIu64 " ns late, p99 %" PRIu64 " ns, p99.9 %" PRIu64
 		       " ns; limited by %s\n",
 			pacing_name(settings),
-			host->port->has_timed_tx ? " (the port could send on timestamps)" : "",
-			late_ns[0], late_ns[1], late_ns[2],
-			wh_limit_name(jobs[0]->result.figures.limited_by));
+			rows->host->port->has_timed_tx ? " (the port could send on timestamps)"
+						       : "",
+			figures->lateness_ns[0], figures->lateness_ns[1], figures->lateness_ns[2],
+			wh_limit_name(figures->limited_by));
 	if (settings->repair.on)
 		wh_repair_print(&repair);
 	print_cycles(&steady, settings->reverse);
-	list_reasons(host, NULL);
-}
-
-static json_t *lateness_json(const struct wh_job *job)
-{
-	const uint64_t *late_ns = job->result.figures.lateness_ns;
-
-	return json_pack("{s:I, s:I, s:I}", "p50", (json_int_t)late_ns[0], "p99",
-		(json_int_t)late_ns[1], "p99_9", (json_int_t)late_ns[2]);
+	list_reasons(rows->host, NULL);
 }
 
 /* What was asked for, and how it ended. */
-static json_t *outcome_json(const struct wh_settings *settings, const char *server, int status)
+static json_t *outcome_json(const struct wh_bench_rows *rows, int status)
 {
+	const struct wh_settings *settings = rows->settings;
 	json_t *all = wh_head_json("bench", status);
 
-	wh_json_add(
-		all, json_pack("{s:o, s:s, s:s, s:i, s:b, s:s, s:s}", "host",
-			     wh_word_to_json(server), "version", WH_VERSION, "dpdk", rte_version(),
-			     "mtu", (int)settings->mtu_bytes, "reverse", settings->reverse,
-			     "profile", settings->profile->name, "pacing", pacing_name(settings)));
-	json_object_set_new(all, "rate_bps",
-		settings->rate_bps == WH_RATE_MAX ? json_null()
-						  : json_integer((json_int_t)settings->rate_bps));
+	/* clang-format off */
+	wh_json_add(all, json_pack("{s:o, s:s, s:s, s:i, s:b, s:s, s:s, s:o}",
+		"host", wh_word_to_json(rows->server),
+		"version", WH_VERSION,
+		"dpdk", rte_version(),
+		"mtu", (int)settings->mtu_bytes,
+		"reverse", settings->reverse,
+		"profile", settings->profile->name,
+		"pacing", pacing_name(settings),
+		"rate_bps", settings->rate_bps == WH_RATE_MAX
+			? json_null() : json_integer((json_int_t)settings->rate_bps)));
+	/* clang-format on */
 	return all;
 }
 
@@ -371,9 +362,9 @@ static json_t *cores_json(const struct wh_bench_rows *rows)
 }
 
 /* Of the first lane's sender: the share of its time that each name had. */
-static json_t *limits_json(const struct wh_job *job)
+static json_t *limits_json(const struct wh_job_figures *figures)
 {
-	const uint64_t *limit_tsc = job->result.figures.stats.limit_tsc;
+	const uint64_t *limit_tsc = figures->stats.limit_tsc;
 	json_t *object = json_object();
 	uint64_t all_tsc = 0;
 
@@ -387,78 +378,97 @@ static json_t *limits_json(const struct wh_job *job)
 }
 
 /* Where the data comes from, and what its way was like; null: that is known at the other end. */
-static void add_path(json_t *all, const struct wh_bench_rows *rows, const struct wh_job *job,
-	const struct wh_bench_report *r)
+static void add_path(json_t *all, const struct wh_bench_rows *rows)
 {
-	bool sends = !rows->settings->reverse && job != NULL;
-	bool measured = job != NULL && job->result.figures.rtt_min_ns > 0;
+	const struct wh_job_figures *figures = &rows->lanes->job[0]->result.figures;
+	bool lane = rows->lanes->started > 0;
+	bool sends = !rows->settings->reverse && lane;
 
-	json_object_set_new(all, "limited_by",
-		sends ? json_string(wh_limit_name(job->result.figures.limited_by)) : json_null());
-	json_object_set_new(all, "waits", sends ? limits_json(job) : json_null());
-	json_object_set_new(all, "rtt_ms",
-		measured ? json_pack("{s:f, s:f}", "min",
-				   (double)job->result.figures.rtt_min_ns / 1e6, "mean",
-				   (double)job->result.figures.rtt_ns / 1e6)
-			 : json_null());
-	json_object_set_new(all, "loss",
-		json_real(r->pkts + r->lost_pkts > 0
-				  ? (double)r->lost_pkts / (double)(r->pkts + r->lost_pkts)
-				  : 0));
-	json_object_set_new(all, "cores", cores_json(rows));
+	/* clang-format off */
+	wh_json_add(all, json_pack("{s:o, s:o, s:o}",
+		"limited_by", sends ? json_string(wh_limit_name(figures->limited_by)) : json_null(),
+		"waits", sends ? limits_json(figures) : json_null(),
+		"rtt_ms", lane && figures->rtt_min_ns > 0
+			? json_pack("{s:f, s:f}", "min", (double)figures->rtt_min_ns / 1e6,
+				"mean", (double)figures->rtt_ns / 1e6)
+			: json_null()));
+	if (sends)
+		wh_json_add(all, json_pack("{s:{s:I, s:I, s:I}}", "lateness_ns",
+			"p50", (json_int_t)figures->lateness_ns[0],
+			"p99", (json_int_t)figures->lateness_ns[1],
+			"p99_9", (json_int_t)figures->lateness_ns[2]));
+	/* clang-format on */
 }
 
-void wh_bench_tell_failure(const struct wh_settings *settings, const char *server, int status)
+static void add_counts(
+	json_t *all, const struct wh_bench_rows *rows, const struct wh_bench_sum *total)
 {
-	if (settings->json)
-		wh_json_print(outcome_json(settings, server, status), JSON_INDENT(2));
-}
-
-static void print_json(const struct wh_bench_rows *rows, struct wh_job *const *jobs, uint32_t count,
-	const struct wh_bench_sum *total, const char *server, int status)
-{
-	const struct wh_settings *settings = rows->settings;
 	const struct wh_bench_report *r = &total->receiver;
+	const struct wh_session_stats repair = repair_stats(rows->lanes);
+	uint64_t came_or_lost = r->pkts + r->lost_pkts;
 	json_t *reasons = json_object();
-	json_t *all = outcome_json(settings, server, status);
-	const struct wh_session_stats repair = repair_stats(jobs, count);
-	const struct wh_host *host = rows->host;
-	double from_s;
-	const struct wh_bench_sum steady = steady_part(rows, total, &from_s);
 
-	list_reasons(host, reasons);
-	json_object_set_new(all, "parallel", json_integer(count));
-	json_object_set_new(all, "port_timestamps", json_boolean(host->port->has_timed_tx));
-	json_object_set_new(all, "receiver",
-		json_pack("{s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I}", "seconds",
-			(double)r->elapsed_ns / 1e9, "bps", total->bps, "pps", total->pps, "bytes",
-			(json_int_t)r->bytes, "packets", (json_int_t)r->pkts, "duplicate",
-			(json_int_t)r->duplicate_pkts, "lost", (json_int_t)r->lost_pkts, "bad",
-			(json_int_t)r->bad_pkts, "dropped", (json_int_t)r->dropped_pkts));
-	json_object_set_new(all, "sender",
-		json_pack("{s:I, s:I, s:I}", "packets", (json_int_t)total->sent_pkts, "again",
-			(json_int_t)total->again_pkts, "repair", (json_int_t)total->repair_pkts));
-	json_object_set_new(all, "repair", wh_repair_json(&repair));
-	json_object_set_new(all, "cycles_per_packet",
-		json_pack("{s:o, s:f}", "here", cycles_json(steady.cycles, steady.receiver.pkts),
-			"receiver", per_pkt(steady.receiver.cycles, steady.receiver.pkts)));
-	json_object_set_new(all, "steady",
-		json_pack("{s:f, s:f, s:f}", "from_seconds", from_s, "bps", steady.bps, "pps",
-			steady.pps));
-	add_path(all, rows, count > 0 ? jobs[0] : NULL, r);
-	if (count > 0 && !settings->reverse)
-		json_object_set_new(all, "lateness_ns", lateness_json(jobs[0]));
-	json_object_set_new(all, "refused_packets", reasons);
-	json_object_set(all, "intervals", rows->intervals);
+	list_reasons(rows->host, reasons);
+	/* clang-format off */
+	wh_json_add(all, json_pack("{s:{s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I}, "
+		"s:{s:I, s:I, s:I}, s:o, s:f, s:o}",
+		"receiver",
+			"seconds", (double)r->elapsed_ns / 1e9,
+			"bps", total->bps,
+			"pps", total->pps,
+			"bytes", (json_int_t)r->bytes,
+			"packets", (json_int_t)r->pkts,
+			"duplicate", (json_int_t)r->duplicate_pkts,
+			"lost", (json_int_t)r->lost_pkts,
+			"bad", (json_int_t)r->bad_pkts,
+			"dropped", (json_int_t)r->dropped_pkts,
+		"sender",
+			"packets", (json_int_t)total->sent_pkts,
+			"again", (json_int_t)total->again_pkts,
+			"repair", (json_int_t)total->repair_pkts,
+		"repair", wh_repair_json(&repair),
+		"loss", came_or_lost > 0 ? (double)r->lost_pkts / (double)came_or_lost : 0.0,
+		"refused_packets", reasons));
+	/* clang-format on */
+}
+
+static void print_json(
+	const struct wh_bench_rows *rows, const struct wh_bench_sum *total, int status)
+{
+	json_t *all = outcome_json(rows, status);
+	double from_s;
+
+	if (rows->host != NULL) {
+		const struct wh_bench_sum steady = steady_part(rows, total, &from_s);
+		const struct wh_bench_report *r = &steady.receiver;
+
+		add_counts(all, rows, total);
+		add_path(all, rows);
+		/* clang-format off */
+		wh_json_add(all, json_pack(
+			"{s:i, s:b, s:{s:o, s:f}, s:{s:f, s:f, s:f}, s:o, s:o}",
+			"parallel", (int)rows->lanes->started,
+			"port_timestamps", rows->host->port->has_timed_tx,
+			"cycles_per_packet",
+				"here", cycles_json(steady.cycles, r->pkts),
+				"receiver", per_pkt(r->cycles, r->pkts),
+			"steady",
+				"from_seconds", from_s,
+				"bps", steady.bps,
+				"pps", steady.pps,
+			"cores", cores_json(rows),
+			"intervals", rows->intervals != NULL ? json_incref(rows->intervals)
+							     : json_array()));
+		/* clang-format on */
+	}
 	wh_json_print(all, JSON_INDENT(2));
 }
 
-void wh_bench_end(struct wh_bench_rows *rows, struct wh_job *const *jobs, uint32_t count,
-	const struct wh_bench_sum *total, const char *server, int status)
+void wh_bench_end(struct wh_bench_rows *rows, const struct wh_bench_sum *total, int status)
 {
 	if (rows->settings->json)
-		print_json(rows, jobs, count, total, server, status);
-	else if (count > 0 && total->receiver.pkts > 0)
-		print_text(rows, jobs, count, total, rows->settings);
+		print_json(rows, total, status);
+	else if (rows->host != NULL && rows->lanes->started > 0 && total->receiver.pkts > 0)
+		print_text(rows, total);
 	json_decref(rows->intervals);
 }

@@ -11,7 +11,7 @@
 
 #include "cli/settings.h"
 #include "host/host.h"
-#include "job/jobs.h"
+#include "job/lanes.h"
 #include "report/flow_now.h"
 
 /* A lane's counters at the receiving end, and how often they came: from the lane's crew. */
@@ -37,7 +37,10 @@ struct wh_bench_sum {
 
 struct wh_bench_rows {
 	const struct wh_settings *settings;
-	const struct wh_host *host;
+	const char *server;
+	const struct wh_host *host; /* NULL: it ended before it had a port */
+	const struct wh_lanes *lanes;
+	struct wh_bench_lane lane[WH_LANES_MAX]; /* of each that has started */
 	json_t *intervals;
 	uint32_t printed;
 	/* As it was after the first row, in which caches, windows and rates still warm up. */
@@ -46,21 +49,13 @@ struct wh_bench_rows {
 	uint64_t warm_total_tsc[WH_SETTINGS_CPUS_MAX];
 };
 
-void wh_bench_rows_init(
-	struct wh_bench_rows *rows, const struct wh_settings *settings, const struct wh_host *host);
-
-void wh_bench_add_up(struct wh_bench_lane *lanes, struct wh_job *const *jobs, uint32_t count,
-	struct wh_bench_sum *sum);
+void wh_bench_add_up(struct wh_bench_rows *rows, struct wh_bench_sum *sum);
 
 /* One interval, from `before` to `now`. */
 void wh_bench_row(struct wh_bench_rows *rows, const struct wh_bench_sum *before,
 	const struct wh_bench_sum *now);
 
-/* With --json, the object of a bench that ended before it had a port. */
-void wh_bench_tell_failure(const struct wh_settings *settings, const char *server, int status);
-
 /* The summary, or the JSON object; frees the rows. */
-void wh_bench_end(struct wh_bench_rows *rows, struct wh_job *const *jobs, uint32_t count,
-	const struct wh_bench_sum *total, const char *server, int status);
+void wh_bench_end(struct wh_bench_rows *rows, const struct wh_bench_sum *total, int status);
 
 #endif

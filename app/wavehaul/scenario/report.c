@@ -54,48 +54,27 @@ void wh_sim_report_init(
 		.ini = ini,
 		.sweep = sweep,
 		.points = json_array(),
-		.runs = json_array(),
-		.reports = json_array(),
-		.expects = json_array(),
+		.results = json_array(),
 	};
 }
 
-/* The i-th number of all runs' reports, as a mean. */
-static double mean_report(const struct wh_sim_report *report, size_t i)
+/* Of all runs: the i-th report, or of the i-th expectation one side of its k-th comparison. */
+static double mean_of(const struct wh_sim_report *report, size_t i, size_t k, const char *side)
 {
-	size_t n_runs = json_array_size(report->reports);
+	size_t n_runs = json_array_size(report->results);
 	double sum = 0.0;
 
 	WH_ASSERT(n_runs > 0);
-	for (size_t run = 0; run < n_runs; run++)
-		sum += wh_json_to_number(json_array_get(json_array_get(report->reports, run), i));
-	return sum / (double)n_runs;
-}
-
-/* One side of the k-th comparison of the i-th expectation, likewise. */
-static double mean_side(const struct wh_sim_report *report, size_t i, size_t k, const char *side)
-{
-	size_t n_runs = json_array_size(report->expects);
-	double sum = 0.0;
-
-	WH_ASSERT(n_runs > 0 && n_runs == json_array_size(report->reports));
 	for (size_t run = 0; run < n_runs; run++) {
-		const json_t *expectation = json_array_get(json_array_get(report->expects, run), i);
+		const json_t *result = json_array_get(report->results, run);
+		const json_t *number = json_array_get(
+			json_object_get(result, side == NULL ? "report" : "expect"), i);
 
-		sum += wh_json_to_number(json_object_get(json_array_get(expectation, k), side));
+		if (side != NULL)
+			number = json_object_get(json_array_get(number, k), side);
+		sum += wh_json_to_number(number);
 	}
 	return sum / (double)n_runs;
-}
-
-static enum wh_sign find_sign(const char *text)
-{
-	uint32_t sign = 0;
-
-	while (strcmp(wh_sign_text((enum wh_sign)sign), text) != 0) {
-		sign++;
-		WH_ASSERT(sign < WH_SIGNS);
-	}
-	return (enum wh_sign)sign;
 }
 
 static json_t *conclude_report(const struct wh_sim_report *report)
@@ -104,54 +83,52 @@ static json_t *conclude_report(const struct wh_sim_report *report)
 	json_t *object = json_object();
 
 	for (uint32_t i = 0; i < section->n_entries; i++)
-		json_object_set_new(
-			object, section->entries[i].key, wh_json_shown(mean_report(report, i)));
+		json_object_set_new(object, section->entries[i].key,
+			wh_json_shown(mean_of(report, i, 0, NULL)));
 	return object;
 }
 
-/* NULL: it does not apply at this point. */
-static json_t *conclude_expectation(const struct wh_sim_report *report, size_t i)
+/* `first`: what the first run says of it. */
+static json_t *conclude_expectation(
+	const struct wh_sim_report *report, size_t i, const json_t *first, bool *all_ok)
 {
 	const struct wh_ini_entry *entry = &report->ini->sections[WH_INI_EXPECT].entries[i];
-	const json_t *first = json_array_get(json_array_get(report->expects, 0), i);
 	json_t *compared = json_array();
-	bool all_ok = true;
 
-	if (!json_is_array(first)) {
-		json_decref(compared);
-		return NULL;
-	}
+	*all_ok = true;
 	for (size_t k = 0; k < json_array_size(first); k++) {
-		const char *sign =
-			json_string_value(json_object_get(json_array_get(first, k), "sign"));
-		double left = mean_side(report, i, k, "left");
-		double right = mean_side(report, i, k, "right");
-		bool ok = wh_sign_holds(find_sign(sign), left, right);
+		enum wh_sign sign = (enum wh_sign)json_integer_value(
+			json_object_get(json_array_get(first, k), "sign"));
+		double left = mean_of(report, i, k, "left");
+		double right = mean_of(report, i, k, "right");
+		bool ok = wh_sign_holds(sign, left, right);
 
-		all_ok = all_ok && ok;
-		json_array_append_new(
-			compared, json_pack("{s:o, s:s, s:o, s:b}", "left", wh_json_shown(left),
-					  "sign", sign, "right", wh_json_shown(right), "ok", ok));
+		*all_ok &= ok;
+		json_array_append_new(compared,
+			json_pack("{s:o, s:s, s:o, s:b}", "left", wh_json_shown(left), "sign",
+				wh_sign_text(sign), "right", wh_json_shown(right), "ok", ok));
 	}
 	return json_pack("{s:s, s:s, s:b, s:o}", "label", entry->key, "text", entry->value, "ok",
-		all_ok, "compared", compared);
+		*all_ok, "compared", compared);
 }
 
 static json_t *conclude_expect(struct wh_sim_report *report, bool *ok)
 {
+	const json_t *first = json_object_get(json_array_get(report->results, 0), "expect");
 	json_t *all = json_array();
+	const json_t *one;
+	size_t i;
 
 	*ok = true;
-	for (size_t i = 0; i < report->ini->sections[WH_INI_EXPECT].n_entries; i++) {
-		json_t *one = conclude_expectation(report, i);
+	json_array_foreach(first, i, one)
+	{
+		bool holds;
 
-		if (one == NULL)
+		if (!json_is_array(one)) /* it does not apply at this point */
 			continue;
-		if (!json_is_true(json_object_get(one, "ok"))) {
-			report->failed++;
-			*ok = false;
-		}
-		json_array_append_new(all, one);
+		json_array_append_new(all, conclude_expectation(report, i, one, &holds));
+		report->failed += !holds;
+		*ok &= holds;
 	}
 	return all;
 }
@@ -176,24 +153,24 @@ static json_t *sweep_json(const struct wh_sweep_values *values, bool as_text)
 static void conclude_point(struct wh_sim_report *report, uint32_t number)
 {
 	struct wh_sweep_values values;
-	json_t *object = json_object();
+	json_t *object;
+	json_t *runs = json_array();
 	json_t *expect;
+	json_t *result;
+	size_t i;
 	bool ok;
 	int status = wh_sweep_at(report->sweep, number, &values);
 
 	WH_ASSERT(status == -1);
 	WH_ASSERT(number == json_array_size(report->points)); /* in their order */
+	json_array_foreach(report->results, i, result)
+		json_array_append(runs, json_object_get(result, "run"));
 	expect = conclude_expect(report, &ok);
-	json_object_set_new(object, "number", json_integer(number + 1));
-	json_object_set_new(object, "sweep", sweep_json(&values, false));
-	json_object_set_new(object, "ok", json_boolean(ok));
-	json_object_set_new(object, "report", conclude_report(report));
-	json_object_set_new(object, "expect", expect);
-	json_object_set(object, "runs", report->runs);
+	object = json_pack("{s:I, s:o, s:b, s:o, s:o, s:o}", "number", (json_int_t)number + 1,
+		"sweep", sweep_json(&values, false), "ok", ok, "report", conclude_report(report),
+		"expect", expect, "runs", runs);
 	if (!report->json) {
-		json_t *texts = sweep_json(&values, true);
-
-		json_object_set_new(object, "sweep_text", texts);
+		json_object_set_new(object, "sweep_text", sweep_json(&values, true));
 		wh_sim_table_print(object, report->sweep->n_points);
 		/* What is not to be shown again is not kept. */
 		json_object_del(object, "sweep_text");
@@ -201,10 +178,7 @@ static void conclude_point(struct wh_sim_report *report, uint32_t number)
 	}
 	wh_sweep_values_free(&values);
 	json_array_append_new(report->points, object);
-	json_decref(report->runs);
-	report->runs = json_array();
-	json_array_clear(report->reports);
-	json_array_clear(report->expects);
+	json_array_clear(report->results);
 }
 
 bool wh_sim_report_take(
@@ -221,10 +195,7 @@ bool wh_sim_report_take(
 	}
 	if (report->csv != NULL)
 		fine = wh_sim_csv_run(report->csv, point, seed, run);
-	json_array_append(report->runs, run);
-	json_array_append(report->reports, json_object_get(result, "report"));
-	json_array_append(report->expects, json_object_get(result, "expect"));
-	json_decref(result);
+	json_array_append_new(report->results, result);
 	if (last)
 		conclude_point(report, point);
 	return fine;
@@ -249,7 +220,5 @@ void wh_sim_report_end(struct wh_sim_report *report, int status)
 	if (report->json)
 		print_json(report, status);
 	json_decref(report->points);
-	json_decref(report->runs);
-	json_decref(report->reports);
-	json_decref(report->expects);
+	json_decref(report->results);
 }

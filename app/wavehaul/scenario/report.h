@@ -16,9 +16,7 @@ struct wh_sim_report {
 
 	uint32_t failed; /* expectations, of all points */
 	json_t *points;
-	json_t *runs;    /* of the point that is being put together */
-	json_t *reports; /* of each of its runs */
-	json_t *expects;
+	json_t *results; /* of the runs of the point that is being put together */
 };
 
 void wh_sim_report_init(

@@ -46,24 +46,22 @@ static json_t *flow_json(
 	uint64_t finished_ps = wh_scenario_run_finished_ps(run, flow);
 	double span_s = seconds(end_ps - point->warmup_ps);
 	char name[WH_POINT_NAME_BYTES];
-	json_t *object = json_object();
 
-	json_object_set_new(object, "name", json_string(wh_point_flow_name(point, flow, name)));
-	json_object_set_new(object, "group", json_string(group->name));
-	json_object_set_new(object, "agent", json_string(point->agents[group - point->groups]));
-	json_object_set_new(
-		object, "start_s", wh_json_shown(seconds(wh_scenario_run_start_ps(run, flow))));
-	json_object_set_new(
-		object, "goodput_bps", wh_json_shown(8.0 * (double)span.goodput_bytes / span_s));
-	json_object_set_new(object, "throughput_bps",
-		wh_json_shown(wh_throughput_bps(group, span.goodput_bytes, span_s)));
-	json_object_set_new(object, "sent_pkts", json_count(span.sent_pkts));
-	json_object_set_new(object, "retransmitted_pkts", json_count(span.retransmitted_pkts));
-	json_object_set_new(object, "repair_pkts", json_count(span.repair_pkts));
-	json_object_set_new(object, "dropped_pkts", json_count(span.dropped_pkts));
-	json_object_set_new(object, "finished_s",
-		finished_ps == WH_SIM_NEVER_PS ? json_null() : wh_json_shown(seconds(finished_ps)));
-	return object;
+	/* clang-format off */
+	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:o}",
+		"name", wh_point_flow_name(point, flow, name),
+		"group", group->name,
+		"agent", point->agents[group - point->groups],
+		"start_s", wh_json_shown(seconds(wh_scenario_run_start_ps(run, flow))),
+		"goodput_bps", wh_json_shown(8.0 * (double)span.goodput_bytes / span_s),
+		"throughput_bps", wh_json_shown(wh_throughput_bps(group, span.goodput_bytes, span_s)),
+		"sent_pkts", (json_int_t)span.sent_pkts,
+		"retransmitted_pkts", (json_int_t)span.retransmitted_pkts,
+		"repair_pkts", (json_int_t)span.repair_pkts,
+		"dropped_pkts", (json_int_t)span.dropped_pkts,
+		"finished_s", finished_ps == WH_SIM_NEVER_PS ? json_null()
+							     : wh_json_shown(seconds(finished_ps)));
+	/* clang-format on */
 }
 
 static json_t *link_json(
@@ -73,21 +71,21 @@ static json_t *link_json(
 	struct wh_monitor_link span =
 		wh_monitor_link_span(wh_scenario_run_monitor(run), link, point->warmup_ps, end_ps);
 	double span_ps = (double)(end_ps - point->warmup_ps);
+	const struct wh_sim_link_stats *stats = wh_sim_link_stats(wh_scenario_run_sim(run), link);
 	char name[WH_POINT_NAME_BYTES];
-	json_t *object = json_object();
 
-	json_object_set_new(object, "name", json_string(wh_point_link_name(point, link, name)));
-	json_object_set_new(object, "rate_bps", wh_json_shown((double)point->links[link].rate_bps));
-	json_object_set_new(object, "utilisation", wh_json_shown((double)span.busy_ps / span_ps));
-	json_object_set_new(object, "entered_pkts", json_count(span.entered_pkts));
-	json_object_set_new(object, "overflow_pkts", json_count(span.overflow_pkts));
-	json_object_set_new(object, "early_pkts", json_count(span.early_pkts));
-	json_object_set_new(object, "lost_pkts", json_count(span.lost_pkts));
-	json_object_set_new(
-		object, "queue_mean_pkts", wh_json_shown((double)span.queue_pkt_ps / span_ps));
-	json_object_set_new(object, "queue_max_pkts",
-		json_count(wh_sim_link_stats(wh_scenario_run_sim(run), link)->queue_max_pkts));
-	return object;
+	/* clang-format off */
+	return json_pack("{s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:I}",
+		"name", wh_point_link_name(point, link, name),
+		"rate_bps", wh_json_shown((double)point->links[link].rate_bps),
+		"utilisation", wh_json_shown((double)span.busy_ps / span_ps),
+		"entered_pkts", (json_int_t)span.entered_pkts,
+		"overflow_pkts", (json_int_t)span.overflow_pkts,
+		"early_pkts", (json_int_t)span.early_pkts,
+		"lost_pkts", (json_int_t)span.lost_pkts,
+		"queue_mean_pkts", wh_json_shown((double)span.queue_pkt_ps / span_ps),
+		"queue_max_pkts", (json_int_t)stats->queue_max_pkts);
+	/* clang-format on */
 }
 
 static json_t *flow_samples(
@@ -202,9 +200,9 @@ static json_t *expectation_json(const struct wh_expectation *expectation)
 
 	for (uint32_t i = 0; i < expectation->n_compared; i++)
 		json_array_append_new(
-			compared, json_pack("{s:o, s:s, s:o}", "left",
+			compared, json_pack("{s:o, s:I, s:o}", "left",
 					  wh_json_number(expectation->compared[i].left), "sign",
-					  wh_sign_text(expectation->compared[i].sign), "right",
+					  (json_int_t)expectation->compared[i].sign, "right",
 					  wh_json_number(expectation->compared[i].right)));
 	return compared;
 }

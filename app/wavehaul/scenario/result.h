@@ -9,7 +9,8 @@
  *    "run": as wavehaul-sim(1) shows it}
  *
  * Reports and expectations are in the order of the file, and an expectation whose condition does
- * not hold is null. Their numbers that are not finite are words, until they are shown.
+ * not hold is null. Signs are enum wh_sign. Numbers that are not finite are words, until they are
+ * shown.
  */
 
 #include <jansson.h>
