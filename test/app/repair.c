@@ -276,8 +276,8 @@ static void test_overhead(void)
 	WH_ASSERT_NEAR(wh_repair_overhead(&sent), 0.04, 1e-12);
 	WH_ASSERT_NEAR(wh_repair_overhead(&came), 0.01, 1e-12);
 	sent.undecodable_blocks = 2;
-	wh_repair_add(&sum, &sent);
-	wh_repair_add(&sum, &sent);
+	wh_stats_add(&sum, &sent);
+	wh_stats_add(&sum, &sent);
 	CU_ASSERT_EQUAL(sum.sent_pkts, 2080);
 	CU_ASSERT_EQUAL(sum.repair_pkts, 80);
 	CU_ASSERT_EQUAL(sum.repaired_pkts, 6);

@@ -79,8 +79,8 @@ static inline bool wh_repair_is_on(const struct wh_session *session)
 	return wh_session_params(session)->recovery != WH_RECOVERY_NAK;
 }
 
-/* Sums what the reports tell of repair. */
-void wh_repair_add(struct wh_session_stats *sum, const struct wh_session_stats *stats);
+/* Sums what reports tell of several sessions together. */
+void wh_stats_add(struct wh_session_stats *sum, const struct wh_session_stats *stats);
 
 /* "repair" of every report: {"sent", "used", "undecodable_blocks", "overhead"}. */
 json_t *wh_repair_json(const struct wh_session_stats *stats);

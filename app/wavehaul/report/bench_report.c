@@ -274,7 +274,7 @@ static struct wh_session_stats repair_stats(const struct wh_lanes *lanes)
 	struct wh_session_stats sum = {0};
 
 	for (uint32_t i = 0; i < lanes->started; i++)
-		wh_repair_add(&sum, &lanes->job[i]->result.figures.stats);
+		wh_stats_add(&sum, &lanes->job[i]->result.figures.stats);
 	return sum;
 }
 

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "cli/settings.h"
 #include "job/client.h"
@@ -17,6 +18,7 @@
 #include "report/progress.h"
 
 struct wh_failure {
+	STAILQ_ENTRY(wh_failure) next;
 	char *path;
 	char *text;       /* what failed, and where */
 	bool passed_over; /* no failure, and not sent either */
@@ -48,8 +50,7 @@ struct wh_transfer {
 
 	/* transfer_report.c */
 	pthread_mutex_t telling; /* on_file comes from every crew */
-	struct wh_failure *failure;
-	uint32_t failures;
+	STAILQ_HEAD(, wh_failure) failures;
 	struct wh_progress progress; /* since the first lane could send */
 	struct wh_flow_now last_flow;
 	uint64_t moved_tsc; /* when bytes last moved */

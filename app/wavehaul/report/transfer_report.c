@@ -87,38 +87,27 @@ void wh_transfer_tell_start(struct wh_transfer *transfer)
 		JSON_COMPACT);
 }
 
-/* Room for one more: it doubles whenever the count is a power of two. */
-static bool make_room(struct wh_transfer *transfer)
+static void free_failure(struct wh_failure *failure)
 {
-	uint32_t count = transfer->failures;
-
-	if ((count & (count - 1)) != 0)
-		return true;
-
-	struct wh_failure *more =
-		realloc(transfer->failure, (count == 0 ? 1 : 2 * (size_t)count) * sizeof(*more));
-
-	if (more == NULL)
-		return false;
-	transfer->failure = more;
-	return true;
+	free(failure->path);
+	free(failure->text);
+	free(failure);
 }
 
 static void remember_failure(
 	struct wh_transfer *transfer, const struct wh_file_result *result, const char *text)
 {
-	struct wh_failure failure = {
-		.path = strdup(result->path),
-		.text = strdup(text),
-		.passed_over = result->doing == WH_DOING_PASSING,
-	};
+	struct wh_failure *failure = calloc(1, sizeof(*failure));
 
-	if (failure.path != NULL && failure.text != NULL && make_room(transfer)) {
-		transfer->failure[transfer->failures++] = failure;
+	if (failure == NULL)
 		return;
-	}
-	free(failure.path);
-	free(failure.text);
+	failure->path = strdup(result->path);
+	failure->text = strdup(text);
+	failure->passed_over = result->doing == WH_DOING_PASSING;
+	if (failure->path != NULL && failure->text != NULL)
+		STAILQ_INSERT_TAIL(&transfer->failures, failure, next);
+	else
+		free_failure(failure);
 }
 
 void wh_transfer_on_file(void *context, const struct wh_file_result *result)
@@ -277,17 +266,18 @@ void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc)
 
 static json_t *failures_json(const struct wh_transfer *transfer, bool passed_over)
 {
+	const struct wh_failure *failure;
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; i < transfer->failures; i++) {
-		if (transfer->failure[i].passed_over != passed_over)
+	STAILQ_FOREACH(failure, &transfer->failures, next)
+	{
+		if (failure->passed_over != passed_over)
 			continue;
 
-		json_t *failure = json_object();
+		json_t *one = json_pack("{s:s}", "error", failure->text);
 
-		wh_path_to_json(failure, "path", transfer->failure[i].path);
-		json_object_set_new(failure, "error", json_string(transfer->failure[i].text));
-		json_array_append_new(list, failure);
+		wh_path_to_json(one, "path", failure->path);
+		json_array_append_new(list, one);
 	}
 	return list;
 }
@@ -299,11 +289,7 @@ static struct wh_session_stats sum_stats(const struct wh_transfer *transfer)
 	for (uint32_t lane = 0; lane < transfer->lanes.started; lane++) {
 		const struct wh_job *job = transfer->lanes.job[lane];
 
-		sum.retransmitted_pkts += job->result.figures.stats.retransmitted_pkts;
-		sum.duplicate_pkts += job->result.figures.stats.duplicate_pkts;
-		sum.losses_detected_pkts += job->result.figures.stats.losses_detected_pkts;
-		sum.bad_pkts += job->result.figures.stats.bad_pkts;
-		wh_repair_add(&sum, &job->result.figures.stats);
+		wh_stats_add(&sum, &job->result.figures.stats);
 	}
 	return sum;
 }
@@ -313,36 +299,39 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 	struct wh_totals totals = wh_transfer_totals(transfer);
 	struct wh_session_stats stats = sum_stats(transfer);
 	const struct wh_job *job = transfer->lanes.job[0];
-	bool sends = transfer->verb == WH_VERB_SEND;
+	bool sends = transfer->verb == WH_VERB_SEND && job != NULL;
 	json_t *line = wh_head_json(verb_name(transfer), status);
 
 	wh_flow_to_json(line, totals.bytes, seconds);
-	json_object_set_new(line, "host", wh_word_to_json(transfer->server));
-	json_object_set_new(line, "files", json_integer((json_int_t)totals.files));
-	json_object_set_new(line, "skipped", json_integer((json_int_t)totals.skipped));
-	json_object_set_new(line, "failed", json_integer((json_int_t)totals.failed));
 	if (transfer->settings.json_stream)
 		json_object_set_new(line, "event", json_string("end"));
-	json_object_set_new(line, "moved_bytes", json_integer((json_int_t)moved_bytes(transfer)));
-	json_object_set_new(line, "packets",
-		json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "sent", (json_int_t)stats.sent_pkts,
-			"again", (json_int_t)stats.retransmitted_pkts, "received",
-			(json_int_t)stats.received_pkts, "duplicate",
-			(json_int_t)stats.duplicate_pkts, "lost",
-			(json_int_t)stats.losses_detected_pkts, "bad", (json_int_t)stats.bad_pkts));
-	json_object_set_new(line, "repair", wh_repair_json(&stats));
-	json_object_set_new(line, "rtt_ms",
-		job != NULL ? json_real((double)job->result.figures.rtt_ns / 1e6) : json_null());
-	json_object_set_new(line, "limited_by",
-		sends && job != NULL ? json_string(wh_limit_name(job->result.figures.limited_by))
-				     : json_null());
-	json_object_set_new(line, "failures", failures_json(transfer, false));
-	json_object_set_new(line, "passed_over", failures_json(transfer, true));
-	json_object_set_new(line, "left_out",
-		json_pack("{s:I, s:I, s:I, s:I}", "owners", (json_int_t)totals.left_out.owners,
-			"set_ids", (json_int_t)totals.left_out.set_ids, "xattrs",
-			(json_int_t)totals.left_out.xattrs, "hard_links",
-			(json_int_t)totals.left_out.hard_links));
+	/* clang-format off */
+	wh_json_add(line, json_pack("{s:o, s:I, s:I, s:I, s:I, s:{s:I, s:I, s:I, s:I, s:I, s:I}, s:o, "
+		"s:o, s:o, s:o, s:o, s:{s:I, s:I, s:I, s:I}}",
+		"host", wh_word_to_json(transfer->server),
+		"files", (json_int_t)totals.files,
+		"skipped", (json_int_t)totals.skipped,
+		"failed", (json_int_t)totals.failed,
+		"moved_bytes", (json_int_t)moved_bytes(transfer),
+		"packets",
+			"sent", (json_int_t)stats.sent_pkts,
+			"again", (json_int_t)stats.retransmitted_pkts,
+			"received", (json_int_t)stats.received_pkts,
+			"duplicate", (json_int_t)stats.duplicate_pkts,
+			"lost", (json_int_t)stats.losses_detected_pkts,
+			"bad", (json_int_t)stats.bad_pkts,
+		"repair", wh_repair_json(&stats),
+		"rtt_ms", job != NULL ? json_real((double)job->result.figures.rtt_ns / 1e6) : json_null(),
+		"limited_by", sends ? json_string(wh_limit_name(job->result.figures.limited_by))
+				    : json_null(),
+		"failures", failures_json(transfer, false),
+		"passed_over", failures_json(transfer, true),
+		"left_out",
+			"owners", (json_int_t)totals.left_out.owners,
+			"set_ids", (json_int_t)totals.left_out.set_ids,
+			"xattrs", (json_int_t)totals.left_out.xattrs,
+			"hard_links", (json_int_t)totals.left_out.hard_links));
+	/* clang-format on */
 	wh_json_print(line, JSON_COMPACT);
 }
 
@@ -375,14 +364,14 @@ static void print_text(struct wh_transfer *transfer, int status, double seconds)
 {
 	struct wh_totals totals = wh_transfer_totals(transfer);
 	struct wh_session_stats stats = sum_stats(transfer);
+	const struct wh_failure *failure;
 	char path[4 * WH_PATH_BYTES_MAX + 1];
 	char size[WH_UNITS_MAX];
 	char rate[WH_UNITS_MAX];
 
-	for (uint32_t i = 0; i < transfer->failures; i++)
-		fprintf(stderr, "wavehaul: %s: %s\n",
-			wh_plain_text(transfer->failure[i].path, true, path, sizeof(path)),
-			transfer->failure[i].text);
+	STAILQ_FOREACH(failure, &transfer->failures, next)
+	fprintf(stderr, "wavehaul: %s: %s\n",
+		wh_plain_text(failure->path, true, path, sizeof(path)), failure->text);
 	print_left_out(&totals.left_out);
 	printf("%" PRIu64 " file%s, %s in %.2f s: %s", totals.files, totals.files == 1 ? "" : "s",
 		wh_format_size(size, sizeof(size), totals.bytes), seconds,
@@ -424,9 +413,10 @@ void wh_transfer_tell_end(struct wh_transfer *transfer, int status)
 		print_json(transfer, status, seconds);
 	else if (transfer->lanes.started > 0 && transfer->lanes.job[0]->ready.began_tsc != 0)
 		print_text(transfer, status, seconds);
-	for (uint32_t i = 0; i < transfer->failures; i++) {
-		free(transfer->failure[i].path);
-		free(transfer->failure[i].text);
+	while (!STAILQ_EMPTY(&transfer->failures)) {
+		struct wh_failure *failure = STAILQ_FIRST(&transfer->failures);
+
+		STAILQ_REMOVE_HEAD(&transfer->failures, next);
+		free_failure(failure);
 	}
-	free(transfer->failure);
 }

@@ -10,6 +10,7 @@
 
 #include "base/assert.h"
 #include "scenario/lex.h"
+#include "sim/memory.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -29,17 +30,6 @@ struct parser {
 
 static bool parse_sum(struct parser *p, struct wh_value *value);
 
-static const char *const reserved[] = {"when", "at", "and", "duration", "warmup", "min", "max",
-	"bdp", "round", "floor", "sqrt", "pow"};
-
-bool wh_expr_is_reserved(const char *name)
-{
-	for (size_t i = 0; i < LENGTH(reserved); i++)
-		if (strcmp(reserved[i], name) == 0)
-			return true;
-	return wh_lex_is_unit(name);
-}
-
 bool wh_is_name(const char *text)
 {
 	size_t chars =
@@ -50,24 +40,12 @@ bool wh_is_name(const char *text)
 
 bool wh_sign_holds(enum wh_sign sign, double left, double right)
 {
-	switch (sign) {
-	case WH_SIGN_LESS:
-		return left < right;
-	case WH_SIGN_LESS_OR_EQUAL:
-		return left <= right;
-	case WH_SIGN_GREATER:
-		return left > right;
-	case WH_SIGN_GREATER_OR_EQUAL:
-		return left >= right;
-	case WH_SIGN_EQUAL:
-		return left == right;
-	case WH_SIGN_NOT_EQUAL:
-		return left != right;
-	case WH_SIGNS:
-		break;
-	}
-	WH_ASSERT(sign < WH_SIGNS);
-	return false;
+	enum wh_sign stand = left < right    ? WH_SIGN_LESS
+			     : left == right ? WH_SIGN_EQUAL
+			     : left > right  ? WH_SIGN_GREATER
+					     : WH_SIGN_UNORDERED;
+
+	return (sign & stand) != 0;
 }
 
 /* Always false; the first thing that is wrong is told. */
@@ -144,70 +122,76 @@ static enum wh_value_kind joint_kind(const struct wh_value *a, const struct wh_v
 								    : WH_VALUE_NUMBER;
 }
 
-/* Functions of the language itself; kinds: t a time, n a number, blank for no more. */
-static double call_bdp(const double *x)
+static double bdp(const double *x)
 {
 	return x[0] * x[1] / 8.0 / x[2];
 }
 
-static double call_round(const double *x)
-{
-	return round(x[0]);
-}
-
-static double call_floor(const double *x)
-{
-	return floor(x[0]);
-}
-
-static double call_sqrt(const double *x)
-{
-	return sqrt(x[0]);
-}
-
-static double call_pow(const double *x)
-{
-	return pow(x[0], x[1]);
-}
-
-static const struct {
+/* Of the language itself; kinds of values: t a time, n a number; NULL: any, of one kind. */
+static const struct function {
 	const char *name;
 	const char *kinds;
 	uint32_t least;
 	const char *form;
-	double (*call)(const double *x);
+	double (*of_one)(double x);
+	double (*of_two)(double x, double y);
 } functions[] = {
-	{"bdp", "ntn", 2, "bdp(RATE, TIME) or bdp(RATE, TIME, BYTES)", call_bdp},
-	{"round", "n", 1, "round(NUMBER)", call_round},
-	{"floor", "n", 1, "floor(NUMBER)", call_floor},
-	{"sqrt", "n", 1, "sqrt(NUMBER)", call_sqrt},
-	{"pow", "nn", 2, "pow(NUMBER, NUMBER)", call_pow},
+	{"bdp", "ntn", 2, .form = "bdp(RATE, TIME) or bdp(RATE, TIME, BYTES)"},
+	{"round", "n", 1, "round(NUMBER)", .of_one = round},
+	{"floor", "n", 1, "floor(NUMBER)", .of_one = floor},
+	{"sqrt", "n", 1, "sqrt(NUMBER)", .of_one = sqrt},
+	{"pow", "nn", 2, "pow(NUMBER, NUMBER)", .of_two = pow},
+	{"min", NULL, .of_two = fmin},
+	{"max", NULL, .of_two = fmax},
 };
 
-static bool call_plain(struct parser *p, size_t function, const struct wh_value *args,
-	uint32_t n_args, struct wh_value *value)
+static const struct function *find_function(const char *name)
 {
-	const char *kinds = functions[function].kinds;
+	for (size_t i = 0; i < LENGTH(functions); i++)
+		if (strcmp(functions[i].name, name) == 0)
+			return &functions[i];
+	return NULL;
+}
+
+bool wh_expr_is_reserved(const char *name)
+{
+	static const char *const words[] = {"when", "at", "and", "duration", "warmup"};
+
+	for (size_t i = 0; i < LENGTH(words); i++)
+		if (strcmp(words[i], name) == 0)
+			return true;
+	return wh_lex_is_unit(name) || find_function(name) != NULL;
+}
+
+static bool call_plain(struct parser *p, const struct function *function,
+	const struct wh_value *args, uint32_t n_args, struct wh_value *value)
+{
+	const char *kinds = function->kinds;
 	double x[3] = {0.0, 0.0, BDP_PACKET_BYTES};
 
-	WH_ASSERT(functions[function].least <= strlen(kinds) && strlen(kinds) <= LENGTH(x));
-	if (n_args < functions[function].least || n_args > strlen(kinds))
-		return refuse(p, "must be written %s", functions[function].form);
+	WH_ASSERT(function->least <= strlen(kinds) && strlen(kinds) <= LENGTH(x));
+	if (n_args < function->least || n_args > strlen(kinds))
+		return refuse(p, "must be written %s", function->form);
 	for (uint32_t i = 0; i < n_args; i++) {
 		enum wh_value_kind kind = kinds[i] == 't' ? WH_VALUE_TIME : WH_VALUE_NUMBER;
 
 		if (!is_quantity(p, &args[i]))
 			return false;
 		if (args[i].kind != kind && args[i].x != 0.0)
-			return refuse(p, "must be written %s", functions[function].form);
+			return refuse(p, "must be written %s", function->form);
 		x[i] = args[i].x;
 	}
-	*value = (struct wh_value){.kind = WH_VALUE_NUMBER, .x = functions[function].call(x)};
+	*value = (struct wh_value){
+		.kind = WH_VALUE_NUMBER,
+		.x = function->of_one != NULL   ? function->of_one(x[0])
+		     : function->of_two != NULL ? function->of_two(x[0], x[1])
+						: bdp(x),
+	};
 	return true;
 }
 
-static bool call_extreme(struct parser *p, bool most, const struct wh_value *args, uint32_t n_args,
-	struct wh_value *value)
+static bool call_extreme(struct parser *p, const struct function *function,
+	const struct wh_value *args, uint32_t n_args, struct wh_value *value)
 {
 	WH_ASSERT(n_args > 0);
 	if (!is_quantity(p, &args[0]))
@@ -217,96 +201,63 @@ static bool call_extreme(struct parser *p, bool most, const struct wh_value *arg
 		if (!same_kind(p, value, &args[i]))
 			return false;
 		value->kind = joint_kind(value, &args[i]);
-		value->x = most ? fmax(value->x, args[i].x) : fmin(value->x, args[i].x);
+		value->x = function->of_two(value->x, args[i].x);
 	}
 	return true;
 }
 
-static bool parse_args(struct parser *p, struct wh_value *args, uint32_t *n_args)
-{
-	*n_args = 0;
-	do {
-		if (*n_args == WH_EXPR_ARGS_MAX)
-			return refuse(p, "has a function of more than %d values", WH_EXPR_ARGS_MAX);
-		if (!advance(p) || !parse_sum(p, &args[(*n_args)++]))
-			return false;
-	} while (is_punct(p, ','));
-	return is_punct(p, ')') ? advance(p) : refuse(p, "lacks a )");
-}
-
-static bool parse_call(struct parser *p, const char *name, struct wh_value *value)
+static bool parse_call(struct parser *p, const struct function *function, struct wh_value *value)
 {
 	struct wh_value args[WH_EXPR_ARGS_MAX];
-	uint32_t n_args;
+	uint32_t n_args = 0;
 
-	if (!parse_args(p, args, &n_args))
-		return false;
-	if (strcmp(name, "min") == 0 || strcmp(name, "max") == 0)
-		return call_extreme(p, strcmp(name, "max") == 0, args, n_args, value);
-	for (size_t i = 0; i < LENGTH(functions); i++)
-		if (strcmp(functions[i].name, name) == 0)
-			return call_plain(p, i, args, n_args, value);
-	WH_ASSERT(false);
-	return false;
+	do {
+		if (n_args == WH_EXPR_ARGS_MAX)
+			return refuse(p, "has a function of more than %d values", WH_EXPR_ARGS_MAX);
+		if (!advance(p) || !parse_sum(p, &args[n_args++]))
+			return false;
+	} while (is_punct(p, ','));
+	if (!is_punct(p, ')'))
+		return refuse(p, "lacks a )");
+	return advance(p) &&
+	       (function->kinds == NULL ? call_extreme(p, function, args, n_args, value)
+					: call_plain(p, function, args, n_args, value));
 }
 
-static bool is_plain_function(const char *name)
-{
-	for (size_t i = 0; i < LENGTH(functions); i++)
-		if (strcmp(functions[i].name, name) == 0)
-			return true;
-	return strcmp(name, "min") == 0 || strcmp(name, "max") == 0;
-}
-
-/* The texts between the commas; p->text is behind the opening parenthesis. */
-static bool split_args(struct parser *p, char *copy, const char **args, uint32_t *n_args)
+/* Up to the parenthesis that closes what is open. */
+static size_t chars_within(const char *text)
 {
 	uint32_t open = 0;
+	size_t chars = 0;
 
-	*n_args = 1;
-	args[0] = copy;
-	for (; *copy != '\0' && (open > 0 || *copy != ')'); copy++) {
-		if (*copy == '(')
+	for (; text[chars] != '\0' && (open > 0 || text[chars] != ')'); chars++) {
+		if (text[chars] == '(')
 			open++;
-		else if (*copy == ')')
+		else if (text[chars] == ')')
 			open--;
-		if (*copy != ',' || open > 0)
-			continue;
-		*copy = '\0';
-		if (*n_args == WH_EXPR_ARGS_MAX)
-			return refuse(p, "has a function of more than %d values", WH_EXPR_ARGS_MAX);
-		args[(*n_args)++] = copy + 1;
 	}
-	if (*copy == '\0')
-		return refuse(p, "lacks a )");
-	*copy = '\0';
-	p->text += copy - args[0] + 1;
-	return true;
+	return chars;
 }
 
-static void strip(const char **text)
-{
-	char *begin = (char *)*text + strspn(*text, " \t");
-	size_t chars = strlen(begin);
-
-	while (chars > 0 && isblank((unsigned char)begin[chars - 1]))
-		chars--;
-	begin[chars] = '\0';
-	*text = begin;
-}
-
+/* Whoever answers gets the texts between the commas; p->text is behind the opening parenthesis. */
 static bool parse_ask(struct parser *p, const char *name, struct wh_value *value)
 {
+	char items[WH_EXPR_ARGS_MAX][WH_ITEM_BYTES];
 	const char *args[WH_EXPR_ARGS_MAX];
-	uint32_t n_args;
-	char *copy = strdup(p->text);
-	bool fine = copy != NULL && split_args(p, copy, args, &n_args);
+	size_t chars = chars_within(p->text);
+	char *list = wh_sim_insist(strndup(p->text, chars), chars);
+	const char *rest = list;
+	uint32_t n_args = 0;
 
-	for (uint32_t i = 0; fine && i < n_args; i++)
-		strip(&args[i]);
-	fine = fine && p->scope->ask(p->scope, name, args, n_args, value, p->wrong);
-	free(copy);
-	return fine && advance(p);
+	for (; n_args < WH_EXPR_ARGS_MAX && wh_lex_item(&rest, ',', items[n_args]); n_args++)
+		args[n_args] = items[n_args];
+	free(list);
+	if (p->text[chars] == '\0')
+		return refuse(p, "lacks a )");
+	if (rest != NULL)
+		return refuse(p, "has a function of more than %d values", WH_EXPR_ARGS_MAX);
+	p->text += chars + 1;
+	return p->scope->ask(p->scope, name, args, n_args, value, p->wrong) && advance(p);
 }
 
 static bool parse_name(struct parser *p, struct wh_value *value)
@@ -317,8 +268,8 @@ static bool parse_name(struct parser *p, struct wh_value *value)
 	if (!advance(p))
 		return false;
 	if (is_punct(p, '(')) {
-		if (is_plain_function(name))
-			return parse_call(p, name, value);
+		if (find_function(name) != NULL)
+			return parse_call(p, find_function(name), value);
 		if (p->scope->ask != NULL)
 			return parse_ask(p, name, value);
 		return refuse(p,

@@ -48,14 +48,15 @@ struct wh_expr_scope {
 	void *context;
 };
 
+/* Of a comparison: how its sides may stand to each other, bit by bit. */
 enum wh_sign {
-	WH_SIGN_LESS,
-	WH_SIGN_LESS_OR_EQUAL,
-	WH_SIGN_GREATER,
-	WH_SIGN_GREATER_OR_EQUAL,
-	WH_SIGN_EQUAL,
-	WH_SIGN_NOT_EQUAL,
-	WH_SIGNS,
+	WH_SIGN_LESS = 1 << 0,
+	WH_SIGN_EQUAL = 1 << 1,
+	WH_SIGN_GREATER = 1 << 2,
+	WH_SIGN_UNORDERED = 1 << 3, /* one is no number */
+	WH_SIGN_LESS_OR_EQUAL = WH_SIGN_LESS | WH_SIGN_EQUAL,
+	WH_SIGN_GREATER_OR_EQUAL = WH_SIGN_GREATER | WH_SIGN_EQUAL,
+	WH_SIGN_NOT_EQUAL = WH_SIGN_LESS | WH_SIGN_GREATER | WH_SIGN_UNORDERED,
 };
 
 const char *wh_sign_text(enum wh_sign sign);

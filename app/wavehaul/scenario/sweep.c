@@ -20,13 +20,6 @@ static uint32_t count_items(const char *list, char sign)
 	return count;
 }
 
-static char *copy_text(const char *text)
-{
-	size_t bytes = strlen(text) + 1;
-
-	return memcpy(wh_sim_allocate(bytes), text, bytes);
-}
-
 static bool is_taken(const struct wh_sweep *sweep, const char *name)
 {
 	uint32_t count = 0;
@@ -45,7 +38,7 @@ static bool read_names(
 
 	list->names = wh_sim_allocate(count_items(rest, ':') * sizeof(*list->names));
 	while (wh_lex_item(&rest, ':', name)) {
-		list->names[list->n_names++] = copy_text(name);
+		list->names[list->n_names++] = wh_sim_insist(strdup(name), strlen(name));
 		if (!wh_is_name(name)) {
 			wh_complain("%s: '%s' is no name; names are letters, digits and _",
 				entry->where, name);
@@ -69,7 +62,7 @@ static bool read_row(struct wh_sweep_list *list, const char *all, const struct w
 
 	for (uint32_t i = 0; fits && i < list->n_names; i++) {
 		wh_lex_item(&rest, ':', item);
-		items[i] = copy_text(item);
+		items[i] = wh_sim_insist(strdup(item), strlen(item));
 		fits = item[0] != '\0';
 	}
 	list->n_rows++;
