@@ -306,8 +306,8 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 	if (transfer->settings.json_stream)
 		json_object_set_new(line, "event", json_string("end"));
 	/* clang-format off */
-	wh_json_add(line, json_pack("{s:o, s:I, s:I, s:I, s:I, s:{s:I, s:I, s:I, s:I, s:I, s:I}, s:o, "
-		"s:o, s:o, s:o, s:o, s:{s:I, s:I, s:I, s:I}}",
+	wh_json_add(line, json_pack("{s:o, s:I, s:I, s:I, s:I, s:{s:I, s:I, s:I, s:I, s:I, s:I}, "
+		"s:o, s:o, s:o, s:o, s:o, s:{s:I, s:I, s:I, s:I}}",
 		"host", wh_word_to_json(transfer->server),
 		"files", (json_int_t)totals.files,
 		"skipped", (json_int_t)totals.skipped,
@@ -321,7 +321,8 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 			"lost", (json_int_t)stats.losses_detected_pkts,
 			"bad", (json_int_t)stats.bad_pkts,
 		"repair", wh_repair_json(&stats),
-		"rtt_ms", job != NULL ? json_real((double)job->result.figures.rtt_ns / 1e6) : json_null(),
+		"rtt_ms", job != NULL ? json_real((double)job->result.figures.rtt_ns / 1e6)
+				      : json_null(),
 		"limited_by", sends ? json_string(wh_limit_name(job->result.figures.limited_by))
 				    : json_null(),
 		"failures", failures_json(transfer, false),
