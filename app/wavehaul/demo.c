@@ -364,9 +364,7 @@ static double seconds_of(const struct demo *demo)
 
 	if (from_tsc == 0)
 		from_tsc = job->ready.began_tsc;
-	if (from_tsc == 0 || to_tsc <= from_tsc)
-		return 0;
-	return (double)(to_tsc - from_tsc) / (double)demo->runtime.hz;
+	return wh_progress_s(&demo->progress, from_tsc, to_tsc);
 }
 
 static void gather(struct demo *demo, struct wh_demo_result *result)

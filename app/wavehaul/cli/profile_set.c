@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <rte_common.h>
+
 #include "base/assert.h"
 #include "base/units.h"
 #include "cli/complain.h"
@@ -69,13 +71,6 @@ const struct wh_profile *wh_profile_of(const char *name, const char **option)
 	return NULL;
 }
 
-static uint32_t least_of(uint32_t a, uint32_t b, uint32_t c)
-{
-	uint32_t ab = a < b ? a : b;
-
-	return ab < c ? ab : c;
-}
-
 /* Letters to be changed, added or taken away until `a` is `b` (Levenshtein's distance). */
 static uint32_t distance(const char *a, const char *b)
 {
@@ -90,7 +85,7 @@ static uint32_t distance(const char *a, const char *b)
 		for (size_t j = 1; j <= columns; j++) {
 			uint32_t above = row[j];
 
-			row[j] = least_of(above + 1, row[j - 1] + 1, corner + (*a != b[j - 1]));
+			row[j] = RTE_MIN(RTE_MIN(above, row[j - 1]) + 1, corner + (*a != b[j - 1]));
 			corner = above;
 		}
 	}

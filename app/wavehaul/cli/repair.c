@@ -113,12 +113,11 @@ static uint32_t chunk_pkts(const struct wh_session_config *config)
 	return round_up_div(config->chunk_bytes, config->payload_bytes);
 }
 
-/* Repair packets that a chunk may get. */
-static uint32_t most_pkts(const struct wh_repair_options *options, uint32_t data_pkts)
+uint32_t wh_repair_most_pkts(uint32_t k, uint32_t r, double ceiling, uint32_t data_pkts)
 {
-	if (options->r > 0)
-		return round_up_div(data_pkts, options->k) * options->r;
-	return (uint32_t)ceil(options->ceiling / (1.0 - options->ceiling) * data_pkts);
+	WH_ASSERT((k == 0) == (r == 0) && ceiling < 1.0);
+	return r > 0 ? round_up_div(data_pkts, k) * r
+		     : (uint32_t)ceil(ceiling / (1.0 - ceiling) * data_pkts);
 }
 
 void wh_repair_configure(const struct wh_repair_options *options, struct wh_session_config *config)
@@ -134,7 +133,8 @@ void wh_repair_configure(const struct wh_repair_options *options, struct wh_sess
 	WH_ASSERT(options->ceiling <= WH_REPAIR_CEILING_MAX);
 	*repair = (struct wh_repair_config){
 		.recovery = options->strict ? WH_RECOVERY_FEC : WH_RECOVERY_HYBRID,
-		.repair_pkts = most_pkts(options, chunk_pkts(config)),
+		.repair_pkts = wh_repair_most_pkts(
+			options->k, options->r, options->ceiling, chunk_pkts(config)),
 		.code = options->code,
 		.fixed_k = options->k,
 		.fixed_r = options->r,

@@ -63,6 +63,9 @@ bool wh_repair_possible(uint32_t code, uint32_t k, uint32_t r);
  */
 void wh_repair_configure(const struct wh_repair_options *options, struct wh_session_config *config);
 
+/* That a chunk of so many data packets may get: r for each k, or with 0, 0 up to the ceiling. */
+uint32_t wh_repair_most_pkts(uint32_t k, uint32_t r, double ceiling, uint32_t data_pkts);
+
 /* A receiver's, as the peer's OPEN says. */
 void wh_repair_follow(const struct wh_open_params *params, struct wh_session_config *config);
 

@@ -249,29 +249,15 @@ bool wh_settings_given(const struct wh_settings *settings, enum wh_verb verb, co
 	return false;
 }
 
-/* Each line of the help, as comments. */
-static void print_comment(const char *help, const char *standard, FILE *to)
-{
-	const char *newline;
-
-	while ((newline = strchr(help, '\n')) != NULL) {
-		fprintf(to, "# %.*s\n", (int)(newline - help), help);
-		help = newline + 1;
-	}
-	fprintf(to, "# %s", help);
-	if (standard[0] != '\0')
-		fprintf(to, " (%s)", standard);
-	fputc('\n', to);
-}
-
 static void print_setting(const struct wh_setting *setting, const struct wh_settings *settings,
 	enum wh_verb verb, FILE *to)
 {
 	char value[WH_SETTINGS_TEXT_BYTES];
 	char escaped[2 * WH_SETTINGS_TEXT_BYTES];
 
-	fputc('\n', to);
-	print_comment(wh_setting_help(setting, verb), wh_setting_standard(setting, verb), to);
+	fprintf(to, "\n# ");
+	wh_setting_print_help(
+		wh_setting_help(setting, verb), wh_setting_standard(setting, verb), "# ", to);
 	if (setting->type == WH_SETTING_PROFILE)
 		for (uint32_t i = 0; wh_profile_at(i) != NULL; i++)
 			fprintf(to, "#   %-6s %s\n", wh_profile_at(i)->name,

@@ -203,6 +203,8 @@ void wh_profile_choices_init(struct wh_profile_choices *choices);
 const struct wh_profile_options *wh_profile_choice(
 	const struct wh_profile_choices *choices, const struct wh_profile *profile);
 
+bool wh_cpu_list_has(const struct wh_cpu_list *list, uint64_t cpu);
+
 /* Whether `address` (any port) is in the subnet. */
 bool wh_subnet_has(const struct wh_subnet *subnet, const struct wh_address *address);
 

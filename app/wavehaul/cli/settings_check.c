@@ -10,14 +10,6 @@
 #include "cli/profile_set.h"
 #include "neighbour/neighbour.h"
 
-static bool has_cpu(const struct wh_cpu_list *list, uint16_t cpu)
-{
-	for (uint32_t i = 0; i < list->count; i++)
-		if (list->cpu[i] == cpu)
-			return true;
-	return false;
-}
-
 /* One busy lcore per CPU: a CPU receives and sends for the same queues, or does one of the two. */
 static bool check_cpus(const struct wh_settings *settings)
 {
@@ -27,7 +19,7 @@ static bool check_cpus(const struct wh_settings *settings)
 	if (rx->count == tx->count && memcmp(rx->cpu, tx->cpu, rx->count * sizeof(*rx->cpu)) == 0)
 		return true;
 	for (uint32_t i = 0; i < rx->count; i++) {
-		if (!has_cpu(tx, rx->cpu[i]))
+		if (!wh_cpu_list_has(tx, rx->cpu[i]))
 			continue;
 		wh_complain("CPU %u is in --rx-cpus and in --tx-cpus, which differ; give both the "
 			    "same list, or lists without a CPU in common",

@@ -161,25 +161,31 @@ static void print_flag(const char *flag, const char *argument)
 	printf("%*s", used < COLUMN ? COLUMN - used : 1, "");
 }
 
-/* Lines of text, each behind the first in its column, and the default behind the last. */
-static void print_lines(const char *text, const char *standard)
+void wh_setting_print_help(const char *help, const char *standard, const char *before, FILE *to)
 {
-	const char *newline;
+	for (;;) {
+		size_t chars = strcspn(help, "\n");
 
-	while ((newline = strchr(text, '\n')) != NULL) {
-		printf("%.*s\n%*s", (int)(newline - text), text, COLUMN, "");
-		text = newline + 1;
+		fprintf(to, "%.*s", (int)chars, help);
+		if (help[chars] == '\0')
+			break;
+		fprintf(to, "\n%s", before);
+		help += chars + 1;
 	}
-	printf("%s", text);
-	if (standard[0] != '\0' && strcmp(standard, "no") != 0)
-		printf(" (%s)", standard);
-	printf("\n");
+	if (standard[0] != '\0')
+		fprintf(to, " (%s)", standard);
+	fputc('\n', to);
 }
 
 static void print_setting(const struct wh_setting *setting, enum wh_verb verb)
 {
+	const char *standard = wh_setting_standard(setting, verb);
+	char column[COLUMN + 1];
+
+	snprintf(column, sizeof(column), "%*s", COLUMN, "");
 	print_flag(setting->flag, setting->argument);
-	print_lines(wh_setting_help(setting, verb), wh_setting_standard(setting, verb));
+	wh_setting_print_help(wh_setting_help(setting, verb),
+		strcmp(standard, "no") == 0 ? "" : standard, column, stdout);
 	if (setting->type == WH_SETTING_PROFILE)
 		for (uint32_t i = 0; wh_profile_at(i) != NULL; i++)
 			printf("%*s%-6s %s\n", COLUMN - 4, "", wh_profile_at(i)->name,

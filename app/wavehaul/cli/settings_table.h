@@ -125,6 +125,9 @@ int wh_settings_check(const struct wh_settings *settings, enum wh_verb verb);
 /* What a verb cannot do without, likewise. */
 int wh_settings_check_whole(const struct wh_settings *settings, enum wh_verb verb);
 
+/* Lines of help, `before` in front of each but the first, and the default behind the last. */
+void wh_setting_print_help(const char *help, const char *standard, const char *before, FILE *to);
+
 /* --help of a verb, on stdout. */
 void wh_settings_help(enum wh_verb verb);
 

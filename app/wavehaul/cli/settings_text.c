@@ -170,7 +170,7 @@ static bool parse_cpu_range(char *item, uint64_t *first, uint64_t *last)
 	return *first <= *last && *last <= CPU_MAX;
 }
 
-static bool has_cpu(const struct wh_cpu_list *list, uint64_t cpu)
+bool wh_cpu_list_has(const struct wh_cpu_list *list, uint64_t cpu)
 {
 	for (uint32_t i = 0; i < list->count; i++)
 		if (list->cpu[i] == cpu)
@@ -189,7 +189,7 @@ static const char *take_cpus(const char *text, struct wh_cpu_list *field)
 		if (!parse_cpu_range(item, &first, &last))
 			return not_understood;
 		for (uint64_t cpu = first; cpu <= last; cpu++) {
-			if (has_cpu(&list, cpu))
+			if (wh_cpu_list_has(&list, cpu))
 				return "names a CPU twice";
 			if (list.count == WH_SETTINGS_CPUS_MAX)
 				return "names more than 64 CPUs";

@@ -16,8 +16,8 @@ struct wh_finding {
 	char name[24];
 	enum wh_verdict verdict;
 	char text[400];
-	char repair
-		[200]; /* a command for a root shell; "": nothing to repair, or not by a command */
+	/* A command for a root shell; "": nothing to repair, or not by a command. */
+	char repair[200];
 };
 
 /*

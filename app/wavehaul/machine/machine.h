@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_DOCTOR_MACHINE_H
-#define WH_APP_DOCTOR_MACHINE_H
+#ifndef WH_APP_MACHINE_H
+#define WH_APP_MACHINE_H
 
 /*
  * What several of the doctor's checks want to know of a machine, read once from the files of the

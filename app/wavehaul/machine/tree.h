@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_DOCTOR_TREE_H
-#define WH_APP_DOCTOR_TREE_H
+#ifndef WH_APP_TREE_H
+#define WH_APP_TREE_H
 
 /*
  * Reading what a kernel says of its machine in /proc and /sys, below a root: "" is this machine,

@@ -62,17 +62,14 @@ static int conclude_peer_gone(const struct wh_job *job, const char *host)
 
 static int conclude_stalled(const struct wh_job *job)
 {
-	unsigned long long timeout_s = job->request.stall_timeout_ns / WH_NS_PER_S;
+	bool sent = job->ready.began_tsc != 0 && wh_job_sends(job);
+	const char *why = job->result.stalled ? job->result.why
+			  : sent              ? wh_stall_text(job->result.figures.limited_by)
+					      : "";
 
-	if (job->result.stalled)
-		wh_complain("stalled: no progress for %llu s: %s; --stall-timeout waits longer",
-			timeout_s, job->result.why);
-	else if (job->ready.began_tsc != 0 && wh_job_sends(job))
-		wh_complain("stalled: no progress for %llu s: %s; --stall-timeout waits longer",
-			timeout_s, wh_stall_text(job->result.figures.limited_by));
-	else
-		wh_complain(
-			"stalled: no progress for %llu s; --stall-timeout waits longer", timeout_s);
+	wh_complain("stalled: no progress for %llu s%s%s; --stall-timeout waits longer",
+		(unsigned long long)(job->request.stall_timeout_ns / WH_NS_PER_S),
+		why[0] != '\0' ? ": " : "", why);
 	return WH_EXIT_STALLED;
 }
 

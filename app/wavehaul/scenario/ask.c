@@ -37,11 +37,6 @@ struct question {
 	uint64_t to_ps;
 };
 
-static double seconds(uint64_t span_ps)
-{
-	return (double)span_ps / (double)WH_PS_PER_S;
-}
-
 static struct wh_monitor_flow flow_span(const struct question *q, uint32_t i)
 {
 	return wh_monitor_flow_span(
@@ -82,7 +77,7 @@ static double flow_count(const struct question *q)
 
 static double flow_goodput(const struct question *q)
 {
-	return 8.0 * flow_count(q) / seconds(q->to_ps - q->from_ps);
+	return 8.0 * flow_count(q) / wh_ps_to_seconds(q->to_ps - q->from_ps);
 }
 
 static double flow_throughput(const struct question *q)
@@ -92,7 +87,7 @@ static double flow_throughput(const struct question *q)
 
 	for (uint32_t i = 0; i < q->n_flows; i++)
 		values[i] = wh_throughput_bps(wh_point_group_of(q->asking->point, q->flows[i]),
-			flow_span(q, i).goodput_bytes, seconds(q->to_ps - q->from_ps));
+			flow_span(q, i).goodput_bytes, wh_ps_to_seconds(q->to_ps - q->from_ps));
 	result = q->function->statistic(values, q->n_flows);
 	free(values);
 	return result;
@@ -134,7 +129,7 @@ static double last_finish(const struct question *q)
 
 		last_ps = end_ps > last_ps ? end_ps : last_ps;
 	}
-	return last_ps == WH_SIM_NEVER_PS ? INFINITY : seconds(last_ps);
+	return last_ps == WH_SIM_NEVER_PS ? INFINITY : wh_ps_to_seconds(last_ps);
 }
 
 static double count_finished(const struct question *q)

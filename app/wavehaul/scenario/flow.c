@@ -81,17 +81,6 @@ static void take_code(struct wh_taker *taker, struct wh_repair_config *repair)
 	repair->planner.code = code;
 }
 
-/* As many as the ceiling allows, or as were told for each block. */
-static uint32_t most_repair_pkts(const struct wh_repair_config *repair, uint32_t data_pkts)
-{
-	double share = repair->planner.ceiling;
-
-	WH_ASSERT((repair->fixed_r == 0) == (repair->fixed_k == 0) && share < 1.0);
-	if (repair->fixed_r > 0)
-		return (data_pkts + repair->fixed_k - 1) / repair->fixed_k * repair->fixed_r;
-	return (uint32_t)ceil(share / (1.0 - share) * data_pkts);
-}
-
 /* After the window, which a chunk's size depends on. */
 static void take_repair(
 	struct wh_taker *taker, struct wh_sim_engine_config *config, uint32_t enough_pkts)
@@ -129,7 +118,8 @@ static void take_repair(
 			   payload_bytes);
 	config->encode_ps = wh_take_ps(taker, "encode_delay", 0);
 	data_pkts = wh_sim_engine_chunk_pkts(config);
-	repair->repair_pkts = most_repair_pkts(repair, data_pkts);
+	repair->repair_pkts =
+		wh_repair_most_pkts(repair->fixed_k, repair->fixed_r, planner->ceiling, data_pkts);
 	planner->r_max = repair->repair_pkts;
 	if (data_pkts + repair->repair_pkts > WH_BLOCK_PACKETS_MAX)
 		wh_take_refuse(taker, "chunk", "makes more than 65535 packets with its repair");

@@ -71,7 +71,7 @@ static int is_scenario(const struct dirent *entry)
 	       strcmp(entry->d_name + chars - strlen(SUFFIX), SUFFIX) == 0;
 }
 
-static const char *text_of(const struct wh_ini *ini, const char *key)
+const char *wh_scenario_text(const struct wh_ini *ini, const char *key)
 {
 	const struct wh_ini_entry *entry = wh_ini_find(&ini->sections[WH_INI_SCENARIO], key);
 
@@ -86,12 +86,12 @@ static bool list_one(const char *folder, const char *name)
 	bool fine = wh_ini_read(&ini, &wh_scenario_form, path) == -1;
 
 	if (fine) {
-		const char *figure = text_of(&ini, "figure");
+		const char *figure = wh_scenario_text(&ini, "figure");
 		char line[LINE_BYTES];
 		char plain[LINE_BYTES];
 
 		snprintf(line, sizeof(line), "%-20.*s %s%s%s%s",
-			(int)(strlen(name) - strlen(SUFFIX)), name, text_of(&ini, "title"),
+			(int)(strlen(name) - strlen(SUFFIX)), name, wh_scenario_text(&ini, "title"),
 			figure[0] != '\0' ? " (" : "", figure, figure[0] != '\0' ? ")" : "");
 		printf("%s\n", wh_plain_text(line, false, plain, sizeof(plain)));
 	}

@@ -25,6 +25,9 @@ extern const struct wh_ini_form wh_scenario_form;
  */
 int wh_scenario_set(struct wh_ini *ini, const char *setting);
 
+/* What [scenario] says for people: title, paper, figure; "" when it does not. */
+const char *wh_scenario_text(const struct wh_ini *ini, const char *key);
+
 /* Names and titles of the folder's; NULL: of those that came with wavehaul. An exit status. */
 int wh_scenarios_list(const char *folder);
 

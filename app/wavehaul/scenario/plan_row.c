@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "profile/profile.h"
 #include "scenario/scenario.h"
+#include "scenario/take.h"
 
 /* So long is simulated, in the time that a person waits. */
 #define SIMULATED_PS_MAX (60 * WH_PS_PER_S)
@@ -143,11 +144,6 @@ static void name_row(const struct agent *agent, struct wh_plan_row *told)
 						    : wh_sim_tcp_variety_name(agent->variety));
 }
 
-static double seconds(uint64_t span_ps)
-{
-	return (double)span_ps / (double)WH_PS_PER_S;
-}
-
 static double link_pps(const struct wh_plan_link *link)
 {
 	WH_ASSERT(link->rate_bps > 0 && link->packet_bytes > TCP_HEAD_BYTES);
@@ -166,12 +162,13 @@ static void tell_rate(const struct wh_plan_link *link, const struct agent *agent
 {
 	WH_ASSERT(pps > 0.0);
 	told->goodput_bps = 8.0 * payload_bytes(link, agent) * pps;
-	told->finish_s = 8.0 * (double)link->file_bytes / told->goodput_bps + seconds(link->rtt_ps);
+	told->finish_s =
+		8.0 * (double)link->file_bytes / told->goodput_bps + wh_ps_to_seconds(link->rtt_ps);
 }
 
 static uint64_t span_to_simulate(const struct wh_plan_link *link)
 {
-	double span_s = fmin(seconds(SIMULATED_PS_MAX), SIMULATED_PKTS / link_pps(link));
+	double span_s = fmin(wh_ps_to_seconds(SIMULATED_PS_MAX), SIMULATED_PKTS / link_pps(link));
 	uint64_t span_ps = (uint64_t)(span_s * (double)WH_PS_PER_S);
 	uint64_t least_ps = ROUND_TRIPS_MIN * link->rtt_ps;
 
@@ -188,10 +185,10 @@ static bool tell_tcp(
 
 	if (link->loss == 0.0)
 		return false;
-	formula = wh_formula_tcp(agent->variety, link->loss, seconds(link->rtt_ps));
-	pps = connections * formula.window_pkts / seconds(link->rtt_ps);
+	formula = wh_formula_tcp(agent->variety, link->loss, wh_ps_to_seconds(link->rtt_ps));
+	pps = connections * formula.window_pkts / wh_ps_to_seconds(link->rtt_ps);
 	if (pps >= link_pps(link) ||
-		pps * link->loss * seconds(span_to_simulate(link)) >= LOSSES_MIN)
+		pps * link->loss * wh_ps_to_seconds(span_to_simulate(link)) >= LOSSES_MIN)
 		return false;
 	told->formula = formula.source;
 	tell_rate(link, agent, pps * (1.0 - link->loss), told);
@@ -254,17 +251,17 @@ static void tell_run(const struct wh_plan_link *link, const struct wh_scenario *
 
 	WH_ASSERT(scenario->n_marks == 3 && marks_ps[1] < marks_ps[2]);
 
-	double late_bps = 8.0 * late_bytes / seconds(marks_ps[2] - marks_ps[1]);
+	double late_bps = 8.0 * late_bytes / wh_ps_to_seconds(marks_ps[2] - marks_ps[1]);
 
 	if (finished_ps != WH_SIM_NEVER_PS) {
 		told->simulated_ps = finished_ps;
-		told->finish_s = seconds(finished_ps);
+		told->finish_s = wh_ps_to_seconds(finished_ps);
 		told->goodput_bps = 8.0 * (double)link->file_bytes / told->finish_s;
 		return;
 	}
 	told->simulated_ps = marks_ps[2];
 	told->goodput_bps = late_bps;
-	told->finish_s = seconds(marks_ps[2]) +
+	told->finish_s = wh_ps_to_seconds(marks_ps[2]) +
 			 8.0 * fmax((double)link->file_bytes - all_bytes, 0.0) / late_bps;
 }
 

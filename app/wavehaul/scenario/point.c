@@ -134,7 +134,7 @@ static void add_variable(struct wh_point *point, const char *name, uint64_t span
 	WH_ASSERT(point->n_variables < point->swept.n_variables + 2); /* as allocated */
 	point->variables[point->n_variables++] = (struct wh_variable){
 		.name = name,
-		.value = {.kind = WH_VALUE_TIME, .x = (double)span_ps / (double)WH_PS_PER_S},
+		.value = {.kind = WH_VALUE_TIME, .x = wh_ps_to_seconds(span_ps)},
 	};
 }
 

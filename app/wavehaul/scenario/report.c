@@ -14,13 +14,6 @@
 
 #define SHOWN_DIGITS 12
 
-static const char *scenario_text(const struct wh_ini *ini, const char *key)
-{
-	const struct wh_ini_entry *entry = wh_ini_find(&ini->sections[WH_INI_SCENARIO], key);
-
-	return entry == NULL ? "" : entry->value;
-}
-
 const char *wh_value_text(const struct wh_value *value, char text[WH_VALUE_TEXT_BYTES])
 {
 	static const struct {
@@ -206,12 +199,12 @@ static void print_json(const struct wh_sim_report *report, int status)
 	const struct wh_ini *ini = report->ini;
 	json_t *all = wh_head_json("sim", status);
 
-	wh_json_add(all,
-		json_pack("{s:s, s:o, s:o, s:o, s:o, s:O}", "version", WH_VERSION, "file",
-			wh_text_to_json(ini->path), "title",
-			wh_text_to_json(scenario_text(ini, "title")), "paper",
-			wh_text_to_json(scenario_text(ini, "paper")), "figure",
-			wh_text_to_json(scenario_text(ini, "figure")), "points", report->points));
+	wh_json_add(all, json_pack("{s:s, s:o, s:o, s:o, s:o, s:O}", "version", WH_VERSION, "file",
+				 wh_text_to_json(ini->path), "title",
+				 wh_text_to_json(wh_scenario_text(ini, "title")), "paper",
+				 wh_text_to_json(wh_scenario_text(ini, "paper")), "figure",
+				 wh_text_to_json(wh_scenario_text(ini, "figure")), "points",
+				 report->points));
 	wh_json_print(all, JSON_INDENT(1) | JSON_REAL_PRECISION(SHOWN_DIGITS));
 }
 

@@ -31,11 +31,6 @@ static json_t *json_count(uint64_t count)
 	return json_integer((json_int_t)count);
 }
 
-static double seconds(uint64_t span_ps)
-{
-	return (double)span_ps / (double)WH_PS_PER_S;
-}
-
 static json_t *flow_json(
 	const struct wh_point *point, const struct wh_scenario_run *run, uint32_t flow)
 {
@@ -44,7 +39,7 @@ static json_t *flow_json(
 	struct wh_monitor_flow span =
 		wh_monitor_flow_span(wh_scenario_run_monitor(run), flow, point->warmup_ps, end_ps);
 	uint64_t finished_ps = wh_scenario_run_finished_ps(run, flow);
-	double span_s = seconds(end_ps - point->warmup_ps);
+	double span_s = wh_ps_to_seconds(end_ps - point->warmup_ps);
 	char name[WH_POINT_NAME_BYTES];
 
 	/* clang-format off */
@@ -52,7 +47,7 @@ static json_t *flow_json(
 		"name", wh_point_flow_name(point, flow, name),
 		"group", group->name,
 		"agent", point->agents[group - point->groups],
-		"start_s", wh_json_shown(seconds(wh_scenario_run_start_ps(run, flow))),
+		"start_s", wh_json_shown(wh_ps_to_seconds(wh_scenario_run_start_ps(run, flow))),
 		"goodput_bps", wh_json_shown(8.0 * (double)span.goodput_bytes / span_s),
 		"throughput_bps",
 			wh_json_shown(wh_throughput_bps(group, span.goodput_bytes, span_s)),
@@ -60,8 +55,8 @@ static json_t *flow_json(
 		"retransmitted_pkts", (json_int_t)span.retransmitted_pkts,
 		"repair_pkts", (json_int_t)span.repair_pkts,
 		"dropped_pkts", (json_int_t)span.dropped_pkts,
-		"finished_s", finished_ps == WH_SIM_NEVER_PS ? json_null()
-							     : wh_json_shown(seconds(finished_ps)));
+		"finished_s", finished_ps == WH_SIM_NEVER_PS
+			? json_null() : wh_json_shown(wh_ps_to_seconds(finished_ps)));
 	/* clang-format on */
 }
 
@@ -93,7 +88,7 @@ static json_t *flow_samples(
 	const struct wh_point *point, const struct wh_monitor *monitor, uint32_t flow)
 {
 	const struct wh_scenario_group *group = wh_point_group_of(point, flow);
-	double interval_s = seconds(point->scenario.interval_ps);
+	double interval_s = wh_ps_to_seconds(point->scenario.interval_ps);
 	json_t *goodput = json_array();
 	json_t *throughput = json_array();
 	json_t *rate = json_array();
@@ -150,8 +145,8 @@ static json_t *samples_json(const struct wh_point *point, const struct wh_scenar
 	json_t *links = json_object();
 
 	for (uint32_t i = 0; i < wh_monitor_samples(monitor); i++)
-		json_array_append_new(
-			times, wh_json_shown(seconds((i + 1) * point->scenario.interval_ps)));
+		json_array_append_new(times,
+			wh_json_shown(wh_ps_to_seconds((i + 1) * point->scenario.interval_ps)));
 	for (uint32_t i = 0; i < wh_scenario_flows(&point->scenario); i++)
 		json_object_set_new(
 			flows, wh_point_flow_name(point, i, name), flow_samples(point, monitor, i));

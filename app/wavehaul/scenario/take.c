@@ -8,7 +8,6 @@
 #include "base/assert.h"
 #include "cli/complain.h"
 #include "scenario/lex.h"
-#include "sim/event.h"
 
 /* Of picoseconds there are 18 times as many, so that sums of a few do not wrap. */
 #define TIME_S_MAX 1e6

@@ -9,6 +9,7 @@
 
 #include "cli/ini.h"
 #include "scenario/expr.h"
+#include "sim/event.h"
 
 struct wh_taker {
 	struct wh_ini_section *section;
@@ -54,6 +55,11 @@ bool wh_take_refuse(struct wh_taker *taker, const char *key, const char *why);
 
 /* False after a complaint about the first key that nobody looked for. */
 bool wh_take_all_used(const struct wh_ini_section *section);
+
+static inline double wh_ps_to_seconds(uint64_t span_ps)
+{
+	return (double)span_ps / (double)WH_PS_PER_S;
+}
 
 /* Seconds as picoseconds, to the nearest; false when there are no such. */
 bool wh_seconds_to_ps(double seconds, uint64_t *span_ps);
