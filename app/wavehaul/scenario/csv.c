@@ -23,115 +23,124 @@ static bool make_folder(const char *path)
 	return mkdir(path, 0777) == 0 || errno == EEXIST || complain_of(path);
 }
 
-/* NULL after a complaint. `path` is PATH_MAX long. */
-static FILE *open_file(const char *folder, const char *name, char *path)
-{
+/* A file that is being written, field by field. */
+struct sheet {
 	FILE *file;
+	char path[PATH_MAX];
+	bool in_row;
+};
 
-	snprintf(path, PATH_MAX, "%s/%s", folder, name);
-	file = fopen(path, "w");
-	if (file == NULL)
-		complain_of(path);
-	return file;
+/* False after a complaint. */
+static bool open_sheet(struct sheet *sheet, const char *folder, const char *name)
+{
+	sheet->in_row = false;
+	snprintf(sheet->path, sizeof(sheet->path), "%s/%s", folder, name);
+	sheet->file = fopen(sheet->path, "w");
+	return sheet->file != NULL || complain_of(sheet->path);
 }
 
-static bool close_file(FILE *file, const char *path)
+static bool close_sheet(struct sheet *sheet)
 {
-	bool fine = ferror(file) == 0;
+	bool fine = ferror(sheet->file) == 0;
 
-	return (fclose(file) == 0 && fine) || complain_of(path);
+	return (fclose(sheet->file) == 0 && fine) || complain_of(sheet->path);
 }
 
 /* In quotes where the form demands it, RFC 4180. */
-static void write_text(FILE *file, const char *text)
+static void put_text(struct sheet *sheet, const char *text)
 {
-	if (strpbrk(text, ",\"\n") == NULL) {
-		fputs(text, file);
-		return;
-	}
-	putc('"', file);
+	bool quoted = strpbrk(text, ",\"\n") != NULL;
+
+	fputs(sheet->in_row ? "," : "", sheet->file);
+	fputs(quoted ? "\"" : "", sheet->file);
 	for (; *text != '\0'; text++)
-		fprintf(file, *text == '"' ? "\"\"" : "%c", *text);
-	putc('"', file);
+		fprintf(sheet->file, *text == '"' ? "\"\"" : "%c", *text);
+	fputs(quoted ? "\"" : "", sheet->file);
+	sheet->in_row = true;
 }
 
 /* null is an empty field. */
-static void write_value(FILE *file, const json_t *value)
+static void put(struct sheet *sheet, const json_t *value)
 {
-	if (json_is_string(value))
-		write_text(file, json_string_value(value));
-	else if (json_is_integer(value))
-		fprintf(file, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+	char text[40] = "";
+
+	if (json_is_integer(value))
+		snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
 	else if (json_is_real(value))
-		fprintf(file, "%.12g", json_real_value(value));
+		snprintf(text, sizeof(text), "%.12g", json_real_value(value));
 	else if (json_is_boolean(value))
-		fputs(json_is_true(value) ? "yes" : "no", file);
+		strcpy(text, json_is_true(value) ? "yes" : "no");
+	put_text(sheet, json_is_string(value) ? json_string_value(value) : text);
+}
+
+static void end_row(struct sheet *sheet)
+{
+	putc('\n', sheet->file);
+	sheet->in_row = false;
+}
+
+static void put_keys(struct sheet *sheet, json_t *object)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(object, key, value) put_text(sheet, key);
+}
+
+static void put_values(struct sheet *sheet, json_t *object)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(object, key, value) put(sheet, value);
 }
 
 /* Objects with the same keys, one a row. */
 static bool write_rows(const char *folder, const char *name, const json_t *rows)
 {
-	char path[PATH_MAX];
-	FILE *file = open_file(folder, name, path);
-	const char *key;
-	json_t *value;
+	struct sheet sheet;
 	json_t *row;
 	size_t i;
-	const char *comma = "";
 
-	if (file == NULL)
+	if (!open_sheet(&sheet, folder, name))
 		return false;
-	json_object_foreach(json_array_get(rows, 0), key, value)
-	{
-		fprintf(file, "%s%s", comma, key);
-		comma = ",";
-	}
-	putc('\n', file);
+	put_keys(&sheet, json_array_get(rows, 0));
+	end_row(&sheet);
 	json_array_foreach(rows, i, row)
 	{
-		comma = "";
-		json_object_foreach(row, key, value)
-		{
-			fputs(comma, file);
-			write_value(file, value);
-			comma = ",";
-		}
-		putc('\n', file);
+		put_values(&sheet, row);
+		end_row(&sheet);
 	}
-	return close_file(file, path);
+	return close_sheet(&sheet);
 }
 
 /* Objects of arrays by name, one row for each moment and name. */
 static bool write_samples(const char *folder, const char *file_name, const char *what,
 	const json_t *seconds, json_t *named)
 {
-	char path[PATH_MAX];
-	FILE *file = open_file(folder, file_name, path);
+	struct sheet sheet;
 	json_t *columns;
 	json_t *values;
 	const char *name;
 	const char *key;
 
-	if (file == NULL)
+	if (!open_sheet(&sheet, folder, file_name))
 		return false;
-	fprintf(file, "seconds,%s", what);
-	json_object_foreach(json_object_iter_value(json_object_iter(named)), key, values)
-		fprintf(file, ",%s", key);
-	putc('\n', file);
+	put_text(&sheet, "seconds");
+	put_text(&sheet, what);
+	put_keys(&sheet, json_object_iter_value(json_object_iter(named)));
+	end_row(&sheet);
 	for (size_t i = 0; i < json_array_size(seconds); i++) {
 		json_object_foreach(named, name, columns)
 		{
-			write_value(file, json_array_get(seconds, i));
-			fprintf(file, ",%s", name);
+			put(&sheet, json_array_get(seconds, i));
+			put_text(&sheet, name);
 			json_object_foreach(columns, key, values)
-			{
-				putc(',', file);
-				write_value(file, json_array_get(values, i));
-			}
-			putc('\n', file);
+				put(&sheet, json_array_get(values, i));
+			end_row(&sheet);
 		}
 	}
-	return close_file(file, path);
+	return close_sheet(&sheet);
 }
 
 bool wh_sim_csv_run(const char *folder, uint32_t point, uint64_t seed, const json_t *run)
@@ -167,55 +176,31 @@ static const json_t *find_ok(const json_t *point, const char *label)
 	return NULL;
 }
 
-static void write_head(FILE *file, const struct wh_ini *ini, const json_t *points)
-{
-	const char *key;
-	json_t *value;
-
-	fputs("point", file);
-	json_object_foreach(json_object_get(json_array_get(points, 0), "sweep"), key, value)
-	{
-		putc(',', file);
-		write_text(file, key);
-	}
-	for (uint32_t kind = WH_INI_REPORT; kind <= WH_INI_EXPECT; kind++) {
-		for (uint32_t i = 0; i < ini->sections[kind].n_entries; i++) {
-			putc(',', file);
-			write_text(file, ini->sections[kind].entries[i].key);
-		}
-	}
-	putc('\n', file);
-}
-
 bool wh_sim_csv_points(const char *folder, const struct wh_ini *ini, const json_t *points)
 {
-	char path[PATH_MAX];
-	FILE *file = make_folder(folder) ? open_file(folder, "points.csv", path) : NULL;
-	const char *parts[] = {"sweep", "report"};
-	const char *key;
+	const struct wh_ini_section *expect = &ini->sections[WH_INI_EXPECT];
+	const struct wh_ini_section *report = &ini->sections[WH_INI_REPORT];
+	struct sheet sheet;
 	json_t *point;
-	json_t *value;
 	size_t i;
 
-	if (file == NULL)
+	if (!make_folder(folder) || !open_sheet(&sheet, folder, "points.csv"))
 		return false;
-	write_head(file, ini, points);
+	put_text(&sheet, "point");
+	put_keys(&sheet, json_object_get(json_array_get(points, 0), "sweep"));
+	for (uint32_t k = 0; k < report->n_entries; k++)
+		put_text(&sheet, report->entries[k].key);
+	for (uint32_t k = 0; k < expect->n_entries; k++)
+		put_text(&sheet, expect->entries[k].key);
+	end_row(&sheet);
 	json_array_foreach(points, i, point)
 	{
-		write_value(file, json_object_get(point, "number"));
-		for (size_t part = 0; part < 2; part++) {
-			json_object_foreach(json_object_get(point, parts[part]), key, value)
-			{
-				putc(',', file);
-				write_value(file, value);
-			}
-		}
-		for (uint32_t k = 0; k < ini->sections[WH_INI_EXPECT].n_entries; k++) {
-			putc(',', file);
-			write_value(
-				file, find_ok(point, ini->sections[WH_INI_EXPECT].entries[k].key));
-		}
-		putc('\n', file);
+		put(&sheet, json_object_get(point, "number"));
+		put_values(&sheet, json_object_get(point, "sweep"));
+		put_values(&sheet, json_object_get(point, "report"));
+		for (uint32_t k = 0; k < expect->n_entries; k++)
+			put(&sheet, find_ok(point, expect->entries[k].key));
+		end_row(&sheet);
 	}
-	return close_file(file, path);
+	return close_sheet(&sheet);
 }
