@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "profile/fixed.h"
+#include "profile/hstcp.h"
 #include "profile/ttp.h"
 #include "profile/udt.h"
 
@@ -13,6 +14,7 @@ static const struct wh_profile *const profiles[] = {
 	&wh_profile_fixed,
 	&wh_profile_udt,
 	&wh_profile_ttp,
+	&wh_profile_hstcp,
 };
 
 #define PROFILES (sizeof(profiles) / sizeof(profiles[0]))

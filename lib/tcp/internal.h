@@ -4,6 +4,7 @@
 
 /* What the varieties of TCP share: for this room and its tests only. */
 
+#include "base/highspeed.h"
 #include "tcp/ranges.h"
 #include "tcp/rto.h"
 #include "tcp/tcp.h"
@@ -61,13 +62,6 @@ struct wh_sim_tcp_sacked {
 	bool after_timeout; /* until an acknowledgement of new segments */
 	int64_t pipe_pkts;
 	uint64_t repaired_end; /* holes below have been sent again */
-};
-
-struct wh_sim_highspeed {
-	double log_p_offset; /* log p(w) = offset + slope log w */
-	double log_p_slope;
-	double decrease_offset; /* b(w) = offset + slope log w */
-	double decrease_slope;
 };
 
 struct wh_sim_cubic {
@@ -154,7 +148,7 @@ struct wh_sim_tcp {
 
 	struct wh_sim_reno reno;
 	struct wh_sim_tcp_sacked sacked;
-	struct wh_sim_highspeed highspeed;
+	struct wh_highspeed highspeed;
 	struct wh_sim_cubic cubic;
 	struct wh_sim_vegas vegas;
 };
@@ -204,11 +198,6 @@ void wh_sim_tcp_sack_ack(
 	struct wh_sim_tcp *tcp, uint64_t now_ps, const struct wh_sim_segment *segment);
 void wh_sim_tcp_sack_send(struct wh_sim_tcp *tcp, uint64_t now_ps, uint32_t burst_pkts);
 void wh_sim_tcp_sack_timeout(struct wh_sim_tcp *tcp, uint64_t now_ps);
-
-void wh_sim_highspeed_init(
-	struct wh_sim_highspeed *highspeed, const struct wh_sim_tcp_config *config);
-double wh_sim_highspeed_increase(const struct wh_sim_tcp *tcp, double window_pkts); /* a(w) */
-double wh_sim_highspeed_decrease(const struct wh_sim_tcp *tcp, double window_pkts); /* b(w) */
 
 void wh_sim_cubic_init(struct wh_sim_cubic *cubic);
 double wh_sim_cubic_window(const struct wh_sim_cubic *cubic, double t_s); /* W_cubic(t) */

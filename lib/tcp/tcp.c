@@ -46,10 +46,7 @@ void wh_sim_tcp_config_init(struct wh_sim_tcp_config *config, enum wh_sim_tcp_va
 		.vegas_alpha_pkts = 1,
 		.vegas_beta_pkts = 3,
 		.vegas_gamma_pkts = 1,
-		.highspeed_low_pkts = 38,
-		.highspeed_high_pkts = 83000,
-		.highspeed_high_p = 1e-7,
-		.highspeed_high_decrease = 0.1,
+		.highspeed = {38, 83000, 1e-7, 0.1},
 	};
 }
 
@@ -94,7 +91,7 @@ struct wh_sim_tcp *wh_sim_tcp_create(struct wh_sim *sim, const struct wh_sim_tcp
 	wh_sim_event_init(&tcp->timer, expire, tcp);
 	open_window(tcp);
 	wh_sim_rto_init(&tcp->rto, config, wh_prng_below(wh_sim_prng(sim), config->tick_ps));
-	wh_sim_highspeed_init(&tcp->highspeed, config);
+	wh_highspeed_init(&tcp->highspeed, &config->highspeed);
 	wh_sim_cubic_init(&tcp->cubic);
 	wh_sim_tcp_receiver_init(&tcp->receiver, tcp);
 	return tcp;

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/highspeed.h"
 #include "sim/sim.h"
 
 enum wh_sim_tcp_variety {
@@ -46,10 +47,7 @@ struct wh_sim_tcp_config {
 	double vegas_alpha_pkts;
 	double vegas_beta_pkts;
 	double vegas_gamma_pkts;
-	double highspeed_low_pkts;      /* RFC 3649: 38, ... */
-	double highspeed_high_pkts;     /* ... 83000 ... */
-	double highspeed_high_p;        /* ... 1e-7 ... */
-	double highspeed_high_decrease; /* ... and 0.1 */
+	struct wh_highspeed_config highspeed;
 };
 
 /* ns-2's defaults, 1460 bytes of payload. */

@@ -563,6 +563,10 @@ def cases():
                 continue
             yield Case(f'{profile} {name}', name in QUICK_GRID,
                        partial(transfer, profile=profile, options=options))
+    for name, options in GRID:
+        if name in ('switch', 'loss-thousandth', 'short-queue', 'reorder', 'chunk'):
+            yield Case(f'hstcp {name}', name == 'switch',
+                       partial(transfer, profile='hstcp', options=options))
     yield Case('defaults', False, defaults)
     yield Case('text', True, plain_text)
     yield Case('text verbose', True, lambda p, f: plain_text(p, f, '--verbose'))

@@ -415,8 +415,8 @@ def plan(program, folder):
     found = json.loads(result.out)
     expect_equal('queue', found['queue_pkts'], 17)
     rows = {row['name']: row for row in found['rows']}
-    expect_equal('rows', list(rows), ['fixed', 'udt', 'ttp', 'reno', 'newreno', 'sack', 'vegas',
-                                      'highspeed', 'cubic', '8 newreno'])
+    expect_equal('rows', list(rows), ['fixed', 'udt', 'ttp', 'hstcp', 'reno', 'newreno', 'sack',
+                                      'vegas', 'highspeed', 'cubic', '8 newreno'])
     # 2 MiB in packets of 1408 bytes of payload, and a round trip.
     expect_between('fixed', rows['fixed']['finish_s'], 1.80, 1.82)
     for row in found['rows']:

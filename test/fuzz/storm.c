@@ -163,13 +163,23 @@ static void draw_options(struct wh_storm *storm, struct wh_storm_end *end)
 		set(end, "bottleneck", (double)(UINT64_C(1000000) << wh_script_below(script, 14)));
 }
 
+static uint32_t n_profiles(void)
+{
+	uint32_t count = 0;
+
+	while (wh_profile_at(count) != NULL)
+		count++;
+	return count;
+}
+
 static void draw_end(struct wh_storm *storm, enum wh_role role)
 {
 	static const uint32_t periods_us[] = {1000, 10000, 10000, 10000, 100000, 1000000};
 	static const uint32_t chances[] = {0, 2, 8, 8, 32, 32, 128};
 	struct wh_script *script = &storm->script;
 	struct wh_storm_end *end = &storm->end[role];
-	const struct wh_profile *profile = wh_profile_at((uint32_t)wh_script_below(script, 3));
+	const struct wh_profile *profile =
+		wh_profile_at((uint32_t)wh_script_below(script, n_profiles()));
 
 	WH_ASSERT(profile != NULL);
 	end->profile = *profile;

@@ -46,11 +46,11 @@ static void draw_request(struct world *w, struct wh_request *request, const char
 
 static void draw_client(struct world *w, struct visit_config *config)
 {
-	static const char *const profiles[] = {"fixed", "fixed", "udt", "ttp"};
+	static const char *const profiles[] = {"fixed", "fixed", "udt", "ttp", "hstcp"};
 	struct wh_request *request = &config->request;
 
 	draw_settings(w, &config->settings, config->lanes);
-	draw_request(w, request, profiles[wh_prng_below(&w->prng, 4)], &config->settings);
+	draw_request(w, request, profiles[wh_prng_below(&w->prng, 5)], &config->settings);
 	request->rate_bps = (uint64_t)((double)w->rate_bps * (0.5 + 0.6 * wh_prng_unit(&w->prng)));
 	if (one_in(w, 3)) {
 		request->repair.told = true;

@@ -8,6 +8,7 @@
 #include "base/prng.h"
 #include "base/units.h"
 #include "fec/fec.h"
+#include "profile/hstcp.h"
 #include "profile/ttp.h"
 #include "profile/udt.h"
 #include "wire/encap.h"
@@ -163,6 +164,24 @@ static void draw_ttp(struct wh_prng *prng, struct wh_world_config *config)
 		config->repair.recovery = WH_RECOVERY_FEC;
 }
 
+/* The constants and others, paced or not, up to a third faster than the fibre or unbound. */
+static void draw_hstcp(struct wh_prng *prng, struct wh_world_config *config)
+{
+	double rate_bps = (double)config->forward.rate_bps;
+
+	choose(config, "hstcp");
+	config->send_rate_bps =
+		one_in(prng, 2) ? 0 : (uint64_t)(rate_bps * (0.3 + 1.0 * wh_prng_unit(prng)));
+	set(config, "pace", !one_in(prng, 4));
+	set(config, "aimd", !one_in(prng, 4));
+	if (one_in(prng, 2))
+		return;
+	set(config, "pace_gain", 0.5 + 2.0 * wh_prng_unit(prng));
+	set(config, "initial_window", (double)log_uniform(prng, 1, 1000));
+	set(config, "max_ssthresh", one_in(prng, 2) ? 0 : (double)log_uniform(prng, 1, 1000));
+	set(config, "ack_bytes", one_in(prng, 2) ? 0 : (double)log_uniform(prng, 1, 1 << 20));
+}
+
 static void draw_object(struct wh_prng *prng, struct wh_world_config *config)
 {
 	static const uint64_t edges[] = {0, 1, 4095, 4096, 4097};
@@ -205,13 +224,15 @@ static uint64_t time_limit_ns(const struct wh_world_config *config, uint64_t rtt
 
 	/*
 	 * A slow start that a loss ended early leaves UDT with its least window, which (1) widens
-	 * by next to nothing as long as there are fewer packets than SYNs in a round trip.
+	 * by next to nothing as long as there are fewer packets than SYNs in a round trip. With a
+	 * queue of two packets HighSpeed TCP goes from two to three, and back by a loss.
 	 */
 	uint64_t packets = config->object_bytes / wh_min_u64(payload_bytes, config->chunk_bytes);
-	uint64_t crawl_ns =
-		config->send_rate_bps != 0
-			? 0
-			: packets / WH_UDT_LEAST_WINDOW * (rtt_ns + 20 * MS) + 300 * WH_NS_PER_S;
+	uint64_t least = config->profile == &wh_profile_hstcp ? 1 : WH_UDT_LEAST_WINDOW;
+	uint64_t crawl_ns = 0;
+
+	if (config->send_rate_bps == 0 || config->profile == &wh_profile_hstcp)
+		crawl_ns = packets / least * (rtt_ns + 20 * MS) + 300 * WH_NS_PER_S;
 
 	/* Short chunks fill a third of their buffers, and most end with a short packet. */
 	uint64_t factor = config->short_chunks ? 5 : 1;
@@ -287,6 +308,8 @@ void wh_draw_world(uint64_t seed, struct wh_world_config *config)
 	draw_repair(&prng, config);
 	if (one_in(&prng, 3))
 		draw_ttp(&prng, config);
+	else if (one_in(&prng, 5))
+		draw_hstcp(&prng, config);
 	config->limit_ns = time_limit_ns(config, rtt_ns);
 	if (config->repair.recovery != WH_RECOVERY_NAK)
 		config->limit_ns *= 3; /* up to twice as many repair packets as data */

@@ -123,9 +123,11 @@ static struct wh_settings settings_of(const struct wh_demo_options *options, enu
 		.address = {.family = WH_IPV4, .ip = {192, 0, 2, (uint8_t)(end + 1)}},
 		.prefix_bits = 24,
 	};
-	/* The operator of a dedicated lambda names its rate; of all, UDT finds it by itself. */
-	settings.rate_bps =
-		settings.profile == wh_profile_find("udt") ? WH_RATE_MAX : settings.lambda.rate_bps;
+	/* The operator of a dedicated lambda names its rate, where the profile does not find it. */
+	settings.rate_bps = settings.profile->rate_is_told || wh_profile_option(settings.profile,
+								      "bottleneck") != NULL
+				    ? settings.lambda.rate_bps
+				    : WH_RATE_MAX;
 	return settings;
 }
 

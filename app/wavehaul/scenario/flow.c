@@ -206,15 +206,15 @@ static void take_tcp(
 
 static void take_highspeed(struct wh_taker *taker, struct wh_sim_tcp_config *config)
 {
-	config->highspeed_low_pkts =
-		wh_take_number(taker, "highspeed_low", config->highspeed_low_pkts, 2.0, PKTS_MAX);
-	config->highspeed_high_pkts =
-		wh_take_number(taker, "highspeed_high", config->highspeed_high_pkts, 3.0, PKTS_MAX);
-	config->highspeed_high_p =
-		wh_take_number(taker, "highspeed_high_p", config->highspeed_high_p, 1e-15, 0.1);
-	config->highspeed_high_decrease = wh_take_number(
-		taker, "highspeed_decrease", config->highspeed_high_decrease, 1e-6, 0.5);
-	if (config->highspeed_high_pkts <= config->highspeed_low_pkts)
+	config->highspeed.low_pkts =
+		wh_take_number(taker, "highspeed_low", config->highspeed.low_pkts, 2.0, PKTS_MAX);
+	config->highspeed.high_pkts =
+		wh_take_number(taker, "highspeed_high", config->highspeed.high_pkts, 3.0, PKTS_MAX);
+	config->highspeed.high_p =
+		wh_take_number(taker, "highspeed_high_p", config->highspeed.high_p, 1e-15, 0.1);
+	config->highspeed.high_decrease = wh_take_number(
+		taker, "highspeed_decrease", config->highspeed.high_decrease, 1e-6, 0.5);
+	if (config->highspeed.high_pkts <= config->highspeed.low_pkts)
 		wh_take_refuse(taker, "highspeed_high", "is not above highspeed_low");
 }
 

@@ -245,7 +245,7 @@ static void test_profiles(void)
 		CU_ASSERT_PTR_EQUAL(wh_profile_by_number(p->number), p);
 		CU_ASSERT(strlen(p->summary) > 0);
 	}
-	CU_ASSERT_EQUAL(count, 3);
+	CU_ASSERT(count >= 4);
 	CU_ASSERT_PTR_NULL(wh_profile_at(UINT32_MAX));
 	CU_ASSERT_PTR_NULL(wh_profile_find("fix"));
 	CU_ASSERT_PTR_NULL(wh_profile_find(""));

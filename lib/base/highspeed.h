@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_BASE_HIGHSPEED_H
+#define WH_BASE_HIGHSPEED_H
+
+/*
+ * HighSpeed TCP's response, RFC 3649: above a window of `low` a round trip adds a(w) segments and a
+ * loss takes b(w) of the window. p(w), the loss rate at which w is the mean window, is a straight
+ * line between two points on a log-log scale, b(w) one over log w (section 5). As in ns-2 the lower
+ * point is 1.5 / low^2, Reno's own, for which the RFC writes 1e-3: so a(low) is 1. Beyond `high`,
+ * where the RFC's table ends, b stays: its line would be below 0 from seven times that on, and what
+ * 100 Gb/s hold in a second is a hundred times that.
+ */
+
+struct wh_highspeed_config {
+	double low_pkts;      /* RFC 3649: 38, ... */
+	double high_pkts;     /* ... 83000 ... */
+	double high_p;        /* ... 1e-7 ... */
+	double high_decrease; /* ... and 0.1 */
+};
+
+struct wh_highspeed {
+	struct wh_highspeed_config config;
+	double log_p_offset; /* log p(w) = offset + slope log w */
+	double log_p_slope;
+	double decrease_offset; /* b(w) = offset + slope log w */
+	double decrease_slope;
+};
+
+void wh_highspeed_init(struct wh_highspeed *highspeed, const struct wh_highspeed_config *config);
+
+double wh_highspeed_increase(const struct wh_highspeed *highspeed, double window_pkts); /* a(w) */
+double wh_highspeed_decrease(const struct wh_highspeed *highspeed, double window_pkts); /* b(w) */
+
+#endif
