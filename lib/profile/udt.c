@@ -29,6 +29,7 @@ enum {
 	BETA,
 	LOSS_THRESHOLD,
 	ONE_WAY,
+	EMPTY_SYN,
 	OPTIONS,
 };
 
@@ -47,6 +48,8 @@ static const struct wh_option options[OPTIONS] = {
 		"III C", "from this loss rate on the rate does not rise"},
 	[ONE_WAY] = {"one_way", WH_OPTION_SWITCH, 0, 1, 0, true, "V",
 		"the trend is that of the one-way delay, not of the round trip"},
+	[EMPTY_SYN] = {"empty_syn", WH_OPTION_SWITCH, 0, 1, 0, false, "III C is silent",
+		"an interval in which nothing was sent counts as one without loss"},
 };
 
 struct udt {
@@ -274,16 +277,21 @@ static void on_delay(struct wh_control *control, const struct wh_delay_event *ev
 
 /*
  * III C: moving average, from 0, of the loss rate per SYN. In a SYN in which nothing was sent, as
- * in a freeze, there is no rate: its losses count in the next.
+ * in a freeze, there is no rate: its losses count in the next. As an option it is one without loss,
+ * so that a flow of less than a packet per SYN gets over a loss by time, and not by packets.
  */
-static void update_loss_rate(struct udt *udt, uint64_t sent_pkts_total)
+static void update_loss_rate(
+	const struct wh_control *control, struct udt *udt, uint64_t sent_pkts_total)
 {
 	WH_ASSERT(sent_pkts_total >= udt->sent_pkts_total);
 
 	uint64_t sent_pkts = sent_pkts_total - udt->sent_pkts_total;
 
-	if (sent_pkts == 0)
+	if (sent_pkts == 0) {
+		if (option(control, EMPTY_SYN) != 0.0)
+			udt->loss_rate = ewma(udt->loss_rate, 0.0);
 		return;
+	}
 	udt->loss_rate =
 		ewma(udt->loss_rate, fmin(1.0, (double)udt->lost_pkts / (double)sent_pkts));
 	WH_ASSERT(udt->loss_rate >= 0.0 && udt->loss_rate <= 1.0);
@@ -333,7 +341,7 @@ static void on_tick(struct wh_control *control, const struct wh_tick_event *even
 	struct udt *udt = state_of(control);
 	double syn_tsc = (double)control->config.syn_tsc;
 
-	update_loss_rate(udt, event->sent_pkts_total);
+	update_loss_rate(control, udt, event->sent_pkts_total);
 	if (udt->slow_start || udt->loss_rate >= option(control, LOSS_THRESHOLD))
 		return;
 

@@ -110,6 +110,7 @@ static void draw_profile(struct wh_prng *prng, uint64_t rate_bps, struct wh_worl
 	set(config, "bandwidth_in_bytes", one_in(prng, 4));
 	set(config, "delay_warning", !one_in(prng, 4));
 	set(config, "one_way", one_in(prng, 4));
+	set(config, "empty_syn", one_in(prng, 4));
 }
 
 /* Every recovery and code; from too little repair to much more than is needed. */

@@ -564,6 +564,18 @@ static void test_loss_rate_of_odd_intervals(void)
 	nak(&control, 0, 500, 10, 1000); /* more reported than sent: all lost, no more */
 	tick(&control, 200);
 	WH_ASSERT_NEAR(wh_udt_view(&control).loss_rate, 0.01 * 7 / 8 + 1.0 / 8, 1e-12);
+
+	/* As an option an empty interval is one without loss: 0.01 is below 1 % after one of them. */
+	set(&config, "empty_syn", true);
+	control = flow(&config, 1000, 0);
+	nak(&control, 0, 7, 10, 1000);
+	tick(&control, 0); /* its losses stay all the same */
+	tick(&control, 100);
+	WH_ASSERT_NEAR(wh_udt_view(&control).loss_rate, 0.01, 1e-12);
+	tick(&control, 100);
+	WH_ASSERT_NEAR(wh_udt_view(&control).loss_rate, 0.00875, 1e-12);
+	tick(&control, 100);
+	WH_ASSERT_NEAR(wh_udt_view(&control).loss_rate, 0.00875 * 7 / 8, 1e-12);
 }
 
 /* rate_bps bounds C in slow start, at its end and in every increase: 12304 bits at 1 Gb/s. */
