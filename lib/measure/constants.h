@@ -35,6 +35,16 @@
 #define WH_TREND_PDT_LEANS 0.45
 
 /*
+ * udt.txt V asks for a correction of skew and says no more: these are our choice. A block is long
+ * enough for a queue that UDT fills to empty once, and with four of them there are six lines.
+ * Crystals are within 100 ppm of their rate, two of them within 200, and some drift is left.
+ */
+#define WH_SKEW_BLOCK_MS 1000
+#define WH_SKEW_BLOCKS   16
+#define WH_SKEW_KNOWN    4
+#define WH_SKEW_MOST_PPM 300
+
+/*
  * ttp.txt II B: the short term is the last n packets, one control packet's bitmap, which III A
  * sets to 1K bits; the long term is the whole connection and needs no constant. II C takes a
  * weighted average of the two but names no weight: equal shares are our choice.
@@ -46,5 +56,6 @@ static_assert(WH_EWMA_KEEP > 0 && WH_EWMA_KEEP < WH_EWMA_PARTS, "old and new bot
 static_assert(WH_RTT_VAR_KEEP > 0 && WH_RTT_VAR_KEEP < WH_RTT_VAR_PARTS, "old and new both count");
 static_assert(WH_PAIR_PERIOD_PKTS >= 2, "a pair has two packets");
 static_assert(WH_TREND_DELAYS >= 2, "a trend has a step");
+static_assert(WH_SKEW_KNOWN >= 2 && WH_SKEW_KNOWN <= WH_SKEW_BLOCKS, "a slope has two points");
 
 #endif

@@ -412,7 +412,7 @@ const struct wh_profile wh_profile_udt = {
 		{
 			.period_us = SYN_US,
 			.state_on_news_only = true,
-			.data_tell = true, /* III E has no state of the sender's */
+			.data_tell = true,    /* III E has no state of the sender's */
 			.nak_packets_max = 1, /* III E: only those that fit into one packet */
 			.delay_warnings = true,
 			.pair_period_pkts = WH_PAIR_PERIOD_PKTS,

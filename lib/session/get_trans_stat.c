@@ -86,6 +86,31 @@ static struct wh_ack_sample *find_sample(struct wh_receiver *rx, uint64_t serial
 	return NULL;
 }
 
+/*
+ * The trend is that of the round trip until the skew of the clocks is known, and then that of the
+ * one-way delay without it (udt.txt V). Of the stamps only differences count, and they wrap.
+ */
+static void watch_one_way(
+	struct wh_session *s, uint64_t arrived_tsc, uint32_t stamp_us, int64_t rtt_tsc)
+{
+	struct wh_receiver *rx = &s->rx;
+	uint32_t delay_us = wh_session_now_us(s, arrived_tsc) - stamp_us;
+	bool was_known = wh_skew_known(rx->skew);
+
+	if (rx->skew->samples == 0)
+		rx->skew_base_us = delay_us;
+	wh_skew_add(rx->skew, arrived_tsc,
+		(int64_t)(int32_t)(delay_us - rx->skew_base_us) *
+			(int64_t)(s->config.hz / WH_US_PER_S));
+	if (!wh_skew_known(rx->skew)) {
+		wh_trend_add(&rx->trend, rtt_tsc);
+		return;
+	}
+	if (!was_known)
+		wh_trend_init(&rx->trend);
+	wh_trend_add(&rx->trend, wh_skew_corrected(rx->skew));
+}
+
 static void take_ack2(
 	struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc, const struct wh_ack2 *ack2)
 {
@@ -110,15 +135,12 @@ static void take_ack2(
 	sample->sent_tsc = 0;
 	wh_rtt_add(&s->rtt, arrived_tsc - sent_tsc);
 
-	/* Clocks of two machines: only differences count, and they wrap like the stamp. */
-	int64_t delay_tsc = (int64_t)(arrived_tsc - sent_tsc);
+	int64_t rtt_tsc = (int64_t)(arrived_tsc - sent_tsc);
 
-	if (s->feedback.trend_one_way) {
-		int32_t delay_us = (int32_t)(wh_session_now_us(s, arrived_tsc) - ack2->stamp_us);
-
-		delay_tsc = (int64_t)delay_us * (int64_t)(s->config.hz / WH_US_PER_S);
-	}
-	wh_trend_add(&rx->trend, delay_tsc);
+	if (s->feedback.trend_one_way)
+		watch_one_way(s, arrived_tsc, ack2->stamp_us, rtt_tsc);
+	else
+		wh_trend_add(&rx->trend, rtt_tsc);
 	warn_of_growing_delay(s, now_tsc);
 }
 

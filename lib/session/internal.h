@@ -22,6 +22,7 @@
 #include "measure/bitmap_loss.h"
 #include "measure/pair.h"
 #include "measure/rtt.h"
+#include "measure/skew.h"
 #include "measure/trend.h"
 #include "profile/profile.h"
 #include "session/half.h"
@@ -280,9 +281,11 @@ struct wh_receiver {
 	uint64_t trans_state_tsc;
 	uint64_t previous_trans_upper;
 	uint32_t peer_queued_pkts;
-	uint64_t acked_end; /* one past the latest state that the transmitter is known to know */
+	uint32_t skew_base_us; /* the first one-way delay */
+	uint64_t acked_end;    /* one past the latest state that the transmitter is known to know */
 	uint64_t progress_tsc;
 	struct wh_trend trend;
+	struct wh_skew *skew; /* where the trend is that of one-way delays; else NULL */
 	uint64_t next_warning_tsc;
 	bool total_known; /* from the release request */
 	uint64_t chunks;

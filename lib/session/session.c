@@ -275,6 +275,15 @@ static void create_bitmaps(
 	wh_bitmap_loss_init(&rx->bitmap_loss, first_serial, rules->q_pkts, rules->initial_loss);
 }
 
+static int create_skew(struct wh_receiver *rx, uint64_t hz)
+{
+	rx->skew = calloc(1, sizeof(*rx->skew));
+	if (rx->skew == NULL)
+		return -ENOMEM;
+	wh_skew_init(rx->skew, hz, hz / WH_US_PER_S);
+	return 0;
+}
+
 static int create_receiver(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_receiver *rx = &s->rx;
@@ -302,6 +311,8 @@ static int create_receiver(struct wh_session *s, uint64_t now_tsc)
 	wh_arrival_init(&rx->arrival, config->hz);
 	wh_pair_init(&rx->pair, config->hz);
 	wh_trend_init(&rx->trend);
+	if (s->feedback.trend_one_way && create_skew(rx, config->hz) != 0)
+		return -ENOMEM;
 	if (s->feedback.bitmaps.n_pkts > 0)
 		create_bitmaps(rx, &s->feedback.bitmaps, s->params.first_serial);
 	rx->next_state_tsc = now_tsc;
@@ -464,6 +475,7 @@ static void destroy_receiver(struct wh_receiver *rx)
 	free(rx->have_bits);
 	free(rx->spare);
 	free(rx->ack_sample);
+	free(rx->skew);
 }
 
 void wh_session_destroy(struct wh_session *s)
@@ -669,7 +681,11 @@ static uint64_t receiver_bytes(const struct wh_session_config *config)
 				   : spans(config) * sizeof(struct wh_span) +
 					     2 * wh_fifo_bytes(config->chunks);
 
-	return config->chunks * per_chunk + mending +
+	uint64_t skew = wh_profile_feedback(config->profile, &config->options).trend_one_way
+				? sizeof(struct wh_skew)
+				: 0;
+
+	return config->chunks * per_chunk + mending + skew +
 	       ack_history(config->window_pkts) * sizeof(struct wh_ack_sample) +
 	       2 * wh_fifo_bytes(config->chunks) + wh_fifo_bytes(chunk_slots(config)) +
 	       wh_loss_list_bytes(config->window_pkts) + wh_recv_table_bytes(config->window_pkts);

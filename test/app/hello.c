@@ -137,7 +137,7 @@ static void test_strange_options(void)
 		{"udt", 1U << 4, 1.5, false},
 		{"udt", 1U << 4, 0.0 / 0.0, false},
 		{"udt", 1U << 6, 1.0, true},
-		{"udt", 1U << 7, 0.0, false},
+		{"udt", 1U << 8, 0.0, false},
 		{"udt", 1U << 15, 0.0, false},
 		{"udt", UINT16_MAX, 1.0, false},
 		{"ttp", 1U << 6, 1024.0, true},

@@ -90,6 +90,7 @@ static void test_beside(void)
 	struct wh_session_config config;
 
 	wh_session_config_init(&config);
+	wh_session_config_profile(&config, wh_profile_find("udt"));
 	config.payload_bytes = 1408;
 	config.window_pkts = 1 << 18;
 	config.chunk_bytes = WH_CHUNK_BYTES_DEFAULT;

@@ -565,7 +565,7 @@ static void test_loss_rate_of_odd_intervals(void)
 	tick(&control, 200);
 	WH_ASSERT_NEAR(wh_udt_view(&control).loss_rate, 0.01 * 7 / 8 + 1.0 / 8, 1e-12);
 
-	/* As an option an empty interval is one without loss: 0.01 is below 1 % after one of them. */
+	/* As an option an empty interval is one without loss: 0.01 is below 1 % after one of it. */
 	set(&config, "empty_syn", true);
 	control = flow(&config, 1000, 0);
 	nak(&control, 0, 7, 10, 1000);

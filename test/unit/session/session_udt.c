@@ -206,8 +206,32 @@ static void test_states_when_stuck(void)
 	pair_close(pair);
 }
 
+/*
+ * Clocks up to 100 ppm apart over a way that never changes: no warning, of the round trip or of one
+ * way. When the way there then grows by 40 ms in a second, both warn, once in two round trips.
+ */
+static void test_clocks_apart(void)
+{
+	static const double ppms[] = {-100, -54, 0, 54, 100};
+
+	for (size_t i = 0; i < 2 * sizeof(ppms) / sizeof(ppms[0]); i++) {
+		struct pair *pair = pair_open(10000000, 1024, i % 2 == 0);
+
+		pair->sender_ppm = ppms[i / 2];
+		run_for(pair, 20 * HZ);
+		CU_ASSERT_EQUAL(wh_session_stats(pair->receiver).delay_warnings, 0);
+		for (uint32_t ms = 0; ms < 1000; ms++) {
+			pair->forward_tsc += 40 * MS / 1000;
+			run_for(pair, MS);
+		}
+		CU_ASSERT_TRUE(wh_session_stats(pair->receiver).delay_warnings >= 10);
+		pair_close(pair);
+	}
+}
+
 CU_TestInfo wh_tests[] = {
 	{"data tell", test_data_tell},
 	{"states when stuck", test_states_when_stuck},
+	{"clocks apart", test_clocks_apart},
 	CU_TEST_INFO_NULL,
 };
