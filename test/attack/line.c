@@ -212,6 +212,13 @@ struct wh_packet wh_attack_example(enum wh_packet_type type, uint32_t lci)
 		packet.release.stage = WH_RELEASE_ABORT;
 		packet.release.status = WH_STATUS_INTERRUPTED;
 		break;
+	case WH_PACKET_PROBE:
+		packet.flags = WH_FLAG_ECHO;
+		packet.probe.count = 1;
+		break;
+	case WH_PACKET_PROBE_ANSWER:
+		packet.flags = WH_FLAG_ECHO;
+		break;
 	default:
 		break;
 	}
