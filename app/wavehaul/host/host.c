@@ -22,7 +22,7 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "file/aside.h"
-#include "host/port_check.h"
+#include "machine/machine.h"
 
 /* How often the state of the link is asked for; more often while somebody waits for it. */
 #define LINK_WATCH_US 5000
@@ -437,6 +437,39 @@ static int start_runtime(struct wh_runtime *runtime, const struct wh_cores *core
 	return wh_runtime_start(runtime, cores, &eal);
 }
 
+static bool nic_has_default_route(const char *address)
+{
+	struct wh_machine machine = {.root = "", .live = true};
+	bool has = false;
+
+	wh_machine_look_for_nics(&machine);
+	for (uint32_t i = 0; i < machine.nics; i++)
+		has = has || (machine.nic[i].default_route &&
+				     strcmp(machine.nic[i].address, address) == 0);
+	wh_machine_free(&machine);
+	return has;
+}
+
+/*
+ * Whether the port would take from the system the NIC or interface of its default route, and with
+ * it the operator's own connection, perhaps. AF_PACKET shares an interface with the kernel, and
+ * may.
+ */
+static bool is_systems(const struct wh_port_spec *spec, char *why, size_t why_bytes)
+{
+	bool taken = spec->kind == WH_PORT_PCI ? nic_has_default_route(spec->target)
+		     : spec->kind == WH_PORT_AF_XDP && !spec->verbatim
+			     ? wh_interface_has_default_route("", spec->target)
+			     : false;
+
+	if (taken)
+		snprintf(why, why_bytes,
+			"%.40s has the default route, so it stays the system's: give --port "
+			"another, or share the interface by af_packet:IFACE",
+			spec->target);
+	return taken;
+}
+
 int wh_host_start(struct wh_host *host, struct wh_runtime *runtime,
 	const struct wh_host_settings *settings, const struct wh_ground_hooks *hooks, uint32_t jobs)
 {
@@ -448,7 +481,7 @@ int wh_host_start(struct wh_host *host, struct wh_runtime *runtime,
 
 	wh_cores_allowed(&allowed);
 	if (wh_port_spec_read(settings->port, 0, &spec, why, sizeof(why)) != 0 ||
-		wh_port_is_systems(&spec, why, sizeof(why)) ||
+		is_systems(&spec, why, sizeof(why)) ||
 		wh_port_spec_prepare(&spec, (uint16_t)settings->queues,
 			(uint16_t)settings->mtu_bytes, &device, why, sizeof(why)) != 0 ||
 		wh_cores_place(settings, &allowed, &cores, why, sizeof(why)) != 0) {

@@ -32,9 +32,8 @@ static void say_hello(struct wh_job *job)
 static int32_t open_job(struct wh_job *job, uint64_t now_tsc)
 {
 	if (wh_job_join(job) != 0 || !wh_job_open_out(job, WH_JOB_NAME, wh_job_sends(job))) {
-		wh_job_fail(
-			job, WH_STATUS_BUSY, "no memory for a stream; a larger --buffers gives it");
-		wh_job_end(job, now_tsc);
+		wh_job_give_up(job, now_tsc, WH_STATUS_BUSY,
+			"no memory for a stream; a larger --buffers gives it");
 		return 1;
 	}
 	say_hello(job);
@@ -44,16 +43,10 @@ static int32_t open_job(struct wh_job *job, uint64_t now_tsc)
 
 static void start(struct wh_job *job, uint64_t now_tsc)
 {
-	enum wh_doing doing = WH_DOING_OPENING;
+	enum wh_doing doing;
 	char text[WH_FAULT_TEXT_BYTES];
-	int rc = 0;
+	int rc = wh_job_open_end(job, now_tsc, &doing);
 
-	if (job->request.verb == WH_JOB_SEND)
-		rc = wh_job_open_source(job);
-	else if (job->request.verb == WH_JOB_GET)
-		rc = wh_job_open_sink(job, &doing);
-	else
-		rc = wh_job_open_pump(job, now_tsc);
 	if (job->request.verb == WH_JOB_BENCH && job->request.reverse)
 		wh_job_post_end(job); /* nothing more to say */
 	job->ready.began_tsc = now_tsc;
@@ -132,8 +125,7 @@ static int32_t take_reports(struct wh_job *job, uint64_t now_tsc)
 	int found = wh_job_read(job, &record);
 
 	if (found == -ENODATA) {
-		job->ends.sink_told = true;
-		wh_session_ask(wh_job_in(job), WH_WISH_SINK_DONE, WH_STATUS_VERIFIED);
+		wh_job_tell_sink_done(job);
 		return 1;
 	}
 	bool is_report =
@@ -155,11 +147,6 @@ static int32_t take_reports(struct wh_job *job, uint64_t now_tsc)
 
 int32_t wh_job_client_step(struct wh_job *job, uint64_t now_tsc)
 {
-	if (wh_job_is_hurried(job)) {
-		wh_job_fail(job, WH_STATUS_INTERRUPTED, "interrupted");
-		wh_job_end(job, now_tsc);
-		return 1;
-	}
 	switch (job->view.state) {
 	case WH_JOB_OPENING:
 		return open_job(job, now_tsc);

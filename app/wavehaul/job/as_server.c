@@ -72,19 +72,6 @@ static void refuse(struct wh_job *job, uint64_t now_tsc, int error, const char *
 	await_refused(job, now_tsc, text);
 }
 
-static int open_end(struct wh_job *job, uint64_t now_tsc, enum wh_doing *doing)
-{
-	*doing = WH_DOING_OPENING;
-	switch (job->request.verb) {
-	case WH_JOB_GET:
-		return wh_job_open_source(job);
-	case WH_JOB_SEND:
-		return wh_job_open_sink(job, doing);
-	default:
-		return wh_job_open_pump(job, now_tsc);
-	}
-}
-
 /* READY goes before anything that source, sink or pump have to say: they begin behind it. */
 static void start(struct wh_job *job, uint64_t now_tsc)
 {
@@ -98,7 +85,7 @@ static void start(struct wh_job *job, uint64_t now_tsc)
 
 	job->records.posted = 1;
 
-	int rc = open_end(job, now_tsc, &doing);
+	int rc = wh_job_open_end(job, now_tsc, &doing);
 
 	job->records.posted = 0;
 	if (rc != 0) {
@@ -117,7 +104,7 @@ static void start(struct wh_job *job, uint64_t now_tsc)
 	wh_job_enter(job, WH_JOB_RUNNING);
 }
 
-static bool open_answers(struct wh_job *job)
+static bool open_reply(struct wh_job *job)
 {
 	char name[32];
 
@@ -126,20 +113,18 @@ static bool open_answers(struct wh_job *job)
 }
 
 /* HELLO is here: opens our stream, in which READY or REFUSED goes. */
-static void answer(struct wh_job *job, uint64_t now_tsc)
+static void reply(struct wh_job *job, uint64_t now_tsc)
 {
 	if (job->request.verb == WH_JOB_IDLE) {
 		wh_job_enter(job, WH_JOB_RUNNING);
 		return;
 	}
 	if (wh_job_join(job) != 0) {
-		wh_job_fail(job, WH_STATUS_REFUSED, "that lane is there already");
-		wh_job_end(job, now_tsc);
+		wh_job_give_up(job, now_tsc, WH_STATUS_REFUSED, "that lane is there already");
 		return;
 	}
-	if (!open_answers(job)) {
-		wh_job_fail(job, WH_STATUS_BUSY, "no memory for another stream");
-		wh_job_end(job, now_tsc);
+	if (!open_reply(job)) {
+		wh_job_give_up(job, now_tsc, WH_STATUS_BUSY, "no memory for another stream");
 		return;
 	}
 	start(job, now_tsc);
@@ -171,9 +156,9 @@ static void refuse_version(struct wh_job *job, uint64_t now_tsc)
 	};
 	char text[200];
 
-	if (!keep_hello(job, &plain) || !open_answers(job)) {
-		wh_job_fail(job, WH_STATUS_BUSY, "no memory to refuse a client of another version");
-		wh_job_end(job, now_tsc);
+	if (!keep_hello(job, &plain) || !open_reply(job)) {
+		wh_job_give_up(job, now_tsc, WH_STATUS_BUSY,
+			"no memory to refuse a client of another version");
 		return;
 	}
 	snprintf(text, sizeof(text),
@@ -191,8 +176,7 @@ static int32_t await_hello(struct wh_job *job, uint64_t now_tsc)
 	if (found == 0) {
 		if (wh_session_news(wh_job_in(job)).phase == WH_PHASE_CLOSED ||
 			now_tsc > job->turn.give_up_tsc) {
-			wh_job_fail(job, WH_STATUS_STALLED, "nothing was asked for");
-			wh_job_end(job, now_tsc);
+			wh_job_give_up(job, now_tsc, WH_STATUS_STALLED, "nothing was asked for");
 		}
 		return 0;
 	}
@@ -209,11 +193,10 @@ static int32_t await_hello(struct wh_job *job, uint64_t now_tsc)
 	if (found > 0)
 		wh_job_read_done(job);
 	if (kept) {
-		answer(job, now_tsc);
+		reply(job, now_tsc);
 	} else {
-		wh_job_fail(job, possible ? WH_STATUS_BUSY : WH_STATUS_REFUSED,
+		wh_job_give_up(job, now_tsc, possible ? WH_STATUS_BUSY : WH_STATUS_REFUSED,
 			"a HELLO that makes no sense, or one that this host cannot serve");
-		wh_job_end(job, now_tsc);
 	}
 	return 1;
 }
@@ -252,8 +235,7 @@ static int32_t await_end(struct wh_job *job)
 	int found = wh_job_read(job, &record);
 
 	if (found == -ENODATA) {
-		job->ends.sink_told = true;
-		wh_session_ask(wh_job_in(job), WH_WISH_SINK_DONE, WH_STATUS_VERIFIED);
+		wh_job_tell_sink_done(job);
 		return 1;
 	}
 	if (found > 0)
@@ -299,19 +281,13 @@ static int32_t await_refused_client(struct wh_job *job, uint64_t now_tsc)
 	}
 	if (wh_session_news(wh_job_in(job)).phase == WH_PHASE_CLOSED ||
 		now_tsc > job->turn.give_up_tsc) {
-		wh_job_fail(job, WH_STATUS_REFUSED, "refused");
-		wh_job_end(job, now_tsc);
+		wh_job_give_up(job, now_tsc, WH_STATUS_REFUSED, "refused");
 	}
 	return work;
 }
 
 int32_t wh_job_server_step(struct wh_job *job, uint64_t now_tsc)
 {
-	if (wh_job_is_hurried(job)) {
-		wh_job_fail(job, WH_STATUS_INTERRUPTED, "the server stops");
-		wh_job_end(job, now_tsc);
-		return 1;
-	}
 	switch (job->view.state) {
 	case WH_JOB_OPENING:
 		return await_hello(job, now_tsc);

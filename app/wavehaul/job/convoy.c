@@ -8,7 +8,7 @@
 
 void wh_convoys_init(struct wh_convoys *convoys)
 {
-	rte_spinlock_init(&convoys->lock);
+	wh_spin_init(&convoys->lock);
 	LIST_INIT(&convoys->list);
 }
 
@@ -32,56 +32,53 @@ static void check(const struct wh_convoy *convoy)
 	WH_ASSERT((convoy->left & ~convoy->joined) == 0 && convoy->left != convoy->joined);
 }
 
-/* The one that is there, or `fresh`. NULL: there is none, and no memory. */
-static struct wh_convoy *find_or_add(
-	struct wh_convoys *convoys, const struct wh_convoy *key, struct wh_convoy **fresh)
+/* Under the lock. NULL: no memory. */
+static struct wh_convoy *add(
+	struct wh_convoys *convoys, uint64_t number, const struct wh_address *peer, uint32_t lanes)
 {
-	struct wh_convoy *convoy = find(convoys, key->number, &key->peer, key->lanes);
+	struct wh_convoy *convoy = calloc(1, sizeof(*convoy));
 
-	if (convoy != NULL || *fresh == NULL)
-		return convoy;
-	convoy = *fresh;
-	*fresh = NULL;
-	convoy->number = key->number;
-	convoy->peer = key->peer;
-	convoy->lanes = key->lanes;
-	wh_splits_init(&convoy->splits, key->lanes);
-	wh_assemblies_init(&convoy->assemblies, key->lanes);
+	if (convoy == NULL)
+		return NULL;
+	convoy->number = number;
+	convoy->peer = *peer;
+	convoy->lanes = lanes;
+	wh_splits_init(&convoy->splits, lanes);
+	wh_assemblies_init(&convoy->assemblies, lanes);
 	LIST_INSERT_HEAD(&convoys->list, convoy, next);
 	return convoy;
 }
 
 int wh_convoy_join(struct wh_convoys *convoys, uint64_t number, const struct wh_address *peer,
-	uint32_t lane, uint32_t lanes, struct wh_convoy **convoy)
+	uint32_t lane, uint32_t lanes, struct wh_convoy **result)
 {
-	struct wh_convoy *fresh = calloc(1, sizeof(*fresh));
-	struct wh_convoy key = {.number = number, .peer = *peer, .lanes = lanes};
+	struct wh_address host = *peer;
 	int rc = 0;
 
 	WH_ASSERT(lane < lanes && lanes <= 64);
-	key.peer.port = 0;
-	rte_spinlock_lock(&convoys->lock);
+	host.port = 0;
+	wh_spin_lock(&convoys->lock);
 
-	struct wh_convoy *found = find_or_add(convoys, &key, &fresh);
+	struct wh_convoy *convoy = find(convoys, number, &host, lanes);
 
-	if (found == NULL)
+	if (convoy == NULL)
+		convoy = add(convoys, number, &host, lanes);
+	if (convoy == NULL) {
 		rc = -ENOMEM;
-	else if (found->joined & UINT64_C(1) << lane)
+	} else if (convoy->joined & UINT64_C(1) << lane) {
 		rc = -EEXIST;
-	else
-		found->joined |= UINT64_C(1) << lane;
-	if (found != NULL)
-		check(found);
-	rte_spinlock_unlock(&convoys->lock);
-	free(fresh);
-	if (rc == 0)
-		*convoy = found;
+	} else {
+		convoy->joined |= UINT64_C(1) << lane;
+		check(convoy);
+		*result = convoy;
+	}
+	wh_spin_unlock(&convoys->lock);
 	return rc;
 }
 
 void wh_convoy_leave(struct wh_convoys *convoys, struct wh_convoy *convoy, uint32_t lane)
 {
-	rte_spinlock_lock(&convoys->lock);
+	wh_spin_lock(&convoys->lock);
 	check(convoy);
 	WH_ASSERT(convoy->joined & ~convoy->left & UINT64_C(1) << lane);
 	convoy->left |= UINT64_C(1) << lane;
@@ -90,7 +87,7 @@ void wh_convoy_leave(struct wh_convoys *convoys, struct wh_convoy *convoy, uint3
 
 	if (was_last)
 		LIST_REMOVE(convoy, next);
-	rte_spinlock_unlock(&convoys->lock);
+	wh_spin_unlock(&convoys->lock);
 	if (!was_last)
 		return;
 	wh_splits_free(&convoy->splits);

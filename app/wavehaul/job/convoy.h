@@ -12,8 +12,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include <rte_spinlock.h>
-
+#include "base/spin.h"
 #include "bundle/split.h"
 #include "job/share.h"
 #include "sink/assembly.h"
@@ -33,7 +32,7 @@ struct wh_convoy {
 };
 
 struct wh_convoys {
-	rte_spinlock_t lock;
+	struct wh_spin lock;
 	LIST_HEAD(, wh_convoy) list;
 };
 

@@ -16,12 +16,10 @@
 
 static uint32_t folder_bytes(const struct wh_job *job)
 {
-	return job->role == WH_AT_SERVER
-		       ? PEERS_FOLDER_BYTES / wh_peers_places(&job->jobs->peers, &job->place.peer)
-		       : 0;
+	return job->role == WH_AT_SERVER ? PEERS_FOLDER_BYTES / job->place.guest->places : 0;
 }
 
-int wh_job_open_source(struct wh_job *job)
+static int open_source(struct wh_job *job)
 {
 	const struct wh_request *request = &job->request;
 	struct wh_session *in = wh_job_in(job);
@@ -47,7 +45,7 @@ int wh_job_open_source(struct wh_job *job)
 	return wh_source_open(&job->ends.source, &config);
 }
 
-int wh_job_open_sink(struct wh_job *job, enum wh_doing *doing)
+static int open_sink(struct wh_job *job, enum wh_doing *doing)
 {
 	const struct wh_request *request = &job->request;
 	struct wh_session *in = wh_job_in(job);
@@ -71,9 +69,7 @@ int wh_job_open_sink(struct wh_job *job, enum wh_doing *doing)
 		.lane = job->place.lane,
 		.lanes = request->lanes,
 		.room = &job->jobs->room,
-		.share = job->role == WH_AT_SERVER
-				 ? wh_peers_room(&job->jobs->peers, &job->place.peer)
-				 : NULL,
+		.share = job->role == WH_AT_SERVER ? &job->place.guest->room : NULL,
 		.folder_log_max_bytes = folder_bytes(job),
 		.on_file = job->listener.on_file,
 		.context = job->listener.context,
@@ -82,7 +78,7 @@ int wh_job_open_sink(struct wh_job *job, enum wh_doing *doing)
 	return wh_sink_open(&job->ends.sink, &config, doing);
 }
 
-int wh_job_open_pump(struct wh_job *job, uint64_t now_tsc)
+static int open_pump(struct wh_job *job, uint64_t now_tsc)
 {
 	if (!wh_job_sends(job))
 		return wh_pump_init(&job->ends.pump, wh_job_in(job), WH_CHUNK_BYTES_DEFAULT, 1,
@@ -95,6 +91,14 @@ int wh_job_open_pump(struct wh_job *job, uint64_t now_tsc)
 	job->ends.pump.stop_tsc =
 		wh_add_u64(now_tsc, wh_ns_to_tsc(job->jobs->ground->hz, job->request.time_ns));
 	return rc;
+}
+
+int wh_job_open_end(struct wh_job *job, uint64_t now_tsc, enum wh_doing *doing)
+{
+	*doing = WH_DOING_OPENING;
+	if (job->request.verb == WH_JOB_BENCH)
+		return open_pump(job, now_tsc);
+	return wh_job_sends(job) ? open_source(job) : open_sink(job, doing);
 }
 
 void wh_bench_count(const struct wh_job *job, uint64_t now_tsc, struct wh_bench_report *report)

@@ -27,12 +27,6 @@ struct wh_session *wh_job_in(const struct wh_job *job)
 		       : NULL;
 }
 
-bool wh_job_is_hurried(const struct wh_job *job)
-{
-	return atomic_load_explicit(&job->wishes.hurry, memory_order_relaxed) ||
-	       atomic_load_explicit(&job->jobs->hurry, memory_order_relaxed);
-}
-
 #define BIT(state) (1U << (state))
 
 /* By state, what may follow; a server's sink breaks while it runs. */
@@ -279,8 +273,7 @@ void wh_job_read_done(struct wh_job *job)
 	wh_session_kick(in);
 }
 
-/* Everything of the peer's stream has come and is in its place. */
-static void tell_sink_done(struct wh_job *job)
+void wh_job_tell_sink_done(struct wh_job *job)
 {
 	if (job->ends.sink_told)
 		return;
@@ -329,7 +322,7 @@ static int32_t run_source(struct wh_job *job, uint64_t now_tsc)
 		wh_job_fail(job, WH_STATUS_IO_ERROR, "the peer's answers make no sense (%s)",
 			strerror(abs(progress->error)));
 	} else if (progress->state == WH_SOURCE_DONE) {
-		tell_sink_done(job);
+		wh_job_tell_sink_done(job);
 	}
 	return work;
 }
@@ -364,7 +357,7 @@ static int32_t run_sink(struct wh_job *job, uint64_t now_tsc)
 		wh_job_fail(job, status_of_error(progress->error), "%s",
 			wh_fault_text(text, progress->doing, progress->error));
 	else if (progress->state == WH_SINK_DONE)
-		tell_sink_done(job);
+		wh_job_tell_sink_done(job);
 	return work;
 }
 
@@ -380,7 +373,7 @@ static int32_t run_pump(struct wh_job *job, uint64_t now_tsc)
 		job->view.flow_began_tsc = now_tsc;
 	if (job->ends.pump.ended && !job->ends.sink_told) {
 		wh_bench_count(job, now_tsc, &job->result.final);
-		tell_sink_done(job);
+		wh_job_tell_sink_done(job);
 	}
 	return work;
 }
@@ -393,6 +386,8 @@ static struct wh_session *data_session(const struct wh_job *job)
 	return wh_job_sends(job) ? job->streams.out : wh_job_in(job);
 }
 
+#define NOTE(field, value) atomic_store_explicit(&job->view.field, value, memory_order_relaxed)
+
 /* What the controller of the sending end allows now, and what it knows of the path. */
 static void note_flow(
 	struct wh_job *job, const struct wh_session *session, const struct wh_session_stats *stats)
@@ -404,15 +399,16 @@ static void note_flow(
 		const struct wh_session_pace pace = wh_session_pace(session);
 
 		pkts = stats->sent_pkts;
-		atomic_store_explicit(&job->view.rate_now_bps, pace.rate_bps, memory_order_relaxed);
-		atomic_store_explicit(
-			&job->view.window_now_pkts, pace.window_pkts, memory_order_relaxed);
+		NOTE(rate_now_bps, pace.rate_bps);
+		NOTE(window_now_pkts, pace.window_pkts);
 	}
-	atomic_store_explicit(&job->view.sent_pkts, pkts, memory_order_relaxed);
-	atomic_store_explicit(&job->view.lost_pkts, lost_pkts, memory_order_relaxed);
-	atomic_store_explicit(&job->view.rtt_now_ns,
-		wh_tsc_to_ns(job->jobs->ground->hz, wh_session_rtt_tsc(session)),
-		memory_order_relaxed);
+	NOTE(sent_pkts, pkts);
+	NOTE(lost_pkts, lost_pkts);
+	NOTE(rtt_now_ns, wh_tsc_to_ns(job->jobs->ground->hz, wh_session_rtt_tsc(session)));
+	NOTE(again_pkts, stats->retransmitted_pkts);
+	NOTE(repair_pkts, stats->repair_pkts);
+	NOTE(limit_now, wh_session_limit_now(session));
+	NOTE(moved_bytes, wh_session_moved_bytes(session));
 }
 
 static void note_progress(struct wh_job *job, uint64_t span_tsc)
@@ -425,13 +421,6 @@ static void note_progress(struct wh_job *job, uint64_t span_tsc)
 	const struct wh_session_stats stats = wh_session_stats(session);
 
 	note_flow(job, session, &stats);
-	atomic_store_explicit(
-		&job->view.again_pkts, stats.retransmitted_pkts, memory_order_relaxed);
-	atomic_store_explicit(&job->view.repair_pkts, stats.repair_pkts, memory_order_relaxed);
-	atomic_store_explicit(
-		&job->view.limit_now, wh_session_limit_now(session), memory_order_relaxed);
-	atomic_store_explicit(
-		&job->view.moved_bytes, wh_session_moved_bytes(session), memory_order_relaxed);
 	share_rate(job, &stats, span_tsc);
 }
 
@@ -548,6 +537,13 @@ void wh_job_end(struct wh_job *job, uint64_t now_tsc)
 	abort_session(job, job->streams.out);
 	shut_seat(job);
 	wh_job_enter(job, WH_JOB_ENDING);
+}
+
+void wh_job_give_up(
+	struct wh_job *job, uint64_t now_tsc, enum wh_release_status status, const char *why)
+{
+	wh_job_fail(job, status, "%s", why);
+	wh_job_end(job, now_tsc);
 }
 
 void wh_job_close_ends(struct wh_job *job)

@@ -17,6 +17,7 @@
 #include "host/ground.h"
 #include "job/convoy.h"
 #include "job/hello.h"
+#include "job/peers.h"
 #include "job/pump.h"
 #include "job/watch.h"
 #include "sink/sink.h"
@@ -75,6 +76,8 @@ struct wh_job_figures {
 struct wh_job_place {
 	uint32_t shard;
 	struct wh_address peer;
+	struct wh_peer
+		*guest;    /* server: what the peer has of this host, as long as it has a place */
 	uint32_t lane;     /* of request.lanes */
 	uint64_t transfer; /* the same of all its lanes */
 	uint64_t reply;    /* the number in the server's stream's name */
@@ -196,7 +199,7 @@ struct wh_job_waits {
 
 struct wh_job {
 	TAILQ_ENTRY(wh_job) next;     /* the crew's */
-	TAILQ_ENTRY(wh_job) awaiting; /* under the lock of replies.h */
+	TAILQ_ENTRY(wh_job) awaiting; /* its reply: under the lock of jobs.h */
 	struct wh_jobs *jobs;         /* the maker's, as are: */
 	struct wh_crew *crew;
 	enum wh_job_role role;
@@ -313,14 +316,14 @@ void wh_job_check(const struct wh_job *job);
 /* The peer's session, NULL as long as there is none. */
 struct wh_session *wh_job_in(const struct wh_job *job);
 
-/* Somebody wants an end of it, or of all jobs. */
-bool wh_job_is_hurried(const struct wh_job *job);
-
 /* Opens our session; false: no memory, no place. A bundle's has a rate and large chunks. */
 bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle);
 
 /* Once the request is known: with the other lanes of its transfer, if there are. 0 or -errno. */
 int wh_job_join(struct wh_job *job);
+
+/* Everything of the peer's stream has come and is in its place. */
+void wh_job_tell_sink_done(struct wh_job *job);
 
 /* Sends a chunk of one record; false: no chunk is free now. */
 bool wh_job_post(struct wh_job *job, const struct wh_record *record);
@@ -336,9 +339,7 @@ void wh_job_read_done(struct wh_job *job);
  * ends.c: what reads, writes or measures at this end. The peer's stream begins with one
  * record, ours with those posted. 0 or a negative errno, and for a sink what failed.
  */
-int wh_job_open_source(struct wh_job *job);
-int wh_job_open_sink(struct wh_job *job, enum wh_doing *doing);
-int wh_job_open_pump(struct wh_job *job, uint64_t now_tsc);
+int wh_job_open_end(struct wh_job *job, uint64_t now_tsc, enum wh_doing *doing);
 
 /* Source, sink or pump, whichever there is, and the news of both sessions. */
 int32_t wh_job_run(struct wh_job *job, uint64_t now_tsc);
@@ -349,6 +350,10 @@ void wh_job_fail(struct wh_job *job, enum wh_release_status status, const char *
 
 /* The job is over but for its last words: steps to the end follow. */
 void wh_job_end(struct wh_job *job, uint64_t now_tsc);
+
+/* Both: for that reason, and at once. */
+void wh_job_give_up(
+	struct wh_job *job, uint64_t now_tsc, enum wh_release_status status, const char *why);
 
 /* A step of a job that ends; true when it is over. */
 bool wh_job_step_to_end(struct wh_job *job);

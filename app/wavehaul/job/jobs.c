@@ -72,14 +72,62 @@ static uint64_t stride_of(const struct wh_open_params *params)
 	return wh_session_chunk_stride(&config);
 }
 
+/* Under the lock: the job of ours whose server's stream has that name, and who opens it. */
+static struct wh_job *awaited(
+	const struct wh_jobs *jobs, const char *name, const struct wh_address *peer)
+{
+	struct wh_job *job;
+	uint64_t reply;
+	int used = 0;
+
+	if (sscanf(name, "reply %16" SCNx64 "%n", &reply, &used) != 1 || name[used] != '\0')
+		return NULL;
+	TAILQ_FOREACH(job, &jobs->awaiting, awaiting)
+	if (job->place.reply == reply && wh_address_equal(&job->place.peer, peer))
+		return job;
+	return NULL;
+}
+
+/* The chunks of a stream that a job of ours awaits; 0: none does. */
+static uint32_t awaited_chunk_bytes(
+	struct wh_jobs *jobs, const char *name, const struct wh_address *peer)
+{
+	uint32_t chunk_bytes = 0;
+
+	wh_spin_lock(&jobs->awaiting_lock);
+
+	const struct wh_job *job = awaited(jobs, name, peer);
+
+	if (job != NULL)
+		chunk_bytes = wh_job_sends(job) ? WH_ANSWER_CHUNK_BYTES : WH_CHUNK_BYTES_DEFAULT;
+	wh_spin_unlock(&jobs->awaiting_lock);
+	return chunk_bytes;
+}
+
+/* That job, its seat being taken from here on; NULL: there is none, or its seat is not free. */
+static struct wh_job *take_awaited(
+	struct wh_jobs *jobs, const char *name, const struct wh_address *peer)
+{
+	int free = WH_SEAT_FREE;
+
+	wh_spin_lock(&jobs->awaiting_lock);
+
+	struct wh_job *job = awaited(jobs, name, peer);
+
+	if (job != NULL && !atomic_compare_exchange_strong(&job->seat.state, &free, WH_SEAT_TAKING))
+		job = NULL;
+	wh_spin_unlock(&jobs->awaiting_lock);
+	return job;
+}
+
 static enum wh_release_status welcome(void *owner, uint64_t now_tsc,
 	const struct wh_open_params *params, const struct wh_address *peer, uint32_t *buffer_chunks)
 {
 	struct wh_jobs *jobs = owner;
 	enum wh_release_status status = WH_STATUS_PENDING;
-	uint32_t chunk_bytes;
+	uint32_t chunk_bytes = awaited_chunk_bytes(jobs, params->name, peer);
 
-	if (!wh_replies_know(&jobs->replies, params->name, peer, &chunk_bytes))
+	if (chunk_bytes == 0)
 		status = welcome_job(jobs, now_tsc, params, peer);
 	else if (params->chunk_bytes != chunk_bytes)
 		status = WH_STATUS_REFUSED;
@@ -107,21 +155,25 @@ static struct wh_job *new_job(struct wh_jobs *jobs, const struct wh_request *req
 static struct wh_job *admit_job(struct wh_jobs *jobs, uint64_t now_tsc,
 	const struct wh_open_params *params, const struct wh_address *peer)
 {
-	struct wh_job *job = NULL;
-
 	if (welcome_job(jobs, now_tsc, params, peer) != WH_STATUS_PENDING)
 		return NULL;
-	if (!wh_peers_admit(&jobs->peers, peer, to_ns(jobs, now_tsc)))
+
+	struct wh_peer *guest = wh_peers_admit(&jobs->peers, peer, to_ns(jobs, now_tsc));
+
+	if (guest == NULL)
 		return NULL;
-	job = new_job(jobs, &jobs->service->own);
+
+	struct wh_job *job = new_job(jobs, &jobs->service->own);
+
 	if (job == NULL) {
-		wh_peers_dismiss(&jobs->peers, peer);
+		wh_peers_dismiss(&jobs->peers, guest);
 		return NULL;
 	}
 	atomic_fetch_add(&jobs->live, 1);
 	job->role = WH_AT_SERVER;
 	atomic_store(&job->seat.state, WH_SEAT_TAKING);
 	job->place.peer = *peer;
+	job->place.guest = guest;
 	job->listener.on_file = jobs->service->on_file;
 	job->listener.context = jobs->service->context;
 	return job;
@@ -133,10 +185,26 @@ static bool awaits_reply(const struct wh_job *job)
 	return job->role == WH_AT_CLIENT && job->request.verb != WH_JOB_IDLE;
 }
 
+static void await_reply(struct wh_job *job)
+{
+	WH_ASSERT(job->place.reply != 0);
+	wh_spin_lock(&job->jobs->awaiting_lock);
+	TAILQ_INSERT_TAIL(&job->jobs->awaiting, job, awaiting);
+	wh_spin_unlock(&job->jobs->awaiting_lock);
+}
+
+static void await_no_more(struct wh_job *job)
+{
+	WH_ASSERT(atomic_load(&job->seat.state) != WH_SEAT_TAKING);
+	wh_spin_lock(&job->jobs->awaiting_lock);
+	TAILQ_REMOVE(&job->jobs->awaiting, job, awaiting);
+	wh_spin_unlock(&job->jobs->awaiting_lock);
+}
+
 static void drop_job(struct wh_jobs *jobs, struct wh_job *job)
 {
 	if (job->role == WH_AT_SERVER)
-		wh_peers_dismiss(&jobs->peers, &job->place.peer);
+		wh_peers_dismiss(&jobs->peers, job->place.guest);
 
 	uint32_t live = atomic_fetch_sub_explicit(&jobs->live, 1, memory_order_release);
 
@@ -184,7 +252,7 @@ static struct wh_session *accept_session(void *owner, uint32_t shard,
 	const struct wh_address *peer, const struct wh_open_params *params, uint64_t rtt_tsc)
 {
 	struct wh_jobs *jobs = owner;
-	struct wh_job *job = wh_replies_take(&jobs->replies, params->name, peer);
+	struct wh_job *job = take_awaited(jobs, params->name, peer);
 	bool new_one = job == NULL;
 
 	if (new_one)
@@ -225,6 +293,20 @@ const struct wh_ground_hooks wh_jobs_hooks = {
 	.gone = session_gone,
 };
 
+/* No packet core has it any more. */
+static void bury(struct wh_job *job, struct wh_session *session)
+{
+	struct wh_job_streams *streams = &job->streams;
+	bool is_in = session == wh_job_in(job);
+
+	WH_ASSERT(is_in ? !streams->in_gone : session == streams->out && !streams->out_gone);
+	wh_job_give_memory(job, is_in ? WH_RECEIVER : WH_TRANSMITTER);
+	streams->in_gone |= is_in;
+	streams->out_gone |= !is_in;
+	job->turn.worked_tsc = 0; /* it may be over now */
+	wh_session_destroy(session);
+}
+
 static int32_t bury_sessions(struct wh_crew *crew)
 {
 	void *found;
@@ -236,18 +318,11 @@ static int32_t bury_sessions(struct wh_crew *crew)
 	while (rte_ring_sc_dequeue(crew->gone, &found) == 0) {
 		struct wh_session *session = found;
 		struct wh_job *job = wh_session_context(session);
-		bool is_in = session == wh_job_in(job);
 
 		/* What is told to close once more would be gone. */
-		WH_ASSERT(is_in ? job->streams.in_left : job->streams.out_left);
-		WH_ASSERT(is_in || session == job->streams.out);
-		wh_job_give_memory(job, is_in ? WH_RECEIVER : WH_TRANSMITTER);
-		if (is_in)
-			job->streams.in_gone = true;
-		else
-			job->streams.out_gone = true;
-		job->turn.worked_tsc = 0; /* it may be over now */
-		wh_session_destroy(session);
+		WH_ASSERT(
+			session == job->streams.out ? job->streams.out_left : job->streams.in_left);
+		bury(job, session);
 		work++;
 	}
 	rte_spinlock_unlock(&crew->jobs->burial);
@@ -268,23 +343,16 @@ static int32_t take_arrivals(struct wh_crew *crew)
 	return work;
 }
 
-static void tell_over(const struct wh_job *job)
-{
-	const struct wh_service *service = job->jobs->service;
-
-	if (job->role == WH_AT_SERVER && service->on_over != NULL)
-		service->on_over(service->context, job);
-}
-
 /* Out of the crew's hands: once it is over a client's job is its verb's to read and free. */
 static void dismiss(struct wh_crew *crew, struct wh_job_list *list, struct wh_job *job)
 {
 	struct wh_jobs *jobs = crew->jobs;
 
 	TAILQ_REMOVE(list, job, next);
-	tell_over(job);
+	if (job->role == WH_AT_SERVER && jobs->service->on_over != NULL)
+		jobs->service->on_over(jobs->service->context, job);
 	if (awaits_reply(job))
-		wh_replies_forget(&jobs->replies, job);
+		await_no_more(job);
 	drop_job(jobs, job);
 	if (job->role == WH_AT_SERVER)
 		wh_job_free(job);
@@ -307,7 +375,31 @@ static int32_t code_chunks(const struct wh_crew *crew, const struct wh_job *job)
 	return work;
 }
 
-/* One step; moves the job between the lists, or out of them. */
+/* Somebody wants an end of it, or of all jobs. */
+static bool is_hurried(const struct wh_job *job)
+{
+	return atomic_load_explicit(&job->wishes.hurry, memory_order_relaxed) ||
+	       atomic_load_explicit(&job->jobs->hurry, memory_order_relaxed);
+}
+
+/* One step of a job that has not ended. */
+static int32_t work_on(struct wh_crew *crew, struct wh_job *job, uint64_t now_tsc)
+{
+	bool serves = job->role == WH_AT_SERVER;
+
+	if (is_hurried(job)) {
+		wh_job_give_up(job, now_tsc, WH_STATUS_INTERRUPTED,
+			serves ? "the server stops" : "interrupted");
+		return 1;
+	}
+
+	int32_t work = serves ? wh_job_server_step(job, now_tsc) : wh_job_client_step(job, now_tsc);
+
+	/* The end of a job lets go of what its streams' end markers lie in. */
+	return job->view.state < WH_JOB_ENDING ? work + code_chunks(crew, job) : work;
+}
+
+/* Moves the job between the lists, or out of them. */
 static int32_t step(
 	struct wh_crew *crew, struct wh_job_list *list, struct wh_job *job, uint64_t now_tsc)
 {
@@ -320,11 +412,7 @@ static int32_t step(
 			return 1;
 		}
 	} else {
-		work = job->role == WH_AT_SERVER ? wh_job_server_step(job, now_tsc)
-						 : wh_job_client_step(job, now_tsc);
-		/* The end of a job lets go of what its streams' end markers lie in. */
-		if (job->view.state < WH_JOB_ENDING)
-			work += code_chunks(crew, job);
+		work = work_on(crew, job, now_tsc);
 	}
 	if (job->view.state != before)
 		wh_job_check(job);
@@ -362,7 +450,10 @@ static struct wh_job *stalest(struct wh_crew *crew, uint64_t now_tsc)
 	for (uint32_t i = 0; i < RTE_DIM(lists); i++)
 		TAILQ_FOREACH(job, lists[i], next)
 		{
-			uint32_t places = wh_peers_places(&crew->jobs->peers, &job->place.peer);
+			if (job->role != WH_AT_SERVER)
+				continue;
+
+			uint32_t places = job->place.guest->places;
 			uint64_t patience_s = places > 1 ? EVICT_OTHERS_S : EVICT_ONLY_S;
 
 			if (job->view.state >= WH_JOB_ENDING || places < found_places ||
@@ -392,8 +483,7 @@ static int32_t make_room(struct wh_crew *crew, uint64_t now_tsc)
 	crew->evict_tsc = now_tsc + jobs->ground->hz;
 	wh_job_say(job, now_tsc, "its place goes to another peer: its job has not got on for %u s",
 		(unsigned)(stale_tsc(job, now_tsc) / jobs->ground->hz));
-	wh_job_fail(job, WH_STATUS_BUSY, "another peer needs its place");
-	wh_job_end(job, now_tsc);
+	wh_job_give_up(job, now_tsc, WH_STATUS_BUSY, "another peer needs its place");
 	return 1;
 }
 
@@ -453,7 +543,7 @@ int wh_jobs_init(struct wh_jobs *jobs, struct wh_ground *ground, const struct wh
 	jobs->service = service;
 	rte_spinlock_init(&jobs->burial);
 	wh_convoys_init(&jobs->convoys);
-	wh_replies_init(&jobs->replies);
+	TAILQ_INIT(&jobs->awaiting);
 	jobs->crews = (uint32_t)wh_min_u64(ground->workers, WH_CREWS_MAX);
 	WH_ASSERT(jobs->crews > 0 && ground->hz > 0);
 	if (service != NULL || repair)
@@ -484,9 +574,10 @@ int wh_jobs_init(struct wh_jobs *jobs, struct wh_ground *ground, const struct wh
 }
 
 /* No core has its sessions any more, whether they had said their last words or not. */
-static void end_job(struct wh_job *job)
+static void end_job(struct wh_crew *crew, struct wh_job *job)
 {
 	struct wh_session *in = wh_job_in(job);
+	struct wh_session *out = job->streams.out;
 
 	if (job->view.state < WH_JOB_ENDING) {
 		wh_job_fail(job, WH_STATUS_INTERRUPTED, "it was still at work");
@@ -494,16 +585,10 @@ static void end_job(struct wh_job *job)
 	}
 	wh_job_close_ends(job);
 	if (in != NULL && !job->streams.in_gone)
-		wh_session_destroy(in);
-	if (job->streams.out != NULL && !job->streams.out_gone)
-		wh_session_destroy(job->streams.out);
-	job->streams.in_gone = true;
-	job->streams.out_gone = true;
-	tell_over(job);
-	if (awaits_reply(job))
-		wh_replies_forget(&job->jobs->replies, job);
-	if (job->role == WH_AT_SERVER)
-		wh_job_free(job);
+		bury(job, in);
+	if (out != NULL && !job->streams.out_gone)
+		bury(job, out);
+	dismiss(crew, &crew->busy, job);
 }
 
 void wh_jobs_end(struct wh_jobs *jobs)
@@ -515,10 +600,8 @@ void wh_jobs_end(struct wh_jobs *jobs)
 
 		take_arrivals(crew);
 		TAILQ_CONCAT(&crew->busy, &crew->idle, next);
-		while ((job = TAILQ_FIRST(&crew->busy)) != NULL) {
-			TAILQ_REMOVE(&crew->busy, job, next);
-			end_job(job);
-		}
+		while ((job = TAILQ_FIRST(&crew->busy)) != NULL)
+			end_job(crew, job);
 	}
 }
 
@@ -561,7 +644,7 @@ void wh_job_start(struct wh_job *job, uint64_t now_tsc)
 {
 	WH_ASSERT(job->role == WH_AT_CLIENT && job->request.profile != NULL);
 	if (awaits_reply(job))
-		wh_replies_await(&job->jobs->replies, job);
+		await_reply(job);
 	else
 		atomic_store(&job->seat.state, WH_SEAT_SHUT);
 	atomic_fetch_add(&job->jobs->live, 1);

@@ -26,11 +26,11 @@
 #include <rte_ring.h>
 #include <rte_spinlock.h>
 
+#include "base/spin.h"
 #include "host/ground.h"
 #include "job/convoy.h"
 #include "job/job.h"
 #include "job/peers.h"
-#include "job/replies.h"
 #include "job/service.h"
 
 #define WH_CREWS_MAX 16
@@ -65,8 +65,9 @@ struct wh_jobs {
 	/* Any core's, each under a lock of its own. */
 	struct wh_peers peers; /* of a service */
 	struct wh_convoys convoys;
-	struct wh_replies replies;
-	rte_spinlock_t burial; /* held while sessions are freed, or looked at from outside */
+	struct wh_spin awaiting_lock;
+	struct wh_job_list awaiting; /* jobs of ours whose servers' streams may come */
+	rte_spinlock_t burial;       /* held while sessions are freed, or looked at from outside */
 };
 
 /*

@@ -57,7 +57,7 @@ static uint32_t share_chunks(const struct wh_job *job, uint64_t stride_bytes, ui
 		share_bytes = whole_share(wh_jobs_free_bytes(job->jobs));
 	else if (job->role == WH_AT_SERVER)
 		share_bytes = wh_min_u64(share_bytes,
-			wh_peers_left_bytes(&job->jobs->peers, &job->place.peer) / SHARE_OF_PEER);
+			wh_peers_left_bytes(&job->jobs->peers, job->place.guest) / SHARE_OF_PEER);
 
 	uint64_t chunks = wh_max_u64(share_bytes / stride_bytes, WH_JOB_CHUNKS_MIN);
 
@@ -113,7 +113,7 @@ uint8_t *wh_job_take_memory(
 	WH_ASSERT(config->chunks > 0 && config->chunks <= UINT16_MAX);
 	if (charged_bytes > wh_jobs_free_bytes(jobs) ||
 		(charged_bytes > 0 &&
-			!wh_peers_take_bytes(&jobs->peers, &job->place.peer, charged_bytes)))
+			!wh_peers_take_bytes(&jobs->peers, job->place.guest, charged_bytes)))
 		return NULL;
 	*memory = (struct wh_job_memory){
 		.chunks = wh_arena_take(&jobs->ground->arena, bytes),
@@ -139,6 +139,6 @@ void wh_job_give_memory(struct wh_job *job, enum wh_role role)
 
 	WH_ASSERT(table_bytes >= memory->table_bytes);
 	if (memory->charged_bytes > 0)
-		wh_peers_give_bytes(&jobs->peers, &job->place.peer, memory->charged_bytes);
+		wh_peers_give_bytes(job->place.guest, memory->charged_bytes);
 	*memory = (struct wh_job_memory){0};
 }

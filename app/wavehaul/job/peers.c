@@ -17,7 +17,7 @@ int wh_peers_init(
 	WH_ASSERT(limits->places > 0 && limits->peer_places > 0 && limits->peer_openings_s > 0);
 	WH_ASSERT(limits->peer_lines_s > 0 && limits->lines_s > 0);
 	*peers = (struct wh_peers){.limits = *limits};
-	rte_spinlock_init(&peers->lock);
+	wh_spin_init(&peers->lock);
 	peers->peer = calloc((size_t)WH_PEERS_ROWS * WH_PEERS_PER_ROW, sizeof(peers->peer[0]));
 	memcpy(peers->seed, seed, sizeof(peers->seed));
 	return peers->peer == NULL ? -ENOMEM : 0;
@@ -136,17 +136,18 @@ static bool has_place_for(const struct wh_peers *peers, const struct wh_peer *pe
 
 bool wh_peers_would_admit(struct wh_peers *peers, const struct wh_address *address, uint64_t now_ns)
 {
-	rte_spinlock_lock(&peers->lock);
+	wh_spin_lock(&peers->lock);
 
 	bool would = has_place_for(peers, find(peers, address), now_ns);
 
-	rte_spinlock_unlock(&peers->lock);
+	wh_spin_unlock(&peers->lock);
 	return would;
 }
 
-bool wh_peers_admit(struct wh_peers *peers, const struct wh_address *address, uint64_t now_ns)
+struct wh_peer *wh_peers_admit(
+	struct wh_peers *peers, const struct wh_address *address, uint64_t now_ns)
 {
-	rte_spinlock_lock(&peers->lock);
+	wh_spin_lock(&peers->lock);
 
 	struct wh_peer *peer = find_or_enter(peers, address, now_ns);
 	bool admitted = peer != NULL && has_place_for(peers, peer, now_ns) &&
@@ -156,114 +157,58 @@ bool wh_peers_admit(struct wh_peers *peers, const struct wh_address *address, ui
 		peer->places++;
 		peers->places++;
 	}
-	rte_spinlock_unlock(&peers->lock);
-	return admitted;
+	wh_spin_unlock(&peers->lock);
+	return admitted ? peer : NULL;
 }
 
-/* Who has a place keeps its entry. */
-static struct wh_peer *holder(struct wh_peers *peers, const struct wh_address *address)
+void wh_peers_dismiss(struct wh_peers *peers, struct wh_peer *peer)
 {
-	struct wh_peer *peer = find(peers, address);
-
-	WH_ASSERT(peer != NULL && peer->places > 0);
-	return peer;
-}
-
-void wh_peers_dismiss(struct wh_peers *peers, const struct wh_address *address)
-{
-	rte_spinlock_lock(&peers->lock);
-
-	struct wh_peer *peer = holder(peers, address);
-
-	WH_ASSERT(peers->places > 0);
+	wh_spin_lock(&peers->lock);
+	WH_ASSERT(peers->places > 0 && peer->places > 0);
 	peer->places--;
 	peers->places--;
 	/* Its entry is anybody's from here on, and with it what it had. */
 	WH_ASSERT(peer->places > 0 || (peer->bytes == 0 && peer->room.promised_bytes == 0));
-	rte_spinlock_unlock(&peers->lock);
+	wh_spin_unlock(&peers->lock);
 }
 
-uint64_t wh_peers_left_bytes(struct wh_peers *peers, const struct wh_address *address)
+uint64_t wh_peers_left_bytes(const struct wh_peers *peers, const struct wh_peer *peer)
 {
-	rte_spinlock_lock(&peers->lock);
+	uint64_t bytes = peer->bytes;
 
-	uint64_t bytes = holder(peers, address)->bytes;
-
-	rte_spinlock_unlock(&peers->lock);
-	return bytes < peers->limits.peer_bytes ? peers->limits.peer_bytes - bytes : 0;
+	WH_ASSERT(peer->places > 0 && bytes <= peers->limits.peer_bytes);
+	return peers->limits.peer_bytes - bytes;
 }
 
-bool wh_peers_take_bytes(struct wh_peers *peers, const struct wh_address *address, uint64_t bytes)
+bool wh_peers_take_bytes(const struct wh_peers *peers, struct wh_peer *peer, uint64_t bytes)
 {
-	rte_spinlock_lock(&peers->lock);
+	uint64_t had = peer->bytes;
 
-	struct wh_peer *peer = holder(peers, address);
-	bool fits = wh_add_u64(peer->bytes, bytes) <= peers->limits.peer_bytes;
-
-	if (fits)
-		peer->bytes += bytes;
-	rte_spinlock_unlock(&peers->lock);
-	return fits;
+	WH_ASSERT(peer->places > 0);
+	do
+		if (wh_add_u64(had, bytes) > peers->limits.peer_bytes)
+			return false;
+	while (!atomic_compare_exchange_weak(&peer->bytes, &had, had + bytes));
+	return true;
 }
 
-void wh_peers_give_bytes(struct wh_peers *peers, const struct wh_address *address, uint64_t bytes)
+void wh_peers_give_bytes(struct wh_peer *peer, uint64_t bytes)
 {
-	rte_spinlock_lock(&peers->lock);
+	uint64_t had = atomic_fetch_sub(&peer->bytes, bytes);
 
-	struct wh_peer *peer = holder(peers, address);
-
-	WH_ASSERT(peer->bytes >= bytes);
-	peer->bytes -= bytes;
-	rte_spinlock_unlock(&peers->lock);
+	WH_ASSERT(had >= bytes);
 }
 
-struct wh_room_share *wh_peers_room(struct wh_peers *peers, const struct wh_address *address)
+bool wh_peers_are_crowded(const struct wh_peers *peers)
 {
-	rte_spinlock_lock(&peers->lock);
-
-	struct wh_peer *peer = holder(peers, address);
-
-	rte_spinlock_unlock(&peers->lock);
-	return &peer->room;
-}
-
-void wh_peers_moved(struct wh_peers *peers, const struct wh_address *address, uint64_t now_ns)
-{
-	rte_spinlock_lock(&peers->lock);
-	holder(peers, address)->moved_ns = now_ns;
-	rte_spinlock_unlock(&peers->lock);
-}
-
-bool wh_peers_moves(struct wh_peers *peers, const struct wh_address *address, uint64_t since_ns)
-{
-	rte_spinlock_lock(&peers->lock);
-
-	bool moves = holder(peers, address)->moved_ns > since_ns;
-
-	rte_spinlock_unlock(&peers->lock);
-	return moves;
-}
-
-uint32_t wh_peers_places(struct wh_peers *peers, const struct wh_address *address)
-{
-	rte_spinlock_lock(&peers->lock);
-
-	uint32_t places = holder(peers, address)->places;
-
-	rte_spinlock_unlock(&peers->lock);
-	return places;
-}
-
-bool wh_peers_are_crowded(struct wh_peers *peers)
-{
-	return __atomic_load_n(&peers->places, __ATOMIC_RELAXED) > peers->limits.places;
+	return atomic_load_explicit(&peers->places, memory_order_relaxed) > peers->limits.places;
 }
 
 bool wh_peers_may_log(struct wh_peers *peers, const struct wh_address *address, uint64_t now_ns)
 {
 	const struct wh_peer_limits *limits = &peers->limits;
 
-	rte_spinlock_lock(&peers->lock);
+	wh_spin_lock(&peers->lock);
 
 	struct wh_peer *peer = find_or_enter(peers, address, now_ns);
 	bool may = peer != NULL && is_left(&peer->lines, limits->peer_lines_s, now_ns) &&
@@ -274,7 +219,7 @@ bool wh_peers_may_log(struct wh_peers *peers, const struct wh_address *address, 
 		peer->untold_lines++;
 	else if (!may)
 		peers->untold_lines++;
-	rte_spinlock_unlock(&peers->lock);
+	wh_spin_unlock(&peers->lock);
 	return may;
 }
 
@@ -305,11 +250,11 @@ static bool take_untold(
 bool wh_peers_next_untold(
 	struct wh_peers *peers, uint64_t now_ns, struct wh_address *address, uint64_t *lines)
 {
-	rte_spinlock_lock(&peers->lock);
+	wh_spin_lock(&peers->lock);
 
 	bool found = take_untold(peers, now_ns, address, lines) &&
 		     spend(&peers->lines, peers->limits.lines_s, now_ns);
 
-	rte_spinlock_unlock(&peers->lock);
+	wh_spin_unlock(&peers->lock);
 	return found;
 }

@@ -13,12 +13,11 @@
  * includes.
  */
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <rte_spinlock.h>
-
-#include "base/prng.h"
+#include "base/spin.h"
 #include "sink/room.h"
 #include "wire/encap.h"
 
@@ -38,13 +37,15 @@ struct wh_allowance {
 	uint64_t spent_ns; /* when all that was taken is paid for */
 };
 
+/* Under the lock, but for what any core may look at while the peer has a place. */
 struct wh_peer {
-	uint64_t key; /* 0: nobody */
-	uint32_t places;
-	uint64_t bytes;
-	struct wh_room_share room;
+	uint64_t key;            /* 0: nobody */
+	_Atomic uint32_t places; /* any core's to read, as are: */
+	_Atomic uint64_t bytes;
+	_Atomic uint64_t
+		moved_ns; /* one of its jobs got on; 0: none has yet. Any core's to write */
+	struct wh_room_share room; /* what its files on disk may hold */
 	uint64_t seen_ns;
-	uint64_t moved_ns; /* one of its jobs got on; 0: none has yet */
 	struct wh_allowance openings;
 	struct wh_allowance lines;
 	uint64_t untold_lines;
@@ -55,10 +56,10 @@ struct wh_peer {
 #define WH_PEERS_PER_ROW 8
 
 struct wh_peers {
-	rte_spinlock_t lock;
+	struct wh_spin lock;
 	struct wh_peer_limits limits;
-	uint64_t seed[2]; /* of the rows: strangers do not choose theirs */
-	uint32_t places;
+	uint64_t seed[2];        /* of the rows: strangers do not choose theirs */
+	_Atomic uint32_t places; /* any core's to read */
 	struct wh_allowance lines;
 	uint64_t untold_lines; /* of peers that were forgotten since */
 	struct wh_peer *peer;  /* by row */
@@ -73,29 +74,23 @@ void wh_peers_free(struct wh_peers *peers);
 bool wh_peers_would_admit(
 	struct wh_peers *peers, const struct wh_address *address, uint64_t now_ns);
 
-/* Takes a place for a proved peer. False: it may not have one. */
-bool wh_peers_admit(struct wh_peers *peers, const struct wh_address *address, uint64_t now_ns);
-void wh_peers_dismiss(struct wh_peers *peers, const struct wh_address *address);
+/*
+ * Takes a place for a proved peer. NULL: it may not have one; else its entry, which is there until
+ * it has given back the last of its places.
+ */
+struct wh_peer *wh_peers_admit(
+	struct wh_peers *peers, const struct wh_address *address, uint64_t now_ns);
+void wh_peers_dismiss(struct wh_peers *peers, struct wh_peer *peer);
 
 /* Memory that a peer with a place may still take. */
-uint64_t wh_peers_left_bytes(struct wh_peers *peers, const struct wh_address *address);
+uint64_t wh_peers_left_bytes(const struct wh_peers *peers, const struct wh_peer *peer);
 
 /* Takes it, or gives it back. False: it would be too much, nothing was taken. */
-bool wh_peers_take_bytes(struct wh_peers *peers, const struct wh_address *address, uint64_t bytes);
-void wh_peers_give_bytes(struct wh_peers *peers, const struct wh_address *address, uint64_t bytes);
-
-/* Of a peer with a place, as long as it has one: what its files on disk may hold. */
-struct wh_room_share *wh_peers_room(struct wh_peers *peers, const struct wh_address *address);
-
-/* A job of the peer gets on; whether one has since then. */
-void wh_peers_moved(struct wh_peers *peers, const struct wh_address *address, uint64_t now_ns);
-bool wh_peers_moves(struct wh_peers *peers, const struct wh_address *address, uint64_t since_ns);
-
-/* Of a peer with a place: how many it has. */
-uint32_t wh_peers_places(struct wh_peers *peers, const struct wh_address *address);
+bool wh_peers_take_bytes(const struct wh_peers *peers, struct wh_peer *peer, uint64_t bytes);
+void wh_peers_give_bytes(struct wh_peer *peer, uint64_t bytes);
 
 /* More places are taken than there are for all: one is to be given up. */
-bool wh_peers_are_crowded(struct wh_peers *peers);
+bool wh_peers_are_crowded(const struct wh_peers *peers);
 
 /* Whether a line that a peer gives rise to may be written; if not it is counted. */
 bool wh_peers_may_log(struct wh_peers *peers, const struct wh_address *address, uint64_t now_ns);

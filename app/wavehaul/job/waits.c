@@ -36,7 +36,7 @@ static bool has_company(const struct wh_job *job, uint64_t now_tsc)
 	if (has_convoy(job, now_tsc))
 		return true;
 	return job->role == WH_AT_SERVER && now_ns > stall_timeout_ns &&
-	       wh_peers_moves(&job->jobs->peers, &job->place.peer, now_ns - stall_timeout_ns);
+	       job->place.guest->moved_ns > now_ns - stall_timeout_ns;
 }
 
 /* Repair packets carry nothing new, and of a slow stream they are all that moves for a while. */
@@ -124,6 +124,5 @@ void wh_job_see_waits(struct wh_job *job, uint64_t now_tsc)
 	if (job->lanes.convoy != NULL)
 		atomic_store_explicit(&job->lanes.convoy->moved_tsc, now_tsc, memory_order_relaxed);
 	if (job->role == WH_AT_SERVER)
-		wh_peers_moved(&job->jobs->peers, &job->place.peer,
-			wh_tsc_to_ns(job->jobs->ground->hz, now_tsc));
+		job->place.guest->moved_ns = wh_tsc_to_ns(job->jobs->ground->hz, now_tsc);
 }
