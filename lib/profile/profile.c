@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "profile/fixed.h"
 #include "profile/hstcp.h"
+#include "profile/sttp.h"
 #include "profile/ttp.h"
 #include "profile/udt.h"
 
@@ -15,6 +16,7 @@ static const struct wh_profile *const profiles[] = {
 	&wh_profile_udt,
 	&wh_profile_ttp,
 	&wh_profile_hstcp,
+	&wh_profile_sttp,
 };
 
 #define PROFILES (sizeof(profiles) / sizeof(profiles[0]))

@@ -36,9 +36,19 @@ struct wh_feedback_event {
 	uint64_t now_tsc;
 	uint64_t acked_pkts; /* newly acknowledged by this state */
 	uint64_t acked_pkts_total;
-	uint32_t arrival_pps;  /* 0: unknown */
-	uint32_t capacity_pps; /* 0: unknown */
-	uint64_t rtt_tsc;      /* smoothed; 0: unknown */
+	uint32_t arrival_pps;     /* 0: unknown */
+	uint32_t capacity_pps;    /* 0: unknown */
+	uint64_t rtt_tsc;         /* smoothed; 0: unknown */
+	uint64_t sent_pkts_total; /* data packets, retransmissions too */
+	/* With feedback.round_trips: of the latest of these packets; 0: it went more than once. */
+	uint64_t sample_rtt_tsc;
+};
+
+struct wh_probe_event { /* once, of what the train before all data has found */
+	uint64_t now_tsc;
+	uint64_t gap_tsc; /* median of those between neighbours' returns; 0: below a cycle */
+	uint64_t rtt_tsc; /* of the last one that came back */
+	uint32_t bytes;   /* of each packet on the wire */
 };
 
 struct wh_ack_event { /* packets of one chunk, acknowledged by one state; before its feedback */
@@ -52,6 +62,7 @@ struct wh_loss_event { /* one NAK */
 	uint64_t lost_pkts;
 	uint64_t last_lost_serial; /* the largest in this NAK, below sent_end */
 	uint64_t sent_end;         /* one past the largest serial sent so far */
+	uint64_t sent_pkts_total;  /* data packets, retransmissions too */
 };
 
 struct wh_delay_event { /* one delay warning */
@@ -84,6 +95,11 @@ struct wh_decision {
 	 * there is nothing but tokens, but for the first packet.
 	 */
 	uint64_t tokens;
+	/*
+	 * Every data packet needs a token, and waits for the interval as well. `tokens` is then how
+	 * many packets may have gone, ever, retransmissions too, and may fall.
+	 */
+	bool by_tokens;
 	uint64_t freeze_until_tsc; /* nothing is sent before; 0: no freeze */
 };
 
@@ -105,6 +121,13 @@ struct wh_bitmap_rules {
 	double initial_loss;  /* the link's until measured, and the first chunk's */
 };
 
+/* A train of packets that goes before all data and comes back (sttp.txt III A); pkts 0: none. */
+struct wh_probe_rules {
+	uint32_t pkts;
+	uint32_t bytes; /* of each, as IP counts it; less than a head's: a full packet's */
+	bool repeats;   /* one that does not come back goes again; or nothing ever goes */
+};
+
 /* What the receiver tells and when. */
 struct wh_feedback {
 	uint32_t period_us;        /* of both ends' states and of the rate control: SYN */
@@ -117,6 +140,8 @@ struct wh_feedback {
 	bool trend_one_way;        /* ... of the one-way delay, and not of the round trip */
 	uint32_t pair_period_pkts; /* every so many packets two go back to back; 0: never */
 	struct wh_bitmap_rules bitmaps;
+	struct wh_probe_rules probe;
+	bool round_trips; /* of data packets are measured, one for each state that comes */
 };
 
 struct wh_profile {
@@ -132,6 +157,7 @@ struct wh_profile {
 	/* The controller; a handler that is not set is a no-op, `decide` always is. */
 	uint32_t control_bytes; /* of control->state, zero when init is called */
 	void (*init)(struct wh_control *control);
+	void (*on_probe)(struct wh_control *control, const struct wh_probe_event *event);
 	void (*on_feedback)(struct wh_control *control, const struct wh_feedback_event *event);
 	void (*on_ack)(struct wh_control *control, const struct wh_ack_event *event);
 	void (*on_loss)(struct wh_control *control, const struct wh_loss_event *event);

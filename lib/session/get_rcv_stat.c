@@ -17,7 +17,10 @@ void wh_session_decide(struct wh_session *s)
 	wh_pacer_set_interval(&tx->pacer, decision->interval_fp);
 	wh_pacer_set_burst(
 		&tx->pacer, decision->burst_pkts > 0 ? decision->burst_pkts : s->config.burst_pkts);
-	wh_pacer_grant(&tx->pacer, decision->tokens);
+	if (decision->by_tokens)
+		wh_pacer_allow(&tx->pacer, decision->tokens);
+	else
+		wh_pacer_grant(&tx->pacer, decision->tokens);
 	tx->pace_limit = wh_session_pace_limit(s);
 }
 
@@ -50,6 +53,7 @@ static void packets_acked(
 		wh_session_add(
 			&s->stats.acked_bytes, wh_min_u64(count * (uint64_t)s->config.payload_bytes,
 						       chunk->bytes - offset));
+	s->tx.acked_end = wh_max_u64(s->tx.acked_end, serial + count);
 	WH_CONTROL_TELL(&s->tx.control, on_ack, &event);
 	sending->unacked_pkts -= count;
 	if (sending->unacked_pkts > 0)
@@ -85,6 +89,17 @@ static void take_credits(struct wh_transmitter *tx, const struct wh_rcv_state *s
 	__atomic_store_n(&tx->peer_chunks, state->buffer_chunks, __ATOMIC_RELAXED);
 	__atomic_store_n(&tx->peer_chunk_upper, state->chunk_upper, __ATOMIC_RELAXED);
 	tx->peer_writer_behind = state->queued_chunks * 2 > state->buffer_chunks;
+}
+
+/* Of the highest packet of those that the state acknowledges: the one that made it go. */
+static uint64_t round_trip_tsc(const struct wh_transmitter *tx, uint64_t now_tsc)
+{
+	uint64_t sent_tsc;
+
+	if (tx->sent_tsc == NULL || tx->acked_end == 0)
+		return 0;
+	sent_tsc = tx->sent_tsc[(tx->acked_end - 1) & tx->table.mask];
+	return sent_tsc > 0 && sent_tsc < now_tsc ? now_tsc - sent_tsc : 0;
 }
 
 /* The receiver measures the RTT (udt.txt III C); this end takes over what it says. */
@@ -154,6 +169,8 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 	take_rtt(s, state);
 	take_losses(s, state);
 
+	tx->acked_end = 0;
+
 	uint64_t acked_pkts = acknowledge(s, state);
 
 	tx->acked_pkts += acked_pkts;
@@ -167,6 +184,8 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 		.arrival_pps = state->arrival_pps,
 		.capacity_pps = state->capacity_pps,
 		.rtt_tsc = wh_rtt_get(&s->rtt),
+		.sent_pkts_total = s->stats.sent_pkts,
+		.sample_rtt_tsc = round_trip_tsc(tx, now_tsc),
 	};
 
 	WH_CONTROL_TELL(&tx->control, on_feedback, &event);
@@ -220,6 +239,7 @@ static void take_nak(struct wh_session *s, uint64_t now_tsc, const struct wh_pac
 		.now_tsc = now_tsc,
 		.last_lost_serial = nak->base + last->offset + last->count - 1,
 		.sent_end = tx->sent_end,
+		.sent_pkts_total = s->stats.sent_pkts,
 	};
 
 	if (event.last_lost_serial >= tx->sent_end) {
@@ -292,7 +312,8 @@ static void take_bitmap(struct wh_session *s, uint64_t now_tsc, const struct wh_
 	apply_decision(s);
 }
 
-static void take(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
+static void take(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
+	const struct wh_packet *packet)
 {
 	/* Before ACCEPT there is no receiver that could have anything else to say. */
 	if (s->phase == WH_PHASE_OPENING && packet->type != WH_PACKET_ACCEPT) {
@@ -314,6 +335,9 @@ static void take(struct wh_session *s, uint64_t now_tsc, const struct wh_packet 
 		break;
 	case WH_PACKET_BITMAP:
 		take_bitmap(s, now_tsc, packet);
+		break;
+	case WH_PACKET_PROBE_ANSWER:
+		wh_prelude_answered(s, now_tsc, arrived_tsc, packet);
 		break;
 	case WH_PACKET_RELEASE:
 		wh_release_input(s, now_tsc, &packet->release);
@@ -401,7 +425,7 @@ int32_t wh_get_rcv_stat(struct wh_session *s, uint64_t now_tsc)
 		/* By the clock of another core's turn, which may have begun after this one. */
 		s->last_heard_tsc =
 			wh_max_u64(s->last_heard_tsc, wh_min_u64(slot->when_tsc, now_tsc));
-		take(s, now_tsc, (const struct wh_packet *)slot->data);
+		take(s, now_tsc, slot->when_tsc, (const struct wh_packet *)slot->data);
 		wh_slot_fifo_release(&s->inbox);
 		taken++;
 	}

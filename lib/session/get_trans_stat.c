@@ -176,6 +176,9 @@ static void take(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 	case WH_PACKET_ACK2:
 		take_ack2(s, now_tsc, arrived_tsc, &packet->ack2);
 		break;
+	case WH_PACKET_PROBE:
+		wh_prelude_answer(s, now_tsc, arrived_tsc, packet);
+		break;
 	case WH_PACKET_RELEASE:
 		take_release(s, now_tsc, &packet->release);
 		break;

@@ -178,4 +178,5 @@ void wh_handshake_accepted(struct wh_session *s, uint64_t now_tsc, const struct 
 	s->accepted_tsc = now_tsc;
 	s->open_repeat_tsc = s->period_tsc;
 	send_confirm(s, now_tsc);
+	wh_prelude_begin(s, now_tsc);
 }

@@ -9,6 +9,7 @@
  * What the other core and users write stands at the end, on cache lines of its own.
  */
 
+#include <assert.h>
 #include <stdatomic.h>
 
 #include "base/assert.h"
@@ -112,6 +113,22 @@ struct wh_encoder {
 	uint64_t known_events;
 };
 
+/* Packets of a probe before data, at most, and what fits into a box beside them. */
+#define WH_PROBE_TRAIN_MAX 15
+#define WH_BESIDE_TRAIN    3
+
+static_assert(WH_CONTROL_MIN - 1 >= WH_BESIDE_TRAIN + 2, "the smallest box has room for a pair");
+
+struct wh_probing {
+	bool waits;                           /* for the answers of the latest train */
+	uint16_t train;                       /* its number, from 1 on */
+	uint32_t returned;                    /* bit i: its packet i was answered, ... */
+	uint64_t came_ns[WH_PROBE_TRAIN_MAX]; /* ... and had come then, by one of the two clocks */
+	uint64_t sent_tsc;
+	uint64_t latest_tsc; /* of the answers */
+	uint64_t due_tsc;    /* when the next train goes, or what came must do */
+};
+
 struct wh_transmitter {
 	struct wh_fifo free;   /* chunks: get_rcv_stat -> reader */
 	struct wh_fifo filled; /* chunks: reader -> encoder; only with repair packets */
@@ -137,8 +154,11 @@ struct wh_transmitter {
 	uint32_t chunks_out; /* begun and not acknowledged: get_rcv_stat counts them down */
 	enum wh_limit admission_limit; /* why the last packet was not admitted */
 
+	struct wh_probing probe; /* prelude.c */
+
 	/* trans */
 	struct wh_pacer pacer;
+	uint64_t *sent_tsc; /* by serial, modulo the window; 0: it went again. Or NULL */
 	uint32_t control_charged_bytes; /* since data went, or none waited */
 	uint64_t sent_end;              /* one past the largest serial sent */
 	uint64_t transmission;
@@ -167,6 +187,8 @@ struct wh_transmitter {
 	uint32_t peer_chunks;    /* that it has room for at once */
 	bool peer_writer_behind; /* its queue of whole chunks holds most of its buffers */
 	bool state_seen;
+	uint64_t
+		acked_end; /* one past the highest that the state now taken acknowledges; 0: none */
 	uint64_t acked_pkts;
 	uint64_t progress_tsc;
 	bool idle;               /* nothing outstanding, nothing to send, and the end is to come */
@@ -277,6 +299,7 @@ struct wh_receiver {
 	uint64_t mean_arrival_tsc;
 
 	/* get_trans_stat */
+	uint32_t probes_heard;
 	uint64_t next_trans_serial;
 	uint64_t trans_state_tsc;
 	uint64_t previous_trans_upper;
@@ -496,6 +519,18 @@ static inline uint8_t *wh_session_repair(const struct wh_session *s, const struc
 
 /* There is no place for it. */
 void wh_handshake_refuse(struct wh_session *s, uint64_t now_tsc);
+
+/* Packets of its probe; 0: it has none. (session.c) */
+uint32_t wh_session_train_pkts(const struct wh_session *s);
+
+/* prelude.c: the transmitter's part, and the receiver's answer. */
+void wh_prelude_begin(struct wh_session *s, uint64_t now_tsc);
+int32_t wh_prelude_poll(struct wh_session *s, uint64_t now_tsc);
+uint64_t wh_prelude_deadline(const struct wh_session *s);
+void wh_prelude_answered(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
+	const struct wh_packet *packet);
+void wh_prelude_answer(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
+	const struct wh_packet *packet);
 
 int32_t wh_handshake_poll(struct wh_session *s, uint64_t now_tsc);
 void wh_handshake_accepted(struct wh_session *s, uint64_t now_tsc, const struct wh_accept *accept);

@@ -49,6 +49,13 @@ void wh_pacer_grant(struct wh_pacer *pacer, uint64_t granted)
 	WH_ASSERT(pacer->tokens <= pacer->granted);
 }
 
+void wh_pacer_allow(struct wh_pacer *pacer, uint64_t allowed)
+{
+	WH_ASSERT(pacer->granted == 0);
+	pacer->by_tokens = true;
+	pacer->allowed = allowed;
+}
+
 /* The packet that goes now and burst_pkts - 1 after it are due by now, and the next is not. */
 static void forfeit(struct wh_pacer *pacer, uint64_t now_tsc)
 {
@@ -73,6 +80,7 @@ static uint64_t share_of_interval(const struct wh_pacer *pacer, uint32_t wire_by
 
 void wh_pacer_charge(struct wh_pacer *pacer, uint64_t now_tsc, uint32_t wire_bytes)
 {
+	pacer->gone++;
 	if (pacer->interval_fp == 0) {
 		wh_pacer_idle(pacer, now_tsc);
 		wh_histogram_add(&pacer->lateness_tsc, 0);

@@ -13,12 +13,16 @@
  * A token lets one packet go before it is due: it is taken, and nothing is charged. Tokens wait for
  * packets however long; what is due by the interval needs none.
  *
+ * Or a packet always needs a token, and waits for the interval as well: then they may be taken
+ * back.
+ *
  * How late each packet was goes into a histogram.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "base/histogram.h"
 #include "profile/interval.h"
 
@@ -30,6 +34,9 @@ struct wh_pacer {
 	uint32_t burst_pkts;  /* >= 1 */
 	uint64_t tokens;      /* packets that may go before they are due */
 	uint64_t granted;     /* tokens that there ever were */
+	bool by_tokens;       /* no packet without one: */
+	uint64_t allowed;     /* so many may have gone ... */
+	uint64_t gone;        /* ... and so many have, ever */
 	uint64_t held_until_tsc;
 	uint64_t burst_fp;      /* burst_pkts intervals: as late as this is too late */
 	uint64_t forfeited_tsc; /* lateness given up */
@@ -48,9 +55,20 @@ void wh_pacer_set_burst(struct wh_pacer *pacer, uint32_t burst_pkts);
 /* There were so many tokens ever; less than before means as many as before. */
 void wh_pacer_grant(struct wh_pacer *pacer, uint64_t granted);
 
-/* When the next packet may go. */
+/* From the first call on no packet goes without a token: so many may have gone, ever. */
+void wh_pacer_allow(struct wh_pacer *pacer, uint64_t allowed);
+
+/* Whatever the time: a token is missing. */
+static inline bool wh_pacer_tokens_out(const struct wh_pacer *pacer)
+{
+	return pacer->by_tokens && pacer->gone >= pacer->allowed;
+}
+
+/* When the next packet may go; WH_TSC_NEVER: when there is a token. */
 static inline uint64_t wh_pacer_next_tsc(const struct wh_pacer *pacer)
 {
+	if (wh_pacer_tokens_out(pacer))
+		return WH_TSC_NEVER;
 	return pacer->tokens > 0 && pacer->held_until_tsc < pacer->due_tsc ? pacer->held_until_tsc
 									   : pacer->due_tsc;
 }
@@ -58,6 +76,8 @@ static inline uint64_t wh_pacer_next_tsc(const struct wh_pacer *pacer)
 /* May a packet go now? */
 static inline bool wh_pacer_due(const struct wh_pacer *pacer, uint64_t now_tsc)
 {
+	if (wh_pacer_tokens_out(pacer))
+		return false;
 	return now_tsc >= pacer->due_tsc || (pacer->tokens > 0 && now_tsc >= pacer->held_until_tsc);
 }
 

@@ -135,6 +135,8 @@ void wh_session_push_control(
 
 	packet->type = type;
 	packet->flags = type == WH_PACKET_RCV_STATE && wh_session_repairs(s) ? WH_FLAG_LOSSES : 0;
+	if (type == WH_PACKET_PROBE || type == WH_PACKET_PROBE_ANSWER)
+		packet->flags = WH_FLAG_ECHO;
 	packet->lci = to_listener ? 0 : s->peer_lci;
 	packet->serial = s->control_serial[type]++;
 	packet->payload = NULL;
@@ -170,6 +172,15 @@ static uint32_t inbox_count(uint32_t window_pkts)
 static uint32_t outbox_count(uint32_t window_pkts)
 {
 	return ring_count(window_pkts, WH_PKTS_PER_CONTROL, WH_OUTBOX_MAX);
+}
+
+/* Both ends' boxes take a train at once, and a few packets beside it. */
+uint32_t wh_session_train_pkts(const struct wh_session *s)
+{
+	uint32_t slots = (uint32_t)wh_min_u64(
+		inbox_count(s->config.window_pkts), outbox_count(s->config.window_pkts));
+
+	return (uint32_t)wh_min_u64(s->feedback.probe.pkts, slots - WH_BESIDE_TRAIN);
 }
 
 static uint32_t fresh_count(uint32_t window_pkts)
@@ -240,6 +251,11 @@ static int create_transmitter(struct wh_session *s)
 		wh_fifo_init(&tx->again, config->window_pkts) != 0 ||
 		wh_sent_table_init(&tx->table, config->window_pkts, s->params.first_serial) != 0)
 		return -ENOMEM;
+	if (s->feedback.round_trips) {
+		tx->sent_tsc = wh_track_alloc(config->window_pkts, sizeof(*tx->sent_tsc));
+		if (tx->sent_tsc == NULL)
+			return -ENOMEM;
+	}
 
 	for (uint32_t i = 0; i < config->chunks; i++)
 		wh_fifo_push(&tx->free, &s->chunk[i]);
@@ -458,6 +474,7 @@ static void destroy_transmitter(struct wh_transmitter *tx)
 	wh_fifo_free(&tx->fresh);
 	wh_fifo_free(&tx->again);
 	wh_sent_table_free(&tx->table);
+	wh_track_free(tx->sent_tsc);
 	free(tx->tx_chunk);
 }
 
@@ -532,7 +549,9 @@ void wh_session_input(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_t
 	}
 	if (s->role == WH_RECEIVER) {
 		s->last_heard_tsc = now_tsc;
-		wh_session_heard(s, WH_HEAD_BYTES);
+		wh_session_heard(s, WH_HEAD_BYTES + (packet->type == WH_PACKET_PROBE
+								    ? packet->probe.padding_bytes
+								    : 0u));
 	}
 	put_into_inbox(s, stats, arrived_tsc, packet);
 }
@@ -565,6 +584,7 @@ static int32_t poll_transmitter(struct wh_session *s, uint64_t now_tsc)
 	if (s->phase == WH_PHASE_RUNNING) {
 		wh_meter_enter(s->meter, WH_METER_HOST_TRANS);
 		work += wh_host_trans(s, now_tsc);
+		work += wh_prelude_poll(s, now_tsc);
 		wh_meter_enter(s->meter, WH_METER_SEND_TRANS_STAT);
 		work += wh_send_trans_stat(s, now_tsc);
 	}
@@ -634,7 +654,7 @@ static uint64_t transmitter_deadline(const struct wh_session *s)
 		deadline_tsc = wh_min_u64(deadline_tsc, s->next_release_tsc);
 	if (data_waits && !tx->peer_silent)
 		deadline_tsc = wh_min_u64(deadline_tsc, wh_pacer_next_tsc(&tx->pacer));
-	return deadline_tsc;
+	return wh_min_u64(deadline_tsc, wh_prelude_deadline(s));
 }
 
 static uint64_t receiver_deadline(const struct wh_session *s)
@@ -664,8 +684,10 @@ uint64_t wh_session_deadline(const struct wh_session *s)
 static uint64_t transmitter_bytes(const struct wh_session_config *config)
 {
 	uint32_t chunk_fifos = config->repair.recovery == WH_RECOVERY_NAK ? 2 : 3;
+	bool timed = wh_profile_feedback(config->profile, &config->options).round_trips;
+	uint64_t times_bytes = timed ? wh_track_bytes(config->window_pkts, sizeof(uint64_t)) : 0;
 
-	return config->chunks * sizeof(struct wh_tx_chunk) +
+	return times_bytes + config->chunks * sizeof(struct wh_tx_chunk) +
 	       chunk_fifos * wh_fifo_bytes(chunk_slots(config)) +
 	       wh_fifo_bytes(fresh_count(config->window_pkts)) +
 	       wh_fifo_bytes(config->window_pkts) + wh_sent_table_bytes(config->window_pkts);

@@ -141,6 +141,9 @@ static void write_data(
 	out->payload_bytes = packet.data.payload_bytes;
 	out->to = &s->peer;
 
+	if (unlikely(tx->sent_tsc != NULL))
+		tx->sent_tsc[serial & tx->table.mask] =
+			flags & WH_FLAG_RETRANSMISSION ? 0 : now_tsc;
 	if (serial >= tx->sent_end)
 		tx->sent_end = serial + 1;
 	if (s->stats.first_sent_tsc == 0)
@@ -208,7 +211,7 @@ static enum wh_limit send_data(
 		if (tx->peer_silent)
 			return pause_data(tx, now_tsc, WH_LIMIT_PEER);
 		if (!tx->pair_open && !wh_pacer_due(&tx->pacer, now_tsc))
-			return tx->pace_limit;
+			return wh_pacer_tokens_out(&tx->pacer) ? WH_LIMIT_WINDOW : tx->pace_limit;
 		if (!tx->pair_open && next_again(tx, &serial)) {
 			write_data(s, now_tsc, serial, WH_FLAG_RETRANSMISSION, &out[*sent]);
 			wh_session_count(&s->stats.retransmitted_pkts);

@@ -28,6 +28,7 @@ struct wh_sim_sack {
 struct wh_sim_segment {
 	uint64_t serial; /* data: its number; acknowledgement: the number of the next one wanted */
 	bool retransmission;
+	uint8_t probe; /* its place in a train, from 1 on, which comes back; 0: none */
 	uint8_t n_sacks;
 	struct wh_sim_sack sack[WH_SIM_SACKS_MAX]; /* the latest first, RFC 2018 */
 };

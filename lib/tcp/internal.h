@@ -5,6 +5,7 @@
 /* What the varieties of TCP share: for this room and its tests only. */
 
 #include "base/highspeed.h"
+#include "profile/sttp.h"
 #include "tcp/ranges.h"
 #include "tcp/rto.h"
 #include "tcp/tcp.h"
@@ -50,6 +51,7 @@ extern const struct wh_sim_tcp_ops wh_sim_tcp_sack;
 extern const struct wh_sim_tcp_ops wh_sim_tcp_vegas;
 extern const struct wh_sim_tcp_ops wh_sim_tcp_highspeed;
 extern const struct wh_sim_tcp_ops wh_sim_tcp_cubic;
+extern const struct wh_sim_tcp_ops wh_sim_tcp_sttp;
 
 struct wh_sim_reno {
 	uint32_t inflation_pkts; /* duplicates that count as segments gone */
@@ -90,11 +92,23 @@ struct wh_sim_vegas {
 	uint32_t rtt_count;
 	uint64_t mark; /* the round ends when this one is acknowledged */
 	uint64_t mark_ps;
-	double growth_pkts; /* by each acknowledgement of this round */
-	bool growing;       /* in this round of slow start: in every second one */
-	uint32_t worried;   /* acknowledgements that are to look for expired segments */
+	double growth_pkts;    /* by each acknowledgement of this round */
+	bool growing;          /* in this round of slow start: in every second one */
+	uint32_t worried;      /* acknowledgements that are to look for expired segments */
 	double kept_cwnd_pkts; /* by the latest cut; 0: there was none */
 	uint64_t cut_ps;
+};
+
+struct wh_sim_sttp {
+	struct wh_sttp_rules rules;
+	struct wh_bucket bucket;
+	bool probed;
+	double capacity_pps;
+	uint64_t train; /* the latest, from 1 on */
+	uint64_t train_ps;
+	uint32_t returned; /* bit i: the packet i of it */
+	uint64_t returned_ps[WH_STTP_PROBE_PKTS_MAX];
+	struct wh_sim_event feeder; /* with a timer: makes tokens */
 };
 
 struct wh_sim_tcp_receiver {
@@ -150,7 +164,8 @@ struct wh_sim_tcp {
 	struct wh_sim_tcp_sacked sacked;
 	struct wh_highspeed highspeed;
 	struct wh_sim_cubic cubic;
-	struct wh_sim_vegas vegas;
+	struct wh_sim_vegas vegas; /* its slots are STTP's, too */
+	struct wh_sim_sttp sttp;
 };
 
 /* The smaller of the congestion window, inflated, and the limit. */
@@ -203,6 +218,15 @@ void wh_sim_cubic_init(struct wh_sim_cubic *cubic);
 double wh_sim_cubic_window(const struct wh_sim_cubic *cubic, double t_s); /* W_cubic(t) */
 
 void wh_sim_vegas_free(struct wh_sim_vegas *vegas);
+
+/* When a segment goes; and when the last of [from, end) did that are acknowledged: its round trip,
+ * 0 if it went twice. */
+void wh_sim_vegas_note_sent(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t serial);
+uint64_t wh_sim_vegas_round_trip(
+	struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t from, uint64_t end);
+
+void wh_sim_sttp_init(struct wh_sim_tcp *tcp);
+void wh_sim_sttp_free(struct wh_sim_tcp *tcp);
 
 void wh_sim_tcp_receiver_init(struct wh_sim_tcp_receiver *receiver, struct wh_sim_tcp *tcp);
 void wh_sim_tcp_receiver_free(struct wh_sim_tcp_receiver *receiver);

@@ -99,12 +99,23 @@ static bool may_delay(const struct wh_sim_tcp_receiver *receiver, uint64_t seria
 	       serial != 0 && serial + 1 == receiver->next && receiver->beyond.count == 0;
 }
 
+/* sttp.txt III A: "transmitted without delay back to the transmitting node". */
+static void return_probe(struct wh_sim_tcp_receiver *receiver, struct wh_sim_packet *packet)
+{
+	packet->to = receiver->tcp->agent;
+	wh_sim_send(receiver->tcp->sim, receiver->tcp->to_node, packet);
+}
+
 static void receive(void *context, uint64_t now_ps, struct wh_sim_packet *packet)
 {
 	struct wh_sim_tcp_receiver *receiver = context;
 	struct wh_sim_events *events = wh_sim_events(receiver->tcp->sim);
 	uint64_t serial = packet->segment.serial;
 
+	if (packet->segment.probe != 0) {
+		return_probe(receiver, packet);
+		return;
+	}
 	wh_sim_packet_put(wh_sim_pool(receiver->tcp->sim), packet);
 	take(receiver, serial);
 	if (may_delay(receiver, serial)) {

@@ -17,6 +17,7 @@ static const struct wh_sim_tcp_ops *const varieties[] = {
 	[WH_SIM_TCP_VEGAS] = &wh_sim_tcp_vegas,
 	[WH_SIM_TCP_HIGHSPEED] = &wh_sim_tcp_highspeed,
 	[WH_SIM_TCP_CUBIC] = &wh_sim_tcp_cubic,
+	[WH_SIM_TCP_STTP] = &wh_sim_tcp_sttp,
 };
 
 static_assert(sizeof(varieties) / sizeof(varieties[0]) == WH_SIM_TCP_VARIETIES,
@@ -48,6 +49,9 @@ void wh_sim_tcp_config_init(struct wh_sim_tcp_config *config, enum wh_sim_tcp_va
 		.vegas_gamma_pkts = 1,
 		.highspeed = {38, 83000, 1e-7, 0.1},
 	};
+	wh_profile_options_init(&config->sttp, &wh_profile_sttp);
+	if (variety == WH_SIM_TCP_STTP)
+		config->handshake = config->limited_transmit = false;
 }
 
 static void check(const struct wh_sim_tcp_config *config)
@@ -93,6 +97,7 @@ struct wh_sim_tcp *wh_sim_tcp_create(struct wh_sim *sim, const struct wh_sim_tcp
 	wh_sim_rto_init(&tcp->rto, config, wh_prng_below(wh_sim_prng(sim), config->tick_ps));
 	wh_highspeed_init(&tcp->highspeed, &config->highspeed);
 	wh_sim_cubic_init(&tcp->cubic);
+	wh_sim_sttp_init(tcp);
 	wh_sim_tcp_receiver_init(&tcp->receiver, tcp);
 	return tcp;
 }
@@ -104,6 +109,7 @@ void wh_sim_tcp_destroy(struct wh_sim_tcp *tcp)
 	wh_sim_event_cancel(wh_sim_events(tcp->sim), &tcp->timer);
 	wh_sim_tcp_receiver_free(&tcp->receiver);
 	wh_sim_vegas_free(&tcp->vegas);
+	wh_sim_sttp_free(tcp);
 	wh_sim_ranges_free(&tcp->sacked.ranges);
 	free(tcp);
 }
@@ -386,6 +392,8 @@ static uint64_t without_handshake(const struct wh_sim_tcp *tcp, uint64_t serial)
 
 double wh_sim_tcp_cwnd_pkts(const struct wh_sim_tcp *tcp)
 {
+	if (tcp->config.variety == WH_SIM_TCP_STTP)
+		return tcp->sttp.bucket.capacity;
 	return tcp->cwnd;
 }
 

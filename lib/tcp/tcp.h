@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/highspeed.h"
+#include "profile/options.h"
 #include "sim/sim.h"
 
 enum wh_sim_tcp_variety {
@@ -23,8 +24,12 @@ enum wh_sim_tcp_variety {
 	WH_SIM_TCP_VEGAS,
 	WH_SIM_TCP_HIGHSPEED, /* RFC 3649 on SACK */
 	WH_SIM_TCP_CUBIC,     /* RFC 9438 on SACK */
+	WH_SIM_TCP_STTP,      /* sttp.txt's agent: no TCP but for its timer and its sink */
 	WH_SIM_TCP_VARIETIES,
 };
+
+/* Those that are TCPs come first. */
+#define WH_SIM_TCP_TCPS WH_SIM_TCP_STTP
 
 const char *wh_sim_tcp_variety_name(enum wh_sim_tcp_variety variety);
 
@@ -48,6 +53,7 @@ struct wh_sim_tcp_config {
 	double vegas_beta_pkts;
 	double vegas_gamma_pkts;
 	struct wh_highspeed_config highspeed;
+	struct wh_profile_options sttp; /* the profile's */
 };
 
 /* ns-2's defaults, 1460 bytes of payload. */

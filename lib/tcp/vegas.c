@@ -52,7 +52,7 @@ static void make_room(struct wh_sim_tcp *tcp, uint64_t serial)
 	WH_ASSERT(serial - tcp->una < vegas->slots);
 }
 
-static void note_sent(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t serial)
+void wh_sim_vegas_note_sent(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t serial)
 {
 	if (tcp->sent_end == 0)
 		tcp->vegas.start_ps = now_ps;
@@ -158,16 +158,15 @@ static void time_segment(struct wh_sim_vegas *vegas, double rtt_ps)
 	vegas->patience_ps = (vegas->srtt_ps8 / 4 + vegas->rttvar_ps4) / 2 * (17.0 / 16);
 }
 
-/* Notes the RTT of the last one acknowledged, if it was sent once, and frees the slots. */
-static void take_slots(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t from, uint64_t end)
+uint64_t wh_sim_vegas_round_trip(
+	struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t from, uint64_t end)
 {
 	struct wh_sim_vegas_slot last = *slot_of(&tcp->vegas, end - 1);
 
 	WH_ASSERT(from < end && now_ps >= last.sent_ps);
 	for (uint64_t serial = from; serial < end; serial++)
 		slot_of(&tcp->vegas, serial)->transmits = 0;
-	if (last.transmits == 1)
-		time_segment(&tcp->vegas, (double)(now_ps - last.sent_ps));
+	return last.transmits == 1 ? now_ps - last.sent_ps : 0;
 }
 
 static bool is_expired(struct wh_sim_tcp *tcp, uint64_t now_ps)
@@ -196,7 +195,11 @@ static void new_ack(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t end)
 	if (end > vegas->mark)
 		end_round(tcp, now_ps);
 	open_window(tcp);
-	take_slots(tcp, now_ps, from, end);
+
+	uint64_t rtt_ps = wh_sim_vegas_round_trip(tcp, now_ps, from, end);
+
+	if (rtt_ps > 0)
+		time_segment(vegas, (double)rtt_ps);
 	if (vegas->worried > 0) {
 		vegas->worried--;
 		if (is_expired(tcp, now_ps)) {
@@ -282,5 +285,5 @@ const struct wh_sim_tcp_ops wh_sim_tcp_vegas = {
 	.send = wh_sim_tcp_send_window,
 	.timeout = timeout,
 	.keep = wh_sim_tcp_keep_half,
-	.note_sent = note_sent,
+	.note_sent = wh_sim_vegas_note_sent,
 };

@@ -157,7 +157,7 @@ static void draw_options(struct wh_storm *storm, struct wh_storm_end *end)
 		return;
 	set(end, "n", 1 + (double)wh_script_below(script, 80));
 	set(end, "q", 1 + (double)wh_script_below(script, 5));
-	set(end, "stretch", 1 + (double)wh_script_below(script, 3));
+	set(end, "stretch", 1 + (double)wh_script_below(script, 4));
 	set(end, "stretch_max", 1 + (double)wh_script_below(script, 8));
 	if (!wh_script_one_in(script, 4))
 		set(end, "bottleneck", (double)(UINT64_C(1000000) << wh_script_below(script, 14)));

@@ -78,7 +78,7 @@ int main(void)
 {
 	static const uint32_t flows[] = {1, FLOWS_MAX};
 
-	for (unsigned int v = 0; v < WH_SIM_TCP_VARIETIES; v++) {
+	for (unsigned int v = 0; v < WH_SIM_TCP_TCPS; v++) {
 		for (unsigned int f = 0; f < sizeof(flows) / sizeof(flows[0]); f++) {
 			double best = 0.0;
 

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "fec/fec.h"
 #include "profile/hstcp.h"
+#include "profile/sttp.h"
 #include "profile/ttp.h"
 #include "profile/udt.h"
 #include "wire/encap.h"
@@ -183,6 +184,21 @@ static void draw_hstcp(struct wh_prng *prng, struct wh_world_config *config)
 	set(config, "ack_bytes", one_in(prng, 2) ? 0 : (double)log_uniform(prng, 1, 1 << 20));
 }
 
+/* Each reading of the paper, but for a probe that is lost for good, which ends all liveness. */
+static void draw_sttp(struct wh_prng *prng, uint64_t rate_bps, struct wh_world_config *config)
+{
+	static const char *const switches[] = {"growth_by_share", "scale_twice", "adaptive",
+		"feed_scales", "timer", "token_returns", "probe_takes"};
+
+	choose(config, "sttp");
+	config->send_rate_bps = one_in(prng, 2) ? 0 : rate_bps;
+	for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); i++)
+		set(config, switches[i], one_in(prng, 2));
+	set(config, "history", wh_prng_unit(prng));
+	set(config, "probe_pkts", 2 + (double)wh_prng_below(prng, 14));
+	set(config, "span", (double)log_uniform(prng, MS, 1000 * MS));
+}
+
 static void draw_object(struct wh_prng *prng, struct wh_world_config *config)
 {
 	static const uint64_t edges[] = {0, 1, 4095, 4096, 4097};
@@ -232,7 +248,9 @@ static uint64_t time_limit_ns(const struct wh_world_config *config, uint64_t rtt
 	uint64_t least = config->profile == &wh_profile_hstcp ? 1 : WH_UDT_LEAST_WINDOW;
 	uint64_t crawl_ns = 0;
 
-	if (config->send_rate_bps == 0 || config->profile == &wh_profile_hstcp)
+	if (config->profile == &wh_profile_sttp)
+		crawl_ns = (packets + 100) * (8 * rtt_ns + 400 * MS);
+	else if (config->send_rate_bps == 0 || config->profile == &wh_profile_hstcp)
 		crawl_ns = packets / least * (rtt_ns + 20 * MS) + 300 * WH_NS_PER_S;
 
 	/* Short chunks fill a third of their buffers, and most end with a short packet. */
@@ -311,6 +329,8 @@ void wh_draw_world(uint64_t seed, struct wh_world_config *config)
 		draw_ttp(&prng, config);
 	else if (one_in(&prng, 5))
 		draw_hstcp(&prng, config);
+	else if (one_in(&prng, 4))
+		draw_sttp(&prng, rate_bps, config);
 	config->limit_ns = time_limit_ns(config, rtt_ns);
 	if (config->repair.recovery != WH_RECOVERY_NAK)
 		config->limit_ns *= 3; /* up to twice as many repair packets as data */

@@ -11,6 +11,7 @@
 #include "cli/repair.h"
 #include "fec/fec.h"
 #include "profile/profile.h"
+#include "profile/sttp.h"
 #include "scenario/point.h"
 #include "sim/memory.h"
 
@@ -299,6 +300,8 @@ static bool take_known_tcp(
 		take_tcp(taker, group, variety);
 		if (variety == WH_SIM_TCP_HIGHSPEED)
 			take_highspeed(taker, &group->tcp);
+		if (variety == WH_SIM_TCP_STTP)
+			take_options(taker, &wh_profile_sttp, &group->tcp.sttp);
 		return true;
 	}
 	return false;

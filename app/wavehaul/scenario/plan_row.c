@@ -97,10 +97,11 @@ struct wh_formula wh_formula_tcp(enum wh_sim_tcp_variety variety, double loss, d
 		return (struct wh_formula){"RFC 3649", highspeed(loss)};
 	case WH_SIM_TCP_CUBIC:
 		return (struct wh_formula){"RFC 9438", cubic(loss, rtt_s)};
+	case WH_SIM_TCP_STTP:
 	case WH_SIM_TCP_VARIETIES:
 		break;
 	}
-	WH_ASSERT(variety < WH_SIM_TCP_VARIETIES);
+	WH_ASSERT(variety < WH_SIM_TCP_TCPS);
 	return (struct wh_formula){0};
 }
 
@@ -116,7 +117,7 @@ static uint32_t count_profiles(void)
 /* Profiles, TCPs, and parallel ones. */
 uint32_t wh_plan_rows(void)
 {
-	return count_profiles() + WH_SIM_TCP_VARIETIES + 1;
+	return count_profiles() + WH_SIM_TCP_TCPS + 1;
 }
 
 static struct agent agent_of(uint32_t row)
@@ -126,7 +127,7 @@ static struct agent agent_of(uint32_t row)
 	WH_ASSERT(row < wh_plan_rows());
 	if (row < profiles)
 		return (struct agent){.kind = PLAN_PROFILE, .profile = wh_profile_at(row)};
-	if (row < profiles + WH_SIM_TCP_VARIETIES)
+	if (row < profiles + WH_SIM_TCP_TCPS)
 		return (struct agent){
 			.kind = PLAN_TCP, .variety = (enum wh_sim_tcp_variety)(row - profiles)};
 	return (struct agent){.kind = PLAN_PSOCK, .variety = WH_SIM_TCP_NEWRENO};

@@ -54,7 +54,7 @@ static void feedback(struct wh_control *control, uint64_t acked_total, uint32_t 
 static void nak(struct wh_control *control, uint64_t now_tsc, uint64_t lost_pkts,
 	uint64_t last_lost, uint64_t sent_end)
 {
-	struct wh_loss_event event = {now_tsc, lost_pkts, last_lost, sent_end};
+	struct wh_loss_event event = {now_tsc, lost_pkts, last_lost, sent_end, 0};
 
 	WH_CONTROL_TELL(control, on_loss, &event);
 }

@@ -15,7 +15,7 @@ static const enum wh_sim_tcp_variety by_loss[] = {WH_SIM_TCP_RENO, WH_SIM_TCP_NE
 static void names_and_defaults(void)
 {
 	static const char *const names[] = {
-		"reno", "newreno", "sack", "vegas", "highspeed", "cubic"};
+		"reno", "newreno", "sack", "vegas", "highspeed", "cubic", "sttp-agent"};
 	struct wh_sim_tcp_config config;
 
 	for (unsigned int v = 0; v < WH_SIM_TCP_VARIETIES; v++)
@@ -209,7 +209,7 @@ static void timeouts_double(void)
 {
 	static const uint64_t at_s[] = {0, 3, 9, 21, 45, 93, 153, 213};
 
-	for (unsigned int v = 0; v < WH_SIM_TCP_VARIETIES; v++) {
+	for (unsigned int v = 0; v < WH_SIM_TCP_TCPS; v++) {
 		rig_open(&rig, (enum wh_sim_tcp_variety)v);
 		rig.config.initial_cwnd_pkts = 1;
 		rig.config.handshake = true;
@@ -295,7 +295,7 @@ static void limited_slow_start(void)
 /* Of two segments, both acknowledged: duplicates mean nothing, and no third one goes. */
 static void duplicates_of_nothing(void)
 {
-	for (unsigned int v = 0; v < WH_SIM_TCP_VARIETIES; v++) {
+	for (unsigned int v = 0; v < WH_SIM_TCP_TCPS; v++) {
 		rig_open(&rig, (enum wh_sim_tcp_variety)v);
 		rig_connect(&rig);
 		rig.spy = wh_sim_add_agent(rig.sim, 1, rig_see, &rig);
@@ -365,7 +365,7 @@ static void bad_paths_are_finished(void)
 
 		wh_prng_init(&prng, seed);
 		times_done = 0;
-		rig_open_lossy(&rig, (enum wh_sim_tcp_variety)(seed % WH_SIM_TCP_VARIETIES), seed,
+		rig_open_lossy(&rig, (enum wh_sim_tcp_variety)(seed % WH_SIM_TCP_TCPS), seed,
 			0.2 * wh_prng_unit(&prng), (uint32_t)wh_prng_below(&prng, 20));
 		rig.config.window_pkts = (uint32_t)wh_prng_below(&prng, 100);
 		rig.config.handshake = wh_prng_below(&prng, 2) == 0;
@@ -386,7 +386,7 @@ static void bad_paths_are_finished(void)
 /* A stopped one still repairs: all that was sent arrives. */
 static void a_stopped_one_repairs(void)
 {
-	for (unsigned int v = 0; v < WH_SIM_TCP_VARIETIES; v++) {
+	for (unsigned int v = 0; v < WH_SIM_TCP_TCPS; v++) {
 		rig_open_path(&rig, (enum wh_sim_tcp_variety)v, 10000000, 5 * MS_PS, 5);
 		rig.config.window_pkts = 0;
 		rig_connect(&rig);
