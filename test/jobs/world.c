@@ -116,6 +116,12 @@ static void strike(struct world *w)
 	case FAULT_DRAIN:
 		atomic_store(&w->house.process[w->victim_server].jobs.hurry, true);
 		break;
+	case FAULT_STAND:
+		w->house.process[w->victim_server].stopped = true;
+		break;
+	case FAULT_IDLE:
+		w->house.process[w->victim].stopped = true;
+		break;
 	default:
 		break;
 	}
@@ -130,6 +136,10 @@ static void heal(struct world *w)
 		start_server(w, w->victim_server);
 	else if (w->fault == FAULT_DRAIN)
 		atomic_store(&w->house.process[w->victim_server].jobs.hurry, false);
+	else if (w->fault == FAULT_STAND)
+		w->house.process[w->victim_server].stopped = false;
+	else if (w->fault == FAULT_IDLE)
+		w->house.process[w->victim].stopped = false;
 }
 
 /* What is sent from here goes by the new rate; what is got has the server's. */

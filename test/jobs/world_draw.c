@@ -148,7 +148,7 @@ static void draw_wish(struct world *w, struct guest *guest)
 		config->bench_bytes = config->lanes + log_uniform(w, 1, 2000000);
 		return;
 	}
-	tree_draw(&guest->tree, wh_prng_u64(&w->prng), one_in(w, 6) ? 5000000 : 1000000);
+	tree_draw(&guest->tree, wh_prng_u64(&w->prng), one_in(w, 9) ? 5000000 : 800000);
 	if (config->lanes == 2 && w->rate_bps > SPLIT_BPS_MIN && one_in(w, 20))
 		draw_split(w, guest);
 	config->tree = &guest->tree;
@@ -171,7 +171,7 @@ static void draw_guest(struct world *w, uint32_t number)
 	config->lanes = one_in(w, 3) ? 2 + (uint32_t)wh_prng_below(&w->prng, 2) : 1;
 	draw_client(w, config);
 	guest->start_ns = w->house.now_ns + wh_prng_below(&w->prng, one_in(w, 2) ? 1 : 1000 * MS);
-	if (w->servers > 1 && one_in(w, 3)) {
+	if (w->servers > 1 && one_in(w, 4)) {
 		struct guest *other = &w->guest[w->guests++];
 
 		config->settings.buffer_bytes *= 2;
@@ -222,8 +222,8 @@ void world_draw(struct world *w)
 
 void world_describe(const struct world *w)
 {
-	static const char *const faults[FAULTS] = {
-		"none", "cut", "outage", "client killed", "server killed", "drain"};
+	static const char *const faults[FAULTS] = {"none", "cut", "outage", "client killed",
+		"server killed", "drain", "server stands still", "client stands still"};
 
 	printf("  rate %.1f Mb/s, rtt %.3f ms, mtu %u, loss %g/%g, reorder %g/%g, quantum %" PRIu64
 	       " us; disk: memory %d, latency %" PRIu64 " us, errands %" PRIu64

@@ -23,6 +23,8 @@ enum fault {
 	FAULT_CLIENT, /* a client is killed */
 	FAULT_SERVER, /* the server is, and starts anew */
 	FAULT_DRAIN,  /* the server is told to end what runs */
+	FAULT_STAND,  /* its jobs stand still for a while, and its sessions do not */
+	FAULT_IDLE,   /* so do a client's */
 	FAULTS,
 };
 

@@ -488,26 +488,26 @@ static void take_figures(struct wh_job *job)
 {
 	static const double shares[] = {0.5, 0.99, 0.999};
 	const struct wh_session *session = data_session(job);
+	struct wh_job_figures *figures = &job->result.figures;
 	uint64_t hz = job->jobs->ground->hz;
 
 	if (session == NULL)
 		return;
 	note_progress(job, 0);
 	if (job->ends.source != NULL) {
-		job->result.figures.digest_known =
-			wh_source_progress(job->ends.source)->digest_known;
-		job->result.figures.digest = wh_source_progress(job->ends.source)->digest;
+		figures->digest_known = wh_source_progress(job->ends.source)->digest_known;
+		figures->digest = wh_source_progress(job->ends.source)->digest;
 	}
-	job->result.figures.stats = wh_session_stats(session);
-	job->result.figures.rtt_ns = wh_tsc_to_ns(hz, wh_session_rtt_tsc(session));
-	job->result.figures.rtt_min_ns = wh_tsc_to_ns(hz, wh_session_rtt_min_tsc(session));
+	figures->stats = wh_session_stats(session);
+	figures->rtt_ns = wh_tsc_to_ns(hz, wh_session_rtt_tsc(session));
+	figures->rtt_min_ns = wh_tsc_to_ns(hz, wh_session_rtt_min_tsc(session));
 	if (session != job->streams.out)
 		return;
-	job->result.figures.limited_by = wh_session_limited_by(session);
-	if (job->result.figures.limited_by == WH_LIMIT_CPU && port_is_full(job))
-		job->result.figures.limited_by = WH_LIMIT_LINE;
+	figures->limited_by = wh_session_limited_by(session);
+	if (figures->limited_by == WH_LIMIT_CPU && port_is_full(job))
+		figures->limited_by = WH_LIMIT_LINE;
 	for (uint32_t i = 0; i < RTE_DIM(shares); i++)
-		job->result.figures.lateness_ns[i] = wh_tsc_to_ns(
+		figures->lateness_ns[i] = wh_tsc_to_ns(
 			hz, wh_pacer_lateness_quantile(wh_session_pacer(session), shares[i]));
 }
 
