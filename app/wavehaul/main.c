@@ -35,6 +35,8 @@ static int run(enum wh_verb verb, int argc, char **argv)
 		return wh_verb_get(argc, argv);
 	case WH_VERB_BENCH:
 		return wh_verb_bench(argc, argv);
+	case WH_VERB_PROBE:
+		return wh_verb_probe(argc, argv);
 	case WH_VERB_SIM:
 		return wh_verb_sim(argc, argv);
 	case WH_VERB_PLAN:

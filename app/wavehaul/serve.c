@@ -93,6 +93,7 @@ static int run(struct serve *serve)
 
 	serve->host_settings = wh_host_settings_of(&serve->settings);
 	hooks.owner = &serve->jobs;
+	hooks.may_probe = wh_jobs_may_probe;
 
 	int status = wh_host_start(&serve->host, &serve->runtime, &serve->host_settings, &hooks,
 		wh_service_places(&serve->service));

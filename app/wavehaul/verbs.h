@@ -16,6 +16,7 @@ int wh_verb_get(int argc, char **argv);
 int wh_verb_bench(int argc, char **argv);
 int wh_verb_sim(int argc, char **argv);
 int wh_verb_plan(int argc, char **argv);
+int wh_verb_probe(int argc, char **argv);
 int wh_verb_profiles(int argc, char **argv);
 
 #endif

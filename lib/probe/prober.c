@@ -121,6 +121,7 @@ void wh_prober_input(struct wh_prober *prober, uint64_t arrived_tsc, const uint8
 void wh_prober_finish(struct wh_prober *prober, uint64_t now_tsc, enum wh_prober_end end)
 {
 	WH_ASSERT(end != WH_PROBER_RUNNING && wh_prober_ended(prober) == WH_PROBER_RUNNING);
+	prober->last_stage = (int)prober->stage;
 	prober->stage = WH_PROBER_OVER;
 	prober->run.count = prober->run.sent = 0;
 	prober->fetch.active = false;
@@ -251,7 +252,6 @@ int32_t wh_prober_poll(struct wh_prober *prober, uint64_t now_tsc)
 		wh_prober_fetch_poll(prober, now_tsc);
 	else if (prober->stage != WH_PROBER_ASK && prober->stage != WH_PROBER_OVER)
 		wh_prober_stage_poll(prober, now_tsc);
-	atomic_store_explicit(&prober->shown_stage, prober->stage, memory_order_relaxed);
 	return work;
 }
 

@@ -166,7 +166,7 @@ struct wh_prober {
 	struct wh_findings findings;
 	_Atomic int end;          /* enum wh_prober_end; when set, findings are the reader's */
 	_Atomic int wish_to_stop; /* any core */
-	_Atomic int shown_stage;  /* for who looks on */
+	int last_stage;           /* before it was over: enum wh_prober_stage; as the findings */
 };
 
 /* 0 or -ENOMEM. */

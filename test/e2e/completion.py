@@ -22,6 +22,7 @@ FILES = ['files']  # bash offers names of files by itself
 OFFERS = [
     ([''], ['demo', 'serve', 'send', 'get', 'bench', 'sim', 'plan', 'doctor', 'completion', ...]),
     (['be'], ['bench']),
+    (['probe', '--pl'], ['--plot']),
     (['--'], ['--help', '--version']),
     (['send', '--prof'], ['--profile']),
     (['send', '--profile', ''], ['fixed', 'udt', 'ttp', 'hstcp', 'sttp']),

@@ -20,7 +20,8 @@ def lib(names):
     return {f'lib/{name}' for name in names.split()}
 
 
-APP_ROOMS = ('cli', 'machine', 'host', 'job', 'telemetry', 'report', 'demo', 'doctor', 'scenario')
+APP_ROOMS = ('cli', 'machine', 'host', 'job', 'telemetry', 'report', 'demo', 'doctor', 'scenario',
+             'probe')
 APP = {f'app/wavehaul/{name}' for name in APP_ROOMS}
 DRIVERS = {'drivers/port', 'drivers/lambda'}
 
@@ -60,6 +61,7 @@ ALLOWED = {
     'app/wavehaul/demo': LIB | DRIVERS | app('report job host cli'),
     'app/wavehaul/doctor': LIB | DRIVERS | app('demo machine cli'),
     'app/wavehaul/scenario': LIB | app('cli'),
+    'app/wavehaul/probe': LIB | app('cli'),
     'app/wavehaul': LIB | DRIVERS | APP,
     'test/unit': LIB | {'test/rig'},
     'test/rig': LIB,

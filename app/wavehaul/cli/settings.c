@@ -273,7 +273,7 @@ static void print_setting(const struct wh_setting *setting, const struct wh_sett
 /* Of the profile a client goes by, or as a file has it: all of them. */
 static bool has_options(enum wh_verb verb)
 {
-	return (verb & WH_VERBS_CONFIGURED) != 0 && verb != WH_VERB_SERVE;
+	return (verb & WH_VERBS_CONFIGURED) != 0 && verb != WH_VERB_SERVE && verb != WH_VERB_PROBE;
 }
 
 static void print_options(const struct wh_settings *settings, FILE *to)

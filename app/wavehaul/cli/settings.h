@@ -32,6 +32,7 @@ enum wh_verb {
 	WH_VERB_DOCTOR = 1 << 7,
 	WH_VERB_COMPLETION = 1 << 8,
 	WH_VERB_PROFILES = 1 << 9,
+	WH_VERB_PROBE = 1 << 10,
 };
 
 /* Entries of the table, at most. */
@@ -135,6 +136,13 @@ struct wh_settings {
 	uint64_t size_bytes; /* 0: by time */
 	bool reverse;
 	uint32_t idle_sessions; /* opened beside, and never used */
+
+	/* [probe] */
+	uint32_t train_pkts;
+	uint64_t probe_ns;
+	uint64_t probe_bps;                 /* WH_RATE_MAX: as fast as the port takes */
+	char plot[WH_SETTINGS_TEXT_BYTES];  /* "": none */
+	char state[WH_SETTINGS_TEXT_BYTES]; /* "": where this user keeps such things */
 
 	/* [output] */
 	bool json;

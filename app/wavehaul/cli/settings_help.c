@@ -57,6 +57,19 @@ static const char demo_text[] =
 	"Sends a file from one DPDK port to another across an emulated lambda inside this\n"
 	"machine, checks that every byte arrived, and reports.\n";
 
+static const char probe_text[] =
+	"usage: wavehaul probe [OPTIONS] HOST\n"
+	"\n"
+	"Measures the way to a `wavehaul serve` before anything is sent on it: round trip, MTU,\n"
+	"capacity, how long a burst at line rate comes whole, how much memory the narrowest\n"
+	"switch has, losses each way, and order. It says first what it sends at most: trains of\n"
+	"numbered packets at line rate, which would cost others on the way packets. A server\n"
+	"refuses while transfers run there.\n"
+	"\n"
+	"  wavehaul probe 192.0.2.1 --port memif:/run/wh.sock --addr 192.0.2.2/24\n"
+	"  wavehaul probe 192.0.2.1 --port 0000:3b:00.0 --addr 192.0.2.2/24 --mtu 9000 \\\n"
+	"      --plot way.svg\n";
+
 static const char sim_text[] =
 	"usage: wavehaul sim [OPTIONS] FILE\n"
 	"       wavehaul sim --list [FOLDER]\n"
@@ -117,6 +130,8 @@ static const struct {
 	{WH_VERB_SEND, "send", "send files or trees to a server", send_text},
 	{WH_VERB_GET, "get", "get files or trees from a server", get_text},
 	{WH_VERB_BENCH, "bench", "measure memory to memory against a server", bench_text},
+	{WH_VERB_PROBE, "probe", "measure the way to a server: capacity, bursts, memory, losses",
+		probe_text},
 	{WH_VERB_SIM, "sim", "run a scenario in virtual time: a network, flows, expectations",
 		sim_text},
 	{WH_VERB_PLAN, "plan", "what each profile and each TCP would do on a link", plan_text},
@@ -130,7 +145,7 @@ static const struct {
 
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
 
-static_assert(WH_VERB_PROFILES == 1 << (VERBS - 1), "a line for each bit of enum wh_verb");
+static_assert(WH_VERB_PROBE == 1 << (VERBS - 1), "a line for each bit of enum wh_verb");
 
 static uint32_t index_of(enum wh_verb verb)
 {

@@ -7,6 +7,8 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "port/port.h"
+#include "probe/answerer.h"
+#include "probe/prober.h"
 #include "session/handshake.h"
 #include "wire/packet.h"
 
@@ -16,6 +18,8 @@
 #define TRANSFERS (WH_VERB_SEND | WH_VERB_GET)
 #define CLIENTS   (TRANSFERS | WH_VERB_BENCH)
 #define ALL       WH_VERBS_CONFIGURED
+#define MOVERS    (SERVE | CLIENTS)
+#define PROBE     WH_VERB_PROBE
 #define DEMO      WH_VERB_DEMO
 #define SIM       WH_VERB_SIM
 #define PLAN      WH_VERB_PLAN
@@ -76,6 +80,7 @@ const struct wh_settings_section wh_settings_sections[] = {
 	{"limits", "What one peer may take"},
 	{WH_SETTINGS_PROFILE_SECTION, "Profiles"},
 	{"bench", "The measurement"},
+	{"probe", "The probe"},
 	{"output", "Output"},
 	{"dpdk", "DPDK"},
 	{"config", "Configuration"},
@@ -173,7 +178,7 @@ const struct wh_setting wh_settings_table[] = {
 		.help = "the DPDK port: a NIC by PCI address, 0000:3b:00.0; or software:\n"
 			"memif:/run/wavehaul.sock,role=server, vhost:PATH, virtio_user:PATH,\n"
 			"af_packet:eth1, af_xdp:eth1, tap:NAME, or a DPDK device, net_..."},
-	{KEY("port", "queues"), FIELD(queues), .flag = "queues", .verbs = ALL,
+	{KEY("port", "queues"), FIELD(queues), .flag = "queues", .verbs = MOVERS,
 		COUNT(1, WH_QUEUES_MAX), .standard = "1", .argument = "N", .example = "4",
 		.help = "pairs of queues; sessions are dealt out to them"},
 	{KEY("port", "mtu"), FIELD(mtu_bytes), .flag = "mtu", .alias = "frame", .verbs = ALL,
@@ -208,7 +213,7 @@ const struct wh_setting wh_settings_table[] = {
 	{KEY("cores", "worker"), FIELD(worker_cpus), .flag = "worker-cpus", .type = WH_SETTING_CPUS,
 		.verbs = ALL, .argument = "LIST", .example = "10-11",
 		.help = "that read, write and hash"},
-	{KEY("memory", "buffers"), FIELD(buffer_bytes), .flag = "buffers", .verbs = ALL,
+	{KEY("memory", "buffers"), FIELD(buffer_bytes), .flag = "buffers", .verbs = MOVERS,
 		SIZE(BUFFERS_MIN_BYTES, BUFFERS_MAX_BYTES), .standard = "512M",
 		.serve_standard = "1G", .argument = "SIZE", .example = "4G",
 		.help = "of all sessions together; rate times round trip, and half as much\n"
@@ -222,13 +227,13 @@ const struct wh_setting wh_settings_table[] = {
 		.verbs = CLIENTS | DEMO, .standard = "fixed", .argument = "NAME",
 		.example = "fixed", .help = "how the rate is found"},
 	{KEY("transfer", "rate"), FIELD(rate_bps), .flag = "rate", .type = WH_SETTING_RATE_LIMIT,
-		.words = "max", .verbs = ALL, WITHIN(WH_RATE_MIN, RATE_MAX_BPS), .standard = "max",
-		.argument = "RATE", .example = "10G",
+		.words = "max", .verbs = MOVERS, WITHIN(WH_RATE_MIN, RATE_MAX_BPS),
+		.standard = "max", .argument = "RATE", .example = "10G",
 		.help = "on the wire, at most: 10G, 9.5Gbit, 1.2GB/s; max: what the port\n"
 			"takes",
 		.serve_help = "on the wire, the most that a peer is given: 10G, 9.5Gbit,\n"
 			      "1.2GB/s; max: what the port takes"},
-	{KEY("transfer", "burst"), FIELD(burst_pkts), .flag = "burst", .verbs = ALL,
+	{KEY("transfer", "burst"), FIELD(burst_pkts), .flag = "burst", .verbs = MOVERS,
 		COUNT(0, BURST_MAX_PKTS), .standard = "0", .argument = "N", .example = "32",
 		.help = "packets back to back when the sender is late; 0: 1 on a sending\n"
 			"CPU of its own, else 32"},
@@ -249,11 +254,11 @@ const struct wh_setting wh_settings_table[] = {
 		.help = "sessions side by side; files of 16 MiB and more for each go by\n"
 			"all of them"},
 	{KEY("transfer", "peer_timeout"), FIELD(peer_timeout_ns), .flag = "peer-timeout",
-		.verbs = ALL | DEMO, TIME(WH_NS_PER_S, WH_PEER_TIMEOUT_MAX_S *WH_NS_PER_S),
+		.verbs = MOVERS | DEMO, TIME(WH_NS_PER_S, WH_PEER_TIMEOUT_MAX_S *WH_NS_PER_S),
 		.standard = "30s", .argument = "TIME", .example = "30s",
 		.help = "give up after so long without a word from the peer"},
 	{KEY("transfer", "stall_timeout"), FIELD(stall_timeout_ns), .flag = "stall-timeout",
-		.verbs = ALL | DEMO, TIME(WH_NS_PER_S, DAY_NS), .standard = "30s",
+		.verbs = MOVERS | DEMO, TIME(WH_NS_PER_S, DAY_NS), .standard = "30s",
 		.argument = "TIME", .example = "30s",
 		.help = "give up after so long without progress"},
 	{KEY("transfer", "fec"), FIELD(repair), .flag = "fec", .type = WH_SETTING_FEC,
@@ -268,13 +273,13 @@ const struct wh_setting wh_settings_table[] = {
 			"cheaper where much is repaired, and a few packets more)\n"
 			"(rs; tornado with --profile ttp)"},
 	{KEY("transfer", "fec_target"), FIELD(repair.target), .flag = "fec-target",
-		.verbs = ALL | DEMO, SHARE(WH_REPAIR_TARGET_MIN, WH_REPAIR_TARGET_MAX),
+		.verbs = MOVERS | DEMO, SHARE(WH_REPAIR_TARGET_MIN, WH_REPAIR_TARGET_MAX),
 		.standard = WH_REPAIR_TARGET_STANDARD, .argument = "SHARE", .example = "1e-4",
 		.help = "of blocks that --fec auto may leave without enough repair packets",
 		.serve_help = "of blocks that --fec auto of a client that gets may leave without\n"
 			      "enough repair packets"},
 	{KEY("transfer", "fec_ceiling"), FIELD(repair.ceiling), .flag = "fec-ceiling",
-		.verbs = ALL | DEMO, SHARE(WH_REPAIR_CEILING_MIN, WH_REPAIR_CEILING_MAX),
+		.verbs = MOVERS | DEMO, SHARE(WH_REPAIR_CEILING_MIN, WH_REPAIR_CEILING_MAX),
 		.argument = "SHARE", .example = "10%",
 		.help = "of all packets sent, the repair packets of --fec auto at most; there\n"
 			"is memory for as many (0.25; 0.5 with --profile ttp)",
@@ -331,8 +336,27 @@ const struct wh_setting wh_settings_table[] = {
 	{KEY("bench", "idle"), FIELD(idle_sessions), .flag = "idle", .verbs = WH_VERB_BENCH,
 		COUNT(0, SESSIONS_MAX), .standard = "0", .argument = "N", .example = "1000",
 		.help = "sessions opened beside, and never used"},
+	{KEY("probe", "train"), FIELD(train_pkts), .flag = "train", .verbs = PROBE,
+		COUNT(WH_PROBER_TRAIN_MIN, WH_PROBER_TRAIN_MAX), .standard = "8192",
+		.argument = "N", .example = "2048", .help = "packets of the longest train"},
+	{KEY("probe", "time"), FIELD(probe_ns), .flag = "time", .verbs = PROBE,
+		TIME(WH_NS_PER_S / 10, WH_ANSWERER_LIFETIME_S *WH_NS_PER_S), .standard = "20s",
+		.argument = "TIME", .example = "20s", .help = "for all of it, at most"},
+	{KEY("probe", "rate"), FIELD(probe_bps), .flag = "rate", .type = WH_SETTING_RATE_LIMIT,
+		.words = "max", .verbs = PROBE, WITHIN(WH_RATE_MIN, RATE_MAX_BPS),
+		.standard = "max", .argument = "RATE", .example = "10G",
+		.help = "of trains on the wire, where they are not to leave at line rate;\n"
+			"max: as fast as the port takes them"},
+	{IN("probe"), FIELD(plot), .flag = "plot", PATH, .verbs = PROBE, .argument = "FILE",
+		.example = "way.svg",
+		.help = "draw the arrivals of the longest train there, as SVG"},
+	{KEY("probe", "state"), FIELD(state), .flag = "state", PATH, .verbs = PROBE,
+		.argument = "FOLDER", .example = "/var/lib/wavehaul",
+		.help = "what was found is kept there, a file for each peer, and compared\n"
+			"with the next time; none: nowhere. Without: /var/lib/wavehaul for\n"
+			"root, ~/.local/state/wavehaul for others"},
 	{KEY("output", "json"), FIELD(json), .flag = "json", SWITCH,
-		.verbs = CLIENTS | DEMO | SIM | PLAN | WH_VERB_PROFILES,
+		.verbs = CLIENTS | PROBE | DEMO | SIM | PLAN | WH_VERB_PROFILES,
 		.help = "one JSON object on stdout, and nothing else there"},
 	{IN("output"), FIELD(json), .flag = "json", SWITCH, .verbs = DOCTOR,
 		.help = "one JSON object on stdout: {\"verb\", \"ok\", \"checks\": [{\"name\",\n"

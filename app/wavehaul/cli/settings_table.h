@@ -14,7 +14,8 @@
 #define WH_SETTING_SHARE_PARTS 1e9
 
 /* These have a port and read a configuration. */
-#define WH_VERBS_CONFIGURED (WH_VERB_SERVE | WH_VERB_SEND | WH_VERB_GET | WH_VERB_BENCH)
+#define WH_VERBS_CONFIGURED                                                                        \
+	(WH_VERB_SERVE | WH_VERB_SEND | WH_VERB_GET | WH_VERB_BENCH | WH_VERB_PROBE)
 
 /* Its keys are the options of all profiles, udt.beta. */
 #define WH_SETTINGS_PROFILE_SECTION "profile"

@@ -53,6 +53,14 @@ static void session_gone(void *context, struct wh_session *session)
 	shard->ground->hooks.gone(shard->ground->hooks.owner, session);
 }
 
+static enum wh_release_status may_probe(
+	void *context, uint64_t now_tsc, const struct wh_address *peer)
+{
+	const struct wh_ground_shard *shard = context;
+
+	return shard->ground->hooks.may_probe(shard->ground->hooks.owner, now_tsc, peer);
+}
+
 struct wh_endpoint_config wh_ground_endpoint_config(
 	struct wh_ground *ground, uint32_t shard, uint32_t places)
 {
@@ -67,6 +75,11 @@ struct wh_endpoint_config wh_ground_endpoint_config(
 
 	WH_ASSERT(shard < ground->settings->queues && ground->shard[shard].ground == ground);
 	memcpy(config.key, ground->cookie_key, sizeof(config.key));
+	/* A prober has one queue, and goes where the first one is heard. */
+	if (shard == 0 && ground->hooks.may_probe != NULL) {
+		config.may_probe = may_probe;
+		config.probe_room_pkts = WH_ANSWERER_ROOM_PKTS;
+	}
 	return config;
 }
 

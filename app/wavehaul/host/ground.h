@@ -30,6 +30,9 @@ struct wh_ground_hooks {
 		const struct wh_address *peer, const struct wh_open_params *params,
 		uint64_t rtt_tsc);
 	void (*gone)(void *owner, struct wh_session *session);
+	/* Whether that peer may probe the way to here now; NULL: nobody may, ever. */
+	enum wh_release_status (*may_probe)(
+		void *owner, uint64_t now_tsc, const struct wh_address *peer);
 	void *owner;
 };
 

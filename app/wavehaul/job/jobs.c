@@ -287,6 +287,18 @@ static void session_gone(void *owner, struct wh_session *session)
 	WH_ASSERT(rc == 0); /* more slots than places for sessions */
 }
 
+enum wh_release_status wh_jobs_may_probe(
+	void *owner, uint64_t now_tsc, const struct wh_address *peer)
+{
+	const struct wh_jobs *jobs = owner;
+
+	(void)now_tsc;
+	if (jobs->service == NULL || !may_come(jobs->service, peer))
+		return WH_STATUS_REFUSED;
+	return atomic_load(&jobs->draining) || atomic_load(&jobs->live) > 0 ? WH_STATUS_BUSY
+									    : WH_STATUS_PENDING;
+}
+
 const struct wh_ground_hooks wh_jobs_hooks = {
 	.welcome = welcome,
 	.accept = accept_session,

@@ -87,6 +87,13 @@ void wh_jobs_check(struct wh_jobs *jobs);
 /* The hooks of a host whose owner is `jobs`. */
 extern const struct wh_ground_hooks wh_jobs_hooks;
 
+/*
+ * Of a server, as such a hook: who may come may probe, while there is no job whose packets his
+ * trains would cost.
+ */
+enum wh_release_status wh_jobs_may_probe(
+	void *owner, uint64_t now_tsc, const struct wh_address *peer);
+
 uint64_t wh_jobs_free_bytes(struct wh_jobs *jobs);
 
 /* Says how many lines there would have been more; a few times a second. */

@@ -12,21 +12,26 @@
 struct behind {
 	struct wh_station_stats station;
 	struct wh_endpoint_stats endpoint;
+	struct wh_answerer_stats answerer;
 };
 
 static_assert(sizeof(struct wh_station_stats) % sizeof(uint64_t) == 0 &&
-		      sizeof(struct wh_endpoint_stats) % sizeof(uint64_t) == 0,
+		      sizeof(struct wh_endpoint_stats) % sizeof(uint64_t) == 0 &&
+		      sizeof(struct wh_answerer_stats) % sizeof(uint64_t) == 0,
 	"all counters are of 64 bits");
 
 static void add_station(struct behind *sum, const struct wh_station *of)
 {
 	const struct wh_station_stats station = wh_station_stats(of);
 	const uint64_t *endpoint = (const uint64_t *)&of->endpoint.stats;
+	const uint64_t *answerer = (const uint64_t *)&of->endpoint.answerer.stats;
 
 	for (size_t i = 0; i < sizeof(sum->station) / sizeof(uint64_t); i++)
 		((uint64_t *)&sum->station)[i] += ((const uint64_t *)&station)[i];
 	for (size_t i = 0; i < sizeof(sum->endpoint) / sizeof(uint64_t); i++)
 		((uint64_t *)&sum->endpoint)[i] += wh_tel_load(&endpoint[i]);
+	for (size_t i = 0; i < sizeof(sum->answerer) / sizeof(uint64_t); i++)
+		((uint64_t *)&sum->answerer)[i] += wh_tel_load(&answerer[i]);
 }
 
 static void put_port(struct rte_tel_data *data, const struct wh_host *host)
@@ -71,6 +76,14 @@ static void put_behind(struct rte_tel_data *data, const struct behind *behind)
 	wh_tel_put(data, "no_mbuf_turns", station->no_mbuf_turns);
 	wh_tel_put(data, "refused_opens", endpoint->refused_opens);
 	wh_tel_put(data, "repeated_farewells", endpoint->repeated_farewells);
+	wh_tel_put(data, "probe_asks", behind->answerer.asks);
+	wh_tel_put(data, "probe_refused_asks", behind->answerer.refused_asks);
+	wh_tel_put(data, "probes", behind->answerer.probes);
+	wh_tel_put(data, "probe_train_pkts", behind->answerer.train_pkts);
+	wh_tel_put(data, "probe_answers", behind->answerer.answers);
+	wh_tel_put(data, "drop_probe_bad_cookie", behind->answerer.bad_cookie_pkts);
+	wh_tel_put(data, "drop_probe_no_place", behind->answerer.no_place_pkts);
+	wh_tel_put(data, "drop_probe_stale", behind->answerer.stale_pkts);
 }
 
 /* What the device counts itself is of no queue, and zero in a queue's answer. */

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* `wavehaul probe`: what the way to a server bears, before anything is sent on it. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_ethdev.h>
+
+#include "base/clock.h"
+#include "cli/address_text.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "cli/json.h"
+#include "cli/signals.h"
+#include "host/host.h"
+#include "job/client.h"
+#include "job/jobs.h"
+#include "probe/prober.h"
+#include "probe/tell.h"
+#include "verbs.h"
+
+#define WATCH_US   2000
+#define PATIENCE_S 3
+
+/* No session is opened: the least that there may be. */
+#define BUFFER_BYTES (UINT64_C(64) << 20)
+
+struct probe {
+	struct wh_settings settings;
+	struct wh_host_settings host_settings;
+	struct wh_runtime runtime;
+	struct wh_host host;
+	struct wh_jobs jobs;
+	struct wh_client client;
+	struct wh_address peer;
+	const char *server;
+	char peer_text[WH_ADDRESS_TEXT_BYTES];
+	struct wh_prober prober;
+	bool begun;
+	uint64_t next_tsc;
+	struct wh_findings before; /* of the last time */
+	char when[WH_PROBE_WHEN_BYTES];
+	bool known;
+};
+
+/* Trains of a NIC leave at its link's rate: it takes them faster than it sends. */
+static uint64_t line_bps(const struct probe *probe)
+{
+	struct rte_eth_link link;
+
+	if (probe->settings.probe_bps != WH_RATE_MAX)
+		return probe->settings.probe_bps;
+	if (probe->host.spec.kind != WH_PORT_PCI ||
+		rte_eth_link_get_nowait(probe->host.port->ethdev, &link) != 0 ||
+		link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN)
+		return 0;
+	return link.link_speed * UINT64_C(1000000);
+}
+
+static struct wh_prober_config prober_config(const struct probe *probe)
+{
+	const struct wh_settings *settings = &probe->settings;
+	uint32_t ip_udp_bytes = wh_encap_ip_udp_bytes((enum wh_family)probe->peer.family);
+	uint32_t payload_bytes =
+		settings->mtu_bytes - ip_udp_bytes - WH_HEAD_BYTES < WH_PAYLOAD_BYTES_MAX
+			? settings->mtu_bytes - ip_udp_bytes - WH_HEAD_BYTES
+			: WH_PAYLOAD_BYTES_MAX;
+
+	return (struct wh_prober_config){
+		.peer = probe->peer,
+		.packet_bytes = WH_HEAD_BYTES + payload_bytes,
+		.ip_udp_bytes = ip_udp_bytes,
+		.link_bytes = wh_encap_wire_bytes((enum wh_family)probe->peer.family, 0) -
+			      WH_HEAD_BYTES - ip_udp_bytes +
+			      (settings->vlan != 0 ? WH_VLAN_BYTES : 0),
+		.train_pkts = settings->train_pkts,
+		.duration_ns = settings->probe_ns,
+		.patience_ns = PATIENCE_S * WH_NS_PER_S,
+	};
+}
+
+static bool begin(struct probe *probe)
+{
+	struct wh_prober_config config = prober_config(probe);
+
+	config.hz = probe->host.ground.hz;
+	config.token = wh_ground_draw(&probe->host.ground);
+	config.line_bps = line_bps(probe);
+	if (wh_prober_init(&probe->prober, &config) != 0)
+		return false;
+	probe->begun = true;
+	wh_endpoint_probe(&probe->host.station[0].endpoint, &probe->prober);
+	return true;
+}
+
+static int32_t watch(void *state, uint64_t now_tsc)
+{
+	struct probe *probe = state;
+	enum wh_client_state client = wh_client_state(&probe->client);
+
+	if (now_tsc < probe->next_tsc)
+		return 0;
+	probe->next_tsc = now_tsc + wh_us_to_tsc(probe->host.ground.hz, WATCH_US);
+	if (!probe->begun) {
+		if (client > WH_CLIENT_READY || wh_signals_count() > 0 ||
+			(client == WH_CLIENT_READY && !begin(probe)))
+			wh_runtime_stop(&probe->runtime);
+		return 0;
+	}
+	if (wh_signals_count() > 0)
+		atomic_store(&probe->prober.wish_to_stop, 1);
+	if (wh_prober_ended(&probe->prober) != WH_PROBER_RUNNING)
+		wh_runtime_stop(&probe->runtime);
+	return 0;
+}
+
+static int refused(const struct probe *probe)
+{
+	if (probe->prober.findings.refused == WH_STATUS_BUSY)
+		wh_complain("%s has transfers running, or is being probed already: trains would "
+			    "cost their packets; try again when they are done",
+			probe->server);
+	else
+		wh_complain("%s does not let us probe: its --allow does not have our address",
+			probe->server);
+	return WH_EXIT_NETWORK;
+}
+
+/* The sentence and the exit status for how the probe ended. */
+static int conclude(const struct probe *probe)
+{
+	if (atomic_load(&probe->host.lost))
+		return WH_EXIT_NETWORK;
+	if (!probe->begun)
+		return wh_client_conclude(&probe->client, probe->server);
+	switch (wh_prober_ended(&probe->prober)) {
+	case WH_PROBER_DONE:
+		return WH_EXIT_OK;
+	case WH_PROBER_REFUSED:
+		return refused(probe);
+	case WH_PROBER_NO_ANSWER:
+		wh_complain("%s does not answer on UDP port %u: is a server running there, on that "
+			    "port? One that is older does not know probes",
+			probe->server, probe->settings.udp_port);
+		return WH_EXIT_NETWORK;
+	case WH_PROBER_CONTRADICTS:
+		wh_complain("what %s answers contradicts itself: nothing of it is to be believed",
+			probe->server);
+		return WH_EXIT_VERIFY;
+	case WH_PROBER_BOUND:
+		wh_complain("the time is up, at stage '%s': what is known until there stands; "
+			    "--time gives more, --train asks for less",
+			wh_prober_stage_name((enum wh_prober_stage)probe->prober.last_stage));
+		return WH_EXIT_STALLED;
+	case WH_PROBER_STOPPED:
+	case WH_PROBER_RUNNING:
+		wh_complain("interrupted");
+		return WH_EXIT_INTERRUPTED;
+	default:
+		wh_complain("%s answers no more, at stage '%s'; is the way still there?",
+			probe->server,
+			wh_prober_stage_name((enum wh_prober_stage)probe->prober.last_stage));
+		return WH_EXIT_NETWORK;
+	}
+}
+
+static void tell_json(struct probe *probe, int status)
+{
+	json_t *object = wh_head_json("probe", status);
+	const struct wh_findings *found = &probe->prober.findings;
+
+	json_object_set_new(object, "host", wh_word_to_json(probe->server));
+	json_object_set_new(object, "end",
+		json_string(wh_prober_end_name(
+			probe->begun ? wh_prober_ended(&probe->prober) : WH_PROBER_NO_ANSWER)));
+	json_object_set_new(
+		object, "found", probe->begun ? wh_findings_to_json(found) : json_null());
+	json_object_set_new(
+		object, "before", probe->known ? wh_findings_to_json(&probe->before) : json_null());
+	json_object_set_new(
+		object, "before_when", probe->known ? json_string(probe->when) : json_null());
+	wh_json_print(object, JSON_INDENT(2));
+}
+
+/* What was found, told and kept; a plot that cannot be written is a failure of its own. */
+static int report(struct probe *probe, int status)
+{
+	const struct wh_findings *found = &probe->prober.findings;
+	const char *plot = probe->settings.plot;
+	bool done = status == WH_EXIT_OK;
+
+	if (done) {
+		int rc = wh_probe_keep(probe->settings.state, probe->peer_text, found);
+
+		if (rc != 0)
+			wh_say("what was found is not kept (%s); --state names another folder",
+				strerror(-rc));
+	}
+	if (probe->begun && plot[0] != '\0') {
+		int rc = wh_probe_plot(found, probe->peer_text, plot);
+
+		if (rc != 0) {
+			wh_complain("cannot write %s: %s", plot, strerror(-rc));
+			status = status == WH_EXIT_OK ? WH_EXIT_OTHER : status;
+		}
+	}
+	if (!probe->settings.json && probe->begun && found->sent_pkts > 0) {
+		wh_probe_tell(found, probe->known ? &probe->before : NULL, probe->when);
+		wh_probe_picture(found);
+	}
+	return status;
+}
+
+static int run(struct probe *probe)
+{
+	wh_client_init(&probe->client, &probe->host, &probe->peer, probe->settings.peer_timeout_ns,
+		rte_rdtsc());
+	wh_runtime_add(&probe->runtime, 0, "watch", watch, probe);
+	wh_runtime_run(&probe->runtime);
+	if (probe->begun)
+		wh_endpoint_probe(&probe->host.station[0].endpoint, NULL);
+	return report(probe, conclude(probe));
+}
+
+static int open_and_run(struct probe *probe)
+{
+	struct wh_ground_hooks hooks = wh_jobs_hooks;
+
+	probe->host_settings = wh_host_settings_of(&probe->settings);
+	probe->host_settings.queues = 1;
+	probe->host_settings.buffer_bytes = BUFFER_BYTES;
+	hooks.owner = &probe->jobs;
+
+	int status = wh_host_start(&probe->host, &probe->runtime, &probe->host_settings, &hooks, 1);
+
+	if (status != WH_EXIT_OK)
+		return status;
+	/* Jobs without a service: whoever wants something of us is refused. */
+	if (wh_jobs_init(&probe->jobs, &probe->host.ground, NULL, false) != 0) {
+		wh_complain("no memory for the jobs");
+		status = WH_EXIT_OTHER;
+	} else {
+		status = run(probe);
+	}
+	wh_jobs_free(&probe->jobs);
+	wh_host_close(&probe->host);
+	wh_runtime_close(&probe->runtime);
+	return status;
+}
+
+static int prepare(struct probe *probe)
+{
+	const struct wh_settings *settings = &probe->settings;
+	struct wh_prober_bounds bounds;
+
+	if (settings->operand_count != 1) {
+		wh_complain("probe wants one HOST; `wavehaul probe --help` explains");
+		return WH_EXIT_USAGE;
+	}
+	probe->server = settings->operands[0];
+	if (wh_address_resolve(probe->server, settings->ipv4.address.family != 0,
+		    settings->ipv6.address.family != 0, &probe->peer) != 0)
+		return WH_EXIT_NETWORK;
+	probe->peer.port = (uint16_t)settings->udp_port;
+
+	struct wh_address nameless = probe->peer;
+
+	nameless.port = 0;
+	wh_address_text(&nameless, probe->peer_text);
+	probe->known =
+		wh_probe_recall(settings->state, probe->peer_text, &probe->before, probe->when);
+
+	struct wh_prober_config config = prober_config(probe);
+
+	wh_prober_bounds(&config, &bounds);
+	wh_probe_announce(probe->server, &bounds);
+	return WH_EXIT_OK;
+}
+
+int wh_verb_probe(int argc, char **argv)
+{
+	struct probe *probe = calloc(1, sizeof(*probe));
+
+	if (probe == NULL)
+		return WH_EXIT_OTHER;
+	probe->server = "";
+
+	int status = wh_settings_read(&probe->settings, WH_VERB_PROBE, argc, argv);
+
+	if (status < 0) {
+		status = prepare(probe);
+		if (status == WH_EXIT_OK) {
+			wh_signals_catch();
+			status = open_and_run(probe);
+		}
+		if (probe->settings.json)
+			tell_json(probe, status);
+	} else if (status != WH_EXIT_OK && wh_words_contain(argc, argv, "--json")) {
+		wh_json_print(wh_head_json("probe", status), JSON_INDENT(2));
+	}
+	if (probe->begun)
+		wh_prober_free(&probe->prober);
+	free(probe);
+	return status;
+}

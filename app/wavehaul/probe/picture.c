@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Arrival time against packet number: on a terminal, and as SVG. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "probe/tell.h"
+
+#define COLUMNS 64
+#define ROWS    14
+
+#define WIDTH  900
+#define HEIGHT 500
+#define LEFT   80
+#define BOTTOM 60
+#define TOP    40
+
+/* Points that a drawing has at most: more are of no use to an eye, and long to load. */
+#define POINTS_MAX 8192
+
+static uint32_t last_ns(const struct wh_findings *found)
+{
+	uint32_t most = 1;
+
+	for (uint32_t i = 0; i < found->shown_arrivals; i++)
+		if (wh_arrival_ns(found->shown[i]) > most)
+			most = wh_arrival_ns(found->shown[i]);
+	return most;
+}
+
+/* Of the packets that a column stands for: how many came, and whether one is missing. */
+static void count_columns(
+	const struct wh_findings *found, uint32_t sent[COLUMNS], uint32_t came[COLUMNS])
+{
+	memset(sent, 0, COLUMNS * sizeof(sent[0]));
+	memset(came, 0, COLUMNS * sizeof(came[0]));
+	for (uint32_t i = 0; i < found->shown_count; i++)
+		sent[(uint64_t)i * COLUMNS / found->shown_count]++;
+	for (uint32_t i = 0; i < found->shown_arrivals; i++)
+		came[(uint64_t)wh_arrival_index(found->shown[i]) * COLUMNS / found->shown_count]++;
+}
+
+static void print_losses(const struct wh_findings *found)
+{
+	static const char shades[] = " .:-=+*#";
+	uint32_t sent[COLUMNS], came[COLUMNS];
+
+	count_columns(found, sent, came);
+	printf("%10s |", "lost");
+	for (uint32_t i = 0; i < COLUMNS; i++) {
+		uint32_t lost = sent[i] > came[i] ? sent[i] - came[i] : 0;
+		uint32_t shade = lost == 0 ? 0 : 1 + lost * 6 / (sent[i] > 0 ? sent[i] : 1);
+
+		putchar(shades[shade]);
+	}
+	printf("\n");
+}
+
+void wh_probe_picture(const struct wh_findings *found)
+{
+	char row[ROWS][COLUMNS + 1];
+	char text[WH_UNITS_MAX];
+	uint64_t most_ns = last_ns(found);
+
+	if (found->shown_count < 2 || found->shown_arrivals == 0)
+		return;
+	memset(row, ' ', sizeof(row));
+	for (uint32_t i = 0; i < found->shown_arrivals; i++) {
+		uint32_t index = wh_arrival_index(found->shown[i]);
+		uint64_t column = (uint64_t)index * COLUMNS / found->shown_count;
+		uint64_t up = wh_arrival_ns(found->shown[i]) * UINT64_C(1) * (ROWS - 1) / most_ns;
+
+		row[ROWS - 1 - up][column] = 'o';
+	}
+	printf("\nWhen packets of the longest train came, by their number:\n\n");
+	for (uint32_t i = 0; i < ROWS; i++) {
+		row[i][COLUMNS] = '\0';
+		printf("%10s |%s\n",
+			i == 0 ? wh_format_time(text, sizeof(text), most_ns)
+			       : (i == ROWS - 1 ? "0" : ""),
+			row[i]);
+	}
+	print_losses(found);
+	printf("%10s +", "");
+	for (uint32_t i = 0; i < COLUMNS; i++)
+		putchar('-');
+	printf("\n%10s  0%*u\n", "", COLUMNS - 1, found->shown_count);
+}
+
+static void write_frame(FILE *file, const struct wh_findings *found, const char *host)
+{
+	char text[WH_UNITS_MAX];
+
+	fprintf(file,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
+		"font-family=\"sans-serif\" font-size=\"13\">\n"
+		"<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
+		"<text x=\"%d\" y=\"24\" font-size=\"15\">Arrivals of a train of %u packets at "
+		"line rate, to %s</text>\n"
+		"<path d=\"M%d %d V%d H%d\" fill=\"none\" stroke=\"black\"/>\n",
+		WIDTH, HEIGHT, LEFT, found->shown_count, host, LEFT, TOP, HEIGHT - BOTTOM,
+		WIDTH - 20);
+	fprintf(file,
+		"<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">packet number, 0 to %u; lost ones "
+		"are red</text>\n"
+		"<text x=\"8\" y=\"%d\">%s</text>\n<text x=\"8\" y=\"%d\">0</text>\n",
+		(LEFT + WIDTH) / 2, HEIGHT - 16, found->shown_count, TOP + 6,
+		wh_format_time(text, sizeof(text), last_ns(found)), HEIGHT - BOTTOM);
+}
+
+static double column_of(const struct wh_findings *found, uint32_t index)
+{
+	return LEFT + (double)index * (WIDTH - 20 - LEFT) / found->shown_count;
+}
+
+/* One path of dots: a tenth of the bytes that circles take. */
+static void write_arrivals(FILE *file, const struct wh_findings *found)
+{
+	uint32_t step = found->shown_arrivals / POINTS_MAX + 1;
+	double high = (double)(HEIGHT - BOTTOM - TOP) / last_ns(found);
+
+	fprintf(file, "<path stroke=\"#1f5fa8\" stroke-width=\"2\" stroke-linecap=\"round\" d=\"");
+	for (uint32_t i = 0; i < found->shown_arrivals; i += step)
+		fprintf(file, "M%.1f %.1fh0", column_of(found, wh_arrival_index(found->shown[i])),
+			HEIGHT - BOTTOM - wh_arrival_ns(found->shown[i]) * high);
+	fprintf(file, "\"/>\n");
+}
+
+static void write_losses(FILE *file, const struct wh_findings *found)
+{
+	static struct wh_train train;
+
+	if (!wh_train_read(&train, found->shown, found->shown_arrivals, found->shown_count, 1))
+		return;
+	fprintf(file, "<path stroke=\"#c0392b\" d=\"");
+	for (uint32_t i = 0, drawn = 0; i < found->shown_count && drawn < POINTS_MAX; i++)
+		if (!wh_train_saw(&train, i)) {
+			fprintf(file, "M%.1f %dv8", column_of(found, i), HEIGHT - BOTTOM);
+			drawn++;
+		}
+	fprintf(file, "\"/>\n");
+}
+
+int wh_probe_plot(const struct wh_findings *found, const char *host, const char *path)
+{
+	FILE *file = fopen(path, "w");
+
+	if (file == NULL)
+		return -errno;
+	write_frame(file, found, host);
+	if (found->shown_count > 0) {
+		write_arrivals(file, found);
+		write_losses(file, found);
+	}
+	fprintf(file, "</svg>\n");
+
+	bool bad = ferror(file) != 0;
+
+	return fclose(file) != 0 || bad ? -EIO : 0;
+}
