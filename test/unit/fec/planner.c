@@ -216,6 +216,27 @@ static void test_tornado(void)
 	CU_ASSERT_TRUE(wh_fec_excess_chance(744 + shape.r, less, 0.01, 1.0, 1) > 1e-4);
 }
 
+/*
+ * Half of what is sent of 711 packets: 0.77 r - 28 reaches the mean and 3.72 deviations, (711 + r) /
+ * 2 + 1.86 sqrt(711 + r), at 1,765. With 94 packets of data it is still 0.79 r - 3.5 sqrt(r).
+ */
+static void test_tornado_of_half_lost(void)
+{
+	static const struct {
+		uint32_t k, least, most;
+	} cases[] = {{711, 1755, 1775}, {699, 2085, 2110}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct wh_fec_planner planner = planner_at(1e-4, 0.5, 1.0);
+		struct wh_fec_shape shape = {.k = cases[i].k};
+
+		planner.config.code = WH_FEC_TORNADO;
+		planner.config.ceiling = 0.85;
+		wh_fec_planner_plan(&planner, &shape);
+		CU_ASSERT_TRUE(shape.r >= cases[i].least && shape.r <= cases[i].most);
+	}
+}
+
 CU_TestInfo wh_tests[] = {
 	{"chances by hand", test_chances_by_hand},
 	{"simulated chance", test_simulated_chance},
@@ -225,5 +246,6 @@ CU_TestInfo wh_tests[] = {
 	{"clean path", test_clean_path},
 	{"bursts are measured", test_bursts_are_measured},
 	{"tornado", test_tornado},
+	{"tornado of half lost", test_tornado_of_half_lost},
 	CU_TEST_INFO_NULL,
 };
