@@ -306,6 +306,35 @@ static void test_initial_loss(void)
 	pair_close(&pair);
 }
 
+/*
+ * II B: a bitmap with loss and without congestion changes nothing, the next one that shows none
+ * does, and then all that was told counts.
+ */
+static void test_padding_waits_for_a_transition(void)
+{
+	struct wh_session_config config = config_of("ttp");
+	struct pair pair;
+
+	set(&config, "n", 256);
+	pair_open(&pair, &config);
+	pair.lose_from = 10;
+	pair.lose_end = 11;
+	pair.fill_end = 2; /* 282 packets */
+	run_to_bitmap(&pair, 1);
+	CU_ASSERT_EQUAL(view_of(&pair).state, WH_TTP_STEADY);
+	run_for(&pair, 50 * MS);
+	pair.fill_end = 4;
+	run_to_bitmap(&pair, 2);
+	run_for(&pair, 50 * MS);
+	CU_ASSERT_EQUAL(pair.delivered, 4);
+	CU_ASSERT_EQUAL(pair.latest_r, R_MAX);
+	CU_ASSERT_EQUAL(view_of(&pair).state, WH_TTP_NO_LOSS);
+	pair.fill_end = 5;
+	run_for(&pair, 50 * MS);
+	CU_ASSERT_TRUE(pair.latest_r > 0 && pair.latest_r < K);
+	pair_close(&pair);
+}
+
 /* Losses of the path are in the bitmap, though repair packets make up for them. */
 static void test_loss_and_congestion(void)
 {
@@ -475,6 +504,7 @@ CU_TestInfo wh_tests[] = {
 	{"repair of a profile", test_repair_defaults},
 	{"a clean path", test_clean_path},
 	{"the initial loss rate", test_initial_loss},
+	{"padding waits for a transition", test_padding_waits_for_a_transition},
 	{"loss and congestion", test_loss_and_congestion},
 	{"asking after all", test_fallback},
 	{"sent again", test_sent_again},
