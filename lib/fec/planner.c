@@ -9,10 +9,10 @@
 
 /*
  * Of r repair packets of tornado, a chunk bears the loss of so many of its packets in 99.9 % of
- * random patterns: the share 0.79 - 3.5 / sqrt(r), measured over k of 94 to 10,000 and r of 20 to
+ * random patterns: the share 0.79 - 3.5 / sqrt(r), measured over k of 700 to 10,000 and r of 20 to
  * 2,000 (test/perf/fec.c). Its own limit is 0.818, see tornado_graph.h. That is careful where r is
- * large: of 700 packets and more, a chunk bears 0.77 r - 28, which is as measured for k of 711 and r
- * of 71 to 2,133, and less than measured for k of 7,000.
+ * large: of 700 packets and more, a chunk bears 0.77 r - 28, which is as measured for k of 711 and
+ * r of 71 to 2,133, and less than measured for k of 7,000.
  */
 #define TORNADO_SHARE       0.79
 #define TORNADO_SHARE_ROOT  3.5
@@ -224,8 +224,8 @@ static uint32_t fewest(const struct wh_fec_planner *planner, uint32_t k, uint32_
 	while (high - low > 1) {
 		uint32_t r = low + (high - low) / 2;
 
-		if (wh_fec_excess_chance(k + r, bears(code, k, r), loss, planner->burst_pkts, stride) >
-			planner->config.target)
+		if (wh_fec_excess_chance(k + r, bears(code, k, r), loss, planner->burst_pkts,
+			    stride) > planner->config.target)
 			low = r;
 		else
 			high = r;

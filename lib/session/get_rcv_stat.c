@@ -307,7 +307,7 @@ static void take_bitmap(struct wh_session *s, uint64_t now_tsc, const struct wh_
 		.finding = wh_bitmap_loss_add(loss, bitmap->first, bitmap->pkts, bitmap->bits),
 	};
 
-	/* II B: without a transition the encoding is not adjusted; what is counted stays counted. */
+	/* II B: without a transition the encoding is not adjusted; what it told counts later. */
 	if (event.finding != WH_BITMAP_BEARABLE)
 		tell_losses(tx, wh_bitmap_loss_pkts(loss), loss->lost_pkts, loss->loss_events);
 	WH_CONTROL_TELL(&tx->control, on_bitmap, &event);

@@ -217,8 +217,8 @@ static void test_tornado(void)
 }
 
 /*
- * Half of what is sent of 711 packets: 0.77 r - 28 reaches the mean and 3.72 deviations, (711 + r) /
- * 2 + 1.86 sqrt(711 + r), at 1,765. With 94 packets of data it is still 0.79 r - 3.5 sqrt(r).
+ * Half of what is sent of 711 packets: 0.77 r - 28 reaches the mean and 3.72 deviations, (711 +
+ * r) / 2 + 1.86 sqrt(711 + r), at 1,765. Of fewer than 700 it is still 0.79 r - 3.5 sqrt(r).
  */
 static void test_tornado_of_half_lost(void)
 {
