@@ -128,9 +128,9 @@ local losses_body = group("rcv_state.", {
 local trans_state_group = group("trans_state.", {
 	{0, U64, "lower", "First serial not acknowledged"},
 	{8, U64, "upper", "Next new serial"},
-	{16, U64, "sent_pkts", "Packets sent"},
+	{16, U64, "heard_end", "One past the latest state of the receiver"},
 	{24, U32, "queued_pkts", "Packets waiting to be sent"},
-	{28, U32, "stamp_us", "Transmitter's clock (us)"},
+	{28, U32, "held_us", "Time since that state came (us)"},
 })
 local ack2_group = group("ack2.", {
 	{0, U64, "ack_serial", "Serial of the receiver's state"},

@@ -8,6 +8,8 @@
 #include "profile/fixed.h"
 #include "profile/hstcp.h"
 #include "profile/sttp.h"
+#include "profile/pack.h"
+#include "profile/pxp.h"
 #include "profile/ttp.h"
 #include "profile/udt.h"
 
@@ -17,6 +19,8 @@ static const struct wh_profile *const profiles[] = {
 	&wh_profile_ttp,
 	&wh_profile_hstcp,
 	&wh_profile_sttp,
+	&wh_profile_pxp,
+	&wh_profile_pack,
 };
 
 #define PROFILES (sizeof(profiles) / sizeof(profiles[0]))

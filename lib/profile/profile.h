@@ -101,6 +101,9 @@ struct wh_decision {
 	 */
 	bool by_tokens;
 	uint64_t freeze_until_tsc; /* nothing is sent before; 0: no freeze */
+	/* Serials that may be admitted, from the first unacknowledged one on; 0: all in tables */
+	uint32_t span_pkts;
+	uint32_t resend_after; /* where nobody asks: see enum wh_resend */
 };
 
 /* State of any controller: no allocation, and the session need not know which it is. */
@@ -128,8 +131,34 @@ struct wh_probe_rules {
 	bool repeats;   /* one that does not come back goes again; or nothing ever goes */
 };
 
+/* When a packet goes again. Where it is not asked for, no gap is told but by the states. */
+enum wh_resend {
+	WH_RESEND_ASKED, /* when a NAK asks for it */
+	/* when a state says that it misses, and decision.resend_after states have been said since
+	 * it went, by the differences of their serials */
+	WH_RESEND_COUNTED,
+	WH_RESEND_TIMED, /* when it is not acknowledged within so many microseconds */
+};
+
+/*
+ * The control interval of periodic-exchange.txt, "Control Packet Transmission Time": the period,
+ * the time to process the control packets of all connections, and a part that grows with the load:
+ * `load` times how long it takes to take what waits, and times the period as often as the buffers
+ * in use hold those that are free. A state without news is followed by `skip` skipped ones.
+ */
+struct wh_interval_rules {
+	uint32_t processing_ns; /* of one control packet */
+	double load;
+	uint32_t skip;
+};
+
 /* What the receiver tells and when. */
 struct wh_feedback {
+	enum wh_resend resend;
+	struct wh_interval_rules interval; /* of profiles that count */
+	bool ack_each; /* each packet that comes is acknowledged, alone and at once */
+	bool no_ack2;  /* the transmitter's state says what it knows of the receiver's */
+
 	uint32_t period_us;        /* of both ends' states and of the rate control: SYN */
 	uint32_t state_bytes;      /* a state also goes after so many; 0: by period alone */
 	bool state_per_packet;     /* a state also goes for each packet that comes */

@@ -70,8 +70,12 @@ static void packets_acked(
 static uint64_t acknowledge(struct wh_session *s, const struct wh_rcv_state *state)
 {
 	struct wh_sent_table *table = &s->tx.table;
-	uint64_t acked = wh_sent_table_ack(table, table->lower, state->lower, packets_acked, s);
 	uint64_t from = state->cover_first;
+	uint64_t acked = 0;
+
+	/* An acknowledgement is of what it covers: the rest has or had its own. */
+	if (!s->feedback.ack_each)
+		acked = wh_sent_table_ack(table, table->lower, state->lower, packets_acked, s);
 
 	for (uint32_t i = 0; i < state->n_holes; i++) {
 		uint64_t hole = state->cover_first + state->holes[i].offset;
@@ -150,6 +154,16 @@ static void answer_state(struct wh_session *s, uint64_t now_tsc, const struct wh
 	wh_session_push_control(s, now_tsc, WH_PACKET_ACK2, &answer);
 }
 
+static uint64_t take_acks(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state)
+{
+	uint64_t acked_pkts = acknowledge(s, state);
+
+	s->tx.acked_pkts += acked_pkts;
+	if (acked_pkts > 0)
+		s->tx.progress_tsc = now_tsc;
+	return acked_pkts;
+}
+
 static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
 {
 	struct wh_transmitter *tx = &s->tx;
@@ -160,10 +174,17 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 		wh_session_bad(s, &s->stats.bad_window_pkts);
 		return;
 	}
-	answer_state(s, now_tsc, packet); /* III C: for each received ACK */
+	if (!s->feedback.no_ack2)
+		answer_state(s, now_tsc, packet); /* III C: for each received ACK */
+
+	uint64_t expected = tx->next_state_serial;
+
 	if (!wh_session_is_younger(
-		    s, now_tsc, packet->serial, &tx->next_state_serial, &tx->state_tsc))
+		    s, now_tsc, packet->serial, &tx->next_state_serial, &tx->state_tsc)) {
+		if (s->feedback.ack_each) /* overtaken: what it says has not become wrong */
+			take_acks(s, now_tsc, state);
 		return;
+	}
 	tx->state_seen = true;
 	take_credits(tx, state);
 	take_rtt(s, state);
@@ -171,11 +192,11 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 
 	tx->acked_end = 0;
 
-	uint64_t acked_pkts = acknowledge(s, state);
+	uint64_t acked_pkts = take_acks(s, now_tsc, state);
 
-	tx->acked_pkts += acked_pkts;
-	if (acked_pkts > 0)
-		tx->progress_tsc = now_tsc;
+	if (s->feedback.resend == WH_RESEND_COUNTED)
+		wh_again_count(
+			s, packet->serial >= expected ? packet->serial - expected + 1 : 0, state);
 
 	const struct wh_feedback_event event = {
 		.now_tsc = now_tsc,
@@ -432,6 +453,7 @@ int32_t wh_get_rcv_stat(struct wh_session *s, uint64_t now_tsc)
 		taken++;
 	}
 	if (s->phase == WH_PHASE_RUNNING) {
+		taken += wh_again_look(s, now_tsc);
 		tick(s, now_tsc);
 		notice_silence(s, now_tsc);
 	}

@@ -18,12 +18,53 @@ static void see_losses_below(struct wh_session *s, uint64_t now_tsc, uint64_t up
 	wh_recv_table_extend(&rx->table, upper);
 }
 
-static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
+/* By bisection: serials ascend. */
+static struct wh_ack_sample *find_sample(struct wh_receiver *rx, uint64_t serial)
+{
+	uint64_t end = rx->ack_samples;
+	uint64_t first = end > rx->ack_history ? end - rx->ack_history : 0;
+
+	while (first < end) {
+		uint64_t middle = first + (end - first) / 2;
+		struct wh_ack_sample *sample = &rx->ack_sample[middle % rx->ack_history];
+
+		if (sample->serial == serial)
+			return sample;
+		if (sample->serial < serial)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return NULL;
+}
+
+/* Where no ACK2 does: the state that the transmitter has known for so long is a round trip old. */
+static void take_echo(
+	struct wh_session *s, uint64_t arrived_tsc, const struct wh_trans_state *state)
+{
+	struct wh_receiver *rx = &s->rx;
+	struct wh_ack_sample *sample;
+	uint64_t away_tsc = wh_us_to_tsc(s->config.hz, state->held_us);
+
+	if (state->heard_end <= rx->acked_end)
+		return;
+	rx->acked_end = state->heard_end;
+	sample = find_sample(rx, state->heard_end - 1);
+	if (sample == NULL || sample->sent_tsc == 0 ||
+		arrived_tsc <= wh_add_u64(sample->sent_tsc, away_tsc))
+		return;
+	wh_rtt_add(&s->rtt, arrived_tsc - sample->sent_tsc - away_tsc);
+	sample->sent_tsc = 0;
+}
+
+static void take_state(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
+	const struct wh_packet *packet)
 {
 	struct wh_receiver *rx = &s->rx;
 	uint64_t upper = packet->trans_state.upper;
 
-	if (upper > wh_recv_table_upper(&rx->table)) {
+	if (upper > wh_recv_table_upper(&rx->table) ||
+		packet->trans_state.heard_end > s->control_serial[WH_PACKET_RCV_STATE]) {
 		wh_session_bad(s, &s->stats.bad_window_pkts);
 		return;
 	}
@@ -41,6 +82,8 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 	see_losses_below(s, now_tsc, rx->previous_trans_upper);
 	rx->previous_trans_upper = upper;
 	rx->peer_queued_pkts = packet->trans_state.queued_pkts;
+	if (s->feedback.no_ack2)
+		take_echo(s, arrived_tsc, &packet->trans_state);
 }
 
 static void warn_of_growing_delay(struct wh_session *s, uint64_t now_tsc)
@@ -64,26 +107,6 @@ static void warn_of_growing_delay(struct wh_session *s, uint64_t now_tsc)
 	wh_session_count(&s->stats.delay_warnings);
 	/* udt.txt III C: no more than one warning in two round trips. */
 	rx->next_warning_tsc = now_tsc + 2 * wh_rtt_get(&s->rtt);
-}
-
-/* By bisection: serials ascend. */
-static struct wh_ack_sample *find_sample(struct wh_receiver *rx, uint64_t serial)
-{
-	uint64_t end = rx->ack_samples;
-	uint64_t first = end > rx->ack_history ? end - rx->ack_history : 0;
-
-	while (first < end) {
-		uint64_t middle = first + (end - first) / 2;
-		struct wh_ack_sample *sample = &rx->ack_sample[middle % rx->ack_history];
-
-		if (sample->serial == serial)
-			return sample;
-		if (sample->serial < serial)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	return NULL;
 }
 
 /*
@@ -171,7 +194,7 @@ static void take(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 {
 	switch (packet->type) {
 	case WH_PACKET_TRANS_STATE:
-		take_state(s, now_tsc, packet);
+		take_state(s, now_tsc, arrived_tsc, packet);
 		break;
 	case WH_PACKET_ACK2:
 		take_ack2(s, now_tsc, arrived_tsc, &packet->ack2);

@@ -44,8 +44,10 @@ static bool open_next_chunk(struct wh_session *s)
 static bool may_admit(struct wh_transmitter *tx)
 {
 	uint64_t unacked_pkts = wh_sent_table_unacked(&tx->table);
+	uint32_t span_pkts = tx->decision.span_pkts;
 
-	if (unacked_pkts >= tx->decision.window_pkts || !wh_sent_table_has_room(&tx->table)) {
+	if (unacked_pkts >= tx->decision.window_pkts || !wh_sent_table_has_room(&tx->table) ||
+		(span_pkts > 0 && tx->table.admitted_end - tx->table.lower >= span_pkts)) {
 		tx->admission_limit = WH_LIMIT_WINDOW;
 		return false;
 	}

@@ -95,6 +95,9 @@
 #define WH_ACK_HISTORY_MIN 64
 #define WH_ACK_HISTORY_MAX 512
 
+/* The load makes a control interval no longer than so many times what it is without. */
+#define WH_LOAD_MOST 32
+
 /* Control packets that a state may take per period, so that trans is never flooded. */
 #define WH_STATE_PACKETS_MAX 32
 
@@ -176,6 +179,8 @@ struct wh_transmitter {
 	uint64_t next_tick_tsc;
 	uint64_t next_state_serial; /* older states are dropped */
 	uint64_t state_tsc;
+	uint32_t states_counted; /* by differences of their serials; wraps */
+	uint64_t next_look_tsc;  /* at timers */
 	uint64_t next_warning_serial;
 	uint64_t warning_tsc;
 	struct wh_bitmap_loss bitmap_loss;
@@ -294,6 +299,10 @@ struct wh_receiver {
 	uint64_t told_trans_serial;
 	uint64_t told_lower;
 	uint64_t told_highest_end;
+	uint64_t waiting_pkts; /* at this end, and not taken yet */
+	uint32_t skips_left;   /* states */
+	uint32_t quiet_states; /* in a row without news, as far as that matters */
+	uint64_t sampled_tsc;  /* the last state that is a sample of the round trip */
 	uint64_t told_recycled;
 	uint64_t told_received_pkts;
 	uint64_t mean_arrival_tsc;
@@ -489,6 +498,9 @@ void wh_rcv_ask(struct wh_session *s, uint64_t now_tsc, uint64_t first, uint64_t
 /* A new serial has come. (rcv.c) */
 void wh_rcv_enter(struct wh_session *s, uint64_t now_tsc, uint64_t serial);
 
+/* This packet alone is acknowledged. (send_rcv_stat.c) */
+void wh_session_ack(struct wh_session *s, uint64_t now_tsc, uint64_t serial);
+
 /*
  * settle.c, for rcv. A packet agrees with what is known of its chunk's code and place; the first of
  * a chunk has come.
@@ -516,6 +528,24 @@ static inline uint8_t *wh_session_repair(const struct wh_session *s, const struc
 {
 	return chunk->data == NULL ? NULL : chunk->data + s->config.chunk_bytes;
 }
+
+/*
+ * again.c, for trans and get_rcv_stat, where nobody asks for packets: when one that goes now is due
+ * again; `ahead` states have passed with this one; timers are looked at, and when next.
+ */
+uint32_t wh_again_due(const struct wh_session *s, uint64_t now_tsc);
+void wh_again_count(struct wh_session *s, uint64_t ahead, const struct wh_rcv_state *state);
+int32_t wh_again_look(struct wh_session *s, uint64_t now_tsc);
+uint64_t wh_again_deadline(const struct wh_session *s);
+
+/*
+ * control_interval.c, for send_rcv_stat. From one state to the next; whether this one is skipped,
+ * and counted; and what a pause since then counts before the next one of a type.
+ */
+uint64_t wh_control_interval_tsc(const struct wh_session *s);
+bool wh_control_skip(struct wh_session *s, bool news);
+void wh_session_count_on(
+	struct wh_session *s, uint64_t now_tsc, enum wh_packet_type type, uint64_t since_tsc);
 
 /* There is no place for it. */
 void wh_handshake_refuse(struct wh_session *s, uint64_t now_tsc);

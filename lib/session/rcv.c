@@ -268,6 +268,8 @@ static void take(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 		WH_ASSERT(ticket->kind == WH_TICKET_CONTRADICTS);
 		wh_session_bad(s, &s->stats.bad_place_pkts);
 	}
+	if (unlikely(s->feedback.ack_each) && s->phase == WH_PHASE_RUNNING)
+		wh_session_ack(s, now_tsc, packet->serial);
 }
 
 void wh_session_take(struct wh_ticket *ticket, uint64_t now_tsc, uint64_t arrived_tsc)

@@ -7,13 +7,19 @@
 
 #include "session/internal.h"
 
+/* Where each packet is acknowledged, so many acknowledgements are samples of the round trip. */
+#define SAMPLES_PER_PERIOD 8
+
 /* Holes from the cursor on, as many as fit; the next packet goes on where this one ends. */
-static void cover_holes(struct wh_receiver *rx, struct wh_rcv_state *state)
+static void cover_holes(struct wh_receiver *rx, struct wh_rcv_state *state, bool complete)
 {
 	struct wh_loss_range hole;
 	uint64_t highest_end = rx->table.highest_end;
 	uint64_t from = rx->cover_cursor;
 
+	/* Where each state is to be complete, the next goes on only with what had no room. */
+	if (complete && from == rx->told_highest_end)
+		from = rx->table.lower;
 	if (from < rx->table.lower || from >= highest_end)
 		from = rx->table.lower;
 	state->cover_first = from;
@@ -32,45 +38,56 @@ static void cover_holes(struct wh_receiver *rx, struct wh_rcv_state *state)
 	rx->cover_cursor = state->cover_end;
 }
 
+/* All of it but what it covers. A sample tells what is measured; of it the round trip is. */
+static struct wh_rcv_state state_now(const struct wh_session *s, bool sample)
+{
+	const struct wh_receiver *rx = &s->rx;
+	uint64_t rtt_us = wh_tsc_to_us(s->config.hz, wh_rtt_get(&s->rtt));
+
+	return (struct wh_rcv_state){
+		.lower = rx->table.lower,
+		.upper = wh_recv_table_upper(&rx->table),
+		.highest_end = rx->table.highest_end,
+		.received_pkts = s->stats.received_pkts,
+		.duplicate_pkts = s->stats.duplicate_pkts,
+		.bad_pkts = s->stats.bad_pkts,
+		.chunk_upper =
+			(uint32_t)wh_min_u64(rx->recycled_count + s->config.chunks, UINT32_MAX),
+		.queued_chunks = wh_fifo_count(&rx->deliver),
+		.buffer_chunks = s->config.chunks,
+		.arrival_pps = sample ? wh_arrival_get(&rx->arrival) : 0,
+		.capacity_pps = sample ? wh_pair_get(&rx->pair) : 0,
+		.rtt_us = s->rtt.samples > 0 ? (uint32_t)wh_max_u64(1, rtt_us) : 0,
+		.rtt_var_us = (uint32_t)wh_tsc_to_us(s->config.hz, s->rtt.var_tsc),
+		.lost_pkts = s->stats.losses_detected_pkts,
+		.loss_events = s->stats.loss_events,
+		.repaired_pkts = s->stats.repaired_pkts,
+		.undecodable_blocks = s->stats.undecodable_blocks,
+	};
+}
+
+static void take_sample(struct wh_session *s, uint64_t now_tsc)
+{
+	struct wh_receiver *rx = &s->rx;
+
+	rx->sampled_tsc = now_tsc;
+	rx->ack_sample[rx->ack_samples++ % rx->ack_history] = (struct wh_ack_sample){
+		.serial = s->control_serial[WH_PACKET_RCV_STATE],
+		.sent_tsc = now_tsc,
+	};
+}
+
 /*
  * `first` of a period: what goes on with the holes beside it is no ACK of its own, so that (1), (6)
  * and the delay's trend see one sample a SYN.
  */
 static void push_state(struct wh_session *s, uint64_t now_tsc, bool first)
 {
-	struct wh_receiver *rx = &s->rx;
-	uint64_t serial = s->control_serial[WH_PACKET_RCV_STATE];
-	struct wh_packet packet = {
-		.rcv_state =
-			{
-				.lower = rx->table.lower,
-				.upper = wh_recv_table_upper(&rx->table),
-				.highest_end = rx->table.highest_end,
-				.received_pkts = s->stats.received_pkts,
-				.duplicate_pkts = s->stats.duplicate_pkts,
-				.bad_pkts = s->stats.bad_pkts,
-				.chunk_upper = (uint32_t)wh_min_u64(
-					rx->recycled_count + s->config.chunks, UINT32_MAX),
-				.queued_chunks = wh_fifo_count(&rx->deliver),
-				.buffer_chunks = s->config.chunks,
-				.arrival_pps = first ? wh_arrival_get(&rx->arrival) : 0,
-				.capacity_pps = first ? wh_pair_get(&rx->pair) : 0,
-				.rtt_us = s->rtt.samples > 0 ? (uint32_t)wh_max_u64(1,
-								       wh_tsc_to_us(s->config.hz,
-									       wh_rtt_get(&s->rtt)))
-							     : 0,
-				.rtt_var_us = (uint32_t)wh_tsc_to_us(s->config.hz, s->rtt.var_tsc),
-				.lost_pkts = s->stats.losses_detected_pkts,
-				.loss_events = s->stats.loss_events,
-				.repaired_pkts = s->stats.repaired_pkts,
-				.undecodable_blocks = (uint32_t)s->stats.undecodable_blocks,
-			},
-	};
+	struct wh_packet packet = {.rcv_state = state_now(s, first)};
 
-	cover_holes(rx, &packet.rcv_state);
+	cover_holes(&s->rx, &packet.rcv_state, s->feedback.resend == WH_RESEND_COUNTED);
 	if (first)
-		rx->ack_sample[rx->ack_samples++ % rx->ack_history] =
-			(struct wh_ack_sample){.serial = serial, .sent_tsc = now_tsc};
+		take_sample(s, now_tsc);
 	wh_session_push_control(s, now_tsc, WH_PACKET_RCV_STATE, &packet);
 }
 
@@ -80,6 +97,9 @@ static void push_state(struct wh_session *s, uint64_t now_tsc, bool first)
  */
 static uint32_t state_packets(const struct wh_session *s)
 {
+	if (s->feedback.resend == WH_RESEND_COUNTED)
+		return 1; /* each counts as an interval; the next goes on where this one ends */
+
 	uint64_t periods_per_rtt = wh_max_u64(1, wh_rtt_get(&s->rtt) / s->period_tsc);
 	uint64_t packets = (s->rx.losses.ranges + WH_RANGES_MAX - 1) / WH_RANGES_MAX;
 
@@ -140,17 +160,33 @@ static uint64_t state_due_tsc(const struct wh_session *s)
 	return wh_add_u64(rx->last_state_tsc, wait_tsc);
 }
 
+static uint64_t interval_tsc(const struct wh_session *s)
+{
+	return s->feedback.resend == WH_RESEND_COUNTED ? wh_control_interval_tsc(s) : s->period_tsc;
+}
+
 /* A period is over: how far apart did packets arrive? */
 static void measure_period(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_receiver *rx = &s->rx;
 	/* After a rest it is not the rest that counts. */
-	uint64_t span_tsc = wh_min_u64(now_tsc - rx->period_began_tsc, 2 * s->period_tsc);
+	uint64_t span_tsc = wh_min_u64(now_tsc - rx->period_began_tsc, 2 * interval_tsc(s));
 
 	rx->period_began_tsc = now_tsc;
 	if (rx->arrived_since_period > 0)
 		rx->mean_arrival_tsc = span_tsc / rx->arrived_since_period;
 	rx->arrived_since_period = 0;
+}
+
+static void note_told(struct wh_session *s)
+{
+	struct wh_receiver *rx = &s->rx;
+
+	rx->told_lower = rx->table.lower;
+	rx->told_highest_end = rx->table.highest_end;
+	rx->told_recycled = rx->recycled_count;
+	rx->told_received_pkts = s->stats.received_pkts;
+	rx->told_trans_serial = rx->next_trans_serial;
 }
 
 /* A period's states, or one between two periods, which is no sample of the round trip. */
@@ -166,11 +202,7 @@ static void push_states(struct wh_session *s, uint64_t now_tsc, bool of_period)
 	for (uint32_t i = 0; i == 0 || (i < packets && wh_session_may_say(s)); i++)
 		push_state(s, now_tsc, of_period && i == 0);
 	rx->last_state_tsc = now_tsc;
-	rx->told_lower = rx->table.lower;
-	rx->told_highest_end = rx->table.highest_end;
-	rx->told_recycled = rx->recycled_count;
-	rx->told_received_pkts = s->stats.received_pkts;
-	rx->told_trans_serial = rx->next_trans_serial;
+	note_told(s);
 }
 
 /*
@@ -188,6 +220,16 @@ static bool much_has_come(const struct wh_session *s)
 	uint64_t bytes = (rx->table.highest_end - rx->told_highest_end) * s->config.payload_bytes;
 
 	return s->feedback.state_bytes > 0 && bytes >= s->feedback.state_bytes;
+}
+
+/* What has to be earned first is skipped, too. */
+static bool skip_state(struct wh_session *s, uint64_t now_tsc)
+{
+	if (now_tsc < state_due_tsc(s)) {
+		s->control_serial[WH_PACKET_RCV_STATE]++;
+		return true;
+	}
+	return wh_control_skip(s, has_news(&s->rx));
 }
 
 static int32_t send_state(struct wh_session *s, uint64_t now_tsc)
@@ -208,7 +250,11 @@ static int32_t send_state(struct wh_session *s, uint64_t now_tsc)
 		return 1;
 	}
 	measure_period(s, now_tsc);
-	rx->next_state_tsc = now_tsc + s->period_tsc;
+	rx->next_state_tsc = now_tsc + interval_tsc(s);
+	if (s->feedback.resend == WH_RESEND_COUNTED && rx->at_rest)
+		wh_session_count_on(s, now_tsc, WH_PACKET_RCV_STATE, rx->last_state_tsc);
+	else if (s->feedback.resend == WH_RESEND_COUNTED && skip_state(s, now_tsc))
+		return 0;
 	if (now_tsc < state_due_tsc(s))
 		return 0;
 	push_states(s, now_tsc, true);
@@ -291,8 +337,40 @@ static int32_t send_timed_naks(struct wh_session *s, uint64_t now_tsc)
 	return naks;
 }
 
+/*
+ * Says of this packet that it has come, and of the rest nothing but which buffers are free. Some
+ * are samples of the round trip, no more than their table knows what to do with.
+ */
+void wh_session_ack(struct wh_session *s, uint64_t now_tsc, uint64_t serial)
+{
+	struct wh_receiver *rx = &s->rx;
+	bool sample = now_tsc - rx->sampled_tsc >= s->period_tsc / SAMPLES_PER_PERIOD;
+	struct wh_packet packet = {.rcv_state = state_now(s, sample)};
+	struct wh_rcv_state *state = &packet.rcv_state;
+
+	if (serial < s->params.first_serial || serial >= rx->table.highest_end ||
+		wh_recv_table_classify(&rx->table, serial) != WH_RECV_DUPLICATE ||
+		!wh_session_may_say(s))
+		return;
+	state->cover_first = serial;
+	state->cover_end = serial + 1;
+	state->lower = wh_min_u64(state->lower, serial); /* it was below: a second copy */
+	state->upper = wh_min_u64(state->upper, state->lower + WH_WINDOW_PACKETS_MAX);
+	if (sample)
+		take_sample(s, now_tsc);
+	if (has_news(rx))
+		rx->news_serial = s->control_serial[WH_PACKET_RCV_STATE];
+	wh_session_push_control(s, now_tsc, WH_PACKET_RCV_STATE, &packet);
+	rx->last_state_tsc = now_tsc;
+	note_told(s);
+}
+
 int32_t wh_send_rcv_stat(struct wh_session *s, uint64_t now_tsc)
 {
+	if (s->feedback.resend != WH_RESEND_ASKED) {
+		s->rx.fresh_losses = 0;
+		return send_state(s, now_tsc);
+	}
 	return send_immediate_nak(s, now_tsc) + send_timed_naks(s, now_tsc) +
 	       send_state(s, now_tsc);
 }

@@ -36,6 +36,14 @@ static uint64_t pause_tsc(const struct wh_session *s)
 	return wh_session_heartbeat_tsc(s, tx->idle ? tx->same_states + 1 - WH_STATE_REPEATS : 0);
 }
 
+/* Of the receiver's latest state, so that it knows the round trip without an answer to each. */
+static uint32_t held_us(const struct wh_session *s, uint64_t now_tsc)
+{
+	uint64_t held_tsc = now_tsc - s->tx.state_tsc;
+
+	return (uint32_t)wh_min_u64(wh_tsc_to_us(s->config.hz, held_tsc), UINT32_MAX);
+}
+
 static void push_state(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_transmitter *tx = &s->tx;
@@ -44,12 +52,13 @@ static void push_state(struct wh_session *s, uint64_t now_tsc)
 			{
 				.lower = tx->table.lower,
 				.upper = tx->sent_end,
-				.sent_pkts = s->stats.sent_pkts,
 				.queued_pkts = (uint32_t)queued_pkts(tx),
-				.stamp_us = wh_session_now_us(s, now_tsc),
+				.heard_end = tx->next_state_serial,
+				.held_us = held_us(s, now_tsc),
 			},
 	};
 
+	wh_session_count_on(s, now_tsc, WH_PACKET_TRANS_STATE, tx->last_trans_state_tsc);
 	wh_session_push_control(s, now_tsc, WH_PACKET_TRANS_STATE, &packet);
 	tx->told_lower = tx->table.lower;
 	tx->told_upper = tx->sent_end;

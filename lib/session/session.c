@@ -72,7 +72,12 @@ uint64_t wh_session_heartbeat_tsc(const struct wh_session *s, uint32_t doublings
 
 uint64_t wh_session_exp_tsc(const struct wh_session *s)
 {
-	return wh_max_u64(4 * wh_rtt_get(&s->rtt) + 4 * s->rtt.var_tsc + 2 * s->period_tsc,
+	uint64_t periods = 2;
+
+	/* Whoever is loaded or has no news speaks less often. */
+	if (s->feedback.resend == WH_RESEND_COUNTED)
+		periods = WH_LOAD_MOST + s->feedback.interval.skip + 1;
+	return wh_max_u64(4 * wh_rtt_get(&s->rtt) + 4 * s->rtt.var_tsc + periods * s->period_tsc,
 		wh_session_ms_tsc(s, WH_EXP_MIN_MS));
 }
 
@@ -256,6 +261,8 @@ static int create_transmitter(struct wh_session *s)
 		if (tx->sent_tsc == NULL)
 			return -ENOMEM;
 	}
+	if (s->feedback.resend != WH_RESEND_ASKED && wh_sent_table_add_due(&tx->table) != 0)
+		return -ENOMEM;
 
 	for (uint32_t i = 0; i < config->chunks; i++)
 		wh_fifo_push(&tx->free, &s->chunk[i]);
@@ -416,7 +423,7 @@ struct wh_session *wh_session_open(const struct wh_session_config *config,
 		.payload_bytes = (uint16_t)config->payload_bytes,
 		.chunk_bytes = config->chunk_bytes,
 		.window_pkts = config->window_pkts,
-		.period_us = config->profile->feedback.period_us,
+		.period_us = wh_profile_feedback(config->profile, &config->options).period_us,
 		.object_bytes = object_bytes,
 		.recovery = (uint8_t)config->repair.recovery,
 		.repair_pkts = (uint16_t)config->repair.repair_pkts,
@@ -652,6 +659,7 @@ static uint64_t transmitter_deadline(const struct wh_session *s)
 		deadline_tsc = wh_min_u64(deadline_tsc, s->next_open_tsc);
 	if (tx->end_seen && tx->sent_end == tx->table.admitted_end && !tx->peer_silent)
 		deadline_tsc = wh_min_u64(deadline_tsc, s->next_release_tsc);
+	deadline_tsc = wh_min_u64(deadline_tsc, wh_again_deadline(s));
 	if (data_waits && !tx->peer_silent)
 		deadline_tsc = wh_min_u64(deadline_tsc, wh_pacer_next_tsc(&tx->pacer));
 	return wh_min_u64(deadline_tsc, wh_prelude_deadline(s));
@@ -661,7 +669,10 @@ static uint64_t receiver_deadline(const struct wh_session *s)
 {
 	const struct wh_receiver *rx = &s->rx;
 	uint64_t nak_tsc = wh_loss_list_due_tsc(&rx->losses, wh_rtt_get(&s->rtt));
-	uint64_t say_tsc = wh_min_u64(rx->next_state_tsc, wh_max_u64(nak_tsc, rx->next_nak_tsc));
+	uint64_t say_tsc = rx->next_state_tsc;
+
+	if (s->feedback.resend == WH_RESEND_ASKED)
+		say_tsc = wh_min_u64(say_tsc, wh_max_u64(nak_tsc, rx->next_nak_tsc));
 
 	if (wh_session_repairs(s))
 		say_tsc = wh_min_u64(say_tsc, wh_settle_deadline(s));
@@ -690,7 +701,10 @@ static uint64_t transmitter_bytes(const struct wh_session_config *config)
 	return times_bytes + config->chunks * sizeof(struct wh_tx_chunk) +
 	       chunk_fifos * wh_fifo_bytes(chunk_slots(config)) +
 	       wh_fifo_bytes(fresh_count(config->window_pkts)) +
-	       wh_fifo_bytes(config->window_pkts) + wh_sent_table_bytes(config->window_pkts);
+	       wh_fifo_bytes(config->window_pkts) + wh_sent_table_bytes(config->window_pkts) +
+	       (config->profile->feedback.resend != WH_RESEND_ASKED
+			       ? wh_sent_table_due_bytes(config->window_pkts)
+			       : 0);
 }
 
 static uint64_t receiver_bytes(const struct wh_session_config *config)

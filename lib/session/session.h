@@ -247,6 +247,12 @@ uint64_t wh_session_chunk_stride(const struct wh_session_config *config);
 void wh_session_input(struct wh_session *session, uint64_t now_tsc, uint64_t arrived_tsc,
 	const struct wh_packet *packet);
 
+/*
+ * The core that receives: so many packets have come for this session and wait to be taken. Where
+ * the profile says so the receiver's states go less often meanwhile.
+ */
+void wh_session_note_waiting(struct wh_session *session, uint64_t pkts);
+
 /* Runs the processes that are due; returns how much work was done, 0 for none. */
 int32_t wh_session_poll(struct wh_session *session, uint64_t now_tsc);
 

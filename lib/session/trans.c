@@ -146,6 +146,8 @@ static void write_data(
 			flags & WH_FLAG_RETRANSMISSION ? 0 : now_tsc;
 	if (serial >= tx->sent_end)
 		tx->sent_end = serial + 1;
+	if (s->feedback.resend != WH_RESEND_ASKED)
+		wh_sent_table_set_due(&tx->table, serial, wh_again_due(s, now_tsc));
 	if (s->stats.first_sent_tsc == 0)
 		__atomic_store_n(&s->stats.first_sent_tsc, now_tsc, __ATOMIC_RELAXED);
 	wh_session_count(&s->stats.sent_pkts);

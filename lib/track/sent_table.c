@@ -21,6 +21,7 @@ int wh_sent_table_init(struct wh_sent_table *table, uint32_t size, uint64_t firs
 		.mask = size - 1,
 		.lower = first_serial,
 		.admitted_end = first_serial,
+		.due_end = first_serial,
 		.record = wh_track_alloc(size, sizeof(*table->record)),
 		.acked = wh_track_alloc(size / WH_WORD_BITS, sizeof(*table->acked)),
 		.queued = wh_track_alloc(size / WH_WORD_BITS, sizeof(*table->queued)),
@@ -43,9 +44,11 @@ void wh_sent_table_free(struct wh_sent_table *table)
 	wh_track_free(table->record);
 	wh_track_free(table->acked);
 	wh_track_free(table->queued);
+	wh_track_free(table->due);
 	table->record = NULL;
 	table->acked = NULL;
 	table->queued = NULL;
+	table->due = NULL;
 }
 
 uint64_t wh_sent_table_admit(struct wh_sent_table *table, uint16_t chunk_slot, uint16_t index)
@@ -146,6 +149,67 @@ uint64_t wh_sent_table_queue(struct wh_sent_table *table, uint64_t first, uint64
 		count += (uint32_t)__builtin_popcountll(fresh);
 		for (; fresh != 0; fresh &= fresh - 1)
 			queued(context, first - low + (uint32_t)__builtin_ctzll(fresh));
+		first += span;
+	}
+	return count;
+}
+
+uint64_t wh_sent_table_due_bytes(uint32_t size)
+{
+	return wh_track_bytes(size, sizeof(uint32_t));
+}
+
+int wh_sent_table_add_due(struct wh_sent_table *table)
+{
+	WH_ASSERT(table->due == NULL && table->lower == table->admitted_end);
+	table->due = wh_track_alloc(table->size, sizeof(*table->due));
+	return table->due != NULL ? 0 : -ENOMEM;
+}
+
+static bool is_due(const struct wh_sent_table *table, uint64_t serial, uint32_t now)
+{
+	return (int32_t)(table->due[serial & table->mask] - now) <= 0;
+}
+
+/*
+ * Packets go for the first time in order, so that nothing at or above due_end can be due: what is
+ * on its way is looked at once, and then only what is still missing.
+ */
+static void pass_due(struct wh_sent_table *table, const struct wh_sent_due *due)
+{
+	WH_ASSERT(due->sent_end <= table->admitted_end);
+	table->due_end = wh_max_u64(table->due_end, table->lower);
+	while (table->due_end < due->sent_end && is_due(table, table->due_end, due->now))
+		table->due_end++;
+}
+
+/* Waits of [first, first + span), in one word. */
+static uint64_t waiting(const struct wh_sent_table *table, uint64_t first, uint32_t span)
+{
+	return wh_word_ones(first % WH_WORD_BITS, span) &
+	       ~*wh_window_word(table->acked, table->mask, first) &
+	       ~*wh_window_word(table->queued, table->mask, first);
+}
+
+uint64_t wh_sent_table_queue_due(struct wh_sent_table *table, const struct wh_sent_due *due,
+	uint64_t first, uint64_t end, wh_sent_queued_fn queued, void *context)
+{
+	uint64_t count = 0;
+
+	pass_due(table, due);
+	first = wh_max_u64(first, table->lower);
+	end = wh_min_u64(end, table->due_end);
+	while (first < end) {
+		uint64_t base = first - first % WH_WORD_BITS;
+		uint32_t span = (uint32_t)wh_min_u64(base + WH_WORD_BITS - first, end - first);
+
+		for (uint64_t bits = waiting(table, first, span); bits != 0; bits &= bits - 1) {
+			uint64_t serial = base + (uint32_t)__builtin_ctzll(bits);
+
+			if (is_due(table, serial, due->now))
+				count += wh_sent_table_queue(
+					table, serial, serial + 1, queued, context);
+		}
 		first += span;
 	}
 	return count;

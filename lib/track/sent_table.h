@@ -25,6 +25,9 @@ struct wh_sent_table {
 	/* One bit per serial, by serial & mask. */
 	uint64_t *acked;
 	uint64_t *queued; /* waits to be sent again; stale where it is acknowledged meanwhile */
+	/* With wh_sent_table_add_due: when each is to go again, by a clock that wraps. */
+	uint32_t *due;
+	uint64_t due_end; /* all below were due once, in the order in which they first went */
 };
 
 /* What init takes. */
@@ -81,6 +84,28 @@ uint64_t wh_sent_table_queue(struct wh_sent_table *table, uint64_t first, uint64
 
 /* It has left the queue, and may enter it again. False: it was acknowledged while it waited. */
 bool wh_sent_table_unqueue(struct wh_sent_table *table, uint64_t serial);
+
+/*
+ * retrans of Tpacket, as a moment of a clock that wraps, so that no entry has to be counted down: a
+ * packet goes again when it is neither acknowledged nor queued and its moment has come. 0 or
+ * -ENOMEM; bytes are what it takes.
+ */
+int wh_sent_table_add_due(struct wh_sent_table *table);
+uint64_t wh_sent_table_due_bytes(uint32_t size);
+
+/* The packet goes now, for the first time or again, and is due then; moments never decrease. */
+static inline void wh_sent_table_set_due(struct wh_sent_table *table, uint64_t serial, uint32_t due)
+{
+	table->due[serial & table->mask] = due;
+}
+
+/* What is due of [first, end) at this moment is queued, as above; all below sent_end has gone. */
+struct wh_sent_due {
+	uint32_t now;
+	uint64_t sent_end;
+};
+uint64_t wh_sent_table_queue_due(struct wh_sent_table *table, const struct wh_sent_due *due,
+	uint64_t first, uint64_t end, wh_sent_queued_fn queued, void *context);
 
 /* Counts, bounds and bits, asserted. */
 void wh_sent_table_check(const struct wh_sent_table *table);

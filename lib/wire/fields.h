@@ -76,9 +76,9 @@
 #define WH_FIELDS_TRANS_STATE(F, part)                                                             \
 	WH_FIELD_SERIAL(F, part, lower)                                                            \
 	WH_FIELD_SERIAL(F, part, upper)                                                            \
-	WH_FIELD_ANY(F, part, sent_pkts)                                                           \
+	WH_FIELD_ANY(F, part, heard_end)                                                           \
 	WH_FIELD_ANY(F, part, queued_pkts)                                                         \
-	WH_FIELD_ANY(F, part, stamp_us)
+	WH_FIELD_ANY(F, part, held_us)
 
 #define WH_FIELDS_ACK2(F, part)                                                                    \
 	WH_FIELD_SERIAL(F, part, ack_serial)                                                       \

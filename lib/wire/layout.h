@@ -56,7 +56,7 @@ struct wh_wire_option {
 static_assert(WH_DATA_FIELDS == 8 + 2 * 4 + 6 * 2 + 1, "data, repair");
 static_assert(WH_RCV_STATE_BODY == 4 * 8 + 8 * 4, "receiver's state");
 static_assert(WH_LOSSES_BYTES == 4 * 8, "losses");
-static_assert(WH_WIRE_END(wh_trans_state, stamp_us) == WH_FIELDS_BYTES, "transmitter's state");
+static_assert(WH_WIRE_END(wh_trans_state, held_us) == WH_FIELDS_BYTES, "transmitter's state");
 static_assert(WH_WIRE_END(wh_ack2, stamp_us) == 2 * 8 + 4, "ACK2");
 static_assert(WH_WIRE_END(wh_nak, n_losses) == 8 + 2, "NAK");
 static_assert(WH_WIRE_END(wh_delay_warning, pdt_milli) == 8 + 2 * 2, "delay warning");

@@ -195,9 +195,9 @@ struct wh_rcv_state {
 struct wh_trans_state {
 	uint64_t lower;       /* trans-lw: first serial not acknowledged */
 	uint64_t upper;       /* trans-uw: next new serial; within WH_WINDOW_PACKETS_MAX of lower */
-	uint64_t sent_pkts;   /* data packets sent, retransmissions too */
+	uint64_t heard_end;   /* one past the latest receiver's state that is known; 0: none */
 	uint32_t queued_pkts; /* of the chunks in hand, waiting to be sent */
-	uint32_t stamp_us;
+	uint32_t held_us;     /* since that state came */
 };
 
 struct wh_ack2 {

@@ -318,9 +318,7 @@ void wh_peer_state(struct wh_peer *peer)
 	struct wh_packet packet = {
 		.type = WH_PACKET_TRANS_STATE,
 		.lci = peer->acceptor_lci,
-		.trans_state = {.lower = peer->acked,
-			.upper = peer->next_serial,
-			.sent_pkts = peer->next_serial - peer->params.first_serial},
+		.trans_state = {.lower = peer->acked, .upper = peer->next_serial},
 	};
 
 	if (peer->acked > peer->next_serial)

@@ -138,9 +138,9 @@ static void tell_trans_state(const struct wh_packet *packet)
 
 	TELL("trans_state", state, lower);
 	TELL("trans_state", state, upper);
-	TELL("trans_state", state, sent_pkts);
+	TELL("trans_state", state, heard_end);
 	TELL("trans_state", state, queued_pkts);
-	TELL("trans_state", state, stamp_us);
+	TELL("trans_state", state, held_us);
 }
 
 static void tell_ack2(const struct wh_packet *packet)

@@ -145,6 +145,21 @@ static void set(struct wh_storm_end *end, const char *option, double value)
 	WH_ASSERT(rc == 0);
 }
 
+/* Timeouts that are too short and too long, and a period of its own. */
+static void draw_exchange(struct wh_storm *storm, struct wh_storm_end *end)
+{
+	struct wh_script *script = &storm->script;
+
+	set(end, "timeout", 1e6 * (double)(1 + wh_script_below(script, 400)));
+	if (wh_script_one_in(script, 2))
+		set(end, "window", 2 + (double)wh_script_below(script, 100));
+	if (strcmp(end->profile.name, "pxp") != 0)
+		return;
+	set(end, "period", 1e6 * (double)(1 + wh_script_below(script, 100)));
+	set(end, "load", (double)wh_script_below(script, 101));
+	set(end, "skip", (double)wh_script_below(script, 3));
+}
+
 /* Switches either way; small bitmaps, so that there are many. */
 static void draw_options(struct wh_storm *storm, struct wh_storm_end *end)
 {
@@ -153,6 +168,8 @@ static void draw_options(struct wh_storm *storm, struct wh_storm_end *end)
 	for (uint32_t i = 0; i < end->profile.n_options; i++)
 		if (end->profile.options[i].type == WH_OPTION_SWITCH && wh_script_one_in(script, 4))
 			end->options.value[i] = 1.0 - end->options.value[i];
+	if (strcmp(end->profile.name, "pxp") == 0 || strcmp(end->profile.name, "pack") == 0)
+		draw_exchange(storm, end);
 	if (strcmp(end->profile.name, "ttp") != 0)
 		return;
 	set(end, "n", 1 + (double)wh_script_below(script, 80));

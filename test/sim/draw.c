@@ -199,6 +199,34 @@ static void draw_sttp(struct wh_prng *prng, uint64_t rate_bps, struct wh_world_c
 	set(config, "span", (double)log_uniform(prng, MS, 1000 * MS));
 }
 
+/*
+ * Counted or timed. A timeout that is told may be too short for the way, but not for a queue that
+ * a rate above the line's fills: such an avalanche is what timers are known for, and ends too late.
+ */
+static void draw_exchange(struct wh_prng *prng, uint64_t rtt_ns, struct wh_world_config *config)
+{
+	bool counts = !one_in(prng, 3);
+
+	choose(config, counts ? "pxp" : "pack");
+	config->send_rate_bps =
+		(uint64_t)((double)config->forward.rate_bps * (0.3 + 1.0 * wh_prng_unit(prng)));
+	if (one_in(prng, 2)) {
+		set(config, "timeout",
+			(double)wh_max_u64(rtt_ns * (1 + wh_prng_below(prng, 8)) / 2, MS));
+		config->send_rate_bps =
+			wh_min_u64(config->send_rate_bps, config->forward.rate_bps / 10 * 9);
+	}
+	if (one_in(prng, 3))
+		set(config, "window", (double)log_uniform(prng, 32, 2048));
+	if (!counts)
+		return;
+	if (one_in(prng, 2))
+		set(config, "period", (double)log_uniform(prng, MS, 50 * MS));
+	if (one_in(prng, 4))
+		set(config, "load", 4.0 * wh_prng_unit(prng));
+	set(config, "skip", (double)wh_prng_below(prng, 3));
+}
+
 static void draw_object(struct wh_prng *prng, struct wh_world_config *config)
 {
 	static const uint64_t edges[] = {0, 1, 4095, 4096, 4097};
@@ -331,6 +359,8 @@ void wh_draw_world(uint64_t seed, struct wh_world_config *config)
 		draw_hstcp(&prng, config);
 	else if (one_in(&prng, 4))
 		draw_sttp(&prng, rate_bps, config);
+	else if (one_in(&prng, 3))
+		draw_exchange(&prng, rtt_ns, config);
 	config->limit_ns = time_limit_ns(config, rtt_ns);
 	if (config->repair.recovery != WH_RECOVERY_NAK)
 		config->limit_ns *= 3; /* up to twice as many repair packets as data */

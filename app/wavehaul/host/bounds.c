@@ -23,10 +23,11 @@ bool wh_open_is_possible(const struct wh_open_params *params, const struct wh_pe
 	const struct wh_profile *profile = wh_profile_by_number(params->profile);
 	struct wh_profile_options options;
 
-	/* A period of its own would have us tell our state at another pace than the profile's. */
-	if (profile == NULL || params->period_us != profile->feedback.period_us)
+	if (profile == NULL ||
+		!wh_profile_options_hear(&options, profile, params->options, params->n_options))
 		return false;
-	if (!wh_profile_options_hear(&options, profile, params->options, params->n_options))
+	/* A period of its own would have us tell our state at another pace than the profile's. */
+	if (params->period_us != wh_profile_feedback(profile, &options).period_us)
 		return false;
 	if (!wh_payload_is_possible(params->payload_bytes, bounds->payload_bytes) ||
 		params->window_pkts > WH_STREAM_WINDOW_PKTS_MAX)

@@ -156,7 +156,7 @@ static void take_engine(struct wh_point *point, struct wh_taker *taker,
 	config->rate_bps = wh_take_count(taker, "rate", 0, 1, RATE_BPS_MAX);
 	config->burst_pkts = (uint32_t)wh_take_count(taker, "burst", config->burst_pkts, 1, 1024);
 	enough = wh_scenario_window_pkts(&point->scenario, group->from, group->to,
-		group->packet_bytes, profile->feedback.period_us);
+		group->packet_bytes, wh_profile_feedback(profile, &config->options).period_us);
 	wanted = (uint32_t)wh_take_count(
 		taker, "window", enough, WH_WINDOW_PKTS_MIN, WH_WINDOW_PACKETS_MAX);
 	config->window_pkts = WH_WINDOW_PKTS_MIN;

@@ -235,8 +235,8 @@ static void fill_group(const struct wh_plan_link *link, const struct agent *agen
 	wh_sim_engine_config_init(&group->engine, agent->profile);
 	if (link->choices != NULL)
 		group->engine.options = *wh_profile_choice(link->choices, agent->profile);
-	group->engine.window_pkts = wh_scenario_window_pkts(
-		scenario, 0, 1, link->packet_bytes, agent->profile->feedback.period_us);
+	group->engine.window_pkts = wh_scenario_window_pkts(scenario, 0, 1, link->packet_bytes,
+		wh_profile_feedback(agent->profile, &group->engine.options).period_us);
 }
 
 /* The second half of the run is what goes on for ever; the first one is how it began. */

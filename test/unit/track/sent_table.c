@@ -469,6 +469,69 @@ static void test_random(void)
 	run_random(1024, 77, 4);
 }
 
+static uint64_t queue_due(struct wh_sent_table *table, uint32_t now, uint64_t sent_end,
+	uint64_t first, uint64_t end, struct seen *seen)
+{
+	const struct wh_sent_due due = {.now = now, .sent_end = sent_end};
+
+	seen->count = 0;
+	return wh_sent_table_queue_due(table, &due, first, end, note_queued, seen);
+}
+
+/*
+ * Packets 100 to 149 go at moments 2^32 - 25 to 24, one each, and are due 10 later: the clock wraps
+ * in the middle. 103 and 130 are missing, and 103 goes again at 30.
+ */
+static void test_due(void)
+{
+	struct wh_sent_table table;
+	struct seen seen = {0};
+	uint32_t start = UINT32_MAX - 24;
+
+	CU_ASSERT_EQUAL_FATAL(wh_sent_table_init(&table, 64, 100), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_sent_table_add_due(&table), 0);
+	admit_many(&table, 60);
+	for (uint32_t i = 0; i < 50; i++)
+		wh_sent_table_set_due(&table, 100 + i, start + i + 10);
+	wh_sent_table_ack(&table, 100, 103, note_acked, &seen);
+	wh_sent_table_ack(&table, 104, 130, note_acked, &seen);
+	CU_ASSERT_EQUAL(queue_due(&table, start + 12, 150, 0, 200, &seen), 0);
+	CU_ASSERT_EQUAL(queue_due(&table, start + 13, 150, 104, 200, &seen), 0);
+	CU_ASSERT_EQUAL(queue_due(&table, start + 13, 150, 0, 103, &seen), 0);
+	CU_ASSERT_EQUAL(queue_due(&table, start + 13, 150, 0, 200, &seen), 1);
+	CU_ASSERT_EQUAL(seen.serials[0], 103);
+	CU_ASSERT_EQUAL(table.due_end, 104);
+	CU_ASSERT_EQUAL(queue_due(&table, start + 39, 150, 0, 200, &seen), 0); /* it waits */
+	CU_ASSERT_TRUE(wh_sent_table_unqueue(&table, 103));
+	wh_sent_table_set_due(&table, 103, 30 + 10);
+	CU_ASSERT_EQUAL(queue_due(&table, start + 40, 150, 0, 200, &seen), 1);
+	CU_ASSERT_EQUAL(seen.serials[0], 130);
+	CU_ASSERT_EQUAL(queue_due(&table, 39, 150, 0, 200, &seen), 19); /* 131 to 149 */
+	CU_ASSERT_EQUAL(queue_due(&table, 40, 150, 0, 200, &seen), 1);
+	CU_ASSERT_EQUAL(seen.serials[0], 103);
+	CU_ASSERT_EQUAL(table.due_end, 150); /* the rest has not gone yet */
+	wh_sent_table_check(&table);
+	wh_sent_table_free(&table);
+}
+
+/* All was acknowledged, and then half of the clock goes by without a look. */
+static void test_due_after_rest(void)
+{
+	struct wh_sent_table table;
+	struct seen seen = {0};
+
+	CU_ASSERT_EQUAL_FATAL(wh_sent_table_init(&table, 64, 0), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_sent_table_add_due(&table), 0);
+	admit_many(&table, 3);
+	for (uint32_t i = 0; i < 2; i++)
+		wh_sent_table_set_due(&table, i, 10);
+	wh_sent_table_ack(&table, 0, 2, note_acked, &seen);
+	wh_sent_table_set_due(&table, 2, UINT32_C(0x80000020));
+	CU_ASSERT_EQUAL(queue_due(&table, 0x8000001f, 3, 0, 64, &seen), 0);
+	CU_ASSERT_EQUAL(queue_due(&table, 0x80000020, 3, 0, 64, &seen), 1);
+	wh_sent_table_free(&table);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"admit until full", test_admit},
 	{"a slot used again", test_slot_again},
@@ -481,6 +544,8 @@ CU_TestInfo wh_tests[] = {
 	{"the longest run", test_longest_run},
 	{"the largest table", test_largest},
 	{"no memory", test_no_memory},
+	{"due again", test_due},
+	{"due after a rest", test_due_after_rest},
 	{"random against a byte map", test_random},
 	CU_TEST_INFO_NULL,
 };

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Positive acknowledgement, which periodic-exchange.txt compares itself with and says little of:
+ * "if the acknowledgment is lost or delayed the packet is retransmitted once more after waiting for
+ * its retransmission timer to expire". So each packet that comes, a second copy too, is
+ * acknowledged by a control packet of its own; what that says of others ("incremental
+ * information") does not count, but for the buffers that are free. Each packet has a timer. Window
+ * and rate are those of `pxp`, and so are the eight processes.
+ */
+
+#include "profile/pack.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "profile/interval.h"
+
+#define PERIOD_US 10000 /* of the transmitter's states, and of buffers that became free */
+
+/* Where no timeout is named, in round trips; and not less than a host's pauses. */
+#define RTT_SHARE      2.0
+#define TIMEOUT_US_MIN 10000
+#define TIMEOUT_US_MAX 60000000
+
+#define NS_PER_MS 1e6
+
+enum {
+	TIMEOUT,
+	WINDOW,
+	OPTIONS,
+};
+
+static const struct wh_option options[OPTIONS] = {
+	[TIMEOUT] = {"timeout", WH_OPTION_TIME, NS_PER_MS, 60e9, 0, false, "Simulation Runs",
+		"without acknowledgement a packet goes again; auto: two RTT, 10ms or more"},
+	[WINDOW] = {"window", WH_OPTION_COUNT, 2, 1 << 24, 0, false, "Simulation Runs",
+		"packets from the first unacknowledged one on; auto: as memory allows"},
+};
+
+struct pack {
+	uint64_t interval_fp;
+	uint32_t timeout_us;
+};
+
+static_assert(sizeof(struct pack) <= WH_CONTROL_STATE_BYTES, "a controller's state has room");
+static_assert(OPTIONS <= WH_OPTIONS_MAX, "each option has a value");
+static_assert(TIMEOUT_US_MAX < INT32_MAX, "a clock that wraps tells before from after");
+
+static void on_rate(struct wh_control *control)
+{
+	const struct wh_control_config *config = &control->config;
+	struct pack *pack = (struct pack *)control->state;
+
+	if (config->rate_bps > 0)
+		pack->interval_fp =
+			wh_interval_fp(config->hz, config->wire_bytes, config->rate_bps);
+}
+
+static void wait_for(struct wh_control *control, uint64_t rtt_tsc)
+{
+	struct pack *pack = (struct pack *)control->state;
+	double timeout_ns = control->config.options.value[TIMEOUT];
+	double timeout_us = timeout_ns / 1e3;
+
+	if (timeout_ns == 0.0)
+		timeout_us = fmax(RTT_SHARE * 1e6 * (double)rtt_tsc / (double)control->config.hz,
+			TIMEOUT_US_MIN);
+	pack->timeout_us = (uint32_t)fmin(timeout_us, TIMEOUT_US_MAX);
+}
+
+static void init(struct wh_control *control)
+{
+	on_rate(control);
+	wait_for(control, control->config.hz / 10);
+}
+
+static void on_feedback(struct wh_control *control, const struct wh_feedback_event *event)
+{
+	if (event->rtt_tsc > 0)
+		wait_for(control, event->rtt_tsc);
+}
+
+static struct wh_decision decide(const struct wh_control *control)
+{
+	const struct pack *pack = (const struct pack *)control->state;
+
+	WH_ASSERT((pack->interval_fp != 0) == (control->config.rate_bps != 0));
+	WH_ASSERT(pack->timeout_us > 0);
+	return (struct wh_decision){
+		.interval_fp = pack->interval_fp,
+		.window_pkts = control->config.window_pkts_max,
+		.span_pkts = (uint32_t)control->config.options.value[WINDOW],
+		.resend_after = pack->timeout_us,
+	};
+}
+
+const struct wh_profile wh_profile_pack = {
+	.number = 5,
+	.name = "pack",
+	.summary = "positive acknowledgement of each packet, and timers (baseline of pxp)",
+	.options = options,
+	.n_options = OPTIONS,
+
+	.control_bytes = sizeof(struct pack),
+	.init = init,
+	.on_feedback = on_feedback,
+	.on_rate = on_rate,
+	.decide = decide,
+	.rate_is_told = true,
+	.control_is_paced = true,
+
+	.feedback =
+		{
+			.resend = WH_RESEND_TIMED,
+			.ack_each = true,
+			.no_ack2 = true,
+			.period_us = PERIOD_US,
+			.state_on_news_only = true,
+		},
+
+	.code = WH_FEC_RS,
+};

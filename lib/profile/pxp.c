@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Periodic exchange of complete state (periodic-exchange.txt): both ends say all that they know
+ * once in a control interval, a packet goes again when enough of the receiver's states have passed
+ * and the last one still misses it, and a window of serials and the operator's rate bound the flow.
+ * There is no timer and no request: a state that is lost costs nothing but its place in the count.
+ */
+
+#include "profile/pxp.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "profile/interval.h"
+
+#define PERIOD_US 5000 /* "period of information exchange=5ms", Fig. 5 */
+
+/*
+ * Where no timeout is named: a packet and the state that tells of it take a round trip and up to
+ * two intervals, and what the path reorders by half a round trip is waited for.
+ */
+#define RTT_SHARE 1.5
+#define SPARE     2
+
+#define COUNT_MAX (UINT32_C(1) << 20)
+
+/* One in memory, sealed and sent: test/perf/packet.c; the paper measures nothing. */
+#define PROCESSING_NS 1000
+
+#define NS_PER_MS 1e6
+
+enum {
+	PERIOD,
+	TIMEOUT,
+	WINDOW,
+	PROCESSING,
+	LOAD,
+	SKIP,
+	OPTIONS,
+};
+
+static const struct wh_option options[OPTIONS] = {
+	[PERIOD] = {"period", WH_OPTION_TIME, NS_PER_MS, 1e9, PERIOD_US * 1e3, true, "Fig. 5",
+		"nominal part of the control interval"},
+	[TIMEOUT] = {"timeout", WH_OPTION_TIME, NS_PER_MS, 60e9, 0, false,
+		"Retransmission Time Out",
+		"in states of the nominal period; auto: 1.5 round trips and 2 states"},
+	[WINDOW] = {"window", WH_OPTION_COUNT, 2, 1 << 24, 0, false, "Simulation Runs",
+		"packets from the first unacknowledged one on; auto: as memory allows"},
+	[PROCESSING] = {"processing", WH_OPTION_TIME, 0, 1e9, PROCESSING_NS, true,
+		"Control Packet Transmission Time",
+		"of one connection's control packet, added to the interval for each connection"},
+	[LOAD] = {"load", WH_OPTION_REAL, 0, 100, 1, true, "Control Packet Transmission Time",
+		"how much what waits at the receiver adds to the interval"},
+	[SKIP] = {"skip", WH_OPTION_COUNT, 0, 2, 2, true, "Control Packet Transmission Time",
+		"states that a connection with low activity skips, at most, and counts"},
+};
+
+struct pxp {
+	uint64_t interval_fp;
+	uint32_t resend_after; /* states */
+};
+
+static_assert(sizeof(struct pxp) <= WH_CONTROL_STATE_BYTES, "a controller's state has room");
+static_assert(OPTIONS <= WH_OPTIONS_MAX, "each option has a value");
+
+static uint32_t count_of(double states)
+{
+	return (uint32_t)fmin(fmax(ceil(states), 1.0), COUNT_MAX);
+}
+
+static void on_rate(struct wh_control *control)
+{
+	const struct wh_control_config *config = &control->config;
+	struct pxp *pxp = (struct pxp *)control->state;
+
+	if (config->rate_bps > 0)
+		pxp->interval_fp = wh_interval_fp(config->hz, config->wire_bytes, config->rate_bps);
+}
+
+static void wait_for(struct wh_control *control, uint64_t rtt_tsc)
+{
+	const struct wh_control_config *config = &control->config;
+	struct pxp *pxp = (struct pxp *)control->state;
+	double period_tsc = (double)config->syn_tsc;
+	double timeout_ns = config->options.value[TIMEOUT];
+
+	if (timeout_ns > 0.0)
+		pxp->resend_after =
+			count_of(timeout_ns * (double)config->hz / WH_NS_PER_S / period_tsc);
+	else
+		pxp->resend_after = count_of(RTT_SHARE * (double)rtt_tsc / period_tsc) + SPARE;
+}
+
+/* Nothing is known of the path: a tenth of a second, as elsewhere. */
+static void init(struct wh_control *control)
+{
+	on_rate(control);
+	wait_for(control, control->config.hz / 10);
+}
+
+static void on_feedback(struct wh_control *control, const struct wh_feedback_event *event)
+{
+	if (event->rtt_tsc > 0)
+		wait_for(control, event->rtt_tsc);
+}
+
+static struct wh_decision decide(const struct wh_control *control)
+{
+	const struct pxp *pxp = (const struct pxp *)control->state;
+
+	WH_ASSERT((pxp->interval_fp != 0) == (control->config.rate_bps != 0));
+	WH_ASSERT(pxp->resend_after > 0);
+	return (struct wh_decision){
+		.interval_fp = pxp->interval_fp,
+		.window_pkts = control->config.window_pkts_max,
+		.span_pkts = (uint32_t)control->config.options.value[WINDOW],
+		.resend_after = pxp->resend_after,
+	};
+}
+
+static void adapt(const struct wh_profile_options *set, struct wh_feedback *feedback)
+{
+	feedback->period_us = (uint32_t)(set->value[PERIOD] / 1e3);
+	feedback->interval = (struct wh_interval_rules){
+		.processing_ns = (uint32_t)set->value[PROCESSING],
+		.load = set->value[LOAD],
+		.skip = (uint32_t)set->value[SKIP],
+	};
+}
+
+const struct wh_profile wh_profile_pxp = {
+	.number = 4,
+	.name = "pxp",
+	.summary = "periodic exchange of complete state: no timers, no requests",
+	.options = options,
+	.n_options = OPTIONS,
+
+	.control_bytes = sizeof(struct pxp),
+	.init = init,
+	.on_feedback = on_feedback,
+	.on_rate = on_rate,
+	.decide = decide,
+	.rate_is_told = true,
+	.control_is_paced = true,
+
+	.feedback =
+		{
+			.resend = WH_RESEND_COUNTED,
+			.no_ack2 = true,
+			.period_us = PERIOD_US,
+		},
+	.adapt = adapt,
+
+	.code = WH_FEC_RS,
+};

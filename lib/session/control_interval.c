@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* When states go where the transmitter counts them, a part of send_rcv_stat. */
+
+#include "session/internal.h"
+
+/* Connections of this end of the lambda whose control packets go in the same interval. */
+static uint32_t connections(const struct wh_session *s)
+{
+	const struct wh_half *half = atomic_load_explicit(&s->half, memory_order_relaxed);
+
+	return half != NULL && half->tenants > 0 ? half->tenants : 1;
+}
+
+/*
+ * periodic-exchange.txt names what the part grows with, "many packets waiting to be processed" or
+ * "few free packets", and no formula. Ours: what waits is taken one after the other as fast as what
+ * came in the last interval was, which is for how much longer a packet now goes unacknowledged.
+ */
+uint64_t wh_control_interval_tsc(const struct wh_session *s)
+{
+	const struct wh_receiver *rx = &s->rx;
+	const struct wh_interval_rules *rules = &s->feedback.interval;
+	uint64_t processing_tsc = wh_ns_to_tsc(s->config.hz, rules->processing_ns);
+	double base_tsc = (double)(s->period_tsc + connections(s) * processing_tsc);
+	uint64_t used = rx->next_deliver - rx->recycled_count;
+	double waiting_tsc = (double)rx->waiting_pkts * (double)rx->mean_arrival_tsc;
+	double held_tsc = base_tsc * (double)used / (double)(s->config.chunks - used + 1);
+	double load_tsc = rules->load * (waiting_tsc + held_tsc);
+
+	WH_ASSERT(used <= s->config.chunks);
+	if (load_tsc > WH_LOAD_MOST * base_tsc)
+		load_tsc = WH_LOAD_MOST * base_tsc;
+	return (uint64_t)(base_tsc + load_tsc);
+}
+
+void wh_session_count_on(
+	struct wh_session *s, uint64_t now_tsc, enum wh_packet_type type, uint64_t since_tsc)
+{
+	uint64_t intervals = (now_tsc - since_tsc) / s->period_tsc;
+
+	if (s->feedback.resend == WH_RESEND_COUNTED && intervals > 1)
+		s->control_serial[type] += intervals - 1;
+}
+
+/* "sending one control packet and skip one or two": one after the first without news, then two. */
+bool wh_control_skip(struct wh_session *s, bool news)
+{
+	struct wh_receiver *rx = &s->rx;
+
+	if (news) {
+		rx->quiet_states = 0;
+		rx->skips_left = 0;
+		return false;
+	}
+	if (rx->skips_left > 0) {
+		rx->skips_left--;
+		s->control_serial[WH_PACKET_RCV_STATE]++;
+		return true;
+	}
+	if (rx->quiet_states < s->feedback.interval.skip)
+		rx->quiet_states++;
+	rx->skips_left = rx->quiet_states;
+	return false;
+}
+
+void wh_session_note_waiting(struct wh_session *s, uint64_t pkts)
+{
+	WH_ASSERT(s->role == WH_RECEIVER);
+	s->rx.waiting_pkts = pkts;
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* When a receiver says its state, and what of it counts, against a peer made by hand. */
+
+#include "session/handshake.h"
+#include "session/internal.h"
+#include "unit.h"
+
+const char wh_suite_name[] = "control_interval";
+
+#define HZ      UINT64_C(1000000000)
+#define MS      (HZ / 1000)
+#define NOW     (10 * HZ)
+#define LCI     0x41
+#define PAYLOAD WH_PAYLOAD_BYTES_MIN
+#define CHUNKS  64
+#define STATES  64
+
+static const struct wh_address peer = {.family = WH_IPV4, .ip = {192, 0, 2, 1}, .port = 1000};
+
+struct rig {
+	uint64_t now_tsc;
+	uint64_t trans_serial;
+	struct wh_session *session;
+	struct wh_packet said; /* the last state ... */
+	uint32_t states;       /* ... of so many ... */
+	uint64_t serial[STATES];
+	uint64_t at_tsc[STATES]; /* ... which came then */
+	uint32_t naks;
+};
+
+static void rig_open(struct rig *rig, const char *profile, const char *option, double value)
+{
+	struct wh_session_config config;
+
+	wh_session_config_init(&config);
+	config.hz = HZ;
+	wh_session_config_profile(&config, wh_profile_find(profile));
+	if (option != NULL)
+		CU_ASSERT_EQUAL(
+			wh_profile_options_put(&config.options, config.profile, option, value), 0);
+	config.payload_bytes = PAYLOAD;
+	config.packet_bytes = 124;
+	config.wire_bytes = 162;
+	config.chunk_bytes = 4096;
+	config.chunks = CHUNKS;
+	config.window_pkts = 4096;
+	config.payload_virtual = true;
+
+	struct wh_open_params params = {
+		.initiator_lci = 5,
+		.profile = config.profile->number,
+		.payload_bytes = PAYLOAD,
+		.chunk_bytes = config.chunk_bytes,
+		.window_pkts = config.window_pkts,
+		.period_us = config.profile->feedback.period_us,
+		.object_bytes = WH_OBJECT_BYTES_UNKNOWN,
+	};
+
+	params.n_options =
+		(uint8_t)wh_profile_options_tell(&config.options, config.profile, params.options);
+	*rig = (struct rig){.now_tsc = NOW};
+	rig->session = wh_session_accept(&config, NOW, LCI, &peer, &params, MS);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(rig->session);
+}
+
+static void take(struct rig *rig, const struct wh_out *out)
+{
+	struct wh_packet packet;
+
+	CU_ASSERT_EQUAL_FATAL(wh_packet_decode(out->head, out->head_bytes, &packet), WH_WIRE_OK);
+	rig->naks += packet.type == WH_PACKET_NAK;
+	if (packet.type != WH_PACKET_RCV_STATE || rig->states == STATES)
+		return;
+	rig->said = packet;
+	rig->serial[rig->states] = packet.serial;
+	rig->at_tsc[rig->states++] = rig->now_tsc;
+}
+
+static void turn(struct rig *rig)
+{
+	uint8_t room[WH_CONTROL_BYTES_MAX];
+	struct wh_out out = {.head = room};
+
+	wh_session_poll(rig->session, rig->now_tsc);
+	while (wh_session_output(rig->session, rig->now_tsc, &out, 1) > 0)
+		take(rig, &out);
+	wh_session_check(rig->session, true);
+}
+
+static void run(struct rig *rig, uint64_t ms)
+{
+	for (uint64_t i = 0; i < 10 * ms; i++) {
+		rig->now_tsc += MS / 10;
+		turn(rig);
+	}
+}
+
+static void give(struct rig *rig, uint64_t serial)
+{
+	struct wh_packet packet = {
+		.type = WH_PACKET_DATA,
+		.lci = LCI,
+		.serial = serial,
+		.data = {.chunk = (uint32_t)(serial / 128),
+			.index = (uint16_t)(serial % 128),
+			.k = 128,
+			.payload_bytes = PAYLOAD},
+	};
+
+	wh_session_input(rig->session, rig->now_tsc, rig->now_tsc, &packet);
+}
+
+static void tell(struct rig *rig, uint64_t upper, uint64_t heard_end, uint32_t held_us)
+{
+	struct wh_packet packet = {
+		.type = WH_PACKET_TRANS_STATE,
+		.lci = LCI,
+		.serial = rig->trans_serial++,
+		.trans_state = {.upper = upper,
+			.heard_end = heard_end,
+			.queued_pkts = 1,
+			.held_us = held_us},
+	};
+
+	wh_session_input(rig->session, rig->now_tsc, rig->now_tsc, &packet);
+	wh_session_poll(rig->session, rig->now_tsc);
+}
+
+static void rig_close(struct rig *rig)
+{
+	wh_session_destroy(rig->session);
+}
+
+/* 10 packets a millisecond: a state each 5.001 ms, of serials in a row, and no NAK for the gap. */
+static void test_busy(void)
+{
+	struct rig rig;
+
+	rig_open(&rig, "pxp", NULL, 0);
+	for (uint64_t serial = 0; serial < 1000; serial++) {
+		if (serial != 3)
+			give(&rig, serial);
+		rig.now_tsc += MS / 10;
+		turn(&rig);
+	}
+	CU_ASSERT_EQUAL(rig.states, 20);
+	for (uint32_t i = 1; i < rig.states; i++) {
+		CU_ASSERT_EQUAL(rig.serial[i], rig.serial[i - 1] + 1);
+		CU_ASSERT_EQUAL(rig.at_tsc[i] - rig.at_tsc[i - 1], 51 * MS / 10);
+	}
+	CU_ASSERT_EQUAL(rig.naks, 0);
+	CU_ASSERT_EQUAL(rig.said.rcv_state.n_holes, 1);
+	CU_ASSERT_EQUAL(rig.said.rcv_state.holes[0].count, 1);
+	CU_ASSERT_EQUAL(rig.said.rcv_state.lower, 3);
+	CU_ASSERT_EQUAL(rig.said.rcv_state.upper, 3 + 4096);
+	CU_ASSERT_EQUAL(wh_session_stats(rig.session).losses_detected_pkts, 1);
+	rig_close(&rig);
+}
+
+/* Without news one is sent and one skipped, then one sent and two skipped: serials count on. */
+static void test_quiet(void)
+{
+	static const uint64_t ahead[] = {2, 3, 3, 3, 3};
+	struct rig rig;
+	uint32_t first;
+
+	rig_open(&rig, "pxp", NULL, 0);
+	give(&rig, 1); /* 0 is missing: it does not rest */
+	run(&rig, 1);
+	first = rig.states - 1;
+	run(&rig, 100);
+	CU_ASSERT_FATAL(rig.states > first + 6);
+	CU_ASSERT_EQUAL(rig.serial[first + 1], rig.serial[first] + 1);
+	for (uint32_t i = 0; i < 5; i++) {
+		uint32_t at = first + 2 + i;
+		uint64_t span_tsc = rig.at_tsc[at] - rig.at_tsc[at - 1];
+
+		CU_ASSERT_EQUAL(rig.serial[at] - rig.serial[at - 1], ahead[i]);
+		CU_ASSERT_EQUAL(span_tsc, ahead[i] * 51 * MS / 10);
+	}
+	rig_close(&rig);
+}
+
+/* All is known and nothing to come: heartbeats, whose serials count as well. */
+static void test_rest(void)
+{
+	struct rig rig;
+	uint32_t before;
+
+	rig_open(&rig, "pxp", NULL, 0);
+	give(&rig, 0);
+	run(&rig, 6);
+	rig.session->rx.peer_queued_pkts = 0;
+	rig.session->rx.acked_end = rig.session->control_serial[WH_PACKET_RCV_STATE];
+	before = rig.states;
+	run(&rig, 300);
+	CU_ASSERT_EQUAL_FATAL(rig.states, before + 2); /* after 100 and 200 ms */
+	CU_ASSERT_EQUAL(rig.serial[before + 1] - rig.serial[before], 200 / 5);
+	rig_close(&rig);
+}
+
+/*
+ * Ten packets a millisecond were taken: 100 that wait take 10 ms. Buffers: a third held is half of
+ * what is free, and adds half a period.
+ */
+static void test_load(void)
+{
+	static const struct {
+		double load;
+		uint64_t waiting;
+		uint64_t held_chunks;
+		uint64_t interval_us;
+	} cases[] = {
+		{1, 0, 0, 5001},
+		{1, 100, 0, 15001},
+		{0.5, 100, 0, 10001},
+		{0, 100, 0, 5001},
+		{1, 0, 21, 5001 + 2386}, /* 5001 * 21 / 44 */
+		{1, 100000000, 0, 33 * 5001},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rig rig;
+		uint64_t interval_tsc;
+
+		rig_open(&rig, "pxp", "load", cases[i].load);
+		rig.session->rx.mean_arrival_tsc = MS / 10;
+		rig.session->rx.next_deliver = cases[i].held_chunks;
+		wh_session_note_waiting(rig.session, cases[i].waiting);
+		interval_tsc = wh_control_interval_tsc(rig.session);
+		CU_ASSERT_EQUAL(interval_tsc / 1000, cases[i].interval_us);
+		rig_close(&rig);
+	}
+}
+
+/* The transmitter knew state 4 for 3 ms; it is 10 ms old: a round trip of 7. */
+static void test_round_trip(void)
+{
+	struct rig rig;
+	struct wh_session *session;
+
+	rig_open(&rig, "pxp", NULL, 0);
+	session = rig.session;
+	for (uint64_t serial = 0; rig.states < 5; serial++) {
+		give(&rig, serial);
+		run(&rig, 1);
+	}
+	CU_ASSERT_EQUAL(rig.said.serial, 4);
+	rig.now_tsc = rig.at_tsc[4] + 10 * MS;
+	tell(&rig, 0, 5, 3000);
+	CU_ASSERT_EQUAL(session->rtt.samples, 1);
+	CU_ASSERT_EQUAL(wh_rtt_get(&session->rtt), 7 * MS);
+	CU_ASSERT_EQUAL(session->rx.acked_end, 5);
+	tell(&rig, 0, 5, 0); /* the same again is no sample */
+	tell(&rig, 0, 4, 0);
+	CU_ASSERT_EQUAL(session->rtt.samples, 1);
+	rig_close(&rig);
+}
+
+/* States that were never said; held for longer than there was time: nothing is measured. */
+static void test_lies(void)
+{
+	struct rig rig;
+
+	rig_open(&rig, "pxp", NULL, 0);
+	give(&rig, 0);
+	run(&rig, 6);
+	tell(&rig, 1, UINT64_MAX, 0);
+	tell(&rig, 1, rig.session->control_serial[WH_PACKET_RCV_STATE] + 1, 0);
+	CU_ASSERT_EQUAL(wh_session_stats(rig.session).bad_window_pkts, 2);
+	CU_ASSERT_EQUAL(rig.session->rx.acked_end, 0);
+	tell(&rig, 1, rig.session->control_serial[WH_PACKET_RCV_STATE], UINT32_MAX);
+	CU_ASSERT_EQUAL(rig.session->rtt.samples, 0);
+	rig_close(&rig);
+}
+
+/* Every packet is acknowledged alone and at once, a second copy again; nothing else is. */
+static void test_ack_each(void)
+{
+	struct rig rig;
+	const struct wh_rcv_state *said = &rig.said.rcv_state;
+	uint32_t before;
+
+	rig_open(&rig, "pack", NULL, 0);
+	run(&rig, 10);
+	before = rig.states;
+	give(&rig, 0);
+	give(&rig, 5);
+	turn(&rig);
+	CU_ASSERT_EQUAL(rig.states, before + 2);
+	CU_ASSERT_EQUAL(said->cover_first, 5);
+	CU_ASSERT_EQUAL(said->cover_end, 6);
+	CU_ASSERT_EQUAL(said->n_holes, 0);
+	CU_ASSERT_EQUAL(said->lower, 1);
+	give(&rig, 0);
+	turn(&rig);
+	CU_ASSERT_EQUAL(rig.states, before + 3);
+	CU_ASSERT_EQUAL(said->cover_first, 0);
+	CU_ASSERT_EQUAL(said->cover_end, 1);
+	CU_ASSERT_EQUAL(said->lower, 0);
+	CU_ASSERT_EQUAL(said->highest_end, 6);
+	CU_ASSERT_EQUAL(rig.naks, 0);
+	give(&rig, 5000); /* beyond the window: what has not come is not acknowledged */
+	turn(&rig);
+	CU_ASSERT_EQUAL(rig.states, before + 3);
+	rig_close(&rig);
+}
+
+CU_TestInfo wh_tests[] = {
+	{"busy", test_busy},
+	{"low activity", test_quiet},
+	{"at rest", test_rest},
+	{"load", test_load},
+	{"the round trip by the echo", test_round_trip},
+	{"lies about what is known", test_lies},
+	{"each packet acknowledged", test_ack_each},
+	CU_TEST_INFO_NULL,
+};
