@@ -42,14 +42,43 @@ static uint64_t time_to_send(struct wh_sim_link *link, uint32_t bytes)
 	return link->packet_ps;
 }
 
+/* now_ps when there is no pause. */
+static uint64_t paused_until_ps(const struct wh_sim_link *link, uint64_t now_ps)
+{
+	for (uint32_t i = 0; i < link->config.n_pauses; i++) {
+		const struct wh_fibre_outage *pause = &link->config.pause[i];
+		uint64_t start_ps = pause->start_ns * WH_PS_PER_NS;
+
+		if (now_ps >= start_ps && now_ps - start_ps < pause->length_ns * WH_PS_PER_NS)
+			return start_ps + pause->length_ns * WH_PS_PER_NS;
+	}
+	return now_ps;
+}
+
 /* The line is free. */
 static void send_next(struct wh_sim_link *link, uint64_t now_ps)
 {
+	uint64_t until_ps = paused_until_ps(link, now_ps);
+
 	WH_ASSERT(!wh_sim_event_is_pending(&link->sent));
+	if (until_ps > now_ps) {
+		if (!wh_sim_event_is_pending(&link->resume))
+			wh_sim_event_at(link->events, &link->resume, until_ps);
+		return;
+	}
 	link->sending = wh_sim_queue_take(&link->queue, now_ps, drop, link);
 	if (link->sending != NULL)
 		wh_sim_event_at(link->events, &link->sent,
 			now_ps + time_to_send(link, link->sending->bytes));
+}
+
+static void end_pause(void *context, uint64_t now_ps)
+{
+	struct wh_sim_link *link = context;
+
+	wh_sim_link_count(link, now_ps);
+	if (link->sending == NULL)
+		send_next(link, now_ps);
 }
 
 static bool is_lost(struct wh_sim_link *link, uint64_t now_ps, const struct wh_sim_packet *packet)
@@ -81,6 +110,7 @@ static void end_sending(void *context, uint64_t now_ps)
 	} else {
 		fly(link, now_ps, packet);
 	}
+	link->sending = NULL;
 	send_next(link, now_ps);
 }
 
@@ -111,7 +141,8 @@ void wh_sim_link_enter(struct wh_sim_link *link, uint64_t now_ps, struct wh_sim_
 	wh_sim_queue_put(&link->queue, now_ps, packet, &link->prng, drop, link);
 	if (link->sending == NULL)
 		send_next(link, now_ps);
-	WH_ASSERT(link->sending != NULL || waiting->count_pkts == 0);
+	WH_ASSERT(link->sending != NULL || waiting->count_pkts == 0 ||
+		  wh_sim_event_is_pending(&link->resume));
 	stats->queue_max_pkts = wh_max_u64(stats->queue_max_pkts, waiting->count_pkts);
 	stats->queue_max_bytes = wh_max_u64(stats->queue_max_bytes, waiting->count_bytes);
 }
@@ -130,6 +161,7 @@ struct wh_sim_link *wh_sim_link_create(
 	link->lossy = loss->loss > 0.0 || loss->bit_error > 0.0 || loss->n_outages > 0 ||
 		      loss->loss_model != WH_LOSS_BERNOULLI;
 	wh_sim_event_init(&link->sent, end_sending, link);
+	wh_sim_event_init(&link->resume, end_pause, link);
 	wh_sim_event_init(&link->arrival, end_flying, link);
 	wh_sim_queue_init(&link->queue, &config->queue, config->rate_bps, config->delay_ps);
 	wh_prng_init(&link->prng, seed);

@@ -18,6 +18,7 @@ struct wh_sim_link {
 	struct wh_sim_queue queue;
 	struct wh_sim_packet *sending; /* NULL: the line is free */
 	struct wh_sim_event sent;
+	struct wh_sim_event resume; /* pending in a pause in which something waits */
 	struct wh_sim_fifo flying;
 	struct wh_sim_event arrival;
 

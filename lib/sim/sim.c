@@ -161,6 +161,14 @@ static void go_on(struct wh_sim *sim, uint32_t node, uint32_t to, struct wh_sim_
 	wh_sim_link_enter(sim->links[link], sim->events.now_ps, packet);
 }
 
+uint32_t wh_sim_waiting_pkts(struct wh_sim *sim, uint32_t from, uint32_t to)
+{
+	uint32_t link = next_link(sim, from, to);
+
+	WH_ASSERT(link != WH_SIM_NO_LINK);
+	return wh_sim_link_queue_pkts(sim, link);
+}
+
 void wh_sim_send(struct wh_sim *sim, uint32_t from_node, struct wh_sim_packet *packet)
 {
 	WH_ASSERT(from_node < sim->n_nodes);

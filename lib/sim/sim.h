@@ -28,6 +28,9 @@ struct wh_sim_link_config {
 	struct wh_sim_queue_config queue;
 	struct wh_fibre_config
 		loss; /* of it: loss_model, loss, gilbert_elliott, bit_error, outage */
+	/* Ascending: nothing begins to be sent meanwhile, and the queue fills. */
+	struct wh_fibre_outage pause[WH_FIBRE_OUTAGES_MAX];
+	uint32_t n_pauses;
 };
 
 struct wh_sim_link_stats {
@@ -75,6 +78,9 @@ uint32_t wh_sim_add_agent(struct wh_sim *sim, uint32_t node,
  * Once all nodes and links are there. False: these two nodes have no way between them, or are one.
  */
 bool wh_sim_has_way(struct wh_sim *sim, uint32_t from, uint32_t to);
+
+/* How many wait in the first link on that way. */
+uint32_t wh_sim_waiting_pkts(struct wh_sim *sim, uint32_t from, uint32_t to);
 
 /* Runs until then. Conservation is asserted at every link. */
 void wh_sim_run(struct wh_sim *sim, uint64_t until_ps);

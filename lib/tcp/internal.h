@@ -147,6 +147,8 @@ struct wh_sim_tcp {
 	uint64_t offered_end; /* UINT64_MAX: no end */
 	uint64_t acked_pkts;  /* by the latest acknowledgement of new segments */
 	uint64_t recover;     /* sent_end at the latest loss: below it, one loss is enough */
+	uint64_t
+		device_end; /* sent_end when the device's queue was full: once is enough below it */
 	uint32_t duplicates;
 	enum wh_sim_tcp_cut cut;
 	struct wh_sim_rto rto;

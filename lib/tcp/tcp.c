@@ -183,14 +183,42 @@ void wh_sim_tcp_put(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t serial)
 		wh_sim_tcp_set_timer(tcp, now_ps);
 }
 
+/* With nothing under way there is no acknowledgement to wait for. */
+static bool device_is_full(struct wh_sim_tcp *tcp)
+{
+	uint32_t limit = tcp->config.device_queue_pkts;
+
+	return limit > 0 && tcp->una < tcp->sent_end &&
+	       wh_sim_waiting_pkts(tcp->sim, tcp->from_node, tcp->to_node) >= limit;
+}
+
+static void cut_by_device(struct wh_sim_tcp *tcp)
+{
+	if (tcp->una < tcp->device_end)
+		return;
+
+	double kept = tcp->ops->keep(tcp, wh_sim_tcp_window(tcp), WH_SIM_CUT_BY_DUPLICATES);
+
+	WH_ASSERT(kept > 0);
+	tcp->device_end = tcp->sent_end;
+	tcp->ssthresh = fmax(floor(kept), 2);
+	tcp->cwnd = fmax(kept, 1);
+	tcp->cut = WH_SIM_CUT_REPAIRED;
+}
+
 void wh_sim_tcp_send_window(struct wh_sim_tcp *tcp, uint64_t now_ps, uint32_t burst_pkts)
 {
 	uint64_t end = tcp->una + (uint64_t)wh_sim_tcp_window(tcp);
 
 	if (burst_pkts != 0 && end > tcp->next + burst_pkts)
 		end = tcp->next + burst_pkts;
-	while (tcp->next < end && wh_sim_tcp_has(tcp, tcp->next))
+	while (tcp->next < end && wh_sim_tcp_has(tcp, tcp->next)) {
+		if (device_is_full(tcp)) {
+			cut_by_device(tcp);
+			return;
+		}
 		wh_sim_tcp_put(tcp, now_ps, tcp->next++);
+	}
 }
 
 void wh_sim_tcp_send_limited(struct wh_sim_tcp *tcp, uint64_t now_ps)

@@ -41,11 +41,17 @@ struct wh_sim_tcp_config {
 	double initial_cwnd_pkts;
 	double initial_ssthresh_pkts; /* 0: the window */
 	double max_ssthresh_pkts;     /* limited slow start, RFC 3742; 0: off; Vegas ends its own */
-	bool handshake;               /* a head goes first, alone: ns-2's syn_ */
-	bool limited_transmit;        /* RFC 3042: ns-2's singledup_; none in Vegas */
-	bool delayed_ack;             /* every second, or after ack_delay_ps */
-	uint64_t ack_delay_ps;        /* 100 ms */
-	uint64_t tick_ps;             /* of the RTT clock */
+	/*
+	 * What the sending device's queue holds: when it is full a new segment waits for the next
+	 * acknowledgement, and the window is cut as by a loss, once for all that is under way; so
+	 * Linux does it. 0: no such limit.
+	 */
+	uint32_t device_queue_pkts;
+	bool handshake;        /* a head goes first, alone: ns-2's syn_ */
+	bool limited_transmit; /* RFC 3042: ns-2's singledup_; none in Vegas */
+	bool delayed_ack;      /* every second, or after ack_delay_ps */
+	uint64_t ack_delay_ps; /* 100 ms */
+	uint64_t tick_ps;      /* of the RTT clock */
 	uint64_t initial_rto_ps;
 	uint64_t min_rto_ps;
 	uint64_t max_rto_ps;

@@ -298,11 +298,12 @@ static const char network[] =
 	"[scenario]\nduration = 10s\nwarmup = 2s\nrepeat = 3\n"
 	"[link S1-A, S2-A]\nrate = 1G\nqueue = none\n"
 	"[link A>B] # one way\nrate = 10M\ndelay = 1.5ms\nqueue = bdp(10M, 10ms)\n"
-	"queue_bytes = 64KiB\nloss = 1%\noutage = 10ms at 1s, 1s at 2s\n"
+	"queue_bytes = 64KiB\nloss = 1%\noutage = 10ms at 1s, 1s at 2s\npause = 5ms at 3s\n"
 	"[link B>A]\nrate = 10M\nqueue = 0.6\ngilbert_elliott = 0.1, 0.2, 0.3, 0.9\n"
 	"discipline = red\nred_max_p = 5%\nred_gentle = off\n"
 	"[flow a]\nagent = sack\nfrom = S1\nto = B\ncount = 3\nstagger = 5s\n"
 	"size = 1MiB\npacket = 1000\nhead = 50\nwindow = 2.5\nssthresh = none\n"
+	"device_queue = 100\n"
 	"[flow none]\nagent = reno\nfrom = S2\nto = B\ncount = 0\n"
 	"[flow b]\nagent = fixed\nrate = 5M\nfrom = S2\nto = B\nwindow = 100\nburst = 4\n"
 	"[report]\nx = goodput(a.2, *, 1s, 3s)\nagain = lost(B-A, 1s, 2s)\n"
@@ -321,6 +322,9 @@ static void expect_links(const struct wh_point *point)
 	CU_ASSERT_EQUAL(there->loss.n_outages, 2);
 	CU_ASSERT_EQUAL(there->loss.outage[0].start_ns, 1000000000);
 	CU_ASSERT_EQUAL(there->loss.outage[0].length_ns, 10000000);
+	CU_ASSERT_EQUAL(there->n_pauses, 1);
+	CU_ASSERT_EQUAL(there->pause[0].start_ns, UINT64_C(3000000000));
+	CU_ASSERT_EQUAL(there->pause[0].length_ns, 5000000);
 	CU_ASSERT_EQUAL(back->queue.limit_pkts, 1);
 	CU_ASSERT_EQUAL(back->queue.discipline, WH_SIM_RED);
 	CU_ASSERT_EQUAL(back->queue.red.max_p, 0.05);
@@ -345,6 +349,7 @@ static void expect_flows(const struct wh_point *point)
 	CU_ASSERT_EQUAL(a->tcp.segment_bytes, 950);
 	CU_ASSERT_EQUAL(a->tcp.head_bytes, 50);
 	CU_ASSERT_EQUAL(a->tcp.window_pkts, 3);
+	CU_ASSERT_EQUAL(a->tcp.device_queue_pkts, 100);
 	CU_ASSERT_EQUAL(a->tcp.initial_ssthresh_pkts, 0.0);
 	CU_ASSERT_EQUAL(b->size_bytes, WH_OBJECT_BYTES_UNKNOWN);
 	CU_ASSERT_EQUAL(b->engine.rate_bps, 5000000);

@@ -30,13 +30,15 @@ sys.path.insert(0, str(TOP / 'tools'))
 from figureslib import colours, page, published, remarks
 from figureslib.results import Absent, Result
 
-PAPERS = {name: published.load(SCENARIOS / f'published/{name}.json') for name in ('udt', 'ttp')}
+PAPERS = {name: published.load(SCENARIOS / f'published/{name}.json')
+          for name in ('udt', 'ttp', 'lambda')}
 # Charts on the page of a paper at --quick size, and a few words of the way to read it.
-CHARTS = {'udt': 19, 'ttp': 7}
+CHARTS = {'udt': 19, 'ttp': 7, 'lambda': 9}
 # By a program of its own, no scenario (figureslib/ttp.py, PROGRAMS).
 MEASURED = {'ttp-fig03'}
 READING = {'udt': 'an entry of a table, or a statement with a number',
-           'ttp': 'the paper has no tables; a statement with a number'}
+           'ttp': 'the paper has no tables; a statement with a number',
+           'lambda': 'the paper has no tables; a statement with a number'}
 
 OK, USAGE, MISSING, EXPECTATION = 0, 2, 7, 8
 

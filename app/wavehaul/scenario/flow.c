@@ -183,6 +183,8 @@ static void take_tcp(
 		wh_take_number(taker, "initial_window", config->initial_cwnd_pkts, 1.0, PKTS_MAX);
 	config->initial_ssthresh_pkts = (double)wh_take_count_or_none(taker, "ssthresh", PKTS_MAX);
 	config->max_ssthresh_pkts = (double)wh_take_count_or_none(taker, "max_ssthresh", PKTS_MAX);
+	config->device_queue_pkts =
+		(uint32_t)wh_take_count_or_none(taker, "device_queue", PKTS_MAX);
 	config->handshake = wh_take_switch(taker, "handshake", config->handshake);
 	config->limited_transmit =
 		wh_take_switch(taker, "limited_transmit", config->limited_transmit);

@@ -134,24 +134,30 @@ static void take_bursts(struct wh_taker *taker, struct wh_fibre_config *loss)
 	};
 }
 
-static void take_loss(struct wh_taker *taker, struct wh_fibre_config *loss)
+static uint32_t take_spans(struct wh_taker *taker, const char *key, struct wh_fibre_outage *spans)
 {
-	struct wh_taken_at outages[WH_FIBRE_OUTAGES_MAX];
+	struct wh_taken_at taken[WH_FIBRE_OUTAGES_MAX];
+	uint32_t count = wh_take_ats(taker, key, true, taken, WH_FIBRE_OUTAGES_MAX);
 
-	loss->loss = wh_take_number(taker, "loss", 0.0, 0.0, 1.0);
-	loss->bit_error = wh_take_number(taker, "ber", 0.0, 0.0, 1.0);
-	take_bursts(taker, loss);
-	loss->n_outages = wh_take_ats(taker, "outage", true, outages, WH_FIBRE_OUTAGES_MAX);
-	for (uint32_t i = 0; i < loss->n_outages; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		uint64_t length_ps = 0;
 
-		if (!wh_seconds_to_ps(outages[i].x, &length_ps))
-			wh_take_refuse(taker, "outage", "has a length that is none");
-		loss->outage[i] = (struct wh_fibre_outage){
-			.start_ns = outages[i].at_ps / WH_PS_PER_NS,
+		if (!wh_seconds_to_ps(taken[i].x, &length_ps))
+			wh_take_refuse(taker, key, "has a length that is none");
+		spans[i] = (struct wh_fibre_outage){
+			.start_ns = taken[i].at_ps / WH_PS_PER_NS,
 			.length_ns = length_ps / WH_PS_PER_NS,
 		};
 	}
+	return count;
+}
+
+static void take_loss(struct wh_taker *taker, struct wh_fibre_config *loss)
+{
+	loss->loss = wh_take_number(taker, "loss", 0.0, 0.0, 1.0);
+	loss->bit_error = wh_take_number(taker, "ber", 0.0, 0.0, 1.0);
+	take_bursts(taker, loss);
+	loss->n_outages = take_spans(taker, "outage", loss->outage);
 }
 
 bool wh_point_take_link(struct wh_point *point, struct wh_taker *taker)
@@ -168,6 +174,7 @@ bool wh_point_take_link(struct wh_point *point, struct wh_taker *taker)
 		wh_take_refuse(taker, "delay", "is more than 1000s");
 	take_queue(taker, &config.queue);
 	take_loss(taker, &config.loss);
+	config.n_pauses = take_spans(taker, "pause", config.pause);
 	while (!taker->failed && wh_lex_item(&list, ',', item)) {
 		if (add_link(point, &config, item))
 			continue;

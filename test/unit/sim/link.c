@@ -452,6 +452,38 @@ static void flows_begin_without_moments(void)
 	wh_sim_destroy(sim);
 }
 
+/*
+ * A receiver that rests: 1000 bytes a microsecond come, ten may wait, and from 20 to 50 us nothing
+ * is taken. At 50 us the ten leave, and the rest of what came is lost in a row.
+ */
+static void a_pause_lets_the_queue_fill(void)
+{
+	const struct wh_sim_link_config config = {.rate_bps = 8 * GBPS,
+		.queue = {.limit_pkts = 11},
+		.pause = {{.start_ns = 20000, .length_ns = 30000}},
+		.n_pauses = 1};
+	struct inbox inbox;
+	struct wh_sim *sim = create_chain(&config, 1, 1, &inbox);
+
+	for (uint64_t n = 0; n < 60; n++) {
+		wh_sim_run(sim, n * US + US / 2);
+		send_one(&inbox, 1000, n);
+	}
+	wh_sim_run(sim, 200 * US);
+
+	const struct wh_sim_link_stats *stats = wh_sim_link_stats(sim, 0);
+
+	/* 0 to 19 go, the last of them on the line at 20 us; 20 to 29 wait. */
+	CU_ASSERT_EQUAL(stats->overflow_pkts, 20);
+	CU_ASSERT_EQUAL(inbox.pkts, 40);
+	CU_ASSERT_EQUAL(inbox.bursts, 1);
+	CU_ASSERT_EQUAL(inbox.number[29], 29);
+	CU_ASSERT_EQUAL(inbox.number[30], 50);
+	CU_ASSERT_EQUAL(inbox.when_ps[19], 20 * US + US / 2);
+	CU_ASSERT_EQUAL(inbox.when_ps[20], 51 * US);
+	wh_sim_destroy(sim);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"packets arrive when they should", packets_arrive_when_they_should},
 	{"no packet is faster than the line", no_packet_is_faster_than_the_line},
@@ -463,6 +495,7 @@ CU_TestInfo wh_tests[] = {
 	{"bursts of loss match Gilbert and Elliott", bursts_of_loss_match_gilbert_and_elliott},
 	{"bit errors are of the packet's size", bit_errors_are_of_the_packets_size},
 	{"an outage loses what leaves in it", an_outage_loses_what_leaves_in_it},
+	{"a pause lets the queue fill", a_pause_lets_the_queue_fill},
 	{"a seed decides all", a_seed_decides_all},
 	{"links draw for themselves", links_draw_for_themselves},
 	{"flows begin without moments", flows_begin_without_moments},

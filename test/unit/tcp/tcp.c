@@ -405,6 +405,37 @@ static void a_stopped_one_repairs(void)
 	}
 }
 
+/*
+ * 1000 bytes take 8 us; acknowledgements come at once and for many, so that a burst meets a device
+ * of ten: the eleventh and the one on the line have gone, and no more.
+ */
+static void a_full_device_cuts_once(void)
+{
+	rig_open_path(&rig, WH_SIM_TCP_SACK, UINT64_C(1000000000), 1000, 0);
+	rig.config.segment_bytes = 960;
+	rig.config.window_pkts = 1000;
+	rig.config.handshake = rig.config.limited_transmit = false;
+	rig.config.device_queue_pkts = 10;
+	rig.config.initial_cwnd_pkts = 40;
+	rig_start(&rig);
+	CU_ASSERT_EQUAL(rig.n_seen, 11); /* nothing is lost: the others wait for news */
+	CU_ASSERT_EQUAL(wh_sim_tcp_cwnd_pkts(rig.tcp), 20);
+	CU_ASSERT_EQUAL(wh_sim_tcp_ssthresh_pkts(rig.tcp), 20);
+
+	/* What was under way then does not cut again. */
+	rig_ack(&rig, 5);
+	CU_ASSERT_EQUAL(rig.n_seen, 22);
+	WH_ASSERT_NEAR(wh_sim_tcp_cwnd_pkts(rig.tcp), 20.05, 1e-9);
+	rig_ack(&rig, 11);
+	CU_ASSERT(rig.n_seen <= 33);
+	CU_ASSERT(wh_sim_tcp_cwnd_pkts(rig.tcp) > 20);
+	rig_ack(&rig, rig.n_seen);
+	CU_ASSERT_EQUAL(wh_sim_tcp_cwnd_pkts(rig.tcp) < 20, rig.tcp->device_end > 11);
+	CU_ASSERT_EQUAL(wh_sim_flow_stats(rig.sim, rig.flow)->retransmitted_pkts, 0);
+	CU_ASSERT_EQUAL(wh_sim_flow_stats(rig.sim, rig.flow)->dropped_pkts, 0);
+	rig_close(&rig);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"names and defaults", names_and_defaults},
 	{"slow start doubles", slow_start_doubles},
@@ -423,5 +454,6 @@ CU_TestInfo wh_tests[] = {
 	{"a sized transfer ends", a_sized_transfer_ends},
 	{"bad paths are finished", bad_paths_are_finished},
 	{"a stopped one repairs", a_stopped_one_repairs},
+	{"a full device cuts once", a_full_device_cuts_once},
 	CU_TEST_INFO_NULL,
 };
