@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "fec/fec.h"
+#include "options.h"
 #include "profile/profile.h"
 #include "wire/versions.h"
 
@@ -160,11 +161,14 @@ static void draw_exchange(struct wh_storm *storm, struct wh_storm_end *end)
 	set(end, "skip", (double)wh_script_below(script, 3));
 }
 
-/* Switches either way; small bitmaps, so that there are many. */
+/* Anything that a peer may wish; or switches either way, and many small bitmaps. */
 static void draw_options(struct wh_storm *storm, struct wh_storm_end *end)
 {
 	struct wh_script *script = &storm->script;
 
+	if (wh_script_one_in(script, 2) && wh_script_options(script, &end->profile, &end->options))
+		return;
+	wh_profile_options_init(&end->options, &end->profile);
 	for (uint32_t i = 0; i < end->profile.n_options; i++)
 		if (end->profile.options[i].type == WH_OPTION_SWITCH && wh_script_one_in(script, 4))
 			end->options.value[i] = 1.0 - end->options.value[i];
@@ -200,7 +204,6 @@ static void draw_end(struct wh_storm *storm, enum wh_role role)
 
 	WH_ASSERT(profile != NULL);
 	end->profile = *profile;
-	wh_profile_options_init(&end->options, profile);
 	draw_options(storm, end);
 	end->profile.feedback.period_us = periods_us[wh_script_below(script, 6)];
 	end->chunks = 1 + (uint32_t)wh_script_below(script, CHUNKS_MAX);
