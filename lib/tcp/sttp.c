@@ -180,7 +180,7 @@ static void timeout(struct wh_sim_tcp *tcp, uint64_t now_ps)
 }
 
 const struct wh_sim_tcp_ops wh_sim_tcp_sttp = {
-	.name = "sttp-agent",
+	.name = "sttp_agent",
 	.ack = sttp_ack,
 	.send = sttp_send,
 	.timeout = timeout,

@@ -586,6 +586,9 @@ def cases():
         if name in ('switch', 'loss-thousandth', 'short-queue', 'reorder', 'chunk'):
             yield Case(f'hstcp {name}', name == 'switch',
                        partial(transfer, profile='hstcp', options=options))
+        if name in ('empty', 'small-packets', 'loss-thousandth', 'short-queue'):
+            yield Case(f'sttp {name}', name == 'small-packets',
+                       partial(transfer, profile='sttp', options=options))
     yield Case('defaults', False, defaults)
     yield Case('text', True, plain_text)
     yield Case('text verbose', True, lambda p, f: plain_text(p, f, '--verbose'))

@@ -758,8 +758,8 @@ def cases():
         yield Case(f'rate of all lanes, {verb}', False, partial(rate_of_all_lanes, verb=verb))
     yield Case('big file no hugepages', False, partial(big_file, size=big, huge=False))
     yield Case('big file vhost', False, partial(big_file, size=big, link='vhost'))
-    yield Case('big file udt', False, partial(big_file, size=big, args=('--profile', 'udt')))
-    yield Case('big file hstcp', True, partial(big_file, size=MIB * 8, args=('--profile', 'hstcp')))
+    for by, n in (('udt', big), ('hstcp', 8 * MIB), ('sttp', MIB)):
+        yield Case(f'big file {by}', n < big, partial(big_file, size=n, args=('--profile', by)))
     yield Case('big file mtu 9000', False, partial(big_file, size=big, both=('--mtu', '9000')))
     for args, overhead in ((('auto',), (0.005, 0.06)), (('128,4',), (0.015, 0.045)),
                            (('16,4', '--code', 'tornado'), (0.02, 0.26)),

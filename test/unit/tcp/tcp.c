@@ -15,7 +15,7 @@ static const enum wh_sim_tcp_variety by_loss[] = {WH_SIM_TCP_RENO, WH_SIM_TCP_NE
 static void names_and_defaults(void)
 {
 	static const char *const names[] = {
-		"reno", "newreno", "sack", "vegas", "highspeed", "cubic", "sttp-agent"};
+		"reno", "newreno", "sack", "vegas", "highspeed", "cubic", "sttp_agent"};
 	struct wh_sim_tcp_config config;
 
 	for (unsigned int v = 0; v < WH_SIM_TCP_VARIETIES; v++)
