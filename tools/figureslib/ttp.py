@@ -12,6 +12,7 @@ SIZES = 'sweep.size=1M,30M'
 
 # How long each takes on one CPU, roughly, and what makes it short.
 RUNS = (
+    Run('ttp-chunk', 2, ()),
     Run('ttp-drs', 2, ()),
     Run('ttp-encoder', 1, ()),
     Run('ttp-fig05', 25, (SIZES, ONCE)),
@@ -100,15 +101,18 @@ def figure_10(results):
 
 
 def figure_15(results):
-    samples = results['ttp-fig15'].points[0].runs[0]['samples']
-    drawn, (axes,) = drawing.figure()
-    for what, name in (('rate_bps', 'what its pacer sends'), ('throughput_bps', 'what arrives')):
-        axes.plot(samples['seconds'], [value / 1e6 for value in samples['flows']['ttp'][what]],
-                  label=name)
-    axes.set_ylim(bottom=0)
-    drawing.label(axes, 's', 'Mb/s')
-    drawing.legend(axes)
-    yield 'By the tenth of a second; from 4 s to 4.05 s the bottleneck is overloaded', drawn
+    result = results['ttp-fig15']
+    drawn, panels = drawing.figure(len(result.points))
+    for axes, point in zip(panels, result.points):
+        samples = point.runs[0]['samples']
+        for what, name in (('rate_bps', 'what its pacer sends'),
+                           ('throughput_bps', 'what arrives')):
+            axes.plot(samples['seconds'],
+                      [value / 1e6 for value in samples['flows']['ttp'][what]], label=name)
+        axes.set_ylim(bottom=0)
+        drawing.label(axes, 's', 'Mb/s', f'overload of {1e3 * point.sweep["overload"]:g} ms')
+    drawing.legend(panels[-1])
+    yield 'By the tenth of a second; from 4 s on the bottleneck is overloaded', drawn
 
 
 def figure_16(results):
