@@ -155,14 +155,14 @@ def broken_is_told(program, folder):
 
 
 def unexplained_is_told(program, folder):
-    """Table 2 with 20 instead of 41.7 Mb/s for flow 4: no paragraph covers that."""
+    """Table 2 with 20 instead of 50.8 Mb/s for flow 5: no paragraph covers that."""
     def slow_down(point):
-        point['report']['4'] = 20e6
+        point['report']['5'] = 20e6
 
     ran, text = drawn_with(program, folder, 'udt-fig08', slow_down)
     expect_equal('exit status', ran.returncode, EXPECTATION)
-    expect('throughput at 4 is not within 10 %, and no remark says why' in ran.stderr, ran.stderr)
-    expect('-52.0 %' in text, 'the difference of 20 to 41.7')
+    expect('throughput at 5 is not within 10 %, and no remark says why' in ran.stderr, ran.stderr)
+    expect('-60.6 %' in text, 'the difference of 20 to 50.8')
 
 
 def without_matplotlib(program, folder):

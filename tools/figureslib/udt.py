@@ -14,13 +14,15 @@ NETWORKS = ('sweep.rate=1M,10M,100M', 'sweep.rtt=1ms,10ms,100ms')
 RUNS = (
     Run('udt-fig01', 10, NETWORKS),
     Run('udt-fig02', 5, ('sweep.flows=1,10,100',)),
+    Run('udt-fig02-empty', 4, ('sweep.flows=100',)),
     Run('udt-fig03', 3, ()),
     Run('udt-fig04', 140, ('sweep.x=1M,20M,60M,160M', ONCE)),
     Run('udt-fig04-warnings', 60, ('sweep.x=80M,160M', ONCE)),
-    Run('udt-fig05', 1, ()),
+    Run('udt-fig05', 6, (ONCE,)),
     Run('udt-fig06', 40, (SHORT, *NETWORKS)),
+    Run('udt-fig06-empty', 6, (SHORT, 'sweep.rate : rtt=100K : 10ms')),
     Run('udt-fig07', 1, ()),
-    Run('udt-fig08', 10, (ONCE,)),
+    Run('udt-fig08', 20, (ONCE,)),
     Run('udt-fig10', 50, ('sweep.rate=10M',)),
     Run('udt-fig11', 50, ('sweep.queue=10,83,160,1000', 'scenario.duration=50s', ONCE)),
     Run('udt-fig12', 20, NETWORKS),
@@ -42,7 +44,7 @@ def by_rate(axes, result, label, scale=1, **sweep):
 
 def utilisation_by_rate(result, **sweep):
     drawn, panels = drawing.figure(2)
-    for axes, label, title in zip(panels, ('utilisation', 'second half'),
+    for axes, label, title in zip(panels, ('payload', 'second half'),
                                   ('all of it', 'second half')):
         by_rate(axes, result, label, 100, **sweep)
         drawing.label(axes, 'capacity, b/s', 'used, %', title)
@@ -61,7 +63,7 @@ def figure_2(results):
     result = results['udt-fig02']
     drawn, (total, deviation) = drawing.figure(2)
     flows = result.values('flows')
-    for label, name in (('utilisation', 'used'), ('new payload', 'new payload')):
+    for label, name in (('utilisation', 'the line'), ('new payload', 'new payload')):
         total.plot(flows, [100 * value for value in result.series('flows', label)[1]],
                    marker='o', label=name)
     drawing.label(total, 'flows', '%', 'sum')
@@ -171,7 +173,7 @@ def figure_7(results):
 
 
 def table_2(results, part):
-    point = results['udt-fig08'].points[0]
+    point = results['udt-fig08'].one(formula3='on')
     table = part['table']
     drawn, (axes,) = drawing.figure()
     places = range(len(table['columns']))

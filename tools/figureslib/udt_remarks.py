@@ -41,10 +41,85 @@ def classes(results):
             f'than 900 Mb/s, which puts all three into one class.')
 
 
+def small_capacities(results):
+    result = results['udt-fig01']
+    per = result.one(rate=1e5, rtt=0.001).number('data per control packet')
+    used = ', '.join(f'{100 * value:.1f}' for value in
+                     result.series('rtt', 'second half', rate=1e6, rtt=[0.001, 0.01, 0.1])[1])
+    return (f'Up to 1 Mb/s no more than one packet goes in a SYN, and each is answered: there are '
+            f'{per:.1f} data packets for each ACK, as III E has it, and the ACK2 that goes the '
+            f'way of the data is 85 bytes to their 1500, 5.7 %. At 1 Mb/s {used} % of the line '
+            f'are new payload with 1, 10 and 100 ms; with it the line is full.')
+
+
+def repetition(results):
+    result = results['udt-fig02']
+    point, one = (result.one(flows=flows) for flows in (400, 1))
+    return (f'The line is ever busier, {100 * point.number("utilisation"):.0f} % with 400 flows, '
+            f'but {100 * point.number("retransmitted"):.0f} % of what they send goes again, as '
+            f'each takes another packet in a SYN however small its share; '
+            f'{100 * point.number("new payload"):.1f} % of the line are new payload, and '
+            f'{100 * one.number("new payload"):.1f} % with one flow. If the paper counted what '
+            f'the line carries, it is as printed.')
+
+
+def a_second(results):
+    result = results['udt-fig05']
+    long, short = (result.one(held=held) for held in (1, 0.1))
+    return (f'With the queue of a BDP of 1 s the flow of 1 s has {long.number("1 s") / 1e6:.1f} '
+            f'Mb/s and that of 1 us {long.number("1 us") / 1e6:.1f}: its slow start lasts for many '
+            f'of the others\' lives, and in some runs ends with next to nothing, from where one '
+            f'step per decrease is a long way. With a tenth of that queue it has '
+            f'{short.number("1 s") / 1e6:.1f} to {short.number("1 us") / 1e6:.1f}: it hears of '
+            f'losses a second late, when the others have given way. Up to 100 ms it is as printed '
+            f'with both, {long.number("100 ms") / 1e6:.1f} and '
+            f'{short.number("100 ms") / 1e6:.1f} Mb/s.')
+
+
+def empty_intervals(results):
+    result, many = results['udt-fig06-empty'], results['udt-fig02-empty']
+
+    def over_tcp(empty):
+        small = [100e3]
+        beside = result.series('rtt', 'tcp', udts=1, empty=empty, rate=small)[1]
+        alone = result.series('rtt', 'tcp', udts=0, rate=small)[1]
+        return sum(a / b for a, b in zip(beside, alone)) / len(alone)
+
+    again = {empty: 100 * many.one(empty=empty, flows=400).number('retransmitted')
+             for empty in ('off', 'on')}
+    return (f'III C does not say what the loss rate is of an interval in which nothing was sent, '
+            f'and at 100 kb/s most are such. Here it stands, and after a loss a UDT flow does not '
+            f'rise for long: TCP beside it has {over_tcp("off"):.2f} of what it has beside TCP. '
+            f'Counted as zero, udt.empty_syn, it is {over_tcp("on"):.2f}, the exception that the '
+            f'paper tells of. But then 400 flows repeat {again["on"]:.0f} % of what they send '
+            f'instead of {again["off"]:.0f}, which is why it is no preset.')
+
+
+def table_2_classes(results):
+    result = results['udt-fig08']
+    on, off = (result.one(formula3=switch).number('4') / 1e6 for switch in ('on', 'off'))
+    return (f'A ninth of flow 4\'s 50 Mb/s is in the class of 10^7 bits per second and of the '
+            f'others\' 100 in that of 10^8, so that by (3) it recovers with a tenth of their '
+            f'steps, as in Table 1: {on:.1f} Mb/s, and {off:.1f} without (3). The capacities of '
+            f'Fig. 8 are lost; in the paper\'s chain this flow may have been in one class with '
+            f'flow 5.')
+
+
 REMARKS = (
+    Remark('fig1', {'the same of small capacities, up to 1 Mb/s': (90, None)}, ('udt-fig01',),
+           small_capacities),
+    Remark('fig2', {'the line is used more as flows become many: new payload of 400 over that of '
+                    'one': (0.92, None)}, ('udt-fig02',), repetition),
     Remark('table3', {('AC', x): (82, None) for x in (120, 140, 160, 180)},
            ('udt-fig04-warnings',), delay_warnings),
     Remark('table3', {('AB', 80): (None, 125)}, ('udt-fig04', 'udt-fig04-warnings'),
            idle_in_the_paper),
-    Remark('fig17', {"they share fairly: Jain's index": (0.7, None)}, ('udt-fig17',), classes),
+    Remark('fig5', {'long round trips are favoured slightly: 1 s over 1 us': (0.5, None),
+                    'and no more than slightly with a tenth of the queue: 1 s over 1 us':
+                    (None, 4)}, ('udt-fig05',), a_second),
+    Remark('fig6', {'but not at 100 kb/s, since much in UDT counts packets and then takes very '
+                    'long: mean there': (None, 1.25)},
+           ('udt-fig06-empty', 'udt-fig02-empty'), empty_intervals),
+    Remark('table2', {('throughput', '4'): (30, None)}, ('udt-fig08',), table_2_classes),
+    Remark('fig17', {"they share fairly: Jain's index": (0.62, None)}, ('udt-fig17',), classes),
 )
