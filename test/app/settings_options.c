@@ -76,10 +76,34 @@ static void test_profile_options_of_file(void)
 	CU_ASSERT_PTR_NULL(strstr(rig.out, "[profile]"));
 }
 
+/* What is no profile is refused with the names of all, what is no option with its profile's. */
+static void test_refusals_name_all_that_are_known(void)
+{
+	char words[512];
+
+	for (uint32_t i = 0; wh_profile_at(i) != NULL; i++) {
+		const struct wh_profile *profile = wh_profile_at(i);
+
+		wh_rig_read(&rig, WH_VERB_DEMO, "--profile|quick");
+		CU_ASSERT_EQUAL(rig.status, WH_EXIT_USAGE);
+		CU_ASSERT_PTR_NOT_NULL(strstr(rig.said, profile->name));
+		wh_rig_read(&rig, WH_VERB_DEMO, "--set|quick.beta=1");
+		CU_ASSERT_EQUAL(rig.status, WH_EXIT_USAGE);
+		CU_ASSERT_PTR_NOT_NULL(strstr(rig.said, profile->name));
+
+		snprintf(words, sizeof(words), "--set|%s.xyzxyz=1", profile->name);
+		wh_rig_read(&rig, WH_VERB_DEMO, words);
+		CU_ASSERT_EQUAL(rig.status, WH_EXIT_USAGE);
+		for (uint32_t o = 0; o < profile->n_options; o++)
+			CU_ASSERT_PTR_NOT_NULL(strstr(rig.said, profile->options[o].name));
+	}
+}
+
 const char wh_suite_name[] = "settings options";
 
 CU_TestInfo wh_tests[] = {
 	{"flags", test_profile_options},
 	{"file", test_profile_options_of_file},
+	{"refusals name all that are known", test_refusals_name_all_that_are_known},
 	CU_TEST_INFO_NULL,
 };
