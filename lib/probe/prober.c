@@ -352,5 +352,8 @@ uint64_t wh_prober_deadline(const struct wh_prober *prober)
 		return wh_min_u64(deadline_tsc, wh_prober_fetch_deadline(prober));
 	if (prober->run.sent < prober->run.count)
 		return run_due_tsc(prober);
+	/* All is sent, and the stage has yet to see it. */
+	if (prober->run.flags == 0 || prober->wait_tsc == WH_TSC_NEVER)
+		return 0;
 	return wh_min_u64(deadline_tsc, prober->wait_tsc);
 }

@@ -31,6 +31,7 @@ struct flow {
 		struct wh_sim_tcp *tcp;
 		struct wh_sim_psock *psock;
 		struct wh_sim_traffic *source;
+		struct wh_sim_probe *probe;
 	};
 };
 
@@ -183,6 +184,9 @@ static void start_flow(void *context, uint64_t now_ps)
 	case WH_SCENARIO_SOURCE:
 		wh_sim_traffic_start(flow->source, now_ps);
 		break;
+	case WH_SCENARIO_PROBE:
+		wh_sim_probe_start(flow->probe, now_ps);
+		break;
 	}
 }
 
@@ -204,6 +208,9 @@ static void stop_flow(void *context, uint64_t now_ps)
 	case WH_SCENARIO_SOURCE:
 		wh_sim_event_cancel(wh_sim_events(flow->sim), &flow->step);
 		wh_sim_traffic_stop(flow->source);
+		break;
+	case WH_SCENARIO_PROBE:
+		wh_sim_probe_stop(flow->probe);
 		break;
 	}
 }
@@ -244,6 +251,10 @@ static void create_agent(struct flow *flow, uint64_t seed)
 	case WH_SCENARIO_SOURCE:
 		flow->source = wh_sim_traffic_create(
 			flow->sim, &group->source, group->from, group->to, flow->number);
+		break;
+	case WH_SCENARIO_PROBE:
+		flow->probe = wh_sim_probe_create(
+			flow->sim, &group->probe, group->from, group->to, flow->number, seed);
 		break;
 	}
 }
@@ -301,6 +312,7 @@ static void look(void *context, uint32_t number, struct wh_monitor_look *seen)
 		seen->window_pkts = wh_sim_psock_cwnd_pkts(flow->psock);
 		break;
 	case WH_SCENARIO_SOURCE:
+	case WH_SCENARIO_PROBE:
 		break;
 	}
 
@@ -355,6 +367,9 @@ static void destroy_agent(struct flow *flow)
 	case WH_SCENARIO_SOURCE:
 		wh_sim_traffic_destroy(flow->source);
 		break;
+	case WH_SCENARIO_PROBE:
+		wh_sim_probe_destroy(flow->probe);
+		break;
 	}
 }
 
@@ -396,4 +411,10 @@ uint64_t wh_scenario_run_finished_ps(const struct wh_scenario_run *run, uint32_t
 {
 	WH_ASSERT(flow < run->n_flows);
 	return wh_sim_flow_stats(run->sim, flow)->finished_ps;
+}
+
+const struct wh_findings *wh_scenario_run_findings(const struct wh_scenario_run *run, uint32_t flow)
+{
+	WH_ASSERT(flow < run->n_flows && run->flows[flow].group->agent == WH_SCENARIO_PROBE);
+	return wh_sim_probe_findings(run->flows[flow].probe);
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "scenario/engine.h"
+#include "scenario/probe.h"
 #include "sim/monitor.h"
 #include "sim/traffic.h"
 #include "tcp/tcp.h"
@@ -20,6 +21,7 @@ enum wh_scenario_agent {
 	WH_SCENARIO_TCP,
 	WH_SCENARIO_PSOCK,
 	WH_SCENARIO_SOURCE,
+	WH_SCENARIO_PROBE,
 };
 
 /* From then on a source has this rate. */
@@ -48,6 +50,7 @@ struct wh_scenario_group {
 		struct wh_sim_engine_config engine; /* size_bytes and mtu_bytes are the group's */
 		struct wh_sim_tcp_config tcp;
 		struct wh_sim_traffic_config source;
+		struct wh_sim_probe_config probe;
 	};
 };
 
@@ -98,5 +101,9 @@ const struct wh_monitor *wh_scenario_run_monitor(const struct wh_scenario_run *r
 /* When a flow starts, by the group's times and chance; and its end, WH_SIM_NEVER_PS: none yet. */
 uint64_t wh_scenario_run_start_ps(const struct wh_scenario_run *run, uint32_t flow);
 uint64_t wh_scenario_run_finished_ps(const struct wh_scenario_run *run, uint32_t flow);
+
+/* What a flow that is a probe has found. */
+const struct wh_findings *wh_scenario_run_findings(
+	const struct wh_scenario_run *run, uint32_t flow);
 
 #endif

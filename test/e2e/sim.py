@@ -475,6 +475,7 @@ def cases():
                    partial(wrong, args=args, status=status, pattern=pattern))
     yield Case('example of the manual', True, example_of_the_manual)
     yield Case('interrupted', True, interrupted)
+    yield Case('probe', True, probe)
     yield Case('plan', True, plan)
     yield Case('plan by formulas', False, plan_formulas)
     for args, pattern in (
@@ -484,6 +485,21 @@ def cases():
             (('--queue', '0'), "--queue '0'"), (('--file', '0'), "--file '0'")):
         yield Case('wrong plan ' + ' '.join(args), True,
                    partial(plan_wrong, args=args, pattern=pattern))
+
+
+def probe(program, folder):
+    """The lambda of the paper and five like it, and a flow that is no probe."""
+    path = TOP / 'config/scenarios/lambda-probe.ini'
+    result = program.run('sim', path)
+    expect_status(result, OK)
+    expect_equal('expectations that hold', len(re.findall(r'^  ok  ', result.out, re.M)), 36)
+    result = program.run('sim', path, '--set', 'link S-B.queue=2 * memory')
+    expect_status(result, EXPECTATION)
+    wrong = path.read_text().replace('agent = probe', 'agent = burst\npackets = 9')
+    (folder / 'wrong.ini').write_text(wrong.replace('train = 16384\n', ''))
+    result = program.run('sim', folder / 'wrong.ini')
+    expect_status(result, USAGE)
+    expect_said(result, "probe_capacity.'way'.*, which is no flow with agent probe")
 
 
 def take_other():

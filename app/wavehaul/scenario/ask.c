@@ -24,6 +24,7 @@ struct function {
 	enum wh_value_kind kind;
 	bool of_link;
 	bool no_times;
+	bool of_probe;
 };
 
 /* What one call is about: flows (a flow may be named twice, and counts twice) or one link. */
@@ -147,6 +148,39 @@ static double count_flows(const struct question *q)
 	return q->n_flows;
 }
 
+/* Of the first of them. */
+static const struct wh_findings *findings(const struct question *q)
+{
+	return wh_scenario_run_findings(q->asking->run, q->flows[0]);
+}
+
+static double probe_capacity(const struct question *q)
+{
+	return findings(q)->trains_bps;
+}
+
+static double probe_burst(const struct question *q)
+{
+	return findings(q)->burst_pkts;
+}
+
+static double probe_memory(const struct question *q)
+{
+	return findings(q)->memory_bytes;
+}
+
+static double probe_rtt(const struct question *q)
+{
+	return (double)findings(q)->rtt_min_ns / 1e9;
+}
+
+static double probe_loss(const struct question *q)
+{
+	const struct wh_findings *found = findings(q);
+
+	return found->steady_sent > 0 ? (double)found->steady_lost / found->steady_sent : 0.0;
+}
+
 static double link_count(const struct question *q)
 {
 	const struct wh_monitor_link span = link_span(q);
@@ -195,6 +229,11 @@ static const struct function functions[] = {
 	{"finish", last_finish, .kind = WH_VALUE_TIME, .no_times = true},
 	{"finished", count_finished, .no_times = true},
 	{"flows", count_flows, .no_times = true},
+	{"probe_capacity", probe_capacity, .no_times = true, .of_probe = true},
+	{"probe_burst", probe_burst, .no_times = true, .of_probe = true},
+	{"probe_memory", probe_memory, .no_times = true, .of_probe = true},
+	{"probe_rtt", probe_rtt, .kind = WH_VALUE_TIME, .no_times = true, .of_probe = true},
+	{"probe_loss", probe_loss, .no_times = true, .of_probe = true},
 	{"utilisation", link_utilisation, .of_link = true},
 	{"entered", link_count, LINK(entered_pkts)},
 	{"drops", link_drops, .of_link = true},
@@ -337,6 +376,14 @@ static uint32_t take_subject(struct question *q, const char *const *args, uint32
 	return taken;
 }
 
+static bool are_probes(const struct question *q)
+{
+	for (uint32_t i = 0; i < q->n_flows; i++)
+		if (wh_point_group_of(q->asking->point, q->flows[i])->agent != WH_SCENARIO_PROBE)
+			return false;
+	return q->n_flows > 0;
+}
+
 bool wh_ask(const struct wh_expr_scope *scope, const char *name, const char *const *args,
 	uint32_t n_args, struct wh_value *value, char wrong[WH_EXPR_WRONG_BYTES])
 {
@@ -354,6 +401,11 @@ bool wh_ask(const struct wh_expr_scope *scope, const char *name, const char *con
 			"has %s('%s'), which is no %s of this scenario", name, args[0],
 			function->of_link ? "link, as A-B," : "flow");
 	WH_ASSERT(taken <= n_args);
+	if (taken > 0 && function->of_probe && !are_probes(&q)) {
+		snprintf(wrong, WH_EXPR_WRONG_BYTES,
+			"has %s('%s'), which is no flow with agent probe", name, args[0]);
+		taken = 0;
+	}
 	fine = taken > 0 && take_times(&q, scope, args + taken, n_args - taken, wrong);
 	WH_ASSERT(!fine || (q.from_ps < q.to_ps && q.link < q.asking->point->scenario.n_links));
 	if (fine)

@@ -10,6 +10,7 @@
 #include "cli/complain.h"
 #include "cli/repair.h"
 #include "fec/fec.h"
+#include "probe/prober.h"
 #include "profile/profile.h"
 #include "profile/sttp.h"
 #include "scenario/point.h"
@@ -24,6 +25,7 @@
 #define STEPS_MAX            200
 #define PKTS_MAX             (UINT32_C(1) << 30)
 #define FEC_CEILING_MAX      0.9
+#define PROBE_TRAIN_DEFAULT  8192
 #define CHUNK_BYTES_DEFAULT  1000000 /* ttp.txt II A */
 #define CHUNK_BYTES_MAX      100000000
 
@@ -291,6 +293,21 @@ static void take_source(
 	}
 }
 
+static void take_probe(struct wh_taker *taker, struct wh_scenario_group *group)
+{
+	struct wh_sim_probe_config *config = &group->probe;
+
+	group->agent = WH_SCENARIO_PROBE;
+	group->payload_bytes = group->packet_bytes;
+	config->mtu_bytes = group->packet_bytes;
+	if (!wh_sim_probe_takes_mtu(group->packet_bytes))
+		wh_take_refuse(taker, "packet", "is too small or too large for a probe");
+	wh_take_require(taker, "rate", "1G");
+	config->line_bps = wh_take_count(taker, "rate", 1, 1, RATE_BPS_MAX);
+	config->train_pkts = (uint32_t)wh_take_count(
+		taker, "train", PROBE_TRAIN_DEFAULT, WH_PROBER_TRAIN_MIN, WH_PROBER_TRAIN_MAX);
+}
+
 static bool take_known_tcp(
 	struct wh_taker *taker, struct wh_scenario_group *group, const char *agent)
 {
@@ -320,7 +337,8 @@ static void refuse_agent(struct wh_taker *taker)
 	for (uint32_t i = 0; i < WH_SIM_TCP_VARIETIES; i++)
 		used += (size_t)snprintf(why + used, sizeof(why) - used, " %s,",
 			wh_sim_tcp_variety_name((enum wh_sim_tcp_variety)i));
-	snprintf(why + used, sizeof(why) - used, " psock, drs, cbr, exponential, pareto, burst");
+	snprintf(why + used, sizeof(why) - used,
+		" psock, drs, probe, cbr, exponential, pareto, burst");
 	wh_take_refuse(taker, "agent", why);
 }
 
@@ -337,6 +355,10 @@ static void take_agent(struct wh_point *point, struct wh_taker *taker,
 		return;
 	if (strcmp(agent, "psock") == 0) {
 		take_psock(taker, group);
+		return;
+	}
+	if (strcmp(agent, "probe") == 0) {
+		take_probe(taker, group);
 		return;
 	}
 	if (strcmp(agent, "drs") == 0) {
@@ -423,7 +445,7 @@ bool wh_point_take_flow(struct wh_point *point, struct wh_taker *taker)
 		return false;
 	take_agent(point, taker, group, agent);
 	group->size_bytes = WH_OBJECT_BYTES_UNKNOWN;
-	if (group->agent != WH_SCENARIO_SOURCE)
+	if (group->agent != WH_SCENARIO_SOURCE && group->agent != WH_SCENARIO_PROBE)
 		group->size_bytes =
 			wh_take_count(taker, "size", WH_OBJECT_BYTES_UNKNOWN, 1, SIZE_BYTES_MAX);
 	point->agents[point->scenario.n_groups++] = strdup(agent);
