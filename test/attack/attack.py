@@ -408,6 +408,20 @@ def amplification(field, program, folder):
            f'{got} bytes came back for {sent} bytes sent')
 
 
+def probes(field, program, folder):
+    """Who probes without a cookie, or asks for one for ever, gets no more than he sends."""
+    field.serve(program, folder)
+    before = link_bytes(field.stranger)
+    field.attack_now('probes', '--pps', 20000, '--seconds', 1.5)
+    after = link_bytes(field.stranger)
+    got, sent = (b - a for a, b in zip(before, after))
+    expect(got > 0 and got <= sent, f'{got} bytes came back for {sent} bytes sent')
+    with field.attack('probes', '--pps', 20000, '--seconds', 20) as _:
+        time.sleep(0.5)
+        field.small_send()
+    field.expect_alive()
+
+
 def cookies(field, program, folder):
     """A CONFIRM opens one connection, and soon or never."""
     field.serve(program, folder)
@@ -653,6 +667,7 @@ def cases(field):
     yield case('5 flood of OPENs', False, opens_flood)
     yield case('6 amplification', True, amplification)
     yield case('6 cookies', False, cookies)
+    yield case('6 probes', True, probes)
     yield case('7 identifiers', True, refused_gets_nothing)
     yield case('7 aborts', False, aborted_by_others)
     yield case('7 serials', False, far_serials)

@@ -241,6 +241,30 @@ static void late_confirm(struct wh_attacker *attacker)
 	wh_peer_give_up(&peer);
 }
 
+/* Questions for a cookie, and trains and questions of who has made up his. */
+static void probes(struct wh_attacker *attacker)
+{
+	static const uint8_t flags[] = {WH_FLAG_ASK, 0, WH_FLAG_ECHO, WH_FLAG_FETCH};
+	static const uint16_t paddings[] = {16, 1400, 0, 1024};
+	struct wh_packet packet = wh_attack_example(WH_PACKET_PROBE, 0);
+	uint8_t bytes[WH_ATTACK_FRAME_BYTES];
+
+	for (uint32_t i = 0; wh_attack_goes_on(attacker); i++) {
+		uint64_t token = i % 4 == 0 ? 0 : wh_prng_u64(&attacker->prng);
+
+		packet.flags = flags[i % 4];
+		packet.probe.padding_bytes = paddings[i % 4];
+		packet.probe.stamp_ns = packet.serial = i;
+		/* Any moment since the server has started. */
+		packet.probe.made_us = i % 4 == 0 ? 0 : wh_prng_below(&attacker->prng, UINT32_MAX);
+		packet.probe.count = 1000;
+		packet.probe.index = i % 1000;
+		packet.probe.train = (uint16_t)(i / 1000);
+		wh_attack_to_server(
+			attacker, &attacker->own, bytes, wh_attack_encode(&packet, token, bytes));
+	}
+}
+
 const struct wh_attack wh_attacks_opens[] = {
 	{"many-addresses", 4, "OPEN from every address of the subnet", many_addresses},
 	{"far-addresses", 4, "OPEN from addresses all over the world", far_addresses},
@@ -250,6 +274,7 @@ const struct wh_attack wh_attacks_opens[] = {
 	{"far-serials", 7, "control packets of the last serial there is", far_serials},
 	{"near-serials", 7, "states that contradict what was said before", near_serials},
 	{"replay", 6, "the CONFIRM of a connection that is over", replay},
+	{"probes", 6, "probes without a cookie, and questions for one", probes},
 	{"late-confirm", 6, "a cookie long after it was made", late_confirm},
 	{0},
 };
