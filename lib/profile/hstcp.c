@@ -33,9 +33,12 @@
 
 /*
  * A window that is not used says nothing of the path (RFC 7661): it grows to so many times what was
- * acknowledged in a round trip, and no further. Slow start's is twice that, at its end.
+ * acknowledged in a round trip, and no further. One that doubles is twice that at the end of one;
+ * others are little above it.
  */
-#define USED_FACTOR 3.0
+#define DOUBLING_USED 3.0
+#define STEADY_USED   1.5
+#define USED_BESIDE   2.0 /* packets; for the smallest windows */
 
 #define ACK_BYTES_MOST (1 << 30)
 
@@ -186,6 +189,18 @@ static void count_round(struct hstcp *hstcp, const struct wh_feedback_event *eve
 	hstcp->round_tsc = event->now_tsc;
 }
 
+/* As far as the window may grow by what is used of it; it may just have ceased to double. */
+static double most_pkts(const struct wh_control *control, const struct hstcp *hstcp)
+{
+	double limit = option(control, LIMIT);
+	bool doubled = in_slow_start(hstcp) &&
+		       (limit == 0.0 || hstcp->window_pkts <= DOUBLING_USED * limit);
+	double used = fmax(hstcp->used_pkts, hstcp->round_pkts);
+
+	return fmax((doubled ? DOUBLING_USED : STEADY_USED) * used + USED_BESIDE,
+		option(control, WINDOW));
+}
+
 static void on_feedback(struct wh_control *control, const struct wh_feedback_event *event)
 {
 	struct hstcp *hstcp = state_of(control);
@@ -196,8 +211,7 @@ static void on_feedback(struct wh_control *control, const struct wh_feedback_eve
 	if (event->acked_pkts == 0)
 		return;
 
-	double used = fmax(hstcp->used_pkts, hstcp->round_pkts);
-	double most = fmax(USED_FACTOR * used, option(control, WINDOW));
+	double most = most_pkts(control, hstcp);
 	double acked = (double)event->acked_pkts;
 
 	if (hstcp->window_pkts >= most)

@@ -317,7 +317,9 @@ def claims_are_complete(program, folder, paper):
                 expect(verdict.holds, f'{claim["says"]}: {verdict}')
             elif ours and ours['scenario'] not in MEASURED:
                 text = (SCENARIOS / f'{ours["scenario"]}.ini').read_text(encoding='utf-8')
-                expect(re.search(rf'^{ours["report"]} = ', text, re.M), f'no {ours["report"]}')
+                wanted = (f'[flow {ours["samples"]["flow"]}]' if 'samples' in ours else
+                          f'{ours["report"]} = ')
+                expect(re.search(rf'^{re.escape(wanted)}', text, re.M), f'no {wanted}')
 
 
 def max_min_shares(capacities, ways):

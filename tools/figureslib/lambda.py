@@ -16,10 +16,9 @@ RUNS = (
     Run('lambda-fig08', 8, ('sweep.buffer=1MiB,16MiB',)),
     Run('lambda-pace', 16, ('sweep.limit=100', 'sweep.pace=on')),
     Run('lambda-fig12', 60, ('sweep.case : agent : queue : udp=1 : sack : 356 : 800M',)),
+    Run('lambda-recovery', 8, ('sweep.aimd=on',)),
     Run('lambda-fig13', 120, ('scenario.duration=130s',)),
 )
-
-WARM_S = 100  # of Fig. 13, as its scenario's warmup
 
 FLOOR = {'color': drawing.FAINT, 'linewidth': 0.8, 'linestyle': '--'}
 
@@ -138,6 +137,11 @@ def figure_12(results):
         axes.plot(samples['seconds'],
                   [value / 1e6 for value in samples['flows']['tcp']['throughput_bps']],
                   label=f'case {point.sweep["case"]:g}')
+    for point in results['lambda-recovery'].points:
+        samples = point.runs[0]['samples']
+        axes.plot(samples['seconds'],
+                  [value / 1e6 for value in samples['flows']['haul']['throughput_bps']],
+                  linestyle='--', label=f'hstcp, AIMD {point.sweep["aimd"]}')
     drawing.label(axes, 's', 'Mb/s')
     drawing.legend(axes)
     yield 'By the second', drawn
@@ -157,21 +161,6 @@ def figure_13(results):
     drawing.legend(axes)
     yield 'Dashed: between which the paper\'s 2-second means oscillate', drawn
 
-
-def means_of_13(results):
-    point = results['lambda-fig13'].points[0]
-    samples = point.runs[0]['samples']
-    values = sorted(value / 1e6 for second, value in
-                    zip(samples['seconds'], samples['flows']['tcp']['throughput_bps'])
-                    if second > WARM_S)
-    rows = [['mean', point.number('mean') / 1e6, 405]]
-    for name, share, published in (('one in twenty is below', 0.05, 320), ('median', 0.5, ''),
-                                   ('one in twenty is above', 0.95, 460)):
-        rows.append([name, values[int(share * (len(values) - 1))], published])
-    return 'Means of 2 s, Mb/s', ['', 'ours', 'published'], rows
-
-
-GRIDS = {'fig13': means_of_13}
 
 INTRODUCTION = '''
 <p>The paper measured TCP between Amsterdam and Chicago, over a lambda of 622 Mb/s behind two TDM

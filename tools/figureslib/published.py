@@ -52,6 +52,17 @@ def ratio(result, point, over, label):
     return point.number(label) / result.one(**(point.sweep | over)).number(label)
 
 
+def sampled(point, wanted):
+    """Of a flow's samples after `after` seconds: what `share` of them are below."""
+    samples = point.runs[0]['samples']
+    values = sorted(value for second, value in
+                    zip(samples['seconds'], samples['flows'][wanted['flow']][wanted['series']])
+                    if second > wanted['after'])
+    if not values:
+        raise Absent('no samples at this scale')
+    return values[round(wanted['share'] * (len(values) - 1))]
+
+
 def reported(results, ours):
     if ours['scenario'] not in results:
         raise Absent(f'{ours["scenario"]} was not run')
@@ -61,6 +72,8 @@ def reported(results, ours):
         raise Absent('not at this scale')
     if 'pick' not in ours and len(points) > 1:
         raise Absent(f'{len(points)} points at {ours["at"]}')
+    if 'samples' in ours:
+        return sampled(points[0], ours['samples'])
     label = ours['report']
     values = [ratio(result, point, ours['over'], label) if 'over' in ours else point.number(label)
               for point in points]

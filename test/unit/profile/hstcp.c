@@ -251,7 +251,13 @@ static void test_reports_of_many(void)
 		rig.now_tsc += RTT_TSC;
 		ack(&rig, 10);
 	}
-	CU_ASSERT_EQUAL(window(&rig), 30);
+	CU_ASSERT_EQUAL(window(&rig), 32); /* 3 * 10 + 2, while it may double */
+	lose(&rig, rig.sent_end++);
+	for (unsigned int i = 0; i < 1000; i++) {
+		rig.now_tsc += RTT_TSC;
+		ack(&rig, 10);
+	}
+	CU_ASSERT_EQUAL(window(&rig), 17); /* 1.5 * 10 + 2 */
 }
 
 static double interval_tsc(const struct rig *rig)
@@ -307,6 +313,27 @@ static void test_bound(void)
 	CU_ASSERT_DOUBLE_EQUAL(interval_tsc(&rig), 12000, 1e-3);
 }
 
+/* A peer may say anything: a cycle is the least interval, and the window has its bound. */
+static void test_liar(void)
+{
+	struct wh_control_config config = config_at(0);
+	struct rig rig = rig_of(&config);
+	struct wh_feedback_event event = {.acked_pkts = 1, .rtt_tsc = 1};
+
+	for (unsigned int i = 0; i < 1000; i++) {
+		event.now_tsc = rig.now_tsc += 10;
+		event.acked_pkts *= 2 - (i > 30);
+		event.acked_pkts_total += event.acked_pkts;
+		WH_CONTROL_TELL(&rig.control, on_feedback, &event);
+		CU_ASSERT(interval_tsc(&rig) >= 1.0);
+		CU_ASSERT(window(&rig) >= 1 && window(&rig) <= WINDOW_MAX);
+	}
+	event.rtt_tsc = UINT64_C(1) << 62;
+	WH_CONTROL_TELL(&rig.control, on_feedback, &event);
+	CU_ASSERT(interval_tsc(&rig) * FP <= (double)WH_INTERVAL_MAX_FP);
+	CU_ASSERT_EQUAL(interval_tsc(&rig) >= 1.0, true);
+}
+
 static void test_options(void)
 {
 	struct wh_profile_options set_options;
@@ -333,6 +360,7 @@ CU_TestInfo wh_tests[] = {
 	{"reports of many, windows unused", test_reports_of_many},
 	{"a window in a round trip", test_pacing},
 	{"the operator's bound", test_bound},
+	{"a peer that lies", test_liar},
 	{"options", test_options},
 	CU_TEST_INFO_NULL,
 };
