@@ -11,14 +11,14 @@
  * Of r repair packets of tornado, a chunk bears the loss of so many of its packets in 99.9 % of
  * random patterns: the share 0.79 - 3.5 / sqrt(r), measured over k of 700 to 10,000 and r of 20 to
  * 2,000 (test/perf/fec.c). Its own limit is 0.818, see tornado_graph.h. That is careful where r is
- * large: of 700 packets and more, a chunk bears 0.77 r - 28, which is as measured for k of 711 and
- * r of 71 to 2,133, and less than measured for k of 7,000.
+ * large: of 700 packets and more, a chunk bears 0.77 r - 32, which is no more than measured for k
+ * of 700 and r of 71 to 2,133, and for k of 10,000.
  */
 #define TORNADO_SHARE       0.79
 #define TORNADO_SHARE_ROOT  3.5
 #define TORNADO_LARGE_PKTS  700
 #define TORNADO_LARGE_SHARE 0.77
-#define TORNADO_LARGE_LESS  28.0
+#define TORNADO_LARGE_LESS  32.0
 
 /* Estimates that differ by less have the same plan. */
 #define SAME_PLAN 0.05

@@ -262,6 +262,9 @@ int main(int argc, char **argv)
 	overhead(100, 20, orders);
 	overhead(700, 35, orders);
 	overhead(700, 140, orders);
+	overhead(711, 355, orders);
+	overhead(711, 1066, orders);
+	overhead(711, 2133, orders);
 	overhead(10000, 500, orders);
 	overhead(10000, 2000, orders);
 	wh_fec_destroy(fec);

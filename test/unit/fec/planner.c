@@ -217,14 +217,14 @@ static void test_tornado(void)
 }
 
 /*
- * Half of what is sent of 711 packets: 0.77 r - 28 reaches the mean and 3.72 deviations, (711 +
- * r) / 2 + 1.86 sqrt(711 + r), at 1,765. Of fewer than 700 it is still 0.79 r - 3.5 sqrt(r).
+ * Half of what is sent of 711 packets: 0.77 r - 32 reaches the mean and 3.72 deviations, (711 +
+ * r) / 2 + 1.86 sqrt(711 + r), at 1,779. Of fewer than 700 it is still 0.79 r - 3.5 sqrt(r).
  */
 static void test_tornado_of_half_lost(void)
 {
 	static const struct {
 		uint32_t k, least, most;
-	} cases[] = {{711, 1755, 1775}, {699, 2085, 2110}};
+	} cases[] = {{711, 1769, 1789}, {699, 2085, 2110}};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct wh_fec_planner planner = planner_at(1e-4, 0.5, 1.0);
