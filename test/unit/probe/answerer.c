@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/prng.h"
 #include "closed.h"
 #include "probe/answerer.h"
 #include "unit.h"
@@ -287,6 +288,50 @@ static void not_welcome(void)
 	wh_answerer_free(&house.answerer);
 }
 
+/* Of a good cookie, with any fields, and some with a byte changed before they are closed. */
+static void any_packets(void)
+{
+	static const uint32_t edges[] = {0, 1, 2, ROOM - 1, ROOM, WH_PROBE_PKTS_MAX - 1};
+	static const uint8_t flags[] = {0, WH_FLAG_ASK, WH_FLAG_ECHO, WH_FLAG_FETCH};
+	static uint8_t bytes[WH_HEAD_BYTES + 1400];
+	uint32_t answered = 0;
+	struct wh_prng prng;
+	struct house house;
+
+	open_house(&house);
+	wh_prng_init(&prng, 11);
+
+	struct guest guest = ask(&house, address(1, 1));
+
+	for (uint32_t i = 0; i < 100000; i++) {
+		struct wh_packet packet = {.type = WH_PACKET_PROBE,
+			.flags = flags[wh_prng_below(&prng, 4)],
+			.probe = {.made_us = guest.made_us,
+				.index = edges[wh_prng_below(&prng, 6)],
+				.count = WH_PROBE_PKTS_MAX,
+				.train = (uint16_t)(i / 600),
+				.padding_bytes = (uint16_t)wh_prng_below(&prng, 1400)}};
+		uint64_t token = packet.flags == WH_FLAG_ASK ? 0 : guest.token;
+		uint32_t length = closed_encode(&packet, token, bytes, sizeof(bytes));
+
+		if (wh_prng_below(&prng, 4) == 0) {
+			bytes[16 + wh_prng_below(&prng, 32)] = (uint8_t)wh_prng_u64(&prng);
+			closed_tag(bytes, length, token);
+		}
+		CU_ASSERT_EQUAL_FATAL(wh_packet_peek(bytes, length, &packet), WH_WIRE_OK);
+		house.now_tsc += wh_prng_below(&prng, 1000);
+		wh_answerer_input(&house.answerer, house.now_tsc, house.now_tsc, bytes, length,
+			&guest.address, &packet, house.answer, &house.answer_bytes);
+		CU_ASSERT_FATAL(house.answer_bytes <= length);
+		answered += house.answer_bytes > 0;
+	}
+	CU_ASSERT(answered > 10000);
+	/* A number far ahead ends all trains before it. */
+	CU_ASSERT(house.answerer.stats.train_pkts > 0);
+	CU_ASSERT(house.answerer.stats.stale_pkts > 1000);
+	wh_answerer_free(&house.answerer);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"a train", a_train},
 	{"trains follow each other", trains_follow_each_other},
@@ -294,5 +339,6 @@ CU_TestInfo wh_tests[] = {
 	{"no answer without a question as long", no_answer_without_a_question_as_long},
 	{"places", places},
 	{"not welcome", not_welcome},
+	{"any packets", any_packets},
 	CU_TEST_INFO_NULL,
 };
