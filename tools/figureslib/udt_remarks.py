@@ -66,11 +66,14 @@ def repetition(results):
 def a_second(results):
     result = results['udt-fig05']
     long, short = (result.one(held=held) for held in (1, 0.1))
+    each = [flow['throughput_bps'] / 1e6 for run in long.runs for flow in run['flows']
+            if flow['name'] == 'rtt_1s']
     return (f'With the queue of a BDP of 1 s the flow of 1 s has {long.number("1 s") / 1e6:.1f} '
-            f'Mb/s and that of 1 us {long.number("1 us") / 1e6:.1f}: its slow start lasts for many '
-            f'of the others\' lives, and in some runs ends with next to nothing, from where one '
-            f'step per decrease is a long way. With a tenth of that queue it has '
-            f'{short.number("1 s") / 1e6:.1f} to {short.number("1 us") / 1e6:.1f}: it hears of '
+            f'Mb/s and that of 1 us {long.number("1 us") / 1e6:.1f}, as means of {len(each)} runs '
+            f'in which the former has {min(each):.1f} to {max(each):.1f}: 100 s are but a hundred '
+            f'of its round trips, and what its slow start left it with lasts. With a tenth of '
+            f'that queue it has {short.number("1 s") / 1e6:.1f} to '
+            f'{short.number("1 us") / 1e6:.1f}: it hears of '
             f'losses a second late, when the others have given way. Up to 100 ms it is as printed '
             f'with both, {long.number("100 ms") / 1e6:.1f} and '
             f'{short.number("100 ms") / 1e6:.1f} Mb/s.')
