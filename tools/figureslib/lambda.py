@@ -16,8 +16,8 @@ RUNS = (
     Run('lambda-fig08', 8, ('sweep.buffer=1MiB,16MiB',)),
     Run('lambda-pace', 16, ('sweep.limit=100', 'sweep.pace=on')),
     Run('lambda-fig12', 60, ('sweep.case : agent : queue : udp=1 : sack : 356 : 800M',)),
-    Run('lambda-recovery', 8, ('sweep.aimd=on',)),
-    Run('lambda-fig13', 120, ('scenario.duration=130s',)),
+    Run('lambda-recovery', 8, ('sweep.aimd=off',)),
+    Run('lambda-fig13', 120, ('scenario.warmup=20s', 'scenario.duration=40s')),
 )
 
 FLOOR = {'color': drawing.FAINT, 'linewidth': 0.8, 'linestyle': '--'}
