@@ -142,9 +142,9 @@ enum wh_resend {
 
 /*
  * The control interval of periodic-exchange.txt, "Control Packet Transmission Time": the period,
- * the time to process the control packets of all connections, and a part that grows with the load:
- * `load` times how long it takes to take what waits, and times the period as often as the buffers
- * in use hold those that are free. A state without news is followed by `skip` skipped ones.
+ * the time to process the control packets of all connections, and `load` times a part that grows
+ * with what waits and with the buffers in use (session/control_interval.c). A state without news is
+ * followed by one that is skipped, then by two, up to `skip`.
  */
 struct wh_interval_rules {
 	uint32_t processing_ns; /* of one control packet */
@@ -156,8 +156,10 @@ struct wh_interval_rules {
 struct wh_feedback {
 	enum wh_resend resend;
 	struct wh_interval_rules interval; /* of profiles that count */
-	bool ack_each; /* each packet that comes is acknowledged, alone and at once */
-	bool no_ack2;  /* the transmitter's state says what it knows of the receiver's */
+	/* Each packet that comes is answered at once, by an acknowledgement of it alone ... */
+	bool ack_each;
+	bool ack_in_order; /* ... or of all before the first that is missing, and of no other */
+	bool no_ack2;      /* the transmitter's state says what it knows of the receiver's */
 
 	uint32_t period_us;        /* of both ends' states and of the rate control: SYN */
 	uint32_t state_bytes;      /* a state also goes after so many; 0: by period alone */

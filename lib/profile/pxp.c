@@ -27,6 +27,8 @@
 
 #define COUNT_MAX (UINT32_C(1) << 20)
 
+#define SKIP_MOST 2 /* "sending one control packet and skip one or two" */
+
 /* One in memory, sealed and sent: test/perf/packet.c; the paper measures nothing. */
 #define PROCESSING_NS 1000
 
@@ -55,7 +57,8 @@ static const struct wh_option options[OPTIONS] = {
 		"of one connection's control packet, added to the interval for each connection"},
 	[LOAD] = {"load", WH_OPTION_REAL, 0, 100, 1, true, "Control Packet Transmission Time",
 		"how much what waits at the receiver adds to the interval"},
-	[SKIP] = {"skip", WH_OPTION_COUNT, 0, 2, 2, true, "Control Packet Transmission Time",
+	[SKIP] = {"skip", WH_OPTION_COUNT, 0, SKIP_MOST, SKIP_MOST, true,
+		"Control Packet Transmission Time",
 		"states that a connection with low activity skips, at most, and counts"},
 };
 

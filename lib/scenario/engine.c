@@ -50,6 +50,8 @@ struct end {
 	const struct wh_address *peer_address;
 	struct wh_session *session;
 	struct wh_sim_event turn;
+	struct wh_processes processes; /* with config.processes */
+	struct wh_chunk *host_chunk;   /* in the hand of the one that is the host's */
 	uint32_t node;
 	uint32_t agent;
 	uint32_t peer; /* agent */
@@ -142,6 +144,8 @@ static struct wh_session_config session_config(
 	session.wire_bytes = session.packet_bytes;
 	session.chunk_bytes = pkts * payload_bytes;
 	session.chunks = config->window_pkts / pkts + 1 + READY_CHUNKS;
+	if (config->processes.arrival_ps > 0) /* a buffer for each packet of the window */
+		session.chunks = config->window_pkts + 1 + READY_CHUNKS;
 	WH_ASSERT(session.chunk_bytes % WH_CHUNK_ALIGN == 0 && session.chunks <= UINT16_MAX);
 	session.payload_virtual = true;
 	session.window_pkts = config->window_pkts;
@@ -180,6 +184,17 @@ static uint64_t rest_bytes(const struct wh_sim_engine *engine)
 	return engine->stopped ? 0 : engine->config.size_bytes - engine->given_bytes;
 }
 
+static bool has_processes(const struct wh_sim_engine *engine)
+{
+	return engine->config.processes.arrival_ps > 0;
+}
+
+/* Of a chunk that is full. */
+static uint32_t full_bytes(const struct wh_sim_engine *engine)
+{
+	return has_processes(engine) ? engine->session.payload_bytes : engine->session.chunk_bytes;
+}
+
 /* NULL: all is given, or it is too early, or there is no empty chunk. */
 static struct wh_chunk *next_chunk(struct wh_sim_engine *engine)
 {
@@ -193,7 +208,7 @@ static struct wh_chunk *next_chunk(struct wh_sim_engine *engine)
 	if (chunk == NULL)
 		return NULL;
 	chunk->number = engine->given_chunks++;
-	chunk->bytes = (uint32_t)wh_min_u64(engine->session.chunk_bytes, rest_bytes(engine));
+	chunk->bytes = (uint32_t)wh_min_u64(full_bytes(engine), rest_bytes(engine));
 	chunk->end = false;
 	engine->given_bytes += chunk->bytes;
 	WH_ASSERT(chunk->bytes > 0);
@@ -207,8 +222,8 @@ static uint32_t feed(struct wh_sim_engine *engine)
 	uint32_t given = 0;
 	struct wh_chunk *chunk;
 
-	while (engine->encoding == NULL && wh_fifo_count(ready) < READY_CHUNKS &&
-		(chunk = next_chunk(engine)) != NULL) {
+	while (!has_processes(engine) && engine->encoding == NULL &&
+		wh_fifo_count(ready) < READY_CHUNKS && (chunk = next_chunk(engine)) != NULL) {
 		if (engine->config.encode_ps > 0) {
 			engine->encoding = chunk;
 			wh_sim_event_at(engine->events, &engine->encoded,
@@ -221,7 +236,8 @@ static uint32_t feed(struct wh_sim_engine *engine)
 		WH_ASSERT(pushed); /* it has room for all chunks and the marker */
 		given++;
 	}
-	if (rest_bytes(engine) > 0 || engine->encoding != NULL || engine->end_given)
+	if (rest_bytes(engine) > 0 || engine->encoding != NULL || engine->end_given ||
+		engine->sender.host_chunk != NULL)
 		return given;
 	engine->end_marker = (struct wh_chunk){.number = engine->given_chunks, .end = true};
 	engine->end_given = true;
@@ -239,6 +255,8 @@ static uint32_t drain(struct wh_sim_engine *engine, uint64_t now_tsc)
 	struct wh_chunk *chunk;
 	uint32_t taken = 0;
 
+	if (has_processes(engine))
+		return 0;
 	while ((chunk = wh_fifo_pop(wh_session_deliver_chunks(session))) != NULL) {
 		if (chunk->end)
 			wh_session_sink_done(session, now_tsc, WH_STATUS_VERIFIED);
@@ -270,7 +288,7 @@ static struct wh_sim_packet *packet_to_peer(const struct end *end, uint32_t payl
 	return packet;
 }
 
-static void send_packet(
+static void fill_packet(
 	const struct end *end, struct wh_sim_packet *packet, const uint8_t *head, uint32_t bytes)
 {
 	struct wh_sim_datagram *datagram = &packet->datagram;
@@ -282,6 +300,12 @@ static void send_packet(
 		memcpy(wh_sim_packet_add_control(end->engine->pool, packet), head, bytes);
 	datagram->head_bytes = bytes;
 	packet->bytes = IP_UDP_BYTES + bytes + datagram->payload_bytes;
+}
+
+static void send_packet(
+	const struct end *end, struct wh_sim_packet *packet, const uint8_t *head, uint32_t bytes)
+{
+	fill_packet(end, packet, head, bytes);
 	wh_sim_send(end->engine->sim, end->node, packet);
 }
 
@@ -353,6 +377,32 @@ static void count_goodput(struct wh_sim_engine *engine)
 	engine->counted_bytes = bytes;
 }
 
+/* A process is never asked for what it is busy with: its end is the next turn at the latest. */
+static void turn_processes(struct end *end, uint64_t now_ps)
+{
+	const struct wh_processes_config *config = &end->engine->config.processes;
+	uint64_t now_tsc = tsc_at(now_ps);
+	uint64_t least_tsc =
+		now_tsc + wh_max_u64(wh_min_u64(config->process_ps, config->receiver_process_ps) /
+					     WH_PS_PER_NS,
+				  1);
+
+	if (!end->sends)
+		wh_session_note_waiting(end->session, wh_processes_waiting_pkts(&end->processes));
+	while (wh_session_poll(end->session, now_tsc) > 0 || (end->sends && feed(end->engine) > 0))
+		;
+	wh_processes_ask(&end->processes, now_ps);
+	set_alarm(end, wh_max_u64(wh_session_deadline(end->session), least_tsc));
+}
+
+static void note_turn(struct end *end, uint64_t now_ps)
+{
+	if (end->sends)
+		notice_end(end->engine, now_ps);
+	else
+		count_goodput(end->engine);
+}
+
 /*
  * All that this end does at a moment. Deadlines tell of everything that waits for time, pacing
  * included. They do not tell of chunks that were moved or begun, nor of what a full burst left.
@@ -365,6 +415,11 @@ static void turn(struct end *end, uint64_t now_ps)
 	uint32_t moved;
 	uint32_t sent;
 
+	if (has_processes(end->engine)) {
+		turn_processes(end, now_ps);
+		note_turn(end, now_ps);
+		return;
+	}
 	do {
 		int32_t work = wh_session_poll(end->session, now_tsc);
 
@@ -378,10 +433,7 @@ static void turn(struct end *end, uint64_t now_ps)
 	} while (moved > 0 || sent == OUT_BURST || begun_chunks < end->engine->begun_chunks ||
 		 deadline_tsc <= now_tsc);
 	set_alarm(end, deadline_tsc);
-	if (end->sends)
-		notice_end(end->engine, now_ps);
-	else
-		count_goodput(end->engine);
+	note_turn(end, now_ps);
 }
 
 static void fire_turn(void *context, uint64_t now_ps)
@@ -433,6 +485,11 @@ static void receive(void *context, uint64_t now_ps, struct wh_sim_packet *arrive
 	struct wh_packet packet;
 
 	decode(arrived, &packet);
+	if (has_processes(end->engine) && end->session != NULL &&
+		packet.type != WH_PACKET_CONFIRM) {
+		wh_processes_arrive(&end->processes, now_ps, arrived);
+		return;
+	}
 	if (packet.type == WH_PACKET_OPEN || packet.type == WH_PACKET_CONFIRM) {
 		wh_endpoint_input(&end->endpoint, now_tsc, now_tsc, arrived->control,
 			arrived->datagram.head_bytes, end->peer_address);
@@ -444,6 +501,98 @@ static void receive(void *context, uint64_t now_ps, struct wh_sim_packet *arrive
 	if (end->session != NULL)
 		turn(end, now_ps);
 }
+
+/* The sending end's next packet has a buffer, and the one before is within the window. */
+static bool begin_host_trans(void *context)
+{
+	struct end *end = context;
+
+	if (wh_fifo_count(wh_session_ready_chunks(end->session)) > 0)
+		return false;
+	end->host_chunk = next_chunk(end->engine);
+	return end->host_chunk != NULL;
+}
+
+static void end_host_trans(void *context)
+{
+	struct end *end = context;
+	bool pushed = wh_fifo_push(wh_session_ready_chunks(end->session), end->host_chunk);
+
+	WH_ASSERT(pushed);
+	end->host_chunk = NULL;
+}
+
+static bool begin_host_rcv(void *context)
+{
+	struct end *end = context;
+
+	end->host_chunk = wh_fifo_pop(wh_session_deliver_chunks(end->session));
+	return end->host_chunk != NULL;
+}
+
+static void end_host_rcv(void *context)
+{
+	struct end *end = context;
+
+	if (end->host_chunk->end)
+		wh_session_sink_done(
+			end->session, tsc_at(wh_sim_now_ps(end->engine->sim)), WH_STATUS_VERIFIED);
+	else
+		wh_fifo_push(wh_session_recycled_chunks(end->session), end->host_chunk);
+	end->host_chunk = NULL;
+}
+
+static struct wh_sim_packet *next_packet(void *context, uint64_t now_ps)
+{
+	struct end *end = context;
+	struct wh_out *out = end->engine->out;
+	struct wh_sim_packet *packet;
+
+	if (wh_session_output(end->session, tsc_at(now_ps), out, 1) == 0)
+		return NULL;
+	if (out->payload_bytes > 0)
+		count_sent(end->engine, now_ps, out->head);
+	packet = packet_to_peer(end, out->payload_bytes);
+	fill_packet(end, packet, out->head, out->head_bytes);
+	return packet;
+}
+
+static void take_packet(void *context, uint64_t now_ps, struct wh_sim_packet *arrived)
+{
+	struct end *end = context;
+	uint64_t now_tsc = tsc_at(now_ps);
+	struct wh_packet packet;
+
+	decode(arrived, &packet);
+	wh_session_input(end->session, now_tsc, now_tsc, &packet);
+	wh_sim_packet_put(end->engine->pool, arrived);
+	turn(end, now_ps);
+}
+
+static void send_made(void *context, struct wh_sim_packet *packet)
+{
+	const struct end *end = context;
+
+	wh_sim_send(end->engine->sim, end->node, packet);
+}
+
+static const struct wh_processes_ops sending_ops = {
+	.begin_host = begin_host_trans,
+	.end_host = end_host_trans,
+	.next = next_packet,
+	.take = take_packet,
+	.send = send_made,
+	.turn = fire_turn,
+};
+
+static const struct wh_processes_ops receiving_ops = {
+	.begin_host = begin_host_rcv,
+	.end_host = end_host_rcv,
+	.next = next_packet,
+	.take = take_packet,
+	.send = send_made,
+	.turn = fire_turn,
+};
 
 static enum wh_release_status welcome(void *context, uint64_t now_tsc,
 	const struct wh_open_params *params, const struct wh_address *peer, uint32_t *buffer_chunks)
@@ -486,6 +635,10 @@ static void create_end(struct wh_sim_engine *engine, struct end *end, uint32_t n
 	end->node = node;
 	end->agent = wh_sim_add_agent(engine->sim, node, receive, end);
 	wh_sim_event_init(&end->turn, fire_turn, end);
+	if (has_processes(engine))
+		wh_processes_init(&end->processes, &engine->config.processes,
+			end->sends ? &sending_ops : &receiving_ops, engine->events, end->sends,
+			engine->session.seed, end);
 }
 
 struct wh_sim_engine *wh_sim_engine_create(struct wh_sim *sim,
@@ -526,6 +679,10 @@ void wh_sim_engine_destroy(struct wh_sim_engine *engine)
 	wh_sim_event_cancel(engine->events, &engine->sender.turn);
 	wh_sim_event_cancel(engine->events, &engine->receiver.turn);
 	wh_sim_event_cancel(engine->events, &engine->encoded);
+	if (has_processes(engine)) {
+		wh_processes_stop(&engine->sender.processes);
+		wh_processes_stop(&engine->receiver.processes);
+	}
 	wh_session_destroy(engine->sender.session);
 	wh_session_destroy(engine->receiver.session);
 	wh_endpoint_free(&engine->sender.endpoint);
@@ -547,6 +704,8 @@ void wh_sim_engine_start(struct wh_sim_engine *engine, uint64_t now_ps)
 
 	WH_ASSERT(rc == 0);
 	wh_endpoint_send_poll(&engine->sender.endpoint, tsc_at(now_ps));
+	if (has_processes(engine))
+		wh_processes_start(&engine->sender.processes, now_ps);
 	turn(&engine->sender, now_ps);
 }
 

@@ -6,7 +6,8 @@
  * A wavehaul connection in the simulator: the very sessions of lib/session, driven in virtual time
  * of 1 GHz. Payload is virtual: heads, tags of heads and control packets are real, chunks have
  * sizes and no memory. The connection is opened by OPEN, ACCEPT and CONFIRM as between hosts, and
- * ended by a release; neither end is ever short of CPU, disk or buffers.
+ * ended by a release; neither end is ever short of CPU, disk or buffers, but for processes.h's
+ * model.
  *
  * Links count what IP counts: a full packet of an MTU of 1500 bytes takes 1500 (head, payload, UDP
  * and IPv4), and so does the pacer. Where the MTU leaves a rest below WH_PAYLOAD_ALIGN of payload,
@@ -17,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "scenario/processes.h"
 #include "session/session.h"
 #include "sim/sim.h"
 
@@ -35,6 +37,7 @@ struct wh_sim_engine_config {
 	 * for so long.
 	 */
 	uint64_t encode_ps;
+	struct wh_processes_config processes; /* each packet is a chunk of its own then */
 };
 
 /* The papers' options, no repair, an MTU of 1500, no rate, no end, a window of 2^16. */

@@ -15,7 +15,8 @@ static uint32_t connections(const struct wh_session *s)
 /*
  * periodic-exchange.txt names what the part grows with, "many packets waiting to be processed" or
  * "few free packets", and no formula. Ours: what waits is taken one after the other as fast as what
- * came in the last interval was, which is for how much longer a packet now goes unacknowledged.
+ * came in the last interval was, which is for how much longer a packet now goes unacknowledged, and
+ * what is beyond an interval counts; and the share of the buffers that are with the writer.
  */
 uint64_t wh_control_interval_tsc(const struct wh_session *s)
 {
@@ -25,8 +26,9 @@ uint64_t wh_control_interval_tsc(const struct wh_session *s)
 	double base_tsc = (double)(s->period_tsc + connections(s) * processing_tsc);
 	uint64_t used = rx->next_deliver - rx->recycled_count;
 	double waiting_tsc = (double)rx->waiting_pkts * (double)rx->mean_arrival_tsc;
-	double held_tsc = base_tsc * (double)used / (double)(s->config.chunks - used + 1);
-	double load_tsc = rules->load * (waiting_tsc + held_tsc);
+	double held_tsc = base_tsc * (double)used / s->config.chunks;
+	double over_tsc = waiting_tsc > base_tsc ? waiting_tsc - base_tsc : 0.0;
+	double load_tsc = rules->load * (over_tsc + held_tsc);
 
 	WH_ASSERT(used <= s->config.chunks);
 	if (load_tsc > WH_LOAD_MOST * base_tsc)

@@ -73,8 +73,8 @@ static uint64_t acknowledge(struct wh_session *s, const struct wh_rcv_state *sta
 	uint64_t from = state->cover_first;
 	uint64_t acked = 0;
 
-	/* An acknowledgement is of what it covers: the rest has or had its own. */
-	if (!s->feedback.ack_each)
+	/* One of a packet alone is of what it covers: the rest has or had its own. */
+	if (!s->feedback.ack_each || s->feedback.ack_in_order)
 		acked = wh_sent_table_ack(table, table->lower, state->lower, packets_acked, s);
 
 	for (uint32_t i = 0; i < state->n_holes; i++) {

@@ -85,7 +85,10 @@ static void push_state(struct wh_session *s, uint64_t now_tsc, bool first)
 {
 	struct wh_packet packet = {.rcv_state = state_now(s, first)};
 
-	cover_holes(&s->rx, &packet.rcv_state, s->feedback.resend == WH_RESEND_COUNTED);
+	if (s->feedback.ack_each) /* what has come is acknowledged when it comes */
+		packet.rcv_state.cover_first = packet.rcv_state.cover_end = s->rx.table.lower;
+	else
+		cover_holes(&s->rx, &packet.rcv_state, s->feedback.resend == WH_RESEND_COUNTED);
 	if (first)
 		take_sample(s, now_tsc);
 	wh_session_push_control(s, now_tsc, WH_PACKET_RCV_STATE, &packet);
@@ -352,10 +355,13 @@ void wh_session_ack(struct wh_session *s, uint64_t now_tsc, uint64_t serial)
 		wh_recv_table_classify(&rx->table, serial) != WH_RECV_DUPLICATE ||
 		!wh_session_may_say(s))
 		return;
-	state->cover_first = serial;
-	state->cover_end = serial + 1;
-	state->lower = wh_min_u64(state->lower, serial); /* it was below: a second copy */
+	if (s->feedback.ack_in_order)
+		serial = state->lower;
+	else /* a second copy may be below */
+		state->lower = wh_min_u64(state->lower, serial);
 	state->upper = wh_min_u64(state->upper, state->lower + WH_WINDOW_PACKETS_MAX);
+	state->cover_first = serial;
+	state->cover_end = s->feedback.ack_in_order ? serial : serial + 1;
 	if (sample)
 		take_sample(s, now_tsc);
 	if (has_news(rx))

@@ -90,8 +90,13 @@ static bool is_lost(struct wh_sim_link *link, uint64_t now_ps, const struct wh_s
 static void fly(struct wh_sim_link *link, uint64_t now_ps, struct wh_sim_packet *packet)
 {
 	packet->moment_ps = now_ps + link->config.delay_ps;
-	wh_sim_fifo_push(&link->flying, packet);
-	if (!wh_sim_event_is_pending(&link->arrival))
+	if (link->config.hops.mean > 0.0) {
+		packet->moment_ps += wh_sim_hops_draw_ps(&link->config.hops, &link->prng);
+		wh_sim_fifo_insert(&link->flying, packet);
+	} else {
+		wh_sim_fifo_push(&link->flying, packet);
+	}
+	if (link->flying.first == packet)
 		wh_sim_event_at(link->events, &link->arrival, packet->moment_ps);
 }
 

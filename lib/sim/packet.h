@@ -76,6 +76,8 @@ struct wh_sim_fifo {
 };
 
 void wh_sim_fifo_push(struct wh_sim_fifo *fifo, struct wh_sim_packet *packet);
+/* Into its place by moment_ps, where all are in that order; behind those of the same. */
+void wh_sim_fifo_insert(struct wh_sim_fifo *fifo, struct wh_sim_packet *packet);
 struct wh_sim_packet *wh_sim_fifo_pop(struct wh_sim_fifo *fifo); /* NULL: empty */
 
 /* The beginning of each piece of a list of them. */

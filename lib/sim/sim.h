@@ -17,6 +17,7 @@
 
 #include "fibre/loss_model.h"
 #include "sim/event.h"
+#include "sim/hops.h"
 #include "sim/packet.h"
 #include "sim/queue.h"
 
@@ -25,6 +26,7 @@ struct wh_sim_link_config {
 	uint32_t to;
 	uint64_t rate_bps; /* not 0 */
 	uint64_t delay_ps;
+	struct wh_sim_hops hops; /* what they take is added to the delay, and reorders */
 	struct wh_sim_queue_config queue;
 	struct wh_fibre_config
 		loss; /* of it: loss_model, loss, gilbert_elliott, bit_error, outage */

@@ -31,15 +31,16 @@ from figureslib import colours, page, published, remarks
 from figureslib.results import Absent, Result
 
 PAPERS = {name: published.load(SCENARIOS / f'published/{name}.json')
-          for name in ('udt', 'ttp', 'lambda', 'sttp')}
+          for name in ('udt', 'ttp', 'lambda', 'sttp', 'pxp')}
 # Charts on the page of a paper at --quick size, and a few words of the way to read it.
-CHARTS = {'udt': 19, 'ttp': 7, 'lambda': 9, 'sttp': 5}
+CHARTS = {'udt': 19, 'ttp': 7, 'lambda': 9, 'sttp': 5, 'pxp': 11}
 # By a program of its own, no scenario (figureslib/ttp.py, PROGRAMS).
 MEASURED = {'ttp-fig03'}
 READING = {'udt': 'an entry of a table, or a statement with a number',
            'ttp': 'the paper has no tables; a statement with a number',
            'lambda': 'the paper has no tables; a statement with a number',
-           'sttp': 'an entry of a table, or a statement with a number'}
+           'sttp': 'an entry of a table, or a statement with a number',
+           'pxp': 'the paper has no tables; a statement with a number'}
 
 OK, USAGE, MISSING, EXPECTATION = 0, 2, 7, 8
 

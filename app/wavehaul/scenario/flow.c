@@ -23,6 +23,7 @@
 #define SIZE_BYTES_MAX       (UINT64_C(1) << 60)
 #define LAST_START_PS_MAX    (1000000 * WH_PS_PER_S)
 #define STEPS_MAX            200
+#define PROCESSES_WINDOW_MAX 16384
 #define PKTS_MAX             (UINT32_C(1) << 30)
 #define FEC_CEILING_MAX      0.9
 #define PROBE_TRAIN_DEFAULT  8192
@@ -36,6 +37,17 @@ static const char *const source_names[WH_SIM_TRAFFIC_KINDS] = {
 	[WH_SIM_BURST] = "burst",
 };
 
+static double take_time(struct wh_taker *taker, const struct wh_option *option, double fallback)
+{
+	uint64_t span_ps = wh_take_ps(taker, option->name, (uint64_t)fallback * WH_PS_PER_NS);
+	double span_ns = (double)(span_ps / WH_PS_PER_NS);
+
+	if (span_ns == fallback || (span_ns >= option->least && span_ns <= option->most))
+		return span_ns;
+	wh_take_refuse(taker, option->name, "is beyond the option's limits; see wavehaul profiles");
+	return fallback;
+}
+
 static double take_option(struct wh_taker *taker, const struct wh_option *option, double fallback)
 {
 	switch (option->type) {
@@ -45,8 +57,7 @@ static double take_option(struct wh_taker *taker, const struct wh_option *option
 	case WH_OPTION_SHARE:
 		return wh_take_number(taker, option->name, fallback, option->least, option->most);
 	case WH_OPTION_TIME:
-		return (double)(wh_take_ps(taker, option->name, (uint64_t)fallback * WH_PS_PER_NS) /
-				WH_PS_PER_NS);
+		return take_time(taker, option, fallback);
 	default:
 		return (double)wh_take_count(taker, option->name, (uint64_t)fallback,
 			(uint64_t)option->least, (uint64_t)option->most);
@@ -132,6 +143,31 @@ static void take_repair(
 		config->window_pkts *= 2;
 }
 
+/* The model of periodic-exchange.txt: scenario/processes.h. */
+static void take_processes(struct wh_taker *taker, struct wh_sim_engine_config *config)
+{
+	struct wh_processes_config *processes = &config->processes;
+
+	if (!wh_take_has(taker, "arrival"))
+		return;
+	wh_take_require(taker, "process", "80us");
+	processes->arrival_ps = wh_take_ps(taker, "arrival", 0);
+	processes->process_ps = wh_take_ps(taker, "process", 0);
+	processes->receiver_process_ps =
+		wh_take_ps(taker, "receiver_process", processes->process_ps);
+	processes->single = wh_take_switch(taker, "single", false);
+	if (processes->arrival_ps < WH_PS_PER_NS || processes->arrival_ps > WH_PS_PER_S)
+		wh_take_refuse(taker, "arrival", "is not within 1ns and 1s");
+	if (processes->process_ps < WH_PS_PER_NS || processes->process_ps > WH_PS_PER_S ||
+		processes->receiver_process_ps < WH_PS_PER_NS ||
+		processes->receiver_process_ps > WH_PS_PER_S)
+		wh_take_refuse(taker, "process", "is not within 1ns and 1s");
+	if (config->window_pkts > PROCESSES_WINDOW_MAX)
+		wh_take_refuse(taker, "window", "is more than 16384, and each packet has a buffer");
+	if (config->repair.recovery != WH_RECOVERY_NAK)
+		wh_take_refuse(taker, "fec", "goes by chunks, and here each packet is one");
+}
+
 static void take_engine(struct wh_point *point, struct wh_taker *taker,
 	struct wh_scenario_group *group, const struct wh_profile *profile)
 {
@@ -166,6 +202,7 @@ static void take_engine(struct wh_point *point, struct wh_taker *taker,
 		config->window_pkts *= 2;
 	WH_ASSERT((config->window_pkts & (config->window_pkts - 1)) == 0);
 	take_repair(taker, config, enough);
+	take_processes(taker, config);
 }
 
 static void take_tcp(

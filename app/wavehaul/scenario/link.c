@@ -16,6 +16,9 @@
 /* So that the sum over a way of all links is a time. */
 #define DELAY_PS_MAX (1000 * WH_PS_PER_S)
 
+#define HOPS_MAX   1000.0
+#define HOP_PS_MAX WH_PS_PER_S
+
 uint32_t wh_point_find_node(const struct wh_point *point, const char *name, size_t chars)
 {
 	for (uint32_t i = 0; i < point->scenario.n_nodes; i++)
@@ -160,6 +163,18 @@ static void take_loss(struct wh_taker *taker, struct wh_fibre_config *loss)
 	loss->n_outages = take_spans(taker, "outage", loss->outage);
 }
 
+/* A network of nothing but delay: sim/hops.h. */
+static void take_hops(struct wh_taker *taker, struct wh_sim_hops *hops)
+{
+	if (!wh_take_has(taker, "hops"))
+		return;
+	hops->mean = wh_take_number(taker, "hops", 1.0, 1.0, HOPS_MAX);
+	hops->service_ps = wh_take_ps(taker, "hop_service", 0);
+	hops->wait_ps = wh_take_ps(taker, "hop_wait", 0);
+	if (hops->service_ps > HOP_PS_MAX || hops->wait_ps > HOP_PS_MAX)
+		wh_take_refuse(taker, "hops", "takes more than 1s each");
+}
+
 bool wh_point_take_link(struct wh_point *point, struct wh_taker *taker)
 {
 	const char *list = taker->section->name;
@@ -172,6 +187,7 @@ bool wh_point_take_link(struct wh_point *point, struct wh_taker *taker)
 	config.delay_ps = wh_take_ps(taker, "delay", 0);
 	if (config.delay_ps > DELAY_PS_MAX)
 		wh_take_refuse(taker, "delay", "is more than 1000s");
+	take_hops(taker, &config.hops);
 	take_queue(taker, &config.queue);
 	take_loss(taker, &config.loss);
 	config.n_pauses = take_spans(taker, "pause", config.pause);

@@ -297,6 +297,7 @@ static void test_timed(void)
 	uint64_t again = 0;
 
 	rig_open(&rig, "pack", "timeout", 40e6);
+	rig.session->feedback.ack_in_order = false;
 	fill(&rig, 1);
 	ack(&rig, 0, 0); /* credits: of nothing that went yet */
 	CU_ASSERT_EQUAL(wh_session_stats(rig.session).bad_pkts, 1);

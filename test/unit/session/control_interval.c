@@ -201,8 +201,8 @@ static void test_rest(void)
 }
 
 /*
- * Ten packets a millisecond were taken: 100 that wait take 10 ms. Buffers: a third held is half of
- * what is free, and adds half a period.
+ * Ten packets a millisecond were taken: 100 that wait take 10 ms, and what is beyond an interval
+ * counts. A quarter of the buffers in use adds a quarter of an interval.
  */
 static void test_load(void)
 {
@@ -213,10 +213,12 @@ static void test_load(void)
 		uint64_t interval_us;
 	} cases[] = {
 		{1, 0, 0, 5001},
-		{1, 100, 0, 15001},
-		{0.5, 100, 0, 10001},
+		{1, 40, 0, 5001},
+		{1, 100, 0, 10000},
+		{0.5, 100, 0, 7500}, /* 5001 + 4999 / 2 */
 		{0, 100, 0, 5001},
-		{1, 0, 21, 5001 + 2386}, /* 5001 * 21 / 44 */
+		{1, 0, 16, 6251},
+		{2, 0, 16, 7501},
 		{1, 100000000, 0, 33 * 5001},
 	};
 
@@ -282,7 +284,7 @@ static void test_ack_each(void)
 	const struct wh_rcv_state *said = &rig.said.rcv_state;
 	uint32_t before;
 
-	rig_open(&rig, "pack", NULL, 0);
+	rig_open(&rig, "pack", "in_order", 0);
 	run(&rig, 10);
 	before = rig.states;
 	give(&rig, 0);
@@ -307,6 +309,34 @@ static void test_ack_each(void)
 	rig_close(&rig);
 }
 
+/* All before the first that is missing, whatever came: 1 to 3, then 0. */
+static void test_ack_in_order(void)
+{
+	struct rig rig;
+	const struct wh_rcv_state *said = &rig.said.rcv_state;
+	uint32_t before;
+
+	rig_open(&rig, "pack", NULL, 0);
+	run(&rig, 10);
+	before = rig.states;
+	for (uint64_t serial = 1; serial <= 3; serial++) {
+		give(&rig, serial);
+		turn(&rig);
+		CU_ASSERT_EQUAL(said->lower, 0);
+		CU_ASSERT_EQUAL(said->cover_first, said->cover_end);
+	}
+	give(&rig, 0);
+	turn(&rig);
+	CU_ASSERT_EQUAL(rig.states, before + 4);
+	CU_ASSERT_EQUAL(said->lower, 4);
+	CU_ASSERT_EQUAL(said->cover_end, 4);
+	give(&rig, 2); /* a second copy is answered, too */
+	turn(&rig);
+	CU_ASSERT_EQUAL(rig.states, before + 5);
+	CU_ASSERT_EQUAL(said->lower, 4);
+	rig_close(&rig);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"busy", test_busy},
 	{"low activity", test_quiet},
@@ -315,5 +345,6 @@ CU_TestInfo wh_tests[] = {
 	{"the round trip by the echo", test_round_trip},
 	{"lies about what is known", test_lies},
 	{"each packet acknowledged", test_ack_each},
+	{"all in order acknowledged", test_ack_in_order},
 	CU_TEST_INFO_NULL,
 };
