@@ -43,8 +43,7 @@ static const struct wh_option options[OPTIONS] = {
 	[WINDOW] = {"window", WH_OPTION_COUNT, 2, 1 << 24, 0, false, "Simulation Runs",
 		"packets from the first unacknowledged one on; auto: as memory allows"},
 	[IN_ORDER] = {"in_order", WH_OPTION_SWITCH, 0, 1, 1, true, NULL,
-		"an acknowledgement is of all before the first that is missing; off: of one "
-		"packet"},
+		"acknowledgements are of all before the first that misses; off: of one packet"},
 };
 
 struct pack {
