@@ -156,6 +156,8 @@ struct wh_interval_rules {
 struct wh_feedback {
 	enum wh_resend resend;
 	struct wh_interval_rules interval; /* of profiles that count */
+	uint32_t
+		crowd_pkts; /* with more queued for the receiver it accepts no connection; 0: any */
 	/* Each packet that comes is answered at once, by an acknowledgement of it alone ... */
 	bool ack_each;
 	bool ack_in_order; /* ... or of all before the first that is missing, and of no other */

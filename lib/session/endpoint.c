@@ -159,12 +159,29 @@ static void reply_bytes(struct wh_endpoint *endpoint, const uint8_t *bytes, uint
 	wh_slot_fifo_commit(&endpoint->replies);
 }
 
+/*
+ * periodic-exchange.txt: packets that are queued decide whether the receiver accepts another
+ * connection. That one says how crowded it may be here.
+ */
+static bool is_crowded(const struct wh_endpoint *endpoint, const struct wh_open_params *params)
+{
+	const struct wh_profile *profile = wh_profile_by_number(params->profile);
+	struct wh_profile_options options;
+	uint32_t crowd_pkts;
+
+	if (profile == NULL || profile->feedback.resend != WH_RESEND_COUNTED ||
+		!wh_profile_options_hear(&options, profile, params->options, params->n_options))
+		return false;
+	crowd_pkts = wh_profile_feedback(profile, &options).crowd_pkts;
+	return crowd_pkts > 0 && endpoint->rx->queued_pkts > crowd_pkts;
+}
+
 static enum wh_release_status welcome(const struct wh_endpoint *endpoint, uint64_t now_tsc,
 	const struct wh_open_params *params, const struct wh_address *from, struct wh_offer *offer)
 {
 	if (endpoint->config.welcome == NULL)
 		return WH_STATUS_REFUSED;
-	if (endpoint->rx->tenants == endpoint->rx->places)
+	if (endpoint->rx->tenants == endpoint->rx->places || is_crowded(endpoint, params))
 		return WH_STATUS_BUSY;
 	return endpoint->config.welcome(
 		endpoint->config.context, now_tsc, params, from, &offer->buffer_chunks);
@@ -532,6 +549,8 @@ static void move_out(struct wh_endpoint *endpoint, struct wh_half *half, struct 
 	WH_ASSERT(endpoint->config.gone != NULL && session_at(endpoint, place) == session);
 	say_farewell(endpoint, session);
 	atomic_store(&endpoint->session[place], NULL);
+	if (receives)
+		half->queued_pkts -= session->rx.peer_queued_pkts;
 	wh_half_vacate(half, place);
 	begin_leaving(receives ? &endpoint->rx_leaving : &endpoint->tx_leaving, session,
 		receives ? endpoint->tx : endpoint->rx);

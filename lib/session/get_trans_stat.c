@@ -57,6 +57,17 @@ static void take_echo(
 	sample->sent_tsc = 0;
 }
 
+/* Nobody has more waiting for us than a window, whatever he says. */
+static void note_queued(struct wh_session *s, uint32_t told_pkts)
+{
+	struct wh_half *half = atomic_load_explicit(&s->half, memory_order_relaxed);
+	uint32_t pkts = (uint32_t)wh_min_u64(told_pkts, s->config.window_pkts);
+
+	if (half != NULL)
+		half->queued_pkts += (uint64_t)pkts - s->rx.peer_queued_pkts;
+	s->rx.peer_queued_pkts = pkts;
+}
+
 static void take_state(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 	const struct wh_packet *packet)
 {
@@ -81,7 +92,7 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_
 	/* One state late: what the path merely reordered has had a period to arrive. */
 	see_losses_below(s, now_tsc, rx->previous_trans_upper);
 	rx->previous_trans_upper = upper;
-	rx->peer_queued_pkts = packet->trans_state.queued_pkts;
+	note_queued(s, packet->trans_state.queued_pkts);
 	if (s->feedback.no_ack2)
 		take_echo(s, arrived_tsc, &packet->trans_state);
 }

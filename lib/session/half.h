@@ -38,7 +38,8 @@ struct wh_half {
 	uint64_t *deadline_tsc; /* by own place, from `first` on; NEVER while it is active */
 	uint64_t soonest_tsc;   /* of them, or earlier */
 
-	uint64_t polls; /* of own sessions, ever */
+	uint64_t polls;       /* of own sessions, ever */
+	uint64_t queued_pkts; /* what transmitters of own receivers have waiting, by their word */
 
 	_Atomic uint64_t *kick; /* a bit per place, and the one of wh_half_unplaced */
 	_Atomic bool kicked; /* set after a bit: as long as it is not, none has to be looked for */
