@@ -351,7 +351,9 @@ void wh_session_ack(struct wh_session *s, uint64_t now_tsc, uint64_t serial)
 	struct wh_packet packet = {.rcv_state = state_now(s, sample)};
 	struct wh_rcv_state *state = &packet.rcv_state;
 
+	/* Further back than a window nothing is outstanding, and no state reaches so far. */
 	if (serial < s->params.first_serial || serial >= rx->table.highest_end ||
+		rx->table.highest_end - serial > rx->table.size ||
 		wh_recv_table_classify(&rx->table, serial) != WH_RECV_DUPLICATE ||
 		!wh_session_may_say(s))
 		return;

@@ -337,6 +337,34 @@ static void test_ack_in_order(void)
 	rig_close(&rig);
 }
 
+/*
+ * A copy from so long ago that the packet cannot be outstanding: nobody waits for an answer, and no
+ * state could say it, whose serials are within a window. All packets until then have come.
+ */
+static void test_ancient_copies(void)
+{
+	struct rig rig;
+	uint64_t end = UINT64_C(2) * WH_WINDOW_PACKETS_MAX;
+	uint32_t before;
+
+	rig_open(&rig, "pack", "in_order", 0);
+	run(&rig, 10);
+	rig.session->rx.table.lower = rig.session->rx.table.highest_end = end;
+	rig.session->stats.received_pkts = end;
+	before = rig.states;
+	give(&rig, 0);
+	give(&rig, end - WH_WINDOW_PACKETS_MAX - 1);
+	give(&rig, end - rig.session->params.window_pkts - 1);
+	turn(&rig);
+	CU_ASSERT_EQUAL(rig.states, before);
+	CU_ASSERT_EQUAL(wh_session_stats(rig.session).duplicate_pkts, 3);
+	give(&rig, end - rig.session->params.window_pkts);
+	turn(&rig);
+	CU_ASSERT_EQUAL(rig.states, before + 1);
+	CU_ASSERT_EQUAL(rig.said.rcv_state.cover_first, end - rig.session->params.window_pkts);
+	rig_close(&rig);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"busy", test_busy},
 	{"low activity", test_quiet},
@@ -346,5 +374,6 @@ CU_TestInfo wh_tests[] = {
 	{"lies about what is known", test_lies},
 	{"each packet acknowledged", test_ack_each},
 	{"all in order acknowledged", test_ack_in_order},
+	{"ancient copies", test_ancient_copies},
 	CU_TEST_INFO_NULL,
 };
