@@ -82,8 +82,8 @@ struct sttp {
 	uint64_t acked_pkts; /* ever */
 	uint64_t acked_tsc;  /* the last time that some were */
 	uint64_t fed_tsc;    /* by time, up to here */
-	uint64_t rtt_tsc;
-	uint64_t min_fp; /* the bound's interval */
+	uint64_t rtt_tsc;    /* smoothed, once it is known */
+	uint64_t min_fp;     /* the bound's interval */
 };
 
 static_assert(sizeof(struct sttp) <= WH_CONTROL_STATE_BYTES, "a controller's state has room");
@@ -211,7 +211,10 @@ static void on_feedback(struct wh_control *control, const struct wh_feedback_eve
 	sttp->acked_pkts += event->acked_pkts;
 	if (event->acked_pkts > 0)
 		sttp->acked_tsc = event->now_tsc;
-	if (event->sample_rtt_tsc > 0)
+	/* One sample may be of a packet that was long missing, and brought back by repair. */
+	if (event->rtt_tsc > 0)
+		sttp->rtt_tsc = event->rtt_tsc;
+	else if (event->sample_rtt_tsc > 0)
 		sttp->rtt_tsc = event->sample_rtt_tsc;
 }
 

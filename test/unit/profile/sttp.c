@@ -55,16 +55,23 @@ static uint64_t may_go(void)
 	return decision.tokens - sent;
 }
 
-static void state(uint64_t acked_pkts, uint64_t rtt_tsc)
+/* The second round trip is what the receiver has measured. */
+static void state_of(uint64_t acked_pkts, uint64_t rtt_tsc, uint64_t smoothed_tsc)
 {
 	const struct wh_feedback_event event = {
 		.now_tsc = now,
 		.acked_pkts = acked_pkts,
 		.sent_pkts_total = sent,
+		.rtt_tsc = smoothed_tsc,
 		.sample_rtt_tsc = rtt_tsc,
 	};
 
 	WH_CONTROL_TELL(&control, on_feedback, &event);
+}
+
+static void state(uint64_t acked_pkts, uint64_t rtt_tsc)
+{
+	state_of(acked_pkts, rtt_tsc, 0);
 }
 
 static void tick(uint64_t span_tsc)
@@ -234,6 +241,30 @@ static void test_before_the_probe(void)
 	CU_ASSERT_FALSE(wh_sttp_view(&control).probed);
 }
 
+/*
+ * A packet that repair brought back was acknowledged 12 s after it went, over a path of 75 ms. What
+ * is lost next waits for four of these, and not for four times 12 s, in which a stream has stalled.
+ */
+static void test_starved(void)
+{
+	struct wh_control_config config = defaults();
+
+	begin(&config, MS, 75 * MS);
+	sent += may_go();
+	now += 12 * HZ;
+	state_of(1, 12 * HZ, 75 * MS);
+	sent += may_go();
+	tick(290 * MS);
+	CU_ASSERT_EQUAL(may_go(), 0);
+	tick(10 * MS);
+	CU_ASSERT_EQUAL(may_go(), 1);
+	sent++;
+	tick(290 * MS);
+	CU_ASSERT_EQUAL(may_go(), 0);
+	tick(10 * MS);
+	CU_ASSERT_EQUAL(may_go(), 1);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"capacity", test_capacity},
 	{"the burst", test_the_burst},
@@ -241,5 +272,6 @@ CU_TestInfo wh_tests[] = {
 	{"timer", test_timer},
 	{"lost tokens", test_lost_tokens},
 	{"before the probe", test_before_the_probe},
+	{"starved", test_starved},
 	CU_TEST_INFO_NULL,
 };
