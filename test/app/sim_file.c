@@ -96,7 +96,8 @@ static void expect_said(const char *text, const char *set, const char *said)
 #define FLOW     "[flow f]\nagent = udt\nfrom = A\nto = B\n"
 #define WHOLE    SCENARIO LINK FLOW /* nine lines */
 #define TTP_FLOW "[flow f]\nagent = ttp\nfrom = A\nto = B\nbottleneck = 10M\n"
-#define TTP      SCENARIO LINK TTP_FLOW /* ten */
+#define TTP      SCENARIO LINK TTP_FLOW                                                /* ten */
+#define PXP      SCENARIO LINK "[flow f]\nagent = pxp\nfrom = A\nto = B\nrate = 10M\n" /* ten */
 
 static const struct {
 	const char *text;
@@ -162,6 +163,17 @@ static const struct {
 		"f:7: gilbert_elliott = '0.1, 0.2' is a loss model beside another"},
 	{SCENARIO LINK "outage = 1s\n" FLOW,
 		"f:6: outage = '1s' is not understood; write LENGTH at TIME"},
+	{SCENARIO LINK "hops = 0.5\n" FLOW, "f:6: hops = '0.5' is 0.5; it must be from 1 to"},
+	{SCENARIO LINK "hops = 2\nhop_wait = 2s\n" FLOW, "f:6: hops = '2' takes more than 1s"},
+	{SCENARIO LINK "hop_wait = 1ms\n" FLOW, "f:6: [link A-B] has no key 'hop_wait'"},
+	{PXP "arrival = 80us\n", "f:6: [flow f] lacks process; "},
+	{PXP "arrival = 2s\nprocess = 80us\n", "f:11: arrival = '2s' is not within 1ns and 1s"},
+	{PXP "arrival = 1ms\nprocess = 0s\n", "f:12: process = '0s' is not within 1ns and 1s"},
+	{PXP "arrival = 1ms\nprocess = 1ms\nwindow = 20000\n",
+		"f:13: window = '20000' is more than 16384"},
+	{PXP "single = on\n", "f:11: [flow f] has no key 'single'"},
+	{PXP "period = 0s\n", "f:11: period = '0s' is beyond the option's limits"},
+	{PXP "timeout = 61s\n", "f:11: timeout = '61s' is beyond the option's limits"},
 	{SCENARIO "[link A]\nrate = 1M\nqueue = 5\n" FLOW,
 		"f:3: 'A' is no new link between two nodes"},
 	{SCENARIO "[link A-A]\nrate = 1M\nqueue = 5\n" FLOW,
@@ -412,6 +424,36 @@ static void test_udt(void)
 	close_file();
 }
 
+/* Hops of 2 and 3 ms, processes of 60 and 240 us, one processor; 100 packets in tables of 128. */
+static void test_exchange(void)
+{
+	static const char text[] =
+		SCENARIO LINK "hops = 1.5\nhop_service = 2ms\nhop_wait = 3ms\n"
+			      "[flow f]\nagent = pxp\nfrom = A\nto = B\nrate = 10M\n"
+			      "timeout = 30ms\nload = 0.5\nwindow = 100\narrival = 80us\n"
+			      "process = 60us\nreceiver_process = 240us\nsingle = on\n";
+
+	CU_ASSERT_EQUAL(open_text(text, NULL), -1);
+
+	struct wh_point *point = build(0);
+	const struct wh_sim_engine_config *engine = &point->groups[0].engine;
+	const struct wh_sim_hops *hops = &point->links[1].hops;
+
+	CU_ASSERT_EQUAL(hops->mean, 1.5);
+	CU_ASSERT_EQUAL(hops->service_ps, 2 * MS);
+	CU_ASSERT_EQUAL(hops->wait_ps, 3 * MS);
+	CU_ASSERT_EQUAL(engine->window_pkts, 128);
+	CU_ASSERT_EQUAL(option(engine, "window"), 100);
+	CU_ASSERT_EQUAL(option(engine, "timeout"), 30e6);
+	CU_ASSERT_EQUAL(option(engine, "load"), 0.5);
+	CU_ASSERT_EQUAL(engine->processes.arrival_ps, 80 * MS / 1000);
+	CU_ASSERT_EQUAL(engine->processes.process_ps, 60 * MS / 1000);
+	CU_ASSERT_EQUAL(engine->processes.receiver_process_ps, 240 * MS / 1000);
+	CU_ASSERT_TRUE(engine->processes.single);
+	wh_point_free(point);
+	close_file();
+}
+
 /* 622 Mb/s by 100 ms are 62.2 Mb: 5183.3 packets of 1500 bytes, of which 40 are heads. */
 static void test_drs(void)
 {
@@ -585,6 +627,7 @@ CU_TestInfo wh_tests[] = {
 	{"the product of a sweep", test_sweep},
 	{"links, flows and marks", test_network},
 	{"options of the udt profile", test_udt},
+	{"the periodic exchange's model", test_exchange},
 	{"drs", test_drs},
 	{"ttp", test_ttp},
 	{"repair", test_repair},
