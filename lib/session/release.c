@@ -15,9 +15,11 @@
 
 /*
  * The outcome is told once a round trip until the peer has it, but no faster than this: a user of
- * a short path waits for nothing else.
+ * a short path waits for nothing else. And no more slowly: the round trips that were measured may
+ * be those of a full queue, which is empty now.
  */
 #define REPLY_REPEAT_MIN_MS 1
+#define REPLY_REPEAT_MAX_MS 1000
 
 static uint64_t request_repeat_tsc(const struct wh_session *s)
 {
@@ -26,7 +28,9 @@ static uint64_t request_repeat_tsc(const struct wh_session *s)
 
 static uint64_t reply_repeat_tsc(const struct wh_session *s)
 {
-	return wh_max_u64(wh_rtt_get(&s->rtt), wh_session_ms_tsc(s, REPLY_REPEAT_MIN_MS));
+	return wh_min_u64(
+		wh_max_u64(wh_rtt_get(&s->rtt), wh_session_ms_tsc(s, REPLY_REPEAT_MIN_MS)),
+		wh_session_ms_tsc(s, REPLY_REPEAT_MAX_MS));
 }
 
 /* Once the outcome is known, this end is there for the peer until then, whatever RTT it claims. */
@@ -91,10 +95,9 @@ static int32_t poll_receiver(struct wh_session *s, uint64_t now_tsc)
 	/* Quickly for a lost packet or two, then ever more slowly through an outage. */
 	if (s->release_repeats > WH_REPLY_QUICK_REPEATS)
 		s->next_release_tsc =
-			now_tsc +
-			wh_min_u64(
-				reply_repeat_tsc(s) * (s->release_repeats - WH_REPLY_QUICK_REPEATS),
-				wh_max_u64(reply_repeat_tsc(s), wh_session_ms_tsc(s, 1000)));
+			now_tsc + wh_min_u64(reply_repeat_tsc(s) *
+						     (s->release_repeats - WH_REPLY_QUICK_REPEATS),
+					  wh_session_ms_tsc(s, REPLY_REPEAT_MAX_MS));
 	s->next_release_tsc = wh_min_u64(s->next_release_tsc, give_up_tsc(s));
 	return 1;
 }

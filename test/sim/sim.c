@@ -17,13 +17,14 @@
 
 #include "base/clock.h"
 #include "draw.h"
+#include "wire/encap.h"
 
 #define JOBS_MAX 64
 
 /*
  * A receiver whose outcome is known stays until DONE comes, which it asks for every round trip or
  * second. Once the fibre is well the first of it is answered, whether the sender is still there or
- * has left.
+ * has left; the answer may have to wait behind a full queue.
  */
 #define LINGER_MAX_NS (10 * WH_NS_PER_S)
 
@@ -97,6 +98,16 @@ static uint64_t healed_linger_ns(
 	return result->gone_ns - wh_min_u64(result->gone_ns, since_ns);
 }
 
+static uint64_t linger_max_ns(const struct wh_world_config *config)
+{
+	const struct wh_fibre_config *fibre = &config->forward;
+	uint64_t queue_bytes = wh_max_u64(fibre->queue_bytes,
+		(uint64_t)fibre->queue_pkts *
+			(config->mtu_bytes + WH_ETHER_BYTES + WH_ETHER_WIRE_BYTES));
+
+	return LINGER_MAX_NS + wh_muldiv_u64(queue_bytes, 8 * WH_NS_PER_S, fibre->rate_bps);
+}
+
 /* NULL, or what is wrong with this end of the world. */
 static const char *judge(const struct wh_world_config *config, const struct wh_world_result *result)
 {
@@ -112,7 +123,8 @@ static const char *judge(const struct wh_world_config *config, const struct wh_w
 		return "verified, though the size is wrong";
 	if (result->sender == WH_STATUS_VERIFIED && result->receiver != WH_STATUS_VERIFIED)
 		return "the sender says verified and the receiver does not";
-	if (config->event == WH_WORLD_NOTHING && healed_linger_ns(config, result) > LINGER_MAX_NS)
+	if (config->event == WH_WORLD_NOTHING &&
+		healed_linger_ns(config, result) > linger_max_ns(config))
 		return "the receiver waits in vain for DONE";
 	/* What an honest end sends over the worst fibre contradicts nothing. */
 	if (result->sender_stats.bad_pkts > 0 || result->receiver_stats.bad_pkts > 0)
