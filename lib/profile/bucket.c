@@ -52,6 +52,7 @@ void wh_bucket_fill(
 	bucket->feed = feed;
 	bucket->tokens = tokens;
 	bucket->last_rtt = rtt;
+	bucket->least_rtt = rtt;
 	bound(bucket);
 }
 
@@ -114,6 +115,7 @@ bool wh_bucket_measure(struct wh_bucket *bucket, double rtt)
 
 	WH_ASSERT(rtt > 0.0 && last > 0.0);
 	bucket->last_rtt = rtt;
+	bucket->least_rtt = fmin(bucket->least_rtt, rtt);
 	if (!is_significant(bucket, last, rtt))
 		return false;
 	if (bucket->rules.adaptive)
@@ -125,6 +127,11 @@ bool wh_bucket_measure(struct wh_bucket *bucket, double rtt)
 	bucket->scalings++;
 	bound(bucket);
 	return true;
+}
+
+bool wh_bucket_way_is_clear(const struct wh_bucket *bucket)
+{
+	return bucket->last_rtt <= bucket->least_rtt * (1.0 + bucket->rules.threshold);
 }
 
 void wh_bucket_hear(struct wh_bucket *bucket, double acks, double rtt)

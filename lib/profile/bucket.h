@@ -37,6 +37,7 @@ struct wh_bucket {
 	double feed;
 	double tokens;
 	double last_rtt; /* 0: none yet */
+	double least_rtt;
 	int32_t last_change;
 	uint64_t scalings;
 };
@@ -67,6 +68,9 @@ static inline uint64_t wh_bucket_whole(const struct wh_bucket *bucket)
 {
 	return (uint64_t)bucket->tokens;
 }
+
+/* The last round trip is about the least one: nothing waits on the way. */
+bool wh_bucket_way_is_clear(const struct wh_bucket *bucket);
 
 /* What a value becomes by the formula above. */
 double wh_bucket_scale(const struct wh_bucket_rules *rules, double history, double value,

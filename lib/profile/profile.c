@@ -7,9 +7,9 @@
 #include "base/assert.h"
 #include "profile/fixed.h"
 #include "profile/hstcp.h"
-#include "profile/sttp.h"
 #include "profile/pack.h"
 #include "profile/pxp.h"
+#include "profile/sttp.h"
 #include "profile/ttp.h"
 #include "profile/udt.h"
 

@@ -34,6 +34,7 @@ enum {
 	FEED_SCALES,
 	TIMER,
 	TOKEN_RETURNS,
+	RETURNS_CLEAR,
 	PROBE_TAKES,
 	PROBE_REPEATS,
 	PROBE_PKTS,
@@ -61,6 +62,8 @@ static const struct wh_option options[OPTIONS] = {
 		"time feeds the bucket, and not acknowledgements"},
 	[TOKEN_RETURNS] = {"token_returns", WH_OPTION_SWITCH, 0, 1, 0, false, NULL,
 		"the token of a packet that is lost comes back"},
+	[RETURNS_CLEAR] = {"returns_clear", WH_OPTION_SWITCH, 0, 1, 1, false, NULL,
+		"it does while round trips are about the least: no queue lost it"},
 	[PROBE_TAKES] = {"probe_takes", WH_OPTION_SWITCH, 0, 1, 1, false, "III B.1",
 		"the probe takes one of the first tokens: seven of eight are left"},
 	[PROBE_REPEATS] = {"probe_repeats", WH_OPTION_SWITCH, 0, 1, 1, false,
@@ -110,6 +113,7 @@ struct wh_sttp_rules wh_sttp_rules(const struct wh_profile_options *set)
 			},
 		.timer = value[TIMER] != 0.0,
 		.token_returns = value[TOKEN_RETURNS] != 0.0,
+		.returns_clear = value[RETURNS_CLEAR] != 0.0,
 		.probe_takes = value[PROBE_TAKES] != 0.0,
 		.probe_repeats = value[PROBE_REPEATS] != 0.0,
 		.probe_pkts = (uint32_t)value[PROBE_PKTS],
@@ -225,7 +229,7 @@ static void on_loss(struct wh_control *control, const struct wh_loss_event *even
 	if (!sttp->probed)
 		return;
 	take_sent(sttp, event->sent_pkts_total);
-	if (sttp->rules.token_returns && !sttp->rules.timer)
+	if (!sttp->rules.timer && wh_sttp_token_returns(&sttp->rules, &sttp->bucket))
 		wh_bucket_add(&sttp->bucket, (double)event->lost_pkts);
 }
 

@@ -154,7 +154,7 @@ static void duplicate(struct wh_sim_tcp *tcp, uint64_t now_ps)
 		wh_bucket_hear(&sttp->bucket, 1.0, 0.0);
 	if (tcp->duplicates != WH_SIM_DUPLICATES || !wh_sim_tcp_may_cut(tcp))
 		return;
-	if (!sttp->rules.token_returns)
+	if (!wh_sttp_token_returns(&sttp->rules, &sttp->bucket))
 		wh_bucket_take(&sttp->bucket, 1.0);
 	wh_sim_tcp_fast_retransmit(tcp, now_ps);
 }

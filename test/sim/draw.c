@@ -188,7 +188,7 @@ static void draw_hstcp(struct wh_prng *prng, struct wh_world_config *config)
 static void draw_sttp(struct wh_prng *prng, uint64_t rate_bps, struct wh_world_config *config)
 {
 	static const char *const switches[] = {"growth_by_share", "scale_twice", "adaptive",
-		"feed_scales", "timer", "token_returns", "probe_takes"};
+		"feed_scales", "timer", "token_returns", "returns_clear", "probe_takes"};
 
 	choose(config, "sttp");
 	config->send_rate_bps = one_in(prng, 2) ? 0 : rate_bps;

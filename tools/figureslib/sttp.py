@@ -112,7 +112,7 @@ with the same bucket. Where the paper leaves something open it is an option of b
 profiles sttp</code>). rho, which III B.3 scales and IV B.1 does not mention, is not scaled: a flow
 whose acknowledgements bring less than a token is over after some ten packets. What an
 acknowledgement brings is scaled with all that is in the bucket. A round trip that shrinks scales
-by IV B.1's 1.15. A lost packet's token is lost.</p>
+by IV B.1's 1.15. A lost packet's token is lost, unless nothing waits on the way.</p>
 '''
 
 CHARTS = {'table1': table_1, 'table2': table_2, 'table3': table_3, 'future': future,

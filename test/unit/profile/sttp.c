@@ -206,6 +206,17 @@ static void test_lost_tokens(void)
 
 	begin(&config, 5 * MS, 100 * MS);
 	sent = may_go();
+	/* Nothing waits on the way: it was no queue. */
+	lose(3);
+	CU_ASSERT_EQUAL(may_go(), 3);
+	sent += 3;
+	state(0, 106 * MS);
+	lose(3);
+	CU_ASSERT_EQUAL(may_go(), 0);
+
+	set(&config, "returns_clear", 0);
+	begin(&config, 5 * MS, 100 * MS);
+	sent = may_go();
 	lose(3);
 	CU_ASSERT_EQUAL(may_go(), 0);
 	/* All is lost: one is made after four round trips, not before and not at once again. */
