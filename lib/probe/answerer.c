@@ -92,16 +92,6 @@ static struct wh_answerer_place *place_for(
 	return NULL;
 }
 
-uint32_t wh_answerer_tenants(const struct wh_answerer *answerer, uint64_t now_tsc)
-{
-	uint32_t tenants = 0;
-
-	for (uint32_t i = 0; i < WH_ANSWERER_PLACES; i++)
-		tenants += answerer->place[i].made_us != 0 &&
-			   !is_silent(answerer, &answerer->place[i], now_tsc);
-	return tenants;
-}
-
 /* A moment of ours, and not too long ago. */
 static bool is_current(const struct wh_answerer *answerer, uint64_t made_us, uint64_t now_tsc)
 {

@@ -95,7 +95,4 @@ enum wh_wire_reason wh_answerer_input(struct wh_answerer *answerer, uint64_t now
 	uint64_t arrived_tsc, uint8_t *bytes, size_t length, const struct wh_address *from,
 	struct wh_packet *packet, uint8_t *answer, uint32_t *answer_bytes);
 
-/* Places that somebody has; they may have been left without a word. */
-uint32_t wh_answerer_tenants(const struct wh_answerer *answerer, uint64_t now_tsc);
-
 #endif

@@ -131,7 +131,6 @@ struct wh_prober {
 
 	/* RX core to TX core */
 	struct wh_slot_fifo inbox;
-	_Atomic uint64_t dropped_pkts; /* no room for an answer */
 
 	/* TX core */
 	uint8_t apart[64];
@@ -150,7 +149,6 @@ struct wh_prober {
 	uint32_t room_pkts; /* that the answerer notes of a train */
 	struct wh_prober_run run;
 	struct wh_prober_fetch fetch;
-	uint32_t echoes_sent;
 	uint32_t echoes_heard; /* as the answerer tells */
 	uint32_t echoes_got;
 	uint64_t echo_sent_tsc[WH_PROBER_ECHOES];
