@@ -124,7 +124,7 @@ static_assert(WH_CONTROL_MIN - 1 >= WH_BESIDE_TRAIN + 2, "the smallest box has r
 
 struct wh_probing {
 	bool waits;                           /* for the answers of the latest train */
-	uint16_t train;                       /* its number, from 1 on */
+	uint16_t train;                       /* its number, first 1; it wraps */
 	uint32_t returned;                    /* bit i: its packet i was answered, ... */
 	uint64_t came_ns[WH_PROBE_TRAIN_MAX]; /* ... and had come then, by one of the two clocks */
 	uint64_t sent_tsc;

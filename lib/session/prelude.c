@@ -144,7 +144,7 @@ int32_t wh_prelude_poll(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_probing *probe = &s->tx.probe;
 
-	if (!probe->waits || now_tsc < probe->due_tsc || probe->train == UINT16_MAX)
+	if (!probe->waits || now_tsc < probe->due_tsc)
 		return 0;
 	if (several(probe))
 		tell(s, now_tsc);
