@@ -61,7 +61,7 @@ class Maker:
 
     def likeness(self):
         """The right version and a type that there is; the tag is wrong."""
-        head = struct.pack('<BBBB', 2, self.draw.randrange(1, 13), 0, 0)
+        head = struct.pack('<BBBB', 2, self.draw.randrange(1, 15), 0, 0)
         return self.datagram(head + self.draw.randbytes(self.draw.randrange(60, 1400)))
 
     def forgery(self):
