@@ -62,6 +62,14 @@ struct wh_feedback wh_profile_feedback(
 	return feedback;
 }
 
+bool wh_known_path_valid(const struct wh_known_path *known)
+{
+	if (known->capacity_bps == 0)
+		return known->rtt_ns == 0 && known->burst_pkts == 0 && known->age_s == 0;
+	return known->capacity_bps <= WH_KNOWN_BPS_MAX && known->rtt_ns > 0 &&
+	       known->rtt_ns <= WH_KNOWN_RTT_MAX_NS && known->burst_pkts <= WH_KNOWN_PKTS_MAX;
+}
+
 void wh_control_init(struct wh_control *control, const struct wh_profile *profile,
 	const struct wh_control_config *config)
 {
@@ -70,7 +78,7 @@ void wh_control_init(struct wh_control *control, const struct wh_profile *profil
 	WH_ASSERT(config->window_pkts_max >= WH_WINDOW_PKTS_MIN);
 	WH_ASSERT(profile->control_bytes <= WH_CONTROL_STATE_BYTES);
 	WH_ASSERT(wh_profile_options_valid(&config->options, profile));
-	WH_ASSERT(profile->decide != NULL);
+	WH_ASSERT(profile->decide != NULL && wh_known_path_valid(&config->known));
 	*control = (struct wh_control){.profile = profile, .config = *config};
 	if (profile->init != NULL)
 		profile->init(control);
@@ -82,4 +90,14 @@ void wh_control_set_rate(struct wh_control *control, uint64_t rate_bps)
 	control->config.rate_bps = rate_bps;
 	if (control->profile->on_rate != NULL)
 		control->profile->on_rate(control);
+}
+
+struct wh_known_path wh_control_found(const struct wh_control *control)
+{
+	struct wh_known_path found = {0};
+
+	if (control->profile->found != NULL)
+		control->profile->found(control, &found);
+	WH_ASSERT(wh_known_path_valid(&found) && found.age_s == 0);
+	return found;
 }

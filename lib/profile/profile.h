@@ -22,6 +22,26 @@
 #define WH_WINDOW_UNLIMITED UINT32_MAX
 #define WH_WINDOW_PKTS_MIN  2 /* of window_pkts_max: no controller can start with less */
 
+/*
+ * What is known of a way before its first packet, from a probe, an earlier session or the operator,
+ * or found by a session that is over. capacity_bps 0: nothing is known. It may be out of date, of
+ * another way, or wrong: it says where to look first, and is verified like any estimate.
+ */
+struct wh_known_path {
+	uint64_t capacity_bps; /* on the wire, of this session: its part where several share it */
+	uint64_t rtt_ns;       /* the least; > 0 where capacity_bps is */
+	uint32_t
+		burst_pkts; /* full packets at line rate that it bears without a loss; 0: unknown */
+	uint32_t age_s;     /* since it was found */
+};
+
+#define WH_KNOWN_BPS_MAX    UINT64_C(100000000000000)
+#define WH_KNOWN_RTT_MAX_NS UINT64_C(100000000000)
+#define WH_KNOWN_PKTS_MAX   (UINT32_C(1) << 24)
+
+/* Nothing, or within the bounds above. */
+bool wh_known_path_valid(const struct wh_known_path *known);
+
 struct wh_control_config {
 	uint64_t hz;
 	uint64_t syn_tsc;      /* rate control and feedback period */
@@ -30,6 +50,7 @@ struct wh_control_config {
 	uint64_t rate_bps;     /* on the wire; fixed: the rate, others: its bound; 0: unlimited */
 	uint32_t window_pkts_max;
 	struct wh_profile_options options;
+	struct wh_known_path known;
 };
 
 struct wh_feedback_event {
@@ -200,6 +221,8 @@ struct wh_profile {
 	void (*on_tick)(struct wh_control *control, const struct wh_tick_event *event);
 	void (*on_rate)(struct wh_control *control); /* config.rate_bps is another one now */
 	struct wh_decision (*decide)(const struct wh_control *control);
+	/* What it has found of the way, for the next session; NULL: it finds nothing to be kept. */
+	void (*found)(const struct wh_control *control, struct wh_known_path *found);
 	bool rate_is_told;     /* by the operator: the controller finds none of its own */
 	bool control_is_paced; /* the rate includes the transmitter's control packets */
 
@@ -229,6 +252,9 @@ void wh_control_init(struct wh_control *control, const struct wh_profile *profil
 
 /* Another rate from now on, or another bound of it; both that and the one before are above 0. */
 void wh_control_set_rate(struct wh_control *control, uint64_t rate_bps);
+
+/* What the controller has found of the way; capacity_bps 0: nothing that is worth keeping. */
+struct wh_known_path wh_control_found(const struct wh_control *control);
 
 /* An event for one of the handlers above. */
 #define WH_CONTROL_TELL(control, handler, event)                                                   \

@@ -152,6 +152,7 @@ static struct wh_session_config session_config(
 	session.rate_bps = config->rate_bps;
 	session.burst_pkts = config->burst_pkts;
 	session.options = config->options;
+	session.known = config->known;
 	session.repair = config->repair;
 	session.seed = seed;
 	return session;

@@ -30,6 +30,7 @@ struct wh_sim_engine_config {
 	uint64_t size_bytes;  /* of the stream; WH_OBJECT_BYTES_UNKNOWN: without end */
 	uint32_t window_pkts; /* a power of two */
 	uint32_t burst_pkts;
+	struct wh_known_path known;
 	struct wh_repair_config repair;
 	uint32_t chunk_pkts; /* 0: a few; a code wants hundreds */
 	/*

@@ -246,6 +246,7 @@ static int create_transmitter(struct wh_session *s)
 		.rate_bps = config->rate_bps,
 		.window_pkts_max = config->window_pkts,
 		.options = config->options,
+		.known = config->known,
 	};
 
 	tx->tx_chunk = calloc(config->chunks, sizeof(*tx->tx_chunk));

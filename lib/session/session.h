@@ -110,9 +110,10 @@ struct wh_session_config {
 	 * heads, which have the room: as the port would copy them anyway. 0: none is copied.
 	 */
 	uint32_t attach_bytes;
-	uint32_t window_pkts; /* a power of two, WH_WINDOW_PACKETS_MIN or more */
-	uint64_t rate_bps;    /* see struct wh_control_config */
-	uint32_t burst_pkts;  /* the pacer's */
+	uint32_t window_pkts;       /* a power of two, WH_WINDOW_PACKETS_MIN or more */
+	uint64_t rate_bps;          /* see struct wh_control_config */
+	uint32_t burst_pkts;        /* the pacer's */
+	struct wh_known_path known; /* a transmitter's, for its controller */
 	/* A transmitter's; OPEN tells a receiver's. Bitmaps' loss goes before repair's. */
 	struct wh_profile_options options;
 	uint64_t initial_rtt_ns;   /* until measured */

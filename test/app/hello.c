@@ -699,6 +699,28 @@ static void test_lanes(void)
 	CU_ASSERT_EQUAL(wh_request_lane_bps(&request), WH_RATE_MAX);
 }
 
+/* Each lane begins with its part of what the way bears, and with the whole round trip. */
+static void test_known_by_lanes(void)
+{
+	struct wh_request request = {.lanes = 3};
+	struct wh_known_path known = wh_request_lane_known(&request);
+
+	CU_ASSERT_EQUAL(known.capacity_bps, 0);
+	CU_ASSERT_TRUE(wh_known_path_valid(&known));
+	request.known = (struct wh_known_path){
+		.capacity_bps = 9000000001, .rtt_ns = 100000000, .burst_pkts = 2, .age_s = 60};
+	known = wh_request_lane_known(&request);
+	CU_ASSERT_EQUAL(known.capacity_bps, 3000000000);
+	CU_ASSERT_EQUAL(known.rtt_ns, 100000000);
+	CU_ASSERT_EQUAL(known.burst_pkts, 1);
+	CU_ASSERT_EQUAL(known.age_s, 60);
+	request.known.capacity_bps = 2;
+	request.known.burst_pkts = 0;
+	known = wh_request_lane_known(&request);
+	CU_ASSERT_EQUAL(known.capacity_bps, 1);
+	CU_ASSERT_EQUAL(known.burst_pkts, 0);
+}
+
 /* A lane without a byte of its own would go by time, for as long as nobody said. */
 static void test_bytes_of_lanes(void)
 {
@@ -741,6 +763,7 @@ CU_TestInfo wh_tests[] = {
 	{"idle", test_idle},
 	{"a request at both ends", test_both_ends},
 	{"lanes of a request", test_lanes},
+	{"what lanes know of their way", test_known_by_lanes},
 	{"bytes of lanes", test_bytes_of_lanes},
 	CU_TEST_INFO_NULL,
 };

@@ -318,6 +318,7 @@ static const char network[] =
 	"device_queue = 100\n"
 	"[flow none]\nagent = reno\nfrom = S2\nto = B\ncount = 0\n"
 	"[flow b]\nagent = fixed\nrate = 5M\nfrom = S2\nto = B\nwindow = 100\nburst = 4\n"
+	"known_rate = 2 * 5M\nknown_rtt = 3ms\nknown_burst = 7\nknown_age = 60s\n"
 	"[report]\nx = goodput(a.2, *, 1s, 3s)\nagain = lost(B-A, 1s, 2s)\n"
 	"[expect]\ny = finish(a) < 5s and queue_max(A-B) < 100\n";
 
@@ -367,6 +368,10 @@ static void expect_flows(const struct wh_point *point)
 	CU_ASSERT_EQUAL(b->engine.rate_bps, 5000000);
 	CU_ASSERT_EQUAL(b->engine.window_pkts, 128);
 	CU_ASSERT_EQUAL(b->engine.burst_pkts, 4);
+	CU_ASSERT_EQUAL(b->engine.known.capacity_bps, 10000000);
+	CU_ASSERT_EQUAL(b->engine.known.rtt_ns, 3000000);
+	CU_ASSERT_EQUAL(b->engine.known.burst_pkts, 7);
+	CU_ASSERT_EQUAL(b->engine.known.age_s, 60);
 	CU_ASSERT_EQUAL(b->payload_bytes, 1408);
 	CU_ASSERT_STRING_EQUAL(wh_point_flow_name(point, 2, name), "a.3");
 	CU_ASSERT_STRING_EQUAL(wh_point_flow_name(point, 3, name), "b");

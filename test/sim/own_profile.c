@@ -3,7 +3,8 @@
 /*
  * A profile that is all in this file: what CONTRIBUTING.md, "How to add a profile", promises. It
  * sends by tokens alone: a few at the beginning, one for each packet that is acknowledged or
- * reported lost, and one after a silence. With a pace it goes by that instead.
+ * reported lost, and one after a silence. With a pace it goes by that instead. Where the way is
+ * known, it begins with the burst that the way bears.
  */
 
 #include <string.h>
@@ -54,7 +55,20 @@ static struct own *own_of(struct wh_control *control)
 
 static void init(struct wh_control *control)
 {
-	own_of(control)->tokens = (uint64_t)control->config.options.value[FIRST];
+	uint64_t first = (uint64_t)control->config.options.value[FIRST];
+
+	own_of(control)->tokens = wh_max_u64(first, control->config.known.burst_pkts);
+}
+
+static void found(const struct wh_control *control, struct wh_known_path *path)
+{
+	const struct own *own = (const struct own *)control->state;
+
+	if (control->config.known.capacity_bps == 0)
+		return;
+	*path = control->config.known;
+	path->age_s = 0;
+	path->burst_pkts = (uint32_t)own->acked_pkts;
 }
 
 static void on_ack(struct wh_control *control, const struct wh_ack_event *event)
@@ -116,6 +130,7 @@ static const struct wh_profile profile = {
 	.on_loss = on_loss,
 	.on_silence = on_silence,
 	.decide = decide,
+	.found = found,
 	.feedback = {.period_us = 10000, .nak_packets_max = 1},
 	.adapt = adapt,
 };
@@ -225,6 +240,54 @@ static void test_burst(void)
 	CU_ASSERT(one_ns > 1.4 * (double)result.outcome_ns);
 }
 
+/* What is known goes as far as the controller, and what it found comes back. */
+static void test_known(void)
+{
+	struct wh_world_config config = config_of("on");
+	struct wh_world *world = wh_world_create(&config);
+	struct wh_known_path path;
+
+	wh_world_run(world, WH_NS_PER_S);
+	path = wh_control_found(wh_session_control(wh_world_sender(world)));
+	CU_ASSERT_EQUAL(path.capacity_bps, 0);
+	wh_world_destroy(world);
+
+	config.known = (struct wh_known_path){
+		.capacity_bps = 1000000000, .rtt_ns = RTT_NS, .burst_pkts = 100, .age_s = 5};
+	world = wh_world_create(&config);
+	wh_world_run(world, RTT_NS * 3 / 2); /* the opening, and before anything is answered */
+	CU_ASSERT_EQUAL(wh_session_stats(wh_world_sender(world)).sent_pkts, 101);
+	wh_world_run(world, WH_NS_PER_S);
+	path = wh_control_found(wh_session_control(wh_world_sender(world)));
+	CU_ASSERT_EQUAL(path.capacity_bps, 1000000000);
+	CU_ASSERT_EQUAL(path.burst_pkts, state_of(world).acked_pkts);
+	CU_ASSERT_EQUAL(path.age_s, 0);
+	wh_world_destroy(world);
+}
+
+/* Half of it is nothing, and so is what no way is like. */
+static void test_known_bounds(void)
+{
+	static const struct {
+		struct wh_known_path path;
+		bool valid;
+	} cases[] = {
+		{{0}, true},
+		{{.capacity_bps = 1, .rtt_ns = 1}, true},
+		{{WH_KNOWN_BPS_MAX, WH_KNOWN_RTT_MAX_NS, WH_KNOWN_PKTS_MAX, UINT32_MAX}, true},
+		{{.capacity_bps = 1}, false},
+		{{.rtt_ns = 1}, false},
+		{{.burst_pkts = 1}, false},
+		{{.age_s = 1}, false},
+		{{.capacity_bps = WH_KNOWN_BPS_MAX + 1, .rtt_ns = 1}, false},
+		{{.capacity_bps = 1, .rtt_ns = WH_KNOWN_RTT_MAX_NS + 1}, false},
+		{{1, 1, WH_KNOWN_PKTS_MAX + 1, 0}, false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		CU_ASSERT_EQUAL(wh_known_path_valid(&cases[i].path), cases[i].valid);
+}
+
 /* Each packet is acknowledged once, whatever gets lost on the way there or back. */
 static void test_losses(void)
 {
@@ -301,6 +364,8 @@ static void test_hostile_open(void)
 CU_TestInfo wh_tests[] = {
 	{"tokens set the rate", test_tokens_set_the_rate},
 	{"burst", test_burst},
+	{"what is known of the way", test_known},
+	{"bounds of what is known", test_known_bounds},
 	{"losses", test_losses},
 	{"silence", test_silence},
 	{"hostile OPEN", test_hostile_open},

@@ -89,6 +89,7 @@ static void configure(const struct wh_world *w, struct wh_rig_end *end, uint32_t
 	config->profile = w->config.profile;
 	config->rate_bps = w->config.send_rate_bps;
 	config->burst_pkts = w->config.burst_pkts;
+	config->known = w->config.known;
 	config->repair = w->config.repair;
 	config->options = w->config.options;
 	config->seed = w->config.seed;

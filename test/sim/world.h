@@ -41,6 +41,7 @@ struct wh_world_config {
 	uint32_t chunks_receiver;
 	uint32_t window_pkts;
 	uint32_t burst_pkts;
+	struct wh_known_path known; /* the sender's */
 	struct wh_repair_config repair;
 	uint64_t object_bytes;
 	bool size_unknown;       /* to the sessions */

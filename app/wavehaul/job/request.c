@@ -18,6 +18,19 @@ uint64_t wh_request_lane_bps(const struct wh_request *request)
 		       : WH_RATE_MAX;
 }
 
+struct wh_known_path wh_request_lane_known(const struct wh_request *request)
+{
+	struct wh_known_path known = request->known;
+
+	WH_ASSERT(request->lanes > 0);
+	if (known.capacity_bps == 0)
+		return known;
+	known.capacity_bps = wh_max_u64(known.capacity_bps / request->lanes, 1);
+	if (known.burst_pkts > 0)
+		known.burst_pkts = (uint32_t)wh_max_u64(known.burst_pkts / request->lanes, 1);
+	return known;
+}
+
 void wh_request_apply(const struct wh_request *request, struct wh_session_config *config)
 {
 	if (request->burst_pkts != 0)
@@ -36,6 +49,8 @@ void wh_request_configure(const struct wh_request *request, bool bundle,
 	wh_request_apply(request, config);
 	config->payload_bytes = (uint32_t)wh_min_u64(bounds->payload_bytes, request->payload_bytes);
 	config->chunk_bytes = bundle ? WH_CHUNK_BYTES_DEFAULT : WH_ANSWER_CHUNK_BYTES;
-	if (bundle)
-		wh_repair_configure(&request->repair, config);
+	if (!bundle)
+		return;
+	config->known = wh_request_lane_known(request);
+	wh_repair_configure(&request->repair, config);
 }

@@ -36,6 +36,7 @@ struct wh_request {
 	uint64_t rate_bps;                 /* of all lanes together; WH_RATE_MAX: no pacing */
 	uint32_t burst_pkts;               /* 0: as suits the host's cores */
 	uint32_t payload_bytes;            /* of a packet, at most */
+	struct wh_known_path known;        /* of the way there; all lanes share it */
 	struct wh_repair_options repair;   /* settled, but for those that a service begins with */
 	uint64_t memory_bytes;             /* of the host's, at most; of all lanes together */
 
@@ -70,6 +71,9 @@ uint64_t wh_request_lane_bytes(const struct wh_request *request, uint32_t lane);
 
 /* The rate of one of its lanes to begin with, > 0; WH_RATE_MAX: none. */
 uint64_t wh_request_lane_bps(const struct wh_request *request);
+
+/* What one of its lanes is to know of the way that they share. */
+struct wh_known_path wh_request_lane_known(const struct wh_request *request);
 
 /*
  * How long a session waits for its peer, how it sends, and its profile's options if that is the

@@ -168,6 +168,20 @@ static void take_processes(struct wh_taker *taker, struct wh_sim_engine_config *
 		wh_take_refuse(taker, "fec", "goes by chunks, and here each packet is one");
 }
 
+/* What an earlier session would have found; what a controller makes of it is its own affair. */
+static void take_known(struct wh_taker *taker, struct wh_known_path *known)
+{
+	if (!wh_take_has(taker, "known_rate"))
+		return;
+	wh_take_require(taker, "known_rtt", "100ms");
+	known->capacity_bps = wh_take_count(taker, "known_rate", 1, 1, WH_KNOWN_BPS_MAX);
+	known->rtt_ns = wh_take_ps(taker, "known_rtt", WH_PS_PER_NS) / WH_PS_PER_NS;
+	known->burst_pkts = (uint32_t)wh_take_count(taker, "known_burst", 0, 0, WH_KNOWN_PKTS_MAX);
+	known->age_s = (uint32_t)(wh_take_ps(taker, "known_age", 0) / WH_PS_PER_S);
+	if (!taker->failed && !wh_known_path_valid(known))
+		wh_take_refuse(taker, "known_rtt", "is not within 1ns and 100s");
+}
+
 static void take_engine(struct wh_point *point, struct wh_taker *taker,
 	struct wh_scenario_group *group, const struct wh_profile *profile)
 {
@@ -193,6 +207,7 @@ static void take_engine(struct wh_point *point, struct wh_taker *taker,
 	take_options(taker, profile, &config->options);
 	config->rate_bps = wh_take_count(taker, "rate", 0, 1, RATE_BPS_MAX);
 	config->burst_pkts = (uint32_t)wh_take_count(taker, "burst", config->burst_pkts, 1, 1024);
+	take_known(taker, &config->known);
 	enough = wh_scenario_window_pkts(&point->scenario, group->from, group->to,
 		group->packet_bytes, wh_profile_feedback(profile, &config->options).period_us);
 	wanted = (uint32_t)wh_take_count(
