@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "sim/memory.h"
 #include "tcp/psock.h"
 
@@ -86,15 +87,24 @@ struct reach {
 	double queued_pkts;
 };
 
+static uint64_t most_of(uint64_t value, const struct wh_sim_steps *steps)
+{
+	for (uint32_t i = 0; i < steps->count; i++)
+		value = wh_max_u64(value, steps->step[i].value);
+	return value;
+}
+
+/* By the largest rate and delay that links ever have. */
 static bool relax(struct reach *reach, const struct wh_sim_link_config *link)
 {
 	struct reach *from = &reach[link->from];
 	struct reach *to = &reach[link->to];
+	uint64_t delay_ps = most_of(link->delay_ps, &link->delay_steps);
 
-	if (from->delay_ps == WH_SIM_NEVER_PS || from->delay_ps + link->delay_ps >= to->delay_ps)
+	if (from->delay_ps == WH_SIM_NEVER_PS || from->delay_ps + delay_ps >= to->delay_ps)
 		return false;
-	to->delay_ps = from->delay_ps + link->delay_ps;
-	to->rate_bps = from->rate_bps < link->rate_bps ? from->rate_bps : link->rate_bps;
+	to->delay_ps = from->delay_ps + delay_ps;
+	to->rate_bps = wh_min_u64(from->rate_bps, most_of(link->rate_bps, &link->rate_steps));
 	to->queued_pkts = from->queued_pkts + link->queue.limit_pkts;
 	return true;
 }

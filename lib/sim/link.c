@@ -33,11 +33,38 @@ static void drop(void *context, struct wh_sim_packet *packet, bool early)
 	wh_sim_lose(link->sim, packet);
 }
 
+/* The last step that is past decides; the next one's moment goes into *next_ps if it is sooner. */
+static uint64_t value_at(
+	const struct wh_sim_steps *steps, uint64_t now_ps, uint64_t value, uint64_t *next_ps)
+{
+	for (uint32_t i = 0; i < steps->count; i++) {
+		if (steps->step[i].at_ps > now_ps) {
+			*next_ps = wh_min_u64(*next_ps, steps->step[i].at_ps);
+			break;
+		}
+		value = steps->step[i].value;
+	}
+	return value;
+}
+
+static void take_steps(struct wh_sim_link *link, uint64_t now_ps)
+{
+	const struct wh_sim_link_config *config = &link->config;
+
+	if (now_ps < link->step_ps)
+		return;
+	link->step_ps = WH_SIM_NEVER_PS;
+	link->rate_bps = value_at(&config->rate_steps, now_ps, config->rate_bps, &link->step_ps);
+	link->delay_ps = value_at(&config->delay_steps, now_ps, config->delay_ps, &link->step_ps);
+	link->packet_bytes = 0;
+	WH_ASSERT(link->rate_bps > 0);
+}
+
 static uint64_t time_to_send(struct wh_sim_link *link, uint32_t bytes)
 {
 	if (link->packet_bytes != bytes) {
 		link->packet_bytes = bytes;
-		link->packet_ps = wh_sim_line_ps(bytes, link->config.rate_bps);
+		link->packet_ps = wh_sim_line_ps(bytes, link->rate_bps);
 	}
 	return link->packet_ps;
 }
@@ -66,6 +93,7 @@ static void send_next(struct wh_sim_link *link, uint64_t now_ps)
 			wh_sim_event_at(link->events, &link->resume, until_ps);
 		return;
 	}
+	take_steps(link, now_ps);
 	link->sending = wh_sim_queue_take(&link->queue, now_ps, drop, link);
 	if (link->sending != NULL)
 		wh_sim_event_at(link->events, &link->sent,
@@ -89,14 +117,17 @@ static bool is_lost(struct wh_sim_link *link, uint64_t now_ps, const struct wh_s
 
 static void fly(struct wh_sim_link *link, uint64_t now_ps, struct wh_sim_packet *packet)
 {
-	packet->moment_ps = now_ps + link->config.delay_ps;
+	take_steps(link, now_ps);
+	packet->moment_ps = now_ps + link->delay_ps;
+	if (wh_prng_chance(&link->prng, link->reorder_threshold))
+		packet->moment_ps += link->config.reorder_delay_ps;
 	if (link->config.hops.mean > 0.0) {
 		packet->moment_ps += wh_sim_hops_draw_ps(&link->config.hops, &link->prng);
-		wh_sim_fifo_insert(&link->flying, packet);
+		wh_sim_flight_insert(&link->flying, packet);
 	} else {
-		wh_sim_fifo_push(&link->flying, packet);
+		wh_sim_flight_add(&link->flying, packet);
 	}
-	if (link->flying.first == packet)
+	if (wh_sim_flight_first(&link->flying) == packet)
 		wh_sim_event_at(link->events, &link->arrival, packet->moment_ps);
 }
 
@@ -122,12 +153,13 @@ static void end_sending(void *context, uint64_t now_ps)
 static void end_flying(void *context, uint64_t now_ps)
 {
 	struct wh_sim_link *link = context;
-	struct wh_sim_packet *packet = wh_sim_fifo_pop(&link->flying);
+	struct wh_sim_packet *packet = wh_sim_flight_take(&link->flying);
+	const struct wh_sim_packet *next = wh_sim_flight_first(&link->flying);
 
 	WH_ASSERT(packet != NULL && packet->moment_ps == now_ps);
-	if (link->flying.first != NULL) {
-		wh_sim_event_at(link->events, &link->arrival, link->flying.first->moment_ps);
-		rte_prefetch0(link->flying.first->next); /* long lines hold more than caches do */
+	if (next != NULL) {
+		wh_sim_event_at(link->events, &link->arrival, next->moment_ps);
+		rte_prefetch0(next->next); /* long lines hold more than caches do */
 	}
 	link->stats.left_pkts++;
 	link->stats.left_bytes += packet->bytes;
@@ -143,6 +175,12 @@ void wh_sim_link_enter(struct wh_sim_link *link, uint64_t now_ps, struct wh_sim_
 	wh_sim_link_count(link, now_ps);
 	stats->entered_pkts++;
 	stats->entered_bytes += packet->bytes;
+	if (!wh_sim_policer_passes(&link->policer, now_ps, packet->bytes)) {
+		stats->policed_pkts++;
+		stats->gone_bytes += packet->bytes;
+		wh_sim_lose(link->sim, packet);
+		return;
+	}
 	wh_sim_queue_put(&link->queue, now_ps, packet, &link->prng, drop, link);
 	if (link->sending == NULL)
 		send_next(link, now_ps);
@@ -165,6 +203,9 @@ struct wh_sim_link *wh_sim_link_create(
 	link->config = *config;
 	link->lossy = loss->loss > 0.0 || loss->bit_error > 0.0 || loss->n_outages > 0 ||
 		      loss->loss_model != WH_LOSS_BERNOULLI;
+	link->reorder_threshold = wh_chance_threshold(config->reorder);
+	take_steps(link, 0);
+	wh_sim_policer_init(&link->policer, &config->policer);
 	wh_sim_event_init(&link->sent, end_sending, link);
 	wh_sim_event_init(&link->resume, end_pause, link);
 	wh_sim_event_init(&link->arrival, end_flying, link);
@@ -177,17 +218,21 @@ struct wh_sim_link *wh_sim_link_create(
 uint64_t wh_sim_link_check(const struct wh_sim_link *link)
 {
 	const struct wh_sim_link_stats *stats = &link->stats;
-	uint64_t held_pkts = link->queue.fifo.count_pkts + link->flying.count_pkts;
-	uint64_t held_bytes = link->queue.fifo.count_bytes + link->flying.count_bytes;
+	uint64_t held_pkts = link->queue.fifo.count_pkts;
+	uint64_t held_bytes = link->queue.fifo.count_bytes;
+
+	wh_sim_flight_count(&link->flying, &held_pkts, &held_bytes);
 
 	if (link->sending != NULL) {
 		held_pkts++;
 		held_bytes += link->sending->bytes;
 	}
-	WH_ASSERT(stats->entered_pkts == stats->left_pkts + stats->overflow_pkts +
-						 stats->early_pkts + stats->lost_pkts + held_pkts);
+	WH_ASSERT(stats->entered_pkts == stats->left_pkts + stats->policed_pkts +
+						 stats->overflow_pkts + stats->early_pkts +
+						 stats->lost_pkts + held_pkts);
 	WH_ASSERT((link->sending != NULL) == wh_sim_event_is_pending(&link->sent));
-	WH_ASSERT((link->flying.first != NULL) == wh_sim_event_is_pending(&link->arrival));
+	WH_ASSERT((wh_sim_flight_first(&link->flying) != NULL) ==
+		  wh_sim_event_is_pending(&link->arrival));
 	WH_ASSERT(stats->entered_bytes == stats->left_bytes + stats->gone_bytes + held_bytes);
 	return held_pkts;
 }

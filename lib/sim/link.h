@@ -3,10 +3,11 @@
 #define WH_SIM_LINK_H
 
 /*
- * One direction between two nodes: the queue, the packet on the line, and those that fly. Only
- * the end of the transmission and the first arrival are pending events, however many fly.
+ * One direction between two nodes: a policer, the queue, the packet on the line, and those that
+ * fly. Only the end of the transmission and the first arrival are pending events, however many fly.
  */
 
+#include "sim/flight.h"
 #include "sim/sim.h"
 
 struct wh_sim_link {
@@ -14,12 +15,19 @@ struct wh_sim_link {
 	struct wh_sim_events *events;
 	struct wh_sim_link_config config;
 	bool lossy;
+	uint64_t reorder_threshold;
 
+	/* At the moment, and when the next step of either is due; NEVER: there is none. */
+	uint64_t rate_bps;
+	uint64_t delay_ps;
+	uint64_t step_ps;
+
+	struct wh_sim_policer policer;
 	struct wh_sim_queue queue;
 	struct wh_sim_packet *sending; /* NULL: the line is free */
 	struct wh_sim_event sent;
 	struct wh_sim_event resume; /* pending in a pause in which something waits */
-	struct wh_sim_fifo flying;
+	struct wh_sim_flight flying;
 	struct wh_sim_event arrival;
 
 	/* How long the latest size takes; most packets are of one. */

@@ -46,6 +46,7 @@ static struct wh_monitor_link read_link(const struct wh_monitor *monitor, uint32
 
 	return (struct wh_monitor_link){
 		.entered_pkts = stats->entered_pkts,
+		.policed_pkts = stats->policed_pkts,
 		.overflow_pkts = stats->overflow_pkts,
 		.early_pkts = stats->early_pkts,
 		.lost_pkts = stats->lost_pkts,
@@ -179,6 +180,7 @@ static struct wh_monitor_link link_between(
 	WH_ASSERT(after->busy_ps >= before->busy_ps);
 	return (struct wh_monitor_link){
 		.entered_pkts = after->entered_pkts - before->entered_pkts,
+		.policed_pkts = after->policed_pkts - before->policed_pkts,
 		.overflow_pkts = after->overflow_pkts - before->overflow_pkts,
 		.early_pkts = after->early_pkts - before->early_pkts,
 		.lost_pkts = after->lost_pkts - before->lost_pkts,

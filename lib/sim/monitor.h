@@ -32,6 +32,7 @@ struct wh_monitor_flow {
 
 struct wh_monitor_link {
 	uint64_t entered_pkts;
+	uint64_t policed_pkts;
 	uint64_t overflow_pkts;
 	uint64_t early_pkts;
 	uint64_t lost_pkts;

@@ -7,7 +7,8 @@
  * and send each other packets. Packets go by the way with the least sum of delays, ties by fewest
  * links, then by the lowest number of the first node on the way.
  *
- *   agent -> wh_sim_send -> queue -> line -> loss -> delay -> next node ... -> agent's receive
+ *   agent -> wh_sim_send -> policer -> queue -> line -> loss -> delay -> next node ...
+ *                                                                  -> agent's receive
  *
  * Everything follows from the configuration and the seed, on any machine and in any build.
  */
@@ -19,17 +20,42 @@
 #include "sim/event.h"
 #include "sim/hops.h"
 #include "sim/packet.h"
+#include "sim/policer.h"
 #include "sim/queue.h"
+
+#define WH_SIM_STEPS_MAX 32
+
+/* From then on something has another value. */
+struct wh_sim_step {
+	uint64_t at_ps;
+	uint64_t value;
+};
+
+/* Ascending, each at its own moment. */
+struct wh_sim_steps {
+	struct wh_sim_step step[WH_SIM_STEPS_MAX];
+	uint32_t count;
+};
 
 struct wh_sim_link_config {
 	uint32_t from; /* nodes */
 	uint32_t to;
 	uint64_t rate_bps; /* not 0 */
 	uint64_t delay_ps;
+	/*
+	 * A packet has the rate of the moment at which its first bit leaves and the delay of that
+	 * at which its last one does, and keeps both: when the delay falls, packets overtake those
+	 * that fly, as on a shorter way. Ways are chosen by the delays at the beginning.
+	 */
+	struct wh_sim_steps rate_steps; /* none is 0 */
+	struct wh_sim_steps delay_steps;
 	struct wh_sim_hops hops; /* what they take is added to the delay, and reorders */
 	struct wh_sim_queue_config queue;
 	struct wh_fibre_config
-		loss; /* of it: loss_model, loss, gilbert_elliott, bit_error, outage */
+		loss;              /* of it: loss_model, loss, gilbert_elliott, bit_error, outage */
+	double reorder;            /* this share of packets ... */
+	uint64_t reorder_delay_ps; /* ... arrives later by this, and others overtake them */
+	struct wh_sim_policer_config policer;
 	/* Ascending: nothing begins to be sent meanwhile, and the queue fills. */
 	struct wh_fibre_outage pause[WH_FIBRE_OUTAGES_MAX];
 	uint32_t n_pauses;
@@ -40,10 +66,11 @@ struct wh_sim_link_stats {
 	uint64_t entered_bytes;
 	uint64_t left_pkts; /* at the far end */
 	uint64_t left_bytes;
+	uint64_t policed_pkts;  /* dropped before the queue */
 	uint64_t overflow_pkts; /* dropped for want of room */
 	uint64_t early_pkts;    /* dropped by RED or CoDel before that */
 	uint64_t lost_pkts;     /* by the line */
-	uint64_t gone_bytes;    /* of these three */
+	uint64_t gone_bytes;    /* of these four */
 	uint64_t busy_ps;       /* of the line */
 	uint64_t queue_max_pkts;
 	uint64_t queue_max_bytes;

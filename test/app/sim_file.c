@@ -161,6 +161,30 @@ static const struct {
 		"f:6: gilbert_elliott = '0.1' is not understood; "},
 	{SCENARIO LINK "loss = 1%\ngilbert_elliott = 0.1, 0.2\n" FLOW,
 		"f:7: gilbert_elliott = '0.1, 0.2' is a loss model beside another"},
+	{SCENARIO LINK "loss_burst = 20\n" FLOW, "f:6: loss_burst = '20' wants a loss"},
+	{SCENARIO LINK "loss = 60%\nloss_burst = 20\n" FLOW, "f:7: loss_burst = '20' wants a loss"},
+	{SCENARIO LINK "loss = 1%\nloss_burst = 0.5\n" FLOW, "f:7: loss_burst = '0.5' is 0.5; it"},
+	{SCENARIO LINK "loss_burst = 2\ngilbert_elliott = 0.1, 0.2\n" FLOW,
+		"f:6: loss_burst = '2' wants a loss from above 0 to 50%, and no gilbert_elliott"},
+	{SCENARIO LINK "rate_steps = 1M\n" FLOW, "f:6: rate_steps = '1M' is not understood; "},
+	{SCENARIO LINK "rate_steps = 0 at 1s\n" FLOW,
+		"f:6: rate_steps = '0 at 1s' has a value that no link may have"},
+	{SCENARIO LINK "rate_steps = 1e16 at 1s\n" FLOW,
+		"f:6: rate_steps = '1e16 at 1s' has a value that no link may have"},
+	{SCENARIO LINK "rate_steps = 1M at 2s, 2M at 2s\n" FLOW,
+		"f:6: rate_steps = '1M at 2s, 2M at 2s' is out of order: times ascend"},
+	{SCENARIO LINK "rate_steps = 1ms at 2s\n" FLOW,
+		"f:6: rate_steps = '1ms at 2s' is a time; a number is wanted"},
+	{SCENARIO LINK "delay_steps = 1001s at 2s\n" FLOW,
+		"f:6: delay_steps = '1001s at 2s' has a value that no link may have"},
+	{SCENARIO LINK "delay_steps = 5 at 2s\n" FLOW,
+		"f:6: delay_steps = '5 at 2s' is a number without a unit"},
+	{SCENARIO LINK "reorder = 3%\n" FLOW, "f:3: [link A-B] lacks reorder_delay; "},
+	{SCENARIO LINK "reorder = 101%\nreorder_delay = 1ms\n" FLOW, "f:6: reorder = '101%' is "},
+	{SCENARIO LINK "police = 1M\n" FLOW, "f:3: [link A-B] lacks police_bucket; "},
+	{SCENARIO LINK "police = 0\npolice_bucket = 1\n" FLOW, "f:6: police = '0' is 0; it must"},
+	{SCENARIO LINK "police = 1M\npolice_bucket = 0\n" FLOW, "f:7: police_bucket = '0' is 0; "},
+	{SCENARIO LINK "police_bucket = 1\n" FLOW, "f:6: [link A-B] has no key 'police_bucket'"},
 	{SCENARIO LINK "outage = 1s\n" FLOW,
 		"f:6: outage = '1s' is not understood; write LENGTH at TIME"},
 	{SCENARIO LINK "hops = 0.5\n" FLOW, "f:6: hops = '0.5' is 0.5; it must be from 1 to"},
@@ -459,6 +483,50 @@ static void test_exchange(void)
 	close_file();
 }
 
+/*
+ * What changes on its way: 1000 packets are lost of 100000, in bursts of 20. The default window is
+ * of the largest rate and delay: 20 Mb/s and 50 ms there and back, 10 ms, and a queue of 50.
+ */
+static void test_changing_link(void)
+{
+	static const char text[] = SCENARIO
+		"[sweep]\nthen = 2s\n" LINK
+		"delay = 10ms\nrate_steps = 20M at then, 5M at then * 2\n"
+		"delay_steps = 0s at 1s, 50ms at 3s\nloss = 1%\nloss_burst = 20\n"
+		"reorder = 3%\nreorder_delay = 1ms\npolice = 2M\npolice_bucket = 250K\n" FLOW;
+
+	CU_ASSERT_EQUAL_FATAL(open_text(text, NULL), -1);
+
+	struct wh_point *point = build(0);
+
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct wh_sim_link_config *link = &point->links[i];
+
+		CU_ASSERT_EQUAL(link->rate_steps.count, 2);
+		CU_ASSERT_EQUAL(link->rate_steps.step[0].at_ps, 2 * WH_PS_PER_S);
+		CU_ASSERT_EQUAL(link->rate_steps.step[0].value, 20000000);
+		CU_ASSERT_EQUAL(link->rate_steps.step[1].at_ps, 4 * WH_PS_PER_S);
+		CU_ASSERT_EQUAL(link->rate_steps.step[1].value, 5000000);
+		CU_ASSERT_EQUAL(link->delay_steps.count, 2);
+		CU_ASSERT_EQUAL(link->delay_steps.step[0].value, 0);
+		CU_ASSERT_EQUAL(link->delay_steps.step[1].value, 50 * MS);
+		CU_ASSERT_EQUAL(link->loss.loss_model, WH_LOSS_GILBERT_ELLIOTT);
+		CU_ASSERT_EQUAL(link->loss.loss, 0.0);
+		CU_ASSERT_EQUAL(link->loss.gilbert_elliott.bad_to_good, 0.05);
+		WH_ASSERT_NEAR(link->loss.gilbert_elliott.good_to_bad, 0.05 * 0.01 / 0.99, 1e-12);
+		CU_ASSERT_EQUAL(link->loss.gilbert_elliott.loss_bad, 1.0);
+		CU_ASSERT_EQUAL(link->loss.gilbert_elliott.loss_good, 0.0);
+		CU_ASSERT_EQUAL(link->reorder, 0.03);
+		CU_ASSERT_EQUAL(link->reorder_delay_ps, MS);
+		CU_ASSERT_EQUAL(link->policer.rate_bps, 2000000);
+		CU_ASSERT_EQUAL(link->policer.bucket_bytes, 250000);
+	}
+	/* Twice 183.3 on their way in 110 ms and the 50. */
+	CU_ASSERT_EQUAL(point->groups[0].engine.window_pkts, 512);
+	wh_point_free(point);
+	close_file();
+}
+
 /* 622 Mb/s by 100 ms are 62.2 Mb: 5183.3 packets of 1500 bytes, of which 40 are heads. */
 static void test_drs(void)
 {
@@ -633,6 +701,7 @@ CU_TestInfo wh_tests[] = {
 	{"links, flows and marks", test_network},
 	{"options of the udt profile", test_udt},
 	{"the periodic exchange's model", test_exchange},
+	{"links that change", test_changing_link},
 	{"drs", test_drs},
 	{"ttp", test_ttp},
 	{"repair", test_repair},

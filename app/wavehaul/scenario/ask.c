@@ -197,7 +197,7 @@ static double link_drops(const struct question *q)
 {
 	const struct wh_monitor_link span = link_span(q);
 
-	return (double)(span.overflow_pkts + span.early_pkts);
+	return (double)(span.policed_pkts + span.overflow_pkts + span.early_pkts);
 }
 
 static double link_queue_mean(const struct question *q)
@@ -237,6 +237,7 @@ static const struct function functions[] = {
 	{"utilisation", link_utilisation, .of_link = true},
 	{"entered", link_count, LINK(entered_pkts)},
 	{"drops", link_drops, .of_link = true},
+	{"policed", link_count, LINK(policed_pkts)},
 	{"lost", link_count, LINK(lost_pkts)},
 	{"queue_mean", link_queue_mean, .of_link = true},
 	{"queue_max", link_queue_max, .of_link = true, .no_times = true},

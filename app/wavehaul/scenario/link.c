@@ -2,6 +2,7 @@
 
 /* [link ...] of a scenario. */
 
+#include <math.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -10,11 +11,13 @@
 #include "scenario/point.h"
 #include "sim/memory.h"
 
-#define RATE_BPS_MIN 1.0
-#define RATE_BPS_MAX 1e15
+#define RATE_BPS_MIN UINT64_C(1)
+#define RATE_BPS_MAX UINT64_C(1000000000000000)
 
 /* So that the sum over a way of all links is a time. */
 #define DELAY_PS_MAX (1000 * WH_PS_PER_S)
+
+#define LOSS_BURST_MAX 1e6
 
 #define HOPS_MAX   1000.0
 #define HOP_PS_MAX WH_PS_PER_S
@@ -137,6 +140,28 @@ static void take_bursts(struct wh_taker *taker, struct wh_fibre_config *loss)
 	};
 }
 
+/* Losses in a row, geometrically many in the mean, so that the share stays `loss`. */
+static void take_loss_burst(struct wh_taker *taker, struct wh_fibre_config *loss)
+{
+	double pkts = wh_take_number(taker, "loss_burst", 0.0, 1.0, LOSS_BURST_MAX);
+	double share = loss->loss;
+
+	if (pkts == 0.0)
+		return;
+	if (wh_take_has(taker, "gilbert_elliott") || share == 0.0 || share > 0.5) {
+		wh_take_refuse(taker, "loss_burst",
+			"wants a loss from above 0 to 50%, and no gilbert_elliott");
+		return;
+	}
+	loss->loss = 0.0;
+	loss->loss_model = WH_LOSS_GILBERT_ELLIOTT;
+	loss->gilbert_elliott = (struct wh_gilbert_elliott){
+		.good_to_bad = share / (1.0 - share) / pkts,
+		.bad_to_good = 1.0 / pkts,
+		.loss_bad = 1.0,
+	};
+}
+
 static uint32_t take_spans(struct wh_taker *taker, const char *key, struct wh_fibre_outage *spans)
 {
 	struct wh_taken_at taken[WH_FIBRE_OUTAGES_MAX];
@@ -160,6 +185,7 @@ static void take_loss(struct wh_taker *taker, struct wh_fibre_config *loss)
 	loss->loss = wh_take_number(taker, "loss", 0.0, 0.0, 1.0);
 	loss->bit_error = wh_take_number(taker, "ber", 0.0, 0.0, 1.0);
 	take_bursts(taker, loss);
+	take_loss_burst(taker, loss);
 	loss->n_outages = take_spans(taker, "outage", loss->outage);
 }
 
@@ -175,21 +201,69 @@ static void take_hops(struct wh_taker *taker, struct wh_sim_hops *hops)
 		wh_take_refuse(taker, "hops", "takes more than 1s each");
 }
 
+/* From some moments on it is another value; the first halves are times when first_is_time. */
+static void take_steps(struct wh_taker *taker, const char *key, bool first_is_time, uint64_t least,
+	uint64_t most, struct wh_sim_steps *steps)
+{
+	struct wh_taken_at taken[WH_SIM_STEPS_MAX];
+
+	steps->count = wh_take_ats(taker, key, first_is_time, taken, WH_SIM_STEPS_MAX);
+	for (uint32_t i = 0; i < steps->count; i++) {
+		double value = first_is_time ? taken[i].x * (double)WH_PS_PER_S : taken[i].x;
+
+		if (!(value >= (double)least && value <= (double)most))
+			wh_take_refuse(taker, key, "has a value that no link may have");
+		else if (i > 0 && taken[i].at_ps <= taken[i - 1].at_ps)
+			wh_take_refuse(taker, key, "is out of order: times ascend");
+		if (taker->failed)
+			return;
+		steps->step[i] = (struct wh_sim_step){
+			.at_ps = taken[i].at_ps, .value = (uint64_t)llround(value)};
+	}
+}
+
+static void take_line(struct wh_taker *taker, struct wh_sim_link_config *config)
+{
+	wh_take_require(taker, "rate", "100M");
+	config->rate_bps = wh_take_count(taker, "rate", 1, RATE_BPS_MIN, RATE_BPS_MAX);
+	config->delay_ps = wh_take_ps(taker, "delay", 0);
+	if (config->delay_ps > DELAY_PS_MAX)
+		wh_take_refuse(taker, "delay", "is more than 1000s");
+	take_steps(taker, "rate_steps", false, RATE_BPS_MIN, RATE_BPS_MAX, &config->rate_steps);
+	take_steps(taker, "delay_steps", true, 0, DELAY_PS_MAX, &config->delay_steps);
+}
+
+static void take_reorder(struct wh_taker *taker, struct wh_sim_link_config *config)
+{
+	config->reorder = wh_take_number(taker, "reorder", 0.0, 0.0, 1.0);
+	if (config->reorder > 0.0)
+		wh_take_require(taker, "reorder_delay", "1ms");
+	config->reorder_delay_ps = wh_take_ps(taker, "reorder_delay", 0);
+	if (config->reorder_delay_ps > DELAY_PS_MAX)
+		wh_take_refuse(taker, "reorder_delay", "is more than 1000s");
+}
+
+static void take_policer(struct wh_taker *taker, struct wh_sim_policer_config *policer)
+{
+	if (!wh_take_has(taker, "police"))
+		return;
+	wh_take_require(taker, "police_bucket", "250K");
+	policer->rate_bps = wh_take_count(taker, "police", 1, RATE_BPS_MIN, RATE_BPS_MAX);
+	policer->bucket_bytes = wh_take_count(taker, "police_bucket", 1, 1, UINT64_C(1) << 50);
+}
+
 bool wh_point_take_link(struct wh_point *point, struct wh_taker *taker)
 {
 	const char *list = taker->section->name;
 	struct wh_sim_link_config config = {0};
 	char item[WH_ITEM_BYTES];
 
-	wh_take_require(taker, "rate", "100M");
-	config.rate_bps =
-		wh_take_count(taker, "rate", 1, (uint64_t)RATE_BPS_MIN, (uint64_t)RATE_BPS_MAX);
-	config.delay_ps = wh_take_ps(taker, "delay", 0);
-	if (config.delay_ps > DELAY_PS_MAX)
-		wh_take_refuse(taker, "delay", "is more than 1000s");
+	take_line(taker, &config);
 	take_hops(taker, &config.hops);
+	take_policer(taker, &config.policer);
 	take_queue(taker, &config.queue);
 	take_loss(taker, &config.loss);
+	take_reorder(taker, &config);
 	config.n_pauses = take_spans(taker, "pause", config.pause);
 	while (!taker->failed && wh_lex_item(&list, ',', item)) {
 		if (add_link(point, &config, item))

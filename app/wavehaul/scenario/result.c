@@ -60,6 +60,15 @@ static json_t *flow_json(
 	/* clang-format on */
 }
 
+static bool has_policers(const struct wh_point *point)
+{
+	for (uint32_t i = 0; i < point->scenario.n_links; i++)
+		if (point->links[i].policer.rate_bps > 0)
+			return true;
+	return false;
+}
+
+/* What only some scenarios ask for is in all rows of these, and in none of others. */
 static json_t *link_json(
 	const struct wh_point *point, const struct wh_scenario_run *run, uint32_t link)
 {
@@ -69,9 +78,10 @@ static json_t *link_json(
 	double span_ps = (double)(end_ps - point->warmup_ps);
 	const struct wh_sim_link_stats *stats = wh_sim_link_stats(wh_scenario_run_sim(run), link);
 	char name[WH_POINT_NAME_BYTES];
+	json_t *object;
 
 	/* clang-format off */
-	return json_pack("{s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:I}",
+	object = json_pack("{s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:I}",
 		"name", wh_point_link_name(point, link, name),
 		"rate_bps", wh_json_shown((double)point->links[link].rate_bps),
 		"utilisation", wh_json_shown((double)span.busy_ps / span_ps),
@@ -82,6 +92,9 @@ static json_t *link_json(
 		"queue_mean_pkts", wh_json_shown((double)span.queue_pkt_ps / span_ps),
 		"queue_max_pkts", (json_int_t)stats->queue_max_pkts);
 	/* clang-format on */
+	if (has_policers(point))
+		json_object_set_new(object, "policed_pkts", json_count(span.policed_pkts));
+	return object;
 }
 
 static json_t *flow_samples(
@@ -129,8 +142,9 @@ static json_t *link_samples(
 		json_array_append_new(utilisation,
 			wh_json_shown(
 				(double)sample.busy_ps / (double)point->scenario.interval_ps));
-		json_array_append_new(dropped,
-			json_count(sample.overflow_pkts + sample.early_pkts + sample.lost_pkts));
+		json_array_append_new(
+			dropped, json_count(sample.policed_pkts + sample.overflow_pkts +
+					    sample.early_pkts + sample.lost_pkts));
 	}
 	return json_pack("{s:o, s:o, s:o}", "queue_pkts", queue, "utilisation", utilisation,
 		"dropped_pkts", dropped);

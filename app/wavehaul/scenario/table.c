@@ -115,7 +115,8 @@ static void print_links(const json_t *runs)
 	bool headed = false;
 
 	for (size_t i = 0; i < json_array_size(first); i++) {
-		double drops_pkts = mean_of_links(runs, i, "overflow_pkts") +
+		double drops_pkts = mean_of_links(runs, i, "policed_pkts") +
+				    mean_of_links(runs, i, "overflow_pkts") +
 				    mean_of_links(runs, i, "early_pkts");
 		double lost_pkts = mean_of_links(runs, i, "lost_pkts");
 		double utilisation = mean_of_links(runs, i, "utilisation");

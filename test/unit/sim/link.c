@@ -484,6 +484,123 @@ static void a_pause_lets_the_queue_fill(void)
 	wh_sim_destroy(sim);
 }
 
+/*
+ * 1500 bytes are 12 us at 1 Gb/s and 120 us at 0.1. Four at once; from 20 us on it is slower, so
+ * that the second keeps its rate and the third does not, and from 150 us on it is as before.
+ */
+static void a_packet_keeps_the_rate_at_which_it_began(void)
+{
+	const struct wh_sim_link_config config = {
+		.rate_bps = GBPS,
+		.rate_steps = {.step = {{20 * US, GBPS / 10}, {150 * US, GBPS}}, .count = 2},
+	};
+	static const uint64_t when_us[] = {12, 24, 144, 264, 276};
+	struct inbox inbox;
+	struct wh_sim *sim = create_chain(&config, 1, 1, &inbox);
+
+	for (unsigned int i = 0; i < 5; i++)
+		send_one(&inbox, 1500, i);
+	wh_sim_run(sim, MS);
+	CU_ASSERT_EQUAL(inbox.pkts, 5);
+	for (unsigned int i = 0; i < 5; i++)
+		CU_ASSERT_EQUAL(inbox.when_ps[i], when_us[i] * US);
+	wh_sim_destroy(sim);
+}
+
+/* Two that fly when the delay rises keep theirs; when it falls, later ones arrive before them. */
+static void packets_in_flight_keep_their_delay(void)
+{
+	const struct wh_sim_link_config config = {
+		.rate_bps = GBPS,
+		.delay_ps = MS,
+		.delay_steps = {.step = {{30 * US, 2 * MS}, {60 * US, 0}}, .count = 2},
+	};
+	/* Their last bits leave at 12, 24, ... us. */
+	static const uint64_t number[] = {4, 5, 0, 1, 2, 3};
+	static const uint64_t when_us[] = {60, 72, 1012, 1024, 2036, 2048};
+	struct inbox inbox;
+	struct wh_sim *sim = create_chain(&config, 1, 1, &inbox);
+
+	for (unsigned int i = 0; i < 6; i++)
+		send_one(&inbox, 1500, i);
+	wh_sim_run(sim, 10 * MS);
+	CU_ASSERT_EQUAL(inbox.pkts, 6);
+	for (unsigned int i = 0; i < 6; i++) {
+		CU_ASSERT_EQUAL(inbox.number[i], number[i]);
+		CU_ASSERT_EQUAL(inbox.when_ps[i], when_us[i] * US);
+	}
+	wh_sim_destroy(sim);
+}
+
+/* 3 % by 1 ms, one each 10 us: each that is held back is a gap, and comes 100 later. */
+static void some_are_held_back_and_overtaken(void)
+{
+	const struct wh_sim_link_config config = {
+		.rate_bps = GBPS, .delay_ps = MS, .reorder = 0.03, .reorder_delay_ps = MS};
+	struct inbox inbox;
+	struct wh_sim *sim = create_chain(&config, 1, 5, &inbox);
+	uint64_t late = 0;
+
+	for (uint64_t i = 0; i < LOG_ROOM; i++)
+		send_one(&inbox, 1250, i);
+	wh_sim_run(sim, 10 * MS);
+	CU_ASSERT_EQUAL(inbox.pkts, LOG_ROOM);
+	for (uint64_t i = 0; i < LOG_ROOM; i++) {
+		uint64_t straight_ps = MS + (inbox.number[i] + 1) * 10 * US;
+
+		CU_ASSERT_TRUE(
+			inbox.when_ps[i] == straight_ps || inbox.when_ps[i] == straight_ps + MS);
+		late += inbox.when_ps[i] != straight_ps;
+	}
+	CU_ASSERT_TRUE(late > 0 && late < 8);
+	wh_sim_destroy(sim);
+}
+
+static void reordered_packets_are_of_the_share(void)
+{
+	const struct wh_sim_link_config config = {
+		.rate_bps = GBPS, .delay_ps = MS, .reorder = 0.03, .reorder_delay_ps = MS};
+	const uint64_t pkts = 200000;
+	struct inbox inbox;
+	struct wh_sim *sim = create_chain(&config, 1, 5, &inbox);
+
+	for (uint64_t i = 0; i < pkts; i++) {
+		send_one(&inbox, 1250, i);
+		wh_sim_run(sim, (i + 1) * 10 * US);
+	}
+	wh_sim_run(sim, pkts * 10 * US + 3 * MS);
+	CU_ASSERT_EQUAL(inbox.pkts, pkts);
+	/* One leaves a gap, and comes between two others: three, but for those of neighbours. */
+	WH_ASSERT_NEAR((double)inbox.bursts / (double)pkts, 3 * 0.03 * (1 - 0.03), 0.03);
+	wh_sim_destroy(sim);
+}
+
+/* 2 Gb/s offered to a policer of 1 Gb/s with a bucket of ten packets, on a line of 10 Gb/s. */
+static void a_policer_drops_and_queues_nothing(void)
+{
+	const struct wh_sim_link_config config = {
+		.rate_bps = 10 * GBPS, .policer = {.rate_bps = GBPS, .bucket_bytes = 15000}};
+	struct inbox inbox;
+	struct wh_sim *sim = create_chain(&config, 1, 1, &inbox);
+
+	for (uint64_t i = 0; i < 1000; i++) {
+		wh_sim_run(sim, i * 6 * US);
+		send_one(&inbox, 1500, i);
+	}
+	wh_sim_run(sim, 10 * MS);
+
+	const struct wh_sim_link_stats *stats = wh_sim_link_stats(sim, 0);
+
+	/* 10 of the bucket, and one each 12 us for 5994 us. */
+	CU_ASSERT_EQUAL(inbox.pkts, 509);
+	CU_ASSERT_EQUAL(stats->policed_pkts, 491);
+	CU_ASSERT_EQUAL(stats->gone_bytes, 491 * 1500);
+	CU_ASSERT_EQUAL(stats->queue_max_pkts, 0);
+	CU_ASSERT_EQUAL(stats->overflow_pkts, 0);
+	CU_ASSERT_EQUAL(wh_sim_flow_stats(sim, 0)->dropped_pkts, 491);
+	wh_sim_destroy(sim);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"packets arrive when they should", packets_arrive_when_they_should},
 	{"no packet is faster than the line", no_packet_is_faster_than_the_line},
@@ -496,6 +613,11 @@ CU_TestInfo wh_tests[] = {
 	{"bit errors are of the packet's size", bit_errors_are_of_the_packets_size},
 	{"an outage loses what leaves in it", an_outage_loses_what_leaves_in_it},
 	{"a pause lets the queue fill", a_pause_lets_the_queue_fill},
+	{"a packet keeps the rate at which it began", a_packet_keeps_the_rate_at_which_it_began},
+	{"packets in flight keep their delay", packets_in_flight_keep_their_delay},
+	{"some are held back and overtaken", some_are_held_back_and_overtaken},
+	{"reordered packets are of the share", reordered_packets_are_of_the_share},
+	{"a policer drops and queues nothing", a_policer_drops_and_queues_nothing},
 	{"a seed decides all", a_seed_decides_all},
 	{"links draw for themselves", links_draw_for_themselves},
 	{"flows begin without moments", flows_begin_without_moments},
