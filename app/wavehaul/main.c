@@ -39,6 +39,8 @@ static int run(enum wh_verb verb, int argc, char **argv)
 		return wh_verb_probe(argc, argv);
 	case WH_VERB_SIM:
 		return wh_verb_sim(argc, argv);
+	case WH_VERB_WAN:
+		return wh_verb_wan(argc, argv);
 	case WH_VERB_PLAN:
 		return wh_verb_plan(argc, argv);
 	case WH_VERB_DOCTOR:

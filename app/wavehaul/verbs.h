@@ -18,5 +18,6 @@ int wh_verb_sim(int argc, char **argv);
 int wh_verb_plan(int argc, char **argv);
 int wh_verb_probe(int argc, char **argv);
 int wh_verb_profiles(int argc, char **argv);
+int wh_verb_wan(int argc, char **argv);
 
 #endif

@@ -20,9 +20,6 @@
 #include "base/clock.h"
 #include "wire/internet.h"
 
-/* Shortest Ethernet frame, its frame check sequence not counted; a NIC pads to it. */
-#define FRAME_BYTES_MIN 60
-
 /*
  * Copies kept ready per direction, for a burst in which every packet is doubled; also the
  * copies handed over at once.
@@ -81,7 +78,7 @@ static uint32_t ring_pkts(const struct wh_lambda_config *config)
 
 static uint32_t padded_bytes(uint32_t frame_bytes)
 {
-	return RTE_MAX(frame_bytes, (uint32_t)FRAME_BYTES_MIN);
+	return RTE_MAX(frame_bytes, (uint32_t)WH_LAMBDA_FRAME_BYTES_MIN);
 }
 
 /* That wait for the ingress: what is taken ahead, and the burst that goes beyond it. */

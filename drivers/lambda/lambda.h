@@ -33,6 +33,9 @@
 /* Mbufs that an lcore may keep in its cache; wh_lambda_mbufs_needed reckons with it. */
 #define WH_LAMBDA_POOL_CACHE 256
 
+/* Shortest Ethernet frame, its frame check sequence not counted; a NIC pads to it. */
+#define WH_LAMBDA_FRAME_BYTES_MIN 60
+
 /* Packets that one poll takes from a sender. */
 #define WH_LAMBDA_BURST 64
 

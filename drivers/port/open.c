@@ -128,9 +128,10 @@ static void choose_offloads(struct opening *opening)
 {
 	const struct rte_eth_dev_info *info = &opening->info;
 
-	opening->conf.rxmode.offloads =
-		(RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM) &
-		info->rx_offload_capa;
+	if (!opening->config->transparent)
+		opening->conf.rxmode.offloads =
+			(RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM) &
+			info->rx_offload_capa;
 
 	uint64_t tx = RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
 
@@ -337,6 +338,17 @@ static int steer(struct opening *opening)
 		opening->name, port->queues);
 }
 
+/* A driver that has no filter needs none. */
+static int take_every_frame(const struct opening *opening)
+{
+	int error = rte_eth_promiscuous_enable(opening->port->ethdev);
+
+	return error == 0 || error == -ENOTSUP
+		       ? 0
+		       : fail(opening, error, "port %s does not take every frame (%s)",
+				 opening->name, rte_strerror(-error));
+}
+
 static int bring_up(struct opening *opening)
 {
 	struct wh_port *port = opening->port;
@@ -354,6 +366,8 @@ static int bring_up(struct opening *opening)
 	if (port->calm)
 		wh_calm_join();
 	if ((error = check_mtu(opening)) != 0 || (error = steer(opening)) != 0)
+		return error;
+	if (port->transparent && (error = take_every_frame(opening)) != 0)
 		return error;
 	if (!wh_port_watch_link(port) && opening->config->link_wait_ms > 0 &&
 		(error = wh_port_await_link(port, opening->config->link_wait_ms)) != 0)
@@ -398,6 +412,7 @@ int wh_port_open(
 	port->ethdev = config->ethdev;
 	port->queues = config->queues;
 	port->mtu = config->mtu;
+	port->transparent = config->transparent;
 	port->socket = socket;
 	port->pool = config->pool;
 	opening.port = port;

@@ -93,7 +93,7 @@ static bool sum_is_bad(const struct rte_mbuf *pkt)
 static bool accept_received(
 	const struct wh_port *port, struct wh_port_queue *q, struct rte_mbuf **pkt)
 {
-	if (unlikely(sum_is_bad(*pkt))) {
+	if (unlikely(sum_is_bad(*pkt) && !port->transparent)) {
 		count_drops(q, WH_PORT_RX_CHECKSUM, pkt, 1);
 		return false;
 	}

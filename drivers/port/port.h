@@ -82,6 +82,7 @@ struct wh_port_config {
 	int socket;                /* of queues; SOCKET_ID_ANY: the device's */
 	uint32_t link_wait_ms;     /* 0: the link need not be up; see wh_port_await_link */
 	struct rte_ether_addr mac; /* zero: the device's own */
+	bool transparent;          /* takes every frame, whatever its address and sums say */
 
 	/* Needed with several queues that are not paired (enum wh_port_steering). */
 	uint16_t udp_port; /* of queue 0; queue q has udp_port + q */
@@ -105,6 +106,7 @@ struct wh_port {
 	bool multi_segment_tx; /* chains and outside memory may be sent as they are */
 	bool udp_sum_tx;       /* see wh_port_offload_udp6 */
 	bool has_timed_tx;     /* could send at times stamped on packets: not used */
+	bool transparent;      /* as it was asked for */
 	bool tsc_stamps;       /* arrival stamps of this driver are cycles of the TSC */
 	bool started;
 	bool calm;    /* bursts only while the link cannot go: port/calm.h */

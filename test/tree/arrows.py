@@ -21,7 +21,7 @@ def lib(names):
 
 
 APP_ROOMS = ('cli', 'machine', 'host', 'job', 'telemetry', 'report', 'demo', 'doctor', 'scenario',
-             'probe')
+             'probe', 'wan')
 APP = {f'app/wavehaul/{name}' for name in APP_ROOMS}
 DRIVERS = {'drivers/port', 'drivers/lambda'}
 
@@ -58,6 +58,7 @@ ALLOWED = {
     'app/wavehaul/job': LIB | DRIVERS | app('host cli'),
     'app/wavehaul/telemetry': LIB | DRIVERS | app('job host cli'),
     'app/wavehaul/report': LIB | DRIVERS | app('job host cli'),
+    'app/wavehaul/wan': LIB | DRIVERS | app('report host cli'),
     'app/wavehaul/demo': LIB | DRIVERS | app('report job host cli'),
     'app/wavehaul/doctor': LIB | DRIVERS | app('demo machine cli'),
     'app/wavehaul/scenario': LIB | app('cli'),

@@ -33,6 +33,7 @@ enum wh_verb {
 	WH_VERB_COMPLETION = 1 << 8,
 	WH_VERB_PROFILES = 1 << 9,
 	WH_VERB_PROBE = 1 << 10,
+	WH_VERB_WAN = 1 << 11,
 };
 
 /* Entries of the table, at most. */
@@ -41,6 +42,7 @@ enum wh_verb {
 #define WH_SETTINGS_CPUS_MAX     64
 #define WH_SETTINGS_ALLOWS_MAX   32
 #define WH_SETTINGS_SETS_MAX     100
+#define WH_SETTINGS_PORTS_MAX    2
 #define WH_SETTINGS_PROFILES_MAX 16
 
 /* Room for any value as text: as long as a path can be, and lists are shorter. */
@@ -152,9 +154,15 @@ struct wh_settings {
 	/* [dpdk] */
 	char eal[WH_SETTINGS_TEXT_BYTES]; /* more arguments for EAL */
 
-	/* The lambda of demo, the link of plan */
+	/* The lambda of demo and wan, the link of plan */
 	struct wh_fibre_config lambda; /* what was told of it */
 	uint64_t rtt_ns;
+
+	/* wan */
+	const char *ports[WH_SETTINGS_PORTS_MAX]; /* pointers into argv */
+	uint32_t n_ports;
+	struct wh_fibre_config back; /* what was told of the way from B to A alone */
+	uint32_t frame_bytes;        /* 0: by the MTU */
 
 	/* demo */
 	char file[WH_SETTINGS_TEXT_BYTES]; /* "": one of size_bytes is made */

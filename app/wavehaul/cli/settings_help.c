@@ -109,6 +109,26 @@ static const char profiles_text[] =
 	"Lists the profiles, or what one lets you set: each option with its type, range, default\n"
 	"and place in the paper.\n";
 
+static const char wan_text[] =
+	"usage: wavehaul wan --port A --port B [OPTIONS]\n"
+	"\n"
+	"Joins two DPDK ports as a lambda: frames that come in at one leave by the other after "
+	"the\n"
+	"path's queue, line and delay, or are lost as it loses them. Whatever is behind the ports\n"
+	"crosses it, kernel TCP in namespaces or other hosts: Ethernet, with any protocol, "
+	"address\n"
+	"and tag. Runs until --time or Ctrl-C and reports; what it dropped for want of its own\n"
+	"means is named apart from what the path lost.\n"
+	"\n"
+	"Options of the path are for both ways; with back- before, for the one from B to A.\n"
+	"Kernels behind veth leave segmentation and sums to a NIC that is not there, so, once for\n"
+	"each of their ends: ethtool -K IFACE tx off\n"
+	"\n"
+	"  wavehaul wan --port af_packet:veth1 --port af_packet:veth2 --rate 1G --rtt 100ms\n"
+	"  wavehaul wan --port af_packet:veth1 --port af_packet:veth2 --rate 100M --back-rate "
+	"10M \\\n"
+	"      --loss 1e-3 --queue 500p --time 60s\n";
+
 static const char completion_text[] =
 	"usage: wavehaul completion bash\n"
 	"\n"
@@ -134,6 +154,7 @@ static const struct {
 		probe_text},
 	{WH_VERB_SIM, "sim", "run a scenario in virtual time: a network, flows, expectations",
 		sim_text},
+	{WH_VERB_WAN, "wan", "join two ports as a lambda, for whatever is behind them", wan_text},
 	{WH_VERB_PLAN, "plan", "what each profile and each TCP would do on a link", plan_text},
 	{WH_VERB_DOCTOR, "doctor",
 		"say whether this machine is fit for transfers, and what repairs it", doctor_text},
@@ -145,7 +166,7 @@ static const struct {
 
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
 
-static_assert(WH_VERB_PROBE == 1 << (VERBS - 1), "a line for each bit of enum wh_verb");
+static_assert(WH_VERB_WAN == 1 << (VERBS - 1), "a line for each bit of enum wh_verb");
 
 static uint32_t index_of(enum wh_verb verb)
 {

@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "lambda/lambda.h"
 #include "port/port.h"
 #include "probe/answerer.h"
 #include "probe/prober.h"
@@ -24,6 +25,7 @@
 #define SIM       WH_VERB_SIM
 #define PLAN      WH_VERB_PLAN
 #define DOCTOR    WH_VERB_DOCTOR
+#define WAN       WH_VERB_WAN
 
 #define KEY(in, of)  .section = in, .key = of, .name = in "." of
 #define IN(in)       .section = in
@@ -40,7 +42,19 @@
 #define SHARE(least, most)  .type = WH_SETTING_SHARE, WITHIN(PARTS(least), PARTS(most))
 #define PARTS(share)        (uint64_t)((share)*WH_SETTING_SHARE_PARTS + 0.5)
 
+/* An option of wan for both ways, and one for the way back alone. */
+#define BOTH_WAYS(name, field, standard_both, help_both, ...)                                      \
+	{IN("lambda"), FIELD(lambda.field), .flag = name, .verbs = WAN, .standard = standard_both, \
+		.help = help_both, __VA_ARGS__},                                                   \
+	{                                                                                          \
+		IN("back"), FIELD(back.field), .flag = "back-" name, .verbs = WAN,                 \
+					       .help = "as --" name, __VA_ARGS__                   \
+	}
+
 #define MTU_MAX      9216
+#define WAN_MTU_MIN  68 /* RFC 791 3.2 */
+#define WAN_MTU_MAX  WH_PORT_MTU_MAX
+#define WAN_RATE_MIN UINT64_C(10000)
 #define DEMO_MTU_MIN 1280 /* control packets must fit: WH_CONTROL_BYTES_MAX */
 #define DEMO_MTU_MAX 9000
 #define RTT_MAX_NS   (10 * WH_NS_PER_S)
@@ -62,12 +76,15 @@ static_assert(WH_QUEUES_MAX <= WH_PORT_QUEUES_MAX, "the port has them");
 #define LINES_MAX       1000
 #define DAY_NS          (UINT64_C(86400) * WH_NS_PER_S)
 
+static_assert(offsetof(struct wh_fibre_config, rate_bps) == 0,
+	"of the whole way: --queue and --loss-model of wan name its first field");
 static_assert(DESCRIPTORS_MAX <= UINT16_MAX, "the port counts them in 16 bits");
 static_assert(WH_SETTINGS_PROFILES_MAX <= 32, "wh_profile_choices has a bit for each");
 
 const struct wh_settings_section wh_settings_sections[] = {
 	{"file", "The file"},
 	{"lambda", "The lambda"},
+	{"back", "The way back, from B to A, where it is not as above"},
 	{"link", "The link"},
 	{"run", "The run"},
 	{"machine", "The machine"},
@@ -102,7 +119,7 @@ const struct wh_setting wh_settings_table[] = {
 	{IN("lambda"), FIELD(rtt_ns), .flag = "rtt", .verbs = DEMO, TIME(0, RTT_MAX_NS),
 		.standard = "100ms", .argument = "TIME", .example = "100ms",
 		.help = "both ways: 100ms, 20us, 1s"},
-	{IN("lambda"), .flag = "queue", .type = WH_SETTING_QUEUE, .verbs = DEMO,
+	{IN("lambda"), FIELD(lambda), .flag = "queue", .type = WH_SETTING_QUEUE, .verbs = DEMO,
 		.argument = "SIZE|Np", .example = "64M, or 500p for packets",
 		.help = "what may wait before the line: bytes, or packets as 500p\n"
 			"(one bandwidth-delay product, at least two bursts)"},
@@ -113,7 +130,7 @@ const struct wh_setting wh_settings_table[] = {
 	{IN("lambda"), FIELD(lambda.loss), .flag = "loss", .verbs = DEMO, SHARE(0, 1),
 		.standard = "0.01%", .argument = "SHARE", .example = "0.01%",
 		.help = "of packets: 0.01%, 1e-4, 0; 0 beside --loss-model ge or ber"},
-	{IN("lambda"), .flag = "loss-model", .type = WH_SETTING_LOSS_MODEL,
+	{IN("lambda"), FIELD(lambda), .flag = "loss-model", .type = WH_SETTING_LOSS_MODEL,
 		.words = "bernoulli ge: ber:", .verbs = DEMO, .standard = "bernoulli",
 		.argument = "MODEL", .example = "ge:0.001,0.2",
 		.help = "bernoulli; ge:P,R[,H[,K]] for Gilbert-Elliott bursts; ber:E for bit\n"
@@ -134,8 +151,66 @@ const struct wh_setting wh_settings_table[] = {
 		COUNT(DEMO_MTU_MIN, DEMO_MTU_MAX), .standard = "9000", .argument = "BYTES",
 		.example = "9000", .help = "of IP: 1500, 9000, any from 1280 to 9000"},
 	{IN("lambda"), FIELD(lambda.seed), .flag = "seed", .type = WH_SETTING_NUMBER,
-		WITHIN(0, INT64_MAX), .verbs = DEMO, .standard = "1", .argument = "N",
+		WITHIN(0, INT64_MAX), .verbs = DEMO | WAN, .standard = "1", .argument = "N",
 		.example = "42", .help = "of everything random: the same seed, the same luck"},
+	{IN("port"), .flag = "port", .type = WH_SETTING_PORTS, .verbs = WAN, .argument = "PORT",
+		.example = "af_packet:veth1",
+		.help = "given twice: the DPDK ports A and B, each a NIC by PCI address,\n"
+			"0000:3b:00.0; or software: af_packet:veth1, af_xdp:veth1, tap:NAME,\n"
+			"memif:/run/a.sock,role=server, vhost:PATH, virtio_user:PATH, or a DPDK\n"
+			"device, net_..."},
+	{IN("port"), FIELD(mtu_bytes), .flag = "mtu", .verbs = WAN, COUNT(WAN_MTU_MIN, WAN_MTU_MAX),
+		.argument = "BYTES", .example = "9000",
+		.help = "of IP; longer frames are dropped (that of the interfaces, else 1500)"},
+	{IN("lambda"), FIELD(rtt_ns), .flag = "rtt", .verbs = WAN, TIME(0, 2 * RTT_MAX_NS),
+		.standard = "100ms", .argument = "TIME", .example = "100ms",
+		.help = "both ways, half of it each: 100ms, 20us, 1s"},
+	BOTH_WAYS("delay", delay_ns, NULL, "one way, instead of --rtt: 50ms, 10us",
+		TIME(0, RTT_MAX_NS), .argument = "TIME", .example = "50ms"),
+	BOTH_WAYS("rate", rate_bps, "1G", "of the line: 1G, 9.5Gbit, 1.2GB/s",
+		RATE(WAN_RATE_MIN, RATE_MAX_BPS), .argument = "RATE", .example = "1G"),
+	BOTH_WAYS("ingress", ingress_bps, NULL,
+		"of the sender's link, before a switch whose memory --queue is\n"
+		"(none: frames come as they are sent)",
+		RATE(WAN_RATE_MIN, RATE_MAX_BPS), .argument = "RATE", .example = "10G"),
+	BOTH_WAYS("queue", rate_bps, NULL,
+		"what may wait before the line: bytes, or packets as 500p\n"
+		"(one bandwidth-delay product, at least 32 frames)",
+		.type = WH_SETTING_QUEUE, .argument = "SIZE|Np",
+		.example = "12M, or 500p for packets"),
+	BOTH_WAYS("loss", loss, NULL, "of packets: 0.01%, 1e-4", SHARE(0, 1), .argument = "SHARE",
+		.example = "0.01%"),
+	BOTH_WAYS("loss-model", rate_bps, NULL,
+		"bernoulli; ge:P,R[,H[,K]] for Gilbert-Elliott bursts; ber:E for bit\n"
+		"errors",
+		.type = WH_SETTING_LOSS_MODEL, .words = "bernoulli ge: ber:", .argument = "MODEL",
+		.example = "ge:0.001,0.2"),
+	BOTH_WAYS("reorder", reorder, NULL, "of packets that are overtaken", SHARE(0, 1),
+		.argument = "SHARE", .example = "1%"),
+	BOTH_WAYS("reorder-delay", reorder_delay_ns, NULL,
+		"by which those come later (a tenth of the delay)", TIME(1, RTT_MAX_NS),
+		.argument = "TIME", .example = "1ms"),
+	BOTH_WAYS("duplicate", duplicate, NULL, "of packets that come twice", SHARE(0, 1),
+		.argument = "SHARE", .example = "0.1%"),
+	BOTH_WAYS("corrupt", corrupt, NULL, "of packets that come with a wrong bit", SHARE(0, 1),
+		.argument = "SHARE", .example = "1e-5"),
+	BOTH_WAYS("jitter", jitter_ns, NULL, "delay that varies between 0 and this",
+		TIME(0, RTT_MAX_NS), .argument = "TIME", .example = "200us"),
+	{IN("run"), FIELD(time_ns), .flag = "time", .verbs = WAN,
+		TIME(WH_NS_PER_S / 10, WH_BENCH_NS_MAX), .argument = "TIME", .example = "60s",
+		.help = "end after so long (with Ctrl-C)"},
+	{IN("cores"), FIELD(rx_cpus), .flag = "cpus", .type = WH_SETTING_CPUS, .verbs = WAN,
+		.argument = "LIST", .example = "2",
+		.help = "that move packets and do nothing else: one for both ways, or one for\n"
+			"each, as 2,3 (the last that this process may use)"},
+	{IN("memory"), FIELD(buffer_bytes), .flag = "memory", .verbs = WAN,
+		SIZE(BUFFERS_MIN_BYTES, BUFFERS_MAX_BYTES), .argument = "SIZE", .example = "1G",
+		.help = "for all packets under way, at most (half of what is free)"},
+	{IN("memory"), FIELD(frame_bytes), .flag = "frame", .verbs = WAN,
+		COUNT(WH_LAMBDA_FRAME_BYTES_MIN, WAN_MTU_MAX), .argument = "BYTES", .example = "64",
+		.help = "mean length of frames, for which there is room with rate times delay\n"
+			"and the queue full; where they are shorter some may find none (a third\n"
+			"of the MTU)"},
 	{IN("link"), FIELD(lambda.rate_bps), .flag = "rate", .verbs = PLAN,
 		RATE(10000, RATE_MAX_BPS), .argument = "RATE", .example = "10G",
 		.help = "of the link, IP packets counted: 10G, 622M"},
@@ -221,7 +296,8 @@ const struct wh_setting wh_settings_table[] = {
 	{IN("memory"), FIELD(buffer_bytes), .flag = "memory", .verbs = DEMO,
 		SIZE(BUFFERS_MIN_BYTES, BUFFERS_MAX_BYTES), .argument = "SIZE", .example = "1G",
 		.help = "for all buffers (what the path needs)"},
-	{KEY("memory", "no_huge"), FIELD(no_huge), .flag = "no-huge", SWITCH, .verbs = ALL | DEMO,
+	{KEY("memory", "no_huge"), FIELD(no_huge), .flag = "no-huge", SWITCH,
+		.verbs = ALL | DEMO | WAN,
 		.help = "ordinary memory, though there may be hugepages"},
 	{KEY("transfer", "profile"), FIELD(profile), .flag = "profile", .type = WH_SETTING_PROFILE,
 		.verbs = CLIENTS | DEMO, .standard = "fixed", .argument = "NAME",
@@ -356,7 +432,7 @@ const struct wh_setting wh_settings_table[] = {
 			"with the next time; none: nowhere. Without: /var/lib/wavehaul for\n"
 			"root, ~/.local/state/wavehaul for others"},
 	{KEY("output", "json"), FIELD(json), .flag = "json", SWITCH,
-		.verbs = CLIENTS | PROBE | DEMO | SIM | PLAN | WH_VERB_PROFILES,
+		.verbs = CLIENTS | PROBE | DEMO | SIM | PLAN | WAN | WH_VERB_PROFILES,
 		.help = "one JSON object on stdout, and nothing else there"},
 	{IN("output"), FIELD(json), .flag = "json", SWITCH, .verbs = DOCTOR,
 		.help = "one JSON object on stdout: {\"verb\", \"ok\", \"checks\": [{\"name\",\n"
@@ -365,10 +441,11 @@ const struct wh_setting wh_settings_table[] = {
 			"null or the command"},
 	{KEY("output", "json_stream"), FIELD(json_stream), .flag = "json-stream", SWITCH,
 		.verbs = TRANSFERS, .help = "a JSON object per line on stdout, as things happen"},
-	{KEY("output", "verbose"), FIELD(verbose), .flag = "verbose", SWITCH, .verbs = ALL | DEMO,
+	{KEY("output", "verbose"), FIELD(verbose), .flag = "verbose", SWITCH,
+		.verbs = ALL | DEMO | WAN,
 		.help = "say what memory is for, how DPDK was started, and count more; of send\n"
 			"and get a row a second, too: rate, round trip, loss and what limits"},
-	{KEY("dpdk", "eal"), FIELD(eal), .flag = "eal", TEXT, .verbs = ALL | DEMO,
+	{KEY("dpdk", "eal"), FIELD(eal), .flag = "eal", TEXT, .verbs = ALL | DEMO | WAN,
 		.argument = "'ARGS'", .example = "--log-level=7",
 		.help = "more arguments for DPDK's EAL, separated by blanks"},
 	{IN("config"), FIELD(config), .flag = "config", PATH, .verbs = ALL, .argument = "FILE",
@@ -442,5 +519,6 @@ const char *wh_setting_help(const struct wh_setting *setting, enum wh_verb verb)
 bool wh_setting_is_list(const struct wh_setting *setting)
 {
 	return setting->type == WH_SETTING_ADDRESSES || setting->type == WH_SETTING_GATEWAYS ||
-	       setting->type == WH_SETTING_SUBNETS || setting->type == WH_SETTING_SETS;
+	       setting->type == WH_SETTING_SUBNETS || setting->type == WH_SETTING_SETS ||
+	       setting->type == WH_SETTING_PORTS;
 }

@@ -321,6 +321,16 @@ static const char *take_set(const char *text, struct wh_settings *settings)
 
 static_assert(WH_SETTINGS_SETS_MAX == 100, "the sentence in take_set says so");
 
+static const char *take_port(const char *text, struct wh_settings *settings)
+{
+	if (settings->n_ports == WH_SETTINGS_PORTS_MAX)
+		return "is a third port";
+	settings->ports[settings->n_ports++] = text;
+	return NULL;
+}
+
+static_assert(WH_SETTINGS_PORTS_MAX == 2, "the sentence in take_port says so");
+
 static const char *take_list(
 	const struct wh_setting *setting, const char *text, struct wh_settings *settings)
 {
@@ -386,6 +396,8 @@ void wh_setting_clear(const struct wh_setting *setting, struct wh_settings *sett
 		settings->gateway6 = (struct wh_address){0};
 	} else if (setting->type == WH_SETTING_SETS) {
 		settings->n_sets = 0;
+	} else if (setting->type == WH_SETTING_PORTS) {
+		settings->n_ports = 0;
 	} else {
 		settings->allows = 0;
 	}
@@ -469,12 +481,15 @@ const char *wh_setting_take(
 	case WH_SETTING_CPUS:
 		return take_cpus(text, (struct wh_cpu_list *)field);
 	case WH_SETTING_QUEUE:
-		return take_queue(text, &settings->lambda);
+		return take_queue(text, (struct wh_fibre_config *)field);
 	case WH_SETTING_LOSS_MODEL:
-		return wh_fibre_parse_loss_model(text, &settings->lambda) == 0 ? NULL
-									       : not_understood;
+		return wh_fibre_parse_loss_model(text, (struct wh_fibre_config *)field) == 0
+			       ? NULL
+			       : not_understood;
 	case WH_SETTING_SETS:
 		return take_set(text, settings);
+	case WH_SETTING_PORTS:
+		return take_port(text, settings);
 	default:
 		WH_ASSERT(wh_setting_is_list(setting));
 		return take_list(setting, text, settings);

@@ -113,19 +113,24 @@ static void append_memory(
 	append(arguments, text);
 }
 
-static bool is_hardware(const struct wh_port_argument *device)
+static bool has_hardware(const struct wh_eal_config *config)
 {
-	return device->option != NULL && strcmp(device->option, "-a") == 0;
+	for (uint32_t i = 0; i < WH_EAL_DEVICES_MAX; i++)
+		if (config->device[i].option != NULL && strcmp(config->device[i].option, "-a") == 0)
+			return true;
+	return false;
 }
 
-static void append_device(const struct wh_port_argument *device, struct arguments *arguments)
+static void append_devices(const struct wh_eal_config *config, struct arguments *arguments)
 {
-	if (!is_hardware(device))
+	if (!has_hardware(config))
 		append(arguments, "--no-pci");
-	if (device->option == NULL)
-		return;
-	append(arguments, device->option);
-	append(arguments, device->device);
+	for (uint32_t i = 0; i < WH_EAL_DEVICES_MAX; i++) {
+		if (config->device[i].option == NULL)
+			continue;
+		append(arguments, config->device[i].option);
+		append(arguments, config->device[i].device);
+	}
 }
 
 static void derive(const struct wh_eal_config *config, bool hugepages, struct arguments *arguments)
@@ -134,7 +139,7 @@ static void derive(const struct wh_eal_config *config, bool hugepages, struct ar
 	append_lcores(&config->cpus, arguments);
 	append_memory(config, hugepages, arguments);
 	append(arguments, "--iova-mode=va");
-	append_device(&config->device, arguments);
+	append_devices(config, arguments);
 	append(arguments, config->verbose ? "--log-level=notice" : "--log-level=error");
 	if (config->extra != NULL)
 		append_split(arguments, config->extra);
@@ -178,7 +183,7 @@ static void give_runtime_folder(void)
 /* What is not there is found missing as it is touched, when it is too late for a sentence. */
 static bool has_small_pages(const struct wh_eal_config *config)
 {
-	bool pinned = is_hardware(&config->device) && geteuid() != 0;
+	bool pinned = has_hardware(config) && geteuid() != 0;
 	const struct wh_memory_room room = wh_memory_room("", pinned);
 
 	return wh_memory_fits(&room, wh_add_u64(config->small_pages_bytes, WH_EAL_OWN_BYTES),

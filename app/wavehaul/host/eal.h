@@ -17,6 +17,8 @@
 /* What EAL, its heap's overhead and drivers take beside the pools. */
 #define WH_EAL_OWN_BYTES (UINT64_C(48) << 20)
 
+#define WH_EAL_DEVICES_MAX 2
+
 struct wh_eal_config {
 	uint64_t memory_bytes;      /* that the caller's pools take together ... */
 	uint64_t small_pages_bytes; /* ... and without hugepages */
@@ -26,8 +28,8 @@ struct wh_eal_config {
 	bool take_now;              /* keep that memory from the start: none is asked for later */
 	bool one_file;              /* its pages in one file each, as vhost-user peers want them */
 	struct wh_cpu_list cpus;    /* an lcore on each, numbered from 0, the first the main one */
-	struct wh_port_argument device; /* option NULL: none */
-	const char *extra;              /* of --eal: more arguments, blank-separated; NULL: none */
+	struct wh_port_argument device[WH_EAL_DEVICES_MAX]; /* option NULL: none */
+	const char *extra; /* of --eal: more arguments, blank-separated; NULL: none */
 	bool verbose;
 };
 

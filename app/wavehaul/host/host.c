@@ -3,8 +3,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <net/if.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,12 +21,6 @@
 #include "cli/exit.h"
 #include "file/aside.h"
 #include "machine/machine.h"
-
-/* How often the state of the link is asked for; more often while somebody waits for it. */
-#define LINK_WATCH_US 5000
-#define LINK_AWAIT_US 200
-
-#define INTERFACE_WATCH_US 200000
 
 /* What is being removed aside has so long at the end. */
 #define ERRANDS_MS 5000
@@ -227,54 +219,15 @@ static int open_shard(struct wh_host *host, uint32_t number, uint32_t places)
 	return 0;
 }
 
-/* The number of the kernel's interface below the port; 0: there is none. */
-static unsigned int interface_of(const struct wh_port_spec *spec)
-{
-	bool of_kernel = spec->kind == WH_PORT_AF_PACKET || spec->kind == WH_PORT_AF_XDP ||
-			 spec->kind == WH_PORT_TAP;
-
-	return of_kernel && !spec->verbatim ? if_nametoindex(spec->target) : 0;
-}
-
-/*
- * Drivers do not tell that an interface was deleted, and one that comes back under its name is
- * another: the port has an end, and so has the process.
- */
-static void watch_interface(struct wh_host *host, uint64_t now_tsc)
-{
-	if (host->interface == 0 || now_tsc < host->next_interface_tsc)
-		return;
-	host->next_interface_tsc = now_tsc + wh_us_to_tsc(host->ground.hz, INTERFACE_WATCH_US);
-	if (interface_of(&host->spec) == host->interface)
-		return;
-	host->interface = 0;
-	wh_complain("the interface %s is gone, and the port on it with it: make it, and start anew",
-		host->spec.target);
-	atomic_store(&host->lost, true);
-	wh_runtime_stop(host->runtime);
-}
-
-/* One core asks for the state of the link; announcements follow when it has come up again. */
+/* Where the port is gone, so is the process. */
 static int32_t watch_link(void *state, uint64_t now_tsc)
 {
 	struct wh_host *host = state;
 
-	/* A driver's own thread that makes the link may have no CPU but this one. */
-	if (!host->link_was_up)
-		sched_yield();
-	if (now_tsc < host->next_link_tsc)
-		return 0;
-
-	bool up = wh_port_watch_link(host->port);
-
-	watch_interface(host, now_tsc);
-	host->next_link_tsc =
-		now_tsc + wh_us_to_tsc(host->ground.hz, up ? LINK_WATCH_US : LINK_AWAIT_US);
-
-	if (up != host->link_was_up && !host->spec.facts.emulated)
-		fprintf(stderr, "wavehaul: the link of %s is %s\n", host->spec.ethdev,
-			up ? "up" : "down");
-	host->link_was_up = up;
+	if (!wh_link_watch_poll(&host->link, now_tsc)) {
+		atomic_store(&host->lost, true);
+		wh_runtime_stop(host->runtime);
+	}
 	return 0;
 }
 
@@ -406,7 +359,7 @@ int wh_host_open(struct wh_host *host, struct wh_runtime *runtime, const struct 
 		wh_host_close(host);
 		return WH_EXIT_HARDWARE;
 	}
-	host->interface = interface_of(&host->spec);
+	wh_link_watch_init(&host->link, host->port, &host->spec, runtime->hz);
 	return WH_EXIT_OK;
 }
 
@@ -429,7 +382,7 @@ static int start_runtime(struct wh_runtime *runtime, const struct wh_cores *core
 		.no_huge = settings->no_huge,
 		.take_now = true,
 		.one_file = spec->single_file_segments,
-		.device = *device,
+		.device = {*device},
 		.extra = settings->eal[0] != '\0' ? settings->eal : NULL,
 		.verbose = settings->verbose,
 	};
@@ -450,12 +403,7 @@ static bool nic_has_default_route(const char *address)
 	return has;
 }
 
-/*
- * Whether the port would take from the system the NIC or interface of its default route, and with
- * it the operator's own connection, perhaps. AF_PACKET shares an interface with the kernel, and
- * may.
- */
-static bool is_systems(const struct wh_port_spec *spec, char *why, size_t why_bytes)
+bool wh_host_port_is_systems(const struct wh_port_spec *spec, char *why, size_t why_bytes)
 {
 	bool taken = spec->kind == WH_PORT_PCI ? nic_has_default_route(spec->target)
 		     : spec->kind == WH_PORT_AF_XDP && !spec->verbatim
@@ -481,7 +429,7 @@ int wh_host_start(struct wh_host *host, struct wh_runtime *runtime,
 
 	wh_cores_allowed(&allowed);
 	if (wh_port_spec_read(settings->port, 0, &spec, why, sizeof(why)) != 0 ||
-		is_systems(&spec, why, sizeof(why)) ||
+		wh_host_port_is_systems(&spec, why, sizeof(why)) ||
 		wh_port_spec_prepare(&spec, (uint16_t)settings->queues,
 			(uint16_t)settings->mtu_bytes, &device, why, sizeof(why)) != 0 ||
 		wh_cores_place(settings, &allowed, &cores, why, sizeof(why)) != 0) {

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "host/ground.h"
+#include "host/link_watch.h"
 #include "host/memory_plan.h"
 #include "host/runtime.h"
 #include "host/settings.h"
@@ -35,10 +36,7 @@ struct wh_host {
 	void *memory; /* the arena's */
 	uint32_t shards;
 	struct wh_station *station; /* of each */
-	uint64_t next_link_tsc;
-	bool link_was_up;
-	unsigned int interface; /* of the kernel, below the port; 0: none */
-	uint64_t next_interface_tsc;
+	struct wh_link_watch link;
 	_Atomic bool lost; /* the port is gone, as was said: nothing goes on */
 };
 
@@ -63,6 +61,13 @@ int wh_host_start(struct wh_host *host, struct wh_runtime *runtime,
 	uint32_t jobs);
 
 void wh_host_close(struct wh_host *host);
+
+/*
+ * Whether the port would take from the system the NIC or interface of its default route, and with
+ * it the operator's own connection, perhaps; then `why` says so. AF_PACKET shares an interface with
+ * the kernel, and may.
+ */
+bool wh_host_port_is_systems(const struct wh_port_spec *spec, char *why, size_t why_bytes);
 
 /* Packets that no session got to see, by reason; those that there were. */
 #define WH_HOST_REASONS_MAX 48

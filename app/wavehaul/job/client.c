@@ -31,9 +31,9 @@ static void await_link(struct wh_client *client, uint64_t now_tsc)
 {
 	struct wh_neighbour *neighbour = &client->host->station[0].neighbour;
 
-	if (client->host->link_was_up && client->host->spec.facts.emulated)
+	if (client->host->link.was_up && client->host->spec.facts.emulated)
 		set_state(client, WH_CLIENT_READY); /* there is nothing to prove */
-	else if (client->host->link_was_up &&
+	else if (client->host->link.was_up &&
 		 wh_mtu_proof_start(&client->proof, neighbour, now_tsc, &client->peer) == 0)
 		set_state(client, WH_CLIENT_PROVING);
 	else if (now_tsc > client->give_up_tsc)

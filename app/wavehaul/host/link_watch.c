@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "host/link_watch.h"
+
+#include <net/if.h>
+#include <sched.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "cli/complain.h"
+
+/* How often the state of the link is asked for; more often while somebody waits for it. */
+#define LINK_WATCH_US 5000
+#define LINK_AWAIT_US 200
+
+#define INTERFACE_WATCH_US 200000
+
+/* The number of the kernel's interface below the port; 0: there is none. */
+static unsigned int interface_of(const struct wh_port_spec *spec)
+{
+	bool of_kernel = spec->kind == WH_PORT_AF_PACKET || spec->kind == WH_PORT_AF_XDP ||
+			 spec->kind == WH_PORT_TAP;
+
+	return of_kernel && !spec->verbatim ? if_nametoindex(spec->target) : 0;
+}
+
+void wh_link_watch_init(struct wh_link_watch *watch, struct wh_port *port,
+	const struct wh_port_spec *spec, uint64_t hz)
+{
+	*watch = (struct wh_link_watch){
+		.port = port,
+		.spec = spec,
+		.hz = hz,
+		.interface = interface_of(spec),
+	};
+}
+
+/*
+ * Drivers do not tell that an interface was deleted, and one that comes back under its name is
+ * another: the port has an end, and so has the process.
+ */
+static bool interface_is_there(struct wh_link_watch *watch, uint64_t now_tsc)
+{
+	if (watch->interface == 0 || now_tsc < watch->next_interface_tsc)
+		return true;
+	watch->next_interface_tsc = now_tsc + wh_us_to_tsc(watch->hz, INTERFACE_WATCH_US);
+	if (interface_of(watch->spec) == watch->interface)
+		return true;
+	watch->interface = 0;
+	wh_complain("the interface %s is gone, and the port on it with it: make it, and start anew",
+		watch->spec->target);
+	return false;
+}
+
+bool wh_link_watch_poll(struct wh_link_watch *watch, uint64_t now_tsc)
+{
+	/* A driver's own thread that makes the link may have no CPU but this one. */
+	if (!watch->was_up)
+		sched_yield();
+	if (now_tsc < watch->next_tsc)
+		return true;
+
+	bool up = wh_port_watch_link(watch->port);
+	bool there = interface_is_there(watch, now_tsc);
+
+	watch->next_tsc = now_tsc + wh_us_to_tsc(watch->hz, up ? LINK_WATCH_US : LINK_AWAIT_US);
+	if (up != watch->was_up && !watch->spec->facts.emulated)
+		fprintf(stderr, "wavehaul: the link of %s is %s\n", watch->spec->ethdev,
+			up ? "up" : "down");
+	watch->was_up = up;
+	return there;
+}

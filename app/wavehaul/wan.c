@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * `wavehaul wan`: two ports joined as a lambda. Each way is a process of a loop; the loop of the
+ * main core has a watch beside, which asks for links, time and signals.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <rte_cycles.h>
+#include <rte_mbuf.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "cli/json.h"
+#include "cli/signals.h"
+#include "host/link_watch.h"
+#include "host/runtime.h"
+#include "lambda/join.h"
+#include "verbs.h"
+#include "wan/plan.h"
+#include "wan/report.h"
+
+#define WATCH_US 1000
+
+struct wan {
+	struct wh_wan_plan plan;
+	struct wh_runtime runtime;
+	struct rte_mempool *pool[WH_LAMBDA_ENDS]; /* that the port receives into */
+	struct wh_port *port[WH_LAMBDA_ENDS];
+	struct wh_join_way way[WH_LAMBDA_ENDS]; /* by the end that sends */
+	struct wh_link_watch link[WH_LAMBDA_ENDS];
+	uint64_t start_tsc;
+	uint64_t end_tsc; /* WH_TSC_NEVER: when told to */
+	uint64_t next_tsc;
+	bool told_oversize[WH_LAMBDA_ENDS];
+	bool lost; /* a port is gone */
+};
+
+/* Segments of the sender's kernel before anybody cut them: a NIC would, and here is none. */
+static void tell_oversize(struct wan *wan, uint32_t end)
+{
+	const struct wh_join_stats *stats = &wan->way[end].stats;
+
+	if (wan->told_oversize[end] || stats->dropped_pkts[WH_JOIN_DROP_OVERSIZE] == 0)
+		return;
+	wan->told_oversize[end] = true;
+	wh_say("frames of more than the MTU of %u come from %s and are dropped: raise --mtu, or, "
+	       "where the kernel behind it leaves segmentation to its NIC, 'ethtool -K IFACE tx "
+	       "off' at that end",
+		wan->plan.mtu, wan->plan.settings.ports[end]);
+}
+
+static int32_t watch(void *state, uint64_t now_tsc)
+{
+	struct wan *wan = state;
+
+	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
+		wan->lost = !wh_link_watch_poll(&wan->link[end], now_tsc) || wan->lost;
+	if (now_tsc < wan->next_tsc)
+		return 0;
+	wan->next_tsc = now_tsc + wh_us_to_tsc(wan->runtime.hz, WATCH_US);
+	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
+		tell_oversize(wan, end);
+	if (wan->lost || now_tsc >= wan->end_tsc || wh_signals_count() > 0)
+		wh_runtime_stop(&wan->runtime);
+	return 0;
+}
+
+/*
+ * One core for both ways, or one for each; the watch is on the first. Without a list it is the last
+ * CPU: the first one has the system's own work.
+ */
+static int place_cores(const struct wh_wan_plan *plan, struct wh_cores *cores)
+{
+	struct wh_host_settings settings = {.queues = 1, .rx_cpus = plan->settings.rx_cpus};
+	struct wh_cpu_list *cpus = &settings.rx_cpus;
+	struct wh_cpu_list allowed;
+	char why[WH_PORT_WHY_BYTES];
+
+	wh_cores_allowed(&allowed);
+	if (cpus->count == 0)
+		cpus->cpu[cpus->count++] = allowed.cpu[allowed.count - 1];
+	for (uint32_t i = 0; i < cpus->count; i++) {
+		if (wh_cpu_list_has(&allowed, cpus->cpu[i]))
+			continue;
+		wh_complain("CPU %u of --cpus is not one that this process may use; `taskset -p "
+			    "$$` shows which they are",
+			cpus->cpu[i]);
+		return WH_EXIT_HARDWARE;
+	}
+	settings.tx_cpus = (struct wh_cpu_list){.count = 1, .cpu = {cpus->cpu[cpus->count - 1]}};
+	cpus->count = 1;
+	settings.worker_cpus = *cpus;
+
+	int rc = wh_cores_place(&settings, &allowed, cores, why, sizeof(why));
+
+	WH_ASSERT(rc == 0); /* all are allowed */
+	return WH_EXIT_OK;
+}
+
+static int start_runtime(struct wan *wan)
+{
+	const struct wh_wan_plan *plan = &wan->plan;
+	struct wh_eal_config eal = {
+		.memory_bytes = plan->memory.bytes,
+		.small_pages_bytes = plan->memory.small_pages_bytes,
+		.option = "--memory",
+		.option_bytes = plan->memory.bytes,
+		.no_huge = plan->settings.no_huge,
+		.take_now = true,
+		.one_file = plan->spec[WH_LAMBDA_A].single_file_segments ||
+			    plan->spec[WH_LAMBDA_B].single_file_segments,
+		.device = {plan->device[WH_LAMBDA_A], plan->device[WH_LAMBDA_B]},
+		.extra = plan->settings.eal[0] != '\0' ? plan->settings.eal : NULL,
+		.verbose = plan->settings.verbose,
+	};
+	struct wh_cores cores;
+	int status = place_cores(plan, &cores);
+
+	if (status != WH_EXIT_OK)
+		return status;
+	if (plan->settings.verbose)
+		wh_memory_plan_print(&plan->memory, stderr);
+	if (wh_runtime_start(&wan->runtime, &cores, &eal) != 0)
+		return WH_EXIT_HARDWARE;
+	/* A nap would be longer than what the delay may err by. */
+	for (uint32_t i = 0; i < wan->runtime.cores.count; i++)
+		wan->runtime.loop[i].hz = 0;
+	return WH_EXIT_OK;
+}
+
+static int open_port(struct wan *wan, uint32_t end)
+{
+	static const char *const names[WH_LAMBDA_ENDS] = {"packets A", "packets B"};
+	const struct wh_wan_plan *plan = &wan->plan;
+	struct wh_port_config config = {
+		.queues = 1,
+		.mtu = plan->mtu,
+		.socket = SOCKET_ID_ANY,
+		.transparent = true,
+	};
+	char why[WH_PORT_WHY_BYTES];
+
+	if (wh_port_find(plan->spec[end].ethdev, &config.ethdev) != 0) {
+		wh_complain("DPDK has no port %s after it was given %s; `wavehaul doctor` says "
+			    "what a NIC needs, --verbose shows DPDK's own words",
+			plan->spec[end].ethdev, plan->spec[end].target);
+		return WH_EXIT_HARDWARE;
+	}
+	wan->pool[end] = rte_pktmbuf_pool_create(names[end], plan->mbufs[end], WH_JOIN_POOL_CACHE,
+		0, wh_port_room_bytes(plan->mtu), SOCKET_ID_ANY);
+	if (wan->pool[end] == NULL) {
+		wh_complain("no memory for packets, though it was reckoned with; give more "
+			    "hugepages, or a smaller --memory");
+		return WH_EXIT_HARDWARE;
+	}
+	config.pool = wan->pool[end];
+	if (wh_port_open(&config, &wan->port[end], why, sizeof(why)) == 0)
+		return WH_EXIT_OK;
+	wh_complain("%s", why);
+	return WH_EXIT_HARDWARE;
+}
+
+static uint64_t read_tsc(void)
+{
+	return rte_rdtsc();
+}
+
+static int open_way(struct wan *wan, uint32_t end)
+{
+	const struct wh_join_way_config config = {
+		.from = wan->port[end],
+		.to = wan->port[WH_LAMBDA_ENDS - 1 - end],
+		.pool = wan->pool[end],
+		.fibre = wan->plan.fibre[end],
+		.items_max = wan->plan.items_max[end],
+		.hz = wan->runtime.hz,
+		.clock = read_tsc,
+	};
+	int rc = wh_join_way_init(&wan->way[end], &config);
+
+	if (rc == 0)
+		return WH_EXIT_OK;
+	wh_complain(rc == -ENOMEM
+			    ? "no memory for the packets under way"
+			    : "the path makes no sense: --reorder wants a --reorder-delay, or "
+			      "a delay of which it takes a tenth");
+	return WH_EXIT_USAGE;
+}
+
+static int open_all(struct wan *wan)
+{
+	/* Whoever may connect to a socket that a port makes reads our memory: its owner alone. */
+	mode_t before = umask(S_IRWXG | S_IRWXO);
+	int status = WH_EXIT_OK;
+
+	for (uint32_t end = 0; end < WH_LAMBDA_ENDS && status == WH_EXIT_OK; end++)
+		status = open_port(wan, end);
+	umask(before);
+	for (uint32_t end = 0; end < WH_LAMBDA_ENDS && status == WH_EXIT_OK; end++)
+		status = open_way(wan, end);
+	if (status != WH_EXIT_OK)
+		return status;
+	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
+		wh_link_watch_init(
+			&wan->link[end], wan->port[end], &wan->plan.spec[end], wan->runtime.hz);
+		wh_loop_add(wh_runtime_loop_of(&wan->runtime, 0, end == WH_LAMBDA_B),
+			end == WH_LAMBDA_A ? "A to B" : "B to A", wh_join_way_poll, &wan->way[end]);
+	}
+	wh_runtime_add(&wan->runtime, 0, "watch", watch, wan);
+	return WH_EXIT_OK;
+}
+
+static void close_all(struct wan *wan)
+{
+	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
+		wh_join_way_free(&wan->way[end]);
+	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
+		wh_port_close(wan->port[end]);
+	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
+		rte_mempool_free(wan->pool[end]);
+}
+
+static void count(struct wan *wan, struct wh_wan_result *result)
+{
+	result->seconds = (double)(rte_rdtsc() - wan->start_tsc) / (double)wan->runtime.hz;
+	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
+		struct wh_wan_figures *way = &result->way[end];
+
+		WH_ASSERT(wh_join_way_adds_up(&wan->way[end]));
+		way->join = wan->way[end].stats;
+		way->path = *wh_fibre_stats(wan->way[end].fibre);
+		way->held_pkts = wh_fibre_held(wan->way[end].fibre);
+		wh_port_stats_total(wan->port[end], &way->from);
+		wh_port_stats_total(wan->port[WH_LAMBDA_ENDS - 1 - end], &way->to);
+	}
+}
+
+static int carry(struct wan *wan, struct wh_wan_result *result)
+{
+	int status = open_all(wan);
+
+	if (status == WH_EXIT_OK) {
+		uint64_t time_ns = wan->plan.settings.time_ns;
+
+		wan->start_tsc = rte_rdtsc();
+		wan->end_tsc = time_ns == 0
+				       ? WH_TSC_NEVER
+				       : wan->start_tsc + wh_ns_to_tsc(wan->runtime.hz, time_ns);
+		wh_runtime_run(&wan->runtime);
+		count(wan, result);
+		status = wan->lost ? WH_EXIT_HARDWARE : WH_EXIT_OK;
+	}
+	close_all(wan);
+	return status;
+}
+
+static int run(struct wan *wan, struct wh_wan_result *result)
+{
+	int status = wh_wan_plan_make(&wan->plan);
+
+	if (status == WH_EXIT_OK)
+		status = start_runtime(wan);
+	if (status != WH_EXIT_OK)
+		return status;
+	status = carry(wan, result);
+	wh_runtime_close(&wan->runtime);
+	return status;
+}
+
+int wh_verb_wan(int argc, char **argv)
+{
+	struct wan *wan = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*wan));
+	struct wh_wan_result result = {0};
+
+	if (wan == NULL)
+		return WH_EXIT_OTHER;
+	memset(wan, 0, sizeof(*wan));
+
+	int status = wh_wan_plan_read(&wan->plan, argc, argv);
+
+	if (status < 0) {
+		wh_signals_catch();
+		status = run(wan, &result);
+		result.exit_status = status;
+		for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
+			result.port[end] = wan->plan.settings.ports[end];
+		if (wan->plan.settings.json)
+			wh_wan_print_json(&result);
+		else if (result.seconds > 0)
+			wh_wan_print_table(&result);
+	} else if (status != WH_EXIT_OK && wh_words_contain(argc, argv, "--json")) {
+		wh_json_print(wh_head_json("wan", status), JSON_COMPACT);
+	}
+	free(wan);
+	return status;
+}

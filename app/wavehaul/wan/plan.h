@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_WAN_PLAN_H
+#define WH_APP_WAN_PLAN_H
+
+/*
+ * What a wan is told, and how much of everything it needs, worked out before anything is
+ * allocated: the path each way, the ports, their MTU, and the packets that are under way at most.
+ */
+
+#include <stdint.h>
+
+#include "cli/settings.h"
+#include "host/memory_plan.h"
+#include "lambda/join.h"
+#include "port/spec.h"
+
+struct wh_wan_plan {
+	struct wh_settings settings;
+	struct wh_port_spec spec[WH_LAMBDA_ENDS];
+	struct wh_port_argument device[WH_LAMBDA_ENDS];
+	struct wh_fibre_config fibre[WH_LAMBDA_ENDS]; /* by the end that sends */
+	uint16_t mtu;
+	uint32_t frame_bytes;               /* mean, of those that there is room for */
+	uint32_t items_max[WH_LAMBDA_ENDS]; /* packets held at once, each way */
+	uint32_t mbufs[WH_LAMBDA_ENDS];     /* of the port that the way comes from */
+	struct wh_memory_plan memory;
+};
+
+/* -1: go on; else the exit status to end with, --help or a complaint having been printed. */
+int wh_wan_plan_read(struct wh_wan_plan *plan, int argc, char **argv);
+
+/* Of this machine: ports, MTU and memory. WH_EXIT_OK, or an exit status after a complaint. */
+int wh_wan_plan_make(struct wh_wan_plan *plan);
+
+#endif

@@ -1,0 +1,284 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: BSD-3-Clause
+"""`wavehaul wan` between the kernels of two network namespaces, over veth and AF_PACKET.
+
+    wan.py [--quick] [-k PATTERN] [--binary PATH]
+
+Only root makes namespaces: those cases are skipped otherwise. A line for each case, then
+'N passed, N failed, N skipped'.
+"""
+
+import contextlib
+import json
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from harness import (Case, Failed, Result, Skip, decode_object, end_group, expect, expect_between,
+                     expect_equal, expect_said, expect_status, quoted, run_cases)
+from lab import Lab, Pinger, Tap, order
+from pair import wait_until
+
+TOP = Path(__file__).resolve().parents[2]
+BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
+
+OK, USAGE, CONFIGURATION = 0, 2, 7
+STARTING_S, STOPPING_S = 20, 10
+LEFT, RIGHT = '192.0.2.1', '192.0.2.2'
+LEFT6, RIGHT6 = '2001:db8::1', '2001:db8::2'
+OWN_DROPS = ('oversize', 'no_room', 'no_mbuf', 'port_full', 'rx_missed', 'rx_error', 'rx_segments',
+             'rx_segments_no_mbuf', 'tx_segments', 'tx_link_down', 'tx_stopped')
+
+
+@contextlib.contextmanager
+def sites(mtu=1500):
+    """Two hosts, and between them the one that wan is to run on, with an interface to each."""
+    with Lab() as lab:
+        left, middle, right = (lab.host(name) for name in ('left', 'middle', 'right'))
+        right.cpu = left.cpu  # and the other one is wan's
+        for host, name, *addresses in ((left, 'wa', f'{LEFT}/24', f'{LEFT6}/64'),
+                                       (right, 'wb', f'{RIGHT}/24', f'{RIGHT6}/64')):
+            lab.wire((host, 'eth0'), (middle, name), mtu)
+            host.add_addresses('eth0', *addresses)
+            if not shutil.which('ethtool'):
+                raise Skip('ethtool is not there')
+            order(*host.under, 'ethtool', '-K', 'eth0', 'tx', 'off')
+        yield left, middle, right
+
+
+class Wan:
+    """`wavehaul wan` on a host, for the length of a `with`; then `report` is its JSON."""
+
+    def __init__(self, program, host, *options):
+        self.program, self.report = program, None
+        self.command = [*host.under, program.binary, 'wan', '--port', 'af_packet:wa', '--port',
+                        'af_packet:wb', '--json', *map(str, options)]
+
+    def __enter__(self):
+        self.began = time.monotonic()
+        self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        start_new_session=True)
+        self.said = b''
+        try:
+            while self.said.count(b'is up') < 2:
+                line = self.process.stderr.readline()
+                expect(line, f'wan ends at once: {self.said.decode()}')
+                self.said += line
+        except BaseException:
+            end_group(self.process)
+            raise
+        return self
+
+    def stop(self):
+        self.process.send_signal(signal.SIGINT)
+        return self.end()
+
+    def end(self):
+        try:
+            out, err = self.process.communicate(timeout=STOPPING_S)
+        except subprocess.TimeoutExpired:
+            raise Failed('wan does not stop') from None
+        result = Result(self.process.returncode, out.decode(), (self.said + err).decode(),
+                        time.monotonic() - self.began)
+        expect(result.status >= 0, f'died of signal {-result.status}: {quoted(result)}')
+        self.report = decode_object(result)
+        return result
+
+    def __exit__(self, kind, *_):
+        try:
+            if kind is None and self.report is None:
+                expect_status(self.stop(), OK)
+        finally:
+            end_group(self.process)
+
+
+def own_drops(way):
+    expect_equal('what may be dropped for want of means', sorted(way['own_dropped_pkts']),
+                 sorted(OWN_DROPS))
+    return sum(way['own_dropped_pkts'].values())
+
+
+def expect_even(report):
+    """What came went on, was lost by a name, or is still there."""
+    for name in ('there', 'back'):
+        way = report[name]
+        lost = sum(way['path_lost_pkts'].values())
+        entered = way['came_pkts'] - sum(way['own_dropped_pkts'][reason] for reason in (
+            'oversize', 'no_room', 'no_mbuf', 'port_full', 'tx_link_down'))
+        expect_equal(f'{name}: what went on and is under way', way['went_pkts'] + way['held_pkts'],
+                     entered + way['duplicated_pkts'] - lost)
+
+
+def delay(program, _folder):
+    """ARP, neighbour discovery, both families: each way its own delay; and a host that is none."""
+    with sites() as (left, middle, right):
+        with Wan(program, middle, '--delay', '10ms', '--back-delay', '25ms') as wan:
+            for target in (RIGHT, RIGHT6):
+                with Pinger(left, target) as pinger:
+                    expect(pinger.ping() is not None, f'{target} does not answer')
+                    times = sorted(pinger.ping() or 9 for _ in range(15))
+                    expect_between(f'the median round trip to {target}', times[7], 0.035, 0.0365)
+        expect_even(wan.report)
+        for way in ('there', 'back'):
+            expect(wan.report[way]['came_pkts'] >= 32, f'{wan.report[way]}')
+            expect_equal('dropped by wan itself', own_drops(wan.report[way]), 0)
+
+
+def send_datagrams(host, target, count, payload_bytes, gap_s=0):
+    with host.inside():
+        sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    with sender:
+        for _ in range(count):
+            sender.sendto(bytes(payload_bytes), (target, 9))
+            if gap_s:
+                time.sleep(gap_s)
+
+
+def loss(program, _folder):
+    """A share of what is sent, one way, as the receiving host's interface counts it."""
+    with sites() as (left, middle, right):
+        with Wan(program, middle, '--rtt', '2ms', '--loss', '20%', '--back-loss', '0') as wan:
+            with Pinger(right, LEFT) as pinger:  # who asks again and again knows the address
+                wait_until(lambda: pinger.ping() is not None, 5, 'an answer')
+            before = right.packets('rx')
+            for _ in range(10):
+                send_datagrams(left, RIGHT, 500, 100)
+                time.sleep(0.01)
+            time.sleep(0.1)
+            arrived = right.packets('rx') - before
+        expect_between('datagrams of 5000 that arrive', arrived, 3870, 4140)  # 4.8 sigma
+        expect_even(wan.report)
+        expect_equal('dropped by wan itself', own_drops(wan.report['there']), 0)
+        expect_equal('lost on the way back', sum(wan.report['back']['path_lost_pkts'].values()), 0)
+
+
+def transparent(program, _folder):
+    """Any protocol to any address, with a tag and without, as it is; jumbo up to the MTU."""
+    with sites(mtu=9000) as (left, middle, right), \
+            Wan(program, middle, '--delay', '1ms') as wan, Tap(right) as tap:
+        with left.inside():
+            sender = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+        sender.bind(('eth0', 0))
+        head = bytes.fromhex('0200deadbeef020000000001')
+        frames = [(0, head + b'\x88\xb5' + bytes(range(200))),
+                  (0, head + b'\x99\x99' + bytes(9000)),
+                  (7, head + b'\x81\x00\x00\x07\x88\xb5' + bytes(9000)),
+                  (0, b'\xff' * 6 + head[6:] + b'\x88\xb5' + b'all'.ljust(46, b'!'))]
+        for _, frame in frames:
+            sender.send(frame)
+        sender.close()
+        time.sleep(0.3)
+    arrived = [(vlan, frame) for vlan, frame in tap.frames if frame[6:12] == head[6:]]
+    # The kernel takes a tag off before it shows the frame.
+    expected = [(vlan, frame if not vlan else frame[:12] + frame[16:]) for vlan, frame in frames]
+    expect(arrived == expected, f'frames of {[(v, len(f)) for v, f in arrived]} bytes arrive')
+    expect_even(wan.report)
+
+
+def oversize(program, _folder):
+    """Frames that are longer than the MTU are dropped by their name, and told of once."""
+    with sites() as (left, middle, _), \
+            Wan(program, middle, '--delay', '1ms', '--mtu', 1000) as wan:
+        with left.inside():
+            sender = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+        with sender:
+            sender.bind(('eth0', 0))
+            for payload_bytes in (1000, 1001, 1400):
+                sender.send(bytes.fromhex('ffffffffffff02000000000188b5') + bytes(payload_bytes))
+        time.sleep(0.2)
+        result = wan.stop()
+        expect_status(result, OK)
+        expect_equal('too long', wan.report['there']['own_dropped_pkts']['oversize'], 2)
+        expect_said(result, 'more than the MTU of 1000 come from af_packet:wa.*ethtool -K')
+        expect_equal('sentences of it', result.err.count('more than the MTU'), 1)
+        expect_even(wan.report)
+
+
+def limits(program, folder):
+    """What makes no sense is refused by a sentence before anything starts."""
+    two = ('--port', 'af_packet:lo', '--port', 'af_packet:nowhere')
+    for args, status, words in (
+            ((), USAGE, 'joins two ports; write for example'),
+            (two[:2], USAGE, 'joins two ports'),
+            ((*two, '--port', 'tap:x'), USAGE, 'is a third port'),
+            ((*two, '--rtt', '1s', '--delay', '1ms'), USAGE, '--rtt and --delay contradict'),
+            ((*two, '--loss', '1%', '--loss-model', 'ge:0.1,0.2'), USAGE, 'contradict'),
+            ((*two, '--back-loss', '1%', '--back-loss-model', 'ge:0.1,0.2'), USAGE,
+             '--back-loss-model ge contradict'),
+            ((*two, '--loss', '2'), USAGE, 'is not understood'),
+            ((*two, 'eth0'), USAGE, 'one word too many'),
+            ((*two, '--cpus', '0,1,2'), USAGE, 'there are two ways'),
+            (two, CONFIGURATION, 'no interface nowhere'),
+            ((*two[:2], *two[:2]), CONFIGURATION, 'both ports are af_packet:lo'),
+            (('--port', 'af_packet:lo', '--port', 'tap:wan0', '--mtu', '1500', '--rate', '100G',
+              '--rtt', '10s', '--memory', '1G'), CONFIGURATION,
+             r'packets of 500 bytes under way, which take .* all that --memory gives')):
+        result = program.run('wan', *args, timeout_s=20)
+        expect_status(result, status)
+        expect_said(result, words)
+        expect_equal('sentences', len(re.findall('^wavehaul', result.err, re.M)), 1)
+
+
+def iperf(left, right, seconds, *options):
+    """Goodput in b/s of a kernel's TCP, from the first second on."""
+    if not shutil.which('iperf3'):
+        raise Skip('iperf3 is not there')
+    server = subprocess.Popen([*right.under, 'iperf3', '--server', '--one-off'],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                              start_new_session=True)
+    try:
+        time.sleep(0.2)
+        done = order(*left.under, 'iperf3', '--client', RIGHT, '--time', seconds, '--omit', 1,
+                     '--json', *options)
+    finally:
+        end_group(server)
+    return json.loads(done)['end']['sum_received']['bits_per_second']
+
+
+def rate(program, _folder):
+    """CUBIC of the kernel fills the line, 100 Mb/s of Ethernet, and nothing but the queue loses."""
+    with sites() as (left, middle, right):
+        with Wan(program, middle, '--rate', '100M', '--rtt', '10ms') as wan:
+            goodput = iperf(left, right, 2, '--congestion', 'cubic')
+        # 1448 bytes of 1538 on the wire.
+        expect_between('goodput in b/s', goodput, 89e6, 94.2e6)
+        expect_even(wan.report)
+        lost = wan.report['there']['path_lost_pkts']
+        expect_equal('lost but by the queue', lost['loss'] + lost['bit_error'] + lost['outage'], 0)
+        expect_equal('dropped by wan itself', own_drops(wan.report['there']), 0)
+
+
+def vanish(program, _folder):
+    """An interface that is deleted ends it, by a sentence; Ctrl-C twice does no harm."""
+    with sites() as (left, middle, right):
+        with Wan(program, middle) as wan:
+            middle.ip('link', 'del', 'wb')
+            result = wan.end()
+            expect_status(result, CONFIGURATION)
+            expect_said(result, 'the interface wb is gone')
+        middle.ip('link', 'add', 'wb', 'type', 'veth', 'peer', 'name', 'wc')
+        for name in ('wb', 'wc'):
+            middle.ip('link', 'set', name, 'up')
+        with Wan(program, middle) as wan:
+            wan.process.send_signal(signal.SIGINT)
+            expect_status(wan.stop(), OK)
+
+
+def cases():
+    yield Case('limits', True, limits)
+    yield Case('delay', True, delay)
+    yield Case('loss', True, loss)
+    yield Case('transparent', True, transparent)
+    yield Case('oversize', True, oversize)
+    yield Case('rate', False, rate)
+    yield Case('vanish', True, vanish)
+
+
+if __name__ == '__main__':
+    sys.exit(run_cases(list(cases()), BINARY))
