@@ -3,40 +3,53 @@
 
 #include "base/assert.h"
 
-static uint64_t largest_in(uint32_t bucket)
+static uint64_t largest_in(uint32_t bucket, uint32_t fine_bits)
 {
-	WH_ASSERT(bucket < WH_HISTOGRAM_BUCKETS);
-	if (bucket < 2 * WH_HISTOGRAM_FINE)
-		return bucket;
+	uint32_t shift = bucket >> fine_bits;
 
-	uint32_t shift = bucket / WH_HISTOGRAM_FINE - 1;
-	uint64_t lead = bucket - shift * WH_HISTOGRAM_FINE;
+	WH_ASSERT(bucket < WH_BUCKETS(fine_bits));
+	if (shift <= 1)
+		return bucket;
+	shift--;
+
+	uint64_t lead = bucket - (shift << fine_bits);
 
 	/* Of the last bucket the sum wraps to 0, and this to the largest value of all. */
 	return ((lead + 1) << shift) - 1;
 }
 
-uint64_t wh_histogram_total(const struct wh_histogram *histogram)
+static uint64_t sum_of(const uint64_t *count, uint32_t buckets)
 {
 	uint64_t total = 0;
 
-	for (uint32_t i = 0; i < WH_HISTOGRAM_BUCKETS; i++)
-		total += histogram->count[i];
+	for (uint32_t i = 0; i < buckets; i++)
+		total += count[i];
 	return total;
 }
 
-uint64_t wh_histogram_quantile(const struct wh_histogram *histogram, double share)
+uint64_t wh_buckets_quantile(const uint64_t *count, uint32_t fine_bits, double share)
 {
-	uint64_t total = wh_histogram_total(histogram);
+	uint32_t buckets = WH_BUCKETS(fine_bits);
+	uint64_t total = sum_of(count, buckets);
 	uint64_t counted = 0;
 	uint32_t i;
 
 	WH_ASSERT(share >= 0.0 && share <= 1.0);
-	for (i = 0; i < WH_HISTOGRAM_BUCKETS - 1; i++) {
-		counted += histogram->count[i];
+	for (i = 0; i < buckets - 1; i++) {
+		counted += count[i];
 		if ((double)counted >= share * (double)total)
 			break;
 	}
 	WH_ASSERT(counted <= total);
-	return largest_in(i);
+	return largest_in(i, fine_bits);
+}
+
+uint64_t wh_histogram_total(const struct wh_histogram *histogram)
+{
+	return sum_of(histogram->count, WH_HISTOGRAM_BUCKETS);
+}
+
+uint64_t wh_histogram_quantile(const struct wh_histogram *histogram, double share)
+{
+	return wh_buckets_quantile(histogram->count, WH_HISTOGRAM_FINE_BITS, share);
 }

@@ -301,6 +301,8 @@ static void fill_packet(
 		memcpy(wh_sim_packet_add_control(end->engine->pool, packet), head, bytes);
 	datagram->head_bytes = bytes;
 	packet->bytes = IP_UDP_BYTES + bytes + datagram->payload_bytes;
+	if (end->sends)
+		end->engine->stats->sent_bytes += packet->bytes;
 }
 
 static void send_packet(
@@ -315,16 +317,21 @@ static uint32_t two_bytes(const uint8_t *bytes)
 	return bytes[0] | (uint32_t)bytes[1] << 8;
 }
 
-static void count_sent(struct wh_sim_engine *engine, uint64_t now_ps, const uint8_t *head)
+static void count_sent(struct wh_sim_engine *engine, uint64_t now_ps, const struct wh_out *out)
 {
+	const uint8_t *head = out->head;
 	struct wh_sim_flow_stats *stats = engine->stats;
+	bool again = (head[FLAGS_OFFSET] & WH_FLAG_RETRANSMISSION) != 0;
+	bool repairs = two_bytes(head + INDEX_OFFSET) >= two_bytes(head + K_OFFSET);
 	uint64_t chunk =
 		two_bytes(head + CHUNK_OFFSET) | (uint64_t)two_bytes(head + CHUNK_OFFSET + 2) << 16;
 
 	engine->begun_chunks = wh_max_u64(engine->begun_chunks, chunk + 1);
 	stats->sent_pkts++;
-	stats->retransmitted_pkts += (head[FLAGS_OFFSET] & WH_FLAG_RETRANSMISSION) != 0;
-	stats->repair_pkts += two_bytes(head + INDEX_OFFSET) >= two_bytes(head + K_OFFSET);
+	stats->retransmitted_pkts += again;
+	stats->repair_pkts += repairs;
+	if (!again && !repairs)
+		stats->data_bytes += IP_UDP_BYTES + out->head_bytes + out->payload_bytes;
 	if (stats->first_sent_ps == WH_SIM_NEVER_PS)
 		stats->first_sent_ps = now_ps;
 }
@@ -337,7 +344,7 @@ static uint32_t send_all(struct end *end, uint64_t now_ps)
 
 	for (uint32_t i = 0; i < count; i++) {
 		if (out[i].payload_bytes > 0)
-			count_sent(engine, now_ps, out[i].head);
+			count_sent(engine, now_ps, &out[i]);
 		send_packet(end, packet_to_peer(end, out[i].payload_bytes), out[i].head,
 			out[i].head_bytes);
 	}
@@ -358,6 +365,9 @@ static void notice_end(struct wh_sim_engine *engine, uint64_t now_ps)
 {
 	const struct wh_session *session = engine->sender.session;
 
+	if (engine->stats->opened_ps == WH_SIM_NEVER_PS &&
+		wh_session_phase(session) != WH_PHASE_OPENING)
+		engine->stats->opened_ps = now_ps;
 	if (engine->stats->finished_ps == WH_SIM_NEVER_PS && all_acknowledged(engine))
 		engine->stats->finished_ps = now_ps;
 	if (engine->is_done || wh_session_phase(session) != WH_PHASE_CLOSED)
@@ -478,6 +488,17 @@ static void send_replies(struct end *end, uint64_t now_tsc)
 	}
 }
 
+/* Data that bring nothing new were needless. */
+static void take_in(struct end *end, uint64_t now_tsc, const struct wh_packet *packet)
+{
+	uint64_t before_bytes = wh_session_moved_bytes(end->session);
+
+	wh_session_input(end->session, now_tsc, now_tsc, packet);
+	if (packet->type == WH_PACKET_DATA && packet->data.index < packet->data.k &&
+		wh_session_moved_bytes(end->session) == before_bytes)
+		end->engine->stats->needless_pkts++;
+}
+
 /* The endpoint opens the session and has no more to do with it: there is no other. */
 static void receive(void *context, uint64_t now_ps, struct wh_sim_packet *arrived)
 {
@@ -496,7 +517,7 @@ static void receive(void *context, uint64_t now_ps, struct wh_sim_packet *arrive
 			arrived->datagram.head_bytes, end->peer_address);
 		send_replies(end, now_tsc);
 	} else if (end->session != NULL) { /* else CONFIRM was lost, and nobody has this LCI */
-		wh_session_input(end->session, now_tsc, now_tsc, &packet);
+		take_in(end, now_tsc, &packet);
 	}
 	wh_sim_packet_put(end->engine->pool, arrived);
 	if (end->session != NULL)
@@ -552,7 +573,7 @@ static struct wh_sim_packet *next_packet(void *context, uint64_t now_ps)
 	if (wh_session_output(end->session, tsc_at(now_ps), out, 1) == 0)
 		return NULL;
 	if (out->payload_bytes > 0)
-		count_sent(end->engine, now_ps, out->head);
+		count_sent(end->engine, now_ps, out);
 	packet = packet_to_peer(end, out->payload_bytes);
 	fill_packet(end, packet, out->head, out->head_bytes);
 	return packet;
@@ -565,7 +586,7 @@ static void take_packet(void *context, uint64_t now_ps, struct wh_sim_packet *ar
 	struct wh_packet packet;
 
 	decode(arrived, &packet);
-	wh_session_input(end->session, now_tsc, now_tsc, &packet);
+	take_in(end, now_tsc, &packet);
 	wh_sim_packet_put(end->engine->pool, arrived);
 	turn(end, now_ps);
 }

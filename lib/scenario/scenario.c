@@ -348,6 +348,8 @@ struct wh_scenario_run *wh_scenario_run_create(const struct wh_scenario *scenari
 	run->monitor = wh_monitor_create(run->sim, &(struct wh_monitor_config){
 							   .marks_ps = scenario->marks_ps,
 							   .n_marks = scenario->n_marks,
+							   .series_ps = scenario->series_ps,
+							   .n_series = scenario->n_series,
 							   .interval_ps = scenario->interval_ps,
 							   .until_ps = scenario->duration_ps,
 							   .n_flows = n_flows,
@@ -421,6 +423,12 @@ uint64_t wh_scenario_run_finished_ps(const struct wh_scenario_run *run, uint32_t
 {
 	WH_ASSERT(flow < run->n_flows);
 	return wh_sim_flow_stats(run->sim, flow)->finished_ps;
+}
+
+uint64_t wh_scenario_run_opened_ps(const struct wh_scenario_run *run, uint32_t flow)
+{
+	WH_ASSERT(flow < run->n_flows);
+	return wh_sim_flow_stats(run->sim, flow)->opened_ps;
 }
 
 const struct wh_findings *wh_scenario_run_findings(const struct wh_scenario_run *run, uint32_t flow)

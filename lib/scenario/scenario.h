@@ -64,6 +64,8 @@ struct wh_scenario {
 	uint64_t interval_ps;     /* of samples; 0: none */
 	const uint64_t *marks_ps; /* ascending; what may be asked about begins and ends at them */
 	uint32_t n_marks;
+	const uint64_t *series_ps; /* periods of goodput, see sim/monitor.h */
+	uint32_t n_series;
 };
 
 /* The first group whose flows have no way to the other end, or back; n_groups: all have. */
@@ -101,6 +103,9 @@ const struct wh_monitor *wh_scenario_run_monitor(const struct wh_scenario_run *r
 /* When a flow starts, by the group's times and chance; and its end, WH_SIM_NEVER_PS: none yet. */
 uint64_t wh_scenario_run_start_ps(const struct wh_scenario_run *run, uint32_t flow);
 uint64_t wh_scenario_run_finished_ps(const struct wh_scenario_run *run, uint32_t flow);
+
+/* When a profile's flow was accepted by its peer; WH_SIM_NEVER_PS: not yet, or no profile's. */
+uint64_t wh_scenario_run_opened_ps(const struct wh_scenario_run *run, uint32_t flow);
 
 /* What a flow that is a probe has found. */
 const struct wh_findings *wh_scenario_run_findings(

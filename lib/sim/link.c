@@ -2,6 +2,7 @@
 #include "sim/link.h"
 
 #include <rte_prefetch.h>
+#include <stdlib.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
@@ -82,6 +83,11 @@ static uint64_t paused_until_ps(const struct wh_sim_link *link, uint64_t now_ps)
 	return now_ps;
 }
 
+static void count_delay(struct wh_sim_link *link, uint64_t delay_ps)
+{
+	link->delays[wh_bucket_of(delay_ps / WH_PS_PER_NS, WH_SIM_DELAY_BITS)]++;
+}
+
 /* The line is free. */
 static void send_next(struct wh_sim_link *link, uint64_t now_ps)
 {
@@ -95,9 +101,12 @@ static void send_next(struct wh_sim_link *link, uint64_t now_ps)
 	}
 	take_steps(link, now_ps);
 	link->sending = wh_sim_queue_take(&link->queue, now_ps, drop, link);
-	if (link->sending != NULL)
-		wh_sim_event_at(link->events, &link->sent,
-			now_ps + time_to_send(link, link->sending->bytes));
+	if (link->sending == NULL)
+		return;
+	if (link->delays != NULL)
+		count_delay(link, now_ps - link->sending->moment_ps);
+	wh_sim_event_at(
+		link->events, &link->sent, now_ps + time_to_send(link, link->sending->bytes));
 }
 
 static void end_pause(void *context, uint64_t now_ps)
@@ -210,9 +219,17 @@ struct wh_sim_link *wh_sim_link_create(
 	wh_sim_event_init(&link->resume, end_pause, link);
 	wh_sim_event_init(&link->arrival, end_flying, link);
 	wh_sim_queue_init(&link->queue, &config->queue, config->rate_bps, config->delay_ps);
+	if (config->counts_delays)
+		link->delays = wh_sim_allocate(WH_SIM_DELAY_BUCKETS * sizeof(*link->delays));
 	wh_prng_init(&link->prng, seed);
 	wh_loss_model_init(&link->loss, loss, LOSS_HZ, 0);
 	return link;
+}
+
+void wh_sim_link_destroy(struct wh_sim_link *link)
+{
+	free(link->delays);
+	free(link);
 }
 
 uint64_t wh_sim_link_check(const struct wh_sim_link *link)

@@ -34,6 +34,7 @@ struct wh_sim_link {
 	uint32_t packet_bytes;
 	uint64_t packet_ps;
 
+	uint64_t *delays;    /* NULL: nobody wants them */
 	uint64_t counted_ps; /* queue_pkt_ps and busy_ps are up to here */
 	struct wh_sim_link_stats stats;
 	struct wh_prng prng; /* what one link draws leaves the others alone */
@@ -42,6 +43,7 @@ struct wh_sim_link {
 
 struct wh_sim_link *wh_sim_link_create(
 	struct wh_sim *sim, const struct wh_sim_link_config *config, uint64_t seed);
+void wh_sim_link_destroy(struct wh_sim_link *link);
 void wh_sim_link_enter(struct wh_sim_link *link, uint64_t now_ps, struct wh_sim_packet *packet);
 
 /* Counts what goes on by itself up to now. */

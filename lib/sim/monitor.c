@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/assert.h"
 #include "sim/memory.h"
@@ -15,13 +16,30 @@ struct rows {
 	uint32_t room;
 };
 
+/* Of one link's queue; all NULL when the link counts no delays. */
+struct delays {
+	uint64_t *marks;  /* all buckets as they were, one mark after another */
+	uint64_t *before; /* as they were at the latest sample */
+	struct wh_monitor_delays *samples;
+};
+
+struct series {
+	struct wh_monitor *monitor;
+	struct wh_sim_event event;
+	uint64_t period_ps;
+	uint64_t *bytes; /* of all flows, one moment after another */
+	uint32_t moments;
+};
+
 struct wh_monitor {
 	struct wh_sim *sim;
 	struct wh_monitor_config config; /* marks_ps is a copy */
 	uint64_t *marks_ps;
 	uint32_t n_links;
 	struct rows marks;
-	struct rows samples; /* the first is of time 0 */
+	struct rows samples;   /* the first is of time 0 */
+	struct delays *delays; /* of each link */
+	struct series *series;
 	struct wh_sim_event mark;
 	struct wh_sim_event sample;
 };
@@ -73,10 +91,57 @@ static void add_row(struct wh_monitor *monitor, struct rows *rows)
 			.repair_pkts = stats->repair_pkts,
 			.goodput_bytes = stats->goodput_bytes,
 			.dropped_pkts = stats->dropped_pkts,
+			.needless_pkts = stats->needless_pkts,
+			.sent_bytes = stats->sent_bytes,
+			.data_bytes = stats->data_bytes,
 		};
 	}
 	for (uint32_t i = 0; i < monitor->n_links; i++)
 		links[i] = read_link(monitor, i);
+}
+
+/* Packets by how long they waited, since then; into `since`. */
+static void subtract(const uint64_t *now, const uint64_t *then, uint64_t *since)
+{
+	for (uint32_t i = 0; i < WH_SIM_DELAY_BUCKETS; i++) {
+		WH_DEBUG_ASSERT(now[i] >= then[i]);
+		since[i] = now[i] - then[i];
+	}
+}
+
+static uint64_t quantile_ps(const uint64_t *count, double share)
+{
+	return wh_buckets_quantile(count, WH_SIM_DELAY_BITS, share) * WH_PS_PER_NS;
+}
+
+static void mark_delays(struct wh_monitor *monitor, uint32_t mark)
+{
+	for (uint32_t i = 0; i < monitor->n_links; i++) {
+		const uint64_t *count = wh_sim_link_delays(monitor->sim, i);
+
+		if (count != NULL)
+			memcpy(monitor->delays[i].marks + (size_t)mark * WH_SIM_DELAY_BUCKETS,
+				count, WH_SIM_DELAY_BUCKETS * sizeof(*count));
+	}
+}
+
+static void sample_delays(struct wh_monitor *monitor, uint32_t sample)
+{
+	for (uint32_t i = 0; i < monitor->n_links; i++) {
+		const uint64_t *count = wh_sim_link_delays(monitor->sim, i);
+		struct delays *delays = &monitor->delays[i];
+		uint64_t since[WH_SIM_DELAY_BUCKETS];
+
+		if (count == NULL)
+			continue;
+		subtract(count, delays->before, since);
+		memcpy(delays->before, count, sizeof(since));
+		delays->samples[sample] = (struct wh_monitor_delays){
+			.p50_ps = quantile_ps(since, 0.5),
+			.p99_ps = quantile_ps(since, 0.99),
+			.longest_ps = quantile_ps(since, 1.0),
+		};
+	}
 }
 
 static void take_mark(void *context, uint64_t now_ps)
@@ -84,6 +149,7 @@ static void take_mark(void *context, uint64_t now_ps)
 	struct wh_monitor *monitor = context;
 
 	WH_ASSERT(monitor->marks_ps[monitor->marks.count] == now_ps);
+	mark_delays(monitor, monitor->marks.count);
 	add_row(monitor, &monitor->marks);
 	if (monitor->marks.count < monitor->config.n_marks)
 		wh_sim_event_at(wh_sim_events(monitor->sim), &monitor->mark,
@@ -96,12 +162,66 @@ static void take_sample(void *context, uint64_t now_ps)
 	const struct wh_monitor_config *config = &monitor->config;
 	size_t row = (size_t)monitor->samples.count * config->n_flows;
 
+	sample_delays(monitor, monitor->samples.count);
 	add_row(monitor, &monitor->samples);
 	for (uint32_t i = 0; i < config->n_flows; i++)
 		config->look(config->context, i, &monitor->samples.flows[row + i].look);
 	if (config->interval_ps <= config->until_ps - now_ps)
 		wh_sim_event_at(wh_sim_events(monitor->sim), &monitor->sample,
 			now_ps + config->interval_ps);
+}
+
+static void take_moment(void *context, uint64_t now_ps)
+{
+	struct series *series = context;
+	struct wh_monitor *monitor = series->monitor;
+	const struct wh_monitor_config *config = &monitor->config;
+	uint64_t *bytes = series->bytes + (size_t)series->moments++ * config->n_flows;
+
+	for (uint32_t i = 0; i < config->n_flows; i++)
+		bytes[i] = wh_sim_flow_stats(monitor->sim, i)->goodput_bytes;
+	if (series->period_ps <= config->until_ps - now_ps)
+		wh_sim_event_at(
+			wh_sim_events(monitor->sim), &series->event, now_ps + series->period_ps);
+}
+
+static void init_series(struct wh_monitor *monitor)
+{
+	const struct wh_monitor_config *config = &monitor->config;
+
+	monitor->series = wh_sim_allocate((config->n_series + 1) * sizeof(*monitor->series));
+	for (uint32_t i = 0; i < config->n_series; i++) {
+		struct series *series = &monitor->series[i];
+		uint64_t period_ps = config->series_ps[i];
+
+		WH_ASSERT(period_ps > 0 && config->until_ps / period_ps < UINT32_MAX);
+		series->monitor = monitor;
+		series->period_ps = period_ps;
+		series->bytes = wh_sim_allocate((config->until_ps / period_ps + 1) *
+						config->n_flows * sizeof(*series->bytes));
+		wh_sim_event_init(&series->event, take_moment, series);
+		wh_sim_event_at(wh_sim_events(monitor->sim), &series->event, 0);
+	}
+}
+
+static void init_delays(struct wh_monitor *monitor)
+{
+	const struct wh_monitor_config *config = &monitor->config;
+	const size_t bytes = WH_SIM_DELAY_BUCKETS * sizeof(uint64_t);
+
+	monitor->delays = wh_sim_allocate((monitor->n_links + 1) * sizeof(*monitor->delays));
+	for (uint32_t i = 0; i < monitor->n_links; i++) {
+		struct delays *delays = &monitor->delays[i];
+
+		if (wh_sim_link_delays(monitor->sim, i) == NULL)
+			continue;
+		delays->marks = wh_sim_allocate(config->n_marks * bytes);
+		delays->before = wh_sim_allocate(bytes);
+		if (config->interval_ps > 0)
+			delays->samples =
+				wh_sim_allocate((config->until_ps / config->interval_ps + 1) *
+						sizeof(*delays->samples));
+	}
 }
 
 struct wh_monitor *wh_monitor_create(struct wh_sim *sim, const struct wh_monitor_config *config)
@@ -118,6 +238,8 @@ struct wh_monitor *wh_monitor_create(struct wh_sim *sim, const struct wh_monitor
 		monitor->marks_ps[i] = config->marks_ps[i];
 	}
 	init_rows(&monitor->marks, monitor, config->n_marks);
+	init_delays(monitor);
+	init_series(monitor);
 	wh_sim_event_init(&monitor->mark, take_mark, monitor);
 	wh_sim_event_at(wh_sim_events(sim), &monitor->mark, monitor->marks_ps[0]);
 	if (config->interval_ps > 0) {
@@ -135,6 +257,17 @@ void wh_monitor_destroy(struct wh_monitor *monitor)
 	wh_sim_event_cancel(wh_sim_events(monitor->sim), &monitor->mark);
 	if (monitor->config.interval_ps > 0)
 		wh_sim_event_cancel(wh_sim_events(monitor->sim), &monitor->sample);
+	for (uint32_t i = 0; i < monitor->config.n_series; i++) {
+		wh_sim_event_cancel(wh_sim_events(monitor->sim), &monitor->series[i].event);
+		free(monitor->series[i].bytes);
+	}
+	for (uint32_t i = 0; i < monitor->n_links; i++) {
+		free(monitor->delays[i].marks);
+		free(monitor->delays[i].before);
+		free(monitor->delays[i].samples);
+	}
+	free(monitor->series);
+	free(monitor->delays);
 	free_rows(&monitor->marks);
 	free_rows(&monitor->samples);
 	free(monitor->marks_ps);
@@ -169,6 +302,9 @@ static struct wh_monitor_flow flow_between(
 		.repair_pkts = after->repair_pkts - before->repair_pkts,
 		.goodput_bytes = after->goodput_bytes - before->goodput_bytes,
 		.dropped_pkts = after->dropped_pkts - before->dropped_pkts,
+		.needless_pkts = after->needless_pkts - before->needless_pkts,
+		.sent_bytes = after->sent_bytes - before->sent_bytes,
+		.data_bytes = after->data_bytes - before->data_bytes,
 		.look = after->look,
 	};
 }
@@ -235,6 +371,41 @@ struct wh_monitor_link wh_monitor_link_sample(
 
 	WH_ASSERT(link < n && i < wh_monitor_samples(monitor));
 	return link_between(before, before + n);
+}
+
+uint64_t wh_monitor_delay_ps(const struct wh_monitor *monitor, uint32_t link, uint64_t from_ps,
+	uint64_t to_ps, double share)
+{
+	WH_ASSERT(link < monitor->n_links && monitor->delays[link].marks != NULL);
+
+	const uint64_t *marks = monitor->delays[link].marks;
+	uint64_t since[WH_SIM_DELAY_BUCKETS];
+
+	subtract(marks + (size_t)find_mark(monitor, to_ps) * WH_SIM_DELAY_BUCKETS,
+		marks + (size_t)find_mark(monitor, from_ps) * WH_SIM_DELAY_BUCKETS, since);
+	return quantile_ps(since, share);
+}
+
+const struct wh_monitor_delays *wh_monitor_delays_sample(
+	const struct wh_monitor *monitor, uint32_t link, uint32_t i)
+{
+	WH_ASSERT(link < monitor->n_links && i < wh_monitor_samples(monitor));
+	WH_ASSERT(monitor->delays[link].samples != NULL);
+	return &monitor->delays[link].samples[i + 1];
+}
+
+uint32_t wh_monitor_series_moments(const struct wh_monitor *monitor, uint32_t series)
+{
+	WH_ASSERT(series < monitor->config.n_series);
+	return monitor->series[series].moments;
+}
+
+uint64_t wh_monitor_series_bytes(
+	const struct wh_monitor *monitor, uint32_t series, uint32_t i, uint32_t flow)
+{
+	WH_ASSERT(i < wh_monitor_series_moments(monitor, series));
+	WH_ASSERT(flow < monitor->config.n_flows);
+	return monitor->series[series].bytes[(size_t)i * monitor->config.n_flows + flow];
 }
 
 double wh_jain(const double *values, uint32_t count)

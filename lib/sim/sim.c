@@ -48,7 +48,7 @@ void wh_sim_destroy(struct wh_sim *sim)
 		free(sim->routes[i]);
 	free(sim->routes);
 	for (uint32_t i = 0; i < sim->n_links; i++)
-		free(sim->links[i]);
+		wh_sim_link_destroy(sim->links[i]);
 	free(sim->links);
 	for (uint32_t i = 0; i < sim->n_flows; i++)
 		free(sim->flows[i]);
@@ -92,6 +92,7 @@ uint32_t wh_sim_add_flow(struct wh_sim *sim)
 {
 	struct wh_sim_flow_stats *flow = wh_sim_allocate(sizeof(*flow));
 
+	flow->opened_ps = WH_SIM_NEVER_PS;
 	flow->first_sent_ps = WH_SIM_NEVER_PS;
 	flow->finished_ps = WH_SIM_NEVER_PS;
 	sim->flows = make_room(sim->flows, sim->n_flows, sizeof(sim->flows[0]));
@@ -231,6 +232,11 @@ const struct wh_sim_link_stats *wh_sim_link_stats(const struct wh_sim *sim, uint
 uint32_t wh_sim_link_queue_pkts(const struct wh_sim *sim, uint32_t link)
 {
 	return find_link(sim, link)->queue.fifo.count_pkts;
+}
+
+const uint64_t *wh_sim_link_delays(const struct wh_sim *sim, uint32_t link)
+{
+	return find_link(sim, link)->delays;
 }
 
 struct wh_sim_flow_stats *wh_sim_flow_stats(struct wh_sim *sim, uint32_t flow)

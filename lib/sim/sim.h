@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/histogram.h"
 #include "fibre/loss_model.h"
 #include "sim/event.h"
 #include "sim/hops.h"
@@ -56,6 +57,7 @@ struct wh_sim_link_config {
 	double reorder;            /* this share of packets ... */
 	uint64_t reorder_delay_ps; /* ... arrives later by this, and others overtake them */
 	struct wh_sim_policer_config policer;
+	bool counts_delays; /* of its queue, in wh_sim_link_delays */
 	/* Ascending: nothing begins to be sent meanwhile, and the queue fills. */
 	struct wh_fibre_outage pause[WH_FIBRE_OUTAGES_MAX];
 	uint32_t n_pauses;
@@ -79,11 +81,15 @@ struct wh_sim_link_stats {
 
 /* What belongs to one flow, wherever it is counted. Moments are NEVER before they come. */
 struct wh_sim_flow_stats {
-	uint64_t sent_pkts; /* by its source: data, retransmissions too */
+	uint64_t sent_pkts;  /* by its source: data, retransmissions too */
+	uint64_t sent_bytes; /* by its source: all of it, control too, as links count it */
+	uint64_t data_bytes; /* of these, of data that go for the first time */
 	uint64_t retransmitted_pkts;
 	uint64_t repair_pkts;   /* of those sent */
 	uint64_t goodput_bytes; /* payload, new, in the hands of the receiver's user */
 	uint64_t dropped_pkts;  /* data and control, by queues and lines */
+	uint64_t needless_pkts; /* data that arrived and were there already */
+	uint64_t opened_ps;     /* a profile's: its peer has accepted */
 	uint64_t first_sent_ps;
 	uint64_t finished_ps; /* a sized one: its last byte was acknowledged */
 };
@@ -130,6 +136,14 @@ const struct wh_sim_link_config *wh_sim_link_config(const struct wh_sim *sim, ui
 /* Up to now. */
 const struct wh_sim_link_stats *wh_sim_link_stats(const struct wh_sim *sim, uint32_t link);
 uint32_t wh_sim_link_queue_pkts(const struct wh_sim *sim, uint32_t link);
+
+/*
+ * For how many nanoseconds packets waited before the line took them, by buckets to a sixty-fourth
+ * (base/histogram.h); NULL when the link does not count them.
+ */
+#define WH_SIM_DELAY_BITS    6
+#define WH_SIM_DELAY_BUCKETS WH_BUCKETS(WH_SIM_DELAY_BITS)
+const uint64_t *wh_sim_link_delays(const struct wh_sim *sim, uint32_t link);
 
 /* Written by the agents and, dropped_pkts, by the links; it stays where it is. */
 struct wh_sim_flow_stats *wh_sim_flow_stats(struct wh_sim *sim, uint32_t flow);

@@ -87,6 +87,8 @@ static void send_packet(struct wh_sim_traffic *traffic, uint64_t now_ps)
 	packet->flow = traffic->flow;
 	packet->to = traffic->agent;
 	packet->number = traffic->next_number++;
+	traffic->stats->sent_bytes += packet->bytes;
+	traffic->stats->data_bytes += packet->bytes;
 	if (traffic->stats->sent_pkts++ == 0)
 		traffic->stats->first_sent_ps = now_ps;
 	WH_ASSERT(traffic->left_pkts > 0);

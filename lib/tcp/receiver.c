@@ -78,10 +78,13 @@ static void deliver(struct wh_sim_tcp_receiver *receiver, uint64_t end)
 
 static void take(struct wh_sim_tcp_receiver *receiver, uint64_t serial)
 {
-	if (serial < receiver->next)
+	if (serial < receiver->next) {
+		receiver->tcp->stats->needless_pkts++;
 		return;
+	}
 	if (serial > receiver->next) {
-		wh_sim_ranges_add(&receiver->beyond, serial, serial + 1);
+		if (!wh_sim_ranges_add(&receiver->beyond, serial, serial + 1))
+			receiver->tcp->stats->needless_pkts++;
 		return;
 	}
 

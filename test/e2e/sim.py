@@ -134,8 +134,19 @@ ANSWERS = {
     'queue_mean(A-B)': (98.4, 99), 'finished(file)': (2, 2), 'finished(*)': (3, 3),
     'flows(*)': (7, 7), 'flows(file)': (2, 2), 'finish(file) / 1s': (1.06, 1.2),
     'finish(file.1) / 1s': (0.06, 0.2),
-    # Two chunks of 64 packets, 4 of repair for each 32.
-    'sent(coded, 0s, 4s)': (144, 144), 'repair(coded, 0s, 4s)': (16, 16), 'repair(file)': (0, 0),
+    # The queue is full: 98 or 99 packets of 1.2 ms are before a new one; C-D has none.
+    'queue_delay(A-B, 50%) / 1ms': (117.6, 120.7), 'queue_delay(A-B, 100%) / 1ms': (117.6, 120.7),
+    'queue_delay(A-B, 0%, 0s, 2s) / 1ms': (0, 0), 'queue_delay(B-A, 99%) / 1ms': (0, 0),
+    # From the first packet on; what is offered, and not a tenth more; of both, in steps of 1/8.
+    'holds(slow, 0.95M, 200ms, 0s, 4s) / 1ms': (0, 25),
+    'holds(slow, quick, 3.8M, 400ms) / 1s': (0, 0),
+    'holds(endless, 1M, 100ms, 2s, 4s) / 1s': (0.95, 1.05), 'overhead(slow)': (0, 0),
+    'took(file.1) / 1s': (0.06, 0.2), 'took(file) / 1s': (0.06, 0.2),
+    'took(file, 100%) / 1s': (0.06, 0.2),
+    'opened(coded) / 1ms': (20, 21), 'needless(*)': (0, 0), 'overhead(file, 0s, 4s)': (0, 0),
+    # Two chunks of 64 packets, 4 of repair for each 32: 16 more than 128, and some state.
+    'overhead(coded, 0s, 4s)': (0.125, 0.16), 'sent(coded, 0s, 4s)': (144, 144),
+    'repair(coded, 0s, 4s)': (16, 16), 'repair(file)': (0, 0),
 }
 
 # Everything that draws: losses, starts, random sources, sessions, TCPs, RED.
@@ -340,6 +351,17 @@ def csv_rows(program, folder):
     expect_equal('queue', {row['queue_pkts'] for row in rows if row['link'] == 'A-B'}, {'99'})
 
 
+def csv_delays(program, folder):
+    """Two hundredths of a second of 100 packets wait; the columns are there when asked for."""
+    run_sim(program, folder, SWEPT, '--set', 'scenario.queue_delays=on', '--csv', folder / 'deep')
+    for name, of_time in (('links.csv', {}), ('link_samples.csv', {'seconds': '4'})):
+        with open(folder / f'deep/005-1/{name}', newline='') as file:
+            row = [row for row in csv.DictReader(file) if row.get('name', row.get('link')) == 'A-B'
+                   and row.items() >= of_time.items()][-1]
+        for column in ('delay_p50_s', 'delay_p99_s', 'delay_max_s'):
+            expect_between(f'{name} {column}', float(row[column]), 0.1176, 0.1207)
+
+
 def means(program, folder):
     text = RANDOM + '[report]\nsent = sent(*)\n[expect]\nmany = sent(*) > 100\n'
     found = run_json(program, folder, text, '--set', 'sweep.discipline=red')
@@ -461,6 +483,7 @@ def cases():
     yield Case('same bytes', True, same_bytes)
     yield Case('same bytes in another build', True, same_bytes_elsewhere)
     yield Case('CSV', True, csv_rows)
+    yield Case('CSV of delays', True, csv_delays)
     yield Case('means', True, means)
     yield Case('list', True, listed)
     yield Case('plain text', True, plain)

@@ -8,8 +8,14 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/units.h"
 #include "sim/memory.h"
+
+#define VALUES_MAX 2
+
+/* A window of holds() is moved by so many parts of it. */
+#define WINDOW_STEPS 8
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -25,6 +31,8 @@ struct function {
 	bool of_link;
 	bool no_times;
 	bool of_probe;
+	/* What stands behind its subject: t a time, n a number; behind a / it may be missing. */
+	const char *values;
 };
 
 /* What one call is about: flows (a flow may be named twice, and counts twice) or one link. */
@@ -36,6 +44,8 @@ struct question {
 	uint32_t link;
 	uint64_t from_ps;
 	uint64_t to_ps;
+	double values[VALUES_MAX];
+	uint32_t n_values;
 };
 
 static struct wh_monitor_flow flow_span(const struct question *q, uint32_t i)
@@ -133,6 +143,114 @@ static double last_finish(const struct question *q)
 	return last_ps == WH_SIM_NEVER_PS ? INFINITY : wh_ps_to_seconds(last_ps);
 }
 
+/* When the last of them was accepted. */
+static double last_opened(const struct question *q)
+{
+	uint64_t last_ps = 0;
+
+	for (uint32_t i = 0; i < q->n_flows; i++)
+		last_ps =
+			wh_max_u64(last_ps, wh_scenario_run_opened_ps(q->asking->run, q->flows[i]));
+	return last_ps == WH_SIM_NEVER_PS ? INFINITY : wh_ps_to_seconds(last_ps);
+}
+
+/* From its start to its end; one that has not ended takes for ever. */
+static double time_taken(const struct question *q, uint32_t flow)
+{
+	const struct wh_scenario_run *run = q->asking->run;
+	uint64_t end_ps = wh_scenario_run_finished_ps(run, flow);
+
+	return end_ps == WH_SIM_NEVER_PS
+		       ? INFINITY
+		       : wh_ps_to_seconds(end_ps - wh_scenario_run_start_ps(run, flow));
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	const double *x = a;
+	const double *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Of the flows that have started: the mean, or what a share of them does not exceed. */
+static double took(const struct question *q)
+{
+	uint64_t duration_ps = q->asking->point->scenario.duration_ps;
+	double *values = wh_sim_allocate((q->n_flows + 1) * sizeof(*values));
+	uint32_t count = 0;
+	double result;
+
+	for (uint32_t i = 0; i < q->n_flows; i++)
+		if (wh_scenario_run_start_ps(q->asking->run, q->flows[i]) <= duration_ps)
+			values[count++] = time_taken(q, q->flows[i]);
+	qsort(values, count, sizeof(*values), compare_numbers);
+	if (count == 0)
+		result = INFINITY;
+	else if (q->n_values == 0)
+		result = wh_mean(values, count);
+	else
+		result = values[(uint32_t)fmax(ceil(q->values[0] * count) - 1.0, 0.0)];
+	free(values);
+	return result;
+}
+
+/* Of what went beside data for the first time, for each byte of these. */
+static double overhead(const struct question *q)
+{
+	uint64_t sent_bytes = 0;
+	uint64_t data_bytes = 0;
+
+	for (uint32_t i = 0; i < q->n_flows; i++) {
+		sent_bytes += flow_span(q, i).sent_bytes;
+		data_bytes += flow_span(q, i).data_bytes;
+	}
+	return data_bytes == 0 ? INFINITY : (double)(sent_bytes - data_bytes) / (double)data_bytes;
+}
+
+static uint64_t window_ps(const struct question *q)
+{
+	uint64_t span_ps = 0;
+
+	wh_seconds_to_ps(q->values[1], &span_ps);
+	return span_ps;
+}
+
+/* Whether they have the rate in the window that begins at that moment of the series. */
+static bool holds_from(const struct question *q, uint32_t series, uint32_t moment)
+{
+	const struct wh_monitor *monitor = wh_scenario_run_monitor(q->asking->run);
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < q->n_flows; i++)
+		bytes += wh_monitor_series_bytes(
+				 monitor, series, moment + WINDOW_STEPS, q->flows[i]) -
+			 wh_monitor_series_bytes(monitor, series, moment, q->flows[i]);
+	return 8.0 * (double)bytes >= q->values[0] * q->values[1];
+}
+
+/*
+ * How long after `from` they have a rate in each window that begins later and ends by `to`. The
+ * series was added when the question was tried.
+ */
+static double holds(const struct question *q)
+{
+	uint64_t step_ps = window_ps(q) / WINDOW_STEPS;
+	uint32_t series = wh_point_series(q->asking->point, step_ps);
+	uint64_t first = (q->from_ps + step_ps - 1) / step_ps;
+	uint64_t moment = q->to_ps / step_ps;
+
+	WH_ASSERT(series != UINT32_MAX && step_ps > 0);
+	if (moment < first + WINDOW_STEPS)
+		return INFINITY;
+	moment -= WINDOW_STEPS;
+	if (!holds_from(q, series, (uint32_t)moment))
+		return INFINITY;
+	while (moment > first && holds_from(q, series, (uint32_t)moment - 1))
+		moment--;
+	return wh_ps_to_seconds(moment * step_ps - q->from_ps);
+}
+
 static double count_finished(const struct question *q)
 {
 	uint32_t count = 0;
@@ -205,6 +323,12 @@ static double link_queue_mean(const struct question *q)
 	return (double)link_span(q).queue_pkt_ps / (double)(q->to_ps - q->from_ps);
 }
 
+static double link_queue_delay(const struct question *q)
+{
+	return wh_ps_to_seconds(wh_monitor_delay_ps(wh_scenario_run_monitor(q->asking->run),
+		q->link, q->from_ps, q->to_ps, q->values[0]));
+}
+
 static double link_queue_max(const struct question *q)
 {
 	return (double)wh_sim_link_stats(wh_scenario_run_sim(q->asking->run), q->link)
@@ -226,6 +350,11 @@ static const struct function functions[] = {
 	{"retransmitted", flow_count, FLOW(retransmitted_pkts)},
 	{"repair", flow_count, FLOW(repair_pkts)},
 	{"dropped", flow_count, FLOW(dropped_pkts)},
+	{"needless", flow_count, FLOW(needless_pkts)},
+	{"overhead", overhead, .kind = WH_VALUE_NUMBER},
+	{"holds", holds, .kind = WH_VALUE_TIME, .values = "nt"},
+	{"took", took, .kind = WH_VALUE_TIME, .values = "/n", .no_times = true},
+	{"opened", last_opened, .kind = WH_VALUE_TIME, .no_times = true},
 	{"finish", last_finish, .kind = WH_VALUE_TIME, .no_times = true},
 	{"finished", count_finished, .no_times = true},
 	{"flows", count_flows, .no_times = true},
@@ -240,6 +369,7 @@ static const struct function functions[] = {
 	{"policed", link_count, LINK(policed_pkts)},
 	{"lost", link_count, LINK(lost_pkts)},
 	{"queue_mean", link_queue_mean, .of_link = true},
+	{"queue_delay", link_queue_delay, .of_link = true, .kind = WH_VALUE_TIME, .values = "n"},
 	{"queue_max", link_queue_max, .of_link = true, .no_times = true},
 };
 
@@ -338,6 +468,61 @@ static bool take_moment(struct question *q, const struct wh_expr_scope *scope, c
 	return true;
 }
 
+/* What its values are for must be there when it runs. False: they are none for it. */
+static bool prepare(struct question *q, char wrong[WH_EXPR_WRONG_BYTES])
+{
+	struct wh_point *point = q->asking->point;
+	const char *why = NULL;
+
+	if (q->function->answer == holds) {
+		uint64_t step_ps = window_ps(q) / WINDOW_STEPS;
+
+		if (step_ps == 0 || wh_point_series(point, step_ps) == UINT32_MAX)
+			why = "has a window that is too short for this duration, or one more than "
+			      "16 different ones";
+	} else if (q->n_values > 0 && !(q->values[0] >= 0.0 && q->values[0] <= 1.0)) {
+		why = "asks for a share that is not from 0 to 1";
+	}
+	if (why != NULL)
+		snprintf(wrong, WH_EXPR_WRONG_BYTES, "%s", why);
+	if (why == NULL && q->function->answer == link_queue_delay)
+		point->links[q->link].counts_delays = true;
+	return why == NULL;
+}
+
+/* How many of the texts are these, UINT32_MAX: one is wrong or missing. */
+static uint32_t take_values(struct question *q, const struct wh_expr_scope *scope,
+	const char *const *args, uint32_t n_args, char wrong[WH_EXPR_WRONG_BYTES])
+{
+	struct wh_expr_scope plain = *scope;
+	const char *kinds = q->function->values != NULL ? q->function->values : "";
+	bool optional = kinds[0] == '/';
+
+	plain.ask = NULL;
+	for (kinds += optional; *kinds != '\0'; kinds++) {
+		enum wh_value_kind kind = *kinds == 't' ? WH_VALUE_TIME : WH_VALUE_NUMBER;
+		struct wh_value value;
+
+		if (q->n_values == n_args && optional)
+			break;
+		if (q->n_values == n_args) {
+			snprintf(wrong, WH_EXPR_WRONG_BYTES, "has a %s( ) that lacks a %s",
+				q->function->name, *kinds == 't' ? "time" : "number");
+			return UINT32_MAX;
+		}
+		if (!wh_expr_quantity(&plain, args[q->n_values], &value, wrong))
+			return UINT32_MAX;
+		if (value.kind != kind) {
+			snprintf(wrong, WH_EXPR_WRONG_BYTES, "has '%s' where a %s is wanted",
+				args[q->n_values], *kinds == 't' ? "time" : "number");
+			return UINT32_MAX;
+		}
+		q->values[q->n_values++] = value.x;
+	}
+	WH_ASSERT(q->n_values <= VALUES_MAX);
+	return prepare(q, wrong) ? q->n_values : UINT32_MAX;
+}
+
 /* None, or two times behind what it is about. */
 static bool take_times(struct question *q, const struct wh_expr_scope *scope,
 	const char *const *times, uint32_t n_times, char wrong[WH_EXPR_WRONG_BYTES])
@@ -406,6 +591,11 @@ bool wh_ask(const struct wh_expr_scope *scope, const char *name, const char *con
 		snprintf(wrong, WH_EXPR_WRONG_BYTES,
 			"has %s('%s'), which is no flow with agent probe", name, args[0]);
 		taken = 0;
+	}
+	if (taken > 0) {
+		uint32_t values = take_values(&q, scope, args + taken, n_args - taken, wrong);
+
+		taken = values == UINT32_MAX ? 0 : taken + values;
 	}
 	fine = taken > 0 && take_times(&q, scope, args + taken, n_args - taken, wrong);
 	WH_ASSERT(!fine || (q.from_ps < q.to_ps && q.link < q.asking->point->scenario.n_links));

@@ -264,6 +264,7 @@ bool wh_point_take_link(struct wh_point *point, struct wh_taker *taker)
 	take_queue(taker, &config.queue);
 	take_loss(taker, &config.loss);
 	take_reorder(taker, &config);
+	config.counts_delays = point->shows_delays;
 	config.n_pauses = take_spans(taker, "pause", config.pause);
 	while (!taker->failed && wh_lex_item(&list, ',', item)) {
 		if (add_link(point, &config, item))

@@ -16,6 +16,9 @@
 #define DURATION_PS_MAX (100000 * WH_PS_PER_S)
 #define SAMPLES_MAX     1000000
 
+/* Of one series: flows times moments. */
+#define SERIES_VALUES_MAX (UINT64_C(1) << 24)
+
 const char *wh_point_link_name(
 	const struct wh_point *point, uint32_t link, char text[WH_POINT_NAME_BYTES])
 {
@@ -85,6 +88,23 @@ bool wh_point_add_mark(struct wh_point *point, uint64_t at_ps)
 	return true;
 }
 
+uint32_t wh_point_series(struct wh_point *point, uint64_t period_ps)
+{
+	struct wh_scenario *scenario = &point->scenario;
+	uint64_t moments = scenario->duration_ps / period_ps + 1;
+	uint32_t i = 0;
+
+	while (i < scenario->n_series && point->series_ps[i] != period_ps)
+		i++;
+	if (i < scenario->n_series)
+		return i;
+	if (i == WH_POINT_SERIES_MAX ||
+		moments > SERIES_VALUES_MAX / (wh_scenario_flows(scenario) + 1))
+		return UINT32_MAX;
+	point->series_ps[i] = period_ps;
+	return scenario->n_series++;
+}
+
 static struct wh_expr_scope scope_of(const struct wh_point *point)
 {
 	return (struct wh_expr_scope){
@@ -112,6 +132,7 @@ static bool take_scenario(struct wh_point *point, struct wh_ini *ini)
 	scenario->duration_ps = wh_take_ps(&taker, "duration", 0);
 	point->warmup_ps = wh_take_ps(&taker, "warmup", 0);
 	scenario->interval_ps = wh_take_ps(&taker, "interval", 0);
+	point->shows_delays = wh_take_switch(&taker, "queue_delays", false);
 	point->seed = wh_take_count(&taker, "seed", 1, 0, SEED_MAX);
 	point->repeat = (uint32_t)wh_take_count(&taker, "repeat", 1, 1, REPEAT_MAX);
 	if (taker.failed)
@@ -264,6 +285,7 @@ int wh_point_build(
 	point->scenario.links = point->links;
 	point->scenario.groups = point->groups;
 	point->scenario.marks_ps = point->marks_ps;
+	point->scenario.series_ps = point->series_ps;
 	point->variables =
 		wh_sim_allocate((point->swept.n_variables + 2) * sizeof(*point->variables));
 	if (status == -1 && !build(point, ini))

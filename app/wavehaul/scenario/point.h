@@ -15,6 +15,7 @@
 #define WH_POINT_GROUPS_MAX 1000
 #define WH_POINT_FLOWS_MAX  100000
 #define WH_POINT_MARKS_MAX  200
+#define WH_POINT_SERIES_MAX 16
 
 struct wh_point {
 	struct wh_scenario scenario;
@@ -31,6 +32,8 @@ struct wh_point {
 	struct wh_scenario_group groups[WH_POINT_GROUPS_MAX];
 	char *agents[WH_POINT_GROUPS_MAX]; /* names, as the file has them */
 	uint64_t marks_ps[WH_POINT_MARKS_MAX];
+	uint64_t series_ps[WH_POINT_SERIES_MAX];
+	bool shows_delays; /* of all queues, in rows and samples */
 };
 
 /*
@@ -50,6 +53,9 @@ uint32_t wh_point_find_node(const struct wh_point *point, const char *name, size
 
 /* What functions may be asked about; the moment becomes a mark. False: there are too many. */
 bool wh_point_add_mark(struct wh_point *point, uint64_t at_ps);
+
+/* The series of that period, which is added where there is none; UINT32_MAX: there are too many. */
+uint32_t wh_point_series(struct wh_point *point, uint64_t period_ps);
 
 /* "A-B" of a link, "NAME" or "NAME.2" of a flow. */
 #define WH_POINT_NAME_BYTES (2 * WH_WORD_BYTES + 16)

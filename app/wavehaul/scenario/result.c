@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
+#include "cli/json.h"
 #include "scenario/ask.h"
 
 json_t *wh_json_shown(double x)
@@ -68,6 +69,24 @@ static bool has_policers(const struct wh_point *point)
 	return false;
 }
 
+static void add_delays(json_t *object, const struct wh_point *point,
+	const struct wh_scenario_run *run, uint32_t link)
+{
+	static const struct {
+		const char *key;
+		double share;
+	} quantiles[] = {{"delay_p50_s", 0.5}, {"delay_p99_s", 0.99}, {"delay_max_s", 1.0}};
+	const struct wh_monitor *monitor = wh_scenario_run_monitor(run);
+
+	for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++) {
+		uint64_t delay_ps = wh_monitor_delay_ps(monitor, link, point->warmup_ps,
+			point->scenario.duration_ps, quantiles[i].share);
+
+		json_object_set_new(
+			object, quantiles[i].key, wh_json_shown(wh_ps_to_seconds(delay_ps)));
+	}
+}
+
 /* What only some scenarios ask for is in all rows of these, and in none of others. */
 static json_t *link_json(
 	const struct wh_point *point, const struct wh_scenario_run *run, uint32_t link)
@@ -94,6 +113,8 @@ static json_t *link_json(
 	/* clang-format on */
 	if (has_policers(point))
 		json_object_set_new(object, "policed_pkts", json_count(span.policed_pkts));
+	if (point->shows_delays)
+		add_delays(object, point, run, link);
 	return object;
 }
 
@@ -128,6 +149,23 @@ static json_t *flow_samples(
 		"sequence_pkts", sequence, "sent_pkts", sent, "repair_pkts", repair);
 }
 
+static void add_delay_samples(json_t *object, const struct wh_monitor *monitor, uint32_t link)
+{
+	json_t *p50 = json_array();
+	json_t *p99 = json_array();
+	json_t *longest = json_array();
+
+	for (uint32_t i = 0; i < wh_monitor_samples(monitor); i++) {
+		const struct wh_monitor_delays *sample = wh_monitor_delays_sample(monitor, link, i);
+
+		json_array_append_new(p50, wh_json_shown(wh_ps_to_seconds(sample->p50_ps)));
+		json_array_append_new(p99, wh_json_shown(wh_ps_to_seconds(sample->p99_ps)));
+		json_array_append_new(longest, wh_json_shown(wh_ps_to_seconds(sample->longest_ps)));
+	}
+	wh_json_add(object, json_pack("{s:o, s:o, s:o}", "delay_p50_s", p50, "delay_p99_s", p99,
+				    "delay_max_s", longest));
+}
+
 static json_t *link_samples(
 	const struct wh_point *point, const struct wh_monitor *monitor, uint32_t link)
 {
@@ -146,8 +184,13 @@ static json_t *link_samples(
 			dropped, json_count(sample.policed_pkts + sample.overflow_pkts +
 					    sample.early_pkts + sample.lost_pkts));
 	}
-	return json_pack("{s:o, s:o, s:o}", "queue_pkts", queue, "utilisation", utilisation,
-		"dropped_pkts", dropped);
+
+	json_t *object = json_pack("{s:o, s:o, s:o}", "queue_pkts", queue, "utilisation",
+		utilisation, "dropped_pkts", dropped);
+
+	if (point->shows_delays)
+		add_delay_samples(object, monitor, link);
+	return object;
 }
 
 static json_t *samples_json(const struct wh_point *point, const struct wh_scenario_run *run)

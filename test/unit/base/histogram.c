@@ -80,9 +80,30 @@ static void test_quantiles(void)
 		CU_ASSERT_EQUAL(wh_histogram_quantile(&histogram, cases[i].share), cases[i].value);
 }
 
+/* The same with 64 buckets for each power of two: values below 128 have one each. */
+static void test_fineness(void)
+{
+	static const struct {
+		uint64_t value;
+		uint32_t bucket;
+		uint64_t largest;
+	} cases[] = {{0, 0, 0}, {127, 127, 127}, {128, 128, 129}, {1000, 317, 1007},
+		{UINT64_MAX, WH_BUCKETS(6) - 1, UINT64_MAX}};
+	uint64_t count[WH_BUCKETS(6)] = {0};
+
+	CU_ASSERT_EQUAL(WH_BUCKETS(6), 3776);
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		CU_ASSERT_EQUAL(wh_bucket_of(cases[i].value, 6), cases[i].bucket);
+		count[cases[i].bucket]++;
+		CU_ASSERT_EQUAL(wh_buckets_quantile(count, 6, 1.0), cases[i].largest);
+	}
+	CU_ASSERT_EQUAL(wh_buckets_quantile(count, 6, 0.6), 129);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"values and their buckets", test_buckets},
 	{"to an eighth", test_precision},
 	{"quantiles", test_quantiles},
+	{"other fineness", test_fineness},
 	CU_TEST_INFO_NULL,
 };

@@ -46,6 +46,7 @@ static void open_world(struct world *world, uint64_t rate_bps, uint32_t queue_pk
 					    .to = 1,
 					    .rate_bps = rate_bps,
 					    .delay_ps = MS,
+					    .counts_delays = true,
 					    .queue.limit_pkts = queue_pkts});
 	wh_sim_add_flow(world->sim);
 	world->source = wh_sim_traffic_create(world->sim,
@@ -129,6 +130,65 @@ static void test_queue(void)
 	close_world(&world);
 }
 
+static uint64_t delay_us(const struct world *world, uint64_t from_ps, uint64_t to_ps, double share)
+{
+	return wh_monitor_delay_ps(world->monitor, 0, from_ps, to_ps, share) / (MS / 1000);
+}
+
+/*
+ * As above, on to 101 ms: packets leave the queue every 4 ms, and waited 0, 2, 4, 6 ms and then 6
+ * or 8, as two wait or three behind the line. Told are at most 1/64 more.
+ */
+static void test_delays(void)
+{
+	const uint64_t marks_ps[] = {0, 1 * MS, 13 * MS, 101 * MS};
+	struct world world;
+
+	open_world(&world, 2000000, 3,
+		&(struct wh_monitor_config){.marks_ps = marks_ps,
+			.n_marks = 4,
+			.interval_ps = 10 * MS,
+			.until_ps = 101 * MS});
+	wh_sim_run(world.sim, 101 * MS);
+	CU_ASSERT_EQUAL(delay_us(&world, 0, 1 * MS, 1.0), 0);
+	/* At 4, 8 and 12 ms those of 2, 4 and 6 ms. */
+	CU_ASSERT_EQUAL(delay_us(&world, 1 * MS, 13 * MS, 0.3), 2015);
+	CU_ASSERT_EQUAL(delay_us(&world, 1 * MS, 13 * MS, 0.5), 4030);
+	CU_ASSERT_EQUAL(delay_us(&world, 1 * MS, 13 * MS, 1.0), 6029);
+	CU_ASSERT_TRUE(delay_us(&world, 13 * MS, 101 * MS, 1.0) >= 6000);
+	CU_ASSERT_TRUE(delay_us(&world, 13 * MS, 101 * MS, 1.0) <= 8127);
+
+	const struct wh_monitor_delays *first = wh_monitor_delays_sample(world.monitor, 0, 0);
+
+	CU_ASSERT_EQUAL(first->p50_ps / (MS / 1000), 2015);
+	CU_ASSERT_EQUAL(first->p99_ps, first->longest_ps);
+	CU_ASSERT_EQUAL(first->longest_ps / (MS / 1000), 4030);
+	close_world(&world);
+}
+
+/* Goodput every 7 ms: a packet arrives at 2, 4, 6... ms. */
+static void test_series(void)
+{
+	const uint64_t marks_ps[] = {0};
+	const uint64_t series_ps[] = {7 * MS, 50 * MS};
+	struct world world;
+
+	open_world(&world, 8000000, 10,
+		&(struct wh_monitor_config){.marks_ps = marks_ps,
+			.n_marks = 1,
+			.series_ps = series_ps,
+			.n_series = 2,
+			.until_ps = 100 * MS});
+	wh_sim_run(world.sim, 100 * MS);
+	CU_ASSERT_EQUAL(wh_monitor_series_moments(world.monitor, 0), 15);
+	CU_ASSERT_EQUAL(wh_monitor_series_moments(world.monitor, 1), 3);
+	for (uint32_t i = 0; i < 15; i += 2) /* at odd ones it arrives before or after */
+		CU_ASSERT_EQUAL(wh_monitor_series_bytes(world.monitor, 0, i, 0) / 1000,
+			i == 0 ? 0 : (7 * i - 1) / 2);
+	CU_ASSERT_EQUAL(wh_monitor_series_bytes(world.monitor, 1, 1, 0), 24000);
+	close_world(&world);
+}
+
 /* 100 ms have room for six samples of 15 ms; the looks are one more, at time 0. */
 static void test_samples(void)
 {
@@ -205,6 +265,8 @@ static void test_statistics(void)
 CU_TestInfo wh_tests[] = {
 	{"what happened between two marks", test_spans},
 	{"queues and drops between marks", test_queue},
+	{"how long packets waited", test_delays},
+	{"series of goodput", test_series},
 	{"samples", test_samples},
 	{"a sample at the very end", test_last_sample},
 	{"Jain's index, mean, standard deviation", test_statistics},
