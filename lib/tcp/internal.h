@@ -6,8 +6,10 @@
 
 #include "base/highspeed.h"
 #include "profile/sttp.h"
+#include "tcp/bbr.h"
 #include "tcp/ranges.h"
 #include "tcp/rto.h"
+#include "tcp/sent.h"
 #include "tcp/tcp.h"
 
 #define WH_SIM_DUPLICATES 3 /* acknowledgements that mean a loss */
@@ -18,6 +20,15 @@ enum wh_sim_tcp_cut {
 	WH_SIM_CUT_BY_DUPLICATES,
 	WH_SIM_CUT_REPAIRED, /* by duplicates, and an acknowledgement of new segments came since */
 	WH_SIM_CUT_BY_TIMEOUT,
+};
+
+/* What a control beside the window hears of its sender (rack.c). */
+enum wh_sim_rack_event {
+	WH_SIM_RACK_STANDS,   /* the connection: data may go */
+	WH_SIM_RACK_RECOVERS, /* from losses; the window is as before */
+	WH_SIM_RACK_TIMES_OUT,
+	WH_SIM_RACK_UNDONE, /* nothing was lost after all */
+	WH_SIM_RACK_RESTARTS,
 };
 
 struct wh_sim_tcp_ops {
@@ -43,6 +54,17 @@ struct wh_sim_tcp_ops {
 
 	/* Each segment on its way out; NULL: nothing to note. */
 	void (*note_sent)(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t serial);
+
+	/* The timer, where it is for more than one thing; NULL: what all do. */
+	void (*expire)(struct wh_sim_tcp *tcp, uint64_t now_ps);
+
+	/*
+	 * Sets pace and window by a sample of each acknowledgement, and by what happens; with
+	 * rack.c only. NULL: the window alone, by grow and keep.
+	 */
+	void (*sample)(struct wh_sim_tcp *tcp, const struct wh_sim_rate_sample *sample);
+	void (*hear)(struct wh_sim_tcp *tcp, enum wh_sim_rack_event event,
+		const struct wh_sim_rate_sample *sample);
 };
 
 extern const struct wh_sim_tcp_ops wh_sim_tcp_reno;
@@ -51,6 +73,7 @@ extern const struct wh_sim_tcp_ops wh_sim_tcp_sack;
 extern const struct wh_sim_tcp_ops wh_sim_tcp_vegas;
 extern const struct wh_sim_tcp_ops wh_sim_tcp_highspeed;
 extern const struct wh_sim_tcp_ops wh_sim_tcp_cubic;
+extern const struct wh_sim_tcp_ops wh_sim_tcp_bbr;
 extern const struct wh_sim_tcp_ops wh_sim_tcp_sttp;
 
 struct wh_sim_reno {
@@ -111,6 +134,57 @@ struct wh_sim_sttp {
 	struct wh_sim_event feeder; /* with a timer: makes tokens */
 };
 
+/* What the timer waits for. */
+enum wh_sim_rack_patience {
+	WH_SIM_RACK_FOR_ANYTHING, /* all is lost then */
+	WH_SIM_RACK_FOR_ORDER,    /* what is missing may only be late */
+	WH_SIM_RACK_FOR_TAIL,     /* the last acknowledgements may be lost: a probe asks for them */
+};
+
+struct wh_sim_rack {
+	struct wh_sim_sent sent;
+	enum wh_sim_rack_state state;
+	bool stands; /* what comes is about data */
+
+	uint64_t srtt_ps; /* 0: none yet */
+	uint64_t rttvar_ps;
+	uint64_t min_rtt_ps;
+	uint64_t min_rtt_at_ps;
+
+	/* The state that delivery rates are made of. */
+	uint64_t delivered_pkts;
+	uint64_t delivered_ps;
+	uint64_t first_sent_ps;
+	uint64_t limited_pkts; /* until so many are delivered samples are the user's; 0: none */
+
+	/* The latest to go of those that arrived. */
+	uint64_t latest_ps;
+	uint64_t latest_serial;
+	uint64_t latest_rtt_ps;
+	uint64_t sacked_end;     /* beyond the last that arrived */
+	uint64_t reordered_pkts; /* as far as it was seen; at least three */
+	bool reorders;
+
+	enum wh_sim_rack_patience patience;
+	uint64_t patience_ps; /* relative: what is still to be waited for order; 0: nothing */
+	uint32_t backoff;
+	uint64_t probe_end; /* sent_end when a probe went; 0: none is out */
+	bool doubtful;      /* a timeout that may have been for nothing */
+
+	double pace_pps; /* 0: none */
+	uint32_t burst_pkts;
+	uint64_t next_send_ps;
+	uint64_t data_pkts; /* sent */
+	struct wh_sim_event pacer;
+
+	/* Proportional rate reduction, where the window alone decides. */
+	double prior_cwnd;
+	double prior_ssthresh;
+	uint64_t reduced_delivered_pkts;
+	uint64_t reduced_sent_pkts;
+	bool window_was_limit;
+};
+
 struct wh_sim_tcp_receiver {
 	struct wh_sim_tcp *tcp;
 	uint32_t agent;
@@ -168,6 +242,8 @@ struct wh_sim_tcp {
 	struct wh_sim_cubic cubic;
 	struct wh_sim_vegas vegas; /* its slots are STTP's, too */
 	struct wh_sim_sttp sttp;
+	struct wh_sim_rack rack;
+	struct wh_sim_bbr bbr;
 };
 
 /* The smaller of the congestion window, inflated, and the limit. */
@@ -215,6 +291,25 @@ void wh_sim_tcp_sack_ack(
 	struct wh_sim_tcp *tcp, uint64_t now_ps, const struct wh_sim_segment *segment);
 void wh_sim_tcp_sack_send(struct wh_sim_tcp *tcp, uint64_t now_ps, uint32_t burst_pkts);
 void wh_sim_tcp_sack_timeout(struct wh_sim_tcp *tcp, uint64_t now_ps);
+
+/* With room for the device's queue, as far as there is a limit, or nothing under way. */
+bool wh_sim_tcp_device_is_full(struct wh_sim_tcp *tcp);
+
+/* Recovery as Linux has it: rack.c, and what it sends, rack_send.c. */
+void wh_sim_rack_init(struct wh_sim_tcp *tcp);
+void wh_sim_rack_free(struct wh_sim_tcp *tcp);
+void wh_sim_rack_ack(struct wh_sim_tcp *tcp, uint64_t now_ps, const struct wh_sim_segment *segment);
+void wh_sim_rack_send(struct wh_sim_tcp *tcp, uint64_t now_ps, uint32_t burst_pkts);
+void wh_sim_rack_note_sent(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t serial);
+void wh_sim_rack_expire(struct wh_sim_tcp *tcp, uint64_t now_ps);
+
+/* Takes for lost what went so much before the latest that arrived. True: one had gone twice. */
+bool wh_sim_rack_detect(struct wh_sim_tcp *tcp, uint64_t now_ps);
+void wh_sim_rack_recover(struct wh_sim_tcp *tcp, uint64_t now_ps);
+void wh_sim_rack_tell(struct wh_sim_tcp *tcp, uint64_t now_ps, enum wh_sim_rack_event event);
+struct wh_sim_rate_sample wh_sim_rack_standing(const struct wh_sim_tcp *tcp, uint64_t now_ps);
+void wh_sim_rack_set_timer(struct wh_sim_tcp *tcp, uint64_t now_ps);
+void wh_sim_rack_pace(void *context, uint64_t now_ps);
 
 void wh_sim_cubic_init(struct wh_sim_cubic *cubic);
 double wh_sim_cubic_window(const struct wh_sim_cubic *cubic, double t_s); /* W_cubic(t) */

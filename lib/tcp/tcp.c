@@ -17,6 +17,7 @@ static const struct wh_sim_tcp_ops *const varieties[] = {
 	[WH_SIM_TCP_VEGAS] = &wh_sim_tcp_vegas,
 	[WH_SIM_TCP_HIGHSPEED] = &wh_sim_tcp_highspeed,
 	[WH_SIM_TCP_CUBIC] = &wh_sim_tcp_cubic,
+	[WH_SIM_TCP_BBR] = &wh_sim_tcp_bbr,
 	[WH_SIM_TCP_STTP] = &wh_sim_tcp_sttp,
 };
 
@@ -52,6 +53,10 @@ void wh_sim_tcp_config_init(struct wh_sim_tcp_config *config, enum wh_sim_tcp_va
 	wh_profile_options_init(&config->sttp, &wh_profile_sttp);
 	if (variety == WH_SIM_TCP_STTP)
 		config->handshake = config->limited_transmit = false;
+	if (variety == WH_SIM_TCP_BBR) {
+		config->initial_cwnd_pkts = 10;
+		config->initial_rto_ps = WH_PS_PER_S;
+	}
 }
 
 static void check(const struct wh_sim_tcp_config *config)
@@ -98,6 +103,7 @@ struct wh_sim_tcp *wh_sim_tcp_create(struct wh_sim *sim, const struct wh_sim_tcp
 	wh_highspeed_init(&tcp->highspeed, &config->highspeed);
 	wh_sim_cubic_init(&tcp->cubic);
 	wh_sim_sttp_init(tcp);
+	wh_sim_rack_init(tcp);
 	wh_sim_tcp_receiver_init(&tcp->receiver, tcp);
 	return tcp;
 }
@@ -110,6 +116,7 @@ void wh_sim_tcp_destroy(struct wh_sim_tcp *tcp)
 	wh_sim_tcp_receiver_free(&tcp->receiver);
 	wh_sim_vegas_free(&tcp->vegas);
 	wh_sim_sttp_free(tcp);
+	wh_sim_rack_free(tcp);
 	wh_sim_ranges_free(&tcp->sacked.ranges);
 	free(tcp);
 }
@@ -187,7 +194,7 @@ void wh_sim_tcp_put(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t serial)
 }
 
 /* With nothing under way there is no acknowledgement to wait for. */
-static bool device_is_full(struct wh_sim_tcp *tcp)
+bool wh_sim_tcp_device_is_full(struct wh_sim_tcp *tcp)
 {
 	uint32_t limit = tcp->config.device_queue_pkts;
 
@@ -216,7 +223,7 @@ void wh_sim_tcp_send_window(struct wh_sim_tcp *tcp, uint64_t now_ps, uint32_t bu
 	if (burst_pkts != 0 && end > tcp->next + burst_pkts)
 		end = tcp->next + burst_pkts;
 	while (tcp->next < end && wh_sim_tcp_has(tcp, tcp->next)) {
-		if (device_is_full(tcp)) {
+		if (wh_sim_tcp_device_is_full(tcp)) {
 			cut_by_device(tcp);
 			return;
 		}
@@ -330,6 +337,11 @@ static void expire(void *context, uint64_t now_ps)
 {
 	struct wh_sim_tcp *tcp = context;
 
+	if (tcp->ops->expire != NULL) {
+		tcp->ops->expire(tcp, now_ps);
+		wh_sim_tcp_check(tcp);
+		return;
+	}
 	if (tcp->una == tcp->sent_end) {
 		restart(tcp, now_ps);
 		return;

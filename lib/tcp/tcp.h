@@ -7,7 +7,7 @@
  * receiver has room for any. What they have in common (timers, counting, sending) is tcp.c; what
  * one variety does with an acknowledgement, on a timeout and with a loss is a table of functions
  * in its own file. receiver.c is the receiver of all. They behave as ns-2's agents of the same
- * names; test/sim/ns2.py holds them against ns-2.
+ * names, and test/sim/ns2.py holds them against these; those with rack.c do as Linux does.
  */
 
 #include <stdbool.h>
@@ -24,6 +24,7 @@ enum wh_sim_tcp_variety {
 	WH_SIM_TCP_VEGAS,
 	WH_SIM_TCP_HIGHSPEED, /* RFC 3649 on SACK */
 	WH_SIM_TCP_CUBIC,     /* RFC 9438 on SACK */
+	WH_SIM_TCP_BBR,       /* BBR v1 as Linux's, with its recovery */
 	WH_SIM_TCP_STTP,      /* sttp.txt's agent: no TCP but for its timer and its sink */
 	WH_SIM_TCP_VARIETIES,
 };
@@ -62,7 +63,7 @@ struct wh_sim_tcp_config {
 	struct wh_profile_options sttp; /* the profile's */
 };
 
-/* ns-2's defaults, 1460 bytes of payload. */
+/* ns-2's defaults, 1460 bytes of payload; of BBR Linux's: 10 segments, and 1 s at first. */
 void wh_sim_tcp_config_init(struct wh_sim_tcp_config *config, enum wh_sim_tcp_variety variety);
 
 struct wh_sim_tcp;

@@ -4,6 +4,7 @@
 
 #include "scenario/plan_row.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "unit.h"
@@ -26,6 +27,7 @@ static void test_reno(void)
 	/* A round trip of 10 ms: the 200 ms of a timeout are twenty of them. */
 	WH_ASSERT_NEAR(window(WH_SIM_TCP_NEWRENO, 0.01, 0.01), 8.4381, 1e-4);
 	WH_ASSERT_NEAR(window(WH_SIM_TCP_RENO, 1e-9, 0.1), 38729.8335, 1e-4);
+	CU_ASSERT_EQUAL(window(WH_SIM_TCP_BBR, 0.01, 0.1), HUGE_VAL);
 }
 
 /* RFC 3649, table 2: from 10^-3 on 38, 263, 1795, 12279, 83981. */

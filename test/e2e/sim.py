@@ -439,7 +439,8 @@ def plan(program, folder):
     rows = {row['name']: row for row in found['rows']}
     known = json.loads(program.run('profiles', '--json').out)['profiles']
     expect_equal('rows', list(rows), [*(profile['name'] for profile in known), 'reno', 'newreno',
-                                      'sack', 'vegas', 'highspeed', 'cubic', '8 newreno'])
+                                      'sack', 'vegas', 'highspeed', 'cubic', 'bbr',
+                                      '8 newreno'])
     # 2 MiB in packets of 1408 bytes of payload, and a round trip.
     expect_between('fixed', rows['fixed']['finish_s'], 1.80, 1.82)
     for row in found['rows']:

@@ -220,6 +220,18 @@ static void take_engine(struct wh_point *point, struct wh_taker *taker,
 	take_processes(taker, config);
 }
 
+/* What rack.c and BBR do by themselves has no option there. */
+static void take_slow_start(struct wh_taker *taker, struct wh_sim_tcp_config *config)
+{
+	config->initial_ssthresh_pkts = (double)wh_take_count_or_none(taker, "ssthresh", PKTS_MAX);
+	config->max_ssthresh_pkts = (double)wh_take_count_or_none(taker, "max_ssthresh", PKTS_MAX);
+	config->limited_transmit =
+		wh_take_switch(taker, "limited_transmit", config->limited_transmit);
+	config->tick_ps = wh_take_ps(taker, "tick", config->tick_ps);
+	if (config->tick_ps == 0)
+		wh_take_refuse(taker, "tick", "is no tick of a clock");
+}
+
 static void take_tcp(
 	struct wh_taker *taker, struct wh_scenario_group *group, enum wh_sim_tcp_variety variety)
 {
@@ -235,20 +247,15 @@ static void take_tcp(
 	config->window_pkts = (uint32_t)wh_take_count_or_none(taker, "window", PKTS_MAX);
 	config->initial_cwnd_pkts =
 		wh_take_number(taker, "initial_window", config->initial_cwnd_pkts, 1.0, PKTS_MAX);
-	config->initial_ssthresh_pkts = (double)wh_take_count_or_none(taker, "ssthresh", PKTS_MAX);
-	config->max_ssthresh_pkts = (double)wh_take_count_or_none(taker, "max_ssthresh", PKTS_MAX);
+	if (variety != WH_SIM_TCP_BBR)
+		take_slow_start(taker, config);
 	config->device_queue_pkts =
 		(uint32_t)wh_take_count_or_none(taker, "device_queue", PKTS_MAX);
 	config->handshake = wh_take_switch(taker, "handshake", config->handshake);
-	config->limited_transmit =
-		wh_take_switch(taker, "limited_transmit", config->limited_transmit);
 	config->delayed_ack = wh_take_switch(taker, "delayed_ack", config->delayed_ack);
-	config->tick_ps = wh_take_ps(taker, "tick", config->tick_ps);
 	config->initial_rto_ps = wh_take_ps(taker, "initial_rto", config->initial_rto_ps);
 	config->min_rto_ps = wh_take_ps(taker, "min_rto", config->min_rto_ps);
 	config->max_rto_ps = wh_take_ps(taker, "max_rto", config->max_rto_ps);
-	if (config->tick_ps == 0)
-		wh_take_refuse(taker, "tick", "is no tick of a clock");
 	if (config->max_rto_ps < config->min_rto_ps)
 		wh_take_refuse(taker, "max_rto", "is below min_rto");
 	if (variety == WH_SIM_TCP_VEGAS) {

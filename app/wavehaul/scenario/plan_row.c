@@ -97,6 +97,8 @@ struct wh_formula wh_formula_tcp(enum wh_sim_tcp_variety variety, double loss, d
 		return (struct wh_formula){"RFC 3649", highspeed(loss)};
 	case WH_SIM_TCP_CUBIC:
 		return (struct wh_formula){"RFC 9438", cubic(loss, rtt_s)};
+	case WH_SIM_TCP_BBR: /* chance does not limit it */
+		return (struct wh_formula){"none", INFINITY};
 	case WH_SIM_TCP_STTP:
 	case WH_SIM_TCP_VARIETIES:
 		break;

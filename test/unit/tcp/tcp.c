@@ -15,7 +15,7 @@ static const enum wh_sim_tcp_variety by_loss[] = {WH_SIM_TCP_RENO, WH_SIM_TCP_NE
 static void names_and_defaults(void)
 {
 	static const char *const names[] = {
-		"reno", "newreno", "sack", "vegas", "highspeed", "cubic", "sttp_agent"};
+		"reno", "newreno", "sack", "vegas", "highspeed", "cubic", "bbr", "sttp_agent"};
 	struct wh_sim_tcp_config config;
 
 	for (unsigned int v = 0; v < WH_SIM_TCP_VARIETIES; v++)
@@ -212,6 +212,7 @@ static void timeouts_double(void)
 	for (unsigned int v = 0; v < WH_SIM_TCP_TCPS; v++) {
 		rig_open(&rig, (enum wh_sim_tcp_variety)v);
 		rig.config.initial_cwnd_pkts = 1;
+		rig.config.initial_rto_ps = 3 * WH_PS_PER_S;
 		rig.config.handshake = true;
 		rig_start(&rig);
 		rig_run_to(&rig, 250 * WH_PS_PER_S);

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tcp_rig.h"
+
+const char wh_suite_name[] = "sim_tcp_bbr_flow";
+
+static struct rig rig;
+
+static double share_of_line(double seconds, double from_s, double line_bps)
+{
+	rig_connect(&rig);
+	wh_sim_tcp_offer(rig.tcp, 0, UINT64_MAX);
+	rig_run_to(&rig, (uint64_t)(from_s * (double)WH_PS_PER_S));
+	uint64_t before = wh_sim_flow_stats(rig.sim, rig.flow)->goodput_bytes;
+
+	rig_run_to(&rig, (uint64_t)(seconds * (double)WH_PS_PER_S));
+	uint64_t bytes = wh_sim_flow_stats(rig.sim, rig.flow)->goodput_bytes - before;
+
+	return (double)bytes * 8 / (seconds - from_s) / (line_bps * 1460 / 1500);
+}
+
+/* BBR itself: 2 % of 10 Mb/s are lost, and what is left is used. */
+static void bbr_minds_no_loss(void)
+{
+	rig_open_lossy(&rig, WH_SIM_TCP_BBR, 1, 0.02, 50);
+	rig.config.window_pkts = 0;
+
+	double share = share_of_line(20, 2, 10e6);
+
+	CU_ASSERT_TRUE(share > 0.9 && share < 0.98);
+	CU_ASSERT_EQUAL(wh_sim_tcp_timeouts(rig.tcp), 0);
+	rig_close(&rig);
+}
+
+static void bbr_fills_a_path_without_a_queue(void)
+{
+	rig_open_path(&rig, WH_SIM_TCP_BBR, 100000000, 50 * MS_PS, 0);
+	rig.config.window_pkts = 0;
+
+	double share = share_of_line(20, 2, 100e6);
+
+	CU_ASSERT_TRUE(share > 0.95);
+	CU_ASSERT_TRUE(wh_sim_link_stats(rig.sim, rig.link)->queue_max_pkts < 2000);
+	rig_close(&rig);
+}
+
+/* A window of one segment: one in each round trip, for ever. */
+static void bbr_lives_with_a_window_of_one(void)
+{
+	rig_open_path(&rig, WH_SIM_TCP_BBR, 10000000, 5 * MS_PS, 0);
+	rig.config.window_pkts = 1;
+
+	double share = share_of_line(20, 1, 10e6);
+
+	/* 1500 bytes take 1.2 ms, the way 10 ms, the acknowledgement 32 us. */
+	WH_ASSERT_NEAR(share, 1.2 / 11.232, 0.02);
+	CU_ASSERT_EQUAL(wh_sim_tcp_timeouts(rig.tcp), 0);
+	rig_close(&rig);
+}
+
+CU_TestInfo wh_tests[] = {
+	{"BBR minds no loss", bbr_minds_no_loss},
+	{"BBR fills a path without a queue", bbr_fills_a_path_without_a_queue},
+	{"BBR lives with a window of one", bbr_lives_with_a_window_of_one},
+	CU_TEST_INFO_NULL,
+};
