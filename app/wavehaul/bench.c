@@ -20,6 +20,7 @@
 #include "job/client.h"
 #include "job/lanes.h"
 #include "report/bench_report.h"
+#include "report/flow_plot.h"
 #include "report/outcome.h"
 #include "telemetry/telemetry.h"
 #include "verbs.h"
@@ -48,6 +49,7 @@ struct bench {
 	uint32_t told[WH_LANES_MAX]; /* reports in the row printed last */
 	struct wh_bench_sum before;  /* of the row printed last */
 	struct wh_bench_rows rows;
+	struct wh_flow_plot plot;
 	uint64_t next_tsc;
 	uint64_t next_row_tsc;
 };
@@ -210,6 +212,9 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	}
 
 	struct wh_lanes *lanes = &bench->lanes;
+
+	wh_flow_plot_look(&bench->plot, lanes, now_tsc);
+
 	bool over = wh_lanes_over(lanes, 0) || wh_lanes_failed(lanes) || wh_signals_count() > 0;
 
 	if (!over)
@@ -244,6 +249,12 @@ static int conclude(struct bench *bench)
 	return status;
 }
 
+static int draw(struct bench *bench, int status)
+{
+	return wh_flow_plot_write(&bench->plot, &bench->lanes, bench->settings.profile,
+		bench->settings.reverse ? "bench from" : "bench to", bench->rows.server, status);
+}
+
 static int run(struct bench *bench)
 {
 	wh_client_init(&bench->client, &bench->host, &bench->peer, bench->settings.peer_timeout_ns,
@@ -261,7 +272,7 @@ static int run(struct bench *bench)
 	wh_runtime_run(&bench->runtime);
 	wh_telemetry_stop();
 	wh_jobs_end(&bench->jobs);
-	status = conclude(bench);
+	status = draw(bench, conclude(bench));
 	wh_jobs_tell_memory(bench->lanes.job, bench->lanes.started);
 	if (bench->settings.reverse)
 		count_lanes(bench, rte_rdtsc());
@@ -324,9 +335,11 @@ int wh_verb_bench(int argc, char **argv)
 
 	if (status < 0) {
 		status = read_operands(bench);
+		if (status == 0 && !wh_flow_plot_init(&bench->plot, bench->settings.plot))
+			status = WH_EXIT_OTHER;
 		if (status == 0) {
 			wh_signals_catch();
-			status = open_and_run(bench);
+			status = draw(bench, open_and_run(bench));
 		}
 	} else if (status != WH_EXIT_OK) {
 		bench->settings.json |= wh_words_contain(argc, argv, "--json");

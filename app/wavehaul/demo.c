@@ -30,6 +30,7 @@
 #include "demo/report.h"
 #include "job/client.h"
 #include "job/lanes.h"
+#include "report/flow_plot.h"
 #include "report/outcome.h"
 #include "report/progress.h"
 #include "verbs.h"
@@ -68,6 +69,7 @@ struct demo {
 	uint64_t give_up_tsc;
 	struct wh_progress progress;
 	bool progress_shown;
+	struct wh_flow_plot plot;
 
 	/* What became of the file: told by jobs, whose crews are on the core of the watch. */
 	struct wh_file_result told; /* at the sender; its path is not kept */
@@ -148,6 +150,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 		return 0;
 	}
 	show_progress(demo, now_tsc);
+	wh_flow_plot_look(&demo->plot, lanes, now_tsc);
 	/* Too late for a file that is whole and has its name already. */
 	if (wh_lanes_failed(lanes) || (wh_signals_count() > 0 && demo->arrived_tsc == 0))
 		wh_lanes_hurry(lanes, now_tsc);
@@ -398,6 +401,18 @@ static void gather(struct demo *demo, struct wh_demo_result *result)
 	}
 }
 
+static int draw(struct demo *demo, int status)
+{
+	const struct wh_settings *settings = &demo->options.settings;
+	char rate[WH_UNITS_MAX], rtt[WH_UNITS_MAX], lambda[2 * WH_UNITS_MAX + 32];
+
+	snprintf(lambda, sizeof(lambda), "%s, round trip %s, loss %g",
+		wh_format_rate(rate, sizeof(rate), (double)settings->lambda.rate_bps),
+		wh_format_time(rtt, sizeof(rtt), settings->rtt_ns), demo->options.loss);
+	return wh_flow_plot_write(
+		&demo->plot, &demo->lanes, settings->profile, "demo:", lambda, status);
+}
+
 static int transfer(struct demo *demo, struct wh_demo_result *result)
 {
 	int status = WH_EXIT_HARDWARE;
@@ -412,7 +427,7 @@ static int transfer(struct demo *demo, struct wh_demo_result *result)
 		for (uint32_t i = 0; i < WH_LAMBDA_ENDS; i++)
 			wh_jobs_end(&demo->end[i].jobs);
 		gather(demo, result);
-		status = conclude(demo);
+		status = draw(demo, conclude(demo));
 	}
 	wh_lanes_free(&demo->lanes);
 	close_all(demo);
@@ -507,11 +522,13 @@ int wh_verb_demo(int argc, char **argv)
 
 	int status = wh_demo_options_parse(argc, argv, &demo->options);
 
+	if (status < 0 && !wh_flow_plot_init(&demo->plot, demo->options.settings.plot))
+		status = WH_EXIT_OTHER;
 	if (status < 0) {
 		wh_signals_catch();
 		result.options = &demo->options;
 		result.plan = &demo->plan;
-		status = run(demo, &result);
+		status = draw(demo, run(demo, &result));
 		wh_demo_files_clean(&demo->files);
 		if (status == WH_EXIT_INTERRUPTED && wh_last_complaint()[0] == '\0')
 			wh_complain("interrupted");

@@ -18,6 +18,7 @@
 #include "host/host.h"
 #include "job/client.h"
 #include "job/jobs.h"
+#include "plot/svg.h"
 #include "probe/prober.h"
 #include "probe/tell.h"
 #include "verbs.h"
@@ -260,6 +261,8 @@ static int prepare(struct probe *probe)
 		wh_complain("probe wants one HOST; `wavehaul probe --help` explains");
 		return WH_EXIT_USAGE;
 	}
+	if (settings->plot[0] != '\0' && !wh_svg_may_write(settings->plot))
+		return WH_EXIT_OTHER;
 	probe->server = settings->operands[0];
 	if (wh_address_resolve(probe->server, settings->ipv4.address.family != 0,
 		    settings->ipv6.address.family != 0, &probe->peer) != 0)

@@ -9,6 +9,7 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/settings.h"
+#include "plot/svg.h"
 #include "scenario/list.h"
 #include "scenario/report.h"
 #include "scenario/result.h"
@@ -91,15 +92,24 @@ static char *work(void *context, uint32_t number)
 	if (wh_point_build(&verb->ini, &verb->sweep, job->point, &point) != -1)
 		return NULL;
 
+	/* Samples for the picture alone are in no report. */
+	bool told = point->scenario.interval_ps > 0 &&
+		    (verb->settings.json || verb->report.csv != NULL);
+	bool drawn = number == 0 && verb->settings.plot[0] != '\0';
+
+	if (drawn)
+		point->scenario.interval_ps = wh_sim_plot_interval_ps(point);
+
 	struct wh_scenario_run *run = wh_scenario_run_create(&point->scenario, job->seed);
+	char *text = NULL;
 
 	wh_scenario_run_until(run, point->scenario.duration_ps);
+	if (!drawn || wh_sim_plot(point, &verb->ini, run, job->seed, verb->settings.plot)) {
+		json_t *result = wh_sim_result(point, &verb->ini, run, job->seed, told);
 
-	json_t *result = wh_sim_result(
-		point, &verb->ini, run, job->seed, verb->settings.json || verb->report.csv != NULL);
-	char *text = json_dumps(result, JSON_COMPACT);
-
-	json_decref(result);
+		text = json_dumps(result, JSON_COMPACT);
+		json_decref(result);
+	}
 	wh_scenario_run_destroy(run);
 	wh_point_free(point);
 	return text;
@@ -139,6 +149,22 @@ static int run_points(struct verb *verb)
 	return status;
 }
 
+/* Curves of many points would say nothing, and each point has scales of its own. */
+static int check_plot(const struct verb *verb)
+{
+	for (uint32_t i = 0; i < verb->sweep.n_lists; i++) {
+		const struct wh_sweep_list *list = &verb->sweep.lists[i];
+
+		if (list->n_rows <= 1)
+			continue;
+		wh_complain("--plot draws one point, and %s has %u; choose one of them, as --set "
+			    "sweep.%s=VALUE",
+			verb->ini.path, verb->sweep.n_points, list->names[0]);
+		return WH_EXIT_USAGE;
+	}
+	return wh_svg_may_write(verb->settings.plot) ? -1 : WH_EXIT_OTHER;
+}
+
 static int run_verb(struct verb *verb)
 {
 	int status = read_scenario(verb);
@@ -148,6 +174,8 @@ static int run_verb(struct verb *verb)
 	verb->report.csv = verb->settings.csv[0] != '\0' ? verb->settings.csv : NULL;
 	if (status == -1)
 		status = try_points(verb);
+	if (status == -1 && verb->settings.plot[0] != '\0')
+		status = check_plot(verb);
 	if (status == -1)
 		status = run_points(verb);
 	wh_sim_report_end(&verb->report, status);

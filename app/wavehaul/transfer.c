@@ -104,6 +104,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 		return 0;
 	}
 	wh_transfer_tell_progress(transfer, now_tsc);
+	wh_flow_plot_look(&transfer->plot, &transfer->lanes, now_tsc);
 	if (see_lanes(transfer, now_tsc))
 		wh_runtime_stop(&transfer->runtime);
 	return 0;
@@ -127,6 +128,14 @@ static int conclude(struct wh_transfer *transfer)
 	return status;
 }
 
+static int draw(struct wh_transfer *transfer, int status)
+{
+	bool sends = transfer->verb == WH_VERB_SEND;
+
+	return wh_flow_plot_write(&transfer->plot, &transfer->lanes, transfer->settings.profile,
+		sends ? "send to" : "get from", transfer->server, status);
+}
+
 static int run(struct wh_transfer *transfer)
 {
 	wh_client_init(&transfer->client, &transfer->host, &transfer->peer,
@@ -143,7 +152,7 @@ static int run(struct wh_transfer *transfer)
 	wh_telemetry_stop();
 	wh_jobs_end(&transfer->jobs);
 	wh_jobs_tell_memory(transfer->lanes.job, transfer->lanes.started);
-	return conclude(transfer);
+	return draw(transfer, conclude(transfer));
 }
 
 static int open_and_run(struct wh_transfer *transfer)
@@ -188,9 +197,11 @@ static int run_verb(enum wh_verb verb, int argc, char **argv)
 		status = wh_transfer_read_operands(transfer);
 		if (status == 0 && verb == WH_VERB_GET)
 			status = wh_transfer_open_dest(transfer);
+		if (status == 0 && !wh_flow_plot_init(&transfer->plot, transfer->settings.plot))
+			status = WH_EXIT_OTHER;
 		if (status == 0) {
 			wh_signals_catch();
-			status = open_and_run(transfer);
+			status = draw(transfer, open_and_run(transfer));
 		}
 		wh_transfer_tell_end(transfer, status);
 	} else if (status != WH_EXIT_OK) {

@@ -20,8 +20,8 @@ def lib(names):
     return {f'lib/{name}' for name in names.split()}
 
 
-APP_ROOMS = ('cli', 'machine', 'host', 'job', 'telemetry', 'report', 'demo', 'doctor', 'scenario',
-             'probe', 'wan')
+APP_ROOMS = ('cli', 'plot', 'machine', 'host', 'job', 'telemetry', 'report', 'demo', 'doctor',
+             'scenario', 'probe', 'wan')
 APP = {f'app/wavehaul/{name}' for name in APP_ROOMS}
 DRIVERS = {'drivers/port', 'drivers/lambda'}
 
@@ -53,16 +53,17 @@ ALLOWED = {
     'drivers/port': lib('neighbour session profile probe track fec measure seal wire base'),
     'drivers/lambda': lib('fibre wire base') | {'drivers/port'},
     'app/wavehaul/cli': LIB | DRIVERS,
+    'app/wavehaul/plot': lib('base') | app('cli'),
     'app/wavehaul/machine': {'lib/base'},
     'app/wavehaul/host': LIB | DRIVERS | app('machine cli'),
     'app/wavehaul/job': LIB | DRIVERS | app('host cli'),
     'app/wavehaul/telemetry': LIB | DRIVERS | app('job host cli'),
-    'app/wavehaul/report': LIB | DRIVERS | app('job host cli'),
+    'app/wavehaul/report': LIB | DRIVERS | app('plot job host cli'),
     'app/wavehaul/wan': LIB | DRIVERS | app('report host cli'),
     'app/wavehaul/demo': LIB | DRIVERS | app('report job host cli'),
     'app/wavehaul/doctor': LIB | DRIVERS | app('demo machine cli'),
-    'app/wavehaul/scenario': LIB | app('cli'),
-    'app/wavehaul/probe': LIB | app('cli'),
+    'app/wavehaul/scenario': LIB | app('plot cli'),
+    'app/wavehaul/probe': LIB | app('plot cli'),
     'app/wavehaul': LIB | DRIVERS | APP,
     'test/unit': LIB | {'test/rig'},
     'test/rig': LIB,

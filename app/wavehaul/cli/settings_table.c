@@ -434,6 +434,13 @@ const struct wh_setting wh_settings_table[] = {
 	{KEY("output", "json"), FIELD(json), .flag = "json", SWITCH,
 		.verbs = CLIENTS | PROBE | DEMO | SIM | PLAN | WAN | WH_VERB_PROFILES,
 		.help = "one JSON object on stdout, and nothing else there"},
+	{IN("output"), FIELD(plot), .flag = "plot", PATH, .verbs = CLIENTS | DEMO,
+		.argument = "FILE", .example = "transfer.svg",
+		.help = "draw rate, round trip, losses and what limits over time there, as SVG"},
+	{IN("output"), FIELD(plot), .flag = "plot", PATH, .verbs = SIM, .argument = "FILE",
+		.example = "flows.svg",
+		.help = "draw what arrives of each flow, windows, queues and losses over time\n"
+			"there, as SVG; of one point"},
 	{IN("output"), FIELD(json), .flag = "json", SWITCH, .verbs = DOCTOR,
 		.help = "one JSON object on stdout: {\"verb\", \"ok\", \"checks\": [{\"name\",\n"
 			"\"verdict\": \"good\", \"info\" or \"bad\", \"text\", \"repair\"}]}, "

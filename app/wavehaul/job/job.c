@@ -388,6 +388,12 @@ static struct wh_session *data_session(const struct wh_job *job)
 
 #define NOTE(field, value) atomic_store_explicit(&job->view.field, value, memory_order_relaxed)
 
+static uint64_t full_wire_bytes(const struct wh_job *job, const struct wh_session *session)
+{
+	return wh_ground_wire_bytes(job->jobs->ground, job->place.peer.family,
+		wh_session_params(session)->payload_bytes);
+}
+
 /* What the controller of the sending end allows now, and what it knows of the path. */
 static void note_flow(
 	struct wh_job *job, const struct wh_session *session, const struct wh_session_stats *stats)
@@ -401,13 +407,18 @@ static void note_flow(
 		pkts = stats->sent_pkts;
 		NOTE(rate_now_bps, pace.rate_bps);
 		NOTE(window_now_pkts, pace.window_pkts);
+		NOTE(wire_bytes,
+			(stats->sent_pkts + stats->repair_pkts) * full_wire_bytes(job, session));
 	}
 	NOTE(sent_pkts, pkts);
 	NOTE(lost_pkts, lost_pkts);
+	NOTE(rtt_min_ns, wh_tsc_to_ns(job->jobs->ground->hz, wh_session_rtt_min_tsc(session)));
 	NOTE(rtt_now_ns, wh_tsc_to_ns(job->jobs->ground->hz, wh_session_rtt_tsc(session)));
 	NOTE(again_pkts, stats->retransmitted_pkts);
 	NOTE(repair_pkts, stats->repair_pkts);
 	NOTE(limit_now, wh_session_limit_now(session));
+	for (uint32_t i = 0; i < WH_LIMITS; i++)
+		NOTE(limit_tsc[i], stats->limit_tsc[i]);
 	NOTE(moved_bytes, wh_session_moved_bytes(session));
 }
 

@@ -113,12 +113,15 @@ struct wh_job_view {
 	_Atomic uint64_t sent_pkts;      /* or received and found missing */
 	_Atomic uint64_t lost_pkts;      /* of these */
 	_Atomic uint64_t again_pkts;
-	_Atomic uint64_t repair_pkts; /* sent, or received */
-	_Atomic int limit_now;        /* enum wh_limit, of the sending end ... */
+	_Atomic uint64_t repair_pkts;          /* sent, or received */
+	_Atomic int limit_now;                 /* enum wh_limit, of the sending end ... */
+	_Atomic uint64_t limit_tsc[WH_LIMITS]; /* how long each has limited it so far */
 	_Atomic uint64_t rate_now_bps;
 	_Atomic uint32_t window_now_pkts; /* ... as these are; 0: not known, or no bound */
 	_Atomic uint64_t rtt_now_ns;
-	struct wh_totals totals; /* read by wh_job_totals */
+	_Atomic uint64_t rtt_min_ns; /* 0: none was measured */
+	_Atomic uint64_t wire_bytes; /* sent, each packet counted as a full one */
+	struct wh_totals totals;     /* read by wh_job_totals */
 };
 
 /* A client's: what READY has said. The crew's, before the state is RUNNING. */

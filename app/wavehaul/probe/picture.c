@@ -2,11 +2,11 @@
 
 /* Arrival time against packet number: on a terminal, and as SVG. */
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/units.h"
+#include "plot/svg.h"
 #include "probe/tell.h"
 
 #define COLUMNS 64
@@ -90,25 +90,19 @@ void wh_probe_picture(const struct wh_findings *found)
 	printf("\n%10s  0%*u\n", "", COLUMNS - 1, found->shown_count);
 }
 
-static void write_frame(FILE *file, const struct wh_findings *found, const char *host)
+static void write_frame(struct wh_svg *svg, const struct wh_findings *found, const char *host)
 {
 	char text[WH_UNITS_MAX];
 
-	fprintf(file,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
-		"font-family=\"sans-serif\" font-size=\"13\">\n"
-		"<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
-		"<text x=\"%d\" y=\"24\" font-size=\"15\">Arrivals of a train of %u packets at "
-		"line rate, to %s</text>\n"
-		"<path d=\"M%d %d V%d H%d\" fill=\"none\" stroke=\"black\"/>\n",
-		WIDTH, HEIGHT, LEFT, found->shown_count, host, LEFT, TOP, HEIGHT - BOTTOM,
-		WIDTH - 20);
-	fprintf(file,
-		"<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">packet number, 0 to %u; lost ones "
-		"are red</text>\n"
-		"<text x=\"8\" y=\"%d\">%s</text>\n<text x=\"8\" y=\"%d\">0</text>\n",
-		(LEFT + WIDTH) / 2, HEIGHT - 16, found->shown_count, TOP + 6,
-		wh_format_time(text, sizeof(text), last_ns(found)), HEIGHT - BOTTOM);
+	wh_svg_text(svg, LEFT, 24, WH_SVG_START, "font-size=\"15\" font-weight=\"bold\"",
+		"Arrivals of a train of %u packets at line rate, to %s", found->shown_count, host);
+	fprintf(svg->file, "<path d=\"M%d %d V%d H%d\" fill=\"none\" stroke=\"%s\"/>\n", LEFT, TOP,
+		HEIGHT - BOTTOM, WIDTH - 20, WH_SVG_FAINT);
+	wh_svg_text(svg, (LEFT + WIDTH) / 2, HEIGHT - 16, WH_SVG_MIDDLE, "",
+		"packet number, 0 to %u; lost ones are ticks below the line", found->shown_count);
+	wh_svg_text(svg, LEFT - 8, TOP + 6, WH_SVG_END, "", "%s",
+		wh_format_time(text, sizeof(text), last_ns(found)));
+	wh_svg_text(svg, LEFT - 8, HEIGHT - BOTTOM, WH_SVG_END, "", "0");
 }
 
 static double column_of(const struct wh_findings *found, uint32_t index)
@@ -122,7 +116,8 @@ static void write_arrivals(FILE *file, const struct wh_findings *found)
 	uint32_t step = found->shown_arrivals / POINTS_MAX + 1;
 	double high = (double)(HEIGHT - BOTTOM - TOP) / last_ns(found);
 
-	fprintf(file, "<path stroke=\"#1f5fa8\" stroke-width=\"2\" stroke-linecap=\"round\" d=\"");
+	fprintf(file, "<path stroke=\"%s\" stroke-width=\"2\" stroke-linecap=\"round\" d=\"",
+		wh_svg_colour[0]);
 	for (uint32_t i = 0; i < found->shown_arrivals; i += step)
 		fprintf(file, "M%.1f %.1fh0", column_of(found, wh_arrival_index(found->shown[i])),
 			HEIGHT - BOTTOM - wh_arrival_ns(found->shown[i]) * high);
@@ -135,7 +130,7 @@ static void write_losses(FILE *file, const struct wh_findings *found)
 
 	if (!wh_train_read(&train, found->shown, found->shown_arrivals, found->shown_count, 1))
 		return;
-	fprintf(file, "<path stroke=\"#c0392b\" d=\"");
+	fprintf(file, "<path stroke=\"%s\" d=\"", wh_svg_colour[2]);
 	for (uint32_t i = 0, drawn = 0; i < found->shown_count && drawn < POINTS_MAX; i++)
 		if (!wh_train_saw(&train, i)) {
 			fprintf(file, "M%.1f %dv8", column_of(found, i), HEIGHT - BOTTOM);
@@ -146,18 +141,15 @@ static void write_losses(FILE *file, const struct wh_findings *found)
 
 int wh_probe_plot(const struct wh_findings *found, const char *host, const char *path)
 {
-	FILE *file = fopen(path, "w");
+	struct wh_svg svg;
+	int rc = wh_svg_open(&svg, path, WIDTH, HEIGHT);
 
-	if (file == NULL)
-		return -errno;
-	write_frame(file, found, host);
+	if (rc != 0)
+		return rc;
+	write_frame(&svg, found, host);
 	if (found->shown_count > 0) {
-		write_arrivals(file, found);
-		write_losses(file, found);
+		write_arrivals(svg.file, found);
+		write_losses(svg.file, found);
 	}
-	fprintf(file, "</svg>\n");
-
-	bool bad = ferror(file) != 0;
-
-	return fclose(file) != 0 || bad ? -EIO : 0;
+	return wh_svg_close(&svg);
 }

@@ -6,6 +6,31 @@
 #include "base/assert.h"
 #include "base/clock.h"
 
+uint64_t wh_least_known(uint64_t a, uint64_t b)
+{
+	return a == 0 || b == 0 ? wh_max_u64(a, b) : wh_min_u64(a, b);
+}
+
+#define LOOK(job, field) atomic_load_explicit(&(job)->view.field, memory_order_relaxed)
+
+static void add_lane(struct wh_flow_now *flow, const struct wh_job *job)
+{
+	uint64_t hz = job->jobs->ground->hz;
+
+	flow->rate_bps += LOOK(job, rate_now_bps);
+	flow->window_pkts += LOOK(job, window_now_pkts);
+	flow->rtt_ns = wh_max_u64(flow->rtt_ns, LOOK(job, rtt_now_ns));
+	flow->rtt_min_ns = wh_least_known(flow->rtt_min_ns, LOOK(job, rtt_min_ns));
+	flow->pkts += LOOK(job, sent_pkts);
+	flow->lost_pkts += LOOK(job, lost_pkts);
+	flow->again_pkts += LOOK(job, again_pkts);
+	flow->repair_pkts += LOOK(job, repair_pkts);
+	flow->moved_bytes += LOOK(job, moved_bytes);
+	flow->wire_bytes += LOOK(job, wire_bytes);
+	for (uint32_t i = 0; i < WH_LIMITS; i++)
+		flow->limit_ns[i] += wh_tsc_to_ns(hz, LOOK(job, limit_tsc[i]));
+}
+
 void wh_flow_now_look(struct wh_flow_now *flow, struct wh_job *const *lanes, uint32_t count)
 {
 	bool paced = true;
@@ -13,22 +38,12 @@ void wh_flow_now_look(struct wh_flow_now *flow, struct wh_job *const *lanes, uin
 	WH_ASSERT(count > 0);
 	*flow = (struct wh_flow_now){
 		.sends = wh_job_sends(lanes[0]),
-		.limit = (enum wh_limit)atomic_load_explicit(
-			&lanes[0]->view.limit_now, memory_order_relaxed),
+		.lanes = count,
+		.limit = (enum wh_limit)LOOK(lanes[0], limit_now),
 	};
 	for (uint32_t i = 0; i < count; i++) {
-		struct wh_job *job = lanes[i];
-		uint64_t rate_bps =
-			atomic_load_explicit(&job->view.rate_now_bps, memory_order_relaxed);
-
-		paced &= rate_bps != 0;
-		flow->rate_bps += rate_bps;
-		flow->window_pkts +=
-			atomic_load_explicit(&job->view.window_now_pkts, memory_order_relaxed);
-		flow->rtt_ns = wh_max_u64(flow->rtt_ns,
-			atomic_load_explicit(&job->view.rtt_now_ns, memory_order_relaxed));
-		flow->pkts += atomic_load_explicit(&job->view.sent_pkts, memory_order_relaxed);
-		flow->lost_pkts += atomic_load_explicit(&job->view.lost_pkts, memory_order_relaxed);
+		paced &= LOOK(lanes[i], rate_now_bps) != 0;
+		add_lane(flow, lanes[i]);
 	}
 	if (!paced)
 		flow->rate_bps = 0;

@@ -20,10 +20,20 @@ struct wh_flow_now {
 	uint64_t rate_bps;    /* of all lanes; 0: one is not paced */
 	uint64_t window_pkts; /* of all lanes */
 	uint64_t rtt_ns;      /* of the slowest lane; 0: not measured yet */
+	uint64_t rtt_min_ns;  /* least of all lanes, likewise */
 	uint64_t pkts;        /* sent, or received and missed: so far */
 	uint64_t lost_pkts;   /* of these */
+	uint64_t again_pkts;
+	uint64_t repair_pkts;
+	uint64_t moved_bytes; /* payload that has arrived */
+	uint64_t wire_bytes;  /* that were sent, each packet counted as a full one */
 	enum wh_limit limit;  /* of the first lane */
+	uint32_t lanes;
+	uint64_t limit_ns[WH_LIMITS]; /* time of all lanes that each has held them up */
 };
+
+/* The lesser of two of which 0 is not known. */
+uint64_t wh_least_known(uint64_t a, uint64_t b);
 
 /* At least one lane. */
 void wh_flow_now_look(struct wh_flow_now *flow, struct wh_job *const *lanes, uint32_t count);

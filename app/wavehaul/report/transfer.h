@@ -15,6 +15,7 @@
 #include "job/jobs.h"
 #include "job/lanes.h"
 #include "report/flow_now.h"
+#include "report/flow_plot.h"
 #include "report/progress.h"
 
 struct wh_failure {
@@ -47,6 +48,8 @@ struct wh_transfer {
 	struct wh_lanes lanes;
 	_Atomic bool gate; /* all lanes but the first are over */
 	uint64_t next_tsc;
+
+	struct wh_flow_plot plot;
 
 	/* transfer_report.c */
 	pthread_mutex_t telling; /* on_file comes from every crew */

@@ -36,6 +36,13 @@ void wh_sim_table_print(const json_t *point, uint32_t n_points);
 bool wh_sim_csv_run(const char *folder, uint32_t point, uint64_t seed, const json_t *run);
 bool wh_sim_csv_points(const char *folder, const struct wh_ini *ini, const json_t *points);
 
+/* The interval of samples that a picture is made of: the scenario's, or one that suits it. */
+uint64_t wh_sim_plot_interval_ps(const struct wh_point *point);
+
+/* Of a run with such an interval. False after a complaint. */
+bool wh_sim_plot(const struct wh_point *point, const struct wh_ini *ini,
+	const struct wh_scenario_run *run, uint64_t seed, const char *path);
+
 /* A value of a sweep as people write it: 10M, 1.5ms, udt. */
 #define WH_VALUE_TEXT_BYTES 80
 const char *wh_value_text(const struct wh_value *value, char text[WH_VALUE_TEXT_BYTES]);

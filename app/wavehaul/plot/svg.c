@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "plot/svg.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "cli/complain.h"
+#include "cli/plain_text.h"
+
+#define TEXT_BYTES 1024
+
+const char *const wh_svg_colour[WH_SVG_COLOURS] = {"#2892ff", "#920b9f", "#fe6f6e", "#585205",
+	"#06555a", "#d292c7", "#93b300", "#020043", "#640cfe", "#380001"};
+
+/* A file beside the one that it is to be: renamed, it takes its place at once. */
+static int make_fresh(const char *path, char fresh[PATH_MAX])
+{
+	int length = snprintf(fresh, PATH_MAX, "%s.XXXXXX", path);
+	int fd;
+
+	if (length >= PATH_MAX)
+		return -ENAMETOOLONG;
+	fd = mkstemp(fresh);
+	return fd < 0 ? -errno : fd;
+}
+
+/* A device or a pipe would be replaced by a file. */
+static const char *obstacle(const char *path)
+{
+	struct stat status;
+
+	if (path[0] == '\0' || path[strlen(path) - 1] == '/')
+		return "it is a folder; name a file in it";
+	if (stat(path, &status) != 0)
+		return NULL;
+	if (S_ISDIR(status.st_mode))
+		return "it is a folder; name a file in it";
+	return S_ISREG(status.st_mode) ? NULL : "it is no regular file";
+}
+
+bool wh_svg_may_write(const char *path)
+{
+	const char *why = obstacle(path);
+	char fresh[PATH_MAX];
+	int fd;
+
+	if (why == NULL) {
+		fd = make_fresh(path, fresh);
+		if (fd >= 0) {
+			close(fd);
+			unlink(fresh);
+			return true;
+		}
+		why = strerror(-fd);
+	}
+	wh_complain("no picture can be written to %s: %s", path, why);
+	return false;
+}
+
+/* As a file that open makes: mkstemp gives it to its owner alone. */
+static void open_to_others(int fd)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	(void)fchmod(fd, 0666 & ~mask);
+}
+
+int wh_svg_open(struct wh_svg *svg, const char *path, uint32_t width, uint32_t height)
+{
+	int fd;
+
+	if (snprintf(svg->path, sizeof(svg->path), "%s", path) >= (int)sizeof(svg->path))
+		return -ENAMETOOLONG;
+	fd = make_fresh(path, svg->fresh);
+	if (fd < 0)
+		return fd;
+	open_to_others(fd);
+	svg->file = fdopen(fd, "w");
+	if (svg->file == NULL) {
+		int error = errno;
+
+		close(fd);
+		unlink(svg->fresh);
+		return -error;
+	}
+	fprintf(svg->file,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
+		"viewBox=\"0 0 %u %u\" font-family=\"sans-serif\" font-size=\"12\" fill=\"%s\">\n"
+		"<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
+		width, height, width, height, WH_SVG_INK);
+	return 0;
+}
+
+void wh_svg_escaped(struct wh_svg *svg, const char *text)
+{
+	char plain[TEXT_BYTES * 2];
+
+	wh_plain_text(text, false, plain, sizeof(plain));
+	for (const char *c = plain; *c != '\0'; c++) {
+		if (*c == '<')
+			fputs("&lt;", svg->file);
+		else if (*c == '>')
+			fputs("&gt;", svg->file);
+		else if (*c == '&')
+			fputs("&amp;", svg->file);
+		else if (*c == '"')
+			fputs("&quot;", svg->file);
+		else
+			fputc(*c, svg->file);
+	}
+}
+
+void wh_svg_text(struct wh_svg *svg, double x, double y, enum wh_svg_anchor anchor,
+	const char *attributes, const char *format, ...)
+{
+	static const char *const anchors[] = {
+		[WH_SVG_START] = "start",
+		[WH_SVG_MIDDLE] = "middle",
+		[WH_SVG_END] = "end",
+	};
+	char text[TEXT_BYTES];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	fprintf(svg->file, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\"%s%s>", x, y,
+		anchors[anchor], attributes[0] != '\0' ? " " : "", attributes);
+	wh_svg_escaped(svg, text);
+	fputs("</text>\n", svg->file);
+}
+
+int wh_svg_close(struct wh_svg *svg)
+{
+	bool bad;
+
+	WH_ASSERT(svg->file != NULL);
+	fputs("</svg>\n", svg->file);
+	errno = 0;
+	bad = fflush(svg->file) != 0 || ferror(svg->file) != 0;
+
+	int error = bad ? (errno != 0 ? errno : EIO) : 0;
+
+	if (fclose(svg->file) != 0 && error == 0)
+		error = errno != 0 ? errno : EIO;
+	svg->file = NULL;
+	if (error == 0 && rename(svg->fresh, svg->path) == 0)
+		return 0;
+	if (error == 0)
+		error = errno;
+	unlink(svg->fresh);
+	return -error;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_SVG_H
+#define WH_APP_SVG_H
+
+/*
+ * An SVG file that is written as a whole: it is there under its name once all of it is, and what
+ * was there before stays until then.
+ */
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Those of tools/figureslib/colours.py: eyes of every kind tell them apart, on white. */
+#define WH_SVG_COLOURS 10
+extern const char *const wh_svg_colour[WH_SVG_COLOURS];
+
+#define WH_SVG_INK   "#1b2733"
+#define WH_SVG_FAINT "#5b6b7b"
+#define WH_SVG_GRID  "#d5dce3"
+
+struct wh_svg {
+	FILE *file; /* what is drawn goes there */
+	char path[PATH_MAX];
+	char fresh[PATH_MAX]; /* its name until it is whole */
+};
+
+/* Before anything else is done: false after a sentence why no picture can be written there. */
+bool wh_svg_may_write(const char *path);
+
+/* 0 or a negative errno. */
+int wh_svg_open(struct wh_svg *svg, const char *path, uint32_t width, uint32_t height);
+
+enum wh_svg_anchor {
+	WH_SVG_START,
+	WH_SVG_MIDDLE,
+	WH_SVG_END,
+};
+
+/* Any text: what SVG would take for its own is escaped. */
+void wh_svg_text(struct wh_svg *svg, double x, double y, enum wh_svg_anchor anchor,
+	const char *attributes, const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+/* Text for an attribute between double quotes. */
+void wh_svg_escaped(struct wh_svg *svg, const char *text);
+
+/* 0 or a negative errno, and then nothing is left of it. */
+int wh_svg_close(struct wh_svg *svg);
+
+#endif
