@@ -81,6 +81,8 @@ struct wh_sim_engine {
 	bool end_given;
 	struct wh_chunk end_marker;
 
+	void (*finished)(void *context, uint64_t now_ps);
+	void *finished_context;
 	bool is_done;
 	void (*done)(void *context, uint64_t now_ps);
 	void *done_context;
@@ -368,8 +370,11 @@ static void notice_end(struct wh_sim_engine *engine, uint64_t now_ps)
 	if (engine->stats->opened_ps == WH_SIM_NEVER_PS &&
 		wh_session_phase(session) != WH_PHASE_OPENING)
 		engine->stats->opened_ps = now_ps;
-	if (engine->stats->finished_ps == WH_SIM_NEVER_PS && all_acknowledged(engine))
+	if (engine->stats->finished_ps == WH_SIM_NEVER_PS && all_acknowledged(engine)) {
 		engine->stats->finished_ps = now_ps;
+		if (engine->finished != NULL)
+			engine->finished(engine->finished_context, now_ps);
+	}
 	if (engine->is_done || wh_session_phase(session) != WH_PHASE_CLOSED)
 		return;
 	WH_ASSERT(engine->end_given || wh_session_outcome(session) != WH_STATUS_VERIFIED);
@@ -743,6 +748,13 @@ void wh_sim_engine_on_done(
 {
 	engine->done = done;
 	engine->done_context = context;
+}
+
+void wh_sim_engine_on_finished(struct wh_sim_engine *engine,
+	void (*finished)(void *context, uint64_t now_ps), void *context)
+{
+	engine->finished = finished;
+	engine->finished_context = context;
 }
 
 static bool runs(const struct wh_sim_engine *engine)

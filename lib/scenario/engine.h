@@ -74,6 +74,10 @@ void wh_sim_engine_stop(struct wh_sim_engine *engine);
 void wh_sim_engine_on_done(
 	struct wh_sim_engine *engine, void (*done)(void *context, uint64_t now_ps), void *context);
 
+/* Called once, when all of a sized stream is acknowledged, which may never be. */
+void wh_sim_engine_on_finished(struct wh_sim_engine *engine,
+	void (*finished)(void *context, uint64_t now_ps), void *context);
+
 /*
  * What it sends at the moment by its pacer, as the links count it, and its window; 0 before its
  * connection is opened and after its end. The rate is 0, too, while the window alone decides (UDT

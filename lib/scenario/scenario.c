@@ -19,10 +19,15 @@ static_assert((WINDOW_PKTS_LEAST & (WINDOW_PKTS_LEAST - 1)) == 0, "a window is a
 static_assert((WH_WINDOW_PACKETS_MAX & (WH_WINDOW_PACKETS_MAX - 1)) == 0, "and so is the largest");
 
 struct flow {
+	struct wh_scenario_run *run;
 	struct wh_sim *sim;
 	const struct wh_scenario_group *group;
 	uint32_t number;
-	uint64_t start_ps;
+	uint32_t member;
+	uint64_t start_ps;    /* NEVER in a chain, before its turn */
+	uint64_t earliest_ps; /* in a chain */
+	uint64_t stop_ps;
+	uint64_t size_bytes;
 	struct wh_sim_event start;
 	struct wh_sim_event stop;
 	struct wh_sim_event step;
@@ -178,9 +183,9 @@ static void start_flow(void *context, uint64_t now_ps)
 	uint64_t segments = UINT64_MAX;
 
 	WH_ASSERT(now_ps == flow->start_ps);
-	WH_ASSERT(group->size_bytes == WH_OBJECT_BYTES_UNKNOWN || group->payload_bytes > 0);
-	if (group->size_bytes != WH_OBJECT_BYTES_UNKNOWN)
-		segments = (group->size_bytes + group->payload_bytes - 1) / group->payload_bytes;
+	WH_ASSERT(flow->size_bytes == WH_OBJECT_BYTES_UNKNOWN || group->payload_bytes > 0);
+	if (flow->size_bytes != WH_OBJECT_BYTES_UNKNOWN)
+		segments = (flow->size_bytes + group->payload_bytes - 1) / group->payload_bytes;
 	switch (group->agent) {
 	case WH_SCENARIO_ENGINE:
 		wh_sim_engine_start(flow->engine, now_ps);
@@ -246,7 +251,7 @@ static void create_agent(struct flow *flow, uint64_t seed)
 	case WH_SCENARIO_ENGINE:
 		engine = group->engine;
 		engine.mtu_bytes = group->packet_bytes;
-		engine.size_bytes = group->size_bytes;
+		engine.size_bytes = flow->size_bytes;
 		flow->engine = wh_sim_engine_create(
 			flow->sim, &engine, group->from, group->to, flow->number, seed);
 		break;
@@ -277,13 +282,67 @@ static void set_events(struct flow *flow, uint64_t duration_ps)
 	wh_sim_event_init(&flow->start, start_flow, flow);
 	wh_sim_event_init(&flow->stop, stop_flow, flow);
 	wh_sim_event_init(&flow->step, step_flow, flow);
-	if (flow->start_ps > duration_ps || flow->start_ps >= group->stop_ps)
+	if (flow->earliest_ps > duration_ps || flow->earliest_ps >= flow->stop_ps)
 		return;
-	wh_sim_event_at(events, &flow->start, flow->start_ps);
-	if (group->stop_ps <= duration_ps)
-		wh_sim_event_at(events, &flow->stop, group->stop_ps);
+	if (flow->start_ps != WH_SIM_NEVER_PS)
+		wh_sim_event_at(events, &flow->start, flow->start_ps);
+	if (flow->stop_ps <= duration_ps)
+		wh_sim_event_at(events, &flow->stop, flow->stop_ps);
 	if (group->n_steps > 0)
 		wh_sim_event_at(events, &flow->step, group->steps[0].at_ps);
+}
+
+/* Its time by its own times or its group's; `later` is its share of the spread. */
+static void set_times(struct flow *flow, double later)
+{
+	const struct wh_scenario_group *group = flow->group;
+	const struct wh_scenario_member *own =
+		group->members == NULL ? NULL : &group->members[flow->member];
+
+	flow->stop_ps = own == NULL ? group->stop_ps : own->stop_ps;
+	flow->size_bytes = own == NULL ? group->size_bytes : own->size_bytes;
+	flow->earliest_ps = group->start_ps + (uint64_t)(later * (double)group->spread_ps);
+	if (!group->chained)
+		flow->earliest_ps += flow->member * group->stagger_ps;
+	if (own != NULL && own->start_ps != WH_SIM_NEVER_PS)
+		flow->earliest_ps = own->start_ps;
+	flow->start_ps = group->chained && flow->member > 0 ? WH_SIM_NEVER_PS : flow->earliest_ps;
+}
+
+/* The next one of its chain has its turn. */
+static void start_next(void *context, uint64_t now_ps)
+{
+	struct flow *flow = context;
+	struct flow *next = flow + 1;
+
+	WH_ASSERT(flow->group->chained);
+	if (flow->member + 1 == flow->group->count || next->start_ps != WH_SIM_NEVER_PS)
+		return;
+	WH_ASSERT(next->member == flow->member + 1);
+	now_ps = wh_max_u64(next->earliest_ps, now_ps + flow->group->stagger_ps);
+	if (now_ps > flow->run->scenario->duration_ps || now_ps >= next->stop_ps)
+		return;
+	next->start_ps = now_ps;
+	wh_sim_event_at(wh_sim_events(flow->sim), &next->start, now_ps);
+}
+
+static void watch_end(struct flow *flow)
+{
+	switch (flow->group->agent) {
+	case WH_SCENARIO_ENGINE:
+		wh_sim_engine_on_finished(flow->engine, start_next, flow);
+		wh_sim_engine_on_done(flow->engine, start_next, flow); /* it may have failed */
+		break;
+	case WH_SCENARIO_TCP:
+		wh_sim_tcp_on_done(flow->tcp, start_next, flow);
+		break;
+	case WH_SCENARIO_PSOCK:
+		wh_sim_psock_on_done(flow->psock, start_next, flow);
+		break;
+	case WH_SCENARIO_SOURCE:
+	case WH_SCENARIO_PROBE:
+		WH_ASSERT(false);
+	}
 }
 
 static void add_flow(struct wh_scenario_run *run, const struct wh_scenario_group *group,
@@ -293,14 +352,17 @@ static void add_flow(struct wh_scenario_run *run, const struct wh_scenario_group
 	double later = wh_prng_unit(prng);
 	uint64_t seed = wh_prng_u64(prng);
 
+	flow->run = run;
 	flow->sim = run->sim;
 	flow->group = group;
+	flow->member = member;
 	flow->number = wh_sim_add_flow(run->sim);
-	flow->start_ps = group->start_ps + member * group->stagger_ps +
-			 (uint64_t)(later * (double)group->spread_ps);
+	set_times(flow, later);
 	WH_ASSERT(flow->number == run->n_flows);
 	run->n_flows++;
 	create_agent(flow, seed);
+	if (group->chained)
+		watch_end(flow);
 	set_events(flow, run->scenario->duration_ps);
 }
 

@@ -30,6 +30,13 @@ struct wh_scenario_step {
 	uint64_t rate_bps;
 };
 
+/* One flow of a group, where they are not all alike. */
+struct wh_scenario_member {
+	uint64_t start_ps; /* WH_SIM_NEVER_PS: as the group says */
+	uint64_t stop_ps;
+	uint64_t size_bytes;
+};
+
 struct wh_scenario_group {
 	const char *name;
 	enum wh_scenario_agent agent;
@@ -37,10 +44,16 @@ struct wh_scenario_group {
 	uint32_t to;
 	uint32_t count;
 	uint64_t start_ps;
-	uint64_t stop_ps;                     /* WH_SIM_NEVER_PS: it does not */
-	uint64_t stagger_ps;                  /* each starts so much later than the one before */
-	uint64_t spread_ps;                   /* and later by a random time up to this */
-	uint64_t size_bytes;                  /* of each; WH_OBJECT_BYTES_UNKNOWN: without end */
+	uint64_t stop_ps;    /* WH_SIM_NEVER_PS: it does not */
+	uint64_t stagger_ps; /* each starts so much later than the one before */
+	uint64_t spread_ps;  /* and later by a random time up to this */
+	uint64_t size_bytes; /* of each; WH_OBJECT_BYTES_UNKNOWN: without end */
+	const struct wh_scenario_member *members; /* as many as there are flows; NULL: all alike */
+	/*
+	 * Each starts when the one before it is done, stagger_ps later, and not before its time.
+	 * All have an end; neither sources nor probes.
+	 */
+	bool chained;
 	uint32_t packet_bytes;                /* a full one, as links count it */
 	uint32_t payload_bytes;               /* of it, as goodput counts it */
 	uint32_t connections;                 /* of a psock */
@@ -100,7 +113,10 @@ void wh_scenario_run_until(struct wh_scenario_run *run, uint64_t until_ps);
 const struct wh_sim *wh_scenario_run_sim(const struct wh_scenario_run *run);
 const struct wh_monitor *wh_scenario_run_monitor(const struct wh_scenario_run *run);
 
-/* When a flow starts, by the group's times and chance; and its end, WH_SIM_NEVER_PS: none yet. */
+/*
+ * When a flow starts, by the group's times and chance, of a chain WH_SIM_NEVER_PS as long as it is
+ * not known; and its end, WH_SIM_NEVER_PS: none yet.
+ */
 uint64_t wh_scenario_run_start_ps(const struct wh_scenario_run *run, uint32_t flow);
 uint64_t wh_scenario_run_finished_ps(const struct wh_scenario_run *run, uint32_t flow);
 

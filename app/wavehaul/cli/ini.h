@@ -36,7 +36,7 @@ struct wh_ini_form {
 	bool (*may_repeat)(const char *section, const char *key); /* NULL: no key may */
 };
 
-#define WH_INI_ASKED_MAX 64
+#define WH_INI_ASKED_MAX 128
 
 struct wh_ini_section {
 	uint32_t kind; /* of the form */

@@ -20,7 +20,6 @@
 #define PACKET_BYTES_MAX     65535
 #define HEAD_BYTES_DEFAULT   40 /* of IP and TCP */
 #define RATE_BPS_MAX         UINT64_C(1000000000000000)
-#define SIZE_BYTES_MAX       (UINT64_C(1) << 60)
 #define LAST_START_PS_MAX    (1000000 * WH_PS_PER_S)
 #define STEPS_MAX            200
 #define PROCESSES_WINDOW_MAX 16384
@@ -475,6 +474,19 @@ static bool is_new(const struct wh_point *point, const char *name)
 	return true;
 }
 
+static void take_sizes(struct wh_taker *taker, struct wh_scenario_group *group)
+{
+	bool has_size = group->agent != WH_SCENARIO_SOURCE && group->agent != WH_SCENARIO_PROBE;
+
+	group->size_bytes = WH_OBJECT_BYTES_UNKNOWN;
+	if (has_size) {
+		group->size_bytes =
+			wh_take_count(taker, "size", WH_OBJECT_BYTES_UNKNOWN, 1, WH_POINT_SIZE_MAX);
+		group->chained = wh_take_switch(taker, "chain", false);
+	}
+	wh_point_take_members(taker, group, has_size);
+}
+
 bool wh_point_take_flow(struct wh_point *point, struct wh_taker *taker)
 {
 	const char *name = taker->section->name;
@@ -503,10 +515,7 @@ bool wh_point_take_flow(struct wh_point *point, struct wh_taker *taker)
 	if (taker->failed)
 		return false;
 	take_agent(point, taker, group, agent);
-	group->size_bytes = WH_OBJECT_BYTES_UNKNOWN;
-	if (group->agent != WH_SCENARIO_SOURCE && group->agent != WH_SCENARIO_PROBE)
-		group->size_bytes =
-			wh_take_count(taker, "size", WH_OBJECT_BYTES_UNKNOWN, 1, SIZE_BYTES_MAX);
+	take_sizes(taker, group);
 	point->agents[point->scenario.n_groups++] = strdup(agent);
 	return !taker->failed;
 }

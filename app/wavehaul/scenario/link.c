@@ -117,7 +117,7 @@ static void take_queue(struct wh_taker *taker, struct wh_sim_queue_config *queue
 static void take_bursts(struct wh_taker *taker, struct wh_fibre_config *loss)
 {
 	double shares[4] = {0.0, 0.0, 0.0, 1.0}; /* P, R, H, K */
-	uint32_t count = wh_take_numbers(taker, "gilbert_elliott", shares, 4);
+	uint32_t count = wh_take_list(taker, "gilbert_elliott", WH_VALUE_NUMBER, shares, 4);
 
 	if (count == 0)
 		return;

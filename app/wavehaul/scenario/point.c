@@ -305,8 +305,10 @@ void wh_point_free(struct wh_point *point)
 		free(point->nodes[i]);
 	for (uint32_t i = 0; i < point->scenario.n_groups; i++)
 		free(point->agents[i]);
-	for (uint32_t i = 0; i < WH_POINT_GROUPS_MAX; i++)
+	for (uint32_t i = 0; i < WH_POINT_GROUPS_MAX; i++) {
 		free((void *)point->groups[i].steps);
+		free((void *)point->groups[i].members);
+	}
 	wh_sweep_values_free(&point->swept);
 	free(point->variables);
 	free(point);

@@ -48,6 +48,10 @@ void wh_point_free(struct wh_point *point);
 bool wh_point_take_link(struct wh_point *point, struct wh_taker *taker);
 bool wh_point_take_flow(struct wh_point *point, struct wh_taker *taker);
 
+/* Flows of a group that are not all alike, by lists or a trace; to be freed with the group. */
+#define WH_POINT_SIZE_MAX (UINT64_C(1) << 60)
+void wh_point_take_members(struct wh_taker *taker, struct wh_scenario_group *group, bool has_size);
+
 /* UINT32_MAX: there is none of that name. */
 uint32_t wh_point_find_node(const struct wh_point *point, const char *name, size_t chars);
 

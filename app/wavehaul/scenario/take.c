@@ -196,7 +196,8 @@ bool wh_take_switch(struct wh_taker *taker, const char *key, bool fallback)
 	return wh_take_choice(taker, key, names, fallback) % 2 == 1;
 }
 
-uint32_t wh_take_numbers(struct wh_taker *taker, const char *key, double *values, uint32_t most)
+uint32_t wh_take_list(struct wh_taker *taker, const char *key, enum wh_value_kind kind,
+	double *values, uint32_t most)
 {
 	const struct wh_ini_entry *entry = find(taker, key);
 	const char *list = entry == NULL ? NULL : entry->value;
@@ -208,7 +209,7 @@ uint32_t wh_take_numbers(struct wh_taker *taker, const char *key, double *values
 			refuse_entry(taker, entry, "has too many values");
 			return 0;
 		}
-		if (!evaluate(taker, entry, item, WH_VALUE_NUMBER, &values[count++]))
+		if (!evaluate(taker, entry, item, kind, &values[count++]))
 			return 0;
 	}
 	return count;

@@ -39,8 +39,9 @@ void wh_take_word(
 uint32_t wh_take_choice(
 	struct wh_taker *taker, const char *key, const char *const *names, uint32_t fallback);
 
-/* Items between commas: up to `most` numbers; how many there are, 0 without the key. */
-uint32_t wh_take_numbers(struct wh_taker *taker, const char *key, double *values, uint32_t most);
+/* Items between commas: up to `most` numbers, or times; how many there are, 0 without the key. */
+uint32_t wh_take_list(struct wh_taker *taker, const char *key, enum wh_value_kind kind,
+	double *values, uint32_t most);
 
 /* "RATE at TIME, ..."; the first halves are times when first_is_time. */
 struct wh_taken_at {

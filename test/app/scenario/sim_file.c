@@ -2,102 +2,11 @@
 
 /* Scenario files: points, what is in them, and what is refused in which line. */
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/assert.h"
-#include "cli/complain.h"
-#include "cli/exit.h"
-#include "scenario/point.h"
-#include "unit.h"
-
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
-#define MS            (WH_PS_PER_S / 1000)
+#include "sim_rig.h"
 
 const char wh_suite_name[] = "sim_file";
-
-static struct wh_ini ini;
-static struct wh_sweep sweep;
-
-/* Complaints are for the test alone. */
-static int divert_stderr(void)
-{
-	int kept = dup(STDERR_FILENO);
-	int nowhere = open("/dev/null", O_WRONLY);
-
-	WH_ASSERT(kept >= 0 && nowhere >= 0 && dup2(nowhere, STDERR_FILENO) >= 0);
-	close(nowhere);
-	return kept;
-}
-
-static void restore_stderr(int kept)
-{
-	WH_ASSERT(dup2(kept, STDERR_FILENO) >= 0);
-	close(kept);
-}
-
-static int try_points(void)
-{
-	int status = -1;
-
-	for (uint32_t i = 0; status == -1 && i < sweep.n_points; i++) {
-		struct wh_point *point;
-
-		status = wh_point_build(&ini, &sweep, i, &point);
-		if (status == -1)
-			wh_point_free(point);
-	}
-	for (uint32_t i = 0; status == -1 && i < ini.n_sections; i++)
-		if (!wh_take_all_used(&ini.sections[i]))
-			status = WH_EXIT_USAGE;
-	return status;
-}
-
-static void close_file(void)
-{
-	wh_sweep_free(&sweep);
-	wh_ini_free(&ini);
-}
-
-/* Reads it all, with one --set or none; ini and sweep stay open when it is fine. */
-static int open_text(const char *text, const char *set)
-{
-	int kept = divert_stderr();
-
-	wh_complain("%s", "");
-
-	int status = wh_ini_parse(&ini, &wh_scenario_form, "f", text, strlen(text));
-
-	if (status == -1 && set != NULL)
-		status = wh_scenario_set(&ini, set);
-	if (status == -1)
-		status = wh_sweep_read(&sweep, &ini.sections[WH_INI_SWEEP]);
-	if (status == -1)
-		status = try_points();
-	restore_stderr(kept);
-	if (status != -1)
-		close_file();
-	return status;
-}
-
-static void expect_said(const char *text, const char *set, const char *said)
-{
-	CU_ASSERT_EQUAL(open_text(text, set), WH_EXIT_USAGE);
-	CU_ASSERT_NSTRING_EQUAL(wh_last_complaint(), said, strlen(said));
-	if (strncmp(wh_last_complaint(), said, strlen(said)) != 0)
-		printf("\n%s: said '%s'", text, wh_last_complaint());
-}
-
-#define SCENARIO "[scenario]\nduration = 10s\n"
-#define LINK     "[link A-B]\nrate = 10M\nqueue = 50\n"
-#define FLOW     "[flow f]\nagent = udt\nfrom = A\nto = B\n"
-#define WHOLE    SCENARIO LINK FLOW /* nine lines */
-#define TTP_FLOW "[flow f]\nagent = ttp\nfrom = A\nto = B\nbottleneck = 10M\n"
-#define TTP      SCENARIO LINK TTP_FLOW                                                /* ten */
-#define PXP      SCENARIO LINK "[flow f]\nagent = pxp\nfrom = A\nto = B\nrate = 10M\n" /* ten */
 
 static const struct {
 	const char *text;
@@ -205,6 +114,28 @@ static const struct {
 	{SCENARIO "[link A-B, B>A]\nrate = 1M\nqueue = 5\n" FLOW,
 		"f:3: 'B>A' is no new link between two nodes"},
 	{WHOLE "stop = 1s\nstart = 2s\n", "f:10: stop = '1s' is before the start"},
+	{WHOLE "starts = 1s, 2s\ncount = 3\n",
+		"f:10: starts = '1s, 2s' has not as many values as there are flows"},
+	{WHOLE "starts = 1s, 2s\nsizes = 1M\n", "f:11: sizes = '1M' has not as many values as"},
+	{WHOLE "starts = 2s, 1s\n", "f:10: starts = '2s, 1s' starts before the one before it"},
+	{WHOLE "starts = 1s, 2s\nstops = 3s, 1s\n",
+		"f:11: stops = '3s, 1s' stops before its start"},
+	{WHOLE "starts = 1s, 2s\nstop = 1.5s\n", "f:10: starts = '1s, 2s' stops before its start"},
+	{WHOLE "starts = 1, 2\n", "f:10: starts = '1, 2' is a number without a unit"},
+	{WHOLE "starts = -1s\n", "f:10: starts = '-1s' has a value that no flow may have"},
+	{WHOLE "sizes = 0\n", "f:10: sizes = '0' has a value that no flow may have"},
+	{WHOLE "sizes = 1e30\n", "f:10: sizes = '1e30' has a value that no flow may have"},
+	{WHOLE "chain = on\n", "f:10: chain = 'on' wants a size of each flow"},
+	{WHOLE "trace = t\nstarts = 1s\n", "f:10: trace = 't' says all of starts, sizes, stops"},
+	{WHOLE "trace = t\ncount = 1\n", "f:10: trace = 't' says all of starts, sizes, stops"},
+	{WHOLE "trace = nosuch\n", "f:10: trace = 'nosuch' is no file that can be read"},
+	{WHOLE "trace = /\n", "f:10: trace = '/' is no file that can be read"},
+	{WHOLE "trace = /dev/zero\n", "f:10: trace = '/dev/zero' is no file that can be read"},
+	{SCENARIO LINK "[flow f]\nagent = cbr\nrate = 1M\nfrom = A\nto = B\nsizes = 1M\n",
+		"f:11: [flow f] has no key 'sizes'; "},
+	{SCENARIO LINK "[flow f]\nagent = cbr\nrate = 1M\nfrom = A\nto = B\n"
+		       "starts = 1s, 5s\nsteps = 2M at 4s\n",
+		"f:12: steps = '2M at 4s' is before one of the flows starts"},
 	{WHOLE "count = 3\nstagger = 500000s\n",
 		"f:11: stagger = '500000s' makes the last one start after 1000000s"},
 	{WHOLE "start = 1000001s\n", "f:10: start = '1000001s' is no time from 0s to 1000000s"},
@@ -303,14 +234,6 @@ static void test_refused(void)
 {
 	for (size_t i = 0; i < LENGTH(refusals); i++)
 		expect_said(refusals[i].text, NULL, refusals[i].said);
-}
-
-static struct wh_point *build(uint32_t number)
-{
-	struct wh_point *point = NULL;
-
-	WH_ASSERT(wh_point_build(&ini, &sweep, number, &point) == -1);
-	return point;
 }
 
 /* The last list changes quickest, lists in step count once. */
@@ -503,50 +426,6 @@ static void test_exchange(void)
 	close_file();
 }
 
-/*
- * What changes on its way: 1000 packets are lost of 100000, in bursts of 20. The default window is
- * of the largest rate and delay: 20 Mb/s and 50 ms there and back, 10 ms, and a queue of 50.
- */
-static void test_changing_link(void)
-{
-	static const char text[] = SCENARIO
-		"[sweep]\nthen = 2s\n" LINK
-		"delay = 10ms\nrate_steps = 20M at then, 5M at then * 2\n"
-		"delay_steps = 0s at 1s, 50ms at 3s\nloss = 1%\nloss_burst = 20\n"
-		"reorder = 3%\nreorder_delay = 1ms\npolice = 2M\npolice_bucket = 250K\n" FLOW;
-
-	CU_ASSERT_EQUAL_FATAL(open_text(text, NULL), -1);
-
-	struct wh_point *point = build(0);
-
-	for (uint32_t i = 0; i < 2; i++) {
-		const struct wh_sim_link_config *link = &point->links[i];
-
-		CU_ASSERT_EQUAL(link->rate_steps.count, 2);
-		CU_ASSERT_EQUAL(link->rate_steps.step[0].at_ps, 2 * WH_PS_PER_S);
-		CU_ASSERT_EQUAL(link->rate_steps.step[0].value, 20000000);
-		CU_ASSERT_EQUAL(link->rate_steps.step[1].at_ps, 4 * WH_PS_PER_S);
-		CU_ASSERT_EQUAL(link->rate_steps.step[1].value, 5000000);
-		CU_ASSERT_EQUAL(link->delay_steps.count, 2);
-		CU_ASSERT_EQUAL(link->delay_steps.step[0].value, 0);
-		CU_ASSERT_EQUAL(link->delay_steps.step[1].value, 50 * MS);
-		CU_ASSERT_EQUAL(link->loss.loss_model, WH_LOSS_GILBERT_ELLIOTT);
-		CU_ASSERT_EQUAL(link->loss.loss, 0.0);
-		CU_ASSERT_EQUAL(link->loss.gilbert_elliott.bad_to_good, 0.05);
-		WH_ASSERT_NEAR(link->loss.gilbert_elliott.good_to_bad, 0.05 * 0.01 / 0.99, 1e-12);
-		CU_ASSERT_EQUAL(link->loss.gilbert_elliott.loss_bad, 1.0);
-		CU_ASSERT_EQUAL(link->loss.gilbert_elliott.loss_good, 0.0);
-		CU_ASSERT_EQUAL(link->reorder, 0.03);
-		CU_ASSERT_EQUAL(link->reorder_delay_ps, MS);
-		CU_ASSERT_EQUAL(link->policer.rate_bps, 2000000);
-		CU_ASSERT_EQUAL(link->policer.bucket_bytes, 250000);
-	}
-	/* Twice 183.3 on their way in 110 ms and the 50. */
-	CU_ASSERT_EQUAL(point->groups[0].engine.window_pkts, 512);
-	wh_point_free(point);
-	close_file();
-}
-
 /* 622 Mb/s by 100 ms are 62.2 Mb: 5183.3 packets of 1500 bytes, of which 40 are heads. */
 static void test_drs(void)
 {
@@ -721,7 +600,6 @@ CU_TestInfo wh_tests[] = {
 	{"links, flows and marks", test_network},
 	{"options of the udt profile", test_udt},
 	{"the periodic exchange's model", test_exchange},
-	{"links that change", test_changing_link},
 	{"drs", test_drs},
 	{"ttp", test_ttp},
 	{"repair", test_repair},

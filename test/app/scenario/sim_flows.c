@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Scenario files: links that change, and flows that come and go by lists and traces. */
+
+#include <stdlib.h>
+
+#include "sim_rig.h"
+
+const char wh_suite_name[] = "sim_flows";
+
+/*
+ * What changes on its way: 1000 packets are lost of 100000, in bursts of 20. The default window is
+ * of the largest rate and delay: 20 Mb/s and 50 ms there and back, 10 ms, and a queue of 50.
+ */
+static void test_changing_link(void)
+{
+	static const char text[] = SCENARIO
+		"[sweep]\nthen = 2s\n" LINK
+		"delay = 10ms\nrate_steps = 20M at then, 5M at then * 2\n"
+		"delay_steps = 0s at 1s, 50ms at 3s\nloss = 1%\nloss_burst = 20\n"
+		"reorder = 3%\nreorder_delay = 1ms\npolice = 2M\npolice_bucket = 250K\n" FLOW;
+
+	CU_ASSERT_EQUAL_FATAL(open_text(text, NULL), -1);
+
+	struct wh_point *point = build(0);
+
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct wh_sim_link_config *link = &point->links[i];
+
+		CU_ASSERT_EQUAL(link->rate_steps.count, 2);
+		CU_ASSERT_EQUAL(link->rate_steps.step[0].at_ps, 2 * WH_PS_PER_S);
+		CU_ASSERT_EQUAL(link->rate_steps.step[0].value, 20000000);
+		CU_ASSERT_EQUAL(link->rate_steps.step[1].at_ps, 4 * WH_PS_PER_S);
+		CU_ASSERT_EQUAL(link->rate_steps.step[1].value, 5000000);
+		CU_ASSERT_EQUAL(link->delay_steps.count, 2);
+		CU_ASSERT_EQUAL(link->delay_steps.step[0].value, 0);
+		CU_ASSERT_EQUAL(link->delay_steps.step[1].value, 50 * MS);
+		CU_ASSERT_EQUAL(link->loss.loss_model, WH_LOSS_GILBERT_ELLIOTT);
+		CU_ASSERT_EQUAL(link->loss.loss, 0.0);
+		CU_ASSERT_EQUAL(link->loss.gilbert_elliott.bad_to_good, 0.05);
+		WH_ASSERT_NEAR(link->loss.gilbert_elliott.good_to_bad, 0.05 * 0.01 / 0.99, 1e-12);
+		CU_ASSERT_EQUAL(link->loss.gilbert_elliott.loss_bad, 1.0);
+		CU_ASSERT_EQUAL(link->loss.gilbert_elliott.loss_good, 0.0);
+		CU_ASSERT_EQUAL(link->reorder, 0.03);
+		CU_ASSERT_EQUAL(link->reorder_delay_ps, MS);
+		CU_ASSERT_EQUAL(link->policer.rate_bps, 2000000);
+		CU_ASSERT_EQUAL(link->policer.bucket_bytes, 250000);
+	}
+	/* Twice 183.3 on their way in 110 ms and the 50. */
+	CU_ASSERT_EQUAL(point->groups[0].engine.window_pkts, 512);
+	wh_point_free(point);
+	close_file();
+}
+
+static void expect_member(const struct wh_point *point, uint32_t i, uint64_t start_ps,
+	uint64_t stop_ps, uint64_t size_bytes)
+{
+	const struct wh_scenario_member *member = &point->groups[0].members[i];
+
+	CU_ASSERT_EQUAL(member->start_ps, start_ps);
+	CU_ASSERT_EQUAL(member->stop_ps, stop_ps);
+	CU_ASSERT_EQUAL(member->size_bytes, size_bytes);
+}
+
+static void test_lists(void)
+{
+	struct wh_point *point;
+
+	CU_ASSERT_EQUAL_FATAL(
+		open_text(
+			WHOLE "size = 5M\nstarts = 0s, 1s, 10ms * 200\nstops = 9s, 8s, 7s\n", NULL),
+		-1);
+	point = build(0);
+	CU_ASSERT_EQUAL(point->groups[0].count, 3);
+	expect_member(point, 0, 0, 9 * WH_PS_PER_S, 5000000);
+	expect_member(point, 1, WH_PS_PER_S, 8 * WH_PS_PER_S, 5000000);
+	expect_member(point, 2, 2 * WH_PS_PER_S, 7 * WH_PS_PER_S, 5000000);
+	wh_point_free(point);
+	close_file();
+
+	CU_ASSERT_EQUAL_FATAL(
+		open_text(WHOLE "chain = on\nsizes = 1M, 2M\ncount = 2\nstop = 3s\n", NULL), -1);
+	point = build(0);
+	CU_ASSERT_TRUE(point->groups[0].chained);
+	expect_member(point, 0, WH_SIM_NEVER_PS, 3 * WH_PS_PER_S, 1000000);
+	expect_member(point, 1, WH_SIM_NEVER_PS, 3 * WH_PS_PER_S, 2000000);
+	wh_point_free(point);
+	close_file();
+}
+
+static void write_trace(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	WH_ASSERT(file != NULL);
+	fputs(text, file);
+	fclose(file);
+}
+
+/* Traces that lie; all of them are refused with their line. */
+static void test_traces(void)
+{
+	static const struct {
+		const char *trace;
+		const char *said; /* behind "f:10: trace = '...' "; NULL: it is fine */
+	} cases[] = {
+		{"# START SIZE STOP\n0s 1M -\n\n1s - 5s # c\n 2*1s\t3M/2 6s", NULL},
+		{"", "has no flow"},
+		{"# nothing\n\n", "has no flow"},
+		{"0s 1M\n", "is wrong: line 1 is not START SIZE STOP, as 1s 5M - or 2s - 8s"},
+		{"0s 1M - -\n", "is wrong: line 1 is not START SIZE STOP"},
+		{"0s 1M -\n- 1M -\n", "is wrong: line 2 ends where a quantity is wanted"},
+		{"1s 1M -\n0.5s 1M -\n", "is wrong: line 2 starts before the one before it"},
+		{"2s 1M 1s\n", "is wrong: line 1 stops before its start"},
+		{"1 1M -\n", "is wrong: line 1 is no time, as 1s"},
+		{"0s 1s -\n", "is wrong: line 1 is no size"},
+		{"0s 0 -\n", "is wrong: line 1 is no size"},
+		{"0s 1e30 -\n", "is wrong: line 1 is no size"},
+		{"1e300s 1M -\n", "is wrong: line 1 is no time, as 1s"},
+		{"0s x -\n", "is wrong: line 1 has 'x', which is no name here"},
+	};
+	char path[] = "/tmp/wavehaul-trace-XXXXXX";
+	char text[256];
+	char said[256];
+	char line[400];
+
+	close(mkstemp(path));
+	snprintf(text, sizeof(text), WHOLE "trace = %s\n", path);
+	for (size_t i = 0; i < LENGTH(cases); i++) {
+		write_trace(path, cases[i].trace);
+		snprintf(said, sizeof(said), "f:10: trace = '%s' %s", path,
+			cases[i].said == NULL ? "" : cases[i].said);
+		if (cases[i].said != NULL) {
+			expect_said(text, NULL, said);
+			continue;
+		}
+		CU_ASSERT_EQUAL_FATAL(open_text(text, NULL), -1);
+
+		struct wh_point *point = build(0);
+
+		CU_ASSERT_EQUAL(point->groups[0].count, 3);
+		expect_member(point, 0, 0, WH_SIM_NEVER_PS, 1000000);
+		expect_member(point, 1, WH_PS_PER_S, 5 * WH_PS_PER_S, WH_OBJECT_BYTES_UNKNOWN);
+		expect_member(point, 2, 2 * WH_PS_PER_S, 6 * WH_PS_PER_S, 1500000);
+		wh_point_free(point);
+		close_file();
+	}
+	memset(line, '1', sizeof(line) - 1);
+	line[sizeof(line) - 1] = '\0';
+	write_trace(path, line);
+	snprintf(said, sizeof(said), "f:10: trace = '%s' is wrong: line 1 is too long", path);
+	expect_said(text, NULL, said);
+	unlink(path);
+}
+
+CU_TestInfo wh_tests[] = {
+	{"links that change", test_changing_link},
+	{"flows by lists", test_lists},
+	{"flows by a trace", test_traces},
+	CU_TEST_INFO_NULL,
+};
