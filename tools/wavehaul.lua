@@ -89,7 +89,7 @@ local head_group = group("", {
 local data_group = group("data.", {
 	{0, U64, "transmission", "Transmission"},
 	{8, U32, "chunk", "Chunk"},
-	{12, U32, "stamp_us", "Transmitter's clock (us)"},
+	{12, U32, "stamp", "Transmitter's clock (16 ns)"},
 	{16, U16, "blocks", "Blocks of the chunk"},
 	{18, U16, "index", "Index in the chunk"},
 	{20, U16, "k", "Data packets of the chunk"},
@@ -124,6 +124,18 @@ local losses_body = group("rcv_state.", {
 	{8, U64, "loss_events", "Runs of them"},
 	{16, U64, "repaired_pkts", "Packets repaired"},
 	{24, U64, "undecodable_blocks", "Blocks that could not be"},
+})
+local delivery_body = group("rcv_state.", {
+	{0, U64, "delivered_pkts", "Packets that came"},
+	{8, U64, "seen_end", "One past the highest transmission that came"},
+	{16, U32, "stamp", "Its stamp, echoed (16 ns)"},
+	{20, U32, "held", "Time since it came (16 ns)"},
+	{24, U32, "arrived", "Receiver's clock when it came (16 ns)"},
+	{28, U32, "span", "First to last arrival since the state before (16 ns)"},
+	{32, U32, "span_pkts", "Packets that came in it after the first one"},
+	{36, U32, "least_delay", "Least difference of the clocks (16 ns)"},
+	{40, U32, "late", "Most that a packet was sent before one that overtook it (16 ns)"},
+	{44, U32, "again_pkts", "Packets that were sent again, and had come"},
 })
 local trans_state_group = group("trans_state.", {
 	{0, U64, "lower", "First serial not acknowledged"},
@@ -228,7 +240,10 @@ local PROBE_FLAGS = {
 	define(ProtoField.bool, "flags.ask", "Ask", 8, nil, 0x02),
 	define(ProtoField.bool, "flags.fetch", "Fetch", 8, nil, 0x04),
 }
-local STATE_FLAGS = {define(ProtoField.bool, "flags.losses", "Losses told", 8, nil, 0x01)}
+local STATE_FLAGS = {
+	define(ProtoField.bool, "flags.losses", "Losses told", 8, nil, 0x01),
+	define(ProtoField.bool, "flags.delivery", "Delivery told", 8, nil, 0x02),
+}
 
 local tag_field = define(ProtoField.bytes, "tag", "Tag", base.NONE)
 local payload_field = define(ProtoField.bytes, "payload", "Payload", base.NONE)
@@ -346,17 +361,25 @@ local function rcv_state_rest(tree, head, body)
 	local at = head(FIELDS_AT, 32)
 	local holes = body(60, 4):le_uint()
 
-	local losses_at = 64 + holes * RANGE_BYTES
-	local losses_bytes = 0
+	local flags = head(2, 1):uint()
+	local behind_at = 64 + holes * RANGE_BYTES
+	local behind = 0
+
+	local function add_behind(members, bytes)
+		if body:len() > behind_at + behind then
+			add_group(tree, body(behind_at + behind), members)
+		end
+		behind = behind + bytes
+	end
 
 	add_ranges(tree, holes_field, body, 64, holes, at(24, 8):le_uint64())
-	if head(2, 1):uint() % 2 == 1 then
-		losses_bytes = 32
-		if body:len() > losses_at then
-			add_group(tree, body(losses_at), losses_body)
-		end
+	if flags % 2 == 1 then
+		add_behind(losses_body, 32)
 	end
-	return holes * RANGE_BYTES + losses_bytes, string.format("lower %s, highest end %s, %d holes",
+	if flags % 4 >= 2 then
+		add_behind(delivery_body, 48)
+	end
+	return holes * RANGE_BYTES + behind, string.format("lower %s, highest end %s, %d holes",
 		serial_of(at, 0), serial_of(at, 16), holes)
 end
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include <rte_cycles.h>
-#include <rte_ethdev.h>
 
 #include "base/clock.h"
 #include "cli/address_text.h"
@@ -50,15 +49,9 @@ struct probe {
 /* Trains of a NIC leave at its link's rate: it takes them faster than it sends. */
 static uint64_t line_bps(const struct probe *probe)
 {
-	struct rte_eth_link link;
-
 	if (probe->settings.probe_bps != WH_RATE_MAX)
 		return probe->settings.probe_bps;
-	if (probe->host.spec.kind != WH_PORT_PCI ||
-		rte_eth_link_get_nowait(probe->host.port->ethdev, &link) != 0 ||
-		link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN)
-		return 0;
-	return link.link_speed * UINT64_C(1000000);
+	return probe->host.ground.line_bps;
 }
 
 static struct wh_prober_config prober_config(const struct probe *probe)

@@ -488,6 +488,16 @@ bool wh_port_watch_link(struct wh_port *port)
 	return up;
 }
 
+uint64_t wh_port_line_bps(const struct wh_port *port)
+{
+	struct rte_eth_link link;
+
+	if (rte_eth_link_get_nowait(port->ethdev, &link) != 0 ||
+		link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN)
+		return 0;
+	return link.link_speed * UINT64_C(1000000);
+}
+
 int wh_port_await_link(struct wh_port *port, uint32_t wait_ms)
 {
 	uint64_t start_tsc = rte_get_timer_cycles();

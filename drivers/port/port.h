@@ -154,6 +154,9 @@ int wh_port_await_link(struct wh_port *port, uint32_t wait_ms);
  */
 bool wh_port_watch_link(struct wh_port *port);
 
+/* Of its link as the driver says: software devices name any number. 0: not known. */
+uint64_t wh_port_line_bps(const struct wh_port *port);
+
 /* What the device was made to let through beside its own address. */
 enum wh_port_groups {
 	WH_PORT_GROUPS_LISTED = 0,  /* those groups */

@@ -48,6 +48,7 @@ struct wh_control_config {
 	uint32_t packet_bytes; /* MTU of the papers: a full packet's IP bytes */
 	uint32_t wire_bytes;   /* a full packet on the wire, Ethernet overhead counted */
 	uint64_t rate_bps;     /* on the wire; fixed: the rate, others: its bound; 0: unlimited */
+	uint64_t line_bps;     /* of this host's own line; 0: unknown */
 	uint32_t window_pkts_max;
 	struct wh_profile_options options;
 	struct wh_known_path known;
@@ -63,6 +64,32 @@ struct wh_feedback_event {
 	uint64_t sent_pkts_total; /* data packets, retransmissions too */
 	/* With feedback.round_trips: of the latest of these packets; 0: it went more than once. */
 	uint64_t sample_rtt_tsc;
+};
+
+/*
+ * With feedback.delivery, of each state that is younger than all before and of which a packet has
+ * come: data and repair packets are counted by transmission, so that one that goes again is
+ * another one. Counts never decrease; seen - delivered is lost, or late so far. Arrivals are by the
+ * receiver's clock, in our cycles from an unknown zero; where a real port brings packets in bursts,
+ * a packet arrives when its burst is taken.
+ */
+struct wh_delivery_event {
+	uint64_t now_tsc;
+	uint64_t sent_pkts;      /* so far */
+	uint64_t seen_pkts;      /* of these, up to the latest that came */
+	uint64_t delivered_pkts; /* of these, that came */
+	uint64_t arrived_tsc;    /* the latest */
+	uint64_t span_tsc;       /* first to last arrival since the state before ... */
+	uint32_t span_pkts;      /* ... and how many came in it after the first one */
+	uint64_t rtt_tsc;        /* of the latest, without what the receiver held; 0: unknown */
+	/*
+	 * On the way, from an unknown zero, without the skew of the clocks: of the latest, and the
+	 * least since the state before. As before where none came.
+	 */
+	int64_t delay_tsc;
+	int64_t least_delay_tsc;
+	/* Since the event before, the stream, the peer's buffers or our tables held us up. */
+	bool held_up;
 };
 
 struct wh_probe_event { /* once, of what the train before all data has found */
@@ -128,7 +155,7 @@ struct wh_decision {
 };
 
 /* State of any controller: no allocation, and the session need not know which it is. */
-#define WH_CONTROL_STATE_BYTES 256
+#define WH_CONTROL_STATE_BYTES 1024
 
 struct wh_control {
 	const struct wh_profile *profile;
@@ -196,6 +223,11 @@ struct wh_feedback {
 	struct wh_bitmap_rules bitmaps;
 	struct wh_probe_rules probe;
 	bool round_trips; /* of data packets are measured, one for each state that comes */
+	/*
+	 * Each state says what of the packets has come and when. The round trip is measured by that
+	 * and by nothing else. States go by the round trip, and within a share of what comes.
+	 */
+	bool delivery;
 };
 
 struct wh_profile {
@@ -213,6 +245,7 @@ struct wh_profile {
 	void (*init)(struct wh_control *control);
 	void (*on_probe)(struct wh_control *control, const struct wh_probe_event *event);
 	void (*on_feedback)(struct wh_control *control, const struct wh_feedback_event *event);
+	void (*on_delivery)(struct wh_control *control, const struct wh_delivery_event *event);
 	void (*on_ack)(struct wh_control *control, const struct wh_ack_event *event);
 	void (*on_loss)(struct wh_control *control, const struct wh_loss_event *event);
 	void (*on_delay)(struct wh_control *control, const struct wh_delay_event *event);

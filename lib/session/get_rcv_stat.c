@@ -109,7 +109,7 @@ static uint64_t round_trip_tsc(const struct wh_transmitter *tx, uint64_t now_tsc
 /* The receiver measures the RTT (udt.txt III C); this end takes over what it says. */
 static void take_rtt(struct wh_session *s, const struct wh_rcv_state *state)
 {
-	if (state->rtt_us == 0)
+	if (state->rtt_us == 0 || s->feedback.delivery)
 		return;
 	/* Beyond our patience it would not be waited for. */
 	s->rtt.smoothed_tsc =
@@ -174,6 +174,10 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 		wh_session_bad(s, &s->stats.bad_window_pkts);
 		return;
 	}
+	if (!wh_delivery_possible(s, packet->flags, state)) {
+		wh_session_bad(s, &s->stats.bad_window_pkts);
+		return;
+	}
 	if (!s->feedback.no_ack2)
 		answer_state(s, now_tsc, packet); /* III C: for each received ACK */
 
@@ -191,6 +195,8 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 	take_losses(s, state);
 
 	tx->acked_end = 0;
+	if (packet->flags & WH_FLAG_DELIVERY)
+		wh_delivery_take(s, now_tsc, state);
 
 	uint64_t acked_pkts = take_acks(s, now_tsc, state);
 

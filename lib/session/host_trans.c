@@ -46,6 +46,7 @@ static bool may_admit(struct wh_transmitter *tx)
 	uint64_t unacked_pkts = wh_sent_table_unacked(&tx->table);
 	uint32_t span_pkts = tx->decision.span_pkts;
 
+	tx->admission_held_up = unacked_pkts < tx->decision.window_pkts;
 	if (unacked_pkts >= tx->decision.window_pkts || !wh_sent_table_has_room(&tx->table) ||
 		(span_pkts > 0 && tx->table.admitted_end - tx->table.lower >= span_pkts)) {
 		tx->admission_limit = WH_LIMIT_WINDOW;
@@ -81,6 +82,7 @@ int32_t wh_host_trans(struct wh_session *s, uint64_t now_tsc)
 	for (; room > 0; room--) {
 		if (tx->open_chunk == NULL && !open_next_chunk(s)) {
 			tx->admission_limit = no_chunk_limit(s);
+			tx->admission_held_up = true;
 			break;
 		}
 		if (!may_admit(tx))

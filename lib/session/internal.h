@@ -101,6 +101,12 @@
 /* Control packets that a state may take per period, so that trans is never flooded. */
 #define WH_STATE_PACKETS_MAX 32
 
+/* With feedback.delivery: of the receiver's states so many bytes of data make one byte. */
+#define WH_DATA_PER_STATE 100
+
+/* With feedback.delivery no state waits for longer where one is due, unless it was not earned. */
+#define WH_DELIVERY_PERIOD_MS 10
+
 /* A chunk being sent, by its slot. */
 struct wh_tx_chunk {
 	uint32_t packets; /* data and repair */
@@ -132,6 +138,19 @@ struct wh_probing {
 	uint64_t due_tsc;    /* when the next train goes, or what came must do */
 };
 
+/* What a receiver has told of our packets; delivery.c. Clocks wrap, sums of their steps do not. */
+struct wh_delivery {
+	uint64_t delivered_pkts;
+	uint64_t seen_pkts;
+	uint64_t arrived_stamps; /* the latest's, by the receiver's clock */
+	int64_t delay_stamps;    /* its delay */
+	uint32_t arrived;        /* as told */
+	uint32_t delay;
+	int64_t least_tsc; /* without skew */
+	bool begun;
+	struct wh_skew skew;
+};
+
 struct wh_transmitter {
 	struct wh_fifo free;   /* chunks: get_rcv_stat -> reader */
 	struct wh_fifo filled; /* chunks: reader -> encoder; only with repair packets */
@@ -156,6 +175,7 @@ struct wh_transmitter {
 	struct wh_digest digest;
 	uint32_t chunks_out; /* begun and not acknowledged: get_rcv_stat counts them down */
 	enum wh_limit admission_limit; /* why the last packet was not admitted */
+	bool admission_held_up;        /* not by the controller */
 
 	struct wh_probing probe; /* prelude.c */
 
@@ -165,8 +185,9 @@ struct wh_transmitter {
 	uint32_t control_charged_bytes; /* since data went, or none waited */
 	uint64_t sent_end;              /* one past the largest serial sent */
 	uint64_t transmission;
-	uint64_t stamp_tsc; /* of the turn that stamp_us is for */
-	uint32_t stamp_us;
+	uint64_t stamp_tsc; /* of the turn that stamp is for */
+	uint32_t stamp;
+	bool held_up;   /* since the last event of delivery, by other things than the controller */
 	bool pair_open; /* first of a pair is out, the second is to follow at once */
 	bool paused;    /* when it was its turn last there was nothing that might go */
 	uint64_t limit_since_tsc;
@@ -184,10 +205,11 @@ struct wh_transmitter {
 	uint64_t next_warning_serial;
 	uint64_t warning_tsc;
 	struct wh_bitmap_loss bitmap_loss;
-	uint64_t nak_end;     /* one past the highest NAK seen ... */
-	uint64_t nak_tsc;     /* ... which came then, ... */
-	uint64_t naks_before; /* ... and bit i: nak_end - 1 - i was seen */
-	uint64_t peer_upper;  /* credits: first serial and first chunk without room */
+	struct wh_delivery *delivery; /* where the profile has feedback.delivery; or NULL */
+	uint64_t nak_end;             /* one past the highest NAK seen ... */
+	uint64_t nak_tsc;             /* ... which came then, ... */
+	uint64_t naks_before;         /* ... and bit i: nak_end - 1 - i was seen */
+	uint64_t peer_upper;          /* credits: first serial and first chunk without room */
 	uint64_t peer_chunk_upper;
 	uint32_t peer_chunks;    /* that it has room for at once */
 	bool peer_writer_behind; /* its queue of whole chunks holds most of its buffers */
@@ -210,6 +232,28 @@ struct wh_transmitter {
 	uint64_t told_lower;
 	uint64_t told_upper;
 	bool told_queued;
+};
+
+/* With feedback.delivery: what the next state says of the packets that came; delivery.c. */
+struct wh_arrivals {
+	uint64_t delivered_pkts;
+	uint64_t seen_end;
+	uint64_t latest_tsc; /* when the one with the highest transmission came ... */
+	uint32_t stamp;      /* ... and what it said */
+	uint32_t again_pkts;
+	/* Since the state before. */
+	uint64_t first_tsc;
+	uint64_t last_tsc;
+	uint32_t pkts;
+	uint32_t least_delay;
+	uint32_t late;
+	/* From one state to the next, and to one that is not earned. */
+	uint64_t interval_tsc;
+	uint64_t patience_tsc;
+	int64_t credit_bytes; /* of data, that states have not used up; before these packets */
+	/* Of the latest burst: a conversion is dearer than all the rest. */
+	uint64_t clock_tsc;
+	uint32_t clock;
 };
 
 /* A chunk being received; live chunk numbers differ modulo the count of buffers. */
@@ -273,6 +317,7 @@ struct wh_receiver {
 	struct wh_pair pair;
 	struct wh_arrived_bitmap arrived_bitmap; /* where the profile has bitmaps */
 	struct wh_bitmap_loss bitmap_loss;
+	struct wh_arrivals arrivals;
 	uint64_t pair_first_serial;
 	uint64_t pair_first_tsc;
 	uint64_t arrived_since_period; /* packets, for the NAK timer's mean interval */
@@ -546,6 +591,28 @@ uint64_t wh_control_interval_tsc(const struct wh_session *s);
 bool wh_control_skip(struct wh_session *s, bool news);
 void wh_session_count_on(
 	struct wh_session *s, uint64_t now_tsc, enum wh_packet_type type, uint64_t since_tsc);
+
+/* Our clock as packets say it. */
+static inline uint32_t wh_session_stamp(const struct wh_session *s, uint64_t at_tsc)
+{
+	return (uint32_t)(wh_tsc_to_ns(s->config.hz, at_tsc) / WH_STAMP_NS);
+}
+
+/*
+ * delivery.c, with feedback.delivery. Receiver: the round trip is known; a packet has come,
+ * whatever becomes of it; what a state says of those before it; whether so much has come that the
+ * next may go, and when. Transmitter: what a state says; false: nobody can have received so much.
+ */
+int wh_delivery_init(struct wh_session *s);
+void wh_delivery_begin(struct wh_session *s);
+void wh_delivery_note(struct wh_session *s, uint64_t arrived_tsc, const struct wh_packet *packet,
+	enum wh_ticket_kind kind);
+void wh_delivery_say(struct wh_session *s, uint64_t now_tsc, struct wh_rcv_state *state);
+bool wh_delivery_earned(const struct wh_session *s);
+void wh_delivery_pace(struct wh_session *s);
+bool wh_delivery_possible(
+	const struct wh_session *s, uint8_t flags, const struct wh_rcv_state *state);
+void wh_delivery_take(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state);
 
 /* There is no place for it. */
 void wh_handshake_refuse(struct wh_session *s, uint64_t now_tsc);

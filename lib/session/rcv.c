@@ -251,6 +251,8 @@ static void take(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 	if (unlikely(s->feedback.bitmaps.n_pkts > 0) && s->phase == WH_PHASE_RUNNING &&
 		packet->serial < wh_recv_table_upper(&s->rx.table))
 		tell_arrival(s, now_tsc, packet);
+	if (unlikely(s->feedback.delivery))
+		wh_delivery_note(s, arrived_tsc, packet, ticket->kind);
 	switch (ticket->kind) {
 	case WH_TICKET_FITS:
 		take_new(s, now_tsc, arrived_tsc, packet, ticket->entry);

@@ -11,21 +11,24 @@
 #define SAMPLES_PER_PERIOD 8
 
 /* Holes from the cursor on, as many as fit; the next packet goes on where this one ends. */
-static void cover_holes(struct wh_receiver *rx, struct wh_rcv_state *state, bool complete)
+static void cover_holes(struct wh_session *s, struct wh_rcv_state *state)
 {
+	struct wh_receiver *rx = &s->rx;
+	bool both = s->feedback.delivery && wh_session_repairs(s);
+	uint32_t holes_most = both ? WH_HOLES_BESIDE_BOTH : WH_RANGES_MAX;
 	struct wh_loss_range hole;
 	uint64_t highest_end = rx->table.highest_end;
 	uint64_t from = rx->cover_cursor;
 
 	/* Where each state is to be complete, the next goes on only with what had no room. */
-	if (complete && from == rx->told_highest_end)
+	if (s->feedback.resend == WH_RESEND_COUNTED && from == rx->told_highest_end)
 		from = rx->table.lower;
 	if (from < rx->table.lower || from >= highest_end)
 		from = rx->table.lower;
 	state->cover_first = from;
 	state->cover_end = highest_end;
 	while (wh_recv_table_next_hole(&rx->table, from, &hole)) {
-		if (state->n_holes == WH_RANGES_MAX) {
+		if (state->n_holes == holes_most) {
 			state->cover_end = from;
 			break;
 		}
@@ -88,7 +91,9 @@ static void push_state(struct wh_session *s, uint64_t now_tsc, bool first)
 	if (s->feedback.ack_each) /* what has come is acknowledged when it comes */
 		packet.rcv_state.cover_first = packet.rcv_state.cover_end = s->rx.table.lower;
 	else
-		cover_holes(&s->rx, &packet.rcv_state, s->feedback.resend == WH_RESEND_COUNTED);
+		cover_holes(s, &packet.rcv_state);
+	if (s->feedback.delivery)
+		wh_delivery_say(s, now_tsc, &packet.rcv_state);
 	if (first)
 		take_sample(s, now_tsc);
 	wh_session_push_control(s, now_tsc, WH_PACKET_RCV_STATE, &packet);
@@ -165,6 +170,8 @@ static uint64_t state_due_tsc(const struct wh_session *s)
 
 static uint64_t interval_tsc(const struct wh_session *s)
 {
+	if (s->feedback.delivery)
+		return s->rx.arrivals.interval_tsc;
 	return s->feedback.resend == WH_RESEND_COUNTED ? wh_control_interval_tsc(s) : s->period_tsc;
 }
 
@@ -205,6 +212,8 @@ static void push_states(struct wh_session *s, uint64_t now_tsc, bool of_period)
 	for (uint32_t i = 0; i == 0 || (i < packets && wh_session_may_say(s)); i++)
 		push_state(s, now_tsc, of_period && i == 0);
 	rx->last_state_tsc = now_tsc;
+	if (s->feedback.delivery)
+		wh_delivery_pace(s);
 	note_told(s);
 }
 
@@ -235,6 +244,16 @@ static bool skip_state(struct wh_session *s, uint64_t now_tsc)
 	return wh_control_skip(s, has_news(&s->rx));
 }
 
+/* States go as often as the round trip wants them, if data have earned them. */
+static void keep_step(struct wh_session *s)
+{
+	struct wh_receiver *rx = &s->rx;
+	uint64_t wait_tsc =
+		wh_delivery_earned(s) ? rx->arrivals.interval_tsc : rx->arrivals.patience_tsc;
+
+	rx->next_state_tsc = rx->last_state_tsc + wait_tsc;
+}
+
 static int32_t send_state(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_receiver *rx = &s->rx;
@@ -244,6 +263,8 @@ static int32_t send_state(struct wh_session *s, uint64_t now_tsc)
 	if (rested && !rx->at_rest) /* news waits for the end of a period, and for no heartbeat */
 		rx->next_state_tsc =
 			wh_min_u64(rx->next_state_tsc, rx->last_state_tsc + s->period_tsc);
+	if (s->feedback.delivery)
+		keep_step(s);
 	if (rx->at_rest)
 		rx->next_state_tsc = rest_ends_tsc(s);
 	if (now_tsc < rx->next_state_tsc) {

@@ -133,15 +133,23 @@ void wh_session_settle(struct wh_session *s, uint64_t now_tsc, enum wh_release_s
 	s->phase = WH_PHASE_CLOSED;
 }
 
+static uint8_t control_flags(const struct wh_session *s, enum wh_packet_type type)
+{
+	if (type == WH_PACKET_PROBE || type == WH_PACKET_PROBE_ANSWER)
+		return WH_FLAG_ECHO;
+	if (type != WH_PACKET_RCV_STATE)
+		return 0;
+	return (wh_session_repairs(s) ? WH_FLAG_LOSSES : 0) |
+	       (s->feedback.delivery ? WH_FLAG_DELIVERY : 0);
+}
+
 void wh_session_push_control(
 	struct wh_session *s, uint64_t now_tsc, enum wh_packet_type type, struct wh_packet *packet)
 {
 	bool to_listener = type == WH_PACKET_OPEN || type == WH_PACKET_CONFIRM;
 
 	packet->type = type;
-	packet->flags = type == WH_PACKET_RCV_STATE && wh_session_repairs(s) ? WH_FLAG_LOSSES : 0;
-	if (type == WH_PACKET_PROBE || type == WH_PACKET_PROBE_ANSWER)
-		packet->flags = WH_FLAG_ECHO;
+	packet->flags = control_flags(s, type);
 	packet->lci = to_listener ? 0 : s->peer_lci;
 	packet->serial = s->control_serial[type]++;
 	packet->payload = NULL;
@@ -244,6 +252,7 @@ static int create_transmitter(struct wh_session *s)
 		.packet_bytes = config->packet_bytes,
 		.wire_bytes = config->wire_bytes,
 		.rate_bps = config->rate_bps,
+		.line_bps = config->line_bps,
 		.window_pkts_max = config->window_pkts,
 		.options = config->options,
 		.known = config->known,
@@ -262,6 +271,8 @@ static int create_transmitter(struct wh_session *s)
 		if (tx->sent_tsc == NULL)
 			return -ENOMEM;
 	}
+	if (s->feedback.delivery && wh_delivery_init(s) != 0)
+		return -ENOMEM;
 	if (s->feedback.resend != WH_RESEND_ASKED && wh_sent_table_add_due(&tx->table) != 0)
 		return -ENOMEM;
 
@@ -465,6 +476,8 @@ struct wh_session *wh_session_accept(const struct wh_session_config *config, uin
 		return NULL;
 	/* A cookie's age may round to nothing; with no RTT a loss would be due again at once. */
 	wh_rtt_init(&s->rtt, wh_max_u64(rtt_tsc, 1));
+	if (s->feedback.delivery)
+		wh_delivery_begin(s);
 	s->local_lci = local_lci;
 	s->peer_lci = params->initiator_lci;
 	wh_session_begin_send_seal(s, params->initiator_token);
@@ -483,6 +496,7 @@ static void destroy_transmitter(struct wh_transmitter *tx)
 	wh_fifo_free(&tx->again);
 	wh_sent_table_free(&tx->table);
 	wh_track_free(tx->sent_tsc);
+	free(tx->delivery);
 	free(tx->tx_chunk);
 }
 
@@ -696,16 +710,17 @@ uint64_t wh_session_deadline(const struct wh_session *s)
 static uint64_t transmitter_bytes(const struct wh_session_config *config)
 {
 	uint32_t chunk_fifos = config->repair.recovery == WH_RECOVERY_NAK ? 2 : 3;
-	bool timed = wh_profile_feedback(config->profile, &config->options).round_trips;
-	uint64_t times_bytes = timed ? wh_track_bytes(config->window_pkts, sizeof(uint64_t)) : 0;
+	struct wh_feedback feedback = wh_profile_feedback(config->profile, &config->options);
+	uint64_t times_bytes =
+		feedback.round_trips ? wh_track_bytes(config->window_pkts, sizeof(uint64_t)) : 0;
+	uint64_t delivery_bytes = feedback.delivery ? sizeof(struct wh_delivery) : 0;
 
-	return times_bytes + config->chunks * sizeof(struct wh_tx_chunk) +
+	return times_bytes + delivery_bytes + config->chunks * sizeof(struct wh_tx_chunk) +
 	       chunk_fifos * wh_fifo_bytes(chunk_slots(config)) +
 	       wh_fifo_bytes(fresh_count(config->window_pkts)) +
 	       wh_fifo_bytes(config->window_pkts) + wh_sent_table_bytes(config->window_pkts) +
-	       (config->profile->feedback.resend != WH_RESEND_ASKED
-			       ? wh_sent_table_due_bytes(config->window_pkts)
-			       : 0);
+	       (feedback.resend != WH_RESEND_ASKED ? wh_sent_table_due_bytes(config->window_pkts)
+						   : 0);
 }
 
 static uint64_t receiver_bytes(const struct wh_session_config *config)

@@ -113,6 +113,7 @@ struct wh_session_config {
 	uint32_t window_pkts;       /* a power of two, WH_WINDOW_PACKETS_MIN or more */
 	uint64_t rate_bps;          /* see struct wh_control_config */
 	uint32_t burst_pkts;        /* the pacer's */
+	uint64_t line_bps;          /* of this host's line; 0: unknown */
 	struct wh_known_path known; /* a transmitter's, for its controller */
 	/* A transmitter's; OPEN tells a receiver's. Bitmaps' loss goes before repair's. */
 	struct wh_profile_options options;

@@ -68,15 +68,15 @@ static uint32_t send_control(struct wh_session *s, struct wh_session_stats *stat
 }
 
 /* The same for all packets of a turn: the division costs more than the rest of the head. */
-static uint32_t stamp_us(struct wh_session *s, uint64_t now_tsc)
+static uint32_t stamp(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_transmitter *tx = &s->tx;
 
 	if (tx->stamp_tsc != now_tsc) {
 		tx->stamp_tsc = now_tsc;
-		tx->stamp_us = wh_session_now_us(s, now_tsc);
+		tx->stamp = wh_session_stamp(s, now_tsc);
 	}
-	return tx->stamp_us;
+	return tx->stamp;
 }
 
 static const uint8_t *payload_of(
@@ -126,7 +126,7 @@ static void write_data(
 		.code = (uint8_t)sending->shape.code,
 		.payload_bytes = (uint16_t)wh_session_payload_bytes(s, record),
 		.transmission = tx->transmission++,
-		.stamp_us = stamp_us(s, now_tsc),
+		.stamp = stamp(s, now_tsc),
 	};
 	if (sending->shape.code != WH_FEC_NONE) {
 		packet.data.blocks = (uint16_t)sending->shape.blocks;
@@ -207,8 +207,10 @@ static enum wh_limit send_data(
 	uint64_t serial;
 
 	while (*sent < count) {
-		if (!data_waits(tx))
+		if (!data_waits(tx)) {
+			tx->held_up |= tx->admission_held_up;
 			return pause_data(tx, now_tsc, tx->admission_limit);
+		}
 		/* A silent peer gets no more data until it is heard again. */
 		if (tx->peer_silent)
 			return pause_data(tx, now_tsc, WH_LIMIT_PEER);

@@ -170,6 +170,14 @@ uint32_t wh_sim_waiting_pkts(struct wh_sim *sim, uint32_t from, uint32_t to)
 	return wh_sim_link_queue_pkts(sim, link);
 }
 
+uint64_t wh_sim_line_bps(struct wh_sim *sim, uint32_t from, uint32_t to)
+{
+	uint32_t link = next_link(sim, from, to);
+
+	WH_ASSERT(link != WH_SIM_NO_LINK);
+	return sim->links[link]->config.rate_bps;
+}
+
 void wh_sim_send(struct wh_sim *sim, uint32_t from_node, struct wh_sim_packet *packet)
 {
 	WH_ASSERT(from_node < sim->n_nodes);

@@ -128,6 +128,9 @@ struct wh_prng *wh_sim_prng(struct wh_sim *sim);
 /* Sends a packet from a node to its agent `to`. The way must exist. */
 void wh_sim_send(struct wh_sim *sim, uint32_t from_node, struct wh_sim_packet *packet);
 
+/* Of the first link on the way, which must exist. */
+uint64_t wh_sim_line_bps(struct wh_sim *sim, uint32_t from, uint32_t to);
+
 /* Packets that entered links, ever. */
 uint64_t wh_sim_hops(const struct wh_sim *sim);
 

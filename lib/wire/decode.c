@@ -59,11 +59,15 @@ static enum wh_wire_reason read_all(
 static enum wh_wire_reason read_rcv_state(
 	uint8_t flags, const uint8_t *wire, struct wh_rcv_state *state)
 {
-	if (flags & WH_FLAG_LOSSES)
-		memcpy(&state->lost_pkts, wire + WH_RANGES_BYTES((size_t)state->n_holes),
-			WH_LOSSES_BYTES);
-	else
-		memset(&state->lost_pkts, 0, WH_LOSSES_BYTES);
+	const uint8_t *behind = wire + WH_RANGES_BYTES((size_t)state->n_holes);
+
+	memset(&state->lost_pkts, 0, WH_LOSSES_BYTES + WH_DELIVERY_BYTES);
+	if (flags & WH_FLAG_LOSSES) {
+		memcpy(&state->lost_pkts, behind, WH_LOSSES_BYTES);
+		behind += WH_LOSSES_BYTES;
+	}
+	if (flags & WH_FLAG_DELIVERY)
+		memcpy(&state->delivered_pkts, behind, WH_DELIVERY_BYTES);
 	return READ_ALL(wire, state->n_holes, state->holes);
 }
 

@@ -44,16 +44,23 @@ size_t wh_params_encode(const struct wh_open_params *params, uint8_t *bytes)
 	return WH_PARAMS_BODY + WH_OPTIONS_BYTES(params->n_options) + params->name_bytes;
 }
 
+static void write_rcv_state(uint8_t flags, const struct wh_rcv_state *state, uint8_t *bytes)
+{
+	memcpy(bytes, state->holes, WH_RANGES_BYTES(state->n_holes));
+	bytes += WH_RANGES_BYTES(state->n_holes);
+	if (flags & WH_FLAG_LOSSES) {
+		memcpy(bytes, &state->lost_pkts, WH_LOSSES_BYTES);
+		bytes += WH_LOSSES_BYTES;
+	}
+	if (flags & WH_FLAG_DELIVERY)
+		memcpy(bytes, &state->delivered_pkts, WH_DELIVERY_BYTES);
+}
+
 static void write_variable(const struct wh_packet *packet, uint8_t *bytes)
 {
-	const struct wh_rcv_state *state = &packet->rcv_state;
-
 	switch (packet->type) {
 	case WH_PACKET_RCV_STATE:
-		memcpy(bytes, state->holes, WH_RANGES_BYTES(state->n_holes));
-		if (packet->flags & WH_FLAG_LOSSES)
-			memcpy(bytes + WH_RANGES_BYTES(state->n_holes), &state->lost_pkts,
-				WH_LOSSES_BYTES);
+		write_rcv_state(packet->flags, &packet->rcv_state, bytes);
 		break;
 	case WH_PACKET_NAK:
 		memcpy(bytes, packet->nak.losses, WH_RANGES_BYTES(packet->nak.n_losses));

@@ -25,7 +25,7 @@
 #define WH_FIELDS_DATA(F, part)                                                                    \
 	WH_FIELD_SERIAL(F, part, transmission)                                                     \
 	F(part, chunk, 0, WH_CHUNK_NUMBER_MAX)                                                     \
-	WH_FIELD_ANY(F, part, stamp_us)                                                            \
+	WH_FIELD_ANY(F, part, stamp)                                                               \
 	WH_FIELD_ANY(F, part, blocks)                                                              \
 	F(part, index, 0, WH_BLOCK_PACKETS_MAX - 1)                                                \
 	F(part, k, 1, WH_BLOCK_PACKETS_MAX)                                                        \
@@ -38,7 +38,7 @@
 #define WH_FIELDS_REPAIR(F, part)                                                                  \
 	WH_FIELD_SERIAL(F, part, transmission)                                                     \
 	F(part, chunk, 0, WH_CHUNK_NUMBER_MAX)                                                     \
-	WH_FIELD_ANY(F, part, stamp_us)                                                            \
+	WH_FIELD_ANY(F, part, stamp)                                                               \
 	F(part, blocks, 1, UINT16_MAX)                                                             \
 	F(part, index, 1, WH_BLOCK_PACKETS_MAX - 1)                                                \
 	F(part, k, 1, WH_BLOCK_PACKETS_MAX - 1)                                                    \
@@ -72,6 +72,18 @@
 	WH_FIELD_ANY(F, part, loss_events)                                                         \
 	WH_FIELD_ANY(F, part, repaired_pkts)                                                       \
 	WH_FIELD_ANY(F, part, undecodable_blocks)
+
+#define WH_FIELDS_DELIVERY(F, part)                                                                \
+	WH_FIELD_ANY(F, part, delivered_pkts)                                                      \
+	F(part, seen_end, 0, WH_SERIAL_MAX)                                                        \
+	WH_FIELD_ANY(F, part, stamp)                                                               \
+	WH_FIELD_ANY(F, part, held)                                                                \
+	WH_FIELD_ANY(F, part, arrived)                                                             \
+	WH_FIELD_ANY(F, part, span)                                                                \
+	WH_FIELD_ANY(F, part, span_pkts)                                                           \
+	WH_FIELD_ANY(F, part, least_delay)                                                         \
+	WH_FIELD_ANY(F, part, late)                                                                \
+	WH_FIELD_ANY(F, part, again_pkts)
 
 #define WH_FIELDS_TRANS_STATE(F, part)                                                             \
 	WH_FIELD_SERIAL(F, part, lower)                                                            \

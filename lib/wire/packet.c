@@ -13,7 +13,9 @@
 #define DATA_FLAGS                                                                                 \
 	(1u << 0 | 1u << WH_FLAG_RETRANSMISSION | 1u << WH_FLAG_PAIR_FIRST |                       \
 		1u << WH_FLAG_PAIR_SECOND)
-#define STATE_FLAGS (1u << 0 | 1u << WH_FLAG_LOSSES)
+#define STATE_FLAGS                                                                                \
+	(1u << 0 | 1u << WH_FLAG_LOSSES | 1u << WH_FLAG_DELIVERY |                                 \
+		1u << (WH_FLAG_LOSSES | WH_FLAG_DELIVERY))
 
 #define PROBE_FLAGS  (1u << 0 | ANSWER_FLAGS)
 #define ANSWER_FLAGS (1u << WH_FLAG_ECHO | 1u << WH_FLAG_ASK | 1u << WH_FLAG_FETCH)
@@ -67,7 +69,7 @@ size_t wh_packet_variable_bytes(const struct wh_packet *packet)
 		return packet->data.payload_bytes;
 	case WH_PACKET_RCV_STATE:
 		return WH_RANGES_BYTES((size_t)packet->rcv_state.n_holes) +
-		       (packet->flags & WH_FLAG_LOSSES ? WH_LOSSES_BYTES : 0);
+		       wh_state_behind_bytes(packet->flags);
 	case WH_PACKET_NAK:
 		return WH_RANGES_BYTES(packet->nak.n_losses);
 	case WH_PACKET_BITMAP:
@@ -208,15 +210,17 @@ static bool ranges_valid(const struct wh_range *ranges, uint32_t count, uint64_t
 static bool rcv_state_valid(const struct wh_rcv_state *state)
 {
 	return WITHIN(WH_FIELDS_RCV_STATE, state) && WITHIN(WH_FIELDS_RCV_STATE_BODY, state) &&
-	       WITHIN(WH_FIELDS_LOSSES, state) && state->lower <= state->cover_first &&
-	       state->cover_first <= state->cover_end && state->cover_end <= state->highest_end &&
-	       state->highest_end <= state->upper &&
+	       WITHIN(WH_FIELDS_LOSSES, state) && WITHIN(WH_FIELDS_DELIVERY, state) &&
+	       state->lower <= state->cover_first && state->cover_first <= state->cover_end &&
+	       state->cover_end <= state->highest_end && state->highest_end <= state->upper &&
 	       state->upper - state->lower <= WH_WINDOW_PACKETS_MAX;
 }
 
-static enum wh_wire_reason rcv_state_check(const struct wh_rcv_state *state)
+static enum wh_wire_reason rcv_state_check(uint8_t flags, const struct wh_rcv_state *state)
 {
-	if (!rcv_state_valid(state))
+	const uint8_t both = WH_FLAG_LOSSES | WH_FLAG_DELIVERY;
+
+	if (!rcv_state_valid(state) || (flags == both && state->n_holes > WH_HOLES_BESIDE_BOTH))
 		return WH_WIRE_FIELD;
 
 	uint64_t cover = state->cover_end - state->cover_first;
@@ -332,7 +336,7 @@ enum wh_wire_reason wh_packet_check(const struct wh_packet *packet)
 	case WH_PACKET_REPAIR:
 		return field_unless(repair_valid(&packet->data));
 	case WH_PACKET_RCV_STATE:
-		return rcv_state_check(&packet->rcv_state);
+		return rcv_state_check(packet->flags, &packet->rcv_state);
 	case WH_PACKET_TRANS_STATE:
 		return field_unless(trans_state_valid(&packet->trans_state));
 	case WH_PACKET_ACK2:

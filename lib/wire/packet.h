@@ -69,6 +69,15 @@
 #define WH_BITMAP_PKTS_MAX  1024
 #define WH_BITMAP_WORDS_MAX (WH_BITMAP_PKTS_MAX / 64)
 
+/* Holes of a state that has both WH_FLAG_LOSSES and WH_FLAG_DELIVERY. */
+#define WH_HOLES_BESIDE_BOTH 124
+
+/*
+ * The unit of clocks where packets of 100 Gb/s are told apart; 32 bits of it wrap after 68 s, which
+ * no round trip takes.
+ */
+#define WH_STAMP_NS 16
+
 #define WH_PROBE_PKTS_MAX  65536 /* of a train */
 #define WH_PROBE_WORDS_MAX 128   /* in one answer */
 
@@ -95,10 +104,11 @@ enum wh_packet_flag {
 	WH_FLAG_PAIR_FIRST =
 		1 << 1, /* data, repair: the next follows back to back, udt.txt III C */
 	WH_FLAG_PAIR_SECOND = 1 << 2,
-	WH_FLAG_LOSSES = 1 << 0, /* receiver's state: what it knows of losses follows */
-	WH_FLAG_ECHO = 1 << 0,   /* probe: answer at once */
-	WH_FLAG_ASK = 1 << 1,    /* probe: whether a stranger may, and the cookie for it */
-	WH_FLAG_FETCH = 1 << 2,  /* probe: what came of a train */
+	WH_FLAG_LOSSES = 1 << 0,   /* receiver's state: what it knows of losses follows, ... */
+	WH_FLAG_DELIVERY = 1 << 1, /* ... and then when what of our packets arrived */
+	WH_FLAG_ECHO = 1 << 0,     /* probe: answer at once */
+	WH_FLAG_ASK = 1 << 1,      /* probe: whether a stranger may, and the cookie for it */
+	WH_FLAG_FETCH = 1 << 2,    /* probe: what came of a train */
 };
 
 /* Why a byte string is not a packet. Names in wh_wire_reason_name(). */
@@ -145,7 +155,7 @@ struct wh_data_fields {
 	uint64_t transmission;  /* counts every data and repair packet sent: never repeats;
 				 * below WH_SERIAL_MAX */
 	uint32_t chunk;         /* number in the stream */
-	uint32_t stamp_us;      /* transmitter's clock when sent, wrapping */
+	uint32_t stamp;         /* transmitter's clock when sent, in WH_STAMP_NS, wrapping */
 	uint16_t blocks;        /* interleaved in the chunk, see lib/fec */
 	uint16_t index;         /* in the chunk: data 0..k-1, repair k..k+r-1 */
 	uint16_t k;             /* data packets of the chunk */
@@ -185,10 +195,25 @@ struct wh_rcv_state {
 	uint32_t rtt_var_us;
 	uint32_t n_holes;
 	/* With WH_FLAG_LOSSES, behind the holes; else nothing is said of them, and they are 0. */
-	uint64_t lost_pkts;                   /* found missing, ever, however they came back ... */
-	uint64_t loss_events;                 /* ... in so many runs */
-	uint64_t repaired_pkts;               /* data that repair packets brought back */
-	uint64_t undecodable_blocks;          /* for which they did not suffice */
+	uint64_t lost_pkts;          /* found missing, ever, however they came back ... */
+	uint64_t loss_events;        /* ... in so many runs */
+	uint64_t repaired_pkts;      /* data that repair packets brought back */
+	uint64_t undecodable_blocks; /* for which they did not suffice */
+	/*
+	 * With WH_FLAG_DELIVERY, behind those; else 0. Of data and repair packets, whatever became
+	 * of them; clocks in WH_STAMP_NS. The latest is the one with the highest transmission.
+	 */
+	uint64_t delivered_pkts; /* that came, ever, and those that came again, too */
+	uint64_t seen_end;       /* one past the highest transmission that came; 0: none did */
+	uint32_t stamp;          /* the latest's, ... */
+	uint32_t held;           /* ... and how long ago it came; at its most: longer ago */
+	uint32_t arrived;        /* receiver's clock when it came, wrapping */
+	uint32_t span;           /* first to last arrival since the state before */
+	uint32_t span_pkts;      /* that came in it after the first one */
+	uint32_t least_delay;    /* of these, receiver's clock less the stamp, wrapping */
+	uint32_t late;           /* of these, the most that one was sent before one that
+				     * overtook it */
+	uint32_t again_pkts;     /* that had come already and were sent again, ever, wrapping */
 	struct wh_range holes[WH_RANGES_MAX]; /* offsets from cover_first; ascending, apart */
 };
 

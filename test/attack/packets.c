@@ -34,11 +34,8 @@ static size_t make_state(uint8_t *bytes, uint32_t holes, uint8_t flags)
 	for (uint32_t i = 0; i < holes; i++)
 		memcpy(end + WH_RANGES_BYTES(i), &(struct wh_range){2 * i, 1},
 			sizeof(struct wh_range));
-	if (flags & WH_FLAG_LOSSES) {
-		memset(bytes + count, 0, WH_LOSSES_BYTES);
-		count += WH_LOSSES_BYTES;
-	}
-	return count;
+	memset(bytes + count, 0, wh_state_behind_bytes(flags));
+	return count + wh_state_behind_bytes(flags);
 }
 
 static void holes(struct wh_attacker *attacker)
@@ -46,7 +43,7 @@ static void holes(struct wh_attacker *attacker)
 	uint8_t bytes[WH_ATTACK_FRAME_BYTES];
 
 	for (uint32_t n = WH_RANGES_MAX - 1; n <= WH_RANGES_MAX + HOLES_BEYOND; n++)
-		for (uint8_t flags = 0; flags <= WH_FLAG_LOSSES; flags++)
+		for (uint8_t flags = 0; flags <= (WH_FLAG_LOSSES | WH_FLAG_DELIVERY); flags++)
 			everywhere(attacker, bytes, make_state(bytes, n, flags));
 }
 

@@ -155,7 +155,7 @@ def known_packet(program, folder):
             'version': '2', 'type': '1', 'key': '0', 'lci': '0x11223344', 'flags': '0x02',
             'serial': str(0x2122232425262728), 'token': '0xf1f2f3f4f5f6f7f8',
             'data.transmission': str(0x1112131415161718),
-            'data.chunk': str(0xa1b2c3d4), 'data.stamp_us': str(0xdeadbeef),
+            'data.chunk': str(0xa1b2c3d4), 'data.stamp': str(0xdeadbeef),
             'data.blocks': str(0x0b0c), 'data.last_bytes': str(0x0102), 'data.code': '2',
             'data.index': str(0x0123), 'data.r': str(0x0078),
             'data.payload_bytes': '1408', 'flags.retransmission': '0', 'flags.pair_first': '1',

@@ -88,7 +88,7 @@ static void tell_data(const struct wh_packet *packet)
 
 	TELL("data", data, transmission);
 	TELL("data", data, chunk);
-	TELL("data", data, stamp_us);
+	TELL("data", data, stamp);
 	TELL("data", data, blocks);
 	TELL("data", data, index);
 	TELL("data", data, k);
@@ -124,12 +124,25 @@ static void tell_rcv_state(const struct wh_packet *packet)
 	TELL("rcv_state", state, n_holes);
 	tell_ranges(state->holes, state->n_holes, state->cover_first);
 	tell("wavehaul.flags.losses", (packet->flags & WH_FLAG_LOSSES) != 0);
-	if (!(packet->flags & WH_FLAG_LOSSES))
-		return;
-	TELL("rcv_state", state, lost_pkts);
-	TELL("rcv_state", state, loss_events);
-	TELL("rcv_state", state, repaired_pkts);
-	TELL("rcv_state", state, undecodable_blocks);
+	tell("wavehaul.flags.delivery", (packet->flags & WH_FLAG_DELIVERY) != 0);
+	if (packet->flags & WH_FLAG_LOSSES) {
+		TELL("rcv_state", state, lost_pkts);
+		TELL("rcv_state", state, loss_events);
+		TELL("rcv_state", state, repaired_pkts);
+		TELL("rcv_state", state, undecodable_blocks);
+	}
+	if (packet->flags & WH_FLAG_DELIVERY) {
+		TELL("rcv_state", state, delivered_pkts);
+		TELL("rcv_state", state, seen_end);
+		TELL("rcv_state", state, stamp);
+		TELL("rcv_state", state, held);
+		TELL("rcv_state", state, arrived);
+		TELL("rcv_state", state, span);
+		TELL("rcv_state", state, span_pkts);
+		TELL("rcv_state", state, least_delay);
+		TELL("rcv_state", state, late);
+		TELL("rcv_state", state, again_pkts);
+	}
 }
 
 static void tell_trans_state(const struct wh_packet *packet)

@@ -28,6 +28,8 @@ struct flow {
 	uint64_t sent_pkts; /* with those that went again */
 	uint64_t sent_end;
 	uint64_t acked_pkts;
+	uint64_t seen_pkts;
+	uint64_t delivered_pkts;
 	bool probed;
 };
 
@@ -89,6 +91,40 @@ static void tell_feedback(struct flow *flow)
 	if (acked_pkts > 0)
 		WH_CONTROL_TELL(&flow->control, on_ack, &ack);
 	WH_CONTROL_TELL(&flow->control, on_feedback, &event);
+}
+
+static int64_t any_delay(struct flow *flow)
+{
+	int64_t delay_tsc = (int64_t)any_size(flow, UINT64_C(1) << 52);
+
+	return wh_script_one_in(&flow->script, 2) ? -delay_tsc : delay_tsc;
+}
+
+/* Counts that grow and are possible; times and delays as the peer likes. */
+static void tell_delivery(struct flow *flow)
+{
+	uint64_t late_pkts;
+
+	flow->seen_pkts += any_size(flow, flow->sent_pkts - flow->seen_pkts);
+	late_pkts = any_size(flow, flow->seen_pkts - flow->delivered_pkts);
+	flow->delivered_pkts = flow->seen_pkts - late_pkts;
+
+	const struct wh_delivery_event event = {
+		.now_tsc = flow->now_tsc,
+		.sent_pkts = flow->sent_pkts,
+		.seen_pkts = flow->seen_pkts,
+		.delivered_pkts = flow->delivered_pkts,
+		.arrived_tsc = any_size(flow, UINT64_MAX),
+		.span_tsc = any_size(flow, 70 * flow->control.config.hz),
+		.span_pkts = (uint32_t)any_size(flow, UINT32_MAX),
+		.rtt_tsc = rtt_tsc(flow),
+		.delay_tsc = any_delay(flow),
+		.least_delay_tsc = any_delay(flow),
+		.held_up = wh_script_one_in(&flow->script, 2),
+	};
+
+	if (flow->seen_pkts > 0 && flow->control.profile->feedback.delivery)
+		WH_CONTROL_TELL(&flow->control, on_delivery, &event);
 }
 
 static void tell_loss(struct flow *flow)
@@ -175,6 +211,7 @@ static bool begin(struct flow *flow)
 		.packet_bytes = packet_bytes,
 		.wire_bytes = packet_bytes + 38,
 		.rate_bps = rates_bps[wh_script_below(script, 5)],
+		.line_bps = rates_bps[wh_script_below(script, 5)],
 		.window_pkts_max = WH_WINDOW_PKTS_MIN +
 				   (uint32_t)any_size(flow, (1 << 24) - WH_WINDOW_PKTS_MIN),
 	};
@@ -197,7 +234,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	if (!begin(&flow))
 		return 0;
 	for (uint64_t left = wh_script_below(&flow.script, EVENTS_MAX); left > 0; left--) {
-		uint64_t which = wh_script_below(&flow.script, 12);
+		uint64_t which = wh_script_below(&flow.script, 15);
 
 		flow.now_tsc += any_size(&flow, PEER_TIMEOUT * flow.control.config.hz);
 		if (which < 1)
@@ -206,8 +243,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 			tell_feedback(&flow);
 		else if (which < 7)
 			tell_loss(&flow);
-		else
+		else if (which < 12)
 			tell_rest(&flow, which - 7);
+		else
+			tell_delivery(&flow);
 		follow(&flow);
 	}
 	return 0;

@@ -52,7 +52,8 @@ static const struct packet_field data_rows[] = {WH_FIELDS_DATA(ROW_FIELDS, data)
 static const struct packet_field repair_rows[] = {WH_FIELDS_REPAIR(ROW_FIELDS, data)};
 static const struct packet_field rcv_state_rows[] = {
 	WH_FIELDS_RCV_STATE(ROW_FIELDS, rcv_state) WH_FIELDS_RCV_STATE_BODY(ROW_STATE, rcv_state)};
-static const struct packet_field losses_rows[] = {WH_FIELDS_LOSSES(ROW_BEHIND, rcv_state)};
+static const struct packet_field behind_rows[] = {
+	WH_FIELDS_LOSSES(ROW_BEHIND, rcv_state) WH_FIELDS_DELIVERY(ROW_BEHIND, rcv_state)};
 static const struct packet_field trans_state_rows[] = {
 	WH_FIELDS_TRANS_STATE(ROW_FIELDS, trans_state)};
 static const struct packet_field ack2_rows[] = {WH_FIELDS_ACK2(ROW_FIELDS, ack2)};
@@ -83,7 +84,7 @@ static const struct {
 	[0] = {ROWS(head_rows), NULL, 0}, /* of every type */
 	[WH_PACKET_DATA] = {ROWS(data_rows), NULL, 0},
 	[WH_PACKET_REPAIR] = {ROWS(repair_rows), NULL, 0},
-	[WH_PACKET_RCV_STATE] = {ROWS(rcv_state_rows), ROWS(losses_rows)},
+	[WH_PACKET_RCV_STATE] = {ROWS(rcv_state_rows), ROWS(behind_rows)},
 	[WH_PACKET_TRANS_STATE] = {ROWS(trans_state_rows), NULL, 0},
 	[WH_PACKET_ACK2] = {ROWS(ack2_rows), NULL, 0},
 	[WH_PACKET_NAK] = {ROWS(nak_rows), NULL, 0},
@@ -182,6 +183,8 @@ static inline void settle_rcv_state(struct wh_packet *packet, const struct packe
 		state->lower = state->cover_first = 5;
 		state->cover_end = state->highest_end = state->upper = 5 + 2 * state->n_holes;
 		settle_ranges(state->holes, state->n_holes);
+		if (state->n_holes > WH_HOLES_BESIDE_BOTH && packet->flags & WH_FLAG_DELIVERY)
+			packet->flags &= (uint8_t)~WH_FLAG_LOSSES;
 	}
 }
 
@@ -253,12 +256,31 @@ static inline void packet_settle(struct wh_packet *packet, const struct packet_f
 	}
 }
 
+static inline size_t behind_bytes(const struct wh_packet *packet)
+{
+	return packet->type == WH_PACKET_RCV_STATE ? wh_state_behind_bytes(packet->flags) : 0;
+}
+
 /* What repeats: as much as its count says, but no more than there is room for. */
 static inline size_t repeated_bytes(const struct wh_packet *packet)
 {
-	bool behind = packet->type == WH_PACKET_RCV_STATE && (packet->flags & WH_FLAG_LOSSES);
+	return wh_packet_variable_bytes(packet) - behind_bytes(packet);
+}
 
-	return wh_packet_variable_bytes(packet) - (behind ? WH_LOSSES_BYTES : 0);
+/* Whether the packet says a field behind what repeats, and how far behind that it does. */
+static inline bool is_said(const struct packet_field *field, const struct wh_packet *packet)
+{
+	bool delivery = field->packet_at >= offsetof(struct wh_packet, rcv_state.delivered_pkts);
+
+	return (packet->flags & (delivery ? WH_FLAG_DELIVERY : WH_FLAG_LOSSES)) != 0;
+}
+
+static inline size_t behind_at(const struct packet_field *field, const struct wh_packet *packet)
+{
+	bool delivery = field->packet_at >= offsetof(struct wh_packet, rcv_state.delivered_pkts);
+	bool alone = delivery && !(packet->flags & WH_FLAG_LOSSES);
+
+	return field->wire_at - (alone ? WH_LOSSES_BYTES : 0);
 }
 
 static inline size_t fixed_bytes(enum wh_packet_type type)
@@ -269,10 +291,12 @@ static inline size_t fixed_bytes(enum wh_packet_type type)
 /* Where a field is in a packet's bytes. */
 static inline size_t field_at(const struct packet_field *field, const struct wh_packet *packet)
 {
-	bool behind = field >= losses_rows &&
-		      field < losses_rows + sizeof(losses_rows) / sizeof(losses_rows[0]);
+	bool behind = field >= behind_rows &&
+		      field < behind_rows + sizeof(behind_rows) / sizeof(behind_rows[0]);
 
-	return field->wire_at + (behind ? fixed_bytes(packet->type) + repeated_bytes(packet) : 0);
+	return behind ? fixed_bytes(packet->type) + repeated_bytes(packet) +
+				behind_at(field, packet)
+		      : field->wire_at;
 }
 
 static inline void raw_ranges(const struct wh_range *ranges, size_t bytes, uint8_t *at)
@@ -342,13 +366,12 @@ static inline void raw_field(
 static inline size_t raw_encode(const struct wh_packet *packet, uint8_t *bytes, size_t room)
 {
 	size_t fixed = fixed_bytes(packet->type);
-	size_t losses_bytes = WH_LOSSES_BYTES;
+	size_t behind = behind_bytes(packet);
 	size_t repeated = repeated_bytes(packet);
-	bool behind = packet->type == WH_PACKET_RCV_STATE && (packet->flags & WH_FLAG_LOSSES);
 
-	if (repeated > room - fixed - losses_bytes)
-		repeated = room - fixed - losses_bytes;
-	memset(bytes, 0, fixed + repeated + losses_bytes);
+	if (repeated > room - fixed - behind)
+		repeated = room - fixed - behind;
+	memset(bytes, 0, fixed + repeated + behind);
 	bytes[0] = WH_WIRE_VERSION;
 	bytes[1] = (uint8_t)packet->type;
 	for (size_t i = 0; i < packet_fields[0].rows; i++)
@@ -356,14 +379,15 @@ static inline size_t raw_encode(const struct wh_packet *packet, uint8_t *bytes, 
 	for (size_t i = 0; i < packet_fields[packet->type].rows; i++)
 		raw_field(&packet_fields[packet->type].row[i], packet, bytes);
 	raw_repeated(packet, repeated, bytes + fixed);
-	for (size_t i = 0; behind && i < packet_fields[packet->type].behinds; i++) {
+	for (size_t i = 0; behind > 0 && i < packet_fields[packet->type].behinds; i++) {
 		const struct packet_field *field = &packet_fields[packet->type].behind[i];
 		uint64_t value = field_load(field, packet);
 
-		memcpy(bytes + fixed + repeated + field->wire_at, &value, field->bytes);
+		if (is_said(field, packet))
+			memcpy(bytes + fixed + repeated + behind_at(field, packet), &value,
+				field->bytes);
 	}
-
-	return fixed + repeated + (behind ? losses_bytes : 0);
+	return fixed + repeated + behind;
 }
 
 #endif

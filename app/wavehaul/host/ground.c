@@ -90,6 +90,7 @@ void wh_ground_session_config(struct wh_ground *ground, struct wh_session_config
 	config->hz = ground->hz;
 	config->attach_bytes = ground->attach_bytes;
 	config->burst_pkts = ground->burst_pkts;
+	config->line_bps = ground->line_bps;
 	config->seed = wh_ground_draw(ground);
 }
 

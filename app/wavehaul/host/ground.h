@@ -59,6 +59,7 @@ struct wh_ground {
 	struct wh_fec_limits fec; /* of its working cores' tables; r 0: there are none */
 	uint32_t attach_bytes;    /* as in wh_session_config */
 	uint32_t burst_pkts;      /* likewise */
+	uint64_t line_bps;        /* likewise: of a NIC's link, else unknown */
 	struct wh_ground_shard shard[WH_QUEUES_MAX]; /* settings->queues of them */
 	uint32_t workers;
 	struct wh_loop *worker[WH_SETTINGS_CPUS_MAX]; /* of the cores that work */

@@ -310,6 +310,7 @@ static int open_ground(struct wh_host *host)
 	ground->attach_bytes = host->port->multi_segment_tx && !host->spec.facts.emulated
 				       ? ATTACH_BYTES
 				       : UINT32_MAX;
+	ground->line_bps = host->spec.kind == WH_PORT_PCI ? wh_port_line_bps(host->port) : 0;
 	ground->burst_pkts = wh_cores_sends_alone(cores, 0) ? 1 : SHARED_CORE_BURST_PKTS;
 	ground->count = count;
 	for (uint32_t i = 0; i < cores->count; i++)

@@ -128,7 +128,7 @@ static const struct malformed malformed[] = {
 	{"release less one",       WH_PACKET_RELEASE, LEAST, 79, 0, 0, 0, WH_WIRE_SHORT},
 	{"data too long",          WH_PACKET_DATA, MOST, 9281, 0, 0, 0, WH_WIRE_LONG},
 	{"repair too long",        WH_PACKET_REPAIR, MOST, 9281, 0, 0, 0, WH_WIRE_LONG},
-	{"state too long",         WH_PACKET_RCV_STATE, MOST, 1185, 0, 0, 0, WH_WIRE_LONG},
+	{"state too long",         WH_PACKET_RCV_STATE, MOST, 1201, 0, 0, 0, WH_WIRE_LONG},
 	{"trans state too long",   WH_PACKET_TRANS_STATE, MOST, 65, 0, 0, 0, WH_WIRE_LONG},
 	{"ACK2 too long",          WH_PACKET_ACK2, MOST, 65, 0, 0, 0, WH_WIRE_LONG},
 	{"bitmap too long",        WH_PACKET_BITMAP, MOST, 193, 0, 0, 0, WH_WIRE_LONG},
@@ -147,9 +147,13 @@ static const struct malformed malformed[] = {
 	{"unknown flag",           WH_PACKET_DATA, USUAL, SAME, 2, 1, 8, WH_WIRE_FLAGS},
 	{"high flag",              WH_PACKET_DATA, USUAL, SAME, 2, 1, 128, WH_WIRE_FLAGS},
 	{"repair, both of a pair", WH_PACKET_REPAIR, USUAL, SAME, 2, 1, 6, WH_WIRE_FLAGS},
-	{"state with a flag",      WH_PACKET_RCV_STATE, USUAL, SAME, 2, 1, 2, WH_WIRE_FLAGS},
+	{"state with a flag",      WH_PACKET_RCV_STATE, USUAL, SAME, 2, 1, 4, WH_WIRE_FLAGS},
 	{"losses not said",        WH_PACKET_RCV_STATE, USUAL, SAME, 2, 1, 0, WH_WIRE_LENGTH},
 	{"losses missing",         WH_PACKET_RCV_STATE, LEAST, SAME, 2, 1, 1, WH_WIRE_LENGTH},
+	{"delivery not said",      WH_PACKET_RCV_STATE, USUAL, SAME, 2, 1, 1, WH_WIRE_LENGTH},
+	{"delivery missing",       WH_PACKET_RCV_STATE, LEAST, SAME, 2, 1, 2, WH_WIRE_LENGTH},
+	{"delivery beyond",        WH_PACKET_RCV_STATE, USUAL, SAME, 184, 8,
+		TOP + 1, WH_WIRE_FIELD},
 	{"data, cut",              WH_PACKET_DATA, USUAL, 1471, 0, 0, 0, WH_WIRE_LENGTH},
 	{"serial",                 WH_PACKET_DATA, USUAL, SAME, 8, 8, TOP, WH_WIRE_FIELD},
 	{"control serial",         WH_PACKET_ACK2, USUAL, SAME, 8, 8, UINT64_MAX, WH_WIRE_FIELD},
@@ -193,8 +197,8 @@ static const struct malformed malformed[] = {
 		UINT32_MAX, WH_WIRE_LENGTH},
 	{"holes 129",              WH_PACKET_RCV_STATE, MOST, SAME, 124, 2, 129, WH_WIRE_LENGTH},
 	{"holes 65535",            WH_PACKET_RCV_STATE, LEAST, SAME, 124, 2, 65535, WH_WIRE_LENGTH},
-	{"half a hole",            WH_PACKET_RCV_STATE, USUAL, 172, 0, 0, 0, WH_WIRE_LENGTH},
-	{"hole missing",           WH_PACKET_RCV_STATE, USUAL, 168, 0, 0, 0, WH_WIRE_LENGTH},
+	{"half a hole",            WH_PACKET_RCV_STATE, USUAL, 220, 0, 0, 0, WH_WIRE_LENGTH},
+	{"hole missing",           WH_PACKET_RCV_STATE, USUAL, 216, 0, 0, 0, WH_WIRE_LENGTH},
 	{"losses 0",               WH_PACKET_NAK, LEAST, SAME, 24, 2, 0, WH_WIRE_LENGTH},
 	{"losses 129",             WH_PACKET_NAK, MOST, SAME, 24, 2, 129, WH_WIRE_LENGTH},
 	{"half a loss",            WH_PACKET_NAK, USUAL, 84, 0, 0, 0, WH_WIRE_LENGTH},
@@ -533,8 +537,8 @@ static bool control_within(const struct wh_packet *packet)
 		       packet->release.status != WH_STATUS_PEER_GONE &&
 		       packet->release.serial_end < TOP;
 	case WH_PACKET_PROBE:
-		return packet->probe.index < packet->probe.count &&
-		       packet->probe.count <= 65536 && packet->probe.padding_bytes <= 9216;
+		return packet->probe.index < packet->probe.count && packet->probe.count <= 65536 &&
+		       packet->probe.padding_bytes <= 9216;
 	case WH_PACKET_PROBE_ANSWER:
 		return packet->probe_answer.index < 65536 && packet->probe_answer.total <= 65536 &&
 		       packet->probe_answer.n_words <= 128 && packet->probe_answer.status <= 10 &&

@@ -118,14 +118,16 @@ static void every_field(void)
 	}
 }
 
-/* Those behind what repeats may be anything, with the flag that says they are there. */
-static void losses(void)
+/* Those behind what repeats, with the flags that say they are there. */
+static void behind_holes(void)
 {
+	const uint8_t both = WH_FLAG_LOSSES | WH_FLAG_DELIVERY;
+
 	for (size_t i = 0; i < packet_fields[WH_PACKET_RCV_STATE].behinds; i++) {
 		const struct packet_field *field = &packet_fields[WH_PACKET_RCV_STATE].behind[i];
 
-		meet_around(WH_PACKET_RCV_STATE, field, WH_FLAG_LOSSES, field->least);
-		meet_around(WH_PACKET_RCV_STATE, field, WH_FLAG_LOSSES, field_most(field));
+		meet_around(WH_PACKET_RCV_STATE, field, both, field->least);
+		meet_around(WH_PACKET_RCV_STATE, field, both, field_most(field));
 	}
 }
 
@@ -224,10 +226,10 @@ static void counts(void)
 }
 
 /*
- * A receiver's state of 1184 bytes, the longest that there may be, all of it holes and none of it
- * losses: four more holes than a state has room for.
+ * A receiver's state of 1200 bytes, the longest that there may be, all of it holes and none of it
+ * delivery: six more holes than a state has room for.
  */
-static void holes_in_place_of_losses(void)
+static void holes_in_place_of_delivery(void)
 {
 	static uint8_t bytes[ROOM];
 	struct wh_packet packet, decoded;
@@ -237,7 +239,7 @@ static void holes_in_place_of_losses(void)
 		if (field_is(&packet_fields[WH_PACKET_RCV_STATE].row[i], "n_holes"))
 			field = &packet_fields[WH_PACKET_RCV_STATE].row[i];
 	CU_ASSERT_PTR_NOT_NULL_FATAL(field);
-	for (uint16_t more = 0; more <= 4; more++) {
+	for (uint16_t more = 0; more <= 6; more++) {
 		sample_make(WH_PACKET_RCV_STATE, SAMPLE_MOST, &packet);
 		packet.flags = 0;
 		packet.rcv_state.n_holes = WH_RANGES_MAX + more;
@@ -300,11 +302,11 @@ static void raw_is_right(void)
 
 CU_TestInfo wh_tests[] = {
 	{"every field", every_field},
-	{"losses", losses},
+	{"behind holes", behind_holes},
 	{"multiples and powers", grains},
 	{"every byte", every_byte},
 	{"counts", counts},
-	{"holes in place of losses", holes_in_place_of_losses},
+	{"holes in place of delivery", holes_in_place_of_delivery},
 	{"lengths", lengths},
 	{"raw encoder", raw_is_right},
 	CU_TEST_INFO_NULL,

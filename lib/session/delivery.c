@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What a receiver says of the packets that came, and what a transmitter makes of it: how many of
+ * its transmissions arrived, in which time, and how long the way was there and back. Transmissions
+ * never repeat, so that one that goes again is not mistaken for the one before.
+ *
+ * The receiver is believed in nothing that could be false: counts only grow and stay below what was
+ * sent, times are differences of clocks that wrap.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "session/internal.h"
+
+/* So many states may go at once, before data have earned them. */
+#define STATES_SAVED 16
+
+/* Of a state without holes, in its frame. */
+#define STATE_BYTES (WH_HEAD_BYTES + 64 + 48)
+
+static uint64_t stamps_to_tsc(uint64_t hz, uint64_t stamps)
+{
+	return wh_muldiv_u64(stamps, hz * WH_STAMP_NS, WH_NS_PER_S);
+}
+
+static uint64_t tsc_to_stamps(uint64_t hz, uint64_t span_tsc)
+{
+	return wh_tsc_to_ns(hz, span_tsc) / WH_STAMP_NS;
+}
+
+static int64_t signed_to_tsc(uint64_t hz, int64_t stamps)
+{
+	uint64_t size = stamps < 0 ? -(uint64_t)stamps : (uint64_t)stamps;
+	int64_t span_tsc = (int64_t)wh_min_u64(stamps_to_tsc(hz, size), INT64_MAX);
+
+	return stamps < 0 ? -span_tsc : span_tsc;
+}
+
+/* Of the receiver. */
+
+static uint32_t clock_of(struct wh_session *s, uint64_t arrived_tsc)
+{
+	struct wh_arrivals *arrivals = &s->rx.arrivals;
+
+	if (arrivals->clock_tsc != arrived_tsc) {
+		arrivals->clock_tsc = arrived_tsc;
+		arrivals->clock = wh_session_stamp(s, arrived_tsc);
+	}
+	return arrivals->clock;
+}
+
+void wh_delivery_note(struct wh_session *s, uint64_t arrived_tsc, const struct wh_packet *packet,
+	enum wh_ticket_kind kind)
+{
+	struct wh_arrivals *arrivals = &s->rx.arrivals;
+	uint32_t stamp = packet->data.stamp;
+	uint32_t delay = clock_of(s, arrived_tsc) - stamp;
+	bool again = (packet->flags & WH_FLAG_RETRANSMISSION) != 0;
+
+	if (arrivals->pkts++ == 0) {
+		arrivals->first_tsc = arrived_tsc;
+		arrivals->least_delay = delay;
+	} else if ((int32_t)(delay - arrivals->least_delay) < 0) {
+		arrivals->least_delay = delay;
+	}
+	arrivals->last_tsc = arrived_tsc;
+	arrivals->delivered_pkts++;
+	if (packet->data.transmission >= arrivals->seen_end) {
+		arrivals->seen_end = packet->data.transmission + 1;
+		arrivals->latest_tsc = arrived_tsc;
+		arrivals->stamp = stamp;
+	} else if (kind != WH_TICKET_DUPLICATE && (int32_t)(arrivals->stamp - stamp) > 0) {
+		arrivals->late = (uint32_t)wh_max_u64(arrivals->late, arrivals->stamp - stamp);
+	}
+	if (again && kind == WH_TICKET_DUPLICATE)
+		arrivals->again_pkts++;
+}
+
+/* Data that must have come before a state may go. */
+static int64_t price(const struct wh_session *s, uint32_t holes)
+{
+	uint32_t frame_bytes = s->config.wire_bytes - s->config.payload_bytes - WH_HEAD_BYTES;
+
+	return (int64_t)WH_DATA_PER_STATE *
+	       (int64_t)(STATE_BYTES + frame_bytes + holes * sizeof(struct wh_range));
+}
+
+static int64_t credit(const struct wh_session *s)
+{
+	int64_t heard_bytes = (int64_t)s->rx.arrivals.pkts * s->config.wire_bytes;
+	int64_t most = STATES_SAVED * price(s, 0);
+	int64_t sum = s->rx.arrivals.credit_bytes + heard_bytes;
+
+	return sum < most ? sum : most;
+}
+
+void wh_delivery_begin(struct wh_session *s)
+{
+	s->rx.arrivals.credit_bytes = STATES_SAVED * price(s, 0);
+	wh_delivery_pace(s);
+}
+
+void wh_delivery_say(struct wh_session *s, uint64_t now_tsc, struct wh_rcv_state *state)
+{
+	struct wh_arrivals *arrivals = &s->rx.arrivals;
+	uint64_t hz = s->config.hz;
+	uint64_t held = tsc_to_stamps(hz, now_tsc - arrivals->latest_tsc);
+	uint64_t span = tsc_to_stamps(hz, arrivals->last_tsc - arrivals->first_tsc);
+
+	arrivals->credit_bytes = credit(s) - price(s, state->n_holes);
+	state->delivered_pkts = arrivals->delivered_pkts;
+	state->seen_end = arrivals->seen_end;
+	if (arrivals->seen_end == 0)
+		return;
+	state->stamp = arrivals->stamp;
+	state->held = (uint32_t)wh_min_u64(held, UINT32_MAX);
+	state->arrived = wh_session_stamp(s, arrivals->latest_tsc);
+	state->least_delay = state->arrived - state->stamp;
+	state->again_pkts = arrivals->again_pkts;
+	if (arrivals->pkts == 0)
+		return;
+	state->least_delay = arrivals->least_delay;
+	state->span = (uint32_t)wh_min_u64(span, UINT32_MAX);
+	state->span_pkts = arrivals->pkts - 1;
+	state->late = arrivals->late;
+	arrivals->pkts = 0;
+	arrivals->late = 0;
+}
+
+bool wh_delivery_earned(const struct wh_session *s)
+{
+	return credit(s) >= price(s, 0);
+}
+
+/*
+ * Whoever tells the round trip tells how often he wants to be answered, within what he sends. A
+ * state that is not earned goes after a round trip all the same.
+ */
+void wh_delivery_pace(struct wh_session *s)
+{
+	struct wh_arrivals *arrivals = &s->rx.arrivals;
+	uint64_t rtt_tsc = wh_rtt_get(&s->rtt);
+	uint64_t period_tsc = wh_session_ms_tsc(s, WH_DELIVERY_PERIOD_MS);
+	uint64_t most_tsc = s->rtt.samples > 0 ? period_tsc : wh_session_ms_tsc(s, 1);
+
+	arrivals->interval_tsc = wh_min_u64(rtt_tsc / 4, most_tsc);
+	arrivals->patience_tsc =
+		wh_max_u64(wh_min_u64(rtt_tsc, wh_session_heartbeat_tsc(s, 0)), period_tsc);
+}
+
+/* Of the transmitter. */
+
+int wh_delivery_init(struct wh_session *s)
+{
+	uint64_t grain_tsc = wh_max_u64(stamps_to_tsc(s->config.hz, 1), 1);
+
+	s->tx.delivery = calloc(1, sizeof(*s->tx.delivery));
+	if (s->tx.delivery == NULL)
+		return -ENOMEM;
+	wh_skew_init(&s->tx.delivery->skew, s->config.hz, grain_tsc);
+	return 0;
+}
+
+bool wh_delivery_possible(
+	const struct wh_session *s, uint8_t flags, const struct wh_rcv_state *state)
+{
+	bool told = (flags & WH_FLAG_DELIVERY) != 0;
+
+	return told == s->feedback.delivery && state->seen_end <= s->tx.transmission;
+}
+
+/* 0: not known, because it was too long ago, or was never sent. */
+static uint64_t rtt_of(
+	const struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state)
+{
+	uint32_t age = wh_session_stamp(s, now_tsc) - state->stamp;
+
+	if (state->held == UINT32_MAX || state->held > age ||
+		(int32_t)(s->tx.stamp - state->stamp) < 0)
+		return 0;
+
+	uint64_t rtt_tsc = wh_max_u64(stamps_to_tsc(s->config.hz, age - state->held), 1);
+
+	return wh_min_u64(rtt_tsc, s->peer_timeout_tsc);
+}
+
+/* Counts only grow; a path that doubles packets brings no more than were sent. */
+static void take_counts(struct wh_delivery *delivery, const struct wh_rcv_state *state)
+{
+	delivery->seen_pkts = wh_max_u64(delivery->seen_pkts, state->seen_end);
+	delivery->delivered_pkts = wh_min_u64(
+		wh_max_u64(delivery->delivered_pkts, state->delivered_pkts), delivery->seen_pkts);
+}
+
+/* Steps of the wrapping clocks are summed up. */
+static void take_clocks(struct wh_session *s, const struct wh_rcv_state *state)
+{
+	struct wh_delivery *delivery = s->tx.delivery;
+	uint32_t delay = state->arrived - state->stamp;
+
+	if (delivery->begun) {
+		delivery->arrived_stamps += state->arrived - delivery->arrived;
+		delivery->delay_stamps = (int64_t)((uint64_t)delivery->delay_stamps +
+						   (uint64_t)(int32_t)(delay - delivery->delay));
+	}
+	delivery->begun = true;
+	delivery->arrived = state->arrived;
+	delivery->delay = delay;
+}
+
+void wh_delivery_take(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state)
+{
+	struct wh_delivery *delivery = s->tx.delivery;
+	uint64_t hz = s->config.hz;
+	bool fresh = state->seen_end > delivery->seen_pkts;
+	uint64_t rtt_tsc = rtt_of(s, now_tsc, state);
+
+	if (state->seen_end == 0)
+		return;
+	take_counts(delivery, state);
+	take_clocks(s, state);
+	if (fresh && rtt_tsc > 0)
+		wh_rtt_add(&s->rtt, rtt_tsc);
+
+	/* What the latest was slower than the fastest. */
+	int64_t more_tsc = signed_to_tsc(hz, (int32_t)(delivery->delay - state->least_delay));
+	uint64_t arrived_tsc = stamps_to_tsc(hz, delivery->arrived_stamps);
+	int64_t delay_tsc = signed_to_tsc(hz, delivery->delay_stamps);
+
+	wh_skew_add(
+		&delivery->skew, arrived_tsc, (int64_t)((uint64_t)delay_tsc - (uint64_t)more_tsc));
+	delivery->least_tsc = wh_skew_corrected(&delivery->skew);
+
+	const struct wh_delivery_event event = {
+		.now_tsc = now_tsc,
+		.sent_pkts = s->tx.transmission,
+		.seen_pkts = delivery->seen_pkts,
+		.delivered_pkts = delivery->delivered_pkts,
+		.arrived_tsc = arrived_tsc,
+		.span_tsc = stamps_to_tsc(hz, state->span),
+		.span_pkts = state->span_pkts,
+		.rtt_tsc = rtt_tsc,
+		.delay_tsc = delivery->least_tsc + more_tsc,
+		.least_delay_tsc = delivery->least_tsc,
+		.held_up = s->tx.held_up,
+	};
+
+	s->tx.held_up = false;
+	WH_CONTROL_TELL(&s->tx.control, on_delivery, &event);
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_TEST_DELIVERY_RIG_H
+#define WH_TEST_DELIVERY_RIG_H
+
+/*
+ * A profile that wants to know what is delivered, and two ends of a session with clocks of their
+ * own, joined by a line and a delay each way. The controller is the test's: it decides what
+ * `decision` says, and every event is kept.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../rig/end.h"
+#include "profile/interval.h"
+#include "session/handshake.h"
+#include "session/internal.h"
+#include "unit.h"
+
+#define HZ     UINT64_C(1000000000)
+#define US     (HZ / 1000000)
+#define MS     (HZ / 1000)
+#define NOW    (10 * HZ)
+#define CHUNK  65536 /* 47 packets */
+#define SENDER 5
+#define LCI    0x41
+#define SLOTS  (1 << 16) /* packets under way, each way */
+#define WINDOW (1 << 15)
+
+static const struct wh_address delivery_peer = {
+	.family = WH_IPV4, .ip = {192, 0, 2, 1}, .port = 1000};
+
+struct delivery_watch {
+	struct wh_decision decision;
+	uint32_t events;
+	struct wh_delivery_event event;
+	uint64_t delivered_by_events; /* in intervals, the first packet of each too */
+};
+
+static struct delivery_watch watch;
+
+static void watch_delivery(struct wh_control *control, const struct wh_delivery_event *event)
+{
+	(void)control;
+	CU_ASSERT_TRUE(event->seen_pkts <= event->sent_pkts);
+	CU_ASSERT_TRUE(event->delivered_pkts <= event->seen_pkts);
+	CU_ASSERT_TRUE(event->seen_pkts >= watch.event.seen_pkts);
+	CU_ASSERT_TRUE(event->delivered_pkts >= watch.event.delivered_pkts);
+	watch.events++;
+	watch.event = *event;
+}
+
+static struct wh_decision watch_decide(const struct wh_control *control)
+{
+	(void)control;
+	return watch.decision;
+}
+
+static struct wh_profile delivery_profile = {
+	.number = 201,
+	.name = "delivery",
+	.summary = "a test's",
+	.on_delivery = watch_delivery,
+	.decide = watch_decide,
+	.feedback = {.period_us = 10000, .nak_packets_max = 1, .delivery = true, .no_ack2 = true},
+};
+
+struct way {
+	struct wh_packet packet[SLOTS];
+	uint64_t arrives_tsc[SLOTS];
+	uint32_t first;
+	uint32_t end;
+	uint64_t free_tsc; /* when its line is */
+	uint64_t packet_tsc;
+	uint64_t delay_tsc;
+	uint64_t sent;
+	uint64_t bytes;
+	/* Of data the test loses this one, by transmission; of control, by count. */
+	bool (*lose)(uint64_t number);
+};
+
+struct pair {
+	uint64_t now_tsc; /* the receiver's clock */
+	uint64_t step_tsc;
+	double sender_ppm;
+	struct wh_session_config config;
+	struct wh_session *sender;
+	struct wh_session *receiver;
+	struct way there;
+	struct way back;
+	uint64_t filled;
+	uint64_t chunks; /* the stream's */
+	uint64_t delivered;
+	uint64_t states;
+};
+
+static inline uint64_t sender_now(const struct pair *pair)
+{
+	return pair->now_tsc +
+	       (uint64_t)(int64_t)((double)(pair->now_tsc - NOW) * pair->sender_ppm * 1e-6);
+}
+
+/* Packets of 1,538 bytes on the wire leave so far apart. */
+static inline void pace(uint64_t interval_tsc)
+{
+	watch.decision = (struct wh_decision){
+		.interval_fp = interval_tsc << WH_INTERVAL_FRACTION_BITS,
+		.window_pkts = WINDOW,
+	};
+}
+
+static inline struct pair *pair_open(uint64_t delay_tsc)
+{
+	struct pair *pair = calloc(1, sizeof(*pair));
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(pair);
+	watch = (struct delivery_watch){.decision = watch.decision};
+	wh_rig_session_config(&pair->config, HZ, CHUNK, 1024, WINDOW);
+	wh_session_config_profile(&pair->config, &delivery_profile);
+	pair->config.payload_virtual = true;
+	pair->now_tsc = NOW;
+	pair->step_tsc = 10 * US;
+	pair->chunks = UINT64_MAX;
+	pair->there.delay_tsc = pair->back.delay_tsc = delay_tsc;
+	pair->sender =
+		wh_session_open(&pair->config, &delivery_peer, "stream", WH_OBJECT_BYTES_UNKNOWN);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(pair->sender);
+	wh_handshake_begin(pair->sender, NOW, SENDER, 7);
+
+	struct wh_open_params params = *wh_session_params(pair->sender);
+	const struct wh_packet accept = {
+		.type = WH_PACKET_ACCEPT,
+		.lci = SENDER,
+		.accept = {.acceptor_lci = LCI, .stamp_us = NOW / 1000, .buffer_chunks = 1024},
+	};
+
+	params.initiator_lci = SENDER;
+	pair->receiver =
+		wh_session_accept(&pair->config, NOW, LCI, &delivery_peer, &params, 2 * delay_tsc);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(pair->receiver);
+	wh_session_input(pair->sender, NOW, NOW, &accept);
+	return pair;
+}
+
+static inline void pair_close(struct pair *pair)
+{
+	wh_session_check(pair->sender, true);
+	wh_session_check(pair->receiver, true);
+	CU_ASSERT_EQUAL(wh_session_stats(pair->receiver).bad_pkts, 0);
+	CU_ASSERT_EQUAL(wh_session_stats(pair->sender).bad_pkts, 0);
+	wh_session_destroy(pair->sender);
+	wh_session_destroy(pair->receiver);
+	free(pair);
+}
+
+static inline void put(
+	struct pair *pair, struct way *way, const struct wh_packet *packet, uint32_t bytes)
+{
+	bool data = packet->type == WH_PACKET_DATA || packet->type == WH_PACKET_REPAIR;
+	uint64_t number = data ? packet->data.transmission : way->sent++;
+
+	way->bytes += bytes;
+	if (way->lose != NULL && (data || way == &pair->back) && way->lose(number))
+		return;
+	CU_ASSERT_FATAL(way->end - way->first < SLOTS);
+	way->free_tsc = (way->free_tsc > pair->now_tsc ? way->free_tsc : pair->now_tsc) +
+			(data ? way->packet_tsc : 0);
+	way->packet[way->end % SLOTS] = *packet;
+	way->arrives_tsc[way->end++ % SLOTS] = way->free_tsc + way->delay_tsc;
+}
+
+static inline void take_output(struct pair *pair, struct wh_session *from, uint64_t now_tsc)
+{
+	uint8_t room[WH_CONTROL_BYTES_MAX];
+	struct wh_out out = {.head = room};
+	struct wh_packet packet;
+
+	while (wh_session_output(from, now_tsc, &out, 1) > 0) {
+		enum wh_wire_reason reason =
+			out.payload_bytes > 0
+				? wh_packet_decode_virtual(out.head, out.payload_bytes, &packet)
+				: wh_packet_decode(out.head, out.head_bytes, &packet);
+
+		CU_ASSERT_EQUAL_FATAL(reason, WH_WIRE_OK);
+		if (packet.type == WH_PACKET_OPEN || packet.type == WH_PACKET_CONFIRM)
+			continue;
+		pair->states += packet.type == WH_PACKET_RCV_STATE;
+		put(pair, from == pair->sender ? &pair->there : &pair->back, &packet,
+			out.head_bytes + out.payload_bytes + 66);
+	}
+}
+
+/* `skewed` is the clock of who takes it. */
+static inline void give_arrived(
+	struct pair *pair, struct way *way, struct wh_session *to, uint64_t to_now_tsc)
+{
+	while (way->first != way->end && way->arrives_tsc[way->first % SLOTS] <= pair->now_tsc) {
+		uint64_t ago_tsc = pair->now_tsc - way->arrives_tsc[way->first % SLOTS];
+
+		wh_session_input(
+			to, to_now_tsc, to_now_tsc - ago_tsc, &way->packet[way->first % SLOTS]);
+		way->first++;
+	}
+}
+
+static inline void serve_chunks(struct pair *pair)
+{
+	struct wh_chunk *chunk;
+
+	while (pair->filled < pair->chunks &&
+		(chunk = wh_fifo_pop(wh_session_free_chunks(pair->sender))) != NULL) {
+		chunk->number = pair->filled++;
+		chunk->bytes = CHUNK;
+		chunk->end = false;
+		wh_fifo_push(wh_session_ready_chunks(pair->sender), chunk);
+	}
+	while ((chunk = wh_fifo_pop(wh_session_deliver_chunks(pair->receiver))) != NULL) {
+		pair->delivered++;
+		wh_fifo_push(wh_session_recycled_chunks(pair->receiver), chunk);
+	}
+}
+
+static inline void run_for(struct pair *pair, uint64_t span_tsc)
+{
+	uint64_t end_tsc = pair->now_tsc + span_tsc;
+
+	while (pair->now_tsc < end_tsc) {
+		pair->now_tsc += pair->step_tsc;
+		serve_chunks(pair);
+		give_arrived(pair, &pair->back, pair->sender, sender_now(pair));
+		wh_session_poll(pair->sender, sender_now(pair));
+		take_output(pair, pair->sender, sender_now(pair));
+		give_arrived(pair, &pair->there, pair->receiver, pair->now_tsc);
+		wh_session_poll(pair->receiver, pair->now_tsc);
+		take_output(pair, pair->receiver, pair->now_tsc);
+	}
+}
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What a receiver says of the packets that came, and what a transmitter makes of it. */
+
+#include "../delivery_rig.h"
+
+const char wh_suite_name[] = "delivery";
+
+static bool every_tenth(uint64_t transmission)
+{
+	return transmission % 10 == 3;
+}
+
+/* 100 packets a ms, of which every tenth is lost, over 5 ms each way. */
+static void test_counts(void)
+{
+	pace(10 * US);
+
+	struct pair *pair = pair_open(5 * MS);
+
+	pair->there.lose = every_tenth;
+	run_for(pair, 200 * MS);
+
+	const struct wh_delivery_event *event = &watch.event;
+	uint64_t late_pkts = event->seen_pkts - event->delivered_pkts;
+
+	CU_ASSERT_TRUE(watch.events > 50);
+	/* A way ago the receiver spoke, and what it saw was sent a way before. */
+	CU_ASSERT_TRUE(event->sent_pkts >= event->seen_pkts + 999);
+	CU_ASSERT_TRUE(event->sent_pkts <= event->seen_pkts + 1300);
+	CU_ASSERT_TRUE(late_pkts * 10 >= event->seen_pkts - 10);
+	CU_ASSERT_TRUE(late_pkts * 10 <= event->seen_pkts + 10);
+	CU_ASSERT_FALSE(event->held_up);
+	pair_close(pair);
+}
+
+/* The way takes 5 ms each way and a packet 12 us on its line; nothing else does. */
+static void test_times(void)
+{
+	pace(100 * US);
+
+	struct pair *pair = pair_open(5 * MS);
+
+	pair->there.packet_tsc = 12 * US;
+	run_for(pair, 200 * MS);
+	CU_ASSERT_TRUE(watch.event.rtt_tsc >= 10 * MS + 12 * US);
+	CU_ASSERT_TRUE(watch.event.rtt_tsc <= 10 * MS + 12 * US + 2 * pair->step_tsc);
+	CU_ASSERT_TRUE(llabs(watch.event.delay_tsc) <= 16);
+	CU_ASSERT_TRUE(llabs(watch.event.least_delay_tsc) <= 16);
+
+	int64_t before_tsc = watch.event.least_delay_tsc;
+
+	pair->there.delay_tsc += 700 * US;
+	run_for(pair, 100 * MS);
+	CU_ASSERT_TRUE(llabs(watch.event.least_delay_tsc - before_tsc - 700 * (int64_t)US) <= 32);
+	CU_ASSERT_TRUE(watch.event.rtt_tsc >= 10 * MS + 712 * US);
+	pair_close(pair);
+}
+
+/* A train of 32 packets at once leaves a line of 12 us a packet as far apart. */
+static void test_train(void)
+{
+	watch.decision = (struct wh_decision){
+		.interval_fp = WH_INTERVAL_MAX_FP, .window_pkts = WINDOW, .tokens = 32};
+
+	struct pair *pair = pair_open(5 * MS);
+
+	pair->there.packet_tsc = 12 * US;
+	run_for(pair, 12 * MS);
+
+	/* Of one state or of several, each from its first packet on. */
+	CU_ASSERT_EQUAL(watch.event.delivered_pkts, 33);
+	CU_ASSERT_EQUAL(watch.event.sent_pkts, 33);
+	if (watch.event.span_pkts > 0)
+		CU_ASSERT_TRUE(llabs((int64_t)(watch.event.span_tsc / watch.event.span_pkts) -
+				       12 * (int64_t)US) <= 32);
+	pair_close(pair);
+}
+
+/* The stream has nothing more: held up. */
+static void test_held_up(void)
+{
+	pace(10 * US);
+
+	struct pair *pair = pair_open(MS);
+
+	pair->chunks = 20;
+	run_for(pair, 100 * MS);
+	CU_ASSERT_EQUAL(pair->delivered, 20);
+	CU_ASSERT_TRUE(watch.event.held_up);
+	CU_ASSERT_EQUAL(watch.event.delivered_pkts, 20 * 47);
+	pair_close(pair);
+}
+
+static void say(struct pair *pair, struct wh_rcv_state state)
+{
+	uint64_t first = wh_session_params(pair->sender)->first_serial;
+	struct wh_packet packet = {
+		.type = WH_PACKET_RCV_STATE,
+		.flags = WH_FLAG_DELIVERY,
+		.lci = SENDER,
+		.serial = 1000000 + pair->states++,
+		.rcv_state = state,
+	};
+
+	packet.rcv_state.lower = packet.rcv_state.highest_end = first;
+	packet.rcv_state.cover_first = packet.rcv_state.cover_end = first;
+	packet.rcv_state.upper = first + WINDOW;
+	packet.rcv_state.chunk_upper = packet.rcv_state.buffer_chunks = 1024;
+	wh_session_input(pair->sender, pair->now_tsc, pair->now_tsc, &packet);
+	wh_session_poll(pair->sender, pair->now_tsc);
+}
+
+/* Whatever a receiver says, counts stay possible, and no time becomes another's. */
+static void test_liar(void)
+{
+	pace(10 * US);
+
+	struct pair *pair = pair_open(MS);
+
+	run_for(pair, 20 * MS);
+
+	uint64_t sent = pair->sender->tx.transmission;
+	uint64_t bad = wh_session_stats(pair->sender).bad_pkts;
+	uint32_t events = watch.events;
+
+	/* More than was sent, or nothing at all where something must be said. */
+	say(pair, (struct wh_rcv_state){.seen_end = sent + 1});
+	say(pair, (struct wh_rcv_state){.seen_end = UINT64_MAX / 4});
+	CU_ASSERT_EQUAL(wh_session_stats(pair->sender).bad_pkts, bad + 2);
+	CU_ASSERT_EQUAL(watch.events, events);
+
+	/* More delivered than seen, fewer than before, and clocks that jump. */
+	uint64_t seen = watch.event.seen_pkts;
+
+	say(pair, (struct wh_rcv_state){.seen_end = seen, .delivered_pkts = UINT64_MAX});
+	CU_ASSERT_EQUAL(watch.event.delivered_pkts, seen);
+	say(pair, (struct wh_rcv_state){.seen_end = 1, .delivered_pkts = 1});
+	CU_ASSERT_EQUAL(watch.event.delivered_pkts, seen);
+	CU_ASSERT_EQUAL(watch.event.seen_pkts, seen);
+	for (uint64_t i = 0; i < 1000; i++) {
+		uint32_t wild = (uint32_t)(i * UINT32_C(2654435761));
+
+		say(pair, (struct wh_rcv_state){
+				  .seen_end = sent,
+				  .delivered_pkts = i * seen,
+				  .stamp = wild,
+				  .held = i % 3 == 0 ? UINT32_MAX : wild ^ UINT32_C(0x55555555),
+				  .arrived = wild * 3,
+				  .span = ~wild,
+				  .span_pkts = wild,
+				  .least_delay = wild * 7,
+				  .late = UINT32_MAX - wild,
+				  .again_pkts = wild,
+			  });
+		CU_ASSERT_TRUE(watch.event.rtt_tsc <= 30 * HZ);
+		CU_ASSERT_EQUAL(watch.event.seen_pkts, sent);
+	}
+	CU_ASSERT_EQUAL(watch.events, events + 1002);
+	wh_session_check(pair->sender, true);
+	wh_session_destroy(pair->sender);
+	wh_session_destroy(pair->receiver);
+	free(pair);
+}
+
+CU_TestInfo wh_tests[] = {
+	{"counts", test_counts},
+	{"times", test_times},
+	{"train", test_train},
+	{"held up", test_held_up},
+	{"liar", test_liar},
+	CU_TEST_INFO_NULL,
+};
