@@ -7,6 +7,7 @@
 #include "base/highspeed.h"
 #include "profile/sttp.h"
 #include "tcp/bbr.h"
+#include "tcp/hystart.h"
 #include "tcp/ranges.h"
 #include "tcp/rto.h"
 #include "tcp/sent.h"
@@ -52,6 +53,10 @@ struct wh_sim_tcp_ops {
 	/* What a loss leaves of a window; tcp->cut still says why it was cut before. */
 	double (*keep)(struct wh_sim_tcp *tcp, double window_pkts, enum wh_sim_tcp_cut why);
 
+	/* The round trip of each acknowledgement that tells of one, before the window grows; with
+	 * rack.c only. NULL: nobody asks. */
+	void (*round_trip)(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t rtt_ps);
+
 	/* Each segment on its way out; NULL: nothing to note. */
 	void (*note_sent)(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t serial);
 
@@ -73,6 +78,7 @@ extern const struct wh_sim_tcp_ops wh_sim_tcp_sack;
 extern const struct wh_sim_tcp_ops wh_sim_tcp_vegas;
 extern const struct wh_sim_tcp_ops wh_sim_tcp_highspeed;
 extern const struct wh_sim_tcp_ops wh_sim_tcp_cubic;
+extern const struct wh_sim_tcp_ops wh_sim_tcp_cubic_linux;
 extern const struct wh_sim_tcp_ops wh_sim_tcp_bbr;
 extern const struct wh_sim_tcp_ops wh_sim_tcp_sttp;
 
@@ -95,6 +101,11 @@ struct wh_sim_cubic {
 	double w_max_pkts;
 	double w_est_pkts;
 	double prior_cwnd_pkts;
+
+	/* As Linux has it. */
+	double origin_pkts;
+	uint64_t min_rtt_ps; /* 0: none yet */
+	struct wh_sim_hystart hystart;
 };
 
 struct wh_sim_vegas_slot {

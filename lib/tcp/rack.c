@@ -420,6 +420,8 @@ static void control(
 	if (news->delivered_pkts > 0)
 		tcp->rack.delivered_ps = now_ps;
 	tcp->acked_pkts = news->delivered_pkts;
+	if (rtt_ps != WH_SIM_NO_RTT_PS && tcp->ops->round_trip != NULL)
+		tcp->ops->round_trip(tcp, now_ps, rtt_ps);
 	if (tcp->rack.state == WH_SIM_RACK_RECOVERY)
 		reduce(tcp, news);
 	else if (may_grow(tcp, news))

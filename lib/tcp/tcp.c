@@ -53,10 +53,24 @@ void wh_sim_tcp_config_init(struct wh_sim_tcp_config *config, enum wh_sim_tcp_va
 	wh_profile_options_init(&config->sttp, &wh_profile_sttp);
 	if (variety == WH_SIM_TCP_STTP)
 		config->handshake = config->limited_transmit = false;
-	if (variety == WH_SIM_TCP_BBR) {
-		config->initial_cwnd_pkts = 10;
-		config->initial_rto_ps = WH_PS_PER_S;
-	}
+	if (variety == WH_SIM_TCP_BBR)
+		wh_sim_tcp_config_as_linux(config);
+}
+
+void wh_sim_tcp_config_as_linux(struct wh_sim_tcp_config *config)
+{
+	WH_ASSERT(config->variety == WH_SIM_TCP_BBR || config->variety == WH_SIM_TCP_CUBIC);
+	config->as_linux = true;
+	config->hystart = config->variety == WH_SIM_TCP_CUBIC;
+	config->initial_cwnd_pkts = 10;
+	config->initial_rto_ps = WH_PS_PER_S;
+}
+
+static const struct wh_sim_tcp_ops *ops_of(const struct wh_sim_tcp_config *config)
+{
+	if (config->variety == WH_SIM_TCP_CUBIC && config->as_linux)
+		return &wh_sim_tcp_cubic_linux;
+	return varieties[config->variety];
 }
 
 static void check(const struct wh_sim_tcp_config *config)
@@ -89,7 +103,7 @@ struct wh_sim_tcp *wh_sim_tcp_create(struct wh_sim *sim, const struct wh_sim_tcp
 
 	struct wh_sim_tcp *tcp = wh_sim_allocate(sizeof(*tcp));
 
-	tcp->ops = varieties[config->variety];
+	tcp->ops = ops_of(config);
 	tcp->sim = sim;
 	tcp->config = *config;
 	tcp->stats = wh_sim_flow_stats(sim, flow);

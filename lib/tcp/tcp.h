@@ -50,6 +50,8 @@ struct wh_sim_tcp_config {
 	uint32_t device_queue_pkts;
 	bool handshake;        /* a head goes first, alone: ns-2's syn_ */
 	bool limited_transmit; /* RFC 3042: ns-2's singledup_; none in Vegas */
+	bool as_linux;         /* CUBIC on rack.c; BBR is so anyway */
+	bool hystart;          /* with as_linux: ends slow start before something is lost */
 	bool delayed_ack;      /* every second, or after ack_delay_ps */
 	uint64_t ack_delay_ps; /* 100 ms */
 	uint64_t tick_ps;      /* of the RTT clock */
@@ -65,6 +67,9 @@ struct wh_sim_tcp_config {
 
 /* ns-2's defaults, 1460 bytes of payload; of BBR Linux's: 10 segments, and 1 s at first. */
 void wh_sim_tcp_config_init(struct wh_sim_tcp_config *config, enum wh_sim_tcp_variety variety);
+
+/* BBR, and CUBIC that is wanted as Linux has it: with its recovery and its defaults. */
+void wh_sim_tcp_config_as_linux(struct wh_sim_tcp_config *config);
 
 struct wh_sim_tcp;
 

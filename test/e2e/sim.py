@@ -503,6 +503,7 @@ def cases():
     yield Case('example of the manual', True, example_of_the_manual)
     yield Case('interrupted', True, interrupted)
     yield Case('probe', True, probe)
+    yield Case('reference BBR', True, reference_bbr)
     yield Case('plan', True, plan)
     yield Case('plan by formulas', False, plan_formulas)
     for args, pattern in (
@@ -527,6 +528,19 @@ def probe(program, folder):
     result = program.run('sim', folder / 'wrong.ini')
     expect_status(result, USAGE)
     expect_said(result, "probe_capacity.'way'.*, which is no flow with agent probe")
+
+
+def reference_bbr(program, folder):
+    """The rival: its gains, its filter and its policer's rate; and without them it fails."""
+    for name, holds in (('reference-bbr', 17), ('reference-bbr-policer', 6)):
+        result = program.run('sim', TOP / f'config/scenarios/{name}.ini')
+        expect_status(result, OK)
+        expect_equal(f'expectations of {name} that hold',
+                     len(re.findall(r'^  ok  ', result.out, re.M)), holds)
+    text = (TOP / 'config/scenarios/reference-bbr-policer.ini').read_text(encoding='utf-8')
+    (folder / 'cubic.ini').write_text(text.replace('agent = bbr', 'agent = cubic\nlinux = on'))
+    result = program.run('sim', folder / 'cubic.ini')
+    expect_status(result, EXPECTATION)
 
 
 def take_other():

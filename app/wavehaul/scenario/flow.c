@@ -243,10 +243,14 @@ static void take_tcp(
 		return;
 	}
 	wh_scenario_group_tcp(group, WH_SCENARIO_TCP, variety, head_bytes);
+	if (variety == WH_SIM_TCP_CUBIC && wh_take_switch(taker, "linux", false)) {
+		wh_sim_tcp_config_as_linux(config);
+		config->hystart = wh_take_switch(taker, "hystart", config->hystart);
+	}
 	config->window_pkts = (uint32_t)wh_take_count_or_none(taker, "window", PKTS_MAX);
 	config->initial_cwnd_pkts =
 		wh_take_number(taker, "initial_window", config->initial_cwnd_pkts, 1.0, PKTS_MAX);
-	if (variety != WH_SIM_TCP_BBR)
+	if (!config->as_linux)
 		take_slow_start(taker, config);
 	config->device_queue_pkts =
 		(uint32_t)wh_take_count_or_none(taker, "device_queue", PKTS_MAX);
