@@ -22,6 +22,7 @@
 #include "report/bench_report.h"
 #include "report/flow_plot.h"
 #include "report/outcome.h"
+#include "report/way.h"
 #include "telemetry/telemetry.h"
 #include "verbs.h"
 #include "wanted.h"
@@ -50,6 +51,7 @@ struct bench {
 	struct wh_bench_sum before;  /* of the row printed last */
 	struct wh_bench_rows rows;
 	struct wh_flow_plot plot;
+	struct wh_way way; /* where it sends */
 	uint64_t next_tsc;
 	uint64_t next_row_tsc;
 };
@@ -79,6 +81,10 @@ static int make_jobs(struct bench *bench)
 	uint32_t idles = bench->settings.idle_sessions;
 
 	request.lanes = lanes_of(&bench->settings);
+	if (!request.reverse) {
+		wh_way_recall(&bench->way, &bench->settings, &bench->peer);
+		request.known = bench->way.known;
+	}
 
 	bench->idle = calloc(idles + 1, sizeof(bench->idle[0]));
 	if (bench->idle == NULL)
@@ -274,6 +280,8 @@ static int run(struct bench *bench)
 	wh_jobs_end(&bench->jobs);
 	status = draw(bench, conclude(bench));
 	wh_jobs_tell_memory(bench->lanes.job, bench->lanes.started);
+	if (!bench->settings.reverse)
+		wh_way_keep(&bench->way, &bench->settings, &bench->lanes);
 	if (bench->settings.reverse)
 		count_lanes(bench, rte_rdtsc());
 	wh_bench_add_up(&bench->rows, &bench->before);
@@ -329,6 +337,7 @@ int wh_verb_bench(int argc, char **argv)
 
 	bench->rows.settings = &bench->settings;
 	bench->rows.lanes = &bench->lanes;
+	bench->rows.way = &bench->way;
 	bench->rows.server = "";
 
 	int status = wh_settings_read(&bench->settings, WH_VERB_BENCH, argc, argv);

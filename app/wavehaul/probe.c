@@ -18,6 +18,7 @@
 #include "job/client.h"
 #include "job/jobs.h"
 #include "plot/svg.h"
+#include "probe/kept.h"
 #include "probe/prober.h"
 #include "probe/tell.h"
 #include "verbs.h"
@@ -41,9 +42,7 @@ struct probe {
 	struct wh_prober prober;
 	bool begun;
 	uint64_t next_tsc;
-	struct wh_findings before; /* of the last time */
-	char when[WH_PROBE_WHEN_BYTES];
-	bool known;
+	struct wh_kept before; /* of the last time */
 };
 
 /* Trains of a NIC leave at its link's rate: it takes them faster than it sends. */
@@ -165,6 +164,7 @@ static void tell_json(struct probe *probe, int status)
 {
 	json_t *object = wh_head_json("probe", status);
 	const struct wh_findings *found = &probe->prober.findings;
+	const struct wh_kept *before = &probe->before;
 
 	json_object_set_new(object, "host", wh_word_to_json(probe->server));
 	json_object_set_new(object, "end",
@@ -172,22 +172,33 @@ static void tell_json(struct probe *probe, int status)
 			probe->begun ? wh_prober_ended(&probe->prober) : WH_PROBER_NO_ANSWER)));
 	json_object_set_new(
 		object, "found", probe->begun ? wh_findings_to_json(found) : json_null());
-	json_object_set_new(
-		object, "before", probe->known ? wh_findings_to_json(&probe->before) : json_null());
-	json_object_set_new(
-		object, "before_when", probe->known ? json_string(probe->when) : json_null());
+	json_object_set_new(object, "before",
+		before->probed ? wh_findings_to_json(&before->found) : json_null());
+	json_object_set_new(object, "before_when",
+		before->probed ? json_string(before->found_when) : json_null());
 	wh_json_print(object, JSON_INDENT(2));
+}
+
+static struct wh_kept_place place_of(const struct probe *probe)
+{
+	return (struct wh_kept_place){
+		.folder = probe->settings.state,
+		.peer = probe->peer_text,
+		.port = probe->settings.port,
+	};
 }
 
 /* What was found, told and kept; a plot that cannot be written is a failure of its own. */
 static int report(struct probe *probe, int status)
 {
 	const struct wh_findings *found = &probe->prober.findings;
+	const struct wh_kept *before = &probe->before;
 	const char *plot = probe->settings.plot;
 	bool done = status == WH_EXIT_OK;
 
 	if (done) {
-		int rc = wh_probe_keep(probe->settings.state, probe->peer_text, found);
+		const struct wh_kept_place place = place_of(probe);
+		int rc = wh_kept_probe(&place, found);
 
 		if (rc != 0)
 			wh_say("what was found is not kept (%s); --state names another folder",
@@ -202,7 +213,7 @@ static int report(struct probe *probe, int status)
 		}
 	}
 	if (!probe->settings.json && probe->begun && found->sent_pkts > 0) {
-		wh_probe_tell(found, probe->known ? &probe->before : NULL, probe->when);
+		wh_probe_tell(found, before->probed ? &before->found : NULL, before->found_when);
 		wh_probe_picture(found);
 	}
 	return status;
@@ -266,8 +277,9 @@ static int prepare(struct probe *probe)
 
 	nameless.port = 0;
 	wh_address_text(&nameless, probe->peer_text);
-	probe->known =
-		wh_probe_recall(settings->state, probe->peer_text, &probe->before, probe->when);
+	const struct wh_kept_place place = place_of(probe);
+
+	wh_kept_recall(&place, &probe->before);
 
 	struct wh_prober_config config = prober_config(probe);
 

@@ -36,6 +36,7 @@ static struct wh_request request_of(const struct wh_transfer *transfer)
 	if (sends) {
 		const char *target = transfer->remote[0];
 
+		request.known = transfer->way.known;
 		request.here.path = transfer->local;
 		request.here.count = transfer->locals;
 		/* A final '/' says that the target is a folder, there or not. */
@@ -54,6 +55,9 @@ static struct wh_request request_of(const struct wh_transfer *transfer)
 
 static int make_jobs(struct wh_transfer *transfer)
 {
+	if (transfer->verb == WH_VERB_SEND)
+		wh_way_recall(&transfer->way, &transfer->settings, &transfer->peer);
+
 	const struct wh_request request = request_of(transfer);
 
 	if (!wh_hello_fits(&request)) {
@@ -152,6 +156,8 @@ static int run(struct wh_transfer *transfer)
 	wh_telemetry_stop();
 	wh_jobs_end(&transfer->jobs);
 	wh_jobs_tell_memory(transfer->lanes.job, transfer->lanes.started);
+	if (transfer->verb == WH_VERB_SEND)
+		wh_way_keep(&transfer->way, &transfer->settings, &transfer->lanes);
 	return draw(transfer, conclude(transfer));
 }
 

@@ -50,6 +50,8 @@ struct wh_request wh_wanted_request(const struct wh_settings *settings, enum wh_
 		.there = {.root_fd = -1},
 	};
 
+	if (settings->known.by == WH_KNOWN_TOLD)
+		request.known = settings->known.path;
 	if (verb == WH_JOB_SEND || verb == WH_JOB_GET)
 		request.recursive = settings->recursive;
 	if (verb != WH_JOB_BENCH)

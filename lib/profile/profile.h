@@ -254,7 +254,10 @@ struct wh_profile {
 	void (*on_tick)(struct wh_control *control, const struct wh_tick_event *event);
 	void (*on_rate)(struct wh_control *control); /* config.rate_bps is another one now */
 	struct wh_decision (*decide)(const struct wh_control *control);
-	/* What it has found of the way, for the next session; NULL: it finds nothing to be kept. */
+	/*
+	 * What it has found of the way, for the next session, which begins with it (config.known);
+	 * NULL: it finds nothing to be kept, and has no use for what is known.
+	 */
 	void (*found)(const struct wh_control *control, struct wh_known_path *found);
 	bool rate_is_told;     /* by the operator: the controller finds none of its own */
 	bool control_is_paced; /* the rate includes the transmitter's control packets */

@@ -241,7 +241,44 @@ static void test_forgets_who_has_nothing(void)
 	wh_peers_free(&peers);
 }
 
+/* What was found of the way to a peer is its own, is as old as it is, and goes with its entry. */
+static void test_known(void)
+{
+	struct wh_peers peers = open_peers();
+	struct wh_known_path way = {.capacity_bps = 1000, .rtt_ns = 5, .burst_pkts = 64};
+
+	admit(&peers, 1, 1, 0);
+	admit(&peers, 2, 1, 0);
+	CU_ASSERT_EQUAL(wh_peers_known(&peers, *guest(1), 9 * WH_NS_PER_S).capacity_bps, 0);
+	CU_ASSERT_EQUAL(wh_peers_known(&peers, *guest(1), 9 * WH_NS_PER_S).age_s, 0);
+	wh_peers_learn(&peers, *guest(1), &way, 9 * WH_NS_PER_S);
+	way = (struct wh_known_path){.capacity_bps = 2000, .rtt_ns = 7};
+	wh_peers_learn(&peers, *guest(1), &way, 10 * WH_NS_PER_S);
+	way = wh_peers_known(&peers, *guest(1), 70 * WH_NS_PER_S);
+	CU_ASSERT_EQUAL(way.capacity_bps, 2000);
+	CU_ASSERT_EQUAL(way.rtt_ns, 7);
+	CU_ASSERT_EQUAL(way.burst_pkts, 64);
+	CU_ASSERT_EQUAL(way.age_s, 60);
+	CU_ASSERT_EQUAL(wh_peers_known(&peers, *guest(1), 0).age_s, 0);
+	CU_ASSERT_EQUAL(wh_peers_known(&peers, *guest(2), 70 * WH_NS_PER_S).capacity_bps, 0);
+
+	/* It comes back before its entry is another's, and after that. */
+	dismiss(&peers, 1, 1);
+	admit(&peers, 1, 1, 71 * WH_NS_PER_S);
+	CU_ASSERT_EQUAL(wh_peers_known(&peers, *guest(1), 71 * WH_NS_PER_S).capacity_bps, 2000);
+	dismiss(&peers, 1, 1);
+	for (uint32_t number = 3; number <= 100000; number++) {
+		admit(&peers, number, 1, 72 * WH_NS_PER_S + number);
+		CU_ASSERT_EQUAL(wh_peers_known(&peers, *guest(number), 73 * WH_NS_PER_S).rtt_ns, 0);
+		dismiss(&peers, number, 1);
+	}
+	admit(&peers, 1, 1, 80 * WH_NS_PER_S);
+	CU_ASSERT_EQUAL(wh_peers_known(&peers, *guest(1), 80 * WH_NS_PER_S).capacity_bps, 0);
+	wh_peers_free(&peers);
+}
+
 CU_TestInfo wh_tests[] = {
+	{"what is known of the way", test_known},
 	{"places", test_places},
 	{"who is one", test_who_is_one},
 	{"openings", test_openings},

@@ -2,11 +2,16 @@
 
 /* What is found is drawn, kept and read again; a file that is anything else is not believed. */
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "probe/kept.h"
 #include "probe/tell.h"
 #include "unit.h"
 
@@ -114,34 +119,216 @@ static void write_text(const char *path, const char *text)
 	fclose(file);
 }
 
-static void kept(void)
-{
-	char top[] = "/tmp/wavehaul-kept-XXXXXX";
-	char folder[64], path[128], when[WH_PROBE_WHEN_BYTES];
-	struct wh_findings found = overflow(), again;
+static char top[64];
+static char path[160];
+static struct wh_kept_place place;
 
+static void make_place(const char *peer, const char *port)
+{
+	static char folder[80];
+
+	strcpy(top, "/tmp/wavehaul-kept-XXXXXX");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(top));
 	snprintf(folder, sizeof(folder), "%s/deep", top);
-	snprintf(path, sizeof(path), "%s/peer-2001:db8::1.json", folder);
-	CU_ASSERT_FALSE(wh_probe_recall(folder, "2001:db8::1", &again, when));
-	CU_ASSERT_EQUAL(wh_probe_keep(folder, "2001:db8::1", &found), 0);
-	CU_ASSERT(wh_probe_recall(folder, "2001:db8::1", &again, when));
-	CU_ASSERT_EQUAL(again.burst_pkts, WHOLE);
-	CU_ASSERT_EQUAL(strlen(when), 20);
-	CU_ASSERT_FALSE(wh_probe_recall(folder, "2001:db8::2", &again, when));
-	CU_ASSERT_FALSE(wh_probe_recall("none", "2001:db8::1", &again, when));
-	CU_ASSERT_EQUAL(wh_probe_keep("none", "2001:db8::1", &found), 0);
-	write_text(path, "{\"format\": 2, \"when\": \"x\", \"found\": {}}");
-	CU_ASSERT_FALSE(wh_probe_recall(folder, "2001:db8::1", &again, when));
-	write_text(path, "no JSON");
-	CU_ASSERT_FALSE(wh_probe_recall(folder, "2001:db8::1", &again, when));
-	CU_ASSERT_EQUAL(unlink(path), 0);
-	CU_ASSERT_EQUAL(rmdir(folder), 0); /* nothing else was left there */
+	place = (struct wh_kept_place){.folder = folder, .peer = peer, .port = port};
+	snprintf(path, sizeof(path), "%s/peer-%s-0000:3b:00.0.json", folder, peer);
+}
+
+static void remove_place(void)
+{
+	unlink(path);
+	CU_ASSERT_EQUAL(rmdir(place.folder), 0); /* nothing else was left there */
+	CU_ASSERT_EQUAL(rmdir(top), 0);
+}
+
+static void kept(void)
+{
+	struct wh_findings found = overflow();
+	struct wh_kept again;
+
+	make_place("2001:db8::1", "0000:3b:00.0");
+	CU_ASSERT_FALSE(wh_kept_recall(&place, &again));
+	CU_ASSERT_EQUAL(wh_kept_probe(&place, &found), 0);
+	CU_ASSERT(wh_kept_recall(&place, &again));
+	CU_ASSERT_TRUE(again.probed);
+	CU_ASSERT_EQUAL(again.found.burst_pkts, WHOLE);
+	CU_ASSERT_EQUAL(strlen(again.found_when), 20);
+	CU_ASSERT_STRING_EQUAL(again.path_by, "probe");
+	CU_ASSERT_EQUAL(again.path.capacity_bps, 622000000);
+	CU_ASSERT_EQUAL(again.path.rtt_ns, 96000000);
+	CU_ASSERT_EQUAL(again.path.burst_pkts, WHOLE);
+	CU_ASSERT(again.path.age_s < 60);
+	CU_ASSERT_EQUAL(again.memory_bytes, 348818.4);
+
+	/* Of another peer, from another port, and where nothing is to be kept. */
+	struct wh_kept_place other = place;
+
+	other.peer = "2001:db8::2";
+	CU_ASSERT_FALSE(wh_kept_recall(&other, &again));
+	other = place;
+	other.port = "0000:3b:00.1";
+	CU_ASSERT_FALSE(wh_kept_recall(&other, &again));
+	other.port = "0000:3b:00/0"; /* its file would be another's */
+	CU_ASSERT_FALSE(wh_kept_recall(&other, &again));
+	other = place;
+	other.folder = "none";
+	CU_ASSERT_FALSE(wh_kept_recall(&other, &again));
+	CU_ASSERT_EQUAL(wh_kept_probe(&other, &found), 0);
+	remove_place();
+
 	/* A file in the place of the folder. */
-	write_text(folder, "");
-	CU_ASSERT(wh_probe_keep(folder, "2001:db8::1", &found) < 0);
-	unlink(folder);
+	make_place("192.0.2.1", "0000:3b:00.0");
+	write_text(place.folder, "");
+	CU_ASSERT(wh_kept_probe(&place, &found) < 0);
+	unlink(place.folder);
 	rmdir(top);
+}
+
+/* The later of a probe and a transfer says how the way is; a probe's findings stay. */
+static void of_both(void)
+{
+	const struct wh_profile *udt = wh_profile_find("udt");
+	struct wh_known_path way = {.capacity_bps = 9800000000, .rtt_ns = 95000000};
+	struct wh_findings found = overflow();
+	struct wh_kept again;
+
+	make_place("192.0.2.1", "0000:3b:00.0");
+	CU_ASSERT_EQUAL(wh_kept_transfer(&place, &way, udt), 0);
+	CU_ASSERT(wh_kept_recall(&place, &again));
+	CU_ASSERT_FALSE(again.probed);
+	CU_ASSERT_EQUAL(again.path.burst_pkts, 0);
+	CU_ASSERT_EQUAL(wh_kept_probe(&place, &found), 0);
+	CU_ASSERT_EQUAL(wh_kept_transfer(&place, &way, udt), 0);
+	CU_ASSERT(wh_kept_recall(&place, &again));
+	CU_ASSERT_STRING_EQUAL(again.path_by, "udt");
+	CU_ASSERT_EQUAL(again.path.capacity_bps, 9800000000);
+	CU_ASSERT_EQUAL(again.path.rtt_ns, 95000000);
+	CU_ASSERT_EQUAL(again.path.burst_pkts, WHOLE);
+	CU_ASSERT_TRUE(again.probed);
+	CU_ASSERT_EQUAL(again.found.trains, 12);
+	way.burst_pkts = 7;
+	CU_ASSERT_EQUAL(wh_kept_transfer(&place, &way, udt), 0);
+	CU_ASSERT(wh_kept_recall(&place, &again));
+	CU_ASSERT_EQUAL(again.path.burst_pkts, 7);
+	/* One that saw no train arrive says nothing of the capacity. */
+	found.trains_bps = 0;
+	CU_ASSERT_EQUAL(wh_kept_probe(&place, &found), 0);
+	CU_ASSERT(wh_kept_recall(&place, &again));
+	CU_ASSERT_STRING_EQUAL(again.path_by, "udt");
+	remove_place();
+}
+
+static void text_of(char *text, size_t room, int64_t age_s, const char *capacity, const char *rest)
+{
+	time_t then = time(NULL) - (time_t)age_s;
+	char when[32];
+	struct tm tm;
+
+	gmtime_r(&then, &tm);
+	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	snprintf(text, room,
+		"{\"format\": 2, \"peer\": \"192.0.2.1\", \"port\": \"0000:3b:00.0\", "
+		"\"memory_bytes\": 0.0, \"probe\": null, \"path\": {\"capacity_bps\": %s, "
+		"\"rtt_ns\": 1000, \"burst_pkts\": 3, \"by\": \"probe\", \"when\": \"%s\"}}%s",
+		capacity, when, rest);
+}
+
+/* What is of another time, or nothing that we would have written. */
+static void not_believed(void)
+{
+	static const struct {
+		int64_t age_s;
+		const char *capacity;
+		const char *rest;
+		bool known;
+		uint64_t capacity_bps;
+	} cases[] = {
+		{3600, "1000000", "", true, 1000000},
+		{-3600, "1000000", "", true, 1000000},
+		{29 * 86400, "1000000", "", true, 1000000},
+		{31 * 86400, "1000000", "", true, 0},
+		{-2 * 86400, "1000000", "", false, 0},
+		{0, "0", "", false, 0},
+		{0, "-1", "", false, 0},
+		{0, "1e300", "", false, 0},
+		{0, "\"much\"", "", false, 0},
+		{0, "null", "", false, 0},
+		{0, "1000000", "}", false, 0},
+	};
+	struct wh_kept again;
+	char text[512];
+
+	make_place("192.0.2.1", "0000:3b:00.0");
+	CU_ASSERT_EQUAL(mkdir(place.folder, 0755), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		text_of(text, sizeof(text), cases[i].age_s, cases[i].capacity, cases[i].rest);
+		write_text(path, text);
+		CU_ASSERT_EQUAL(wh_kept_recall(&place, &again), cases[i].known);
+		CU_ASSERT_EQUAL(again.path.capacity_bps, cases[i].capacity_bps);
+	}
+	text_of(text, sizeof(text), 3600, "5", "");
+	write_text(path, text);
+	CU_ASSERT(wh_kept_recall(&place, &again));
+	CU_ASSERT(again.path.age_s >= 3600 && again.path.age_s < 3660);
+	/* The same of another user, and what nobody would ever stop reading. */
+	if (geteuid() == 0) {
+		CU_ASSERT_EQUAL(chown(path, 65534, 65534), 0);
+		CU_ASSERT_FALSE(wh_kept_recall(&place, &again));
+	}
+	unlink(path);
+	CU_ASSERT_EQUAL(symlink("/dev/zero", path), 0);
+	CU_ASSERT_FALSE(wh_kept_recall(&place, &again));
+	unlink(path);
+	CU_ASSERT_EQUAL(mkfifo(path, 0600), 0);
+	CU_ASSERT_FALSE(wh_kept_recall(&place, &again));
+	unlink(path);
+	write_text(path, "no JSON");
+	CU_ASSERT_FALSE(wh_kept_recall(&place, &again));
+	remove_place();
+}
+
+static uint32_t files_there(void)
+{
+	DIR *dir = opendir(place.folder);
+	uint32_t count = 0;
+
+	while (readdir(dir) != NULL)
+		count++;
+	closedir(dir);
+	return count - 2;
+}
+
+/* A host that has met everybody forgets whom it met first; what is not of this kind stays. */
+static void bounded(void)
+{
+	struct wh_findings found = overflow();
+	const struct timespec old[] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+	char name[200];
+
+	make_place("192.0.2.1", "0000:3b:00.0");
+	CU_ASSERT_EQUAL(mkdir(place.folder, 0755), 0);
+	for (uint32_t i = 0; i < WH_KEPT_FILES_MAX + 10; i++) {
+		snprintf(name, sizeof(name), "%s/peer-%u.json", place.folder, i);
+		write_text(name, "");
+		if (i < 5)
+			utimensat(AT_FDCWD, name, old, 0);
+	}
+	snprintf(name, sizeof(name), "%s/other", place.folder);
+	write_text(name, "");
+	utimensat(AT_FDCWD, name, old, 0);
+	CU_ASSERT_EQUAL(wh_kept_probe(&place, &found), 0);
+	CU_ASSERT_EQUAL(files_there(), WH_KEPT_FILES_MAX + 1);
+	for (uint32_t i = 0; i < 5; i++) {
+		snprintf(name, sizeof(name), "%s/peer-%u.json", place.folder, i);
+		CU_ASSERT_NOT_EQUAL(access(name, F_OK), 0);
+	}
+	for (uint32_t i = 0; i < WH_KEPT_FILES_MAX + 10; i++) {
+		snprintf(name, sizeof(name), "%s/peer-%u.json", place.folder, i);
+		unlink(name);
+	}
+	snprintf(name, sizeof(name), "%s/other", place.folder);
+	CU_ASSERT_EQUAL(unlink(name), 0);
+	remove_place();
 }
 
 static uint32_t count_of(const char *text, const char *part)
@@ -158,20 +345,20 @@ static uint32_t count_of(const char *text, const char *part)
 static void drawn(void)
 {
 	static char text[65536];
-	char path[] = "/tmp/wavehaul-plot-XXXXXX";
+	char plot[] = "/tmp/wavehaul-plot-XXXXXX";
 	struct wh_findings found = overflow();
-	int fd = mkstemp(path);
+	int fd = mkstemp(plot);
 
 	CU_ASSERT_FATAL(fd >= 0);
 	close(fd);
-	CU_ASSERT_EQUAL(wh_probe_plot(&found, "192.0.2.1", path), 0);
+	CU_ASSERT_EQUAL(wh_probe_plot(&found, "192.0.2.1", plot), 0);
 
-	FILE *file = fopen(path, "r");
+	FILE *file = fopen(plot, "r");
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
 	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
 	fclose(file);
-	unlink(path);
+	unlink(plot);
 	CU_ASSERT_EQUAL(count_of(text, "h0"), found.shown_arrivals);
 	CU_ASSERT_EQUAL(count_of(text, "v8"), COUNT - found.shown_arrivals);
 	CU_ASSERT_EQUAL(count_of(text, "</svg>"), 1);
@@ -182,6 +369,9 @@ CU_TestInfo wh_tests[] = {
 	{"round trip", round_trip},
 	{"nothing else is believed", nothing_else_is_believed},
 	{"kept", kept},
+	{"of both", of_both},
+	{"not believed", not_believed},
+	{"bounded", bounded},
 	{"drawn", drawn},
 	CU_TEST_INFO_NULL,
 };

@@ -125,7 +125,10 @@ static const struct value_case value_cases[] = {
 	{WH_VERB_PROBE, "probe.time", "--time|60s", "time = 60s", "60s"},
 	{WH_VERB_PROBE, "probe.rate", "--rate|10G", "rate = 10G", "10G"},
 	{WH_VERB_PROBE, "probe.rate", "--rate|max", "rate = MAX", "max"},
-	{WH_VERB_PROBE, "probe.state", "--state|none", "state = none", "none"},
+	{WH_VERB_PROBE, "transfer.state", "--state|none", "state = none", "none"},
+	{WH_VERB_SEND, "transfer.state", "--state|/var/x", "state = /var/x", "/var/x"},
+	{WH_VERB_SEND, "transfer.known", "", "profile = udt", "kept"},
+	{WH_VERB_BENCH, "transfer.known", "--known|NONE", "known = none", "none"},
 	{WH_VERB_BENCH, "output.json", "--json", "json = yes", "yes"},
 	{WH_VERB_SEND, "output.json_stream", "--json-stream", "json_stream = yes", "yes"},
 	{WH_VERB_SERVE, "output.verbose", "--verbose", "verbose = yes", "yes"},
@@ -537,6 +540,14 @@ static const struct refusal refusals[] = {
 	{WH_VERB_SEND, "--queues|2|--udp-port|65535",
 		"2 queues from --udp-port 65535 on go beyond 65535; write for example --udp-port "
 		"5760"},
+	{WH_VERB_SEND, "--known|10G", "--known '10G' is not understood; "},
+	{WH_VERB_SEND, "--known|10G,5", "--known '10G,5' is not understood; "},
+	{WH_VERB_SEND, "--known|10G,5ms,", "--known '10G,5ms,' is not understood; "},
+	{WH_VERB_SEND, "--known|10G,0", "--known '10G,0' is out of bounds; "},
+	{WH_VERB_SEND, "--known|1000T,5ms", "--known '1000T,5ms' is out of bounds; "},
+	{WH_VERB_SEND, "--known|10G,5ms,99999999", "--known '10G,5ms,99999999' is out of bounds; "},
+	{WH_VERB_SEND, "--profile|fixed|--known|10G,5ms,64",
+		"--known is for a profile that begins with what it is told of the way, and fixed "},
 	{WH_VERB_SEND, "--strict-paper",
 		"--strict-paper is about repair packets, and here are none; add --fec auto, or "
 		"leave --strict-paper away"},
@@ -718,7 +729,7 @@ static void test_at(void)
 	CU_ASSERT_STRING_EQUAL(value, "5760");
 	while (wh_settings_at(&rig.settings, WH_VERB_BENCH, count, key, value))
 		count++;
-	CU_ASSERT_EQUAL(count, 32);
+	CU_ASSERT_EQUAL(count, 34);
 	CU_ASSERT_STRING_EQUAL(key, "dpdk.eal");
 	CU_ASSERT_STRING_EQUAL(wh_rig_value(&rig, WH_VERB_BENCH, "serve.root"), "?");
 	CU_ASSERT_STRING_EQUAL(wh_rig_value(&rig, WH_VERB_BENCH, "cores.rx"), "");

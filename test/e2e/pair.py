@@ -148,8 +148,9 @@ class Pair:
         expect_equal('the exit status of the server', self.await_server(), -signal.SIGKILL)
 
     def command(self, verb, *args):
+        kept = ('--state', 'none') if verb in ('send', 'bench') else ()
         return (verb, '--config', 'none', '--port', self.port(1), '--addr', f'{CLIENT}/24',
-                '--buffers', '128M', *self.both, *args)
+                '--buffers', '128M', *kept, *self.both, *args)
 
     def start(self, verb, *args):
         return self.program.start(*self.command(verb, *args), under=(*on_cpu(1), *self.under))

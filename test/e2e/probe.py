@@ -50,14 +50,15 @@ def whole(program, folder):
         expect(drawing.tag.endswith('svg'), f'{plot} is {drawing.tag}')
         paths = [path.get('d') for path in drawing.iter() if path.tag.endswith('path')]
         expect_equal('points of the drawing', paths[1].count('M'), 1024)
-        kept = json.loads((state / f'peer-{SERVER}.json').read_text())
+        kept = json.loads(next(state.glob(f'peer-{SERVER}-*.json')).read_text())
         expect_equal('the peer that is kept', kept['peer'], SERVER)
 
         result = probe(pair, *args, '--json')
         expect_status(result, OK)
         report = decode_object(result)
         found = report['found']
-        expect_equal('the last time', report['before'], kept['found'])
+        expect_equal('the last time', report['before'], kept['probe']['found'])
+        expect_equal('the way', (kept['path']['by'], kept['path']['burst_pkts']), ('probe', 1024))
         expect_equal('end', report['end'], 'done')
         expect_equal('echoes', (found['echoes_sent'], found['echoes_got']), (ECHOES, ECHOES))
         expect_equal('MTU', found['mtu_bytes'], 1500)
@@ -72,7 +73,7 @@ def whole(program, folder):
         counted = ask('/wavehaul/ports')
         expect_equal('probes that the server counted', counted['probes'], 2)
         expect_equal('packets of their trains', counted['probe_train_pkts'],
-                     kept['found']['arrived_pkts'] + found['arrived_pkts'])
+                     kept['probe']['found']['arrived_pkts'] + found['arrived_pkts'])
         expect_equal('packets that were no probe', counted['drop_probe_bad_cookie'], 0)
         pair.stop_server()
 
@@ -95,7 +96,7 @@ def bounds(program, folder):
         expect(not (folder / 'state').exists(), 'half of a probe is kept')
         result = probe(pair, '--train', '16', '--state', 'none', '--plot', folder / 'no/way.svg')
         expect_status(result, OTHER)
-        expect_said(result, r'cannot write .*way.svg: No such file')
+        expect_said(result, r'no picture can be written to .*way.svg: No such file')
         pair.stop_server()
     result = program.run('probe', '--config', 'none', '--port', 'memif:/x', '--addr',
                          '192.0.2.2/24')

@@ -58,7 +58,7 @@ ALLOWED = {
     'app/wavehaul/host': LIB | DRIVERS | app('machine cli'),
     'app/wavehaul/job': LIB | DRIVERS | app('host cli'),
     'app/wavehaul/telemetry': LIB | DRIVERS | app('job host cli'),
-    'app/wavehaul/report': LIB | DRIVERS | app('plot job host cli'),
+    'app/wavehaul/report': LIB | DRIVERS | app('probe plot job host cli'),
     'app/wavehaul/wan': LIB | DRIVERS | app('report host cli'),
     'app/wavehaul/demo': LIB | DRIVERS | app('report job host cli'),
     'app/wavehaul/doctor': LIB | DRIVERS | app('demo machine cli'),

@@ -71,6 +71,18 @@ struct wh_cpu_list {
 	uint16_t cpu[WH_SETTINGS_CPUS_MAX];
 };
 
+/* What a controller is to know of the way before it begins. */
+enum wh_known_by {
+	WH_KNOWN_KEPT, /* what an earlier run has kept of it */
+	WH_KNOWN_NONE,
+	WH_KNOWN_TOLD, /* by the operator: `path` */
+};
+
+struct wh_known_setting {
+	enum wh_known_by by;
+	struct wh_known_path path;
+};
+
 struct wh_subnet {
 	struct wh_address address; /* port 0; family 0: not given */
 	uint8_t prefix_bits;
@@ -115,7 +127,9 @@ struct wh_settings {
 	uint64_t peer_timeout_ns;
 	uint64_t stall_timeout_ns;
 	bool recursive;
-	struct wh_repair_options repair; /* of our streams; settled but for serve */
+	struct wh_known_setting known;
+	char state[WH_SETTINGS_TEXT_BYTES]; /* "": where this user keeps such things */
+	struct wh_repair_options repair;    /* of our streams; settled but for serve */
 
 	/* [profile] */
 	struct wh_profile_choices choices;
@@ -142,11 +156,10 @@ struct wh_settings {
 	/* [probe] */
 	uint32_t train_pkts;
 	uint64_t probe_ns;
-	uint64_t probe_bps;                 /* WH_RATE_MAX: as fast as the port takes */
-	char plot[WH_SETTINGS_TEXT_BYTES];  /* "": none */
-	char state[WH_SETTINGS_TEXT_BYTES]; /* "": where this user keeps such things */
+	uint64_t probe_bps; /* WH_RATE_MAX: as fast as the port takes */
 
 	/* [output] */
+	char plot[WH_SETTINGS_TEXT_BYTES]; /* "": none */
 	bool json;
 	bool json_stream;
 	bool verbose;

@@ -90,14 +90,27 @@ static bool check_repair(const struct wh_settings *settings)
 	return wrong == NULL;
 }
 
+/* Found rates are what it is for: another profile would not listen. */
+static bool check_known(const struct wh_settings *settings)
+{
+	if (settings->known.by != WH_KNOWN_TOLD || settings->profile->found != NULL)
+		return true;
+	wh_complain("--known is for a profile that begins with what it is told of the way, and %s "
+		    "does not; leave it out",
+		settings->profile->name);
+	return false;
+}
+
 int wh_settings_check(const struct wh_settings *settings, enum wh_verb verb)
 {
 	bool good =
 		(verb & WH_VERBS_CONFIGURED) == 0 ||
 		(check_cpus(settings) && check_udp_ports(settings) && check_addresses(settings));
 
-	return good && check_repair(settings) && wh_profile_set_check(settings) ? -1
-										: WH_EXIT_USAGE;
+	return good && check_repair(settings) && check_known(settings) &&
+			       wh_profile_set_check(settings)
+		       ? -1
+		       : WH_EXIT_USAGE;
 }
 
 /* What the table's bounds and defaults, and the checks above, have made of any settings. */

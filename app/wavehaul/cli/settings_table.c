@@ -367,6 +367,23 @@ const struct wh_setting wh_settings_table[] = {
 		.verbs = WH_VERB_SEND | WH_VERB_BENCH | DEMO,
 		.help = "what repair packets do not bring back is not asked for, as in the\n"
 			"paper of ttp: the transfer fails then"},
+	{KEY("transfer", "known"), FIELD(known), .flag = "known", .type = WH_SETTING_KNOWN,
+		.words = "kept none", .verbs = WH_VERB_SEND | WH_VERB_BENCH, .standard = "kept",
+		.argument = "WAY", .example = "kept, none, or 9.8G,100ms,64",
+		.help = "what a profile that finds its rate begins with: kept, what --state has\n"
+			"of the way; none; or RATE,RTT[,N]: on the wire, both ways, and how many\n"
+			"packets it bears back to back"},
+	{IN("transfer"), FIELD(known), .flag = "known", .type = WH_SETTING_KNOWN, .words = "none",
+		.verbs = DEMO, .standard = "none", .argument = "WAY",
+		.example = "none, or 9.8G,100ms,64",
+		.help = "what a profile that finds its rate begins with: none; or RATE,RTT[,N]:\n"
+			"on the wire, both ways, and how many packets it bears back to back"},
+	{KEY("transfer", "state"), FIELD(state), .flag = "state", PATH,
+		.verbs = WH_VERB_SEND | WH_VERB_BENCH | PROBE, .argument = "FOLDER",
+		.example = "/var/lib/wavehaul",
+		.help = "what was found of a way is kept there, a file for each peer and port,\n"
+			"for the next time; none: nowhere. Without: /var/lib/wavehaul for root,\n"
+			"~/.local/state/wavehaul for others"},
 	{KEY("transfer", "recursive"), FIELD(recursive), .flag = "recursive", .letter = 'r', SWITCH,
 		.verbs = TRANSFERS, .help = "folders too, with all that is in them; -r for short"},
 	{KEY("serve", "root"), FIELD(root), .flag = "root", PATH, .verbs = SERVE, .standard = ".",
@@ -426,11 +443,6 @@ const struct wh_setting wh_settings_table[] = {
 	{IN("probe"), FIELD(plot), .flag = "plot", PATH, .verbs = PROBE, .argument = "FILE",
 		.example = "way.svg",
 		.help = "draw the arrivals of the longest train there, as SVG"},
-	{KEY("probe", "state"), FIELD(state), .flag = "state", PATH, .verbs = PROBE,
-		.argument = "FOLDER", .example = "/var/lib/wavehaul",
-		.help = "what was found is kept there, a file for each peer, and compared\n"
-			"with the next time; none: nowhere. Without: /var/lib/wavehaul for\n"
-			"root, ~/.local/state/wavehaul for others"},
 	{KEY("output", "json"), FIELD(json), .flag = "json", SWITCH,
 		.verbs = CLIENTS | PROBE | DEMO | SIM | PLAN | WAN | WH_VERB_PROFILES,
 		.help = "one JSON object on stdout, and nothing else there"},

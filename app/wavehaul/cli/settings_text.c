@@ -455,6 +455,51 @@ static const char *take_code(const char *text, enum wh_fec_code *field)
 	return NULL;
 }
 
+static const char *take_told(char *text, struct wh_known_path *path)
+{
+	char *rest = text;
+	const char *rate = strsep(&rest, ",");
+	const char *rtt = strsep(&rest, ",");
+	uint64_t pkts = 0;
+
+	if (rtt == NULL || wh_parse_rate(rate, &path->capacity_bps) != 0 ||
+		wh_parse_time(rtt, &path->rtt_ns) != 0 ||
+		(rest != NULL && wh_parse_count(rest, &pkts) != 0))
+		return not_understood;
+	path->burst_pkts = (uint32_t)pkts;
+	return path->capacity_bps > 0 && pkts <= WH_KNOWN_PKTS_MAX && wh_known_path_valid(path)
+		       ? NULL
+		       : "is out of bounds";
+}
+
+static const char *take_known(const char *text, struct wh_known_setting *field)
+{
+	struct wh_known_setting known = {.by = WH_KNOWN_TOLD};
+	char copy[ITEM_BYTES];
+	const char *wrong = NULL;
+
+	if (strcasecmp(text, "kept") == 0)
+		known.by = WH_KNOWN_KEPT;
+	else if (strcasecmp(text, "none") == 0)
+		known.by = WH_KNOWN_NONE;
+	else if (snprintf(copy, sizeof(copy), "%s", text) >= (int)sizeof(copy))
+		wrong = not_understood;
+	else
+		wrong = take_told(copy, &known.path);
+	if (wrong == NULL)
+		*field = known;
+	return wrong;
+}
+
+static void format_known(const struct wh_known_setting *known, char *text)
+{
+	if (known->by == WH_KNOWN_TOLD)
+		snprintf(text, WH_SETTINGS_TEXT_BYTES, "%" PRIu64 ",%" PRIu64 "ns,%u",
+			known->path.capacity_bps, known->path.rtt_ns, known->path.burst_pkts);
+	else
+		strcpy(text, known->by == WH_KNOWN_KEPT ? "kept" : "none");
+}
+
 const char *wh_setting_take(
 	const struct wh_setting *setting, const char *text, struct wh_settings *settings)
 {
@@ -478,6 +523,8 @@ const char *wh_setting_take(
 		return wh_repair_parse(text, &settings->repair) ? NULL : not_understood;
 	case WH_SETTING_CODE:
 		return take_code(text, (enum wh_fec_code *)field);
+	case WH_SETTING_KNOWN:
+		return take_known(text, (struct wh_known_setting *)field);
 	case WH_SETTING_CPUS:
 		return take_cpus(text, (struct wh_cpu_list *)field);
 	case WH_SETTING_QUEUE:
@@ -529,6 +576,9 @@ void wh_setting_format(const struct wh_setting *setting, const struct wh_setting
 		break;
 	case WH_SETTING_CODE:
 		strcpy(text, wh_fec_code_name(*(const enum wh_fec_code *)field));
+		break;
+	case WH_SETTING_KNOWN:
+		format_known((const struct wh_known_setting *)field, text);
 		break;
 	case WH_SETTING_CPUS:
 		format_cpus((const struct wh_cpu_list *)field, text);

@@ -25,11 +25,13 @@ static const char *below_root(const char *path)
 }
 
 /* The request and its paths, which are ours from here on: as they came, then below the root. */
-static bool keep_hello(struct wh_job *job, const struct wh_hello *hello)
+static bool keep_hello(struct wh_job *job, const struct wh_hello *hello, uint64_t now_tsc)
 {
 	uint32_t count = hello->paths;
 
 	job->request = wh_hello_request(hello, &job->jobs->service->own);
+	job->request.known = wh_peers_known(
+		&job->jobs->peers, job->place.guest, wh_tsc_to_ns(job->jobs->ground->hz, now_tsc));
 	atomic_store(&job->wishes.rate_bps, job->request.rate_bps);
 	job->place.lane = hello->lane;
 	job->place.transfer = hello->transfer;
@@ -156,7 +158,7 @@ static void refuse_version(struct wh_job *job, uint64_t now_tsc)
 	};
 	char text[200];
 
-	if (!keep_hello(job, &plain) || !open_reply(job)) {
+	if (!keep_hello(job, &plain, now_tsc) || !open_reply(job)) {
 		wh_job_give_up(job, now_tsc, WH_STATUS_BUSY,
 			"no memory to refuse a client of another version");
 		return;
@@ -188,7 +190,7 @@ static int32_t await_hello(struct wh_job *job, uint64_t now_tsc)
 
 	bool possible =
 		found > 0 && record.type == WH_RECORD_HELLO && can_serve(job, &record.hello);
-	bool kept = possible && keep_hello(job, &record.hello);
+	bool kept = possible && keep_hello(job, &record.hello, now_tsc);
 
 	if (found > 0)
 		wh_job_read_done(job);

@@ -495,6 +495,34 @@ static bool port_is_full(const struct wh_job *job)
 	return counts.port_is_full;
 }
 
+/* At the operator's rate a controller has seen no more of the way than that. */
+#define BOUND_SHARE 16
+
+static struct wh_known_path found_by(const struct wh_job *job, const struct wh_session *session)
+{
+	uint64_t bound_bps = wh_session_rate(session);
+	struct wh_known_path found = {0};
+
+	if (job->result.failed != WH_STATUS_PENDING)
+		return found;
+	found = wh_control_found(wh_session_control(session));
+	if (bound_bps > 0 && found.capacity_bps >= bound_bps - bound_bps / BOUND_SHARE)
+		found = (struct wh_known_path){0};
+	return found;
+}
+
+/* A server's: each lane has found its part of what they share. */
+static void learn(struct wh_job *job, const struct wh_known_path *found)
+{
+	uint32_t lanes = job->request.lanes;
+	struct wh_known_path way = *found;
+
+	way.capacity_bps = wh_min_u64(way.capacity_bps, WH_KNOWN_BPS_MAX / lanes) * lanes;
+	way.burst_pkts = (uint32_t)wh_min_u64((uint64_t)way.burst_pkts * lanes, WH_KNOWN_PKTS_MAX);
+	wh_peers_learn(&job->jobs->peers, job->place.guest, &way,
+		wh_tsc_to_ns(job->jobs->ground->hz, job->result.ended_tsc));
+}
+
 static void take_figures(struct wh_job *job)
 {
 	static const double shares[] = {0.5, 0.99, 0.999};
@@ -514,6 +542,9 @@ static void take_figures(struct wh_job *job)
 	figures->rtt_min_ns = wh_tsc_to_ns(hz, wh_session_rtt_min_tsc(session));
 	if (session != job->streams.out)
 		return;
+	figures->found = found_by(job, session);
+	if (job->place.guest != NULL && figures->found.capacity_bps > 0)
+		learn(job, &figures->found);
 	figures->limited_by = wh_session_limited_by(session);
 	if (figures->limited_by == WH_LIMIT_CPU && port_is_full(job))
 		figures->limited_by = WH_LIMIT_LINE;

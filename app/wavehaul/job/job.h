@@ -67,8 +67,9 @@ struct wh_job_figures {
 	uint64_t rtt_ns;
 	uint64_t rtt_min_ns; /* 0: none was measured */
 	enum wh_limit limited_by;
-	uint64_t lateness_ns[3]; /* p50, p99, p99.9; of the sending end */
-	bool digest_known;       /* of a source that read a large file, the last of them */
+	uint64_t lateness_ns[3];    /* p50, p99, p99.9; of the sending end */
+	struct wh_known_path found; /* likewise, of a job that did not fail */
+	bool digest_known;          /* of a source that read a large file, the last of them */
 	struct wh_digest digest;
 };
 

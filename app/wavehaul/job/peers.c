@@ -199,6 +199,36 @@ void wh_peers_give_bytes(struct wh_peer *peer, uint64_t bytes)
 	WH_ASSERT(had >= bytes);
 }
 
+void wh_peers_learn(struct wh_peers *peers, struct wh_peer *peer, const struct wh_known_path *found,
+	uint64_t now_ns)
+{
+	WH_ASSERT(peer->places > 0 && found->capacity_bps > 0 && wh_known_path_valid(found));
+	wh_spin_lock(&peers->lock);
+
+	uint32_t burst_pkts = peer->known.burst_pkts;
+
+	peer->known = *found;
+	if (found->burst_pkts == 0)
+		peer->known.burst_pkts = burst_pkts;
+	peer->known_ns = now_ns;
+	wh_spin_unlock(&peers->lock);
+}
+
+struct wh_known_path wh_peers_known(
+	struct wh_peers *peers, const struct wh_peer *peer, uint64_t now_ns)
+{
+	WH_ASSERT(peer->places > 0);
+	wh_spin_lock(&peers->lock);
+
+	struct wh_known_path known = peer->known;
+	uint64_t age_ns = now_ns > peer->known_ns ? now_ns - peer->known_ns : 0;
+
+	wh_spin_unlock(&peers->lock);
+	if (known.capacity_bps > 0)
+		known.age_s = (uint32_t)wh_min_u64(age_ns / WH_NS_PER_S, UINT32_MAX);
+	return known;
+}
+
 bool wh_peers_are_crowded(const struct wh_peers *peers)
 {
 	return atomic_load_explicit(&peers->places, memory_order_relaxed) > peers->limits.places;

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/spin.h"
+#include "profile/profile.h"
 #include "sink/room.h"
 #include "wire/encap.h"
 
@@ -50,6 +51,9 @@ struct wh_peer {
 	struct wh_allowance lines;
 	uint64_t untold_lines;
 	struct wh_address address; /* of the latest of them */
+	/* What our sessions to it have found of the way there, and when. */
+	struct wh_known_path known;
+	uint64_t known_ns;
 };
 
 #define WH_PEERS_ROWS    2048
@@ -88,6 +92,15 @@ uint64_t wh_peers_left_bytes(const struct wh_peers *peers, const struct wh_peer 
 /* Takes it, or gives it back. False: it would be too much, nothing was taken. */
 bool wh_peers_take_bytes(const struct wh_peers *peers, struct wh_peer *peer, uint64_t bytes);
 void wh_peers_give_bytes(struct wh_peer *peer, uint64_t bytes);
+
+/*
+ * What was found of the way to a peer with a place, in place of what was found before, but for a
+ * burst if none is known now; and that, with its age. Nothing is known for longer than its entry.
+ */
+void wh_peers_learn(struct wh_peers *peers, struct wh_peer *peer, const struct wh_known_path *found,
+	uint64_t now_ns);
+struct wh_known_path wh_peers_known(
+	struct wh_peers *peers, const struct wh_peer *peer, uint64_t now_ns);
 
 /* More places are taken than there are for all: one is to be given up. */
 bool wh_peers_are_crowded(const struct wh_peers *peers);

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "plot/svg.h"
 
-#include <errno.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/assert.h"
 #include "cli/complain.h"
 #include "cli/plain_text.h"
 
@@ -16,18 +12,6 @@
 
 const char *const wh_svg_colour[WH_SVG_COLOURS] = {"#2892ff", "#920b9f", "#fe6f6e", "#585205",
 	"#06555a", "#d292c7", "#93b300", "#020043", "#640cfe", "#380001"};
-
-/* A file beside the one that it is to be: renamed, it takes its place at once. */
-static int make_fresh(const char *path, char fresh[PATH_MAX])
-{
-	int length = snprintf(fresh, PATH_MAX, "%s.XXXXXX", path);
-	int fd;
-
-	if (length >= PATH_MAX)
-		return -ENAMETOOLONG;
-	fd = mkstemp(fresh);
-	return fd < 0 ? -errno : fd;
-}
 
 /* A device or a pipe would be replaced by a file. */
 static const char *obstacle(const char *path)
@@ -46,49 +30,28 @@ static const char *obstacle(const char *path)
 bool wh_svg_may_write(const char *path)
 {
 	const char *why = obstacle(path);
-	char fresh[PATH_MAX];
-	int fd;
+	struct wh_whole_file trial;
 
 	if (why == NULL) {
-		fd = make_fresh(path, fresh);
-		if (fd >= 0) {
-			close(fd);
-			unlink(fresh);
+		int rc = wh_whole_file_open(&trial, path);
+
+		if (rc == 0) {
+			wh_whole_file_drop(&trial);
 			return true;
 		}
-		why = strerror(-fd);
+		why = strerror(-rc);
 	}
 	wh_complain("no picture can be written to %s: %s", path, why);
 	return false;
 }
 
-/* As a file that open makes: mkstemp gives it to its owner alone. */
-static void open_to_others(int fd)
-{
-	mode_t mask = umask(0);
-
-	umask(mask);
-	(void)fchmod(fd, 0666 & ~mask);
-}
-
 int wh_svg_open(struct wh_svg *svg, const char *path, uint32_t width, uint32_t height)
 {
-	int fd;
+	int rc = wh_whole_file_open(&svg->whole, path);
 
-	if (snprintf(svg->path, sizeof(svg->path), "%s", path) >= (int)sizeof(svg->path))
-		return -ENAMETOOLONG;
-	fd = make_fresh(path, svg->fresh);
-	if (fd < 0)
-		return fd;
-	open_to_others(fd);
-	svg->file = fdopen(fd, "w");
-	if (svg->file == NULL) {
-		int error = errno;
-
-		close(fd);
-		unlink(svg->fresh);
-		return -error;
-	}
+	if (rc != 0)
+		return rc;
+	svg->file = svg->whole.file;
 	fprintf(svg->file,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
 		"viewBox=\"0 0 %u %u\" font-family=\"sans-serif\" font-size=\"12\" fill=\"%s\">\n"
@@ -138,22 +101,6 @@ void wh_svg_text(struct wh_svg *svg, double x, double y, enum wh_svg_anchor anch
 
 int wh_svg_close(struct wh_svg *svg)
 {
-	bool bad;
-
-	WH_ASSERT(svg->file != NULL);
 	fputs("</svg>\n", svg->file);
-	errno = 0;
-	bad = fflush(svg->file) != 0 || ferror(svg->file) != 0;
-
-	int error = bad ? (errno != 0 ? errno : EIO) : 0;
-
-	if (fclose(svg->file) != 0 && error == 0)
-		error = errno != 0 ? errno : EIO;
-	svg->file = NULL;
-	if (error == 0 && rename(svg->fresh, svg->path) == 0)
-		return 0;
-	if (error == 0)
-		error = errno;
-	unlink(svg->fresh);
-	return -error;
+	return wh_whole_file_close(&svg->whole, false);
 }

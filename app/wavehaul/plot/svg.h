@@ -7,10 +7,11 @@
  * was there before stays until then.
  */
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+
+#include "cli/whole_file.h"
 
 /* Those of tools/figureslib/colours.py: eyes of every kind tell them apart, on white. */
 #define WH_SVG_COLOURS 10
@@ -22,8 +23,7 @@ extern const char *const wh_svg_colour[WH_SVG_COLOURS];
 
 struct wh_svg {
 	FILE *file; /* what is drawn goes there */
-	char path[PATH_MAX];
-	char fresh[PATH_MAX]; /* its name until it is whole */
+	struct wh_whole_file whole;
 };
 
 /* Before anything else is done: false after a sentence why no picture can be written there. */

@@ -24,14 +24,4 @@ void wh_probe_picture(const struct wh_findings *found);
 /* The same as a file: 0 or a negative errno. */
 int wh_probe_plot(const struct wh_findings *found, const char *host, const char *path);
 
-/*
- * What is known of a peer, in a file below `folder`: "" for where this user keeps such things,
- * "none" for nowhere. Reading returns false when nothing is known; writing 0 or a negative errno.
- */
-#define WH_PROBE_WHEN_BYTES 32
-
-bool wh_probe_recall(const char *folder, const char *peer, struct wh_findings *found,
-	char when[WH_PROBE_WHEN_BYTES]);
-int wh_probe_keep(const char *folder, const char *peer, const struct wh_findings *found);
-
 #endif

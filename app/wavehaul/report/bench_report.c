@@ -317,6 +317,7 @@ static void print_text(const struct wh_bench_rows *rows, const struct wh_bench_s
 			wh_limit_name(figures->limited_by));
 	if (settings->repair.on)
 		wh_repair_print(&repair);
+	wh_way_print(rows->way);
 	print_cycles(&steady, settings->reverse);
 	list_reasons(rows->host, NULL);
 }
@@ -392,6 +393,7 @@ static void add_path(json_t *all, const struct wh_bench_rows *rows)
 			? json_pack("{s:f, s:f}", "min", (double)figures->rtt_min_ns / 1e6,
 				"mean", (double)figures->rtt_ns / 1e6)
 			: json_null()));
+	wh_json_add(all, json_pack("{s:o}", "way", sends ? wh_way_json(rows->way) : json_null()));
 	if (sends)
 		wh_json_add(all, json_pack("{s:{s:I, s:I, s:I}}", "lateness_ns",
 			"p50", (json_int_t)figures->lateness_ns[0],

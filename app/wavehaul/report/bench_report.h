@@ -13,6 +13,7 @@
 #include "host/host.h"
 #include "job/lanes.h"
 #include "report/flow_now.h"
+#include "report/way.h"
 
 /* A lane's counters at the receiving end, and how often they came: from the lane's crew. */
 struct wh_bench_lane {
@@ -40,6 +41,7 @@ struct wh_bench_rows {
 	const char *server;
 	const struct wh_host *host; /* NULL: it ended before it had a port */
 	const struct wh_lanes *lanes;
+	const struct wh_way *way;                /* where bench sends */
 	struct wh_bench_lane lane[WH_LANES_MAX]; /* of each that has started */
 	json_t *intervals;
 	uint32_t printed;

@@ -17,6 +17,7 @@
 #include "report/flow_now.h"
 #include "report/flow_plot.h"
 #include "report/progress.h"
+#include "report/way.h"
 
 struct wh_failure {
 	STAILQ_ENTRY(wh_failure) next;
@@ -50,6 +51,7 @@ struct wh_transfer {
 	uint64_t next_tsc;
 
 	struct wh_flow_plot plot;
+	struct wh_way way; /* of send */
 
 	/* transfer_report.c */
 	pthread_mutex_t telling; /* on_file comes from every crew */

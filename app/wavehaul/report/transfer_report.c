@@ -333,6 +333,7 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 			"xattrs", (json_int_t)totals.left_out.xattrs,
 			"hard_links", (json_int_t)totals.left_out.hard_links));
 	/* clang-format on */
+	json_object_set_new(line, "way", sends ? wh_way_json(&transfer->way) : json_null());
 	wh_json_print(line, JSON_COMPACT);
 }
 
@@ -390,6 +391,7 @@ static void print_text(struct wh_transfer *transfer, int status, double seconds)
 	printf("\n");
 	if (transfer->settings.repair.on)
 		wh_repair_print(&stats);
+	wh_way_print(&transfer->way);
 }
 
 /* From the server's READY to the end of the last lane. */
