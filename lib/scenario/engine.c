@@ -13,9 +13,7 @@
 #include "sim/memory.h"
 #include "wire/encap.h"
 
-/* Sessions count nanoseconds, from a second on: some of their moments take 0 for "not yet". */
-#define HZ        WH_NS_PER_S
-#define START_TSC HZ
+#define HZ WH_HOST_CLOCK_HZ
 
 #define IP_UDP_BYTES (WH_IPV4_BYTES + WH_UDP_BYTES)
 #define OUT_BURST    32 /* as a station's */
@@ -56,6 +54,7 @@ struct end {
 	uint32_t agent;
 	uint32_t peer; /* agent */
 	bool sends;
+	struct wh_host_clock clock;
 };
 
 struct wh_sim_engine {
@@ -160,24 +159,20 @@ static struct wh_session_config session_config(
 	return session;
 }
 
-static uint64_t tsc_at(uint64_t now_ps)
+static uint64_t tsc_at(const struct end *end, uint64_t now_ps)
 {
-	return START_TSC + now_ps / WH_PS_PER_NS;
+	return wh_host_clock_tsc(&end->clock, now_ps);
 }
 
 static void set_alarm(struct end *end, uint64_t deadline_tsc)
 {
 	struct wh_sim_events *events = end->engine->events;
+	uint64_t due_ps = wh_host_clock_when_ps(&end->clock, deadline_tsc);
 
-	if (deadline_tsc - START_TSC > WH_SIM_NEVER_PS / WH_PS_PER_NS) {
+	if (due_ps == WH_SIM_NEVER_PS)
 		wh_sim_event_cancel(events, &end->turn);
-		return;
-	}
-
-	uint64_t due_ps = (deadline_tsc - START_TSC) * WH_PS_PER_NS;
-
-	if (!wh_sim_event_is_pending(&end->turn) ||
-		wh_sim_event_due_ps(events, &end->turn) != due_ps)
+	else if (!wh_sim_event_is_pending(&end->turn) ||
+		 wh_sim_event_due_ps(events, &end->turn) != due_ps)
 		wh_sim_event_at(events, &end->turn, due_ps);
 }
 
@@ -342,7 +337,7 @@ static uint32_t send_all(struct end *end, uint64_t now_ps)
 {
 	struct wh_sim_engine *engine = end->engine;
 	struct wh_out *out = engine->out;
-	uint32_t count = wh_session_output(end->session, tsc_at(now_ps), out, OUT_BURST);
+	uint32_t count = wh_session_output(end->session, tsc_at(end, now_ps), out, OUT_BURST);
 
 	for (uint32_t i = 0; i < count; i++) {
 		if (out[i].payload_bytes > 0)
@@ -397,7 +392,7 @@ static void count_goodput(struct wh_sim_engine *engine)
 static void turn_processes(struct end *end, uint64_t now_ps)
 {
 	const struct wh_processes_config *config = &end->engine->config.processes;
-	uint64_t now_tsc = tsc_at(now_ps);
+	uint64_t now_tsc = tsc_at(end, now_ps);
 	uint64_t least_tsc =
 		now_tsc + wh_max_u64(wh_min_u64(config->process_ps, config->receiver_process_ps) /
 					     WH_PS_PER_NS,
@@ -425,7 +420,7 @@ static void note_turn(struct end *end, uint64_t now_ps)
  */
 static void turn(struct end *end, uint64_t now_ps)
 {
-	uint64_t now_tsc = tsc_at(now_ps);
+	uint64_t now_tsc = tsc_at(end, now_ps);
 	uint64_t deadline_tsc;
 	uint64_t begun_chunks;
 	uint32_t moved;
@@ -508,7 +503,7 @@ static void take_in(struct end *end, uint64_t now_tsc, const struct wh_packet *p
 static void receive(void *context, uint64_t now_ps, struct wh_sim_packet *arrived)
 {
 	struct end *end = context;
-	uint64_t now_tsc = tsc_at(now_ps);
+	uint64_t now_tsc = tsc_at(end, now_ps);
 	struct wh_packet packet;
 
 	decode(arrived, &packet);
@@ -562,8 +557,8 @@ static void end_host_rcv(void *context)
 	struct end *end = context;
 
 	if (end->host_chunk->end)
-		wh_session_sink_done(
-			end->session, tsc_at(wh_sim_now_ps(end->engine->sim)), WH_STATUS_VERIFIED);
+		wh_session_sink_done(end->session, tsc_at(end, wh_sim_now_ps(end->engine->sim)),
+			WH_STATUS_VERIFIED);
 	else
 		wh_fifo_push(wh_session_recycled_chunks(end->session), end->host_chunk);
 	end->host_chunk = NULL;
@@ -575,7 +570,7 @@ static struct wh_sim_packet *next_packet(void *context, uint64_t now_ps)
 	struct wh_out *out = end->engine->out;
 	struct wh_sim_packet *packet;
 
-	if (wh_session_output(end->session, tsc_at(now_ps), out, 1) == 0)
+	if (wh_session_output(end->session, tsc_at(end, now_ps), out, 1) == 0)
 		return NULL;
 	if (out->payload_bytes > 0)
 		count_sent(end->engine, now_ps, out);
@@ -587,7 +582,7 @@ static struct wh_sim_packet *next_packet(void *context, uint64_t now_ps)
 static void take_packet(void *context, uint64_t now_ps, struct wh_sim_packet *arrived)
 {
 	struct end *end = context;
-	uint64_t now_tsc = tsc_at(now_ps);
+	uint64_t now_tsc = tsc_at(end, now_ps);
 	struct wh_packet packet;
 
 	decode(arrived, &packet);
@@ -658,6 +653,8 @@ static void create_end(struct wh_sim_engine *engine, struct end *end, uint32_t n
 	};
 
 	end->engine = engine;
+	wh_host_clock_init(&end->clock,
+		end->sends ? &engine->config.sender_clock : &engine->config.receiver_clock);
 	wh_sim_insist(wh_endpoint_init(&end->endpoint, &config) == 0 ? end : NULL, sizeof(*end));
 	end->node = node;
 	end->agent = wh_sim_add_agent(engine->sim, node, receive, end);
@@ -732,7 +729,7 @@ void wh_sim_engine_start(struct wh_sim_engine *engine, uint64_t now_ps)
 	int rc = wh_endpoint_open(&engine->sender.endpoint, engine->sender.session);
 
 	WH_ASSERT(rc == 0);
-	wh_endpoint_send_poll(&engine->sender.endpoint, tsc_at(now_ps));
+	wh_endpoint_send_poll(&engine->sender.endpoint, tsc_at(&engine->sender, now_ps));
 	if (has_processes(engine))
 		wh_processes_start(&engine->sender.processes, now_ps);
 	turn(&engine->sender, now_ps);

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "scenario/host_clock.h"
 #include "scenario/processes.h"
 #include "session/session.h"
 #include "sim/sim.h"
@@ -38,6 +39,8 @@ struct wh_sim_engine_config {
 	 * for so long.
 	 */
 	uint64_t encode_ps;
+	struct wh_host_clock_config sender_clock;
+	struct wh_host_clock_config receiver_clock;
 	struct wh_processes_config processes; /* each packet is a chunk of its own then */
 };
 

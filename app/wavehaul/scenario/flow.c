@@ -181,6 +181,15 @@ static void take_known(struct wh_taker *taker, struct wh_known_path *known)
 		wh_take_refuse(taker, "known_rtt", "is not within 1ns and 100s");
 }
 
+/* Of one of the hosts. */
+static void take_clock(struct wh_taker *taker, const char *skew, const char *offset,
+	struct wh_host_clock_config *clock)
+{
+	clock->skew =
+		wh_take_number(taker, skew, 0.0, -WH_HOST_CLOCK_SKEW_MAX, WH_HOST_CLOCK_SKEW_MAX);
+	clock->offset_ps = wh_take_ps(taker, offset, 0);
+}
+
 static void take_engine(struct wh_point *point, struct wh_taker *taker,
 	struct wh_scenario_group *group, const struct wh_profile *profile)
 {
@@ -217,6 +226,8 @@ static void take_engine(struct wh_point *point, struct wh_taker *taker,
 	WH_ASSERT((config->window_pkts & (config->window_pkts - 1)) == 0);
 	take_repair(taker, config, enough);
 	take_processes(taker, config);
+	take_clock(taker, "sender_skew", "sender_offset", &config->sender_clock);
+	take_clock(taker, "receiver_skew", "receiver_offset", &config->receiver_clock);
 }
 
 /* What rack.c and BBR do by themselves has no option there. */

@@ -153,7 +153,27 @@ static void test_traces(void)
 	unlink(path);
 }
 
+static void test_clocks(void)
+{
+	CU_ASSERT_EQUAL_FATAL(open_text(WHOLE "sender_skew = 100e-6\nreceiver_skew = -100e-6\n"
+					      "receiver_offset = 3s\n",
+				      NULL),
+		-1);
+
+	struct wh_point *point = build(0);
+	const struct wh_sim_engine_config *engine = &point->groups[0].engine;
+
+	CU_ASSERT_EQUAL(engine->sender_clock.skew, 100e-6);
+	CU_ASSERT_EQUAL(engine->sender_clock.offset_ps, 0);
+	CU_ASSERT_EQUAL(engine->receiver_clock.skew, -100e-6);
+	CU_ASSERT_EQUAL(engine->receiver_clock.offset_ps, 3 * WH_PS_PER_S);
+	wh_point_free(point);
+	close_file();
+	expect_said(WHOLE "sender_skew = 2e-3\n", NULL, "f:10: sender_skew = '2e-3' is 0.002; it");
+}
+
 CU_TestInfo wh_tests[] = {
+	{"clocks of hosts", test_clocks},
 	{"links that change", test_changing_link},
 	{"flows by lists", test_lists},
 	{"flows by a trace", test_traces},

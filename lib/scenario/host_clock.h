@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_SCENARIO_HOST_CLOCK_H
+#define WH_SCENARIO_HOST_CLOCK_H
+
+/*
+ * The clock of a simulated host, in nanoseconds from a second on: some moments of sessions take 0
+ * for "not yet". Times of the simulator are true; a clock may be ahead of them, and go faster or
+ * slower.
+ */
+
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "sim/event.h"
+
+#define WH_HOST_CLOCK_HZ    WH_NS_PER_S
+#define WH_HOST_CLOCK_START WH_HOST_CLOCK_HZ
+
+#define WH_HOST_CLOCK_SKEW_MAX 1e-3
+
+struct wh_host_clock_config {
+	double skew;        /* 100e-6: it gains 100 microseconds in a second */
+	uint64_t offset_ps; /* that it is ahead at time 0 */
+};
+
+struct wh_host_clock {
+	uint64_t zero_tsc; /* what it shows at time 0 */
+	int64_t skew_ppb;
+};
+
+void wh_host_clock_init(struct wh_host_clock *clock, const struct wh_host_clock_config *config);
+
+/* What a skewed clock has gained in that true time; below 0 when it is slow. */
+int64_t wh_host_clock_gain(const struct wh_host_clock *clock, uint64_t true_ns);
+
+/* What it shows then, by whole nanoseconds of true time. */
+static inline uint64_t wh_host_clock_tsc(const struct wh_host_clock *clock, uint64_t now_ps)
+{
+	uint64_t now_ns = now_ps / WH_PS_PER_NS;
+
+	if (clock->skew_ppb != 0)
+		now_ns += (uint64_t)wh_host_clock_gain(clock, now_ns);
+	return clock->zero_tsc + now_ns;
+}
+
+/* The first whole nanosecond at which it shows that; WH_SIM_NEVER_PS: it never does. */
+uint64_t wh_host_clock_when_ps(const struct wh_host_clock *clock, uint64_t tsc);
+
+#endif
