@@ -186,6 +186,12 @@ enum wh_resend {
 	 * it went, by the differences of their serials */
 	WH_RESEND_COUNTED,
 	WH_RESEND_TIMED, /* when it is not acknowledged within so many microseconds */
+	/*
+	 * When a state says that it misses though one that was sent longer after it has come than
+	 * packets were ever seen to overtake each other; with feedback.delivery only. When nothing
+	 * is heard of the last packets, the very last goes again, and shows the others.
+	 */
+	WH_RESEND_LATE,
 };
 
 /*

@@ -2,7 +2,8 @@
 
 /*
  * Retransmission without requests, a part of get_rcv_stat: by the count of the receiver's states
- * (periodic-exchange.txt, "Retransmission Time Out"), or by a timer for each packet.
+ * (periodic-exchange.txt, "Retransmission Time Out"), by a timer for each packet, or by when the
+ * latest that came was sent.
  */
 
 #include "session/internal.h"
@@ -11,11 +12,24 @@
 #define LOOKS_PER_TIMEOUT 16
 #define LOOK_US_MIN       50
 
+/* What was overtaken is remembered for one to two spans of so many round trips, or so long. */
+#define LATE_SPAN_RTTS 16
+#define LATE_SPAN_MS   1000
+
+/* So many packets are looked at for one that is out. */
+#define LATE_LOOKS 4096
+
+/* From one probe of the tail to the next without an answer. */
+#define LATE_DOUBLINGS_MAX 6
+
 /* A state that is so far ahead of the one before counts for no more: whatever was sent is due. */
 #define AHEAD_MAX (UINT32_C(1) << 21)
 
 uint32_t wh_again_due(const struct wh_session *s, uint64_t now_tsc)
 {
+	if (s->feedback.resend == WH_RESEND_LATE) /* it is known when it went, not what happens */
+		return s->tx.stamp_us;
+
 	uint32_t now = s->feedback.resend == WH_RESEND_COUNTED ? s->tx.states_counted
 							       : wh_session_now_us(s, now_tsc);
 
@@ -31,6 +45,17 @@ static void queue_again(void *context, uint64_t serial)
 	WH_ASSERT(pushed);
 }
 
+/* Of what the state does not cover it is not known whether it misses. */
+static void queue_missing(
+	struct wh_session *s, const struct wh_sent_due *due, const struct wh_rcv_state *state)
+{
+	struct wh_transmitter *tx = &s->tx;
+
+	wh_sent_table_queue_due(
+		&tx->table, due, state->cover_first, state->cover_end, queue_again, tx);
+	wh_sent_table_queue_due(&tx->table, due, state->highest_end, tx->sent_end, queue_again, tx);
+}
+
 void wh_again_count(struct wh_session *s, uint64_t ahead, const struct wh_rcv_state *state)
 {
 	struct wh_transmitter *tx = &s->tx;
@@ -39,17 +64,111 @@ void wh_again_count(struct wh_session *s, uint64_t ahead, const struct wh_rcv_st
 
 	const struct wh_sent_due due = {.now = tx->states_counted, .sent_end = tx->sent_end};
 
-	/* Of what this state does not cover it is not known whether it misses. */
-	wh_sent_table_queue_due(
-		&tx->table, &due, state->cover_first, state->cover_end, queue_again, tx);
-	wh_sent_table_queue_due(
-		&tx->table, &due, state->highest_end, tx->sent_end, queue_again, tx);
+	queue_missing(s, &due, state);
+}
+
+/* By what was overtaken lately, and a part of the round trip before that is known. */
+static void set_window(struct wh_session *s, uint64_t overtaken_tsc)
+{
+	struct wh_late *late = &s->tx.late;
+	uint64_t rtt_tsc = wh_rtt_get(&s->rtt);
+	uint64_t ms_tsc = wh_session_ms_tsc(s, 1);
+	uint64_t least_tsc = wh_min_u64(rtt_tsc / 8, ms_tsc);
+	uint64_t most_tsc = wh_max_u64(rtt_tsc, 10 * ms_tsc); /* whatever the peer says */
+
+	late->window_tsc =
+		wh_min_u64(wh_max_u64(least_tsc, overtaken_tsc + overtaken_tsc / 4), most_tsc);
+	late->patience_tsc =
+		rtt_tsc + rtt_tsc / 4 + 4 * s->rtt.var_tsc + late->window_tsc + ms_tsc / 4;
+}
+
+void wh_again_begin(struct wh_session *s)
+{
+	set_window(s, 0);
+}
+
+static void widen_window(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state)
+{
+	struct wh_late *late = &s->tx.late;
+	uint64_t span_tsc = wh_max_u64(
+		LATE_SPAN_RTTS * wh_rtt_get(&s->rtt), wh_session_ms_tsc(s, LATE_SPAN_MS));
+
+	if (now_tsc >= late->span_ends_tsc) {
+		late->span_ends_tsc = now_tsc + span_tsc;
+		late->seen_tsc[1] = late->seen_tsc[0];
+		late->seen_tsc[0] = 0;
+	}
+	late->seen_tsc[0] = wh_max_u64(late->seen_tsc[0], wh_delivery_stamps_tsc(s, state->late));
+	set_window(s, wh_max_u64(late->seen_tsc[0], late->seen_tsc[1]));
+}
+
+/*
+ * What was sent a window before the latest that came, or as much earlier as the receiver has waited
+ * since, and is not there, was lost.
+ */
+void wh_again_late(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state)
+{
+	struct wh_transmitter *tx = &s->tx;
+	uint64_t sent_tsc = wh_delivery_sent_tsc(s, now_tsc, state);
+	uint64_t held_tsc = wh_delivery_stamps_tsc(s, state->held);
+
+	widen_window(s, now_tsc, state);
+	if (state->seen_end > tx->late.seen_end) {
+		tx->late.seen_end = state->seen_end;
+		tx->late.probes = 0;
+	}
+
+	uint64_t wait_tsc = tx->late.window_tsc > held_tsc ? tx->late.window_tsc - held_tsc : 0;
+
+	if (sent_tsc <= wait_tsc)
+		return;
+
+	const struct wh_sent_due due = {
+		.now = wh_session_now_us(s, sent_tsc - wait_tsc),
+		.sent_end = tx->sent_end,
+	};
+
+	queue_missing(s, &due, state);
+}
+
+/* When nothing has been heard of the last packets for so long that something should have been. */
+static uint64_t tail_tsc(const struct wh_session *s)
+{
+	const struct wh_transmitter *tx = &s->tx;
+	bool waits = wh_fifo_count(&tx->again) > 0 || wh_fifo_count(&tx->fresh) > 0;
+
+	/* Nothing is out, or the next packet only waits for its turn. */
+	if (tx->table.lower >= tx->sent_end || tx->late.probe_waits ||
+		(waits && !wh_pacer_tokens_out(&tx->pacer)))
+		return WH_TSC_NEVER;
+	return tx->stamp_tsc + (tx->late.patience_tsc << tx->late.probes);
+}
+
+/* The last of those that are out, whose coming or not tells of all before it. */
+static int32_t probe_tail(struct wh_session *s, uint64_t now_tsc)
+{
+	struct wh_transmitter *tx = &s->tx;
+	uint64_t serial = tx->sent_end - 1;
+	uint64_t least = tx->sent_end - wh_min_u64(LATE_LOOKS, tx->sent_end - tx->table.lower);
+
+	if (now_tsc < tail_tsc(s))
+		return 0;
+	while (serial > least && wh_sent_table_acked(&tx->table, serial))
+		serial--;
+	if (wh_sent_table_acked(&tx->table, serial))
+		serial = tx->table.lower;
+	wh_sent_table_queue(&tx->table, serial, serial + 1, queue_again, tx);
+	tx->late.probe_waits = true;
+	tx->late.probes = (uint32_t)wh_min_u64(tx->late.probes + 1, LATE_DOUBLINGS_MAX);
+	return 1;
 }
 
 int32_t wh_again_look(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_transmitter *tx = &s->tx;
 
+	if (s->feedback.resend == WH_RESEND_LATE)
+		return probe_tail(s, now_tsc);
 	if (s->feedback.resend != WH_RESEND_TIMED || now_tsc < tx->next_look_tsc)
 		return 0;
 
@@ -69,6 +188,8 @@ uint64_t wh_again_deadline(const struct wh_session *s)
 {
 	const struct wh_transmitter *tx = &s->tx;
 
+	if (s->feedback.resend == WH_RESEND_LATE)
+		return tail_tsc(s);
 	return s->feedback.resend == WH_RESEND_TIMED && tx->table.lower < tx->sent_end
 		       ? tx->next_look_tsc
 		       : WH_TSC_NEVER;

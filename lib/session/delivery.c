@@ -74,8 +74,10 @@ void wh_delivery_note(struct wh_session *s, uint64_t arrived_tsc, const struct w
 	} else if (kind != WH_TICKET_DUPLICATE && (int32_t)(arrivals->stamp - stamp) > 0) {
 		arrivals->late = (uint32_t)wh_max_u64(arrivals->late, arrivals->stamp - stamp);
 	}
-	if (again && kind == WH_TICKET_DUPLICATE)
+	if (again && kind == WH_TICKET_DUPLICATE) {
 		arrivals->again_pkts++;
+		wh_session_count(&s->stats.spurious_pkts);
+	}
 }
 
 /* Data that must have come before a state may go. */
@@ -186,6 +188,33 @@ static uint64_t rtt_of(
 	return wh_min_u64(rtt_tsc, s->peer_timeout_tsc);
 }
 
+uint64_t wh_delivery_stamps_tsc(const struct wh_session *s, uint64_t stamps)
+{
+	return stamps_to_tsc(s->config.hz, stamps);
+}
+
+uint64_t wh_delivery_sent_tsc(
+	const struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state)
+{
+	uint32_t age = wh_session_stamp(s, now_tsc) - state->stamp;
+	uint64_t age_tsc = stamps_to_tsc(s->config.hz, age);
+
+	if (state->seen_end == 0 || (int32_t)(s->tx.stamp - state->stamp) < 0)
+		return 0;
+	return now_tsc > age_tsc ? now_tsc - age_tsc : 0;
+}
+
+/* No more than went again; the count wraps. */
+static void take_spurious(struct wh_session *s, const struct wh_rcv_state *state)
+{
+	struct wh_session_stats *stats = &s->stats;
+	uint64_t more = state->again_pkts - s->tx.delivery->again_pkts;
+	uint64_t most = stats->retransmitted_pkts - stats->spurious_pkts;
+
+	s->tx.delivery->again_pkts = state->again_pkts;
+	wh_session_add(&stats->spurious_pkts, wh_min_u64(more, most));
+}
+
 /* Counts only grow; a path that doubles packets brings no more than were sent. */
 static void take_counts(struct wh_delivery *delivery, const struct wh_rcv_state *state)
 {
@@ -221,6 +250,7 @@ void wh_delivery_take(struct wh_session *s, uint64_t now_tsc, const struct wh_rc
 		return;
 	take_counts(delivery, state);
 	take_clocks(s, state);
+	take_spurious(s, state);
 	if (fresh && rtt_tsc > 0)
 		wh_rtt_add(&s->rtt, rtt_tsc);
 

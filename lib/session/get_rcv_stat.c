@@ -203,6 +203,8 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 	if (s->feedback.resend == WH_RESEND_COUNTED)
 		wh_again_count(
 			s, packet->serial >= expected ? packet->serial - expected + 1 : 0, state);
+	if (s->feedback.resend == WH_RESEND_LATE)
+		wh_again_late(s, now_tsc, state);
 
 	const struct wh_feedback_event event = {
 		.now_tsc = now_tsc,

@@ -107,6 +107,9 @@
 /* With feedback.delivery no state waits for longer where one is due, unless it was not earned. */
 #define WH_DELIVERY_PERIOD_MS 10
 
+/* Nor does the transmitter say nothing for longer than that while data go slowly. */
+#define WH_QUIET_MS 1000
+
 /* A chunk being sent, by its slot. */
 struct wh_tx_chunk {
 	uint32_t packets; /* data and repair */
@@ -138,6 +141,18 @@ struct wh_probing {
 	uint64_t due_tsc;    /* when the next train goes, or what came must do */
 };
 
+/* How much later than those behind it a packet may come, and what is done about the last ones. */
+struct wh_late {
+	uint64_t window_tsc;
+	uint64_t patience_tsc; /* with the last packets, the first time */
+	uint64_t seen_tsc
+		[2]; /* that one was overtaken by, at most: in this span and the one before */
+	uint64_t span_ends_tsc;
+	uint32_t probes;   /* in a row that nothing came of */
+	bool probe_waits;  /* the first in `again` goes without a token */
+	uint64_t seen_end; /* when the timer was set */
+};
+
 /* What a receiver has told of our packets; delivery.c. Clocks wrap, sums of their steps do not. */
 struct wh_delivery {
 	uint64_t delivered_pkts;
@@ -146,6 +161,7 @@ struct wh_delivery {
 	int64_t delay_stamps;    /* its delay */
 	uint32_t arrived;        /* as told */
 	uint32_t delay;
+	uint32_t again_pkts;
 	int64_t least_tsc; /* without skew */
 	bool begun;
 	struct wh_skew skew;
@@ -187,6 +203,7 @@ struct wh_transmitter {
 	uint64_t transmission;
 	uint64_t stamp_tsc; /* of the turn that stamp is for */
 	uint32_t stamp;
+	uint32_t stamp_us; /* with WH_RESEND_LATE */
 	bool held_up;   /* since the last event of delivery, by other things than the controller */
 	bool pair_open; /* first of a pair is out, the second is to follow at once */
 	bool paused;    /* when it was its turn last there was nothing that might go */
@@ -202,6 +219,7 @@ struct wh_transmitter {
 	uint64_t state_tsc;
 	uint32_t states_counted; /* by differences of their serials; wraps */
 	uint64_t next_look_tsc;  /* at timers */
+	struct wh_late late;     /* again.c, with WH_RESEND_LATE */
 	uint64_t next_warning_serial;
 	uint64_t warning_tsc;
 	struct wh_bitmap_loss bitmap_loss;
@@ -231,6 +249,7 @@ struct wh_transmitter {
 	uint32_t same_states; /* in a row without news */
 	uint64_t told_lower;
 	uint64_t told_upper;
+	uint64_t told_transmission;
 	bool told_queued;
 };
 
@@ -241,6 +260,7 @@ struct wh_arrivals {
 	uint64_t latest_tsc; /* when the one with the highest transmission came ... */
 	uint32_t stamp;      /* ... and what it said */
 	uint32_t again_pkts;
+	uint64_t told_end[2]; /* highest ends in the state before and the one before that */
 	/* Since the state before. */
 	uint64_t first_tsc;
 	uint64_t last_tsc;
@@ -576,10 +596,13 @@ static inline uint8_t *wh_session_repair(const struct wh_session *s, const struc
 
 /*
  * again.c, for trans and get_rcv_stat, where nobody asks for packets: when one that goes now is due
- * again; `ahead` states have passed with this one; timers are looked at, and when next.
+ * again; `ahead` states have passed with this one; a state says what misses and what came last;
+ * timers are looked at, and when next.
  */
 uint32_t wh_again_due(const struct wh_session *s, uint64_t now_tsc);
 void wh_again_count(struct wh_session *s, uint64_t ahead, const struct wh_rcv_state *state);
+void wh_again_begin(struct wh_session *s);
+void wh_again_late(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state);
 int32_t wh_again_look(struct wh_session *s, uint64_t now_tsc);
 uint64_t wh_again_deadline(const struct wh_session *s);
 
@@ -613,6 +636,11 @@ void wh_delivery_pace(struct wh_session *s);
 bool wh_delivery_possible(
 	const struct wh_session *s, uint8_t flags, const struct wh_rcv_state *state);
 void wh_delivery_take(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state);
+
+/* When the latest packet that came was sent; 0: not known. */
+uint64_t wh_delivery_sent_tsc(
+	const struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state);
+uint64_t wh_delivery_stamps_tsc(const struct wh_session *s, uint64_t stamps);
 
 /* There is no place for it. */
 void wh_handshake_refuse(struct wh_session *s, uint64_t now_tsc);

@@ -7,11 +7,25 @@
 
 #include "session/internal.h"
 
+/* Packets pause when none has come for so many times as long as between two. */
+#define PAUSE_ARRIVALS 8
+
 /* Where each packet is acknowledged, so many acknowledgements are samples of the round trip. */
 #define SAMPLES_PER_PERIOD 8
 
+/*
+ * Where nobody asks, the sooner a hole is told the sooner it goes again, once no packet could still
+ * overtake it: the first of a period's states begins with what is new in this one or the last.
+ */
+static uint64_t cover_from(const struct wh_receiver *rx, uint32_t holes_most)
+{
+	if (rx->losses.ranges <= holes_most || rx->arrivals.told_end[1] >= rx->table.highest_end)
+		return rx->table.lower;
+	return rx->arrivals.told_end[1];
+}
+
 /* Holes from the cursor on, as many as fit; the next packet goes on where this one ends. */
-static void cover_holes(struct wh_session *s, struct wh_rcv_state *state)
+static void cover_holes(struct wh_session *s, struct wh_rcv_state *state, bool first)
 {
 	struct wh_receiver *rx = &s->rx;
 	bool both = s->feedback.delivery && wh_session_repairs(s);
@@ -20,6 +34,8 @@ static void cover_holes(struct wh_session *s, struct wh_rcv_state *state)
 	uint64_t highest_end = rx->table.highest_end;
 	uint64_t from = rx->cover_cursor;
 
+	if (s->feedback.resend == WH_RESEND_LATE && first)
+		from = cover_from(rx, holes_most);
 	/* Where each state is to be complete, the next goes on only with what had no room. */
 	if (s->feedback.resend == WH_RESEND_COUNTED && from == rx->told_highest_end)
 		from = rx->table.lower;
@@ -91,7 +107,7 @@ static void push_state(struct wh_session *s, uint64_t now_tsc, bool first)
 	if (s->feedback.ack_each) /* what has come is acknowledged when it comes */
 		packet.rcv_state.cover_first = packet.rcv_state.cover_end = s->rx.table.lower;
 	else
-		cover_holes(s, &packet.rcv_state);
+		cover_holes(s, &packet.rcv_state, first);
 	if (s->feedback.delivery)
 		wh_delivery_say(s, now_tsc, &packet.rcv_state);
 	if (first)
@@ -214,6 +230,8 @@ static void push_states(struct wh_session *s, uint64_t now_tsc, bool of_period)
 	rx->last_state_tsc = now_tsc;
 	if (s->feedback.delivery)
 		wh_delivery_pace(s);
+	rx->arrivals.told_end[1] = rx->arrivals.told_end[0];
+	rx->arrivals.told_end[0] = rx->table.highest_end;
 	note_told(s);
 }
 
@@ -244,14 +262,24 @@ static bool skip_state(struct wh_session *s, uint64_t now_tsc)
 	return wh_control_skip(s, has_news(&s->rx));
 }
 
-/* States go as often as the round trip wants them, if data have earned them. */
+/*
+ * States go as often as the round trip wants them, if data have earned them, and when data pause:
+ * those may have been the last.
+ */
 static void keep_step(struct wh_session *s)
 {
 	struct wh_receiver *rx = &s->rx;
-	uint64_t wait_tsc =
-		wh_delivery_earned(s) ? rx->arrivals.interval_tsc : rx->arrivals.patience_tsc;
+	const struct wh_arrivals *arrivals = &rx->arrivals;
+	bool earned = wh_delivery_earned(s);
 
-	rx->next_state_tsc = rx->last_state_tsc + wait_tsc;
+	rx->next_state_tsc =
+		rx->last_state_tsc + (earned ? arrivals->interval_tsc : arrivals->patience_tsc);
+	if (!earned && arrivals->pkts > 0) {
+		uint64_t pause_tsc =
+			wh_max_u64(arrivals->interval_tsc, PAUSE_ARRIVALS * rx->mean_arrival_tsc);
+
+		rx->next_state_tsc = wh_min_u64(rx->next_state_tsc, arrivals->last_tsc + pause_tsc);
+	}
 }
 
 static int32_t send_state(struct wh_session *s, uint64_t now_tsc)

@@ -24,6 +24,23 @@ static bool has_news(const struct wh_transmitter *tx)
 }
 
 /*
+ * Where states of the receiver tell what arrived, ours only measure its round trip: one in each,
+ * and within a share of the data while these go.
+ */
+static uint64_t step_tsc(const struct wh_session *s)
+{
+	const struct wh_transmitter *tx = &s->tx;
+	uint32_t state_bytes = s->config.wire_bytes - s->config.payload_bytes;
+	uint64_t bytes = (tx->transmission - tx->told_transmission) * s->config.wire_bytes;
+
+	if (!s->feedback.delivery)
+		return s->period_tsc;
+	if (tx->told_queued && bytes < (uint64_t)WH_DATA_PER_STATE * state_bytes)
+		return wh_session_ms_tsc(s, WH_QUIET_MS);
+	return wh_max_u64(s->period_tsc, wh_rtt_get(&s->rtt));
+}
+
+/*
  * Low activity: control packets are skipped (periodic-exchange.txt, "Control Packet Transmission
  * Time"), but not before the last news was told often enough.
  */
@@ -32,7 +49,7 @@ static uint64_t pause_tsc(const struct wh_session *s)
 	const struct wh_transmitter *tx = &s->tx;
 
 	if (tx->same_states + 1 < WH_STATE_REPEATS)
-		return s->period_tsc;
+		return step_tsc(s);
 	return wh_session_heartbeat_tsc(s, tx->idle ? tx->same_states + 1 - WH_STATE_REPEATS : 0);
 }
 
@@ -62,6 +79,7 @@ static void push_state(struct wh_session *s, uint64_t now_tsc)
 	wh_session_push_control(s, now_tsc, WH_PACKET_TRANS_STATE, &packet);
 	tx->told_lower = tx->table.lower;
 	tx->told_upper = tx->sent_end;
+	tx->told_transmission = tx->transmission;
 	tx->told_queued = queued_pkts(tx) > 0;
 	tx->last_trans_state_tsc = now_tsc;
 }
@@ -98,7 +116,7 @@ int32_t wh_send_trans_stat(struct wh_session *s, uint64_t now_tsc)
 	/* News waits for the end of a period, and for no heartbeat. */
 	if (news)
 		tx->next_trans_state_tsc = wh_min_u64(
-			tx->next_trans_state_tsc, tx->last_trans_state_tsc + s->period_tsc);
+			tx->next_trans_state_tsc, tx->last_trans_state_tsc + step_tsc(s));
 	if (now_tsc < tx->next_trans_state_tsc)
 		return 0;
 	tx->same_states = news ? 0 : tx->same_states + 1;

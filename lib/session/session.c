@@ -456,6 +456,8 @@ struct wh_session *wh_session_open(const struct wh_session_config *config,
 
 	if (s != NULL)
 		wh_rtt_init(&s->rtt, wh_ns_to_tsc(config->hz, config->initial_rtt_ns));
+	if (s != NULL)
+		wh_again_begin(s);
 	return s;
 }
 
@@ -676,7 +678,8 @@ static uint64_t transmitter_deadline(const struct wh_session *s)
 		deadline_tsc = wh_min_u64(deadline_tsc, s->next_release_tsc);
 	deadline_tsc = wh_min_u64(deadline_tsc, wh_again_deadline(s));
 	if (data_waits && !tx->peer_silent)
-		deadline_tsc = wh_min_u64(deadline_tsc, wh_pacer_next_tsc(&tx->pacer));
+		deadline_tsc = wh_min_u64(
+			deadline_tsc, tx->late.probe_waits ? 0 : wh_pacer_next_tsc(&tx->pacer));
 	return wh_min_u64(deadline_tsc, wh_prelude_deadline(s));
 }
 

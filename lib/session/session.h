@@ -142,6 +142,7 @@ struct wh_session_stats {
 	uint64_t received_pkts;  /* data, new */
 	uint64_t received_bytes; /* payload, new; what was repaired, too */
 	uint64_t duplicate_pkts;
+	uint64_t spurious_pkts; /* sent again, and had come: found, or told by feedback.delivery */
 	uint64_t control_sent_pkts;
 	uint64_t control_received_pkts;
 	uint64_t control_stale_pkts;  /* overtaken by a later one: dropped */

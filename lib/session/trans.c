@@ -75,6 +75,8 @@ static uint32_t stamp(struct wh_session *s, uint64_t now_tsc)
 	if (tx->stamp_tsc != now_tsc) {
 		tx->stamp_tsc = now_tsc;
 		tx->stamp = wh_session_stamp(s, now_tsc);
+		if (s->feedback.resend == WH_RESEND_LATE)
+			tx->stamp_us = wh_session_now_us(s, now_tsc);
 	}
 	return tx->stamp;
 }
@@ -214,9 +216,10 @@ static enum wh_limit send_data(
 		/* A silent peer gets no more data until it is heard again. */
 		if (tx->peer_silent)
 			return pause_data(tx, now_tsc, WH_LIMIT_PEER);
-		if (!tx->pair_open && !wh_pacer_due(&tx->pacer, now_tsc))
+		if (!tx->pair_open && !tx->late.probe_waits && !wh_pacer_due(&tx->pacer, now_tsc))
 			return wh_pacer_tokens_out(&tx->pacer) ? WH_LIMIT_WINDOW : tx->pace_limit;
 		if (!tx->pair_open && next_again(tx, &serial)) {
+			tx->late.probe_waits = false;
 			write_data(s, now_tsc, serial, WH_FLAG_RETRANSMISSION, &out[*sent]);
 			wh_session_count(&s->stats.retransmitted_pkts);
 		} else if (wh_fifo_pop_u64(&tx->fresh, &serial)) {
@@ -224,6 +227,7 @@ static enum wh_limit send_data(
 
 			write_data(s, now_tsc, serial, flags, &out[*sent]);
 		} else {
+			tx->late.probe_waits = false;
 			continue; /* all in `again` was acknowledged meanwhile */
 		}
 		(*sent)++;

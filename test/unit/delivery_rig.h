@@ -62,7 +62,10 @@ static struct wh_profile delivery_profile = {
 	.summary = "a test's",
 	.on_delivery = watch_delivery,
 	.decide = watch_decide,
-	.feedback = {.period_us = 10000, .nak_packets_max = 1, .delivery = true, .no_ack2 = true},
+	.feedback = {.period_us = 10000,
+		.delivery = true,
+		.no_ack2 = true,
+		.resend = WH_RESEND_LATE},
 };
 
 struct way {
@@ -87,6 +90,8 @@ struct pair {
 	struct wh_session *sender;
 	struct wh_session *receiver;
 	struct way there;
+	struct way aside; /* where packets are that others overtake */
+	bool (*overtaken)(uint64_t transmission);
 	struct way back;
 	uint64_t filled;
 	uint64_t chunks; /* the stream's */
@@ -138,7 +143,8 @@ static inline struct pair *pair_open(uint64_t delay_tsc)
 	pair->receiver =
 		wh_session_accept(&pair->config, NOW, LCI, &delivery_peer, &params, 2 * delay_tsc);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(pair->receiver);
-	wh_session_input(pair->sender, NOW, NOW, &accept);
+	pair->now_tsc += 2 * delay_tsc;
+	wh_session_input(pair->sender, pair->now_tsc, pair->now_tsc, &accept);
 	return pair;
 }
 
@@ -148,6 +154,7 @@ static inline void pair_close(struct pair *pair)
 	wh_session_check(pair->receiver, true);
 	CU_ASSERT_EQUAL(wh_session_stats(pair->receiver).bad_pkts, 0);
 	CU_ASSERT_EQUAL(wh_session_stats(pair->sender).bad_pkts, 0);
+	CU_ASSERT_EQUAL(wh_session_stats(pair->receiver).naks, 0);
 	wh_session_destroy(pair->sender);
 	wh_session_destroy(pair->receiver);
 	free(pair);
@@ -157,16 +164,20 @@ static inline void put(
 	struct pair *pair, struct way *way, const struct wh_packet *packet, uint32_t bytes)
 {
 	bool data = packet->type == WH_PACKET_DATA || packet->type == WH_PACKET_REPAIR;
+	uint64_t free_tsc = way->free_tsc;
 	uint64_t number = data ? packet->data.transmission : way->sent++;
 
 	way->bytes += bytes;
 	if (way->lose != NULL && (data || way == &pair->back) && way->lose(number))
 		return;
 	CU_ASSERT_FATAL(way->end - way->first < SLOTS);
-	way->free_tsc = (way->free_tsc > pair->now_tsc ? way->free_tsc : pair->now_tsc) +
+	way->free_tsc = (free_tsc > pair->now_tsc ? free_tsc : pair->now_tsc) +
 			(data ? way->packet_tsc : 0);
+	free_tsc = way->free_tsc;
+	if (data && pair->overtaken != NULL && pair->overtaken(number))
+		way = &pair->aside;
 	way->packet[way->end % SLOTS] = *packet;
-	way->arrives_tsc[way->end++ % SLOTS] = way->free_tsc + way->delay_tsc;
+	way->arrives_tsc[way->end++ % SLOTS] = free_tsc + way->delay_tsc;
 }
 
 static inline void take_output(struct pair *pair, struct wh_session *from, uint64_t now_tsc)
@@ -231,6 +242,7 @@ static inline void run_for(struct pair *pair, uint64_t span_tsc)
 		wh_session_poll(pair->sender, sender_now(pair));
 		take_output(pair, pair->sender, sender_now(pair));
 		give_arrived(pair, &pair->there, pair->receiver, pair->now_tsc);
+		give_arrived(pair, &pair->aside, pair->receiver, pair->now_tsc);
 		wh_session_poll(pair->receiver, pair->now_tsc);
 		take_output(pair, pair->receiver, pair->now_tsc);
 	}

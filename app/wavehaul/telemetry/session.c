@@ -236,6 +236,7 @@ static void put_counters(struct rte_tel_data *data, const struct look *look)
 	wh_tel_put(data, "retransmitted_pkts", stats->retransmitted_pkts);
 	wh_tel_put(data, "received_pkts", stats->received_pkts);
 	wh_tel_put(data, "duplicate_pkts", stats->duplicate_pkts);
+	wh_tel_put(data, "spurious_pkts", stats->spurious_pkts);
 	wh_tel_put(data, "losses_detected_pkts", stats->losses_detected_pkts);
 	wh_tel_put(data, "lost_pkts", look->lost_pkts);
 	wh_tel_put(data, "repair_pkts", stats->repair_pkts);

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What goes again by the time at which the latest was sent that came: WH_RESEND_LATE. */
+
+#include "../delivery_rig.h"
+
+const char wh_suite_name[] = "again_late";
+
+#define CHUNKS 200
+
+static bool every_tenth(uint64_t transmission)
+{
+	return transmission % 10 == 3;
+}
+
+static bool all(uint64_t number)
+{
+	(void)number;
+	return true;
+}
+
+static bool nine_of_ten(uint64_t number)
+{
+	return number % 10 != 0;
+}
+
+static uint64_t pkts(uint64_t chunks)
+{
+	return chunks * 47;
+}
+
+/* Runs until all chunks have come, or for that long; how long it took. */
+static uint64_t run_out(struct pair *pair, uint64_t most_tsc)
+{
+	uint64_t began_tsc = pair->now_tsc;
+
+	while (pair->delivered < pair->chunks && pair->now_tsc - began_tsc < most_tsc)
+		run_for(pair, 100 * US);
+	return pair->now_tsc - began_tsc;
+}
+
+/* Each loss is mended by one transmission, as soon as a state can say so; no other goes again. */
+static void test_losses(void)
+{
+	static const uint64_t ways_tsc[] = {25 * US, 500 * US, 5 * MS, 50 * MS};
+
+	for (size_t i = 0; i < sizeof(ways_tsc) / sizeof(ways_tsc[0]); i++) {
+		pace(10 * US);
+
+		struct pair *pair = pair_open(ways_tsc[i]);
+
+		pair->chunks = CHUNKS;
+		pair->there.lose = every_tenth;
+
+		/* 94 ms and a ninth more of sending, and the end. */
+		uint64_t took_tsc = run_out(pair, 10 * HZ);
+		struct wh_session_stats stats = wh_session_stats(pair->sender);
+
+		CU_ASSERT_TRUE(took_tsc <= 105 * MS + 12 * ways_tsc[i] + MS);
+		CU_ASSERT_EQUAL(pair->delivered, CHUNKS);
+		CU_ASSERT_TRUE(stats.retransmitted_pkts >= pkts(CHUNKS) / 9);
+		CU_ASSERT_TRUE(stats.retransmitted_pkts <= pkts(CHUNKS) / 9 + 3);
+		run_for(pair, 4 * ways_tsc[i] + 20 * MS);
+		CU_ASSERT_TRUE(wh_session_stats(pair->sender).spurious_pkts <= 1);
+		pair_close(pair);
+	}
+}
+
+static uint64_t lost_from;
+static uint64_t lost_end;
+
+static bool in_range(uint64_t transmission)
+{
+	return transmission >= lost_from && transmission < lost_end;
+}
+
+/* Where nothing later shows what is lost, one probe does: within three round trips all is there. */
+static void test_tail(void)
+{
+	for (uint64_t lost = 1; lost <= 100; lost += 9) {
+		pace(10 * US);
+
+		struct pair *pair = pair_open(5 * MS);
+
+		pair->chunks = 20;
+		lost_end = pkts(20);
+		lost_from = lost_end - lost;
+		pair->there.lose = in_range;
+
+		uint64_t took_tsc = run_out(pair, HZ);
+		struct wh_session_stats stats = wh_session_stats(pair->sender);
+
+		CU_ASSERT_EQUAL(pair->delivered, 20);
+		CU_ASSERT_TRUE(took_tsc <= (9 + 5 + 2 * 10 + 12) * MS);
+		CU_ASSERT_EQUAL(stats.retransmitted_pkts, lost);
+		pair_close(pair);
+	}
+}
+
+/* All is lost for a while, there, back or both, and then all goes on. */
+static void test_outage(void)
+{
+	for (uint32_t which = 1; which <= 3; which++) {
+		pace(10 * US);
+
+		struct pair *pair = pair_open(5 * MS);
+
+		pair->chunks = CHUNKS;
+		run_for(pair, 50 * MS);
+		pair->there.lose = which & 1 ? all : NULL;
+		pair->back.lose = which & 2 ? all : NULL;
+		run_for(pair, 200 * MS);
+		pair->there.lose = pair->back.lose = NULL;
+
+		uint64_t took_tsc = run_out(pair, 10 * HZ);
+
+		CU_ASSERT_EQUAL(pair->delivered, CHUNKS);
+		/* What is left of 94 ms, and at most a pause as long as the outage. */
+		CU_ASSERT_TRUE(took_tsc <= (94 + 200 + 50) * MS);
+		pair_close(pair);
+	}
+}
+
+/* Of the states only every tenth arrives: what each says is complete. */
+static void test_lost_states(void)
+{
+	pace(10 * US);
+
+	struct pair *pair = pair_open(5 * MS);
+
+	pair->chunks = CHUNKS;
+	pair->there.lose = every_tenth;
+	pair->back.lose = nine_of_ten;
+
+	uint64_t took_tsc = run_out(pair, 10 * HZ);
+	struct wh_session_stats stats = wh_session_stats(pair->sender);
+
+	CU_ASSERT_EQUAL(pair->delivered, CHUNKS);
+	CU_ASSERT_TRUE(took_tsc <= 400 * MS);
+	CU_ASSERT_TRUE(stats.retransmitted_pkts <= pkts(CHUNKS) / 9 + 20);
+	pair_close(pair);
+}
+
+static bool three_percent(uint64_t transmission)
+{
+	return transmission * 2654435761u % 10000 < 300;
+}
+
+/*
+ * 3 % come 1 ms late, at 10 Gb/s: what goes again for nothing is at most 0.5 % of what is sent, and
+ * nothing once it has been seen how late they are.
+ */
+static void test_overtaken(void)
+{
+	static const uint64_t ways_tsc[] = {500 * US, 5 * MS, 50 * MS};
+
+	for (size_t i = 0; i < sizeof(ways_tsc) / sizeof(ways_tsc[0]); i++) {
+		pace(1230);
+		watch.decision.burst_pkts = 32;
+
+		struct pair *pair = pair_open(ways_tsc[i]);
+
+		pair->overtaken = three_percent;
+		pair->aside.delay_tsc = ways_tsc[i] + MS;
+		run_for(pair, 400 * MS);
+
+		struct wh_session_stats stats = wh_session_stats(pair->sender);
+		uint64_t again_pkts = stats.retransmitted_pkts;
+
+		CU_ASSERT_TRUE(stats.sent_pkts > 100000);
+		CU_ASSERT_TRUE(again_pkts * 200 <= stats.sent_pkts);
+		run_for(pair, 200 * MS);
+		stats = wh_session_stats(pair->sender);
+		CU_ASSERT_EQUAL(stats.retransmitted_pkts, again_pkts);
+		pair_close(pair);
+	}
+}
+
+CU_TestInfo wh_tests[] = {
+	{"losses", test_losses},
+	{"tail", test_tail},
+	{"outage", test_outage},
+	{"lost states", test_lost_states},
+	{"overtaken", test_overtaken},
+	CU_TEST_INFO_NULL,
+};
