@@ -29,16 +29,28 @@
 
 #define WATCH_US 1000
 
+/* A way, and how its path changes: by the core that the way is on. */
+struct changing_way {
+	struct wh_join_way join;
+	uint64_t hz;
+	uint64_t start_tsc;
+	const struct wh_wan_schedule *schedule;
+	enum wh_lambda_end end;
+	uint32_t step; /* the next */
+	uint64_t step_tsc;
+};
+
 struct wan {
 	struct wh_wan_plan plan;
 	struct wh_runtime runtime;
 	struct rte_mempool *pool[WH_LAMBDA_ENDS]; /* that the port receives into */
 	struct wh_port *port[WH_LAMBDA_ENDS];
-	struct wh_join_way way[WH_LAMBDA_ENDS]; /* by the end that sends */
+	struct changing_way way[WH_LAMBDA_ENDS]; /* by the end that sends */
 	struct wh_link_watch link[WH_LAMBDA_ENDS];
 	uint64_t start_tsc;
 	uint64_t end_tsc; /* WH_TSC_NEVER: when told to */
 	uint64_t next_tsc;
+	uint32_t told_steps;
 	bool told_oversize[WH_LAMBDA_ENDS];
 	bool lost; /* a port is gone */
 };
@@ -46,7 +58,7 @@ struct wan {
 /* Segments of the sender's kernel before anybody cut them: a NIC would, and here is none. */
 static void tell_oversize(struct wan *wan, uint32_t end)
 {
-	const struct wh_join_stats *stats = &wan->way[end].stats;
+	const struct wh_join_stats *stats = &wan->way[end].join.stats;
 
 	if (wan->told_oversize[end] || stats->dropped_pkts[WH_JOIN_DROP_OVERSIZE] == 0)
 		return;
@@ -55,6 +67,40 @@ static void tell_oversize(struct wan *wan, uint32_t end)
 	       "where the kernel behind it leaves segmentation to its NIC, 'ethtool -K IFACE tx "
 	       "off' at that end",
 		wan->plan.mtu, wan->plan.settings.ports[end]);
+}
+
+static uint64_t step_tsc(const struct changing_way *way, uint32_t step)
+{
+	return step == way->schedule->count
+		       ? WH_TSC_NEVER
+		       : way->start_tsc + wh_ns_to_tsc(way->hz, way->schedule->step[step].at_ns);
+}
+
+static void change(struct changing_way *way)
+{
+	const struct wh_wan_step *step = &way->schedule->step[way->step];
+
+	if (step->changes[way->end])
+		wh_fibre_change(
+			way->join.fibre, &step->fibre[way->end], way->hz, way->join.clock());
+	way->step_tsc = step_tsc(way, ++way->step);
+}
+
+static int32_t poll_way(void *state, uint64_t now_tsc)
+{
+	struct changing_way *way = state;
+
+	while (unlikely(now_tsc >= way->step_tsc))
+		change(way);
+	return wh_join_way_poll(&way->join, now_tsc);
+}
+
+static void tell_steps(struct wan *wan, uint64_t now_tsc)
+{
+	const struct wh_wan_schedule *schedule = &wan->plan.schedule;
+
+	for (; now_tsc >= step_tsc(&wan->way[WH_LAMBDA_A], wan->told_steps); wan->told_steps++)
+		wh_say("[%s] of %s", schedule->step[wan->told_steps].head, wan->plan.settings.then);
 }
 
 static int32_t watch(void *state, uint64_t now_tsc)
@@ -68,6 +114,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	wan->next_tsc = now_tsc + wh_us_to_tsc(wan->runtime.hz, WATCH_US);
 	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
 		tell_oversize(wan, end);
+	tell_steps(wan, now_tsc);
 	if (wan->lost || now_tsc >= wan->end_tsc || wh_signals_count() > 0)
 		wh_runtime_stop(&wan->runtime);
 	return 0;
@@ -184,7 +231,7 @@ static int open_way(struct wan *wan, uint32_t end)
 		.hz = wan->runtime.hz,
 		.clock = read_tsc,
 	};
-	int rc = wh_join_way_init(&wan->way[end], &config);
+	int rc = wh_join_way_init(&wan->way[end].join, &config);
 
 	if (rc == 0)
 		return WH_EXIT_OK;
@@ -212,7 +259,7 @@ static int open_all(struct wan *wan)
 		wh_link_watch_init(
 			&wan->link[end], wan->port[end], &wan->plan.spec[end], wan->runtime.hz);
 		wh_loop_add(wh_runtime_loop_of(&wan->runtime, 0, end == WH_LAMBDA_B),
-			end == WH_LAMBDA_A ? "A to B" : "B to A", wh_join_way_poll, &wan->way[end]);
+			end == WH_LAMBDA_A ? "A to B" : "B to A", poll_way, &wan->way[end]);
 	}
 	wh_runtime_add(&wan->runtime, 0, "watch", watch, wan);
 	return WH_EXIT_OK;
@@ -221,7 +268,7 @@ static int open_all(struct wan *wan)
 static void close_all(struct wan *wan)
 {
 	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
-		wh_join_way_free(&wan->way[end]);
+		wh_join_way_free(&wan->way[end].join);
 	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
 		wh_port_close(wan->port[end]);
 	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
@@ -234,12 +281,29 @@ static void count(struct wan *wan, struct wh_wan_result *result)
 	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
 		struct wh_wan_figures *way = &result->way[end];
 
-		WH_ASSERT(wh_join_way_adds_up(&wan->way[end]));
-		way->join = wan->way[end].stats;
-		way->path = *wh_fibre_stats(wan->way[end].fibre);
-		way->held_pkts = wh_fibre_held(wan->way[end].fibre);
+		const struct wh_join_way *join = &wan->way[end].join;
+
+		WH_ASSERT(wh_join_way_adds_up(join));
+		way->join = join->stats;
+		way->late_ns_max = wh_tsc_to_ns(wan->runtime.hz, join->stats.late_tsc_max);
+		way->path = *wh_fibre_stats(join->fibre);
+		way->held_pkts = wh_fibre_held(join->fibre);
 		wh_port_stats_total(wan->port[end], &way->from);
 		wh_port_stats_total(wan->port[WH_LAMBDA_ENDS - 1 - end], &way->to);
+	}
+}
+
+static void start(struct wan *wan)
+{
+	wan->start_tsc = rte_rdtsc();
+	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
+		struct changing_way *way = &wan->way[end];
+
+		way->hz = wan->runtime.hz;
+		way->end = (enum wh_lambda_end)end;
+		way->start_tsc = wan->start_tsc;
+		way->schedule = &wan->plan.schedule;
+		way->step_tsc = step_tsc(way, 0);
 	}
 }
 
@@ -250,7 +314,7 @@ static int carry(struct wan *wan, struct wh_wan_result *result)
 	if (status == WH_EXIT_OK) {
 		uint64_t time_ns = wan->plan.settings.time_ns;
 
-		wan->start_tsc = rte_rdtsc();
+		start(wan);
 		wan->end_tsc = time_ns == 0
 				       ? WH_TSC_NEVER
 				       : wan->start_tsc + wh_ns_to_tsc(wan->runtime.hz, time_ns);
@@ -299,6 +363,7 @@ int wh_verb_wan(int argc, char **argv)
 	} else if (status != WH_EXIT_OK && wh_words_contain(argc, argv, "--json")) {
 		wh_json_print(wh_head_json("wan", status), JSON_COMPACT);
 	}
+	wh_wan_plan_free(&wan->plan);
 	free(wan);
 	return status;
 }

@@ -51,6 +51,7 @@ int wh_join_way_init(struct wh_join_way *way, const struct wh_join_way_config *c
 		.to = config->to,
 		.pool = config->pool,
 		.clock = config->clock,
+		.late_tsc = wh_ns_to_tsc(config->hz, WH_JOIN_LATE_NS),
 		.frame_bytes_max = (uint32_t)config->from->mtu + WH_ETHER_BYTES,
 	};
 	way->fibre =
@@ -177,9 +178,14 @@ static uint32_t hand_over(struct wh_join_way *way)
 	struct wh_fibre_item items[WH_JOIN_BURST];
 	struct rte_mbuf *pkts[WH_JOIN_BURST];
 	uint64_t bytes = 0;
-	uint32_t due = wh_fibre_take(way->fibre, way->clock(), items, WH_JOIN_BURST);
+	uint64_t now_tsc = way->clock();
+	uint32_t due = wh_fibre_take(way->fibre, now_tsc, items, WH_JOIN_BURST);
 
 	for (uint32_t i = 0; i < due; i++) {
+		uint64_t late_tsc = now_tsc - items[i].due_tsc;
+
+		way->stats.late_pkts += late_tsc > way->late_tsc;
+		way->stats.late_tsc_max = RTE_MAX(way->stats.late_tsc_max, late_tsc);
 		pkts[i] = items[i].item;
 		bytes += pkts[i]->pkt_len;
 	}

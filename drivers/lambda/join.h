@@ -28,6 +28,9 @@
 
 #define WH_JOIN_POOL_CACHE 256
 
+/* What the delay may err by. */
+#define WH_JOIN_LATE_NS 50000
+
 /* What is lost beside the fibre's own drops (enum wh_fibre_drop) and what the ports tell. */
 enum wh_join_drop {
 	WH_JOIN_DROP_OVERSIZE = 0, /* longer than the MTU, Ethernet header and tags */
@@ -47,6 +50,8 @@ struct wh_join_stats {
 	uint64_t went_bytes;
 	uint64_t dropped_pkts[WH_JOIN_DROPS];
 	uint32_t oversize_bytes; /* the longest such frame, as far as the port gave it */
+	uint64_t late_pkts;      /* handed over more than WH_JOIN_LATE_NS after they were due */
+	uint64_t late_tsc_max;   /* of any packet */
 };
 
 struct wh_join_way_config {
@@ -65,6 +70,7 @@ struct wh_join_way {
 	struct rte_mempool *pool;
 	struct wh_fibre *fibre;
 	uint64_t (*clock)(void);
+	uint64_t late_tsc;
 	uint32_t frame_bytes_max; /* of one without a tag */
 	struct wh_join_stats stats;
 } __rte_cache_aligned;

@@ -141,6 +141,54 @@ bool wh_delay_line_hold(struct wh_delay_line *line, uint64_t due_tsc, bool late,
 	return true;
 }
 
+/* From its last parent up to its root. */
+static void heap_mend(struct wh_delay_line *line)
+{
+	struct wh_fibre_item *heap = line->heap;
+
+	for (uint32_t parent = line->heap_count / 2; parent-- > 0;) {
+		struct wh_fibre_item moved = heap[parent];
+		uint64_t hole = parent;
+
+		for (uint64_t child = 2 * hole + 1; child < line->heap_count;
+			child = 2 * hole + 1) {
+			if (child + 1 < line->heap_count &&
+				comes_before(&heap[child + 1], &heap[child]))
+				child++;
+			if (!comes_before(&heap[child], &moved))
+				break;
+			heap[hole] = heap[child];
+			hole = child;
+		}
+		heap[hole] = moved;
+	}
+}
+
+void wh_delay_line_change(struct wh_delay_line *line,
+	uint64_t (*due_tsc)(void *context, uint64_t due_tsc), void *context)
+{
+	uint32_t ring_count = line->ring_count;
+	uint32_t index = line->ring_head;
+
+	for (uint32_t i = 0; i < line->heap_count; i++)
+		line->heap[i].due_tsc = due_tsc(context, line->heap[i].due_tsc);
+	heap_mend(line);
+
+	/* The ring is filled anew, never beyond where it is read; what now overtakes leaves it. */
+	line->ring_count = 0;
+	line->ring_tail = line->ring_head;
+	for (uint32_t i = 0; i < ring_count; i++, index = ring_next(line, index)) {
+		struct wh_fibre_item entry = line->ring[index];
+
+		entry.due_tsc = due_tsc(context, entry.due_tsc);
+		if (line->ring_count == 0 || entry.due_tsc >= line->ring_last_tsc)
+			ring_push(line, &entry);
+		else
+			heap_push(line, &entry);
+	}
+	WH_DEBUG_ASSERT(is_sound(line));
+}
+
 uint32_t wh_delay_line_take(
 	struct wh_delay_line *line, uint64_t now_tsc, struct wh_fibre_item *items, uint32_t count)
 {

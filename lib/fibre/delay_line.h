@@ -40,6 +40,13 @@ bool wh_delay_line_hold(struct wh_delay_line *line, uint64_t due_tsc, bool late,
 uint32_t wh_delay_line_take(
 	struct wh_delay_line *line, uint64_t now_tsc, struct wh_fibre_item *items, uint32_t count);
 
+/*
+ * Other due times for items that are held, in whatever order that makes; equal ones keep theirs. It
+ * takes a walk over all of them.
+ */
+void wh_delay_line_change(struct wh_delay_line *line,
+	uint64_t (*due_tsc)(void *context, uint64_t due_tsc), void *context);
+
 /* The next item, due or not; NULL when empty. */
 void *wh_delay_line_take_any(struct wh_delay_line *line);
 

@@ -40,7 +40,7 @@ static bool is_share(double value)
 	return value >= 0.0 && value <= 1.0; /* not for a NaN */
 }
 
-static bool config_is_sound(const struct wh_fibre_config *config, uint64_t hz)
+bool wh_fibre_config_is_sound(const struct wh_fibre_config *config, uint64_t hz)
 {
 	const struct wh_gilbert_elliott *ge = &config->gilbert_elliott;
 	const double shares[] = {config->loss, config->bit_error, config->corrupt,
@@ -56,6 +56,9 @@ static bool config_is_sound(const struct wh_fibre_config *config, uint64_t hz)
 		if (wh_ns_to_tsc(hz, times_ns[i]) > TIME_MAX_TSC)
 			return false;
 	}
+	if ((config->rate_bps != 0 && !wh_line_rate_fits(config->rate_bps, hz)) ||
+		(config->ingress_bps != 0 && !wh_line_rate_fits(config->ingress_bps, hz)))
+		return false;
 	if (config->reorder > 0.0 && config->reorder_delay_ns == 0 && config->rate_bps == 0 &&
 		wh_ns_to_tsc(hz, config->delay_ns) < REORDER_DELAY_SHARE)
 		return false;
@@ -63,10 +66,8 @@ static bool config_is_sound(const struct wh_fibre_config *config, uint64_t hz)
 	       config->n_outages <= WH_FIBRE_OUTAGES_MAX;
 }
 
-static void fibre_init(
-	struct wh_fibre *fibre, const struct wh_fibre_config *config, uint64_t hz, uint64_t now_tsc)
+static void set_travel(struct wh_fibre *fibre, const struct wh_fibre_config *config, uint64_t hz)
 {
-	fibre->now_tsc = now_tsc;
 	fibre->delay_tsc = wh_ns_to_tsc(hz, config->delay_ns);
 	fibre->jitter_tsc = wh_ns_to_tsc(hz, config->jitter_ns);
 	fibre->reorder_delay_default = config->reorder_delay_ns == 0;
@@ -78,6 +79,13 @@ static void fibre_init(
 	fibre->corrupt_threshold = wh_chance_threshold(config->corrupt);
 	fibre->reorder_threshold = wh_chance_threshold(config->reorder);
 	fibre->duplicate_threshold = wh_chance_threshold(config->duplicate);
+}
+
+static void fibre_init(
+	struct wh_fibre *fibre, const struct wh_fibre_config *config, uint64_t hz, uint64_t now_tsc)
+{
+	fibre->now_tsc = now_tsc;
+	set_travel(fibre, config, hz);
 	wh_prng_init(&fibre->prng, config->seed);
 	wh_loss_model_init(&fibre->loss_model, config, hz, now_tsc);
 }
@@ -91,7 +99,7 @@ struct wh_fibre *wh_fibre_create(
 	int rc = -EINVAL;
 	struct wh_fibre *fibre = NULL;
 
-	if (!config_is_sound(config, hz))
+	if (!wh_fibre_config_is_sound(config, hz))
 		goto fail;
 	rc = -ENOMEM;
 	fibre = calloc(1, sizeof(*fibre));
@@ -239,6 +247,47 @@ void wh_fibre_admit(
 uint64_t wh_fibre_ingress_free(const struct wh_fibre *fibre)
 {
 	return wh_line_free_tsc(&fibre->ingress);
+}
+
+/* What the due times of a change go by. */
+struct change {
+	struct wh_line_pace pace;
+	uint64_t old_delay_tsc;
+	uint64_t new_delay_tsc;
+};
+
+static uint64_t changed_due(void *state, uint64_t due_tsc)
+{
+	const struct change *change = state;
+	uint64_t leave_tsc = due_tsc - wh_min_u64(due_tsc, change->old_delay_tsc);
+
+	if (leave_tsc <= change->pace.now_tsc)
+		return due_tsc;
+	return wh_line_pace(&change->pace, leave_tsc) + change->new_delay_tsc;
+}
+
+void wh_fibre_change(
+	struct wh_fibre *fibre, const struct wh_fibre_config *config, uint64_t hz, uint64_t now_tsc)
+{
+	struct change change = {.old_delay_tsc = fibre->delay_tsc};
+	bool had_ingress = fibre->ingress.byte_span > 0;
+
+	WH_ASSERT(now_tsc >= fibre->now_tsc && wh_fibre_config_is_sound(config, hz));
+	WH_ASSERT((config->ingress_bps != 0) == had_ingress);
+	fibre->now_tsc = now_tsc;
+	change.pace = wh_line_change(&fibre->line, config, hz, now_tsc);
+	if (had_ingress)
+		(void)wh_line_change(&fibre->ingress,
+			&(struct wh_fibre_config){.rate_bps = config->ingress_bps}, hz, now_tsc);
+	set_travel(fibre, config, hz);
+	wh_loss_model_change(&fibre->loss_model, config, hz, now_tsc);
+	change.new_delay_tsc = fibre->delay_tsc;
+	wh_delay_line_change(&fibre->delay_line, changed_due, &change);
+	/* What has left holds up nobody who takes a shorter way. */
+	if (fibre->in_order_tsc > now_tsc + change.old_delay_tsc)
+		fibre->in_order_tsc = changed_due(&change, fibre->in_order_tsc);
+	else if (change.new_delay_tsc < change.old_delay_tsc)
+		fibre->in_order_tsc = 0;
 }
 
 bool wh_fibre_hold(struct wh_fibre *fibre, uint64_t due_tsc, void *item)

@@ -62,11 +62,12 @@ struct wh_fibre_outage {
 };
 
 struct wh_fibre_config {
-	uint64_t rate_bps;    /* of the line, Ethernet overhead counted; 0: infinite */
-	uint64_t ingress_bps; /* of the sender's link, likewise; 0: infinite */
-	uint64_t delay_ns;    /* one way */
-	uint64_t queue_bytes; /* wire bytes that may wait; 0: no limit in bytes */
-	uint32_t queue_pkts;  /* packets that may wait; 0: no limit in packets */
+	uint64_t rate_bps;       /* of the line, Ethernet overhead counted; 0: infinite */
+	uint64_t ingress_bps;    /* of the sender's link, likewise; 0: infinite */
+	uint64_t delay_ns;       /* one way */
+	uint64_t queue_bytes;    /* wire bytes that may wait; 0: no limit in bytes */
+	uint32_t queue_pkts;     /* packets that may wait; 0: no limit in packets */
+	uint32_t queue_pkts_max; /* 0: queue_pkts; what wh_fibre_change may make of it */
 	enum wh_fibre_loss_model loss_model;
 	double loss; /* Bernoulli */
 	struct wh_gilbert_elliott gilbert_elliott;
@@ -125,6 +126,19 @@ struct wh_fibre; /* fibre.c */
  */
 struct wh_fibre *wh_fibre_create(
 	const struct wh_fibre_config *config, uint64_t hz, uint64_t now_tsc, uint32_t items_max);
+
+/* Whether wh_fibre_create finds nothing wrong with it. */
+bool wh_fibre_config_is_sound(const struct wh_fibre_config *config, uint64_t hz);
+
+/*
+ * Another line, delay, loss and so on from now on; the seed and queue_pkts_max stay. What waits in
+ * the queue leaves at the new rate, what has left keeps the delay that it left by: so what leaves
+ * after a delay that falls may overtake, as on a shorter way. Jitter of what waits is taken for a
+ * part of its waiting. Outages, if there are any, count from now and replace those before. Rates
+ * are finite before and after. The caller's items_max bears whatever comes.
+ */
+void wh_fibre_change(struct wh_fibre *fibre, const struct wh_fibre_config *config, uint64_t hz,
+	uint64_t now_tsc);
 
 /* Items still held are the caller's: drain with wh_fibre_take_any first. */
 void wh_fibre_destroy(struct wh_fibre *fibre);

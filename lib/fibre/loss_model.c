@@ -53,6 +53,18 @@ void wh_loss_model_init(struct wh_loss_model *model, const struct wh_fibre_confi
 	init_outages(model, config, hz, start_tsc);
 }
 
+void wh_loss_model_change(struct wh_loss_model *model, const struct wh_fibre_config *config,
+	uint64_t hz, uint64_t now_tsc)
+{
+	struct wh_loss_model before = *model;
+
+	wh_loss_model_init(model, config, hz, now_tsc);
+	if (config->n_outages > 0)
+		return;
+	memcpy(model->outages, before.outages, sizeof(model->outages));
+	model->n_outages = before.n_outages;
+}
+
 /* Windows may touch and overlap: only the edges matter. */
 static void look_up_outage(struct wh_loss_model *model, uint64_t now_tsc)
 {

@@ -49,6 +49,13 @@ struct wh_loss_model {
 void wh_loss_model_init(struct wh_loss_model *model, const struct wh_fibre_config *config,
 	uint64_t hz, uint64_t start_tsc);
 
+/*
+ * Losses as the configuration has them from now on, in the good state. Its outages, if it has any,
+ * count from now and take the place of those that there are.
+ */
+void wh_loss_model_change(struct wh_loss_model *model, const struct wh_fibre_config *config,
+	uint64_t hz, uint64_t now_tsc);
+
 /* Is an outage window open? A window has its first moment and not its end; time never decreases. */
 bool wh_loss_model_outage(struct wh_loss_model *model, uint64_t now_tsc);
 

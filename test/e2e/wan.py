@@ -254,6 +254,38 @@ def rate(program, _folder):
         expect_equal('dropped by wan itself', own_drops(wan.report['there']), 0)
 
 
+def schedule(program, folder):
+    """The path changes while it runs: delay each way, an outage, losses; as the file says."""
+    steps = folder / 'steps.ini'
+    steps.write_text('[at 1s]\nrtt = 40ms\n[at 1500ms back]\ndelay = 60ms\n'
+                     '[at 2s there]\noutage = 300ms\n[at 2600ms]\nrate = 1M\nrtt = 0s\n')
+    with sites() as (left, middle, _):
+        with Wan(program, middle, '--rtt', '10ms', '--then', steps) as wan, \
+                Pinger(left, RIGHT) as pinger:
+            began, times = time.monotonic(), []
+            while (at := time.monotonic() - began) < 3:
+                times.append((at, pinger.ping(timeout_s=0.15)))
+                time.sleep(0.02)
+            result = wan.stop()
+        # The clock here is some 0.3 s behind that of wan, which is up before it says so.
+        for name, low, high, round_s in (('at first', 0, 0.5, 0.01), ('later', 1.05, 1.15, 0.04),
+                                         ('with a longer way back', 1.6, 1.7, 0.08)):
+            found = [t for at, t in times if low <= at < high and t]
+            expect(found and round_s <= min(found) < round_s + 0.004,
+                   f'round trips {name}: {found}, of {times}')
+        expect(any(t is None for _, t in times), f'no ping is lost in the outage: {times}')
+        # 98 bytes and 24 around them at 1 Mb/s, both ways.
+        expect_between('the last round trip', times[-1][1], 0.00195, 0.006)
+        expect_said(result, r'\[at 2s there\] of .*steps.ini')
+        expect(wan.report['there']['path_lost_pkts']['outage'] > 0, f'{wan.report["there"]}')
+        expect_equal('lost on the way back', sum(wan.report['back']['path_lost_pkts'].values()), 0)
+        expect_even(wan.report)
+    steps.write_text('[at 1s]\nrate = quick\n')
+    refused = program.run('wan', '--port', 'af_packet:lo', '--port', 'tap:x', '--then', steps)
+    expect_status(refused, USAGE)
+    expect_said(refused, r"steps.ini:2: rate = 'quick' is not understood")
+
+
 def vanish(program, _folder):
     """An interface that is deleted ends it, by a sentence; Ctrl-C twice does no harm."""
     with sites() as (left, middle, right):
@@ -277,6 +309,7 @@ def cases():
     yield Case('transparent', True, transparent)
     yield Case('oversize', True, oversize)
     yield Case('rate', False, rate)
+    yield Case('schedule', True, schedule)
     yield Case('vanish', True, vanish)
 
 

@@ -174,8 +174,9 @@ struct wh_settings {
 	/* wan */
 	const char *ports[WH_SETTINGS_PORTS_MAX]; /* pointers into argv */
 	uint32_t n_ports;
-	struct wh_fibre_config back; /* what was told of the way from B to A alone */
-	uint32_t frame_bytes;        /* 0: by the MTU */
+	struct wh_fibre_config back;       /* what was told of the way from B to A alone */
+	uint32_t frame_bytes;              /* 0: by the MTU */
+	char then[WH_SETTINGS_TEXT_BYTES]; /* the schedule; "": none */
 
 	/* demo */
 	char file[WH_SETTINGS_TEXT_BYTES]; /* "": one of size_bytes is made */

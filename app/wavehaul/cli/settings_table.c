@@ -199,6 +199,10 @@ const struct wh_setting wh_settings_table[] = {
 	{IN("run"), FIELD(time_ns), .flag = "time", .verbs = WAN,
 		TIME(WH_NS_PER_S / 10, WH_BENCH_NS_MAX), .argument = "TIME", .example = "60s",
 		.help = "end after so long (with Ctrl-C)"},
+	{IN("run"), FIELD(then), .flag = "then", PATH, .verbs = WAN, .argument = "FILE",
+		.example = "steps.ini",
+		.help = "change the path while it runs: [at 5s], [at 5s there] or [at 5s back],\n"
+			"and below it lines as rate = 2G; outage = 200ms drops all for so long"},
 	{IN("cores"), FIELD(rx_cpus), .flag = "cpus", .type = WH_SETTING_CPUS, .verbs = WAN,
 		.argument = "LIST", .example = "2",
 		.help = "that move packets and do nothing else: one for both ways, or one for\n"

@@ -82,6 +82,22 @@ static bool check_loss(const struct wh_fibre_config *fibre, const char *back)
 	return false;
 }
 
+static void plan_queues(struct wh_wan_plan *plan)
+{
+	uint64_t rtt_ns = plan->fibre[WH_LAMBDA_A].delay_ns + plan->fibre[WH_LAMBDA_B].delay_ns;
+	uint32_t mtu = plan->settings.mtu_bytes != 0 ? plan->settings.mtu_bytes : MTU_USUAL;
+	uint32_t wire_bytes = mtu + WH_ETHER_BYTES + WH_ETHER_WIRE_BYTES;
+
+	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
+		struct wh_fibre_config *fibre = &plan->fibre[end];
+
+		if (fibre->queue_bytes == 0 && fibre->queue_pkts == 0)
+			fibre->queue_bytes =
+				wh_max_u64(wh_muldiv_u64(fibre->rate_bps, rtt_ns, 8 * WH_NS_PER_S),
+					QUEUE_FRAMES_MIN * (uint64_t)wire_bytes);
+	}
+}
+
 static int check(struct wh_wan_plan *plan)
 {
 	const struct wh_settings *settings = &plan->settings;
@@ -109,17 +125,39 @@ static int check(struct wh_wan_plan *plan)
 	if (!delayed)
 		plan->settings.lambda.delay_ns = settings->rtt_ns / 2;
 	inherit(plan);
+	plan_queues(plan);
 	return check_loss(&plan->fibre[WH_LAMBDA_A], "") &&
 			       check_loss(&plan->fibre[WH_LAMBDA_B], "back-")
 		       ? -1
 		       : WH_EXIT_USAGE;
 }
 
+static int read_schedule(struct wh_wan_plan *plan)
+{
+	if (plan->settings.then[0] == '\0')
+		return -1;
+
+	int status = wh_wan_schedule_read(
+		&plan->schedule, plan->settings.then, plan->fibre, plan->settings.time_ns);
+
+	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
+		plan->fibre[end].queue_pkts_max =
+			wh_wan_schedule_queue_pkts(&plan->schedule, (enum wh_lambda_end)end);
+	return status;
+}
+
 int wh_wan_plan_read(struct wh_wan_plan *plan, int argc, char **argv)
 {
 	int status = wh_settings_read(&plan->settings, WH_VERB_WAN, argc, argv);
 
-	return status == -1 ? check(plan) : status;
+	if (status == -1)
+		status = check(plan);
+	return status == -1 ? read_schedule(plan) : status;
+}
+
+void wh_wan_plan_free(struct wh_wan_plan *plan)
+{
+	wh_wan_schedule_free(&plan->schedule);
 }
 
 /* The smaller of the interfaces below the ports. */
@@ -160,21 +198,6 @@ static bool read_ports(struct wh_wan_plan *plan, char *why, size_t why_bytes)
 	return true;
 }
 
-static void plan_queues(struct wh_wan_plan *plan)
-{
-	uint64_t rtt_ns = plan->fibre[WH_LAMBDA_A].delay_ns + plan->fibre[WH_LAMBDA_B].delay_ns;
-	uint32_t wire_bytes = (uint32_t)plan->mtu + WH_ETHER_BYTES + WH_ETHER_WIRE_BYTES;
-
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
-		struct wh_fibre_config *fibre = &plan->fibre[end];
-
-		if (fibre->queue_bytes == 0 && fibre->queue_pkts == 0)
-			fibre->queue_bytes =
-				wh_max_u64(wh_muldiv_u64(fibre->rate_bps, rtt_ns, 8 * WH_NS_PER_S),
-					QUEUE_FRAMES_MIN * (uint64_t)wire_bytes);
-	}
-}
-
 static void plan_memory(struct wh_wan_plan *plan)
 {
 	static const char *const whose[WH_LAMBDA_ENDS] = {"A to B: ", "B to A: "};
@@ -182,7 +205,8 @@ static void plan_memory(struct wh_wan_plan *plan)
 
 	plan->memory = (struct wh_memory_plan){0};
 	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
-		plan->items_max[end] = wh_fibre_items_needed(&plan->fibre[end], wire_bytes);
+		plan->items_max[end] = wh_wan_schedule_items(
+			&plan->schedule, &plan->fibre[end], (enum wh_lambda_end)end, wire_bytes);
 		plan->mbufs[end] =
 			wh_join_mbufs_needed(plan->items_max[end], DESCRIPTORS, DESCRIPTORS);
 		wh_memory_plan_add_mbufs(&plan->memory, whose[end], "packets", plan->mbufs[end],
@@ -227,7 +251,6 @@ int wh_wan_plan_make(struct wh_wan_plan *plan)
 				    ? plan->settings.frame_bytes
 				    : RTE_MAX((uint32_t)plan->mtu / FRAME_PART,
 					      (uint32_t)WH_LAMBDA_FRAME_BYTES_MIN);
-	plan_queues(plan);
 	plan_memory(plan);
 	return memory_does(plan) ? WH_EXIT_OK : WH_EXIT_HARDWARE;
 }

@@ -13,12 +13,14 @@
 #include "host/memory_plan.h"
 #include "lambda/join.h"
 #include "port/spec.h"
+#include "wan/schedule.h"
 
 struct wh_wan_plan {
 	struct wh_settings settings;
 	struct wh_port_spec spec[WH_LAMBDA_ENDS];
 	struct wh_port_argument device[WH_LAMBDA_ENDS];
 	struct wh_fibre_config fibre[WH_LAMBDA_ENDS]; /* by the end that sends */
+	struct wh_wan_schedule schedule;
 	uint16_t mtu;
 	uint32_t frame_bytes;               /* mean, of those that there is room for */
 	uint32_t items_max[WH_LAMBDA_ENDS]; /* packets held at once, each way */
@@ -26,10 +28,15 @@ struct wh_wan_plan {
 	struct wh_memory_plan memory;
 };
 
-/* -1: go on; else the exit status to end with, --help or a complaint having been printed. */
+/*
+ * Also the schedule. -1: go on; else the exit status to end with, --help or a complaint having been
+ * printed.
+ */
 int wh_wan_plan_read(struct wh_wan_plan *plan, int argc, char **argv);
 
 /* Of this machine: ports, MTU and memory. WH_EXIT_OK, or an exit status after a complaint. */
 int wh_wan_plan_make(struct wh_wan_plan *plan);
+
+void wh_wan_plan_free(struct wh_wan_plan *plan);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wan/report.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -8,6 +9,8 @@
 
 #include "base/units.h"
 #include "cli/json.h"
+
+static_assert(WH_JOIN_LATE_NS == 50000, "the table says so");
 
 /* What the path does, by its name in the table and in JSON. */
 static const struct {
@@ -91,6 +94,14 @@ static void print_rates(const struct wh_wan_result *result)
 	row_of_text("mean rate of those", text[WH_LAMBDA_A], text[WH_LAMBDA_B]);
 }
 
+static void print_latest(const struct wh_wan_figures *there, const struct wh_wan_figures *back)
+{
+	char text[WH_LAMBDA_ENDS][WH_UNITS_MAX];
+
+	row_of_text("latest by", wh_format_time(text[0], WH_UNITS_MAX, there->late_ns_max),
+		wh_format_time(text[1], WH_UNITS_MAX, back->late_ns_max));
+}
+
 void wh_wan_print_table(const struct wh_wan_result *result)
 {
 	const struct wh_wan_figures *there = &result->way[WH_LAMBDA_A];
@@ -115,6 +126,8 @@ void wh_wan_print_table(const struct wh_wan_result *result)
 	row_if("came twice", there->path.duplicated_pkts, back->path.duplicated_pkts);
 	row_if("with a wrong bit", there->path.corrupted_pkts, back->path.corrupted_pkts);
 	row_if("overtaken", there->path.reordered_pkts, back->path.reordered_pkts);
+	row_if("late by more than 50 us", there->join.late_pkts, back->join.late_pkts);
+	print_latest(there, back);
 	row("dropped by wan itself", wh_wan_own_drops(there), wh_wan_own_drops(back));
 	for (size_t i = 0; i < RTE_DIM(join_drops); i++) {
 		char name[48];
@@ -149,12 +162,13 @@ static json_t *way_to_json(const struct wh_wan_figures *way)
 			own, join_drops[i].key, count(way->join.dropped_pkts[join_drops[i].drop]));
 	for (size_t i = 0; i < RTE_DIM(port_drops); i++)
 		json_object_set_new(own, port_drops[i].key, count(port_dropped(way, i)));
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "came_pkts",
-		count(way->join.came_pkts), "came_bytes", count(way->join.came_bytes), "went_pkts",
-		count(way->to.tx_pkts), "went_bytes", count(way->to.tx_bytes), "held_pkts",
-		count(way->held_pkts), "duplicated_pkts", count(way->path.duplicated_pkts),
-		"corrupted_pkts", count(way->path.corrupted_pkts), "reordered_pkts",
-		count(way->path.reordered_pkts), "queue_bytes_max",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+		"late_pkts", count(way->join.late_pkts), "late_ns_max", count(way->late_ns_max),
+		"came_pkts", count(way->join.came_pkts), "came_bytes", count(way->join.came_bytes),
+		"went_pkts", count(way->to.tx_pkts), "went_bytes", count(way->to.tx_bytes),
+		"held_pkts", count(way->held_pkts), "duplicated_pkts",
+		count(way->path.duplicated_pkts), "corrupted_pkts", count(way->path.corrupted_pkts),
+		"reordered_pkts", count(way->path.reordered_pkts), "queue_bytes_max",
 		count(way->path.queue_bytes_max), "path_lost_pkts", lost, "own_dropped_pkts", own);
 }
 

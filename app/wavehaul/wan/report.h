@@ -17,6 +17,7 @@ struct wh_wan_figures {
 	struct wh_port_stats from;
 	struct wh_port_stats to;
 	uint32_t held_pkts;
+	uint64_t late_ns_max;
 };
 
 struct wh_wan_result {
