@@ -6,6 +6,7 @@
  */
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,11 +24,16 @@
 #include "host/link_watch.h"
 #include "host/runtime.h"
 #include "lambda/join.h"
+#include "report/progress.h"
 #include "verbs.h"
+#include "wan/capture.h"
+#include "wan/live.h"
 #include "wan/plan.h"
 #include "wan/report.h"
 
 #define WATCH_US 1000
+#define ROW_MS   1000
+#define LOOK_US  10000
 
 /* A way, and how its path changes: by the core that the way is on. */
 struct changing_way {
@@ -38,6 +44,8 @@ struct changing_way {
 	enum wh_lambda_end end;
 	uint32_t step; /* the next */
 	uint64_t step_tsc;
+	uint64_t look_tsc;            /* when the queue is looked at next, for the watch */
+	_Atomic uint64_t queue_bytes; /* as it was then */
 };
 
 struct wan {
@@ -50,6 +58,9 @@ struct wan {
 	uint64_t start_tsc;
 	uint64_t end_tsc; /* WH_TSC_NEVER: when told to */
 	uint64_t next_tsc;
+	uint64_t row_tsc;
+	struct wh_wan_live live;
+	struct wh_wan_capture capture;
 	uint32_t told_steps;
 	bool told_oversize[WH_LAMBDA_ENDS];
 	bool lost; /* a port is gone */
@@ -92,7 +103,43 @@ static int32_t poll_way(void *state, uint64_t now_tsc)
 
 	while (unlikely(now_tsc >= way->step_tsc))
 		change(way);
+	if (unlikely(now_tsc >= way->look_tsc)) {
+		way->look_tsc = now_tsc + wh_us_to_tsc(way->hz, LOOK_US);
+		atomic_store_explicit(&way->queue_bytes,
+			wh_fibre_queue_bytes(way->join.fibre, now_tsc), memory_order_relaxed);
+	}
 	return wh_join_way_poll(&way->join, now_tsc);
+}
+
+/* While it runs, too: another core's counters may be a moment apart then. */
+static void count(struct wan *wan, struct wh_wan_result *result)
+{
+	result->seconds = (double)(rte_rdtsc() - wan->start_tsc) / (double)wan->runtime.hz;
+	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
+		struct wh_wan_figures *way = &result->way[end];
+
+		const struct wh_join_way *join = &wan->way[end].join;
+
+		way->join = join->stats;
+		way->late_ns_max = wh_tsc_to_ns(wan->runtime.hz, join->stats.late_tsc_max);
+		way->path = *wh_fibre_stats(join->fibre);
+		way->held_pkts = wh_fibre_held(join->fibre);
+		way->queue_bytes =
+			atomic_load_explicit(&wan->way[end].queue_bytes, memory_order_relaxed);
+		wh_port_stats_total(wan->port[end], &way->from);
+		wh_port_stats_total(wan->port[WH_LAMBDA_ENDS - 1 - end], &way->to);
+	}
+}
+
+static void tell_second(struct wan *wan, uint64_t now_tsc)
+{
+	struct wh_wan_result now;
+
+	if (now_tsc < wan->row_tsc || !(wan->live.rows || wan->live.stream))
+		return;
+	wan->row_tsc += wh_us_to_tsc(wan->runtime.hz, ROW_MS * UINT64_C(1000));
+	count(wan, &now);
+	wh_wan_live_tell(&wan->live, &now);
 }
 
 static void tell_steps(struct wan *wan, uint64_t now_tsc)
@@ -100,7 +147,8 @@ static void tell_steps(struct wan *wan, uint64_t now_tsc)
 	const struct wh_wan_schedule *schedule = &wan->plan.schedule;
 
 	for (; now_tsc >= step_tsc(&wan->way[WH_LAMBDA_A], wan->told_steps); wan->told_steps++)
-		wh_say("[%s] of %s", schedule->step[wan->told_steps].head, wan->plan.settings.then);
+		wh_wan_live_change(&wan->live, (double)schedule->step[wan->told_steps].at_ns / 1e9,
+			schedule->step[wan->told_steps].head, wan->plan.settings.then);
 }
 
 static int32_t watch(void *state, uint64_t now_tsc)
@@ -115,36 +163,47 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
 		tell_oversize(wan, end);
 	tell_steps(wan, now_tsc);
+	tell_second(wan, now_tsc);
 	if (wan->lost || now_tsc >= wan->end_tsc || wh_signals_count() > 0)
 		wh_runtime_stop(&wan->runtime);
 	return 0;
 }
 
+/* One that moves no packets, and naps; where there is none, the first that does. */
+static uint16_t choose_worker(const struct wh_cpu_list *allowed, const struct wh_cpu_list *cpus)
+{
+	for (uint32_t i = 0; i < allowed->count; i++)
+		if (!wh_cpu_list_has(cpus, allowed->cpu[i]))
+			return allowed->cpu[i];
+	return cpus->cpu[0];
+}
+
 /*
- * One core for both ways, or one for each; the watch is on the first. Without a list it is the last
- * CPU: the first one has the system's own work.
+ * One core for both ways, or one for each. Without a list it is the last CPU: the first one has the
+ * system's own work.
  */
 static int place_cores(const struct wh_wan_plan *plan, struct wh_cores *cores)
 {
-	struct wh_host_settings settings = {.queues = 1, .rx_cpus = plan->settings.rx_cpus};
-	struct wh_cpu_list *cpus = &settings.rx_cpus;
+	struct wh_cpu_list cpus = plan->settings.rx_cpus;
+	struct wh_host_settings settings = {.queues = 1};
 	struct wh_cpu_list allowed;
 	char why[WH_PORT_WHY_BYTES];
 
 	wh_cores_allowed(&allowed);
-	if (cpus->count == 0)
-		cpus->cpu[cpus->count++] = allowed.cpu[allowed.count - 1];
-	for (uint32_t i = 0; i < cpus->count; i++) {
-		if (wh_cpu_list_has(&allowed, cpus->cpu[i]))
+	if (cpus.count == 0)
+		cpus.cpu[cpus.count++] = allowed.cpu[allowed.count - 1];
+	for (uint32_t i = 0; i < cpus.count; i++) {
+		if (wh_cpu_list_has(&allowed, cpus.cpu[i]))
 			continue;
 		wh_complain("CPU %u of --cpus is not one that this process may use; `taskset -p "
 			    "$$` shows which they are",
-			cpus->cpu[i]);
+			cpus.cpu[i]);
 		return WH_EXIT_HARDWARE;
 	}
-	settings.tx_cpus = (struct wh_cpu_list){.count = 1, .cpu = {cpus->cpu[cpus->count - 1]}};
-	cpus->count = 1;
-	settings.worker_cpus = *cpus;
+	settings.rx_cpus = (struct wh_cpu_list){.count = 1, .cpu = {cpus.cpu[0]}};
+	settings.tx_cpus = (struct wh_cpu_list){.count = 1, .cpu = {cpus.cpu[cpus.count - 1]}};
+	settings.worker_cpus =
+		(struct wh_cpu_list){.count = 1, .cpu = {choose_worker(&allowed, &cpus)}};
 
 	int rc = wh_cores_place(&settings, &allowed, cores, why, sizeof(why));
 
@@ -177,9 +236,15 @@ static int start_runtime(struct wan *wan)
 		wh_memory_plan_print(&plan->memory, stderr);
 	if (wh_runtime_start(&wan->runtime, &cores, &eal) != 0)
 		return WH_EXIT_HARDWARE;
-	/* A nap would be longer than what the delay may err by. */
-	for (uint32_t i = 0; i < wan->runtime.cores.count; i++)
-		wan->runtime.loop[i].hz = 0;
+	for (uint32_t i = 0; i < cores.count; i++) {
+		bool moves = (cores.core[i].receives | cores.core[i].sends) != 0;
+
+		/* A nap would be longer than what the delay may err by. */
+		if (moves)
+			wan->runtime.loop[i].hz = 0;
+		else
+			wan->runtime.loop[i].quiet_s = WH_LOOP_QUIET_S;
+	}
 	return WH_EXIT_OK;
 }
 
@@ -220,6 +285,30 @@ static uint64_t read_tsc(void)
 	return rte_rdtsc();
 }
 
+static bool captures(const struct wan *wan)
+{
+	return wan->plan.settings.pcap[0] != '\0';
+}
+
+static int open_capture(struct wan *wan)
+{
+	const struct wh_settings *settings = &wan->plan.settings;
+	const struct wh_wan_capture_config config = {
+		.path = settings->pcap,
+		.bytes_max = settings->pcap_bytes,
+		.snap_bytes = settings->pcap_snap_bytes,
+		.port = {settings->ports[WH_LAMBDA_A], settings->ports[WH_LAMBDA_B]},
+		.hz = wan->runtime.hz,
+	};
+
+	if (!captures(wan))
+		return WH_EXIT_OK;
+	if (wh_wan_capture_open(&wan->capture, &config) != 0)
+		return WH_EXIT_OTHER;
+	wh_runtime_add(&wan->runtime, 0, "pcap", wh_wan_capture_poll, &wan->capture);
+	return WH_EXIT_OK;
+}
+
 static int open_way(struct wan *wan, uint32_t end)
 {
 	const struct wh_join_way_config config = {
@@ -230,6 +319,9 @@ static int open_way(struct wan *wan, uint32_t end)
 		.items_max = wan->plan.items_max[end],
 		.hz = wan->runtime.hz,
 		.clock = read_tsc,
+		.tap = captures(wan)
+			       ? (struct wh_join_tap){wh_wan_capture_frame, &wan->capture.ring[end]}
+			       : (struct wh_join_tap){NULL, NULL},
 	};
 	int rc = wh_join_way_init(&wan->way[end].join, &config);
 
@@ -251,6 +343,8 @@ static int open_all(struct wan *wan)
 	for (uint32_t end = 0; end < WH_LAMBDA_ENDS && status == WH_EXIT_OK; end++)
 		status = open_port(wan, end);
 	umask(before);
+	if (status == WH_EXIT_OK)
+		status = open_capture(wan);
 	for (uint32_t end = 0; end < WH_LAMBDA_ENDS && status == WH_EXIT_OK; end++)
 		status = open_way(wan, end);
 	if (status != WH_EXIT_OK)
@@ -275,27 +369,12 @@ static void close_all(struct wan *wan)
 		rte_mempool_free(wan->pool[end]);
 }
 
-static void count(struct wan *wan, struct wh_wan_result *result)
-{
-	result->seconds = (double)(rte_rdtsc() - wan->start_tsc) / (double)wan->runtime.hz;
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
-		struct wh_wan_figures *way = &result->way[end];
-
-		const struct wh_join_way *join = &wan->way[end].join;
-
-		WH_ASSERT(wh_join_way_adds_up(join));
-		way->join = join->stats;
-		way->late_ns_max = wh_tsc_to_ns(wan->runtime.hz, join->stats.late_tsc_max);
-		way->path = *wh_fibre_stats(join->fibre);
-		way->held_pkts = wh_fibre_held(join->fibre);
-		wh_port_stats_total(wan->port[end], &way->from);
-		wh_port_stats_total(wan->port[WH_LAMBDA_ENDS - 1 - end], &way->to);
-	}
-}
-
 static void start(struct wan *wan)
 {
 	wan->start_tsc = rte_rdtsc();
+	wan->row_tsc = wan->start_tsc + wh_us_to_tsc(wan->runtime.hz, ROW_MS * UINT64_C(1000));
+	wan->live.stream = wan->plan.settings.json_stream;
+	wan->live.rows = wh_progress_has_terminal() && !wan->live.stream;
 	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
 		struct changing_way *way = &wan->way[end];
 
@@ -305,6 +384,20 @@ static void start(struct wan *wan)
 		way->schedule = &wan->plan.schedule;
 		way->step_tsc = step_tsc(way, 0);
 	}
+}
+
+/* 0, or a negative errno: the file is not whole, as was said. */
+static int end_capture(struct wan *wan, struct wh_wan_result *result)
+{
+	const struct wh_wan_capture *capture = &wan->capture;
+	int rc = wh_wan_capture_close(&wan->capture);
+
+	result->captured = captures(wan);
+	result->pcap_written_pkts = capture->written_pkts;
+	result->pcap_beyond_pkts = capture->beyond_pkts;
+	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
+		result->pcap_missed_pkts += capture->ring[end].missed_pkts;
+	return rc;
 }
 
 static int carry(struct wan *wan, struct wh_wan_result *result)
@@ -319,8 +412,12 @@ static int carry(struct wan *wan, struct wh_wan_result *result)
 				       ? WH_TSC_NEVER
 				       : wan->start_tsc + wh_ns_to_tsc(wan->runtime.hz, time_ns);
 		wh_runtime_run(&wan->runtime);
+		for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
+			WH_ASSERT(wh_join_way_adds_up(&wan->way[end].join));
 		count(wan, result);
 		status = wan->lost ? WH_EXIT_HARDWARE : WH_EXIT_OK;
+		if (end_capture(wan, result) != 0 && status == WH_EXIT_OK)
+			status = WH_EXIT_OTHER;
 	}
 	close_all(wan);
 	return status;
@@ -356,11 +453,12 @@ int wh_verb_wan(int argc, char **argv)
 		result.exit_status = status;
 		for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
 			result.port[end] = wan->plan.settings.ports[end];
-		if (wan->plan.settings.json)
-			wh_wan_print_json(&result);
+		if (wan->plan.settings.json || wan->plan.settings.json_stream)
+			wh_wan_print_json(&result, wan->plan.settings.json_stream);
 		else if (result.seconds > 0)
 			wh_wan_print_table(&result);
-	} else if (status != WH_EXIT_OK && wh_words_contain(argc, argv, "--json")) {
+	} else if (status != WH_EXIT_OK && (wh_words_contain(argc, argv, "--json") ||
+						   wh_words_contain(argc, argv, "--json-stream"))) {
 		wh_json_print(wh_head_json("wan", status), JSON_COMPACT);
 	}
 	wh_wan_plan_free(&wan->plan);

@@ -51,6 +51,7 @@ int wh_join_way_init(struct wh_join_way *way, const struct wh_join_way_config *c
 		.to = config->to,
 		.pool = config->pool,
 		.clock = config->clock,
+		.tap = config->tap,
 		.late_tsc = wh_ns_to_tsc(config->hz, WH_JOIN_LATE_NS),
 		.frame_bytes_max = (uint32_t)config->from->mtu + WH_ETHER_BYTES,
 	};
@@ -159,6 +160,8 @@ static uint32_t take_in(struct wh_join_way *way)
 		struct rte_mbuf *pkt = pkts[i];
 
 		way->stats.came_bytes += pkt->pkt_len;
+		if (unlikely(way->tap.frame != NULL))
+			way->tap.frame(way->tap.context, pkt, now_tsc, false);
 		/* What the receiving port found is no order to the sending one. */
 		pkt->ol_flags &= RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL;
 		if (unlikely(is_oversize(way, pkt))) {
@@ -188,6 +191,8 @@ static uint32_t hand_over(struct wh_join_way *way)
 		way->stats.late_tsc_max = RTE_MAX(way->stats.late_tsc_max, late_tsc);
 		pkts[i] = items[i].item;
 		bytes += pkts[i]->pkt_len;
+		if (unlikely(way->tap.frame != NULL))
+			way->tap.frame(way->tap.context, pkts[i], now_tsc, true);
 	}
 
 	/* Without any, too: what waits in the port's backlog goes. */

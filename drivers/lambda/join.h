@@ -54,12 +54,19 @@ struct wh_join_stats {
 	uint64_t late_tsc_max;   /* of any packet */
 };
 
+/* Is shown each frame as it comes in, and as it is handed to the port that it leaves by. */
+struct wh_join_tap {
+	void (*frame)(void *context, const struct rte_mbuf *pkt, uint64_t now_tsc, bool leaves);
+	void *context;
+};
+
 struct wh_join_way_config {
 	struct wh_port *from;
 	struct wh_port *to;
 	struct rte_mempool *pool; /* what `from` receives into */
 	struct wh_fibre_config fibre;
-	uint32_t items_max; /* packets held at once */
+	uint32_t items_max;     /* packets held at once */
+	struct wh_join_tap tap; /* none: NULL */
 	uint64_t hz;
 	uint64_t (*clock)(void); /* asked behind each burst, since a burst may take long */
 };
@@ -71,6 +78,7 @@ struct wh_join_way {
 	struct wh_fibre *fibre;
 	uint64_t (*clock)(void);
 	uint64_t late_tsc;
+	struct wh_join_tap tap;
 	uint32_t frame_bytes_max; /* of one without a tag */
 	struct wh_join_stats stats;
 } __rte_cache_aligned;

@@ -244,6 +244,11 @@ void wh_fibre_admit(
 	}
 }
 
+uint64_t wh_fibre_queue_bytes(const struct wh_fibre *fibre, uint64_t now_tsc)
+{
+	return wh_line_queue_bytes(&fibre->line, now_tsc);
+}
+
 uint64_t wh_fibre_ingress_free(const struct wh_fibre *fibre)
 {
 	return wh_line_free_tsc(&fibre->ingress);

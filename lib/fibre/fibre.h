@@ -154,6 +154,9 @@ uint32_t wh_fibre_items_needed(const struct wh_fibre_config *config, uint32_t wi
 void wh_fibre_admit(
 	struct wh_fibre *fibre, uint64_t now_tsc, uint32_t wire_bytes, struct wh_fibre_fate *fate);
 
+/* Bytes that wait for the line, or are partly gone, at now_tsc. */
+uint64_t wh_fibre_queue_bytes(const struct wh_fibre *fibre, uint64_t now_tsc);
+
 /* When all that was admitted has come in: the ingress is free; 0 without one. */
 uint64_t wh_fibre_ingress_free(const struct wh_fibre *fibre);
 

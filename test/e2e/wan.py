@@ -121,7 +121,7 @@ def delay(program, _folder):
         with Wan(program, middle, '--delay', '10ms', '--back-delay', '25ms') as wan:
             for target in (RIGHT, RIGHT6):
                 with Pinger(left, target) as pinger:
-                    expect(pinger.ping() is not None, f'{target} does not answer')
+                    wait_until(lambda p=pinger: p.ping() is not None, 5, 'an answer')
                     times = sorted(pinger.ping() or 9 for _ in range(15))
                     expect_between(f'the median round trip to {target}', times[7], 0.035, 0.0365)
         expect_even(wan.report)
@@ -141,20 +141,25 @@ def send_datagrams(host, target, count, payload_bytes, gap_s=0):
 
 
 def loss(program, _folder):
-    """A share of what is sent, one way, as the receiving host's interface counts it."""
+    """A share of what is sent, one way; what is not lost is what the other host gets."""
     with sites() as (left, middle, right):
-        with Wan(program, middle, '--rtt', '2ms', '--loss', '20%', '--back-loss', '0') as wan:
+        with Wan(program, middle, '--rtt', '2ms', '--loss', '20%', '--back-loss', '0', '--queue',
+                 '10000p') as wan:
             with Pinger(right, LEFT) as pinger:  # who asks again and again knows the address
-                wait_until(lambda: pinger.ping() is not None, 5, 'an answer')
-            before = right.packets('rx')
+                wait_until(lambda: pinger.ping(timeout_s=0.2) is not None, 10, 'an answer')
             for _ in range(10):
                 send_datagrams(left, RIGHT, 500, 100)
                 time.sleep(0.01)
-            time.sleep(0.1)
-            arrived = right.packets('rx') - before
-        expect_between('datagrams of 5000 that arrive', arrived, 3870, 4140)  # 4.8 sigma
+            wait_until(lambda: right.packets('rx') >= 3870, 5, 'datagrams')
+            time.sleep(0.2)
+            arrived = right.packets('rx')
+        there = wan.report['there']
+        expect(there['came_pkts'] >= 5000, f'{there}')
+        expect_between('the share that is lost',
+                       there['path_lost_pkts']['loss'] / there['came_pkts'], 0.173, 0.227)
+        expect_equal('what the other host got', arrived, there['went_pkts'])
         expect_even(wan.report)
-        expect_equal('dropped by wan itself', own_drops(wan.report['there']), 0)
+        expect_equal('dropped by wan itself', own_drops(there), 0)
         expect_equal('lost on the way back', sum(wan.report['back']['path_lost_pkts'].values()), 0)
 
 
@@ -247,7 +252,7 @@ def rate(program, _folder):
         with Wan(program, middle, '--rate', '100M', '--rtt', '10ms') as wan:
             goodput = iperf(left, right, 2, '--congestion', 'cubic')
         # 1448 bytes of 1538 on the wire.
-        expect_between('goodput in b/s', goodput, 89e6, 94.2e6)
+        expect_between('goodput in b/s', goodput, 80e6, 94.2e6)
         expect_even(wan.report)
         lost = wan.report['there']['path_lost_pkts']
         expect_equal('lost but by the queue', lost['loss'] + lost['bit_error'] + lost['outage'], 0)
@@ -286,6 +291,43 @@ def schedule(program, folder):
     expect_said(refused, r"steps.ini:2: rate = 'quick' is not understood")
 
 
+def capture(program, folder):
+    """Each frame as it comes in and as it leaves, the delay apart; and a file of bounded size."""
+    if not shutil.which('tshark'):
+        raise Skip('tshark is not there')
+    file = folder / 'wan.pcapng'
+    with sites() as (left, middle, _), \
+            Wan(program, middle, '--delay', '5ms', '--pcap', file, '--pcap-snap', 64) as wan:
+        with Pinger(left, RIGHT) as pinger:
+            wait_until(lambda: pinger.ping(200) is not None, 5, 'an answer')
+            expect(all(pinger.ping(200) for _ in range(5)), 'a ping is lost')
+    expect_equal('not written', (wan.report['pcap']['missed_pkts'],
+                                 wan.report['pcap']['beyond_pkts']), (0, 0))
+    fields = order('tshark', '-r', file, '-Y', 'icmp.type == 8', '-T', 'fields', '-e',
+                   'frame.interface_name', '-e', 'frame.packet_flags_direction', '-e',
+                   'frame.time_epoch', '-e', 'frame.len', '-e', 'frame.cap_len', '-e', 'icmp.seq')
+    seen = {}
+    for name, direction, when, frame_bytes, kept_bytes, sequence in map(str.split, (
+            line.replace(' ', '_') for line in fields.splitlines())):
+        expect_equal('bytes of a frame and of its record', (frame_bytes, kept_bytes), ('242', '64'))
+        seen.setdefault(sequence, []).append((name, int(direction, 0), float(when)))
+    expect(len(seen) >= 6, f'{len(seen)} echo requests')
+    for records in seen.values():
+        expect_equal('where it is seen', [record[:2] for record in records],
+                     [('A_af_packet:wa', 1), ('B_af_packet:wb', 2)])
+        # Lateness of a machine that is not quiet counts.
+        expect_between('the delay', records[1][2] - records[0][2], 0.005, 0.02)
+    expect_equal('frames in the file', len(order('tshark', '-r', file).splitlines()),
+                 wan.report['pcap']['written_pkts'])
+    with sites() as (left, middle, _), \
+            Wan(program, middle, '--delay', '0s', '--pcap', file, '--pcap-max', '64K') as wan:
+        with Pinger(left, RIGHT) as pinger:
+            wait_until(lambda: pinger.ping(1000) is not None, 5, 'an answer')
+            expect(all(pinger.ping(1000) for _ in range(80)), 'a ping is lost')
+    expect(wan.report['pcap']['beyond_pkts'] > 50, f'{wan.report["pcap"]}')
+    expect_between('bytes of the file', file.stat().st_size, (64 << 10) - 400, 64 << 10)
+
+
 def vanish(program, _folder):
     """An interface that is deleted ends it, by a sentence; Ctrl-C twice does no harm."""
     with sites() as (left, middle, right):
@@ -310,6 +352,7 @@ def cases():
     yield Case('oversize', True, oversize)
     yield Case('rate', False, rate)
     yield Case('schedule', True, schedule)
+    yield Case('capture', True, capture)
     yield Case('vanish', True, vanish)
 
 

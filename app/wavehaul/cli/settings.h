@@ -177,6 +177,9 @@ struct wh_settings {
 	struct wh_fibre_config back;       /* what was told of the way from B to A alone */
 	uint32_t frame_bytes;              /* 0: by the MTU */
 	char then[WH_SETTINGS_TEXT_BYTES]; /* the schedule; "": none */
+	char pcap[WH_SETTINGS_TEXT_BYTES]; /* "": none */
+	uint64_t pcap_bytes;
+	uint32_t pcap_snap_bytes;
 
 	/* demo */
 	char file[WH_SETTINGS_TEXT_BYTES]; /* "": one of size_bytes is made */

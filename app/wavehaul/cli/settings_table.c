@@ -464,6 +464,18 @@ const struct wh_setting wh_settings_table[] = {
 			"null or the command"},
 	{KEY("output", "json_stream"), FIELD(json_stream), .flag = "json-stream", SWITCH,
 		.verbs = TRANSFERS, .help = "a JSON object per line on stdout, as things happen"},
+	{IN("output"), FIELD(pcap), .flag = "pcap", PATH, .verbs = WAN, .argument = "FILE",
+		.example = "wan.pcapng",
+		.help = "write the frames of both ports there, as they come in and as they\n"
+			"leave, as pcapng; give it a second CPU"},
+	{IN("output"), FIELD(pcap_bytes), .flag = "pcap-max", .verbs = WAN,
+		SIZE(UINT64_C(64) << 10, UINT64_C(1) << 50), .standard = "1G", .argument = "SIZE",
+		.example = "10G", .help = "of that file; what comes then is not written"},
+	{IN("output"), FIELD(pcap_snap_bytes), .flag = "pcap-snap", .verbs = WAN,
+		COUNT(64, WAN_MTU_MAX), .standard = "256", .argument = "BYTES", .example = "9100",
+		.help = "of each frame, at most"},
+	{IN("output"), FIELD(json_stream), .flag = "json-stream", SWITCH, .verbs = WAN,
+		.help = "a JSON object per line on stdout: each second, each change, the end"},
 	{KEY("output", "verbose"), FIELD(verbose), .flag = "verbose", SWITCH,
 		.verbs = ALL | DEMO | WAN,
 		.help = "say what memory is for, how DPDK was started, and count more; of send\n"

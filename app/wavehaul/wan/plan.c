@@ -15,6 +15,7 @@
 #include "host/host.h"
 #include "host/memory_room.h"
 #include "port/interface.h"
+#include "wan/capture.h"
 #include "wire/encap.h"
 
 #define MTU_USUAL 1500
@@ -215,6 +216,10 @@ static void plan_memory(struct wh_wan_plan *plan)
 			plan->items_max[end] * (uint64_t)DELAY_LINE_BYTES);
 	}
 	wh_memory_plan_add(&plan->memory, "", "DPDK's own", DPDK_OWN_BYTES);
+	wh_memory_plan_add(&plan->memory, "", "capture",
+		plan->settings.pcap[0] != '\0'
+			? wh_wan_capture_bytes(plan->settings.pcap_snap_bytes)
+			: 0);
 }
 
 static bool memory_does(const struct wh_wan_plan *plan)

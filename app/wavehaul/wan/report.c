@@ -102,6 +102,15 @@ static void print_latest(const struct wh_wan_figures *there, const struct wh_wan
 		wh_format_time(text[1], WH_UNITS_MAX, back->late_ns_max));
 }
 
+static void print_capture(const struct wh_wan_result *result)
+{
+	if (result->captured)
+		printf("pcap: %" PRIu64 " frames written, %" PRIu64 " not in time, %" PRIu64
+		       " beyond --pcap-max\n",
+			result->pcap_written_pkts, result->pcap_missed_pkts,
+			result->pcap_beyond_pkts);
+}
+
 void wh_wan_print_table(const struct wh_wan_result *result)
 {
 	const struct wh_wan_figures *there = &result->way[WH_LAMBDA_A];
@@ -142,6 +151,7 @@ void wh_wan_print_table(const struct wh_wan_result *result)
 		snprintf(name, sizeof(name), "  %s", wh_port_drop_name(port_drops[i].drop));
 		row_if(name, port_dropped(there, i), port_dropped(back, i));
 	}
+	print_capture(result);
 }
 
 static json_t *count(uint64_t value)
@@ -172,12 +182,20 @@ static json_t *way_to_json(const struct wh_wan_figures *way)
 		count(way->path.queue_bytes_max), "path_lost_pkts", lost, "own_dropped_pkts", own);
 }
 
-void wh_wan_print_json(const struct wh_wan_result *result)
+void wh_wan_print_json(const struct wh_wan_result *result, bool stream)
 {
 	json_t *object = wh_head_json("wan", result->exit_status);
 
 	wh_json_add(object, json_pack("{s:f, s:o, s:o}", "seconds", result->seconds, "there",
 				    way_to_json(&result->way[WH_LAMBDA_A]), "back",
 				    way_to_json(&result->way[WH_LAMBDA_B])));
+	if (result->captured)
+		json_object_set_new(object, "pcap",
+			json_pack("{s:o, s:o, s:o}", "written_pkts",
+				count(result->pcap_written_pkts), "missed_pkts",
+				count(result->pcap_missed_pkts), "beyond_pkts",
+				count(result->pcap_beyond_pkts)));
+	if (stream)
+		json_object_set_new(object, "event", json_string("end"));
 	wh_json_print(object, JSON_COMPACT);
 }

@@ -17,6 +17,7 @@ struct wh_wan_figures {
 	struct wh_port_stats from;
 	struct wh_port_stats to;
 	uint32_t held_pkts;
+	uint64_t queue_bytes; /* that wait, a moment ago */
 	uint64_t late_ns_max;
 };
 
@@ -24,6 +25,10 @@ struct wh_wan_result {
 	const char *port[WH_LAMBDA_ENDS]; /* as the operator names them */
 	int exit_status;
 	double seconds;
+	bool captured;
+	uint64_t pcap_written_pkts;
+	uint64_t pcap_missed_pkts;                 /* not written in time */
+	uint64_t pcap_beyond_pkts;                 /* beyond --pcap-max */
 	struct wh_wan_figures way[WH_LAMBDA_ENDS]; /* by the end that sends */
 };
 
@@ -32,7 +37,7 @@ uint64_t wh_wan_own_drops(const struct wh_wan_figures *way);
 
 void wh_wan_print_table(const struct wh_wan_result *result);
 
-/* One object on stdout. */
-void wh_wan_print_json(const struct wh_wan_result *result);
+/* One object on stdout; the last event of a stream, where there is one. */
+void wh_wan_print_json(const struct wh_wan_result *result, bool stream);
 
 #endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_WAN_LIVE_H
+#define WH_APP_WAN_LIVE_H
+
+/* A row, or a line of JSON, for each second of a wan. */
+
+#include <stdbool.h>
+
+#include "wan/report.h"
+
+struct wh_wan_live {
+	bool rows; /* on stderr */
+	bool stream;
+	uint32_t shown;
+	struct wh_wan_result last;
+};
+
+/* `now` and what it was when this was called last. */
+void wh_wan_live_tell(struct wh_wan_live *live, const struct wh_wan_result *now);
+
+/* A change of the path, by the head of its section. */
+void wh_wan_live_change(
+	const struct wh_wan_live *live, double seconds, const char *head, const char *file);
+
+#endif
