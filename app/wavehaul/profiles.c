@@ -53,8 +53,13 @@ static json_t *option_json(const struct wh_option *option)
 	char most[WH_OPTION_TEXT_MAX];
 	char preset[WH_OPTION_TEXT_MAX];
 
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:s}", "name", option->name, "type",
-		wh_option_type_name(option->type), "least",
+	const char *const *named = wh_option_words(option->type);
+	json_t *words = json_array();
+
+	for (uint32_t i = 0; named != NULL && named[i] != NULL; i++)
+		json_array_append_new(words, json_string(named[i]));
+	return json_pack("{s:s, s:s, s:o, s:s, s:s, s:s, s:o, s:s}", "name", option->name, "type",
+		wh_option_type_name(option->type), "words", words, "least",
 		wh_option_print(option, option->least, least, sizeof(least)), "most",
 		wh_option_print(option, option->most, most, sizeof(most)), "default",
 		wh_option_print(option, option->preset, preset, sizeof(preset)), "paper",

@@ -25,11 +25,27 @@ const char *wh_option_type_name(enum wh_option_type type)
 		[WH_OPTION_SHARE] = "share",
 		[WH_OPTION_RATE] = "rate",
 		[WH_OPTION_TIME] = "time",
+		[WH_OPTION_SHARING] = "sharing",
 	};
 
-	static_assert(sizeof(names) / sizeof(names[0]) == WH_OPTION_TIME + 1, "each has a name");
-	WH_ASSERT(type <= WH_OPTION_TIME);
+	static_assert(sizeof(names) / sizeof(names[0]) == WH_OPTION_SHARING + 1, "each has a name");
+	WH_ASSERT(type <= WH_OPTION_SHARING);
 	return names[type];
+}
+
+const char *const *wh_option_words(enum wh_option_type type)
+{
+	static const char *const switches[] = {"off", "on", NULL};
+	static const char *const sharings[] = {
+		[WH_SHARING_DEDICATED] = "dedicated",
+		[WH_SHARING_FAIR] = "fair",
+		[WH_SHARING_SCAVENGER] = "scavenger",
+		NULL,
+	};
+
+	if (type == WH_OPTION_SWITCH)
+		return switches;
+	return type == WH_OPTION_SHARING ? sharings : NULL;
 }
 
 void wh_profile_options_init(struct wh_profile_options *options, const struct wh_profile *profile)
@@ -75,12 +91,14 @@ bool wh_profile_options_valid(
 	return true;
 }
 
-static int parse_switch(const char *text, double *value)
+static int parse_word(const char *const *words, const char *text, double *value)
 {
-	if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
-		return -EINVAL;
-	*value = strcmp(text, "on") == 0;
-	return 0;
+	for (uint32_t i = 0; words[i] != NULL; i++)
+		if (strcmp(text, words[i]) == 0) {
+			*value = i;
+			return 0;
+		}
+	return -EINVAL;
 }
 
 static int parse(const struct wh_option *option, const char *text, double *value)
@@ -95,7 +113,8 @@ static int parse(const struct wh_option *option, const char *text, double *value
 	}
 	switch (option->type) {
 	case WH_OPTION_SWITCH:
-		return parse_switch(text, value);
+	case WH_OPTION_SHARING:
+		return parse_word(wh_option_words(option->type), text, value);
 	case WH_OPTION_REAL:
 		return wh_parse_number(text, value);
 	case WH_OPTION_SHARE:
@@ -225,7 +244,8 @@ const char *wh_option_print(const struct wh_option *option, double value, char *
 	}
 	switch (option->type) {
 	case WH_OPTION_SWITCH:
-		snprintf(text, room, "%s", value != 0.0 ? "on" : "off");
+	case WH_OPTION_SHARING:
+		snprintf(text, room, "%s", wh_option_words(option->type)[(uint32_t)value]);
 		return text;
 	case WH_OPTION_COUNT:
 		return print_whole(text, room, (uint64_t)value, one, 1);

@@ -20,8 +20,9 @@ enum wh_option_type {
 	WH_OPTION_COUNT,  /* whole */
 	WH_OPTION_REAL,
 	WH_OPTION_SHARE,
-	WH_OPTION_RATE, /* whole bits per second */
-	WH_OPTION_TIME, /* whole nanoseconds */
+	WH_OPTION_RATE,    /* whole bits per second */
+	WH_OPTION_TIME,    /* whole nanoseconds */
+	WH_OPTION_SHARING, /* dedicated, fair, scavenger: 0, 1, 2 */
 };
 
 struct wh_option {
@@ -34,6 +35,13 @@ struct wh_option {
 	bool told;         /* the receiver acts by it: OPEN carries it unless it is the preset */
 	const char *paper; /* where the paper has it; NULL: ours */
 	const char *help;  /* one line */
+};
+
+/* How a flow lives beside others. */
+enum wh_sharing {
+	WH_SHARING_DEDICATED, /* as if alone: the path is its own */
+	WH_SHARING_FAIR,      /* as one of equals, TCPs among them */
+	WH_SHARING_SCAVENGER, /* of what the others leave */
 };
 
 struct wh_open_option;
@@ -84,7 +92,10 @@ bool wh_profile_options_hear(struct wh_profile_options *options, const struct wh
 #define WH_OPTION_TEXT_MAX 32
 const char *wh_option_print(const struct wh_option *option, double value, char *text, size_t room);
 
-/* switch, count, number, share, rate, time */
+/* switch, count, number, share, rate, time, sharing */
 const char *wh_option_type_name(enum wh_option_type type);
+
+/* What values of the type are called, from 0 on, closed by NULL; NULL: they are numbers. */
+const char *const *wh_option_words(enum wh_option_type type);
 
 #endif

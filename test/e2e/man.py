@@ -56,8 +56,11 @@ def section_of(profile):
     """What the page has on a profile, from what the program says."""
     lines = [f'.SS {profile["name"]}', troff(profile['summary']) + '.']
     for option in profile['options']:
-        switch = option['type'] == 'switch'
-        bounds = 'on or off' if switch else f'from {option["least"]} to {option["most"]}'
+        words = option['words']
+        listed = ', '.join(words[:-1]) + ' or ' + words[-1] if words else ''
+        if option['type'] == 'switch':
+            listed = 'on or off'
+        bounds = listed if words else f'from {option["least"]} to {option["most"]}'
         lines += ['.TP', f'.BI {profile["name"]}.{option["name"]} " = {option["type"]}"',
                   troff(option['help'][0].upper() + option['help'][1:]) + '.',
                   troff(f'{bounds[0].upper()}{bounds[1:]}; default {option["default"]}.')]

@@ -134,6 +134,21 @@ void wh_profile_refuse_option(
 		known[0] != '\0' ? known : "none", profile->name);
 }
 
+/* "dedicated, fair or scavenger" */
+static void list_words(const char *const *words, uint32_t count, char text[WH_OPTION_RANGE_BYTES])
+{
+	size_t used = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		used += (size_t)snprintf(text + used, WH_OPTION_RANGE_BYTES - used, "%s%s",
+			i == 0           ? ""
+			: i + 1 == count ? " or "
+					 : ", ",
+			words[i]);
+		WH_ASSERT(used < WH_OPTION_RANGE_BYTES);
+	}
+}
+
 const char *wh_option_range(const struct wh_option *option, char text[WH_OPTION_RANGE_BYTES])
 {
 	char least[WH_OPTION_TEXT_MAX];
@@ -142,6 +157,8 @@ const char *wh_option_range(const struct wh_option *option, char text[WH_OPTION_
 
 	if (option->type == WH_OPTION_SWITCH)
 		snprintf(text, WH_OPTION_RANGE_BYTES, "on or off");
+	else if (wh_option_words(option->type) != NULL)
+		list_words(wh_option_words(option->type), (uint32_t)option->most + 1, text);
 	else
 		snprintf(text, WH_OPTION_RANGE_BYTES, "from %s to %s%s",
 			wh_option_print(option, option->least, least, sizeof(least)),

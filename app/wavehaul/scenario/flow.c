@@ -55,6 +55,9 @@ static double take_option(struct wh_taker *taker, const struct wh_option *option
 	case WH_OPTION_REAL:
 	case WH_OPTION_SHARE:
 		return wh_take_number(taker, option->name, fallback, option->least, option->most);
+	case WH_OPTION_SHARING:
+		return wh_take_choice(
+			taker, option->name, wh_option_words(option->type), (uint32_t)fallback);
 	case WH_OPTION_TIME:
 		return take_time(taker, option, fallback);
 	default:

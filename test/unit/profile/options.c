@@ -18,6 +18,7 @@ static const struct wh_option table[] = {
 	{"gain", WH_OPTION_REAL, 1e-12, 4, 1.5e-6, false, NULL, "a number"},
 	{"count", WH_OPTION_COUNT, 1, 64, 8, true, NULL, "a count"},
 	{"fast", WH_OPTION_SWITCH, 0, 1, 1, false, NULL, "a switch"},
+	{"sharing", WH_OPTION_SHARING, 0, 2, 1, true, NULL, "a word"},
 };
 
 static const struct wh_profile profile = {
@@ -55,6 +56,12 @@ static void test_set(void)
 		{"fast", "off", 0, 0},
 		{"fast", "on", 0, 1},
 		{"fast", "1", -EINVAL, 0},
+		{"sharing", "dedicated", 0, WH_SHARING_DEDICATED},
+		{"sharing", "fair", 0, WH_SHARING_FAIR},
+		{"sharing", "scavenger", 0, WH_SHARING_SCAVENGER},
+		{"sharing", "fairly", -EINVAL, 0},
+		{"sharing", "1", -EINVAL, 0},
+		{"sharing", "auto", -EINVAL, 0},
 		{"slow", "on", -ENOENT, 0},
 		{"", "on", -ENOENT, 0},
 	};
@@ -131,6 +138,8 @@ static void test_print(void)
 		{4, 8, "8"},
 		{5, 0, "off"},
 		{5, 1, "on"},
+		{6, 0, "dedicated"},
+		{6, 2, "scavenger"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -192,7 +201,8 @@ static void test_hear_wrong(void)
 		{.number = 4, .bits = 1},
 		{.number = 0, .bits = bits_of(1e300)},
 		{.number = 3, .bits = bits_of(1.0)}, /* not for a receiver */
-		{.number = 6, .bits = bits_of(0.0)}, /* beyond the table */
+		{.number = 6, .bits = bits_of(3.0)}, /* no word */
+		{.number = 7, .bits = bits_of(0.0)}, /* beyond the table */
 		{.number = UINT8_MAX, .bits = bits_of(0.0)},
 	};
 	struct wh_profile_options options;
