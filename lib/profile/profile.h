@@ -121,6 +121,8 @@ struct wh_delay_event { /* one delay warning */
 struct wh_bitmap_event { /* one control packet of ttp.txt */
 	uint64_t now_tsc;
 	enum wh_bitmap_finding finding;
+	uint64_t first;    /* the first packet that it tells of */
+	uint64_t sent_end; /* one past the last that was sent by now */
 };
 
 struct wh_silence_event { /* nothing was heard for longer than a peer needs; again and again */

@@ -7,7 +7,9 @@
  *
  * Fig. 1 is lost. The text names transitions out of the steady state alone; here the two others
  * are left by the same rules, so that the state is what the last control packet that showed
- * anything said, and each one that shows congestion divides the rate again.
+ * anything said. One that shows congestion divides the rate again once all that it tells of was
+ * sent at the rate of now: where a round trip is longer than n/2 packets several tell of the same
+ * losses, and Fig. 15 has the rate halved.
  */
 
 #include "profile/ttp.h"
@@ -45,6 +47,7 @@ enum {
 	STRETCH,
 	STRETCH_MAX,
 	INITIAL_LOSS,
+	EACH,
 	OPTIONS,
 };
 
@@ -73,6 +76,8 @@ static const struct wh_option options[OPTIONS] = {
 		"and not longer than so many times n"},
 	[INITIAL_LOSS] = {"initial_loss", WH_OPTION_SHARE, 0, 1, 0.5, true, "III A",
 		"of the path until measured, and what the first chunk is encoded for"},
+	[EACH] = {"divide_each", WH_OPTION_SWITCH, 0, 1, 0, false, "II B is silent; Fig. 15: off",
+		"packets sent before the rate was divided divide it again"},
 };
 
 struct ttp {
@@ -84,6 +89,7 @@ struct ttp {
 	uint64_t bitmaps;
 	uint64_t decreases;
 	uint64_t increases;
+	uint64_t divided_end; /* one past the last packet sent when the rate was divided */
 };
 
 static_assert(sizeof(struct ttp) <= WH_CONTROL_STATE_BYTES, "a controller's state has room");
@@ -148,6 +154,21 @@ static void on_rate(struct wh_control *control)
 	ttp->max_bps = told_bps > 0.0 ? fmin(told_bps, most_bps) : most_bps;
 }
 
+static bool tells_of_this_rate(
+	const struct wh_control *control, const struct ttp *ttp, const struct wh_bitmap_event *event)
+{
+	return ttp->decreases == 0 || event->first >= ttp->divided_end ||
+	       control->config.options.value[EACH] != 0.0;
+}
+
+static void divide(
+	const struct wh_control *control, struct ttp *ttp, const struct wh_bitmap_event *event)
+{
+	ttp->decreases++;
+	ttp->divided_end = event->sent_end;
+	set_rate(ttp, bounded_bps(ttp) / control->config.options.value[DECREASE]);
+}
+
 static void on_bitmap(struct wh_control *control, const struct wh_bitmap_event *event)
 {
 	struct ttp *ttp = (struct ttp *)control->state;
@@ -157,8 +178,8 @@ static void on_bitmap(struct wh_control *control, const struct wh_bitmap_event *
 	switch (event->finding) {
 	case WH_BITMAP_CONGESTED:
 		ttp->state = WH_TTP_LOSS;
-		ttp->decreases++;
-		set_rate(ttp, bounded_bps(ttp) / control->config.options.value[DECREASE]);
+		if (tells_of_this_rate(control, ttp, event))
+			divide(control, ttp, event);
 		break;
 	case WH_BITMAP_CLEAN:
 		ttp->state = WH_TTP_NO_LOSS;

@@ -334,6 +334,8 @@ static void take_bitmap(struct wh_session *s, uint64_t now_tsc, const struct wh_
 	const struct wh_bitmap_event event = {
 		.now_tsc = now_tsc,
 		.finding = wh_bitmap_loss_add(loss, bitmap->first, bitmap->pkts, bitmap->bits),
+		.first = bitmap->first,
+		.sent_end = tx->sent_end,
 	};
 
 	/* II B: without a transition the encoding is not adjusted; what it told counts later. */

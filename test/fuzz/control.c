@@ -149,6 +149,8 @@ static void tell_rest(struct flow *flow, uint64_t which)
 	const struct wh_bitmap_event bitmap = {
 		.now_tsc = now_tsc,
 		.finding = (enum wh_bitmap_finding)wh_script_below(&flow->script, 3),
+		.first = any_size(flow, flow->sent_end),
+		.sent_end = flow->sent_end,
 	};
 	const struct wh_silence_event silence = {
 		.now_tsc = now_tsc, .since_tsc = any_size(flow, now_tsc)};

@@ -74,18 +74,6 @@ def windows_grow_long(results):
             f'runs PSOCK is ahead.')
 
 
-def halved_again(results):
-    result = results['ttp-fig15']
-    after = ' and '.join(f'{point.number("after") / 1e6:.0f}' for point in result.points)
-    before = result.points[0].number('before') / 1e6
-    return (f'One control packet halves the rate, and more than one tells of the same losses: '
-            f'while a threshold is exceeded the receiver speaks after n/2 packets, of the last n '
-            f'(II B), and any loss is more than the link has had until then. In a round trip of '
-            f'208 ms three of them are on their way before the first has an effect. So it is '
-            f'hardly the overload that decides: after 5 and after 50 ms of it {after} of '
-            f'{before:.0f} Mb/s are left, the shorter one having raised the link\'s rate less.')
-
-
 REMARKS = (
     Remark('fig5', {'TTP before DRS in all cases: least from 10 MB on': (0.58, None)},
            ('ttp-fig05', 'ttp-drs'), windows_fill_short),
@@ -95,6 +83,4 @@ REMARKS = (
                     (0.9, 1.5)}, ('ttp-fig05', 'ttp-chunk'), first_chunks),
     Remark('fig10', {'PSOCK before DRS in every run: least': (0.55, None)},
            ('ttp-fig10', 'ttp-drs'), windows_grow_long),
-    Remark('fig15', {'the rate is halved when congestion is detected: after over before, 50 ms of '
-                     'overload': (0.12, 0.55)}, ('ttp-fig15',), halved_again),
 )

@@ -51,10 +51,14 @@ static struct wh_control control_at(const struct wh_control_config *config)
 	return control;
 }
 
+/* Each of packets that were sent since the one before. */
 static void say(struct wh_control *control, enum wh_bitmap_finding finding)
 {
-	struct wh_bitmap_event event = {.finding = finding};
+	static uint64_t first;
+	struct wh_bitmap_event event = {
+		.finding = finding, .first = first, .sent_end = first + 1024};
 
+	first += 1024;
 	WH_CONTROL_TELL(control, on_bitmap, &event);
 }
 
@@ -295,9 +299,52 @@ static void test_view_of_others(void)
 	CU_ASSERT_EQUAL(wh_udt_view(&control).rate_pps, 0.0);
 }
 
+/* Three tell of one congestion, each of 1024 packets and half of them told of before. */
+static void test_a_congestion_divides_once(void)
+{
+	static const struct {
+		uint64_t first;
+		uint64_t sent_end;
+		uint64_t once_bps;
+		uint64_t each_bps;
+	} steps[] = {
+		{1000, 3000, 40 * MBPS, 40 * MBPS}, /* from 80 */
+		{1512, 3300, 40 * MBPS, 20 * MBPS},
+		{2024, 3600, 40 * MBPS, 10 * MBPS},
+		{2999, 4100, 40 * MBPS, 8 * MBPS},
+		{3000, 4200, 20 * MBPS, 8 * MBPS}, /* all of it sent at the rate of now */
+		{4199, 5300, 20 * MBPS, 8 * MBPS},
+		{4200, 5400, 10 * MBPS, 8 * MBPS},
+	};
+
+	for (int each = 0; each < 2; each++) {
+		struct wh_control_config config = config_at(100 * MBPS);
+
+		CU_ASSERT_EQUAL(wh_profile_options_put(
+					&config.options, &wh_profile_ttp, "divide_each", each),
+			0);
+
+		struct wh_control control = control_at(&config);
+
+		for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+			struct wh_bitmap_event event = {.finding = CONGESTED,
+				.first = steps[i].first,
+				.sent_end = steps[i].sent_end};
+
+			WH_CONTROL_TELL(&control, on_bitmap, &event);
+			CU_ASSERT_EQUAL(rate_of(&control),
+				each ? steps[i].each_bps : steps[i].once_bps);
+			CU_ASSERT_EQUAL(wh_ttp_view(&control).state, WH_TTP_LOSS);
+		}
+		CU_ASSERT_EQUAL(wh_ttp_view(&control).decreases, each ? 7 : 3);
+	}
+}
+
 CU_TestInfo wh_tests[] = {
 	{"defaults", test_defaults},
 	{"states and rates", test_states},
+	{"a congestion divides once", test_a_congestion_divides_once},
+	{"a congestion divides once", test_a_congestion_divides_once},
 	{"a bound that moves", test_bound_that_moves},
 	{"options", test_options},
 	{"a crawl", test_crawl},
