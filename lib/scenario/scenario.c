@@ -31,6 +31,7 @@ struct flow {
 	struct wh_sim_event start;
 	struct wh_sim_event stop;
 	struct wh_sim_event step;
+	struct wh_sim_event more;
 	uint32_t next_step;
 	union {
 		struct wh_sim_engine *engine;
@@ -215,6 +216,7 @@ static void stop_flow(void *context, uint64_t now_ps)
 		wh_sim_engine_stop(flow->engine);
 		break;
 	case WH_SCENARIO_TCP:
+		wh_sim_event_cancel(wh_sim_events(flow->sim), &flow->more);
 		wh_sim_tcp_stop(flow->tcp);
 		break;
 	case WH_SCENARIO_PSOCK:
@@ -240,6 +242,14 @@ static void step_flow(void *context, uint64_t now_ps)
 	if (flow->next_step < group->n_steps)
 		wh_sim_event_at(
 			wh_sim_events(flow->sim), &flow->step, group->steps[flow->next_step].at_ps);
+}
+
+static void offer_more(void *context, uint64_t now_ps)
+{
+	struct flow *flow = context;
+
+	WH_ASSERT(flow->group->agent == WH_SCENARIO_TCP);
+	wh_sim_tcp_offer(flow->tcp, now_ps, UINT64_MAX);
 }
 
 static void create_agent(struct flow *flow, uint64_t seed)
@@ -282,6 +292,7 @@ static void set_events(struct flow *flow, uint64_t duration_ps)
 	wh_sim_event_init(&flow->start, start_flow, flow);
 	wh_sim_event_init(&flow->stop, stop_flow, flow);
 	wh_sim_event_init(&flow->step, step_flow, flow);
+	wh_sim_event_init(&flow->more, offer_more, flow);
 	if (flow->earliest_ps > duration_ps || flow->earliest_ps >= flow->stop_ps)
 		return;
 	if (flow->start_ps != WH_SIM_NEVER_PS)
@@ -290,6 +301,8 @@ static void set_events(struct flow *flow, uint64_t duration_ps)
 		wh_sim_event_at(events, &flow->stop, flow->stop_ps);
 	if (group->n_steps > 0)
 		wh_sim_event_at(events, &flow->step, group->steps[0].at_ps);
+	if (group->more_ps > flow->start_ps && group->more_ps <= duration_ps)
+		wh_sim_event_at(events, &flow->more, group->more_ps);
 }
 
 /* Its time by its own times or its group's; `later` is its share of the spread. */
@@ -428,6 +441,7 @@ static void destroy_agent(struct flow *flow)
 	wh_sim_event_cancel(events, &flow->start);
 	wh_sim_event_cancel(events, &flow->stop);
 	wh_sim_event_cancel(events, &flow->step);
+	wh_sim_event_cancel(events, &flow->more);
 	switch (flow->group->agent) {
 	case WH_SCENARIO_ENGINE:
 		wh_sim_engine_destroy(flow->engine);
@@ -497,4 +511,13 @@ const struct wh_findings *wh_scenario_run_findings(const struct wh_scenario_run 
 {
 	WH_ASSERT(flow < run->n_flows && run->flows[flow].group->agent == WH_SCENARIO_PROBE);
 	return wh_sim_probe_findings(run->flows[flow].probe);
+}
+
+const struct wh_sim_sttp_seen *wh_scenario_run_sttp(
+	const struct wh_scenario_run *run, uint32_t flow)
+{
+	WH_ASSERT(flow < run->n_flows);
+	return run->flows[flow].group->agent == WH_SCENARIO_TCP
+		       ? wh_sim_tcp_sttp_seen(run->flows[flow].tcp)
+		       : NULL;
 }

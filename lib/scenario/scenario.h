@@ -47,6 +47,7 @@ struct wh_scenario_group {
 	uint64_t stop_ps;    /* WH_SIM_NEVER_PS: it does not */
 	uint64_t stagger_ps; /* each starts so much later than the one before */
 	uint64_t spread_ps;  /* and later by a random time up to this */
+	uint64_t more_ps;    /* of a TCP: without end from then on; 0: no more */
 	uint64_t size_bytes; /* of each; WH_OBJECT_BYTES_UNKNOWN: without end */
 	const struct wh_scenario_member *members; /* as many as there are flows; NULL: all alike */
 	/*
@@ -125,6 +126,10 @@ uint64_t wh_scenario_run_opened_ps(const struct wh_scenario_run *run, uint32_t f
 
 /* What a flow that is a probe has found. */
 const struct wh_findings *wh_scenario_run_findings(
+	const struct wh_scenario_run *run, uint32_t flow);
+
+/* What a flow that is an agent of STTP has seen; NULL of all others. */
+const struct wh_sim_sttp_seen *wh_scenario_run_sttp(
 	const struct wh_scenario_run *run, uint32_t flow);
 
 #endif

@@ -94,6 +94,7 @@ static void add_row(struct wh_monitor *monitor, struct rows *rows)
 			.needless_pkts = stats->needless_pkts,
 			.sent_bytes = stats->sent_bytes,
 			.data_bytes = stats->data_bytes,
+			.dropped_bytes = stats->dropped_bytes,
 		};
 	}
 	for (uint32_t i = 0; i < monitor->n_links; i++)
@@ -305,6 +306,7 @@ static struct wh_monitor_flow flow_between(
 		.needless_pkts = after->needless_pkts - before->needless_pkts,
 		.sent_bytes = after->sent_bytes - before->sent_bytes,
 		.data_bytes = after->data_bytes - before->data_bytes,
+		.dropped_bytes = after->dropped_bytes - before->dropped_bytes,
 		.look = after->look,
 	};
 }

@@ -31,6 +31,7 @@ struct wh_monitor_flow {
 	uint64_t needless_pkts;
 	uint64_t sent_bytes;
 	uint64_t data_bytes;
+	uint64_t dropped_bytes;
 	struct wh_monitor_look look; /* of samples; of marks, zeros */
 };
 

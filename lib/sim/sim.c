@@ -200,6 +200,7 @@ void wh_sim_arrive(struct wh_sim *sim, uint64_t now_ps, uint32_t node, struct wh
 void wh_sim_lose(struct wh_sim *sim, struct wh_sim_packet *packet)
 {
 	sim->flows[packet->flow]->dropped_pkts++;
+	sim->flows[packet->flow]->dropped_bytes += packet->bytes;
 	wh_sim_packet_put(&sim->pool, packet);
 }
 

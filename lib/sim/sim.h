@@ -88,6 +88,7 @@ struct wh_sim_flow_stats {
 	uint64_t repair_pkts;   /* of those sent */
 	uint64_t goodput_bytes; /* payload, new, in the hands of the receiver's user */
 	uint64_t dropped_pkts;  /* data and control, by queues and lines */
+	uint64_t dropped_bytes; /* the same as links count it */
 	uint64_t needless_pkts; /* data that arrived and were there already */
 	uint64_t opened_ps;     /* a profile's: its peer has accepted */
 	uint64_t first_sent_ps;
@@ -148,7 +149,7 @@ uint32_t wh_sim_link_queue_pkts(const struct wh_sim *sim, uint32_t link);
 #define WH_SIM_DELAY_BUCKETS WH_BUCKETS(WH_SIM_DELAY_BITS)
 const uint64_t *wh_sim_link_delays(const struct wh_sim *sim, uint32_t link);
 
-/* Written by the agents and, dropped_pkts, by the links; it stays where it is. */
+/* Written by the agents and, what is dropped, by the links; it stays where it is. */
 struct wh_sim_flow_stats *wh_sim_flow_stats(struct wh_sim *sim, uint32_t flow);
 
 /* entered = left + dropped + lost + held, for packets and bytes, at every link. */

@@ -143,6 +143,7 @@ struct wh_sim_sttp {
 	uint32_t returned; /* bit i: the packet i of it */
 	uint64_t returned_ps[WH_STTP_PROBE_PKTS_MAX];
 	struct wh_sim_event feeder; /* with a timer: makes tokens */
+	struct wh_sim_sttp_seen seen;
 };
 
 /* What the timer waits for. */

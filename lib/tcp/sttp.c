@@ -104,6 +104,8 @@ static void take_probe(
 		return;
 	sttp->returned |= UINT32_C(1) << index;
 	sttp->returned_ps[index] = now_ps;
+	if (index == 0)
+		sttp->seen.first_back_s = seconds(now_ps - sttp->train_ps);
 
 	uint64_t gap_ps = index + 1 == sttp->rules.probe_pkts ? median_gap_ps(sttp) : 0;
 
@@ -114,6 +116,9 @@ static void take_probe(
 			     (tcp->config.segment_bytes + tcp->config.head_bytes);
 	wh_sttp_fill(
 		&sttp->bucket, &sttp->rules, sttp->capacity_pps, (double)(now_ps - sttp->train_ps));
+	sttp->seen.back_s = seconds(now_ps - sttp->train_ps);
+	sttp->seen.capacity_bps = 8.0 * probe_bytes(sttp) / seconds(gap_ps);
+	sttp->seen.first_sigma = sttp->bucket.capacity;
 	if (sttp->rules.timer)
 		set_feeder(tcp, now_ps);
 }
@@ -135,14 +140,41 @@ static void sttp_send(struct wh_sim_tcp *tcp, uint64_t now_ps, uint32_t burst_pk
 	}
 }
 
+static void see(struct wh_sim_sttp *sttp, uint64_t now_ps, double last_ps, uint64_t rtt_ps)
+{
+	struct wh_sim_sttp_seen *seen = &sttp->seen;
+	double last_s = last_ps / (double)WH_PS_PER_S;
+	double rtt_s = seconds(rtt_ps);
+
+	if (seen->rtt_s == 0.0) {
+		seen->rtt_s = rtt_s;
+		seen->sigma = sttp->bucket.capacity;
+	}
+	if (last_s * seen->fell_to_s <= seen->fell_from_s * rtt_s && seen->fell_to_s > 0.0)
+		return;
+	seen->fell_at_s = seconds(now_ps);
+	seen->fell_from_s = last_s;
+	seen->fell_to_s = rtt_s;
+}
+
 static void new_ack(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t end)
 {
 	struct wh_sim_sttp *sttp = &tcp->sttp;
 	uint64_t from = tcp->una;
+	double last_ps = sttp->bucket.last_rtt;
 
 	wh_sim_tcp_advance(tcp, now_ps, end);
-	wh_bucket_hear(&sttp->bucket, sttp->rules.timer ? 0.0 : 1.0,
-		(double)wh_sim_vegas_round_trip(tcp, now_ps, from, end));
+
+	uint64_t rtt_ps = wh_sim_vegas_round_trip(tcp, now_ps, from, end);
+
+	wh_bucket_hear(&sttp->bucket, sttp->rules.timer ? 0.0 : 1.0, (double)rtt_ps);
+	if (rtt_ps > 0)
+		see(sttp, now_ps, last_ps, rtt_ps);
+}
+
+const struct wh_sim_sttp_seen *wh_sim_tcp_sttp_seen(const struct wh_sim_tcp *tcp)
+{
+	return tcp->ops == &wh_sim_tcp_sttp ? &tcp->sttp.seen : NULL;
 }
 
 static void duplicate(struct wh_sim_tcp *tcp, uint64_t now_ps)

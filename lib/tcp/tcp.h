@@ -104,4 +104,19 @@ uint64_t wh_sim_tcp_next_serial(const struct wh_sim_tcp *tcp);
 uint64_t wh_sim_tcp_acked_pkts(const struct wh_sim_tcp *tcp);
 uint64_t wh_sim_tcp_timeouts(const struct wh_sim_tcp *tcp);
 
+/* What an agent of STTP has seen of its way, zeros until then; NULL of all others. */
+struct wh_sim_sttp_seen {
+	double first_back_s; /* of the probe's packets the first, since they left */
+	double back_s;       /* and the last, with which data may leave */
+	double capacity_bps; /* by the probe */
+	double first_sigma;  /* the bucket that it filled */
+	double rtt_s;        /* of the first acknowledgement */
+	double sigma;        /* after it */
+	/* Of all acknowledgements the one whose round trip fell the most against the one before. */
+	double fell_at_s;
+	double fell_from_s;
+	double fell_to_s;
+};
+const struct wh_sim_sttp_seen *wh_sim_tcp_sttp_seen(const struct wh_sim_tcp *tcp);
+
 #endif

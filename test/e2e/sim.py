@@ -504,6 +504,7 @@ def cases():
     yield Case('interrupted', True, interrupted)
     yield Case('probe', True, probe)
     yield Case('reference BBR', True, reference_bbr)
+    yield Case('sttp', True, sttp)
     yield Case('plan', True, plan)
     yield Case('plan by formulas', False, plan_formulas)
     for args, pattern in (
@@ -541,6 +542,28 @@ def reference_bbr(program, folder):
     (folder / 'cubic.ini').write_text(text.replace('agent = bbr', 'agent = cubic\nlinux = on'))
     result = program.run('sim', folder / 'cubic.ini')
     expect_status(result, EXPECTATION)
+
+
+def sttp(program, folder):
+    """The cases that sttp.txt has numbers of; what is asked of another agent, more of no size."""
+    for name, holds in (('burst', 9), ('pair', 1), ('onoff', 4), ('cbr', 1)):
+        result = program.run('sim', TOP / f'config/scenarios/sttp-{name}.ini')
+        expect_status(result, OK)
+        expect_equal(f'{name}: expectations', len(re.findall(r'^  ok  ', result.out, re.M)), holds)
+    for line in ('probe = 0.08', 'first sigma = 16', 'first = 0.2775', 'sigma = 15',
+                 'fell at = 3.045', 'from = 1.84', 'to = 1.5625'):
+        expect(f'  {line}\n' in result.out, f'{line} is not reported')
+    burst = (TOP / 'config/scenarios/sttp-burst.ini').read_text()
+    for change, said in ((('last = finish(f)', 'last = sttp_back(f)'),
+                          "sttp_back.'f'.*, which is no flow with agent sttp_agent"),
+                         (('size = 7680', 'more = 1s'), 'size'),
+                         (('size = 7680', 'size = 7680\nmore = 0s'), 'is not after the start'),
+                         (('size = 7680', 'size = 7680\nstop = 1s\nmore = 2s'),
+                          'is not after the start')):
+        (folder / 'wrong.ini').write_text(burst.replace(*change, 1))
+        result = program.run('sim', folder / 'wrong.ini')
+        expect_status(result, USAGE)
+        expect_said(result, said)
 
 
 def take_other():

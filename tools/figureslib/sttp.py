@@ -7,7 +7,11 @@ from .sttp_remarks import REMARKS  # pylint: disable=unused-import
 
 # How long each takes on one CPU, roughly, and what makes it short.
 RUNS = (
+    Run('sttp-pair', 1, ()),
+    Run('sttp-accuracy', 1, ('sweep.rate=1K,155M',)),
     Run('sttp-burst', 1, ()),
+    Run('sttp-onoff', 1, ()),
+    Run('sttp-cbr', 1, ()),
     Run('sttp-table1', 1, ()),
     Run('sttp-table2', 2, ()),
     Run('sttp-table3', 50, ('sweep.n=10,50',)),

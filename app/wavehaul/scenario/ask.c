@@ -26,11 +26,11 @@ struct function {
 	double (*answer)(const struct question *question);
 	double (*statistic)(
 		const double *values, uint32_t count); /* of single flows' throughputs */
-	size_t count; /* offset of the count that is asked for in what the monitor says */
+	size_t count; /* offset of what is asked for in what the monitor or an agent says */
 	enum wh_value_kind kind;
 	bool of_link;
 	bool no_times;
-	bool of_probe;
+	const char *agent; /* the only one that it is of; NULL: of any */
 	/* What stands behind its subject: t a time, n a number; behind a / it may be missing. */
 	const char *values;
 };
@@ -299,6 +299,16 @@ static double probe_loss(const struct question *q)
 	return found->steady_sent > 0 ? (double)found->steady_lost / found->steady_sent : 0.0;
 }
 
+/* Of the first of them, too. */
+static double sttp_seen(const struct question *q)
+{
+	const struct wh_sim_sttp_seen *seen =
+		wh_scenario_run_sttp(q->asking->run, q->flows[0]);
+
+	WH_ASSERT(seen != NULL);
+	return *(const double *)((const char *)seen + q->function->count);
+}
+
 static double link_count(const struct question *q)
 {
 	const struct wh_monitor_link span = link_span(q);
@@ -336,6 +346,8 @@ static double link_queue_max(const struct question *q)
 }
 
 #define FLOW(field) .count = offsetof(struct wh_monitor_flow, field)
+#define STTP(field) .no_times = true, .agent = "sttp_agent", \
+	.count = offsetof(struct wh_sim_sttp_seen, field)
 #define LINK(field) .of_link = true, .count = offsetof(struct wh_monitor_link, field)
 
 static const struct function functions[] = {
@@ -355,14 +367,24 @@ static const struct function functions[] = {
 	{"holds", holds, .kind = WH_VALUE_TIME, .values = "nt"},
 	{"took", took, .kind = WH_VALUE_TIME, .values = "/n", .no_times = true},
 	{"opened", last_opened, .kind = WH_VALUE_TIME, .no_times = true},
+	{"dropped_bytes", flow_count, FLOW(dropped_bytes)},
 	{"finish", last_finish, .kind = WH_VALUE_TIME, .no_times = true},
 	{"finished", count_finished, .no_times = true},
 	{"flows", count_flows, .no_times = true},
-	{"probe_capacity", probe_capacity, .no_times = true, .of_probe = true},
-	{"probe_burst", probe_burst, .no_times = true, .of_probe = true},
-	{"probe_memory", probe_memory, .no_times = true, .of_probe = true},
-	{"probe_rtt", probe_rtt, .kind = WH_VALUE_TIME, .no_times = true, .of_probe = true},
-	{"probe_loss", probe_loss, .no_times = true, .of_probe = true},
+	{"probe_capacity", probe_capacity, .no_times = true, .agent = "probe"},
+	{"probe_burst", probe_burst, .no_times = true, .agent = "probe"},
+	{"probe_memory", probe_memory, .no_times = true, .agent = "probe"},
+	{"probe_rtt", probe_rtt, .kind = WH_VALUE_TIME, .no_times = true, .agent = "probe"},
+	{"probe_loss", probe_loss, .no_times = true, .agent = "probe"},
+	{"sttp_first_back", sttp_seen, .kind = WH_VALUE_TIME, STTP(first_back_s)},
+	{"sttp_back", sttp_seen, .kind = WH_VALUE_TIME, STTP(back_s)},
+	{"sttp_capacity", sttp_seen, STTP(capacity_bps)},
+	{"sttp_first_sigma", sttp_seen, STTP(first_sigma)},
+	{"sttp_rtt", sttp_seen, .kind = WH_VALUE_TIME, STTP(rtt_s)},
+	{"sttp_sigma", sttp_seen, STTP(sigma)},
+	{"sttp_fell_at", sttp_seen, .kind = WH_VALUE_TIME, STTP(fell_at_s)},
+	{"sttp_fell_from", sttp_seen, .kind = WH_VALUE_TIME, STTP(fell_from_s)},
+	{"sttp_fell_to", sttp_seen, .kind = WH_VALUE_TIME, STTP(fell_to_s)},
 	{"utilisation", link_utilisation, .of_link = true},
 	{"entered", link_count, LINK(entered_pkts)},
 	{"drops", link_drops, .of_link = true},
@@ -562,12 +584,15 @@ static uint32_t take_subject(struct question *q, const char *const *args, uint32
 	return taken;
 }
 
-static bool are_probes(const struct question *q)
+/* A function may be of one agent's flows only. */
+static bool are_of_agent(const struct question *q)
 {
-	for (uint32_t i = 0; i < q->n_flows; i++)
-		if (wh_point_group_of(q->asking->point, q->flows[i])->agent != WH_SCENARIO_PROBE)
+	const char *agent = q->function->agent;
+
+	for (uint32_t i = 0; agent != NULL && i < q->n_flows; i++)
+		if (strcmp(wh_point_agent_of(q->asking->point, q->flows[i]), agent) != 0)
 			return false;
-	return q->n_flows > 0;
+	return agent == NULL || q->n_flows > 0;
 }
 
 bool wh_ask(const struct wh_expr_scope *scope, const char *name, const char *const *args,
@@ -587,9 +612,10 @@ bool wh_ask(const struct wh_expr_scope *scope, const char *name, const char *con
 			"has %s('%s'), which is no %s of this scenario", name, args[0],
 			function->of_link ? "link, as A-B," : "flow");
 	WH_ASSERT(taken <= n_args);
-	if (taken > 0 && function->of_probe && !are_probes(&q)) {
+	if (taken > 0 && !are_of_agent(&q)) {
 		snprintf(wrong, WH_EXPR_WRONG_BYTES,
-			"has %s('%s'), which is no flow with agent probe", name, args[0]);
+			"has %s('%s'), which is no flow with agent %s", name, args[0],
+			function->agent);
 		taken = 0;
 	}
 	if (taken > 0) {

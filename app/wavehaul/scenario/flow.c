@@ -492,6 +492,22 @@ static bool is_new(const struct wh_point *point, const char *name)
 	return true;
 }
 
+/* Of flows that begin before it, by their group's times alone. */
+static void take_more(struct wh_taker *taker, struct wh_scenario_group *group)
+{
+	double last_ps = (double)group->start_ps + (double)group->spread_ps +
+			 (double)group->count * (double)group->stagger_ps;
+
+	if (group->agent != WH_SCENARIO_TCP || !wh_take_has(taker, "more"))
+		return;
+	wh_take_require(taker, "size", "8000");
+	group->more_ps = wh_take_ps(taker, "more", 0);
+	if (group->members != NULL || group->chained)
+		wh_take_refuse(taker, "more", "is of flows that are all alike");
+	if ((double)group->more_ps <= last_ps || group->more_ps >= group->stop_ps)
+		wh_take_refuse(taker, "more", "is not after the start and before the stop");
+}
+
 static void take_sizes(struct wh_taker *taker, struct wh_scenario_group *group)
 {
 	bool has_size = group->agent != WH_SCENARIO_SOURCE && group->agent != WH_SCENARIO_PROBE;
@@ -534,6 +550,7 @@ bool wh_point_take_flow(struct wh_point *point, struct wh_taker *taker)
 		return false;
 	take_agent(point, taker, group, agent);
 	take_sizes(taker, group);
+	take_more(taker, group);
 	point->agents[point->scenario.n_groups++] = strdup(agent);
 	return !taker->failed;
 }

@@ -46,6 +46,11 @@ const struct wh_scenario_group *wh_point_group_of(const struct wh_point *point, 
 	return &point->groups[find_group(point, flow)];
 }
 
+const char *wh_point_agent_of(const struct wh_point *point, uint32_t flow)
+{
+	return point->agents[find_group(point, flow)];
+}
+
 uint32_t wh_point_first_flow(const struct wh_point *point, uint32_t group)
 {
 	uint32_t flow = 0;

@@ -70,6 +70,7 @@ const char *wh_point_flow_name(
 
 /* Of a flow, and the first flow of a group. */
 const struct wh_scenario_group *wh_point_group_of(const struct wh_point *point, uint32_t flow);
+const char *wh_point_agent_of(const struct wh_point *point, uint32_t flow);
 uint32_t wh_point_first_flow(const struct wh_point *point, uint32_t group);
 
 #endif
