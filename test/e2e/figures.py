@@ -248,6 +248,19 @@ def statements_are_counted(program, folder):
                  'own; 1 more are beyond this run; 1 are beyond any simulation.')
 
 
+def what_held_is_kept(program, folder):
+    """A statement that holds no more is a fault, unless this machine's speed decides on it."""
+    ours = {'scenario': 's', 'report': 'AB', 'at': {'x': 1e6, 'w': 'on'}, 'factor': 1e-6}
+    verdicts = [(claim, published.verdict(TOP, TWO, claim, 0.1))
+                for claim in ({'value': 9, 'ours': ours}, {'value': 12, 'ours': ours})]
+    for whole, quick, size, measured, faults in (
+            (1, 0, False, (), 0), (2, 0, False, (), 1), (0, 1, True, (), 0), (0, 2, True, (), 1),
+            (1, 0, False, ('s',), 1), (0, 0, False, ('s',), 0)):
+        described = {'holds': {'whole': whole, 'quick': quick}}
+        found = list(published.too_few(described, verdicts, measured, size))
+        expect_equal(f'{whole}, {quick}, {size}, {measured}', len(found), faults)
+
+
 def remarks_are_held(program, folder):
     """What is off is a fault without a remark, and with one that says it is nearer than that."""
     held = {('AC', 1): (0.8, None), 'words': (2, 3), 'many': (None, 9)}
@@ -371,6 +384,7 @@ CASES = [
     Case('what is absent is unknown', True, what_is_absent_is_unknown),
     Case('tables are compared', True, tables_are_compared),
     Case('statements are counted', True, statements_are_counted),
+    Case('what held is kept', True, what_held_is_kept),
     Case('remarks are held', True, remarks_are_held),
     Case('ten colours', True, ten_colours),
     Case('the chain explains Table 2', True, chain_explains_table_2),

@@ -147,6 +147,19 @@ def score(verdicts):
                  sum('why not' in claim for claim, _ in verdicts))
 
 
+def too_few(described, verdicts, measured, quick):
+    """
+    What a paper's page has once had is not lost unnoticed. Of (claim, verdict); those of programs
+    that measure this machine do not count.
+    """
+    size = 'quick' if quick else 'whole'
+    counted = score((claim, one) for claim, one in verdicts
+                    if claim.get('ours', {}).get('scenario') not in measured)
+    if counted.held < described['holds'][size]:
+        yield (f'{counted.held} statements hold in a {size} run, where '
+               f'{described["holds"][size]} have before')
+
+
 def entries(results, table, tolerance):
     """Row by row; those that this run has no point for are left out."""
     result, scale = results.get(table['scenario']), table['factor']

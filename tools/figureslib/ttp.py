@@ -21,6 +21,7 @@ RUNS = (
     Run('ttp-fig16', 25, (SIZES, ONCE)),
     Run('ttp-fig21', 1, ()),
     Run('ttp-least', 5, ()),
+    Run('ttp-q', 3, (ONCE,)),
 )
 
 # Programs beside wavehaul's own that measure, and say it as `wavehaul sim --json` does.

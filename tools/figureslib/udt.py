@@ -18,7 +18,7 @@ RUNS = (
     Run('udt-fig03', 3, ()),
     Run('udt-fig04', 140, ('sweep.x=1M,20M,60M,160M', ONCE)),
     Run('udt-fig04-warnings', 60, ('sweep.x=80M,160M', ONCE)),
-    Run('udt-fig05', 6, (ONCE,)),
+    Run('udt-fig05', 16, (ONCE, 'scenario.duration=100s', 'scenario.warmup=20s')),
     Run('udt-fig06', 40, (SHORT, *NETWORKS)),
     Run('udt-fig06-empty', 6, (SHORT, 'sweep.rate : rtt=100K : 10ms')),
     Run('udt-fig07', 1, ()),

@@ -63,41 +63,6 @@ def repetition(results):
             f'the line carries, it is as printed.')
 
 
-def a_second(results):
-    result = results['udt-fig05']
-    long, short = (result.one(held=held) for held in (1, 0.1))
-    each = [flow['throughput_bps'] / 1e6 for run in long.runs for flow in run['flows']
-            if flow['name'] == 'rtt_1s']
-    return (f'With the queue of a BDP of 1 s the flow of 1 s has {long.number("1 s") / 1e6:.1f} '
-            f'Mb/s and that of 1 us {long.number("1 us") / 1e6:.1f}, as means of {len(each)} runs '
-            f'in which the former has {min(each):.1f} to {max(each):.1f}: 100 s are but a hundred '
-            f'of its round trips, and what its slow start left it with lasts. With a tenth of '
-            f'that queue it has {short.number("1 s") / 1e6:.1f} to '
-            f'{short.number("1 us") / 1e6:.1f}: it hears of '
-            f'losses a second late, when the others have given way. Up to 100 ms it is as printed '
-            f'with both, {long.number("100 ms") / 1e6:.1f} and '
-            f'{short.number("100 ms") / 1e6:.1f} Mb/s.')
-
-
-def empty_intervals(results):
-    result, many = results['udt-fig06-empty'], results['udt-fig02-empty']
-
-    def over_tcp(empty):
-        small = [100e3]
-        beside = result.series('rtt', 'tcp', udts=1, empty=empty, rate=small)[1]
-        alone = result.series('rtt', 'tcp', udts=0, rate=small)[1]
-        return sum(a / b for a, b in zip(beside, alone)) / len(alone)
-
-    again = {empty: 100 * many.one(empty=empty, flows=400).number('retransmitted')
-             for empty in ('off', 'on')}
-    return (f'III C does not say what the loss rate is of an interval in which nothing was sent, '
-            f'and at 100 kb/s most are such. Here it stands, and after a loss a UDT flow does not '
-            f'rise for long: TCP beside it has {over_tcp("off"):.2f} of what it has beside TCP. '
-            f'Counted as zero, udt.empty_syn, it is {over_tcp("on"):.2f}, the exception that the '
-            f'paper tells of. But then 400 flows repeat {again["on"]:.0f} % of what they send '
-            f'instead of {again["off"]:.0f}, which is why it is no preset.')
-
-
 def table_2_classes(results):
     result = results['udt-fig08']
     on, off = (result.one(formula3=switch).number('4') / 1e6 for switch in ('on', 'off'))
@@ -117,12 +82,6 @@ REMARKS = (
            ('udt-fig04-warnings',), delay_warnings),
     Remark('table3', {('AB', 80): (None, 125)}, ('udt-fig04', 'udt-fig04-warnings'),
            idle_in_the_paper),
-    Remark('fig5', {'long round trips are favoured slightly: 1 s over 1 us': (0.5, None),
-                    'and no more than slightly with a tenth of the queue: 1 s over 1 us':
-                    (None, 4)}, ('udt-fig05',), a_second),
-    Remark('fig6', {'but not at 100 kb/s, since much in UDT counts packets and then takes very '
-                    'long: mean there': (None, 1.25)},
-           ('udt-fig06-empty', 'udt-fig02-empty'), empty_intervals),
     Remark('table2', {('throughput', '4'): (30, None)}, ('udt-fig08',), table_2_classes),
     Remark('fig17', {"they share fairly: Jain's index": (0.62, None)}, ('udt-fig17',), classes),
 )
