@@ -154,8 +154,8 @@ static void on_rate(struct wh_control *control)
 	ttp->max_bps = told_bps > 0.0 ? fmin(told_bps, most_bps) : most_bps;
 }
 
-static bool tells_of_this_rate(
-	const struct wh_control *control, const struct ttp *ttp, const struct wh_bitmap_event *event)
+static bool tells_of_this_rate(const struct wh_control *control, const struct ttp *ttp,
+	const struct wh_bitmap_event *event)
 {
 	return ttp->decreases == 0 || event->first >= ttp->divided_end ||
 	       control->config.options.value[EACH] != 0.0;

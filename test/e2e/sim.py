@@ -546,7 +546,7 @@ def reference_bbr(program, folder):
 
 def sttp(program, folder):
     """The cases that sttp.txt has numbers of; what is asked of another agent, more of no size."""
-    for name, holds in (('burst', 9), ('pair', 1), ('onoff', 4), ('cbr', 1)):
+    for name, holds in (('burst', 10), ('pair', 1), ('onoff', 4), ('cbr', 1)):
         result = program.run('sim', TOP / f'config/scenarios/sttp-{name}.ini')
         expect_status(result, OK)
         expect_equal(f'{name}: expectations', len(re.findall(r'^  ok  ', result.out, re.M)), holds)

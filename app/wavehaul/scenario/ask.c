@@ -302,8 +302,7 @@ static double probe_loss(const struct question *q)
 /* Of the first of them, too. */
 static double sttp_seen(const struct question *q)
 {
-	const struct wh_sim_sttp_seen *seen =
-		wh_scenario_run_sttp(q->asking->run, q->flows[0]);
+	const struct wh_sim_sttp_seen *seen = wh_scenario_run_sttp(q->asking->run, q->flows[0]);
 
 	WH_ASSERT(seen != NULL);
 	return *(const double *)((const char *)seen + q->function->count);
@@ -346,8 +345,8 @@ static double link_queue_max(const struct question *q)
 }
 
 #define FLOW(field) .count = offsetof(struct wh_monitor_flow, field)
-#define STTP(field) .no_times = true, .agent = "sttp_agent", \
-	.count = offsetof(struct wh_sim_sttp_seen, field)
+#define STTP(field)                                                                                \
+	.no_times = true, .agent = "sttp_agent", .count = offsetof(struct wh_sim_sttp_seen, field)
 #define LINK(field) .of_link = true, .count = offsetof(struct wh_monitor_link, field)
 
 static const struct function functions[] = {
@@ -613,9 +612,8 @@ bool wh_ask(const struct wh_expr_scope *scope, const char *name, const char *con
 			function->of_link ? "link, as A-B," : "flow");
 	WH_ASSERT(taken <= n_args);
 	if (taken > 0 && !are_of_agent(&q)) {
-		snprintf(wrong, WH_EXPR_WRONG_BYTES,
-			"has %s('%s'), which is no flow with agent %s", name, args[0],
-			function->agent);
+		snprintf(wrong, WH_EXPR_WRONG_BYTES, "has %s('%s'), which is no flow with agent %s",
+			name, args[0], function->agent);
 		taken = 0;
 	}
 	if (taken > 0) {

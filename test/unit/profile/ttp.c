@@ -332,8 +332,8 @@ static void test_a_congestion_divides_once(void)
 				.sent_end = steps[i].sent_end};
 
 			WH_CONTROL_TELL(&control, on_bitmap, &event);
-			CU_ASSERT_EQUAL(rate_of(&control),
-				each ? steps[i].each_bps : steps[i].once_bps);
+			CU_ASSERT_EQUAL(
+				rate_of(&control), each ? steps[i].each_bps : steps[i].once_bps);
 			CU_ASSERT_EQUAL(wh_ttp_view(&control).state, WH_TTP_LOSS);
 		}
 		CU_ASSERT_EQUAL(wh_ttp_view(&control).decreases, each ? 7 : 3);
