@@ -64,6 +64,7 @@ void wh_sim_tcp_config_as_linux(struct wh_sim_tcp_config *config)
 	config->hystart = config->variety == WH_SIM_TCP_CUBIC;
 	config->initial_cwnd_pkts = 10;
 	config->initial_rto_ps = WH_PS_PER_S;
+	config->ack_delay_ps = WH_PS_PER_S / 25;
 }
 
 static const struct wh_sim_tcp_ops *ops_of(const struct wh_sim_tcp_config *config)

@@ -47,6 +47,8 @@ struct run {
 	uint64_t delayed;
 	uint64_t handshake;
 	uint64_t limited_transmit;
+	uint64_t as_linux;
+	uint64_t hystart;
 };
 
 enum kind { COUNT, RATE, TIME, SHARE, VARIETY, DISCIPLINE };
@@ -80,6 +82,8 @@ static const struct option {
 	{"delayed-ack", COUNT, offsetof(struct run, delayed)},
 	{"handshake", COUNT, offsetof(struct run, handshake)},
 	{"limited-transmit", COUNT, offsetof(struct run, limited_transmit)},
+	{"linux", COUNT, offsetof(struct run, as_linux)}, /* of cubic */
+	{"hystart", COUNT, offsetof(struct run, hystart)},
 };
 
 static int parse_count(const char *text, uint64_t *count)
@@ -168,12 +172,16 @@ static void run_init(struct run *run)
 		.min_rto_ns = defaults.min_rto_ps / WH_PS_PER_NS,
 		.handshake = defaults.handshake,
 		.limited_transmit = defaults.limited_transmit,
+		.hystart = true,
 	};
 }
 
 static void tcp_config(const struct run *run, struct wh_sim_tcp_config *config)
 {
 	wh_sim_tcp_config_init(config, (enum wh_sim_tcp_variety)run->variety);
+	if (run->variety == WH_SIM_TCP_CUBIC && run->as_linux != 0)
+		wh_sim_tcp_config_as_linux(config);
+	config->hystart = config->hystart && run->hystart != 0;
 	config->segment_bytes = (uint32_t)run->payload_bytes;
 	config->head_bytes = (uint32_t)run->head_bytes;
 	config->window_pkts = (uint32_t)run->window_pkts;

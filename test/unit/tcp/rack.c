@@ -105,10 +105,29 @@ static void undoes_a_timeout_that_came_too_early(void)
 	rig_close(&rig);
 }
 
+/* Within the least round trip: it is the first one's answer, and tells nothing of the second. */
+static void an_answer_that_is_too_soon_counts_for_nothing(void)
+{
+	rack_start(8);
+	rig_run_to(&rig, 40 * MS_PS);
+	rack_sack(0, 1, 4);
+	CU_ASSERT_EQUAL(rack_last_seen(), 10);
+	CU_ASSERT_EQUAL(rig.tcp->rack.latest_ps, 0);
+	rig_ack(&rig, 4);
+	CU_ASSERT_EQUAL(rig.tcp->rack.latest_ps, 0);
+	WH_ASSERT_NEAR(rig.tcp->rack.latest_rtt_ps, 40 * MS_PS, 1e-4);
+	rig_run_to(&rig, 90 * MS_PS);
+	rack_sack(4, 9, 10);
+	CU_ASSERT_TRUE(rig.tcp->rack.latest_ps >= 40 * MS_PS);
+	rig_close(&rig);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"samples the delivery rate", samples_the_delivery_rate},
 	{"finds what is lost twice without the timer", finds_what_is_lost_twice_without_the_timer},
 	{"waits where it saw reordering", waits_where_it_saw_reordering},
 	{"undoes a timeout that came too early", undoes_a_timeout_that_came_too_early},
+	{"an answer that is too soon counts for nothing",
+		an_answer_that_is_too_soon_counts_for_nothing},
 	CU_TEST_INFO_NULL,
 };
