@@ -27,6 +27,7 @@
 #include "report/progress.h"
 #include "verbs.h"
 #include "wan/capture.h"
+#include "wan/claim.h"
 #include "wan/live.h"
 #include "wan/plan.h"
 #include "wan/report.h"
@@ -63,6 +64,7 @@ struct wan {
 	struct wh_wan_capture capture;
 	uint32_t told_steps;
 	bool told_oversize[WH_LAMBDA_ENDS];
+	bool told_sums[WH_LAMBDA_ENDS];
 	bool lost; /* a port is gone */
 };
 
@@ -109,6 +111,20 @@ static int32_t poll_way(void *state, uint64_t now_tsc)
 			wh_fibre_queue_bytes(way->join.fibre, now_tsc), memory_order_relaxed);
 	}
 	return wh_join_way_poll(&way->join, now_tsc);
+}
+
+/* A whole sum may look so by chance, a few of them do not. */
+#define PARTIAL_SUMS_TOLD 3
+
+static void tell_sums(struct wan *wan, uint32_t end)
+{
+	if (wan->told_sums[end] || wan->way[end].join.stats.partial_sums < PARTIAL_SUMS_TOLD)
+		return;
+	wan->told_sums[end] = true;
+	wh_say("TCP and UDP frames from %s have no whole checksum, and whoever they are for drops "
+	       "them: the kernel behind it leaves sums to its NIC; 'ethtool -K IFACE tx off' at "
+	       "that end",
+		wan->plan.settings.ports[end]);
 }
 
 /* While it runs, too: another core's counters may be a moment apart then. */
@@ -160,8 +176,10 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	if (now_tsc < wan->next_tsc)
 		return 0;
 	wan->next_tsc = now_tsc + wh_us_to_tsc(wan->runtime.hz, WATCH_US);
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
+	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
 		tell_oversize(wan, end);
+		tell_sums(wan, end);
+	}
 	tell_steps(wan, now_tsc);
 	tell_second(wan, now_tsc);
 	if (wan->lost || now_tsc >= wan->end_tsc || wh_signals_count() > 0)
@@ -427,6 +445,10 @@ static int run(struct wan *wan, struct wh_wan_result *result)
 {
 	int status = wh_wan_plan_make(&wan->plan);
 
+	/* Kept to the end of the process. */
+	for (uint32_t end = 0; end < WH_LAMBDA_ENDS && status == WH_EXIT_OK; end++)
+		if (wh_wan_claim(&wan->plan.spec[end]) == WH_WAN_TAKEN)
+			status = WH_EXIT_HARDWARE;
 	if (status == WH_EXIT_OK)
 		status = start_runtime(wan);
 	if (status != WH_EXIT_OK)

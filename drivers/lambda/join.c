@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "lambda/partial_sum.h"
 #include "wire/internet.h"
 
 /*
@@ -170,6 +171,8 @@ static uint32_t take_in(struct wh_join_way *way)
 			drop(way, WH_JOIN_DROP_OVERSIZE, pkt);
 			continue;
 		}
+		if (unlikely(way->stats.came_pkts < WH_JOIN_LOOKS))
+			way->stats.partial_sums += wh_has_partial_sum(pkt);
 		admit(way, now_tsc, pkt);
 	}
 	way->stats.came_pkts += came;

@@ -28,6 +28,9 @@
 
 #define WH_JOIN_POOL_CACHE 256
 
+/* Frames of a way whose sums are looked at: enough to know the kernel that they come from. */
+#define WH_JOIN_LOOKS 256
+
 /* What the delay may err by. */
 #define WH_JOIN_LATE_NS 50000
 
@@ -51,6 +54,7 @@ struct wh_join_stats {
 	uint64_t dropped_pkts[WH_JOIN_DROPS];
 	uint32_t oversize_bytes; /* the longest such frame, as far as the port gave it */
 	uint64_t late_pkts;      /* handed over more than WH_JOIN_LATE_NS after they were due */
+	uint32_t partial_sums;   /* of the first WH_JOIN_LOOKS frames (partial_sum.h) */
 	uint64_t late_tsc_max;   /* of any packet */
 };
 

@@ -6,9 +6,11 @@
 #include <rte_bus_vdev.h>
 #include <rte_eth_ring.h>
 #include <rte_ethdev.h>
+#include <rte_ip.h>
 #include <rte_ring.h>
 
 #include "eal.h"
+#include "lambda/partial_sum.h"
 #include "unit.h"
 #include "wire/encap.h"
 #include "wire/internet.h"
@@ -316,6 +318,65 @@ static void test_copies(void)
 	rig_down(&rig);
 }
 
+/* IPv4 and IPv6, TCP and UDP, with tags and without: by the whole sum and by that of a kernel. */
+static void test_partial_sums(void)
+{
+	for (uint32_t kind = 0; kind < 24; kind++) {
+		bool v6 = kind % 2, udp = kind / 2 % 2, partial = kind / 4 % 2;
+		uint32_t tags = kind / 8;
+		struct rig rig;
+
+		rig_up(&rig, clean(10 * HZ, 0), 64);
+
+		struct rte_mbuf *pkt = wh_test_frame(rig.pool, kind, 200);
+		uint8_t *frame = rte_pktmbuf_mtod(pkt, uint8_t *);
+		uint32_t at = WH_ETHER_BYTES + 4 * tags;
+		struct rte_ipv4_hdr ip4 = {.version_ihl = 0x45,
+			.total_length = rte_cpu_to_be_16((uint16_t)(200 - at)),
+			.next_proto_id = udp ? IPPROTO_UDP : IPPROTO_TCP,
+			.src_addr = 1,
+			.dst_addr = 2};
+		struct rte_ipv6_hdr ip6 = {.payload_len = rte_cpu_to_be_16((uint16_t)(160 - at)),
+			.proto = udp ? IPPROTO_UDP : IPPROTO_TCP,
+			.src_addr = {1},
+			.dst_addr = {2}};
+		uint16_t pseudo = v6 ? rte_ipv6_phdr_cksum(&ip6, 0) : rte_ipv4_phdr_cksum(&ip4, 0);
+		uint8_t *sum = frame + at + (v6 ? 40 : 20) + (udp ? 6 : 16);
+		uint16_t value = partial ? pseudo : (uint16_t)(pseudo + 1);
+
+		tag(pkt, tags);
+		if (v6) {
+			frame[at - 2] = 0x86;
+			frame[at - 1] = 0xdd;
+			memcpy(frame + at, &ip6, sizeof(ip6));
+		} else {
+			memcpy(frame + at, &ip4, sizeof(ip4));
+		}
+		memcpy(sum, &value, sizeof(value));
+		arrive_pkt(&rig, A, pkt);
+		poll_at(&rig, START);
+		CU_ASSERT_EQUAL(rig.way[A].stats.partial_sums, partial);
+		rig_down(&rig);
+	}
+}
+
+/* Nothing is read beyond a frame, of whatever bytes. */
+static void test_sums_of_anything(void)
+{
+	struct rte_mempool *pool = wh_test_pool("any", 8, wh_port_room_bytes(MTU));
+
+	for (uint32_t number = 0; number < 20000; number++) {
+		struct rte_mbuf *pkt = wh_test_frame(pool, number, 14 + number % 80);
+		uint8_t *frame = rte_pktmbuf_mtod(pkt, uint8_t *);
+
+		frame[12] = number % 3 == 0 ? 0x86 : number % 3 == 1 ? 0x08 : 0x81;
+		frame[13] = number % 3 == 0 ? 0xdd : 0x00;
+		(void)wh_has_partial_sum(pkt);
+		rte_pktmbuf_free(pkt);
+	}
+	wh_test_pool_free(pool);
+}
+
 static void test_losses(void)
 {
 	struct wh_fibre_config fibre = clean(10 * HZ, 3000);
@@ -353,6 +414,8 @@ CU_TestInfo wh_tests[] = {
 	{"a port that is full", test_port_full},
 	{"second copies and wrong bits", test_copies},
 	{"the account of losses", test_losses},
+	{"sums that are left to a NIC", test_partial_sums},
+	{"sums of any frames", test_sums_of_anything},
 	{"the EAL stops", wh_test_eal_stop},
 	CU_TEST_INFO_NULL,
 };

@@ -36,7 +36,7 @@ OWN_DROPS = ('oversize', 'no_room', 'no_mbuf', 'port_full', 'rx_missed', 'rx_err
 
 
 @contextlib.contextmanager
-def sites(mtu=1500):
+def sites(mtu=1500, sums=True):
     """Two hosts, and between them the one that wan is to run on, with an interface to each."""
     with Lab() as lab:
         left, middle, right = (lab.host(name) for name in ('left', 'middle', 'right'))
@@ -47,7 +47,8 @@ def sites(mtu=1500):
             host.add_addresses('eth0', *addresses)
             if not shutil.which('ethtool'):
                 raise Skip('ethtool is not there')
-            order(*host.under, 'ethtool', '-K', 'eth0', 'tx', 'off')
+            if sums:
+                order(*host.under, 'ethtool', '-K', 'eth0', 'tx', 'off')
         yield left, middle, right
 
 
@@ -55,7 +56,7 @@ class Wan:
     """`wavehaul wan` on a host, for the length of a `with`; then `report` is its JSON."""
 
     def __init__(self, program, host, *options):
-        self.program, self.report = program, None
+        self.program, self.report, self.under = program, None, host.under
         self.command = [*host.under, program.binary, 'wan', '--port', 'af_packet:wa', '--port',
                         'af_packet:wb', '--json', *map(str, options)]
 
@@ -205,6 +206,18 @@ def oversize(program, _folder):
         expect_even(wan.report)
 
 
+def partial(program, _folder):
+    """Sums that the sender's kernel leaves to its NIC are told of, once, with what mends it."""
+    with sites(sums=False) as (left, middle, _), Wan(program, middle, '--delay', '1ms') as wan:
+        left.ip('neigh', 'replace', RIGHT, 'lladdr', '02:00:00:00:00:02', 'dev', 'eth0')
+        send_datagrams(left, RIGHT, 20, 100)
+        time.sleep(0.2)
+        result = wan.stop()
+        expect_status(result, OK)
+        expect_said(result, 'from af_packet:wa have no whole checksum.*ethtool -K')
+        expect_equal('sentences of it', result.err.count('no whole checksum'), 1)
+
+
 def limits(program, folder):
     """What makes no sense is refused by a sentence before anything starts."""
     two = ('--port', 'af_packet:lo', '--port', 'af_packet:nowhere')
@@ -329,7 +342,7 @@ def capture(program, folder):
 
 
 def vanish(program, _folder):
-    """An interface that is deleted ends it, by a sentence; Ctrl-C twice does no harm."""
+    """An interface that is deleted ends it; a second wan on one is refused; Ctrl-C twice."""
     with sites() as (left, middle, right):
         with Wan(program, middle) as wan:
             middle.ip('link', 'del', 'wb')
@@ -340,6 +353,10 @@ def vanish(program, _folder):
         for name in ('wb', 'wc'):
             middle.ip('link', 'set', name, 'up')
         with Wan(program, middle) as wan:
+            second = program.run('wan', '--port', 'af_packet:wb', '--port', 'tap:wz',
+                                 under=wan.under)
+            expect_status(second, CONFIGURATION)
+            expect_said(second, 'another wan has the interface wb')
             wan.process.send_signal(signal.SIGINT)
             expect_status(wan.stop(), OK)
 
@@ -350,6 +367,7 @@ def cases():
     yield Case('loss', True, loss)
     yield Case('transparent', True, transparent)
     yield Case('oversize', True, oversize)
+    yield Case('partial', True, partial)
     yield Case('rate', False, rate)
     yield Case('schedule', True, schedule)
     yield Case('capture', True, capture)

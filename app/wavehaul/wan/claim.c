@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "wan/claim.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "cli/complain.h"
+
+#define NO_CLAIM -1
+
+/* Abstract names (unix(7)) are the network namespace's, and go with the process. */
+int wh_wan_claim(const struct wh_port_spec *spec)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int name_bytes = snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1,
+		"wavehaul-wan %.64s", spec->target);
+	socklen_t bytes =
+		(socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)name_bytes);
+
+	if (spec->kind != WH_PORT_AF_PACKET || spec->verbatim)
+		return NO_CLAIM;
+
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || bind(fd, (const struct sockaddr *)&address, bytes) == 0)
+		return fd; /* without a socket there is nothing to claim by, and no harm */
+
+	bool taken = errno == EADDRINUSE;
+
+	close(fd);
+	if (!taken)
+		return NO_CLAIM;
+	wh_complain("another wan has the interface %s, and two would carry each frame twice: stop "
+		    "that one, or give another interface",
+		spec->target);
+	return WH_WAN_TAKEN;
+}

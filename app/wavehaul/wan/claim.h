@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_WAN_CLAIM_H
+#define WH_APP_WAN_CLAIM_H
+
+/*
+ * AF_PACKET shares an interface with whoever comes: two wans on it would carry each frame twice. So
+ * each interface of a network namespace has one wan, as long as that lives.
+ */
+
+#include "port/spec.h"
+
+#define WH_WAN_TAKEN -2
+
+/* A descriptor to be kept open, or -1 where none is needed; WH_WAN_TAKEN after a complaint. */
+int wh_wan_claim(const struct wh_port_spec *spec);
+
+#endif
