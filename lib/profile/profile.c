@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "profile/fixed.h"
 #include "profile/hstcp.h"
+#include "profile/lambda.h"
 #include "profile/pack.h"
 #include "profile/pxp.h"
 #include "profile/sttp.h"
@@ -21,6 +22,7 @@ static const struct wh_profile *const profiles[] = {
 	&wh_profile_sttp,
 	&wh_profile_pxp,
 	&wh_profile_pack,
+	&wh_profile_lambda,
 };
 
 #define PROFILES (sizeof(profiles) / sizeof(profiles[0]))

@@ -256,7 +256,7 @@ static void test_transfer(void)
 static void test_bounds_of_hello(void)
 {
 	static const struct bound bounds[] = {
-		BOUND(wh_hello, profile, 1, 7), /* that many there are */
+		BOUND(wh_hello, profile, 1, 8), /* that many there are */
 		BOUND(wh_hello, lanes, 1, WH_LANES_MAX),
 		BOUND(wh_hello, rate_bps, WH_RATE_MIN, UINT64_MAX),
 		BOUND(wh_hello, bench_ns, 0, UINT64_C(86400) * HZ),

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "profile/lambda_loss.h"
+
+#include <math.h>
+
+#include "base/assert.h"
+
+#define NOISE_PKTS      100000.0 /* the noise is of about so many packets */
+#define BEARABLE_SIGMAS 3.0      /* of the noise, */
+#define BEARABLE_LOST   3.0      /* and so many packets beyond it, */
+#define BEARABLE_MORE   0.002    /* or such a share of them */
+#define DOUBTS          2 /* samples in a row that are suspicious; a burst of losses is in one */
+#define DOUBTS_PKTS     1000.0 /* or one of so many */
+#define SPREAD_MOST     100.0
+#define SPREAD_LEARNT   0.1
+#define LOWER           0.95 /* the trial's rate: PCC tries 5 % */
+#define LOWER_ARRIVES   0.98 /* or a little below what arrives, ... */
+#define LOWER_LEAST     0.8  /* ... but not far down by few losses in a row */
+#define LOWER_DRASTIC   0.05
+#define DRASTIC         0.25 /* with more lost the rate becomes what arrives */
+#define DRASTIC_PKTS    100
+#define SAME            0.5   /* of the share lost at the higher rate: noise */
+#define TRIAL_LOST      10.0  /* packets that would be lost if it were noise */
+#define TRIAL_PKTS      500.0 /* or so many; one burst of losses is not many then */
+#define TRIAL_S         0.2   /* but no more than go in so long */
+#define TRIAL_PKTS_MAX  20000.0
+#define UNDER_CEILING   0.99
+#define HOLD_S          20e-3 /* under a ceiling, at least, ... */
+#define HOLD_RTT        20.0
+#define HOLD_MAX_S      16.0 /* ... and at most */
+#define CEILING_GONE    1.1  /* so far above it without a loss there is none */
+
+double wh_lambda_loss_noise(const struct wh_lambda_loss *loss)
+{
+	return loss->noise_pkts > 0.0 ? fmin(loss->noise_lost_pkts / loss->noise_pkts, 0.5) : 0.0;
+}
+
+uint64_t wh_lambda_loss_sample_pkts(const struct wh_lambda_loss *loss)
+{
+	if (loss->trial == WH_LAMBDA_NO_TRIAL)
+		return 4;
+	return (uint64_t)fmin(fmax(TRIAL_LOST / fmax(loss->high_share, 1e-6), TRIAL_PKTS),
+		fmin(TRIAL_PKTS_MAX, loss->high_pps * TRIAL_S));
+}
+
+/* Random losses vary by so many times their mean, squared: 20 in bursts of 20. */
+static void learn_spread(struct wh_lambda_loss *loss, double pkts, double lost_pkts)
+{
+	double mean = wh_lambda_loss_noise(loss) * pkts;
+
+	if (mean <= 0.0)
+		return;
+
+	double spread = fmin((lost_pkts - mean) * (lost_pkts - mean) / mean, SPREAD_MOST);
+
+	/* Samples of less than a loss each say little each. */
+	loss->spread += (spread - loss->spread) * fmin(SPREAD_LEARNT * mean, SPREAD_LEARNT);
+}
+
+static void add_noise(struct wh_lambda_loss *loss, double pkts, double lost_pkts)
+{
+	learn_spread(loss, pkts, lost_pkts);
+	loss->noise_pkts += pkts;
+	loss->noise_lost_pkts += lost_pkts;
+	if (loss->noise_pkts > NOISE_PKTS) {
+		loss->noise_lost_pkts *= NOISE_PKTS / loss->noise_pkts;
+		loss->noise_pkts = NOISE_PKTS;
+	}
+	WH_ASSERT(loss->noise_lost_pkts <= loss->noise_pkts);
+}
+
+bool wh_lambda_loss_bearable(const struct wh_lambda_loss *loss, double pkts, double lost_pkts)
+{
+	double mean = wh_lambda_loss_noise(loss) * pkts;
+
+	return lost_pkts <= mean + BEARABLE_SIGMAS * sqrt(mean * fmax(loss->spread, 1.0)) +
+				    BEARABLE_LOST ||
+	       lost_pkts <= mean + BEARABLE_MORE * pkts;
+}
+
+static bool suspicious(const struct wh_lambda_loss *loss, double pkts, double lost_pkts)
+{
+	return !wh_lambda_loss_bearable(loss, pkts, lost_pkts);
+}
+
+static void set_ceiling(struct wh_lambda_loss *loss, double now_s, double rtt_s)
+{
+	double hold_s = fmax(HOLD_S, HOLD_RTT * rtt_s);
+	double pps = loss->high_arrival_pps / (1.0 - wh_lambda_loss_noise(loss));
+
+	/* Met again near where it was: it is worth longer. */
+	if (loss->ceiling_pps > 0.0 && fabs(pps - loss->ceiling_pps) < 0.1 * pps)
+		hold_s = fmin(2.0 * loss->ceiling_hold_s, fmax(HOLD_MAX_S, hold_s));
+	loss->ceiling_hold_s = hold_s;
+	loss->ceiling_until_s = now_s + hold_s;
+	loss->ceiling_pps = pps * UNDER_CEILING;
+}
+
+static double under_ceiling(const struct wh_lambda_loss *loss, double now_s, double rate_pps)
+{
+	if (loss->ceiling_pps == 0.0 || now_s >= loss->ceiling_until_s)
+		return rate_pps;
+	return fmin(rate_pps, loss->ceiling_pps);
+}
+
+/* Above a ceiling, to see whether it is still there: the first losses say so, and are no noise. */
+static double above_ceiling(struct wh_lambda_loss *loss, const struct wh_lambda_sample *sample,
+	double now_s, double rate_pps)
+{
+	double mean = wh_lambda_loss_noise(loss) * (double)sample->seen_pkts;
+	double most = mean + BEARABLE_SIGMAS * sqrt(mean * fmax(loss->spread, 1.0)) + BEARABLE_LOST;
+
+	if ((double)sample->lost_pkts <= most) {
+		if (rate_pps > CEILING_GONE * loss->ceiling_pps)
+			loss->ceiling_pps = 0.0;
+		return rate_pps;
+	}
+	loss->ceiling_hold_s = fmin(2.0 * loss->ceiling_hold_s, HOLD_MAX_S);
+	loss->ceiling_until_s = now_s + loss->ceiling_hold_s;
+	return loss->ceiling_pps;
+}
+
+static double begin_trial(struct wh_lambda_loss *loss, const struct wh_lambda_sample *sample,
+	double share, double rate_pps)
+{
+	double low_pps = LOWER * rate_pps;
+
+	loss->trial = WH_LAMBDA_LOWER;
+	loss->doubts = 0;
+	loss->doubted_pkts = loss->doubted_lost_pkts = 0.0;
+	loss->high_pps = rate_pps;
+	loss->high_share = share;
+	loss->high_arrival_pps = sample->arrival_pps;
+	loss->high_pkts = (double)sample->seen_pkts;
+	loss->high_lost_pkts = (double)sample->lost_pkts;
+	/* If it is no noise, no more than what arrives is borne. */
+	if (sample->arrival_pps > 0.0)
+		low_pps = fmin(low_pps,
+			LOWER_ARRIVES * sample->arrival_pps / (1.0 - wh_lambda_loss_noise(loss)));
+	low_pps =
+		fmax(low_pps, (share > DRASTIC && sample->seen_pkts >= DRASTIC_PKTS ? LOWER_DRASTIC
+										    : LOWER_LEAST) *
+				      rate_pps);
+	return low_pps;
+}
+
+double wh_lambda_loss_most_pps(const struct wh_lambda_loss *loss, double now_s)
+{
+	return loss->ceiling_pps > 0.0 && now_s < loss->ceiling_until_s ? loss->ceiling_pps
+									: INFINITY;
+}
+
+double wh_lambda_loss_judge(struct wh_lambda_loss *loss, const struct wh_lambda_sample *sample,
+	double now_s, double rtt_s, double rate_pps, double good_pps)
+{
+	double pkts = (double)sample->seen_pkts, lost_pkts = (double)sample->lost_pkts;
+	double share = pkts > 0.0 ? lost_pkts / pkts : 0.0;
+
+	switch (loss->trial) {
+	case WH_LAMBDA_LOWER:
+		loss->low_pkts = pkts;
+		loss->low_lost_pkts = lost_pkts;
+		if (share < SAME * loss->high_share) {
+			if (loss->high_share > DRASTIC) {
+				loss->trial = WH_LAMBDA_NO_TRIAL;
+				set_ceiling(loss, now_s, rtt_s);
+				return under_ceiling(loss, now_s, loss->high_pps);
+			}
+			loss->trial = WH_LAMBDA_AGAIN;
+			return loss->high_pps;
+		}
+		loss->trial = WH_LAMBDA_NO_TRIAL;
+		loss->noise_pkts = loss->noise_lost_pkts = 0.0;
+		add_noise(loss, pkts + loss->high_pkts, lost_pkts + loss->high_lost_pkts);
+		return loss->high_pps;
+	case WH_LAMBDA_AGAIN:
+		loss->trial = WH_LAMBDA_NO_TRIAL;
+		if (share > SAME * loss->high_share && suspicious(loss, pkts, lost_pkts)) {
+			loss->high_arrival_pps = sample->arrival_pps;
+			set_ceiling(loss, now_s, rtt_s);
+			return under_ceiling(loss, now_s, rate_pps);
+		}
+		add_noise(loss, pkts + loss->high_pkts + loss->low_pkts,
+			lost_pkts + loss->high_lost_pkts + loss->low_lost_pkts);
+		return rate_pps;
+	default:
+		break;
+	}
+	if (loss->ceiling_pps > 0.0 && rate_pps > loss->ceiling_pps)
+		return above_ceiling(loss, sample, now_s, rate_pps);
+	if (suspicious(loss, pkts, lost_pkts)) {
+		loss->doubted_pkts += pkts;
+		loss->doubted_lost_pkts += lost_pkts;
+		if (++loss->doubts >= DOUBTS || pkts >= DOUBTS_PKTS)
+			return begin_trial(loss, sample, share, rate_pps);
+		return under_ceiling(loss, now_s, rate_pps);
+	}
+	add_noise(loss, loss->doubted_pkts, loss->doubted_lost_pkts);
+	loss->doubted_pkts = loss->doubted_lost_pkts = 0.0;
+	loss->doubts = 0;
+	if (rate_pps <= good_pps)
+		add_noise(loss, pkts, lost_pkts);
+	return under_ceiling(loss, now_s, rate_pps);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "profile/lambda_path.h"
+
+#include <math.h>
+
+#include "base/assert.h"
+
+#define LEAST_PERIOD_S   10.0 /* a least delay is of this period or the one before: LEDBAT's */
+#define LEAST_PERIOD_RTT 40.0 /* or, on long ways, so many round trips */
+#define GAP_FORGETS      0.98 /* of the longest gap, by each state that comes sooner */
+#define SHORT_PKTS       4    /* distances of fewer tell no rate */
+#define USED_SHARE       0.8  /* of what was allowed: less is starved */
+
+void wh_lambda_path_init(struct wh_lambda_path *path, uint64_t hz)
+{
+	WH_ASSERT(hz > 0);
+	*path = (struct wh_lambda_path){.hz = (double)hz};
+}
+
+static double minus_s(const struct wh_lambda_path *path, int64_t later, int64_t earlier)
+{
+	int64_t span_tsc;
+
+	if (__builtin_sub_overflow(later, earlier, &span_tsc))
+		span_tsc = later > earlier ? INT64_MAX : INT64_MIN;
+	return (double)span_tsc / path->hz;
+}
+
+static double since_s(const struct wh_lambda_path *path, uint64_t now_tsc, uint64_t then_tsc)
+{
+	return now_tsc > then_tsc ? (double)(now_tsc - then_tsc) / path->hz : 0.0;
+}
+
+static void note_least(struct wh_lambda_least *least, const struct wh_delivery_event *event)
+{
+	if (!least->known || event->least_delay_tsc < least->delay_tsc)
+		least->delay_tsc = event->least_delay_tsc;
+	if (event->rtt_tsc > 0 && (least->rtt_tsc == 0 || event->rtt_tsc < least->rtt_tsc))
+		least->rtt_tsc = event->rtt_tsc;
+	least->known = true;
+}
+
+static int64_t least_delay_tsc(const struct wh_lambda_path *path)
+{
+	const struct wh_lambda_least *now = &path->least[0], *before = &path->least[1];
+
+	WH_ASSERT(now->known);
+	return before->known && before->delay_tsc < now->delay_tsc ? before->delay_tsc
+								   : now->delay_tsc;
+}
+
+double wh_lambda_path_rtt_s(const struct wh_lambda_path *path)
+{
+	uint64_t now_tsc = path->least[0].rtt_tsc, before_tsc = path->least[1].rtt_tsc;
+	uint64_t least_tsc =
+		now_tsc == 0 || (before_tsc > 0 && before_tsc < now_tsc) ? before_tsc : now_tsc;
+
+	return (double)least_tsc / path->hz;
+}
+
+double wh_lambda_path_covered_s(const struct wh_lambda_path *path)
+{
+	return fmax(wh_lambda_path_rtt_s(path), path->there_and_back_s) + path->gap_s;
+}
+
+void wh_lambda_path_forget(struct wh_lambda_path *path)
+{
+	path->least[0] = path->least[1] = (struct wh_lambda_least){0};
+}
+
+static void learn_least(struct wh_lambda_path *path, const struct wh_delivery_event *event)
+{
+	double period_s = fmax(LEAST_PERIOD_S, LEAST_PERIOD_RTT * wh_lambda_path_rtt_s(path));
+
+	if (path->least[0].known &&
+		since_s(path, event->now_tsc, path->least_since_tsc) > period_s) {
+		path->least[1] = path->least[0];
+		path->least[0] = (struct wh_lambda_least){0};
+		path->least_since_tsc = event->now_tsc;
+	}
+	if (!path->least[0].known && !path->least[1].known)
+		path->least_since_tsc = event->now_tsc;
+	note_least(&path->least[0], event);
+}
+
+static void learn_gap(struct wh_lambda_path *path, uint64_t now_tsc)
+{
+	if (path->heard_tsc > 0)
+		path->gap_s =
+			fmax(since_s(path, now_tsc, path->heard_tsc), path->gap_s * GAP_FORGETS);
+	path->heard_tsc = now_tsc;
+}
+
+/* States may wait in a queue of the way back. */
+static void learn_round_trip(struct wh_lambda_path *path, const struct wh_delivery_event *event)
+{
+	double waited_s = minus_s(path, event->delay_tsc, least_delay_tsc(path));
+	double rtt_s = (double)event->rtt_tsc / path->hz - fmax(waited_s, 0.0);
+
+	path->there_and_back_s *= GAP_FORGETS;
+	if (event->rtt_tsc > 0)
+		path->there_and_back_s = fmax(path->there_and_back_s, rtt_s);
+}
+
+static void fill(struct wh_lambda_path *path, const struct wh_delivery_event *event)
+{
+	struct wh_lambda_sample *sample = &path->sample;
+
+	if (path->filling) {
+		sample->queue_s =
+			path->states == 0 ? path->queue_s : fmin(sample->queue_s, path->queue_s);
+		sample->peak_s = fmax(sample->peak_s,
+			fmax(minus_s(path, event->delay_tsc, least_delay_tsc(path)), 0.0));
+		path->states++;
+	} else if (event->seen_pkts > path->mark_pkts) {
+		path->filling = true;
+		path->from_seen_pkts = path->seen_pkts;
+		path->from_delivered_pkts = path->delivered_pkts;
+		path->from_arrived_tsc = path->arrived_tsc;
+		path->from_tsc = event->now_tsc;
+	}
+	sample->held_up |= event->held_up;
+}
+
+void wh_lambda_path_hear(struct wh_lambda_path *path, const struct wh_delivery_event *event)
+{
+	learn_gap(path, event->now_tsc);
+	if (event->seen_pkts <= path->seen_pkts || event->seen_pkts > event->sent_pkts ||
+		event->delivered_pkts < path->delivered_pkts)
+		return;
+	learn_least(path, event);
+	path->moved_tsc = event->now_tsc;
+	path->seen_pkts = event->seen_pkts;
+	path->delivered_pkts = event->delivered_pkts;
+	path->arrived_tsc = event->arrived_tsc;
+	path->queue_s = fmax(minus_s(path, event->least_delay_tsc, least_delay_tsc(path)), 0.0);
+	learn_round_trip(path, event);
+	path->short_pps = 0.0;
+	if (event->span_pkts >= SHORT_PKTS && event->span_tsc > 0)
+		path->short_pps = event->span_pkts * path->hz / (double)event->span_tsc;
+	fill(path, event);
+}
+
+void wh_lambda_path_mark(struct wh_lambda_path *path, uint64_t now_tsc, uint64_t sent_pkts)
+{
+	path->mark_pkts = sent_pkts;
+	path->mark_tsc = now_tsc;
+	path->filling = false;
+	path->states = 0;
+	path->sample = (struct wh_lambda_sample){0};
+}
+
+double wh_lambda_path_sent_pps(const struct wh_lambda_path *path,
+	const struct wh_delivery_event *event, double allowed_pps)
+{
+	double span_s = since_s(path, event->now_tsc, path->mark_tsc);
+
+	if (span_s * allowed_pps < 1.0)
+		return allowed_pps;
+	return fmin((double)(event->sent_pkts - path->mark_pkts) / span_s, allowed_pps);
+}
+
+bool wh_lambda_path_full(struct wh_lambda_path *path, const struct wh_delivery_event *event,
+	uint64_t pkts, double span_s, double rate_pps)
+{
+	struct wh_lambda_sample *sample = &path->sample;
+
+	if (!path->filling || path->states == 0)
+		return false;
+	sample->seen_pkts = path->seen_pkts - path->from_seen_pkts;
+	sample->span_s = since_s(path, event->now_tsc, path->from_tsc);
+	if (sample->seen_pkts < pkts || sample->span_s < span_s)
+		return false;
+
+	uint64_t delivered_pkts = path->delivered_pkts - path->from_delivered_pkts;
+	double arrived_s = since_s(path, path->arrived_tsc, path->from_arrived_tsc);
+	double allowed_pkts = rate_pps * since_s(path, event->now_tsc, path->mark_tsc);
+
+	sample->lost_pkts =
+		delivered_pkts < sample->seen_pkts ? sample->seen_pkts - delivered_pkts : 0;
+	sample->arrival_pps = arrived_s > 0.0 ? (double)delivered_pkts / arrived_s : 0.0;
+	sample->sent_pps = wh_lambda_path_sent_pps(path, event, rate_pps);
+	sample->starved = (double)(event->sent_pkts - path->mark_pkts) < USED_SHARE * allowed_pkts;
+	return true;
+}

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * One flow through one link of a model of its own: packets go by the pacer, wait in a queue, are
+ * lost by chance, and states come back. What the scenarios hold in the simulator, with real
+ * sessions, is held here of the controller alone.
+ */
+
+#include "profile/lambda.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/prng.h"
+#include "base/units.h"
+#include "session/pacer.h"
+#include "unit.h"
+
+const char wh_suite_name[] = "lambda";
+
+#define HZ         UINT64_C(1000000000)
+#define MS         UINT64_C(1000000)
+#define WIRE_BYTES 1538
+#define UNDERWAY   (1 << 16)
+#define STATES     256
+
+struct underway {
+	uint64_t arrives_tsc, sent_tsc;
+	uint64_t number; /* sent before it, and itself */
+};
+
+struct told {
+	uint64_t heard_tsc, stamp_tsc;
+	struct wh_delivery_event event;
+};
+
+struct way {
+	double bps, queue_bytes, loss;
+	double policed_bps, bucket_bytes; /* 0: no policer */
+	uint64_t there_tsc, back_tsc;
+	uint64_t dark_until_tsc;
+	struct wh_control control;
+	struct wh_pacer pacer;
+	struct wh_prng prng;
+	uint64_t now_tsc, free_tsc, tick_tsc, state_tsc;
+	double tokens_bytes;
+	uint64_t tokens_tsc;
+	uint64_t sent_pkts, dropped_pkts;
+	struct underway underway[UNDERWAY];
+	uint64_t first, end;
+	struct told told[STATES];
+	uint64_t told_first, told_end;
+	struct wh_delivery_event says; /* of the receiver's next state */
+	uint64_t stamp_tsc, span_from_tsc;
+	uint64_t span_pkts; /* 0: none came since the state before */
+};
+
+static struct way *way_of(double bps, uint64_t rtt_tsc, double queue_bytes)
+{
+	struct way *way = calloc(1, sizeof(*way));
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(way);
+	way->bps = bps;
+	way->queue_bytes = queue_bytes;
+	way->there_tsc = way->back_tsc = rtt_tsc / 2;
+	way->state_tsc = WH_TSC_NEVER;
+	wh_prng_init(&way->prng, 1);
+	return way;
+}
+
+static void begin(struct way *way, uint64_t rate_bps, uint64_t known_bps)
+{
+	struct wh_control_config config = {
+		.hz = HZ,
+		.syn_tsc = 10 * MS,
+		.packet_bytes = 1500,
+		.wire_bytes = WIRE_BYTES,
+		.rate_bps = rate_bps,
+		.window_pkts_max = 1 << 20,
+	};
+
+	if (known_bps > 0)
+		config.known = (struct wh_known_path){
+			.capacity_bps = known_bps, .rtt_ns = 2 * way->there_tsc};
+	wh_profile_options_init(&config.options, &wh_profile_lambda);
+	wh_control_init(&way->control, &wh_profile_lambda, &config);
+	wh_pacer_init(&way->pacer, 0, WIRE_BYTES, 1);
+}
+
+static void follow(struct way *way)
+{
+	struct wh_decision decision = way->control.profile->decide(&way->control);
+
+	wh_pacer_set_interval(&way->pacer, decision.interval_fp);
+	wh_pacer_allow(&way->pacer, decision.tokens);
+	wh_pacer_hasten(&way->pacer, way->now_tsc);
+}
+
+static bool policed(struct way *way)
+{
+	double fed = (double)(way->now_tsc - way->tokens_tsc) / 8e9 * way->policed_bps;
+
+	if (way->policed_bps == 0.0)
+		return false;
+	way->tokens_bytes = fmin(way->tokens_bytes + fed, way->bucket_bytes);
+	way->tokens_tsc = way->now_tsc;
+	if (way->tokens_bytes < WIRE_BYTES)
+		return true;
+	way->tokens_bytes -= WIRE_BYTES;
+	return false;
+}
+
+static void send_one(struct way *way)
+{
+	uint64_t from_tsc = wh_max_u64(way->free_tsc, way->now_tsc);
+	double waits_bytes = (double)(from_tsc - way->now_tsc) / 8e9 * way->bps;
+
+	wh_pacer_charge(&way->pacer, way->now_tsc, WIRE_BYTES);
+	way->sent_pkts++;
+	if (policed(way) || waits_bytes + WIRE_BYTES > way->queue_bytes) {
+		way->dropped_pkts++;
+		return;
+	}
+	way->free_tsc = from_tsc + (uint64_t)(WIRE_BYTES * 8e9 / way->bps);
+	if (way->now_tsc < way->dark_until_tsc ||
+		wh_prng_below(&way->prng, 1000000) < (uint64_t)(way->loss * 1e6))
+		return;
+	CU_ASSERT_FATAL(way->end - way->first < UNDERWAY);
+	way->underway[way->end++ % UNDERWAY] = (struct underway){
+		.arrives_tsc = way->free_tsc + way->there_tsc,
+		.sent_tsc = way->now_tsc,
+		.number = way->sent_pkts,
+	};
+}
+
+static void arrive(struct way *way)
+{
+	const struct underway *packet = &way->underway[way->first++ % UNDERWAY];
+	struct wh_delivery_event *says = &way->says;
+	int64_t delay_tsc = (int64_t)(way->now_tsc - packet->sent_tsc) - 4711;
+
+	if (way->span_pkts++ == 0) {
+		way->span_from_tsc = way->now_tsc;
+		says->least_delay_tsc = delay_tsc;
+	}
+	says->seen_pkts = packet->number;
+	says->delivered_pkts++;
+	says->arrived_tsc = way->now_tsc;
+	says->delay_tsc = delay_tsc;
+	if (delay_tsc < says->least_delay_tsc)
+		says->least_delay_tsc = delay_tsc;
+	way->stamp_tsc = packet->sent_tsc;
+	if (way->state_tsc == WH_TSC_NEVER)
+		way->state_tsc = way->now_tsc;
+}
+
+static void tell(struct way *way)
+{
+	struct told *told = &way->told[way->told_end++ % STATES];
+
+	CU_ASSERT_FATAL(way->told_end - way->told_first <= STATES);
+	told->heard_tsc = way->now_tsc + way->back_tsc;
+	told->stamp_tsc = way->stamp_tsc + way->now_tsc - way->says.arrived_tsc;
+	told->event = way->says;
+	if (way->span_pkts > 0) {
+		told->event.span_pkts = (uint32_t)way->span_pkts - 1;
+		told->event.span_tsc = way->says.arrived_tsc - way->span_from_tsc;
+	}
+	way->span_pkts = 0;
+	way->state_tsc = way->now_tsc + wh_min_u64(way->there_tsc / 2, 10 * MS);
+}
+
+static void hear(struct way *way)
+{
+	struct told *told = &way->told[way->told_first++ % STATES];
+
+	told->event.now_tsc = way->now_tsc;
+	told->event.sent_pkts = way->sent_pkts;
+	told->event.rtt_tsc = way->now_tsc - told->stamp_tsc;
+	WH_CONTROL_TELL(&way->control, on_delivery, &told->event);
+	follow(way);
+}
+
+static void tick(struct way *way)
+{
+	const struct wh_tick_event event = {
+		.now_tsc = way->now_tsc, .sent_pkts_total = way->sent_pkts};
+
+	way->tick_tsc += 10 * MS;
+	WH_CONTROL_TELL(&way->control, on_tick, &event);
+	follow(way);
+}
+
+static void sooner(uint64_t *next_tsc, void (**what)(struct way *), uint64_t when_tsc,
+	void (*then)(struct way *))
+{
+	if (when_tsc >= *next_tsc)
+		return;
+	*next_tsc = when_tsc;
+	*what = then;
+}
+
+/* Payload of the line's share that arrives from now until then. */
+static double run(struct way *way, uint64_t until_tsc)
+{
+	uint64_t delivered_pkts = way->says.delivered_pkts, from_tsc = way->now_tsc;
+
+	while (way->now_tsc < until_tsc) {
+		uint64_t next_tsc = until_tsc;
+		void (*what)(struct way *) = NULL;
+
+		sooner(&next_tsc, &what, way->tick_tsc, tick);
+		sooner(&next_tsc, &what, way->state_tsc, tell);
+		if (way->first < way->end)
+			sooner(&next_tsc, &what, way->underway[way->first % UNDERWAY].arrives_tsc,
+				arrive);
+		if (way->told_first < way->told_end)
+			sooner(&next_tsc, &what, way->told[way->told_first % STATES].heard_tsc,
+				hear);
+		if (wh_pacer_next_tsc(&way->pacer) != WH_TSC_NEVER)
+			sooner(&next_tsc, &what,
+				wh_max_u64(wh_pacer_next_tsc(&way->pacer), way->now_tsc), send_one);
+		way->now_tsc = wh_max_u64(way->now_tsc, next_tsc);
+		if (what != NULL)
+			what(way);
+	}
+	delivered_pkts = way->says.delivered_pkts - delivered_pkts;
+	return (double)delivered_pkts * WIRE_BYTES * 8e9 /
+	       ((double)(way->now_tsc - from_tsc) * way->bps);
+}
+
+#define RTT (100 * MS)
+#define BDP (1e9 / 8 * 0.1)
+
+/* A train, half for a round trip, and all of it; nothing stands in the queue for long. */
+static void test_start(void)
+{
+	struct way *way = way_of(1e9, RTT, BDP);
+
+	begin(way, 0, 0);
+	run(way, RTT - 10 * MS);
+	CU_ASSERT_EQUAL(way->sent_pkts, 32);
+	run(way, RTT + 20 * MS);
+	WH_ASSERT_NEAR(wh_lambda_view(&way->control).estimate_pps, 1e9 / 8 / WIRE_BYTES, 0.01);
+	run(way, RTT + 90 * MS);
+	WH_ASSERT_NEAR(wh_lambda_view(&way->control).rate_pps, 0.5e9 / 8 / WIRE_BYTES, 0.01);
+	run(way, 3 * RTT);
+	CU_ASSERT(run(way, 30 * RTT) >= 0.99);
+	CU_ASSERT_EQUAL(way->dropped_pkts, 0);
+	CU_ASSERT(wh_lambda_view(&way->control).queue_s < 1e-3);
+	free(way);
+}
+
+static void test_noise(void)
+{
+	static const double losses[] = {1e-4, 1e-3, 1e-2};
+
+	for (unsigned int i = 0; i < 3; i++) {
+		struct way *way = way_of(1e9, RTT, BDP / 100);
+
+		way->loss = losses[i];
+		begin(way, 0, 0);
+		run(way, 3 * RTT);
+		CU_ASSERT(run(way, 40 * RTT) >= 0.97 * (1 - losses[i]));
+		CU_ASSERT((double)way->dropped_pkts <= 0.003 * (double)way->sent_pkts);
+		free(way);
+	}
+}
+
+/* Short ways and slow ones, with 16 packets of queue. */
+static void test_extremes(void)
+{
+	static const struct {
+		double bps;
+		uint64_t rtt_tsc;
+		uint64_t end_tsc;
+		double least;
+	} cases[] = {
+		{1e9, MS / 20, 300 * MS, 0.97},
+		{1e10, MS / 20, 50 * MS, 0.97},
+		{1e10, MS, 100 * MS, 0.97},
+		{1e8, 10 * MS, 2000 * MS, 0.97},
+		{1e5, 100 * MS, 120000 * MS, 0.9},
+	};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct way *way = way_of(cases[i].bps, cases[i].rtt_tsc, 16 * WIRE_BYTES);
+
+		begin(way, 0, 0);
+		run(way, wh_max_u64(5 * cases[i].rtt_tsc, cases[i].end_tsc / 20));
+		CU_ASSERT(run(way, cases[i].end_tsc) >= cases[i].least);
+		CU_ASSERT((double)way->dropped_pkts <= 0.01 * (double)way->sent_pkts + 17);
+		free(way);
+	}
+}
+
+/* 1 to 0.2 to 1 Gb/s, with a queue of one product. */
+static void test_steps(void)
+{
+	struct way *way = way_of(1e9, 50 * MS, BDP / 2);
+
+	begin(way, 0, 0);
+	run(way, 1000 * MS);
+	way->bps = 0.2e9;
+	run(way, 1500 * MS);
+	CU_ASSERT(run(way, 2500 * MS) >= 0.95);
+	CU_ASSERT((double)way->dropped_pkts * WIRE_BYTES <= 1.2 * 0.8 * BDP / 2);
+	CU_ASSERT(wh_lambda_view(&way->control).queue_s < 2e-3);
+	way->bps = 1e9;
+	run(way, 3200 * MS);
+	CU_ASSERT(run(way, 4000 * MS) >= 0.95);
+	free(way);
+}
+
+static void test_outage(void)
+{
+	struct way *way = way_of(1e9, 50 * MS, BDP / 2);
+
+	begin(way, 0, 0);
+	run(way, 1000 * MS);
+	way->dark_until_tsc = 1200 * MS;
+	run(way, 1500 * MS);
+	CU_ASSERT(run(way, 2500 * MS) >= 0.95);
+	free(way);
+}
+
+/* 40 to 90 ms: no queue, though it looks like one. */
+static void test_longer_way(void)
+{
+	struct way *way = way_of(1e9, 40 * MS, BDP);
+
+	begin(way, 0, 0);
+	run(way, 2000 * MS);
+	way->there_tsc = way->back_tsc = 45 * MS;
+	run(way, 2900 * MS);
+	CU_ASSERT(run(way, 4000 * MS) >= 0.95);
+	free(way);
+}
+
+/* 2 of 10 Gb/s by a bucket of 250 kB: no delay tells of it. */
+static void test_policer(void)
+{
+	struct way *way = way_of(1e9, 50 * MS, BDP / 2);
+
+	way->policed_bps = 0.2e9;
+	way->bucket_bytes = 250000;
+	begin(way, 0, 0);
+	run(way, 3000 * MS);
+
+	uint64_t dropped_pkts = way->dropped_pkts, sent_pkts = way->sent_pkts;
+
+	CU_ASSERT(run(way, 8000 * MS) >= 0.2 * 0.95);
+	CU_ASSERT((double)(way->dropped_pkts - dropped_pkts) <=
+		  0.01 * (double)(way->sent_pkts - sent_pkts));
+	free(way);
+}
+
+/* The operator's bound is one, whatever a peer says. */
+static void test_bound(void)
+{
+	struct way *way = way_of(1e9, 10 * MS, BDP);
+
+	begin(way, 100000000, 0);
+	run(way, 1000 * MS);
+	CU_ASSERT((double)way->sent_pkts * WIRE_BYTES * 8 <= 0.101e9);
+	CU_ASSERT(run(way, 2000 * MS) >= 0.097);
+	free(way);
+}
+
+CU_TestInfo wh_tests[] = {
+	{"start", test_start},
+	{"noise", test_noise},
+	{"extremes", test_extremes},
+	{"steps", test_steps},
+	{"outage", test_outage},
+	{"longer way", test_longer_way},
+	{"policer", test_policer},
+	{"bound", test_bound},
+	CU_TEST_INFO_NULL,
+};

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "profile/lambda_loss.h"
+
+#include "unit.h"
+
+const char wh_suite_name[] = "lambda_loss";
+
+#define RTT_S 0.05
+#define PKTS  10000
+
+struct rig {
+	struct wh_lambda_loss loss;
+	double now_s, rate_pps;
+};
+
+/* A sample at the rate of now, of which so many were lost; what is left of the rate is borne. */
+static void judge(struct rig *rig, uint64_t lost_pkts)
+{
+	const struct wh_lambda_sample sample = {
+		.seen_pkts = PKTS,
+		.lost_pkts = lost_pkts,
+		.arrival_pps = rig->rate_pps * (double)(PKTS - lost_pkts) / PKTS,
+	};
+
+	rig->now_s += RTT_S;
+	rig->rate_pps = wh_lambda_loss_judge(
+		&rig->loss, &sample, rig->now_s, RTT_S, rig->rate_pps, rig->rate_pps);
+}
+
+/* As much is lost at the lower rate: the rate comes back, and no more is made of it. */
+static void test_noise(void)
+{
+	struct rig rig = {.rate_pps = 1000};
+
+	judge(&rig, 0);
+	judge(&rig, 100);
+	CU_ASSERT_EQUAL(rig.loss.trial, WH_LAMBDA_LOWER);
+	WH_ASSERT_NEAR(rig.rate_pps, 950, 1e-9);
+	judge(&rig, 97);
+	CU_ASSERT_EQUAL(rig.rate_pps, 1000);
+	WH_ASSERT_NEAR(wh_lambda_loss_noise(&rig.loss), 0.00985, 1e-9);
+	judge(&rig, 110);
+	CU_ASSERT_EQUAL(rig.loss.trial, WH_LAMBDA_NO_TRIAL);
+	CU_ASSERT_EQUAL(rig.rate_pps, 1000);
+	CU_ASSERT_EQUAL(rig.loss.ceiling_pps, 0.0);
+}
+
+/* Losses go at the lower rate and come back with the first one: a ceiling, tried more rarely. */
+static void test_ceiling(void)
+{
+	struct rig rig = {.rate_pps = 1000};
+
+	judge(&rig, 1000);
+	WH_ASSERT_NEAR(rig.rate_pps, 882, 1e-9);
+	judge(&rig, 0);
+	CU_ASSERT_EQUAL(rig.loss.trial, WH_LAMBDA_AGAIN);
+	CU_ASSERT_EQUAL(rig.rate_pps, 1000);
+	judge(&rig, 1000);
+	WH_ASSERT_NEAR(rig.rate_pps, 891, 1e-9);
+	WH_ASSERT_NEAR(wh_lambda_loss_most_pps(&rig.loss, rig.now_s), 891, 1e-9);
+	CU_ASSERT(wh_lambda_loss_most_pps(&rig.loss, rig.now_s + 1.1) > 1e9);
+
+	rig.now_s += 1.1;
+	rig.rate_pps = 900;
+	judge(&rig, 50);
+	WH_ASSERT_NEAR(rig.rate_pps, 891, 1e-9);
+	WH_ASSERT_NEAR(wh_lambda_loss_most_pps(&rig.loss, rig.now_s + 1.9), 891, 1e-9);
+
+	rig.now_s += 2.1;
+	rig.rate_pps = 990;
+	judge(&rig, 0);
+	CU_ASSERT_EQUAL(rig.loss.ceiling_pps, 0.0);
+	CU_ASSERT_EQUAL(wh_lambda_loss_noise(&rig.loss), 0.0);
+}
+
+/* Losses in bursts have a wider spread, which is learnt. */
+static void test_spread(void)
+{
+	struct rig rig = {.rate_pps = 1000};
+
+	for (unsigned int i = 0; i < 40; i++)
+		judge(&rig, i % 4 == 0 ? 20 : 0);
+	CU_ASSERT(rig.loss.spread > 5.0);
+	CU_ASSERT_TRUE(wh_lambda_loss_bearable(&rig.loss, PKTS, 25));
+	CU_ASSERT_FALSE(wh_lambda_loss_bearable(&rig.loss, PKTS, 100));
+}
+
+CU_TestInfo wh_tests[] = {
+	{"noise", test_noise},
+	{"ceiling", test_ceiling},
+	{"spread", test_spread},
+	CU_TEST_INFO_NULL,
+};

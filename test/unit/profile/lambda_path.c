@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "profile/lambda_path.h"
+
+#include "unit.h"
+
+const char wh_suite_name[] = "lambda_path";
+
+#define HZ UINT64_C(1000000000)
+#define MS UINT64_C(1000000)
+
+struct rig {
+	struct wh_lambda_path path;
+	struct wh_delivery_event event;
+};
+
+static struct rig rig_of(void)
+{
+	struct rig rig = {.event = {.sent_pkts = 1000000}};
+
+	wh_lambda_path_init(&rig.path, HZ);
+	return rig;
+}
+
+/* So long later, so many more were seen, of which so many came. */
+static void hear(struct rig *rig, uint64_t after_tsc, uint64_t seen_pkts, uint64_t came_pkts,
+	int64_t delay_tsc)
+{
+	struct wh_delivery_event *event = &rig->event;
+
+	event->now_tsc += after_tsc;
+	event->arrived_tsc += after_tsc;
+	event->seen_pkts += seen_pkts;
+	event->delivered_pkts += came_pkts;
+	event->least_delay_tsc = event->delay_tsc = delay_tsc;
+	event->rtt_tsc = 20 * MS;
+	event->span_pkts = (uint32_t)came_pkts - 1;
+	event->span_tsc = after_tsc;
+	wh_lambda_path_hear(&rig->path, event);
+}
+
+/* The zero of delays is unknown, and may be anywhere. */
+static void test_queue(void)
+{
+	struct rig rig = rig_of();
+
+	hear(&rig, MS, 10, 10, -5 * (int64_t)MS);
+	CU_ASSERT_EQUAL(rig.path.queue_s, 0.0);
+	hear(&rig, MS, 10, 10, -3 * (int64_t)MS);
+	WH_ASSERT_NEAR(rig.path.queue_s, 2e-3, 1e-9);
+	WH_ASSERT_NEAR(rig.path.short_pps, 9000, 1e-9);
+	WH_ASSERT_NEAR(wh_lambda_path_rtt_s(&rig.path), 20e-3, 1e-9);
+	wh_lambda_path_forget(&rig.path);
+	hear(&rig, MS, 10, 10, -3 * (int64_t)MS);
+	CU_ASSERT_EQUAL(rig.path.queue_s, 0.0);
+}
+
+/* A sample is of what went after the mark. */
+static void test_sample(void)
+{
+	struct rig rig = rig_of();
+
+	hear(&rig, MS, 10, 10, MS);
+	wh_lambda_path_mark(&rig.path, rig.event.now_tsc, 30);
+	hear(&rig, MS, 20, 10, MS);
+	CU_ASSERT_FALSE(rig.path.filling);
+	hear(&rig, MS, 20, 20, 9 * MS);
+	CU_ASSERT_TRUE(rig.path.filling);
+	CU_ASSERT_FALSE(wh_lambda_path_full(&rig.path, &rig.event, 1, 0.0, 1.0));
+	hear(&rig, MS, 20, 15, 3 * MS);
+	hear(&rig, MS, 20, 20, 2 * MS);
+	CU_ASSERT_FALSE(wh_lambda_path_full(&rig.path, &rig.event, 41, 0.0, 1.0));
+	CU_ASSERT_FALSE(wh_lambda_path_full(&rig.path, &rig.event, 40, 2.1e-3, 1.0));
+	CU_ASSERT_TRUE(wh_lambda_path_full(&rig.path, &rig.event, 40, 2e-3, 1.0));
+	CU_ASSERT_EQUAL(rig.path.sample.seen_pkts, 40);
+	CU_ASSERT_EQUAL(rig.path.sample.lost_pkts, 5);
+	WH_ASSERT_NEAR(rig.path.sample.arrival_pps, 17500, 1e-9);
+	WH_ASSERT_NEAR(rig.path.sample.queue_s, 1e-3, 1e-9);
+	WH_ASSERT_NEAR(rig.path.sample.peak_s, 2e-3, 1e-9);
+	CU_ASSERT_FALSE(rig.path.sample.starved);
+}
+
+/* A least delay is forgotten after the period that follows its own. */
+static void test_least(void)
+{
+	struct rig rig = rig_of();
+
+	hear(&rig, MS, 10, 10, MS);
+	for (unsigned int i = 0; i < 19; i++)
+		hear(&rig, 1000 * MS, 10, 10, 4 * MS);
+	WH_ASSERT_NEAR(rig.path.queue_s, 3e-3, 1e-9);
+	for (unsigned int i = 0; i < 4; i++)
+		hear(&rig, 1000 * MS, 10, 10, 4 * MS);
+	CU_ASSERT_EQUAL(rig.path.queue_s, 0.0);
+}
+
+/* What goes backwards, or was never sent, is no news. */
+static void test_lies(void)
+{
+	struct rig rig = rig_of();
+
+	hear(&rig, MS, 10, 10, INT64_MIN);
+	hear(&rig, MS, 10, 10, INT64_MAX);
+	CU_ASSERT_TRUE(rig.path.queue_s > 0.0);
+	CU_ASSERT_EQUAL(rig.path.seen_pkts, 20);
+	hear(&rig, MS, 0, 10, MS);
+	CU_ASSERT_EQUAL(rig.path.delivered_pkts, 20);
+	hear(&rig, MS, 1000000, 10, MS);
+	CU_ASSERT_EQUAL(rig.path.seen_pkts, 20);
+}
+
+CU_TestInfo wh_tests[] = {
+	{"queue", test_queue},
+	{"sample", test_sample},
+	{"least", test_least},
+	{"lies", test_lies},
+	CU_TEST_INFO_NULL,
+};
