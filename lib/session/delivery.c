@@ -10,12 +10,19 @@
  */
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "session/internal.h"
 
 /* So many states may go at once, before data have earned them. */
 #define STATES_SAVED 16
+
+/* The first blocks of delays that skew is found by are so many times shorter. */
+#define EARLY_BLOCKS 10
+
+/* A peer may say anything: sums beyond this begin again. */
+#define LEAST_MOST 1e15
 
 /* Of a state without holes, in its frame. */
 #define STATE_BYTES (WH_HEAD_BYTES + 64 + 48)
@@ -161,7 +168,10 @@ int wh_delivery_init(struct wh_session *s)
 	s->tx.delivery = calloc(1, sizeof(*s->tx.delivery));
 	if (s->tx.delivery == NULL)
 		return -ENOMEM;
-	wh_skew_init(&s->tx.delivery->skew, s->config.hz, grain_tsc);
+	wh_skew_init(&s->tx.delivery->there, s->config.hz, grain_tsc);
+	wh_skew_init(&s->tx.delivery->back, s->config.hz, grain_tsc);
+	s->tx.delivery->there.block_tsc /= EARLY_BLOCKS;
+	s->tx.delivery->back.block_tsc /= EARLY_BLOCKS;
 	return 0;
 }
 
@@ -239,6 +249,54 @@ static void take_clocks(struct wh_session *s, const struct wh_rcv_state *state)
 	delivery->delay = delay;
 }
 
+/* What both ways agree on: a queue that grows or drains lengthens or shortens one of them. */
+static double agreed_slope(const struct wh_delivery *delivery)
+{
+	double there = wh_skew_slope(&delivery->there);
+	double back = -wh_skew_slope(&delivery->back);
+
+	if ((there > 0.0) != (back > 0.0))
+		return 0.0;
+	return fabs(there) < fabs(back) ? there : back;
+}
+
+static void add_to_skew(
+	struct wh_skew *skew, uint64_t block_tsc, uint64_t at_tsc, int64_t delay_tsc)
+{
+	if (skew->blocks == WH_SKEW_BLOCKS)
+		skew->block_tsc = block_tsc;
+	wh_skew_add(skew, at_tsc, delay_tsc);
+}
+
+/*
+ * The least delay of the interval, and how long the state took. Step by step, as in skew.c: another
+ * slope bends the delays from then on, and does not make them jump.
+ */
+static void take_delay(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
+	int64_t least_tsc, const struct wh_rcv_state *state)
+{
+	struct wh_delivery *delivery = s->tx.delivery;
+	uint64_t hz = s->config.hz;
+	uint64_t block_tsc = hz / 1000 * WH_SKEW_BLOCK_MS;
+	uint64_t said_tsc = arrived_tsc + stamps_to_tsc(hz, state->held);
+
+	if (delivery->delayed) {
+		int64_t step_tsc =
+			(int64_t)((uint64_t)least_tsc - (uint64_t)delivery->least_raw_tsc);
+		double span_tsc = (double)(arrived_tsc - delivery->least_at_tsc);
+
+		delivery->least_tsc += (double)step_tsc - agreed_slope(delivery) * span_tsc;
+		if (fabs(delivery->least_tsc) > LEAST_MOST)
+			delivery->least_tsc = 0.0;
+	}
+	delivery->delayed = true;
+	delivery->least_raw_tsc = least_tsc;
+	delivery->least_at_tsc = arrived_tsc;
+	add_to_skew(&delivery->there, block_tsc, arrived_tsc, least_tsc);
+	if (state->held < UINT32_MAX)
+		add_to_skew(&delivery->back, block_tsc, now_tsc, (int64_t)(now_tsc - said_tsc));
+}
+
 void wh_delivery_take(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state)
 {
 	struct wh_delivery *delivery = s->tx.delivery;
@@ -259,9 +317,8 @@ void wh_delivery_take(struct wh_session *s, uint64_t now_tsc, const struct wh_rc
 	uint64_t arrived_tsc = stamps_to_tsc(hz, delivery->arrived_stamps);
 	int64_t delay_tsc = signed_to_tsc(hz, delivery->delay_stamps);
 
-	wh_skew_add(
-		&delivery->skew, arrived_tsc, (int64_t)((uint64_t)delay_tsc - (uint64_t)more_tsc));
-	delivery->least_tsc = wh_skew_corrected(&delivery->skew);
+	take_delay(s, now_tsc, arrived_tsc, (int64_t)((uint64_t)delay_tsc - (uint64_t)more_tsc),
+		state);
 
 	const struct wh_delivery_event event = {
 		.now_tsc = now_tsc,
@@ -272,8 +329,8 @@ void wh_delivery_take(struct wh_session *s, uint64_t now_tsc, const struct wh_rc
 		.span_tsc = stamps_to_tsc(hz, state->span),
 		.span_pkts = state->span_pkts,
 		.rtt_tsc = rtt_tsc,
-		.delay_tsc = delivery->least_tsc + more_tsc,
-		.least_delay_tsc = delivery->least_tsc,
+		.delay_tsc = (int64_t)delivery->least_tsc + more_tsc,
+		.least_delay_tsc = (int64_t)delivery->least_tsc,
 		.held_up = s->tx.held_up,
 	};
 

@@ -162,9 +162,17 @@ struct wh_delivery {
 	uint32_t arrived;        /* as told */
 	uint32_t delay;
 	uint32_t again_pkts;
-	int64_t least_tsc; /* without skew */
 	bool begun;
-	struct wh_skew skew;
+	bool delayed;
+	/*
+	 * The skew of the clocks lengthens one way and shortens the other: so much of it is
+	 * believed as shows in both.
+	 */
+	struct wh_skew there;
+	struct wh_skew back;
+	double least_tsc; /* the least delay, without it */
+	uint64_t least_at_tsc;
+	int64_t least_raw_tsc;
 };
 
 struct wh_transmitter {
@@ -260,7 +268,9 @@ struct wh_arrivals {
 	uint64_t latest_tsc; /* when the one with the highest transmission came ... */
 	uint32_t stamp;      /* ... and what it said */
 	uint32_t again_pkts;
-	uint64_t told_end[2]; /* highest ends in the state before and the one before that */
+	bool cut;              /* there are more holes than one state says */
+	uint64_t round_cursor; /* where those that go round go on */
+	uint64_t told_end[2];  /* highest ends in the state before and the one before that */
 	/* Since the state before. */
 	uint64_t first_tsc;
 	uint64_t last_tsc;

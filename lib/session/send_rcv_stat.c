@@ -15,13 +15,27 @@
 
 /*
  * Where nobody asks, the sooner a hole is told the sooner it goes again, once no packet could still
- * overtake it: the first of a period's states begins with what is new in this one or the last.
+ * overtake it. So while there are more holes than fit into a state, the first of a period begins
+ * with what is new in this one or the last, and those behind it go round.
  */
-static uint64_t cover_from(const struct wh_receiver *rx, uint32_t holes_most)
+static uint64_t cover_from(const struct wh_receiver *rx, bool first)
 {
-	if (rx->losses.ranges <= holes_most || rx->arrivals.told_end[1] >= rx->table.highest_end)
-		return rx->table.lower;
-	return rx->arrivals.told_end[1];
+	const struct wh_arrivals *arrivals = &rx->arrivals;
+
+	if (!first)
+		return arrivals->round_cursor;
+	return arrivals->cut ? arrivals->told_end[1] : rx->table.lower;
+}
+
+static void go_round(struct wh_receiver *rx, uint64_t from, uint64_t end, bool first)
+{
+	struct wh_arrivals *arrivals = &rx->arrivals;
+	bool all = end == rx->table.highest_end;
+
+	if (first && arrivals->cut)
+		return;
+	arrivals->round_cursor = all ? rx->table.lower : end;
+	arrivals->cut = !(all && from == rx->table.lower);
 }
 
 /* Holes from the cursor on, as many as fit; the next packet goes on where this one ends. */
@@ -34,8 +48,8 @@ static void cover_holes(struct wh_session *s, struct wh_rcv_state *state, bool f
 	uint64_t highest_end = rx->table.highest_end;
 	uint64_t from = rx->cover_cursor;
 
-	if (s->feedback.resend == WH_RESEND_LATE && first)
-		from = cover_from(rx, holes_most);
+	if (s->feedback.resend == WH_RESEND_LATE)
+		from = cover_from(rx, first);
 	/* Where each state is to be complete, the next goes on only with what had no room. */
 	if (s->feedback.resend == WH_RESEND_COUNTED && from == rx->told_highest_end)
 		from = rx->table.lower;
@@ -55,6 +69,8 @@ static void cover_holes(struct wh_session *s, struct wh_rcv_state *state, bool f
 		from = hole.end;
 	}
 	rx->cover_cursor = state->cover_end;
+	if (s->feedback.resend == WH_RESEND_LATE)
+		go_round(rx, state->cover_first, state->cover_end, first);
 }
 
 /* All of it but what it covers. A sample tells what is measured; of it the round trip is. */
@@ -128,6 +144,8 @@ static uint32_t state_packets(const struct wh_session *s)
 	uint64_t packets = (s->rx.losses.ranges + WH_RANGES_MAX - 1) / WH_RANGES_MAX;
 
 	packets = (packets + periods_per_rtt - 1) / periods_per_rtt;
+	if (s->rx.arrivals.cut)
+		packets = wh_max_u64(packets, 2);
 	return (uint32_t)wh_min_u64(wh_max_u64(1, packets), WH_STATE_PACKETS_MAX);
 }
 

@@ -17,15 +17,16 @@
 #include "session/internal.h"
 #include "unit.h"
 
-#define HZ     UINT64_C(1000000000)
-#define US     (HZ / 1000000)
-#define MS     (HZ / 1000)
-#define NOW    (10 * HZ)
-#define CHUNK  65536 /* 47 packets */
-#define SENDER 5
-#define LCI    0x41
-#define SLOTS  (1 << 16) /* packets under way, each way */
-#define WINDOW (1 << 15)
+#define HZ            UINT64_C(1000000000)
+#define US            (HZ / 1000000)
+#define MS            (HZ / 1000)
+#define NOW           (10 * HZ)
+#define CHUNK         65536 /* 47 packets */
+#define SENDER        5
+#define LCI           0x41
+#define CHUNKS_OF_END 8192
+#define SLOTS         (1 << 17) /* packets under way, each way */
+#define WINDOW        (1 << 18)
 
 static const struct wh_address delivery_peer = {
 	.family = WH_IPV4, .ip = {192, 0, 2, 1}, .port = 1000};
@@ -120,7 +121,7 @@ static inline struct pair *pair_open(uint64_t delay_tsc)
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(pair);
 	watch = (struct delivery_watch){.decision = watch.decision};
-	wh_rig_session_config(&pair->config, HZ, CHUNK, 1024, WINDOW);
+	wh_rig_session_config(&pair->config, HZ, CHUNK, CHUNKS_OF_END, WINDOW);
 	wh_session_config_profile(&pair->config, &delivery_profile);
 	pair->config.payload_virtual = true;
 	pair->now_tsc = NOW;
@@ -136,7 +137,9 @@ static inline struct pair *pair_open(uint64_t delay_tsc)
 	const struct wh_packet accept = {
 		.type = WH_PACKET_ACCEPT,
 		.lci = SENDER,
-		.accept = {.acceptor_lci = LCI, .stamp_us = NOW / 1000, .buffer_chunks = 1024},
+		.accept = {.acceptor_lci = LCI,
+			.stamp_us = NOW / 1000,
+			.buffer_chunks = CHUNKS_OF_END},
 	};
 
 	params.initiator_lci = SENDER;

@@ -19,6 +19,11 @@ static bool all(uint64_t number)
 	return true;
 }
 
+static bool one_percent(uint64_t transmission)
+{
+	return transmission * 2654435761u % 10000 < 100;
+}
+
 static bool nine_of_ten(uint64_t number)
 {
 	return number % 10 != 0;
@@ -141,6 +146,32 @@ static void test_lost_states(void)
 	pair_close(pair);
 }
 
+/*
+ * One in a hundred is lost at 10 Gb/s and 100 ms: at any time there are more holes than a state or
+ * a few can tell. Each goes again a round trip later, and once.
+ */
+static void test_many_holes(void)
+{
+	pace(1230);
+	watch.decision.burst_pkts = 64;
+	watch.decision.window_pkts = 1 << 18;
+
+	struct pair *pair = pair_open(50 * MS);
+
+	pair->there.lose = one_percent;
+	pair->step_tsc = 20 * US;
+	run_for(pair, 600 * MS);
+
+	struct wh_session_stats stats = wh_session_stats(pair->sender);
+	uint64_t sent_ms = 500; /* what was lost before that is mended */
+
+	CU_ASSERT_TRUE(stats.sent_pkts > 350000);
+	CU_ASSERT_TRUE(stats.retransmitted_pkts * 100 <= stats.sent_pkts * 101 / 100);
+	CU_ASSERT_TRUE(pair->delivered * 47 * 1230 >= (sent_ms - 280) * MS);
+	CU_ASSERT_TRUE(stats.spurious_pkts * 1000 <= stats.retransmitted_pkts);
+	pair_close(pair);
+}
+
 static bool three_percent(uint64_t transmission)
 {
 	return transmission * 2654435761u % 10000 < 300;
@@ -181,6 +212,7 @@ CU_TestInfo wh_tests[] = {
 	{"tail", test_tail},
 	{"outage", test_outage},
 	{"lost states", test_lost_states},
+	{"many holes", test_many_holes},
 	{"overtaken", test_overtaken},
 	CU_TEST_INFO_NULL,
 };

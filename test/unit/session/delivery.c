@@ -77,6 +77,61 @@ static void test_train(void)
 	pair_close(pair);
 }
 
+/*
+ * Clocks up to 100 ppm apart: a minute would be 6 ms. After a second and a half the least delay
+ * stays where it is, to some us in three minutes, and shows a queue of 300 us as that.
+ */
+static void test_skew(void)
+{
+	static const double ppms[] = {-100, -3, 0, 30, 100};
+
+	for (size_t i = 0; i < sizeof(ppms) / sizeof(ppms[0]); i++) {
+		pace(500 * US);
+
+		struct pair *pair = pair_open(5 * MS);
+
+		pair->step_tsc = 250 * US;
+		pair->sender_ppm = ppms[i];
+		run_for(pair, 1500 * MS);
+
+		int64_t first_tsc = watch.event.least_delay_tsc;
+
+		CU_ASSERT_TRUE(llabs(first_tsc) <= 60 * (int64_t)US);
+		for (uint32_t s = 0; s < 180; s += 20) {
+			run_for(pair, 20 * HZ);
+			CU_ASSERT_TRUE(
+				llabs(watch.event.least_delay_tsc - first_tsc) <= 5 * (int64_t)US);
+		}
+			(long)(watch.event.least_delay_tsc - first_tsc));
+			first_tsc = watch.event.least_delay_tsc;
+			pair->there.delay_tsc += 300 * US;
+			run_for(pair, 500 * MS);
+			CU_ASSERT_TRUE(llabs(watch.event.least_delay_tsc - first_tsc -
+					       300 * (int64_t)US) <= 2 * (int64_t)US);
+			pair_close(pair);
+	}
+}
+
+/* A queue that grows for seconds, here or on the way back, is none of the clocks' doing. */
+static void test_queue_is_no_skew(void)
+{
+	for (uint32_t which = 0; which < 2; which++) {
+		pace(500 * US);
+
+		struct pair *pair = pair_open(5 * MS);
+		struct way *way = which == 0 ? &pair->there : &pair->back;
+		int64_t grown_tsc = which == 0 ? 500 * (int64_t)US : 0;
+
+		pair->step_tsc = 250 * US;
+		for (uint32_t ms = 0; ms < 5000; ms++) {
+			way->delay_tsc += US / 10;
+			run_for(pair, MS);
+		}
+		CU_ASSERT_TRUE(llabs(watch.event.least_delay_tsc - grown_tsc) <= 5 * (int64_t)US);
+		pair_close(pair);
+	}
+}
+
 /* The stream has nothing more: held up. */
 static void test_held_up(void)
 {
@@ -167,6 +222,8 @@ CU_TestInfo wh_tests[] = {
 	{"counts", test_counts},
 	{"times", test_times},
 	{"train", test_train},
+	{"skew", test_skew},
+	{"a queue is no skew", test_queue_is_no_skew},
 	{"held up", test_held_up},
 	{"liar", test_liar},
 	CU_TEST_INFO_NULL,
