@@ -132,7 +132,7 @@ local delivery_body = group("rcv_state.", {
 	{20, U32, "held", "Time since it came (16 ns)"},
 	{24, U32, "arrived", "Receiver's clock when it came (16 ns)"},
 	{28, U32, "span", "First to last arrival since the state before (16 ns)"},
-	{32, U32, "span_pkts", "Packets that came in it after the first one"},
+	{32, U32, "span_pkts", "Packets that came in it after its first moment"},
 	{36, U32, "least_delay", "Least difference of the clocks (16 ns)"},
 	{40, U32, "late", "Most that a packet was sent before one that overtook it (16 ns)"},
 	{44, U32, "again_pkts", "Packets that were sent again, and had come"},

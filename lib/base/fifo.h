@@ -74,6 +74,18 @@ static inline void *wh_fifo_pop(struct wh_fifo *fifo)
 	return wh_fifo_pop_u64(fifo, &value) ? (void *)(uintptr_t)value : NULL;
 }
 
+/* Consumer: the pointer that was pushed last and is still in it, which stays; NULL when empty. */
+static inline void *wh_fifo_last(const struct wh_fifo *fifo)
+{
+	const struct rte_ring *ring = fifo->ring;
+	const uint64_t *element = (const uint64_t *)&ring[1];
+	uint32_t produced = __atomic_load_n(&ring->prod.tail, __ATOMIC_ACQUIRE);
+
+	if (produced == ring->cons.tail)
+		return NULL;
+	return (void *)(uintptr_t)element[(produced - 1) & ring->mask];
+}
+
 static inline uint32_t wh_fifo_count(const struct wh_fifo *fifo)
 {
 	return wh_ring_count(fifo->ring);

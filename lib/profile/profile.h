@@ -80,7 +80,7 @@ struct wh_delivery_event {
 	uint64_t delivered_pkts; /* of these, that came */
 	uint64_t arrived_tsc;    /* the latest */
 	uint64_t span_tsc;       /* first to last arrival since the state before ... */
-	uint32_t span_pkts;      /* ... and how many came in it after the first one */
+	uint32_t span_pkts;      /* ... and how many came in it after its first moment */
 	uint64_t rtt_tsc;        /* of the latest, without what the receiver held; 0: unknown */
 	/*
 	 * On the way, from an unknown zero, without the skew of the clocks: of the latest, and the
@@ -236,6 +236,11 @@ struct wh_feedback {
 	 * and by nothing else. States go by the round trip, and within a share of what comes.
 	 */
 	bool delivery;
+	/*
+	 * Only chunks of the last round trips get repair packets, as planned: those whose
+	 * retransmissions would come when all else has. With feedback.delivery.
+	 */
+	bool repair_tail;
 };
 
 struct wh_profile {

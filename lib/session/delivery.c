@@ -72,6 +72,8 @@ void wh_delivery_note(struct wh_session *s, uint64_t arrived_tsc, const struct w
 	} else if ((int32_t)(delay - arrivals->least_delay) < 0) {
 		arrivals->least_delay = delay;
 	}
+	/* A port hands over a burst at once: of the first one it is not known how long it took. */
+	arrivals->span_pkts += arrived_tsc > arrivals->first_tsc;
 	arrivals->last_tsc = arrived_tsc;
 	arrivals->delivered_pkts++;
 	if (packet->data.transmission >= arrivals->seen_end) {
@@ -132,9 +134,10 @@ void wh_delivery_say(struct wh_session *s, uint64_t now_tsc, struct wh_rcv_state
 		return;
 	state->least_delay = arrivals->least_delay;
 	state->span = (uint32_t)wh_min_u64(span, UINT32_MAX);
-	state->span_pkts = arrivals->pkts - 1;
+	state->span_pkts = arrivals->span_pkts;
 	state->late = arrivals->late;
 	arrivals->pkts = 0;
+	arrivals->span_pkts = 0;
 	arrivals->late = 0;
 }
 
@@ -319,6 +322,9 @@ void wh_delivery_take(struct wh_session *s, uint64_t now_tsc, const struct wh_rc
 
 	take_delay(s, now_tsc, arrived_tsc, (int64_t)((uint64_t)delay_tsc - (uint64_t)more_tsc),
 		state);
+
+	atomic_store_explicit(&s->tx.told_flight_pkts, s->tx.transmission - delivery->seen_pkts,
+		memory_order_relaxed);
 
 	const struct wh_delivery_event event = {
 		.now_tsc = now_tsc,

@@ -133,7 +133,12 @@ static void take_losses(struct wh_session *s, const struct wh_rcv_state *state)
 {
 	if (!wh_session_repairs(s))
 		return;
-	if (s->feedback.bitmaps.n_pkts == 0)
+	/* By delivery a packet that was overtaken is none that was lost. */
+	if (s->feedback.delivery)
+		tell_losses(&s->tx, s->tx.delivery->seen_pkts,
+			s->tx.delivery->seen_pkts - s->tx.delivery->delivered_pkts,
+			state->loss_events);
+	else if (s->feedback.bitmaps.n_pkts == 0)
 		tell_losses(&s->tx, state->highest_end - s->params.first_serial, state->lost_pkts,
 			state->loss_events);
 	__atomic_store_n(&s->stats.repaired_pkts, state->repaired_pkts, __ATOMIC_RELAXED);

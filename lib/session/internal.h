@@ -189,6 +189,7 @@ struct wh_transmitter {
 	_Atomic uint64_t told_pkts;
 	_Atomic uint64_t told_lost_pkts;
 	_Atomic uint64_t told_events;
+	_Atomic uint64_t told_flight_pkts; /* of a round trip; with feedback.delivery */
 
 	/* host_trans */
 	struct wh_chunk *open_chunk;
@@ -275,6 +276,7 @@ struct wh_arrivals {
 	uint64_t first_tsc;
 	uint64_t last_tsc;
 	uint32_t pkts;
+	uint32_t span_pkts; /* of these, after first_tsc */
 	uint32_t least_delay;
 	uint32_t late;
 	/* From one state to the next, and to one that is not earned. */

@@ -9,6 +9,9 @@
 
 #include "session/internal.h"
 
+/* At the end of a stream that are repaired, where no others are. */
+#define TAIL_ROUND_TRIPS 2
+
 struct wh_fec_limits wh_session_fec_limits(const struct wh_session_config *config)
 {
 	return (struct wh_fec_limits){
@@ -67,6 +70,26 @@ static void shape_as_told(const struct wh_repair_config *repair, struct wh_fec_s
 	shape->r = (uint32_t)wh_min_u64((uint64_t)blocks * repair->fixed_r, repair->repair_pkts);
 }
 
+/*
+ * What is lost now would come again when all else has, or what goes again for it could get lost:
+ * no more is left behind the chunk than goes in two round trips. The end shows in the FIFO, since
+ * readers work ahead; where they do not, nothing is repaired. Before anything was told all that is
+ * there may be one round trip.
+ */
+static bool is_tail(struct wh_session *s)
+{
+	const struct wh_transmitter *tx = &s->tx;
+	const struct wh_chunk *last = wh_fifo_last(&tx->filled);
+	uint64_t flight_pkts = atomic_load_explicit(&tx->told_flight_pkts, memory_order_relaxed);
+
+	if (last == NULL || !last->end)
+		return false;
+
+	uint64_t left_pkts = (uint64_t)(wh_fifo_count(&tx->filled) - 1) * s->chunk_packets;
+
+	return flight_pkts == 0 || left_pkts <= TAIL_ROUND_TRIPS * flight_pkts;
+}
+
 static struct wh_fec_shape plan(struct wh_session *s, const struct wh_chunk *chunk)
 {
 	const struct wh_repair_config *repair = &s->config.repair;
@@ -77,7 +100,9 @@ static struct wh_fec_shape plan(struct wh_session *s, const struct wh_chunk *chu
 	};
 
 	learn(&s->tx);
-	if (repair->fixed_r > 0)
+	if (s->feedback.repair_tail && !is_tail(s))
+		shape.code = WH_FEC_NONE;
+	else if (repair->fixed_r > 0)
 		shape_as_told(repair, &shape);
 	else
 		wh_fec_planner_plan(&s->tx.encoder.planner, &shape);

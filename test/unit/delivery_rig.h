@@ -35,7 +35,8 @@ struct delivery_watch {
 	struct wh_decision decision;
 	uint32_t events;
 	struct wh_delivery_event event;
-	uint64_t delivered_by_events; /* in intervals, the first packet of each too */
+	uint64_t span_tsc; /* sums of all */
+	uint64_t span_pkts;
 };
 
 static struct delivery_watch watch;
@@ -49,6 +50,8 @@ static void watch_delivery(struct wh_control *control, const struct wh_delivery_
 	CU_ASSERT_TRUE(event->delivered_pkts >= watch.event.delivered_pkts);
 	watch.events++;
 	watch.event = *event;
+	watch.span_tsc += event->span_tsc;
+	watch.span_pkts += event->span_pkts;
 }
 
 static struct wh_decision watch_decide(const struct wh_control *control)
@@ -95,9 +98,14 @@ struct pair {
 	bool (*overtaken)(uint64_t transmission);
 	struct way back;
 	uint64_t filled;
+	struct wh_chunk end;
+	bool ended;
+	bool in_bursts;  /* packets arrive when they are taken */
+	bool closes;     /* after `chunks` */
 	uint64_t chunks; /* the stream's */
 	uint64_t delivered;
 	uint64_t states;
+	struct wh_fec *fec; /* with repair packets */
 };
 
 static inline uint64_t sender_now(const struct pair *pair)
@@ -124,6 +132,15 @@ static inline struct pair *pair_open(uint64_t delay_tsc)
 	wh_rig_session_config(&pair->config, HZ, CHUNK, CHUNKS_OF_END, WINDOW);
 	wh_session_config_profile(&pair->config, &delivery_profile);
 	pair->config.payload_virtual = true;
+	if (delivery_profile.recovery != WH_RECOVERY_NAK) {
+		wh_repair_config_init(&pair->config.repair, &delivery_profile);
+		pair->config.repair.repair_pkts = pair->config.repair.planner.r_max = 16;
+
+		struct wh_fec_limits limits = wh_session_fec_limits(&pair->config);
+
+		pair->fec = wh_fec_create(&limits);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(pair->fec);
+	}
 	pair->now_tsc = NOW;
 	pair->step_tsc = 10 * US;
 	pair->chunks = UINT64_MAX;
@@ -158,6 +175,7 @@ static inline void pair_close(struct pair *pair)
 	CU_ASSERT_EQUAL(wh_session_stats(pair->receiver).bad_pkts, 0);
 	CU_ASSERT_EQUAL(wh_session_stats(pair->sender).bad_pkts, 0);
 	CU_ASSERT_EQUAL(wh_session_stats(pair->receiver).naks, 0);
+	wh_fec_destroy(pair->fec);
 	wh_session_destroy(pair->sender);
 	wh_session_destroy(pair->receiver);
 	free(pair);
@@ -209,7 +227,8 @@ static inline void give_arrived(
 	struct pair *pair, struct way *way, struct wh_session *to, uint64_t to_now_tsc)
 {
 	while (way->first != way->end && way->arrives_tsc[way->first % SLOTS] <= pair->now_tsc) {
-		uint64_t ago_tsc = pair->now_tsc - way->arrives_tsc[way->first % SLOTS];
+		uint64_t ago_tsc =
+			pair->in_bursts ? 0 : pair->now_tsc - way->arrives_tsc[way->first % SLOTS];
 
 		wh_session_input(
 			to, to_now_tsc, to_now_tsc - ago_tsc, &way->packet[way->first % SLOTS]);
@@ -228,7 +247,19 @@ static inline void serve_chunks(struct pair *pair)
 		chunk->end = false;
 		wh_fifo_push(wh_session_ready_chunks(pair->sender), chunk);
 	}
+	if (pair->filled == pair->chunks && !pair->ended && pair->closes) {
+		pair->end = (struct wh_chunk){.number = pair->chunks, .end = true};
+		pair->ended = wh_fifo_push(wh_session_ready_chunks(pair->sender), &pair->end);
+	}
+	if (pair->fec != NULL) {
+		while (wh_session_encode(pair->sender, pair->fec) > 0)
+			;
+		while (wh_session_decode(pair->receiver, pair->fec) > 0)
+			;
+	}
 	while ((chunk = wh_fifo_pop(wh_session_deliver_chunks(pair->receiver))) != NULL) {
+		if (chunk->end)
+			continue;
 		pair->delivered++;
 		wh_fifo_push(wh_session_recycled_chunks(pair->receiver), chunk);
 	}

@@ -33,6 +33,26 @@ static void elements_come_in_order(void)
 	CU_ASSERT_PTR_NULL(fifo.ring);
 }
 
+static void last_stays(void)
+{
+	struct wh_fifo fifo;
+	uint64_t places[20];
+
+	CU_ASSERT_EQUAL_FATAL(wh_fifo_init(&fifo, 3), 0);
+	CU_ASSERT_PTR_NULL(wh_fifo_last(&fifo));
+	for (unsigned int n = 0; n < 20; n++) {
+		CU_ASSERT_TRUE(wh_fifo_push(&fifo, &places[n]));
+		CU_ASSERT_PTR_EQUAL(wh_fifo_last(&fifo), &places[n]);
+		if (n == 0)
+			continue; /* one more is in it from now on */
+		CU_ASSERT_PTR_EQUAL(wh_fifo_pop(&fifo), &places[n - 1]);
+		CU_ASSERT_PTR_EQUAL(wh_fifo_last(&fifo), &places[n]);
+	}
+	CU_ASSERT_PTR_EQUAL(wh_fifo_pop(&fifo), &places[19]);
+	CU_ASSERT_PTR_NULL(wh_fifo_last(&fifo));
+	wh_fifo_free(&fifo);
+}
+
 static void exactly_count_elements_fit(void)
 {
 	static const uint32_t counts[] = {1, 2, 3, 7, 8, 100, 255, 1024};
@@ -233,6 +253,7 @@ static void two_threads_pass_slots_in_order(void)
 CU_TestInfo wh_tests[] = {
 	{"elements come in order", elements_come_in_order},
 	{"exactly count elements fit", exactly_count_elements_fit},
+	{"the last stays", last_stays},
 	{"bytes are those of the slots", bytes_are_those_of_the_slots},
 	{"pointers come back", pointers_come_back},
 	{"slots are written and read in place", slots_are_written_and_read_in_place},

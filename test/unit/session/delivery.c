@@ -77,6 +77,29 @@ static void test_train(void)
 	pair_close(pair);
 }
 
+/* A port takes packets in bursts: what it took at first is not counted, and the rest is right. */
+static void test_train_in_bursts(void)
+{
+	for (uint64_t step_us = 20; step_us <= 200; step_us += 30) {
+		watch.decision = (struct wh_decision){
+			.interval_fp = WH_INTERVAL_MAX_FP, .window_pkts = WINDOW, .tokens = 63};
+
+		struct pair *pair = pair_open(5 * MS);
+
+		pair->there.packet_tsc = 12 * US;
+		pair->step_tsc = step_us * US;
+		pair->in_bursts = true;
+		while (watch.event.delivered_pkts < 64)
+			run_for(pair, MS);
+
+		double packet_tsc = (double)watch.span_tsc / (double)watch.span_pkts;
+
+		CU_ASSERT_TRUE(packet_tsc >= 12 * US * 0.7);
+		CU_ASSERT_TRUE(packet_tsc <= 12 * US * 1.4);
+		pair_close(pair);
+	}
+}
+
 /*
  * Clocks up to 100 ppm apart: a minute would be 6 ms. After a second and a half the least delay
  * stays where it is, to some us in three minutes, and shows a queue of 300 us as that.
@@ -102,13 +125,12 @@ static void test_skew(void)
 			CU_ASSERT_TRUE(
 				llabs(watch.event.least_delay_tsc - first_tsc) <= 5 * (int64_t)US);
 		}
-			(long)(watch.event.least_delay_tsc - first_tsc));
-			first_tsc = watch.event.least_delay_tsc;
-			pair->there.delay_tsc += 300 * US;
-			run_for(pair, 500 * MS);
-			CU_ASSERT_TRUE(llabs(watch.event.least_delay_tsc - first_tsc -
-					       300 * (int64_t)US) <= 2 * (int64_t)US);
-			pair_close(pair);
+		first_tsc = watch.event.least_delay_tsc;
+		pair->there.delay_tsc += 300 * US;
+		run_for(pair, 500 * MS);
+		CU_ASSERT_TRUE(llabs(watch.event.least_delay_tsc - first_tsc - 300 * (int64_t)US) <=
+			       2 * (int64_t)US);
+		pair_close(pair);
 	}
 }
 
@@ -222,6 +244,7 @@ CU_TestInfo wh_tests[] = {
 	{"counts", test_counts},
 	{"times", test_times},
 	{"train", test_train},
+	{"train in bursts", test_train_in_bursts},
 	{"skew", test_skew},
 	{"a queue is no skew", test_queue_is_no_skew},
 	{"held up", test_held_up},
