@@ -69,11 +69,11 @@
 #define ARRIVAL_S      50e-3  /* ... but for no more than go in so long a sample waits */
 #define OVERLOAD_LESS  0.9    /* of the rate arrives */
 
-#define LONGER_S       1e-3 /* a queue of less may be that of many flows, */
-#define LONGER_RTT     0.05 /* or of such a part of the round trip, */
-#define LONGER_ALPHA   8.0  /* or of so many times alpha */
-#define LONGER_SHEDS   2    /* times we shed in vain, and the way is longer */
-#define LONGER_SWAYS   1.03 /* the longest of a sample is no longer than so many times the least */
+#define LONGER_S       1e-3   /* a queue of less may be that of many flows, */
+#define LONGER_RTT     0.05   /* or of such a part of the round trip, */
+#define LONGER_ALPHA   8.0    /* or of so many times alpha */
+#define LONGER_SHEDS   2      /* times we shed in vain, and the way is longer */
+#define LONGER_SWAYS_S 0.2e-3 /* and hosts' jitter is no queue */
 #define LONGER_ARRIVES 0.97
 #define IN_VAIN        0.25 /* of what was to go of the queue went */
 
@@ -131,6 +131,7 @@ struct lambda {
 	double train_s;
 	uint32_t still_states;
 	uint64_t drained_tsc; /* the queue was seen empty */
+	bool heeded;          /* an overload, and no sample is full since then */
 	double drains;        /* by such a share of the rate; 0: it does not */
 	uint64_t fetch_pkts;  /* sent with one that fetches news, beyond any window; 0: none does */
 	uint64_t still_tsc;
@@ -385,6 +386,8 @@ static bool way_is_longer(struct wh_control *control, double from_pps)
 	double least_s = fmax(fmax(LONGER_S, LONGER_RTT * wh_lambda_path_rtt_s(&lambda->path)),
 		LONGER_ALPHA * alpha_pkts(control, lambda->rate_pps) / lambda->rate_pps);
 
+	double sways_s = fmax(LONGER_SWAYS_S, least_s / 4.0);
+
 	if (lambda->shed_s == 0.0) {
 		lambda->shed_from_pps = from_pps;
 		lambda->shed_in_vain = 0;
@@ -395,7 +398,8 @@ static bool way_is_longer(struct wh_control *control, double from_pps)
 		sample->arrival_pps > LONGER_ARRIVES * lambda->shed_arrival_pps)
 		return false;
 	/* A queue sways, or overflows. */
-	if (sample->peak_s > LONGER_SWAYS * sample->queue_s ||
+	if (sample->peak_s - sample->queue_s > sways_s ||
+		fabs(sample->queue_s - lambda->shed_queue_s) > sways_s ||
 		!wh_lambda_loss_bearable(
 			&lambda->loss, (double)sample->seen_pkts, (double)sample->lost_pkts))
 		return false;
@@ -447,6 +451,7 @@ static void cruise(struct wh_control *control, const struct wh_delivery_event *e
 	double rate_pps = lambda->rate_pps;
 	double cycle_s = covered_s + sample->span_s;
 
+	lambda->heeded = false;
 	if (lambda->drains > 0.0) {
 		lambda->drains = 0.0;
 		lambda->drained_tsc = event->now_tsc;
@@ -518,9 +523,10 @@ static void heed_overload(struct wh_control *control, const struct wh_delivery_e
 
 	double sent_pps = wh_lambda_path_sent_pps(path, event, lambda->rate_pps);
 
-	if (path->queue_s < most_s || !path->filling || arrives_pps == 0.0 ||
+	if (path->queue_s < most_s || lambda->heeded || arrives_pps == 0.0 ||
 		arrives_pps > OVERLOAD_LESS * sent_pps)
 		return;
+	lambda->heeded = true;
 	lambda->phase = CRUISE;
 	lambda->step = 0.0;
 	lambda->drains = 0.0;
