@@ -7,8 +7,8 @@
 Goodput must agree within a tenth. Where there is no ns-3 (Debian packages libns3-dev and g++) it
 says so and ends with 77.
 
-ns-3.37 has no recovery by time, no lt_bw and no extra_acked. What is lost twice costs it a timeout,
-and after one its BBR sends a segment a timeout for ever. So losses are few, or there are none.
+ns-3.37 has no recovery by time, and its BBR looks for no policer. What is lost twice costs it a
+timeout, and after one its BBR sends a segment a timeout for ever. So losses are few here.
 """
 
 import argparse
