@@ -532,8 +532,9 @@ def probe(program, folder):
 
 
 def reference_bbr(program, folder):
-    """The rival: its gains, its filter and its policer's rate; and without them it fails."""
-    for name, holds in (('reference-bbr', 17), ('reference-bbr-policer', 6)):
+    """The rival alone, behind a policer and beside CUBIC; and CUBIC does not what it does."""
+    for name, holds in (('reference-bbr', 17), ('reference-bbr-policer', 6),
+                        ('reference-bbr-share', 12)):
         result = program.run('sim', TOP / f'config/scenarios/{name}.ini')
         expect_status(result, OK)
         expect_equal(f'expectations of {name} that hold',
