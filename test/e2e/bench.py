@@ -256,6 +256,41 @@ def found_rates(program, folder):
         pair.stop_server()
 
 
+def way(program, folder):
+    """What one run has found the next one begins with, unless it is told otherwise."""
+    state = folder / 'state'
+
+    def go(*args):
+        report = measure(pair, '--profile', 'lambda', '--time', '300ms', '--state', state, *args)
+        return report['way']
+
+    with Pair(program, folder) as pair:
+        first = go()
+        expect_equal('known at first', first['known'], None)
+        expect_between('found', first['found']['capacity_bps'], 1e6, 1e12)
+        second = go()
+        expect_equal('known by', second['known'].pop('by'), 'lambda')
+        expect(second['known'].pop('when').endswith('Z'), 'no time')
+        expect_equal('known then', second['known'], first['found'])
+        expect_equal('nothing', go('--known', 'none')['known'], None)
+        told = go('--known', '50M,2ms,9')['known']
+        expect_equal('told', [told[key] for key in ('capacity_bps', 'rtt_ms', 'burst_packets',
+                                                    'by')], [50_000_000, 2, 9, 'operator'])
+        kept = list(state.iterdir())
+        expect_equal('files', len(kept), 1)
+        kept[0].write_text('{"format": 2}')
+        result = pair.run('bench', '--profile', 'lambda', '--time', '300ms', '--state', state,
+                          SERVER)
+        expect_status(result, OK)
+        expect_said(result, 'is not believed: it is damaged')
+        expect('path known from' not in result.out, result.out)
+        result = pair.run('bench', '--profile', 'lambda', '--time', '300ms', '--state', state,
+                          SERVER)
+        expect(re.search(r'^path known from 20\d\d-\d\d-\d\d: [\d.]+ .b/s, ', result.out, re.M),
+               result.out)
+        pair.stop_server()
+
+
 def what_limits(program, folder):
     """Named at the end that sends; the rate asked for, and the warm-up beside the rest."""
     with Pair(program, folder) as pair:
@@ -402,6 +437,7 @@ def cases():
                    partial(by_time, args=args, seconds=1.5 if args else 2))
         yield Case(f'{name}size', name in ('', 'reverse lanes '), partial(by_size, args=args))
     yield Case('rate', True, partial(rate, args=()))
+    yield Case('what is known of the way', True, way)
     yield Case('what limits', True, what_limits)
     yield Case('found rates', True, found_rates)
     yield Case('reverse rate lanes', False, partial(rate, args=('--reverse', '--parallel', '4')))

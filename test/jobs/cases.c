@@ -134,6 +134,103 @@ static void test_empty_path(void)
 	story_close();
 }
 
+#define LINE_BPS UINT64_C(100000000)
+
+/* A measurement over two lanes by the profile that finds something of its way. */
+static struct visit_config finding(bool reverse, uint64_t rate_bps)
+{
+	struct visit_config config = {
+		.client = STORY_CLIENT,
+		.verb = WH_JOB_BENCH,
+		.reverse = reverse,
+		.lanes = 2,
+		.bench_bytes = 10000000,
+		.settings = story_settings(),
+		.request = story_request(rate_bps),
+	};
+
+	config.request.profile = wh_profile_find("lambda");
+	wh_profile_options_init(&config.request.options, config.request.profile);
+	return config;
+}
+
+/* What the first server has of its only peer's way. */
+static struct wh_known_path known_to_server(void)
+{
+	const struct wh_peers *peers = &story.house.process[0].jobs.peers;
+	struct wh_known_path known = {0};
+
+	for (uint32_t i = 0; i < WH_PEERS_ROWS * WH_PEERS_PER_ROW; i++)
+		if (peers->peer[i].key != 0)
+			known = peers->peer[i].known;
+	return known;
+}
+
+/* Of a server's job that sends; zeros: there is none now. */
+static struct wh_known_path told_by_server(void)
+{
+	const struct wh_jobs *jobs = &story.house.process[0].jobs;
+	const struct wh_job *job;
+
+	for (uint32_t i = 0; i < jobs->crews; i++)
+		TAILQ_FOREACH(job, &jobs->crew[i].busy, next)
+	if (job->streams.out != NULL && wh_job_sends(job))
+		return wh_session_control(job->streams.out)->config.known;
+	return (struct wh_known_path){0};
+}
+
+static void go(const struct visit_config *config, struct visit *visit, struct wh_known_path *told)
+{
+	*told = (struct wh_known_path){0};
+	visit_begin(visit, &story.house, config, story.folder);
+	while (!visit->over && story_can_wait(visit->began_ns + 60 * WH_NS_PER_S))
+		if (told->capacity_bps == 0)
+			*told = told_by_server();
+	CU_ASSERT_TRUE(visit_went_well(visit));
+}
+
+/* The way to a client that gets is known the second time; each lane has its part. */
+static void test_known_to_server(void)
+{
+	const struct visit_config config = finding(true, WH_RATE_MAX);
+	struct wh_known_path told;
+	struct wh_known_path known;
+	struct visit visit;
+
+	story_open(LINE_BPS);
+	visit_prepare(&config, story.folder);
+	go(&config, &visit, &told);
+	CU_ASSERT_EQUAL(told.capacity_bps, 0);
+	known = known_to_server();
+	CU_ASSERT(known.capacity_bps > LINE_BPS / 2 && known.capacity_bps < 2 * LINE_BPS);
+	CU_ASSERT(known.rtt_ns > 0);
+	go(&config, &visit, &told);
+	WH_ASSERT_NEAR(told.capacity_bps, known.capacity_bps / 2, 0.01);
+	CU_ASSERT_EQUAL(told.rtt_ns, known.rtt_ns);
+	story_close();
+}
+
+/* A client's lanes tell what they found, but where that is the operator's rate and no way's. */
+static void test_found_by_client(void)
+{
+	static const uint64_t rates_bps[] = {WH_RATE_MAX, LINE_BPS / 5};
+
+	for (size_t i = 0; i < 2; i++) {
+		const struct visit_config config = finding(false, rates_bps[i]);
+		struct wh_known_path told;
+		struct visit visit;
+
+		story_open(LINE_BPS);
+		visit_prepare(&config, story.folder);
+		go(&config, &visit, &told);
+		if (i == 0)
+			CU_ASSERT(visit.found_bps > LINE_BPS / 2 && visit.found_bps < 2 * LINE_BPS);
+		if (i == 1)
+			CU_ASSERT_EQUAL(visit.found_bps, 0);
+		story_close();
+	}
+}
+
 /* Two looks of each lane at what it shares, and what was paced before; then it holds as long. */
 #define SETTLE_NS      (100 * MS)
 #define RATE_WINDOW_NS (20 * MS)
@@ -215,6 +312,8 @@ static void test_rate_of_lanes(void)
 }
 
 CU_TestInfo wh_tests[] = {
+	{"the way is known to a server", test_known_to_server},
+	{"the way that a client found", test_found_by_client},
 	{"two servers at once", test_two_servers},
 	{"one of two servers dies, which gets", test_dead_receiver},
 	{"one of two servers dies, which sends", test_dead_sender},

@@ -97,6 +97,7 @@ static void take_outcome(struct visit *visit, const struct wh_job *job)
 		((uint64_t *)&visit->totals)[i] += ((const uint64_t *)&totals)[i];
 	visit->bench_bytes +=
 		visit->config.reverse ? job->result.final.bytes : job->ends.reported.bytes;
+	visit->found_bps += job->result.figures.found.capacity_bps;
 	if (job->result.failed == WH_STATUS_PENDING ||
 		(visit->status != WH_STATUS_PENDING && visit->status != WH_STATUS_INTERRUPTED))
 		return;

@@ -58,6 +58,7 @@ struct visit {
 	const char *owed; /* what the process had not been given back at its end; NULL: nothing */
 	struct wh_totals totals;
 	uint64_t bench_bytes; /* as the receiving end counted */
+	uint64_t found_bps;   /* by the lanes, of their way */
 };
 
 /* The folders of a visit and what is in them; `folder` has root%u of each server. */

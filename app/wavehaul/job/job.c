@@ -200,6 +200,7 @@ bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle)
 			if (job->lanes.convoy != NULL && config.rate_bps > 0)
 				wh_share_enter(&job->lanes.share, &job->lanes.convoy->share,
 					job->place.lane, config.rate_bps);
+			job->lanes.share.by_window = config.profile->feedback.delivery;
 			return true;
 		}
 	}
@@ -495,18 +496,18 @@ static bool port_is_full(const struct wh_job *job)
 	return counts.port_is_full;
 }
 
-/* At the operator's rate a controller has seen no more of the way than that. */
+/* At its part of the operator's rate a controller has seen no more of the way than that. */
 #define BOUND_SHARE 16
 
 static struct wh_known_path found_by(const struct wh_job *job, const struct wh_session *session)
 {
-	uint64_t bound_bps = wh_session_rate(session);
+	uint64_t bound_bps = wh_request_lane_bps(&job->request);
 	struct wh_known_path found = {0};
 
 	if (job->result.failed != WH_STATUS_PENDING)
 		return found;
 	found = wh_control_found(wh_session_control(session));
-	if (bound_bps > 0 && found.capacity_bps >= bound_bps - bound_bps / BOUND_SHARE)
+	if (bound_bps != WH_RATE_MAX && found.capacity_bps >= bound_bps - bound_bps / BOUND_SHARE)
 		found = (struct wh_known_path){0};
 	return found;
 }

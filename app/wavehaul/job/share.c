@@ -61,6 +61,8 @@ bool wh_share_is_busy(
 	uint64_t limited_tsc = stats->limit_tsc[WH_LIMIT_RATE] + stats->limit_tsc[WH_LIMIT_LOSS];
 	uint64_t before_tsc = lane->limited_tsc;
 
+	if (lane->by_window)
+		limited_tsc += stats->limit_tsc[WH_LIMIT_WINDOW];
 	WH_ASSERT(limited_tsc >= before_tsc);
 	lane->limited_tsc = limited_tsc;
 	return limited_tsc - before_tsc > span_tsc / BUSY_SHARE;

@@ -31,6 +31,7 @@ struct wh_lane_share {
 	uint64_t bit;
 	uint64_t held_bps;
 	uint64_t told_bps;    /* less than held: given back once the lane goes by it */
+	bool by_window;       /* its controller's window is the rate that it found */
 	uint64_t limited_tsc; /* of its session, when it was looked at last */
 };
 
@@ -46,8 +47,8 @@ void wh_share_leave(struct wh_lane_share *lane);
 
 /*
  * Whether a rate held its session up for more than a tenth of the span since the last look. One
- * whose controller goes below its bound for losses counts: with the bound taken away, it would not
- * get up again.
+ * whose controller goes below its bound for losses, or by a window of its own, counts: with the
+ * bound taken away, it would not get up again.
  */
 bool wh_share_is_busy(
 	struct wh_lane_share *lane, const struct wh_session_stats *stats, uint64_t span_tsc);
