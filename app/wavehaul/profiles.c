@@ -31,6 +31,8 @@ static void print_option(const struct wh_profile *profile, const struct wh_optio
 static void print_one(const struct wh_profile *profile)
 {
 	printf("%s: %s\n", profile->name, profile->summary);
+	if (profile->about != NULL)
+		printf("\n%s", profile->about);
 	for (uint32_t i = 0; i < profile->n_options; i++)
 		print_option(profile, &profile->options[i]);
 	if (profile->n_options > 0)
@@ -73,8 +75,9 @@ static json_t *profile_json(const struct wh_profile *profile)
 
 	for (uint32_t i = 0; i < profile->n_options; i++)
 		json_array_append_new(options, option_json(&profile->options[i]));
-	return json_pack("{s:s, s:s, s:o}", "name", profile->name, "summary", profile->summary,
-		"options", options);
+	return json_pack("{s:s, s:s, s:o, s:o}", "name", profile->name, "summary", profile->summary,
+		"about", wh_text_to_json(profile->about != NULL ? profile->about : ""), "options",
+		options);
 }
 
 /* Of one, or of all when that is NULL. */

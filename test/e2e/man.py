@@ -55,6 +55,8 @@ def troff(text):
 def section_of(profile):
     """What the page has on a profile, from what the program says."""
     lines = [f'.SS {profile["name"]}', troff(profile['summary']) + '.']
+    for paragraph in (profile['about'] or '').strip().split('\n\n'):
+        lines += ['.PP', troff(paragraph)] if paragraph else []
     for option in profile['options']:
         words = option['words']
         listed = ', '.join(words[:-1]) + ' or ' + words[-1] if words else ''
