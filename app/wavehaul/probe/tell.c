@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "cli/complain.h"
+#include "probe/kept.h"
 
 #define ROOM WH_UNITS_MAX
 
@@ -136,6 +137,31 @@ static void tell_change(const char *what, double now, double before, double shar
 		printf("changed        %s was %s at %s\n", what, format(was, ROOM, before), when);
 }
 
+/* What the findings are for: the next transfer, and a plan. */
+static void tell_next(const struct wh_findings *found)
+{
+	const struct wh_known_path path = wh_kept_path_of(found);
+	double steady_loss =
+		found->steady_sent > 0 ? (double)found->steady_lost / found->steady_sent : 0;
+	char rate[ROOM];
+
+	if (path.capacity_bps == 0 || found->wire_bytes == 0)
+		return;
+	printf("next time      lambda begins with this: half of %s at once, and the whole a round "
+	       "trip later\n",
+		wh_format_rate(rate, ROOM, (double)path.capacity_bps));
+	printf("               what it, BBR and CUBIC would reach: wavehaul plan --rate %.4gM "
+	       "--rtt "
+	       "%.6gms",
+		(double)path.capacity_bps * found->mtu_bytes / found->wire_bytes / 1e6,
+		(double)path.rtt_ns / 1e6);
+	if (steady_loss > 0)
+		printf(" --loss %.2g", steady_loss);
+	if (found->memory_bytes > found->wire_bytes)
+		printf(" --queue %.0f", found->memory_bytes / found->wire_bytes);
+	printf(" --mtu %u\n", found->mtu_bytes);
+}
+
 static const char *size_text(char *text, size_t room, double bytes)
 {
 	return wh_format_size(text, room, (uint64_t)bytes);
@@ -174,6 +200,7 @@ void wh_probe_tell(
 		tell_bursts(found);
 		tell_formulas(found);
 		tell_losses(found);
+		tell_next(found);
 	}
 	printf("sent           %" PRIu64 " packets, %s, in %s\n", found->sent_pkts,
 		wh_format_size(bytes, ROOM, found->sent_bytes),
