@@ -118,6 +118,96 @@ to = D
 [report]
 '''
 
+# Links that change, police, reorder and lose; and files one after the other.
+CHANGING = '''
+[scenario]
+duration = 10s
+
+[link A-B]
+rate = 10M
+rate_steps = 5M at 4s, 10M at 8s
+delay = 1ms
+delay_steps = 21ms at 6s
+queue = 50
+outage = 500ms at 9s
+
+[link C-D]
+rate = 100M
+queue = 50
+police = 20M
+police_bucket = 150K
+
+[link E-F]
+rate = 100M
+queue = 50
+loss = 1%
+loss_burst = 20
+
+[link G-H]
+rate = 100M
+delay = 10ms
+queue = 50
+reorder = 3%
+reorder_delay = 1ms
+
+[flow step]
+agent = cbr
+rate = 20M
+from = A
+to = B
+
+[flow policed]
+agent = cbr
+rate = 40M
+from = C
+to = D
+
+[flow bursts]
+agent = cbr
+rate = 99M
+from = E
+to = F
+
+[flow file]
+agent = sack
+size = 14600
+count = 100
+chain = on
+stagger = 50ms
+stop = 9s
+from = G
+to = H
+
+[flow fixed]
+agent = fixed
+rate = 50M
+starts = 1s, 5s
+stops = 3s, 7s
+sender_skew = 100e-6
+receiver_skew = -100e-6
+from = G
+to = H
+
+[report]
+'''
+
+# 12000 bits take 1.2 ms at 10 Mb/s; the queue is full, so that its rate is what arrives.
+CHANGED = {
+    'goodput(step, 1s, 4s)': (9.9e6, 10.1e6), 'goodput(step, 5s, 8s)': (4.9e6, 5.1e6),
+    'goodput(step, 8.2s, 9s)': (9.9e6, 10.1e6), 'lost(A-B)': (415, 418),
+    'holds(step, 9.8M, 400ms, 5s, 9s) / 1s': (2.9, 3.15),
+    # Half of 40 Mb/s and, once, the bucket's 100 packets.
+    'goodput(policed, 1s, 10s)': (19.9e6, 20.1e6), 'policed(C-D)': (16560, 16570),
+    'drops(C-D)': (16560, 16570), 'queue_max(C-D)': (0, 1), 'lost(C-D)': (0, 0),
+    # Some 41 bursts of 20, so that a third more or less is well within chance.
+    'lost(E-F) / entered(E-F)': (0.005, 0.015),
+    # Handshake and three round trips of 20 ms, and the pause: from 8 of them in a second.
+    'took(file) / 1ms': (60, 140), 'finished(file)': (50, 85), 'finish(file.1) / 1ms': (60, 140),
+    'goodput(fixed.1, 1.5s, 3s)': (45e6, 47.5e6), 'goodput(fixed.2, 5.5s, 7s)': (45e6, 47.5e6),
+    'goodput(fixed.1, 4s, 10s)': (0, 0), 'goodput(fixed.2, 0s, 5s)': (0, 0),
+    'lost(G-H)': (0, 0),
+}
+
 # 20 Mb/s are 1666.7 packets a second, half of which are dropped; a file is ten segments.
 ANSWERS = {
     'goodput(slow)': (0.996e6, 1.002e6), 'goodput(slow, quick)': (3.984e6, 4.008e6),
@@ -275,6 +365,18 @@ def answers(program, folder):
     expect_equal('what is never', report['never'], None)
     for i, (question, bounds) in enumerate(ANSWERS.items()):
         expect_between(question, report[str(i)], *bounds)
+
+
+def changing(program, folder):
+    questions = [f'{i} = {question}' for i, question in enumerate(CHANGED)]
+    point = run_json(program, folder, CHANGING + '\n'.join([*questions, '']))['points'][0]
+    for i, (question, bounds) in enumerate(CHANGED.items()):
+        expect_between(question, point['report'][str(i)], *bounds)
+    files = [flow for flow in point['runs'][0]['flows'] if flow['group'] == 'file']
+    begun = [flow for flow in files if flow['start_s'] is not None]
+    for before, flow in zip(begun, begun[1:]):
+        expect_between('pause', flow['start_s'] - before['finished_s'], 0.04999, 0.05001)
+    expect(begun[-1]['start_s'] < 9 and len(begun) < len(files), f'{len(begun)} have begun')
 
 
 def table(program, folder):
@@ -478,6 +580,7 @@ def cases():
     partial = functools.partial
     yield Case('points', True, points)
     yield Case('answers', True, answers)
+    yield Case('links that change', True, changing)
     yield Case('table', True, table)
     yield Case('expectations that fail', True, failing)
     yield Case('settings', True, changed)
