@@ -81,7 +81,7 @@ class Wavehaul(Contender):
             server.await_that(lambda: READY.search(server.said(server.out)) or
                               READY.search(server.said(server.err)), 'serving')
             with running(sites.left.place, limit_s, send) as client:
-                return json.loads(client.wait().out)['goodput_bps']
+                return json.loads(client.wait().out)['receiver']['bps']
 
 
 class FileContender(Contender):
