@@ -51,6 +51,8 @@
 					       .help = "as --" name, __VA_ARGS__                   \
 	}
 
+#define PROFILE_STANDARD "fixed"
+
 #define MTU_MAX      9216
 #define WAN_MTU_MIN  68 /* RFC 791 3.2 */
 #define WAN_MTU_MAX  WH_PORT_MTU_MAX
@@ -304,8 +306,8 @@ const struct wh_setting wh_settings_table[] = {
 		.verbs = ALL | DEMO | WAN,
 		.help = "ordinary memory, though there may be hugepages"},
 	{KEY("transfer", "profile"), FIELD(profile), .flag = "profile", .type = WH_SETTING_PROFILE,
-		.verbs = CLIENTS | DEMO, .standard = "fixed", .argument = "NAME",
-		.example = "fixed", .help = "how the rate is found"},
+		.verbs = CLIENTS | DEMO, .standard = PROFILE_STANDARD, .argument = "NAME",
+		.example = PROFILE_STANDARD, .help = "how the rate is found"},
 	{KEY("transfer", "rate"), FIELD(rate_bps), .flag = "rate", .type = WH_SETTING_RATE_LIMIT,
 		.words = "max", .verbs = MOVERS, WITHIN(WH_RATE_MIN, RATE_MAX_BPS),
 		.standard = "max", .argument = "RATE", .example = "10G",
