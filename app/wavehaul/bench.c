@@ -19,6 +19,7 @@
 #include "host/host.h"
 #include "job/client.h"
 #include "job/lanes.h"
+#include "job/on_host.h"
 #include "report/bench_report.h"
 #include "report/flow_plot.h"
 #include "report/outcome.h"
@@ -261,8 +262,9 @@ static int draw(struct bench *bench, int status)
 		bench->settings.reverse ? "bench from" : "bench to", bench->rows.server, status);
 }
 
-static int run(struct bench *bench)
+static int run(void *context)
 {
+	struct bench *bench = context;
 	wh_client_init(&bench->client, &bench->host, &bench->peer, bench->settings.peer_timeout_ns,
 		rte_rdtsc());
 
@@ -291,26 +293,18 @@ static int run(struct bench *bench)
 
 static int open_and_run(struct bench *bench)
 {
-	struct wh_ground_hooks hooks = wh_jobs_hooks;
-
 	bench->host_settings = wh_host_settings_of(&bench->settings);
-	hooks.owner = &bench->jobs;
 
-	int status = wh_host_start(&bench->host, &bench->runtime, &bench->host_settings, &hooks,
-		lanes_of(&bench->settings) + bench->settings.idle_sessions);
+	const struct wh_on_host wanted = {
+		.host = &bench->host,
+		.runtime = &bench->runtime,
+		.settings = &bench->host_settings,
+		.places = lanes_of(&bench->settings) + bench->settings.idle_sessions,
+		.jobs = &bench->jobs,
+		.repair = bench->settings.repair.on,
+	};
 
-	if (status != WH_EXIT_OK)
-		return status;
-	if (wh_jobs_init(&bench->jobs, &bench->host.ground, NULL, bench->settings.repair.on) != 0) {
-		wh_complain("no memory for the jobs");
-		status = WH_EXIT_OTHER;
-	} else {
-		status = run(bench);
-	}
-	wh_jobs_free(&bench->jobs);
-	wh_host_close(&bench->host);
-	wh_runtime_close(&bench->runtime);
-	return status;
+	return wh_on_host(&wanted, run, bench);
 }
 
 static int read_operands(struct bench *bench)

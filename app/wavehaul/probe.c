@@ -17,6 +17,7 @@
 #include "host/host.h"
 #include "job/client.h"
 #include "job/jobs.h"
+#include "job/on_host.h"
 #include "plot/svg.h"
 #include "probe/kept.h"
 #include "probe/prober.h"
@@ -219,8 +220,9 @@ static int report(struct probe *probe, int status)
 	return status;
 }
 
-static int run(struct probe *probe)
+static int run(void *context)
 {
+	struct probe *probe = context;
 	wh_client_init(&probe->client, &probe->host, &probe->peer, probe->settings.peer_timeout_ns,
 		rte_rdtsc());
 	wh_runtime_add(&probe->runtime, 0, "watch", watch, probe);
@@ -232,28 +234,19 @@ static int run(struct probe *probe)
 
 static int open_and_run(struct probe *probe)
 {
-	struct wh_ground_hooks hooks = wh_jobs_hooks;
-
 	probe->host_settings = wh_host_settings_of(&probe->settings);
 	probe->host_settings.queues = 1;
 	probe->host_settings.buffer_bytes = BUFFER_BYTES;
-	hooks.owner = &probe->jobs;
 
-	int status = wh_host_start(&probe->host, &probe->runtime, &probe->host_settings, &hooks, 1);
+	const struct wh_on_host wanted = {
+		.host = &probe->host,
+		.runtime = &probe->runtime,
+		.settings = &probe->host_settings,
+		.places = 1,
+		.jobs = &probe->jobs,
+	};
 
-	if (status != WH_EXIT_OK)
-		return status;
-	/* Jobs without a service: whoever wants something of us is refused. */
-	if (wh_jobs_init(&probe->jobs, &probe->host.ground, NULL, false) != 0) {
-		wh_complain("no memory for the jobs");
-		status = WH_EXIT_OTHER;
-	} else {
-		status = run(probe);
-	}
-	wh_jobs_free(&probe->jobs);
-	wh_host_close(&probe->host);
-	wh_runtime_close(&probe->runtime);
-	return status;
+	return wh_on_host(&wanted, run, probe);
 }
 
 static int prepare(struct probe *probe)

@@ -20,6 +20,7 @@
 #include "cli/signals.h"
 #include "host/host.h"
 #include "job/jobs.h"
+#include "job/on_host.h"
 #include "sink/stale.h"
 #include "telemetry/telemetry.h"
 #include "verbs.h"
@@ -87,39 +88,38 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	return 0;
 }
 
-static int run(struct serve *serve)
+static int run(void *context)
 {
-	struct wh_ground_hooks hooks = wh_jobs_hooks;
+	struct serve *serve = context;
 
+	wh_runtime_add(&serve->runtime, 0, "watch", watch, serve);
+	wh_telemetry_start(&serve->host, &serve->jobs);
+	say_what_is_served(serve);
+	wh_stale_remove_below(serve->service.own.here.root_fd);
+	wh_runtime_run(&serve->runtime);
+	wh_stale_stop();
+	wh_telemetry_stop();
+	wh_jobs_end(&serve->jobs);
+	wh_say("stopped");
+	return atomic_load(&serve->host.lost) ? WH_EXIT_NETWORK : WH_EXIT_OK;
+}
+
+static int open_and_run(struct serve *serve)
+{
 	serve->host_settings = wh_host_settings_of(&serve->settings);
-	hooks.owner = &serve->jobs;
-	hooks.may_probe = wh_jobs_may_probe;
 
-	int status = wh_host_start(&serve->host, &serve->runtime, &serve->host_settings, &hooks,
-		wh_service_places(&serve->service));
+	const struct wh_on_host wanted = {
+		.host = &serve->host,
+		.runtime = &serve->runtime,
+		.settings = &serve->host_settings,
+		.places = wh_service_places(&serve->service),
+		.jobs = &serve->jobs,
+		.service = &serve->service,
+		.repair = true,
+		.may_be_probed = true,
+	};
 
-	if (status != WH_EXIT_OK)
-		return status;
-	if (wh_jobs_init(&serve->jobs, &serve->host.ground, &serve->service, true) != 0) {
-		wh_complain("no memory for the jobs");
-		status = WH_EXIT_OTHER;
-	} else {
-		wh_runtime_add(&serve->runtime, 0, "watch", watch, serve);
-		wh_telemetry_start(&serve->host, &serve->jobs);
-		say_what_is_served(serve);
-		wh_stale_remove_below(serve->service.own.here.root_fd);
-		wh_runtime_run(&serve->runtime);
-		wh_stale_stop();
-		wh_telemetry_stop();
-		wh_jobs_end(&serve->jobs);
-		wh_say("stopped");
-		if (atomic_load(&serve->host.lost))
-			status = WH_EXIT_NETWORK;
-	}
-	wh_jobs_free(&serve->jobs);
-	wh_host_close(&serve->host);
-	wh_runtime_close(&serve->runtime);
-	return status;
+	return wh_on_host(&wanted, run, serve);
 }
 
 int wh_verb_serve(int argc, char **argv)
@@ -145,7 +145,7 @@ int wh_verb_serve(int argc, char **argv)
 		} else {
 			wh_signals_catch();
 			serve->service = wh_wanted_service(&serve->settings, root_fd);
-			status = run(serve);
+			status = open_and_run(serve);
 			close(root_fd);
 		}
 	}

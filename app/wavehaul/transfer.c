@@ -14,6 +14,7 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/signals.h"
+#include "job/on_host.h"
 #include "report/outcome.h"
 #include "source/walk.h"
 #include "telemetry/telemetry.h"
@@ -140,8 +141,9 @@ static int draw(struct wh_transfer *transfer, int status)
 		sends ? "send to" : "get from", transfer->server, status);
 }
 
-static int run(struct wh_transfer *transfer)
+static int run(void *context)
 {
+	struct wh_transfer *transfer = context;
 	wh_client_init(&transfer->client, &transfer->host, &transfer->peer,
 		transfer->settings.peer_timeout_ns, rte_rdtsc());
 
@@ -163,27 +165,18 @@ static int run(struct wh_transfer *transfer)
 
 static int open_and_run(struct wh_transfer *transfer)
 {
-	struct wh_ground_hooks hooks = wh_jobs_hooks;
-
 	transfer->host_settings = wh_host_settings_of(&transfer->settings);
-	hooks.owner = &transfer->jobs;
 
-	int status = wh_host_start(&transfer->host, &transfer->runtime, &transfer->host_settings,
-		&hooks, transfer->settings.parallel);
+	const struct wh_on_host wanted = {
+		.host = &transfer->host,
+		.runtime = &transfer->runtime,
+		.settings = &transfer->host_settings,
+		.places = transfer->settings.parallel,
+		.jobs = &transfer->jobs,
+		.repair = transfer->settings.repair.on,
+	};
 
-	if (status != WH_EXIT_OK)
-		return status;
-	if (wh_jobs_init(&transfer->jobs, &transfer->host.ground, NULL,
-		    transfer->settings.repair.on) != 0) {
-		wh_complain("no memory for the jobs");
-		status = WH_EXIT_OTHER;
-	} else {
-		status = run(transfer);
-	}
-	wh_jobs_free(&transfer->jobs);
-	wh_host_close(&transfer->host);
-	wh_runtime_close(&transfer->runtime);
-	return status;
+	return wh_on_host(&wanted, run, transfer);
 }
 
 static int run_verb(enum wh_verb verb, int argc, char **argv)

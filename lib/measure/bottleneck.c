@@ -20,25 +20,6 @@ static double waiting_share(double fast_bps, double slow_bps)
 	return (fast_bps - slow_bps) / fast_bps;
 }
 
-double wh_bottleneck_lost_pkts(
-	const struct wh_bottleneck *bottleneck, double burst_pkts, double packet_bytes)
-{
-	check(bottleneck);
-	WH_ASSERT(packet_bytes > 0.0 && burst_pkts >= 0.0);
-
-	double waiting = burst_pkts * waiting_share(bottleneck->fast_bps, bottleneck->slow_bps);
-
-	return fmax(waiting - bottleneck->memory_bytes / packet_bytes, 0.0);
-}
-
-double wh_bottleneck_burst_pkts(const struct wh_bottleneck *bottleneck, double packet_bytes)
-{
-	check(bottleneck);
-	WH_ASSERT(packet_bytes > 0.0);
-	return bottleneck->memory_bytes / packet_bytes /
-	       waiting_share(bottleneck->fast_bps, bottleneck->slow_bps);
-}
-
 double wh_bottleneck_memory_bytes(
 	double fast_bps, double slow_bps, double burst_pkts, double packet_bytes)
 {

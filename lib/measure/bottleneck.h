@@ -18,14 +18,7 @@ struct wh_bottleneck {
 	double rtt_s;        /* R */
 };
 
-/* (1): of a burst of so many packets of packet_bytes. */
-double wh_bottleneck_lost_pkts(
-	const struct wh_bottleneck *bottleneck, double burst_pkts, double packet_bytes);
-
-/* (1) solved for the longest burst that loses nothing; */
-double wh_bottleneck_burst_pkts(const struct wh_bottleneck *bottleneck, double packet_bytes);
-
-/* and for the memory, by a longest burst. */
+/* (1) solved for the memory, by the longest burst that loses nothing. */
 double wh_bottleneck_memory_bytes(
 	double fast_bps, double slow_bps, double burst_pkts, double packet_bytes);
 

@@ -51,7 +51,8 @@ struct wh_findings {
 	bool forbidden;      /* (4) has two roots */
 	double forbidden_low_bps;
 	double forbidden_high_bps;
-	double initial_bps; /* (2): with no more than a safe burst under way */
+	double initial_bps;  /* (2): with no more than a safe burst under way */
+	double wanted_bytes; /* (3): memory with which that would be the capacity */
 
 	/* at half of the capacity */
 	uint32_t steady_sent;

@@ -466,6 +466,8 @@ void wh_prober_conclude(struct wh_prober *prober)
 	if (bottleneck.rtt_s <= 0)
 		return;
 	found->initial_bps = wh_bottleneck_rate_bps(&bottleneck);
+	found->wanted_bytes = wh_bottleneck_wanted_bytes(
+		bottleneck.fast_bps, bottleneck.slow_bps, bottleneck.rtt_s);
 	found->forbidden = wh_bottleneck_forbidden(
 		&bottleneck, &found->forbidden_low_bps, &found->forbidden_high_bps);
 }

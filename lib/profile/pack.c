@@ -19,7 +19,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "profile/interval.h"
+#include "profile/pxp.h"
 
 #define PERIOD_US 10000 /* of the transmitter's states, and of buffers that became free */
 
@@ -46,40 +46,24 @@ static const struct wh_option options[OPTIONS] = {
 		"acknowledgements are of all before the first that misses; off: of one packet"},
 };
 
-struct pack {
-	uint64_t interval_fp;
-	uint32_t timeout_us;
-};
-
-static_assert(sizeof(struct pack) <= WH_CONTROL_STATE_BYTES, "a controller's state has room");
 static_assert(OPTIONS <= WH_OPTIONS_MAX, "each option has a value");
 static_assert(TIMEOUT_US_MAX < INT32_MAX, "a clock that wraps tells before from after");
 
-static void on_rate(struct wh_control *control)
-{
-	const struct wh_control_config *config = &control->config;
-	struct pack *pack = (struct pack *)control->state;
-
-	if (config->rate_bps > 0)
-		pack->interval_fp =
-			wh_interval_fp(config->hz, config->wire_bytes, config->rate_bps);
-}
-
 static void wait_for(struct wh_control *control, uint64_t rtt_tsc)
 {
-	struct pack *pack = (struct pack *)control->state;
+	struct wh_exchange *exchange = (struct wh_exchange *)control->state;
 	double timeout_ns = control->config.options.value[TIMEOUT];
 	double timeout_us = timeout_ns / 1e3;
 
 	if (timeout_ns == 0.0)
 		timeout_us = fmax(RTT_SHARE * 1e6 * (double)rtt_tsc / (double)control->config.hz,
 			TIMEOUT_US_MIN);
-	pack->timeout_us = (uint32_t)fmin(timeout_us, TIMEOUT_US_MAX);
+	exchange->resend_after = (uint32_t)fmin(timeout_us, TIMEOUT_US_MAX);
 }
 
 static void init(struct wh_control *control)
 {
-	on_rate(control);
+	wh_exchange_on_rate(control);
 	wait_for(control, control->config.hz / 10);
 }
 
@@ -91,16 +75,7 @@ static void on_feedback(struct wh_control *control, const struct wh_feedback_eve
 
 static struct wh_decision decide(const struct wh_control *control)
 {
-	const struct pack *pack = (const struct pack *)control->state;
-
-	WH_ASSERT((pack->interval_fp != 0) == (control->config.rate_bps != 0));
-	WH_ASSERT(pack->timeout_us > 0);
-	return (struct wh_decision){
-		.interval_fp = pack->interval_fp,
-		.window_pkts = control->config.window_pkts_max,
-		.span_pkts = (uint32_t)control->config.options.value[WINDOW],
-		.resend_after = pack->timeout_us,
-	};
+	return wh_exchange_decide(control, control->config.options.value[WINDOW]);
 }
 
 static void adapt(const struct wh_profile_options *set, struct wh_feedback *feedback)
@@ -115,10 +90,10 @@ const struct wh_profile wh_profile_pack = {
 	.options = options,
 	.n_options = OPTIONS,
 
-	.control_bytes = sizeof(struct pack),
+	.control_bytes = sizeof(struct wh_exchange),
 	.init = init,
 	.on_feedback = on_feedback,
-	.on_rate = on_rate,
+	.on_rate = wh_exchange_on_rate,
 	.decide = decide,
 	.rate_is_told = true,
 	.control_is_paced = true,

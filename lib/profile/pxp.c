@@ -66,12 +66,8 @@ static const struct wh_option options[OPTIONS] = {
 		"packets queued for the receiver with which it accepts this; auto: any"},
 };
 
-struct pxp {
-	uint64_t interval_fp;
-	uint32_t resend_after; /* states */
-};
-
-static_assert(sizeof(struct pxp) <= WH_CONTROL_STATE_BYTES, "a controller's state has room");
+static_assert(
+	sizeof(struct wh_exchange) <= WH_CONTROL_STATE_BYTES, "a controller's state has room");
 static_assert(OPTIONS <= WH_OPTIONS_MAX, "each option has a value");
 
 static uint32_t count_of(double states)
@@ -79,33 +75,48 @@ static uint32_t count_of(double states)
 	return (uint32_t)fmin(fmax(ceil(states), 1.0), COUNT_MAX);
 }
 
-static void on_rate(struct wh_control *control)
+void wh_exchange_on_rate(struct wh_control *control)
 {
 	const struct wh_control_config *config = &control->config;
-	struct pxp *pxp = (struct pxp *)control->state;
+	struct wh_exchange *exchange = (struct wh_exchange *)control->state;
 
 	if (config->rate_bps > 0)
-		pxp->interval_fp = wh_interval_fp(config->hz, config->wire_bytes, config->rate_bps);
+		exchange->interval_fp =
+			wh_interval_fp(config->hz, config->wire_bytes, config->rate_bps);
+}
+
+struct wh_decision wh_exchange_decide(const struct wh_control *control, double span_pkts)
+{
+	const struct wh_exchange *exchange = (const struct wh_exchange *)control->state;
+
+	WH_ASSERT((exchange->interval_fp != 0) == (control->config.rate_bps != 0));
+	WH_ASSERT(exchange->resend_after > 0);
+	return (struct wh_decision){
+		.interval_fp = exchange->interval_fp,
+		.window_pkts = control->config.window_pkts_max,
+		.span_pkts = (uint32_t)span_pkts,
+		.resend_after = exchange->resend_after,
+	};
 }
 
 static void wait_for(struct wh_control *control, uint64_t rtt_tsc)
 {
 	const struct wh_control_config *config = &control->config;
-	struct pxp *pxp = (struct pxp *)control->state;
+	struct wh_exchange *exchange = (struct wh_exchange *)control->state;
 	double period_tsc = (double)config->syn_tsc;
 	double timeout_ns = config->options.value[TIMEOUT];
 
 	if (timeout_ns > 0.0)
-		pxp->resend_after =
+		exchange->resend_after =
 			count_of(timeout_ns * (double)config->hz / WH_NS_PER_S / period_tsc);
 	else
-		pxp->resend_after = count_of(RTT_SHARE * (double)rtt_tsc / period_tsc) + SPARE;
+		exchange->resend_after = count_of(RTT_SHARE * (double)rtt_tsc / period_tsc) + SPARE;
 }
 
 /* Nothing is known of the path: a tenth of a second, as elsewhere. */
 static void init(struct wh_control *control)
 {
-	on_rate(control);
+	wh_exchange_on_rate(control);
 	wait_for(control, control->config.hz / 10);
 }
 
@@ -117,16 +128,7 @@ static void on_feedback(struct wh_control *control, const struct wh_feedback_eve
 
 static struct wh_decision decide(const struct wh_control *control)
 {
-	const struct pxp *pxp = (const struct pxp *)control->state;
-
-	WH_ASSERT((pxp->interval_fp != 0) == (control->config.rate_bps != 0));
-	WH_ASSERT(pxp->resend_after > 0);
-	return (struct wh_decision){
-		.interval_fp = pxp->interval_fp,
-		.window_pkts = control->config.window_pkts_max,
-		.span_pkts = (uint32_t)control->config.options.value[WINDOW],
-		.resend_after = pxp->resend_after,
-	};
+	return wh_exchange_decide(control, control->config.options.value[WINDOW]);
 }
 
 static void adapt(const struct wh_profile_options *set, struct wh_feedback *feedback)
@@ -147,10 +149,10 @@ const struct wh_profile wh_profile_pxp = {
 	.options = options,
 	.n_options = OPTIONS,
 
-	.control_bytes = sizeof(struct pxp),
+	.control_bytes = sizeof(struct wh_exchange),
 	.init = init,
 	.on_feedback = on_feedback,
-	.on_rate = on_rate,
+	.on_rate = wh_exchange_on_rate,
 	.decide = decide,
 	.rate_is_told = true,
 	.control_is_paced = true,

@@ -50,6 +50,7 @@ static struct wh_findings overflow(void)
 		.forbidden_low_bps = 27e6,
 		.forbidden_high_bps = 973e6,
 		.initial_bps = 76e6,
+		.wanted_bytes = 2.9e6,
 		.steady_sent = 1000,
 		.steady_lost = 1,
 		.steady_bps = 311e6,

@@ -56,6 +56,7 @@ static const struct member members[] = {
 	AT("forbidden_low_bps", forbidden_low_bps, REAL, BPS_MAX),
 	AT("forbidden_high_bps", forbidden_high_bps, REAL, BPS_MAX),
 	AT("initial_bps", initial_bps, REAL, BPS_MAX),
+	AT("wanted_bytes", wanted_bytes, REAL, BYTES_MAX),
 	AT("steady_sent", steady_sent, U32, PKTS_MAX),
 	AT("steady_lost", steady_lost, U32, PKTS_MAX),
 	AT("steady_bps", steady_bps, REAL, BPS_MAX),

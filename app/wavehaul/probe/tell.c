@@ -95,6 +95,10 @@ static void tell_formulas(const struct wh_findings *found)
 	}
 	printf("memory         %s before the narrowest place, by (1)\n",
 		wh_format_size(text, ROOM, (uint64_t)found->memory_bytes));
+	if (found->wanted_bytes > 0)
+		printf("               %s would let a flow in slow start reach the capacity, by "
+		       "(3)\n",
+			wh_format_size(text, ROOM, (uint64_t)found->wanted_bytes));
 	if (found->forbidden)
 		printf("forbidden      a slow line of %s to %s loses packets of a flow in slow "
 		       "start here, by (4)\n",

@@ -24,26 +24,6 @@ static void test_memory(void)
 		wh_bottleneck_memory_bytes(900 * MBPS, 622 * MBPS, 1500, 1000), 463333.333, 1e-3);
 }
 
-static void test_loss(void)
-{
-	struct wh_bottleneck tight = tdm;
-
-	/* 5000 * 0.378 - 567 */
-	tight.memory_bytes = 567000;
-	CU_ASSERT_DOUBLE_EQUAL(wh_bottleneck_lost_pkts(&tight, 5000, 1000), 1323, 1e-9);
-	CU_ASSERT_DOUBLE_EQUAL(wh_bottleneck_burst_pkts(&tight, 1000), 1500, 1e-9);
-	CU_ASSERT_DOUBLE_EQUAL(wh_bottleneck_lost_pkts(&tight, 1500, 1000), 0, 1e-9);
-	CU_ASSERT_EQUAL(wh_bottleneck_lost_pkts(&tight, 1499, 1000), 0);
-	CU_ASSERT_DOUBLE_EQUAL(wh_bottleneck_lost_pkts(&tight, 1501, 1000), 0.378, 1e-9);
-
-	/* 5000 * 278 / 900 - 463.333 */
-	tight.fast_bps = 900 * MBPS;
-	tight.memory_bytes = 1500 * 1000 * 278 / 900.0;
-	CU_ASSERT_DOUBLE_EQUAL(wh_bottleneck_lost_pkts(&tight, 5000, 1000), 1081.111, 1e-3);
-	CU_ASSERT_DOUBLE_EQUAL(wh_bottleneck_burst_pkts(&tight, 1000), 1500, 1e-9);
-	CU_ASSERT_EQUAL(wh_bottleneck_lost_pkts(&tight, 0, 1000), 0);
-}
-
 static void test_rate(void)
 {
 	struct wh_bottleneck slow = tdm;
@@ -110,7 +90,6 @@ static void test_forbidden(void)
 
 CU_TestInfo wh_tests[] = {
 	{"the memory by the longest burst", test_memory},
-	{"what a burst loses", test_loss},
 	{"the rate that the memory allows", test_rate},
 	{"the memory that a rate wants", test_wanted},
 	{"the forbidden area and where it closes", test_forbidden},

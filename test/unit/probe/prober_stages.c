@@ -55,6 +55,8 @@ static void of_the_paper(void)
 	WH_ASSERT_NEAR(found->lost_share, 0.378, 0.01);
 	/* (2) with what passes: 567 kB / 100 ms / 0.378; (4) by hand for 567 kB. */
 	WH_ASSERT_NEAR(found->initial_bps, 120e6, 0.01);
+	/* (3), as printed for these rates: 0.378 of 622 Mb/s and 100 ms. */
+	WH_ASSERT_NEAR(found->wanted_bytes, 2938950, 0.01);
 	CU_ASSERT(found->forbidden);
 	WH_ASSERT_NEAR(found->forbidden_low_bps, 47.6e6, 0.01);
 	WH_ASSERT_NEAR(found->forbidden_high_bps, 952.4e6, 0.01);
