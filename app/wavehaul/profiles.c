@@ -3,6 +3,7 @@
 /* The verb profiles: which there are, and what each lets an operator set. */
 
 #include <stdio.h>
+#include <string.h>
 
 #include <jansson.h>
 
@@ -12,6 +13,60 @@
 #include "cli/profile_set.h"
 #include "profile/profile.h"
 #include "verbs.h"
+
+/* Half a page on a profile, where its options do not say it all. */
+static const struct {
+	const char *name;
+	const char *text;
+} abouts[] = {
+	{"lambda", "It is told nothing and finds the rate by itself. First a train of packets goes "
+		   "at once, "
+		   "and\n"
+		   "the distances in which they arrive are the capacity. Half of that goes for a "
+		   "round trip, "
+		   "and\n"
+		   "all of it once no queue was found. Where an earlier transfer or `wavehaul "
+		   "probe` has "
+		   "kept\n"
+		   "what the way bears (--state, --known), it begins with half of that instead.\n"
+		   "\n"
+		   "From then on a few packets of its own stand in the queue of the narrowest "
+		   "place, whatever "
+		   "the\n"
+		   "round trip, and the rate follows from that: more of them, and it sheds; none, "
+		   "and it "
+		   "rises,\n"
+		   "ever faster until something is felt. Far too much queue, while less arrives "
+		   "than is sent, "
+		   "is\n"
+		   "heeded at once: the rate goes to what arrives. When the queue was not seen "
+		   "empty for two\n"
+		   "seconds it is let run dry, for then the least delay is known.\n"
+		   "\n"
+		   "Losses alone do not slow it down. Where packets are lost and no queue stands "
+		   "it tries a "
+		   "lower\n"
+		   "rate: if the same share is lost there, that is noise, and the rate comes back; "
+		   "if not, "
+		   "there\n"
+		   "is a ceiling, a policer's perhaps, which it tries again ever more rarely. "
+		   "Losses in a "
+		   "queue\n"
+		   "say how short that is, and fewer packets are left in it.\n"
+		   "\n"
+		   "--rate is a bound that it stays below, and is needed only where less is to be "
+		   "taken than\n"
+		   "there is.\n"},
+};
+
+/* "": nothing. */
+static const char *about_of(const struct wh_profile *profile)
+{
+	for (size_t i = 0; i < sizeof(abouts) / sizeof(abouts[0]); i++)
+		if (strcmp(abouts[i].name, profile->name) == 0)
+			return abouts[i].text;
+	return "";
+}
 
 static void print_option(const struct wh_profile *profile, const struct wh_option *option)
 {
@@ -31,8 +86,8 @@ static void print_option(const struct wh_profile *profile, const struct wh_optio
 static void print_one(const struct wh_profile *profile)
 {
 	printf("%s: %s\n", profile->name, profile->summary);
-	if (profile->about != NULL)
-		printf("\n%s", profile->about);
+	if (about_of(profile)[0] != '\0')
+		printf("\n%s", about_of(profile));
 	for (uint32_t i = 0; i < profile->n_options; i++)
 		print_option(profile, &profile->options[i]);
 	if (profile->n_options > 0)
@@ -76,8 +131,7 @@ static json_t *profile_json(const struct wh_profile *profile)
 	for (uint32_t i = 0; i < profile->n_options; i++)
 		json_array_append_new(options, option_json(&profile->options[i]));
 	return json_pack("{s:s, s:s, s:o, s:o}", "name", profile->name, "summary", profile->summary,
-		"about", wh_text_to_json(profile->about != NULL ? profile->about : ""), "options",
-		options);
+		"about", wh_text_to_json(about_of(profile)), "options", options);
 }
 
 /* Of one, or of all when that is NULL. */

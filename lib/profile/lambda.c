@@ -650,7 +650,6 @@ const struct wh_profile wh_profile_lambda = {
 	.number = 8,
 	.name = "lambda",
 	.summary = "finds the rate by itself: trains, delivery and delay; harms nobody",
-	.about = wh_lambda_about,
 	.options = options,
 	.n_options = OPTIONS,
 

@@ -20,7 +20,4 @@ struct wh_lambda_view {
 /* Zeros when another profile controls. */
 struct wh_lambda_view wh_lambda_view(const struct wh_control *control);
 
-/* What `wavehaul profiles lambda` says of it. */
-extern const char wh_lambda_about[];
-
 #endif

@@ -247,7 +247,6 @@ struct wh_profile {
 	uint8_t number; /* on the wire */
 	const char *name;
 	const char *summary; /* one line, for --help */
-	const char *about;   /* half a page for operators, paragraphs of lines; NULL: none */
 	const struct wh_option *options;
 	uint32_t n_options;
 	/* The option that contradicts another, and *why; NULL: none does. */

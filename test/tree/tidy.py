@@ -46,7 +46,6 @@ PROVED_ELSEWHERE = {
     'lib/session/get_trans_stat.c': 'one of the eight processes: test/sim',
     'lib/session/host_rcv.c': 'one of the eight processes: test/sim',
     'lib/session/host_trans.c': 'one of the eight processes: test/sim',
-    'lib/profile/lambda_about.c': 'words alone: test/e2e/man.py',
     'lib/profile/profile.c': 'the table: test/unit/profile/options.c',
     'lib/session/send_rcv_stat.c': 'one of the eight processes: test/sim',
     'lib/session/send_trans_stat.c': 'one of the eight processes: test/sim',
