@@ -664,8 +664,9 @@ const struct wh_profile wh_profile_lambda = {
 	.feedback =
 		{
 			.period_us = 10000,
+			.resend = WH_RESEND_LATE,
+			.no_ack2 = true,
 			.delivery = true,
-			.nak_packets_max = 16,
 		},
 
 	.code = WH_FEC_RS,

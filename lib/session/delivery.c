@@ -157,7 +157,7 @@ void wh_delivery_pace(struct wh_session *s)
 	uint64_t period_tsc = wh_session_ms_tsc(s, WH_DELIVERY_PERIOD_MS);
 	uint64_t most_tsc = s->rtt.samples > 0 ? period_tsc : wh_session_ms_tsc(s, 1);
 
-	arrivals->interval_tsc = wh_min_u64(rtt_tsc / 4, most_tsc);
+	arrivals->interval_tsc = wh_max_u64(wh_min_u64(rtt_tsc / 4, most_tsc), most_tsc / 1000);
 	arrivals->patience_tsc =
 		wh_max_u64(wh_min_u64(rtt_tsc, wh_session_heartbeat_tsc(s, 0)), period_tsc);
 }

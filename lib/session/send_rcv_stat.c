@@ -298,6 +298,8 @@ static void keep_step(struct wh_session *s)
 
 		rx->next_state_tsc = wh_min_u64(rx->next_state_tsc, arrivals->last_tsc + pause_tsc);
 	}
+	/* What may not be said yet is not looked at again and again. */
+	rx->next_state_tsc = wh_max_u64(rx->next_state_tsc, state_due_tsc(s));
 }
 
 static int32_t send_state(struct wh_session *s, uint64_t now_tsc)

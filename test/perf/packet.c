@@ -154,11 +154,12 @@ static void make_rings(struct pair *pair)
 	}
 }
 
-static void open_all(struct bench *bench, uint16_t mtu)
+static void open_all(struct bench *bench, uint16_t mtu, const struct wh_profile *profile)
 {
 	struct pair *pair = &bench->pair;
 
 	pair->config = pair_config(mtu, 0);
+	wh_session_config_profile(&pair->config, profile);
 	pair->config.chunk_bytes = CHUNK_BYTES;
 	pair->config.chunks = CHUNKS;
 	pair->config.attach_bytes = ATTACH_BYTES;
@@ -211,15 +212,22 @@ static void start_eal(void)
 int main(void)
 {
 	static const uint16_t mtus[] = {1500, 9000};
+	struct wh_profile delivery = *wh_profile_find("fixed");
 
+	delivery.feedback.delivery = true;
+	delivery.feedback.no_ack2 = true;
+	delivery.feedback.resend = WH_RESEND_LATE;
 	start_eal();
 	printf("%5s %-8s %6s   by process, in cycles per packet\n", "MTU", "side", "sum");
-	for (size_t i = 0; i < RTE_DIM(mtus); i++) {
+	for (size_t i = 0; i < 2 * RTE_DIM(mtus); i++) {
 		struct bench *bench = calloc(1, sizeof(*bench));
 
 		if (bench == NULL)
 			return EXIT_FAILURE;
-		open_all(bench, mtus[i]);
+		if (i == RTE_DIM(mtus))
+			printf("with feedback.delivery\n");
+		open_all(bench, mtus[i % RTE_DIM(mtus)],
+			i < RTE_DIM(mtus) ? wh_profile_find("fixed") : &delivery);
 		measure(bench);
 		close_all(bench);
 		free(bench);
