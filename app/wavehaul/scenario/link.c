@@ -148,11 +148,14 @@ static void take_loss_burst(struct wh_taker *taker, struct wh_fibre_config *loss
 
 	if (pkts == 0.0)
 		return;
-	if (wh_take_has(taker, "gilbert_elliott") || share == 0.0 || share > 0.5) {
-		wh_take_refuse(taker, "loss_burst",
-			"wants a loss from above 0 to 50%, and no gilbert_elliott");
+	if (wh_take_has(taker, "gilbert_elliott") || !wh_take_has(taker, "loss") || share > 0.5) {
+		wh_take_refuse(
+			taker, "loss_burst", "wants a loss of at most 50%, and no gilbert_elliott");
 		return;
 	}
+	/* A sweep may begin without any. */
+	if (share == 0.0)
+		return;
 	loss->loss = 0.0;
 	loss->loss_model = WH_LOSS_GILBERT_ELLIOTT;
 	loss->gilbert_elliott = (struct wh_gilbert_elliott){

@@ -74,7 +74,7 @@ static const struct {
 	{SCENARIO LINK "loss = 60%\nloss_burst = 20\n" FLOW, "f:7: loss_burst = '20' wants a loss"},
 	{SCENARIO LINK "loss = 1%\nloss_burst = 0.5\n" FLOW, "f:7: loss_burst = '0.5' is 0.5; it"},
 	{SCENARIO LINK "loss_burst = 2\ngilbert_elliott = 0.1, 0.2\n" FLOW,
-		"f:6: loss_burst = '2' wants a loss from above 0 to 50%, and no gilbert_elliott"},
+		"f:6: loss_burst = '2' wants a loss of at most 50%, and no gilbert_elliott"},
 	{SCENARIO LINK "rate_steps = 1M\n" FLOW, "f:6: rate_steps = '1M' is not understood; "},
 	{SCENARIO LINK "rate_steps = 0 at 1s\n" FLOW,
 		"f:6: rate_steps = '0 at 1s' has a value that no link may have"},

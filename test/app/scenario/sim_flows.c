@@ -153,6 +153,24 @@ static void test_traces(void)
 	unlink(path);
 }
 
+/* In bursts of 20, or none at all. */
+static void test_bursts_of_none(void)
+{
+	CU_ASSERT_EQUAL_FATAL(
+		open_text(SCENARIO "[sweep]\np = 0, 1%\n" LINK "loss = p\nloss_burst = 20\n" FLOW,
+			NULL),
+		-1);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct wh_point *point = build(i);
+		const struct wh_fibre_config *loss = &point->links[0].loss;
+
+		CU_ASSERT_EQUAL(loss->loss, 0.0);
+		CU_ASSERT_EQUAL(loss->loss_model == WH_LOSS_GILBERT_ELLIOTT, i == 1);
+		wh_point_free(point);
+	}
+	close_file();
+}
+
 static void test_clocks(void)
 {
 	CU_ASSERT_EQUAL_FATAL(open_text(WHOLE "sender_skew = 100e-6\nreceiver_skew = -100e-6\n"
@@ -173,6 +191,7 @@ static void test_clocks(void)
 }
 
 CU_TestInfo wh_tests[] = {
+	{"bursts of no loss", test_bursts_of_none},
 	{"clocks of hosts", test_clocks},
 	{"links that change", test_changing_link},
 	{"flows by lists", test_lists},
