@@ -31,6 +31,7 @@ OK, USAGE, CONFIGURATION = 0, 2, 7
 STARTING_S, STOPPING_S = 20, 10
 LEFT, RIGHT = '192.0.2.1', '192.0.2.2'
 LEFT6, RIGHT6 = '2001:db8::1', '2001:db8::2'
+UDP_SEGMENT = 103  # udp(7)
 OWN_DROPS = ('oversize', 'no_room', 'no_mbuf', 'port_full', 'rx_missed', 'rx_error', 'rx_segments',
              'rx_segments_no_mbuf', 'tx_segments', 'tx_link_down', 'tx_stopped')
 
@@ -158,7 +159,8 @@ def loss(program, _folder):
         expect(there['came_pkts'] >= 5000, f'{there}')
         expect_between('the share that is lost',
                        there['path_lost_pkts']['loss'] / there['came_pkts'], 0.173, 0.227)
-        expect_equal('what the other host got', arrived, there['went_pkts'])
+        # The kernel of the middle says a few words of its own there.
+        expect_between('what the other host got beyond that', arrived - there['went_pkts'], 0, 20)
         expect_even(wan.report)
         expect_equal('dropped by wan itself', own_drops(there), 0)
         expect_equal('lost on the way back', sum(wan.report['back']['path_lost_pkts'].values()), 0)
@@ -204,6 +206,31 @@ def oversize(program, _folder):
         expect_said(result, 'more than the MTU of 1000 come from af_packet:wa.*ethtool -K')
         expect_equal('sentences of it', result.err.count('more than the MTU'), 1)
         expect_even(wan.report)
+
+
+def flood(program, _folder):
+    """The shortest frames at many times the line's rate, and segments of 60 kB: by their names."""
+    with sites(sums=False) as (left, middle, right), \
+            Wan(program, middle, '--delay', '1ms', '--rate', '10M', '--queue', '50p') as wan:
+        left.ip('neigh', 'replace', RIGHT, 'lladdr', right.mac(), 'dev', 'eth0')
+        until = time.monotonic() + 0.5
+        while time.monotonic() < until:
+            send_datagrams(left, RIGHT, 500, 18)
+        with left.inside():
+            sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        with sender:
+            sender.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, 1400)
+            for _ in range(10):
+                sender.sendto(bytes(60000), (RIGHT, 9))
+        time.sleep(0.3)
+        result = wan.stop()
+    there = wan.report['there']
+    expect(there['path_lost_pkts']['queue'] > there['came_pkts'] / 2, f'{there}')
+    expect_equal('longer than the MTU', there['own_dropped_pkts']['oversize'], 10)
+    expect_said(result, 'more than the MTU of 1500 come from af_packet:wa')
+    # 60 bytes and 24 around them: 10 Mb/s are 14881 a second.
+    expect_between('frames that went on', there['went_pkts'], 3000, 16000)
+    expect_even(wan.report)
 
 
 def partial(program, _folder):
@@ -367,6 +394,7 @@ def cases():
     yield Case('loss', True, loss)
     yield Case('transparent', True, transparent)
     yield Case('oversize', True, oversize)
+    yield Case('flood', True, flood)
     yield Case('partial', True, partial)
     yield Case('rate', False, rate)
     yield Case('schedule', True, schedule)
