@@ -15,6 +15,11 @@ from pathlib import Path
 from harness import Case, expect, expect_equal, run_cases
 
 TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / 'tools'))
+
+from barslib import short
+
+BARS = TOP / 'config/scenarios/bars'
 BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
 OK, FAILED, USAGE, MISSING, EXPECTATION = 0, 1, 2, 7, 8
 
@@ -59,9 +64,40 @@ def wrong(program, folder, args, status, said):
     expect_equal('stdout', ended.stdout, '')
 
 
+def worse(program, folder):
+    """A row below its bound fails the run; one that comes as far as ever does not."""
+    allowed = short.Short('bar03-known', 'lost at the start', 0.7, 'a reason')
+    for reached, fails in ((0.6, False), (0.8, True)):
+        row = {'scenario': allowed.scenario, 'what': allowed.what, 'sign': '<=', 'wanted': 0.5,
+               'reached': reached}
+        expect_equal(f'{reached} is short', short.comes_as_far(row, (allowed,)), not fails)
+    row = {'scenario': 'bar03-known', 'what': 'another', 'sign': '<=', 'wanted': 1, 'reached': 2}
+    expect_equal('what has no bound is short', short.comes_as_far(row, (allowed,)), False)
+
+
+def table(program, folder):
+    """Bounds are of rows that there are, beyond what is wanted, with a reason."""
+    for one in short.ALL:
+        text = (BARS / f'{one.scenario}.ini').read_text()
+        expect(f'\n{one.what} = ' in text, f'{one.scenario} has no {one.what}')
+        expect(len(one.why) > 20, f'{one.scenario}, {one.what}: no reason')
+
+
+def quick(program, folder):
+    """Nothing has become worse than the table allows."""
+    ended = bars(program, '--quick', '--json', folder / 'rows.json', status=OK)
+    rows = json.loads((folder / 'rows.json').read_text())['rows']
+    expect_equal('bars', sorted({row['bar'] for row in rows}), list(range(1, 13)))
+    expect(len(rows) > 80, len(rows))
+    expect('FAILED' not in ended.stdout, ended.stdout)
+
+
 def cases():
     yield Case('who is told', True, told)
     yield Case('who misses', True, missed)
+    yield Case('bounds', True, worse)
+    yield Case('the table of bounds', True, table)
+    yield Case('every bar, quickly', True, quick)
     for args, status, said in (
             (('--only', '99'), USAGE, "'99' is no bar of bar01-line, "),
             (('--jobs', '0'), USAGE, "'0' is no positive number"),

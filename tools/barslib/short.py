@@ -7,19 +7,17 @@ table may only shrink: what no row needs any more goes.
 
 from collections import namedtuple
 
-# `bound` is what is reached at least (at most, where the bar is an upper one) in any setting.
+# `bound` is what is reached at least (at most, where the bar is an upper one) in any setting; None:
+# nothing can be said.
 Short = namedtuple('Short', 'scenario what bound why')
 
 ALL = ()
 
 
-def found(scenario, what):
-    return next((one for one in ALL if (one.scenario, one.what) == (scenario, what)), None)
-
-
-def comes_as_far(row):
+def comes_as_far(row, table=ALL):
     """Whether a row that is not reached is as good as the table says."""
-    short = found(row['scenario'], row['what'])
-    if short is None or row['reached'] is None:
-        return False
+    short = next((one for one in table
+                  if (one.scenario, one.what) == (row['scenario'], row['what'])), None)
+    if short is None or row['reached'] is None or short.bound is None:
+        return short is not None and short.bound is None
     return row['reached'] >= short.bound if '>' in row['sign'] else row['reached'] <= short.bound
