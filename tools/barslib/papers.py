@@ -95,7 +95,7 @@ def paper_text(text, paper):
     return written(parts, paper.question.format(encode=encode))
 
 
-def own_text(text, paper, profile):
+def own_text(text, paper, profile, shares):
     parts = []
     for head, lines in sections(text):
         if head == f'[flow {paper.flow}]':
@@ -103,7 +103,7 @@ def own_text(text, paper, profile):
             stays = STAYS + (('window',) if model else ())
             lines = [line for line in lines if line.split(' =')[0] in stays]
             lines.append(f'agent = {profile}')
-            lines += ['share = dedicated'] if profile == 'lambda' else []
+            lines += ['share = dedicated'] if shares else []
         parts.append((head, lines))
     return written(parts, paper.question.format(encode='0s'))
 
