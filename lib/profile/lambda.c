@@ -50,7 +50,8 @@
 #define ALPHA_SEEN        0.3 /* of alpha stood: losses may come of it */
 #define ALPHA_BORNE       0.5 /* of the queue that stood when packets were lost */
 #define ALPHA_BORNE_LEAST 1.0
-#define ALPHA_REGAINED    1.02 /* a sample without losses */
+#define ALPHA_REGAINED_S  0.5  /* without losses it is twice that */
+#define JITTER_ALPHA      2.0  /* so many times what least delays sway by is no queue */
 #define REGAIN            1.5  /* towards what was there for us before a queue was shed */
 #define FLAT              0.1  /* of alpha: the step before was not felt */
 #define FIRST_STEP        0.01 /* of the rate, when nothing stands in the queue; then ... */
@@ -199,8 +200,10 @@ static double alpha_pkts(const struct wh_control *control, double rate_pps)
 	double part = rate_pps * wire_bytes * 8.0 / ALPHA_AT_BPS;
 
 	double pkts = fmax(option(control, ALPHA) / wire_bytes * wh_cbrt(part), ALPHA_LEAST);
+	double jitter_s = view_of(control)->path.jitter_s;
 	double borne_pkts = view_of(control)->alpha_most_pkts;
 
+	pkts = fmax(pkts, JITTER_ALPHA * jitter_s * rate_pps);
 	return borne_pkts > 0.0 ? fmin(pkts, fmax(borne_pkts, ALPHA_BORNE_LEAST)) : pkts;
 }
 
@@ -312,7 +315,7 @@ static void increase(struct wh_control *control, double standing, double most_pp
 	}
 	if (lambda->step == 0.0 || standing > FLAT * alpha) {
 		lambda->step = fmin(least, 0.1);
-		lambda->growth = 1.0;
+		lambda->growth = 2.0;
 	} else {
 		lambda->step = fmin(lambda->step * lambda->growth, STEP_MOST);
 		lambda->growth = fmin(2.0 * lambda->growth, STEP_GROWTH);
@@ -369,7 +372,7 @@ static void learn_queue(struct wh_control *control)
 
 	if (wh_lambda_loss_bearable(
 		    &lambda->loss, (double)sample->seen_pkts, (double)sample->lost_pkts)) {
-		lambda->alpha_most_pkts *= ALPHA_REGAINED;
+		lambda->alpha_most_pkts *= 1.0 + fmin(sample->span_s / ALPHA_REGAINED_S, 1.0);
 	} else if (peak_pkts > ALPHA_SEEN * alpha) {
 		lambda->alpha_most_pkts = ALPHA_BORNE * fmin(peak_pkts, alpha);
 	}

@@ -7,9 +7,9 @@
 
 #define NOISE_PKTS      100000.0 /* the noise is of about so many packets */
 #define BEARABLE_SIGMAS 3.0      /* of the noise, */
-#define BEARABLE_LOST   3.0      /* and so many packets beyond it, */
+#define BEARABLE_LOST   2.0      /* and so many beyond it, or bursts, */
 #define BEARABLE_MORE   0.002    /* or such a share of them */
-#define DOUBTS          2 /* samples in a row that are suspicious; a burst of losses is in one */
+#define DOUBTS          4 /* samples in a row that are suspicious; a burst of losses is in one */
 #define DOUBTS_PKTS     1000.0 /* or one of so many */
 #define SPREAD_MOST     100.0
 #define SPREAD_LEARNT   0.1
@@ -72,9 +72,10 @@ static void add_noise(struct wh_lambda_loss *loss, double pkts, double lost_pkts
 bool wh_lambda_loss_bearable(const struct wh_lambda_loss *loss, double pkts, double lost_pkts)
 {
 	double mean = wh_lambda_loss_noise(loss) * pkts;
+	double spread = fmax(loss->spread, 1.0);
 
-	return lost_pkts <= mean + BEARABLE_SIGMAS * sqrt(mean * fmax(loss->spread, 1.0)) +
-				    BEARABLE_LOST ||
+	/* And a burst or two more: few in a sample are not normally distributed. */
+	return lost_pkts <= mean + BEARABLE_SIGMAS * sqrt(mean * spread) + BEARABLE_LOST * spread ||
 	       lost_pkts <= mean + BEARABLE_MORE * pkts;
 }
 

@@ -5,8 +5,10 @@
 
 #include "base/assert.h"
 
-#define LEAST_PERIOD_S   10.0 /* a least delay is of this period or the one before: LEDBAT's */
-#define LEAST_PERIOD_RTT 40.0 /* or, on long ways, so many round trips */
+#define LEAST_PERIOD_S   10.0   /* a least delay is of this period or the one before: LEDBAT's */
+#define LEAST_PERIOD_RTT 40.0   /* or, on long ways, so many round trips */
+#define JITTER_LEARNT    0.0625 /* from each state */
+#define JITTER_MOST_S    20e-3
 #define GAP_FORGETS      0.98 /* of the longest gap, by each state that comes sooner */
 #define SHORT_PKTS       4    /* distances of fewer tell no rate */
 #define USED_SHARE       0.8  /* of what was allowed: less is starved */
@@ -66,6 +68,15 @@ double wh_lambda_path_covered_s(const struct wh_lambda_path *path)
 void wh_lambda_path_forget(struct wh_lambda_path *path)
 {
 	path->least[0] = path->least[1] = (struct wh_lambda_least){0};
+}
+
+/* A queue changes little from one state to the next. */
+static void learn_jitter(struct wh_lambda_path *path, double queue_s)
+{
+	double sways_s = fmin(fabs(queue_s - path->queue_s), JITTER_MOST_S);
+
+	path->jitter_s += (sways_s - path->jitter_s) * JITTER_LEARNT;
+	path->queue_s = queue_s;
 }
 
 static void learn_least(struct wh_lambda_path *path, const struct wh_delivery_event *event)
@@ -133,7 +144,7 @@ void wh_lambda_path_hear(struct wh_lambda_path *path, const struct wh_delivery_e
 	path->seen_pkts = event->seen_pkts;
 	path->delivered_pkts = event->delivered_pkts;
 	path->arrived_tsc = event->arrived_tsc;
-	path->queue_s = fmax(minus_s(path, event->least_delay_tsc, least_delay_tsc(path)), 0.0);
+	learn_jitter(path, fmax(minus_s(path, event->least_delay_tsc, least_delay_tsc(path)), 0.0));
 	learn_round_trip(path, event);
 	path->short_pps = 0.0;
 	if (event->span_pkts >= SHORT_PKTS && event->span_tsc > 0)

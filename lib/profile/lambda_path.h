@@ -38,10 +38,11 @@ struct wh_lambda_path {
 	struct wh_lambda_least least[2]; /* of this period, of the one before */
 	uint64_t least_since_tsc;
 	double there_and_back_s; /* a round trip without our queue, the longest of late */
-	double gap_s;            /* from one state to the next, the longest of late */
-	uint64_t heard_tsc;      /* the latest state; 0: none yet */
-	uint64_t moved_tsc;      /* the latest one that saw something new */
-	uint64_t seen_pkts;      /* by the latest state ... */
+	double jitter_s;    /* least delays of states in a row differ by so much: hosts' doing */
+	double gap_s;       /* from one state to the next, the longest of late */
+	uint64_t heard_tsc; /* the latest state; 0: none yet */
+	uint64_t moved_tsc; /* the latest one that saw something new */
+	uint64_t seen_pkts; /* by the latest state ... */
 	uint64_t delivered_pkts;
 	uint64_t arrived_tsc;
 	double queue_s;   /* ... least of its packets */
