@@ -252,12 +252,27 @@ static void take_clocks(struct wh_session *s, const struct wh_rcv_state *state)
 	delivery->delay = delay;
 }
 
-/* What both ways agree on: a queue that grows or drains lengthens or shortens one of them. */
+/* As steep as no clocks are: it says nothing of them. */
+static bool is_of_path(double slope)
+{
+	return fabs(slope) >= WH_SKEW_MOST_PPM * 1e-6 * 0.999;
+}
+
+/*
+ * What both ways agree on: a queue that grows or drains lengthens or shortens one of them. One that
+ * is steeper than clocks are leaves it to the other.
+ */
 static double agreed_slope(const struct wh_delivery *delivery)
 {
 	double there = wh_skew_slope(&delivery->there);
 	double back = -wh_skew_slope(&delivery->back);
 
+	if (is_of_path(there) && is_of_path(back))
+		return 0.0;
+	if (is_of_path(back))
+		return there;
+	if (is_of_path(there))
+		return back;
 	if ((there > 0.0) != (back > 0.0))
 		return 0.0;
 	return fabs(there) < fabs(back) ? there : back;

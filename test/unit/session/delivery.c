@@ -154,6 +154,26 @@ static void test_queue_is_no_skew(void)
 	}
 }
 
+/* The way back fills up at 2 ms a second, clocks are apart: the way there tells of them alone. */
+static void test_skew_and_queue_back(void)
+{
+	for (int sign = -1; sign <= 1; sign += 2) {
+		pace(500 * US);
+
+		struct pair *pair = pair_open(5 * MS);
+
+		pair->step_tsc = 250 * US;
+		pair->sender_ppm = sign * 100;
+		for (uint32_t ms = 0; ms < 8000; ms++) {
+			pair->back.delay_tsc += 2 * US;
+			run_for(pair, MS);
+		}
+		/* 800 us without; some of them before it is known. */
+		CU_ASSERT_TRUE(llabs(watch.event.least_delay_tsc) <= 80 * (int64_t)US);
+		pair_close(pair);
+	}
+}
+
 /* The stream has nothing more: held up. */
 static void test_held_up(void)
 {
@@ -247,6 +267,7 @@ CU_TestInfo wh_tests[] = {
 	{"train in bursts", test_train_in_bursts},
 	{"skew", test_skew},
 	{"a queue is no skew", test_queue_is_no_skew},
+	{"skew and a queue back", test_skew_and_queue_back},
 	{"held up", test_held_up},
 	{"liar", test_liar},
 	CU_TEST_INFO_NULL,
