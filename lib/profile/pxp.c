@@ -5,6 +5,10 @@
  * once in a control interval, a packet goes again when enough of the receiver's states have passed
  * and the last one still misses it, and a window of serials and the operator's rate bound the flow.
  * There is no timer and no request: a state that is lost costs nothing but its place in the count.
+ *
+ * The paper's bitmap is here a range from the lower edge on and the holes in it: the same bits told
+ * by where they change, of any window, for one of a million packets would need 87 states as bits.
+ * A state with more holes than fit says up to where it goes, and the next one goes on there.
  */
 
 #include "profile/pxp.h"

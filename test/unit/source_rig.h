@@ -15,6 +15,7 @@
 #include "base/prng.h"
 #include "bundle_tree.h"
 #include "source/source.h"
+#include "source/source_internal.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MEMORY       "/dev/shm"
@@ -24,6 +25,7 @@
 #define RIG_CHUNKS_MAX  32
 #define RIG_ENTRIES_MAX 20000
 #define RIG_POLLS_MAX   2000000
+#define RIG_IDLE_MAX    100000 /* some ten seconds on a disk */
 #define RIG_LOG_BYTES   65536
 #define RIG_ANSWERS     16
 #define RIG_FIRST       3 /* numbers of the streams' first chunks */
@@ -493,10 +495,14 @@ static inline void rig_run(struct rig *rig, uint32_t entries)
 		rig_poll_or_wait(rig);
 }
 
-/* Until it has nothing to do: requests in the air are waited for. */
+/* Until it has nothing to do: a disk has longer for requests in the air, for others may use it. */
 static inline void rig_settle(struct rig *rig)
 {
-	for (int idle = 0, i = 0; idle < 200 && i < RIG_POLLS_MAX; i++)
+	const struct wh_read_ahead *ahead = &rig->source->reading.ahead;
+
+	for (int idle = 0, i = 0;
+		i < RIG_POLLS_MAX && (idle < 200 || (ahead->in_air > 0 && idle < RIG_IDLE_MAX));
+		i++)
 		idle = rig_poll_or_wait(rig) ? 0 : idle + 1;
 }
 
