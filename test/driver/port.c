@@ -536,10 +536,8 @@ static void test_memif_jumbo(void)
 	/* the other end hears of it, and is closed at once */
 	bool heard = false;
 
-	for (unsigned int ms = 0; ms < 2000 && !heard; ms++) {
+	for (unsigned int ms = 0; ms < 2000 && !heard; ms++, rte_delay_us_sleep(1000))
 		heard = !wh_port_watch_link(port[0]);
-		rte_delay_us_sleep(1000);
-	}
 	CU_ASSERT_TRUE(heard);
 	wh_port_close(port[0]);
 	for (unsigned int i = 0; i < 2; i++)
