@@ -73,8 +73,10 @@ class Wavehaul(Contender):
         limit_s = seconds + SLACK_S
         serve = [self.binary, 'serve', '--root', self.folder, '--addr', f'{server_address}/24',
                  *common]
+        # Nothing is told: not even what the race before has found of the way.
         send = [self.binary, 'bench', server_address, '--addr', f'{client_address}/24',
-                '--profile', self.profile, '--time', f'{seconds}s', '--json', *common]
+                '--profile', self.profile, '--time', f'{seconds}s', '--json', '--state', 'none',
+                *common]
         if self.profile in TOLD:
             send += ['--rate', int(line.rate_bps * TOLD_SHARE)]
         with running(sites.right.place, limit_s, serve) as server:
