@@ -27,6 +27,8 @@
  * Drain. When no empty queue was seen for 2 s, it is let run dry for a round trip: the least
  *   delay shall be no queue's (LEDBAT++, ProbeRTT). bar06-share.
  * Longer way. A queue that stays although we shed, while less arrives, is none. bar05-delay.
+ * Compete. Who sheds beside flows that fill every queue gives all away: while they are about, what is
+ *   under way is as much as one TCP has (Copa, Nimbus). bar07 with a queue of one product and more.
  * Fetch. When nothing is seen for long, one packet goes in spite of the window. bar05-outage.
  */
 
@@ -38,6 +40,7 @@
 #include "base/arith.h"
 #include "base/assert.h"
 #include "profile/interval.h"
+#include "profile/lambda_compete.h"
 #include "profile/lambda_loss.h"
 #include "profile/lambda_path.h"
 
@@ -85,6 +88,13 @@
 #define DRAIN_MORE 0.003 /* and such a part of the rate */
 #define DRAINED    0.2   /* of alpha in the queue is none */
 
+#define OTHERS_ALPHA    24.0 /* a queue of more than many of us leave, */
+#define OTHERS_S        1e-3
+#define OTHERS_RTT      0.1
+#define OTHERS_FILL_S   0.5 /* for so long, is others' */
+#define OTHERS_FILL_RTT 12.0
+#define COMPETE_PACE    1.1 /* of the rate: the window says what goes */
+
 #define SAMPLE_RTT     0.25 /* that a sample lasts at least */
 #define SAMPLE_S       1e-3 /* on short ways hosts' jitter needs so long */
 #define SLACK_PKTS     2.0
@@ -99,6 +109,7 @@
 enum {
 	TRAIN,
 	ALPHA,
+	SHARE,
 	OPTIONS,
 };
 
@@ -107,6 +118,9 @@ static const struct wh_option options[OPTIONS] = {
 		"packets that go first, at once, to find the capacity"},
 	[ALPHA] = {"alpha", WH_OPTION_COUNT, 100, 1 << 24, ALPHA_BYTES, false, "FAST TCP",
 		"bytes that it keeps in the queue at 1 Gb/s, and more at a higher rate"},
+	[SHARE] = {"share", WH_OPTION_SHARING, WH_SHARING_DEDICATED, WH_SHARING_SCAVENGER,
+		WH_SHARING_FAIR, false, NULL,
+		"dedicated: owns the way; fair: one of equals, TCPs too; scavenger: gives way"},
 };
 
 enum phase { START, VERIFY, CRUISE };
@@ -115,6 +129,7 @@ struct lambda {
 	enum phase phase;
 	struct wh_lambda_path path;
 	struct wh_lambda_loss loss;
+	struct wh_lambda_compete compete;
 	double rate_pps;
 	double rate_max_pps;    /* the operator's bound, the line's */
 	double estimate_pps;    /* by the train */
@@ -127,6 +142,8 @@ struct lambda {
 	double shed_from_pps;        /* the rate before all shedding in a row */
 	double shed_arrival_pps;
 	uint32_t shed_in_vain;
+	double full_pps; /* the rate when others began to fill the queue; 0: they do not */
+	uint64_t full_tsc;
 	uint64_t now_tsc, sent_pkts; /* of the latest event */
 	uint64_t train_pkts, train_tsc, train_arrived;
 	double train_s;
@@ -213,6 +230,9 @@ static double window_pkts(const struct wh_control *control)
 	double covered_s = wh_lambda_path_covered_s(&lambda->path);
 	double pkts = lambda->rate_pps * covered_s + alpha_pkts(control, lambda->rate_pps);
 
+	if (lambda->compete.on)
+		return fmin(lambda->compete.window_pkts + lambda->rate_pps * lambda->path.gap_s,
+			(double)control->config.window_pkts_max);
 	if (lambda->drains > 0.0)
 		return fmax(lambda->rate_pps * covered_s * (1.0 - lambda->drains), 2.0);
 	pkts = fmax(pkts + SLACK_PKTS, fmin(WINDOW_PKTS, lambda->rate_pps * WINDOW_S));
@@ -378,6 +398,15 @@ static void learn_queue(struct wh_control *control)
 	}
 }
 
+/* More than many flows like this one leave in a queue. */
+static double deep_s(const struct wh_control *control)
+{
+	const struct lambda *lambda = view_of(control);
+
+	return fmax(fmax(LONGER_S, LONGER_RTT * wh_lambda_path_rtt_s(&lambda->path)),
+		LONGER_ALPHA * alpha_pkts(control, lambda->rate_pps) / lambda->rate_pps);
+}
+
 /*
  * The queue stays although we shed, and what arrives becomes less: nothing stands there, the way
  * has become longer. A queue of others' would let us have what we do not send.
@@ -386,8 +415,6 @@ static bool way_is_longer(struct wh_control *control, double from_pps)
 {
 	struct lambda *lambda = state_of(control);
 	const struct wh_lambda_sample *sample = &lambda->path.sample;
-	double least_s = fmax(fmax(LONGER_S, LONGER_RTT * wh_lambda_path_rtt_s(&lambda->path)),
-		LONGER_ALPHA * alpha_pkts(control, lambda->rate_pps) / lambda->rate_pps);
 
 	double sways_s = fmax(LONGER_SWAYS_S, least_s / 4.0);
 
@@ -396,7 +423,7 @@ static bool way_is_longer(struct wh_control *control, double from_pps)
 		lambda->shed_in_vain = 0;
 		return false;
 	}
-	if (sample->queue_s < least_s ||
+	if (sample->queue_s < deep_s(control) ||
 		sample->queue_s < lambda->shed_queue_s - IN_VAIN * lambda->shed_s ||
 		sample->arrival_pps > LONGER_ARRIVES * lambda->shed_arrival_pps)
 		return false;
@@ -407,6 +434,42 @@ static bool way_is_longer(struct wh_control *control, double from_pps)
 			&lambda->loss, (double)sample->seen_pkts, (double)sample->lost_pkts))
 		return false;
 	return ++lambda->shed_in_vain >= LONGER_SHEDS;
+}
+
+/*
+ * We shed all that is ours, and a queue stands nevertheless, for longer than any number of flows like
+ * this one take to empty it: it is of others.
+ */
+static bool others_fill(struct wh_control *control)
+{
+	struct lambda *lambda = state_of(control);
+	const struct wh_lambda_path *path = &lambda->path;
+	double rtt_s = wh_lambda_path_rtt_s(path);
+	double least_s = fmax(fmax(OTHERS_S, OTHERS_RTT * rtt_s),
+		OTHERS_ALPHA * alpha_pkts(control, lambda->estimate_pps) / lambda->estimate_pps);
+
+	if (option(control, SHARE) != WH_SHARING_FAIR || path->sample.queue_s < least_s) {
+		lambda->full_pps = 0.0;
+		return false;
+	}
+	if (lambda->full_pps == 0.0) {
+		lambda->full_pps = lambda->rate_pps;
+		lambda->full_tsc = lambda->now_tsc;
+	}
+	return (double)(lambda->now_tsc - lambda->full_tsc) / path->hz >=
+	       fmax(OTHERS_FILL_S, OTHERS_FILL_RTT * (rtt_s + path->sample.queue_s));
+}
+
+static void begin_competing(struct wh_control *control)
+{
+	struct lambda *lambda = state_of(control);
+	const struct wh_lambda_path *path = &lambda->path;
+
+	wh_lambda_compete_begin(&lambda->compete, path, lambda->sent_pkts,
+		fmax(lambda->rate_pps, lambda->full_pps) *
+			(wh_lambda_path_rtt_s(path) + path->queue_s));
+	lambda->shed_s = 0.0;
+	lambda->full_pps = 0.0;
 }
 
 /* `from_pps`: the rate that the sample is of. */
@@ -462,6 +525,10 @@ static void cruise(struct wh_control *control, const struct wh_delivery_event *e
 		return;
 	}
 	learn_queue(control);
+	if (others_fill(control)) {
+		begin_competing(control);
+		return;
+	}
 	if (standing <= alpha)
 		lambda->shed_s = 0.0;
 	if (standing > CLEAR * alpha)
@@ -547,6 +614,22 @@ static void heed_overload(struct wh_control *control, const struct wh_delivery_e
 	mark(lambda, event);
 }
 
+/* The window says what goes; the rate is what comes of it. */
+static void compete(struct wh_control *control, const struct wh_delivery_event *event)
+{
+	struct lambda *lambda = state_of(control);
+	const struct wh_lambda_path *path = &lambda->path;
+	double alpha_s = alpha_pkts(control, lambda->rate_pps) / lambda->rate_pps;
+
+	wh_lambda_compete_hear(&lambda->compete, path, event->sent_pkts,
+		wh_lambda_loss_noise(&lambda->loss), alpha_s);
+	set_rate(
+		lambda, lambda->compete.window_pkts / (wh_lambda_path_rtt_s(path) + path->queue_s));
+	lambda->busy_pps = lambda->good_pps = lambda->rate_pps;
+	lambda->step = 0.0;
+	mark(lambda, event);
+}
+
 static void on_delivery(struct wh_control *control, const struct wh_delivery_event *event)
 {
 	struct lambda *lambda = state_of(control);
@@ -565,6 +648,10 @@ static void on_delivery(struct wh_control *control, const struct wh_delivery_eve
 	if (lambda->fetch_pkts > 0)
 		mark(lambda, event); /* what an outage took says nothing of the rate */
 	lambda->fetch_pkts = 0;
+	if (lambda->compete.on) {
+		compete(control, event);
+		return;
+	}
 	heed_overload(control, event);
 	if (lambda->phase == VERIFY)
 		verify(control, event);
@@ -596,7 +683,9 @@ static void on_tick(struct wh_control *control, const struct wh_tick_event *even
 static uint64_t interval_fp(const struct wh_control *control)
 {
 	const struct lambda *lambda = view_of(control);
-	double fp = (double)control->config.hz / (lambda->rate_pps * (1.0 - lambda->drains)) *
+	double fp = (double)control->config.hz /
+		    (lambda->rate_pps * (1.0 - lambda->drains) *
+			    (lambda->compete.on ? COMPETE_PACE : 1.0)) *
 		    (double)WH_INTERVAL_MIN_FP;
 
 	return (uint64_t)fmin(

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "profile/lambda_compete.h"
+
+#include <math.h>
+
+#include "base/assert.h"
+
+#define GROWTH_PKTS                                                                                \
+	0.75 /* in a round trip: more than the 0.53 of RFC 9438, 4.3, since CUBICs take more */
+#define SHRINK       0.7
+#define WINDOW_LEAST 2.0
+#define LOST_SIGMAS  3.0  /* beyond the noise */
+#define CLEAR_ROUNDS 30   /* without a queue, and they are gone */
+#define OVERFLOWS    0.5  /* of the largest queue of late */
+#define MOST_FORGETS 0.99 /* by each state */
+
+static void begin_round(struct wh_lambda_compete *compete, uint64_t sent_pkts)
+{
+	compete->round_pkts = sent_pkts;
+	compete->round_lost_pkts = compete->round_pkts_seen = 0.0;
+	compete->round_queue_s = INFINITY;
+}
+
+void wh_lambda_compete_begin(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
+	uint64_t sent_pkts, double window_pkts)
+{
+	WH_ASSERT(!compete->on);
+	*compete = (struct wh_lambda_compete){
+		.on = true,
+		.window_pkts = fmax(window_pkts, WINDOW_LEAST),
+		.seen_pkts = path->seen_pkts,
+		.delivered_pkts = path->delivered_pkts,
+		.cut_pkts = path->seen_pkts,
+	};
+	begin_round(compete, sent_pkts);
+}
+
+/* More is lost than the noise takes, and a queue stood that may have overflown. */
+static bool overflown(const struct wh_lambda_compete *compete, double noise, double queue_s)
+{
+	double mean = noise * compete->round_pkts_seen;
+
+	return compete->round_lost_pkts > mean + LOST_SIGMAS * sqrt(mean) &&
+	       queue_s >= OVERFLOWS * compete->most_queue_s;
+}
+
+static void end_round(struct wh_lambda_compete *compete, uint64_t sent_pkts, double clear_s)
+{
+	if (compete->round_queue_s > clear_s)
+		compete->clear_rounds = 0;
+	else if (++compete->clear_rounds >= CLEAR_ROUNDS)
+		compete->on = false;
+	begin_round(compete, sent_pkts);
+}
+
+void wh_lambda_compete_hear(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
+	uint64_t sent_pkts, double noise, double clear_s)
+{
+	WH_ASSERT(compete->on && path->seen_pkts >= compete->seen_pkts);
+
+	double seen = (double)(path->seen_pkts - compete->seen_pkts);
+	double arrived = (double)(path->delivered_pkts - compete->delivered_pkts);
+	bool heeded = path->seen_pkts <= compete->cut_pkts;
+
+	compete->seen_pkts = path->seen_pkts;
+	compete->delivered_pkts = path->delivered_pkts;
+	compete->most_queue_s = fmax(compete->most_queue_s * MOST_FORGETS, path->queue_s);
+	compete->round_queue_s = fmin(compete->round_queue_s, path->queue_s);
+	if (heeded) {
+		compete->round_lost_pkts = compete->round_pkts_seen = 0.0;
+	} else {
+		compete->round_pkts_seen += seen;
+		compete->round_lost_pkts = fmax(compete->round_lost_pkts + seen - arrived, 0.0);
+	}
+	if (overflown(compete, noise, path->queue_s)) {
+		compete->window_pkts = fmax(SHRINK * compete->window_pkts, WINDOW_LEAST);
+		compete->cut_pkts = sent_pkts;
+		compete->round_lost_pkts = compete->round_pkts_seen = 0.0;
+	} else if (!heeded) {
+		compete->window_pkts += GROWTH_PKTS * arrived / compete->window_pkts;
+	}
+	if (path->seen_pkts > compete->round_pkts)
+		end_round(compete, sent_pkts, clear_s);
+}

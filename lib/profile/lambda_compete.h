@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_PROFILE_LAMBDA_COMPETE_H
+#define WH_PROFILE_LAMBDA_COMPETE_H
+
+/*
+ * Beside flows that fill every queue: who sheds there gives all of his away. While such flows are
+ * about, what is under way is what one TCP would have: a window that grows by a part of a packet in a
+ * round trip and shrinks to 0.7 when a queue overflows, much as CUBIC does where it has the share of
+ * a Reno (RFC 9438, 4.3).
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "profile/lambda_path.h"
+
+struct wh_lambda_compete {
+	bool on;
+	double window_pkts;
+	double most_queue_s; /* of those that stood of late */
+	uint64_t seen_pkts, delivered_pkts;
+	uint64_t cut_pkts;   /* losses of what went before this one were heeded */
+	uint64_t round_pkts; /* what went before it is of this round */
+	double round_lost_pkts, round_pkts_seen;
+	double round_queue_s; /* the least of it */
+	uint32_t clear_rounds;
+};
+
+/* From now on, with so many packets under way. */
+void wh_lambda_compete_begin(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
+	uint64_t sent_pkts, double window_pkts);
+
+/* One state. Noise is the share that is lost whatever we do; `clear_s` of queue is none. */
+void wh_lambda_compete_hear(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
+	uint64_t sent_pkts, double noise, double clear_s);
+
+#endif
