@@ -27,8 +27,9 @@
  * Drain. When no empty queue was seen for 2 s, it is let run dry for a round trip: the least
  *   delay shall be no queue's (LEDBAT++, ProbeRTT). bar06-share.
  * Longer way. A queue that stays although we shed, while less arrives, is none. bar05-delay.
- * Compete. Who sheds beside flows that fill every queue gives all away: while they are about, what is
- *   under way is as much as one TCP has (Copa, Nimbus). bar07 with a queue of one product and more.
+ * Compete. Who sheds beside flows that fill every queue gives all away: while they are about, as
+ *   much is under way as one TCP has (Copa, Nimbus). bar07 with a queue of one product and more.
+ * Give way. A scavenger goes to a crumb at the first sign of others (LEDBAT). bar08.
  * Fetch. When nothing is seen for long, one packet goes in spite of the window. bar05-outage.
  */
 
@@ -93,6 +94,12 @@
 #define OTHERS_RTT      0.1
 #define OTHERS_FILL_S   0.5 /* for so long, is others' */
 #define OTHERS_FILL_RTT 12.0
+#define WAY_ALPHA       1.5 /* of what we leave in a queue ourselves: more is others', ... */
+#define WAY_PEAK        3.0
+#define WAY_LEFT        0.25 /* ... and of the rate so much stays, ... */
+#define CRUMB           0.01 /* ... but no less than this of the capacity, ... */
+#define WAY_S           0.1  /* ... for so long */
+#define WAY_RTT         8.0
 #define COMPETE_PACE    1.1 /* of the rate: the window says what goes */
 
 #define SAMPLE_RTT     0.25 /* that a sample lasts at least */
@@ -142,7 +149,8 @@ struct lambda {
 	double shed_from_pps;        /* the rate before all shedding in a row */
 	double shed_arrival_pps;
 	uint32_t shed_in_vain;
-	double full_pps; /* the rate when others began to fill the queue; 0: they do not */
+	uint64_t gave_way_tsc; /* as a scavenger; 0: never */
+	double full_pps;       /* the rate when others began to fill the queue; 0: they do not */
 	uint64_t full_tsc;
 	uint64_t now_tsc, sent_pkts; /* of the latest event */
 	uint64_t train_pkts, train_tsc, train_arrived;
@@ -398,15 +406,6 @@ static void learn_queue(struct wh_control *control)
 	}
 }
 
-/* More than many flows like this one leave in a queue. */
-static double deep_s(const struct wh_control *control)
-{
-	const struct lambda *lambda = view_of(control);
-
-	return fmax(fmax(LONGER_S, LONGER_RTT * wh_lambda_path_rtt_s(&lambda->path)),
-		LONGER_ALPHA * alpha_pkts(control, lambda->rate_pps) / lambda->rate_pps);
-}
-
 /*
  * The queue stays although we shed, and what arrives becomes less: nothing stands there, the way
  * has become longer. A queue of others' would let us have what we do not send.
@@ -415,6 +414,8 @@ static bool way_is_longer(struct wh_control *control, double from_pps)
 {
 	struct lambda *lambda = state_of(control);
 	const struct wh_lambda_sample *sample = &lambda->path.sample;
+	double least_s = fmax(fmax(LONGER_S, LONGER_RTT * wh_lambda_path_rtt_s(&lambda->path)),
+		LONGER_ALPHA * alpha_pkts(control, lambda->rate_pps) / lambda->rate_pps);
 
 	double sways_s = fmax(LONGER_SWAYS_S, least_s / 4.0);
 
@@ -423,7 +424,7 @@ static bool way_is_longer(struct wh_control *control, double from_pps)
 		lambda->shed_in_vain = 0;
 		return false;
 	}
-	if (sample->queue_s < deep_s(control) ||
+	if (sample->queue_s < least_s ||
 		sample->queue_s < lambda->shed_queue_s - IN_VAIN * lambda->shed_s ||
 		sample->arrival_pps > LONGER_ARRIVES * lambda->shed_arrival_pps)
 		return false;
@@ -437,8 +438,8 @@ static bool way_is_longer(struct wh_control *control, double from_pps)
 }
 
 /*
- * We shed all that is ours, and a queue stands nevertheless, for longer than any number of flows like
- * this one take to empty it: it is of others.
+ * We shed all that is ours, and a queue stands nevertheless, for longer than flows like this one
+ * take to empty it: it is of others.
  */
 static bool others_fill(struct wh_control *control)
 {
@@ -497,6 +498,32 @@ static void shed(struct wh_control *control, double from_pps, double excess_pkts
 	lambda->good_pps = lambda->rate_pps;
 }
 
+/*
+ * A scavenger leaves all but a crumb of the way at the first sign of others, a queue that is not
+ * its own or losses that are no noise, and comes back a while later.
+ */
+static bool gives_way(struct wh_control *control)
+{
+	struct lambda *lambda = state_of(control);
+	const struct wh_lambda_sample *sample = &lambda->path.sample;
+	double hold_s = fmax(WAY_S, WAY_RTT * wh_lambda_path_rtt_s(&lambda->path));
+	double own_s = alpha_pkts(control, lambda->estimate_pps) / lambda->estimate_pps;
+	double mean = wh_lambda_loss_noise(&lambda->loss) * (double)sample->seen_pkts;
+
+	if (option(control, SHARE) != WH_SHARING_SCAVENGER)
+		return false;
+	if (sample->queue_s > WAY_ALPHA * own_s || sample->peak_s > WAY_PEAK * own_s ||
+		(double)sample->lost_pkts > mean + 3.0 * sqrt(mean)) {
+		lambda->gave_way_tsc = lambda->now_tsc;
+		lambda->busy_pps = 0.0;
+		lambda->step = lambda->shed_s = 0.0;
+		set_rate(lambda, fmax(WAY_LEFT * lambda->rate_pps, CRUMB * lambda->estimate_pps));
+		lambda->good_pps = lambda->rate_pps;
+	}
+	return lambda->gave_way_tsc > 0 &&
+	       (double)(lambda->now_tsc - lambda->gave_way_tsc) / lambda->path.hz < hold_s;
+}
+
 static void cruise(struct wh_control *control, const struct wh_delivery_event *event)
 {
 	struct lambda *lambda = state_of(control);
@@ -521,6 +548,10 @@ static void cruise(struct wh_control *control, const struct wh_delivery_event *e
 	if (lambda->drains > 0.0) {
 		lambda->drains = 0.0;
 		lambda->drained_tsc = event->now_tsc;
+		mark(lambda, event);
+		return;
+	}
+	if (gives_way(control)) {
 		mark(lambda, event);
 		return;
 	}
