@@ -482,6 +482,7 @@ static void shed(struct wh_control *control, double from_pps, double excess_pkts
 
 	lambda->step = 0.0;
 	if (way_is_longer(control, from_pps)) {
+		wh_lambda_compete_doubt(&lambda->compete, &lambda->path, lambda->now_tsc);
 		wh_lambda_path_forget(&lambda->path);
 		set_rate(lambda, lambda->shed_from_pps);
 		lambda->shed_s = 0.0;
@@ -653,7 +654,7 @@ static void compete(struct wh_control *control, const struct wh_delivery_event *
 	double alpha_s = alpha_pkts(control, lambda->rate_pps) / lambda->rate_pps;
 
 	wh_lambda_compete_hear(&lambda->compete, path, event->sent_pkts,
-		wh_lambda_loss_noise(&lambda->loss), alpha_s);
+		wh_lambda_loss_sure_noise(&lambda->loss), alpha_s);
 	set_rate(
 		lambda, lambda->compete.window_pkts / (wh_lambda_path_rtt_s(path) + path->queue_s));
 	lambda->busy_pps = lambda->good_pps = lambda->rate_pps;
@@ -681,6 +682,11 @@ static void on_delivery(struct wh_control *control, const struct wh_delivery_eve
 	lambda->fetch_pkts = 0;
 	if (lambda->compete.on) {
 		compete(control, event);
+		return;
+	}
+	if (option(control, SHARE) == WH_SHARING_FAIR &&
+		wh_lambda_compete_disproves(&lambda->compete, &lambda->path, event->now_tsc)) {
+		begin_competing(control);
 		return;
 	}
 	heed_overload(control, event);

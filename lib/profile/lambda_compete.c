@@ -2,9 +2,12 @@
 #include "profile/lambda_compete.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/assert.h"
 
+#define DOUBT_S   20.0 /* after the way seemed to become longer, ... */
+#define DOUBT_RTT 0.03 /* ... and shorter again by such a share of its round trip */
 #define GROWTH_PKTS                                                                                \
 	0.75 /* in a round trip: more than the 0.53 of RFC 9438, 4.3, since CUBICs take more */
 #define SHRINK       0.7
@@ -13,6 +16,36 @@
 #define CLEAR_ROUNDS 30   /* without a queue, and they are gone */
 #define OVERFLOWS    0.5  /* of the largest queue of late */
 #define MOST_FORGETS 0.99 /* by each state */
+
+void wh_lambda_compete_doubt(
+	struct wh_lambda_compete *compete, const struct wh_lambda_path *path, uint64_t now_tsc)
+{
+	compete->told = true;
+	compete->told_tsc = now_tsc;
+	compete->told_s = -1.0;
+	memcpy(compete->before, path->least, sizeof(compete->before));
+}
+
+bool wh_lambda_compete_disproves(
+	struct wh_lambda_compete *compete, struct wh_lambda_path *path, uint64_t now_tsc)
+{
+	double rtt_s = wh_lambda_path_rtt_s(path);
+
+	if (!compete->told || rtt_s == 0.0)
+		return false;
+	if (compete->told_s < 0.0)
+		compete->told_s = rtt_s;
+	if ((double)(now_tsc - compete->told_tsc) / path->hz > DOUBT_S) {
+		compete->told = false;
+		return false;
+	}
+	if (rtt_s > compete->told_s * (1.0 - DOUBT_RTT))
+		return false;
+	compete->told = false;
+	path->least[0] = compete->before[0];
+	path->least[1] = compete->before[1];
+	return true;
+}
 
 static void begin_round(struct wh_lambda_compete *compete, uint64_t sent_pkts)
 {

@@ -15,6 +15,10 @@
 #include "profile/lambda_path.h"
 
 struct wh_lambda_compete {
+	struct wh_lambda_least before[2]; /* the delays when the way seemed to become longer ... */
+	double told_s;                    /* ... and the least that it has seemed to have since */
+	bool told;
+	uint64_t told_tsc;
 	bool on;
 	double window_pkts;
 	double most_queue_s; /* of those that stood of late */
@@ -25,6 +29,15 @@ struct wh_lambda_compete {
 	double round_queue_s; /* the least of it */
 	uint32_t clear_rounds;
 };
+
+/*
+ * The way seems to have become longer, and what was known of its delay is to be forgotten. If its
+ * delay then falls, a queue stood: `path` gets its delays back, and others are about.
+ */
+void wh_lambda_compete_doubt(
+	struct wh_lambda_compete *compete, const struct wh_lambda_path *path, uint64_t now_tsc);
+bool wh_lambda_compete_disproves(
+	struct wh_lambda_compete *compete, struct wh_lambda_path *path, uint64_t now_tsc);
 
 /* From now on, with so many packets under way. */
 void wh_lambda_compete_begin(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,

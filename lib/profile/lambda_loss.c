@@ -6,6 +6,7 @@
 #include "base/assert.h"
 
 #define NOISE_PKTS      100000.0 /* the noise is of about so many packets */
+#define SURE_PKTS       5000.0
 #define BEARABLE_SIGMAS 3.0      /* of the noise, */
 #define BEARABLE_LOST   2.0      /* and so many beyond it, or bursts, */
 #define BEARABLE_MORE   0.002    /* or such a share of them */
@@ -41,6 +42,11 @@ uint64_t wh_lambda_loss_sample_pkts(const struct wh_lambda_loss *loss)
 		return 4;
 	return (uint64_t)fmin(fmax(TRIAL_LOST / fmax(loss->high_share, 1e-6), TRIAL_PKTS),
 		fmin(TRIAL_PKTS_MAX, loss->high_pps * TRIAL_S));
+}
+
+double wh_lambda_loss_sure_noise(const struct wh_lambda_loss *loss)
+{
+	return loss->noise_pkts >= SURE_PKTS ? wh_lambda_loss_noise(loss) : 0.0;
 }
 
 /* Random losses vary by so many times their mean, squared: 20 in bursts of 20. */

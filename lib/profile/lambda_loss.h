@@ -36,6 +36,9 @@ struct wh_lambda_loss {
 /* Lost without any fault of ours: a share of what goes. */
 double wh_lambda_loss_noise(const struct wh_lambda_loss *loss);
 
+/* Likewise, as far as it is known of many packets: else a queue's losses may be taken for it. */
+double wh_lambda_loss_sure_noise(const struct wh_lambda_loss *loss);
+
 /* So many of so many are what noise takes now and then. */
 bool wh_lambda_loss_bearable(const struct wh_lambda_loss *loss, double pkts, double lost_pkts);
 
