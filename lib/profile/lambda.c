@@ -89,18 +89,13 @@
 #define DRAIN_MORE 0.003 /* and such a part of the rate */
 #define DRAINED    0.2   /* of alpha in the queue is none */
 
-#define OTHERS_ALPHA    24.0 /* a queue of more than many of us leave, */
-#define OTHERS_S        1e-3
-#define OTHERS_RTT      0.1
-#define OTHERS_FILL_S   0.5 /* for so long, is others' */
-#define OTHERS_FILL_RTT 12.0
-#define WAY_ALPHA       1.5 /* of what we leave in a queue ourselves: more is others', ... */
-#define WAY_PEAK        3.0
-#define WAY_LEFT        0.25 /* ... and of the rate so much stays, ... */
-#define CRUMB           0.01 /* ... but no less than this of the capacity, ... */
-#define WAY_S           0.1  /* ... for so long */
-#define WAY_RTT         8.0
-#define COMPETE_PACE    1.1 /* of the rate: the window says what goes */
+#define WAY_ALPHA    1.5 /* of what we leave in a queue ourselves: more is others', ... */
+#define WAY_PEAK     3.0
+#define WAY_LEFT     0.25 /* ... and of the rate so much stays, ... */
+#define CRUMB        0.01 /* ... but no less than this of the capacity, ... */
+#define WAY_S        0.1  /* ... for so long */
+#define WAY_RTT      8.0
+#define COMPETE_PACE 1.1 /* of the rate: the window says what goes */
 
 #define SAMPLE_RTT     0.25 /* that a sample lasts at least */
 #define SAMPLE_S       1e-3 /* on short ways hosts' jitter needs so long */
@@ -149,9 +144,7 @@ struct lambda {
 	double shed_from_pps;        /* the rate before all shedding in a row */
 	double shed_arrival_pps;
 	uint32_t shed_in_vain;
-	uint64_t gave_way_tsc; /* as a scavenger; 0: never */
-	double full_pps;       /* the rate when others began to fill the queue; 0: they do not */
-	uint64_t full_tsc;
+	uint64_t gave_way_tsc;       /* as a scavenger; 0: never */
 	uint64_t now_tsc, sent_pkts; /* of the latest event */
 	uint64_t train_pkts, train_tsc, train_arrived;
 	double train_s;
@@ -437,28 +430,14 @@ static bool way_is_longer(struct wh_control *control, double from_pps)
 	return ++lambda->shed_in_vain >= LONGER_SHEDS;
 }
 
-/*
- * We shed all that is ours, and a queue stands nevertheless, for longer than flows like this one
- * take to empty it: it is of others.
- */
 static bool others_fill(struct wh_control *control)
 {
 	struct lambda *lambda = state_of(control);
-	const struct wh_lambda_path *path = &lambda->path;
-	double rtt_s = wh_lambda_path_rtt_s(path);
-	double least_s = fmax(fmax(OTHERS_S, OTHERS_RTT * rtt_s),
-		OTHERS_ALPHA * alpha_pkts(control, lambda->estimate_pps) / lambda->estimate_pps);
+	double own_s = alpha_pkts(control, lambda->estimate_pps) / lambda->estimate_pps;
 
-	if (option(control, SHARE) != WH_SHARING_FAIR || path->sample.queue_s < least_s) {
-		lambda->full_pps = 0.0;
-		return false;
-	}
-	if (lambda->full_pps == 0.0) {
-		lambda->full_pps = lambda->rate_pps;
-		lambda->full_tsc = lambda->now_tsc;
-	}
-	return (double)(lambda->now_tsc - lambda->full_tsc) / path->hz >=
-	       fmax(OTHERS_FILL_S, OTHERS_FILL_RTT * (rtt_s + path->sample.queue_s));
+	return option(control, SHARE) == WH_SHARING_FAIR &&
+	       wh_lambda_compete_fills(
+		       &lambda->compete, &lambda->path, lambda->now_tsc, lambda->rate_pps, own_s);
 }
 
 static void begin_competing(struct wh_control *control)
@@ -467,10 +446,9 @@ static void begin_competing(struct wh_control *control)
 	const struct wh_lambda_path *path = &lambda->path;
 
 	wh_lambda_compete_begin(&lambda->compete, path, lambda->sent_pkts,
-		fmax(lambda->rate_pps, lambda->full_pps) *
+		fmax(lambda->rate_pps, lambda->compete.full_pps) *
 			(wh_lambda_path_rtt_s(path) + path->queue_s));
 	lambda->shed_s = 0.0;
-	lambda->full_pps = 0.0;
 }
 
 /* `from_pps`: the rate that the sample is of. */

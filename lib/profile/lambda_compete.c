@@ -6,8 +6,13 @@
 
 #include "base/assert.h"
 
-#define DOUBT_S   20.0 /* after the way seemed to become longer, ... */
-#define DOUBT_RTT 0.03 /* ... and shorter again by such a share of its round trip */
+#define DOUBT_S         20.0 /* after the way seemed to become longer, ... */
+#define DOUBT_RTT       0.03 /* ... and shorter again by such a share of its round trip */
+#define OTHERS_ALPHA    24.0 /* a queue of more than many of us leave, */
+#define OTHERS_S        1e-3
+#define OTHERS_RTT      0.1
+#define OTHERS_FILL_S   0.5 /* for so long, is others' */
+#define OTHERS_FILL_RTT 12.0
 #define GROWTH_PKTS                                                                                \
 	0.75 /* in a round trip: more than the 0.53 of RFC 9438, 4.3, since CUBICs take more */
 #define SHRINK       0.7
@@ -45,6 +50,23 @@ bool wh_lambda_compete_disproves(
 	path->least[0] = compete->before[0];
 	path->least[1] = compete->before[1];
 	return true;
+}
+
+bool wh_lambda_compete_fills(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
+	uint64_t now_tsc, double rate_pps, double own_s)
+{
+	double rtt_s = wh_lambda_path_rtt_s(path), queue_s = path->sample.queue_s;
+
+	if (queue_s < fmax(fmax(OTHERS_S, OTHERS_RTT * rtt_s), OTHERS_ALPHA * own_s)) {
+		compete->full_pps = 0.0;
+		return false;
+	}
+	if (compete->full_pps == 0.0) {
+		compete->full_pps = rate_pps;
+		compete->full_tsc = now_tsc;
+	}
+	return (double)(now_tsc - compete->full_tsc) / path->hz >=
+	       fmax(OTHERS_FILL_S, OTHERS_FILL_RTT * (rtt_s + queue_s));
 }
 
 static void begin_round(struct wh_lambda_compete *compete, uint64_t sent_pkts)

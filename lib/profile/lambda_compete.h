@@ -4,9 +4,9 @@
 
 /*
  * Beside flows that fill every queue: who sheds there gives all of his away. While such flows are
- * about, what is under way is what one TCP would have: a window that grows by a part of a packet in a
- * round trip and shrinks to 0.7 when a queue overflows, much as CUBIC does where it has the share of
- * a Reno (RFC 9438, 4.3).
+ * about, what is under way is what one TCP would have: a window that grows by a part of a packet in
+ * a round trip and shrinks to 0.7 when a queue overflows, much as CUBIC does where it has the share
+ * of a Reno (RFC 9438, 4.3).
  */
 
 #include <stdbool.h>
@@ -19,6 +19,8 @@ struct wh_lambda_compete {
 	double told_s;                    /* ... and the least that it has seemed to have since */
 	bool told;
 	uint64_t told_tsc;
+	double full_pps; /* the rate when others began to fill the queue; 0: they do not */
+	uint64_t full_tsc;
 	bool on;
 	double window_pkts;
 	double most_queue_s; /* of those that stood of late */
@@ -38,6 +40,14 @@ void wh_lambda_compete_doubt(
 	struct wh_lambda_compete *compete, const struct wh_lambda_path *path, uint64_t now_tsc);
 bool wh_lambda_compete_disproves(
 	struct wh_lambda_compete *compete, struct wh_lambda_path *path, uint64_t now_tsc);
+
+/*
+ * Of a full sample. Who sheds all that is his, and a queue stands nevertheless, for longer than
+ * flows like this one take to empty it, has others beside him. `own_s` is what one of us leaves
+ * there.
+ */
+bool wh_lambda_compete_fills(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
+	uint64_t now_tsc, double rate_pps, double own_s);
 
 /* From now on, with so many packets under way. */
 void wh_lambda_compete_begin(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,

@@ -92,11 +92,50 @@ static void test_end(void)
 	CU_ASSERT_FALSE(rig.compete.on);
 }
 
+/* A queue for as long as it takes is others'; one that goes in between begins anew. */
+static void test_filled(void)
+{
+	struct wh_lambda_path path = {
+		.hz = HZ,
+		.least = {{.known = true, .rtt_tsc = HZ / 50}},
+		.sample = {.queue_s = 20e-3},
+	};
+	struct wh_lambda_compete compete = {0};
+
+	CU_ASSERT_FALSE(wh_lambda_compete_fills(&compete, &path, HZ, 500.0, 1e-4));
+	CU_ASSERT_FALSE(wh_lambda_compete_fills(&compete, &path, HZ + HZ / 4, 100.0, 1e-4));
+	path.sample.queue_s = 1e-3;
+	CU_ASSERT_FALSE(wh_lambda_compete_fills(&compete, &path, HZ + HZ / 2, 100.0, 1e-4));
+	path.sample.queue_s = 20e-3;
+	CU_ASSERT_FALSE(wh_lambda_compete_fills(&compete, &path, 2 * (uint64_t)HZ, 90.0, 1e-4));
+	CU_ASSERT_TRUE(wh_lambda_compete_fills(&compete, &path, (uint64_t)(2.6 * HZ), 50.0, 1e-4));
+	CU_ASSERT_EQUAL(compete.full_pps, 90.0);
+}
+
+/* What seemed a longer way and falls was a queue; what stays is a longer way. */
+static void test_disproved(void)
+{
+	struct wh_lambda_path path = {.hz = HZ, .least = {{.known = true, .rtt_tsc = HZ / 50}}};
+	struct wh_lambda_compete compete = {0};
+
+	wh_lambda_compete_doubt(&compete, &path, HZ);
+	path.least[0].rtt_tsc = HZ / 25;
+	CU_ASSERT_FALSE(wh_lambda_compete_disproves(&compete, &path, HZ + 1));
+	path.least[0].rtt_tsc = HZ / 25 - HZ / 2500;
+	CU_ASSERT_FALSE(wh_lambda_compete_disproves(&compete, &path, HZ + 2));
+	path.least[0].rtt_tsc = HZ / 25 - HZ / 500;
+	CU_ASSERT_TRUE(wh_lambda_compete_disproves(&compete, &path, HZ + 3));
+	CU_ASSERT_EQUAL(path.least[0].rtt_tsc, HZ / 50);
+	CU_ASSERT_FALSE(wh_lambda_compete_disproves(&compete, &path, HZ + 4));
+}
+
 CU_TestInfo wh_tests[] = {
 	{"growth", test_growth},
 	{"cut", test_cut},
 	{"loss without queue", test_loss_without_queue},
 	{"least window", test_least_window},
 	{"end", test_end},
+	{"filled", test_filled},
+	{"disproved", test_disproved},
 	CU_TEST_INFO_NULL,
 };
