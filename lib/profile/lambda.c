@@ -45,7 +45,6 @@
 #include "profile/lambda_loss.h"
 #include "profile/lambda_path.h"
 
-#define TRAIN_STILL  2     /* states without news end it */
 #define TRAIN_PKTS   32    /* shows the capacity, and loses little where it is not borne */
 #define ALPHA_BYTES  12000 /* of ours that stand in the queue at 1 Gb/s */
 #define ALPHA_AT_BPS 1e9
@@ -58,6 +57,7 @@
 #define JITTER_ALPHA      2.0  /* so many times what least delays sway by is no queue */
 #define REGAIN            1.5  /* towards what was there for us before a queue was shed */
 #define FLAT              0.1  /* of alpha: the step before was not felt */
+#define FLAT_RTT          0.01 /* of so little of a round trip only what is more than before */
 #define FIRST_STEP        0.01 /* of the rate, when nothing stands in the queue; then ... */
 #define STEP_GROWTH       4.0  /* ... so many times the step before, */
 #define STEP_MOST         0.9  /* ... up to this */
@@ -80,6 +80,7 @@
 #define LONGER_SHEDS   2      /* times we shed in vain, and the way is longer */
 #define LONGER_SWAYS_S 0.2e-3 /* and hosts' jitter is no queue */
 #define LONGER_ARRIVES 0.97
+#define FLOOR_S        200e-6
 #define IN_VAIN        0.25 /* of what was to go of the queue went */
 
 #define DRAIN_S    2.0
@@ -139,6 +140,7 @@ struct lambda {
 	double alpha_most_pkts; /* losses have shown a short queue; 0: they have not */
 	double good_pps;        /* before the latest step */
 	double growth;
+	double step_pkts;            /* that stood in the queue then */
 	double step;                 /* the latest increase, a share of the rate; 0: none */
 	double shed_queue_s, shed_s; /* the queue when we last shed, and what was to go of it */
 	double shed_from_pps;        /* the rate before all shedding in a row */
@@ -146,9 +148,7 @@ struct lambda {
 	uint32_t shed_in_vain;
 	uint64_t gave_way_tsc;       /* as a scavenger; 0: never */
 	uint64_t now_tsc, sent_pkts; /* of the latest event */
-	uint64_t train_pkts, train_tsc, train_arrived;
-	double train_s;
-	uint32_t still_states;
+	struct wh_lambda_train train;
 	uint64_t drained_tsc; /* the queue was seen empty */
 	bool heeded;          /* an overload, and no sample is full since then */
 	double drains;        /* by such a share of the rate; 0: it does not */
@@ -253,49 +253,14 @@ static void mark(struct lambda *lambda, const struct wh_delivery_event *event)
 static void end_train(struct wh_control *control, const struct wh_delivery_event *event)
 {
 	struct lambda *lambda = state_of(control);
-	const struct wh_lambda_path *path = &lambda->path;
-	double rtt_s = fmax(wh_lambda_path_rtt_s(path), 1e-9);
 
-	if (lambda->train_s > 0.0)
-		lambda->estimate_pps = (double)lambda->train_pkts / lambda->train_s;
-	else if (lambda->estimate_pps == 0.0)
-		lambda->estimate_pps = fmax((double)path->delivered_pkts, 2.0) / rtt_s;
-	lambda->estimate_pps = fmin(lambda->estimate_pps, lambda->rate_max_pps);
+	lambda->estimate_pps =
+		fmin(wh_lambda_train_pps(&lambda->train, &lambda->path, lambda->estimate_pps),
+			lambda->rate_max_pps);
 	lambda->phase = VERIFY;
 	set_rate(lambda, lambda->estimate_pps / 2.0);
 	lambda->good_pps = lambda->rate_pps;
 	mark(lambda, event);
-}
-
-/*
- * How far apart the train's packets come is how fast the narrowest link is. States may cut it; what
- * comes behind a hole at its end, to fetch news, is none of it.
- */
-static void take_train(
-	struct wh_control *control, const struct wh_delivery_event *event, uint64_t before_pkts)
-{
-	struct lambda *lambda = state_of(control);
-	const struct wh_lambda_path *path = &lambda->path;
-
-	if (path->seen_pkts > before_pkts && path->seen_pkts <= (uint64_t)option(control, TRAIN)) {
-		uint64_t since_tsc = lambda->train_tsc;
-
-		if (before_pkts == 0 || since_tsc > event->arrived_tsc)
-			since_tsc = event->arrived_tsc - event->span_tsc;
-		lambda->train_pkts += before_pkts == 0
-					      ? event->span_pkts
-					      : path->delivered_pkts - lambda->train_arrived;
-		lambda->train_s += (double)(event->arrived_tsc - since_tsc) / path->hz;
-		lambda->train_tsc = event->arrived_tsc;
-		lambda->train_arrived = path->delivered_pkts;
-		lambda->still_states = 0;
-	} else {
-		lambda->still_states++;
-	}
-	if (path->seen_pkts >= (uint64_t)option(control, TRAIN) ||
-		path->seen_pkts >= event->sent_pkts ||
-		(lambda->still_states >= TRAIN_STILL && path->delivered_pkts >= 2))
-		end_train(control, event);
 }
 
 static void verify(struct wh_control *control, const struct wh_delivery_event *event)
@@ -334,7 +299,11 @@ static void increase(struct wh_control *control, double standing, double most_pp
 		lambda->step = 0.0;
 		return;
 	}
-	if (lambda->step == 0.0 || standing > FLAT * alpha) {
+	bool little = lambda->path.sample.queue_s < FLAT_RTT * wh_lambda_path_rtt_s(&lambda->path);
+	bool flat = standing - (little ? lambda->step_pkts : 0.0) <= FLAT * alpha;
+
+	lambda->step_pkts = standing;
+	if (lambda->step == 0.0 || !flat) {
 		lambda->step = fmin(least, 0.1);
 		lambda->growth = 2.0;
 	} else {
@@ -451,6 +420,16 @@ static void begin_competing(struct wh_control *control)
 	lambda->shed_s = 0.0;
 }
 
+/* All of it was to go, nothing of it went, and all arrives: it is none that a rate has made. */
+static bool is_floor(const struct lambda *lambda)
+{
+	const struct wh_lambda_sample *sample = &lambda->path.sample;
+
+	return sample->queue_s <= FLOOR_S && lambda->shed_s > sample->queue_s &&
+	       sample->queue_s > (1.0 - IN_VAIN) * lambda->shed_queue_s && sample->lost_pkts == 0 &&
+	       sample->arrival_pps > ARRIVAL_LESS * lambda->rate_pps;
+}
+
 /* `from_pps`: the rate that the sample is of. */
 static void shed(struct wh_control *control, double from_pps, double excess_pkts, double cycle_s)
 {
@@ -462,6 +441,12 @@ static void shed(struct wh_control *control, double from_pps, double excess_pkts
 	if (way_is_longer(control, from_pps)) {
 		wh_lambda_compete_doubt(&lambda->compete, &lambda->path, lambda->now_tsc);
 		wh_lambda_path_forget(&lambda->path);
+		set_rate(lambda, lambda->shed_from_pps);
+		lambda->shed_s = 0.0;
+		return;
+	}
+	if (is_floor(lambda)) {
+		wh_lambda_path_is_floor(&lambda->path);
 		set_rate(lambda, lambda->shed_from_pps);
 		lambda->shed_s = 0.0;
 		return;
@@ -649,8 +634,10 @@ static void on_delivery(struct wh_control *control, const struct wh_delivery_eve
 	lambda->now_tsc = event->now_tsc;
 	lambda->sent_pkts = event->sent_pkts;
 	if (lambda->phase == START) {
-		if (lambda->path.seen_pkts > 0)
-			take_train(control, event, before_pkts);
+		if (lambda->path.seen_pkts > 0 &&
+			wh_lambda_train_hear(&lambda->train, &lambda->path, event, before_pkts,
+				(uint64_t)option(control, TRAIN)))
+			end_train(control, event);
 		return;
 	}
 	if (lambda->path.seen_pkts == before_pkts)
@@ -711,7 +698,7 @@ static struct wh_decision decide(const struct wh_control *control)
 {
 	const struct lambda *lambda = view_of(control);
 	uint64_t pkts = lambda->phase == START
-				? (uint64_t)option(control, TRAIN)
+				? lambda->train.from_pkts + (uint64_t)option(control, TRAIN)
 				: lambda->path.seen_pkts + (uint64_t)window_pkts(control);
 
 	return (struct wh_decision){

@@ -7,9 +7,9 @@
 
 #define NOISE_PKTS      100000.0 /* the noise is of about so many packets */
 #define SURE_PKTS       5000.0
-#define BEARABLE_SIGMAS 3.0      /* of the noise, */
-#define BEARABLE_LOST   2.0      /* and so many beyond it, or bursts, */
-#define BEARABLE_MORE   0.002    /* or such a share of them */
+#define BEARABLE_SIGMAS 3.0   /* of the noise, */
+#define BEARABLE_LOST   2.0   /* and so many beyond it, or bursts, */
+#define BEARABLE_MORE   0.002 /* or such a share of them */
 #define DOUBTS          4 /* samples in a row that are suspicious; a burst of losses is in one */
 #define DOUBTS_PKTS     1000.0 /* or one of so many */
 #define SPREAD_MOST     100.0

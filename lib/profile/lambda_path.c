@@ -9,9 +9,13 @@
 #define LEAST_PERIOD_RTT 40.0   /* or, on long ways, so many round trips */
 #define JITTER_LEARNT    0.0625 /* from each state */
 #define JITTER_MOST_S    20e-3
-#define GAP_FORGETS      0.98 /* of the longest gap, by each state that comes sooner */
-#define SHORT_PKTS       4    /* distances of fewer tell no rate */
-#define USED_SHARE       0.8  /* of what was allowed: less is starved */
+#define FLOOR_MOST_S     200e-6
+#define FLOOR_FORGETS    0.998 /* by each state */
+#define GAP_FORGETS      0.98  /* of the longest gap, by each state that comes sooner */
+#define SHORT_PKTS       4     /* distances of fewer tell no rate */
+#define STILL_STATES     2     /* without news end it */
+#define BEST_PKTS        8     /* distances of one state that tell by themselves */
+#define USED_SHARE       0.8   /* of what was allowed: less is starved */
 
 void wh_lambda_path_init(struct wh_lambda_path *path, uint64_t hz)
 {
@@ -113,6 +117,20 @@ static void learn_round_trip(struct wh_lambda_path *path, const struct wh_delive
 		path->there_and_back_s = fmax(path->there_and_back_s, rtt_s);
 }
 
+/*
+ * A delay that is less than the least one by little may be a host's luck: those of the way are
+ * still longer by so much, and no queue. Forgotten soon, since it may have been a queue that went.
+ */
+static void learn_floor(struct wh_lambda_path *path, double fell_s)
+{
+	path->floor_s = fmin(path->floor_s * FLOOR_FORGETS + fell_s, FLOOR_MOST_S);
+}
+
+void wh_lambda_path_is_floor(struct wh_lambda_path *path)
+{
+	learn_floor(path, path->sample.queue_s);
+}
+
 static void fill(struct wh_lambda_path *path, const struct wh_delivery_event *event)
 {
 	struct wh_lambda_sample *sample = &path->sample;
@@ -139,12 +157,17 @@ void wh_lambda_path_hear(struct wh_lambda_path *path, const struct wh_delivery_e
 	if (event->seen_pkts <= path->seen_pkts || event->seen_pkts > event->sent_pkts ||
 		event->delivered_pkts < path->delivered_pkts)
 		return;
+	if (path->least[0].known)
+		learn_floor(path,
+			fmax(minus_s(path, least_delay_tsc(path), event->least_delay_tsc), 0.0));
 	learn_least(path, event);
 	path->moved_tsc = event->now_tsc;
 	path->seen_pkts = event->seen_pkts;
 	path->delivered_pkts = event->delivered_pkts;
 	path->arrived_tsc = event->arrived_tsc;
-	learn_jitter(path, fmax(minus_s(path, event->least_delay_tsc, least_delay_tsc(path)), 0.0));
+	learn_jitter(path,
+		fmax(minus_s(path, event->least_delay_tsc, least_delay_tsc(path)) - path->floor_s,
+			0.0));
 	learn_round_trip(path, event);
 	path->short_pps = 0.0;
 	if (event->span_pkts >= SHORT_PKTS && event->span_tsc > 0)
@@ -193,4 +216,49 @@ bool wh_lambda_path_full(struct wh_lambda_path *path, const struct wh_delivery_e
 	sample->sent_pps = wh_lambda_path_sent_pps(path, event, rate_pps);
 	sample->starved = (double)(event->sent_pkts - path->mark_pkts) < USED_SHARE * allowed_pkts;
 	return true;
+}
+
+static void measure_train(struct wh_lambda_train *train, const struct wh_lambda_path *path,
+	const struct wh_delivery_event *event, bool first)
+{
+	uint64_t since_tsc = train->arrived_tsc;
+
+	if (first || since_tsc > event->arrived_tsc)
+		since_tsc = event->arrived_tsc - event->span_tsc;
+	train->pkts += first ? event->span_pkts : path->delivered_pkts - train->arrived_pkts;
+	train->s += (double)(event->arrived_tsc - since_tsc) / path->hz;
+	train->arrived_tsc = event->arrived_tsc;
+	train->arrived_pkts = path->delivered_pkts;
+	train->still_states = 0;
+	if (event->span_pkts >= BEST_PKTS)
+		train->best_pps = fmax(train->best_pps, path->short_pps);
+}
+
+bool wh_lambda_train_hear(struct wh_lambda_train *train, const struct wh_lambda_path *path,
+	const struct wh_delivery_event *event, uint64_t before_pkts, uint64_t pkts)
+{
+	uint64_t end_pkts = train->from_pkts + pkts;
+
+	WH_ASSERT(before_pkts <= path->seen_pkts);
+	if (path->seen_pkts > before_pkts && path->seen_pkts <= end_pkts)
+		measure_train(train, path, event, before_pkts <= train->from_pkts);
+	else
+		train->still_states++;
+	if (path->seen_pkts >= event->sent_pkts && path->seen_pkts < end_pkts && event->held_up) {
+		/* The stream had no more: another one, when it has. */
+		*train = (struct wh_lambda_train){.from_pkts = event->sent_pkts};
+		return false;
+	}
+	return path->seen_pkts >= end_pkts || path->seen_pkts >= event->sent_pkts ||
+	       (train->still_states >= STILL_STATES && path->delivered_pkts >= 2);
+}
+
+double wh_lambda_train_pps(
+	const struct wh_lambda_train *train, const struct wh_lambda_path *path, double known_pps)
+{
+	double rtt_s = fmax(wh_lambda_path_rtt_s(path), 1e-9);
+
+	if (train->s > 0.0)
+		return fmax((double)train->pkts / train->s, train->best_pps);
+	return known_pps > 0.0 ? known_pps : fmax((double)path->delivered_pkts, 2.0) / rtt_s;
 }

@@ -38,6 +38,7 @@ struct wh_lambda_path {
 	struct wh_lambda_least least[2]; /* of this period, of the one before */
 	uint64_t least_since_tsc;
 	double there_and_back_s; /* a round trip without our queue, the longest of late */
+	double floor_s;          /* of the delays above the least: no queue, hosts' doing, too */
 	double jitter_s;    /* least delays of states in a row differ by so much: hosts' doing */
 	double gap_s;       /* from one state to the next, the longest of late */
 	uint64_t heard_tsc; /* the latest state; 0: none yet */
@@ -54,6 +55,19 @@ struct wh_lambda_path {
 	uint64_t from_seen_pkts, from_delivered_pkts, from_arrived_tsc, from_tsc;
 	uint32_t states;
 	struct wh_lambda_sample sample;
+};
+
+/*
+ * The first packets go at once, and how far apart they come is how fast the narrowest link is.
+ * States may cut the train, a stream may have too few packets for one, and some may be lost.
+ */
+struct wh_lambda_train {
+	uint64_t from_pkts; /* sent before it */
+	uint64_t pkts;      /* distances of it that were measured, ... */
+	double s;           /* ... so long together */
+	double best_pps;    /* the closest ones of one state: a host may pause within a train */
+	uint64_t arrived_tsc, arrived_pkts;
+	uint32_t still_states;
 };
 
 void wh_lambda_path_init(struct wh_lambda_path *path, uint64_t hz);
@@ -81,7 +95,18 @@ double wh_lambda_path_rtt_s(const struct wh_lambda_path *path);
 /* What goes in so long is under way, or not told of yet. */
 double wh_lambda_path_covered_s(const struct wh_lambda_path *path);
 
+/* What stood in the sample stays whatever the rate: no queue, but hosts that are so slow. */
+void wh_lambda_path_is_floor(struct wh_lambda_path *path);
+
 /* The way has become longer: the delay of now is that without a queue. */
 void wh_lambda_path_forget(struct wh_lambda_path *path);
+
+/* One state that `path` has heard; true: the train is over. `pkts`: a whole one. */
+bool wh_lambda_train_hear(struct wh_lambda_train *train, const struct wh_lambda_path *path,
+	const struct wh_delivery_event *event, uint64_t before_pkts, uint64_t pkts);
+
+/* What it says of the capacity; without a distance that was known before, or what has arrived. */
+double wh_lambda_train_pps(
+	const struct wh_lambda_train *train, const struct wh_lambda_path *path, double known_pps);
 
 #endif

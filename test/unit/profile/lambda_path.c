@@ -108,10 +108,61 @@ static void test_lies(void)
 	CU_ASSERT_EQUAL(rig.path.seen_pkts, 20);
 }
 
+/* A delay that is less by luck makes no queue of all others; what does not go again is none. */
+static void test_floor(void)
+{
+	struct rig rig = rig_of();
+
+	hear(&rig, MS, 10, 10, (int64_t)MS);
+	hear(&rig, MS, 10, 10, (int64_t)MS - 60000);
+	hear(&rig, MS, 10, 10, (int64_t)MS);
+	CU_ASSERT(rig.path.queue_s < 1e-6);
+	hear(&rig, MS, 10, 10, (int64_t)MS + 500000);
+	WH_ASSERT_NEAR(rig.path.queue_s, 500e-6, 1e-3);
+
+	rig.path.sample.queue_s = 100e-6;
+	wh_lambda_path_is_floor(&rig.path);
+	hear(&rig, MS, 10, 10, (int64_t)MS + 100000);
+	CU_ASSERT(rig.path.queue_s < 1e-6);
+	rig.path.sample.queue_s = 5e-3;
+	wh_lambda_path_is_floor(&rig.path);
+	WH_ASSERT_NEAR(rig.path.floor_s, 200e-6, 1e-9);
+}
+
+/* What the stream has of a train is none; a pause within one does not count. */
+static void test_train(void)
+{
+	struct rig rig = rig_of();
+	struct wh_lambda_train train = {0};
+	bool over;
+
+	rig.event.sent_pkts = 2;
+	rig.event.held_up = true;
+	hear(&rig, MS, 2, 2, 0);
+	over = wh_lambda_train_hear(&train, &rig.path, &rig.event, 0, 32);
+	CU_ASSERT_FALSE(over);
+	CU_ASSERT_EQUAL(train.from_pkts, 2);
+
+	rig.event.sent_pkts = 34;
+	rig.event.held_up = false;
+	hear(&rig, 10 * MS, 11, 11, 0);
+	rig.event.span_tsc = MS / 10;
+	rig.path.short_pps = 1e5;
+	over = wh_lambda_train_hear(&train, &rig.path, &rig.event, 2, 32);
+	CU_ASSERT_FALSE(over);
+	hear(&rig, 20 * MS, 21, 21, 0);
+	over = wh_lambda_train_hear(&train, &rig.path, &rig.event, 13, 32);
+	CU_ASSERT_TRUE(over);
+	CU_ASSERT_EQUAL(train.pkts, 31);
+	WH_ASSERT_NEAR(wh_lambda_train_pps(&train, &rig.path, 0.0), 1e5, 1.0);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"queue", test_queue},
 	{"sample", test_sample},
 	{"least", test_least},
 	{"lies", test_lies},
+	{"floor", test_floor},
+	{"train", test_train},
 	CU_TEST_INFO_NULL,
 };
