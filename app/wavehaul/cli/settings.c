@@ -109,14 +109,16 @@ static int take_option(const struct flags *flags, const struct wh_setting *setti
 	const char *value, struct wh_settings *settings)
 {
 	char where[WH_SETTINGS_TEXT_BYTES];
+	char both[80];
 
 	snprintf(where, sizeof(where), "--%s %s", flag_name(flags, setting), value);
 
-	bool good = setting->type == WH_SETTING_OPTION
-			    ? wh_profile_set_both(settings, where, value)
-			    : wh_profile_set_words(settings, where, value);
-
-	return good ? -1 : WH_EXIT_USAGE;
+	if (setting->type == WH_SETTING_OPTION)
+		return wh_profile_set_both(settings, where, value) ? -1 : WH_EXIT_USAGE;
+	if (setting->type == WH_SETTING_UDT)
+		return wh_profile_set_words(settings, where, value) ? -1 : WH_EXIT_USAGE;
+	snprintf(both, sizeof(both), "lambda.share=%.64s", value);
+	return wh_profile_set_both(settings, where, both) ? -1 : WH_EXIT_USAGE;
 }
 
 /* Flags replace what the file gave, and add to what flags gave, where there may be several. */
@@ -130,7 +132,8 @@ static int take_flag(const struct flags *flags, const struct wh_setting *setting
 	if (!*given && wh_setting_is_list(setting))
 		wh_setting_clear(setting, settings);
 	*given = true;
-	if (setting->type == WH_SETTING_OPTION || setting->type == WH_SETTING_UDT)
+	if (setting->type == WH_SETTING_OPTION || setting->type == WH_SETTING_UDT ||
+		setting->type == WH_SETTING_SHARING)
 		return take_option(flags, setting, value, settings);
 
 	const char *wrong = wh_setting_take(setting, value, settings);

@@ -326,6 +326,11 @@ const struct wh_setting wh_settings_table[] = {
 		.argument = "PROFILE.OPTION=VALUE", .example = "udt.beta=1e-6",
 		.help = "an option of a profile, as udt.beta=1e-6; may be given again.\n"
 			"`wavehaul profiles` lists them"},
+	{IN("transfer"), .flag = "share", .type = WH_SETTING_SHARING,
+		.words = "dedicated fair scavenger", .verbs = CLIENTS | DEMO, .argument = "HOW",
+		.example = "scavenger",
+		.help = "short for --set lambda.share=HOW: dedicated, the way is its own; fair,\n"
+			"as one of equals, TCPs among them; scavenger, what others leave"},
 	{IN("transfer"), .flag = "udt", .type = WH_SETTING_UDT,
 		.words = "no-formula-3 spare-single-loss bytes no-delay-warning one-way-delay",
 		.verbs = DEMO, .argument = "LIST", .example = "no-formula-3,spare-single-loss",

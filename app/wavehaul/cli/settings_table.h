@@ -43,10 +43,11 @@ enum wh_setting_type {
 	WH_SETTING_SUBNETS,   /* that may connect */
 	WH_SETTING_QUEUE,     /* of the lambda: bytes, or packets as 500p */
 	WH_SETTING_LOSS_MODEL,
-	WH_SETTING_SETS,   /* SECTION.KEY=VALUE of a scenario */
-	WH_SETTING_PORTS,  /* those that wan joins */
-	WH_SETTING_OPTION, /* PROFILE.OPTION=VALUE; take does not know it (profile_set.h) */
-	WH_SETTING_UDT,    /* of old: words for some of these; likewise */
+	WH_SETTING_SETS,    /* SECTION.KEY=VALUE of a scenario */
+	WH_SETTING_PORTS,   /* those that wan joins */
+	WH_SETTING_OPTION,  /* PROFILE.OPTION=VALUE; take does not know it (profile_set.h) */
+	WH_SETTING_UDT,     /* of old: words for some of these; likewise */
+	WH_SETTING_SHARING, /* short for lambda.share=VALUE; likewise */
 };
 
 struct wh_setting {
