@@ -14,49 +14,39 @@
 #include "profile/profile.h"
 #include "verbs.h"
 
+static const char about_lambda[] =
+	"It is told nothing and finds the rate by itself. First a train of packets goes at\n"
+	"once, and the distances in which they arrive are the capacity. Half of that goes for a\n"
+	"round trip, and all of it once no queue was found. Where an earlier transfer or\n"
+	"`wavehaul probe` has kept what the way bears (--state, --known), it begins with half\n"
+	"of that instead.\n"
+	"\n"
+	"From then on a few packets of its own stand in the queue of the narrowest place,\n"
+	"whatever the round trip, and the rate follows from that: more of them, and it sheds;\n"
+	"none, and it rises, ever faster until something is felt. Far too much queue, while\n"
+	"less arrives than is sent, is heeded at once: the rate goes to what arrives. When the\n"
+	"queue was not seen empty for two seconds it is let run dry, for then the least delay\n"
+	"is known.\n"
+	"\n"
+	"Losses alone do not slow it down. Where packets are lost and no queue stands it tries\n"
+	"a lower rate: if the same share is lost there, that is noise, and the rate comes back;\n"
+	"if not, there is a ceiling, a policer's perhaps, which it tries again ever more\n"
+	"rarely. Losses in a queue say how short that is, and fewer packets are left in it.\n"
+	"\n"
+	"Beside flows that fill every queue, as TCPs do, it has as much under way as one of\n"
+	"them would, until the queue has been empty for a while (share fair). As a scavenger it\n"
+	"leaves the way at the first sign of others and comes back a little later; dedicated,\n"
+	"it does neither.\n"
+	"\n"
+	"--rate is a bound that it stays below, and is needed only where less is to be taken\n"
+	"than there is.\n";
+
 /* Half a page on a profile, where its options do not say it all. */
 static const struct {
 	const char *name;
 	const char *text;
 } abouts[] = {
-	{"lambda", "It is told nothing and finds the rate by itself. First a train of packets goes "
-		   "at once, "
-		   "and\n"
-		   "the distances in which they arrive are the capacity. Half of that goes for a "
-		   "round trip, "
-		   "and\n"
-		   "all of it once no queue was found. Where an earlier transfer or `wavehaul "
-		   "probe` has "
-		   "kept\n"
-		   "what the way bears (--state, --known), it begins with half of that instead.\n"
-		   "\n"
-		   "From then on a few packets of its own stand in the queue of the narrowest "
-		   "place, whatever "
-		   "the\n"
-		   "round trip, and the rate follows from that: more of them, and it sheds; none, "
-		   "and it "
-		   "rises,\n"
-		   "ever faster until something is felt. Far too much queue, while less arrives "
-		   "than is sent, "
-		   "is\n"
-		   "heeded at once: the rate goes to what arrives. When the queue was not seen "
-		   "empty for two\n"
-		   "seconds it is let run dry, for then the least delay is known.\n"
-		   "\n"
-		   "Losses alone do not slow it down. Where packets are lost and no queue stands "
-		   "it tries a "
-		   "lower\n"
-		   "rate: if the same share is lost there, that is noise, and the rate comes back; "
-		   "if not, "
-		   "there\n"
-		   "is a ceiling, a policer's perhaps, which it tries again ever more rarely. "
-		   "Losses in a "
-		   "queue\n"
-		   "say how short that is, and fewer packets are left in it.\n"
-		   "\n"
-		   "--rate is a bound that it stays below, and is needed only where less is to be "
-		   "taken than\n"
-		   "there is.\n"},
+	{"lambda", about_lambda},
 };
 
 /* "": nothing. */
