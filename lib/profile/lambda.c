@@ -29,6 +29,8 @@
  * Longer way. A queue that stays although we shed, while less arrives, is none. bar05-delay.
  * Compete. Who sheds beside flows that fill every queue gives all away: while they are about, as
  *   much is under way as one TCP has (Copa, Nimbus). bar07 with a queue of one product and more.
+ * Crowd. Steps that are shares of the rate, and what arrives as the rate, leave shares as they are:
+ *   beside others all push nearly alike and cut alike (AIMD). bar06-share.
  * Give way. A scavenger goes to a crumb at the first sign of others (LEDBAT). bar08.
  * Fetch. When nothing is seen for long, one packet goes in spite of the window. bar05-outage.
  */
@@ -133,6 +135,7 @@ struct lambda {
 	struct wh_lambda_path path;
 	struct wh_lambda_loss loss;
 	struct wh_lambda_compete compete;
+	struct wh_lambda_share share;
 	double rate_pps;
 	double rate_max_pps;    /* the operator's bound, the line's */
 	double estimate_pps;    /* by the train */
@@ -378,7 +381,6 @@ static bool way_is_longer(struct wh_control *control, double from_pps)
 	const struct wh_lambda_sample *sample = &lambda->path.sample;
 	double least_s = fmax(fmax(LONGER_S, LONGER_RTT * wh_lambda_path_rtt_s(&lambda->path)),
 		LONGER_ALPHA * alpha_pkts(control, lambda->rate_pps) / lambda->rate_pps);
-
 	double sways_s = fmax(LONGER_SWAYS_S, least_s / 4.0);
 
 	if (lambda->shed_s == 0.0) {
@@ -488,13 +490,27 @@ static bool gives_way(struct wh_control *control)
 	       (double)(lambda->now_tsc - lambda->gave_way_tsc) / lambda->path.hz < hold_s;
 }
 
+/* In a crowd shares are to become equal. `from_pps`: the rate that the sample is of. */
+static bool shares(struct wh_control *control, double from_pps, double cycle_s)
+{
+	struct lambda *lambda = state_of(control);
+
+	if (!wh_lambda_share_crowded(&lambda->share, &lambda->path, lambda->now_tsc,
+		    lambda->busy_pps, lambda->estimate_pps))
+		return false;
+	set_rate(lambda, wh_lambda_share_rate(&lambda->share, &lambda->path, from_pps,
+				 pps_of(control, ALPHA_AT_BPS), cycle_s));
+	lambda->busy_pps = lambda->good_pps = lambda->rate_pps;
+	lambda->step = lambda->shed_s = 0.0;
+	return true;
+}
+
 static void cruise(struct wh_control *control, const struct wh_delivery_event *event)
 {
 	struct lambda *lambda = state_of(control);
 	struct wh_lambda_path *path = &lambda->path;
 	double rtt_s = wh_lambda_path_rtt_s(path);
 	double covered_s = wh_lambda_path_covered_s(path);
-
 	double pkts = fmin(ARRIVAL_PKTS, lambda->rate_pps * ARRIVAL_S);
 
 	if (!wh_lambda_path_full(path, event,
@@ -528,7 +544,11 @@ static void cruise(struct wh_control *control, const struct wh_delivery_event *e
 		lambda->shed_s = 0.0;
 	if (standing > CLEAR * alpha)
 		learn_busy(control);
-	else
+	if (shares(control, rate_pps, cycle_s)) {
+		mark(lambda, event);
+		return;
+	}
+	if (standing <= CLEAR * alpha)
 		rate_pps = wh_lambda_loss_judge(&lambda->loss, sample, now_s(lambda, event), rtt_s,
 			lambda->rate_pps, lambda->step > 0.0 ? lambda->good_pps : lambda->rate_pps);
 	if (standing <= CLEAR * alpha &&
@@ -585,13 +605,14 @@ static void heed_overload(struct wh_control *control, const struct wh_delivery_e
 	const struct wh_lambda_path *path = &lambda->path;
 	double most_s = overload_s(control);
 	double arrives_pps = path->short_pps / (1.0 - wh_lambda_loss_noise(&lambda->loss));
-
 	double sent_pps = wh_lambda_path_sent_pps(path, event, lambda->rate_pps);
 
-	if (path->queue_s < most_s || lambda->heeded || arrives_pps == 0.0 ||
-		arrives_pps > OVERLOAD_LESS * sent_pps)
+	if (lambda->share.crowded || path->queue_s < most_s || lambda->heeded ||
+		arrives_pps == 0.0 || arrives_pps > OVERLOAD_LESS * sent_pps)
 		return;
 	lambda->heeded = true;
+	if (lambda->phase == VERIFY)
+		wh_lambda_share_begin(&lambda->share, event->now_tsc);
 	lambda->phase = CRUISE;
 	lambda->step = 0.0;
 	lambda->drains = 0.0;
