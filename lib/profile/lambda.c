@@ -26,6 +26,8 @@
  *   lt_bw). bar09.
  * Drain. When no empty queue was seen for 2 s, it is let run dry for a round trip: the least
  *   delay shall be no queue's (LEDBAT++, ProbeRTT). bar06-share.
+ * Floor. What stands whatever the rate, and is short, is hosts' doing and no queue. No bar fails
+ *   without it, for its hosts are perfect: `demo` does on a machine that has other work.
  * Longer way. A queue that stays although we shed, while less arrives, is none. bar05-delay.
  * Compete. Who sheds beside flows that fill every queue gives all away: while they are about, as
  *   much is under way as one TCP has (Copa, Nimbus). bar07 with a queue of one product and more.

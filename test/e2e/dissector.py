@@ -314,7 +314,7 @@ def ports(program, folder):
 def every_name(program, folder):
     """Each member that fields.h has limits for is a filter."""
     known = set(re.findall(r'\t(wavehaul\.[\w.]+)\t', tshark('-G', 'fields')))
-    prefixes = {'HEAD': '', 'LOSSES': 'rcv_state.', 'REPAIR': 'data.'}
+    prefixes = {'HEAD': '', 'LOSSES': 'rcv_state.', 'DELIVERY': 'rcv_state.', 'REPAIR': 'data.'}
     members = 0
     for group, rows in re.findall(r'^#define WH_FIELDS_(\w+)\(F, part\)(.*?)\n\n',
                                   FIELDS.read_text(), re.M | re.S):

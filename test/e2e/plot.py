@@ -125,8 +125,9 @@ def lanes(program, folder):
         result = pair.run('bench', SERVER, '--json', '--size', '32M', '--rate', '500M',
                           '--plot', bench)
         expect_status(result, OK)
+        # The last chunk may come after the last row.
         expect_near('bench', Picture(bench).integral('rate', 'payload arrived') / 8, 32 * MIB,
-                    least=10000)
+                    least=MIB)
         pair.stop_server()
 
 
