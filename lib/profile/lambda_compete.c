@@ -29,7 +29,7 @@
 
 #define PUSH       0.4    /* in a second, of the mean of the rate and the unit */
 #define PUSH_QUEUE 0.05   /* of a round trip: pushes are less when more than that stands */
-#define EMPTY      8      /* samples without a queue, and pushes double from each to the next */
+#define EMPTY      3      /* samples without a queue, and pushes double from each to the next */
 #define EMPTY_MOST 12     /* doublings */
 #define TARGET_S   0.2e-3 /* that stand in the queue */
 #define TARGET_RTT 0.005  /* or such a part of the round trip */
