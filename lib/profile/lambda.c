@@ -84,7 +84,6 @@
 #define LONGER_SHEDS   2      /* times we shed in vain, and the way is longer */
 #define LONGER_SWAYS_S 0.2e-3 /* and hosts' jitter is no queue */
 #define LONGER_ARRIVES 0.97
-#define FLOOR_S        200e-6
 #define IN_VAIN        0.25 /* of what was to go of the queue went */
 
 #define DRAIN_S    2.0
@@ -429,7 +428,7 @@ static bool is_floor(const struct lambda *lambda)
 {
 	const struct wh_lambda_sample *sample = &lambda->path.sample;
 
-	return sample->queue_s <= FLOOR_S && lambda->shed_s > sample->queue_s &&
+	return sample->queue_s <= WH_LAMBDA_FLOOR_S && lambda->shed_s > sample->queue_s &&
 	       sample->queue_s > (1.0 - IN_VAIN) * lambda->shed_queue_s && sample->lost_pkts == 0 &&
 	       sample->arrival_pps > ARRIVAL_LESS * lambda->rate_pps;
 }

@@ -9,7 +9,6 @@
 #define LEAST_PERIOD_RTT 40.0   /* or, on long ways, so many round trips */
 #define JITTER_LEARNT    0.0625 /* from each state */
 #define JITTER_MOST_S    20e-3
-#define FLOOR_MOST_S     200e-6
 #define FLOOR_FORGETS    0.998 /* by each state */
 #define GAP_FORGETS      0.98  /* of the longest gap, by each state that comes sooner */
 #define SHORT_PKTS       4     /* distances of fewer tell no rate */
@@ -123,7 +122,7 @@ static void learn_round_trip(struct wh_lambda_path *path, const struct wh_delive
  */
 static void learn_floor(struct wh_lambda_path *path, double fell_s)
 {
-	path->floor_s = fmin(path->floor_s * FLOOR_FORGETS + fell_s, FLOOR_MOST_S);
+	path->floor_s = fmin(path->floor_s * FLOOR_FORGETS + fell_s, WH_LAMBDA_FLOOR_S);
 }
 
 void wh_lambda_path_is_floor(struct wh_lambda_path *path)

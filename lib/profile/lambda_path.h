@@ -15,6 +15,8 @@
 
 #include "profile/profile.h"
 
+#define WH_LAMBDA_FLOOR_S 200e-6 /* hosts delay by no more when nothing else does */
+
 struct wh_lambda_least {
 	bool known;
 	int64_t delay_tsc; /* one way, of an unknown zero */

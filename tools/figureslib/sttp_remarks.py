@@ -30,18 +30,6 @@ def nine_to_one(results):
             f'the table\'s own rows the index with four is 0.85, and not the 0.75 of the text.')
 
 
-def later_than_printed(results):
-    point = results['sttp-cbr'].one()
-    return (f'1.630 s are 0.255 and 22 packets on the line, and 0.938 s are 15, each to the '
-            f'millisecond: in the paper the burst and what the constant source put between were '
-            f'22 packets, and the next one left after some 0.86 s, when 15 were before it. Ours '
-            f'sends all tokens at once, too, but the second acknowledgement brings the next one, '
-            f'which gets behind more of the other source: from {point.number("from"):.3f} s to '
-            f'{point.number("to"):.3f}. That a token takes several acknowledgements at the '
-            f'beginning is also what III B.1 shows; by the rule that gives it there the source of '
-            f'Table I starves.')
-
-
 def sooner_than_reno(results):
     result = results['sttp-table2']
     nine, reno = (result.one(who=who, n=2).number('joins') for who in ('nine_one', 'reno'))
