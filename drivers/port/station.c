@@ -218,8 +218,13 @@ static bool take_frame(struct wh_station *station, uint64_t now_tsc, struct rte_
 	return false;
 }
 
-/* One burst; returns how many packets it had. */
-static uint16_t receive_burst(struct wh_station *station, uint64_t now_tsc)
+static uint64_t time_of(const struct wh_station *station, uint64_t turn_tsc)
+{
+	return station->config.read_tsc != NULL ? station->config.read_tsc() : turn_tsc;
+}
+
+/* One burst; returns how many packets it had. `now_tsc` is then the time at which it was taken. */
+static uint16_t receive_burst(struct wh_station *station, uint64_t *now_tsc)
 {
 	struct wh_meter *meter = station->config.endpoint.rx_meter;
 	struct rte_mbuf *pkts[WH_STATION_BURST];
@@ -229,8 +234,10 @@ static uint16_t receive_burst(struct wh_station *station, uint64_t now_tsc)
 	uint16_t kept = 0;
 
 	wh_meter_enter(meter, WH_METER_DECODE);
+	if (count > 0)
+		*now_tsc = time_of(station, *now_tsc);
 	for (uint16_t i = 0; i < count; i++)
-		if (!take_frame(station, now_tsc, pkts[i]))
+		if (!take_frame(station, *now_tsc, pkts[i]))
 			pkts[kept++] = pkts[i];
 	wh_meter_enter(meter, WH_METER_PORT_RECEIVE);
 	rte_pktmbuf_free_bulk(pkts, kept);
@@ -246,7 +253,7 @@ int32_t wh_station_receive(void *state, uint64_t now_tsc)
 
 	/* After a pause of the core several bursts wait, and the ring behind them has an end. */
 	do {
-		count = receive_burst(station, now_tsc);
+		count = receive_burst(station, &now_tsc);
 		received += count;
 	} while (count == WH_STATION_BURST && received < WH_STATION_RECEIVE_MAX);
 	return received + wh_endpoint_receive_poll(&station->endpoint, now_tsc);
@@ -506,11 +513,12 @@ static uint32_t finish_frames(struct wh_station *station, uint64_t now_tsc,
 	return finished;
 }
 
-int32_t wh_station_send(void *state, uint64_t now_tsc)
+int32_t wh_station_send(void *state, uint64_t turn_tsc)
 {
 	struct wh_station *station = state;
 	struct wh_out out[WH_STATION_BURST];
 	struct rte_mbuf *pkts[WH_STATION_BURST];
+	uint64_t now_tsc = time_of(station, turn_tsc);
 	int32_t work = wh_endpoint_send_poll(&station->endpoint, now_tsc);
 
 	work += receive_for_the_host(station, now_tsc);

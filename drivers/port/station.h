@@ -11,6 +11,10 @@
  *   send     the transmitters that are due, the host's duties, what the sessions may send now,
  *            Ethernet + IP + UDP on, burst out
  *
+ * Both read the clock themselves: a packet that came after the turn had begun would have arrived
+ * before it was sent, by milliseconds where the core was taken from us meanwhile. So what they
+ * measure may be too long, but not too short.
+ *
  * The neighbour is the sending process's. An mbuf received is freed in the same call, since rcv
  * has copied its payload into a chunk, but for frames of the host, which the sending process frees.
  * An mbuf to be sent is the station's until the port takes it.
@@ -51,6 +55,8 @@ struct wh_station_config {
 	struct wh_neighbour_config neighbour; /* nothing wrong with it; its vlan is set here, and
 					       * its entries: one for each session */
 	struct wh_endpoint_config endpoint;   /* its meters are charged for the port, too */
+	uint64_t (*read_tsc)(void);           /* the clock, once a burst has come and before one
+					       * goes; NULL: the time of the turn will do */
 };
 
 struct wh_station_stats {

@@ -13,6 +13,7 @@
 #include "closed.h"
 #include "eal.h"
 #include "neighbour_rig.h"
+#include "session/internal.h"
 #include "station_rig.h"
 #include "unit.h"
 
@@ -111,6 +112,58 @@ static void test_attach_from(void)
 		CU_ASSERT_EQUAL(pair.seen.chains, more == 0 ? 10 : 0);
 		pair_close(&pair);
 	}
+}
+
+static uint64_t clock_tsc;
+
+static uint64_t read_clock(void)
+{
+	return clock_tsc;
+}
+
+/* Of the receiver's latest packet; 0: none yet. */
+static uint64_t arrived_tsc(const struct pair *pair)
+{
+	const struct side *side = &pair->transfer[0].receiver;
+	const struct wh_session *session = atomic_load(&side->session);
+
+	return session != NULL && !atomic_load(&side->gone) ? session->rx.arrivals.latest_tsc : 0;
+}
+
+/* A turn begins, the core is taken, and packets come meanwhile: none arrives before it was sent. */
+static void test_taken_cores(void)
+{
+	const struct pair_shape shape = {
+		.mtu = 1500, .family = WH_IPV4, .attach_bytes = 1, .profile = "lambda"};
+	const uint64_t step_tsc = 5000, taken_tsc = 8 * step_tsc;
+	static struct pair pair;
+	uint64_t last_tsc = 0, bursts = 0;
+
+	pair_open(&pair, &shape);
+	for (int end = 0; end < 2; end++)
+		pair.station[end].config.read_tsc = read_clock;
+	pair_start(&pair, 48 * RIG_CHUNK_BYTES);
+	for (clock_tsc = MS; clock_tsc < 5 * RIG_STATION_HZ && !pair_is_over(&pair);) {
+		uint64_t turn_tsc = clock_tsc;
+
+		clock_tsc += taken_tsc;
+		for (int end = 0; end < 2; end++)
+			(void)wh_station_send(&pair.station[end], turn_tsc);
+		(void)pair_carry(&pair);
+		clock_tsc += step_tsc;
+		for (int end = 0; end < 2; end++)
+			(void)wh_station_receive(&pair.station[end], turn_tsc);
+		(void)pair_run_users(&pair);
+		if (arrived_tsc(&pair) > last_tsc) {
+			last_tsc = arrived_tsc(&pair);
+			bursts++;
+			CU_ASSERT_EQUAL(last_tsc, clock_tsc);
+		}
+	}
+	CU_ASSERT(pair_is_over(&pair));
+	CU_ASSERT(bursts > 20);
+	pair_check(&pair);
+	pair_close(&pair);
 }
 
 /* Real time, for the processes on threads. */
@@ -715,6 +768,7 @@ CU_TestInfo wh_tests[] = {
 	{"the EAL starts", wh_test_eal_start},
 	{"transfers: copied, attached, linearised; VLAN; IPv6", test_transfers},
 	{"payloads are attached from a length on", test_attach_from},
+	{"a core that was taken from us makes no way shorter", test_taken_cores},
 	{"several sessions, two cores", test_cores},
 	{"news of neighbours on queue 0 reach all stations", test_siblings},
 	{"questions are answered once", test_questions},

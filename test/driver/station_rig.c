@@ -125,6 +125,9 @@ static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32
 
 	struct wh_session_config config =
 		rig_session_config(pair->shape.family, pair->shape.mtu, &side->memory);
+
+	wh_session_config_profile(&config, wh_profile_by_number(params->profile));
+
 	struct wh_session *session =
 		wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
 
@@ -230,6 +233,8 @@ void pair_start(struct pair *pair, uint64_t bytes)
 
 	snprintf(name, sizeof(name), "%u", number);
 	config.seed = number + 1;
+	if (pair->shape.profile != NULL)
+		wh_session_config_profile(&config, wh_profile_find(pair->shape.profile));
 
 	struct wh_session *session = wh_session_open(&config, &pair->address[1], name, bytes);
 

@@ -64,8 +64,9 @@ struct pair_shape {
 	bool alone;     /* neither end has an address of the other family */
 	uint16_t vlan;
 	uint32_t attach_bytes;
-	bool linearises; /* the ports send single segments only */
-	bool sums;       /* the ports compute UDP sums over IPv6 */
+	bool linearises;     /* the ports send single segments only */
+	bool sums;           /* the ports compute UDP sums over IPv6 */
+	const char *profile; /* of the sender; NULL: as preset */
 };
 
 /* Frames that were carried. */

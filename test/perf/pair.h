@@ -172,6 +172,7 @@ static inline void pair_open_station(struct pair *pair, enum side side)
 				.rx_meter = pair->rx_meter[side],
 				.tx_meter = pair->tx_meter[side],
 			},
+		.read_tsc = pair_read_tsc,
 	};
 
 	memcpy(config.neighbour.mac, &pair->port[side]->mac, sizeof(config.neighbour.mac));
