@@ -11,8 +11,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-LIB_ROOMS = ('base', 'wire', 'seal', 'neighbour', 'measure', 'probe', 'profile', 'track', 'fec',
-             'fibre', 'session', 'file', 'bundle', 'source', 'sink', 'sim', 'tcp', 'scenario')
+LIB_ROOMS = ('base', 'wire', 'seal', 'trust', 'neighbour', 'measure', 'probe', 'profile', 'track',
+             'fec', 'fibre', 'session', 'file', 'bundle', 'source', 'sink', 'sim', 'tcp',
+             'scenario')
 LIB = {f'lib/{name}' for name in LIB_ROOMS}
 
 
@@ -35,6 +36,7 @@ ALLOWED = {
     'lib/base': set(),
     'lib/wire': lib('base'),
     'lib/seal': lib('wire base'),
+    'lib/trust': lib('seal wire base'),
     'lib/neighbour': lib('wire base'),
     'lib/measure': lib('wire base'),
     'lib/profile': lib('measure wire base'),
@@ -100,9 +102,14 @@ FILES = set('''
         unistd.h
     '''.split())
 
+OPENSSL = {f'openssl/{name}.h' for name in (
+    'bio', 'bn', 'core_names', 'crypto', 'err', 'evp', 'kdf', 'params', 'pem', 'rand', 'ssl',
+    'x509', 'x509_vfy', 'x509v3')}
+
 # Of the system and of libraries, by room, besides.
 ROOM_SYSTEM = {
     'lib/seal': {'xxhash.h', 'xxh_x86dispatch.h'},
+    'lib/trust': FILES | OPENSSL,
     'lib/fec': {'isa-l.h'},
     'lib/file': FILES | {'xxhash.h', 'xxh_x86dispatch.h'},
     'lib/bundle': FILES,
