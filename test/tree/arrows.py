@@ -108,7 +108,7 @@ OPENSSL = {f'openssl/{name}.h' for name in (
 
 # Of the system and of libraries, by room, besides.
 ROOM_SYSTEM = {
-    'lib/seal': {'xxhash.h', 'xxh_x86dispatch.h'},
+    'lib/seal': {'xxhash.h', 'xxh_x86dispatch.h', 'intel-ipsec-mb.h', 'sys/mman.h'} | OPENSSL,
     'lib/trust': FILES | OPENSSL,
     'lib/fec': {'isa-l.h'},
     'lib/file': FILES | {'xxhash.h', 'xxh_x86dispatch.h'},

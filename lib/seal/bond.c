@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "seal/bond.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/assert.h"
+
+/*
+ * A place's word: the number above, and below it who holds it. 0: vacant. Nobody but its owner
+ * touches a reserved place, and nobody takes hold of one whose count is 0 or that is over; so
+ * whoever brings the count to 0 is alone with it and may wipe it.
+ */
+#define RESERVED (UINT64_C(1) << 31)
+#define OVER     (UINT64_C(1) << 30)
+#define HOLDERS  (OVER - 1)
+
+static uint64_t word_of(uint32_t number, uint64_t low)
+{
+	return (uint64_t)number << 32 | low;
+}
+
+static uint32_t number_in(uint64_t word)
+{
+	return (uint32_t)(word >> 32);
+}
+
+const char *wh_cipher_name(enum wh_cipher cipher)
+{
+	static const char *const names[WH_CIPHERS] = {
+		[WH_CIPHER_AES_128_GCM] = "aes-128-gcm",
+		[WH_CIPHER_AES_256_GCM] = "aes-256-gcm",
+	};
+
+	WH_ASSERT(cipher > 0 && cipher < WH_CIPHERS);
+	return names[cipher];
+}
+
+int wh_bonds_init(struct wh_bonds *bonds, uint32_t places)
+{
+	WH_ASSERT(places >= WH_BOND_PLACES_MIN && places <= WH_BOND_PLACES_MAX);
+	WH_ASSERT((places & (places - 1)) == 0);
+	*bonds = (struct wh_bonds){.places = places};
+	bonds->bond = wh_secret_alloc(places * sizeof(*bonds->bond));
+	return bonds->bond == NULL ? -ENOMEM : 0;
+}
+
+void wh_bonds_free(struct wh_bonds *bonds)
+{
+	wh_secret_free(bonds->bond, bonds->places * sizeof(*bonds->bond));
+	*bonds = (struct wh_bonds){0};
+}
+
+static struct wh_bond *at(const struct wh_bonds *bonds, uint32_t number)
+{
+	return &bonds->bond[number & (bonds->places - 1)];
+}
+
+uint32_t wh_bonds_reserve(struct wh_bonds *bonds, uint32_t random)
+{
+	uint32_t mask = bonds->places - 1;
+
+	for (uint32_t i = 0; i < bonds->places; i++) {
+		uint32_t place = __atomic_fetch_add(&bonds->cursor, 1, __ATOMIC_RELAXED) & mask;
+		uint32_t number = (random & ~mask) | place;
+		uint64_t vacant = 0;
+
+		if (number == 0)
+			number = bonds->places;
+		if (atomic_compare_exchange_strong(
+			    &bonds->bond[place].state, &vacant, word_of(number, RESERVED)))
+			return number;
+	}
+	return 0;
+}
+
+void wh_bonds_cancel(struct wh_bonds *bonds, uint32_t number)
+{
+	struct wh_bond *bond = at(bonds, number);
+
+	WH_ASSERT(atomic_load(&bond->state) == word_of(number, RESERVED));
+	atomic_store(&bond->state, 0);
+}
+
+struct wh_bond *wh_bonds_fill(
+	struct wh_bonds *bonds, uint32_t number, const struct wh_bond_config *config)
+{
+	struct wh_bond *bond = at(bonds, number);
+
+	WH_ASSERT(atomic_load(&bond->state) == word_of(number, RESERVED));
+	WH_ASSERT(config->cipher > 0 && config->cipher < WH_CIPHERS);
+	bond->config = *config;
+	atomic_store(&bond->sent, 0);
+	atomic_store(&bond->revoked, false);
+	atomic_store_explicit(&bond->state, word_of(number, 1), memory_order_release);
+	return bond;
+}
+
+struct wh_bond *wh_bonds_hold(struct wh_bonds *bonds, uint32_t number)
+{
+	struct wh_bond *bond = at(bonds, number);
+	uint64_t word = atomic_load(&bond->state);
+
+	do {
+		if (number_in(word) != number || (word & (RESERVED | OVER)) != 0 ||
+			(word & HOLDERS) == 0 || (word & HOLDERS) == HOLDERS)
+			return NULL;
+	} while (!atomic_compare_exchange_weak(&bond->state, &word, word + 1));
+	return bond;
+}
+
+void wh_bond_share(struct wh_bond *bond)
+{
+	uint64_t before = atomic_fetch_add(&bond->state, 1);
+
+	WH_ASSERT((before & HOLDERS) > 0 && (before & HOLDERS) < HOLDERS);
+}
+
+static void wipe(struct wh_bond *bond)
+{
+	wh_secret_wipe(&bond->config, sizeof(bond->config));
+	atomic_store(&bond->state, 0);
+}
+
+void wh_bond_let_go(struct wh_bond *bond)
+{
+	if (bond == NULL)
+		return;
+
+	uint64_t before = atomic_fetch_sub(&bond->state, 1);
+
+	WH_ASSERT((before & RESERVED) == 0 && (before & HOLDERS) > 0);
+	if ((before & HOLDERS) == 1)
+		wipe(bond);
+}
+
+void wh_bond_end(struct wh_bond *bond)
+{
+	atomic_fetch_or(&bond->state, OVER);
+}
+
+void wh_bond_revoke(struct wh_bond *bond)
+{
+	atomic_store(&bond->revoked, true);
+	wh_bond_end(bond);
+}
+
+bool wh_bond_is_alive(const struct wh_bond *bond)
+{
+	uint64_t word = atomic_load(&bond->state);
+
+	return (word & HOLDERS) > 0 && (word & (RESERVED | OVER)) == 0;
+}
+
+uint32_t wh_bond_holders(const struct wh_bond *bond)
+{
+	return (uint32_t)(atomic_load(&bond->state) & HOLDERS);
+}
+
+uint32_t wh_bond_number(const struct wh_bond *bond)
+{
+	return number_in(atomic_load(&bond->state));
+}
+
+/* Of both ends, in one order: who asked comes first. */
+struct party {
+	uint32_t number;
+	uint8_t identity[WH_IDENTITY_BYTES];
+} __attribute__((packed));
+
+void wh_bond_derive(const struct wh_bond *bond, const char *purpose, const void *transcript,
+	size_t transcript_bytes, uint8_t secret[WH_SECRET_BYTES])
+{
+	const struct wh_bond_config *config = &bond->config;
+	uint32_t own = config->asked ? 0 : 1;
+	uint8_t extracted[WH_SECRET_BYTES];
+	struct {
+		struct party party[2];
+		uint8_t transcript[32];
+	} __attribute__((packed)) salt;
+
+	salt.party[own].number = wh_bond_number(bond);
+	salt.party[!own].number = config->peer_number;
+	memcpy(salt.party[own].identity, config->own_identity, WH_IDENTITY_BYTES);
+	memcpy(salt.party[!own].identity, config->peer_identity, WH_IDENTITY_BYTES);
+	wh_sha256(salt.transcript, transcript, transcript_bytes);
+	wh_hkdf_extract(extracted, &salt, sizeof(salt), config->secret, sizeof(config->secret));
+	wh_hkdf_expand(secret, WH_SECRET_BYTES, extracted, purpose, strlen(purpose));
+	wh_secret_wipe(extracted, sizeof(extracted));
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_SEAL_BOND_H
+#define WH_SEAL_BOND_H
+
+/*
+ * What two processes share once they know each other: a secret, who the other one is, and a number
+ * at each end by which the other names the bond in what it closes with it. All sessions between the
+ * two, both ways, are opened under it.
+ *
+ * A table has places for them, in memory that stays as long as the table does. One word of a place
+ * says whose it is and how many hold it, so that any core may ask for a bond at any time without a
+ * lock: it gets the one with that number, or none. A place is wiped and free again when the bond
+ * has ended and the last holder has let go.
+ *
+ *   wh_bonds_reserve   a number, to be told to the peer in the greeting
+ *   wh_bonds_fill      the bond under it; held by who fills it, until wh_bond_end
+ *   wh_bonds_hold      any core: by number; each hold is let go once (wh_bond_let_go)
+ *   wh_bond_end        nobody finds it any more; who holds it may go on
+ *   wh_bond_revoke     likewise, and sessions under it end
+ */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "seal/secret.h"
+
+#define WH_IDENTITY_BYTES 32
+
+#define WH_BOND_PLACES_MIN 16
+#define WH_BOND_PLACES_MAX (UINT32_C(1) << 16)
+
+/* What seals packets under a bond; the numbers travel in the greeting. */
+enum wh_cipher {
+	WH_CIPHER_AES_128_GCM = 1,
+	WH_CIPHER_AES_256_GCM = 2,
+	WH_CIPHERS = 3,
+};
+
+const char *wh_cipher_name(enum wh_cipher cipher);
+
+struct wh_bond_config {
+	uint8_t secret[WH_SECRET_BYTES]; /* the same at both ends, and nowhere else */
+	uint8_t own_identity[WH_IDENTITY_BYTES];
+	uint8_t peer_identity[WH_IDENTITY_BYTES];
+	uint32_t peer_number; /* by which the peer knows it */
+	enum wh_cipher cipher;
+	bool asked;      /* this end asked for the greeting, the other one did not */
+	uint64_t rights; /* what the peer may do here: its owner's to read, it means nothing here */
+};
+
+struct wh_bond {
+	_Atomic uint64_t state;       /* bond.c */
+	struct wh_bond_config config; /* the secret is in it: never copied as a whole */
+	_Atomic uint64_t sent;        /* serials of what was closed by the bond itself */
+	_Atomic bool revoked;
+};
+
+/* Kept by one owner; `hold` is for any core. */
+struct wh_bonds {
+	struct wh_bond *bond;
+	uint32_t places; /* a power of two */
+	uint32_t cursor;
+};
+
+/* 0 or -ENOMEM. */
+int wh_bonds_init(struct wh_bonds *bonds, uint32_t places);
+
+/* No core asks any more; whatever is left is wiped. */
+void wh_bonds_free(struct wh_bonds *bonds);
+
+/*
+ * Any core: a number that is not 0 and that no other bond here has, made of a place and of
+ * `random`; or 0 when all places are taken. It is given back by wh_bonds_cancel, or filled.
+ */
+uint32_t wh_bonds_reserve(struct wh_bonds *bonds, uint32_t random);
+void wh_bonds_cancel(struct wh_bonds *bonds, uint32_t number);
+
+/* A reserved number becomes a bond, which the caller holds. */
+struct wh_bond *wh_bonds_fill(
+	struct wh_bonds *bonds, uint32_t number, const struct wh_bond_config *config);
+
+/* Any core: the bond with that number, held once more, or NULL. */
+struct wh_bond *wh_bonds_hold(struct wh_bonds *bonds, uint32_t number);
+
+/* Who holds it: for somebody else, who lets it go. */
+void wh_bond_share(struct wh_bond *bond);
+
+/* Its last holder wipes it. NULL is allowed. */
+void wh_bond_let_go(struct wh_bond *bond);
+
+/* Who holds it: from now on nobody finds it. May be said more than once, by anybody. */
+void wh_bond_end(struct wh_bond *bond);
+void wh_bond_revoke(struct wh_bond *bond);
+
+static inline bool wh_bond_is_revoked(const struct wh_bond *bond)
+{
+	return atomic_load_explicit(&bond->revoked, memory_order_relaxed);
+}
+
+/* Whether it can still be found. */
+bool wh_bond_is_alive(const struct wh_bond *bond);
+
+/* How many hold it: who filled it is one of them, each session is one. */
+uint32_t wh_bond_holders(const struct wh_bond *bond);
+
+/* By which the peer names it. */
+uint32_t wh_bond_number(const struct wh_bond *bond);
+
+/* The serial of the next packet that is closed by the bond itself: none comes twice. */
+static inline uint64_t wh_bond_next_serial(struct wh_bond *bond)
+{
+	return atomic_fetch_add_explicit(&bond->sent, 1, memory_order_relaxed);
+}
+
+/*
+ * A secret of what both ends know and say likewise: with the numbers and identities of both in it,
+ * so that it is of this bond and these two, whoever asks.
+ */
+void wh_bond_derive(const struct wh_bond *bond, const char *purpose, const void *transcript,
+	size_t transcript_bytes, uint8_t secret[WH_SECRET_BYTES]);
+
+#endif
