@@ -417,9 +417,8 @@ static void begin_competing(struct wh_control *control)
 	struct lambda *lambda = state_of(control);
 	const struct wh_lambda_path *path = &lambda->path;
 
-	wh_lambda_compete_begin(&lambda->compete, path, lambda->sent_pkts,
-		fmax(lambda->rate_pps, lambda->compete.full_pps) *
-			(wh_lambda_path_rtt_s(path) + path->queue_s));
+	wh_lambda_compete_begin(&lambda->compete, path, lambda->now_tsc, lambda->sent_pkts,
+		lambda->rate_pps, fmax(lambda->share.capacity_pps, lambda->estimate_pps));
 	lambda->shed_s = 0.0;
 }
 
@@ -638,7 +637,8 @@ static void compete(struct wh_control *control, const struct wh_delivery_event *
 	const struct wh_lambda_path *path = &lambda->path;
 	double alpha_s = alpha_pkts(control, lambda->rate_pps) / lambda->rate_pps;
 
-	wh_lambda_compete_hear(&lambda->compete, path, event->sent_pkts,
+	wh_lambda_path_keep(&lambda->path, event->now_tsc);
+	wh_lambda_compete_hear(&lambda->compete, path, event->now_tsc, event->sent_pkts,
 		wh_lambda_loss_sure_noise(&lambda->loss), alpha_s);
 	set_rate(
 		lambda, lambda->compete.window_pkts / (wh_lambda_path_rtt_s(path) + path->queue_s));

@@ -68,6 +68,11 @@ double wh_lambda_path_covered_s(const struct wh_lambda_path *path)
 	return fmax(wh_lambda_path_rtt_s(path), path->there_and_back_s) + path->gap_s;
 }
 
+void wh_lambda_path_keep(struct wh_lambda_path *path, uint64_t now_tsc)
+{
+	path->least_since_tsc = now_tsc;
+}
+
 void wh_lambda_path_forget(struct wh_lambda_path *path)
 {
 	path->least[0] = path->least[1] = (struct wh_lambda_least){0};

@@ -100,6 +100,9 @@ double wh_lambda_path_covered_s(const struct wh_lambda_path *path);
 /* What stood in the sample stays whatever the rate: no queue, but hosts that are so slow. */
 void wh_lambda_path_is_floor(struct wh_lambda_path *path);
 
+/* The least delays stay what they are: a queue of others hides what is less. */
+void wh_lambda_path_keep(struct wh_lambda_path *path, uint64_t now_tsc);
+
 /* The way has become longer: the delay of now is that without a queue. */
 void wh_lambda_path_forget(struct wh_lambda_path *path);
 

@@ -8,18 +8,32 @@ const char wh_suite_name[] = "lambda_compete";
 #define HZ    1000000000
 #define CLEAR 1e-3
 
+#define RTT (HZ / 50)
+#define WAY 50000.0 /* packets in a second that it bears */
+
 struct rig {
 	struct wh_lambda_compete compete;
 	struct wh_lambda_path path;
-	uint64_t sent_pkts;
+	uint64_t now_tsc, sent_pkts;
 };
 
-static struct rig begun(double window_pkts)
+/* With so many packets under way, all of which are seen, and with such a share since long ago. */
+static struct rig begun(double window_pkts, double share)
 {
-	struct rig rig = {.path = {.hz = HZ, .seen_pkts = 1000, .delivered_pkts = 1000}};
+	struct rig rig = {
+		.path = {.hz = HZ,
+			.seen_pkts = 1000,
+			.delivered_pkts = 1000,
+			.least = {{.known = true, .rtt_tsc = RTT}}},
+		.now_tsc = HZ,
+		.sent_pkts = 1000,
+	};
 
-	rig.sent_pkts = 1000 + (uint64_t)window_pkts;
-	wh_lambda_compete_begin(&rig.compete, &rig.path, rig.sent_pkts, window_pkts);
+	wh_lambda_compete_begin(&rig.compete, &rig.path, rig.now_tsc, rig.sent_pkts, 0.0, WAY);
+	rig.compete.window_pkts = rig.compete.cut_from_pkts = window_pkts;
+	rig.compete.share = share;
+	rig.compete.cut_pkts = 1000;
+	rig.sent_pkts += (uint64_t)window_pkts;
 	return rig;
 }
 
@@ -30,23 +44,80 @@ static void hear(struct rig *rig, uint64_t seen_pkts, uint64_t lost_pkts, double
 	rig->path.delivered_pkts += seen_pkts - lost_pkts;
 	rig->path.queue_s = queue_s;
 	rig->sent_pkts += seen_pkts;
-	wh_lambda_compete_hear(&rig->compete, &rig->path, rig->sent_pkts, 0.0, CLEAR);
+	rig->now_tsc += RTT / 4;
+	wh_lambda_compete_hear(&rig->compete, &rig->path, rig->now_tsc, rig->sent_pkts, 0.0, CLEAR);
 }
 
-/* Three quarters of a packet in a round trip. */
+/* No less than a part of the way, and no more than another, whatever went before. */
+static void test_first(void)
+{
+	struct wh_lambda_path path = {.hz = HZ, .least = {{.known = true, .rtt_tsc = RTT}}};
+	const double rate_pps[] = {1.0, 0.32 * WAY, WAY}, share[] = {0.31, 0.32, 0.33};
+
+	path.queue_s = 20e-3;
+	for (size_t i = 0; i < 3; i++) {
+		struct wh_lambda_compete compete = {0};
+
+		wh_lambda_compete_begin(&compete, &path, HZ, 100, rate_pps[i], WAY);
+		WH_ASSERT_NEAR(compete.window_pkts, share[i] * WAY * 40e-3, 1e-6);
+	}
+}
+
+/* Three quarters of a packet in a round trip, with as much of the way as is modest. */
 static void test_growth(void)
 {
-	struct rig rig = begun(100);
+	struct rig rig = begun(100, 0.5);
 
 	hear(&rig, 50, 0, 20e-3);
 	hear(&rig, 50, 0, 20e-3);
 	WH_ASSERT_NEAR(rig.compete.window_pkts, 100.0 + 0.375 + 0.375 * 100.0 / 100.375, 1e-9);
 }
 
+/* With little of it as CUBIC: 9.1 s after a cut from 1000 by 0.3, when it is there again, ... */
+static void test_growth_of_little(void)
+{
+	struct rig rig = begun(1000, 0.01);
+
+	rig.compete.window_pkts = 700.0;
+	rig.now_tsc += HZ;
+	hear(&rig, 70, 0, 20e-3);
+	WH_ASSERT_NEAR(rig.compete.window_pkts - 700.0, 9.2, 0.1); /* to 792 then */
+	rig.now_tsc += 20 * (uint64_t)HZ;
+	rig.compete.share = 0.01;
+	hear(&rig, 70, 0, 20e-3);
+	WH_ASSERT_NEAR(
+		rig.compete.window_pkts - 709.2, 35.0, 0.1); /* ... and by no more than half */
+}
+
+/* A stream that had no more says nothing of what the way bears. */
+static void test_held_up(void)
+{
+	struct rig rig = begun(100, 0.5);
+
+	rig.path.sample.held_up = true;
+	hear(&rig, 50, 0, 20e-3);
+	WH_ASSERT_NEAR(rig.compete.window_pkts, 100.0, 1e-9);
+}
+
+/* A queue that falls without us is one of others who have lost: we cut as they do. */
+static void test_others_cut(void)
+{
+	for (int much = 0; much < 2; much++) {
+		struct rig rig = begun(100, much ? 0.5 : 0.1);
+
+		hear(&rig, 10, 0, 20e-3);
+		hear(&rig, 1, 0, 14e-3);
+		if (much)
+			WH_ASSERT_NEAR(rig.compete.window_pkts, 0.7 * 100.1, 0.1);
+		else
+			CU_ASSERT(rig.compete.window_pkts > 100.0);
+	}
+}
+
 /* To 0.7 of it, once for all that went before the cut. */
 static void test_cut(void)
 {
-	struct rig rig = begun(100);
+	struct rig rig = begun(100, 0.5);
 
 	hear(&rig, 10, 1, 20e-3);
 	WH_ASSERT_NEAR(rig.compete.window_pkts, 70.0, 1e-9);
@@ -60,7 +131,7 @@ static void test_cut(void)
 /* Without the queue that stood before, nothing has overflown. */
 static void test_loss_without_queue(void)
 {
-	struct rig rig = begun(100);
+	struct rig rig = begun(100, 0.1);
 
 	hear(&rig, 10, 0, 20e-3);
 	hear(&rig, 10, 1, 1e-3);
@@ -69,26 +140,46 @@ static void test_loss_without_queue(void)
 
 static void test_least_window(void)
 {
-	struct rig rig = begun(3);
+	struct rig rig = begun(3, 0.0);
 
 	for (int i = 0; i < 20; i++)
 		hear(&rig, 10, 10, 20e-3);
 	WH_ASSERT_NEAR(rig.compete.window_pkts, 2.0, 1e-9);
 }
 
-/* Thirty round trips without a queue, and the others are gone; one with it, and they are not. */
+static void hear_if_on(struct rig *rig)
+{
+	if (rig->compete.on)
+		hear(rig, 200, 0, 0.5e-3);
+}
+
+/* Four seconds without a queue, and the others are gone; a moment with it, and they are not. */
 static void test_end(void)
 {
-	struct rig rig = begun(100);
+	struct rig rig = begun(100, 0.1);
 
-	for (int i = 0; i < 29; i++)
+	for (int i = 0; i < 790; i++)
 		hear(&rig, 200, 0, 0.5e-3);
 	hear(&rig, 200, 0, 2e-3);
 	hear(&rig, 200, 0, 2e-3);
-	for (int i = 0; i < 29; i++)
+	for (int i = 0; i < 790; i++)
 		hear(&rig, 200, 0, 0.5e-3);
 	CU_ASSERT_TRUE(rig.compete.on);
-	hear(&rig, 200, 0, 0.5e-3);
+	for (int i = 0; i < 20; i++)
+		hear_if_on(&rig);
+	CU_ASSERT_FALSE(rig.compete.on);
+}
+
+/* Who has all of the way while a queue stands is alone with it. */
+static void test_alone(void)
+{
+	struct rig rig = begun(100, 0.9);
+
+	for (int round = 0; round < 8; round++) {
+		rig.compete.share = 0.99;
+		CU_ASSERT_TRUE(rig.compete.on);
+		hear(&rig, rig.sent_pkts - rig.path.seen_pkts + 1, 0, 20e-3);
+	}
 	CU_ASSERT_FALSE(rig.compete.on);
 }
 
@@ -130,11 +221,16 @@ static void test_disproved(void)
 }
 
 CU_TestInfo wh_tests[] = {
+	{"first", test_first},
 	{"growth", test_growth},
+	{"growth of little", test_growth_of_little},
+	{"held up", test_held_up},
+	{"others cut", test_others_cut},
 	{"cut", test_cut},
 	{"loss without queue", test_loss_without_queue},
 	{"least window", test_least_window},
 	{"end", test_end},
+	{"alone", test_alone},
 	{"filled", test_filled},
 	{"disproved", test_disproved},
 	CU_TEST_INFO_NULL,
