@@ -79,12 +79,14 @@ enum wh_neighbour_reason wh_neighbour_input_echo(
 	if (echo->code != 0 || (!request && !is_reply(heard, echo)))
 		return WH_NEIGHBOUR_ICMP_TYPE;
 	/* Before the sum over all bytes, so that a flood of long ones costs little. */
-	if (request && wh_neighbour_is_limited(neighbour, now_tsc, neighbour->echo_paid_tsc))
+	if (request && wh_neighbour_is_limited(
+			       neighbour, now_tsc, neighbour->echo_paid_tsc, heard->source_mac))
 		return WH_NEIGHBOUR_LIMITED;
 	if (!wh_heard_icmp_sum_agrees(heard))
 		return WH_NEIGHBOUR_ICMP_SUM;
 	if (request) {
-		wh_neighbour_charge(neighbour, now_tsc, &neighbour->echo_paid_tsc);
+		wh_neighbour_charge(
+			neighbour, now_tsc, &neighbour->echo_paid_tsc, heard->source_mac);
 		return answer(neighbour, now_tsc, heard);
 	}
 	if (!is_awaited(neighbour, heard))

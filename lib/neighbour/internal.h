@@ -42,11 +42,14 @@ enum wh_neighbour_reason wh_neighbour_meet_double(struct wh_neighbour *neighbour
 bool wh_neighbour_note_conflict(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	const struct wh_neighbour_conflict *conflict);
 
-/* Whether the answers already given forbid another now; and the charge for one. */
-bool wh_neighbour_is_limited(
-	const struct wh_neighbour *neighbour, uint64_t now_tsc, uint64_t paid_tsc);
+/*
+ * Whether the answers already given, of that kind in all or to that MAC, forbid another now; and
+ * the charge for one. No MAC: the kind alone counts.
+ */
+bool wh_neighbour_is_limited(const struct wh_neighbour *neighbour, uint64_t now_tsc,
+	uint64_t paid_tsc, const uint8_t mac[6]);
 void wh_neighbour_charge(
-	const struct wh_neighbour *neighbour, uint64_t now_tsc, uint64_t *paid_tsc);
+	struct wh_neighbour *neighbour, uint64_t now_tsc, uint64_t *paid_tsc, const uint8_t mac[6]);
 
 /*
  * Room for the answer to a question of ARP or NDP by who says to have that address and MAC, who has

@@ -9,6 +9,7 @@
 
 /* The rest of the room is for those whom we talk to. */
 #define STRANGERS_ANSWERS (WH_NEIGHBOUR_ANSWERS * 3 / 4)
+#define SOURCE_AT_ONCE    10
 
 static_assert((WH_NEIGHBOUR_ANSWERS & (WH_NEIGHBOUR_ANSWERS - 1)) == 0, "wh_slot_fifo_init");
 static_assert(WH_NEIGHBOUR_MTU_MAX + WH_ETHER_BYTES + WH_VLAN_BYTES <= UINT16_MAX,
@@ -255,20 +256,46 @@ bool wh_neighbour_take_conflict(
 	return false;
 }
 
-/* As many at once as may wait, and the rate's after that. */
-bool wh_neighbour_is_limited(
-	const struct wh_neighbour *neighbour, uint64_t now_tsc, uint64_t paid_tsc)
+/* What those of that MAC's hash have been charged. */
+static uint32_t place_of(const uint8_t mac[6])
 {
-	uint64_t price_tsc = neighbour->config.hz / WH_NEIGHBOUR_ANSWERS_PER_S;
+	uint32_t hash = 0;
 
-	return paid_tsc > wh_add_u64(now_tsc, (WH_NEIGHBOUR_ANSWERS - 1) * price_tsc);
+	for (uint32_t i = 0; i < 6; i++)
+		hash = hash * 31 + mac[i];
+	return (hash ^ hash >> 13) % WH_NEIGHBOUR_SOURCES;
 }
 
-void wh_neighbour_charge(const struct wh_neighbour *neighbour, uint64_t now_tsc, uint64_t *paid_tsc)
+/* As many at once as that, and the rate's after that. */
+static bool is_over(const struct wh_neighbour *neighbour, uint64_t now_tsc, uint64_t paid_tsc,
+	uint32_t per_s, uint32_t at_once)
 {
-	uint64_t price_tsc = neighbour->config.hz / WH_NEIGHBOUR_ANSWERS_PER_S;
+	return paid_tsc > wh_add_u64(now_tsc, (at_once - 1) * (neighbour->config.hz / per_s));
+}
 
-	*paid_tsc = wh_add_u64(wh_max_u64(*paid_tsc, now_tsc), price_tsc);
+bool wh_neighbour_is_limited(const struct wh_neighbour *neighbour, uint64_t now_tsc,
+	uint64_t paid_tsc, const uint8_t mac[6])
+{
+	if (mac != NULL && is_over(neighbour, now_tsc, neighbour->source_paid_tsc[place_of(mac)],
+				   WH_NEIGHBOUR_SOURCE_PER_S, SOURCE_AT_ONCE))
+		return true;
+	return is_over(
+		neighbour, now_tsc, paid_tsc, WH_NEIGHBOUR_ANSWERS_PER_S, WH_NEIGHBOUR_ANSWERS);
+}
+
+static void charge(
+	const struct wh_neighbour *neighbour, uint64_t now_tsc, uint64_t *paid_tsc, uint32_t per_s)
+{
+	*paid_tsc = wh_add_u64(wh_max_u64(*paid_tsc, now_tsc), neighbour->config.hz / per_s);
+}
+
+void wh_neighbour_charge(
+	struct wh_neighbour *neighbour, uint64_t now_tsc, uint64_t *paid_tsc, const uint8_t mac[6])
+{
+	charge(neighbour, now_tsc, paid_tsc, WH_NEIGHBOUR_ANSWERS_PER_S);
+	if (mac != NULL)
+		charge(neighbour, now_tsc, &neighbour->source_paid_tsc[place_of(mac)],
+			WH_NEIGHBOUR_SOURCE_PER_S);
 }
 
 struct wh_slot *wh_neighbour_answer_begin(struct wh_neighbour *neighbour, uint32_t most)
@@ -285,9 +312,9 @@ struct wh_slot *wh_neighbour_admit(struct wh_neighbour *neighbour, uint64_t now_
 	uint64_t *paid_tsc = known ? &neighbour->known_paid_tsc : &neighbour->stranger_paid_tsc;
 
 	*reason = WH_NEIGHBOUR_LIMITED;
-	if (wh_neighbour_is_limited(neighbour, now_tsc, *paid_tsc))
+	if (wh_neighbour_is_limited(neighbour, now_tsc, *paid_tsc, known ? NULL : mac))
 		return NULL;
-	wh_neighbour_charge(neighbour, now_tsc, paid_tsc);
+	wh_neighbour_charge(neighbour, now_tsc, paid_tsc, known ? NULL : mac);
 	*reason = WH_NEIGHBOUR_NO_ROOM;
 	return wh_neighbour_answer_begin(
 		neighbour, known ? WH_NEIGHBOUR_ANSWERS : STRANGERS_ANSWERS);

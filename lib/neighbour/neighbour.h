@@ -64,6 +64,13 @@
  */
 #define WH_NEIGHBOUR_ANSWERS_PER_S 1000
 
+/*
+ * And of those of strangers, and of echo, as many to one MAC, ten of them at once: who asks all the
+ * time leaves answers to others. Some sources share a place, by their hash.
+ */
+#define WH_NEIGHBOUR_SOURCE_PER_S 100
+#define WH_NEIGHBOUR_SOURCES      256
+
 /* How long an echo is waited for, from when it went: no path on Earth is as long. */
 #define WH_NEIGHBOUR_ECHO_MS 1000
 
@@ -230,6 +237,7 @@ struct wh_neighbour {
 	uint64_t stranger_paid_tsc; /* answers given take until then, at the rate allowed */
 	uint64_t known_paid_tsc;
 	uint64_t echo_paid_tsc;
+	uint64_t source_paid_tsc[WH_NEIGHBOUR_SOURCES];
 	uint64_t announce_tsc;
 	uint32_t announce_rounds;
 	uint32_t announce_next; /* of own[], in this round */

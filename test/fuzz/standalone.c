@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * main() of a fuzz target where there is no libFuzzer: feeds it files, for example a crash to be
- * looked at, or random ones: what the target makes, and mutations of its seeds. The input of a
- * crash is left in a file.
+ * looked at, or random ones: what the target makes, and mutations of its seeds and of a corpus. The
+ * input of a crash is left in a file.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -75,9 +76,9 @@ static void feed(const uint8_t *bytes, size_t length)
 	free(copy);
 }
 
-static int feed_file(const char *path)
+/* Its length, or a negative errno after a complaint. */
+static ssize_t read_input(const char *path, uint8_t bytes[INPUT_BYTES_MAX])
 {
-	static uint8_t bytes[INPUT_BYTES_MAX];
 	FILE *file = fopen(path, "rb");
 
 	if (file == NULL) {
@@ -87,7 +88,7 @@ static int feed_file(const char *path)
 		return -error;
 	}
 
-	size_t length = fread(bytes, 1, sizeof(bytes), file);
+	size_t length = fread(bytes, 1, INPUT_BYTES_MAX, file);
 	bool all = feof(file) != 0 || fgetc(file) == EOF;
 
 	fclose(file);
@@ -95,7 +96,17 @@ static int feed_file(const char *path)
 		fprintf(stderr, "%s: longer than %d bytes\n", path, INPUT_BYTES_MAX);
 		return -EFBIG;
 	}
-	feed(bytes, length);
+	return (ssize_t)length;
+}
+
+static int feed_file(const char *path)
+{
+	static uint8_t bytes[INPUT_BYTES_MAX];
+	ssize_t length = read_input(path, bytes);
+
+	if (length < 0)
+		return (int)length;
+	feed(bytes, (size_t)length);
 	return 0;
 }
 
@@ -104,6 +115,32 @@ struct seeds {
 	size_t length[SEEDS_MAX];
 	uint8_t bytes[SEEDS_MAX][INPUT_BYTES_MAX];
 };
+
+/* The files of a folder, as far as there is room for them. */
+static int collect_files(struct seeds *seeds, const char *folder)
+{
+	struct dirent **names;
+	int count = scandir(folder, &names, NULL, alphasort);
+	int status = count < 0 ? -errno : 0;
+
+	if (status != 0)
+		fprintf(stderr, "%s: %s\n", folder, strerror(-status));
+	for (int i = 0; i < count; i++) {
+		char path[4096];
+
+		snprintf(path, sizeof(path), "%s/%s", folder, names[i]->d_name);
+		if (names[i]->d_type == DT_REG && seeds->count < SEEDS_MAX && status == 0) {
+			ssize_t length = read_input(path, seeds->bytes[seeds->count]);
+
+			seeds->length[seeds->count++] = length < 0 ? 0 : (size_t)length;
+			status = length < 0 ? (int)length : 0;
+		}
+		free(names[i]);
+	}
+	if (count >= 0)
+		free(names);
+	return status;
+}
 
 static void collect(struct seeds *seeds)
 {
@@ -179,12 +216,14 @@ static size_t draw(struct wh_prng *prng, const struct seeds *seeds, uint8_t *byt
 	return length;
 }
 
-static void feed_random(uint64_t count, uint64_t seed)
+static int feed_random(uint64_t count, uint64_t seed, const char *folder)
 {
 	static struct seeds seeds;
 	static uint8_t bytes[INPUT_BYTES_MAX];
 	struct wh_prng prng;
 
+	if (folder != NULL && collect_files(&seeds, folder) != 0)
+		return EXIT_FAILURE;
 	collect(&seeds);
 	keep_input_of_crash(seed);
 	wh_prng_init(&prng, seed);
@@ -197,6 +236,7 @@ static void feed_random(uint64_t count, uint64_t seed)
 	}
 	printf("%" PRIu64 " inputs, seed %" PRIu64 "\n", count, seed);
 	wh_fuzz_report();
+	return EXIT_SUCCESS;
 }
 
 static bool parse_u64(const char *text, uint64_t *result)
@@ -212,13 +252,11 @@ int main(int argc, char **argv)
 {
 	uint64_t count, seed;
 
-	if (argc == 4 && strcmp(argv[1], "--random") == 0 && parse_u64(argv[2], &count) &&
-		parse_u64(argv[3], &seed)) {
-		feed_random(count, seed);
-		return EXIT_SUCCESS;
-	}
+	if ((argc == 4 || argc == 5) && strcmp(argv[1], "--random") == 0 &&
+		parse_u64(argv[2], &count) && parse_u64(argv[3], &seed))
+		return feed_random(count, seed, argv[4]);
 	if (argc < 2 || argv[1][0] == '-') {
-		fprintf(stderr, "usage: %s FILE... | --random COUNT SEED\n", argv[0]);
+		fprintf(stderr, "usage: %s FILE... | --random COUNT SEED [FOLDER]\n", argv[0]);
 		return EXIT_FAILURE;
 	}
 	for (int i = 1; i < argc; i++)

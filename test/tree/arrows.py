@@ -71,7 +71,7 @@ ALLOWED = {
     'test/rig': LIB,
     'test/driver': LIB | DRIVERS | {'test/rig', 'test/unit'},
     'test/sim': LIB | {'test/rig', 'test/unit'},
-    'test/fuzz': LIB | {'test/rig', 'test/unit'},
+    'test/fuzz': LIB | APP | {'test/rig', 'test/unit'},
     'test/e2e': LIB | {'test/unit'},
     'test/attack': LIB | {'test/unit'},
     'test/app': LIB | APP | {'test/driver', 'test/rig', 'test/sim', 'test/unit'},

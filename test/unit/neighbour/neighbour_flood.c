@@ -26,13 +26,28 @@ static void open_wide(struct rig *rig)
 	rig_open(rig, &config);
 }
 
-/* Asks us from that address. */
+/* Asks us from that address; each has a station of its own. */
 static enum wh_neighbour_reason ask_from(struct rig *rig, uint32_t number)
 {
 	uint8_t frame[RIG_BYTES], ip[4];
+	uint8_t mac[6] = {
+		2, 1, 0, (uint8_t)(number >> 16), (uint8_t)(number >> 8), (uint8_t)number};
 
 	put_host(ip, number);
-	return rig_feed(rig, frame, rig_arp(frame, rig_all, 1, rig_other, ip, rig_none, rig_us4));
+	return rig_feed(rig, frame, rig_arp(frame, rig_all, 1, mac, ip, rig_none, rig_us4));
+}
+
+/* The frame as if that station had sent it. */
+static void put_station(uint8_t *frame, size_t bytes, uint32_t number)
+{
+	uint8_t mac[6] = {2, 1, 0, 0, (uint8_t)(number >> 8), (uint8_t)number};
+
+	memcpy(frame + 6, mac, sizeof(mac));
+	if (frame[12] == 0x08 && frame[13] == 0x06)
+		memcpy(frame + 22, mac, sizeof(mac));
+	else if (frame[12] == 0x86 && frame[54] == 135)
+		memcpy(frame + 80, mac, sizeof(mac));
+	rig_resum(frame, bytes);
 }
 
 static uint32_t entries(const struct rig *rig)
@@ -165,6 +180,8 @@ static void limits(void)
 	for (uint32_t i = 0; i < 100000; i++) {
 		uint32_t kind = i < 50000 ? 0 : 1;
 
+		put_station(frame[kind], bytes[kind], i % 512);
+		put_station(frame[2], bytes[2], i % 512 + 512);
 		answered[kind] += rig_feed(&rig, frame[kind], bytes[kind]) == WH_NEIGHBOUR_OK;
 		answered[2] += rig_feed(&rig, frame[2], bytes[2]) == WH_NEIGHBOUR_OK;
 		(void)rig_take_all(&rig);
@@ -180,6 +197,33 @@ static void limits(void)
 	rig.now += RIG_S;
 	for (uint32_t k = 0; k < 3; k++)
 		CU_ASSERT_EQUAL(rig_feed(&rig, frame[k], bytes[k]), WH_NEIGHBOUR_OK);
+	rig_close(&rig);
+}
+
+/* One host asks without end, in three ways: it is answered seldom, and others always. */
+static void one_source(void)
+{
+	struct rig rig;
+	uint8_t frame[4][RIG_BYTES];
+	size_t bytes[4] = {
+		rig_arp_request(frame[0]),
+		rig_solicitation(frame[1]),
+		rig_echo4(frame[2], 8, rig_peer, rig_peer4, rig_us4, 8),
+		rig_echo4(frame[3], 8, rig_other, rig_peer4, rig_us4, 1400),
+	};
+	uint32_t answered = 0;
+
+	rig_open_default(&rig);
+	for (uint32_t i = 0; i < 100000; i++) {
+		answered += rig_feed(&rig, frame[i % 3], bytes[i % 3]) == WH_NEIGHBOUR_OK;
+		if (i % 2000 == 0)
+			CU_ASSERT_EQUAL(ask_from(&rig, 100 + i / 2000), WH_NEIGHBOUR_OK);
+		if (i % 2000 == 1)
+			CU_ASSERT_EQUAL(rig_feed(&rig, frame[3], bytes[3]), WH_NEIGHBOUR_OK);
+		(void)rig_take_all(&rig);
+		rig.now += 10000;
+	}
+	CU_ASSERT_EQUAL(answered, 100 + 9);
 	rig_close(&rig);
 }
 
@@ -336,6 +380,7 @@ CU_TestInfo wh_tests[] = {
 	{"tables of one entry and of many", sizes},
 	{"peers are answered before strangers", peers_first},
 	{"answers per second", limits},
+	{"answers to one source", one_source},
 	{"answers that nobody takes", no_room},
 	{"mutated frames", mutations},
 	CU_TEST_INFO_NULL,
