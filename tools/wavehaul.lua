@@ -25,6 +25,7 @@ local TYPE_NAMES = {
 	[1] = "data", [2] = "repair", [3] = "rcv-state", [4] = "trans-state", [5] = "ack2",
 	[6] = "nak", [7] = "delay-warning", [8] = "bitmap", [9] = "open", [10] = "accept",
 	[11] = "confirm", [12] = "release", [13] = "probe", [14] = "probe-answer",
+	[15] = "ask", [16] = "cookie", [17] = "crypto",
 }
 local KEY_NAMES = {[0] = "the tag is a checksum and the token"}
 local STAGE_NAMES = {[1] = "request", [2] = "reply", [3] = "done", [4] = "abort"}
@@ -225,6 +226,25 @@ local probe_answer_group = group("probe_answer.", {
 	{24, U8, "status", "Status", REFUSED_NAMES},
 	{25, 7},
 })
+local ask_group = group("ask.", {
+	{0, U64, "greeting", "Greeting"},
+	{8, 24},
+})
+local cookie_group = group("cookie.", {
+	{0, U64, "greeting", "Greeting"},
+	{8, RAW16, "cookie", "Cookie"},
+	{24, 8},
+})
+local crypto_group = group("crypto.", {
+	{0, U64, "greeting", "Greeting"},
+	{8, RAW16, "cookie", "Cookie"},
+	{24, U32, "offset", "Offset"},
+	{28, U32, "acked", "Acknowledged up to"},
+})
+local crypto_body = group("crypto.", {
+	{0, U16, "bytes", "Bytes"},
+	{2, U16, "padding_bytes", "Bytes of padding"},
+})
 local release_body = group("release.", {
 	{0, RAW16, "digest", "Digest (XXH3-128)"},
 })
@@ -239,6 +259,9 @@ local PROBE_FLAGS = {
 	define(ProtoField.bool, "flags.echo", "Echo", 8, nil, 0x01),
 	define(ProtoField.bool, "flags.ask", "Ask", 8, nil, 0x02),
 	define(ProtoField.bool, "flags.fetch", "Fetch", 8, nil, 0x04),
+}
+local CRYPTO_FLAGS = {
+	define(ProtoField.bool, "flags.answer", "Answer", 8, nil, 0x01),
 }
 local STATE_FLAGS = {
 	define(ProtoField.bool, "flags.losses", "Losses told", 8, nil, 0x01),
@@ -256,6 +279,7 @@ local option_fields = {
 local holes_field = define(ProtoField.none, "holes", "Holes")
 local losses_field = define(ProtoField.none, "losses", "Losses")
 local padding_field = define(ProtoField.bytes, "padding", "Padding", base.NONE)
+local crypto_field = define(ProtoField.bytes, "crypto.data", "Bytes of TLS", base.NONE)
 local words_field = define(ProtoField.uint64, "probe_answer.words", "Word", base.HEX)
 local bits_field = define(ProtoField.uint64, "bitmap.bits", "Arrived", base.HEX)
 local range_fields = {
@@ -478,6 +502,21 @@ local function probe_answer_rest(tree, head, body)
 		words, at(12, 4):le_uint())
 end
 
+local function ask_rest(_, head)
+	return 0, string.format("greeting 0x%s", head(FIELDS_AT, 8):le_uint64():tohex())
+end
+
+local function crypto_rest(tree, head, body)
+	local at = head(FIELDS_AT, 32)
+	local bytes = body:len() >= 4 and body(0, 2):le_uint() or 0
+	local padding_bytes = body:len() >= 4 and body(2, 2):le_uint() or 0
+
+	add_rest(tree, body, 4, bytes, crypto_field)
+	add_rest(tree, body, 4 + bytes, padding_bytes, padding_field)
+	return bytes + padding_bytes, string.format("%d bytes from %d on, acknowledged up to %d",
+		bytes, at(24, 4):le_uint(), at(28, 4):le_uint())
+end
+
 local types = {
 	[1] = {fields = data_group, flags = DATA_FLAGS, rest = data_rest},
 	[2] = {fields = data_group, flags = DATA_FLAGS, rest = data_rest},
@@ -495,6 +534,10 @@ local types = {
 		rest = release_rest},
 	[13] = {fields = probe_group, flags = PROBE_FLAGS, rest = probe_rest},
 	[14] = {fields = probe_answer_group, flags = PROBE_FLAGS, rest = probe_answer_rest},
+	[15] = {fields = ask_group, rest = ask_rest},
+	[16] = {fields = cookie_group, rest = ask_rest},
+	[17] = {fields = crypto_group, flags = CRYPTO_FLAGS, fixed = crypto_body, fixed_bytes = 4,
+		rest = crypto_rest},
 }
 
 local function add_flags(tree, range, bits)

@@ -131,6 +131,61 @@ uint64_t wh_cookie_made_us(const uint8_t cookie[WH_COOKIE_BYTES])
 	return load_le64(cookie + offsetof(struct cookie, made_us));
 }
 
+/* Numbers of ours and cookies of peers are of one key, and never mistaken for each other. */
+enum greeted {
+	GREETED_BY_US = 0x6f757273,
+	GREETED_BY_PEER = 0x70656572,
+};
+
+static uint64_t prove_greeting(const uint8_t key[WH_SIPHASH_KEY_BYTES], enum greeted by,
+	uint64_t made_us, const struct wh_address *peer, uint32_t queue, uint64_t greeting)
+{
+	struct {
+		uint64_t by;
+		uint64_t made_us;
+		uint64_t greeting;
+		uint64_t queue;
+		uint64_t family;
+		uint64_t port;
+		uint8_t ip[sizeof(peer->ip)];
+	} message = {by, made_us, greeting, queue, peer->family, peer->port, {0}};
+
+	memcpy(message.ip, peer->ip, sizeof(message.ip));
+	return wh_siphash24(key, &message, sizeof(message));
+}
+
+uint64_t wh_greeting_number(const uint8_t key[WH_SIPHASH_KEY_BYTES], const struct wh_address *peer)
+{
+	return prove_greeting(key, GREETED_BY_US, 0, peer, 0, 0);
+}
+
+void wh_greeting_cookie_make(uint8_t cookie[WH_COOKIE_BYTES],
+	const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t now_us, const struct wh_address *peer,
+	uint32_t queue, uint64_t greeting)
+{
+	struct cookie made = {
+		.made_us = now_us,
+		.proof = prove_greeting(key, GREETED_BY_PEER, now_us, peer, queue, greeting),
+	};
+
+	memcpy(cookie, &made, sizeof(made));
+}
+
+bool wh_greeting_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES],
+	const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t now_us, uint64_t lifetime_us,
+	const struct wh_address *peer, uint32_t queue, uint64_t greeting, uint64_t *age_us)
+{
+	struct cookie made;
+
+	memcpy(&made, cookie, sizeof(made));
+	if (made.made_us > now_us || now_us - made.made_us > lifetime_us ||
+		made.proof !=
+			prove_greeting(key, GREETED_BY_PEER, made.made_us, peer, queue, greeting))
+		return false;
+	*age_us = now_us - made.made_us;
+	return true;
+}
+
 bool wh_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],
 	uint64_t now_us, uint64_t lifetime_us, const struct wh_address *peer, uint32_t acceptor_lci,
 	const struct wh_open_params *params, uint64_t *age_us)

@@ -37,4 +37,17 @@ bool wh_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH
 	uint64_t now_us, uint64_t lifetime_us, const struct wh_address *peer, uint32_t acceptor_lci,
 	const struct wh_open_params *params, uint64_t *age_us);
 
+/*
+ * The same for greetings (struct wh_ask). The number of ours with a peer, which nobody else can
+ * tell, so that it needs no memory to know it again; and the cookie that a peer gets for his, of
+ * that queue. True when made by this key for these, at most lifetime_us ago.
+ */
+uint64_t wh_greeting_number(const uint8_t key[WH_SIPHASH_KEY_BYTES], const struct wh_address *peer);
+void wh_greeting_cookie_make(uint8_t cookie[WH_COOKIE_BYTES],
+	const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t now_us, const struct wh_address *peer,
+	uint32_t queue, uint64_t greeting);
+bool wh_greeting_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES],
+	const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t now_us, uint64_t lifetime_us,
+	const struct wh_address *peer, uint32_t queue, uint64_t greeting, uint64_t *age_us);
+
 #endif

@@ -100,6 +100,8 @@ static enum wh_wire_reason read_variable(const uint8_t *wire, struct wh_packet *
 		return read_params(wire, &packet->confirm.params);
 	case WH_PACKET_PROBE_ANSWER:
 		return READ_ALL(wire, packet->probe_answer.n_words, packet->probe_answer.words);
+	case WH_PACKET_CRYPTO:
+		return READ_ALL(wire, packet->crypto.bytes, packet->crypto.data);
 	case WH_PACKET_PROBE: /* its padding says nothing, and the seal is over it */
 	default:
 		return WH_WIRE_OK;

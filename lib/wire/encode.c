@@ -82,6 +82,10 @@ static void write_variable(const struct wh_packet *packet, uint8_t *bytes)
 		memcpy(bytes, packet->probe_answer.words,
 			WH_WORDS_BYTES(packet->probe_answer.n_words));
 		break;
+	case WH_PACKET_CRYPTO:
+		memcpy(bytes, packet->crypto.data, packet->crypto.bytes);
+		memset(bytes + packet->crypto.bytes, 0, packet->crypto.padding_bytes);
+		break;
 	default:
 		break;
 	}

@@ -53,6 +53,7 @@ struct wh_wire_option {
 #define WH_DELIVERY_BYTES                                                                          \
 	(WH_WIRE_END(wh_rcv_state, again_pkts) - offsetof(struct wh_rcv_state, delivered_pkts))
 #define WH_PARAMS_BODY WH_WIRE_END(wh_open_params, initiator_token)
+#define WH_CRYPTO_BODY (WH_WIRE_END(wh_crypto, padding_bytes) - WH_FIELDS_BYTES)
 
 /* Sums of their members' sizes: there are no gaps. */
 static_assert(WH_DATA_FIELDS == 8 + 2 * 4 + 6 * 2 + 1, "data, repair");
@@ -73,6 +74,9 @@ static_assert(WH_WIRE_END(wh_confirm, cookie) == 4 + WH_COOKIE_BYTES, "CONFIRM")
 static_assert(WH_WIRE_END(wh_release, status) == 3 * 8 + 2, "release");
 static_assert(WH_WIRE_END(wh_probe, train) == 2 * 8 + 2 * 4 + 2 * 2, "probe");
 static_assert(WH_WIRE_END(wh_probe_answer, status) == 8 + 3 * 4 + 2 * 2 + 1, "probe's answer");
+static_assert(WH_WIRE_END(wh_cookie, cookie) == 8 + WH_COOKIE_BYTES, "cookie of a greeting");
+static_assert(WH_WIRE_END(wh_crypto, acked) == WH_FIELDS_BYTES, "piece of a greeting");
+static_assert(WH_CRYPTO_BODY == 2 * 2, "its lengths");
 static_assert(sizeof(struct wh_range) == 8 && sizeof(struct wh_wire_option) == 9, "what repeats");
 
 /* The bytes before the variable part. */
@@ -102,6 +106,8 @@ static_assert(WH_HEAD_BYTES + WH_WORDS_BYTES(WH_PROBE_WORDS_MAX) <= WH_CONTROL_B
 static_assert(WH_BITMAP_PKTS_MAX % 64 == 0, "the longest bitmap is of whole words");
 static_assert(
 	WH_PARAMS_BYTES_MAX <= WH_CONTROL_BYTES_MAX, "OPEN and CONFIRM with the longest name fit");
+static_assert(WH_HEAD_BYTES + WH_CRYPTO_BODY + WH_CRYPTO_BYTES_MAX <= WH_CONTROL_BYTES_MAX,
+	"the longest piece of a greeting fits");
 /* A stranger gets nothing back that is larger than what it sent. */
 static_assert(WH_HEAD_BYTES <= WH_PARAMS_BYTES, "ACCEPT is no longer than OPEN and CONFIRM");
 static_assert(WH_CONTROL_BYTES_MAX + 40 + 8 <= 1280, "RFC 8200 5: every IPv6 path carries 1280");

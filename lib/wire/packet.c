@@ -20,6 +20,8 @@
 #define PROBE_FLAGS  (1u << 0 | ANSWER_FLAGS)
 #define ANSWER_FLAGS (1u << WH_FLAG_ECHO | 1u << WH_FLAG_ASK | 1u << WH_FLAG_FETCH)
 
+#define CRYPTO_FLAGS (1u << 0 | 1u << WH_FLAG_ANSWER)
+
 #define HEAD            WH_HEAD_BYTES
 #define PART(member)    offsetof(struct wh_packet, member), sizeof(((struct wh_packet *)0)->member)
 #define FROM(at, bytes) offsetof(struct wh_packet, at), bytes
@@ -50,11 +52,19 @@ const struct wh_packet_rule wh_packet_rules[WH_PACKET_TYPES] = {
 		WH_WIRE_END(wh_probe, train), 0, 0},
 	[WH_PACKET_PROBE_ANSWER] = {HEAD, HEAD + WH_WORDS_BYTES(WH_PROBE_WORDS_MAX), ANSWER_FLAGS,
 		WH_WIRE_END(wh_probe_answer, status), 0, 0},
+	[WH_PACKET_ASK] = {HEAD, HEAD, NO_FLAGS, WH_WIRE_END(wh_ask, greeting), 0, 0},
+	[WH_PACKET_COOKIE] = {HEAD, HEAD, NO_FLAGS, WH_WIRE_END(wh_cookie, cookie), 0, 0},
+	[WH_PACKET_CRYPTO] = {HEAD + WH_CRYPTO_BODY, WH_CONTROL_BYTES_MAX, CRYPTO_FLAGS,
+		WH_WIRE_END(wh_crypto, acked), FROM(crypto.bytes, WH_CRYPTO_BODY)},
 };
 
 static_assert(offsetof(struct wh_packet, rcv_state.cover_end) ==
 		      offsetof(struct wh_packet, fields) + WH_FIELDS_BYTES,
 	"a receiver's state has its first four serials in the head");
+
+static_assert(offsetof(struct wh_packet, crypto.bytes) ==
+		      offsetof(struct wh_packet, fields) + WH_FIELDS_BYTES,
+	"a piece of a greeting has its lengths in the body");
 
 static size_t params_variable_bytes(const struct wh_open_params *params)
 {
@@ -82,6 +92,8 @@ size_t wh_packet_variable_bytes(const struct wh_packet *packet)
 		return packet->probe.padding_bytes;
 	case WH_PACKET_PROBE_ANSWER:
 		return WH_WORDS_BYTES(packet->probe_answer.n_words);
+	case WH_PACKET_CRYPTO:
+		return (size_t)packet->crypto.bytes + packet->crypto.padding_bytes;
 	default:
 		return 0;
 	}
@@ -125,6 +137,9 @@ const char *wh_packet_type_name(enum wh_packet_type type)
 		[WH_PACKET_BITMAP] = "bitmap",
 		[WH_PACKET_PROBE] = "probe",
 		[WH_PACKET_PROBE_ANSWER] = "probe-answer",
+		[WH_PACKET_ASK] = "ask",
+		[WH_PACKET_COOKIE] = "cookie",
+		[WH_PACKET_CRYPTO] = "crypto",
 	};
 
 	WH_ASSERT(type > 0 && type < WH_PACKET_TYPES);
@@ -315,6 +330,14 @@ static bool probe_answer_valid(const struct wh_probe_answer *answer)
 	return WITHIN(WH_FIELDS_PROBE_ANSWER, answer) && answer->status != WH_STATUS_PEER_GONE;
 }
 
+/* Nothing lies behind the end that a stream may have. */
+static bool crypto_valid(const struct wh_crypto *crypto)
+{
+	return WITHIN(WH_FIELDS_CRYPTO, crypto) && WITHIN(WH_FIELDS_CRYPTO_BODY, crypto) &&
+	       (uint32_t)crypto->bytes + crypto->padding_bytes <= WH_CRYPTO_BYTES_MAX &&
+	       crypto->offset + crypto->bytes <= WH_CRYPTO_STREAM_MAX;
+}
+
 static enum wh_wire_reason head_check(const struct wh_packet *packet)
 {
 	if (packet->type == 0 || packet->type >= WH_PACKET_TYPES)
@@ -359,6 +382,12 @@ enum wh_wire_reason wh_packet_check(const struct wh_packet *packet)
 		return field_unless(probe_valid(&packet->probe));
 	case WH_PACKET_PROBE_ANSWER:
 		return field_unless(probe_answer_valid(&packet->probe_answer));
+	case WH_PACKET_ASK:
+		return field_unless(WITHIN(WH_FIELDS_ASK, &packet->ask));
+	case WH_PACKET_COOKIE:
+		return field_unless(WITHIN(WH_FIELDS_COOKIE, &packet->cookie));
+	case WH_PACKET_CRYPTO:
+		return field_unless(crypto_valid(&packet->crypto));
 	case WH_PACKET_TYPES:
 		break;
 	}

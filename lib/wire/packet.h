@@ -69,6 +69,10 @@
 #define WH_BITMAP_PKTS_MAX  1024
 #define WH_BITMAP_WORDS_MAX (WH_BITMAP_PKTS_MAX / 64)
 
+/* Of a greeting: what fits into one packet beside its head and two lengths, and each way in all. */
+#define WH_CRYPTO_BYTES_MAX  (WH_CONTROL_BYTES_MAX - WH_HEAD_BYTES - 4)
+#define WH_CRYPTO_STREAM_MAX 16384
+
 /* Holes of a state that has both WH_FLAG_LOSSES and WH_FLAG_DELIVERY. */
 #define WH_HOLES_BESIDE_BOTH 124
 
@@ -96,7 +100,10 @@ enum wh_packet_type {
 	WH_PACKET_RELEASE = 12,
 	WH_PACKET_PROBE = 13, /* one of a train that measures the way, or a question about one */
 	WH_PACKET_PROBE_ANSWER = 14,
-	WH_PACKET_TYPES = 15, /* one past the last */
+	WH_PACKET_ASK = 15,    /* who wants to greet asks for a cookie ... */
+	WH_PACKET_COOKIE = 16, /* ... and gets one */
+	WH_PACKET_CRYPTO = 17, /* a piece of a greeting's bytes, lib/trust */
+	WH_PACKET_TYPES = 18,  /* one past the last */
 };
 
 enum wh_packet_flag {
@@ -109,6 +116,7 @@ enum wh_packet_flag {
 	WH_FLAG_ECHO = 1 << 0,     /* probe: answer at once */
 	WH_FLAG_ASK = 1 << 1,      /* probe: whether a stranger may, and the cookie for it */
 	WH_FLAG_FETCH = 1 << 2,    /* probe: what came of a train */
+	WH_FLAG_ANSWER = 1 << 0,   /* greeting: from the end that was greeted */
 };
 
 /* Why a byte string is not a packet. Names in wh_wire_reason_name(). */
@@ -376,6 +384,30 @@ struct wh_release {
 	struct wh_digest digest;
 };
 
+/*
+ * Two processes greet each other before anything is sealed: TLS, whose bytes go in pieces each way
+ * (lib/trust). The number is the greeting end's, and none but it and who hears it can tell; the
+ * cookie is the other end's, who keeps nothing before it comes back. Both stand in every piece.
+ */
+struct wh_ask {
+	uint64_t greeting;
+};
+
+struct wh_cookie {
+	uint64_t greeting; /* ASK's */
+	uint8_t cookie[WH_COOKIE_BYTES];
+};
+
+struct wh_crypto {
+	uint64_t greeting;
+	uint8_t cookie[WH_COOKIE_BYTES];
+	uint32_t offset;        /* of the first byte */
+	uint32_t acked;         /* all before it have come from the other end */
+	uint16_t bytes;         /* may be 0 */
+	uint16_t padding_bytes; /* zeros behind them: what is answered is measured by what came */
+	uint8_t data[WH_CRYPTO_BYTES_MAX];
+};
+
 struct wh_packet {
 	enum wh_packet_type type;
 	uint8_t flags;
@@ -397,6 +429,9 @@ struct wh_packet {
 		struct wh_release release;
 		struct wh_probe probe;
 		struct wh_probe_answer probe_answer;
+		struct wh_ask ask;
+		struct wh_cookie cookie;
+		struct wh_crypto crypto;
 	};
 };
 

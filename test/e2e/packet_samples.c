@@ -281,6 +281,33 @@ static void tell_probe_answer(const struct wh_packet *packet)
 		tell("wavehaul.probe_answer.words", answer->words[i]);
 }
 
+static void tell_ask(const struct wh_packet *packet)
+{
+	TELL("ask", &packet->ask, greeting);
+}
+
+static void tell_cookie(const struct wh_packet *packet)
+{
+	TELL("cookie", &packet->cookie, greeting);
+	tell_bytes("wavehaul.cookie.cookie", packet->cookie.cookie, WH_COOKIE_BYTES);
+}
+
+static void tell_crypto(const struct wh_packet *packet)
+{
+	static const uint8_t zeros[WH_CRYPTO_BYTES_MAX];
+	const struct wh_crypto *crypto = &packet->crypto;
+
+	tell("wavehaul.flags.answer", (packet->flags & WH_FLAG_ANSWER) != 0);
+	TELL("crypto", crypto, greeting);
+	tell_bytes("wavehaul.crypto.cookie", crypto->cookie, WH_COOKIE_BYTES);
+	TELL("crypto", crypto, offset);
+	TELL("crypto", crypto, acked);
+	TELL("crypto", crypto, bytes);
+	TELL("crypto", crypto, padding_bytes);
+	tell_bytes("wavehaul.crypto.data", crypto->data, crypto->bytes);
+	tell_bytes("wavehaul.padding", zeros, crypto->padding_bytes);
+}
+
 static void tell_packet(const struct wh_packet *packet, uint64_t token, const uint8_t *bytes)
 {
 	static void (*const tellers[WH_PACKET_TYPES])(const struct wh_packet *) = {
@@ -298,6 +325,9 @@ static void tell_packet(const struct wh_packet *packet, uint64_t token, const ui
 		[WH_PACKET_BITMAP] = tell_bitmap,
 		[WH_PACKET_PROBE] = tell_probe,
 		[WH_PACKET_PROBE_ANSWER] = tell_probe_answer,
+		[WH_PACKET_ASK] = tell_ask,
+		[WH_PACKET_COOKIE] = tell_cookie,
+		[WH_PACKET_CRYPTO] = tell_crypto,
 	};
 
 	tell("wavehaul.version", WH_WIRE_VERSION);

@@ -30,6 +30,8 @@ static void decode_and_encode(const uint8_t *bytes, size_t length)
 	/* Nobody looks at padding. */
 	if (packet.type == WH_PACKET_PROBE)
 		length = WH_HEAD_BYTES;
+	if (packet.type == WH_PACKET_CRYPTO)
+		length -= packet.crypto.padding_bytes;
 	WH_ASSERT(memcmp(bytes, again, length) == 0);
 }
 
@@ -101,6 +103,9 @@ static const struct wh_packet seeds[] = {
 	{.type = WH_PACKET_PROBE_ANSWER,
 		.flags = WH_FLAG_FETCH,
 		.probe_answer = {.total = 2, .n_words = 2, .words = {7, 9}}},
+	{.type = WH_PACKET_ASK, .ask = {.greeting = 7}},
+	{.type = WH_PACKET_COOKIE, .cookie = {.greeting = 7}},
+	{.type = WH_PACKET_CRYPTO, .crypto = {.offset = 9, .bytes = 30, .padding_bytes = 5}},
 };
 
 #define SEEDS (sizeof(seeds) / sizeof(seeds[0]))

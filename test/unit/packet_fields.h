@@ -40,6 +40,8 @@ struct packet_field {
 #define ROW_FIELDS(part, member, least, most) ROW(FIELDS_AT, fields, part, member, least, most)
 #define ROW_STATE(part, member, least, most)                                                       \
 	ROW(WH_HEAD_BYTES, part.cover_end, part, member, least, most)
+#define ROW_CRYPTO(part, member, least, most)                                                      \
+	ROW(WH_HEAD_BYTES, part.bytes, part, member, least, most)
 #define ROW_PARAMS(part, member, least, most) ROW(WH_HEAD_BYTES, part, part, member, least, most)
 #define ROW_BEHIND(part, member, least, most)                                                      \
 	ROW(BEHIND_AT, part.lost_pkts, part, member, least, most)
@@ -72,6 +74,11 @@ static const struct packet_field probe_rows[] = {WH_FIELDS_PROBE(ROW_FIELDS, pro
 static const struct packet_field probe_answer_rows[] = {
 	WH_FIELDS_PROBE_ANSWER(ROW_FIELDS, probe_answer)};
 
+static const struct packet_field ask_rows[] = {WH_FIELDS_ASK(ROW_FIELDS, ask)};
+static const struct packet_field cookie_rows[] = {WH_FIELDS_COOKIE(ROW_FIELDS, cookie)};
+static const struct packet_field crypto_rows[] = {
+	WH_FIELDS_CRYPTO(ROW_FIELDS, crypto) WH_FIELDS_CRYPTO_BODY(ROW_CRYPTO, crypto)};
+
 #define ROWS(rows) rows, sizeof(rows) / sizeof((rows)[0])
 
 /* By type; those behind what repeats apart. */
@@ -96,6 +103,9 @@ static const struct {
 	[WH_PACKET_RELEASE] = {ROWS(release_rows), NULL, 0},
 	[WH_PACKET_PROBE] = {ROWS(probe_rows), NULL, 0},
 	[WH_PACKET_PROBE_ANSWER] = {ROWS(probe_answer_rows), NULL, 0},
+	[WH_PACKET_ASK] = {ROWS(ask_rows), NULL, 0},
+	[WH_PACKET_COOKIE] = {ROWS(cookie_rows), NULL, 0},
+	[WH_PACKET_CRYPTO] = {ROWS(crypto_rows), NULL, 0},
 };
 
 static inline uint64_t field_most(const struct packet_field *field)
@@ -250,6 +260,14 @@ static inline void packet_settle(struct wh_packet *packet, const struct packet_f
 		if (field_is(pinned, "acceptor_lci"))
 			packet->accept.refused =
 				packet->accept.acceptor_lci == 0 ? WH_STATUS_BUSY : 0;
+		break;
+	case WH_PACKET_CRYPTO:
+		if (field_is(pinned, "bytes"))
+			packet->crypto.offset = 0;
+		else
+			packet->crypto.bytes = 0;
+		if (!field_is(pinned, "padding_bytes"))
+			packet->crypto.padding_bytes = 0;
 		break;
 	default:
 		break;

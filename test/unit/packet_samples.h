@@ -374,6 +374,50 @@ static void sample_probe_answer(enum sample_size size, struct wh_packet *packet)
 		packet->probe_answer.words[i] = UINT64_MAX - i;
 }
 
+static void sample_ask(enum sample_size size, struct wh_packet *packet)
+{
+	static const uint64_t greetings[SAMPLE_SIZES] = {
+		0, UINT64_C(0xa1a2a3a4a5a6a7a8), UINT64_MAX};
+
+	packet->ask.greeting = greetings[size];
+}
+
+static void sample_greeting_cookie(enum sample_size size, uint8_t cookie[WH_COOKIE_BYTES])
+{
+	for (uint32_t i = 0; i < WH_COOKIE_BYTES; i++)
+		cookie[i] = size == SAMPLE_LEAST   ? 0
+			    : size == SAMPLE_USUAL ? (uint8_t)(0xef - i)
+						   : UINT8_MAX;
+}
+
+static void sample_cookie_answer(enum sample_size size, struct wh_packet *packet)
+{
+	sample_ask(size, packet);
+	sample_greeting_cookie(size, packet->cookie.cookie);
+}
+
+static void sample_crypto(enum sample_size size, struct wh_packet *packet)
+{
+	static const uint8_t flags[SAMPLE_SIZES] = {0, WH_FLAG_ANSWER, 0};
+	static const struct wh_crypto pieces[SAMPLE_SIZES] = {
+		{.greeting = 0},
+		{.greeting = UINT64_C(0xa1a2a3a4a5a6a7a8),
+			.offset = 0x1122,
+			.acked = 0x0102,
+			.bytes = 7,
+			.padding_bytes = 3},
+		{.greeting = UINT64_MAX,
+			.offset = WH_CRYPTO_STREAM_MAX - WH_CRYPTO_BYTES_MAX,
+			.acked = WH_CRYPTO_STREAM_MAX,
+			.bytes = WH_CRYPTO_BYTES_MAX},
+	};
+
+	packet->flags = flags[size];
+	packet->crypto = pieces[size];
+	sample_greeting_cookie(size, packet->crypto.cookie);
+	memcpy(packet->crypto.data, sample_payload(), packet->crypto.bytes);
+}
+
 static inline void sample_make(
 	enum wh_packet_type type, enum sample_size size, struct wh_packet *packet)
 {
@@ -392,6 +436,9 @@ static inline void sample_make(
 		[WH_PACKET_BITMAP] = sample_bitmap,
 		[WH_PACKET_PROBE] = sample_probe,
 		[WH_PACKET_PROBE_ANSWER] = sample_probe_answer,
+		[WH_PACKET_ASK] = sample_ask,
+		[WH_PACKET_COOKIE] = sample_cookie_answer,
+		[WH_PACKET_CRYPTO] = sample_crypto,
 	};
 	static const uint32_t lcis[SAMPLE_SIZES] = {0, 0x11223344, UINT32_MAX};
 	static const uint64_t serials[SAMPLE_SIZES] = {

@@ -114,7 +114,7 @@ static const struct malformed malformed[] = {
 	{"version after ours",     WH_PACKET_DATA, USUAL, SAME, 0, 1,
 		WH_WIRE_VERSION + 1, WH_WIRE_VERSION_UNKNOWN},
 	{"type 0",                 WH_PACKET_DATA, USUAL, SAME, 1, 1, 0, WH_WIRE_TYPE_UNKNOWN},
-	{"type 15",                WH_PACKET_DATA, USUAL, SAME, 1, 1, 15, WH_WIRE_TYPE_UNKNOWN},
+	{"type 18",                WH_PACKET_DATA, USUAL, SAME, 1, 1, 18, WH_WIRE_TYPE_UNKNOWN},
 	{"type 255",               WH_PACKET_DATA, USUAL, SAME, 1, 1, 255, WH_WIRE_TYPE_UNKNOWN},
 
 	{"data, no payload",       WH_PACKET_DATA, LEAST, 64, 0, 0, 0, WH_WIRE_SHORT},
@@ -215,6 +215,8 @@ static const struct malformed malformed[] = {
 	{"name 65535",             WH_PACKET_CONFIRM, MOST, SAME, 98, 2, 65535, WH_WIRE_LENGTH},
 	{"padding less one",       WH_PACKET_PROBE, USUAL, SAME, 40, 2, 8, WH_WIRE_LENGTH},
 	{"padding 9217",           WH_PACKET_PROBE, MOST, SAME, 40, 2, 9217, WH_WIRE_LENGTH},
+	{"piece less one",         WH_PACKET_CRYPTO, USUAL, SAME, 64, 2, 6, WH_WIRE_LENGTH},
+	{"padding less one",       WH_PACKET_CRYPTO, USUAL, SAME, 66, 2, 2, WH_WIRE_LENGTH},
 	{"words less one",         WH_PACKET_PROBE_ANSWER, USUAL, SAME, 38, 2, 1, WH_WIRE_LENGTH},
 	{"words 129",              WH_PACKET_PROBE_ANSWER, MOST, SAME, 38, 2, 129, WH_WIRE_LENGTH},
 	{"half a word of arrivals", WH_PACKET_PROBE_ANSWER, USUAL, 76, 0, 0, 0, WH_WIRE_LENGTH},
@@ -310,6 +312,11 @@ static const struct malformed malformed[] = {
 		UINT64_C(1) << 32, WH_WIRE_FIELD},
 	{"serial end",             WH_PACKET_RELEASE, USUAL, SAME, 32, 8, TOP, WH_WIRE_FIELD},
 	{"probe of two kinds",     WH_PACKET_PROBE, USUAL, SAME, 2, 1, 3, WH_WIRE_FLAGS},
+	{"piece behind the end",   WH_PACKET_CRYPTO, MOST, SAME, 40, 4, 16384 - 1132 + 1,
+		WH_WIRE_FIELD},
+	{"piece acked too far",    WH_PACKET_CRYPTO, MOST, SAME, 44, 4, 16385, WH_WIRE_FIELD},
+	{"ask reserved",           WH_PACKET_ASK, USUAL, SAME, 24, 1, 1, WH_WIRE_RESERVED},
+	{"cookie reserved",        WH_PACKET_COOKIE, USUAL, SAME, 40, 1, 1, WH_WIRE_RESERVED},
 	{"answer to nothing",      WH_PACKET_PROBE_ANSWER, USUAL, SAME, 2, 1, 0, WH_WIRE_FLAGS},
 	{"index = count",          WH_PACKET_PROBE, USUAL, SAME, 32, 4, 0x5152, WH_WIRE_FIELD},
 	{"train of none",          WH_PACKET_PROBE, LEAST, SAME, 36, 4, 0, WH_WIRE_FIELD},
@@ -543,6 +550,13 @@ static bool control_within(const struct wh_packet *packet)
 		return packet->probe_answer.index < 65536 && packet->probe_answer.total <= 65536 &&
 		       packet->probe_answer.n_words <= 128 && packet->probe_answer.status <= 10 &&
 		       packet->probe_answer.status != WH_STATUS_PEER_GONE;
+	case WH_PACKET_ASK:
+	case WH_PACKET_COOKIE:
+		return true;
+	case WH_PACKET_CRYPTO:
+		return packet->crypto.bytes + packet->crypto.padding_bytes <= 1132 &&
+		       packet->crypto.offset + packet->crypto.bytes <= 16384 &&
+		       packet->crypto.acked <= 16384;
 	default:
 		return false;
 	}

@@ -110,6 +110,18 @@ static const struct {
 			{16, 8, 0xa1a2a3a4a5a6a7a8}, {24, 4, 0x4142}, {28, 4, 0x5152},
 			{32, 4, 0xb1b2b3b4}, {36, 2, 0xc1c2}, {38, 2, 2}, {40, 1, 6},
 			{64, 8, 0xd1d2d3d4d5d6d7d8}, {72, 8, 0xe1e2e3e4e5e6e7e8}}},
+	{WH_PACKET_ASK, 64,
+		{{0, 1, 2}, {1, 1, 15}, {4, 4, 0x11223344}, {8, 8, 0x2122232425262728},
+			{16, 8, 0xa1a2a3a4a5a6a7a8}}},
+	{WH_PACKET_COOKIE, 64,
+		{{0, 1, 2}, {1, 1, 16}, {4, 4, 0x11223344}, {8, 8, 0x2122232425262728},
+			{16, 8, 0xa1a2a3a4a5a6a7a8}, {24, 8, 0xe8e9eaebecedeeef},
+			{32, 8, 0xe0e1e2e3e4e5e6e7}}},
+	{WH_PACKET_CRYPTO, 78,
+		{{0, 1, 2}, {1, 1, 17}, {2, 1, 1}, {4, 4, 0x11223344}, {8, 8, 0x2122232425262728},
+			{16, 8, 0xa1a2a3a4a5a6a7a8}, {24, 8, 0xe8e9eaebecedeeef},
+			{32, 8, 0xe0e1e2e3e4e5e6e7}, {40, 4, 0x1122}, {44, 4, 0x0102}, {64, 2, 7},
+			{66, 2, 3}, {68, 4, 0x18110a03}, {72, 3, 0x2d261f}}},
 };
 
 static void every_field_at_its_place(void)
@@ -152,6 +164,9 @@ static void lengths(void)
 		{WH_PACKET_BITMAP, 72, 192},
 		{WH_PACKET_PROBE, 64, 9280},
 		{WH_PACKET_PROBE_ANSWER, 64, 1088},
+		{WH_PACKET_ASK, 64, 64},
+		{WH_PACKET_COOKIE, 64, 64},
+		{WH_PACKET_CRYPTO, 68, 1200},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

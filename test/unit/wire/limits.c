@@ -161,6 +161,8 @@ static const struct {
 	{WH_PACKET_ACCEPT, FIELDS_AT + offsetof(struct wh_accept, cookie), WH_COOKIE_BYTES},
 	{WH_PACKET_CONFIRM, FIELDS_AT + offsetof(struct wh_confirm, cookie), WH_COOKIE_BYTES},
 	{WH_PACKET_RELEASE, WH_HEAD_BYTES, WH_DIGEST_BYTES},
+	{WH_PACKET_COOKIE, FIELDS_AT + offsetof(struct wh_cookie, cookie), WH_COOKIE_BYTES},
+	{WH_PACKET_CRYPTO, FIELDS_AT + offsetof(struct wh_crypto, cookie), WH_COOKIE_BYTES},
 };
 
 /* No byte of a layout is out of the table, so that a new field is met as well. */
