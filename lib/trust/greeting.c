@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "trust/greeting.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include <openssl/err.h>
+
+#include "base/assert.h"
+
+#define LABEL "EXPORTER-wavehaul-bond"
+
+/* A chain of a site's CA has some kilobytes; what a stranger shows is not kept beyond this. */
+#define CERTIFICATES_BYTES_MAX 8192
+
+static_assert(sizeof(struct wh_card) == 8 + WH_CARD_VERSION_BYTES, "a card has no gaps");
+
+/* As ALPN wants it, its length first. */
+static const uint8_t protocol[] = "\x0a" WH_GREETING_PROTOCOL;
+
+static_assert(sizeof(protocol) - 2 == 0x0a, "the length is that of the name");
+
+/* TLS proves that the peer has the key; whether it is welcome is said once all is proved. */
+static int take_any(X509_STORE_CTX *store, void *context)
+{
+	(void)store;
+	(void)context;
+	return 1;
+}
+
+static int choose_protocol(SSL *ssl, const uint8_t **chosen, uint8_t *bytes, const uint8_t *offered,
+	unsigned int offered_bytes, void *context)
+{
+	uint8_t *found;
+
+	(void)ssl;
+	(void)context;
+	if (SSL_select_next_proto(&found, bytes, protocol, sizeof(protocol) - 1, offered,
+		    offered_bytes) != OPENSSL_NPN_NEGOTIATED)
+		return SSL_TLSEXT_ERR_ALERT_FATAL;
+	*chosen = found;
+	return SSL_TLSEXT_ERR_OK;
+}
+
+static bool set_identity(SSL_CTX *ctx, const struct wh_identity *identity)
+{
+	if (SSL_CTX_use_certificate(ctx, identity->certificate) != 1 ||
+		SSL_CTX_use_PrivateKey(ctx, identity->key) != 1 ||
+		SSL_CTX_check_private_key(ctx) != 1)
+		return false;
+	return identity->chain == NULL || SSL_CTX_set1_chain(ctx, identity->chain) == 1;
+}
+
+static SSL_CTX *make_end(const struct wh_identity *identity, bool client)
+{
+	SSL_CTX *ctx = SSL_CTX_new(client ? TLS_client_method() : TLS_server_method());
+
+	if (ctx == NULL)
+		return NULL;
+	SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION);
+	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
+	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+	SSL_CTX_set_max_cert_list(ctx, CERTIFICATES_BYTES_MAX);
+	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+	SSL_CTX_set_cert_verify_callback(ctx, take_any, NULL);
+	SSL_CTX_set_alpn_select_cb(ctx, choose_protocol, NULL);
+	if (SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION) == 1 &&
+		SSL_CTX_set_num_tickets(ctx, 0) == 1 &&
+		SSL_CTX_set1_groups_list(ctx, "X25519:P-256") == 1 &&
+		SSL_CTX_set1_sigalgs_list(ctx,
+			"ed25519:ecdsa_secp256r1_sha256:ecdsa_secp384r1_sha384:"
+			"rsa_pss_rsae_sha256:rsa_pss_pss_sha256") == 1 &&
+		SSL_CTX_set_alpn_protos(ctx, protocol, sizeof(protocol) - 1) == 0 &&
+		set_identity(ctx, identity))
+		return ctx;
+	SSL_CTX_free(ctx);
+	return NULL;
+}
+
+int wh_greeting_ends_init(struct wh_greeting_ends *ends, const struct wh_identity *identity)
+{
+	*ends = (struct wh_greeting_ends){
+		.client = make_end(identity, true),
+		.server = make_end(identity, false),
+	};
+	ERR_clear_error();
+	if (ends->client != NULL && ends->server != NULL)
+		return 0;
+	wh_greeting_ends_free(ends);
+	return -EBADMSG;
+}
+
+void wh_greeting_ends_free(struct wh_greeting_ends *ends)
+{
+	SSL_CTX_free(ends->client);
+	SSL_CTX_free(ends->server);
+	*ends = (struct wh_greeting_ends){0};
+}
+
+int wh_greeting_begin(
+	struct wh_greeting *greeting, const struct wh_greeting_ends *ends, bool client)
+{
+	BIO *in = BIO_new(BIO_s_mem());
+	BIO *out = BIO_new(BIO_s_mem());
+
+	*greeting = (struct wh_greeting){
+		.ssl = SSL_new(client ? ends->client : ends->server),
+		.client = client,
+	};
+	if (greeting->ssl == NULL || in == NULL || out == NULL) {
+		BIO_free(in);
+		BIO_free(out);
+		SSL_free(greeting->ssl);
+		greeting->ssl = NULL;
+		return -ENOMEM;
+	}
+	/* Nothing more yet is no end. */
+	BIO_set_mem_eof_return(in, -1);
+	SSL_set_bio(greeting->ssl, in, out);
+	if (client)
+		SSL_set_connect_state(greeting->ssl);
+	else
+		SSL_set_accept_state(greeting->ssl);
+	return 0;
+}
+
+static bool is_of_our_protocol(const SSL *ssl)
+{
+	const uint8_t *chosen;
+	unsigned int bytes;
+
+	SSL_get0_alpn_selected(ssl, &chosen, &bytes);
+	return bytes == sizeof(protocol) - 2 && memcmp(chosen, protocol + 1, bytes) == 0;
+}
+
+static void meet(struct wh_greeting *greeting)
+{
+	X509 *certificate = wh_greeting_certificate(greeting);
+
+	greeting->state = certificate != NULL && is_of_our_protocol(greeting->ssl) &&
+					  wh_identity_of(certificate, greeting->peer_id) == 0
+				  ? WH_GREETING_MET
+				  : WH_GREETING_BROKEN;
+}
+
+/* Whether TLS only waits for more bytes. */
+static bool waits_for_bytes(struct wh_greeting *greeting, int rc)
+{
+	int error = SSL_get_error(greeting->ssl, rc);
+
+	return error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE;
+}
+
+/* True once all of it is here, and makes sense. */
+static bool read_card(struct wh_greeting *greeting)
+{
+	struct wh_card *card = &greeting->theirs;
+
+	while (greeting->card_bytes < sizeof(*card)) {
+		int got = SSL_read(greeting->ssl, (uint8_t *)card + greeting->card_bytes,
+			(int)(sizeof(*card) - greeting->card_bytes));
+
+		if (got <= 0) {
+			if (!waits_for_bytes(greeting, got))
+				greeting->state = WH_GREETING_BROKEN;
+			return false;
+		}
+		greeting->card_bytes += (uint32_t)got;
+	}
+	if (card->format != WH_CARD_FORMAT || card->reserved != 0 ||
+		card->verdict == WH_VERDICT_NONE || card->verdict >= WH_VERDICTS ||
+		(card->verdict == WH_VERDICT_WELCOME) != (card->number != 0) ||
+		memchr(card->version, '\0', sizeof(card->version)) == NULL) {
+		greeting->state = WH_GREETING_BROKEN;
+		return false;
+	}
+	return true;
+}
+
+static void shake(struct wh_greeting *greeting)
+{
+	int rc = SSL_do_handshake(greeting->ssl);
+
+	if (rc != 1 && !waits_for_bytes(greeting, rc))
+		greeting->state = WH_GREETING_BROKEN;
+	if (rc == 1 && greeting->client)
+		meet(greeting);
+}
+
+static void step(struct wh_greeting *greeting)
+{
+	if (greeting->state == WH_GREETING_GOING && SSL_in_init(greeting->ssl))
+		shake(greeting);
+	/* A server meets who has shown his card. */
+	if (greeting->state == WH_GREETING_GOING && !greeting->client &&
+		!SSL_in_init(greeting->ssl) && read_card(greeting))
+		meet(greeting);
+	if (greeting->state == WH_GREETING_WAITS && read_card(greeting))
+		greeting->state = WH_GREETING_DONE;
+}
+
+enum wh_greeting_state wh_greeting_put(
+	struct wh_greeting *greeting, const uint8_t *bytes, uint32_t count)
+{
+	WH_ASSERT(greeting->ssl != NULL && count <= INT32_MAX);
+	if (count > 0 &&
+		BIO_write(SSL_get_rbio(greeting->ssl), bytes, (int)count) != (int)count)
+		greeting->state = WH_GREETING_BROKEN;
+	if (greeting->state == WH_GREETING_GOING || greeting->state == WH_GREETING_WAITS)
+		step(greeting);
+	/* The queue of errors is the thread's: what is left in it would be found by the next. */
+	ERR_clear_error();
+	return greeting->state;
+}
+
+uint32_t wh_greeting_take(struct wh_greeting *greeting, uint8_t *bytes, uint32_t room)
+{
+	WH_ASSERT(greeting->ssl != NULL && room <= INT32_MAX);
+
+	int got = BIO_read(SSL_get_wbio(greeting->ssl), bytes, (int)room);
+
+	return got > 0 ? (uint32_t)got : 0;
+}
+
+X509 *wh_greeting_certificate(const struct wh_greeting *greeting)
+{
+	return SSL_get0_peer_certificate(greeting->ssl);
+}
+
+STACK_OF(X509) *wh_greeting_chain(const struct wh_greeting *greeting)
+{
+	return SSL_get_peer_cert_chain(greeting->ssl);
+}
+
+enum wh_greeting_state wh_greeting_answer(struct wh_greeting *greeting, enum wh_verdict verdict,
+	uint8_t ciphers, uint32_t number, const char *version)
+{
+	struct wh_card *ours = &greeting->ours;
+
+	WH_ASSERT(greeting->state == WH_GREETING_MET && verdict != WH_VERDICT_NONE);
+	WH_ASSERT((verdict == WH_VERDICT_WELCOME) == (number != 0));
+	*ours = (struct wh_card){
+		.format = WH_CARD_FORMAT,
+		.verdict = (uint8_t)verdict,
+		.ciphers = ciphers,
+		.number = number,
+	};
+	memcpy(ours->version, version, strnlen(version, sizeof(ours->version) - 1));
+	if (SSL_write(greeting->ssl, ours, sizeof(*ours)) != (int)sizeof(*ours))
+		greeting->state = WH_GREETING_BROKEN;
+	else
+		greeting->state = greeting->client && verdict == WH_VERDICT_WELCOME
+					  ? WH_GREETING_WAITS
+					  : WH_GREETING_DONE;
+	ERR_clear_error();
+	return greeting->state;
+}
+
+enum wh_cipher wh_greeting_cipher(const struct wh_greeting *greeting)
+{
+	uint32_t both = greeting->ours.ciphers & greeting->theirs.ciphers;
+
+	for (uint32_t cipher = 1; cipher < WH_CIPHERS; cipher++)
+		if ((both >> cipher & 1) != 0)
+			return (enum wh_cipher)cipher;
+	return (enum wh_cipher)0;
+}
+
+bool wh_greeting_secret(const struct wh_greeting *greeting, uint8_t secret[WH_SECRET_BYTES])
+{
+	bool made = SSL_export_keying_material(greeting->ssl, secret, WH_SECRET_BYTES, LABEL,
+			    sizeof(LABEL) - 1, NULL, 0, 0) == 1;
+
+	ERR_clear_error();
+	return made;
+}
+
+void wh_greeting_end(struct wh_greeting *greeting)
+{
+	SSL_free(greeting->ssl);
+	greeting->ssl = NULL;
+}
+
+const char *wh_verdict_name(enum wh_verdict verdict)
+{
+	static const char *const names[WH_VERDICTS] = {
+		[WH_VERDICT_NONE] = "none",
+		[WH_VERDICT_WELCOME] = "welcome",
+		[WH_VERDICT_UNKNOWN] = "unknown",
+		[WH_VERDICT_CHANGED] = "changed",
+		[WH_VERDICT_REFUSED] = "refused",
+		[WH_VERDICT_BUSY] = "busy",
+		[WH_VERDICT_CIPHER] = "cipher",
+	};
+
+	WH_ASSERT(verdict < WH_VERDICTS);
+	return names[verdict];
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_TRUST_GREETING_H
+#define WH_TRUST_GREETING_H
+
+/*
+ * How two processes meet: TLS 1.3, in which each end proves its key, and then one card each way,
+ * on which it says whether it takes the other one and under which number it knows the bond. Bytes
+ * go in and out; who carries them is stream.h.
+ *
+ *   client                                server
+ *   ClientHello                 ------>
+ *                               <------   ServerHello .. Finished
+ *   MET: who is it?
+ *   .. Finished, card           ------>
+ *                                         MET: who is it?
+ *                               <------   card
+ *   DONE                                  DONE
+ *
+ * TLS proves that the other end has the key of its certificate, and nothing else: whether that key
+ * is welcome is for the owner to say, once a greeting is MET. So a refusal is told to who proved
+ * his key, sealed, with its reason.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <openssl/ssl.h>
+
+#include "seal/bond.h"
+#include "trust/identity.h"
+
+#define WH_GREETING_PROTOCOL "wavehaul/1"
+
+/* What an end makes of the other one. The numbers travel. */
+enum wh_verdict {
+	WH_VERDICT_NONE = 0, /* not known yet */
+	WH_VERDICT_WELCOME = 1,
+	WH_VERDICT_UNKNOWN = 2, /* nobody has said who that is */
+	WH_VERDICT_CHANGED = 3, /* another key than the one that is known for that peer */
+	WH_VERDICT_REFUSED = 4, /* known, and may not come, or not from there */
+	WH_VERDICT_BUSY = 5,    /* no place for another bond */
+	WH_VERDICT_CIPHER = 6,  /* no cipher that both take */
+	WH_VERDICTS = 7,
+};
+
+#define WH_CARD_VERSION_BYTES 32
+
+/* What an end says of itself when it has met the other one; as it travels. */
+struct wh_card {
+	uint8_t format; /* WH_CARD_FORMAT */
+	uint8_t verdict;
+	uint8_t ciphers; /* that it takes: bit n is of enum wh_cipher n */
+	uint8_t reserved;
+	uint32_t number; /* of the bond there; 0 unless welcome */
+	char version[WH_CARD_VERSION_BYTES]; /* of its wavehaul, ended by a NUL */
+};
+
+#define WH_CARD_FORMAT 1
+
+/* What all greetings of an identity have in common. */
+struct wh_greeting_ends {
+	SSL_CTX *client;
+	SSL_CTX *server;
+};
+
+/* 0, -ENOMEM, or -EBADMSG: not an identity that TLS takes. The identity is not kept. */
+int wh_greeting_ends_init(
+	struct wh_greeting_ends *ends, const struct wh_identity *identity);
+void wh_greeting_ends_free(struct wh_greeting_ends *ends);
+
+enum wh_greeting_state {
+	WH_GREETING_GOING = 0,
+	WH_GREETING_MET,  /* the owner is to answer */
+	WH_GREETING_WAITS, /* client: for the server's card */
+	WH_GREETING_DONE,  /* both cards are here, whatever they say */
+	WH_GREETING_BROKEN,
+};
+
+struct wh_greeting {
+	SSL *ssl; /* NULL: ended */
+	bool client;
+	enum wh_greeting_state state;
+	struct wh_card ours;
+	struct wh_card theirs;
+	uint32_t card_bytes; /* of theirs, read so far */
+	uint8_t peer_id[WH_IDENTITY_BYTES]; /* once it is MET */
+};
+
+/* 0 or -ENOMEM. */
+int wh_greeting_begin(
+	struct wh_greeting *greeting, const struct wh_greeting_ends *ends, bool client);
+
+/* Bytes of the other end, and what follows from them; NULL with 0 bytes: its first step. */
+enum wh_greeting_state wh_greeting_put(
+	struct wh_greeting *greeting, const uint8_t *bytes, uint32_t count);
+
+/* Bytes for the other end, at most `room`; 0: none now. */
+uint32_t wh_greeting_take(struct wh_greeting *greeting, uint8_t *bytes, uint32_t room);
+
+/* Once it is MET: what the peer has shown, its own certificate first; valid until the end. */
+X509 *wh_greeting_certificate(const struct wh_greeting *greeting);
+STACK_OF(X509) *wh_greeting_chain(const struct wh_greeting *greeting);
+
+/* Once it is MET: our card. A verdict other than WELCOME has no number. */
+enum wh_greeting_state wh_greeting_answer(struct wh_greeting *greeting, enum wh_verdict verdict,
+	uint8_t ciphers, uint32_t number, const char *version);
+
+/* Of a greeting that is DONE, WELCOME at both ends: the cipher that both take, 0: there is none. */
+enum wh_cipher wh_greeting_cipher(const struct wh_greeting *greeting);
+
+/* What both ends of a greeting that is MET share, and nobody else; false: TLS has none. */
+bool wh_greeting_secret(
+	const struct wh_greeting *greeting, uint8_t secret[WH_SECRET_BYTES]);
+
+void wh_greeting_end(struct wh_greeting *greeting);
+
+const char *wh_verdict_name(enum wh_verdict verdict);
+
+#endif
