@@ -204,8 +204,7 @@ enum wh_greeting_state wh_greeting_put(
 	struct wh_greeting *greeting, const uint8_t *bytes, uint32_t count)
 {
 	WH_ASSERT(greeting->ssl != NULL && count <= INT32_MAX);
-	if (count > 0 &&
-		BIO_write(SSL_get_rbio(greeting->ssl), bytes, (int)count) != (int)count)
+	if (count > 0 && BIO_write(SSL_get_rbio(greeting->ssl), bytes, (int)count) != (int)count)
 		greeting->state = WH_GREETING_BROKEN;
 	if (greeting->state == WH_GREETING_GOING || greeting->state == WH_GREETING_WAITS)
 		step(greeting);
@@ -228,7 +227,7 @@ X509 *wh_greeting_certificate(const struct wh_greeting *greeting)
 	return SSL_get0_peer_certificate(greeting->ssl);
 }
 
-STACK_OF(X509) *wh_greeting_chain(const struct wh_greeting *greeting)
+STACK_OF(X509) * wh_greeting_chain(const struct wh_greeting *greeting)
 {
 	return SSL_get_peer_cert_chain(greeting->ssl);
 }

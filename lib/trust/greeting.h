@@ -51,7 +51,7 @@ struct wh_card {
 	uint8_t verdict;
 	uint8_t ciphers; /* that it takes: bit n is of enum wh_cipher n */
 	uint8_t reserved;
-	uint32_t number; /* of the bond there; 0 unless welcome */
+	uint32_t number;                     /* of the bond there; 0 unless welcome */
 	char version[WH_CARD_VERSION_BYTES]; /* of its wavehaul, ended by a NUL */
 };
 
@@ -64,13 +64,12 @@ struct wh_greeting_ends {
 };
 
 /* 0, -ENOMEM, or -EBADMSG: not an identity that TLS takes. The identity is not kept. */
-int wh_greeting_ends_init(
-	struct wh_greeting_ends *ends, const struct wh_identity *identity);
+int wh_greeting_ends_init(struct wh_greeting_ends *ends, const struct wh_identity *identity);
 void wh_greeting_ends_free(struct wh_greeting_ends *ends);
 
 enum wh_greeting_state {
 	WH_GREETING_GOING = 0,
-	WH_GREETING_MET,  /* the owner is to answer */
+	WH_GREETING_MET,   /* the owner is to answer */
 	WH_GREETING_WAITS, /* client: for the server's card */
 	WH_GREETING_DONE,  /* both cards are here, whatever they say */
 	WH_GREETING_BROKEN,
@@ -82,7 +81,7 @@ struct wh_greeting {
 	enum wh_greeting_state state;
 	struct wh_card ours;
 	struct wh_card theirs;
-	uint32_t card_bytes; /* of theirs, read so far */
+	uint32_t card_bytes;                /* of theirs, read so far */
 	uint8_t peer_id[WH_IDENTITY_BYTES]; /* once it is MET */
 };
 
@@ -99,7 +98,7 @@ uint32_t wh_greeting_take(struct wh_greeting *greeting, uint8_t *bytes, uint32_t
 
 /* Once it is MET: what the peer has shown, its own certificate first; valid until the end. */
 X509 *wh_greeting_certificate(const struct wh_greeting *greeting);
-STACK_OF(X509) *wh_greeting_chain(const struct wh_greeting *greeting);
+STACK_OF(X509) * wh_greeting_chain(const struct wh_greeting *greeting);
 
 /* Once it is MET: our card. A verdict other than WELCOME has no number. */
 enum wh_greeting_state wh_greeting_answer(struct wh_greeting *greeting, enum wh_verdict verdict,
@@ -109,8 +108,7 @@ enum wh_greeting_state wh_greeting_answer(struct wh_greeting *greeting, enum wh_
 enum wh_cipher wh_greeting_cipher(const struct wh_greeting *greeting);
 
 /* What both ends of a greeting that is MET share, and nobody else; false: TLS has none. */
-bool wh_greeting_secret(
-	const struct wh_greeting *greeting, uint8_t secret[WH_SECRET_BYTES]);
+bool wh_greeting_secret(const struct wh_greeting *greeting, uint8_t secret[WH_SECRET_BYTES]);
 
 void wh_greeting_end(struct wh_greeting *greeting);
 

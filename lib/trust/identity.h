@@ -20,7 +20,7 @@
 struct wh_identity {
 	EVP_PKEY *key;
 	X509 *certificate;
-	STACK_OF(X509) *chain; /* what the file has behind it; NULL: nothing */
+	STACK_OF(X509) * chain; /* what the file has behind it; NULL: nothing */
 	uint8_t id[WH_IDENTITY_BYTES];
 };
 

@@ -104,8 +104,8 @@ static void fall_back(struct wh_stream *stream, uint64_t now_tsc)
 {
 	stream->out_sent = stream->out_acked;
 	stream->ack_due |= stream->asks;
-	stream->patience_tsc = wh_min_u64(
-		2 * stream->patience_tsc, ms_tsc(stream, WH_STREAM_PATIENCE_MAX_MS));
+	stream->patience_tsc =
+		wh_min_u64(2 * stream->patience_tsc, ms_tsc(stream, WH_STREAM_PATIENCE_MAX_MS));
 	stream->again_tsc = now_tsc + stream->patience_tsc;
 }
 

@@ -54,8 +54,8 @@ uint32_t wh_stream_read(struct wh_stream *stream, const uint8_t **bytes);
  * The next packet's offset, acknowledgement and bytes, no more than so many; false: there is
  * nothing to say.
  */
-bool wh_stream_output(struct wh_stream *stream, uint64_t now_tsc, uint32_t bytes_max,
-	struct wh_crypto *packet);
+bool wh_stream_output(
+	struct wh_stream *stream, uint64_t now_tsc, uint32_t bytes_max, struct wh_crypto *packet);
 
 /* Everything that was written has arrived. */
 static inline bool wh_stream_is_acked(const struct wh_stream *stream)

@@ -57,6 +57,11 @@ PROVED_ELSEWHERE = {
     'lib/bundle/waits.c': 'words alone: test/unit/sink/waits.c',
     'lib/sink/sink_waits.c': 'test/unit/sink/waits.c',
     'lib/source/source_waits.c': 'test/unit/sink/waits.c',
+    'lib/trust/acquaintance.c': 'part of the greeter: test/unit/trust/greeter.c',
+    'lib/trust/greeting.c': 'part of the greeter: test/unit/trust/greeter.c',
+    'lib/trust/guests.c': 'part of the greeter: test/unit/trust/greeter.c',
+    'lib/trust/keep.c': 'part of the greeter: test/unit/trust/greeter.c',
+    'lib/trust/meeting.c': 'part of the greeter: test/unit/trust/greeter.c',
     'lib/seal/hash_avx2.c': 'a vector unit of checksum.c: test/unit/seal/checksum.c',
     'lib/seal/hash_avx512.c': 'a vector unit of checksum.c: test/unit/seal/checksum.c',
 }

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Peers that we look for: a cookie is asked for until one comes, and then there is a greeting. */
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "trust/guest.h"
+
+#define ASK_PATIENCE_MS     100
+#define ASK_PATIENCE_MAX_MS 1000
+
+/* Who was refused may have been let in since: that is not asked more often. */
+#define REFUSED_MS 1000
+
+static uint64_t ms_tsc(const struct wh_greeter *greeter, uint64_t ms)
+{
+	return wh_ns_to_tsc(greeter->config.hz, ms * 1000000);
+}
+
+static struct wh_acquaintance *find(struct wh_greeter *greeter, const struct wh_address *peer)
+{
+	for (uint32_t i = 0; i < WH_GREETER_ACQUAINTANCES; i++)
+		if (wh_address_equal(&greeter->acquaintance[i].peer, peer))
+			return &greeter->acquaintance[i];
+	return NULL;
+}
+
+static void begin(struct wh_greeter *greeter, struct wh_acquaintance *one, uint64_t now_tsc)
+{
+	one->meeting.state = WH_MEETING_ASKS;
+	one->next_ask_tsc = now_tsc;
+	one->patience_tsc = ms_tsc(greeter, ASK_PATIENCE_MS);
+}
+
+/* A place that nobody has, or needs any more. */
+static struct wh_acquaintance *make(
+	struct wh_greeter *greeter, uint64_t now_tsc, const struct wh_address *peer)
+{
+	uint64_t wanted_tsc = WH_MEETING_WANTED_S * greeter->config.hz;
+
+	for (uint32_t i = 0; i < WH_GREETER_ACQUAINTANCES; i++) {
+		struct wh_acquaintance *one = &greeter->acquaintance[i];
+
+		if (one->peer.family != 0 && now_tsc - one->wanted_tsc <= wanted_tsc)
+			continue;
+		*one = (struct wh_acquaintance){
+			.peer = *peer,
+			.number = wh_greeting_number(greeter->config.key, peer),
+		};
+		begin(greeter, one, now_tsc);
+		return one;
+	}
+	return NULL;
+}
+
+void wh_greeter_meet(struct wh_greeter *greeter, uint64_t now_tsc, const struct wh_address *peer,
+	struct wh_meeting *meeting)
+{
+	*meeting = (struct wh_meeting){.state = WH_MEETING_FULL};
+	wh_spin_lock(&greeter->lock);
+
+	struct wh_acquaintance *one = find(greeter, peer);
+
+	if (one == NULL)
+		one = make(greeter, now_tsc, peer);
+	if (one != NULL) {
+		one->wanted_tsc = now_tsc;
+		*meeting = one->meeting;
+		if (meeting->bond != NULL)
+			wh_bond_share(meeting->bond);
+	}
+	wh_spin_unlock(&greeter->lock);
+}
+
+void wh_greeter_doubt(struct wh_greeter *greeter, const struct wh_address *peer)
+{
+	wh_spin_lock(&greeter->lock);
+
+	struct wh_acquaintance *one = find(greeter, peer);
+
+	if (one != NULL && one->meeting.state == WH_MEETING_BONDED)
+		one->doubted = true;
+	wh_spin_unlock(&greeter->lock);
+}
+
+/* The greeting begins with the cookie; another one that came later changes nothing. */
+void wh_acquaintance_cookie(struct wh_greeter *greeter, uint64_t now_tsc,
+	const struct wh_letter *letter, const struct wh_cookie *packet)
+{
+	struct wh_crypto crypto = {.greeting = packet->greeting};
+	bool begins = false;
+	uint64_t asked_tsc = 0;
+
+	memcpy(crypto.cookie, packet->cookie, sizeof(crypto.cookie));
+	wh_spin_lock(&greeter->lock);
+
+	struct wh_acquaintance *one = find(greeter, &letter->peer);
+
+	if (one != NULL && one->number == packet->greeting && one->asks) {
+		one->asks = false;
+		one->greets = true;
+		if (one->meeting.state == WH_MEETING_ASKS)
+			one->meeting.state = WH_MEETING_GREETS;
+		begins = true;
+		asked_tsc = one->asked_tsc;
+	}
+	wh_spin_unlock(&greeter->lock);
+	if (!begins) {
+		greeter->stats.bad_letters++;
+		return;
+	}
+
+	struct wh_letter first = *letter;
+
+	first.rtt_us = (uint32_t)wh_tsc_to_us(greeter->config.hz, now_tsc - asked_tsc);
+
+	struct wh_guest *guest = wh_guest_begin(greeter, now_tsc, &first, &crypto, false);
+
+	if (guest == NULL) {
+		wh_acquaintance_lost(greeter, &letter->peer, now_tsc);
+		return;
+	}
+	wh_greeting_put(&guest->greeting, NULL, 0);
+	wh_guest_step(greeter, guest, now_tsc);
+}
+
+/* The greeting came to nothing: it begins anew, after a while. */
+void wh_acquaintance_lost(
+	struct wh_greeter *greeter, const struct wh_address *peer, uint64_t now_tsc)
+{
+	wh_spin_lock(&greeter->lock);
+
+	struct wh_acquaintance *one = find(greeter, peer);
+
+	if (one != NULL && one->greets) {
+		one->greets = false;
+		if (one->meeting.state == WH_MEETING_GREETS)
+			one->meeting.state = WH_MEETING_ASKS;
+		one->next_ask_tsc = now_tsc + one->patience_tsc;
+	}
+	wh_spin_unlock(&greeter->lock);
+}
+
+void wh_acquaintance_settle(struct wh_greeter *greeter, const struct wh_guest *guest,
+	uint64_t now_tsc, const struct wh_meeting *meeting)
+{
+	wh_spin_lock(&greeter->lock);
+
+	struct wh_acquaintance *one = find(greeter, &guest->peer);
+
+	if (one != NULL) {
+		one->greets = false;
+		one->doubted = false;
+		/* A bond that was doubted stays until its sessions have let go of it. */
+		if (meeting->bond != NULL || one->meeting.bond == NULL)
+			one->meeting = *meeting;
+		one->next_ask_tsc = now_tsc + ms_tsc(greeter, REFUSED_MS);
+	}
+	wh_spin_unlock(&greeter->lock);
+}
+
+void wh_acquaintance_forget(struct wh_greeter *greeter, const struct wh_bond *bond)
+{
+	wh_spin_lock(&greeter->lock);
+	for (uint32_t i = 0; i < WH_GREETER_ACQUAINTANCES; i++) {
+		struct wh_acquaintance *one = &greeter->acquaintance[i];
+
+		if (one->meeting.bond != bond)
+			continue;
+		one->meeting = (struct wh_meeting){.state = WH_MEETING_ASKS};
+		one->next_ask_tsc = 0;
+	}
+	wh_spin_unlock(&greeter->lock);
+}
+
+/* Whether it is to be asked now, or asked again. */
+static bool poll_one(struct wh_greeter *greeter, struct wh_acquaintance *one, uint64_t now_tsc)
+{
+	bool wanted = now_tsc - one->wanted_tsc <= WH_MEETING_WANTED_S * greeter->config.hz;
+	bool needed = one->meeting.state != WH_MEETING_BONDED || one->doubted;
+
+	if (one->peer.family == 0 || one->greets || !wanted || !needed ||
+		now_tsc < one->next_ask_tsc)
+		return false;
+	if (!one->asks)
+		one->patience_tsc = ms_tsc(greeter, ASK_PATIENCE_MS);
+	if (one->meeting.state == WH_MEETING_REFUSED)
+		one->meeting = (struct wh_meeting){.state = WH_MEETING_ASKS};
+	one->asks = true;
+	one->ask_due = true;
+	one->asked_tsc = now_tsc;
+	one->next_ask_tsc = now_tsc + one->patience_tsc;
+	one->patience_tsc = wh_min_u64(2 * one->patience_tsc, ms_tsc(greeter, ASK_PATIENCE_MAX_MS));
+	return true;
+}
+
+int32_t wh_acquaintance_poll(struct wh_greeter *greeter, uint64_t now_tsc)
+{
+	int32_t work = 0;
+
+	wh_spin_lock(&greeter->lock);
+	for (uint32_t i = 0; i < WH_GREETER_ACQUAINTANCES; i++)
+		work += poll_one(greeter, &greeter->acquaintance[i], now_tsc);
+	wh_spin_unlock(&greeter->lock);
+	return work;
+}
+
+bool wh_acquaintance_ask(struct wh_greeter *greeter, struct wh_letter *letter)
+{
+	struct wh_packet packet = {.type = WH_PACKET_ASK};
+	bool due = false;
+
+	wh_spin_lock(&greeter->lock);
+	for (uint32_t i = 0; i < WH_GREETER_ACQUAINTANCES && !due; i++) {
+		struct wh_acquaintance *one = &greeter->acquaintance[i];
+
+		due = one->ask_due;
+		if (!due)
+			continue;
+		one->ask_due = false;
+		packet.ask.greeting = one->number;
+		*letter = (struct wh_letter){.peer = one->peer};
+	}
+	wh_spin_unlock(&greeter->lock);
+	if (due)
+		wh_letter_write(letter, &packet);
+	return due;
+}

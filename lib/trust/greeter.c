@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "trust/greeter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "seal/seal.h"
+#include "trust/guest.h"
+
+static void take_defaults(struct wh_greeter_config *config)
+{
+	if (config->guests == 0)
+		config->guests = WH_GREETER_GUESTS;
+	if (config->guests_of_address == 0)
+		config->guests_of_address = WH_GREETER_OF_ADDRESS;
+	if (config->per_second == 0)
+		config->per_second = WH_GREETER_PER_SECOND;
+}
+
+int wh_greeter_init(struct wh_greeter *greeter, const struct wh_greeter_config *config)
+{
+	WH_ASSERT(config->hz > 0 && config->bonds != NULL && config->ciphers != 0);
+	*greeter = (struct wh_greeter){.config = *config};
+	take_defaults(&greeter->config);
+	wh_spin_init(&greeter->lock);
+
+	int rc = wh_greeting_ends_init(&greeter->ends, config->identity);
+
+	if (rc != 0)
+		return rc;
+	greeter->guest = calloc(greeter->config.guests, sizeof(*greeter->guest));
+	greeter->kept = calloc(config->bonds->places, sizeof(*greeter->kept));
+	if (greeter->guest != NULL && greeter->kept != NULL)
+		return 0;
+	wh_greeter_free(greeter);
+	return -ENOMEM;
+}
+
+void wh_greeter_free(struct wh_greeter *greeter)
+{
+	for (uint32_t i = 0; greeter->guest != NULL && i < greeter->config.guests; i++)
+		if (greeter->guest[i].used)
+			wh_guest_end(greeter, &greeter->guest[i]);
+	wh_keep_end(greeter);
+	wh_greeting_ends_free(&greeter->ends);
+	free(greeter->guest);
+	free(greeter->kept);
+	greeter->guest = NULL;
+	greeter->kept = NULL;
+}
+
+void wh_letter_write(struct wh_letter *letter, const struct wh_packet *packet)
+{
+	letter->bytes = wh_packet_encode(packet, letter->packet, sizeof(letter->packet));
+	wh_seal_close_packet(&wh_seal_to_listener, letter->packet, letter->bytes);
+}
+
+/* What came of the other end's bytes; true: there were any. */
+static void advance(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t now_tsc)
+{
+	const uint8_t *bytes;
+	uint32_t count = wh_stream_read(guest->stream, &bytes);
+
+	if (guest->over || count == 0)
+		return;
+	wh_greeting_put(&guest->greeting, bytes, count);
+	wh_guest_step(greeter, guest, now_tsc);
+}
+
+static void take_crypto(struct wh_greeter *greeter, uint64_t now_tsc,
+	const struct wh_letter *letter, const struct wh_packet *packet)
+{
+	const struct wh_crypto *crypto = &packet->crypto;
+	bool came = packet->flags == 0;
+	struct wh_guest *guest = wh_guest_find(greeter, letter, crypto, came);
+
+	/* It begins with the first byte. */
+	if (guest == NULL && came && crypto->offset == 0 && crypto->bytes > 0) {
+		guest = wh_guest_begin(greeter, now_tsc, letter, crypto, true);
+		greeter->stats.turned_away += guest == NULL;
+	}
+	if (guest == NULL || !wh_stream_input(guest->stream, now_tsc, crypto)) {
+		greeter->stats.bad_letters++;
+		return;
+	}
+	guest->in_bytes += letter->bytes;
+	advance(greeter, guest, now_tsc);
+}
+
+void wh_greeter_take(struct wh_greeter *greeter, uint64_t now_tsc, const struct wh_letter *letter)
+{
+	struct wh_packet packet;
+
+	greeter->stats.in_bytes += letter->bytes;
+	if (wh_packet_decode(letter->packet, letter->bytes, &packet) != WH_WIRE_OK)
+		greeter->stats.bad_letters++;
+	else if (packet.type == WH_PACKET_COOKIE)
+		wh_acquaintance_cookie(greeter, now_tsc, letter, &packet.cookie);
+	else if (packet.type == WH_PACKET_CRYPTO)
+		take_crypto(greeter, now_tsc, letter, &packet);
+	else
+		greeter->stats.bad_letters++;
+}
+
+/* Until who came has proved his key he is sent no more than so much. */
+static bool may_say(const struct wh_guest *guest, uint32_t bytes)
+{
+	return !guest->came || guest->proved ||
+	       guest->out_bytes + bytes <= WH_GREETING_GAIN * guest->in_bytes;
+}
+
+static bool speak(struct wh_guest *guest, uint64_t now_tsc, struct wh_letter *letter)
+{
+	struct wh_packet packet = {
+		.type = WH_PACKET_CRYPTO,
+		.flags = guest->came ? WH_FLAG_ANSWER : 0,
+		.crypto = {.greeting = guest->number},
+	};
+	struct wh_crypto *crypto = &packet.crypto;
+
+	if (!may_say(guest, WH_CONTROL_BYTES_MAX) ||
+		!wh_stream_output(guest->stream, now_tsc, WH_CRYPTO_BYTES_MAX, crypto))
+		return false;
+	memcpy(crypto->cookie, guest->cookie, sizeof(crypto->cookie));
+	/* What he may answer is measured by what we say. */
+	if (!guest->came && !guest->over)
+		crypto->padding_bytes = (uint16_t)(WH_CRYPTO_BYTES_MAX - crypto->bytes);
+	*letter = (struct wh_letter){
+		.peer = guest->peer,
+		.queue = guest->queue,
+		.is_answer = guest->came,
+	};
+	memcpy(letter->via, guest->via, sizeof(letter->via));
+	wh_letter_write(letter, &packet);
+	guest->out_bytes += letter->bytes;
+	return true;
+}
+
+bool wh_greeter_give(struct wh_greeter *greeter, uint64_t now_tsc, struct wh_letter *letter)
+{
+	bool given = false;
+
+	if (wh_acquaintance_ask(greeter, letter))
+		return true;
+	for (uint32_t i = 0; i < greeter->config.guests && greeter->guests > 0 && !given; i++) {
+		struct wh_guest *guest =
+			&greeter->guest[(greeter->next_turn + i) % greeter->config.guests];
+
+		given = guest->used && speak(guest, now_tsc, letter);
+		if (given)
+			greeter->next_turn += i;
+	}
+	if (given)
+		greeter->stats.out_bytes += letter->bytes;
+	return given;
+}
+
+static void poll_guest(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t now_tsc)
+{
+	/* Who came may say again what he did not see arrive; who was greeted has said all. */
+	bool done = guest->over && guest->came && wh_stream_is_acked(guest->stream) &&
+		    !guest->stream->ack_due;
+
+	if (!guest->over && guest->greeting.state == WH_GREETING_MET)
+		wh_guest_step(greeter, guest, now_tsc);
+	if (!done && now_tsc < guest->until_tsc)
+		return;
+	greeter->stats.late += !guest->over;
+	if (!guest->came)
+		wh_acquaintance_lost(greeter, &guest->peer, now_tsc);
+	wh_guest_end(greeter, guest);
+}
+
+int32_t wh_greeter_poll(struct wh_greeter *greeter, uint64_t now_tsc)
+{
+	int32_t work = wh_acquaintance_poll(greeter, now_tsc);
+
+	for (uint32_t i = 0; i < greeter->config.guests && greeter->guests > 0; i++)
+		if (greeter->guest[i].used)
+			poll_guest(greeter, &greeter->guest[i], now_tsc);
+	if (now_tsc >= greeter->next_sweep_tsc) {
+		wh_keep_sweep(greeter, now_tsc);
+		greeter->next_sweep_tsc = now_tsc + greeter->config.hz;
+	}
+	return work;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_TRUST_GUEST_H
+#define WH_TRUST_GUEST_H
+
+/* The parts of a greeter, private to lib/trust. */
+
+#include "trust/greeter.h"
+
+/* A greeting under way. */
+struct wh_guest {
+	bool used;
+	bool came;   /* greeted us; else we did */
+	bool proved; /* the peer's key: it was MET */
+	bool over;   /* there is a verdict: only the last bytes have to arrive */
+	struct wh_address peer;
+	uint32_t queue;
+	uint8_t via[WH_VIA_BYTES];
+	uint64_t number;
+	uint8_t cookie[WH_COOKIE_BYTES];
+	uint64_t began_tsc;
+	uint64_t until_tsc;
+	uint64_t ask_tsc; /* MET: when the owner is asked again */
+	uint64_t in_bytes;
+	uint64_t out_bytes;
+	uint64_t rights;
+	uint32_t bond_number; /* reserved; 0: none */
+	struct wh_greeting greeting;
+	struct wh_stream *stream;
+};
+
+/* guests.c: begins one, in a free place or one that is given up; NULL: there is none. */
+struct wh_guest *wh_guest_begin(struct wh_greeter *greeter, uint64_t now_tsc,
+	const struct wh_letter *letter, const struct wh_crypto *packet, bool came);
+struct wh_guest *wh_guest_find(struct wh_greeter *greeter, const struct wh_letter *letter,
+	const struct wh_crypto *packet, bool came);
+void wh_guest_end(struct wh_greeter *greeter, struct wh_guest *guest);
+
+/* meeting.c: MET, or its other card is here. */
+void wh_guest_step(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t now_tsc);
+void wh_guest_break(struct wh_greeter *greeter, struct wh_guest *guest);
+
+/* keep.c */
+bool wh_keep_bond(struct wh_greeter *greeter, struct wh_bond *bond, uint64_t now_tsc);
+void wh_keep_sweep(struct wh_greeter *greeter, uint64_t now_tsc);
+void wh_keep_end(struct wh_greeter *greeter);
+
+/* acquaintance.c, the greeter's core. */
+void wh_acquaintance_cookie(struct wh_greeter *greeter, uint64_t now_tsc,
+	const struct wh_letter *letter, const struct wh_cookie *packet);
+void wh_acquaintance_settle(struct wh_greeter *greeter, const struct wh_guest *guest,
+	uint64_t now_tsc, const struct wh_meeting *meeting);
+void wh_acquaintance_lost(
+	struct wh_greeter *greeter, const struct wh_address *peer, uint64_t now_tsc);
+void wh_acquaintance_forget(struct wh_greeter *greeter, const struct wh_bond *bond);
+int32_t wh_acquaintance_poll(struct wh_greeter *greeter, uint64_t now_tsc);
+bool wh_acquaintance_ask(struct wh_greeter *greeter, struct wh_letter *letter);
+
+/* Closes it, and says how long it is. */
+void wh_letter_write(struct wh_letter *letter, const struct wh_packet *packet);
+
+#endif

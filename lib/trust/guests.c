@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The places for greetings, and who gets one. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "trust/guest.h"
+
+/* Begin back to back at most, where the rate allows for more on the average. */
+#define BURST 64
+
+/* A machine has any number of addresses of its subnet. */
+#define IPV6_PREFIX_BYTES 8
+
+static bool is_of_same_host(const struct wh_address *a, const struct wh_address *b)
+{
+	size_t bytes = a->family == WH_IPV6 ? IPV6_PREFIX_BYTES : sizeof(a->ip);
+
+	return a->family == b->family && memcmp(a->ip, b->ip, bytes) == 0;
+}
+
+static bool may_begin(struct wh_greeter *greeter, uint64_t now_tsc, const struct wh_address *peer)
+{
+	uint64_t each_tsc = greeter->config.hz / greeter->config.per_second;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < greeter->config.guests; i++)
+		count += greeter->guest[i].used && greeter->guest[i].came &&
+			 is_of_same_host(&greeter->guest[i].peer, peer);
+	if (count >= greeter->config.guests_of_address ||
+		greeter->tokens_tsc > now_tsc + BURST * each_tsc)
+		return false;
+	greeter->tokens_tsc = wh_max_u64(greeter->tokens_tsc, now_tsc) + each_tsc;
+	return true;
+}
+
+/* A free place, or that of who came first of those that are not done in time; NULL: none. */
+static struct wh_guest *find_place(struct wh_greeter *greeter, uint64_t now_tsc)
+{
+	uint64_t grace_tsc =
+		wh_ns_to_tsc(greeter->config.hz, WH_GREETING_GRACE_MS * UINT64_C(1000000));
+	struct wh_guest *oldest = NULL;
+
+	for (uint32_t i = 0; i < greeter->config.guests; i++) {
+		struct wh_guest *guest = &greeter->guest[i];
+
+		if (!guest->used)
+			return guest;
+		if (guest->came && (oldest == NULL || guest->began_tsc < oldest->began_tsc))
+			oldest = guest;
+	}
+	if (oldest == NULL || now_tsc - oldest->began_tsc < grace_tsc)
+		return NULL;
+	greeter->stats.crowded_out += !oldest->over;
+	wh_guest_end(greeter, oldest);
+	return oldest;
+}
+
+struct wh_guest *wh_guest_begin(struct wh_greeter *greeter, uint64_t now_tsc,
+	const struct wh_letter *letter, const struct wh_crypto *packet, bool came)
+{
+	const struct wh_greeter_config *config = &greeter->config;
+	struct wh_guest *guest = NULL;
+
+	if (!came || may_begin(greeter, now_tsc, &letter->peer))
+		guest = find_place(greeter, now_tsc);
+	if (guest == NULL)
+		return NULL;
+	*guest = (struct wh_guest){
+		.came = came,
+		.peer = letter->peer,
+		.queue = letter->queue,
+		.number = packet->greeting,
+		.began_tsc = now_tsc,
+		.until_tsc = now_tsc + WH_GREETING_S * config->hz,
+		.stream = malloc(sizeof(*guest->stream)),
+	};
+	memcpy(guest->via, letter->via, sizeof(guest->via));
+	memcpy(guest->cookie, packet->cookie, sizeof(guest->cookie));
+	if (guest->stream == NULL ||
+		wh_greeting_begin(&guest->greeting, &greeter->ends, !came) != 0) {
+		free(guest->stream);
+		return NULL;
+	}
+	wh_stream_init(guest->stream, config->hz, wh_us_to_tsc(config->hz, letter->rtt_us), !came);
+	guest->used = true;
+	greeter->guests++;
+	greeter->stats.began += came;
+	return guest;
+}
+
+struct wh_guest *wh_guest_find(struct wh_greeter *greeter, const struct wh_letter *letter,
+	const struct wh_crypto *packet, bool came)
+{
+	for (uint32_t i = 0; i < greeter->config.guests; i++) {
+		struct wh_guest *guest = &greeter->guest[i];
+
+		if (guest->used && guest->came == came && guest->number == packet->greeting &&
+			memcmp(guest->cookie, packet->cookie, sizeof(guest->cookie)) == 0 &&
+			wh_address_equal(&guest->peer, &letter->peer))
+			return guest;
+	}
+	return NULL;
+}
+
+void wh_guest_end(struct wh_greeter *greeter, struct wh_guest *guest)
+{
+	WH_ASSERT(guest->used && greeter->guests > 0);
+	if (guest->bond_number != 0)
+		wh_bonds_cancel(greeter->config.bonds, guest->bond_number);
+	if (guest->greeting.ssl != NULL)
+		wh_greeting_end(&guest->greeting);
+	free(guest->stream);
+	guest->used = false;
+	greeter->guests--;
+}

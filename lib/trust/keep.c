@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The bonds of a host, for as long as they are of use. */
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "trust/guest.h"
+
+/* Of one identity: a peer that greets again and again does not fill the table. */
+#define BONDS_OF_IDENTITY 64
+
+static void let_go(struct wh_greeter *greeter, struct wh_kept_bond *kept)
+{
+	wh_acquaintance_forget(greeter, kept->bond);
+	wh_bond_end(kept->bond);
+	wh_bond_let_go(kept->bond);
+	kept->bond = NULL;
+}
+
+static bool is_idle(const struct wh_kept_bond *kept)
+{
+	return wh_bond_holders(kept->bond) == 1;
+}
+
+/* Of an identity with too many of them the one that was used longest ago goes. */
+static void make_room(struct wh_greeter *greeter, const uint8_t id[WH_IDENTITY_BYTES])
+{
+	struct wh_kept_bond *oldest = NULL;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < greeter->config.bonds->places; i++) {
+		struct wh_kept_bond *kept = &greeter->kept[i];
+
+		if (kept->bond == NULL ||
+			memcmp(kept->bond->config.peer_identity, id, WH_IDENTITY_BYTES) != 0)
+			continue;
+		count++;
+		if (is_idle(kept) && (oldest == NULL || kept->used_tsc < oldest->used_tsc))
+			oldest = kept;
+	}
+	if (count >= BONDS_OF_IDENTITY && oldest != NULL)
+		let_go(greeter, oldest);
+}
+
+bool wh_keep_bond(struct wh_greeter *greeter, struct wh_bond *bond, uint64_t now_tsc)
+{
+	make_room(greeter, bond->config.peer_identity);
+	for (uint32_t i = 0; i < greeter->config.bonds->places; i++)
+		if (greeter->kept[i].bond == NULL) {
+			greeter->kept[i] = (struct wh_kept_bond){.bond = bond, .used_tsc = now_tsc};
+			return true;
+		}
+	wh_bond_end(bond);
+	wh_bond_let_go(bond);
+	return false;
+}
+
+void wh_keep_sweep(struct wh_greeter *greeter, uint64_t now_tsc)
+{
+	uint64_t idle_tsc = WH_BOND_IDLE_S * greeter->config.hz;
+
+	for (uint32_t i = 0; i < greeter->config.bonds->places; i++) {
+		struct wh_kept_bond *kept = &greeter->kept[i];
+
+		if (kept->bond == NULL)
+			continue;
+		if (!is_idle(kept))
+			kept->used_tsc = now_tsc;
+		if (now_tsc - kept->used_tsc > idle_tsc || !wh_bond_is_alive(kept->bond))
+			let_go(greeter, kept);
+	}
+}
+
+void wh_keep_end(struct wh_greeter *greeter)
+{
+	for (uint32_t i = 0; greeter->kept != NULL && i < greeter->config.bonds->places; i++)
+		if (greeter->kept[i].bond != NULL)
+			let_go(greeter, &greeter->kept[i]);
+}
+
+uint32_t wh_greeter_revoke(struct wh_greeter *greeter, const uint8_t id[WH_IDENTITY_BYTES])
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < greeter->config.bonds->places; i++) {
+		struct wh_kept_bond *kept = &greeter->kept[i];
+
+		if (kept->bond == NULL ||
+			memcmp(kept->bond->config.peer_identity, id, WH_IDENTITY_BYTES) != 0)
+			continue;
+		wh_bond_revoke(kept->bond);
+		let_go(greeter, kept);
+		count++;
+	}
+	return count;
+}

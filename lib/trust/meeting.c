@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Two ends have met: who the peer is, whether he is welcome, and the bond. */
+
+#include <string.h>
+
+#include <openssl/rand.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "trust/guest.h"
+
+/* Whoever is to decide is asked again so often. */
+#define ASK_AGAIN_MS 20
+
+/* The last bytes of a greeting that is over have so long to arrive. */
+#define LAST_BYTES_MS 3000
+
+/* A number for a bond, and what stands against it; NONE: that is not known yet. */
+static enum wh_verdict judge(struct wh_greeter *greeter, struct wh_guest *guest)
+{
+	const struct wh_greeter_config *config = &greeter->config;
+	const struct wh_greeting *greeting = &guest->greeting;
+	struct wh_greeted greeted = {
+		.peer = guest->peer,
+		.came = guest->came,
+		.certificate = wh_greeting_certificate(greeting),
+		.chain = wh_greeting_chain(greeting),
+	};
+	enum wh_verdict verdict;
+	uint32_t random;
+
+	memcpy(greeted.id, greeting->peer_id, sizeof(greeted.id));
+	if (config->believe != NULL)
+		verdict = config->believe(config->context, &greeted, &guest->rights);
+	else
+		verdict = memcmp(greeted.id, config->identity->id, sizeof(greeted.id)) == 0
+				  ? WH_VERDICT_WELCOME
+				  : WH_VERDICT_UNKNOWN;
+	if (verdict != WH_VERDICT_WELCOME)
+		return verdict;
+	if (guest->came && greeting->theirs.verdict == WH_VERDICT_WELCOME &&
+		(greeting->theirs.ciphers & config->ciphers) == 0)
+		return WH_VERDICT_CIPHER;
+	if (RAND_bytes((uint8_t *)&random, sizeof(random)) == 1)
+		guest->bond_number = wh_bonds_reserve(config->bonds, random);
+	return guest->bond_number != 0 ? WH_VERDICT_WELCOME : WH_VERDICT_BUSY;
+}
+
+static void tell(struct wh_greeter *greeter, const struct wh_guest *guest, enum wh_verdict verdict,
+	bool by_peer)
+{
+	struct wh_greeter_news news = {
+		.peer = guest->peer,
+		.came = guest->came,
+		.verdict = verdict,
+		.by_peer = by_peer,
+	};
+
+	greeter->stats.bonds += verdict == WH_VERDICT_WELCOME;
+	greeter->stats.refused += verdict != WH_VERDICT_WELCOME;
+	if (greeter->config.tell == NULL)
+		return;
+	memcpy(news.id, guest->greeting.peer_id, sizeof(news.id));
+	memcpy(news.version, guest->greeting.theirs.version, sizeof(news.version));
+	greeter->config.tell(greeter->config.context, &news);
+}
+
+static struct wh_bond *make_bond(struct wh_greeter *greeter, struct wh_guest *guest)
+{
+	const struct wh_greeting *greeting = &guest->greeting;
+	struct wh_bond_config config = {
+		.peer_number = greeting->theirs.number,
+		.cipher = wh_greeting_cipher(greeting),
+		.asked = !guest->came,
+		.rights = guest->rights,
+	};
+	struct wh_bond *bond = NULL;
+
+	memcpy(config.own_identity, greeter->config.identity->id, sizeof(config.own_identity));
+	memcpy(config.peer_identity, greeting->peer_id, sizeof(config.peer_identity));
+	if (wh_greeting_secret(greeting, config.secret)) {
+		bond = wh_bonds_fill(greeter->config.bonds, guest->bond_number, &config);
+		guest->bond_number = 0;
+	}
+	wh_secret_wipe(&config, sizeof(config));
+	return bond;
+}
+
+/* Both cards are here: a bond, or a refusal by one of the two. */
+static void settle(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t now_tsc)
+{
+	const struct wh_greeting *greeting = &guest->greeting;
+	enum wh_verdict ours = (enum wh_verdict)greeting->ours.verdict;
+	enum wh_verdict theirs = (enum wh_verdict)greeting->theirs.verdict;
+	struct wh_meeting meeting = {.state = WH_MEETING_REFUSED, .seen = true};
+	bool welcome = ours == WH_VERDICT_WELCOME && theirs == WH_VERDICT_WELCOME;
+
+	memcpy(meeting.peer_id, greeting->peer_id, sizeof(meeting.peer_id));
+	if (welcome && wh_greeting_cipher(greeting) == 0) {
+		ours = WH_VERDICT_CIPHER;
+		welcome = false;
+	}
+	if (welcome) {
+		meeting.bond = make_bond(greeter, guest);
+		if (meeting.bond == NULL || !wh_keep_bond(greeter, meeting.bond, now_tsc)) {
+			meeting.bond = NULL;
+			welcome = false;
+			ours = WH_VERDICT_BUSY;
+		}
+	}
+	meeting.state = welcome ? WH_MEETING_BONDED : WH_MEETING_REFUSED;
+	meeting.by_peer = !welcome && ours == WH_VERDICT_WELCOME;
+	meeting.verdict = meeting.by_peer ? theirs : ours;
+	tell(greeter, guest, meeting.verdict, meeting.by_peer);
+	if (!guest->came)
+		wh_acquaintance_settle(greeter, guest, now_tsc, &meeting);
+	guest->over = true;
+	guest->stream->asks = false;
+}
+
+static void answer(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t now_tsc)
+{
+	const struct wh_greeter_config *config = &greeter->config;
+	enum wh_verdict verdict;
+
+	if (now_tsc < guest->ask_tsc)
+		return;
+	greeter->stats.met += !guest->proved;
+	guest->proved = true;
+	guest->ask_tsc = now_tsc + wh_ns_to_tsc(config->hz, ASK_AGAIN_MS * UINT64_C(1000000));
+	verdict = judge(greeter, guest);
+	if (verdict == WH_VERDICT_NONE)
+		return;
+	wh_greeting_answer(&guest->greeting, verdict, config->ciphers,
+		verdict == WH_VERDICT_WELCOME ? guest->bond_number : 0, config->version);
+	/* A client that refuses has heard no card, and needs none. */
+	if (guest->greeting.state == WH_GREETING_WAITS)
+		wh_greeting_put(&guest->greeting, NULL, 0);
+}
+
+void wh_guest_break(struct wh_greeter *greeter, struct wh_guest *guest)
+{
+	greeter->stats.broken++;
+	guest->over = true;
+	guest->stream->asks = false;
+}
+
+void wh_guest_step(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t now_tsc)
+{
+	uint8_t bytes[2048];
+	uint32_t count;
+
+	if (!guest->over && guest->greeting.state == WH_GREETING_MET)
+		answer(greeter, guest, now_tsc);
+	/* An alert, too, says why. */
+	while ((count = wh_greeting_take(&guest->greeting, bytes, sizeof(bytes))) > 0)
+		if (!wh_stream_write(guest->stream, bytes, count))
+			guest->greeting.state = WH_GREETING_BROKEN;
+	if (guest->over)
+		return;
+	if (guest->greeting.state == WH_GREETING_DONE)
+		settle(greeter, guest, now_tsc);
+	else if (guest->greeting.state == WH_GREETING_BROKEN)
+		wh_guest_break(greeter, guest);
+	if (!guest->over)
+		return;
+	wh_greeting_end(&guest->greeting);
+	guest->until_tsc =
+		now_tsc + wh_ns_to_tsc(greeter->config.hz, LAST_BYTES_MS * UINT64_C(1000000));
+}
