@@ -274,6 +274,12 @@ static int run(void *context)
 		wh_complain("no memory for the sessions");
 		return status;
 	}
+
+	struct wh_guard guard = wh_wanted_guard(&bench->settings, &bench->host.spec);
+
+	status = wh_wanted_guard_enter(&bench->settings, &guard);
+	if (status != WH_EXIT_OK)
+		return status;
 	bench->rows.host = &bench->host;
 	wh_runtime_add(&bench->runtime, 0, "watch", watch, bench);
 	wh_telemetry_start(&bench->host, &bench->jobs);

@@ -18,6 +18,7 @@
 #include "cli/exit.h"
 #include "cli/settings.h"
 #include "cli/signals.h"
+#include "guard/guard.h"
 #include "host/host.h"
 #include "job/jobs.h"
 #include "job/on_host.h"
@@ -88,11 +89,27 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	return 0;
 }
 
+/* Before a peer's first packet is read. */
+static int enter_guard(struct serve *serve)
+{
+	struct wh_guard guard;
+
+	wh_guard_init(
+		&guard, serve->settings.no_guard, serve->settings.user, true, &serve->host.spec);
+	wh_guard_let(&guard, serve->service.own.here.root_fd, WH_LET_WRITE);
+	if (wh_guard_enter(&guard) != 0)
+		return -1;
+	wh_say("guard: %s", guard.told);
+	return 0;
+}
+
 static int run(void *context)
 {
 	struct serve *serve = context;
 
 	wh_runtime_add(&serve->runtime, 0, "watch", watch, serve);
+	if (enter_guard(serve) != 0)
+		return WH_EXIT_HARDWARE;
 	wh_telemetry_start(&serve->host, &serve->jobs);
 	say_what_is_served(serve);
 	wh_stale_remove_below(serve->service.own.here.root_fd);

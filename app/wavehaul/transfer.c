@@ -141,6 +141,18 @@ static int draw(struct wh_transfer *transfer, int status)
 		sends ? "send to" : "get from", transfer->server, status);
 }
 
+/* Before a peer's first packet is read. */
+static int enter_guard(const struct wh_transfer *transfer)
+{
+	const struct wh_settings *settings = &transfer->settings;
+	struct wh_guard guard = wh_wanted_guard(settings, &transfer->host.spec);
+
+	for (uint32_t i = 0; i < transfer->locals; i++)
+		wh_guard_let_path(&guard, transfer->local[i], WH_LET_READ);
+	wh_guard_let(&guard, transfer->dest_fd, WH_LET_WRITE);
+	return wh_wanted_guard_enter(settings, &guard);
+}
+
 static int run(void *context)
 {
 	struct wh_transfer *transfer = context;
@@ -149,6 +161,8 @@ static int run(void *context)
 
 	int status = make_jobs(transfer);
 
+	if (status == WH_EXIT_OK)
+		status = enter_guard(transfer);
 	if (status != WH_EXIT_OK)
 		return status;
 	wh_runtime_add(&transfer->runtime, 0, "watch", watch, transfer);

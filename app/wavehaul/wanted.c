@@ -2,6 +2,11 @@
 #include "wanted.h"
 
 #include <string.h>
+#include <unistd.h>
+
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "probe/kept.h"
 
 /* Places beside those for all, for peers that have none, are this part of them. */
 #define SPARE_PART 8
@@ -77,4 +82,30 @@ struct wh_service wh_wanted_service(const struct wh_settings *settings, int root
 	memcpy(service.allow, settings->allow, sizeof(service.allow));
 	service.allows = settings->allows;
 	return service;
+}
+
+struct wh_guard wh_wanted_guard(const struct wh_settings *settings, const struct wh_port_spec *port)
+{
+	struct wh_guard guard;
+
+	wh_guard_init(&guard, settings->no_guard, settings->user, false, port);
+	if (settings->plot[0] != '\0')
+		wh_guard_let_file(&guard, settings->plot);
+
+	int state_fd = guard.off ? -1 : wh_kept_folder(settings->state);
+
+	if (state_fd >= 0) {
+		wh_guard_let(&guard, state_fd, WH_LET_WRITE);
+		close(state_fd);
+	}
+	return guard;
+}
+
+int wh_wanted_guard_enter(const struct wh_settings *settings, struct wh_guard *guard)
+{
+	if (wh_guard_enter(guard) != 0)
+		return WH_EXIT_HARDWARE;
+	if (settings->verbose || guard->off)
+		wh_say("guard: %s", guard->told);
+	return WH_EXIT_OK;
 }

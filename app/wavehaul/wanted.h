@@ -5,11 +5,19 @@
 /* What an operator's settings are for the rooms below. */
 
 #include "cli/settings.h"
+#include "guard/guard.h"
 #include "job/service.h"
 
 /* All but paths; root_fd -1. */
 struct wh_request wh_wanted_request(const struct wh_settings *settings, enum wh_job_verb verb);
 
 struct wh_service wh_wanted_service(const struct wh_settings *settings, int root_fd);
+
+/* Of a client, let write its picture and what it keeps of ways. */
+struct wh_guard wh_wanted_guard(
+	const struct wh_settings *settings, const struct wh_port_spec *port);
+
+/* Enters it; 0 or an exit status. What holds is said where that was asked for, or nothing holds. */
+int wh_wanted_guard_enter(const struct wh_settings *settings, struct wh_guard *guard);
 
 #endif

@@ -115,6 +115,8 @@ static const struct value_case value_cases[] = {
 		"100G"},
 	{WH_VERB_SERVE, "limits.peer_openings", "--peer-openings|20", "peer_openings = 20", "20"},
 	{WH_VERB_SERVE, "limits.peer_lines", "--peer-lines|1", "peer_lines = 1", "1"},
+	{WH_VERB_SERVE, "guard.user", "--user|dtn", "user = dtn", "dtn"},
+	{WH_VERB_GET, "guard.no_guard", "--no-guard", "no_guard = yes", "yes"},
 	{WH_VERB_BENCH, "bench.time", "--time|100ms", "time = 0.1s", "100ms"},
 	{WH_VERB_BENCH, "bench.size", "--size|1T", "size = 1024G", "1T"},
 	{WH_VERB_BENCH, "bench.size", "--size|4097", "size = 4097", "4097"},
@@ -729,7 +731,7 @@ static void test_at(void)
 	CU_ASSERT_STRING_EQUAL(value, "5760");
 	while (wh_settings_at(&rig.settings, WH_VERB_BENCH, count, key, value))
 		count++;
-	CU_ASSERT_EQUAL(count, 34);
+	CU_ASSERT_EQUAL(count, 36);
 	CU_ASSERT_STRING_EQUAL(key, "dpdk.eal");
 	CU_ASSERT_STRING_EQUAL(wh_rig_value(&rig, WH_VERB_BENCH, "serve.root"), "?");
 	CU_ASSERT_STRING_EQUAL(wh_rig_value(&rig, WH_VERB_BENCH, "cores.rx"), "");

@@ -21,8 +21,8 @@ def lib(names):
     return {f'lib/{name}' for name in names.split()}
 
 
-APP_ROOMS = ('cli', 'plot', 'machine', 'host', 'job', 'telemetry', 'report', 'demo', 'doctor',
-             'scenario', 'probe', 'wan')
+APP_ROOMS = ('cli', 'plot', 'machine', 'guard', 'host', 'job', 'telemetry', 'report', 'demo',
+             'doctor', 'scenario', 'probe', 'wan')
 APP = {f'app/wavehaul/{name}' for name in APP_ROOMS}
 DRIVERS = {'drivers/port', 'drivers/lambda'}
 
@@ -57,6 +57,7 @@ ALLOWED = {
     'app/wavehaul/cli': LIB | DRIVERS,
     'app/wavehaul/plot': lib('base') | app('cli'),
     'app/wavehaul/machine': {'lib/base'},
+    'app/wavehaul/guard': {'lib/base', 'drivers/port'} | app('cli'),
     'app/wavehaul/host': LIB | DRIVERS | app('machine cli'),
     'app/wavehaul/job': LIB | DRIVERS | app('host cli'),
     'app/wavehaul/telemetry': LIB | DRIVERS | app('job host cli'),

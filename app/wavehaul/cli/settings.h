@@ -147,6 +147,10 @@ struct wh_settings {
 	uint32_t peer_openings_s;
 	uint32_t peer_lines_s;
 
+	/* [guard] */
+	char user[WH_SETTINGS_TEXT_BYTES]; /* "": see guard/guard.h */
+	bool no_guard;
+
 	/* [bench] */
 	uint64_t time_ns;
 	uint64_t size_bytes; /* 0: by time */

@@ -97,6 +97,7 @@ const struct wh_settings_section wh_settings_sections[] = {
 	{"transfer", "The transfer"},
 	{"serve", "Serving"},
 	{"limits", "What one peer may take"},
+	{"guard", "What the process may do itself"},
 	{WH_SETTINGS_PROFILE_SECTION, "Profiles"},
 	{"bench", "The measurement"},
 	{"probe", "The probe"},
@@ -429,6 +430,14 @@ const struct wh_setting wh_settings_table[] = {
 		COUNT(1, LINES_MAX), .standard = "5", .argument = "N", .example = "1",
 		.help = "of the log that one peer gives rise to in a second; three times as\n"
 			"many at once, and of all peers together ten times as many"},
+	{KEY("guard", "user"), FIELD(user), .flag = "user", TEXT, .verbs = MOVERS,
+		.argument = "NAME", .example = "wavehaul",
+		.help = "started as root, go on as this user once the port is open (as\n"
+			"called)",
+		.serve_help = "started as root, go on as this user once the port is open\n"
+			      "(wavehaul, where there is such a user)"},
+	{KEY("guard", "no_guard"), FIELD(no_guard), .flag = "no-guard", SWITCH, .verbs = MOVERS,
+		.help = "keep every right and system call of the process, to debug it"},
 	{KEY("bench", "time"), FIELD(time_ns), .flag = "time", .verbs = WH_VERB_BENCH,
 		TIME(WH_NS_PER_S / 10, WH_BENCH_NS_MAX), .standard = "10s", .argument = "TIME",
 		.example = "10s", .help = "measure for so long"},

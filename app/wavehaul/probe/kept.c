@@ -81,6 +81,16 @@ static void make_folders(char folder[PATH_MAX])
 	(void)mkdir(folder, 0755);
 }
 
+int wh_kept_folder(const char *wanted)
+{
+	char folder[PATH_MAX];
+
+	if (!folder_of(wanted, folder))
+		return -1;
+	make_folders(folder);
+	return open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
 static void write_when(char when[WH_KEPT_WHEN_BYTES])
 {
 	time_t now = time(NULL);

@@ -37,6 +37,9 @@ struct wh_kept {
 	char found_when[WH_KEPT_WHEN_BYTES];
 };
 
+/* Makes the folder where it is missing: an O_PATH descriptor, the caller's; or -1: nowhere. */
+int wh_kept_folder(const char *wanted);
+
 /* False: nothing is known, and *kept is zeros. */
 bool wh_kept_recall(const struct wh_kept_place *place, struct wh_kept *kept);
 

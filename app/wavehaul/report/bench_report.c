@@ -340,6 +340,7 @@ static json_t *outcome_json(const struct wh_bench_rows *rows, int status)
 		"rate_bps", settings->rate_bps == WH_RATE_MAX
 			? json_null() : json_integer((json_int_t)settings->rate_bps)));
 	/* clang-format on */
+	json_object_set_new(all, "guarded", json_boolean(!settings->no_guard));
 	return all;
 }
 

@@ -334,6 +334,7 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 			"hard_links", (json_int_t)totals.left_out.hard_links));
 	/* clang-format on */
 	json_object_set_new(line, "way", sends ? wh_way_json(&transfer->way) : json_null());
+	json_object_set_new(line, "guarded", json_boolean(!transfer->settings.no_guard));
 	wh_json_print(line, JSON_COMPACT);
 }
 

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "guard/calls.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+
+/* clang-format off */
+/* Whatever their arguments are. What takes paths is landlock's affair. */
+static const uint16_t plain[] = {
+	/* files, by descriptor */
+	SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_pread64, SYS_pwrite64, SYS_preadv,
+	SYS_pwritev, SYS_close, SYS_close_range, SYS_fstat, SYS_fstatfs, SYS_lseek, SYS_fallocate,
+	SYS_ftruncate, SYS_fsync, SYS_fdatasync, SYS_syncfs, SYS_sync_file_range, SYS_getdents64,
+	SYS_fchmod, SYS_fchown, SYS_flock, SYS_fcntl, SYS_dup, SYS_dup2, SYS_dup3, SYS_pipe,
+	SYS_pipe2, SYS_fgetxattr, SYS_flistxattr, SYS_fsetxattr, SYS_copy_file_range,
+	SYS_fadvise64,
+	/* by path, below a folder */
+	SYS_openat, SYS_openat2, SYS_newfstatat, SYS_statx, SYS_readlinkat, SYS_faccessat,
+	SYS_faccessat2, SYS_mkdirat, SYS_unlinkat, SYS_renameat, SYS_renameat2, SYS_linkat,
+	SYS_symlinkat, SYS_fchmodat, SYS_fchownat, SYS_utimensat, SYS_lgetxattr, SYS_llistxattr,
+	SYS_getxattr, SYS_listxattr, SYS_statfs, SYS_getcwd,
+	/* likewise, as libraries still ask */
+	SYS_open, SYS_stat, SYS_lstat, SYS_access, SYS_readlink, SYS_unlink, SYS_rmdir, SYS_mkdir,
+	SYS_rename,
+	/* io_uring */
+	SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register,
+	/* memory; of other processes there is none here */
+	SYS_mmap, SYS_munmap, SYS_mremap, SYS_mprotect, SYS_madvise, SYS_brk, SYS_mlock,
+	SYS_mlock2, SYS_munlock, SYS_mbind, SYS_get_mempolicy, SYS_set_mempolicy, SYS_memfd_create,
+	SYS_mincore, SYS_membarrier,
+	/* threads and waiting; what makes them is below */
+	SYS_futex, SYS_nanosleep, SYS_clock_nanosleep, SYS_sched_yield, SYS_sched_setaffinity,
+	SYS_sched_getaffinity, SYS_sched_getscheduler, SYS_sched_getparam,
+	SYS_sched_get_priority_max, SYS_sched_get_priority_min, SYS_setpriority, SYS_getpriority,
+	SYS_set_robust_list, SYS_get_robust_list, SYS_set_tid_address, SYS_rseq, SYS_exit,
+	SYS_exit_group, SYS_restart_syscall, SYS_epoll_create, SYS_epoll_create1, SYS_epoll_ctl,
+	SYS_epoll_wait, SYS_epoll_pwait, SYS_poll, SYS_ppoll, SYS_select, SYS_pselect6,
+	SYS_eventfd, SYS_eventfd2, SYS_timerfd_create, SYS_timerfd_settime, SYS_timerfd_gettime,
+	SYS_pause,
+	/* signals */
+	SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_rt_sigpending, SYS_rt_sigtimedwait,
+	SYS_rt_sigsuspend, SYS_sigaltstack, SYS_tgkill,
+	/* sockets that are open, and the peers that come to them; who opens one is below */
+	SYS_sendto, SYS_sendmsg, SYS_sendmmsg, SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg, SYS_accept,
+	SYS_accept4, SYS_connect, SYS_shutdown, SYS_getsockopt, SYS_setsockopt, SYS_getsockname,
+	SYS_getpeername,
+	/* what there is to know */
+	SYS_clock_gettime, SYS_clock_getres, SYS_gettimeofday, SYS_time, SYS_times, SYS_getcpu,
+	SYS_getpid, SYS_getppid, SYS_gettid, SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid,
+	SYS_getresuid, SYS_getresgid, SYS_getgroups, SYS_getrusage, SYS_getrlimit, SYS_prlimit64,
+	SYS_sysinfo, SYS_uname, SYS_getrandom, SYS_capget,
+};
+/* clang-format on */
+
+static const uint16_t of_xdp[] = {SYS_bpf, SYS_bind};
+
+/* Names for those that somebody who has taken the process over would want first. */
+static const struct {
+	uint16_t number;
+	const char *name;
+} known[] = {
+	{SYS_execve, "execve"},
+	{SYS_execveat, "execveat"},
+	{SYS_fork, "fork"},
+	{SYS_vfork, "vfork"},
+	{SYS_clone, "clone"},
+	{SYS_ptrace, "ptrace"},
+	{SYS_bind, "bind"},
+	{SYS_process_vm_writev, "process_vm_writev"},
+	{SYS_process_vm_readv, "process_vm_readv"},
+	{SYS_socket, "socket"},
+	{SYS_mount, "mount"},
+	{SYS_bpf, "bpf"},
+	{SYS_kill, "kill"},
+	{SYS_setuid, "setuid"},
+	{SYS_setresuid, "setresuid"},
+	{SYS_mknodat, "mknodat"},
+	{SYS_unshare, "unshare"},
+	{SYS_setns, "setns"},
+	{SYS_chroot, "chroot"},
+	{SYS_init_module, "init_module"},
+	{SYS_keyctl, "keyctl"},
+	{SYS_ioctl, "ioctl"},
+	{SYS_perf_event_open, "perf_event_open"},
+	{SYS_userfaultfd, "userfaultfd"},
+	{SYS_listen, "listen"},
+	{SYS_prctl, "prctl"},
+};
+
+#define PLAIN (sizeof(plain) / sizeof(plain[0]))
+#define KNOWN (sizeof(known) / sizeof(known[0]))
+
+#define PROGRAM_MAX (PLAIN * 2 + 64)
+
+struct program {
+	uint32_t count;
+	struct sock_filter step[PROGRAM_MAX];
+};
+
+static void add(struct program *program, struct sock_filter step)
+{
+	WH_ASSERT(program->count < PROGRAM_MAX);
+	program->step[program->count++] = step;
+}
+
+static void load(struct program *program, uint32_t offset)
+{
+	add(program, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset));
+}
+
+static void answer(struct program *program, uint32_t what)
+{
+	add(program, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, what));
+}
+
+/* The next `skipped` steps are for that value alone. */
+static void unless_equal(struct program *program, uint32_t value, uint8_t skipped)
+{
+	add(program, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, skipped));
+}
+
+#define NUMBER        offsetof(struct seccomp_data, nr)
+#define ARGUMENT(i)   (offsetof(struct seccomp_data, args) + 8 * (i)) /* its low half */
+#define REFUSED       SECCOMP_RET_TRAP
+#define HAS_NOT(what) (SECCOMP_RET_ERRNO | (what))
+
+/* The call with that number and one of these as its argument; anything else is refused. */
+static void allow_if(struct program *program, uint16_t number, uint32_t argument,
+	const uint32_t *values, uint8_t count)
+{
+	unless_equal(program, number, (uint8_t)(2 * count + 2));
+	load(program, (uint32_t)ARGUMENT(argument));
+	for (uint8_t i = 0; i < count; i++) {
+		unless_equal(program, values[i], 1);
+		answer(program, SECCOMP_RET_ALLOW);
+	}
+	answer(program, REFUSED);
+}
+
+/* Any but these values of its argument, which get `refusal`. */
+static void allow_but(struct program *program, uint16_t number, uint32_t argument, uint32_t one,
+	uint32_t other, uint32_t refusal)
+{
+	unless_equal(program, number, 5);
+	load(program, (uint32_t)ARGUMENT(argument));
+	add(program, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, one, 1, 0));
+	unless_equal(program, other, 1);
+	answer(program, refusal);
+	answer(program, SECCOMP_RET_ALLOW);
+}
+
+static void build(struct program *program, bool xdp)
+{
+	program->count = 0;
+	load(program, offsetof(struct seccomp_data, arch));
+	unless_equal(program, AUDIT_ARCH_X86_64, 1);
+	add(program, (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, 1));
+	answer(program, SECCOMP_RET_KILL_PROCESS);
+	load(program, NUMBER);
+	for (size_t i = 0; i < PLAIN; i++) {
+		unless_equal(program, plain[i], 1);
+		answer(program, SECCOMP_RET_ALLOW);
+	}
+	/* Arguments behind a pointer cannot be judged: libc then takes the older call. */
+	unless_equal(program, SYS_clone3, 1);
+	answer(program, HAS_NOT(ENOSYS));
+	/* Threads, as libc makes them; a process of its own is none. */
+	unless_equal(program, SYS_clone, 4);
+	load(program, (uint32_t)ARGUMENT(0));
+	add(program, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1));
+	answer(program, SECCOMP_RET_ALLOW);
+	answer(program, REFUSED);
+	/* Where a driver or the log connects again, and where interfaces are asked for. */
+	allow_if(program, SYS_socket, 0, (const uint32_t[]){AF_UNIX, AF_INET, AF_NETLINK},
+		xdp ? 3 : 2);
+	for (size_t i = 0; xdp && i < sizeof(of_xdp) / sizeof(of_xdp[0]); i++) {
+		unless_equal(program, of_xdp[i], 1);
+		answer(program, SECCOMP_RET_ALLOW);
+	}
+	/* Who sits at the terminal says himself what is typed there. */
+	allow_but(program, SYS_ioctl, 1, TIOCSTI, TIOCLINUX, HAS_NOT(EPERM));
+	/* The handler below stays. */
+	allow_but(program, SYS_rt_sigaction, 0, SIGSYS, SIGSYS, SECCOMP_RET_KILL_PROCESS);
+	allow_if(program, SYS_prctl, 0,
+		(const uint32_t[]){PR_SET_NAME, PR_SET_VMA, PR_SET_TIMERSLACK}, 3);
+	answer(program, REFUSED);
+}
+
+static size_t put_number(char *text, unsigned int number)
+{
+	char digits[12];
+	size_t count = 0;
+
+	do
+		digits[count++] = (char)('0' + number % 10);
+	while ((number /= 10) > 0);
+	for (size_t i = 0; i < count; i++)
+		text[i] = digits[count - 1 - i];
+	return count;
+}
+
+/* The call was not made. With SIGSYS held back, as in its handler, the next one is the end. */
+static void on_refused(int signal, siginfo_t *info, void *context)
+{
+	static const char begin[] = "\nwavehaul: stopped by its guard: it does not need the system "
+				    "call ";
+	static const char end[] = ". Somebody else may have made it: look at the log of peers "
+				  "before a new start; --no-guard goes without the guard, to find "
+				  "out\n";
+	char text[sizeof(begin) + sizeof(end) + 64];
+	size_t used = sizeof(begin) - 1;
+
+	(void)signal;
+	(void)context;
+	memcpy(text, begin, used);
+	used += put_number(text + used, (unsigned int)info->si_syscall);
+	for (size_t i = 0; i < KNOWN; i++) {
+		if (known[i].number != info->si_syscall)
+			continue;
+		memcpy(text + used, ", ", 2);
+		memcpy(text + used + 2, known[i].name, strlen(known[i].name));
+		used += 2 + strlen(known[i].name);
+	}
+	memcpy(text + used, end, sizeof(end) - 1);
+	used += sizeof(end) - 1;
+	if (write(STDERR_FILENO, text, used) < 0)
+		_exit(1);
+	syscall(SYS_execve, NULL, NULL, NULL);
+	_exit(1);
+}
+
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define POSSIBLE 1
+#else
+#define POSSIBLE 0
+#endif
+
+int wh_calls_enter(bool xdp)
+{
+	struct sigaction tell = {.sa_sigaction = on_refused, .sa_flags = SA_SIGINFO};
+	static struct program program;
+	struct sock_fprog filter = {.filter = program.step};
+
+	if (!POSSIBLE)
+		return -ENOSYS;
+	build(&program, xdp);
+	filter.len = (unsigned short)program.count;
+	if (sigaction(SIGSYS, &tell, NULL) != 0)
+		return -errno;
+
+	/* All threads, and none of them gets new privileges by a program that it starts. */
+	long rc = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter);
+
+	return rc < 0 ? -errno : rc > 0 ? -EBUSY : 0;
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "guard/guard.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <rte_eal.h>
+
+#include "base/assert.h"
+#include "cli/complain.h"
+#include "guard/calls.h"
+#include "guard/threads.h"
+
+#define BIT(capability) (UINT64_C(1) << (capability))
+
+/* Of one that stays root: all files below what it is let are its own. */
+#define OF_FILES (BIT(CAP_DAC_OVERRIDE) | BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_FOWNER))
+
+/* Of a port whose driver takes its program off the interface at its end, and finds it by number. */
+#define OF_XDP (BIT(CAP_NET_ADMIN) | BIT(CAP_NET_RAW) | BIT(CAP_BPF) | BIT(CAP_SYS_ADMIN))
+
+/* What each thread gives up. */
+struct loss {
+	uint64_t keep; /* capabilities */
+	int rules_fd;  /* -1: none */
+};
+
+static void tell(struct wh_guard *guard, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void tell(struct wh_guard *guard, const char *format, ...)
+{
+	size_t used = strlen(guard->told);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(guard->told + used, sizeof(guard->told) - used, format, args);
+	va_end(args);
+}
+
+void wh_guard_init(struct wh_guard *guard, bool off, const char *user, bool serves,
+	const struct wh_port_spec *port)
+{
+	*guard = (struct wh_guard){
+		.off = off,
+		.user = user[0] != '\0' ? user
+			: serves        ? WH_GUARD_USER
+					: NULL,
+		.user_may_miss = user[0] == '\0',
+		.port = port,
+		.rules_fd = off ? -1 : wh_folders_open(),
+	};
+}
+
+void wh_guard_let(struct wh_guard *guard, int fd, enum wh_let let)
+{
+	if (guard->rules_fd < 0 || fd < 0)
+		return;
+
+	int rc = wh_folders_let(guard->rules_fd, fd, let);
+
+	WH_ASSERT(rc == 0 || rc == -ENOMEM || rc == -EBADFD);
+}
+
+void wh_guard_let_path(struct wh_guard *guard, const char *path, enum wh_let let)
+{
+	int fd = guard->rules_fd < 0 ? -1 : open(path, O_PATH | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	wh_guard_let(guard, fd, let);
+	close(fd);
+}
+
+void wh_guard_let_file(struct wh_guard *guard, const char *path)
+{
+	char folder[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	size_t bytes = slash == NULL ? 0 : (size_t)(slash - path);
+
+	if (bytes >= sizeof(folder))
+		return;
+	memcpy(folder, path, bytes);
+	folder[bytes] = '\0';
+	wh_guard_let_path(guard, slash == NULL ? "." : bytes == 0 ? "/" : folder, WH_LET_WRITE);
+}
+
+/* What the port and DPDK remove at their end. */
+static void let_clear(struct wh_guard *guard)
+{
+	const struct wh_port_spec *port = guard->port;
+	const char *slash = strrchr(port->target, '/');
+	char folder[sizeof(port->target)];
+
+	wh_guard_let_path(guard, rte_eal_get_runtime_dir(), WH_LET_CLEAR);
+	if (port->verbatim || slash == NULL || slash == port->target ||
+		(port->kind != WH_PORT_MEMIF && port->kind != WH_PORT_VHOST))
+		return;
+	memcpy(folder, port->target, (size_t)(slash - port->target));
+	folder[slash - port->target] = '\0';
+	wh_guard_let_path(guard, folder, WH_LET_CLEAR);
+}
+
+static uint64_t capabilities(void)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2] = {{0}};
+
+	syscall(SYS_capget, &head, data);
+	return (uint64_t)data[1].permitted << 32 | data[0].permitted;
+}
+
+static int set_capabilities(uint64_t keep)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	const struct __user_cap_data_struct data[2] = {
+		{.effective = (uint32_t)keep, .permitted = (uint32_t)keep},
+		{.effective = (uint32_t)(keep >> 32), .permitted = (uint32_t)(keep >> 32)},
+	};
+
+	return syscall(SYS_capset, &head, data) != 0 ? -errno : 0;
+}
+
+/* In each thread: system calls and nothing else. */
+static int lose(const void *argument)
+{
+	const struct loss *loss = argument;
+	int rc = 0;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+		return -errno;
+	/* Without the right to, there is nothing to drop. */
+	for (int i = 0; i <= CAP_LAST_CAP; i++)
+		(void)prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
+	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	rc = set_capabilities(loss->keep);
+	return rc == 0 && loss->rules_fd >= 0 ? wh_folders_enter(loss->rules_fd) : rc;
+}
+
+/*
+ * Who opens the socket of a port that is this process's to make: the user that it becomes, too, so
+ * that one that connects under that name may come again.
+ */
+static void give_socket(const struct wh_port_spec *port, const struct passwd *user)
+{
+	bool makes_socket =
+		port->kind == WH_PORT_VHOST || (port->kind == WH_PORT_MEMIF && port->server);
+	struct stat status;
+	int fd = makes_socket && !port->verbatim
+			 ? open(port->target, O_PATH | O_NOFOLLOW | O_CLOEXEC)
+			 : -1;
+
+	if (fd < 0)
+		return;
+	if (fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode) &&
+		fchownat(fd, "", user->pw_uid, user->pw_gid, AT_EMPTY_PATH) != 0)
+		wh_say("the socket %s stays root's: %s", port->target, strerror(errno));
+	close(fd);
+}
+
+static int become(struct wh_guard *guard, const struct passwd *user)
+{
+	give_socket(guard->port, user);
+	if (initgroups(user->pw_name, user->pw_gid) != 0 ||
+		setresgid(user->pw_gid, user->pw_gid, user->pw_gid) != 0 ||
+		setresuid(user->pw_uid, user->pw_uid, user->pw_uid) != 0) {
+		int error = errno;
+
+		wh_complain("cannot become the user %s: %s", user->pw_name, strerror(error));
+		return -error;
+	}
+	tell(guard, "user %s", user->pw_name);
+	return 0;
+}
+
+static bool is_xdp(const struct wh_guard *guard)
+{
+	return guard->port->kind == WH_PORT_AF_XDP;
+}
+
+static const char *why_root(const struct wh_guard *guard, bool found)
+{
+	if (guard->user == NULL)
+		return "still root, as called";
+	if (!found)
+		return "still root, for there is no user " WH_GUARD_USER;
+	return is_xdp(guard) ? "still root, for af_xdp takes its program back at the end"
+			     : "still root";
+}
+
+/* libc takes the other threads along. */
+static int change_user(struct wh_guard *guard)
+{
+	const struct passwd *user = guard->user != NULL ? getpwnam(guard->user) : NULL;
+
+	if (guard->user != NULL && user == NULL && !guard->user_may_miss) {
+		wh_complain("there is no user %s on this machine; --user names one", guard->user);
+		return -ENOENT;
+	}
+	if (geteuid() != 0) {
+		if (user != NULL && !guard->user_may_miss && user->pw_uid != geteuid()) {
+			wh_complain("only root can become the user %s", guard->user);
+			return -EPERM;
+		}
+		tell(guard, "user %u as started", (unsigned int)geteuid());
+		return 0;
+	}
+	if (user != NULL && user->pw_uid != 0 && !is_xdp(guard))
+		return become(guard, user);
+	tell(guard, "%s", why_root(guard, user != NULL));
+	return 0;
+}
+
+static int lose_rights(struct wh_guard *guard)
+{
+	uint64_t keep = is_xdp(guard) ? OF_FILES | OF_XDP : OF_FILES;
+	const struct loss loss = {
+		.keep = geteuid() == 0 ? capabilities() & keep : 0,
+		.rules_fd = guard->rules_fd,
+	};
+	int rc = wh_threads_all(lose, &loss);
+
+	if (rc < 0) {
+		wh_complain("the guard cannot take rights from this process: %s; --no-guard goes "
+			    "without",
+			strerror(-rc));
+		return rc;
+	}
+	tell(guard, loss.keep == 0  ? ", no capabilities"
+		    : is_xdp(guard) ? ", of its capabilities those for files and for af_xdp"
+				    : ", of its capabilities those for files alone");
+	tell(guard, ", no new privileges");
+	if (guard->rules_fd < 0) {
+		tell(guard, "; all that its user may, for this kernel has no landlock");
+		return 0;
+	}
+	close(guard->rules_fd);
+	guard->rules_fd = -1;
+	tell(guard, ", only the files named");
+	return 0;
+}
+
+/* What libraries would read later: the time zone; and what ends a thread. */
+static void read_ahead(void)
+{
+	tzset();
+	(void)dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_GLOBAL);
+}
+
+int wh_guard_enter(struct wh_guard *guard)
+{
+	int rc;
+
+	if (guard->off) {
+		tell(guard, "none, as --no-guard says: every right of its user stays");
+		return 0;
+	}
+	read_ahead();
+	let_clear(guard);
+	rc = change_user(guard);
+	if (rc == 0)
+		rc = lose_rights(guard);
+	if (rc < 0)
+		return rc;
+	rc = wh_calls_enter(is_xdp(guard));
+	if (rc == 0)
+		tell(guard, ", only the system calls that it needs");
+	else
+		tell(guard, "; any system call, for there is no filter here (%s)", strerror(-rc));
+	return 0;
+}

@@ -1,0 +1,173 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a process gives up once its port is open, and that everything goes on without it.
+
+    guard.py [--quick] [-k PATTERN] [--binary PATH]
+
+A line for each case, then 'N passed, N failed, N skipped'.
+"""
+
+import functools
+import os
+import pwd
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from harness import (Case, Skip, as_nobody, expect, expect_equal, expect_said, expect_status,
+                     run_cases)
+from pair import Pair, remote
+from transfer import BINARY, OK, get, send
+
+NOBODY = 'nobody'
+OF_FILES = 0b1110  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER
+TRAP, LISTED = '2', 'only the system calls'
+
+
+def fields_of_threads(pid):
+    """What proc(5) says of each thread of a process."""
+    return [dict(re.findall(r'^(\w+):\s*(.*)$', status.read_text(), re.MULTILINE))
+            for status in Path(f'/proc/{pid}/task').glob('*/status')]
+
+
+def expect_guarded(pair, capabilities, uid):
+    threads = fields_of_threads(pair.process.pid)
+    filtered = LISTED in pair.said()
+    expect(len(threads) > 1, 'a server of one thread')
+    for fields in threads:
+        name = fields['Name']
+        for key in ('CapEff', 'CapPrm', 'CapAmb', 'CapInh'):
+            limit = capabilities if key in ('CapEff', 'CapPrm') else 0
+            expect_equal(f'{key} of {name}', int(fields[key], 16) & ~limit, 0)
+        expect_equal(f'NoNewPrivs of {name}', fields['NoNewPrivs'], '1')
+        expect_equal(f'user of {name}', set(fields['Uid'].split()), {str(uid)})
+        if filtered:
+            expect_equal(f'Seccomp of {name}', fields['Seccomp'], TRAP)
+
+
+def both_ways(pair, folder):
+    """A tree there and back; the server meets one client after the other on its socket."""
+    here = folder / 'here'
+    (here / 'tree' / 'below').mkdir(parents=True)
+    (here / 'tree' / 'small').write_text('small')
+    (here / 'tree' / 'below' / 'large').write_bytes(os.urandom(3 << 20))
+    (here / 'tree' / 'link').symlink_to('small')
+    send(pair, here / 'tree', 'to', '-r')
+    get(pair, 'to', here / 'back', '-r')
+    for name in ('small', 'below/large', 'link'):
+        expect_equal(name, (here / 'back' / name).read_bytes(),
+                     (here / 'tree' / name).read_bytes())
+    expect_status(pair.run('bench', '--time', '0.2s', '198.51.100.1'), OK)
+
+
+def holds(program, folder, link, user):
+    """Every thread of the server has lost its rights, and files go both ways."""
+    if os.geteuid() != 0:
+        raise Skip('not root')
+    served = folder / 'served'
+    served.mkdir()
+    options = ('--user', user) if user else ()
+    uid = pwd.getpwnam(user).pw_uid if user else 0
+    if user:
+        os.chown(served, uid, -1)
+        os.chmod(folder, 0o755)
+    with Pair(program, folder, link=link, server=options) as pair:
+        expect_guarded(pair, 0 if user else OF_FILES, uid)
+        both_ways(pair, folder)
+        if user:
+            expect_equal('who owns what came', os.stat(served / 'to' / 'small').st_uid, uid)
+        pair.stop_server()
+        expect('stopped' in pair.said(), pair.said())
+
+
+def unprivileged(program, folder):
+    """The same of one that never was root."""
+    program, under = as_nobody(program)
+    (folder / 'served').mkdir()
+    os.chmod(folder, 0o777)
+    os.chmod(folder / 'served', 0o777)
+    with Pair(program, folder, under=under, huge=False) as pair:
+        uid = os.stat(f'/proc/{pair.process.pid}').st_uid
+        expect_guarded(pair, 0, uid)
+        (folder / 'here').mkdir()
+        os.chmod(folder / 'here', 0o777)
+        both_ways(pair, folder)
+        pair.stop_server()
+
+
+def other_files(program, folder):
+    """Opened from inside the process: only what is below its root."""
+    (folder / 'served').mkdir()
+    with Pair(program, folder) as pair:
+        said = pair.said()
+        if 'landlock' in said:
+            raise Skip('this kernel has no landlock')
+        pid = pair.process.pid
+        gdb = shutil.which('gdb')
+        if gdb is None:
+            raise Skip('gdb is not there')
+        done = subprocess.run(
+            [gdb, '-p', str(pid), '--batch', '-nx', '-ex',
+             'print (int)open("/etc/passwd", 0)', '-ex', 'print *(int*)__errno_location()',
+             '-ex', f'print (int)open("{pair.served}", 0) > 2'],
+            capture_output=True, text=True, check=False, timeout=50)
+        expect_equal('open elsewhere, why, and at home', re.findall(r'^\$\d+ = (.*)$', done.stdout,
+                                                                     re.MULTILINE),
+                     ['-1', '13', '1'])
+        pair.stop_server()
+
+
+def refused_call(program, folder):
+    """Who makes a call that the loops have no use for ends the process, and it says so."""
+    gdb = shutil.which('gdb')
+    if gdb is None:
+        raise Skip('gdb is not there')
+    with Pair(program, folder) as pair:
+        if LISTED not in pair.said():
+            raise Skip('no filter of system calls in this build')
+        subprocess.run([gdb, '-p', str(pair.process.pid), '--batch', '-nx',
+                        '-ex', 'handle SIGSYS nostop noprint pass',
+                        '-ex', 'call (int)execl("/bin/true", "true", (char*)0)'],
+                       capture_output=True, check=False, timeout=50)
+        expect_equal('the exit status', pair.await_server(), -31)
+        expect(re.search(r'stopped by its guard: .*system call 59, execve\..*--no-guard',
+                         pair.said()), pair.said())
+
+
+def off(program, folder):
+    """--no-guard keeps everything, and says so in log and report."""
+    (folder / 'one').write_text('one')
+    with Pair(program, folder, server=('--no-guard',)) as pair:
+        expect('guard: none' in pair.said(), pair.said())
+        expect_equal('Seccomp', {f['Seccomp'] for f in fields_of_threads(pair.process.pid)}, {'0'})
+        expect_equal('guarded', send(pair, folder / 'one', 'one')['guarded'], True)
+        report = send(pair, folder / 'one', 'two', '--no-guard')
+        expect_equal('guarded', report['guarded'], False)
+        expect_said(pair.run('send', '--no-guard', folder / 'one', remote('three')), 'guard: none')
+        pair.stop_server()
+
+
+def no_such_user(program, folder):
+    (folder / 'one').write_text('one')
+    result = program.run('serve', '--config', 'none', '--port', 'net_null0', '--addr',
+                         '192.0.2.2/24', '--no-huge', '--user', 'no-such-user', '--root', folder)
+    expect_status(result, 7)
+    expect_said(result, 'no user no-such-user')
+
+
+def cases():
+    partial = functools.partial
+    yield Case('rights of all threads, memif', True, partial(holds, link='memif', user=None))
+    yield Case('another user, memif', False, partial(holds, link='memif', user=NOBODY))
+    yield Case('another user, vhost', False, partial(holds, link='vhost', user=NOBODY))
+    yield Case('never was root', False, unprivileged)
+    yield Case('other files', False, other_files)
+    yield Case('a refused call', True, refused_call)
+    yield Case('no guard', False, off)
+    yield Case('no such user', False, no_such_user)
+
+
+if __name__ == '__main__':
+    sys.exit(run_cases(list(cases()), BINARY))
