@@ -7,7 +7,7 @@
 #include "base/assert.h"
 #include "profile/fixed.h"
 #include "profile/hstcp.h"
-#include "profile/lambda.h"
+#include "profile/lambda/lambda.h"
 #include "profile/pack.h"
 #include "profile/pxp.h"
 #include "profile/sttp.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "profile/lambda_compete.h"
+#include "profile/lambda/share.h"
 
 #include "unit.h"
 

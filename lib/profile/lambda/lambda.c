@@ -2,7 +2,7 @@
 
 /*
  * The rate that a way bears, found and kept without being told anything. What the receiver's states
- * tell of the way is in lambda_path.c, what losses mean in lambda_loss.c. Scenarios are those of
+ * tell of the way is in path.c, what losses mean in loss.c. Scenarios are those of
  * config/scenarios/bars; each fails without the rule that names it.
  *
  * Train. 32 packets go at once, and what distance they come in is the capacity (packet pairs of
@@ -37,7 +37,7 @@
  * Fetch. When nothing is seen for long, one packet goes in spite of the window. bar05-outage.
  */
 
-#include "profile/lambda.h"
+#include "profile/lambda/lambda.h"
 
 #include <assert.h>
 #include <math.h>
@@ -45,9 +45,10 @@
 #include "base/arith.h"
 #include "base/assert.h"
 #include "profile/interval.h"
-#include "profile/lambda_compete.h"
-#include "profile/lambda_loss.h"
-#include "profile/lambda_path.h"
+#include "profile/lambda/compete.h"
+#include "profile/lambda/loss.h"
+#include "profile/lambda/path.h"
+#include "profile/lambda/share.h"
 
 #define TRAIN_PKTS   32    /* shows the capacity, and loses little where it is not borne */
 #define ALPHA_BYTES  12000 /* of ours that stand in the queue at 1 Gb/s */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "profile/lambda_path.h"
+#include "profile/lambda/path.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "profile/lambda_loss.h"
+#include "profile/lambda/loss.h"
 
 #include "unit.h"
 

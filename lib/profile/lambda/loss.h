@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "profile/lambda_path.h"
+#include "profile/lambda/path.h"
 
 enum wh_lambda_trial {
 	WH_LAMBDA_NO_TRIAL,

@@ -6,7 +6,7 @@
  * sessions, is held here of the controller alone.
  */
 
-#include "profile/lambda.h"
+#include "profile/lambda/lambda.h"
 
 #include <math.h>
 #include <stdlib.h>
