@@ -25,17 +25,6 @@ static uint32_t number_in(uint64_t word)
 	return (uint32_t)(word >> 32);
 }
 
-const char *wh_cipher_name(enum wh_cipher cipher)
-{
-	static const char *const names[WH_CIPHERS] = {
-		[WH_CIPHER_AES_128_GCM] = "aes-128-gcm",
-		[WH_CIPHER_AES_256_GCM] = "aes-256-gcm",
-	};
-
-	WH_ASSERT(cipher > 0 && cipher < WH_CIPHERS);
-	return names[cipher];
-}
-
 int wh_bonds_init(struct wh_bonds *bonds, uint32_t places)
 {
 	WH_ASSERT(places >= WH_BOND_PLACES_MIN && places <= WH_BOND_PLACES_MAX);
@@ -82,6 +71,64 @@ void wh_bonds_cancel(struct wh_bonds *bonds, uint32_t number)
 	atomic_store(&bond->state, 0);
 }
 
+/* Of both ends, in one order: who asked comes first. */
+struct party {
+	uint32_t number;
+	uint8_t identity[WH_IDENTITY_BYTES];
+} __attribute__((packed));
+
+static void derive(const struct wh_bond_config *config, uint32_t number, const char *purpose,
+	const void *transcript, size_t transcript_bytes, uint8_t secret[WH_SECRET_BYTES])
+{
+	uint32_t own = config->asked ? 0 : 1;
+	uint8_t extracted[WH_SECRET_BYTES];
+	struct {
+		struct party party[2];
+		uint8_t transcript[32];
+	} __attribute__((packed)) salt;
+
+	salt.party[own].number = number;
+	salt.party[!own].number = config->peer_number;
+	memcpy(salt.party[own].identity, config->own_identity, WH_IDENTITY_BYTES);
+	memcpy(salt.party[!own].identity, config->peer_identity, WH_IDENTITY_BYTES);
+	wh_sha256(salt.transcript, transcript, transcript_bytes);
+	wh_hkdf_extract(extracted, &salt, sizeof(salt), config->secret, sizeof(config->secret));
+	wh_hkdf_expand(secret, WH_SECRET_BYTES, extracted, purpose, strlen(purpose));
+	wh_secret_wipe(extracted, sizeof(extracted));
+}
+
+void wh_bond_derive(const struct wh_bond *bond, const char *purpose, const void *transcript,
+	size_t transcript_bytes, uint8_t secret[WH_SECRET_BYTES])
+{
+	derive(&bond->config, wh_bond_number(bond), purpose, transcript, transcript_bytes, secret);
+}
+
+/* Of what the bond itself closes: a key for each direction. */
+static void make_keys(struct wh_bond *bond, uint32_t number)
+{
+	static const char *const purposes[2] = {"bond, to asked", "bond, to asker"};
+	const struct wh_bond_config *config = &bond->config;
+	uint8_t secret[WH_SECRET_BYTES];
+
+	for (uint32_t by_us = 0; by_us < 2; by_us++) {
+		const char *purpose = purposes[config->asked != (by_us == 1)];
+
+		derive(config, number, purpose, NULL, 0, secret);
+		wh_gcm_derive(&bond->raw[by_us], config->cipher, secret, 0);
+	}
+	wh_secret_wipe(secret, sizeof(secret));
+}
+
+bool wh_bond_close(const struct wh_bond *bond, uint8_t *packet, size_t packet_bytes)
+{
+	return wh_gcm_close_packet(&bond->raw[1], packet, packet_bytes);
+}
+
+bool wh_bond_open(const struct wh_bond *bond, uint8_t *packet, size_t packet_bytes)
+{
+	return wh_gcm_open_packet(&bond->raw[0], packet, packet_bytes);
+}
+
 struct wh_bond *wh_bonds_fill(
 	struct wh_bonds *bonds, uint32_t number, const struct wh_bond_config *config)
 {
@@ -91,7 +138,9 @@ struct wh_bond *wh_bonds_fill(
 	WH_ASSERT(config->cipher > 0 && config->cipher < WH_CIPHERS);
 	bond->config = *config;
 	atomic_store(&bond->sent, 0);
+	atomic_store(&bond->hinted, false);
 	atomic_store(&bond->revoked, false);
+	make_keys(bond, number);
 	atomic_store_explicit(&bond->state, word_of(number, 1), memory_order_release);
 	return bond;
 }
@@ -119,6 +168,7 @@ void wh_bond_share(struct wh_bond *bond)
 static void wipe(struct wh_bond *bond)
 {
 	wh_secret_wipe(&bond->config, sizeof(bond->config));
+	wh_secret_wipe(bond->raw, sizeof(bond->raw));
 	atomic_store(&bond->state, 0);
 }
 
@@ -160,31 +210,4 @@ uint32_t wh_bond_holders(const struct wh_bond *bond)
 uint32_t wh_bond_number(const struct wh_bond *bond)
 {
 	return number_in(atomic_load(&bond->state));
-}
-
-/* Of both ends, in one order: who asked comes first. */
-struct party {
-	uint32_t number;
-	uint8_t identity[WH_IDENTITY_BYTES];
-} __attribute__((packed));
-
-void wh_bond_derive(const struct wh_bond *bond, const char *purpose, const void *transcript,
-	size_t transcript_bytes, uint8_t secret[WH_SECRET_BYTES])
-{
-	const struct wh_bond_config *config = &bond->config;
-	uint32_t own = config->asked ? 0 : 1;
-	uint8_t extracted[WH_SECRET_BYTES];
-	struct {
-		struct party party[2];
-		uint8_t transcript[32];
-	} __attribute__((packed)) salt;
-
-	salt.party[own].number = wh_bond_number(bond);
-	salt.party[!own].number = config->peer_number;
-	memcpy(salt.party[own].identity, config->own_identity, WH_IDENTITY_BYTES);
-	memcpy(salt.party[!own].identity, config->peer_identity, WH_IDENTITY_BYTES);
-	wh_sha256(salt.transcript, transcript, transcript_bytes);
-	wh_hkdf_extract(extracted, &salt, sizeof(salt), config->secret, sizeof(config->secret));
-	wh_hkdf_expand(secret, WH_SECRET_BYTES, extracted, purpose, strlen(purpose));
-	wh_secret_wipe(extracted, sizeof(extracted));
 }

@@ -23,21 +23,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "seal/gcm.h"
 #include "seal/secret.h"
 
 #define WH_IDENTITY_BYTES 32
 
 #define WH_BOND_PLACES_MIN 16
 #define WH_BOND_PLACES_MAX (UINT32_C(1) << 16)
-
-/* What seals packets under a bond; the numbers travel in the greeting. */
-enum wh_cipher {
-	WH_CIPHER_AES_128_GCM = 1,
-	WH_CIPHER_AES_256_GCM = 2,
-	WH_CIPHERS = 3,
-};
-
-const char *wh_cipher_name(enum wh_cipher cipher);
 
 struct wh_bond_config {
 	uint8_t secret[WH_SECRET_BYTES]; /* the same at both ends, and nowhere else */
@@ -53,7 +45,9 @@ struct wh_bond {
 	_Atomic uint64_t state;       /* bond.c */
 	struct wh_bond_config config; /* the secret is in it: never copied as a whole */
 	_Atomic uint64_t sent;        /* serials of what was closed by the bond itself */
+	struct wh_gcm_raw raw[2];     /* of what the peer closes, and of what we do */
 	_Atomic bool revoked;
+	_Atomic bool hinted; /* somebody says that the peer knows it no more */
 };
 
 /* Kept by one owner; `hold` is for any core. */
@@ -112,6 +106,13 @@ static inline uint64_t wh_bond_next_serial(struct wh_bond *bond)
 {
 	return atomic_fetch_add_explicit(&bond->sent, 1, memory_order_relaxed);
 }
+
+/*
+ * A packet that is of no session yet, by any core: closed with a serial of wh_bond_next_serial;
+ * opened in place. False: it does not open, or there is no memory.
+ */
+bool wh_bond_close(const struct wh_bond *bond, uint8_t *packet, size_t packet_bytes);
+bool wh_bond_open(const struct wh_bond *bond, uint8_t *packet, size_t packet_bytes);
 
 /*
  * A secret of what both ends know and say likewise: with the numbers and identities of both in it,

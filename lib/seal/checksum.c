@@ -83,11 +83,20 @@ static uint64_t token_of(const struct wh_seal *seal)
 	return token;
 }
 
-static void begin(struct wh_seal *seal, const struct wh_seal_way *way, const void *secret)
+static bool begin(
+	struct wh_seal *seal, const struct wh_seal_way *way, const void *secret, void *memory)
 {
 	(void)secret; /* it proves nothing to who can read the path */
+	(void)memory;
 	seal->key = 0;
+	seal->keys = 1;
 	memcpy(seal->state, &way->token, sizeof(way->token));
+	return true;
+}
+
+static void keep(const struct wh_seal *seal, struct wh_seal *kept)
+{
+	*kept = *seal;
 }
 
 static void close_body(const struct wh_seal *seal, uint8_t *head, const uint8_t *body,
@@ -97,6 +106,7 @@ static void close_body(const struct wh_seal *seal, uint8_t *head, const uint8_t 
 	uint64_t token = token_of(seal);
 
 	WH_ASSERT(body != NULL || body_bytes == 0);
+	head[WH_KEY_OFFSET] = 0;
 
 	uint64_t hash = to == NULL || to == body ? best.hash(head, body, body_bytes)
 						 : best.hash_copy(head, body, body_bytes, to);
@@ -122,8 +132,9 @@ static bool open_body(const struct wh_seal *seal, const uint8_t *head, const uin
 const struct wh_seal_ops wh_seal_checksum = {
 	.name = "checksum",
 	.begin = begin,
+	.keep = keep,
 	.close = close_body,
 	.open = open_body,
 };
 
-const struct wh_seal wh_seal_to_listener = {.ops = &wh_seal_checksum};
+const struct wh_seal wh_seal_to_listener = {.ops = &wh_seal_checksum, .keys = 1};

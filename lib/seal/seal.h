@@ -20,21 +20,20 @@
  * the session or answered. Where it does not agree, `to` may hold anything; it must be memory where
  * wrong bytes do no harm.
  *
- * What a kind gets for its secret (`begin`) is the connection identifier and the token of the end
- * that opens, which are drawn anew for each connection, the direction, and what its owner shares
- * with the peer. What AES-GCM would do with it:
+ * Kinds:
  *
- *   key    derived from all of these, so that no two directions or connections share one
- *   nonce  the packet's type, and the number that never repeats: `transmission` of data and repair
- *          packets, since a retransmission keeps its serial; `serial` of all others. Both are less
- *          than 2^62 and stand in the head
- *   proof  associated data are the head's bytes before the tag, the tag has all its 16 bytes
+ *   checksum   key number 0; finds damage, and who cannot read the lambda has to guess a token
+ *   gcm        key numbers from 1 on; AES-GCM under keys of a session that its bond made (bond.h).
+ *              The head before the tag is proved, the body is encrypted. The nonce is of the
+ *              packet's type and a number that never repeats: `transmission` of data and repair
+ *              packets, since a retransmission keeps its serial, `serial` of all others. Keys
+ *              change by themselves (gcm_seal.c)
  *
- * A packet that arrives twice opens twice: that it counts once is the session's to see, by serials
- * that a seal has proved. Where a kind encrypts, an old state is refused however late it comes.
+ * A packet that arrives twice opens twice: that it counts once is the session's to see, by numbers
+ * that a seal has proved (track/replay.h).
  *
- * Before there is a session there is no secret: OPEN and CONFIRM are closed with the checksum and
- * no token, what a listener answers (ACCEPT) with the checksum and the token that OPEN told. The
+ * What is told before there is a session is closed by the bond of both ends, if there is one; else
+ * OPEN and CONFIRM with the checksum and no token, and ACCEPT with the token that OPEN told. The
  * last word of a session is closed before its seal is gone (endpoint.c).
  */
 
@@ -42,18 +41,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "seal/bond.h"
+#include "seal/secret.h"
 #include "wire/packet.h"
 
-/* For 15 round keys of AES-256, 8 powers of the hash key and a nonce's fixed part. */
-#define WH_SEAL_STATE_BYTES 384
+#define WH_SEAL_STATE_BYTES 48
+
+/* Keys 1 to WH_KEYS_SEALED are of the kind gcm: the lower bits of an epoch's number. */
+#define WH_KEY_SEALED  1
+#define WH_KEYS_SEALED 4
 
 struct wh_seal_ops;
 
-/* A value, which may be copied: what is worked out of the secret is in it, and nothing changes. */
+/* What is worked out of the secret is in it, or in memory of its owner's. */
 struct wh_seal {
 	const struct wh_seal_ops *ops; /* NULL: none yet */
-	uint8_t key;                   /* the key number in heads */
-	_Alignas(16) uint8_t state[WH_SEAL_STATE_BYTES];
+	uint8_t key;                   /* the first key number of those in heads, ... */
+	uint8_t keys;                  /* ... of which it takes so many */
+	_Alignas(8) uint8_t state[WH_SEAL_STATE_BYTES];
 };
 
 /* The direction of a connection that a seal is for. */
@@ -68,12 +73,25 @@ struct wh_seal_ops {
 	bool encrypts; /* closing changes the body, which therefore is always copied; and who can
 			* close has the secret, so that a serial is proved, too */
 
-	/* Makes `key` and `state`; `secret` is what both ends share, as this kind wants it. */
-	void (*begin)(struct wh_seal *seal, const struct wh_seal_way *way, const void *secret);
+	/* What it wants of its owner, zeroed, in memory for secrets; the second: to_acceptor. */
+	size_t memory_bytes[2];
 
 	/*
-	 * Writes the tag, and the closed body to `to`: body itself, elsewhere apart from it, or
-	 * NULL, when it is not wanted: only where nothing is encrypted.
+	 * Makes `key`, `keys` and `state`; `secret` is what both ends share, as this kind wants
+	 * it. False: no memory.
+	 */
+	bool (*begin)(struct wh_seal *seal, const struct wh_seal_way *way, const void *secret,
+		void *memory);
+
+	/* NULL: there is nothing to give back. The memory is its owner's to wipe. */
+	void (*end)(struct wh_seal *seal);
+
+	/* One without memory that opens, now and then, what the peer still sends of control. */
+	void (*keep)(const struct wh_seal *seal, struct wh_seal *kept);
+
+	/*
+	 * Writes key number and tag, and the closed body to `to`: body itself, elsewhere apart
+	 * from it, or NULL, when it is not wanted: only where nothing is encrypted.
 	 */
 	void (*close)(const struct wh_seal *seal, uint8_t *head, const uint8_t *body,
 		size_t body_bytes, uint8_t *to);
@@ -84,29 +102,50 @@ struct wh_seal_ops {
 };
 
 /* The kinds. */
-extern const struct wh_seal_ops wh_seal_checksum; /* key number 0 */
+extern const struct wh_seal_ops wh_seal_checksum;
+extern const struct wh_seal_ops wh_seal_gcm; /* its secret is a struct wh_seal_secret */
+
+struct wh_seal_secret {
+	uint8_t secret[WH_SECRET_BYTES]; /* of a session */
+	enum wh_cipher cipher;
+};
+
+/*
+ * Who wants to read packets of others later (keylog), as a line of text: the direction's connection
+ * identifier, the cipher, "data" or "control", and the secret of that in hexadecimal digits. NULL:
+ * nobody. Set before any session opens; called by the core that opens it.
+ */
+typedef void (*wh_keylog_fn)(void *context, const char *line);
+void wh_seal_set_keylog(wh_keylog_fn keylog, void *context);
 
 /* Of what is sent to a listener: a checksum without a token. */
 extern const struct wh_seal wh_seal_to_listener;
 
-static inline void wh_seal_begin(struct wh_seal *seal, const struct wh_seal_ops *ops,
-	const struct wh_seal_way *way, const void *secret)
+static inline bool wh_seal_begin(struct wh_seal *seal, const struct wh_seal_ops *ops,
+	const struct wh_seal_way *way, const void *secret, void *memory)
 {
 	seal->ops = ops;
-	ops->begin(seal, way, secret);
+	return ops->begin(seal, way, secret, memory);
 }
 
 static inline void wh_seal_begin_checksum(struct wh_seal *seal, uint64_t token)
 {
 	const struct wh_seal_way way = {.token = token};
 
-	wh_seal_begin(seal, &wh_seal_checksum, &way, NULL);
+	wh_seal_begin(seal, &wh_seal_checksum, &way, NULL, NULL);
+}
+
+/* One that never began is allowed. */
+static inline void wh_seal_end(struct wh_seal *seal)
+{
+	if (seal->ops != NULL && seal->ops->end != NULL)
+		seal->ops->end(seal);
+	seal->ops = NULL;
 }
 
 static inline void wh_seal_close(const struct wh_seal *seal, uint8_t *head, const uint8_t *body,
 	size_t body_bytes, uint8_t *to)
 {
-	head[WH_KEY_OFFSET] = seal->key;
 	seal->ops->close(seal, head, body, body_bytes, to);
 }
 
@@ -119,13 +158,18 @@ static inline void wh_seal_close_packet(
 	wh_seal_close(seal, packet, body, packet_bytes - WH_HEAD_BYTES, body);
 }
 
+static inline bool wh_seal_has_key(const struct wh_seal *seal, const uint8_t *packet)
+{
+	return (uint8_t)(packet[WH_KEY_OFFSET] - seal->key) < seal->keys;
+}
+
 /* A packet of WH_HEAD_BYTES or more: WH_WIRE_OK, or WH_WIRE_KEY or WH_WIRE_TAG. */
 static inline enum wh_wire_reason wh_seal_open(
 	const struct wh_seal *seal, const uint8_t *packet, size_t packet_bytes, uint8_t *to)
 {
 	const uint8_t *body = packet + WH_HEAD_BYTES;
 
-	if (packet[WH_KEY_OFFSET] != seal->key)
+	if (!wh_seal_has_key(seal, packet))
 		return WH_WIRE_KEY;
 	return seal->ops->open(seal, packet, body, packet_bytes - WH_HEAD_BYTES, to) ? WH_WIRE_OK
 										     : WH_WIRE_TAG;

@@ -96,7 +96,7 @@ void wh_session_begin_receive_seal(struct wh_session *s, uint64_t local_token)
 	};
 
 	s->local_token = local_token;
-	wh_seal_begin(&s->receive_seal, s->config.seal, &way, s->config.seal_secret);
+	wh_seal_begin(&s->receive_seal, s->config.seal, &way, s->config.seal_secret, NULL);
 }
 
 void wh_session_begin_send_seal(struct wh_session *s, uint64_t peer_token)
@@ -107,7 +107,7 @@ void wh_session_begin_send_seal(struct wh_session *s, uint64_t peer_token)
 		.to_acceptor = s->role == WH_TRANSMITTER,
 	};
 
-	wh_seal_begin(&s->send_seal, s->config.seal, &way, s->config.seal_secret);
+	wh_seal_begin(&s->send_seal, s->config.seal, &way, s->config.seal_secret, NULL);
 }
 
 bool wh_session_is_younger(

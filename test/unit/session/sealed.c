@@ -57,13 +57,17 @@ static void derive(uint8_t key[WH_SIPHASH_KEY_BYTES], const struct wh_seal_way *
 	}
 }
 
-static void cipher_begin(struct wh_seal *seal, const struct wh_seal_way *way, const void *secret)
+static bool cipher_begin(struct wh_seal *seal, const struct wh_seal_way *way, const void *secret,
+	void *memory)
 {
 	struct state *state = (struct state *)seal->state;
 
+	(void)memory;
 	seal->key = KEY;
+	seal->keys = 1;
 	derive(state->cipher, way, secret, 'c');
 	derive(state->proof, way, secret, 'p');
+	return true;
 }
 
 /* As seal.h says: the type, and the number that never repeats. */
@@ -114,6 +118,7 @@ static void cipher_close(const struct wh_seal *seal, uint8_t *head, const uint8_
 	uint64_t tag[2];
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(to);
+	head[WH_KEY_OFFSET] = KEY;
 	for (uint32_t i = 0; i < nonce_count; i++)
 		CU_ASSERT_FATAL(memcmp(&nonces[i], &nonce, sizeof(nonce)) != 0);
 	CU_ASSERT_FATAL(nonce_count < NONCES);
@@ -496,9 +501,9 @@ static void test_directions(void)
 	struct wh_seal there, back;
 
 	nonce_count = 0;
-	wh_seal_begin(&there, &cipher, &way, secret);
+	wh_seal_begin(&there, &cipher, &way, secret, NULL);
 	way.to_acceptor = true;
-	wh_seal_begin(&back, &cipher, &way, secret);
+	wh_seal_begin(&back, &cipher, &way, secret, NULL);
 	wh_seal_close_packet(&there, packet, sizeof(packet));
 	CU_ASSERT_EQUAL(wh_seal_open_packet(&there, packet, sizeof(packet)), WH_WIRE_OK);
 	packet[8] = 1; /* another number */

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The kind of seal that proves and encrypts: AES-GCM.
+ *
+ * Each direction of a session has a secret for data and repair packets and one for control, and
+ * each of these an endless row of keys, one for an epoch of 2^24 packets. Any of them is worked out
+ * by its number, without a word to the peer. A data packet's epoch is that of its transmission, a
+ * control packet's that of how many were closed before it, of whatever type. The lower bits of the
+ * epoch are the key number in the head; of the four keys that the opening end has, the one of
+ * the latest epoch that was proved, the one before and two ahead, they say which. Keys ahead are
+ * worked out after a packet was taken, one at a time.
+ *
+ * The nonce is the epoch's iv, XORed with the packet's type and its counter. No two packets have
+ * both in common, but one that is said again byte by byte.
+ */
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_branch_prediction.h>
+
+#include "base/assert.h"
+#include "seal/gcm.h"
+#include "seal/seal.h"
+
+#define EPOCH_SHIFT 24
+#define EPOCHS      WH_KEYS_SEALED
+#define AHEAD       2 /* of the latest that was proved */
+
+/* Where the numbers of a nonce stand in a head. */
+#define TYPE_AT         1
+#define SERIAL_AT       8
+#define TRANSMISSION_AT 16
+
+struct epoch {
+	uint64_t number;
+	uint8_t iv[WH_GCM_NONCE_BYTES];
+	struct wh_gcm_key key;
+};
+
+/* Keys of data, or of control. One core uses it. */
+struct row {
+	uint8_t secret[WH_SECRET_BYTES];
+	enum wh_cipher cipher;
+	uint64_t closed;    /* packets */
+	uint64_t latest;    /* epoch: used, or proved */
+	uint64_t ready_end; /* epochs below this have been worked out */
+	struct epoch epoch[EPOCHS];
+};
+
+enum use {
+	USE_CONTROL,
+	USE_DATA, /* to the acceptor alone */
+	USES,
+};
+
+static wh_keylog_fn keylog;
+static void *keylog_context;
+
+void wh_seal_set_keylog(wh_keylog_fn fn, void *context)
+{
+	keylog = fn;
+	keylog_context = context;
+}
+
+static void log_secret(uint32_t lci, const struct row *row, const char *use)
+{
+	char line[128];
+	int length =
+		snprintf(line, sizeof(line), "%08x %s %s ", lci, wh_cipher_name(row->cipher), use);
+
+	WH_ASSERT(length > 0 && (size_t)length + 2 * sizeof(row->secret) < sizeof(line));
+	for (size_t i = 0; i < sizeof(row->secret); i++)
+		snprintf(line + length + 2 * i, 3, "%02x", row->secret[i]);
+	keylog(keylog_context, line);
+	wh_secret_wipe(line, sizeof(line));
+}
+
+void wh_gcm_derive(struct wh_gcm_raw *raw, enum wh_cipher cipher,
+	const uint8_t secret[WH_SECRET_BYTES], uint64_t number)
+{
+	struct {
+		char what[5];
+		uint64_t number;
+	} __attribute__((packed)) purpose = {{'e', 'p', 'o', 'c', 'h'}, number};
+	uint8_t bytes[WH_GCM_NONCE_BYTES + WH_GCM_KEY_BYTES_MAX];
+
+	wh_hkdf_expand(bytes, sizeof(bytes), secret, &purpose, sizeof(purpose));
+	raw->cipher = (uint8_t)cipher;
+	memcpy(raw->iv, bytes, sizeof(raw->iv));
+	memcpy(raw->key, bytes + sizeof(raw->iv), sizeof(raw->key));
+	wh_secret_wipe(bytes, sizeof(bytes));
+}
+
+static bool begin_epoch(struct row *row, uint64_t number)
+{
+	struct epoch *epoch = &row->epoch[number % EPOCHS];
+	struct wh_gcm_raw raw;
+
+	wh_gcm_end(&epoch->key);
+	wh_gcm_derive(&raw, row->cipher, row->secret, number);
+	epoch->number = number;
+	memcpy(epoch->iv, raw.iv, sizeof(epoch->iv));
+
+	bool begun = wh_gcm_begin(&epoch->key, wh_gcm_unit(), row->cipher, raw.key);
+
+	wh_secret_wipe(&raw, sizeof(raw));
+	return begun;
+}
+
+/* One that cannot be made now is made when it is needed, or its packets are refused. */
+static void prepare(struct row *row)
+{
+	if (begin_epoch(row, row->ready_end))
+		row->ready_end++;
+}
+
+/* A packet of this epoch went, or was proved. */
+static inline void note(struct row *row, uint64_t number)
+{
+	if (unlikely(number > row->latest))
+		row->latest = number;
+	if (unlikely(row->ready_end <= row->latest + AHEAD))
+		prepare(row);
+}
+
+struct state {
+	struct row *row;
+	uint32_t rows;
+};
+
+static_assert(sizeof(struct state) <= WH_SEAL_STATE_BYTES, "it has room");
+
+static const struct state *state_of(const struct wh_seal *seal)
+{
+	return (const struct state *)seal->state;
+}
+
+static bool is_data(const uint8_t *head)
+{
+	return head[TYPE_AT] == WH_PACKET_DATA || head[TYPE_AT] == WH_PACKET_REPAIR;
+}
+
+static uint64_t counter_of(const uint8_t *head)
+{
+	uint64_t counter;
+
+	memcpy(&counter, head + (is_data(head) ? TRANSMISSION_AT : SERIAL_AT), sizeof(counter));
+	return counter;
+}
+
+static void make_nonce(uint8_t nonce[WH_GCM_NONCE_BYTES], const uint8_t iv[WH_GCM_NONCE_BYTES],
+	const uint8_t *head)
+{
+	uint32_t type;
+	uint64_t counter;
+
+	memcpy(&type, iv, sizeof(type));
+	memcpy(&counter, iv + sizeof(type), sizeof(counter));
+	type ^= head[TYPE_AT];
+	counter ^= counter_of(head);
+	memcpy(nonce, &type, sizeof(type));
+	memcpy(nonce + sizeof(type), &counter, sizeof(counter));
+}
+
+static const char *const purposes[2][USES] = {
+	{"to initiator, control", NULL},
+	{"to acceptor, control", "to acceptor, data"},
+};
+
+static bool begin(
+	struct wh_seal *seal, const struct wh_seal_way *way, const void *shared, void *memory)
+{
+	const struct wh_seal_secret *secret = shared;
+	struct state *state = (struct state *)seal->state;
+
+	seal->key = WH_KEY_SEALED;
+	seal->keys = WH_KEYS_SEALED;
+	*state = (struct state){.row = memory, .rows = way->to_acceptor ? USES : USES - 1};
+	for (uint32_t use = 0; use < state->rows; use++) {
+		const char *purpose = purposes[way->to_acceptor][use];
+		struct row *row = &state->row[use];
+
+		row->cipher = secret->cipher;
+		wh_hkdf_expand(
+			row->secret, sizeof(row->secret), secret->secret, purpose, strlen(purpose));
+		if (keylog != NULL)
+			log_secret(way->lci, row, use == USE_DATA ? "data" : "control");
+		for (uint32_t i = 0; i < EPOCHS; i++)
+			row->epoch[i].number = UINT64_MAX;
+		prepare(row);
+		if (row->ready_end == 0)
+			return false;
+	}
+	return true;
+}
+
+static void end(struct wh_seal *seal)
+{
+	const struct state *state = state_of(seal);
+
+	for (uint32_t use = 0; use < state->rows; use++)
+		for (uint32_t i = 0; i < EPOCHS; i++)
+			wh_gcm_end(&state->row[use].epoch[i].key);
+}
+
+static void close_body(const struct wh_seal *seal, uint8_t *head, const uint8_t *body,
+	size_t body_bytes, uint8_t *to)
+{
+	bool data = is_data(head);
+	struct row *row = &state_of(seal)->row[data ? USE_DATA : USE_CONTROL];
+	uint64_t number = (data ? counter_of(head) : row->closed) >> EPOCH_SHIFT;
+	struct epoch *epoch = &row->epoch[number % EPOCHS];
+	uint8_t nonce[WH_GCM_NONCE_BYTES];
+
+	WH_DEBUG_ASSERT(!data || state_of(seal)->rows == USES);
+	if (unlikely(epoch->number != number)) {
+		bool begun = begin_epoch(row, number);
+
+		WH_ASSERT(begun); /* some hundred bytes, with nothing to be sent without them */
+		row->ready_end = number + 1;
+	}
+	head[WH_KEY_OFFSET] = (uint8_t)(WH_KEY_SEALED + number % EPOCHS);
+	make_nonce(nonce, epoch->iv, head);
+
+	const struct wh_gcm_message message = {nonce, head, WH_TAG_OFFSET, body, body_bytes, to};
+
+	wh_gcm_encrypt(&epoch->key, &message, head + WH_TAG_OFFSET);
+	row->closed++;
+	note(row, number);
+}
+
+static bool open_body(const struct wh_seal *seal, const uint8_t *head, const uint8_t *body,
+	size_t body_bytes, uint8_t *to)
+{
+	const struct state *state = state_of(seal);
+	uint32_t use = is_data(head) ? USE_DATA : USE_CONTROL;
+	struct row *row = &state->row[use];
+	uint8_t nonce[WH_GCM_NONCE_BYTES];
+
+	if (unlikely(use >= state->rows))
+		return false; /* no end of this kind sends any */
+
+	struct epoch *epoch = &row->epoch[head[WH_KEY_OFFSET] - WH_KEY_SEALED];
+
+	if (unlikely(epoch->key.unit == NULL))
+		return false;
+	make_nonce(nonce, epoch->iv, head);
+
+	const struct wh_gcm_message message = {nonce, head, WH_TAG_OFFSET, body, body_bytes, to};
+
+	if (!wh_gcm_decrypt(&epoch->key, &message, head + WH_TAG_OFFSET))
+		return false;
+	note(row, epoch->number);
+	return true;
+}
+
+static const struct wh_seal_ops kept_ops;
+
+/* What came of the peer last is the epoch of what still comes. */
+static void keep(const struct wh_seal *seal, struct wh_seal *kept)
+{
+	const struct row *row = &state_of(seal)->row[USE_CONTROL];
+
+	static_assert(sizeof(struct wh_gcm_raw) <= WH_SEAL_STATE_BYTES, "it has room");
+	*kept = (struct wh_seal){
+		.ops = &kept_ops,
+		.key = (uint8_t)(WH_KEY_SEALED + row->latest % EPOCHS),
+		.keys = 1,
+	};
+	wh_gcm_derive((struct wh_gcm_raw *)kept->state, row->cipher, row->secret, row->latest);
+}
+
+const struct wh_seal_ops wh_seal_gcm = {
+	.name = "aes-gcm",
+	.encrypts = true,
+	.memory_bytes = {sizeof(struct row), USES * sizeof(struct row)},
+	.begin = begin,
+	.end = end,
+	.keep = keep,
+	.close = close_body,
+	.open = open_body,
+};
+
+static bool use_once(struct wh_gcm_key *key, const struct wh_gcm_raw *raw,
+	uint8_t nonce[WH_GCM_NONCE_BYTES], const uint8_t *head)
+{
+	make_nonce(nonce, raw->iv, head);
+	return wh_gcm_begin(key, wh_gcm_unit(), (enum wh_cipher)raw->cipher, raw->key);
+}
+
+bool wh_gcm_close_packet(const struct wh_gcm_raw *raw, uint8_t *packet, size_t packet_bytes)
+{
+	uint8_t nonce[WH_GCM_NONCE_BYTES];
+	uint8_t *body = packet + WH_HEAD_BYTES;
+	const struct wh_gcm_message message = {
+		nonce, packet, WH_TAG_OFFSET, body, packet_bytes - WH_HEAD_BYTES, body};
+	struct wh_gcm_key key;
+
+	packet[WH_KEY_OFFSET] = WH_KEY_SEALED;
+	if (!use_once(&key, raw, nonce, packet))
+		return false;
+	wh_gcm_encrypt(&key, &message, packet + WH_TAG_OFFSET);
+	wh_gcm_end(&key);
+	return true;
+}
+
+static bool open_once(const struct wh_gcm_raw *raw, const uint8_t *head, const uint8_t *body,
+	size_t body_bytes, uint8_t *to)
+{
+	uint8_t nonce[WH_GCM_NONCE_BYTES];
+	const struct wh_gcm_message message = {nonce, head, WH_TAG_OFFSET, body, body_bytes, to};
+	struct wh_gcm_key key;
+
+	if (!use_once(&key, raw, nonce, head))
+		return false;
+
+	bool opened = wh_gcm_decrypt(&key, &message, head + WH_TAG_OFFSET);
+
+	wh_gcm_end(&key);
+	return opened;
+}
+
+bool wh_gcm_open_packet(const struct wh_gcm_raw *raw, uint8_t *packet, size_t packet_bytes)
+{
+	uint8_t *body = packet + WH_HEAD_BYTES;
+
+	return packet[WH_KEY_OFFSET] == WH_KEY_SEALED &&
+	       open_once(raw, packet, body, packet_bytes - WH_HEAD_BYTES, body);
+}
+
+static bool open_kept(const struct wh_seal *seal, const uint8_t *head, const uint8_t *body,
+	size_t body_bytes, uint8_t *to)
+{
+	return open_once((const struct wh_gcm_raw *)seal->state, head, body, body_bytes, to);
+}
+
+static const struct wh_seal_ops kept_ops = {
+	.name = "aes-gcm, kept",
+	.encrypts = true,
+	.open = open_kept,
+};
