@@ -106,7 +106,6 @@ static void close_body(const struct wh_seal *seal, uint8_t *head, const uint8_t 
 	uint64_t token = token_of(seal);
 
 	WH_ASSERT(body != NULL || body_bytes == 0);
-	head[WH_KEY_OFFSET] = 0;
 
 	uint64_t hash = to == NULL || to == body ? best.hash(head, body, body_bytes)
 						 : best.hash_copy(head, body, body_bytes, to);

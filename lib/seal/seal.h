@@ -90,8 +90,9 @@ struct wh_seal_ops {
 	void (*keep)(const struct wh_seal *seal, struct wh_seal *kept);
 
 	/*
-	 * Writes key number and tag, and the closed body to `to`: body itself, elsewhere apart
-	 * from it, or NULL, when it is not wanted: only where nothing is encrypted.
+	 * Writes the tag, the key number if it is not the first one, and the closed body to `to`:
+	 * body itself, elsewhere apart from it, or NULL, when it is not wanted: only where nothing
+	 * is encrypted.
 	 */
 	void (*close)(const struct wh_seal *seal, uint8_t *head, const uint8_t *body,
 		size_t body_bytes, uint8_t *to);
@@ -146,6 +147,7 @@ static inline void wh_seal_end(struct wh_seal *seal)
 static inline void wh_seal_close(const struct wh_seal *seal, uint8_t *head, const uint8_t *body,
 	size_t body_bytes, uint8_t *to)
 {
+	head[WH_KEY_OFFSET] = seal->key;
 	seal->ops->close(seal, head, body, body_bytes, to);
 }
 
