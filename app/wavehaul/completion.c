@@ -64,6 +64,21 @@ static void print_profiles(void)
 		printf("%s ", wh_profile_at(i)->name);
 }
 
+static void print_flag_names(
+	const struct wh_setting *setting, enum wh_verb verb, const char *before)
+{
+	printf("%s--%s", before, setting->flag);
+	if (setting->alias != NULL && verb == WH_VERB_BENCH)
+		printf("%s--%s", before, setting->alias);
+}
+
+static void print_flag_names_of(enum wh_verb verb)
+{
+	for (uint32_t i = 0; i < wh_settings_count; i++)
+		if ((wh_settings_table[i].verbs & verb) != 0)
+			print_flag_names(&wh_settings_table[i], verb, " ");
+}
+
 static void print_verbs(void)
 {
 	const char *summary;
@@ -76,6 +91,9 @@ static void print_verbs(void)
 	printf("\tprofiles,profiles)\n\t\twords='");
 	print_profiles();
 	printf("--json --help'\n\t\t;;\n");
+	printf("\ttrust,trust)\n\t\twords='list show add remove");
+	print_flag_names_of(WH_VERB_TRUST);
+	printf(" --help'\n\t\t;;\n");
 	printf("\tcompletion,completion)\n\t\twords='bash --help'\n\t\t;;\n");
 }
 
@@ -126,14 +144,6 @@ static bool is_in(const struct wh_setting *setting, enum wh_verb verb, enum grou
 	return group == (path ? GROUP_PATHS : has_words(setting) ? GROUP_TOLD : GROUP_FREE);
 }
 
-static void print_flag_names(
-	const struct wh_setting *setting, enum wh_verb verb, const char *before)
-{
-	printf("%s--%s", before, setting->flag);
-	if (setting->alias != NULL && verb == WH_VERB_BENCH)
-		printf("%s--%s", before, setting->alias);
-}
-
 /* As a pattern of the form verb,--a|verb,--b; how many they are. */
 static uint32_t print_pattern(enum wh_verb verb, enum group group)
 {
@@ -169,10 +179,7 @@ static void print_values(enum wh_verb verb)
 static void print_flags(enum wh_verb verb)
 {
 	printf("\t\t%s)\n\t\t\twords='", wh_verb_name(verb));
-	for (uint32_t i = 0; i < wh_settings_count; i++) {
-		if ((wh_settings_table[i].verbs & verb) != 0)
-			print_flag_names(&wh_settings_table[i], verb, " ");
-	}
+	print_flag_names_of(verb);
 	printf(" --help'\n\t\t\t;;\n");
 }
 

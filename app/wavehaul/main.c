@@ -47,6 +47,10 @@ static int run(enum wh_verb verb, int argc, char **argv)
 		return wh_verb_doctor(argc, argv);
 	case WH_VERB_PROFILES:
 		return wh_verb_profiles(argc, argv);
+	case WH_VERB_KEYGEN:
+		return wh_verb_keygen(argc, argv);
+	case WH_VERB_TRUST:
+		return wh_verb_trust(argc, argv);
 	default:
 		WH_ASSERT(verb == WH_VERB_COMPLETION);
 		return wh_verb_completion(argc, argv);

@@ -50,6 +50,7 @@ OFFERS = [
     (['demo', '--set', 'udt.beta', '=', ''], []),
     (['profiles', 'u'], ['udt']),
     (['completion', ''], ['bash', '--help']),
+    (['trust', 'l'], ['list']),
 ]
 
 

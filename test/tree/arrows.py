@@ -21,8 +21,8 @@ def lib(names):
     return {f'lib/{name}' for name in names.split()}
 
 
-APP_ROOMS = ('cli', 'plot', 'machine', 'guard', 'host', 'job', 'telemetry', 'report', 'demo',
-             'doctor', 'scenario', 'probe', 'wan')
+APP_ROOMS = ('cli', 'trust', 'plot', 'machine', 'guard', 'host', 'job', 'telemetry', 'report',
+             'demo', 'doctor', 'scenario', 'probe', 'wan')
 APP = {f'app/wavehaul/{name}' for name in APP_ROOMS}
 DRIVERS = {'drivers/port', 'drivers/lambda'}
 
@@ -56,6 +56,7 @@ ALLOWED = {
     'drivers/lambda': lib('fibre wire base') | {'drivers/port'},
     'app/wavehaul/cli': LIB | DRIVERS,
     'app/wavehaul/plot': lib('base') | app('cli'),
+    'app/wavehaul/trust': LIB | app('cli'),
     'app/wavehaul/machine': {'lib/base'},
     'app/wavehaul/guard': {'lib/base', 'drivers/port'} | app('cli'),
     'app/wavehaul/host': LIB | DRIVERS | app('machine cli'),

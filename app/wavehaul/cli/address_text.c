@@ -18,6 +18,12 @@ const char *wh_address_text(const struct wh_address *address, char text[WH_ADDRE
 	return text;
 }
 
+bool wh_address_parse(const char *text, struct wh_address *address)
+{
+	*address = (struct wh_address){.family = strchr(text, ':') != NULL ? WH_IPV6 : WH_IPV4};
+	return inet_pton(address->family == WH_IPV6 ? AF_INET6 : AF_INET, text, address->ip) == 1;
+}
+
 static bool take(const struct sockaddr *found, bool ipv4, bool ipv6, struct wh_address *address)
 {
 	*address = (struct wh_address){0};

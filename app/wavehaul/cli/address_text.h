@@ -11,6 +11,9 @@
 /* "192.0.2.1" or "2001:db8::1", without the port; returns text. */
 const char *wh_address_text(const struct wh_address *address, char text[WH_ADDRESS_TEXT_BYTES]);
 
+/* Such text, and nothing beside it. False: that is not what it is. */
+bool wh_address_parse(const char *text, struct wh_address *address);
+
 /*
  * HOST as an operator writes it: an address, or a name that the system resolves to a family that
  * we have. 0 and the address (port 0); or -EINVAL and one sentence on stderr.

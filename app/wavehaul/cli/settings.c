@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/units.h"
+#include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/profile_set.h"
@@ -352,6 +354,22 @@ bool wh_settings_at(const struct wh_settings *settings, enum wh_verb verb, uint3
 		settings->profile->name, option->name);
 	wh_option_print(option, wh_profile_choice(&settings->choices, settings->profile)->value[i],
 		value, WH_SETTINGS_TEXT_BYTES);
+	return true;
+}
+
+bool wh_subnet_parse(char *text, uint64_t low_bits, struct wh_subnet *subnet)
+{
+	char *slash = strchr(text, '/');
+	uint64_t bits;
+
+	if (slash == NULL)
+		return false;
+	*slash = '\0';
+	if (!wh_address_parse(text, &subnet->address) || wh_parse_count(slash + 1, &bits) != 0)
+		return false;
+	if (bits < low_bits || bits > (subnet->address.family == WH_IPV6 ? 128 : 32))
+		return false;
+	subnet->prefix_bits = (uint8_t)bits;
 	return true;
 }
 

@@ -34,10 +34,12 @@ enum wh_verb {
 	WH_VERB_PROFILES = 1 << 9,
 	WH_VERB_PROBE = 1 << 10,
 	WH_VERB_WAN = 1 << 11,
+	WH_VERB_KEYGEN = 1 << 12,
+	WH_VERB_TRUST = 1 << 13,
 };
 
 /* Entries of the table, at most. */
-#define WH_SETTINGS_MAX 128
+#define WH_SETTINGS_MAX 160
 
 #define WH_SETTINGS_CPUS_MAX     64
 #define WH_SETTINGS_ALLOWS_MAX   32
@@ -162,6 +164,13 @@ struct wh_settings {
 	uint64_t probe_ns;
 	uint64_t probe_bps; /* WH_RATE_MAX: as fast as the port takes */
 
+	/* [trust] */
+	char identity[WH_SETTINGS_TEXT_BYTES]; /* "": this user's */
+	char trust[WH_SETTINGS_TEXT_BYTES];    /* likewise */
+	char known_as[WH_SETTINGS_TEXT_BYTES]; /* "": as this host */
+	char via[WH_SETTINGS_TEXT_BYTES];      /* its verb takes it before */
+	bool replace;
+
 	/* [output] */
 	char plot[WH_SETTINGS_TEXT_BYTES]; /* "": none */
 	bool json;
@@ -241,6 +250,9 @@ const struct wh_profile_options *wh_profile_choice(
 	const struct wh_profile_choices *choices, const struct wh_profile *profile);
 
 bool wh_cpu_list_has(const struct wh_cpu_list *list, uint64_t cpu);
+
+/* ADDRESS/BITS, with so many bits at least; false: that is not what the text is. It is changed. */
+bool wh_subnet_parse(char *text, uint64_t low_bits, struct wh_subnet *subnet);
 
 /* Whether `address` (any port) is in the subnet. */
 bool wh_subnet_has(const struct wh_subnet *subnet, const struct wh_address *address);

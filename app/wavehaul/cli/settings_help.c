@@ -129,6 +129,34 @@ static const char wan_text[] =
 	"10M \\\n"
 	"      --loss 1e-3 --queue 500p --time 60s\n";
 
+static const char keygen_text[] =
+	"usage: wavehaul keygen [OPTIONS]\n"
+	"\n"
+	"Makes the key by which peers know this end, and shows its fingerprint: 100 bits as\n"
+	"letters and digits, and 96 bits as four scenes, easier to compare by telephone. The "
+	"first\n"
+	"serve or send makes one by itself.\n";
+
+static const char trust_text[] =
+	"usage: wavehaul trust list | show [NAME] | remove NAME [OPTIONS]\n"
+	"       wavehaul trust add NAME KEY|subject=SUBJECT [WORD=VALUE]... [OPTIONS]\n"
+	"       wavehaul trust add NAME [WORD=VALUE]... [OPTIONS] --via COMMAND...\n"
+	"\n"
+	"Says who is trusted here, and with what. Who is not in the list is let in nowhere, and\n"
+	"no file goes to him. show alone shows this end's own key. What add writes is a file\n"
+	"NAME.conf that may be edited; a server heeds it within a second, in running transfers,\n"
+	"too.\n"
+	"\n"
+	"  address=192.0.2.2       where it answers; again for another\n"
+	"  read=no write=no        it may not get files, or send any; measure=no: nor bench\n"
+	"  folder=incoming         below the root, that and what is in it; again for another\n"
+	"  from=192.0.2.0/24       it may come from there; again for another\n"
+	"  rate=10G sessions=4     of what it gets, and jobs at once\n"
+	"  bytes=10T               that it may move in a day\n"
+	"\n"
+	"  wavehaul trust add dtn2 --via ssh admin@dtn2\n"
+	"  wavehaul trust add dtn3 sha256:3c1e...09af write=no folder=public\n";
+
 static const char completion_text[] =
 	"usage: wavehaul completion bash\n"
 	"\n"
@@ -160,13 +188,15 @@ static const struct {
 		"say whether this machine is fit for transfers, and what repairs it", doctor_text},
 	{WH_VERB_PROFILES, "profiles", "list the profiles and what each lets you set",
 		profiles_text},
+	{WH_VERB_KEYGEN, "keygen", "make the key by which peers know this end", keygen_text},
+	{WH_VERB_TRUST, "trust", "say who is trusted here, and with what", trust_text},
 	{WH_VERB_COMPLETION, "completion", "print what a shell reads to complete all this",
 		completion_text},
 };
 
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
 
-static_assert(WH_VERB_WAN == 1 << (VERBS - 1), "a line for each bit of enum wh_verb");
+static_assert(WH_VERB_TRUST == 1 << (VERBS - 1), "a line for each bit of enum wh_verb");
 
 static uint32_t index_of(enum wh_verb verb)
 {

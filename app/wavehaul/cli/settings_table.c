@@ -26,6 +26,8 @@
 #define PLAN      WH_VERB_PLAN
 #define DOCTOR    WH_VERB_DOCTOR
 #define WAN       WH_VERB_WAN
+#define KEYGEN    WH_VERB_KEYGEN
+#define TRUST     WH_VERB_TRUST
 
 #define KEY(in, of)  .section = in, .key = of, .name = in "." of
 #define IN(in)       .section = in
@@ -99,6 +101,7 @@ const struct wh_settings_section wh_settings_sections[] = {
 	{"limits", "What one peer may take"},
 	{"guard", "What the process may do itself"},
 	{WH_SETTINGS_PROFILE_SECTION, "Profiles"},
+	{"trust", "Who we are, and whom we trust"},
 	{"bench", "The measurement"},
 	{"probe", "The probe"},
 	{"output", "Output"},
@@ -478,6 +481,28 @@ const struct wh_setting wh_settings_table[] = {
 			"\"verdict\": \"good\", \"info\" or \"bad\", \"text\", \"repair\"}]}, "
 			"repair being\n"
 			"null or the command"},
+	{IN("trust"), FIELD(identity), .flag = "identity", PATH, .verbs = KEYGEN | TRUST,
+		.argument = "FILE", .example = "/etc/wavehaul/identity.pem",
+		.help = "our key and certificate, as PEM. Without: identity.pem in\n"
+			"/etc/wavehaul for root, in ~/.config/wavehaul for others, or in\n"
+			"WAVEHAUL_CONFIG_DIR"},
+	{IN("trust"), FIELD(trust), .flag = "trust", PATH, .verbs = TRUST, .argument = "FOLDER",
+		.example = "/etc/wavehaul/trust.d",
+		.help = "files of those who are trusted, NAME.conf, and in ca/ certificates of\n"
+			"authorities. Without: trust.d beside identity.pem"},
+	{IN("trust"), FIELD(replace), .flag = "replace", SWITCH, .verbs = KEYGEN,
+		.help = "in place of a key that is there: nobody knows the new one yet"},
+	{IN("trust"), FIELD(replace), .flag = "replace", SWITCH, .verbs = TRUST,
+		.help = "add: in place of what that name stands for now, there, too, with --via"},
+	{IN("trust"), FIELD(known_as), .flag = "as", TEXT, .verbs = TRUST, .argument = "NAME",
+		.example = "dtn1",
+		.help = "add --via: what this end is to be called there (this host's name)"},
+	{IN("trust"), FIELD(via), .flag = "via", TEXT, .verbs = TRUST, .argument = "COMMAND...",
+		.example = "ssh admin@dtn2",
+		.help = "add: swap keys with a host by a command that reaches it, the last\n"
+			"words of the line: --via ssh admin@dtn2"},
+	{IN("output"), FIELD(json), .flag = "json", SWITCH, .verbs = KEYGEN | TRUST,
+		.help = "one JSON object on stdout, and nothing else"},
 	{KEY("output", "json_stream"), FIELD(json_stream), .flag = "json-stream", SWITCH,
 		.verbs = TRANSFERS, .help = "a JSON object per line on stdout, as things happen"},
 	{IN("output"), FIELD(pcap), .flag = "pcap", PATH, .verbs = WAN, .argument = "FILE",

@@ -16,6 +16,7 @@
 
 #include "base/assert.h"
 #include "base/units.h"
+#include "cli/address_text.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -222,33 +223,11 @@ static void format_cpus(const struct wh_cpu_list *list, char *text)
 	}
 }
 
-static bool parse_address(const char *text, struct wh_address *address)
-{
-	*address = (struct wh_address){.family = strchr(text, ':') != NULL ? WH_IPV6 : WH_IPV4};
-	return inet_pton(address->family == WH_IPV6 ? AF_INET6 : AF_INET, text, address->ip) == 1;
-}
-
-static bool parse_subnet(char *item, uint64_t low_bits, struct wh_subnet *subnet)
-{
-	char *slash = strchr(item, '/');
-	uint64_t bits;
-
-	if (slash == NULL)
-		return false;
-	*slash = '\0';
-	if (!parse_address(item, &subnet->address) || wh_parse_count(slash + 1, &bits) != 0)
-		return false;
-	if (bits < low_bits || bits > (subnet->address.family == WH_IPV6 ? 128 : 32))
-		return false;
-	subnet->prefix_bits = (uint8_t)bits;
-	return true;
-}
-
 static const char *take_address(char *item, struct wh_settings *settings)
 {
 	struct wh_subnet subnet;
 
-	if (!parse_subnet(item, 1, &subnet))
+	if (!wh_subnet_parse(item, 1, &subnet))
 		return not_understood;
 
 	bool is_ipv6 = subnet.address.family == WH_IPV6;
@@ -264,7 +243,7 @@ static const char *take_gateway(const char *item, struct wh_settings *settings)
 {
 	struct wh_address address;
 
-	if (!parse_address(item, &address))
+	if (!wh_address_parse(item, &address))
 		return not_understood;
 
 	bool is_ipv6 = address.family == WH_IPV6;
@@ -280,7 +259,7 @@ static const char *take_subnet(char *item, struct wh_settings *settings)
 {
 	struct wh_subnet subnet;
 
-	if (!parse_subnet(item, 0, &subnet))
+	if (!wh_subnet_parse(item, 0, &subnet))
 		return not_understood;
 	if (settings->allows == WH_SETTINGS_ALLOWS_MAX)
 		return "is one subnet more than 32";

@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "trust/peer_file.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/units.h"
+#include "cli/address_text.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "cli/whole_file.h"
+#include "trust/fingerprint.h"
+
+#define FILE_BYTES_MAX (64 << 10)
+#define SESSIONS_MAX   4096
+
+/* NULL, or what is wrong with the value: what follows it in a sentence. */
+typedef const char *(*take_fn)(struct wh_peer_file *peer, char *value);
+
+static bool is_switch(const char *text, bool *on)
+{
+	*on = strcmp(text, "yes") == 0;
+	return *on || strcmp(text, "no") == 0;
+}
+
+static const char *take_key(struct wh_peer_file *peer, char *value)
+{
+	peer->has_key = wh_id_read(value, peer->id);
+	return peer->has_key ? NULL : "is no sha256: with 64 digits 0-9 and a-f behind it";
+}
+
+static const char *take_subject(struct wh_peer_file *peer, char *value)
+{
+	if (strlen(value) >= sizeof(peer->subject))
+		return "is longer than 255 characters";
+	if (strchr(value, '*') != NULL && strchr(value, '*') != value)
+		return "has a * that is not its first character";
+	strcpy(peer->subject, value);
+	return NULL;
+}
+
+static const char *take_address(struct wh_peer_file *peer, char *value)
+{
+	struct wh_address address;
+
+	if (!wh_address_parse(value, &address))
+		return "is no address";
+	if (wh_peer_file_has_address(peer, &address))
+		return "is there twice";
+	if (peer->addresses == WH_PEER_ADDRESSES_MAX)
+		return "is one address more than 16";
+	peer->address[peer->addresses++] = address;
+	return NULL;
+}
+
+static const char *take_read(struct wh_peer_file *peer, char *value)
+{
+	return is_switch(value, &peer->rights.read) ? NULL : "is neither yes nor no";
+}
+
+static const char *take_write(struct wh_peer_file *peer, char *value)
+{
+	return is_switch(value, &peer->rights.write) ? NULL : "is neither yes nor no";
+}
+
+static const char *take_measure(struct wh_peer_file *peer, char *value)
+{
+	return is_switch(value, &peer->rights.measure) ? NULL : "is neither yes nor no";
+}
+
+/* One name after the other, none of them a way out. */
+static bool is_way_down(const char *path)
+{
+	while (*path != '\0') {
+		size_t chars = strcspn(path, "/");
+
+		if (chars == 0 || (chars == 1 && path[0] == '.') ||
+			(chars == 2 && strncmp(path, "..", 2) == 0))
+			return false;
+		path += chars;
+		if (*path == '/' && *++path == '\0')
+			return false;
+	}
+	return true;
+}
+
+static const char *take_folder(struct wh_peer_file *peer, char *value)
+{
+	struct wh_rights *rights = &peer->rights;
+
+	if (strlen(value) >= WH_PEER_FOLDER_BYTES)
+		return "is longer than 255 bytes";
+	if (!is_way_down(value))
+		return "is not written as a/b, below the root that is served";
+	if (rights->folders == WH_PEER_FOLDERS_MAX)
+		return "is one folder more than 8";
+	strcpy(rights->folder[rights->folders++], value);
+	return NULL;
+}
+
+static const char *take_from(struct wh_peer_file *peer, char *value)
+{
+	struct wh_rights *rights = &peer->rights;
+	struct wh_subnet subnet = {0};
+
+	if (!wh_subnet_parse(value, 0, &subnet))
+		return "is no subnet";
+	if (rights->subnets == WH_PEER_SUBNETS_MAX)
+		return "is one subnet more than 16";
+	rights->from[rights->subnets++] = subnet;
+	return NULL;
+}
+
+static const char *take_rate(struct wh_peer_file *peer, char *value)
+{
+	uint64_t bps;
+
+	if (wh_parse_rate(value, &bps) != 0)
+		return "is no rate";
+	if (bps < WH_RATE_MIN)
+		return "is below 1M";
+	peer->rights.rate_bps = bps;
+	return NULL;
+}
+
+static const char *take_sessions(struct wh_peer_file *peer, char *value)
+{
+	uint64_t count;
+
+	if (wh_parse_count(value, &count) != 0)
+		return "is no count";
+	if (count == 0 || count > SESSIONS_MAX)
+		return "is not from 1 to 4096";
+	peer->rights.sessions = (uint32_t)count;
+	return NULL;
+}
+
+static const char *take_bytes(struct wh_peer_file *peer, char *value)
+{
+	return wh_parse_size(value, &peer->rights.day_bytes) == 0 ? NULL : "is no size";
+}
+
+static const struct key {
+	const char *section;
+	const char *word;
+	take_fn take;
+	const char *example;
+	bool repeats;
+} keys[] = {
+	{"peer", "key", take_key, "sha256: and what `wavehaul trust show` says there", false},
+	{"peer", "subject", take_subject, "CN=dtn2,O=Site", false},
+	{"peer", "address", take_address, "192.0.2.2", true},
+	{"rights", "read", take_read, "yes", false},
+	{"rights", "write", take_write, "no", false},
+	{"rights", "measure", take_measure, "yes", false},
+	{"rights", "folder", take_folder, "incoming/run7", true},
+	{"rights", "from", take_from, "192.0.2.0/24", true},
+	{"rights", "rate", take_rate, "10G", false},
+	{"rights", "sessions", take_sessions, "4", false},
+	{"rights", "bytes", take_bytes, "10T", false},
+};
+
+#define KEYS (sizeof(keys) / sizeof(keys[0]))
+
+static const struct wh_ini_kind kinds[] = {{"peer", NULL}, {"rights", NULL}};
+
+static const struct key *find_key(const char *section, const char *word)
+{
+	for (size_t i = 0; i < KEYS; i++)
+		if ((section == NULL || strcmp(keys[i].section, section) == 0) &&
+			strcmp(keys[i].word, word) == 0)
+			return &keys[i];
+	return NULL;
+}
+
+static bool may_repeat(const char *section, const char *word)
+{
+	const struct key *key = find_key(section, word);
+
+	return key != NULL && key->repeats;
+}
+
+static const struct wh_ini_form form = {
+	.what = "peer's file",
+	.else_do = "`wavehaul trust add` makes one",
+	.kinds = kinds,
+	.n_kinds = 2,
+	.n_unnamed = 2,
+	.utf8 = true,
+	.may_repeat = may_repeat,
+};
+
+bool wh_peer_name_is_good(const char *name)
+{
+	size_t chars = strlen(name);
+
+	if (chars == 0 || chars >= WH_PEER_NAME_BYTES || !isalnum((unsigned char)name[0]))
+		return false;
+	for (size_t i = 0; i < chars; i++)
+		if (!isalnum((unsigned char)name[i]) && strchr("._-", name[i]) == NULL)
+			return false;
+	return true;
+}
+
+bool wh_peer_file_path(const char *folder, const char *name, char path[PATH_MAX])
+{
+	int length = snprintf(path, PATH_MAX, "%s/%s.conf", folder, name);
+
+	return length > 0 && length < PATH_MAX;
+}
+
+void wh_rights_init(struct wh_rights *rights)
+{
+	memset(rights, 0, sizeof(*rights));
+	rights->read = true;
+	rights->write = true;
+	rights->measure = true;
+	rights->rate_bps = WH_RATE_MAX;
+	rights->day_bytes = UINT64_MAX;
+}
+
+static int refuse_key(const char *where, const char *section, const char *word)
+{
+	char known[256] = "";
+
+	for (size_t i = 0; i < KEYS; i++) {
+		size_t used = strlen(known);
+
+		if (section == NULL || strcmp(keys[i].section, section) == 0)
+			snprintf(known + used, sizeof(known) - used, "%s%s", used > 0 ? ", " : "",
+				keys[i].word);
+	}
+	if (section != NULL)
+		wh_complain(
+			"%s: [%s] has no key '%s'; its keys are %s", where, section, word, known);
+	else
+		wh_complain("%s: a peer has no key '%s'; its keys are %s", where, word, known);
+	return WH_EXIT_USAGE;
+}
+
+/* A file has no such lines, and nobody is to make some by a value. */
+static bool is_plain(const char *value)
+{
+	for (; *value != '\0'; value++)
+		if (iscntrl((unsigned char)*value))
+			return false;
+	return true;
+}
+
+static int take(struct wh_peer_file *peer, const char *where, const char *section, const char *word,
+	const char *value)
+{
+	const struct key *key = find_key(section, word);
+	char *copy;
+
+	if (key == NULL)
+		return refuse_key(where, section, word);
+	copy = strdup(value);
+	if (copy == NULL)
+		return WH_EXIT_OTHER;
+
+	const char *wrong = is_plain(value) ? key->take(peer, copy) : "has a control character";
+
+	free(copy);
+	if (wrong == NULL)
+		return -1;
+	wh_complain("%s: %s = '%s' %s; write for example %s = %s", where, word, value, wrong, word,
+		key->example);
+	return WH_EXIT_USAGE;
+}
+
+static int take_all(struct wh_peer_file *peer, const struct wh_ini *ini)
+{
+	int status = -1;
+
+	for (uint32_t i = 0; i < ini->n_sections; i++)
+		for (uint32_t k = 0; status == -1 && k < ini->sections[i].n_entries; k++)
+			status = take(peer, ini->sections[i].entries[k].where,
+				ini->sections[i].word, ini->sections[i].entries[k].key,
+				ini->sections[i].entries[k].value);
+	if (status != -1 || peer->has_key != (peer->subject[0] != '\0'))
+		return status;
+	wh_complain("%s: a peer is known by its key or by the subject of its certificate; write "
+		    "one of the two into [peer]",
+		ini->path);
+	return WH_EXIT_USAGE;
+}
+
+int wh_peer_file_parse(struct wh_peer_file *peer, const char *name, const char *path,
+	const char *text, size_t bytes)
+{
+	struct wh_ini ini;
+
+	WH_ASSERT(wh_peer_name_is_good(name));
+	memset(peer, 0, sizeof(*peer));
+	strcpy(peer->name, name);
+	wh_rights_init(&peer->rights);
+
+	int status = wh_ini_parse(&ini, &form, path, text, bytes);
+
+	if (status == -1)
+		status = take_all(peer, &ini);
+	wh_ini_free(&ini);
+	return status;
+}
+
+static int cannot_read(const char *path, const char *why)
+{
+	wh_complain("cannot trust by %s: %s", path, why);
+	return WH_EXIT_NO_FILE;
+}
+
+/* Whoever may write it could trust anybody in our name. */
+static const char *wrong_with(const struct stat *facts)
+{
+	if (!S_ISREG(facts->st_mode))
+		return "it is no file";
+	if (facts->st_size > FILE_BYTES_MAX)
+		return "it is larger than 64 KiB";
+	if ((facts->st_mode & (S_IWGRP | S_IWOTH)) != 0)
+		return "others may write it; chmod go-w mends that";
+	if (facts->st_uid != geteuid() && facts->st_uid != 0)
+		return "it belongs to another user; chown mends that";
+	return NULL;
+}
+
+int wh_peer_file_read(struct wh_peer_file *peer, const char *name, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat facts;
+
+	if (fd < 0)
+		return cannot_read(path, strerror(errno));
+
+	const char *wrong = fstat(fd, &facts) != 0 ? strerror(errno) : wrong_with(&facts);
+
+	if (wrong != NULL) {
+		close(fd);
+		return cannot_read(path, wrong);
+	}
+
+	char *text = malloc((size_t)facts.st_size + 1);
+	ssize_t got = text == NULL ? -1 : read(fd, text, (size_t)facts.st_size);
+	int status = got < 0 ? cannot_read(path, "it cannot be read")
+			     : wh_peer_file_parse(peer, name, path, text, (size_t)got);
+
+	close(fd);
+	free(text);
+	return status;
+}
+
+int wh_peer_file_set(struct wh_peer_file *peer, const char *text)
+{
+	const char *value = strchr(text, '=');
+	char word[32];
+
+	if (value == NULL || value == text || value[1] == '\0' ||
+		(size_t)(value - text) >= sizeof(word)) {
+		wh_complain("'%s': write KEY=VALUE, for example write=no or folder=incoming", text);
+		return WH_EXIT_USAGE;
+	}
+	snprintf(word, sizeof(word), "%.*s", (int)(value - text), text);
+	return take(peer, text, NULL, word, value + 1);
+}
+
+static void write_value(FILE *to, const char *word, const char *value)
+{
+	fprintf(to, "%s = ", word);
+	for (; *value != '\0'; value++)
+		fprintf(to, *value == '#' ? "\\#" : "%c", *value);
+	fputc('\n', to);
+}
+
+static void write_rights(FILE *to, const struct wh_rights *rights)
+{
+	char text[WH_ADDRESS_TEXT_BYTES];
+
+	fprintf(to, "\n[rights]\nread = %s\nwrite = %s\nmeasure = %s\n",
+		rights->read ? "yes" : "no", rights->write ? "yes" : "no",
+		rights->measure ? "yes" : "no");
+	for (uint32_t i = 0; i < rights->folders; i++)
+		write_value(to, "folder", rights->folder[i]);
+	for (uint32_t i = 0; i < rights->subnets; i++)
+		fprintf(to, "from = %s/%u\n", wh_address_text(&rights->from[i].address, text),
+			rights->from[i].prefix_bits);
+	if (rights->rate_bps != WH_RATE_MAX)
+		fprintf(to, "rate = %" PRIu64 "\n", rights->rate_bps);
+	if (rights->sessions > 0)
+		fprintf(to, "sessions = %u\n", rights->sessions);
+	if (rights->day_bytes != UINT64_MAX)
+		fprintf(to, "bytes = %" PRIu64 "\n", rights->day_bytes);
+}
+
+void wh_peer_file_print(const struct wh_peer_file *peer, FILE *to)
+{
+	char id[WH_ID_TEXT_BYTES];
+	char fingerprint[WH_FINGERPRINT_BYTES];
+	char text[WH_ADDRESS_TEXT_BYTES];
+
+	fprintf(to, "# A peer of wavehaul: see wavehaul-trust(1).\n[peer]\n");
+	if (peer->has_key)
+		fprintf(to, "# %s\nkey = %s\n", wh_fingerprint_text(peer->id, fingerprint),
+			wh_id_text(peer->id, id));
+	else
+		write_value(to, "subject", peer->subject);
+	for (uint32_t i = 0; i < peer->addresses; i++)
+		fprintf(to, "address = %s\n", wh_address_text(&peer->address[i], text));
+	write_rights(to, &peer->rights);
+}
+
+int wh_peer_file_write(const struct wh_peer_file *peer, const char *path)
+{
+	struct wh_whole_file whole;
+	int rc = wh_whole_file_open(&whole, path);
+
+	if (rc == 0) {
+		(void)fchmod(fileno(whole.file), S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
+		wh_peer_file_print(peer, whole.file);
+		rc = wh_whole_file_close(&whole, true);
+	}
+	if (rc == 0)
+		return -1;
+	wh_complain("cannot write %s: %s", path, strerror(-rc));
+	return rc == -ENOSPC ? WH_EXIT_OTHER : WH_EXIT_NO_FILE;
+}
+
+bool wh_peer_file_has_address(const struct wh_peer_file *peer, const struct wh_address *address)
+{
+	for (uint32_t i = 0; i < peer->addresses; i++)
+		if (peer->address[i].family == address->family &&
+			memcmp(peer->address[i].ip, address->ip, sizeof(address->ip)) == 0)
+			return true;
+	return false;
+}
+
+static void add(char text[WH_RIGHTS_TEXT_BYTES], const char *before, const char *what)
+{
+	size_t used = strlen(text);
+
+	snprintf(text + used, WH_RIGHTS_TEXT_BYTES - used, "%s%s", used > 0 ? before : "", what);
+}
+
+const char *wh_rights_text(const struct wh_rights *rights, char text[WH_RIGHTS_TEXT_BYTES])
+{
+	char value[WH_ADDRESS_TEXT_BYTES + 8];
+
+	text[0] = '\0';
+	if (rights->read)
+		add(text, ", ", "read");
+	if (rights->write)
+		add(text, ", ", "write");
+	if (rights->measure)
+		add(text, ", ", "measure");
+	if (text[0] == '\0')
+		add(text, "", "nothing");
+	for (uint32_t i = 0; i < rights->folders; i++)
+		add(text, i == 0 ? " below " : ", ", rights->folder[i]);
+	for (uint32_t i = 0; i < rights->subnets; i++) {
+		int used;
+
+		wh_address_text(&rights->from[i].address, value);
+		used = (int)strlen(value);
+		snprintf(value + used, sizeof(value) - (size_t)used, "/%u",
+			rights->from[i].prefix_bits);
+		add(text, i == 0 ? "; from " : ", ", value);
+	}
+	if (rights->rate_bps != WH_RATE_MAX)
+		add(text, "; at most ",
+			wh_format_rate(value, sizeof(value), (double)rights->rate_bps));
+	if (rights->day_bytes != UINT64_MAX) {
+		add(text, "; at most ", wh_format_size(value, sizeof(value), rights->day_bytes));
+		add(text, "", " a day");
+	}
+	if (rights->sessions > 0) {
+		snprintf(value, sizeof(value), "%u jobs at once", rights->sessions);
+		add(text, "; ", value);
+	}
+	return text;
+}

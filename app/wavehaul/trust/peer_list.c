@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "trust/peer_list.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/complain.h"
+
+#define SUFFIX ".conf"
+
+/* The name that a file is for; false: it is no peer's. */
+static bool name_of(const char *entry, char name[WH_PEER_NAME_BYTES])
+{
+	size_t chars = strlen(entry);
+
+	if (chars <= strlen(SUFFIX) || chars - strlen(SUFFIX) >= WH_PEER_NAME_BYTES ||
+		strcmp(entry + chars - strlen(SUFFIX), SUFFIX) != 0)
+		return false;
+	memcpy(name, entry, chars - strlen(SUFFIX));
+	name[chars - strlen(SUFFIX)] = '\0';
+	return wh_peer_name_is_good(name);
+}
+
+static bool add(struct wh_peer_list *list, const struct wh_peer_file *peer)
+{
+	if (list->peers % 64 == 0) {
+		void *grown = realloc(list->peer, (list->peers + 64) * sizeof(struct wh_peer_file));
+
+		if (grown == NULL)
+			return false;
+		list->peer = grown;
+	}
+	list->peer[list->peers++] = *peer;
+	return true;
+}
+
+static bool read_one(struct wh_peer_list *list, const char *folder, const char *entry)
+{
+	char name[WH_PEER_NAME_BYTES];
+	char path[PATH_MAX];
+	struct wh_peer_file peer;
+
+	if (!name_of(entry, name) || !wh_peer_file_path(folder, name, path))
+		return true;
+	if (list->peers == WH_PEERS_TRUSTED_MAX) {
+		wh_complain("%s has more than %d peers; those beyond are not trusted", folder,
+			WH_PEERS_TRUSTED_MAX);
+		return false;
+	}
+	if (wh_peer_file_read(&peer, name, path) == -1)
+		return add(list, &peer);
+	list->wrong++;
+	return true;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct wh_peer_file *one = a;
+	const struct wh_peer_file *other = b;
+
+	return strcmp(one->name, other->name);
+}
+
+/* Nobody has two sets of rights: of files with the same key only the first by name counts. */
+static void drop_doubles(struct wh_peer_list *list)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < list->peers; i++) {
+		const struct wh_peer_file *peer = &list->peer[i];
+		const struct wh_peer_list before = {.peer = list->peer, .peers = kept};
+		const struct wh_peer_file *other =
+			peer->has_key ? wh_peer_list_with(&before, peer->id) : NULL;
+
+		if (other == NULL) {
+			list->peer[kept++] = *peer;
+			continue;
+		}
+		wh_complain("%s has the same key as %s, and does not count; remove one of the two",
+			peer->name, other->name);
+		list->wrong++;
+	}
+	list->peers = kept;
+}
+
+bool wh_peer_list_read(struct wh_peer_list *list, const char *folder)
+{
+	DIR *entries = opendir(folder);
+	const struct dirent *entry;
+	bool good = true;
+
+	*list = (struct wh_peer_list){0};
+	if (entries == NULL && errno != ENOENT)
+		wh_complain("cannot read the folder of those who are trusted, %s: %s", folder,
+			strerror(errno));
+	if (entries == NULL)
+		return errno == ENOENT;
+	while (good && (entry = readdir(entries)) != NULL)
+		good = read_one(list, folder, entry->d_name);
+	closedir(entries);
+	if (list->peers > 0)
+		qsort(list->peer, list->peers, sizeof(list->peer[0]), by_name);
+	drop_doubles(list);
+	return good;
+}
+
+void wh_peer_list_free(struct wh_peer_list *list)
+{
+	free(list->peer);
+	*list = (struct wh_peer_list){0};
+}
+
+const struct wh_peer_file *wh_peer_list_named(const struct wh_peer_list *list, const char *name)
+{
+	for (uint32_t i = 0; i < list->peers; i++)
+		if (strcmp(list->peer[i].name, name) == 0)
+			return &list->peer[i];
+	return NULL;
+}
+
+const struct wh_peer_file *wh_peer_list_at(
+	const struct wh_peer_list *list, const struct wh_address *address)
+{
+	for (uint32_t i = 0; i < list->peers; i++)
+		if (wh_peer_file_has_address(&list->peer[i], address))
+			return &list->peer[i];
+	return NULL;
+}
+
+const struct wh_peer_file *wh_peer_list_with(
+	const struct wh_peer_list *list, const uint8_t id[WH_IDENTITY_BYTES])
+{
+	for (uint32_t i = 0; i < list->peers; i++)
+		if (list->peer[i].has_key && memcmp(list->peer[i].id, id, WH_IDENTITY_BYTES) == 0)
+			return &list->peer[i];
+	return NULL;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_TRUST_PEER_LIST_H
+#define WH_APP_TRUST_PEER_LIST_H
+
+/* All peers of a folder, by name. */
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trust/peer_file.h"
+
+#define WH_PEERS_TRUSTED_MAX 4096
+
+struct wh_peer_list {
+	struct wh_peer_file *peer;
+	uint32_t peers;
+	uint32_t wrong; /* files that were complained about: they trust nobody */
+};
+
+/* A folder that is not there has none. False: no memory, or too many; complained. */
+bool wh_peer_list_read(struct wh_peer_list *list, const char *folder);
+void wh_peer_list_free(struct wh_peer_list *list);
+
+/* NULL: there is none. */
+const struct wh_peer_file *wh_peer_list_named(const struct wh_peer_list *list, const char *name);
+const struct wh_peer_file *wh_peer_list_at(
+	const struct wh_peer_list *list, const struct wh_address *address);
+const struct wh_peer_file *wh_peer_list_with(
+	const struct wh_peer_list *list, const uint8_t id[WH_IDENTITY_BYTES]);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "trust/swap.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "base/assert.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "trust/fingerprint.h"
+
+#define ANSWER_BYTES_MAX (64 << 10)
+#define WORDS_BEHIND     8
+
+extern char **environ;
+
+/* What is said there goes through a shell: names and keys have no sign that means something. */
+static char **make_command(const struct wh_swap *swap, const char *key)
+{
+	char **word = calloc(swap->words + WORDS_BEHIND, sizeof(word[0]));
+	const char *behind[] = {"wavehaul", "trust", "add", swap->as, key, "--json",
+		swap->replace ? "--replace" : NULL, NULL};
+
+	static_assert(sizeof(behind) / sizeof(behind[0]) <= WORDS_BEHIND, "room for all");
+	if (word == NULL)
+		return NULL;
+	memcpy(word, swap->via, swap->words * sizeof(word[0]));
+	for (uint32_t i = 0; behind[i] != NULL; i++)
+		word[swap->words + i] = (char *)behind[i];
+	return word;
+}
+
+static ssize_t read_all(int fd, char *text)
+{
+	size_t bytes = 0;
+	ssize_t got = 0;
+
+	while (bytes < ANSWER_BYTES_MAX &&
+		((got = read(fd, text + bytes, ANSWER_BYTES_MAX - bytes)) > 0 ||
+			(got < 0 && errno == EINTR)))
+		bytes += got > 0 ? (size_t)got : 0;
+	return got < 0 ? got : (ssize_t)bytes;
+}
+
+/* What it says on stdout; stdin and stderr are ours: it may ask for a password. */
+static int start(char **command, int *from, pid_t *pid)
+{
+	posix_spawn_file_actions_t actions;
+	int pipes[2];
+
+	if (pipe(pipes) != 0)
+		return errno;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, pipes[1], STDOUT_FILENO);
+	posix_spawn_file_actions_addclose(&actions, pipes[0]);
+	posix_spawn_file_actions_addclose(&actions, pipes[1]);
+
+	int rc = posix_spawnp(pid, command[0], &actions, NULL, command, environ);
+
+	posix_spawn_file_actions_destroy(&actions);
+	close(pipes[1]);
+	*from = pipes[0];
+	if (rc != 0)
+		close(pipes[0]);
+	return rc;
+}
+
+/* The other host's words are judged as a stranger's. */
+static bool take_answer(const char *text, size_t bytes, uint8_t their_id[WH_IDENTITY_BYTES])
+{
+	json_t *answer = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, NULL);
+	const char *key = json_string_value(json_object_get(json_object_get(answer, "own"), "key"));
+	bool ok = json_is_true(json_object_get(answer, "ok"));
+	bool good = ok && key != NULL && wh_id_read(key, their_id);
+	const char *error = json_string_value(json_object_get(answer, "error"));
+
+	if (!good && error != NULL)
+		wh_complain("the other host says: %s", error);
+	else if (!good)
+		wh_complain("the other host's answer is none of `wavehaul trust add --json`; is "
+			    "the same wavehaul installed there, and in its PATH?");
+	json_decref(answer);
+	return good;
+}
+
+static int wait_for(pid_t pid)
+{
+	int status = 0;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int run(char **command, char *text, uint8_t their_id[WH_IDENTITY_BYTES])
+{
+	int from = -1;
+	pid_t pid;
+	int rc = start(command, &from, &pid);
+
+	if (rc != 0) {
+		wh_complain("cannot run %s: %s", command[0], strerror(rc));
+		return WH_EXIT_NO_FILE;
+	}
+
+	ssize_t bytes = read_all(from, text);
+
+	close(from);
+
+	int ended = wait_for(pid);
+
+	if (bytes <= 0 && ended != 0) {
+		wh_complain("%s ended with status %d before the other host had said its key; its "
+			    "own words stand above",
+			command[0], ended);
+		return WH_EXIT_NETWORK;
+	}
+	if (bytes < 0 || !take_answer(text, (size_t)bytes, their_id))
+		return WH_EXIT_NETWORK;
+	return -1;
+}
+
+int wh_swap_run(const struct wh_swap *swap, uint8_t their_id[WH_IDENTITY_BYTES])
+{
+	char key[WH_ID_TEXT_BYTES];
+	char **command = make_command(swap, wh_id_text(swap->own_id, key));
+	char *text = malloc(ANSWER_BYTES_MAX);
+	int status = WH_EXIT_OTHER;
+
+	WH_ASSERT(swap->words > 0);
+	if (command != NULL && text != NULL)
+		status = run(command, text, their_id);
+	free(command);
+	free(text);
+	return status;
+}

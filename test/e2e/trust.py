@@ -1,0 +1,192 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: BSD-3-Clause
+"""Who is trusted: `wavehaul keygen` and `wavehaul trust`, on files of made-up users.
+
+    trust.py [--quick] [-k PATTERN] [--binary PATH]
+
+A line for each case, then 'N passed, N failed, N skipped'.
+"""
+
+import os
+import re
+import sys
+from pathlib import Path
+
+from harness import (Case, Program, decode_object, expect, expect_equal, expect_said,
+                     expect_status, run_cases)
+
+TOP = Path(__file__).resolve().parents[2]
+BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
+
+KEY = 'sha256:' + '00112233445566778899aabbccddeeff' * 2
+
+# Runs what follows the host's name as another user of this machine.
+FAKE_SSH = '''#!/bin/sh
+[ "$1" = "admin@dtn2" ] || { echo "no route to $1" >&2; exit 255; }
+shift
+WAVEHAUL_CONFIG_DIR=%s
+export WAVEHAUL_CONFIG_DIR
+exec sh -c "$*"
+'''
+
+
+class User:
+    """A user with a folder of settings."""
+
+    def __init__(self, program, folder):
+        self.program = program
+        self.folder = folder
+
+    def run(self, *args):
+        return self.program.run(*args, under=['env', f'WAVEHAUL_CONFIG_DIR={self.folder}',
+                                              f'PATH={self.path()}'])
+
+    def path(self):
+        return f'{self.folder.parent / "bin"}:{os.environ["PATH"]}'
+
+    def report(self, *args):
+        result = self.run(*args, '--json')
+        expect_status(result, 0)
+        return decode_object(result)
+
+    def key(self):
+        return self.report('trust', 'show')['own']['key']
+
+
+def bin_folder(program, folder):
+    """A folder in PATH with this wavehaul, and an ssh that leads to folder/there."""
+    names = folder / 'bin'
+    names.mkdir()
+    (names / 'wavehaul').symlink_to(Path(program.binary).resolve())
+    (names / 'ssh').write_text(FAKE_SSH % (folder / 'there'))
+    (names / 'ssh').chmod(0o755)
+
+
+def made_once(program, folder):
+    user = User(program, folder / 'here')
+    made = user.report('keygen')
+    path = folder / 'here/identity.pem'
+    expect_equal('the mode of the key', path.stat().st_mode & 0o7777, 0o600)
+    expect_equal('what is in the folder', os.listdir(folder / 'here'), ['identity.pem'])
+    expect(re.fullmatch(r'([0-9a-hjkmnp-tv-z]{4}-){4}[0-9a-hjkmnp-tv-z]{4}',
+                        made['own']['fingerprint']), made['own']['fingerprint'])
+    expect_equal('the scenes', [len(scene.split()) for scene in made['own']['scenes']], [4] * 4)
+    expect_equal('the key that is shown', user.key(), made['own']['key'])
+    again = user.run('keygen')
+    expect_status(again, 2)
+    expect_said(again, 'is there already; --replace')
+    expect_equal('the key after a refusal', user.key(), made['own']['key'])
+    expect(user.report('keygen', '--replace')['own']['key'] != made['own']['key'], 'the same key')
+
+
+def key_of_openssl(program, folder):
+    """The SHA-256 of the public key, as anybody may work it out."""
+    user = User(program, folder / 'here')
+    shown = user.key()
+    pem = folder / 'here/identity.pem'
+    other = Program('/bin/sh').run('-c', f'openssl x509 -in {pem} -pubkey -noout | '
+                                   'openssl pkey -pubin -outform der | sha256sum')
+    expect_status(other, 0)
+    expect_equal('the key', shown, 'sha256:' + other.out.split()[0])
+
+
+def others_may_read(program, folder):
+    user = User(program, folder / 'here')
+    user.report('keygen')
+    (folder / 'here/identity.pem').chmod(0o640)
+    result = user.run('trust', 'show')
+    expect_status(result, 3)
+    expect_said(result, 'others than its owner may read it.*chmod 600')
+
+
+def swapped(program, folder):
+    """Both know each other by one command; once more changes nothing."""
+    bin_folder(program, folder)
+    here, there = User(program, folder / 'here'), User(program, folder / 'there')
+    for _ in range(2):
+        result = here.run('trust', 'add', 'dtn2', 'write=no', '--as', 'dtn1', '--via', 'ssh',
+                          'admin@dtn2')
+        expect_status(result, 0)
+        expect_equal('who is known here', here.report('trust', 'show', 'dtn2')['peer']['key'],
+                     there.key())
+        expect_equal('who is known there', there.report('trust', 'show', 'dtn1')['peer']['key'],
+                     here.key())
+    peers = here.report('trust', 'list')['peers']
+    expect_equal('the peers', [(peer['name'], peer['rights']['write']) for peer in peers],
+                 [('dtn2', False)])
+
+
+def not_swapped(program, folder):
+    bin_folder(program, folder)
+    here, there = User(program, folder / 'here'), User(program, folder / 'there')
+    result = here.run('trust', 'add', 'dtn2', '--via', 'ssh', 'admin@dtn3')
+    expect_status(result, 5)
+    expect_said(result, 'no route to admin@dtn3')
+    expect_said(result, 'ssh ended with status 255')
+    result = here.run('trust', 'add', 'dtn2', '--via', 'echo', '{"ok":true}')
+    expect_status(result, 5)
+    expect_said(result, 'answer is none of')
+    expect_equal('who is known', here.report('trust', 'list')['peers'], [])
+    there.report('trust', 'add', 'dtn1', KEY)
+    result = here.run('trust', 'add', 'dtn2', '--as', 'dtn1', '--via', 'ssh', 'admin@dtn2')
+    expect_status(result, 5)
+    expect_said(result, 'the other host says: dtn1 is known already, by ANOTHER KEY')
+    expect_equal('who is known', here.report('trust', 'list')['peers'], [])
+    expect_status(here.run('trust', 'add', 'dtn2', '--as', 'dtn1', '--replace', '--via', 'ssh',
+                           'admin@dtn2'), 0)
+    expect_equal('who is known there', there.report('trust', 'show', 'dtn1')['peer']['key'],
+                 here.key())
+
+
+def added_and_removed(program, folder):
+    user = User(program, folder / 'here')
+    words = ('read=no', 'folder=in', 'folder=out/a', 'from=192.0.2.0/24', 'rate=10G',
+             'sessions=3', 'bytes=1T', 'address=192.0.2.2')
+    user.report('trust', 'add', 'dtn2', KEY, *words)
+    peer = user.report('trust', 'list')['peers'][0]
+    expect_equal('the rights', peer['rights'],
+                 {'read': False, 'write': True, 'measure': True, 'folder': ['in', 'out/a'],
+                  'from': ['192.0.2.0/24'], 'rate_bps': 10**10, 'sessions': 3,
+                  'day_bytes': 2**40})
+    expect_equal('the address', peer['address'], ['192.0.2.2'])
+    other = user.run('trust', 'add', 'dtn2', KEY.replace('0', '1'))
+    expect_status(other, 2)
+    expect_said(other, 'ANOTHER KEY')
+    twice = user.run('trust', 'add', 'dtn3', KEY)
+    expect_status(twice, 2)
+    expect_said(twice, "that key is dtn2's already")
+    user.report('trust', 'remove', 'dtn2')
+    expect_equal('who is left', user.report('trust', 'list')['peers'], [])
+    expect_status(user.run('trust', 'remove', 'dtn2'), 3)
+
+
+def wrong_files(program, folder):
+    """A file in which anything is wrong is named with its line, and trusts nobody."""
+    user = User(program, folder / 'here')
+    user.report('trust', 'add', 'dtn2', KEY)
+    path = folder / 'here/trust.d/dtn2.conf'
+    good = path.read_text()
+    path.write_text(good.replace('write = yes', 'write = maybe'))
+    result = user.run('trust', 'list')
+    expect_status(result, 3)
+    expect_said(result, r'dtn2.conf:8: write = .maybe. is neither yes nor no')
+    expect('dtn2' not in result.out, result.out)
+    path.write_text(good)
+    path.chmod(0o666)
+    result = user.run('trust', 'list')
+    expect_status(result, 3)
+    expect_said(result, 'others may write it')
+
+
+def cases():
+    yield Case('a key is made once', True, made_once)
+    yield Case('its name is what openssl says', False, key_of_openssl)
+    yield Case('a key that others may read', True, others_may_read)
+    yield Case('keys swapped by ssh', True, swapped)
+    yield Case('keys not swapped', False, not_swapped)
+    yield Case('a peer added and removed', False, added_and_removed)
+    yield Case('wrong files', True, wrong_files)
+
+
+if __name__ == '__main__':
+    sys.exit(run_cases(list(cases()), BINARY))
