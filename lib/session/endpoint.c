@@ -7,19 +7,12 @@
 
 #include "base/clock.h"
 #include "session/internal.h"
-#include "session/probes.h"
+#include "session/strays.h"
 #include "track/alloc.h"
 #include "wire/versions.h"
 
 /* New sessions that a turn takes, at most. */
 #define OPENED_PER_TURN 32
-
-/* A stateless answer and where it goes. */
-struct reply {
-	struct wh_address to;
-	uint8_t via[WH_ENDPOINT_VIA_BYTES];
-	uint8_t packet[WH_CONTROL_BYTES_MAX];
-};
 
 static uint32_t place_of(const struct wh_endpoint *endpoint, uint32_t lci)
 {
@@ -59,7 +52,8 @@ static int create_fifos(struct wh_endpoint *endpoint)
 {
 	/* A farewell that finds no room is a repeat that gets no answer. */
 	uint32_t farewells = endpoint->config.places / 2 - 1;
-	int rc = wh_slot_fifo_init(&endpoint->replies, WH_ENDPOINT_REPLIES, sizeof(struct reply));
+	int rc = wh_slot_fifo_init(
+		&endpoint->replies, WH_ENDPOINT_REPLIES, sizeof(struct wh_letter));
 
 	return rc != 0 ? rc
 		       : wh_slot_fifo_init(
@@ -120,7 +114,8 @@ int wh_endpoint_init(struct wh_endpoint *endpoint, const struct wh_endpoint_conf
 	memcpy(endpoint->listener.key, config->key, sizeof(config->key));
 	if (wh_probes_open(endpoint) == 0 && endpoint->session != NULL &&
 		endpoint->spent_us != NULL && endpoint->farewell != NULL && endpoint->rx != NULL &&
-		endpoint->tx != NULL && endpoint->opened != NULL && create_fifos(endpoint) == 0)
+		endpoint->tx != NULL && endpoint->opened != NULL && create_fifos(endpoint) == 0 &&
+		wh_letters_open(endpoint) == 0)
 		return 0;
 	wh_endpoint_free(endpoint);
 	return -ENOMEM;
@@ -130,6 +125,7 @@ void wh_endpoint_free(struct wh_endpoint *endpoint)
 {
 	wh_slot_fifo_free(&endpoint->replies);
 	wh_slot_fifo_free(&endpoint->farewells);
+	wh_letters_close(endpoint);
 	wh_answerer_free(&endpoint->answerer);
 	wh_half_destroy(endpoint->rx);
 	wh_half_destroy(endpoint->tx);
@@ -138,25 +134,6 @@ void wh_endpoint_free(struct wh_endpoint *endpoint)
 	wh_track_free(endpoint->farewell);
 	free(endpoint->opened);
 	*endpoint = (struct wh_endpoint){0};
-}
-
-static void reply_bytes(struct wh_endpoint *endpoint, const uint8_t *bytes, uint32_t length,
-	const struct wh_address *to)
-{
-	struct wh_slot *slot = wh_slot_fifo_reserve(&endpoint->replies);
-
-	if (slot == NULL) {
-		endpoint->stats.replies_dropped_pkts++;
-		return;
-	}
-
-	struct reply *out = (struct reply *)slot->data;
-
-	out->to = *to;
-	memcpy(out->via, endpoint->via, sizeof(out->via));
-	slot->bytes = length;
-	memcpy(out->packet, bytes, length);
-	wh_slot_fifo_commit(&endpoint->replies);
 }
 
 /*
@@ -204,7 +181,7 @@ static void answer(struct wh_endpoint *endpoint, uint64_t now_tsc,
 
 	wh_seal_begin_checksum(&seal, params->initiator_token);
 	wh_seal_close_packet(&seal, bytes, length);
-	reply_bytes(endpoint, bytes, length, from);
+	wh_letters_reply(endpoint, bytes, length, from);
 }
 
 static void take_open(struct wh_endpoint *endpoint, uint64_t now_tsc, const struct wh_open *open,
@@ -316,7 +293,7 @@ static bool repeat_farewell(struct wh_endpoint *endpoint, uint8_t *bytes, size_t
 		!has_not_heard(farewell, packet))
 		return false;
 	endpoint->stats.repeated_farewells++;
-	reply_bytes(endpoint, farewell->packet, sizeof(farewell->packet), from);
+	wh_letters_reply(endpoint, farewell->packet, sizeof(farewell->packet), from);
 	return true;
 }
 
@@ -388,7 +365,7 @@ static void take_foreign(struct wh_endpoint *endpoint, const uint8_t *bytes, siz
 	if (wh_versions_read(bytes, length, &versions))
 		hear_versions(endpoint, &versions, from);
 	else if (endpoint->config.welcome != NULL && wh_versions_answer(bytes, length, answer))
-		reply_bytes(endpoint, answer, sizeof(answer), from);
+		wh_letters_reply(endpoint, answer, sizeof(answer), from);
 }
 
 /* A stranger's packet, and his own means. */
@@ -408,18 +385,21 @@ static enum wh_wire_reason input_to_listener(struct wh_endpoint *endpoint, uint6
 	return WH_WIRE_OK;
 }
 
-/* Of who measures the way to here, whoever he is; or what a prober of ours has asked for. */
-static enum wh_wire_reason take_probe(struct wh_endpoint *endpoint, uint64_t now_tsc,
+/* Of no session: of who measures the way to here or greets, whoever he is, or an answer to us. */
+static enum wh_wire_reason take_stray(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	uint64_t arrived_tsc, uint8_t *bytes, size_t length, const struct wh_address *from,
 	struct wh_packet *packet)
 {
 	uint8_t answer[WH_CONTROL_BYTES_MAX];
 	uint32_t answer_bytes;
-	enum wh_wire_reason reason = wh_probes_input(
-		endpoint, now_tsc, arrived_tsc, bytes, length, from, packet, answer, &answer_bytes);
+	enum wh_wire_reason reason =
+		wh_is_greeting(packet) ? wh_letters_input(endpoint, now_tsc, bytes, length, from,
+						 packet, answer, &answer_bytes)
+				       : wh_probes_input(endpoint, now_tsc, arrived_tsc, bytes,
+						 length, from, packet, answer, &answer_bytes);
 
 	if (answer_bytes > 0)
-		reply_bytes(endpoint, answer, answer_bytes, from);
+		wh_letters_reply(endpoint, answer, answer_bytes, from);
 	return reason;
 }
 
@@ -511,8 +491,8 @@ void wh_endpoint_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t 
 	else if (reason == WH_WIRE_OK &&
 		 (packet.type == WH_PACKET_OPEN || packet.type == WH_PACKET_CONFIRM))
 		reason = input_to_listener(endpoint, now_tsc, bytes, length, from, &packet);
-	else if (reason == WH_WIRE_OK && unlikely(wh_is_probe(&packet)))
-		reason = take_probe(endpoint, now_tsc, arrived_tsc, bytes, length, from, &packet);
+	else if (reason == WH_WIRE_OK && unlikely(wh_is_probe(&packet) || wh_is_greeting(&packet)))
+		reason = take_stray(endpoint, now_tsc, arrived_tsc, bytes, length, from, &packet);
 	else if (reason == WH_WIRE_OK)
 		reason = input_to_session(
 			endpoint, now_tsc, arrived_tsc, bytes, length, from, &packet);
@@ -709,33 +689,12 @@ int wh_endpoint_open(struct wh_endpoint *endpoint, struct wh_session *session)
 	return -ENOBUFS;
 }
 
-static uint32_t output_replies(struct wh_endpoint *endpoint, struct wh_out *out, uint32_t count)
-{
-	struct wh_slot *slot;
-
-	/* One at a time: its address has one place to stay until it is sent. */
-	if (count == 0 || (slot = wh_slot_fifo_peek(&endpoint->replies)) == NULL)
-		return 0;
-
-	const struct reply *next = (const struct reply *)slot->data;
-
-	memcpy(out->head, next->packet, slot->bytes);
-	out->head_bytes = slot->bytes;
-	out->payload = NULL;
-	out->payload_bytes = 0;
-	endpoint->reply_to = next->to;
-	memcpy(endpoint->reply_via, next->via, sizeof(endpoint->reply_via));
-	out->to = &endpoint->reply_to;
-	wh_slot_fifo_release(&endpoint->replies);
-	return 1;
-}
-
 uint32_t wh_endpoint_output(
 	struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_out *out, uint32_t count)
 {
 	uint8_t before = wh_meter_enter(endpoint->config.tx_meter, WH_METER_TRANS);
 	const struct wh_half *half = endpoint->tx;
-	uint32_t sent = output_replies(endpoint, out, count);
+	uint32_t sent = wh_letters_output(endpoint, out, count);
 
 	for (uint32_t i = 0; i < half->actives; i++) {
 		uint32_t place = half->active[(endpoint->next_turn + i) % half->actives];
@@ -771,7 +730,7 @@ uint64_t wh_endpoint_send_deadline(const struct wh_endpoint *endpoint)
 	const struct wh_half *half = endpoint->tx;
 	uint64_t deadline_tsc = wh_min_u64(wh_half_deadline(half), wh_probes_deadline(endpoint));
 
-	if (endpoint->tx_leaving.first != NULL || wh_slot_fifo_count(&endpoint->replies) > 0 ||
+	if (endpoint->tx_leaving.first != NULL || wh_letters_wait(endpoint) ||
 		wh_ring_count(endpoint->opened) > 0)
 		return 0;
 	for (uint32_t i = 0; i < half->actives; i++) {

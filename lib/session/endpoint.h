@@ -45,6 +45,7 @@
 #include "session/half.h"
 #include "session/handshake.h"
 #include "session/session.h"
+#include "wire/letter.h"
 
 #define WH_ENDPOINT_PLACES_MIN 64
 #define WH_ENDPOINT_PLACES_MAX 8192
@@ -63,6 +64,7 @@ struct wh_endpoint_stats {
 	uint64_t refused_opens;
 	uint64_t repeated_farewells;   /* to peers that had not heard the last word */
 	uint64_t replies_dropped_pkts; /* no room for a stateless answer */
+	uint64_t letters_dropped_pkts; /* of greetings that are slower than they come */
 };
 
 struct wh_endpoint_config {
@@ -101,6 +103,12 @@ struct wh_endpoint_config {
 	enum wh_release_status (*may_probe)(
 		void *context, uint64_t now_tsc, const struct wh_address *peer);
 	uint32_t probe_room_pkts;
+	/*
+	 * Somebody takes what comes in letters_in and brings what goes out in letters_out, on one
+	 * core of his own: greetings, of this queue.
+	 */
+	bool greets;
+	uint32_t queue;
 	void *context;
 };
 
@@ -127,6 +135,8 @@ struct wh_endpoint {
 	struct wh_half *tx;
 	struct wh_slot_fifo replies;        /* stateless answers: RX core -> TX core */
 	struct wh_slot_fifo farewells;      /* of transmitters: TX core -> RX core */
+	struct wh_slot_fifo letters_in;     /* struct wh_letter: RX core -> who greets ... */
+	struct wh_slot_fifo letters_out;    /* ... -> TX core */
 	struct rte_ring *opened;            /* sessions: any core -> TX core */
 	_Atomic(struct wh_prober *) prober; /* NULL: none, both cores look */
 
@@ -148,6 +158,7 @@ struct wh_endpoint {
 	uint32_t next_turn;         /* output takes the sessions in turn */
 	struct wh_address reply_to; /* of the reply handed out last */
 	uint8_t reply_via[WH_ENDPOINT_VIA_BYTES];
+	struct wh_address letter_to; /* of the letter handed out last */
 };
 
 /* 0 or -ENOMEM. */

@@ -26,6 +26,7 @@
 
 #include "base/spin.h"
 #include "seal/bond.h"
+#include "trust/believer.h"
 #include "trust/greeting.h"
 #include "trust/stream.h"
 #include "wire/cookie.h"
@@ -42,15 +43,6 @@
 #define WH_GREETER_ACQUAINTANCES 64
 
 struct wh_guest;
-
-/* Who is met: the store of those that are believed says what he may do. */
-struct wh_greeted {
-	struct wh_address peer;
-	bool came; /* he greeted us; else we did */
-	uint8_t id[WH_IDENTITY_BYTES];
-	X509 *certificate; /* valid during the call, as is: */
-	STACK_OF(X509) * chain;
-};
 
 /* What became of a greeting. */
 struct wh_greeter_news {
@@ -72,12 +64,8 @@ struct wh_greeter_config {
 	uint32_t guests; /* 0: WH_GREETER_GUESTS; likewise: */
 	uint32_t guests_of_address;
 	uint32_t per_second;
-	/*
-	 * Whether he is welcome, and what `rights` of his bond says then; NONE: that is not known
-	 * yet, and is asked again. NULL: who has our own key is, and nobody else.
-	 */
-	enum wh_verdict (*believe)(
-		void *context, const struct wh_greeted *greeted, uint64_t *rights);
+	/* Whom to trust; NULL `believe`: who has our own key, and nobody else. */
+	struct wh_believer believer;
 	void (*tell)(void *context, const struct wh_greeter_news *news); /* or NULL */
 	void *context;
 };

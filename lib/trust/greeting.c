@@ -287,8 +287,6 @@ const char *wh_verdict_name(enum wh_verdict verdict)
 		[WH_VERDICT_NONE] = "none",
 		[WH_VERDICT_WELCOME] = "welcome",
 		[WH_VERDICT_UNKNOWN] = "unknown",
-		[WH_VERDICT_CHANGED] = "changed",
-		[WH_VERDICT_REFUSED] = "refused",
 		[WH_VERDICT_BUSY] = "busy",
 		[WH_VERDICT_CIPHER] = "cipher",
 	};

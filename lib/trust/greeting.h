@@ -35,12 +35,10 @@
 enum wh_verdict {
 	WH_VERDICT_NONE = 0, /* not known yet */
 	WH_VERDICT_WELCOME = 1,
-	WH_VERDICT_UNKNOWN = 2, /* nobody has said who that is */
-	WH_VERDICT_CHANGED = 3, /* another key than the one that is known for that peer */
-	WH_VERDICT_REFUSED = 4, /* known, and may not come, or not from there */
-	WH_VERDICT_BUSY = 5,    /* no place for another bond */
-	WH_VERDICT_CIPHER = 6,  /* no cipher that both take */
-	WH_VERDICTS = 7,
+	WH_VERDICT_UNKNOWN = 2, /* not trusted here */
+	WH_VERDICT_BUSY = 3,    /* no place for another bond */
+	WH_VERDICT_CIPHER = 4,  /* no cipher that both take */
+	WH_VERDICTS = 5,
 };
 
 #define WH_CARD_VERSION_BYTES 32

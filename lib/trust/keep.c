@@ -19,6 +19,15 @@ static void let_go(struct wh_greeter *greeter, struct wh_kept_bond *kept)
 	kept->bond = NULL;
 }
 
+/* Whom its owner does not trust any more loses his sessions, too. */
+static bool holds(const struct wh_greeter *greeter, const struct wh_bond *bond)
+{
+	const struct wh_believer *believer = &greeter->config.believer;
+
+	return believer->holds == NULL || bond->config.rights == 0 ||
+	       believer->holds(believer->context, bond->config.rights);
+}
+
 static bool is_idle(const struct wh_kept_bond *kept)
 {
 	return wh_bond_holders(kept->bond) == 1;
@@ -68,6 +77,8 @@ void wh_keep_sweep(struct wh_greeter *greeter, uint64_t now_tsc)
 			continue;
 		if (!is_idle(kept))
 			kept->used_tsc = now_tsc;
+		if (!holds(greeter, kept->bond))
+			wh_bond_revoke(kept->bond);
 		if (now_tsc - kept->used_tsc > idle_tsc || !wh_bond_is_alive(kept->bond))
 			let_go(greeter, kept);
 	}

@@ -16,31 +16,45 @@
 /* The last bytes of a greeting that is over have so long to arrive. */
 #define LAST_BYTES_MS 3000
 
-/* A number for a bond, and what stands against it; NONE: that is not known yet. */
+/* Whether he is trusted; NONE: that is not known yet. Who has our own key is one of us. */
+static enum wh_verdict believe(struct wh_greeter *greeter, struct wh_guest *guest)
+{
+	const struct wh_believer *believer = &greeter->config.believer;
+	const struct wh_greeting *greeting = &guest->greeting;
+	const struct wh_stranger stranger = {
+		.address = guest->peer,
+		.id = greeting->peer_id,
+		.certificate = wh_greeting_certificate(greeting),
+		.chain = wh_greeting_chain(greeting),
+		.we_asked = !guest->came,
+	};
+
+	if (believer->believe == NULL)
+		return memcmp(stranger.id, greeter->config.identity->id, WH_IDENTITY_BYTES) == 0
+			       ? WH_VERDICT_WELCOME
+			       : WH_VERDICT_UNKNOWN;
+	switch (believer->believe(believer->context, &stranger, &guest->rights)) {
+	case WH_BELIEVED:
+		return WH_VERDICT_WELCOME;
+	case WH_DISBELIEVED:
+		return WH_VERDICT_UNKNOWN;
+	default:
+		return WH_VERDICT_NONE;
+	}
+}
+
+/* The same, and a number for the bond. */
 static enum wh_verdict judge(struct wh_greeter *greeter, struct wh_guest *guest)
 {
 	const struct wh_greeter_config *config = &greeter->config;
-	const struct wh_greeting *greeting = &guest->greeting;
-	struct wh_greeted greeted = {
-		.peer = guest->peer,
-		.came = guest->came,
-		.certificate = wh_greeting_certificate(greeting),
-		.chain = wh_greeting_chain(greeting),
-	};
-	enum wh_verdict verdict;
+	const struct wh_card *theirs = &guest->greeting.theirs;
+	enum wh_verdict verdict = believe(greeter, guest);
 	uint32_t random;
 
-	memcpy(greeted.id, greeting->peer_id, sizeof(greeted.id));
-	if (config->believe != NULL)
-		verdict = config->believe(config->context, &greeted, &guest->rights);
-	else
-		verdict = memcmp(greeted.id, config->identity->id, sizeof(greeted.id)) == 0
-				  ? WH_VERDICT_WELCOME
-				  : WH_VERDICT_UNKNOWN;
 	if (verdict != WH_VERDICT_WELCOME)
 		return verdict;
-	if (guest->came && greeting->theirs.verdict == WH_VERDICT_WELCOME &&
-		(greeting->theirs.ciphers & config->ciphers) == 0)
+	if (guest->came && theirs->verdict == WH_VERDICT_WELCOME &&
+		(theirs->ciphers & config->ciphers) == 0)
 		return WH_VERDICT_CIPHER;
 	if (RAND_bytes((uint8_t *)&random, sizeof(random)) == 1)
 		guest->bond_number = wh_bonds_reserve(config->bonds, random);

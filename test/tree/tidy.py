@@ -49,6 +49,7 @@ PROVED_ELSEWHERE = {
     'lib/profile/profile.c': 'the table: test/unit/profile/options.c',
     'lib/session/send_rcv_stat.c': 'one of the eight processes: test/sim',
     'lib/session/send_trans_stat.c': 'one of the eight processes: test/sim',
+    'lib/session/strays.c': 'test/unit/session/probes.c and letters.c',
     'lib/session/view.c': 'what others may see of a session: test/sim',
     'lib/sim/memory.c': 'malloc that does not fail: all of test/unit/sim',
     'lib/sim/sim.c': 'what joins links and agents: test/unit/sim/link.c and route.c',

@@ -36,7 +36,7 @@ struct host {
 	struct wh_bonds bonds;
 	struct wh_greeter greeter;
 	struct wh_address address;
-	enum wh_verdict verdict; /* NONE: as greeters do on their own */
+	enum wh_belief belief;
 	uint32_t asked;
 	uint32_t told;
 	struct wh_greeter_news news;
@@ -57,15 +57,23 @@ static struct wh_address address_of(uint32_t host)
 		.ip = {10, 0, (uint8_t)(host >> 8), (uint8_t)host}};
 }
 
-static enum wh_verdict believe(void *context, const struct wh_greeted *greeted, uint64_t *rights)
+static enum wh_belief believe(void *context, const struct wh_stranger *stranger, uint64_t *rights)
 {
 	struct host *host = context;
 
 	host->asked++;
-	CU_ASSERT_EQUAL(memcmp(greeted->id, hosts[host == hosts].identity.id, 32), 0);
-	CU_ASSERT_PTR_NOT_NULL(greeted->certificate);
+	CU_ASSERT_EQUAL(memcmp(stranger->id, hosts[host == hosts].identity.id, 32), 0);
+	CU_ASSERT_PTR_NOT_NULL(stranger->certificate);
+	CU_ASSERT_EQUAL(stranger->we_asked, host == hosts);
 	*rights = 7;
-	return host->verdict;
+	return host->belief;
+}
+
+static bool holds(void *context, uint64_t rights)
+{
+	const struct host *host = context;
+
+	return rights == 7 && host->belief == WH_BELIEVED;
 }
 
 static void tell(void *context, const struct wh_greeter_news *news)
@@ -91,7 +99,8 @@ static void open_host(uint32_t number, bool believes, const struct wh_identity *
 		config.ciphers = 1 << WH_CIPHER_AES_128_GCM | 1 << WH_CIPHER_AES_256_GCM;
 	config.version = number == 0 ? "0.1 (a)" : "0.1 (b)";
 	config.bonds = &host->bonds;
-	config.believe = believes ? believe : NULL;
+	if (believes)
+		config.believer = (struct wh_believer){believe, holds, host};
 	config.tell = tell;
 	config.context = host;
 	CU_ASSERT_EQUAL_FATAL(wh_greeter_init(&host->greeter, &config), 0);
@@ -103,7 +112,7 @@ static void open_hosts(bool same_key, bool believe_each_other)
 
 	CU_ASSERT_EQUAL_FATAL(wh_identity_make(&hosts[0].identity), 0);
 	CU_ASSERT_EQUAL_FATAL(wh_identity_make(&hosts[1].identity), 0);
-	hosts[0].verdict = hosts[1].verdict = WH_VERDICT_WELCOME;
+	hosts[0].belief = hosts[1].belief = WH_BELIEVED;
 	open_host(0, believe_each_other, &hosts[0].identity, plain);
 	open_host(1, believe_each_other, &hosts[same_key ? 0 : 1].identity, plain);
 	flying = calloc(LINE_LETTERS, sizeof(*flying));
@@ -294,24 +303,22 @@ static void own_key_needs_nobody(void)
 static void refusals(void)
 {
 	static const struct {
-		enum wh_verdict client, server;
-		enum wh_verdict verdict;
+		enum wh_belief client, server;
 		bool by_peer;
 	} cases[] = {
-		{WH_VERDICT_WELCOME, WH_VERDICT_UNKNOWN, WH_VERDICT_UNKNOWN, true},
-		{WH_VERDICT_WELCOME, WH_VERDICT_REFUSED, WH_VERDICT_REFUSED, true},
-		{WH_VERDICT_CHANGED, WH_VERDICT_WELCOME, WH_VERDICT_CHANGED, false},
+		{WH_BELIEVED, WH_DISBELIEVED, true},
+		{WH_DISBELIEVED, WH_BELIEVED, false},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct wh_meeting meeting;
 
 		open_hosts(false, true);
-		hosts[0].verdict = cases[i].client;
-		hosts[1].verdict = cases[i].server;
+		hosts[0].belief = cases[i].client;
+		hosts[1].belief = cases[i].server;
 		meet(1000, &meeting);
 		CU_ASSERT_EQUAL(meeting.state, WH_MEETING_REFUSED);
-		CU_ASSERT_EQUAL(meeting.verdict, cases[i].verdict);
+		CU_ASSERT_EQUAL(meeting.verdict, WH_VERDICT_UNKNOWN);
 		CU_ASSERT_EQUAL(meeting.by_peer, cases[i].by_peer);
 		CU_ASSERT_EQUAL(memcmp(meeting.peer_id, hosts[1].identity.id, 32), 0);
 		run(100);
@@ -329,11 +336,11 @@ static void decided_later(void)
 	struct wh_meeting meeting;
 
 	open_hosts(false, true);
-	hosts[0].verdict = WH_VERDICT_NONE;
+	hosts[0].belief = WH_BELIEF_PENDING;
 	CU_ASSERT_EQUAL(meet(5000, &meeting), 5000);
 	CU_ASSERT_EQUAL(meeting.state, WH_MEETING_GREETS);
 	CU_ASSERT(hosts[0].asked > 200 && hosts[0].asked < 260);
-	hosts[0].verdict = WH_VERDICT_WELCOME;
+	hosts[0].belief = WH_BELIEVED;
 	CU_ASSERT(meet(1000, &meeting) < 100);
 	assert_bonded(&meeting);
 	close_hosts();
@@ -423,6 +430,14 @@ static void bonds_end(void)
 	CU_ASSERT_NOT_EQUAL(wh_bond_number(meeting.bond), number);
 	CU_ASSERT_EQUAL(wh_greeter_revoke(&hosts[0].greeter, hosts[0].identity.id), 0);
 	CU_ASSERT_EQUAL(wh_greeter_revoke(&hosts[0].greeter, hosts[1].identity.id), 1);
+	CU_ASSERT(wh_bond_is_revoked(meeting.bond));
+	wh_bond_let_go(meeting.bond);
+
+	/* Or as soon as whoever trusts does so no more. */
+	CU_ASSERT(meet(3000, &meeting) < 3000);
+	CU_ASSERT_FALSE(wh_bond_is_revoked(meeting.bond));
+	hosts[0].belief = WH_DISBELIEVED;
+	run(1001);
 	CU_ASSERT(wh_bond_is_revoked(meeting.bond));
 	wh_bond_let_go(meeting.bond);
 	close_hosts();

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "session/strays.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+
+/* Either way, waiting: more than greet at once say in a turn of whoever greets. */
+#define LETTERS 255
+
+static_assert(WH_VIA_BYTES == WH_ENDPOINT_VIA_BYTES, "a letter knows the way back");
+
+int wh_probes_open(struct wh_endpoint *endpoint)
+{
+	const struct wh_endpoint_config *config = &endpoint->config;
+	struct wh_answerer_config answerer = {
+		.hz = config->hz,
+		.room_pkts = config->probe_room_pkts,
+		.welcome = config->may_probe,
+		.context = config->context,
+	};
+
+	memcpy(answerer.key, config->key, sizeof(answerer.key));
+	return config->may_probe == NULL ? 0 : wh_answerer_init(&endpoint->answerer, &answerer);
+}
+
+void wh_endpoint_probe(struct wh_endpoint *endpoint, struct wh_prober *prober)
+{
+	WH_ASSERT(prober == NULL || atomic_load(&endpoint->prober) == NULL);
+	atomic_store(&endpoint->prober, prober);
+}
+
+enum wh_wire_reason wh_probes_input(struct wh_endpoint *endpoint, uint64_t now_tsc,
+	uint64_t arrived_tsc, uint8_t *bytes, size_t length, const struct wh_address *from,
+	struct wh_packet *packet, uint8_t *answer, uint32_t *answer_bytes)
+{
+	struct wh_prober *prober = atomic_load(&endpoint->prober);
+
+	*answer_bytes = 0;
+	if (packet->type == WH_PACKET_PROBE && endpoint->answerer.arrivals != NULL)
+		return wh_answerer_input(&endpoint->answerer, now_tsc, arrived_tsc, bytes, length,
+			from, packet, answer, answer_bytes);
+	if (packet->type == WH_PACKET_PROBE_ANSWER && prober != NULL)
+		wh_prober_input(prober, arrived_tsc, bytes, length, from);
+	else
+		endpoint->stats.no_session_pkts++;
+	return WH_WIRE_OK;
+}
+
+int32_t wh_probes_poll(struct wh_endpoint *endpoint, uint64_t now_tsc)
+{
+	struct wh_prober *prober = atomic_load(&endpoint->prober);
+
+	return prober != NULL ? wh_prober_poll(prober, now_tsc) : 0;
+}
+
+uint32_t wh_probes_output(
+	struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_out *out, uint32_t count)
+{
+	struct wh_prober *prober = atomic_load(&endpoint->prober);
+	uint32_t sent = 0;
+
+	for (; prober != NULL && sent < count; sent++) {
+		uint32_t length = wh_prober_output(prober, now_tsc, out[sent].head);
+
+		if (length == 0)
+			break;
+		out[sent].head_bytes = length;
+		out[sent].payload = NULL;
+		out[sent].payload_bytes = 0;
+		out[sent].to = &prober->config.peer;
+	}
+	return sent;
+}
+
+uint64_t wh_probes_deadline(const struct wh_endpoint *endpoint)
+{
+	const struct wh_prober *prober = atomic_load(&endpoint->prober);
+
+	return prober != NULL ? wh_prober_deadline(prober) : WH_TSC_NEVER;
+}
+
+int wh_letters_open(struct wh_endpoint *endpoint)
+{
+	int rc;
+
+	if (!endpoint->config.greets)
+		return 0;
+	rc = wh_slot_fifo_init(&endpoint->letters_in, LETTERS, sizeof(struct wh_letter));
+	return rc != 0 ? rc
+		       : wh_slot_fifo_init(
+				 &endpoint->letters_out, LETTERS, sizeof(struct wh_letter));
+}
+
+void wh_letters_close(struct wh_endpoint *endpoint)
+{
+	wh_slot_fifo_free(&endpoint->letters_in);
+	wh_slot_fifo_free(&endpoint->letters_out);
+}
+
+/* No longer than the question, and nothing is kept. */
+static uint32_t give_cookie(const struct wh_endpoint *endpoint, uint64_t now_tsc,
+	const struct wh_ask *ask, const struct wh_address *from, uint8_t *answer)
+{
+	struct wh_packet packet = {
+		.type = WH_PACKET_COOKIE,
+		.cookie = {.greeting = ask->greeting},
+	};
+
+	wh_greeting_cookie_make(packet.cookie.cookie, endpoint->listener.key,
+		wh_tsc_to_us(endpoint->config.hz, now_tsc), from, endpoint->config.queue,
+		ask->greeting);
+
+	uint32_t length = wh_packet_encode(&packet, answer, WH_CONTROL_BYTES_MAX);
+
+	wh_seal_close_packet(&wh_seal_to_listener, answer, length);
+	return length;
+}
+
+/* Whether a cookie of ours has proved the sender, or he knows the number that we told him. */
+static bool is_known(const struct wh_endpoint *endpoint, uint64_t now_tsc,
+	const struct wh_packet *packet, const struct wh_address *from, uint64_t *age_us)
+{
+	const struct wh_crypto *crypto = &packet->crypto;
+
+	*age_us = 0;
+	if (packet->type == WH_PACKET_CRYPTO && packet->flags == 0)
+		return wh_greeting_cookie_check(crypto->cookie, endpoint->listener.key,
+			wh_tsc_to_us(endpoint->config.hz, now_tsc),
+			WH_GREETING_COOKIE_S * WH_US_PER_S, from, endpoint->config.queue,
+			crypto->greeting, age_us);
+	return packet->cookie.greeting == wh_greeting_number(endpoint->listener.key, from);
+}
+
+/* As it came, or as it goes back from where the last packet came. */
+static void write_letter(const struct wh_endpoint *endpoint, struct wh_slot *slot,
+	const uint8_t *bytes, size_t length, const struct wh_address *peer)
+{
+	struct wh_letter *letter = (struct wh_letter *)slot->data;
+
+	WH_ASSERT(length <= sizeof(letter->packet));
+	letter->peer = *peer;
+	letter->queue = endpoint->config.queue;
+	letter->bytes = (uint32_t)length;
+	letter->is_answer = true;
+	memcpy(letter->via, endpoint->via, sizeof(letter->via));
+	memcpy(letter->packet, bytes, length);
+	slot->bytes = sizeof(*letter);
+}
+
+static void hand_over(struct wh_endpoint *endpoint, const uint8_t *bytes, size_t length,
+	const struct wh_address *from, uint64_t age_us)
+{
+	struct wh_slot *slot = wh_slot_fifo_reserve(&endpoint->letters_in);
+
+	if (slot == NULL) {
+		endpoint->stats.letters_dropped_pkts++;
+		return;
+	}
+	write_letter(endpoint, slot, bytes, length, from);
+	((struct wh_letter *)slot->data)->rtt_us = (uint32_t)age_us;
+	wh_slot_fifo_commit(&endpoint->letters_in);
+}
+
+enum wh_wire_reason wh_letters_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint8_t *bytes,
+	size_t length, const struct wh_address *from, struct wh_packet *packet, uint8_t *answer,
+	uint32_t *answer_bytes)
+{
+	uint64_t age_us;
+
+	*answer_bytes = 0;
+	if (!endpoint->config.greets) {
+		endpoint->stats.no_session_pkts++;
+		return WH_WIRE_OK;
+	}
+
+	enum wh_wire_reason reason = wh_seal_open_packet(&wh_seal_to_listener, bytes, length);
+
+	if (reason == WH_WIRE_OK)
+		reason = wh_packet_read(bytes, length, packet);
+	if (reason != WH_WIRE_OK)
+		return reason;
+	if (packet->type == WH_PACKET_ASK)
+		*answer_bytes =
+			endpoint->config.welcome == NULL
+				? 0
+				: give_cookie(endpoint, now_tsc, &packet->ask, from, answer);
+	else if (is_known(endpoint, now_tsc, packet, from, &age_us))
+		hand_over(endpoint, bytes, length, from, age_us);
+	else
+		endpoint->stats.bad_cookie_pkts++;
+	return WH_WIRE_OK;
+}
+
+void wh_letters_reply(struct wh_endpoint *endpoint, const uint8_t *bytes, uint32_t length,
+	const struct wh_address *to)
+{
+	struct wh_slot *slot = wh_slot_fifo_reserve(&endpoint->replies);
+
+	if (slot == NULL) {
+		endpoint->stats.replies_dropped_pkts++;
+		return;
+	}
+	write_letter(endpoint, slot, bytes, length, to);
+	wh_slot_fifo_commit(&endpoint->replies);
+}
+
+static uint32_t output(struct wh_endpoint *endpoint, struct wh_slot_fifo *fifo, struct wh_out *out)
+{
+	struct wh_slot *slot = wh_slot_fifo_peek(fifo);
+
+	if (slot == NULL)
+		return 0;
+
+	const struct wh_letter *letter = (const struct wh_letter *)slot->data;
+	struct wh_address *to = letter->is_answer ? &endpoint->reply_to : &endpoint->letter_to;
+
+	*to = letter->peer;
+	if (letter->is_answer)
+		memcpy(endpoint->reply_via, letter->via, sizeof(endpoint->reply_via));
+	memcpy(out->head, letter->packet, letter->bytes);
+	out->head_bytes = letter->bytes;
+	out->payload = NULL;
+	out->payload_bytes = 0;
+	out->to = to;
+	wh_slot_fifo_release(fifo);
+	return 1;
+}
+
+/* One at a time: its address has one place to stay until it is sent. */
+uint32_t wh_letters_output(struct wh_endpoint *endpoint, struct wh_out *out, uint32_t count)
+{
+	uint32_t sent = count > 0 ? output(endpoint, &endpoint->replies, out) : 0;
+
+	if (sent == 0 && count > 0 && endpoint->config.greets)
+		sent = output(endpoint, &endpoint->letters_out, out);
+	return sent;
+}
+
+bool wh_letters_wait(const struct wh_endpoint *endpoint)
+{
+	return wh_slot_fifo_count(&endpoint->replies) > 0 ||
+	       (endpoint->config.greets && wh_slot_fifo_count(&endpoint->letters_out) > 0);
+}

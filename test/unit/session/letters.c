@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Greetings at an endpoint: who gets a cookie, what goes on to whoever greets, and back. */
+#include <string.h>
+
+#include "seal/seal.h"
+#include "session/endpoint.h"
+#include "unit.h"
+
+const char wh_suite_name[] = "letters";
+
+#define HZ UINT64_C(1000000000)
+
+static struct wh_endpoint endpoint;
+static const struct wh_address peer = {.family = WH_IPV4, .port = 7000, .ip = {10, 0, 0, 2}};
+static const struct wh_address other = {.family = WH_IPV4, .port = 7001, .ip = {10, 0, 0, 2}};
+
+static enum wh_release_status welcome(void *context, uint64_t now_tsc,
+	const struct wh_open_params *params, const struct wh_address *from, uint32_t *buffer_chunks)
+{
+	(void)context;
+	(void)now_tsc;
+	(void)params;
+	(void)from;
+	(void)buffer_chunks;
+	return WH_STATUS_REFUSED;
+}
+
+static void begin(bool greets, bool listens)
+{
+	const struct wh_endpoint_config config = {
+		.hz = HZ,
+		.key = {7},
+		.places = 64,
+		.greets = greets,
+		.queue = 3,
+		.welcome = listens ? welcome : NULL,
+	};
+
+	CU_ASSERT_EQUAL_FATAL(wh_endpoint_init(&endpoint, &config), 0);
+	memcpy(endpoint.via, "\1\2\3\4\5\6", 6);
+}
+
+static uint32_t input(uint64_t now_tsc, const struct wh_packet *packet,
+	const struct wh_address *from, struct wh_out *out)
+{
+	uint8_t bytes[WH_CONTROL_BYTES_MAX];
+	uint32_t length = wh_packet_encode(packet, bytes, sizeof(bytes));
+
+	wh_seal_close_packet(&wh_seal_to_listener, bytes, length);
+	wh_endpoint_input(&endpoint, now_tsc, now_tsc, bytes, length, from);
+	return wh_endpoint_output(&endpoint, now_tsc, out, 1);
+}
+
+/* Returns the cookie that the peer gets for its question. */
+static struct wh_cookie ask(uint64_t now_tsc, uint64_t greeting)
+{
+	const struct wh_packet packet = {.type = WH_PACKET_ASK, .ask = {.greeting = greeting}};
+	struct wh_packet answer;
+	const uint8_t *via;
+	uint8_t head[WH_CONTROL_BYTES_MAX];
+	struct wh_out out = {.head = head};
+
+	CU_ASSERT_EQUAL_FATAL(input(now_tsc, &packet, &peer, &out), 1);
+	CU_ASSERT_EQUAL(out.head_bytes, 64);
+	CU_ASSERT(wh_endpoint_is_reply(&endpoint, out.to, &via));
+	CU_ASSERT(wh_address_equal(out.to, &peer));
+	CU_ASSERT_EQUAL(memcmp(via, "\1\2\3\4\5\6", 6), 0);
+	CU_ASSERT_EQUAL(wh_packet_decode(head, out.head_bytes, &answer), WH_WIRE_OK);
+	CU_ASSERT_EQUAL(answer.type, WH_PACKET_COOKIE);
+	CU_ASSERT_EQUAL(answer.cookie.greeting, greeting);
+	return answer.cookie;
+}
+
+static uint32_t handed_over(void)
+{
+	return wh_slot_fifo_count(&endpoint.letters_in);
+}
+
+static void cookies(void)
+{
+	struct wh_packet piece = {.type = WH_PACKET_CRYPTO, .crypto = {.bytes = 5}};
+	uint8_t head[WH_CONTROL_BYTES_MAX];
+	struct wh_out out = {.head = head};
+	struct wh_cookie cookie;
+
+	begin(true, true);
+	cookie = ask(5 * HZ, 4711);
+	piece.crypto.greeting = 4711;
+	CU_ASSERT_EQUAL(input(6 * HZ, &piece, &peer, &out), 0);
+	CU_ASSERT_EQUAL(handed_over(), 0);
+	memcpy(piece.crypto.cookie, cookie.cookie, sizeof(cookie.cookie));
+	CU_ASSERT_EQUAL(input(6 * HZ, &piece, &other, &out), 0);
+	CU_ASSERT_EQUAL(handed_over(), 0);
+	CU_ASSERT_EQUAL(endpoint.stats.bad_cookie_pkts, 2);
+	CU_ASSERT_EQUAL(input(6 * HZ, &piece, &peer, &out), 0);
+	CU_ASSERT_EQUAL_FATAL(handed_over(), 1);
+
+	const struct wh_letter *letter =
+		(const struct wh_letter *)wh_slot_fifo_peek(&endpoint.letters_in)->data;
+
+	CU_ASSERT(wh_address_equal(&letter->peer, &peer));
+	CU_ASSERT_EQUAL(letter->queue, 3);
+	CU_ASSERT_EQUAL(letter->rtt_us, 1000000);
+	CU_ASSERT_EQUAL(letter->bytes, 64 + 4 + 5);
+	CU_ASSERT_EQUAL(memcmp(letter->via, "\1\2\3\4\5\6", 6), 0);
+
+	/* Until it is too old. */
+	CU_ASSERT_EQUAL(input(25 * HZ, &piece, &peer, &out), 0);
+	CU_ASSERT_EQUAL(handed_over(), 2);
+	CU_ASSERT_EQUAL(input(25 * HZ + 1000, &piece, &peer, &out), 0);
+	CU_ASSERT_EQUAL(handed_over(), 2);
+	wh_endpoint_free(&endpoint);
+}
+
+/* Answers to greetings of ours: whoever does not know the number is not heard. */
+static void answers(void)
+{
+	struct wh_packet answer = {.type = WH_PACKET_COOKIE};
+	uint8_t head[WH_CONTROL_BYTES_MAX];
+	struct wh_out out = {.head = head};
+	uint64_t number;
+
+	begin(true, false);
+	number = wh_greeting_number(endpoint.listener.key, &peer);
+	answer.cookie.greeting = number ^ 1;
+	CU_ASSERT_EQUAL(input(HZ, &answer, &peer, &out), 0);
+	answer.cookie.greeting = number;
+	CU_ASSERT_EQUAL(input(HZ, &answer, &other, &out), 0);
+	CU_ASSERT_EQUAL(handed_over(), 0);
+	CU_ASSERT_EQUAL(input(HZ, &answer, &peer, &out), 0);
+	CU_ASSERT_EQUAL(handed_over(), 1);
+	answer = (struct wh_packet){
+		.type = WH_PACKET_CRYPTO, .flags = WH_FLAG_ANSWER, .crypto = {.greeting = number}};
+	CU_ASSERT_EQUAL(input(HZ, &answer, &peer, &out), 0);
+	CU_ASSERT_EQUAL(handed_over(), 2);
+
+	/* Who listens to nobody gives no cookies. */
+	const struct wh_packet question = {.type = WH_PACKET_ASK};
+
+	CU_ASSERT_EQUAL(input(HZ, &question, &peer, &out), 0);
+	wh_endpoint_free(&endpoint);
+}
+
+/* What is too much is lost, and counted; the rest waits. */
+static void bounded(void)
+{
+	struct wh_packet answer = {.type = WH_PACKET_COOKIE};
+	uint8_t head[WH_CONTROL_BYTES_MAX];
+	struct wh_out out = {.head = head};
+
+	begin(true, true);
+	answer.cookie.greeting = wh_greeting_number(endpoint.listener.key, &peer);
+	for (uint32_t i = 0; i < 300; i++)
+		input(HZ, &answer, &peer, &out);
+	CU_ASSERT_EQUAL(handed_over(), 255);
+	CU_ASSERT_EQUAL(endpoint.stats.letters_dropped_pkts, 45);
+	wh_endpoint_free(&endpoint);
+
+	/* Where nobody greets they are of no session. */
+	begin(false, true);
+	CU_ASSERT_EQUAL(input(HZ, &answer, &peer, &out), 0);
+	CU_ASSERT_EQUAL(endpoint.stats.no_session_pkts, 1);
+	wh_endpoint_free(&endpoint);
+}
+
+static void post(bool is_answer, uint8_t byte)
+{
+	struct wh_slot *slot = wh_slot_fifo_reserve(&endpoint.letters_out);
+	struct wh_letter *letter;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(slot);
+	letter = (struct wh_letter *)slot->data;
+	*letter = (struct wh_letter){
+		.peer = is_answer ? peer : other,
+		.bytes = 70,
+		.is_answer = is_answer,
+		.via = {9},
+	};
+	memset(letter->packet, byte, letter->bytes);
+	slot->bytes = sizeof(*letter);
+	wh_slot_fifo_commit(&endpoint.letters_out);
+}
+
+/* Those to strangers go back by where they came from, others as neighbours are found. */
+static void out_again(void)
+{
+	uint8_t heads[2][WH_CONTROL_BYTES_MAX];
+	struct wh_out out[2] = {{.head = heads[0]}, {.head = heads[1]}};
+	const uint8_t *via;
+
+	begin(true, true);
+	CU_ASSERT_EQUAL(wh_endpoint_send_deadline(&endpoint), UINT64_MAX);
+	post(true, 1);
+	post(false, 2);
+	CU_ASSERT_EQUAL(wh_endpoint_send_deadline(&endpoint), 0);
+	CU_ASSERT_EQUAL(wh_endpoint_output(&endpoint, HZ, out, 0), 0);
+	CU_ASSERT_EQUAL(wh_endpoint_output(&endpoint, HZ, out, 2), 1);
+	CU_ASSERT_EQUAL(out[0].head_bytes, 70);
+	CU_ASSERT_EQUAL(heads[0][69], 1);
+	CU_ASSERT(wh_endpoint_is_reply(&endpoint, out[0].to, &via));
+	CU_ASSERT_EQUAL(via[0], 9);
+	CU_ASSERT(wh_address_equal(out[0].to, &peer));
+	CU_ASSERT_EQUAL(wh_endpoint_output(&endpoint, HZ, out, 2), 1);
+	CU_ASSERT_EQUAL(heads[0][69], 2);
+	CU_ASSERT_FALSE(wh_endpoint_is_reply(&endpoint, out[0].to, &via));
+	CU_ASSERT(wh_address_equal(out[0].to, &other));
+	CU_ASSERT_EQUAL(wh_endpoint_output(&endpoint, HZ, out, 2), 0);
+	CU_ASSERT_EQUAL(wh_endpoint_send_deadline(&endpoint), UINT64_MAX);
+	wh_endpoint_free(&endpoint);
+}
+
+CU_TestInfo wh_tests[] = {
+	{"cookies", cookies},
+	{"answers", answers},
+	{"bounded", bounded},
+	{"out again", out_again},
+	CU_TEST_INFO_NULL,
+};
