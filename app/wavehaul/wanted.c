@@ -55,6 +55,13 @@ struct wh_request wh_wanted_request(const struct wh_settings *settings, enum wh_
 		.there = {.root_fd = -1},
 	};
 
+	request.rules = (struct wh_rules){
+		.entries_max = settings->job_files,
+		.bytes_max = settings->job_bytes,
+		.depth_max = settings->job_depth,
+		.plain_names = settings->plain_names,
+		.links_inside = settings->links_inside,
+	};
 	if (settings->known.by == WH_KNOWN_TOLD)
 		request.known = settings->known.path;
 	if (verb == WH_JOB_SEND || verb == WH_JOB_GET)

@@ -106,7 +106,7 @@ static const struct wh_record_field outcome_fields[] = {
 	FIELD(outcome, id, 0, ID_MAX),
 	FIELD(outcome, error, 0, ERRNO_MAX),
 	FIELD(outcome, status, WH_OUTCOME_SKIPPED, WH_OUTCOME_FAILED),
-	FIELD(outcome, doing, 0, WH_DOING_KIND),
+	FIELD(outcome, doing, 0, WH_DOING_LINKING),
 };
 
 static const struct wh_record_field totals_fields[] = {
@@ -220,12 +220,37 @@ const char *wh_doing_name(enum wh_doing doing)
 		[WH_DOING_DIGEST] = "comparing digests",
 		[WH_DOING_PATH] = "looking up the path",
 		[WH_DOING_KIND] = "looking at its kind",
+		[WH_DOING_COUNTING] = "counting files and folders",
+		[WH_DOING_ADDING] = "adding up bytes",
+		[WH_DOING_DESCENDING] = "counting folders in folders",
+		[WH_DOING_NAMING] = "looking at its name",
+		[WH_DOING_LINKING] = "looking where the link leads",
 		[WH_DOING_PASSING] = "passing it over",
 	};
 
 	static_assert(RTE_DIM(names) == WH_DOINGS, "a name for each");
 	WH_ASSERT((uint32_t)doing < WH_DOINGS);
 	return names[doing];
+}
+
+const char *wh_doing_forbidden(enum wh_doing doing)
+{
+	switch (doing) {
+	case WH_DOING_COUNTING:
+		return "there are more files and folders than one job may bring there "
+		       "(--job-files)";
+	case WH_DOING_ADDING:
+		return "there are more bytes than one job may bring there (--job-bytes)";
+	case WH_DOING_DESCENDING:
+		return "more folders are above it than may be there (--job-depth)";
+	case WH_DOING_NAMING:
+		return "its name has control characters, which may not be there (--plain-names)";
+	case WH_DOING_LINKING:
+		return "the link leads out of what is sent, which may not be there "
+		       "(--links-inside)";
+	default:
+		return NULL;
+	}
 }
 
 static bool has_nul(const char *text, size_t bytes)

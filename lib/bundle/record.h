@@ -109,11 +109,19 @@ enum wh_doing {
 	WH_DOING_DIGEST,     /* what arrived is not what was read */
 	WH_DOING_PATH,       /* a path that is not allowed there */
 	WH_DOING_KIND,       /* neither file, folder nor link; or a folder without -r */
+	WH_DOING_COUNTING,   /* what a job may bring there: entries, ... */
+	WH_DOING_ADDING,     /* ... bytes, ... */
+	WH_DOING_DESCENDING, /* ... folders in folders, ... */
+	WH_DOING_NAMING,     /* ... names, ... */
+	WH_DOING_LINKING,    /* ... where links lead */
 	WH_DOING_PASSING,    /* of a tree's FAULT only: no failure, its kind is not taken */
 	WH_DOINGS,
 };
 
 const char *wh_doing_name(enum wh_doing doing);
+
+/* What of a rule that forbids it is said in place of an error's words; NULL: it is none. */
+const char *wh_doing_forbidden(enum wh_doing doing);
 
 struct wh_entry {
 	uint64_t id; /* ascending in a bundle, not necessarily by one */

@@ -40,7 +40,11 @@ static int32_t refuse(struct wh_sink *sink)
 	}
 	if (sink->step != WH_STEP_TELLING || !wh_pack_has_room(&sink->answers, REFUSED_BYTES_MAX))
 		return 0;
-	if (sink->progress.error == -EPROTO)
+	const char *forbidden = wh_doing_forbidden(sink->progress.doing);
+
+	if (forbidden != NULL)
+		snprintf(text, sizeof(text), "%s", forbidden);
+	else if (sink->progress.error == -EPROTO)
 		snprintf(text, sizeof(text), "what arrived makes no sense");
 	else if (sink->progress.error == -EBADMSG)
 		snprintf(text, sizeof(text), "what arrived is not what was sent");
@@ -177,6 +181,8 @@ int wh_sink_open(struct wh_sink **result, const struct wh_sink_config *config, e
 	if (sink == NULL)
 		return rc;
 	sink->config = *config;
+	if (sink->config.used == NULL)
+		sink->config.used = &sink->used;
 	sink->large_paths = calloc(WH_SINK_LARGE_MAX, sizeof(*sink->large_paths));
 	if (sink->large_paths == NULL)
 		goto free_state;

@@ -55,6 +55,7 @@
 #include "bundle/waits.h"
 #include "sink/assembly.h"
 #include "sink/room.h"
+#include "sink/rules.h"
 #include "source/source.h"
 
 /* In a poll, in round numbers: files put in place, and bytes hashed and written. */
@@ -82,7 +83,9 @@ struct wh_sink_config {
 	struct wh_assemblies *assemblies;
 	uint32_t lane;
 	uint32_t lanes;
-	struct wh_room *room; /* of the process: what its sinks promise together */
+	struct wh_rules rules;
+	struct wh_rules_used *used; /* of its lanes; NULL: this is the only one */
+	struct wh_room *room;       /* of the process: what its sinks promise together */
 	/* Room that files announced and not written yet may hold together; NULL: any. More of them
 	 * are let in while there is room, and find it or not when their bytes come. */
 	struct wh_room_share *share;

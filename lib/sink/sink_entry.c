@@ -374,12 +374,26 @@ static void take_placed(struct wh_sink *sink, const struct wh_entry *entry, uint
 	}
 }
 
+/* By the rules; else it has its outcome, or the bundle its end. */
+static bool is_allowed(struct wh_sink *sink, const struct wh_entry *entry)
+{
+	enum wh_doing doing;
+	enum wh_ruling ruling =
+		wh_rules_judge(&sink->config.rules, sink->config.used, entry, &doing);
+
+	if (ruling == WH_RULING_BROKEN)
+		wh_sink_break(sink, -EDQUOT, doing);
+	else if (ruling == WH_RULING_FAILED && !fail_entry(sink, entry, -EPERM, doing))
+		refuse(sink);
+	return ruling == WH_RULING_TAKEN;
+}
+
 void wh_sink_take_entry(struct wh_sink *sink, const struct wh_entry *entry, uint64_t now_tsc)
 {
 	if (entry->content >= WH_CONTENT_HEAD && !wh_sink_can_join(sink, entry))
 		refuse(sink);
 	else if (entry->content == WH_CONTENT_PART)
 		take_part(sink, entry);
-	else
+	else if (is_allowed(sink, entry))
 		take_placed(sink, entry, now_tsc);
 }

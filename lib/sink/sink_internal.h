@@ -135,6 +135,7 @@ struct wh_sink {
 	struct wh_hasher content;  /* of intake.file */
 	struct wh_hasher existing; /* of comparing */
 	struct wh_sink_config config;
+	struct wh_rules_used used; /* where nobody else has it */
 	struct wh_sink_progress progress;
 	enum wh_sink_step step;
 	int anchor_fd;   /* the target's folder */

@@ -17,7 +17,7 @@ from pair import SERVER, Pair, remote
 
 BINARY = Path(__file__).resolve().parents[2] / 'build/release/app/wavehaul/wavehaul'
 
-OK, NETWORK = 0, 5
+OK, OTHER, NETWORK, PARTIAL = 0, 1, 5, 23
 GIB = 1 << 30
 
 
@@ -57,7 +57,40 @@ def places_of_a_peer(program, folder):
         pair.stop_server()
 
 
+def what_may_come(program, folder):
+    """Entries that a rule forbids fail one by one, in its words; too many end a job."""
+    tree = folder / 'tree'
+    (tree / 'a' / 'b').mkdir(parents=True)
+    (tree / 'fine').write_text('fine')
+    (tree / 'a' / 'b' / 'deep').write_text('deep')
+    (tree / 'esc\x1b]0;title\x07').write_text('esc')
+    (tree / 'out').symlink_to('/etc/passwd')
+    rules = ('--job-depth', '2', '--job-files', '7', '--job-bytes', '1M', '--plain-names',
+             '--links-inside')
+    with Pair(program, folder, server=rules) as pair:
+        result = pair.run('send', '--json', '-r', tree, remote('to/'))
+        expect_status(result, PARTIAL)
+        report = json.loads(result.out)
+        expect_equal('what failed', sorted(f['path'] for f in report['failures']),
+                     ['tree/a/b/deep', 'tree/esc\x1b]0;title\x07', 'tree/out'])
+        for failure, word in zip(sorted(report['failures'], key=lambda f: f['path']),
+                                 ('--job-depth', '--plain-names', '--links-inside')):
+            expect(word in failure['error'], f'{failure}')
+        expect_equal('what came', sorted(os.listdir(pair.served / 'to' / 'tree')), ['a', 'fine'])
+        (tree / 'one more').write_text('x')
+        (tree / 'and more').write_text('x')
+        result = pair.run('send', '-r', tree, remote('to/'))
+        expect_status(result, OTHER, NETWORK, PARTIAL)
+        expect_said(result, r'more files and folders .*--job-files')
+        expect(b'refused: there are more files' in pair.said().encode(), pair.said())
+        make_sparse(folder / 'large', 2 << 20)
+        expect_said(pair.run('send', folder / 'large', remote()), '--job-bytes')
+        expect('\x1b' not in pair.said(), 'an escape in the log')
+        pair.stop_server()
+
+
 CASES = [
+    Case('what may come', True, what_may_come),
     Case('places of a peer', True, places_of_a_peer),
     Case('digest takes long', False, digest_takes_long),
 ]

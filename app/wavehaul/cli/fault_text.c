@@ -41,8 +41,10 @@ static const char *own_words(enum wh_doing doing, int error)
 
 const char *wh_fault_text(char text[WH_FAULT_TEXT_BYTES], enum wh_doing doing, int error)
 {
-	const char *words = own_words(doing, abs(error));
+	const char *words = wh_doing_forbidden(doing);
 
+	if (words == NULL)
+		words = own_words(doing, abs(error));
 	if (words != NULL)
 		snprintf(text, WH_FAULT_TEXT_BYTES, "%s", words);
 	else

@@ -149,6 +149,14 @@ struct wh_settings {
 	uint32_t peer_openings_s;
 	uint32_t peer_lines_s;
 
+	uint32_t job_files; /* 0: no limit, as of the next two */
+	uint64_t job_bytes;
+	uint32_t job_depth;
+
+	/* [files] */
+	bool plain_names;
+	bool links_inside;
+
 	/* [guard] */
 	char user[WH_SETTINGS_TEXT_BYTES]; /* "": see guard/guard.h */
 	bool no_guard;

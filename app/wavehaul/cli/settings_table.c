@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "bundle/record.h"
 #include "lambda/lambda.h"
 #include "port/port.h"
 #include "probe/answerer.h"
@@ -99,6 +100,7 @@ const struct wh_settings_section wh_settings_sections[] = {
 	{"transfer", "The transfer"},
 	{"serve", "Serving"},
 	{"limits", "What one peer may take"},
+	{"files", "Which files may come"},
 	{"guard", "What the process may do itself"},
 	{WH_SETTINGS_PROFILE_SECTION, "Profiles"},
 	{"trust", "Who we are, and whom we trust"},
@@ -433,6 +435,23 @@ const struct wh_setting wh_settings_table[] = {
 		COUNT(1, LINES_MAX), .standard = "5", .argument = "N", .example = "1",
 		.help = "of the log that one peer gives rise to in a second; three times as\n"
 			"many at once, and of all peers together ten times as many"},
+	{KEY("limits", "job_files"), FIELD(job_files), .flag = "job-files", .verbs = SERVE,
+		COUNT(0, UINT32_MAX), .standard = "0", .argument = "N", .example = "1000000",
+		.help = "files, folders and links that one job may bring; 0: any number"},
+	{KEY("limits", "job_bytes"), FIELD(job_bytes), .flag = "job-bytes", .verbs = SERVE,
+		SIZE(0, RESERVE_MAX_BYTES), .standard = "0", .argument = "SIZE", .example = "10T",
+		.help = "of files that one job may bring; 0: any number"},
+	{KEY("limits", "job_depth"), FIELD(job_depth), .flag = "job-depth", .verbs = SERVE,
+		COUNT(0, WH_PATH_BYTES_MAX / 2), .standard = "0", .argument = "N", .example = "32",
+		.help = "folders in folders that a job may bring; what is deeper fails;\n"
+			"0: as many as a path has room for"},
+	{KEY("files", "plain_names"), FIELD(plain_names), .flag = "plain-names", SWITCH,
+		.verbs = SERVE | WH_VERB_GET,
+		.help = "what comes with control characters in its name fails"},
+	{KEY("files", "links_inside"), FIELD(links_inside), .flag = "links-inside", SWITCH,
+		.verbs = SERVE | WH_VERB_GET,
+		.help = "symbolic links that lead out of the folder they come into fail; none\n"
+			"is ever followed there by wavehaul itself"},
 	{KEY("guard", "user"), FIELD(user), .flag = "user", TEXT, .verbs = MOVERS,
 		.argument = "NAME", .example = "wavehaul",
 		.help = "started as root, go on as this user once the port is open (as\n"

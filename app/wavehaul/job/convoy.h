@@ -16,6 +16,7 @@
 #include "bundle/split.h"
 #include "job/share.h"
 #include "sink/assembly.h"
+#include "sink/rules.h"
 #include "wire/encap.h"
 
 struct wh_convoy {
@@ -29,6 +30,7 @@ struct wh_convoy {
 	struct wh_share share;
 	struct wh_splits splits;         /* of sources here */
 	struct wh_assemblies assemblies; /* of sinks */
+	struct wh_rules_used used;       /* likewise */
 };
 
 struct wh_convoys {

@@ -68,6 +68,8 @@ static int open_sink(struct wh_job *job, enum wh_doing *doing)
 		.assemblies = job->lanes.convoy != NULL ? &job->lanes.convoy->assemblies : NULL,
 		.lane = job->place.lane,
 		.lanes = request->lanes,
+		.rules = request->rules,
+		.used = job->lanes.convoy != NULL ? &job->lanes.convoy->used : NULL,
 		.room = &job->jobs->room,
 		.share = job->role == WH_AT_SERVER ? &job->place.guest->room : NULL,
 		.folder_log_max_bytes = folder_bytes(job),

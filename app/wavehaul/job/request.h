@@ -16,6 +16,7 @@
 #include "cli/settings.h"
 #include "host/bounds.h"
 #include "profile/profile.h"
+#include "sink/rules.h"
 
 /* What is read, or the one target that is written; in HELLO or at this end. */
 struct wh_request_paths {
@@ -44,6 +45,7 @@ struct wh_request {
 	uint64_t stall_timeout_ns;
 
 	/* send, get */
+	struct wh_rules rules; /* where files come */
 	bool recursive;
 	struct wh_request_paths here;
 	struct wh_request_paths there; /* as HELLO says them; a server's are all here */

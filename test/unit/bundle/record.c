@@ -352,7 +352,7 @@ static const struct malformed {
 	{"fault without path", "fault", 12, 2, 0},
 	{"fault's path of 4096", "fault", 12, 2, 4096},
 	{"fault doing nothing", "fault", 14, 1, 0},
-	{"fault's doing", "fault", 14, 1, 15},
+	{"fault's doing", "fault", 14, 1, WH_DOINGS},
 	{"fault's path with a NUL", "fault", 15, 1, 0},
 	{"want nobody", "want", 8, 8, UINT64_MAX},
 	{"have nobody", "have", 8, 8, UINT64_MAX},
@@ -362,6 +362,7 @@ static const struct malformed {
 	{"skipped with an error", "outcome", 20, 1, 1},
 	{"failed without one", "outcome", 16, 4, 0},
 	{"failed doing nothing", "outcome", 21, 1, 0},
+	{"failed passing it over", "outcome", 21, 1, WH_DOING_PASSING},
 	{"outcome's zero", "outcome", 22, 2, 1},
 	{"version 0", "hello, get", 8, 1, 0},
 	{"version 3", "hello, get", 8, 1, WH_BUNDLE_VERSION - 1},
@@ -517,6 +518,9 @@ static void names(void)
 		CU_ASSERT(strlen(wh_doing_name(i)) > 0);
 	CU_ASSERT_STRING_EQUAL(wh_doing_name(WH_DOING_RESERVING), "reserving space");
 	CU_ASSERT_STRING_EQUAL(wh_doing_name(WH_DOING_KIND), "looking at its kind");
+	for (uint32_t i = 0; i < WH_DOINGS; i++)
+		CU_ASSERT_EQUAL(wh_doing_forbidden(i) != NULL,
+			i >= WH_DOING_COUNTING && i <= WH_DOING_LINKING);
 }
 
 /* Of any version, as far as it is the same for ever: then a server can say no. */

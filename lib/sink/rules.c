@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sink/rules.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+
+/* C0 and DEL; C1 as UTF-8, which terminals obey likewise. */
+static bool is_plain(const char *text, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if (c < 0x20 || c == 0x7f)
+			return false;
+		if (c == 0xc2 && i + 1 < bytes && ((unsigned char)text[i + 1] & 0xe0) == 0x80)
+			return false;
+	}
+	return true;
+}
+
+static uint32_t depth_of(const char *path, size_t bytes)
+{
+	uint32_t depth = 0;
+
+	for (size_t i = 0; i < bytes; i++)
+		depth += path[i] == '/';
+	return depth;
+}
+
+/*
+ * No further up than the target, and never up again after a name: that may be a link itself, and
+ * what is above it somewhere else.
+ */
+static bool leads_inside(const char *text, size_t bytes, uint32_t depth)
+{
+	bool named = false;
+	size_t at = 0;
+
+	if (bytes == 0 || text[0] == '/')
+		return false;
+	while (at < bytes) {
+		const char *slash = memchr(text + at, '/', bytes - at);
+		size_t length = slash == NULL ? bytes - at : (size_t)(slash - (text + at));
+		bool up = length == 2 && memcmp(text + at, "..", 2) == 0;
+
+		if (up && (named || depth-- == 0))
+			return false;
+		named = named || !(up || length == 0 || (length == 1 && text[at] == '.'));
+		at += length + 1;
+	}
+	return true;
+}
+
+static bool is_within(_Atomic uint64_t *used, uint64_t more, uint64_t max)
+{
+	uint64_t before = atomic_load(used);
+
+	if (max == 0)
+		return true;
+	do
+		if (before > max || more > max - before)
+			return false;
+	while (!atomic_compare_exchange_weak(used, &before, before + more));
+	return true;
+}
+
+enum wh_ruling wh_rules_judge(const struct wh_rules *rules, struct wh_rules_used *used,
+	const struct wh_entry *entry, enum wh_doing *doing)
+{
+	uint32_t depth = depth_of(entry->path, entry->path_bytes);
+
+	WH_ASSERT(entry->content != WH_CONTENT_PART); /* its head counts */
+	*doing = WH_DOING_COUNTING;
+	if (!is_within(&used->entries, 1, rules->entries_max))
+		return WH_RULING_BROKEN;
+	*doing = WH_DOING_ADDING;
+	if (!is_within(&used->bytes, entry->size_bytes, rules->bytes_max))
+		return WH_RULING_BROKEN;
+	*doing = WH_DOING_DESCENDING;
+	if (rules->depth_max > 0 && depth > rules->depth_max)
+		return WH_RULING_FAILED;
+	*doing = WH_DOING_NAMING;
+	if (rules->plain_names && !(is_plain(entry->path, entry->path_bytes) &&
+					  is_plain(entry->link, entry->link_bytes)))
+		return WH_RULING_FAILED;
+	*doing = WH_DOING_LINKING;
+	if (rules->links_inside && entry->kind == WH_ENTRY_LINK &&
+		!leads_inside(entry->link, entry->link_bytes, depth))
+		return WH_RULING_FAILED;
+	return WH_RULING_TAKEN;
+}
