@@ -28,6 +28,9 @@
  *   delay shall be no queue's (LEDBAT++, ProbeRTT). bar06-share.
  * Floor. What stands whatever the rate, and is short, is hosts' doing and no queue. No bar fails
  *   without it, for its hosts are perfect: `demo` does on a machine that has other work.
+ * Pause. Where a host has no CPU for longer than the way is, what piles up meanwhile is no queue:
+ *   samples outlast pauses, and no state alone is heeded. `bench` over memif on a machine that has
+ *   other work, 0.1 Gb/s instead of 20; no bar, likewise.
  * Longer way. A queue that stays although we shed, while less arrives, is none. bar05-delay.
  * Compete. Who sheds beside flows that fill every queue gives all away: while they are about, as
  *   much is under way as one TCP has (Copa, Nimbus). bar07 with a queue of one product and more.
@@ -64,6 +67,7 @@
 #define FLAT              0.1  /* of alpha: the step before was not felt */
 #define FLAT_RTT          0.01 /* of so little of a round trip only what is more than before */
 #define FIRST_STEP        0.01 /* of the rate, when nothing stands in the queue; then ... */
+#define PAUSED_STEP       0.5  /* where hosts pause longer than the way is, and samples are long */
 #define STEP_GROWTH       4.0  /* ... so many times the step before, */
 #define STEP_MOST         0.9  /* ... up to this */
 #define SHED              0.7  /* of what stands in the queue beyond alpha */
@@ -104,6 +108,7 @@
 
 #define SAMPLE_RTT     0.25 /* that a sample lasts at least */
 #define SAMPLE_S       1e-3 /* on short ways hosts' jitter needs so long */
+#define SAMPLE_PAUSES  3.0  /* and so many times what a host has paused for */
 #define SLACK_PKTS     2.0
 #define WINDOW_PKTS    64.0 /* at least: a burst of losses takes no whole window, ... */
 #define WINDOW_S       5e-3 /* ... but no more than goes in so long */
@@ -140,7 +145,8 @@ struct lambda {
 	struct wh_lambda_share share;
 	double rate_pps;
 	double rate_max_pps;    /* the operator's bound, the line's */
-	double estimate_pps;    /* by the train */
+	double train_pps;       /* as the train says, whatever the bound */
+	double estimate_pps;    /* and within it */
 	double busy_pps;        /* what arrived while a queue stood: all that is there for us */
 	double alpha_most_pkts; /* losses have shown a short queue; 0: they have not */
 	double good_pps;        /* before the latest step */
@@ -194,6 +200,7 @@ static void bound_rate(struct wh_control *control)
 {
 	const struct wh_control_config *config = &control->config;
 	struct lambda *lambda = state_of(control);
+	bool bound = lambda->phase == CRUISE && lambda->rate_pps >= lambda->rate_max_pps;
 	double most_pps = (double)config->hz; /* a packet a cycle */
 
 	if (config->rate_bps > 0)
@@ -201,7 +208,10 @@ static void bound_rate(struct wh_control *control)
 	if (config->line_bps > 0)
 		most_pps = fmin(most_pps, pps_of(control, (double)config->line_bps));
 	lambda->rate_max_pps = fmax(most_pps, 1e-6);
-	lambda->rate_pps = fmin(lambda->rate_pps, lambda->rate_max_pps);
+	/* Where nothing else held it, half of what the train says is borne. */
+	set_rate(lambda, fmax(lambda->rate_pps, bound ? lambda->train_pps / 2.0 : 0.0));
+	lambda->estimate_pps = fmax(lambda->estimate_pps, lambda->train_pps);
+	lambda->estimate_pps = fmin(lambda->estimate_pps, lambda->rate_max_pps);
 }
 
 static void init(struct wh_control *control)
@@ -259,11 +269,11 @@ static void end_train(struct wh_control *control, const struct wh_delivery_event
 {
 	struct lambda *lambda = state_of(control);
 
-	lambda->estimate_pps =
-		fmin(wh_lambda_train_pps(&lambda->train, &lambda->path, lambda->estimate_pps),
-			lambda->rate_max_pps);
+	lambda->train_pps =
+		wh_lambda_train_pps(&lambda->train, &lambda->path, lambda->estimate_pps);
+	lambda->estimate_pps = fmin(lambda->train_pps, lambda->rate_max_pps);
 	lambda->phase = VERIFY;
-	set_rate(lambda, lambda->estimate_pps / 2.0);
+	set_rate(lambda, lambda->train_pps / 2.0);
 	lambda->good_pps = lambda->rate_pps;
 	mark(lambda, event);
 }
@@ -310,6 +320,8 @@ static void increase(struct wh_control *control, double standing, double most_pp
 	lambda->step_pkts = standing;
 	if (lambda->step == 0.0 || !flat) {
 		lambda->step = fmin(least, 0.1);
+		if (wh_lambda_path_pause_s(&lambda->path, lambda->rate_pps) > 0.0)
+			lambda->step = PAUSED_STEP;
 		lambda->growth = 2.0;
 	} else {
 		lambda->step = fmin(lambda->step * lambda->growth, STEP_MOST);
@@ -423,16 +435,6 @@ static void begin_competing(struct wh_control *control)
 	lambda->shed_s = 0.0;
 }
 
-/* All of it was to go, nothing of it went, and all arrives: it is none that a rate has made. */
-static bool is_floor(const struct lambda *lambda)
-{
-	const struct wh_lambda_sample *sample = &lambda->path.sample;
-
-	return sample->queue_s <= WH_LAMBDA_FLOOR_S && lambda->shed_s > sample->queue_s &&
-	       sample->queue_s > (1.0 - IN_VAIN) * lambda->shed_queue_s && sample->lost_pkts == 0 &&
-	       sample->arrival_pps > ARRIVAL_LESS * lambda->rate_pps;
-}
-
 /* `from_pps`: the rate that the sample is of. */
 static void shed(struct wh_control *control, double from_pps, double excess_pkts, double cycle_s)
 {
@@ -448,8 +450,8 @@ static void shed(struct wh_control *control, double from_pps, double excess_pkts
 		lambda->shed_s = 0.0;
 		return;
 	}
-	if (is_floor(lambda)) {
-		wh_lambda_path_is_floor(&lambda->path);
+	if (wh_lambda_path_learn_floor(
+		    &lambda->path, lambda->rate_pps, lambda->shed_queue_s, lambda->shed_s)) {
 		set_rate(lambda, lambda->shed_from_pps);
 		lambda->shed_s = 0.0;
 		return;
@@ -513,10 +515,12 @@ static void cruise(struct wh_control *control, const struct wh_delivery_event *e
 	double rtt_s = wh_lambda_path_rtt_s(path);
 	double covered_s = wh_lambda_path_covered_s(path);
 	double pkts = fmin(ARRIVAL_PKTS, lambda->rate_pps * ARRIVAL_S);
+	double span_s = fmax(fmax(rtt_s * SAMPLE_RTT, fmin(SAMPLE_S, 4.0 * rtt_s)),
+		SAMPLE_PAUSES * wh_lambda_path_pause_s(path, lambda->rate_pps));
 
 	if (!wh_lambda_path_full(path, event,
-		    (uint64_t)fmax(pkts, wh_lambda_loss_sample_pkts(&lambda->loss)),
-		    fmax(rtt_s * SAMPLE_RTT, fmin(SAMPLE_S, 4.0 * rtt_s)), lambda->rate_pps))
+		    (uint64_t)fmax(pkts, wh_lambda_loss_sample_pkts(&lambda->loss)), span_s,
+		    lambda->rate_pps))
 		return;
 
 	const struct wh_lambda_sample *sample = &path->sample;
@@ -609,7 +613,8 @@ static void heed_overload(struct wh_control *control, const struct wh_delivery_e
 	double sent_pps = wh_lambda_path_sent_pps(path, event, lambda->rate_pps);
 
 	if (lambda->share.crowded || path->queue_s < most_s || lambda->heeded ||
-		arrives_pps == 0.0 || arrives_pps > OVERLOAD_LESS * sent_pps)
+		wh_lambda_path_pause_s(path, lambda->rate_pps) > 0.0 || arrives_pps == 0.0 ||
+		arrives_pps > OVERLOAD_LESS * sent_pps)
 		return;
 	lambda->heeded = true;
 	if (lambda->phase == VERIFY)
@@ -653,7 +658,7 @@ static void on_delivery(struct wh_control *control, const struct wh_delivery_eve
 	struct lambda *lambda = state_of(control);
 	uint64_t before_pkts = lambda->path.seen_pkts;
 
-	wh_lambda_path_hear(&lambda->path, event);
+	wh_lambda_path_hear(&lambda->path, event, lambda->rate_pps);
 	lambda->now_tsc = event->now_tsc;
 	lambda->sent_pkts = event->sent_pkts;
 	if (lambda->phase == START) {

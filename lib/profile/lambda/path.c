@@ -9,12 +9,17 @@
 #define LEAST_PERIOD_RTT 40.0   /* or, on long ways, so many round trips */
 #define JITTER_LEARNT    0.0625 /* from each state */
 #define JITTER_MOST_S    20e-3
+#define FLOOR_STAYS      0.75  /* of a queue that was to go */
+#define FLOOR_ARRIVES    0.98  /* of what went */
 #define FLOOR_FORGETS    0.998 /* by each state */
 #define GAP_FORGETS      0.98  /* of the longest gap, by each state that comes sooner */
 #define SHORT_PKTS       4     /* distances of fewer tell no rate */
 #define STILL_STATES     2     /* without news end it */
 #define BEST_PKTS        8     /* distances of one state that tell by themselves */
 #define USED_SHARE       0.8   /* of what was allowed: less is starved */
+#define PAUSED_MOST      0.75  /* of a sample: more is a host that does no better */
+#define PAUSED_SPAN      0.25  /* of a wait and its packets these lasted: the rest was a pause */
+#define PAUSE_PKTS       32.0  /* should have come while no state did: several states' worth */
 
 void wh_lambda_path_init(struct wh_lambda_path *path, uint64_t hz)
 {
@@ -102,12 +107,24 @@ static void learn_least(struct wh_lambda_path *path, const struct wh_delivery_ev
 	note_least(&path->least[0], event);
 }
 
-static void learn_gap(struct wh_lambda_path *path, uint64_t now_tsc)
+static bool is_pause(const struct wh_lambda_path *path, double gap_s, double rate_pps)
 {
-	if (path->heard_tsc > 0)
-		path->gap_s =
-			fmax(since_s(path, now_tsc, path->heard_tsc), path->gap_s * GAP_FORGETS);
+	return gap_s > wh_lambda_path_rtt_s(path) && gap_s * rate_pps > PAUSE_PKTS;
+}
+
+double wh_lambda_path_pause_s(const struct wh_lambda_path *path, double rate_pps)
+{
+	return is_pause(path, path->gap_s, rate_pps) ? path->gap_s : 0.0;
+}
+
+static void learn_gap(struct wh_lambda_path *path, uint64_t now_tsc, double rate_pps)
+{
+	double gap_s = path->heard_tsc > 0 ? since_s(path, now_tsc, path->heard_tsc) : 0.0;
+
+	path->gap_s = fmax(gap_s, path->gap_s * GAP_FORGETS);
 	path->heard_tsc = now_tsc;
+	if (is_pause(path, gap_s, rate_pps))
+		path->paused_s += gap_s;
 }
 
 /* States may wait in a queue of the way back. */
@@ -130,9 +147,17 @@ static void learn_floor(struct wh_lambda_path *path, double fell_s)
 	path->floor_s = fmin(path->floor_s * FLOOR_FORGETS + fell_s, WH_LAMBDA_FLOOR_S);
 }
 
-void wh_lambda_path_is_floor(struct wh_lambda_path *path)
+bool wh_lambda_path_learn_floor(
+	struct wh_lambda_path *path, double rate_pps, double before_s, double shed_s)
 {
-	learn_floor(path, path->sample.queue_s);
+	const struct wh_lambda_sample *sample = &path->sample;
+	bool floor = sample->queue_s <= WH_LAMBDA_FLOOR_S && shed_s > sample->queue_s &&
+		     sample->queue_s > FLOOR_STAYS * before_s && sample->lost_pkts == 0 &&
+		     sample->arrival_pps > FLOOR_ARRIVES * rate_pps;
+
+	if (floor)
+		learn_floor(path, sample->queue_s);
+	return floor;
 }
 
 static void fill(struct wh_lambda_path *path, const struct wh_delivery_event *event)
@@ -155,9 +180,10 @@ static void fill(struct wh_lambda_path *path, const struct wh_delivery_event *ev
 	sample->held_up |= event->held_up;
 }
 
-void wh_lambda_path_hear(struct wh_lambda_path *path, const struct wh_delivery_event *event)
+void wh_lambda_path_hear(
+	struct wh_lambda_path *path, const struct wh_delivery_event *event, double rate_pps)
 {
-	learn_gap(path, event->now_tsc);
+	learn_gap(path, event->now_tsc, rate_pps);
 	if (event->seen_pkts <= path->seen_pkts || event->seen_pkts > event->sent_pkts ||
 		event->delivered_pkts < path->delivered_pkts)
 		return;
@@ -185,6 +211,7 @@ void wh_lambda_path_mark(struct wh_lambda_path *path, uint64_t now_tsc, uint64_t
 	path->mark_tsc = now_tsc;
 	path->filling = false;
 	path->states = 0;
+	path->paused_s = 0.0;
 	path->sample = (struct wh_lambda_sample){0};
 }
 
@@ -212,7 +239,8 @@ bool wh_lambda_path_full(struct wh_lambda_path *path, const struct wh_delivery_e
 
 	uint64_t delivered_pkts = path->delivered_pkts - path->from_delivered_pkts;
 	double arrived_s = since_s(path, path->arrived_tsc, path->from_arrived_tsc);
-	double allowed_pkts = rate_pps * since_s(path, event->now_tsc, path->mark_tsc);
+	double marked_s = since_s(path, event->now_tsc, path->mark_tsc);
+	double allowed_pkts = rate_pps * (marked_s - fmin(path->paused_s, PAUSED_MOST * marked_s));
 
 	sample->lost_pkts =
 		delivered_pkts < sample->seen_pkts ? sample->seen_pkts - delivered_pkts : 0;
@@ -227,9 +255,16 @@ static void measure_train(struct wh_lambda_train *train, const struct wh_lambda_
 {
 	uint64_t since_tsc = train->arrived_tsc;
 
-	if (first || since_tsc > event->arrived_tsc)
+	/* Several at once after a long wait: it was not the link that they waited for. */
+	uint64_t waited_tsc = event->arrived_tsc - since_tsc;
+	uint64_t pkts = path->delivered_pkts - train->arrived_pkts;
+	bool paused = pkts >= 2 && (double)event->span_tsc < PAUSED_SPAN * (double)waited_tsc;
+
+	if (first || paused || since_tsc > event->arrived_tsc) {
 		since_tsc = event->arrived_tsc - event->span_tsc;
-	train->pkts += first ? event->span_pkts : path->delivered_pkts - train->arrived_pkts;
+		pkts = event->span_pkts;
+	}
+	train->pkts += pkts;
 	train->s += (double)(event->arrived_tsc - since_tsc) / path->hz;
 	train->arrived_tsc = event->arrived_tsc;
 	train->arrived_pkts = path->delivered_pkts;
@@ -253,6 +288,8 @@ bool wh_lambda_train_hear(struct wh_lambda_train *train, const struct wh_lambda_
 		*train = (struct wh_lambda_train){.from_pkts = event->sent_pkts};
 		return false;
 	}
+	if (path->seen_pkts <= train->from_pkts)
+		return false; /* it has yet to go, or to come */
 	return path->seen_pkts >= end_pkts || path->seen_pkts >= event->sent_pkts ||
 	       (train->still_states >= STILL_STATES && path->delivered_pkts >= 2);
 }

@@ -55,6 +55,7 @@ struct wh_lambda_path {
 	uint64_t mark_tsc;
 	bool filling; /* the marked packets arrive */
 	uint64_t from_seen_pkts, from_delivered_pkts, from_arrived_tsc, from_tsc;
+	double paused_s; /* since the mark */
 	uint32_t states;
 	struct wh_lambda_sample sample;
 };
@@ -74,8 +75,9 @@ struct wh_lambda_train {
 
 void wh_lambda_path_init(struct wh_lambda_path *path, uint64_t hz);
 
-/* One state. Nothing is believed that goes backwards. */
-void wh_lambda_path_hear(struct wh_lambda_path *path, const struct wh_delivery_event *event);
+/* One state. Nothing is believed that goes backwards. `rate_pps`: what is allowed. */
+void wh_lambda_path_hear(
+	struct wh_lambda_path *path, const struct wh_delivery_event *event, double rate_pps);
 
 /* What goes from now on is of the next sample. */
 void wh_lambda_path_mark(struct wh_lambda_path *path, uint64_t now_tsc, uint64_t sent_pkts);
@@ -94,11 +96,21 @@ double wh_lambda_path_sent_pps(const struct wh_lambda_path *path,
 /* The least round trip; 0: unknown. */
 double wh_lambda_path_rtt_s(const struct wh_lambda_path *path);
 
+/*
+ * So long a host had no CPU of late, 0: it had one. What stands is no queue then, and what arrives
+ * no rate, but in samples that are longer. At a low rate states are rare, and that is no pause.
+ */
+double wh_lambda_path_pause_s(const struct wh_lambda_path *path, double rate_pps);
+
 /* What goes in so long is under way, or not told of yet. */
 double wh_lambda_path_covered_s(const struct wh_lambda_path *path);
 
-/* What stood in the sample stays whatever the rate: no queue, but hosts that are so slow. */
-void wh_lambda_path_is_floor(struct wh_lambda_path *path);
+/*
+ * Of what stood before, `shed_s` was to go, which is all, and nothing went, though all arrives: it
+ * is no queue, but hosts that are so slow, and no longer counted. `rate_pps`: what went.
+ */
+bool wh_lambda_path_learn_floor(
+	struct wh_lambda_path *path, double rate_pps, double before_s, double shed_s);
 
 /* The least delays stay what they are: a queue of others hides what is less. */
 void wh_lambda_path_keep(struct wh_lambda_path *path, uint64_t now_tsc);

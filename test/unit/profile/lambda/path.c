@@ -8,6 +8,8 @@ const char wh_suite_name[] = "lambda_path";
 #define HZ UINT64_C(1000000000)
 #define MS UINT64_C(1000000)
 
+#define RATE_PPS 20000.0
+
 struct rig {
 	struct wh_lambda_path path;
 	struct wh_delivery_event event;
@@ -35,7 +37,7 @@ static void hear(struct rig *rig, uint64_t after_tsc, uint64_t seen_pkts, uint64
 	event->rtt_tsc = 20 * MS;
 	event->span_pkts = (uint32_t)came_pkts - 1;
 	event->span_tsc = after_tsc;
-	wh_lambda_path_hear(&rig->path, event);
+	wh_lambda_path_hear(&rig->path, event, RATE_PPS);
 }
 
 /* The zero of delays is unknown, and may be anywhere. */
@@ -120,13 +122,15 @@ static void test_floor(void)
 	hear(&rig, MS, 10, 10, (int64_t)MS + 500000);
 	WH_ASSERT_NEAR(rig.path.queue_s, 500e-6, 1e-3);
 
-	rig.path.sample.queue_s = 100e-6;
-	wh_lambda_path_is_floor(&rig.path);
+	rig.path.sample = (struct wh_lambda_sample){.queue_s = 100e-6, .arrival_pps = RATE_PPS};
+	CU_ASSERT_FALSE(wh_lambda_path_learn_floor(&rig.path, RATE_PPS, 150e-6, 200e-6));
+	CU_ASSERT_FALSE(wh_lambda_path_learn_floor(&rig.path, RATE_PPS, 120e-6, 50e-6));
+	CU_ASSERT_FALSE(wh_lambda_path_learn_floor(&rig.path, 2 * RATE_PPS, 120e-6, 200e-6));
+	CU_ASSERT_TRUE(wh_lambda_path_learn_floor(&rig.path, RATE_PPS, 120e-6, 200e-6));
 	hear(&rig, MS, 10, 10, (int64_t)MS + 100000);
 	CU_ASSERT(rig.path.queue_s < 1e-6);
 	rig.path.sample.queue_s = 5e-3;
-	wh_lambda_path_is_floor(&rig.path);
-	WH_ASSERT_NEAR(rig.path.floor_s, 200e-6, 1e-9);
+	CU_ASSERT_FALSE(wh_lambda_path_learn_floor(&rig.path, RATE_PPS, 5e-3, 9e-3));
 }
 
 /* What the stream has of a train is none; a pause within one does not count. */
@@ -143,6 +147,10 @@ static void test_train(void)
 	CU_ASSERT_FALSE(over);
 	CU_ASSERT_EQUAL(train.from_pkts, 2);
 
+	/* The stream has more now, but none of it has gone. */
+	rig.event.held_up = false;
+	CU_ASSERT_FALSE(wh_lambda_train_hear(&train, &rig.path, &rig.event, 2, 32));
+
 	rig.event.sent_pkts = 34;
 	rig.event.held_up = false;
 	hear(&rig, 10 * MS, 11, 11, 0);
@@ -157,6 +165,43 @@ static void test_train(void)
 	WH_ASSERT_NEAR(wh_lambda_train_pps(&train, &rig.path, 0.0), 1e5, 1.0);
 }
 
+/* All at once after a wait: the host had paused, and the wait was not the link's. */
+static void test_train_paused(void)
+{
+	struct rig rig = rig_of();
+	struct wh_lambda_train train = {0};
+
+	rig.event.sent_pkts = 32;
+	hear(&rig, MS, 11, 11, 0);
+	(void)wh_lambda_train_hear(&train, &rig.path, &rig.event, 0, 32);
+	hear(&rig, 100 * MS, 21, 21, 0);
+	rig.event.span_tsc = MS;
+	CU_ASSERT_TRUE(wh_lambda_train_hear(&train, &rig.path, &rig.event, 11, 32));
+	CU_ASSERT_EQUAL(train.pkts, 30);
+	WH_ASSERT_NEAR(train.s, 2e-3, 1e-9);
+}
+
+/* A host that pauses is no stream that has too little. */
+static void test_pauses(void)
+{
+	for (int paused = 0; paused < 2; paused++) {
+		struct rig rig = rig_of();
+
+		hear(&rig, MS, 10, 10, 0);
+		wh_lambda_path_mark(&rig.path, rig.event.now_tsc, 10);
+		rig.event.sent_pkts = 10 + 1200;
+		hear(&rig, MS, 20, 20, 0);
+		for (int i = 0; i < (paused != 0 ? 1 : 78); i++)
+			hear(&rig, paused != 0 ? 78 * MS : MS, 10, 10, 0);
+		hear(&rig, 21 * MS, 10, 10, 0);
+		CU_ASSERT_TRUE(wh_lambda_path_full(&rig.path, &rig.event, 1, 0.0, RATE_PPS));
+		CU_ASSERT_EQUAL(rig.path.sample.starved, paused == 0);
+		WH_ASSERT_NEAR(wh_lambda_path_pause_s(&rig.path, RATE_PPS),
+			paused != 0 ? 78e-3 * 0.98 : 21e-3, 1e-9);
+		CU_ASSERT_EQUAL(wh_lambda_path_pause_s(&rig.path, 100.0), 0.0);
+	}
+}
+
 CU_TestInfo wh_tests[] = {
 	{"queue", test_queue},
 	{"sample", test_sample},
@@ -164,5 +209,7 @@ CU_TestInfo wh_tests[] = {
 	{"lies", test_lies},
 	{"floor", test_floor},
 	{"train", test_train},
+	{"a host pauses in a train", test_train_paused},
+	{"a host pauses", test_pauses},
 	CU_TEST_INFO_NULL,
 };
