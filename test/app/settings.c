@@ -351,7 +351,7 @@ static void test_standards(void)
 	CU_ASSERT_EQUAL(s->udp_port, WH_UDP_PORT_DEFAULT);
 	CU_ASSERT_EQUAL(s->rx_cpus.count + s->tx_cpus.count + s->worker_cpus.count, 0);
 	CU_ASSERT_EQUAL(s->buffer_bytes, 1 << 30);
-	CU_ASSERT_STRING_EQUAL(s->profile->name, "fixed");
+	CU_ASSERT_STRING_EQUAL(s->profile->name, "lambda");
 	CU_ASSERT_EQUAL(s->rate_bps, WH_RATE_MAX);
 	CU_ASSERT_EQUAL(s->parallel, 1);
 	CU_ASSERT_EQUAL(s->peer_timeout_ns, 30000000000);
@@ -415,7 +415,7 @@ static const struct refusal refusals[] = {
 		"--set udt.formula3=perhaps: 'perhaps' is not understood; udt.formula3 is a switch "
 		"on or off"},
 	{WH_VERB_SEND, "--set|udt.beta=1e-6",
-		"--set names an option of udt, and the profile is fixed; add --profile udt, "},
+		"--set names an option of udt, and the profile is lambda; add --profile udt, "},
 	{WH_VERB_SEND, "--profile|ttp|--set|ttp.min_rate=2G|--set|ttp.max_rate=1G",
 		"ttp.max_rate "},
 	{WH_VERB_DEMO, "--udt|bytes,bits", "--udt bytes,bits: 'bits' is none of no-formula-3, "},
@@ -737,8 +737,8 @@ static void test_at(void)
 	CU_ASSERT_STRING_EQUAL(value, "5760");
 	while (wh_settings_at(&rig.settings, WH_VERB_BENCH, count, key, value))
 		count++;
-	CU_ASSERT_EQUAL(count, 36);
-	CU_ASSERT_STRING_EQUAL(key, "dpdk.eal");
+	CU_ASSERT_EQUAL(count, 39); /* the last ones are the profile's */
+	CU_ASSERT_STRING_EQUAL(key, "profile.lambda.share");
 	CU_ASSERT_STRING_EQUAL(wh_rig_value(&rig, WH_VERB_BENCH, "serve.root"), "?");
 	CU_ASSERT_STRING_EQUAL(wh_rig_value(&rig, WH_VERB_BENCH, "cores.rx"), "");
 }

@@ -105,8 +105,8 @@ def rate(program, folder, args, mtu=1500):
     with Pair(program, folder, both=('--mtu', mtu)) as pair:
         for _ in range(TRIES):
             waited = waited_seconds(pair.process.pid)
-            with pair.running('bench', '--json', '--rate', '1G', '--time', '2s', *args,
-                              SERVER) as client:
+            with pair.running('bench', '--json', '--profile', 'fixed', '--rate', '1G', '--time',
+                              '2s', *args, SERVER) as client:
                 # One that hardly had a CPU ends without having polled for a second.
                 wait_until(lambda: cpu_seconds(client.pid) > 1 or has_ended(client.pid), 20,
                            'a client that polls')
@@ -209,7 +209,8 @@ def ttp(program, folder):
         report = measure(pair, '--profile', 'ttp', '--rate', '100M', '--time', '1s')
         expect_equal('profile', report['profile'], 'ttp')
         expect(report['repair']['sent'] > 0, 'ttp without repair packets')
-        report = measure(pair, '--strict-paper', '--fec', 'auto', '--rate', '100M', '--time', '1s')
+        report = measure(pair, '--profile', 'fixed', '--strict-paper', '--fec', 'auto',
+                         '--rate', '100M', '--time', '1s')
         expect(report['repair']['sent'] > 0, 'auto without repair packets')
         expect_equal('undecodable_blocks', report['repair']['undecodable_blocks'], 0)
         expect_equal('again', report['sender']['again'], 0)
@@ -294,14 +295,14 @@ def way(program, folder):
 def what_limits(program, folder):
     """Named at the end that sends; the rate asked for, and the warm-up beside the rest."""
     with Pair(program, folder) as pair:
-        report = measure(pair, '--rate', '50M', '--time', '2500ms')
+        report = measure(pair, '--profile', 'fixed', '--rate', '50M', '--time', '2500ms')
         expect_equal('rate_bps', report['rate_bps'], 50_000_000)
         expect(report['limited_by'] in ('rate', 'cpu'), str(report['waits']))
         expect_between('from', report['steady']['from_seconds'], 0.9, 1.5)
         expect_between('the steady rate', report['steady']['bps'], 30e6, 51e6)
         expect_between('the least round trip', report['rtt_ms']['min'], 0.001,
                        report['rtt_ms']['mean'] + 50)
-        report = measure(pair, '--time', '500ms')
+        report = measure(pair, '--profile', 'fixed', '--time', '500ms')
         expect_equal('rate_bps', report['rate_bps'], None)
         expect(report['limited_by'] in LIMITS - {'rate'}, f'limited by {report["limited_by"]}')
         expect_equal('warm-up of half a second', report['steady']['from_seconds'], 0)
@@ -312,7 +313,7 @@ def what_limits(program, folder):
 
 def text(program, folder):
     with Pair(program, folder) as pair:
-        result = pair.run('bench', '--time', '1s', SERVER, timeout_s=20)
+        result = pair.run('bench', '--profile', 'fixed', '--time', '1s', SERVER, timeout_s=20)
         expect_status(result, OK)
         for pattern in (r'^ +s +Gb/s +Mpps +again +repair +lost +bad +dropped +cycles/pkt$',
                         r'^ +1\.\d\d +\d+\.\d{3}', r'b/s at the receiver', r'p99\.9 \d+ ns',

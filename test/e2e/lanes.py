@@ -94,6 +94,18 @@ def split_truncated(program, folder, verb):
         pair.stop_server()
 
 
+def rate_of_idle_lanes(program, folder):
+    """Of a small file, which has one lane, the rate is found, beyond the part of that lane."""
+    rate_bps, lanes, size = 80e6, 8, 8 * MIB
+    source = folder / 'one'
+    fill(source, size)
+    with Pair(program, folder) as pair:
+        report = send(pair, source, '', '--parallel', lanes, '--rate', '80M')
+        pair.stop_server()
+    expect_totals(report, files=1, failed=0, bytes=size)
+    expect(1.2 / lanes * rate_bps < report['goodput_bps'] < rate_bps, str(report['goodput_bps']))
+
+
 def cases():
     partial = functools.partial
     for verb in ('send', 'get'):
@@ -102,6 +114,7 @@ def cases():
                    partial(split_file, verb=verb, size=size), memory=True)
         yield Case(f'split sparse file {verb}', False, partial(split_sparse, verb=verb))
         yield Case(f'split file truncated {verb}', False, partial(split_truncated, verb=verb))
+    yield Case('rate of idle lanes', False, rate_of_idle_lanes)
 
 
 if __name__ == '__main__':

@@ -37,7 +37,7 @@ LIST_MAX = 512
 ANSWER_BYTES = 16 << 10
 
 RATE_BPS = 100_000_000
-BENCH = ('--rate', str(RATE_BPS // 1_000_000) + 'M', '--json')
+BENCH = ('--profile', 'fixed', '--rate', str(RATE_BPS // 1_000_000) + 'M', '--json')
 
 # Seconds without work after which a core naps (app/wavehaul/loop.h), and time to notice it.
 QUIET_S = 5

@@ -171,7 +171,7 @@ def rate_of_all_lanes(program, folder, verb):
     with Pair(program, folder) as pair:
         if verb == 'get':
             source.rename(pair.served / 'one')
-        args = ('--parallel', '4', '--rate', '80M')
+        args = ('--parallel', '4', '--profile', 'fixed', '--rate', '80M')
         report = get(pair, 'one', back, *args) if verb == 'get' else send(pair, source, '', *args)
         pair.stop_server()
     expect_totals(report, files=1, failed=0, bytes=size)
@@ -677,12 +677,12 @@ def json_stream(program, folder, verb):
         fill(source / 'a', 30 * MIB)
         (source / os.fsdecode(BAD_NAME)).write_text('x')
         operands = (source, remote()) if verb == 'send' else (remote('set'), folder)
-        result = pair.run(verb, '-r', '--json-stream', '--rate', '100M', *operands)
+        result = pair.run(verb, '-r', '--json-stream', '--profile', 'fixed', '--rate', '100M',
+                          *operands)
         expect_status(result, OK)
         events = events_of(result.out)
         expect_equal('lines of start and end', (len(events['start']), len(events['end'])), (1, 1))
-        start, end = events['start'][0], events['end'][0]
-        settings = start['settings']
+        settings, end = events['start'][0]['settings'], events['end'][0]
         for key, value in (('transfer.rate', '100M'), ('transfer.recursive', 'yes'),
                            ('memory.buffers', '128M'), ('port.mtu', '1500')):
             expect_equal(key, settings.get(key), value)

@@ -39,7 +39,7 @@ static const char get_text[] =
 	"all. HOST is the server's name or address, one of IPv6 in brackets: [2001:db8::1]:PATH.\n"
 	"\n"
 	"  wavehaul get 192.0.2.1:a.iso . --port memif:/run/wh.sock --addr 192.0.2.2/24\n"
-	"  wavehaul get -r 192.0.2.1:run7 . --port 0000:3b:00.0 --addr 192.0.2.2/24 --rate 10G\n";
+	"  wavehaul get -r 192.0.2.1:run7 . --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
 
 static const char bench_text[] =
 	"usage: wavehaul bench [OPTIONS] HOST\n"

@@ -54,7 +54,7 @@
 					       .help = "as --" name, __VA_ARGS__                   \
 	}
 
-#define PROFILE_STANDARD "fixed"
+#define PROFILE_STANDARD "lambda"
 
 #define MTU_MAX      9216
 #define WAN_MTU_MIN  68 /* RFC 791 3.2 */
