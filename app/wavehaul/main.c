@@ -81,7 +81,7 @@ static void print_help(FILE *to)
 static void print_version(void)
 {
 	printf("wavehaul %s", WH_VERSION);
-	if (wh_commit[0] != '\0')
+	if (strcmp(wh_commit, WH_VERSION) != 0)
 		printf(" (commit %s)", wh_commit);
 	printf(", packet format %u, bundle format %u, %s\n", WH_WIRE_VERSION, WH_BUNDLE_VERSION,
 		rte_version());

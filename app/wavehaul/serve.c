@@ -23,6 +23,7 @@
 #include "job/jobs.h"
 #include "job/on_host.h"
 #include "sink/stale.h"
+#include "system/notify.h"
 #include "telemetry/telemetry.h"
 #include "verbs.h"
 #include "wanted.h"
@@ -37,6 +38,7 @@ struct serve {
 	struct wh_runtime runtime;
 	struct wh_host host;
 	struct wh_jobs jobs;
+	struct wh_notify notify;
 	uint64_t next_tsc;
 	uint64_t give_up_tsc;
 	bool drain_told;
@@ -71,14 +73,19 @@ static int32_t watch(void *state, uint64_t now_tsc)
 		return 0;
 	serve->next_tsc = now_tsc + serve->host.ground.hz / 20;
 	wh_jobs_tell_untold(&serve->jobs, now_tsc);
+	wh_notify_poll(&serve->notify, now_tsc);
 	if (wh_signals_count() == 0)
 		return 0;
 	atomic_store(&serve->jobs.draining, true);
 
 	uint32_t live = atomic_load(&serve->jobs.live);
 
-	if (!serve->drain_told && live > 0)
-		wh_say("stopping: %u sessions go on to their end; once more stops them", live);
+	if (!serve->drain_told) {
+		wh_notify_stopping(live);
+		if (live > 0)
+			wh_say("stopping: %u sessions go on to their end; once more stops them",
+				live);
+	}
 	serve->drain_told = true;
 	if (wh_signals_count() > 1 && !atomic_load(&serve->jobs.hurry)) {
 		atomic_store(&serve->jobs.hurry, true);
@@ -107,14 +114,20 @@ static int run(void *context)
 {
 	struct serve *serve = context;
 
+	if (wh_notify_init(&serve->notify, &serve->runtime) != 0) {
+		wh_complain("no memory to watch the cores with");
+		return WH_EXIT_OTHER;
+	}
 	wh_runtime_add(&serve->runtime, 0, "watch", watch, serve);
 	if (enter_guard(serve) != 0)
 		return WH_EXIT_HARDWARE;
 	wh_telemetry_start(&serve->host, &serve->jobs);
 	say_what_is_served(serve);
 	wh_stale_remove_below(serve->service.own.here.root_fd);
+	wh_notify_ready(serve->settings.root, serve->settings.port, serve->settings.udp_port);
 	wh_runtime_run(&serve->runtime);
 	wh_stale_stop();
+	wh_notify_free(&serve->notify);
 	wh_telemetry_stop();
 	wh_jobs_end(&serve->jobs);
 	wh_say("stopped");

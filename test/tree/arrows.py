@@ -22,7 +22,7 @@ def lib(names):
 
 
 APP_ROOMS = ('cli', 'trust', 'plot', 'machine', 'guard', 'host', 'job', 'telemetry', 'report',
-             'demo', 'doctor', 'scenario', 'probe', 'wan')
+             'demo', 'doctor', 'scenario', 'probe', 'system', 'wan')
 APP = {f'app/wavehaul/{name}' for name in APP_ROOMS}
 DRIVERS = {'drivers/port', 'drivers/lambda'}
 
@@ -64,6 +64,7 @@ ALLOWED = {
     'app/wavehaul/telemetry': LIB | DRIVERS | app('job host cli'),
     'app/wavehaul/report': LIB | DRIVERS | app('probe plot job host cli'),
     'app/wavehaul/wan': LIB | DRIVERS | app('report host cli'),
+    'app/wavehaul/system': LIB | DRIVERS | app('host cli'),
     'app/wavehaul/demo': LIB | DRIVERS | app('report job host cli'),
     'app/wavehaul/doctor': LIB | DRIVERS | app('demo machine cli'),
     'app/wavehaul/scenario': LIB | app('plot cli'),
