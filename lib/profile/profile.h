@@ -157,7 +157,7 @@ struct wh_decision {
 };
 
 /* State of any controller: no allocation, and the session need not know which it is. */
-#define WH_CONTROL_STATE_BYTES 1024
+#define WH_CONTROL_STATE_BYTES 1280
 
 struct wh_control {
 	const struct wh_profile *profile;

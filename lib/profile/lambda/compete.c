@@ -2,24 +2,16 @@
 #include "profile/lambda/compete.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/arith.h"
 #include "base/assert.h"
 
-#define DOUBT_S         20.0 /* after the way seemed to become longer, ... */
-#define DOUBT_RTT       0.03 /* ... and shorter again by such a share of its round trip */
-#define OTHERS_ALPHA    24.0 /* a queue of more than many of us leave, */
-#define OTHERS_S        1e-3
-#define OTHERS_RTT      0.1
-#define OTHERS_FILL_S   0.5 /* for so long, is others' */
-#define OTHERS_FILL_RTT 12.0
-#define FIRST           0.31 /* of the capacity, to begin with: one TCP that is there has more */
-#define MODEST          0.2  /* of the capacity: with less the window grows as CUBIC's does, ... */
-#define MODEST_MOST     0.33 /* ... and with more as a Reno's */
-#define SHARE_LEARNT    0.25 /* from each round */
-#define CUBIC           0.4  /* packets in the cube of a second (RFC 9438, 5) */
-#define CUBIC_MOST      0.5  /* of the window in a round trip */
+#define FIRST        0.31 /* of the capacity, to begin with: one TCP that is there has more */
+#define MODEST       0.2  /* of the capacity: with less the window grows as CUBIC's does, ... */
+#define MODEST_MOST  0.33 /* ... and with more as a Reno's */
+#define SHARE_LEARNT 0.25 /* from each round */
+#define CUBIC        0.4  /* packets in the cube of a second (RFC 9438, 5) */
+#define CUBIC_MOST   0.5  /* of the window in a round trip */
 #define GROWTH_PKTS                                                                                \
 	0.75 /* in a round trip: more than the 0.53 of RFC 9438, 4.3, since CUBICs take more */
 #define SHRINK       0.7
@@ -31,56 +23,11 @@
 #define CLEAR_GROW   10   /* rounds without a queue, and we grow as CUBIC does */
 #define ALONE        0.95 /* of the capacity is ours */
 #define ALONE_ROUNDS 8
+#define CLEAR_FLAT   1.5  /* or so many times what a CUBIC of our window takes to have it again */
 #define OVERFLOWS    0.5  /* of the largest queue of late */
 #define MOST_FORGETS 0.99 /* by each state */
 
-void wh_lambda_compete_doubt(
-	struct wh_lambda_compete *compete, const struct wh_lambda_path *path, uint64_t now_tsc)
-{
-	compete->told = true;
-	compete->told_tsc = now_tsc;
-	compete->told_s = -1.0;
-	memcpy(compete->before, path->least, sizeof(compete->before));
-}
-
-bool wh_lambda_compete_disproves(
-	struct wh_lambda_compete *compete, struct wh_lambda_path *path, uint64_t now_tsc)
-{
-	double rtt_s = wh_lambda_path_rtt_s(path);
-
-	if (!compete->told || rtt_s == 0.0)
-		return false;
-	if (compete->told_s < 0.0)
-		compete->told_s = rtt_s;
-	if ((double)(now_tsc - compete->told_tsc) / path->hz > DOUBT_S) {
-		compete->told = false;
-		return false;
-	}
-	if (rtt_s > compete->told_s * (1.0 - DOUBT_RTT))
-		return false;
-	compete->told = false;
-	path->least[0] = compete->before[0];
-	path->least[1] = compete->before[1];
-	path->queue_s += fmax(rtt_s - wh_lambda_path_rtt_s(path), 0.0);
-	return true;
-}
-
-bool wh_lambda_compete_fills(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
-	uint64_t now_tsc, double rate_pps, double own_s)
-{
-	double rtt_s = wh_lambda_path_rtt_s(path), queue_s = path->sample.queue_s;
-
-	if (queue_s < fmax(fmax(OTHERS_S, OTHERS_RTT * rtt_s), OTHERS_ALPHA * own_s)) {
-		compete->full_pps = 0.0;
-		return false;
-	}
-	if (compete->full_pps == 0.0) {
-		compete->full_pps = rate_pps;
-		compete->full_tsc = now_tsc;
-	}
-	return (double)(now_tsc - compete->full_tsc) / path->hz >=
-	       fmax(OTHERS_FILL_S, OTHERS_FILL_RTT * (rtt_s + queue_s));
-}
+#define BBR_MOST 0.5 /* of the capacity, where we do as BBRs do */
 
 static void begin_round(
 	struct wh_lambda_compete *compete, const struct wh_lambda_path *path, uint64_t sent_pkts)
@@ -90,13 +37,14 @@ static void begin_round(
 	compete->round_arrived_pkts = 0.0;
 	compete->round_arrived_tsc = path->arrived_tsc;
 	compete->round_queue_s = INFINITY;
+	compete->round_peak_s = 0.0;
 }
 
 void wh_lambda_compete_begin(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
 	uint64_t now_tsc, uint64_t sent_pkts, double rate_pps, double capacity_pps)
 {
 	double round_s = wh_lambda_path_rtt_s(path) + path->queue_s;
-	double had_pps = fmin(fmax(rate_pps, compete->full_pps), MODEST_MOST * capacity_pps);
+	double had_pps = fmin(rate_pps, MODEST_MOST * capacity_pps);
 	double pps = fmax(had_pps, FIRST * capacity_pps);
 
 	WH_ASSERT(!compete->on);
@@ -143,22 +91,32 @@ static void cut(struct wh_lambda_compete *compete, uint64_t now_tsc, uint64_t se
 	compete->most_queue_s = 0.0;
 }
 
+static double bbr_most_pps(const struct wh_lambda_compete *compete)
+{
+	return BBR_MOST * compete->capacity_pps;
+}
+
 static void learn_share(struct wh_lambda_compete *compete, const struct wh_lambda_path *path)
 {
 	double span_s =
 		(double)(int64_t)(path->arrived_tsc - compete->round_arrived_tsc) / path->hz;
-	double share;
+	double pps;
 
 	if (span_s <= 0.0 || compete->capacity_pps <= 0.0)
 		return;
-	share = fmin(compete->round_arrived_pkts / span_s / compete->capacity_pps, 1.0);
-	compete->share += (share - compete->share) * SHARE_LEARNT;
+	pps = compete->round_arrived_pkts / span_s;
+	compete->capacity_pps = fmax(compete->capacity_pps, pps);
+	compete->share += (pps / compete->capacity_pps - compete->share) * SHARE_LEARNT;
+	wh_lambda_bbr_end_round(&compete->bbr, path, pps, bbr_most_pps(compete));
 }
 
 static bool are_gone(const struct wh_lambda_compete *compete, double clear_for_s)
 {
-	return (compete->clear_rounds >= CLEAR_ROUNDS && clear_for_s >= CLEAR_S) ||
-	       compete->alone_rounds >= ALONE_ROUNDS;
+	double flat_s = wh_cbrt(compete->cut_from_pkts * (1.0 - SHRINK) / CUBIC);
+
+	return compete->alone_rounds >= ALONE_ROUNDS ||
+	       (compete->clear_rounds >= CLEAR_ROUNDS &&
+		       clear_for_s >= fmax(CLEAR_S, CLEAR_FLAT * flat_s));
 }
 
 static void end_round(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
@@ -166,7 +124,7 @@ static void end_round(struct wh_lambda_compete *compete, const struct wh_lambda_
 {
 	learn_share(compete, path);
 	compete->alone_rounds = compete->share > ALONE ? compete->alone_rounds + 1 : 0;
-	compete->clear_rounds = compete->round_queue_s > clear_s ? 0 : compete->clear_rounds + 1;
+	compete->clear_rounds = compete->round_peak_s > clear_s ? 0 : compete->clear_rounds + 1;
 	if (compete->clear_rounds == 0)
 		compete->queued_tsc = now_tsc;
 	if (are_gone(compete, (double)(now_tsc - compete->queued_tsc) / path->hz))
@@ -190,32 +148,69 @@ static double growth_pkts(const struct wh_lambda_compete *compete,
 	return fmax(growth, GROWTH_PKTS);
 }
 
-void wh_lambda_compete_hear(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
-	uint64_t now_tsc, uint64_t sent_pkts, double noise, double clear_s)
+/* As one more BBR, where there are some. */
+static bool follow_bbrs(
+	struct wh_lambda_compete *compete, const struct wh_lambda_path *path, uint64_t now_tsc)
 {
-	WH_ASSERT(compete->on && path->seen_pkts >= compete->seen_pkts);
+	struct wh_lambda_bbr *bbr = &compete->bbr;
+	bool about = wh_lambda_bbr_about(bbr, path, now_tsc);
 
+	if (about && !compete->as_bbr)
+		wh_lambda_bbr_end_round(bbr, path,
+			fmax(FIRST, compete->share) * compete->capacity_pps, bbr_most_pps(compete));
+	compete->as_bbr = about;
+	if (about)
+		compete->window_pkts = wh_lambda_bbr_window_pkts(bbr, path);
+	return about;
+}
+
+double wh_lambda_compete_pps(
+	const struct wh_lambda_compete *compete, const struct wh_lambda_path *path)
+{
+	double round_s = wh_lambda_path_rtt_s(path) + path->queue_s;
+
+	return compete->as_bbr ? wh_lambda_bbr_pps(&compete->bbr)
+			       : compete->window_pkts / fmax(round_s, 1e-9);
+}
+
+/* What arrived, and what was lost of what went after the latest cut. */
+static void count(struct wh_lambda_compete *compete, const struct wh_lambda_path *path)
+{
 	double seen = (double)(path->seen_pkts - compete->seen_pkts);
 	double arrived = (double)(path->delivered_pkts - compete->delivered_pkts);
-	bool heeded = path->seen_pkts <= compete->cut_pkts;
 
 	compete->seen_pkts = path->seen_pkts;
 	compete->delivered_pkts = path->delivered_pkts;
-	compete->most_queue_s = fmax(compete->most_queue_s * MOST_FORGETS, path->queue_s);
-	compete->round_queue_s = fmin(compete->round_queue_s, path->queue_s);
+	compete->arrived_pkts = arrived;
 	compete->round_arrived_pkts += arrived;
-	if (heeded) {
+	if (path->seen_pkts <= compete->cut_pkts) {
 		compete->round_lost_pkts = compete->round_pkts_seen = 0.0;
 	} else {
 		compete->round_pkts_seen += seen;
 		compete->round_lost_pkts = fmax(compete->round_lost_pkts + seen - arrived, 0.0);
 	}
-	if (overflown(compete, noise, path->queue_s) || (!heeded && others_cut(compete))) {
+	compete->most_queue_s = fmax(compete->most_queue_s * MOST_FORGETS, path->queue_s);
+	compete->round_queue_s = fmin(compete->round_queue_s, path->queue_s);
+	compete->round_peak_s = fmax(compete->round_peak_s, path->queue_s);
+}
+
+void wh_lambda_compete_hear(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
+	uint64_t now_tsc, uint64_t sent_pkts, double noise, double clear_s)
+{
+	WH_ASSERT(compete->on && path->seen_pkts >= compete->seen_pkts);
+
+	bool heeded = path->seen_pkts <= compete->cut_pkts;
+
+	count(compete, path);
+	wh_lambda_bbr_watch(&compete->bbr, path, now_tsc);
+	wh_lambda_bbr_arrived(&compete->bbr, path, compete->arrived_pkts, bbr_most_pps(compete));
+	if (follow_bbrs(compete, path, now_tsc))
+		;
+	else if (overflown(compete, noise, path->queue_s) || (!heeded && others_cut(compete)))
 		cut(compete, now_tsc, sent_pkts);
-	} else if (!heeded && !path->sample.held_up) {
-		compete->window_pkts +=
-			growth_pkts(compete, path, now_tsc) * arrived / compete->window_pkts;
-	}
+	else if (!heeded && !path->sample.held_up)
+		compete->window_pkts += growth_pkts(compete, path, now_tsc) *
+					compete->arrived_pkts / compete->window_pkts;
 	if (path->seen_pkts > compete->round_pkts)
 		end_round(compete, path, now_tsc, sent_pkts, clear_s);
 }

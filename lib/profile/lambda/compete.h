@@ -12,48 +12,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "profile/lambda/bbr.h"
 #include "profile/lambda/path.h"
 
 struct wh_lambda_compete {
-	struct wh_lambda_least before[2]; /* the delays when the way seemed to become longer ... */
-	double told_s;                    /* ... and the least that it has seemed to have since */
-	bool told;
-	uint64_t told_tsc;
-	double full_pps; /* the rate when others began to fill the queue; 0: they do not */
-	uint64_t full_tsc;
 	bool on;
 	double window_pkts;
 	double most_queue_s; /* of those that stood of late */
 	uint64_t seen_pkts, delivered_pkts;
-	uint64_t cut_pkts; /* losses of what went before this one were heeded */
+	double arrived_pkts; /* with the latest state */
+	uint64_t cut_pkts;   /* losses of what went before this one were heeded */
 	uint64_t cut_tsc;
 	double cut_from_pkts; /* the window before */
 	uint64_t round_pkts;  /* what went before it is of this round */
 	double round_lost_pkts, round_pkts_seen, round_arrived_pkts;
 	double round_queue_s; /* the least of it */
+	double round_peak_s;  /* and the most */
 	uint64_t round_arrived_tsc;
 	double capacity_pps; /* of the way, and ... */
 	double share;        /* ... what of it is ours, by what arrives */
 	uint64_t queued_tsc; /* the latest round with a queue */
 	uint32_t clear_rounds, alone_rounds;
+	bool as_bbr;
+	struct wh_lambda_bbr bbr;
 };
-
-/*
- * The way seems to have become longer, and what was known of its delay is to be forgotten. If its
- * delay then falls, a queue stood: `path` gets its delays back, and others are about.
- */
-void wh_lambda_compete_doubt(
-	struct wh_lambda_compete *compete, const struct wh_lambda_path *path, uint64_t now_tsc);
-bool wh_lambda_compete_disproves(
-	struct wh_lambda_compete *compete, struct wh_lambda_path *path, uint64_t now_tsc);
-
-/*
- * Of a full sample. Who sheds all that is his, and a queue stands nevertheless, for longer than
- * flows like this one take to empty it, has others beside him. `own_s` is what one of us leaves
- * there.
- */
-bool wh_lambda_compete_fills(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
-	uint64_t now_tsc, double rate_pps, double own_s);
 
 /* From now on. `rate_pps` is ours now, and `capacity_pps` the most that was seen of the way. */
 void wh_lambda_compete_begin(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
@@ -62,5 +44,9 @@ void wh_lambda_compete_begin(struct wh_lambda_compete *compete, const struct wh_
 /* One state. Noise is the share that is lost whatever we do; `clear_s` of queue is none. */
 void wh_lambda_compete_hear(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
 	uint64_t now_tsc, uint64_t sent_pkts, double noise, double clear_s);
+
+/* What goes in a second. */
+double wh_lambda_compete_pps(
+	const struct wh_lambda_compete *compete, const struct wh_lambda_path *path);
 
 #endif

@@ -33,7 +33,7 @@
  *   other work, 0.1 Gb/s instead of 20; no bar, likewise.
  * Longer way. A queue that stays although we shed, while less arrives, is none. bar05-delay.
  * Compete. Who sheds beside flows that fill every queue gives all away: while they are about, as
- *   much is under way as one TCP has (Copa, Nimbus). bar07 with a queue of one product and more.
+ *   much is under way as one TCP has (Copa, Nimbus), a BBR where they are BBRs. bar07.
  * Crowd. Steps that are shares of the rate, and what arrives as the rate, leave shares as they are:
  *   beside others all push nearly alike and cut alike (AIMD). bar06-share.
  * Give way. A scavenger goes to a crumb at the first sign of others (LEDBAT). bar08.
@@ -50,8 +50,10 @@
 #include "profile/interval.h"
 #include "profile/lambda/compete.h"
 #include "profile/lambda/loss.h"
+#include "profile/lambda/others.h"
 #include "profile/lambda/path.h"
 #include "profile/lambda/share.h"
+#include "profile/lambda/yield.h"
 
 #define TRAIN_PKTS   32    /* shows the capacity, and loses little where it is not borne */
 #define ALPHA_BYTES  12000 /* of ours that stand in the queue at 1 Gb/s */
@@ -98,12 +100,6 @@
 #define DRAIN_MORE 0.003 /* and such a part of the rate */
 #define DRAINED    0.2   /* of alpha in the queue is none */
 
-#define WAY_ALPHA    1.5 /* of what we leave in a queue ourselves: more is others', ... */
-#define WAY_PEAK     3.0
-#define WAY_LEFT     0.25 /* ... and of the rate so much stays, ... */
-#define CRUMB        0.01 /* ... but no less than this of the capacity, ... */
-#define WAY_S        0.1  /* ... for so long */
-#define WAY_RTT      8.0
 #define COMPETE_PACE 1.1 /* of the rate: the window says what goes */
 
 #define SAMPLE_RTT     0.25 /* that a sample lasts at least */
@@ -141,7 +137,9 @@ struct lambda {
 	enum phase phase;
 	struct wh_lambda_path path;
 	struct wh_lambda_loss loss;
+	struct wh_lambda_others others;
 	struct wh_lambda_compete compete;
+	struct wh_lambda_yield yield;
 	struct wh_lambda_share share;
 	double rate_pps;
 	double rate_max_pps;    /* the operator's bound, the line's */
@@ -157,7 +155,6 @@ struct lambda {
 	double shed_from_pps;        /* the rate before all shedding in a row */
 	double shed_arrival_pps;
 	uint32_t shed_in_vain;
-	uint64_t gave_way_tsc;       /* as a scavenger; 0: never */
 	uint64_t now_tsc, sent_pkts; /* of the latest event */
 	struct wh_lambda_train train;
 	uint64_t drained_tsc; /* the queue was seen empty */
@@ -227,12 +224,18 @@ static void init(struct wh_control *control)
 }
 
 /* Packets of ours that are to stand in the queue: fewer for each flow, the more there are. */
-static double alpha_pkts(const struct wh_control *control, double rate_pps)
+static double own_alpha_pkts(const struct wh_control *control, double rate_pps)
 {
 	double wire_bytes = control->config.wire_bytes;
 	double part = rate_pps * wire_bytes * 8.0 / ALPHA_AT_BPS;
 
-	double pkts = fmax(option(control, ALPHA) / wire_bytes * wh_cbrt(part), ALPHA_LEAST);
+	return fmax(option(control, ALPHA) / wire_bytes * wh_cbrt(part), ALPHA_LEAST);
+}
+
+/* Likewise, where queues shorter than hosts' jitter are not seen, and the way's may be short. */
+static double alpha_pkts(const struct wh_control *control, double rate_pps)
+{
+	double pkts = own_alpha_pkts(control, rate_pps);
 	double jitter_s = view_of(control)->path.jitter_s;
 	double borne_pkts = view_of(control)->alpha_most_pkts;
 
@@ -415,23 +418,29 @@ static bool way_is_longer(struct wh_control *control, double from_pps)
 	return ++lambda->shed_in_vain >= LONGER_SHEDS;
 }
 
+static double capacity_pps(const struct lambda *lambda)
+{
+	return fmax(fmax(lambda->share.capacity_pps, lambda->estimate_pps), RATE_LEAST_PPS);
+}
+
 static bool others_fill(struct wh_control *control)
 {
 	struct lambda *lambda = state_of(control);
-	double own_s = alpha_pkts(control, lambda->estimate_pps) / lambda->estimate_pps;
+	double own_s = own_alpha_pkts(control, lambda->estimate_pps) / lambda->estimate_pps;
 
 	return option(control, SHARE) == WH_SHARING_FAIR &&
-	       wh_lambda_compete_fills(
-		       &lambda->compete, &lambda->path, lambda->now_tsc, lambda->rate_pps, own_s);
+	       wh_lambda_others_fill(&lambda->others, &lambda->path, lambda->now_tsc,
+		       lambda->rate_pps, own_s, wh_lambda_loss_sure_noise(&lambda->loss),
+		       capacity_pps(lambda));
 }
 
 static void begin_competing(struct wh_control *control)
 {
 	struct lambda *lambda = state_of(control);
-	const struct wh_lambda_path *path = &lambda->path;
 
-	wh_lambda_compete_begin(&lambda->compete, path, lambda->now_tsc, lambda->sent_pkts,
-		lambda->rate_pps, fmax(lambda->share.capacity_pps, lambda->estimate_pps));
+	wh_lambda_compete_begin(&lambda->compete, &lambda->path, lambda->now_tsc, lambda->sent_pkts,
+		fmax(lambda->rate_pps, lambda->others.full_pps), capacity_pps(lambda));
+	lambda->others = (struct wh_lambda_others){0};
 	lambda->shed_s = 0.0;
 }
 
@@ -444,7 +453,7 @@ static void shed(struct wh_control *control, double from_pps, double excess_pkts
 
 	lambda->step = 0.0;
 	if (way_is_longer(control, from_pps)) {
-		wh_lambda_compete_doubt(&lambda->compete, &lambda->path, lambda->now_tsc);
+		wh_lambda_others_doubt(&lambda->others, &lambda->path, lambda->now_tsc);
 		wh_lambda_path_forget(&lambda->path);
 		set_rate(lambda, lambda->shed_from_pps);
 		lambda->shed_s = 0.0;
@@ -467,30 +476,21 @@ static void shed(struct wh_control *control, double from_pps, double excess_pkts
 	lambda->good_pps = lambda->rate_pps;
 }
 
-/*
- * A scavenger leaves all but a crumb of the way at the first sign of others, a queue that is not
- * its own or losses that are no noise, and comes back a while later.
- */
+/* A scavenger leaves all but a crumb of the way to others, and comes back a while later. */
 static bool gives_way(struct wh_control *control)
 {
 	struct lambda *lambda = state_of(control);
-	const struct wh_lambda_sample *sample = &lambda->path.sample;
-	double hold_s = fmax(WAY_S, WAY_RTT * wh_lambda_path_rtt_s(&lambda->path));
 	double own_s = alpha_pkts(control, lambda->estimate_pps) / lambda->estimate_pps;
-	double mean = wh_lambda_loss_noise(&lambda->loss) * (double)sample->seen_pkts;
 
 	if (option(control, SHARE) != WH_SHARING_SCAVENGER)
 		return false;
-	if (sample->queue_s > WAY_ALPHA * own_s || sample->peak_s > WAY_PEAK * own_s ||
-		(double)sample->lost_pkts > mean + 3.0 * sqrt(mean)) {
-		lambda->gave_way_tsc = lambda->now_tsc;
-		lambda->busy_pps = 0.0;
-		lambda->step = lambda->shed_s = 0.0;
-		set_rate(lambda, fmax(WAY_LEFT * lambda->rate_pps, CRUMB * lambda->estimate_pps));
+	if (wh_lambda_yield_begins(&lambda->yield, &lambda->path, lambda->now_tsc, own_s,
+		    wh_lambda_loss_noise(&lambda->loss))) {
+		lambda->busy_pps = lambda->step = lambda->shed_s = 0.0;
+		set_rate(lambda, wh_lambda_yield_pps(lambda->rate_pps, lambda->estimate_pps));
 		lambda->good_pps = lambda->rate_pps;
 	}
-	return lambda->gave_way_tsc > 0 &&
-	       (double)(lambda->now_tsc - lambda->gave_way_tsc) / lambda->path.hz < hold_s;
+	return wh_lambda_yield_holds(&lambda->yield, &lambda->path, lambda->now_tsc);
 }
 
 /* In a crowd shares are to become equal. `from_pps`: the rate that the sample is of. */
@@ -646,8 +646,7 @@ static void compete(struct wh_control *control, const struct wh_delivery_event *
 	wh_lambda_path_keep(&lambda->path, event->now_tsc);
 	wh_lambda_compete_hear(&lambda->compete, path, event->now_tsc, event->sent_pkts,
 		wh_lambda_loss_sure_noise(&lambda->loss), alpha_s);
-	set_rate(
-		lambda, lambda->compete.window_pkts / (wh_lambda_path_rtt_s(path) + path->queue_s));
+	set_rate(lambda, wh_lambda_compete_pps(&lambda->compete, path));
 	lambda->busy_pps = lambda->good_pps = lambda->rate_pps;
 	lambda->step = 0.0;
 	mark(lambda, event);
@@ -678,7 +677,7 @@ static void on_delivery(struct wh_control *control, const struct wh_delivery_eve
 		return;
 	}
 	if (option(control, SHARE) == WH_SHARING_FAIR &&
-		wh_lambda_compete_disproves(&lambda->compete, &lambda->path, event->now_tsc)) {
+		wh_lambda_others_disprove(&lambda->others, &lambda->path, event->now_tsc)) {
 		begin_competing(control);
 		return;
 	}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "profile/lambda/others.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/arith.h"
+#include "base/assert.h"
+
+#define DOUBT_S          20.0 /* after the way seemed to become longer, ... */
+#define DOUBT_RTT        0.03 /* ... and shorter again by such a share of its round trip */
+#define FILL_S           1e-3 /* a queue of more than that, */
+#define FILL_RTT         0.1
+#define FILL_ALPHA       24.0 /* and of more than many of us leave, */
+#define FILL_MOST_RTT    0.5  /* which is no longer than this, ... */
+#define FILL_ALPHA_LEAST 6.0  /* ... nor shorter than that, */
+#define FILL_FOR_S       0.5  /* for so long, is others' */
+#define FILL_FOR_RTT     12.0
+
+#define LEFT        0.93 /* of the capacity arrives at most: others have the rest */
+#define PEAK_ALPHA  2.0  /* times what we leave in the queue stood there */
+#define LOST_SIGMAS 3.0  /* beyond the noise */
+#define OVERFLOWS   2.5  /* that they are by now, ... */
+#define OVERFLOWS_S 4.0  /* ... where they are forgotten after so long */
+
+static double since_s(const struct wh_lambda_path *path, uint64_t now_tsc, uint64_t then_tsc)
+{
+	return now_tsc > then_tsc ? (double)(now_tsc - then_tsc) / path->hz : 0.0;
+}
+
+void wh_lambda_others_doubt(
+	struct wh_lambda_others *others, const struct wh_lambda_path *path, uint64_t now_tsc)
+{
+	others->told = true;
+	others->told_tsc = now_tsc;
+	others->told_s = -1.0;
+	memcpy(others->before, path->least, sizeof(others->before));
+}
+
+bool wh_lambda_others_disprove(
+	struct wh_lambda_others *others, struct wh_lambda_path *path, uint64_t now_tsc)
+{
+	double rtt_s = wh_lambda_path_rtt_s(path);
+
+	if (!others->told || rtt_s == 0.0)
+		return false;
+	if (others->told_s < 0.0)
+		others->told_s = rtt_s;
+	if ((double)(now_tsc - others->told_tsc) / path->hz > DOUBT_S) {
+		others->told = false;
+		return false;
+	}
+	if (rtt_s > others->told_s * (1.0 - DOUBT_RTT))
+		return false;
+	others->told = false;
+	path->least[0] = others->before[0];
+	path->least[1] = others->before[1];
+	path->queue_s += fmax(rtt_s - wh_lambda_path_rtt_s(path), 0.0);
+	return true;
+}
+
+static bool stands(struct wh_lambda_others *others, const struct wh_lambda_path *path,
+	uint64_t now_tsc, double rate_pps, double own_s)
+{
+	double rtt_s = wh_lambda_path_rtt_s(path), queue_s = path->sample.queue_s;
+	double many_s =
+		fmax(fmin(FILL_ALPHA * own_s, FILL_MOST_RTT * rtt_s), FILL_ALPHA_LEAST * own_s);
+
+	if (queue_s < fmax(fmax(FILL_S, FILL_RTT * rtt_s), many_s)) {
+		others->full_pps = 0.0;
+		return false;
+	}
+	if (others->full_pps == 0.0) {
+		others->full_pps = rate_pps;
+		others->full_tsc = now_tsc;
+	}
+	return since_s(path, now_tsc, others->full_tsc) >=
+	       fmax(FILL_FOR_S, FILL_FOR_RTT * (rtt_s + queue_s));
+}
+
+static bool overflows(struct wh_lambda_others *others, const struct wh_lambda_path *path,
+	uint64_t now_tsc, double own_s, double noise, double capacity_pps)
+{
+	const struct wh_lambda_sample *sample = &path->sample;
+	double mean = noise * (double)sample->seen_pkts;
+
+	WH_ASSERT(own_s > 0.0 && capacity_pps > 0.0);
+	if (sample->arrival_pps == 0.0 || sample->arrival_pps > LEFT * capacity_pps ||
+		sample->peak_s < PEAK_ALPHA * own_s ||
+		(double)sample->lost_pkts <= mean + LOST_SIGMAS * sqrt(mean))
+		return false;
+	others->overflows *=
+		wh_exp(-fmin(since_s(path, now_tsc, others->overflown_tsc) / OVERFLOWS_S, 50.0));
+	others->overflows += 1.0;
+	others->overflown_tsc = now_tsc;
+	return others->overflows >= OVERFLOWS;
+}
+
+bool wh_lambda_others_fill(struct wh_lambda_others *others, const struct wh_lambda_path *path,
+	uint64_t now_tsc, double rate_pps, double own_s, double noise, double capacity_pps)
+{
+	return stands(others, path, now_tsc, rate_pps, own_s) ||
+	       overflows(others, path, now_tsc, own_s, noise, capacity_pps);
+}
