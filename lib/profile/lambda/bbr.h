@@ -4,8 +4,8 @@
 
 /*
  * BBRs on the way: they heed no loss, and who does has nothing beside them. Every ten seconds all
- * of them let the queue run dry for 200 ms, which nobody else does; while that is seen, we do as one
- * more of them would.
+ * of them let the queue run dry for 200 ms, which nobody else does; while that is seen, we do as
+ * one more of them would.
  */
 
 #include <stdbool.h>
