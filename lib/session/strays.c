@@ -100,6 +100,7 @@ void wh_letters_close(struct wh_endpoint *endpoint)
 }
 
 /* No longer than the question, and nothing is kept. */
+/* Where nobody greets a cookie of zeros says so. */
 static uint32_t give_cookie(const struct wh_endpoint *endpoint, uint64_t now_tsc,
 	const struct wh_ask *ask, const struct wh_address *from, uint8_t *answer)
 {
@@ -108,9 +109,10 @@ static uint32_t give_cookie(const struct wh_endpoint *endpoint, uint64_t now_tsc
 		.cookie = {.greeting = ask->greeting},
 	};
 
-	wh_greeting_cookie_make(packet.cookie.cookie, endpoint->listener.key,
-		wh_tsc_to_us(endpoint->config.hz, now_tsc), from, endpoint->config.queue,
-		ask->greeting);
+	if (endpoint->config.greets)
+		wh_greeting_cookie_make(packet.cookie.cookie, endpoint->listener.key,
+			wh_tsc_to_us(endpoint->config.hz, now_tsc), from, endpoint->config.queue,
+			ask->greeting);
 
 	uint32_t length = wh_packet_encode(&packet, answer, WH_CONTROL_BYTES_MAX);
 
@@ -170,7 +172,7 @@ enum wh_wire_reason wh_letters_input(struct wh_endpoint *endpoint, uint64_t now_
 	uint64_t age_us;
 
 	*answer_bytes = 0;
-	if (!endpoint->config.greets) {
+	if (!endpoint->config.greets && packet->type != WH_PACKET_ASK) {
 		endpoint->stats.no_session_pkts++;
 		return WH_WIRE_OK;
 	}

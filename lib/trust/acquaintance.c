@@ -85,6 +85,13 @@ void wh_greeter_doubt(struct wh_greeter *greeter, const struct wh_address *peer)
 	wh_spin_unlock(&greeter->lock);
 }
 
+static bool is_none(const uint8_t cookie[WH_COOKIE_BYTES])
+{
+	static const uint8_t none[WH_COOKIE_BYTES];
+
+	return memcmp(cookie, none, sizeof(none)) == 0;
+}
+
 /* The greeting begins with the cookie; another one that came later changes nothing. */
 void wh_acquaintance_cookie(struct wh_greeter *greeter, uint64_t now_tsc,
 	const struct wh_letter *letter, const struct wh_cookie *packet)
@@ -98,7 +105,9 @@ void wh_acquaintance_cookie(struct wh_greeter *greeter, uint64_t now_tsc,
 
 	struct wh_acquaintance *one = find(greeter, &letter->peer);
 
-	if (one != NULL && one->number == packet->greeting && one->asks) {
+	if (one != NULL && is_none(packet->cookie)) {
+		one->meeting.unsealed = true;
+	} else if (one != NULL && one->number == packet->greeting && one->asks) {
 		one->asks = false;
 		one->greets = true;
 		if (one->meeting.state == WH_MEETING_ASKS)
@@ -126,6 +135,21 @@ void wh_acquaintance_cookie(struct wh_greeter *greeter, uint64_t now_tsc,
 	wh_guest_step(greeter, guest, now_tsc);
 }
 
+/* Its owner thinks about it. */
+void wh_acquaintance_judged(struct wh_greeter *greeter, const struct wh_guest *guest)
+{
+	wh_spin_lock(&greeter->lock);
+
+	struct wh_acquaintance *one = find(greeter, &guest->peer);
+
+	if (one != NULL && one->meeting.state == WH_MEETING_GREETS) {
+		one->meeting.state = WH_MEETING_JUDGED;
+		one->meeting.seen = true;
+		memcpy(one->meeting.peer_id, guest->greeting.peer_id, sizeof(one->meeting.peer_id));
+	}
+	wh_spin_unlock(&greeter->lock);
+}
+
 /* The greeting came to nothing: it begins anew, after a while. */
 void wh_acquaintance_lost(
 	struct wh_greeter *greeter, const struct wh_address *peer, uint64_t now_tsc)
@@ -136,7 +160,8 @@ void wh_acquaintance_lost(
 
 	if (one != NULL && one->greets) {
 		one->greets = false;
-		if (one->meeting.state == WH_MEETING_GREETS)
+		if (one->meeting.state == WH_MEETING_GREETS ||
+			one->meeting.state == WH_MEETING_JUDGED)
 			one->meeting.state = WH_MEETING_ASKS;
 		one->next_ask_tsc = now_tsc + one->patience_tsc;
 	}

@@ -105,11 +105,18 @@ void wh_greeter_take(struct wh_greeter *greeter, uint64_t now_tsc, const struct 
 		greeter->stats.bad_letters++;
 }
 
-/* Until who came has proved his key he is sent no more than so much. */
-static bool may_say(const struct wh_guest *guest, uint32_t bytes)
+/* Until who came has proved his key he is sent no more than so much, heads and all. */
+static uint32_t may_say_bytes(const struct wh_guest *guest)
 {
-	return !guest->came || guest->proved ||
-	       guest->out_bytes + bytes <= WH_GREETING_GAIN * guest->in_bytes;
+	uint64_t head_bytes = WH_CONTROL_BYTES_MAX - WH_CRYPTO_BYTES_MAX;
+	uint64_t allowed_bytes = WH_GREETING_GAIN * guest->in_bytes;
+	uint64_t used_bytes = guest->out_bytes + head_bytes;
+
+	if (!guest->came || guest->proved)
+		return WH_CRYPTO_BYTES_MAX;
+	return allowed_bytes > used_bytes
+		       ? (uint32_t)wh_min_u64(allowed_bytes - used_bytes, WH_CRYPTO_BYTES_MAX)
+		       : 0;
 }
 
 static bool speak(struct wh_guest *guest, uint64_t now_tsc, struct wh_letter *letter)
@@ -121,8 +128,9 @@ static bool speak(struct wh_guest *guest, uint64_t now_tsc, struct wh_letter *le
 	};
 	struct wh_crypto *crypto = &packet.crypto;
 
-	if (!may_say(guest, WH_CONTROL_BYTES_MAX) ||
-		!wh_stream_output(guest->stream, now_tsc, WH_CRYPTO_BYTES_MAX, crypto))
+	uint32_t most_bytes = may_say_bytes(guest);
+
+	if (most_bytes == 0 || !wh_stream_output(guest->stream, now_tsc, most_bytes, crypto))
 		return false;
 	memcpy(crypto->cookie, guest->cookie, sizeof(crypto->cookie));
 	/* What he may answer is measured by what we say. */

@@ -15,8 +15,8 @@
  * What strangers can cost is bounded. No key is used for anybody before a cookie has proved his
  * address. Of those that come there are so many at once, so many of one address (of IPv6: its /64),
  * and so many that begin in a second; who takes too long goes, and where there is no place the one
- * that has been at it for longest does, after WH_GREETING_GRACE_MS. Until a peer has proved his key
- * he is sent no more than WH_GREETING_GAIN bytes for each of his.
+ * that has been at it for longest does, after a few round trips or WH_GREETING_GRACE_MS. Until a
+ * peer has proved his key he is sent no more than WH_GREETING_GAIN bytes for each of his.
  *
  * One core takes, gives and polls; any core may ask for the bond with a peer (wh_greeter_meet).
  */
@@ -49,7 +49,7 @@ struct wh_greeter_news {
 	struct wh_address peer;
 	bool came;
 	uint8_t id[WH_IDENTITY_BYTES];
-	enum wh_verdict verdict;             /* WELCOME at both ends: there is a bond */
+	enum wh_reception verdict;           /* WELCOME at both ends: there is a bond */
 	bool by_peer;                        /* the verdict is his */
 	char version[WH_CARD_VERSION_BYTES]; /* of his wavehaul; "": he did not say */
 };
@@ -73,6 +73,7 @@ struct wh_greeter_config {
 enum wh_meeting_state {
 	WH_MEETING_ASKS = 0, /* nothing was heard yet */
 	WH_MEETING_GREETS,
+	WH_MEETING_JUDGED, /* who he is is known, not yet whether he is trusted */
 	WH_MEETING_BONDED,
 	WH_MEETING_REFUSED,
 	WH_MEETING_FULL, /* too many peers at once */
@@ -80,9 +81,10 @@ enum wh_meeting_state {
 
 struct wh_meeting {
 	enum wh_meeting_state state;
-	enum wh_verdict verdict; /* of one that was refused, ... */
-	bool by_peer;            /* ... and by whom */
-	bool seen;               /* peer_id is known */
+	enum wh_reception verdict; /* of one that was refused, ... */
+	bool by_peer;              /* ... and by whom */
+	bool unsealed;             /* somebody says that nobody greets there: a hint */
+	bool seen;                 /* peer_id is known */
 	uint8_t peer_id[WH_IDENTITY_BYTES];
 	struct wh_bond *bond; /* BONDED: held for the caller, who lets it go */
 };

@@ -169,8 +169,8 @@ static bool read_card(struct wh_greeting *greeting)
 		greeting->card_bytes += (uint32_t)got;
 	}
 	if (card->format != WH_CARD_FORMAT || card->reserved != 0 ||
-		card->verdict == WH_VERDICT_NONE || card->verdict >= WH_VERDICTS ||
-		(card->verdict == WH_VERDICT_WELCOME) != (card->number != 0) ||
+		card->verdict == WH_RECEPTION_NONE || card->verdict >= WH_RECEPTIONS ||
+		(card->verdict == WH_RECEPTION_WELCOME) != (card->number != 0) ||
 		memchr(card->version, '\0', sizeof(card->version)) == NULL) {
 		greeting->state = WH_GREETING_BROKEN;
 		return false;
@@ -232,13 +232,13 @@ STACK_OF(X509) * wh_greeting_chain(const struct wh_greeting *greeting)
 	return SSL_get_peer_cert_chain(greeting->ssl);
 }
 
-enum wh_greeting_state wh_greeting_answer(struct wh_greeting *greeting, enum wh_verdict verdict,
+enum wh_greeting_state wh_greeting_answer(struct wh_greeting *greeting, enum wh_reception verdict,
 	uint8_t ciphers, uint32_t number, const char *version)
 {
 	struct wh_card *ours = &greeting->ours;
 
-	WH_ASSERT(greeting->state == WH_GREETING_MET && verdict != WH_VERDICT_NONE);
-	WH_ASSERT((verdict == WH_VERDICT_WELCOME) == (number != 0));
+	WH_ASSERT(greeting->state == WH_GREETING_MET && verdict != WH_RECEPTION_NONE);
+	WH_ASSERT((verdict == WH_RECEPTION_WELCOME) == (number != 0));
 	*ours = (struct wh_card){
 		.format = WH_CARD_FORMAT,
 		.verdict = (uint8_t)verdict,
@@ -249,7 +249,7 @@ enum wh_greeting_state wh_greeting_answer(struct wh_greeting *greeting, enum wh_
 	if (SSL_write(greeting->ssl, ours, sizeof(*ours)) != (int)sizeof(*ours))
 		greeting->state = WH_GREETING_BROKEN;
 	else
-		greeting->state = greeting->client && verdict == WH_VERDICT_WELCOME
+		greeting->state = greeting->client && verdict == WH_RECEPTION_WELCOME
 					  ? WH_GREETING_WAITS
 					  : WH_GREETING_DONE;
 	ERR_clear_error();
@@ -281,16 +281,16 @@ void wh_greeting_end(struct wh_greeting *greeting)
 	greeting->ssl = NULL;
 }
 
-const char *wh_verdict_name(enum wh_verdict verdict)
+const char *wh_reception_name(enum wh_reception verdict)
 {
-	static const char *const names[WH_VERDICTS] = {
-		[WH_VERDICT_NONE] = "none",
-		[WH_VERDICT_WELCOME] = "welcome",
-		[WH_VERDICT_UNKNOWN] = "unknown",
-		[WH_VERDICT_BUSY] = "busy",
-		[WH_VERDICT_CIPHER] = "cipher",
+	static const char *const names[WH_RECEPTIONS] = {
+		[WH_RECEPTION_NONE] = "none",
+		[WH_RECEPTION_WELCOME] = "welcome",
+		[WH_RECEPTION_UNKNOWN] = "unknown",
+		[WH_RECEPTION_BUSY] = "busy",
+		[WH_RECEPTION_CIPHER] = "cipher",
 	};
 
-	WH_ASSERT(verdict < WH_VERDICTS);
+	WH_ASSERT(verdict < WH_RECEPTIONS);
 	return names[verdict];
 }

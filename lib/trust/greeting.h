@@ -32,13 +32,13 @@
 #define WH_GREETING_PROTOCOL "wavehaul/1"
 
 /* What an end makes of the other one. The numbers travel. */
-enum wh_verdict {
-	WH_VERDICT_NONE = 0, /* not known yet */
-	WH_VERDICT_WELCOME = 1,
-	WH_VERDICT_UNKNOWN = 2, /* not trusted here */
-	WH_VERDICT_BUSY = 3,    /* no place for another bond */
-	WH_VERDICT_CIPHER = 4,  /* no cipher that both take */
-	WH_VERDICTS = 5,
+enum wh_reception {
+	WH_RECEPTION_NONE = 0, /* not known yet */
+	WH_RECEPTION_WELCOME = 1,
+	WH_RECEPTION_UNKNOWN = 2, /* not trusted here */
+	WH_RECEPTION_BUSY = 3,    /* no place for another bond */
+	WH_RECEPTION_CIPHER = 4,  /* no cipher that both take */
+	WH_RECEPTIONS = 5,
 };
 
 #define WH_CARD_VERSION_BYTES 32
@@ -99,7 +99,7 @@ X509 *wh_greeting_certificate(const struct wh_greeting *greeting);
 STACK_OF(X509) * wh_greeting_chain(const struct wh_greeting *greeting);
 
 /* Once it is MET: our card. A verdict other than WELCOME has no number. */
-enum wh_greeting_state wh_greeting_answer(struct wh_greeting *greeting, enum wh_verdict verdict,
+enum wh_greeting_state wh_greeting_answer(struct wh_greeting *greeting, enum wh_reception verdict,
 	uint8_t ciphers, uint32_t number, const char *version);
 
 /* Of a greeting that is DONE, WELCOME at both ends: the cipher that both take, 0: there is none. */
@@ -110,6 +110,6 @@ bool wh_greeting_secret(const struct wh_greeting *greeting, uint8_t secret[WH_SE
 
 void wh_greeting_end(struct wh_greeting *greeting);
 
-const char *wh_verdict_name(enum wh_verdict verdict);
+const char *wh_reception_name(enum wh_reception verdict);
 
 #endif

@@ -18,6 +18,7 @@ struct wh_guest {
 	uint64_t number;
 	uint8_t cookie[WH_COOKIE_BYTES];
 	uint64_t began_tsc;
+	uint64_t grace_tsc; /* nobody takes its place before */
 	uint64_t until_tsc;
 	uint64_t ask_tsc; /* MET: when the owner is asked again */
 	uint64_t in_bytes;
@@ -49,6 +50,7 @@ void wh_acquaintance_cookie(struct wh_greeter *greeter, uint64_t now_tsc,
 	const struct wh_letter *letter, const struct wh_cookie *packet);
 void wh_acquaintance_settle(struct wh_greeter *greeter, const struct wh_guest *guest,
 	uint64_t now_tsc, const struct wh_meeting *meeting);
+void wh_acquaintance_judged(struct wh_greeter *greeter, const struct wh_guest *guest);
 void wh_acquaintance_lost(
 	struct wh_greeter *greeter, const struct wh_address *peer, uint64_t now_tsc);
 void wh_acquaintance_forget(struct wh_greeter *greeter, const struct wh_bond *bond);

@@ -15,6 +15,9 @@
 /* A machine has any number of addresses of its subnet. */
 #define IPV6_PREFIX_BYTES 8
 
+#define GRACE_RTTS   4
+#define GRACE_MIN_US 100000
+
 static bool is_of_same_host(const struct wh_address *a, const struct wh_address *b)
 {
 	size_t bytes = a->family == WH_IPV6 ? IPV6_PREFIX_BYTES : sizeof(a->ip);
@@ -37,11 +40,18 @@ static bool may_begin(struct wh_greeter *greeter, uint64_t now_tsc, const struct
 	return true;
 }
 
+/* Who is there goes on within a few round trips of his way, and has them for sure. */
+static uint64_t grace(const struct wh_greeter *greeter, uint32_t rtt_us)
+{
+	uint64_t grace_us = wh_max_u64(GRACE_RTTS * (uint64_t)rtt_us, GRACE_MIN_US);
+
+	return wh_us_to_tsc(
+		greeter->config.hz, wh_min_u64(grace_us, WH_GREETING_GRACE_MS * UINT64_C(1000)));
+}
+
 /* A free place, or that of who came first of those that are not done in time; NULL: none. */
 static struct wh_guest *find_place(struct wh_greeter *greeter, uint64_t now_tsc)
 {
-	uint64_t grace_tsc =
-		wh_ns_to_tsc(greeter->config.hz, WH_GREETING_GRACE_MS * UINT64_C(1000000));
 	struct wh_guest *oldest = NULL;
 
 	for (uint32_t i = 0; i < greeter->config.guests; i++) {
@@ -52,7 +62,7 @@ static struct wh_guest *find_place(struct wh_greeter *greeter, uint64_t now_tsc)
 		if (guest->came && (oldest == NULL || guest->began_tsc < oldest->began_tsc))
 			oldest = guest;
 	}
-	if (oldest == NULL || now_tsc - oldest->began_tsc < grace_tsc)
+	if (oldest == NULL || now_tsc - oldest->began_tsc < oldest->grace_tsc)
 		return NULL;
 	greeter->stats.crowded_out += !oldest->over;
 	wh_guest_end(greeter, oldest);
@@ -75,6 +85,7 @@ struct wh_guest *wh_guest_begin(struct wh_greeter *greeter, uint64_t now_tsc,
 		.queue = letter->queue,
 		.number = packet->greeting,
 		.began_tsc = now_tsc,
+		.grace_tsc = grace(greeter, letter->rtt_us),
 		.until_tsc = now_tsc + WH_GREETING_S * config->hz,
 		.stream = malloc(sizeof(*guest->stream)),
 	};

@@ -17,7 +17,7 @@
 #define LAST_BYTES_MS 3000
 
 /* Whether he is trusted; NONE: that is not known yet. Who has our own key is one of us. */
-static enum wh_verdict believe(struct wh_greeter *greeter, struct wh_guest *guest)
+static enum wh_reception believe(struct wh_greeter *greeter, struct wh_guest *guest)
 {
 	const struct wh_believer *believer = &greeter->config.believer;
 	const struct wh_greeting *greeting = &guest->greeting;
@@ -31,38 +31,38 @@ static enum wh_verdict believe(struct wh_greeter *greeter, struct wh_guest *gues
 
 	if (believer->believe == NULL)
 		return memcmp(stranger.id, greeter->config.identity->id, WH_IDENTITY_BYTES) == 0
-			       ? WH_VERDICT_WELCOME
-			       : WH_VERDICT_UNKNOWN;
+			       ? WH_RECEPTION_WELCOME
+			       : WH_RECEPTION_UNKNOWN;
 	switch (believer->believe(believer->context, &stranger, &guest->rights)) {
 	case WH_BELIEVED:
-		return WH_VERDICT_WELCOME;
+		return WH_RECEPTION_WELCOME;
 	case WH_DISBELIEVED:
-		return WH_VERDICT_UNKNOWN;
+		return WH_RECEPTION_UNKNOWN;
 	default:
-		return WH_VERDICT_NONE;
+		return WH_RECEPTION_NONE;
 	}
 }
 
 /* The same, and a number for the bond. */
-static enum wh_verdict judge(struct wh_greeter *greeter, struct wh_guest *guest)
+static enum wh_reception judge(struct wh_greeter *greeter, struct wh_guest *guest)
 {
 	const struct wh_greeter_config *config = &greeter->config;
 	const struct wh_card *theirs = &guest->greeting.theirs;
-	enum wh_verdict verdict = believe(greeter, guest);
+	enum wh_reception verdict = believe(greeter, guest);
 	uint32_t random;
 
-	if (verdict != WH_VERDICT_WELCOME)
+	if (verdict != WH_RECEPTION_WELCOME)
 		return verdict;
-	if (guest->came && theirs->verdict == WH_VERDICT_WELCOME &&
+	if (guest->came && theirs->verdict == WH_RECEPTION_WELCOME &&
 		(theirs->ciphers & config->ciphers) == 0)
-		return WH_VERDICT_CIPHER;
+		return WH_RECEPTION_CIPHER;
 	if (RAND_bytes((uint8_t *)&random, sizeof(random)) == 1)
 		guest->bond_number = wh_bonds_reserve(config->bonds, random);
-	return guest->bond_number != 0 ? WH_VERDICT_WELCOME : WH_VERDICT_BUSY;
+	return guest->bond_number != 0 ? WH_RECEPTION_WELCOME : WH_RECEPTION_BUSY;
 }
 
-static void tell(struct wh_greeter *greeter, const struct wh_guest *guest, enum wh_verdict verdict,
-	bool by_peer)
+static void tell(struct wh_greeter *greeter, const struct wh_guest *guest,
+	enum wh_reception verdict, bool by_peer)
 {
 	struct wh_greeter_news news = {
 		.peer = guest->peer,
@@ -71,8 +71,8 @@ static void tell(struct wh_greeter *greeter, const struct wh_guest *guest, enum 
 		.by_peer = by_peer,
 	};
 
-	greeter->stats.bonds += verdict == WH_VERDICT_WELCOME;
-	greeter->stats.refused += verdict != WH_VERDICT_WELCOME;
+	greeter->stats.bonds += verdict == WH_RECEPTION_WELCOME;
+	greeter->stats.refused += verdict != WH_RECEPTION_WELCOME;
 	if (greeter->config.tell == NULL)
 		return;
 	memcpy(news.id, guest->greeting.peer_id, sizeof(news.id));
@@ -105,14 +105,14 @@ static struct wh_bond *make_bond(struct wh_greeter *greeter, struct wh_guest *gu
 static void settle(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t now_tsc)
 {
 	const struct wh_greeting *greeting = &guest->greeting;
-	enum wh_verdict ours = (enum wh_verdict)greeting->ours.verdict;
-	enum wh_verdict theirs = (enum wh_verdict)greeting->theirs.verdict;
+	enum wh_reception ours = (enum wh_reception)greeting->ours.verdict;
+	enum wh_reception theirs = (enum wh_reception)greeting->theirs.verdict;
 	struct wh_meeting meeting = {.state = WH_MEETING_REFUSED, .seen = true};
-	bool welcome = ours == WH_VERDICT_WELCOME && theirs == WH_VERDICT_WELCOME;
+	bool welcome = ours == WH_RECEPTION_WELCOME && theirs == WH_RECEPTION_WELCOME;
 
 	memcpy(meeting.peer_id, greeting->peer_id, sizeof(meeting.peer_id));
 	if (welcome && wh_greeting_cipher(greeting) == 0) {
-		ours = WH_VERDICT_CIPHER;
+		ours = WH_RECEPTION_CIPHER;
 		welcome = false;
 	}
 	if (welcome) {
@@ -120,11 +120,11 @@ static void settle(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t 
 		if (meeting.bond == NULL || !wh_keep_bond(greeter, meeting.bond, now_tsc)) {
 			meeting.bond = NULL;
 			welcome = false;
-			ours = WH_VERDICT_BUSY;
+			ours = WH_RECEPTION_BUSY;
 		}
 	}
 	meeting.state = welcome ? WH_MEETING_BONDED : WH_MEETING_REFUSED;
-	meeting.by_peer = !welcome && ours == WH_VERDICT_WELCOME;
+	meeting.by_peer = !welcome && ours == WH_RECEPTION_WELCOME;
 	meeting.verdict = meeting.by_peer ? theirs : ours;
 	tell(greeter, guest, meeting.verdict, meeting.by_peer);
 	if (!guest->came)
@@ -136,7 +136,7 @@ static void settle(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t 
 static void answer(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t now_tsc)
 {
 	const struct wh_greeter_config *config = &greeter->config;
-	enum wh_verdict verdict;
+	enum wh_reception verdict;
 
 	if (now_tsc < guest->ask_tsc)
 		return;
@@ -144,10 +144,13 @@ static void answer(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t 
 	guest->proved = true;
 	guest->ask_tsc = now_tsc + wh_ns_to_tsc(config->hz, ASK_AGAIN_MS * UINT64_C(1000000));
 	verdict = judge(greeter, guest);
-	if (verdict == WH_VERDICT_NONE)
+	if (verdict == WH_RECEPTION_NONE) {
+		if (!guest->came)
+			wh_acquaintance_judged(greeter, guest);
 		return;
+	}
 	wh_greeting_answer(&guest->greeting, verdict, config->ciphers,
-		verdict == WH_VERDICT_WELCOME ? guest->bond_number : 0, config->version);
+		verdict == WH_RECEPTION_WELCOME ? guest->bond_number : 0, config->version);
 	/* A client that refuses has heard no card, and needs none. */
 	if (guest->greeting.state == WH_GREETING_WAITS)
 		wh_greeting_put(&guest->greeting, NULL, 0);

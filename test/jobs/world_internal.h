@@ -56,6 +56,7 @@ struct world {
 	uint64_t rate_bps;
 	uint64_t rtt_ns;
 	uint32_t mtu_bytes;
+	bool greets; /* all have an identity, and jobs wait for their bonds */
 	bool is_rough;
 	struct wh_fibre_config fibre[2];
 	uint32_t servers;

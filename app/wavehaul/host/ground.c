@@ -71,6 +71,8 @@ struct wh_endpoint_config wh_ground_endpoint_config(
 		.accept = accept_session,
 		.gone = session_gone,
 		.context = &ground->shard[shard],
+		.greets = ground->greet != NULL,
+		.queue = shard,
 	};
 
 	WH_ASSERT(shard < ground->settings->queues && ground->shard[shard].ground == ground);

@@ -19,6 +19,7 @@
 #include "session/endpoint.h"
 
 struct wh_ground;
+struct wh_greet;
 
 /* What the owner of sessions answers, on the core that receives a shard's packets. */
 struct wh_ground_hooks {
@@ -60,6 +61,7 @@ struct wh_ground {
 	uint32_t attach_bytes;    /* as in wh_session_config */
 	uint32_t burst_pkts;      /* likewise */
 	uint64_t line_bps;        /* likewise: of a NIC's link, else unknown */
+	struct wh_greet *greet;   /* how jobs come by their bonds; NULL: nothing is sealed */
 	struct wh_ground_shard shard[WH_QUEUES_MAX]; /* settings->queues of them */
 	uint32_t workers;
 	struct wh_loop *worker[WH_SETTINGS_CPUS_MAX]; /* of the cores that work */

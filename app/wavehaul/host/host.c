@@ -302,6 +302,21 @@ static bool draw_keys(struct wh_ground *ground)
 	       getrandom(ground->draw_key, sizeof(ground->draw_key), 0) == sizeof(ground->draw_key);
 }
 
+static int open_greet(struct wh_host *host)
+{
+	struct wh_ground *ground = &host->ground;
+
+	if (ground->settings->greet == NULL)
+		return 0;
+	if (wh_greet_init(&host->greet, ground, ground->settings->greet) != 0) {
+		wh_complain("no greetings with this identity: TLS does not take its key, or there "
+			    "is no memory");
+		return -EIO;
+	}
+	wh_loop_add(ground->worker[0], "greet", wh_greet_poll, &host->greet);
+	return 0;
+}
+
 /* What it has of a port, of cores and of chance. */
 static int open_ground(struct wh_host *host)
 {
@@ -323,6 +338,8 @@ static int open_ground(struct wh_host *host)
 		if (cores->core[i].works)
 			ground->worker[ground->workers++] = &host->runtime->loop[i];
 	WH_ASSERT(ground->workers > 0); /* cores.h: the first one works */
+	if (open_greet(host) != 0)
+		return -EIO;
 	for (uint32_t number = 0; number < ground->settings->queues; number++)
 		ground->shard[number] = (struct wh_ground_shard){
 			.ground = ground,
@@ -473,6 +490,7 @@ void wh_host_close(struct wh_host *host)
 	for (uint32_t i = 0; i < host->shards; i++)
 		wh_station_free(&host->station[i]);
 	host->shards = 0;
+	wh_greet_free(&host->greet);
 	wh_port_close(host->port);
 	wh_arena_free(&host->ground.arena);
 	rte_free(host->memory);

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "host/greet.h"
 #include "host/ground.h"
 #include "host/link_watch.h"
 #include "host/memory_plan.h"
@@ -37,7 +38,8 @@ struct wh_host {
 	uint32_t shards;
 	struct wh_station *station; /* of each */
 	struct wh_link_watch link;
-	_Atomic bool lost; /* the port is gone, as was said: nothing goes on */
+	struct wh_greet greet; /* where the settings want one */
+	_Atomic bool lost;     /* the port is gone, as was said: nothing goes on */
 };
 
 /* What the port of an emulated lambda holds each way. */

@@ -12,6 +12,8 @@
 
 #include "cli/settings.h"
 
+struct wh_greet_settings;
+
 struct wh_host_settings {
 	const char *port; /* see drivers/port/spec.h */
 	uint32_t queues;  /* pairs of queues, a shard each */
@@ -30,7 +32,8 @@ struct wh_host_settings {
 	uint64_t buffer_bytes; /* of all sessions together */
 	bool no_huge;
 	bool verbose;
-	const char *eal; /* more arguments for EAL; "": none */
+	const struct wh_greet_settings *greet; /* NULL: nothing is sealed */
+	const char *eal;                       /* more arguments for EAL; "": none */
 };
 
 /* Of what a verb was told; texts stay the settings'. */

@@ -10,7 +10,12 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "cli/fault_text.h"
+#include "host/greet.h"
 #include "job/jobs.h"
+#include "trust/fingerprint.h"
+
+/* Somebody on the way may have said that the server does not seal: it has so long to greet. */
+#define UNSEALED_PATIENCE_NS UINT64_C(1000000000)
 
 static void say_hello(struct wh_job *job)
 {
@@ -29,8 +34,89 @@ static void say_hello(struct wh_job *job)
 	WH_ASSERT(posted); /* wh_hello_fits was asked before */
 }
 
+/* Where the server answers to greetings of any of its queues. */
+static struct wh_address door_of(const struct wh_job *job)
+{
+	struct wh_address door = job->place.peer;
+
+	door.port = (uint16_t)job->jobs->ground->settings->udp_port;
+	return door;
+}
+
+static void refuse_bond(struct wh_job *job, uint64_t now_tsc, const struct wh_meeting *meeting)
+{
+	char text[WH_FINGERPRINT_BYTES];
+	char why[200];
+
+	if (meeting->verdict == WH_RECEPTION_CIPHER)
+		snprintf(why, sizeof(why),
+			"the two ends take no cipher in common: give --cipher "
+			"at one of them as at the other");
+	else if (meeting->verdict == WH_RECEPTION_BUSY)
+		snprintf(why, sizeof(why), "%s has no place for another peer",
+			meeting->by_peer ? "the server" : "this host");
+	else if (meeting->by_peer)
+		snprintf(why, sizeof(why),
+			"the server does not trust us, who are %s: `wavehaul trust add` there lets "
+			"us in",
+			wh_fingerprint_text(
+				job->jobs->ground->settings->greet->identity->id, text));
+	else
+		snprintf(why, sizeof(why),
+			"the server, who is %s, is not trusted here: if that is the right one, "
+			"`wavehaul trust add` says so",
+			wh_fingerprint_text(meeting->peer_id, text));
+	wh_job_give_up(job, now_tsc,
+		meeting->verdict == WH_RECEPTION_BUSY ? WH_STATUS_BUSY : WH_STATUS_REFUSED, why);
+}
+
+/* Until there is one, or it is clear that there will not be. */
+static void see_bond_patience(
+	struct wh_job *job, uint64_t now_tsc, const struct wh_meeting *meeting)
+{
+	uint64_t waited_ns = wh_tsc_to_ns(job->jobs->ground->hz, now_tsc - job->turn.came_tsc);
+
+	/* A person is asked, who has all the time. */
+	if (meeting->state == WH_MEETING_JUDGED)
+		job->turn.came_tsc = now_tsc;
+	else if (meeting->unsealed && waited_ns > UNSEALED_PATIENCE_NS)
+		wh_job_give_up(job, now_tsc, WH_STATUS_REFUSED,
+			"the server does not seal: --unsealed here, too, goes on without");
+	else if (waited_ns <= job->request.peer_timeout_ns)
+		return;
+	else if (meeting->state == WH_MEETING_GREETS)
+		wh_job_give_up(job, now_tsc, WH_STATUS_STALLED,
+			"we wait for the server to end its greeting; it answered, and then did "
+			"not");
+	else
+		wh_job_give_up(job, now_tsc, WH_STATUS_PEER_GONE,
+			wh_release_status_name(WH_STATUS_PEER_GONE));
+}
+
+/* All streams to a peer are sealed by what both share: false: that is still to come, or never. */
+static bool has_bond(struct wh_job *job, uint64_t now_tsc)
+{
+	struct wh_greet *greet = job->jobs->ground->greet;
+	const struct wh_address door = door_of(job);
+	struct wh_meeting meeting;
+
+	if (greet == NULL || job->streams.bond != NULL)
+		return true;
+	wh_greeter_meet(&greet->greeter, now_tsc, &door, &meeting);
+	job->streams.bond = meeting.bond;
+	if (meeting.state == WH_MEETING_REFUSED)
+		refuse_bond(job, now_tsc, &meeting);
+	else if (meeting.state == WH_MEETING_FULL)
+		wh_job_give_up(job, now_tsc, WH_STATUS_BUSY, "too many servers at once");
+	else if (meeting.state != WH_MEETING_BONDED)
+		see_bond_patience(job, now_tsc, &meeting);
+	return job->streams.bond != NULL;
+}
+
 static int32_t open_job(struct wh_job *job, uint64_t now_tsc)
 {
+	if (!has_bond(job, now_tsc))
+		return 0;
 	if (wh_job_join(job) != 0 || !wh_job_open_out(job, WH_JOB_NAME, wh_job_sends(job))) {
 		wh_job_give_up(job, now_tsc, WH_STATUS_BUSY,
 			"no memory for a stream; a larger --buffers gives it");

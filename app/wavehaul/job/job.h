@@ -155,6 +155,7 @@ struct wh_job_turn {
 
 /* Our stream, and what is left of both. The crew's, as are all parts that follow. */
 struct wh_job_streams {
+	struct wh_bond *bond;   /* of both, held; NULL: they are not sealed */
 	struct wh_session *out; /* NULL: none was opened */
 	uint32_t out_chunks;
 	struct wh_job_memory out_memory;

@@ -13,6 +13,7 @@
 #include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/repair.h"
+#include "seal/bond.h"
 
 /* A job without work for so long is stepped less often. */
 #define IDLE_AFTER_MS 10
@@ -365,6 +366,9 @@ static void dismiss(struct wh_crew *crew, struct wh_job_list *list, struct wh_jo
 		jobs->service->on_over(jobs->service->context, job);
 	if (awaits_reply(job))
 		await_no_more(job);
+	/* Who has created the job may look at it for longer than there are bonds. */
+	wh_bond_let_go(job->streams.bond);
+	job->streams.bond = NULL;
 	drop_job(jobs, job);
 	if (job->role == WH_AT_SERVER)
 		wh_job_free(job);

@@ -160,6 +160,11 @@ static void bounded(void)
 	begin(false, true);
 	CU_ASSERT_EQUAL(input(HZ, &answer, &peer, &out), 0);
 	CU_ASSERT_EQUAL(endpoint.stats.no_session_pkts, 1);
+	/* Who asks is told so, by a cookie of zeros. */
+	static const uint8_t zeros[WH_COOKIE_BYTES];
+	struct wh_cookie none = ask(HZ, 4711);
+
+	CU_ASSERT_EQUAL(memcmp(none.cookie, zeros, sizeof(zeros)), 0);
 	wh_endpoint_free(&endpoint);
 }
 

@@ -318,7 +318,7 @@ static void refusals(void)
 		hosts[1].belief = cases[i].server;
 		meet(1000, &meeting);
 		CU_ASSERT_EQUAL(meeting.state, WH_MEETING_REFUSED);
-		CU_ASSERT_EQUAL(meeting.verdict, WH_VERDICT_UNKNOWN);
+		CU_ASSERT_EQUAL(meeting.verdict, WH_RECEPTION_UNKNOWN);
 		CU_ASSERT_EQUAL(meeting.by_peer, cases[i].by_peer);
 		CU_ASSERT_EQUAL(memcmp(meeting.peer_id, hosts[1].identity.id, 32), 0);
 		run(100);
@@ -338,7 +338,8 @@ static void decided_later(void)
 	open_hosts(false, true);
 	hosts[0].belief = WH_BELIEF_PENDING;
 	CU_ASSERT_EQUAL(meet(5000, &meeting), 5000);
-	CU_ASSERT_EQUAL(meeting.state, WH_MEETING_GREETS);
+	CU_ASSERT_EQUAL(meeting.state, WH_MEETING_JUDGED);
+	CU_ASSERT_EQUAL(memcmp(meeting.peer_id, hosts[1].identity.id, 32), 0);
 	CU_ASSERT(hosts[0].asked > 200 && hosts[0].asked < 260);
 	hosts[0].belief = WH_BELIEVED;
 	CU_ASSERT(meet(1000, &meeting) < 100);
@@ -371,7 +372,7 @@ static void ciphers(void)
 			assert_bonded(&meeting);
 		} else {
 			CU_ASSERT_EQUAL(meeting.state, WH_MEETING_REFUSED);
-			CU_ASSERT_EQUAL(meeting.verdict, WH_VERDICT_CIPHER);
+			CU_ASSERT_EQUAL(meeting.verdict, WH_RECEPTION_CIPHER);
 			CU_ASSERT(meeting.by_peer);
 		}
 		close_hosts();
@@ -468,6 +469,163 @@ static void doubted(void)
 	close_hosts();
 }
 
+/* The first bytes of a greeting, by somebody at `address` who says no more. */
+static struct wh_letter half_open(const struct wh_address *address, uint64_t number)
+{
+	static struct wh_packet packet;
+	struct wh_letter letter = {.peer = *address};
+
+	if (packet.crypto.bytes == 0) {
+		struct wh_greeting greeting;
+
+		CU_ASSERT_EQUAL_FATAL(
+			wh_greeting_begin(&greeting, &hosts[0].greeter.ends, true), 0);
+		wh_greeting_put(&greeting, NULL, 0);
+		packet.type = WH_PACKET_CRYPTO;
+		packet.crypto.bytes = (uint16_t)wh_greeting_take(
+			&greeting, packet.crypto.data, sizeof(packet.crypto.data));
+		wh_greeting_end(&greeting);
+	}
+	packet.crypto.greeting = number;
+	memcpy(packet.crypto.cookie, &number, sizeof(number));
+	letter.bytes = wh_packet_encode(&packet, letter.packet, sizeof(letter.packet));
+	wh_seal_close_packet(&wh_seal_to_listener, letter.packet, letter.bytes);
+	return letter;
+}
+
+static struct wh_address stranger(uint32_t number)
+{
+	return (struct wh_address){.family = WH_IPV4,
+		.port = 9000,
+		.ip = {192, (uint8_t)(number >> 16), (uint8_t)(number >> 8), (uint8_t)number}};
+}
+
+/* So many at once in the eyes of the server; its answers go nowhere. */
+static void crowd_in(uint32_t from, uint32_t count)
+{
+	for (uint32_t i = from; i < from + count; i++) {
+		struct wh_address address = stranger(i);
+		struct wh_letter letter = half_open(&address, i + 1);
+
+		wh_greeter_take(&hosts[1].greeter, now_tsc, &letter);
+	}
+}
+
+/* Thousands begin and say no more, as fast as they may: memory is flat, and others get in. */
+static void half_open_by_thousands(void)
+{
+	const struct wh_greeter_stats *stats;
+	struct wh_meeting meeting;
+	struct wh_address peer = address_of(1);
+	uint64_t before_bytes, most_bytes = 0;
+	uint32_t bonded = 0;
+
+	open_hosts(false, true);
+	stats = &hosts[1].greeter.stats;
+	before_bytes = mallinfo2().uordblks;
+	for (uint32_t ms = 0; ms < 2500; ms++) {
+		crowd_in(2 * ms, 2);
+		step();
+		CU_ASSERT(hosts[1].greeter.guests <= WH_GREETER_GUESTS);
+		most_bytes = wh_max_u64(most_bytes,
+			(mallinfo2().uordblks - before_bytes) / hosts[1].greeter.guests);
+		/* Somebody honest comes, again and again. */
+		wh_greeter_meet(&hosts[0].greeter, now_tsc, &peer, &meeting);
+		if (meeting.bond == NULL)
+			continue;
+		wh_bond_let_go(meeting.bond);
+		wh_greeter_revoke(&hosts[0].greeter, hosts[1].identity.id);
+		bonded++;
+	}
+	CU_ASSERT(stats->began > 1500);
+	CU_ASSERT(stats->crowded_out > 1000);
+	CU_ASSERT_EQUAL(stats->broken, 0);
+	CU_ASSERT(bonded >= 6);
+	CU_ASSERT(most_bytes < 100000);
+	CU_ASSERT(stats->out_bytes <= WH_GREETING_GAIN * stats->in_bytes);
+	run((WH_GREETING_S + 1) * 1000);
+	CU_ASSERT_EQUAL(hosts[1].greeter.guests, 0);
+	/* All is given back. */
+	CU_ASSERT(mallinfo2().uordblks < before_bytes + 200000);
+	close_hosts();
+}
+
+/* By address, by the /64 of IPv6, and by their rate. */
+static void counted(void)
+{
+	struct wh_address v6 = {.family = WH_IPV6, .port = 1, .ip = {0x20, 1}};
+	const struct wh_greeter_stats *stats;
+
+	open_hosts(false, true);
+	stats = &hosts[1].greeter.stats;
+	for (uint32_t i = 0; i < 50; i++) {
+		struct wh_address address = stranger(1);
+		struct wh_letter letter;
+
+		address.port = (uint16_t)(9000 + i);
+		letter = half_open(&address, i + 1);
+		wh_greeter_take(&hosts[1].greeter, now_tsc, &letter);
+		v6.ip[15] = (uint8_t)i;
+		letter = half_open(&v6, i + 1);
+		wh_greeter_take(&hosts[1].greeter, now_tsc, &letter);
+	}
+	CU_ASSERT_EQUAL(hosts[1].greeter.guests, 2 * WH_GREETER_OF_ADDRESS);
+	CU_ASSERT_EQUAL(stats->turned_away, 100 - 2 * WH_GREETER_OF_ADDRESS);
+	close_hosts();
+
+	/* At once a burst, and then two in a millisecond. */
+	open_hosts(false, true);
+	crowd_in(0, 200);
+	CU_ASSERT_EQUAL(hosts[1].greeter.guests, 65);
+	now_tsc += 10 * MS;
+	crowd_in(200, 200);
+	CU_ASSERT_EQUAL(hosts[1].greeter.guests, 85);
+	close_hosts();
+}
+
+/* What is sent to who has not proved a key: three bytes for each of his, however long he waits. */
+static void no_amplifier(void)
+{
+	const struct wh_greeter_stats *stats;
+
+	open_hosts(false, true);
+	stats = &hosts[1].greeter.stats;
+	crowd_in(0, 1);
+	run(9000);
+	CU_ASSERT(stats->in_bytes < 500);
+	CU_ASSERT(stats->out_bytes > 0);
+	CU_ASSERT(stats->out_bytes <= WH_GREETING_GAIN * stats->in_bytes);
+	close_hosts();
+}
+
+/* Bytes that are no TLS, and letters that are nothing, cost a place for a moment. */
+static void nonsense(void)
+{
+	struct wh_address address = stranger(1);
+	struct wh_letter letter = half_open(&address, 1);
+	struct wh_packet packet;
+
+	open_hosts(false, true);
+	CU_ASSERT_EQUAL(wh_packet_decode(letter.packet, letter.bytes, &packet), WH_WIRE_OK);
+	for (uint32_t seed = 1; seed <= 300; seed++) {
+		struct wh_packet wrong = packet;
+
+		letter.peer = stranger(seed);
+		wrong.crypto.greeting = seed;
+		wh_prng_init(&prng, seed);
+		for (uint32_t i = 0; i < 1 + seed % 5; i++)
+			wrong.crypto.data[wh_prng_below(&prng, wrong.crypto.bytes)] ^=
+				(uint8_t)(1 + wh_prng_below(&prng, 255));
+		letter.bytes = wh_packet_encode(&wrong, letter.packet, sizeof(letter.packet));
+		wh_greeter_take(&hosts[1].greeter, now_tsc, &letter);
+		run(20);
+	}
+	CU_ASSERT(hosts[1].greeter.stats.broken > 100);
+	CU_ASSERT_EQUAL(hosts[1].greeter.stats.bonds, 0);
+	CU_ASSERT(hosts[1].greeter.stats.out_bytes <= 3 * hosts[1].greeter.stats.in_bytes);
+	close_hosts();
+}
+
 CU_TestInfo wh_tests[] = {
 	{"a bond in three round trips", bond_in_three_round_trips},
 	{"our own key needs nobody", own_key_needs_nobody},
@@ -477,5 +635,9 @@ CU_TestInfo wh_tests[] = {
 	{"troubled lines", troubled_lines},
 	{"bonds end", bonds_end},
 	{"doubted", doubted},
+	{"half-open by thousands", half_open_by_thousands},
+	{"counted", counted},
+	{"no amplifier", no_amplifier},
+	{"nonsense", nonsense},
 	CU_TEST_INFO_NULL,
 };
