@@ -13,13 +13,17 @@ struct state {
 	uint64_t key;
 };
 
-static void begin(struct wh_seal *seal, const struct wh_seal_way *way, const void *secret)
+static bool begin(
+	struct wh_seal *seal, const struct wh_seal_way *way, const void *secret, void *memory)
 {
 	const uint64_t message[] = {way->token, way->lci, way->to_acceptor};
 
 	(void)secret;
+	(void)memory;
 	seal->key = KEY;
+	seal->keys = 1;
 	((struct state *)seal->state)->key = XXH3_64bits_withSeed(message, sizeof(message), 1);
+	return true;
 }
 
 static void nonce_of(const uint8_t *head, uint64_t nonce[2])

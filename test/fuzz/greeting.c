@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Fuzz target: greetings. Two hosts look for each other while somebody between them loses, repeats,
+ * changes and invents their letters, and knows all numbers and cookies. Nobody is bonded with whom
+ * he did not greet, none is sent more than he may be, and when it is calm again they are bonded.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "closed.h"
+#include "fuzz.h"
+#include "script.h"
+#include "trust/greeter.h"
+
+#define HZ        UINT64_C(1000000000)
+#define MS        (HZ / 1000)
+#define FLYING    512
+#define ROUGH_MS  1500
+#define CALM_S    60
+#define DELAY_MS  5
+#define LAST_KEPT 32
+
+struct flying {
+	uint64_t at_tsc;
+	uint32_t to;
+	struct wh_letter letter;
+};
+
+static struct host {
+	struct wh_identity identity;
+	struct wh_bonds bonds;
+	struct wh_greeter greeter;
+	struct wh_meeting meeting; /* with the other one */
+} hosts[2];
+
+static struct world {
+	struct wh_script *script; /* NULL: it is calm */
+	uint64_t now_tsc;
+	uint32_t in_flight;
+	struct flying flying[FLYING];
+	struct flying kept[LAST_KEPT]; /* of what was sent: to be repeated, or changed */
+	uint64_t sent;
+	uint32_t lost, twice, late, changed, invented; /* one in so many; 0: none */
+} world;
+
+static uint64_t bonded, broken, turned_away, bad, refused_sums;
+static const uint8_t keys[2][WH_SIPHASH_KEY_BYTES] = {{1}, {2}};
+
+static struct wh_address address_of(uint32_t host)
+{
+	return (struct wh_address){
+		.family = WH_IPV4, .port = 7000, .ip = {10, 0, 0, (uint8_t)(1 + host)}};
+}
+
+/* Each is welcome to the other, and nobody else is. */
+static enum wh_verdict believe(void *context, const struct wh_greeted *greeted, uint64_t *rights)
+{
+	const struct host *other = &hosts[context == &hosts[0]];
+
+	*rights = 7;
+	return memcmp(greeted->id, other->identity.id, sizeof(greeted->id)) == 0
+		       ? WH_VERDICT_WELCOME
+		       : WH_VERDICT_UNKNOWN;
+}
+
+static void open_hosts(void)
+{
+	for (uint32_t i = 0; i < 2; i++) {
+		struct wh_greeter_config config = {
+			.hz = HZ,
+			.identity = &hosts[i].identity,
+			.ciphers = 1 << WH_CIPHER_AES_128_GCM,
+			.version = "1",
+			.bonds = &hosts[i].bonds,
+			.guests = 8,
+			.believe = believe,
+			.context = &hosts[i],
+		};
+
+		memcpy(config.key, keys[i], sizeof(config.key));
+		WH_ASSERT(wh_bonds_init(&hosts[i].bonds, WH_BOND_PLACES_MIN) == 0);
+		WH_ASSERT(wh_greeter_init(&hosts[i].greeter, &config) == 0);
+		hosts[i].meeting = (struct wh_meeting){0};
+	}
+}
+
+static void close_hosts(void)
+{
+	for (uint32_t i = 0; i < 2; i++) {
+		broken += hosts[i].greeter.stats.broken;
+		bad += hosts[i].greeter.stats.bad_letters;
+		turned_away += hosts[i].greeter.stats.turned_away;
+		wh_greeter_free(&hosts[i].greeter);
+		wh_bonds_free(&hosts[i].bonds);
+	}
+}
+
+static bool one_in(uint32_t n)
+{
+	return world.script != NULL && n > 0 && wh_script_one_in(world.script, n);
+}
+
+static void fly(uint32_t to, const struct wh_letter *letter)
+{
+	if (world.in_flight == FLYING)
+		return;
+
+	struct flying *one = &world.flying[world.in_flight++];
+
+	one->at_tsc = world.now_tsc + DELAY_MS * MS;
+	if (one_in(world.late))
+		one->at_tsc += wh_script_below(world.script, 400 * MS);
+	one->to = to;
+	one->letter = *letter;
+}
+
+/* A sum that is right again hides nothing from who reads the rest. */
+static void close_again(struct wh_letter *letter)
+{
+	if (letter->bytes >= WH_HEAD_BYTES && !wh_script_one_in(world.script, 8))
+		closed_tag(letter->packet, letter->bytes, 0);
+}
+
+static void change(struct wh_letter *letter)
+{
+	for (uint64_t left = 1 + wh_script_below(world.script, 3); left > 0; left--)
+		letter->packet[wh_script_below(world.script, letter->bytes)] ^=
+			(uint8_t)(1u << wh_script_below(world.script, 8));
+	close_again(letter);
+}
+
+/* A piece at another place, with another number of bytes, or that acknowledges more. */
+static void invent(struct wh_letter *letter)
+{
+	struct wh_packet packet;
+
+	if (wh_packet_decode(letter->packet, letter->bytes, &packet) != WH_WIRE_OK ||
+		packet.type != WH_PACKET_CRYPTO) {
+		change(letter);
+		return;
+	}
+
+	struct wh_crypto *crypto = &packet.crypto;
+
+	if (wh_script_one_in(world.script, 2))
+		crypto->offset = (uint32_t)wh_script_below(world.script, WH_CRYPTO_STREAM_MAX);
+	if (wh_script_one_in(world.script, 2))
+		crypto->acked = (uint32_t)wh_script_below(world.script, WH_CRYPTO_STREAM_MAX + 1);
+	if (wh_script_one_in(world.script, 4))
+		packet.flags ^= WH_FLAG_ANSWER;
+	if (wh_script_one_in(world.script, 8))
+		crypto->greeting++;
+	for (uint32_t i = 0; i < crypto->bytes && wh_script_one_in(world.script, 2); i++)
+		crypto->data[wh_script_below(world.script, crypto->bytes)] ^=
+			(uint8_t)wh_script_u64(world.script);
+	if (crypto->offset + crypto->bytes > WH_CRYPTO_STREAM_MAX)
+		crypto->offset = WH_CRYPTO_STREAM_MAX - crypto->bytes;
+	letter->bytes = wh_packet_encode(&packet, letter->packet, sizeof(letter->packet));
+	close_again(letter);
+}
+
+static void add_some(void)
+{
+	uint64_t many = wh_min_u64(world.sent, LAST_KEPT);
+	struct flying one;
+
+	if (many == 0 || !one_in(world.invented))
+		return;
+	one = world.kept[wh_script_below(world.script, many)];
+	if (wh_script_one_in(world.script, 2))
+		change(&one.letter);
+	else
+		invent(&one.letter);
+	fly(wh_script_one_in(world.script, 8) ? 1 - one.to : one.to, &one.letter);
+}
+
+static void carry(uint32_t from, const struct wh_letter *letter)
+{
+	struct wh_letter copy = *letter;
+
+	world.kept[world.sent++ % LAST_KEPT] = (struct flying){.to = 1 - from, .letter = *letter};
+	if (one_in(world.lost))
+		return;
+	if (one_in(world.twice))
+		fly(1 - from, letter);
+	if (one_in(world.changed))
+		change(&copy);
+	fly(1 - from, &copy);
+}
+
+static void answer_ask(uint32_t to, struct wh_letter *letter, uint64_t greeting)
+{
+	struct wh_packet answer = {.type = WH_PACKET_COOKIE, .cookie = {.greeting = greeting}};
+
+	wh_greeting_cookie_make(answer.cookie.cookie, keys[to], wh_tsc_to_us(HZ, world.now_tsc),
+		&letter->peer, 0, greeting);
+	letter->bytes = wh_packet_encode(&answer, letter->packet, sizeof(letter->packet));
+	closed_tag(letter->packet, letter->bytes, 0);
+	carry(to, letter);
+}
+
+/* As an endpoint does: a cookie for who asks, and what has one of ours, or our number, goes in. */
+static void arrive(uint32_t to, struct wh_letter letter)
+{
+	struct wh_packet packet;
+	uint64_t age_us;
+
+	letter.peer = address_of(1 - to);
+	if (letter.bytes < WH_HEAD_BYTES ||
+		wh_seal_open_packet(&wh_seal_to_listener, letter.packet, letter.bytes) !=
+			WH_WIRE_OK ||
+		wh_packet_decode(letter.packet, letter.bytes, &packet) != WH_WIRE_OK) {
+		refused_sums++;
+		return;
+	}
+	if (packet.type == WH_PACKET_ASK) {
+		answer_ask(to, &letter, packet.ask.greeting);
+		return;
+	}
+	if (packet.type == WH_PACKET_CRYPTO && packet.flags == 0) {
+		if (!wh_greeting_cookie_check(packet.crypto.cookie, keys[to],
+			    wh_tsc_to_us(HZ, world.now_tsc), WH_GREETING_COOKIE_S * WH_US_PER_S,
+			    &letter.peer, 0, packet.crypto.greeting, &age_us))
+			return;
+		letter.rtt_us = (uint32_t)age_us;
+	} else if ((packet.type != WH_PACKET_CRYPTO && packet.type != WH_PACKET_COOKIE) ||
+		   packet.cookie.greeting != wh_greeting_number(keys[to], &letter.peer)) {
+		return;
+	}
+	wh_greeter_take(&hosts[to].greeter, world.now_tsc, &letter);
+}
+
+static void check_host(const struct host *host)
+{
+	const struct wh_greeter_stats *stats = &host->greeter.stats;
+
+	/* Host 0 asks, host 1 is asked and owes nothing to anybody. */
+	if (host == &hosts[1] && stats->met == 0)
+		WH_ASSERT(stats->out_bytes <= WH_GREETING_GAIN * stats->in_bytes);
+	WH_ASSERT(host->greeter.guests <= host->greeter.config.guests);
+}
+
+static void step(uint64_t span_tsc)
+{
+	struct wh_address peer = address_of(1);
+	struct wh_letter letter;
+
+	for (uint32_t i = 0; i < world.in_flight;)
+		if (world.flying[i].at_tsc <= world.now_tsc) {
+			struct flying one = world.flying[i];
+
+			world.flying[i] = world.flying[--world.in_flight];
+			arrive(one.to, one.letter);
+		} else {
+			i++;
+		}
+	wh_bond_let_go(hosts[0].meeting.bond);
+	wh_greeter_meet(&hosts[0].greeter, world.now_tsc, &peer, &hosts[0].meeting);
+	for (uint32_t i = 0; i < 2; i++) {
+		wh_greeter_poll(&hosts[i].greeter, world.now_tsc);
+		while (wh_greeter_give(&hosts[i].greeter, world.now_tsc, &letter))
+			carry(i, &letter);
+		check_host(&hosts[i]);
+	}
+	if (world.script != NULL)
+		add_some();
+	world.now_tsc += span_tsc;
+}
+
+/* Both ends have the same secret, and know who the other one is. */
+static void check_bond(void)
+{
+	struct wh_bond *ours = hosts[0].meeting.bond;
+
+	WH_ASSERT(hosts[0].meeting.state == WH_MEETING_BONDED);
+
+	struct wh_bond *theirs = wh_bonds_hold(&hosts[1].bonds, ours->config.peer_number);
+
+	WH_ASSERT(theirs != NULL);
+	WH_ASSERT(memcmp(ours->config.secret, theirs->config.secret, WH_SECRET_BYTES) == 0);
+	WH_ASSERT(memcmp(ours->config.peer_identity, hosts[1].identity.id, WH_IDENTITY_BYTES) == 0);
+	WH_ASSERT(
+		memcmp(theirs->config.peer_identity, hosts[0].identity.id, WH_IDENTITY_BYTES) == 0);
+	wh_bond_let_go(theirs);
+}
+
+static void draw_habits(struct wh_script *script)
+{
+	uint32_t *habits[] = {
+		&world.lost, &world.twice, &world.late, &world.changed, &world.invented};
+
+	memset(&world, 0, sizeof(world));
+	world.script = script;
+	world.now_tsc = 5 * HZ;
+	for (uint32_t i = 0; i < sizeof(habits) / sizeof(habits[0]); i++)
+		*habits[i] =
+			wh_script_one_in(script, 3) ? 0 : 2 + (uint32_t)wh_script_below(script, 30);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+	struct wh_script script;
+
+	if (hosts[0].identity.key == NULL)
+		for (uint32_t i = 0; i < 2; i++)
+			WH_ASSERT(wh_identity_make(&hosts[i].identity) == 0);
+	wh_script_init(&script, bytes, length);
+	draw_habits(&script);
+	open_hosts();
+	for (uint32_t ms = 0; ms < ROUGH_MS && hosts[0].meeting.bond == NULL; ms += 2)
+		step(2 * MS);
+	world.script = NULL;
+	for (uint32_t ms = 0; ms < CALM_S * 1000 && hosts[0].meeting.bond == NULL; ms += 20)
+		step(20 * MS);
+	check_bond();
+	bonded++;
+	wh_bond_let_go(hosts[0].meeting.bond);
+	close_hosts();
+	return 0;
+}
+
+size_t wh_fuzz_seed(uint32_t number, uint8_t *bytes, size_t room)
+{
+	const uint64_t seed = number;
+
+	if (number >= 4 || room < sizeof(seed))
+		return 0;
+	memcpy(bytes, &seed, sizeof(seed));
+	return sizeof(seed);
+}
+
+size_t wh_fuzz_make(struct wh_prng *prng, uint8_t *bytes, size_t room)
+{
+	const uint64_t seed = wh_prng_u64(prng);
+
+	(void)room;
+	memcpy(bytes, &seed, sizeof(seed));
+	return sizeof(seed);
+}
+
+void wh_fuzz_report(void)
+{
+	printf("%" PRIu64 " bonds; %" PRIu64 " greetings broken, %" PRIu64
+	       " turned away; letters: %" PRIu64 " no use, %" PRIu64 " damaged\n",
+		bonded, broken, turned_away, bad, refused_sums);
+}
