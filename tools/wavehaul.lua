@@ -7,8 +7,10 @@
 --
 -- The formats are those of lib/wire/packet.h, their places those of its structs; a filter is
 -- named after the member, as in wavehaul.data.chunk. Where another UDP port was chosen:
--- tshark -d udp.port==PORT,wavehaul, or "Decode As". test/e2e/dissector.py holds this file against
--- what the encoder writes.
+-- tshark -d udp.port==PORT,wavehaul, or "Decode As". Sealed packets are opened by what a
+-- wavehaul wrote with --keylog (-o wavehaul.keylog:FILE); data, which take a while each, if
+-- wavehaul.open_data:TRUE says so. test/e2e/dissector.py holds this file against what the encoder
+-- writes.
 
 local UDP_PORTS = "5760-5775"
 local VERSION = 2
@@ -27,7 +29,11 @@ local TYPE_NAMES = {
 	[11] = "confirm", [12] = "release", [13] = "probe", [14] = "probe-answer",
 	[15] = "ask", [16] = "cookie", [17] = "crypto",
 }
-local KEY_NAMES = {[0] = "the tag is a checksum and the token"}
+local KEY_NAMES = {
+	[0] = "the tag is a checksum and the token", [1] = "sealed, epochs 0, 4 ..",
+	[2] = "sealed, epochs 1, 5 ..", [3] = "sealed, epochs 2, 6 ..",
+	[4] = "sealed, epochs 3, 7 ..",
+}
 local STAGE_NAMES = {[1] = "request", [2] = "reply", [3] = "done", [4] = "abort"}
 local STATUS_NAMES = {
 	[0] = "pending", [1] = "verified", [2] = "mismatch", [3] = "no-space", [4] = "io-error",
@@ -42,6 +48,8 @@ for number = 1, #STATUS_NAMES do
 	REFUSED_NAMES[number] = STATUS_NAMES[number]
 end
 
+local keys = dofile((debug.getinfo(1, "S").source:match("^@(.*)[/\\]") or ".") ..
+	"/wavehaul_keys.lua")
 local wavehaul = Proto("wavehaul", "wavehaul")
 local fields = {}
 
@@ -548,15 +556,47 @@ local function add_flags(tree, range, bits)
 	end
 end
 
+wavehaul.prefs.keylog = Pref.string("Keylog", "", "The file that a wavehaul wrote with --keylog")
+wavehaul.prefs.open_data = Pref.bool("Open data", false,
+	"Data and repair packets too, some hundredth of a second each")
+
+local keylog -- nil: there is none
+
+function wavehaul.prefs_changed()
+	keylog = nil
+	if wavehaul.prefs.keylog ~= "" then
+		keylog = keys.read_keylog(wavehaul.prefs.keylog)
+	end
+end
+
+-- A sealed packet with its body as it was, or nil.
+local function opened(tvb)
+	local whole = tvb:captured_len() == tvb:reported_len()
+	local body
+
+	if keylog == nil or not whole or
+		(tvb(1, 1):uint() <= 2 and not wavehaul.prefs.open_data) then
+		return nil
+	end
+	body = keys.open(keylog, tvb:raw())
+	if body == nil then
+		return nil
+	end
+	return ByteArray.new(tvb:raw(0, HEAD_BYTES) .. body, true):tvb("Opened")
+end
+
 -- Body and its length, which the fields of a sealed packet do not tell; nil: nothing to compare.
 local function add_body(tree, tvb, known)
 	local head = tvb(0, HEAD_BYTES)
 	local fixed_bytes = known.fixed_bytes or 0
 	local captured = tvb:captured_len() - HEAD_BYTES
 	local body = tvb(HEAD_BYTES, captured)
+	local plain = head(3, 1):uint() ~= 0 and opened(tvb)
 	local rest_bytes, line
 
-	if head(3, 1):uint() ~= 0 then
+	if plain then
+		body = plain(HEAD_BYTES, captured)
+	elseif head(3, 1):uint() ~= 0 then
 		add_rest(tree, body, 0, captured, sealed_field)
 		return nil, "sealed"
 	end

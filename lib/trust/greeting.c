@@ -21,12 +21,17 @@ static const uint8_t protocol[] = "\x0a" WH_GREETING_PROTOCOL;
 
 static_assert(sizeof(protocol) - 2 == 0x0a, "the length is that of the name");
 
-/* TLS proves that the peer has the key; whether it is welcome is said once all is proved. */
+/*
+ * TLS proves that the peer has the key; whether it is welcome is said once all is proved. This is
+ * asked before its signature is checked.
+ */
 static int take_any(X509_STORE_CTX *store, void *context)
 {
-	(void)store;
 	(void)context;
-	return 1;
+	if (wh_identity_is_cheap(X509_STORE_CTX_get0_cert(store)))
+		return 1;
+	X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_REJECTED);
+	return 0;
 }
 
 static int choose_protocol(SSL *ssl, const uint8_t **chosen, uint8_t *bytes, const uint8_t *offered,

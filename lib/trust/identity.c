@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <openssl/bio.h>
+#include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -17,6 +18,9 @@
 #include <openssl/x509v3.h>
 
 #include "base/assert.h"
+
+#define RSA_BITS_MAX          4096
+#define RSA_EXPONENT_BITS_MAX 32
 
 #define FILE_BYTES_MAX (1 << 16)
 #define RSA_BITS_MIN   2048
@@ -34,6 +38,24 @@ static void keep_keys_apart(void)
 {
 	if (!CRYPTO_secure_malloc_initialized())
 		(void)CRYPTO_secure_malloc_init(SECURE_BYTES, SECURE_BYTES_LEAST);
+}
+
+bool wh_identity_is_cheap(const X509 *certificate)
+{
+	const EVP_PKEY *key = X509_get0_pubkey(certificate);
+	BIGNUM *exponent = NULL;
+
+	if (key == NULL)
+		return false;
+	if (!EVP_PKEY_is_a(key, "RSA") && !EVP_PKEY_is_a(key, "RSA-PSS"))
+		return true;
+
+	bool cheap = EVP_PKEY_get_bits(key) <= RSA_BITS_MAX &&
+		     EVP_PKEY_get_bn_param(key, OSSL_PKEY_PARAM_RSA_E, &exponent) == 1 &&
+		     BN_num_bits(exponent) <= RSA_EXPONENT_BITS_MAX;
+
+	BN_free(exponent);
+	return cheap;
 }
 
 int wh_identity_of(const X509 *certificate, uint8_t id[WH_IDENTITY_BYTES])

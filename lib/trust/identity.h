@@ -46,4 +46,10 @@ void wh_identity_free(struct wh_identity *identity);
 /* Whose certificate it is. */
 int wh_identity_of(const X509 *certificate, uint8_t id[WH_IDENTITY_BYTES]);
 
+/*
+ * Whether a signature of that key is checked in 0.1 ms or so: whoever shows a certificate need not
+ * have its key, and RSA may be made to cost many milliseconds.
+ */
+bool wh_identity_is_cheap(const X509 *certificate);
+
 #endif

@@ -285,6 +285,23 @@ def overheard(host, kind, seconds=15):
     raise Failed(f'no packet of type {kind} within {seconds} s')
 
 
+def recorded(host, seconds, most=400):
+    """Frames of ours that arrive at a host meanwhile, as the attacker reads them."""
+    with host.inside():
+        tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+        tap.bind(('eth0', 3))
+    end, frames = time.monotonic() + seconds, []
+    with tap:
+        tap.settimeout(0.05)
+        while time.monotonic() < end and len(frames) < most:
+            with contextlib.suppress(TimeoutError):
+                frame, source = tap.recvfrom(2048)
+                if source[2] != socket.PACKET_OUTGOING and frame[12:14] == b'\x08\x00' and \
+                        is_ours(frame) and len(frame) >= IPV4_AT + HEAD_BYTES:
+                    frames.append(struct.pack('<I', len(frame)) + frame)
+    return b''.join(frames)
+
+
 def link_bytes(host):
     stats = host.ip_json('-s', 'link', 'show', 'dev', 'eth0')[0]['stats64']
     return stats['rx']['bytes'], stats['tx']['bytes']
@@ -622,6 +639,46 @@ def leftovers(field, program, folder):
     wait_until(lambda: not staging_folders(server.folder), 3, 'an end of what was left')
 
 
+# Item 13.
+
+TAPS = ('replayed', 'reflected', 'borrowed', 'flipped')
+
+
+def taps(field, program, folder):
+    """What was recorded on the way harms neither this session nor the next, whoever says it."""
+    field.serve(program, folder)
+    tape = folder / 'tape'
+    with field.transfer(16, 60, late_s=1 + 16 * MIB * 8 / 60e6 / 4):
+        tape.write_bytes(recorded(field.victim, 0.3) + recorded(field.client, 0.3))
+        before = field.counters()
+        for name in TAPS:
+            field.attack_now(name, '--path', tape, '--seconds', 0.2, '--pps', 20000)
+        after = field.counters()
+    grown = {name for name in after if after[name] > before.get(name, 0)}
+    expect({'drop_packet_tag', 'drop_wrong_peer', 'drop_no_session'} <= grown,
+           f'these alone were counted: {grown}')
+    for verb in ('send', 'get'):
+        with field.transfer(8, 60, verb):
+            for name in TAPS:
+                field.attack_now(name, '--path', tape, '--seconds', 0.2, '--pps', 20000)
+
+
+# Item 14.
+
+# Of its rate, where the port still takes its packets.
+KEPT = 0.8
+
+
+def flooded(field, program, folder, kind, pps, mib, mbps, options=()):
+    """A flood costs a transfer a fifth of its rate at most, and no memory; it is told of."""
+    field.serve(program, folder, '--gateway', GATEWAY, '--allow', '0.0.0.0/0')
+    late_s = 1 + mib * MIB * 8 / mbps / 1e6 * (1 / KEPT - 1)
+    with field.growth(GROWTH_BYTES), field.transfer(mib, mbps, late_s=late_s):
+        told = field.attack_now(kind, '--pps', pps, '--seconds', 30, *options)
+    expect(told['sent_pkts'] >= pps, f'{told}')
+    field.small_send()
+
+
 # All of them, while a file goes.
 
 WAVES = (
@@ -684,6 +741,11 @@ def cases(field):
     yield case('12 forged', True, forged)
     yield case('12 parts', False, parts)
     yield case('12 leftovers', False, leftovers)
+    yield case('13 taps', True, taps)
+    yield case('14 noise', False, flooded, kind='noise', pps=20_000, mib=24, mbps=60,
+               options=('--seconds', 2))
+    yield case('14 a million OPENs', False, flooded, kind='million', pps=150_000, mib=60,
+               mbps=60)
     yield case('all at once', False, all_at_once, mib=200, mbps=500)
 
 

@@ -20,6 +20,7 @@ static const struct wh_attack *const families[] = {
 	wh_attacks_sessions,
 	wh_attacks_jobs,
 	wh_attacks_bundles,
+	wh_attacks_taps,
 };
 
 #define FAMILIES (sizeof(families) / sizeof(families[0]))

@@ -27,7 +27,8 @@ FIELDS = TOP / 'lib/wire/fields.h'
 TIMEOUT_S = 60
 SIZES = 3  # least, usual, most
 TYPES = ('data', 'repair', 'rcv-state', 'trans-state', 'ack2', 'nak', 'delay-warning', 'bitmap',
-         'open', 'accept', 'confirm', 'release', 'probe', 'probe-answer')
+         'open', 'accept', 'confirm', 'release', 'probe', 'probe-answer', 'ask', 'cookie',
+         'crypto')
 VLAN = 7
 
 # A capture file: its head, and the head of a record; then Ethernet, IPv4 and UDP before the packet.
@@ -80,11 +81,11 @@ def lines(capture, *args):
     return tshark('-r', capture, '-T', 'fields', '-e', '_ws.col.Info', *args).splitlines()
 
 
-def make_samples(program, folder):
+def make_samples(program, folder, *keylog):
     maker = Path(program.binary).parents[2] / 'test/packet_samples'
     capture = folder / 'samples.pcap'
-    done = subprocess.run([maker, capture], capture_output=True, text=True, timeout=TIMEOUT_S,
-                          check=False)
+    done = subprocess.run([maker, capture, *keylog], capture_output=True, text=True,
+                          timeout=TIMEOUT_S, check=False)
     expect(done.returncode == 0, f'{maker}: {done.stderr}')
     told = [defaultdict(list) for _ in range(len(TYPES) * SIZES)]
     for line in done.stdout.splitlines():
@@ -132,7 +133,11 @@ def as_text(name, value):
 
 def every_member(program, folder):
     samples = make_samples(program, folder)
-    packets = dissect(samples.capture)
+    expect_told(samples, dissect(samples.capture))
+
+
+def expect_told(samples, packets):
+    """What is read is what the encoder was told to write."""
     expect_equal('the number of packets', len(packets), len(samples.told))
     for number, (told, found) in enumerate(zip(samples.told, packets)):
         kind = TYPES[number // SIZES]
@@ -144,6 +149,26 @@ def every_member(program, folder):
         expect_equal(f'what packet {number}, {kind}, has', sorted(found), sorted(told))
         for name, values in told.items():
             expect_equal(f'{name} of packet {number}', found[name], values)
+
+
+def sealed_packets(program, folder):
+    """Opened by the keys that were logged, and by no others; those that were changed are not."""
+    log = folder / 'keylog'
+    samples = make_samples(program, folder, log)
+    with_keys = '-o', f'wavehaul.keylog:{log}', '-o', 'wavehaul.open_data:TRUE'
+    expect_told(samples, dissect(samples.capture, *with_keys))
+    packets = [packet for packet in records(samples.capture)]
+    long = [packet for packet in packets if len(packet) > HEADERS_BYTES + 200]
+    capture = folder / 'changed.pcap'
+    for packet in long:
+        packet[150] ^= 1
+    write_frames(samples, [(packet, len(packet)) for packet in long], capture)
+    for line in [*lines(capture, *with_keys), *lines(samples.capture)]:
+        expect(line.endswith(': sealed'), line)
+    log.write_text(''.join(line[:-1] + 'ab'[line[-1] == 'a'] + '\n'
+                           for line in log.read_text().splitlines()))
+    for number, line in enumerate(lines(samples.capture, *with_keys)):
+        expect(line.endswith(': sealed'), f'packet {number} opens with other keys: {line}')
 
 
 def known_packet(program, folder):
@@ -218,7 +243,7 @@ def strange_packets(program, folder):
         ('trans-state', 'usual', 0, b'\x03', None, 'version'),
         ('trans-state', 'usual', 0, b'\x00', None, 'version'),
         ('ack2', 'least', 1, b'\x00', None, 'type'),
-        ('ack2', 'least', 1, b'\x0f', None, 'type'),
+        ('ack2', 'least', 1, b'\x1f', None, 'type'),
         ('data', 'most', 45, b'\x01', None, 'reserved'),
         ('ack2', 'least', 36, b'\x01', None, 'reserved'),
         ('ack2', 'least', 47, b'\x80', None, 'reserved'),
@@ -327,6 +352,7 @@ def every_name(program, folder):
 
 def cases():
     yield Case('every member of every packet', True, every_member)
+    yield Case('sealed packets', True, sealed_packets)
     yield Case('a packet known by hand', True, known_packet)
     yield Case('lines and names of values', True, said)
     yield Case('Ethernet, VLAN, IP and UDP around packets', True, around_packets)

@@ -4,7 +4,8 @@
  * their members are, a line for each: "PACKET NAME VALUE", named as the dissector's filters. The
  * values come from the structs that are encoded, the capture from the encoder.
  *
- * Every second packet goes over IPv6 and VLAN 7.
+ * Every second packet goes over IPv6 and VLAN 7. With a second file all are sealed, and it is the
+ * keylog.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -308,7 +309,7 @@ static void tell_crypto(const struct wh_packet *packet)
 	tell_bytes("wavehaul.padding", zeros, crypto->padding_bytes);
 }
 
-static void tell_packet(const struct wh_packet *packet, uint64_t token, const uint8_t *bytes)
+static void tell_packet(const struct wh_packet *packet, const uint8_t *bytes)
 {
 	static void (*const tellers[WH_PACKET_TYPES])(const struct wh_packet *) = {
 		[WH_PACKET_DATA] = tell_data,
@@ -333,9 +334,13 @@ static void tell_packet(const struct wh_packet *packet, uint64_t token, const ui
 	tell("wavehaul.version", WH_WIRE_VERSION);
 	tell("wavehaul.type", packet->type);
 	tell("wavehaul.flags", packet->flags);
-	tell("wavehaul.key", 0);
+	tell("wavehaul.key", bytes[WH_KEY_OFFSET]);
 	tell("wavehaul.lci", packet->lci);
 	tell("wavehaul.serial", packet->serial);
+
+	uint64_t token;
+
+	memcpy(&token, bytes + WH_TAG_OFFSET + WH_TAG_BYTES - sizeof(token), sizeof(token));
 	tell("wavehaul.token", token);
 	tell_bytes("wavehaul.tag", bytes + WH_TAG_OFFSET, WH_TAG_BYTES);
 	tellers[packet->type](packet);
@@ -358,7 +363,31 @@ static bool write_packet(FILE *file, const uint8_t *bytes, size_t length)
 	       fwrite(frame, frame_bytes, 1, file) == 1;
 }
 
-static bool write_samples(FILE *file)
+static void log_key(void *keylog, const char *line)
+{
+	fprintf(keylog, "%s\n", line);
+}
+
+/* In place of the checksum: by a session of those of that size, whose keys go into the log. */
+static void seal(uint8_t *bytes, size_t length, uint32_t lci)
+{
+	const struct wh_seal_way way = {.lci = lci, .to_acceptor = true};
+	struct wh_seal_secret secret = {
+		.secret = {(uint8_t)(number % SAMPLE_SIZES), 1},
+		.cipher =
+			number % SAMPLE_SIZES == 0 ? WH_CIPHER_AES_128_GCM : WH_CIPHER_AES_256_GCM,
+	};
+	size_t memory_bytes = wh_seal_gcm.memory_bytes[way.to_acceptor];
+	void *memory = wh_secret_alloc(memory_bytes);
+	struct wh_seal seal;
+
+	WH_ASSERT(memory != NULL && wh_seal_begin(&seal, &wh_seal_gcm, &way, &secret, memory));
+	wh_seal_close_packet(&seal, bytes, length);
+	wh_seal_end(&seal);
+	wh_secret_free(memory, memory_bytes);
+}
+
+static bool write_samples(FILE *file, FILE *keylog)
 {
 	static const struct pcap_head head = {
 		.magic = 0xa1b2c3d4,
@@ -382,22 +411,31 @@ static bool write_samples(FILE *file)
 			size_t length = closed_encode(&packet, token, bytes, sizeof(bytes));
 
 			WH_ASSERT(length <= sizeof(bytes));
+			if (keylog != NULL)
+				seal(bytes, length, packet.lci);
 			written = write_packet(file, bytes, length) && written;
-			tell_packet(&packet, token, bytes);
+			tell_packet(&packet, bytes);
 		}
 	return written;
 }
 
 int main(int argc, char **argv)
 {
-	if (argc != 2) {
-		fprintf(stderr, "usage: %s CAPTURE\n", argv[0]);
+	if (argc != 2 && argc != 3) {
+		fprintf(stderr, "usage: %s CAPTURE [KEYLOG]\n", argv[0]);
 		return EXIT_FAILURE;
 	}
 
 	FILE *file = fopen(argv[1], "wb");
-	bool written = file != NULL && write_samples(file);
+	FILE *keylog = argc == 3 ? fopen(argv[2], "w") : NULL;
 
+	if (keylog != NULL)
+		wh_seal_set_keylog(log_key, keylog);
+
+	bool written = file != NULL && (argc == 2 || keylog != NULL) && write_samples(file, keylog);
+
+	if (keylog != NULL && fclose(keylog) != 0)
+		written = false;
 	if (file != NULL && fclose(file) != 0)
 		written = false;
 	if (!written)

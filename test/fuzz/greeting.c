@@ -57,14 +57,19 @@ static struct wh_address address_of(uint32_t host)
 }
 
 /* Each is welcome to the other, and nobody else is. */
-static enum wh_verdict believe(void *context, const struct wh_greeted *greeted, uint64_t *rights)
+static enum wh_belief believe(void *context, const struct wh_stranger *stranger, uint64_t *rights)
 {
 	const struct host *other = &hosts[context == &hosts[0]];
 
 	*rights = 7;
-	return memcmp(greeted->id, other->identity.id, sizeof(greeted->id)) == 0
-		       ? WH_VERDICT_WELCOME
-		       : WH_VERDICT_UNKNOWN;
+	return memcmp(stranger->id, other->identity.id, WH_IDENTITY_BYTES) == 0 ? WH_BELIEVED
+										: WH_DISBELIEVED;
+}
+
+static bool holds(void *context, uint64_t rights)
+{
+	(void)context;
+	return rights == 7;
 }
 
 static void open_hosts(void)
@@ -77,8 +82,7 @@ static void open_hosts(void)
 			.version = "1",
 			.bonds = &hosts[i].bonds,
 			.guests = 8,
-			.believe = believe,
-			.context = &hosts[i],
+			.believer = {believe, holds, &hosts[i]},
 		};
 
 		memcpy(config.key, keys[i], sizeof(config.key));

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <openssl/core_names.h>
+#include <openssl/param_build.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
@@ -257,6 +259,54 @@ static void test_id(void)
 	BIO_free(memory);
 }
 
+/* A certificate of RSA with numbers that are none. */
+static X509 *show_rsa(uint32_t bits, uint32_t exponent_bits)
+{
+	EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_from_name(NULL, "RSA", NULL);
+	OSSL_PARAM_BLD *build = OSSL_PARAM_BLD_new();
+	BIGNUM *n = BN_new(), *e = BN_new();
+	X509 *certificate = X509_new();
+	EVP_PKEY *key = NULL;
+
+	CU_ASSERT_FATAL(BN_rand(n, (int)bits, BN_RAND_TOP_ONE, BN_RAND_BOTTOM_ODD) == 1);
+	CU_ASSERT_FATAL(BN_rand(e, (int)exponent_bits, BN_RAND_TOP_ONE, BN_RAND_BOTTOM_ODD) == 1);
+	CU_ASSERT_FATAL(OSSL_PARAM_BLD_push_BN(build, OSSL_PKEY_PARAM_RSA_N, n) == 1);
+	CU_ASSERT_FATAL(OSSL_PARAM_BLD_push_BN(build, OSSL_PKEY_PARAM_RSA_E, e) == 1);
+
+	OSSL_PARAM *params = OSSL_PARAM_BLD_to_param(build);
+
+	CU_ASSERT_FATAL(EVP_PKEY_fromdata_init(ctx) == 1);
+	CU_ASSERT_FATAL(EVP_PKEY_fromdata(ctx, &key, EVP_PKEY_PUBLIC_KEY, params) == 1);
+	CU_ASSERT_FATAL(X509_set_pubkey(certificate, key) == 1);
+	EVP_PKEY_free(key);
+	OSSL_PARAM_free(params);
+	OSSL_PARAM_BLD_free(build);
+	EVP_PKEY_CTX_free(ctx);
+	BN_free(n);
+	BN_free(e);
+	return certificate;
+}
+
+/* A stranger's key that would take milliseconds to check a signature with is refused before. */
+static void test_dear_keys(void)
+{
+	static const struct {
+		uint32_t bits, exponent_bits;
+		bool cheap;
+	} cases[] = {{2048, 17, true}, {4096, 32, true}, {4104, 17, false}, {3072, 33, false}};
+	struct wh_identity identity;
+
+	CU_ASSERT_EQUAL_FATAL(wh_identity_make(&identity), 0);
+	CU_ASSERT(wh_identity_is_cheap(identity.certificate));
+	wh_identity_free(&identity);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		X509 *certificate = show_rsa(cases[i].bits, cases[i].exponent_bits);
+
+		CU_ASSERT_EQUAL(wh_identity_is_cheap(certificate), cases[i].cheap);
+		X509_free(certificate);
+	}
+}
+
 CU_TestInfo wh_tests[] = {
 	{"made", test_made},
 	{"saved and loaded", test_saved_and_loaded},
@@ -265,5 +315,6 @@ CU_TestInfo wh_tests[] = {
 	{"other kinds of keys", test_other_kinds},
 	{"a chain", test_chain},
 	{"known by its key", test_id},
+	{"keys that are dear to check", test_dear_keys},
 	CU_TEST_INFO_NULL,
 };
