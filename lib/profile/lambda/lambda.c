@@ -6,7 +6,7 @@
  * config/scenarios/bars; each fails without the rule that names it.
  *
  * Train. 32 packets go at once, and what distance they come in is the capacity (packet pairs of
- *   udt.txt; bursts of lambda-tcp.txt). bar03: a start by doubling takes ten round trips more.
+ *   udt.txt); all at once say nothing, and rates double. bar03: which takes ten round trips more.
  * Verify. Half of that for a round trip, all of it when the first state finds no queue (Careful
  *   Resume). bar04: an estimate that is ten times too high would lose nine products.
  * Cruise. `alpha` packets of ours stand in the queue, whatever the round trip (FAST); they grow
@@ -28,9 +28,8 @@
  *   delay shall be no queue's (LEDBAT++, ProbeRTT). bar06-share.
  * Floor. What stands whatever the rate, and is short, is hosts' doing and no queue. No bar fails
  *   without it, for its hosts are perfect: `demo` does on a machine that has other work.
- * Pause. Where a host has no CPU for longer than the way is, what piles up meanwhile is no queue:
- *   samples outlast pauses, and no state alone is heeded. `bench` over memif on a machine that has
- *   other work, 0.1 Gb/s instead of 20; no bar, likewise.
+ * Pause. What piles up while a host has no CPU is no queue: samples outlast that, where it is
+ *   longer than the way. No bar: `bench` over memif on a busy machine.
  * Longer way. A queue that stays although we shed, while less arrives, is none. bar05-delay.
  * Compete. Who sheds beside flows that fill every queue gives all away: while they are about, as
  *   much is under way as one TCP has (Copa, Nimbus), a BBR where they are BBRs. bar07.
@@ -63,19 +62,20 @@
 #define ALPHA_SEEN        0.3 /* of alpha stood: losses may come of it */
 #define ALPHA_BORNE       0.5 /* of the queue that stood when packets were lost */
 #define ALPHA_BORNE_LEAST 1.0
-#define ALPHA_REGAINED_S  0.5  /* without losses it is twice that */
-#define JITTER_ALPHA      2.0  /* so many times what least delays sway by is no queue */
-#define REGAIN            1.5  /* towards what was there for us before a queue was shed */
-#define FLAT              0.1  /* of alpha: the step before was not felt */
-#define FLAT_RTT          0.01 /* of so little of a round trip only what is more than before */
-#define FIRST_STEP        0.01 /* of the rate, when nothing stands in the queue; then ... */
-#define PAUSED_STEP       0.5  /* where hosts pause longer than the way is, and samples are long */
-#define STEP_GROWTH       4.0  /* ... so many times the step before, */
-#define STEP_MOST         0.9  /* ... up to this */
-#define SHED              0.7  /* of what stands in the queue beyond alpha */
-#define SHED_MOST         0.3  /* of the rate */
-#define SHED_FALLS        0.9  /* of the queue when we last shed */
-#define CLEAR             0.5  /* of alpha in the queue: less is none */
+#define ALPHA_REGAINED_S  0.5   /* without losses it is twice that */
+#define JITTER_ALPHA      2.0   /* so many times what least delays sway by is no queue */
+#define REGAIN            1.5   /* towards what was there for us before a queue was shed */
+#define FLAT              0.1   /* of alpha: the step before was not felt */
+#define FLAT_RTT          0.01  /* of so little of a round trip only what is more than before */
+#define FIRST_STEP        0.01  /* of the rate, when nothing stands in the queue; then ... */
+#define PAUSED_STEP       0.5   /* where hosts pause longer than the way is, and samples are long */
+#define STEP_GROWTH       4.0   /* ... so many times the step before, */
+#define BLIND_STEP        1.885 /* 2 / ln 2 - 1, as BBR starts */
+#define STEP_MOST         0.9   /* ... up to this */
+#define SHED              0.7   /* of what stands in the queue beyond alpha */
+#define SHED_MOST         0.3   /* of the rate */
+#define SHED_FALLS        0.9   /* of the queue when we last shed */
+#define CLEAR             0.5   /* of alpha in the queue: less is none */
 
 #define OVERLOAD_ALPHA 4.0    /* so many times alpha in the queue are too much, ... */
 #define OVERLOAD_RTT   0.02   /* ... and such a part of the round trip, ... */
@@ -144,6 +144,7 @@ struct lambda {
 	double rate_pps;
 	double rate_max_pps;    /* the operator's bound, the line's */
 	double train_pps;       /* as the train says, whatever the bound */
+	bool blind;             /* it came all at once and said nothing */
 	double estimate_pps;    /* and within it */
 	double busy_pps;        /* what arrived while a queue stood: all that is there for us */
 	double alpha_most_pkts; /* losses have shown a short queue; 0: they have not */
@@ -272,6 +273,7 @@ static void end_train(struct wh_control *control, const struct wh_delivery_event
 {
 	struct lambda *lambda = state_of(control);
 
+	lambda->blind = lambda->train.s == 0.0 && lambda->estimate_pps == 0.0;
 	lambda->train_pps =
 		wh_lambda_train_pps(&lambda->train, &lambda->path, lambda->estimate_pps);
 	lambda->estimate_pps = fmin(lambda->train_pps, lambda->rate_max_pps);
@@ -301,6 +303,17 @@ static void verify(struct wh_control *control, const struct wh_delivery_event *e
 	mark(lambda, event);
 }
 
+/* So much in the queue is far too much. */
+static double overload_s(const struct wh_control *control)
+{
+	const struct lambda *lambda = view_of(control);
+	double alpha_s = alpha_pkts(control, lambda->rate_pps) / lambda->rate_pps;
+
+	return fmax(
+		fmax(OVERLOAD_ALPHA * alpha_s, OVERLOAD_RTT * wh_lambda_path_rtt_s(&lambda->path)),
+		OVERLOAD_S);
+}
+
 static void increase(struct wh_control *control, double standing, double most_pps)
 {
 	struct lambda *lambda = state_of(control);
@@ -321,7 +334,9 @@ static void increase(struct wh_control *control, double standing, double most_pp
 	bool flat = standing - (little ? lambda->step_pkts : 0.0) <= FLAT * alpha;
 
 	lambda->step_pkts = standing;
-	if (lambda->step == 0.0 || !flat) {
+	if (lambda->blind) {
+		lambda->step = BLIND_STEP;
+	} else if (lambda->step == 0.0 || !flat) {
 		lambda->step = fmin(least, 0.1);
 		if (wh_lambda_path_pause_s(&lambda->path, lambda->rate_pps) > 0.0)
 			lambda->step = PAUSED_STEP;
@@ -332,17 +347,6 @@ static void increase(struct wh_control *control, double standing, double most_pp
 	}
 	lambda->good_pps = lambda->rate_pps;
 	set_rate(lambda, fmin(lambda->rate_pps * (1.0 + lambda->step), most_pps));
-}
-
-/* So much in the queue is far too much. */
-static double overload_s(const struct wh_control *control)
-{
-	const struct lambda *lambda = view_of(control);
-	double alpha_s = alpha_pkts(control, lambda->rate_pps) / lambda->rate_pps;
-
-	return fmax(
-		fmax(OVERLOAD_ALPHA * alpha_s, OVERLOAD_RTT * wh_lambda_path_rtt_s(&lambda->path)),
-		OVERLOAD_S);
 }
 
 /*
@@ -536,6 +540,8 @@ static void cruise(struct wh_control *control, const struct wh_delivery_event *e
 		mark(lambda, event);
 		return;
 	}
+	if (sample->queue_s > overload_s(control) || sample->lost_pkts > sample->seen_pkts / 4)
+		lambda->blind = false;
 	if (gives_way(control)) {
 		mark(lambda, event);
 		return;

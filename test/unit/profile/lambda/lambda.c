@@ -41,6 +41,7 @@ struct way {
 	double policed_bps, bucket_bytes; /* 0: no policer */
 	uint64_t there_tsc, back_tsc;
 	uint64_t dark_until_tsc;
+	uint64_t turn_tsc; /* the receiver takes what has come so often; 0: at once */
 	struct wh_control control;
 	struct wh_pacer pacer;
 	struct wh_prng prng;
@@ -128,8 +129,12 @@ static void send_one(struct way *way)
 		wh_prng_below(&way->prng, 1000000) < (uint64_t)(way->loss * 1e6))
 		return;
 	CU_ASSERT_FATAL(way->end - way->first < UNDERWAY);
+	uint64_t arrives_tsc = way->free_tsc + way->there_tsc;
+
+	if (way->turn_tsc > 0)
+		arrives_tsc += way->turn_tsc - arrives_tsc % way->turn_tsc;
 	way->underway[way->end++ % UNDERWAY] = (struct underway){
-		.arrives_tsc = way->free_tsc + way->there_tsc,
+		.arrives_tsc = arrives_tsc,
 		.sent_tsc = way->now_tsc,
 		.number = way->sent_pkts,
 	};
@@ -357,6 +362,19 @@ static void test_policer(void)
 	free(way);
 }
 
+/* A train that its host takes all at once says nothing: rates double until a queue is felt. */
+static void test_host_pauses(void)
+{
+	struct way *way = way_of(1e9, RTT, BDP);
+
+	way->turn_tsc = 4 * MS;
+	begin(way, 0, 0);
+	run(way, 12 * RTT);
+	CU_ASSERT(run(way, 20 * RTT) >= 0.85);
+	CU_ASSERT((double)way->dropped_pkts * WIRE_BYTES <= BDP / 2);
+	free(way);
+}
+
 /* The operator's bound is one, whatever a peer says. */
 static void test_bound(void)
 {
@@ -377,6 +395,7 @@ CU_TestInfo wh_tests[] = {
 	{"outage", test_outage},
 	{"longer way", test_longer_way},
 	{"policer", test_policer},
+	{"a host that pauses", test_host_pauses},
 	{"bound", test_bound},
 	CU_TEST_INFO_NULL,
 };
