@@ -38,7 +38,7 @@ local STAGE_NAMES = {[1] = "request", [2] = "reply", [3] = "done", [4] = "abort"
 local STATUS_NAMES = {
 	[0] = "pending", [1] = "verified", [2] = "mismatch", [3] = "no-space", [4] = "io-error",
 	[5] = "refused", [6] = "busy", [7] = "interrupted", [8] = "stalled", [9] = "peer-gone",
-	[10] = "unrepaired",
+	[10] = "unrepaired", [11] = "unsealed", [12] = "unbound", [13] = "revoked",
 }
 local CODE_NAMES = {[0] = "none", [1] = "rs", [2] = "tornado"}
 local RECOVERY_NAMES = {[0] = "nak", [1] = "hybrid", [2] = "fec"}
@@ -192,7 +192,8 @@ local params_body = group("params.", {
 })
 local open_group = group("open.", {
 	{0, U32, "stamp_us", "Initiator's clock (us)"},
-	{4, 28},
+	{4, LCI, "answer_lci", "Initiator's identifier, for hints"},
+	{8, 24},
 })
 local accept_group = group("accept.", {
 	{0, LCI, "acceptor_lci", "Acceptor's identifier"},

@@ -103,30 +103,52 @@ void wh_bond_derive(const struct wh_bond *bond, const char *purpose, const void 
 	derive(&bond->config, wh_bond_number(bond), purpose, transcript, transcript_bytes, secret);
 }
 
-/* Of what the bond itself closes: a key for each direction. */
+/* Of what the bond itself closes, a secret for each direction. */
 static void make_keys(struct wh_bond *bond, uint32_t number)
 {
 	static const char *const purposes[2] = {"bond, to asked", "bond, to asker"};
 	const struct wh_bond_config *config = &bond->config;
-	uint8_t secret[WH_SECRET_BYTES];
 
 	for (uint32_t by_us = 0; by_us < 2; by_us++) {
 		const char *purpose = purposes[config->asked != (by_us == 1)];
 
-		derive(config, number, purpose, NULL, 0, secret);
-		wh_gcm_derive(&bond->raw[by_us], config->cipher, secret, 0);
+		derive(config, number, purpose, NULL, 0, bond->secret[by_us]);
+		wh_gcm_derive(&bond->raw[by_us], config->cipher, bond->secret[by_us], 0);
 	}
-	wh_secret_wipe(secret, sizeof(secret));
 }
 
-bool wh_bond_close(const struct wh_bond *bond, uint8_t *packet, size_t packet_bytes)
+/* The key that is for packets about a number. */
+static void key_about(
+	const struct wh_bond *bond, bool by_us, uint64_t about, struct wh_gcm_raw *raw)
 {
-	return wh_gcm_close_packet(&bond->raw[1], packet, packet_bytes);
+	if (about == 0)
+		*raw = bond->raw[by_us];
+	else
+		wh_gcm_derive(raw, bond->config.cipher, bond->secret[by_us], about);
 }
 
-bool wh_bond_open(const struct wh_bond *bond, uint8_t *packet, size_t packet_bytes)
+bool wh_bond_close(const struct wh_bond *bond, uint64_t about, uint8_t *packet, size_t packet_bytes)
 {
-	return wh_gcm_open_packet(&bond->raw[0], packet, packet_bytes);
+	struct wh_gcm_raw raw;
+
+	key_about(bond, true, about, &raw);
+
+	bool closed = wh_gcm_close_packet(&raw, packet, packet_bytes);
+
+	wh_secret_wipe(&raw, sizeof(raw));
+	return closed;
+}
+
+bool wh_bond_open(const struct wh_bond *bond, uint64_t about, uint8_t *packet, size_t packet_bytes)
+{
+	struct wh_gcm_raw raw;
+
+	key_about(bond, false, about, &raw);
+
+	bool opened = wh_gcm_open_packet(&raw, packet, packet_bytes);
+
+	wh_secret_wipe(&raw, sizeof(raw));
+	return opened;
 }
 
 struct wh_bond *wh_bonds_fill(
@@ -168,6 +190,7 @@ void wh_bond_share(struct wh_bond *bond)
 static void wipe(struct wh_bond *bond)
 {
 	wh_secret_wipe(&bond->config, sizeof(bond->config));
+	wh_secret_wipe(bond->secret, sizeof(bond->secret));
 	wh_secret_wipe(bond->raw, sizeof(bond->raw));
 	atomic_store(&bond->state, 0);
 }

@@ -45,7 +45,9 @@ struct wh_bond {
 	_Atomic uint64_t state;       /* bond.c */
 	struct wh_bond_config config; /* the secret is in it: never copied as a whole */
 	_Atomic uint64_t sent;        /* serials of what was closed by the bond itself */
-	struct wh_gcm_raw raw[2];     /* of what the peer closes, and of what we do */
+	/* Of what the peer closes, and of what we do; its key of number 0 is at hand. */
+	uint8_t secret[2][WH_SECRET_BYTES];
+	struct wh_gcm_raw raw[2];
 	_Atomic bool revoked;
 	_Atomic bool hinted; /* somebody says that the peer knows it no more */
 };
@@ -109,10 +111,12 @@ static inline uint64_t wh_bond_next_serial(struct wh_bond *bond)
 
 /*
  * A packet that is of no session yet, by any core: closed with a serial of wh_bond_next_serial;
- * opened in place. False: it does not open, or there is no memory.
+ * opened in place. `about` is a number that both ends know: what was closed about another one does
+ * not open. False: it does not open, or there is no memory.
  */
-bool wh_bond_close(const struct wh_bond *bond, uint8_t *packet, size_t packet_bytes);
-bool wh_bond_open(const struct wh_bond *bond, uint8_t *packet, size_t packet_bytes);
+bool wh_bond_close(
+	const struct wh_bond *bond, uint64_t about, uint8_t *packet, size_t packet_bytes);
+bool wh_bond_open(const struct wh_bond *bond, uint64_t about, uint8_t *packet, size_t packet_bytes);
 
 /*
  * A secret of what both ends know and say likewise: with the numbers and identities of both in it,

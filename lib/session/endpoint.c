@@ -7,27 +7,12 @@
 
 #include "base/clock.h"
 #include "session/internal.h"
+#include "session/open/listen.h"
 #include "session/strays.h"
 #include "track/alloc.h"
-#include "wire/versions.h"
 
 /* New sessions that a turn takes, at most. */
 #define OPENED_PER_TURN 32
-
-static uint32_t place_of(const struct wh_endpoint *endpoint, uint32_t lci)
-{
-	return lci & (endpoint->config.places - 1);
-}
-
-static bool is_receivers(const struct wh_endpoint *endpoint, uint32_t place)
-{
-	return place < endpoint->config.places / 2;
-}
-
-static struct wh_session *session_at(const struct wh_endpoint *endpoint, uint32_t place)
-{
-	return atomic_load_explicit(&endpoint->session[place], memory_order_acquire);
-}
 
 /* From any core to one, as many as there are places for them. */
 static struct rte_ring *create_opened(uint32_t count)
@@ -60,18 +45,7 @@ static int create_fifos(struct wh_endpoint *endpoint)
 				 &endpoint->farewells, farewells, sizeof(struct wh_farewell));
 }
 
-/* What a number is drawn for; each has numbers of its own. */
-enum draw {
-	DRAW_OFFER,
-	DRAW_LCI,
-	DRAW_TOKEN,
-};
-
-/*
- * For a peer: nobody without the secret can tell it from noise, nor who knows all that were drawn
- * for others, be it by another endpoint with this secret.
- */
-static uint64_t draw(const struct wh_endpoint *endpoint, enum draw what, uint64_t *draws,
+uint64_t wh_endpoint_draw(const struct wh_endpoint *endpoint, enum wh_draw what, uint64_t *draws,
 	const struct wh_address *peer)
 {
 	struct {
@@ -86,8 +60,7 @@ static uint64_t draw(const struct wh_endpoint *endpoint, enum draw what, uint64_
 	return wh_siphash24(endpoint->listener.key, &message, sizeof(message));
 }
 
-/* Of a place, with random bits above. Not 0. */
-static uint32_t lci_at(const struct wh_endpoint *endpoint, uint32_t place, uint64_t random)
+uint32_t wh_endpoint_lci_at(const struct wh_endpoint *endpoint, uint32_t place, uint64_t random)
 {
 	uint32_t places = endpoint->config.places;
 	uint32_t lci = ((uint32_t)random & ~(places - 1)) | place;
@@ -106,7 +79,7 @@ int wh_endpoint_init(struct wh_endpoint *endpoint, const struct wh_endpoint_conf
 		.listener = {.hz = config->hz},
 		.session = wh_track_alloc(places, sizeof(*endpoint->session)),
 		.spent_us = wh_track_alloc(places / 2, sizeof(*endpoint->spent_us)),
-		.farewell = wh_track_alloc(places, sizeof(*endpoint->farewell)),
+		.farewell = wh_secret_alloc(places * sizeof(*endpoint->farewell)),
 		.rx = wh_half_create(config->hz, 0, places / 2, places),
 		.tx = wh_half_create(config->hz, places / 2, places / 2, places),
 		.opened = create_opened(places / 2),
@@ -131,79 +104,15 @@ void wh_endpoint_free(struct wh_endpoint *endpoint)
 	wh_half_destroy(endpoint->tx);
 	wh_track_free((void *)endpoint->session);
 	wh_track_free(endpoint->spent_us);
-	wh_track_free(endpoint->farewell);
+	wh_secret_free(endpoint->farewell, endpoint->config.places * sizeof(*endpoint->farewell));
 	free(endpoint->opened);
 	*endpoint = (struct wh_endpoint){0};
 }
 
-/*
- * periodic-exchange.txt: packets that are queued decide whether the receiver accepts another
- * connection. That one says how crowded it may be here.
- */
-static bool is_crowded(const struct wh_endpoint *endpoint, const struct wh_open_params *params)
+void wh_endpoint_move_in(struct wh_endpoint *endpoint, struct wh_half *half,
+	struct wh_session *session, struct wh_meter *meter)
 {
-	const struct wh_profile *profile = wh_profile_by_number(params->profile);
-	struct wh_profile_options options;
-	uint32_t crowd_pkts;
-
-	if (profile == NULL || profile->feedback.resend != WH_RESEND_COUNTED ||
-		!wh_profile_options_hear(&options, profile, params->options, params->n_options))
-		return false;
-	crowd_pkts = wh_profile_feedback(profile, &options).crowd_pkts;
-	return crowd_pkts > 0 && endpoint->rx->queued_pkts > crowd_pkts;
-}
-
-static enum wh_release_status welcome(const struct wh_endpoint *endpoint, uint64_t now_tsc,
-	const struct wh_open_params *params, const struct wh_address *from, struct wh_offer *offer)
-{
-	if (endpoint->config.welcome == NULL)
-		return WH_STATUS_REFUSED;
-	if (endpoint->rx->tenants == endpoint->rx->places || is_crowded(endpoint, params))
-		return WH_STATUS_BUSY;
-	return endpoint->config.welcome(
-		endpoint->config.context, now_tsc, params, from, &offer->buffer_chunks);
-}
-
-/* An offer of a place, or a refusal; it costs the listener nothing but the packet. */
-static void answer(struct wh_endpoint *endpoint, uint64_t now_tsc,
-	const struct wh_open_params *params, uint32_t stamp_us, const struct wh_address *from,
-	const struct wh_offer *offer)
-{
-	uint8_t bytes[WH_CONTROL_BYTES_MAX];
-	struct wh_packet accept;
-	struct wh_seal seal;
-
-	if (offer->refused != WH_STATUS_PENDING)
-		endpoint->stats.refused_opens++;
-	wh_listener_accept(&endpoint->listener, now_tsc, params, stamp_us, from, offer, &accept);
-
-	uint32_t length = wh_packet_encode(&accept, bytes, sizeof(bytes));
-
-	wh_seal_begin_checksum(&seal, params->initiator_token);
-	wh_seal_close_packet(&seal, bytes, length);
-	wh_letters_reply(endpoint, bytes, length, from);
-}
-
-static void take_open(struct wh_endpoint *endpoint, uint64_t now_tsc, const struct wh_open *open,
-	const struct wh_address *from)
-{
-	struct wh_offer offer = {0};
-
-	offer.refused = welcome(endpoint, now_tsc, &open->params, from, &offer);
-	if (offer.refused == WH_STATUS_PENDING)
-		offer.lci = lci_at(endpoint, wh_half_offer(endpoint->rx),
-			draw(endpoint, DRAW_OFFER, &endpoint->rx_draws, from));
-	answer(endpoint, now_tsc, &open->params, open->stamp_us, from, &offer);
-}
-
-/*
- * A session moves into its place, for all to see. First it learns whom to tell of wishes and then
- * it is looked at, so that one asked for in this very moment is seen in one way or the other.
- */
-static void move_in(struct wh_endpoint *endpoint, struct wh_half *half, struct wh_session *session,
-	struct wh_meter *meter)
-{
-	uint32_t place = place_of(endpoint, session->local_lci);
+	uint32_t place = wh_place_of(endpoint, session->local_lci);
 
 	WH_ASSERT(session->config.payload_virtual == endpoint->config.payload_virtual);
 	session->meter = meter;
@@ -214,46 +123,22 @@ static void move_in(struct wh_endpoint *endpoint, struct wh_half *half, struct w
 	wh_half_activate(half, place);
 }
 
-static void take_confirm(struct wh_endpoint *endpoint, uint64_t now_tsc,
-	const struct wh_confirm *confirm, const struct wh_address *from)
-{
-	uint32_t lci = confirm->acceptor_lci;
-	uint32_t place = place_of(endpoint, lci);
-	struct wh_session *session = NULL;
-	uint64_t rtt_tsc;
-
-	if (endpoint->config.accept == NULL ||
-		!wh_listener_confirmed(&endpoint->listener, now_tsc, confirm, from, &rtt_tsc)) {
-		endpoint->stats.bad_cookie_pkts++;
-		return;
-	}
-
-	struct wh_session *tenant = session_at(endpoint, place);
-	uint64_t made_us = wh_cookie_made_us(confirm->cookie);
-	uint64_t token = wh_cookie_token(confirm->cookie);
-
-	if (tenant != NULL && tenant->local_lci == lci && tenant->local_token == token)
-		return; /* CONFIRM is repeated until our first state arrives */
-
-	/* The place may have gone to another offer meanwhile: whoever confirms first has it. */
-	if (tenant == NULL && made_us >= endpoint->spent_us[place])
-		session = endpoint->config.accept(
-			endpoint->config.context, now_tsc, lci, from, &confirm->params, rtt_tsc);
-	if (session == NULL) {
-		const struct wh_offer busy = {.lci = lci, .refused = WH_STATUS_BUSY};
-
-		answer(endpoint, now_tsc, &confirm->params, 0, from, &busy);
-		return;
-	}
-	WH_ASSERT(session->role == WH_RECEIVER && session->local_lci == lci);
-	wh_session_begin_receive_seal(session, token);
-	endpoint->spent_us[place] = made_us + 1;
-	move_in(endpoint, endpoint->rx, session, endpoint->config.rx_meter);
-}
-
+/*
+ * Of a session that is still there, since a transmitter's is told of within the turn after which it
+ * may go. So no key goes through a FIFO.
+ */
 static void note_farewell(struct wh_endpoint *endpoint, const struct wh_farewell *farewell)
 {
-	endpoint->farewell[place_of(endpoint, farewell->lci)] = *farewell;
+	const struct wh_session *leaving = farewell->leaving;
+	struct wh_farewell *noted = &endpoint->farewell[wh_place_of(endpoint, farewell->lci)];
+
+	*noted = *farewell;
+	noted->leaving = NULL;
+	leaving->receive_seal.ops->keep(&leaving->receive_seal, &noted->seal);
+	noted->next_release = leaving->heard[WH_PACKET_RELEASE].end;
+	noted->next_state = leaving->heard[leaving->role == WH_RECEIVER ? WH_PACKET_TRANS_STATE
+									: WH_PACKET_RCV_STATE]
+				    .end;
 }
 
 static void take_farewells(struct wh_endpoint *endpoint)
@@ -279,18 +164,32 @@ static bool has_not_heard(const struct wh_farewell *farewell, const struct wh_pa
 	       (packet->type == WH_PACKET_RCV_STATE || packet->type == WH_PACKET_TRANS_STATE);
 }
 
+/* A proved packet counts once; without a proof nobody can tell. */
+static bool is_later(struct wh_farewell *farewell, const struct wh_packet *packet)
+{
+	uint64_t *next =
+		packet->type == WH_PACKET_RELEASE ? &farewell->next_release : &farewell->next_state;
+
+	if (!farewell->seal.ops->encrypts)
+		return true;
+	if (packet->serial < *next)
+		return false;
+	*next = packet->serial + 1;
+	return true;
+}
+
 /* To the peer of a session that has left; false: it is none, or needs no answer. */
 static bool repeat_farewell(struct wh_endpoint *endpoint, uint8_t *bytes, size_t length,
 	const struct wh_address *from, struct wh_packet *packet)
 {
-	const struct wh_farewell *farewell = &endpoint->farewell[place_of(endpoint, packet->lci)];
+	struct wh_farewell *farewell = &endpoint->farewell[wh_place_of(endpoint, packet->lci)];
 
 	take_farewells(endpoint); /* said since this turn began */
 	if (farewell->lci == 0 || farewell->lci != packet->lci ||
 		!wh_address_equal(&farewell->peer, from) ||
 		wh_seal_open_packet(&farewell->seal, bytes, length) != WH_WIRE_OK ||
 		wh_packet_read(bytes, length, packet) != WH_WIRE_OK ||
-		!has_not_heard(farewell, packet))
+		!has_not_heard(farewell, packet) || !is_later(farewell, packet))
 		return false;
 	endpoint->stats.repeated_farewells++;
 	wh_letters_reply(endpoint, farewell->packet, sizeof(farewell->packet), from);
@@ -319,10 +218,10 @@ static void say_farewell(struct wh_endpoint *endpoint, struct wh_session *sessio
 		.peer = session->peer,
 		.lci = session->local_lci,
 		.stage = session->last_word,
-		.seal = session->receive_seal,
+		.leaving = session,
 	};
 
-	if (session->last_word == 0)
+	if (session->last_word == 0 || !wh_sealing_is_ready(session))
 		return;
 	write_farewell(session, &farewell);
 	if (session->role == WH_RECEIVER) {
@@ -337,52 +236,6 @@ static void say_farewell(struct wh_endpoint *endpoint, struct wh_session *sessio
 	memcpy(slot->data, &farewell, sizeof(farewell));
 	slot->bytes = sizeof(farewell);
 	wh_slot_fifo_commit(&endpoint->farewells);
-}
-
-/*
- * A listener that speaks other versions than the peer of that connection says so. While that one
- * opens, a real ACCEPT counts for more.
- */
-static void hear_versions(struct wh_endpoint *endpoint, const struct wh_versions *versions,
-	const struct wh_address *from)
-{
-	uint32_t place = place_of(endpoint, versions->initiator_lci);
-	struct wh_session *session = session_at(endpoint, place);
-
-	if (!is_receivers(endpoint, place) && session != NULL &&
-		session->local_lci == versions->initiator_lci &&
-		wh_address_equal(&session->peer, from))
-		wh_handshake_hear_versions(session, versions);
-}
-
-/* Ends of different versions: the one that opens is told, and hears it. */
-static void take_foreign(struct wh_endpoint *endpoint, const uint8_t *bytes, size_t length,
-	const struct wh_address *from)
-{
-	uint8_t answer[WH_VERSIONS_BYTES];
-	struct wh_versions versions;
-
-	if (wh_versions_read(bytes, length, &versions))
-		hear_versions(endpoint, &versions, from);
-	else if (endpoint->config.welcome != NULL && wh_versions_answer(bytes, length, answer))
-		wh_letters_reply(endpoint, answer, sizeof(answer), from);
-}
-
-/* A stranger's packet, and his own means. */
-static enum wh_wire_reason input_to_listener(struct wh_endpoint *endpoint, uint64_t now_tsc,
-	uint8_t *bytes, size_t length, const struct wh_address *from, struct wh_packet *packet)
-{
-	enum wh_wire_reason reason = wh_seal_open_packet(&wh_seal_to_listener, bytes, length);
-
-	if (reason == WH_WIRE_OK)
-		reason = wh_packet_read(bytes, length, packet);
-	if (reason != WH_WIRE_OK)
-		return reason;
-	if (packet->type == WH_PACKET_OPEN)
-		take_open(endpoint, now_tsc, &packet->open, from);
-	else
-		take_confirm(endpoint, now_tsc, &packet->confirm, from);
-	return WH_WIRE_OK;
 }
 
 /* Of no session: of who measures the way to here or greets, whoever he is, or an answer to us. */
@@ -413,6 +266,8 @@ static enum wh_wire_reason input_data(struct wh_session *session, uint64_t now_t
 	enum wh_wire_reason fields = wh_packet_read(bytes, length, packet);
 	struct wh_ticket ticket = {.to = NULL};
 
+	if (!wh_sealing_is_ready(session))
+		return WH_WIRE_KEY;
 	if (fields == WH_WIRE_OK)
 		wh_session_place(session, packet, &ticket);
 
@@ -421,27 +276,62 @@ static enum wh_wire_reason input_data(struct wh_session *session, uint64_t now_t
 
 	if (opened != WH_WIRE_OK)
 		return opened;
-	if (fields == WH_WIRE_OK)
+	if (fields == WH_WIRE_OK && wh_session_is_first(session, packet))
 		wh_session_take(&ticket, now_tsc, arrived_tsc);
 	return fields;
 }
 
-static enum wh_wire_reason input_control(struct wh_session *session, uint64_t now_tsc,
-	uint64_t arrived_tsc, uint8_t *bytes, size_t length, struct wh_packet *packet)
+/*
+ * To a session under a bond and without a seal: the peer may know nothing of the bond any more, or
+ * anybody may have said so. The session goes on; who greets its peers hears of it.
+ */
+static enum wh_wire_reason take_hint(struct wh_endpoint *endpoint, struct wh_session *session,
+	uint8_t *bytes, size_t length, struct wh_packet *packet)
 {
-	const struct wh_seal *seal = &session->receive_seal;
-	struct wh_seal listeners;
-
-	if (packet->type == WH_PACKET_ACCEPT) {
-		wh_seal_begin_checksum(&listeners, session->local_token);
-		seal = &listeners;
-	}
-
-	enum wh_wire_reason reason = wh_seal_open_packet(seal, bytes, length);
+	enum wh_wire_reason reason = wh_seal_open_packet(&wh_seal_to_listener, bytes, length);
 
 	if (reason == WH_WIRE_OK)
 		reason = wh_packet_read(bytes, length, packet);
+	if (reason != WH_WIRE_OK)
+		return reason;
+	if (packet->accept.refused == WH_STATUS_UNBOUND) {
+		endpoint->stats.hints++;
+		atomic_store(&session->bond->hinted, true);
+	}
+	return WH_WIRE_OK;
+}
+
+/* ACCEPT comes before there is a seal of its session. */
+static enum wh_wire_reason open_accept(struct wh_session *session, uint8_t *bytes, size_t length)
+{
+	struct wh_seal seal;
+
+	if (session->bond != NULL)
+		return wh_bond_open(session->bond, session->local_token, bytes, length)
+			       ? WH_WIRE_OK
+			       : WH_WIRE_TAG;
+	wh_seal_begin_checksum(&seal, session->local_token);
+	return wh_seal_open_packet(&seal, bytes, length);
+}
+
+static enum wh_wire_reason input_control(struct wh_endpoint *endpoint, struct wh_session *session,
+	uint64_t now_tsc, uint64_t arrived_tsc, uint8_t *bytes, size_t length,
+	struct wh_packet *packet)
+{
+	enum wh_wire_reason reason;
+
+	if (packet->type == WH_PACKET_ACCEPT) {
+		if (session->bond != NULL && bytes[WH_KEY_OFFSET] == 0)
+			return take_hint(endpoint, session, bytes, length, packet);
+		reason = open_accept(session, bytes, length);
+	} else {
+		reason = wh_sealing_is_ready(session)
+				 ? wh_seal_open_packet(&session->receive_seal, bytes, length)
+				 : WH_WIRE_KEY;
+	}
 	if (reason == WH_WIRE_OK)
+		reason = wh_packet_read(bytes, length, packet);
+	if (reason == WH_WIRE_OK && wh_session_is_first(session, packet))
 		wh_session_input(session, now_tsc, arrived_tsc, packet);
 	return reason;
 }
@@ -451,8 +341,8 @@ static enum wh_wire_reason input_to_session(struct wh_endpoint *endpoint, uint64
 	uint64_t arrived_tsc, uint8_t *bytes, size_t length, const struct wh_address *from,
 	struct wh_packet *packet)
 {
-	uint32_t place = place_of(endpoint, packet->lci);
-	struct wh_session *session = session_at(endpoint, place);
+	uint32_t place = wh_place_of(endpoint, packet->lci);
+	struct wh_session *session = wh_session_at(endpoint, place);
 
 	if (session == NULL || session->local_lci != packet->lci) {
 		if (!repeat_farewell(endpoint, bytes, length, from, packet))
@@ -467,11 +357,12 @@ static enum wh_wire_reason input_to_session(struct wh_endpoint *endpoint, uint64
 	bool data = packet->type == WH_PACKET_DATA || packet->type == WH_PACKET_REPAIR;
 	enum wh_wire_reason reason =
 		data ? input_data(session, now_tsc, arrived_tsc, bytes, length, packet)
-		     : input_control(session, now_tsc, arrived_tsc, bytes, length, packet);
+		     : input_control(
+			       endpoint, session, now_tsc, arrived_tsc, bytes, length, packet);
 
 	if (reason != WH_WIRE_OK)
 		return reason;
-	if (is_receivers(endpoint, place))
+	if (wh_place_is_receivers(endpoint, place))
 		wh_half_activate(endpoint->rx, place);
 	else
 		wh_half_kick(endpoint->tx, place);
@@ -487,10 +378,10 @@ void wh_endpoint_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t 
 
 	endpoint->stats.packets++;
 	if (reason == WH_WIRE_VERSION_UNKNOWN)
-		take_foreign(endpoint, bytes, length, from);
+		wh_listen_foreign(endpoint, bytes, length, from);
 	else if (reason == WH_WIRE_OK &&
 		 (packet.type == WH_PACKET_OPEN || packet.type == WH_PACKET_CONFIRM))
-		reason = input_to_listener(endpoint, now_tsc, bytes, length, from, &packet);
+		reason = wh_listen_input(endpoint, now_tsc, bytes, length, from, &packet);
 	else if (reason == WH_WIRE_OK && unlikely(wh_is_probe(&packet) || wh_is_greeting(&packet)))
 		reason = take_stray(endpoint, now_tsc, arrived_tsc, bytes, length, from, &packet);
 	else if (reason == WH_WIRE_OK)
@@ -524,9 +415,9 @@ static void begin_leaving(
 static void move_out(struct wh_endpoint *endpoint, struct wh_half *half, struct wh_session *session)
 {
 	bool receives = half == endpoint->rx;
-	uint32_t place = place_of(endpoint, session->local_lci);
+	uint32_t place = wh_place_of(endpoint, session->local_lci);
 
-	WH_ASSERT(endpoint->config.gone != NULL && session_at(endpoint, place) == session);
+	WH_ASSERT(endpoint->config.gone != NULL && wh_session_at(endpoint, place) == session);
 	say_farewell(endpoint, session);
 	atomic_store(&endpoint->session[place], NULL);
 	if (receives)
@@ -556,7 +447,7 @@ static bool look_at(struct wh_endpoint *endpoint, struct wh_half *half, uint32_t
 	uint64_t now_tsc, int32_t *work)
 {
 	uint32_t place = half->active[i];
-	struct wh_session *session = session_at(endpoint, place);
+	struct wh_session *session = wh_session_at(endpoint, place);
 
 	if (session == NULL) /* kicked, and gone since */
 		return wh_half_stays(half, i, now_tsc, WH_TSC_NEVER);
@@ -595,11 +486,14 @@ static void take_opened(struct wh_endpoint *endpoint, uint64_t now_tsc, struct w
 	uint32_t place = closed ? WH_HALF_FULL : wh_half_offer(half);
 
 	if (place != WH_HALF_FULL) {
-		uint64_t lci = draw(endpoint, DRAW_LCI, &endpoint->tx_draws, &session->peer);
-		uint64_t token = draw(endpoint, DRAW_TOKEN, &endpoint->tx_draws, &session->peer);
+		uint64_t lci = wh_endpoint_draw(
+			endpoint, WH_DRAW_LCI, &endpoint->tx_draws, &session->peer);
+		uint64_t token = wh_endpoint_draw(
+			endpoint, WH_DRAW_TOKEN, &endpoint->tx_draws, &session->peer);
 
-		wh_handshake_begin(session, now_tsc, lci_at(endpoint, place, lci), token);
-		move_in(endpoint, half, session, endpoint->config.tx_meter);
+		wh_handshake_begin(
+			session, now_tsc, wh_endpoint_lci_at(endpoint, place, lci), token);
+		wh_endpoint_move_in(endpoint, half, session, endpoint->config.tx_meter);
 		return;
 	}
 	wh_handshake_refuse(session, now_tsc);
@@ -644,7 +538,7 @@ static void look_at_all(struct wh_endpoint *endpoint, uint64_t now_tsc)
 	struct wh_half *half = endpoint->tx;
 
 	for (uint32_t i = 0; i < half->places; i++)
-		if (session_at(endpoint, half->first + i) != NULL)
+		if (wh_session_at(endpoint, half->first + i) != NULL)
 			wh_half_activate(half, half->first + i);
 	look_at_unplaced(endpoint, now_tsc);
 }
@@ -652,7 +546,7 @@ static void look_at_all(struct wh_endpoint *endpoint, uint64_t now_tsc)
 /* A receiver stands here only for what is in its outbox. */
 static bool has_output(const struct wh_endpoint *endpoint, uint32_t place)
 {
-	const struct wh_session *session = session_at(endpoint, place);
+	const struct wh_session *session = wh_session_at(endpoint, place);
 
 	return session != NULL && wh_slot_fifo_count(&session->outbox) > 0;
 }
@@ -669,7 +563,7 @@ int32_t wh_endpoint_send_poll(struct wh_endpoint *endpoint, uint64_t now_tsc)
 	for (uint32_t i = 0; i < half->actives;) {
 		uint32_t place = half->active[i];
 
-		if (is_receivers(endpoint, place))
+		if (wh_place_is_receivers(endpoint, place))
 			i += wh_half_stays(half, i, now_tsc,
 				has_output(endpoint, place) ? now_tsc : WH_TSC_NEVER);
 		else
@@ -698,7 +592,7 @@ uint32_t wh_endpoint_output(
 
 	for (uint32_t i = 0; i < half->actives; i++) {
 		uint32_t place = half->active[(endpoint->next_turn + i) % half->actives];
-		struct wh_session *session = session_at(endpoint, place);
+		struct wh_session *session = wh_session_at(endpoint, place);
 
 		if (session != NULL)
 			sent += wh_session_output(session, now_tsc, &out[sent], count - sent);
@@ -717,7 +611,7 @@ uint64_t wh_endpoint_receive_deadline(const struct wh_endpoint *endpoint)
 	if (endpoint->rx_leaving.first != NULL)
 		return 0;
 	for (uint32_t i = 0; i < half->actives; i++) {
-		const struct wh_session *session = session_at(endpoint, half->active[i]);
+		const struct wh_session *session = wh_session_at(endpoint, half->active[i]);
 
 		if (session != NULL)
 			deadline_tsc = wh_min_u64(deadline_tsc, wh_session_deadline(session));
@@ -738,9 +632,10 @@ uint64_t wh_endpoint_send_deadline(const struct wh_endpoint *endpoint)
 
 		if (has_output(endpoint, place))
 			return 0;
-		if (!is_receivers(endpoint, place) && session_at(endpoint, place) != NULL)
+		if (!wh_place_is_receivers(endpoint, place) &&
+			wh_session_at(endpoint, place) != NULL)
 			deadline_tsc = wh_min_u64(
-				deadline_tsc, wh_session_deadline(session_at(endpoint, place)));
+				deadline_tsc, wh_session_deadline(wh_session_at(endpoint, place)));
 	}
 	return deadline_tsc;
 }

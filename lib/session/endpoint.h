@@ -42,6 +42,7 @@
 #include "base/meter.h"
 #include "probe/answerer.h"
 #include "probe/prober.h"
+#include "seal/bond.h"
 #include "session/half.h"
 #include "session/handshake.h"
 #include "session/session.h"
@@ -62,6 +63,8 @@ struct wh_endpoint_stats {
 	uint64_t wrong_peer_pkts;      /* an LCI that belongs to another address */
 	uint64_t bad_cookie_pkts;
 	uint64_t refused_opens;
+	uint64_t unbound_pkts;         /* of a bond that nobody has here */
+	uint64_t hints;                /* heard: what nobody proves */
 	uint64_t repeated_farewells;   /* to peers that had not heard the last word */
 	uint64_t replies_dropped_pkts; /* no room for a stateless answer */
 	uint64_t letters_dropped_pkts; /* of greetings that are slower than they come */
@@ -72,6 +75,11 @@ struct wh_endpoint_config {
 	uint8_t key[WH_SIPHASH_KEY_BYTES]; /* the listener's secret, another one each time */
 	uint32_t places;      /* a power of two: half for connections opened to us, half for ours */
 	bool payload_virtual; /* as that of its sessions: input is for what opens them alone */
+	/*
+	 * The bonds of this process: connections are opened under one of them and are sealed, or
+	 * they are refused. NULL: none is sealed that a peer opens.
+	 */
+	struct wh_bonds *bonds;
 	struct wh_meter *rx_meter; /* of the cores; NULL: not metered */
 	struct wh_meter *tx_meter;
 	/*
@@ -115,9 +123,11 @@ struct wh_endpoint_config {
 /* The last word of a session that has left. */
 struct wh_farewell {
 	struct wh_address peer;
-	uint32_t lci;                                    /* 0: none yet */
-	uint8_t stage;                                   /* WH_RELEASE_DONE or ABORT */
-	struct wh_seal seal;                             /* of what its peer goes on to send */
+	uint32_t lci;                     /* 0: none yet */
+	uint8_t stage;                    /* WH_RELEASE_DONE or ABORT */
+	const struct wh_session *leaving; /* from the TX core: what the RX core takes the rest of */
+	struct wh_seal seal;              /* of what its peer goes on to send, ... */
+	uint64_t next_release, next_state; /* ... which counts from these serials on */
 	uint8_t packet[WH_HEAD_BYTES + WH_DIGEST_BYTES]; /* closed, to be sent as it is */
 };
 
@@ -145,6 +155,7 @@ struct wh_endpoint {
 	uint8_t via[WH_ENDPOINT_VIA_BYTES]; /* the caller's: from where the input comes */
 	uint64_t *spent_us; /* by place: cookies made before this open nothing there */
 	uint64_t rx_draws;
+	uint64_t next_hint_tsc;       /* that is said */
 	struct wh_farewell *farewell; /* by place: of the latest that said one */
 	struct wh_leaving rx_leaving;
 	struct wh_answerer answerer; /* without arrivals: nobody may probe */

@@ -47,7 +47,9 @@ void wh_handshake_begin(
 {
 	WH_ASSERT(s->role == WH_TRANSMITTER && s->phase == WH_PHASE_OPENING && local_lci != 0);
 	s->local_lci = local_lci;
-	wh_session_begin_receive_seal(s, local_token);
+	if (s->bond == NULL)
+		wh_session_begin_receive_seal(s, local_token);
+	s->local_token = local_token;
 	s->params.initiator_lci = local_lci;
 	s->params.initiator_token = local_token;
 	s->opened_tsc = now_tsc;
@@ -125,7 +127,7 @@ int32_t wh_handshake_poll(struct wh_session *s, uint64_t now_tsc)
 
 		if (waited_tsc > s->peer_timeout_tsc)
 			wh_session_settle(s, now_tsc, WH_STATUS_PEER_GONE);
-		else if (atomic_load(&s->peer_versions) != 0)
+		else if (atomic_load(&s->peer_versions) != 0 && s->bond == NULL)
 			wh_session_settle(s, now_tsc, WH_STATUS_REFUSED);
 		else
 			send_open(s, now_tsc);
@@ -173,7 +175,12 @@ void wh_handshake_accepted(struct wh_session *s, uint64_t now_tsc, const struct 
 	start_running(s, now_tsc, accept);
 	memcpy(s->cookie, accept->cookie, WH_COOKIE_BYTES);
 	s->peer_lci = accept->acceptor_lci;
-	wh_session_begin_send_seal(s, wh_cookie_token(accept->cookie));
+	if (s->bond == NULL)
+		wh_session_begin_send_seal(s, wh_cookie_token(accept->cookie));
+	else if (!wh_sealing_begin(s, s->cookie)) {
+		wh_session_settle(s, now_tsc, WH_STATUS_BUSY);
+		return;
+	}
 	tx->peer_chunk_upper = accept->buffer_chunks;
 	s->accepted_tsc = now_tsc;
 	s->open_repeat_tsc = s->period_tsc;

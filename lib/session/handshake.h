@@ -55,7 +55,7 @@ void wh_handshake_begin(
 /*
  * RX core: the answer to an OPEN says that the peer speaks other versions. If it knows which OPEN,
  * the connection ends when the next one would be sent, unless an ACCEPT came before: anybody on the
- * way may have made such an answer up.
+ * way may have made such an answer up. Under a bond it is a hint, which ends nothing.
  */
 void wh_handshake_hear_versions(struct wh_session *session, const struct wh_versions *versions);
 

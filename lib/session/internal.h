@@ -30,6 +30,7 @@
 #include "session/pacer.h"
 #include "session/session.h"
 #include "track/recv_table.h"
+#include "track/replay.h"
 #include "track/sent_table.h"
 
 /* udt.txt names an expiration event without a constant: silence that is worth noticing. */
@@ -417,9 +418,17 @@ struct wh_session {
 	struct wh_meter *meter; /* of the home core */
 	void *context;
 
-	/* Each is begun before anything goes its way, and never changes: who has it may copy it. */
+	/* Each is begun before anything goes its way. */
 	struct wh_seal send_seal;    /* home core */
 	struct wh_seal receive_seal; /* RX core */
+
+	/* open/sealing.c, with a bond */
+	struct wh_bond *bond; /* NULL: none */
+	uint8_t *keys;        /* of both seals, and the window of data */
+	_Atomic bool sealed;  /* the seals have begun */
+	/* RX core: numbers of proved packets that have come; data's is of transmissions. */
+	struct wh_replay heard[WH_PACKET_TYPES];
+	uint64_t heard_bits[WH_PACKET_TYPES];
 
 	struct wh_slot_fifo inbox;  /* decoded control packets */
 	struct wh_slot_fifo outbox; /* encoded control packets, for trans */
@@ -502,6 +511,25 @@ static inline uint32_t wh_session_payload_bytes(
 /* Our LCI and token are known, or the peer's: so is the seal of what is addressed to them. */
 void wh_session_begin_receive_seal(struct wh_session *s, uint64_t local_token);
 void wh_session_begin_send_seal(struct wh_session *s, uint64_t peer_token);
+
+/*
+ * open/sealing.c. The session holds the bond, and has memory for keys and windows: 0 or -ENOMEM.
+ * Both lci, the parameters and the cookie are known: so are its keys; false: no memory. A packet to
+ * a listener is addressed to the bond.
+ */
+int wh_sealing_alloc(struct wh_session *s, struct wh_bond *bond);
+bool wh_sealing_begin(struct wh_session *s, const uint8_t cookie[WH_COOKIE_BYTES]);
+void wh_sealing_end(struct wh_session *s);
+void wh_sealing_address(struct wh_session *s, struct wh_packet *packet);
+
+/* RX core: whether what is addressed to it may be opened by now. */
+static inline bool wh_sealing_is_ready(const struct wh_session *s)
+{
+	return s->bond == NULL || atomic_load_explicit(&s->sealed, memory_order_acquire);
+}
+
+/* RX core, of a packet that was opened: the first time, or nobody can tell. Else it is counted. */
+bool wh_session_is_first(struct wh_session *s, const struct wh_packet *packet);
 
 void wh_session_bad(struct wh_session *s, uint64_t *reason);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_branch_prediction.h>
 #include <rte_common.h>
 
 #include "base/prng.h"
@@ -46,7 +47,6 @@ void wh_session_config_init(struct wh_session_config *config)
 		.initial_rtt_ns = 100 * UINT64_C(1000000),
 		.peer_timeout_ns = 30 * WH_NS_PER_S,
 		.stall_timeout_ns = 30 * WH_NS_PER_S,
-		.seal = &wh_seal_checksum,
 	};
 }
 
@@ -89,32 +89,20 @@ void wh_session_bad(struct wh_session *s, uint64_t *reason)
 
 void wh_session_begin_receive_seal(struct wh_session *s, uint64_t local_token)
 {
-	const struct wh_seal_way way = {
-		.token = local_token,
-		.lci = s->local_lci,
-		.to_acceptor = s->role == WH_RECEIVER,
-	};
-
 	s->local_token = local_token;
-	wh_seal_begin(&s->receive_seal, s->config.seal, &way, s->config.seal_secret, NULL);
+	wh_seal_begin_checksum(&s->receive_seal, local_token);
 }
 
 void wh_session_begin_send_seal(struct wh_session *s, uint64_t peer_token)
 {
-	const struct wh_seal_way way = {
-		.token = peer_token,
-		.lci = s->peer_lci,
-		.to_acceptor = s->role == WH_TRANSMITTER,
-	};
-
-	wh_seal_begin(&s->send_seal, s->config.seal, &way, s->config.seal_secret, NULL);
+	wh_seal_begin_checksum(&s->send_seal, peer_token);
 }
 
 bool wh_session_is_younger(
 	struct wh_session *s, uint64_t now_tsc, uint64_t serial, uint64_t *next, uint64_t *at_tsc)
 {
-	if (serial < *next && (s->config.seal->encrypts ||
-				      now_tsc - *at_tsc <= wh_session_ms_tsc(s, WH_YOUNGEST_MS))) {
+	if (serial < *next &&
+		(s->bond != NULL || now_tsc - *at_tsc <= wh_session_ms_tsc(s, WH_YOUNGEST_MS))) {
 		wh_session_count(&s->stats.control_stale_pkts);
 		return false;
 	}
@@ -143,6 +131,17 @@ static uint8_t control_flags(const struct wh_session *s, enum wh_packet_type typ
 	       (s->feedback.delivery ? WH_FLAG_DELIVERY : 0);
 }
 
+/* False: no memory for it, so that it is lost. */
+static bool close_control(
+	const struct wh_session *s, bool to_listener, uint8_t *packet, size_t packet_bytes)
+{
+	if (to_listener && s->bond != NULL)
+		return wh_bond_close(s->bond, 0, packet, packet_bytes);
+	wh_seal_close_packet(
+		to_listener ? &wh_seal_to_listener : &s->send_seal, packet, packet_bytes);
+	return true;
+}
+
 void wh_session_push_control(
 	struct wh_session *s, uint64_t now_tsc, enum wh_packet_type type, struct wh_packet *packet)
 {
@@ -153,6 +152,8 @@ void wh_session_push_control(
 	packet->lci = to_listener ? 0 : s->peer_lci;
 	packet->serial = s->control_serial[type]++;
 	packet->payload = NULL;
+	if (to_listener && s->bond != NULL)
+		wh_sealing_address(s, packet);
 
 	struct wh_slot *slot = wh_slot_fifo_reserve(&s->outbox);
 
@@ -161,8 +162,8 @@ void wh_session_push_control(
 		return;
 	}
 	slot->bytes = wh_packet_encode(packet, slot->data, WH_CONTROL_BYTES_MAX);
-	wh_seal_close_packet(
-		to_listener ? &wh_seal_to_listener : &s->send_seal, slot->data, slot->bytes);
+	if (!close_control(s, to_listener, slot->data, slot->bytes))
+		return;
 	slot->when_tsc = now_tsc;
 	s->may_say_bytes -= slot->bytes;
 	wh_slot_fifo_commit(&s->outbox);
@@ -375,7 +376,7 @@ static int create_boxes(struct wh_session *s)
 static void check_config(
 	const struct wh_session_config *config, const struct wh_open_params *params)
 {
-	WH_ASSERT(config->profile != NULL && config->seal != NULL && config->chunks > 0);
+	WH_ASSERT(config->profile != NULL && config->chunks > 0);
 	WH_ASSERT(config->chunks <= UINT16_MAX); /* slots in the sender's table */
 	WH_ASSERT(config->chunk_bytes % WH_CHUNK_ALIGN == 0);
 	WH_ASSERT(config->window_pkts >= WH_WINDOW_PACKETS_MIN);
@@ -454,11 +455,14 @@ struct wh_session *wh_session_open(const struct wh_session_config *config,
 
 	struct wh_session *s = create(config, WH_TRANSMITTER, 0, peer, &params);
 
-	if (s != NULL)
-		wh_rtt_init(&s->rtt, wh_ns_to_tsc(config->hz, config->initial_rtt_ns));
-	if (s != NULL)
-		wh_again_begin(s);
-	return s;
+	if (s == NULL)
+		return NULL;
+	wh_rtt_init(&s->rtt, wh_ns_to_tsc(config->hz, config->initial_rtt_ns));
+	wh_again_begin(s);
+	if (config->bond == NULL || wh_sealing_alloc(s, config->bond) == 0)
+		return s;
+	wh_session_destroy(s);
+	return NULL;
 }
 
 struct wh_session *wh_session_accept(const struct wh_session_config *config, uint64_t now_tsc,
@@ -523,6 +527,7 @@ void wh_session_destroy(struct wh_session *s)
 {
 	if (s == NULL)
 		return;
+	wh_sealing_end(s);
 	if (s->role == WH_TRANSMITTER)
 		destroy_transmitter(&s->tx);
 	else
@@ -643,6 +648,8 @@ int32_t wh_session_poll(struct wh_session *s, uint64_t now_tsc)
 {
 	int32_t work = wh_session_grant(s, now_tsc);
 
+	if (unlikely(s->bond != NULL && wh_bond_is_revoked(s->bond)))
+		wh_session_abort(s, now_tsc, WH_STATUS_REVOKED);
 	if (s->phase != WH_PHASE_CLOSED)
 		work += s->role == WH_TRANSMITTER ? poll_transmitter(s, now_tsc)
 						  : poll_receiver(s, now_tsc);

@@ -35,6 +35,7 @@
 #include "base/fifo.h"
 #include "fec/planner.h"
 #include "profile/profile.h"
+#include "seal/bond.h"
 #include "seal/seal.h"
 #include "wire/encap.h"
 #include "wire/packet.h"
@@ -122,14 +123,13 @@ struct wh_session_config {
 	uint64_t stall_timeout_ns; /* no progress for so long ends the connection */
 	uint64_t seed;             /* of serials */
 	/*
-	 * What packets of both directions are closed with once there is a session, the same at both
-	 * ends, and the secret that it shares with the peer's (seal.h); a checksum has none.
+	 * A transmitter's: what it shares with the peer. All packets are sealed, and the session
+	 * holds it. A receiver has the one that OPEN named. NULL: packets have checksums alone.
 	 */
-	const struct wh_seal_ops *seal;
-	const void *seal_secret;
+	struct wh_bond *bond;
 };
 
-/* Checksums, timeouts of 30 s, 100 ms of RTT: the caller fills in the rest. */
+/* No bond, timeouts of 30 s, 100 ms of RTT: the caller fills in the rest. */
 void wh_session_config_init(struct wh_session_config *config);
 
 /* The profile, and its options as the papers have them. */
@@ -142,6 +142,7 @@ struct wh_session_stats {
 	uint64_t received_pkts;  /* data, new */
 	uint64_t received_bytes; /* payload, new; what was repaired, too */
 	uint64_t duplicate_pkts;
+	uint64_t replayed_pkts; /* proved packets that came before: dropped */
 	uint64_t spurious_pkts; /* sent again, and had come: found, or told by feedback.delivery */
 	uint64_t control_sent_pkts;
 	uint64_t control_received_pkts;
@@ -337,6 +338,9 @@ bool wh_session_peer_versions(const struct wh_session *session, uint8_t *least, 
 /* A pointer of the owner's, which means nothing here; set before others know the session. */
 void wh_session_set_context(struct wh_session *session, void *context);
 void *wh_session_context(const struct wh_session *session);
+
+/* What its packets are sealed by, as long as the session is there; NULL: nothing. */
+struct wh_bond *wh_session_bond(const struct wh_session *session);
 
 /* How the peer addresses it; 0: it has no place in an endpoint. */
 uint32_t wh_session_lci(const struct wh_session *session);

@@ -98,7 +98,7 @@ static const uint8_t *payload_of(
 static void close_data(struct wh_session *s, uint32_t payload_bytes, struct wh_out *out)
 {
 	const uint8_t *payload = out->payload;
-	bool copied = payload_bytes < s->config.attach_bytes || s->config.seal->encrypts;
+	bool copied = payload_bytes < s->config.attach_bytes || s->bond != NULL;
 	uint8_t *to = copied ? out->head + WH_HEAD_BYTES : NULL;
 
 	wh_seal_close(&s->send_seal, out->head, payload, payload_bytes, to);

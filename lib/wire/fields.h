@@ -125,7 +125,9 @@
 	F(part, repair_pkts, 0, WH_BLOCK_PACKETS_MAX - 1)                                          \
 	WH_FIELD_ANY(F, part, initiator_token)
 
-#define WH_FIELDS_OPEN(F, part) WH_FIELD_ANY(F, part, stamp_us)
+#define WH_FIELDS_OPEN(F, part)                                                                    \
+	WH_FIELD_ANY(F, part, stamp_us)                                                            \
+	WH_FIELD_ANY(F, part, answer_lci)
 
 #define WH_FIELDS_ACCEPT(F, part)                                                                  \
 	WH_FIELD_ANY(F, part, acceptor_lci)                                                        \

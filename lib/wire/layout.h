@@ -34,6 +34,7 @@ struct wh_wire_head {
 
 static_assert(offsetof(struct wh_wire_head, key) == WH_KEY_OFFSET, "key");
 static_assert(offsetof(struct wh_wire_head, tag) == WH_TAG_OFFSET, "tag");
+static_assert(offsetof(struct wh_wire_head, fields) == WH_FIELDS_OFFSET, "fields");
 static_assert(sizeof(struct wh_wire_head) == WH_HEAD_BYTES, "head");
 
 /* Of an option of OPEN; in memory there is a gap behind it. */
@@ -69,6 +70,7 @@ static_assert(WH_WIRE_END(wh_nak, n_losses) == 8 + 2, "NAK");
 static_assert(WH_WIRE_END(wh_delay_warning, pdt_milli) == 8 + 2 * 2, "delay warning");
 static_assert(WH_WIRE_END(wh_bitmap, pkts) == 8 + 2, "bitmap");
 static_assert(WH_PARAMS_BODY == 4 * 4 + 2 * 8 + 2 + 4 + 2 + 8, "parameters");
+static_assert(WH_WIRE_END(wh_open, answer_lci) == 2 * 4, "OPEN");
 static_assert(WH_WIRE_END(wh_accept, refused) == 3 * 4 + WH_COOKIE_BYTES + 1, "ACCEPT");
 static_assert(WH_WIRE_END(wh_confirm, cookie) == 4 + WH_COOKIE_BYTES, "CONFIRM");
 static_assert(WH_WIRE_END(wh_release, status) == 3 * 8 + 2, "release");
@@ -140,8 +142,5 @@ static inline size_t wh_state_behind_bytes(uint8_t flags)
 
 /* What follows the part of fixed size, whose counts are known: as they say. */
 size_t wh_packet_variable_bytes(const struct wh_packet *packet);
-
-/* WH_PARAMS_BYTES_MAX without the head are always enough; returns how many. */
-size_t wh_params_encode(const struct wh_open_params *params, uint8_t *bytes);
 
 #endif

@@ -42,7 +42,7 @@ const struct wh_packet_rule wh_packet_rules[WH_PACKET_TYPES] = {
 	[WH_PACKET_BITMAP] = {HEAD + WH_WORDS_BYTES(1), HEAD + WH_WORDS_BYTES(WH_BITMAP_WORDS_MAX),
 		NO_FLAGS, WH_WIRE_END(wh_bitmap, pkts), 0, 0},
 	[WH_PACKET_OPEN] = {WH_PARAMS_BYTES, WH_PARAMS_BYTES_MAX, NO_FLAGS,
-		WH_WIRE_END(wh_open, stamp_us), FROM(open.params, WH_PARAMS_BODY)},
+		WH_WIRE_END(wh_open, answer_lci), FROM(open.params, WH_PARAMS_BODY)},
 	[WH_PACKET_ACCEPT] = {HEAD, HEAD, NO_FLAGS, WH_WIRE_END(wh_accept, refused), 0, 0},
 	[WH_PACKET_CONFIRM] = {WH_PARAMS_BYTES, WH_PARAMS_BYTES_MAX, NO_FLAGS,
 		WH_WIRE_END(wh_confirm, cookie), FROM(confirm.params, WH_PARAMS_BODY)},
@@ -160,6 +160,9 @@ const char *wh_release_status_name(enum wh_release_status status)
 		[WH_STATUS_STALLED] = "stalled",
 		[WH_STATUS_PEER_GONE] = "peer-gone",
 		[WH_STATUS_UNREPAIRED] = "unrepaired",
+		[WH_STATUS_UNSEALED] = "unsealed",
+		[WH_STATUS_UNBOUND] = "unbound",
+		[WH_STATUS_REVOKED] = "revoked",
 	};
 
 	WH_ASSERT(status < WH_STATUSES);

@@ -36,11 +36,12 @@
 
 #define WH_WIRE_VERSION 2
 
-#define WH_HEAD_BYTES   64
-#define WH_FIELDS_BYTES 32
-#define WH_TAG_BYTES    16
-#define WH_TAG_OFFSET   48
-#define WH_KEY_OFFSET   3
+#define WH_HEAD_BYTES    64
+#define WH_FIELDS_BYTES  32
+#define WH_TAG_BYTES     16
+#define WH_TAG_OFFSET    48
+#define WH_KEY_OFFSET    3
+#define WH_FIELDS_OFFSET 16
 
 /* Limits that both ends hold each other to. */
 #define WH_PAYLOAD_BYTES_MIN  32
@@ -298,6 +299,7 @@ struct wh_open_params {
 /* OPEN: params. ACCEPT: params of the listener's answer. CONFIRM: params and cookie. */
 struct wh_open {
 	uint32_t stamp_us;
+	uint32_t answer_lci; /* the initiator's, for who cannot read the parameters; or 0 */
 	struct wh_open_params params;
 };
 
@@ -369,8 +371,11 @@ enum wh_release_status {
 	WH_STATUS_STALLED = 8,     /* no progress for too long */
 	WH_STATUS_PEER_GONE = 9,   /* no packets from the peer for too long; never on the wire */
 	WH_STATUS_UNREPAIRED =
-		10, /* repair packets did not suffice, and nothing may be asked for */
-	WH_STATUSES = 11,
+		10,              /* repair packets did not suffice, and nothing may be asked for */
+	WH_STATUS_UNSEALED = 11, /* this end takes sealed connections alone */
+	WH_STATUS_UNBOUND = 12,  /* it knows no bond of that number */
+	WH_STATUS_REVOKED = 13,  /* the peer is not trusted any more */
+	WH_STATUSES = 14,
 };
 
 const char *wh_release_status_name(enum wh_release_status status);
@@ -434,6 +439,9 @@ struct wh_packet {
 		struct wh_crypto crypto;
 	};
 };
+
+/* Parameters as they travel; WH_CONTROL_BYTES_MAX of room are enough. Returns how many bytes. */
+size_t wh_params_encode(const struct wh_open_params *params, uint8_t *bytes);
 
 /* Whether every field is within its limits: what decoding ensures and what encoders assert. */
 enum wh_wire_reason wh_packet_check(const struct wh_packet *packet);

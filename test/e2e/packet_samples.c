@@ -213,6 +213,7 @@ static void tell_params(const struct wh_open_params *params)
 static void tell_open(const struct wh_packet *packet)
 {
 	TELL("open", &packet->open, stamp_us);
+	TELL("open", &packet->open, answer_lci);
 	tell_params(&packet->open.params);
 }
 

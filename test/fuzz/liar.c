@@ -89,6 +89,7 @@ static const struct field fields[] = {
 	FIELD(BITMAP, COUNT, bitmap.bits[1]),
 	PARAMS_FIELDS(OPEN, open.params),
 	FIELD(OPEN, COUNT, open.stamp_us),
+	FIELD(OPEN, COUNT, open.answer_lci),
 	FIELD(ACCEPT, COUNT, accept.acceptor_lci),
 	FIELD(ACCEPT, COUNT, accept.stamp_us),
 	FIELD(ACCEPT, COUNT, accept.cookie[0]),

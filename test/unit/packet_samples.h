@@ -260,6 +260,7 @@ static void sample_open(enum sample_size size, struct wh_packet *packet)
 	static const uint32_t stamps_us[SAMPLE_SIZES] = {0, 0xc1c2c3c4, UINT32_MAX};
 
 	packet->open.stamp_us = stamps_us[size];
+	packet->open.answer_lci = ~stamps_us[size];
 	sample_params(size, &packet->open.params);
 }
 

@@ -95,23 +95,25 @@ static void test_serials(void)
 }
 
 /* What one end closes opens at the other, and not at its own; no bit of it may change. */
-static void check_packets(const struct wh_bond *from, const struct wh_bond *to)
+static void check_packets(const struct wh_bond *from, const struct wh_bond *to, uint64_t about)
 {
 	uint8_t packet[WH_HEAD_BYTES + 5] = {WH_WIRE_VERSION, WH_PACKET_OPEN};
 	uint8_t copy[sizeof(packet)];
 
 	memcpy(packet + WH_HEAD_BYTES, "names", 5);
-	CU_ASSERT(wh_bond_close(from, packet, sizeof(packet)));
+	CU_ASSERT(wh_bond_close(from, about, packet, sizeof(packet)));
 	CU_ASSERT_NOT_EQUAL(memcmp(packet + WH_HEAD_BYTES, "names", 5), 0);
 	memcpy(copy, packet, sizeof(packet));
-	CU_ASSERT(!wh_bond_open(from, copy, sizeof(copy)));
+	CU_ASSERT(!wh_bond_open(from, about, copy, sizeof(copy)));
 	for (uint32_t bit = 0; bit < 8 * sizeof(packet); bit++) {
 		memcpy(copy, packet, sizeof(packet));
 		copy[bit / 8] ^= (uint8_t)(1 << bit % 8);
-		CU_ASSERT(!wh_bond_open(to, copy, sizeof(copy)));
+		CU_ASSERT(!wh_bond_open(to, about, copy, sizeof(copy)));
 	}
 	memcpy(copy, packet, sizeof(packet));
-	CU_ASSERT(wh_bond_open(to, copy, sizeof(copy)));
+	CU_ASSERT(!wh_bond_open(to, about + 1, copy, sizeof(copy)));
+	memcpy(copy, packet, sizeof(packet));
+	CU_ASSERT(wh_bond_open(to, about, copy, sizeof(copy)));
 	CU_ASSERT_EQUAL(memcmp(copy + WH_HEAD_BYTES, "names", 5), 0);
 }
 
@@ -138,8 +140,8 @@ static void test_derive(void)
 	const struct wh_bond *bond[2] = {
 		wh_bonds_fill(&bonds, number[0], &own), wh_bonds_fill(&bonds, number[1], &other)};
 
-	check_packets(bond[0], bond[1]);
-	check_packets(bond[1], bond[0]);
+	check_packets(bond[0], bond[1], 0);
+	check_packets(bond[1], bond[0], UINT64_C(0x1122334455667788));
 	wh_bond_derive(bond[0], "one", "said", 4, here);
 	wh_bond_derive(bond[1], "one", "said", 4, there);
 	CU_ASSERT_EQUAL(memcmp(here, there, sizeof(here)), 0);

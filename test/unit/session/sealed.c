@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A kind of seal that the library does not know: a stream cipher with a proof of its own, and a key
- * for each connection and direction. It is no cipher to trust, but it has the shape of one. Two
- * endpoints talk through it in virtual time, over a line that damages, reflects and repeats.
+ * Two endpoints with a bond talk in virtual time, over a line that damages, reflects and repeats;
+ * and strangers say things to them. No nonce comes twice but with the same packet.
  */
 
 #include <stdlib.h>
@@ -20,7 +19,6 @@ const char wh_suite_name[] = "sealed";
 #define HZ          WH_NS_PER_S
 #define MS          (HZ / 1000)
 #define DELAY_TSC   (5 * MS)
-#define KEY         7
 #define PAYLOAD     1408
 #define CHUNK_BYTES 16384
 #define CHUNKS      4
@@ -29,128 +27,6 @@ const char wh_suite_name[] = "sealed";
 #define BURST       32
 #define ROOM        (WH_HEAD_BYTES + PAYLOAD)
 #define NONCES      8192
-
-/* Of one direction. */
-struct state {
-	uint8_t cipher[WH_SIPHASH_KEY_BYTES];
-	uint8_t proof[WH_SIPHASH_KEY_BYTES];
-};
-
-static_assert(sizeof(struct state) <= WH_SEAL_STATE_BYTES, "it has room");
-
-/* What has been closed, ever: none of them comes twice. */
-static struct nonce {
-	uint64_t key;
-	uint64_t type;
-	uint64_t number;
-} nonces[NONCES];
-static uint32_t nonce_count;
-
-static void derive(uint8_t key[WH_SIPHASH_KEY_BYTES], const struct wh_seal_way *way,
-	const void *secret, uint64_t use)
-{
-	for (uint64_t half = 0; half < 2; half++) {
-		const uint64_t message[] = {way->token, way->lci, way->to_acceptor, use, half};
-		uint64_t value = wh_siphash24(secret, message, sizeof(message));
-
-		memcpy(key + half * sizeof(value), &value, sizeof(value));
-	}
-}
-
-static bool cipher_begin(struct wh_seal *seal, const struct wh_seal_way *way, const void *secret,
-	void *memory)
-{
-	struct state *state = (struct state *)seal->state;
-
-	(void)memory;
-	seal->key = KEY;
-	seal->keys = 1;
-	derive(state->cipher, way, secret, 'c');
-	derive(state->proof, way, secret, 'p');
-	return true;
-}
-
-/* As seal.h says: the type, and the number that never repeats. */
-static struct nonce nonce_of(const struct state *state, const uint8_t *head)
-{
-	bool data = head[1] == WH_PACKET_DATA || head[1] == WH_PACKET_REPAIR;
-	struct nonce nonce = {.type = data ? WH_PACKET_DATA : head[1]};
-
-	memcpy(&nonce.key, state->cipher, sizeof(nonce.key));
-	memcpy(&nonce.number, head + (data ? 16 : 8), sizeof(nonce.number));
-	return nonce;
-}
-
-static void apply(const struct state *state, const uint8_t *head, const uint8_t *from, size_t bytes,
-	uint8_t *to)
-{
-	struct nonce nonce = nonce_of(state, head);
-
-	for (size_t i = 0; i < bytes; i++) {
-		uint64_t block[] = {nonce.type, nonce.number, i / 8};
-		uint64_t stream = wh_siphash24(state->cipher, block, sizeof(block));
-
-		to[i] = from[i] ^ (uint8_t)(stream >> i % 8 * 8);
-	}
-}
-
-/* Of the head, and of the body as it is on the wire. */
-static void prove(const struct state *state, const uint8_t *head, const uint8_t *body, size_t bytes,
-	uint64_t tag[2])
-{
-	uint64_t of_body = wh_siphash24(state->proof, body, bytes);
-
-	for (uint64_t half = 0; half < 2; half++) {
-		uint8_t message[WH_TAG_OFFSET + 2 * sizeof(uint64_t)];
-
-		memcpy(message, head, WH_TAG_OFFSET);
-		memcpy(message + WH_TAG_OFFSET, &of_body, sizeof(of_body));
-		memcpy(message + WH_TAG_OFFSET + sizeof(of_body), &half, sizeof(half));
-		tag[half] = wh_siphash24(state->proof, message, sizeof(message));
-	}
-}
-
-static void cipher_close(const struct wh_seal *seal, uint8_t *head, const uint8_t *body,
-	size_t body_bytes, uint8_t *to)
-{
-	const struct state *state = (const struct state *)seal->state;
-	struct nonce nonce = nonce_of(state, head);
-	uint64_t tag[2];
-
-	CU_ASSERT_PTR_NOT_NULL_FATAL(to);
-	head[WH_KEY_OFFSET] = KEY;
-	for (uint32_t i = 0; i < nonce_count; i++)
-		CU_ASSERT_FATAL(memcmp(&nonces[i], &nonce, sizeof(nonce)) != 0);
-	CU_ASSERT_FATAL(nonce_count < NONCES);
-	nonces[nonce_count++] = nonce;
-	apply(state, head, body, body_bytes, to);
-	prove(state, head, to, body_bytes, tag);
-	memcpy(head + WH_TAG_OFFSET, tag, sizeof(tag));
-}
-
-static bool cipher_open(const struct wh_seal *seal, const uint8_t *head, const uint8_t *body,
-	size_t body_bytes, uint8_t *to)
-{
-	const struct state *state = (const struct state *)seal->state;
-	uint64_t tag[2];
-
-	prove(state, head, body, body_bytes, tag);
-	if (memcmp(head + WH_TAG_OFFSET, tag, sizeof(tag)) == 0) {
-		apply(state, head, body, body_bytes, to);
-		return true;
-	}
-	/* As a cipher in one pass leaves it. */
-	memset(to, 0xee, body_bytes);
-	return false;
-}
-
-static const struct wh_seal_ops cipher = {
-	.name = "cipher",
-	.encrypts = true,
-	.begin = cipher_begin,
-	.close = cipher_close,
-	.open = cipher_open,
-};
 
 struct parcel {
 	uint64_t due_tsc;
@@ -165,13 +41,27 @@ struct line {
 	uint64_t tail;
 };
 
+/* Of what a packet was closed with. */
+struct nonce {
+	uint32_t to;
+	uint8_t key;
+	uint8_t type;
+	uint64_t about; /* whose key it is */
+	uint64_t number;
+	uint8_t tag[WH_TAG_BYTES];
+};
+
 struct pair {
 	struct wh_endpoint end[2]; /* by the role of the session there */
 	struct line line[2];       /* to that end */
 	struct wh_address address[2];
 	uint8_t *memory[2];
-	uint8_t secret[2][WH_SIPHASH_KEY_BYTES];
+	struct wh_bonds bonds[2];
+	struct wh_bond *bond[2];
 	struct wh_session *session[2];
+	struct nonce nonce[NONCES];
+	uint32_t nonces;
+	struct wh_session *earlier; /* that the peer opened before */
 	uint32_t gone;
 	uint64_t now_tsc;
 
@@ -208,8 +98,7 @@ static struct wh_session_config session_config(const struct pair *pair, enum wh_
 	config.chunk_memory = pair->memory[role];
 	config.window_pkts = 64;
 	config.rate_bps = UINT64_C(1000000000);
-	config.seal = &cipher;
-	config.seal_secret = pair->secret[role];
+	config.bond = role == WH_TRANSMITTER ? pair->bond[role] : NULL;
 	return config;
 }
 
@@ -230,7 +119,8 @@ static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32
 	struct pair *pair = context;
 	struct wh_session_config config = session_config(pair, WH_RECEIVER);
 
-	CU_ASSERT_PTR_NULL_FATAL(pair->session[WH_RECEIVER]);
+	wh_session_destroy(pair->earlier);
+	pair->earlier = pair->session[WH_RECEIVER];
 	pair->session[WH_RECEIVER] =
 		wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
 	return pair->session[WH_RECEIVER];
@@ -257,6 +147,7 @@ static void open_ends(struct pair *pair)
 			.welcome = welcome,
 			.accept = accept_session,
 			.gone = session_gone,
+			.bonds = &pair->bonds[role],
 			.context = pair,
 		};
 
@@ -267,16 +158,31 @@ static void open_ends(struct pair *pair)
 	}
 }
 
-static struct pair *pair_open(uint8_t other_secret)
+static void bind(struct pair *pair, uint8_t other_secret)
 {
-	struct pair *pair = calloc(1, sizeof(*pair));
+	uint32_t number[2];
 
-	CU_ASSERT_PTR_NOT_NULL_FATAL(pair);
-	nonce_count = 0;
-	pair->now_tsc = HZ;
-	pair->secret[WH_RECEIVER][0] = other_secret;
-	open_ends(pair);
+	for (uint32_t role = 0; role < 2; role++) {
+		CU_ASSERT_EQUAL_FATAL(wh_bonds_init(&pair->bonds[role], WH_BOND_PLACES_MIN), 0);
+		number[role] = wh_bonds_reserve(&pair->bonds[role], 0x7700 + (role << 16));
+	}
+	for (uint32_t role = 0; role < 2; role++) {
+		struct wh_bond_config config = {
+			.secret = {7},
+			.own_identity = {(uint8_t)role},
+			.peer_identity = {(uint8_t)!role},
+			.peer_number = number[!role],
+			.cipher = WH_CIPHER_AES_128_GCM,
+			.asked = role == WH_TRANSMITTER,
+		};
 
+		config.secret[1] = role == WH_RECEIVER ? other_secret : 0;
+		pair->bond[role] = wh_bonds_fill(&pair->bonds[role], number[role], &config);
+	}
+}
+
+static void open_session(struct pair *pair)
+{
 	struct wh_session_config config = session_config(pair, WH_TRANSMITTER);
 
 	pair->session[WH_TRANSMITTER] =
@@ -284,14 +190,27 @@ static struct pair *pair_open(uint8_t other_secret)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(pair->session[WH_TRANSMITTER]);
 	CU_ASSERT_EQUAL_FATAL(
 		wh_endpoint_open(&pair->end[WH_TRANSMITTER], pair->session[WH_TRANSMITTER]), 0);
+}
+
+static struct pair *pair_open(uint8_t other_secret)
+{
+	struct pair *pair = calloc(1, sizeof(*pair));
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(pair);
+	pair->now_tsc = HZ;
+	bind(pair, other_secret);
+	open_ends(pair);
+	open_session(pair);
 	return pair;
 }
 
 static void pair_close(struct pair *pair)
 {
+	wh_session_destroy(pair->earlier);
 	for (uint32_t role = 0; role < 2; role++) {
 		wh_session_destroy(pair->session[role]);
 		wh_endpoint_free(&pair->end[role]);
+		wh_bonds_free(&pair->bonds[role]);
 		free(pair->memory[role]);
 	}
 	free(pair);
@@ -322,6 +241,28 @@ static void look_at_data(struct pair *pair, struct parcel *parcel)
 	pair->damaged_pkts++;
 }
 
+/* The same nonce and key twice are the same packet, said again. */
+static void note_nonce(struct pair *pair, enum wh_role to, const struct parcel *parcel)
+{
+	const uint8_t *head = parcel->data;
+	bool data = head[1] == WH_PACKET_DATA || head[1] == WH_PACKET_REPAIR;
+	struct nonce nonce = {.to = to, .key = head[3], .type = data ? WH_PACKET_DATA : head[1]};
+	uint32_t about;
+
+	if (head[3] == 0 || head[0] != WH_WIRE_VERSION)
+		return;
+	memcpy(&about, head + 4, sizeof(about));
+	nonce.about = about;
+	memcpy(&nonce.number, head + (data ? 16 : 8), sizeof(nonce.number));
+	memcpy(nonce.tag, head + WH_TAG_OFFSET, sizeof(nonce.tag));
+	CU_ASSERT_FATAL(pair->nonces < NONCES);
+	for (uint32_t i = 0; i < pair->nonces; i++)
+		if (memcmp(&pair->nonce[i], &nonce, offsetof(struct nonce, tag)) == 0)
+			CU_ASSERT_EQUAL_FATAL(
+				memcmp(pair->nonce[i].tag, nonce.tag, sizeof(nonce.tag)), 0);
+	pair->nonce[pair->nonces++] = nonce;
+}
+
 static void send_all(struct pair *pair, enum wh_role from)
 {
 	uint8_t room[BURST][ROOM];
@@ -342,7 +283,8 @@ static void send_all(struct pair *pair, enum wh_role from)
 		parcel->due_tsc = pair->now_tsc + DELAY_TSC;
 		parcel->bytes = out[i].head_bytes + out[i].payload_bytes;
 		memcpy(parcel->data, out[i].head, parcel->bytes);
-		if (parcel->data[1] == WH_PACKET_DATA)
+		note_nonce(pair, (enum wh_role) !from, parcel);
+		if (parcel->data[0] == WH_WIRE_VERSION && parcel->data[1] == WH_PACKET_DATA)
 			look_at_data(pair, parcel);
 		/* Without it the receiver goes on asking. */
 		if (pair->lose_done && from == WH_TRANSMITTER &&
@@ -448,7 +390,9 @@ static void test_transfer(void)
 	CU_ASSERT_EQUAL(outcome(pair, WH_RECEIVER), WH_STATUS_VERIFIED);
 	CU_ASSERT_EQUAL(wh_endpoint_bad_pkts(&pair->end[WH_TRANSMITTER]), 0);
 	CU_ASSERT_EQUAL(wh_endpoint_bad_pkts(&pair->end[WH_RECEIVER]), 0);
-	CU_ASSERT(nonce_count > STREAM / PAYLOAD);
+	CU_ASSERT(pair->nonces > STREAM / PAYLOAD);
+	for (uint32_t i = 0; i < pair->nonces; i++)
+		CU_ASSERT_NOT_EQUAL(pair->nonce[i].key, 0);
 	CU_ASSERT(pair->in_clear < 3); /* by chance: two bytes */
 	pair_close(pair);
 }
@@ -492,26 +436,7 @@ static void test_reflected(void)
 	pair_close(pair);
 }
 
-/* One connection's two directions have different keys, be all else the same. */
-static void test_directions(void)
-{
-	static const uint8_t secret[WH_SIPHASH_KEY_BYTES];
-	struct wh_seal_way way = {.token = 1, .lci = 2};
-	uint8_t packet[WH_HEAD_BYTES + 9] = {2, WH_PACKET_NAK};
-	struct wh_seal there, back;
-
-	nonce_count = 0;
-	wh_seal_begin(&there, &cipher, &way, secret, NULL);
-	way.to_acceptor = true;
-	wh_seal_begin(&back, &cipher, &way, secret, NULL);
-	wh_seal_close_packet(&there, packet, sizeof(packet));
-	CU_ASSERT_EQUAL(wh_seal_open_packet(&there, packet, sizeof(packet)), WH_WIRE_OK);
-	packet[8] = 1; /* another number */
-	wh_seal_close_packet(&there, packet, sizeof(packet));
-	CU_ASSERT_EQUAL(wh_seal_open_packet(&back, packet, sizeof(packet)), WH_WIRE_TAG);
-}
-
-/* Everything that is repeated opens, and none of it counts twice, however late it comes. */
+/* A repeated packet is proved once more, and neither counts nor keeps a dead peer alive. */
 static void test_replayed(void)
 {
 	struct pair *pair = pair_open(0);
@@ -520,38 +445,205 @@ static void test_replayed(void)
 	run(pair, 15);
 
 	struct parcel data = *latest(pair, WH_RECEIVER, WH_PACKET_DATA);
-	struct parcel old = *latest(pair, WH_RECEIVER, WH_PACKET_TRANS_STATE);
+	struct parcel control[2] = {*latest(pair, WH_RECEIVER, WH_PACKET_TRANS_STATE),
+		*latest(pair, WH_TRANSMITTER, WH_PACKET_ACCEPT)};
 
 	run(pair, 15);
 	CU_ASSERT_EQUAL_FATAL(outcome(pair, WH_RECEIVER), WH_STATUS_PENDING);
 	before = wh_session_stats(pair->session[WH_RECEIVER]);
 	give(pair, WH_RECEIVER, &data);
+	give(pair, WH_RECEIVER, &control[0]);
 	after = wh_session_stats(pair->session[WH_RECEIVER]);
-	CU_ASSERT_EQUAL(after.duplicate_pkts, before.duplicate_pkts + 1);
-	CU_ASSERT_EQUAL(after.received_pkts, before.received_pkts);
+	CU_ASSERT_EQUAL(after.replayed_pkts, before.replayed_pkts + 2);
+	before.replayed_pkts += 2;
+	CU_ASSERT_EQUAL(memcmp(&before, &after, sizeof(after)), 0);
 	CU_ASSERT_EQUAL(pair->end[WH_RECEIVER].stats.bad[WH_WIRE_TAG], 0);
-	give(pair, WH_RECEIVER, &old);
-	wh_endpoint_receive_poll(&pair->end[WH_RECEIVER], pair->now_tsc + 3 * HZ);
-	CU_ASSERT_EQUAL(wh_session_stats(pair->session[WH_RECEIVER]).control_stale_pkts,
-		before.control_stale_pkts + 1);
-	run(pair, 500);
-	CU_ASSERT_EQUAL(outcome(pair, WH_TRANSMITTER), WH_STATUS_VERIFIED);
+	before = wh_session_stats(pair->session[WH_TRANSMITTER]);
+	give(pair, WH_TRANSMITTER, &control[1]);
+	after = wh_session_stats(pair->session[WH_TRANSMITTER]);
+	CU_ASSERT_EQUAL(after.control_received_pkts, before.control_received_pkts);
+	CU_ASSERT_EQUAL(after.replayed_pkts, before.replayed_pkts + 1);
+	/* The peer is gone, and all that it ever said is said again: its session ends in time. */
+	for (uint32_t second = 0; second < 40; second++) {
+		struct line *line = &pair->line[WH_RECEIVER];
+
+		for (uint64_t i = line->tail > PARCELS ? line->tail - PARCELS : 0; i < line->head;
+			i++)
+			give(pair, WH_RECEIVER, &line->parcel[i % PARCELS]);
+		pair->now_tsc += HZ;
+		wh_endpoint_receive_poll(&pair->end[WH_RECEIVER], pair->now_tsc);
+	}
+	CU_ASSERT_EQUAL(outcome(pair, WH_RECEIVER), WH_STATUS_PEER_GONE);
 	pair_close(pair);
 }
 
-/* Not the same secret: a connection is opened, and nothing that is said in it is heard. */
+/* Not the same secret: nothing that is said is heard. */
 static void test_other_secret(void)
 {
 	struct pair *pair = pair_open(1);
 
 	run(pair, 200);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(pair->session[WH_RECEIVER]);
+	CU_ASSERT_PTR_NULL(pair->session[WH_RECEIVER]);
+	CU_ASSERT(refused(pair, WH_RECEIVER, WH_WIRE_TAG) > 0);
+	CU_ASSERT_EQUAL(pair->line[WH_TRANSMITTER].tail, 0); /* nor answered */
+	pair_close(pair);
+}
 
-	const struct wh_session_stats stats = wh_session_stats(pair->session[WH_RECEIVER]);
+/* One session's packets are nothing to the next under the same bond, were it addressed likewise. */
+static void test_other_session(void)
+{
+	struct pair *pair = pair_open(0);
 
-	CU_ASSERT_EQUAL(stats.received_pkts + stats.control_received_pkts + stats.bad_pkts, 0);
-	CU_ASSERT(refused(pair, WH_RECEIVER, WH_WIRE_TAG) > 40);
-	CU_ASSERT(refused(pair, WH_TRANSMITTER, WH_WIRE_TAG) > 0);
+	run(pair, 25);
+
+	struct parcel parcel[3] = {*latest(pair, WH_RECEIVER, WH_PACKET_DATA),
+		*latest(pair, WH_RECEIVER, WH_PACKET_TRANS_STATE),
+		*latest(pair, WH_RECEIVER, WH_PACKET_CONFIRM)};
+	struct wh_session *first = pair->session[WH_TRANSMITTER];
+
+	pair->fed_bytes = STREAM; /* nothing more for the reader to do */
+	open_session(pair);
+	run(pair, 25);
+
+	uint32_t lci = wh_session_lci(pair->session[WH_RECEIVER]);
+	struct wh_session_stats before = wh_session_stats(pair->session[WH_RECEIVER]);
+
+	for (uint32_t i = 0; i < 2; i++) {
+		memcpy(parcel[i].data + 4, &lci, sizeof(lci));
+		give(pair, WH_RECEIVER, &parcel[i]);
+	}
+	CU_ASSERT_EQUAL(refused(pair, WH_RECEIVER, WH_WIRE_TAG), 2);
+	give(pair, WH_RECEIVER, &parcel[2]); /* opens nothing anew */
+	CU_ASSERT_EQUAL(wh_session_lci(pair->session[WH_RECEIVER]), lci);
+
+	struct wh_session_stats after = wh_session_stats(pair->session[WH_RECEIVER]);
+
+	CU_ASSERT_EQUAL(memcmp(&before, &after, sizeof(after)), 0);
+	wh_session_destroy(pair->session[WH_TRANSMITTER]);
+	pair->session[WH_TRANSMITTER] = first;
+	pair_close(pair);
+}
+
+/* What a pair of ends knows of its sessions, and has said. */
+static void summarise(const struct pair *pair, struct wh_session_stats stats[2], uint64_t *sent)
+{
+	for (uint32_t role = 0; role < 2; role++)
+		stats[role] = wh_session_stats(pair->session[role]);
+	*sent = pair->end[0].stats.replies_dropped_pkts + pair->end[1].stats.replies_dropped_pkts +
+		wh_slot_fifo_count(&pair->end[0].replies) +
+		wh_slot_fifo_count(&pair->end[1].replies) + pair->end[0].stats.hints;
+}
+
+/*
+ * Each bit of the latest packet of each type, in the middle of a transfer: nothing of a session
+ * changes. Nor is there an answer but to a version, to another type or to a bond that is not known.
+ */
+static void test_bits(void)
+{
+	struct pair *pair = pair_open(0);
+	uint32_t types = 0;
+
+	pair->damage_one_in = 9; /* so that there are NAKs */
+	run(pair, 27);
+	for (int to = 0; to < 2; to++)
+		for (int type = 1; type < WH_PACKET_TYPES; type++) {
+			const struct line *line = &pair->line[to];
+			uint64_t i = line->tail;
+
+			while (i > 0 && line->parcel[(i - 1) % PARCELS].data[1] != type)
+				i--;
+			if (i == 0)
+				continue;
+
+			struct parcel parcel = line->parcel[(i - 1) % PARCELS];
+
+			types++;
+			for (uint32_t bit = 0; bit < 8 * parcel.bytes; bit++) {
+				struct wh_session_stats before[2], after[2];
+				uint64_t said[2];
+
+				summarise(pair, before, &said[0]);
+				parcel.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+				give(pair, (enum wh_role)to, &parcel);
+				parcel.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+				summarise(pair, after, &said[1]);
+				CU_ASSERT_EQUAL_FATAL(memcmp(before, after, sizeof(before)), 0);
+				if (bit >= 64) /* version, type, flags, key, lci */
+					CU_ASSERT_EQUAL_FATAL(said[0], said[1]);
+			}
+		}
+	CU_ASSERT(types >= 8);
+	pair->damage_one_in = 0;
+	run(pair, 1000);
+	CU_ASSERT_EQUAL(outcome(pair, WH_TRANSMITTER), WH_STATUS_VERIFIED);
+	CU_ASSERT_EQUAL(pair->got_bytes, STREAM);
+	pair_close(pair);
+}
+
+/* An end with bonds takes no session without one, and says so. */
+static void test_unsealed(void)
+{
+	struct pair *pair = pair_open(0);
+	struct wh_session_config config = session_config(pair, WH_TRANSMITTER);
+
+	run(pair, 25);
+	config.bond = NULL;
+
+	struct wh_session *plain =
+		wh_session_open(&config, &pair->address[WH_RECEIVER], "plain", STREAM);
+	struct wh_session *sealed = pair->session[WH_RECEIVER];
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(plain);
+	CU_ASSERT_EQUAL_FATAL(wh_endpoint_open(&pair->end[WH_TRANSMITTER], plain), 0);
+	run(pair, 25);
+	CU_ASSERT_EQUAL(wh_session_news(plain).outcome, WH_STATUS_UNSEALED);
+	CU_ASSERT_PTR_EQUAL(pair->session[WH_RECEIVER], sealed);
+	run(pair, 500);
+	CU_ASSERT_EQUAL(outcome(pair, WH_TRANSMITTER), WH_STATUS_VERIFIED);
+	wh_session_destroy(plain);
+	pair_close(pair);
+}
+
+/* The peer began anew: it says that it knows no such bond, and that ends nothing. */
+static void test_unbound(void)
+{
+	struct pair *pair = pair_open(0);
+
+	wh_bond_end(pair->bond[WH_RECEIVER]);
+	run(pair, 200);
+	CU_ASSERT(pair->end[WH_RECEIVER].stats.unbound_pkts >= 2);
+	CU_ASSERT(pair->end[WH_TRANSMITTER].stats.hints >= 2);
+	CU_ASSERT(atomic_load(&pair->bond[WH_TRANSMITTER]->hinted));
+	CU_ASSERT_EQUAL(outcome(pair, WH_TRANSMITTER), WH_STATUS_PENDING);
+	pair_close(pair);
+}
+
+/* Who is not trusted any more: what goes on ends, and both ends know why. */
+static void test_revoked(void)
+{
+	struct pair *pair = pair_open(0);
+
+	run(pair, 25);
+	wh_bond_revoke(pair->bond[WH_RECEIVER]);
+	run(pair, 25);
+	CU_ASSERT_EQUAL(outcome(pair, WH_RECEIVER), WH_STATUS_REVOKED);
+	CU_ASSERT_EQUAL(outcome(pair, WH_TRANSMITTER), WH_STATUS_REVOKED);
+	pair_close(pair);
+}
+
+/* A session holds its bond as long as it is there. */
+static void test_holds(void)
+{
+	struct pair *pair = pair_open(0);
+
+	run(pair, 25);
+	CU_ASSERT_PTR_EQUAL(wh_session_bond(pair->session[WH_RECEIVER]), pair->bond[WH_RECEIVER]);
+	for (uint32_t role = 0; role < 2; role++) {
+		CU_ASSERT_EQUAL(wh_bond_holders(pair->bond[role]), 2);
+		wh_session_destroy(pair->session[role]);
+		pair->session[role] = NULL;
+		CU_ASSERT_EQUAL(wh_bond_holders(pair->bond[role]), 1);
+	}
 	pair_close(pair);
 }
 
@@ -595,10 +687,15 @@ CU_TestInfo wh_tests[] = {
 	{"a whole transfer", test_transfer},
 	{"damage", test_damage},
 	{"reflected packets", test_reflected},
-	{"directions", test_directions},
 	{"replayed packets", test_replayed},
 	{"another secret", test_other_secret},
+	{"another session", test_other_session},
+	{"each bit", test_bits},
 	{"another kind", test_other_kind},
+	{"unsealed", test_unsealed},
+	{"unbound", test_unbound},
+	{"revoked", test_revoked},
+	{"holds its bond", test_holds},
 	{"farewell", test_farewell},
 	CU_TEST_INFO_NULL,
 };

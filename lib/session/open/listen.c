@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "session/open/listen.h"
+
+#include <string.h>
+
+#include "session/internal.h"
+#include "session/strays.h"
+#include "wire/versions.h"
+
+/* Who names a bond that nobody knows here is told so, this often and no oftener. */
+#define HINTS_PER_S 1000
+
+/*
+ * periodic-exchange.txt: packets that are queued decide whether the receiver accepts another
+ * connection. That one says how crowded it may be here.
+ */
+static bool is_crowded(const struct wh_endpoint *endpoint, const struct wh_open_params *params)
+{
+	const struct wh_profile *profile = wh_profile_by_number(params->profile);
+	struct wh_profile_options options;
+	uint32_t crowd_pkts;
+
+	if (profile == NULL || profile->feedback.resend != WH_RESEND_COUNTED ||
+		!wh_profile_options_hear(&options, profile, params->options, params->n_options))
+		return false;
+	crowd_pkts = wh_profile_feedback(profile, &options).crowd_pkts;
+	return crowd_pkts > 0 && endpoint->rx->queued_pkts > crowd_pkts;
+}
+
+static enum wh_release_status welcome(const struct wh_endpoint *endpoint, uint64_t now_tsc,
+	const struct wh_open_params *params, const struct wh_address *from, struct wh_offer *offer)
+{
+	if (endpoint->config.welcome == NULL)
+		return WH_STATUS_REFUSED;
+	if (endpoint->rx->tenants == endpoint->rx->places || is_crowded(endpoint, params))
+		return WH_STATUS_BUSY;
+	return endpoint->config.welcome(
+		endpoint->config.context, now_tsc, params, from, &offer->buffer_chunks);
+}
+
+/*
+ * An offer of a place, or a refusal; it costs the listener nothing but the packet. Under a bond it
+ * is about the token of the very end that asked, so that no earlier one can take its place.
+ */
+static void answer(struct wh_endpoint *endpoint, uint64_t now_tsc,
+	const struct wh_open_params *params, uint32_t stamp_us, const struct wh_address *from,
+	const struct wh_offer *offer, struct wh_bond *bond)
+{
+	uint8_t bytes[WH_CONTROL_BYTES_MAX];
+	struct wh_packet accept;
+	struct wh_seal seal;
+
+	if (offer->refused != WH_STATUS_PENDING)
+		endpoint->stats.refused_opens++;
+	wh_listener_accept(&endpoint->listener, now_tsc, params, stamp_us, from, offer, &accept);
+	if (bond != NULL)
+		accept.serial = wh_bond_next_serial(bond);
+
+	uint32_t length = wh_packet_encode(&accept, bytes, sizeof(bytes));
+
+	if (bond == NULL) {
+		wh_seal_begin_checksum(&seal, params->initiator_token);
+		wh_seal_close_packet(&seal, bytes, length);
+	} else if (!wh_bond_close(bond, params->initiator_token, bytes, length)) {
+		return;
+	}
+	wh_letters_reply(endpoint, bytes, length, from);
+}
+
+static void take_open(struct wh_endpoint *endpoint, uint64_t now_tsc, const struct wh_open *open,
+	const struct wh_address *from, struct wh_bond *bond)
+{
+	struct wh_offer offer = {0};
+
+	if (bond == NULL && endpoint->config.bonds != NULL)
+		offer.refused = WH_STATUS_UNSEALED;
+	else
+		offer.refused = welcome(endpoint, now_tsc, &open->params, from, &offer);
+	if (offer.refused == WH_STATUS_PENDING)
+		offer.lci = wh_endpoint_lci_at(endpoint, wh_half_offer(endpoint->rx),
+			wh_endpoint_draw(endpoint, WH_DRAW_OFFER, &endpoint->rx_draws, from));
+	answer(endpoint, now_tsc, &open->params, open->stamp_us, from, &offer, bond);
+}
+
+/* A session that begins; where there is no memory for its keys it ends at once. */
+static void settle_in(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_session *session,
+	const struct wh_confirm *confirm, struct wh_bond *bond)
+{
+	if (bond == NULL)
+		wh_session_begin_receive_seal(session, wh_cookie_token(confirm->cookie));
+	else if (wh_sealing_alloc(session, bond) != 0 ||
+		 !wh_sealing_begin(session, confirm->cookie))
+		wh_session_settle(session, now_tsc, WH_STATUS_BUSY);
+	session->local_token = wh_cookie_token(confirm->cookie);
+	wh_endpoint_move_in(endpoint, endpoint->rx, session, endpoint->config.rx_meter);
+}
+
+static void take_confirm(struct wh_endpoint *endpoint, uint64_t now_tsc,
+	const struct wh_confirm *confirm, const struct wh_address *from, struct wh_bond *bond)
+{
+	uint32_t lci = confirm->acceptor_lci;
+	uint32_t place = wh_place_of(endpoint, lci);
+	struct wh_session *session = NULL;
+	uint64_t rtt_tsc;
+
+	if (endpoint->config.accept == NULL ||
+		!wh_listener_confirmed(&endpoint->listener, now_tsc, confirm, from, &rtt_tsc)) {
+		endpoint->stats.bad_cookie_pkts++;
+		return;
+	}
+
+	struct wh_session *tenant = wh_session_at(endpoint, place);
+	uint64_t made_us = wh_cookie_made_us(confirm->cookie);
+	uint64_t token = wh_cookie_token(confirm->cookie);
+
+	if (tenant != NULL && tenant->local_lci == lci && tenant->local_token == token)
+		return; /* CONFIRM is repeated until our first state arrives */
+
+	/* The place may have gone to another offer meanwhile: whoever confirms first has it. */
+	if (tenant == NULL && made_us >= endpoint->spent_us[place])
+		session = endpoint->config.accept(
+			endpoint->config.context, now_tsc, lci, from, &confirm->params, rtt_tsc);
+	if (session == NULL) {
+		const struct wh_offer busy = {.lci = lci, .refused = WH_STATUS_BUSY};
+
+		answer(endpoint, now_tsc, &confirm->params, 0, from, &busy, bond);
+		return;
+	}
+	WH_ASSERT(session->role == WH_RECEIVER && session->local_lci == lci);
+	endpoint->spent_us[place] = made_us + 1;
+	settle_in(endpoint, now_tsc, session, confirm, bond);
+}
+
+static enum wh_wire_reason take(struct wh_endpoint *endpoint, uint64_t now_tsc, uint8_t *bytes,
+	size_t length, const struct wh_address *from, struct wh_packet *packet,
+	struct wh_bond *bond)
+{
+	enum wh_wire_reason reason = wh_packet_read(bytes, length, packet);
+
+	if (reason != WH_WIRE_OK)
+		return reason;
+	if (packet->type == WH_PACKET_OPEN)
+		take_open(endpoint, now_tsc, &packet->open, from, bond);
+	else
+		take_confirm(endpoint, now_tsc, &packet->confirm, from, bond);
+	return WH_WIRE_OK;
+}
+
+/*
+ * A process that began anew knows none of its peers' bonds. It says so, to the end that the OPEN
+ * names where all can read it: a hint, which proves nothing and is no longer than the OPEN.
+ */
+static void hint(struct wh_endpoint *endpoint, uint64_t now_tsc, const uint8_t *bytes,
+	const struct wh_address *from)
+{
+	uint8_t answer_bytes[WH_CONTROL_BYTES_MAX];
+	struct wh_packet accept = {
+		.type = WH_PACKET_ACCEPT, .accept = {.refused = WH_STATUS_UNBOUND}};
+	const struct wh_open *open;
+
+	static_assert(offsetof(struct wh_open, answer_lci) == sizeof(open->stamp_us), "in a row");
+	if (now_tsc < endpoint->next_hint_tsc)
+		return;
+	endpoint->next_hint_tsc = now_tsc + endpoint->config.hz / HINTS_PER_S;
+	memcpy(&accept.accept.stamp_us, bytes + WH_FIELDS_OFFSET, sizeof(open->stamp_us));
+	memcpy(&accept.lci, bytes + WH_FIELDS_OFFSET + sizeof(open->stamp_us),
+		sizeof(open->answer_lci));
+
+	uint32_t length = wh_packet_encode(&accept, answer_bytes, sizeof(answer_bytes));
+
+	wh_seal_close_packet(&wh_seal_to_listener, answer_bytes, length);
+	wh_letters_reply(endpoint, answer_bytes, length, from);
+}
+
+/* Closed by the bond that it names. */
+static enum wh_wire_reason input_bound(struct wh_endpoint *endpoint, uint64_t now_tsc,
+	uint8_t *bytes, size_t length, const struct wh_address *from, struct wh_packet *packet)
+{
+	enum wh_wire_reason reason = WH_WIRE_TAG;
+
+	if (endpoint->config.bonds == NULL)
+		return WH_WIRE_KEY;
+
+	struct wh_bond *bond = wh_bonds_hold(endpoint->config.bonds, packet->lci);
+
+	if (bond == NULL) {
+		endpoint->stats.unbound_pkts++;
+		if (packet->type == WH_PACKET_OPEN)
+			hint(endpoint, now_tsc, bytes, from);
+		return WH_WIRE_OK;
+	}
+	if (wh_bond_open(bond, 0, bytes, length))
+		reason = take(endpoint, now_tsc, bytes, length, from, packet, bond);
+	wh_bond_let_go(bond);
+	return reason;
+}
+
+enum wh_wire_reason wh_listen_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint8_t *bytes,
+	size_t length, const struct wh_address *from, struct wh_packet *packet)
+{
+	if (bytes[WH_KEY_OFFSET] != 0)
+		return input_bound(endpoint, now_tsc, bytes, length, from, packet);
+	/* Who has begun without a seal has been refused. */
+	if (endpoint->config.bonds != NULL && packet->type == WH_PACKET_CONFIRM)
+		return WH_WIRE_KEY;
+
+	enum wh_wire_reason reason = wh_seal_open_packet(&wh_seal_to_listener, bytes, length);
+
+	return reason != WH_WIRE_OK ? reason
+				    : take(endpoint, now_tsc, bytes, length, from, packet, NULL);
+}
+
+/*
+ * A listener that speaks other versions than the peer of that connection says so. While that one
+ * opens, a real ACCEPT counts for more.
+ */
+static void hear_versions(struct wh_endpoint *endpoint, const struct wh_versions *versions,
+	const struct wh_address *from)
+{
+	uint32_t place = wh_place_of(endpoint, versions->initiator_lci);
+	struct wh_session *session = wh_session_at(endpoint, place);
+
+	if (!wh_place_is_receivers(endpoint, place) && session != NULL &&
+		session->local_lci == versions->initiator_lci &&
+		wh_address_equal(&session->peer, from))
+		wh_handshake_hear_versions(session, versions);
+}
+
+void wh_listen_foreign(struct wh_endpoint *endpoint, const uint8_t *bytes, size_t length,
+	const struct wh_address *from)
+{
+	uint8_t answer_bytes[WH_VERSIONS_BYTES];
+	struct wh_versions versions;
+
+	if (wh_versions_read(bytes, length, &versions))
+		hear_versions(endpoint, &versions, from);
+	else if (endpoint->config.welcome != NULL &&
+		 wh_versions_answer(bytes, length, answer_bytes))
+		wh_letters_reply(endpoint, answer_bytes, sizeof(answer_bytes), from);
+}

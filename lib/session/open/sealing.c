@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A session under a bond: its seals, whose keys both ends work out of the bond and of what they
+ * have said to open it, and windows over what has come, which each proved packet passes once.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_branch_prediction.h>
+
+#include "session/internal.h"
+#include "wire/cookie.h"
+
+/* The window of data, in packets. */
+#define REPLAY_DATA (1u << 16)
+
+/* What both ends have said, and agree on if they have the same keys. */
+struct transcript {
+	uint32_t acceptor_lci;
+	uint8_t cookie[WH_COOKIE_BYTES];      /* 64 bits of chance by the acceptor */
+	uint8_t params[WH_CONTROL_BYTES_MAX]; /* and by the initiator, and its identifier */
+} __attribute__((packed));
+
+static size_t memory_bytes(const struct wh_session *s)
+{
+	return wh_seal_gcm.memory_bytes[0] + wh_seal_gcm.memory_bytes[1] +
+	       (s->role == WH_RECEIVER ? REPLAY_DATA / 8 : 0);
+}
+
+int wh_sealing_alloc(struct wh_session *s, struct wh_bond *bond)
+{
+	WH_ASSERT(s->bond == NULL);
+	s->keys = wh_secret_alloc(memory_bytes(s));
+	if (s->keys == NULL)
+		return -ENOMEM;
+	wh_bond_share(bond);
+	s->bond = bond;
+	for (uint32_t type = 0; type < WH_PACKET_TYPES; type++)
+		wh_replay_init(&s->heard[type], &s->heard_bits[type], WH_REPLAY_SMALL);
+	if (s->role == WH_RECEIVER)
+		wh_replay_init(&s->heard[WH_PACKET_DATA],
+			(uint64_t *)(s->keys + memory_bytes(s) - REPLAY_DATA / 8), REPLAY_DATA);
+	return 0;
+}
+
+static bool begin(struct wh_session *s, struct wh_seal *seal, bool to_acceptor, uint32_t lci,
+	const struct wh_seal_secret *secret)
+{
+	const struct wh_seal_way way = {.lci = lci, .to_acceptor = to_acceptor};
+	uint8_t *memory = s->keys + (to_acceptor ? wh_seal_gcm.memory_bytes[0] : 0);
+
+	return wh_seal_begin(seal, &wh_seal_gcm, &way, secret, memory);
+}
+
+bool wh_sealing_begin(struct wh_session *s, const uint8_t cookie[WH_COOKIE_BYTES])
+{
+	bool initiates = s->role == WH_TRANSMITTER;
+	struct wh_seal_secret secret = {.cipher = s->bond->config.cipher};
+	struct transcript said = {.acceptor_lci = initiates ? s->peer_lci : s->local_lci};
+	size_t params_bytes = wh_params_encode(&s->params, said.params);
+
+	memcpy(said.cookie, cookie, WH_COOKIE_BYTES);
+	wh_bond_derive(s->bond, "session", &said,
+		offsetof(struct transcript, params) + params_bytes, secret.secret);
+
+	bool begun = begin(s, &s->send_seal, initiates, s->peer_lci, &secret) &&
+		     begin(s, &s->receive_seal, !initiates, s->local_lci, &secret);
+
+	wh_secret_wipe(&secret, sizeof(secret));
+	atomic_store_explicit(&s->sealed, begun, memory_order_release);
+	return begun;
+}
+
+void wh_sealing_end(struct wh_session *s)
+{
+	if (s->bond == NULL)
+		return;
+	wh_seal_end(&s->send_seal);
+	wh_seal_end(&s->receive_seal);
+	wh_secret_free(s->keys, memory_bytes(s));
+	wh_bond_let_go(s->bond);
+	s->bond = NULL;
+}
+
+/* Of either kind: they count together. */
+static struct wh_replay *window_of(struct wh_session *s, const struct wh_packet *packet)
+{
+	bool data = packet->type == WH_PACKET_DATA || packet->type == WH_PACKET_REPAIR;
+
+	return &s->heard[data ? WH_PACKET_DATA : packet->type];
+}
+
+bool wh_session_is_first(struct wh_session *s, const struct wh_packet *packet)
+{
+	bool data = packet->type == WH_PACKET_DATA || packet->type == WH_PACKET_REPAIR;
+
+	if (s->bond == NULL || wh_replay_take(window_of(s, packet),
+				       data ? packet->data.transmission : packet->serial))
+		return true;
+	wh_session_count(s->role == WH_RECEIVER ? &s->stats.replayed_pkts : &s->away.replayed_pkts);
+	return false;
+}
+
+/* Its serials are the bond's, which all sessions under it share. */
+void wh_sealing_address(struct wh_session *s, struct wh_packet *packet)
+{
+	packet->lci = s->bond->config.peer_number;
+	packet->serial = wh_bond_next_serial(s->bond);
+	if (packet->type == WH_PACKET_OPEN)
+		packet->open.answer_lci = s->local_lci;
+}
+
+struct wh_bond *wh_session_bond(const struct wh_session *s)
+{
+	return s->bond;
+}
