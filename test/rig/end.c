@@ -71,6 +71,7 @@ void wh_rig_end_open(struct wh_rig_end *end, uint8_t number, uint32_t places)
 		.hz = end->session.hz,
 		.key = {number},
 		.places = places,
+		.bonds = end->bonds,
 		.welcome = end->accepted != NULL ? welcome : NULL,
 		.accept = end->accepted != NULL ? accept_session : NULL,
 		.gone = session_gone,

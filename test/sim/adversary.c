@@ -49,6 +49,8 @@ struct talk {
 
 struct world {
 	struct wh_rig_end end[2];
+	struct wh_bonds bonds[2];
+	struct wh_bond *bond[2];
 	struct talk talk[TALKS];
 	struct wh_foe foe;
 	struct wh_prng prng;
@@ -94,7 +96,6 @@ static void configure(struct world *w, struct wh_session_config *config)
 	config->rate_bps = UINT64_C(200000000);
 	config->peer_timeout_ns = 8 * WH_NS_PER_S;
 	config->seed = wh_prng_u64(&w->prng);
-	wh_cipher_put(config);
 }
 
 /* "2": the number of its talk is what a session is called. */
@@ -159,6 +160,7 @@ static void begin(struct world *w, uint32_t number)
 				  wh_prng_below(&w->prng, 3) == 0 ? 2000 : 6 * CHUNK_BYTES);
 	talk->begun = true;
 	configure(w, &end->session);
+	end->session.bond = w->bond[sender_of(number)];
 	talk->session[WH_TRANSMITTER] = wh_rig_end_connect(
 		end, &w->end[!sender_of(number)].address, name, talk->bytes, &config);
 	talk->memory[WH_TRANSMITTER] = config.chunk_memory;
@@ -174,15 +176,17 @@ static void world_open(struct world *w, uint64_t seed)
 
 	memset(w, 0, sizeof(*w));
 	wh_prng_init(&w->prng, seed);
-	wh_nonces_clear();
+	wh_cipher_forget();
+	wh_cipher_bind(w->bonds, w->bond, wh_prng_u64(&w->prng));
 	w->now_tsc = HZ;
 	w->profile = wh_profile_find(
 		profiles[wh_prng_below(&w->prng, sizeof(profiles) / sizeof(profiles[0]))]);
-	wh_foe_open(&w->foe, wh_prng_u64(&w->prng), HZ, WH_CIPHER_SPARES_OPENING);
+	wh_foe_open(&w->foe, wh_prng_u64(&w->prng), HZ);
 	for (uint32_t i = 0; i < BURST; i++)
 		w->out[i].head = w->room[i];
 	for (uint32_t i = 0; i < 2; i++) {
 		configure(w, &w->end[i].session);
+		w->end[i].bonds = &w->bonds[i];
 		w->end[i].prepare = prepare;
 		w->end[i].accepted = session_accepted;
 		w->end[i].gone = session_gone;
@@ -207,8 +211,10 @@ static void world_close(struct world *w)
 			free(talk->memory[role]);
 		}
 	}
-	for (uint32_t i = 0; i < 2; i++)
+	for (uint32_t i = 0; i < 2; i++) {
 		wh_rig_end_close(&w->end[i]);
+		wh_bonds_free(&w->bonds[i]);
+	}
 	wh_foe_close(&w->foe);
 }
 

@@ -2,96 +2,101 @@
 #include "cipher.h"
 
 #include <string.h>
-#include <xxhash.h>
 
+#include "base/assert.h"
 #include "nonces.h"
+#include "seal/gcm.h"
 
-#define KEY 7
+/* Keys that are in use at once: of two ends, their sessions and what is closed by bonds. */
+#define KEYS_MAX 4096
 
-/* Of one direction. */
-struct state {
-	uint64_t key;
-};
+/* Linked in the place of the library's: every key of a seal or a bond is begun by it. */
+const struct wh_gcm_unit *__real_wh_gcm_unit(void);
+const struct wh_gcm_unit *__wrap_wh_gcm_unit(void);
 
-static bool begin(
-	struct wh_seal *seal, const struct wh_seal_way *way, const void *secret, void *memory)
+/* Where a key lies, and its bytes: those of the last one that began there. */
+static struct {
+	const struct wh_gcm_key *key;
+	uint8_t bytes[WH_GCM_KEY_BYTES_MAX];
+} begun[KEYS_MAX];
+
+static uint32_t place_of(const struct wh_gcm_key *key)
 {
-	const uint64_t message[] = {way->token, way->lci, way->to_acceptor};
+	uint32_t at = (uint32_t)((uintptr_t)key / 64 * UINT64_C(0x9e3779b97f4a7c15) >> 52);
 
-	(void)secret;
-	(void)memory;
-	seal->key = KEY;
-	seal->keys = 1;
-	((struct state *)seal->state)->key = XXH3_64bits_withSeed(message, sizeof(message), 1);
-	return true;
+	for (uint32_t i = 0; i < KEYS_MAX; i++, at = (at + 1) % KEYS_MAX)
+		if (begun[at].key == NULL || begun[at].key == key)
+			return at;
+	WH_ASSERT(false);
+	return 0;
 }
 
-static void nonce_of(const uint8_t *head, uint64_t nonce[2])
+static bool begin(struct wh_gcm_key *key, const uint8_t *bytes)
 {
-	bool data = head[1] == WH_PACKET_DATA || head[1] == WH_PACKET_REPAIR;
+	uint32_t at = place_of(key);
 
-	nonce[0] = head[1];
-	memcpy(&nonce[1], head + (data ? 16 : 8), sizeof(nonce[1]));
+	begun[at].key = key;
+	memset(begun[at].bytes, 0, sizeof(begun[at].bytes));
+	memcpy(begun[at].bytes, bytes, key->cipher == WH_CIPHER_AES_256_GCM ? 32 : 16);
+	return __real_wh_gcm_unit()->begin(key, bytes);
 }
 
-static void apply(uint64_t key, const uint8_t *head, const uint8_t *from, size_t bytes, uint8_t *to)
+static void end(struct wh_gcm_key *key)
 {
-	uint64_t block[3] = {0};
-	uint64_t stream = 0;
+	if (__real_wh_gcm_unit()->end != NULL)
+		__real_wh_gcm_unit()->end(key);
+}
 
-	nonce_of(head, block);
-	for (size_t i = 0; i < bytes; i++) {
-		if (i % 8 == 0) {
-			block[2] = i;
-			stream = XXH3_64bits_withSeed(block, sizeof(block), key);
-		}
-		to[i] = from[i] ^ (uint8_t)(stream >> i % 8 * 8);
+static void encrypt(struct wh_gcm_key *key, const struct wh_gcm_message *message, uint8_t *tag)
+{
+	uint32_t at = place_of(key);
+
+	WH_ASSERT(begun[at].key == key);
+	wh_nonces_note(
+		begun[at].bytes, sizeof(begun[at].bytes), message->nonce, WH_GCM_NONCE_BYTES);
+	__real_wh_gcm_unit()->encrypt(key, message, tag);
+}
+
+static bool decrypt(
+	struct wh_gcm_key *key, const struct wh_gcm_message *message, const uint8_t *tag)
+{
+	return __real_wh_gcm_unit()->decrypt(key, message, tag);
+}
+
+const struct wh_gcm_unit *__wrap_wh_gcm_unit(void)
+{
+	static const struct wh_gcm_unit noting = {"noting", begin, end, encrypt, decrypt};
+
+	return &noting;
+}
+
+void wh_cipher_forget(void)
+{
+	memset(begun, 0, sizeof(begun));
+	wh_nonces_clear();
+}
+
+void wh_cipher_bind(struct wh_bonds bonds[2], struct wh_bond *bond[2], uint64_t seed)
+{
+	uint32_t number[2];
+
+	for (uint32_t i = 0; i < 2; i++) {
+		int rc = wh_bonds_init(&bonds[i], WH_BOND_PLACES_MIN);
+
+		WH_ASSERT(rc == 0);
+		number[i] = wh_bonds_reserve(&bonds[i], (uint32_t)(seed >> 16 * i));
 	}
-}
+	for (uint32_t i = 0; i < 2; i++) {
+		struct wh_bond_config config = {
+			.own_identity = {(uint8_t)(1 + i)},
+			.peer_identity = {(uint8_t)(2 - i)},
+			.peer_number = number[!i],
+			.cipher = seed % 4 == 0 ? WH_CIPHER_AES_256_GCM : WH_CIPHER_AES_128_GCM,
+			.asked = i == 0,
+		};
 
-static XXH128_hash_t prove(uint64_t key, const uint8_t *head, const uint8_t *body, size_t bytes)
-{
-	uint64_t of_body = XXH3_64bits_withSeed(body, bytes, key);
-
-	return XXH3_128bits_withSeed(head, WH_TAG_OFFSET, of_body ^ key);
-}
-
-static void close_body(const struct wh_seal *seal, uint8_t *head, const uint8_t *body,
-	size_t body_bytes, uint8_t *to)
-{
-	const struct state *state = (const struct state *)seal->state;
-	uint64_t nonce[2];
-
-	nonce_of(head, nonce);
-	wh_nonces_note((const uint8_t *)&state->key, sizeof(state->key), (const uint8_t *)nonce,
-		sizeof(nonce));
-	apply(state->key, head, body, body_bytes, to);
-
-	XXH128_hash_t tag = prove(state->key, head, to, body_bytes);
-
-	memcpy(head + WH_TAG_OFFSET, &tag, WH_TAG_BYTES);
-}
-
-static bool open_body(const struct wh_seal *seal, const uint8_t *head, const uint8_t *body,
-	size_t body_bytes, uint8_t *to)
-{
-	const struct state *state = (const struct state *)seal->state;
-	XXH128_hash_t tag = prove(state->key, head, body, body_bytes);
-	bool agrees = memcmp(head + WH_TAG_OFFSET, &tag, WH_TAG_BYTES) == 0;
-
-	apply(state->key, head, body, body_bytes, to);
-	return agrees;
-}
-
-static const struct wh_seal_ops cipher = {
-	.name = "cipher",
-	.encrypts = true,
-	.begin = begin,
-	.close = close_body,
-	.open = open_body,
-};
-
-void wh_cipher_put(struct wh_session_config *config)
-{
-	config->seal = &cipher;
+		memcpy(config.secret, &seed, sizeof(seed));
+		bond[i] = wh_bonds_fill(&bonds[i], number[i], &config);
+		WH_ASSERT(bond[i] != NULL);
+	}
 }

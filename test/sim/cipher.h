@@ -2,13 +2,14 @@
 #ifndef WH_TEST_SIM_CIPHER_H
 #define WH_TEST_SIM_CIPHER_H
 
-/* What the adversary's sessions are sealed with: a cipher of the test's own, its nonces noted. */
+/* What the adversary's sessions are sealed with: AES-GCM under a bond, every nonce noted. */
 
-#include "session/session.h"
+#include "seal/bond.h"
 
-/* OPEN, ACCEPT and CONFIRM are not. */
-#define WH_CIPHER_SPARES_OPENING true
+/* A bond between two ends, each of which has its own table. */
+void wh_cipher_bind(struct wh_bonds bonds[2], struct wh_bond *bond[2], uint64_t seed);
 
-void wh_cipher_put(struct wh_session_config *config);
+/* All keys and nonces, for another run. */
+void wh_cipher_forget(void);
 
 #endif

@@ -33,7 +33,7 @@ static uint32_t draw_share(struct wh_prng *prng, uint32_t most)
 	}
 }
 
-void wh_foe_open(struct wh_foe *foe, uint64_t seed, uint64_t hz, bool spares_opening)
+void wh_foe_open(struct wh_foe *foe, uint64_t seed, uint64_t hz)
 {
 	struct wh_foe_habits *habits = &foe->habits;
 
@@ -50,7 +50,6 @@ void wh_foe_open(struct wh_foe *foe, uint64_t seed, uint64_t hz, bool spares_ope
 	for (uint32_t i = 0; i < WH_FOE_ACTS; i++)
 		habits->adds[i] = draw_share(&foe->prng, 120);
 	habits->never_stops = wh_prng_below(&foe->prng, 2) == 0;
-	habits->spares_opening = spares_opening;
 }
 
 void wh_foe_close(struct wh_foe *foe)
@@ -112,13 +111,6 @@ struct wh_foe_parcel *wh_foe_take(struct wh_foe *foe, uint64_t now_tsc)
 uint64_t wh_foe_deadline(const struct wh_foe *foe)
 {
 	return foe->parcels == 0 ? WH_TSC_NEVER : foe->heap[0]->due_tsc;
-}
-
-/* Closed by what nobody keeps secret; or of no session. */
-static bool opens(const uint8_t *data)
-{
-	return data[1] == WH_PACKET_OPEN || data[1] == WH_PACKET_ACCEPT ||
-	       data[1] == WH_PACKET_CONFIRM;
 }
 
 static void deliver(
@@ -254,8 +246,7 @@ static void add(
 		break;
 	case WH_FOE_REPLAYS:
 		copy_parcel(&made, any_kept(foe));
-		if (!foe->habits.spares_opening || !opens(made.data))
-			made.to ^= wh_prng_below(&foe->prng, 4) == 0;
+		made.to ^= wh_prng_below(&foe->prng, 4) == 0;
 		break;
 	case WH_FOE_ALTERS:
 		alter(foe, &made);
@@ -272,9 +263,9 @@ static void add(
 		made.from =
 			(uint8_t)(wh_prng_below(&foe->prng, 4) == 0 ? wh_prng_below(&foe->prng, 3)
 								    : !made.to);
-	if (foe->habits.spares_opening && (made.bytes < 2 || opens(made.data)) &&
-		(act >= WH_FOE_ALTERS || made.from != !made.to || act == WH_FOE_REFLECTS))
-		return;
+	/* From elsewhere it is answered there, and all that is sent goes to the other end. */
+	if (made.bytes > 1 && made.data[1] == WH_PACKET_OPEN)
+		made.from = !made.to;
 	foe->done[act]++;
 	deliver(foe, now_tsc, &made, true);
 }
@@ -299,15 +290,13 @@ void wh_foe_meet(struct wh_foe *foe, uint64_t now_tsc, uint8_t to, const uint8_t
 		foe->dropped++;
 		return;
 	}
-	if (!tired && chance(foe, foe->habits.alters) &&
-		!(foe->habits.spares_opening && opens(met->data))) {
+	if (!tired && chance(foe, foe->habits.alters)) {
 		struct wh_foe_parcel made;
 
 		copy_parcel(&made, met);
 		alter(foe, &made);
 		foe->altered++;
-		if (!foe->habits.spares_opening || (made.bytes >= 2 && !opens(made.data)))
-			deliver(foe, now_tsc, &made, false);
+		deliver(foe, now_tsc, &made, false);
 		return;
 	}
 	deliver(foe, now_tsc, met, !tired && chance(foe, foe->habits.delays));

@@ -29,8 +29,6 @@ struct wh_foe_habits {
 	uint32_t alters; /* and drops the true one */
 	uint32_t adds[6];
 	bool never_stops; /* to add */
-	/* OPEN, ACCEPT and CONFIRM of his own open what he likes where they are not sealed. */
-	bool spares_opening;
 };
 
 enum wh_foe_act {
@@ -68,7 +66,7 @@ struct wh_foe {
 };
 
 /* Habits drawn by the seed but for the times. */
-void wh_foe_open(struct wh_foe *foe, uint64_t seed, uint64_t hz, bool spares_opening);
+void wh_foe_open(struct wh_foe *foe, uint64_t seed, uint64_t hz);
 void wh_foe_close(struct wh_foe *foe);
 
 /* An end sends a packet to the other one. */
