@@ -22,6 +22,7 @@
 #include "host/host.h"
 #include "job/jobs.h"
 #include "job/on_host.h"
+#include "report/audit.h"
 #include "sink/stale.h"
 #include "system/notify.h"
 #include "telemetry/telemetry.h"
@@ -39,7 +40,9 @@ struct serve {
 	struct wh_host host;
 	struct wh_jobs jobs;
 	struct wh_notify notify;
+	struct wh_audit audit;
 	uint64_t next_tsc;
+	uint64_t next_refused_tsc;
 	uint64_t give_up_tsc;
 	bool drain_told;
 };
@@ -74,6 +77,10 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	serve->next_tsc = now_tsc + serve->host.ground.hz / 20;
 	wh_jobs_tell_untold(&serve->jobs, now_tsc);
 	wh_notify_poll(&serve->notify, now_tsc);
+	if (now_tsc >= serve->next_refused_tsc) {
+		serve->next_refused_tsc = now_tsc + serve->host.ground.hz;
+		wh_audit_refused(&serve->audit, &serve->jobs.refusals);
+	}
 	if (wh_signals_count() == 0)
 		return 0;
 	atomic_store(&serve->jobs.draining, true);
@@ -152,6 +159,29 @@ static int open_and_run(struct serve *serve)
 	return wh_on_host(&wanted, run, serve);
 }
 
+static int serve_root(struct serve *serve)
+{
+	int root_fd = open(serve->settings.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (root_fd < 0) {
+		wh_complain("cannot serve %s: %s", serve->settings.root, strerror(errno));
+		return WH_EXIT_NO_FILE;
+	}
+
+	int status = wh_audit_open(&serve->audit, serve->settings.audit);
+
+	if (status == WH_EXIT_OK) {
+		wh_signals_catch();
+		serve->service = wh_wanted_service(&serve->settings, root_fd);
+		serve->service.on_over = wh_audit_job;
+		serve->service.context = &serve->audit;
+		status = open_and_run(serve);
+		wh_audit_close(&serve->audit);
+	}
+	close(root_fd);
+	return status;
+}
+
 int wh_verb_serve(int argc, char **argv)
 {
 	struct serve *serve = calloc(1, sizeof(*serve));
@@ -166,19 +196,8 @@ int wh_verb_serve(int argc, char **argv)
 			serve->settings.operands[0]);
 		status = WH_EXIT_USAGE;
 	}
-	if (status < 0) {
-		int root_fd = open(serve->settings.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-		if (root_fd < 0) {
-			wh_complain("cannot serve %s: %s", serve->settings.root, strerror(errno));
-			status = WH_EXIT_NO_FILE;
-		} else {
-			wh_signals_catch();
-			serve->service = wh_wanted_service(&serve->settings, root_fd);
-			status = open_and_run(serve);
-			close(root_fd);
-		}
-	}
+	if (status < 0)
+		status = serve_root(serve);
 	free(serve);
 	return status;
 }

@@ -3,6 +3,7 @@
 /* What peers have, and what they are not given, in virtual time. */
 
 #include "job/peers.h"
+#include "guard/refusals.h"
 
 #include <string.h>
 
@@ -277,6 +278,45 @@ static void test_known(void)
 	wh_peers_free(&peers);
 }
 
+static struct wh_address refused_host(uint8_t last, uint16_t port)
+{
+	return (struct wh_address){.family = WH_IPV4, .ip = {192, 0, 2, last}, .port = port};
+}
+
+/* As many addresses as there is room for, and the rest as a number. */
+static void test_refusals(void)
+{
+	struct wh_refusals refusals;
+	struct wh_refusal refusal;
+	uint64_t times = 0;
+	uint32_t named = 0;
+
+	wh_refusals_init(&refusals);
+	CU_ASSERT(!wh_refusals_take(&refusals, &refusal));
+	/* Ports do not count, reasons do. */
+	for (uint16_t i = 0; i < 1000; i++) {
+		const struct wh_address peer = refused_host(1, (uint16_t)(i + 1));
+
+		wh_refusals_note(&refusals, &peer, WH_STATUS_REFUSED);
+		wh_refusals_note(&refusals, &peer, WH_STATUS_BUSY);
+	}
+	while (wh_refusals_take(&refusals, &refusal)) {
+		CU_ASSERT(refusal.peer.port == 0 && refusal.times == 1000);
+		named++;
+	}
+	CU_ASSERT_EQUAL(named, 2);
+	for (uint32_t i = 0; i < 200; i++) {
+		const struct wh_address peer = refused_host((uint8_t)i, 1);
+
+		wh_refusals_note(&refusals, &peer, WH_STATUS_REFUSED);
+	}
+	for (named = 0; wh_refusals_take(&refusals, &refusal); named++)
+		times += refusal.times;
+	CU_ASSERT(named == WH_REFUSALS_KEPT + 1 && times == 200);
+	CU_ASSERT(refusal.peer.family == 0);
+	CU_ASSERT(!wh_refusals_take(&refusals, &refusal));
+}
+
 CU_TestInfo wh_tests[] = {
 	{"what is known of the way", test_known},
 	{"places", test_places},
@@ -285,5 +325,6 @@ CU_TestInfo wh_tests[] = {
 	{"memory", test_memory},
 	{"lines", test_lines},
 	{"forgets who has nothing", test_forgets_who_has_nothing},
+	{"refusals", test_refusals},
 	CU_TEST_INFO_NULL,
 };

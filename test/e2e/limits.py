@@ -9,15 +9,16 @@ A line for each case, then 'N passed, N failed'.
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
 from harness import Case, expect, expect_equal, expect_said, expect_status, run_cases
-from pair import SERVER, Pair, remote
+from pair import CLIENT, SERVER, Pair, remote, wait_until
 
 BINARY = Path(__file__).resolve().parents[2] / 'build/release/app/wavehaul/wavehaul'
 
-OK, OTHER, NETWORK, PARTIAL = 0, 1, 5, 23
+OK, OTHER, NO_FILE, NETWORK, PARTIAL = 0, 1, 3, 5, 23
 GIB = 1 << 30
 
 
@@ -89,8 +90,43 @@ def what_may_come(program, folder):
         pair.stop_server()
 
 
+def audited(program, folder):
+    """A line for each job, and for who is refused; a peer's words are escaped in it."""
+    log = folder / 'audit'
+    (folder / 'file').write_bytes(b'x' * 300000)
+    (folder / 'served').mkdir()
+    (folder / 'served' / 'esc\x1b[2J').write_text('1')
+    with Pair(program, folder, server=('--audit', log)) as pair:
+        expect_status(pair.run('send', folder / 'file', remote('to')), OK)
+        expect_status(pair.run('get', remote('esc\x1b[2J'), folder), OK)
+        expect_status(pair.run("get", remote("../up\x1b]0;x\x07"), folder),
+                      PARTIAL, NETWORK, OTHER, NO_FILE)
+        expect_status(pair.run('bench', '--time', '0.1s', SERVER), OK)
+        pair.stop_server()
+        expect('\x1b' not in pair.said(), 'an escape in the log')
+    with Pair(program, folder, server=('--audit', log, '--allow', '203.0.113.0/24')) as pair:
+        expect_status(pair.run('send', folder / 'file', remote('no')), NETWORK)
+        wait_until(lambda: 'refused' in log.read_text(), 5, 'a line for who is refused')
+        pair.stop_server()
+    text = log.read_text()
+    expect(not re.search('[\x00-\x09\x0b-\x1f\x7f-\x9f]', text), f'control characters: {text!r}')
+    lines = [json.loads(line) for line in text.splitlines()]
+    expect_equal('jobs', [(line['verb'], line['path'] if 'path' in line else None, line['files'])
+                          for line in lines if line['event'] == 'job'][:2],
+                 [('send', 'to', 1), ('get', 'esc\x1b[2J', 1)])
+    first, refused = lines[0], lines[-1]
+    expect_equal('peer', {line['peer'] for line in lines}, {CLIENT})
+    expect_equal('outcome', (first['outcome'], first['bytes'], first['failed'], first['why']),
+                 ('ok', 300000, 0, None))
+    expect(0 < first['seconds'] < 10, f'{first}')
+    expect(re.fullmatch(r'20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z', first['time']), f'{first}')
+    expect_equal('refused', (refused['event'], refused['times'] > 0), ('refused', True))
+    expect(os.stat(log).st_mode & 0o777 == 0o640, 'everybody may read the audit')
+
+
 CASES = [
     Case('what may come', True, what_may_come),
+    Case('audited', True, audited),
     Case('places of a peer', True, places_of_a_peer),
     Case('digest takes long', False, digest_takes_long),
 ]

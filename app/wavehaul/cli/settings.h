@@ -140,7 +140,8 @@ struct wh_settings {
 	char root[WH_SETTINGS_TEXT_BYTES];
 	struct wh_subnet allow[WH_SETTINGS_ALLOWS_MAX];
 	uint32_t allows;
-	uint32_t sessions; /* at once, at most */
+	uint32_t sessions;                  /* at once, at most */
+	char audit[WH_SETTINGS_TEXT_BYTES]; /* "": nowhere */
 
 	/* [limits] */
 	uint32_t peer_jobs; /* 0: three quarters of sessions; likewise of buffers: */

@@ -413,6 +413,10 @@ const struct wh_setting wh_settings_table[] = {
 	{KEY("serve", "sessions"), FIELD(sessions), .flag = "sessions", .verbs = SERVE,
 		COUNT(1, SESSIONS_MAX), .standard = "64", .argument = "N", .example = "64",
 		.help = "at once, at most"},
+	{KEY("serve", "audit"), FIELD(audit), .flag = "audit", PATH, .verbs = SERVE,
+		.argument = "WHERE", .example = "/var/log/wavehaul.jsonl",
+		.help = "a line of JSON for each job, and for who is refused, to a file, or to\n"
+			"syslog or journal"},
 	{KEY("limits", "peer_jobs"), FIELD(peer_jobs), .flag = "peer-jobs", .verbs = SERVE,
 		COUNT(0, SESSIONS_MAX), .standard = "0", .argument = "N", .example = "8",
 		.help = "of --sessions, by one peer at once: an IPv4 address, or 64 bits of an\n"

@@ -137,6 +137,8 @@ static enum wh_release_status welcome(void *owner, uint64_t now_tsc,
 	if (status == WH_STATUS_PENDING &&
 		wh_jobs_free_bytes(jobs) < WH_JOB_CHUNKS_MIN * stride_of(params))
 		status = WH_STATUS_BUSY;
+	if (status != WH_STATUS_PENDING && jobs->service != NULL)
+		wh_refusals_note(&jobs->refusals, peer, status);
 	return status;
 }
 
@@ -559,6 +561,7 @@ int wh_jobs_init(struct wh_jobs *jobs, struct wh_ground *ground, const struct wh
 	jobs->service = service;
 	rte_spinlock_init(&jobs->burial);
 	wh_convoys_init(&jobs->convoys);
+	wh_refusals_init(&jobs->refusals);
 	TAILQ_INIT(&jobs->awaiting);
 	jobs->crews = (uint32_t)wh_min_u64(ground->workers, WH_CREWS_MAX);
 	WH_ASSERT(jobs->crews > 0 && ground->hz > 0);

@@ -27,6 +27,7 @@
 #include <rte_spinlock.h>
 
 #include "base/spin.h"
+#include "guard/refusals.h"
 #include "host/ground.h"
 #include "job/convoy.h"
 #include "job/job.h"
@@ -63,7 +64,8 @@ struct wh_jobs {
 	struct wh_room room;          /* promised by the sinks of all jobs and lanes */
 
 	/* Any core's, each under a lock of its own. */
-	struct wh_peers peers; /* of a service */
+	struct wh_peers peers;       /* of a service */
+	struct wh_refusals refusals; /* likewise */
 	struct wh_convoys convoys;
 	struct wh_spin awaiting_lock;
 	struct wh_job_list awaiting; /* jobs of ours whose servers' streams may come */

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "guard/refusals.h"
+
+#include "base/assert.h"
+
+void wh_refusals_init(struct wh_refusals *refusals)
+{
+	*refusals = (struct wh_refusals){0};
+	wh_spin_init(&refusals->lock);
+}
+
+/* Under the lock; NULL: it is one of the others. */
+static struct wh_refusal *place_of(
+	struct wh_refusals *refusals, const struct wh_address *host, enum wh_release_status status)
+{
+	for (uint32_t i = 0; i < refusals->count; i++) {
+		struct wh_refusal *kept = &refusals->kept[i];
+
+		if (kept->status == status && wh_address_equal(&kept->peer, host))
+			return kept;
+	}
+	if (refusals->count == WH_REFUSALS_KEPT)
+		return NULL;
+	refusals->kept[refusals->count] = (struct wh_refusal){.peer = *host, .status = status};
+	return &refusals->kept[refusals->count++];
+}
+
+void wh_refusals_note(
+	struct wh_refusals *refusals, const struct wh_address *peer, enum wh_release_status status)
+{
+	struct wh_address host = *peer;
+
+	WH_ASSERT(status != WH_STATUS_PENDING && peer->family != 0);
+	host.port = 0;
+	wh_spin_lock(&refusals->lock);
+
+	struct wh_refusal *place = place_of(refusals, &host, status);
+
+	if (place != NULL)
+		place->times++;
+	else
+		refusals->others++;
+	wh_spin_unlock(&refusals->lock);
+}
+
+bool wh_refusals_take(struct wh_refusals *refusals, struct wh_refusal *refusal)
+{
+	bool found = true;
+
+	wh_spin_lock(&refusals->lock);
+	if (refusals->count > 0) {
+		*refusal = refusals->kept[--refusals->count];
+	} else {
+		*refusal = (struct wh_refusal){.times = refusals->others};
+		found = refusals->others > 0;
+		refusals->others = 0;
+	}
+	wh_spin_unlock(&refusals->lock);
+	return found;
+}

@@ -1,0 +1,209 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ends that die or stand still at any moment, and disks that are full, broken or read-only.
+
+    faults.py [--quick] [-k PATTERN] [--binary PATH]
+
+Nothing wrong and nothing half is ever under a final name, and what a dead process has left goes
+with the next start. FAULTS_KILLS and FAULTS_SEED in the environment say how often an end is killed
+(5) and when. A line for each case, then 'N passed, N failed, N skipped'.
+"""
+
+import contextlib
+import functools
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+from harness import (Case, Skip, end_group, expect, expect_equal, expect_said, expect_status,
+                     run_cases)
+from pair import Pair, remote, wait_until
+from transfer import BINARY, NETWORK, OK, PARTIAL
+
+KILLS = int(os.environ.get('FAULTS_KILLS', '5'))
+SEED = int(os.environ.get('FAULTS_SEED', '1'))
+MIB = 1 << 20
+LEFT_BEHIND = '.wavehaul-'
+IN_A_SECOND = ('--peer-timeout', '1s', '--stall-timeout', '1s')
+
+
+def plant(folder, files=60):
+    """A tree of small files, and two large ones; what is in each, by its path."""
+    chance = random.Random(SEED)
+    contents = {f'tree/{i % 7}/{i}': chance.randbytes(chance.randrange(40000))
+                for i in range(files)}
+    contents['tree/large'] = chance.randbytes(48 * MIB)
+    contents['tree/0/larger'] = chance.randbytes(16 * MIB + 4711)
+    for path, content in contents.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)
+    return contents
+
+
+def found_below(folder):
+    """Paths of files, and of staging folders."""
+    files, left = [], []
+    for path, names, inside in os.walk(folder):
+        for name in [name for name in names if name.startswith(LEFT_BEHIND)]:
+            names.remove(name)
+            left.append(name)
+        files += [os.path.relpath(os.path.join(path, name), folder) for name in inside]
+    return files, left
+
+
+def expect_whole(folder, contents, all_of_them=False):
+    """What has a name is whole; returns what else lies there."""
+    files, left = found_below(folder)
+    for path in files:
+        expect(path in contents, f'{path} is of nobody')
+        expect((folder / path).read_bytes() == contents[path], f'{path} is wrong or half')
+    if all_of_them:
+        expect_equal('files', len(files), len(contents))
+    return left
+
+
+def operands(folder, verb):
+    if verb == 'send':
+        return ('-r', folder / 'here' / 'tree', remote())
+    return ('-r', remote('tree'), folder / 'back')
+
+
+def killed(program, folder, verb):
+    """kill -9 of either end, again and again; then a run that is left alone."""
+    chance = random.Random(SEED)
+    source, target = ((folder / 'here', folder / 'served') if verb == 'send' else
+                      (folder / 'served', folder / 'back'))
+    for path in (folder / 'here', folder / 'served', folder / 'back'):
+        path.mkdir()
+    contents = plant(source)
+    with Pair(program, folder, both=('--peer-timeout', '2s')) as pair:
+        for _ in range(KILLS):
+            client = pair.start(verb, *operands(folder, verb))
+            time.sleep(chance.uniform(0.15, 0.8))
+            if chance.random() < 0.5:
+                end_group(client)
+            else:
+                pair.kill_server()
+                end_group(client)
+                pair.start_server()
+            expect_whole(target, contents)
+            if chance.random() < 0.5:
+                shutil.rmtree(target / 'tree', ignore_errors=True)
+        result = pair.run(verb, *operands(folder, verb))
+        expect_status(result, OK)
+        wait_until(lambda: not expect_whole(target, contents, True), 5, 'no leftovers')
+        pair.stop_server()
+
+
+def stopped(program, folder, end):
+    """An end that stands still for longer than the other's patience; then it wakes up."""
+    (folder / 'here').mkdir()
+    contents = plant(folder / 'here')
+    with Pair(program, folder, both=(*IN_A_SECOND, '--rate', '200M')) as pair:
+        client = pair.start('send', *operands(folder, 'send'))
+        wait_until(lambda: found_below(pair.served)[1], 5, 'a transfer under way')
+        sleeper = client.pid if end == 'client' else pair.process.pid
+        os.kill(sleeper, signal.SIGSTOP)
+        time.sleep(2.5)
+        expect_whole(pair.served, contents)
+        os.kill(sleeper, signal.SIGCONT)
+        said = client.communicate(timeout=30)[1].decode()
+        expect(client.returncode != OK, f'a client that heard nothing for 2.5 s ends well: {said}')
+        wait_until(lambda: not expect_whole(pair.served, contents), 10, 'nothing half stays')
+        expect_status(pair.run('send', '-r', '--rate', 'max', folder / 'here' / 'tree', remote()),
+                      OK)
+        expect_equal('left', expect_whole(pair.served, contents, True), [])
+        pair.stop_server()
+
+
+def run_quietly(*words):
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Skip(f'{words[0]}: {done.stderr.strip() or done.stdout.strip()}')
+
+
+@contextlib.contextmanager
+def mounted(target, *words):
+    """Something of mount's at that folder."""
+    if os.geteuid() != 0:
+        raise Skip('not root')
+    target.mkdir(exist_ok=True)
+    run_quietly('mount', *words, target)
+    try:
+        yield
+    finally:
+        subprocess.run(['umount', '-l', str(target)], check=False)
+
+
+def full(program, folder):
+    """What has no room fails and says so; the rest arrives, and nothing is left."""
+    (folder / 'here').mkdir()
+    contents = plant(folder / 'here')
+    with mounted(folder / 'served', '-t', 'tmpfs', '-o', 'size=24m', 'none'), \
+            Pair(program, folder) as pair:
+        result = pair.run('send', '-r', folder / 'here' / 'tree', remote())
+        expect_status(result, PARTIAL)
+        expect_said(result, 'tree/large: .*No space left')
+        expect_equal('left', expect_whole(pair.served, contents), [])
+        expect_equal('files', len(found_below(pair.served)[0]), len(contents) - 1)
+        pair.stop_server()
+
+
+def read_only(program, folder):
+    """It is served from, and takes nothing."""
+    (folder / 'here').mkdir()
+    with mounted(folder / 'served', '-t', 'tmpfs', 'none'):
+        (folder / 'served' / 'one').write_text('one')
+        contents = plant(folder / 'here', 3)
+        run_quietly('mount', '-o', 'remount,ro', folder / 'served')
+        with Pair(program, folder) as pair:
+            result = pair.run('send', '-r', folder / 'here' / 'tree', remote())
+            expect(result.status not in (OK, None), f'{result.status}')
+            expect_said(result, 'Read-only file system')
+            expect_equal('files', found_below(pair.served), (['one'], []))
+            expect_status(pair.run('get', remote('one'), folder / 'got'), OK)
+            expect_equal('got', (folder / 'got').read_text(), 'one')
+            pair.stop_server()
+    expect(contents, 'nothing was sent')
+
+
+def broken(program, folder):
+    """A disk that loses what it took (a loop device whose file finds no room): no name is given."""
+    for tool in ('mkfs.ext4', 'losetup'):
+        if not shutil.which(tool):
+            raise Skip(f'{tool} is not there')
+    (folder / 'here').mkdir()
+    contents = plant(folder / 'here', 3)
+    with mounted(folder / 'below', '-t', 'tmpfs', '-o', 'size=16m', 'none'):
+        with open(folder / 'below' / 'disk', 'wb') as disk:
+            disk.truncate(256 * MIB)
+        run_quietly('mkfs.ext4', '-q', '-O', '^has_journal', '-E', 'lazy_itable_init=1,nodiscard',
+                    '-N', '64', folder / 'below' / 'disk')
+        with mounted(folder / 'served', '-o', 'loop', folder / 'below' / 'disk'), \
+                Pair(program, folder, both=('--stall-timeout', '5s')) as pair:
+            result = pair.run('send', '-r', folder / 'here' / 'tree', remote())
+            expect(result.status not in (OK, NETWORK), f'{result.status}')
+            expect_said(result, 'Input/output error|No space left')
+            files = found_below(pair.served)[0]
+            expect('tree/large' not in files, 'a file that the disk has lost has its name')
+            expect(all(path in contents for path in files), f'{files}')
+            pair.stop_server()
+
+
+def cases():
+    partial = functools.partial
+    for verb in ('send', 'get'):
+        yield Case(f'killed {verb}', verb == 'send', partial(killed, verb=verb))
+    for end in ('client', 'server'):
+        yield Case(f'stopped {end}', False, partial(stopped, end=end))
+    yield Case('full disk', True, full)
+    yield Case('read-only disk', True, read_only)
+    yield Case('broken disk', False, broken)
+
+
+if __name__ == '__main__':
+    sys.exit(run_cases(list(cases()), BINARY))
