@@ -263,10 +263,11 @@ int32_t wh_session_poll(struct wh_session *session, uint64_t now_tsc);
 /*
  * A packet to send: head_bytes at head, then payload_bytes at payload (0 for control), which
  * stays valid until the session is polled again. Virtual payload is NULL. One that was copied
- * (attach_bytes) is at head + head_bytes.
+ * (attach_bytes) or sealed is at head + head_bytes.
  */
 struct wh_out {
-	uint8_t *head; /* the caller's, WH_CONTROL_BYTES_MAX of room, and for a payload to copy */
+	/* The caller's, WH_CONTROL_BYTES_MAX of room, and for a payload to copy or to seal. */
+	uint8_t *head;
 	uint32_t head_bytes;
 	const uint8_t *payload;
 	uint32_t payload_bytes;
@@ -394,6 +395,9 @@ uint64_t wh_session_lost_pkts(const struct wh_session *session);
 
 /* What a session takes beside its chunk memory, to the byte that malloc is asked for. */
 uint64_t wh_session_table_bytes(enum wh_role role, const struct wh_session_config *config);
+
+/* And under a bond, for keys and windows: whole pages of it. */
+uint64_t wh_session_sealing_bytes(enum wh_role role);
 
 /* Everything a session promises about itself, asserted. `deep` walks the tables too. */
 void wh_session_check(const struct wh_session *session, bool deep);

@@ -168,6 +168,8 @@ static uint64_t add_up(const struct wh_demo_options *options, struct wh_demo_pla
 		wh_port_room_bytes((uint16_t)options->settings.mtu_bytes));
 	wh_memory_plan_add(&plan->memory, "", "tables of both sessions",
 		wh_session_table_bytes(WH_TRANSMITTER, &sender) +
+			wh_session_sealing_bytes(WH_TRANSMITTER) +
+			wh_session_sealing_bytes(WH_RECEIVER) +
 			wh_session_table_bytes(WH_RECEIVER, &receiver));
 	wh_memory_plan_add(&plan->memory, "lambda's ", "delay lines",
 		plan->lambda_mbufs * (uint64_t)DELAY_LINE_BYTES);

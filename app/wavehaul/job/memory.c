@@ -106,7 +106,8 @@ uint8_t *wh_job_take_memory(
 	struct wh_jobs *jobs = job->jobs;
 	struct wh_job_memory *memory = memory_of(job, role);
 	uint64_t bytes = config->chunks * wh_session_chunk_stride(config);
-	uint64_t table_bytes = wh_session_table_bytes(role, config);
+	uint64_t table_bytes =
+		wh_session_table_bytes(role, config) + wh_session_sealing_bytes(role);
 	uint64_t charged_bytes = job->role == WH_AT_SERVER ? bytes + table_bytes : 0;
 
 	WH_ASSERT(memory->chunks == NULL && memory->table_bytes == 0);

@@ -23,16 +23,16 @@ struct transcript {
 	uint8_t params[WH_CONTROL_BYTES_MAX]; /* and by the initiator, and its identifier */
 } __attribute__((packed));
 
-static size_t memory_bytes(const struct wh_session *s)
+uint64_t wh_session_sealing_bytes(enum wh_role role)
 {
 	return wh_seal_gcm.memory_bytes[0] + wh_seal_gcm.memory_bytes[1] +
-	       (s->role == WH_RECEIVER ? REPLAY_DATA / 8 : 0);
+	       (role == WH_RECEIVER ? REPLAY_DATA / 8 : 0);
 }
 
 int wh_sealing_alloc(struct wh_session *s, struct wh_bond *bond)
 {
 	WH_ASSERT(s->bond == NULL);
-	s->keys = wh_secret_alloc(memory_bytes(s));
+	s->keys = wh_secret_alloc(wh_session_sealing_bytes(s->role));
 	if (s->keys == NULL)
 		return -ENOMEM;
 	wh_bond_share(bond);
@@ -41,7 +41,8 @@ int wh_sealing_alloc(struct wh_session *s, struct wh_bond *bond)
 		wh_replay_init(&s->heard[type], &s->heard_bits[type], WH_REPLAY_SMALL);
 	if (s->role == WH_RECEIVER)
 		wh_replay_init(&s->heard[WH_PACKET_DATA],
-			(uint64_t *)(s->keys + memory_bytes(s) - REPLAY_DATA / 8), REPLAY_DATA);
+			(uint64_t *)(s->keys + wh_session_sealing_bytes(s->role) - REPLAY_DATA / 8),
+			REPLAY_DATA);
 	return 0;
 }
 
@@ -79,7 +80,7 @@ void wh_sealing_end(struct wh_session *s)
 		return;
 	wh_seal_end(&s->send_seal);
 	wh_seal_end(&s->receive_seal);
-	wh_secret_free(s->keys, memory_bytes(s));
+	wh_secret_free(s->keys, wh_session_sealing_bytes(s->role));
 	wh_bond_let_go(s->bond);
 	s->bond = NULL;
 }
