@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../rig/bonds.h"
 #include "../rig/end.h"
 #include "../rig/stream.h"
 #include "base/clock.h"
@@ -67,6 +68,8 @@ struct transfer {
 };
 
 struct hall {
+	enum wh_cipher cipher;       /* 0: nothing is sealed */
+	struct wh_rig_bonds bonds;   /* by role, too */
 	struct wh_rig_end end[2];    /* by enum wh_role of its sessions */
 	struct wh_slot_fifo pipe[2]; /* to that end */
 	struct wh_fifo accepted;     /* receiving thread -> user */
@@ -171,7 +174,7 @@ static void put(struct hall *hall, struct wh_prng *prng, int to, const struct wh
 
 static void *send_all(void *argument)
 {
-	static uint8_t room[BURST][WH_CONTROL_BYTES_MAX];
+	static uint8_t room[BURST][ROOM];
 	struct hall *hall = argument;
 	struct wh_out out[BURST];
 	struct wh_prng prng;
@@ -397,8 +400,11 @@ static bool run_users(struct hall *hall)
 	return false;
 }
 
-static void hall_open(struct hall *hall)
+static void hall_open(struct hall *hall, enum wh_cipher cipher)
 {
+	hall->cipher = cipher;
+	if (cipher != 0)
+		wh_rig_bonds_open(&hall->bonds, 1, cipher);
 	for (int role = 0; role < 2; role++) {
 		struct wh_rig_end *end = &hall->end[role];
 
@@ -411,6 +417,10 @@ static void hall_open(struct hall *hall)
 		wh_rig_session_config(&end->session, HZ, CHUNK_BYTES, CHUNKS, WINDOW_PKTS);
 		end->session.rate_bps = UINT64_C(1000000000);
 		end->session.initial_rtt_ns = 1000000;
+		if (cipher != 0) {
+			end->session.bond = hall->bonds.bond[role];
+			end->bonds = &hall->bonds.bonds[role];
+		}
 		wh_rig_end_open(end, (uint8_t)role, 64);
 
 		int rc = wh_slot_fifo_init(&hall->pipe[role], PIPE_PKTS, ROOM);
@@ -432,6 +442,8 @@ static void hall_close(struct hall *hall)
 		wh_fifo_free(&hall->gone[role]);
 	}
 	wh_fifo_free(&hall->accepted);
+	if (hall->cipher != 0)
+		wh_rig_bonds_close(&hall->bonds);
 	for (uint32_t i = 0; i < hall->opened; i++) {
 		wh_stream_source_close(&hall->transfer[i].source);
 		wh_stream_sink_close(&hall->transfer[i].sink);
@@ -488,17 +500,17 @@ static uint32_t judge(const struct hall *hall)
 	return bad;
 }
 
-int main(void)
+static bool run(enum wh_cipher cipher)
 {
 	struct hall *hall = calloc(1, sizeof(*hall));
 	pthread_t threads[2];
 	uint64_t start = now();
 
 	WH_ASSERT(hall != NULL);
-	hall_open(hall);
+	hall_open(hall, cipher);
 	if (pthread_create(&threads[0], NULL, receive_all, hall) != 0 ||
 		pthread_create(&threads[1], NULL, send_all, hall) != 0)
-		return EXIT_FAILURE;
+		return false;
 
 	bool all_over = run_users(hall);
 
@@ -508,11 +520,19 @@ int main(void)
 
 	uint32_t bad = judge(hall);
 
-	printf("%u sessions in %.2f s, %" PRIu64 " packets lost, %u bad%s\n", hall->opened,
+	printf("%s: %u sessions in %.2f s, %" PRIu64 " packets lost, %u bad%s\n",
+		cipher != 0 ? "sealed" : "unsealed", hall->opened,
 		(double)(now() - start) / (double)HZ, hall->losses, bad,
 		all_over ? "" : "; FAILED: not all have ended");
 	print_stuck(hall);
 	if (all_over)
 		hall_close(hall);
-	return all_over && bad == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return all_over && bad == 0;
+}
+
+int main(void)
+{
+	bool unsealed = run((enum wh_cipher)0);
+
+	return run(WH_CIPHER_AES_128_GCM) && unsealed ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -364,6 +364,8 @@ void wh_draw_world(uint64_t seed, struct wh_world_config *config)
 	config->limit_ns = time_limit_ns(config, rtt_ns);
 	if (config->repair.recovery != WH_RECOVERY_NAK)
 		config->limit_ns *= 3; /* up to twice as many repair packets as data */
+	if (one_in(&prng, 2))
+		config->cipher = one_in(&prng, 4) ? WH_CIPHER_AES_256_GCM : WH_CIPHER_AES_128_GCM;
 }
 
 void wh_draw_describe(const struct wh_world_config *config, char *text, size_t room)
@@ -375,7 +377,7 @@ void wh_draw_describe(const struct wh_world_config *config, char *text, size_t r
 	snprintf(text, room,
 		"%s, %s, one way %s, mtu %u, %s in %schunks of %u%s, buffers %u/%u, window %u, "
 		"loss %s%g/%g, reorder %g, duplicate %g, corrupt %g, outages %u/%u, event %d, "
-		"repair%s %s %u (%u+%u)",
+		"repair%s %s %u (%u+%u)%s",
 		config->profile->name,
 		wh_format_rate(rate, sizeof(rate), (double)config->forward.rate_bps),
 		wh_format_time(delay, sizeof(delay), config->forward.delay_ns), config->mtu_bytes,
@@ -389,5 +391,6 @@ void wh_draw_describe(const struct wh_world_config *config, char *text, size_t r
 		config->reverse.n_outages, config->event,
 		config->repair.recovery == WH_RECOVERY_FEC ? " alone" : "",
 		wh_fec_code_name(config->repair.code), config->repair.repair_pkts,
-		config->repair.fixed_k, config->repair.fixed_r);
+		config->repair.fixed_k, config->repair.fixed_r,
+		config->cipher != 0 ? ", sealed" : "");
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../rig/bonds.h"
 #include "../rig/end.h"
 #include "base/clock.h"
 #include "fec/fec.h"
@@ -31,6 +32,7 @@ struct wh_world {
 	struct wh_world_config config;
 	uint64_t now_tsc;
 	struct wh_rig_end sender_end;
+	struct wh_rig_bonds bonds; /* with a cipher */
 	struct wh_rig_end receiver_end;
 	struct wh_session *sender;
 	struct wh_session *receiver;
@@ -45,7 +47,7 @@ struct wh_world {
 	struct direction reverse;
 	struct parcel *spare;
 	struct wh_out out[OUT_BURST];
-	uint8_t room[OUT_BURST][WH_CONTROL_BYTES_MAX];
+	uint8_t room[OUT_BURST][WH_HEAD_BYTES + WH_PAYLOAD_BYTES_MAX];
 	uint64_t writer_due_tsc;
 	bool sink_told;
 	uint64_t receiver_gone_ns;
@@ -96,6 +98,14 @@ static void configure(const struct wh_world *w, struct wh_rig_end *end, uint32_t
 	config->chunk_memory =
 		aligned_alloc(WH_CHUNK_ALIGN, chunks * wh_session_chunk_stride(config));
 	WH_ASSERT(config->chunk_memory != NULL);
+}
+
+static void bind(struct wh_world *w)
+{
+	wh_rig_bonds_open(&w->bonds, w->config.seed, w->config.cipher);
+	w->sender_end.session.bond = w->bonds.bond[0];
+	w->sender_end.bonds = &w->bonds.bonds[0];
+	w->receiver_end.bonds = &w->bonds.bonds[1];
 }
 
 static uint64_t opened_bytes(const struct wh_world_config *config)
@@ -179,6 +189,8 @@ struct wh_world *wh_world_create(const struct wh_world_config *config)
 	w->sender_end.gone = w->receiver_end.gone = session_gone;
 	w->sender_end.context = w->receiver_end.context = w;
 	w->receiver_end.accepted = session_accepted;
+	if (config->cipher != 0)
+		bind(w);
 	wh_rig_end_open(&w->sender_end, 1, WH_ENDPOINT_PLACES_MIN);
 	wh_rig_end_open(&w->receiver_end, 2, WH_ENDPOINT_PLACES_MIN);
 	w->sender = wh_rig_end_connect(
@@ -212,6 +224,8 @@ void wh_world_destroy(struct wh_world *w)
 	wh_session_destroy(w->receiver);
 	wh_rig_end_close(&w->sender_end);
 	wh_rig_end_close(&w->receiver_end);
+	if (w->config.cipher != 0)
+		wh_rig_bonds_close(&w->bonds);
 	wh_fec_destroy(w->fec);
 	while (w->spare != NULL) {
 		struct parcel *parcel = w->spare;

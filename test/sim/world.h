@@ -13,6 +13,7 @@
 
 #include "../rig/stream.h"
 #include "fibre/fibre.h"
+#include "seal/bond.h"
 #include "session/session.h"
 
 /* What is to happen besides the transfer. */
@@ -32,6 +33,7 @@ enum wh_world_event {
 struct wh_world_config {
 	uint64_t hz;
 	uint64_t seed;
+	enum wh_cipher cipher; /* 0: packets have checksums alone */
 	const struct wh_profile *profile;
 	struct wh_profile_options options;
 	uint64_t send_rate_bps; /* of `fixed`, and upper bound of others; 0: none */
