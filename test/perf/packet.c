@@ -16,17 +16,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <intel-ipsec-mb.h>
 #include <rte_eal.h>
 
 #include "chunks.h"
 #include "pair.h"
+#include "seal/gcm.h"
+#include "seal/seal.h"
 
 #define CHUNKS       16
 #define CHUNK_BYTES  (UINT32_C(64) << 10) /* twice what a state is for, in all */
 #define WINDOW_PKTS  1024
 #define RING_PKTS    1023 /* more than chunks hold packets: never full */
 #define MBUFS        2047
-#define MEMORY_MIB   96
+#define MEMORY_MIB   112
 #define SLICE_PKTS   5000
 #define SLICES       60
 #define ATTACH_BYTES 4096 /* as hosts do: app/wavehaul/host.c */
@@ -104,11 +107,15 @@ static void keep_least(double *least, double value)
 		*least = value;
 }
 
+static const char *side_name(enum side side)
+{
+	return side == SENDER ? "sender" : "receiver";
+}
+
 static void print_side(const struct bench *bench, enum side side, double sum,
 	const double by_process[WH_METER_PROCESSES])
 {
-	printf("%5u %-8s %6.0f  ", bench->pair.config.packet_bytes,
-		side == SENDER ? "sender" : "receiver", sum);
+	printf("%5u %-8s %6.0f  ", bench->pair.config.packet_bytes, side_name(side), sum);
 	for (uint32_t i = 0; i < WH_METER_PROCESSES; i++)
 		if (by_process[i] >= 0.5)
 			printf(" %s %.0f", wh_meter_process_name((enum wh_meter_process)i),
@@ -116,9 +123,8 @@ static void print_side(const struct bench *bench, enum side side, double sum,
 	printf("\n");
 }
 
-static void measure(struct bench *bench)
+static void measure(struct bench *bench, double sum[SIDES])
 {
-	double sum[SIDES] = {0};
 	double by_process[SIDES][WH_METER_PROCESSES] = {0};
 
 	for (uint32_t slice = 0; slice < SLICES; slice++) {
@@ -154,10 +160,12 @@ static void make_rings(struct pair *pair)
 	}
 }
 
-static void open_all(struct bench *bench, uint16_t mtu, const struct wh_profile *profile)
+static void open_all(
+	struct bench *bench, uint16_t mtu, const struct wh_profile *profile, enum wh_cipher cipher)
 {
 	struct pair *pair = &bench->pair;
 
+	pair->cipher = cipher;
 	pair->config = pair_config(mtu, 0);
 	wh_session_config_profile(&pair->config, profile);
 	pair->config.chunk_bytes = CHUNK_BYTES;
@@ -209,28 +217,136 @@ static void start_eal(void)
 		rte_exit(EXIT_FAILURE, "the EAL does not start\n");
 }
 
+static void run(
+	uint16_t mtu, const struct wh_profile *profile, enum wh_cipher cipher, double sum[SIDES])
+{
+	struct bench *bench = calloc(1, sizeof(*bench));
+
+	if (bench == NULL)
+		rte_exit(EXIT_FAILURE, "no memory\n");
+	sum[SENDER] = 0;
+	sum[RECEIVER] = 0;
+	open_all(bench, mtu, profile, cipher);
+	measure(bench, sum);
+	close_all(bench);
+	free(bench);
+}
+
+/* A chunk's payload to a packet, or back, as sessions close and open it: on the same bytes. */
+struct bare {
+	uint8_t chunks[CHUNKS * CHUNK_BYTES];
+	uint8_t packet[64][WH_HEAD_BYTES + WH_PAYLOAD_BYTES_MAX];
+	IMB_MGR *manager;
+	_Alignas(64) struct gcm_key_data key;
+	struct gcm_context_data context;
+};
+
+static void gcm(struct bare *bare, enum side side, uint8_t *chunk, uint8_t *packet, uint32_t bytes)
+{
+	static const uint8_t nonce[12];
+	uint8_t tag[WH_TAG_BYTES];
+	uint8_t *body = packet + WH_HEAD_BYTES;
+
+	if (side == SENDER)
+		IMB_AES128_GCM_ENC(bare->manager, &bare->key, &bare->context, body, chunk, bytes,
+			nonce, packet, WH_TAG_OFFSET, packet + WH_TAG_OFFSET, sizeof(tag));
+	else
+		IMB_AES128_GCM_DEC(bare->manager, &bare->key, &bare->context, chunk, body, bytes,
+			nonce, packet, WH_TAG_OFFSET, tag, sizeof(tag));
+}
+
+static void checksum(enum side side, uint8_t *chunk, uint8_t *packet, uint32_t bytes)
+{
+	static const struct wh_seal seal = {.ops = &wh_seal_checksum, .keys = 1};
+	uint8_t *body = packet + WH_HEAD_BYTES;
+
+	if (side == SENDER)
+		wh_seal_close(&seal, packet, chunk, bytes, bytes < ATTACH_BYTES ? body : NULL);
+	else
+		wh_seal_open(&seal, packet, WH_HEAD_BYTES + bytes, chunk);
+}
+
+/* Cycles of a call. */
+static double bare_cycles(struct bare *bare, bool sealed, enum side side, uint32_t bytes)
+{
+	uint32_t chunk_pkts = CHUNK_BYTES / bytes;
+	double least = 0;
+
+	for (uint32_t slice = 0; slice < SLICES; slice++) {
+		uint64_t begin_tsc = rte_rdtsc();
+
+		for (uint32_t i = 0; i < SLICE_PKTS; i++) {
+			uint8_t *chunk = bare->chunks + i / chunk_pkts % CHUNKS * CHUNK_BYTES +
+					 i % chunk_pkts * bytes;
+			uint8_t *packet = bare->packet[i % RTE_DIM(bare->packet)];
+
+			if (sealed)
+				gcm(bare, side, chunk, packet, bytes);
+			else
+				checksum(side, chunk, packet, bytes);
+		}
+		keep_least(&least, (double)(rte_rdtsc() - begin_tsc) / SLICE_PKTS);
+	}
+	return least;
+}
+
+/*
+ * What sealing costs beside what it must: a packet without its checksum, and the library's call for
+ * its bytes.
+ */
+static void compare(struct bare *bare, uint16_t mtu, const double plain[SIDES],
+	const double sealed[SIDES], uint32_t bytes)
+{
+	for (enum side side = 0; side < SIDES; side++) {
+		double sum = bare_cycles(bare, false, side, bytes);
+		double call = bare_cycles(bare, true, side, bytes);
+		double least = plain[side] - sum + call;
+
+		printf("%5u %-8s %6.0f = %.2f of %.0f (%.0f, less %.0f, and %.0f)\n", mtu,
+			side_name(side), sealed[side], sealed[side] / least, least, plain[side],
+			sum, call);
+	}
+}
+
+static struct bare *open_bare(void)
+{
+	static const uint8_t key[16] = {1};
+	IMB_ARCH arch;
+	struct bare *bare = rte_zmalloc("bare", sizeof(*bare), WH_CHUNK_ALIGN);
+
+	if (bare == NULL || (bare->manager = alloc_mb_mgr(0)) == NULL)
+		rte_exit(EXIT_FAILURE, "no memory\n");
+	init_mb_mgr_auto(bare->manager, &arch);
+	IMB_AES128_GCM_PRE(bare->manager, key, &bare->key);
+	return bare;
+}
+
 int main(void)
 {
 	static const uint16_t mtus[] = {1500, 9000};
 	struct wh_profile delivery = *wh_profile_find("fixed");
+	double plain[RTE_DIM(mtus)][SIDES], sealed[RTE_DIM(mtus)][SIDES], other[SIDES];
 
 	delivery.feedback.delivery = true;
 	delivery.feedback.no_ack2 = true;
 	delivery.feedback.resend = WH_RESEND_LATE;
 	start_eal();
 	printf("%5s %-8s %6s   by process, in cycles per packet\n", "MTU", "side", "sum");
-	for (size_t i = 0; i < 2 * RTE_DIM(mtus); i++) {
-		struct bench *bench = calloc(1, sizeof(*bench));
+	for (size_t i = 0; i < RTE_DIM(mtus); i++)
+		run(mtus[i], wh_profile_find("fixed"), (enum wh_cipher)0, plain[i]);
+	printf("with feedback.delivery\n");
+	for (size_t i = 0; i < RTE_DIM(mtus); i++)
+		run(mtus[i], &delivery, (enum wh_cipher)0, other);
+	printf("sealed, %s\n", wh_gcm_unit()->name);
+	for (size_t i = 0; i < RTE_DIM(mtus); i++)
+		run(mtus[i], wh_profile_find("fixed"), WH_CIPHER_AES_128_GCM, sealed[i]);
 
-		if (bench == NULL)
-			return EXIT_FAILURE;
-		if (i == RTE_DIM(mtus))
-			printf("with feedback.delivery\n");
-		open_all(bench, mtus[i % RTE_DIM(mtus)],
-			i < RTE_DIM(mtus) ? wh_profile_find("fixed") : &delivery);
-		measure(bench);
-		close_all(bench);
-		free(bench);
-	}
+	struct bare *bare = open_bare();
+
+	printf("of a packet without its checksum and with a bare call of the library\n");
+	for (size_t i = 0; i < RTE_DIM(mtus); i++)
+		compare(bare, mtus[i], plain[i], sealed[i], pair_config(mtus[i], 0).payload_bytes);
+	free_mb_mgr(bare->manager);
+	rte_free(bare);
 	return rte_eal_cleanup() == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

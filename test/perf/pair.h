@@ -14,6 +14,7 @@
 #include <rte_malloc.h>
 #include <rte_ring.h>
 
+#include "../rig/bonds.h"
 #include "../rig/end.h"
 #include "base/assert.h"
 #include "base/clock.h"
@@ -33,12 +34,14 @@ struct pair {
 	/* The caller's to fill in, and rings and pools to free. */
 	struct wh_session_config config; /* of both ends, but for the chunks' memory */
 	uint32_t attach_bytes;           /* of the stations */
+	enum wh_cipher cipher;           /* 0: nothing is sealed */
 	struct rte_mempool *pool[SIDES];
 	struct rte_ring *in[SIDES]; /* frames to a side, and from it */
 	struct rte_ring *out[SIDES];
 	struct wh_meter *rx_meter[SIDES]; /* NULL: not metered */
 	struct wh_meter *tx_meter[SIDES];
 
+	struct wh_rig_bonds bonds; /* with a cipher */
 	struct wh_port *port[SIDES];
 	uint8_t *chunks[SIDES];
 	struct wh_station station[SIDES];
@@ -171,6 +174,7 @@ static inline void pair_open_station(struct pair *pair, enum side side)
 				.places = WH_ENDPOINT_PLACES_MIN,
 				.rx_meter = pair->rx_meter[side],
 				.tx_meter = pair->tx_meter[side],
+				.bonds = pair->cipher != 0 ? &pair->bonds.bonds[side] : NULL,
 			},
 		.read_tsc = pair_read_tsc,
 	};
@@ -191,6 +195,8 @@ static inline void pair_open(struct pair *pair, const char *name)
 {
 	size_t bytes = (size_t)pair->config.chunks * pair->config.chunk_bytes;
 
+	if (pair->cipher != 0)
+		wh_rig_bonds_open(&pair->bonds, 1, pair->cipher);
 	for (enum side side = 0; side < SIDES; side++) {
 		pair->chunks[side] = rte_zmalloc("chunks", bytes, WH_CHUNK_ALIGN);
 		if (pair->chunks[side] == NULL)
@@ -201,6 +207,8 @@ static inline void pair_open(struct pair *pair, const char *name)
 
 	struct wh_session_config config = pair_config_of(pair, SENDER);
 	struct wh_address to = pair_address(RECEIVER);
+
+	config.bond = pair->bonds.bond[SENDER];
 
 	pair->session[SENDER] = wh_session_open(&config, &to, name, WH_OBJECT_BYTES_UNKNOWN);
 	if (pair->session[SENDER] == NULL ||
@@ -219,6 +227,8 @@ static inline void pair_close(struct pair *pair)
 		(void)rte_vdev_uninit(devices[side]);
 		rte_free(pair->chunks[side]);
 	}
+	if (pair->cipher != 0)
+		wh_rig_bonds_close(&pair->bonds);
 }
 
 #endif
