@@ -185,7 +185,7 @@ static enum wh_wire_reason input_bound(struct wh_endpoint *endpoint, uint64_t no
 
 	if (bond == NULL) {
 		endpoint->stats.unbound_pkts++;
-		if (packet->type == WH_PACKET_OPEN)
+		if (packet->type == WH_PACKET_OPEN && endpoint->config.welcome != NULL)
 			hint(endpoint, now_tsc, bytes, from);
 		return WH_WIRE_OK;
 	}
