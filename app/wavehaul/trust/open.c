@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "trust/trust.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/exit.h"
+#include "trust/own.h"
+
+int wh_trust_open(struct wh_trust *trust, const char *identity, const char *peers, const char *host)
+{
+	struct wh_trust_place place;
+
+	memset(trust, 0, sizeof(*trust));
+	if (!wh_trust_place_find(&place, identity, peers))
+		return WH_EXIT_USAGE;
+
+	int status = wh_own_identity(&trust->identity, place.identity);
+
+	if (status != -1)
+		return status;
+	status = wh_store_open(&trust->store, &place, trust->identity.id);
+	if (status != -1) {
+		wh_identity_free(&trust->identity);
+		return status;
+	}
+	if (wh_peer_name_is_good(host) && wh_peer_list_named(&trust->store.list, host) != NULL)
+		strcpy(trust->store.expected, host);
+	trust->store.may_ask =
+		host[0] != '\0' && isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1;
+	return -1;
+}
+
+void wh_trust_close(struct wh_trust *trust)
+{
+	wh_store_close(&trust->store);
+	wh_identity_free(&trust->identity);
+}

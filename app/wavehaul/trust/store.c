@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "trust/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "cli/address_text.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "trust/fingerprint.h"
+
+/* Lines about those who are refused, not closer together than this. */
+#define LINE_EVERY_NS INT64_C(200000000)
+
+/* What was withdrawn, or nobody has asked for in so long, may make room for others. */
+#define FORGET_S 3600
+
+#define REASON_BYTES 640
+
+static int64_t clock_ns(clockid_t which)
+{
+	struct timespec now;
+
+	clock_gettime(which, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+static int64_t now_s(void)
+{
+	return clock_ns(CLOCK_MONOTONIC) / 1000000000;
+}
+
+static uint64_t mix(uint64_t stamp, const void *bytes, size_t count)
+{
+	const uint8_t *byte = bytes;
+
+	for (size_t i = 0; i < count; i++)
+		stamp = (stamp ^ byte[i]) * UINT64_C(0x100000001b3);
+	return stamp;
+}
+
+/* Of names, sizes and times: another one when anything was changed. Order does not count. */
+static uint64_t stamp_of(const char *folder)
+{
+	DIR *entries = opendir(folder);
+	const struct dirent *entry;
+	uint64_t sum = entries != NULL;
+
+	while (entries != NULL && (entry = readdir(entries)) != NULL) {
+		struct stat facts;
+		uint64_t one = UINT64_C(0xcbf29ce484222325);
+
+		if (fstatat(dirfd(entries), entry->d_name, &facts, 0) != 0 ||
+			!S_ISREG(facts.st_mode))
+			continue;
+		one = mix(one, entry->d_name, strlen(entry->d_name));
+		one = mix(one, &facts.st_size, sizeof(facts.st_size));
+		one = mix(one, &facts.st_mtim, sizeof(facts.st_mtim));
+		one = mix(one, &facts.st_ctim, sizeof(facts.st_ctim));
+		one = mix(one, &facts.st_ino, sizeof(facts.st_ino));
+		sum += one;
+	}
+	if (entries != NULL)
+		closedir(entries);
+	return sum;
+}
+
+static uint64_t stamp_now(const struct wh_store *store)
+{
+	uint64_t peers = stamp_of(store->place.peers);
+	uint64_t authorities = stamp_of(store->place.authorities);
+
+	return peers ^ (authorities << 1 | authorities >> 63);
+}
+
+static struct wh_authority *read_authorities(const struct wh_store *store)
+{
+	struct wh_authority *authority;
+	char path[PATH_MAX];
+	int rc = wh_authority_open(&authority, store->place.authorities, path, sizeof(path));
+
+	if (rc != 0)
+		wh_complain("the authorities of %s count for nothing: %s: %s",
+			store->place.authorities, path,
+			rc == -EBADMSG ? "it is no PEM of certificates or lists" : strerror(-rc));
+	return authority;
+}
+
+/* The peer that an authority vouches for; NULL: none of those that are listed. Under the lock. */
+static const struct wh_peer_file *vouched(
+	const struct wh_store *store, X509 *certificate, STACK_OF(X509) * chain)
+{
+	char subject[WH_PEER_SUBJECT_BYTES];
+	const char *why;
+
+	if (store->authority == NULL || certificate == NULL ||
+		!wh_authority_vouches(store->authority, certificate, chain,
+			clock_ns(CLOCK_REALTIME) / 1000000000, subject, sizeof(subject), &why))
+		return NULL;
+	for (uint32_t i = 0; i < store->list.peers; i++)
+		if (!store->list.peer[i].has_key &&
+			wh_subject_is(subject, store->list.peer[i].subject))
+			return &store->list.peer[i];
+	return NULL;
+}
+
+/* Whether what was answered would be answered again: the peer and all it may do. */
+static bool still_stands(const struct wh_store *store, const struct wh_answer *answer)
+{
+	const struct wh_peer_file *peer =
+		answer->certificate != NULL ? vouched(store, answer->certificate, answer->chain)
+					    : wh_peer_list_with(&store->list, answer->id);
+
+	return peer != NULL && strcmp(peer->name, answer->peer.name) == 0 &&
+	       memcmp(&peer->rights, &answer->peer.rights, sizeof(peer->rights)) == 0;
+}
+
+static void review(struct wh_store *store)
+{
+	bool changed = false;
+
+	for (uint32_t i = 0; i < WH_ANSWERS_MAX; i++) {
+		struct wh_answer *answer = &store->answer[i];
+
+		if (answer->number <= WH_RIGHTS_OWN || answer->withdrawn ||
+			still_stands(store, answer))
+			continue;
+		answer->withdrawn = true;
+		changed = true;
+	}
+	if (changed)
+		atomic_fetch_add(&store->changes, 1);
+}
+
+void wh_store_reload(struct wh_store *store)
+{
+	struct wh_peer_list list;
+	struct wh_authority *authority = read_authorities(store);
+
+	store->stamp = stamp_now(store);
+	(void)wh_peer_list_read(&list, store->place.peers);
+	wh_spin_lock(&store->lock);
+
+	struct wh_peer_list list_before = store->list;
+	struct wh_authority *authority_before = store->authority;
+
+	store->list = list;
+	store->authority = authority;
+	review(store);
+	wh_spin_unlock(&store->lock);
+	wh_peer_list_free(&list_before);
+	wh_authority_let_go(authority_before);
+}
+
+int wh_store_open(struct wh_store *store, const struct wh_trust_place *place,
+	const uint8_t own[WH_IDENTITY_BYTES])
+{
+	memset(store, 0, sizeof(*store));
+	store->place = *place;
+	memcpy(store->own_id, own, sizeof(store->own_id));
+	wh_spin_init(&store->lock);
+	store->next_number = WH_RIGHTS_OWN + 1;
+	store->answer = calloc(WH_ANSWERS_MAX, sizeof(store->answer[0]));
+	if (store->answer == NULL) {
+		wh_complain("no memory for those who are trusted");
+		return WH_EXIT_OTHER;
+	}
+	wh_store_reload(store);
+	store->looked_s = now_s();
+	return -1;
+}
+
+static void forget(struct wh_answer *answer)
+{
+	X509_free(answer->certificate);
+	sk_X509_pop_free(answer->chain, X509_free);
+	memset(answer, 0, sizeof(*answer));
+}
+
+void wh_store_close(struct wh_store *store)
+{
+	for (uint32_t i = 0; store->answer != NULL && i < WH_ANSWERS_MAX; i++)
+		forget(&store->answer[i]);
+	free(store->answer);
+	wh_peer_list_free(&store->list);
+	wh_authority_let_go(store->authority);
+	memset(store, 0, sizeof(*store));
+}
+
+/* A line more in the file of a peer that was met where nobody knew it to be. */
+static void bind_address(struct wh_store *store)
+{
+	char text[WH_ADDRESS_TEXT_BYTES];
+	char line[WH_ADDRESS_TEXT_BYTES + 32];
+	char path[PATH_MAX];
+	int fd;
+
+	wh_spin_lock(&store->lock);
+
+	struct wh_address address = store->bind;
+	char name[WH_PEER_NAME_BYTES];
+
+	strcpy(name, store->bind_name);
+	store->bind.family = 0;
+	wh_spin_unlock(&store->lock);
+	if (address.family == 0 || !wh_peer_file_path(store->place.peers, name, path))
+		return;
+	wh_address_text(&address, text);
+
+	int bytes = snprintf(line, sizeof(line), "\n[peer]\naddress = %s\n", text);
+
+	fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (write(fd, line, (size_t)bytes) == bytes)
+		wh_say("%s is known at %s from now on", name, text);
+	close(fd);
+	wh_store_reload(store);
+}
+
+void wh_store_look(struct wh_store *store)
+{
+	int64_t second = now_s();
+
+	wh_store_ask(store);
+	if (second == store->looked_s)
+		return;
+	store->looked_s = second;
+	bind_address(store);
+	if (stamp_now(store) != store->stamp) {
+		wh_store_reload(store);
+		return;
+	}
+	/* Certificates end, and so do lists of what was revoked. */
+	if (store->authority != NULL) {
+		wh_spin_lock(&store->lock);
+		review(store);
+		wh_spin_unlock(&store->lock);
+	}
+}
+
+/* A place for an answer; NULL: all are in use. */
+static struct wh_answer *find_place(struct wh_store *store)
+{
+	for (uint32_t i = 0; i < WH_ANSWERS_MAX; i++)
+		if (store->answer[i].number == 0)
+			return &store->answer[i];
+	for (uint32_t i = 0; i < WH_ANSWERS_MAX; i++) {
+		struct wh_answer *answer = &store->answer[i];
+
+		if (answer->used_s + FORGET_S < now_s()) {
+			forget(answer);
+			return answer;
+		}
+	}
+	return NULL;
+}
+
+static STACK_OF(X509) * share_chain(STACK_OF(X509) * chain)
+{
+	return chain == NULL ? NULL : X509_chain_up_ref(chain);
+}
+
+/* 0: there are too many already. */
+static uint64_t remember(
+	struct wh_store *store, const struct wh_stranger *stranger, const struct wh_peer_file *peer)
+{
+	for (uint32_t i = 0; i < WH_ANSWERS_MAX; i++) {
+		struct wh_answer *answer = &store->answer[i];
+
+		if (answer->number != 0 && !answer->withdrawn &&
+			memcmp(answer->id, stranger->id, WH_IDENTITY_BYTES) == 0) {
+			answer->used_s = now_s();
+			return answer->number;
+		}
+	}
+
+	struct wh_answer *answer = find_place(store);
+
+	if (answer == NULL)
+		return 0;
+	answer->number = store->next_number++;
+	answer->used_s = now_s();
+	answer->peer = *peer;
+	memcpy(answer->id, stranger->id, WH_IDENTITY_BYTES);
+	if (!peer->has_key) {
+		X509_up_ref(stranger->certificate);
+		answer->certificate = stranger->certificate;
+		answer->chain = share_chain(stranger->chain);
+	}
+	return answer->number;
+}
+
+const char *wh_store_command(const uint8_t id[WH_IDENTITY_BYTES], const struct wh_address *address,
+	bool at, char text[WH_REFUSAL_BYTES])
+{
+	char key[WH_ID_TEXT_BYTES];
+	char where[WH_ADDRESS_TEXT_BYTES];
+	char name[WH_ADDRESS_TEXT_BYTES];
+
+	wh_address_text(address, where);
+	strcpy(name, where);
+	for (char *c = name; *c != '\0'; c++)
+		if (*c == ':')
+			*c = '-';
+	snprintf(text, WH_REFUSAL_BYTES, "wavehaul trust add peer-%s %s%s%s", name,
+		wh_id_text(id, key), at ? " address=" : "", at ? where : "");
+	return text;
+}
+
+/* A server: for the client's verb. A client: a line here, as long as there are not too many. */
+static enum wh_belief refuse(
+	struct wh_store *store, const struct wh_stranger *stranger, const char *what, bool advise)
+{
+	char command[WH_REFUSAL_BYTES];
+	char where[WH_ADDRESS_TEXT_BYTES];
+	char shown[WH_FINGERPRINT_BYTES];
+	int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	if (advise)
+		wh_store_command(stranger->id, &stranger->address, stranger->we_asked, command);
+	wh_address_text(&stranger->address, where);
+	wh_fingerprint_text(stranger->id, shown);
+	if (stranger->we_asked)
+		snprintf(store->refusal, sizeof(store->refusal),
+			"%.64s shows the key %s: %.500s%s%.300s", where, shown, what,
+			advise ? "; if it is the right one: " : "", advise ? command : "");
+	else if (now_ns - store->told_ns >= LINE_EVERY_NS || store->told_ns == 0) {
+		store->told_ns = now_ns;
+		wh_say("%s: refused the key %s: %s%s%s", where, shown, what,
+			advise ? "; to let it in: " : "", advise ? command : "");
+	}
+	return WH_DISBELIEVED;
+}
+
+/* A server that is known by another key, or as somebody else: of a person it is to be seen. */
+static bool is_another(struct wh_store *store, const struct wh_stranger *stranger,
+	const struct wh_peer_file *peer, char what[REASON_BYTES])
+{
+	const struct wh_peer_file *meant = wh_peer_list_named(&store->list, store->expected);
+	char shown[WH_FINGERPRINT_BYTES];
+
+	if (meant == NULL)
+		meant = wh_peer_list_at(&store->list, &stranger->address);
+	if (meant == NULL || meant == peer ||
+		(store->expected[0] == '\0' && peer != NULL &&
+			wh_peer_file_has_address(peer, &stranger->address)))
+		return false;
+	snprintf(what, REASON_BYTES,
+		"ANOTHER KEY than that of %s, which is %s. Either it was installed anew, and "
+		"`wavehaul trust remove %s` comes before trusting it again, or SOMEBODY WANTS TO "
+		"BE TAKEN FOR IT",
+		meant->name,
+		meant->has_key ? wh_fingerprint_text(meant->id, shown) : meant->subject,
+		meant->name);
+	return true;
+}
+
+/* The person at the terminal is asked, once. */
+static enum wh_belief ask(struct wh_store *store, const struct wh_stranger *stranger)
+{
+	struct wh_question *question = &store->question;
+	bool same = memcmp(question->id, stranger->id, WH_IDENTITY_BYTES) == 0;
+
+	if (!store->may_ask || (question->state == WH_ASKING_NO && same))
+		return refuse(store, stranger, "nobody here knows it", true);
+	if (question->state == WH_ASKING_NONE) {
+		question->state = WH_ASKING_WANTED;
+		question->address = stranger->address;
+		memcpy(question->id, stranger->id, WH_IDENTITY_BYTES);
+	}
+	return WH_BELIEF_PENDING;
+}
+
+static bool comes_from(const struct wh_rights *rights, const struct wh_address *address)
+{
+	for (uint32_t i = 0; i < rights->subnets; i++)
+		if (wh_subnet_has(&rights->from[i], address))
+			return true;
+	return rights->subnets == 0;
+}
+
+/* Under the lock. */
+static enum wh_belief judge(
+	struct wh_store *store, const struct wh_stranger *stranger, uint64_t *rights)
+{
+	bool own = memcmp(stranger->id, store->own_id, WH_IDENTITY_BYTES) == 0;
+	const struct wh_peer_file *peer = wh_peer_list_with(&store->list, stranger->id);
+	char what[REASON_BYTES];
+
+	if (peer == NULL && !own)
+		peer = vouched(store, stranger->certificate, stranger->chain);
+	if (stranger->we_asked && !own && is_another(store, stranger, peer, what))
+		return refuse(store, stranger, what, false);
+	if (own) {
+		*rights = WH_RIGHTS_OWN;
+		return WH_BELIEVED;
+	}
+	if (peer == NULL)
+		return stranger->we_asked ? ask(store, stranger)
+					  : refuse(store, stranger, "nobody here knows it", true);
+	if (!stranger->we_asked && !comes_from(&peer->rights, &stranger->address)) {
+		snprintf(what, sizeof(what), "%s may not come from there", peer->name);
+		return refuse(store, stranger, what, false);
+	}
+	if (stranger->we_asked && !wh_peer_file_has_address(peer, &stranger->address) &&
+		peer->addresses < WH_PEER_ADDRESSES_MAX) {
+		store->bind = stranger->address;
+		strcpy(store->bind_name, peer->name);
+	}
+	*rights = remember(store, stranger, peer);
+	return *rights != 0 ? WH_BELIEVED
+			    : refuse(store, stranger, "too many peers are here already", false);
+}
+
+static enum wh_belief believe(void *context, const struct wh_stranger *stranger, uint64_t *rights)
+{
+	struct wh_store *store = context;
+
+	wh_spin_lock(&store->lock);
+
+	enum wh_belief belief = judge(store, stranger, rights);
+
+	wh_spin_unlock(&store->lock);
+	return belief;
+}
+
+/* Under the lock; NULL: withdrawn. */
+static struct wh_answer *find_answer(struct wh_store *store, uint64_t number)
+{
+	for (uint32_t i = 0; i < WH_ANSWERS_MAX; i++)
+		if (store->answer[i].number == number && number != 0)
+			return store->answer[i].withdrawn ? NULL : &store->answer[i];
+	return NULL;
+}
+
+static bool holds(void *context, uint64_t number)
+{
+	struct wh_store *store = context;
+
+	if (number == WH_RIGHTS_OWN)
+		return true;
+	wh_spin_lock(&store->lock);
+
+	struct wh_answer *answer = find_answer(store, number);
+
+	if (answer != NULL)
+		answer->used_s = now_s();
+	wh_spin_unlock(&store->lock);
+	return answer != NULL;
+}
+
+struct wh_believer wh_store_believer(struct wh_store *store)
+{
+	return (struct wh_believer){.believe = believe, .holds = holds, .context = store};
+}
+
+bool wh_store_rights(struct wh_store *store, uint64_t number, struct wh_rights *rights,
+	char name[WH_PEER_NAME_BYTES])
+{
+	name[0] = '\0';
+	wh_rights_init(rights);
+	if (number == WH_RIGHTS_OWN)
+		return true;
+	wh_spin_lock(&store->lock);
+
+	const struct wh_answer *answer = find_answer(store, number);
+
+	if (answer != NULL) {
+		*rights = answer->peer.rights;
+		strcpy(name, answer->peer.name);
+	}
+	wh_spin_unlock(&store->lock);
+	return answer != NULL;
+}
+
+void wh_store_refusal(struct wh_store *store, char text[WH_REFUSAL_BYTES])
+{
+	wh_spin_lock(&store->lock);
+	strcpy(text, store->refusal);
+	wh_spin_unlock(&store->lock);
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "trust/authority.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
+
+#include "base/assert.h"
+
+#define CHAIN_MAX 10
+
+/* 112 bits: no SHA-1, no RSA below 2048. */
+#define AUTH_LEVEL 2
+
+struct wh_authority {
+	X509_STORE *store;
+	_Atomic uint32_t holders;
+	uint32_t certificates;
+};
+
+static bool is_taken(const char *name)
+{
+	static const char *const ends[] = {".pem", ".crt", ".crl", ".0", ".r0"};
+	size_t chars = strlen(name);
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (chars > strlen(ends[i]) && name[0] != '.' &&
+			strcmp(name + chars - strlen(ends[i]), ends[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool add(struct wh_authority *authority, const X509_INFO *found)
+{
+	if (found->x509 != NULL && X509_STORE_add_cert(authority->store, found->x509) == 1)
+		authority->certificates++;
+	else if (found->x509 != NULL)
+		return false;
+	return found->crl == NULL || X509_STORE_add_crl(authority->store, found->crl) == 1;
+}
+
+static int read_file(struct wh_authority *authority, const char *path)
+{
+	BIO *file = BIO_new_file(path, "r");
+	STACK_OF(X509_INFO) *found = NULL;
+	int rc = file == NULL ? -ENOENT : -EBADMSG;
+
+	if (file != NULL)
+		found = PEM_X509_INFO_read_bio(file, NULL, NULL, NULL);
+	if (found != NULL && sk_X509_INFO_num(found) > 0)
+		rc = 0;
+	for (int i = 0; rc == 0 && i < sk_X509_INFO_num(found); i++)
+		if (!add(authority, sk_X509_INFO_value(found, i)))
+			rc = -EBADMSG;
+	sk_X509_INFO_pop_free(found, X509_INFO_free);
+	BIO_free(file);
+	ERR_clear_error();
+	return rc;
+}
+
+/* A list is asked for of every certificate; where an authority has none, none counts. */
+static int see_error(int good, X509_STORE_CTX *context)
+{
+	return good == 1 || X509_STORE_CTX_get_error(context) == X509_V_ERR_UNABLE_TO_GET_CRL;
+}
+
+static struct wh_authority *make(void)
+{
+	struct wh_authority *authority = calloc(1, sizeof(*authority));
+
+	if (authority == NULL)
+		return NULL;
+	authority->store = X509_STORE_new();
+	atomic_store(&authority->holders, 1);
+	if (authority->store != NULL)
+		return authority;
+	free(authority);
+	return NULL;
+}
+
+static int read_folder(struct wh_authority *authority, DIR *entries, const char *folder, char *path,
+	size_t path_room)
+{
+	const struct dirent *entry;
+	int rc = 0;
+
+	while (rc == 0 && (entry = readdir(entries)) != NULL) {
+		if (!is_taken(entry->d_name))
+			continue;
+		if (snprintf(path, path_room, "%s/%s", folder, entry->d_name) >= (int)path_room)
+			rc = -ENAMETOOLONG;
+		else
+			rc = read_file(authority, path);
+	}
+	return rc;
+}
+
+int wh_authority_open(
+	struct wh_authority **authority, const char *folder, char *path, size_t path_room)
+{
+	DIR *entries = opendir(folder);
+	struct wh_authority *made;
+	int rc;
+
+	*authority = NULL;
+	snprintf(path, path_room, "%s", folder);
+	if (entries == NULL)
+		return errno == ENOENT ? 0 : -errno;
+	made = make();
+	rc = made == NULL ? -ENOMEM : read_folder(made, entries, folder, path, path_room);
+	closedir(entries);
+	if (rc == 0 && made->certificates > 0)
+		*authority = made;
+	else
+		wh_authority_let_go(made);
+	return rc;
+}
+
+void wh_authority_share(struct wh_authority *authority)
+{
+	if (authority != NULL)
+		atomic_fetch_add(&authority->holders, 1);
+}
+
+void wh_authority_let_go(struct wh_authority *authority)
+{
+	if (authority == NULL)
+		return;
+
+	uint32_t holders = atomic_fetch_sub(&authority->holders, 1);
+
+	WH_ASSERT(holders > 0);
+	if (holders > 1)
+		return;
+	X509_STORE_free(authority->store);
+	free(authority);
+}
+
+/* The first of the chain that is no proxy: whose they are. */
+static bool owner_of(const X509_STORE_CTX *context, char *subject, size_t room)
+{
+	STACK_OF(X509) *chain = X509_STORE_CTX_get0_chain(context);
+	int i = 0;
+
+	while (i < sk_X509_num(chain) &&
+		(X509_get_extension_flags(sk_X509_value(chain, i)) & EXFLAG_PROXY) != 0)
+		i++;
+	if (i == sk_X509_num(chain))
+		return false;
+
+	BIO *text = BIO_new(BIO_s_mem());
+	char *bytes;
+	bool good = text != NULL &&
+		    X509_NAME_print_ex(text, X509_get_subject_name(sk_X509_value(chain, i)), 0,
+			    XN_FLAG_RFC2253) > 0;
+	long length = good ? BIO_get_mem_data(text, &bytes) : 0;
+
+	good = length > 0 && (size_t)length < room;
+	if (good) {
+		memcpy(subject, bytes, (size_t)length);
+		subject[length] = '\0';
+	}
+	BIO_free(text);
+	return good;
+}
+
+bool wh_authority_vouches(const struct wh_authority *authority, X509 *certificate,
+	STACK_OF(X509) * chain, int64_t now_s, char *subject, size_t subject_room, const char **why)
+{
+	X509_STORE_CTX *context = X509_STORE_CTX_new();
+	bool good = false;
+
+	*why = "no memory";
+	if (context != NULL &&
+		X509_STORE_CTX_init(context, authority->store, certificate, chain) == 1) {
+		X509_VERIFY_PARAM *param = X509_STORE_CTX_get0_param(context);
+
+		X509_VERIFY_PARAM_set_flags(
+			param, X509_V_FLAG_ALLOW_PROXY_CERTS | X509_V_FLAG_CRL_CHECK |
+				       X509_V_FLAG_CRL_CHECK_ALL | X509_V_FLAG_X509_STRICT);
+		X509_VERIFY_PARAM_set_time(param, (time_t)now_s);
+		X509_VERIFY_PARAM_set_depth(param, CHAIN_MAX);
+		X509_VERIFY_PARAM_set_auth_level(param, AUTH_LEVEL);
+		X509_STORE_CTX_set_verify_cb(context, see_error);
+		good = X509_verify_cert(context) == 1;
+		*why = X509_verify_cert_error_string(X509_STORE_CTX_get_error(context));
+		if (good && !owner_of(context, subject, subject_room)) {
+			*why = "its subject is too long";
+			good = false;
+		}
+	}
+	X509_STORE_CTX_free(context);
+	ERR_clear_error();
+	return good;
+}
+
+bool wh_subject_is(const char *subject, const char *pattern)
+{
+	size_t chars = strlen(subject);
+	size_t wanted;
+
+	if (pattern[0] != '*')
+		return strcmp(subject, pattern) == 0;
+	wanted = strlen(pattern + 1);
+	return wanted <= chars && strcmp(subject + chars - wanted, pattern + 1) == 0;
+}

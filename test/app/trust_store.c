@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "trust/store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/address_text.h"
+#include "trust/fingerprint.h"
+#include "unit.h"
+
+const char wh_suite_name[] = "trust_store";
+
+static char folder[] = "/tmp/wh-store-XXXXXX";
+static struct wh_trust_place place;
+static struct wh_identity own;
+static struct wh_identity server;
+static struct wh_identity other;
+static struct wh_store store;
+
+static void write_peer(const char *name, const struct wh_identity *identity, const char *more)
+{
+	char path[PATH_MAX];
+	char id[WH_ID_TEXT_BYTES];
+
+	CU_ASSERT_TRUE(wh_peer_file_path(place.peers, name, path));
+
+	FILE *file = fopen(path, "w");
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	fprintf(file, "[peer]\nkey = %s\n%s", wh_id_text(identity->id, id), more);
+	fclose(file);
+	chmod(path, 0600);
+}
+
+static void remove_peer(const char *name)
+{
+	char path[PATH_MAX];
+
+	wh_peer_file_path(place.peers, name, path);
+	unlink(path);
+}
+
+static void begin(void)
+{
+	strcpy(folder, "/tmp/wh-store-XXXXXX");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+	setenv("WAVEHAUL_CONFIG_DIR", folder, 1);
+	CU_ASSERT_TRUE_FATAL(wh_trust_place_find(&place, "", ""));
+	mkdir(place.peers, 0700);
+	if (own.key == NULL) {
+		CU_ASSERT_EQUAL_FATAL(wh_identity_make(&own), 0);
+		CU_ASSERT_EQUAL_FATAL(wh_identity_make(&server), 0);
+		CU_ASSERT_EQUAL_FATAL(wh_identity_make(&other), 0);
+	}
+	CU_ASSERT_EQUAL_FATAL(wh_store_open(&store, &place, own.id), -1);
+}
+
+static void end(void)
+{
+	char command[64];
+
+	wh_store_close(&store);
+	snprintf(command, sizeof(command), "rm -r %s", folder);
+	CU_ASSERT_EQUAL(system(command), 0);
+}
+
+static enum wh_belief believe(
+	const struct wh_identity *identity, const char *from, bool we_asked, uint64_t *rights)
+{
+	struct wh_stranger stranger = {
+		.id = identity->id,
+		.certificate = identity->certificate,
+		.we_asked = we_asked,
+	};
+	struct wh_believer believer = wh_store_believer(&store);
+
+	CU_ASSERT_TRUE(wh_address_parse(from, &stranger.address));
+	*rights = 0;
+
+	enum wh_belief belief = believer.believe(believer.context, &stranger, rights);
+
+	CU_ASSERT_EQUAL(belief == WH_BELIEVED, *rights != 0);
+	return belief;
+}
+
+static bool holds(uint64_t rights)
+{
+	struct wh_believer believer = wh_store_believer(&store);
+
+	return believer.holds(believer.context, rights);
+}
+
+static bool refusal_says(const char *what)
+{
+	char text[WH_REFUSAL_BYTES];
+
+	wh_store_refusal(&store, text);
+	if (strstr(text, what) == NULL)
+		printf("it says: %s\n", text);
+	return strstr(text, what) != NULL;
+}
+
+static void test_unknown(void)
+{
+	char command[128 + WH_ID_TEXT_BYTES];
+	char id[WH_ID_TEXT_BYTES];
+	uint64_t rights;
+
+	begin();
+	CU_ASSERT_EQUAL(believe(&other, "192.0.2.9", false, &rights), WH_DISBELIEVED);
+	CU_ASSERT_EQUAL(believe(&other, "192.0.2.9", true, &rights), WH_DISBELIEVED);
+	snprintf(command, sizeof(command), "wavehaul trust add peer-192.0.2.9 %s address=192.0.2.9",
+		wh_id_text(other.id, id));
+	CU_ASSERT_TRUE(refusal_says("192.0.2.9 shows the key "));
+	CU_ASSERT_TRUE(refusal_says(command));
+	CU_ASSERT_EQUAL(believe(&own, "192.0.2.9", false, &rights), WH_BELIEVED);
+	CU_ASSERT_EQUAL(rights, WH_RIGHTS_OWN);
+	CU_ASSERT_TRUE(holds(rights));
+	end();
+}
+
+static void test_known(void)
+{
+	struct wh_rights rights;
+	char name[WH_PEER_NAME_BYTES];
+	uint64_t number;
+	uint64_t again;
+
+	begin();
+	write_peer("dtn2", &server, "[rights]\nwrite = no\nfolder = a\n");
+	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", false, &number), WH_DISBELIEVED);
+	wh_store_reload(&store);
+	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", false, &number), WH_BELIEVED);
+	CU_ASSERT_EQUAL(believe(&server, "192.0.2.3", false, &again), WH_BELIEVED);
+	CU_ASSERT_EQUAL(number, again);
+	CU_ASSERT_TRUE(holds(number));
+	CU_ASSERT_FALSE(holds(number + 1));
+	CU_ASSERT_FALSE(holds(0));
+	CU_ASSERT_TRUE(wh_store_rights(&store, number, &rights, name));
+	CU_ASSERT_STRING_EQUAL(name, "dtn2");
+	CU_ASSERT_FALSE(rights.write);
+	CU_ASSERT_TRUE(rights.read);
+	CU_ASSERT_STRING_EQUAL(rights.folder[0], "a");
+	CU_ASSERT_TRUE(wh_store_rights(&store, WH_RIGHTS_OWN, &rights, name));
+	CU_ASSERT_TRUE(rights.write);
+	CU_ASSERT_FALSE(wh_store_rights(&store, 0, &rights, name));
+	end();
+}
+
+/* What changes nothing withdraws nothing; another right, or none, does, and is not got back. */
+static void test_withdrawn(void)
+{
+	struct wh_rights rights;
+	char name[WH_PEER_NAME_BYTES];
+	uint64_t before;
+	uint64_t after;
+	uint32_t changes;
+
+	begin();
+	write_peer("dtn2", &server, "");
+	write_peer("dtn3", &other, "");
+	wh_store_reload(&store);
+	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", false, &before), WH_BELIEVED);
+	changes = atomic_load(&store.changes);
+	write_peer("dtn2", &server, "# a remark\naddress = 192.0.2.2\n");
+	remove_peer("dtn3");
+	wh_store_reload(&store);
+	CU_ASSERT_TRUE(holds(before));
+	CU_ASSERT_EQUAL(atomic_load(&store.changes), changes);
+
+	write_peer("dtn2", &server, "[rights]\nread = no\n");
+	wh_store_reload(&store);
+	CU_ASSERT_FALSE(holds(before));
+	CU_ASSERT_NOT_EQUAL(atomic_load(&store.changes), changes);
+	CU_ASSERT_FALSE(wh_store_rights(&store, before, &rights, name));
+	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", false, &after), WH_BELIEVED);
+	CU_ASSERT_NOT_EQUAL(before, after);
+	CU_ASSERT_FALSE(holds(before));
+
+	write_peer("dtn2", &server, "[rights]\nread = perhaps\n");
+	wh_store_reload(&store);
+	CU_ASSERT_FALSE(holds(after));
+	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", false, &after), WH_DISBELIEVED);
+	end();
+}
+
+/* Within a second, by itself. */
+static void test_looks(void)
+{
+	uint64_t rights;
+
+	begin();
+	write_peer("dtn2", &server, "");
+	for (uint32_t tenth = 0; tenth < 12; tenth++) {
+		wh_store_look(&store);
+		if (believe(&server, "192.0.2.2", false, &rights) == WH_BELIEVED)
+			break;
+		usleep(100000);
+	}
+	CU_ASSERT_NOT_EQUAL(rights, 0);
+	remove_peer("dtn2");
+	for (uint32_t tenth = 0; tenth < 12 && holds(rights); tenth++) {
+		wh_store_look(&store);
+		usleep(100000);
+	}
+	CU_ASSERT_FALSE(holds(rights));
+	end();
+}
+
+static void test_from(void)
+{
+	uint64_t rights;
+
+	begin();
+	write_peer("dtn2", &server, "[rights]\nfrom = 192.0.2.0/24\nfrom = 2001:db8::/32\n");
+	wh_store_reload(&store);
+	CU_ASSERT_EQUAL(believe(&server, "192.0.2.77", false, &rights), WH_BELIEVED);
+	CU_ASSERT_EQUAL(believe(&server, "2001:db8::1", false, &rights), WH_BELIEVED);
+	CU_ASSERT_EQUAL(believe(&server, "198.51.100.1", false, &rights), WH_DISBELIEVED);
+	/* A server is where we look for it. */
+	CU_ASSERT_EQUAL(believe(&server, "198.51.100.1", true, &rights), WH_BELIEVED);
+	end();
+}
+
+static void test_changed_key(void)
+{
+	uint64_t rights;
+
+	begin();
+	write_peer("dtn2", &server, "address = 192.0.2.2\n");
+	wh_store_reload(&store);
+	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", true, &rights), WH_BELIEVED);
+	CU_ASSERT_EQUAL(believe(&other, "192.0.2.2", true, &rights), WH_DISBELIEVED);
+	CU_ASSERT_TRUE(refusal_says("ANOTHER KEY than that of dtn2"));
+	CU_ASSERT_TRUE(refusal_says("wavehaul trust remove dtn2"));
+	/* Nor somebody else who is trusted. */
+	write_peer("dtn3", &other, "address = 192.0.2.3\n");
+	wh_store_reload(&store);
+	CU_ASSERT_EQUAL(believe(&other, "192.0.2.3", true, &rights), WH_BELIEVED);
+	CU_ASSERT_EQUAL(believe(&other, "192.0.2.2", true, &rights), WH_DISBELIEVED);
+	/* By name: wherever it is. */
+	strcpy(store.expected, "dtn2");
+	CU_ASSERT_EQUAL(believe(&other, "192.0.2.3", true, &rights), WH_DISBELIEVED);
+	CU_ASSERT_EQUAL(believe(&server, "192.0.2.3", true, &rights), WH_BELIEVED);
+	end();
+}
+
+/* Where a peer was met first it is known from then on. */
+static void test_bound(void)
+{
+	uint64_t rights;
+
+	begin();
+	write_peer("dtn2", &server, "");
+	write_peer("dtn3", &other, "");
+	wh_store_reload(&store);
+	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", true, &rights), WH_BELIEVED);
+	store.looked_s--;
+	wh_store_look(&store);
+	CU_ASSERT_TRUE(holds(rights));
+	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", true, &rights), WH_BELIEVED);
+	CU_ASSERT_EQUAL(believe(&other, "192.0.2.2", true, &rights), WH_DISBELIEVED);
+	CU_ASSERT_TRUE(refusal_says("ANOTHER KEY than that of dtn2"));
+	end();
+}
+
+/* A person says yes, and only then; the server may ask nothing of us. */
+static void test_question(void)
+{
+	struct wh_rights granted;
+	char name[WH_PEER_NAME_BYTES];
+	char shown[WH_FINGERPRINT_BYTES];
+	uint64_t rights;
+	int terminal[2];
+
+	begin();
+	CU_ASSERT_EQUAL_FATAL(pipe(terminal), 0);
+	dup2(terminal[0], STDIN_FILENO);
+	store.may_ask = true;
+	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", false, &rights), WH_DISBELIEVED);
+	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", true, &rights), WH_BELIEF_PENDING);
+	wh_store_look(&store);
+	wh_store_look(&store);
+	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", true, &rights), WH_BELIEF_PENDING);
+	dprintf(terminal[1], "what?\n");
+	wh_store_look(&store);
+	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", true, &rights), WH_BELIEF_PENDING);
+	dprintf(terminal[1], "%s\n", wh_fingerprint_text(server.id, shown));
+	wh_store_look(&store);
+	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", true, &rights), WH_BELIEVED);
+	CU_ASSERT_TRUE(wh_store_rights(&store, rights, &granted, name));
+	CU_ASSERT_STRING_EQUAL(name, "peer-192.0.2.2");
+	CU_ASSERT_FALSE(granted.read || granted.write || granted.measure);
+
+	CU_ASSERT_EQUAL(believe(&other, "192.0.2.3", true, &rights), WH_BELIEF_PENDING);
+	wh_store_look(&store);
+	dprintf(terminal[1], "no\n");
+	wh_store_look(&store);
+	CU_ASSERT_EQUAL(believe(&other, "192.0.2.3", true, &rights), WH_DISBELIEVED);
+	close(terminal[0]);
+	close(terminal[1]);
+	end();
+}
+
+CU_TestInfo wh_tests[] = {
+	{"who is not known", test_unknown},
+	{"who is known", test_known},
+	{"withdrawn", test_withdrawn},
+	{"looked at by itself", test_looks},
+	{"from where", test_from},
+	{"another key", test_changed_key},
+	{"where it was met", test_bound},
+	{"a person is asked", test_question},
+	CU_TEST_INFO_NULL,
+};

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "trust/authority.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <openssl/conf.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+
+#include "unit.h"
+
+const char wh_suite_name[] = "authority";
+
+#define NOW_S  INT64_C(1800000000)
+#define YEAR_S (365 * 86400)
+
+struct party {
+	EVP_PKEY *key;
+	X509 *certificate;
+};
+
+static char folder[PATH_MAX];
+static char wrong[PATH_MAX];
+
+static void add_extension(X509 *certificate, X509 *issuer, int nid, const char *value)
+{
+	X509V3_CTX context;
+
+	CONF *empty = NCONF_new(NULL);
+
+	X509V3_set_ctx(&context, issuer, certificate, NULL, NULL, 0);
+	X509V3_set_nconf(&context, empty);
+
+	X509_EXTENSION *extension = X509V3_EXT_nconf_nid(empty, &context, nid, value);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(extension);
+	X509_add_ext(certificate, extension, -1);
+	X509_EXTENSION_free(extension);
+	NCONF_free(empty);
+}
+
+enum kind { AUTHORITY, OWNER, PROXY };
+
+static struct party issue(const struct party *issuer, const char *name, enum kind kind, long serial)
+{
+	struct party party = {EVP_PKEY_Q_keygen(NULL, NULL, "ED25519"), X509_new()};
+	const struct party *by = issuer != NULL ? issuer : &party;
+	X509_NAME *subject = X509_get_subject_name(party.certificate);
+
+	X509_set_version(party.certificate, X509_VERSION_3);
+	ASN1_INTEGER_set(X509_get_serialNumber(party.certificate), serial);
+	X509_time_adj(X509_getm_notBefore(party.certificate), 0, &(time_t){NOW_S - YEAR_S});
+	X509_time_adj(X509_getm_notAfter(party.certificate), 0, &(time_t){NOW_S + YEAR_S});
+	if (kind == PROXY)
+		X509_set_subject_name(
+			party.certificate, X509_get_subject_name(issuer->certificate));
+	else
+		X509_NAME_add_entry_by_txt(
+			subject, "O", MBSTRING_ASC, (const uint8_t *)"Site", -1, -1, 0);
+	subject = X509_get_subject_name(party.certificate);
+	X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, (const uint8_t *)name, -1, -1, 0);
+	X509_set_pubkey(party.certificate, party.key);
+	X509_set_issuer_name(party.certificate,
+		issuer != NULL ? X509_get_subject_name(issuer->certificate) : subject);
+	add_extension(party.certificate, by->certificate, NID_subject_key_identifier, "hash");
+	add_extension(party.certificate, by->certificate, NID_authority_key_identifier, "keyid");
+	if (kind == AUTHORITY) {
+		add_extension(party.certificate, by->certificate, NID_basic_constraints,
+			"critical,CA:TRUE");
+		add_extension(party.certificate, by->certificate, NID_key_usage,
+			"critical,keyCertSign,cRLSign");
+	} else {
+		add_extension(party.certificate, by->certificate, NID_key_usage,
+			"critical,digitalSignature");
+	}
+	if (kind == PROXY)
+		add_extension(party.certificate, by->certificate, NID_proxyCertInfo,
+			"critical,language:id-ppl-inheritAll");
+	CU_ASSERT(X509_sign(party.certificate, by->key, NULL) > 0);
+	return party;
+}
+
+static void drop(struct party *party)
+{
+	EVP_PKEY_free(party->key);
+	X509_free(party->certificate);
+}
+
+static void begin(void)
+{
+	strcpy(folder, "/tmp/wh-authority-XXXXXX");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+}
+
+static FILE *file_named(const char *name, const char *mode)
+{
+	char path[PATH_MAX + 32];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	if (mode == NULL) {
+		unlink(path);
+		return NULL;
+	}
+
+	FILE *file = fopen(path, mode);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	return file;
+}
+
+static void write_certificate(const char *name, X509 *certificate)
+{
+	FILE *file = file_named(name, "w");
+
+	PEM_write_X509(file, certificate);
+	fclose(file);
+}
+
+static void revoke_by(const struct party *by, long serial, time_t until_s)
+{
+	X509_CRL *list = X509_CRL_new();
+	X509_REVOKED *entry = X509_REVOKED_new();
+	ASN1_INTEGER *number = ASN1_INTEGER_new();
+	ASN1_TIME *when = ASN1_TIME_set(NULL, NOW_S - 100);
+	ASN1_TIME *next = ASN1_TIME_set(NULL, until_s);
+	FILE *file = file_named("site.r0", "w");
+
+	ASN1_INTEGER_set(number, serial);
+	X509_REVOKED_set_serialNumber(entry, number);
+	X509_REVOKED_set_revocationDate(entry, when);
+	X509_CRL_set_version(list, X509_CRL_VERSION_2);
+	X509_CRL_set_issuer_name(list, X509_get_subject_name(by->certificate));
+	X509_CRL_set1_lastUpdate(list, when);
+	X509_CRL_set1_nextUpdate(list, next);
+	X509_CRL_add0_revoked(list, entry);
+	CU_ASSERT(X509_CRL_sign(list, by->key, NULL) > 0);
+	PEM_write_X509_CRL(file, list);
+	fclose(file);
+	X509_CRL_free(list);
+	ASN1_INTEGER_free(number);
+	ASN1_TIME_free(when);
+	ASN1_TIME_free(next);
+}
+
+/* Whose it is by what the folder says now; "": nobody vouches. */
+static const char *owner(const struct party *of, const struct party *behind, int64_t now_s)
+{
+	static char subject[256];
+	struct wh_authority *authority;
+	STACK_OF(X509) *chain = sk_X509_new_null();
+	const char *why;
+
+	subject[0] = '\0';
+	if (behind != NULL)
+		sk_X509_push(chain, behind->certificate);
+	CU_ASSERT_EQUAL(wh_authority_open(&authority, folder, wrong, sizeof(wrong)), 0);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(authority);
+	if (!wh_authority_vouches(
+		    authority, of->certificate, chain, now_s, subject, sizeof(subject), &why)) {
+		CU_ASSERT(why[0] != '\0');
+		subject[0] = '\0';
+	}
+	sk_X509_free(chain);
+	wh_authority_let_go(authority);
+	return subject;
+}
+
+static void test_vouches(void)
+{
+	begin();
+
+	struct party site = issue(NULL, "ca", AUTHORITY, 1);
+	struct party other = issue(NULL, "other", AUTHORITY, 2);
+	struct party host = issue(&site, "dtn2", OWNER, 7);
+	struct party proxy = issue(&host, "proxy", PROXY, 9);
+	struct party stranger = issue(&other, "dtn2", OWNER, 7);
+	struct party no_authority = issue(&host, "dtn3", OWNER, 8);
+
+	write_certificate("site.pem", site.certificate);
+	CU_ASSERT_STRING_EQUAL(owner(&host, NULL, NOW_S), "CN=dtn2,O=Site");
+	CU_ASSERT_STRING_EQUAL(owner(&proxy, &host, NOW_S), "CN=dtn2,O=Site");
+	CU_ASSERT_STRING_EQUAL(owner(&proxy, NULL, NOW_S), "");
+	CU_ASSERT_STRING_EQUAL(owner(&stranger, NULL, NOW_S), "");
+	CU_ASSERT_STRING_EQUAL(owner(&stranger, &other, NOW_S), "");
+	CU_ASSERT_STRING_EQUAL(owner(&no_authority, &host, NOW_S), "");
+	CU_ASSERT_STRING_EQUAL(owner(&host, NULL, NOW_S + 2 * YEAR_S), "");
+	CU_ASSERT_STRING_EQUAL(owner(&host, NULL, NOW_S - 2 * YEAR_S), "");
+
+	/* What was revoked, and for whom it speaks; others of the same authority go on. */
+	revoke_by(&site, 6, NOW_S + YEAR_S);
+	CU_ASSERT_STRING_EQUAL(owner(&host, NULL, NOW_S), "CN=dtn2,O=Site");
+	CU_ASSERT_STRING_EQUAL(owner(&proxy, &host, NOW_S), "CN=dtn2,O=Site");
+	revoke_by(&site, 7, NOW_S + YEAR_S);
+	CU_ASSERT_STRING_EQUAL(owner(&host, NULL, NOW_S), "");
+	CU_ASSERT_STRING_EQUAL(owner(&proxy, &host, NOW_S), "");
+	/* A list that is out of date trusts nobody. */
+	revoke_by(&site, 6, NOW_S - 1);
+	CU_ASSERT_STRING_EQUAL(owner(&host, NULL, NOW_S), "");
+	file_named("site.r0", NULL);
+	file_named("site.pem", NULL);
+	rmdir(folder);
+	drop(&site), drop(&other), drop(&host), drop(&proxy), drop(&stranger), drop(&no_authority);
+}
+
+static void test_folders(void)
+{
+	struct wh_authority *authority;
+
+	begin();
+	CU_ASSERT_EQUAL(wh_authority_open(&authority, folder, wrong, sizeof(wrong)), 0);
+	CU_ASSERT_PTR_NULL(authority);
+	fputs("no PEM\n", file_named("README", "w"));
+	CU_ASSERT_EQUAL(wh_authority_open(&authority, folder, wrong, sizeof(wrong)), 0);
+	fclose(file_named("site.pem", "w"));
+	CU_ASSERT_EQUAL(wh_authority_open(&authority, folder, wrong, sizeof(wrong)), -EBADMSG);
+	CU_ASSERT_PTR_NOT_NULL(strstr(wrong, "/site.pem"));
+	file_named("site.pem", NULL);
+	file_named("README", NULL);
+	rmdir(folder);
+	CU_ASSERT_EQUAL(wh_authority_open(&authority, folder, wrong, sizeof(wrong)), 0);
+	CU_ASSERT_PTR_NULL(authority);
+}
+
+static void test_subjects(void)
+{
+	CU_ASSERT_TRUE(wh_subject_is("CN=dtn2,O=Site", "CN=dtn2,O=Site"));
+	CU_ASSERT_TRUE(wh_subject_is("CN=dtn2,O=Site", "*,O=Site"));
+	CU_ASSERT_TRUE(wh_subject_is("CN=dtn2,O=Site", "*"));
+	CU_ASSERT_FALSE(wh_subject_is("CN=dtn2,O=Site", "CN=dtn,O=Site"));
+	CU_ASSERT_FALSE(wh_subject_is("CN=dtn2,O=Site,C=NL", "*,O=Site"));
+	CU_ASSERT_FALSE(wh_subject_is("O=Site", "*,O=Site"));
+}
+
+CU_TestInfo wh_tests[] = {
+	{"vouches", test_vouches},
+	{"folders", test_folders},
+	{"subjects", test_subjects},
+	CU_TEST_INFO_NULL,
+};
