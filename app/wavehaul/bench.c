@@ -24,6 +24,7 @@
 #include "report/flow_plot.h"
 #include "report/outcome.h"
 #include "report/way.h"
+#include "sealed.h"
 #include "telemetry/telemetry.h"
 #include "verbs.h"
 #include "wanted.h"
@@ -39,6 +40,7 @@
 struct bench {
 	struct wh_settings settings;
 	struct wh_host_settings host_settings;
+	struct wh_sealed sealed;
 	struct wh_runtime runtime;
 	struct wh_host host;
 	struct wh_jobs jobs;
@@ -277,6 +279,7 @@ static int run(void *context)
 
 	struct wh_guard guard = wh_wanted_guard(&bench->settings, &bench->host.spec);
 
+	wh_sealed_guard(&bench->sealed, &guard);
 	status = wh_wanted_guard_enter(&bench->settings, &guard);
 	if (status != WH_EXIT_OK)
 		return status;
@@ -310,7 +313,8 @@ static int open_and_run(struct bench *bench)
 		.repair = bench->settings.repair.on,
 	};
 
-	return wh_on_host(&wanted, run, bench);
+	return wh_on_sealed_host(&bench->sealed, &bench->settings, bench->rows.server,
+		&bench->host_settings, &wanted, run, bench);
 }
 
 static int read_operands(struct bench *bench)

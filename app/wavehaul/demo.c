@@ -33,6 +33,7 @@
 #include "report/flow_plot.h"
 #include "report/outcome.h"
 #include "report/progress.h"
+#include "sealed.h"
 #include "verbs.h"
 #include "wanted.h"
 
@@ -48,6 +49,8 @@
 
 /* What stands at an end of the lambda. */
 struct demo_end {
+	struct wh_identity identity; /* of this run alone */
+	struct wh_greet_settings greet;
 	struct wh_host host;
 	struct wh_jobs jobs;
 	bool host_is_open;
@@ -376,6 +379,7 @@ static void gather(struct demo *demo, struct wh_demo_result *result)
 	const struct wh_lambda *lambda = demo->lambda;
 
 	result->sender = job->result.figures;
+	result->sealed = job->sealed;
 	result->receiver = demo->received;
 	result->verified =
 		job->result.failed == WH_STATUS_PENDING && demo->is_told && demo->told.error == 0;
@@ -485,9 +489,44 @@ static int start_runtime(struct demo *demo)
 	return wh_runtime_start(&demo->runtime, &cores, &eal);
 }
 
+/* The one at the other end of the lambda, and nobody else. */
+static enum wh_belief believe(void *context, const struct wh_stranger *stranger, uint64_t *rights)
+{
+	const struct wh_identity *other = context;
+
+	*rights = 1;
+	return memcmp(stranger->id, other->id, sizeof(other->id)) == 0 ? WH_BELIEVED
+								       : WH_DISBELIEVED;
+}
+
+/* Two identities in memory, each trusted at the other end. */
+static int introduce(struct demo *demo)
+{
+	const struct wh_settings *settings = &demo->options.settings;
+
+	for (uint32_t i = 0; i < WH_LAMBDA_ENDS && !settings->unsealed; i++) {
+		struct demo_end *end = &demo->end[i];
+
+		if (wh_identity_make(&end->identity) != 0) {
+			wh_complain("no memory for a key");
+			return WH_EXIT_OTHER;
+		}
+		end->greet = (struct wh_greet_settings){
+			.identity = &end->identity,
+			.believer = {.believe = believe, .context = &demo->end[1 - i].identity},
+			.ciphers = wh_sealed_ciphers(settings),
+		};
+		demo->plan.host[i].greet = &end->greet;
+	}
+	return WH_EXIT_OK;
+}
+
 static int run(struct demo *demo, struct wh_demo_result *result)
 {
 	int status = prepare(demo);
+
+	if (status == WH_EXIT_OK)
+		status = introduce(demo);
 
 	if (status != WH_EXIT_OK)
 		return status;
@@ -540,6 +579,8 @@ int wh_verb_demo(int argc, char **argv)
 	} else if (status != WH_EXIT_OK && wh_words_contain(argc, argv, "--json")) {
 		wh_json_print(wh_head_json("demo", status), JSON_COMPACT);
 	}
+	for (uint32_t i = 0; i < WH_LAMBDA_ENDS; i++)
+		wh_identity_free(&demo->end[i].identity);
 	free(demo);
 	return status;
 }

@@ -23,6 +23,7 @@
 #include "job/jobs.h"
 #include "job/on_host.h"
 #include "report/audit.h"
+#include "sealed.h"
 #include "sink/stale.h"
 #include "system/notify.h"
 #include "telemetry/telemetry.h"
@@ -35,6 +36,7 @@
 struct serve {
 	struct wh_settings settings;
 	struct wh_host_settings host_settings;
+	struct wh_sealed sealed;
 	struct wh_service service;
 	struct wh_runtime runtime;
 	struct wh_host host;
@@ -111,6 +113,7 @@ static int enter_guard(struct serve *serve)
 	wh_guard_init(
 		&guard, serve->settings.no_guard, serve->settings.user, true, &serve->host.spec);
 	wh_guard_let(&guard, serve->service.own.here.root_fd, WH_LET_WRITE);
+	wh_sealed_guard(&serve->sealed, &guard);
 	if (wh_guard_enter(&guard) != 0)
 		return -1;
 	wh_say("guard: %s", guard.told);
@@ -156,7 +159,8 @@ static int open_and_run(struct serve *serve)
 		.may_be_probed = true,
 	};
 
-	return wh_on_host(&wanted, run, serve);
+	return wh_on_sealed_host(
+		&serve->sealed, &serve->settings, "", &serve->host_settings, &wanted, run, serve);
 }
 
 static int serve_root(struct serve *serve)

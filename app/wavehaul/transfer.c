@@ -16,6 +16,7 @@
 #include "cli/signals.h"
 #include "job/on_host.h"
 #include "report/outcome.h"
+#include "sealed.h"
 #include "source/walk.h"
 #include "telemetry/telemetry.h"
 #include "verbs.h"
@@ -23,6 +24,8 @@
 
 /* A transfer of a moment waits for this twice: until it may begin, and until it is over. */
 #define WATCH_US 100
+
+static struct wh_sealed sealed;
 
 /* Paths are the transfer's, and stay so for as long as its jobs. */
 static struct wh_request request_of(const struct wh_transfer *transfer)
@@ -150,6 +153,7 @@ static int enter_guard(const struct wh_transfer *transfer)
 	for (uint32_t i = 0; i < transfer->locals; i++)
 		wh_guard_let_path(&guard, transfer->local[i], WH_LET_READ);
 	wh_guard_let(&guard, transfer->dest_fd, WH_LET_WRITE);
+	wh_sealed_guard(&sealed, &guard);
 	return wh_wanted_guard_enter(settings, &guard);
 }
 
@@ -190,7 +194,8 @@ static int open_and_run(struct wh_transfer *transfer)
 		.repair = transfer->settings.repair.on,
 	};
 
-	return wh_on_host(&wanted, run, transfer);
+	return wh_on_sealed_host(&sealed, &transfer->settings, transfer->server,
+		&transfer->host_settings, &wanted, run, transfer);
 }
 
 static int run_verb(enum wh_verb verb, int argc, char **argv)

@@ -204,7 +204,9 @@ void wh_acquaintance_forget(struct wh_greeter *greeter, const struct wh_bond *bo
 static bool poll_one(struct wh_greeter *greeter, struct wh_acquaintance *one, uint64_t now_tsc)
 {
 	bool wanted = now_tsc - one->wanted_tsc <= WH_MEETING_WANTED_S * greeter->config.hz;
-	bool needed = one->meeting.state != WH_MEETING_BONDED || one->doubted;
+	bool doubted = one->doubted ||
+		       (one->meeting.bond != NULL && atomic_load(&one->meeting.bond->hinted));
+	bool needed = one->meeting.state != WH_MEETING_BONDED || doubted;
 
 	if (one->peer.family == 0 || one->greets || !wanted || !needed ||
 		now_tsc < one->next_ask_tsc)

@@ -123,6 +123,9 @@ static const struct value_case value_cases[] = {
 	{WH_VERB_GET, "files.plain_names", "--plain-names", "plain_names = yes", "yes"},
 	{WH_VERB_SERVE, "files.links_inside", "--links-inside", "links_inside = yes", "yes"},
 	{WH_VERB_SERVE, "guard.user", "--user|dtn", "user = dtn", "dtn"},
+	{WH_VERB_SEND, "trust.cipher", "--cipher|aes-256-gcm", "cipher = aes-256-gcm",
+		"aes-256-gcm"},
+	{WH_VERB_SERVE, "trust.unsealed", "--unsealed", "unsealed = yes", "yes"},
 	{WH_VERB_GET, "guard.no_guard", "--no-guard", "no_guard = yes", "yes"},
 	{WH_VERB_BENCH, "bench.time", "--time|100ms", "time = 0.1s", "100ms"},
 	{WH_VERB_BENCH, "bench.size", "--size|1T", "size = 1024G", "1T"},
@@ -738,7 +741,7 @@ static void test_at(void)
 	CU_ASSERT_STRING_EQUAL(value, "5760");
 	while (wh_settings_at(&rig.settings, WH_VERB_BENCH, count, key, value))
 		count++;
-	CU_ASSERT_EQUAL(count, 39); /* the last ones are the profile's */
+	CU_ASSERT_EQUAL(count, 41); /* the last ones are the profile's */
 	CU_ASSERT_STRING_EQUAL(key, "profile.lambda.share");
 	CU_ASSERT_STRING_EQUAL(wh_rig_value(&rig, WH_VERB_BENCH, "serve.root"), "?");
 	CU_ASSERT_STRING_EQUAL(wh_rig_value(&rig, WH_VERB_BENCH, "cores.rx"), "");

@@ -42,6 +42,9 @@ BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
 KIB, MIB = 1 << 10, 1 << 20
 SEED = 20260101
 
+# What is forged here has checksums, which strangers can work out: it is to be met without a seal.
+UNSEALED = '--unsealed'
+
 # An honest client is served within so long, its start of about a second counted.
 SERVED_S = 8
 # What one stranger or peer may add to the server's memory, of which its buffers are no part.
@@ -116,7 +119,7 @@ class Field:
             self.set_up()
         self.end_server()
         self.folder, self.program = folder, program
-        server = Server(program, self.victim, folder, *options)
+        server = Server(program, self.victim, folder, UNSEALED, *options)
         if root is not None:
             server.folder = root
             server.command[server.command.index('--root') + 1] = root
@@ -206,7 +209,7 @@ class Field:
         """An honest client is served, and soon."""
         file = self.folder / name
         file.write_bytes(os.urandom(3000))
-        result = run_client(self.program, self.client, 'send', file, f'{SERVER}:in/',
+        result = run_client(self.program, self.client, 'send', UNSEALED, file, f'{SERVER}:in/',
                             timeout_s=max(40, seconds))
         self.expect_alive()
         expect_status(result, OK)
@@ -233,7 +236,7 @@ class Field:
             host, how = self.far, {'addresses': (f'{FAR}/24',)}
             words = (*words, '--gateway', FAR_GATEWAY)
         words = (*words, '--rate', f'{mbps}M', *options)
-        with running_client(self.program, host, *words, **how) as await_end:
+        with running_client(self.program, host, words[0], UNSEALED, *words[1:], **how) as await_end:
             overheard(host if verb == 'get' else self.victim, DATA)
             began = time.monotonic()
             yield
@@ -628,7 +631,8 @@ def leftovers(field, program, folder):
     (server.folder / 'deep/er').mkdir(parents=True)
     file = folder / 'file'
     file.write_bytes(random.Random(SEED).randbytes(8 * MIB))
-    with running_client(program, field.client, 'send', file, f'{SERVER}:deep/er/', '--rate',
+    with running_client(program, field.client, 'send', UNSEALED, file, f'{SERVER}:deep/er/',
+                        '--rate',
                         '20M', '--peer-timeout', '2s'):
         wait_until(lambda: staging_folders(server.folder), 10, 'a staging folder')
         server.kill()

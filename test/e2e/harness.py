@@ -98,6 +98,17 @@ def end_group(process):
     process.communicate()
 
 
+def have_config_folder():
+    """Who the program is, and whom it trusts, is no business of the machine's."""
+    if 'WAVEHAUL_CONFIG_DIR' not in os.environ:
+        folder = tempfile.mkdtemp(prefix='wavehaul-config-')
+        os.environ['WAVEHAUL_CONFIG_DIR'] = folder
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+
+
+have_config_folder()
+
+
 class Program:
     def __init__(self, binary):
         self.binary = str(Path(binary).resolve())

@@ -174,6 +174,8 @@ struct wh_settings {
 	uint64_t probe_bps; /* WH_RATE_MAX: as fast as the port takes */
 
 	/* [trust] */
+	bool unsealed;
+	uint32_t cipher;                       /* enum wh_cipher; 0: whichever the peer takes */
 	char identity[WH_SETTINGS_TEXT_BYTES]; /* "": this user's */
 	char trust[WH_SETTINGS_TEXT_BYTES];    /* likewise */
 	char known_as[WH_SETTINGS_TEXT_BYTES]; /* "": as this host */

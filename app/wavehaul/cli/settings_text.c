@@ -17,6 +17,7 @@
 #include "base/assert.h"
 #include "base/units.h"
 #include "cli/address_text.h"
+#include "seal/bond.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -434,6 +435,16 @@ static const char *take_code(const char *text, enum wh_fec_code *field)
 	return NULL;
 }
 
+static const char *take_cipher(const char *text, uint32_t *field)
+{
+	for (uint32_t cipher = 1; cipher < WH_CIPHERS; cipher++)
+		if (strcmp(text, wh_cipher_name((enum wh_cipher)cipher)) == 0) {
+			*field = cipher;
+			return NULL;
+		}
+	return "is no cipher; there are aes-128-gcm and aes-256-gcm";
+}
+
 static const char *take_told(char *text, struct wh_known_path *path)
 {
 	char *rest = text;
@@ -500,6 +511,8 @@ const char *wh_setting_take(
 		return take_share(setting, text, (double *)field);
 	case WH_SETTING_FEC:
 		return wh_repair_parse(text, &settings->repair) ? NULL : not_understood;
+	case WH_SETTING_CIPHER:
+		return take_cipher(text, (uint32_t *)field);
 	case WH_SETTING_CODE:
 		return take_code(text, (enum wh_fec_code *)field);
 	case WH_SETTING_KNOWN:
@@ -552,6 +565,11 @@ void wh_setting_format(const struct wh_setting *setting, const struct wh_setting
 		break;
 	case WH_SETTING_FEC:
 		strcpy(text, wh_repair_text(&settings->repair, (char[WH_REPAIR_TEXT_BYTES]){0}));
+		break;
+	case WH_SETTING_CIPHER:
+		strcpy(text, *(const uint32_t *)field == 0
+				     ? ""
+				     : wh_cipher_name(*(const uint32_t *)field));
 		break;
 	case WH_SETTING_CODE:
 		strcpy(text, wh_fec_code_name(*(const enum wh_fec_code *)field));

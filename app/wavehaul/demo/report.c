@@ -11,6 +11,7 @@
 #include "cli/json.h"
 #include "file/digest.h"
 #include "host/eal.h"
+#include "report/seal_told.h"
 
 static uint64_t dropped_pkts(const struct wh_fibre_stats *fibre)
 {
@@ -49,6 +50,8 @@ static void row(const char *name, const char *format, ...)
 
 static void print_packet_rows(const struct wh_demo_result *result)
 {
+	row("seal", "%s",
+		result->sealed.cipher != 0 ? wh_cipher_name(result->sealed.cipher) : "none");
 	row("packets",
 		"%" PRIu64 " sent, of them %" PRIu64 " again; %" PRIu64 " duplicates, %" PRIu64
 		" bad",
@@ -251,5 +254,6 @@ void wh_demo_print_json(const struct wh_demo_result *result)
 	/* clang-format on */
 
 	wh_json_add(object, rest);
+	json_object_set_new(object, "sealed", wh_seal_json(&result->sealed));
 	wh_json_print(object, JSON_COMPACT);
 }

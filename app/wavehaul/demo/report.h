@@ -23,6 +23,7 @@ struct wh_demo_result {
 	uint64_t bytes; /* of the file; that arrived, when it failed */
 	double seconds;
 	bool verified;
+	struct wh_job_sealed sealed;
 	bool digest_known;
 	struct wh_digest digest;
 	uint64_t bad_pkts;

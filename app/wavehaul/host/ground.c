@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "cli/repair.h"
+#include "host/greet.h"
 #include "wire/cookie.h"
 
 uint64_t wh_ground_draw(struct wh_ground *ground)
@@ -72,6 +73,7 @@ struct wh_endpoint_config wh_ground_endpoint_config(
 		.gone = session_gone,
 		.context = &ground->shard[shard],
 		.greets = ground->greet != NULL,
+		.bonds = ground->greet != NULL ? &ground->greet->bonds : NULL,
 		.queue = shard,
 	};
 

@@ -104,6 +104,11 @@ static bool has_bond(struct wh_job *job, uint64_t now_tsc)
 		return true;
 	wh_greeter_meet(&greet->greeter, now_tsc, &door, &meeting);
 	job->streams.bond = meeting.bond;
+	if (meeting.bond != NULL) {
+		job->sealed.cipher = meeting.bond->config.cipher;
+		memcpy(job->sealed.peer_id, meeting.bond->config.peer_identity,
+			sizeof(job->sealed.peer_id));
+	}
 	if (meeting.state == WH_MEETING_REFUSED)
 		refuse_bond(job, now_tsc, &meeting);
 	else if (meeting.state == WH_MEETING_FULL)
@@ -181,7 +186,12 @@ static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
 	if (wh_job_in(job) != NULL) {
 		int found = wh_job_read(job, &record);
 
-		if (found > 0) {
+		/* Whose it is was proved as the first of it came. */
+		if (found > 0 && wh_session_bond(wh_job_in(job)) != job->streams.bond) {
+			wh_job_read_done(job);
+			wh_job_fail(job, WH_STATUS_MISMATCH,
+				"another than the server has answered in its place");
+		} else if (found > 0) {
 			/* Texts are read before the chunk goes back. */
 			if (record.type == WH_RECORD_READY)
 				wh_job_read_done(job);

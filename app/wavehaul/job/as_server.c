@@ -106,10 +106,15 @@ static void start(struct wh_job *job, uint64_t now_tsc)
 	wh_job_enter(job, WH_JOB_RUNNING);
 }
 
+/* Under the bond of the client's stream: whoever has closed its OPEN reads ours. */
 static bool open_reply(struct wh_job *job)
 {
 	char name[32];
 
+	WH_ASSERT(job->streams.bond == NULL);
+	job->streams.bond = wh_session_bond(wh_job_in(job));
+	if (job->streams.bond != NULL)
+		wh_bond_share(job->streams.bond);
 	snprintf(name, sizeof(name), WH_REPLY_NAME, job->place.reply);
 	return wh_job_open_out(job, name, wh_job_sends(job));
 }

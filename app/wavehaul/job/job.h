@@ -125,6 +125,12 @@ struct wh_job_view {
 	struct wh_totals totals;     /* read by wh_job_totals */
 };
 
+/* A client's: what its streams are sealed by. The crew's, before they open. */
+struct wh_job_sealed {
+	enum wh_cipher cipher; /* 0: nothing is sealed */
+	uint8_t peer_id[WH_IDENTITY_BYTES];
+};
+
 /* A client's: what READY has said. The crew's, before the state is RUNNING. */
 struct wh_job_ready {
 	uint64_t began_tsc; /* when it came; 0: not yet, likewise: */
@@ -214,6 +220,7 @@ struct wh_job {
 	struct wh_job_wishes wishes;
 	struct wh_job_seat seat;
 	struct wh_job_view view;
+	struct wh_job_sealed sealed;
 	struct wh_job_ready ready;
 	struct wh_job_result result;
 	struct wh_job_turn turn;

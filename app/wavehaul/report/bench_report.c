@@ -12,6 +12,7 @@
 #include "cli/exit.h"
 #include "cli/json.h"
 #include "cli/repair.h"
+#include "report/seal_told.h"
 
 /* Shorter than this, what is left behind the warm-up says nothing. */
 #define STEADY_MIN_NS UINT64_C(900000000)
@@ -295,6 +296,7 @@ static void print_rate(const struct wh_bench_rows *rows, const struct wh_bench_s
 	if (from_s > 0)
 		printf("rate and cycles without the first %.2f s, of warming up; with them %s\n",
 			from_s, wh_format_rate(with, sizeof(with), total->bps));
+	wh_seal_tell(&rows->lanes->job[0]->sealed);
 }
 
 static void print_text(const struct wh_bench_rows *rows, const struct wh_bench_sum *total)
@@ -340,6 +342,8 @@ static json_t *outcome_json(const struct wh_bench_rows *rows, int status)
 		"rate_bps", settings->rate_bps == WH_RATE_MAX
 			? json_null() : json_integer((json_int_t)settings->rate_bps)));
 	/* clang-format on */
+	json_object_set_new(all, "sealed",
+		wh_seal_json(rows->lanes->job[0] != NULL ? &rows->lanes->job[0]->sealed : NULL));
 	json_object_set_new(all, "guarded", json_boolean(!settings->no_guard));
 	return all;
 }

@@ -23,6 +23,7 @@
 #include "cli/json.h"
 #include "cli/plain_text.h"
 #include "cli/repair.h"
+#include "report/seal_told.h"
 #include "report/transfer.h"
 
 #define STALL_MS 1000
@@ -334,6 +335,7 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 			"hard_links", (json_int_t)totals.left_out.hard_links));
 	/* clang-format on */
 	json_object_set_new(line, "way", sends ? wh_way_json(&transfer->way) : json_null());
+	json_object_set_new(line, "sealed", wh_seal_json(job != NULL ? &job->sealed : NULL));
 	json_object_set_new(line, "guarded", json_boolean(!transfer->settings.no_guard));
 	wh_json_print(line, JSON_COMPACT);
 }
@@ -393,6 +395,7 @@ static void print_text(struct wh_transfer *transfer, int status, double seconds)
 	if (transfer->settings.repair.on)
 		wh_repair_print(&stats);
 	wh_way_print(&transfer->way);
+	wh_seal_tell(&transfer->lanes.job[0]->sealed);
 }
 
 /* From the server's READY to the end of the last lane. */

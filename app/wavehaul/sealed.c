@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sealed.h"
+
+#include "base/clock.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+
+/* How often is looked for questions to a person; files are looked at once a second. */
+#define LOOK_MS 50
+
+uint8_t wh_sealed_ciphers(const struct wh_settings *settings)
+{
+	return settings->cipher != 0 ? (uint8_t)(1u << settings->cipher)
+				     : 1u << WH_CIPHER_AES_128_GCM | 1u << WH_CIPHER_AES_256_GCM;
+}
+
+static int32_t look(void *state, uint64_t now_tsc)
+{
+	struct wh_sealed *sealed = state;
+	uint64_t hz = sealed->wanted.host->ground.hz;
+
+	if (now_tsc < sealed->next_tsc)
+		return 0;
+	sealed->next_tsc = now_tsc + wh_ns_to_tsc(hz, LOOK_MS * UINT64_C(1000000));
+	wh_store_look(&sealed->trust.store);
+	return 0;
+}
+
+static int run_and_look(void *context)
+{
+	struct wh_sealed *sealed = context;
+
+	wh_runtime_add(sealed->wanted.runtime, 0, "trust", look, sealed);
+	return sealed->run(sealed->context);
+}
+
+int wh_on_sealed_host(struct wh_sealed *sealed, const struct wh_settings *settings,
+	const char *server, struct wh_host_settings *host, const struct wh_on_host *wanted,
+	int (*run)(void *context), void *context)
+{
+	char text[WH_REFUSAL_BYTES];
+	int status;
+
+	if (settings->unsealed) {
+		wh_say("not sealed, as --unsealed asks for: whoever is on the way reads all, and "
+		       "can change it");
+		return wh_on_host(wanted, run, context);
+	}
+	*sealed = (struct wh_sealed){.on = true, .wanted = *wanted, .run = run, .context = context};
+	status = wh_trust_open(&sealed->trust, settings->identity, settings->trust, server);
+	if (status != -1)
+		return status;
+	sealed->greet = (struct wh_greet_settings){
+		.identity = &sealed->trust.identity,
+		.believer = wh_store_believer(&sealed->trust.store),
+		.ciphers = wh_sealed_ciphers(settings),
+	};
+	host->greet = &sealed->greet;
+	status = wh_on_host(wanted, run_and_look, sealed);
+	wh_store_refusal(&sealed->trust.store, text);
+	if (text[0] != '\0' && status != WH_EXIT_OK)
+		wh_say("%s", text);
+	wh_trust_close(&sealed->trust);
+	return status;
+}
+
+void wh_sealed_guard(const struct wh_sealed *sealed, struct wh_guard *guard)
+{
+	if (sealed->on)
+		wh_guard_let_path(guard, sealed->trust.store.place.peers, WH_LET_WRITE);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_SEALED_H
+#define WH_APP_SEALED_H
+
+/* A host whose sessions are sealed, unless the operator says otherwise. */
+
+#include "cli/settings.h"
+#include "guard/guard.h"
+#include "host/greet.h"
+#include "job/on_host.h"
+#include "trust/trust.h"
+
+struct wh_sealed {
+	bool on;
+	struct wh_trust trust;
+	struct wh_greet_settings greet;
+
+	struct wh_on_host wanted;
+	uint64_t next_tsc;
+	int (*run)(void *context);
+	void *context;
+};
+
+/*
+ * wh_on_host with who we are and whom we trust by the settings, which `host`, the settings of the
+ * wanted one, learns; `server`: as the operator writes whom a client means, "" of a server. Says so
+ * where nothing is sealed.
+ */
+int wh_on_sealed_host(struct wh_sealed *sealed, const struct wh_settings *settings,
+	const char *server, struct wh_host_settings *host, const struct wh_on_host *wanted,
+	int (*run)(void *context), void *context);
+
+/* Lets a guarded process go on reading whom it trusts. */
+void wh_sealed_guard(const struct wh_sealed *sealed, struct wh_guard *guard);
+
+/* The ciphers that --cipher allows, as in struct wh_greet_settings. */
+uint8_t wh_sealed_ciphers(const struct wh_settings *settings);
+
+#endif
