@@ -499,6 +499,8 @@ static void count_queue(uint32_t queue, uint64_t factor)
 	endpoint->refused_opens = 14 * factor;
 	endpoint->replies_dropped_pkts = 15 * factor;
 	endpoint->repeated_farewells = 16 * factor;
+	endpoint->letters_dropped_pkts = 17 * factor;
+	endpoint->unbound_pkts = 18 * factor;
 }
 
 static void expect_ports(const json_t *ports, uint64_t factor)
@@ -529,6 +531,8 @@ static void expect_ports(const json_t *ports, uint64_t factor)
 	expect_number(ports, "refused_opens", 14 * factor);
 	expect_number(ports, "drop_replies_full", 15 * factor);
 	expect_number(ports, "repeated_farewells", 16 * factor);
+	expect_number(ports, "drop_greetings_full", 17 * factor);
+	expect_number(ports, "drop_no_bond", 18 * factor);
 }
 
 static void test_ports(void)

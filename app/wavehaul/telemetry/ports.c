@@ -71,6 +71,8 @@ static void put_behind(struct rte_tel_data *data, const struct behind *behind)
 	wh_tel_put(data, "drop_wrong_peer", endpoint->wrong_peer_pkts);
 	wh_tel_put(data, "drop_bad_cookie", endpoint->bad_cookie_pkts);
 	wh_tel_put(data, "drop_replies_full", endpoint->replies_dropped_pkts);
+	wh_tel_put(data, "drop_greetings_full", endpoint->letters_dropped_pkts);
+	wh_tel_put(data, "drop_no_bond", endpoint->unbound_pkts);
 	wh_tel_put(data, "drop_host_full", station->host_full_pkts);
 	wh_tel_put(data, "drop_no_way", station->no_way_pkts);
 	wh_tel_put(data, "no_mbuf_turns", station->no_mbuf_turns);
@@ -84,6 +86,22 @@ static void put_behind(struct rte_tel_data *data, const struct behind *behind)
 	wh_tel_put(data, "drop_probe_bad_cookie", behind->answerer.bad_cookie_pkts);
 	wh_tel_put(data, "drop_probe_no_place", behind->answerer.no_place_pkts);
 	wh_tel_put(data, "drop_probe_stale", behind->answerer.stale_pkts);
+}
+
+/* Of all queues together: one greets for all. */
+static void put_greetings(struct rte_tel_data *data, const struct wh_greet *greet)
+{
+	const struct wh_greeter_stats *stats = &greet->greeter.stats;
+
+	wh_tel_put(data, "greetings", wh_tel_load(&stats->began));
+	wh_tel_put(data, "greetings_met", wh_tel_load(&stats->met));
+	wh_tel_put(data, "greetings_refused", wh_tel_load(&stats->refused));
+	wh_tel_put(data, "greetings_broken", wh_tel_load(&stats->broken));
+	wh_tel_put(data, "greetings_late", wh_tel_load(&stats->late));
+	wh_tel_put(data, "greetings_crowded_out", wh_tel_load(&stats->crowded_out));
+	wh_tel_put(data, "greetings_turned_away", wh_tel_load(&stats->turned_away));
+	wh_tel_put(data, "greetings_bad_letters", wh_tel_load(&stats->bad_letters));
+	wh_tel_put(data, "bonds", wh_tel_load(&stats->bonds));
 }
 
 /* What the device counts itself is of no queue, and zero in a queue's answer. */
@@ -109,6 +127,8 @@ static int answer_ports(const struct wh_host *host, const char *params, struct r
 	if (params == NULL) {
 		wh_port_stats_total(host->port, &total);
 		put_queues(data, host, 0, host->shards, &total);
+		if (host->ground.greet != NULL)
+			put_greetings(data, host->ground.greet);
 		return 0;
 	}
 	if (!wh_tel_number(params, &queue) || queue >= host->shards)

@@ -6,13 +6,16 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <rte_cycles.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
 #include "cli/address_text.h"
+#include "seal/gcm.h"
 #include "telemetry/answer.h"
+#include "trust/fingerprint.h"
 
 static uint64_t id_of(uint32_t shard, uint32_t lci)
 {
@@ -99,6 +102,8 @@ struct look {
 	uint64_t lost_pkts;
 	enum wh_limit limit;
 	bool stalled;
+	enum wh_cipher cipher; /* 0: not sealed */
+	uint8_t peer_id[WH_IDENTITY_BYTES];
 };
 
 static struct wh_session *find_session(const struct wh_host *host, uint64_t id, bool *transmits)
@@ -135,6 +140,12 @@ static void fill_look(const struct wh_session *session, struct look *look)
 	if (look->transmits)
 		look->pace = wh_session_pace(session);
 	look->lost_pkts = wh_session_lost_pkts(session);
+
+	const struct wh_bond *bond = wh_session_bond(session);
+
+	look->cipher = bond != NULL ? bond->config.cipher : (enum wh_cipher)0;
+	if (bond != NULL)
+		memcpy(look->peer_id, bond->config.peer_identity, sizeof(look->peer_id));
 }
 
 static bool look_at(uint64_t id, struct look *look)
@@ -179,6 +190,17 @@ static const char *recovery_name(enum wh_recovery recovery)
 	return names[recovery];
 }
 
+static void put_seal(struct rte_tel_data *data, const struct look *look)
+{
+	char text[WH_FINGERPRINT_BYTES] = "";
+
+	if (look->cipher != 0)
+		wh_fingerprint_text(look->peer_id, text);
+	wh_tel_put_text(data, "cipher", look->cipher != 0 ? wh_cipher_name(look->cipher) : "");
+	wh_tel_put_text(data, "library", look->cipher != 0 ? wh_gcm_unit()->name : "");
+	wh_tel_put_text(data, "fingerprint", text);
+}
+
 static void put_what_it_is(struct rte_tel_data *data, uint64_t id, const struct look *look)
 {
 	const struct wh_profile *profile = wh_profile_by_number(look->params.profile);
@@ -192,6 +214,7 @@ static void put_what_it_is(struct rte_tel_data *data, uint64_t id, const struct 
 	wh_tel_put(data, "lci", (uint32_t)id);
 	wh_tel_put_text(data, "role", look->transmits ? "transmitter" : "receiver");
 	wh_tel_put_text(data, "peer", peer);
+	put_seal(data, look);
 	wh_tel_put_text(data, "name", look->params.name);
 	wh_tel_put_text(data, "profile", profile != NULL ? profile->name : "");
 	wh_tel_put(data, "payload_bytes", look->params.payload_bytes);
