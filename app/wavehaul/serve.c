@@ -59,10 +59,7 @@ static void say_what_is_served(const struct serve *serve)
 		wh_address_text(&settings->ipv4.address, ipv4);
 	if (settings->ipv6.address.family != 0)
 		wh_address_text(&settings->ipv6.address, ipv6);
-	fprintf(stderr,
-		"wavehaul: serving %s on %s, %s%s%s UDP %u, MTU %u, to %s\n"
-		"wavehaul: sessions are neither sealed nor authenticated: trust everybody who "
-		"reaches this port\n",
+	fprintf(stderr, "wavehaul: serving %s on %s, %s%s%s UDP %u, MTU %u, to %s\n",
 		settings->root, settings->port, ipv4,
 		ipv4[0] != '\0' && ipv6[0] != '\0' ? " and " : "", ipv6, settings->udp_port,
 		settings->mtu_bytes,

@@ -448,7 +448,7 @@ def other_version(program, folder):
         listener.bind((SERVER, UDP_PORT))
         told = threading.Thread(target=answer_as_other, args=(listener, WIRE_VERSION + 1))
         told.start()
-        result = run_client(program, client, 'bench', SERVER, timeout_s=15)
+        result = run_client(program, client, 'bench', '--unsealed', SERVER, timeout_s=15)
         told.join()
         expect_status(result, CONFIGURATION)
         expect_said(result, f'{SERVER} speaks format {WIRE_VERSION + 1}, '

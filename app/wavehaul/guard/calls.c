@@ -26,8 +26,8 @@ static const uint16_t plain[] = {
 	SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_pread64, SYS_pwrite64, SYS_preadv,
 	SYS_pwritev, SYS_close, SYS_close_range, SYS_fstat, SYS_fstatfs, SYS_lseek, SYS_fallocate,
 	SYS_ftruncate, SYS_fsync, SYS_fdatasync, SYS_syncfs, SYS_sync_file_range, SYS_getdents64,
-	SYS_fchmod, SYS_fchown, SYS_flock, SYS_fcntl, SYS_dup, SYS_dup2, SYS_dup3, SYS_pipe,
-	SYS_pipe2, SYS_fgetxattr, SYS_flistxattr, SYS_fsetxattr, SYS_copy_file_range,
+	SYS_fchmod, SYS_umask, SYS_fchown, SYS_flock, SYS_fcntl, SYS_dup, SYS_dup2, SYS_dup3,
+	SYS_pipe, SYS_pipe2, SYS_fgetxattr, SYS_flistxattr, SYS_fsetxattr, SYS_copy_file_range,
 	SYS_fadvise64,
 	/* by path, below a folder */
 	SYS_openat, SYS_openat2, SYS_newfstatat, SYS_statx, SYS_readlinkat, SYS_faccessat,
