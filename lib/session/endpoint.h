@@ -64,6 +64,7 @@ struct wh_endpoint_stats {
 	uint64_t bad_cookie_pkts;
 	uint64_t refused_opens;
 	uint64_t unbound_pkts;         /* of a bond that nobody has here */
+	uint64_t unhinted_pkts;        /* that are not answered, since others just were */
 	uint64_t hints;                /* heard: what nobody proves */
 	uint64_t repeated_farewells;   /* to peers that had not heard the last word */
 	uint64_t replies_dropped_pkts; /* no room for a stateless answer */

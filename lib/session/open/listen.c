@@ -7,8 +7,21 @@
 #include "session/strays.h"
 #include "wire/versions.h"
 
-/* Who names a bond that nobody knows here is told so, this often and no oftener. */
+/*
+ * Who names a bond that nobody knows here is told so, and who has none that he needs one, this
+ * often and no oftener: neither has proved anything.
+ */
 #define HINTS_PER_S 1000
+
+static bool may_hint(struct wh_endpoint *endpoint, uint64_t now_tsc)
+{
+	if (now_tsc < endpoint->next_hint_tsc) {
+		endpoint->stats.unhinted_pkts++;
+		return false;
+	}
+	endpoint->next_hint_tsc = now_tsc + endpoint->config.hz / HINTS_PER_S;
+	return true;
+}
 
 /*
  * periodic-exchange.txt: packets that are queued decide whether the receiver accepts another
@@ -70,9 +83,12 @@ static void answer(struct wh_endpoint *endpoint, uint64_t now_tsc,
 static void take_open(struct wh_endpoint *endpoint, uint64_t now_tsc, const struct wh_open *open,
 	const struct wh_address *from, struct wh_bond *bond)
 {
+	bool unsealed = bond == NULL && endpoint->config.bonds != NULL;
 	struct wh_offer offer = {0};
 
-	if (bond == NULL && endpoint->config.bonds != NULL)
+	if (unsealed && !may_hint(endpoint, now_tsc))
+		return;
+	if (unsealed)
 		offer.refused = WH_STATUS_UNSEALED;
 	else
 		offer.refused = welcome(endpoint, now_tsc, &open->params, from, &offer);
@@ -159,9 +175,8 @@ static void hint(struct wh_endpoint *endpoint, uint64_t now_tsc, const uint8_t *
 	const struct wh_open *open;
 
 	static_assert(offsetof(struct wh_open, answer_lci) == sizeof(open->stamp_us), "in a row");
-	if (now_tsc < endpoint->next_hint_tsc)
+	if (!may_hint(endpoint, now_tsc))
 		return;
-	endpoint->next_hint_tsc = now_tsc + endpoint->config.hz / HINTS_PER_S;
 	memcpy(&accept.accept.stamp_us, bytes + WH_FIELDS_OFFSET, sizeof(open->stamp_us));
 	memcpy(&accept.lci, bytes + WH_FIELDS_OFFSET + sizeof(open->stamp_us),
 		sizeof(open->answer_lci));
