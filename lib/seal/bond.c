@@ -139,6 +139,11 @@ bool wh_bond_close(const struct wh_bond *bond, uint64_t about, uint8_t *packet, 
 	return closed;
 }
 
+void wh_bond_opening_key(const struct wh_bond *bond, uint64_t about, struct wh_gcm_raw *raw)
+{
+	key_about(bond, false, about, raw);
+}
+
 bool wh_bond_open(const struct wh_bond *bond, uint64_t about, uint8_t *packet, size_t packet_bytes)
 {
 	struct wh_gcm_raw raw;

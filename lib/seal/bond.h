@@ -118,6 +118,9 @@ bool wh_bond_close(
 	const struct wh_bond *bond, uint64_t about, uint8_t *packet, size_t packet_bytes);
 bool wh_bond_open(const struct wh_bond *bond, uint64_t about, uint8_t *packet, size_t packet_bytes);
 
+/* For who opens more than one about that number: by wh_gcm_open_packet, which is much cheaper. */
+void wh_bond_opening_key(const struct wh_bond *bond, uint64_t about, struct wh_gcm_raw *raw);
+
 /*
  * A secret of what both ends know and say likewise: with the numbers and identities of both in it,
  * so that it is of this bond and these two, whoever asks.

@@ -306,11 +306,8 @@ static enum wh_wire_reason open_accept(struct wh_session *session, uint8_t *byte
 {
 	struct wh_seal seal;
 
-	/* Its key is worked out anew for each: not for those that come when all is said. */
-	if (session->bond != NULL && wh_sealing_is_ready(session))
-		return WH_WIRE_KEY;
 	if (session->bond != NULL)
-		return wh_bond_open(session->bond, session->local_token, bytes, length)
+		return wh_gcm_open_packet(wh_sealing_accept_key(session), bytes, length)
 			       ? WH_WIRE_OK
 			       : WH_WIRE_TAG;
 	wh_seal_begin_checksum(&seal, session->local_token);

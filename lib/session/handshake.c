@@ -50,6 +50,8 @@ void wh_handshake_begin(
 	if (s->bond == NULL)
 		wh_session_begin_receive_seal(s, local_token);
 	s->local_token = local_token;
+	if (s->bond != NULL)
+		wh_sealing_expect(s);
 	s->params.initiator_lci = local_lci;
 	s->params.initiator_token = local_token;
 	s->opened_tsc = now_tsc;

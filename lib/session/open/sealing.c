@@ -23,10 +23,28 @@ struct transcript {
 	uint8_t params[WH_CONTROL_BYTES_MAX]; /* and by the initiator, and its identifier */
 } __attribute__((packed));
 
+/* Both seals have theirs; then comes the window of data, or the key of ACCEPT. */
+static size_t seals_bytes(void)
+{
+	return wh_seal_gcm.memory_bytes[0] + wh_seal_gcm.memory_bytes[1];
+}
+
 uint64_t wh_session_sealing_bytes(enum wh_role role)
 {
-	return wh_seal_gcm.memory_bytes[0] + wh_seal_gcm.memory_bytes[1] +
-	       (role == WH_RECEIVER ? REPLAY_DATA / 8 : 0);
+	return seals_bytes() + (role == WH_RECEIVER ? REPLAY_DATA / 8 : sizeof(struct wh_gcm_raw));
+}
+
+const struct wh_gcm_raw *wh_sealing_accept_key(const struct wh_session *s)
+{
+	WH_DEBUG_ASSERT(s->role == WH_TRANSMITTER);
+	return (const struct wh_gcm_raw *)(s->keys + seals_bytes());
+}
+
+void wh_sealing_expect(struct wh_session *s)
+{
+	WH_ASSERT(s->role == WH_TRANSMITTER);
+	wh_bond_opening_key(
+		s->bond, s->local_token, (struct wh_gcm_raw *)(s->keys + seals_bytes()));
 }
 
 int wh_sealing_alloc(struct wh_session *s, struct wh_bond *bond)
@@ -40,8 +58,7 @@ int wh_sealing_alloc(struct wh_session *s, struct wh_bond *bond)
 	for (uint32_t type = 0; type < WH_PACKET_TYPES; type++)
 		wh_replay_init(&s->heard[type], &s->heard_bits[type], WH_REPLAY_SMALL);
 	if (s->role == WH_RECEIVER)
-		wh_replay_init(&s->heard[WH_PACKET_DATA],
-			(uint64_t *)(s->keys + wh_session_sealing_bytes(s->role) - REPLAY_DATA / 8),
+		wh_replay_init(&s->heard[WH_PACKET_DATA], (uint64_t *)(s->keys + seals_bytes()),
 			REPLAY_DATA);
 	return 0;
 }

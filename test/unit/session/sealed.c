@@ -464,9 +464,8 @@ static void test_replayed(void)
 	give(pair, WH_TRANSMITTER, &control[1]);
 	after = wh_session_stats(pair->session[WH_TRANSMITTER]);
 	CU_ASSERT_EQUAL(after.control_received_pkts, before.control_received_pkts);
-	/* Neither was opened: that would cost more than any other packet does. */
-	CU_ASSERT_EQUAL(refused(pair, WH_TRANSMITTER, WH_WIRE_KEY), 2);
-	CU_ASSERT_EQUAL(refused(pair, WH_TRANSMITTER, WH_WIRE_TAG), 0);
+	CU_ASSERT_EQUAL(after.replayed_pkts, before.replayed_pkts + 1);
+	CU_ASSERT_EQUAL(refused(pair, WH_TRANSMITTER, WH_WIRE_TAG), 1);
 	/* The peer is gone, and all that it ever said is said again: its session ends in time. */
 	for (uint32_t second = 0; second < 40; second++) {
 		struct line *line = &pair->line[WH_RECEIVER];
@@ -621,6 +620,21 @@ static void test_unsealed(void)
 	pair_close(pair);
 }
 
+/* The place that was offered went to another before CONFIRM came: that is told, and heard. */
+static void test_taken(void)
+{
+	struct pair *pair = pair_open(0);
+
+	while (pair->line[WH_RECEIVER].tail < 2 && pair->now_tsc < 2 * HZ)
+		run(pair, 1);
+	memset(pair->end[WH_RECEIVER].spent_us, 0xff,
+		WH_ENDPOINT_PLACES_MIN / 2 * sizeof(*pair->end[WH_RECEIVER].spent_us));
+	run(pair, 25);
+	CU_ASSERT_PTR_NULL(pair->session[WH_RECEIVER]);
+	CU_ASSERT_EQUAL(outcome(pair, WH_TRANSMITTER), WH_STATUS_BUSY);
+	pair_close(pair);
+}
+
 /* The peer began anew: it says that it knows no such bond, and that ends nothing. */
 static void test_unbound(void)
 {
@@ -710,6 +724,7 @@ CU_TestInfo wh_tests[] = {
 	{"each bit", test_bits},
 	{"another kind", test_other_kind},
 	{"unsealed", test_unsealed},
+	{"taken", test_taken},
 	{"unbound", test_unbound},
 	{"revoked", test_revoked},
 	{"holds its bond", test_holds},
