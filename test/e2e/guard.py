@@ -54,7 +54,8 @@ def both_ways(pair, folder):
     (here / 'tree' / 'small').write_text('small')
     (here / 'tree' / 'below' / 'large').write_bytes(os.urandom(3 << 20))
     (here / 'tree' / 'link').symlink_to('small')
-    send(pair, here / 'tree', 'to', '-r')
+    send(pair, here / 'tree', 'to', '-r', '--plot', folder / 'here' / 'picture.svg')
+    expect('<svg' in (here / 'picture.svg').read_text(), 'no picture of it')
     get(pair, 'to', here / 'back', '-r')
     for name in ('small', 'below/large', 'link'):
         expect_equal(name, (here / 'back' / name).read_bytes(),
