@@ -119,6 +119,7 @@ def audited(program, folder):
     expect_equal('outcome', (first['outcome'], first['bytes'], first['failed'], first['why']),
                  ('ok', 300000, 0, None))
     expect(0 < first['seconds'] < 10, f'{first}')
+    expect(re.fullmatch('sha256:[0-9a-f]{64}', first['identity']), f'{first}')
     expect(re.fullmatch(r'20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z', first['time']), f'{first}')
     expect_equal('refused', (refused['event'], refused['times'] > 0), ('refused', True))
     expect(os.stat(log).st_mode & 0o777 == 0o640, 'everybody may read the audit')

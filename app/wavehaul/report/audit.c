@@ -20,6 +20,8 @@
 #include "cli/exit.h"
 #include "cli/json.h"
 #include "cli/plain_text.h"
+#include "seal/bond.h"
+#include "trust/fingerprint.h"
 
 #define SYSLOG  "/dev/log"
 #define JOURNAL "/run/systemd/journal/socket"
@@ -117,6 +119,16 @@ static json_t *begin(const char *event, const struct wh_address *peer)
 		peer->family != 0 ? json_string(wh_address_text(peer, text)) : json_null());
 }
 
+/* Who has proved to be that; null of a job that was not sealed. */
+static json_t *identity_of(const struct wh_job *job)
+{
+	char text[WH_ID_TEXT_BYTES];
+
+	return job->streams.bond != NULL
+		       ? json_string(wh_id_text(job->streams.bond->config.peer_identity, text))
+		       : json_null();
+}
+
 static const char *verb_of(const struct wh_job *job)
 {
 	switch (job->request.verb) {
@@ -177,6 +189,7 @@ void wh_audit_job(void *state, const struct wh_job *job)
 		atomic_fetch_add(&audit->lost, 1);
 		return;
 	}
+	json_object_set_new(line, "identity", identity_of(job));
 	add_what(line, job);
 	write_line(audit, line);
 }
