@@ -122,7 +122,13 @@ static bool open_reply(struct wh_job *job)
 /* HELLO is here: opens our stream, in which READY or REFUSED goes. */
 static void reply(struct wh_job *job, uint64_t now_tsc)
 {
+	char why[WH_RIGHTS_WHY_BYTES];
+
 	if (job->request.verb == WH_JOB_IDLE) {
+		if (!wh_job_claim_rights(job, why)) {
+			wh_job_give_up(job, now_tsc, WH_STATUS_REFUSED, why);
+			return;
+		}
 		wh_job_enter(job, WH_JOB_RUNNING);
 		return;
 	}
@@ -134,7 +140,10 @@ static void reply(struct wh_job *job, uint64_t now_tsc)
 		wh_job_give_up(job, now_tsc, WH_STATUS_BUSY, "no memory for another stream");
 		return;
 	}
-	start(job, now_tsc);
+	if (wh_job_claim_rights(job, why))
+		start(job, now_tsc);
+	else
+		refuse(job, now_tsc, EACCES, why);
 }
 
 static bool can_serve(const struct wh_job *job, const struct wh_hello *hello)

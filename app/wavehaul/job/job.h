@@ -84,6 +84,16 @@ struct wh_job_place {
 	uint64_t reply;    /* the number in the server's stream's name */
 };
 
+/* rights/: what a server's peer may do. The number is the accepting core's, the rest the crew's. */
+struct wh_job_rights {
+	uint64_t number;        /* of the store's answer; 0: nobody has asked who it is */
+	bool entered;           /* it counts among the peer's jobs */
+	bool has_folder;        /* a right of its own, opened */
+	int folder_fd;          /* that folder */
+	uint32_t changes;       /* of the store, when it was looked at */
+	uint64_t counted_bytes; /* that the peer was charged */
+};
+
 /* Whom a job tells what, on its crew's core. The maker's. */
 struct wh_job_listener {
 	const _Atomic bool *gate; /* before its stream ends; NULL: nothing to wait for */
@@ -216,6 +226,7 @@ struct wh_job {
 	enum wh_job_role role;
 	struct wh_request request; /* a server's crew makes it anew of HELLO */
 	struct wh_job_place place;
+	struct wh_job_rights rights;
 	struct wh_job_listener listener;
 	struct wh_job_wishes wishes;
 	struct wh_job_seat seat;
@@ -312,6 +323,16 @@ void wh_bench_count(const struct wh_job *job, uint64_t now_tsc, struct wh_bench_
  */
 void wh_job_see_waits(struct wh_job *job, uint64_t now_tsc);
 void wh_job_fail_stalled(struct wh_job *job, uint64_t now_tsc);
+
+/*
+ * rights/: of a server's job, whose request is known: its paths and its rate become what the peer
+ * may have of them. False: it may not do that, which `why` tells it. Then, as it runs, whether that
+ * still holds, and its end.
+ */
+#define WH_RIGHTS_WHY_BYTES 300
+bool wh_job_claim_rights(struct wh_job *job, char why[WH_RIGHTS_WHY_BYTES]);
+bool wh_job_see_rights(struct wh_job *job, uint64_t now_tsc);
+void wh_job_drop_rights(struct wh_job *job);
 
 /* as_server.c, as_client.c: one step of a job that has not ended; how much was done */
 int32_t wh_job_server_step(struct wh_job *job, uint64_t now_tsc);

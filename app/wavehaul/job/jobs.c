@@ -364,6 +364,7 @@ static void dismiss(struct wh_crew *crew, struct wh_job_list *list, struct wh_jo
 	struct wh_jobs *jobs = crew->jobs;
 
 	TAILQ_REMOVE(list, job, next);
+	wh_job_drop_rights(job);
 	if (job->role == WH_AT_SERVER && jobs->service->on_over != NULL)
 		jobs->service->on_over(jobs->service->context, job);
 	if (awaits_reply(job))
@@ -410,6 +411,9 @@ static int32_t work_on(struct wh_crew *crew, struct wh_job *job, uint64_t now_ts
 			serves ? "the server stops" : "interrupted");
 		return 1;
 	}
+
+	if (!wh_job_see_rights(job, now_tsc))
+		return 1;
 
 	int32_t work = serves ? wh_job_server_step(job, now_tsc) : wh_job_client_step(job, now_tsc);
 

@@ -14,6 +14,7 @@
 #include "wire/encap.h"
 
 struct wh_job;
+struct wh_store;
 
 struct wh_service {
 	/*
@@ -24,7 +25,8 @@ struct wh_service {
 	struct wh_peer_limits limits;
 	struct wh_subnet allow[WH_SETTINGS_ALLOWS_MAX]; /* who may come */
 	uint32_t allows;
-	bool anew; /* nothing that is there already is skipped */
+	struct wh_store *store; /* what peers may do that have proved who they are; NULL: all */
+	bool anew;              /* nothing that is there already is skipped */
 
 	/* Told on the job's crew; NULL: nobody is. What became of a file that came; and that a
 	 * job is over, before it goes. */

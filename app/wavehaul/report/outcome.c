@@ -101,6 +101,11 @@ static int conclude(const struct wh_job *job, const char *host)
 			"asked for; leave it away, or send more of them: --fec K,R with a larger "
 			"R, or auto with a higher --fec-ceiling");
 		return WH_EXIT_NETWORK;
+	case WH_STATUS_REVOKED:
+		wh_complain("%s has withdrawn what it let us do, or changed it, while the transfer "
+			    "ran; its operator knows why (`wavehaul trust list` there)",
+			host);
+		return WH_EXIT_NETWORK;
 	case WH_STATUS_MISMATCH:
 		wh_complain("what arrived is not what was sent (%s); nothing of it was kept",
 			job->result.why);

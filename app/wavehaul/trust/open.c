@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trust/trust.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/exit.h"
 #include "trust/own.h"
+
+static bool make_folder(const char *path)
+{
+	char below[PATH_MAX];
+
+	return snprintf(below, sizeof(below), "%s/.", path) < PATH_MAX &&
+	       wh_trust_place_make(below);
+}
 
 int wh_trust_open(struct wh_trust *trust, const char *identity, const char *peers, const char *host)
 {
@@ -19,6 +29,11 @@ int wh_trust_open(struct wh_trust *trust, const char *identity, const char *peer
 
 	if (status != -1)
 		return status;
+	/* It is there, so that a guard can let it be read: who is trusted may come later. */
+	if (!make_folder(place.peers)) {
+		wh_identity_free(&trust->identity);
+		return WH_EXIT_NO_FILE;
+	}
 	status = wh_store_open(&trust->store, &place, trust->identity.id);
 	if (status != -1) {
 		wh_identity_free(&trust->identity);

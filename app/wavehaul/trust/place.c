@@ -57,6 +57,8 @@ bool wh_trust_place_find(struct wh_trust_place *place, const char *identity, con
 
 bool wh_trust_place_make(const char *path)
 {
+	/* A server that is root no more reads on who is trusted. */
+	mode_t mode = geteuid() == 0 ? 0755 : S_IRWXU;
 	char folder[PATH_MAX];
 
 	snprintf(folder, sizeof(folder), "%s", path);
@@ -64,7 +66,7 @@ bool wh_trust_place_make(const char *path)
 		if (*at != '/')
 			continue;
 		*at = '\0';
-		if (mkdir(folder, S_IRWXU) != 0 && errno != EEXIST) {
+		if (mkdir(folder, mode) != 0 && errno != EEXIST) {
 			wh_complain("cannot make the folder %s: %s", folder, strerror(errno));
 			return false;
 		}

@@ -23,7 +23,10 @@ struct wh_trust_place {
 /* `identity` and `peers`: what an operator names in their place, "" for nothing. Complains. */
 bool wh_trust_place_find(struct wh_trust_place *place, const char *identity, const char *peers);
 
-/* The folders that a path lies in, for their owner alone where they are made. Complains. */
+/*
+ * The folders that a path lies in, where they are missing: for their owner alone, but for root's,
+ * which others may read. Complains.
+ */
 bool wh_trust_place_make(const char *path);
 
 #endif

@@ -23,6 +23,8 @@
 /* What was withdrawn, or nobody has asked for in so long, may make room for others. */
 #define FORGET_S 3600
 
+#define DAY_S 86400
+
 #define REASON_BYTES 640
 
 static int64_t clock_ns(clockid_t which)
@@ -256,7 +258,7 @@ static struct wh_answer *find_place(struct wh_store *store)
 	for (uint32_t i = 0; i < WH_ANSWERS_MAX; i++) {
 		struct wh_answer *answer = &store->answer[i];
 
-		if (answer->used_s + FORGET_S < now_s()) {
+		if (answer->jobs == 0 && answer->used_s + FORGET_S < now_s()) {
 			forget(answer);
 			return answer;
 		}
@@ -267,6 +269,23 @@ static struct wh_answer *find_place(struct wh_store *store)
 static STACK_OF(X509) * share_chain(STACK_OF(X509) * chain)
 {
 	return chain == NULL ? NULL : X509_chain_up_ref(chain);
+}
+
+/* Another right is no other day. */
+static void take_over(
+	const struct wh_store *store, struct wh_answer *answer, const uint8_t id[WH_IDENTITY_BYTES])
+{
+	uint64_t latest = 0;
+
+	for (uint32_t i = 0; i < WH_ANSWERS_MAX; i++) {
+		const struct wh_answer *before = &store->answer[i];
+
+		if (before->number <= latest || memcmp(before->id, id, WH_IDENTITY_BYTES) != 0)
+			continue;
+		latest = before->number;
+		answer->day_s = before->day_s;
+		answer->day_bytes = before->day_bytes;
+	}
 }
 
 /* 0: there are too many already. */
@@ -287,6 +306,7 @@ static uint64_t remember(
 
 	if (answer == NULL)
 		return 0;
+	take_over(store, answer, stranger->id);
 	answer->number = store->next_number++;
 	answer->used_s = now_s();
 	answer->peer = *peer;
@@ -480,6 +500,72 @@ bool wh_store_rights(struct wh_store *store, uint64_t number, struct wh_rights *
 	}
 	wh_spin_unlock(&store->lock);
 	return answer != NULL;
+}
+
+/* Under the lock, whether it was withdrawn or not. */
+static struct wh_answer *find_any(struct wh_store *store, uint64_t number)
+{
+	for (uint32_t i = 0; i < WH_ANSWERS_MAX; i++)
+		if (store->answer[i].number == number)
+			return &store->answer[i];
+	return NULL;
+}
+
+int wh_store_enter(struct wh_store *store, uint64_t number)
+{
+	int rc = 0;
+
+	WH_ASSERT(number != 0);
+	if (number == WH_RIGHTS_OWN)
+		return 0;
+	wh_spin_lock(&store->lock);
+
+	struct wh_answer *answer = find_answer(store, number);
+
+	if (answer == NULL)
+		rc = -ENOENT;
+	else if (answer->peer.rights.sessions > 0 && answer->jobs >= answer->peer.rights.sessions)
+		rc = -EBUSY;
+	else
+		answer->jobs++;
+	wh_spin_unlock(&store->lock);
+	return rc;
+}
+
+void wh_store_leave(struct wh_store *store, uint64_t number)
+{
+	if (number == WH_RIGHTS_OWN)
+		return;
+	wh_spin_lock(&store->lock);
+
+	struct wh_answer *answer = find_any(store, number);
+
+	WH_ASSERT(answer != NULL && answer->jobs > 0);
+	answer->jobs--;
+	answer->used_s = now_s();
+	wh_spin_unlock(&store->lock);
+}
+
+bool wh_store_spend(struct wh_store *store, uint64_t number, uint64_t bytes)
+{
+	bool may = true;
+
+	if (number == WH_RIGHTS_OWN)
+		return true;
+	wh_spin_lock(&store->lock);
+
+	struct wh_answer *answer = find_any(store, number);
+
+	if (answer != NULL) {
+		if (answer->day_bytes == 0 || now_s() - answer->day_s >= DAY_S) {
+			answer->day_s = now_s();
+			answer->day_bytes = 0;
+		}
+		answer->day_bytes += bytes;
+		may = answer->day_bytes < answer->peer.rights.day_bytes;
+	}
+	wh_spin_unlock(&store->lock);
+	return may;
 }
 
 void wh_store_refusal(struct wh_store *store, char text[WH_REFUSAL_BYTES])

@@ -36,7 +36,10 @@ struct wh_answer {
 	int64_t used_s; /* when somebody asked for it last */
 	struct wh_peer_file peer;
 	uint8_t id[WH_IDENTITY_BYTES];
-	X509 *certificate; /* of one that an authority vouches for; NULL: known by its key */
+	uint32_t jobs;      /* at once; it is not forgotten meanwhile */
+	int64_t day_s;      /* when the day began in which ... */
+	uint64_t day_bytes; /* ... it has moved so much */
+	X509 *certificate;  /* of one that an authority vouches for; NULL: known by its key */
 	STACK_OF(X509) * chain;
 };
 
@@ -98,6 +101,16 @@ struct wh_believer wh_store_believer(struct wh_store *store);
 /* What is behind a number: false: it was withdrawn. `name`: of the peer, "" of ourselves. */
 bool wh_store_rights(struct wh_store *store, uint64_t number, struct wh_rights *rights,
 	char name[WH_PEER_NAME_BYTES]);
+
+/*
+ * A job of a peer begins and ends: -ENOENT: its rights were withdrawn; -EBUSY: it has as many as it
+ * may. Who is believed anew goes on with what he has moved in the day.
+ */
+int wh_store_enter(struct wh_store *store, uint64_t number);
+void wh_store_leave(struct wh_store *store, uint64_t number);
+
+/* It has moved so many bytes more (0: nothing new); false: more than it may in a day. */
+bool wh_store_spend(struct wh_store *store, uint64_t number, uint64_t bytes);
 
 /* Why the last server was refused, and what to do; "": none was. */
 void wh_store_refusal(struct wh_store *store, char text[WH_REFUSAL_BYTES]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trust/store.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -267,6 +268,38 @@ static void test_bound(void)
 	end();
 }
 
+/* So many jobs at once, so many bytes in a day; the day goes on where rights change. */
+static void test_limits(void)
+{
+	uint64_t rights;
+	uint64_t after;
+
+	begin();
+	write_peer("dtn2", &server, "[rights]\nsessions = 2\nbytes = 10K\n");
+	wh_store_reload(&store);
+	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", false, &rights), WH_BELIEVED);
+	CU_ASSERT_EQUAL(wh_store_enter(&store, rights), 0);
+	CU_ASSERT_EQUAL(wh_store_enter(&store, rights), 0);
+	CU_ASSERT_EQUAL(wh_store_enter(&store, rights), -EBUSY);
+	wh_store_leave(&store, rights);
+	CU_ASSERT_EQUAL(wh_store_enter(&store, rights), 0);
+	CU_ASSERT_TRUE(wh_store_spend(&store, rights, 0));
+	CU_ASSERT_TRUE(wh_store_spend(&store, rights, 10239));
+	CU_ASSERT_FALSE(wh_store_spend(&store, rights, 1));
+	CU_ASSERT_TRUE(wh_store_spend(&store, WH_RIGHTS_OWN, UINT64_C(1) << 60));
+	CU_ASSERT_EQUAL(wh_store_enter(&store, WH_RIGHTS_OWN), 0);
+
+	write_peer("dtn2", &server, "[rights]\nbytes = 11K\n");
+	wh_store_reload(&store);
+	CU_ASSERT_EQUAL(wh_store_enter(&store, rights), -ENOENT);
+	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", false, &after), WH_BELIEVED);
+	CU_ASSERT_TRUE(wh_store_spend(&store, after, 1023));
+	CU_ASSERT_FALSE(wh_store_spend(&store, after, 1));
+	wh_store_leave(&store, rights);
+	wh_store_leave(&store, rights);
+	end();
+}
+
 /* A person says yes, and only then; the server may ask nothing of us. */
 static void test_question(void)
 {
@@ -313,6 +346,7 @@ CU_TestInfo wh_tests[] = {
 	{"from where", test_from},
 	{"another key", test_changed_key},
 	{"where it was met", test_bound},
+	{"so many, and so much", test_limits},
 	{"a person is asked", test_question},
 	CU_TEST_INFO_NULL,
 };

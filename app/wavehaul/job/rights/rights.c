@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What a peer that has proved who it is may do: asked when HELLO is read, and as a job runs. */
+
+#include "job/rights/rights.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "bundle/beneath.h"
+#include "job/jobs.h"
+#include "trust/store.h"
+
+/* What a peer moves is charged to it in steps of this. */
+#define CHARGE_BYTES (UINT64_C(4) << 20)
+
+const char *wh_rights_below(const char *folder, const char *path)
+{
+	size_t chars = strlen(folder);
+
+	if (strncmp(path, folder, chars) != 0 || (path[chars] != '/' && path[chars] != '\0'))
+		return NULL;
+	path += chars;
+	path += strspn(path, "/");
+	return path[0] == '\0' ? "." : path;
+}
+
+static bool all_below(const char *folder, const char *const *path, uint32_t paths)
+{
+	for (uint32_t i = 0; i < paths; i++)
+		if (wh_rights_below(folder, path[i]) == NULL)
+			return false;
+	return true;
+}
+
+const char *wh_rights_wrong(const struct wh_rights *rights, enum wh_job_verb verb,
+	const char *const *path, uint32_t paths, uint32_t *folder)
+{
+	*folder = UINT32_MAX;
+	if (verb == WH_JOB_BENCH || verb == WH_JOB_IDLE)
+		return rights->measure ? NULL : "you may not measure here";
+	if (verb == WH_JOB_GET && !rights->read)
+		return "you may not get files from here";
+	if (verb == WH_JOB_SEND && !rights->write)
+		return "you may not send files here";
+	if (rights->folders == 0)
+		return NULL;
+	for (uint32_t i = 0; i < rights->folders && *folder == UINT32_MAX; i++)
+		if (all_below(rights->folder[i], path, paths))
+			*folder = i;
+	if (*folder != UINT32_MAX)
+		return NULL;
+	return paths > 1 ? "these paths are not all in one of the folders that you may use here"
+			 : "that path is in none of the folders that you may use here";
+}
+
+/* The folder takes the root's place: links in it lead nowhere else. */
+static const char *enter_folder(struct wh_job *job, const char *folder)
+{
+	struct wh_request_paths *here = &job->request.here;
+	const char **path = (const char **)here->path;
+	int fd = wh_beneath_resolve(here->root_fd, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return "the folder that you may use is not there";
+	job->rights.has_folder = true;
+	job->rights.folder_fd = fd;
+	here->root_fd = fd;
+	for (uint32_t i = 0; i < here->count; i++)
+		path[i] = wh_rights_below(folder, path[i]);
+	return NULL;
+}
+
+static const char *claim(struct wh_job *job, struct wh_store *store)
+{
+	char name[WH_PEER_NAME_BYTES];
+	struct wh_rights rights;
+	uint32_t folder;
+	const char *wrong;
+
+	job->rights.changes = atomic_load(&store->changes);
+	if (!wh_store_rights(store, job->rights.number, &rights, name))
+		return "you are not trusted here any more";
+	wrong = wh_rights_wrong(&rights, job->request.verb, job->request.here.path,
+		job->request.here.count, &folder);
+	if (wrong != NULL)
+		return wrong;
+	switch (wh_store_enter(store, job->rights.number)) {
+	case 0:
+		break;
+	case -EBUSY:
+		return "you have as many jobs here as you may have at once";
+	default:
+		return "you are not trusted here any more";
+	}
+	job->rights.entered = true;
+	if (!wh_store_spend(store, job->rights.number, 0))
+		return "you have moved what you may in a day";
+	job->request.rate_bps = wh_min_u64(job->request.rate_bps, rights.rate_bps);
+	atomic_store(&job->wishes.rate_bps, job->request.rate_bps);
+	return folder == UINT32_MAX ? NULL : enter_folder(job, rights.folder[folder]);
+}
+
+static struct wh_store *store_of(const struct wh_job *job)
+{
+	const struct wh_service *service = job->jobs->service;
+
+	return job->role == WH_AT_SERVER && service != NULL ? service->store : NULL;
+}
+
+bool wh_job_claim_rights(struct wh_job *job, char why[WH_RIGHTS_WHY_BYTES])
+{
+	struct wh_store *store = store_of(job);
+	const char *wrong = NULL;
+
+	if (store != NULL && job->rights.number != 0)
+		wrong = claim(job, store);
+	snprintf(why, WH_RIGHTS_WHY_BYTES, "%s", wrong != NULL ? wrong : "");
+	return wrong == NULL;
+}
+
+static bool charge(struct wh_job *job, struct wh_store *store, uint64_t least_bytes)
+{
+	uint64_t moved_bytes = atomic_load_explicit(&job->view.moved_bytes, memory_order_relaxed);
+	uint64_t more_bytes = moved_bytes - job->rights.counted_bytes;
+
+	if (!job->rights.entered || more_bytes < least_bytes)
+		return true;
+	job->rights.counted_bytes = moved_bytes;
+	return wh_store_spend(store, job->rights.number, more_bytes);
+}
+
+bool wh_job_see_rights(struct wh_job *job, uint64_t now_tsc)
+{
+	struct wh_store *store = store_of(job);
+	char name[WH_PEER_NAME_BYTES];
+	struct wh_rights rights;
+
+	if (store == NULL || job->rights.number == 0)
+		return true;
+	if (!charge(job, store, CHARGE_BYTES)) {
+		wh_job_give_up(
+			job, now_tsc, WH_STATUS_REFUSED, "the peer has moved what it may in a day");
+		return false;
+	}
+
+	uint32_t changes = atomic_load_explicit(&store->changes, memory_order_relaxed);
+
+	if (changes == job->rights.changes)
+		return true;
+	job->rights.changes = changes;
+	if (wh_store_rights(store, job->rights.number, &rights, name))
+		return true;
+	wh_job_say(job, now_tsc, "ended: what this peer might do here was withdrawn or changed");
+	wh_job_give_up(job, now_tsc, WH_STATUS_REVOKED,
+		"what the peer might do here was withdrawn or changed");
+	return false;
+}
+
+void wh_job_drop_rights(struct wh_job *job)
+{
+	struct wh_store *store = store_of(job);
+
+	if (job->rights.entered) {
+		(void)charge(job, store, 1);
+		wh_store_leave(store, job->rights.number);
+	}
+	if (job->rights.has_folder)
+		close(job->rights.folder_fd);
+	job->rights.entered = false;
+	job->rights.has_folder = false;
+}
