@@ -27,6 +27,7 @@
 #include "sink/stale.h"
 #include "system/notify.h"
 #include "telemetry/telemetry.h"
+#include "trust/fingerprint.h"
 #include "verbs.h"
 #include "wanted.h"
 
@@ -54,6 +55,7 @@ static void say_what_is_served(const struct serve *serve)
 	const struct wh_settings *settings = &serve->settings;
 	char ipv4[WH_ADDRESS_TEXT_BYTES] = "";
 	char ipv6[WH_ADDRESS_TEXT_BYTES] = "";
+	char shown[WH_FINGERPRINT_BYTES];
 
 	if (settings->ipv4.address.family != 0)
 		wh_address_text(&settings->ipv4.address, ipv4);
@@ -64,6 +66,15 @@ static void say_what_is_served(const struct serve *serve)
 		ipv4[0] != '\0' && ipv6[0] != '\0' ? " and " : "", ipv6, settings->udp_port,
 		settings->mtu_bytes,
 		settings->allows > 0 ? "the subnets of --allow" : "its own subnet");
+	if (serve->sealed.on)
+		wh_say("sessions are sealed, with whoever has the key of this end (%s) or stands "
+		       "in %s, %u so far",
+			wh_fingerprint_text(serve->sealed.trust.identity.id, shown),
+			serve->sealed.trust.store.place.peers,
+			serve->sealed.trust.store.list.peers);
+	else
+		wh_say("sessions are neither sealed nor authenticated: trust everybody who reaches "
+		       "this port");
 }
 
 /* A few times a second: whether to stop, and whether all is done then. */
@@ -156,6 +167,7 @@ static int open_and_run(struct serve *serve)
 		.may_be_probed = true,
 	};
 
+	serve->service.store = serve->settings.unsealed ? NULL : &serve->sealed.trust.store;
 	return wh_on_sealed_host(
 		&serve->sealed, &serve->settings, "", &serve->host_settings, &wanted, run, serve);
 }

@@ -1,19 +1,28 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who is trusted: `wavehaul keygen` and `wavehaul trust`, on files of made-up users.
+"""Who is trusted: `wavehaul keygen` and `wavehaul trust`, on files of made-up users; and hosts that
+meet for the first time, in network namespaces, which only root makes.
 
     trust.py [--quick] [-k PATTERN] [--binary PATH]
 
 A line for each case, then 'N passed, N failed, N skipped'.
 """
 
+import contextlib
+import filecmp
 import os
+import pty
 import re
+import subprocess
 import sys
+import time
 from pathlib import Path
 
-from harness import (Case, Program, decode_object, expect, expect_equal, expect_said,
+from harness import (Case, Program, decode_object, end_group, expect, expect_equal, expect_said,
                      expect_status, run_cases)
+from lab import Lab
+from network import CLIENT, SERVER, Server, client_command
+from pair import wait_until
 
 TOP = Path(__file__).resolve().parents[2]
 BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
@@ -178,6 +187,167 @@ def wrong_files(program, folder):
     expect_said(result, 'others may write it')
 
 
+class Machine:
+    """A host of the network with a user of its own."""
+
+    def __init__(self, host, user):
+        self.host, self.user = host, user
+
+    @property
+    def under(self):
+        return (*self.host.under, 'env', f'WAVEHAUL_CONFIG_DIR={self.user.folder}',
+                f'PATH={self.user.path()}')
+
+    def start(self, *args):
+        return self.user.program.start(*client_command(*args, addresses=[f'{CLIENT}/24']),
+                                       under=self.under)
+
+    def run(self, *args):
+        began = time.monotonic()
+        return self.user.program.finish(self.start(*args), 30, began)
+
+
+@contextlib.contextmanager
+def two_machines(program, folder, *options):
+    """One that serves, and one that knows nothing of it yet."""
+    bin_folder(program, folder)
+    with Lab() as lab:
+        hosts = lab.host('here'), lab.host('there')
+        lab.wire((hosts[0], 'eth0'), (hosts[1], 'eth0'))
+        here, there = (Machine(host, User(program, folder / name))
+                       for host, name in zip(hosts, ('here', 'there')))
+        with Server(program, there, folder, *options, addresses=[f'{SERVER}/24']) as server:
+            yield here, there, server
+
+
+def make_file(folder, size=1 << 20):
+    path = folder / 'file'
+    path.write_bytes(os.urandom(size))
+    return path
+
+
+def first_use(program, folder):
+    """As a new user does it: serve there, swap keys, send."""
+    path = make_file(folder)
+    with two_machines(program, folder) as (here, there, server):
+        expect('made the key' in server.said(), server.said())
+        expect_status(here.user.run('trust', 'add', 'dtn2', f'address={SERVER}', '--as', 'dtn1',
+                                    '--via', 'ssh', 'admin@dtn2'), 0)
+        wait_for_look()
+        expect_status(here.run('send', path, f'{SERVER}:'), 0)
+        expect(filecmp.cmp(path, folder / 'served/file', shallow=False), 'another file')
+
+
+def wait_for_look():
+    """A server looks at its files once a second."""
+    time.sleep(1.1)
+
+
+def let_in_by_the_log(program, folder):
+    """Nobody knows the client: the log has the command that lets it in."""
+    path = make_file(folder)
+    with two_machines(program, folder) as (here, there, server):
+        here.user.report('trust', 'add', 'dtn2', there.user.key())
+        refused = here.run('send', path, f'{SERVER}:')
+        expect_status(refused, 5)
+        expect_said(refused, 'does not trust us.*trust add')
+        said = re.search(r'to let it in: wavehaul (trust add \S+ sha256:\S+)', server.said())
+        expect(said, f'no command in the log: {server.said()}')
+        there.user.report(*said.group(1).split())
+        wait_for_look()
+        expect_status(here.run('send', path, f'{SERVER}:'), 0)
+
+
+def another_key(program, folder):
+    """The server is not who it was: nothing goes there, and it is said loudly."""
+    path = make_file(folder)
+    with two_machines(program, folder) as (here, there, server):
+        here.user.report('trust', 'add', 'dtn2', KEY, f'address={SERVER}')
+        there.user.report('trust', 'add', 'dtn1', here.user.key())
+        refused = here.run('send', path, f'{SERVER}:')
+        expect_status(refused, 5)
+        expect_said(refused, 'ANOTHER KEY than that of dtn2')
+        expect(not (folder / 'served/file').exists(), 'something was sent')
+
+
+def rights_of_a_peer(program, folder):
+    """Within a folder, and no writing."""
+    path = make_file(folder)
+    served = folder / 'served'
+    with two_machines(program, folder) as (here, there, server):
+        for name in ('public', 'secret'):
+            (served / name).mkdir()
+            (served / name / 'f').write_bytes(path.read_bytes())
+        here.user.report('trust', 'add', 'dtn2', there.user.key())
+        there.user.report('trust', 'add', 'dtn1', here.user.key(), 'write=no', 'folder=public')
+        wait_for_look()
+        expect_status(here.run('get', f'{SERVER}:public/f', folder / 'got'), 0)
+        expect(filecmp.cmp(path, folder / 'got', shallow=False), 'another file')
+        for words, why in ((('get', f'{SERVER}:secret/f', folder / 'no'), 'none of the folders'),
+                           (('get', f'{SERVER}:public/../secret/f', folder / 'no'), ''),
+                           (('send', path, f'{SERVER}:public/'), 'may not send files')):
+            refused = here.run(*words)
+            expect(refused.status not in (0, 20), f'{words}: exit status {refused.status}')
+            expect_said(refused, why)
+        expect(not (folder / 'no').exists(), 'a file came that must not')
+
+
+def withdrawn(program, folder):
+    """Who is not trusted any more ends within a second or so, and both ends say why."""
+    path = make_file(folder, 40 << 20)
+    with two_machines(program, folder) as (here, there, server):
+        here.user.report('trust', 'add', 'dtn2', there.user.key())
+        there.user.report('trust', 'add', 'dtn1', here.user.key())
+        wait_for_look()
+        began = time.monotonic()
+        process = here.start('send', path, f'{SERVER}:', '--rate', '20M')
+        try:
+            time.sleep(1)
+            expect(process.poll() is None, 'it has ended before')
+            there.user.report('trust', 'remove', 'dtn1')
+            removed = time.monotonic()
+            result = program.finish(process, 10, began)
+        finally:
+            end_group(process)
+        expect(time.monotonic() - removed < 4, 'it went on for long')
+        expect_status(result, 5)
+        expect_said(result, 'withdrawn')
+        wait_until(lambda: 'withdrawn' in server.said(), 2, 'a line of the server')
+        expect(not (folder / 'served/file').exists(), 'a file that was not whole')
+
+
+def asked_on_a_terminal(program, folder):
+    """As with ssh: the fingerprint is shown, yes is typed, and next time nobody asks."""
+    path = make_file(folder)
+    with two_machines(program, folder) as (here, there, server):
+        there.user.report('trust', 'add', 'dtn1', here.user.key())
+        shown = there.user.report('trust', 'show')['own']['fingerprint']
+        wait_for_look()
+        leader, terminal = pty.openpty()
+        process = subprocess.Popen(
+            [*here.under, program.binary, *map(str, client_command(
+                'send', path, f'{SERVER}:', addresses=[f'{CLIENT}/24']))],
+            stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True)
+        os.close(terminal)
+        said = b''
+        try:
+            while b'Trust it' not in said:
+                said += os.read(leader, 4096)
+            expect(shown.encode() in said, f'the key of the server is not shown: {said!r}')
+            os.write(leader, b'yes\n')
+            with contextlib.suppress(OSError):
+                while more := os.read(leader, 4096):
+                    said += more
+            expect_equal('exit status', process.wait(20), 0)
+        finally:
+            end_group(process)
+            os.close(leader)
+        expect_equal('who is known', [peer['key'] for peer in
+                                      here.user.report('trust', 'list')['peers']],
+                     [there.user.key()])
+        expect_status(here.run('send', path, f'{SERVER}:again'), 0)
+
+
 def cases():
     yield Case('a key is made once', True, made_once)
     yield Case('its name is what openssl says', False, key_of_openssl)
@@ -186,6 +356,12 @@ def cases():
     yield Case('keys not swapped', False, not_swapped)
     yield Case('a peer added and removed', False, added_and_removed)
     yield Case('wrong files', True, wrong_files)
+    yield Case('first use', True, first_use)
+    yield Case('let in by the log', False, let_in_by_the_log)
+    yield Case('another key', True, another_key)
+    yield Case('rights of a peer', True, rights_of_a_peer)
+    yield Case('withdrawn', True, withdrawn)
+    yield Case('asked on a terminal', False, asked_on_a_terminal)
 
 
 if __name__ == '__main__':

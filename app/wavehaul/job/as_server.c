@@ -122,8 +122,11 @@ static bool open_reply(struct wh_job *job)
 /* HELLO is here: opens our stream, in which READY or REFUSED goes. */
 static void reply(struct wh_job *job, uint64_t now_tsc)
 {
+	const struct wh_bond *bond = wh_session_bond(wh_job_in(job));
 	char why[WH_RIGHTS_WHY_BYTES];
 
+	if (bond != NULL)
+		job->rights.number = bond->config.rights;
 	if (job->request.verb == WH_JOB_IDLE) {
 		if (!wh_job_claim_rights(job, why)) {
 			wh_job_give_up(job, now_tsc, WH_STATUS_REFUSED, why);
