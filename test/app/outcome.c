@@ -178,21 +178,26 @@ static void test_refused(void)
 	static const struct {
 		int error;
 		int status;
+		const char *why;
+		uint64_t began_tsc;
 		const char *says;
 	} cases[] = {
-		{ENOENT, WH_EXIT_NO_FILE, "host refuses: because"},
-		{EACCES, WH_EXIT_OTHER, "host refuses: because"},
-		{EPROTONOSUPPORT, WH_EXIT_HARDWARE, "host refuses: because"},
-		{0, WH_EXIT_NETWORK, "host refuses the connection"},
+		{ENOENT, WH_EXIT_NO_FILE, "because", 0, "host refuses: because"},
+		{EACCES, WH_EXIT_OTHER, "because", 0, "host refuses: because"},
+		{EPROTONOSUPPORT, WH_EXIT_HARDWARE, "because", 0, "host refuses: because"},
+		{0, WH_EXIT_NETWORK, "refused", 0, "host refuses the connection"},
+		{0, WH_EXIT_NETWORK, "refused", 1, "no more bytes there today"},
+		{0, WH_EXIT_NETWORK, "nobody knows you", 0, "with host: nobody knows you"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct wh_job lanes[LANES] = {{
 			.result.failed = WH_STATUS_REFUSED,
 			.result.refused_error = cases[i].error,
-			.result.why = "because",
+			.ready.began_tsc = cases[i].began_tsc,
 		}};
 
+		strcpy(lanes[0].result.why, cases[i].why);
 		CU_ASSERT_EQUAL(conclude(lanes), cases[i].status);
 		CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(), cases[i].says));
 	}

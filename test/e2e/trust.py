@@ -234,7 +234,7 @@ def first_use(program, folder):
         expect_status(here.user.run('trust', 'add', 'dtn2', f'address={SERVER}', '--as', 'dtn1',
                                     '--via', 'ssh', 'admin@dtn2'), 0)
         wait_for_look()
-        expect_status(here.run('send', path, f'{SERVER}:'), 0)
+        expect_status(here.run('send', path, 'dtn2:'), 0)
         expect(filecmp.cmp(path, folder / 'served/file', shallow=False), 'another file')
 
 

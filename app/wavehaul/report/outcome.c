@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "cli/complain.h"
@@ -39,9 +40,18 @@ static int conclude_refused(const struct wh_job *job, const char *host)
 	}
 	if (job->result.peer_least != 0)
 		return conclude_versions(job, host);
-	wh_complain("%s refuses the connection: it may not serve this address (--allow there), or "
-		    "not take packets of MTU %u (--mtu)",
-		host, job->jobs->ground->settings->mtu_bytes);
+	if (job->result.why[0] != '\0' &&
+		strcmp(job->result.why, wh_release_status_name(WH_STATUS_REFUSED)) != 0)
+		wh_complain("no transfer with %s: %s", host, job->result.why);
+	else if (job->ready.began_tsc != 0)
+		wh_complain(
+			"%s has ended the transfer: this end may move no more bytes there today",
+			host);
+	else
+		wh_complain("%s refuses the connection: it may not serve this address (--allow "
+			    "there), or "
+			    "not take packets of MTU %u (--mtu)",
+			host, job->jobs->ground->settings->mtu_bytes);
 	return WH_EXIT_NETWORK;
 }
 

@@ -15,6 +15,7 @@
 #include "cli/exit.h"
 #include "report/transfer.h"
 #include "source/walk.h"
+#include "trust/trust.h"
 
 /* HOST:PATH or [HOST]:PATH; NULL: no such. The host is copied, the path points into the text. */
 static const char *split(const char *text, char *host, size_t room)
@@ -128,8 +129,9 @@ int wh_transfer_read_operands(struct wh_transfer *transfer)
 
 	if (status != 0)
 		return status;
-	return wh_address_resolve(transfer->server, settings->ipv4.address.family != 0,
-		       settings->ipv6.address.family != 0, &transfer->peer) == 0
+	return wh_trust_resolve(settings->identity, settings->trust, transfer->server,
+		       settings->ipv4.address.family != 0, settings->ipv6.address.family != 0,
+		       &transfer->peer) == 0
 		       ? 0
 		       : WH_EXIT_NETWORK;
 }

@@ -19,6 +19,13 @@ struct wh_trust {
  */
 int wh_trust_open(
 	struct wh_trust *trust, const char *identity, const char *peers, const char *host);
+/*
+ * HOST as an operator writes it: a peer that is trusted here, at its first address of a family that
+ * we have; or as wh_address_resolve takes it.
+ */
+int wh_trust_resolve(const char *identity, const char *peers, const char *host, bool ipv4,
+	bool ipv6, struct wh_address *address);
+
 void wh_trust_close(struct wh_trust *trust);
 
 #endif
