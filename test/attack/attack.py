@@ -113,13 +113,14 @@ class Field:
                 server.process.wait(0.5)
         server.__exit__(None, None, None)
 
-    def serve(self, program, folder, *options, root=None, env=None):
+    def serve(self, program, folder, *options, root=None, env=None, sealed=False):
         """A server with these options, on a root of its own."""
         if self.hosts is None:
             self.set_up()
         self.end_server()
         self.folder, self.program = folder, program
-        server = Server(program, self.victim, folder, UNSEALED, *options)
+        self.seal = () if sealed else (UNSEALED,)
+        server = Server(program, self.victim, folder, *self.seal, *options)
         if root is not None:
             server.folder = root
             server.command[server.command.index('--root') + 1] = root
@@ -209,7 +210,7 @@ class Field:
         """An honest client is served, and soon."""
         file = self.folder / name
         file.write_bytes(os.urandom(3000))
-        result = run_client(self.program, self.client, 'send', UNSEALED, file, f'{SERVER}:in/',
+        result = run_client(self.program, self.client, 'send', *self.seal, file, f'{SERVER}:in/',
                             timeout_s=max(40, seconds))
         self.expect_alive()
         expect_status(result, OK)
@@ -236,7 +237,8 @@ class Field:
             host, how = self.far, {'addresses': (f'{FAR}/24',)}
             words = (*words, '--gateway', FAR_GATEWAY)
         words = (*words, '--rate', f'{mbps}M', *options)
-        with running_client(self.program, host, words[0], UNSEALED, *words[1:], **how) as await_end:
+        words = (words[0], *self.seal, *words[1:])
+        with running_client(self.program, host, *words, **how) as await_end:
             overheard(host if verb == 'get' else self.victim, DATA)
             began = time.monotonic()
             yield
@@ -650,7 +652,7 @@ TAPS = ('replayed', 'reflected', 'borrowed', 'flipped')
 
 def taps(field, program, folder):
     """What was recorded on the way harms neither this session nor the next, whoever says it."""
-    field.serve(program, folder)
+    field.serve(program, folder, sealed=True)
     tape = folder / 'tape'
     with field.transfer(16, 60, late_s=1 + 16 * MIB * 8 / 60e6 / 4):
         tape.write_bytes(recorded(field.victim, 0.3) + recorded(field.client, 0.3))
@@ -675,11 +677,24 @@ KEPT = 0.8
 
 def flooded(field, program, folder, kind, pps, mib, mbps, options=()):
     """A flood costs a transfer a fifth of its rate at most, and no memory; it is told of."""
-    field.serve(program, folder, '--gateway', GATEWAY, '--allow', '0.0.0.0/0')
+    field.serve(program, folder, '--gateway', GATEWAY, '--allow', '0.0.0.0/0', sealed=True)
     late_s = 1 + mib * MIB * 8 / mbps / 1e6 * (1 / KEPT - 1)
     with field.growth(GROWTH_BYTES), field.transfer(mib, mbps, late_s=late_s):
         told = field.attack_now(kind, '--pps', pps, '--seconds', 30, *options)
     expect(told['sent_pkts'] >= pps, f'{told}')
+    field.small_send()
+
+
+# Item 15.
+
+
+def greetings(field, program, folder, mib=16, mbps=60):
+    """Those that begin by the thousand and never go on cost as little, and who is honest is met."""
+    field.serve(program, folder, sealed=True)
+    late_s = 1 + mib * MIB * 8 / mbps / 1e6 * (1 / KEPT - 1)
+    with field.growth(GROWTH_BYTES), field.transfer(mib, mbps, late_s=late_s):
+        told = field.attack_now('greets', '--pps', 4000, '--seconds', 1.2)
+    expect(told['cookies'] > 1000 and told['answers'] > 100, f'{told}')
     field.small_send()
 
 
@@ -750,6 +765,7 @@ def cases(field):
                options=('--seconds', 2))
     yield case('14 OPENs from everywhere', False, flooded, kind='million', pps=30_000, mib=24,
                mbps=60, options=('--count', 90_000))
+    yield case('15 greetings', True, greetings)
     yield case('all at once', False, all_at_once, mib=200, mbps=500)
 
 

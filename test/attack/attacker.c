@@ -21,6 +21,7 @@ static const struct wh_attack *const families[] = {
 	wh_attacks_jobs,
 	wh_attacks_bundles,
 	wh_attacks_taps,
+	wh_attacks_greets,
 };
 
 #define FAMILIES (sizeof(families) / sizeof(families[0]))

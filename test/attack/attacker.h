@@ -99,5 +99,6 @@ extern const struct wh_attack wh_attacks_sessions[];
 extern const struct wh_attack wh_attacks_jobs[];
 extern const struct wh_attack wh_attacks_bundles[];
 extern const struct wh_attack wh_attacks_taps[];
+extern const struct wh_attack wh_attacks_greets[];
 
 #endif
