@@ -33,7 +33,7 @@ ALL = (
           'latecomers take a queue for the least delay; many flows, and long ways, need longer'),
     Short('bar06-share', 'jain with the latecomer', -0.95,
           'latecomers take a queue for the least delay; many flows, and long ways, need longer'),
-    Short('bar06-share', 'queue', -9.88,
+    Short('bar06-share', 'queue', -20.0,
           'pushes that make shares equal soon stand in the queue of ten flows'),
     Short('bar06-share', "the latecomer's share", -0.95,
           'latecomers take a queue for the least delay; many flows, and long ways, need longer'),

@@ -34,7 +34,7 @@
  * Compete. Who sheds beside flows that fill every queue gives all away: while they are about, as
  *   much is under way as one TCP has (Copa, Nimbus), a BBR where they are BBRs. bar07.
  * Crowd. Steps that are shares of the rate, and what arrives as the rate, leave shares as they are:
- *   beside others all push nearly alike and cut alike (AIMD). bar06-share.
+ *   beside others all push nearly alike, most when somebody has come, and cut alike. bar06-share.
  * Give way. A scavenger goes to a crumb at the first sign of others (LEDBAT). bar08.
  * Fetch. When nothing is seen for long, one packet goes in spite of the window. bar05-outage.
  */
@@ -76,31 +76,28 @@
 #define SHED_MOST         0.3   /* of the rate */
 #define SHED_FALLS        0.9   /* of the queue when we last shed */
 #define CLEAR             0.5   /* of alpha in the queue: less is none */
+#define OVERLOAD_ALPHA    4.0   /* so many times alpha in the queue are too much, ... */
+#define OVERLOAD_RTT      0.02  /* ... and such a part of the round trip, ... */
+#define OVERLOAD_S        200e-6 /* ... and so much: hosts' jitter is no queue */
+#define ARRIVAL_PKTS      32     /* that say how fast they come, to a few percent, ... */
+#define ARRIVAL_LESS      0.98   /* of what went */
+#define ARRIVAL_S         50e-3  /* ... but for no more than go in so long a sample waits */
+#define OVERLOAD_LESS     0.9    /* of the rate arrives */
+#define LONGER_S          1e-3   /* a queue of less may be that of many flows, */
+#define LONGER_RTT        0.05   /* or of such a part of the round trip, */
+#define LONGER_ALPHA      8.0    /* or of so many times alpha */
+#define LONGER_SHEDS      2      /* times we shed in vain, and the way is longer */
+#define LONGER_SWAYS_S    0.2e-3 /* and hosts' jitter is no queue */
+#define LONGER_ARRIVES    0.97
+#define IN_VAIN           0.25 /* of what was to go of the queue went */
 
-#define OVERLOAD_ALPHA 4.0    /* so many times alpha in the queue are too much, ... */
-#define OVERLOAD_RTT   0.02   /* ... and such a part of the round trip, ... */
-#define OVERLOAD_S     200e-6 /* ... and so much: hosts' jitter is no queue */
-#define ARRIVAL_PKTS   32     /* that say how fast they come, to a few percent, ... */
-#define ARRIVAL_LESS   0.98   /* of what went */
-#define ARRIVAL_S      50e-3  /* ... but for no more than go in so long a sample waits */
-#define OVERLOAD_LESS  0.9    /* of the rate arrives */
-
-#define LONGER_S       1e-3   /* a queue of less may be that of many flows, */
-#define LONGER_RTT     0.05   /* or of such a part of the round trip, */
-#define LONGER_ALPHA   8.0    /* or of so many times alpha */
-#define LONGER_SHEDS   2      /* times we shed in vain, and the way is longer */
-#define LONGER_SWAYS_S 0.2e-3 /* and hosts' jitter is no queue */
-#define LONGER_ARRIVES 0.97
-#define IN_VAIN        0.25 /* of what was to go of the queue went */
-
-#define DRAIN_S    2.0
-#define DRAIN_PKTS 500.0
-#define DRAIN_RTT  20.0
-#define DRAIN      1.2   /* of what stands goes, */
-#define DRAIN_MORE 0.003 /* and such a part of the rate */
-#define DRAINED    0.2   /* of alpha in the queue is none */
-
-#define COMPETE_PACE 1.1 /* of the rate: the window says what goes */
+#define DRAIN_S      2.0
+#define DRAIN_PKTS   500.0
+#define DRAIN_RTT    20.0
+#define DRAIN        1.2   /* of what stands goes, */
+#define DRAIN_MORE   0.003 /* and such a part of the rate */
+#define DRAINED      0.2   /* of alpha in the queue is none */
+#define COMPETE_PACE 1.1   /* of the rate: the window says what goes */
 
 #define SAMPLE_RTT     0.25 /* that a sample lasts at least */
 #define SAMPLE_S       1e-3 /* on short ways hosts' jitter needs so long */
@@ -296,7 +293,7 @@ static void verify(struct wh_control *control, const struct wh_delivery_event *e
 	lambda->phase = CRUISE;
 	if (path->queue_s * lambda->rate_pps < alpha)
 		set_rate(lambda, lambda->estimate_pps);
-	else if (path->short_pps > 0.0)
+	else if (wh_lambda_share_found(&lambda->share, path, event->now_tsc))
 		set_rate(lambda, fmin(path->short_pps, lambda->estimate_pps));
 	lambda->good_pps = fmin(lambda->good_pps, lambda->rate_pps);
 	lambda->step = 0.0;
@@ -384,8 +381,7 @@ static void learn_queue(struct wh_control *control)
 	double alpha = alpha_pkts(control, lambda->rate_pps);
 	double peak_pkts = sample->peak_s * lambda->rate_pps;
 
-	if (wh_lambda_loss_bearable(
-		    &lambda->loss, (double)sample->seen_pkts, (double)sample->lost_pkts)) {
+	if (wh_lambda_loss_bears(&lambda->loss, sample)) {
 		lambda->alpha_most_pkts *= 1.0 + fmin(sample->span_s / ALPHA_REGAINED_S, 1.0);
 	} else if (peak_pkts > ALPHA_SEEN * alpha) {
 		lambda->alpha_most_pkts = ALPHA_BORNE * fmin(peak_pkts, alpha);
@@ -416,8 +412,7 @@ static bool way_is_longer(struct wh_control *control, double from_pps)
 	/* A queue sways, or overflows. */
 	if (sample->peak_s - sample->queue_s > sways_s ||
 		fabs(sample->queue_s - lambda->shed_queue_s) > sways_s ||
-		!wh_lambda_loss_bearable(
-			&lambda->loss, (double)sample->seen_pkts, (double)sample->lost_pkts))
+		!wh_lambda_loss_bears(&lambda->loss, sample))
 		return false;
 	return ++lambda->shed_in_vain >= LONGER_SHEDS;
 }
@@ -502,9 +497,14 @@ static bool shares(struct wh_control *control, double from_pps, double cycle_s)
 {
 	struct lambda *lambda = state_of(control);
 
-	if (!wh_lambda_share_crowded(&lambda->share, &lambda->path, lambda->now_tsc,
-		    lambda->busy_pps, lambda->estimate_pps))
+	if (wh_lambda_loss_overflown(&lambda->loss))
+		wh_lambda_share_begin(&lambda->share, lambda->now_tsc);
+	lambda->others.crowded = wh_lambda_share_crowded(&lambda->share, &lambda->path,
+		lambda->now_tsc, lambda->busy_pps, lambda->estimate_pps);
+	if (!lambda->others.crowded)
 		return false;
+	if (!wh_lambda_loss_bears(&lambda->loss, &lambda->path.sample))
+		from_pps = wh_lambda_share_overflows(&lambda->path, from_pps);
 	set_rate(lambda, wh_lambda_share_rate(&lambda->share, &lambda->path, from_pps,
 				 pps_of(control, ALPHA_AT_BPS), cycle_s));
 	lambda->busy_pps = lambda->good_pps = lambda->rate_pps;

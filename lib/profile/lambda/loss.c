@@ -21,6 +21,8 @@
 #define DRASTIC         0.25 /* with more lost the rate becomes what arrives */
 #define DRASTIC_PKTS    100
 #define SAME            0.5   /* of the share lost at the higher rate: noise */
+#define NOISE_MOST      0.15  /* more is others' doing, whatever our rate is: ... */
+#define OVERFLOWN       0.9   /* ... of what arrives so much goes, and queues become empty */
 #define TRIAL_LOST      10.0  /* packets that would be lost if it were noise */
 #define TRIAL_PKTS      500.0 /* or so many; one burst of losses is not many then */
 #define TRIAL_S         0.2   /* but no more than go in so long */
@@ -33,7 +35,9 @@
 
 double wh_lambda_loss_noise(const struct wh_lambda_loss *loss)
 {
-	return loss->noise_pkts > 0.0 ? fmin(loss->noise_lost_pkts / loss->noise_pkts, 0.5) : 0.0;
+	if (loss->noise_pkts == 0.0)
+		return 0.0;
+	return fmin(loss->noise_lost_pkts / loss->noise_pkts, NOISE_MOST);
 }
 
 uint64_t wh_lambda_loss_sample_pkts(const struct wh_lambda_loss *loss)
@@ -83,6 +87,11 @@ bool wh_lambda_loss_bearable(const struct wh_lambda_loss *loss, double pkts, dou
 	/* And a burst or two more: few in a sample are not normally distributed. */
 	return lost_pkts <= mean + BEARABLE_SIGMAS * sqrt(mean * spread) + BEARABLE_LOST * spread ||
 	       lost_pkts <= mean + BEARABLE_MORE * pkts;
+}
+
+bool wh_lambda_loss_bears(const struct wh_lambda_loss *loss, const struct wh_lambda_sample *sample)
+{
+	return wh_lambda_loss_bearable(loss, (double)sample->seen_pkts, (double)sample->lost_pkts);
 }
 
 static bool suspicious(const struct wh_lambda_loss *loss, double pkts, double lost_pkts)
@@ -157,6 +166,28 @@ double wh_lambda_loss_most_pps(const struct wh_lambda_loss *loss, double now_s)
 									: INFINITY;
 }
 
+/*
+ * As much is lost at a lower rate, but too much for noise: a queue overflows that has been full for
+ * as long as we are here, so that its delay seems to be the way's.
+ */
+static double under_overflown(struct wh_lambda_loss *loss, const struct wh_lambda_sample *sample,
+	double now_s, double rtt_s, double rate_pps)
+{
+	loss->trial = WH_LAMBDA_NO_TRIAL;
+	loss->overflown = true;
+	loss->high_arrival_pps = OVERFLOWN * sample->arrival_pps;
+	set_ceiling(loss, now_s, rtt_s);
+	return under_ceiling(loss, now_s, rate_pps);
+}
+
+bool wh_lambda_loss_overflown(struct wh_lambda_loss *loss)
+{
+	bool overflown = loss->overflown;
+
+	loss->overflown = false;
+	return overflown;
+}
+
 double wh_lambda_loss_judge(struct wh_lambda_loss *loss, const struct wh_lambda_sample *sample,
 	double now_s, double rtt_s, double rate_pps, double good_pps)
 {
@@ -167,6 +198,8 @@ double wh_lambda_loss_judge(struct wh_lambda_loss *loss, const struct wh_lambda_
 	case WH_LAMBDA_LOWER:
 		loss->low_pkts = pkts;
 		loss->low_lost_pkts = lost_pkts;
+		if (share > NOISE_MOST && share >= SAME * loss->high_share)
+			return under_overflown(loss, sample, now_s, rtt_s, rate_pps);
 		if (share < SAME * loss->high_share) {
 			if (loss->high_share > DRASTIC) {
 				loss->trial = WH_LAMBDA_NO_TRIAL;

@@ -24,6 +24,7 @@ struct wh_lambda_loss {
 	double noise_pkts, noise_lost_pkts; /* of late */
 	double spread;                      /* of the lost ones' number: its variance by its mean */
 	enum wh_lambda_trial trial;
+	bool overflown;
 	uint32_t doubts;
 	double doubted_pkts, doubted_lost_pkts;
 	double high_pps, high_share, high_arrival_pps; /* where losses made us suspicious */
@@ -41,6 +42,11 @@ double wh_lambda_loss_sure_noise(const struct wh_lambda_loss *loss);
 
 /* So many of so many are what noise takes now and then. */
 bool wh_lambda_loss_bearable(const struct wh_lambda_loss *loss, double pkts, double lost_pkts);
+
+bool wh_lambda_loss_bears(const struct wh_lambda_loss *loss, const struct wh_lambda_sample *sample);
+
+/* Said once: more is lost than noise takes, at a lower rate too, so that a queue is full. */
+bool wh_lambda_loss_overflown(struct wh_lambda_loss *loss);
 
 /* Packets that the next sample has to have. */
 uint64_t wh_lambda_loss_sample_pkts(const struct wh_lambda_loss *loss);

@@ -16,6 +16,7 @@
 #define FILL_ALPHA_LEAST 6.0  /* ... nor shorter than that, */
 #define FILL_FOR_S       0.5  /* for so long, is others' */
 #define FILL_FOR_RTT     12.0
+#define CROWD_TAKES      3.0 /* times that in a crowd of us, whose shares become equal first */
 
 #define LEFT        0.93 /* of the capacity arrives at most: others have the rest */
 #define PEAK_ALPHA  2.0  /* times what we leave in the queue stood there */
@@ -75,7 +76,8 @@ static bool stands(struct wh_lambda_others *others, const struct wh_lambda_path 
 		others->full_tsc = now_tsc;
 	}
 	return since_s(path, now_tsc, others->full_tsc) >=
-	       fmax(FILL_FOR_S, FILL_FOR_RTT * (rtt_s + queue_s));
+	       (others->crowded ? CROWD_TAKES : 1.0) *
+		       fmax(FILL_FOR_S, FILL_FOR_RTT * (rtt_s + queue_s));
 }
 
 static bool overflows(struct wh_lambda_others *others, const struct wh_lambda_path *path,

@@ -14,6 +14,7 @@
 #include "profile/lambda/path.h"
 
 struct wh_lambda_others {
+	bool crowded;                     /* others of our kind are about */
 	struct wh_lambda_least before[2]; /* the delays when the way seemed to become longer ... */
 	double told_s;                    /* ... and the least that it has seemed to have since */
 	bool told;

@@ -3,22 +3,32 @@
 
 #include <math.h>
 
+#include "base/arith.h"
 #include "base/assert.h"
 
-#define CROWDED   0.85 /* of what the way bears arrives: others have the rest, ... */
-#define LESS_S    1.6  /* for so long: a way that has become narrower or longer is heeded first */
-#define ALONE_S   0.5  /* ... until no queue was seen for so long */
-#define ALONE_RTT 10.0
+#define FOUND_S   0.3e-3 /* hosts' jitter is no queue */
+#define CROWDED   0.85   /* of what the way bears arrives: others have the rest, ... */
+#define LESS_S    1.0    /* for so long: a way that has become narrower or longer is heeded first */
+#define ALONE_S   0.15   /* ... until no queue was seen for so long */
+#define ALONE_RTT 4.0
 
-#define PUSH       0.4    /* in a second, of the mean of the rate and the unit */
-#define PUSH_QUEUE 0.05   /* of a round trip: pushes are less when more than that stands */
-#define EMPTY      3      /* samples without a queue, and pushes double from each to the next */
-#define EMPTY_MOST 12     /* doublings */
-#define TARGET_S   0.2e-3 /* that stand in the queue */
-#define TARGET_RTT 0.005  /* or such a part of the round trip */
-#define CUT        0.7    /* of what is beyond that */
-#define CUT_GROWN  0.5    /* of what the queue has grown by */
-#define CUT_MOST   0.6    /* of the rate */
+#define PUSH         1.4    /* in a second, of the mean of the rate and the unit, at first */
+#define PUSH_S       2.5    /* an e-th of it is left then: shares are equal, ... */
+#define PUSH_KEEPS   3e-4   /* ... and so much by the square of a cycle: it stands in the queue, */
+#define PUSH_LEAST   0.02   /* but no less than this, */
+#define PUSH_MOST    0.4    /* or more */
+#define PUSH_QUEUE   0.1    /* of a round trip: pushes are less when more than that stands */
+#define COMES_RTT    0.15   /* of a round trip stands: somebody has come, and shares are old, ... */
+#define COMES_S      4.5    /* ... unless somebody came so short a time before */
+#define EMPTY        3      /* samples without a queue, and pushes double from each to the next, */
+#define EMPTY_MOST   12     /* so often, */
+#define EMPTY_SHARE  0.3    /* up to this share of the rate: all of us do so */
+#define TARGET_S     0.2e-3 /* that stand in the queue */
+#define TARGET_RTT   0.005  /* or such a part of the round trip */
+#define CUT          0.7    /* of what is beyond that */
+#define CUT_GROWN    0.5    /* of what the queue has grown by */
+#define CUT_MOST     0.6    /* of the rate */
+#define CUT_OVERFLOW 0.8    /* of what arrives is left when the queue overflows */
 
 static double target_s(const struct wh_lambda_path *path)
 {
@@ -29,6 +39,14 @@ void wh_lambda_share_begin(struct wh_lambda_share *share, uint64_t now_tsc)
 {
 	share->crowded = true;
 	share->queued_tsc = now_tsc;
+}
+
+bool wh_lambda_share_found(
+	struct wh_lambda_share *share, const struct wh_lambda_path *path, uint64_t now_tsc)
+{
+	if (path->queue_s > FOUND_S)
+		wh_lambda_share_begin(share, now_tsc);
+	return path->short_pps > 0.0;
 }
 
 bool wh_lambda_share_crowded(struct wh_lambda_share *share, const struct wh_lambda_path *path,
@@ -53,20 +71,42 @@ bool wh_lambda_share_crowded(struct wh_lambda_share *share, const struct wh_lamb
 	return share->crowded;
 }
 
+/* In a second, of the mean of rate and unit: much while shares are new, then hardly anything. */
+static double push(struct wh_lambda_share *share, double queue_s, double rtt_s, double cycle_s)
+{
+	WH_ASSERT(cycle_s > 0.0);
+	share->settled_s += cycle_s;
+	if (queue_s > COMES_RTT * rtt_s && share->settled_s > COMES_S)
+		share->settled_s = 0.0;
+
+	double least = fmin(fmax(PUSH_KEEPS / (cycle_s * cycle_s), PUSH_LEAST), PUSH_MOST);
+	double ago = fmin(share->settled_s / PUSH_S, 10.0);
+	double now = least + (PUSH - least) * wh_exp(-ago * ago);
+
+	return queue_s > PUSH_QUEUE * rtt_s ? now * PUSH_QUEUE * rtt_s / queue_s : now;
+}
+
 double wh_lambda_share_rate(struct wh_lambda_share *share, const struct wh_lambda_path *path,
 	double rate_pps, double unit_pps, double cycle_s)
 {
 	double queue_s = path->sample.queue_s, rtt_s = wh_lambda_path_rtt_s(path);
-	double push_pps = PUSH * sqrt(rate_pps * unit_pps) * fmin(cycle_s, 1.0);
+	double push_pps = push(share, queue_s, rtt_s, cycle_s) * sqrt(rate_pps * unit_pps) *
+			  fmin(cycle_s, 1.0);
 	double cut =
 		CUT * fmax(queue_s - target_s(path), 0.0) + CUT_GROWN * (queue_s - share->queue_s);
 
-	WH_ASSERT(cycle_s > 0.0 && rate_pps > 0.0);
-	if (queue_s > PUSH_QUEUE * rtt_s)
-		push_pps *= PUSH_QUEUE * rtt_s / queue_s;
+	WH_ASSERT(rate_pps > 0.0);
 	if (share->empty > EMPTY)
-		push_pps = ldexp(push_pps, (int)fmin(share->empty - EMPTY, EMPTY_MOST));
+		push_pps = fmin(ldexp(push_pps, (int)fmin(share->empty - EMPTY, EMPTY_MOST)),
+			fmax(push_pps, EMPTY_SHARE * rate_pps));
 	share->queue_s = queue_s;
 	return rate_pps * (1.0 - fmin(fmax(cut / cycle_s, 0.0), CUT_MOST)) +
 	       fmin(push_pps, rate_pps);
+}
+
+double wh_lambda_share_overflows(const struct wh_lambda_path *path, double rate_pps)
+{
+	double arrival_pps = path->sample.arrival_pps;
+
+	return arrival_pps > 0.0 ? fmin(CUT_OVERFLOW * arrival_pps, rate_pps) : rate_pps;
 }
