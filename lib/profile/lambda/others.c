@@ -20,6 +20,8 @@
 
 #define LEFT        0.93 /* of the capacity arrives at most: others have the rest */
 #define PEAK_ALPHA  2.0  /* times what we leave in the queue stood there */
+#define RAISED      1.05 /* times what arrived before goes: it may be our own doing */
+#define GROWN_PKTS  16   /* TCPs' windows grow by as many; what we push is shares */
 #define LOST_SIGMAS 3.0  /* beyond the noise */
 #define OVERFLOWS   2.5  /* that they are by now, ... */
 #define OVERFLOWS_S 4.0  /* ... where they are forgotten after so long */
@@ -86,9 +88,12 @@ static bool overflows(struct wh_lambda_others *others, const struct wh_lambda_pa
 	const struct wh_lambda_sample *sample = &path->sample;
 	double mean = noise * (double)sample->seen_pkts;
 
+	bool raised = sample->sent_pps > RAISED * others->before_pps;
+
 	WH_ASSERT(own_s > 0.0 && capacity_pps > 0.0);
-	if (sample->arrival_pps == 0.0 || sample->arrival_pps > LEFT * capacity_pps ||
-		sample->peak_s < PEAK_ALPHA * own_s ||
+	others->before_pps = sample->arrival_pps;
+	if (sample->arrival_pps == 0.0 || raised || sample->lost_pkts > GROWN_PKTS ||
+		sample->arrival_pps > LEFT * capacity_pps || sample->peak_s < PEAK_ALPHA * own_s ||
 		(double)sample->lost_pkts <= mean + LOST_SIGMAS * sqrt(mean))
 		return false;
 	others->overflows *=

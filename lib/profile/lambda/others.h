@@ -23,6 +23,7 @@ struct wh_lambda_others {
 	uint64_t full_tsc;
 	double overflows; /* of late, while we left a part of the way */
 	uint64_t overflown_tsc;
+	double before_pps; /* that arrived in the sample before */
 };
 
 /*

@@ -51,6 +51,23 @@ static void test_disproved(void)
 	CU_ASSERT_FALSE(wh_lambda_others_disprove(&others, &path, HZ + 4));
 }
 
+/* Who goes faster than what arrived before overflows a queue by himself. */
+static void test_raised(void)
+{
+	struct wh_lambda_others others = {0};
+	struct wh_lambda_path path = {
+		.hz = HZ,
+		.least = {{.known = true, .rtt_tsc = HZ / 50}},
+		.sample = {.arrival_pps = 100.0, .peak_s = 1e-3, .seen_pkts = 100, .lost_pkts = 2},
+	};
+
+	for (int sample = 0; sample < 9; sample++) {
+		path.sample.sent_pps = 1.1 * path.sample.arrival_pps;
+		path.sample.arrival_pps *= 1.1;
+		CU_ASSERT_FALSE(fill(&others, &path, 1.0 + 0.2 * sample, 100.0));
+	}
+}
+
 /* A short queue that overflows three times, and a tenth of the way is left: others are there. */
 static void test_overflows(void)
 {
@@ -87,6 +104,7 @@ static void test_overflows(void)
 CU_TestInfo wh_tests[] = {
 	{"filled", test_filled},
 	{"disproved", test_disproved},
+	{"raised", test_raised},
 	{"overflows", test_overflows},
 	CU_TEST_INFO_NULL,
 };
