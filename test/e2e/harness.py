@@ -162,7 +162,11 @@ def as_nobody(program):
         return program, ()
     if not shutil.which('setpriv'):
         raise Skip('runs as root, and setpriv is not there')
-    under = ('setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups')
+    config = tempfile.mkdtemp(prefix='wavehaul-config-')
+    atexit.register(shutil.rmtree, config, ignore_errors=True)
+    os.chown(config, int(NOBODY), int(NOBODY))
+    under = ('setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups',
+             'env', f'WAVEHAUL_CONFIG_DIR={config}')
     if subprocess.run([*under, 'test', '-x', program.binary], check=False).returncode == 0:
         return program, under
     # The tree is in a folder of root's own.

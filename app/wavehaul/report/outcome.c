@@ -101,6 +101,9 @@ static int conclude(const struct wh_job *job, const char *host)
 		wh_complain("%s has no room for another session, or this end no memory: %s", host,
 			job->result.why);
 		return WH_EXIT_NETWORK;
+	case WH_STATUS_UNSEALED:
+		wh_complain("%s takes sealed sessions alone: leave --unsealed away", host);
+		return WH_EXIT_NETWORK;
 	case WH_STATUS_STALLED:
 		return conclude_stalled(job);
 	case WH_STATUS_PEER_GONE:
