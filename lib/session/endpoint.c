@@ -306,6 +306,9 @@ static enum wh_wire_reason open_accept(struct wh_session *session, uint8_t *byte
 {
 	struct wh_seal seal;
 
+	/* Who was asked has none to come, and no key for it. */
+	if (session->bond != NULL && session->role != WH_TRANSMITTER)
+		return WH_WIRE_KEY;
 	if (session->bond != NULL)
 		return wh_gcm_open_packet(wh_sealing_accept_key(session), bytes, length)
 			       ? WH_WIRE_OK

@@ -458,6 +458,10 @@ static void test_replayed(void)
 	before.replayed_pkts += 2;
 	CU_ASSERT_EQUAL(memcmp(&before, &after, sizeof(after)), 0);
 	CU_ASSERT_EQUAL(pair->end[WH_RECEIVER].stats.bad[WH_WIRE_TAG], 0);
+	/* One of a type that only the other end may hear. */
+	control[0].data[1] = WH_PACKET_ACCEPT;
+	give(pair, WH_RECEIVER, &control[0]);
+	CU_ASSERT_EQUAL(refused(pair, WH_RECEIVER, WH_WIRE_KEY), 1);
 	before = wh_session_stats(pair->session[WH_TRANSMITTER]);
 	give(pair, WH_TRANSMITTER, &control[1]);
 	control[1].data[WH_TAG_OFFSET] ^= 1;
