@@ -89,7 +89,6 @@ def unprivileged(program, folder):
     (folder / 'served').mkdir()
     os.chmod(folder, 0o777)
     os.chmod(folder / 'served', 0o777)
-    under = (*under, 'env', f'WAVEHAUL_CONFIG_DIR={folder}/who')
     with Pair(program, folder, under=under, huge=False) as pair:
         uid = os.stat(f'/proc/{pair.process.pid}').st_uid
         expect_guarded(pair, 0, uid)

@@ -162,18 +162,20 @@ def as_nobody(program):
         return program, ()
     if not shutil.which('setpriv'):
         raise Skip('runs as root, and setpriv is not there')
-    config = tempfile.mkdtemp(prefix='wavehaul-config-')
-    atexit.register(shutil.rmtree, config, ignore_errors=True)
-    os.chown(config, int(NOBODY), int(NOBODY))
-    under = ('setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups',
-             'env', f'WAVEHAUL_CONFIG_DIR={config}')
-    if subprocess.run([*under, 'test', '-x', program.binary], check=False).returncode == 0:
-        return program, under
-    # The tree is in a folder of root's own.
-    folder = tempfile.mkdtemp(prefix='wavehaul-e2e-', dir='/tmp')
-    atexit.register(shutil.rmtree, folder)
-    os.chmod(folder, 0o755)
-    return Program(shutil.copy(program.binary, folder)), under
+    known = tempfile.mkdtemp(prefix='wavehaul-config-')
+    atexit.register(shutil.rmtree, known, ignore_errors=True)
+    os.chown(known, int(NOBODY), int(NOBODY))
+    under = ('setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups', 'env',
+             f'WAVEHAUL_CONFIG_DIR={known}')
+    if subprocess.run([*under, 'test', '-x', program.binary], check=False).returncode != 0:
+        # The tree is in a folder of root's own.
+        folder = tempfile.mkdtemp(prefix='wavehaul-e2e-', dir='/tmp')
+        atexit.register(shutil.rmtree, folder)
+        os.chmod(folder, 0o755)
+        program = Program(shutil.copy(program.binary, folder))
+    # As on a host that has been used before: no case is told of a key that was made.
+    subprocess.run([*under, program.binary, 'keygen'], check=True, capture_output=True)
+    return program, under
 
 
 def options(default_binary):
