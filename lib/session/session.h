@@ -166,6 +166,12 @@ struct wh_session_stats {
 	uint64_t outcome_tsc;    /* when the outcome was known here */
 };
 
+/* Payload that came more than once, whoever was the cause: the sender, the way, or a stranger. */
+static inline uint64_t wh_session_came_again_pkts(const struct wh_session_stats *stats)
+{
+	return stats->duplicate_pkts + stats->replayed_pkts;
+}
+
 struct wh_session; /* internal.h */
 
 /*

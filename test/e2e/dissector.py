@@ -249,7 +249,7 @@ def strange_packets(program, folder):
         ('ack2', 'least', 47, b'\x80', None, 'reserved'),
         ('nak', 'usual', 26, b'\x01', None, 'reserved'),
         ('delay-warning', 'least', 28, b'\x01', None, 'reserved'),
-        ('open', 'least', 20, b'\x01', None, 'reserved'),
+        ('open', 'least', 24, b'\x01', None, 'reserved'),
         ('accept', 'usual', 45, b'\x01', None, 'reserved'),
         ('confirm', 'least', 36, b'\x01', None, 'reserved'),
         ('release', 'usual', 42, b'\x01', None, 'reserved'),

@@ -117,7 +117,6 @@ def no_rights(program, _folder, port, right):
         program, nobody = as_nobody(program)
         under = (*host.under, *nobody)
         words = list(client_command('bench', SERVER, '--no-huge', port=port))
-        expect_status(program.run('keygen', under=nobody), OK)
         result = program.run(*words, timeout_s=10, under=under)
         expect_status(result, HARDWARE)
         expect_said(result, f'needs the right {right}, which user [0-9]+ has not')

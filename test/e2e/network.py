@@ -60,9 +60,9 @@ ANNOUNCED_S = 3
 # refusing them. Fragments have none: the kernel puts them together for AF_PACKET, or keeps them.
 FLOOD_KINDS = ('garbage', 'likeness', 'forgery', 'cut', 'wrong_ip_sum', 'wrong_udp_sum', 'fragment',
                'tagged', 'any_frame', 'ping', 'who_has', 'conflict')
-FLOOD_REASONS = {'vlan', 'bad-ip', 'bad-udp', 'short', 'long', 'version-unknown', 'tag'}
+FLOOD_REASONS = {'vlan', 'bad-ip', 'bad-udp', 'short', 'long', 'version-unknown', 'key'}
 FLOOD_DROPS = {'drop_frame_vlan', 'drop_frame_bad_ip', 'drop_frame_bad_udp', 'drop_packet_short',
-               'drop_packet_long', 'drop_packet_version_unknown', 'drop_packet_tag'}
+               'drop_packet_long', 'drop_packet_version_unknown', 'drop_packet_key'}
 
 
 class Server:

@@ -11,6 +11,7 @@
 #include "fec/fec.h"
 #include "options.h"
 #include "profile/profile.h"
+#include "session/strays.h"
 #include "wire/versions.h"
 
 struct wh_tally wh_storm_tally;
@@ -417,7 +418,8 @@ void wh_storm_deliver(struct wh_storm *storm, enum wh_role to, const uint8_t *by
 	enum wh_wire_reason reason = wh_packet_decode(copy, length, &packet);
 	bool decodes = reason == WH_WIRE_OK;
 	bool handshake =
-		decodes && (packet.type == WH_PACKET_OPEN || packet.type == WH_PACKET_CONFIRM);
+		decodes && (packet.type == WH_PACKET_OPEN || packet.type == WH_PACKET_CONFIRM ||
+				   wh_is_greeting(&packet));
 	bool payload =
 		decodes && (packet.type == WH_PACKET_DATA || packet.type == WH_PACKET_REPAIR);
 	bool strange =
@@ -545,7 +547,8 @@ uint32_t wh_storm_take(struct wh_storm *storm, enum wh_role from, uint32_t count
 		WH_ASSERT(reason == WH_WIRE_OK);
 		/* To nobody only before there is a peer. */
 		WH_ASSERT((packet.lci == 0) ==
-			  (packet.type == WH_PACKET_OPEN || packet.type == WH_PACKET_CONFIRM));
+			  (packet.type == WH_PACKET_OPEN || packet.type == WH_PACKET_CONFIRM ||
+				  wh_is_greeting(&packet)));
 		if (packet.type == WH_PACKET_DATA)
 			check_payload(storm, &packet);
 		relay(storm, from == WH_TRANSMITTER ? WH_RECEIVER : WH_TRANSMITTER, &packet);

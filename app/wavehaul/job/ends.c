@@ -116,7 +116,7 @@ void wh_bench_count(const struct wh_job *job, uint64_t now_tsc, struct wh_bench_
 		.elapsed_ns = wh_max_u64(wh_tsc_to_ns(ground->hz, flowed_tsc), 1),
 		.bytes = stats.received_bytes - job->records.record_bytes,
 		.pkts = stats.received_pkts,
-		.duplicate_pkts = stats.duplicate_pkts,
+		.duplicate_pkts = wh_session_came_again_pkts(&stats),
 		.bad_pkts = stats.bad_pkts + counts.bad_pkts,
 		.lost_pkts = stats.losses_detected_pkts,
 		.dropped_pkts = counts.dropped_pkts,

@@ -139,8 +139,10 @@ static char *pem_of(EVP_PKEY *key, X509 *certificate, const char *password)
 		PEM_write_bio_X509(memory, certificate);
 
 	long bytes = BIO_get_mem_data(memory, &text);
-	char *copy = strndup(text, (size_t)bytes);
+	char *copy = calloc(1, (size_t)bytes + 1);
 
+	CU_ASSERT_PTR_NOT_NULL_FATAL(copy);
+	memcpy(copy, text, (size_t)bytes); /* it does not end with a NUL */
 	BIO_free(memory);
 	return copy;
 }
