@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 LIB_ROOMS = ('base', 'wire', 'seal', 'trust', 'neighbour', 'measure', 'probe', 'profile', 'track',
-             'fec', 'fibre', 'session', 'file', 'bundle', 'source', 'sink', 'sim', 'tcp',
+             'fec', 'fibre', 'session', 'file', 'journal', 'bundle', 'source', 'sink', 'sim', 'tcp',
              'scenario')
 LIB = {f'lib/{name}' for name in LIB_ROOMS}
 
@@ -46,9 +46,10 @@ ALLOWED = {
     'lib/session': lib('profile probe track fec measure seal wire base'),
     'lib/fibre': lib('base'),
     'lib/file': lib('base'),
+    'lib/journal': lib('file base'),
     'lib/bundle': lib('file base'),
     'lib/source': lib('bundle file base'),
-    'lib/sink': lib('source bundle file base'),
+    'lib/sink': lib('source bundle journal file base'),
     'lib/sim': lib('fibre wire base'),
     'lib/tcp': lib('sim fibre profile measure wire base'),
     'lib/scenario': lib('tcp sim session fibre profile probe track fec measure seal wire base'),
@@ -115,6 +116,7 @@ ROOM_SYSTEM = {
     'lib/trust': FILES | OPENSSL,
     'lib/fec': {'isa-l.h'},
     'lib/file': FILES | {'xxhash.h', 'xxh_x86dispatch.h'},
+    'lib/journal': FILES | {'sqlite3.h'},
     'lib/bundle': FILES,
     'lib/source': FILES,
     'lib/sink': FILES,

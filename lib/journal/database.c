@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "journal/database.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+
+int wh_database_error(int answer)
+{
+	switch (answer & 0xff) {
+	case SQLITE_OK:
+	case SQLITE_ROW:
+	case SQLITE_DONE:
+		return 0;
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+		return -EUCLEAN;
+	case SQLITE_FULL:
+		return -ENOSPC;
+	case SQLITE_READONLY:
+		return -EROFS;
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return -EBUSY;
+	case SQLITE_NOMEM:
+		return -ENOMEM;
+	case SQLITE_CANTOPEN:
+	case SQLITE_PERM:
+	case SQLITE_AUTH:
+		return -EACCES;
+	case SQLITE_CONSTRAINT:
+		return -EEXIST;
+	default:
+		return -EIO;
+	}
+}
+
+int wh_database_run(sqlite3 *database, const char *sql)
+{
+	return wh_database_error(sqlite3_exec(database, sql, NULL, NULL, NULL));
+}
+
+sqlite3_stmt *wh_database_statement(sqlite3 *database, const char *sql)
+{
+	sqlite3_stmt *statement;
+
+	if (sqlite3_prepare_v3(database, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL) !=
+		SQLITE_OK)
+		return NULL;
+	return statement;
+}
+
+int wh_database_step(sqlite3_stmt *statement)
+{
+	int answer = sqlite3_step(statement);
+
+	return answer == SQLITE_ROW ? 1 : wh_database_error(answer);
+}
+
+int wh_database_begin(sqlite3 *database)
+{
+	sqlite3_mutex_enter(sqlite3_db_mutex(database));
+
+	int rc = wh_database_run(database, "BEGIN IMMEDIATE");
+
+	if (rc < 0)
+		sqlite3_mutex_leave(sqlite3_db_mutex(database));
+	return rc;
+}
+
+int wh_database_end(sqlite3 *database, bool commit)
+{
+	int rc = commit ? wh_database_run(database, "COMMIT") : 0;
+
+	/* Some errors end a transaction by themselves. */
+	if ((!commit || rc < 0) && sqlite3_get_autocommit(database) == 0)
+		wh_database_run(database, "ROLLBACK");
+	WH_ASSERT(sqlite3_get_autocommit(database) != 0);
+	sqlite3_mutex_leave(sqlite3_db_mutex(database));
+	return rc;
+}
+
+/* Whether the one row of that question is the text. */
+static int is_answered(sqlite3 *database, const char *sql, const char *text, bool *same)
+{
+	sqlite3_stmt *statement;
+	int rc = wh_database_error(sqlite3_prepare_v2(database, sql, -1, &statement, NULL));
+
+	if (rc < 0)
+		return rc;
+	rc = wh_database_step(statement);
+	*same = rc == 1 && strcmp((const char *)sqlite3_column_text(statement, 0), text) == 0;
+	sqlite3_finalize(statement);
+	return rc < 0 ? rc : 0;
+}
+
+/* Its pages are as SQLite has left them, of one that is not too large to be asked. */
+static int check(sqlite3 *database, const char *path)
+{
+	struct stat status;
+	bool sound = true;
+	int rc = wh_database_run(database, "SELECT count(*) FROM sqlite_schema");
+
+	if (rc == 0 && stat(path, &status) == 0 &&
+		(uint64_t)status.st_size <= WH_DATABASE_CHECKED_BYTES)
+		rc = is_answered(database, "PRAGMA quick_check(1)", "ok", &sound);
+	return rc == 0 && !sound ? -EUCLEAN : rc;
+}
+
+static int set_up(sqlite3 *database, const char *path)
+{
+	bool logs = false;
+	int rc;
+
+	sqlite3_extended_result_codes(database, 1);
+	sqlite3_busy_timeout(database, WH_DATABASE_BUSY_MS);
+	rc = check(database, path);
+	if (rc == 0)
+		rc = is_answered(database, "PRAGMA journal_mode=WAL", "wal", &logs);
+	if (rc == 0 && !logs)
+		rc = -EROFS;
+	if (rc == 0)
+		rc = wh_database_run(database, "PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"
+					       "CREATE TABLE IF NOT EXISTS room(name TEXT PRIMARY "
+					       "KEY, version INTEGER NOT NULL) WITHOUT ROWID");
+	return rc;
+}
+
+static int try_open(sqlite3 **database, const char *path)
+{
+	int rc = wh_database_error(sqlite3_open_v2(path, database,
+		SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, NULL));
+
+	if (rc == 0)
+		rc = set_up(*database, path);
+	if (rc == 0)
+		return chmod(path, S_IRUSR | S_IWUSR) != 0 && errno != EPERM ? -errno : 0;
+	wh_database_close(*database);
+	*database = NULL;
+	return rc;
+}
+
+static int add_tail(char name[PATH_MAX], const char *path, const char *tail)
+{
+	int length = snprintf(name, PATH_MAX, "%s%s", path, tail);
+
+	return length < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+/* With its log, which might mend it, or be what is damaged. */
+static int set_aside(const char *path)
+{
+	static const char *const tails[] = {"-wal", "-shm", ""};
+	char from[PATH_MAX], to[PATH_MAX], head[PATH_MAX];
+
+	if (add_tail(head, path, WH_DATABASE_DAMAGED) < 0)
+		return -ENAMETOOLONG;
+	for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
+		if (add_tail(from, path, tails[i]) < 0 || add_tail(to, head, tails[i]) < 0)
+			return -ENAMETOOLONG;
+		if (rename(from, to) != 0 && errno != ENOENT)
+			return -errno;
+	}
+	return 0;
+}
+
+int wh_database_open(sqlite3 **database, const char *path, char told[WH_DATABASE_TOLD_BYTES])
+{
+	int rc = try_open(database, path);
+
+	told[0] = '\0';
+	if (rc == -EUCLEAN) {
+		rc = set_aside(path);
+		if (rc == 0)
+			rc = try_open(database, path);
+		if (rc == 0)
+			snprintf(told, WH_DATABASE_TOLD_BYTES,
+				"%s was damaged: it is " WH_DATABASE_DAMAGED " now, and begun anew",
+				path);
+	}
+	if (rc < 0)
+		snprintf(told, WH_DATABASE_TOLD_BYTES, "cannot use %s: %s", path, strerror(-rc));
+	return rc;
+}
+
+void wh_database_close(sqlite3 *database)
+{
+	int answer = sqlite3_close(database);
+
+	WH_ASSERT(answer == SQLITE_OK); /* all statements are gone */
+}
+
+static int version_of(sqlite3 *database, const char *room, uint32_t *version)
+{
+	sqlite3_stmt *statement =
+		wh_database_statement(database, "SELECT version FROM room WHERE name=?1");
+
+	*version = 0;
+	if (statement == NULL)
+		return wh_database_error(sqlite3_errcode(database));
+	sqlite3_bind_text(statement, 1, room, -1, SQLITE_STATIC);
+
+	int rc = wh_database_step(statement);
+
+	if (rc == 1)
+		*version = (uint32_t)sqlite3_column_int64(statement, 0);
+	sqlite3_finalize(statement);
+	return rc < 0 ? rc : 0;
+}
+
+static int note_version(sqlite3 *database, const char *room, uint32_t version)
+{
+	sqlite3_stmt *statement = wh_database_statement(database,
+		"INSERT INTO room VALUES(?1, ?2) ON CONFLICT(name) DO UPDATE SET "
+		"version=?2");
+
+	if (statement == NULL)
+		return wh_database_error(sqlite3_errcode(database));
+	sqlite3_bind_text(statement, 1, room, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(statement, 2, version);
+
+	int rc = wh_database_step(statement);
+
+	sqlite3_finalize(statement);
+	return rc;
+}
+
+int wh_database_upgrade(
+	sqlite3 *database, const char *room, const char *const *steps, uint32_t count)
+{
+	int rc = wh_database_begin(database);
+	uint32_t version;
+
+	if (rc < 0)
+		return rc;
+	rc = version_of(database, room, &version);
+	if (rc == 0 && version > count)
+		rc = -ENOTSUP;
+	for (uint32_t i = version; rc == 0 && i < count; i++)
+		rc = wh_database_run(database, steps[i]);
+	if (rc == 0 && version < count)
+		rc = note_version(database, room, count);
+
+	int ended = wh_database_end(database, rc == 0);
+
+	return rc < 0 ? rc : ended;
+}

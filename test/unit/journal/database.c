@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "journal/database.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "dying_vfs.h"
+#include "folder_rig.h"
+
+const char wh_suite_name[] = "database";
+
+static struct folder folder;
+static char path[128];
+static char told[WH_DATABASE_TOLD_BYTES];
+
+static void begin(void)
+{
+	folder = folder_new("/dev/shm");
+	snprintf(path, sizeof(path), "%s/service.db", folder.path);
+}
+
+static void end(void)
+{
+	folder_free(&folder);
+}
+
+static int64_t number(sqlite3 *database, const char *sql)
+{
+	sqlite3_stmt *statement = wh_database_statement(database, sql);
+	int64_t found = -1;
+
+	CU_ASSERT_FATAL(statement != NULL);
+	if (wh_database_step(statement) == 1)
+		found = sqlite3_column_int64(statement, 0);
+	sqlite3_finalize(statement);
+	return found;
+}
+
+static const char *const steps[] = {
+	"CREATE TABLE a(x INTEGER); INSERT INTO a VALUES(1)",
+	"ALTER TABLE a ADD COLUMN y INTEGER; UPDATE a SET y=x+1",
+};
+
+static void test_versions(void)
+{
+	sqlite3 *database;
+	struct stat status;
+
+	begin();
+	CU_ASSERT_FATAL(wh_database_open(&database, path, told) == 0);
+	CU_ASSERT(told[0] == '\0' && stat(path, &status) == 0);
+	CU_ASSERT((status.st_mode & 07777) == 0600);
+	CU_ASSERT(wh_database_upgrade(database, "a", steps, 1) == 0);
+	CU_ASSERT(number(database, "SELECT count(*) FROM a") == 1);
+	/* Steps that were made are not made again, whoever has tables besides. */
+	CU_ASSERT(wh_database_upgrade(database, "b", NULL, 0) == 0);
+	CU_ASSERT(wh_database_upgrade(database, "a", steps, 2) == 0);
+	CU_ASSERT(wh_database_upgrade(database, "a", steps, 2) == 0);
+	CU_ASSERT(number(database, "SELECT y FROM a") == 2);
+	CU_ASSERT(wh_database_upgrade(database, "a", steps, 1) == -ENOTSUP);
+
+	/* A step that fails undoes those before it. */
+	const char *const wrong[] = {steps[0], steps[1], "INSERT INTO a VALUES(5, 5)", "nonsense"};
+
+	CU_ASSERT(wh_database_upgrade(database, "a", wrong, 4) < 0);
+	CU_ASSERT(number(database, "SELECT count(*) FROM a") == 1);
+	CU_ASSERT(number(database, "PRAGMA synchronous") == 2);
+	wh_database_close(database);
+	end();
+}
+
+static void overwrite(long at, const char *text)
+{
+	FILE *file = fopen(path, "r+");
+
+	CU_ASSERT_FATAL(file != NULL && fseek(file, at, SEEK_SET) == 0);
+	CU_ASSERT_FATAL(fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+/* Wherever it is damaged, it is begun anew, and the old one is there to be looked at. */
+static void test_damaged(void)
+{
+	static const long places[] = {0, 100, 4096 + 4};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		sqlite3 *database;
+
+		begin();
+		CU_ASSERT_FATAL(wh_database_open(&database, path, told) == 0);
+		CU_ASSERT(wh_database_upgrade(database, "a", steps, 2) == 0);
+		wh_database_close(database);
+		overwrite(places[i], "damaged by somebody");
+		CU_ASSERT_FATAL(wh_database_open(&database, path, told) == 0);
+		CU_ASSERT(strstr(told, "was damaged") != NULL);
+		CU_ASSERT(folder_has(&folder, "service.db.damaged"));
+		CU_ASSERT(wh_database_upgrade(database, "a", steps, 2) == 0);
+		CU_ASSERT(number(database, "SELECT count(*) FROM a") == 1);
+		wh_database_close(database);
+		end();
+	}
+}
+
+static void test_cannot(void)
+{
+	sqlite3 *database;
+
+	begin();
+	CU_ASSERT(wh_database_open(&database, "/nonexistent/x.db", told) < 0 && database == NULL);
+	CU_ASSERT(strstr(told, "cannot use /nonexistent/x.db: ") != NULL);
+	/* A disk that is full is no damage; what was there stays. */
+	CU_ASSERT_FATAL(wh_database_open(&database, path, told) == 0);
+	CU_ASSERT(wh_database_upgrade(database, "a", steps, 2) == 0);
+	CU_ASSERT(number(database, "PRAGMA max_page_count=6") == 6);
+	CU_ASSERT(wh_database_begin(database) == 0);
+	CU_ASSERT(wh_database_run(database, "INSERT INTO a VALUES(7, randomblob(100000))") ==
+		  -ENOSPC);
+	CU_ASSERT(wh_database_end(database, true) <= 0);
+	CU_ASSERT(number(database, "SELECT count(*) FROM a") == 1);
+	wh_database_close(database);
+	end();
+}
+
+#define ROWS 4
+
+static void fill(void *argument)
+{
+	sqlite3 *database;
+
+	(void)argument;
+	if (wh_database_open(&database, path, told) != 0 ||
+		wh_database_upgrade(database, "a", steps, 2) != 0)
+		_exit(1);
+	for (int i = 0; i < ROWS; i++) {
+		if (wh_database_begin(database) != 0 ||
+			wh_database_run(database,
+				"INSERT INTO a VALUES(10, 0);"
+				"INSERT INTO a VALUES(20, randomblob(9000))") != 0 ||
+			wh_database_end(database, true) != 0)
+			_exit(1);
+	}
+	wh_database_close(database);
+}
+
+/* Killed before any change of its files: transactions are whole or not there. */
+static void test_killed(void)
+{
+	unsigned int kills = 0;
+	int64_t most = -1;
+	bool killed = true;
+
+	for (unsigned int at = 1; killed; at++) {
+		sqlite3 *database;
+
+		begin();
+		killed = dying_run(at, fill, NULL);
+		kills += killed;
+		CU_ASSERT_FATAL(wh_database_open(&database, path, told) == 0);
+		CU_ASSERT_STRING_EQUAL(told, "");
+		CU_ASSERT_FATAL(wh_database_upgrade(database, "a", steps, 2) == 0);
+
+		int64_t tens = number(database, "SELECT count(*) FROM a WHERE x=10");
+
+		CU_ASSERT(number(database, "SELECT count(*) FROM a WHERE x=20") == tens);
+		CU_ASSERT(tens >= most); /* a later kill, no less of it */
+		most = tens;
+		wh_database_close(database);
+		end();
+	}
+	CU_ASSERT(kills > 30 && most == ROWS);
+}
+
+CU_TestInfo wh_tests[] = {
+	{"versions", test_versions},
+	{"damaged", test_damaged},
+	{"cannot", test_cannot},
+	{"killed", test_killed},
+	CU_TEST_INFO_NULL,
+};
