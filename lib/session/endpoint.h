@@ -88,18 +88,19 @@ struct wh_endpoint_config {
 	 * will have, or the reason why not. NULL: this end only opens connections and refuses them
 	 * all. Decoding has held the fields to the format's limits; that the profile exists,
 	 * chunk_bytes is a multiple of WH_CHUNK_ALIGN and memory allows for the sizes is for this
-	 * to say: accept gets what was welcome, and nothing else.
+	 * to say: accept gets what was welcome, and nothing else. `bond`: under which it comes, to
+	 * be read until the call returns; NULL: under none.
 	 */
 	enum wh_release_status (*welcome)(void *context, uint64_t now_tsc,
 		const struct wh_open_params *params, const struct wh_address *peer,
-		uint32_t *buffer_chunks);
+		const struct wh_bond *bond, uint32_t *buffer_chunks);
 	/*
 	 * Makes the session (wh_session_accept) for a proved peer, with no fewer buffers than it
 	 * was told; NULL: it cannot.
 	 */
 	struct wh_session *(*accept)(void *context, uint64_t now_tsc, uint32_t lci,
-		const struct wh_address *peer, const struct wh_open_params *params,
-		uint64_t rtt_tsc);
+		const struct wh_address *peer, const struct wh_bond *bond,
+		const struct wh_open_params *params, uint64_t rtt_tsc);
 	/*
 	 * A session that was asked to close has left: no core touches it any more, and it is the
 	 * owner's to destroy. Called on its home core. NULL: nobody asks to close.

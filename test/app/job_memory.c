@@ -47,7 +47,8 @@ static void begin(enum wh_job_role role, uint64_t buffer_bytes, uint32_t places)
 	WH_ASSERT(memory != NULL);
 	CU_ASSERT_EQUAL_FATAL(wh_arena_init(&ground.arena, memory, bytes), 0);
 	CU_ASSERT_EQUAL_FATAL(wh_peers_init(&jobs.peers, &service.limits, (uint64_t[2]){1, 2}), 0);
-	job.place.guest = wh_peers_admit(&jobs.peers, &job.place.peer, 1000000000);
+	job.place.guest = wh_peers_admit(
+		&jobs.peers, &(struct wh_who){.address = &job.place.peer}, 1000000000);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(job.place.guest);
 }
 

@@ -41,6 +41,11 @@ static struct wh_address host(uint32_t number)
 	return address;
 }
 
+static struct wh_who at(const struct wh_address *address)
+{
+	return (struct wh_who){.address = address};
+}
+
 /* The entry that a peer of that number was given last. */
 static struct wh_peer **guest(uint32_t number)
 {
@@ -52,11 +57,12 @@ static struct wh_peer **guest(uint32_t number)
 static uint32_t admit(struct wh_peers *peers, uint32_t number, uint32_t times, uint64_t now_ns)
 {
 	const struct wh_address address = host(number);
+	const struct wh_who who = at(&address);
 	uint32_t admitted = 0;
 
 	for (uint32_t i = 0; i < times; i++) {
-		bool would = wh_peers_would_admit(peers, &address, now_ns);
-		struct wh_peer *peer = wh_peers_admit(peers, &address, now_ns);
+		bool would = wh_peers_would_admit(peers, &who, now_ns);
+		struct wh_peer *peer = wh_peers_admit(peers, &who, now_ns);
 
 		CU_ASSERT_EQUAL(would, peer != NULL);
 		admitted += peer != NULL;
@@ -99,11 +105,12 @@ static void test_who_is_one(void)
 {
 	struct wh_peers peers = open_peers();
 	struct wh_address address = host(1);
+	const struct wh_who who = at(&address);
 	uint32_t admitted = 0;
 
 	for (uint16_t port = 1; port <= 20; port++) {
 		address.port = port;
-		admitted += wh_peers_admit(&peers, &address, 0) != NULL;
+		admitted += wh_peers_admit(&peers, &who, 0) != NULL;
 	}
 	CU_ASSERT_EQUAL(admitted, 6);
 	wh_peers_free(&peers);
@@ -113,16 +120,54 @@ static void test_who_is_one(void)
 	admitted = 0;
 	for (uint8_t interface = 1; interface <= 20; interface++) {
 		address.ip[15] = interface;
-		admitted += wh_peers_admit(&peers, &address, 0) != NULL;
+		admitted += wh_peers_admit(&peers, &who, 0) != NULL;
 	}
 	CU_ASSERT_EQUAL(admitted, 6);
 	address.ip[7] = 2; /* another subnet */
 
-	const struct wh_peer *other = wh_peers_admit(&peers, &address, 0);
+	const struct wh_peer *other = wh_peers_admit(&peers, &who, 0);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(other);
 	CU_ASSERT_EQUAL(other->places, 1);
 	CU_ASSERT_EQUAL(peers.places, 7);
+	wh_peers_free(&peers);
+}
+
+/* What two addresses of one key have is one peer's, and so are they two that have one address. */
+static void test_keys(void)
+{
+	static const uint8_t key[2][WH_IDENTITY_BYTES] = {{1, 2, 3}, {1, 2, 3, [31] = 1}};
+	const struct wh_known_path way = {.capacity_bps = 1000, .rtt_ns = 5, .burst_pkts = 64};
+	const struct wh_address address[] = {host(1), host(2)};
+	const struct wh_who who[] = {{&address[0], key[0]}, {&address[1], key[0]}};
+	const struct wh_who behind = {&address[0], key[1]};
+	const struct wh_who plain = {&address[0], NULL};
+	struct wh_peers peers = open_peers();
+	struct wh_peer *first = wh_peers_admit(&peers, &who[0], 0);
+	uint32_t admitted = 1;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(first);
+	for (uint32_t i = 1; i < 20; i++)
+		admitted += wh_peers_admit(&peers, &who[i % 2], 0) == first;
+	CU_ASSERT_EQUAL(admitted, 6);
+	CU_ASSERT_FALSE(wh_peers_would_admit(&peers, &who[0], 0));
+	CU_ASSERT_TRUE(wh_address_equal(&first->address, &address[1]));
+	CU_ASSERT_TRUE(wh_peers_take_bytes(&peers, first, 1000));
+
+	/* The same beginning of a key is no key, and an address is none. */
+	struct wh_peer *second = wh_peers_admit(&peers, &behind, 0);
+	struct wh_peer *third = wh_peers_admit(&peers, &plain, 0);
+
+	CU_ASSERT_FATAL(second != NULL && third != NULL);
+	CU_ASSERT(second != first && third != first && second != third);
+	CU_ASSERT_EQUAL(wh_peers_left_bytes(&peers, second), 1000);
+	CU_ASSERT_EQUAL(wh_peers_left_bytes(&peers, first), 0);
+	wh_peers_give_bytes(first, 1000);
+
+	/* A way is to an address, whoever is there. */
+	wh_peers_learn(&peers, first, &address[0], &way, 0);
+	CU_ASSERT_EQUAL(wh_peers_known(&peers, first, &address[0], 0).capacity_bps, 1000);
+	CU_ASSERT_EQUAL(wh_peers_known(&peers, first, &address[1], 0).capacity_bps, 0);
 	wh_peers_free(&peers);
 }
 
@@ -178,11 +223,10 @@ static void test_memory(void)
 
 static uint32_t log_lines(struct wh_peers *peers, uint32_t number, uint32_t lines, uint64_t now_ns)
 {
-	const struct wh_address address = host(number);
 	uint32_t logged = 0;
 
 	for (uint32_t i = 0; i < lines; i++)
-		logged += wh_peers_may_log(peers, &address, now_ns);
+		logged += wh_peers_may_log(peers, *guest(number), now_ns);
 	return logged;
 }
 
@@ -193,6 +237,8 @@ static void test_lines(void)
 	struct wh_address told;
 	uint64_t lines = 0;
 
+	for (uint32_t number = 1; number <= 3; number++)
+		admit(&peers, number, 1, 0);
 	CU_ASSERT_EQUAL(log_lines(&peers, 1, 780, 0), 6);
 	CU_ASSERT_EQUAL(log_lines(&peers, 2, 100, 0), 6);
 	CU_ASSERT_EQUAL(log_lines(&peers, 3, 100, 0), 3); /* of 15 for all */
@@ -242,6 +288,21 @@ static void test_forgets_who_has_nothing(void)
 	wh_peers_free(&peers);
 }
 
+static struct wh_known_path known(struct wh_peers *peers, uint32_t number, uint64_t now_ns)
+{
+	const struct wh_address address = host(number);
+
+	return wh_peers_known(peers, *guest(number), &address, now_ns);
+}
+
+static void learn(
+	struct wh_peers *peers, uint32_t number, const struct wh_known_path *way, uint64_t now_ns)
+{
+	const struct wh_address address = host(number);
+
+	wh_peers_learn(peers, *guest(number), &address, way, now_ns);
+}
+
 /* What was found of the way to a peer is its own, is as old as it is, and goes with its entry. */
 static void test_known(void)
 {
@@ -250,31 +311,31 @@ static void test_known(void)
 
 	admit(&peers, 1, 1, 0);
 	admit(&peers, 2, 1, 0);
-	CU_ASSERT_EQUAL(wh_peers_known(&peers, *guest(1), 9 * WH_NS_PER_S).capacity_bps, 0);
-	CU_ASSERT_EQUAL(wh_peers_known(&peers, *guest(1), 9 * WH_NS_PER_S).age_s, 0);
-	wh_peers_learn(&peers, *guest(1), &way, 9 * WH_NS_PER_S);
+	CU_ASSERT_EQUAL(known(&peers, 1, 9 * WH_NS_PER_S).capacity_bps, 0);
+	CU_ASSERT_EQUAL(known(&peers, 1, 9 * WH_NS_PER_S).age_s, 0);
+	learn(&peers, 1, &way, 9 * WH_NS_PER_S);
 	way = (struct wh_known_path){.capacity_bps = 2000, .rtt_ns = 7};
-	wh_peers_learn(&peers, *guest(1), &way, 10 * WH_NS_PER_S);
-	way = wh_peers_known(&peers, *guest(1), 70 * WH_NS_PER_S);
+	learn(&peers, 1, &way, 10 * WH_NS_PER_S);
+	way = known(&peers, 1, 70 * WH_NS_PER_S);
 	CU_ASSERT_EQUAL(way.capacity_bps, 2000);
 	CU_ASSERT_EQUAL(way.rtt_ns, 7);
 	CU_ASSERT_EQUAL(way.burst_pkts, 64);
 	CU_ASSERT_EQUAL(way.age_s, 60);
-	CU_ASSERT_EQUAL(wh_peers_known(&peers, *guest(1), 0).age_s, 0);
-	CU_ASSERT_EQUAL(wh_peers_known(&peers, *guest(2), 70 * WH_NS_PER_S).capacity_bps, 0);
+	CU_ASSERT_EQUAL(known(&peers, 1, 0).age_s, 0);
+	CU_ASSERT_EQUAL(known(&peers, 2, 70 * WH_NS_PER_S).capacity_bps, 0);
 
 	/* It comes back before its entry is another's, and after that. */
 	dismiss(&peers, 1, 1);
 	admit(&peers, 1, 1, 71 * WH_NS_PER_S);
-	CU_ASSERT_EQUAL(wh_peers_known(&peers, *guest(1), 71 * WH_NS_PER_S).capacity_bps, 2000);
+	CU_ASSERT_EQUAL(known(&peers, 1, 71 * WH_NS_PER_S).capacity_bps, 2000);
 	dismiss(&peers, 1, 1);
 	for (uint32_t number = 3; number <= 100000; number++) {
 		admit(&peers, number, 1, 72 * WH_NS_PER_S + number);
-		CU_ASSERT_EQUAL(wh_peers_known(&peers, *guest(number), 73 * WH_NS_PER_S).rtt_ns, 0);
+		CU_ASSERT_EQUAL(known(&peers, number, 73 * WH_NS_PER_S).rtt_ns, 0);
 		dismiss(&peers, number, 1);
 	}
 	admit(&peers, 1, 1, 80 * WH_NS_PER_S);
-	CU_ASSERT_EQUAL(wh_peers_known(&peers, *guest(1), 80 * WH_NS_PER_S).capacity_bps, 0);
+	CU_ASSERT_EQUAL(known(&peers, 1, 80 * WH_NS_PER_S).capacity_bps, 0);
 	wh_peers_free(&peers);
 }
 
@@ -321,6 +382,7 @@ CU_TestInfo wh_tests[] = {
 	{"what is known of the way", test_known},
 	{"places", test_places},
 	{"who is one", test_who_is_one},
+	{"keys", test_keys},
 	{"openings", test_openings},
 	{"memory", test_memory},
 	{"lines", test_lines},

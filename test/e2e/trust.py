@@ -21,7 +21,7 @@ from pathlib import Path
 from harness import (Case, Program, decode_object, end_group, expect, expect_equal, expect_said,
                      expect_status, run_cases)
 from lab import Lab
-from network import CLIENT, SERVER, Server, client_command
+from network import CLIENT, SERVER, THIRD, Server, client_command
 from pair import wait_until
 
 TOP = Path(__file__).resolve().parents[2]
@@ -198,13 +198,13 @@ class Machine:
         return (*self.host.under, 'env', f'WAVEHAUL_CONFIG_DIR={self.user.folder}',
                 f'PATH={self.user.path()}')
 
-    def start(self, *args):
-        return self.user.program.start(*client_command(*args, addresses=[f'{CLIENT}/24']),
+    def start(self, *args, address=CLIENT):
+        return self.user.program.start(*client_command(*args, addresses=[f'{address}/24']),
                                        under=self.under)
 
-    def run(self, *args):
+    def run(self, *args, address=CLIENT):
         began = time.monotonic()
-        return self.user.program.finish(self.start(*args), 30, began)
+        return self.user.program.finish(self.start(*args, address=address), 30, began)
 
 
 @contextlib.contextmanager
@@ -292,6 +292,27 @@ def rights_of_a_peer(program, folder):
         expect(not (folder / 'no').exists(), 'a file came that must not')
 
 
+def places_of_a_key(program, folder):
+    """What a key has at two addresses is one peer's; another key at one of them has its own."""
+    path = make_file(folder)
+    limits = ('--peer-jobs', '3', '--sessions', '20')
+    with two_machines(program, folder, *limits) as (here, there, server):
+        other = Machine(here.host, User(program, folder / 'other'))
+        for name, machine in (('dtn1', here), ('dtn3', other)):
+            machine.user.report('trust', 'add', 'dtn2', there.user.key())
+            there.user.report('trust', 'add', name, machine.user.key())
+        wait_for_look()
+        holder = here.start('bench', '--idle', '2', '--time', '20s', SERVER)
+        time.sleep(1.5)
+        expect(holder.poll() is None, 'it has ended before')
+        end_group(holder)  # its places stay taken until the server's patience ends
+        expect_status(other.run('send', path, f'{SERVER}:'), 0)
+        refused = here.run('send', path, f'{SERVER}:', address=THIRD)
+        expect_status(refused, 5)
+        expect_said(refused, 'no room for another session')
+        server.kill()
+
+
 def withdrawn(program, folder):
     """Who is not trusted any more ends within a second or so, and both ends say why."""
     path = make_file(folder, 40 << 20)
@@ -360,6 +381,7 @@ def cases():
     yield Case('let in by the log', False, let_in_by_the_log)
     yield Case('another key', True, another_key)
     yield Case('rights of a peer', True, rights_of_a_peer)
+    yield Case('places of a key', True, places_of_a_key)
     yield Case('withdrawn', True, withdrawn)
     yield Case('asked on a terminal', False, asked_on_a_terminal)
 

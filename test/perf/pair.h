@@ -111,23 +111,27 @@ static inline struct wh_session_config pair_config_of(const struct pair *pair, e
 }
 
 static inline enum wh_release_status pair_welcome(void *context, uint64_t now_tsc,
-	const struct wh_open_params *params, const struct wh_address *peer, uint32_t *buffer_chunks)
+	const struct wh_open_params *params, const struct wh_address *peer,
+	const struct wh_bond *bond, uint32_t *buffer_chunks)
 {
 	const struct pair *pair = context;
 
 	(void)now_tsc;
 	(void)params;
 	(void)peer;
+	(void)bond;
 	*buffer_chunks = pair->config.chunks;
 	return WH_STATUS_PENDING;
 }
 
 static inline struct wh_session *pair_accept(void *context, uint64_t now_tsc, uint32_t lci,
-	const struct wh_address *peer, const struct wh_open_params *params, uint64_t rtt_tsc)
+	const struct wh_address *peer, const struct wh_bond *bond,
+	const struct wh_open_params *params, uint64_t rtt_tsc)
 {
 	struct pair *pair = context;
 	struct wh_session_config config = pair_config_of(pair, RECEIVER);
 
+	(void)bond;
 	WH_ASSERT(pair->session[RECEIVER] == NULL);
 	pair->session[RECEIVER] = wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
 	return pair->session[RECEIVER];

@@ -419,8 +419,8 @@ const struct wh_setting wh_settings_table[] = {
 			"syslog or journal"},
 	{KEY("limits", "peer_jobs"), FIELD(peer_jobs), .flag = "peer-jobs", .verbs = SERVE,
 		COUNT(0, SESSIONS_MAX), .standard = "0", .argument = "N", .example = "8",
-		.help = "of --sessions, by one peer at once: an IPv4 address, or 64 bits of an\n"
-			"IPv6 one; 0: three quarters"},
+		.help = "of --sessions, by one peer at once: a key or, unsealed, an IPv4 address\n"
+			"or 64 bits of an IPv6 one; 0: three quarters"},
 	{KEY("limits", "peer_memory"), FIELD(peer_memory_bytes), .flag = "peer-memory",
 		.verbs = SERVE, SIZE(0, BUFFERS_MAX_BYTES), .standard = "0", .argument = "SIZE",
 		.example = "256M",

@@ -16,7 +16,8 @@ uint64_t wh_ground_draw(struct wh_ground *ground)
 }
 
 static enum wh_release_status welcome(void *context, uint64_t now_tsc,
-	const struct wh_open_params *params, const struct wh_address *peer, uint32_t *buffer_chunks)
+	const struct wh_open_params *params, const struct wh_address *peer,
+	const struct wh_bond *bond, uint32_t *buffer_chunks)
 {
 	const struct wh_ground_shard *shard = context;
 	const struct wh_ground_hooks *hooks = &shard->ground->hooks;
@@ -24,11 +25,12 @@ static enum wh_release_status welcome(void *context, uint64_t now_tsc,
 
 	if (!wh_open_is_possible(params, &bounds))
 		return WH_STATUS_REFUSED;
-	return hooks->welcome(hooks->owner, now_tsc, params, peer, buffer_chunks);
+	return hooks->welcome(hooks->owner, now_tsc, params, peer, bond, buffer_chunks);
 }
 
 static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t lci,
-	const struct wh_address *peer, const struct wh_open_params *params, uint64_t rtt_tsc)
+	const struct wh_address *peer, const struct wh_bond *bond,
+	const struct wh_open_params *params, uint64_t rtt_tsc)
 {
 	const struct wh_ground_shard *shard = context;
 	struct wh_ground *ground = shard->ground;
@@ -43,8 +45,8 @@ static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32
 	config.chunk_bytes = params->chunk_bytes;
 	config.window_pkts = params->window_pkts;
 	wh_repair_follow(params, &config);
-	return ground->hooks.accept(
-		ground->hooks.owner, shard->number, &config, now_tsc, lci, peer, params, rtt_tsc);
+	return ground->hooks.accept(ground->hooks.owner, shard->number, &config, now_tsc, lci, peer,
+		bond, params, rtt_tsc);
 }
 
 static void session_gone(void *context, struct wh_session *session)

@@ -25,11 +25,11 @@ struct wh_greet;
 struct wh_ground_hooks {
 	enum wh_release_status (*welcome)(void *owner, uint64_t now_tsc,
 		const struct wh_open_params *params, const struct wh_address *peer,
-		uint32_t *buffer_chunks);
+		const struct wh_bond *bond, uint32_t *buffer_chunks);
 	struct wh_session *(*accept)(void *owner, uint32_t shard,
 		const struct wh_session_config *config, uint64_t now_tsc, uint32_t lci,
-		const struct wh_address *peer, const struct wh_open_params *params,
-		uint64_t rtt_tsc);
+		const struct wh_address *peer, const struct wh_bond *bond,
+		const struct wh_open_params *params, uint64_t rtt_tsc);
 	void (*gone)(void *owner, struct wh_session *session);
 	/* Whether that peer may probe the way to here now; NULL: nobody may, ever. */
 	enum wh_release_status (*may_probe)(

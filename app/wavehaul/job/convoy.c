@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/assert.h"
 
@@ -12,14 +13,14 @@ void wh_convoys_init(struct wh_convoys *convoys)
 	LIST_INIT(&convoys->list);
 }
 
-static struct wh_convoy *find(const struct wh_convoys *convoys, uint64_t number,
-	const struct wh_address *peer, uint32_t lanes)
+static struct wh_convoy *find(const struct wh_convoys *convoys, const struct wh_convoy *sought)
 {
 	struct wh_convoy *convoy;
 
 	LIST_FOREACH(convoy, &convoys->list, next)
-	if (convoy->number == number && convoy->lanes == lanes &&
-		wh_address_equal(&convoy->peer, peer))
+	if (convoy->number == sought->number && convoy->lanes == sought->lanes &&
+		wh_address_equal(&convoy->peer, &sought->peer) &&
+		memcmp(convoy->identity, sought->identity, sizeof(convoy->identity)) == 0)
 		return convoy;
 	return NULL;
 }
@@ -33,36 +34,35 @@ static void check(const struct wh_convoy *convoy)
 }
 
 /* Under the lock. NULL: no memory. */
-static struct wh_convoy *add(
-	struct wh_convoys *convoys, uint64_t number, const struct wh_address *peer, uint32_t lanes)
+static struct wh_convoy *add(struct wh_convoys *convoys, const struct wh_convoy *sought)
 {
-	struct wh_convoy *convoy = calloc(1, sizeof(*convoy));
+	struct wh_convoy *convoy = malloc(sizeof(*convoy));
 
 	if (convoy == NULL)
 		return NULL;
-	convoy->number = number;
-	convoy->peer = *peer;
-	convoy->lanes = lanes;
-	wh_splits_init(&convoy->splits, lanes);
-	wh_assemblies_init(&convoy->assemblies, lanes);
+	*convoy = *sought;
+	wh_splits_init(&convoy->splits, convoy->lanes);
+	wh_assemblies_init(&convoy->assemblies, convoy->lanes);
 	LIST_INSERT_HEAD(&convoys->list, convoy, next);
 	return convoy;
 }
 
-int wh_convoy_join(struct wh_convoys *convoys, uint64_t number, const struct wh_address *peer,
+int wh_convoy_join(struct wh_convoys *convoys, uint64_t number, const struct wh_who *who,
 	uint32_t lane, uint32_t lanes, struct wh_convoy **result)
 {
-	struct wh_address host = *peer;
+	struct wh_convoy sought = {.number = number, .peer = *who->address, .lanes = lanes};
 	int rc = 0;
 
 	WH_ASSERT(lane < lanes && lanes <= 64);
-	host.port = 0;
+	sought.peer.port = 0;
+	if (who->identity != NULL)
+		memcpy(sought.identity, who->identity, sizeof(sought.identity));
 	wh_spin_lock(&convoys->lock);
 
-	struct wh_convoy *convoy = find(convoys, number, &host, lanes);
+	struct wh_convoy *convoy = find(convoys, &sought);
 
 	if (convoy == NULL)
-		convoy = add(convoys, number, &host, lanes);
+		convoy = add(convoys, &sought);
 	if (convoy == NULL) {
 		rc = -ENOMEM;
 	} else if (convoy->joined & UINT64_C(1) << lane) {

@@ -133,11 +133,15 @@ static void configure_out(const struct wh_job *job, bool bundle, struct wh_sessi
 int wh_job_join(struct wh_job *job)
 {
 	const struct wh_request *request = &job->request;
+	const struct wh_who who = {
+		.address = &job->place.peer,
+		.identity = job->place.guest != NULL ? job->place.guest->identity : NULL,
+	};
 
 	if (request->lanes <= 1 || request->verb == WH_JOB_IDLE)
 		return 0;
-	return wh_convoy_join(&job->jobs->convoys, job->place.transfer, &job->place.peer,
-		job->place.lane, request->lanes, &job->lanes.convoy);
+	return wh_convoy_join(&job->jobs->convoys, job->place.transfer, &who, job->place.lane,
+		request->lanes, &job->lanes.convoy);
 }
 
 bool wh_job_change(struct wh_job *job, const struct wh_request *request)
@@ -521,7 +525,7 @@ static void learn(struct wh_job *job, const struct wh_known_path *found)
 
 	way.capacity_bps = wh_min_u64(way.capacity_bps, WH_KNOWN_BPS_MAX / lanes) * lanes;
 	way.burst_pkts = (uint32_t)wh_min_u64((uint64_t)way.burst_pkts * lanes, WH_KNOWN_PKTS_MAX);
-	wh_peers_learn(&job->jobs->peers, job->place.guest, &way,
+	wh_peers_learn(&job->jobs->peers, job->place.guest, &job->place.peer, &way,
 		wh_tsc_to_ns(job->jobs->ground->hz, job->result.ended_tsc));
 }
 

@@ -48,15 +48,23 @@ static bool may_come(const struct wh_service *service, const struct wh_address *
 	return false;
 }
 
+static struct wh_who who_of(const struct wh_address *peer, const struct wh_bond *bond)
+{
+	return (struct wh_who){
+		.address = peer,
+		.identity = bond != NULL ? bond->config.peer_identity : NULL,
+	};
+}
+
 static enum wh_release_status welcome_job(struct wh_jobs *jobs, uint64_t now_tsc,
-	const struct wh_open_params *params, const struct wh_address *peer)
+	const struct wh_open_params *params, const struct wh_who *who)
 {
 	if (jobs->service == NULL || strcmp(params->name, WH_JOB_NAME) != 0)
 		return WH_STATUS_REFUSED;
-	if (!may_come(jobs->service, peer))
+	if (!may_come(jobs->service, who->address))
 		return WH_STATUS_REFUSED;
 	if (atomic_load(&jobs->draining) ||
-		!wh_peers_would_admit(&jobs->peers, peer, to_ns(jobs, now_tsc)))
+		!wh_peers_would_admit(&jobs->peers, who, to_ns(jobs, now_tsc)))
 		return WH_STATUS_BUSY;
 	return WH_STATUS_PENDING;
 }
@@ -122,14 +130,16 @@ static struct wh_job *take_awaited(
 }
 
 static enum wh_release_status welcome(void *owner, uint64_t now_tsc,
-	const struct wh_open_params *params, const struct wh_address *peer, uint32_t *buffer_chunks)
+	const struct wh_open_params *params, const struct wh_address *peer,
+	const struct wh_bond *bond, uint32_t *buffer_chunks)
 {
 	struct wh_jobs *jobs = owner;
+	const struct wh_who who = who_of(peer, bond);
 	enum wh_release_status status = WH_STATUS_PENDING;
 	uint32_t chunk_bytes = awaited_chunk_bytes(jobs, params->name, peer);
 
 	if (chunk_bytes == 0)
-		status = welcome_job(jobs, now_tsc, params, peer);
+		status = welcome_job(jobs, now_tsc, params, &who);
 	else if (params->chunk_bytes != chunk_bytes)
 		status = WH_STATUS_REFUSED;
 	/* What it is sure to get, if it comes at once; its first state tells of the rest. */
@@ -156,12 +166,12 @@ static struct wh_job *new_job(struct wh_jobs *jobs, const struct wh_request *req
 
 /* A job for a peer's stream, counted; NULL: between OPEN and CONFIRM others took the last place. */
 static struct wh_job *admit_job(struct wh_jobs *jobs, uint64_t now_tsc,
-	const struct wh_open_params *params, const struct wh_address *peer)
+	const struct wh_open_params *params, const struct wh_who *who)
 {
-	if (welcome_job(jobs, now_tsc, params, peer) != WH_STATUS_PENDING)
+	if (welcome_job(jobs, now_tsc, params, who) != WH_STATUS_PENDING)
 		return NULL;
 
-	struct wh_peer *guest = wh_peers_admit(&jobs->peers, peer, to_ns(jobs, now_tsc));
+	struct wh_peer *guest = wh_peers_admit(&jobs->peers, who, to_ns(jobs, now_tsc));
 
 	if (guest == NULL)
 		return NULL;
@@ -175,7 +185,7 @@ static struct wh_job *admit_job(struct wh_jobs *jobs, uint64_t now_tsc,
 	atomic_fetch_add(&jobs->live, 1);
 	job->role = WH_AT_SERVER;
 	atomic_store(&job->seat.state, WH_SEAT_TAKING);
-	job->place.peer = *peer;
+	job->place.peer = *who->address;
 	job->place.guest = guest;
 	job->listener.on_file = jobs->service->on_file;
 	job->listener.context = jobs->service->context;
@@ -252,14 +262,16 @@ static bool seat_session(struct wh_job *job, const struct wh_session_config *wan
 
 static struct wh_session *accept_session(void *owner, uint32_t shard,
 	const struct wh_session_config *config, uint64_t now_tsc, uint32_t lci,
-	const struct wh_address *peer, const struct wh_open_params *params, uint64_t rtt_tsc)
+	const struct wh_address *peer, const struct wh_bond *bond,
+	const struct wh_open_params *params, uint64_t rtt_tsc)
 {
 	struct wh_jobs *jobs = owner;
+	const struct wh_who who = who_of(peer, bond);
 	struct wh_job *job = take_awaited(jobs, params->name, peer);
 	bool new_one = job == NULL;
 
 	if (new_one)
-		job = admit_job(jobs, now_tsc, params, peer);
+		job = admit_job(jobs, now_tsc, params, &who);
 	if (job == NULL)
 		return NULL;
 	if (!seat_session(job, config, now_tsc, lci, peer, params, rtt_tsc)) {
@@ -695,8 +707,9 @@ void wh_job_say(const struct wh_job *job, uint64_t now_tsc, const char *format, 
 	char line[512];
 	va_list args;
 
+	WH_ASSERT(job->role == WH_AT_SERVER);
 	if (!wh_peers_may_log(
-		    &jobs->peers, &job->place.peer, wh_tsc_to_ns(jobs->ground->hz, now_tsc)))
+		    &jobs->peers, job->place.guest, wh_tsc_to_ns(jobs->ground->hz, now_tsc)))
 		return;
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);

@@ -48,13 +48,26 @@ void wh_peers_free(struct wh_peers *peers)
 	peers->peer = NULL;
 }
 
+static const uint8_t nobodys[WH_IDENTITY_BYTES];
+
+/* Of one network: what is a peer where it has no key. */
+static uint64_t network_of(const struct wh_address *address)
+{
+	uint64_t bits;
+
+	memcpy(&bits, address->ip, sizeof(bits));
+	return address->family == WH_IPV4 ? (bits & UINT32_MAX) | UINT64_C(1) << 32 : bits | 1;
+}
+
 /* Never 0: that is nobody. */
-static uint64_t key_of(const struct wh_address *address)
+static uint64_t key_of(const struct wh_who *who)
 {
 	uint64_t key;
 
-	memcpy(&key, address->ip, sizeof(key));
-	return address->family == WH_IPV4 ? (key & UINT32_MAX) | UINT64_C(1) << 32 : key | 1;
+	if (who->identity == NULL)
+		return network_of(who->address);
+	memcpy(&key, who->identity, sizeof(key));
+	return key | 1;
 }
 
 static struct wh_peer *row_of(struct wh_peers *peers, uint64_t key)
@@ -64,23 +77,30 @@ static struct wh_peer *row_of(struct wh_peers *peers, uint64_t key)
 	return &peers->peer[mixed % WH_PEERS_ROWS * WH_PEERS_PER_ROW];
 }
 
-static struct wh_peer *find(struct wh_peers *peers, const struct wh_address *address)
+static bool is(const struct wh_peer *peer, const struct wh_who *who, uint64_t key)
 {
-	uint64_t key = key_of(address);
+	const uint8_t *identity = who->identity != NULL ? who->identity : nobodys;
+
+	return peer->key == key && memcmp(peer->identity, identity, WH_IDENTITY_BYTES) == 0;
+}
+
+static struct wh_peer *find(struct wh_peers *peers, const struct wh_who *who)
+{
+	uint64_t key = key_of(who);
 	struct wh_peer *row = row_of(peers, key);
 
 	for (uint32_t i = 0; i < WH_PEERS_PER_ROW; i++)
-		if (row[i].key == key)
+		if (is(&row[i], who, key))
 			return &row[i];
 	return NULL;
 }
 
 /* The place of who has nothing and was here longest ago; NULL: all have something. */
 static struct wh_peer *find_or_enter(
-	struct wh_peers *peers, const struct wh_address *address, uint64_t now_ns)
+	struct wh_peers *peers, const struct wh_who *who, uint64_t now_ns)
 {
-	struct wh_peer *peer = find(peers, address);
-	uint64_t key = key_of(address);
+	struct wh_peer *peer = find(peers, who);
+	uint64_t key = key_of(who);
 	struct wh_peer *row = row_of(peers, key);
 
 	for (uint32_t i = 0; peer == NULL && i < WH_PEERS_PER_ROW; i++)
@@ -96,15 +116,17 @@ static struct wh_peer *find_or_enter(
 	}
 	if (peer == NULL)
 		return NULL;
-	if (peer->key != key) {
+	if (!is(peer, who, key)) {
 		peers->untold_lines += peer->untold_lines;
 		*peer = (struct wh_peer){
 			.key = key,
 			.room = {.most_bytes = peers->limits.peer_room_bytes},
 		};
+		if (who->identity != NULL)
+			memcpy(peer->identity, who->identity, sizeof(peer->identity));
 	}
 	peer->seen_ns = now_ns;
-	peer->address = *address;
+	peer->address = *who->address;
 	return peer;
 }
 
@@ -134,22 +156,21 @@ static bool has_place_for(const struct wh_peers *peers, const struct wh_peer *pe
 				       is_left(&peer->openings, limits->peer_openings_s, now_ns));
 }
 
-bool wh_peers_would_admit(struct wh_peers *peers, const struct wh_address *address, uint64_t now_ns)
+bool wh_peers_would_admit(struct wh_peers *peers, const struct wh_who *who, uint64_t now_ns)
 {
 	wh_spin_lock(&peers->lock);
 
-	bool would = has_place_for(peers, find(peers, address), now_ns);
+	bool would = has_place_for(peers, find(peers, who), now_ns);
 
 	wh_spin_unlock(&peers->lock);
 	return would;
 }
 
-struct wh_peer *wh_peers_admit(
-	struct wh_peers *peers, const struct wh_address *address, uint64_t now_ns)
+struct wh_peer *wh_peers_admit(struct wh_peers *peers, const struct wh_who *who, uint64_t now_ns)
 {
 	wh_spin_lock(&peers->lock);
 
-	struct wh_peer *peer = find_or_enter(peers, address, now_ns);
+	struct wh_peer *peer = find_or_enter(peers, who, now_ns);
 	bool admitted = peer != NULL && has_place_for(peers, peer, now_ns) &&
 			spend(&peer->openings, peers->limits.peer_openings_s, now_ns);
 
@@ -199,28 +220,33 @@ void wh_peers_give_bytes(struct wh_peer *peer, uint64_t bytes)
 	WH_ASSERT(had >= bytes);
 }
 
-void wh_peers_learn(struct wh_peers *peers, struct wh_peer *peer, const struct wh_known_path *found,
-	uint64_t now_ns)
+void wh_peers_learn(struct wh_peers *peers, struct wh_peer *peer, const struct wh_address *address,
+	const struct wh_known_path *found, uint64_t now_ns)
 {
 	WH_ASSERT(peer->places > 0 && found->capacity_bps > 0 && wh_known_path_valid(found));
 	wh_spin_lock(&peers->lock);
 
-	uint32_t burst_pkts = peer->known.burst_pkts;
+	bool same_way = network_of(&peer->known_at) == network_of(address);
+	uint32_t burst_pkts = same_way ? peer->known.burst_pkts : 0;
 
 	peer->known = *found;
+	peer->known_at = *address;
 	if (found->burst_pkts == 0)
 		peer->known.burst_pkts = burst_pkts;
 	peer->known_ns = now_ns;
 	wh_spin_unlock(&peers->lock);
 }
 
-struct wh_known_path wh_peers_known(
-	struct wh_peers *peers, const struct wh_peer *peer, uint64_t now_ns)
+struct wh_known_path wh_peers_known(struct wh_peers *peers, const struct wh_peer *peer,
+	const struct wh_address *address, uint64_t now_ns)
 {
+	struct wh_known_path known = {0};
+
 	WH_ASSERT(peer->places > 0);
 	wh_spin_lock(&peers->lock);
+	if (network_of(&peer->known_at) == network_of(address))
+		known = peer->known;
 
-	struct wh_known_path known = peer->known;
 	uint64_t age_ns = now_ns > peer->known_ns ? now_ns - peer->known_ns : 0;
 
 	wh_spin_unlock(&peers->lock);
@@ -234,21 +260,19 @@ bool wh_peers_are_crowded(const struct wh_peers *peers)
 	return atomic_load_explicit(&peers->places, memory_order_relaxed) > peers->limits.places;
 }
 
-bool wh_peers_may_log(struct wh_peers *peers, const struct wh_address *address, uint64_t now_ns)
+bool wh_peers_may_log(struct wh_peers *peers, struct wh_peer *peer, uint64_t now_ns)
 {
 	const struct wh_peer_limits *limits = &peers->limits;
 
+	WH_ASSERT(peer->places > 0);
 	wh_spin_lock(&peers->lock);
 
-	struct wh_peer *peer = find_or_enter(peers, address, now_ns);
-	bool may = peer != NULL && is_left(&peer->lines, limits->peer_lines_s, now_ns) &&
+	bool may = is_left(&peer->lines, limits->peer_lines_s, now_ns) &&
 		   spend(&peers->lines, limits->lines_s, now_ns) &&
 		   spend(&peer->lines, limits->peer_lines_s, now_ns);
 
-	if (!may && peer != NULL)
+	if (!may)
 		peer->untold_lines++;
-	else if (!may)
-		peers->untold_lines++;
 	wh_spin_unlock(&peers->lock);
 	return may;
 }

@@ -3,9 +3,10 @@
 #define WH_APP_PEERS_H
 
 /*
- * What each peer has of a server, and whether it may have more. A peer is an IPv4 address, or the
- * 64 bits before the interface of an IPv6 one, and is known from here on only once a cookie has
- * proved that it is there: forged addresses cost no entry.
+ * What each peer has of a server, and whether it may have more. A peer is whoever has a key, be it
+ * at several addresses; and where nothing is sealed an IPv4 address, or the 64 bits before the
+ * interface of an IPv6 one, which is known from here on only once a cookie has proved that it is
+ * there: forged addresses cost no entry.
  *
  * The table is bounded, and each call looks at one row of it. Who has nothing is forgotten for who
  * comes; where a row is full of peers that have something, another one there has to wait. Calls
@@ -19,6 +20,7 @@
 
 #include "base/spin.h"
 #include "profile/profile.h"
+#include "seal/bond.h"
 #include "sink/room.h"
 #include "wire/encap.h"
 
@@ -38,10 +40,16 @@ struct wh_allowance {
 	uint64_t spent_ns; /* when all that was taken is paid for */
 };
 
+struct wh_who {
+	const struct wh_address *address;
+	const uint8_t *identity; /* WH_IDENTITY_BYTES; NULL: none was proved */
+};
+
 /* Under the lock, but for what any core may look at while the peer has a place. */
 struct wh_peer {
-	uint64_t key;            /* 0: nobody */
-	_Atomic uint32_t places; /* any core's to read, as are: */
+	uint64_t key;                        /* 0: nobody */
+	uint8_t identity[WH_IDENTITY_BYTES]; /* zeros: it is an address */
+	_Atomic uint32_t places;             /* any core's to read, as are: */
 	_Atomic uint64_t bytes;
 	_Atomic uint64_t
 		moved_ns; /* one of its jobs got on; 0: none has yet. Any core's to write */
@@ -50,9 +58,10 @@ struct wh_peer {
 	struct wh_allowance openings;
 	struct wh_allowance lines;
 	uint64_t untold_lines;
-	struct wh_address address; /* of the latest of them */
-	/* What our sessions to it have found of the way there, and when. */
+	struct wh_address address; /* where it was seen last */
+	/* What our sessions to it have found of the way there, where that was, and when. */
 	struct wh_known_path known;
+	struct wh_address known_at;
 	uint64_t known_ns;
 };
 
@@ -75,15 +84,13 @@ int wh_peers_init(
 void wh_peers_free(struct wh_peers *peers);
 
 /* Whether it would get a place now; keeps nothing of it. */
-bool wh_peers_would_admit(
-	struct wh_peers *peers, const struct wh_address *address, uint64_t now_ns);
+bool wh_peers_would_admit(struct wh_peers *peers, const struct wh_who *who, uint64_t now_ns);
 
 /*
  * Takes a place for a proved peer. NULL: it may not have one; else its entry, which is there until
  * it has given back the last of its places.
  */
-struct wh_peer *wh_peers_admit(
-	struct wh_peers *peers, const struct wh_address *address, uint64_t now_ns);
+struct wh_peer *wh_peers_admit(struct wh_peers *peers, const struct wh_who *who, uint64_t now_ns);
 void wh_peers_dismiss(struct wh_peers *peers, struct wh_peer *peer);
 
 /* Memory that a peer with a place may still take. */
@@ -95,18 +102,19 @@ void wh_peers_give_bytes(struct wh_peer *peer, uint64_t bytes);
 
 /*
  * What was found of the way to a peer with a place, in place of what was found before, but for a
- * burst if none is known now; and that, with its age. Nothing is known for longer than its entry.
+ * burst if none is known now; and that, with its age. Nothing is known for longer than its entry,
+ * nor of the way to another address of the peer.
  */
-void wh_peers_learn(struct wh_peers *peers, struct wh_peer *peer, const struct wh_known_path *found,
-	uint64_t now_ns);
-struct wh_known_path wh_peers_known(
-	struct wh_peers *peers, const struct wh_peer *peer, uint64_t now_ns);
+void wh_peers_learn(struct wh_peers *peers, struct wh_peer *peer, const struct wh_address *address,
+	const struct wh_known_path *found, uint64_t now_ns);
+struct wh_known_path wh_peers_known(struct wh_peers *peers, const struct wh_peer *peer,
+	const struct wh_address *address, uint64_t now_ns);
 
 /* More places are taken than there are for all: one is to be given up. */
 bool wh_peers_are_crowded(const struct wh_peers *peers);
 
-/* Whether a line that a peer gives rise to may be written; if not it is counted. */
-bool wh_peers_may_log(struct wh_peers *peers, const struct wh_address *address, uint64_t now_ns);
+/* Whether a line that a peer with a place gives rise to may be written; if not it is counted. */
+bool wh_peers_may_log(struct wh_peers *peers, struct wh_peer *peer, uint64_t now_ns);
 
 /*
  * The next peer of which lines were held back and which may have one again, and how many; false:

@@ -41,14 +41,15 @@ static bool is_crowded(const struct wh_endpoint *endpoint, const struct wh_open_
 }
 
 static enum wh_release_status welcome(const struct wh_endpoint *endpoint, uint64_t now_tsc,
-	const struct wh_open_params *params, const struct wh_address *from, struct wh_offer *offer)
+	const struct wh_open_params *params, const struct wh_address *from,
+	const struct wh_bond *bond, struct wh_offer *offer)
 {
 	if (endpoint->config.welcome == NULL)
 		return WH_STATUS_REFUSED;
 	if (endpoint->rx->tenants == endpoint->rx->places || is_crowded(endpoint, params))
 		return WH_STATUS_BUSY;
 	return endpoint->config.welcome(
-		endpoint->config.context, now_tsc, params, from, &offer->buffer_chunks);
+		endpoint->config.context, now_tsc, params, from, bond, &offer->buffer_chunks);
 }
 
 /*
@@ -91,7 +92,7 @@ static void take_open(struct wh_endpoint *endpoint, uint64_t now_tsc, const stru
 	if (unsealed)
 		offer.refused = WH_STATUS_UNSEALED;
 	else
-		offer.refused = welcome(endpoint, now_tsc, &open->params, from, &offer);
+		offer.refused = welcome(endpoint, now_tsc, &open->params, from, bond, &offer);
 	if (offer.refused == WH_STATUS_PENDING)
 		offer.lci = wh_endpoint_lci_at(endpoint, wh_half_offer(endpoint->rx),
 			wh_endpoint_draw(endpoint, WH_DRAW_OFFER, &endpoint->rx_draws, from));
@@ -134,8 +135,8 @@ static void take_confirm(struct wh_endpoint *endpoint, uint64_t now_tsc,
 
 	/* The place may have gone to another offer meanwhile: whoever confirms first has it. */
 	if (tenant == NULL && made_us >= endpoint->spent_us[place])
-		session = endpoint->config.accept(
-			endpoint->config.context, now_tsc, lci, from, &confirm->params, rtt_tsc);
+		session = endpoint->config.accept(endpoint->config.context, now_tsc, lci, from,
+			bond, &confirm->params, rtt_tsc);
 	if (session == NULL) {
 		const struct wh_offer busy = {.lci = lci, .refused = WH_STATUS_BUSY};
 

@@ -103,22 +103,26 @@ static struct wh_session_config session_config(const struct pair *pair, enum wh_
 }
 
 static enum wh_release_status welcome(void *context, uint64_t now_tsc,
-	const struct wh_open_params *params, const struct wh_address *peer, uint32_t *buffer_chunks)
+	const struct wh_open_params *params, const struct wh_address *peer,
+	const struct wh_bond *bond, uint32_t *buffer_chunks)
 {
 	(void)context;
 	(void)now_tsc;
 	(void)params;
 	(void)peer;
+	(void)bond;
 	*buffer_chunks = CHUNKS;
 	return WH_STATUS_PENDING;
 }
 
 static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t lci,
-	const struct wh_address *peer, const struct wh_open_params *params, uint64_t rtt_tsc)
+	const struct wh_address *peer, const struct wh_bond *bond,
+	const struct wh_open_params *params, uint64_t rtt_tsc)
 {
 	struct pair *pair = context;
 	struct wh_session_config config = session_config(pair, WH_RECEIVER);
 
+	(void)bond;
 	wh_session_destroy(pair->earlier);
 	pair->earlier = pair->session[WH_RECEIVER];
 	pair->session[WH_RECEIVER] =
