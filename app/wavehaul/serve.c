@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <rte_cycles.h>
@@ -18,6 +19,8 @@
 #include "cli/exit.h"
 #include "cli/settings.h"
 #include "cli/signals.h"
+#include "control/control.h"
+#include "control/served.h"
 #include "guard/guard.h"
 #include "host/host.h"
 #include "job/jobs.h"
@@ -44,6 +47,8 @@ struct serve {
 	struct wh_jobs jobs;
 	struct wh_notify notify;
 	struct wh_audit audit;
+	struct wh_control_socket control;
+	struct wh_served served;
 	uint64_t next_tsc;
 	uint64_t next_refused_tsc;
 	uint64_t give_up_tsc;
@@ -77,6 +82,12 @@ static void say_what_is_served(const struct serve *serve)
 		       "this port");
 }
 
+/* By signals, and by the control socket. */
+static uint32_t ends_asked_for(const struct serve *serve)
+{
+	return wh_signals_count() + atomic_load(&serve->served.drained);
+}
+
 /* A few times a second: whether to stop, and whether all is done then. */
 static int32_t watch(void *state, uint64_t now_tsc)
 {
@@ -91,7 +102,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 		serve->next_refused_tsc = now_tsc + serve->host.ground.hz;
 		wh_audit_refused(&serve->audit, &serve->jobs.refusals);
 	}
-	if (wh_signals_count() == 0)
+	if (ends_asked_for(serve) == 0)
 		return 0;
 	atomic_store(&serve->jobs.draining, true);
 
@@ -104,7 +115,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 				live);
 	}
 	serve->drain_told = true;
-	if (wh_signals_count() > 1 && !atomic_load(&serve->jobs.hurry)) {
+	if (ends_asked_for(serve) > 1 && !atomic_load(&serve->jobs.hurry)) {
 		atomic_store(&serve->jobs.hurry, true);
 		serve->give_up_tsc = now_tsc + LAST_WORDS_S * serve->host.ground.hz;
 	}
@@ -122,34 +133,73 @@ static int enter_guard(struct serve *serve)
 		&guard, serve->settings.no_guard, serve->settings.user, true, &serve->host.spec);
 	wh_guard_let(&guard, serve->service.own.here.root_fd, WH_LET_WRITE);
 	wh_sealed_guard(&serve->sealed, &guard);
+	wh_control_guard(&serve->control, &guard);
 	if (wh_guard_enter(&guard) != 0)
 		return -1;
 	wh_say("guard: %s", guard.told);
 	return 0;
 }
 
-static int run(void *context)
+/* Before the guard. An exit status. */
+static int open_control(struct serve *serve)
 {
-	struct serve *serve = context;
+	const struct wh_settings *settings = &serve->settings;
+	int status;
 
-	if (wh_notify_init(&serve->notify, &serve->runtime) != 0) {
-		wh_complain("no memory to watch the cores with");
-		return WH_EXIT_OTHER;
-	}
+	serve->served = (struct wh_served){
+		.settings = settings,
+		.host = &serve->host,
+		.jobs = &serve->jobs,
+		.began_s = time(NULL),
+	};
+	if (!wh_control_open(&serve->control, settings->control, settings->user, &status))
+		return status;
+	wh_served_add(&serve->control.tables, &serve->served);
+	return WH_EXIT_OK;
+}
+
+static void start_control(struct serve *serve)
+{
+	int rc = wh_control_start(&serve->control);
+
+	if (rc != 0)
+		wh_say("nobody answers on the control socket: %s", strerror(-rc));
+}
+
+static int run_guarded(struct serve *serve)
+{
 	wh_runtime_add(&serve->runtime, 0, "watch", watch, serve);
 	if (enter_guard(serve) != 0)
 		return WH_EXIT_HARDWARE;
 	wh_telemetry_start(&serve->host, &serve->jobs);
 	say_what_is_served(serve);
 	wh_stale_remove_below(serve->service.own.here.root_fd);
+	start_control(serve);
 	wh_notify_ready(serve->settings.root, serve->settings.port, serve->settings.udp_port);
 	wh_runtime_run(&serve->runtime);
+	wh_control_stop(&serve->control);
 	wh_stale_stop();
-	wh_notify_free(&serve->notify);
 	wh_telemetry_stop();
 	wh_jobs_end(&serve->jobs);
 	wh_say("stopped");
 	return atomic_load(&serve->host.lost) ? WH_EXIT_NETWORK : WH_EXIT_OK;
+}
+
+static int run(void *context)
+{
+	struct serve *serve = context;
+	int status;
+
+	if (wh_notify_init(&serve->notify, &serve->runtime) != 0) {
+		wh_complain("no memory to watch the cores with");
+		return WH_EXIT_OTHER;
+	}
+	status = open_control(serve);
+	if (status == WH_EXIT_OK)
+		status = run_guarded(serve);
+	wh_control_stop(&serve->control);
+	wh_notify_free(&serve->notify);
+	return status;
 }
 
 static int open_and_run(struct serve *serve)

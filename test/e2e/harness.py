@@ -108,6 +108,9 @@ def have_config_folder():
 
 have_config_folder()
 
+# Nor is its control socket, which a case that wants one names.
+os.environ['WAVEHAUL_CONTROL'] = 'off'
+
 
 class Program:
     def __init__(self, binary):

@@ -140,8 +140,9 @@ struct wh_settings {
 	char root[WH_SETTINGS_TEXT_BYTES];
 	struct wh_subnet allow[WH_SETTINGS_ALLOWS_MAX];
 	uint32_t allows;
-	uint32_t sessions;                  /* at once, at most */
-	char audit[WH_SETTINGS_TEXT_BYTES]; /* "": nowhere */
+	uint32_t sessions;                    /* at once, at most */
+	char audit[WH_SETTINGS_TEXT_BYTES];   /* "": nowhere */
+	char control[WH_SETTINGS_TEXT_BYTES]; /* "": at the usual place; "off": none */
 
 	/* [limits] */
 	uint32_t peer_jobs; /* 0: three quarters of sessions; likewise of buffers: */

@@ -417,6 +417,10 @@ const struct wh_setting wh_settings_table[] = {
 		.argument = "WHERE", .example = "/var/log/wavehaul.jsonl",
 		.help = "a line of JSON for each job, and for who is refused, to a file, or to\n"
 			"syslog or journal"},
+	{KEY("serve", "control"), FIELD(control), .flag = "control", PATH, .verbs = SERVE,
+		.argument = "PATH", .example = "/run/wavehaul/control, or off",
+		.help = "the socket by which operators and programs of this host steer it; off:\n"
+			"none (below /run/wavehaul, or $XDG_RUNTIME_DIR)"},
 	{KEY("limits", "peer_jobs"), FIELD(peer_jobs), .flag = "peer-jobs", .verbs = SERVE,
 		COUNT(0, SESSIONS_MAX), .standard = "0", .argument = "N", .example = "8",
 		.help = "of --sessions, by one peer at once: a key or, unsealed, an IPv4 address\n"

@@ -312,3 +312,27 @@ bool wh_peers_next_untold(
 	wh_spin_unlock(&peers->lock);
 	return found;
 }
+
+uint32_t wh_peers_list(struct wh_peers *peers, struct wh_peer_seen *seen, uint32_t room)
+{
+	uint32_t count = 0;
+
+	for (uint32_t row = 0; row < WH_PEERS_ROWS && count < room; row++) {
+		/* A row at a time: others are not held up for long. */
+		wh_spin_lock(&peers->lock);
+		for (uint32_t i = 0; i < WH_PEERS_PER_ROW && count < room; i++) {
+			const struct wh_peer *peer = &peers->peer[row * WH_PEERS_PER_ROW + i];
+
+			if (peer->key == 0)
+				continue;
+			seen[count++] = (struct wh_peer_seen){
+				.address = peer->address,
+				.places = atomic_load(&peer->places),
+				.bytes = atomic_load(&peer->bytes),
+				.known_bps = peer->known.capacity_bps,
+			};
+		}
+		wh_spin_unlock(&peers->lock);
+	}
+	return count;
+}

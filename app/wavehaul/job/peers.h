@@ -93,6 +93,17 @@ bool wh_peers_would_admit(struct wh_peers *peers, const struct wh_who *who, uint
 struct wh_peer *wh_peers_admit(struct wh_peers *peers, const struct wh_who *who, uint64_t now_ns);
 void wh_peers_dismiss(struct wh_peers *peers, struct wh_peer *peer);
 
+/* What an operator is told of a peer. */
+struct wh_peer_seen {
+	struct wh_address address; /* of the latest with that key */
+	uint32_t places;
+	uint64_t bytes;
+	uint64_t known_bps; /* of the way there; 0: not known */
+};
+
+/* Those that are known, in no order: returns how many, at most `room`. */
+uint32_t wh_peers_list(struct wh_peers *peers, struct wh_peer_seen *seen, uint32_t room);
+
 /* Memory that a peer with a place may still take. */
 uint64_t wh_peers_left_bytes(const struct wh_peers *peers, const struct wh_peer *peer);
 

@@ -7,7 +7,7 @@
  * leave only, and sleeps outside of them.
  */
 
-#include <rte_telemetry.h>
+#include <jansson.h>
 
 #include "telemetry/telemetry.h"
 
@@ -31,19 +31,15 @@ static inline uint64_t wh_tel_load(const uint64_t *counter)
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
-void wh_tel_put(struct rte_tel_data *data, const char *name, uint64_t value);
+/* What a list and a text have at most: DPDK's limits. */
+#define WH_TEL_LIST_MAX   512
+#define WH_TEL_TEXT_BYTES 128
 
-/* Text beyond what DPDK takes is cut off. */
-void wh_tel_put_text(struct rte_tel_data *data, const char *name, const char *text);
+void wh_tel_put(json_t *data, const char *name, uint64_t value);
+void wh_tel_put_text(json_t *data, const char *name, const char *text);
 
 /* A value by the name of PREFIX WHAT SUFFIX, which have `_` for all that names may not have. */
-void wh_tel_put_about(struct rte_tel_data *data, const char *prefix, const char *what,
-	const char *suffix, uint64_t value);
-
-/* The commands. */
-int wh_tel_sessions(const char *command, const char *params, struct rte_tel_data *data);
-int wh_tel_session(const char *command, const char *params, struct rte_tel_data *data);
-int wh_tel_ports(const char *command, const char *params, struct rte_tel_data *data);
-int wh_tel_cores(const char *command, const char *params, struct rte_tel_data *data);
+void wh_tel_put_about(
+	json_t *data, const char *prefix, const char *what, const char *suffix, uint64_t value);
 
 #endif

@@ -2,7 +2,6 @@
 
 /* The cores, as /wavehaul/cores tells of them. */
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,15 +66,17 @@ static uint64_t busy_permille(const struct core_look *before, const struct wh_lo
 	return total_tsc == 0 ? 0 : wh_min_u64(wh_muldiv_u64(busy_tsc, 1000, total_tsc), 1000);
 }
 
-static void put_core(struct rte_tel_data *data, const struct wh_host *host, uint32_t i,
-	const struct core_look *before)
+/* Each core before; NULL: no share of time is asked for. */
+static void put_core(
+	json_t *data, const struct wh_host *host, uint32_t i, const struct core_look *before)
 {
 	const struct wh_loop *loop = &host->runtime->loop[i];
-	char processes[RTE_TEL_MAX_STRING_LEN];
+	char processes[WH_TEL_TEXT_BYTES];
 
 	name_processes(loop, processes, sizeof(processes));
 	wh_tel_put_text(data, "processes", processes);
-	wh_tel_put(data, "busy_permille", busy_permille(before, loop));
+	if (before != NULL)
+		wh_tel_put(data, "busy_permille", busy_permille(&before[i], loop));
 	wh_tel_put(data, "busy_us", wh_tsc_to_us(host->ground.hz, wh_tel_load(&loop->busy_tsc)));
 	wh_tel_put(data, "total_us", wh_tsc_to_us(host->ground.hz, wh_tel_load(&loop->total_tsc)));
 	wh_tel_put(data, "turns", wh_tel_load(&loop->turns));
@@ -119,7 +120,7 @@ static uint64_t pkts_for(enum wh_meter_process process, uint64_t received_pkts, 
 	}
 }
 
-static void put_cycles(struct rte_tel_data *data, const struct wh_host *host, uint32_t i)
+static void put_cycles(json_t *data, const struct wh_host *host, uint32_t i)
 {
 	uint64_t received_pkts = pkts_of(host, &host->runtime->cores.core[i], false);
 	uint64_t sent_pkts = pkts_of(host, &host->runtime->cores.core[i], true);
@@ -139,59 +140,56 @@ static void put_cycles(struct rte_tel_data *data, const struct wh_host *host, ui
 	}
 }
 
-static int answer_core(const struct wh_host *host, uint64_t cpu, const struct core_look *before,
-	struct rte_tel_data *data)
+static bool put_one(
+	json_t *data, const struct wh_host *host, uint64_t cpu, const struct core_look *before)
 {
 	for (uint32_t i = 0; i < host->runtime->cores.count; i++) {
 		if (host->runtime->cores.core[i].cpu != cpu)
 			continue;
-		rte_tel_data_start_dict(data);
-		put_core(data, host, i, &before[i]);
+		put_core(data, host, i, before);
 		put_cycles(data, host, i);
-		return 0;
+		return true;
 	}
-	return -EINVAL;
+	return false;
 }
 
-static int answer_all_cores(
-	const struct wh_host *host, const struct core_look *before, struct rte_tel_data *data)
+static void put_all(json_t *data, const struct wh_host *host, const struct core_look *before)
 {
-	rte_tel_data_start_dict(data);
 	for (uint32_t i = 0; i < host->runtime->cores.count; i++) {
-		struct rte_tel_data *core = rte_tel_data_alloc();
+		json_t *core = json_object();
 		char name[16];
 
-		if (core == NULL)
-			return -ENOMEM;
-		rte_tel_data_start_dict(core);
-		put_core(core, host, i, &before[i]);
+		put_core(core, host, i, before);
 		snprintf(name, sizeof(name), "cpu_%u", host->runtime->cores.core[i].cpu);
-
-		int rc = rte_tel_data_add_dict_container(data, name, core, 0);
-
-		WH_ASSERT(rc == 0); /* it is DPDK's to free */
+		json_object_set_new(data, name, core);
 	}
-	return 0;
 }
 
-int wh_tel_cores(const char *command, const char *params, struct rte_tel_data *data)
+json_t *wh_tel_cores(const char *params, bool at_once)
 {
 	struct core_look before[WH_SETTINGS_CPUS_MAX];
+	bool known = true;
 	uint64_t cpu = 0;
 
-	(void)command;
 	if ((params != NULL && !wh_tel_number(params, &cpu)) || !look_at_cores(before))
-		return -EINVAL;
-	wh_tel_wait();
+		return NULL;
+	if (!at_once)
+		wh_tel_wait();
 
 	const struct wh_host *host = wh_tel_enter();
 
 	if (host == NULL)
-		return -ENODEV;
+		return NULL;
 
-	int rc = params != NULL ? answer_core(host, cpu, before, data)
-				: answer_all_cores(host, before, data);
+	json_t *data = json_object();
 
+	if (params != NULL)
+		known = put_one(data, host, cpu, at_once ? NULL : before);
+	else
+		put_all(data, host, at_once ? NULL : before);
 	wh_tel_leave();
-	return rc;
+	if (known)
+		return data;
+	json_decref(data);
+	return NULL;
 }

@@ -3,7 +3,6 @@
 /* The port, as /wavehaul/ports tells of it. */
 
 #include <assert.h>
-#include <errno.h>
 
 #include "base/assert.h"
 #include "telemetry/answer.h"
@@ -34,7 +33,7 @@ static void add_station(struct behind *sum, const struct wh_station *of)
 		((uint64_t *)&sum->answerer)[i] += wh_tel_load(&answerer[i]);
 }
 
-static void put_port(struct rte_tel_data *data, const struct wh_host *host)
+static void put_port(json_t *data, const struct wh_host *host)
 {
 	wh_tel_put_text(data, "port", host->spec.ethdev);
 	wh_tel_put(data, "link_up", __atomic_load_n(&host->port->link_up, __ATOMIC_RELAXED));
@@ -43,7 +42,7 @@ static void put_port(struct rte_tel_data *data, const struct wh_host *host)
 	wh_tel_put_text(data, "steering", wh_port_steering_name(host->port->steering));
 }
 
-static void put_traffic(struct rte_tel_data *data, const struct wh_port_stats *stats)
+static void put_traffic(json_t *data, const struct wh_port_stats *stats)
 {
 	wh_tel_put(data, "rx_pkts", stats->rx_pkts);
 	wh_tel_put(data, "rx_bytes", stats->rx_bytes);
@@ -56,7 +55,7 @@ static void put_traffic(struct rte_tel_data *data, const struct wh_port_stats *s
 			stats->dropped_pkts[i]);
 }
 
-static void put_behind(struct rte_tel_data *data, const struct behind *behind)
+static void put_behind(json_t *data, const struct behind *behind)
 {
 	const struct wh_station_stats *station = &behind->station;
 	const struct wh_endpoint_stats *endpoint = &behind->endpoint;
@@ -91,7 +90,7 @@ static void put_behind(struct rte_tel_data *data, const struct behind *behind)
 }
 
 /* Of all queues together: one greets for all. */
-static void put_greetings(struct rte_tel_data *data, const struct wh_greet *greet)
+static void put_greetings(json_t *data, const struct wh_greet *greet)
 {
 	const struct wh_greeter_stats *stats = &greet->greeter.stats;
 
@@ -107,21 +106,20 @@ static void put_greetings(struct rte_tel_data *data, const struct wh_greet *gree
 }
 
 /* What the device counts itself is of no queue, and zero in a queue's answer. */
-static void put_queues(struct rte_tel_data *data, const struct wh_host *host, uint32_t first,
-	uint32_t end, const struct wh_port_stats *stats)
+static void put_queues(json_t *data, const struct wh_host *host, uint32_t first, uint32_t end,
+	const struct wh_port_stats *stats)
 {
 	struct behind behind = {0};
 
 	WH_ASSERT(first < end && end <= host->shards);
 	for (uint32_t i = first; i < end; i++)
 		add_station(&behind, &host->station[i]);
-	rte_tel_data_start_dict(data);
 	put_port(data, host);
 	put_traffic(data, stats);
 	put_behind(data, &behind);
 }
 
-static int answer_ports(const struct wh_host *host, const char *params, struct rte_tel_data *data)
+static bool put_answer(json_t *data, const struct wh_host *host, const char *params)
 {
 	struct wh_port_stats total;
 	uint64_t queue;
@@ -131,25 +129,29 @@ static int answer_ports(const struct wh_host *host, const char *params, struct r
 		put_queues(data, host, 0, host->shards, &total);
 		if (host->ground.greet != NULL)
 			put_greetings(data, host->ground.greet);
-		return 0;
+		return true;
 	}
 	if (!wh_tel_number(params, &queue) || queue >= host->shards)
-		return -EINVAL;
+		return false;
 	put_queues(data, host, (uint32_t)queue, (uint32_t)queue + 1,
 		wh_port_stats(host->port, (uint16_t)queue));
-	return 0;
+	return true;
 }
 
-int wh_tel_ports(const char *command, const char *params, struct rte_tel_data *data)
+json_t *wh_tel_ports(const char *params, bool at_once)
 {
 	const struct wh_host *host = wh_tel_enter();
 
-	(void)command;
+	(void)at_once;
 	if (host == NULL)
-		return -ENODEV;
+		return NULL;
 
-	int rc = answer_ports(host, params, data);
+	json_t *data = json_object();
+	bool known = put_answer(data, host, params);
 
 	wh_tel_leave();
-	return rc;
+	if (known)
+		return data;
+	json_decref(data);
+	return NULL;
 }

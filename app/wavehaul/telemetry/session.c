@@ -3,7 +3,6 @@
 /* The sessions, as /wavehaul/sessions and /wavehaul/session tell of them. */
 
 #include <assert.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,31 +59,33 @@ static uint64_t *list_ids(const struct wh_host *host, uint64_t first, uint32_t *
 	return ids;
 }
 
-int wh_tel_sessions(const char *command, const char *params, struct rte_tel_data *data)
+json_t *wh_tel_sessions(const char *params, bool at_once)
 {
 	uint64_t first = 0;
 	uint32_t count;
 
-	(void)command;
+	(void)at_once;
 	if (params != NULL && !wh_tel_number(params, &first))
-		return -EINVAL;
+		return NULL;
 
 	const struct wh_host *host = wh_tel_enter_sessions();
 
 	if (host == NULL)
-		return -ENODEV;
+		return NULL;
 
 	uint64_t *ids = list_ids(host, first, &count);
 
 	wh_tel_leave_sessions();
 	if (ids == NULL)
-		return -ENOMEM;
+		return NULL;
 	qsort(ids, count, sizeof(*ids), compare_ids);
-	rte_tel_data_start_array(data, RTE_TEL_U64_VAL);
-	for (uint32_t i = 0; i < count && i < RTE_TEL_MAX_ARRAY_ENTRIES; i++)
-		rte_tel_data_add_array_u64(data, ids[i]);
+
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < count && i < WH_TEL_LIST_MAX; i++)
+		json_array_append_new(list, json_integer((json_int_t)ids[i]));
 	free(ids);
-	return 0;
+	return list;
 }
 
 /* What was seen of a session at one moment. */
@@ -190,7 +191,7 @@ static const char *recovery_name(enum wh_recovery recovery)
 	return names[recovery];
 }
 
-static void put_seal(struct rte_tel_data *data, const struct look *look)
+static void put_seal(json_t *data, const struct look *look)
 {
 	char text[WH_FINGERPRINT_BYTES] = "";
 
@@ -201,7 +202,7 @@ static void put_seal(struct rte_tel_data *data, const struct look *look)
 	wh_tel_put_text(data, "fingerprint", text);
 }
 
-static void put_what_it_is(struct rte_tel_data *data, uint64_t id, const struct look *look)
+static void put_what_it_is(json_t *data, uint64_t id, const struct look *look)
 {
 	const struct wh_profile *profile = wh_profile_by_number(look->params.profile);
 	char host[WH_ADDRESS_TEXT_BYTES];
@@ -224,22 +225,25 @@ static void put_what_it_is(struct rte_tel_data *data, uint64_t id, const struct 
 	wh_tel_put(data, "chunk_repair_pkts_max", look->params.repair_pkts);
 }
 
-static void put_how_it_goes(
-	struct rte_tel_data *data, const struct look *before, const struct look *now)
+static void put_rates(json_t *data, const struct look *before, const struct look *now)
 {
 	uint64_t span_tsc = now->tsc - before->tsc;
 	uint64_t pkts = now->stats.sent_pkts - before->stats.sent_pkts;
 
-	wh_tel_put_text(data, "phase", phase_name(now->news.phase));
-	wh_tel_put_text(data, "outcome", wh_release_status_name(now->news.outcome));
-	wh_tel_put(data, "now_us", wh_tsc_to_us(now->hz, now->tsc));
-	wh_tel_put(data, "rtt_us", wh_tsc_to_us(now->hz, now->rtt_tsc));
-	wh_tel_put(data, "stalled", now->stalled);
 	wh_tel_put(data, "bps",
 		wh_muldiv_u64((now->moved_bytes - before->moved_bytes) * 8, now->hz, span_tsc));
 	if (!now->transmits)
 		pkts = now->stats.received_pkts - before->stats.received_pkts;
 	wh_tel_put(data, "pps", wh_muldiv_u64(pkts, now->hz, span_tsc));
+}
+
+static void put_how_it_goes(json_t *data, const struct look *now)
+{
+	wh_tel_put_text(data, "phase", phase_name(now->news.phase));
+	wh_tel_put_text(data, "outcome", wh_release_status_name(now->news.outcome));
+	wh_tel_put(data, "now_us", wh_tsc_to_us(now->hz, now->tsc));
+	wh_tel_put(data, "rtt_us", wh_tsc_to_us(now->hz, now->rtt_tsc));
+	wh_tel_put(data, "stalled", now->stalled);
 	if (!now->transmits)
 		return;
 	wh_tel_put(data, "paced_bps", now->pace.rate_bps);
@@ -250,7 +254,7 @@ static void put_how_it_goes(
 			wh_tsc_to_us(now->hz, now->stats.limit_tsc[i]));
 }
 
-static void put_counters(struct rte_tel_data *data, const struct look *look)
+static void put_counters(json_t *data, const struct look *look)
 {
 	const struct wh_session_stats *stats = &look->stats;
 
@@ -279,21 +283,25 @@ static void put_counters(struct rte_tel_data *data, const struct look *look)
 	wh_tel_put(data, "stalls", stats->stalls);
 }
 
-int wh_tel_session(const char *command, const char *params, struct rte_tel_data *data)
+json_t *wh_tel_session(const char *params, bool at_once)
 {
 	struct look before;
 	struct look now;
 	uint64_t id;
 
-	(void)command;
 	if (!wh_tel_number(params, &id) || !look_at(id, &before))
-		return -EINVAL;
-	wh_tel_wait();
+		return NULL;
+	if (!at_once)
+		wh_tel_wait();
 	if (!look_at(id, &now))
-		return -EINVAL;
-	rte_tel_data_start_dict(data);
+		return NULL;
+
+	json_t *data = json_object();
+
 	put_what_it_is(data, id, &now);
-	put_how_it_goes(data, &before, &now);
+	put_how_it_goes(data, &now);
+	if (!at_once)
+		put_rates(data, &before, &now);
 	put_counters(data, &now);
-	return 0;
+	return data;
 }

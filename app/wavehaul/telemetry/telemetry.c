@@ -10,14 +10,19 @@
 #include <string.h>
 #include <time.h>
 
+#include <jansson.h>
+#include <rte_telemetry.h>
+
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/units.h"
 #include "cli/complain.h"
+#include "cli/json.h"
 #include "telemetry/answer.h"
 
 static const struct {
 	const char *name;
-	telemetry_cb answer;
+	json_t *(*answer)(const char *params, bool at_once);
 	const char *help;
 } commands[] = {
 	{"/wavehaul/sessions", wh_tel_sessions,
@@ -37,6 +42,68 @@ static struct {
 	struct wh_jobs *jobs;
 } watched = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+static int to_dict(struct rte_tel_data *data, const json_t *object);
+
+static int to_member(struct rte_tel_data *data, const char *name, const json_t *value)
+{
+	if (json_is_integer(value))
+		return rte_tel_data_add_dict_u64(data, name, (uint64_t)json_integer_value(value));
+	if (json_is_string(value)) {
+		int rc = rte_tel_data_add_dict_string(data, name, json_string_value(value));
+
+		return rc == E2BIG ? 0 : rc; /* cut off */
+	}
+
+	struct rte_tel_data *inner = rte_tel_data_alloc();
+
+	WH_ASSERT(json_is_object(value));
+	if (inner == NULL || to_dict(inner, value) != 0)
+		return -ENOMEM;
+	return rte_tel_data_add_dict_container(data, name, inner, 0);
+}
+
+static int to_dict(struct rte_tel_data *data, const json_t *object)
+{
+	const char *name;
+	json_t *value;
+	int rc = rte_tel_data_start_dict(data);
+
+	json_object_foreach((json_t *)object, name, value)
+	{
+		if (rc == 0)
+			rc = to_member(data, name, value);
+		WH_ASSERT(rc == 0 || rc == -ENOMEM); /* names are ours, fewer than DPDK takes */
+	}
+	return rc;
+}
+
+static int to_array(struct rte_tel_data *data, const json_t *list)
+{
+	int rc = rte_tel_data_start_array(data, RTE_TEL_U64_VAL);
+
+	WH_ASSERT(json_array_size(list) <= RTE_TEL_MAX_ARRAY_ENTRIES);
+	for (size_t i = 0; rc == 0 && i < json_array_size(list); i++)
+		rc = rte_tel_data_add_array_u64(
+			data, (uint64_t)json_integer_value(json_array_get(list, i)));
+	return rc;
+}
+
+/* Rates are of the span that it takes. */
+static int answer_dpdk(const char *command, const char *params, struct rte_tel_data *data)
+{
+	json_t *answer = NULL;
+	int rc;
+
+	for (size_t i = 0; i < RTE_DIM(commands); i++)
+		if (strcmp(commands[i].name, command) == 0)
+			answer = commands[i].answer(params, false);
+	if (answer == NULL)
+		return -EINVAL;
+	rc = json_is_array(answer) ? to_array(data, answer) : to_dict(data, answer);
+	json_decref(answer);
+	return rc;
+}
+
 void wh_telemetry_start(struct wh_host *host, struct wh_jobs *jobs)
 {
 	static bool registered;
@@ -48,8 +115,8 @@ void wh_telemetry_start(struct wh_host *host, struct wh_jobs *jobs)
 	watched.jobs = jobs;
 	pthread_mutex_unlock(&watched.lock);
 	for (size_t i = 0; i < RTE_DIM(commands); i++) {
-		int rc = rte_telemetry_register_cmd(
-			commands[i].name, commands[i].answer, commands[i].help);
+		int rc =
+			rte_telemetry_register_cmd(commands[i].name, answer_dpdk, commands[i].help);
 
 		if (rc != 0)
 			wh_say("DPDK's telemetry does not take %s: %s", commands[i].name,
@@ -111,22 +178,18 @@ bool wh_tel_number(const char *params, uint64_t *number)
 	return params != NULL && wh_parse_count(params, number) == 0;
 }
 
-void wh_tel_put(struct rte_tel_data *data, const char *name, uint64_t value)
+void wh_tel_put(json_t *data, const char *name, uint64_t value)
 {
-	int rc = rte_tel_data_add_dict_u64(data, name, value);
-
-	WH_ASSERT(rc == 0); /* names are ours, and fewer than DPDK takes */
+	json_object_set_new(data, name, json_integer((json_int_t)wh_min_u64(value, INT64_MAX)));
 }
 
-void wh_tel_put_text(struct rte_tel_data *data, const char *name, const char *text)
+void wh_tel_put_text(json_t *data, const char *name, const char *text)
 {
-	int rc = rte_tel_data_add_dict_string(data, name, text);
-
-	WH_ASSERT(rc == 0 || rc == E2BIG); /* cut off */
+	json_object_set_new(data, name, wh_word_to_json(text));
 }
 
-void wh_tel_put_about(struct rte_tel_data *data, const char *prefix, const char *what,
-	const char *suffix, uint64_t value)
+void wh_tel_put_about(
+	json_t *data, const char *prefix, const char *what, const char *suffix, uint64_t value)
 {
 	char name[RTE_TEL_MAX_STRING_LEN];
 

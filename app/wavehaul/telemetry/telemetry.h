@@ -18,6 +18,8 @@
  * them need not be of the same moment.
  */
 
+#include <jansson.h>
+
 #include "host/host.h"
 #include "job/jobs.h"
 
@@ -25,6 +27,15 @@
 
 /* Once in a process: DPDK takes commands and never gives them back. */
 void wh_telemetry_start(struct wh_host *host, struct wh_jobs *jobs);
+
+/*
+ * What the commands answer, as others ask for it; NULL: it cannot be answered. `params` as behind
+ * the comma, or NULL. `at_once`: without rates and shares, which take their span.
+ */
+json_t *wh_tel_sessions(const char *params, bool at_once);
+json_t *wh_tel_session(const char *params, bool at_once);
+json_t *wh_tel_ports(const char *params, bool at_once);
+json_t *wh_tel_cores(const char *params, bool at_once);
 
 /* No command looks at host or jobs afterwards. */
 void wh_telemetry_stop(void);

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "control/control.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <rte_lcore.h>
+
+#include "base/assert.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "control/place.h"
+
+/* Connections that wait to be taken. */
+#define BACKLOG 16
+
+static void clients_init(struct wh_control_socket *control)
+{
+	for (uint32_t i = 0; i < WH_CONTROL_CLIENTS_MAX; i++)
+		control->client[i].fd = -1;
+}
+
+bool wh_control_open(
+	struct wh_control_socket *control, const char *option, const char *user, int *status)
+{
+	*status = WH_EXIT_OK;
+	control->fd = -1;
+	control->wake_fd = -1;
+	clients_init(control);
+	if (!wh_control_place(option, control->path))
+		return false;
+	control->fd = wh_control_bind(control->path, user);
+	if (control->fd >= 0 && listen(control->fd, BACKLOG) != 0) {
+		close(control->fd);
+		control->fd = -errno;
+	}
+	if (control->fd < 0) {
+		int error = -control->fd;
+
+		control->fd = -1;
+		wh_say("no control socket %s: %s", control->path,
+			error == EADDRINUSE ? "another server has it; --control names another place"
+					    : strerror(error));
+		*status = option[0] != '\0' ? WH_EXIT_OTHER : WH_EXIT_OK;
+		return false;
+	}
+	control->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return control->wake_fd >= 0;
+}
+
+void wh_control_guard(const struct wh_control_socket *control, struct wh_guard *guard)
+{
+	char folder[WH_CONTROL_PATH_BYTES];
+	char *slash;
+
+	if (control->fd < 0)
+		return;
+	strcpy(folder, control->path);
+	slash = strrchr(folder, '/');
+	if (slash != NULL)
+		slash[slash == folder ? 1 : 0] = '\0';
+	wh_guard_let_path(guard, slash != NULL ? folder : ".", WH_LET_CLEAR);
+}
+
+static void let_go(struct wh_control_socket *control, struct wh_control_client *client)
+{
+	uint64_t number = client->number;
+
+	close(client->fd);
+	free(client->line);
+	free(client->waiting);
+	*client = (struct wh_control_client){.fd = -1};
+	if (control->on_gone != NULL)
+		control->on_gone(control->context, number);
+}
+
+/* What can go goes; false: he is gone. */
+static bool flush(struct wh_control_client *client)
+{
+	while (client->waiting_bytes > 0) {
+		ssize_t sent = send(client->fd, client->waiting, client->waiting_bytes,
+			MSG_NOSIGNAL | MSG_DONTWAIT);
+
+		if (sent < 0)
+			return errno == EAGAIN || errno == EINTR;
+		client->waiting_bytes -= (uint32_t)sent;
+		memmove(client->waiting, client->waiting + sent, client->waiting_bytes);
+	}
+	return true;
+}
+
+/* The object is freed. */
+static void say(struct wh_control_client *client, json_t *object)
+{
+	char *text = json_dumps(object, JSON_COMPACT);
+	size_t bytes = text != NULL ? strlen(text) + 1 : 0;
+	char *larger = NULL;
+
+	json_decref(object);
+	if (bytes > 0 && client->waiting_bytes + bytes <= WH_CONTROL_WAITING_BYTES)
+		larger = realloc(client->waiting, client->waiting_bytes + bytes);
+	if (larger == NULL) {
+		client->late = true;
+		free(text);
+		return;
+	}
+	text[bytes - 1] = '\n';
+	memcpy(larger + client->waiting_bytes, text, bytes);
+	client->waiting = larger;
+	client->waiting_bytes += (uint32_t)bytes;
+	free(text);
+}
+
+void wh_control_tell(struct wh_control_socket *control, uint64_t job, json_t *event)
+{
+	for (uint32_t i = 0; i < WH_CONTROL_CLIENTS_MAX; i++) {
+		struct wh_control_client *client = &control->client[i];
+
+		if (client->fd >= 0 && client->watches &&
+			(client->watched == 0 || client->watched == job)) {
+			say(client, json_incref(event));
+			client->late |= !flush(client);
+		}
+	}
+	json_decref(event);
+}
+
+void wh_control_watch(struct wh_control_call *call, uint64_t job)
+{
+	if (call->client == NULL)
+		return;
+	call->client->watches = true;
+	call->client->watched = job;
+}
+
+static struct wh_control_client *free_place(struct wh_control_socket *control, uint32_t uid)
+{
+	struct wh_control_client *found = NULL;
+	uint32_t same = 0;
+
+	for (uint32_t i = 0; i < WH_CONTROL_CLIENTS_MAX; i++) {
+		if (control->client[i].fd < 0)
+			found = &control->client[i];
+		else
+			same += control->client[i].uid == uid;
+	}
+	return same < WH_CONTROL_USER_CLIENTS_MAX || uid == 0 ? found : NULL;
+}
+
+static void take_client(struct wh_control_socket *control)
+{
+	int fd = accept4(control->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct ucred peer;
+	socklen_t bytes = sizeof(peer);
+
+	if (fd < 0)
+		return;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) {
+		close(fd);
+		return;
+	}
+
+	struct wh_control_client *client = free_place(control, peer.uid);
+	char *line = client != NULL ? malloc(WH_CONTROL_LINE_BYTES) : NULL;
+
+	if (line == NULL) {
+		static const char full[] = "{\"ok\":false,\"error\":\"too many clients\"}\n";
+
+		if (send(fd, full, sizeof(full) - 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+			wh_say("control: a client was turned away");
+		close(fd);
+		return;
+	}
+	*client = (struct wh_control_client){
+		.fd = fd, .uid = peer.uid, .number = ++control->clients, .line = line};
+	say(client, json_pack("{s:s, s:i}", "wavehaul", WH_VERSION, "control", WH_CONTROL_VERSION));
+}
+
+static void answer_line(
+	struct wh_control_socket *control, struct wh_control_client *client, uint32_t bytes)
+{
+	struct wh_control_call call = {
+		.uid = client->uid,
+		.administers = client->uid == 0 || client->uid == geteuid(),
+		.client = client,
+	};
+
+	say(client, wh_control_answer(&control->tables, client->line, bytes, &call));
+}
+
+/* All whole lines. */
+static void answer_lines(struct wh_control_socket *control, struct wh_control_client *client)
+{
+	const char *end;
+
+	while (!client->late && (end = memchr(client->line, '\n', client->line_bytes)) != NULL) {
+		uint32_t bytes = (uint32_t)(end - client->line);
+
+		answer_line(control, client, bytes);
+		client->line_bytes -= bytes + 1;
+		memmove(client->line, end + 1, client->line_bytes);
+	}
+	if (client->line_bytes < WH_CONTROL_LINE_BYTES)
+		return;
+	say(client, json_pack("{s:b, s:s, s:i}", "ok", 0, "error", "a line is too long", "status",
+			    WH_EXIT_USAGE));
+	(void)flush(client);
+	client->late = true;
+}
+
+/* False: he is gone. */
+static bool hear(struct wh_control_socket *control, struct wh_control_client *client)
+{
+	ssize_t bytes = recv(client->fd, client->line + client->line_bytes,
+		WH_CONTROL_LINE_BYTES - client->line_bytes, MSG_DONTWAIT);
+
+	if (bytes < 0)
+		return errno == EAGAIN || errno == EINTR;
+	if (bytes == 0)
+		return false;
+	client->line_bytes += (uint32_t)bytes;
+	answer_lines(control, client);
+	return true;
+}
+
+static void serve_client(
+	struct wh_control_socket *control, struct wh_control_client *client, short events)
+{
+	bool there = true;
+
+	if ((events & (POLLIN | POLLHUP | POLLERR)) != 0)
+		there = hear(control, client);
+	if (!there || client->late || !flush(client) || client->late)
+		let_go(control, client);
+}
+
+static void look(struct wh_control_socket *control, uint32_t patience_ms)
+{
+	struct pollfd polled[2 + WH_CONTROL_CLIENTS_MAX] = {
+		{.fd = control->wake_fd, .events = POLLIN},
+		{.fd = control->fd, .events = POLLIN},
+	};
+	uint64_t wakes;
+
+	for (uint32_t i = 0; i < WH_CONTROL_CLIENTS_MAX; i++)
+		polled[2 + i] = (struct pollfd){
+			.fd = control->client[i].fd,
+			.events = (short)(POLLIN |
+					  (control->client[i].waiting_bytes > 0 ? POLLOUT : 0)),
+		};
+	if (poll(polled, 2 + WH_CONTROL_CLIENTS_MAX, (int)patience_ms) <= 0)
+		return;
+	if (polled[0].revents != 0 && read(control->wake_fd, &wakes, sizeof(wakes)) < 0)
+		WH_ASSERT(errno == EAGAIN);
+	for (uint32_t i = 0; i < WH_CONTROL_CLIENTS_MAX; i++)
+		if (polled[2 + i].fd >= 0 && polled[2 + i].revents != 0)
+			serve_client(control, &control->client[i], polled[2 + i].revents);
+	if (polled[1].revents != 0)
+		take_client(control);
+	for (uint32_t i = 0; i < WH_CONTROL_CLIENTS_MAX; i++)
+		if (control->client[i].fd >= 0 && control->client[i].late)
+			let_go(control, &control->client[i]);
+}
+
+static void *run(void *argument)
+{
+	struct wh_control_socket *control = argument;
+
+	while (!atomic_load_explicit(&control->stop, memory_order_acquire)) {
+		uint32_t patience_ms = 1000;
+
+		if (control->turn != NULL)
+			patience_ms = control->turn(control->context);
+		look(control, patience_ms);
+	}
+	return NULL;
+}
+
+int wh_control_start(struct wh_control_socket *control)
+{
+	if (control->fd < 0)
+		return 0;
+
+	/* On the CPUs that no loop has. */
+	int rc = rte_ctrl_thread_create(&control->thread, "wh-control", NULL, run, control);
+
+	control->runs = rc == 0;
+	return rc;
+}
+
+void wh_control_wake(struct wh_control_socket *control)
+{
+	const uint64_t one = 1;
+
+	if (control->wake_fd >= 0 && write(control->wake_fd, &one, sizeof(one)) < 0)
+		WH_ASSERT(errno == EAGAIN);
+}
+
+void wh_control_stop(struct wh_control_socket *control)
+{
+	if (control->runs) {
+		atomic_store_explicit(&control->stop, true, memory_order_release);
+		wh_control_wake(control);
+		pthread_join(control->thread, NULL);
+		control->runs = false;
+	}
+	for (uint32_t i = 0; i < WH_CONTROL_CLIENTS_MAX; i++)
+		if (control->client[i].fd >= 0)
+			let_go(control, &control->client[i]);
+	if (control->fd >= 0) {
+		close(control->fd);
+		unlink(control->path);
+	}
+	if (control->wake_fd >= 0)
+		close(control->wake_fd);
+	control->fd = -1;
+	control->wake_fd = -1;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "control/served.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "bundle/record.h"
+#include "cli/address_text.h"
+#include "cli/exit.h"
+#include "cli/json.h"
+#include "telemetry/telemetry.h"
+
+/* In one answer. */
+#define PEERS_MAX 1024
+
+static void tell_version(struct wh_control_call *call)
+{
+	json_object_set_new(call->answer, "version", json_string(WH_VERSION));
+	json_object_set_new(call->answer, "control", json_integer(WH_CONTROL_VERSION));
+	json_object_set_new(call->answer, "packets", json_integer(WH_WIRE_VERSION));
+	json_object_set_new(call->answer, "bundles", json_integer(WH_BUNDLE_VERSION));
+}
+
+static json_t *addresses_of(const struct wh_settings *settings)
+{
+	json_t *list = json_array();
+	char text[WH_ADDRESS_TEXT_BYTES];
+
+	if (settings->ipv4.address.family != 0)
+		json_array_append_new(
+			list, json_string(wh_address_text(&settings->ipv4.address, text)));
+	if (settings->ipv6.address.family != 0)
+		json_array_append_new(
+			list, json_string(wh_address_text(&settings->ipv6.address, text)));
+	return list;
+}
+
+static void tell_status(struct wh_control_call *call)
+{
+	const struct wh_served *served = call->context;
+	const struct wh_settings *settings = served->settings;
+	json_t *answer = call->answer;
+
+	json_object_set_new(answer, "version", json_string(WH_VERSION));
+	json_object_set_new(answer, "pid", json_integer(getpid()));
+	json_object_set_new(answer, "port", wh_word_to_json(settings->port));
+	json_object_set_new(answer, "udp_port", json_integer(settings->udp_port));
+	json_object_set_new(answer, "addresses", addresses_of(settings));
+	json_object_set_new(answer, "mtu_bytes", json_integer(settings->mtu_bytes));
+	wh_path_to_json(answer, "root", settings->root);
+	json_object_set_new(answer, "sealed", json_boolean(!settings->unsealed));
+	json_object_set_new(answer, "link_up",
+		json_boolean(__atomic_load_n(&served->host->port->link_up, __ATOMIC_RELAXED)));
+	json_object_set_new(answer, "seconds", json_integer(time(NULL) - served->began_s));
+	json_object_set_new(answer, "live", json_integer(atomic_load(&served->jobs->live)));
+	json_object_set_new(answer, "draining", json_boolean(atomic_load(&served->jobs->draining)));
+	json_object_set_new(
+		answer, "free_bytes", json_integer((json_int_t)wh_jobs_free_bytes(served->jobs)));
+}
+
+/* By a telemetry command of one parameter, a number, if it was given. */
+static void tell_of(struct wh_control_call *call, const char *parameter, const char *key,
+	json_t *(*ask)(const char *params, bool at_once))
+{
+	const json_t *given = json_object_get(call->request, parameter);
+	char number[24];
+
+	snprintf(number, sizeof(number), "%lld", (long long)json_integer_value(given));
+
+	json_t *found = ask(given != NULL ? number : NULL, true);
+
+	if (found == NULL)
+		wh_control_fail(call, WH_EXIT_OTHER, "there is no %s %s", parameter,
+			given != NULL ? number : "");
+	else
+		json_object_set_new(call->answer, key, found);
+}
+
+static void tell_ports(struct wh_control_call *call)
+{
+	tell_of(call, "queue", "ports", wh_tel_ports);
+}
+
+static void tell_cores(struct wh_control_call *call)
+{
+	tell_of(call, "cpu", "cores", wh_tel_cores);
+}
+
+static void tell_sessions(struct wh_control_call *call)
+{
+	tell_of(call, "first", "sessions", wh_tel_sessions);
+}
+
+static void tell_session(struct wh_control_call *call)
+{
+	tell_of(call, "number", "session", wh_tel_session);
+}
+
+static void tell_peers(struct wh_control_call *call)
+{
+	const struct wh_served *served = call->context;
+	static struct wh_peer_seen seen[PEERS_MAX]; /* one thread asks */
+	uint32_t count = wh_peers_list(&served->jobs->peers, seen, PEERS_MAX);
+	json_t *list = json_array();
+	char text[WH_ADDRESS_TEXT_BYTES];
+
+	for (uint32_t i = 0; i < count; i++)
+		json_array_append_new(list,
+			json_pack("{s:s, s:i, s:I, s:I}", "address",
+				wh_address_text(&seen[i].address, text), "jobs",
+				(int)seen[i].places, "memory_bytes", (json_int_t)seen[i].bytes,
+				"known_bps", (json_int_t)seen[i].known_bps));
+	json_object_set_new(call->answer, "peers", list);
+}
+
+static void drain(struct wh_control_call *call)
+{
+	struct wh_served *served = call->context;
+
+	atomic_fetch_add(&served->drained, wh_control_switch(call, "now") ? 2 : 1);
+	json_object_set_new(call->answer, "live", json_integer(atomic_load(&served->jobs->live)));
+}
+
+static void watch(struct wh_control_call *call)
+{
+	wh_control_watch(call, wh_control_count(call, "job", 0));
+}
+
+static const struct wh_control_command commands[] = {
+	{.name = "version", .help = "of wavehaul and of what it speaks", .run = tell_version},
+	{.name = "status", .help = "what the server is and how it stands", .run = tell_status},
+	{.name = "ports",
+		.help = "packets, bytes, drops by reason",
+		.run = tell_ports,
+		.argument = {{"queue", WH_CONTROL_COUNT, false, "of this queue alone"}}},
+	{.name = "cores",
+		.help = "who does what",
+		.run = tell_cores,
+		.argument = {{"cpu", WH_CONTROL_COUNT, false, "of this CPU, with its cycles"}}},
+	{.name = "sessions",
+		.help = "numbers of sessions, ascending, 512 at most",
+		.run = tell_sessions,
+		.argument = {{"first", WH_CONTROL_COUNT, false, "from this number on"}}},
+	{.name = "session",
+		.help = "a session's peer, pace, counters and limit",
+		.run = tell_session,
+		.argument = {{"number", WH_CONTROL_COUNT, true, "the session's"}}},
+	{.name = "peers", .help = "who has been here lately, and has what", .run = tell_peers},
+	{.name = "drain",
+		.help = "no new jobs; the server ends when those that run are over",
+		.administers = true,
+		.run = drain,
+		.argument = {{"now", WH_CONTROL_SWITCH, false, "those that run end, too"}}},
+	{.name = "watch",
+		.help = "events follow as they come, a line each",
+		.run = watch,
+		.argument = {{"job", WH_CONTROL_COUNT, false, "of this job of the queue alone"}}},
+};
+
+void wh_served_add(struct wh_control_tables *tables, struct wh_served *served)
+{
+	wh_control_add(tables, commands, sizeof(commands) / sizeof(commands[0]), served);
+}

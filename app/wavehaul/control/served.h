@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_CONTROL_SERVED_H
+#define WH_CONTROL_SERVED_H
+
+/* What the control socket tells of a process that serves: its host, its jobs, its peers. */
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "cli/settings.h"
+#include "control/control.h"
+#include "host/host.h"
+#include "job/jobs.h"
+
+struct wh_served {
+	const struct wh_settings *settings;
+	struct wh_host *host;
+	struct wh_jobs *jobs;
+	int64_t began_s;          /* of the clock on the wall */
+	_Atomic uint32_t drained; /* how often the end was asked for */
+};
+
+/* Adds the commands; `served` stays the caller's. */
+void wh_served_add(struct wh_control_tables *tables, struct wh_served *served);
+
+#endif

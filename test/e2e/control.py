@@ -1,0 +1,155 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: BSD-3-Clause
+"""The control socket of `wavehaul serve`: who may, what is answered, what is borne.
+
+    control.py [--quick] [-k PATTERN] [--binary PATH]
+"""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import sys
+from pathlib import Path
+
+from harness import Case, Failed, Skip, expect, expect_equal, run_cases
+from pair import Pair, wait_until
+
+BINARY = Path(__file__).resolve().parents[2] / 'build/release/app/wavehaul/wavehaul'
+
+USAGE, OTHER = 2, 1
+
+
+class Control:
+    """One connection; a line each way."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket.settimeout(20)
+        self.socket.connect(str(path))
+        self.lines = self.socket.makefile('rb')
+        self.greeting = self.read()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.lines.close()
+        self.socket.close()
+
+    def read(self):
+        line = self.lines.readline()
+        expect(line, 'the connection ends')
+        return json.loads(line)
+
+    def send(self, line):
+        self.socket.sendall(line if isinstance(line, bytes) else json.dumps(line).encode() + b'\n')
+
+    def ask(self, command, **arguments):
+        self.send({'id': 7, 'do': command} | arguments)
+        answer = self.read()
+        while 'event' in answer:
+            answer = self.read()
+        expect_equal(f'the id of {command}', answer.get('id'), 7)
+        return answer
+
+    def told(self, command, **arguments):
+        answer = self.ask(command, **arguments)
+        expect(answer['ok'], f'{command}: {answer}')
+        return answer
+
+
+@contextlib.contextmanager
+def steered(program, folder, *server, name='control'):
+    path = folder / name
+    if len(str(path)) > 100:
+        raise Skip('the path of a socket is too long here')
+    with Pair(program, folder, huge=False, server=('--control', path, *server)) as pair:
+        yield pair, path
+
+
+def answers(program, folder):
+    with steered(program, folder) as (pair, path):
+        with Control(path) as control:
+            expect_equal('the protocol', control.greeting['control'], 1)
+            status = control.told('status')
+            expect_equal('pid', status['pid'], pair.process.pid)
+            expect_equal('jobs', status['live'], 0)
+            expect_equal('root', status['root'], str(pair.served))
+            expect_equal('version', control.told('version')['version'],
+                         control.greeting['wavehaul'])
+            expect_equal('port', control.told('ports')['ports']['port'], 'net_memif0')
+            expect(control.told('cores')['cores'], 'no cores')
+            expect_equal('sessions', control.told('sessions')['sessions'], [])
+            names = [command['name'] for command in control.told('commands')['commands']]
+            expect('drain' in names and len(set(names)) == len(names), f'{names}')
+            for line, status in (({'do': 'nothing'}, USAGE), ({}, USAGE), (b'[1]\n', USAGE),
+                                 (b'\xff\n', USAGE), ({'do': 'session'}, USAGE),
+                                 ({'do': 'session', 'number': -1}, USAGE),
+                                 ({'do': 'session', 'number': 1}, OTHER),
+                                 ({'do': 'status', 'x': 1}, USAGE)):
+                control.send(line)
+                answer = control.read()
+                expect(answer['ok'] is False and answer['error'], f'{line}: {answer}')
+                expect_equal(f'the status of {line}', answer['status'], status)
+        expect_equal('its mode', os.stat(path).st_mode & 0o777, 0o660)
+        pair.stop_server()
+        expect(not path.exists(), 'the socket is left')
+
+
+def borne(program, folder):
+    """Lines without an end, clients by the hundred, and one who never reads."""
+    with steered(program, folder) as (pair, path):
+        with Control(path) as endless, Control(path) as deaf:
+            endless.send(b'x' * 65536)
+            expect_equal('an endless line', endless.read()['status'], USAGE)
+            expect_equal('then', endless.lines.readline(), b'')
+            deaf.socket.settimeout(0.2)
+            question = json.dumps({'do': 'commands'}).encode() + b'\n'
+            with contextlib.suppress(OSError):
+                for _ in range(20000):
+                    deaf.socket.sendall(question)
+            with contextlib.ExitStack() as many:
+                turned = 0
+                for _ in range(80):
+                    client = many.enter_context(Control(path))
+                    turned += 'error' in client.greeting
+                expect(10 < turned < 40, f'{turned} of 80 were turned away')
+            wait_until(lambda: answered(path), 10, 'an answer when all is over')
+        rss = Path(f'/proc/{pair.process.pid}/statm').read_text().split()[1]
+        expect(int(rss) << 12 < 2 << 30, f'{rss} pages')
+        pair.stop_server()
+
+
+def answered(path):
+    try:
+        with Control(path) as control:
+            return control.ask('version')['ok']
+    except (Failed, OSError, KeyError):
+        return False
+
+
+def drained(program, folder):
+    with steered(program, folder) as (pair, path):
+        with Control(path) as control:
+            expect_equal('jobs', control.told('drain')['live'], 0)
+        expect_equal('the exit status', pair.await_server(), 0)
+        pair.start_server()
+        # What a killed server leaves is no hindrance to the next.
+        pair.process.send_signal(signal.SIGKILL)
+        pair.await_server()
+        expect(path.exists(), 'no socket is left to be replaced')
+        pair.start_server()
+        expect(answered(path), 'the second server does not answer')
+        pair.stop_server()
+
+
+CASES = [
+    Case('control: answers, and what is no request', True, answers),
+    Case('control: what a client can do to it is bounded', True, borne),
+    Case('control: drain ends the server; a new one takes the socket over', True, drained),
+]
+
+if __name__ == '__main__':
+    sys.exit(run_cases(CASES, BINARY))
