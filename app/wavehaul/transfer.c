@@ -62,10 +62,13 @@ static int make_jobs(struct wh_transfer *transfer)
 	if (transfer->verb == WH_VERB_SEND)
 		wh_way_recall(&transfer->way, &transfer->settings, &transfer->peer);
 
-	const struct wh_request request = request_of(transfer);
+	struct wh_request request = request_of(transfer);
 
+	if (!wh_wanted_choice(&transfer->settings, &transfer->terms, &request.choice))
+		return WH_EXIT_USAGE;
 	if (!wh_hello_fits(&request)) {
-		wh_complain("too many paths for one request; get their folder with -r");
+		wh_complain(
+			"too many paths and patterns for one request; get their folder with -r");
 		return WH_EXIT_USAGE;
 	}
 	if (!wh_lanes_make(&transfer->lanes, &transfer->jobs, &transfer->peer, &request)) {

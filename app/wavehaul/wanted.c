@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "probe/kept.h"
@@ -72,6 +73,32 @@ struct wh_request wh_wanted_request(const struct wh_settings *settings, enum wh_
 	request.time_ns = settings->time_ns;
 	request.size_bytes = settings->size_bytes;
 	return request;
+}
+
+bool wh_wanted_choice(
+	const struct wh_settings *settings, struct wh_terms *terms, struct wh_choice *choice)
+{
+	uint32_t wishes = (settings->update ? WH_CHOICE_UPDATE : 0U) |
+			  (settings->ignore_existing ? WH_CHOICE_ABSENT : 0U) |
+			  (settings->quick_check ? WH_CHOICE_QUICK : 0U);
+	bool fits = true;
+
+	*terms = (struct wh_terms){0};
+	for (uint32_t i = 0; fits && i < settings->patterns; i++)
+		fits = wh_terms_add(
+			terms, settings->pattern_takes[i] ? '+' : '-', settings->pattern[i]);
+	fits = fits && wh_terms_add_number(terms, '>', settings->min_bytes) &&
+	       wh_terms_add_number(terms, '<', settings->max_bytes) &&
+	       wh_terms_add_number(terms, '@', settings->newer_s);
+	if (!fits) {
+		wh_complain("patterns have more than %d bytes together", WH_TERMS_BYTES_MAX);
+		return false;
+	}
+
+	int rc = wh_choice_parse(choice, wishes, terms->term, terms->count);
+
+	WH_ASSERT(rc == 0); /* each was judged as it was given */
+	return true;
 }
 
 struct wh_service wh_wanted_service(const struct wh_settings *settings, int root_fd)

@@ -11,6 +11,10 @@
 /* All but paths; root_fd -1. */
 struct wh_request wh_wanted_request(const struct wh_settings *settings, enum wh_job_verb verb);
 
+/* False: there are too many terms, which was said. */
+bool wh_wanted_choice(
+	const struct wh_settings *settings, struct wh_terms *terms, struct wh_choice *choice);
+
 struct wh_service wh_wanted_service(const struct wh_settings *settings, int root_fd);
 
 /* Of a client, let write its picture and what it keeps of ways. */

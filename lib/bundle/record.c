@@ -145,6 +145,8 @@ static const struct wh_record_field hello_fields[] = {
 	FOUR_OPTIONS(4),
 	FOUR_OPTIONS(8),
 	FOUR_OPTIONS(12),
+	FIELD(hello, wishes, 0, WH_CHOICES_ALL),
+	FIELD(hello, terms, 0, WH_TERMS_MAX),
 };
 
 static const struct wh_record_field refused_fields[] = {
@@ -191,7 +193,7 @@ static const struct wh_record_shape shapes[] = {
 	[WH_RECORD_OUTCOME] = SHAPE(outcome_fields, outcome.doing),
 	[WH_RECORD_COMMITTED] = SHAPE(committed_fields, committed.below),
 	[WH_RECORD_TOTALS] = SHAPE(totals_fields, totals.bytes),
-	[WH_RECORD_HELLO] = SHAPE(hello_fields, hello.option),
+	[WH_RECORD_HELLO] = SHAPE(hello_fields, hello.terms),
 	[WH_RECORD_REFUSED] = SHAPE(refused_fields, refused.text_bytes),
 	[WH_RECORD_READY] = SHAPE(ready_fields, ready.as_name),
 	[WH_RECORD_REPORT] = SHAPE(report_fields, report.cycles),
@@ -298,13 +300,20 @@ static bool entry_holds(const struct wh_entry *entry)
 	return entry->kind == WH_ENTRY_FILE || entry->content == WH_CONTENT_NONE;
 }
 
+static uint32_t hello_texts(const struct wh_hello *hello)
+{
+	return hello->paths + hello->terms;
+}
+
 static bool hello_holds(const struct wh_hello *hello)
 {
-	for (uint32_t i = 0; i < hello->paths; i++)
+	for (uint32_t i = 0; i < hello_texts(hello); i++)
 		if (hello->path_bytes[i] > WH_PATH_BYTES_MAX ||
 			has_nul(hello->path[i], hello->path_bytes[i]))
 			return false;
 	if (hello->lane >= hello->lanes)
+		return false;
+	if (hello->paths == 0 && (hello->wishes != 0 || hello->terms != 0))
 		return false;
 	if (hello->verb == WH_JOB_SEND)
 		return hello->paths == 1;
@@ -352,7 +361,7 @@ static size_t rest_bytes(const struct wh_record *record)
 	case WH_RECORD_REFUSED:
 		return record->refused.text_bytes;
 	case WH_RECORD_HELLO:
-		for (uint32_t i = 0; i < hello->paths; i++)
+		for (uint32_t i = 0; i < hello_texts(hello); i++)
 			bytes += sizeof(hello->path_bytes[0]) + hello->path_bytes[i];
 		return bytes;
 	default:
@@ -400,8 +409,8 @@ static uint8_t *put_rest(const struct wh_record *record, uint8_t *at)
 	case WH_RECORD_REFUSED:
 		return put(at, record->refused.text, record->refused.text_bytes);
 	case WH_RECORD_HELLO:
-		at = put(at, hello->path_bytes, hello->paths * sizeof(hello->path_bytes[0]));
-		for (uint32_t i = 0; i < hello->paths; i++)
+		at = put(at, hello->path_bytes, hello_texts(hello) * sizeof(hello->path_bytes[0]));
+		for (uint32_t i = 0; i < hello_texts(hello); i++)
 			at = put(at, hello->path[i], hello->path_bytes[i]);
 		return at;
 	default:
@@ -451,7 +460,7 @@ uint32_t wh_record_encode(const struct wh_record *record, uint8_t *bytes, size_t
 /* The lengths of the paths must be there before their sum can be. */
 static bool take_path_lengths(const uint8_t *at, size_t left, struct wh_hello *hello)
 {
-	size_t bytes = hello->paths * sizeof(hello->path_bytes[0]);
+	size_t bytes = hello_texts(hello) * sizeof(hello->path_bytes[0]);
 
 	if (bytes > left)
 		return false;
@@ -478,8 +487,8 @@ static const uint8_t *take_rest(const uint8_t *at, struct wh_record *record)
 		record->refused.text = (const char *)at;
 		return at + record->refused.text_bytes;
 	case WH_RECORD_HELLO:
-		at += hello->paths * sizeof(hello->path_bytes[0]);
-		for (uint32_t i = 0; i < hello->paths; i++) {
+		at += hello_texts(hello) * sizeof(hello->path_bytes[0]);
+		for (uint32_t i = 0; i < hello_texts(hello); i++) {
 			hello->path[i] = (const char *)at;
 			at += hello->path_bytes[i];
 		}

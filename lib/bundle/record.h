@@ -37,6 +37,7 @@
 #include <stdint.h>
 
 #include "base/chunk.h"
+#include "bundle/choice.h"
 
 #define WH_BUNDLE_VERSION 4
 
@@ -53,6 +54,7 @@
 
 #define WH_HELLO_PATHS_MAX   1024
 #define WH_HELLO_OPTIONS_MAX 16
+#define WH_HELLO_TEXTS_MAX   (WH_HELLO_PATHS_MAX + WH_TERMS_MAX)
 
 enum wh_record_type {
 	/* source to sink */
@@ -176,8 +178,10 @@ struct wh_hello {
 	uint64_t bench_ns;
 	uint64_t bench_bytes; /* of all lanes together; 0: by time */
 	uint64_t option[WH_HELLO_OPTIONS_MAX];
-	uint16_t path_bytes[WH_HELLO_PATHS_MAX];
-	const char *path[WH_HELLO_PATHS_MAX];
+	uint32_t wishes; /* send, get: enum wh_wish */
+	uint32_t terms;  /* of them, as texts behind the paths (bundle/choice.h) */
+	uint16_t path_bytes[WH_HELLO_TEXTS_MAX];
+	const char *path[WH_HELLO_TEXTS_MAX];
 };
 
 /* How it stands with an end that may have nothing else to say for long. */

@@ -66,13 +66,14 @@ struct wh_sink_config {
 	int root_fd;        /* borrowed */
 	const char *target; /* below it; "" or ".": the root itself */
 	bool into_folder;
-	bool as_name;          /* the target is a name, even if a folder has it */
-	bool anew;             /* what is there already is replaced by the same bytes */
-	uint64_t hz;           /* of now_tsc */
-	uint32_t chunk_bytes;  /* of the bundle */
-	uint64_t first_chunk;  /* number of the bundle's first */
-	uint32_t answer_bytes; /* chunk size of the answers */
-	uint64_t first_answer; /* number of the answers' first chunk */
+	bool as_name;            /* the target is a name, even if a folder has it */
+	bool anew;               /* what is there already is replaced by the same bytes */
+	struct wh_choice choice; /* what becomes of files that are there */
+	uint64_t hz;             /* of now_tsc */
+	uint32_t chunk_bytes;    /* of the bundle */
+	uint64_t first_chunk;    /* number of the bundle's first */
+	uint32_t answer_bytes;   /* chunk size of the answers */
+	uint64_t first_answer;   /* number of the answers' first chunk */
 	struct wh_fifo *deliver;
 	struct wh_fifo *recycled;
 	struct wh_fifo *free;

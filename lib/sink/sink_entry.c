@@ -333,6 +333,48 @@ static bool fail_entry(
 	return true;
 }
 
+/* > 0: the file there is newer. */
+static int compare_times(const struct timespec *there, const struct wh_entry *entry)
+{
+	int64_t ns = there->tv_nsec;
+	int64_t entry_ns = entry->mtime_ns;
+
+	if (there->tv_sec != entry->mtime_s)
+		return there->tv_sec > entry->mtime_s ? 1 : -1;
+	return (ns > entry_ns) - (ns < entry_ns);
+}
+
+/* By what was wished for, what is there is not looked into, nor replaced. */
+static bool stays(
+	const struct wh_sink *sink, const struct wh_entry *entry, const struct stat *status)
+{
+	const struct wh_choice *choice = &sink->config.choice;
+	int newer = compare_times(&status->st_mtim, entry);
+
+	if (status->st_mode == 0 || choice->wishes == 0)
+		return false;
+	if (wh_choice_has(choice, WH_CHOICE_ABSENT))
+		return true;
+	if (!S_ISREG(status->st_mode) || entry->kind != WH_ENTRY_FILE)
+		return false;
+	if (wh_choice_has(choice, WH_CHOICE_UPDATE) && newer > 0)
+		return true;
+	return wh_choice_has(choice, WH_CHOICE_QUICK) && newer == 0 &&
+	       (uint64_t)status->st_size == entry->size_bytes &&
+	       (status->st_mode & 07777) == (entry->mode & MODE_MASK);
+}
+
+/* False: lanes do not agree. */
+static bool skip_entry(struct wh_sink *sink, const struct wh_entry *entry)
+{
+	struct wh_staged file = identity(entry);
+
+	if (entry->content == WH_CONTENT_HEAD && !wh_sink_pass_over(sink, entry))
+		return false;
+	wh_sink_tell_skipped(sink, &file);
+	return true;
+}
+
 static void refuse(struct wh_sink *sink)
 {
 	wh_sink_break(sink, -EPROTO, WH_DOING_READING);
@@ -364,6 +406,9 @@ static void take_placed(struct wh_sink *sink, const struct wh_entry *entry, uint
 		rc = -EISDIR;
 	if (rc < 0) {
 		if (!fail_entry(sink, entry, rc, doing))
+			refuse(sink);
+	} else if (stays(sink, entry, &status)) {
+		if (!skip_entry(sink, entry))
 			refuse(sink);
 	} else if (entry->kind == WH_ENTRY_LINK) {
 		take_link(sink, entry, folder_fd, &status, now_tsc);

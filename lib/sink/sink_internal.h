@@ -270,6 +270,8 @@ bool wh_sink_can_join(const struct wh_sink *sink, const struct wh_entry *entry);
 bool wh_large_join(struct wh_sink *sink, struct wh_large *file, const struct wh_entry *entry);
 bool wh_sink_spoil(
 	struct wh_sink *sink, const struct wh_entry *entry, int error, enum wh_doing doing);
+/* What is there stays in place of that head, whose parts the other lanes need not send. */
+bool wh_sink_pass_over(struct wh_sink *sink, const struct wh_entry *entry);
 int wh_large_open_part(struct wh_sink *sink, const struct wh_large *file);
 int wh_large_is_staged(struct wh_sink *sink, const struct wh_large *file);
 void wh_large_close_part(struct wh_sink *sink, struct wh_large *file);

@@ -51,6 +51,18 @@ bool wh_sink_spoil(
 	return true;
 }
 
+bool wh_sink_pass_over(struct wh_sink *sink, const struct wh_entry *entry)
+{
+	struct wh_assemblies *all = sink->config.assemblies;
+	struct wh_assembly *assembly = join(sink, entry);
+
+	if (assembly == NULL)
+		return false;
+	wh_assembly_skip(all, assembly);
+	wh_assembly_leave(all, assembly, sink->config.lane);
+	return true;
+}
+
 /* The lanes of an honest peer have one target; room is looked for on its file system. */
 int wh_large_open_part(struct wh_sink *sink, const struct wh_large *file)
 {

@@ -46,6 +46,7 @@ struct wh_source_config {
 	const char *const *paths;
 	uint32_t path_count;
 	bool recursive;
+	struct wh_choice choice; /* what of it is sent */
 	/* Every file is one lane's: given paths by turns, files in folders by their paths, so that
 	 * lanes agree even when the tree changes meanwhile. Lane 0 sends the rest. Of a large file
 	 * every lane sends a part, if `splits` is there, which is the lanes' together. */

@@ -58,6 +58,12 @@ static void tell(struct wh_source *source, struct wh_ledger_entry *entry, bool s
 			       });
 }
 
+/* Nobody has compared it: only if that was wished for, and before its bytes were. */
+static bool may_stay(const struct wh_source *source, const struct wh_asked *file)
+{
+	return source->config.choice.wishes != 0 && file->state == WH_ASKED_OUT;
+}
+
 static bool take_outcome(struct wh_source *source, const struct wh_record *record)
 {
 	struct wh_ledger_entry *entry = find_open(source, record->outcome.id);
@@ -68,7 +74,7 @@ static bool take_outcome(struct wh_source *source, const struct wh_record *recor
 	if (entry->asked != WH_LEDGER_NO_ASKED) {
 		struct wh_asked *file = &source->asked[entry->asked];
 
-		if (skipped && !file->is_part) /* nobody has compared it */
+		if (skipped && !file->is_part && !may_stay(source, file))
 			return false;
 		if (file->state == WH_ASKED_OUT)
 			wh_source_release(source, file);

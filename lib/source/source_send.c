@@ -353,6 +353,8 @@ static bool put_file(struct wh_source *source)
 		spoil(source, EOPNOTSUPP, WH_DOING_KIND);
 		return put_fault(source);
 	}
+	if (!wh_choice_takes_file(&source->config.choice, &source->item_status))
+		return true;
 	if ((uint64_t)source->item_status.st_size > source->inline_bytes_max)
 		return put_ask(source);
 	return put_inline(source);
@@ -407,6 +409,20 @@ static void end_walk(struct wh_source *source)
 		wh_splits_walked(source->config.splits, source->config.lane);
 }
 
+/* Faults are told whatever their paths are: what is chosen may be behind them. */
+static bool is_chosen(struct wh_source *source)
+{
+	const struct wh_walk_item *item = &source->item;
+	bool is_folder = item->found == WH_WALK_FOLDER;
+
+	if (item->found == WH_WALK_FAULT || wh_choice_takes_path(&source->config.choice, item->path,
+						    item->path_bytes, is_folder))
+		return true;
+	if (is_folder)
+		wh_walk_leave(source->walk);
+	return false;
+}
+
 /* The next item of this lane. False: none in this poll. */
 static bool find_item(struct wh_source *source, uint32_t *items)
 {
@@ -419,7 +435,7 @@ static bool find_item(struct wh_source *source, uint32_t *items)
 			end_walk(source);
 		if (source->item.found == WH_WALK_NOTHING)
 			return false;
-		if (is_ours(source))
+		if (is_chosen(source) && is_ours(source))
 			return true;
 		source->item.found = WH_WALK_NOTHING;
 	}

@@ -492,6 +492,12 @@ void wh_walk_next(struct wh_walk *walk, struct wh_walk_item *item)
 		item->found = WH_WALK_END;
 }
 
+void wh_walk_leave(struct wh_walk *walk)
+{
+	WH_ASSERT(!top(walk)->is_read);
+	leave(walk);
+}
+
 int wh_walk_open_file(const struct wh_walk *walk, const struct wh_walk_item *item)
 {
 	int fd;

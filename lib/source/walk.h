@@ -59,6 +59,9 @@ int wh_walk_open(struct wh_walk **walk, int root_fd, const char *const *paths, u
 	bool recursive);
 void wh_walk_close(struct wh_walk *walk); /* NULL is allowed */
 
+/* What is in the FOLDER that was found last is not. */
+void wh_walk_leave(struct wh_walk *walk);
+
 void wh_walk_next(struct wh_walk *walk, struct wh_walk_item *item);
 
 /* Opens a FILE for reading, without waiting for anything. A descriptor or a negative errno. */

@@ -138,6 +138,10 @@ static inline void settle_hello(uint8_t *bytes, const struct wh_record_field *pi
 			record_is(bytes, type, "paths") > 0 ? WH_JOB_GET : WH_JOB_BENCH);
 	else
 		record_set(bytes, type, "paths", verb == WH_JOB_SEND || verb == WH_JOB_GET);
+	if (record_pinned(pinned, "wishes") || record_pinned(pinned, "terms")) {
+		record_set(bytes, type, "verb", WH_JOB_SEND);
+		record_set(bytes, type, "paths", 1);
+	}
 	if (record_pinned(pinned, "lane"))
 		record_set(bytes, type, "lanes", record_is(bytes, type, "lane") + 1);
 	else
@@ -175,9 +179,11 @@ static inline uint32_t record_finish(uint8_t *bytes, uint32_t type)
 	} else if (type == WH_RECORD_REFUSED) {
 		rest = record_is(bytes, type, "text_bytes");
 	} else if (type == WH_RECORD_HELLO) {
-		for (uint64_t i = record_is(bytes, type, "paths"); i > 0; i--, at += 2)
+		rest = record_is(bytes, type, "paths") + record_is(bytes, type, "terms");
+		if (rest > WH_HELLO_TEXTS_MAX)
+			rest = WH_HELLO_TEXTS_MAX;
+		for (uint64_t i = rest; i > 0; i--, at += 2)
 			memcpy(bytes + at, "\1\0", 2);
-		rest = record_is(bytes, type, "paths");
 	}
 	if (rest > RECORD_ROOM / 2)
 		rest = RECORD_ROOM / 2;

@@ -39,12 +39,13 @@ enum wh_verb {
 };
 
 /* Entries of the table, at most. */
-#define WH_SETTINGS_MAX 160
+#define WH_SETTINGS_MAX 256
 
 #define WH_SETTINGS_CPUS_MAX     64
 #define WH_SETTINGS_ALLOWS_MAX   32
 #define WH_SETTINGS_SETS_MAX     100
 #define WH_SETTINGS_PORTS_MAX    2
+#define WH_SETTINGS_PATTERNS_MAX 250
 #define WH_SETTINGS_PROFILES_MAX 16
 
 /* Room for any value as text: as long as a path can be, and lists are shorter. */
@@ -158,6 +159,17 @@ struct wh_settings {
 	/* [files] */
 	bool plain_names;
 	bool links_inside;
+
+	/* [choice] */
+	const char *pattern[WH_SETTINGS_PATTERNS_MAX]; /* pointers into argv */
+	bool pattern_takes[WH_SETTINGS_PATTERNS_MAX];  /* else it leaves out */
+	uint32_t patterns;
+	uint64_t min_bytes;
+	uint64_t max_bytes;
+	uint64_t newer_s; /* since 1970; 0: any */
+	bool update;
+	bool ignore_existing;
+	bool quick_check;
 
 	/* [guard] */
 	char user[WH_SETTINGS_TEXT_BYTES]; /* "": see guard/guard.h */

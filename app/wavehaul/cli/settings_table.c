@@ -98,6 +98,7 @@ const struct wh_settings_section wh_settings_sections[] = {
 	{"cores", "CPUs"},
 	{"memory", "Memory"},
 	{"transfer", "The transfer"},
+	{"choice", "Which files go, and what becomes of those that are there"},
 	{"serve", "Serving"},
 	{"limits", "What one peer may take"},
 	{"files", "Which files may come"},
@@ -403,6 +404,33 @@ const struct wh_setting wh_settings_table[] = {
 			"~/.local/state/wavehaul for others"},
 	{KEY("transfer", "recursive"), FIELD(recursive), .flag = "recursive", .letter = 'r', SWITCH,
 		.verbs = TRANSFERS, .help = "folders too, with all that is in them; -r for short"},
+	{IN("choice"), .flag = "include", .type = WH_SETTING_PATTERN, WITHIN('+', '+'),
+		.verbs = TRANSFERS, .argument = "PATTERN", .example = "'*.dat'",
+		.help = "take what matches. Patterns are asked in the order given, the first\n"
+			"that matches decides, and what none matches is taken. * and ? are for\n"
+			"anything but /, ** for anything, [a-z] for one of these. One without /\n"
+			"is for the last name of a path, one that begins with / for the whole\n"
+			"path as it goes over, others for what it ends with; one that ends with\n"
+			"/ is for folders alone"},
+	{IN("choice"), .flag = "exclude", .type = WH_SETTING_PATTERN, WITHIN('-', '-'),
+		.verbs = TRANSFERS, .argument = "PATTERN", .example = "'*.tmp'",
+		.help = "leave out what matches, and of folders all that is in them"},
+	{IN("choice"), FIELD(min_bytes), .flag = "min-size", .verbs = TRANSFERS, SIZE(0, INT64_MAX),
+		.standard = "0", .argument = "SIZE", .example = "1M",
+		.help = "files of at least so much"},
+	{IN("choice"), FIELD(max_bytes), .flag = "max-size", .verbs = TRANSFERS, SIZE(0, INT64_MAX),
+		.argument = "SIZE", .example = "10G", .help = "files of at most so much"},
+	{IN("choice"), FIELD(newer_s), .flag = "newer", .type = WH_SETTING_MOMENT,
+		.verbs = TRANSFERS, .argument = "WHEN", .example = "2h",
+		.help = "files that were changed since: 90s, 15m, 2h or 7d ago, or a local date\n"
+			"and time, as 2026-11-22 or 2026-11-22T18:30"},
+	{IN("choice"), FIELD(update), .flag = "update", SWITCH, .verbs = TRANSFERS,
+		.help = "a file that is newer there stays"},
+	{IN("choice"), FIELD(ignore_existing), .flag = "ignore-existing", SWITCH,
+		.verbs = TRANSFERS, .help = "whatever is there stays"},
+	{IN("choice"), FIELD(quick_check), .flag = "quick-check", SWITCH, .verbs = TRANSFERS,
+		.help = "a file there of the same size, time and mode is the same, unread;\n"
+			"without, contents are compared"},
 	{KEY("serve", "root"), FIELD(root), .flag = "root", PATH, .verbs = SERVE, .standard = ".",
 		.argument = "FOLDER", .example = "/srv/wavehaul",
 		.help = "files come from here and go here, and nowhere else"},

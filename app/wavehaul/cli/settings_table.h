@@ -46,6 +46,8 @@ enum wh_setting_type {
 	WH_SETTING_LOSS_MODEL,
 	WH_SETTING_SETS,    /* SECTION.KEY=VALUE of a scenario */
 	WH_SETTING_PORTS,   /* those that wan joins */
+	WH_SETTING_PATTERN, /* of what is chosen; of low '+' what is taken, '-' left out */
+	WH_SETTING_MOMENT,  /* seconds since 1970; from a date, or how long ago */
 	WH_SETTING_OPTION,  /* PROFILE.OPTION=VALUE; take does not know it (profile_set.h) */
 	WH_SETTING_UDT,     /* of old: words for some of these; likewise */
 	WH_SETTING_SHARING, /* short for lambda.share=VALUE; likewise */
@@ -59,7 +61,7 @@ struct wh_setting {
 	const char *alias;   /* another flag, for bench; NULL: none */
 	char letter;         /* a short flag; 0: none */
 	uint8_t type;        /* enum wh_setting_type */
-	uint16_t verbs;      /* enum wh_verb, together */
+	uint32_t verbs;      /* enum wh_verb, together */
 	size_t offset;       /* in struct wh_settings, for types of one value */
 	uint64_t low;        /* bounds of a quantity; of a share in WH_SETTING_SHARE_PARTS */
 	uint64_t high;

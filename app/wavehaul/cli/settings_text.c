@@ -13,9 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 #include "base/assert.h"
 #include "base/units.h"
+#include "bundle/choice.h"
 #include "cli/address_text.h"
 #include "seal/bond.h"
 
@@ -299,6 +301,88 @@ static const char *take_set(const char *text, struct wh_settings *settings)
 	return NULL;
 }
 
+static const char *take_pattern(
+	const struct wh_setting *setting, const char *text, struct wh_settings *settings)
+{
+	char term[WH_PATTERN_BYTES_MAX + 3];
+	const char *wrong;
+
+	snprintf(term, sizeof(term), "%c%s", (char)setting->low, text);
+	wrong = wh_term_wrong(term);
+	if (wrong != NULL)
+		return wrong;
+	if (settings->patterns == WH_SETTINGS_PATTERNS_MAX)
+		return "is one more than 250";
+	settings->pattern_takes[settings->patterns] = setting->low == '+';
+	settings->pattern[settings->patterns++] = text;
+	return NULL;
+}
+
+static_assert(WH_SETTINGS_PATTERNS_MAX == 250, "the sentence in take_pattern says so");
+
+#define AGO_MAX INT32_MAX
+
+static bool parse_ago(const char *text, time_t now, int64_t *moment_s)
+{
+	static const struct {
+		char letter;
+		int64_t seconds;
+	} units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+	char *end;
+
+	if (!isdigit((unsigned char)text[0]))
+		return false;
+
+	long long count = strtoll(text, &end, 10);
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (end[0] == units[i].letter && end[1] == '\0' && count <= AGO_MAX) {
+			*moment_s = now - count * units[i].seconds;
+			return true;
+		}
+	return false;
+}
+
+/*
+ * 90s, 15m, 2h or 7d before `now`, or a date in local time, 2026-11-22, with a time of day behind
+ * a T or a blank, 18:30 or 18:30:15. False: it is neither.
+ */
+static bool parse_moment(const char *text, time_t now, int64_t *moment_s)
+{
+	static const char *const forms[] = {"%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M",
+		"%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S"};
+
+	if (parse_ago(text, now, moment_s))
+		return true;
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		struct tm tm = {.tm_isdst = -1};
+		const char *end = strptime(text, forms[i], &tm);
+
+		if (end == NULL || *end != '\0')
+			continue;
+
+		time_t moment = mktime(&tm);
+
+		if (moment == (time_t)-1)
+			return false;
+		*moment_s = moment;
+		return true;
+	}
+	return false;
+}
+
+static const char *take_moment(const char *text, uint64_t *field)
+{
+	int64_t moment_s;
+
+	if (!parse_moment(text, time(NULL), &moment_s))
+		return not_understood;
+	if (moment_s <= 0)
+		return "is before 1970";
+	*field = (uint64_t)moment_s;
+	return NULL;
+}
+
 static_assert(WH_SETTINGS_SETS_MAX == 100, "the sentence in take_set says so");
 
 static const char *take_port(const char *text, struct wh_settings *settings)
@@ -529,6 +613,10 @@ const char *wh_setting_take(
 		return take_set(text, settings);
 	case WH_SETTING_PORTS:
 		return take_port(text, settings);
+	case WH_SETTING_PATTERN:
+		return take_pattern(setting, text, settings);
+	case WH_SETTING_MOMENT:
+		return take_moment(text, (uint64_t *)field);
 	default:
 		WH_ASSERT(wh_setting_is_list(setting));
 		return take_list(setting, text, settings);
@@ -606,7 +694,7 @@ void wh_setting_advise(const struct wh_setting *setting, char text[WH_SETTINGS_T
 		advise_profiles(text);
 		return;
 	}
-	if (setting->high == 0) {
+	if (setting->high == 0 || setting->type == WH_SETTING_PATTERN) {
 		snprintf(text, WH_SETTINGS_TEXT_BYTES, "%s", setting->example);
 		return;
 	}

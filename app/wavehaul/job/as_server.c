@@ -24,11 +24,37 @@ static const char *below_root(const char *path)
 	return *path == '\0' ? "." : path;
 }
 
-/* The request and its paths, which are ours from here on: as they came, then below the root. */
-static bool keep_hello(struct wh_job *job, const struct wh_hello *hello, uint64_t now_tsc)
+/*
+ * The texts of HELLO, which are ours from here on: as they came, then, behind a NULL, its paths
+ * below the root.
+ */
+static int keep_texts(struct wh_job *job, const struct wh_hello *hello)
 {
-	uint32_t count = hello->paths;
+	uint32_t count = hello->paths + hello->terms;
+	char **texts = calloc(count + 1 + hello->paths, sizeof(texts[0]));
 
+	job->records.paths = texts;
+	if (texts == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++) {
+		texts[i] = strndup(hello->path[i], hello->path_bytes[i]);
+		if (texts[i] == NULL)
+			return -ENOMEM;
+	}
+
+	const char **below = (const char **)texts + count + 1;
+
+	for (uint32_t i = 0; i < hello->paths; i++)
+		below[i] = below_root(texts[i]);
+	job->request.here.path = below;
+	job->request.here.count = hello->paths;
+	return wh_choice_parse(&job->request.choice, hello->wishes,
+		(const char *const *)texts + hello->paths, hello->terms);
+}
+
+/* 0 or a negative errno. */
+static int keep_hello(struct wh_job *job, const struct wh_hello *hello, uint64_t now_tsc)
+{
 	job->request = wh_hello_request(hello, &job->jobs->service->own);
 	job->request.known = wh_peers_known(&job->jobs->peers, job->place.guest, &job->place.peer,
 		wh_tsc_to_ns(job->jobs->ground->hz, now_tsc));
@@ -36,21 +62,7 @@ static bool keep_hello(struct wh_job *job, const struct wh_hello *hello, uint64_
 	job->place.lane = hello->lane;
 	job->place.transfer = hello->transfer;
 	job->place.reply = hello->reply;
-	job->records.paths = calloc(2 * count + 1, sizeof(job->records.paths[0]));
-	if (job->records.paths == NULL)
-		return false;
-
-	const char **below = (const char **)job->records.paths + count + 1;
-
-	for (uint32_t i = 0; i < count; i++) {
-		job->records.paths[i] = strndup(hello->path[i], hello->path_bytes[i]);
-		if (job->records.paths[i] == NULL)
-			return false;
-		below[i] = below_root(job->records.paths[i]);
-	}
-	job->request.here.path = below;
-	job->request.here.count = count;
-	return true;
+	return keep_texts(job, hello);
 }
 
 static void await_refused(struct wh_job *job, uint64_t now_tsc, const char *text)
@@ -175,7 +187,7 @@ static void refuse_version(struct wh_job *job, uint64_t now_tsc)
 	};
 	char text[200];
 
-	if (!keep_hello(job, &plain, now_tsc) || !open_reply(job)) {
+	if (keep_hello(job, &plain, now_tsc) != 0 || !open_reply(job)) {
 		wh_job_give_up(job, now_tsc, WH_STATUS_BUSY,
 			"no memory to refuse a client of another version");
 		return;
@@ -207,14 +219,14 @@ static int32_t await_hello(struct wh_job *job, uint64_t now_tsc)
 
 	bool possible =
 		found > 0 && record.type == WH_RECORD_HELLO && can_serve(job, &record.hello);
-	bool kept = possible && keep_hello(job, &record.hello, now_tsc);
+	int rc = possible ? keep_hello(job, &record.hello, now_tsc) : -EINVAL;
 
 	if (found > 0)
 		wh_job_read_done(job);
-	if (kept) {
+	if (rc == 0) {
 		reply(job, now_tsc);
 	} else {
-		wh_job_give_up(job, now_tsc, possible ? WH_STATUS_BUSY : WH_STATUS_REFUSED,
+		wh_job_give_up(job, now_tsc, rc == -ENOMEM ? WH_STATUS_BUSY : WH_STATUS_REFUSED,
 			"a HELLO that makes no sense, or one that this host cannot serve");
 	}
 	return 1;

@@ -20,7 +20,7 @@ static bool paths_are_possible(const struct wh_hello *hello)
 {
 	uint32_t bytes = 0;
 
-	for (uint32_t i = 0; i < hello->paths; i++)
+	for (uint32_t i = 0; i < hello->paths + hello->terms; i++)
 		bytes += PATH_BYTES_BESIDE + hello->path_bytes[i];
 	return bytes <= WH_ANSWER_CHUNK_BYTES;
 }
@@ -31,6 +31,8 @@ bool wh_hello_fits(const struct wh_request *request)
 
 	for (uint32_t i = 0; i < request->there.count; i++)
 		bytes += PATH_BYTES_BESIDE + strlen(request->there.path[i]);
+	for (uint32_t i = 0; i < request->choice.terms; i++)
+		bytes += PATH_BYTES_BESIDE + strlen(request->choice.term[i]);
 	return request->there.count <= WH_HELLO_PATHS_MAX && bytes <= WH_ANSWER_CHUNK_BYTES;
 }
 
@@ -120,6 +122,13 @@ bool wh_hello_is_possible(const struct wh_hello *hello, uint32_t chunk_bytes,
 	       repair_is_possible(hello, bounds, own);
 }
 
+static void add_text(struct wh_hello *hello, uint32_t place, const char *text)
+{
+	WH_ASSERT(place < WH_HELLO_TEXTS_MAX);
+	hello->path[place] = text;
+	hello->path_bytes[place] = (uint16_t)strlen(text);
+}
+
 struct wh_hello wh_hello_of_request(const struct wh_request *request, uint32_t payload_bytes)
 {
 	struct wh_hello hello = {
@@ -139,16 +148,18 @@ struct wh_hello wh_hello_of_request(const struct wh_request *request, uint32_t p
 		.bench_ns = request->time_ns,
 		.bench_bytes = request->size_bytes,
 		.paths = (uint16_t)request->there.count,
+		.wishes = request->choice.wishes,
+		.terms = request->choice.terms,
 	};
 
 	tell_options(request, &hello);
 	WH_ASSERT(request->verb >= WH_JOB_SEND && request->verb <= WH_JOB_IDLE);
 	WH_ASSERT(request->lanes > 0 && request->lanes <= WH_LANES_MAX);
 	WH_ASSERT(request->there.count <= WH_HELLO_PATHS_MAX);
-	for (uint32_t i = 0; i < request->there.count; i++) {
-		hello.path[i] = request->there.path[i];
-		hello.path_bytes[i] = (uint16_t)strlen(request->there.path[i]);
-	}
+	for (uint32_t i = 0; i < request->there.count; i++)
+		add_text(&hello, i, request->there.path[i]);
+	for (uint32_t i = 0; i < request->choice.terms; i++)
+		add_text(&hello, request->there.count + i, request->choice.term[i]);
 	return hello;
 }
 

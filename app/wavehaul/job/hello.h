@@ -33,7 +33,7 @@ bool wh_hello_is_possible(const struct wh_hello *hello, uint32_t chunk_bytes,
 /*
  * A server's part of what a client asks for, if that is possible: the stream to the client is as
  * the client wishes, by our planner's constants and no faster than `own` says; patience is ours.
- * Paths are left out: the caller keeps them.
+ * Paths and what is chosen of them are left out: the caller keeps their texts.
  */
 struct wh_request wh_hello_request(const struct wh_hello *hello, const struct wh_request *own);
 

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bundle/choice.h"
 #include "bundle/record.h"
 #include "cli/repair.h"
 #include "cli/settings.h"
@@ -47,6 +48,7 @@ struct wh_request {
 	/* send, get */
 	struct wh_rules rules; /* where files come */
 	bool recursive;
+	struct wh_choice choice; /* a server's terms are those of its job's HELLO */
 	struct wh_request_paths here;
 	struct wh_request_paths there; /* as HELLO says them; a server's are all here */
 

@@ -46,6 +46,7 @@ struct wh_transfer {
 	char *dest_name;
 	bool dest_is_folder;
 
+	struct wh_terms terms;
 	struct wh_lanes lanes;
 	_Atomic bool gate; /* all lanes but the first are over */
 	uint64_t next_tsc;

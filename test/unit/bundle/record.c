@@ -150,13 +150,16 @@ static const struct sample samples[] = {
 				.reply = ID,
 				.transfer = ID + 1,
 				.paths = 2,
-				.path = {"a/b", ""},
-				.path_bytes = {3, 0}}},
-		BYTES("\xd0\0\0\0\x20\0\0\0\x04\x02\x01\0\0\x02\x02\0" ID_BYTES "\x01\0\x04\x03"
+				.wishes = 5,
+				.terms = 1,
+				.path = {"a/b", "", "-*.o"},
+				.path_bytes = {3, 0, 4}}},
+		BYTES("\xe0\0\0\0\x20\0\0\0\x04\x02\x01\0\0\x02\x02\0" ID_BYTES "\x01\0\x04\x03"
 		      "\x80\x05\0\0\x01\x02\x80\x04\x02\x80\0\0\xff\xff\xff\xff\xff\xff\xff"
 		      "\xff" NEXT_ID_BYTES "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\0\0\0\0" ID_BYTES ZEROS ZEROS ZEROS ZEROS
-		      "\0\0\0\0\0\0\0\0" NEXT_ID_BYTES "\x03\0\0\0a/b\0")},
+		      "\0\0\0\0\0\0\0\0" NEXT_ID_BYTES
+		      "\x05\0\0\0\x01\0\0\0\x03\0\0\0\x04\0a/b-*.o\0\0\0")},
 	{"hello, bench",
 		{.type = WH_RECORD_HELLO,
 			.hello = {.version = WH_BUNDLE_VERSION,
@@ -165,9 +168,10 @@ static const struct sample samples[] = {
 				.lanes = 1,
 				.bench_ns = ID,
 				.bench_bytes = 5}},
-		BYTES("\xc8\0\0\0\x20\0\0\0\x04\x03\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0"
+		BYTES("\xd0\0\0\0\x20\0\0\0\x04\x03\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0"
 		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
-		      "\0\0\0\0\0\0\0\0" ID_BYTES "\x05\0\0\0\0\0\0\0" ZEROS_64 ZEROS_64)},
+		      "\0\0\0\0\0\0\0\0" ID_BYTES "\x05\0\0\0\0\0\0\0" ZEROS_64 ZEROS_64
+		      "\0\0\0\0\0\0\0\0")},
 	{"hello, send",
 		{.type = WH_RECORD_HELLO,
 			.hello = {.version = WH_BUNDLE_VERSION,
@@ -177,9 +181,10 @@ static const struct sample samples[] = {
 				.paths = 1,
 				.path = {"."},
 				.path_bytes = {1}}},
-		BYTES("\xd0\0\0\0\x20\0\0\0\x04\x01\0\x01\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01\0"
+		BYTES("\xd8\0\0\0\x20\0\0\0\x04\x01\0\x01\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01\0"
 		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
-		      "\0\0\0\0\0\0\0\0" ZEROS_64 ZEROS_64 "\x01\0.\0\0\0\0\0")},
+		      "\0\0\0\0\0\0\0\0" ZEROS_64 ZEROS_64 "\0\0\0\0\0\0\0\0"
+		      "\x01\0.\0\0\0\0\0")},
 	{"refused",
 		{.type = WH_RECORD_REFUSED,
 			.refused = {.error = 13, .text = "go away", .text_bytes = 7}},
@@ -262,9 +267,9 @@ static void texts_in_place(void)
 	CU_ASSERT_EQUAL(wh_entry_content_at(&record.entry), 59);
 
 	s = sample_of("hello, get");
-	CU_ASSERT_EQUAL_FATAL(wh_record_decode(s->bytes, s->length, &record), 208);
-	CU_ASSERT_PTR_EQUAL(record.hello.path[0], s->bytes + 204);
-	CU_ASSERT_PTR_EQUAL(record.hello.path[1], s->bytes + 207);
+	CU_ASSERT_EQUAL_FATAL(wh_record_decode(s->bytes, s->length, &record), 224);
+	CU_ASSERT_PTR_EQUAL(record.hello.path[0], s->bytes + 214);
+	CU_ASSERT_PTR_EQUAL(record.hello.path[1], s->bytes + 217);
 	CU_ASSERT(record.hello.recursive && !record.hello.into_folder);
 }
 
@@ -382,9 +387,13 @@ static const struct malformed {
 	{"lane 1 of 1", "hello, bench", 24, 2, 1},
 	{"as name 2", "hello, get", 32, 1, 2},
 	{"hello's zero", "hello, get", 38, 2, 1 << 15},
-	{"path's length", "hello, get", 200, 2, 5},
-	{"path's length of 65535", "hello, get", 200, 2, 65535},
-	{"wanted path with a NUL", "hello, get", 204, 1, 0},
+	{"path's length", "hello, get", 208, 2, 5},
+	{"path's length of 65535", "hello, get", 208, 2, 65535},
+	{"wanted path with a NUL", "hello, get", 214, 1, 0},
+	{"a wish that is none", "hello, get", 200, 4, WH_CHOICES_ALL + 1},
+	{"two terms", "hello, get", 204, 4, 2},
+	{"257 terms", "hello, get", 204, 4, WH_TERMS_MAX + 1},
+	{"bench with wishes", "hello, bench", 200, 4, 1},
 	{"refused without error", "refused", 8, 4, 0},
 	{"refused without a word", "refused", 12, 2, 0},
 	{"refused's padding", "refused", 21, 1, 1},
@@ -466,9 +475,9 @@ static void largest(void)
 		record.hello.path[i] = path;
 		record.hello.path_bytes[i] = 100;
 	}
-	CU_ASSERT_EQUAL(wh_record_encode(&record, bytes, room), 200 + 1024 * 102);
-	CU_ASSERT_EQUAL(wh_record_decode(bytes, 200 + 1024 * 102, &record), 200 + 1024 * 102);
-	CU_ASSERT_PTR_EQUAL(record.hello.path[1023], bytes + 200 + 2048 + 102300);
+	CU_ASSERT_EQUAL(wh_record_encode(&record, bytes, room), 208 + 1024 * 102);
+	CU_ASSERT_EQUAL(wh_record_decode(bytes, 208 + 1024 * 102, &record), 208 + 1024 * 102);
+	CU_ASSERT_PTR_EQUAL(record.hello.path[1023], bytes + 208 + 2048 + 102300);
 	free(bytes);
 	free(content);
 }
@@ -531,7 +540,7 @@ static void peek(void)
 			.verb = WH_JOB_IDLE,
 			.lanes = 1,
 			.reply = ID}};
-	uint8_t bytes[200];
+	uint8_t bytes[208];
 	uint8_t version;
 	uint64_t reply;
 

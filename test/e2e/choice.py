@@ -1,0 +1,111 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: BSD-3-Clause
+"""What of a tree goes over, and what becomes of what is there: options of `send` and `get`.
+
+    choice.py [--quick] [-k PATTERN] [--binary PATH]
+"""
+
+import os
+import sys
+from pathlib import Path
+
+from harness import Case, decode_object, expect, expect_equal, expect_said, expect_status, run_cases
+from pair import Pair, remote
+
+BINARY = Path(__file__).resolve().parents[2] / 'build/release/app/wavehaul/wavehaul'
+
+OK, USAGE = 0, 2
+OLD, NEW = 10**9, 10**9 + 5
+
+
+def write(path, text, seconds=OLD):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    os.utime(path, (seconds, seconds))
+
+
+def files_below(top):
+    """Path -> content of all files."""
+    return {str(path.relative_to(top)): path.read_text()
+            for path in sorted(top.rglob('*')) if path.is_file()}
+
+
+def make(top):
+    for name in ('a.dat', 'a.tmp', 'deep/b.dat', 'deep/keep.tmp', 'deep/b.tmp', 'skip/c.dat'):
+        write(top / name, name)
+    write(top / 'large', 'x' * 300000)
+    write(top / 'fresh', 'fresh', NEW + 10)
+    return top
+
+
+PATTERNS = ('--include', 'keep.tmp', '--exclude', '*.tmp', '--exclude', '/tree/skip/')
+CHOSEN = ['a.dat', 'deep/b.dat', 'deep/keep.tmp', 'fresh', 'large']
+
+
+def run_json(pair, *args):
+    result = pair.run(*args, '--json')
+    expect_status(result, OK)
+    return decode_object(result)
+
+
+def filters(program, folder):
+    """By patterns, size and time; from here, and at the server for us."""
+    tree = make(folder / 'tree')
+    with Pair(program, folder) as pair:
+        report = run_json(pair, 'send', '-r', *PATTERNS, tree, remote('one/'))
+        expect_equal('files', report['files'], len(CHOSEN))
+        expect_equal('what came', sorted(files_below(pair.served / 'one/tree')), CHOSEN)
+        expect(not (pair.served / 'one/tree/skip').exists(), 'a folder that is left out came')
+        run_json(pair, 'send', '-r', '--max-size', '100K', '--min-size', '6', tree, remote('two/'))
+        expect_equal('by size', sorted(files_below(pair.served / 'two/tree')),
+                     ['deep/b.dat', 'deep/b.tmp', 'deep/keep.tmp', 'skip/c.dat'])
+        run_json(pair, 'send', '-r', '--newer', '2001-09-10', tree, remote('three/'))
+        expect_equal('by time', sorted(files_below(pair.served / 'three/tree')), [])
+        make(pair.served / 'tree')
+        run_json(pair, 'get', '-r', *PATTERNS, '--max-size', '1K', remote('tree'),
+                 f'{folder}/back/')
+        expect_equal('what was got', sorted(files_below(folder / 'back/tree')),
+                     [name for name in CHOSEN if name != 'large'])
+        result = pair.run('get', '--exclude', '[a', remote('tree'), f'{folder}/back/')
+        expect_status(result, USAGE)
+        expect_said(result, r"--exclude '\[a' has a \[ that is not closed")
+        pair.stop_server()
+
+
+def what_stays(program, folder):
+    """Files that are there: newer, any, or the same by their looks; small and large ones."""
+    here, there = folder / 'tree', folder / 'served/tree'
+    for name, size in (('small', 9), ('large', 300000)):
+        write(here / f'{name}-new', 'n' * size, NEW)
+        write(there / f'{name}-new', 'o' * size, OLD)
+        write(here / f'{name}-old', 'n' * size, OLD)
+        write(there / f'{name}-old', 'o' * size, NEW)
+        write(here / f'{name}-alike', 'n' * size, OLD)
+        write(there / f'{name}-alike', 'o' * size, OLD)
+        write(here / f'{name}-absent', 'n' * size, OLD)
+
+    def kept():
+        return sorted(name for name, text in files_below(there).items() if text[0] == 'o')
+
+    with Pair(program, folder) as pair:
+        report = run_json(pair, 'send', '-r', '--ignore-existing', here, remote())
+        expect_equal('files', (report['files'], report['skipped']), (2, 6))
+        expect_equal('kept', len(kept()), 6)
+        report = run_json(pair, 'send', '-r', '--update', '--quick-check', here, remote())
+        expect_equal('files', (report['files'], report['skipped']), (2, 6))
+        expect_equal('kept', kept(), ['large-alike', 'large-old', 'small-alike', 'small-old'])
+        lanes = ('--parallel', '3')
+        report = run_json(pair, 'send', '-r', '--update', *lanes, here, remote())
+        expect_equal('kept by lanes', kept(), ['large-old', 'small-old'])
+        run_json(pair, 'send', '-r', here, remote())
+        expect_equal('kept', kept(), [])
+        pair.stop_server()
+
+
+def cases():
+    yield Case('filters', True, filters)
+    yield Case('what stays', True, what_stays)
+
+
+if __name__ == '__main__':
+    sys.exit(run_cases(list(cases()), BINARY))
