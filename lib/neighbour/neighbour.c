@@ -15,6 +15,39 @@ static_assert((WH_NEIGHBOUR_ANSWERS & (WH_NEIGHBOUR_ANSWERS - 1)) == 0, "wh_slot
 static_assert(WH_NEIGHBOUR_MTU_MAX + WH_ETHER_BYTES + WH_VLAN_BYTES <= UINT16_MAX,
 	"a frame fits an mbuf's length");
 
+const char *wh_neighbour_reason_name(enum wh_neighbour_reason reason)
+{
+	static const char *const names[WH_NEIGHBOUR_REASONS] = {
+		[WH_NEIGHBOUR_OK] = "ok",
+		[WH_NEIGHBOUR_SHORT] = "short",
+		[WH_NEIGHBOUR_VLAN] = "vlan",
+		[WH_NEIGHBOUR_TYPE] = "type",
+		[WH_NEIGHBOUR_SOURCE_MAC] = "source-mac",
+		[WH_NEIGHBOUR_NOT_OURS] = "not-ours",
+		[WH_NEIGHBOUR_TARGET_MAC] = "target-mac",
+		[WH_NEIGHBOUR_ARP_HEAD] = "arp-head",
+		[WH_NEIGHBOUR_ARP_SENDER] = "arp-sender",
+		[WH_NEIGHBOUR_IP_HEAD] = "ip-head",
+		[WH_NEIGHBOUR_FRAGMENT] = "fragment",
+		[WH_NEIGHBOUR_IP_SOURCE] = "ip-source",
+		[WH_NEIGHBOUR_PROTOCOL] = "protocol",
+		[WH_NEIGHBOUR_TOO_LONG] = "too-long",
+		[WH_NEIGHBOUR_ICMP_SUM] = "icmp-sum",
+		[WH_NEIGHBOUR_ICMP_TYPE] = "icmp-type",
+		[WH_NEIGHBOUR_HOP_LIMIT] = "hop-limit",
+		[WH_NEIGHBOUR_NDP_OPTION] = "ndp-option",
+		[WH_NEIGHBOUR_NDP_RULE] = "ndp-rule",
+		[WH_NEIGHBOUR_CONFLICT] = "conflict",
+		[WH_NEIGHBOUR_CONTESTED] = "contested",
+		[WH_NEIGHBOUR_NOT_ASKED] = "not-asked",
+		[WH_NEIGHBOUR_LIMITED] = "limited",
+		[WH_NEIGHBOUR_NO_ROOM] = "no-room",
+	};
+
+	WH_ASSERT(reason < WH_NEIGHBOUR_REASONS);
+	return names[reason];
+}
+
 const char *wh_neighbour_way_name(enum wh_neighbour_way way)
 {
 	static const char *const names[WH_NEIGHBOUR_WAYS] = {

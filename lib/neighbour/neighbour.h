@@ -105,6 +105,9 @@ enum wh_neighbour_reason {
 	WH_NEIGHBOUR_REASONS,
 };
 
+/* For counters and logs. */
+const char *wh_neighbour_reason_name(enum wh_neighbour_reason reason);
+
 /* The way to a peer. */
 enum wh_neighbour_way {
 	WH_NEIGHBOUR_FOUND = 0,

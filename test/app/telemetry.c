@@ -501,6 +501,7 @@ static void count_queue(uint32_t queue, uint64_t factor)
 	endpoint->repeated_farewells = 16 * factor;
 	endpoint->letters_dropped_pkts = 17 * factor;
 	endpoint->unbound_pkts = 18 * factor;
+	station->neighbour.stats.input_pkts[WH_NEIGHBOUR_CONTESTED] = 19 * factor;
 }
 
 static void expect_ports(const json_t *ports, uint64_t factor)
@@ -533,6 +534,8 @@ static void expect_ports(const json_t *ports, uint64_t factor)
 	expect_number(ports, "repeated_farewells", 16 * factor);
 	expect_number(ports, "drop_greetings_full", 17 * factor);
 	expect_number(ports, "drop_no_bond", 18 * factor);
+	expect_number(ports, "drop_neighbour_contested", 19 * factor);
+	expect_number(ports, "drop_neighbour_no_room", 0);
 }
 
 static void test_ports(void)

@@ -22,6 +22,8 @@ static const struct wh_attack *const families[] = {
 	wh_attacks_bundles,
 	wh_attacks_taps,
 	wh_attacks_greets,
+	wh_attacks_bonds,
+	wh_attacks_lies,
 };
 
 #define FAMILIES (sizeof(families) / sizeof(families[0]))
@@ -52,7 +54,7 @@ static void usage(const char *why)
 		"usage: attacker --list | attacker NAME --interface IF --own ADDRESS\n"
 		"         --server ADDRESS,MAC [--peer ADDRESS,MAC] [--seconds S] [--pps N]\n"
 		"         [--count N] [--lci N] [--token N] [--serial N]\n"
-		"         [--path PATH]\n",
+		"         [--path PATH] [--key FILE]\n",
 		why);
 	exit(2);
 }
@@ -94,6 +96,7 @@ static const struct option options[] = {
 	{"token", required_argument, NULL, 'k'},
 	{"serial", required_argument, NULL, 'e'},
 	{"path", required_argument, NULL, 'f'},
+	{"key", required_argument, NULL, 'y'},
 	{0},
 };
 
@@ -132,6 +135,9 @@ static void take(struct wh_attacker *attacker, int option)
 		break;
 	case 'f':
 		attacker->path = optarg;
+		break;
+	case 'y':
+		attacker->key = optarg;
 		break;
 	default:
 		usage("unknown option");
@@ -188,6 +194,9 @@ int main(int argc, char **argv)
 		usage("--interface, --own and --server are needed");
 	wh_prng_init(&attacker.prng, 20260101);
 	wh_attacker_open(&attacker);
+	if (attacker.key != NULL)
+		wh_attack_greet(&attacker);
+	attacker.sent_pkts = attacker.sent_bytes = 0;
 	attacker.began_ns = wh_attack_now_ns();
 	attack->run(&attacker);
 	print(&attacker, attack);

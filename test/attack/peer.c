@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "peer_seal.h"
 #include "wire/cookie.h"
 
 #define OPEN_TRIES     5
@@ -55,6 +56,7 @@ void wh_peer_init(struct wh_peer *peer, struct wh_attacker *attacker, uint16_t p
 void wh_peer_free(struct wh_peer *peer)
 {
 	close(peer->socket);
+	wh_peer_seal_free(peer);
 	free(peer->in_has);
 	for (uint32_t i = 0; i < WH_PEER_IN_CHUNKS; i++)
 		free(peer->in[i].bytes);
@@ -69,13 +71,10 @@ void wh_peer_send_bytes(struct wh_peer *peer, const uint8_t *bytes, size_t count
 	peer->attacker->sent_bytes += count + WH_ETHER_BYTES + WH_IPV4_BYTES + WH_UDP_BYTES;
 }
 
-/* Of the connection that a packet is for: ours, the server's to us, or none yet. */
-static uint64_t token_for(const struct wh_peer *peer, const struct wh_packet *packet)
+void wh_peer_send_closed(struct wh_peer *peer, uint8_t *bytes, uint32_t count)
 {
-	if (packet->type == WH_PACKET_OPEN || packet->type == WH_PACKET_CONFIRM)
-		return 0;
-	return packet->lci == peer->acceptor_lci ? peer->acceptor_token
-						 : peer->theirs.initiator_token;
+	if (wh_peer_close(peer, bytes, count))
+		wh_peer_send_bytes(peer, bytes, count);
 }
 
 void wh_peer_send(struct wh_peer *peer, struct wh_packet *packet)
@@ -83,7 +82,8 @@ void wh_peer_send(struct wh_peer *peer, struct wh_packet *packet)
 	uint8_t bytes[WH_ATTACK_FRAME_BYTES];
 
 	packet->serial = peer->serial[packet->type]++;
-	wh_peer_send_bytes(peer, bytes, wh_attack_encode(packet, token_for(peer, packet), bytes));
+	wh_peer_address(peer, packet);
+	wh_peer_send_closed(peer, bytes, wh_attack_encode(packet, 0, bytes));
 }
 
 void wh_peer_confirm(struct wh_peer *peer)
@@ -115,6 +115,8 @@ static void take_accept(struct wh_peer *peer, const struct wh_packet *packet)
 	memcpy(peer->cookie, packet->accept.cookie, sizeof(peer->cookie));
 	peer->acceptor_token = wh_cookie_token(peer->cookie);
 	peer->open = peer->refused == 0;
+	if (peer->open)
+		wh_peer_seal_ours(peer);
 }
 
 /* The server's stream to us: taken with all the room that it may ask for. */
@@ -137,6 +139,7 @@ static void take_open(struct wh_peer *peer, const struct wh_packet *packet)
 		peer->in_lower = peer->in_end = peer->theirs.first_serial;
 		peer->in_has = calloc(WH_PEER_IN_PKTS, 1);
 		peer->in_open = true;
+		wh_peer_seal_theirs(peer);
 	}
 	wh_peer_send(peer, &accept);
 }
@@ -193,13 +196,14 @@ static void take_state(struct wh_peer *peer, const struct wh_packet *packet)
 	wh_peer_send(peer, &echo);
 }
 
-static void take(struct wh_peer *peer, const uint8_t *bytes, size_t count)
+static void take(struct wh_peer *peer, uint8_t *bytes, size_t count)
 {
 	struct wh_packet packet;
 
 	peer->got_pkts++;
 	peer->got_bytes += count;
-	if (wh_packet_decode(bytes, count, &packet) != WH_WIRE_OK)
+	if (!wh_peer_open_packet(peer, bytes, count) ||
+		wh_packet_decode(bytes, count, &packet) != WH_WIRE_OK)
 		return;
 	switch (packet.type) {
 	case WH_PACKET_ACCEPT:
@@ -254,8 +258,8 @@ static void tell_in_state(struct wh_peer *peer)
 	peer->in_told_ns = now_ns;
 	state->lower = state->cover_first = peer->in_lower;
 	state->cover_end = state->highest_end = peer->in_end;
-	state->upper = peer->in_lower + peer->theirs.window_pkts;
-	state->chunk_upper = peer->in_chunks + CHUNK_BUFFERS;
+	state->upper = peer->in_lower + (peer->full ? 0 : peer->theirs.window_pkts);
+	state->chunk_upper = peer->in_chunks + (peer->full ? 0 : CHUNK_BUFFERS);
 	state->buffer_chunks = CHUNK_BUFFERS;
 	state->rtt_us = 1000;
 	put_holes(peer, state);
@@ -310,7 +314,7 @@ void wh_peer_data(struct wh_peer *peer, uint64_t serial, const struct wh_data_fi
 	};
 
 	packet.data.transmission = peer->serial[WH_PACKET_DATA]++;
-	wh_peer_send_bytes(peer, bytes, wh_attack_encode(&packet, peer->acceptor_token, bytes));
+	wh_peer_send_closed(peer, bytes, wh_attack_encode(&packet, 0, bytes));
 }
 
 void wh_peer_state(struct wh_peer *peer)

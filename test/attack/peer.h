@@ -4,13 +4,15 @@
 
 /*
  * A client with a socket of the kernel's: it opens a stream to the server, takes the one that the
- * server opens in answer, and tells states as an honest one would. The rest is the attack's.
+ * server opens in answer, and tells states as an honest one would. The rest is the attack's. Under
+ * the attacker's bond, if it has one, all is sealed.
  */
 
 #include "attacker.h"
 #include "bundle/pack.h"
 #include "bundle/record.h"
 #include "file/digest.h"
+#include "seal/seal.h"
 
 #define WH_PEER_IN_CHUNKS 64
 #define WH_PEER_IN_PKTS   65536
@@ -31,10 +33,15 @@ struct wh_peer {
 	uint64_t acceptor_token;
 	uint8_t refused;
 	bool open;
+	/* with a bond: of our stream and of the server's, to it and from it */
+	struct wh_seal to[2];
+	struct wh_seal from[2];
+	uint8_t *keys;
 	uint64_t serial[WH_PACKET_TYPES];
 	uint64_t next_serial;
 	uint32_t next_chunk;
 	struct wh_hasher hasher; /* of the records of our bundle */
+	bool full;               /* says that it has no room for anything */
 	bool forges;             /* seals are of something else */
 	/* what the server says of our stream */
 	uint64_t acked; /* below this serial all is there */
@@ -67,6 +74,9 @@ void wh_peer_confirm(struct wh_peer *peer);
 /* Of control packets their numbers are filled in; and of all to our stream, address and token. */
 void wh_peer_send(struct wh_peer *peer, struct wh_packet *packet);
 void wh_peer_send_bytes(struct wh_peer *peer, const uint8_t *bytes, size_t count);
+
+/* Whatever these bytes say, closed as of the connection or the bond that they name, and sent. */
+void wh_peer_send_closed(struct wh_peer *peer, uint8_t *bytes, uint32_t count);
 
 /* One data packet of `fields`, which has all but its transmission. */
 void wh_peer_data(struct wh_peer *peer, uint64_t serial, const struct wh_data_fields *fields,

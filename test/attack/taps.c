@@ -236,8 +236,18 @@ static void noise(struct wh_attacker *attacker)
 	free(frames);
 }
 
-/* Each OPEN from an address of its own, all over the world. */
-static void million(struct wh_attacker *attacker)
+/* Datagrams to the server's port from all over the world, in which nothing makes sense. */
+static void make_garbage(struct wh_attacker *attacker, const struct wh_address *from, uint32_t lci,
+	struct frame *frame)
+{
+	make_open(attacker, from, lci, frame);
+	for (uint32_t i = PACKET_AT; i < frame->bytes; i++)
+		frame->data[i] = (uint8_t)(0x55 + 7 * i);
+}
+
+static void from_everywhere(struct wh_attacker *attacker,
+	void (*make)(struct wh_attacker *attacker, const struct wh_address *from, uint32_t lci,
+		struct frame *frame))
 {
 	uint64_t count = attacker->count > 0 ? attacker->count : OPENS;
 	struct frame *frames = make_frames();
@@ -250,12 +260,22 @@ static void million(struct wh_attacker *attacker)
 			from.ip[1] = (uint8_t)(number >> 16);
 			from.ip[2] = (uint8_t)(number >> 8);
 			from.ip[3] = (uint8_t)(1 + number % 254);
-			make_open(attacker, &from, 1 + number, &frames[i]);
+			make(attacker, &from, 1 + number, &frames[i]);
 		}
 		send_burst(attacker, frames);
 		keep_rate(attacker);
 	}
 	free(frames);
+}
+
+static void million(struct wh_attacker *attacker)
+{
+	from_everywhere(attacker, make_open);
+}
+
+static void garbage(struct wh_attacker *attacker)
+{
+	from_everywhere(attacker, make_garbage);
 }
 
 const struct wh_attack wh_attacks_taps[] = {
@@ -264,6 +284,7 @@ const struct wh_attack wh_attacks_taps[] = {
 	{"borrowed", 13, "recorded frames, from other addresses", borrowed},
 	{"flipped", 13, "a packet of each type, each of its bits flipped once", flipped},
 	{"noise", 14, "frames of any content, as fast as the line takes them", noise},
+	{"garbage", 14, "as many datagrams of as many bytes as million's, of no content", garbage},
 	{"million", 14, "OPENs, each from an address of its own", million},
 	{0},
 };

@@ -343,7 +343,7 @@ void wh_fuzz_report(void)
 {
 	printf("neighbours:");
 	for (uint32_t i = 0; i < WH_NEIGHBOUR_REASONS; i++)
-		printf(" %" PRIu32 ": %" PRIu64, i, reasons[i]);
+		printf(" %s %" PRIu64, wh_neighbour_reason_name(i), reasons[i]);
 	printf("\nIP and UDP:");
 	for (uint32_t i = 0; i < WH_ENCAP_REASONS; i++)
 		printf(" %s %" PRIu64, i == 0 ? "taken" : wh_encap_reason_name(i),

@@ -12,11 +12,13 @@ struct behind {
 	struct wh_station_stats station;
 	struct wh_endpoint_stats endpoint;
 	struct wh_answerer_stats answerer;
+	struct wh_neighbour_stats neighbour;
 };
 
 static_assert(sizeof(struct wh_station_stats) % sizeof(uint64_t) == 0 &&
 		      sizeof(struct wh_endpoint_stats) % sizeof(uint64_t) == 0 &&
-		      sizeof(struct wh_answerer_stats) % sizeof(uint64_t) == 0,
+		      sizeof(struct wh_answerer_stats) % sizeof(uint64_t) == 0 &&
+		      sizeof(struct wh_neighbour_stats) % sizeof(uint64_t) == 0,
 	"all counters are of 64 bits");
 
 static void add_station(struct behind *sum, const struct wh_station *of)
@@ -24,6 +26,7 @@ static void add_station(struct behind *sum, const struct wh_station *of)
 	const struct wh_station_stats station = wh_station_stats(of);
 	const uint64_t *endpoint = (const uint64_t *)&of->endpoint.stats;
 	const uint64_t *answerer = (const uint64_t *)&of->endpoint.answerer.stats;
+	const uint64_t *neighbour = (const uint64_t *)&of->neighbour.stats;
 
 	for (size_t i = 0; i < sizeof(sum->station) / sizeof(uint64_t); i++)
 		((uint64_t *)&sum->station)[i] += ((const uint64_t *)&station)[i];
@@ -31,6 +34,8 @@ static void add_station(struct behind *sum, const struct wh_station *of)
 		((uint64_t *)&sum->endpoint)[i] += wh_tel_load(&endpoint[i]);
 	for (size_t i = 0; i < sizeof(sum->answerer) / sizeof(uint64_t); i++)
 		((uint64_t *)&sum->answerer)[i] += wh_tel_load(&answerer[i]);
+	for (size_t i = 0; i < sizeof(sum->neighbour) / sizeof(uint64_t); i++)
+		((uint64_t *)&sum->neighbour)[i] += wh_tel_load(&neighbour[i]);
 }
 
 static void put_port(json_t *data, const struct wh_host *host)
@@ -66,6 +71,10 @@ static void put_behind(json_t *data, const struct behind *behind)
 	for (uint32_t i = WH_WIRE_OK + 1; i < WH_WIRE_REASONS; i++)
 		wh_tel_put_about(data, "drop_packet_", wh_wire_reason_name((enum wh_wire_reason)i),
 			"", endpoint->bad[i]);
+	for (uint32_t i = WH_NEIGHBOUR_OK + 1; i < WH_NEIGHBOUR_REASONS; i++)
+		wh_tel_put_about(data, "drop_neighbour_",
+			wh_neighbour_reason_name((enum wh_neighbour_reason)i), "",
+			behind->neighbour.input_pkts[i]);
 	wh_tel_put(data, "drop_no_session", endpoint->no_session_pkts);
 	wh_tel_put(data, "drop_wrong_peer", endpoint->wrong_peer_pkts);
 	wh_tel_put(data, "drop_bad_cookie", endpoint->bad_cookie_pkts);
@@ -75,7 +84,6 @@ static void put_behind(json_t *data, const struct behind *behind)
 	wh_tel_put(data, "drop_host_full", station->host_full_pkts);
 	wh_tel_put(data, "drop_no_way", station->no_way_pkts);
 	wh_tel_put(data, "no_mbuf_turns", station->no_mbuf_turns);
-	wh_tel_put(data, "drop_unbound", endpoint->unbound_pkts);
 	wh_tel_put(data, "unhinted", endpoint->unhinted_pkts);
 	wh_tel_put(data, "refused_opens", endpoint->refused_opens);
 	wh_tel_put(data, "repeated_farewells", endpoint->repeated_farewells);

@@ -49,6 +49,11 @@ uint32_t wh_endpoint_lci_at(const struct wh_endpoint *endpoint, uint32_t place, 
 void wh_endpoint_move_in(struct wh_endpoint *endpoint, struct wh_half *half,
 	struct wh_session *session, struct wh_meter *meter);
 
+/* What the keys of a session under a bond come of: all that its two ends have said to open it. */
+void wh_sealing_derive(const struct wh_bond *bond, uint32_t acceptor_lci,
+	const uint8_t cookie[WH_COOKIE_BYTES], const struct wh_open_params *params,
+	struct wh_seal_secret *secret);
+
 /* An OPEN or a CONFIRM that has been peeked at: a stranger's packet, and his own means. */
 enum wh_wire_reason wh_listen_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint8_t *bytes,
 	size_t length, const struct wh_address *from, struct wh_packet *packet);

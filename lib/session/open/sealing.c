@@ -11,6 +11,7 @@
 #include <rte_branch_prediction.h>
 
 #include "session/internal.h"
+#include "session/open/listen.h"
 #include "wire/cookie.h"
 
 /* The window of data, in packets. */
@@ -72,16 +73,26 @@ static bool begin(struct wh_session *s, struct wh_seal *seal, bool to_acceptor, 
 	return wh_seal_begin(seal, &wh_seal_gcm, &way, secret, memory);
 }
 
+void wh_sealing_derive(const struct wh_bond *bond, uint32_t acceptor_lci,
+	const uint8_t cookie[WH_COOKIE_BYTES], const struct wh_open_params *params,
+	struct wh_seal_secret *secret)
+{
+	struct transcript said = {.acceptor_lci = acceptor_lci};
+	size_t params_bytes = wh_params_encode(params, said.params);
+
+	memcpy(said.cookie, cookie, WH_COOKIE_BYTES);
+	secret->cipher = bond->config.cipher;
+	wh_bond_derive(bond, "session", &said, offsetof(struct transcript, params) + params_bytes,
+		secret->secret);
+}
+
 bool wh_sealing_begin(struct wh_session *s, const uint8_t cookie[WH_COOKIE_BYTES])
 {
 	bool initiates = s->role == WH_TRANSMITTER;
-	struct wh_seal_secret secret = {.cipher = s->bond->config.cipher};
-	struct transcript said = {.acceptor_lci = initiates ? s->peer_lci : s->local_lci};
-	size_t params_bytes = wh_params_encode(&s->params, said.params);
+	struct wh_seal_secret secret;
 
-	memcpy(said.cookie, cookie, WH_COOKIE_BYTES);
-	wh_bond_derive(s->bond, "session", &said,
-		offsetof(struct transcript, params) + params_bytes, secret.secret);
+	wh_sealing_derive(
+		s->bond, initiates ? s->peer_lci : s->local_lci, cookie, &s->params, &secret);
 
 	bool begun = begin(s, &s->send_seal, initiates, s->peer_lci, &secret) &&
 		     begin(s, &s->receive_seal, !initiates, s->local_lci, &secret);

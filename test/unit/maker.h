@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_FUZZ_MAKER_H
-#define WH_TEST_FUZZ_MAKER_H
+#ifndef WH_TEST_MAKER_H
+#define WH_TEST_MAKER_H
 
 /*
  * Packets at the edges of the format: of every type and with every combination of flags, a field or

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Greetings by a key of the attacker's own, on lines that are honest or are not. */
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "attacker.h"
+#include "base/assert.h"
+#include "seal/seal.h"
+#include "trust/greeter.h"
+
+#define NS_PER_MS UINT64_C(1000000)
+#define GREET_MS  5000
+#define LAST_MS   20 /* so that the last letter is acknowledged */
+#define HELD      64
+
+/* Letters that are held back, and go in any order. */
+struct held {
+	bool to_server;
+	struct wh_letter letter;
+};
+
+struct line {
+	struct wh_attacker *attacker;
+	struct wh_greeter greeter;
+	int socket;
+	uint32_t lost_percent;
+	uint32_t twice_percent;
+	uint32_t held_percent; /* that stay for another turn, each time they are looked at */
+	struct held held[HELD];
+	uint32_t holds;
+	uint64_t lost;
+	uint64_t late;
+};
+
+static struct wh_identity identity;
+static struct wh_bonds bonds;
+
+static enum wh_belief believe(void *context, const struct wh_stranger *stranger, uint64_t *rights)
+{
+	(void)context;
+	(void)stranger;
+	*rights = 1;
+	return WH_BELIEVED;
+}
+
+static void open_line(struct line *line, struct wh_attacker *attacker)
+{
+	struct sockaddr_in there = {
+		.sin_family = AF_INET, .sin_port = htons(attacker->server.port)};
+	const struct wh_greeter_config config = {
+		.hz = 1000 * NS_PER_MS,
+		.identity = &identity,
+		.ciphers = 1 << WH_CIPHER_AES_128_GCM,
+		.version = "attack",
+		.bonds = &bonds,
+		.believer = {.believe = believe},
+	};
+	int rc = wh_greeter_init(&line->greeter, &config);
+
+	WH_ASSERT(rc == 0);
+	line->attacker = attacker;
+	line->socket = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+	memcpy(&there.sin_addr, attacker->server.ip, 4);
+	setsockopt(line->socket, SOL_SOCKET, SO_NO_CHECK, &(int){1}, sizeof(int));
+	if (connect(line->socket, (const struct sockaddr *)&there, sizeof(there)) != 0) {
+		perror("attacker: a socket");
+		exit(1);
+	}
+}
+
+static bool chance(struct line *line, uint32_t percent)
+{
+	return percent > 0 && wh_prng_below(&line->attacker->prng, 100) < percent;
+}
+
+static void deliver(struct line *line, const struct held *held)
+{
+	if (!held->to_server) {
+		wh_greeter_take(&line->greeter, wh_attack_now_ns(), &held->letter);
+		return;
+	}
+	line->attacker->sent_pkts++;
+	line->attacker->sent_bytes += held->letter.bytes;
+	/* What is not taken is lost, and comes again. */
+	(void)!send(line->socket, held->letter.packet, held->letter.bytes, 0);
+}
+
+static void carry(struct line *line, const struct held *one)
+{
+	if (chance(line, line->lost_percent)) {
+		line->lost++;
+		return;
+	}
+	if (line->held_percent == 0 || line->holds == HELD) {
+		deliver(line, one);
+		return;
+	}
+	line->held[line->holds++] = *one;
+}
+
+/* In any order, and some of them again. */
+static void let_go(struct line *line)
+{
+	for (uint32_t looks = line->holds; looks > 0 && line->holds > 0; looks--) {
+		uint32_t i = (uint32_t)wh_prng_below(&line->attacker->prng, line->holds);
+		struct held one = line->held[i];
+
+		if (chance(line, line->held_percent)) {
+			line->late++;
+			continue;
+		}
+		deliver(line, &one);
+		if (!chance(line, line->twice_percent))
+			line->held[i] = line->held[--line->holds];
+	}
+}
+
+static void hear(struct line *line)
+{
+	struct held one = {.letter.peer = line->attacker->server};
+	struct wh_letter *letter = &one.letter;
+	ssize_t count;
+
+	while ((count = recv(line->socket, letter->packet, sizeof(letter->packet), 0)) > 0) {
+		letter->bytes = (uint32_t)count;
+		if (count >= WH_HEAD_BYTES && wh_seal_open_packet(&wh_seal_to_listener,
+						      letter->packet, letter->bytes) == WH_WIRE_OK)
+			carry(line, &one);
+	}
+}
+
+static void turn(struct line *line)
+{
+	struct held one = {.to_server = true};
+
+	hear(line);
+	wh_greeter_poll(&line->greeter, wh_attack_now_ns());
+	while (wh_greeter_give(&line->greeter, wh_attack_now_ns(), &one.letter))
+		carry(line, &one);
+	let_go(line);
+	usleep(200);
+}
+
+/* The bond with the server, held, or NULL. */
+static struct wh_bond *meet(struct line *line, enum wh_reception *verdict)
+{
+	struct wh_meeting meeting = {0};
+	uint64_t end_ns = wh_attack_now_ns() + GREET_MS * NS_PER_MS;
+
+	while (meeting.state != WH_MEETING_BONDED && meeting.state != WH_MEETING_REFUSED &&
+		wh_attack_now_ns() < end_ns) {
+		wh_greeter_meet(
+			&line->greeter, wh_attack_now_ns(), &line->attacker->server, &meeting);
+		turn(line);
+	}
+	*verdict = meeting.verdict;
+	for (end_ns = wh_attack_now_ns() + LAST_MS * NS_PER_MS; wh_attack_now_ns() < end_ns;)
+		turn(line);
+	return meeting.bond;
+}
+
+static void have_identity(const struct wh_attacker *attacker)
+{
+	int rc = attacker->key != NULL ? wh_identity_load(&identity, attacker->key)
+				       : wh_identity_make(&identity);
+
+	if (rc == 0)
+		rc = wh_bonds_init(&bonds, 1024);
+	if (rc != 0) {
+		fprintf(stderr, "attacker: %s: %s\n", attacker->key, strerror(-rc));
+		exit(1);
+	}
+}
+
+void wh_attack_greet(struct wh_attacker *attacker)
+{
+	static struct line line;
+	enum wh_reception verdict;
+
+	have_identity(attacker);
+	open_line(&line, attacker);
+	attacker->bond = meet(&line, &verdict);
+	if (attacker->bond == NULL) {
+		fprintf(stderr, "attacker: no bond: %s\n", wh_reception_name(verdict));
+		exit(1);
+	}
+}
+
+/* Once more from the beginning each time, by letters that are lost, late, twice and in disorder. */
+static void disorder(struct wh_attacker *attacker)
+{
+	uint64_t greetings = 0, met = 0, lost = 0, late = 0;
+
+	while (wh_attack_goes_on(attacker)) {
+		struct line *line = calloc(1, sizeof(*line));
+		enum wh_reception verdict;
+
+		WH_ASSERT(line != NULL);
+		open_line(line, attacker);
+		line->lost_percent = (uint32_t)wh_prng_below(&attacker->prng, 30);
+		line->twice_percent = (uint32_t)wh_prng_below(&attacker->prng, 60);
+		line->held_percent = (uint32_t)wh_prng_below(&attacker->prng, 95);
+
+		struct wh_bond *bond = meet(line, &verdict);
+
+		greetings++;
+		met += bond != NULL;
+		wh_bond_let_go(bond);
+		lost += line->lost;
+		late += line->late;
+		wh_greeter_free(&line->greeter);
+		close(line->socket);
+		free(line);
+	}
+	wh_attack_note(attacker, "greetings", greetings);
+	wh_attack_note(attacker, "met", met);
+	wh_attack_note(attacker, "lost", lost);
+	wh_attack_note(attacker, "late", late);
+}
+
+const struct wh_attack wh_attacks_bonds[] = {
+	{"disorder", 15, "greetings whose pieces are lost, late, twice and in disorder", disorder},
+	{0},
+};
