@@ -259,7 +259,7 @@ static int start_runtime(struct wan *wan)
 
 		/* A nap would be longer than what the delay may err by. */
 		if (moves)
-			wan->runtime.loop[i].hz = 0;
+			wan->runtime.loop[i].hz = wan->runtime.loop[i].away_tsc = 0;
 		else
 			wan->runtime.loop[i].quiet_s = WH_LOOP_QUIET_S;
 	}

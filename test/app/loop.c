@@ -341,6 +341,42 @@ static void test_wakes_at_once(void)
 	free(rig);
 }
 
+/* Works in every turn. In the tenth the CPU seems to be away, for more than a millisecond. */
+static int32_t be_away(void *state, uint64_t now_tsc)
+{
+	struct rig *rig = state;
+
+	if (++rig->phase == 10) {
+		rig->mark = rig->loop.hand_ons;
+		rig->mark_tsc = now_tsc;
+		spin(rig->hz * 3 / 2);
+	}
+	if (rig->mark_tsc != 0 && now_tsc - rig->mark_tsc > 20 * rig->hz)
+		stop(rig);
+	return rig->phase % 1000 != 0;
+}
+
+/* A CPU that was another's is handed on: after rounds without work, and now and then in between. */
+static void test_hands_on(void)
+{
+	struct rig *rig = begin();
+
+	rig->loop.away_tsc = rig->hz;
+	wh_loop_add(&rig->loop, "away", be_away, rig);
+	run(rig);
+	CU_ASSERT_EQUAL(rig->mark, 0);
+	/* One who never hands it back may be beside us. */
+	CU_ASSERT_TRUE(rig->loop.hand_ons >= 2);
+	CU_ASSERT_TRUE(rig->loop.hand_ons <= rig->phase);
+	free(rig);
+
+	rig = begin();
+	wh_loop_add(&rig->loop, "away", be_away, rig);
+	run(rig);
+	CU_ASSERT_EQUAL(rig->loop.hand_ons, 0);
+	free(rig);
+}
+
 /* Works in every second turn; both kinds last alike. */
 static int32_t work_by_turns(void *state, uint64_t now_tsc)
 {
@@ -443,6 +479,7 @@ CU_TestInfo wh_tests[] = {
 	{"quiet seconds in a row", test_quiet_seconds_in_a_row},
 	{"wakes at once", test_wakes_at_once},
 	{"busy share", test_busy_share},
+	{"hands a shared CPU on", test_hands_on},
 	{"meter", test_meter},
 	{"print", test_print},
 	CU_TEST_INFO_NULL,

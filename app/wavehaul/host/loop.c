@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "host/loop.h"
 
+#include <sched.h>
 #include <sys/prctl.h>
 #include <time.h>
 
@@ -40,26 +41,52 @@ static void count_seconds(struct wh_loop *loop, uint64_t now_tsc, int64_t work)
 	loop->second_tsc = now_tsc + loop->hz;
 }
 
-static void rest(struct wh_loop *loop, int64_t work)
+/* After a round of `work`. Those who do not poll keep the CPU once they have it. */
+static void hand_on(struct wh_loop *loop, uint64_t now_tsc, int64_t work)
+{
+	if (now_tsc < loop->keep_tsc || (work > 0 && now_tsc < loop->hand_on_tsc))
+		return;
+
+	uint64_t from_tsc = rte_rdtsc();
+
+	sched_yield();
+	loop->hand_ons++;
+
+	uint64_t back_tsc = rte_rdtsc();
+
+	loop->hand_on_tsc = back_tsc + loop->away_tsc / WH_LOOP_HAND_ONS;
+	if (back_tsc - from_tsc <= loop->away_tsc) {
+		loop->late = 0;
+		return;
+	}
+	loop->keep_tsc =
+		back_tsc + (++loop->late % WH_LOOP_LATE == 0 ? loop->away_tsc * WH_LOOP_KEEPS_LONG
+							     : loop->away_tsc / WH_LOOP_KEEPS);
+}
+
+/* True: it slept. */
+static bool rest(struct wh_loop *loop, int64_t work)
 {
 	const struct timespec nap = {.tv_nsec = (long)loop->nap_us * 1000};
 
 	if (work >= WH_LOOP_WAKE)
 		loop->quiet_s = 0;
 	if (work > 0)
-		return;
+		return false;
 	if (loop->quiet_s < WH_LOOP_QUIET_S) {
 		rte_pause();
-		return;
+		return false;
 	}
 	loop->naps++;
 	nanosleep(&nap, NULL);
+	return true;
 }
 
 int wh_loop_run(void *argument)
 {
 	struct wh_loop *loop = argument;
 	uint64_t last_tsc = rte_rdtsc();
+	bool napped = false;
 
 	WH_ASSERT(loop->stop != NULL);
 	WH_ASSERT(loop->hz == 0 || (loop->nap_us > 0 && loop->nap_us < 1000000));
@@ -71,6 +98,8 @@ int wh_loop_run(void *argument)
 		uint64_t now_tsc = rte_rdtsc();
 		int64_t work = 0;
 
+		if (unlikely(now_tsc - last_tsc > loop->away_tsc) && !napped)
+			loop->shared_tsc = now_tsc + loop->away_tsc * WH_LOOP_SHARED;
 		/* One round in so many has its cycles told apart by process. */
 		if (loop->turns++ % WH_METER_EVERY == 0)
 			wh_meter_begin(&loop->meter, now_tsc);
@@ -81,10 +110,12 @@ int wh_loop_run(void *argument)
 		loop->total_tsc += now_tsc - last_tsc;
 		if (work > 0)
 			loop->busy_tsc += rte_rdtsc() - now_tsc;
-		last_tsc = now_tsc;
 		if (loop->hz != 0)
 			count_seconds(loop, now_tsc, work);
-		rest(loop, work);
+		if (unlikely(now_tsc < loop->shared_tsc))
+			hand_on(loop, now_tsc, work);
+		last_tsc = now_tsc;
+		napped = rest(loop, work);
 	}
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include <rte_lcore.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "cli/complain.h"
 
 /* Sources and sinks hold hundreds of files open each; the usual soft limit is 1024. */
@@ -50,6 +51,7 @@ int wh_runtime_start(
 		runtime->loop[i].stop = &runtime->stop;
 		runtime->loop[i].hz = runtime->hz;
 		runtime->loop[i].nap_us = WH_LOOP_WORK_NAP_US;
+		runtime->loop[i].away_tsc = wh_us_to_tsc(runtime->hz, WH_LOOP_AWAY_US);
 	}
 	return 0;
 }
