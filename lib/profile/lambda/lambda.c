@@ -8,7 +8,8 @@
  * Train. 32 packets go at once, and what distance they come in is the capacity (packet pairs of
  *   udt.txt); all at once say nothing, and rates double. bar03: which takes ten round trips more.
  * Verify. Half of that for a round trip, all of it when the first state finds no queue (Careful
- *   Resume). bar04: an estimate that is ten times too high would lose nine products.
+ *   Resume). bar04: an estimate that is ten times too high would lose nine products. Where less
+ *   arrives than others could leave, the train was false; no bar: a receiver on a busy machine.
  * Cruise. `alpha` packets of ours stand in the queue, whatever the round trip (FAST); they grow
  *   with the cube root of the rate, so that each flow has fewer there the more flows there are
  *   (Swift, FASP). What is under way is bounded by that: a queue then is as long as windows are too
@@ -289,7 +290,6 @@ static void verify(struct wh_control *control, const struct wh_delivery_event *e
 	/* Nothing but what is to be verified is under way: the first state that sees it tells. */
 	if (!path->filling)
 		return;
-
 	lambda->phase = CRUISE;
 	if (path->queue_s * lambda->rate_pps < alpha)
 		set_rate(lambda, lambda->estimate_pps);
@@ -606,10 +606,7 @@ static void drain(struct wh_control *control, const struct wh_delivery_event *ev
 	}
 }
 
-/*
- * Far too much stands in the queue, and less arrives than goes: what arrives is the rate,
- * and less.
- */
+/* Far too much stands in the queue, and less arrives than goes: that is the rate, and less. */
 static void heed_overload(struct wh_control *control, const struct wh_delivery_event *event)
 {
 	struct lambda *lambda = state_of(control);
@@ -623,7 +620,10 @@ static void heed_overload(struct wh_control *control, const struct wh_delivery_e
 		arrives_pps > OVERLOAD_LESS * sent_pps)
 		return;
 	lambda->heeded = true;
-	if (lambda->phase == VERIFY)
+	if (lambda->busy_pps == 0.0 &&
+		wh_lambda_train_false(lambda->estimate_pps, sent_pps, arrives_pps))
+		lambda->estimate_pps = lambda->train_pps = arrives_pps;
+	else if (lambda->phase == VERIFY)
 		wh_lambda_share_begin(&lambda->share, event->now_tsc);
 	lambda->phase = CRUISE;
 	lambda->step = 0.0;

@@ -19,6 +19,7 @@
 #define USED_SHARE       0.8   /* of what was allowed: less is starved */
 #define PAUSED_MOST      0.75  /* of a sample: more is a host that does no better */
 #define PAUSED_SPAN      0.25  /* of a wait and its packets these lasted: the rest was a pause */
+#define FALSE_TRAIN      0.8   /* of what others can leave us at least */
 #define PAUSE_PKTS       32.0  /* should have come while no state did: several states' worth */
 
 void wh_lambda_path_init(struct wh_lambda_path *path, uint64_t hz)
@@ -302,4 +303,9 @@ double wh_lambda_train_pps(
 	if (train->s > 0.0)
 		return fmax((double)train->pkts / train->s, train->best_pps);
 	return known_pps > 0.0 ? known_pps : fmax((double)path->delivered_pkts, 2.0) / rtt_s;
+}
+
+bool wh_lambda_train_false(double train_pps, double sent_pps, double arrives_pps)
+{
+	return arrives_pps * (sent_pps + train_pps) < FALSE_TRAIN * train_pps * sent_pps;
 }

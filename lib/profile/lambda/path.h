@@ -126,4 +126,11 @@ bool wh_lambda_train_hear(struct wh_lambda_train *train, const struct wh_lambda_
 double wh_lambda_train_pps(
 	const struct wh_lambda_train *train, const struct wh_lambda_path *path, double known_pps);
 
+/*
+ * It was false, when `sent_pps` overload the way and no more than `arrives_pps` come through:
+ * others send what the way bears at most, and a queue treats all alike. With less than that leaves,
+ * a host has read the train faster than it came.
+ */
+bool wh_lambda_train_false(double train_pps, double sent_pps, double arrives_pps);
+
 #endif

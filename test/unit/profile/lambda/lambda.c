@@ -26,6 +26,8 @@ const char wh_suite_name[] = "lambda";
 #define UNDERWAY   (1 << 16)
 #define STATES     256
 
+#define AWAY_READS_TSC UINT64_C(14000) /* a packet that waited for a receiver without a CPU */
+
 struct underway {
 	uint64_t arrives_tsc, sent_tsc;
 	uint64_t number; /* sent before it, and itself */
@@ -42,6 +44,7 @@ struct way {
 	uint64_t there_tsc, back_tsc;
 	uint64_t dark_until_tsc;
 	uint64_t turn_tsc; /* the receiver takes what has come so often; 0: at once */
+	uint64_t away_from_tsc, away_until_tsc; /* it takes nothing, and then one after the other */
 	struct wh_control control;
 	struct wh_pacer pacer;
 	struct wh_prng prng;
@@ -133,6 +136,10 @@ static void send_one(struct way *way)
 
 	if (way->turn_tsc > 0)
 		arrives_tsc += way->turn_tsc - arrives_tsc % way->turn_tsc;
+	if (arrives_tsc >= way->away_from_tsc && arrives_tsc < way->away_until_tsc) {
+		arrives_tsc = way->away_until_tsc;
+		way->away_until_tsc += AWAY_READS_TSC;
+	}
 	way->underway[way->end++ % UNDERWAY] = (struct underway){
 		.arrives_tsc = arrives_tsc,
 		.sent_tsc = way->now_tsc,
@@ -376,6 +383,30 @@ static void test_host_pauses(void)
 }
 
 /* The operator's bound is one, whatever a peer says. */
+/*
+ * A receiver that is away for most of the train, and reads it as if the line were nine times as
+ * fast. What arrives then is no share that others leave us: nobody is pushed for.
+ */
+static void test_false_train(void)
+{
+	struct way *way = way_of(0.1e9, RTT, BDP / 10);
+
+	way->away_from_tsc = RTT / 2 + MS / 5;
+	way->away_until_tsc = RTT / 2 + 9 * MS / 2;
+	begin(way, 0, 0);
+	run(way, RTT + 20 * MS);
+	CU_ASSERT(wh_lambda_view(&way->control).estimate_pps > 0.8e9 / 8 / WIRE_BYTES);
+	run(way, 10 * RTT);
+	WH_ASSERT_NEAR(wh_lambda_view(&way->control).estimate_pps, 0.1e9 / 8 / WIRE_BYTES, 0.05);
+
+	uint64_t dropped_pkts = way->dropped_pkts;
+
+	CU_ASSERT(run(way, 100 * RTT) >= 0.97);
+	CU_ASSERT(way->dropped_pkts - dropped_pkts < 100);
+	CU_ASSERT(wh_lambda_view(&way->control).queue_s < 5e-3);
+	free(way);
+}
+
 static void test_bound(void)
 {
 	struct way *way = way_of(1e9, 10 * MS, BDP);
@@ -396,6 +427,7 @@ CU_TestInfo wh_tests[] = {
 	{"longer way", test_longer_way},
 	{"policer", test_policer},
 	{"a host that pauses", test_host_pauses},
+	{"false train", test_false_train},
 	{"bound", test_bound},
 	CU_TEST_INFO_NULL,
 };
