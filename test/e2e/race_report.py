@@ -16,10 +16,11 @@ TOP = Path(__file__).resolve().parents[2]
 BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
 sys.path.insert(0, str(TOP / 'tools'))
 
-from racelib import report  # noqa: E402
+from racelib import bars, report  # noqa: E402
 
-TOLD = {'date': '2026-01-01 00:00 UTC', 'rate_bps': 1e9, 'rtt_s': 0.1, 'queue_bdp': 1.0,
-        'seconds': 15, 'losses': [0, 1e-2], 'ends_cpu': 0, 'path_cpu': 1, 'machine': 'a <machine>'}
+TOLD = {'date': '2026-01-01 00:00 UTC', 'rate_bps': 1e9, 'asked_bps': 1e9, 'rtt_s': 0.1,
+        'queue_bdp': 1.0, 'seconds': 15, 'losses': [0, 1e-2], 'ends_cpu': 0, 'path_cpu': 1,
+        'machine': 'a <machine>'}
 SKIPPED = [('SRT', 'srt-tools is not installed (--setup)')]
 
 
@@ -46,6 +47,35 @@ def table(_program, _folder):
     expect('SRT: srt-tools is not installed' in text, text)
 
 
+def slow_machine(_program, _folder):
+    text = '\n'.join(report.text(TOLD | {'asked_bps': 2e9}, RUNS, SKIPPED))
+    expect('2000 Mb/s were asked for' in text, text)
+    expect('1000 Mb/s, round trip 100 ms' in text, text)
+
+
+def bar_rows(_program, _folder):
+    """Each bar by the runs that it names; what a failed run leaves open is no success."""
+    runs = [run(bars.LAMBDA, 1e-4, 0.9 * 915e6), run('kernel cubic', 0, 800e6),
+            run(bars.LAMBDA, 0, 300e6, beside='kernel cubic', beside_bps=450e6),
+            run('kernel cubic', 0, 500e6, beside='kernel cubic', beside_bps=400e6),
+            run(bars.SCAVENGER, 0, 100e6, beside='kernel cubic', beside_bps=780e6)]
+    found = list(bars.rows(runs, 1e9))
+    reached = {(row.bar, row.what): row.reached for row in found}
+    for key, wanted in (((1, 'of the line, loss 0.0001'), 0.9),
+                        ((7, 'kernel cubic keeps beside lambda'), 1),
+                        ((7, 'of an equal share, beside kernel cubic'), 600 / 915),
+                        ((8, 'kernel cubic keeps beside a scavenger'), 0.975)):
+        expect(abs(reached[key] - wanted) < 1e-9, f'{key}: {reached[key]}')
+    expect_equal('of a failed run', reached[8, 'of the line, a scavenger alone'], None)
+    lines = list(bars.text(found))
+    expect(lines[2].split()[-3:] == ['0.985', '0.900', 'short'], lines[2])
+    expect(lines[-1].split()[-2:] == ['failed', 'short'], lines[-1])
+    told = TOLD | {'bars': bars.as_data(found)}
+    expect(lines[2] in report.text(told, runs, SKIPPED), 'the table is without its bars')
+    planned = set(bars.plan())
+    expect({(row['name'], row['beside'], row['loss']) for row in runs} <= planned, f'{planned}')
+
+
 def as_json(_program, _folder):
     told = json.loads(report.as_json(TOLD, RUNS, SKIPPED))
     expect_equal('runs', told['runs'], RUNS)
@@ -67,6 +97,8 @@ def picture(_program, _folder):
 
 def cases():
     yield Case('table', True, table)
+    yield Case('slow machine', True, slow_machine)
+    yield Case('bars', True, bar_rows)
     yield Case('json', True, as_json)
     yield Case('picture', True, picture)
 

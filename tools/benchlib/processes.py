@@ -47,7 +47,7 @@ class Program:
         self.out, self.err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
         self.process = subprocess.Popen(
             placed(place, limit_s, command), stdout=self.out, stderr=self.err,
-            start_new_session=True, **({'stdin': subprocess.DEVNULL} | popen))
+            process_group=0, **({'stdin': subprocess.DEVNULL} | popen))
 
     def said(self, file):
         # By position: the offset is shared with the program, which writes on where it points.

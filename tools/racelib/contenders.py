@@ -62,9 +62,9 @@ class KernelTcp(Contender):
 
 
 class Wavehaul(Contender):
-    def __init__(self, binary, profile, folder):
+    def __init__(self, binary, profile, folder, name=None, options=()):
         self.binary, self.profile, self.folder = binary, profile, folder
-        self.name = f'wavehaul {profile}'
+        self.name, self.options = f'wavehaul {name or profile}', options
 
     def race(self, sites, line, seconds, lane):
         common = ['--port', 'af_packet:eth0', '--mtu', MSS, '--buffers', BUFFERS, '--config',
@@ -76,7 +76,7 @@ class Wavehaul(Contender):
         # Nothing is told: not even what the race before has found of the way.
         send = [self.binary, 'bench', server_address, '--addr', f'{client_address}/24',
                 '--profile', self.profile, '--time', f'{seconds}s', '--json', '--state', 'none',
-                *common]
+                *self.options, *common]
         if self.profile in TOLD:
             send += ['--rate', int(line.rate_bps * TOLD_SHARE)]
         with running(sites.right.place, limit_s, serve) as server:
@@ -160,4 +160,5 @@ def profiles(binary):
 
 def every(binary, folder, tools):
     return [KernelTcp('cubic'), KernelTcp('bbr'), Udt(folder, tools), Srt(folder),
-            *(Wavehaul(binary, profile, folder) for profile in profiles(binary))]
+            *(Wavehaul(binary, profile, folder) for profile in profiles(binary)),
+            Wavehaul(binary, 'lambda', folder, 'scavenger', ('--share', 'scavenger'))]

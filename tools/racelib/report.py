@@ -4,6 +4,9 @@
 import json
 from html import escape
 
+from .bars import Row
+from .bars import text as text_of_bars
+
 WIDTH, MARGIN, NAME_WIDTH, VALUE_WIDTH = 900, 24, 170, 80
 HEAD_HEIGHT, TITLE_HEIGHT, BAR_HEIGHT, BAR_GAP, ROW_GAP = 96, 34, 11, 1, 10
 INK, FAINT, PAPER = '#1b2733', '#5b6b7b', '#ffffff'
@@ -38,8 +41,12 @@ def title(told):
 
 def notes(told):
     line_bps = told['rate_bps'] * PAYLOAD_BYTES / LINE_BYTES
-    return (f'The line carries {figure(line_bps)} Mb/s of TCP\'s payload. Both ends share CPU '
-            f'{told["ends_cpu"]}, the path has CPU {told["path_cpu"]}; {told["machine"]}.')
+    asked = ''
+    if told['asked_bps'] > told['rate_bps']:
+        asked = (f'{figure(told["asked_bps"])} Mb/s were asked for, which ends and path on two '
+                 f'CPUs do not carry here. ')
+    return (f'{asked}The line carries {figure(line_bps)} Mb/s of TCP\'s payload. Both ends share '
+            f'CPU {told["ends_cpu"]}, the path has CPU {told["path_cpu"]}; {told["machine"]}.')
 
 
 def rows_alone(told, runs):
@@ -57,6 +64,9 @@ def text(told, runs, skipped):
     yield title(told)
     yield notes(told)
     yield ''
+    if 'bars' in told:
+        yield from text_of_bars([Row(**row) for row in told['bars']])
+        yield ''
     yield f'{"alone, loss":<22}' + ''.join(f'{loss:>10g}' for loss in told['losses'])
     for name, cells in rows_alone(told, runs):
         yield f'{name:<22}' + ''.join(f'{cell_text(cell):>10}' for cell in cells)
