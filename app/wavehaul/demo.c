@@ -490,11 +490,12 @@ static int start_runtime(struct demo *demo)
 }
 
 /* The one at the other end of the lambda, and nobody else. */
-static enum wh_belief believe(void *context, const struct wh_stranger *stranger, uint64_t *rights)
+static enum wh_belief believe(
+	void *context, const struct wh_stranger *stranger, struct wh_granted *granted)
 {
 	const struct wh_identity *other = context;
 
-	*rights = 1;
+	granted->rights = 1;
 	return memcmp(stranger->id, other->id, sizeof(other->id)) == 0 ? WH_BELIEVED
 								       : WH_DISBELIEVED;
 }

@@ -25,6 +25,7 @@
 #include "host/host.h"
 #include "job/jobs.h"
 #include "job/on_host.h"
+#include "probe/kept.h"
 #include "report/audit.h"
 #include "sealed.h"
 #include "sink/stale.h"
@@ -88,6 +89,14 @@ static uint32_t ends_asked_for(const struct serve *serve)
 	return wh_signals_count() + atomic_load(&serve->served.drained);
 }
 
+static void read_again(struct serve *serve)
+{
+	if (serve->sealed.on)
+		wh_store_reload_told(&serve->sealed.trust.store);
+	else
+		wh_say("nothing is read again: with --unsealed nobody has to be trusted");
+}
+
 /* A few times a second: whether to stop, and whether all is done then. */
 static int32_t watch(void *state, uint64_t now_tsc)
 {
@@ -102,6 +111,8 @@ static int32_t watch(void *state, uint64_t now_tsc)
 		serve->next_refused_tsc = now_tsc + serve->host.ground.hz;
 		wh_audit_refused(&serve->audit, &serve->jobs.refusals);
 	}
+	if (wh_signals_reload())
+		read_again(serve);
 	if (ends_asked_for(serve) == 0)
 		return 0;
 	atomic_store(&serve->jobs.draining, true);
@@ -124,6 +135,20 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	return 0;
 }
 
+/* What peers have moved today outlives this process. */
+static void keep_days(struct serve *serve, struct wh_guard *guard)
+{
+	int fd = wh_kept_folder(serve->settings.state);
+	char path[PATH_MAX];
+
+	if (fd < 0)
+		return;
+	wh_guard_let(guard, fd, WH_LET_WRITE);
+	close(fd);
+	if (serve->sealed.on && wh_kept_file(serve->settings.state, "days", path))
+		wh_store_keep_days(&serve->sealed.trust.store, path);
+}
+
 /* Before a peer's first packet is read. */
 static int enter_guard(struct serve *serve)
 {
@@ -134,6 +159,7 @@ static int enter_guard(struct serve *serve)
 	wh_guard_let(&guard, serve->service.own.here.root_fd, WH_LET_WRITE);
 	wh_sealed_guard(&serve->sealed, &guard);
 	wh_control_guard(&serve->control, &guard);
+	keep_days(serve, &guard);
 	if (wh_guard_enter(&guard) != 0)
 		return -1;
 	wh_say("guard: %s", guard.told);
@@ -235,6 +261,7 @@ static int serve_root(struct serve *serve)
 
 	if (status == WH_EXIT_OK) {
 		wh_signals_catch();
+		wh_signals_catch_reload();
 		serve->service = wh_wanted_service(&serve->settings, root_fd);
 		serve->service.on_over = wh_audit_job;
 		serve->service.context = &serve->audit;

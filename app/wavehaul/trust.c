@@ -60,7 +60,7 @@ static int list_peers(struct trust *trust)
 		return WH_EXIT_USAGE;
 	}
 
-	bool good = wh_peer_list_read(&list, trust->place.peers) && list.wrong == 0;
+	bool good = wh_peer_list_read(&list, trust->place.peers, NULL) && list.wrong == 0;
 	int status = good ? WH_EXIT_OK : WH_EXIT_NO_FILE;
 
 	if (trust->settings.json) {
@@ -217,7 +217,7 @@ static int check_others(const struct trust *trust, const struct wh_peer_file *pe
 {
 	struct wh_peer_list list;
 	const struct wh_peer_file *other = NULL;
-	bool good = wh_peer_list_read(&list, trust->place.peers);
+	bool good = wh_peer_list_read(&list, trust->place.peers, NULL);
 
 	if (good && peer->has_key)
 		other = wh_peer_list_with(&list, peer->id);

@@ -37,8 +37,10 @@ struct wh_bond_config {
 	uint8_t peer_identity[WH_IDENTITY_BYTES];
 	uint32_t peer_number; /* by which the peer knows it */
 	enum wh_cipher cipher;
-	bool asked;      /* this end asked for the greeting, the other one did not */
-	uint64_t rights; /* what the peer may do here: its owner's to read, it means nothing here */
+	bool asked; /* this end asked for the greeting, the other one did not */
+	/* What the peer may do here, and who is charged: who gave them reads them, nobody here. */
+	uint64_t rights;
+	uint8_t owner[WH_IDENTITY_BYTES];
 };
 
 struct wh_bond {

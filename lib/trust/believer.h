@@ -12,6 +12,7 @@
 
 #include <openssl/x509.h>
 
+#include "seal/bond.h"
 #include "wire/encap.h"
 
 enum wh_belief {
@@ -29,10 +30,16 @@ struct wh_stranger {
 	bool we_asked;          /* we are the client: it has to be who we meant */
 };
 
+/* What goes into the bond with a peer that is believed. */
+struct wh_granted {
+	uint64_t rights;                  /* a number, not 0 */
+	uint8_t owner[WH_IDENTITY_BYTES]; /* who is charged: several keys may be one's */
+};
+
 struct wh_believer {
-	/* `rights`, of WH_BELIEVED: a number, not 0, for wh_bond_config.rights. */
+	/* `granted` is filled of WH_BELIEVED. */
 	enum wh_belief (*believe)(
-		void *context, const struct wh_stranger *stranger, uint64_t *rights);
+		void *context, const struct wh_stranger *stranger, struct wh_granted *granted);
 	/* Whether these still hold: once a second of each bond; if not it is revoked. */
 	bool (*holds)(void *context, uint64_t rights);
 	void *context;

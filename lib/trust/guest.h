@@ -23,7 +23,7 @@ struct wh_guest {
 	uint64_t ask_tsc; /* MET: when the owner is asked again */
 	uint64_t in_bytes;
 	uint64_t out_bytes;
-	uint64_t rights;
+	struct wh_granted granted;
 	uint32_t bond_number; /* reserved; 0: none */
 	struct wh_greeting greeting;
 	struct wh_stream *stream;

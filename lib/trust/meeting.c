@@ -29,11 +29,12 @@ static enum wh_reception believe(struct wh_greeter *greeter, struct wh_guest *gu
 		.we_asked = !guest->came,
 	};
 
+	memcpy(guest->granted.owner, stranger.id, WH_IDENTITY_BYTES);
 	if (believer->believe == NULL)
 		return memcmp(stranger.id, greeter->config.identity->id, WH_IDENTITY_BYTES) == 0
 			       ? WH_RECEPTION_WELCOME
 			       : WH_RECEPTION_UNKNOWN;
-	switch (believer->believe(believer->context, &stranger, &guest->rights)) {
+	switch (believer->believe(believer->context, &stranger, &guest->granted)) {
 	case WH_BELIEVED:
 		return WH_RECEPTION_WELCOME;
 	case WH_DISBELIEVED:
@@ -87,12 +88,13 @@ static struct wh_bond *make_bond(struct wh_greeter *greeter, struct wh_guest *gu
 		.peer_number = greeting->theirs.number,
 		.cipher = wh_greeting_cipher(greeting),
 		.asked = !guest->came,
-		.rights = guest->rights,
+		.rights = guest->granted.rights,
 	};
 	struct wh_bond *bond = NULL;
 
 	memcpy(config.own_identity, greeter->config.identity->id, sizeof(config.own_identity));
 	memcpy(config.peer_identity, greeting->peer_id, sizeof(config.peer_identity));
+	memcpy(config.owner, guest->granted.owner, sizeof(config.owner));
 	if (wh_greeting_secret(greeting, config.secret)) {
 		bond = wh_bonds_fill(greeter->config.bonds, guest->bond_number, &config);
 		guest->bond_number = 0;

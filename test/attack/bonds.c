@@ -42,11 +42,12 @@ struct line {
 static struct wh_identity identity;
 static struct wh_bonds bonds;
 
-static enum wh_belief believe(void *context, const struct wh_stranger *stranger, uint64_t *rights)
+static enum wh_belief believe(
+	void *context, const struct wh_stranger *stranger, struct wh_granted *granted)
 {
 	(void)context;
 	(void)stranger;
-	*rights = 1;
+	granted->rights = 1;
 	return WH_BELIEVED;
 }
 

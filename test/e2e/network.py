@@ -73,7 +73,7 @@ class Server:
         self.folder = folder / 'served'
         self.log = folder / 'server.log'
         self.command = [*host.under, program.binary, 'serve', *settings(port, mtu, addresses),
-                        '--root', self.folder, *options]
+                        '--root', self.folder, '--state', folder / 'state', *options]
 
     def said(self):
         return self.log.read_text(errors='replace')

@@ -119,7 +119,8 @@ class Pair:
         self.last_words = ''
         command = [*self.server_under, *on_cpu(0), *self.under, self.program.binary, 'serve',
                    '--config', 'none', '--port', self.port(0), '--addr', f'{SERVER}/24', '--root',
-                   self.served, '--buffers', '256M', *self.both, *self.server_options, *options]
+                   self.served, '--buffers', '256M', '--state', 'none', *self.both,
+                   *self.server_options, *options]
         with open(Path(self.meeting, 'log'), 'wb') as log:
             self.process = subprocess.Popen(
                 list(map(str, command)), stdin=subprocess.DEVNULL, stdout=log, stderr=log,

@@ -13,6 +13,7 @@ import filecmp
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -313,6 +314,52 @@ def places_of_a_key(program, folder):
         server.kill()
 
 
+def bytes_of_a_day(program, folder):
+    """Who has moved what he may in a day has done so of the next server, too."""
+    path = make_file(folder)
+    with two_machines(program, folder) as (here, there, server):
+        here.user.report('trust', 'add', 'dtn2', there.user.key())
+        there.user.report('trust', 'add', 'dtn1', here.user.key(), 'bytes=3M')
+        wait_for_look()
+        expect_status(here.run('send', path, f'{SERVER}:'), 0)
+        refused = here.run('send', make_file(folder, 8 << 20), f'{SERVER}:')
+        expect(refused.status != 0, 'it moved more than it may')
+        server.stop()
+        kept = folder / 'state/days'
+        expect(here.user.key() in kept.read_text(), kept.read_text())
+        for wrong, status, said in ((False, 1, 'you have moved what you may in a day'),
+                                    (True, 0, '')):
+            if wrong:
+                kept.write_text(kept.read_text().replace('days', 'dais'))
+            with server:
+                result = here.run('send', make_file(folder, 1000), f'{SERVER}:again')
+                expect_status(result, status)
+                expect_said(result, said)
+                expect(('today begins anew' in server.said()) == wrong, server.said())
+
+
+def read_again(program, folder):
+    """SIGHUP: at once, and what is wrong in a file leaves what it said before."""
+    path = make_file(folder)
+    with two_machines(program, folder) as (here, there, server):
+        here.user.report('trust', 'add', 'dtn2', there.user.key())
+        there.user.report('trust', 'add', 'dtn1', here.user.key())
+        server.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: 'read again who is trusted: 1 peers' in server.said(), 1, 'a line')
+        expect_status(here.run('send', path, f'{SERVER}:'), 0)
+        known = folder / 'there/trust.d/dtn1.conf'
+        known.write_text(known.read_text().replace('write = yes', 'write = perhaps'))
+        server.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: 'counts what they said before' in server.said(), 1, 'a line')
+        expect(re.search(r"dtn1.conf:\d+: write = 'perhaps' is neither", server.said()),
+               server.said())
+        expect_status(here.run('send', path, f'{SERVER}:again'), 0)
+        there.user.run('trust', 'remove', 'dtn1')
+        server.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: 'read again who is trusted: 0 peers' in server.said(), 1, 'a line')
+        expect_status(here.run('send', path, f'{SERVER}:no'), 5)
+
+
 def withdrawn(program, folder):
     """Who is not trusted any more ends within a second or so, and both ends say why."""
     path = make_file(folder, 40 << 20)
@@ -382,6 +429,8 @@ def cases():
     yield Case('another key', True, another_key)
     yield Case('rights of a peer', True, rights_of_a_peer)
     yield Case('places of a key', True, places_of_a_key)
+    yield Case('bytes of a day', True, bytes_of_a_day)
+    yield Case('read again', True, read_again)
     yield Case('withdrawn', True, withdrawn)
     yield Case('asked on a terminal', False, asked_on_a_terminal)
 

@@ -57,11 +57,12 @@ static struct wh_address address_of(uint32_t host)
 }
 
 /* Each is welcome to the other, and nobody else is. */
-static enum wh_belief believe(void *context, const struct wh_stranger *stranger, uint64_t *rights)
+static enum wh_belief believe(
+	void *context, const struct wh_stranger *stranger, struct wh_granted *granted)
 {
 	const struct host *other = &hosts[context == &hosts[0]];
 
-	*rights = 7;
+	granted->rights = 7;
 	return memcmp(stranger->id, other->identity.id, WH_IDENTITY_BYTES) == 0 ? WH_BELIEVED
 										: WH_DISBELIEVED;
 }

@@ -18,11 +18,11 @@ static struct wh_greet_settings bobs;
 static bool trusts_all; /* whoever begins from now on */
 
 static enum wh_belief believe_all(
-	void *context, const struct wh_stranger *stranger, uint64_t *rights)
+	void *context, const struct wh_stranger *stranger, struct wh_granted *granted)
 {
 	(void)context;
 	(void)stranger;
-	*rights = 1;
+	granted->rights = 1;
 	return WH_BELIEVED;
 }
 

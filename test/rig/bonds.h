@@ -27,6 +27,7 @@ static inline void wh_rig_bonds_open(struct wh_rig_bonds *rig, uint64_t seed, en
 		struct wh_bond_config config = {
 			.own_identity = {(uint8_t)(end + 1)},
 			.peer_identity = {(uint8_t)(2 - end)},
+			.owner = {(uint8_t)(2 - end)},
 			.peer_number = number[!end],
 			.cipher = cipher,
 			.asked = end == 0,

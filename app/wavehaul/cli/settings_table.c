@@ -397,11 +397,13 @@ const struct wh_setting wh_settings_table[] = {
 		.help = "what a profile that finds its rate begins with: none; or RATE,RTT[,N]:\n"
 			"on the wire, both ways, and how many packets it bears back to back"},
 	{KEY("transfer", "state"), FIELD(state), .flag = "state", PATH,
-		.verbs = WH_VERB_SEND | WH_VERB_BENCH | PROBE, .argument = "FOLDER",
+		.verbs = WH_VERB_SEND | WH_VERB_BENCH | PROBE | SERVE, .argument = "FOLDER",
 		.example = "/var/lib/wavehaul",
 		.help = "what was found of a way is kept there, a file for each peer and port,\n"
 			"for the next time; none: nowhere. Without: /var/lib/wavehaul for root,\n"
-			"~/.local/state/wavehaul for others"},
+			"~/.local/state/wavehaul for others",
+		.serve_help = "what peers have moved today is kept there; none: nowhere. Without:\n"
+			      "/var/lib/wavehaul for root, ~/.local/state/wavehaul for others"},
 	{KEY("transfer", "recursive"), FIELD(recursive), .flag = "recursive", .letter = 'r', SWITCH,
 		.verbs = TRANSFERS, .help = "folders too, with all that is in them; -r for short"},
 	{IN("choice"), .flag = "include", .type = WH_SETTING_PATTERN, WITHIN('+', '+'),

@@ -7,6 +7,7 @@
  * behind.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Also ignores SIGPIPE, and SIGXFSZ: a file size limit is an error like a full disk. */
@@ -14,5 +15,9 @@ void wh_signals_catch(void);
 
 /* How often the operator has asked for the end. */
 uint32_t wh_signals_count(void);
+
+/* SIGHUP is no end from now on, but a wish to read files again: true once for each that came. */
+void wh_signals_catch_reload(void);
+bool wh_signals_reload(void);
 
 #endif

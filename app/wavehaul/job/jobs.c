@@ -52,7 +52,7 @@ static struct wh_who who_of(const struct wh_address *peer, const struct wh_bond 
 {
 	return (struct wh_who){
 		.address = peer,
-		.identity = bond != NULL ? bond->config.peer_identity : NULL,
+		.identity = bond != NULL ? bond->config.owner : NULL,
 	};
 }
 

@@ -91,6 +91,15 @@ int wh_kept_folder(const char *wanted)
 	return open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
+bool wh_kept_file(const char *wanted, const char *name, char path[PATH_MAX])
+{
+	char folder[PATH_MAX];
+	int length =
+		folder_of(wanted, folder) ? snprintf(path, PATH_MAX, "%s/%s", folder, name) : -1;
+
+	return length > 0 && length < PATH_MAX;
+}
+
 static void write_when(char when[WH_KEPT_WHEN_BYTES])
 {
 	time_t now = time(NULL);

@@ -8,6 +8,7 @@
  * are bounded in number and age. What is no such file is as good as none, and told of.
  */
 
+#include <limits.h>
 #include <stdbool.h>
 
 #include "probe/findings.h"
@@ -39,6 +40,9 @@ struct wh_kept {
 
 /* Makes the folder where it is missing: an O_PATH descriptor, the caller's; or -1: nowhere. */
 int wh_kept_folder(const char *wanted);
+
+/* Another file of that folder; false: nowhere. */
+bool wh_kept_file(const char *wanted, const char *name, char path[PATH_MAX]);
 
 /* False: nothing is known, and *kept is zeros. */
 bool wh_kept_recall(const struct wh_kept_place *place, struct wh_kept *kept);

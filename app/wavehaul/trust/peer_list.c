@@ -36,7 +36,8 @@ static bool add(struct wh_peer_list *list, const struct wh_peer_file *peer)
 	return true;
 }
 
-static bool read_one(struct wh_peer_list *list, const char *folder, const char *entry)
+static bool read_one(struct wh_peer_list *list, const char *folder, const char *entry,
+	const struct wh_peer_list *before)
 {
 	char name[WH_PEER_NAME_BYTES];
 	char path[PATH_MAX];
@@ -52,7 +53,10 @@ static bool read_one(struct wh_peer_list *list, const char *folder, const char *
 	if (wh_peer_file_read(&peer, name, path) == -1)
 		return add(list, &peer);
 	list->wrong++;
-	return true;
+
+	const struct wh_peer_file *known = before != NULL ? wh_peer_list_named(before, name) : NULL;
+
+	return known == NULL || add(list, known);
 }
 
 static int by_name(const void *a, const void *b)
@@ -85,7 +89,8 @@ static void drop_doubles(struct wh_peer_list *list)
 	list->peers = kept;
 }
 
-bool wh_peer_list_read(struct wh_peer_list *list, const char *folder)
+bool wh_peer_list_read(
+	struct wh_peer_list *list, const char *folder, const struct wh_peer_list *before)
 {
 	DIR *entries = opendir(folder);
 	const struct dirent *entry;
@@ -98,7 +103,7 @@ bool wh_peer_list_read(struct wh_peer_list *list, const char *folder)
 	if (entries == NULL)
 		return errno == ENOENT;
 	while (good && (entry = readdir(entries)) != NULL)
-		good = read_one(list, folder, entry->d_name);
+		good = read_one(list, folder, entry->d_name, before);
 	closedir(entries);
 	if (list->peers > 0)
 		qsort(list->peer, list->peers, sizeof(list->peer[0]), by_name);

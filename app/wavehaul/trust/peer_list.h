@@ -15,11 +15,16 @@
 struct wh_peer_list {
 	struct wh_peer_file *peer;
 	uint32_t peers;
-	uint32_t wrong; /* files that were complained about: they trust nobody */
+	uint32_t wrong; /* files that were complained about */
 };
 
-/* A folder that is not there has none. False: no memory, or too many; complained. */
-bool wh_peer_list_read(struct wh_peer_list *list, const char *folder);
+/*
+ * A folder that is not there has none. A file in which something is wrong trusts nobody, or, if it
+ * is in `before`, whom it trusted then; NULL: there was nothing before. False: no memory, or too
+ * many; complained.
+ */
+bool wh_peer_list_read(
+	struct wh_peer_list *list, const char *folder, const struct wh_peer_list *before);
 void wh_peer_list_free(struct wh_peer_list *list);
 
 /* NULL: there is none. */

@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <openssl/sha.h>
+
 #include "base/assert.h"
 #include "cli/address_text.h"
 #include "cli/complain.h"
@@ -22,8 +24,6 @@
 
 /* What was withdrawn, or nobody has asked for in so long, may make room for others. */
 #define FORGET_S 3600
-
-#define DAY_S 86400
 
 #define REASON_BYTES 640
 
@@ -83,29 +83,35 @@ static uint64_t stamp_now(const struct wh_store *store)
 	return peers ^ (authorities << 1 | authorities >> 63);
 }
 
+/* What is wrong leaves those of before, or none. */
 static struct wh_authority *read_authorities(const struct wh_store *store)
 {
 	struct wh_authority *authority;
 	char path[PATH_MAX];
 	int rc = wh_authority_open(&authority, store->place.authorities, path, sizeof(path));
 
-	if (rc != 0)
-		wh_complain("the authorities of %s count for nothing: %s: %s",
-			store->place.authorities, path,
-			rc == -EBADMSG ? "it is no PEM of certificates or lists" : strerror(-rc));
-	return authority;
+	if (rc == 0)
+		return authority;
+	wh_complain("the authorities of %s count for %s: %s: %s", store->place.authorities,
+		store->authority != NULL ? "what they were before" : "nothing", path,
+		rc == -EBADMSG ? "it is no PEM of certificates or lists" : strerror(-rc));
+	wh_authority_share(store->authority);
+	return store->authority;
 }
 
-/* The peer that an authority vouches for; NULL: none of those that are listed. Under the lock. */
-static const struct wh_peer_file *vouched(
-	const struct wh_store *store, X509 *certificate, STACK_OF(X509) * chain)
+/*
+ * The peer that an authority vouches for, and its subject; NULL: none of those that are listed.
+ * Under the lock.
+ */
+static const struct wh_peer_file *vouched(const struct wh_store *store, X509 *certificate,
+	STACK_OF(X509) * chain, char subject[WH_PEER_SUBJECT_BYTES])
 {
-	char subject[WH_PEER_SUBJECT_BYTES];
 	const char *why;
 
 	if (store->authority == NULL || certificate == NULL ||
 		!wh_authority_vouches(store->authority, certificate, chain,
-			clock_ns(CLOCK_REALTIME) / 1000000000, subject, sizeof(subject), &why))
+			clock_ns(CLOCK_REALTIME) / 1000000000, subject, WH_PEER_SUBJECT_BYTES,
+			&why))
 		return NULL;
 	for (uint32_t i = 0; i < store->list.peers; i++)
 		if (!store->list.peer[i].has_key &&
@@ -117,9 +123,11 @@ static const struct wh_peer_file *vouched(
 /* Whether what was answered would be answered again: the peer and all it may do. */
 static bool still_stands(const struct wh_store *store, const struct wh_answer *answer)
 {
+	char subject[WH_PEER_SUBJECT_BYTES];
 	const struct wh_peer_file *peer =
-		answer->certificate != NULL ? vouched(store, answer->certificate, answer->chain)
-					    : wh_peer_list_with(&store->list, answer->id);
+		answer->certificate != NULL
+			? vouched(store, answer->certificate, answer->chain, subject)
+			: wh_peer_list_with(&store->list, answer->id);
 
 	return peer != NULL && strcmp(peer->name, answer->peer.name) == 0 &&
 	       memcmp(&peer->rights, &answer->peer.rights, sizeof(peer->rights)) == 0;
@@ -148,7 +156,7 @@ void wh_store_reload(struct wh_store *store)
 	struct wh_authority *authority = read_authorities(store);
 
 	store->stamp = stamp_now(store);
-	(void)wh_peer_list_read(&list, store->place.peers);
+	(void)wh_peer_list_read(&list, store->place.peers, &store->list);
 	wh_spin_lock(&store->lock);
 
 	struct wh_peer_list list_before = store->list;
@@ -162,6 +170,39 @@ void wh_store_reload(struct wh_store *store)
 	wh_authority_let_go(authority_before);
 }
 
+void wh_store_reload_told(struct wh_store *store)
+{
+	wh_store_reload(store);
+	if (store->list.wrong > 0)
+		wh_say("read again who is trusted: %u peers in %s; in %u files something is wrong, "
+		       "as told above, and of these counts what they said before, if anything",
+			store->list.peers, store->place.peers, store->list.wrong);
+	else
+		wh_say("read again who is trusted: %u peers in %s", store->list.peers,
+			store->place.peers);
+}
+
+void wh_store_keep_days(struct wh_store *store, const char *path)
+{
+	WH_ASSERT(store->keeper == NULL && store->days != NULL);
+	store->keeper = wh_keeper_open(path, store->days);
+}
+
+/* The main thread's. */
+static void keep_days(struct wh_store *store)
+{
+	if (store->keeper == NULL || !wh_keeper_is_due(store->keeper))
+		return;
+	wh_spin_lock(&store->lock);
+
+	bool changed = store->days->changed;
+
+	if (changed)
+		wh_keeper_take(store->keeper, store->days);
+	store->days->changed = false;
+	wh_spin_unlock(&store->lock);
+}
+
 int wh_store_open(struct wh_store *store, const struct wh_trust_place *place,
 	const uint8_t own[WH_IDENTITY_BYTES])
 {
@@ -171,7 +212,10 @@ int wh_store_open(struct wh_store *store, const struct wh_trust_place *place,
 	wh_spin_init(&store->lock);
 	store->next_number = WH_RIGHTS_OWN + 1;
 	store->answer = calloc(WH_ANSWERS_MAX, sizeof(store->answer[0]));
-	if (store->answer == NULL) {
+	store->days = calloc(1, sizeof(*store->days));
+	if (store->answer == NULL || store->days == NULL) {
+		free(store->answer);
+		free(store->days);
 		wh_complain("no memory for those who are trusted");
 		return WH_EXIT_OTHER;
 	}
@@ -192,6 +236,9 @@ void wh_store_close(struct wh_store *store)
 	for (uint32_t i = 0; store->answer != NULL && i < WH_ANSWERS_MAX; i++)
 		forget(&store->answer[i]);
 	free(store->answer);
+	if (store->keeper != NULL)
+		wh_keeper_close(store->keeper, store->days);
+	free(store->days);
 	wh_peer_list_free(&store->list);
 	wh_authority_let_go(store->authority);
 	memset(store, 0, sizeof(*store));
@@ -237,6 +284,7 @@ void wh_store_look(struct wh_store *store)
 		return;
 	store->looked_s = second;
 	bind_address(store);
+	keep_days(store);
 	if (stamp_now(store) != store->stamp) {
 		wh_store_reload(store);
 		return;
@@ -271,26 +319,9 @@ static STACK_OF(X509) * share_chain(STACK_OF(X509) * chain)
 	return chain == NULL ? NULL : X509_chain_up_ref(chain);
 }
 
-/* Another right is no other day. */
-static void take_over(
-	const struct wh_store *store, struct wh_answer *answer, const uint8_t id[WH_IDENTITY_BYTES])
-{
-	uint64_t latest = 0;
-
-	for (uint32_t i = 0; i < WH_ANSWERS_MAX; i++) {
-		const struct wh_answer *before = &store->answer[i];
-
-		if (before->number <= latest || memcmp(before->id, id, WH_IDENTITY_BYTES) != 0)
-			continue;
-		latest = before->number;
-		answer->day_s = before->day_s;
-		answer->day_bytes = before->day_bytes;
-	}
-}
-
-/* 0: there are too many already. */
-static uint64_t remember(
-	struct wh_store *store, const struct wh_stranger *stranger, const struct wh_peer_file *peer)
+/* NULL: there are too many already. `subject`: whose certificate it is, where peers have none. */
+static const struct wh_answer *remember(struct wh_store *store, const struct wh_stranger *stranger,
+	const struct wh_peer_file *peer, const char *subject)
 {
 	for (uint32_t i = 0; i < WH_ANSWERS_MAX; i++) {
 		struct wh_answer *answer = &store->answer[i];
@@ -298,25 +329,26 @@ static uint64_t remember(
 		if (answer->number != 0 && !answer->withdrawn &&
 			memcmp(answer->id, stranger->id, WH_IDENTITY_BYTES) == 0) {
 			answer->used_s = now_s();
-			return answer->number;
+			return answer;
 		}
 	}
 
 	struct wh_answer *answer = find_place(store);
 
 	if (answer == NULL)
-		return 0;
-	take_over(store, answer, stranger->id);
+		return NULL;
 	answer->number = store->next_number++;
 	answer->used_s = now_s();
 	answer->peer = *peer;
 	memcpy(answer->id, stranger->id, WH_IDENTITY_BYTES);
+	memcpy(answer->owner, stranger->id, WH_IDENTITY_BYTES);
 	if (!peer->has_key) {
+		SHA256((const uint8_t *)subject, strlen(subject), answer->owner);
 		X509_up_ref(stranger->certificate);
 		answer->certificate = stranger->certificate;
 		answer->chain = share_chain(stranger->chain);
 	}
-	return answer->number;
+	return answer;
 }
 
 const char *wh_store_command(const uint8_t id[WH_IDENTITY_BYTES], const struct wh_address *address,
@@ -410,18 +442,20 @@ static bool comes_from(const struct wh_rights *rights, const struct wh_address *
 
 /* Under the lock. */
 static enum wh_belief judge(
-	struct wh_store *store, const struct wh_stranger *stranger, uint64_t *rights)
+	struct wh_store *store, const struct wh_stranger *stranger, struct wh_granted *granted)
 {
 	bool own = memcmp(stranger->id, store->own_id, WH_IDENTITY_BYTES) == 0;
 	const struct wh_peer_file *peer = wh_peer_list_with(&store->list, stranger->id);
+	char subject[WH_PEER_SUBJECT_BYTES] = "";
 	char what[REASON_BYTES];
 
 	if (peer == NULL && !own)
-		peer = vouched(store, stranger->certificate, stranger->chain);
+		peer = vouched(store, stranger->certificate, stranger->chain, subject);
 	if (stranger->we_asked && !own && is_another(store, stranger, peer, what))
 		return refuse(store, stranger, what, false);
 	if (own) {
-		*rights = WH_RIGHTS_OWN;
+		granted->rights = WH_RIGHTS_OWN;
+		memcpy(granted->owner, stranger->id, sizeof(granted->owner));
 		return WH_BELIEVED;
 	}
 	if (peer == NULL)
@@ -436,18 +470,24 @@ static enum wh_belief judge(
 		store->bind = stranger->address;
 		strcpy(store->bind_name, peer->name);
 	}
-	*rights = remember(store, stranger, peer);
-	return *rights != 0 ? WH_BELIEVED
-			    : refuse(store, stranger, "too many peers are here already", false);
+
+	const struct wh_answer *answer = remember(store, stranger, peer, subject);
+
+	if (answer == NULL)
+		return refuse(store, stranger, "too many peers are here already", false);
+	granted->rights = answer->number;
+	memcpy(granted->owner, answer->owner, sizeof(granted->owner));
+	return WH_BELIEVED;
 }
 
-static enum wh_belief believe(void *context, const struct wh_stranger *stranger, uint64_t *rights)
+static enum wh_belief believe(
+	void *context, const struct wh_stranger *stranger, struct wh_granted *granted)
 {
 	struct wh_store *store = context;
 
 	wh_spin_lock(&store->lock);
 
-	enum wh_belief belief = judge(store, stranger, rights);
+	enum wh_belief belief = judge(store, stranger, granted);
 
 	wh_spin_unlock(&store->lock);
 	return belief;
@@ -511,6 +551,17 @@ static struct wh_answer *find_any(struct wh_store *store, uint64_t number)
 	return NULL;
 }
 
+/* Under the lock: of who is charged, by whatever answers. */
+static uint32_t jobs_of(const struct wh_store *store, const struct wh_answer *asked)
+{
+	uint32_t jobs = 0;
+
+	for (uint32_t i = 0; i < WH_ANSWERS_MAX; i++)
+		if (memcmp(store->answer[i].owner, asked->owner, WH_IDENTITY_BYTES) == 0)
+			jobs += store->answer[i].jobs;
+	return jobs;
+}
+
 int wh_store_enter(struct wh_store *store, uint64_t number)
 {
 	int rc = 0;
@@ -524,7 +575,8 @@ int wh_store_enter(struct wh_store *store, uint64_t number)
 
 	if (answer == NULL)
 		rc = -ENOENT;
-	else if (answer->peer.rights.sessions > 0 && answer->jobs >= answer->peer.rights.sessions)
+	else if (answer->peer.rights.sessions > 0 &&
+		 jobs_of(store, answer) >= answer->peer.rights.sessions)
 		rc = -EBUSY;
 	else
 		answer->jobs++;
@@ -556,14 +608,9 @@ bool wh_store_spend(struct wh_store *store, uint64_t number, uint64_t bytes)
 
 	struct wh_answer *answer = find_any(store, number);
 
-	if (answer != NULL) {
-		if (answer->day_bytes == 0 || now_s() - answer->day_s >= DAY_S) {
-			answer->day_s = now_s();
-			answer->day_bytes = 0;
-		}
-		answer->day_bytes += bytes;
-		may = answer->day_bytes < answer->peer.rights.day_bytes;
-	}
+	if (answer != NULL)
+		may = wh_days_add(store->days, answer->owner, bytes, wh_days_clock_s()) <
+		      answer->peer.rights.day_bytes;
 	wh_spin_unlock(&store->lock);
 	return may;
 }

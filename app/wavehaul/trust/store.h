@@ -18,6 +18,8 @@
 #include "base/spin.h"
 #include "trust/authority.h"
 #include "trust/believer.h"
+#include "trust/days.h"
+#include "trust/keeper.h"
 #include "trust/peer_list.h"
 #include "trust/place.h"
 
@@ -36,10 +38,11 @@ struct wh_answer {
 	int64_t used_s; /* when somebody asked for it last */
 	struct wh_peer_file peer;
 	uint8_t id[WH_IDENTITY_BYTES];
-	uint32_t jobs;      /* at once; it is not forgotten meanwhile */
-	int64_t day_s;      /* when the day began in which ... */
-	uint64_t day_bytes; /* ... it has moved so much */
-	X509 *certificate;  /* of one that an authority vouches for; NULL: known by its key */
+	/* Who is charged: the key itself, or the owner that an authority vouches for, whatever keys
+	 * he has given his proxies. */
+	uint8_t owner[WH_IDENTITY_BYTES];
+	uint32_t jobs;     /* at once; it is not forgotten meanwhile */
+	X509 *certificate; /* of one that an authority vouches for; NULL: known by its key */
 	STACK_OF(X509) * chain;
 };
 
@@ -71,12 +74,14 @@ struct wh_store {
 	/* The main thread's. */
 	uint64_t stamp; /* of the files as they were read */
 	int64_t looked_s;
+	struct wh_keeper *keeper; /* NULL: days end with the process */
 
 	/* Under the lock. */
 	struct wh_spin lock;
 	struct wh_peer_list list;
 	struct wh_authority *authority; /* NULL: none */
 	struct wh_answer *answer;       /* WH_ANSWERS_MAX */
+	struct wh_days *days;
 	uint64_t next_number;
 	struct wh_question question;
 	struct wh_address bind; /* where a known peer was met first; family 0: nowhere */
@@ -93,8 +98,17 @@ void wh_store_close(struct wh_store *store);
 /* The main thread, a few times a second: reads what has changed, and asks what is to be asked. */
 void wh_store_look(struct wh_store *store);
 
-/* At once, whether a second has passed or not. */
+/*
+ * At once, whether a second has passed or not. A file in which something is wrong counts for what
+ * it said before, if this process has read it before.
+ */
 void wh_store_reload(struct wh_store *store);
+
+/* Likewise, and says what there is. */
+void wh_store_reload_told(struct wh_store *store);
+
+/* Goes on with the days of that file, and keeps them there, until it is closed. */
+void wh_store_keep_days(struct wh_store *store, const char *path);
 
 struct wh_believer wh_store_believer(struct wh_store *store);
 
@@ -104,7 +118,8 @@ bool wh_store_rights(struct wh_store *store, uint64_t number, struct wh_rights *
 
 /*
  * A job of a peer begins and ends: -ENOENT: its rights were withdrawn; -EBUSY: it has as many as it
- * may. Who is believed anew goes on with what he has moved in the day.
+ * may, those of the same owner counted. Who is believed anew goes on with what he has moved in the
+ * day.
  */
 int wh_store_enter(struct wh_store *store, uint64_t number);
 void wh_store_leave(struct wh_store *store, uint64_t number);

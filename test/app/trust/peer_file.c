@@ -160,14 +160,14 @@ static void test_folder(void)
 	CU_ASSERT_EQUAL(wh_peer_file_write(&peer, path), -1);
 	CU_ASSERT_EQUAL(wh_peer_file_read(&again, "dtn2", path), -1);
 	CU_ASSERT_EQUAL(memcmp(&peer, &again, sizeof(peer)), 0);
-	CU_ASSERT_TRUE(wh_peer_list_read(&list, folder));
+	CU_ASSERT_TRUE(wh_peer_list_read(&list, folder, NULL));
 	CU_ASSERT_EQUAL(list.peers, 1);
 	CU_ASSERT_PTR_NOT_NULL(wh_peer_list_with(&list, peer.id));
 	CU_ASSERT_PTR_NULL(wh_peer_list_named(&list, "dtn3"));
 	wh_peer_list_free(&list);
 
 	CU_ASSERT_EQUAL(wh_peer_file_write(&peer, other), -1);
-	CU_ASSERT_TRUE(wh_peer_list_read(&list, folder));
+	CU_ASSERT_TRUE(wh_peer_list_read(&list, folder, NULL));
 	CU_ASSERT_EQUAL(list.peers, 1);
 	CU_ASSERT_EQUAL(list.wrong, 1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(), "dtn3 has the same key as dtn2"));
@@ -175,7 +175,7 @@ static void test_folder(void)
 	unlink(other);
 
 	chmod(path, 0666);
-	CU_ASSERT_TRUE(wh_peer_list_read(&list, folder));
+	CU_ASSERT_TRUE(wh_peer_list_read(&list, folder, NULL));
 	CU_ASSERT_EQUAL(list.peers, 0);
 	CU_ASSERT_EQUAL(list.wrong, 1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(), "others may write it"));

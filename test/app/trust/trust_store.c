@@ -78,12 +78,16 @@ static enum wh_belief believe(
 	};
 	struct wh_believer believer = wh_store_believer(&store);
 
+	struct wh_granted granted = {0};
+
 	CU_ASSERT_TRUE(wh_address_parse(from, &stranger.address));
-	*rights = 0;
 
-	enum wh_belief belief = believer.believe(believer.context, &stranger, rights);
+	enum wh_belief belief = believer.believe(believer.context, &stranger, &granted);
 
-	CU_ASSERT_EQUAL(belief == WH_BELIEVED, *rights != 0);
+	CU_ASSERT_EQUAL(belief == WH_BELIEVED, granted.rights != 0);
+	CU_ASSERT(belief != WH_BELIEVED ||
+		  memcmp(granted.owner, identity->id, WH_IDENTITY_BYTES) == 0);
+	*rights = granted.rights;
 	return belief;
 }
 
@@ -181,7 +185,16 @@ static void test_withdrawn(void)
 	CU_ASSERT_NOT_EQUAL(before, after);
 	CU_ASSERT_FALSE(holds(before));
 
+	/* What is wrong counts for what it was, until it is right or gone. */
 	write_peer("dtn2", &server, "[rights]\nread = perhaps\n");
+	write_peer("dtn3", &other, "[rights]\nread = perhaps\n");
+	wh_store_reload(&store);
+	CU_ASSERT_EQUAL(store.list.wrong, 2);
+	CU_ASSERT_TRUE(holds(after));
+	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", false, &before), WH_BELIEVED);
+	CU_ASSERT_EQUAL(before, after);
+	CU_ASSERT_EQUAL(believe(&other, "192.0.2.3", false, &before), WH_DISBELIEVED);
+	remove_peer("dtn2");
 	wh_store_reload(&store);
 	CU_ASSERT_FALSE(holds(after));
 	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", false, &after), WH_DISBELIEVED);
@@ -300,6 +313,28 @@ static void test_limits(void)
 	end();
 }
 
+/* What was moved in a day is known to the next process, and no reason for one to say so. */
+static void test_days_go_on(void)
+{
+	char path[PATH_MAX];
+	uint64_t rights;
+
+	begin();
+	write_peer("dtn2", &server, "[rights]\nbytes = 10K\n");
+	snprintf(path, sizeof(path), "%s/days", folder);
+	wh_store_reload(&store);
+	wh_store_keep_days(&store, path);
+	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", false, &rights), WH_BELIEVED);
+	CU_ASSERT_TRUE(wh_store_spend(&store, rights, 10239));
+	wh_store_close(&store);
+	CU_ASSERT_EQUAL_FATAL(wh_store_open(&store, &place, own.id), -1);
+	wh_store_keep_days(&store, path);
+	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", false, &rights), WH_BELIEVED);
+	CU_ASSERT_TRUE(wh_store_spend(&store, rights, 0));
+	CU_ASSERT_FALSE(wh_store_spend(&store, rights, 1));
+	end();
+}
+
 /* A person says yes, and only then; the server may ask nothing of us. */
 static void test_question(void)
 {
@@ -347,6 +382,7 @@ CU_TestInfo wh_tests[] = {
 	{"another key", test_changed_key},
 	{"where it was met", test_bound},
 	{"so many, and so much", test_limits},
+	{"days go on", test_days_go_on},
 	{"a person is asked", test_question},
 	CU_TEST_INFO_NULL,
 };

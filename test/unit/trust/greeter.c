@@ -57,7 +57,8 @@ static struct wh_address address_of(uint32_t host)
 		.ip = {10, 0, (uint8_t)(host >> 8), (uint8_t)host}};
 }
 
-static enum wh_belief believe(void *context, const struct wh_stranger *stranger, uint64_t *rights)
+static enum wh_belief believe(
+	void *context, const struct wh_stranger *stranger, struct wh_granted *granted)
 {
 	struct host *host = context;
 
@@ -65,7 +66,7 @@ static enum wh_belief believe(void *context, const struct wh_stranger *stranger,
 	CU_ASSERT_EQUAL(memcmp(stranger->id, hosts[host == hosts].identity.id, 32), 0);
 	CU_ASSERT_PTR_NOT_NULL(stranger->certificate);
 	CU_ASSERT_EQUAL(stranger->we_asked, host == hosts);
-	*rights = 7;
+	granted->rights = 7;
 	return host->belief;
 }
 
@@ -278,6 +279,9 @@ static void bond_in_three_round_trips(void)
 	CU_ASSERT_EQUAL(hosts[1].asked, 1);
 	assert_bonded(&meeting);
 	CU_ASSERT_EQUAL(meeting.bond->config.rights, 7);
+	CU_ASSERT_EQUAL(memcmp(meeting.bond->config.owner, meeting.bond->config.peer_identity,
+				WH_IDENTITY_BYTES),
+		0);
 	CU_ASSERT_EQUAL(meeting.bond->config.cipher, WH_CIPHER_AES_128_GCM);
 	CU_ASSERT_STRING_EQUAL(hosts[1].news.version, "0.1 (a)");
 	CU_ASSERT_STRING_EQUAL(hosts[0].news.version, "0.1 (b)");
