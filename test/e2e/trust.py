@@ -360,6 +360,130 @@ def read_again(program, folder):
         expect_status(here.run('send', path, f'{SERVER}:no'), 5)
 
 
+AUTHORITY = """[ca]
+default_ca = site
+[site]
+new_certs_dir = {0}
+database = {0}/index
+serial = {0}/serial
+certificate = {0}/ca.crt
+private_key = {0}/ca.key
+default_md = default
+default_crl_days = 2
+policy = any
+[any]
+O = supplied
+CN = supplied
+[host]
+basicConstraints = CA:FALSE
+keyUsage = digitalSignature
+subjectKeyIdentifier = hash
+authorityKeyIdentifier = keyid
+[proxy]
+keyUsage = digitalSignature
+authorityKeyIdentifier = keyid
+proxyCertInfo = critical,language:id-ppl-anyLanguage,pathlen:0
+"""
+
+
+class Authority:
+    """A site's: certificates by openssl, and a list of those that are revoked."""
+
+    def __init__(self, folder, trusted_by):
+        self.folder = folder
+        folder.mkdir()
+        (folder / 'index').touch()
+        (folder / 'index.attr').write_text('unique_subject = no')
+        (folder / 'serial').write_text('07')
+        (folder / 'settings').write_text(AUTHORITY.format(folder))
+        self.call('req', '-x509', '-newkey', 'ed25519', '-nodes', '-keyout', 'ca.key', '-out',
+                  'ca.crt', '-subj', '/O=Site/CN=CA', '-addext', 'keyUsage=keyCertSign,cRLSign')
+        self.place = trusted_by / 'trust.d/ca'
+        self.place.mkdir()
+        (self.place / 'site.pem').write_text((folder / 'ca.crt').read_text())
+        self.publish()
+
+    def call(self, *words):
+        subprocess.run(['openssl', *words], cwd=self.folder, check=True, capture_output=True)
+
+    def publish(self):
+        self.call('ca', '-config', 'settings', '-gencrl', '-out', 'crl')
+        # In one step: who looks meanwhile would find a part of it.
+        (self.folder / 'crl').rename(self.place / 'site.crl')
+
+    def ask(self, name, subject):
+        self.call('req', '-new', '-newkey', 'ed25519', '-nodes', '-keyout', f'{name}.key', '-out',
+                  f'{name}.csr', '-subj', subject)
+
+    def identity(self, name, *behind):
+        path = self.folder / f'{name}.pem'
+        path.write_text(''.join((self.folder / part).read_text() for part in
+                                (f'{name}.key', f'{name}.crt', *behind)))
+        path.chmod(0o600)
+        return path
+
+    def host(self, name, subject, *times):
+        self.ask(name, subject)
+        self.call('ca', '-config', 'settings', '-batch', '-notext', '-extensions', 'host', '-in',
+                  f'{name}.csr', '-out', f'{name}.crt', *(times or ('-days', '1')))
+        return self.identity(name)
+
+    def proxy(self, name, of, subject, *behind):
+        self.ask(name, subject)
+        self.call('x509', '-req', '-in', f'{name}.csr', '-CA', f'{of}.crt', '-CAkey', f'{of}.key',
+                  '-set_serial', '99', '-days', '1', '-extfile', 'settings', '-extensions', 'proxy',
+                  '-out', f'{name}.crt')
+        return self.identity(name, f'{of}.crt', *behind)
+
+    def revoke(self, name):
+        self.call('ca', '-config', 'settings', '-revoke', f'{name}.crt')
+        self.publish()
+
+
+def authority_of_a_site(program, folder):
+    """By its subject: a host, its proxy, and no other, until its certificate ends or is revoked."""
+    path = make_file(folder)
+    with two_machines(program, folder) as (here, there, server):
+        here.user.report('trust', 'add', 'dtn2', there.user.key())
+        site = Authority(folder / 'site', folder / 'there')
+        (folder / 'there/trust.d/dtn1.conf').write_text('[peer]\nsubject = CN=dtn1,O=Site\n')
+        host = site.host('dtn1', '/O=Site/CN=dtn1')
+        proxy = site.proxy('proxy', 'dtn1', '/O=Site/CN=dtn1/CN=4711')
+        refused = {
+            site.host('dtn9', '/O=Site/CN=dtn9'): 'no file here has its subject, CN=dtn9,O=Site',
+            site.host('old', '/O=Site/CN=dtn1', '-startdate', '20200101000000Z', '-enddate',
+                      '20200102000000Z'): 'certificate: certificate has expired',
+            site.proxy('far', 'proxy', '/O=Site/CN=dtn1/CN=4711/CN=1', 'dtn1.crt'):
+                'certificate: proxy path length constraint exceeded'}
+        wait_for_look()
+        for identity in (host, proxy):
+            result = here.run('send', path, f'{SERVER}:{identity.stem}', '--identity', identity)
+            expect_status(result, 0)
+            expect(filecmp.cmp(path, folder / 'served' / identity.stem, shallow=False), identity)
+        for identity, why in refused.items():
+            result = here.run('send', path, f'{SERVER}:no', '--identity', identity)
+            expect_status(result, 5)
+            expect_said(result, 'does not trust us')
+            wait_until(lambda why=why: why in server.said(), 2, why)
+        began = time.monotonic()
+        process = here.start('send', make_file(folder, 40 << 20), f'{SERVER}:no', '--rate', '20M',
+                             '--identity', proxy)
+        try:
+            time.sleep(1)
+            expect(process.poll() is None, 'it has ended before')
+            site.revoke('dtn1')
+            revoked = time.monotonic()
+            result = program.finish(process, 10, began)
+        finally:
+            end_group(process)
+        expect(time.monotonic() - revoked < 4, 'it went on for long')
+        expect_status(result, 5)
+        expect_said(result, 'withdrawn')
+        expect_status(here.run('send', path, f'{SERVER}:no', '--identity', host), 5)
+        wait_until(lambda: 'certificate revoked' in server.said(), 2, 'a line of the server')
+        expect(not (folder / 'served/no').exists(), 'a file that must not have come')
+
+
 def withdrawn(program, folder):
     """Who is not trusted any more ends within a second or so, and both ends say why."""
     path = make_file(folder, 40 << 20)
@@ -431,6 +555,7 @@ def cases():
     yield Case('places of a key', True, places_of_a_key)
     yield Case('bytes of a day', True, bytes_of_a_day)
     yield Case('read again', True, read_again)
+    yield Case('authority of a site', True, authority_of_a_site)
     yield Case('withdrawn', True, withdrawn)
     yield Case('asked on a terminal', False, asked_on_a_terminal)
 

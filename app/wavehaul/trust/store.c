@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <openssl/sha.h>
+#include <openssl/x509v3.h>
 
 #include "base/assert.h"
 #include "cli/address_text.h"
@@ -100,18 +101,17 @@ static struct wh_authority *read_authorities(const struct wh_store *store)
 }
 
 /*
- * The peer that an authority vouches for, and its subject; NULL: none of those that are listed.
- * Under the lock.
+ * The peer that an authority vouches for, and its subject; NULL: none of those that are listed, or
+ * *why it does not vouch. Under the lock.
  */
 static const struct wh_peer_file *vouched(const struct wh_store *store, X509 *certificate,
-	STACK_OF(X509) * chain, char subject[WH_PEER_SUBJECT_BYTES])
+	STACK_OF(X509) * chain, char subject[WH_PEER_SUBJECT_BYTES], const char **why)
 {
-	const char *why;
-
+	subject[0] = '\0';
+	*why = "there is no authority here";
 	if (store->authority == NULL || certificate == NULL ||
 		!wh_authority_vouches(store->authority, certificate, chain,
-			clock_ns(CLOCK_REALTIME) / 1000000000, subject, WH_PEER_SUBJECT_BYTES,
-			&why))
+			clock_ns(CLOCK_REALTIME) / 1000000000, subject, WH_PEER_SUBJECT_BYTES, why))
 		return NULL;
 	for (uint32_t i = 0; i < store->list.peers; i++)
 		if (!store->list.peer[i].has_key &&
@@ -124,9 +124,10 @@ static const struct wh_peer_file *vouched(const struct wh_store *store, X509 *ce
 static bool still_stands(const struct wh_store *store, const struct wh_answer *answer)
 {
 	char subject[WH_PEER_SUBJECT_BYTES];
+	const char *why;
 	const struct wh_peer_file *peer =
 		answer->certificate != NULL
-			? vouched(store, answer->certificate, answer->chain, subject)
+			? vouched(store, answer->certificate, answer->chain, subject, &why)
 			: wh_peer_list_with(&store->list, answer->id);
 
 	return peer != NULL && strcmp(peer->name, answer->peer.name) == 0 &&
@@ -440,6 +441,23 @@ static bool comes_from(const struct wh_rights *rights, const struct wh_address *
 	return rights->subnets == 0;
 }
 
+/* A client that no file has: its certificate may be the reason, if it is not its own. */
+static enum wh_belief refuse_unknown(struct wh_store *store, const struct wh_stranger *stranger,
+	const char *subject, const char *why)
+{
+	bool by_other = stranger->certificate != NULL &&
+			(X509_get_extension_flags(stranger->certificate) & EXFLAG_SI) == 0;
+	char what[REASON_BYTES];
+
+	if (!by_other)
+		return refuse(store, stranger, "nobody here knows it", true);
+	if (subject[0] != '\0')
+		snprintf(what, sizeof(what), "no file here has its subject, %s", subject);
+	else
+		snprintf(what, sizeof(what), "nobody vouches for its certificate: %s", why);
+	return refuse(store, stranger, what, false);
+}
+
 /* Under the lock. */
 static enum wh_belief judge(
 	struct wh_store *store, const struct wh_stranger *stranger, struct wh_granted *granted)
@@ -448,9 +466,10 @@ static enum wh_belief judge(
 	const struct wh_peer_file *peer = wh_peer_list_with(&store->list, stranger->id);
 	char subject[WH_PEER_SUBJECT_BYTES] = "";
 	char what[REASON_BYTES];
+	const char *why = "";
 
 	if (peer == NULL && !own)
-		peer = vouched(store, stranger->certificate, stranger->chain, subject);
+		peer = vouched(store, stranger->certificate, stranger->chain, subject, &why);
 	if (stranger->we_asked && !own && is_another(store, stranger, peer, what))
 		return refuse(store, stranger, what, false);
 	if (own) {
@@ -460,7 +479,7 @@ static enum wh_belief judge(
 	}
 	if (peer == NULL)
 		return stranger->we_asked ? ask(store, stranger)
-					  : refuse(store, stranger, "nobody here knows it", true);
+					  : refuse_unknown(store, stranger, subject, why);
 	if (!stranger->we_asked && !comes_from(&peer->rights, &stranger->address)) {
 		snprintf(what, sizeof(what), "%s may not come from there", peer->name);
 		return refuse(store, stranger, what, false);
