@@ -26,6 +26,20 @@ static int32_t look(void *state, uint64_t now_tsc)
 	return 0;
 }
 
+/* A greeting that came to nothing, at a server. */
+static void note_refused(void *context, const struct wh_greeter_news *news)
+{
+	struct wh_sealed *sealed = context;
+	char why[WH_WHY_BYTES] = "";
+
+	if (sealed->wanted.service == NULL || !news->came || news->verdict == WH_RECEPTION_WELCOME)
+		return;
+	if (!news->by_peer)
+		wh_store_why(&sealed->trust.store, news->id, why);
+	wh_refusals_note(&sealed->wanted.jobs->refusals, &news->peer, news->id,
+		news->by_peer ? "refused by the peer" : wh_reception_name(news->verdict), why);
+}
+
 static int run_and_look(void *context)
 {
 	struct wh_sealed *sealed = context;
@@ -54,6 +68,8 @@ int wh_on_sealed_host(struct wh_sealed *sealed, const struct wh_settings *settin
 		.identity = &sealed->trust.identity,
 		.believer = wh_store_believer(&sealed->trust.store),
 		.ciphers = wh_sealed_ciphers(settings),
+		.tell = note_refused,
+		.context = sealed,
 	};
 	host->greet = &sealed->greet;
 	status = wh_on_host(wanted, run_and_look, sealed);

@@ -358,8 +358,8 @@ static void test_refusals(void)
 	for (uint16_t i = 0; i < 1000; i++) {
 		const struct wh_address peer = refused_host(1, (uint16_t)(i + 1));
 
-		wh_refusals_note(&refusals, &peer, WH_STATUS_REFUSED);
-		wh_refusals_note(&refusals, &peer, WH_STATUS_BUSY);
+		wh_refusals_note(&refusals, &peer, NULL, "refused", "");
+		wh_refusals_note(&refusals, &peer, NULL, "busy", "");
 	}
 	while (wh_refusals_take(&refusals, &refusal)) {
 		CU_ASSERT(refusal.peer.port == 0 && refusal.times == 1000);
@@ -369,13 +369,28 @@ static void test_refusals(void)
 	for (uint32_t i = 0; i < 200; i++) {
 		const struct wh_address peer = refused_host((uint8_t)i, 1);
 
-		wh_refusals_note(&refusals, &peer, WH_STATUS_REFUSED);
+		wh_refusals_note(&refusals, &peer, NULL, "refused", "");
 	}
 	for (named = 0; wh_refusals_take(&refusals, &refusal); named++)
 		times += refusal.times;
 	CU_ASSERT(named == WH_REFUSALS_KEPT + 1 && times == 200);
 	CU_ASSERT(refusal.peer.family == 0);
 	CU_ASSERT(!wh_refusals_take(&refusals, &refusal));
+
+	/* So do keys, of which anybody has as many as he likes; the first reason is told. */
+	for (uint32_t i = 0; i < 200; i++) {
+		const struct wh_address peer = refused_host(1, 1);
+		const uint8_t key[WH_IDENTITY_BYTES] = {(uint8_t)(i / 2 + 1)};
+
+		wh_refusals_note(&refusals, &peer, key, "unknown", i % 2 == 0 ? "first" : "then");
+	}
+	for (named = 0; wh_refusals_take(&refusals, &refusal); named++) {
+		CU_ASSERT(refusal.peer.family == 0 ? refusal.times == 200 - 2 * WH_REFUSALS_KEPT
+						   : refusal.times == 2);
+		CU_ASSERT_STRING_EQUAL(refusal.why, refusal.peer.family == 0 ? "" : "first");
+		CU_ASSERT_EQUAL(refusal.identity[0] != 0, refusal.peer.family != 0);
+	}
+	CU_ASSERT_EQUAL(named, WH_REFUSALS_KEPT + 1);
 }
 
 CU_TestInfo wh_tests[] = {

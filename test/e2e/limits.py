@@ -7,14 +7,17 @@
 A line for each case, then 'N passed, N failed'.
 """
 
+import contextlib
 import json
 import os
 import re
+import socket
 import sys
+import time
 from pathlib import Path
 
 from harness import Case, expect, expect_equal, expect_said, expect_status, run_cases
-from pair import CLIENT, SERVER, Pair, remote, wait_until
+from pair import CLIENT, SERVER, Pair, killed, remote, wait_until
 
 BINARY = Path(__file__).resolve().parents[2] / 'build/release/app/wavehaul/wavehaul'
 
@@ -125,9 +128,69 @@ def audited(program, folder):
     expect(os.stat(log).st_mode & 0o777 == 0o640, 'everybody may read the audit')
 
 
+HOSTILE = os.fsdecode(b'\xff\xc2\x9b2J\xe2\x80\xae\x1b[2J\n{"event":')
+
+
+def lines_at(listener, before):
+    """What a program has sent to a socket since: objects, each behind what that wants."""
+    lines = []
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            text = listener.recv(65536).decode()
+            expect(text.startswith(before) and text.endswith('\n'), f'{text!r}')
+            text = text[len(before):-1]
+            expect(not re.search('[\x00-\x1f\x7f-\x9f\u202e]', text), f'as it came: {text!r}')
+            lines.append(json.loads(text))
+    return lines
+
+
+def audited_at_a_socket(program, folder):
+    """As syslog and the journal have it: who was refused with his key, who was killed, whose names
+    are no text."""
+    (folder / 'file').write_bytes(b'x' * 300000)
+    (folder / 'large').write_bytes(bytes(20 << 20))
+    stranger = ('env', f'WAVEHAUL_CONFIG_DIR={folder}/other')
+    listens = {'syslog': '<30>wavehaul: ',
+               'journal': 'PRIORITY=6\nSYSLOG_IDENTIFIER=wavehaul\nMESSAGE='}
+    for word, before in listens.items():
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
+            listener.bind(str(folder / word))
+            listener.setblocking(False)
+            options = ('--audit', f'{word}:{folder / word}', '--peer-timeout', '1s')
+            with Pair(program, folder, server=options) as pair:
+                expect_status(pair.run('send', folder / 'file', remote(HOSTILE + word)), OK)
+                lines = lines_at(listener, before)
+                expect_equal('what came', [(line['outcome'], line['bytes']) for line in lines],
+                             [('ok', 300000)])
+                expect(HOSTILE not in pair.said(), 'a name as it came')
+                if word == 'journal':
+                    pair.stop_server()
+                    continue
+                with pair.running('send', folder / 'large', remote('no'), '--rate',
+                                  '40M') as process:
+                    time.sleep(1)
+                    killed(process)
+                expect_status(program.run('trust', 'add', 'server', lines[0]['identity'],
+                                          under=stranger), OK)
+                refused = program.run(*pair.command('send', folder / 'file', remote('no')),
+                                      under=(*stranger, *pair.under))
+                expect_said(refused, 'the server does not trust us')
+                wait_until(lambda: lines.extend(lines_at(listener, before)) or len(lines) >= 3,
+                           5, 'three lines')
+                pair.stop_server()
+                job = next(line for line in lines if line['outcome'] == 'peer-gone')
+                expect(0 < job['moved_bytes'] < 20 << 20 and job['path'] == 'no', f'{job}')
+                line = next(line for line in lines if line['event'] == 'refused')
+                expect_equal('who', (line['peer'], line['outcome'], line['why'], line['times']),
+                             (CLIENT, line['outcome'], 'nobody here knows it', line['times']))
+                expect(re.fullmatch('sha256:[0-9a-f]{64}', line['identity']), f'{line}')
+                expect(line['identity'] != lines[0]['identity'] and line['times'] > 0, f'{line}')
+
+
 CASES = [
     Case('what may come', True, what_may_come),
     Case('audited', True, audited),
+    Case('audited at a socket', True, audited_at_a_socket),
     Case('places of a peer', True, places_of_a_peer),
     Case('digest takes long', False, digest_takes_long),
 ]

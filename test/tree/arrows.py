@@ -59,7 +59,7 @@ ALLOWED = {
     'app/wavehaul/plot': lib('base') | app('cli'),
     'app/wavehaul/trust': LIB | app('cli'),
     'app/wavehaul/machine': {'lib/base'},
-    'app/wavehaul/guard': lib('wire base') | {'drivers/port'} | app('cli'),
+    'app/wavehaul/guard': lib('seal wire base') | {'drivers/port'} | app('cli'),
     'app/wavehaul/host': LIB | DRIVERS | app('machine cli'),
     'app/wavehaul/job': LIB | DRIVERS | app('guard host trust cli'),
     'app/wavehaul/telemetry': LIB | DRIVERS | app('job host cli'),

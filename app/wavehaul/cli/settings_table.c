@@ -446,7 +446,7 @@ const struct wh_setting wh_settings_table[] = {
 	{KEY("serve", "audit"), FIELD(audit), .flag = "audit", PATH, .verbs = SERVE,
 		.argument = "WHERE", .example = "/var/log/wavehaul.jsonl",
 		.help = "a line of JSON for each job, and for who is refused, to a file, or to\n"
-			"syslog or journal"},
+			"syslog or journal (with :SOCKET: that listens there)"},
 	{KEY("serve", "control"), FIELD(control), .flag = "control", PATH, .verbs = SERVE,
 		.argument = "PATH", .example = "/run/wavehaul/control, or off",
 		.help = "the socket by which operators and programs of this host steer it; off:\n"

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "guard/refusals.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/assert.h"
 
 void wh_refusals_init(struct wh_refusals *refusals)
@@ -10,31 +13,35 @@ void wh_refusals_init(struct wh_refusals *refusals)
 }
 
 /* Under the lock; NULL: it is one of the others. */
-static struct wh_refusal *place_of(
-	struct wh_refusals *refusals, const struct wh_address *host, enum wh_release_status status)
+static struct wh_refusal *place_of(struct wh_refusals *refusals, const struct wh_refusal *sought)
 {
 	for (uint32_t i = 0; i < refusals->count; i++) {
 		struct wh_refusal *kept = &refusals->kept[i];
 
-		if (kept->status == status && wh_address_equal(&kept->peer, host))
+		if (kept->outcome == sought->outcome &&
+			wh_address_equal(&kept->peer, &sought->peer) &&
+			memcmp(kept->identity, sought->identity, sizeof(kept->identity)) == 0)
 			return kept;
 	}
 	if (refusals->count == WH_REFUSALS_KEPT)
 		return NULL;
-	refusals->kept[refusals->count] = (struct wh_refusal){.peer = *host, .status = status};
+	refusals->kept[refusals->count] = *sought;
 	return &refusals->kept[refusals->count++];
 }
 
-void wh_refusals_note(
-	struct wh_refusals *refusals, const struct wh_address *peer, enum wh_release_status status)
+void wh_refusals_note(struct wh_refusals *refusals, const struct wh_address *peer,
+	const uint8_t *identity, const char *outcome, const char *why)
 {
-	struct wh_address host = *peer;
+	struct wh_refusal sought = {.peer = *peer, .outcome = outcome};
 
-	WH_ASSERT(status != WH_STATUS_PENDING && peer->family != 0);
-	host.port = 0;
+	WH_ASSERT(outcome != NULL && peer->family != 0);
+	sought.peer.port = 0;
+	if (identity != NULL)
+		memcpy(sought.identity, identity, sizeof(sought.identity));
+	snprintf(sought.why, sizeof(sought.why), "%s", why);
 	wh_spin_lock(&refusals->lock);
 
-	struct wh_refusal *place = place_of(refusals, &host, status);
+	struct wh_refusal *place = place_of(refusals, &sought);
 
 	if (place != NULL)
 		place->times++;

@@ -148,7 +148,9 @@ static enum wh_release_status welcome(void *owner, uint64_t now_tsc,
 		wh_jobs_free_bytes(jobs) < WH_JOB_CHUNKS_MIN * stride_of(params))
 		status = WH_STATUS_BUSY;
 	if (status != WH_STATUS_PENDING && jobs->service != NULL)
-		wh_refusals_note(&jobs->refusals, peer, status);
+		wh_refusals_note(&jobs->refusals, peer,
+			bond != NULL ? bond->config.peer_identity : NULL,
+			wh_release_status_name(status), "");
 	return status;
 }
 

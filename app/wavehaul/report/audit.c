@@ -23,20 +23,43 @@
 #include "seal/bond.h"
 #include "trust/fingerprint.h"
 
-#define SYSLOG  "/dev/log"
-#define JOURNAL "/run/systemd/journal/socket"
-
 /* Facility daemon, severity info: RFC 5424 6.2.1. */
-#define SYSLOG_BEFORE  "<30>wavehaul: "
-#define JOURNAL_BEFORE "PRIORITY=6\nSYSLOG_IDENTIFIER=wavehaul\nMESSAGE="
+static const struct listener {
+	const char *word;
+	const char *socket;
+	const char *before;
+} listeners[] = {
+	{"syslog", "/dev/log", "<30>wavehaul: "},
+	{"journal", "/run/systemd/journal/socket",
+		"PRIORITY=6\nSYSLOG_IDENTIFIER=wavehaul\nMESSAGE="},
+};
+
+/* NULL: `where` is a file. *path: the socket, after a colon or the usual one. */
+static const struct listener *listener_of(const char *where, const char **path)
+{
+	for (size_t i = 0; i < sizeof(listeners) / sizeof(listeners[0]); i++) {
+		size_t chars = strlen(listeners[i].word);
+
+		if (strncmp(where, listeners[i].word, chars) != 0 ||
+			(where[chars] != '\0' && where[chars] != ':'))
+			continue;
+		*path = where[chars] == ':' ? where + chars + 1 : listeners[i].socket;
+		return &listeners[i];
+	}
+	return NULL;
+}
 
 static int connect_to(const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int fd;
 
-	WH_ASSERT(strlen(path) < sizeof(address.sun_path));
+	if (strlen(path) >= sizeof(address.sun_path)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
 	strcpy(address.sun_path, path);
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address)) != 0) {
 		int error = errno;
 
@@ -49,15 +72,16 @@ static int connect_to(const char *path)
 
 int wh_audit_open(struct wh_audit *audit, const char *where)
 {
+	const struct listener *listener;
+	const char *path;
+
 	*audit = (struct wh_audit){.fd = -1};
 	if (where[0] == '\0')
 		return WH_EXIT_OK;
-	if (strcmp(where, "syslog") == 0) {
-		audit->before = SYSLOG_BEFORE;
-		audit->fd = connect_to(SYSLOG);
-	} else if (strcmp(where, "journal") == 0) {
-		audit->before = JOURNAL_BEFORE;
-		audit->fd = connect_to(JOURNAL);
+	listener = listener_of(where, &path);
+	if (listener != NULL) {
+		audit->before = listener->before;
+		audit->fd = connect_to(path);
 	} else {
 		audit->fd = open(where,
 			O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0640);
@@ -194,6 +218,20 @@ void wh_audit_job(void *state, const struct wh_job *job)
 	write_line(audit, line);
 }
 
+static json_t *text_or_null(const char *text)
+{
+	return text != NULL ? json_string(text) : json_null();
+}
+
+static json_t *proved_by(const struct wh_refusal *refusal)
+{
+	static const uint8_t nobody[WH_IDENTITY_BYTES];
+	char text[WH_ID_TEXT_BYTES];
+	bool proved = memcmp(refusal->identity, nobody, sizeof(nobody)) != 0;
+
+	return text_or_null(proved ? wh_id_text(refusal->identity, text) : NULL);
+}
+
 void wh_audit_refused(struct wh_audit *audit, struct wh_refusals *refusals)
 {
 	struct wh_refusal refusal;
@@ -206,12 +244,11 @@ void wh_audit_refused(struct wh_audit *audit, struct wh_refusals *refusals)
 
 		if (line == NULL)
 			continue;
-		wh_json_add(
-			line, json_pack("{s:o, s:I}", "outcome",
-				      refusal.peer.family != 0
-					      ? json_string(wh_release_status_name(refusal.status))
-					      : json_null(),
-				      "times", (json_int_t)refusal.times));
+		wh_json_add(line,
+			json_pack("{s:o, s:o, s:o, s:I}", "identity", proved_by(&refusal),
+				"outcome", text_or_null(refusal.outcome), "why",
+				refusal.why[0] != '\0' ? wh_text_to_json(refusal.why) : json_null(),
+				"times", (json_int_t)refusal.times));
 		write_line(audit, line);
 	}
 }

@@ -18,7 +18,10 @@ struct wh_audit {
 	_Atomic uint64_t lost; /* lines that could not be written */
 };
 
-/* `where`: "", a file, "syslog" or "journal". 0, or an exit status after one sentence. */
+/*
+ * `where`: "", a file, "syslog" or "journal", with ":SOCKET" at another one. 0, or an exit status
+ * after one sentence.
+ */
 int wh_audit_open(struct wh_audit *audit, const char *where);
 void wh_audit_close(struct wh_audit *audit);
 

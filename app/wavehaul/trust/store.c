@@ -26,8 +26,6 @@
 /* What was withdrawn, or nobody has asked for in so long, may make room for others. */
 #define FORGET_S 3600
 
-#define REASON_BYTES 640
-
 static int64_t clock_ns(clockid_t which)
 {
 	struct timespec now;
@@ -382,6 +380,8 @@ static enum wh_belief refuse(
 		wh_store_command(stranger->id, &stranger->address, stranger->we_asked, command);
 	wh_address_text(&stranger->address, where);
 	wh_fingerprint_text(stranger->id, shown);
+	memcpy(store->refused_id, stranger->id, sizeof(store->refused_id));
+	snprintf(store->refused_why, sizeof(store->refused_why), "%s", what);
 	if (stranger->we_asked)
 		snprintf(store->refusal, sizeof(store->refusal),
 			"%.64s shows the key %s: %.500s%s%.300s", where, shown, what,
@@ -396,7 +396,7 @@ static enum wh_belief refuse(
 
 /* A server that is known by another key, or as somebody else: of a person it is to be seen. */
 static bool is_another(struct wh_store *store, const struct wh_stranger *stranger,
-	const struct wh_peer_file *peer, char what[REASON_BYTES])
+	const struct wh_peer_file *peer, char what[WH_WHY_BYTES])
 {
 	const struct wh_peer_file *meant = wh_peer_list_named(&store->list, store->expected);
 	char shown[WH_FINGERPRINT_BYTES];
@@ -407,7 +407,7 @@ static bool is_another(struct wh_store *store, const struct wh_stranger *strange
 		(store->expected[0] == '\0' && peer != NULL &&
 			wh_peer_file_has_address(peer, &stranger->address)))
 		return false;
-	snprintf(what, REASON_BYTES,
+	snprintf(what, WH_WHY_BYTES,
 		"ANOTHER KEY than that of %s, which is %s. Either it was installed anew, and "
 		"`wavehaul trust remove %s` comes before trusting it again, or SOMEBODY WANTS TO "
 		"BE TAKEN FOR IT",
@@ -447,7 +447,7 @@ static enum wh_belief refuse_unknown(struct wh_store *store, const struct wh_str
 {
 	bool by_other = stranger->certificate != NULL &&
 			(X509_get_extension_flags(stranger->certificate) & EXFLAG_SI) == 0;
-	char what[REASON_BYTES];
+	char what[WH_WHY_BYTES];
 
 	if (!by_other)
 		return refuse(store, stranger, "nobody here knows it", true);
@@ -465,7 +465,7 @@ static enum wh_belief judge(
 	bool own = memcmp(stranger->id, store->own_id, WH_IDENTITY_BYTES) == 0;
 	const struct wh_peer_file *peer = wh_peer_list_with(&store->list, stranger->id);
 	char subject[WH_PEER_SUBJECT_BYTES] = "";
-	char what[REASON_BYTES];
+	char what[WH_WHY_BYTES];
 	const char *why = "";
 
 	if (peer == NULL && !own)
@@ -632,6 +632,16 @@ bool wh_store_spend(struct wh_store *store, uint64_t number, uint64_t bytes)
 		      answer->peer.rights.day_bytes;
 	wh_spin_unlock(&store->lock);
 	return may;
+}
+
+void wh_store_why(
+	struct wh_store *store, const uint8_t id[WH_IDENTITY_BYTES], char why[WH_WHY_BYTES])
+{
+	why[0] = '\0';
+	wh_spin_lock(&store->lock);
+	if (memcmp(store->refused_id, id, WH_IDENTITY_BYTES) == 0)
+		strcpy(why, store->refused_why);
+	wh_spin_unlock(&store->lock);
 }
 
 void wh_store_refusal(struct wh_store *store, char text[WH_REFUSAL_BYTES])

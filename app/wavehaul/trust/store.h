@@ -30,6 +30,7 @@
 #define WH_RIGHTS_OWN 1
 
 #define WH_REFUSAL_BYTES 1024
+#define WH_WHY_BYTES     640
 
 /* Somebody was believed. */
 struct wh_answer {
@@ -87,7 +88,9 @@ struct wh_store {
 	struct wh_address bind; /* where a known peer was met first; family 0: nowhere */
 	char bind_name[WH_PEER_NAME_BYTES];
 	char refusal[WH_REFUSAL_BYTES]; /* the last one of a server, "" as long as there is none */
-	int64_t told_ns;                /* when a line was written last */
+	uint8_t refused_id[WH_IDENTITY_BYTES]; /* whoever was refused last, and ... */
+	char refused_why[WH_WHY_BYTES];
+	int64_t told_ns; /* when a line was written last */
 };
 
 /* `own`: our identity. -1, or the exit status after a complaint. */
@@ -126,6 +129,10 @@ void wh_store_leave(struct wh_store *store, uint64_t number);
 
 /* It has moved so many bytes more (0: nothing new); false: more than it may in a day. */
 bool wh_store_spend(struct wh_store *store, uint64_t number, uint64_t bytes);
+
+/* Why somebody with that key was refused last; "": others were since. */
+void wh_store_why(
+	struct wh_store *store, const uint8_t id[WH_IDENTITY_BYTES], char why[WH_WHY_BYTES]);
 
 /* Why the last server was refused, and what to do; "": none was. */
 void wh_store_refusal(struct wh_store *store, char text[WH_REFUSAL_BYTES]);
