@@ -16,13 +16,15 @@
 #include "base/assert.h"
 #include "wire/internet.h"
 
-#define FRAMES_MAX  4096
-#define BURST       64
-#define IPV4_AT     WH_ETHER_BYTES
-#define PACKET_AT   (WH_ETHER_BYTES + WH_IPV4_BYTES + WH_UDP_BYTES)
-#define TYPE_AT     (PACKET_AT + 1)
-#define NOISE_BYTES 1514
-#define OPENS       1000000
+#define FRAMES_MAX   4096
+#define BURST        64
+#define IPV4_AT      WH_ETHER_BYTES
+#define PACKET_AT    (WH_ETHER_BYTES + WH_IPV4_BYTES + WH_UDP_BYTES)
+#define TYPE_AT      (PACKET_AT + 1)
+#define NOISE_BYTES  1514
+#define OPENS        1000000
+#define NOISES       4096
+#define FIRST_OF_ALL UINT32_C(0x0b000000) /* 11.0.0.0 */
 
 struct frame {
 	uint32_t bytes;
@@ -204,9 +206,9 @@ static void make_open(struct wh_attacker *attacker, const struct wh_address *fro
 	frame->bytes = encap.bytes + packet_bytes;
 }
 
-static struct frame *make_frames(void)
+static struct frame *make_frames(uint32_t count)
 {
-	struct frame *frames = calloc(BURST, sizeof(*frames));
+	struct frame *frames = calloc(count, sizeof(*frames));
 
 	WH_ASSERT(frames != NULL);
 	return frames;
@@ -221,46 +223,38 @@ static void keep_rate(const struct wh_attacker *attacker)
 		wh_attack_sleep_ms(1);
 }
 
+/* Drawn beforehand, so that the line sets the rate. */
 static void noise(struct wh_attacker *attacker)
 {
-	struct frame *frames = make_frames();
+	struct frame *frames = make_frames(NOISES);
 	struct frame honest;
 
 	make_open(attacker, &attacker->own, 1, &honest);
-	while (wh_attack_goes_on(attacker)) {
-		for (uint32_t i = 0; i < BURST; i++)
-			draw_noise(attacker, &honest, &frames[i]);
-		send_burst(attacker, frames);
+	for (uint32_t i = 0; i < NOISES; i++)
+		draw_noise(attacker, &honest, &frames[i]);
+	while (wh_attack_goes_on(attacker) &&
+		(attacker->count == 0 || attacker->sent_pkts < attacker->count)) {
+		send_burst(
+			attacker, frames + wh_prng_below(&attacker->prng, NOISES / BURST) * BURST);
 		keep_rate(attacker);
 	}
 	free(frames);
 }
 
-/* Datagrams to the server's port from all over the world, in which nothing makes sense. */
-static void make_garbage(struct wh_attacker *attacker, const struct wh_address *from, uint32_t lci,
-	struct frame *frame)
-{
-	make_open(attacker, from, lci, frame);
-	for (uint32_t i = PACKET_AT; i < frame->bytes; i++)
-		frame->data[i] = (uint8_t)(0x55 + 7 * i);
-}
-
-static void from_everywhere(struct wh_attacker *attacker,
-	void (*make)(struct wh_attacker *attacker, const struct wh_address *from, uint32_t lci,
-		struct frame *frame))
+/* A frame, each time from an address of its own, all over the world. */
+static void from_everywhere(struct wh_attacker *attacker, const struct frame *frame)
 {
 	uint64_t count = attacker->count > 0 ? attacker->count : OPENS;
-	struct frame *frames = make_frames();
+	struct frame *frames = make_frames(BURST);
 
+	for (uint32_t i = 0; i < BURST; i++)
+		frames[i] = *frame;
 	for (uint32_t number = 0; attacker->sent_pkts < count && wh_attack_goes_on(attacker);) {
 		for (uint32_t i = 0; i < BURST; i++, number++) {
-			struct wh_address from = attacker->server;
+			rte_be32_t from = rte_cpu_to_be_32(FIRST_OF_ALL + number);
 
-			from.ip[0] = 11;
-			from.ip[1] = (uint8_t)(number >> 16);
-			from.ip[2] = (uint8_t)(number >> 8);
-			from.ip[3] = (uint8_t)(1 + number % 254);
-			make(attacker, &from, 1 + number, &frames[i]);
+			memcpy(frames[i].data + IPV4_AT + 12, &from, sizeof(from));
+			sum_ipv4(&frames[i]);
 		}
 		send_burst(attacker, frames);
 		keep_rate(attacker);
@@ -270,12 +264,20 @@ static void from_everywhere(struct wh_attacker *attacker,
 
 static void million(struct wh_attacker *attacker)
 {
-	from_everywhere(attacker, make_open);
+	struct frame frame;
+
+	make_open(attacker, &attacker->own, 1, &frame);
+	from_everywhere(attacker, &frame);
 }
 
+/* Of the same length, and in it nothing makes sense. */
 static void garbage(struct wh_attacker *attacker)
 {
-	from_everywhere(attacker, make_garbage);
+	struct frame frame;
+
+	make_open(attacker, &attacker->own, 1, &frame);
+	memset(frame.data + PACKET_AT, 0x55, frame.bytes - PACKET_AT);
+	from_everywhere(attacker, &frame);
 }
 
 const struct wh_attack wh_attacks_taps[] = {

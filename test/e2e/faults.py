@@ -6,9 +6,11 @@
 
 Nothing wrong and nothing half is ever under a final name, and what a dead process has left goes
 with the next start. FAULTS_KILLS and FAULTS_SEED in the environment say how often an end is killed
-(5) and when. A line for each case, then 'N passed, N failed, N skipped'.
+(5) and when, FAULTS_STOP_S for how long one stands still (2.5). A line for each case, then
+'N passed, N failed, N skipped'.
 """
 
+import collections
 import contextlib
 import functools
 import os
@@ -18,26 +20,29 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 from harness import (Case, Skip, end_group, expect, expect_equal, expect_said, expect_status,
                      run_cases)
 from pair import Pair, remote, wait_until
 from transfer import BINARY, NETWORK, OK, PARTIAL
 
-KILLS = int(os.environ.get('FAULTS_KILLS', '5'))
+FEW = 5
+KILLS = int(os.environ.get('FAULTS_KILLS', FEW))
 SEED = int(os.environ.get('FAULTS_SEED', '1'))
 MIB = 1 << 20
 LEFT_BEHIND = '.wavehaul-'
+STOP_S = float(os.environ.get('FAULTS_STOP_S', '2.5'))
 IN_A_SECOND = ('--peer-timeout', '1s', '--stall-timeout', '1s')
 
 
-def plant(folder, files=60):
+def plant(folder, files=60, large=48 * MIB):
     """A tree of small files, and two large ones; what is in each, by its path."""
     chance = random.Random(SEED)
     contents = {f'tree/{i % 7}/{i}': chance.randbytes(chance.randrange(40000))
                 for i in range(files)}
-    contents['tree/large'] = chance.randbytes(48 * MIB)
-    contents['tree/0/larger'] = chance.randbytes(16 * MIB + 4711)
+    contents['tree/large'] = chance.randbytes(large)
+    contents['tree/0/larger'] = chance.randbytes(large // 3 + 4711)
     for path, content in contents.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(content)
@@ -72,52 +77,94 @@ def operands(folder, verb):
     return ('-r', remote('tree'), folder / 'back')
 
 
+# Both ends of a run that takes about a second, its start counted; and no more memory than it needs.
+SMALL = ('--peer-timeout', '2s', '--buffers', '64M', '--rate', '500M')
+
+
 def killed(program, folder, verb):
-    """kill -9 of either end, again and again; then a run that is left alone."""
+    """
+    kill -9 of either end, again and again, at any moment from its start to its end: what has a name
+    is whole, and who starts next clears away what was left. Then a run that is left alone.
+    """
     chance = random.Random(SEED)
     source, target = ((folder / 'here', folder / 'served') if verb == 'send' else
                       (folder / 'served', folder / 'back'))
     for path in (folder / 'here', folder / 'served', folder / 'back'):
         path.mkdir()
-    contents = plant(source)
-    with Pair(program, folder, both=('--peer-timeout', '2s')) as pair:
+    contents = plant(source, large=12 * MIB)
+    seen = collections.Counter()
+    with Pair(program, folder, huge=False, both=SMALL) as pair:
+        whole_s = pair.run(verb, *operands(folder, verb)).seconds
+        shutil.rmtree(target / 'tree')
         for _ in range(KILLS):
             client = pair.start(verb, *operands(folder, verb))
-            time.sleep(chance.uniform(0.15, 0.8))
+            time.sleep(chance.uniform(0, 1.1 * whole_s))
+            seen['after its end' if client.poll() is not None else 'before'] += 1
             if chance.random() < 0.5:
                 end_group(client)
             else:
                 pair.kill_server()
-                end_group(client)
+                seen['leftovers'] += bool(expect_whole(target, contents))
                 pair.start_server()
-            expect_whole(target, contents)
+                if verb == 'send':
+                    wait_until(lambda: not found_below(target)[1], 5, 'no leftovers')
+                end_group(client)
+            seen['leftovers'] += bool(expect_whole(target, contents))
             if chance.random() < 0.5:
                 shutil.rmtree(target / 'tree', ignore_errors=True)
         result = pair.run(verb, *operands(folder, verb))
         expect_status(result, OK)
         wait_until(lambda: not expect_whole(target, contents, True), 5, 'no leftovers')
         pair.stop_server()
+    if KILLS > FEW:
+        print(f'{KILLS} kills, {seen["before"]} before the end, {seen["leftovers"]} with leftovers')
 
 
 def stopped(program, folder, end):
     """An end that stands still for longer than the other's patience; then it wakes up."""
     (folder / 'here').mkdir()
     contents = plant(folder / 'here')
-    with Pair(program, folder, both=(*IN_A_SECOND, '--rate', '200M')) as pair:
+    patience = IN_A_SECOND if STOP_S < 30 else ()
+    with Pair(program, folder, both=(*patience, '--rate', '200M')) as pair:
         client = pair.start('send', *operands(folder, 'send'))
         wait_until(lambda: found_below(pair.served)[1], 5, 'a transfer under way')
         sleeper = client.pid if end == 'client' else pair.process.pid
         os.kill(sleeper, signal.SIGSTOP)
-        time.sleep(2.5)
+        time.sleep(STOP_S)
         expect_whole(pair.served, contents)
         os.kill(sleeper, signal.SIGCONT)
         said = client.communicate(timeout=30)[1].decode()
-        expect(client.returncode != OK, f'a client that heard nothing for 2.5 s ends well: {said}')
+        expect(client.returncode != OK,
+               f'a client that heard nothing for {STOP_S} s ends well: {said}')
         wait_until(lambda: not expect_whole(pair.served, contents), 10, 'nothing half stays')
         expect_status(pair.run('send', '-r', '--rate', 'max', folder / 'here' / 'tree', remote()),
                       OK)
         expect_equal('left', expect_whole(pair.served, contents, True), [])
         pair.stop_server()
+
+
+def clocks(program, folder):
+    """The time of day jumps by hours and years, ten times a second: nothing waits by it."""
+    preload = program_beside(program, 'step_clock.so')
+    (folder / 'here').mkdir()
+    contents = plant(folder / 'here', large=12 * MIB)
+    with Pair(program, folder, huge=False, under=('env', f'LD_PRELOAD={preload}'),
+              both=(*IN_A_SECOND, '--rate', '200M')) as pair:
+        result = pair.run('send', '-r', folder / 'here' / 'tree', remote())
+        expect_status(result, OK)
+        expect_equal('left', expect_whole(pair.served, contents, True), [])
+        for path in contents:
+            expect_equal(f'the time of {path}', (pair.served / path).stat().st_mtime_ns,
+                         (folder / 'here' / path).stat().st_mtime_ns)
+        pair.stop_server()
+
+
+def program_beside(program, name):
+    """What tests need beside a binary."""
+    path = Path(program.binary).parents[2] / 'test' / name
+    if not path.exists():
+        raise Skip(f'{path} is not built')
+    return path
 
 
 def run_quietly(*words):
@@ -173,25 +220,54 @@ def read_only(program, folder):
 
 def broken(program, folder):
     """A disk that loses what it took (a loop device whose file finds no room): no name is given."""
+    have_disks()
+    (folder / 'here').mkdir()
+    contents = plant(folder / 'here', 3)
+    with mounted(folder / 'below', '-t', 'tmpfs', '-o', 'size=16m', 'none'), \
+            disk_in_a_file(folder / 'below' / 'disk', folder / 'served', 256), \
+            Pair(program, folder, both=('--stall-timeout', '5s')) as pair:
+        result = pair.run('send', '-r', folder / 'here' / 'tree', remote())
+        expect(result.status not in (OK, NETWORK), f'{result.status}')
+        expect_said(result, 'Input/output error|No space left')
+        files = found_below(pair.served)[0]
+        expect('tree/large' not in files, 'a file that the disk has lost has its name')
+        expect(all(path in contents for path in files), f'{files}')
+        pair.stop_server()
+
+
+@contextlib.contextmanager
+def disk_in_a_file(file, target, mib):
+    """A new file system, its disk a file; gives the file."""
+    with open(file, 'wb') as disk:
+        disk.truncate(mib * MIB)
+    run_quietly('mkfs.ext4', '-q', '-O', '^has_journal', '-E', 'lazy_itable_init=1,nodiscard',
+                '-N', '128', file)
+    with mounted(target, '-o', 'loop', file):
+        yield file
+
+
+def unreadable(program, folder):
+    """A disk that does not give back what it holds: what cannot be read has no name there."""
+    have_disks()
+    with mounted(folder / 'below', '-t', 'tmpfs', '-o', 'size=64m', 'none'):
+        disk = folder / 'below' / 'disk'
+        with disk_in_a_file(disk, folder / 'here', 64):
+            contents = plant(folder / 'here', 3, large=24 * MIB)
+        with mounted(folder / 'here', '-o', 'loop,ro', disk):
+            os.truncate(disk, 16 * MIB)
+            with Pair(program, folder, both=('--stall-timeout', '5s')) as pair:
+                result = pair.run('send', '-r', folder / 'here' / 'tree', remote())
+                expect_status(result, PARTIAL)
+                expect_said(result, 'Input/output error')
+                expect_equal('left', expect_whole(pair.served, contents), [])
+                expect(len(found_below(pair.served)[0]) < len(contents), 'all was read')
+                pair.stop_server()
+
+
+def have_disks():
     for tool in ('mkfs.ext4', 'losetup'):
         if not shutil.which(tool):
             raise Skip(f'{tool} is not there')
-    (folder / 'here').mkdir()
-    contents = plant(folder / 'here', 3)
-    with mounted(folder / 'below', '-t', 'tmpfs', '-o', 'size=16m', 'none'):
-        with open(folder / 'below' / 'disk', 'wb') as disk:
-            disk.truncate(256 * MIB)
-        run_quietly('mkfs.ext4', '-q', '-O', '^has_journal', '-E', 'lazy_itable_init=1,nodiscard',
-                    '-N', '64', folder / 'below' / 'disk')
-        with mounted(folder / 'served', '-o', 'loop', folder / 'below' / 'disk'), \
-                Pair(program, folder, both=('--stall-timeout', '5s')) as pair:
-            result = pair.run('send', '-r', folder / 'here' / 'tree', remote())
-            expect(result.status not in (OK, NETWORK), f'{result.status}')
-            expect_said(result, 'Input/output error|No space left')
-            files = found_below(pair.served)[0]
-            expect('tree/large' not in files, 'a file that the disk has lost has its name')
-            expect(all(path in contents for path in files), f'{files}')
-            pair.stop_server()
 
 
 def cases():
@@ -203,6 +279,8 @@ def cases():
     yield Case('full disk', True, full)
     yield Case('read-only disk', True, read_only)
     yield Case('broken disk', False, broken)
+    yield Case('unreadable disk', False, unreadable)
+    yield Case('clocks that jump', False, clocks)
 
 
 if __name__ == '__main__':
