@@ -441,8 +441,8 @@ def cases():
     yield Case('what is known of the way', True, way)
     yield Case('what limits', True, what_limits)
     yield Case('found rates', True, found_rates)
-    yield Case('reverse rate lanes', False, partial(rate, args=('--reverse', '--parallel', '4')))
-    yield Case('rate mtu 9000', False, partial(rate, args=(), mtu=9000))
+    yield Case('reverse rate lanes', False,
+               partial(rate, args=('--reverse', '--parallel', '4'), mtu=9000))
     yield Case('time vhost', False, partial(by_time, args=(), link='vhost'))
     yield Case('time no hugepages', False, partial(by_time, args=(), huge=False))
     yield Case('idle sessions', False, idle_sessions)
@@ -461,9 +461,8 @@ def cases():
     yield Case('no server', False, no_server)
     yield Case('fails at once', True, fails_at_once)
     yield Case('host of no encoding', True, host_of_no_encoding)
-    for link in ('memif', 'vhost'):
-        yield Case(f'ipv6 {link}', False, partial(ipv6, link=link, args=()))
-        yield Case(f'ipv6 reverse {link}', False, partial(ipv6, link=link, args=('--reverse',)))
+    yield Case('ipv6 memif', False, partial(ipv6, link='memif', args=()))
+    yield Case('ipv6 reverse vhost', False, partial(ipv6, link='vhost', args=('--reverse',)))
     yield Case('two queues', True, two_queues)
     yield Case('two packet cores', False, two_packet_cores)
 

@@ -224,11 +224,6 @@ def killed_and_again(program, folder):
             exchange(program, client, folder, SERVER, port='af_xdp')
 
 
-def transfer_udt(program, folder):
-    with two_hosts() as (server, client), Server(program, server, folder):
-        exchange(program, client, folder, SERVER, '--profile', 'udt')
-
-
 def vlan(program, folder):
     """Whatever is ours on the line has the tag; questions without it are not heard."""
     with two_hosts() as (server, client), Tap(server, client) as tap, \
@@ -679,14 +674,12 @@ def cases():
     for port, mtu in (('af_packet', 1500), ('af_packet', 9000), ('af_xdp', 1500)):
         yield Case(f'{port} {mtu}', mtu == 1500, partial(transfer, port=port, mtu=mtu))
     yield Case('killed and again', False, killed_and_again)
-    yield Case('af_packet udt', False, transfer_udt)
     yield Case('vlan', True, vlan)
     yield Case('router', False, routed)
     yield Case('no gateway', True, no_gateway)
     for address in (SERVER, SERVER6):
         yield Case(f'narrow path {address}', False, partial(narrow, address=address))
     yield Case('ping af_packet 1500', True, partial(ping, port='af_packet', mtu=1500))
-    yield Case('ping af_packet 9000', False, partial(ping, port='af_packet', mtu=9000))
     yield Case('ping af_xdp 1500', False, partial(ping, port='af_xdp', mtu=1500))
     yield Case('conflict', True, conflict)
     yield Case('nobody there', False, nobody)

@@ -741,9 +741,9 @@ def cases():
     partial = functools.partial
     for verb in ('send', 'get'):
         yield Case(f'tree {verb}', True, partial(tree, verb=verb))
-        yield Case(f'tree {verb} no hugepages', False, partial(tree, verb=verb, huge=False))
         yield Case(f'tree {verb} lanes', verb == 'get',
                    partial(tree, verb=verb, args=('--parallel', '8')))
+    yield Case('tree send no hugepages', False, partial(tree, verb='send', huge=False))
     yield Case('tree send two queues', False,
                partial(tree, verb='send', args=('--parallel', '2'), both=('--queues', '2')))
     yield Case('tree get vhost', False, partial(tree, verb='get', link='vhost'))
@@ -756,13 +756,11 @@ def cases():
     yield Case('big file', True, partial(big_file, size=big))
     for verb in ('send', 'get'):
         yield Case(f'rate of all lanes, {verb}', False, partial(rate_of_all_lanes, verb=verb))
-    yield Case('big file no hugepages', False, partial(big_file, size=big, huge=False))
     yield Case('big file vhost', False, partial(big_file, size=big, link='vhost'))
     for by, n in (('udt', big), ('hstcp', 8 * MIB), ('sttp', MIB)):
         yield Case(f'big file {by}', n < big, partial(big_file, size=n, args=('--profile', by)))
     yield Case('big file mtu 9000', False, partial(big_file, size=big, both=('--mtu', '9000')))
     for args, overhead in ((('auto',), (0.005, 0.06)), (('128,4',), (0.015, 0.045)),
-                           (('16,4', '--code', 'tornado'), (0.02, 0.26)),
                            (('auto', '--parallel', '4'), (0.005, 0.06))):
         yield Case(f'repair {" ".join(args)}', args == ('128,4',),
                    partial(repaired, args=('--fec', *args), overhead=overhead))
