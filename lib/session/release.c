@@ -21,6 +21,13 @@
 #define REPLY_REPEAT_MIN_MS 1
 #define REPLY_REPEAT_MAX_MS 1000
 
+/*
+ * Who has said DONE stays at least as long as the other end's core may be without its CPU: once the
+ * process has ended nobody repeats the last word, and a port in shared memory takes along what was
+ * not read. The other end would be there for the whole peer timeout.
+ */
+#define LAST_WORD_STAY_MS 50
+
 static uint64_t request_repeat_tsc(const struct wh_session *s)
 {
 	return wh_max_u64(wh_rtt_get(&s->rtt), s->period_tsc);
@@ -152,7 +159,9 @@ static void take_reply(struct wh_session *s, uint64_t now_tsc, const struct wh_r
 	s->phase = WH_PHASE_RELEASING;
 	push_release(s, now_tsc, WH_RELEASE_DONE, s->outcome);
 	/* Should DONE be lost, the reply comes again within this. */
-	s->next_release_tsc = wh_min_u64(now_tsc + 4 * reply_repeat_tsc(s), give_up_tsc(s));
+	s->next_release_tsc = wh_min_u64(give_up_tsc(s),
+		now_tsc + wh_max_u64(4 * reply_repeat_tsc(s),
+				  wh_session_ms_tsc(s, LAST_WORD_STAY_MS)));
 }
 
 void wh_release_input(struct wh_session *s, uint64_t now_tsc, const struct wh_release *release)

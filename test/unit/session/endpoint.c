@@ -596,6 +596,11 @@ static void test_farewell_of_transmitter(void)
 	while (take(&house, &to).type != 0)
 		;
 	CU_ASSERT_EQUAL(house.endpoint.farewell[accept.lci % PLACES].lci, 0);
+	/* It stays 50 ms, for a core that sleeps. */
+	turn(&house, NOW + 49 * HZ / 1000);
+	CU_ASSERT_EQUAL(wh_session_news(transmitter).phase, WH_PHASE_RELEASING);
+	turn(&house, NOW + 51 * HZ / 1000);
+	CU_ASSERT_EQUAL(wh_session_news(transmitter).phase, WH_PHASE_CLOSED);
 	close_out(&house, transmitter);
 	expect_farewell(&house, &reply, &bob, 0x99, WH_RELEASE_DONE, WH_STATUS_NO_SPACE);
 	expect_silence(&house, &reply, &alice);
