@@ -8,16 +8,13 @@
  * and can end none. A failing seed prints the command that replays it.
  */
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "../rig/end.h"
+#include "../rig/seeds.h"
 #include "../rig/stream.h"
 #include "base/clock.h"
 #include "cipher.h"
@@ -28,7 +25,6 @@
 #define CHUNK_BYTES 16384
 #define CHUNKS      4
 #define BURST       32
-#define JOBS_MAX    64
 #define TALKS       4 /* by turns from either end */
 #define MOMENTS_MAX 2000000
 #define LIMIT_S     90
@@ -63,18 +59,8 @@ struct world {
 	const char *wrong; /* NULL: nothing so far */
 };
 
-struct options {
-	uint64_t first;
-	uint64_t seeds;
-	uint32_t jobs;
-	bool verbose;
-	const char *program;
-	volatile uint64_t *running; /* by job: the seed at work, where the parent can read it */
-};
-
 struct tally {
-	uint64_t passed;
-	uint64_t failed;
+	struct wh_rig_tally common;
 	uint64_t pkts;
 	uint64_t nonces;
 	uint64_t dropped;
@@ -403,9 +389,10 @@ static void describe(const struct world *w, uint64_t seed)
 		wh_nonces_count());
 }
 
-static bool run_seed(const struct options *options, uint64_t seed, struct tally *tally)
+static bool run_seed(const struct wh_rig_seeds *seeds, uint64_t seed, void *state)
 {
 	static struct world w;
+	struct tally *tally = state;
 
 	world_open(&w, seed);
 	run(&w);
@@ -421,113 +408,31 @@ static bool run_seed(const struct options *options, uint64_t seed, struct tally 
 	for (uint32_t i = 0; i < 2; i++)
 		tally->refused += wh_endpoint_bad_pkts(&w.end[i].endpoint) +
 				  w.end[i].endpoint.stats.no_session_pkts;
-	if (options->verbose || wrong != NULL)
+	if (seeds->verbose || wrong != NULL)
 		describe(&w, seed);
-	if (wrong != NULL)
-		printf("FAILED: %s\n  replay: %s --first %" PRIu64 " --seeds 1 --verbose\n", wrong,
-			options->program, seed);
+	if (wrong != NULL) {
+		printf("FAILED: %s\n", wrong);
+		wh_rig_seeds_tell(seeds, seed);
+	}
 	world_close(&w);
 	return wrong == NULL;
 }
 
-static void run_share(const struct options *options, uint32_t job, struct tally *tally)
-{
-	for (uint64_t i = job; i < options->seeds; i += options->jobs) {
-		options->running[job] = options->first + i;
-		if (run_seed(options, options->first + i, tally))
-			tally->passed++;
-		else
-			tally->failed++;
-	}
-}
-
-/* Each share is a process: an assertion that fails ends its own seeds and no others. */
-static int run_shares(struct options *options, struct tally *sum)
-{
-	struct tally *shares = mmap(NULL, JOBS_MAX * (sizeof(*shares) + sizeof(uint64_t)),
-		PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	pid_t children[JOBS_MAX];
-	int failures = 0;
-	int status;
-
-	if (shares == MAP_FAILED)
-		return 1;
-	options->running = (volatile uint64_t *)(shares + JOBS_MAX);
-	fflush(stdout);
-	for (uint32_t i = 0; i < options->jobs; i++) {
-		children[i] = fork();
-		WH_ASSERT(children[i] >= 0);
-		if (children[i] == 0) {
-			run_share(options, i, &shares[i]);
-			fflush(stdout);
-			_exit(0);
-		}
-	}
-	for (uint32_t i = 0; i < options->jobs; i++) {
-		if (waitpid(children[i], &status, 0) != children[i] || !WIFEXITED(status) ||
-			WEXITSTATUS(status) != 0) {
-			failures++;
-			printf("FAILED: crashed\n  replay: %s --first %" PRIu64
-			       " --seeds 1 --verbose\n",
-				options->program, options->running[i]);
-		}
-		for (size_t k = 0; k < sizeof(*sum) / sizeof(uint64_t); k++)
-			((uint64_t *)sum)[k] += ((const uint64_t *)&shares[i])[k];
-	}
-	return failures;
-}
-
-static bool read_options(int argc, char **argv, struct options *options)
-{
-	static const struct option flags[] = {
-		{"first", required_argument, NULL, 'f'},
-		{"seeds", required_argument, NULL, 's'},
-		{"jobs", required_argument, NULL, 'j'},
-		{"verbose", no_argument, NULL, 'v'},
-		{0},
-	};
-	int flag;
-
-	*options = (struct options){.first = 1, .seeds = 100, .jobs = 1, .program = argv[0]};
-	while ((flag = getopt_long(argc, argv, "", flags, NULL)) != -1) {
-		switch (flag) {
-		case 'f':
-			options->first = strtoull(optarg, NULL, 0);
-			break;
-		case 's':
-			options->seeds = strtoull(optarg, NULL, 0);
-			break;
-		case 'j':
-			options->jobs = (uint32_t)strtoul(optarg, NULL, 0);
-			break;
-		case 'v':
-			options->verbose = true;
-			break;
-		default:
-			return false;
-		}
-	}
-	return optind == argc && options->jobs >= 1 && options->jobs <= JOBS_MAX;
-}
-
 int main(int argc, char **argv)
 {
-	struct options options;
+	static const struct wh_rig_share share = {.run = run_seed};
+	struct wh_rig_seeds seeds;
 	struct tally sum = {0};
 
-	if (!read_options(argc, argv, &options)) {
-		fprintf(stderr,
-			"usage: %s [--first SEED] [--seeds COUNT] [--jobs PROCESSES] [--verbose]\n",
-			argv[0]);
+	if (!wh_rig_seeds_read(&seeds, 100, argc, argv))
 		return 2;
-	}
 
-	int failures = run_shares(&options, &sum);
+	int crashed = wh_rig_seeds_run(&seeds, &share, &sum.common, sizeof(sum));
 
 	printf("%" PRIu64 " seeds passed, %" PRIu64 " failed: %" PRIu64
 	       " packets, of which %" PRIu64 " dropped and %" PRIu64 " altered, %" PRIu64
 	       " added; %" PRIu64 " refused; %" PRIu64 " nonces\n",
-		sum.passed, sum.failed, sum.pkts, sum.dropped, sum.altered, sum.added, sum.refused,
-		sum.nonces);
-	return failures > 0 || sum.failed > 0;
+		sum.common.passed, sum.common.failed, sum.pkts, sum.dropped, sum.altered, sum.added,
+		sum.refused, sum.nonces);
+	return crashed > 0 || sum.common.failed > 0;
 }

@@ -6,20 +6,13 @@
  * ends within a bound. A failing seed prints the command that replays it.
  */
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "../rig/seeds.h"
 #include "base/clock.h"
 #include "draw.h"
 #include "wire/encap.h"
-
-#define JOBS_MAX 64
 
 /*
  * A receiver whose outcome is known stays until DONE comes, which it asks for every round trip or
@@ -28,19 +21,8 @@
  */
 #define LINGER_MAX_NS (10 * WH_NS_PER_S)
 
-struct options {
-	uint64_t first;
-	uint64_t seeds;
-	uint32_t jobs;
-	bool verbose;
-	const char *program;
-	volatile uint64_t *running; /* the seed at work, where the parent can read it */
-};
-
-/* Totals of one job, handed to the parent through a pipe. */
 struct tally {
-	uint64_t passed;
-	uint64_t failed;
+	struct wh_rig_tally common;
 	uint64_t events;
 	uint64_t packet_hops;
 	uint64_t retransmitted_pkts;
@@ -137,18 +119,18 @@ static const char *judge(const struct wh_world_config *config, const struct wh_w
 	return NULL;
 }
 
-static bool run_seed(const struct options *options, uint64_t seed, struct tally *tally)
+static bool run_seed(const struct wh_rig_seeds *seeds, uint64_t seed, void *state)
 {
+	struct tally *tally = state;
 	struct wh_world_config config;
 	struct wh_world_result result;
 	char description[512];
 
 	wh_draw_world(seed, &config);
 	wh_draw_describe(&config, description, sizeof(description));
-	if (options->verbose)
-		printf("seed %" PRIu64 ": %s\n", seed, description);
+	if (seeds->verbose)
+		printf("  %s\n", description);
 	fflush(stdout);
-	*options->running = seed;
 
 	struct wh_world *world = wh_world_create(&config);
 
@@ -164,7 +146,7 @@ static bool run_seed(const struct options *options, uint64_t seed, struct tally 
 	tally->repaired_pkts += result.receiver_stats.repaired_pkts;
 	tally->undecodable_blocks += result.receiver_stats.undecodable_blocks;
 	tally->outcomes[result.sender]++;
-	if (options->verbose || wrong != NULL)
+	if (seeds->verbose || wrong != NULL)
 		printf("seed %" PRIu64 ": %.3f s virtual, sender %s, receiver %s, %" PRIu64
 		       " events, %" PRIu64 " sent, %" PRIu64 " again\n",
 			seed, (double)result.end_ns / 1e9, wh_release_status_name(result.sender),
@@ -172,161 +154,32 @@ static bool run_seed(const struct options *options, uint64_t seed, struct tally 
 			result.sender_stats.sent_pkts, result.sender_stats.retransmitted_pkts);
 	if (wrong == NULL)
 		return true;
-	printf("FAILED: %s\n  world: %s\n  replay: %s --first %" PRIu64 " --seeds 1 --verbose\n",
-		wrong, description, options->program, seed);
-	fflush(stdout);
+	printf("FAILED: %s\n  world: %s\n", wrong, description);
+	wh_rig_seeds_tell(seeds, seed);
 	return false;
-}
-
-static void run_share(const struct options *all, uint32_t job, struct tally *tally)
-{
-	struct options own = *all;
-	const struct options *options = &own;
-
-	own.running = &all->running[job];
-	for (uint64_t i = job; i < options->seeds; i += options->jobs) {
-		if (run_seed(options, options->first + i, tally))
-			tally->passed++;
-		else
-			tally->failed++;
-	}
-}
-
-static void add(struct tally *sum, const struct tally *part)
-{
-	sum->passed += part->passed;
-	sum->failed += part->failed;
-	sum->events += part->events;
-	sum->packet_hops += part->packet_hops;
-	sum->retransmitted_pkts += part->retransmitted_pkts;
-	sum->repaired_pkts += part->repaired_pkts;
-	sum->undecodable_blocks += part->undecodable_blocks;
-	for (uint32_t i = 0; i < WH_STATUSES; i++)
-		sum->outcomes[i] += part->outcomes[i];
-}
-
-static void report_crash(const struct options *options, const pid_t *children, pid_t child)
-{
-	for (uint32_t job = 0; job < options->jobs; job++)
-		if (children[job] == child)
-			printf("FAILED: crashed\n  replay: %s --first %" PRIu64
-			       " --seeds 1 --verbose\n",
-				options->program, options->running[job]);
-}
-
-/*
- * Each job is a process: an assertion that fails ends its own share of the seeds and no others, and
- * the seed that it was at is left in shared memory.
- */
-static int run_jobs(struct options *options, struct tally *sum)
-{
-	pid_t children[JOBS_MAX];
-	int failures = 0;
-	int ends[2];
-
-	options->running = mmap(NULL, JOBS_MAX * sizeof(uint64_t), PROT_READ | PROT_WRITE,
-		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (options->running == MAP_FAILED || pipe(ends) != 0)
-		return 1;
-	fflush(stdout);
-	for (uint32_t job = 0; job < options->jobs; job++) {
-		pid_t child = fork();
-
-		if (child < 0)
-			return 1;
-		if (child == 0) {
-			struct tally tally = {0};
-
-			run_share(options, job, &tally);
-			bool told = write(ends[1], &tally, sizeof(tally)) == sizeof(tally);
-
-			_exit(told ? 0 : 1);
-		}
-		children[job] = child;
-	}
-	close(ends[1]);
-
-	struct tally part;
-	int status;
-
-	while (read(ends[0], &part, sizeof(part)) == sizeof(part))
-		add(sum, &part);
-	close(ends[0]);
-	pid_t child;
-
-	while ((child = wait(&status)) > 0) {
-		if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-			continue;
-		report_crash(options, children, child);
-		failures++;
-	}
-	return failures;
-}
-
-static void usage(const char *program)
-{
-	printf("usage: %s [--seeds N] [--first S] [--jobs N] [--verbose]\n"
-	       "\n"
-	       "Runs N random worlds (default 200) from seed S (default 1) on, N processes at a\n"
-	       "time (default 1). Exit status 0 when all are well.\n"
-	       "One seed again: %s --first S --seeds 1 --verbose\n",
-		program, program);
-}
-
-static bool parse_options(int argc, char **argv, struct options *options)
-{
-	static const struct option names[] = {
-		{"seeds", required_argument, NULL, 'n'},
-		{"first", required_argument, NULL, 'f'},
-		{"jobs", required_argument, NULL, 'j'},
-		{"verbose", no_argument, NULL, 'v'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	int option;
-
-	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
-		char *end = NULL;
-		uint64_t value = optarg == NULL ? 0 : strtoull(optarg, &end, 10);
-
-		if (end != NULL && (*end != '\0' || end == optarg))
-			return false;
-		if (option == 'n')
-			options->seeds = value;
-		else if (option == 'f')
-			options->first = value;
-		else if (option == 'j')
-			options->jobs = (uint32_t)value;
-		else if (option == 'v')
-			options->verbose = true;
-		else
-			return false;
-	}
-	return optind == argc && options->jobs > 0 && options->jobs <= JOBS_MAX;
 }
 
 int main(int argc, char **argv)
 {
-	struct options options = {.first = 1, .seeds = 200, .jobs = 1, .program = argv[0]};
+	static const struct wh_rig_share share = {.run = run_seed};
+	struct wh_rig_seeds seeds;
 	struct tally sum = {0};
 
-	if (!parse_options(argc, argv, &options)) {
-		usage(argv[0]);
+	if (!wh_rig_seeds_read(&seeds, 200, argc, argv))
 		return 2;
-	}
 
-	int failures = run_jobs(&options, &sum);
+	int failures = wh_rig_seeds_run(&seeds, &share, &sum.common, sizeof(sum));
 
 	printf("sim: seeds %" PRIu64 "..%" PRIu64 ": %" PRIu64 " passed, %" PRIu64
 	       " failed, %d crashed; %.1f M events, %.1f M packet-hops, %" PRIu64
 	       " retransmissions, %" PRIu64 " repaired (%" PRIu64 " blocks not); verified %" PRIu64
 	       ", interrupted %" PRIu64 ", full %" PRIu64 ", stalled %" PRIu64
 	       ", peer gone %" PRIu64 ", unrepaired %" PRIu64 "\n",
-		options.first, options.first + options.seeds - 1, sum.passed, sum.failed, failures,
-		(double)sum.events / 1e6, (double)sum.packet_hops / 1e6, sum.retransmitted_pkts,
-		sum.repaired_pkts, sum.undecodable_blocks, sum.outcomes[WH_STATUS_VERIFIED],
-		sum.outcomes[WH_STATUS_INTERRUPTED], sum.outcomes[WH_STATUS_NO_SPACE],
-		sum.outcomes[WH_STATUS_STALLED], sum.outcomes[WH_STATUS_PEER_GONE],
-		sum.outcomes[WH_STATUS_UNREPAIRED]);
-	return failures == 0 && sum.failed == 0 && sum.passed == options.seeds ? 0 : 1;
+		seeds.first, seeds.first + seeds.count - 1, sum.common.passed, sum.common.failed,
+		failures, (double)sum.events / 1e6, (double)sum.packet_hops / 1e6,
+		sum.retransmitted_pkts, sum.repaired_pkts, sum.undecodable_blocks,
+		sum.outcomes[WH_STATUS_VERIFIED], sum.outcomes[WH_STATUS_INTERRUPTED],
+		sum.outcomes[WH_STATUS_NO_SPACE], sum.outcomes[WH_STATUS_STALLED],
+		sum.outcomes[WH_STATUS_PEER_GONE], sum.outcomes[WH_STATUS_UNREPAIRED]);
+	return failures == 0 && sum.common.failed == 0 && sum.common.passed == seeds.count ? 0 : 1;
 }

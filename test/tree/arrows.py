@@ -80,7 +80,7 @@ ALLOWED = {
     'test/e2e': LIB | {'test/unit'},
     'test/attack': LIB | {'test/unit'},
     'test/app': LIB | APP | {'test/driver', 'test/rig', 'test/sim', 'test/unit'},
-    'test/jobs': LIB | APP | {'test/unit'},
+    'test/jobs': LIB | APP | {'test/rig', 'test/unit'},
     'test/perf': LIB | DRIVERS | {'test/rig'},
 }
 
