@@ -235,8 +235,9 @@ def first_use(program, folder):
         expect_status(here.user.run('trust', 'add', 'dtn2', f'address={SERVER}', '--as', 'dtn1',
                                     '--via', 'ssh', 'admin@dtn2'), 0)
         wait_for_look()
-        expect_status(here.run('send', path, 'dtn2:'), 0)
-        expect(filecmp.cmp(path, folder / 'served/file', shallow=False), 'another file')
+        # Into a folder that is not there yet, as the README has it.
+        expect_status(here.run('send', path, 'dtn2:runs/'), 0)
+        expect(filecmp.cmp(path, folder / 'served/runs/file', shallow=False), 'another file')
 
 
 def wait_for_look():
