@@ -156,6 +156,8 @@ static int enter_guard(struct serve *serve)
 
 	wh_guard_init(
 		&guard, serve->settings.no_guard, serve->settings.user, true, &serve->host.spec);
+	guard.owners = serve->settings.owners;
+	guard.set_ids = serve->settings.set_ids;
 	wh_guard_let(&guard, serve->service.own.here.root_fd, WH_LET_WRITE);
 	wh_sealed_guard(&serve->sealed, &guard);
 	wh_control_guard(&serve->control, &guard);

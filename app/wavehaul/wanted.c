@@ -38,6 +38,16 @@ static struct wh_peer_limits limits_of(const struct wh_settings *settings)
 	};
 }
 
+/* A client has what it wishes for; peers get what harms nobody, or was allowed. */
+static uint32_t keeps_of(const struct wh_settings *settings, enum wh_job_verb verb)
+{
+	if (verb != WH_JOB_IDLE)
+		return WH_CHOICE_KEEPS;
+	return WH_CHOICE_HARD_LINKS | WH_CHOICE_XATTRS | WH_CHOICE_ACLS |
+	       (settings->owners ? WH_CHOICE_OWNERS : 0U) |
+	       (settings->set_ids ? WH_CHOICE_SET_IDS : 0U);
+}
+
 struct wh_request wh_wanted_request(const struct wh_settings *settings, enum wh_job_verb verb)
 {
 	struct wh_request request = {
@@ -63,6 +73,7 @@ struct wh_request wh_wanted_request(const struct wh_settings *settings, enum wh_
 		.plain_names = settings->plain_names,
 		.links_inside = settings->links_inside,
 	};
+	request.rules.keeps = keeps_of(settings, verb);
 	if (settings->known.by == WH_KNOWN_TOLD)
 		request.known = settings->known.path;
 	if (verb == WH_JOB_SEND || verb == WH_JOB_GET)
@@ -80,7 +91,12 @@ bool wh_wanted_choice(
 {
 	uint32_t wishes = (settings->update ? WH_CHOICE_UPDATE : 0U) |
 			  (settings->ignore_existing ? WH_CHOICE_ABSENT : 0U) |
-			  (settings->quick_check ? WH_CHOICE_QUICK : 0U);
+			  (settings->quick_check ? WH_CHOICE_QUICK : 0U) |
+			  (settings->hard_links ? WH_CHOICE_HARD_LINKS : 0U) |
+			  (settings->owners ? WH_CHOICE_OWNERS : 0U) |
+			  (settings->set_ids ? WH_CHOICE_SET_IDS : 0U) |
+			  (settings->xattrs ? WH_CHOICE_XATTRS : 0U) |
+			  (settings->acls ? WH_CHOICE_ACLS : 0U);
 	bool fits = true;
 
 	*terms = (struct wh_terms){0};
@@ -123,6 +139,8 @@ struct wh_guard wh_wanted_guard(const struct wh_settings *settings, const struct
 	struct wh_guard guard;
 
 	wh_guard_init(&guard, settings->no_guard, settings->user, false, port);
+	guard.owners = settings->owners;
+	guard.set_ids = settings->set_ids;
 	if (settings->plot[0] != '\0')
 		wh_guard_let_file(&guard, settings->plot);
 

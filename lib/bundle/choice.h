@@ -36,8 +36,17 @@ enum wh_wish {
 	WH_CHOICE_UPDATE = 1 << 0, /* a file there that is newer stays */
 	WH_CHOICE_ABSENT = 1 << 1, /* whatever is there stays */
 	WH_CHOICE_QUICK = 1 << 2,  /* a file there of that size and time has the same bytes */
-	WH_CHOICES_ALL = (1 << 3) - 1,
+	/* What is kept beside bytes, mode and time, if the receiving end may: */
+	WH_CHOICE_HARD_LINKS = 1 << 8,
+	WH_CHOICE_OWNERS = 1 << 9,   /* by number */
+	WH_CHOICE_SET_IDS = 1 << 10, /* set-user-ID, set-group-ID */
+	WH_CHOICE_XATTRS = 1 << 11,  /* of the namespace user */
+	WH_CHOICE_ACLS = 1 << 12,
+	WH_CHOICES_ALL = (1 << 13) - 1,
 };
+
+#define WH_CHOICE_KEEPS_SHIFT 8
+#define WH_CHOICE_KEEPS       UINT32_C(0x1f00)
 
 /* Zeros take everything. */
 struct wh_choice {

@@ -36,7 +36,8 @@ static_assert(BODY >= WH_RECORD_HEAD_BYTES, "what is judged in memory is in the 
 static_assert(AT(hello.version) == 8 && AT(hello.reply) == 16, "fixed for ever");
 static_assert(WH_RECORD_HELLO == 32 && WH_RECORD_REFUSED == 33, "fixed for ever");
 static_assert(AT(refused.error) == 8 && AT(refused.text_bytes) == 12, "fixed for ever");
-static_assert(END(entry.split) + 2 * WH_PATH_BYTES_MAX + RECORD_ALIGN <= WH_BUNDLE_CHUNK_BYTES_MIN,
+static_assert(END(entry.xattr_bytes) + 2 * WH_PATH_BYTES_MAX + WH_XATTR_BYTES_MAX + RECORD_ALIGN <=
+		      WH_BUNDLE_CHUNK_BYTES_MIN,
 	"every ENTRY fits into a chunk, its content apart");
 
 #define FIELD(part, member, least, most)                                                           \
@@ -57,9 +58,12 @@ static const struct wh_record_field entry_fields[] = {
 	FIELD(entry, mode, 0, 07777),
 	FIELD(entry, path_bytes, 1, WH_PATH_BYTES_MAX),
 	FIELD(entry, link_bytes, 0, WH_PATH_BYTES_MAX),
-	FIELD(entry, kind, WH_ENTRY_FILE, WH_ENTRY_LINK),
+	FIELD(entry, kind, WH_ENTRY_FILE, WH_ENTRY_HARD),
 	FIELD(entry, content, WH_CONTENT_NONE, WH_CONTENT_PART),
 	ANY(entry, split),
+	ANY(entry, uid),
+	ANY(entry, gid),
+	FIELD(entry, xattr_bytes, 0, WH_XATTR_BYTES_MAX),
 };
 
 static const struct wh_record_field extent_fields[] = {
@@ -157,6 +161,7 @@ static const struct wh_record_field refused_fields[] = {
 static const struct wh_record_field ready_fields[] = {
 	FIELD(ready, queues, 1, UINT16_MAX),
 	FIELD(ready, as_name, 0, 1),
+	FIELD(ready, keeps, 0, WH_CHOICE_KEEPS >> WH_CHOICE_KEEPS_SHIFT),
 };
 
 static const struct wh_record_field report_fields[] = {
@@ -182,7 +187,7 @@ static const struct wh_record_field waits_fields[] = {
 
 /* By type; without fields: no such type. */
 static const struct wh_record_shape shapes[] = {
-	[WH_RECORD_ENTRY] = SHAPE(entry_fields, entry.split),
+	[WH_RECORD_ENTRY] = SHAPE(entry_fields, entry.xattr_bytes),
 	[WH_RECORD_EXTENT] = SHAPE(extent_fields, extent.bytes),
 	[WH_RECORD_FILE_END] = SHAPE(file_end_fields, file_end.doing),
 	[WH_RECORD_SAME] = SHAPE(id_fields, id.id),
@@ -195,7 +200,7 @@ static const struct wh_record_shape shapes[] = {
 	[WH_RECORD_TOTALS] = SHAPE(totals_fields, totals.bytes),
 	[WH_RECORD_HELLO] = SHAPE(hello_fields, hello.terms),
 	[WH_RECORD_REFUSED] = SHAPE(refused_fields, refused.text_bytes),
-	[WH_RECORD_READY] = SHAPE(ready_fields, ready.as_name),
+	[WH_RECORD_READY] = SHAPE(ready_fields, ready.keeps),
 	[WH_RECORD_REPORT] = SHAPE(report_fields, report.cycles),
 	[WH_RECORD_WAITS] = SHAPE(waits_fields, waits.waits),
 };
@@ -281,13 +286,15 @@ bool wh_fibre_is_safe(const char *path, size_t path_bytes)
 /* The tables limit each field; these, what one field means for another, and the texts. */
 static bool entry_holds(const struct wh_entry *entry)
 {
-	bool is_link = entry->kind == WH_ENTRY_LINK;
+	bool is_link = entry->kind == WH_ENTRY_LINK || entry->kind == WH_ENTRY_HARD;
 
 	if (!wh_fibre_is_safe(entry->path, entry->path_bytes))
 		return false;
 	if (is_link != (entry->link_bytes > 0))
 		return false;
 	if (is_link && has_nul(entry->link, entry->link_bytes))
+		return false;
+	if (entry->kind == WH_ENTRY_HARD && !wh_fibre_is_safe(entry->link, entry->link_bytes))
 		return false;
 	if ((entry->size_bytes > 0) != (entry->content != WH_CONTENT_NONE))
 		return false;
@@ -352,7 +359,8 @@ static size_t rest_bytes(const struct wh_record *record)
 
 	switch (record->type) {
 	case WH_RECORD_ENTRY:
-		bytes = (size_t)record->entry.path_bytes + record->entry.link_bytes;
+		bytes = (size_t)record->entry.path_bytes + record->entry.link_bytes +
+			record->entry.xattr_bytes;
 		if (record->entry.content == WH_CONTENT_INLINE)
 			bytes += record->entry.size_bytes;
 		return bytes;
@@ -383,7 +391,8 @@ uint32_t wh_record_bytes(const struct wh_record *record)
 
 uint32_t wh_entry_content_at(const struct wh_entry *entry)
 {
-	return (uint32_t)END(entry.split) + entry->path_bytes + entry->link_bytes;
+	return (uint32_t)END(entry.xattr_bytes) + entry->path_bytes + entry->link_bytes +
+	       entry->xattr_bytes;
 }
 
 static uint8_t *put(uint8_t *at, const void *bytes, size_t count)
@@ -401,6 +410,7 @@ static uint8_t *put_rest(const struct wh_record *record, uint8_t *at)
 	case WH_RECORD_ENTRY:
 		at = put(at, record->entry.path, record->entry.path_bytes);
 		at = put(at, record->entry.link, record->entry.link_bytes);
+		at = put(at, record->entry.xattrs, record->entry.xattr_bytes);
 		if (record->entry.content == WH_CONTENT_INLINE)
 			at = put(at, record->entry.inline_bytes, record->entry.size_bytes);
 		return at;
@@ -477,7 +487,8 @@ static const uint8_t *take_rest(const uint8_t *at, struct wh_record *record)
 	case WH_RECORD_ENTRY:
 		entry->path = (const char *)at;
 		entry->link = entry->path + entry->path_bytes;
-		at += (size_t)entry->path_bytes + entry->link_bytes;
+		entry->xattrs = (const uint8_t *)entry->link + entry->link_bytes;
+		at = entry->xattrs + entry->xattr_bytes;
 		entry->inline_bytes = at;
 		return entry->content == WH_CONTENT_INLINE ? at + entry->size_bytes : at;
 	case WH_RECORD_FAULT:

@@ -49,6 +49,11 @@
 
 #define WH_PATH_BYTES_MAX 4095
 
+/* Of a file's extended attributes, as they travel; a file with more loses them. */
+#define WH_XATTR_BYTES_MAX 7680
+
+#define WH_OWNER_UNTOLD UINT32_MAX
+
 /* Chunks of a bundle have room for this at least: an ENTRY with the longest texts. */
 #define WH_BUNDLE_CHUNK_BYTES_MIN 16384
 
@@ -84,6 +89,7 @@ enum wh_entry_kind {
 	WH_ENTRY_FILE = 1,
 	WH_ENTRY_FOLDER = 2,
 	WH_ENTRY_LINK = 3, /* symbolic */
+	WH_ENTRY_HARD = 4, /* another name of a file of the bundle, which is whole there */
 };
 
 /* How a file's bytes come. */
@@ -137,9 +143,13 @@ struct wh_entry {
 	uint8_t kind;
 	uint8_t content;
 	uint32_t split; /* HEAD and PART: the file's number in the transfer; else 0 */
+	uint32_t uid;   /* WH_OWNER_UNTOLD, as of gid: nobody asked */
+	uint32_t gid;
+	uint32_t xattr_bytes;
 	/* Relative, '/' between names, no empty name, no "." or "..", no NUL. */
 	const char *path;
-	const char *link;            /* the link's text */
+	const char *link;            /* the link's text; HARD: the path that it is a name of */
+	const uint8_t *xattrs;       /* bundle/xattrs.h */
 	const uint8_t *inline_bytes; /* size_bytes of them */
 };
 
@@ -270,6 +280,7 @@ struct wh_record {
 		struct {
 			uint16_t queues; /* that the server listens on */
 			bool as_name;    /* send: how the path was taken; for the other lanes */
+			uint8_t keeps;   /* send: of the wishes, those that hold there */
 		} ready;
 		struct wh_bench_report report;
 		struct wh_waits_told waits;

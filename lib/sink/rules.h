@@ -22,6 +22,7 @@ struct wh_rules {
 	uint64_t bytes_max;   /* of its files, as announced */
 	uint32_t depth_max;   /* folders below the target on the way to a name */
 	bool plain_names;     /* names and links' texts without control characters */
+	uint32_t keeps;       /* enum wh_wish: what of files' other attributes is */
 	bool links_inside;    /* links lead to what is below the target, or fail */
 };
 

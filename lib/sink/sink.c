@@ -159,6 +159,7 @@ static void set_up(struct wh_sink *sink)
 	wh_beneath_init(&sink->beneath, sink->anchor_fd);
 	set_up_room(sink);
 	sink->intake.number = config->first_chunk;
+	sink->keeps = config->choice.wishes & config->rules.keeps & WH_CHOICE_KEEPS;
 	sink->progress.as_name = sink->as_bytes > 0;
 	sink->existing_fd = -1;
 	for (uint32_t i = 0; i < WH_SINK_LARGE_MAX; i++)
@@ -220,6 +221,7 @@ void wh_sink_close(struct wh_sink *sink)
 		wh_large_give_up_room(sink, &sink->large[i]);
 		if (sink->large[i].fd >= 0)
 			close(sink->large[i].fd);
+		free((void *)sink->large[i].more.xattrs);
 		wh_large_leave(sink, &sink->large[i]);
 	}
 	if (sink->existing_fd >= 0)

@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "bundle/staging_name.h"
+#include "bundle/xattrs.h"
 #include "sink/sink_internal.h"
 
 /* Set-user-ID and set-group-ID are dropped: on this side they would mean somebody else. */
@@ -74,6 +75,22 @@ int wh_set_attributes(int fd, uint16_t mode, int64_t mtime_s, uint32_t mtime_ns)
 	if (fchmod(fd, mode & MODE_MASK) != 0)
 		return -errno;
 	return set_mtime(fd, mtime_s, mtime_ns);
+}
+
+int wh_sink_set_more(const struct wh_sink *sink, int fd, uint16_t mode, const struct wh_more *more)
+{
+	bool owners = (sink->keeps & WH_CHOICE_OWNERS) != 0 && more->uid != WH_OWNER_UNTOLD &&
+		      more->gid != WH_OWNER_UNTOLD;
+	bool set_ids = (sink->keeps & WH_CHOICE_SET_IDS) != 0;
+
+	if (sink->keeps == 0)
+		return 0;
+	if (owners && fchown(fd, more->uid, more->gid) != 0)
+		return -errno;
+	/* A new owner takes these bits away. */
+	if (set_ids && (mode & ~MODE_MASK) != 0 && fchmod(fd, mode) != 0)
+		return -errno;
+	return wh_xattrs_apply(fd, sink->keeps, more->xattrs, more->xattr_bytes);
 }
 
 int wh_settle_attributes(
@@ -144,6 +161,7 @@ int wh_sink_open_existing(const struct wh_sink *sink, int folder_fd, struct stat
  */
 static bool keeps(struct wh_sink *sink, const struct wh_entry *entry, int folder_fd, int *error)
 {
+	const struct wh_more more = wh_more_of(entry);
 	struct stat status;
 	int fd = wh_sink_open_existing(sink, folder_fd, &status);
 
@@ -157,6 +175,8 @@ static bool keeps(struct wh_sink *sink, const struct wh_entry *entry, int folder
 	if (same)
 		*error = wh_settle_attributes(
 			fd, &status, entry->mode, entry->mtime_s, entry->mtime_ns);
+	if (same && *error == 0)
+		*error = wh_sink_set_more(sink, fd, entry->mode, &more);
 	close(fd);
 	return same;
 }
@@ -180,6 +200,7 @@ static int write_whole(int fd, const uint8_t *bytes, size_t count)
 static int fill_file(
 	struct wh_sink *sink, const struct wh_entry *entry, int fd, enum wh_doing *doing)
 {
+	const struct wh_more more = wh_more_of(entry);
 	uint16_t mode = entry->mode & MODE_MASK;
 
 	*doing = WH_DOING_WRITING;
@@ -189,9 +210,10 @@ static int fill_file(
 	if (rc < 0)
 		return rc;
 	*doing = WH_DOING_ATTRIBUTES;
-	return wh_stage_keeps_mode(sink->stage, fd, mode)
-		       ? set_mtime(fd, entry->mtime_s, entry->mtime_ns)
-		       : wh_set_attributes(fd, mode, entry->mtime_s, entry->mtime_ns);
+	rc = wh_stage_keeps_mode(sink->stage, fd, mode)
+		     ? set_mtime(fd, entry->mtime_s, entry->mtime_ns)
+		     : wh_set_attributes(fd, mode, entry->mtime_s, entry->mtime_ns);
+	return rc == 0 ? wh_sink_set_more(sink, fd, entry->mode, &more) : rc;
 }
 
 /* Writes a small file into the stage. 0 or a negative errno, and nothing stays. */
@@ -321,6 +343,43 @@ static void take_link(struct wh_sink *sink, const struct wh_entry *entry, int fo
 	settle(sink, &file, rc, WH_DOING_CREATING, now_tsc);
 }
 
+/* Another name of a file that the bundle has brought, which is whole. */
+static void take_hard(struct wh_sink *sink, const struct wh_entry *entry, const struct stat *status,
+	uint64_t now_tsc)
+{
+	struct wh_staged file = identity(entry);
+	enum wh_doing doing = WH_DOING_CREATING;
+	struct stat first = {0};
+	int folder_fd = wh_sink_place(sink, entry->link, entry->link_bytes, &doing);
+	int rc = (sink->keeps & WH_CHOICE_HARD_LINKS) == 0 ? -EPERM : 0;
+
+	if (rc == 0 && folder_fd < 0)
+		rc = folder_fd;
+	if (rc == 0)
+		rc = wh_sink_look_again(sink, folder_fd, &first);
+	if (rc == 0 && !S_ISREG(first.st_mode))
+		rc = -ENOENT;
+	if (rc == 0 && status->st_dev == first.st_dev && status->st_ino == first.st_ino) {
+		wh_sink_tell_skipped(sink, &file);
+		return;
+	}
+	if (rc < 0) {
+		wh_sink_tell_failed(sink, &file, rc, WH_DOING_CREATING);
+		return;
+	}
+	if (!wh_sink_prepare(sink))
+		return;
+	rc = wh_stage_create_hard(sink->stage, folder_fd, sink->place.name, &first, &file);
+	settle(sink, &file, rc, WH_DOING_CREATING, now_tsc);
+}
+
+bool wh_sink_awaits_files(const struct wh_sink *sink)
+{
+	uint64_t below = sink->intake.files_below;
+
+	return wh_sink_least_large_id(sink) < below || wh_stage_least_id(sink->stage) < below;
+}
+
 /* A head that failed is its other lanes' affair, too. False: they do not agree. */
 static bool fail_entry(
 	struct wh_sink *sink, const struct wh_entry *entry, int rc, enum wh_doing doing)
@@ -410,6 +469,8 @@ static void take_placed(struct wh_sink *sink, const struct wh_entry *entry, uint
 	} else if (stays(sink, entry, &status)) {
 		if (!skip_entry(sink, entry))
 			refuse(sink);
+	} else if (entry->kind == WH_ENTRY_HARD) {
+		take_hard(sink, entry, &status, now_tsc);
 	} else if (entry->kind == WH_ENTRY_LINK) {
 		take_link(sink, entry, folder_fd, &status, now_tsc);
 	} else if (entry->content < WH_CONTENT_ASK) {

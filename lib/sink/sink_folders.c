@@ -23,6 +23,7 @@ struct logged {
 	uint32_t mtime_ns;
 	uint16_t mode;
 	uint16_t path_bytes;
+	struct wh_more more; /* its bytes are between path and this */
 };
 
 int wh_folder_log_init(struct wh_folder_log *log, uint32_t max_bytes)
@@ -44,6 +45,13 @@ void wh_folder_log_free(struct wh_folder_log *log)
 	munmap(log->bytes, log->room);
 }
 
+static void put(struct wh_folder_log *log, const void *bytes, size_t count)
+{
+	if (count > 0)
+		memcpy(log->bytes + log->used, bytes, count);
+	log->used += count;
+}
+
 static int append(struct wh_folder_log *log, const struct wh_entry *entry)
 {
 	struct logged logged = {
@@ -52,14 +60,14 @@ static int append(struct wh_folder_log *log, const struct wh_entry *entry)
 		.mtime_ns = entry->mtime_ns,
 		.mode = entry->mode,
 		.path_bytes = entry->path_bytes,
+		.more = wh_more_of(entry),
 	};
 
-	if (log->used + entry->path_bytes + sizeof(logged) > log->room)
+	if (log->used + entry->path_bytes + entry->xattr_bytes + sizeof(logged) > log->room)
 		return -ENOMEM;
-	memcpy(log->bytes + log->used, entry->path, entry->path_bytes);
-	log->used += entry->path_bytes;
-	memcpy(log->bytes + log->used, &logged, sizeof(logged));
-	log->used += sizeof(logged);
+	put(log, entry->path, entry->path_bytes);
+	put(log, entry->xattrs, entry->xattr_bytes);
+	put(log, &logged, sizeof(logged));
 	WH_ASSERT(log->used <= log->room);
 	return 0;
 }
@@ -105,7 +113,7 @@ void wh_sink_take_folder(struct wh_sink *sink, const struct wh_entry *entry, int
 }
 
 /* What others own keeps its mode and times; the group that a folder hands down stays, too. */
-static int set_attributes(int fd, const struct logged *logged)
+static int set_attributes(const struct wh_sink *sink, int fd, const struct logged *logged)
 {
 	struct stat status;
 
@@ -119,7 +127,7 @@ static int set_attributes(int fd, const struct logged *logged)
 		return 0;
 	if (rc == 0 && (status.st_mode & S_ISGID) != 0 && fchmod(fd, mode | S_ISGID) != 0)
 		return -errno;
-	return rc;
+	return rc == 0 ? wh_sink_set_more(sink, fd, logged->mode, &logged->more) : rc;
 }
 
 bool wh_sink_finish_folder(struct wh_sink *sink)
@@ -133,7 +141,9 @@ bool wh_sink_finish_folder(struct wh_sink *sink)
 	WH_ASSERT(log->used >= sizeof(logged));
 	log->used -= sizeof(logged);
 	memcpy(&logged, log->bytes + log->used, sizeof(logged));
-	WH_ASSERT(log->used >= logged.path_bytes);
+	WH_ASSERT(log->used >= logged.path_bytes + logged.more.xattr_bytes);
+	log->used -= logged.more.xattr_bytes;
+	logged.more.xattrs = log->bytes + log->used;
 	log->used -= logged.path_bytes;
 
 	struct wh_staged folder = {
@@ -147,7 +157,7 @@ bool wh_sink_finish_folder(struct wh_sink *sink)
 			: wh_beneath_open(&sink->beneath, sink->place.path,
 				  O_RDONLY | O_DIRECTORY | O_NONBLOCK);
 
-	rc = fd < 0 ? fd : set_attributes(fd, &logged);
+	rc = fd < 0 ? fd : set_attributes(sink, fd, &logged);
 	if (fd >= 0)
 		close(fd);
 	if (rc < 0)

@@ -172,6 +172,8 @@ static void take_entry(struct wh_sink *sink, const struct wh_entry *entry, uint6
 	}
 	intake->next_id = entry->id + 1;
 	intake->entries++;
+	if (entry->kind != WH_ENTRY_HARD)
+		intake->files_below = intake->next_id;
 	wh_sink_take_entry(sink, entry, now_tsc);
 }
 
@@ -207,6 +209,9 @@ static int32_t take_record(struct wh_sink *sink, uint64_t now_tsc)
 	uint32_t bytes = wh_record_decode(
 		intake->chunk->data + intake->at, intake->chunk->bytes - intake->at, record);
 
+	if (bytes > 0 && record->type == WH_RECORD_ENTRY && record->entry.kind == WH_ENTRY_HARD &&
+		wh_sink_awaits_files(sink))
+		return 0;
 	intake->at += bytes;
 	WH_ASSERT(intake->at <= intake->chunk->bytes);
 	if (bytes == 0 || !is_in_order(sink, record)) {

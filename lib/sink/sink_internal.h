@@ -46,6 +46,14 @@ enum wh_large_state {
 	WH_LARGE_GATHERS,  /* a head: its own part is down, others' may not be */
 };
 
+/* What an entry has beside mode and time. */
+struct wh_more {
+	uint32_t uid;
+	uint32_t gid;
+	uint32_t xattr_bytes;
+	const uint8_t *xattrs;
+};
+
 /* A file with content ASK, HEAD or PART. */
 struct wh_large {
 	uint64_t id;
@@ -63,15 +71,16 @@ struct wh_large {
 	uint32_t mtime_ns;
 	uint16_t mode;
 	uint16_t path_bytes;
-	uint8_t state; /* enum wh_large_state */
-	bool had;      /* the answer was HAVE */
-	bool staged;   /* as `number` */
-	bool direct;   /* its descriptor is O_DIRECT */
-	bool padded;   /* may be longer than it has to be, or shorter by a hole at its end */
-	bool dense;    /* holes cannot be made in it */
-	bool failed;   /* what still comes is dropped */
-	bool told;     /* that it failed */
-	uint8_t doing; /* enum wh_doing, with error */
+	struct wh_more more; /* its attributes are ours */
+	uint8_t state;       /* enum wh_large_state */
+	bool had;            /* the answer was HAVE */
+	bool staged;         /* as `number` */
+	bool direct;         /* its descriptor is O_DIRECT */
+	bool padded;         /* may be longer than it has to be, or shorter by a hole at its end */
+	bool dense;          /* holes cannot be made in it */
+	bool failed;         /* what still comes is dropped */
+	bool told;           /* that it failed */
+	uint8_t doing;       /* enum wh_doing, with error */
 	int error;
 	int fd;                      /* -1: not open */
 	struct wh_identity identity; /* its inode once it is staged, the rest when it is whole */
@@ -94,10 +103,11 @@ struct wh_intake {
 	struct wh_chunk *chunk;
 	uint32_t at; /* bytes of it done */
 	bool raw;
-	bool finished;    /* FINISH came */
-	bool ended;       /* the end marker came */
-	uint64_t number;  /* of the next chunk */
-	uint64_t next_id; /* no entry has a lower one from here on */
+	bool finished;        /* FINISH came */
+	bool ended;           /* the end marker came */
+	uint64_t number;      /* of the next chunk */
+	uint64_t next_id;     /* no entry has a lower one from here on */
+	uint64_t files_below; /* the last that brought something has a lower one */
 	uint64_t entries;
 	uint64_t extent_bytes; /* left of the extent */
 	struct wh_large *file; /* between its first EXTENT and its FILE_END */
@@ -142,6 +152,7 @@ struct wh_sink {
 	size_t as_bytes; /* the entries' first name becomes `as`; 0: stays */
 	char as[NAME_MAX + 1];
 	bool in_memory;
+	uint32_t keeps; /* enum wh_wish: wished for, and allowed */
 	dev_t device;
 	struct wh_room_device *room; /* of the file system */
 	struct wh_room_device own_room;
@@ -212,6 +223,8 @@ int32_t wh_sink_give_back_all(struct wh_sink *sink); /* broken: what comes is of
 
 /* sink_entry.c */
 void wh_sink_take_entry(struct wh_sink *sink, const struct wh_entry *entry, uint64_t now_tsc);
+/* Whether a file that came is not whole yet under its name. */
+bool wh_sink_awaits_files(const struct wh_sink *sink);
 /*
  * Where a path of the bundle goes: into sink->place. The descriptor of its folder (borrowed), or a
  * negative errno and what failed.
@@ -226,6 +239,12 @@ int wh_sink_look_again(const struct wh_sink *sink, int folder_fd, struct stat *s
 /* It, when it is a regular file, for reading. */
 int wh_sink_open_existing(const struct wh_sink *sink, int folder_fd, struct stat *status);
 int wh_set_attributes(int fd, uint16_t mode, int64_t mtime_s, uint32_t mtime_ns);
+/* Owner, set-user-ID and attributes, as far as they are kept; after mode and time. */
+int wh_sink_set_more(const struct wh_sink *sink, int fd, uint16_t mode, const struct wh_more *more);
+static inline struct wh_more wh_more_of(const struct wh_entry *entry)
+{
+	return (struct wh_more){entry->uid, entry->gid, entry->xattr_bytes, entry->xattrs};
+}
 /* Brings a file that is there to what is wanted of it; *status is how it is. */
 int wh_settle_attributes(
 	int fd, const struct stat *status, uint16_t mode, int64_t mtime_s, uint32_t mtime_ns);

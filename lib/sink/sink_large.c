@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -64,6 +65,8 @@ void wh_large_forget(struct wh_sink *sink, struct wh_large *file)
 	if (file->fd >= 0)
 		close(file->fd);
 	file->fd = -1;
+	free((void *)file->more.xattrs);
+	file->more.xattrs = NULL;
 	wh_large_leave(sink, file);
 	file->state = WH_LARGE_NONE;
 	sink->large_count--;
@@ -104,6 +107,24 @@ static enum wh_large_state first_state(
 		       : WH_LARGE_RESERVE;
 }
 
+/* The record that brings them goes before the file is whole. */
+static void keep_more(struct wh_sink *sink, struct wh_large *file, const struct wh_entry *entry)
+{
+	uint8_t *xattrs = NULL;
+
+	if (sink->keeps == 0 || entry->content == WH_CONTENT_PART)
+		return;
+	file->more = wh_more_of(entry);
+	if (entry->xattr_bytes > 0) {
+		xattrs = malloc(entry->xattr_bytes);
+		if (xattrs == NULL)
+			wh_large_fail(sink, file, -ENOMEM, WH_DOING_ATTRIBUTES);
+		else
+			memcpy(xattrs, entry->xattrs, entry->xattr_bytes);
+	}
+	file->more.xattrs = xattrs;
+}
+
 bool wh_sink_ask(struct wh_sink *sink, const struct wh_entry *entry, const struct stat *status)
 {
 	struct wh_large *file = sink->large;
@@ -129,6 +150,7 @@ bool wh_sink_ask(struct wh_sink *sink, const struct wh_entry *entry, const struc
 	file->state = (uint8_t)first_state(sink, entry, status);
 	memcpy(sink->large_paths[file - sink->large], entry->path, entry->path_bytes);
 	sink->large_count++;
+	keep_more(sink, file, entry);
 	return true;
 }
 
@@ -405,6 +427,8 @@ void wh_large_same(struct wh_sink *sink, struct wh_large *file)
 	if (rc == 0) {
 		doing = WH_DOING_ATTRIBUTES;
 		rc = wh_settle_attributes(fd, &status, file->mode, file->mtime_s, file->mtime_ns);
+		if (rc == 0)
+			rc = wh_sink_set_more(sink, fd, file->mode, &file->more);
 	}
 	if (fd >= 0)
 		close(fd);
@@ -426,7 +450,7 @@ void wh_large_close(struct wh_sink *sink, struct wh_large *file)
 }
 
 /* All bytes are down. 0, or a negative errno and what failed. */
-static int complete(struct wh_large *file, enum wh_doing *doing)
+static int complete(const struct wh_sink *sink, struct wh_large *file, enum wh_doing *doing)
 {
 	int rc = 0;
 
@@ -435,6 +459,8 @@ static int complete(struct wh_large *file, enum wh_doing *doing)
 		return -errno;
 	*doing = WH_DOING_ATTRIBUTES;
 	rc = wh_set_attributes(file->fd, file->mode, file->mtime_s, file->mtime_ns);
+	if (rc == 0)
+		rc = wh_sink_set_more(sink, file->fd, file->mode, &file->more);
 	if (rc < 0)
 		return rc;
 	*doing = WH_DOING_WRITING;
@@ -451,7 +477,7 @@ void wh_large_add(struct wh_sink *sink, struct wh_large *file, uint64_t now_tsc)
 
 	WH_ASSERT(!file->failed && file->in_air == 0 && !wh_large_is_part(file));
 
-	int rc = complete(file, &doing);
+	int rc = complete(sink, file, &doing);
 	struct wh_staged entry = wh_large_entry(sink, file);
 
 	if (rc < 0) {

@@ -352,6 +352,19 @@ int wh_stage_create_link(struct wh_stage *stage, const char *text, struct wh_sta
 	return 0;
 }
 
+int wh_stage_create_hard(struct wh_stage *stage, int folder_fd, const char *name,
+	const struct stat *status, struct wh_staged *link)
+{
+	char number[NUMBER_TEXT_MAX];
+
+	WH_ASSERT(stage->exists);
+	link->number = stage->next_number++;
+	link->identity = identity_of(status);
+	return linkat(folder_fd, name, stage->fd, number_text(number, link->number), 0) != 0
+		       ? -errno
+		       : 0;
+}
+
 int wh_stage_folder(const struct wh_stage *stage)
 {
 	WH_ASSERT(stage->exists);

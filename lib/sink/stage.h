@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "bundle/record.h"
 
@@ -89,6 +90,10 @@ int wh_stage_number(struct wh_stage *stage, int fd, uint32_t *number);
 
 /* With the identity of the link. */
 int wh_stage_create_link(struct wh_stage *stage, const char *text, struct wh_staged *link);
+
+/* Another name of a file that is there, of that many bytes; link->number and identity are set. */
+int wh_stage_create_hard(struct wh_stage *stage, int folder_fd, const char *name,
+	const struct stat *status, struct wh_staged *link);
 
 /* -ESTALE: it is not the file of that inode any more. */
 int wh_stage_reopen(const struct wh_stage *stage, uint32_t number, uint64_t inode);

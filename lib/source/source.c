@@ -93,6 +93,8 @@ static int32_t finish(struct wh_source *source)
 
 	if (!wh_source_is_walked(source) || source->asked_count > 0)
 		return 0;
+	if (wh_source_has_links(source))
+		return wh_source_send_links(source);
 	if (!source->finish_is_put) {
 		if (gate != NULL && !atomic_load_explicit(gate, memory_order_acquire))
 			return 0;
@@ -235,6 +237,7 @@ void wh_source_close(struct wh_source *source)
 	if (source->item_fd >= 0)
 		close(source->item_fd);
 	wh_walk_close(source->walk);
+	wh_source_free_links(source);
 	wh_ledger_free(&source->ledger);
 	free(source);
 }

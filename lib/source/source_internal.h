@@ -10,7 +10,8 @@
  *   source_read.c    large files that the sink has answered: compared, sent in extents
  *   source_answer.c  what the sink says
  *   source_left_out.c
- *                    counts what no bundle carries
+ *                    what else entries carry, and what they do not
+ *   source_links.c   files that have several names
  *
  * One chunk is enough, though slow: nothing is read ahead of a record that needs it, since the
  * chunk sent last before a record is put comes back for it.
@@ -108,6 +109,8 @@ struct wh_source {
 	uint64_t entries;
 	uid_t own_uid;
 	struct wh_left_out leaves_out; /* of the ENTRY at hand */
+	uint8_t xattrs[WH_XATTR_BYTES_MAX];
+	struct wh_source_links *links; /* NULL: none were seen */
 	uint64_t inline_bytes_max;
 	uint32_t packed_bytes; /* since a large file was read last */
 
@@ -146,9 +149,22 @@ void wh_source_tell(struct wh_source *source, const struct wh_file_result *resul
 /* source_send.c: walks and sends, as long as records may be put; how much was done */
 int32_t wh_source_send(struct wh_source *source);
 
-/* source_left_out.c: what the bundle cannot say of an entry; fd: a file's, else -1 */
-void wh_source_see_left_out(struct wh_source *source, const struct stat *status, int fd);
+bool wh_source_entry_has_room(struct wh_source *source);
+struct wh_ledger_entry *wh_source_put_entry(struct wh_source *source);
+
+/* source_left_out.c: what else of an entry goes, and what does not; fd: a link's is -1 */
+void wh_source_see_more(
+	struct wh_source *source, const struct stat *status, int fd, struct wh_entry *entry);
 void wh_source_add_left_out(struct wh_source *source); /* its ENTRY is put */
+
+/* source_links.c: other names of files that have gone, for the end */
+bool wh_source_knows_link(const struct wh_source *source, const struct stat *status);
+/* Whether the file at hand is a name of one that has gone; else it is remembered as the first. */
+bool wh_source_defer_link(struct wh_source *source, const struct stat *status);
+/* Sends them once all files are whole there. False: there are others, or it waits. */
+int32_t wh_source_send_links(struct wh_source *source);
+bool wh_source_has_links(const struct wh_source *source);
+void wh_source_free_links(struct wh_source *source);
 
 /* source_read.c */
 int32_t wh_source_read(struct wh_source *source);

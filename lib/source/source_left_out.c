@@ -1,38 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
 #include <string.h>
-#include <sys/xattr.h>
 
+#include "bundle/xattrs.h"
 #include "source/source_internal.h"
 
-/* What somebody has set, and a copy lacks. Labels that a system gives to all files are none. */
-static bool is_of_note(const char *name)
+void wh_source_see_more(
+	struct wh_source *source, const struct stat *status, int fd, struct wh_entry *entry)
 {
-	return strncmp(name, "user.", 5) == 0 || strcmp(name, "system.posix_acl_access") == 0 ||
-	       strcmp(name, "security.capability") == 0;
-}
+	uint32_t wishes = source->config.choice.wishes;
+	bool left_out = false;
 
-/* Names that do not fit are many. */
-static bool has_xattrs(int fd)
-{
-	char names[1024];
-	ssize_t bytes = flistxattr(fd, names, sizeof(names));
-
-	if (bytes < 0)
-		return errno == ERANGE;
-	for (const char *name = names; name < names + bytes; name += strlen(name) + 1)
-		if (is_of_note(name))
-			return true;
-	return false;
-}
-
-void wh_source_see_left_out(struct wh_source *source, const struct stat *status, int fd)
-{
+	entry->uid = (wishes & WH_CHOICE_OWNERS) != 0 ? status->st_uid : WH_OWNER_UNTOLD;
+	entry->gid = (wishes & WH_CHOICE_OWNERS) != 0 ? status->st_gid : WH_OWNER_UNTOLD;
+	if (fd >= 0) {
+		entry->xattrs = source->xattrs;
+		entry->xattr_bytes = (uint32_t)wh_xattrs_read(
+			fd, wishes, source->xattrs, sizeof(source->xattrs), &left_out);
+	}
 	source->leaves_out = (struct wh_left_out){
-		.owners = status->st_uid != source->own_uid,
-		.set_ids = (status->st_mode & (S_ISUID | S_ISGID)) != 0,
-		.xattrs = fd >= 0 && has_xattrs(fd),
-		.hard_links = S_ISREG(status->st_mode) && status->st_nlink > 1,
+		.owners = status->st_uid != source->own_uid && (wishes & WH_CHOICE_OWNERS) == 0,
+		.set_ids = (status->st_mode & (S_ISUID | S_ISGID)) != 0 &&
+			   (wishes & WH_CHOICE_SET_IDS) == 0,
+		.xattrs = left_out,
+		.hard_links = S_ISREG(status->st_mode) && status->st_nlink > 1 &&
+			      !wh_source_knows_link(source, status),
 	};
 }
 

@@ -65,7 +65,8 @@ static bool is_ours(const struct wh_source *source)
 /* An ENTRY of the item, its kind, content and texts still to be filled in. */
 static struct wh_entry *begin_entry(struct wh_source *source, const struct stat *status)
 {
-	wh_source_see_left_out(source, status, source->item_fd);
+	int fd = source->item.found == WH_WALK_FOLDER ? source->item.own_fd : source->item_fd;
+
 	source->record.type = WH_RECORD_ENTRY;
 	source->record.entry = (struct wh_entry){
 		.id = source->ledger.next,
@@ -75,13 +76,14 @@ static struct wh_entry *begin_entry(struct wh_source *source, const struct stat 
 		.path = source->item.path,
 		.path_bytes = source->item.path_bytes,
 	};
+	wh_source_see_more(source, status, fd, &source->record.entry);
 	return &source->record.entry;
 }
 
 /* Whether the ENTRY at hand can be put now. */
-static bool has_room(struct wh_source *source)
+bool wh_source_entry_has_room(struct wh_source *source)
 {
-	int error = wh_ledger_reserve(&source->ledger, source->item.path_bytes);
+	int error = wh_ledger_reserve(&source->ledger, source->record.entry.path_bytes);
 
 	if (error == -ENOMEM)
 		wh_source_fail(source, error);
@@ -89,7 +91,7 @@ static bool has_room(struct wh_source *source)
 	return error == 0 && wh_source_has_room(source, wh_record_bytes(&source->record));
 }
 
-static struct wh_ledger_entry *put_entry(struct wh_source *source)
+struct wh_ledger_entry *wh_source_put_entry(struct wh_source *source)
 {
 	const struct wh_entry *entry = &source->record.entry;
 
@@ -139,9 +141,9 @@ static bool put_fault(struct wh_source *source)
 static bool put_folder(struct wh_source *source)
 {
 	begin_entry(source, &source->item.status)->kind = WH_ENTRY_FOLDER;
-	if (!has_room(source))
+	if (!wh_source_entry_has_room(source))
 		return false;
-	put_entry(source);
+	wh_source_put_entry(source);
 	return true;
 }
 
@@ -163,9 +165,9 @@ static bool put_link(struct wh_source *source)
 	entry->kind = WH_ENTRY_LINK;
 	entry->link = text;
 	entry->link_bytes = (uint16_t)bytes;
-	if (!has_room(source))
+	if (!wh_source_entry_has_room(source))
 		return false;
-	put_entry(source);
+	wh_source_put_entry(source);
 	return true;
 }
 
@@ -204,7 +206,7 @@ static void put_asking(struct wh_source *source, struct wh_split *split, int fd)
 			(struct wh_source_split){.split = split, .id = entry->id};
 	}
 	source->asked_count++;
-	put_entry(source)->asked = (uint16_t)(file - source->asked);
+	wh_source_put_entry(source)->asked = (uint16_t)(file - source->asked);
 }
 
 /* For all lanes, if it is worth it; NULL: it is not, or there are too many already. */
@@ -235,7 +237,7 @@ static bool put_ask(struct wh_source *source)
 {
 	struct wh_entry *entry = begin_ask(source);
 
-	if (source->asked_count == WH_SOURCE_ASKED || !has_room(source))
+	if (source->asked_count == WH_SOURCE_ASKED || !wh_source_entry_has_room(source))
 		return false;
 
 	struct wh_split *split = split_item(source);
@@ -256,7 +258,7 @@ static bool put_part(struct wh_source *source)
 
 	entry->content = WH_CONTENT_PART;
 	entry->split = source->item_split->number;
-	if (source->asked_count == WH_SOURCE_ASKED || !has_room(source))
+	if (source->asked_count == WH_SOURCE_ASKED || !wh_source_entry_has_room(source))
 		return false;
 	put_asking(source, source->item_split, wh_split_open(source->item_split));
 	return true;
@@ -301,7 +303,7 @@ static bool put_inline(struct wh_source *source)
 	entry->kind = WH_ENTRY_FILE;
 	entry->size_bytes = (uint64_t)source->item_status.st_size;
 	entry->content = entry->size_bytes == 0 ? WH_CONTENT_NONE : WH_CONTENT_INLINE;
-	if (!has_room(source))
+	if (!wh_source_entry_has_room(source))
 		return false;
 
 	/* Read to where it belongs in the record, which is written around it. */
@@ -320,7 +322,7 @@ static bool put_inline(struct wh_source *source)
 	}
 	entry->inline_bytes = content;
 	source->progress.bytes_read += entry->size_bytes;
-	put_entry(source);
+	wh_source_put_entry(source);
 	return true;
 }
 
@@ -353,7 +355,8 @@ static bool put_file(struct wh_source *source)
 		spoil(source, EOPNOTSUPP, WH_DOING_KIND);
 		return put_fault(source);
 	}
-	if (!wh_choice_takes_file(&source->config.choice, &source->item_status))
+	if (!wh_choice_takes_file(&source->config.choice, &source->item_status) ||
+		wh_source_defer_link(source, &source->item_status))
 		return true;
 	if ((uint64_t)source->item_status.st_size > source->inline_bytes_max)
 		return put_ask(source);

@@ -334,6 +334,7 @@ static void find_folder(struct wh_walk *walk, struct wh_walk_item *item, int fd)
 {
 	int error = enter(walk, fd, &item->status);
 
+	item->own_fd = fd;
 	if (error < 0)
 		fault(walk, item, -error, WH_DOING_LISTING);
 	else if (walk->path[0] != '\0')

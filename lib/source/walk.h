@@ -49,7 +49,8 @@ struct wh_walk_item {
 	int error;        /* FAULT: a positive errno */
 	int folder_fd;    /* with `name`, where it is; of a given path: of the root, or AT_FDCWD */
 	const char *name;
-	struct stat status; /* FOLDER */
+	struct stat status; /* FOLDER, as of: */
+	int own_fd;         /* it, open until the next step */
 };
 
 struct wh_walk;

@@ -123,6 +123,8 @@ static const struct value_case value_cases[] = {
 	{WH_VERB_SERVE, "limits.job_depth", "--job-depth|2047", "job_depth = 2047", "2047"},
 	{WH_VERB_GET, "files.plain_names", "--plain-names", "plain_names = yes", "yes"},
 	{WH_VERB_SERVE, "files.links_inside", "--links-inside", "links_inside = yes", "yes"},
+	{WH_VERB_SERVE, "files.owners", "--owners", "owners = yes", "yes"},
+	{WH_VERB_SERVE, "files.set_ids", "--set-ids", "set_ids = yes", "yes"},
 	{WH_VERB_SERVE, "guard.user", "--user|dtn", "user = dtn", "dtn"},
 	{WH_VERB_SEND, "trust.cipher", "--cipher|aes-256-gcm", "cipher = aes-256-gcm",
 		"aes-256-gcm"},

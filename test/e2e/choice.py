@@ -9,7 +9,8 @@ import os
 import sys
 from pathlib import Path
 
-from harness import Case, decode_object, expect, expect_equal, expect_said, expect_status, run_cases
+from harness import (Case, Skip, decode_object, expect, expect_equal, expect_said, expect_status,
+                     run_cases)
 from pair import Pair, remote
 
 BINARY = Path(__file__).resolve().parents[2] / 'build/release/app/wavehaul/wavehaul'
@@ -102,9 +103,56 @@ def what_stays(program, folder):
         pair.stop_server()
 
 
+def attributes(path):
+    status = os.lstat(path)
+    names = sorted(os.listxattr(path, follow_symlinks=False))
+    return (status.st_uid, status.st_gid, oct(status.st_mode),
+            [(name, os.getxattr(path, name)) for name in names if name.startswith('user.')])
+
+
+def more_of_files(program, folder):
+    """Owners, set-user-ID, attributes and names, where the server lets peers have them kept."""
+    if os.geteuid() != 0:
+        raise Skip('owners are root\'s to give')
+    tree = folder / 'tree'
+    names = ('deep/small', 'large')
+    write(tree / 'deep/small', 'small')
+    write(tree / 'large', 'x' * 300000)
+    for name in (*names, 'deep'):
+        os.chown(tree / name, 12, 34)
+        os.setxattr(tree / name, 'user.note', name.encode())
+    os.chmod(tree / 'deep/small', 0o4755)
+    os.link(tree / 'large', tree / 'another')
+    os.link(tree / 'deep/small', tree / 'deep/a third')
+    keep = ('--hard-links', '--owners', '--set-ids', '--xattrs')
+    with Pair(program, folder, server=('--owners', '--set-ids', '--user', 'root')) as pair:
+        report = run_json(pair, 'send', '-r', *keep, tree, remote())
+        expect_equal('files, left out', (report['files'], set(report['left_out'].values())),
+                     (2, {0}))
+        there = pair.served / 'tree'
+        for name in (*names, 'deep'):
+            expect_equal(name, attributes(there / name), attributes(tree / name))
+        expect(os.path.samefile(there / 'large', there / 'another'), 'two files of one')
+        expect(os.path.samefile(there / 'deep/small', there / 'deep/a third'), 'two files of one')
+        run_json(pair, 'get', '-r', *keep, remote('tree'), folder / 'back')
+        for name in (*names, 'deep'):
+            expect_equal(name, attributes(folder / 'back' / name), attributes(tree / name))
+        expect(os.path.samefile(folder / 'back/large', folder / 'back/another'), 'two of one')
+        pair.stop_server()
+        pair.server_options = ('--user', 'root')
+        pair.start_server()
+        report = run_json(pair, 'send', '-r', *keep, tree, remote('two/'))
+        expect_equal('left out', report['left_out'],
+                     {'owners': 3, 'set_ids': 1, 'xattrs': 0, 'hard_links': 0})
+        expect_equal('what it has', attributes(pair.served / 'two/tree/deep/small'),
+                     (0, 0, oct(0o100755), [('user.note', b'deep/small')]))
+        pair.stop_server()
+
+
 def cases():
     yield Case('filters', True, filters)
     yield Case('what stays', True, what_stays)
+    yield Case('more of files', False, more_of_files)
 
 
 if __name__ == '__main__':

@@ -102,8 +102,8 @@ LIB_DPDK = set('''
 # Of the rooms that know files.
 FILES = set('''
         dirent.h fcntl.h liburing.h linux/magic.h linux/openat2.h sys/file.h sys/mman.h
-        sys/random.h sys/resource.h sys/stat.h sys/statfs.h sys/syscall.h sys/types.h sys/vfs.h
-        sys/xattr.h
+        search.h sys/random.h sys/resource.h sys/stat.h sys/statfs.h sys/syscall.h sys/types.h
+        sys/vfs.h sys/xattr.h
         unistd.h
     '''.split())
 

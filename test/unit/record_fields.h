@@ -108,7 +108,7 @@ static inline void settle_entry(uint8_t *bytes, const struct wh_record_field *pi
 			record_is(bytes, type, "link_bytes") > 0 ? WH_ENTRY_LINK : WH_ENTRY_FILE);
 	else
 		record_set(
-			bytes, type, "link_bytes", record_is(bytes, type, "kind") == WH_ENTRY_LINK);
+			bytes, type, "link_bytes", record_is(bytes, type, "kind") >= WH_ENTRY_LINK);
 }
 
 /* An error and what was being done go together, and of an outcome the status with them. */
@@ -171,7 +171,8 @@ static inline uint32_t record_finish(uint8_t *bytes, uint32_t type)
 	uint64_t rest = 0;
 
 	if (type == WH_RECORD_ENTRY) {
-		rest = record_is(bytes, type, "path_bytes") + record_is(bytes, type, "link_bytes");
+		rest = record_is(bytes, type, "path_bytes") + record_is(bytes, type, "link_bytes") +
+		       record_is(bytes, type, "xattr_bytes");
 		if (record_is(bytes, type, "content") == WH_CONTENT_INLINE)
 			rest += record_is(bytes, type, "size_bytes");
 	} else if (type == WH_RECORD_FAULT) {

@@ -60,6 +60,7 @@ struct rig {
 	bool wants;       /* ASK by WANT, at once */
 	bool commits;     /* the end by COMMITTED, TOTALS and its own */
 	bool holds_ready; /* leaves what comes in the FIFO */
+	uint32_t wishes;  /* of the source's choice */
 
 	/* What came. */
 	uint64_t next_chunk;
@@ -142,6 +143,7 @@ static inline void rig_open_lane(
 		.root_fd = -1,
 		.paths = paths,
 		.recursive = true,
+		.choice = {.wishes = rig->wishes},
 		.lane = lane,
 		.lanes = lanes,
 		.chunk_bytes = rig->chunk_bytes,

@@ -170,6 +170,11 @@ struct wh_settings {
 	bool update;
 	bool ignore_existing;
 	bool quick_check;
+	bool hard_links;
+	bool owners; /* of serve, too: whether a peer may have them kept */
+	bool set_ids;
+	bool xattrs;
+	bool acls;
 
 	/* [guard] */
 	char user[WH_SETTINGS_TEXT_BYTES]; /* "": see guard/guard.h */

@@ -101,13 +101,22 @@ static bool check_known(const struct wh_settings *settings)
 	return false;
 }
 
+/* Lanes do not know which of a file's names another has sent. */
+static bool check_choice(const struct wh_settings *settings)
+{
+	if (!settings->hard_links || settings->parallel <= 1)
+		return true;
+	wh_complain("--hard-links wants one lane; leave out --parallel");
+	return false;
+}
+
 int wh_settings_check(const struct wh_settings *settings, enum wh_verb verb)
 {
 	bool good =
 		(verb & WH_VERBS_CONFIGURED) == 0 ||
 		(check_cpus(settings) && check_udp_ports(settings) && check_addresses(settings));
 
-	return good && check_repair(settings) && check_known(settings) &&
+	return good && check_repair(settings) && check_known(settings) && check_choice(settings) &&
 			       wh_profile_set_check(settings)
 		       ? -1
 		       : WH_EXIT_USAGE;

@@ -433,6 +433,17 @@ const struct wh_setting wh_settings_table[] = {
 	{IN("choice"), FIELD(quick_check), .flag = "quick-check", SWITCH, .verbs = TRANSFERS,
 		.help = "a file there of the same size, time and mode is the same, unread;\n"
 			"without, contents are compared"},
+	{IN("choice"), FIELD(hard_links), .flag = "hard-links", SWITCH, .verbs = TRANSFERS,
+		.help = "files that have several names have them there, too, and go once"},
+	{IN("choice"), FIELD(owners), .flag = "owners", SWITCH, .verbs = TRANSFERS,
+		.help = "keep owner and group of files and folders, by number; the receiving end\n"
+			"is root, and serve has --owners"},
+	{IN("choice"), FIELD(set_ids), .flag = "set-ids", SWITCH, .verbs = TRANSFERS,
+		.help = "keep set-user-ID and set-group-ID; serve has --set-ids"},
+	{IN("choice"), FIELD(xattrs), .flag = "xattrs", SWITCH, .verbs = TRANSFERS,
+		.help = "keep extended attributes of the namespace user"},
+	{IN("choice"), FIELD(acls), .flag = "acls", SWITCH, .verbs = TRANSFERS,
+		.help = "keep POSIX ACLs, those that folders hand down, too"},
 	{KEY("serve", "root"), FIELD(root), .flag = "root", PATH, .verbs = SERVE, .standard = ".",
 		.argument = "FOLDER", .example = "/srv/wavehaul",
 		.help = "files come from here and go here, and nowhere else"},
@@ -490,6 +501,10 @@ const struct wh_setting wh_settings_table[] = {
 		.verbs = SERVE | WH_VERB_GET,
 		.help = "symbolic links that lead out of the folder they come into fail; none\n"
 			"is ever followed there by wavehaul itself"},
+	{KEY("files", "owners"), FIELD(owners), .flag = "owners", SWITCH, .verbs = SERVE,
+		.help = "peers may have files keep their owners (send --owners)"},
+	{KEY("files", "set_ids"), FIELD(set_ids), .flag = "set-ids", SWITCH, .verbs = SERVE,
+		.help = "peers may have files keep set-user-ID and set-group-ID"},
 	{KEY("guard", "user"), FIELD(user), .flag = "user", TEXT, .verbs = MOVERS,
 		.argument = "NAME", .example = "wavehaul",
 		.help = "started as root, go on as this user once the port is open (as\n"

@@ -227,7 +227,9 @@ static int change_user(struct wh_guard *guard)
 
 static int lose_rights(struct wh_guard *guard)
 {
-	uint64_t keep = is_xdp(guard) ? OF_FILES | OF_XDP : OF_FILES;
+	uint64_t keep = OF_FILES | (is_xdp(guard) ? OF_XDP : 0) |
+			(guard->owners ? BIT(CAP_CHOWN) : 0) |
+			(guard->set_ids ? BIT(CAP_FSETID) : 0);
 	const struct loss loss = {
 		.keep = geteuid() == 0 ? capabilities() & keep : 0,
 		.rules_fd = guard->rules_fd,

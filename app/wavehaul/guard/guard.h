@@ -28,6 +28,8 @@ struct wh_guard {
 	const char *user;   /* to become; NULL: whoever we are */
 	bool user_may_miss; /* where there is no such user */
 	const struct wh_port_spec *port;
+	bool owners;                    /* files may get owners, ... */
+	bool set_ids;                   /* ... set-user-ID, set-group-ID */
 	int rules_fd;                   /* -1: this kernel has no landlock */
 	char told[WH_GUARD_TOLD_BYTES]; /* what holds, as one sentence */
 };

@@ -155,6 +155,10 @@ static void take_answer(struct wh_job *job, uint64_t now_tsc, const struct wh_re
 	} else if (record->type == WH_RECORD_READY && wh_ready_is_possible(record->ready.queues)) {
 		job->ready.queues = record->ready.queues;
 		job->ready.as_name = record->ready.as_name;
+		if (wh_job_sends(job))
+			job->request.choice.wishes &=
+				~WH_CHOICE_KEEPS | (uint32_t)record->ready.keeps
+							   << WH_CHOICE_KEEPS_SHIFT;
 		start(job, now_tsc);
 	} else {
 		wh_job_fail(job, WH_STATUS_MISMATCH, "the server's first answer makes no sense");

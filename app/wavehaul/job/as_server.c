@@ -109,6 +109,9 @@ static void start(struct wh_job *job, uint64_t now_tsc)
 		refuse(job, now_tsc, rc, text);
 		return;
 	}
+	ready.ready.keeps = (uint8_t)((job->request.choice.wishes & WH_CHOICE_KEEPS &
+					      job->request.rules.keeps) >>
+				      WH_CHOICE_KEEPS_SHIFT);
 	if (job->ends.sink != NULL)
 		ready.ready.as_name = wh_sink_progress(job->ends.sink)->as_name;
 

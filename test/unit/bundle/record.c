@@ -42,14 +42,19 @@ static const struct sample samples[] = {
 				.mtime_ns = 999999999,
 				.mtime_s = -2,
 				.size_bytes = 3,
+				.uid = 7,
+				.gid = 8,
+				.xattr_bytes = 3,
+				.xattrs = (const uint8_t *)"\x01\0",
 				.path = "d/f",
 				.path_bytes = 3,
 				.inline_bytes = (const uint8_t *)"xyz"}},
-		BYTES("\x40\0\0\0\x01\0\0\0" ID_BYTES "\xfe\xff\xff\xff\xff\xff\xff\xff"
+		BYTES("\x50\0\0\0\x01\0\0\0" ID_BYTES "\xfe\xff\xff\xff\xff\xff\xff\xff"
 		      "\x03\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\xff\xc9\x9a\x3b\xed\x09\x03\0"
 		      "\0\0\x01\x01\0\0\0\0"
-		      "d/fxyz\0\0")},
+		      "\x07\0\0\0\x08\0\0\0\x03\0\0\0"
+		      "d/f\x01\0\0xyz\0\0\0")},
 	{"link",
 		{.type = WH_RECORD_ENTRY,
 			.entry = {.id = 0,
@@ -59,10 +64,11 @@ static const struct sample samples[] = {
 				.path_bytes = 1,
 				.link = "../../x",
 				.link_bytes = 7}},
-		BYTES("\x40\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+		BYTES("\x50\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\xff\x01\x01\0\x07\0\x03\0\0\0\0\0"
-		      "l../../x")},
+		      "\0\0\0\0\0\0\0\0\0\0\0\0"
+		      "l../../x\0\0\0\0")},
 	{"file to be asked for",
 		{.type = WH_RECORD_ENTRY,
 			.entry = {.id = 1,
@@ -72,10 +78,11 @@ static const struct sample samples[] = {
 				.hole_bytes = INT64_MAX - 1,
 				.path = "12345678",
 				.path_bytes = 8}},
-		BYTES("\x40\0\0\0\x01\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+		BYTES("\x50\0\0\0\x01\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\xff\xff\xff\xff\xff\xff\xff\x7f\xfe\xff\xff\xff\xff\xff\xff\x7f"
 		      "\0\0\0\0\0\0\x08\0\0\0\x01\x02\0\0\0\0"
-		      "12345678")},
+		      "\0\0\0\0\0\0\0\0\0\0\0\0"
+		      "12345678\0\0\0\0")},
 	{"part of a file",
 		{.type = WH_RECORD_ENTRY,
 			.entry = {.id = 1,
@@ -85,10 +92,11 @@ static const struct sample samples[] = {
 				.split = 0x01020304,
 				.path = "12345678",
 				.path_bytes = 8}},
-		BYTES("\x40\0\0\0\x01\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+		BYTES("\x50\0\0\0\x01\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\x40\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\0\0\x08\0\0\0\x01\x04\x04\x03\x02\x01"
-		      "12345678")},
+		      "\0\0\0\0\0\0\0\0\0\0\0\0"
+		      "12345678\0\0\0\0")},
 	{"extent",
 		{.type = WH_RECORD_EXTENT,
 			.extent = {.id = ID, .offset = UINT64_C(1) << 40, .bytes = 64 << 20}},
@@ -189,8 +197,8 @@ static const struct sample samples[] = {
 		{.type = WH_RECORD_REFUSED,
 			.refused = {.error = 13, .text = "go away", .text_bytes = 7}},
 		BYTES("\x18\0\0\0\x21\0\0\0\x0d\0\0\0\x07\0go away\0\0\0")},
-	{"ready", {.type = WH_RECORD_READY, .ready = {.queues = 0x0102}},
-		BYTES("\x10\0\0\0\x22\0\0\0\x02\x01\0\0\0\0\0\0")},
+	{"ready", {.type = WH_RECORD_READY, .ready = {.queues = 0x0102, .keeps = 3}},
+		BYTES("\x10\0\0\0\x22\0\0\0\x02\x01\0\x03\0\0\0\0")},
 	{"report", {.type = WH_RECORD_REPORT, .report = {ID, 1, 2, 3, 4, 5, 6, 7}},
 		BYTES("\x48\0\0\0\x23\0\0\0" ID_BYTES NUMBER("\x01") NUMBER("\x02") NUMBER("\x03")
 				NUMBER("\x04") NUMBER("\x05") NUMBER("\x06") NUMBER("\x07"))},
@@ -256,15 +264,16 @@ static void texts_in_place(void)
 {
 	const struct sample *s = sample_of("file with its bytes");
 	struct wh_record record;
-	uint8_t bytes[72];
+	uint8_t bytes[256];
 
 	memcpy(bytes, s->bytes, s->length);
 	memset(bytes + s->length, 0xee, sizeof(bytes) - s->length);
-	CU_ASSERT_EQUAL_FATAL(wh_record_decode(bytes, sizeof(bytes), &record), 64);
+	CU_ASSERT_EQUAL_FATAL(wh_record_decode(bytes, sizeof(bytes), &record), 80);
 	CU_ASSERT_EQUAL(record.entry.mtime_s, -2);
-	CU_ASSERT_PTR_EQUAL(record.entry.path, bytes + 56);
-	CU_ASSERT_PTR_EQUAL(record.entry.inline_bytes, bytes + 59);
-	CU_ASSERT_EQUAL(wh_entry_content_at(&record.entry), 59);
+	CU_ASSERT_PTR_EQUAL(record.entry.path, bytes + 68);
+	CU_ASSERT_PTR_EQUAL(record.entry.xattrs, bytes + 71);
+	CU_ASSERT_PTR_EQUAL(record.entry.inline_bytes, bytes + 74);
+	CU_ASSERT_EQUAL(wh_entry_content_at(&record.entry), 74);
 
 	s = sample_of("hello, get");
 	CU_ASSERT_EQUAL_FATAL(wh_record_decode(s->bytes, s->length, &record), 224);
@@ -278,13 +287,13 @@ static void content_in_place(void)
 {
 	const struct sample *s = sample_of("file with its bytes");
 	struct wh_record record = s->record;
-	uint8_t bytes[64];
+	uint8_t bytes[80];
 
 	memset(bytes, 0xee, sizeof(bytes));
 	memcpy(bytes + wh_entry_content_at(&record.entry), "xyz", 3);
 	record.entry.inline_bytes = bytes + wh_entry_content_at(&record.entry);
-	CU_ASSERT_EQUAL(wh_record_encode(&record, bytes, sizeof(bytes)), 64);
-	CU_ASSERT_EQUAL(memcmp(bytes, s->bytes, 64), 0);
+	CU_ASSERT_EQUAL(wh_record_encode(&record, bytes, sizeof(bytes)), 80);
+	CU_ASSERT_EQUAL(memcmp(bytes, s->bytes, 80), 0);
 }
 
 /* A good record with `width` bytes at `offset` replaced. */
@@ -318,11 +327,15 @@ static const struct malformed {
 	{"path of 4096", "file with its bytes", 46, 2, 4096},
 	{"path and all", "file with its bytes", 46, 2, 7},
 	{"kind 0", "file with its bytes", 50, 1, 0},
-	{"kind 4", "file with its bytes", 50, 1, 4},
+	{"kind 4, without a text", "file with its bytes", 50, 1, 4},
+	{"kind 4, of a path that leads out", "link", 50, 1, 4},
+	{"kind 5", "link", 50, 1, 5},
+	{"attributes and all", "file with its bytes", 64, 4, 7681},
 	{"head without a number", "file to be asked for", 51, 1, 3},
 	{"file with a number", "part of a file", 51, 1, 2},
 	{"part without a number", "part of a file", 52, 4, 0},
-	{"content 5", "part of a file", 51, 1, 5},
+	{"a stream of a size", "part of a file", 51, 1, 5},
+	{"content 6", "part of a file", 51, 1, 6},
 	{"file without content", "file to be asked for", 51, 1, 0},
 	{"inline and huge", "file to be asked for", 51, 1, 1},
 	{"inline and empty", "file with its bytes", 24, 8, 0},
@@ -331,15 +344,15 @@ static const struct malformed {
 	{"folder with a link", "link", 50, 1, 2},
 	{"link without text", "link", 48, 2, 0},
 	{"link of 4096", "link", 48, 2, 4096},
-	{"link's text with a NUL", "link", 58, 1, 0},
+	{"link's text with a NUL", "link", 70, 1, 0},
 	{"link with content", "link", 24, 8, 1},
 	{"link with a number", "link", 52, 4, 1},
-	{"path with a NUL", "file with its bytes", 56, 1, 0},
-	{"absolute path", "file with its bytes", 56, 1, '/'},
-	{"path that ends in /", "file with its bytes", 58, 1, '/'},
-	{"path with .", "file with its bytes", 56, 1, '.'},
-	{"padding", "file with its bytes", 63, 1, 1},
-	{"padding, first", "file with its bytes", 62, 1, 1},
+	{"path with a NUL", "file with its bytes", 68, 1, 0},
+	{"absolute path", "file with its bytes", 68, 1, '/'},
+	{"path that ends in /", "file with its bytes", 70, 1, '/'},
+	{"path with .", "file with its bytes", 68, 1, '.'},
+	{"padding", "file with its bytes", 79, 1, 1},
+	{"padding, first", "file with its bytes", 77, 1, 1},
 	{"extent's identifier", "extent", 8, 8, UINT64_MAX},
 	{"extent beyond", "extent", 16, 8, INT64_MAX - (64 << 20) + 1},
 	{"extent's offset", "extent", 16, 8, UINT64_C(1) << 63},
@@ -400,7 +413,7 @@ static const struct malformed {
 	{"NUL in the sentence", "refused", 14, 1, 0},
 	{"no queue", "ready", 8, 2, 0},
 	{"ready, as name 2", "ready", 10, 1, 2},
-	{"ready's zero", "ready", 11, 1, 1},
+	{"ready, what nobody keeps", "ready", 11, 1, 32},
 	{"ready's zeros", "ready", 12, 4, 1},
 	{"waits for what there is not", "waits", 16, 1, WH_WAITS_COUNT},
 	{"waits' zero", "waits", 17, 1, 1},
@@ -438,7 +451,7 @@ static void refuses_cut(void)
 static void largest(void)
 {
 	static struct wh_record record;
-	const size_t room = WH_INLINE_BYTES_MAX + 56 + WH_PATH_BYTES_MAX + 1;
+	const size_t room = WH_INLINE_BYTES_MAX + 68 + WH_PATH_BYTES_MAX + 5;
 	uint8_t *bytes = malloc(room);
 	uint8_t *content = calloc(1, WH_INLINE_BYTES_MAX);
 	char path[WH_PATH_BYTES_MAX];
@@ -464,7 +477,7 @@ static void largest(void)
 	record.entry.size_bytes = 0;
 	record.entry.path = record.entry.link = path;
 	record.entry.link_bytes = sizeof(path);
-	CU_ASSERT_EQUAL(wh_record_encode(&record, bytes, WH_BUNDLE_CHUNK_BYTES_MIN), 8248);
+	CU_ASSERT_EQUAL(wh_record_encode(&record, bytes, WH_BUNDLE_CHUNK_BYTES_MIN), 8264);
 
 	record = (struct wh_record){.type = WH_RECORD_HELLO,
 		.hello = {.version = WH_BUNDLE_VERSION,

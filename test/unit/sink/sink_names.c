@@ -248,7 +248,7 @@ static void test_folder_memory(void)
 	struct wh_sink_config config = rig_config(rig, "");
 	enum wh_doing doing;
 
-	config.folder_log_max_bytes = 10 * (24 + 6);
+	config.folder_log_max_bytes = 10 * (48 + 6);
 	CU_ASSERT_FATAL(wh_sink_open(&rig->sink, &config, &doing) == 0);
 	for (uint64_t id = 1; id <= 12; id++)
 		rig_folder(rig, id, "folder", 0750);

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bundle/xattrs.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/xattr.h>
+
+#define HEAD_BYTES 3
+
+bool wh_xattr_is_kept(const char *name, uint32_t wishes)
+{
+	if (strncmp(name, "user.", 5) == 0 && name[5] != '\0')
+		return (wishes & WH_CHOICE_XATTRS) != 0;
+	if (strcmp(name, "system.posix_acl_access") == 0 ||
+		strcmp(name, "system.posix_acl_default") == 0)
+		return (wishes & WH_CHOICE_ACLS) != 0;
+	return false;
+}
+
+/* What somebody has set, and a copy lacks. Labels that a system gives to all files are none. */
+static bool is_of_note(const char *name)
+{
+	return wh_xattr_is_kept(name, WH_CHOICE_XATTRS | WH_CHOICE_ACLS) ||
+	       strcmp(name, "security.capability") == 0;
+}
+
+/* How much was put; 0: it does not fit, or is gone. */
+static size_t put(int fd, const char *name, uint8_t *bytes, size_t room)
+{
+	size_t name_bytes = strlen(name);
+	size_t head_bytes = HEAD_BYTES + name_bytes;
+
+	if (name_bytes > UINT8_MAX || head_bytes >= room)
+		return 0;
+
+	ssize_t value_bytes = fgetxattr(fd, name, bytes + head_bytes, room - head_bytes);
+
+	if (value_bytes < 0 || value_bytes > UINT16_MAX)
+		return 0;
+	bytes[0] = (uint8_t)name_bytes;
+	bytes[1] = (uint8_t)value_bytes;
+	bytes[2] = (uint8_t)(value_bytes >> 8);
+	memcpy(bytes + HEAD_BYTES, name, name_bytes);
+	return head_bytes + (size_t)value_bytes;
+}
+
+size_t wh_xattrs_read(int fd, uint32_t wishes, uint8_t *bytes, size_t room, bool *left_out)
+{
+	char names[1024];
+	ssize_t names_bytes = flistxattr(fd, names, sizeof(names));
+	size_t used = 0;
+
+	/* Names that do not fit are many. */
+	*left_out = names_bytes < 0 && errno == ERANGE;
+	for (const char *name = names; name < names + names_bytes; name += strlen(name) + 1) {
+		size_t more;
+
+		if (!wh_xattr_is_kept(name, wishes)) {
+			*left_out |= is_of_note(name);
+			continue;
+		}
+		more = put(fd, name, bytes + used, room - used);
+		if (more == 0) {
+			*left_out = true;
+			return 0;
+		}
+		used += more;
+	}
+	return used;
+}
+
+int wh_xattrs_apply(int fd, uint32_t wishes, const uint8_t *bytes, size_t count)
+{
+	char name[UINT8_MAX + 1];
+
+	while (count > 0) {
+		size_t name_bytes = bytes[0];
+		size_t value_bytes = count < HEAD_BYTES ? 0 : bytes[1] | (size_t)bytes[2] << 8;
+
+		if (name_bytes == 0 || count < HEAD_BYTES + name_bytes + value_bytes ||
+			memchr(bytes + HEAD_BYTES, '\0', name_bytes) != NULL)
+			return -EINVAL;
+		memcpy(name, bytes + HEAD_BYTES, name_bytes);
+		name[name_bytes] = '\0';
+		bytes += HEAD_BYTES + name_bytes;
+		if (wh_xattr_is_kept(name, wishes) &&
+			fsetxattr(fd, name, bytes, value_bytes, 0) != 0)
+			return -errno;
+		bytes += value_bytes;
+		count -= HEAD_BYTES + name_bytes + value_bytes;
+	}
+	return 0;
+}

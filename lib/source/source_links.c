@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "source/source_internal.h"
+
+/*
+ * Files that have several names, by device and inode, each with the path that its bytes went
+ * under; and the other names, which go when all files are whole at the sink. By one lane alone:
+ * lanes do not know which name another has sent. Beyond a bound files go as often as they have
+ * names, which is counted.
+ */
+#define FILES_MAX (UINT32_C(1) << 20)
+#define TEXTS_MAX (UINT32_C(256) << 20)
+
+struct file {
+	dev_t device;
+	ino_t inode;
+	char path[]; /* its first */
+};
+
+struct name {
+	const struct file *file;
+	struct name *next;
+	char path[];
+};
+
+struct wh_source_links {
+	void *files; /* tsearch(3) */
+	struct name *first;
+	struct name **end;
+	uint32_t count;
+	size_t bytes;
+};
+
+static int compare(const void *left, const void *right)
+{
+	const struct file *a = left;
+	const struct file *b = right;
+
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
+	return (a->inode > b->inode) - (a->inode < b->inode);
+}
+
+static const struct file *find(const struct wh_source *source, const struct stat *status)
+{
+	const struct file wanted = {.device = status->st_dev, .inode = status->st_ino};
+	struct file *const *found =
+		source->links == NULL ? NULL : tfind(&wanted, &source->links->files, compare);
+
+	return found == NULL ? NULL : *found;
+}
+
+bool wh_source_knows_link(const struct wh_source *source, const struct stat *status)
+{
+	return find(source, status) != NULL;
+}
+
+/* Room for a path more. NULL: there is none. */
+static void *take_room(struct wh_source_links *links, size_t head_bytes, size_t path_bytes)
+{
+	size_t bytes = head_bytes + path_bytes + 1;
+
+	if (links->count == FILES_MAX || links->bytes + bytes > TEXTS_MAX)
+		return NULL;
+
+	void *made = calloc(1, bytes);
+
+	if (made != NULL) {
+		links->count++;
+		links->bytes += bytes;
+	}
+	return made;
+}
+
+static void remember(struct wh_source *source, const struct stat *status)
+{
+	const struct wh_walk_item *item = &source->item;
+	struct file *file = take_room(source->links, sizeof(*file), item->path_bytes);
+
+	if (file == NULL)
+		return;
+	file->device = status->st_dev;
+	file->inode = status->st_ino;
+	memcpy(file->path, item->path, item->path_bytes);
+	if (tsearch(file, &source->links->files, compare) == NULL)
+		free(file);
+}
+
+bool wh_source_defer_link(struct wh_source *source, const struct stat *status)
+{
+	const struct wh_walk_item *item = &source->item;
+
+	if (!wh_choice_has(&source->config.choice, WH_CHOICE_HARD_LINKS) || status->st_nlink < 2 ||
+		source->config.lanes > 1)
+		return false;
+	if (source->links == NULL) {
+		source->links = calloc(1, sizeof(*source->links));
+		if (source->links == NULL)
+			return false;
+		source->links->end = &source->links->first;
+	}
+
+	const struct file *file = find(source, status);
+
+	if (file == NULL) {
+		remember(source, status);
+		return false;
+	}
+	/* The file at hand again, which had to wait. */
+	if (strcmp(file->path, item->path) == 0)
+		return false;
+
+	struct name *name = take_room(source->links, sizeof(*name), item->path_bytes);
+
+	if (name == NULL)
+		return false;
+	name->file = file;
+	memcpy(name->path, item->path, item->path_bytes);
+	*source->links->end = name;
+	source->links->end = &name->next;
+	return true;
+}
+
+bool wh_source_has_links(const struct wh_source *source)
+{
+	return source->links != NULL && source->links->first != NULL;
+}
+
+static void drop_first(struct wh_source_links *links)
+{
+	struct name *name = links->first;
+
+	links->first = name->next;
+	if (links->first == NULL)
+		links->end = &links->first;
+	free(name);
+}
+
+int32_t wh_source_send_links(struct wh_source *source)
+{
+	struct wh_source_links *links = source->links;
+	int32_t sent = 0;
+
+	for (; sent < WH_SOURCE_FILES_PER_POLL && links->first != NULL; sent++) {
+		const struct name *name = links->first;
+
+		source->record.type = WH_RECORD_ENTRY;
+		source->record.entry = (struct wh_entry){
+			.id = source->ledger.next,
+			.kind = WH_ENTRY_HARD,
+			.uid = WH_OWNER_UNTOLD,
+			.gid = WH_OWNER_UNTOLD,
+			.path = name->path,
+			.path_bytes = (uint16_t)strlen(name->path),
+			.link = name->file->path,
+			.link_bytes = (uint16_t)strlen(name->file->path),
+		};
+		if (!wh_source_entry_has_room(source))
+			break;
+		source->leaves_out = (struct wh_left_out){0};
+		wh_source_put_entry(source);
+		drop_first(links);
+	}
+	return sent;
+}
+
+void wh_source_free_links(struct wh_source *source)
+{
+	if (source->links == NULL)
+		return;
+	while (source->links->first != NULL)
+		drop_first(source->links);
+	tdestroy(source->links->files, free);
+	free(source->links);
+}
