@@ -24,6 +24,7 @@
 #include "host/link_watch.h"
 #include "host/runtime.h"
 #include "lambda/join.h"
+#include "port/interface.h"
 #include "report/progress.h"
 #include "verbs.h"
 #include "wan/capture.h"
@@ -298,6 +299,19 @@ static int open_port(struct wan *wan, uint32_t end)
 	return WH_EXIT_HARDWARE;
 }
 
+/* What the kernel below merges is longer than what came, and no frame of the path's. */
+static void tell_merging(const struct wh_port_spec *spec)
+{
+	bool merges = false;
+
+	if (spec->kind != WH_PORT_AF_PACKET || spec->verbatim ||
+		wh_interface_merges(spec->target, &merges) != 0 || !merges)
+		return;
+	wh_say("%s merges frames that come in (GRO, LRO), so that there are longer ones than the "
+	       "path is to carry: 'ethtool -K %s gro off lro off'",
+		spec->target, spec->target);
+}
+
 static uint64_t read_tsc(void)
 {
 	return rte_rdtsc();
@@ -360,6 +374,8 @@ static int open_all(struct wan *wan)
 
 	for (uint32_t end = 0; end < WH_LAMBDA_ENDS && status == WH_EXIT_OK; end++)
 		status = open_port(wan, end);
+	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
+		tell_merging(&wan->plan.spec[end]);
 	umask(before);
 	if (status == WH_EXIT_OK)
 		status = open_capture(wan);

@@ -60,3 +60,26 @@ int wh_interface_queues(const char *name, uint32_t *queues)
 		*queues = channels.rx_count + channels.combined_count;
 	return error;
 }
+
+static int ask_value(const char *name, uint32_t command, uint32_t *value)
+{
+	struct ethtool_value answer = {.cmd = command};
+	struct ifreq request = {.ifr_data = (char *)&answer};
+	int error = ask(name, SIOCETHTOOL, &request);
+
+	if (error == 0)
+		*value = answer.data;
+	return error;
+}
+
+int wh_interface_merges(const char *name, bool *merges)
+{
+	uint32_t gro = 0, flags = 0;
+	int error = ask_value(name, ETHTOOL_GGRO, &gro);
+
+	if (error == 0)
+		error = ask_value(name, ETHTOOL_GFLAGS, &flags);
+	if (error == 0)
+		*merges = gro != 0 || (flags & ETH_FLAG_LRO) != 0;
+	return error;
+}

@@ -11,6 +11,9 @@
 int wh_interface_mtu(const char *name, uint32_t *mtu);
 int wh_interface_is_up(const char *name, bool *up);
 
+/* Frames that belong together come as one, which no line carries: GRO or LRO is on. */
+int wh_interface_merges(const char *name, bool *merges);
+
 /* Receiving queues in use; -EOPNOTSUPP where the driver does not tell. */
 int wh_interface_queues(const char *name, uint32_t *queues);
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from harness import (Case, Failed, Result, Skip, decode_object, end_group, expect, expect_between,
                      expect_equal, expect_said, expect_status, quoted, run_cases)
 from lab import Lab, Pinger, Tap, order
-from pair import wait_until
+from pair import on_cpu, wait_until
 
 TOP = Path(__file__).resolve().parents[2]
 BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
@@ -245,6 +245,51 @@ def partial(program, _folder):
         expect_equal('sentences of it', result.err.count('no whole checksum'), 1)
 
 
+def merging(program, _folder):
+    """An interface whose kernel merges what comes in is told of at start, with what mends it."""
+    with sites() as (_, middle, _):
+        order(*middle.under, 'ethtool', '-K', 'wa', 'gro', 'on')
+        with Wan(program, middle) as wan:
+            result = wan.stop()
+        expect_said(result, "wa merges frames.*'ethtool -K wa gro off lro off'")
+        expect('wb merges' not in result.err, f'wb, too: {quoted(result)}')
+
+
+def guests(program, folder):
+    """A peer of shared memory is killed amid its data; the next one finds the same path."""
+    sockets = [folder / f'{end}.sock' for end in 'ab']
+    ends = {'config': 'none', 'mtu': 1500, 'buffers': '64M'}
+    common = [word for name, value in ends.items() for word in (f'--{name}', value)]
+    common += ['--no-huge', '--unsealed']
+    wan = program.start('wan', *(f'--port=memif:{end},role=server' for end in sockets), '--delay',
+                        '1ms', '--rate', '1G', '--no-huge', '--memory', '64M', '--json',
+                        under=on_cpu(1))
+    serve = [program.binary, 'serve', '--port', f'memif:{sockets[0]}', '--addr', f'{LEFT}/24',
+             '--root', folder, *common]
+    bench = ['bench', LEFT, '--port', f'memif:{sockets[1]}', '--addr', f'{RIGHT}/24', '--state',
+             'none', '--json', *common]
+    try:
+        wait_until(sockets[1].exists, 10, 'sockets')
+        served = program.start(*serve[1:], under=on_cpu(0))
+        try:
+            first = program.start(*bench, '--time', '20s', under=on_cpu(0))
+            time.sleep(0.8)
+            expect(first.poll() is None, 'the first bench ends by itself')
+            end_group(first)
+            result = program.run(*bench, '--time', '300ms', under=on_cpu(0), timeout_s=20)
+            expect_status(result, OK)
+            expect(decode_object(result)['receiver']['bps'] > 20e6, quoted(result))
+            expect(wan.poll() is None, 'the wan ends with its peer')
+        finally:
+            end_group(served)
+        wan.send_signal(signal.SIGINT)
+        report = decode_object(program.finish(wan, STOPPING_S, time.monotonic()))
+    finally:
+        end_group(wan)
+    expect_even(report)
+    expect(report['back']['went_pkts'] > 1000, f'{report["back"]}')
+
+
 def limits(program, folder):
     """What makes no sense is refused by a sentence before anything starts."""
     two = ('--port', 'af_packet:lo', '--port', 'af_packet:nowhere')
@@ -396,6 +441,8 @@ def cases():
     yield Case('oversize', True, oversize)
     yield Case('flood', True, flood)
     yield Case('partial', True, partial)
+    yield Case('merging', True, merging)
+    yield Case('guests', True, guests)
     yield Case('rate', False, rate)
     yield Case('schedule', True, schedule)
     yield Case('capture', True, capture)
