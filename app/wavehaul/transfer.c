@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <rte_cycles.h>
 
@@ -43,6 +44,14 @@ static struct wh_request request_of(const struct wh_transfer *transfer)
 		request.known = transfer->way.known;
 		request.here.path = transfer->local;
 		request.here.count = transfer->locals;
+		request.here.is_pipe = transfer->is_piped;
+		request.here.pipe_fd = transfer->pipe_fd;
+		request.here.pipe_s = time(NULL);
+		request.there.as_name = transfer->is_piped;
+		if (transfer->is_piped) {
+			request.here.count = 0;
+			return request;
+		}
 		/* A final '/' says that the target is a folder, there or not. */
 		request.there.into_folder = transfer->locals > 1 ||
 					    target[strlen(target) - 1] == '/' ||
@@ -54,6 +63,8 @@ static struct wh_request request_of(const struct wh_transfer *transfer)
 	request.here.count = 1;
 	request.here.into_folder = transfer->dest_is_folder;
 	request.here.as_name = !transfer->dest_is_folder;
+	request.here.is_pipe = transfer->is_piped;
+	request.here.pipe_fd = transfer->pipe_fd;
 	return request;
 }
 
@@ -153,7 +164,7 @@ static int enter_guard(const struct wh_transfer *transfer)
 	const struct wh_settings *settings = &transfer->settings;
 	struct wh_guard guard = wh_wanted_guard(settings, &transfer->host.spec);
 
-	for (uint32_t i = 0; i < transfer->locals; i++)
+	for (uint32_t i = 0; i < transfer->locals && !transfer->is_piped; i++)
 		wh_guard_let_path(&guard, transfer->local[i], WH_LET_READ);
 	wh_guard_let(&guard, transfer->dest_fd, WH_LET_WRITE);
 	wh_sealed_guard(&sealed, &guard);

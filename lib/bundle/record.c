@@ -59,7 +59,7 @@ static const struct wh_record_field entry_fields[] = {
 	FIELD(entry, path_bytes, 1, WH_PATH_BYTES_MAX),
 	FIELD(entry, link_bytes, 0, WH_PATH_BYTES_MAX),
 	FIELD(entry, kind, WH_ENTRY_FILE, WH_ENTRY_HARD),
-	FIELD(entry, content, WH_CONTENT_NONE, WH_CONTENT_PART),
+	FIELD(entry, content, WH_CONTENT_NONE, WH_CONTENT_STREAM),
 	ANY(entry, split),
 	ANY(entry, uid),
 	ANY(entry, gid),
@@ -296,13 +296,14 @@ static bool entry_holds(const struct wh_entry *entry)
 		return false;
 	if (entry->kind == WH_ENTRY_HARD && !wh_fibre_is_safe(entry->link, entry->link_bytes))
 		return false;
-	if ((entry->size_bytes > 0) != (entry->content != WH_CONTENT_NONE))
+	if ((entry->size_bytes > 0) !=
+		(entry->content != WH_CONTENT_NONE && entry->content != WH_CONTENT_STREAM))
 		return false;
 	if (entry->hole_bytes > (entry->content >= WH_CONTENT_ASK ? entry->size_bytes : 0))
 		return false;
 	if (entry->content == WH_CONTENT_INLINE && entry->size_bytes > WH_INLINE_BYTES_MAX)
 		return false;
-	if ((entry->content >= WH_CONTENT_HEAD) != (entry->split != 0))
+	if (wh_content_is_split(entry->content) != (entry->split != 0))
 		return false;
 	return entry->kind == WH_ENTRY_FILE || entry->content == WH_CONTENT_NONE;
 }

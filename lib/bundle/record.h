@@ -21,6 +21,9 @@
  * OUTCOME that the sink gives meanwhile does not change that: FILE_END comes all the same, early
  * and with an error.
  *
+ * A file with content STREAM is wanted or not, as one with ASK, and never compared; between its
+ * extents the source may tell what it waits for. It is as long as what came before FILE_END.
+ *
  * A large file may go by all lanes of a transfer (bundle/split.h), each of which has an ENTRY for
  * it: HEAD in one, PART in the others, with one number in all, and the same size. Extents and
  * FILE_END are of the lane's own part then. HEAD is as ASK otherwise; what becomes of the file is
@@ -99,7 +102,13 @@ enum wh_entry_content {
 	WH_CONTENT_ASK = 2,    /* extents, once the sink has answered WANT */
 	WH_CONTENT_HEAD = 3,   /* the same, of a part; the others come by the other lanes */
 	WH_CONTENT_PART = 4,   /* one of these */
+	WH_CONTENT_STREAM = 5, /* as ASK, of a size that nobody knows: 0, until FILE_END */
 };
+
+static inline bool wh_content_is_split(uint8_t content)
+{
+	return content == WH_CONTENT_HEAD || content == WH_CONTENT_PART;
+}
 
 /* What was being done when it failed; names in wh_doing_name(). */
 enum wh_doing {

@@ -18,6 +18,7 @@ const char *wh_waits_text(enum wh_waits waits)
 		[WH_WAITS_DISK] = "the disk",
 		[WH_WAITS_LANES] = "the other lanes",
 		[WH_WAITS_PARTS] = "other lanes' parts of large files",
+		[WH_WAITS_PIPE] = "the other end of the pipe",
 	};
 
 	static_assert(sizeof(texts) / sizeof(texts[0]) == WH_WAITS_COUNT, "a text for each");

@@ -18,6 +18,7 @@ enum wh_waits {
 	WH_WAITS_DISK,        /* to read, write or sync */
 	WH_WAITS_LANES,       /* the other lanes to come as far */
 	WH_WAITS_PARTS,       /* other lanes to bring their parts of files, or to find files */
+	WH_WAITS_PIPE,        /* a pipe's other end, for as long as that takes */
 	WH_WAITS_COUNT,
 };
 

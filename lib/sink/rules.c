@@ -90,3 +90,8 @@ enum wh_ruling wh_rules_judge(const struct wh_rules *rules, struct wh_rules_used
 		return WH_RULING_FAILED;
 	return WH_RULING_TAKEN;
 }
+
+bool wh_rules_let(const struct wh_rules *rules, struct wh_rules_used *used, uint64_t bytes)
+{
+	return is_within(&used->bytes, bytes, rules->bytes_max);
+}

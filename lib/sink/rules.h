@@ -42,4 +42,7 @@ enum wh_ruling {
 enum wh_ruling wh_rules_judge(const struct wh_rules *rules, struct wh_rules_used *used,
 	const struct wh_entry *entry, enum wh_doing *doing);
 
+/* Of a file whose size nobody knew: so many bytes more. */
+bool wh_rules_let(const struct wh_rules *rules, struct wh_rules_used *used, uint64_t bytes);
+
 #endif

@@ -66,8 +66,12 @@ struct wh_sink_config {
 	int root_fd;        /* borrowed */
 	const char *target; /* below it; "" or ".": the root itself */
 	bool into_folder;
-	bool as_name;            /* the target is a name, even if a folder has it */
-	bool anew;               /* what is there already is replaced by the same bytes */
+	bool as_name; /* the target is a name, even if a folder has it */
+	bool anew;    /* what is there already is replaced by the same bytes */
+	/* In place of files: what the bundle's one file has goes there, which never waits; the
+	 * target is an empty folder that has lost its name. */
+	bool is_pipe;
+	int pipe_fd;
 	struct wh_choice choice; /* what becomes of files that are there */
 	uint64_t hz;             /* of now_tsc */
 	uint32_t chunk_bytes;    /* of the bundle */

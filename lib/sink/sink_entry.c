@@ -455,6 +455,10 @@ static void take_placed(struct wh_sink *sink, const struct wh_entry *entry, uint
 	int folder_fd = wh_sink_place(sink, entry->path, entry->path_bytes, &doing);
 	int rc = folder_fd < 0 ? folder_fd : 0;
 
+	if (sink->config.is_pipe) {
+		wh_sink_take_piped(sink, entry);
+		return;
+	}
 	if (rc == 0 && entry->kind == WH_ENTRY_FOLDER) {
 		wh_sink_take_folder(sink, entry, folder_fd);
 		return;
@@ -473,7 +477,7 @@ static void take_placed(struct wh_sink *sink, const struct wh_entry *entry, uint
 		take_hard(sink, entry, &status, now_tsc);
 	} else if (entry->kind == WH_ENTRY_LINK) {
 		take_link(sink, entry, folder_fd, &status, now_tsc);
-	} else if (entry->content < WH_CONTENT_ASK) {
+	} else if (entry->content == WH_CONTENT_NONE || entry->content == WH_CONTENT_INLINE) {
 		take_small(sink, entry, folder_fd, &status, now_tsc);
 	} else if (!wh_sink_ask(sink, entry, &status)) {
 		refuse(sink);
@@ -496,7 +500,7 @@ static bool is_allowed(struct wh_sink *sink, const struct wh_entry *entry)
 
 void wh_sink_take_entry(struct wh_sink *sink, const struct wh_entry *entry, uint64_t now_tsc)
 {
-	if (entry->content >= WH_CONTENT_HEAD && !wh_sink_can_join(sink, entry))
+	if (wh_content_is_split(entry->content) && !wh_sink_can_join(sink, entry))
 		refuse(sink);
 	else if (entry->content == WH_CONTENT_PART)
 		take_part(sink, entry);

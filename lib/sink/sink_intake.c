@@ -91,6 +91,11 @@ static void take_extent(struct wh_sink *sink, const struct wh_record *record)
 		refuse(sink);
 		return;
 	}
+	if (file->is_stream &&
+		!wh_rules_let(&sink->config.rules, sink->config.used, record->extent.bytes)) {
+		wh_sink_break(sink, -EDQUOT, WH_DOING_ADDING);
+		return;
+	}
 	if (file->state == WH_LARGE_ANSWERED)
 		wh_hasher_init(&sink->content);
 	file->state = WH_LARGE_COMING;
@@ -116,6 +121,17 @@ static void fail_at_peer(
 		wh_sink_note_failed(sink, &entry, -record->file_end.error, doing, true);
 }
 
+/* Now it is known how long it is; one of nothing has not been opened yet. */
+static void end_stream(struct wh_sink *sink, struct wh_large *file)
+{
+	if (file->state == WH_LARGE_ANSWERED) {
+		wh_hasher_init(&sink->content);
+		if (!sink->config.is_pipe)
+			wh_large_reserve(sink, file, 0);
+	}
+	file->size_bytes = file->end = file->offset;
+}
+
 static void take_file_end(struct wh_sink *sink, const struct wh_record *record)
 {
 	struct wh_large *file = wh_sink_find_large(sink, record->file_end.id);
@@ -123,10 +139,12 @@ static void take_file_end(struct wh_sink *sink, const struct wh_record *record)
 	struct wh_digest digest;
 
 	if (file == NULL || (file->state != WH_LARGE_COMING && file->state != WH_LARGE_ANSWERED) ||
-		(whole && file->offset != file->end)) {
+		(whole && file->offset != file->end && !file->is_stream)) {
 		refuse(sink);
 		return;
 	}
+	if (whole && file->is_stream)
+		end_stream(sink, file);
 	if (!whole) {
 		fail_at_peer(sink, file, record);
 	} else if (!file->failed) {
@@ -135,7 +153,10 @@ static void take_file_end(struct wh_sink *sink, const struct wh_record *record)
 			wh_large_fail(sink, file, -EIO, WH_DOING_DIGEST);
 	}
 	sink->intake.file = NULL;
-	wh_large_close(sink, file);
+	if (sink->config.is_pipe && !file->failed)
+		wh_sink_pipe_end(sink, file);
+	else
+		wh_large_close(sink, file);
 }
 
 static void take_same(struct wh_sink *sink, const struct wh_record *record)
@@ -199,6 +220,8 @@ static bool is_in_order(const struct wh_sink *sink, const struct wh_record *reco
 		return true;
 	if (record->type == WH_RECORD_EXTENT)
 		return record->extent.id == file->id;
+	if (record->type == WH_RECORD_WAITS)
+		return file->is_stream;
 	return record->type == WH_RECORD_FILE_END && record->file_end.id == file->id;
 }
 
@@ -212,6 +235,12 @@ static int32_t take_record(struct wh_sink *sink, uint64_t now_tsc)
 	if (bytes > 0 && record->type == WH_RECORD_ENTRY && record->entry.kind == WH_ENTRY_HARD &&
 		wh_sink_awaits_files(sink))
 		return 0;
+	if (bytes > 0 && sink->config.is_pipe && is_in_order(sink, record)) {
+		int32_t done = wh_sink_pipe_inline(sink, &record->entry);
+
+		if (done >= 0)
+			return done;
+	}
 	intake->at += bytes;
 	WH_ASSERT(intake->at <= intake->chunk->bytes);
 	if (bytes == 0 || !is_in_order(sink, record)) {

@@ -66,6 +66,7 @@ struct wh_large {
 	uint64_t promised;   /* room for what is neither reserved nor written */
 	struct wh_assembly *assembly; /* NULL: no other lane has a part */
 	bool is_head;                 /* of that */
+	bool is_stream;               /* its end is not known yet */
 	bool let_in;                  /* there was room for it */
 	int64_t mtime_s;
 	uint32_t mtime_ns;
@@ -107,6 +108,8 @@ struct wh_intake {
 	bool ended;           /* the end marker came */
 	uint64_t number;      /* of the next chunk */
 	uint64_t next_id;     /* no entry has a lower one from here on */
+	uint64_t piped_bytes; /* of the ENTRY at hand that the pipe has taken */
+	bool has_piped;       /* a file has the pipe */
 	uint64_t files_below; /* the last that brought something has a lower one */
 	uint64_t entries;
 	uint64_t extent_bytes; /* left of the extent */
@@ -303,6 +306,13 @@ static inline bool wh_large_is_part(const struct wh_large *file)
 {
 	return file->assembly != NULL && !file->is_head;
 }
+
+/* sink_pipe.c: a sink that is a pipe takes one file, as it comes */
+void wh_sink_take_piped(struct wh_sink *sink, const struct wh_entry *entry);
+/* What of an ENTRY is in it goes first. > 0: that was done; 0: it waits; -1: all is through. */
+int32_t wh_sink_pipe_inline(struct wh_sink *sink, const struct wh_entry *entry);
+int32_t wh_sink_pipe_raw(struct wh_sink *sink);
+void wh_sink_pipe_end(struct wh_sink *sink, struct wh_large *file);
 
 /* sink_write.c: of the chunk at hand; returns the work done, 0: it has to wait. */
 int32_t wh_sink_write(struct wh_sink *sink);

@@ -101,7 +101,8 @@ static enum wh_large_state first_state(
 {
 	if (entry->content == WH_CONTENT_PART)
 		return WH_LARGE_AWAIT;
-	return !sink->config.anew && S_ISREG(status->st_mode) &&
+	return !sink->config.anew && entry->content != WH_CONTENT_STREAM &&
+			       S_ISREG(status->st_mode) &&
 			       (uint64_t)status->st_size == entry->size_bytes
 		       ? WH_LARGE_COMPARE
 		       : WH_LARGE_RESERVE;
@@ -142,10 +143,11 @@ bool wh_sink_ask(struct wh_sink *sink, const struct wh_entry *entry, const struc
 		.mtime_ns = entry->mtime_ns,
 		.mode = entry->mode,
 		.path_bytes = entry->path_bytes,
-		.end = entry->size_bytes,
+		.end = entry->content == WH_CONTENT_STREAM ? INT64_MAX : entry->size_bytes,
+		.is_stream = entry->content == WH_CONTENT_STREAM,
 		.fd = -1,
 	};
-	if (entry->content >= WH_CONTENT_HEAD && !wh_large_join(sink, file, entry))
+	if (wh_content_is_split(entry->content) && !wh_large_join(sink, file, entry))
 		return false;
 	file->state = (uint8_t)first_state(sink, entry, status);
 	memcpy(sink->large_paths[file - sink->large], entry->path, entry->path_bytes);

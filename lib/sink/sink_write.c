@@ -282,6 +282,8 @@ int32_t wh_sink_write(struct wh_sink *sink)
 	uint64_t end = file->offset + intake->chunk->bytes;
 
 	WH_ASSERT(intake->raw && end <= file->end);
+	if (sink->config.is_pipe && !file->failed)
+		return wh_sink_pipe_raw(sink);
 	if (!file->failed && !wh_large_is_ready(sink, file, end)) {
 		bool opened = file->fd < 0;
 

@@ -163,8 +163,10 @@ int32_t wh_source_poll(void *context, __rte_unused uint64_t now_tsc)
 
 bool wh_source_tell_waits(struct wh_source *source, const struct wh_waits_told *told)
 {
-	if (source->progress.state != WH_SOURCE_RUNNING || source->finish_is_put ||
-		wh_source_is_in_extents(source))
+	bool between = !wh_source_is_in_extents(source) ||
+		       (source->reading.step == WH_READING_STREAMS && !source->stream.is_sending);
+
+	if (source->progress.state != WH_SOURCE_RUNNING || source->finish_is_put || !between)
 		return false;
 	source->record.type = WH_RECORD_WAITS;
 	source->record.waits = *told;
@@ -207,6 +209,14 @@ int wh_source_open(struct wh_source **source, const struct wh_source_config *con
 		config->entries_max == 0 ? WH_LEDGER_ENTRIES_MAX : config->entries_max);
 	if (error < 0)
 		goto free_source;
+	if (config->is_pipe) {
+		made->item =
+			(struct wh_walk_item){.found = WH_WALK_FILE, .path = "-", .path_bytes = 1};
+		made->item_status = (struct stat){.st_mode = S_IFREG | 0644,
+			.st_uid = made->own_uid,
+			.st_nlink = 1,
+			.st_mtim.tv_sec = config->pipe_s};
+	}
 	error = wh_walk_open(
 		&made->walk, config->root_fd, config->paths, config->path_count, config->recursive);
 	if (error < 0)

@@ -45,6 +45,10 @@ struct wh_source_config {
 	int root_fd;
 	const char *const *paths;
 	uint32_t path_count;
+	/* In place of paths: one file of the bytes that come from there, which never waits. */
+	bool is_pipe;
+	int pipe_fd;    /* borrowed */
+	int64_t pipe_s; /* its time */
 	bool recursive;
 	struct wh_choice choice; /* what of it is sent */
 	/* Every file is one lane's: given paths by turns, files in folders by their paths, so that

@@ -53,9 +53,10 @@ struct wh_asked {
 	uint64_t id;
 	int fd;
 	uint8_t state;
-	bool compare;        /* with `digest`, the sink's */
-	bool is_cancelled;   /* the sink has failed it meanwhile */
-	bool is_part;        /* which another lane tells of */
+	bool compare;      /* with `digest`, the sink's */
+	bool is_cancelled; /* the sink has failed it meanwhile */
+	bool is_part;      /* which another lane tells of */
+	bool is_stream;
 	int error;           /* there is no descriptor: a positive errno */
 	struct wh_part part; /* that is sent */
 	struct wh_digest digest;
@@ -73,6 +74,7 @@ enum wh_reading_step {
 	WH_READING_COMPARES,
 	WH_READING_ANNOUNCES, /* the next EXTENT */
 	WH_READING_SENDS,     /* its raw chunks */
+	WH_READING_STREAMS,   /* a pipe: as its bytes come */
 	WH_READING_ENDS,      /* FILE_END */
 };
 
@@ -89,9 +91,23 @@ struct wh_reading {
 	enum wh_doing doing;
 };
 
+/* Whole chunks of a pipe's bytes that go as one extent, at most. */
+#define WH_STREAM_FULL_MAX 4
+
+struct wh_source_stream {
+	struct wh_chunk *filling; /* NULL: none */
+	struct wh_chunk *full[WH_STREAM_FULL_MAX];
+	uint32_t full_count;
+	uint32_t sent; /* of these, once their extent is out */
+	bool is_sending;
+	bool is_over; /* the pipe's end has come */
+	bool is_idle; /* nothing came from it last */
+};
+
 struct wh_source {
 	struct wh_pack pack;
 	struct wh_reading reading;
+	struct wh_source_stream stream;
 	struct wh_hasher answer_hasher;
 	struct wh_source_config config;
 	struct wh_source_progress progress;
@@ -165,6 +181,18 @@ bool wh_source_defer_link(struct wh_source *source, const struct stat *status);
 int32_t wh_source_send_links(struct wh_source *source);
 bool wh_source_has_links(const struct wh_source *source);
 void wh_source_free_links(struct wh_source *source);
+
+/* source_stream.c: the bytes of a pipe */
+void wh_source_begin_stream(struct wh_source *source);
+bool wh_source_put_stream(struct wh_source *source);
+int32_t wh_source_stream(struct wh_source *source);
+/* Gives back what is not sent any more. */
+void wh_source_end_stream(struct wh_source *source);
+
+void wh_source_push_raw(struct wh_source *source, struct wh_chunk *chunk);
+void wh_source_end_reading(struct wh_reading *reading, int error, enum wh_doing doing);
+struct wh_entry *wh_source_begin_entry(struct wh_source *source, const struct stat *status);
+void wh_source_put_asking(struct wh_source *source, struct wh_split *split, int fd);
 
 /* source_read.c */
 int32_t wh_source_read(struct wh_source *source);

@@ -12,7 +12,8 @@ bool wh_source_is_in_extents(const struct wh_source *source)
 {
 	const struct wh_reading *reading = &source->reading;
 
-	return reading->step == WH_READING_SENDS || reading->step == WH_READING_ANNOUNCES ||
+	return reading->step == WH_READING_STREAMS || reading->step == WH_READING_SENDS ||
+	       reading->step == WH_READING_ANNOUNCES ||
 	       (reading->step == WH_READING_ENDS && reading->offset > reading->file->part.from);
 }
 
@@ -52,7 +53,7 @@ static void read_from_start(struct wh_source *source, const struct wh_part *part
 }
 
 /* FILE_END is next. error 0: the file went out whole. */
-static void end(struct wh_reading *reading, int error, enum wh_doing doing)
+void wh_source_end_reading(struct wh_reading *reading, int error, enum wh_doing doing)
 {
 	WH_ASSERT(error >= 0 && (error == 0) == (doing == WH_DOING_NOTHING));
 	reading->error = error;
@@ -62,15 +63,15 @@ static void end(struct wh_reading *reading, int error, enum wh_doing doing)
 
 static void end_cancelled(struct wh_reading *reading)
 {
-	end(reading, ECANCELED, WH_DOING_WRITING);
+	wh_source_end_reading(reading, ECANCELED, WH_DOING_WRITING);
 }
 
 static void end_after_error(struct wh_reading *reading)
 {
 	if (reading->ahead.shrunk)
-		end(reading, EBUSY, WH_DOING_CHANGED);
+		wh_source_end_reading(reading, EBUSY, WH_DOING_CHANGED);
 	else
-		end(reading, -reading->ahead.error, WH_DOING_READING);
+		wh_source_end_reading(reading, -reading->ahead.error, WH_DOING_READING);
 }
 
 /* What is there is compared as a whole, whatever part is sent. */
@@ -83,7 +84,9 @@ static void begin_file(struct wh_source *source)
 	if (file->is_cancelled) {
 		end_cancelled(reading);
 	} else if (file->error != 0) {
-		end(reading, file->error, WH_DOING_OPENING);
+		wh_source_end_reading(reading, file->error, WH_DOING_OPENING);
+	} else if (file->is_stream) {
+		wh_source_begin_stream(source);
 	} else {
 		read_from_start(source, file->compare ? &whole : &file->part);
 		reading->step = file->compare ? WH_READING_COMPARES : WH_READING_ANNOUNCES;
@@ -189,7 +192,7 @@ static int32_t compare(struct wh_source *source)
 
 		if (error == 0)
 			return work + answer_have(source);
-		end(reading, error, WH_DOING_CHANGED);
+		wh_source_end_reading(reading, error, WH_DOING_CHANGED);
 	} else {
 		work += start_reads(source);
 	}
@@ -247,14 +250,15 @@ static struct wh_chunk *zero_chunk(struct wh_source *source)
 	return chunk;
 }
 
-static void push_raw(struct wh_source *source, struct wh_chunk *chunk)
+void wh_source_push_raw(struct wh_source *source, struct wh_chunk *chunk)
 {
 	struct wh_reading *reading = &source->reading;
 
 	WH_ASSERT(chunk->bytes <= reading->extent_left);
 	reading->offset += chunk->bytes;
 	reading->extent_left -= chunk->bytes;
-	WH_ASSERT(reading->offset + reading->extent_left <= reading->file->part.end);
+	WH_ASSERT(reading->file->is_stream ||
+		  reading->offset + reading->extent_left <= reading->file->part.end);
 	chunk->number = source->pack.number++;
 
 	bool pushed = wh_fifo_push(source->config.ready, chunk);
@@ -281,7 +285,7 @@ static bool send_one(struct wh_source *source)
 	}
 	if (chunk == NULL)
 		return false;
-	push_raw(source, chunk);
+	wh_source_push_raw(source, chunk);
 	return true;
 }
 
@@ -302,7 +306,7 @@ static int32_t send_extent(struct wh_source *source)
 	if (reading->ahead.error < 0)
 		end_after_error(reading);
 	else if (wh_read_ahead_is_over(&reading->ahead))
-		end(reading, 0, WH_DOING_NOTHING);
+		wh_source_end_reading(reading, 0, WH_DOING_NOTHING);
 	else
 		reading->step = WH_READING_ANNOUNCES;
 	return work + 1;
@@ -326,6 +330,17 @@ static void tell_failed(struct wh_source *source)
 			       });
 }
 
+/* Only now is it known how much it was. */
+static void book_stream(struct wh_source *source)
+{
+	const struct wh_reading *reading = &source->reading;
+	struct wh_ledger_entry *entry = wh_ledger_find(&source->ledger, reading->file->id);
+
+	if (entry != NULL)
+		entry->size_bytes = reading->offset;
+	source->progress.bytes_found += reading->offset;
+}
+
 static int32_t put_file_end(struct wh_source *source)
 {
 	struct wh_reading *reading = &source->reading;
@@ -343,6 +358,8 @@ static int32_t put_file_end(struct wh_source *source)
 	wh_source_put(source);
 	if (reading->error != 0)
 		tell_failed(source);
+	else if (reading->file->is_stream)
+		book_stream(source);
 	source->progress.digest_known = reading->error == 0;
 	source->progress.digest = record->file_end.digest;
 	wh_source_release(source, reading->file);
@@ -354,6 +371,12 @@ static int32_t put_file_end(struct wh_source *source)
 static int32_t finish_file(struct wh_source *source)
 {
 	struct wh_reading *reading = &source->reading;
+
+	if (reading->file->is_stream) {
+		wh_source_end_stream(source);
+		return put_file_end(source);
+	}
+
 	int32_t work = wh_read_ahead_poll(&reading->ahead);
 	struct wh_chunk *chunk;
 
@@ -381,6 +404,8 @@ int32_t wh_source_read(struct wh_source *source)
 		return announce(source);
 	case WH_READING_SENDS:
 		return send_extent(source);
+	case WH_READING_STREAMS:
+		return wh_source_stream(source);
 	default:
 		WH_ASSERT(source->reading.step == WH_READING_ENDS);
 		return finish_file(source);

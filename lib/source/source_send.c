@@ -63,7 +63,7 @@ static bool is_ours(const struct wh_source *source)
 }
 
 /* An ENTRY of the item, its kind, content and texts still to be filled in. */
-static struct wh_entry *begin_entry(struct wh_source *source, const struct stat *status)
+struct wh_entry *wh_source_begin_entry(struct wh_source *source, const struct stat *status)
 {
 	int fd = source->item.found == WH_WALK_FOLDER ? source->item.own_fd : source->item_fd;
 
@@ -140,7 +140,7 @@ static bool put_fault(struct wh_source *source)
 
 static bool put_folder(struct wh_source *source)
 {
-	begin_entry(source, &source->item.status)->kind = WH_ENTRY_FOLDER;
+	wh_source_begin_entry(source, &source->item.status)->kind = WH_ENTRY_FOLDER;
 	if (!wh_source_entry_has_room(source))
 		return false;
 	wh_source_put_entry(source);
@@ -160,7 +160,7 @@ static bool put_link(struct wh_source *source)
 		return put_fault(source);
 	}
 
-	struct wh_entry *entry = begin_entry(source, &status);
+	struct wh_entry *entry = wh_source_begin_entry(source, &status);
 
 	entry->kind = WH_ENTRY_LINK;
 	entry->link = text;
@@ -181,7 +181,7 @@ static uint64_t hole_bytes(const struct stat *status)
 }
 
 /* The ENTRY at hand asks, and there is room; the descriptor is the asked file's from now on. */
-static void put_asking(struct wh_source *source, struct wh_split *split, int fd)
+void wh_source_put_asking(struct wh_source *source, struct wh_split *split, int fd)
 {
 	const struct wh_entry *entry = &source->record.entry;
 	const struct wh_source_config *config = &source->config;
@@ -196,6 +196,7 @@ static void put_asking(struct wh_source *source, struct wh_split *split, int fd)
 		.error = fd < 0 ? -fd : 0,
 		.state = WH_ASKED_OUT,
 		.is_part = entry->content == WH_CONTENT_PART,
+		.is_stream = entry->content == WH_CONTENT_STREAM,
 		.status = source->item_status,
 		.part = {.end = entry->size_bytes},
 	};
@@ -224,7 +225,7 @@ static struct wh_split *split_item(struct wh_source *source)
 
 static struct wh_entry *begin_ask(struct wh_source *source)
 {
-	struct wh_entry *entry = begin_entry(source, &source->item_status);
+	struct wh_entry *entry = wh_source_begin_entry(source, &source->item_status);
 
 	entry->kind = WH_ENTRY_FILE;
 	entry->content = WH_CONTENT_ASK;
@@ -246,7 +247,7 @@ static bool put_ask(struct wh_source *source)
 		entry->content = WH_CONTENT_HEAD;
 		entry->split = split->number;
 	}
-	put_asking(source, split, source->item_fd);
+	wh_source_put_asking(source, split, source->item_fd);
 	source->item_fd = -1;
 	return true;
 }
@@ -260,7 +261,7 @@ static bool put_part(struct wh_source *source)
 	entry->split = source->item_split->number;
 	if (source->asked_count == WH_SOURCE_ASKED || !wh_source_entry_has_room(source))
 		return false;
-	put_asking(source, source->item_split, wh_split_open(source->item_split));
+	wh_source_put_asking(source, source->item_split, wh_split_open(source->item_split));
 	return true;
 }
 
@@ -298,7 +299,7 @@ static bool put_file(struct wh_source *source);
 
 static bool put_inline(struct wh_source *source)
 {
-	struct wh_entry *entry = begin_entry(source, &source->item_status);
+	struct wh_entry *entry = wh_source_begin_entry(source, &source->item_status);
 
 	entry->kind = WH_ENTRY_FILE;
 	entry->size_bytes = (uint64_t)source->item_status.st_size;
@@ -344,6 +345,8 @@ static bool put_file(struct wh_source *source)
 {
 	if (source->item_split != NULL)
 		return put_part(source);
+	if (source->config.is_pipe)
+		return wh_source_put_stream(source);
 
 	int error = open_item(source);
 

@@ -6,12 +6,15 @@
 """
 
 import os
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
-from harness import (Case, Skip, decode_object, expect, expect_equal, expect_said, expect_status,
-                     run_cases)
-from pair import Pair, remote
+from harness import (Case, Result, Skip, decode_object, expect, expect_equal, expect_said,
+                     expect_status, run_cases)
+from pair import Pair, remote, wait_until
+from trees import MIB, content
 
 BINARY = Path(__file__).resolve().parents[2] / 'build/release/app/wavehaul/wavehaul'
 
@@ -149,10 +152,51 @@ def more_of_files(program, folder):
         pair.stop_server()
 
 
+def through(pair, text, *args):
+    """What a client says, given that on its standard input: bytes, and a result."""
+    command = [pair.program.binary, *map(str, pair.command(*args))]
+    done = subprocess.run(command, input=text, capture_output=True, timeout=60, check=False)
+    return done.stdout, Result(done.returncode, '', done.stderr.decode(), 0)
+
+
+def pipes(program, folder):
+    """From standard input and to standard output, of sizes that nobody was told."""
+    text = content(5 * MIB + 4321)
+    with Pair(program, folder) as pair:
+        for what in (b'', b'few', text):
+            _, result = through(pair, what, 'send', '-', remote('deep.bin'))
+            expect_status(result, OK)
+            expect((pair.served / 'deep.bin').read_bytes() == what, 'other bytes are there')
+            out, result = through(pair, b'', 'get', remote('deep.bin'), '-')
+            expect_status(result, OK)
+            expect(out == what, f'{len(out)} bytes came, other than {len(what)} there')
+        expect_said(result, '1 file, 5.0')
+        names = sorted(os.listdir(pair.served))
+        expect_equal('what is there', names, ['deep.bin'])
+        command = [program.binary, *map(str, pair.command('get', remote('deep.bin'), '-'))]
+        reader = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        expect_equal('the first bytes', reader.stdout.read(10), text[:10])
+        reader.stdout.close()
+        said = reader.stderr.read().decode()
+        expect(reader.wait(20) not in (OK, USAGE), 'a broken pipe is no failure')
+        expect('Broken pipe' in said, f'it says {said[-300:]!r}')
+        writer = subprocess.Popen([program.binary, *map(str, pair.command(
+            'send', '-', remote('half')))], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        writer.stdin.write(text[:2 * MIB])
+        writer.stdin.flush()
+        wait_until(lambda: any(name.startswith('.') for name in os.listdir(pair.served)), 10,
+                   'something of it')
+        writer.send_signal(signal.SIGINT)
+        writer.communicate(timeout=20)
+        expect(not (pair.served / 'half').exists(), 'half a file has its name')
+        pair.stop_server()
+
+
 def cases():
     yield Case('filters', True, filters)
     yield Case('what stays', True, what_stays)
     yield Case('more of files', False, more_of_files)
+    yield Case('pipes', True, pipes)
 
 
 if __name__ == '__main__':

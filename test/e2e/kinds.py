@@ -71,9 +71,10 @@ def no_names(program, folder):
     """Refused before there is a port."""
     (folder / 'file').write_text('x')
     for args, status, said in (
-            (('get', 'host:f', '-'), USAGE, r'no name.*\./-'),
-            (('send', '-', 'host:f'), USAGE, r'no name.*\./-'),
-            (('send', folder / 'file', '-'), USAGE, 'no name'),
+            (('get', 'host:f', '-', '--json'), USAGE, r'cannot both go to standard output'),
+            (('send', '-', 'host:f/'), USAGE, r'has no name'),
+            (('send', '-', folder / 'file', 'host:f'), USAGE, r'by itself'),
+            (('send', folder / 'file', '-'), USAGE, 'names no host'),
             (('get', '192.0.2.1:f', '/dev/null'), OTHER, '/dev/null is a device.*name a file')):
         result = program.run(*args, '--config', 'none', '--port', 'net_null0', '--addr',
                              '192.0.2.2/24')

@@ -43,6 +43,8 @@ struct job {
 	uint64_t split_bytes_min; /* 0: no file goes by several lanes */
 	struct wh_prng *prng;     /* who has a turn; NULL: everybody */
 	_Atomic bool gate;
+	bool from_pipe, to_pipe; /* one file through them */
+	int from_fd, to_fd;
 	struct wh_splits splits;
 	struct wh_assemblies assemblies;
 	struct wh_room room;
@@ -81,6 +83,8 @@ static inline void open_sink(struct lane *lane, struct job *job, int root_fd, bo
 		.root_fd = root_fd,
 		.target = "copy",
 		.as_name = as_name,
+		.is_pipe = job->to_pipe,
+		.pipe_fd = job->to_fd,
 		.hz = HZ,
 		.chunk_bytes = CHUNK_BYTES,
 		.answer_bytes = ANSWER_BYTES,
@@ -107,7 +111,10 @@ static inline void open_source(struct lane *lane, struct job *job, const char *c
 	struct wh_source_config config = {
 		.root_fd = -1,
 		.paths = path,
-		.path_count = 1,
+		.path_count = job->from_pipe ? 0 : 1,
+		.is_pipe = job->from_pipe,
+		.pipe_fd = job->from_fd,
+		.pipe_s = 1000,
 		.recursive = true,
 		.lane = (uint32_t)(lane - job->lanes),
 		.lanes = job->count,

@@ -94,15 +94,16 @@ static inline void settle_entry(uint8_t *bytes, const struct wh_record_field *pi
 	if (record_pinned(pinned, "split") && record_is(bytes, type, "split") > 0)
 		record_set(bytes, type, "content", WH_CONTENT_HEAD);
 	else
-		record_set(
-			bytes, type, "split", record_is(bytes, type, "content") >= WH_CONTENT_HEAD);
+		record_set(bytes, type, "split",
+			wh_content_is_split((uint8_t)record_is(bytes, type, "content")));
 	if (record_pinned(pinned, "size_bytes"))
 		record_set(bytes, type, "content",
 			record_is(bytes, type, "size_bytes") > 0 ? WH_CONTENT_ASK
 								 : WH_CONTENT_NONE);
 	else if (hole_bytes == 0)
 		record_set(bytes, type, "size_bytes",
-			record_is(bytes, type, "content") != WH_CONTENT_NONE);
+			record_is(bytes, type, "content") != WH_CONTENT_NONE &&
+				record_is(bytes, type, "content") != WH_CONTENT_STREAM);
 	if (record_pinned(pinned, "link_bytes"))
 		record_set(bytes, type, "kind",
 			record_is(bytes, type, "link_bytes") > 0 ? WH_ENTRY_LINK : WH_ENTRY_FILE);

@@ -26,6 +26,9 @@ struct wh_request_paths {
 	uint32_t count;
 	bool into_folder; /* a target: a folder, whatever is there now */
 	bool as_name;     /* a target: a name, even if a folder has it */
+	bool is_pipe;     /* here: in place of one file; its end never waits */
+	int pipe_fd;
+	int64_t pipe_s; /* the file's time */
 };
 
 struct wh_request {

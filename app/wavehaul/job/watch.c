@@ -72,7 +72,8 @@ bool wh_watch_see(struct wh_watch *watch, uint64_t now_tsc, uint64_t stall_timeo
 
 	bool heard = is_recent(watch->told_tsc, now_tsc, stall_timeout_tsc);
 
-	if (sight->waits == WH_WAITS_LANES)
+	if (sight->waits == WH_WAITS_LANES || sight->waits == WH_WAITS_PIPE ||
+		(heard && sight->peer.waits == WH_WAITS_PIPE))
 		return true;
 	if (sight->company && (is_for_lanes(sight->waits) ||
 				      (heard && is_for_lanes((enum wh_waits)sight->peer.waits))))

@@ -45,6 +45,8 @@ struct wh_transfer {
 	int dest_fd; /* get: the folder, and the name in it */
 	char *dest_name;
 	bool dest_is_folder;
+	bool is_piped; /* "-": from standard input, to standard output */
+	int pipe_fd;
 
 	struct wh_terms terms;
 	struct wh_lanes lanes;

@@ -76,9 +76,7 @@ static int read_send(struct wh_transfer *transfer, char **operands, uint32_t cou
 	transfer->local = (const char *const *)operands;
 	transfer->locals = count - 1;
 
-	int status = add_remote(transfer, operands[count - 1]);
-
-	return status != 0 ? status : check_only_file(transfer);
+	return add_remote(transfer, operands[count - 1]);
 }
 
 static int read_get(struct wh_transfer *transfer, char **operands, uint32_t count)
@@ -94,15 +92,65 @@ static int read_get(struct wh_transfer *transfer, char **operands, uint32_t coun
 	return 0;
 }
 
-static int check_names(char **operands, uint32_t count)
+/* Standard input or output by a description of our own, which never waits. */
+static int open_pipe(struct wh_transfer *transfer)
 {
-	for (uint32_t i = 0; i < count; i++)
-		if (strcmp(operands[i], "-") == 0) {
-			wh_complain("- is no name: nothing is read from standard input or written "
-				    "to standard output; a file of that name is ./-");
-			return WH_EXIT_USAGE;
-		}
+	bool sends = transfer->verb == WH_VERB_SEND;
+	const char *path = sends ? "/proc/self/fd/0" : "/proc/self/fd/1";
+	int flags = (sends ? O_RDONLY : O_WRONLY) | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
+
+	if (isatty(sends ? STDIN_FILENO : STDOUT_FILENO)) {
+		wh_complain(sends ? "- is standard input, and that is a terminal; a file of that "
+				    "name is ./-"
+				  : "- is standard output, and that is a terminal: lead it into a "
+				    "pipe or a file");
+		return WH_EXIT_USAGE;
+	}
+	transfer->pipe_fd = open(path, flags);
+	/* A socket cannot be opened again. */
+	if (transfer->pipe_fd < 0 && errno == ENXIO)
+		transfer->pipe_fd = fcntl(
+			sends ? STDIN_FILENO : STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (transfer->pipe_fd < 0 || fcntl(transfer->pipe_fd, F_SETFL,
+					     fcntl(transfer->pipe_fd, F_GETFL) | O_NONBLOCK) != 0) {
+		wh_complain(
+			"cannot use standard %s: %s", sends ? "input" : "output", strerror(errno));
+		return WH_EXIT_OTHER;
+	}
 	return 0;
+}
+
+/* One file by itself, in one lane, with a name at the other end. */
+static int check_pipe(const struct wh_transfer *transfer)
+{
+	const struct wh_settings *settings = &transfer->settings;
+	const char *path = transfer->remote[0];
+	const char *last;
+
+	if (transfer->remotes != 1 || transfer->locals != 1 || settings->parallel != 1)
+		wh_complain("- is one file, by itself and in one lane; leave out other files and "
+			    "--parallel");
+	else if (wh_path_last_name(path, &last) == 0 || path[strlen(path) - 1] == '/')
+		wh_complain("what goes through a pipe has no name: write HOST:PATH with one");
+	else if (transfer->verb == WH_VERB_GET && (settings->json || settings->json_stream))
+		wh_complain("--json and the file cannot both go to standard output");
+	else
+		return 0;
+	return WH_EXIT_USAGE;
+}
+
+/* "-" among the operands: the local one. */
+static int see_pipe(struct wh_transfer *transfer)
+{
+	bool sends = transfer->verb == WH_VERB_SEND;
+	int status;
+
+	for (uint32_t i = 0; i < transfer->locals; i++)
+		transfer->is_piped |= strcmp(transfer->local[i], "-") == 0;
+	if (!transfer->is_piped)
+		return sends ? check_only_file(transfer) : 0;
+	status = check_pipe(transfer);
+	return status != 0 ? status : open_pipe(transfer);
 }
 
 int wh_transfer_read_operands(struct wh_transfer *transfer)
@@ -117,16 +165,15 @@ int wh_transfer_read_operands(struct wh_transfer *transfer)
 		return WH_EXIT_USAGE;
 	}
 
-	int status = check_names(settings->operands, count);
+	int status;
 
-	if (status != 0)
-		return status;
 	transfer->remote = calloc(count, sizeof(transfer->remote[0]));
 	if (transfer->remote == NULL)
 		return WH_EXIT_OTHER;
 	status = sends ? read_send(transfer, settings->operands, count)
 		       : read_get(transfer, settings->operands, count);
-
+	if (status == 0)
+		status = see_pipe(transfer);
 	if (status != 0)
 		return status;
 	return wh_trust_resolve(settings->identity, settings->trust, transfer->server,
@@ -194,6 +241,24 @@ static int open_above(struct wh_transfer *transfer, char *path)
 					   : open_folder(transfer, slash != NULL ? path : ".");
 }
 
+/* A folder in which nothing is and nothing can be made: a pipe wants no other. */
+static int open_nowhere(struct wh_transfer *transfer)
+{
+	char path[] = "/tmp/wavehaul-XXXXXX";
+
+	if (mkdtemp(path) == NULL) {
+		wh_complain("cannot make a folder in /tmp: %s", strerror(errno));
+		return WH_EXIT_OTHER;
+	}
+	transfer->dest_is_folder = true;
+	transfer->dest_name = strdup(".");
+
+	int status = open_folder(transfer, path);
+
+	rmdir(path);
+	return transfer->dest_name == NULL ? WH_EXIT_OTHER : status;
+}
+
 /*
  * A folder that is there takes the files; else DEST's last name is the file's new one. The file
  * that a link leads to is replaced, where it is.
@@ -204,9 +269,11 @@ int wh_transfer_open_dest(struct wh_transfer *transfer)
 	size_t bytes = strlen(dest);
 	const char *last;
 	struct stat status;
-	int rc = look_at_dest(dest, &status);
+	int rc = transfer->is_piped ? 0 : look_at_dest(dest, &status);
 
 	transfer->dest_fd = -1;
+	if (transfer->is_piped)
+		return open_nowhere(transfer);
 	if (rc != 0)
 		return rc;
 	if (S_ISDIR(status.st_mode)) {

@@ -370,6 +370,8 @@ static void print_text(struct wh_transfer *transfer, int status, double seconds)
 	struct wh_totals totals = wh_transfer_totals(transfer);
 	struct wh_session_stats stats = sum_stats(transfer);
 	const struct wh_failure *failure;
+	/* What was got has standard output for itself. */
+	FILE *to = transfer->is_piped && transfer->verb == WH_VERB_GET ? stderr : stdout;
 	char path[4 * WH_PATH_BYTES_MAX + 1];
 	char size[WH_UNITS_MAX];
 	char rate[WH_UNITS_MAX];
@@ -378,20 +380,21 @@ static void print_text(struct wh_transfer *transfer, int status, double seconds)
 	fprintf(stderr, "wavehaul: %s: %s\n",
 		wh_plain_text(failure->path, true, path, sizeof(path)), failure->text);
 	print_left_out(&totals.left_out);
-	printf("%" PRIu64 " file%s, %s in %.2f s: %s", totals.files, totals.files == 1 ? "" : "s",
-		wh_format_size(size, sizeof(size), totals.bytes), seconds,
+	fprintf(to, "%" PRIu64 " file%s, %s in %.2f s: %s", totals.files,
+		totals.files == 1 ? "" : "s", wh_format_size(size, sizeof(size), totals.bytes),
+		seconds,
 		wh_format_rate(
 			rate, sizeof(rate), seconds > 0 ? (double)totals.bytes * 8 / seconds : 0));
 	if (status != WH_EXIT_OK && moved_bytes(transfer) > totals.bytes)
-		printf("; %s had gone over, of files that are not whole",
+		fprintf(to, "; %s had gone over, of files that are not whole",
 			wh_format_size(size, sizeof(size), moved_bytes(transfer) - totals.bytes));
 	if (totals.skipped > 0)
-		printf("; %" PRIu64 " were there already", totals.skipped);
+		fprintf(to, "; %" PRIu64 " were there already", totals.skipped);
 	if (totals.passed_over > 0)
-		printf("; %" PRIu64 " skipped, not regular files", totals.passed_over);
+		fprintf(to, "; %" PRIu64 " skipped, not regular files", totals.passed_over);
 	if (totals.failed > 0)
-		printf("; %" PRIu64 " failed", totals.failed);
-	printf("\n");
+		fprintf(to, "; %" PRIu64 " failed", totals.failed);
+	fprintf(to, "\n");
 	if (transfer->settings.repair.on)
 		wh_repair_print(&stats);
 	wh_way_print(&transfer->way);

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "sink/sink_internal.h"
+
+/* Bytes that the pipe has taken; it may have gone, then so has the sink. */
+static size_t put(struct wh_sink *sink, const uint8_t *data, size_t bytes)
+{
+	ssize_t taken = write(sink->config.pipe_fd, data, wh_min_u64(bytes, WH_SINK_PIECE_BYTES));
+
+	if (taken >= 0) {
+		sink->progress.bytes += (uint64_t)taken;
+		return (size_t)taken;
+	}
+	if (errno != EAGAIN && errno != EINTR)
+		wh_sink_break(sink, -errno, WH_DOING_WRITING);
+	return 0;
+}
+
+int32_t wh_sink_pipe_inline(struct wh_sink *sink, const struct wh_entry *entry)
+{
+	struct wh_intake *intake = &sink->intake;
+
+	if (sink->record.type != WH_RECORD_ENTRY || entry->content != WH_CONTENT_INLINE ||
+		intake->has_piped)
+		return -1;
+
+	size_t taken = put(sink, entry->inline_bytes + intake->piped_bytes,
+		entry->size_bytes - intake->piped_bytes);
+
+	intake->piped_bytes += taken;
+	if (intake->piped_bytes == entry->size_bytes)
+		return -1;
+	return taken > 0 ? WH_SINK_WORK_FILE : 0;
+}
+
+void wh_sink_take_piped(struct wh_sink *sink, const struct wh_entry *entry)
+{
+	const struct stat nothing = {0};
+	struct wh_staged file = {
+		.id = entry->id,
+		.bytes = entry->size_bytes,
+		.path = entry->path,
+		.path_bytes = entry->path_bytes,
+		.kind = entry->kind,
+	};
+
+	if (entry->kind != WH_ENTRY_FILE || sink->intake.has_piped) {
+		wh_sink_tell_failed(sink, &file, -ENOTSUP, WH_DOING_KIND);
+		return;
+	}
+	sink->intake.has_piped = true;
+	if (entry->content == WH_CONTENT_NONE || entry->content == WH_CONTENT_INLINE) {
+		wh_sink_note_written(sink, &file);
+		return;
+	}
+
+	bool asked = wh_sink_ask(sink, entry, &nothing);
+
+	WH_ASSERT(asked); /* it is the first */
+	wh_sink_find_large(sink, entry->id)->state = WH_LARGE_ANSWERED;
+	wh_sink_answer_id(sink, WH_RECORD_WANT, entry->id);
+}
+
+int32_t wh_sink_pipe_raw(struct wh_sink *sink)
+{
+	struct wh_intake *intake = &sink->intake;
+	const uint8_t *data = intake->chunk->data + intake->at;
+	size_t taken = put(sink, data, intake->chunk->bytes - intake->at);
+
+	if (taken == 0)
+		return 0;
+	wh_hasher_add(&sink->content, data, taken);
+	intake->at += (uint32_t)taken;
+	if (intake->at == intake->chunk->bytes)
+		wh_sink_raw_done(sink, intake->chunk->bytes);
+	return WH_SINK_WORK_FILE;
+}
+
+void wh_sink_pipe_end(struct wh_sink *sink, struct wh_large *file)
+{
+	struct wh_staged entry = wh_large_entry(sink, file);
+
+	WH_ASSERT(!file->failed && file->in_air == 0);
+	wh_sink_note_written(sink, &entry);
+	wh_large_forget(sink, file);
+}
