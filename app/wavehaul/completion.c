@@ -94,6 +94,9 @@ static void print_verbs(void)
 	printf("\ttrust,trust)\n\t\twords='list show add remove");
 	print_flag_names_of(WH_VERB_TRUST);
 	printf(" --help'\n\t\t;;\n");
+	printf("\tjob,job)\n\t\twords='add list show pause resume cancel retry set move watch");
+	print_flag_names_of(WH_VERB_JOB);
+	printf(" --help'\n\t\t;;\n");
 	printf("\tcompletion,completion)\n\t\twords='bash --help'\n\t\t;;\n");
 }
 

@@ -49,6 +49,8 @@ static int run(enum wh_verb verb, int argc, char **argv)
 		return wh_verb_profiles(argc, argv);
 	case WH_VERB_KEYGEN:
 		return wh_verb_keygen(argc, argv);
+	case WH_VERB_JOB:
+		return wh_verb_job(argc, argv);
 	case WH_VERB_TRUST:
 		return wh_verb_trust(argc, argv);
 	default:

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@
 #include "job/jobs.h"
 #include "job/on_host.h"
 #include "probe/kept.h"
+#include "queue/runner.h"
 #include "report/audit.h"
 #include "sealed.h"
 #include "sink/stale.h"
@@ -50,6 +52,7 @@ struct serve {
 	struct wh_audit audit;
 	struct wh_control_socket control;
 	struct wh_served served;
+	struct wh_runner runner;
 	uint64_t next_tsc;
 	uint64_t next_refused_tsc;
 	uint64_t give_up_tsc;
@@ -135,8 +138,8 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	return 0;
 }
 
-/* What peers have moved today outlives this process. */
-static void keep_days(struct serve *serve, struct wh_guard *guard)
+/* The queue, and what peers have moved today, outlive this process. */
+static void keep_state(struct serve *serve, struct wh_guard *guard)
 {
 	int fd = wh_kept_folder(serve->settings.state);
 	char path[PATH_MAX];
@@ -161,11 +164,40 @@ static int enter_guard(struct serve *serve)
 	wh_guard_let(&guard, serve->service.own.here.root_fd, WH_LET_WRITE);
 	wh_sealed_guard(&serve->sealed, &guard);
 	wh_control_guard(&serve->control, &guard);
-	keep_days(serve, &guard);
+	keep_state(serve, &guard);
 	if (wh_guard_enter(&guard) != 0)
 		return -1;
 	wh_say("guard: %s", guard.told);
 	return 0;
+}
+
+/* Orders come by the control socket; without it there is no queue. */
+static void open_queue(struct serve *serve)
+{
+	const struct wh_settings *settings = &serve->settings;
+	struct wh_runner *runner = &serve->runner;
+	int folder_fd = wh_kept_folder(settings->state);
+	char folder[PATH_MAX];
+
+	*runner = (struct wh_runner){
+		.ground = {.settings = settings,
+			.jobs = &serve->jobs,
+			.root_fd = serve->service.own.here.root_fd,
+			.memory_bytes = settings->buffer_bytes / 2 / settings->queue_jobs,
+			.request_of = wh_wanted_request},
+		.control = &serve->control,
+		.at_once = settings->queue_jobs,
+		.at_once_host = settings->queue_peer_jobs,
+	};
+	wh_runner_add(&serve->control.tables, runner);
+	if (folder_fd < 0)
+		return;
+	close(folder_fd);
+	if (wh_kept_where(settings->state, folder))
+		wh_runner_open(runner, folder);
+	serve->control.turn = wh_runner_turn;
+	serve->control.on_gone = wh_runner_on_gone;
+	serve->control.context = runner;
 }
 
 /* Before the guard. An exit status. */
@@ -180,9 +212,12 @@ static int open_control(struct serve *serve)
 		.jobs = &serve->jobs,
 		.began_s = time(NULL),
 	};
+	if (realpath(settings->root, serve->served.root) == NULL)
+		snprintf(serve->served.root, sizeof(serve->served.root), "%s", settings->root);
 	if (!wh_control_open(&serve->control, settings->control, settings->user, &status))
 		return status;
 	wh_served_add(&serve->control.tables, &serve->served);
+	open_queue(serve);
 	return WH_EXIT_OK;
 }
 
@@ -226,6 +261,7 @@ static int run(void *context)
 	if (status == WH_EXIT_OK)
 		status = run_guarded(serve);
 	wh_control_stop(&serve->control);
+	wh_runner_close(&serve->runner);
 	wh_notify_free(&serve->notify);
 	return status;
 }
@@ -238,7 +274,7 @@ static int open_and_run(struct serve *serve)
 		.host = &serve->host,
 		.runtime = &serve->runtime,
 		.settings = &serve->host_settings,
-		.places = wh_service_places(&serve->service),
+		.places = wh_service_places(&serve->service) + WH_RUN_LANES_MAX,
 		.jobs = &serve->jobs,
 		.service = &serve->service,
 		.repair = true,

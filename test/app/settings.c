@@ -110,6 +110,8 @@ static const struct value_case value_cases[] = {
 		"allow = 10.0.0.0/8 , ::/0\nallow = 0.0.0.0/0", "10.0.0.0/8, ::/0, 0.0.0.0/0"},
 	{WH_VERB_SERVE, "serve.sessions", "--sessions|4096", "sessions = 4096", "4096"},
 	{WH_VERB_SERVE, "serve.audit", "--audit|/var/log/x", "audit = /var/log/x", "/var/log/x"},
+	{WH_VERB_SERVE, "queue.jobs", "--queue-jobs|64", "jobs = 64", "64"},
+	{WH_VERB_SERVE, "queue.peer_jobs", "--queue-peer-jobs|64", "peer_jobs = 64", "64"},
 	{WH_VERB_SERVE, "serve.control", "--control|/run/x", "control = /run/x", "/run/x"},
 	{WH_VERB_SERVE, "limits.peer_jobs", "--peer-jobs|8", "peer_jobs = 8", "8"},
 	{WH_VERB_SERVE, "limits.peer_memory", "--peer-memory|256M", "peer_memory = 256M", "256M"},

@@ -44,7 +44,8 @@ struct line_case {
 static const struct line_case line_cases[] = {
 	{"[prot]\nport = x\n", 1,
 		"there is no section [prot]; the sections are port, address, cores, memory, "
-		"transfer, serve, limits, files, guard, profile, trust, bench, probe, output, "
+		"transfer, serve, queue, limits, files, guard, profile, trust, bench, probe, "
+		"output, "
 		"dpdk"},
 	{"[config]\n", 1, "there is no section [config]; "},
 	{"# head\n\n[port]\nqueus = 4\n", 4,

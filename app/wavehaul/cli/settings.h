@@ -36,6 +36,7 @@ enum wh_verb {
 	WH_VERB_WAN = 1 << 11,
 	WH_VERB_KEYGEN = 1 << 12,
 	WH_VERB_TRUST = 1 << 13,
+	WH_VERB_JOB = 1 << 14,
 };
 
 /* Entries of the table, at most. */
@@ -144,6 +145,16 @@ struct wh_settings {
 	uint32_t sessions;                    /* at once, at most */
 	char audit[WH_SETTINGS_TEXT_BYTES];   /* "": nowhere */
 	char control[WH_SETTINGS_TEXT_BYTES]; /* "": at the usual place; "off": none */
+
+	/* [queue] */
+	uint32_t queue_jobs; /* that run at once */
+	uint32_t queue_peer_jobs;
+	char timetable[WH_SETTINGS_TEXT_BYTES];
+	uint32_t priority;
+	char not_before[WH_SETTINGS_TEXT_BYTES]; /* "": now */
+	uint32_t after;                          /* 0: none */
+	uint32_t retries;
+	bool all;
 
 	/* [limits] */
 	uint32_t peer_jobs; /* 0: three quarters of sessions; likewise of buffers: */

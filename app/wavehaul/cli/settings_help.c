@@ -157,6 +157,23 @@ static const char trust_text[] =
 	"  wavehaul trust add dtn2 --via ssh admin@dtn2\n"
 	"  wavehaul trust add dtn3 sha256:3c1e...09af write=no folder=public\n";
 
+static const char job_text[] =
+	"usage: wavehaul job add send FILE... HOST:PATH [OPTIONS]\n"
+	"       wavehaul job add get HOST:PATH... DEST [OPTIONS]\n"
+	"       wavehaul job list [--all] | show JOB | pause JOB... | resume JOB...\n"
+	"       wavehaul job cancel JOB... | retry JOB... | set JOB RATES\n"
+	"       wavehaul job move JOB [before JOB] | watch [JOB]\n"
+	"\n"
+	"Hands jobs to the server of this host, which keeps them in a queue, runs them when it is\n"
+	"their turn, and goes on with them after a restart. Files are below the server's --root,\n"
+	"and are read and written by its user. HOST is a peer that is trusted here by name, or an\n"
+	"address.\n"
+	"\n"
+	"  wavehaul job add send run42/ dtn2:runs/ -r --not-before 22:00 --retries 10 \\\n"
+	"      --rate 'weekdays 8:00-18:00 2G, else 9.5G'\n"
+	"  wavehaul job list\n"
+	"  wavehaul job set 17 4G                what runs goes by it at once\n";
+
 static const char completion_text[] =
 	"usage: wavehaul completion bash\n"
 	"\n"
@@ -189,6 +206,8 @@ static const struct {
 	{WH_VERB_PROFILES, "profiles", "list the profiles and what each lets you set",
 		profiles_text},
 	{WH_VERB_KEYGEN, "keygen", "make the key by which peers know this end", keygen_text},
+	{WH_VERB_JOB, "job", "give jobs to the queue of this host's server, and steer them",
+		job_text},
 	{WH_VERB_TRUST, "trust", "say who is trusted here, and with what", trust_text},
 	{WH_VERB_COMPLETION, "completion", "print what a shell reads to complete all this",
 		completion_text},
@@ -196,7 +215,7 @@ static const struct {
 
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
 
-static_assert(WH_VERB_TRUST == 1 << (VERBS - 1), "a line for each bit of enum wh_verb");
+static_assert(WH_VERB_JOB == 1 << (VERBS - 1), "a line for each bit of enum wh_verb");
 
 static uint32_t index_of(enum wh_verb verb)
 {

@@ -29,6 +29,7 @@
 #define WAN       WH_VERB_WAN
 #define KEYGEN    WH_VERB_KEYGEN
 #define TRUST     WH_VERB_TRUST
+#define JOB       WH_VERB_JOB
 
 #define KEY(in, of)  .section = in, .key = of, .name = in "." of
 #define IN(in)       .section = in
@@ -79,6 +80,7 @@ static_assert(WH_QUEUES_MAX <= WH_PORT_QUEUES_MAX, "the port has them");
 #define SESSIONS_MAX    4096
 #define OPENINGS_MAX    10000
 #define LINES_MAX       1000
+#define QUEUE_JOBS_MAX  64
 #define DAY_NS          (UINT64_C(86400) * WH_NS_PER_S)
 
 static_assert(offsetof(struct wh_fibre_config, rate_bps) == 0,
@@ -100,6 +102,7 @@ const struct wh_settings_section wh_settings_sections[] = {
 	{"transfer", "The transfer"},
 	{"choice", "Which files go, and what becomes of those that are there"},
 	{"serve", "Serving"},
+	{"queue", "The queue"},
 	{"limits", "What one peer may take"},
 	{"files", "Which files may come"},
 	{"guard", "What the process may do itself"},
@@ -313,7 +316,7 @@ const struct wh_setting wh_settings_table[] = {
 		.verbs = ALL | DEMO | WAN,
 		.help = "ordinary memory, though there may be hugepages"},
 	{KEY("transfer", "profile"), FIELD(profile), .flag = "profile", .type = WH_SETTING_PROFILE,
-		.verbs = CLIENTS | DEMO, .standard = PROFILE_STANDARD, .argument = "NAME",
+		.verbs = CLIENTS | DEMO | JOB, .standard = PROFILE_STANDARD, .argument = "NAME",
 		.example = PROFILE_STANDARD, .help = "how the rate is found"},
 	{KEY("transfer", "rate"), FIELD(rate_bps), .flag = "rate", .type = WH_SETTING_RATE_LIMIT,
 		.words = "max", .verbs = MOVERS, WITHIN(WH_RATE_MIN, RATE_MAX_BPS),
@@ -322,20 +325,21 @@ const struct wh_setting wh_settings_table[] = {
 			"takes",
 		.serve_help = "on the wire, the most that a peer is given: 10G, 9.5Gbit,\n"
 			      "1.2GB/s; max: what the port takes"},
-	{KEY("transfer", "burst"), FIELD(burst_pkts), .flag = "burst", .verbs = MOVERS,
+	{KEY("transfer", "burst"), FIELD(burst_pkts), .flag = "burst", .verbs = MOVERS | JOB,
 		COUNT(0, BURST_MAX_PKTS), .standard = "0", .argument = "N", .example = "32",
 		.help = "packets back to back when the sender is late; 0: 1 on a sending\n"
 			"CPU of its own, else 32"},
 	{IN("transfer"), FIELD(burst_pkts), .flag = "burst", .verbs = DEMO,
 		COUNT(1, BURST_MAX_PKTS), .standard = "32", .argument = "N", .example = "32",
 		.help = "packets back to back when the sender is late"},
-	{IN("transfer"), .flag = "set", .type = WH_SETTING_OPTION, .verbs = CLIENTS | DEMO | PLAN,
-		.argument = "PROFILE.OPTION=VALUE", .example = "udt.beta=1e-6",
+	{IN("transfer"), .flag = "set", .type = WH_SETTING_OPTION,
+		.verbs = CLIENTS | DEMO | PLAN | JOB, .argument = "PROFILE.OPTION=VALUE",
+		.example = "udt.beta=1e-6",
 		.help = "an option of a profile, as udt.beta=1e-6; may be given again.\n"
 			"`wavehaul profiles` lists them"},
 	{IN("transfer"), .flag = "share", .type = WH_SETTING_SHARING,
-		.words = "dedicated fair scavenger", .verbs = CLIENTS | DEMO, .argument = "HOW",
-		.example = "scavenger",
+		.words = "dedicated fair scavenger", .verbs = CLIENTS | DEMO | JOB,
+		.argument = "HOW", .example = "scavenger",
 		.help = "short for --set lambda.share=HOW: dedicated, the way is its own; fair,\n"
 			"as one of equals, TCPs among them; scavenger, what others leave"},
 	{IN("transfer"), .flag = "udt", .type = WH_SETTING_UDT,
@@ -343,37 +347,37 @@ const struct wh_setting wh_settings_table[] = {
 		.verbs = DEMO, .argument = "LIST", .example = "no-formula-3,spare-single-loss",
 		.help = "short for --set, by commas: no-formula-3, spare-single-loss, bytes,\n"
 			"no-delay-warning, one-way-delay"},
-	{KEY("transfer", "parallel"), FIELD(parallel), .flag = "parallel", .verbs = CLIENTS,
+	{KEY("transfer", "parallel"), FIELD(parallel), .flag = "parallel", .verbs = CLIENTS | JOB,
 		COUNT(1, WH_LANES_MAX), .standard = "1", .argument = "N", .example = "4",
 		.help = "sessions side by side; files of 16 MiB and more for each go by\n"
 			"all of them"},
 	{KEY("transfer", "peer_timeout"), FIELD(peer_timeout_ns), .flag = "peer-timeout",
-		.verbs = MOVERS | DEMO, TIME(WH_NS_PER_S, WH_PEER_TIMEOUT_MAX_S *WH_NS_PER_S),
+		.verbs = MOVERS | DEMO | JOB, TIME(WH_NS_PER_S, WH_PEER_TIMEOUT_MAX_S *WH_NS_PER_S),
 		.standard = "30s", .argument = "TIME", .example = "30s",
 		.help = "give up after so long without a word from the peer"},
 	{KEY("transfer", "stall_timeout"), FIELD(stall_timeout_ns), .flag = "stall-timeout",
-		.verbs = MOVERS | DEMO, TIME(WH_NS_PER_S, DAY_NS), .standard = "30s",
+		.verbs = MOVERS | DEMO | JOB, TIME(WH_NS_PER_S, DAY_NS), .standard = "30s",
 		.argument = "TIME", .example = "30s",
 		.help = "give up after so long without progress"},
 	{KEY("transfer", "fec"), FIELD(repair), .flag = "fec", .type = WH_SETTING_FEC,
-		.words = "off auto", .verbs = CLIENTS | DEMO, .argument = "off|auto|K,R",
+		.words = "off auto", .verbs = CLIENTS | DEMO | JOB, .argument = "off|auto|K,R",
 		.example = "auto, or 128,4 (K and R together at most 255, R at most K)",
 		.help = "repair packets beside the data, so that a loss costs no round trip:\n"
 			"auto: as many as the loss asks for; K,R: R for every K of data\n"
 			"(off; auto with --profile ttp)"},
 	{KEY("transfer", "code"), FIELD(repair.code), .flag = "code", .type = WH_SETTING_CODE,
-		.verbs = CLIENTS | DEMO, .argument = "NAME", .example = "rs, or tornado",
+		.verbs = CLIENTS | DEMO | JOB, .argument = "NAME", .example = "rs, or tornado",
 		.help = "of repair packets: rs (Reed-Solomon: none too many), tornado (XOR:\n"
 			"cheaper where much is repaired, and a few packets more)\n"
 			"(rs; tornado with --profile ttp)"},
 	{KEY("transfer", "fec_target"), FIELD(repair.target), .flag = "fec-target",
-		.verbs = MOVERS | DEMO, SHARE(WH_REPAIR_TARGET_MIN, WH_REPAIR_TARGET_MAX),
+		.verbs = MOVERS | DEMO | JOB, SHARE(WH_REPAIR_TARGET_MIN, WH_REPAIR_TARGET_MAX),
 		.standard = WH_REPAIR_TARGET_STANDARD, .argument = "SHARE", .example = "1e-4",
 		.help = "of blocks that --fec auto may leave without enough repair packets",
 		.serve_help = "of blocks that --fec auto of a client that gets may leave without\n"
 			      "enough repair packets"},
 	{KEY("transfer", "fec_ceiling"), FIELD(repair.ceiling), .flag = "fec-ceiling",
-		.verbs = MOVERS | DEMO, SHARE(WH_REPAIR_CEILING_MIN, WH_REPAIR_CEILING_MAX),
+		.verbs = MOVERS | DEMO | JOB, SHARE(WH_REPAIR_CEILING_MIN, WH_REPAIR_CEILING_MAX),
 		.argument = "SHARE", .example = "10%",
 		.help = "of all packets sent, the repair packets of --fec auto at most; there\n"
 			"is memory for as many (0.25; 0.5 with --profile ttp)",
@@ -382,12 +386,12 @@ const struct wh_setting wh_settings_table[] = {
 			"that gets at most; there is memory for as many (0.25; 0.5 to a client\n"
 			"with --profile ttp)"},
 	{KEY("transfer", "strict_paper"), FIELD(repair.strict), .flag = "strict-paper", SWITCH,
-		.verbs = WH_VERB_SEND | WH_VERB_BENCH | DEMO,
+		.verbs = WH_VERB_SEND | WH_VERB_BENCH | DEMO | JOB,
 		.help = "what repair packets do not bring back is not asked for, as in the\n"
 			"paper of ttp: the transfer fails then"},
 	{KEY("transfer", "known"), FIELD(known), .flag = "known", .type = WH_SETTING_KNOWN,
-		.words = "kept none", .verbs = WH_VERB_SEND | WH_VERB_BENCH, .standard = "kept",
-		.argument = "WAY", .example = "kept, none, or 9.8G,100ms,64",
+		.words = "kept none", .verbs = WH_VERB_SEND | WH_VERB_BENCH | JOB,
+		.standard = "kept", .argument = "WAY", .example = "kept, none, or 9.8G,100ms,64",
 		.help = "what a profile that finds its rate begins with: kept, what --state has\n"
 			"of the way; none; or RATE,RTT[,N]: on the wire, both ways, and how many\n"
 			"packets it bears back to back"},
@@ -402,10 +406,13 @@ const struct wh_setting wh_settings_table[] = {
 		.help = "what was found of a way is kept there, a file for each peer and port,\n"
 			"for the next time; none: nowhere. Without: /var/lib/wavehaul for root,\n"
 			"~/.local/state/wavehaul for others",
-		.serve_help = "what peers have moved today is kept there; none: nowhere. Without:\n"
-			      "/var/lib/wavehaul for root, ~/.local/state/wavehaul for others"},
+		.serve_help =
+			"the queue of jobs and what peers have moved today are kept there; none:\n"
+			"nowhere, and there is no queue. Without: /var/lib/wavehaul for root,\n"
+			"~/.local/state/wavehaul for others"},
 	{KEY("transfer", "recursive"), FIELD(recursive), .flag = "recursive", .letter = 'r', SWITCH,
-		.verbs = TRANSFERS, .help = "folders too, with all that is in them; -r for short"},
+		.verbs = TRANSFERS | JOB,
+		.help = "folders too, with all that is in them; -r for short"},
 	{IN("choice"), .flag = "include", .type = WH_SETTING_PATTERN, WITHIN('+', '+'),
 		.verbs = TRANSFERS, .argument = "PATTERN", .example = "'*.dat'",
 		.help = "take what matches. Patterns are asked in the order given, the first\n"
@@ -458,10 +465,34 @@ const struct wh_setting wh_settings_table[] = {
 		.argument = "WHERE", .example = "/var/log/wavehaul.jsonl",
 		.help = "a line of JSON for each job, and for who is refused, to a file, or to\n"
 			"syslog or journal (with :SOCKET: that listens there)"},
-	{KEY("serve", "control"), FIELD(control), .flag = "control", PATH, .verbs = SERVE,
+	{KEY("serve", "control"), FIELD(control), .flag = "control", PATH, .verbs = SERVE | JOB,
 		.argument = "PATH", .example = "/run/wavehaul/control, or off",
 		.help = "the socket by which operators and programs of this host steer it; off:\n"
 			"none (below /run/wavehaul, or $XDG_RUNTIME_DIR)"},
+	{KEY("queue", "jobs"), FIELD(queue_jobs), .flag = "queue-jobs", .verbs = SERVE,
+		COUNT(1, QUEUE_JOBS_MAX), .standard = "4", .argument = "N", .example = "4",
+		.help = "of the queue that run at once, at most"},
+	{KEY("queue", "peer_jobs"), FIELD(queue_peer_jobs), .flag = "queue-peer-jobs",
+		.verbs = SERVE, COUNT(1, QUEUE_JOBS_MAX), .standard = "2", .argument = "N",
+		.example = "2", .help = "of these with one host"},
+	{IN("queue"), FIELD(timetable), .flag = "rate", .type = WH_SETTING_TEXT, .words = "max",
+		.verbs = JOB, .standard = "max", .argument = "RATES", .example = "9.5G",
+		.help = "on the wire, at most: 10G, or by the time of the week:\n"
+			"'weekdays 8:00-18:00 2G, else 9.5G'"},
+	{IN("queue"), FIELD(priority), .flag = "priority", .verbs = JOB, COUNT(0, 9),
+		.standard = "5", .argument = "N", .example = "7", .help = "the highest runs first"},
+	{IN("queue"), FIELD(not_before), .flag = "not-before", TEXT, .verbs = JOB,
+		.argument = "TIME", .example = "22:00",
+		.help = "of this place: 22:00, the next time it is that late;\n"
+			"'2026-11-30 22:00'; or 90m, from now"},
+	{IN("queue"), FIELD(after), .flag = "after", .verbs = JOB, COUNT(0, UINT32_MAX),
+		.standard = "0", .argument = "JOB", .example = "17",
+		.help = "not until that job is done; fails with it"},
+	{IN("queue"), FIELD(retries), .flag = "retries", .verbs = JOB, COUNT(0, 1000),
+		.standard = "0", .argument = "N", .example = "10",
+		.help = "other tries after failures that may pass, with growing pauses"},
+	{IN("queue"), FIELD(all), .flag = "all", SWITCH, .verbs = JOB,
+		.help = "list jobs that are over, too"},
 	{KEY("limits", "peer_jobs"), FIELD(peer_jobs), .flag = "peer-jobs", .verbs = SERVE,
 		COUNT(0, SESSIONS_MAX), .standard = "0", .argument = "N", .example = "8",
 		.help = "of --sessions, by one peer at once: a key or, unsealed, an IPv4 address\n"
@@ -495,10 +526,10 @@ const struct wh_setting wh_settings_table[] = {
 		.help = "folders in folders that a job may bring; what is deeper fails;\n"
 			"0: as many as a path has room for"},
 	{KEY("files", "plain_names"), FIELD(plain_names), .flag = "plain-names", SWITCH,
-		.verbs = SERVE | WH_VERB_GET,
+		.verbs = SERVE | WH_VERB_GET | JOB,
 		.help = "what comes with control characters in its name fails"},
 	{KEY("files", "links_inside"), FIELD(links_inside), .flag = "links-inside", SWITCH,
-		.verbs = SERVE | WH_VERB_GET,
+		.verbs = SERVE | WH_VERB_GET | JOB,
 		.help = "symbolic links that lead out of the folder they come into fail; none\n"
 			"is ever followed there by wavehaul itself"},
 	{KEY("files", "owners"), FIELD(owners), .flag = "owners", SWITCH, .verbs = SERVE,
@@ -582,7 +613,7 @@ const struct wh_setting wh_settings_table[] = {
 		.example = "ssh admin@dtn2",
 		.help = "add: swap keys with a host by a command that reaches it, the last\n"
 			"words of the line: --via ssh admin@dtn2"},
-	{IN("output"), FIELD(json), .flag = "json", SWITCH, .verbs = KEYGEN | TRUST,
+	{IN("output"), FIELD(json), .flag = "json", SWITCH, .verbs = KEYGEN | TRUST | JOB,
 		.help = "one JSON object on stdout, and nothing else"},
 	{KEY("output", "json_stream"), FIELD(json_stream), .flag = "json-stream", SWITCH,
 		.verbs = TRANSFERS, .help = "a JSON object per line on stdout, as things happen"},

@@ -76,8 +76,7 @@ static bool is_of(const json_t *value, enum wh_control_type type)
 		return json_is_boolean(value);
 	default:
 		WH_ASSERT(type == WH_CONTROL_TEXTS);
-		if (!json_is_array(value) || json_array_size(value) == 0 ||
-			json_array_size(value) > WH_CONTROL_LIST_MAX)
+		if (!json_is_array(value) || json_array_size(value) > WH_CONTROL_LIST_MAX)
 			return false;
 		for (size_t i = 0; i < json_array_size(value); i++)
 			if (!is_text(json_array_get(value, i)))

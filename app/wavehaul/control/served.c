@@ -50,7 +50,7 @@ static void tell_status(struct wh_control_call *call)
 	json_object_set_new(answer, "udp_port", json_integer(settings->udp_port));
 	json_object_set_new(answer, "addresses", addresses_of(settings));
 	json_object_set_new(answer, "mtu_bytes", json_integer(settings->mtu_bytes));
-	wh_path_to_json(answer, "root", settings->root);
+	wh_path_to_json(answer, "root", served->root);
 	json_object_set_new(answer, "sealed", json_boolean(!settings->unsealed));
 	json_object_set_new(answer, "link_up",
 		json_boolean(__atomic_load_n(&served->host->port->link_up, __ATOMIC_RELAXED)));

@@ -4,6 +4,7 @@
 
 /* What the control socket tells of a process that serves: its host, its jobs, its peers. */
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -15,6 +16,7 @@
 struct wh_served {
 	const struct wh_settings *settings;
 	struct wh_host *host;
+	char root[PATH_MAX]; /* resolved */
 	struct wh_jobs *jobs;
 	int64_t began_s;          /* of the clock on the wall */
 	_Atomic uint32_t drained; /* how often the end was asked for */

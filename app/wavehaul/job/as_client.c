@@ -93,6 +93,13 @@ static void see_bond_patience(
 			wh_release_status_name(WH_STATUS_PEER_GONE));
 }
 
+/* Whoever is trusted may answer at an address: that need not be the one that was meant. */
+static bool is_another(const struct wh_request *request, const struct wh_meeting *meeting)
+{
+	return request->peer_known && memcmp(request->peer_id, meeting->bond->config.peer_identity,
+					      WH_IDENTITY_BYTES) != 0;
+}
+
 /* All streams to a peer are sealed by what both share: false: that is still to come, or never. */
 static bool has_bond(struct wh_job *job, uint64_t now_tsc)
 {
@@ -109,13 +116,16 @@ static bool has_bond(struct wh_job *job, uint64_t now_tsc)
 		memcpy(job->sealed.peer_id, meeting.bond->config.peer_identity,
 			sizeof(job->sealed.peer_id));
 	}
-	if (meeting.state == WH_MEETING_REFUSED)
+	if (meeting.bond != NULL && is_another(&job->request, &meeting))
+		wh_job_give_up(job, now_tsc, WH_STATUS_REFUSED,
+			"the server at that address has another key than the one that is meant");
+	else if (meeting.state == WH_MEETING_REFUSED)
 		refuse_bond(job, now_tsc, &meeting);
 	else if (meeting.state == WH_MEETING_FULL)
 		wh_job_give_up(job, now_tsc, WH_STATUS_BUSY, "too many servers at once");
 	else if (meeting.state != WH_MEETING_BONDED)
 		see_bond_patience(job, now_tsc, &meeting);
-	return job->streams.bond != NULL;
+	return job->streams.bond != NULL && job->result.failed == WH_STATUS_PENDING;
 }
 
 static int32_t open_job(struct wh_job *job, uint64_t now_tsc)

@@ -18,6 +18,7 @@
 #include "host/bounds.h"
 #include "profile/profile.h"
 #include "sink/rules.h"
+#include "trust/identity.h"
 
 /* What is read, or the one target that is written; in HELLO or at this end. */
 struct wh_request_paths {
@@ -44,6 +45,10 @@ struct wh_request {
 	struct wh_known_path known;        /* of the way there; all lanes share it */
 	struct wh_repair_options repair;   /* settled, but for those that a service begins with */
 	uint64_t memory_bytes;             /* of the host's, at most; of all lanes together */
+
+	/* The one server that is meant, by its key; not known: any that is trusted. */
+	bool peer_known;
+	uint8_t peer_id[WH_IDENTITY_BYTES];
 
 	uint64_t peer_timeout_ns;
 	uint64_t stall_timeout_ns;

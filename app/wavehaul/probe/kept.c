@@ -28,9 +28,9 @@
 #define SUFFIX         ".json"
 #define WHEN_FORM      "%Y-%m-%dT%H:%M:%SZ"
 
-/* "": where this user keeps such things. False: it is known nowhere. */
-static bool folder_of(const char *wanted, char folder[PATH_MAX])
+bool wh_kept_where(const char *wanted, char folder[PATH_MAX])
 {
+	const char *service = getenv("STATE_DIRECTORY");
 	const char *state = getenv("XDG_STATE_HOME");
 	const char *home = getenv("HOME");
 	int length = -1;
@@ -39,6 +39,8 @@ static bool folder_of(const char *wanted, char folder[PATH_MAX])
 		return false;
 	if (wanted[0] != '\0')
 		length = snprintf(folder, PATH_MAX, "%s", wanted);
+	else if (service != NULL && service[0] == '/')
+		length = snprintf(folder, PATH_MAX, "%s", service);
 	else if (geteuid() == 0)
 		length = snprintf(folder, PATH_MAX, "/var/lib/wavehaul");
 	else if (state != NULL && state[0] == '/')
@@ -58,7 +60,7 @@ static bool path_of(const struct wh_kept_place *place, char folder[PATH_MAX], ch
 	int length;
 
 	WH_ASSERT(strchr(place->peer, '/') == NULL);
-	if (!folder_of(place->folder, folder))
+	if (!wh_kept_where(place->folder, folder))
 		return false;
 	snprintf(port, sizeof(port), "%s", place->port);
 	for (char *c = port; *c != '\0'; c++)
@@ -85,7 +87,7 @@ int wh_kept_folder(const char *wanted)
 {
 	char folder[PATH_MAX];
 
-	if (!folder_of(wanted, folder))
+	if (!wh_kept_where(wanted, folder))
 		return -1;
 	make_folders(folder);
 	return open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -94,8 +96,8 @@ int wh_kept_folder(const char *wanted)
 bool wh_kept_file(const char *wanted, const char *name, char path[PATH_MAX])
 {
 	char folder[PATH_MAX];
-	int length =
-		folder_of(wanted, folder) ? snprintf(path, PATH_MAX, "%s/%s", folder, name) : -1;
+	int length = wh_kept_where(wanted, folder) ? snprintf(path, PATH_MAX, "%s/%s", folder, name)
+						   : -1;
 
 	return length > 0 && length < PATH_MAX;
 }

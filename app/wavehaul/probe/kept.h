@@ -38,6 +38,9 @@ struct wh_kept {
 	char found_when[WH_KEPT_WHEN_BYTES];
 };
 
+/* The folder's path, "": where this user, or a service, keeps such things; false: nowhere. */
+bool wh_kept_where(const char *wanted, char folder[PATH_MAX]);
+
 /* Makes the folder where it is missing: an O_PATH descriptor, the caller's; or -1: nowhere. */
 int wh_kept_folder(const char *wanted);
 

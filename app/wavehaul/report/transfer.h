@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include <jansson.h>
+
 #include "cli/settings.h"
 #include "job/client.h"
 #include "job/jobs.h"
@@ -56,6 +58,10 @@ struct wh_transfer {
 	struct wh_flow_plot plot;
 	struct wh_way way; /* of send */
 
+	/* Who takes its lines of JSON, and frees them, on any core; NULL: they are printed. */
+	void (*on_event)(void *context, json_t *line);
+	void *context;
+
 	/* transfer_report.c */
 	pthread_mutex_t telling; /* on_file comes from every crew */
 	STAILQ_HEAD(, wh_failure) failures;
@@ -68,7 +74,8 @@ struct wh_transfer {
 	uint32_t rows;
 };
 
-/* 0, or an exit status after one sentence. */
+/* 0, or an exit status after one sentence. The words alone, and with the server's address. */
+int wh_transfer_read_words(struct wh_transfer *transfer);
 int wh_transfer_read_operands(struct wh_transfer *transfer);
 int wh_transfer_open_dest(struct wh_transfer *transfer);
 void wh_transfer_free_operands(struct wh_transfer *transfer);

@@ -153,7 +153,7 @@ static int see_pipe(struct wh_transfer *transfer)
 	return status != 0 ? status : open_pipe(transfer);
 }
 
-int wh_transfer_read_operands(struct wh_transfer *transfer)
+int wh_transfer_read_words(struct wh_transfer *transfer)
 {
 	const struct wh_settings *settings = &transfer->settings;
 	uint32_t count = (uint32_t)settings->operand_count;
@@ -165,13 +165,18 @@ int wh_transfer_read_operands(struct wh_transfer *transfer)
 		return WH_EXIT_USAGE;
 	}
 
-	int status;
-
 	transfer->remote = calloc(count, sizeof(transfer->remote[0]));
 	if (transfer->remote == NULL)
 		return WH_EXIT_OTHER;
-	status = sends ? read_send(transfer, settings->operands, count)
-		       : read_get(transfer, settings->operands, count);
+	return sends ? read_send(transfer, settings->operands, count)
+		     : read_get(transfer, settings->operands, count);
+}
+
+int wh_transfer_read_operands(struct wh_transfer *transfer)
+{
+	const struct wh_settings *settings = &transfer->settings;
+	int status = wh_transfer_read_words(transfer);
+
 	if (status == 0)
 		status = see_pipe(transfer);
 	if (status != 0)

@@ -28,6 +28,15 @@
 
 #define STALL_MS 1000
 
+/* A line of JSON, for whoever takes them. */
+static void tell(const struct wh_transfer *transfer, json_t *line)
+{
+	if (transfer->on_event != NULL)
+		transfer->on_event(transfer->context, line);
+	else
+		wh_json_print(line, JSON_COMPACT);
+}
+
 static const char *verb_name(const struct wh_transfer *transfer)
 {
 	return transfer->verb == WH_VERB_SEND ? "send" : "get";
@@ -135,7 +144,7 @@ void wh_transfer_on_file(void *context, const struct wh_file_result *result)
 		wh_path_to_json(line, "path", result->path);
 		if (result->error != 0)
 			json_object_set_new(line, "error", json_string(text));
-		wh_json_print(line, JSON_COMPACT);
+		tell(transfer, line);
 	}
 	pthread_mutex_unlock(&transfer->telling);
 }
@@ -208,7 +217,7 @@ static void print_interval(struct wh_transfer *transfer, uint64_t now_tsc, uint6
 		(json_int_t)totals.failed);
 
 	wh_flow_now_to_json(line, &transfer->last_flow, flow);
-	wh_json_print(line, JSON_COMPACT);
+	tell(transfer, line);
 }
 
 /* What holds the flow up is known where it is sent. */
@@ -232,9 +241,9 @@ static void see_stall(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t b
 		return;
 	transfer->stall_told = true;
 	if (transfer->settings.json_stream)
-		wh_json_print(json_pack("{s:s, s:f, s:o}", "event", "stall", "seconds",
-				      all_s(transfer, now_tsc), "held_up_by", limit_now(transfer)),
-			JSON_COMPACT);
+		tell(transfer,
+			json_pack("{s:s, s:f, s:o}", "event", "stall", "seconds",
+				all_s(transfer, now_tsc), "held_up_by", limit_now(transfer)));
 }
 
 void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc)
@@ -337,7 +346,7 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 	json_object_set_new(line, "way", sends ? wh_way_json(&transfer->way) : json_null());
 	json_object_set_new(line, "sealed", wh_seal_json(job != NULL ? &job->sealed : NULL));
 	json_object_set_new(line, "guarded", json_boolean(!transfer->settings.no_guard));
-	wh_json_print(line, JSON_COMPACT);
+	tell(transfer, line);
 }
 
 /* One line for all that files have lost, and none when that is nothing. */

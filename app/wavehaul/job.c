@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* `wavehaul job`: asks the server of this host about its queue. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "cli/json.h"
+#include "cli/plain_text.h"
+#include "control/ask.h"
+#include "queue/hand.h"
+#include "queue/timetable.h"
+#include "queue/when.h"
+#include "verbs.h"
+
+struct job {
+	struct wh_settings settings;
+	struct wh_asker asker;
+	const char *word;
+	char **words; /* behind it */
+	uint32_t n_words;
+};
+
+static json_t *request(const char *command)
+{
+	return json_pack("{s:s}", "do", command);
+}
+
+static bool take_number(const char *text, json_t *into, const char *key)
+{
+	uint64_t number;
+
+	if (wh_parse_count(text, &number) != 0 || number == 0 || number > INT64_MAX) {
+		wh_complain("'%s' is no job; `wavehaul job list` has their numbers", text);
+		return false;
+	}
+	json_object_set_new(into, key, json_integer((json_int_t)number));
+	return true;
+}
+
+/* Its answer, if it was taken; else *status says how it failed. */
+static json_t *ask(struct job *job, json_t *asked, int *status)
+{
+	json_t *answer = wh_asker_ask(&job->asker, asked);
+
+	*status = wh_answer_conclude(answer);
+	if (*status == WH_EXIT_OK)
+		return answer;
+	json_decref(answer);
+	return NULL;
+}
+
+static int print_answer(const struct job *job, json_t *answer, const char *text)
+{
+	if (job->settings.json)
+		wh_json_print(answer, JSON_INDENT(2));
+	else {
+		printf("%s", text);
+		json_decref(answer);
+	}
+	return WH_EXIT_OK;
+}
+
+/* What is set of the queue, beside what the transfer is. */
+static int add_queue_words(const struct wh_settings *settings, json_t *order)
+{
+	struct wh_timetable table;
+	const char *wrong = wh_timetable_parse(settings->timetable, &table);
+	int64_t due_s = 0;
+
+	if (wrong != NULL) {
+		wh_complain("--rate '%s' %s", settings->timetable, wrong);
+		return WH_EXIT_USAGE;
+	}
+	if (settings->not_before[0] != '\0' &&
+		!wh_when_parse(settings->not_before, time(NULL), &due_s)) {
+		wh_complain("--not-before '%s' is no time; write 22:00, '2026-11-30 22:00' or 90m",
+			settings->not_before);
+		return WH_EXIT_USAGE;
+	}
+	json_object_set_new(order, "rate", json_string(settings->timetable));
+	json_object_set_new(order, "priority", json_integer(settings->priority));
+	json_object_set_new(order, "retries", json_integer(settings->retries));
+	json_object_set_new(order, "not_before", json_integer(due_s));
+	if (settings->after > 0)
+		json_object_set_new(order, "after", json_integer(settings->after));
+	return WH_EXIT_OK;
+}
+
+static int read_transfer(struct job *job, struct wh_transfer *transfer)
+{
+	const char *verb = job->n_words > 0 ? job->words[0] : "";
+
+	transfer->settings = job->settings;
+	transfer->dest_fd = -1;
+	transfer->verb = strcmp(verb, "send") == 0 ? WH_VERB_SEND : WH_VERB_GET;
+	if (transfer->verb == WH_VERB_GET && strcmp(verb, "get") != 0) {
+		wh_complain("`wavehaul job add` wants send or get behind it");
+		return WH_EXIT_USAGE;
+	}
+	transfer->settings.operands = job->words + 1;
+	transfer->settings.operand_count = (int)job->n_words - 1;
+	return wh_transfer_read_words(transfer);
+}
+
+static int add(struct job *job)
+{
+	struct wh_transfer *transfer = calloc(1, sizeof(*transfer));
+	json_t *status_of = NULL;
+	json_t *order = NULL;
+	json_t *answer = NULL;
+	char text[64];
+	int status = transfer != NULL ? read_transfer(job, transfer) : WH_EXIT_OTHER;
+
+	if (status == 0)
+		status_of = ask(job, request("status"), &status);
+	if (status_of != NULL)
+		order = wh_order_request(
+			transfer, json_string_value(json_object_get(status_of, "root")));
+	if (status == 0)
+		status = order != NULL ? add_queue_words(&job->settings, order) : WH_EXIT_USAGE;
+	if (status == 0)
+		answer = ask(job, json_incref(order), &status);
+	json_decref(order);
+	json_decref(status_of);
+	if (transfer != NULL)
+		wh_transfer_free_operands(transfer);
+	free(transfer);
+	if (answer == NULL)
+		return status;
+	snprintf(text, sizeof(text), "job %lld\n",
+		(long long)json_integer_value(json_object_get(answer, "job")));
+	return print_answer(job, answer, text);
+}
+
+static const char *text_at(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text != NULL ? text : "";
+}
+
+static int64_t number_at(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+static void print_job(const json_t *found)
+{
+	const json_t *paths = json_object_get(
+		found, strcmp(text_at(found, "verb"), "send") == 0 ? "here" : "there");
+	char plain[WH_SETTINGS_TEXT_BYTES];
+	char moved[WH_UNITS_MAX];
+	char what[WH_SETTINGS_TEXT_BYTES];
+
+	snprintf(what, sizeof(what), "%s%s", json_string_value(json_array_get(paths, 0)),
+		json_array_size(paths) > 1 ? " ..." : "");
+	printf("%6" PRId64 " %-9s %-4s %-20s %10s  %s", number_at(found, "job"),
+		text_at(found, "state"), text_at(found, "verb"), text_at(found, "host"),
+		wh_format_size(moved, sizeof(moved), (uint64_t)number_at(found, "moved_bytes")),
+		wh_plain_text(what, true, plain, sizeof(plain)));
+	if (text_at(found, "error")[0] != '\0')
+		printf(": %s", wh_plain_text(text_at(found, "error"), false, plain, sizeof(plain)));
+	printf("\n");
+}
+
+/* By pages. */
+static int list(struct job *job)
+{
+	json_t *all = json_array();
+	json_t *counts = NULL;
+	int64_t from = 0;
+	int status;
+
+	for (;;) {
+		json_t *page = ask(job,
+			json_pack("{s:s, s:I, s:b}", "do", "job.list", "from", (json_int_t)from,
+				"all", job->settings.all),
+			&status);
+		json_t *jobs = json_object_get(page, "jobs");
+
+		if (page == NULL)
+			break;
+		if (json_array_size(jobs) > 0)
+			from = number_at(json_array_get(jobs, json_array_size(jobs) - 1), "job");
+		json_array_extend(all, jobs);
+		json_decref(counts);
+		counts = json_incref(json_object_get(page, "counts"));
+
+		bool last = json_array_size(jobs) == 0;
+
+		json_decref(page);
+		if (last)
+			break;
+	}
+	if (status == WH_EXIT_OK && job->settings.json)
+		wh_json_print(
+			json_pack("{s:O, s:O}", "jobs", all, "counts", counts), JSON_INDENT(2));
+	for (size_t i = 0; status == WH_EXIT_OK && !job->settings.json && i < json_array_size(all);
+		i++)
+		print_job(json_array_get(all, i));
+	json_decref(counts);
+	json_decref(all);
+	return status;
+}
+
+static int show(struct job *job)
+{
+	json_t *asked = request("job.show");
+	json_t *answer;
+	int status = WH_EXIT_USAGE;
+
+	if (job->n_words != 1 || !take_number(job->words[0], asked, "job")) {
+		if (job->n_words != 1)
+			wh_complain("`wavehaul job show` wants the number of a job");
+		json_decref(asked);
+		return WH_EXIT_USAGE;
+	}
+	answer = ask(job, asked, &status);
+	if (answer == NULL)
+		return status;
+	wh_json_print(json_incref(json_object_get(answer, "job")), JSON_INDENT(2));
+	json_decref(answer);
+	return WH_EXIT_OK;
+}
+
+/* pause, resume, cancel, retry: each of the jobs named. */
+static int change(struct job *job)
+{
+	char command[32];
+	int worst = WH_EXIT_OK;
+
+	snprintf(command, sizeof(command), "job.%.16s", job->word);
+	if (job->n_words == 0) {
+		wh_complain("`wavehaul job %s` wants the number of a job", job->word);
+		return WH_EXIT_USAGE;
+	}
+	for (uint32_t i = 0; i < job->n_words; i++) {
+		json_t *asked = request(command);
+		int status = WH_EXIT_USAGE;
+
+		if (take_number(job->words[i], asked, "job"))
+			json_decref(ask(job, asked, &status));
+		else
+			json_decref(asked);
+		if (status != WH_EXIT_OK)
+			worst = status;
+	}
+	return worst;
+}
+
+static int set(struct job *job)
+{
+	json_t *asked = request("job.set");
+	json_t *answer;
+	json_t *now;
+	int status;
+
+	if (job->n_words != 2 || !take_number(job->words[0], asked, "job")) {
+		if (job->n_words != 2)
+			wh_complain("write for example `wavehaul job set 17 4G`");
+		json_decref(asked);
+		return WH_EXIT_USAGE;
+	}
+	json_object_set_new(asked, "rate", json_string(job->words[1]));
+	answer = ask(job, asked, &status);
+	if (answer == NULL)
+		return status;
+	now = json_object_get(answer, "now");
+	return print_answer(job, answer,
+		json_is_false(now) ? "it gets, and goes on by the old rate until it is paused and "
+				     "resumed\n"
+				   : "");
+}
+
+static int move(struct job *job)
+{
+	json_t *asked = request("job.move");
+	bool good = job->n_words >= 1 && take_number(job->words[0], asked, "job");
+	int status = WH_EXIT_USAGE;
+
+	if (good && job->n_words == 3 && strcmp(job->words[1], "before") == 0)
+		good = take_number(job->words[2], asked, "before");
+	else if (job->n_words != 1) {
+		wh_complain("write for example `wavehaul job move 17 before 12`, or `wavehaul job "
+			    "move 17` for behind all");
+		good = false;
+	}
+	if (wh_settings_given(&job->settings, WH_VERB_JOB, "priority"))
+		json_object_set_new(asked, "priority", json_integer(job->settings.priority));
+	if (good)
+		json_decref(ask(job, asked, &status));
+	else
+		json_decref(asked);
+	return status;
+}
+
+static int watch(struct job *job)
+{
+	json_t *asked = request("watch");
+	json_t *event;
+	int status;
+
+	if (job->n_words > 1 || (job->n_words == 1 && !take_number(job->words[0], asked, "job"))) {
+		json_decref(asked);
+		return WH_EXIT_USAGE;
+	}
+	event = ask(job, asked, &status);
+	json_decref(event);
+	if (status != WH_EXIT_OK)
+		return status;
+	while ((event = wh_asker_next(&job->asker, -1)) != NULL) {
+		wh_json_print(event, JSON_COMPACT);
+		fflush(stdout);
+	}
+	wh_complain("the server is gone");
+	return WH_EXIT_NETWORK;
+}
+
+static const struct {
+	const char *word;
+	int (*run)(struct job *job);
+} commands[] = {
+	{"add", add},
+	{"list", list},
+	{"show", show},
+	{"pause", change},
+	{"resume", change},
+	{"cancel", change},
+	{"retry", change},
+	{"set", set},
+	{"move", move},
+	{"watch", watch},
+};
+
+static int run(struct job *job)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		if (strcmp(commands[i].word, job->word) != 0)
+			continue;
+
+		int rc = wh_asker_open(&job->asker, job->settings.control);
+
+		if (rc == 0)
+			return commands[i].run(job);
+		wh_complain("no server of this host answers on its control socket: %s; --control "
+			    "names it",
+			strerror(-rc));
+		return WH_EXIT_NETWORK;
+	}
+	wh_complain("`wavehaul job` wants add, list, show, pause, resume, cancel, retry, set, move "
+		    "or watch; `wavehaul job --help` explains");
+	return WH_EXIT_USAGE;
+}
+
+int wh_verb_job(int argc, char **argv)
+{
+	struct job *job = calloc(1, sizeof(*job));
+	int status;
+
+	if (job == NULL)
+		return WH_EXIT_OTHER;
+	job->asker.fd = -1;
+	status = wh_settings_read(&job->settings, WH_VERB_JOB, argc, argv);
+	if (status == -1) {
+		bool some = job->settings.operand_count > 0;
+
+		job->word = some ? job->settings.operands[0] : "";
+		job->words = job->settings.operands + some;
+		job->n_words = (uint32_t)(job->settings.operand_count - some);
+		status = run(job);
+	}
+	wh_asker_close(&job->asker);
+	free(job);
+	return status;
+}

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What is said to the queue on the control socket. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <rte_cycles.h>
+
+#include "base/clock.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "queue/runner.h"
+
+/* In one answer: the rest is asked for by the last id. */
+#define LIST_MAX 100
+
+#define RETRIES_MAX 1000
+
+static void fail(struct wh_control_call *call, uint64_t id, int rc)
+{
+	if (rc == -ENOENT)
+		wh_control_fail(
+			call, WH_EXIT_OTHER, "there is no job %llu", (unsigned long long)id);
+	else if (rc == -EINVAL)
+		wh_control_fail(call, WH_EXIT_OTHER, "job %llu is not in a state for that",
+			(unsigned long long)id);
+	else
+		wh_control_fail(call, WH_EXIT_OTHER, "the queue's database takes nothing: %s",
+			strerror(-rc));
+}
+
+static struct wh_runner *runner_of(struct wh_control_call *call)
+{
+	struct wh_runner *runner = call->context;
+
+	if (runner->queue != NULL)
+		return runner;
+	wh_control_fail(call, WH_EXIT_OTHER,
+		"this server has no queue; its log says why, and --state names the folder");
+	return NULL;
+}
+
+/* The job of the request, if whoever asks may change it: the caller's to free. */
+static struct wh_runner *find_own(struct wh_control_call *call, struct wh_order *order)
+{
+	struct wh_runner *runner = runner_of(call);
+	uint64_t id = wh_control_count(call, "job", 0);
+	int rc = runner != NULL ? wh_queue_find(runner->queue, id, order) : -EINVAL;
+
+	if (runner == NULL)
+		return NULL;
+	if (rc < 0) {
+		fail(call, id, rc);
+		return NULL;
+	}
+	if (call->administers || order->owner == call->uid)
+		return runner;
+	wh_control_fail(call, WH_EXIT_OTHER,
+		"job %llu is user %u's: root and the server's user change what is another's",
+		(unsigned long long)id, order->owner);
+	wh_order_free(order);
+	return NULL;
+}
+
+static char *text_of(const json_t *list)
+{
+	return list != NULL ? json_dumps(list, JSON_COMPACT) : strdup("[]");
+}
+
+/* What does not come of it: that is said before it is in the queue. */
+static bool judge(struct wh_control_call *call, const struct wh_order *order)
+{
+	struct wh_settings *settings = malloc(sizeof(*settings));
+	struct wh_timetable table;
+	const char *wrong = wh_timetable_parse(order->rate, &table);
+	json_t *words = json_loads(order->words, 0, NULL);
+	int status = settings != NULL ? wh_order_settings(words, settings) : WH_EXIT_OTHER;
+
+	if (wrong != NULL)
+		wh_control_fail(call, WH_EXIT_USAGE, "the rate '%.200s' %s", order->rate, wrong);
+	else if (status != -1)
+		wh_control_fail(call, status, "%s", wh_last_complaint());
+	else if (!wh_paths_are_below(json_object_get(call->request, "here")))
+		wh_control_fail(call, WH_EXIT_USAGE,
+			"local paths are below the folder that the server serves, and written "
+			"relative to it");
+	else if (json_array_size(json_object_get(call->request, "there")) == 0)
+		wh_control_fail(call, WH_EXIT_USAGE, "a job has a path at the host");
+	json_decref(words);
+	free(settings);
+	return call->status == WH_EXIT_OK;
+}
+
+static bool take_verb(struct wh_control_call *call, struct wh_order *order)
+{
+	const char *verb = wh_control_text(call, "verb");
+	const char *host = wh_control_text(call, "host");
+
+	order->sends = strcmp(verb, "send") == 0;
+	if (!order->sends && strcmp(verb, "get") != 0)
+		wh_control_fail(call, WH_EXIT_USAGE, "a job sends or gets: verb is send or get");
+	else if (host[0] == '\0' || strlen(host) >= sizeof(order->host))
+		wh_control_fail(call, WH_EXIT_USAGE, "no host has that name");
+	else
+		snprintf(order->host, sizeof(order->host), "%s", host);
+	return call->status == WH_EXIT_OK;
+}
+
+static bool take_order(struct wh_control_call *call, struct wh_order *order)
+{
+	const char *rate = wh_control_text(call, "rate");
+
+	*order = (struct wh_order){
+		.owner = call->uid,
+		.attached = wh_control_switch(call, "attached"),
+		.priority = (uint32_t)wh_min_u64(
+			wh_control_count(call, "priority", WH_PRIORITY_STANDARD), WH_PRIORITY_MAX),
+		.after = wh_control_count(call, "after", 0),
+		.retries = (uint32_t)wh_min_u64(wh_control_count(call, "retries", 0), RETRIES_MAX),
+		.due_s = (int64_t)wh_control_count(call, "not_before", 0),
+	};
+	if (!take_verb(call, order))
+		return false;
+	if (rate != NULL && strlen(rate) >= sizeof(order->rate)) {
+		wh_control_fail(call, WH_EXIT_USAGE, "the rate is too long");
+		return false;
+	}
+	snprintf(order->rate, sizeof(order->rate), "%s", rate != NULL ? rate : "max");
+	order->here = text_of(json_object_get(call->request, "here"));
+	order->there = text_of(json_object_get(call->request, "there"));
+	order->words = text_of(json_object_get(call->request, "options"));
+	return order->here != NULL && order->there != NULL && order->words != NULL;
+}
+
+/* Its client's end is the order's, too. False: there are too many. */
+static bool attach(struct wh_runner *runner, uint64_t client, uint64_t id)
+{
+	for (uint32_t i = 0; i < WH_RUNNER_CLIENTS_MAX; i++) {
+		if (runner->attached[i].client != 0)
+			continue;
+		runner->attached[i].client = client;
+		runner->attached[i].order = id;
+		return true;
+	}
+	return false;
+}
+
+static void add(struct wh_control_call *call)
+{
+	struct wh_runner *runner = runner_of(call);
+	struct wh_order order;
+	uint64_t id;
+	int rc;
+
+	if (runner == NULL)
+		return;
+	if (take_order(call, &order) && judge(call, &order)) {
+		rc = wh_queue_add(runner->queue, &order, time(NULL), &id);
+		if (rc < 0)
+			fail(call, order.after, rc);
+		else if (order.attached &&
+			 (call->client == NULL || !attach(runner, call->client->number, id)))
+			wh_control_fail(call, WH_EXIT_OTHER, "too many clients have jobs");
+		else {
+			json_object_set_new(call->answer, "job", json_integer((json_int_t)id));
+			if (wh_control_switch(call, "watch"))
+				wh_control_watch(call, id);
+		}
+		runner->look_now = true;
+	}
+	wh_order_free(&order);
+}
+
+static void list(struct wh_control_call *call)
+{
+	struct wh_runner *runner = runner_of(call);
+	uint64_t id = wh_control_count(call, "from", 0);
+	bool over = wh_control_switch(call, "all");
+	json_t *jobs = json_array();
+	uint64_t counts[WH_ORDER_STATES];
+	json_t *sums = json_object();
+	struct wh_order order;
+
+	for (uint32_t i = 0; runner != NULL && i < LIST_MAX &&
+			     wh_queue_after(runner->queue, id, over, &order) == 0;
+		i++) {
+		json_array_append_new(
+			jobs, wh_order_json(&order, wh_runner_find(runner, order.id)));
+		id = order.id;
+		wh_order_free(&order);
+	}
+	if (runner != NULL && wh_queue_counts(runner->queue, counts) == 0)
+		for (uint32_t i = 0; i < WH_ORDER_STATES; i++)
+			json_object_set_new(sums, wh_order_state_name((enum wh_order_state)i),
+				json_integer((json_int_t)counts[i]));
+	json_object_set_new(call->answer, "jobs", jobs);
+	json_object_set_new(call->answer, "counts", sums);
+}
+
+static void show(struct wh_control_call *call)
+{
+	struct wh_runner *runner = runner_of(call);
+	uint64_t id = wh_control_count(call, "job", 0);
+	struct wh_order order;
+	int rc = runner != NULL ? wh_queue_find(runner->queue, id, &order) : 0;
+
+	if (runner == NULL)
+		return;
+	if (rc < 0) {
+		fail(call, id, rc);
+		return;
+	}
+	json_object_set_new(call->answer, "job", wh_order_json(&order, wh_runner_find(runner, id)));
+	wh_order_free(&order);
+}
+
+/* Of one that runs: it stops, and is that then. Else the store says whether that may be. */
+static void stop_to(struct wh_control_call *call, enum wh_order_state state)
+{
+	struct wh_order order;
+	struct wh_runner *runner = find_own(call, &order);
+	struct wh_run *run = runner != NULL ? wh_runner_find(runner, order.id) : NULL;
+	int rc = 0;
+
+	if (runner == NULL)
+		return;
+	if (run != NULL)
+		wh_run_stop(run, state, rte_rdtsc());
+	else if (state == WH_ORDER_PAUSED)
+		rc = wh_queue_pause(runner->queue, order.id);
+	else
+		rc = wh_queue_cancel(runner->queue, order.id, time(NULL));
+	if (rc < 0)
+		fail(call, order.id, rc);
+	else if (run == NULL)
+		wh_runner_tell(runner, order.id, state, NULL);
+	wh_order_free(&order);
+}
+
+static void pause_job(struct wh_control_call *call)
+{
+	stop_to(call, WH_ORDER_PAUSED);
+}
+
+static void cancel(struct wh_control_call *call)
+{
+	stop_to(call, WH_ORDER_CANCELLED);
+}
+
+static void begin_again(struct wh_control_call *call,
+	int (*change)(struct wh_queue *queue, uint64_t id, int64_t now_s))
+{
+	struct wh_order order;
+	struct wh_runner *runner = find_own(call, &order);
+	int rc;
+
+	if (runner == NULL)
+		return;
+	rc = change(runner->queue, order.id, time(NULL));
+	if (rc < 0)
+		fail(call, order.id, rc);
+	else
+		wh_runner_tell(runner, order.id, WH_ORDER_READY, NULL);
+	runner->look_now = true;
+	wh_order_free(&order);
+}
+
+static void resume(struct wh_control_call *call)
+{
+	begin_again(call, wh_queue_resume);
+}
+
+static void retry(struct wh_control_call *call)
+{
+	begin_again(call, wh_queue_retry);
+}
+
+static void move(struct wh_control_call *call)
+{
+	struct wh_order order;
+	struct wh_runner *runner = find_own(call, &order);
+	int rc;
+
+	if (runner == NULL)
+		return;
+	rc = wh_queue_move(runner->queue, order.id,
+		(uint32_t)wh_min_u64(
+			wh_control_count(call, "priority", order.priority), WH_PRIORITY_MAX),
+		wh_control_count(call, "before", 0));
+	if (rc < 0)
+		fail(call, wh_control_count(call, "before", 0), rc);
+	wh_order_free(&order);
+}
+
+static void set(struct wh_control_call *call)
+{
+	struct wh_order order;
+	struct wh_runner *runner = find_own(call, &order);
+	const char *rate = wh_control_text(call, "rate");
+	struct wh_timetable table;
+	const char *wrong;
+	int rc = 0;
+
+	if (runner == NULL)
+		return;
+	wrong = wh_timetable_parse(rate, &table);
+
+	struct wh_run *run = wh_runner_find(runner, order.id);
+
+	if (wrong != NULL || strlen(rate) >= WH_ORDER_RATE_BYTES)
+		wh_control_fail(call, WH_EXIT_USAGE, "the rate '%.200s' %s", rate,
+			wrong != NULL ? wrong : "is too long");
+	else
+		rc = wh_queue_rate(runner->queue, order.id, rate);
+	if (rc < 0)
+		fail(call, order.id, rc);
+	if (call->status == WH_EXIT_OK && run != NULL)
+		json_object_set_new(
+			call->answer, "now", json_boolean(wh_run_change(run, &table, time(NULL))));
+	wh_order_free(&order);
+}
+
+#define JOB                                                                                        \
+	{                                                                                          \
+		"job", WH_CONTROL_COUNT, true, "its number"                                        \
+	}
+
+static const struct wh_control_command commands[] = {
+	{.name = "job.add",
+		.help = "an order to the queue; answers with its number",
+		.run = add,
+		.argument = {{"verb", WH_CONTROL_TEXT, true, "send or get"},
+			{"host", WH_CONTROL_TEXT, true, "an address, or a trusted peer's name"},
+			{"here", WH_CONTROL_TEXTS, true, "paths below the server's root"},
+			{"there", WH_CONTROL_TEXTS, true, "paths at the host"},
+			{"options", WH_CONTROL_TEXTS, false, "as --parallel=4, see wavehaul job"},
+			{"rate", WH_CONTROL_TEXT, false, "a rate, or a timetable"},
+			{"priority", WH_CONTROL_COUNT, false, "0 to 9, the highest first; 5"},
+			{"not_before", WH_CONTROL_COUNT, false, "seconds since 1970"},
+			{"after", WH_CONTROL_COUNT, false, "when that job is done"},
+			{"retries", WH_CONTROL_COUNT, false, "other tries after failures; 0"},
+			{"attached", WH_CONTROL_SWITCH, false, "ends with this connection"},
+			{"watch", WH_CONTROL_SWITCH, false, "its events follow"}}},
+	{.name = "job.list",
+		.help = "jobs by number, 100 at most, and how many there are",
+		.run = list,
+		.argument = {{"from", WH_CONTROL_COUNT, false, "those after this number"},
+			{"all", WH_CONTROL_SWITCH, false, "those that are over, too"}}},
+	{.name = "job.show", .help = "one job", .run = show, .argument = {JOB}},
+	{.name = "job.pause",
+		.help = "it stops, or does not begin, until it is resumed",
+		.run = pause_job,
+		.argument = {JOB}},
+	{.name = "job.resume",
+		.help = "a paused job may run again",
+		.run = resume,
+		.argument = {JOB}},
+	{.name = "job.cancel", .help = "it ends for good", .run = cancel, .argument = {JOB}},
+	{.name = "job.retry",
+		.help = "one that failed, was cancelled or waits begins at once, with all its "
+			"tries",
+		.run = retry,
+		.argument = {JOB}},
+	{.name = "job.move",
+		.help = "another place in the queue",
+		.run = move,
+		.argument = {JOB, {"priority", WH_CONTROL_COUNT, false, "as of job.add"},
+			{"before", WH_CONTROL_COUNT, false, "that job; else behind all"}}},
+	{.name = "job.set",
+		.help = "another rate; now: whether what runs already goes by it",
+		.run = set,
+		.argument = {JOB, {"rate", WH_CONTROL_TEXT, true, "as of job.add"}}},
+};
+
+void wh_runner_add(struct wh_control_tables *tables, struct wh_runner *runner)
+{
+	wh_control_add(tables, commands, sizeof(commands) / sizeof(commands[0]), runner);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "queue/place.h"
+
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/address_text.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "trust/peer_file.h"
+#include "trust/place.h"
+
+static bool has_family(const struct wh_settings *settings, uint8_t family)
+{
+	return (family == WH_IPV6 ? settings->ipv6 : settings->ipv4).address.family != 0;
+}
+
+static int take_peer(
+	const struct wh_settings *settings, const struct wh_peer_file *peer, struct wh_place *place)
+{
+	for (uint32_t i = 0; i < peer->addresses; i++) {
+		if (!has_family(settings, peer->address[i].family))
+			continue;
+		place->address = peer->address[i];
+		place->has_key = peer->has_key;
+		memcpy(place->id, peer->id, sizeof(place->id));
+		return -1;
+	}
+	wh_complain("%s has no address of a family that this server has", peer->name);
+	return WH_EXIT_NETWORK;
+}
+
+int wh_place_find(const struct wh_settings *settings, const char *host, struct wh_place *place)
+{
+	struct wh_trust_place trust;
+	struct wh_peer_file peer;
+	char path[PATH_MAX];
+
+	*place = (struct wh_place){0};
+	if (wh_address_parse(host, &place->address)) {
+		if (has_family(settings, place->address.family))
+			return -1;
+		wh_complain("this server has no address of the family of %s", host);
+		return WH_EXIT_NETWORK;
+	}
+	if (wh_peer_name_is_good(host) &&
+		wh_trust_place_find(&trust, settings->identity, settings->trust) &&
+		wh_peer_file_path(trust.peers, host, path) && access(path, F_OK) == 0) {
+		int status = wh_peer_file_read(&peer, host, path);
+
+		return status == -1 ? take_peer(settings, &peer, place) : status;
+	}
+	wh_complain("the server knows no peer '%s': name one of `wavehaul trust list`, with an "
+		    "address, or an address",
+		host);
+	return WH_EXIT_NETWORK;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_QUEUE_PLACE_H
+#define WH_QUEUE_PLACE_H
+
+/* Where an order goes: a peer that is trusted by name, and has to have its key; or an address. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/settings.h"
+#include "trust/identity.h"
+
+struct wh_place {
+	struct wh_address address;
+	bool has_key;
+	uint8_t id[WH_IDENTITY_BYTES];
+};
+
+/* By the server's settings. -1, or an exit status after a complaint. Asks no name server. */
+int wh_place_find(const struct wh_settings *settings, const char *host, struct wh_place *place);
+
+#endif

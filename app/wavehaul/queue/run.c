@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "queue/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "cli/address_text.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "queue/place.h"
+#include "report/outcome.h"
+
+/* Faster than any line: a rate that a job goes by can change, and none cannot. */
+#define ANY_RATE_BPS UINT64_C(1000000000000)
+
+#define WORDS_MAX 256
+
+uint32_t wh_texts_of(const json_t *list, const char **texts, uint32_t room)
+{
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < json_array_size(list) && count < room; i++) {
+		const char *text = json_string_value(json_array_get(list, i));
+
+		if (text == NULL)
+			return 0;
+		texts[count++] = text;
+	}
+	return count;
+}
+
+int wh_order_settings(const json_t *words, struct wh_settings *settings)
+{
+	const char *argv[WORDS_MAX + 2] = {"job"};
+	uint32_t count = wh_texts_of(words, argv + 1, WORDS_MAX);
+	int status = wh_settings_read(settings, WH_VERB_JOB, (int)count + 1, (char **)argv);
+
+	/* --help, or what is no option. */
+	if (status == WH_EXIT_OK || (status == -1 && settings->operand_count > 0)) {
+		wh_complain("an order's words are options of wavehaul job, and nothing else");
+		return WH_EXIT_USAGE;
+	}
+	settings->operands = NULL;
+	return status;
+}
+
+bool wh_paths_are_below(const json_t *paths)
+{
+	for (size_t i = 0; i < json_array_size(paths); i++) {
+		const char *path = json_string_value(json_array_get(paths, i));
+
+		if (path == NULL || path[0] == '\0' || path[0] == '/' ||
+			strlen(path) > WH_PATH_BYTES_MAX)
+			return false;
+		for (const char *at = path; at != NULL; at = strchr(at, '/')) {
+			at += *at == '/';
+			if (strncmp(at, "..", 2) == 0 && (at[2] == '/' || at[2] == '\0'))
+				return false;
+		}
+	}
+	return json_array_size(paths) > 0;
+}
+
+static void fail(struct wh_order_result *result, int status, const char *why)
+{
+	result->status = status;
+	snprintf(result->why, sizeof(result->why), "%s", why);
+}
+
+/* Called by crews: the control's thread tells it. */
+static void on_event(void *context, json_t *line)
+{
+	struct wh_run *run = context;
+
+	pthread_mutex_lock(&run->lock);
+	if (json_array_size(run->events) < WH_RUN_EVENTS_MAX)
+		json_array_append_new(run->events, line);
+	else {
+		run->untold++;
+		json_decref(line);
+	}
+	pthread_mutex_unlock(&run->lock);
+}
+
+json_t *wh_run_events(struct wh_run *run)
+{
+	pthread_mutex_lock(&run->lock);
+
+	json_t *events = run->events;
+
+	run->events = json_array();
+	pthread_mutex_unlock(&run->lock);
+	return events;
+}
+
+static bool read_lists(struct wh_run *run)
+{
+	const struct wh_order *order = &run->order;
+
+	run->here = json_loads(order->here, 0, NULL);
+	run->there = json_loads(order->there, 0, NULL);
+	run->words = json_loads(order->words, 0, NULL);
+	run->paths = calloc(2 * WH_HELLO_PATHS_MAX, sizeof(run->paths[0]));
+	return run->paths != NULL && wh_paths_are_below(run->here) &&
+	       json_array_size(run->there) > 0 &&
+	       json_array_size(run->here) <= WH_HELLO_PATHS_MAX &&
+	       json_array_size(run->there) <= WH_HELLO_PATHS_MAX;
+}
+
+static uint64_t rate_at(const struct wh_timetable *table, int64_t now_s)
+{
+	time_t now = (time_t)now_s;
+	struct tm local;
+	uint64_t bps;
+
+	localtime_r(&now, &local);
+	bps = wh_timetable_bps(table, &local);
+	return wh_rate_is_paced(bps) ? bps : ANY_RATE_BPS;
+}
+
+/* As transfer.c has it of operands. */
+static struct wh_request request_of(struct wh_run *run, const struct wh_run_ground *ground)
+{
+	const struct wh_order *order = &run->order;
+	struct wh_request request = ground->request_of(
+		&run->transfer.settings, order->sends ? WH_JOB_SEND : WH_JOB_GET);
+	const char **there = run->paths + WH_HELLO_PATHS_MAX;
+	const char *target;
+
+	request.memory_bytes = ground->memory_bytes;
+	request.rate_bps = run->rate_bps;
+	request.here.root_fd = ground->root_fd;
+	request.here.path = run->paths;
+	request.here.count = wh_texts_of(run->here, run->paths, WH_HELLO_PATHS_MAX);
+	request.there.path = there;
+	request.there.count = wh_texts_of(run->there, there, WH_HELLO_PATHS_MAX);
+	target = order->sends ? there[0] : run->paths[0];
+
+	bool into_folder = (order->sends ? request.here.count : request.there.count) > 1 ||
+			   (target != NULL && target[strlen(target) - 1] == '/');
+
+	if (order->sends)
+		request.there.into_folder = into_folder;
+	else
+		request.here.into_folder = into_folder;
+	return request;
+}
+
+static void set_up_transfer(struct wh_run *run, const struct wh_run_ground *ground)
+{
+	struct wh_transfer *transfer = &run->transfer;
+
+	transfer->verb = run->order.sends ? WH_VERB_SEND : WH_VERB_GET;
+	transfer->dest_fd = -1;
+	transfer->on_event = on_event;
+	transfer->context = run;
+	transfer->settings.json_stream = true;
+	transfer->settings.no_guard = ground->settings->no_guard;
+	transfer->host.ground.hz = ground->jobs->ground->hz;
+	transfer->progress.hz = ground->jobs->ground->hz;
+	snprintf(transfer->server, sizeof(transfer->server), "%s", run->order.host);
+	STAILQ_INIT(&transfer->failures);
+	pthread_mutex_init(&transfer->telling, NULL);
+}
+
+static bool start_lanes(struct wh_run *run, const struct wh_run_ground *ground, uint64_t now_tsc,
+	const struct wh_request *request)
+{
+	struct wh_transfer *transfer = &run->transfer;
+
+	if (!wh_lanes_make(&transfer->lanes, ground->jobs, &transfer->peer, request))
+		return false;
+	for (uint32_t lane = 0; lane < request->lanes; lane++)
+		transfer->lanes.job[lane]->listener = (struct wh_job_listener){
+			.gate = lane == 0 && request->lanes > 1 ? &transfer->gate : NULL,
+			.on_file = wh_transfer_on_file,
+			.context = transfer,
+		};
+	run->began_tsc = now_tsc;
+	wh_lanes_start_first(&transfer->lanes, now_tsc);
+	return true;
+}
+
+/* Whatever may be wrong with an order, that was right when it came. */
+static bool begin(struct wh_run *run, const struct wh_run_ground *ground, uint64_t now_tsc,
+	int64_t now_s, struct wh_order_result *result)
+{
+	struct wh_place place;
+	int status;
+
+	if (!read_lists(run)) {
+		fail(result, WH_EXIT_OTHER, "the order is damaged");
+		return false;
+	}
+	status = wh_order_settings(run->words, &run->transfer.settings);
+	if (status == -1 && wh_timetable_parse(run->order.rate, &run->table) != NULL)
+		status = WH_EXIT_USAGE;
+	if (status == -1)
+		status = wh_place_find(ground->settings, run->order.host, &place);
+	if (status != -1) {
+		fail(result, status, wh_last_complaint());
+		return false;
+	}
+	run->transfer.peer = place.address;
+	run->rate_bps = rate_at(&run->table, now_s);
+	run->rate_s = now_s;
+	set_up_transfer(run, ground);
+
+	struct wh_request request = request_of(run, ground);
+
+	request.peer_known = place.has_key;
+	memcpy(request.peer_id, place.id, sizeof(request.peer_id));
+	if (!wh_hello_fits(&request)) {
+		fail(result, WH_EXIT_USAGE, "too many paths for one request");
+		return false;
+	}
+	if (start_lanes(run, ground, now_tsc, &request))
+		return true;
+	fail(result, WH_EXIT_OTHER, "no memory for the jobs");
+	return false;
+}
+
+struct wh_run *wh_run_begin(const struct wh_run_ground *ground, struct wh_order *order,
+	uint64_t now_tsc, int64_t now_s, struct wh_order_result *result)
+{
+	struct wh_run *run = calloc(1, sizeof(*run));
+
+	*result = (struct wh_order_result){0};
+	if (run == NULL) {
+		fail(result, WH_EXIT_OTHER, "no memory");
+		return NULL;
+	}
+	run->order = *order;
+	run->wanted = WH_ORDER_FAILED;
+	run->events = json_array();
+	pthread_mutex_init(&run->lock, NULL);
+	if (begin(run, ground, now_tsc, now_s, result)) {
+		order->here = order->there = order->words = NULL;
+		return run;
+	}
+	run->order.here = run->order.there = run->order.words = NULL;
+	wh_run_free(run);
+	return NULL;
+}
+
+static bool change_rate(struct wh_run *run, uint64_t bps)
+{
+	struct wh_lanes *lanes = &run->transfer.lanes;
+	struct wh_request request = lanes->job[0]->request;
+
+	request.rate_bps = bps;
+	run->rate_bps = bps;
+	return wh_lanes_change(lanes, &request);
+}
+
+static void follow_table(struct wh_run *run, int64_t now_s)
+{
+	if (now_s == run->rate_s || run->table.lines == 0)
+		return;
+	run->rate_s = now_s;
+
+	uint64_t bps = rate_at(&run->table, now_s);
+
+	if (bps != run->rate_bps)
+		(void)change_rate(run, bps); /* what is got begins anew by it, some day */
+}
+
+bool wh_run_change(struct wh_run *run, const struct wh_timetable *table, int64_t now_s)
+{
+	run->table = *table;
+	run->rate_s = now_s;
+	return change_rate(run, rate_at(table, now_s));
+}
+
+static bool is_over(const struct wh_lanes *lanes)
+{
+	for (uint32_t lane = 0; lane < lanes->started; lane++)
+		if (!wh_job_is_over(lanes->job[lane]))
+			return false;
+	return true;
+}
+
+bool wh_run_look(struct wh_run *run, uint64_t now_tsc, int64_t now_s)
+{
+	struct wh_transfer *transfer = &run->transfer;
+	struct wh_lanes *lanes = &transfer->lanes;
+
+	WH_ASSERT(lanes->started > 0);
+	follow_table(run, now_s);
+	wh_transfer_tell_progress(transfer, now_tsc);
+	if (wh_lanes_failed(lanes))
+		wh_lanes_hurry(lanes, now_tsc);
+	else if (lanes->give_up_tsc == 0)
+		wh_lanes_start_others(lanes, now_tsc);
+	if (wh_lanes_over(lanes, 1))
+		atomic_store(&transfer->gate, true);
+	return is_over(lanes);
+}
+
+void wh_run_stop(struct wh_run *run, enum wh_order_state wanted, uint64_t now_tsc)
+{
+	/* An end for good is not taken back. */
+	if (run->wanted == WH_ORDER_CANCELLED)
+		return;
+	run->wanted = wanted;
+	wh_lanes_hurry(&run->transfer.lanes, now_tsc);
+}
+
+static void first_failure(const struct wh_transfer *transfer, char text[WH_ORDER_WHY_BYTES])
+{
+	const struct wh_failure *failure;
+
+	text[0] = '\0';
+	STAILQ_FOREACH(failure, &transfer->failures, next)
+	{
+		if (failure->passed_over)
+			continue;
+		snprintf(text, WH_ORDER_WHY_BYTES, "%s: %s", failure->path, failure->text);
+		break;
+	}
+}
+
+static int status_of(
+	struct wh_run *run, const struct wh_totals *totals, struct wh_order_result *result)
+{
+	struct wh_transfer *transfer = &run->transfer;
+	const struct wh_lanes *lanes = &transfer->lanes;
+	int status = WH_EXIT_OK;
+	bool stopped = wh_lanes_failed(lanes) && run->wanted != WH_ORDER_FAILED;
+
+	if (stopped) {
+		fail(result, WH_EXIT_INTERRUPTED, "stopped");
+		return WH_EXIT_INTERRUPTED;
+	}
+	/* What came to its end before it heard of another one is done. */
+	run->wanted = WH_ORDER_FAILED;
+	if (wh_lanes_failed(lanes)) {
+		status = wh_jobs_conclude(lanes->job, lanes->started, transfer->server);
+		fail(result, status, wh_last_complaint());
+	} else if (totals->failed > 0) {
+		status = WH_EXIT_PARTIAL;
+		result->status = status;
+		first_failure(transfer, result->why);
+	}
+	if (status == WH_EXIT_OK)
+		run->wanted = WH_ORDER_DONE;
+	return status;
+}
+
+void wh_run_conclude(struct wh_run *run, struct wh_order_result *result)
+{
+	struct wh_transfer *transfer = &run->transfer;
+	const struct wh_totals totals = wh_transfer_totals(transfer);
+	uint64_t ended_tsc = run->began_tsc;
+
+	*result = (struct wh_order_result){
+		.files = totals.files,
+		.skipped = totals.skipped,
+		.failed = totals.failed,
+		.bytes = totals.bytes,
+	};
+	for (uint32_t lane = 0; lane < transfer->lanes.started; lane++) {
+		const struct wh_job *job = transfer->lanes.job[lane];
+
+		result->moved_bytes += atomic_load(&job->view.moved_bytes);
+		ended_tsc = wh_max_u64(ended_tsc, job->result.ended_tsc);
+	}
+	result->run_ns = wh_tsc_to_ns(transfer->host.ground.hz, ended_tsc - run->began_tsc);
+	wh_transfer_tell_end(transfer, status_of(run, &totals, result));
+}
+
+void wh_run_free(struct wh_run *run)
+{
+	if (run == NULL)
+		return;
+	wh_lanes_free(&run->transfer.lanes);
+	wh_order_free(&run->order);
+	json_decref(run->here);
+	json_decref(run->there);
+	json_decref(run->words);
+	json_decref(run->events);
+	free(run->paths);
+	free(run);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_QUEUE_RUN_H
+#define WH_QUEUE_RUN_H
+
+/*
+ * One order that runs: the transfer that it is, by lanes on the server's own host. The control's
+ * thread makes it, looks at it and ends it; crews run its jobs.
+ */
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "queue/store.h"
+#include "queue/timetable.h"
+#include "report/transfer.h"
+
+/* What a server has for its orders. */
+struct wh_run_ground {
+	const struct wh_settings *settings; /* of the server */
+	struct wh_jobs *jobs;
+	int root_fd; /* local paths are below */
+	uint64_t memory_bytes;
+	/* A request of an order's settings, all but its paths. */
+	struct wh_request (*request_of)(const struct wh_settings *settings, enum wh_job_verb verb);
+};
+
+/* Lines that wait to be told, at most: what is more is counted. */
+#define WH_RUN_EVENTS_MAX 4096
+
+struct wh_run {
+	struct wh_order order;
+	struct wh_transfer transfer;
+	json_t *here;
+	json_t *there;
+	json_t *words;
+	const char **paths; /* those of here, then those of there */
+	struct wh_timetable table;
+	enum wh_order_state wanted; /* FAILED: its own end decides */
+	uint64_t began_tsc;
+	uint64_t rate_bps;
+	int64_t rate_s; /* when the timetable was looked at */
+	pthread_mutex_t lock;
+	json_t *events; /* a list, under the lock */
+	uint32_t untold;
+};
+
+/*
+ * Begins it; the order is the run's from here on. NULL: it cannot be, *result says why, and the
+ * order is still the caller's.
+ */
+struct wh_run *wh_run_begin(const struct wh_run_ground *ground, struct wh_order *order,
+	uint64_t now_tsc, int64_t now_s, struct wh_order_result *result);
+
+/* Whether it is over. Follows its timetable. */
+bool wh_run_look(struct wh_run *run, uint64_t now_tsc, int64_t now_s);
+
+/* It is to end, and be that then. */
+void wh_run_stop(struct wh_run *run, enum wh_order_state wanted, uint64_t now_tsc);
+
+/* By another timetable from here on; false: what does not send goes on by the old rate. */
+bool wh_run_change(struct wh_run *run, const struct wh_timetable *table, int64_t now_s);
+
+/* Of one that is over; what is told of its end is among its events. */
+void wh_run_conclude(struct wh_run *run, struct wh_order_result *result);
+
+/* What was told since: a list, the caller's to free. */
+json_t *wh_run_events(struct wh_run *run);
+
+void wh_run_free(struct wh_run *run);
+
+/* Texts of a list, checked: 0 of them, if it is none. Pointers into the list. */
+uint32_t wh_texts_of(const json_t *list, const char **texts, uint32_t room);
+
+/*
+ * What an order was told beside its paths: options of `wavehaul job`, as words. -1, or an exit
+ * status after a complaint. `words` must be there as long as the settings.
+ */
+int wh_order_settings(const json_t *words, struct wh_settings *settings);
+
+/* Whether all are paths below the root: neither absolute nor leading out of it. */
+bool wh_paths_are_below(const json_t *paths);
+
+#endif

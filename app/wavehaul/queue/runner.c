@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "queue/runner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <rte_cycles.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "cli/json.h"
+#include "journal/database.h"
+
+/* Between two looks at what runs; and at a queue in which nothing is due. */
+#define RUNNING_MS 5
+#define RESTING_MS 1000
+
+/* Orders begun in one turn: others want theirs. */
+#define BEGUN_IN_TURN 8
+
+#define FILE_NAME "service.db"
+
+static bool say_trouble(struct wh_runner *runner, int rc)
+{
+	if (rc >= 0) {
+		if (runner->failing)
+			wh_say("queue: its database takes what is written again");
+		runner->failing = false;
+		return false;
+	}
+	if (!runner->failing)
+		wh_say("queue: its database takes nothing: %s; what is served goes on",
+			strerror(-rc));
+	runner->failing = true;
+	return true;
+}
+
+void wh_runner_open(struct wh_runner *runner, const char *folder)
+{
+	char told[WH_DATABASE_TOLD_BYTES];
+	char path[PATH_MAX];
+	int rc;
+
+	if (snprintf(path, sizeof(path), "%s/" FILE_NAME, folder) >= (int)sizeof(path))
+		return;
+	rc = wh_database_open(&runner->database, path, told);
+	if (told[0] != '\0')
+		wh_say("queue: %s", told);
+	if (rc == 0)
+		rc = wh_queue_open(&runner->queue, runner->database, time(NULL));
+	if (rc != 0)
+		wh_say("there is no queue: %s", strerror(-rc));
+	runner->look_now = true;
+}
+
+struct wh_run *wh_runner_find(struct wh_runner *runner, uint64_t id)
+{
+	for (uint32_t i = 0; i < runner->runs; i++)
+		if (runner->run[i]->order.id == id)
+			return runner->run[i];
+	return NULL;
+}
+
+static json_t *seconds_or_null(int64_t seconds)
+{
+	return seconds != 0 ? json_integer(seconds) : json_null();
+}
+
+static json_t *list_of(const char *text)
+{
+	json_t *list = json_loads(text, 0, NULL);
+
+	return list != NULL ? list : json_array();
+}
+
+json_t *wh_order_json(const struct wh_order *order, const struct wh_run *run)
+{
+	const struct wh_order_result *result = &order->result;
+	uint64_t moved_bytes = result->moved_bytes;
+	json_t *object = json_pack("{s:I, s:s, s:s, s:s, s:i, s:s, s:i, s:i, s:i, s:b}", "job",
+		(json_int_t)order->id, "state", wh_order_state_name(order->state), "verb",
+		order->sends ? "send" : "get", "host", order->host, "priority",
+		(int)order->priority, "rate", order->rate, "tries", (int)order->tries, "retries",
+		(int)order->retries, "owner", (int)order->owner, "attached", order->attached);
+
+	for (uint32_t i = 0; run != NULL && i < run->transfer.lanes.started; i++)
+		moved_bytes += atomic_load(&run->transfer.lanes.job[i]->view.moved_bytes);
+	json_object_set_new(object, "here", list_of(order->here));
+	json_object_set_new(object, "there", list_of(order->there));
+	json_object_set_new(object, "options", list_of(order->words));
+	json_object_set_new(object, "after",
+		order->after != 0 ? json_integer((json_int_t)order->after) : json_null());
+	json_object_set_new(object, "due",
+		order->state == WH_ORDER_WAITING ? json_integer(order->due_s) : json_null());
+	json_object_set_new(object, "added", json_integer(order->added_s));
+	json_object_set_new(object, "began", seconds_or_null(order->began_s));
+	json_object_set_new(object, "ended", seconds_or_null(order->ended_s));
+	json_object_set_new(object, "exit_status", json_integer(result->status));
+	json_object_set_new(object, "error", wh_text_to_json(result->why));
+	json_object_set_new(object, "files", json_integer((json_int_t)result->files));
+	json_object_set_new(object, "skipped", json_integer((json_int_t)result->skipped));
+	json_object_set_new(object, "failed", json_integer((json_int_t)result->failed));
+	json_object_set_new(object, "bytes", json_integer((json_int_t)result->bytes));
+	json_object_set_new(object, "moved_bytes", json_integer((json_int_t)moved_bytes));
+	json_object_set_new(object, "seconds", json_real((double)result->run_ns / 1e9));
+	json_object_set_new(object, "rate_bps",
+		run != NULL ? json_integer((json_int_t)run->rate_bps) : json_null());
+	return object;
+}
+
+void wh_runner_tell(struct wh_runner *runner, uint64_t id, enum wh_order_state state,
+	const struct wh_order_result *result)
+{
+	json_t *event = json_pack("{s:s, s:I, s:s}", "event", "job", "job", (json_int_t)id, "state",
+		wh_order_state_name(state));
+
+	if (result != NULL) {
+		json_object_set_new(event, "exit_status", json_integer(result->status));
+		json_object_set_new(event, "error", wh_text_to_json(result->why));
+	}
+	wh_control_tell(runner->control, id, event);
+}
+
+static void tell_events(struct wh_runner *runner, struct wh_run *run)
+{
+	json_t *events = wh_run_events(run);
+
+	for (size_t i = 0; i < json_array_size(events); i++) {
+		json_t *event = json_array_get(events, i);
+
+		json_object_set_new(event, "job", json_integer((json_int_t)run->order.id));
+		wh_control_tell(runner->control, run->order.id, json_incref(event));
+	}
+	json_decref(events);
+}
+
+/* Written, told, and out of memory. */
+static void end_run(struct wh_runner *runner, uint32_t i, int64_t now_s)
+{
+	struct wh_run *run = runner->run[i];
+	enum wh_order_state state = WH_ORDER_FAILED;
+	struct wh_order_result result;
+
+	wh_run_conclude(run, &result);
+	(void)say_trouble(runner,
+		wh_queue_end(runner->queue, &run->order, &result, run->wanted, now_s, &state));
+	tell_events(runner, run);
+	wh_runner_tell(runner, run->order.id, state, &result);
+	runner->lanes -= run->transfer.lanes.count;
+	runner->run[i] = runner->run[--runner->runs];
+	wh_run_free(run);
+	runner->look_now = true;
+}
+
+static void look_at_runs(struct wh_runner *runner, uint64_t now_tsc, int64_t now_s)
+{
+	bool ends = atomic_load(&runner->ground.jobs->hurry);
+
+	for (uint32_t i = runner->runs; i-- > 0;) {
+		if (ends)
+			wh_run_stop(runner->run[i], WH_ORDER_READY, now_tsc);
+		if (wh_run_look(runner->run[i], now_tsc, now_s))
+			end_run(runner, i, now_s);
+		else
+			tell_events(runner, runner->run[i]);
+	}
+}
+
+/* Hosts with as many orders as one may have. */
+static uint32_t busy_hosts(const struct wh_runner *runner, const char *busy[WH_RUNS_MAX])
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < runner->runs; i++) {
+		const char *host = runner->run[i]->order.host;
+		uint32_t same = 0;
+
+		for (uint32_t j = 0; j < runner->runs; j++)
+			same += strcmp(runner->run[j]->order.host, host) == 0;
+		if (same >= runner->at_once_host)
+			busy[count++] = host;
+	}
+	return count;
+}
+
+/* False: there is none to begin now. */
+static bool begin_next(struct wh_runner *runner, uint64_t now_tsc, int64_t now_s)
+{
+	const char *busy[WH_RUNS_MAX];
+	uint32_t count = busy_hosts(runner, busy);
+	enum wh_order_state state = WH_ORDER_FAILED;
+	struct wh_order_result result;
+	struct wh_order order;
+	int rc = wh_queue_next(runner->queue, now_s, busy, count, &order);
+
+	if (rc == -ENOENT)
+		return false;
+	if (say_trouble(runner, rc))
+		return false;
+
+	struct wh_run *run = wh_run_begin(&runner->ground, &order, now_tsc, now_s, &result);
+
+	if (run == NULL) {
+		rc = wh_queue_end(runner->queue, &order, &result, WH_ORDER_FAILED, now_s, &state);
+		wh_runner_tell(runner, order.id, state, &result);
+		wh_order_free(&order);
+		return !say_trouble(runner, rc);
+	}
+	runner->run[runner->runs++] = run;
+	runner->lanes += run->transfer.lanes.count;
+	wh_runner_tell(runner, run->order.id, WH_ORDER_RUNNING, NULL);
+	return true;
+}
+
+static bool has_room(const struct wh_runner *runner)
+{
+	return runner->runs < runner->at_once && runner->runs < WH_RUNS_MAX &&
+	       runner->lanes < WH_RUN_LANES_MAX && !atomic_load(&runner->ground.jobs->draining);
+}
+
+static void begin_orders(struct wh_runner *runner, uint64_t now_tsc, int64_t now_s)
+{
+	uint32_t begun = 0;
+
+	if (!runner->look_now && now_s < runner->next_look_s)
+		return;
+	while (has_room(runner) && begun < BEGUN_IN_TURN && begin_next(runner, now_tsc, now_s))
+		begun++;
+	/* A database that takes nothing is asked again in a while. */
+	runner->look_now = begun == BEGUN_IN_TURN;
+	runner->next_look_s = runner->failing ? now_s + 10 : wh_queue_due_s(runner->queue);
+	/* The clock may step back: a look a minute finds out. */
+	runner->next_look_s =
+		(int64_t)wh_min_u64((uint64_t)runner->next_look_s, (uint64_t)now_s + 60);
+}
+
+uint32_t wh_runner_turn(void *context)
+{
+	struct wh_runner *runner = context;
+	uint64_t now_tsc = rte_rdtsc();
+	int64_t now_s = time(NULL);
+
+	if (runner->queue == NULL)
+		return RESTING_MS;
+	look_at_runs(runner, now_tsc, now_s);
+	begin_orders(runner, now_tsc, now_s);
+	return runner->runs > 0 || runner->look_now ? RUNNING_MS : RESTING_MS;
+}
+
+static void stop_order(struct wh_runner *runner, uint64_t id)
+{
+	struct wh_run *run = wh_runner_find(runner, id);
+
+	if (run != NULL)
+		wh_run_stop(run, WH_ORDER_CANCELLED, rte_rdtsc());
+	else if (wh_queue_cancel(runner->queue, id, time(NULL)) == 0)
+		wh_runner_tell(runner, id, WH_ORDER_CANCELLED, NULL);
+}
+
+void wh_runner_on_gone(void *context, uint64_t client)
+{
+	struct wh_runner *runner = context;
+
+	for (uint32_t i = 0; i < WH_RUNNER_CLIENTS_MAX; i++) {
+		if (runner->attached[i].client != client)
+			continue;
+		runner->attached[i].client = 0;
+		stop_order(runner, runner->attached[i].order);
+		runner->look_now = true;
+	}
+}
+
+void wh_runner_close(struct wh_runner *runner)
+{
+	struct wh_order_result result;
+	enum wh_order_state state;
+
+	while (runner->runs > 0) {
+		struct wh_run *run = runner->run[--runner->runs];
+
+		if (run->wanted == WH_ORDER_FAILED)
+			run->wanted = WH_ORDER_READY;
+		wh_run_conclude(run, &result);
+		(void)say_trouble(runner, wh_queue_end(runner->queue, &run->order, &result,
+						  run->wanted, time(NULL), &state));
+		wh_run_free(run);
+	}
+	wh_queue_close(runner->queue);
+	wh_database_close(runner->database);
+	runner->queue = NULL;
+	runner->database = NULL;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_QUEUE_RUNNER_H
+#define WH_QUEUE_RUNNER_H
+
+/*
+ * The queue at work: which order runs, what is told of it, and what is wished of it on the control
+ * socket, whose thread is the only one that enters here.
+ */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <sqlite3.h>
+
+#include "control/control.h"
+#include "queue/run.h"
+#include "queue/store.h"
+
+#define WH_RUNS_MAX 64
+
+/* Lanes of all orders that run: places for them are beside those for peers. */
+#define WH_RUN_LANES_MAX 64
+
+/* Clients whose orders end with them. */
+#define WH_RUNNER_CLIENTS_MAX WH_CONTROL_CLIENTS_MAX
+
+struct wh_runner {
+	struct wh_run_ground ground;
+	struct wh_control_socket *control;
+	sqlite3 *database;
+	struct wh_queue *queue; /* NULL: there is none, and no order */
+	uint32_t at_once;
+	uint32_t at_once_host;
+	struct wh_run *run[WH_RUNS_MAX];
+	uint32_t runs;
+	uint32_t lanes;
+	bool look_now;       /* something has changed */
+	int64_t next_look_s; /* when something is due */
+	bool failing;        /* the database cannot be written, as was said */
+	struct {
+		uint64_t client; /* 0: nobody */
+		uint64_t order;
+	} attached[WH_RUNNER_CLIENTS_MAX];
+};
+
+/*
+ * Opens the database in that folder, before the guard; says so where it cannot be had, and there is
+ * no queue then. ground, control and limits are the caller's to fill in before.
+ */
+void wh_runner_open(struct wh_runner *runner, const char *folder);
+
+/* Adds its commands. */
+void wh_runner_add(struct wh_control_tables *tables, struct wh_runner *runner);
+
+/* The control's turn, and the end of one of its clients; `context` is the runner. */
+uint32_t wh_runner_turn(void *context);
+void wh_runner_on_gone(void *context, uint64_t client);
+
+/* When neither loops nor the control run any more: what ran goes on with the next start. */
+void wh_runner_close(struct wh_runner *runner);
+
+/* commands.c needs: */
+
+struct wh_run *wh_runner_find(struct wh_runner *runner, uint64_t id);
+
+/* Of an order, as it is in answers. */
+json_t *wh_order_json(const struct wh_order *order, const struct wh_run *run);
+
+/* Tells who watches that the order is in that state. */
+void wh_runner_tell(struct wh_runner *runner, uint64_t id, enum wh_order_state state,
+	const struct wh_order_result *result);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_QUEUE_STORE_H
+#define WH_QUEUE_STORE_H
+
+/*
+ * The queue's rows: orders, what has become of them, and which is next. In a database, so that a
+ * process that begins again goes on with them. Time is an argument: seconds of the clock on the
+ * wall, which may step.
+ *
+ * An order is READY when nothing but a place holds it up, WAITING for its time (not before, or a
+ * pause after a failure), BLOCKED by another one that it follows. Each call is bounded by what is
+ * there to run, not by what the queue holds.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <sqlite3.h>
+
+#define WH_ORDER_HOST_BYTES 256
+#define WH_ORDER_WHY_BYTES  400
+#define WH_ORDER_RATE_BYTES 512
+
+#define WH_PRIORITY_MAX      9
+#define WH_PRIORITY_STANDARD 5
+
+/* Pauses before another try double from the first up to the last. */
+#define WH_RETRY_FIRST_S 5
+#define WH_RETRY_LAST_S  600
+
+/* Orders that are over are kept so long, for `wavehaul job show`. */
+#define WH_ORDER_KEPT_S (INT64_C(30) * 86400)
+
+enum wh_order_state {
+	WH_ORDER_READY = 0,
+	WH_ORDER_WAITING,
+	WH_ORDER_BLOCKED,
+	WH_ORDER_PAUSED,
+	WH_ORDER_RUNNING,
+	WH_ORDER_DONE,
+	WH_ORDER_FAILED,
+	WH_ORDER_CANCELLED,
+};
+
+#define WH_ORDER_STATES 8
+
+const char *wh_order_state_name(enum wh_order_state state);
+
+static inline bool wh_order_is_over(enum wh_order_state state)
+{
+	return state >= WH_ORDER_DONE;
+}
+
+/* What has become of it. */
+struct wh_order_result {
+	int status; /* exit status */
+	char why[WH_ORDER_WHY_BYTES];
+	uint64_t files;
+	uint64_t skipped;
+	uint64_t failed;
+	uint64_t bytes;       /* of files that came */
+	uint64_t moved_bytes; /* of all tries */
+	uint64_t run_ns;      /* likewise */
+};
+
+struct wh_order {
+	uint64_t id;
+	enum wh_order_state state;
+	uint32_t owner; /* user */
+	bool sends;
+	bool attached; /* to its client, who is gone if the process is */
+	char host[WH_ORDER_HOST_BYTES];
+	char rate[WH_ORDER_RATE_BYTES]; /* a timetable */
+	char *here;  /* lists of paths and of options, as JSON; the caller's ... */
+	char *there; /* ... to free, by wh_order_free */
+	char *words;
+	uint32_t priority; /* the highest first */
+	double place;      /* among those, the lowest first */
+	uint64_t after;    /* 0: none */
+	uint32_t retries;  /* more tries than the first */
+	uint32_t tries;
+	int64_t due_s; /* not before; of a WAITING one */
+	int64_t added_s;
+	int64_t began_s; /* the last try; 0: none */
+	int64_t ended_s;
+	struct wh_order_result result;
+};
+
+struct wh_queue;
+
+/*
+ * Takes the database, which stays the caller's and there: rows that were running, when another
+ * process had them, are ready again. 0 or a negative errno.
+ */
+int wh_queue_open(struct wh_queue **queue, sqlite3 *database, int64_t now_s);
+void wh_queue_close(struct wh_queue *queue);
+
+/* 0 or a negative errno; *id. -ENOENT: it follows none that there is. */
+int wh_queue_add(struct wh_queue *queue, const struct wh_order *order, int64_t now_s, uint64_t *id);
+
+/* 0, -ENOENT or another errno. */
+int wh_queue_find(struct wh_queue *queue, uint64_t id, struct wh_order *order);
+
+/* The one after that id, in their order, or over ones, too: -ENOENT past the last. */
+int wh_queue_after(struct wh_queue *queue, uint64_t id, bool over, struct wh_order *order);
+
+void wh_order_free(struct wh_order *order);
+
+/*
+ * The order to run now, RUNNING from here on: of those to `busy` hosts, at their limits, none.
+ * 0, -ENOENT: none, or another errno.
+ */
+int wh_queue_next(struct wh_queue *queue, int64_t now_s, const char *const *busy, uint32_t count,
+	struct wh_order *order);
+
+/* When to ask again, if nothing happens; INT64_MAX: never. */
+int64_t wh_queue_due_s(struct wh_queue *queue);
+
+/*
+ * It does not run any more: over with that result, or in that state again. A failure that another
+ * try may mend, as long as there are some, has it wait. *state: what it is then.
+ */
+int wh_queue_end(struct wh_queue *queue, const struct wh_order *order,
+	const struct wh_order_result *result, enum wh_order_state wanted, int64_t now_s,
+	enum wh_order_state *state);
+
+/* What people wish; -EINVAL: not of an order in that state. One that runs is not theirs to set. */
+int wh_queue_pause(struct wh_queue *queue, uint64_t id);
+int wh_queue_resume(struct wh_queue *queue, uint64_t id, int64_t now_s);
+int wh_queue_cancel(struct wh_queue *queue, uint64_t id, int64_t now_s);
+int wh_queue_retry(struct wh_queue *queue, uint64_t id, int64_t now_s);
+int wh_queue_rate(struct wh_queue *queue, uint64_t id, const char *rate);
+
+/* To the place before `other` (0: behind all) among those of its priority, which may be new. */
+int wh_queue_move(struct wh_queue *queue, uint64_t id, uint32_t priority, uint64_t other);
+
+/* Of each state. */
+int wh_queue_counts(struct wh_queue *queue, uint64_t counts[WH_ORDER_STATES]);
+
+/* Those that were over long ago go. */
+int wh_queue_forget(struct wh_queue *queue, int64_t now_s);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_TIMETABLE_H
+#define WH_APP_TIMETABLE_H
+
+/*
+ * Rates by the time of the week, as operators write them:
+ *
+ *   weekdays 8:00-18:00 2G, sat+sun 0:00-6:00 max, else 9.5G
+ *
+ * The first line that holds says the rate: days (daily, weekdays, weekends, mon, mon-fri, sat+sun),
+ * or none for all, then hours, or none for the whole day, then a rate. Hours that end before they
+ * begin go on into the next day. The last line is `else`, or a rate alone. Hours are those of the
+ * clock on the wall: where it is set forward some do not come, and where it is set back some come
+ * twice.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#define WH_TIMETABLE_LINES_MAX 16
+
+struct wh_timetable_line {
+	uint8_t days;      /* bits: 0 is Sunday, as in struct tm */
+	uint16_t from_min; /* of the day */
+	uint16_t to_min;   /* likewise, past its last minute; from >= to: on the next day */
+	uint64_t rate_bps; /* WH_RATE_MAX: as fast as it goes */
+};
+
+struct wh_timetable {
+	uint32_t lines;
+	struct wh_timetable_line line[WH_TIMETABLE_LINES_MAX];
+	uint64_t else_bps;
+};
+
+/* NULL, or what is wrong with the text, as words that follow it in a sentence. */
+const char *wh_timetable_parse(const char *text, struct wh_timetable *table);
+
+/* At that time of the place. */
+uint64_t wh_timetable_bps(const struct wh_timetable *table, const struct tm *local);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_QUEUE_WHEN_H
+#define WH_QUEUE_WHEN_H
+
+/* A time as operators write it: 22:00, 2026-11-30 22:00, or 90m from now. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Of the place where this runs; the next 22:00 is of today or of tomorrow. */
+bool wh_when_parse(const char *text, int64_t now_s, int64_t *when_s);
+
+#endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The queue's rows in virtual time, in a folder of the test's own. */
+
+#include "queue/store.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "cli/exit.h"
+#include "journal/database.h"
+#include "unit.h"
+
+const char wh_suite_name[] = "app/queue";
+
+#define NOW INT64_C(1000000)
+
+struct rig {
+	char folder[40];
+	char path[64];
+	sqlite3 *database;
+	struct wh_queue *queue;
+};
+
+static void open_queue(struct rig *rig)
+{
+	char told[WH_DATABASE_TOLD_BYTES];
+
+	CU_ASSERT_EQUAL_FATAL(wh_database_open(&rig->database, rig->path, told), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_queue_open(&rig->queue, rig->database, NOW), 0);
+}
+
+static void close_queue(struct rig *rig)
+{
+	wh_queue_close(rig->queue);
+	wh_database_close(rig->database);
+}
+
+/* In memory: what a disk costs is the database's affair. */
+static void set_up(struct rig *rig)
+{
+	strcpy(rig->folder, "/dev/shm/wavehaul-queue-XXXXXX");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(rig->folder));
+	snprintf(rig->path, sizeof(rig->path), "%s/service.db", rig->folder);
+	open_queue(rig);
+}
+
+static void take_down(struct rig *rig)
+{
+	close_queue(rig);
+	unlink(rig->path);
+	rmdir(rig->folder);
+}
+
+static char nothing[] = "[]";
+
+static uint64_t add(struct rig *rig, const char *host, uint32_t priority, int64_t due_s,
+	uint64_t after, uint32_t retries)
+{
+	struct wh_order order = {
+		.here = nothing,
+		.there = nothing,
+		.words = nothing,
+		.priority = priority,
+		.due_s = due_s,
+		.after = after,
+		.retries = retries,
+	};
+	uint64_t id = 0;
+
+	snprintf(order.host, sizeof(order.host), "%s", host);
+	CU_ASSERT_EQUAL_FATAL(wh_queue_add(rig->queue, &order, NOW, &id), 0);
+	return id;
+}
+
+static uint64_t next(struct rig *rig, int64_t now_s, const char *busy)
+{
+	struct wh_order order;
+	int rc = wh_queue_next(rig->queue, now_s, &busy, busy != NULL, &order);
+
+	if (rc == -ENOENT)
+		return 0;
+	CU_ASSERT_EQUAL_FATAL(rc, 0);
+	CU_ASSERT_EQUAL(order.state, WH_ORDER_RUNNING);
+	wh_order_free(&order);
+	return order.id;
+}
+
+static enum wh_order_state end(struct rig *rig, uint64_t id, int status, int64_t now_s)
+{
+	const struct wh_order_result result = {.status = status, .bytes = 10, .moved_bytes = 20};
+	enum wh_order_state state;
+	struct wh_order order;
+
+	CU_ASSERT_EQUAL_FATAL(wh_queue_find(rig->queue, id, &order), 0);
+	CU_ASSERT_EQUAL_FATAL(
+		wh_queue_end(rig->queue, &order, &result,
+			status == WH_EXIT_OK ? WH_ORDER_DONE : WH_ORDER_FAILED, now_s, &state),
+		0);
+	wh_order_free(&order);
+	return state;
+}
+
+static struct wh_order look(struct rig *rig, uint64_t id)
+{
+	struct wh_order order;
+
+	CU_ASSERT_EQUAL_FATAL(wh_queue_find(rig->queue, id, &order), 0);
+	wh_order_free(&order);
+	return order;
+}
+
+static void test_order(void)
+{
+	struct rig rig;
+
+	set_up(&rig);
+
+	uint64_t low = add(&rig, "a", 3, 0, 0, 0);
+	uint64_t first = add(&rig, "a", 5, 0, 0, 0);
+	uint64_t second = add(&rig, "b", 5, 0, 0, 0);
+	uint64_t third = add(&rig, "a", 5, 0, 0, 0);
+
+	CU_ASSERT_EQUAL(wh_queue_move(rig.queue, third, 5, second), 0);
+	CU_ASSERT_EQUAL(wh_queue_move(rig.queue, 4711, 5, 0), -ENOENT);
+	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), first);
+	CU_ASSERT_EQUAL(next(&rig, NOW, "a"), second);
+	CU_ASSERT_EQUAL(next(&rig, NOW, "a"), 0);
+	CU_ASSERT_EQUAL(wh_queue_move(rig.queue, low, 9, 0), 0);
+	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), low);
+	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), third);
+	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), 0);
+	take_down(&rig);
+}
+
+static void test_time_and_followers(void)
+{
+	struct rig rig;
+
+	set_up(&rig);
+
+	uint64_t later = add(&rig, "a", 5, NOW + 100, 0, 0);
+	uint64_t one = add(&rig, "a", 5, 0, 0, 0);
+	uint64_t two = add(&rig, "a", 5, 0, one, 0);
+	uint64_t three = add(&rig, "a", 5, 0, two, 0);
+	uint64_t four = add(&rig, "a", 5, 0, three, 0);
+
+	CU_ASSERT_EQUAL(wh_queue_due_s(rig.queue), NOW + 100);
+	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), one);
+	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), 0);
+	CU_ASSERT_EQUAL(end(&rig, one, WH_EXIT_OK, NOW), WH_ORDER_DONE);
+	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), two);
+	CU_ASSERT_EQUAL(end(&rig, two, WH_EXIT_NO_FILE, NOW), WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(look(&rig, three).state, WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(look(&rig, four).state, WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(next(&rig, NOW + 99, NULL), 0);
+	CU_ASSERT_EQUAL(next(&rig, NOW + 100, NULL), later);
+	CU_ASSERT_EQUAL(wh_queue_due_s(rig.queue), INT64_MAX);
+	CU_ASSERT_EQUAL(wh_queue_retry(rig.queue, three, NOW), -EINVAL);
+	CU_ASSERT_EQUAL(wh_queue_retry(rig.queue, two, NOW), 0);
+	CU_ASSERT_EQUAL(next(&rig, NOW + 100, NULL), two);
+	take_down(&rig);
+}
+
+static void test_retries(void)
+{
+	static const int64_t pauses[] = {5, 10, 20, 40, 80, 160, 320, 600, 600};
+	struct rig rig;
+	int64_t now_s = NOW;
+
+	set_up(&rig);
+
+	uint64_t id = add(&rig, "a", 5, 0, 0, 9);
+
+	for (uint32_t i = 0; i < 9; i++) {
+		CU_ASSERT_EQUAL(next(&rig, now_s, NULL), id);
+		CU_ASSERT_EQUAL(end(&rig, id, WH_EXIT_NETWORK, now_s), WH_ORDER_WAITING);
+		CU_ASSERT_EQUAL(wh_queue_due_s(rig.queue), now_s + pauses[i]);
+		CU_ASSERT_EQUAL(next(&rig, now_s + pauses[i] - 1, NULL), 0);
+		now_s += pauses[i];
+	}
+	CU_ASSERT_EQUAL(next(&rig, now_s, NULL), id);
+	CU_ASSERT_EQUAL(end(&rig, id, WH_EXIT_NETWORK, now_s), WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(look(&rig, id).result.moved_bytes, 200);
+	/* What no other try mends has none. */
+	id = add(&rig, "a", 5, 0, 0, 9);
+	CU_ASSERT_EQUAL(next(&rig, now_s, NULL), id);
+	CU_ASSERT_EQUAL(end(&rig, id, WH_EXIT_NO_FILE, now_s), WH_ORDER_FAILED);
+	take_down(&rig);
+}
+
+/* The clock is set back by a year in the middle of a pause, and forward again. */
+static void test_clock_steps(void)
+{
+	struct rig rig;
+
+	set_up(&rig);
+
+	uint64_t id = add(&rig, "a", 5, 0, 0, 5);
+
+	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), id);
+	CU_ASSERT_EQUAL(end(&rig, id, WH_EXIT_NETWORK, NOW), WH_ORDER_WAITING);
+	CU_ASSERT_EQUAL(next(&rig, NOW - 31536000, NULL), id);
+	CU_ASSERT_EQUAL(end(&rig, id, WH_EXIT_NETWORK, NOW - 31536000), WH_ORDER_WAITING);
+	CU_ASSERT_EQUAL(next(&rig, NOW + 31536000, NULL), id);
+	take_down(&rig);
+}
+
+static void test_wishes(void)
+{
+	struct rig rig;
+
+	set_up(&rig);
+
+	uint64_t id = add(&rig, "a", 5, 0, 0, 0);
+	uint64_t follower = add(&rig, "a", 5, 0, id, 0);
+
+	CU_ASSERT_EQUAL(wh_queue_pause(rig.queue, id), 0);
+	CU_ASSERT_EQUAL(wh_queue_pause(rig.queue, id), -EINVAL);
+	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), 0);
+	CU_ASSERT_EQUAL(wh_queue_resume(rig.queue, id, NOW), 0);
+	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), id);
+	CU_ASSERT_EQUAL(wh_queue_pause(rig.queue, id), -EINVAL);
+	CU_ASSERT_EQUAL(wh_queue_cancel(rig.queue, id, NOW), -EINVAL);
+	CU_ASSERT_EQUAL(wh_queue_cancel(rig.queue, follower, NOW), 0);
+	CU_ASSERT_EQUAL(look(&rig, follower).state, WH_ORDER_CANCELLED);
+	CU_ASSERT_EQUAL(wh_queue_resume(rig.queue, 4711, NOW), -ENOENT);
+	CU_ASSERT_EQUAL(wh_queue_rate(rig.queue, id, "2G"), 0);
+	CU_ASSERT_STRING_EQUAL(look(&rig, id).rate, "2G");
+	take_down(&rig);
+}
+
+/* Another process has the file; what ran is ready, and has not lost a try. */
+static void test_taken_over(void)
+{
+	struct rig rig;
+
+	set_up(&rig);
+
+	uint64_t id = add(&rig, "a", 5, 0, 0, 0);
+	uint64_t paused = add(&rig, "a", 5, 0, 0, 0);
+
+	CU_ASSERT_EQUAL(wh_queue_pause(rig.queue, paused), 0);
+	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), id);
+	close_queue(&rig);
+	open_queue(&rig);
+	CU_ASSERT_EQUAL(look(&rig, paused).state, WH_ORDER_PAUSED);
+	CU_ASSERT_EQUAL(look(&rig, id).tries, 0);
+	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), id);
+	take_down(&rig);
+}
+
+static double now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Rounds of the queue's work beside that many orders. */
+static double round_us(uint32_t orders)
+{
+	enum { ROUNDS = 500 };
+	struct rig rig;
+	double began;
+
+	set_up(&rig);
+	wh_database_begin(rig.database);
+	for (uint32_t i = 0; i < orders; i++)
+		add(&rig, "a", i % 10, i % 3 == 0 ? NOW + 1000 + i : 0, 0, 0);
+	wh_database_end(rig.database, true);
+	began = now_s();
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		uint64_t added = add(&rig, "b", 5, 0, 0, 3);
+		uint64_t id = next(&rig, NOW, NULL);
+
+		CU_ASSERT(id != 0);
+		end(&rig, id, i % 2 == 0 ? WH_EXIT_OK : WH_EXIT_NETWORK, NOW);
+		wh_queue_pause(rig.queue, added);
+		wh_queue_resume(rig.queue, added, NOW);
+		wh_queue_move(rig.queue, added, 5, 0);
+	}
+
+	double us = (now_s() - began) * 1e6 / ROUNDS;
+
+	take_down(&rig);
+	return us;
+}
+
+/* Ten times as many cost no more each, but for a tree that is a level deeper. */
+static void test_flat(void)
+{
+	double few_us = round_us(1000);
+	double many_us = round_us(10000);
+
+	printf("%.0f us a round with 10^3 orders, %.0f us with 10^4 ", few_us, many_us);
+	CU_ASSERT(many_us < 3 * few_us);
+}
+
+CU_TestInfo wh_tests[] = {
+	{"which is next", test_order},
+	{"not before, and after another", test_time_and_followers},
+	{"tries with growing pauses", test_retries},
+	{"a clock that steps", test_clock_steps},
+	{"pause, resume, cancel", test_wishes},
+	{"another process takes over", test_taken_over},
+	{"10^4 orders cost no more each", test_flat},
+	CU_TEST_INFO_NULL,
+};

@@ -1,0 +1,295 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: BSD-3-Clause
+"""The queue of a server: jobs both ways between two servers, steered while they run.
+
+    orders.py [--quick] [-k PATTERN] [--binary PATH]
+
+QUEUE_JOBS=200 hands that many jobs over in the mixed case, in place of 20.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from control import Control
+from harness import Case, Failed, expect, expect_between, expect_equal, run_cases
+from pair import CLIENT, SERVER, on_cpu, wait_until
+
+BINARY = Path(__file__).resolve().parents[2] / 'build/release/app/wavehaul/wavehaul'
+
+JOBS = int(os.environ.get('QUEUE_JOBS', '20'))
+OVER = ('done', 'failed', 'cancelled')
+
+
+class House:
+    """A server with a queue, at one end of a link."""
+
+    def __init__(self, program, meeting, number, *options):
+        self.program, self.number, self.options = program, number, options
+        self.meeting, self.process = meeting, None
+        self.root, self.state = meeting / f'root{number}', meeting / f'state{number}'
+        self.path = meeting / f'control{number}'
+        self.log = meeting / f'log{number}'
+        for folder in (self.root, self.state):
+            folder.mkdir()
+
+    @property
+    def address(self):
+        return (SERVER, CLIENT)[self.number]
+
+    def start(self):
+        role = ',role=server' if self.number == 0 else ''
+        command = [*on_cpu(self.number), self.program.binary, 'serve', '--config', 'none', '--port',
+                   f'memif:{self.meeting}/socket{role}', '--addr', f'{self.address}/24', '--root',
+                   self.root, '--state', self.state, '--control', self.path, '--buffers', '256M',
+                   '--no-huge', *self.options]
+        with open(self.log, 'ab') as log:
+            self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL,
+                                            stdout=log, stderr=log, start_new_session=True)
+        wait_until(self.answers, 20, 'a server that answers')
+
+    def answers(self):
+        expect(self.process.poll() is None, f'the server ends: {self.said()[-400:]!r}')
+        with contextlib.suppress(OSError, Failed, KeyError, ValueError), \
+                Control(self.path) as control:
+            return control.ask('status')['ok']
+        return False
+
+    def said(self):
+        return self.log.read_text(errors='replace')
+
+    def stop(self, how=signal.SIGTERM):
+        self.process.send_signal(how)
+        status = self.process.wait(20)
+        self.process = None
+        return status
+
+    def run(self, *args):
+        return self.program.run('job', *args, '--control', str(self.path))
+
+    def job(self, *args):
+        result = self.run(*args)
+        expect(result.status == 0, f'job {args}: {result.err}')
+        return result.out
+
+    def add(self, *args):
+        return int(json.loads(self.job('add', *args, '--json'))['job'])
+
+    def show(self, number):
+        return json.loads(self.job('show', number))
+
+    def state_of(self, number):
+        with Control(self.path) as control:
+            return control.told('job.show', job=number)['job']['state']
+
+    def make(self, name, size, seed=1):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(random.Random(seed).randbytes(size))
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+
+    def digest(self, name):
+        path = self.root / name
+        return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
+
+    def await_state(self, number, *states, seconds=30):
+        def there():
+            self.last = self.state_of(number)
+            return self.last in states
+        try:
+            wait_until(there, seconds, f'job {number} to be {states}')
+        except Failed as failed:
+            raise Failed(f'{failed}: {self.last}; {self.said()[-300:]!r}') from None
+
+
+@contextlib.contextmanager
+def houses(program, *options):
+    meeting = Path(tempfile.mkdtemp(prefix='wavehaul-', dir='/tmp'))
+    meeting.chmod(0o777)
+    two = [House(program, meeting, number, *options) for number in (0, 1)]
+    try:
+        for house in two:
+            house.start()
+        yield two
+        for house in two:
+            expect_equal('the exit status of a server', house.stop(), 0)
+    finally:
+        for house in two:
+            if house.process is not None:
+                house.process.kill()
+                house.process.wait()
+        shutil.rmtree(meeting, ignore_errors=True)
+
+
+def both_ways(program, folder):
+    with houses(program) as (one, two):
+        sent, got = one.make('a/data', 3_000_000), two.make('b/data', 2_000_000, 2)
+        first = one.add('send', one.root / 'a/data', f'{CLIENT}:came')
+        second = one.add('get', f'{CLIENT}:b', one.root / 'into', '-r', '--after', first)
+        with Control(one.path) as control:
+            third = control.told('job.add', verb='send', host=CLIENT, here=['nothing'],
+                                 there=['x'], retries=0)['job']
+        for number, state in ((first, 'done'), (second, 'done'), (third, 'failed')):
+            one.await_state(number, *OVER)
+            expect_equal(f'the state of {number}', one.state_of(number), state)
+        expect_equal('what was sent', two.digest('came'), sent)
+        expect_equal('what was got', one.digest('into/b/data') or one.digest('into/data'), got)
+        expect_equal('bytes', one.show(first)['bytes'], 3_000_000)
+        expect_equal('the exit status', one.show(third)['exit_status'], 23)
+        # What is not below the root is nobody's through the server, nor are others' jobs.
+        expect(one.run('add', 'send', '/etc/passwd', f'{CLIENT}:x').status == 2, 'passwd goes')
+        with Control(one.path) as control:
+            for paths in (['../x'], ['/etc/passwd'], ['a/../../x'], ['']):
+                answer = control.ask('job.add', verb='send', host=CLIENT, here=paths, there=['x'])
+                expect(not answer['ok'], f'{paths}: {answer}')
+
+
+def steered(program, folder):
+    """A rate that changes while it runs, a pause, and a cancel."""
+    with houses(program) as (one, two):
+        digest = one.make('large', 60_000_000)
+        number = one.add('send', one.root / 'large', f'{CLIENT}:large', '--rate', '40M',
+                         '--profile', 'fixed')
+        one.await_state(number, 'running')
+        with Control(one.path) as control:
+            rate_changes(control, number)
+        one.job('pause', number)
+        one.await_state(number, 'paused')
+        expect_equal('what came', two.digest('large'), None)
+        one.job('set', number, 'max')
+        one.job('resume', number)
+        one.await_state(number, 'done')
+        expect_equal('the bytes', two.digest('large'), digest)
+        number = one.add('send', one.root / 'large', f'{CLIENT}:other', '--rate', '10M')
+        one.await_state(number, 'running')
+        one.job('cancel', number)
+        one.await_state(number, 'cancelled')
+        expect_equal('what came', two.digest('other'), None)
+
+
+def moved(control, number):
+    return control.told('job.show', job=number)['job']['moved_bytes'], time.monotonic()
+
+
+def rate_over(control, number, seconds):
+    bytes_before, before = moved(control, number)
+    time.sleep(seconds)
+    bytes_after, after = moved(control, number)
+    return (bytes_after - bytes_before) * 8 / (after - before)
+
+
+def paced_bps(control):
+    sessions = [control.told('session', number=number)['session']
+                for number in control.told('sessions')['sessions']]
+    return next(s['paced_bps'] for s in sessions if s['role'] == 'transmitter')
+
+
+def rate_changes(control, number):
+    wait_until(lambda: moved(control, number)[0] > 500_000, 10, 'data')
+    expect_between('the rate', rate_over(control, number, 0.4), 12e6, 41e6)
+    expect_equal('now', control.told('job.set', job=number, rate='8M')['now'], True)
+    time.sleep(0.1)
+    expect_between('the rate 100 ms later', rate_over(control, number, 0.4), 2e6, 10e6)
+    for rate, bps in (('60M', 60e6), ('weekdays 20M, weekends 20M, else 10M', 20e6)):
+        control.told('job.set', job=number, rate=rate)
+        time.sleep(0.1)
+        expect_between(f'the pace by {rate}', paced_bps(control), bps * 0.99, bps * 1.01)
+
+
+def restarted(program, folder):
+    """kill -9 of the server in the middle of a job: the next one goes on."""
+    with houses(program, '--peer-timeout', '5s') as (two, one):
+        digest = one.make('large', 20_000_000)
+        first = one.add('send', one.root / 'large', f'{SERVER}:large', '--rate', '50M')
+        later = one.add('send', one.root / 'large', f'{SERVER}:later', '--after', first)
+        one.await_state(first, 'running')
+        time.sleep(0.5)
+        one.stop(signal.SIGKILL)
+        one.start()
+        one.job('set', first, 'max')
+        one.await_state(first, 'done', seconds=60)
+        one.await_state(later, 'done')
+        expect_equal('the bytes', (two.digest('large'), two.digest('later')), (digest, digest))
+
+
+def mixed(program, folder):
+    """Many at once: both ways, with pauses, cancels and changes of rate; all bytes are right."""
+    draw = random.Random(7)
+    with houses(program, '--queue-jobs', '4', '--queue-peer-jobs', '3') as (one, two):
+        jobs = []
+        for i in range(JOBS):
+            here, there = (one, two) if draw.random() < 0.5 else (two, one)
+            digest = here.make(f'send{i}', draw.randrange(1, 2_000_000), i)
+            sends = draw.random() < 0.6
+            asker, other = (here, there) if sends else (there, here)
+            with Control(asker.path) as control:
+                paths = {'here': [f'send{i}' if sends else f'came{i}'],
+                         'there': [f'came{i}' if sends else f'send{i}']}
+                jobs.append((asker, control.told(
+                    'job.add', verb='send' if sends else 'get', host=other.address,
+                    rate=draw.choice(('max', '50M', 'daily 0:00-24:00 80M, else 1G')),
+                    priority=draw.randrange(10), options=['--parallel=2'] if i % 5 == 0 else
+                    ['--profile=fixed'], **paths)['job'], there, f'came{i}', digest))
+        for _ in range(JOBS):
+            asker, number, *_ = draw.choice(jobs)
+            with Control(asker.path) as control:
+                command = draw.choice(('pause', 'set', 'move', 'resume'))
+                rate = {'rate': draw.choice(('100M', '1G'))} if command == 'set' else {}
+                control.ask(f'job.{command}', job=number, **rate)
+        for asker, number, *_ in jobs:
+            with Control(asker.path) as control:
+                if control.told('job.show', job=number)['job']['state'] != 'running':
+                    control.ask('job.resume', job=number)
+        for asker, number, *_ in jobs:
+            def there(asker=asker, number=number):
+                with Control(asker.path) as control:
+                    control.ask('job.resume', job=number)
+                return asker.state_of(number) in OVER
+            wait_until(there, 60, f'the end of job {number}')
+            expect_equal(f'job {number}', asker.show(number)['error'], None)
+        for asker, number, there, name, digest in jobs:
+            expect_equal(f'the bytes of job {number}', there.digest(name), digest)
+
+
+def troubled(program, folder):
+    """Without a folder to write in, and with a damaged database, it serves, and says so."""
+    with houses(program) as (two, one):
+        one.stop()
+        database = one.state / 'service.db'
+        database.write_bytes(b'x' * 8192)
+        one.start()
+        expect('damaged' in one.said(), 'nothing is said of the damage')
+        one.make('a', 1000)
+        number = one.add('send', one.root / 'a', f'{SERVER}:a')
+        one.await_state(number, 'done')
+        one.stop()
+        shutil.rmtree(one.state)
+        one.state.write_text('')
+        one.start()
+        with Control(one.path) as control:
+            answer = control.ask('job.list')
+            expect(not answer['ok'] and 'no queue' in answer['error'], f'{answer}')
+        two.make('b', 1000)
+        number = two.add('send', two.root / 'b', f'{CLIENT}:b')
+        two.await_state(number, 'done')
+
+
+CASES = [
+    Case('queue: both ways, dependencies, paths', True, both_ways),
+    Case('queue: rate, pause and cancel of what runs', True, steered),
+    Case('queue: goes on after kill -9', True, restarted),
+    Case('queue: mixed jobs', True, mixed),
+    Case('queue: no folder, damaged database', True, troubled),
+]
+
+if __name__ == '__main__':
+    sys.exit(run_cases(CASES, BINARY))
