@@ -108,7 +108,14 @@ static int read_transfer(struct job *job, struct wh_transfer *transfer)
 	}
 	transfer->settings.operands = job->words + 1;
 	transfer->settings.operand_count = (int)job->n_words - 1;
-	return wh_transfer_read_words(transfer);
+
+	int status = wh_transfer_read_words(transfer);
+
+	if (status == 0 && transfer->is_piped) {
+		wh_complain("a queue takes no pipe: name a file instead of -");
+		return WH_EXIT_USAGE;
+	}
+	return status;
 }
 
 static int add(struct job *job)

@@ -15,6 +15,7 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/signals.h"
+#include "handed.h"
 #include "job/on_host.h"
 #include "report/outcome.h"
 #include "sealed.h"
@@ -212,9 +213,32 @@ static int open_and_run(struct wh_transfer *transfer)
 		&transfer->host_settings, &wanted, run, transfer);
 }
 
+/* By a server that has the port, or by a port of our own. */
+static int move_files(struct wh_transfer *transfer, bool *handed)
+{
+	struct wh_settings *settings = &transfer->settings;
+	int status = wh_transfer_read_words(transfer);
+
+	if (status != 0)
+		return status;
+	wh_signals_catch();
+	*handed = !transfer->is_piped && wh_transfer_hand_over(transfer, &status);
+	if (*handed)
+		return status;
+	status = wh_settings_check_own(settings);
+	if (status == -1)
+		status = wh_transfer_find_server(transfer);
+	if (status == 0 && transfer->verb == WH_VERB_GET)
+		status = wh_transfer_open_dest(transfer);
+	if (status == 0 && !wh_flow_plot_init(&transfer->plot, settings->plot))
+		status = WH_EXIT_OTHER;
+	return status == 0 ? draw(transfer, open_and_run(transfer)) : status;
+}
+
 static int run_verb(enum wh_verb verb, int argc, char **argv)
 {
 	struct wh_transfer *transfer = calloc(1, sizeof(*transfer));
+	bool handed = false;
 
 	if (transfer == NULL)
 		return WH_EXIT_OTHER;
@@ -226,16 +250,9 @@ static int run_verb(enum wh_verb verb, int argc, char **argv)
 	int status = wh_settings_read(&transfer->settings, verb, argc, argv);
 
 	if (status < 0) {
-		status = wh_transfer_read_operands(transfer);
-		if (status == 0 && verb == WH_VERB_GET)
-			status = wh_transfer_open_dest(transfer);
-		if (status == 0 && !wh_flow_plot_init(&transfer->plot, transfer->settings.plot))
-			status = WH_EXIT_OTHER;
-		if (status == 0) {
-			wh_signals_catch();
-			status = draw(transfer, open_and_run(transfer));
-		}
-		wh_transfer_tell_end(transfer, status);
+		status = move_files(transfer, &handed);
+		if (!handed)
+			wh_transfer_tell_end(transfer, status);
 	} else if (status != WH_EXIT_OK) {
 		/* What was wrong may have stood before the wish for it. */
 		transfer->settings.json |= wh_words_contain(argc, argv, "--json");

@@ -110,6 +110,7 @@ static const struct value_case value_cases[] = {
 		"allow = 10.0.0.0/8 , ::/0\nallow = 0.0.0.0/0", "10.0.0.0/8, ::/0, 0.0.0.0/0"},
 	{WH_VERB_SERVE, "serve.sessions", "--sessions|4096", "sessions = 4096", "4096"},
 	{WH_VERB_SERVE, "serve.audit", "--audit|/var/log/x", "audit = /var/log/x", "/var/log/x"},
+	{WH_VERB_SEND, "transfer.daemon", "--daemon|never", "daemon = never", "never"},
 	{WH_VERB_SERVE, "queue.jobs", "--queue-jobs|64", "jobs = 64", "64"},
 	{WH_VERB_SERVE, "queue.peer_jobs", "--queue-peer-jobs|64", "peer_jobs = 64", "64"},
 	{WH_VERB_SERVE, "serve.control", "--control|/run/x", "control = /run/x", "/run/x"},
@@ -594,7 +595,7 @@ static void test_refusals(void)
 
 static void test_what_is_missing(void)
 {
-	wh_rig_read(&rig, WH_VERB_GET, NO_FILE "--addr|192.0.2.1/24");
+	wh_rig_read(&rig, WH_VERB_GET, NO_FILE "--addr|192.0.2.1/24|--daemon|never");
 	CU_ASSERT_EQUAL(rig.status, WH_EXIT_USAGE);
 	CU_ASSERT_NSTRING_EQUAL(
 		rig.said, "no port is named; add --port 0000:3b:00.0 for a NIC", 51);

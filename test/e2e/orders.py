@@ -260,6 +260,51 @@ def mixed(program, folder):
             expect_equal(f'the bytes of job {number}', there.digest(name), digest)
 
 
+def handed(program, folder):
+    """send and get by the server that has the port."""
+    with houses(program) as (one, two):
+        digest = one.make('a/data', 3_000_000)
+        options = ('--config', 'none', '--control', one.path)
+        result = program.run('send', one.root / 'a/data', f'{CLIENT}:came', '--json', *options)
+        expect_equal('the exit status of send', result.status, 0)
+        report = json.loads(result.out)
+        expect_equal('bytes', report['bytes'], 3_000_000)
+        expect_equal('what was sent', two.digest('came'), digest)
+        result = program.run('get', f'{CLIENT}:came', one.root / 'again', '--daemon', 'always',
+                             *options)
+        expect_equal('the exit status of get', result.status, 0)
+        expect_equal('what was got', one.digest('again'), digest)
+        expect("this host's server" in result.out, result.out)
+        with Control(one.path) as control:
+            jobs = control.told('job.list', all=True)['jobs']
+        expect_equal('jobs', [job['state'] for job in jobs], ['done', 'done'])
+        result = program.run('send', '/etc/hostname', f'{CLIENT}:x', *options)
+        expect_equal('outside of the root', result.status, 2)
+        result = program.run('get', f'{CLIENT}:nothing', one.root / 'x', *options)
+        expect(result.status not in (0, 2), f'what is not there: {result.status}')
+        result = program.run('send', one.root / 'a', f'{CLIENT}:x', '-r', '--daemon', 'always',
+                             '--exclude', '*', *options)
+        expect_equal('an option of its own', result.status, 5)
+        interrupted(program, one, options)
+
+
+def interrupted(program, one, options):
+    """Ctrl-C ends the order, and so does the end of the client."""
+    one.make('large', 20_000_000)
+    for how, status in ((signal.SIGINT, 20), (signal.SIGKILL, -signal.SIGKILL)):
+        process = program.start('send', one.root / 'large', f'{CLIENT}:y', '--rate', '4M', *options)
+        with Control(one.path) as control:
+            def running(control=control):
+                return [job['job'] for job in control.told('job.list')['jobs']
+                        if job['state'] == 'running']
+            wait_until(running, 10, 'a job that runs')
+            number = running()[0]
+        process.send_signal(how)
+        process.communicate(timeout=10)
+        expect_equal('the exit status', process.returncode, status)
+        one.await_state(number, 'cancelled')
+
+
 def troubled(program, folder):
     """Without a folder to write in, and with a damaged database, it serves, and says so."""
     with houses(program) as (two, one):
@@ -288,6 +333,7 @@ CASES = [
     Case('queue: rate, pause and cancel of what runs', True, steered),
     Case('queue: goes on after kill -9', True, restarted),
     Case('queue: mixed jobs', True, mixed),
+    Case('queue: send and get by the server', True, handed),
     Case('queue: no folder, damaged database', True, troubled),
 ]
 

@@ -132,8 +132,9 @@ struct wh_settings {
 	uint64_t stall_timeout_ns;
 	bool recursive;
 	struct wh_known_setting known;
-	char state[WH_SETTINGS_TEXT_BYTES]; /* "": where this user keeps such things */
-	struct wh_repair_options repair;    /* of our streams; settled but for serve */
+	char daemon[WH_SETTINGS_TEXT_BYTES]; /* auto, never, always */
+	char state[WH_SETTINGS_TEXT_BYTES];  /* "": where this user keeps such things */
+	struct wh_repair_options repair;     /* of our streams; settled but for serve */
 
 	/* [profile] */
 	struct wh_profile_choices choices;
@@ -272,6 +273,12 @@ bool wh_settings_given(const struct wh_settings *settings, enum wh_verb verb, co
  * about the file names file and line).
  */
 int wh_settings_read(struct wh_settings *settings, enum wh_verb verb, int argc, char **argv);
+
+/*
+ * Of send and get, once it is clear that no server of this host has the port that they go by: what
+ * they cannot do without. -1, or the exit status after a complaint.
+ */
+int wh_settings_check_own(const struct wh_settings *settings);
 
 /* The effective settings of a verb as a configuration file that gives just these. */
 void wh_settings_print(const struct wh_settings *settings, enum wh_verb verb, FILE *to);

@@ -110,6 +110,17 @@ static bool check_choice(const struct wh_settings *settings)
 	return false;
 }
 
+static bool check_daemon(const struct wh_settings *settings)
+{
+	static const char *const words[] = {"", "auto", "never", "always"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(settings->daemon, words[i]) == 0)
+			return true;
+	wh_complain("--daemon '%s' is none of auto, never and always", settings->daemon);
+	return false;
+}
+
 int wh_settings_check(const struct wh_settings *settings, enum wh_verb verb)
 {
 	bool good =
@@ -117,7 +128,7 @@ int wh_settings_check(const struct wh_settings *settings, enum wh_verb verb)
 		(check_cpus(settings) && check_udp_ports(settings) && check_addresses(settings));
 
 	return good && check_repair(settings) && check_known(settings) && check_choice(settings) &&
-			       wh_profile_set_check(settings)
+			       check_daemon(settings) && wh_profile_set_check(settings)
 		       ? -1
 		       : WH_EXIT_USAGE;
 }
@@ -141,10 +152,8 @@ static void assert_bounds(const struct wh_settings *settings)
 	WH_ASSERT(settings->peer_openings_s > 0 && settings->peer_lines_s > 0); /* divisors */
 }
 
-int wh_settings_check_whole(const struct wh_settings *settings, enum wh_verb verb)
+static int check_whole(const struct wh_settings *settings, enum wh_verb verb)
 {
-	if ((verb & WH_VERBS_CONFIGURED) == 0)
-		return -1;
 	if (settings->port[0] == '\0') {
 		wh_complain("no port is named; add --port 0000:3b:00.0 for a NIC, or --port "
 			    "memif:/run/wavehaul.sock or --port af_packet:eth1 for software, or "
@@ -162,4 +171,20 @@ int wh_settings_check_whole(const struct wh_settings *settings, enum wh_verb ver
 	}
 	assert_bounds(settings);
 	return -1;
+}
+
+int wh_settings_check_own(const struct wh_settings *settings)
+{
+	return check_whole(settings, WH_VERB_SEND);
+}
+
+int wh_settings_check_whole(const struct wh_settings *settings, enum wh_verb verb)
+{
+	if ((verb & WH_VERBS_CONFIGURED) == 0)
+		return -1;
+	/* A server of this host may have a port for them. */
+	if ((verb & (WH_VERB_SEND | WH_VERB_GET)) != 0 && settings->port[0] == '\0' &&
+		strcmp(settings->daemon, "never") != 0)
+		return -1;
+	return check_whole(settings, verb);
 }

@@ -410,6 +410,16 @@ const struct wh_setting wh_settings_table[] = {
 			"the queue of jobs and what peers have moved today are kept there; none:\n"
 			"nowhere, and there is no queue. Without: /var/lib/wavehaul for root,\n"
 			"~/.local/state/wavehaul for others"},
+	{KEY("transfer", "daemon"), FIELD(daemon), .flag = "daemon", TEXT,
+		.words = "auto never always", .verbs = TRANSFERS, .standard = "auto",
+		.argument = "WHEN", .example = "auto, never or always",
+		.help = "a server of this host with that --port, or any if none is named, runs\n"
+			"it by its port, with files below its --root: auto, where one answers;\n"
+			"never; or always"},
+	{IN("transfer"), FIELD(control), .flag = "control", PATH, .verbs = TRANSFERS | JOB,
+		.argument = "PATH", .example = "/run/wavehaul/control, or off",
+		.help = "the control socket of this host's server; off: none\n"
+			"(below /run/wavehaul, or $XDG_RUNTIME_DIR)"},
 	{KEY("transfer", "recursive"), FIELD(recursive), .flag = "recursive", .letter = 'r', SWITCH,
 		.verbs = TRANSFERS | JOB,
 		.help = "folders too, with all that is in them; -r for short"},
@@ -465,7 +475,7 @@ const struct wh_setting wh_settings_table[] = {
 		.argument = "WHERE", .example = "/var/log/wavehaul.jsonl",
 		.help = "a line of JSON for each job, and for who is refused, to a file, or to\n"
 			"syslog or journal (with :SOCKET: that listens there)"},
-	{KEY("serve", "control"), FIELD(control), .flag = "control", PATH, .verbs = SERVE | JOB,
+	{KEY("serve", "control"), FIELD(control), .flag = "control", PATH, .verbs = SERVE,
 		.argument = "PATH", .example = "/run/wavehaul/control, or off",
 		.help = "the socket by which operators and programs of this host steer it; off:\n"
 			"none (below /run/wavehaul, or $XDG_RUNTIME_DIR)"},

@@ -41,8 +41,10 @@ static bool hear(struct wh_asker *asker, int timeout_ms)
 		size_t room = asker->room + WH_CONTROL_LINE_BYTES;
 		char *larger = room <= ANSWER_BYTES_MAX ? realloc(asker->line, room) : NULL;
 
-		if (larger == NULL)
+		if (larger == NULL) {
+			asker->gone = true;
 			return false;
+		}
 		asker->line = larger;
 		asker->room = room;
 	}
@@ -52,8 +54,10 @@ static bool hear(struct wh_asker *asker, int timeout_ms)
 	ssize_t bytes = recv(
 		asker->fd, asker->line + asker->line_bytes, asker->room - asker->line_bytes, 0);
 
-	if (bytes <= 0)
+	if (bytes <= 0) {
+		asker->gone = bytes == 0 || errno != EINTR;
 		return false;
+	}
 	asker->line_bytes += (size_t)bytes;
 	return true;
 }

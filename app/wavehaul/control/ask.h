@@ -9,7 +9,8 @@
 #include "control/line.h"
 
 struct wh_asker {
-	int fd; /* -1: nobody answers */
+	int fd;    /* -1: nobody answers */
+	bool gone; /* nothing more will come */
 	char *line;
 	size_t line_bytes;
 	size_t room;

@@ -74,9 +74,9 @@ struct wh_transfer {
 	uint32_t rows;
 };
 
-/* 0, or an exit status after one sentence. The words alone, and with the server's address. */
+/* 0, or an exit status after one sentence. The words, then what is behind them. */
 int wh_transfer_read_words(struct wh_transfer *transfer);
-int wh_transfer_read_operands(struct wh_transfer *transfer);
+int wh_transfer_find_server(struct wh_transfer *transfer);
 int wh_transfer_open_dest(struct wh_transfer *transfer);
 void wh_transfer_free_operands(struct wh_transfer *transfer);
 

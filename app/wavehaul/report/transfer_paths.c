@@ -168,19 +168,16 @@ int wh_transfer_read_words(struct wh_transfer *transfer)
 	transfer->remote = calloc(count, sizeof(transfer->remote[0]));
 	if (transfer->remote == NULL)
 		return WH_EXIT_OTHER;
-	return sends ? read_send(transfer, settings->operands, count)
-		     : read_get(transfer, settings->operands, count);
+	int status = sends ? read_send(transfer, settings->operands, count)
+			   : read_get(transfer, settings->operands, count);
+
+	return status == 0 ? see_pipe(transfer) : status;
 }
 
-int wh_transfer_read_operands(struct wh_transfer *transfer)
+int wh_transfer_find_server(struct wh_transfer *transfer)
 {
 	const struct wh_settings *settings = &transfer->settings;
-	int status = wh_transfer_read_words(transfer);
 
-	if (status == 0)
-		status = see_pipe(transfer);
-	if (status != 0)
-		return status;
 	return wh_trust_resolve(settings->identity, settings->trust, transfer->server,
 		       settings->ipv4.address.family != 0, settings->ipv6.address.family != 0,
 		       &transfer->peer) == 0

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "handed.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "cli/json.h"
+#include "cli/plain_text.h"
+#include "cli/settings_table.h"
+#include "cli/signals.h"
+#include "control/ask.h"
+#include "queue/hand.h"
+
+/* How often is looked whether the operator wants an end. */
+#define LOOK_MS 100
+
+struct handed {
+	struct wh_transfer *transfer;
+	struct wh_asker asker;
+	uint64_t job;
+	json_t *end; /* what was told of its end; NULL: not yet */
+	bool cancelled;
+	bool over;
+	int status;
+	char why[400];
+};
+
+static bool is_always(const struct wh_settings *settings)
+{
+	return strcmp(settings->daemon, "always") == 0;
+}
+
+/* What becomes of the order, or is nothing to it. */
+static bool is_said_otherwise(const struct wh_setting *setting)
+{
+	static const char *const flags[] = {"daemon", "rate", "state"};
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		if (strcmp(setting->flag, flags[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Options that only a port of our own can follow; NULL: none was given. */
+static const char *own_option(const struct wh_settings *settings, enum wh_verb verb)
+{
+	static const char *const sections[] = {"transfer", "choice", "files"};
+
+	if (settings->plot[0] != '\0')
+		return "plot";
+	for (uint32_t i = 0; i < wh_settings_count; i++) {
+		const struct wh_setting *setting = &wh_settings_table[i];
+
+		if (!settings->given[i] || (setting->verbs & verb) == 0 ||
+			(setting->verbs & WH_VERB_JOB) != 0 || is_said_otherwise(setting))
+			continue;
+		for (size_t s = 0; s < sizeof(sections) / sizeof(sections[0]); s++)
+			if (strcmp(setting->section, sections[s]) == 0)
+				return setting->flag;
+	}
+	return NULL;
+}
+
+static const char *text_at(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text != NULL ? text : "";
+}
+
+static uint64_t count_at(const json_t *object, const char *key)
+{
+	return (uint64_t)json_integer_value(json_object_get(object, key));
+}
+
+/* The server that answers has the port that is meant. */
+static bool is_meant(const struct wh_settings *settings, const json_t *server)
+{
+	return json_is_true(json_object_get(server, "ok")) &&
+	       (settings->port[0] == '\0' || strcmp(settings->port, text_at(server, "port")) == 0);
+}
+
+static void take_end(struct handed *handed, json_t *event)
+{
+	json_decref(handed->end);
+	handed->end = event;
+}
+
+/* "ready" and "waiting" are between two tries. */
+static void take_state(struct handed *handed, const json_t *event)
+{
+	const char *state = text_at(event, "state");
+
+	handed->over = strcmp(state, "done") == 0 || strcmp(state, "failed") == 0 ||
+		       strcmp(state, "cancelled") == 0;
+	if (!handed->over)
+		return;
+	handed->status = strcmp(state, "cancelled") == 0 ? WH_EXIT_INTERRUPTED
+							 : (int)count_at(event, "exit_status");
+	snprintf(handed->why, sizeof(handed->why), "%s", text_at(event, "error"));
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * WH_NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+static void show_interval(struct handed *handed, const json_t *event)
+{
+	struct wh_transfer *transfer = handed->transfer;
+	uint64_t now_tsc = now_ns();
+	uint64_t bytes = count_at(event, "bytes");
+	uint64_t files = count_at(event, "files") + count_at(event, "skipped");
+	char words[40];
+
+	if (!transfer->line_shown)
+		return;
+	if (transfer->progress.began_tsc == 0)
+		transfer->progress.began_tsc = transfer->progress.last_tsc = now_tsc;
+	snprintf(words, sizeof(words), "%llu file%s", (unsigned long long)files,
+		files == 1 ? "" : "s");
+	wh_progress_show(&transfer->progress, now_tsc, bytes, 0, words);
+	wh_progress_told(&transfer->progress, now_tsc, bytes);
+}
+
+static void on_event(void *context, json_t *event)
+{
+	struct handed *handed = context;
+	const char *name = text_at(event, "event");
+
+	if (strcmp(name, "job") == 0)
+		take_state(handed, event);
+	else if (strcmp(name, "end") == 0) {
+		take_end(handed, event);
+		return;
+	} else if (handed->transfer->settings.json_stream) {
+		wh_json_print(event, JSON_COMPACT);
+		fflush(stdout);
+		return;
+	} else if (strcmp(name, "interval") == 0)
+		show_interval(handed, event);
+	json_decref(event);
+}
+
+static void see_signals(struct handed *handed)
+{
+	json_t *answer;
+
+	if (wh_signals_count() == 0 || handed->cancelled)
+		return;
+	handed->cancelled = true;
+	answer = wh_asker_ask(&handed->asker,
+		json_pack("{s:s, s:I}", "do", "job.cancel", "job", (json_int_t)handed->job));
+	json_decref(answer);
+}
+
+/* Until it is over, or the server is gone, or the operator has asked for an end twice. */
+static void follow(struct handed *handed)
+{
+	while (!handed->over && wh_signals_count() < 2) {
+		json_t *event = wh_asker_next(&handed->asker, LOOK_MS);
+
+		if (event != NULL)
+			on_event(handed, event);
+		else if (handed->asker.gone)
+			break;
+		see_signals(handed);
+	}
+	if (handed->over)
+		return;
+	handed->status = handed->cancelled ? WH_EXIT_INTERRUPTED : WH_EXIT_NETWORK;
+	snprintf(handed->why, sizeof(handed->why), "%s",
+		handed->cancelled ? "interrupted" : "the server of this host is gone");
+}
+
+static void print_failures(const json_t *end)
+{
+	const json_t *failures = json_object_get(end, "failures");
+	char path[4 * WH_PATH_BYTES_MAX + 1];
+
+	for (size_t i = 0; i < json_array_size(failures); i++) {
+		const json_t *one = json_array_get(failures, i);
+
+		fprintf(stderr, "wavehaul: %s: %s\n",
+			wh_plain_text(text_at(one, "path"), true, path, sizeof(path)),
+			text_at(one, "error"));
+	}
+}
+
+/* As transfer_report.c says it. */
+static void print_text(const json_t *end)
+{
+	uint64_t files = count_at(end, "files");
+	uint64_t bytes = count_at(end, "bytes");
+	char size[WH_UNITS_MAX];
+	char rate[WH_UNITS_MAX];
+
+	print_failures(end);
+	printf("%llu file%s, %s in %.2f s: %s", (unsigned long long)files, files == 1 ? "" : "s",
+		wh_format_size(size, sizeof(size), bytes),
+		json_number_value(json_object_get(end, "seconds")),
+		wh_format_rate(rate, sizeof(rate),
+			json_number_value(json_object_get(end, "goodput_bps"))));
+	if (count_at(end, "skipped") > 0)
+		printf("; %llu were there already", (unsigned long long)count_at(end, "skipped"));
+	if (count_at(end, "failed") > 0)
+		printf("; %llu failed", (unsigned long long)count_at(end, "failed"));
+	printf(", by this host's server\n");
+}
+
+static void conclude(struct handed *handed)
+{
+	const struct wh_settings *settings = &handed->transfer->settings;
+
+	wh_progress_clear(&handed->transfer->progress);
+	if (handed->why[0] != '\0' && handed->status != WH_EXIT_PARTIAL)
+		wh_complain("%s", handed->why);
+	if (settings->json || settings->json_stream) {
+		if (handed->end == NULL)
+			handed->end = wh_head_json(
+				handed->transfer->verb == WH_VERB_SEND ? "send" : "get",
+				handed->status);
+		if (!settings->json_stream)
+			json_object_del(handed->end, "event");
+		wh_json_print(handed->end, JSON_COMPACT);
+		handed->end = NULL;
+	} else if (handed->end != NULL) {
+		print_text(handed->end);
+	}
+}
+
+/* The order, as the server takes it; NULL after a complaint. */
+static json_t *order_of(const struct wh_transfer *transfer, const json_t *server)
+{
+	const struct wh_setting *rate = wh_setting_find("transfer", "rate");
+	char text[WH_SETTINGS_TEXT_BYTES];
+	json_t *order = wh_order_request(transfer, text_at(server, "root"));
+
+	if (order == NULL)
+		return NULL;
+	wh_setting_format(rate, &transfer->settings, text);
+	json_object_set_new(order, "rate", json_string(text));
+	json_object_set_new(order, "priority", json_integer(9));
+	json_object_set_new(order, "attached", json_true());
+	json_object_set_new(order, "watch", json_true());
+	return order;
+}
+
+static int run(struct handed *handed, const json_t *server)
+{
+	json_t *order = order_of(handed->transfer, server);
+	json_t *answer;
+
+	if (order == NULL)
+		return WH_EXIT_USAGE;
+	handed->asker.on_event = on_event;
+	handed->asker.context = handed;
+	answer = wh_asker_ask(&handed->asker, order);
+	handed->status = wh_answer_conclude(answer);
+	handed->job = count_at(answer, "job");
+	json_decref(answer);
+	if (handed->status != WH_EXIT_OK)
+		return handed->status;
+	handed->transfer->line_shown = wh_progress_has_terminal() &&
+				       !handed->transfer->settings.json_stream &&
+				       !handed->transfer->settings.json;
+	follow(handed);
+	conclude(handed);
+	return handed->status;
+}
+
+/* NULL: it is not to be handed over; *status then says whether that was asked for and cannot be. */
+static json_t *find_server(struct handed *handed, int *status)
+{
+	const struct wh_settings *settings = &handed->transfer->settings;
+	const char *own = own_option(settings, handed->transfer->verb);
+	int rc = own == NULL ? wh_asker_open(&handed->asker, settings->control) : 0;
+	json_t *server;
+
+	*status = -1;
+	if (own == NULL && rc == 0) {
+		server = wh_asker_ask(&handed->asker, json_pack("{s:s}", "do", "status"));
+		if (is_meant(settings, server))
+			return server;
+		json_decref(server);
+	}
+	if (!is_always(settings))
+		return NULL;
+	*status = WH_EXIT_NETWORK;
+	if (own != NULL)
+		wh_complain("the server of this host does not take --%s; --daemon never opens a "
+			    "port for it",
+			own);
+	else
+		wh_complain("no server of this host answers for %s%s%s; --control names its socket",
+			settings->port[0] != '\0' ? settings->port : "us", rc != 0 ? ": " : "",
+			rc != 0 ? strerror(-rc) : "");
+	return NULL;
+}
+
+bool wh_transfer_hand_over(struct wh_transfer *transfer, int *status)
+{
+	struct handed handed = {.transfer = transfer, .asker = {.fd = -1}};
+	json_t *server = NULL;
+
+	if (strcmp(transfer->settings.daemon, "never") == 0)
+		return false;
+	server = find_server(&handed, status);
+	if (server != NULL) {
+		transfer->progress.hz = WH_NS_PER_S;
+		*status = run(&handed, server);
+	}
+	json_decref(server);
+	json_decref(handed.end);
+	wh_asker_close(&handed.asker);
+	return *status != -1;
+}
