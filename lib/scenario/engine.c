@@ -132,11 +132,9 @@ static struct wh_session_config session_config(
 {
 	struct wh_session_config session;
 	uint32_t payload_bytes = wh_sim_engine_payload_bytes(config->mtu_bytes);
-
-	WH_ASSERT(config->profile != NULL && payload_bytes > 0);
-
 	uint32_t pkts = wh_sim_engine_chunk_pkts(config);
 
+	WH_ASSERT(config->profile != NULL && payload_bytes > 0 && pkts > 0);
 	wh_session_config_init(&session);
 	session.hz = HZ;
 	session.profile = config->profile;
@@ -193,14 +191,19 @@ static uint32_t full_bytes(const struct wh_sim_engine *engine)
 	return has_processes(engine) ? engine->session.payload_bytes : engine->session.chunk_bytes;
 }
 
+/* By the latest that was told. What repairs an end has to see it: all that there is room for. */
+static bool plans_late(const struct wh_sim_engine *engine)
+{
+	return engine->fec != NULL && !engine->config.profile->feedback.repair_tail;
+}
+
 /* NULL: all is given, or it is too early, or there is no empty chunk. */
 static struct wh_chunk *next_chunk(struct wh_sim_engine *engine)
 {
 	struct wh_chunk *chunk;
 
-	if (rest_bytes(engine) == 0)
-		return NULL;
-	if (engine->fec != NULL && engine->given_chunks > engine->begun_chunks)
+	if (rest_bytes(engine) == 0 ||
+		(plans_late(engine) && engine->given_chunks > engine->begun_chunks))
 		return NULL;
 	chunk = wh_fifo_pop(wh_session_free_chunks(engine->sender.session));
 	if (chunk == NULL)
@@ -217,11 +220,13 @@ static struct wh_chunk *next_chunk(struct wh_sim_engine *engine)
 static uint32_t feed(struct wh_sim_engine *engine)
 {
 	struct wh_fifo *ready = wh_session_ready_chunks(engine->sender.session);
+	bool all = engine->fec != NULL && !plans_late(engine);
 	uint32_t given = 0;
 	struct wh_chunk *chunk;
 
 	while (!has_processes(engine) && engine->encoding == NULL &&
-		wh_fifo_count(ready) < READY_CHUNKS && (chunk = next_chunk(engine)) != NULL) {
+		wh_fifo_count(ready) < (all ? engine->session.chunks : READY_CHUNKS) &&
+		(chunk = next_chunk(engine)) != NULL) {
 		if (engine->config.encode_ps > 0) {
 			engine->encoding = chunk;
 			wh_sim_event_at(engine->events, &engine->encoded,

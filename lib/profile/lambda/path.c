@@ -199,6 +199,8 @@ void wh_lambda_path_hear(
 	learn_jitter(path,
 		fmax(minus_s(path, event->least_delay_tsc, least_delay_tsc(path)) - path->floor_s,
 			0.0));
+	path->latest_s =
+		fmax(minus_s(path, event->delay_tsc, least_delay_tsc(path)) - path->floor_s, 0.0);
 	learn_round_trip(path, event);
 	path->short_pps = 0.0;
 	if (event->span_pkts >= SHORT_PKTS && event->span_tsc > 0)

@@ -49,6 +49,7 @@ struct wh_lambda_path {
 	uint64_t delivered_pkts;
 	uint64_t arrived_tsc;
 	double queue_s;   /* ... least of its packets */
+	double latest_s;  /* that its latest packet waited */
 	double short_pps; /* by its own packets' distances; 0: too few of them */
 
 	uint64_t mark_pkts; /* sent when the rate was changed */

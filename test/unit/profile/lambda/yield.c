@@ -1,54 +1,126 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "profile/lambda/yield.h"
 
+#include <math.h>
+
 #include "unit.h"
 
 const char wh_suite_name[] = "lambda_yield";
 
-#define HZ    1000000000
-#define OWN_S 1e-3
+#define HZ       1000000000
+#define RTT      (HZ / 50)
+#define PERIOD   (RTT / 4) /* of states */
+#define OWN_S    1e-3
+#define CAPACITY 1e6
 
-/* More in the queue than is ours, at least or for a moment, and losses that are no noise. */
+/* A way, and a scavenger that is told of it. */
+struct way {
+	struct wh_lambda_path path;
+	struct wh_lambda_yield yield;
+	uint64_t now_tsc, sent_pkts;
+	double rate_pps;
+};
+
+static struct way way_at(double rate_pps)
+{
+	return (struct way){
+		.path = {.hz = HZ, .least = {{.known = true, .rtt_tsc = RTT}}},
+		.now_tsc = HZ,
+		.sent_pkts = 30000,
+		.rate_pps = rate_pps,
+	};
+}
+
+/* A state a quarter of a round trip later; what it sees went a round trip before. */
+static void hear(struct way *way, uint64_t lost_pkts)
+{
+	uint64_t pkts = (uint64_t)(way->rate_pps * PERIOD / HZ);
+
+	way->now_tsc += PERIOD;
+	way->sent_pkts += pkts;
+	way->path.seen_pkts = way->sent_pkts > 4 * pkts ? way->sent_pkts - 4 * pkts : 0;
+	way->path.delivered_pkts = way->path.seen_pkts - lost_pkts;
+
+	const struct wh_delivery_event event = {
+		.now_tsc = way->now_tsc, .sent_pkts = way->sent_pkts};
+
+	way->rate_pps = wh_lambda_yield_hear(
+		&way->yield, &way->path, &event, OWN_S, way->rate_pps, CAPACITY);
+}
+
+static void hear_for(struct way *way, double s)
+{
+	for (uint64_t end_tsc = way->now_tsc + (uint64_t)(s * HZ); way->now_tsc < end_tsc;)
+		hear(way, 0);
+}
+
+/* A queue that stands, one packet that has waited, and a loss; hosts that sway are no sign. */
 static void test_signs(void)
 {
 	const struct {
-		double queue_s, peak_s;
+		double queue_s, latest_s, jitter_s;
 		uint64_t lost_pkts;
 		bool others;
 	} cases[] = {
-		{1.4e-3, 2.9e-3, 1, false},
-		{1.6e-3, 2.9e-3, 1, true},
-		{1.4e-3, 3.1e-3, 1, true},
-		{1.4e-3, 2.9e-3, 5, true},
+		{0.0, 0.24e-3, 0.0, 0, false},
+		{0.0, 0.26e-3, 0.0, 0, true},
+		{0.0, 0.6e-3, 0.1e-3, 0, false},
+		{1.4e-3, 0.0, 0.0, 0, false},
+		{1.6e-3, 0.0, 0.0, 0, true},
+		{0.0, 0.0, 0.0, 1, true},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct wh_lambda_yield yield = {0};
-		struct wh_lambda_path path = {
-			.hz = HZ,
-			.least = {{.known = true, .rtt_tsc = HZ / 50}},
-			.sample = {.queue_s = cases[i].queue_s,
-				.peak_s = cases[i].peak_s,
-				.seen_pkts = 100,
-				.lost_pkts = cases[i].lost_pkts},
-		};
+		struct way way = way_at(0.5 * CAPACITY);
 
-		CU_ASSERT_EQUAL(
-			wh_lambda_yield_begins(&yield, &path, HZ, OWN_S, 0.01), cases[i].others);
-		CU_ASSERT_EQUAL(
-			wh_lambda_yield_holds(&yield, &path, HZ + HZ / 10), cases[i].others);
-		CU_ASSERT_FALSE(wh_lambda_yield_holds(&yield, &path, HZ + HZ / 5));
+		hear(&way, 0);
+		hear(&way, 0);
+		way.path.queue_s = cases[i].queue_s;
+		way.path.latest_s = cases[i].latest_s;
+		way.path.jitter_s = cases[i].jitter_s;
+		hear(&way, cases[i].lost_pkts);
+		if (cases[i].others)
+			WH_ASSERT_NEAR(way.rate_pps, 0.01 * CAPACITY, 1e-6);
+		else
+			CU_ASSERT_TRUE(way.rate_pps > 0.5 * CAPACITY);
 	}
 }
 
-static void test_left(void)
+/* Not for six round trips, and then all but what stays free in two seconds. */
+static void test_return(void)
 {
-	WH_ASSERT_NEAR(wh_lambda_yield_pps(1000.0, 1000.0), 250.0, 1e-9);
-	WH_ASSERT_NEAR(wh_lambda_yield_pps(20.0, 1000.0), 10.0, 1e-9);
+	struct way way = way_at(0.5 * CAPACITY);
+
+	hear(&way, 0);
+	way.path.queue_s = 2e-3;
+	hear(&way, 0);
+	way.path.queue_s = 0.0;
+	hear_for(&way, 0.1);
+	WH_ASSERT_NEAR(way.rate_pps, 0.01 * CAPACITY, 1e-6);
+	hear_for(&way, 1.0);
+	WH_ASSERT_NEAR(way.rate_pps / CAPACITY, 0.5, 0.03);
+	hear_for(&way, 1.2);
+	WH_ASSERT_NEAR(way.rate_pps, 0.965 * CAPACITY, 1e-6);
+}
+
+/* More than a train has found is found by looks, and a look that is felt costs only itself. */
+static void test_looks(void)
+{
+	struct way way = way_at(0.5 * CAPACITY);
+	double most_pps = 0.0;
+
+	for (uint64_t end_tsc = way.now_tsc + 20 * (uint64_t)HZ; way.now_tsc < end_tsc;) {
+		way.path.queue_s = way.rate_pps > 2.0 * CAPACITY ? 2e-3 : 0.0;
+		hear(&way, 0);
+		most_pps = fmax(most_pps, way.rate_pps);
+	}
+	CU_ASSERT_TRUE(most_pps > 2.0 * CAPACITY);
+	CU_ASSERT_TRUE(way.rate_pps > 1.3 * CAPACITY && way.rate_pps < 2.0 * CAPACITY);
 }
 
 CU_TestInfo wh_tests[] = {
 	{"signs", test_signs},
-	{"left", test_left},
+	{"return", test_return},
+	{"looks", test_looks},
 	CU_TEST_INFO_NULL,
 };

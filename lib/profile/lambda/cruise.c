@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The rate once the start is over, by what stands in the queue, what arrives and what is lost. */
+
+#include <math.h>
+
+#include "base/assert.h"
+#include "profile/lambda/internal.h"
+
+#define ALPHA_SEEN       0.3    /* of alpha stood: losses may come of it */
+#define ALPHA_BORNE      0.5    /* of the queue that stood when packets were lost */
+#define ALPHA_REGAINED_S 0.5    /* without losses it is twice that */
+#define REGAIN           1.5    /* towards what was there for us before a queue was shed */
+#define FLAT             0.1    /* of alpha: the step before was not felt */
+#define FLAT_RTT         0.01   /* of so little of a round trip only what is more than before */
+#define FIRST_STEP       0.01   /* of the rate, when nothing stands in the queue; then ... */
+#define PAUSED_STEP      0.5    /* where hosts pause longer than the way is, and samples are long */
+#define STEP_GROWTH      4.0    /* ... so many times the step before, */
+#define BLIND_STEP       1.885  /* 2 / ln 2 - 1, as BBR starts */
+#define STEP_MOST        0.9    /* ... up to this */
+#define SHED             0.7    /* of what stands in the queue beyond alpha */
+#define SHED_MOST        0.3    /* of the rate */
+#define SHED_FALLS       0.9    /* of the queue when we last shed */
+#define CLEAR            0.5    /* of alpha in the queue: less is none */
+#define OVERLOAD_ALPHA   4.0    /* so many times alpha in the queue are too much, ... */
+#define OVERLOAD_RTT     0.02   /* ... and such a part of the round trip, ... */
+#define OVERLOAD_S       200e-6 /* ... and so much: hosts' jitter is no queue */
+#define ARRIVAL_PKTS     32     /* that say how fast they come, to a few percent, ... */
+#define ARRIVAL_LESS     0.98   /* of what went */
+#define ARRIVAL_S        50e-3  /* ... but for no more than go in so long a sample waits */
+#define OVERLOAD_LESS    0.9    /* of the rate arrives */
+#define LONGER_S         1e-3   /* a queue of less may be that of many flows, */
+#define LONGER_RTT       0.05   /* or of such a part of the round trip, */
+#define LONGER_ALPHA     8.0    /* or of so many times alpha */
+#define LONGER_SHEDS     2      /* times we shed in vain, and the way is longer */
+#define LONGER_SWAYS_S   0.2e-3 /* and hosts' jitter is no queue */
+#define LONGER_ARRIVES   0.97
+#define IN_VAIN          0.25 /* of what was to go of the queue went */
+
+#define DRAIN_S    2.0
+#define DRAIN_PKTS 500.0
+#define DRAIN_RTT  20.0
+#define DRAIN      1.2   /* of what stands goes, */
+#define DRAIN_MORE 0.003 /* and such a part of the rate */
+#define DRAINED    0.2   /* of alpha in the queue is none */
+
+#define SAMPLE_RTT    0.25 /* that a sample lasts at least */
+#define SAMPLE_S      1e-3 /* on short ways hosts' jitter needs so long */
+#define SAMPLE_PAUSES 3.0  /* and so many times what a host has paused for */
+
+static double now_s(const struct wh_lambda *lambda, const struct wh_delivery_event *event)
+{
+	return (double)event->now_tsc / lambda->path.hz;
+}
+
+/* So much in the queue is far too much. */
+static double overload_s(const struct wh_control *control)
+{
+	const struct wh_lambda *lambda = wh_lambda_view_of(control);
+	double alpha_s = wh_lambda_alpha_pkts(control, lambda->rate_pps) / lambda->rate_pps;
+
+	return fmax(
+		fmax(OVERLOAD_ALPHA * alpha_s, OVERLOAD_RTT * wh_lambda_path_rtt_s(&lambda->path)),
+		OVERLOAD_S);
+}
+
+static void increase(struct wh_control *control, double standing, double most_pps)
+{
+	struct wh_lambda *lambda = wh_lambda_state_of(control);
+	double alpha = wh_lambda_alpha_pkts(control, lambda->rate_pps);
+	double seen_s = wh_lambda_path_covered_s(&lambda->path) + lambda->path.sample.span_s;
+	double least = fmax(FIRST_STEP / 2.0, 0.5 * alpha / (lambda->rate_pps * seen_s));
+
+	if (lambda->rate_pps < fmin(lambda->busy_pps, most_pps)) {
+		lambda->step = 0.0;
+		wh_lambda_set_rate(
+			lambda, fmin(fmin(lambda->busy_pps, most_pps), REGAIN * lambda->rate_pps));
+		return;
+	}
+	if (lambda->rate_pps >= most_pps) {
+		lambda->step = 0.0;
+		return;
+	}
+	bool little = lambda->path.sample.queue_s < FLAT_RTT * wh_lambda_path_rtt_s(&lambda->path);
+	bool flat = standing - (little ? lambda->step_pkts : 0.0) <= FLAT * alpha;
+
+	lambda->step_pkts = standing;
+	if (lambda->blind) {
+		lambda->step = BLIND_STEP;
+	} else if (lambda->step == 0.0 || !flat) {
+		lambda->step = fmin(least, 0.1);
+		if (wh_lambda_path_pause_s(&lambda->path, lambda->rate_pps) > 0.0)
+			lambda->step = PAUSED_STEP;
+		lambda->growth = 2.0;
+	} else {
+		lambda->step = fmin(lambda->step * lambda->growth, STEP_MOST);
+		lambda->growth = fmin(2.0 * lambda->growth, STEP_GROWTH);
+	}
+	lambda->good_pps = lambda->rate_pps;
+	wh_lambda_set_rate(lambda, fmin(lambda->rate_pps * (1.0 + lambda->step), most_pps));
+}
+
+/*
+ * With a queue all the time, what arrives is all that is there for us. What noise takes now and
+ * then is no less.
+ */
+static void learn_busy(struct wh_control *control)
+{
+	struct wh_lambda *lambda = wh_lambda_state_of(control);
+	const struct wh_lambda_sample *sample = &lambda->path.sample;
+	double pkts = (double)sample->seen_pkts, lost_pkts = (double)sample->lost_pkts;
+	double passed = sample->arrival_pps / fmax(1.0 - lost_pkts / fmax(pkts, 1.0), 0.01);
+
+	/* A delay that jumps is a pause of what arrives, whatever the cause. */
+	if (sample->seen_pkts < ARRIVAL_PKTS || sample->arrival_pps == 0.0 ||
+		sample->peak_s - sample->queue_s > overload_s(control))
+		return;
+	if (!wh_lambda_loss_bearable(&lambda->loss, pkts, lost_pkts))
+		passed = sample->arrival_pps / (1.0 - wh_lambda_loss_noise(&lambda->loss));
+	/* While a queue runs dry no more arrives than went, whatever there is room for. */
+	if (passed > lambda->busy_pps || passed < ARRIVAL_LESS * sample->sent_pps)
+		lambda->busy_pps = passed;
+	if (lambda->rate_pps > lambda->busy_pps) {
+		lambda->step = 0.0;
+		wh_lambda_set_rate(lambda, lambda->busy_pps);
+		lambda->good_pps = lambda->rate_pps;
+	}
+}
+
+/* Losses beyond the noise while something stood in the queue: it holds no more than that. */
+static void learn_queue(struct wh_control *control)
+{
+	struct wh_lambda *lambda = wh_lambda_state_of(control);
+	const struct wh_lambda_sample *sample = &lambda->path.sample;
+	double alpha = wh_lambda_alpha_pkts(control, lambda->rate_pps);
+	double peak_pkts = sample->peak_s * lambda->rate_pps;
+
+	if (wh_lambda_loss_bears(&lambda->loss, sample)) {
+		lambda->alpha_most_pkts *= 1.0 + fmin(sample->span_s / ALPHA_REGAINED_S, 1.0);
+	} else if (peak_pkts > ALPHA_SEEN * alpha) {
+		lambda->alpha_most_pkts = ALPHA_BORNE * fmin(peak_pkts, alpha);
+	}
+}
+
+/*
+ * The queue stays although we shed, and what arrives becomes less: nothing stands there, the way
+ * has become longer. A queue of others' would let us have what we do not send.
+ */
+static bool way_is_longer(struct wh_control *control, double from_pps)
+{
+	struct wh_lambda *lambda = wh_lambda_state_of(control);
+	const struct wh_lambda_sample *sample = &lambda->path.sample;
+	double least_s = fmax(fmax(LONGER_S, LONGER_RTT * wh_lambda_path_rtt_s(&lambda->path)),
+		LONGER_ALPHA * wh_lambda_alpha_pkts(control, lambda->rate_pps) / lambda->rate_pps);
+	double sways_s = fmax(LONGER_SWAYS_S, least_s / 4.0);
+
+	if (lambda->shed_s == 0.0) {
+		lambda->shed_from_pps = from_pps;
+		lambda->shed_in_vain = 0;
+		return false;
+	}
+	if (sample->queue_s < least_s ||
+		sample->queue_s < lambda->shed_queue_s - IN_VAIN * lambda->shed_s ||
+		sample->arrival_pps > LONGER_ARRIVES * lambda->shed_arrival_pps)
+		return false;
+	/* A queue sways, or overflows. */
+	if (sample->peak_s - sample->queue_s > sways_s ||
+		fabs(sample->queue_s - lambda->shed_queue_s) > sways_s ||
+		!wh_lambda_loss_bears(&lambda->loss, sample))
+		return false;
+	return ++lambda->shed_in_vain >= LONGER_SHEDS;
+}
+
+static double capacity_pps(const struct wh_lambda *lambda)
+{
+	return fmax(
+		fmax(lambda->share.capacity_pps, lambda->estimate_pps), WH_LAMBDA_RATE_LEAST_PPS);
+}
+
+static bool others_fill(struct wh_control *control)
+{
+	struct wh_lambda *lambda = wh_lambda_state_of(control);
+	double own_s =
+		wh_lambda_own_alpha_pkts(control, lambda->estimate_pps) / lambda->estimate_pps;
+
+	return wh_lambda_option(control, WH_LAMBDA_SHARE) == WH_SHARING_FAIR &&
+	       wh_lambda_others_fill(&lambda->others, &lambda->path, lambda->now_tsc,
+		       lambda->rate_pps, own_s, wh_lambda_loss_sure_noise(&lambda->loss),
+		       capacity_pps(lambda));
+}
+
+void wh_lambda_begin_competing(struct wh_control *control)
+{
+	struct wh_lambda *lambda = wh_lambda_state_of(control);
+
+	wh_lambda_compete_begin(&lambda->compete, &lambda->path, lambda->now_tsc, lambda->sent_pkts,
+		fmax(lambda->rate_pps, lambda->others.full_pps), capacity_pps(lambda));
+	lambda->others = (struct wh_lambda_others){0};
+	lambda->shed_s = 0.0;
+}
+
+/* `from_pps`: the rate that the sample is of. */
+static void shed(struct wh_control *control, double from_pps, double excess_pkts, double cycle_s)
+{
+	struct wh_lambda *lambda = wh_lambda_state_of(control);
+	const struct wh_lambda_sample *sample = &lambda->path.sample;
+	double share = fmin(SHED * excess_pkts / (lambda->rate_pps * cycle_s), SHED_MOST);
+
+	lambda->step = 0.0;
+	if (way_is_longer(control, from_pps)) {
+		wh_lambda_others_doubt(&lambda->others, &lambda->path, lambda->now_tsc);
+		wh_lambda_path_forget(&lambda->path);
+		wh_lambda_set_rate(lambda, lambda->shed_from_pps);
+		lambda->shed_s = 0.0;
+		return;
+	}
+	if (wh_lambda_path_learn_floor(
+		    &lambda->path, lambda->rate_pps, lambda->shed_queue_s, lambda->shed_s)) {
+		wh_lambda_set_rate(lambda, lambda->shed_from_pps);
+		lambda->shed_s = 0.0;
+		return;
+	}
+	bool falls = lambda->shed_s > 0.0 && sample->queue_s < SHED_FALLS * lambda->shed_queue_s;
+
+	lambda->shed_queue_s = sample->queue_s;
+	lambda->shed_arrival_pps = sample->arrival_pps;
+	if (falls)
+		return; /* what we shed before is enough */
+	lambda->shed_s = share * cycle_s;
+	wh_lambda_set_rate(lambda, lambda->rate_pps * (1.0 - share));
+	lambda->good_pps = lambda->rate_pps;
+}
+
+/* In a crowd shares are to become equal. `from_pps`: the rate that the sample is of. */
+static bool shares(struct wh_control *control, double from_pps, double cycle_s)
+{
+	struct wh_lambda *lambda = wh_lambda_state_of(control);
+
+	if (wh_lambda_loss_overflown(&lambda->loss))
+		wh_lambda_share_begin(&lambda->share, lambda->now_tsc);
+	lambda->others.crowded = wh_lambda_share_crowded(&lambda->share, &lambda->path,
+		lambda->now_tsc, lambda->busy_pps, lambda->estimate_pps);
+	if (!lambda->others.crowded)
+		return false;
+	if (!wh_lambda_loss_bears(&lambda->loss, &lambda->path.sample))
+		from_pps = wh_lambda_share_overflows(&lambda->path, from_pps);
+	wh_lambda_set_rate(
+		lambda, wh_lambda_share_rate(&lambda->share, &lambda->path, from_pps,
+				wh_lambda_pps_of(control, WH_LAMBDA_ALPHA_AT_BPS), cycle_s));
+	lambda->busy_pps = lambda->good_pps = lambda->rate_pps;
+	lambda->step = lambda->shed_s = 0.0;
+	return true;
+}
+
+void wh_lambda_cruise(struct wh_control *control, const struct wh_delivery_event *event)
+{
+	struct wh_lambda *lambda = wh_lambda_state_of(control);
+	struct wh_lambda_path *path = &lambda->path;
+	double rtt_s = wh_lambda_path_rtt_s(path);
+	double covered_s = wh_lambda_path_covered_s(path);
+	double pkts = fmin(ARRIVAL_PKTS, lambda->rate_pps * ARRIVAL_S);
+	double span_s = fmax(fmax(rtt_s * SAMPLE_RTT, fmin(SAMPLE_S, 4.0 * rtt_s)),
+		SAMPLE_PAUSES * wh_lambda_path_pause_s(path, lambda->rate_pps));
+
+	if (!wh_lambda_path_full(path, event,
+		    (uint64_t)fmax(pkts, wh_lambda_loss_sample_pkts(&lambda->loss)), span_s,
+		    lambda->rate_pps))
+		return;
+
+	const struct wh_lambda_sample *sample = &path->sample;
+	double alpha = wh_lambda_alpha_pkts(control, lambda->rate_pps);
+	double standing = sample->queue_s * lambda->rate_pps;
+	double rate_pps = lambda->rate_pps;
+	double cycle_s = covered_s + sample->span_s;
+
+	lambda->heeded = false;
+	if (lambda->drains > 0.0) {
+		lambda->drains = 0.0;
+		lambda->drained_tsc = event->now_tsc;
+		wh_lambda_mark(lambda, event);
+		return;
+	}
+	if (sample->queue_s > overload_s(control) || sample->lost_pkts > sample->seen_pkts / 4)
+		lambda->blind = false;
+	learn_queue(control);
+	if (others_fill(control)) {
+		wh_lambda_begin_competing(control);
+		return;
+	}
+	if (standing <= alpha)
+		lambda->shed_s = 0.0;
+	if (standing > CLEAR * alpha)
+		learn_busy(control);
+	if (shares(control, rate_pps, cycle_s)) {
+		wh_lambda_mark(lambda, event);
+		return;
+	}
+	if (standing <= CLEAR * alpha)
+		rate_pps = wh_lambda_loss_judge(&lambda->loss, sample, now_s(lambda, event), rtt_s,
+			lambda->rate_pps, lambda->step > 0.0 ? lambda->good_pps : lambda->rate_pps);
+	if (standing <= CLEAR * alpha &&
+		(rate_pps != lambda->rate_pps || lambda->loss.trial != WH_LAMBDA_NO_TRIAL)) {
+		lambda->step = 0.0;
+		wh_lambda_set_rate(lambda, rate_pps);
+	} else if (standing > alpha) {
+		shed(control, rate_pps, standing - alpha, cycle_s);
+	} else if (sample->held_up || sample->starved) {
+		lambda->step = 0.0;
+	} else if (standing < CLEAR * alpha) {
+		increase(control, standing,
+			wh_lambda_loss_most_pps(&lambda->loss, now_s(lambda, event)));
+	} else {
+		lambda->step = 0.0;
+		wh_lambda_set_rate(lambda,
+			fmin(lambda->busy_pps > 0.0 ? lambda->busy_pps : rate_pps, rate_pps) *
+				(1.0 + SHED * (alpha - standing) / (rate_pps * cycle_s)));
+	}
+	wh_lambda_mark(lambda, event);
+}
+
+void wh_lambda_drain(struct wh_control *control, const struct wh_delivery_event *event)
+{
+	struct wh_lambda *lambda = wh_lambda_state_of(control);
+	double rtt_s = wh_lambda_path_rtt_s(&lambda->path);
+	double period_s = fmax(fmax(DRAIN_S, DRAIN_RTT * rtt_s), DRAIN_PKTS / lambda->rate_pps);
+	double alpha_s = wh_lambda_alpha_pkts(control, lambda->rate_pps) / lambda->rate_pps;
+
+	if (lambda->path.queue_s < DRAINED * alpha_s) {
+		lambda->drained_tsc = event->now_tsc;
+	} else if ((double)(event->now_tsc - lambda->drained_tsc) / lambda->path.hz > period_s &&
+		   lambda->loss.trial == WH_LAMBDA_NO_TRIAL && lambda->drains == 0.0) {
+		double cycle_s = rtt_s * (1.0 + SAMPLE_RTT) + lambda->path.gap_s;
+		double share = DRAIN_MORE + DRAIN * lambda->path.queue_s / cycle_s;
+
+		lambda->drains = fmin(share, SHED_MOST);
+		lambda->drained_tsc = event->now_tsc;
+		wh_lambda_mark(lambda, event);
+	}
+}
+
+/* Far too much stands in the queue, and less arrives than goes: that is the rate, and less. */
+void wh_lambda_heed_overload(struct wh_control *control, const struct wh_delivery_event *event)
+{
+	struct wh_lambda *lambda = wh_lambda_state_of(control);
+	const struct wh_lambda_path *path = &lambda->path;
+	double most_s = overload_s(control);
+	double arrives_pps = path->short_pps / (1.0 - wh_lambda_loss_noise(&lambda->loss));
+	double sent_pps = wh_lambda_path_sent_pps(path, event, lambda->rate_pps);
+
+	if (lambda->share.crowded || path->queue_s < most_s || lambda->heeded ||
+		wh_lambda_path_pause_s(path, lambda->rate_pps) > 0.0 || arrives_pps == 0.0 ||
+		arrives_pps > OVERLOAD_LESS * sent_pps)
+		return;
+	lambda->heeded = true;
+	if (lambda->busy_pps == 0.0 &&
+		wh_lambda_train_false(lambda->estimate_pps, sent_pps, arrives_pps))
+		lambda->estimate_pps = lambda->train_pps = arrives_pps;
+	else if (lambda->phase == WH_LAMBDA_VERIFY)
+		wh_lambda_share_begin(&lambda->share, event->now_tsc);
+	lambda->phase = WH_LAMBDA_CRUISE;
+	lambda->step = 0.0;
+	lambda->drains = 0.0;
+	if (lambda->shed_s == 0.0) {
+		lambda->shed_from_pps = lambda->rate_pps;
+		lambda->shed_in_vain = 0;
+	}
+	lambda->shed_queue_s = path->queue_s;
+	lambda->shed_arrival_pps = arrives_pps;
+	lambda->shed_s = (1.0 - arrives_pps / lambda->rate_pps) * wh_lambda_path_rtt_s(path);
+	/* Others' part of the excess is ours as well, where they do not heed it. */
+	wh_lambda_set_rate(lambda, arrives_pps * sqrt(arrives_pps / sent_pps));
+	lambda->busy_pps = arrives_pps;
+	lambda->good_pps = lambda->rate_pps;
+	wh_lambda_mark(lambda, event);
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_PROFILE_LAMBDA_INTERNAL_H
+#define WH_PROFILE_LAMBDA_INTERNAL_H
+
+/* The controller's state, shared by the files of this room only: lambda.c has the rules. */
+
+#include <assert.h>
+
+#include "base/assert.h"
+#include "profile/lambda/compete.h"
+#include "profile/lambda/loss.h"
+#include "profile/lambda/others.h"
+#include "profile/lambda/path.h"
+#include "profile/lambda/share.h"
+#include "profile/lambda/yield.h"
+#include "profile/profile.h"
+
+#define WH_LAMBDA_ALPHA_AT_BPS   1e9
+#define WH_LAMBDA_RATE_LEAST_PPS 1.0 /* below a packet in a second nothing is learnt any more */
+
+enum {
+	WH_LAMBDA_TRAIN,
+	WH_LAMBDA_ALPHA,
+	WH_LAMBDA_SHARE,
+	WH_LAMBDA_OPTIONS,
+};
+enum wh_lambda_phase { WH_LAMBDA_START, WH_LAMBDA_VERIFY, WH_LAMBDA_CRUISE };
+
+struct wh_lambda {
+	enum wh_lambda_phase phase;
+	struct wh_lambda_path path;
+	struct wh_lambda_loss loss;
+	struct wh_lambda_others others;
+	struct wh_lambda_compete compete;
+	struct wh_lambda_yield yield;
+	struct wh_lambda_share share;
+	double rate_pps;
+	double rate_max_pps;    /* the operator's bound, the line's */
+	double train_pps;       /* as the train says, whatever the bound */
+	bool blind;             /* it came all at once and said nothing */
+	double estimate_pps;    /* and within it */
+	double busy_pps;        /* what arrived while a queue stood: all that is there for us */
+	double alpha_most_pkts; /* losses have shown a short queue; 0: they have not */
+	double good_pps;        /* before the latest step */
+	double growth;
+	double step_pkts;            /* that stood in the queue then */
+	double step;                 /* the latest increase, a share of the rate; 0: none */
+	double shed_queue_s, shed_s; /* the queue when we last shed, and what was to go of it */
+	double shed_from_pps;        /* the rate before all shedding in a row */
+	double shed_arrival_pps;
+	uint32_t shed_in_vain;
+	uint64_t now_tsc, sent_pkts; /* of the latest event */
+	struct wh_lambda_train train;
+	uint64_t drained_tsc; /* the queue was seen empty */
+	bool heeded;          /* an overload, and no sample is full since then */
+	double drains;        /* by such a share of the rate; 0: it does not */
+	uint64_t fetch_pkts;  /* sent with one that fetches news, beyond any window; 0: none does */
+	uint64_t still_tsc;
+};
+
+static_assert(sizeof(struct wh_lambda) <= WH_CONTROL_STATE_BYTES, "a controller's state has room");
+static_assert(WH_LAMBDA_OPTIONS <= WH_OPTIONS_MAX, "each option has a value");
+static inline struct wh_lambda *wh_lambda_state_of(struct wh_control *control)
+{
+	return (struct wh_lambda *)control->state;
+}
+
+static inline const struct wh_lambda *wh_lambda_view_of(const struct wh_control *control)
+{
+	return (const struct wh_lambda *)control->state;
+}
+
+static inline double wh_lambda_option(const struct wh_control *control, uint32_t which)
+{
+	return control->config.options.value[which];
+}
+
+static inline double wh_lambda_pps_of(const struct wh_control *control, double bps)
+{
+	return bps / (8.0 * control->config.wire_bytes);
+}
+
+static inline void wh_lambda_mark(struct wh_lambda *lambda, const struct wh_delivery_event *event)
+{
+	wh_lambda_path_mark(&lambda->path, event->now_tsc, event->sent_pkts);
+}
+
+/* Within what is allowed. */
+void wh_lambda_set_rate(struct wh_lambda *lambda, double rate_pps);
+
+/* Packets of ours that are to stand in the queue: fewer for each flow, the more there are. */
+double wh_lambda_own_alpha_pkts(const struct wh_control *control, double rate_pps);
+
+/* Likewise, where queues shorter than hosts' jitter are not seen, and the way's may be short. */
+double wh_lambda_alpha_pkts(const struct wh_control *control, double rate_pps);
+
+/* Flows that fill every queue are about. */
+void wh_lambda_begin_competing(struct wh_control *control);
+
+/* One state, once the start is over. */
+void wh_lambda_heed_overload(struct wh_control *control, const struct wh_delivery_event *event);
+void wh_lambda_cruise(struct wh_control *control, const struct wh_delivery_event *event);
+
+/*
+ * The queue has not been seen empty for long, so that the least delay may be of a queue. Who shares
+ * the way sees it empty at the same moments, and drains it at the same moment.
+ */
+void wh_lambda_drain(struct wh_control *control, const struct wh_delivery_event *event);
+
+#endif
