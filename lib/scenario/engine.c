@@ -65,6 +65,7 @@ struct wh_sim_engine {
 	struct wh_sim_engine_config config;
 	struct wh_session_config session;
 	struct wh_fec *fec; /* codes of no bytes, of both ends */
+	bool plans_late;    /* by the latest that was told; what repairs an end has to see it */
 	uint32_t flow;
 	struct end sender;
 	struct end receiver;
@@ -191,19 +192,13 @@ static uint32_t full_bytes(const struct wh_sim_engine *engine)
 	return has_processes(engine) ? engine->session.payload_bytes : engine->session.chunk_bytes;
 }
 
-/* By the latest that was told. What repairs an end has to see it: all that there is room for. */
-static bool plans_late(const struct wh_sim_engine *engine)
-{
-	return engine->fec != NULL && !engine->config.profile->feedback.repair_tail;
-}
-
 /* NULL: all is given, or it is too early, or there is no empty chunk. */
 static struct wh_chunk *next_chunk(struct wh_sim_engine *engine)
 {
 	struct wh_chunk *chunk;
 
 	if (rest_bytes(engine) == 0 ||
-		(plans_late(engine) && engine->given_chunks > engine->begun_chunks))
+		(engine->plans_late && engine->given_chunks > engine->begun_chunks))
 		return NULL;
 	chunk = wh_fifo_pop(wh_session_free_chunks(engine->sender.session));
 	if (chunk == NULL)
@@ -220,12 +215,12 @@ static struct wh_chunk *next_chunk(struct wh_sim_engine *engine)
 static uint32_t feed(struct wh_sim_engine *engine)
 {
 	struct wh_fifo *ready = wh_session_ready_chunks(engine->sender.session);
-	bool all = engine->fec != NULL && !plans_late(engine);
+	bool few = engine->fec == NULL || engine->plans_late;
 	uint32_t given = 0;
 	struct wh_chunk *chunk;
 
 	while (!has_processes(engine) && engine->encoding == NULL &&
-		wh_fifo_count(ready) < (all ? engine->session.chunks : READY_CHUNKS) &&
+		wh_fifo_count(ready) < (few ? READY_CHUNKS : engine->session.chunks) &&
 		(chunk = next_chunk(engine)) != NULL) {
 		if (engine->config.encode_ps > 0) {
 			engine->encoding = chunk;
@@ -691,6 +686,7 @@ struct wh_sim_engine *wh_sim_engine_create(struct wh_sim *sim,
 		struct wh_fec_limits limits = wh_session_fec_limits(&engine->session);
 
 		engine->fec = wh_sim_insist(wh_fec_create(&limits), limits.k);
+		engine->plans_late = !config->profile->feedback.repair_tail;
 	}
 	wh_sim_event_init(&engine->encoded, fire_encoded, engine);
 	engine->sender.sends = true;

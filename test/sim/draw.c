@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "fec/fec.h"
 #include "profile/hstcp.h"
+#include "profile/lambda/lambda.h"
 #include "profile/sttp.h"
 #include "profile/ttp.h"
 #include "profile/udt.h"
@@ -166,6 +167,28 @@ static void draw_ttp(struct wh_prng *prng, struct wh_world_config *config)
 		config->repair.recovery = WH_RECOVERY_FEC;
 }
 
+/* Told nothing, a bound, or what an earlier session has found, which is up to ten times wrong. */
+static void draw_lambda(struct wh_prng *prng, uint64_t rtt_ns, struct wh_world_config *config)
+{
+	double rate_bps = (double)config->forward.rate_bps;
+
+	choose(config, "lambda");
+	config->send_rate_bps = 0;
+	if (one_in(prng, 3))
+		config->send_rate_bps = (uint64_t)(rate_bps * (0.3 + 1.0 * wh_prng_unit(prng)));
+	if (one_in(prng, 2))
+		config->known = (struct wh_known_path){
+			.capacity_bps = log_uniform(
+				prng, (uint64_t)(rate_bps / 10.0), (uint64_t)(rate_bps * 10.0)),
+			.rtt_ns = log_uniform(prng, rtt_ns / 4, rtt_ns * 4),
+		};
+	set(config, "share", (double)wh_prng_below(prng, WH_SHARING_SCAVENGER + 1));
+	if (one_in(prng, 4))
+		set(config, "train", (double)log_uniform(prng, 2, 1024));
+	if (one_in(prng, 4))
+		set(config, "alpha", (double)log_uniform(prng, 100, 1 << 24));
+}
+
 /* The constants and others, paced or not, up to a third faster than the fibre or unbound. */
 static void draw_hstcp(struct wh_prng *prng, struct wh_world_config *config)
 {
@@ -278,7 +301,8 @@ static uint64_t time_limit_ns(const struct wh_world_config *config, uint64_t rtt
 
 	if (config->profile == &wh_profile_sttp)
 		crawl_ns = (packets + 100) * (8 * rtt_ns + 400 * MS);
-	else if (config->send_rate_bps == 0 || config->profile == &wh_profile_hstcp)
+	else if (config->send_rate_bps == 0 || config->profile == &wh_profile_hstcp ||
+		 config->profile == &wh_profile_lambda)
 		crawl_ns = packets / least * (rtt_ns + 20 * MS) + 300 * WH_NS_PER_S;
 
 	/* Short chunks fill a third of their buffers, and most end with a short packet. */
@@ -320,7 +344,7 @@ void wh_draw_world(uint64_t seed, struct wh_world_config *config)
 {
 	static const uint64_t clocks_hz[] = {1000000000, 2600000000, 3333333333};
 	static const uint32_t mtus_bytes[] = {1280, 1500, 9000};
-	struct wh_prng prng;
+	struct wh_prng prng, own;
 
 	wh_prng_init(&prng, seed);
 	*config = (struct wh_world_config){
@@ -361,6 +385,9 @@ void wh_draw_world(uint64_t seed, struct wh_world_config *config)
 		draw_sttp(&prng, rate_bps, config);
 	else if (one_in(&prng, 3))
 		draw_exchange(&prng, rtt_ns, config);
+	wh_prng_init(&own, ~seed); /* so that other worlds stay what they are */
+	if (one_in(&own, 6))
+		draw_lambda(&own, rtt_ns, config);
 	config->limit_ns = time_limit_ns(config, rtt_ns);
 	if (config->repair.recovery != WH_RECOVERY_NAK)
 		config->limit_ns *= 3; /* up to twice as many repair packets as data */

@@ -517,7 +517,10 @@ static struct wh_known_path found_by(const struct wh_job *job, const struct wh_s
 	return found;
 }
 
-/* A server's: each lane has found its part of what they share. */
+/*
+ * A server's: each lane has found its part of what they share. What a `get` has found stays here,
+ * and is not told to the client: it is of the way to him, on which this end begins the next one.
+ */
 static void learn(struct wh_job *job, const struct wh_known_path *found)
 {
 	uint32_t lanes = job->request.lanes;

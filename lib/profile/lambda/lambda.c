@@ -66,8 +66,9 @@
 #define WINDOW_S      5e-3 /* ... but no more than goes in so long */
 #define STILL_RTT     1.5  /* without news for so long a packet goes to fetch some */
 #define STILL_S       5e-3
-#define STILL_PKTS    3.0 /* and so many packets' intervals */
-#define STILL_FIRST_S 1.0 /* while the round trip is unknown */
+#define STILL_PKTS    3.0  /* and so many packets' intervals */
+#define STILL_FIRST_S 1.0  /* while the round trip is unknown */
+#define FOUND         0.85 /* of the most that was seen of the way: less is not kept */
 
 static const struct wh_option options[WH_LAMBDA_OPTIONS] = {
 	[WH_LAMBDA_TRAIN] = {"train", WH_OPTION_COUNT, 2, 1024, TRAIN_PKTS, false, NULL,
@@ -83,6 +84,12 @@ void wh_lambda_set_rate(struct wh_lambda *lambda, double rate_pps)
 {
 	lambda->rate_pps = fmin(fmax(rate_pps, WH_LAMBDA_RATE_LEAST_PPS), lambda->rate_max_pps);
 	WH_ASSERT(lambda->rate_pps > 0.0);
+}
+
+double wh_lambda_capacity_pps(const struct wh_lambda *lambda)
+{
+	return fmax(
+		fmax(lambda->share.capacity_pps, lambda->estimate_pps), WH_LAMBDA_RATE_LEAST_PPS);
 }
 
 static void bound_rate(struct wh_control *control)
@@ -319,13 +326,24 @@ struct wh_lambda_view wh_lambda_view(const struct wh_control *control)
 	};
 }
 
+/*
+ * What others leave, or what is left after a loss, is not what the way bears: who begins with that
+ * the next time begins too low. So it is kept only where nothing is missing of the most that was
+ * seen.
+ */
+static bool is_of_the_way(const struct wh_lambda *lambda)
+{
+	return lambda->phase == WH_LAMBDA_CRUISE &&
+	       lambda->rate_pps >= FOUND * wh_lambda_capacity_pps(lambda);
+}
+
 static void found(const struct wh_control *control, struct wh_known_path *known)
 {
 	const struct wh_lambda *lambda = wh_lambda_view_of(control);
 	double bps = lambda->rate_pps * 8.0 * control->config.wire_bytes;
 	double rtt_ns = wh_lambda_path_rtt_s(&lambda->path) * 1e9;
 
-	if (lambda->phase != WH_LAMBDA_CRUISE || rtt_ns < 1.0)
+	if (!is_of_the_way(lambda) || rtt_ns < 1.0)
 		return;
 	known->capacity_bps = (uint64_t)fmin(fmax(bps, 1.0), (double)WH_KNOWN_BPS_MAX);
 	known->rtt_ns = (uint64_t)fmin(rtt_ns, (double)WH_KNOWN_RTT_MAX_NS);

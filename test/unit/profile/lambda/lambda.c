@@ -418,6 +418,23 @@ static void test_bound(void)
 	free(way);
 }
 
+/* A way that has become narrower for a while is not kept as what it bears; a whole one is. */
+static void test_found(void)
+{
+	struct way *way = way_of(1e9, 20 * MS, 2.5e6);
+
+	begin(way, 0, 0);
+	run(way, 2000 * MS);
+	WH_ASSERT_NEAR((double)wh_control_found(&way->control).capacity_bps, 1e9, 0.05e9);
+	way->bps = 0.3e9;
+	run(way, 6000 * MS);
+	CU_ASSERT_EQUAL(wh_control_found(&way->control).capacity_bps, 0);
+	way->bps = 1e9;
+	run(way, 12000 * MS);
+	WH_ASSERT_NEAR((double)wh_control_found(&way->control).capacity_bps, 1e9, 0.05e9);
+	free(way);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"start", test_start},
 	{"noise", test_noise},
@@ -429,5 +446,6 @@ CU_TestInfo wh_tests[] = {
 	{"a host that pauses", test_host_pauses},
 	{"false train", test_false_train},
 	{"bound", test_bound},
+	{"found", test_found},
 	CU_TEST_INFO_NULL,
 };
