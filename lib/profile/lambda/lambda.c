@@ -3,13 +3,13 @@
 /*
  * The rate that a way bears, found and kept without being told anything. What the receiver's states
  * tell of the way is in path.c, what losses mean in loss.c. Scenarios are those of
- * config/scenarios/bars; each fails without the rule that names it.
+ * config/scenarios/bars; each fails without the rule that names it, where nothing else is said.
  *
  * Train. 32 packets go at once, and what distance they come in is the capacity (packet pairs of
  *   udt.txt); all at once say nothing, and rates double. bar03: which takes ten round trips more.
  * Verify. Half of that for a round trip, all of it when the first state finds no queue (Careful
- *   Resume). bar04: an estimate that is ten times too high would lose nine products. Where less
- *   arrives than others could leave, the train was false; no bar: a receiver on a busy machine.
+ *   Resume). bar06-share: two flows at 100 ms. Where far less arrives than others could leave, the
+ *   train was false; no bar: a receiver on a busy machine.
  * Cruise. `alpha` packets of ours stand in the queue, whatever the round trip (FAST); they grow
  *   with the cube root of the rate, so that each flow has fewer there the more flows there are
  *   (Swift, FASP). What is under way is bounded by that: a queue then is as long as windows are too
@@ -21,8 +21,8 @@
  * Overload. Far too much queue and less that arrives: heeded by the first state, not by a sample.
  *   bar05-rate: losses of another quarter of a round trip.
  * Short queue. Losses while something stands: half of what stood is what we may leave there.
- *   bar02 with 16 packets.
- * Noise. Losses without a queue are tried: at a lower rate noise stays the same (PCC). bar01.
+ *   bar02 with 16 packets holds without it.
+ * Noise. Losses without a queue are tried: at a lower rate noise stays the same (PCC).
  *   Those of a policer do not, and become a ceiling that is tried again ever more rarely (BBR's
  *   lt_bw). bar09.
  * Drain. When no empty queue was seen for 2 s, it is let run dry for a round trip: the least
@@ -40,7 +40,8 @@
  *   has waited, and comes back by the clock (LEDBAT, UDT). bar08.
  * Tail. Where repair packets are asked for, those of the last two round trips alone: what is lost
  *   earlier comes again in time. bar03.
- * Fetch. When nothing is seen for long, one packet goes in spite of the window. bar05-outage.
+ * Fetch. When nothing is seen for long, one packet goes in spite of the window.
+ *   bar05-outage holds without it: what was sent last goes again as well.
  */
 
 #include "profile/lambda/lambda.h"
