@@ -208,15 +208,16 @@ static void compete(struct wh_control *control, const struct wh_delivery_event *
 	wh_lambda_mark(lambda, event);
 }
 
+/* A train may have found nothing at all. */
 static void scavenge(struct wh_control *control, const struct wh_delivery_event *event)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
-	double own_s =
-		wh_lambda_own_alpha_pkts(control, lambda->estimate_pps) / lambda->estimate_pps;
+	double found_pps = fmax(lambda->estimate_pps, WH_LAMBDA_RATE_LEAST_PPS);
+	double own_s = wh_lambda_own_alpha_pkts(control, found_pps) / found_pps;
 
 	lambda->phase = WH_LAMBDA_CRUISE;
 	wh_lambda_set_rate(lambda, wh_lambda_yield_hear(&lambda->yield, &lambda->path, event, own_s,
-					   lambda->rate_pps, lambda->estimate_pps));
+					   lambda->rate_pps, found_pps));
 }
 
 static void on_delivery(struct wh_control *control, const struct wh_delivery_event *event)
