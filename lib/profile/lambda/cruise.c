@@ -171,6 +171,12 @@ static bool way_is_longer(struct wh_control *control, double from_pps)
 	return ++lambda->shed_in_vain >= LONGER_SHEDS;
 }
 
+static double capacity_pps(const struct wh_lambda *lambda)
+{
+	return fmax(
+		fmax(lambda->share.capacity_pps, lambda->estimate_pps), WH_LAMBDA_RATE_LEAST_PPS);
+}
+
 static bool others_fill(struct wh_control *control)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
@@ -180,7 +186,7 @@ static bool others_fill(struct wh_control *control)
 	return wh_lambda_option(control, WH_LAMBDA_SHARE) == WH_SHARING_FAIR &&
 	       wh_lambda_others_fill(&lambda->others, &lambda->path, lambda->now_tsc,
 		       lambda->rate_pps, own_s, wh_lambda_loss_sure_noise(&lambda->loss),
-		       wh_lambda_capacity_pps(lambda));
+		       capacity_pps(lambda));
 }
 
 void wh_lambda_begin_competing(struct wh_control *control)
@@ -188,7 +194,7 @@ void wh_lambda_begin_competing(struct wh_control *control)
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
 
 	wh_lambda_compete_begin(&lambda->compete, &lambda->path, lambda->now_tsc, lambda->sent_pkts,
-		fmax(lambda->rate_pps, lambda->others.full_pps), wh_lambda_capacity_pps(lambda));
+		fmax(lambda->rate_pps, lambda->others.full_pps), capacity_pps(lambda));
 	lambda->others = (struct wh_lambda_others){0};
 	lambda->shed_s = 0.0;
 }

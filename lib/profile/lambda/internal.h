@@ -94,9 +94,6 @@ double wh_lambda_own_alpha_pkts(const struct wh_control *control, double rate_pp
 /* Likewise, where queues shorter than hosts' jitter are not seen, and the way's may be short. */
 double wh_lambda_alpha_pkts(const struct wh_control *control, double rate_pps);
 
-/* The most that was ever seen of the way. */
-double wh_lambda_capacity_pps(const struct wh_lambda *lambda);
-
 /* Flows that fill every queue are about. */
 void wh_lambda_begin_competing(struct wh_control *control);
 

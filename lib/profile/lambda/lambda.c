@@ -69,7 +69,7 @@
 #define STILL_S       5e-3
 #define STILL_PKTS    3.0  /* and so many packets' intervals */
 #define STILL_FIRST_S 1.0  /* while the round trip is unknown */
-#define FOUND         0.85 /* of the most that was seen of the way: less is not kept */
+#define FOUND         0.85 /* of what a scavenger has seen of the way: less is not kept */
 
 static const struct wh_option options[WH_LAMBDA_OPTIONS] = {
 	[WH_LAMBDA_TRAIN] = {"train", WH_OPTION_COUNT, 2, 1024, TRAIN_PKTS, false, NULL,
@@ -85,12 +85,6 @@ void wh_lambda_set_rate(struct wh_lambda *lambda, double rate_pps)
 {
 	lambda->rate_pps = fmin(fmax(rate_pps, WH_LAMBDA_RATE_LEAST_PPS), lambda->rate_max_pps);
 	WH_ASSERT(lambda->rate_pps > 0.0);
-}
-
-double wh_lambda_capacity_pps(const struct wh_lambda *lambda)
-{
-	return fmax(
-		fmax(lambda->share.capacity_pps, lambda->estimate_pps), WH_LAMBDA_RATE_LEAST_PPS);
 }
 
 static void bound_rate(struct wh_control *control)
@@ -329,14 +323,14 @@ struct wh_lambda_view wh_lambda_view(const struct wh_control *control)
 }
 
 /*
- * What others leave, or what is left after a loss, is not what the way bears: who begins with that
- * the next time begins too low. So it is kept only where nothing is missing of the most that was
- * seen.
+ * What TCPs leave, or a scavenger takes beside others, is not what the way bears: who begins with
+ * that the next time begins too low. Others of our kind may be lanes of the same job, whose parts
+ * are added up.
  */
 static bool is_of_the_way(const struct wh_lambda *lambda)
 {
-	return lambda->phase == WH_LAMBDA_CRUISE &&
-	       lambda->rate_pps >= FOUND * wh_lambda_capacity_pps(lambda);
+	return lambda->phase == WH_LAMBDA_CRUISE && !lambda->compete.on &&
+	       lambda->rate_pps >= FOUND * lambda->yield.capacity_pps;
 }
 
 static void found(const struct wh_control *control, struct wh_known_path *known)

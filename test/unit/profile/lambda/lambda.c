@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/prng.h"
 #include "base/units.h"
+#include "profile/lambda/internal.h"
 #include "session/pacer.h"
 #include "unit.h"
 
@@ -418,20 +419,20 @@ static void test_bound(void)
 	free(way);
 }
 
-/* A way that has become narrower for a while is not kept as what it bears; a whole one is. */
+/* What a way bears is kept; what TCPs leave of it, or a scavenger takes beside others, is not. */
 static void test_found(void)
 {
 	struct way *way = way_of(1e9, 20 * MS, 2.5e6);
+	struct wh_lambda *lambda = wh_lambda_state_of(&way->control);
 
 	begin(way, 0, 0);
 	run(way, 2000 * MS);
 	WH_ASSERT_NEAR((double)wh_control_found(&way->control).capacity_bps, 1e9, 0.05e9);
-	way->bps = 0.3e9;
-	run(way, 6000 * MS);
+	lambda->compete.on = true;
 	CU_ASSERT_EQUAL(wh_control_found(&way->control).capacity_bps, 0);
-	way->bps = 1e9;
-	run(way, 12000 * MS);
-	WH_ASSERT_NEAR((double)wh_control_found(&way->control).capacity_bps, 1e9, 0.05e9);
+	lambda->compete.on = false;
+	lambda->yield.capacity_pps = 2.0 * lambda->rate_pps;
+	CU_ASSERT_EQUAL(wh_control_found(&way->control).capacity_bps, 0);
 	free(way);
 }
 
