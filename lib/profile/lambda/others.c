@@ -18,13 +18,15 @@
 #define FILL_FOR_RTT     12.0
 #define CROWD_TAKES      3.0 /* times that in a crowd of us, whose shares become equal first */
 
-#define LEFT        0.93 /* of the capacity arrives at most: others have the rest */
-#define PEAK_ALPHA  2.0  /* times what we leave in the queue stood there */
-#define RAISED      1.05 /* times what arrived before goes: it may be our own doing */
-#define GROWN_PKTS  16   /* TCPs' windows grow by as many; what we push is shares */
-#define LOST_SIGMAS 3.0  /* beyond the noise */
-#define OVERFLOWS   2.5  /* that they are by now, ... */
-#define OVERFLOWS_S 4.0  /* ... where they are forgotten after so long */
+#define LEFT         0.93 /* of the capacity arrives at most: others have the rest */
+#define PEAK_ALPHA   2.0  /* times what we leave in the queue stood there */
+#define RAISED       1.05 /* times what arrived before goes: it may be our own doing */
+#define GROWN_PKTS   16   /* TCPs' windows grow by as many; what we push is shares */
+#define LOST_SIGMAS  3.0  /* beyond the noise: */
+#define NOISE_HIDDEN 1e-3 /* while none is known there may be so much */
+#define NOISE_LEAST  1e-4 /* or, where little is known, as much */
+#define OVERFLOWS    2.5  /* that they are by now, ... */
+#define OVERFLOWS_S  4.0  /* ... where they are forgotten after so long */
 
 static double since_s(const struct wh_lambda_path *path, uint64_t now_tsc, uint64_t then_tsc)
 {
@@ -86,7 +88,8 @@ static bool overflows(struct wh_lambda_others *others, const struct wh_lambda_pa
 	uint64_t now_tsc, double own_s, double noise, double capacity_pps)
 {
 	const struct wh_lambda_sample *sample = &path->sample;
-	double mean = noise * (double)sample->seen_pkts;
+	double hidden = noise > 0.0 ? fmax(noise, NOISE_LEAST) : NOISE_HIDDEN;
+	double mean = hidden * (double)sample->seen_pkts;
 
 	bool raised = sample->sent_pps > RAISED * others->before_pps;
 

@@ -55,7 +55,10 @@ bool wh_lambda_share_crowded(struct wh_lambda_share *share, const struct wh_lamb
 	bool queued = path->sample.queue_s > target_s(path) / 2.0;
 	double alone_s = fmax(ALONE_S, ALONE_RTT * wh_lambda_path_rtt_s(path));
 
-	share->capacity_pps = fmax(fmax(share->capacity_pps, capacity_pps), busy_pps);
+	/* What piled up in a pause of hosts' arrives faster than the way bears, for once. */
+	share->capacity_pps = fmax(fmax(share->capacity_pps, capacity_pps),
+		fmin(path->sample.arrival_pps, share->before_pps));
+	share->before_pps = path->sample.arrival_pps;
 	share->empty = queued ? 0 : share->empty + 1;
 	if (queued)
 		share->queued_tsc = now_tsc;

@@ -19,7 +19,8 @@
 
 struct wh_lambda_share {
 	bool crowded;
-	double capacity_pps; /* the most that was ever seen of the way */
+	double capacity_pps; /* the most that was ever seen of the way, twice in a row */
+	double before_pps;   /* that arrived in the sample before */
 	double queue_s;      /* of the sample before */
 	double settled_s;    /* since somebody came */
 	uint32_t empty;      /* samples in a row without a queue */

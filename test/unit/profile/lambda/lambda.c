@@ -25,9 +25,8 @@ const char wh_suite_name[] = "lambda";
 #define MS         UINT64_C(1000000)
 #define WIRE_BYTES 1538
 #define UNDERWAY   (1 << 16)
-#define STATES     256
-
-#define AWAY_READS_TSC UINT64_C(14000) /* a packet that waited for a receiver without a CPU */
+#define STATES     1024
+#define AWAY_TSC   (10 * MS)
 
 struct underway {
 	uint64_t arrives_tsc, sent_tsc;
@@ -45,7 +44,10 @@ struct way {
 	uint64_t there_tsc, back_tsc;
 	uint64_t dark_until_tsc;
 	uint64_t turn_tsc; /* the receiver takes what has come so often; 0: at once */
-	uint64_t away_from_tsc, away_until_tsc; /* it takes nothing, and then one after the other */
+	uint64_t away_from_tsc,
+		away_until_tsc; /* it takes nothing, and then one after the other, */
+	uint64_t away_reads_tsc;
+	uint64_t away_every_tsc; /* in the mean for some milliseconds; 0: once */
 	struct wh_control control;
 	struct wh_pacer pacer;
 	struct wh_prng prng;
@@ -137,9 +139,14 @@ static void send_one(struct way *way)
 
 	if (way->turn_tsc > 0)
 		arrives_tsc += way->turn_tsc - arrives_tsc % way->turn_tsc;
+	while (way->away_every_tsc > 0 && arrives_tsc >= way->away_until_tsc) {
+		way->away_from_tsc =
+			way->away_until_tsc + wh_prng_below(&way->prng, 2 * way->away_every_tsc);
+		way->away_until_tsc = way->away_from_tsc + MS + wh_prng_below(&way->prng, AWAY_TSC);
+	}
 	if (arrives_tsc >= way->away_from_tsc && arrives_tsc < way->away_until_tsc) {
 		arrives_tsc = way->away_until_tsc;
-		way->away_until_tsc += AWAY_READS_TSC;
+		way->away_until_tsc += way->away_reads_tsc;
 	}
 	way->underway[way->end++ % UNDERWAY] = (struct underway){
 		.arrives_tsc = arrives_tsc,
@@ -394,6 +401,7 @@ static void test_false_train(void)
 
 	way->away_from_tsc = RTT / 2 + MS / 5;
 	way->away_until_tsc = RTT / 2 + 9 * MS / 2;
+	way->away_reads_tsc = 14000;
 	begin(way, 0, 0);
 	run(way, RTT + 20 * MS);
 	CU_ASSERT(wh_lambda_view(&way->control).estimate_pps > 0.8e9 / 8 / WIRE_BYTES);
@@ -406,6 +414,23 @@ static void test_false_train(void)
 	CU_ASSERT(way->dropped_pkts - dropped_pkts < 100);
 	CU_ASSERT(wh_lambda_view(&way->control).queue_s < 5e-3);
 	free(way);
+}
+
+/* Its CPU is another's for milliseconds, thirty times a second: nobody fills the queue. */
+static void test_busy_machine(void)
+{
+	for (uint64_t seed = 50; seed < 90; seed++) {
+		struct way *way = way_of(1e9, RTT, BDP);
+
+		wh_prng_init(&way->prng, seed);
+		way->loss = seed % 2 == 0 ? 1e-3 : 1e-4;
+		way->away_every_tsc = 30 * MS;
+		way->away_reads_tsc = 2000;
+		begin(way, 0, 0);
+		run(way, 3 * RTT);
+		CU_ASSERT(run(way, 80 * RTT) >= 0.75);
+		free(way);
+	}
 }
 
 static void test_bound(void)
@@ -446,6 +471,7 @@ CU_TestInfo wh_tests[] = {
 	{"policer", test_policer},
 	{"a host that pauses", test_host_pauses},
 	{"false train", test_false_train},
+	{"busy machine", test_busy_machine},
 	{"bound", test_bound},
 	{"found", test_found},
 	CU_TEST_INFO_NULL,
