@@ -272,6 +272,9 @@ local PROBE_FLAGS = {
 local CRYPTO_FLAGS = {
 	define(ProtoField.bool, "flags.answer", "Answer", 8, nil, 0x01),
 }
+local CONFIRM_FLAGS = {
+	define(ProtoField.bool, "flags.offered", "Offered by a greeting", 8, nil, 0x01),
+}
 local STATE_FLAGS = {
 	define(ProtoField.bool, "flags.losses", "Losses told", 8, nil, 0x01),
 	define(ProtoField.bool, "flags.delivery", "Delivery told", 8, nil, 0x02),
@@ -538,7 +541,8 @@ local types = {
 	[8] = {fields = bitmap_group, rest = bitmap_rest},
 	[9] = {fields = open_group, fixed = params_body, fixed_bytes = 48, rest = params_rest},
 	[10] = {fields = accept_group, rest = accept_rest},
-	[11] = {fields = confirm_group, fixed = params_body, fixed_bytes = 48, rest = params_rest},
+	[11] = {fields = confirm_group, flags = CONFIRM_FLAGS, fixed = params_body, fixed_bytes = 48,
+		rest = params_rest},
 	[12] = {fields = release_group, fixed = release_body, fixed_bytes = 16,
 		rest = release_rest},
 	[13] = {fields = probe_group, flags = PROBE_FLAGS, rest = probe_rest},

@@ -166,6 +166,7 @@ struct wh_bond *wh_bonds_fill(
 	bond->config = *config;
 	atomic_store(&bond->sent, 0);
 	atomic_store(&bond->hinted, false);
+	atomic_store(&bond->offer_taken, config->offer.offered.lci == 0);
 	atomic_store(&bond->revoked, false);
 	make_keys(bond, number);
 	atomic_store_explicit(&bond->state, word_of(number, 1), memory_order_release);
@@ -183,6 +184,22 @@ struct wh_bond *wh_bonds_hold(struct wh_bonds *bonds, uint32_t number)
 			return NULL;
 	} while (!atomic_compare_exchange_weak(&bond->state, &word, word + 1));
 	return bond;
+}
+
+bool wh_bonds_is_reserved(const struct wh_bonds *bonds, uint32_t number)
+{
+	return atomic_load(&at(bonds, number)->state) == word_of(number, RESERVED);
+}
+
+const struct wh_bond_offer *wh_bond_take_offer(
+	struct wh_bond *bond, const struct wh_address *peer, uint32_t queue)
+{
+	const struct wh_bond_offer *offer = &bond->config.offer;
+
+	if (offer->queue != queue || !wh_address_equal(&offer->peer, peer) ||
+		atomic_exchange(&bond->offer_taken, true))
+		return NULL;
+	return offer;
 }
 
 void wh_bond_share(struct wh_bond *bond)

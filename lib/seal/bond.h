@@ -25,11 +25,27 @@
 
 #include "seal/gcm.h"
 #include "seal/secret.h"
+#include "wire/encap.h"
 
 #define WH_IDENTITY_BYTES 32
 
 #define WH_BOND_PLACES_MIN 16
 #define WH_BOND_PLACES_MAX (UINT32_C(1) << 16)
+
+/* A session that may be confirmed without having been asked for, as it travels. */
+struct wh_offered {
+	uint32_t lci; /* the acceptor's; 0: there is none */
+	uint8_t cookie[WH_COOKIE_BYTES];
+} __attribute__((packed));
+
+/* The same at the end that it was offered to: for the first session between these two queues. */
+struct wh_bond_offer {
+	struct wh_offered offered;
+	struct wh_address peer;
+	uint32_t queue; /* ours */
+	uint32_t rtt_us;
+	uint64_t came_us;
+};
 
 struct wh_bond_config {
 	uint8_t secret[WH_SECRET_BYTES]; /* the same at both ends, and nowhere else */
@@ -38,6 +54,7 @@ struct wh_bond_config {
 	uint32_t peer_number; /* by which the peer knows it */
 	enum wh_cipher cipher;
 	bool asked; /* this end asked for the greeting, the other one did not */
+	struct wh_bond_offer offer;
 	/* What the peer may do here, and who is charged: who gave them reads them, nobody here. */
 	uint64_t rights;
 	uint8_t owner[WH_IDENTITY_BYTES];
@@ -50,6 +67,7 @@ struct wh_bond {
 	/* Of what the peer closes, and of what we do; its key of number 0 is at hand. */
 	uint8_t secret[2][WH_SECRET_BYTES];
 	struct wh_gcm_raw raw[2];
+	_Atomic bool offer_taken;
 	_Atomic bool revoked;
 	_Atomic bool hinted; /* somebody says that the peer knows it no more */
 };
@@ -80,6 +98,13 @@ struct wh_bond *wh_bonds_fill(
 
 /* Any core: the bond with that number, held once more, or NULL. */
 struct wh_bond *wh_bonds_hold(struct wh_bonds *bonds, uint32_t number);
+
+/* Any core: whether a bond with that number is to come; of one moment. */
+bool wh_bonds_is_reserved(const struct wh_bonds *bonds, uint32_t number);
+
+/* Any core: what was offered, to one session with that peer by that queue of ours, or NULL. */
+const struct wh_bond_offer *wh_bond_take_offer(
+	struct wh_bond *bond, const struct wh_address *peer, uint32_t queue);
 
 /* Who holds it: for somebody else, who lets it go. */
 void wh_bond_share(struct wh_bond *bond);

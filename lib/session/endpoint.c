@@ -348,6 +348,9 @@ static enum wh_wire_reason input_to_session(struct wh_endpoint *endpoint, uint64
 	struct wh_session *session = wh_session_at(endpoint, place);
 
 	if (session == NULL || session->local_lci != packet->lci) {
+		if (unlikely(endpoint->early.pkts > 0) &&
+			wh_early_follow(endpoint, arrived_tsc, bytes, length, from))
+			return WH_WIRE_OK;
 		if (!repeat_farewell(endpoint, bytes, length, from, packet))
 			endpoint->stats.no_session_pkts++;
 		return WH_WIRE_OK;
@@ -384,7 +387,8 @@ void wh_endpoint_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t 
 		wh_listen_foreign(endpoint, bytes, length, from);
 	else if (reason == WH_WIRE_OK &&
 		 (packet.type == WH_PACKET_OPEN || packet.type == WH_PACKET_CONFIRM))
-		reason = wh_listen_input(endpoint, now_tsc, bytes, length, from, &packet);
+		reason = wh_listen_input(
+			endpoint, now_tsc, arrived_tsc, bytes, length, from, &packet);
 	else if (reason == WH_WIRE_OK && unlikely(wh_is_probe(&packet) || wh_is_greeting(&packet)))
 		reason = take_stray(endpoint, now_tsc, arrived_tsc, bytes, length, from, &packet);
 	else if (reason == WH_WIRE_OK)
@@ -476,6 +480,8 @@ int32_t wh_endpoint_receive_poll(struct wh_endpoint *endpoint, uint64_t now_tsc)
 
 	wh_half_begin_turn(half, now_tsc);
 	take_farewells(endpoint);
+	if (unlikely(endpoint->early.pkts > 0))
+		work += wh_early_poll(endpoint, now_tsc);
 	for (uint32_t i = 0; i < half->actives;)
 		i += look_at(endpoint, half, i, now_tsc, &work);
 	return work + let_go(endpoint, &endpoint->rx_leaving, endpoint->tx);
@@ -496,6 +502,7 @@ static void take_opened(struct wh_endpoint *endpoint, uint64_t now_tsc, struct w
 
 		wh_handshake_begin(
 			session, now_tsc, wh_endpoint_lci_at(endpoint, place, lci), token);
+		wh_handshake_take_offer(session, now_tsc, endpoint->config.queue);
 		wh_endpoint_move_in(endpoint, half, session, endpoint->config.tx_meter);
 		return;
 	}
@@ -613,6 +620,8 @@ uint64_t wh_endpoint_receive_deadline(const struct wh_endpoint *endpoint)
 
 	if (endpoint->rx_leaving.first != NULL)
 		return 0;
+	if (endpoint->early.pkts > 0)
+		deadline_tsc = wh_min_u64(deadline_tsc, endpoint->early.next_look_tsc);
 	for (uint32_t i = 0; i < half->actives; i++) {
 		const struct wh_session *session = wh_session_at(endpoint, half->active[i]);
 

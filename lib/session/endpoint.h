@@ -45,6 +45,7 @@
 #include "seal/bond.h"
 #include "session/half.h"
 #include "session/handshake.h"
+#include "session/open/early.h"
 #include "session/session.h"
 #include "wire/letter.h"
 
@@ -65,6 +66,7 @@ struct wh_endpoint_stats {
 	uint64_t refused_opens;
 	uint64_t unbound_pkts;         /* of a bond that nobody has here */
 	uint64_t unhinted_pkts;        /* that are not answered, since others just were */
+	uint64_t early_pkts;           /* kept until there was their bond */
 	uint64_t hints;                /* heard: what nobody proves */
 	uint64_t repeated_farewells;   /* to peers that had not heard the last word */
 	uint64_t replies_dropped_pkts; /* no room for a stateless answer */
@@ -160,6 +162,7 @@ struct wh_endpoint {
 	uint64_t next_hint_tsc;       /* that is said */
 	struct wh_farewell *farewell; /* by place: of the latest that said one */
 	struct wh_leaving rx_leaving;
+	struct wh_early early;
 	struct wh_answerer answerer; /* without arrivals: nobody may probe */
 	struct wh_endpoint_stats stats;
 

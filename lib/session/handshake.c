@@ -42,6 +42,20 @@ bool wh_listener_confirmed(const struct wh_listener *listener, uint64_t now_tsc,
 	return true;
 }
 
+bool wh_listener_offered(const struct wh_listener *listener, uint64_t now_tsc,
+	const struct wh_confirm *confirm, const struct wh_address *peer, uint32_t queue,
+	uint64_t *rtt_tsc)
+{
+	uint64_t age_us;
+
+	if (!wh_offer_cookie_check(confirm->cookie, listener->key,
+		    wh_tsc_to_us(listener->hz, now_tsc), WH_COOKIE_LIFETIME_S * WH_US_PER_S, peer,
+		    queue, confirm->acceptor_lci, &age_us))
+		return false;
+	*rtt_tsc = wh_us_to_tsc(listener->hz, age_us);
+	return true;
+}
+
 void wh_handshake_begin(
 	struct wh_session *s, uint64_t now_tsc, uint32_t local_lci, uint64_t local_token)
 {
@@ -143,10 +157,9 @@ int32_t wh_handshake_poll(struct wh_session *s, uint64_t now_tsc)
 }
 
 /* The peer is there and has room: everything that waits for it begins now. */
-static void start_running(struct wh_session *s, uint64_t now_tsc, const struct wh_accept *accept)
+static void start_running(struct wh_session *s, uint64_t now_tsc, uint32_t rtt_us)
 {
 	struct wh_transmitter *tx = &s->tx;
-	uint32_t rtt_us = wh_session_now_us(s, now_tsc) - accept->stamp_us;
 
 	wh_rtt_add(&s->rtt, wh_us_to_tsc(s->config.hz, rtt_us));
 	s->phase = WH_PHASE_RUNNING;
@@ -158,6 +171,24 @@ static void start_running(struct wh_session *s, uint64_t now_tsc, const struct w
 	tx->next_trans_state_tsc = now_tsc;
 	tx->peer_upper = s->params.first_serial + s->params.window_pkts;
 	wh_pacer_idle(&tx->pacer, now_tsc);
+}
+
+/* A place of that number is ours if the cookie comes back with what we are. */
+static void confirm(struct wh_session *s, uint64_t now_tsc, uint32_t acceptor_lci,
+	const uint8_t cookie[WH_COOKIE_BYTES])
+{
+	memcpy(s->cookie, cookie, WH_COOKIE_BYTES);
+	s->peer_lci = acceptor_lci;
+	if (s->bond == NULL)
+		wh_session_begin_send_seal(s, wh_cookie_token(cookie));
+	else if (!wh_sealing_begin(s, s->cookie)) {
+		wh_session_settle(s, now_tsc, WH_STATUS_BUSY);
+		return;
+	}
+	s->accepted_tsc = now_tsc;
+	s->open_repeat_tsc = s->period_tsc;
+	send_confirm(s, now_tsc);
+	wh_prelude_begin(s, now_tsc);
 }
 
 void wh_handshake_accepted(struct wh_session *s, uint64_t now_tsc, const struct wh_accept *accept)
@@ -174,18 +205,22 @@ void wh_handshake_accepted(struct wh_session *s, uint64_t now_tsc, const struct 
 	}
 	if (!opening)
 		return; /* the answer to a repeated OPEN: the first one counts */
-	start_running(s, now_tsc, accept);
-	memcpy(s->cookie, accept->cookie, WH_COOKIE_BYTES);
-	s->peer_lci = accept->acceptor_lci;
-	if (s->bond == NULL)
-		wh_session_begin_send_seal(s, wh_cookie_token(accept->cookie));
-	else if (!wh_sealing_begin(s, s->cookie)) {
-		wh_session_settle(s, now_tsc, WH_STATUS_BUSY);
-		return;
-	}
+	start_running(s, now_tsc, wh_session_now_us(s, now_tsc) - accept->stamp_us);
 	tx->peer_chunk_upper = accept->buffer_chunks;
-	s->accepted_tsc = now_tsc;
-	s->open_repeat_tsc = s->period_tsc;
-	send_confirm(s, now_tsc);
-	wh_prelude_begin(s, now_tsc);
+	confirm(s, now_tsc, accept->acceptor_lci, accept->cookie);
+}
+
+void wh_handshake_take_offer(struct wh_session *s, uint64_t now_tsc, uint32_t queue)
+{
+	const struct wh_bond_offer *offer =
+		s->bond != NULL ? wh_bond_take_offer(s->bond, &s->peer, queue) : NULL;
+
+	/* By half of its cookie's life it is sure to be there in time. */
+	if (offer == NULL || wh_tsc_to_us(s->config.hz, now_tsc) - offer->came_us >
+				     WH_COOKIE_LIFETIME_S * WH_US_PER_S / 2)
+		return;
+	start_running(s, now_tsc, offer->rtt_us);
+	s->offered = true;
+	s->tx.peer_chunk_upper = WH_OFFERED_CHUNKS;
+	confirm(s, now_tsc, offer->offered.lci, offer->offered.cookie);
 }

@@ -6,6 +6,7 @@
  * Three-way open: OPEN, ACCEPT with cookie, CONFIRM. The listener answers from the packet and a
  * secret alone and keeps no state before the cookie has proved the peer's address. The
  * initiator sends data right after CONFIRM, and repeats CONFIRM until the first state arrives.
+ * What two processes open first begins with CONFIRM: its cookie came with their greeting.
  */
 
 #include <stdbool.h>
@@ -19,6 +20,11 @@
  * then gives up; its OPEN, which gets a new cookie each time, may go on for its peer timeout.
  */
 #define WH_COOKIE_LIFETIME_S 60
+
+/*
+ * Of a session that was offered before anything was known of it: it has so many buffers at least.
+ */
+#define WH_OFFERED_CHUNKS 2
 
 struct wh_session;
 
@@ -45,12 +51,23 @@ void wh_listener_accept(const struct wh_listener *listener, uint64_t now_tsc,
 bool wh_listener_confirmed(const struct wh_listener *listener, uint64_t now_tsc,
 	const struct wh_confirm *confirm, const struct wh_address *peer, uint64_t *rtt_tsc);
 
+/* The same of one that a greeting has offered by that queue. */
+bool wh_listener_offered(const struct wh_listener *listener, uint64_t now_tsc,
+	const struct wh_confirm *confirm, const struct wh_address *peer, uint32_t queue,
+	uint64_t *rtt_tsc);
+
 /*
  * A transmitter's end begins to open its connection: it has an LCI and a token, and its timers
  * start. For endpoints, and for who drives a session without one.
  */
 void wh_handshake_begin(
 	struct wh_session *session, uint64_t now_tsc, uint32_t local_lci, uint64_t local_token);
+
+/*
+ * It has begun, in that queue: where its bond has the offer of a session with this peer it takes
+ * that, and is as far as if it had asked and was accepted.
+ */
+void wh_handshake_take_offer(struct wh_session *session, uint64_t now_tsc, uint32_t queue);
 
 /*
  * RX core: the answer to an OPEN says that the peer speaks other versions. If it knows which OPEN,

@@ -447,6 +447,7 @@ struct wh_session {
 	uint8_t cookie[WH_COOKIE_BYTES];
 	uint64_t opened_tsc;
 	uint64_t accepted_tsc;
+	bool offered; /* CONFIRM is of an offer */
 
 	/* release.c */
 	uint64_t next_release_tsc;

@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "session/open/listen.h"
 
 /* Either way, waiting: more than greet at once say in a turn of whoever greets. */
 #define LETTERS 255
@@ -88,19 +89,19 @@ int wh_letters_open(struct wh_endpoint *endpoint)
 	if (!endpoint->config.greets)
 		return 0;
 	rc = wh_slot_fifo_init(&endpoint->letters_in, LETTERS, sizeof(struct wh_letter));
-	return rc != 0 ? rc
-		       : wh_slot_fifo_init(
-				 &endpoint->letters_out, LETTERS, sizeof(struct wh_letter));
+	if (rc == 0)
+		rc = wh_slot_fifo_init(&endpoint->letters_out, LETTERS, sizeof(struct wh_letter));
+	return rc != 0 ? rc : wh_early_open(&endpoint->early);
 }
 
 void wh_letters_close(struct wh_endpoint *endpoint)
 {
 	wh_slot_fifo_free(&endpoint->letters_in);
 	wh_slot_fifo_free(&endpoint->letters_out);
+	wh_early_close(&endpoint->early);
 }
 
-/* No longer than the question, and nothing is kept. */
-/* Where nobody greets a cookie of zeros says so. */
+/* No longer than the question, and nothing is kept. Where nobody greets zeros say so. */
 static uint32_t give_cookie(const struct wh_endpoint *endpoint, uint64_t now_tsc,
 	const struct wh_ask *ask, const struct wh_address *from, uint8_t *answer)
 {
@@ -135,6 +136,13 @@ static bool is_known(const struct wh_endpoint *endpoint, uint64_t now_tsc,
 	return packet->cookie.greeting == wh_greeting_number(endpoint->listener.key, from);
 }
 
+/* The first piece of a peer's greeting. */
+static bool begins(const struct wh_packet *packet)
+{
+	return packet->type == WH_PACKET_CRYPTO && packet->flags == 0 &&
+	       packet->crypto.offset == 0 && packet->crypto.bytes > 0;
+}
+
 /* As it came, or as it goes back from where the last packet came. */
 static void write_letter(const struct wh_endpoint *endpoint, struct wh_slot *slot,
 	const uint8_t *bytes, size_t length, const struct wh_address *peer)
@@ -146,13 +154,28 @@ static void write_letter(const struct wh_endpoint *endpoint, struct wh_slot *slo
 	letter->queue = endpoint->config.queue;
 	letter->bytes = (uint32_t)length;
 	letter->is_answer = true;
+	letter->offered_lci = 0;
 	memcpy(letter->via, endpoint->via, sizeof(letter->via));
 	memcpy(letter->packet, bytes, length);
 	slot->bytes = sizeof(*letter);
 }
 
-static void hand_over(struct wh_endpoint *endpoint, const uint8_t *bytes, size_t length,
-	const struct wh_address *from, uint64_t age_us)
+/* Who begins to greet may begin a session at once, too; like any offer it costs no memory. */
+static void offer(struct wh_endpoint *endpoint, uint64_t now_tsc, const struct wh_address *from,
+	struct wh_letter *letter)
+{
+	if (endpoint->config.accept == NULL || endpoint->config.bonds == NULL ||
+		endpoint->rx->tenants == endpoint->rx->places)
+		return;
+	letter->offered_lci = wh_endpoint_lci_at(endpoint, wh_half_offer(endpoint->rx),
+		wh_endpoint_draw(endpoint, WH_DRAW_OFFER, &endpoint->rx_draws, from));
+	wh_offer_cookie_make(letter->offered_cookie, endpoint->listener.key,
+		wh_tsc_to_us(endpoint->config.hz, now_tsc), from, endpoint->config.queue,
+		letter->offered_lci);
+}
+
+static void hand_over(struct wh_endpoint *endpoint, uint64_t now_tsc, const uint8_t *bytes,
+	size_t length, const struct wh_address *from, uint64_t age_us, bool first)
 {
 	struct wh_slot *slot = wh_slot_fifo_reserve(&endpoint->letters_in);
 
@@ -162,6 +185,8 @@ static void hand_over(struct wh_endpoint *endpoint, const uint8_t *bytes, size_t
 	}
 	write_letter(endpoint, slot, bytes, length, from);
 	((struct wh_letter *)slot->data)->rtt_us = (uint32_t)age_us;
+	if (first)
+		offer(endpoint, now_tsc, from, (struct wh_letter *)slot->data);
 	wh_slot_fifo_commit(&endpoint->letters_in);
 }
 
@@ -189,7 +214,7 @@ enum wh_wire_reason wh_letters_input(struct wh_endpoint *endpoint, uint64_t now_
 				? 0
 				: give_cookie(endpoint, now_tsc, &packet->ask, from, answer);
 	else if (is_known(endpoint, now_tsc, packet, from, &age_us))
-		hand_over(endpoint, bytes, length, from, age_us);
+		hand_over(endpoint, now_tsc, bytes, length, from, age_us, begins(packet));
 	else
 		endpoint->stats.bad_cookie_pkts++;
 	return WH_WIRE_OK;

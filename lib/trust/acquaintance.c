@@ -74,17 +74,6 @@ void wh_greeter_meet(struct wh_greeter *greeter, uint64_t now_tsc, const struct 
 	wh_spin_unlock(&greeter->lock);
 }
 
-void wh_greeter_doubt(struct wh_greeter *greeter, const struct wh_address *peer)
-{
-	wh_spin_lock(&greeter->lock);
-
-	struct wh_acquaintance *one = find(greeter, peer);
-
-	if (one != NULL && one->meeting.state == WH_MEETING_BONDED)
-		one->doubted = true;
-	wh_spin_unlock(&greeter->lock);
-}
-
 static bool is_none(const uint8_t cookie[WH_COOKIE_BYTES])
 {
 	static const uint8_t none[WH_COOKIE_BYTES];
@@ -177,9 +166,8 @@ void wh_acquaintance_settle(struct wh_greeter *greeter, const struct wh_guest *g
 
 	if (one != NULL) {
 		one->greets = false;
-		one->doubted = false;
 		/* A bond that was doubted stays until its sessions have let go of it. */
-		if (meeting->bond != NULL || one->meeting.bond == NULL)
+		if (meeting->bond != NULL || one->meeting.bond == guest->bond)
 			one->meeting = *meeting;
 		one->next_ask_tsc = now_tsc + ms_tsc(greeter, REFUSED_MS);
 	}
@@ -204,8 +192,7 @@ void wh_acquaintance_forget(struct wh_greeter *greeter, const struct wh_bond *bo
 static bool poll_one(struct wh_greeter *greeter, struct wh_acquaintance *one, uint64_t now_tsc)
 {
 	bool wanted = now_tsc - one->wanted_tsc <= WH_MEETING_WANTED_S * greeter->config.hz;
-	bool doubted = one->doubted ||
-		       (one->meeting.bond != NULL && atomic_load(&one->meeting.bond->hinted));
+	bool doubted = one->meeting.bond != NULL && atomic_load(&one->meeting.bond->hinted);
 	bool needed = one->meeting.state != WH_MEETING_BONDED || doubted;
 
 	if (one->peer.family == 0 || one->greets || !wanted || !needed ||

@@ -176,7 +176,10 @@ static void poll_guest(struct wh_greeter *greeter, struct wh_guest *guest, uint6
 		wh_guest_step(greeter, guest, now_tsc);
 	if (!done && now_tsc < guest->until_tsc)
 		return;
-	greeter->stats.late += !guest->over;
+	if (!guest->over) {
+		greeter->stats.late++;
+		wh_guest_doubt(guest);
+	}
 	if (!guest->came)
 		wh_acquaintance_lost(greeter, &guest->peer, now_tsc);
 	wh_guest_end(greeter, guest);

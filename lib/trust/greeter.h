@@ -12,6 +12,10 @@
  *                               <------   COOKIE
  *   CRYPTO: cookie, TLS         <----->   CRYPTO: TLS
  *
+ * The first bytes of a greeting come with an offer of the endpoint's, which the peer is told. Who
+ * greets has its bond, and the offer, once the other end has proved its key and is taken: what that
+ * end thinks of us comes later, and where it refuses us the bond is revoked.
+ *
  * What strangers can cost is bounded. No key is used for anybody before a cookie has proved his
  * address. Of those that come there are so many at once, so many of one address (of IPv6: its /64),
  * and so many that begin in a second; who takes too long goes, and where there is no place the one
@@ -74,7 +78,7 @@ enum wh_meeting_state {
 	WH_MEETING_ASKS = 0, /* nothing was heard yet */
 	WH_MEETING_GREETS,
 	WH_MEETING_JUDGED, /* who he is is known, not yet whether he is trusted */
-	WH_MEETING_BONDED,
+	WH_MEETING_BONDED, /* as far as we are concerned */
 	WH_MEETING_REFUSED,
 	WH_MEETING_FULL, /* too many peers at once */
 };
@@ -103,7 +107,6 @@ struct wh_acquaintance {
 	bool asks;    /* for a cookie, ... */
 	bool ask_due; /* ... and is to ask now */
 	bool greets;  /* has one, and a greeting */
-	bool doubted; /* the peer seems not to know the bond */
 };
 
 /* A bond that has no session now, or has. */
@@ -155,9 +158,6 @@ bool wh_greeter_give(struct wh_greeter *greeter, uint64_t now_tsc, struct wh_let
 /* What time brings; how much was done. */
 int32_t wh_greeter_poll(struct wh_greeter *greeter, uint64_t now_tsc);
 
-/* Ends the bonds with an identity: sessions under them end; returns how many there were. */
-uint32_t wh_greeter_revoke(struct wh_greeter *greeter, const uint8_t id[WH_IDENTITY_BYTES]);
-
 /*
  * Any core: how it stands with a peer, whom we begin to look for if there is no bond with him, and
  * go on to for WH_MEETING_WANTED_S after the last call.
@@ -165,11 +165,5 @@ uint32_t wh_greeter_revoke(struct wh_greeter *greeter, const uint8_t id[WH_IDENT
 #define WH_MEETING_WANTED_S 5
 void wh_greeter_meet(struct wh_greeter *greeter, uint64_t now_tsc, const struct wh_address *peer,
 	struct wh_meeting *meeting);
-
-/*
- * Any core: that peer seems not to know this bond any more. Who says so is not believed: the bond
- * goes on, and beside it we greet anew.
- */
-void wh_greeter_doubt(struct wh_greeter *greeter, const struct wh_address *peer);
 
 #endif

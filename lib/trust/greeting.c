@@ -14,7 +14,8 @@
 /* A chain of a site's CA has some kilobytes; what a stranger shows is not kept beyond this. */
 #define CERTIFICATES_BYTES_MAX 8192
 
-static_assert(sizeof(struct wh_card) == 8 + WH_CARD_VERSION_BYTES, "a card has no gaps");
+static_assert(sizeof(struct wh_card) == 8 + WH_CARD_VERSION_BYTES + 4 + WH_COOKIE_BYTES,
+	"a card has no gaps");
 
 /* As ALPN wants it, its length first. */
 static const uint8_t protocol[] = "\x0a" WH_GREETING_PROTOCOL;
@@ -103,11 +104,12 @@ void wh_greeting_ends_free(struct wh_greeting_ends *ends)
 	*ends = (struct wh_greeting_ends){0};
 }
 
-int wh_greeting_begin(
-	struct wh_greeting *greeting, const struct wh_greeting_ends *ends, bool client)
+int wh_greeting_begin(struct wh_greeting *greeting, const struct wh_greeting_ends *ends,
+	const struct wh_card *first)
 {
 	BIO *in = BIO_new(BIO_s_mem());
 	BIO *out = BIO_new(BIO_s_mem());
+	bool client = first == NULL;
 
 	*greeting = (struct wh_greeting){
 		.ssl = SSL_new(client ? ends->client : ends->server),
@@ -119,6 +121,10 @@ int wh_greeting_begin(
 		SSL_free(greeting->ssl);
 		greeting->ssl = NULL;
 		return -ENOMEM;
+	}
+	if (!client) {
+		greeting->ours = *first;
+		greeting->ours.format = WH_CARD_FORMAT;
 	}
 	/* Nothing more yet is no end. */
 	BIO_set_mem_eof_return(in, -1);
@@ -157,10 +163,24 @@ static bool waits_for_bytes(struct wh_greeting *greeting, int rc)
 	return error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE;
 }
 
+/* The server's first one is before any verdict, but for that it has no place. */
+static bool makes_sense(const struct wh_card *card, bool first)
+{
+	bool numbered = card->verdict == WH_RECEPTION_WELCOME ||
+			(first && card->verdict == WH_RECEPTION_NONE);
+
+	return card->format == WH_CARD_FORMAT && card->reserved == 0 &&
+	       card->verdict < WH_RECEPTIONS && numbered == (card->number != 0) &&
+	       (first ? card->verdict == WH_RECEPTION_NONE || card->verdict == WH_RECEPTION_BUSY
+		      : card->verdict != WH_RECEPTION_NONE) &&
+	       memchr(card->version, '\0', sizeof(card->version)) != NULL;
+}
+
 /* True once all of it is here, and makes sense. */
 static bool read_card(struct wh_greeting *greeting)
 {
-	struct wh_card *card = &greeting->theirs;
+	struct wh_card *card = &greeting->coming;
+	bool first = greeting->client && greeting->state == WH_GREETING_GOING;
 
 	while (greeting->card_bytes < sizeof(*card)) {
 		int got = SSL_read(greeting->ssl, (uint8_t *)card + greeting->card_bytes,
@@ -173,14 +193,34 @@ static bool read_card(struct wh_greeting *greeting)
 		}
 		greeting->card_bytes += (uint32_t)got;
 	}
-	if (card->format != WH_CARD_FORMAT || card->reserved != 0 ||
-		card->verdict == WH_RECEPTION_NONE || card->verdict >= WH_RECEPTIONS ||
-		(card->verdict == WH_RECEPTION_WELCOME) != (card->number != 0) ||
-		memchr(card->version, '\0', sizeof(card->version)) == NULL) {
+	greeting->card_bytes = 0;
+	if (!makes_sense(card, first)) {
 		greeting->state = WH_GREETING_BROKEN;
 		return false;
 	}
+	greeting->verdict = (enum wh_reception)card->verdict;
+	/* A client goes by the number of the first. */
+	if (!greeting->client || first)
+		greeting->theirs = *card;
 	return true;
+}
+
+/* TLS lets a server write behind its Finished, before the client's has come. */
+static void introduce(struct wh_greeting *greeting)
+{
+	const struct wh_card *ours = &greeting->ours;
+	uint8_t none;
+	size_t bytes;
+	int rc = SSL_read_early_data(greeting->ssl, &none, sizeof(none), &bytes);
+
+	if (rc == SSL_READ_EARLY_DATA_ERROR && waits_for_bytes(greeting, -1))
+		return;
+	greeting->introduced =
+		rc == SSL_READ_EARLY_DATA_FINISH &&
+		SSL_write_early_data(greeting->ssl, ours, sizeof(*ours), &bytes) == 1 &&
+		bytes == sizeof(*ours);
+	if (!greeting->introduced)
+		greeting->state = WH_GREETING_BROKEN;
 }
 
 static void shake(struct wh_greeting *greeting)
@@ -189,17 +229,18 @@ static void shake(struct wh_greeting *greeting)
 
 	if (rc != 1 && !waits_for_bytes(greeting, rc))
 		greeting->state = WH_GREETING_BROKEN;
-	if (rc == 1 && greeting->client)
-		meet(greeting);
 }
 
 static void step(struct wh_greeting *greeting)
 {
-	if (greeting->state == WH_GREETING_GOING && SSL_in_init(greeting->ssl))
+	if (!greeting->client && !greeting->introduced)
+		introduce(greeting);
+	if (greeting->state == WH_GREETING_GOING && (greeting->client || greeting->introduced) &&
+		SSL_in_init(greeting->ssl))
 		shake(greeting);
-	/* A server meets who has shown his card. */
-	if (greeting->state == WH_GREETING_GOING && !greeting->client &&
-		!SSL_in_init(greeting->ssl) && read_card(greeting))
+	/* Who is met has shown his card. */
+	if (greeting->state == WH_GREETING_GOING && !SSL_in_init(greeting->ssl) &&
+		read_card(greeting))
 		meet(greeting);
 	if (greeting->state == WH_GREETING_WAITS && read_card(greeting))
 		greeting->state = WH_GREETING_DONE;
@@ -261,9 +302,9 @@ enum wh_greeting_state wh_greeting_answer(struct wh_greeting *greeting, enum wh_
 	return greeting->state;
 }
 
-enum wh_cipher wh_greeting_cipher(const struct wh_greeting *greeting)
+enum wh_cipher wh_greeting_cipher(const struct wh_greeting *greeting, uint8_t ciphers)
 {
-	uint32_t both = greeting->ours.ciphers & greeting->theirs.ciphers;
+	uint32_t both = ciphers & greeting->theirs.ciphers;
 
 	for (uint32_t cipher = 1; cipher < WH_CIPHERS; cipher++)
 		if ((both >> cipher & 1) != 0)
@@ -284,18 +325,4 @@ void wh_greeting_end(struct wh_greeting *greeting)
 {
 	SSL_free(greeting->ssl);
 	greeting->ssl = NULL;
-}
-
-const char *wh_reception_name(enum wh_reception verdict)
-{
-	static const char *const names[WH_RECEPTIONS] = {
-		[WH_RECEPTION_NONE] = "none",
-		[WH_RECEPTION_WELCOME] = "welcome",
-		[WH_RECEPTION_UNKNOWN] = "unknown",
-		[WH_RECEPTION_BUSY] = "busy",
-		[WH_RECEPTION_CIPHER] = "cipher",
-	};
-
-	WH_ASSERT(verdict < WH_RECEPTIONS);
-	return names[verdict];
 }

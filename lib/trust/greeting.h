@@ -3,18 +3,23 @@
 #define WH_TRUST_GREETING_H
 
 /*
- * How two processes meet: TLS 1.3, in which each end proves its key, and then one card each way,
- * on which it says whether it takes the other one and under which number it knows the bond. Bytes
- * go in and out; who carries them is stream.h.
+ * How two processes meet: TLS 1.3, in which each end proves its key, and cards, on which it says
+ * whether it takes the other one and under which number it knows the bond. Bytes go in and out; who
+ * carries them is stream.h.
  *
  *   client                                server
  *   ClientHello                 ------>
- *                               <------   ServerHello .. Finished
+ *                               <------   ServerHello .. Finished, card
  *   MET: who is it?
  *   .. Finished, card           ------>
- *                                         MET: who is it?
+ *   WAITS: the bond is there              MET: who is it?
  *                               <------   card
  *   DONE                                  DONE
+ *
+ * The server's first card goes to somebody whom it does not know yet, in TLS's half round trip: it
+ * has the bond's number and the offer of a session, and says nothing of whether he is welcome. With
+ * it a client that takes the server has all that a bond needs, and what it goes on to send may
+ * come right behind its own card. The server's second card is its verdict.
  *
  * TLS proves that the other end has the key of its certificate, and nothing else: whether that key
  * is welcome is for the owner to say, once a greeting is MET. So a refusal is told to who proved
@@ -51,9 +56,10 @@ struct wh_card {
 	uint8_t reserved;
 	uint32_t number;                     /* of the bond there; 0 unless welcome */
 	char version[WH_CARD_VERSION_BYTES]; /* of its wavehaul, ended by a NUL */
+	struct wh_offered offered;           /* server's first: a session; else zeros */
 };
 
-#define WH_CARD_FORMAT 1
+#define WH_CARD_FORMAT 2
 
 /* What all greetings of an identity have in common. */
 struct wh_greeting_ends {
@@ -68,7 +74,7 @@ void wh_greeting_ends_free(struct wh_greeting_ends *ends);
 enum wh_greeting_state {
 	WH_GREETING_GOING = 0,
 	WH_GREETING_MET,   /* the owner is to answer */
-	WH_GREETING_WAITS, /* client: for the server's card */
+	WH_GREETING_WAITS, /* client: for the server's verdict */
 	WH_GREETING_DONE,  /* both cards are here, whatever they say */
 	WH_GREETING_BROKEN,
 };
@@ -77,15 +83,21 @@ struct wh_greeting {
 	SSL *ssl; /* NULL: ended */
 	bool client;
 	enum wh_greeting_state state;
+	bool introduced; /* server: its first card is on its way */
 	struct wh_card ours;
-	struct wh_card theirs;
-	uint32_t card_bytes;                /* of theirs, read so far */
+	struct wh_card theirs;     /* the server's is the first one, ... */
+	enum wh_reception verdict; /* ... and this is of the last one */
+	struct wh_card coming;
+	uint32_t card_bytes;                /* of the one that comes, read so far */
 	uint8_t peer_id[WH_IDENTITY_BYTES]; /* once it is MET */
 };
 
-/* 0 or -ENOMEM. */
-int wh_greeting_begin(
-	struct wh_greeting *greeting, const struct wh_greeting_ends *ends, bool client);
+/*
+ * 0 or -ENOMEM. A server's first card, without `format`; with a verdict it is one of BUSY. NULL:
+ * this is a client.
+ */
+int wh_greeting_begin(struct wh_greeting *greeting, const struct wh_greeting_ends *ends,
+	const struct wh_card *first);
 
 /* Bytes of the other end, and what follows from them; NULL with 0 bytes: its first step. */
 enum wh_greeting_state wh_greeting_put(
@@ -98,18 +110,16 @@ uint32_t wh_greeting_take(struct wh_greeting *greeting, uint8_t *bytes, uint32_t
 X509 *wh_greeting_certificate(const struct wh_greeting *greeting);
 STACK_OF(X509) * wh_greeting_chain(const struct wh_greeting *greeting);
 
-/* Once it is MET: our card. A verdict other than WELCOME has no number. */
+/* Once it is MET: our verdict. One other than WELCOME has no number. */
 enum wh_greeting_state wh_greeting_answer(struct wh_greeting *greeting, enum wh_reception verdict,
 	uint8_t ciphers, uint32_t number, const char *version);
 
-/* Of a greeting that is DONE, WELCOME at both ends: the cipher that both take, 0: there is none. */
-enum wh_cipher wh_greeting_cipher(const struct wh_greeting *greeting);
+/* Once it is MET: the cipher that he takes and one of `ciphers` is; 0: there is none. */
+enum wh_cipher wh_greeting_cipher(const struct wh_greeting *greeting, uint8_t ciphers);
 
 /* What both ends of a greeting that is MET share, and nobody else; false: TLS has none. */
 bool wh_greeting_secret(const struct wh_greeting *greeting, uint8_t secret[WH_SECRET_BYTES]);
 
 void wh_greeting_end(struct wh_greeting *greeting);
-
-const char *wh_reception_name(enum wh_reception verdict);
 
 #endif

@@ -9,9 +9,11 @@
 /* A greeting under way. */
 struct wh_guest {
 	bool used;
-	bool came;   /* greeted us; else we did */
-	bool proved; /* the peer's key: it was MET */
-	bool over;   /* there is a verdict: only the last bytes have to arrive */
+	bool came;            /* greeted us; else we did */
+	bool proved;          /* the peer's key: it was MET */
+	bool over;            /* there is a verdict: only the last bytes have to arrive */
+	struct wh_bond *bond; /* ours: made and held, before the peer's verdict; or NULL */
+	uint32_t rtt_us;
 	struct wh_address peer;
 	uint32_t queue;
 	uint8_t via[WH_VIA_BYTES];
@@ -35,13 +37,16 @@ struct wh_guest *wh_guest_begin(struct wh_greeter *greeter, uint64_t now_tsc,
 struct wh_guest *wh_guest_find(struct wh_greeter *greeter, const struct wh_letter *letter,
 	const struct wh_crypto *packet, bool came);
 void wh_guest_end(struct wh_greeter *greeter, struct wh_guest *guest);
+uint32_t wh_guest_reserve(struct wh_greeter *greeter); /* a number for a bond, or 0 */
 
 /* meeting.c: MET, or its other card is here. */
 void wh_guest_step(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t now_tsc);
+void wh_guest_doubt(struct wh_guest *guest);
 void wh_guest_break(struct wh_greeter *greeter, struct wh_guest *guest);
 
 /* keep.c */
 bool wh_keep_bond(struct wh_greeter *greeter, struct wh_bond *bond, uint64_t now_tsc);
+void wh_keep_revoke(struct wh_greeter *greeter, struct wh_bond *bond);
 void wh_keep_sweep(struct wh_greeter *greeter, uint64_t now_tsc);
 void wh_keep_end(struct wh_greeter *greeter);
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <openssl/rand.h>
+
 #include "base/assert.h"
 #include "base/clock.h"
 #include "trust/guest.h"
@@ -69,6 +71,39 @@ static struct wh_guest *find_place(struct wh_greeter *greeter, uint64_t now_tsc)
 	return oldest;
 }
 
+uint32_t wh_guest_reserve(struct wh_greeter *greeter)
+{
+	uint32_t random;
+
+	return RAND_bytes((uint8_t *)&random, sizeof(random)) == 1
+		       ? wh_bonds_reserve(greeter->config.bonds, random)
+		       : 0;
+}
+
+/*
+ * What who came hears before he has proved anything: a number, by which nothing can be opened
+ * unless he does, and what his first session may begin with.
+ */
+static int begin_greeting(
+	struct wh_greeter *greeter, struct wh_guest *guest, const struct wh_letter *letter)
+{
+	const struct wh_greeter_config *config = &greeter->config;
+	struct wh_card first = {
+		.ciphers = config->ciphers,
+		.offered.lci = letter->offered_lci,
+	};
+
+	if (!guest->came)
+		return wh_greeting_begin(&guest->greeting, &greeter->ends, NULL);
+	guest->bond_number = wh_guest_reserve(greeter);
+	first.number = guest->bond_number;
+	if (first.number == 0)
+		first.verdict = WH_RECEPTION_BUSY;
+	memcpy(first.offered.cookie, letter->offered_cookie, sizeof(first.offered.cookie));
+	memcpy(first.version, config->version, strnlen(config->version, sizeof(first.version) - 1));
+	return wh_greeting_begin(&guest->greeting, &greeter->ends, &first);
+}
+
 struct wh_guest *wh_guest_begin(struct wh_greeter *greeter, uint64_t now_tsc,
 	const struct wh_letter *letter, const struct wh_crypto *packet, bool came)
 {
@@ -84,6 +119,7 @@ struct wh_guest *wh_guest_begin(struct wh_greeter *greeter, uint64_t now_tsc,
 		.peer = letter->peer,
 		.queue = letter->queue,
 		.number = packet->greeting,
+		.rtt_us = letter->rtt_us,
 		.began_tsc = now_tsc,
 		.grace_tsc = grace(greeter, letter->rtt_us),
 		.until_tsc = now_tsc + WH_GREETING_S * config->hz,
@@ -91,8 +127,9 @@ struct wh_guest *wh_guest_begin(struct wh_greeter *greeter, uint64_t now_tsc,
 	};
 	memcpy(guest->via, letter->via, sizeof(guest->via));
 	memcpy(guest->cookie, packet->cookie, sizeof(guest->cookie));
-	if (guest->stream == NULL ||
-		wh_greeting_begin(&guest->greeting, &greeter->ends, !came) != 0) {
+	if (guest->stream == NULL || begin_greeting(greeter, guest, letter) != 0) {
+		if (guest->bond_number != 0)
+			wh_bonds_cancel(config->bonds, guest->bond_number);
 		free(guest->stream);
 		return NULL;
 	}
@@ -122,6 +159,7 @@ void wh_guest_end(struct wh_greeter *greeter, struct wh_guest *guest)
 	WH_ASSERT(guest->used && greeter->guests > 0);
 	if (guest->bond_number != 0)
 		wh_bonds_cancel(greeter->config.bonds, guest->bond_number);
+	wh_bond_let_go(guest->bond);
 	if (guest->greeting.ssl != NULL)
 		wh_greeting_end(&guest->greeting);
 	free(guest->stream);

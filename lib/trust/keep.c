@@ -91,19 +91,10 @@ void wh_keep_end(struct wh_greeter *greeter)
 			let_go(greeter, &greeter->kept[i]);
 }
 
-uint32_t wh_greeter_revoke(struct wh_greeter *greeter, const uint8_t id[WH_IDENTITY_BYTES])
+void wh_keep_revoke(struct wh_greeter *greeter, struct wh_bond *bond)
 {
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < greeter->config.bonds->places; i++) {
-		struct wh_kept_bond *kept = &greeter->kept[i];
-
-		if (kept->bond == NULL ||
-			memcmp(kept->bond->config.peer_identity, id, WH_IDENTITY_BYTES) != 0)
-			continue;
-		wh_bond_revoke(kept->bond);
-		let_go(greeter, kept);
-		count++;
-	}
-	return count;
+	wh_bond_revoke(bond);
+	for (uint32_t i = 0; i < greeter->config.bonds->places; i++)
+		if (greeter->kept[i].bond == bond)
+			let_go(greeter, &greeter->kept[i]);
 }

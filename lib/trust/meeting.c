@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include <openssl/rand.h>
-
 #include "base/assert.h"
 #include "base/clock.h"
 #include "trust/guest.h"
@@ -50,15 +48,15 @@ static enum wh_reception judge(struct wh_greeter *greeter, struct wh_guest *gues
 	const struct wh_greeter_config *config = &greeter->config;
 	const struct wh_card *theirs = &guest->greeting.theirs;
 	enum wh_reception verdict = believe(greeter, guest);
-	uint32_t random;
+	bool wanted = theirs->verdict == WH_RECEPTION_WELCOME || !guest->came;
 
 	if (verdict != WH_RECEPTION_WELCOME)
 		return verdict;
-	if (guest->came && theirs->verdict == WH_RECEPTION_WELCOME &&
-		(theirs->ciphers & config->ciphers) == 0)
+	if (wanted && wh_greeting_cipher(&guest->greeting, config->ciphers) == 0)
 		return WH_RECEPTION_CIPHER;
-	if (RAND_bytes((uint8_t *)&random, sizeof(random)) == 1)
-		guest->bond_number = wh_bonds_reserve(config->bonds, random);
+	/* Who came was told his number as he came. */
+	if (!guest->came && theirs->verdict == WH_RECEPTION_NONE)
+		guest->bond_number = wh_guest_reserve(greeter);
 	return guest->bond_number != 0 ? WH_RECEPTION_WELCOME : WH_RECEPTION_BUSY;
 }
 
@@ -81,17 +79,26 @@ static void tell(struct wh_greeter *greeter, const struct wh_guest *guest,
 	greeter->config.tell(greeter->config.context, &news);
 }
 
-static struct wh_bond *make_bond(struct wh_greeter *greeter, struct wh_guest *guest)
+static struct wh_bond *make_bond(
+	struct wh_greeter *greeter, struct wh_guest *guest, uint64_t now_tsc)
 {
 	const struct wh_greeting *greeting = &guest->greeting;
 	struct wh_bond_config config = {
 		.peer_number = greeting->theirs.number,
-		.cipher = wh_greeting_cipher(greeting),
+		.cipher = wh_greeting_cipher(greeting, greeter->config.ciphers),
 		.asked = !guest->came,
 		.rights = guest->granted.rights,
 	};
 	struct wh_bond *bond = NULL;
 
+	if (!guest->came)
+		config.offer = (struct wh_bond_offer){
+			.offered = greeting->theirs.offered,
+			.peer = guest->peer,
+			.queue = guest->queue,
+			.rtt_us = guest->rtt_us,
+			.came_us = wh_tsc_to_us(greeter->config.hz, now_tsc),
+		};
 	memcpy(config.own_identity, greeter->config.identity->id, sizeof(config.own_identity));
 	memcpy(config.peer_identity, greeting->peer_id, sizeof(config.peer_identity));
 	memcpy(config.owner, guest->granted.owner, sizeof(config.owner));
@@ -100,37 +107,61 @@ static struct wh_bond *make_bond(struct wh_greeter *greeter, struct wh_guest *gu
 		guest->bond_number = 0;
 	}
 	wh_secret_wipe(&config, sizeof(config));
-	return bond;
+	return bond != NULL && wh_keep_bond(greeter, bond, now_tsc) ? bond : NULL;
 }
 
-/* Both cards are here: a bond, or a refusal by one of the two. */
+/* It is over; who looks for him hears how it stands. */
+static void conclude(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t now_tsc,
+	struct wh_bond *bond, enum wh_reception verdict, bool by_peer)
+{
+	struct wh_meeting meeting = {
+		.state = bond != NULL ? WH_MEETING_BONDED : WH_MEETING_REFUSED,
+		.verdict = verdict,
+		.by_peer = by_peer,
+		.seen = true,
+		.bond = bond,
+	};
+
+	memcpy(meeting.peer_id, guest->greeting.peer_id, sizeof(meeting.peer_id));
+	if (!guest->came)
+		wh_acquaintance_settle(greeter, guest, now_tsc, &meeting);
+}
+
+/* We take the server, and go on as if it took us: its verdict ends that, if it has to. */
+static void settle_early(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t now_tsc)
+{
+	guest->bond = make_bond(greeter, guest, now_tsc);
+	if (guest->bond == NULL)
+		return;
+	wh_bond_share(guest->bond);
+	conclude(greeter, guest, now_tsc, guest->bond, WH_RECEPTION_WELCOME, false);
+}
+
+/* Both verdicts are here: a bond, or a refusal by one of the two. */
 static void settle(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t now_tsc)
 {
 	const struct wh_greeting *greeting = &guest->greeting;
 	enum wh_reception ours = (enum wh_reception)greeting->ours.verdict;
-	enum wh_reception theirs = (enum wh_reception)greeting->theirs.verdict;
-	struct wh_meeting meeting = {.state = WH_MEETING_REFUSED, .seen = true};
-	bool welcome = ours == WH_RECEPTION_WELCOME && theirs == WH_RECEPTION_WELCOME;
+	bool welcome = ours == WH_RECEPTION_WELCOME && greeting->verdict == WH_RECEPTION_WELCOME;
+	bool full = !guest->came && greeting->theirs.verdict == WH_RECEPTION_BUSY;
+	bool by_peer = !welcome && (ours == WH_RECEPTION_WELCOME || full);
 
-	memcpy(meeting.peer_id, greeting->peer_id, sizeof(meeting.peer_id));
-	if (welcome && wh_greeting_cipher(greeting) == 0) {
-		ours = WH_RECEPTION_CIPHER;
+	if (welcome && guest->came)
+		guest->bond = make_bond(greeter, guest, now_tsc);
+	if (welcome && guest->bond == NULL) {
 		welcome = false;
+		ours = WH_RECEPTION_BUSY;
 	}
-	if (welcome) {
-		meeting.bond = make_bond(greeter, guest);
-		if (meeting.bond == NULL || !wh_keep_bond(greeter, meeting.bond, now_tsc)) {
-			meeting.bond = NULL;
-			welcome = false;
-			ours = WH_RECEPTION_BUSY;
-		}
-	}
-	meeting.state = welcome ? WH_MEETING_BONDED : WH_MEETING_REFUSED;
-	meeting.by_peer = !welcome && ours == WH_RECEPTION_WELCOME;
-	meeting.verdict = meeting.by_peer ? theirs : ours;
-	tell(greeter, guest, meeting.verdict, meeting.by_peer);
-	if (!guest->came)
-		wh_acquaintance_settle(greeter, guest, now_tsc, &meeting);
+	tell(greeter, guest, by_peer ? greeting->verdict : ours, by_peer);
+	/* Whose streams end by it is to hear why. */
+	if (!welcome)
+		conclude(
+			greeter, guest, now_tsc, NULL, by_peer ? greeting->verdict : ours, by_peer);
+	if (!welcome && guest->bond != NULL)
+		wh_keep_revoke(greeter, guest->bond);
+	/* Who came has it from whoever keeps it. */
+	if (guest->came)
+		guest->bond = NULL;
 	guest->over = true;
 	guest->stream->asks = false;
 }
@@ -153,14 +184,23 @@ static void answer(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t 
 	}
 	wh_greeting_answer(&guest->greeting, verdict, config->ciphers,
 		verdict == WH_RECEPTION_WELCOME ? guest->bond_number : 0, config->version);
-	/* A client that refuses has heard no card, and needs none. */
-	if (guest->greeting.state == WH_GREETING_WAITS)
-		wh_greeting_put(&guest->greeting, NULL, 0);
+	if (guest->greeting.state != WH_GREETING_WAITS)
+		return;
+	settle_early(greeter, guest, now_tsc);
+	wh_greeting_put(&guest->greeting, NULL, 0);
+}
+
+/* Without a verdict the peer may know nothing of the bond. */
+void wh_guest_doubt(struct wh_guest *guest)
+{
+	if (guest->bond != NULL)
+		atomic_store(&guest->bond->hinted, true);
 }
 
 void wh_guest_break(struct wh_greeter *greeter, struct wh_guest *guest)
 {
 	greeter->stats.broken++;
+	wh_guest_doubt(guest);
 	guest->over = true;
 	guest->stream->asks = false;
 }

@@ -131,10 +131,11 @@ uint64_t wh_cookie_made_us(const uint8_t cookie[WH_COOKIE_BYTES])
 	return load_le64(cookie + offsetof(struct cookie, made_us));
 }
 
-/* Numbers of ours and cookies of peers are of one key, and never mistaken for each other. */
+/* Numbers, cookies and offers are of one key, and never mistaken for each other. */
 enum greeted {
 	GREETED_BY_US = 0x6f757273,
 	GREETED_BY_PEER = 0x70656572,
+	OFFERED = 0x6f666672,
 };
 
 static uint64_t prove_greeting(const uint8_t key[WH_SIPHASH_KEY_BYTES], enum greeted by,
@@ -159,31 +160,59 @@ uint64_t wh_greeting_number(const uint8_t key[WH_SIPHASH_KEY_BYTES], const struc
 	return prove_greeting(key, GREETED_BY_US, 0, peer, 0, 0);
 }
 
+static void make_of(uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],
+	enum greeted by, uint64_t now_us, const struct wh_address *peer, uint32_t queue,
+	uint64_t number)
+{
+	struct cookie made = {
+		.made_us = now_us,
+		.proof = prove_greeting(key, by, now_us, peer, queue, number),
+	};
+
+	memcpy(cookie, &made, sizeof(made));
+}
+
+static bool check_of(const uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],
+	enum greeted by, uint64_t now_us, uint64_t lifetime_us, const struct wh_address *peer,
+	uint32_t queue, uint64_t number, uint64_t *age_us)
+{
+	struct cookie made;
+
+	memcpy(&made, cookie, sizeof(made));
+	if (made.made_us > now_us || now_us - made.made_us > lifetime_us ||
+		made.proof != prove_greeting(key, by, made.made_us, peer, queue, number))
+		return false;
+	*age_us = now_us - made.made_us;
+	return true;
+}
+
 void wh_greeting_cookie_make(uint8_t cookie[WH_COOKIE_BYTES],
 	const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t now_us, const struct wh_address *peer,
 	uint32_t queue, uint64_t greeting)
 {
-	struct cookie made = {
-		.made_us = now_us,
-		.proof = prove_greeting(key, GREETED_BY_PEER, now_us, peer, queue, greeting),
-	};
-
-	memcpy(cookie, &made, sizeof(made));
+	make_of(cookie, key, GREETED_BY_PEER, now_us, peer, queue, greeting);
 }
 
 bool wh_greeting_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES],
 	const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t now_us, uint64_t lifetime_us,
 	const struct wh_address *peer, uint32_t queue, uint64_t greeting, uint64_t *age_us)
 {
-	struct cookie made;
+	return check_of(
+		cookie, key, GREETED_BY_PEER, now_us, lifetime_us, peer, queue, greeting, age_us);
+}
 
-	memcpy(&made, cookie, sizeof(made));
-	if (made.made_us > now_us || now_us - made.made_us > lifetime_us ||
-		made.proof !=
-			prove_greeting(key, GREETED_BY_PEER, made.made_us, peer, queue, greeting))
-		return false;
-	*age_us = now_us - made.made_us;
-	return true;
+void wh_offer_cookie_make(uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],
+	uint64_t now_us, const struct wh_address *peer, uint32_t queue, uint32_t acceptor_lci)
+{
+	make_of(cookie, key, OFFERED, now_us, peer, queue, acceptor_lci);
+}
+
+bool wh_offer_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES],
+	const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t now_us, uint64_t lifetime_us,
+	const struct wh_address *peer, uint32_t queue, uint32_t acceptor_lci, uint64_t *age_us)
+{
+	return check_of(
+		cookie, key, OFFERED, now_us, lifetime_us, peer, queue, acceptor_lci, age_us);
 }
 
 bool wh_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],

@@ -50,4 +50,14 @@ bool wh_greeting_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES],
 	const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t now_us, uint64_t lifetime_us,
 	const struct wh_address *peer, uint32_t queue, uint64_t greeting, uint64_t *age_us);
 
+/*
+ * The cookie of an offer, which needs no OPEN: of that peer, queue and LCI. Parameters come with
+ * CONFIRM, and are judged then.
+ */
+void wh_offer_cookie_make(uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],
+	uint64_t now_us, const struct wh_address *peer, uint32_t queue, uint32_t acceptor_lci);
+bool wh_offer_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES],
+	const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t now_us, uint64_t lifetime_us,
+	const struct wh_address *peer, uint32_t queue, uint32_t acceptor_lci, uint64_t *age_us);
+
 #endif

@@ -26,6 +26,8 @@ struct wh_letter {
 	uint32_t bytes;
 	bool is_answer; /* to a stranger: it goes where his came from, by `via` */
 	uint8_t via[WH_VIA_BYTES];
+	uint32_t offered_lci; /* of one that begins a greeting: a session for it, 0: none */
+	uint8_t offered_cookie[WH_COOKIE_BYTES];
 	uint8_t packet[WH_CONTROL_BYTES_MAX];
 };
 

@@ -20,7 +20,8 @@
 #define PROBE_FLAGS  (1u << 0 | ANSWER_FLAGS)
 #define ANSWER_FLAGS (1u << WH_FLAG_ECHO | 1u << WH_FLAG_ASK | 1u << WH_FLAG_FETCH)
 
-#define CRYPTO_FLAGS (1u << 0 | 1u << WH_FLAG_ANSWER)
+#define CRYPTO_FLAGS  (1u << 0 | 1u << WH_FLAG_ANSWER)
+#define CONFIRM_FLAGS (1u << 0 | 1u << WH_FLAG_OFFERED)
 
 #define HEAD            WH_HEAD_BYTES
 #define PART(member)    offsetof(struct wh_packet, member), sizeof(((struct wh_packet *)0)->member)
@@ -44,7 +45,7 @@ const struct wh_packet_rule wh_packet_rules[WH_PACKET_TYPES] = {
 	[WH_PACKET_OPEN] = {WH_PARAMS_BYTES, WH_PARAMS_BYTES_MAX, NO_FLAGS,
 		WH_WIRE_END(wh_open, answer_lci), FROM(open.params, WH_PARAMS_BODY)},
 	[WH_PACKET_ACCEPT] = {HEAD, HEAD, NO_FLAGS, WH_WIRE_END(wh_accept, refused), 0, 0},
-	[WH_PACKET_CONFIRM] = {WH_PARAMS_BYTES, WH_PARAMS_BYTES_MAX, NO_FLAGS,
+	[WH_PACKET_CONFIRM] = {WH_PARAMS_BYTES, WH_PARAMS_BYTES_MAX, CONFIRM_FLAGS,
 		WH_WIRE_END(wh_confirm, cookie), FROM(confirm.params, WH_PARAMS_BODY)},
 	[WH_PACKET_RELEASE] = {WH_RELEASE_BYTES, WH_RELEASE_BYTES, NO_FLAGS,
 		WH_WIRE_END(wh_release, status), PART(release.digest)},

@@ -118,6 +118,7 @@ enum wh_packet_flag {
 	WH_FLAG_ASK = 1 << 1,      /* probe: whether a stranger may, and the cookie for it */
 	WH_FLAG_FETCH = 1 << 2,    /* probe: what came of a train */
 	WH_FLAG_ANSWER = 1 << 0,   /* greeting: from the end that was greeted */
+	WH_FLAG_OFFERED = 1 << 0,  /* CONFIRM: of what a greeting has offered, without an OPEN */
 };
 
 /* Why a byte string is not a packet. Names in wh_wire_reason_name(). */

@@ -32,7 +32,7 @@ static uint32_t make_hello(uint8_t hello[HELLO_MAX])
 	WH_ASSERT(rc == 0);
 	rc = wh_greeting_ends_init(&ends, &identity);
 	WH_ASSERT(rc == 0);
-	rc = wh_greeting_begin(&greeting, &ends, true);
+	rc = wh_greeting_begin(&greeting, &ends, NULL);
 	WH_ASSERT(rc == 0);
 	(void)wh_greeting_put(&greeting, NULL, 0);
 	bytes = wh_greeting_take(&greeting, hello, HELLO_MAX);

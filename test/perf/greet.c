@@ -22,7 +22,7 @@
 #include "base/clock.h"
 #include "chunks.h"
 #include "seal/seal.h"
-#include "trust/greeter.h"
+#include "trust/guest.h"
 
 #define HANDSHAKES  2000
 #define RATE        1000
@@ -131,7 +131,7 @@ static void greet(struct account *account)
 
 	memcpy(peer.ip, &number, sizeof(number));
 	memcpy(packet.crypto.cookie, &number, sizeof(number));
-	if (wh_greeting_begin(&client, &account->greeter.ends, true) != 0)
+	if (wh_greeting_begin(&client, &account->greeter.ends, NULL) != 0)
 		abort();
 	wh_greeting_put(&client, NULL, 0);
 	account->first_ns += exchange(account, &packet, &peer, &client);
@@ -139,9 +139,15 @@ static void greet(struct account *account)
 		abort();
 	wh_greeting_answer(&client, WH_RECEPTION_WELCOME, 1 << WH_CIPHER_AES_128_GCM, 1, "peer");
 	account->second_ns += exchange(account, &packet, &peer, &client);
-	if (wh_greeting_put(&client, NULL, 0) != WH_GREETING_DONE ||
-		wh_greeter_revoke(&account->greeter, account->identity.id) != 1)
+	if (wh_greeting_put(&client, NULL, 0) != WH_GREETING_DONE)
 		abort();
+
+	struct wh_bond *bond = wh_bonds_hold(&account->bonds, client.theirs.number);
+
+	if (bond == NULL)
+		abort();
+	wh_keep_revoke(&account->greeter, bond);
+	wh_bond_let_go(bond);
 	/* All is acknowledged: the place is free. */
 	exchange(account, &packet, &peer, &client);
 	wh_greeting_end(&client);

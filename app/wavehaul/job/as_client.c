@@ -43,7 +43,20 @@ static struct wh_address door_of(const struct wh_job *job)
 	return door;
 }
 
-static void refuse_bond(struct wh_job *job, uint64_t now_tsc, const struct wh_meeting *meeting)
+/* By the server, whose verdict came after its bond: the streams under that have ended. */
+static bool was_refused(struct wh_job *job, uint64_t now_tsc, struct wh_meeting *meeting)
+{
+	struct wh_greet *greet = job->jobs->ground->greet;
+	const struct wh_address door = door_of(job);
+
+	if (greet == NULL)
+		return false;
+	wh_greeter_meet(&greet->greeter, now_tsc, &door, meeting);
+	wh_bond_let_go(meeting->bond);
+	return meeting->state == WH_MEETING_REFUSED;
+}
+
+static void refuse_bond(struct wh_job *job, const struct wh_meeting *meeting)
 {
 	char text[WH_FINGERPRINT_BYTES];
 	char why[200];
@@ -66,8 +79,8 @@ static void refuse_bond(struct wh_job *job, uint64_t now_tsc, const struct wh_me
 			"the server, who is %s, is not trusted here: if that is the right one, "
 			"`wavehaul trust add` says so",
 			wh_fingerprint_text(meeting->peer_id, text));
-	wh_job_give_up(job, now_tsc,
-		meeting->verdict == WH_RECEPTION_BUSY ? WH_STATUS_BUSY : WH_STATUS_REFUSED, why);
+	wh_job_fail(job, meeting->verdict == WH_RECEPTION_BUSY ? WH_STATUS_BUSY : WH_STATUS_REFUSED,
+		"%s", why);
 }
 
 /* Until there is one, or it is clear that there will not be. */
@@ -116,15 +129,17 @@ static bool has_bond(struct wh_job *job, uint64_t now_tsc)
 		memcpy(job->sealed.peer_id, meeting.bond->config.peer_identity,
 			sizeof(job->sealed.peer_id));
 	}
-	if (meeting.bond != NULL && is_another(&job->request, &meeting))
+	if (meeting.bond != NULL && is_another(&job->request, &meeting)) {
 		wh_job_give_up(job, now_tsc, WH_STATUS_REFUSED,
 			"the server at that address has another key than the one that is meant");
-	else if (meeting.state == WH_MEETING_REFUSED)
-		refuse_bond(job, now_tsc, &meeting);
-	else if (meeting.state == WH_MEETING_FULL)
+	} else if (meeting.state == WH_MEETING_REFUSED) {
+		refuse_bond(job, &meeting);
+		wh_job_end(job, now_tsc);
+	} else if (meeting.state == WH_MEETING_FULL) {
 		wh_job_give_up(job, now_tsc, WH_STATUS_BUSY, "too many servers at once");
-	else if (meeting.state != WH_MEETING_BONDED)
+	} else if (meeting.state != WH_MEETING_BONDED) {
 		see_bond_patience(job, now_tsc, &meeting);
+	}
 	return job->streams.bond != NULL && job->result.failed == WH_STATUS_PENDING;
 }
 
@@ -189,12 +204,15 @@ static void see_patience(struct wh_job *job, uint64_t now_tsc, enum wh_phase pha
 static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
 {
 	struct wh_session_news news = wh_session_news(job->streams.out);
+	struct wh_meeting meeting;
 	struct wh_record record;
 	int32_t work = 0;
 
 	if (news.outcome == WH_STATUS_REFUSED)
 		wh_session_peer_versions(
 			job->streams.out, &job->result.peer_least, &job->result.peer_most);
+	if (news.outcome == WH_STATUS_REVOKED && was_refused(job, now_tsc, &meeting))
+		refuse_bond(job, &meeting);
 	if (news.outcome != WH_STATUS_PENDING && news.outcome != WH_STATUS_VERIFIED)
 		wh_job_fail(job, news.outcome, "%s", wh_release_status_name(news.outcome));
 	if (wh_job_in(job) != NULL) {

@@ -112,16 +112,44 @@ static void settle_in(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_
 	wh_endpoint_move_in(endpoint, endpoint->rx, session, endpoint->config.rx_meter);
 }
 
+/* A cookie of ours, for an OPEN or, under a bond, for a greeting. */
+static bool is_confirmed(const struct wh_endpoint *endpoint, uint64_t now_tsc,
+	const struct wh_confirm *confirm, bool offered, const struct wh_address *from,
+	uint64_t *rtt_tsc)
+{
+	const struct wh_listener *listener = &endpoint->listener;
+
+	if (offered)
+		return wh_listener_offered(
+			listener, now_tsc, confirm, from, endpoint->config.queue, rtt_tsc);
+	return wh_listener_confirmed(listener, now_tsc, confirm, from, rtt_tsc);
+}
+
+/* What was offered to whoever would come is for one who is welcome. */
+static enum wh_release_status judge_offered(const struct wh_endpoint *endpoint, uint64_t now_tsc,
+	const struct wh_confirm *confirm, const struct wh_address *from, const struct wh_bond *bond)
+{
+	struct wh_offer offer = {0};
+	enum wh_release_status refused =
+		welcome(endpoint, now_tsc, &confirm->params, from, bond, &offer);
+
+	return refused == WH_STATUS_PENDING && offer.buffer_chunks < WH_OFFERED_CHUNKS
+		       ? WH_STATUS_BUSY
+		       : refused;
+}
+
 static void take_confirm(struct wh_endpoint *endpoint, uint64_t now_tsc,
-	const struct wh_confirm *confirm, const struct wh_address *from, struct wh_bond *bond)
+	const struct wh_confirm *confirm, bool offered, const struct wh_address *from,
+	struct wh_bond *bond)
 {
 	uint32_t lci = confirm->acceptor_lci;
 	uint32_t place = wh_place_of(endpoint, lci);
+	struct wh_offer no = {.lci = lci, .refused = WH_STATUS_BUSY};
 	struct wh_session *session = NULL;
 	uint64_t rtt_tsc;
 
-	if (endpoint->config.accept == NULL ||
-		!wh_listener_confirmed(&endpoint->listener, now_tsc, confirm, from, &rtt_tsc)) {
+	if (endpoint->config.accept == NULL || (offered && bond == NULL) ||
+		!is_confirmed(endpoint, now_tsc, confirm, offered, from, &rtt_tsc)) {
 		endpoint->stats.bad_cookie_pkts++;
 		return;
 	}
@@ -134,13 +162,17 @@ static void take_confirm(struct wh_endpoint *endpoint, uint64_t now_tsc,
 		return; /* CONFIRM is repeated until our first state arrives */
 
 	/* The place may have gone to another offer meanwhile: whoever confirms first has it. */
-	if (tenant == NULL && made_us >= endpoint->spent_us[place])
+	bool free = tenant == NULL && made_us >= endpoint->spent_us[place];
+
+	if (free && offered)
+		no.refused = judge_offered(endpoint, now_tsc, confirm, from, bond);
+	if (free && (!offered || no.refused == WH_STATUS_PENDING))
 		session = endpoint->config.accept(endpoint->config.context, now_tsc, lci, from,
 			bond, &confirm->params, rtt_tsc);
 	if (session == NULL) {
-		const struct wh_offer busy = {.lci = lci, .refused = WH_STATUS_BUSY};
-
-		answer(endpoint, now_tsc, &confirm->params, 0, from, &busy, bond);
+		if (no.refused == WH_STATUS_PENDING)
+			no.refused = WH_STATUS_BUSY;
+		answer(endpoint, now_tsc, &confirm->params, 0, from, &no, bond);
 		return;
 	}
 	WH_ASSERT(session->role == WH_RECEIVER && session->local_lci == lci);
@@ -159,7 +191,8 @@ static enum wh_wire_reason take(struct wh_endpoint *endpoint, uint64_t now_tsc, 
 	if (packet->type == WH_PACKET_OPEN)
 		take_open(endpoint, now_tsc, &packet->open, from, bond);
 	else
-		take_confirm(endpoint, now_tsc, &packet->confirm, from, bond);
+		take_confirm(endpoint, now_tsc, &packet->confirm, packet->flags == WH_FLAG_OFFERED,
+			from, bond);
 	return WH_WIRE_OK;
 }
 
@@ -190,7 +223,8 @@ static void hint(struct wh_endpoint *endpoint, uint64_t now_tsc, const uint8_t *
 
 /* Closed by the bond that it names. */
 static enum wh_wire_reason input_bound(struct wh_endpoint *endpoint, uint64_t now_tsc,
-	uint8_t *bytes, size_t length, const struct wh_address *from, struct wh_packet *packet)
+	uint64_t arrived_tsc, uint8_t *bytes, size_t length, const struct wh_address *from,
+	struct wh_packet *packet)
 {
 	enum wh_wire_reason reason = WH_WIRE_TAG;
 
@@ -199,6 +233,10 @@ static enum wh_wire_reason input_bound(struct wh_endpoint *endpoint, uint64_t no
 
 	struct wh_bond *bond = wh_bonds_hold(endpoint->config.bonds, packet->lci);
 
+	if (bond == NULL && packet->type == WH_PACKET_CONFIRM &&
+		wh_bonds_is_reserved(endpoint->config.bonds, packet->lci) &&
+		wh_early_confirm(endpoint, arrived_tsc, bytes, length, from, packet->lci))
+		return WH_WIRE_OK;
 	if (bond == NULL) {
 		endpoint->stats.unbound_pkts++;
 		if (packet->type == WH_PACKET_OPEN && endpoint->config.welcome != NULL)
@@ -211,11 +249,12 @@ static enum wh_wire_reason input_bound(struct wh_endpoint *endpoint, uint64_t no
 	return reason;
 }
 
-enum wh_wire_reason wh_listen_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint8_t *bytes,
-	size_t length, const struct wh_address *from, struct wh_packet *packet)
+enum wh_wire_reason wh_listen_input(struct wh_endpoint *endpoint, uint64_t now_tsc,
+	uint64_t arrived_tsc, uint8_t *bytes, size_t length, const struct wh_address *from,
+	struct wh_packet *packet)
 {
 	if (bytes[WH_KEY_OFFSET] != 0)
-		return input_bound(endpoint, now_tsc, bytes, length, from, packet);
+		return input_bound(endpoint, now_tsc, arrived_tsc, bytes, length, from, packet);
 	/* Who has begun without a seal has been refused. */
 	if (endpoint->config.bonds != NULL && packet->type == WH_PACKET_CONFIRM)
 		return WH_WIRE_KEY;

@@ -55,8 +55,9 @@ void wh_sealing_derive(const struct wh_bond *bond, uint32_t acceptor_lci,
 	struct wh_seal_secret *secret);
 
 /* An OPEN or a CONFIRM that has been peeked at: a stranger's packet, and his own means. */
-enum wh_wire_reason wh_listen_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint8_t *bytes,
-	size_t length, const struct wh_address *from, struct wh_packet *packet);
+enum wh_wire_reason wh_listen_input(struct wh_endpoint *endpoint, uint64_t now_tsc,
+	uint64_t arrived_tsc, uint8_t *bytes, size_t length, const struct wh_address *from,
+	struct wh_packet *packet);
 
 /* Ends of different versions: the one that opens is told, and hears it. */
 void wh_listen_foreign(struct wh_endpoint *endpoint, const uint8_t *bytes, size_t length,

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "session/open/early.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "session/endpoint.h"
+
+static_assert(sizeof(((struct wh_early_pkt *)0)->via) == WH_ENDPOINT_VIA_BYTES, "a way back");
+
+/* Whoever greets is another core: it is not asked in each turn. */
+#define LOOK_US 20
+
+int wh_early_open(struct wh_early *early)
+{
+	*early = (struct wh_early){.pkt = calloc(WH_EARLY_PKTS, sizeof(*early->pkt))};
+	return early->pkt == NULL ? -ENOMEM : 0;
+}
+
+void wh_early_close(struct wh_early *early)
+{
+	free(early->pkt);
+	*early = (struct wh_early){0};
+}
+
+static const struct wh_early_pkt *find(const struct wh_early *early, const struct wh_address *from)
+{
+	for (uint32_t i = 0; i < early->pkts; i++)
+		if (wh_address_equal(&early->pkt[i].from, from))
+			return &early->pkt[i];
+	return NULL;
+}
+
+static bool keep(struct wh_endpoint *endpoint, uint64_t arrived_tsc, const uint8_t *bytes,
+	size_t length, const struct wh_address *from, uint32_t bond)
+{
+	struct wh_early *early = &endpoint->early;
+	uint32_t of_address = 0;
+
+	for (uint32_t i = 0; i < early->pkts; i++)
+		of_address += wh_address_equal(&early->pkt[i].from, from);
+	if (early->pkt == NULL || early->again || early->pkts == WH_EARLY_PKTS ||
+		of_address == WH_EARLY_OF_ADDRESS || length > WH_EARLY_BYTES)
+		return false;
+
+	struct wh_early_pkt *pkt = &early->pkt[early->pkts++];
+
+	pkt->from = *from;
+	pkt->bond = bond;
+	pkt->bytes = (uint32_t)length;
+	pkt->arrived_tsc = arrived_tsc;
+	memcpy(pkt->via, endpoint->via, sizeof(pkt->via));
+	memcpy(pkt->packet, bytes, length);
+	endpoint->stats.early_pkts++;
+	return true;
+}
+
+bool wh_early_confirm(struct wh_endpoint *endpoint, uint64_t arrived_tsc, const uint8_t *bytes,
+	size_t length, const struct wh_address *from, uint32_t bond)
+{
+	return keep(endpoint, arrived_tsc, bytes, length, from, bond);
+}
+
+bool wh_early_follow(struct wh_endpoint *endpoint, uint64_t arrived_tsc, const uint8_t *bytes,
+	size_t length, const struct wh_address *from)
+{
+	const struct wh_early_pkt *before = find(&endpoint->early, from);
+
+	return before != NULL && keep(endpoint, arrived_tsc, bytes, length, from, before->bond);
+}
+
+/* The bond is there, or it will not come, or not soon. */
+static bool is_due(
+	const struct wh_endpoint *endpoint, uint64_t now_tsc, const struct wh_early_pkt *pkt)
+{
+	uint64_t late_tsc = wh_us_to_tsc(endpoint->config.hz, WH_EARLY_MS * UINT64_C(1000));
+
+	return !wh_bonds_is_reserved(endpoint->config.bonds, pkt->bond) ||
+	       now_tsc - pkt->arrived_tsc > late_tsc;
+}
+
+/* Who is late is dropped as he would have been when he came. */
+int32_t wh_early_poll(struct wh_endpoint *endpoint, uint64_t now_tsc)
+{
+	struct wh_early *early = &endpoint->early;
+	uint32_t left = 0;
+	int32_t work = 0;
+
+	if (now_tsc < early->next_look_tsc)
+		return 0;
+	early->next_look_tsc = now_tsc + wh_us_to_tsc(endpoint->config.hz, LOOK_US);
+	early->again = true;
+	for (uint32_t i = 0; i < early->pkts; i++) {
+		struct wh_early_pkt *pkt = &early->pkt[i];
+
+		if (is_due(endpoint, now_tsc, pkt)) {
+			memcpy(endpoint->via, pkt->via, sizeof(pkt->via));
+			wh_endpoint_input(endpoint, now_tsc, pkt->arrived_tsc, pkt->packet,
+				pkt->bytes, &pkt->from);
+			work++;
+		} else if (left++ < i) {
+			early->pkt[left - 1] = *pkt;
+		}
+	}
+	early->again = false;
+	early->pkts = left;
+	return work;
+}

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Two processes that have never met, each with an endpoint and who greets behind it, over a line of
+ * a second each round trip, or worse: how many round trips go by until what a client has to say is
+ * at the server.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/prng.h"
+#include "session/endpoint.h"
+#include "trust/greeter.h"
+#include "unit.h"
+
+const char wh_suite_name[] = "first contact";
+
+#define HZ          WH_NS_PER_S
+#define MS          (HZ / 1000)
+#define PAYLOAD     1408
+#define CHUNK_BYTES 16384
+#define CHUNKS      4
+#define PARCELS     4096
+#define ROOM        (WH_HEAD_BYTES + PAYLOAD)
+#define WORD        "what a client has to say"
+
+struct parcel {
+	uint64_t due_tsc; /* 0: it is lost */
+	uint32_t bytes;
+	uint8_t data[ROOM];
+};
+
+struct host {
+	struct world *world;
+	uint32_t number; /* 0: the client */
+	struct wh_identity identity;
+	struct wh_bonds bonds;
+	struct wh_greeter greeter;
+	struct wh_endpoint endpoint;
+	struct wh_address address;
+	uint8_t *memory;
+	struct wh_session *session;
+	enum wh_belief belief;
+};
+
+static struct world {
+	struct host host[2];
+	bool sealed;
+	uint64_t now_tsc;
+	uint64_t delay_tsc; /* each way */
+	uint32_t lost_percent;
+	uint64_t greets_late_tsc; /* whoever greets at the server looks so rarely */
+	uint64_t dead_until_tsc;  /* nothing arrives before */
+	uint64_t lost_confirms;   /* so many, and more are not */
+	struct wh_prng prng;
+	struct parcel parcel[2][PARCELS]; /* to each host */
+	uint64_t head[2], tail[2];
+	uint64_t sent_bytes[2]; /* to each host */
+	uint32_t opens, confirms, unbound;
+	struct wh_bond *bond;
+	bool heard; /* all of WORD, at the server */
+} world;
+
+static struct wh_session_config session_config(const struct host *host)
+{
+	struct wh_session_config config;
+
+	wh_session_config_init(&config);
+	config.hz = HZ;
+	wh_session_config_profile(&config, wh_profile_find("fixed"));
+	config.payload_bytes = PAYLOAD;
+	config.packet_bytes = 1500;
+	config.wire_bytes = 1538;
+	config.chunk_bytes = CHUNK_BYTES;
+	config.chunks = CHUNKS;
+	config.chunk_memory = host->memory;
+	config.window_pkts = 64;
+	config.rate_bps = UINT64_C(1000000000);
+	return config;
+}
+
+static enum wh_release_status welcome(void *context, uint64_t now_tsc,
+	const struct wh_open_params *params, const struct wh_address *peer,
+	const struct wh_bond *bond, uint32_t *buffer_chunks)
+{
+	(void)context;
+	(void)now_tsc;
+	(void)params;
+	(void)peer;
+	(void)bond;
+	*buffer_chunks = CHUNKS;
+	return WH_STATUS_PENDING;
+}
+
+static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t lci,
+	const struct wh_address *peer, const struct wh_bond *bond,
+	const struct wh_open_params *params, uint64_t rtt_tsc)
+{
+	struct host *host = context;
+	struct wh_session_config config = session_config(host);
+
+	CU_ASSERT_EQUAL(bond != NULL, world.sealed);
+	CU_ASSERT_PTR_NULL(host->session);
+	host->session = wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
+	return host->session;
+}
+
+static void session_gone(void *context, struct wh_session *session)
+{
+	struct host *host = context;
+
+	CU_ASSERT_PTR_EQUAL(host->session, session);
+	host->session = NULL;
+	wh_session_destroy(session);
+}
+
+static enum wh_belief believe(void *context, const struct wh_stranger *stranger, uint64_t *rights)
+{
+	const struct host *host = context;
+
+	(void)stranger;
+	*rights = 7;
+	return host->belief;
+}
+
+static bool holds(void *context, uint64_t rights)
+{
+	(void)context;
+	return rights == 7;
+}
+
+static void start_greeter(struct host *host)
+{
+	struct wh_greeter_config config = {
+		.hz = HZ,
+		.identity = &host->identity,
+		.ciphers = 1 << WH_CIPHER_AES_128_GCM,
+		.version = "0.1",
+		.bonds = &host->bonds,
+		.believer = {believe, holds, host},
+	};
+
+	memcpy(config.key, host->endpoint.listener.key, sizeof(config.key));
+	CU_ASSERT_EQUAL_FATAL(wh_bonds_init(&host->bonds, 64), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_greeter_init(&host->greeter, &config), 0);
+}
+
+static void start_host(struct host *host)
+{
+	const struct wh_endpoint_config config = {
+		.hz = HZ,
+		.key = {(uint8_t)(host->number + 1)},
+		.places = WH_ENDPOINT_PLACES_MIN,
+		.welcome = host->number == 1 ? welcome : NULL,
+		.accept = host->number == 1 ? accept_session : NULL,
+		.gone = session_gone,
+		.bonds = world.sealed ? &host->bonds : NULL,
+		.greets = world.sealed,
+		.context = host,
+	};
+
+	CU_ASSERT_EQUAL_FATAL(wh_endpoint_init(&host->endpoint, &config), 0);
+	start_greeter(host);
+}
+
+static void stop_host(struct host *host)
+{
+	wh_session_destroy(host->session);
+	host->session = NULL;
+	wh_endpoint_free(&host->endpoint);
+	wh_greeter_free(&host->greeter);
+	wh_bonds_free(&host->bonds);
+}
+
+static void open_world(bool sealed, uint64_t seed)
+{
+	memset(&world, 0, sizeof(world));
+	world.sealed = sealed;
+	world.now_tsc = 5 * HZ;
+	world.delay_tsc = 500 * MS;
+	wh_prng_init(&world.prng, seed);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct host *host = &world.host[i];
+
+		host->number = i;
+		host->belief = WH_BELIEVED;
+		host->address = (struct wh_address){
+			.family = WH_IPV4, .ip = {10, 0, 0, (uint8_t)(1 + i)}, .port = 7000};
+		host->memory = aligned_alloc(WH_CHUNK_ALIGN, CHUNKS * CHUNK_BYTES);
+		CU_ASSERT_EQUAL_FATAL(wh_identity_make(&host->identity), 0);
+		start_host(host);
+	}
+}
+
+static void close_world(void)
+{
+	for (uint32_t i = 0; i < 2; i++)
+		wh_session_destroy(world.host[i].session);
+	wh_bond_let_go(world.bond);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct host *host = &world.host[i];
+
+		host->session = NULL;
+		stop_host(host);
+		wh_identity_free(&host->identity);
+		free(host->memory);
+	}
+}
+
+static bool is_lost(const uint8_t *packet)
+{
+	if (packet[1] == WH_PACKET_CONFIRM && world.lost_confirms > 0) {
+		world.lost_confirms--;
+		return true;
+	}
+	return wh_prng_below(&world.prng, 100) < world.lost_percent;
+}
+
+static void send_all(struct host *from)
+{
+	uint32_t to = !from->number;
+	uint8_t room[ROOM];
+	struct wh_out out = {.head = room};
+
+	while (wh_endpoint_output(&from->endpoint, world.now_tsc, &out, 1) == 1) {
+		struct parcel *parcel = &world.parcel[to][world.tail[to]++ % PARCELS];
+
+		CU_ASSERT_FATAL(world.tail[to] - world.head[to] < PARCELS);
+		parcel->due_tsc = is_lost(room) ? 0 : world.now_tsc + world.delay_tsc;
+		parcel->bytes = out.head_bytes + out.payload_bytes;
+		memcpy(parcel->data, room, sizeof(room));
+		if (out.payload_bytes > 0)
+			memmove(parcel->data + out.head_bytes, out.payload, out.payload_bytes);
+		world.sent_bytes[to] += parcel->bytes;
+		world.opens += room[1] == WH_PACKET_OPEN;
+		world.confirms += room[1] == WH_PACKET_CONFIRM;
+	}
+}
+
+static void receive_all(struct host *to)
+{
+	uint64_t *head = &world.head[to->number];
+
+	while (*head < world.tail[to->number]) {
+		struct parcel *parcel = &world.parcel[to->number][*head % PARCELS];
+
+		if (parcel->due_tsc > world.now_tsc)
+			return;
+		(*head)++;
+		if (parcel->due_tsc == 0 || world.now_tsc < world.dead_until_tsc)
+			continue;
+		wh_endpoint_input(&to->endpoint, world.now_tsc, world.now_tsc, parcel->data,
+			parcel->bytes, &world.host[!to->number].address);
+	}
+}
+
+static void greet(struct host *host)
+{
+	struct wh_letter letter;
+	struct wh_slot *slot;
+
+	if (host->number == 1 && world.greets_late_tsc > 0 &&
+		world.now_tsc % world.greets_late_tsc != 0)
+		return;
+	while ((slot = wh_slot_fifo_peek(&host->endpoint.letters_in)) != NULL) {
+		wh_greeter_take(
+			&host->greeter, world.now_tsc, (const struct wh_letter *)slot->data);
+		wh_slot_fifo_release(&host->endpoint.letters_in);
+	}
+	wh_greeter_poll(&host->greeter, world.now_tsc);
+	while (wh_greeter_give(&host->greeter, world.now_tsc, &letter)) {
+		slot = wh_slot_fifo_reserve(&host->endpoint.letters_out);
+		if (slot == NULL)
+			abort();
+		memcpy(slot->data, &letter, sizeof(letter));
+		slot->bytes = sizeof(letter);
+		wh_slot_fifo_commit(&host->endpoint.letters_out);
+	}
+}
+
+static void say_word(struct wh_session *session)
+{
+	struct wh_chunk *chunk = wh_fifo_pop(wh_session_free_chunks(session));
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(chunk);
+	chunk->number = 0;
+	chunk->end = false;
+	chunk->bytes = sizeof(WORD);
+	memcpy(chunk->data, WORD, sizeof(WORD));
+	wh_fifo_push(wh_session_ready_chunks(session), chunk);
+	wh_session_kick(session);
+}
+
+static void listen(struct wh_session *session)
+{
+	struct wh_chunk *chunk =
+		session != NULL ? wh_fifo_pop(wh_session_deliver_chunks(session)) : NULL;
+
+	if (chunk == NULL)
+		return;
+	CU_ASSERT_EQUAL(chunk->bytes, sizeof(WORD));
+	CU_ASSERT_EQUAL(memcmp(chunk->data, WORD, sizeof(WORD)), 0);
+	wh_fifo_push(wh_session_recycled_chunks(session), chunk);
+	world.heard = true;
+}
+
+/* As a client does: with a bond, if there are any, it opens its session. */
+static void seek(struct host *client)
+{
+	struct wh_session_config config = session_config(client);
+	struct wh_meeting meeting;
+
+	if (client->session != NULL)
+		return;
+	if (world.sealed && world.bond == NULL) {
+		wh_greeter_meet(&client->greeter, world.now_tsc, &world.host[1].address, &meeting);
+		world.bond = meeting.bond;
+		if (world.bond == NULL)
+			return;
+	}
+	config.bond = world.bond;
+	client->session =
+		wh_session_open(&config, &world.host[1].address, "x", WH_OBJECT_BYTES_UNKNOWN);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(client->session);
+	CU_ASSERT_EQUAL_FATAL(wh_endpoint_open(&client->endpoint, client->session), 0);
+	say_word(client->session);
+}
+
+/* Nothing takes time but the way: within a moment all that follows from what came is done. */
+static void step(void)
+{
+	for (uint32_t turns = 0; turns < 6; turns++)
+		for (uint32_t i = 0; i < 2; i++) {
+			struct host *host = &world.host[i];
+
+			receive_all(host);
+			wh_endpoint_receive_poll(&host->endpoint, world.now_tsc);
+			if (world.sealed)
+				greet(host);
+			wh_endpoint_send_poll(&host->endpoint, world.now_tsc);
+			send_all(host);
+		}
+	listen(world.host[1].session);
+	world.now_tsc += MS;
+}
+
+/* Until the server has heard the client's first word; how long that took, in ms. */
+static uint32_t contact(uint32_t most_ms)
+{
+	uint32_t ms = 0;
+
+	world.heard = false;
+	for (; ms < most_ms && !world.heard; ms++) {
+		seek(&world.host[0]);
+		step();
+	}
+	CU_ASSERT(world.heard);
+	return ms;
+}
+
+/* Both ends let go, and all is said. */
+static void part(void)
+{
+	for (uint32_t i = 0; i < 2; i++)
+		wh_session_ask(world.host[i].session, WH_WISH_ABORT, WH_STATUS_INTERRUPTED);
+	for (uint32_t i = 0; i < 2; i++)
+		wh_session_ask(world.host[i].session, WH_WISH_CLOSE, WH_STATUS_PENDING);
+	for (uint32_t ms = 0; ms < 5000; ms++)
+		step();
+	CU_ASSERT_PTR_NULL(world.host[0].session);
+	CU_ASSERT_PTR_NULL(world.host[1].session);
+}
+
+#define HALF_MS 500
+
+/* In halves of round trips, with a few milliseconds for the ends; 0: it took some of the next. */
+static uint32_t halves(void)
+{
+	uint32_t ms = contact(10000);
+
+	return ms % HALF_MS <= 6 ? ms / HALF_MS : 0;
+}
+
+/* A round trip to ask, and half of one for the word: three halves. */
+static void unsealed(void)
+{
+	open_world(false, 1);
+	CU_ASSERT_EQUAL(halves(), 3);
+	part();
+	CU_ASSERT_EQUAL(halves(), 3);
+	close_world();
+}
+
+/* One round trip more where nobody knows the other, and none once they do. */
+static void sealed(void)
+{
+	open_world(true, 1);
+	CU_ASSERT_EQUAL(halves(), 5);
+	CU_ASSERT_EQUAL(world.opens, 0);
+	CU_ASSERT_EQUAL(world.host[1].endpoint.stats.bad_cookie_pkts, 0);
+	CU_ASSERT_EQUAL(world.host[1].endpoint.stats.unbound_pkts, 0);
+	part();
+	CU_ASSERT_EQUAL(halves(), 3);
+	CU_ASSERT(world.opens > 0);
+	part();
+	CU_ASSERT_EQUAL(halves(), 3);
+	CU_ASSERT_EQUAL(world.host[1].greeter.stats.bonds, 1);
+	close_world();
+}
+
+/* A server that takes a while to check a signature keeps what comes right behind it. */
+static void kept_meanwhile(void)
+{
+	open_world(true, 1);
+	world.greets_late_tsc = 37 * MS;
+
+	uint32_t ms = contact(10000);
+
+	CU_ASSERT(ms >= 2500 && ms <= 2590);
+	CU_ASSERT(world.host[1].endpoint.stats.early_pkts >= 2);
+	CU_ASSERT_EQUAL(world.host[1].endpoint.early.pkts, 0);
+	CU_ASSERT_EQUAL(world.opens, 0);
+	close_world();
+}
+
+CU_TestInfo wh_tests[] = {
+	{"unsealed", unsealed},
+	{"sealed", sealed},
+	{"kept meanwhile", kept_meanwhile},
+	CU_TEST_INFO_NULL,
+};
