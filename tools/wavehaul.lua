@@ -67,6 +67,7 @@ local U32 = {make = ProtoField.uint32, bytes = 4, base = base.DEC}
 local U64 = {make = ProtoField.uint64, bytes = 8, base = base.DEC}
 local TOKEN = {make = ProtoField.uint64, bytes = 8, base = base.HEX}
 local LCI = {make = ProtoField.uint32, bytes = 4, base = base.HEX}
+local RAW32 = {make = ProtoField.bytes, bytes = 32, base = base.NONE}
 local RAW16 = {make = ProtoField.bytes, bytes = 16, base = base.NONE}
 
 local reserved = define(ProtoField.bytes, "reserved", "Reserved", base.NONE)
@@ -238,6 +239,9 @@ local probe_answer_group = group("probe_answer.", {
 local ask_group = group("ask.", {
 	{0, U64, "greeting", "Greeting"},
 	{8, 24},
+})
+local ask_body = group("ask.", {
+	{0, RAW32, "padding", "Padding"},
 })
 local cookie_group = group("cookie.", {
 	{0, U64, "greeting", "Greeting"},
@@ -547,7 +551,7 @@ local types = {
 		rest = release_rest},
 	[13] = {fields = probe_group, flags = PROBE_FLAGS, rest = probe_rest},
 	[14] = {fields = probe_answer_group, flags = PROBE_FLAGS, rest = probe_answer_rest},
-	[15] = {fields = ask_group, rest = ask_rest},
+	[15] = {fields = ask_group, fixed = ask_body, fixed_bytes = 32, rest = ask_rest},
 	[16] = {fields = cookie_group, rest = ask_rest},
 	[17] = {fields = crypto_group, flags = CRYPTO_FLAGS, fixed = crypto_body, fixed_bytes = 4,
 		rest = crypto_rest},

@@ -166,6 +166,7 @@ struct wh_bond *wh_bonds_fill(
 	bond->config = *config;
 	atomic_store(&bond->sent, 0);
 	atomic_store(&bond->hinted, false);
+	atomic_store(&bond->successor, 0);
 	atomic_store(&bond->offer_taken, config->offer.offered.lci == 0);
 	atomic_store(&bond->revoked, false);
 	make_keys(bond, number);

@@ -70,6 +70,7 @@ struct wh_bond {
 	_Atomic bool offer_taken;
 	_Atomic bool revoked;
 	_Atomic bool hinted; /* somebody says that the peer knows it no more */
+	_Atomic uint32_t successor;
 };
 
 /* Kept by one owner; `hold` is for any core. */
@@ -119,6 +120,20 @@ void wh_bond_revoke(struct wh_bond *bond);
 static inline bool wh_bond_is_revoked(const struct wh_bond *bond)
 {
 	return atomic_load_explicit(&bond->revoked, memory_order_relaxed);
+}
+
+/*
+ * Another bond with the same peer, which knows this one no more; 0: none. Who has begun nothing
+ * under this one yet begins under that.
+ */
+static inline uint32_t wh_bond_successor(const struct wh_bond *bond)
+{
+	return atomic_load_explicit(&bond->successor, memory_order_acquire);
+}
+
+static inline void wh_bond_succeed(struct wh_bond *bond, uint32_t number)
+{
+	atomic_store_explicit(&bond->successor, number, memory_order_release);
 }
 
 /* Whether it can still be found. */

@@ -184,7 +184,9 @@ const struct wh_gcm_unit *wh_gcm_unit_by(uint32_t number)
 
 const struct wh_gcm_unit *wh_gcm_unit(void)
 {
-	return manager != NULL ? &vectors_unit : &openssl_unit;
+	const struct wh_gcm_unit *vectors = wh_gcm_unit_by(1);
+
+	return vectors != NULL ? vectors : wh_gcm_unit_by(0);
 }
 
 bool wh_gcm_begin(struct wh_gcm_key *key, const struct wh_gcm_unit *unit, enum wh_cipher cipher,

@@ -60,6 +60,18 @@ uint64_t wh_endpoint_draw(const struct wh_endpoint *endpoint, enum wh_draw what,
 	return wh_siphash24(endpoint->listener.key, &message, sizeof(message));
 }
 
+uint64_t wh_endpoint_about(const struct wh_endpoint *endpoint, uint64_t token,
+	const struct wh_address *initiator, const struct wh_address *acceptor)
+{
+	uint64_t about;
+
+	/* Where an end does not know its own, neither end of its connections does. */
+	if (endpoint->config.own[0].family == 0 && endpoint->config.own[1].family == 0)
+		return token;
+	about = wh_between(token, initiator, acceptor);
+	return about != 0 ? about : 1;
+}
+
 uint32_t wh_endpoint_lci_at(const struct wh_endpoint *endpoint, uint32_t place, uint64_t random)
 {
 	uint32_t places = endpoint->config.places;
@@ -76,7 +88,7 @@ int wh_endpoint_init(struct wh_endpoint *endpoint, const struct wh_endpoint_conf
 	WH_ASSERT((places & (places - 1)) == 0);
 	*endpoint = (struct wh_endpoint){
 		.config = *config,
-		.listener = {.hz = config->hz},
+		.listener = {.hz = config->hz, .queue = config->queue},
 		.session = wh_track_alloc(places, sizeof(*endpoint->session)),
 		.spent_us = wh_track_alloc(places / 2, sizeof(*endpoint->spent_us)),
 		.farewell = wh_secret_alloc(places * sizeof(*endpoint->farewell)),
@@ -375,6 +387,18 @@ static enum wh_wire_reason input_to_session(struct wh_endpoint *endpoint, uint64
 	return WH_WIRE_OK;
 }
 
+/* Who begins something that needs no bond, and may not: before anything is worked out for him. */
+static bool is_turned_away(const struct wh_endpoint *endpoint, const struct wh_packet *packet,
+	const struct wh_address *from)
+{
+	bool begins = packet->type == WH_PACKET_ASK ||
+		      (packet->type == WH_PACKET_CRYPTO && packet->flags == 0) ||
+		      (packet->type == WH_PACKET_PROBE && packet->lci == 0);
+
+	return begins && endpoint->config.may_come != NULL &&
+	       !endpoint->config.may_come(endpoint->config.context, from);
+}
+
 void wh_endpoint_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t arrived_tsc,
 	uint8_t *bytes, size_t length, const struct wh_address *from)
 {
@@ -389,6 +413,8 @@ void wh_endpoint_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t 
 		 (packet.type == WH_PACKET_OPEN || packet.type == WH_PACKET_CONFIRM))
 		reason = wh_listen_input(
 			endpoint, now_tsc, arrived_tsc, bytes, length, from, &packet);
+	else if (reason == WH_WIRE_OK && unlikely(is_turned_away(endpoint, &packet, from)))
+		endpoint->stats.turned_away_pkts++;
 	else if (reason == WH_WIRE_OK && unlikely(wh_is_probe(&packet) || wh_is_greeting(&packet)))
 		reason = take_stray(endpoint, now_tsc, arrived_tsc, bytes, length, from, &packet);
 	else if (reason == WH_WIRE_OK)
@@ -404,6 +430,11 @@ static bool may_leave(const struct wh_session *session)
 {
 	return session->closing && session->phase == WH_PHASE_CLOSED &&
 	       wh_slot_fifo_count(&session->outbox) == 0;
+}
+
+static bool begins_anew(const struct wh_session *session)
+{
+	return session->anew && session->phase == WH_PHASE_OPENING;
 }
 
 /* Out of sight of the other half, which may hold it in its present turn. */
@@ -424,7 +455,7 @@ static void move_out(struct wh_endpoint *endpoint, struct wh_half *half, struct 
 	bool receives = half == endpoint->rx;
 	uint32_t place = wh_place_of(endpoint, session->local_lci);
 
-	WH_ASSERT(endpoint->config.gone != NULL && wh_session_at(endpoint, place) == session);
+	WH_ASSERT(wh_session_at(endpoint, place) == session);
 	say_farewell(endpoint, session);
 	atomic_store(&endpoint->session[place], NULL);
 	if (receives)
@@ -434,9 +465,23 @@ static void move_out(struct wh_endpoint *endpoint, struct wh_half *half, struct 
 		receives ? endpoint->tx : endpoint->rx);
 }
 
+static void take_opened(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_session *session);
+
+/* One that begins anew leaves as any other does, so that no core holds what it had. */
+static void let_one_go(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_session *session)
+{
+	if (session->anew) {
+		wh_handshake_leave(session, endpoint->config.bonds);
+		take_opened(endpoint, now_tsc, session);
+		return;
+	}
+	WH_ASSERT(endpoint->config.gone != NULL);
+	endpoint->config.gone(endpoint->config.context, session);
+}
+
 /* Work as long as one waits: the other half's turns come soon. */
-static int32_t let_go(
-	struct wh_endpoint *endpoint, struct wh_leaving *leaving, const struct wh_half *other)
+static int32_t let_go(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_leaving *leaving,
+	const struct wh_half *other)
 {
 	int32_t work = leaving->first != NULL;
 
@@ -444,7 +489,7 @@ static int32_t let_go(
 		struct wh_session *session = leaving->first;
 
 		leaving->first = session->next;
-		endpoint->config.gone(endpoint->config.context, session);
+		let_one_go(endpoint, now_tsc, session);
 	}
 	return work;
 }
@@ -466,7 +511,10 @@ static bool look_at(struct wh_endpoint *endpoint, struct wh_half *half, uint32_t
 	if (half == endpoint->rx && session->outbox_news)
 		wh_half_kick(endpoint->tx, place);
 	session->outbox_news = false;
-	if (may_leave(session)) {
+	/* Whoever asks something of it meanwhile asks the half. */
+	if (begins_anew(session))
+		atomic_store(&session->place, wh_half_unplaced(half));
+	if (may_leave(session) || begins_anew(session)) {
 		move_out(endpoint, half, session);
 		return wh_half_stays(half, i, now_tsc, WH_TSC_NEVER);
 	}
@@ -484,7 +532,7 @@ int32_t wh_endpoint_receive_poll(struct wh_endpoint *endpoint, uint64_t now_tsc)
 		work += wh_early_poll(endpoint, now_tsc);
 	for (uint32_t i = 0; i < half->actives;)
 		i += look_at(endpoint, half, i, now_tsc, &work);
-	return work + let_go(endpoint, &endpoint->rx_leaving, endpoint->tx);
+	return work + let_go(endpoint, now_tsc, &endpoint->rx_leaving, endpoint->tx);
 }
 
 /* Its timers start here, whatever the clock said where it was made. */
@@ -502,6 +550,10 @@ static void take_opened(struct wh_endpoint *endpoint, uint64_t now_tsc, struct w
 
 		wh_handshake_begin(
 			session, now_tsc, wh_endpoint_lci_at(endpoint, place, lci), token);
+		if (session->bond != NULL)
+			wh_sealing_expect(session,
+				wh_endpoint_about(endpoint, token,
+					wh_endpoint_own(endpoint, &session->peer), &session->peer));
 		wh_handshake_take_offer(session, now_tsc, endpoint->config.queue);
 		wh_endpoint_move_in(endpoint, half, session, endpoint->config.tx_meter);
 		return;
@@ -579,7 +631,7 @@ int32_t wh_endpoint_send_poll(struct wh_endpoint *endpoint, uint64_t now_tsc)
 		else
 			i += look_at(endpoint, half, i, now_tsc, &work);
 	}
-	return work + let_go(endpoint, &endpoint->tx_leaving, endpoint->rx);
+	return work + let_go(endpoint, now_tsc, &endpoint->tx_leaving, endpoint->rx);
 }
 
 int wh_endpoint_open(struct wh_endpoint *endpoint, struct wh_session *session)

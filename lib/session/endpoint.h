@@ -64,6 +64,7 @@ struct wh_endpoint_stats {
 	uint64_t wrong_peer_pkts;      /* an LCI that belongs to another address */
 	uint64_t bad_cookie_pkts;
 	uint64_t refused_opens;
+	uint64_t turned_away_pkts;     /* of who may not come */
 	uint64_t unbound_pkts;         /* of a bond that nobody has here */
 	uint64_t unhinted_pkts;        /* that are not answered, since others just were */
 	uint64_t early_pkts;           /* kept until there was their bond */
@@ -115,6 +116,17 @@ struct wh_endpoint_config {
 	enum wh_release_status (*may_probe)(
 		void *context, uint64_t now_tsc, const struct wh_address *peer);
 	uint32_t probe_room_pkts;
+	/*
+	 * Whether somebody of that address may greet or probe at all; NULL: anybody. Whose OPEN is
+	 * closed by a bond has greeted, or was greeted by us.
+	 */
+	bool (*may_come)(void *context, const struct wh_address *peer);
+	/*
+	 * Under which peers of IPv4 and of IPv6 address this end; family 0: not known. An ACCEPT
+	 * under a bond is for the very address that its OPEN was sent from, and by the one that it
+	 * was sent to, as both ends know them: redirected it does not open.
+	 */
+	struct wh_address own[2];
 	/*
 	 * Somebody takes what comes in letters_in and brings what goes out in letters_out, on one
 	 * core of his own: greetings, of this queue.

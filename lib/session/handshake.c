@@ -26,7 +26,8 @@ void wh_listener_accept(const struct wh_listener *listener, uint64_t now_tsc,
 	/* A refusal has none: CONFIRM with it would open what was not welcome. */
 	if (welcome)
 		wh_cookie_make(accept->accept.cookie, listener->key,
-			wh_tsc_to_us(listener->hz, now_tsc), peer, offer->lci, params);
+			wh_tsc_to_us(listener->hz, now_tsc), peer, listener->queue, offer->lci,
+			params);
 }
 
 bool wh_listener_confirmed(const struct wh_listener *listener, uint64_t now_tsc,
@@ -35,22 +36,21 @@ bool wh_listener_confirmed(const struct wh_listener *listener, uint64_t now_tsc,
 	uint64_t age_us;
 
 	if (!wh_cookie_check(confirm->cookie, listener->key, wh_tsc_to_us(listener->hz, now_tsc),
-		    WH_COOKIE_LIFETIME_S * WH_US_PER_S, peer, confirm->acceptor_lci,
-		    &confirm->params, &age_us))
+		    WH_COOKIE_LIFETIME_S * WH_US_PER_S, peer, listener->queue,
+		    confirm->acceptor_lci, &confirm->params, &age_us))
 		return false;
 	*rtt_tsc = wh_us_to_tsc(listener->hz, age_us);
 	return true;
 }
 
 bool wh_listener_offered(const struct wh_listener *listener, uint64_t now_tsc,
-	const struct wh_confirm *confirm, const struct wh_address *peer, uint32_t queue,
-	uint64_t *rtt_tsc)
+	const struct wh_confirm *confirm, const struct wh_address *peer, uint64_t *rtt_tsc)
 {
 	uint64_t age_us;
 
 	if (!wh_offer_cookie_check(confirm->cookie, listener->key,
 		    wh_tsc_to_us(listener->hz, now_tsc), WH_COOKIE_LIFETIME_S * WH_US_PER_S, peer,
-		    queue, confirm->acceptor_lci, &age_us))
+		    listener->queue, confirm->acceptor_lci, &age_us))
 		return false;
 	*rtt_tsc = wh_us_to_tsc(listener->hz, age_us);
 	return true;
@@ -64,11 +64,11 @@ void wh_handshake_begin(
 	if (s->bond == NULL)
 		wh_session_begin_receive_seal(s, local_token);
 	s->local_token = local_token;
-	if (s->bond != NULL)
-		wh_sealing_expect(s);
 	s->params.initiator_lci = local_lci;
 	s->params.initiator_token = local_token;
-	s->opened_tsc = now_tsc;
+	/* Patience is for all that it takes. */
+	if (s->opened_tsc == 0)
+		s->opened_tsc = now_tsc;
 	s->last_heard_tsc = now_tsc;
 	s->next_open_tsc = now_tsc;
 	s->next_release_tsc = now_tsc;
@@ -119,13 +119,41 @@ static void send_confirm(struct wh_session *s, uint64_t now_tsc)
 	repeat_later(s, now_tsc);
 }
 
-/* Again and again until the first state arrives. */
+static void begin_anew(struct wh_session *s)
+{
+	s->phase = WH_PHASE_OPENING;
+	s->anew = true;
+}
+
+/* Again and again until the first state arrives, or the cookie is too old. */
 static void go_on_confirming(struct wh_session *s, uint64_t now_tsc)
 {
-	if (now_tsc - s->accepted_tsc > wh_session_ms_tsc(s, WH_COOKIE_LIFETIME_S * 1000))
+	if (now_tsc - s->accepted_tsc <= wh_session_ms_tsc(s, WH_COOKIE_LIFETIME_S * 1000))
+		send_confirm(s, now_tsc);
+	else if (now_tsc - s->opened_tsc > s->peer_timeout_tsc)
 		wh_session_settle(s, now_tsc, WH_STATUS_PEER_GONE);
 	else
-		send_confirm(s, now_tsc);
+		begin_anew(s);
+}
+
+static void drain(struct wh_slot_fifo *fifo)
+{
+	while (wh_slot_fifo_peek(fifo) != NULL)
+		wh_slot_fifo_release(fifo);
+}
+
+void wh_handshake_leave(struct wh_session *s, struct wh_bonds *bonds)
+{
+	WH_ASSERT(s->role == WH_TRANSMITTER && s->phase == WH_PHASE_OPENING && s->anew);
+	s->anew = false;
+	s->offered = false;
+	s->local_lci = 0;
+	s->peer_lci = 0;
+	s->open_repeat_tsc = wh_session_ms_tsc(s, WH_OPEN_REPEAT_MS);
+	drain(&s->inbox);
+	drain(&s->outbox);
+	if (s->bond != NULL)
+		wh_sealing_renew(s, bonds);
 }
 
 void wh_handshake_hear_versions(struct wh_session *s, const struct wh_versions *versions)
@@ -136,7 +164,9 @@ void wh_handshake_hear_versions(struct wh_session *s, const struct wh_versions *
 
 int32_t wh_handshake_poll(struct wh_session *s, uint64_t now_tsc)
 {
-	if (now_tsc < s->next_open_tsc)
+	if (s->phase == WH_PHASE_OPENING && s->bond != NULL && wh_bond_successor(s->bond) != 0)
+		begin_anew(s);
+	if (now_tsc < s->next_open_tsc || s->anew)
 		return 0;
 	if (s->phase == WH_PHASE_OPENING) {
 		uint64_t waited_tsc = now_tsc - s->opened_tsc;
@@ -198,8 +228,13 @@ void wh_handshake_accepted(struct wh_session *s, uint64_t now_tsc, const struct 
 
 	if (accept->refused != WH_STATUS_PENDING) {
 		/* Of our CONFIRM, too, but not of an OPEN that was repeated and came second. */
-		if (opening || (s->phase == WH_PHASE_RUNNING && !tx->state_seen &&
-				       accept->acceptor_lci == s->peer_lci))
+		bool confirms = s->phase == WH_PHASE_RUNNING && !tx->state_seen &&
+				accept->acceptor_lci == s->peer_lci;
+
+		/* Others had a place that was offered to us long ago; an OPEN gets another. */
+		if (confirms && s->offered && accept->refused == WH_STATUS_BUSY)
+			begin_anew(s);
+		else if (opening || confirms)
 			wh_session_settle(s, now_tsc, (enum wh_release_status)accept->refused);
 		return;
 	}

@@ -16,20 +16,22 @@
 #include "wire/versions.h"
 
 /*
- * For so long a cookie opens a connection. An initiator goes on with its CONFIRM for no longer, and
- * then gives up; its OPEN, which gets a new cookie each time, may go on for its peer timeout.
+ * For so long a cookie opens a connection: a few of the longest round trips. An initiator goes on
+ * with its CONFIRM for no longer, and then asks anew, until its peer timeout is over.
  */
-#define WH_COOKIE_LIFETIME_S 60
+#define WH_COOKIE_LIFETIME_S 5
 
 /*
  * Of a session that was offered before anything was known of it: it has so many buffers at least.
  */
 #define WH_OFFERED_CHUNKS 2
 
+struct wh_bonds;
 struct wh_session;
 
 struct wh_listener {
 	uint64_t hz;
+	uint32_t queue; /* whose cookies open nothing elsewhere */
 	uint8_t key[WH_SIPHASH_KEY_BYTES];
 };
 
@@ -51,10 +53,9 @@ void wh_listener_accept(const struct wh_listener *listener, uint64_t now_tsc,
 bool wh_listener_confirmed(const struct wh_listener *listener, uint64_t now_tsc,
 	const struct wh_confirm *confirm, const struct wh_address *peer, uint64_t *rtt_tsc);
 
-/* The same of one that a greeting has offered by that queue. */
+/* The same of one that a greeting has offered. */
 bool wh_listener_offered(const struct wh_listener *listener, uint64_t now_tsc,
-	const struct wh_confirm *confirm, const struct wh_address *peer, uint32_t queue,
-	uint64_t *rtt_tsc);
+	const struct wh_confirm *confirm, const struct wh_address *peer, uint64_t *rtt_tsc);
 
 /*
  * A transmitter's end begins to open its connection: it has an LCI and a token, and its timers
@@ -68,6 +69,12 @@ void wh_handshake_begin(
  * that, and is as far as if it had asked and was accepted.
  */
 void wh_handshake_take_offer(struct wh_session *session, uint64_t now_tsc, uint32_t queue);
+
+/*
+ * One that is to begin anew (session->anew) has left its place, and no core looks at it: nothing is
+ * left of its identifiers and keys, and its bond is the one that took the place of its own, if any.
+ */
+void wh_handshake_leave(struct wh_session *session, struct wh_bonds *bonds);
 
 /*
  * RX core: the answer to an OPEN says that the peer speaks other versions. If it knows which OPEN,

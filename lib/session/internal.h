@@ -448,6 +448,7 @@ struct wh_session {
 	uint64_t opened_tsc;
 	uint64_t accepted_tsc;
 	bool offered; /* CONFIRM is of an offer */
+	bool anew;    /* it opens once more, from another place and with other keys */
 
 	/* release.c */
 	uint64_t next_release_tsc;
@@ -521,10 +522,13 @@ void wh_session_begin_send_seal(struct wh_session *s, uint64_t peer_token);
 int wh_sealing_alloc(struct wh_session *s, struct wh_bond *bond);
 bool wh_sealing_begin(struct wh_session *s, const uint8_t cookie[WH_COOKIE_BYTES]);
 
-/* Our token is known: so is the key of ACCEPT, which costs as much as the rest of opening it. */
-void wh_sealing_expect(struct wh_session *s);
+/* What ACCEPT is about is known: so is its key, which costs as much as the rest of opening it. */
+void wh_sealing_expect(struct wh_session *s, uint64_t about);
 const struct wh_gcm_raw *wh_sealing_accept_key(const struct wh_session *s);
 void wh_sealing_end(struct wh_session *s);
+
+/* No core looks at it: no keys, empty windows, and another bond if one took its bond's place. */
+void wh_sealing_renew(struct wh_session *s, struct wh_bonds *bonds);
 void wh_sealing_address(struct wh_session *s, struct wh_packet *packet);
 
 /* RX core: whether what is addressed to it may be opened by now. */

@@ -220,6 +220,15 @@ enum wh_wire_reason wh_letters_input(struct wh_endpoint *endpoint, uint64_t now_
 	return WH_WIRE_OK;
 }
 
+void wh_letters_versions(struct wh_endpoint *endpoint, const uint8_t *bytes, size_t length,
+	uint64_t greeting, const struct wh_address *from)
+{
+	if (endpoint->config.greets && greeting == wh_greeting_number(endpoint->listener.key, from))
+		hand_over(endpoint, 0, bytes, length, from, 0, false);
+	else
+		endpoint->stats.no_session_pkts++;
+}
+
 void wh_letters_reply(struct wh_endpoint *endpoint, const uint8_t *bytes, uint32_t length,
 	const struct wh_address *to)
 {

@@ -53,6 +53,10 @@ enum wh_wire_reason wh_letters_input(struct wh_endpoint *endpoint, uint64_t now_
 	size_t length, const struct wh_address *from, struct wh_packet *packet, uint8_t *answer,
 	uint32_t *answer_bytes);
 
+/* RX core: versions that a peer speaks, as an answer to an ASK of ours with that number. */
+void wh_letters_versions(struct wh_endpoint *endpoint, const uint8_t *bytes, size_t length,
+	uint64_t greeting, const struct wh_address *from);
+
 /* RX core: a stateless answer to the packet that came last. */
 void wh_letters_reply(struct wh_endpoint *endpoint, const uint8_t *bytes, uint32_t length,
 	const struct wh_address *to);

@@ -124,6 +124,20 @@ void wh_acquaintance_cookie(struct wh_greeter *greeter, uint64_t now_tsc,
 	wh_guest_step(greeter, guest, now_tsc);
 }
 
+void wh_acquaintance_versions(struct wh_greeter *greeter, const struct wh_letter *letter,
+	const struct wh_versions *versions)
+{
+	wh_spin_lock(&greeter->lock);
+
+	struct wh_acquaintance *one = find(greeter, &letter->peer);
+
+	if (one != NULL && one->number == versions->greeting && one->asks) {
+		one->meeting.least = versions->least;
+		one->meeting.most = versions->most;
+	}
+	wh_spin_unlock(&greeter->lock);
+}
+
 /* Its owner thinks about it. */
 void wh_acquaintance_judged(struct wh_greeter *greeter, const struct wh_guest *guest)
 {
@@ -167,6 +181,8 @@ void wh_acquaintance_settle(struct wh_greeter *greeter, const struct wh_guest *g
 	if (one != NULL) {
 		one->greets = false;
 		/* A bond that was doubted stays until its sessions have let go of it. */
+		if (meeting->bond != NULL && one->meeting.bond != NULL)
+			wh_bond_succeed(one->meeting.bond, wh_bond_number(meeting->bond));
 		if (meeting->bond != NULL || one->meeting.bond == guest->bond)
 			one->meeting = *meeting;
 		one->next_ask_tsc = now_tsc + ms_tsc(greeter, REFUSED_MS);
@@ -191,8 +207,11 @@ void wh_acquaintance_forget(struct wh_greeter *greeter, const struct wh_bond *bo
 /* Whether it is to be asked now, or asked again. */
 static bool poll_one(struct wh_greeter *greeter, struct wh_acquaintance *one, uint64_t now_tsc)
 {
-	bool wanted = now_tsc - one->wanted_tsc <= WH_MEETING_WANTED_S * greeter->config.hz;
-	bool doubted = one->meeting.bond != NULL && atomic_load(&one->meeting.bond->hinted);
+	struct wh_bond *bond = one->meeting.bond;
+	bool doubted = bond != NULL && atomic_load(&bond->hinted);
+	/* Whoever has a doubted bond waits for the next one; its keeper does not. */
+	bool wanted = now_tsc - one->wanted_tsc <= WH_MEETING_WANTED_S * greeter->config.hz ||
+		      (doubted && wh_bond_holders(bond) > 1);
 	bool needed = one->meeting.state != WH_MEETING_BONDED || doubted;
 
 	if (one->peer.family == 0 || one->greets || !wanted || !needed ||

@@ -92,10 +92,13 @@ static void take_crypto(struct wh_greeter *greeter, uint64_t now_tsc,
 
 void wh_greeter_take(struct wh_greeter *greeter, uint64_t now_tsc, const struct wh_letter *letter)
 {
+	struct wh_versions versions;
 	struct wh_packet packet;
 
 	greeter->stats.in_bytes += letter->bytes;
-	if (wh_packet_decode(letter->packet, letter->bytes, &packet) != WH_WIRE_OK)
+	if (wh_versions_read(letter->packet, letter->bytes, &versions))
+		wh_acquaintance_versions(greeter, letter, &versions);
+	else if (wh_packet_decode(letter->packet, letter->bytes, &packet) != WH_WIRE_OK)
 		greeter->stats.bad_letters++;
 	else if (packet.type == WH_PACKET_COOKIE)
 		wh_acquaintance_cookie(greeter, now_tsc, letter, &packet.cookie);

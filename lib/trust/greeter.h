@@ -38,7 +38,7 @@
 
 #define WH_GREETING_GAIN     3
 #define WH_GREETING_GRACE_MS 500
-#define WH_GREETING_S        10  /* that a greeting may take, less than its cookie is good for */
+#define WH_GREETING_S        20  /* that a greeting may take, less than its cookie is good for */
 #define WH_BOND_IDLE_S       600 /* a bond that no session needed for so long ends */
 
 #define WH_GREETER_GUESTS        256 /* at once, ours among them */
@@ -87,7 +87,8 @@ struct wh_meeting {
 	enum wh_meeting_state state;
 	enum wh_reception verdict; /* of one that was refused, ... */
 	bool by_peer;              /* ... and by whom */
-	bool unsealed;             /* somebody says that nobody greets there: a hint */
+	bool unsealed;             /* somebody says that nobody greets there: a hint, ... */
+	uint8_t least, most;       /* ... or which other versions are spoken; 0: nobody does */
 	bool seen;                 /* peer_id is known */
 	uint8_t peer_id[WH_IDENTITY_BYTES];
 	struct wh_bond *bond; /* BONDED: held for the caller, who lets it go */

@@ -5,6 +5,7 @@
 /* The parts of a greeter, private to lib/trust. */
 
 #include "trust/greeter.h"
+#include "wire/versions.h"
 
 /* A greeting under way. */
 struct wh_guest {
@@ -53,6 +54,8 @@ void wh_keep_end(struct wh_greeter *greeter);
 /* acquaintance.c, the greeter's core. */
 void wh_acquaintance_cookie(struct wh_greeter *greeter, uint64_t now_tsc,
 	const struct wh_letter *letter, const struct wh_cookie *packet);
+void wh_acquaintance_versions(struct wh_greeter *greeter, const struct wh_letter *letter,
+	const struct wh_versions *versions);
 void wh_acquaintance_settle(struct wh_greeter *greeter, const struct wh_guest *guest,
 	uint64_t now_tsc, const struct wh_meeting *meeting);
 void wh_acquaintance_judged(struct wh_greeter *greeter, const struct wh_guest *guest);

@@ -131,10 +131,3 @@ bool wh_stream_output(
 	stream->ack_due = false;
 	return true;
 }
-
-uint64_t wh_stream_deadline(const struct wh_stream *stream)
-{
-	if (stream->ack_due || stream->out_sent < stream->out_bytes)
-		return 0;
-	return stream->asks || !wh_stream_is_acked(stream) ? stream->again_tsc : WH_TSC_NEVER;
-}

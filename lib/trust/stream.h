@@ -63,7 +63,4 @@ static inline bool wh_stream_is_acked(const struct wh_stream *stream)
 	return stream->out_acked == stream->out_bytes;
 }
 
-/* When output has something to say, if nothing comes before; 0: at once. */
-uint64_t wh_stream_deadline(const struct wh_stream *stream);
-
 #endif

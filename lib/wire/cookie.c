@@ -88,17 +88,20 @@ struct proved {
 	uint8_t family;
 	uint8_t ip[16];
 	uint16_t port;
+	uint32_t queue;
 	uint32_t acceptor_lci;
 	uint8_t params[WH_PARAMS_BYTES_MAX - WH_HEAD_BYTES];
 } __attribute__((packed));
 
 static uint64_t prove(const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t made_us,
-	const struct wh_address *peer, uint32_t acceptor_lci, const struct wh_open_params *params)
+	const struct wh_address *peer, uint32_t queue, uint32_t acceptor_lci,
+	const struct wh_open_params *params)
 {
 	struct proved proved = {
 		.made_us = made_us,
 		.family = peer->family,
 		.port = peer->port,
+		.queue = queue,
 		.acceptor_lci = acceptor_lci,
 	};
 
@@ -110,15 +113,35 @@ static uint64_t prove(const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t made_us,
 }
 
 void wh_cookie_make(uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],
-	uint64_t now_us, const struct wh_address *peer, uint32_t acceptor_lci,
+	uint64_t now_us, const struct wh_address *peer, uint32_t queue, uint32_t acceptor_lci,
 	const struct wh_open_params *params)
 {
 	struct cookie made = {
 		.made_us = now_us,
-		.proof = prove(key, now_us, peer, acceptor_lci, params),
+		.proof = prove(key, now_us, peer, queue, acceptor_lci, params),
 	};
 
 	memcpy(cookie, &made, sizeof(made));
+}
+
+uint64_t wh_between(
+	uint64_t token, const struct wh_address *initiator, const struct wh_address *acceptor)
+{
+	const struct wh_address *ends[] = {initiator, acceptor};
+	uint8_t key[WH_SIPHASH_KEY_BYTES] = {0};
+	struct {
+		uint32_t family;
+		uint32_t port;
+		uint8_t ip[sizeof(initiator->ip)];
+	} message[2];
+
+	memcpy(key, &token, sizeof(token));
+	for (uint32_t i = 0; i < 2; i++) {
+		message[i].family = ends[i]->family;
+		message[i].port = ends[i]->port;
+		memcpy(message[i].ip, ends[i]->ip, sizeof(message[i].ip));
+	}
+	return wh_siphash24(key, message, sizeof(message));
 }
 
 uint64_t wh_cookie_token(const uint8_t cookie[WH_COOKIE_BYTES])
@@ -216,8 +239,8 @@ bool wh_offer_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES],
 }
 
 bool wh_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],
-	uint64_t now_us, uint64_t lifetime_us, const struct wh_address *peer, uint32_t acceptor_lci,
-	const struct wh_open_params *params, uint64_t *age_us)
+	uint64_t now_us, uint64_t lifetime_us, const struct wh_address *peer, uint32_t queue,
+	uint32_t acceptor_lci, const struct wh_open_params *params, uint64_t *age_us)
 {
 	struct cookie made;
 
@@ -229,7 +252,7 @@ bool wh_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH
 	if (made_us > now_us || now_us - made_us > lifetime_us)
 		return false;
 	/* One comparison of two registers: its time says nothing about how many bytes agree. */
-	if (made.proof != prove(key, made_us, peer, acceptor_lci, params))
+	if (made.proof != prove(key, made_us, peer, queue, acceptor_lci, params))
 		return false;
 	*age_us = now_us - made_us;
 	return true;

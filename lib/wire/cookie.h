@@ -6,7 +6,7 @@
  * The cookie of ACCEPT: proves that the initiator receives at the address it sends from, before
  * the listener keeps any state. Eight bytes of time (listener's clock, microseconds), then
  * SipHash-2-4 (Aumasson and Bernstein, 2012) under the listener's secret over the time, the
- * peer's address, both LCIs and the open parameters.
+ * peer's address, our queue, both LCIs and the open parameters.
  */
 
 #include <stdbool.h>
@@ -20,7 +20,7 @@
 uint64_t wh_siphash24(const uint8_t key[WH_SIPHASH_KEY_BYTES], const void *bytes, size_t length);
 
 void wh_cookie_make(uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],
-	uint64_t now_us, const struct wh_address *peer, uint32_t acceptor_lci,
+	uint64_t now_us, const struct wh_address *peer, uint32_t queue, uint32_t acceptor_lci,
 	const struct wh_open_params *params);
 
 /*
@@ -34,8 +34,12 @@ uint64_t wh_cookie_made_us(const uint8_t cookie[WH_COOKIE_BYTES]);
 /* True when made by this key for this peer and these parameters, at most lifetime_us ago;
  * *age_us then says how long ago. */
 bool wh_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],
-	uint64_t now_us, uint64_t lifetime_us, const struct wh_address *peer, uint32_t acceptor_lci,
-	const struct wh_open_params *params, uint64_t *age_us);
+	uint64_t now_us, uint64_t lifetime_us, const struct wh_address *peer, uint32_t queue,
+	uint32_t acceptor_lci, const struct wh_open_params *params, uint64_t *age_us);
+
+/* What both ends of a connection make of its token and their addresses, and who has the token. */
+uint64_t wh_between(
+	uint64_t token, const struct wh_address *initiator, const struct wh_address *acceptor);
 
 /*
  * The same for greetings (struct wh_ask). The number of ours with a peer, which nobody else can

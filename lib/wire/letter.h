@@ -17,7 +17,7 @@
  * The cookie of a greeting is good for so long: for all of the greeting, which begins with it, and
  * for no other queue, address or number.
  */
-#define WH_GREETING_COOKIE_S 20
+#define WH_GREETING_COOKIE_S 25
 
 struct wh_letter {
 	struct wh_address peer;

@@ -70,6 +70,8 @@
 #define WH_BITMAP_PKTS_MAX  1024
 #define WH_BITMAP_WORDS_MAX (WH_BITMAP_PKTS_MAX / 64)
 
+#define WH_ASK_PADDING 32
+
 /* Of a greeting: what fits into one packet beside its head and two lengths, and each way in all. */
 #define WH_CRYPTO_BYTES_MAX  (WH_CONTROL_BYTES_MAX - WH_HEAD_BYTES - 4)
 #define WH_CRYPTO_STREAM_MAX 16384
@@ -397,6 +399,7 @@ struct wh_release {
  */
 struct wh_ask {
 	uint64_t greeting;
+	uint8_t padding[WH_ASK_PADDING]; /* says nothing: versions.h wants the length */
 };
 
 struct wh_cookie {

@@ -18,11 +18,12 @@ struct answer {
 };
 
 static_assert(sizeof(struct answer) == WH_VERSIONS_BYTES, "fixed for ever");
-static_assert(WH_PACKET_OPEN == 9, "fixed for ever");
+static_assert(WH_PACKET_OPEN == 9 && WH_PACKET_ASK == 15, "fixed for ever");
 static_assert(WH_VERSIONS_BYTES <= WH_PARAMS_BYTES, "no answer is longer than the least OPEN");
+static_assert(WH_VERSIONS_BYTES <= WH_HEAD_BYTES + WH_ASK_PADDING, "nor than an ASK");
 static_assert(WH_WIRE_VERSION > 0, "0 is of no version");
 
-/* Of our OPEN, the part that comes back. */
+/* Of our OPEN or ASK, the part that comes back. */
 struct echo {
 	uint8_t head[WH_HEAD_BYTES];
 	uint8_t params[WH_PARAMS_BODY];
@@ -41,7 +42,7 @@ bool wh_versions_answer(const uint8_t *bytes, size_t length, uint8_t answer[WH_V
 	};
 
 	if (length < WH_VERSIONS_BYTES || bytes[0] == 0 || bytes[0] == WH_WIRE_VERSION ||
-		bytes[1] != WH_PACKET_OPEN)
+		(bytes[1] != WH_PACKET_OPEN && bytes[1] != WH_PACKET_ASK))
 		return false;
 	memcpy(answer, &fixed, offsetof(struct answer, echo));
 	memcpy(answer + offsetof(struct answer, echo), bytes, ECHO_BYTES);
@@ -66,13 +67,16 @@ bool wh_versions_read(const uint8_t *bytes, size_t length, struct wh_versions *v
 	/* Whoever speaks our version has no reason to answer so. */
 	if (answer.least <= WH_WIRE_VERSION && answer.most >= WH_WIRE_VERSION)
 		return false;
-	if (head.version != WH_WIRE_VERSION || head.type != WH_PACKET_OPEN)
+	if (head.version != WH_WIRE_VERSION ||
+		(head.type != WH_PACKET_OPEN && head.type != WH_PACKET_ASK))
 		return false;
 	*versions = (struct wh_versions){
 		.least = answer.least,
 		.most = answer.most,
+		.asked = head.type == WH_PACKET_ASK,
 		.initiator_lci = params.initiator_lci,
 		.first_serial = params.first_serial,
 	};
+	memcpy(&versions->greeting, head.fields, sizeof(versions->greeting));
 	return true;
 }

@@ -4,19 +4,19 @@
 
 /*
  * What every version of the format, past and to come, has in common, so that two ends which speak
- * different ones can say so. Of any packet the first byte is the version, never 0. OPEN is the type
- * (the second byte) WH_PACKET_OPEN and has WH_VERSIONS_BYTES at least. A listener answers an OPEN
- * of a version that it does not speak with this, and keeps nothing:
+ * different ones can say so. Of any packet the first byte is the version, never 0. OPEN and ASK are
+ * the types (the second byte) WH_PACKET_OPEN and WH_PACKET_ASK and have WH_VERSIONS_BYTES at least.
+ * A listener answers one of them of a version that it does not speak with this, and keeps nothing:
  *
  *    0  none    u8    0: of no version
  *    1  kind    u8    1
  *    2  least   u8    the listener speaks the versions from `least` ...
  *    3  most    u8    ... to `most`
  *    4  zero    4 B
- *    8  echo    88 B  the first bytes of the OPEN
+ *    8  echo    88 B  the first bytes of what it answers
  *
- * The answer is no longer than what it answers, and being no OPEN it is never answered itself. The
- * echo proves that it comes from where the OPEN went: its sender knows what it wrote.
+ * The answer is no longer than what it answers, and being neither it is never answered itself. The
+ * echo proves that it comes from where that went: its sender knows what it wrote.
  */
 
 #include <stdbool.h>
@@ -25,11 +25,13 @@
 
 #define WH_VERSIONS_BYTES 96
 
-/* An answer to an OPEN of ours. */
+/* An answer to an OPEN or an ASK of ours. */
 struct wh_versions {
 	uint8_t least;
 	uint8_t most;
-	/* Of the OPEN that it answers. */
+	bool asked; /* ASK */
+	/* Of what it answers. */
+	uint64_t greeting;
 	uint32_t initiator_lci;
 	uint64_t first_serial;
 };

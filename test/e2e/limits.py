@@ -108,7 +108,8 @@ def audited(program, folder):
         pair.stop_server()
         expect('\x1b' not in pair.said(), 'an escape in the log')
     with Pair(program, folder, server=('--audit', log, '--allow', '203.0.113.0/24')) as pair:
-        expect_status(pair.run('send', folder / 'file', remote('no')), NETWORK)
+        expect_status(pair.run('send', '--peer-timeout', '1s', folder / 'file', remote('no')),
+                      NETWORK)
         wait_until(lambda: 'refused' in log.read_text(), 5, 'a line for who is refused')
         pair.stop_server()
     text = log.read_text()

@@ -49,6 +49,13 @@ static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32
 		bond, params, rtt_tsc);
 }
 
+static bool may_come(void *context, const struct wh_address *peer)
+{
+	const struct wh_ground_shard *shard = context;
+
+	return shard->ground->hooks.may_come(shard->ground->hooks.owner, peer);
+}
+
 static void session_gone(void *context, struct wh_session *session)
 {
 	const struct wh_ground_shard *shard = context;
@@ -81,6 +88,10 @@ struct wh_endpoint_config wh_ground_endpoint_config(
 
 	WH_ASSERT(shard < ground->settings->queues && ground->shard[shard].ground == ground);
 	memcpy(config.key, ground->cookie_key, sizeof(config.key));
+	if (ground->hooks.may_come != NULL)
+		config.may_come = may_come;
+	config.own[0] = wh_ground_address(ground, WH_IPV4, shard);
+	config.own[1] = wh_ground_address(ground, WH_IPV6, shard);
 	/* A prober has one queue, and goes where the first one is heard. */
 	if (shard == 0 && ground->hooks.may_probe != NULL) {
 		config.may_probe = may_probe;

@@ -31,6 +31,8 @@ struct wh_ground_hooks {
 		const struct wh_address *peer, const struct wh_bond *bond,
 		const struct wh_open_params *params, uint64_t rtt_tsc);
 	void (*gone)(void *owner, struct wh_session *session);
+	/* Whether somebody of that address may greet or probe at all; NULL: anybody. */
+	bool (*may_come)(void *owner, const struct wh_address *peer);
 	/* Whether that peer may probe the way to here now; NULL: nobody may, ever. */
 	enum wh_release_status (*may_probe)(
 		void *owner, uint64_t now_tsc, const struct wh_address *peer);

@@ -83,6 +83,13 @@ static void refuse_bond(struct wh_job *job, const struct wh_meeting *meeting)
 		"%s", why);
 }
 
+static void refuse_versions(struct wh_job *job, uint64_t now_tsc, const struct wh_meeting *meeting)
+{
+	job->result.peer_least = meeting->least;
+	job->result.peer_most = meeting->most;
+	wh_job_give_up(job, now_tsc, WH_STATUS_REFUSED, "the server speaks other versions");
+}
+
 /* Until there is one, or it is clear that there will not be. */
 static void see_bond_patience(
 	struct wh_job *job, uint64_t now_tsc, const struct wh_meeting *meeting)
@@ -92,6 +99,8 @@ static void see_bond_patience(
 	/* A person is asked, who has all the time. */
 	if (meeting->state == WH_MEETING_JUDGED)
 		job->turn.came_tsc = now_tsc;
+	else if (meeting->least != 0 && waited_ns > UNSEALED_PATIENCE_NS)
+		refuse_versions(job, now_tsc, meeting);
 	else if (meeting->unsealed && waited_ns > UNSEALED_PATIENCE_NS)
 		wh_job_give_up(job, now_tsc, WH_STATUS_REFUSED,
 			"the server does not seal: --unsealed here, too, goes on without");
@@ -113,6 +122,13 @@ static bool is_another(const struct wh_request *request, const struct wh_meeting
 					      WH_IDENTITY_BYTES) != 0;
 }
 
+static void take_bond(struct wh_job *job, struct wh_bond *bond)
+{
+	job->streams.bond = bond;
+	job->sealed.cipher = bond->config.cipher;
+	memcpy(job->sealed.peer_id, bond->config.peer_identity, sizeof(job->sealed.peer_id));
+}
+
 /* All streams to a peer are sealed by what both share: false: that is still to come, or never. */
 static bool has_bond(struct wh_job *job, uint64_t now_tsc)
 {
@@ -123,12 +139,8 @@ static bool has_bond(struct wh_job *job, uint64_t now_tsc)
 	if (greet == NULL || job->streams.bond != NULL)
 		return true;
 	wh_greeter_meet(&greet->greeter, now_tsc, &door, &meeting);
-	job->streams.bond = meeting.bond;
-	if (meeting.bond != NULL) {
-		job->sealed.cipher = meeting.bond->config.cipher;
-		memcpy(job->sealed.peer_id, meeting.bond->config.peer_identity,
-			sizeof(job->sealed.peer_id));
-	}
+	if (meeting.bond != NULL)
+		take_bond(job, meeting.bond);
 	if (meeting.bond != NULL && is_another(&job->request, &meeting)) {
 		wh_job_give_up(job, now_tsc, WH_STATUS_REFUSED,
 			"the server at that address has another key than the one that is meant");
@@ -201,6 +213,20 @@ static void see_patience(struct wh_job *job, uint64_t now_tsc, enum wh_phase pha
 		wh_job_fail(job, WH_STATUS_STALLED, "the server never answers");
 }
 
+/* A server that began anew has greeted us since; it answers what our stream was opened under. */
+static void follow_bond(struct wh_job *job)
+{
+	struct wh_bond *bond = wh_session_bond(job->streams.out);
+
+	/* With another key it is another server. */
+	if (bond == job->streams.bond ||
+		memcmp(bond->config.peer_identity, job->sealed.peer_id, WH_IDENTITY_BYTES) != 0)
+		return;
+	wh_bond_share(bond);
+	wh_bond_let_go(job->streams.bond);
+	take_bond(job, bond);
+}
+
 static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
 {
 	struct wh_session_news news = wh_session_news(job->streams.out);
@@ -218,6 +244,8 @@ static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
 	if (wh_job_in(job) != NULL) {
 		int found = wh_job_read(job, &record);
 
+		if (found > 0)
+			follow_bond(job);
 		/* Whose it is was proved as the first of it came. */
 		if (found > 0 && wh_session_bond(wh_job_in(job)) != job->streams.bond) {
 			wh_job_read_done(job);

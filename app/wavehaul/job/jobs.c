@@ -304,6 +304,17 @@ static void session_gone(void *owner, struct wh_session *session)
 	WH_ASSERT(rc == 0); /* more slots than places for sessions */
 }
 
+/* Before anything is worked out for who asks; that it happened is noted, at a bounded rate. */
+static bool may_knock(void *owner, const struct wh_address *peer)
+{
+	struct wh_jobs *jobs = owner;
+
+	if (jobs->service == NULL || may_come(jobs->service, peer))
+		return true;
+	wh_refusals_note(&jobs->refusals, peer, WH_STATUS_REFUSED);
+	return false;
+}
+
 enum wh_release_status wh_jobs_may_probe(
 	void *owner, uint64_t now_tsc, const struct wh_address *peer)
 {
@@ -320,6 +331,7 @@ const struct wh_ground_hooks wh_jobs_hooks = {
 	.welcome = welcome,
 	.accept = accept_session,
 	.gone = session_gone,
+	.may_come = may_knock,
 };
 
 /* No packet core has it any more. */

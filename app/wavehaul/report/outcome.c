@@ -61,7 +61,8 @@ static int conclude_peer_gone(const struct wh_job *job, const char *host)
 
 	if (job->ready.began_tsc == 0)
 		wh_complain("%s does not answer on UDP port %u within %llu s; is `wavehaul serve` "
-			    "running there, and does `ping` reach it?",
+			    "running there, does its --allow have this host, and does "
+			    "`ping` reach it?",
 			host, job->place.peer.port, (unsigned long long)timeout_s);
 	else
 		wh_complain("no word from %s for %llu s: the path is down, or its server gone; "

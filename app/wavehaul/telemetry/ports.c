@@ -85,6 +85,8 @@ static void put_behind(json_t *data, const struct behind *behind)
 	wh_tel_put(data, "drop_no_way", station->no_way_pkts);
 	wh_tel_put(data, "no_mbuf_turns", station->no_mbuf_turns);
 	wh_tel_put(data, "unhinted", endpoint->unhinted_pkts);
+	wh_tel_put(data, "drop_not_allowed", endpoint->turned_away_pkts);
+	wh_tel_put(data, "kept_early", endpoint->early_pkts);
 	wh_tel_put(data, "refused_opens", endpoint->refused_opens);
 	wh_tel_put(data, "repeated_farewells", endpoint->repeated_farewells);
 	wh_tel_put(data, "probe_asks", behind->answerer.asks);

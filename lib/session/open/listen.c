@@ -75,7 +75,10 @@ static void answer(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	if (bond == NULL) {
 		wh_seal_begin_checksum(&seal, params->initiator_token);
 		wh_seal_close_packet(&seal, bytes, length);
-	} else if (!wh_bond_close(bond, params->initiator_token, bytes, length)) {
+	} else if (!wh_bond_close(bond,
+			   wh_endpoint_about(endpoint, params->initiator_token, from,
+				   wh_endpoint_own(endpoint, from)),
+			   bytes, length)) {
 		return;
 	}
 	wh_letters_reply(endpoint, bytes, length, from);
@@ -120,8 +123,7 @@ static bool is_confirmed(const struct wh_endpoint *endpoint, uint64_t now_tsc,
 	const struct wh_listener *listener = &endpoint->listener;
 
 	if (offered)
-		return wh_listener_offered(
-			listener, now_tsc, confirm, from, endpoint->config.queue, rtt_tsc);
+		return wh_listener_offered(listener, now_tsc, confirm, from, rtt_tsc);
 	return wh_listener_confirmed(listener, now_tsc, confirm, from, rtt_tsc);
 }
 
@@ -287,7 +289,9 @@ void wh_listen_foreign(struct wh_endpoint *endpoint, const uint8_t *bytes, size_
 	uint8_t answer_bytes[WH_VERSIONS_BYTES];
 	struct wh_versions versions;
 
-	if (wh_versions_read(bytes, length, &versions))
+	if (wh_versions_read(bytes, length, &versions) && versions.asked)
+		wh_letters_versions(endpoint, bytes, length, versions.greeting, from);
+	else if (wh_versions_read(bytes, length, &versions))
 		hear_versions(endpoint, &versions, from);
 	else if (endpoint->config.welcome != NULL &&
 		 wh_versions_answer(bytes, length, answer_bytes))

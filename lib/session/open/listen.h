@@ -54,6 +54,17 @@ void wh_sealing_derive(const struct wh_bond *bond, uint32_t acceptor_lci,
 	const uint8_t cookie[WH_COOKIE_BYTES], const struct wh_open_params *params,
 	struct wh_seal_secret *secret);
 
+/* What an ACCEPT of one of these ends to the other is about, under their bond. Not 0. */
+uint64_t wh_endpoint_about(const struct wh_endpoint *endpoint, uint64_t token,
+	const struct wh_address *initiator, const struct wh_address *acceptor);
+
+/* Under which that peer knows this end. */
+static inline const struct wh_address *wh_endpoint_own(
+	const struct wh_endpoint *endpoint, const struct wh_address *peer)
+{
+	return &endpoint->config.own[peer->family == WH_IPV6];
+}
+
 /* An OPEN or a CONFIRM that has been peeked at: a stranger's packet, and his own means. */
 enum wh_wire_reason wh_listen_input(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	uint64_t arrived_tsc, uint8_t *bytes, size_t length, const struct wh_address *from,

@@ -41,11 +41,16 @@ const struct wh_gcm_raw *wh_sealing_accept_key(const struct wh_session *s)
 	return (const struct wh_gcm_raw *)(s->keys + seals_bytes());
 }
 
-void wh_sealing_expect(struct wh_session *s)
+void wh_sealing_expect(struct wh_session *s, uint64_t about)
 {
-	WH_ASSERT(s->role == WH_TRANSMITTER);
-	wh_bond_opening_key(
-		s->bond, s->local_token, (struct wh_gcm_raw *)(s->keys + seals_bytes()));
+	WH_ASSERT(s->role == WH_TRANSMITTER && about != 0);
+	wh_bond_opening_key(s->bond, about, (struct wh_gcm_raw *)(s->keys + seals_bytes()));
+}
+
+static void open_windows(struct wh_session *s)
+{
+	for (uint32_t type = 0; type < WH_PACKET_TYPES; type++)
+		wh_replay_init(&s->heard[type], &s->heard_bits[type], WH_REPLAY_SMALL);
 }
 
 int wh_sealing_alloc(struct wh_session *s, struct wh_bond *bond)
@@ -56,8 +61,7 @@ int wh_sealing_alloc(struct wh_session *s, struct wh_bond *bond)
 		return -ENOMEM;
 	wh_bond_share(bond);
 	s->bond = bond;
-	for (uint32_t type = 0; type < WH_PACKET_TYPES; type++)
-		wh_replay_init(&s->heard[type], &s->heard_bits[type], WH_REPLAY_SMALL);
+	open_windows(s);
 	if (s->role == WH_RECEIVER)
 		wh_replay_init(&s->heard[WH_PACKET_DATA], (uint64_t *)(s->keys + seals_bytes()),
 			REPLAY_DATA);
@@ -111,6 +115,26 @@ void wh_sealing_end(struct wh_session *s)
 	wh_secret_free(s->keys, wh_session_sealing_bytes(s->role));
 	wh_bond_let_go(s->bond);
 	s->bond = NULL;
+}
+
+void wh_sealing_renew(struct wh_session *s, struct wh_bonds *bonds)
+{
+	uint32_t number = wh_bond_successor(s->bond);
+	struct wh_bond *next = number != 0 && bonds != NULL ? wh_bonds_hold(bonds, number) : NULL;
+
+	WH_ASSERT(s->role == WH_TRANSMITTER);
+	wh_seal_end(&s->send_seal);
+	wh_seal_end(&s->receive_seal);
+	wh_secret_wipe(s->keys, wh_session_sealing_bytes(s->role));
+	atomic_store(&s->sealed, false);
+	open_windows(s);
+	/* It may have ended since. */
+	if (number != 0)
+		wh_bond_succeed(s->bond, 0);
+	if (next == NULL)
+		return;
+	wh_bond_let_go(s->bond);
+	s->bond = next;
 }
 
 /* Of either kind: they count together. */

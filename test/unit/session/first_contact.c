@@ -12,8 +12,10 @@
 #include "base/clock.h"
 #include "base/prng.h"
 #include "session/endpoint.h"
+#include "session/internal.h"
 #include "trust/greeter.h"
 #include "unit.h"
+#include "wire/versions.h"
 
 const char wh_suite_name[] = "first contact";
 
@@ -53,7 +55,10 @@ static struct world {
 	uint32_t lost_percent;
 	uint64_t greets_late_tsc; /* whoever greets at the server looks so rarely */
 	uint64_t dead_until_tsc;  /* nothing arrives before */
-	uint64_t lost_confirms;   /* so many, and more are not */
+	uint32_t lost_confirms;   /* so many, and more are not */
+	uint32_t redirected;      /* OPENs, so many, in another's name; and what answers them */
+	bool closed;              /* nobody may come to the server */
+	bool foreign;             /* it is of another version */
 	struct wh_prng prng;
 	struct parcel parcel[2][PARCELS]; /* to each host */
 	uint64_t head[2], tail[2];
@@ -116,6 +121,13 @@ static void session_gone(void *context, struct wh_session *session)
 	wh_session_destroy(session);
 }
 
+static bool may_come(void *context, const struct wh_address *peer)
+{
+	(void)context;
+	(void)peer;
+	return !world.closed;
+}
+
 static enum wh_belief believe(void *context, const struct wh_stranger *stranger, uint64_t *rights)
 {
 	const struct host *host = context;
@@ -159,6 +171,8 @@ static void start_host(struct host *host)
 		.bonds = world.sealed ? &host->bonds : NULL,
 		.greets = world.sealed,
 		.context = host,
+		.own = {host->address},
+		.may_come = host->number == 1 ? may_come : NULL,
 	};
 
 	CU_ASSERT_EQUAL_FATAL(wh_endpoint_init(&host->endpoint, &config), 0);
@@ -239,6 +253,32 @@ static void send_all(struct host *from)
 	}
 }
 
+static const struct wh_address elsewhere = {.family = WH_IPV4, .ip = {10, 0, 0, 77}, .port = 7000};
+
+/* Who owns the path lets an OPEN come from elsewhere, and its answer to who has sent it. */
+static const struct wh_address *name_of(const struct host *to, const struct parcel *parcel)
+{
+	const struct wh_address *name = &world.host[!to->number].address;
+
+	if (to->number == 1 && parcel->data[1] == WH_PACKET_OPEN && world.redirected > 0) {
+		world.redirected--;
+		name = &elsewhere;
+	}
+	return name;
+}
+
+/* A packet between an end of this version and one that speaks 8 and 9. */
+static void translate(uint8_t *packet, uint32_t to)
+{
+	if (to == 1) {
+		packet[0] = WH_WIRE_VERSION + 1;
+	} else if (packet[0] == 0) {
+		packet[2] = 8;
+		packet[3] = 9;
+		packet[8] = WH_WIRE_VERSION;
+	}
+}
+
 static void receive_all(struct host *to)
 {
 	uint64_t *head = &world.head[to->number];
@@ -249,10 +289,12 @@ static void receive_all(struct host *to)
 		if (parcel->due_tsc > world.now_tsc)
 			return;
 		(*head)++;
+		if (world.foreign)
+			translate(parcel->data, to->number);
 		if (parcel->due_tsc == 0 || world.now_tsc < world.dead_until_tsc)
 			continue;
 		wh_endpoint_input(&to->endpoint, world.now_tsc, world.now_tsc, parcel->data,
-			parcel->bytes, &world.host[!to->number].address);
+			parcel->bytes, name_of(to, parcel));
 	}
 }
 
@@ -425,9 +467,176 @@ static void kept_meanwhile(void)
 	close_world();
 }
 
+/* How long it takes until both ends are there, in ms. */
+static uint32_t open_both(uint32_t most_ms)
+{
+	uint32_t ms = 0;
+
+	for (; ms < most_ms && world.host[1].session == NULL; ms++) {
+		seek(&world.host[0]);
+		step();
+	}
+	CU_ASSERT_PTR_NOT_NULL(world.host[1].session);
+	return ms;
+}
+
+/* Whatever is lost goes again, though the way is long: no cookie has to live for longer. */
+static void long_and_lossy(void)
+{
+	uint32_t worst_ms[2][2] = {0};
+
+	for (uint32_t sealed = 0; sealed < 2; sealed++)
+		for (uint64_t seed = 1; seed <= 25; seed++) {
+			open_world(sealed == 1, seed);
+			for (uint32_t time = 0; time < 2; time++) {
+				uint32_t *worst = &worst_ms[sealed][time];
+
+				world.lost_percent = 30;
+				*worst = (uint32_t)wh_max_u64(*worst, open_both(60000));
+				world.lost_percent = 0;
+				part();
+			}
+			close_world();
+		}
+	/* Where nothing is lost it takes 1.5 s, and 2.5 s at first contact. */
+	CU_ASSERT(worst_ms[0][0] < 6000 && worst_ms[0][1] < 6000);
+	CU_ASSERT(worst_ms[1][0] < 20000 && worst_ms[1][1] < 14000);
+}
+
+/* A cookie that grew old on the way, since nothing came through, is followed by another. */
+static void anew(void)
+{
+	for (uint32_t sealed = 0; sealed < 2; sealed++) {
+		open_world(sealed == 1, 1);
+		contact(10000);
+		part();
+		world.opens = world.confirms = 0;
+		world.lost_confirms = UINT32_MAX;
+		for (uint32_t ms = 0; ms < (WH_COOKIE_LIFETIME_S - 1) * 1000; ms++) {
+			seek(&world.host[0]);
+			step();
+		}
+		CU_ASSERT(world.confirms > 5);
+
+		uint32_t opens = world.opens;
+		uint64_t lci = world.host[0].session->local_lci;
+
+		for (uint32_t ms = 0; ms < 3000; ms++)
+			step();
+		CU_ASSERT(world.opens > opens);
+		CU_ASSERT_NOT_EQUAL(world.host[0].session->local_lci, lci);
+		world.lost_confirms = 0;
+		CU_ASSERT(contact(10000) < 6000);
+		part();
+		close_world();
+	}
+}
+
+/* Nobody is there any more: that is said after the peer timeout, whatever was offered. */
+static void gone(void)
+{
+	open_world(true, 1);
+	while (world.confirms == 0) {
+		seek(&world.host[0]);
+		step();
+	}
+	world.dead_until_tsc = UINT64_MAX;
+	for (uint32_t ms = 0; ms < 29000; ms++)
+		step();
+	CU_ASSERT_EQUAL(wh_session_news(world.host[0].session).outcome, WH_STATUS_PENDING);
+	for (uint32_t ms = 0; ms < 8000; ms++)
+		step();
+	CU_ASSERT_EQUAL(wh_session_news(world.host[0].session).outcome, WH_STATUS_PEER_GONE);
+	close_world();
+}
+
+/* An answer to somebody else opens nothing and stops nothing. */
+static void redirected(void)
+{
+	open_world(true, 1);
+	contact(10000);
+	part();
+	world.redirected = 1;
+
+	/* The OPEN that follows it, 50 ms later, is answered as if it were the first. */
+	uint32_t ms = contact(10000);
+
+	CU_ASSERT(ms >= 1550 && ms <= 1560);
+	CU_ASSERT_EQUAL(world.host[0].endpoint.stats.bad[WH_WIRE_TAG], 1);
+	close_world();
+}
+
+/* A server that began anew says so; what is under way goes on under the next bond. */
+static void restarted(void)
+{
+	struct host *server = &world.host[1];
+
+	open_world(true, 1);
+	world.delay_tsc = 10 * MS;
+	contact(10000);
+	part();
+	for (uint32_t ms = 0; ms < 8000; ms++)
+		step(); /* nobody looks for the server any more */
+	stop_host(server);
+	start_host(server);
+
+	uint32_t ms = contact(10000);
+
+	CU_ASSERT(ms >= 70 && ms < 2000);
+	CU_ASSERT(world.host[0].endpoint.stats.hints > 0);
+	CU_ASSERT_PTR_NOT_EQUAL(wh_session_bond(world.host[0].session), world.bond);
+	close_world();
+}
+
+/* Who may not come is not answered, and nothing begins for him. */
+static void turned_away(void)
+{
+	open_world(true, 1);
+	world.closed = true;
+	for (uint32_t ms = 0; ms < 5000; ms++) {
+		seek(&world.host[0]);
+		step();
+	}
+	CU_ASSERT(world.host[1].endpoint.stats.turned_away_pkts >= 3);
+	CU_ASSERT_EQUAL(world.sent_bytes[0], 0);
+	CU_ASSERT_EQUAL(world.host[1].greeter.stats.began, 0);
+	world.closed = false;
+	contact(10000);
+	close_world();
+}
+
+/* Who wants to greet a server of another version hears which ones it speaks. */
+static void foreign(void)
+{
+	struct wh_meeting meeting;
+
+	open_world(true, 1);
+	world.foreign = true;
+	for (uint32_t ms = 0; ms < 1100; ms++) {
+		seek(&world.host[0]);
+		step();
+	}
+	wh_greeter_meet(&world.host[0].greeter, world.now_tsc, &world.host[1].address, &meeting);
+	CU_ASSERT_EQUAL(meeting.state, WH_MEETING_ASKS);
+	CU_ASSERT_EQUAL(meeting.least, 8);
+	CU_ASSERT_EQUAL(meeting.most, 9);
+	CU_ASSERT_EQUAL(world.sent_bytes[0] % WH_VERSIONS_BYTES, 0);
+	/* Anybody on the way may have said so: it ends nothing. */
+	world.foreign = false;
+	contact(10000);
+	close_world();
+}
+
 CU_TestInfo wh_tests[] = {
 	{"unsealed", unsealed},
 	{"sealed", sealed},
 	{"kept meanwhile", kept_meanwhile},
+	{"long and lossy", long_and_lossy},
+	{"anew", anew},
+	{"gone", gone},
+	{"redirected", redirected},
+	{"restarted", restarted},
+	{"turned away", turned_away},
+	{"foreign", foreign},
 	CU_TEST_INFO_NULL,
 };

@@ -107,9 +107,9 @@ static void cookies(void)
 	CU_ASSERT_EQUAL(memcmp(letter->via, "\1\2\3\4\5\6", 6), 0);
 
 	/* Until it is too old. */
-	CU_ASSERT_EQUAL(input(25 * HZ, &piece, &peer, &out), 0);
+	CU_ASSERT_EQUAL(input(30 * HZ, &piece, &peer, &out), 0);
 	CU_ASSERT_EQUAL(handed_over(), 2);
-	CU_ASSERT_EQUAL(input(25 * HZ + 1000, &piece, &peer, &out), 0);
+	CU_ASSERT_EQUAL(input(30 * HZ + 1000, &piece, &peer, &out), 0);
 	CU_ASSERT_EQUAL(handed_over(), 2);
 	wh_endpoint_free(&endpoint);
 }

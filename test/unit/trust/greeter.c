@@ -430,6 +430,7 @@ static void bonds_end(void)
 
 	open_hosts(false, true);
 	meet(1000, &meeting);
+	run(100);
 
 	struct wh_bond *held = meeting.bond;
 	uint32_t number = wh_bond_number(held);

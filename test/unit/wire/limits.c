@@ -161,6 +161,7 @@ static const struct {
 	{WH_PACKET_ACCEPT, FIELDS_AT + offsetof(struct wh_accept, cookie), WH_COOKIE_BYTES},
 	{WH_PACKET_CONFIRM, FIELDS_AT + offsetof(struct wh_confirm, cookie), WH_COOKIE_BYTES},
 	{WH_PACKET_RELEASE, WH_HEAD_BYTES, WH_DIGEST_BYTES},
+	{WH_PACKET_ASK, WH_HEAD_BYTES, WH_ASK_PADDING},
 	{WH_PACKET_COOKIE, FIELDS_AT + offsetof(struct wh_cookie, cookie), WH_COOKIE_BYTES},
 	{WH_PACKET_CRYPTO, FIELDS_AT + offsetof(struct wh_crypto, cookie), WH_COOKIE_BYTES},
 };
