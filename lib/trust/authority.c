@@ -23,6 +23,7 @@
 
 struct wh_authority {
 	X509_STORE *store;
+	_Atomic uint32_t holders;
 	uint32_t certificates;
 };
 
@@ -79,6 +80,7 @@ static struct wh_authority *make(void)
 	if (authority == NULL)
 		return NULL;
 	authority->store = X509_STORE_new();
+	atomic_store(&authority->holders, 1);
 	if (authority->store != NULL)
 		return authority;
 	free(authority);
@@ -123,9 +125,21 @@ int wh_authority_open(
 	return rc;
 }
 
+void wh_authority_share(struct wh_authority *authority)
+{
+	if (authority != NULL)
+		atomic_fetch_add(&authority->holders, 1);
+}
+
 void wh_authority_let_go(struct wh_authority *authority)
 {
 	if (authority == NULL)
+		return;
+
+	uint32_t holders = atomic_fetch_sub(&authority->holders, 1);
+
+	WH_ASSERT(holders > 0);
+	if (holders > 1)
 		return;
 	X509_STORE_free(authority->store);
 	free(authority);

@@ -24,7 +24,8 @@ struct wh_authority;
 int wh_authority_open(
 	struct wh_authority **authority, const char *folder, char *path, size_t path_room);
 
-/* NULL is allowed. */
+/* It may be used by several, each of whom lets go once; NULL is allowed. */
+void wh_authority_share(struct wh_authority *authority);
 void wh_authority_let_go(struct wh_authority *authority);
 
 /*

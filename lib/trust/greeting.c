@@ -326,3 +326,17 @@ void wh_greeting_end(struct wh_greeting *greeting)
 	SSL_free(greeting->ssl);
 	greeting->ssl = NULL;
 }
+
+const char *wh_reception_name(enum wh_reception verdict)
+{
+	static const char *const names[WH_RECEPTIONS] = {
+		[WH_RECEPTION_NONE] = "none",
+		[WH_RECEPTION_WELCOME] = "welcome",
+		[WH_RECEPTION_UNKNOWN] = "unknown",
+		[WH_RECEPTION_BUSY] = "busy",
+		[WH_RECEPTION_CIPHER] = "cipher",
+	};
+
+	WH_ASSERT(verdict < WH_RECEPTIONS);
+	return names[verdict];
+}

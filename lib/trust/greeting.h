@@ -122,4 +122,6 @@ bool wh_greeting_secret(const struct wh_greeting *greeting, uint8_t secret[WH_SE
 
 void wh_greeting_end(struct wh_greeting *greeting);
 
+const char *wh_reception_name(enum wh_reception verdict);
+
 #endif

@@ -189,7 +189,7 @@ void wh_attack_greet(struct wh_attacker *attacker)
 	open_line(&line, attacker);
 	attacker->bond = meet(&line, &verdict);
 	if (attacker->bond == NULL) {
-		fprintf(stderr, "attacker: no bond: verdict %d\n", (int)verdict);
+		fprintf(stderr, "attacker: no bond: %s\n", wh_reception_name(verdict));
 		exit(1);
 	}
 }

@@ -311,7 +311,8 @@ static bool may_knock(void *owner, const struct wh_address *peer)
 
 	if (jobs->service == NULL || may_come(jobs->service, peer))
 		return true;
-	wh_refusals_note(&jobs->refusals, peer, WH_STATUS_REFUSED);
+	wh_refusals_note(
+		&jobs->refusals, peer, NULL, wh_release_status_name(WH_STATUS_REFUSED), "");
 	return false;
 }
 

@@ -128,12 +128,13 @@ static bool may_come(void *context, const struct wh_address *peer)
 	return !world.closed;
 }
 
-static enum wh_belief believe(void *context, const struct wh_stranger *stranger, uint64_t *rights)
+static enum wh_belief believe(
+	void *context, const struct wh_stranger *stranger, struct wh_granted *granted)
 {
 	const struct host *host = context;
 
 	(void)stranger;
-	*rights = 7;
+	granted->rights = 7;
 	return host->belief;
 }
 
