@@ -229,6 +229,7 @@ static void tell_accept(const struct wh_packet *packet)
 static void tell_confirm(const struct wh_packet *packet)
 {
 	TELL("confirm", &packet->confirm, acceptor_lci);
+	tell("wavehaul.flags.offered", (packet->flags & WH_FLAG_OFFERED) != 0);
 	tell_bytes("wavehaul.confirm.cookie", packet->confirm.cookie, WH_COOKIE_BYTES);
 	tell_params(&packet->confirm.params);
 }
@@ -286,6 +287,7 @@ static void tell_probe_answer(const struct wh_packet *packet)
 static void tell_ask(const struct wh_packet *packet)
 {
 	TELL("ask", &packet->ask, greeting);
+	tell_bytes("wavehaul.ask.padding", packet->ask.padding, WH_ASK_PADDING);
 }
 
 static void tell_cookie(const struct wh_packet *packet)
