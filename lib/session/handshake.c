@@ -130,10 +130,22 @@ static void go_on_confirming(struct wh_session *s, uint64_t now_tsc)
 {
 	if (now_tsc - s->accepted_tsc <= wh_session_ms_tsc(s, WH_COOKIE_LIFETIME_S * 1000))
 		send_confirm(s, now_tsc);
+	else if (s->last_heard_tsc > s->answered_tsc)
+		repeat_later(s, now_tsc); /* it is there, and nothing is left to confirm */
 	else if (now_tsc - s->opened_tsc > s->peer_timeout_tsc)
 		wh_session_settle(s, now_tsc, WH_STATUS_PEER_GONE);
 	else
 		begin_anew(s);
+}
+
+/* Until its place is left; without a place there is patience, too. */
+static int32_t wait_anew(struct wh_session *s, uint64_t now_tsc)
+{
+	if (now_tsc - s->opened_tsc <= s->peer_timeout_tsc)
+		return 0;
+	s->anew = false;
+	wh_session_settle(s, now_tsc, WH_STATUS_PEER_GONE);
+	return 1;
 }
 
 static void drain(struct wh_slot_fifo *fifo)
@@ -166,7 +178,9 @@ int32_t wh_handshake_poll(struct wh_session *s, uint64_t now_tsc)
 {
 	if (s->phase == WH_PHASE_OPENING && s->bond != NULL && wh_bond_successor(s->bond) != 0)
 		begin_anew(s);
-	if (now_tsc < s->next_open_tsc || s->anew)
+	if (s->anew)
+		return wait_anew(s, now_tsc);
+	if (now_tsc < s->next_open_tsc)
 		return 0;
 	if (s->phase == WH_PHASE_OPENING) {
 		uint64_t waited_tsc = now_tsc - s->opened_tsc;
@@ -215,7 +229,7 @@ static void confirm(struct wh_session *s, uint64_t now_tsc, uint32_t acceptor_lc
 		wh_session_settle(s, now_tsc, WH_STATUS_BUSY);
 		return;
 	}
-	s->accepted_tsc = now_tsc;
+	s->accepted_tsc = s->answered_tsc = now_tsc;
 	s->open_repeat_tsc = s->period_tsc;
 	send_confirm(s, now_tsc);
 	wh_prelude_begin(s, now_tsc);
@@ -226,6 +240,7 @@ void wh_handshake_accepted(struct wh_session *s, uint64_t now_tsc, const struct 
 	struct wh_transmitter *tx = &s->tx;
 	bool opening = s->phase == WH_PHASE_OPENING;
 
+	s->answered_tsc = now_tsc;
 	if (accept->refused != WH_STATUS_PENDING) {
 		/* Of our CONFIRM, too, but not of an OPEN that was repeated and came second. */
 		bool confirms = s->phase == WH_PHASE_RUNNING && !tx->state_seen &&

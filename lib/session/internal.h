@@ -447,6 +447,7 @@ struct wh_session {
 	uint8_t cookie[WH_COOKIE_BYTES];
 	uint64_t opened_tsc;
 	uint64_t accepted_tsc;
+	uint64_t answered_tsc; /* the latest ACCEPT, also to an OPEN that was repeated */
 	bool offered; /* CONFIRM is of an offer */
 	bool anew;    /* it opens once more, from another place and with other keys */
 

@@ -406,6 +406,8 @@ static uint32_t contact(uint32_t most_ms)
 /* Both ends let go, and all is said. */
 static void part(void)
 {
+	CU_ASSERT_PTR_NOT_NULL_FATAL(world.host[0].session);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(world.host[1].session);
 	for (uint32_t i = 0; i < 2; i++)
 		wh_session_ask(world.host[i].session, WH_WISH_ABORT, WH_STATUS_INTERRUPTED);
 	for (uint32_t i = 0; i < 2; i++)

@@ -111,7 +111,7 @@ static const struct {
 			{16, 8, 0xa1a2a3a4a5a6a7a8}, {24, 4, 0x4142}, {28, 4, 0x5152},
 			{32, 4, 0xb1b2b3b4}, {36, 2, 0xc1c2}, {38, 2, 2}, {40, 1, 6},
 			{64, 8, 0xd1d2d3d4d5d6d7d8}, {72, 8, 0xe1e2e3e4e5e6e7e8}}},
-	{WH_PACKET_ASK, 64,
+	{WH_PACKET_ASK, 96,
 		{{0, 1, 2}, {1, 1, 15}, {4, 4, 0x11223344}, {8, 8, 0x2122232425262728},
 			{16, 8, 0xa1a2a3a4a5a6a7a8}}},
 	{WH_PACKET_COOKIE, 64,
@@ -165,7 +165,7 @@ static void lengths(void)
 		{WH_PACKET_BITMAP, 72, 192},
 		{WH_PACKET_PROBE, 64, 9280},
 		{WH_PACKET_PROBE_ANSWER, 64, 1088},
-		{WH_PACKET_ASK, 64, 64},
+		{WH_PACKET_ASK, 96, 96},
 		{WH_PACKET_COOKIE, 64, 64},
 		{WH_PACKET_CRYPTO, 68, 1200},
 	};
