@@ -466,11 +466,12 @@ def authority_of_a_site(program, folder):
             expect_status(result, 5)
             expect_said(result, 'does not trust us')
             wait_until(lambda why=why: why in server.said(), 2, why)
+        there_before = len(os.listdir(folder / 'served'))
         began = time.monotonic()
         process = here.start('send', make_file(folder, 40 << 20), f'{SERVER}:no', '--rate', '20M',
                              '--identity', proxy)
         try:
-            time.sleep(1)
+            wait_until(lambda: len(os.listdir(folder / 'served')) > there_before, 10, 'a stage')
             expect(process.poll() is None, 'it has ended before')
             site.revoke('dtn1')
             revoked = time.monotonic()
@@ -492,10 +493,11 @@ def withdrawn(program, folder):
         here.user.report('trust', 'add', 'dtn2', there.user.key())
         there.user.report('trust', 'add', 'dtn1', here.user.key())
         wait_for_look()
+        there_before = len(os.listdir(folder / 'served'))
         began = time.monotonic()
         process = here.start('send', path, f'{SERVER}:', '--rate', '20M')
         try:
-            time.sleep(1)
+            wait_until(lambda: len(os.listdir(folder / 'served')) > there_before, 10, 'a stage')
             expect(process.poll() is None, 'it has ended before')
             there.user.report('trust', 'remove', 'dtn1')
             removed = time.monotonic()
