@@ -371,7 +371,7 @@ static int32_t bury_sessions(struct wh_crew *crew)
 	return work;
 }
 
-static int32_t take_arrivals(struct wh_crew *crew)
+static int32_t take_arrivals(struct wh_crew *crew, uint64_t now_tsc)
 {
 	void *found;
 	int32_t work = 0;
@@ -379,6 +379,8 @@ static int32_t take_arrivals(struct wh_crew *crew)
 	while (rte_ring_sc_dequeue(crew->arrivals, &found) == 0) {
 		struct wh_job *job = found;
 
+		/* It may have been given after the time of this turn was read. */
+		job->turn.came_tsc = wh_min_u64(job->turn.came_tsc, now_tsc);
 		TAILQ_INSERT_TAIL(&crew->busy, job, next);
 		work++;
 	}
@@ -540,7 +542,8 @@ static int32_t poll_crew(void *state, uint64_t now_tsc)
 {
 	struct wh_crew *crew = state;
 	uint8_t before = wh_meter_enter(crew->meter, WH_METER_JOB);
-	int32_t work = bury_sessions(crew) + take_arrivals(crew) + make_room(crew, now_tsc);
+	int32_t work =
+		bury_sessions(crew) + take_arrivals(crew, now_tsc) + make_room(crew, now_tsc);
 	struct wh_job *job = TAILQ_FIRST(&crew->busy);
 
 	while (job != NULL) {
@@ -648,7 +651,7 @@ void wh_jobs_end(struct wh_jobs *jobs)
 	for (uint32_t i = 0; i < jobs->crews; i++) {
 		struct wh_crew *crew = &jobs->crew[i];
 
-		take_arrivals(crew);
+		take_arrivals(crew, UINT64_MAX);
 		TAILQ_CONCAT(&crew->busy, &crew->idle, next);
 		while ((job = TAILQ_FIRST(&crew->busy)) != NULL)
 			end_job(crew, job);
