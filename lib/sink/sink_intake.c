@@ -126,7 +126,7 @@ static void end_stream(struct wh_sink *sink, struct wh_large *file)
 {
 	if (file->state == WH_LARGE_ANSWERED) {
 		wh_hasher_init(&sink->content);
-		if (!sink->config.is_pipe)
+		if (!sink->config.is_pipe && !file->failed)
 			wh_large_reserve(sink, file, 0);
 	}
 	file->size_bytes = file->end = file->offset;
@@ -225,6 +225,11 @@ static bool is_in_order(const struct wh_sink *sink, const struct wh_record *reco
 	return record->type == WH_RECORD_FILE_END && record->file_end.id == file->id;
 }
 
+static bool is_hard(const struct wh_record *record)
+{
+	return record->type == WH_RECORD_ENTRY && record->entry.kind == WH_ENTRY_HARD;
+}
+
 static int32_t take_record(struct wh_sink *sink, uint64_t now_tsc)
 {
 	struct wh_intake *intake = &sink->intake;
@@ -232,9 +237,13 @@ static int32_t take_record(struct wh_sink *sink, uint64_t now_tsc)
 	uint32_t bytes = wh_record_decode(
 		intake->chunk->data + intake->at, intake->chunk->bytes - intake->at, record);
 
-	if (bytes > 0 && record->type == WH_RECORD_ENTRY && record->entry.kind == WH_ENTRY_HARD &&
-		wh_sink_awaits_files(sink))
-		return 0;
+	if (bytes > 0 && is_hard(record) && wh_sink_awaits_files(sink)) {
+		/* A file that the source has not ended would never be whole. */
+		if (sink->large_count == sink->closing_count + sink->gathering)
+			return 0;
+		refuse(sink);
+		return 1;
+	}
 	if (bytes > 0 && sink->config.is_pipe && is_in_order(sink, record)) {
 		int32_t done = wh_sink_pipe_inline(sink, &record->entry);
 
