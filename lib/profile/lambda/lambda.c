@@ -13,7 +13,8 @@
  * Cruise. `alpha` packets of ours stand in the queue, whatever the round trip (FAST); they grow
  *   with the cube root of the rate, so that each flow has fewer there the more flows there are
  *   (Swift, FASP). What is under way is bounded by that: a queue then is as long as windows are too
- *   large, where rates alone would add up over a round trip. bar02: it swings at 1 s.
+ *   large, where rates alone would add up over a round trip. bar02 at 1 s holds without it where
+ *   nothing is lost.
  * Increase. With no queue the rate rises, by half of alpha first, then ever faster as long as
  *   nothing is felt (PCC, Copa's velocity). bar05-rate: 2 to 10 Gb/s in ten round trips.
  * Busy. While a queue stands, what arrives is all that is there for us, and the rate goes there at
