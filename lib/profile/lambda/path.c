@@ -19,7 +19,7 @@
 #define USED_SHARE       0.8   /* of what was allowed: less is starved */
 #define PAUSED_MOST      0.75  /* of a sample: more is a host that does no better */
 #define PAUSED_SPAN      0.25  /* of a wait and its packets these lasted: the rest was a pause */
-#define FALSE_TRAIN      0.5   /* of what others can leave us; those of a crowd begin together */
+#define FALSE_TRAIN      0.4   /* of what others can leave us; those of a crowd begin together */
 #define PAUSE_PKTS       32.0  /* should have come while no state did: several states' worth */
 
 void wh_lambda_path_init(struct wh_lambda_path *path, uint64_t hz)
