@@ -36,7 +36,7 @@ static_assert(BODY >= WH_RECORD_HEAD_BYTES, "what is judged in memory is in the 
 static_assert(AT(hello.version) == 8 && AT(hello.reply) == 16, "fixed for ever");
 static_assert(WH_RECORD_HELLO == 32 && WH_RECORD_REFUSED == 33, "fixed for ever");
 static_assert(AT(refused.error) == 8 && AT(refused.text_bytes) == 12, "fixed for ever");
-static_assert(END(entry.xattr_bytes) + 2 * WH_PATH_BYTES_MAX + WH_XATTR_BYTES_MAX + RECORD_ALIGN <=
+static_assert(END(entry.ctime_s) + 2 * WH_PATH_BYTES_MAX + WH_XATTR_BYTES_MAX + RECORD_ALIGN <=
 		      WH_BUNDLE_CHUNK_BYTES_MIN,
 	"every ENTRY fits into a chunk, its content apart");
 
@@ -64,12 +64,16 @@ static const struct wh_record_field entry_fields[] = {
 	ANY(entry, uid),
 	ANY(entry, gid),
 	FIELD(entry, xattr_bytes, 0, WH_XATTR_BYTES_MAX),
+	FIELD(entry, ctime_ns, 0, 999999999),
+	ANY(entry, inode),
+	ANY(entry, ctime_s),
 };
 
 static const struct wh_record_field extent_fields[] = {
 	FIELD(extent, id, 0, ID_MAX),
 	FIELD(extent, offset, 0, INT64_MAX - 1),
 	FIELD(extent, bytes, 1, WH_EXTENT_BYTES_MAX),
+	ANY(extent, digest),
 };
 
 static const struct wh_record_field file_end_fields[] = {
@@ -81,6 +85,13 @@ static const struct wh_record_field file_end_fields[] = {
 
 static const struct wh_record_field id_fields[] = {
 	FIELD(id, id, 0, ID_MAX),
+};
+
+static const struct wh_record_field want_fields[] = {
+	FIELD(want, id, 0, ID_MAX),
+	FIELD(want, offset, 0, INT64_MAX - 1),
+	ANY(want, digest),
+	FIELD(want, resume, 0, WH_RESUMES - 1),
 };
 
 static const struct wh_record_field finish_fields[] = {
@@ -118,6 +129,8 @@ static const struct wh_record_field totals_fields[] = {
 	ANY(totals, skipped),
 	ANY(totals, failed),
 	ANY(totals, bytes),
+	ANY(totals, resumed_bytes),
+	ANY(totals, began_again),
 };
 
 #define FOUR_OPTIONS(i)                                                                            \
@@ -141,6 +154,7 @@ static const struct wh_record_field hello_fields[] = {
 	ANY(hello, fec_k),
 	ANY(hello, fec_r),
 	FIELD(hello, options, 0, UINT16_MAX),
+	FIELD(hello, resume, 0, WH_RESUMES - 1),
 	ANY(hello, rate_bps),
 	ANY(hello, transfer),
 	ANY(hello, bench_ns),
@@ -187,17 +201,17 @@ static const struct wh_record_field waits_fields[] = {
 
 /* By type; without fields: no such type. */
 static const struct wh_record_shape shapes[] = {
-	[WH_RECORD_ENTRY] = SHAPE(entry_fields, entry.xattr_bytes),
-	[WH_RECORD_EXTENT] = SHAPE(extent_fields, extent.bytes),
+	[WH_RECORD_ENTRY] = SHAPE(entry_fields, entry.ctime_s),
+	[WH_RECORD_EXTENT] = SHAPE(extent_fields, extent.digest),
 	[WH_RECORD_FILE_END] = SHAPE(file_end_fields, file_end.doing),
 	[WH_RECORD_SAME] = SHAPE(id_fields, id.id),
 	[WH_RECORD_FAULT] = SHAPE(fault_fields, fault.doing),
 	[WH_RECORD_FINISH] = SHAPE(finish_fields, finish.left_out),
-	[WH_RECORD_WANT] = SHAPE(id_fields, id.id),
+	[WH_RECORD_WANT] = SHAPE(want_fields, want.resume),
 	[WH_RECORD_HAVE] = SHAPE(have_fields, have.digest),
 	[WH_RECORD_OUTCOME] = SHAPE(outcome_fields, outcome.doing),
 	[WH_RECORD_COMMITTED] = SHAPE(committed_fields, committed.below),
-	[WH_RECORD_TOTALS] = SHAPE(totals_fields, totals.bytes),
+	[WH_RECORD_TOTALS] = SHAPE(totals_fields, totals.began_again),
 	[WH_RECORD_HELLO] = SHAPE(hello_fields, hello.terms),
 	[WH_RECORD_REFUSED] = SHAPE(refused_fields, refused.text_bytes),
 	[WH_RECORD_READY] = SHAPE(ready_fields, ready.keeps),
@@ -335,6 +349,8 @@ static bool holds(const struct wh_record *record)
 		return entry_holds(&record->entry);
 	case WH_RECORD_EXTENT:
 		return record->extent.offset <= INT64_MAX - record->extent.bytes;
+	case WH_RECORD_WANT:
+		return (record->want.offset == 0) == (record->want.resume == WH_RESUME_OFF);
 	case WH_RECORD_FILE_END:
 		return (record->file_end.error == 0) == (record->file_end.doing == 0);
 	case WH_RECORD_FAULT:
@@ -392,7 +408,7 @@ uint32_t wh_record_bytes(const struct wh_record *record)
 
 uint32_t wh_entry_content_at(const struct wh_entry *entry)
 {
-	return (uint32_t)END(entry.xattr_bytes) + entry->path_bytes + entry->link_bytes +
+	return (uint32_t)END(entry.ctime_s) + entry->path_bytes + entry->link_bytes +
 	       entry->xattr_bytes;
 }
 

@@ -17,7 +17,10 @@
  * the sink made: what is in raw chunks is covered by FILE_END.
  *
  * A file with content ASK is answered by one WANT or HAVE, or by its OUTCOME. After WANT come its
- * extents, in order and nothing between them, and one FILE_END; after HAVE the same, or SAME. An
+ * extents, in order and nothing between them, and one FILE_END; after HAVE the same, or SAME. WANT
+ * may say that what is before an offset is there from an earlier run, and prove it by a digest of
+ * that: the first extent begins there, or, where the source does not agree, as without. Digests
+ * of extents and FILE_END are of what was sent since. An
  * OUTCOME that the sink gives meanwhile does not change that: FILE_END comes all the same, early
  * and with an error.
  *
@@ -42,7 +45,7 @@
 #include "base/chunk.h"
 #include "bundle/choice.h"
 
-#define WH_BUNDLE_VERSION 4
+#define WH_BUNDLE_VERSION 5
 
 /* Files up to this travel inside their ENTRY; larger ones as extents of raw chunks. */
 #define WH_INLINE_BYTES_MAX (UINT32_C(256) << 10)
@@ -155,12 +158,33 @@ struct wh_entry {
 	uint32_t uid;   /* WH_OWNER_UNTOLD, as of gid: nobody asked */
 	uint32_t gid;
 	uint32_t xattr_bytes;
+	/* What changes at the source with the file; all 0: not told. */
+	uint32_t ctime_ns;
+	uint64_t inode;
+	int64_t ctime_s;
 	/* Relative, '/' between names, no empty name, no "." or "..", no NUL. */
 	const char *path;
 	const char *link;            /* the link's text; HARD: the path that it is a name of */
 	const uint8_t *xattrs;       /* bundle/xattrs.h */
 	const uint8_t *inline_bytes; /* size_bytes of them */
 };
+
+/* What is asked of the part of a file that is there from an earlier run, before the rest goes. */
+enum wh_resume {
+	WH_RESUME_OFF = 0,    /* files begin again */
+	WH_RESUME_ATTRIBUTES, /* the source's size, mtime, inode and change time are as they were */
+	WH_RESUME_SPARSE,     /* and samples are the same at both ends (file/likeness.h) */
+	WH_RESUME_FULL,       /* and so are all its bytes */
+	WH_RESUMES,
+};
+
+/* Of two wishes the one that believes less. */
+static inline enum wh_resume wh_resume_stricter(enum wh_resume one, enum wh_resume other)
+{
+	if (one == WH_RESUME_OFF || other == WH_RESUME_OFF)
+		return WH_RESUME_OFF;
+	return one > other ? one : other;
+}
 
 enum wh_outcome_status {
 	WH_OUTCOME_SKIPPED = 1, /* there already, the same bytes; of a PART: not needed */
@@ -191,7 +215,8 @@ struct wh_hello {
 	uint8_t fec_k;    /* of so many data packets so many repair packets; 0, 0: as planned */
 	uint8_t fec_r;
 	/* Of the profile: bit i says that option i is set, to the bits of a double. */
-	uint32_t options;
+	uint16_t options;
+	uint16_t resume;   /* enum wh_resume: the client's wish */
 	uint64_t rate_bps; /* get, reverse bench: UINT64_MAX: no pacing */
 	uint64_t transfer; /* the same of all its lanes, and nobody's guess */
 	uint64_t bench_ns;
@@ -221,7 +246,9 @@ struct wh_totals {
 	uint64_t files; /* written, links and folders not counted */
 	uint64_t skipped;
 	uint64_t failed;
-	uint64_t bytes; /* of the files written */
+	uint64_t bytes;         /* of the files written */
+	uint64_t resumed_bytes; /* of large files, that were there from an earlier run */
+	uint64_t began_again;   /* large files of which something was there, and of no use */
 	/* Not in TOTALS: the source knows them, and the sink by FAULT and FINISH. */
 	uint64_t passed_over; /* pipes, sockets and devices of trees */
 	struct wh_left_out left_out;
@@ -246,6 +273,8 @@ struct wh_record {
 			uint64_t id;
 			uint64_t offset;
 			uint64_t bytes;
+			struct wh_digest
+				digest; /* of the file's extents before; of the first nothing */
 		} extent;
 		struct {
 			uint64_t id;
@@ -255,7 +284,13 @@ struct wh_record {
 		} file_end;
 		struct {
 			uint64_t id;
-		} id; /* SAME, WANT */
+		} id; /* SAME */
+		struct {
+			uint64_t id;
+			uint64_t offset; /* of the file; what is before is there; 0: nothing is */
+			struct wh_digest digest; /* of that, as `resume` says */
+			uint8_t resume;          /* enum wh_resume; OFF without an offset */
+		} want;
 		struct {
 			uint64_t id;
 			struct wh_digest digest;

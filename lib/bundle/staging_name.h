@@ -5,7 +5,8 @@
 /*
  * ".wavehaul-X.part", X being 26 letters from a to z that nobody guesses: the name of a staging
  * folder. To peers there is none: what looks like one is not listed, not found, and nothing of a
- * bundle may have the name, or a bundle could change another's files before they are renamed.
+ * bundle may have the name, or a bundle could change another's files before they are renamed. So it
+ * is with the folder of parts.
  */
 
 #include <stdbool.h>
@@ -45,11 +46,16 @@ static inline bool wh_is_staging_name(const char *name, size_t bytes)
 	       0;
 }
 
-/* Whether it looks like one, in whatever case: peers have no use for it. */
+/* Where parts of files are kept for a later run. */
+#define WH_PARTS_FOLDER ".wavehaul-parts"
+
+/* Whether it looks like either, in whatever case: peers have no use for it. */
 static inline bool wh_looks_like_staging(const char *name, size_t bytes)
 {
 	const size_t head = sizeof(WH_STAGING_HEAD) - 1, tail = sizeof(WH_STAGING_TAIL) - 1;
 
+	if (bytes == sizeof(WH_PARTS_FOLDER) - 1 && strncasecmp(name, WH_PARTS_FOLDER, bytes) == 0)
+		return true;
 	return bytes >= head + tail && strncasecmp(name, WH_STAGING_HEAD, head) == 0 &&
 	       strncasecmp(name + bytes - tail, WH_STAGING_TAIL, tail) == 0;
 }

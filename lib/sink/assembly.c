@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,6 +33,7 @@ static void forget(struct wh_assembly *assembly)
 {
 	if (assembly->folder_fd >= 0)
 		close(assembly->folder_fd);
+	free(assembly->resumed);
 	memset(assembly, 0, sizeof(*assembly));
 }
 
@@ -148,6 +150,16 @@ void wh_assemblies_gone(struct wh_assemblies *all, uint32_t lane)
 		forget_if_over(all, assembly);
 	}
 	wh_spin_unlock(&all->lock);
+}
+
+void wh_assembly_resume(
+	struct wh_assembly *assembly, int64_t row, const struct wh_recalled_lane *lanes)
+{
+	WH_ASSERT(assembly->resumed == NULL && wh_assembly_verdict(assembly) != WH_VERDICT_SEND);
+	assembly->resumed = malloc(WH_SPLIT_LANES_MAX * sizeof(*lanes));
+	if (assembly->resumed != NULL)
+		memcpy(assembly->resumed, lanes, WH_SPLIT_LANES_MAX * sizeof(*lanes));
+	wh_assembly_set_row(assembly, row);
 }
 
 int wh_assembly_stage(struct wh_assemblies *all, struct wh_assembly *assembly, int folder_fd,

@@ -21,6 +21,7 @@
 #include "base/spin.h"
 #include "bundle/record.h"
 #include "bundle/split.h"
+#include "sink/recall.h"
 
 enum wh_verdict {
 	WH_VERDICT_NONE = 0, /* the head has not decided */
@@ -40,7 +41,9 @@ struct wh_assembly {
 	int folder_fd; /* of the staging folder, with SEND; -1: none */
 	uint32_t number;
 	uint64_t inode;
-	int error; /* with FAILED */
+	_Atomic int64_t row;              /* of the journal; 0: none yet */
+	struct wh_recalled_lane *resumed; /* by lane, what was there; NULL: nothing */
+	int error;                        /* with FAILED */
 	enum wh_doing doing;
 };
 
@@ -79,6 +82,23 @@ static inline enum wh_verdict wh_assembly_verdict(const struct wh_assembly *asse
 int wh_assembly_stage(struct wh_assemblies *all, struct wh_assembly *assembly, int folder_fd,
 	uint32_t number, uint64_t inode);
 void wh_assembly_skip(struct wh_assemblies *all, struct wh_assembly *assembly);
+
+/*
+ * The head's, before that: what of the file is there from an earlier job, by lane; and its row in
+ * the journal, which it may get later. Where there is no memory for it, all of it comes again.
+ */
+void wh_assembly_resume(
+	struct wh_assembly *assembly, int64_t row, const struct wh_recalled_lane *lanes);
+
+static inline void wh_assembly_set_row(struct wh_assembly *assembly, int64_t row)
+{
+	atomic_store(&assembly->row, row);
+}
+
+static inline int64_t wh_assembly_row(const struct wh_assembly *assembly)
+{
+	return atomic_load(&assembly->row);
+}
 
 /* The staged file for writing: a descriptor of the caller's, or a negative errno. */
 int wh_assembly_open(struct wh_assemblies *all, const struct wh_assembly *assembly);

@@ -141,8 +141,10 @@ static void set_up_room(struct wh_sink *sink)
 	struct stat status;
 
 	sink->in_memory = wh_beneath_in_memory(sink->anchor_fd);
-	if (fstat(sink->anchor_fd, &status) == 0)
+	if (fstat(sink->anchor_fd, &status) == 0) {
 		sink->device = status.st_dev;
+		sink->anchor_inode = status.st_ino;
+	}
 	if (sink->device != 0)
 		sink->room = wh_room_find(sink->config.room, sink->device);
 	if (sink->room == NULL)
@@ -158,6 +160,7 @@ static void set_up(struct wh_sink *sink)
 	wh_hasher_init(&sink->packed);
 	wh_beneath_init(&sink->beneath, sink->anchor_fd);
 	set_up_room(sink);
+	wh_sink_keep_init(sink);
 	sink->intake.number = config->first_chunk;
 	sink->keeps = config->choice.wishes & config->rules.keeps & WH_CHOICE_KEEPS;
 	sink->progress.as_name = sink->as_bytes > 0;
@@ -216,6 +219,7 @@ void wh_sink_close(struct wh_sink *sink)
 	if (sink == NULL)
 		return;
 	wh_sink_close_ring(sink);
+	wh_sink_end_keep(sink);
 	wh_sink_end_parts(sink);
 	for (uint32_t i = 0; i < WH_SINK_LARGE_MAX; i++) {
 		wh_large_give_up_room(sink, &sink->large[i]);

@@ -23,6 +23,10 @@
  *
  * Runs of 64 KiB of zeros in a large file become holes.
  *
+ * A large file that is not whole when its job ends, however that is, may go on in a later one
+ * (sink/recall.h): while it comes it is synced now and then, and a journal told up to where; only
+ * what is known from there, and is proved, is not asked for again.
+ *
  * A large file's parts may come by several lanes (sink/assembly.h): any sink writes into the one
  * that the head's has staged, and only that one gives it its name and tells of it.
  *
@@ -54,6 +58,7 @@
 #include "bundle/record.h"
 #include "bundle/waits.h"
 #include "sink/assembly.h"
+#include "sink/recall.h"
 #include "sink/room.h"
 #include "sink/rules.h"
 #include "source/source.h"
@@ -88,6 +93,7 @@ struct wh_sink_config {
 	struct wh_assemblies *assemblies;
 	uint32_t lane;
 	uint32_t lanes;
+	struct wh_keeping keeping; /* of what is not whole when the sink goes */
 	struct wh_rules rules;
 	struct wh_rules_used *used; /* of its lanes; NULL: this is the only one */
 	struct wh_room *room;       /* of the process: what its sinks promise together */

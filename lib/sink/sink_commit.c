@@ -61,11 +61,13 @@ static void commit_file(struct wh_sink *sink, const struct wh_staged *file, int 
 		rc = rename_file(sink, file, &doing);
 
 	if (rc == 0) {
+		wh_sink_row_is_over(sink, file->row);
 		wh_sink_note_written(sink, file);
 		return;
 	}
 	WH_ASSERT(!file->named); /* no sync comes first, none can fail */
-	wh_stage_discard(sink->stage, file->number, file->bytes);
+	wh_stage_discard(sink->stage, file);
+	wh_sink_row_is_over(sink, file->row);
 	wh_sink_tell_failed(sink, file, rc, doing);
 }
 

@@ -79,11 +79,28 @@ void wh_sink_raw_done(struct wh_sink *sink, uint32_t bytes)
 	intake->raw = false;
 }
 
+/* All that came of it so far is as its source has sent it, or it fails. */
+static void prove(struct wh_sink *sink, struct wh_large *file, const struct wh_digest *sent)
+{
+	struct wh_digest digest;
+
+	if (file->failed)
+		return;
+	wh_hasher_digest(&sink->content, &digest);
+	if (memcmp(&digest, sent, sizeof(digest)) != 0)
+		wh_large_fail(sink, file, -EIO, WH_DOING_DIGEST);
+	else
+		file->proved = file->offset;
+}
+
 static void take_extent(struct wh_sink *sink, const struct wh_record *record)
 {
 	struct wh_intake *intake = &sink->intake;
 	struct wh_large *file = wh_sink_find_large(sink, record->extent.id);
 
+	if (file != NULL && file->state == WH_LARGE_ANSWERED && file->from > file->first &&
+		record->extent.offset == file->first)
+		wh_large_begin_again(sink, file);
 	if (file == NULL || intake->at != intake->chunk->bytes ||
 		file->offset != record->extent.offset ||
 		record->extent.bytes > file->end - file->offset ||
@@ -96,8 +113,12 @@ static void take_extent(struct wh_sink *sink, const struct wh_record *record)
 		wh_sink_break(sink, -EDQUOT, WH_DOING_ADDING);
 		return;
 	}
-	if (file->state == WH_LARGE_ANSWERED)
+	if (file->state == WH_LARGE_ANSWERED) {
 		wh_hasher_init(&sink->content);
+		sink->progress.totals.resumed_bytes += file->from - file->first;
+	} else {
+		prove(sink, file, &record->extent.digest);
+	}
 	file->state = WH_LARGE_COMING;
 	intake->file = file;
 	intake->extent_bytes = record->extent.bytes;
@@ -136,7 +157,6 @@ static void take_file_end(struct wh_sink *sink, const struct wh_record *record)
 {
 	struct wh_large *file = wh_sink_find_large(sink, record->file_end.id);
 	bool whole = record->file_end.error == 0;
-	struct wh_digest digest;
 
 	if (file == NULL || (file->state != WH_LARGE_COMING && file->state != WH_LARGE_ANSWERED) ||
 		(whole && file->offset != file->end && !file->is_stream)) {
@@ -147,10 +167,8 @@ static void take_file_end(struct wh_sink *sink, const struct wh_record *record)
 		end_stream(sink, file);
 	if (!whole) {
 		fail_at_peer(sink, file, record);
-	} else if (!file->failed) {
-		wh_hasher_digest(&sink->content, &digest);
-		if (memcmp(&digest, &record->file_end.digest, sizeof(digest)) != 0)
-			wh_large_fail(sink, file, -EIO, WH_DOING_DIGEST);
+	} else {
+		prove(sink, file, &record->file_end.digest);
 	}
 	sink->intake.file = NULL;
 	if (sink->config.is_pipe && !file->failed)

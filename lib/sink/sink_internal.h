@@ -38,6 +38,7 @@
 enum wh_large_state {
 	WH_LARGE_NONE = 0,
 	WH_LARGE_AWAIT,    /* a part: its head has not decided */
+	WH_LARGE_RECALL,   /* whether some of it is there from an earlier job is found out */
 	WH_LARGE_COMPARE,  /* a file of that size is there, to be hashed */
 	WH_LARGE_RESERVE,  /* space is to be reserved, then WANT goes */
 	WH_LARGE_ANSWERED, /* by WANT or HAVE */
@@ -58,7 +59,8 @@ struct wh_more {
 struct wh_large {
 	uint64_t id;
 	uint64_t size_bytes;
-	uint64_t from;       /* of what comes by this lane, the file or our part of it; ... */
+	uint64_t first;      /* of what is this lane's, the file or our part of it; ... */
+	uint64_t from;       /* ... of that, what comes, behind what was there; ... */
 	uint64_t end;        /* ... and its end */
 	uint64_t offset;     /* of the next byte to come */
 	uint64_t data_bytes; /* of these that come, as far as the source knows */
@@ -83,7 +85,18 @@ struct wh_large {
 	bool told;           /* that it failed */
 	uint8_t doing;       /* enum wh_doing, with error */
 	int error;
-	int fd;                      /* -1: not open */
+	int fd;                          /* -1: not open */
+	struct wh_journal_source source; /* the file, as its source tells */
+	struct wh_digest likeness;       /* of what was there; with from > first */
+	uint64_t proved;                 /* as at the source up to here */
+	uint64_t noted;                  /* as the journal knows it */
+	int64_t row;                     /* of the journal, of one that is kept; 0: none yet */
+	int kept_fd;      /* locks one that was there, as long as it is not open; -1 */
+	bool kept;        /* it is in the folder of parts ... */
+	bool unkept;      /* ... but the journal has no room for it */
+	bool may_compare; /* after RECALL: a file of that size is there */
+	bool retracts;    /* what was there is not as at the source: nothing is written before
+	                   * the journal knows */
 	struct wh_identity identity; /* its inode once it is staged, the rest when it is whole */
 	uint32_t number;             /* in the stage */
 	uint32_t in_air;             /* writes */
@@ -130,6 +143,24 @@ struct wh_place {
 	char path[WH_PATH_BYTES_MAX + 1];
 };
 
+/* Its errands to the journal: one of either kind at a time. */
+struct wh_sink_keep {
+	bool on;
+	struct wh_recall *recall; /* of `recalling`; NULL: it could not be begun */
+	struct wh_large *recalling;
+	uint64_t recalled_bytes;
+	uint64_t recall_tsc; /* when it was asked for first, ... */
+	uint64_t again_tsc;  /* ... and when it is again, since it was busy */
+	struct wh_noting *noting;
+	struct wh_large *file; /* that is noted, or retracted; NULL: none, or it is gone */
+	uint64_t noted_to;
+	uint64_t noted_tsc;
+	bool dropped; /* the file that was noted is gone, and its row is to go */
+	uint32_t over_count;
+	int64_t over[WH_NOTE_ROWS_MAX]; /* rows of files that have their names, or are gone */
+	char place[WH_JOURNAL_PLACE_BYTES];
+};
+
 /* What a sink does besides taking chunks: steps to its end. */
 enum wh_sink_step {
 	WH_STEP_TAKING = 0,
@@ -157,6 +188,8 @@ struct wh_sink {
 	bool in_memory;
 	uint32_t keeps; /* enum wh_wish: wished for, and allowed */
 	dev_t device;
+	ino_t anchor_inode;
+	struct wh_sink_keep keep;
 	struct wh_room_device *room; /* of the file system */
 	struct wh_room_device own_room;
 	bool has_folders;         /* that were given their attributes */
@@ -207,6 +240,7 @@ void wh_sink_break(struct wh_sink *sink, int error, enum wh_doing doing);
 /* sink_tell.c. Each says at most one answer, for which there has to be room. */
 bool wh_sink_can_answer(struct wh_sink *sink);
 void wh_sink_answer_id(struct wh_sink *sink, enum wh_record_type type, uint64_t id);
+void wh_sink_answer_want(struct wh_sink *sink, const struct wh_large *file);
 void wh_sink_answer_have(struct wh_sink *sink, uint64_t id, const struct wh_digest *digest);
 void wh_sink_answer_totals(struct wh_sink *sink);
 void wh_sink_tell_failed(
@@ -257,7 +291,25 @@ bool wh_sink_prepare(struct wh_sink *sink);
  * is broken then. */
 bool wh_sink_stage_failed(struct wh_sink *sink, int error);
 
+/*
+ * sink_keep.c: what outlives the job. keeps: whether a file is to. notes: its row is being written,
+ * and it has to wait. stays: though it failed, since that is only the end of a job. unkeep: it is
+ * over, whatever became of it. resume, begin_again: what was there counts, or does not.
+ */
+void wh_sink_keep_init(struct wh_sink *sink);
+int32_t wh_sink_poll_keep(struct wh_sink *sink, uint64_t now_tsc);
+void wh_sink_end_keep(struct wh_sink *sink);
+bool wh_sink_keeps(const struct wh_sink *sink, const struct wh_large *file);
+bool wh_sink_notes(const struct wh_sink *sink, const struct wh_large *file);
+void wh_sink_row_is_over(struct wh_sink *sink, int64_t row);
+void wh_sink_unkeep(struct wh_sink *sink, struct wh_large *file);
+bool wh_large_stays(const struct wh_large *file);
+void wh_large_resume(
+	struct wh_sink *sink, struct wh_large *file, const struct wh_recalled_lane *lane);
+void wh_large_begin_again(struct wh_sink *sink, struct wh_large *file);
+
 /* sink_large.c */
+struct wh_large *wh_sink_first_large(struct wh_sink *sink, enum wh_large_state state);
 /* False: the source asks too many. *status: what has the name now. */
 bool wh_sink_ask(struct wh_sink *sink, const struct wh_entry *entry, const struct stat *status);
 /* No part is in the air, and nothing of it is told any more. */

@@ -20,6 +20,8 @@ struct wh_staged wh_large_entry(const struct wh_sink *sink, const struct wh_larg
 		.bytes = file->size_bytes,
 		.number = file->number,
 		.identity = file->identity,
+		.kept = file->kept,
+		.row = file->row,
 		.path = sink->large_paths[file - sink->large],
 		.path_bytes = file->path_bytes,
 		.kind = WH_ENTRY_FILE,
@@ -34,7 +36,7 @@ struct wh_large *wh_sink_find_large(struct wh_sink *sink, uint64_t id)
 	return NULL;
 }
 
-static struct wh_large *first_in_state(struct wh_sink *sink, enum wh_large_state state)
+struct wh_large *wh_sink_first_large(struct wh_sink *sink, enum wh_large_state state)
 {
 	struct wh_large *first = NULL;
 
@@ -67,6 +69,7 @@ void wh_large_forget(struct wh_sink *sink, struct wh_large *file)
 	file->fd = -1;
 	free((void *)file->more.xattrs);
 	file->more.xattrs = NULL;
+	wh_sink_unkeep(sink, file);
 	wh_large_leave(sink, file);
 	file->state = WH_LARGE_NONE;
 	sink->large_count--;
@@ -75,9 +78,14 @@ void wh_large_forget(struct wh_sink *sink, struct wh_large *file)
 /* It failed. Its descriptor goes first, or to close it would be the end of the file. */
 void wh_large_discard(struct wh_sink *sink, struct wh_large *file)
 {
+	struct wh_staged entry = wh_large_entry(sink, file);
+	bool stays = wh_large_stays(file);
+
 	wh_large_forget(sink, file);
-	if (file->staged)
-		wh_stage_discard(sink->stage, file->number, file->size_bytes);
+	if (!file->staged || stays)
+		return;
+	wh_stage_discard(sink->stage, &entry);
+	wh_sink_row_is_over(sink, entry.row);
 }
 
 void wh_large_fail(struct wh_sink *sink, struct wh_large *file, int error, enum wh_doing doing)
@@ -97,15 +105,17 @@ void wh_large_fail(struct wh_sink *sink, struct wh_large *file, int error, enum 
 }
 
 static enum wh_large_state first_state(
-	const struct wh_sink *sink, const struct wh_entry *entry, const struct stat *status)
+	const struct wh_sink *sink, struct wh_large *file, const struct stat *status)
 {
-	if (entry->content == WH_CONTENT_PART)
+	bool may_compare = !sink->config.anew && !file->is_stream && S_ISREG(status->st_mode) &&
+			   (uint64_t)status->st_size == file->size_bytes;
+
+	file->may_compare = may_compare;
+	if (wh_large_is_part(file))
 		return WH_LARGE_AWAIT;
-	return !sink->config.anew && entry->content != WH_CONTENT_STREAM &&
-			       S_ISREG(status->st_mode) &&
-			       (uint64_t)status->st_size == entry->size_bytes
-		       ? WH_LARGE_COMPARE
-		       : WH_LARGE_RESERVE;
+	if (wh_sink_keeps(sink, file))
+		return WH_LARGE_RECALL;
+	return may_compare ? WH_LARGE_COMPARE : WH_LARGE_RESERVE;
 }
 
 /* The record that brings them goes before the file is whole. */
@@ -146,10 +156,18 @@ bool wh_sink_ask(struct wh_sink *sink, const struct wh_entry *entry, const struc
 		.end = entry->content == WH_CONTENT_STREAM ? INT64_MAX : entry->size_bytes,
 		.is_stream = entry->content == WH_CONTENT_STREAM,
 		.fd = -1,
+		.kept_fd = -1,
+		.source = {.size_bytes = entry->size_bytes,
+			.mtime_s = entry->mtime_s,
+			.mtime_ns = entry->mtime_ns,
+			.ctime_ns = entry->ctime_ns,
+			.inode = entry->inode,
+			.ctime_s = entry->ctime_s},
 	};
 	if (wh_content_is_split(entry->content) && !wh_large_join(sink, file, entry))
 		return false;
-	file->state = (uint8_t)first_state(sink, entry, status);
+	file->proved = file->noted = file->first;
+	file->state = (uint8_t)first_state(sink, file, status);
 	memcpy(sink->large_paths[file - sink->large], entry->path, entry->path_bytes);
 	sink->large_count++;
 	keep_more(sink, file, entry);
@@ -179,7 +197,7 @@ static bool compare_begin(struct wh_sink *sink)
 {
 	struct stat status;
 
-	sink->comparing = first_in_state(sink, WH_LARGE_COMPARE);
+	sink->comparing = wh_sink_first_large(sink, WH_LARGE_COMPARE);
 	if (sink->comparing == NULL)
 		return false;
 
@@ -224,22 +242,39 @@ static int32_t compare(struct wh_sink *sink)
 	return 1;
 }
 
+/*
+ * One that may be kept has its size from the first: no part is shorter than what is there. Where
+ * it is is told to other lanes at once; else it is no part before there is something to be kept.
+ */
+static int create(struct wh_sink *sink, struct wh_large *file)
+{
+	bool keeps = wh_sink_keeps(sink, file), kept = keeps && file->is_head;
+	int fd = kept ? wh_stage_create_kept(sink->stage, &file->number)
+		      : wh_stage_create(sink->stage, 0600, &file->number);
+
+	if (fd < 0)
+		return fd;
+	file->staged = true;
+	file->kept = kept;
+	file->padded |= keeps;
+	if (wh_stage_identify(fd, 0, &file->identity) == 0 &&
+		(!keeps || ftruncate(fd, (off_t)file->size_bytes) == 0))
+		return fd;
+	close(fd);
+	return -EIO;
+}
+
 static int open_staged(struct wh_sink *sink, struct wh_large *file)
 {
 	if (wh_large_is_part(file))
 		return wh_large_open_part(sink, file);
-	if (file->staged)
-		return wh_stage_reopen(sink->stage, file->number, file->identity.inode);
 	if (!wh_sink_prepare(sink))
 		return -ECANCELED;
+	if (file->staged)
+		return wh_stage_reopen(sink->stage, file->number, file->kept, file->identity.inode);
 
-	int fd = wh_stage_create(sink->stage, 0600, &file->number);
+	int fd = create(sink, file);
 
-	file->staged = fd >= 0;
-	if (fd >= 0 && wh_stage_identify(fd, 0, &file->identity) < 0) {
-		close(fd);
-		return -EIO;
-	}
 	if (fd < 0 && wh_sink_stage_failed(sink, fd))
 		return -ECANCELED;
 	return fd;
@@ -354,7 +389,7 @@ int wh_large_reserve(struct wh_sink *sink, struct wh_large *file, uint64_t end)
 	}
 	if (!file->let_in) {
 		rc = let_in(sink, file);
-		if (rc == 0 && file->is_head)
+		if (rc == 0 && file->is_head && file->assembly->folder_fd < 0)
 			rc = wh_large_is_staged(sink, file);
 	}
 	while (rc == 0 && !wh_large_is_ready(sink, file, end))
@@ -374,11 +409,14 @@ static int32_t reserve(struct wh_sink *sink)
 			sink->reserving = NULL;
 		return 1;
 	}
-	close(file->fd);
-	file->fd = -1;
+	/* A head's other lanes may be ahead of it: the journal is to know the file from now on. */
+	if (!file->is_head || !file->kept) {
+		close(file->fd);
+		file->fd = -1;
+	}
 	file->state = WH_LARGE_ANSWERED;
 	sink->reserving = NULL;
-	wh_sink_answer_id(sink, WH_RECORD_WANT, file->id);
+	wh_sink_answer_want(sink, file);
 	return 1;
 }
 
@@ -394,7 +432,8 @@ static void tell_one(struct wh_sink *sink, struct wh_large *file)
 	WH_ASSERT(file->failed && !file->told && sink->untold > 0);
 	file->told = true;
 	sink->untold--;
-	if (file->state == WH_LARGE_RESERVE || file->state == WH_LARGE_AWAIT)
+	if (file->state == WH_LARGE_RESERVE || file->state == WH_LARGE_AWAIT ||
+		file->state == WH_LARGE_RECALL)
 		wh_large_discard(sink, file);
 }
 
@@ -492,7 +531,7 @@ void wh_large_add(struct wh_sink *sink, struct wh_large *file, uint64_t now_tsc)
 /* Whether the file could leave `closing`. */
 static bool settle(struct wh_sink *sink, struct wh_large *file, uint64_t now_tsc)
 {
-	if (file->in_air > 0)
+	if (file->in_air > 0 || wh_sink_notes(sink, file))
 		return false;
 	if (!file->failed && file->assembly != NULL) {
 		wh_large_close_part(sink, file);
@@ -529,17 +568,17 @@ static int32_t settle_closing(struct wh_sink *sink, uint64_t now_tsc)
 
 int32_t wh_sink_poll_large(struct wh_sink *sink, uint64_t now_tsc)
 {
-	int32_t work = 0;
+	int32_t work = wh_sink_poll_keep(sink, now_tsc);
 
 	if (sink->large_count == 0)
-		return 0;
+		return work;
 	work += wh_sink_poll_parts(sink, now_tsc);
 	work += tell_failures(sink);
 	work += settle_closing(sink, now_tsc);
 	if (!wh_sink_can_answer(sink))
 		return work;
 	if (sink->reserving == NULL)
-		sink->reserving = first_in_state(sink, WH_LARGE_RESERVE);
+		sink->reserving = wh_sink_first_large(sink, WH_LARGE_RESERVE);
 	if (sink->reserving != NULL)
 		work += reserve(sink);
 	if (!wh_sink_is_running(sink) || !wh_sink_can_answer(sink))

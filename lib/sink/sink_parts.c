@@ -29,6 +29,7 @@ bool wh_large_join(struct wh_sink *sink, struct wh_large *file, const struct wh_
 	WH_ASSERT(sink->parted_count < WH_SPLITS_MAX); /* as many as there are assemblies */
 	sink->parted[sink->parted_count++] = file;
 	file->is_head = entry->content == WH_CONTENT_HEAD;
+	file->first = part.from;
 	file->from = part.from;
 	file->end = part.end;
 	file->offset = part.from;
@@ -80,7 +81,7 @@ int wh_large_open_part(struct wh_sink *sink, const struct wh_large *file)
 int wh_large_is_staged(struct wh_sink *sink, const struct wh_large *file)
 {
 	return wh_assembly_stage(sink->config.assemblies, file->assembly,
-		wh_stage_folder(sink->stage), file->number, file->identity.inode);
+		wh_stage_folder(sink->stage, file->kept), file->number, file->identity.inode);
 }
 
 /* Nothing is written by this descriptor any more: the head sets times when all have come so far. */
@@ -121,6 +122,8 @@ void wh_large_leave(struct wh_sink *sink, struct wh_large *file)
 static int32_t see_verdict(struct wh_sink *sink, struct wh_large *file, enum wh_verdict verdict)
 {
 	if (verdict == WH_VERDICT_SEND) {
+		if (file->assembly->resumed != NULL)
+			wh_large_resume(sink, file, &file->assembly->resumed[sink->config.lane]);
 		file->state = WH_LARGE_RESERVE;
 		return 1;
 	}
@@ -137,6 +140,8 @@ static int32_t gather(struct wh_sink *sink, struct wh_large *file, uint64_t now_
 	bool is_whole = wh_assembly_is_whole(sink->config.assemblies, file->assembly);
 
 	if (file->failed ? !file->told : !is_whole || !wh_stage_has_room(sink->stage))
+		return 0;
+	if (wh_sink_notes(sink, file))
 		return 0;
 	if (!file->failed)
 		wh_large_add(sink, file, now_tsc);

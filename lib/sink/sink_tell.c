@@ -51,6 +51,19 @@ static void answer_outcome(struct wh_sink *sink, uint64_t id, enum wh_outcome_st
 	answer(sink, record);
 }
 
+void wh_sink_answer_want(struct wh_sink *sink, const struct wh_large *file)
+{
+	struct wh_record *record = &sink->answer;
+	bool resumes = file->from > file->first;
+
+	record->type = WH_RECORD_WANT;
+	record->want.id = file->id;
+	record->want.offset = resumes ? file->from : 0;
+	record->want.digest = resumes ? file->likeness : (struct wh_digest){{0}};
+	record->want.resume = resumes ? (uint8_t)sink->config.keeping.resume : WH_RESUME_OFF;
+	answer(sink, record);
+}
+
 void wh_sink_answer_have(struct wh_sink *sink, uint64_t id, const struct wh_digest *digest)
 {
 	struct wh_record *record = &sink->answer;

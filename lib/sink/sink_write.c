@@ -284,14 +284,16 @@ int32_t wh_sink_write(struct wh_sink *sink)
 	WH_ASSERT(intake->raw && end <= file->end);
 	if (sink->config.is_pipe && !file->failed)
 		return wh_sink_pipe_raw(sink);
-	if (!file->failed && !wh_large_is_ready(sink, file, end)) {
-		bool opened = file->fd < 0;
+	if (file->retracts && !file->failed)
+		return 0;
 
-		if (wh_large_reserve(sink, file, end) == 0)
-			return WH_SINK_WORK_PER_POLL;
-		if (opened)
-			file->direct = has_ring(sink) && wh_file_direct(file->fd, true);
-	}
+	bool opens = file->fd < 0 || (file->offset == file->from && intake->at == 0);
+
+	if (!file->failed && !wh_large_is_ready(sink, file, end) &&
+		wh_large_reserve(sink, file, end) == 0)
+		return WH_SINK_WORK_PER_POLL;
+	if (!file->failed && opens)
+		file->direct = has_ring(sink) && wh_file_direct(file->fd, true);
 	if (file->failed) {
 		intake->at = intake->chunk->bytes;
 		wh_sink_raw_done(sink, intake->chunk->bytes);

@@ -64,7 +64,8 @@ struct disposal {
 
 struct wh_stage {
 	int folder_fd;
-	int fd; /* of the staging folder; -1: none */
+	int fd;       /* of the staging folder; -1: none */
+	int parts_fd; /* of the folder of parts; -1: none */
 	bool exists;
 	bool in_memory;
 	bool can_name;
@@ -101,6 +102,7 @@ int wh_stage_open(struct wh_stage **stage, int folder_fd, uint64_t hz)
 		return -ENOMEM;
 	s->folder_fd = folder_fd;
 	s->fd = -1;
+	s->parts_fd = -1;
 	s->exists = false;
 	s->in_memory = wh_beneath_in_memory(folder_fd);
 	s->can_name = false;
@@ -169,6 +171,45 @@ static void dispose_aside(struct wh_stage *stage)
 	free(disposal);
 }
 
+static const char *number_text(char text[NUMBER_TEXT_MAX], uint32_t number)
+{
+	char *at = text + NUMBER_TEXT_MAX - 1;
+
+	*at = '\0';
+	do
+		*--at = (char)('0' + number % 10);
+	while ((number /= 10) > 0);
+	return at;
+}
+
+/* Where it is that is kept, or not. */
+static int home_of(const struct wh_stage *stage, bool kept)
+{
+	return kept ? stage->parts_fd : stage->fd;
+}
+
+/* Whole ones that were to be kept and that no journal knows. */
+static void remove_unknown(const struct wh_stage *stage, const struct batch *batch)
+{
+	char text[NUMBER_TEXT_MAX];
+
+	for (uint32_t i = batch->taken; i < batch->count; i++)
+		if (batch->files[i].kept && batch->files[i].row == 0)
+			unlinkat(stage->parts_fd, number_text(text, batch->files[i].number), 0);
+}
+
+/* The folder of parts goes with the last of them. */
+static void leave_parts(struct wh_stage *stage)
+{
+	if (stage->parts_fd < 0)
+		return;
+	remove_unknown(stage, stage->filling);
+	remove_unknown(stage, stage->sealed);
+	close(stage->parts_fd);
+	stage->parts_fd = -1;
+	unlinkat(stage->folder_fd, WH_PARTS_FOLDER, AT_REMOVEDIR);
+}
+
 /* What there is no memory or thread for is left to the next one here. */
 void wh_stage_abandon(struct wh_stage *stage)
 {
@@ -184,6 +225,7 @@ void wh_stage_close(struct wh_stage *stage)
 	if (stage == NULL)
 		return;
 	wh_stage_abandon(stage);
+	leave_parts(stage);
 	leave_sync(stage);
 	if (stage->fd >= 0)
 		close(stage->fd);
@@ -258,17 +300,6 @@ bool wh_stage_exists(const struct wh_stage *stage)
 	return stage->exists;
 }
 
-static const char *number_text(char text[NUMBER_TEXT_MAX], uint32_t number)
-{
-	char *at = text + NUMBER_TEXT_MAX - 1;
-
-	*at = '\0';
-	do
-		*--at = (char)('0' + number % 10);
-	while ((number /= 10) > 0);
-	return at;
-}
-
 int wh_stage_create(struct wh_stage *stage, uint16_t mode, uint32_t *number)
 {
 	char text[NUMBER_TEXT_MAX];
@@ -280,6 +311,79 @@ int wh_stage_create(struct wh_stage *stage, uint16_t mode, uint32_t *number)
 		O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 
 	return fd < 0 ? -errno : fd;
+}
+
+int wh_stage_open_parts(struct wh_stage *stage)
+{
+	struct stat status;
+
+	/* Another job that had the last part here may have removed it. */
+	if (stage->parts_fd >= 0 && fstat(stage->parts_fd, &status) == 0 && status.st_nlink > 0)
+		return 0;
+	if (stage->parts_fd >= 0)
+		close(stage->parts_fd);
+	stage->parts_fd = -1;
+	if (mkdirat(stage->folder_fd, WH_PARTS_FOLDER, 0700) != 0 && errno != EEXIST)
+		return -errno;
+	stage->parts_fd = openat(
+		stage->folder_fd, WH_PARTS_FOLDER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return stage->parts_fd < 0 ? -errno : 0;
+}
+
+static int try_create_kept(struct wh_stage *stage, uint32_t *number)
+{
+	char text[NUMBER_TEXT_MAX];
+	int rc = wh_stage_open_parts(stage);
+
+	if (rc < 0)
+		return rc;
+	if (getrandom(number, sizeof(*number), 0) != (ssize_t)sizeof(*number))
+		return -EIO;
+
+	int fd = openat(stage->parts_fd, number_text(text, *number),
+		O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	close(fd);
+	return -EEXIST;
+}
+
+int wh_stage_create_kept(struct wh_stage *stage, uint32_t *number)
+{
+	int fd = -EEXIST;
+
+	for (int i = 0; i < NAME_TRIES && (fd == -EEXIST || fd == -ENOENT); i++)
+		fd = try_create_kept(stage, number);
+	return fd;
+}
+
+static int try_keep(struct wh_stage *stage, uint32_t *number)
+{
+	char from[NUMBER_TEXT_MAX], to[NUMBER_TEXT_MAX];
+	uint32_t drawn;
+	int rc = wh_stage_open_parts(stage);
+
+	if (rc < 0)
+		return rc;
+	if (getrandom(&drawn, sizeof(drawn), 0) != (ssize_t)sizeof(drawn))
+		return -EIO;
+	if (renameat2(stage->fd, number_text(from, *number), stage->parts_fd,
+		    number_text(to, drawn), RENAME_NOREPLACE) != 0)
+		return -errno;
+	*number = drawn;
+	return 0;
+}
+
+int wh_stage_keep(struct wh_stage *stage, int fd, uint32_t *number)
+{
+	int rc = flock(fd, LOCK_EX | LOCK_NB) != 0 ? -errno : -EEXIST;
+
+	for (int i = 0; i < NAME_TRIES && rc == -EEXIST; i++)
+		rc = try_keep(stage, number);
+	return rc;
 }
 
 bool wh_stage_can_name(const struct wh_stage *stage)
@@ -365,10 +469,10 @@ int wh_stage_create_hard(struct wh_stage *stage, int folder_fd, const char *name
 		       : 0;
 }
 
-int wh_stage_folder(const struct wh_stage *stage)
+int wh_stage_folder(const struct wh_stage *stage, bool kept)
 {
-	WH_ASSERT(stage->exists);
-	return stage->fd;
+	WH_ASSERT(home_of(stage, kept) >= 0);
+	return home_of(stage, kept);
 }
 
 int wh_stage_open_in(int folder_fd, uint32_t number, uint64_t inode)
@@ -385,9 +489,9 @@ int wh_stage_open_in(int folder_fd, uint32_t number, uint64_t inode)
 	return -ESTALE;
 }
 
-int wh_stage_reopen(const struct wh_stage *stage, uint32_t number, uint64_t inode)
+int wh_stage_reopen(const struct wh_stage *stage, uint32_t number, bool kept, uint64_t inode)
 {
-	return wh_stage_open_in(stage->fd, number, inode);
+	return wh_stage_open_in(home_of(stage, kept), number, inode);
 }
 
 int wh_stage_identify(int fd, uint64_t bytes, struct wh_identity *identity)
@@ -416,24 +520,23 @@ static void remove_large(void *argument)
 	free(disposal);
 }
 
-void wh_stage_discard(const struct wh_stage *stage, uint32_t number, uint64_t bytes)
+void wh_stage_discard(const struct wh_stage *stage, const struct wh_staged *file)
 {
-	struct disposal *disposal = bytes < WH_ASIDE_BYTES ? NULL : malloc(sizeof(*disposal));
+	struct disposal *disposal = file->bytes < WH_ASIDE_BYTES ? NULL : malloc(sizeof(*disposal));
+	int home_fd = home_of(stage, file->kept);
 	char text[NUMBER_TEXT_MAX];
 
-	if (disposal == NULL) {
-		wh_stage_remove(stage, number);
-		return;
-	}
 	static_assert(NUMBER_TEXT_MAX <= sizeof(disposal->name), "a number is a name");
-	strcpy(disposal->name, number_text(text, number));
-	disposal->fd = fcntl(stage->fd, F_DUPFD_CLOEXEC, 0);
-	if (disposal->fd >= 0 && wh_aside(remove_large, disposal) == 0)
-		return;
-	if (disposal->fd >= 0)
-		close(disposal->fd);
-	free(disposal);
-	wh_stage_remove(stage, number);
+	if (disposal != NULL) {
+		strcpy(disposal->name, number_text(text, file->number));
+		disposal->fd = fcntl(home_fd, F_DUPFD_CLOEXEC, 0);
+		if (disposal->fd >= 0 && wh_aside(remove_large, disposal) == 0)
+			return;
+		if (disposal->fd >= 0)
+			close(disposal->fd);
+		free(disposal);
+	}
+	unlinkat(home_fd, number_text(text, file->number), 0);
 }
 
 bool wh_stage_has_room(const struct wh_stage *stage)
@@ -567,18 +670,19 @@ uint64_t wh_stage_least_id(const struct wh_stage *stage)
 int wh_stage_rename(
 	const struct wh_stage *stage, const struct wh_staged *file, int folder_fd, const char *name)
 {
+	int home_fd = home_of(stage, file->kept);
 	char text[NUMBER_TEXT_MAX];
 	struct stat status;
 
-	WH_ASSERT(stage->exists);
-	if (fstatat(stage->fd, number_text(text, file->number), &status, AT_SYMLINK_NOFOLLOW) != 0)
+	WH_ASSERT(stage->exists && home_fd >= 0);
+	if (fstatat(home_fd, number_text(text, file->number), &status, AT_SYMLINK_NOFOLLOW) != 0)
 		return errno == ENOENT ? -ESTALE : -errno;
 
 	const struct wh_identity found = identity_of(&status);
 
 	if (!is_same(&found, &file->identity))
 		return -ESTALE;
-	if (renameat(stage->fd, number_text(text, file->number), folder_fd, name) != 0)
+	if (renameat(home_fd, number_text(text, file->number), folder_fd, name) != 0)
 		return -errno;
 	return 0;
 }

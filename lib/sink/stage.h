@@ -8,6 +8,9 @@
  * for names. Whole ones are added to a batch; a batch that is sealed is synced by one syncfs, on a
  * thread of its own, while the next one is filled; then its files are to be
  * taken out and renamed one by one. On a file system in memory there is nothing to sync.
+ *
+ * A file that may outlive its job is in the folder of parts (WH_PARTS_FOLDER) instead, and stays
+ * there if the journal knows it.
  */
 
 #include <stdbool.h>
@@ -43,6 +46,8 @@ struct wh_staged {
 	uint16_t path_bytes;
 	uint8_t kind;
 	bool named;       /* has its name already, and no number */
+	bool kept;        /* is in the folder of parts */
+	int64_t row;      /* of the journal, of one that is kept; 0: none */
 	const char *path; /* as in the bundle */
 };
 
@@ -88,6 +93,18 @@ int wh_stage_create_unnamed(const struct wh_stage *stage, uint16_t mode);
 int wh_stage_name(int fd, int folder_fd, const char *name);
 int wh_stage_number(struct wh_stage *stage, int fd, uint32_t *number);
 
+/*
+ * The same in the folder of parts, which is made when it is missing; locked for as long as any
+ * descriptor of it is open. -EAGAIN: this once no place was found.
+ */
+int wh_stage_create_kept(struct wh_stage *stage, uint32_t *number);
+
+/* A file with a number becomes a part, with another number; locked likewise, by fd. */
+int wh_stage_keep(struct wh_stage *stage, int fd, uint32_t *number);
+
+/* One that is there from an earlier job may be taken out of the folder of parts. */
+int wh_stage_open_parts(struct wh_stage *stage);
+
 /* With the identity of the link. */
 int wh_stage_create_link(struct wh_stage *stage, const char *text, struct wh_staged *link);
 
@@ -96,10 +113,10 @@ int wh_stage_create_hard(struct wh_stage *stage, int folder_fd, const char *name
 	const struct stat *status, struct wh_staged *link);
 
 /* -ESTALE: it is not the file of that inode any more. */
-int wh_stage_reopen(const struct wh_stage *stage, uint32_t number, uint64_t inode);
+int wh_stage_reopen(const struct wh_stage *stage, uint32_t number, bool kept, uint64_t inode);
 
-/* The staging folder, after wh_stage_prepare; and the same as wh_stage_reopen by a copy of it. */
-int wh_stage_folder(const struct wh_stage *stage);
+/* The folder that it is in, after it was made; and the same as wh_stage_reopen by a copy of it. */
+int wh_stage_folder(const struct wh_stage *stage, bool kept);
 int wh_stage_open_in(int folder_fd, uint32_t number, uint64_t inode);
 
 /* Of a file that is whole, with its attributes. 0 or a negative errno; -EIO: not of that size. */
@@ -113,8 +130,8 @@ bool wh_stage_keeps_mode(struct wh_stage *stage, int fd, uint16_t mode);
 
 void wh_stage_remove(const struct wh_stage *stage, uint32_t number);
 
-/* The same of a file of so many bytes, which nobody has open: a large one goes aside. */
-void wh_stage_discard(const struct wh_stage *stage, uint32_t number, uint64_t bytes);
+/* The same of a file, which nobody has open: a large one goes aside. */
+void wh_stage_discard(const struct wh_stage *stage, const struct wh_staged *file);
 
 /* Whether one more file with any path can be added now. */
 bool wh_stage_has_room(const struct wh_stage *stage);

@@ -196,6 +196,8 @@ int wh_source_open(struct wh_source **source, const struct wh_source_config *con
 	made->config = *config;
 	if (made->config.split_bytes_min == 0)
 		made->config.split_bytes_min = WH_SPLIT_BYTES_MIN;
+	if (made->config.extent_bytes_max == 0)
+		made->config.extent_bytes_max = WH_EXTENT_BYTES_MAX;
 	made->item_fd = -1;
 	made->own_uid = geteuid();
 	made->ring_error = 1;
@@ -239,6 +241,7 @@ void wh_source_close(struct wh_source *source)
 		wh_ring_drain(&source->ring, source->reading.ahead.in_air);
 		io_uring_queue_exit(&source->ring);
 	}
+	wh_source_stop_proof(source);
 	for (uint32_t i = 0; i < WH_SOURCE_ASKED; i++)
 		if (source->asked[i].state != WH_ASKED_FREE && source->asked[i].fd >= 0)
 			close(source->asked[i].fd);

@@ -12,6 +12,9 @@
  * sent when it agrees. Reading is by io_uring and O_DIRECT where that does not block, and directly
  * where the file system is memory.
  *
+ * Where the sink has the beginning of a file from an earlier run, only the rest goes, if what is
+ * there is proved to be as here: by size, mtime, inode and change time, samples, or all of it.
+ *
  * A file is compared with itself: size, mtime and inode before and after; one that changed
  * meanwhile is failed (WH_DOING_CHANGED), never sent as if it were whole.
  */
@@ -58,6 +61,9 @@ struct wh_source_config {
 	uint32_t lanes;
 	struct wh_splits *splits;
 	uint64_t split_bytes_min; /* for each lane; 0: WH_SPLIT_BYTES_MIN */
+	/* A sink that believes more of what it has gets files from their beginning. */
+	enum wh_resume resume;
+	uint64_t extent_bytes_max; /* 0: WH_EXTENT_BYTES_MAX */
 	uint32_t chunk_bytes;
 	uint64_t first_chunk; /* number of its first: a HELLO may have gone before */
 	/* Entries that may be out before the sink has told what became of them, a power of two: for
@@ -100,7 +106,7 @@ struct wh_source_progress {
 	uint64_t bytes_found; /* grows while the walk goes on */
 	bool walked;          /* the two are final */
 	uint64_t bytes_read;
-	bool digest_known; /* of a large file: the last that went whole */
+	bool digest_known; /* of a large file: the last that went, and from its beginning */
 	struct wh_digest digest;
 	struct wh_totals totals; /* known so far: committed, skipped, failed (here or there) */
 	uint64_t waits_told;     /* how often the sink has told its own */

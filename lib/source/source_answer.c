@@ -19,25 +19,52 @@ static struct wh_ledger_entry *find_open(struct wh_source *source, uint64_t id)
 	return entry != NULL && id < source->ids_out && !entry->has_outcome ? entry : NULL;
 }
 
-/* WANT, or HAVE with a digest. */
-static bool take_answer(struct wh_source *source, uint64_t id, const struct wh_digest *digest)
+/* The file that is asked for, which is answered from now on; NULL: none is. */
+static struct wh_asked *take_answer(struct wh_source *source, uint64_t id)
 {
 	const struct wh_ledger_entry *entry = find_open(source, id);
 
 	if (entry == NULL || entry->asked == WH_LEDGER_NO_ASKED)
-		return false;
+		return NULL;
 
 	struct wh_asked *file = &source->asked[entry->asked];
 
-	if (file->state != WH_ASKED_OUT || (file->is_part && digest != NULL))
-		return false;
+	if (file->state != WH_ASKED_OUT)
+		return NULL;
 	file->state = WH_ASKED_ANSWERED;
-	file->compare = digest != NULL;
-	if (digest != NULL)
-		file->digest = *digest;
 	WH_ASSERT(source->answered_count < WH_SOURCE_ASKED);
 	source->answered[(source->answered_first + source->answered_count++) % WH_SOURCE_ASKED] =
 		entry->asked;
+	return file;
+}
+
+static bool take_have(struct wh_source *source, const struct wh_record *record)
+{
+	struct wh_asked *file = take_answer(source, record->have.id);
+
+	if (file == NULL || file->is_part)
+		return false;
+	file->compare = true;
+	file->digest = record->have.digest;
+	return true;
+}
+
+/* What is there ends within our part, in a block's end. */
+static bool take_want(struct wh_source *source, const struct wh_record *record)
+{
+	struct wh_asked *file = take_answer(source, record->want.id);
+	uint64_t offset = record->want.offset;
+
+	if (file == NULL)
+		return false;
+	if (offset == 0)
+		return true;
+	if (offset <= file->part.from || offset >= file->part.end ||
+		(offset - file->part.from) % WH_DIRECT_BYTES != 0)
+		return false;
+	file->resume = (enum wh_resume)record->want.resume;
+	file->resume_at = offset;
+	file->digest = record->want.digest;
 	return true;
 }
 
@@ -95,9 +122,11 @@ static bool take_committed(struct wh_source *source, uint64_t below)
 }
 
 /* Complete only when every entry's fate is known, which COMMITTED has told. */
-static bool take_totals(struct wh_source *source)
+static bool take_totals(struct wh_source *source, const struct wh_totals *totals)
 {
 	source->has_totals = true;
+	source->progress.totals.resumed_bytes = totals->resumed_bytes;
+	source->progress.totals.began_again = totals->began_again;
 	return source->finish_is_put && source->ids_out == source->ledger.next &&
 	       source->asked_count == 0 && source->ledger.first == source->ledger.next;
 }
@@ -118,10 +147,10 @@ static int take_record(struct wh_source *source, const struct wh_record *record)
 		return -EPROTO;
 	switch (record->type) {
 	case WH_RECORD_WANT:
-		makes_sense = take_answer(source, record->id.id, NULL);
+		makes_sense = take_want(source, record);
 		break;
 	case WH_RECORD_HAVE:
-		makes_sense = take_answer(source, record->have.id, &record->have.digest);
+		makes_sense = take_have(source, record);
 		break;
 	case WH_RECORD_OUTCOME:
 		makes_sense = take_outcome(source, record);
@@ -130,7 +159,7 @@ static int take_record(struct wh_source *source, const struct wh_record *record)
 		makes_sense = take_committed(source, record->committed.below);
 		break;
 	case WH_RECORD_TOTALS:
-		makes_sense = take_totals(source);
+		makes_sense = take_totals(source, &record->totals);
 		break;
 	case WH_RECORD_REFUSED:
 		return take_refused(source, record);

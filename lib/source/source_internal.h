@@ -27,6 +27,7 @@
 #include "bundle/pack.h"
 #include "bundle/split.h"
 #include "file/digest.h"
+#include "file/likeness.h"
 #include "file/read_ahead.h"
 #include "source/source.h"
 #include "source/walk.h"
@@ -53,12 +54,14 @@ struct wh_asked {
 	uint64_t id;
 	int fd;
 	uint8_t state;
-	bool compare;      /* with `digest`, the sink's */
+	bool compare;      /* as a whole with `digest`, the sink's */
 	bool is_cancelled; /* the sink has failed it meanwhile */
 	bool is_part;      /* which another lane tells of */
 	bool is_stream;
-	int error;           /* there is no descriptor: a positive errno */
-	struct wh_part part; /* that is sent */
+	int error;             /* there is no descriptor: a positive errno */
+	struct wh_part part;   /* that is sent */
+	enum wh_resume resume; /* not OFF: the sink has it up to ... */
+	uint64_t resume_at;    /* ... there, and says so by the digest */
 	struct wh_digest digest;
 	struct stat status; /* before it was read */
 };
@@ -72,6 +75,7 @@ struct wh_source_split {
 enum wh_reading_step {
 	WH_READING_NOTHING = 0,
 	WH_READING_COMPARES,
+	WH_READING_PROVES,    /* what the sink has from before */
 	WH_READING_ANNOUNCES, /* the next EXTENT */
 	WH_READING_SENDS,     /* its raw chunks */
 	WH_READING_STREAMS,   /* a pipe: as its bytes come */
@@ -82,9 +86,12 @@ enum wh_reading_step {
 struct wh_reading {
 	struct wh_hasher hasher;
 	struct wh_read_ahead ahead;
+	struct wh_likeness *likeness; /* what it PROVES by */
+	uint64_t likened;             /* bytes of that */
 	enum wh_reading_step step;
 	struct wh_asked *file;
-	uint64_t offset;      /* in the file, of the next byte to be sent */
+	uint64_t from;        /* in the file, of the first byte that is sent */
+	uint64_t offset;      /* of the next one */
 	uint64_t extent_left; /* bytes announced and not sent */
 	bool is_announced;    /* the EXTENT is out, not only in the pack */
 	int error;            /* positive errno */
@@ -196,6 +203,7 @@ void wh_source_put_asking(struct wh_source *source, struct wh_split *split, int 
 
 /* source_read.c */
 int32_t wh_source_read(struct wh_source *source);
+void wh_source_stop_proof(struct wh_source *source);
 bool wh_source_is_in_extents(const struct wh_source *source); /* no other record may be put */
 void wh_source_release(struct wh_source *source, struct wh_asked *file);
 

@@ -14,7 +14,7 @@ bool wh_source_is_in_extents(const struct wh_source *source)
 
 	return reading->step == WH_READING_STREAMS || reading->step == WH_READING_SENDS ||
 	       reading->step == WH_READING_ANNOUNCES ||
-	       (reading->step == WH_READING_ENDS && reading->offset > reading->file->part.from);
+	       (reading->step == WH_READING_ENDS && reading->offset > reading->from);
 }
 
 void wh_source_release(struct wh_source *source, struct wh_asked *file)
@@ -74,6 +74,69 @@ static void end_after_error(struct wh_reading *reading)
 		wh_source_end_reading(reading, -reading->ahead.error, WH_DOING_READING);
 }
 
+/* Of our part, what is not there. */
+static void send_from(struct wh_source *source, uint64_t offset)
+{
+	struct wh_reading *reading = &source->reading;
+	const struct wh_part part = {.from = offset, .end = reading->file->part.end};
+
+	WH_ASSERT(offset >= reading->file->part.from && offset < part.end);
+	reading->from = offset;
+	reading->offset = offset;
+	read_from_start(source, &part);
+	reading->step = WH_READING_ANNOUNCES;
+}
+
+void wh_source_stop_proof(struct wh_source *source)
+{
+	wh_likeness_free(source->reading.likeness);
+	source->reading.likeness = NULL;
+}
+
+/* The sink has gone by size, mtime, inode and change time before it said what it has. */
+static void begin_resumed(struct wh_source *source)
+{
+	struct wh_reading *reading = &source->reading;
+	const struct wh_asked *file = reading->file;
+
+	if (wh_resume_stricter(file->resume, source->config.resume) != file->resume) {
+		send_from(source, file->part.from);
+		return;
+	}
+	if (file->resume == WH_RESUME_ATTRIBUTES) {
+		send_from(source, file->resume_at);
+		return;
+	}
+	reading->likened = 0;
+	reading->likeness = wh_likeness_begin(
+		file->fd, file->part.from, file->resume_at, file->resume == WH_RESUME_FULL);
+	if (reading->likeness == NULL)
+		send_from(source, file->part.from);
+	else
+		reading->step = WH_READING_PROVES;
+}
+
+/* To have read on is progress. */
+static int32_t prove(struct wh_source *source)
+{
+	struct wh_reading *reading = &source->reading;
+	const struct wh_asked *file = reading->file;
+	uint64_t likened = reading->likened;
+	struct wh_digest digest;
+	int rc = wh_likeness_end(reading->likeness, &digest, &reading->likened);
+
+	if (rc == -EINPROGRESS && !file->is_cancelled)
+		return reading->likened != likened;
+	wh_source_stop_proof(source);
+	if (file->is_cancelled)
+		end_cancelled(reading);
+	else if (rc == 0 && memcmp(&digest, &file->digest, sizeof(digest)) == 0)
+		send_from(source, file->resume_at);
+	else
+		send_from(source, file->part.from);
+	return 1;
+}
+
 /* What is there is compared as a whole, whatever part is sent. */
 static void begin_file(struct wh_source *source)
 {
@@ -87,9 +150,13 @@ static void begin_file(struct wh_source *source)
 		wh_source_end_reading(reading, file->error, WH_DOING_OPENING);
 	} else if (file->is_stream) {
 		wh_source_begin_stream(source);
+	} else if (file->compare) {
+		read_from_start(source, &whole);
+		reading->step = WH_READING_COMPARES;
+	} else if (file->resume != WH_RESUME_OFF) {
+		begin_resumed(source);
 	} else {
-		read_from_start(source, file->compare ? &whole : &file->part);
-		reading->step = file->compare ? WH_READING_COMPARES : WH_READING_ANNOUNCES;
+		send_from(source, file->part.from);
 	}
 }
 
@@ -109,7 +176,7 @@ static int32_t begin(struct wh_source *source)
 	source->answered_first = (source->answered_first + 1) % WH_SOURCE_ASKED;
 	source->answered_count--;
 	WH_ASSERT(reading->step == WH_READING_NOTHING && reading->file->state == WH_ASKED_ANSWERED);
-	reading->offset = reading->file->part.from;
+	reading->from = reading->offset = reading->file->part.from;
 	reading->extent_left = 0;
 	reading->error = 0;
 	begin_file(source);
@@ -153,8 +220,7 @@ static int32_t answer_have(struct wh_source *source)
 
 	wh_hasher_digest(&reading->hasher, &digest);
 	if (memcmp(&digest, &file->digest, sizeof(digest)) != 0) {
-		read_from_start(source, &file->part);
-		reading->step = WH_READING_ANNOUNCES;
+		send_from(source, file->part.from);
 		return 1;
 	}
 	source->record.type = WH_RECORD_SAME;
@@ -202,7 +268,8 @@ static int32_t compare(struct wh_source *source)
 /* Whole chunks, so that extents begin where chunks do. */
 static uint64_t extent_bytes(const struct wh_source *source)
 {
-	uint64_t most = WH_EXTENT_BYTES_MAX - WH_EXTENT_BYTES_MAX % source->config.chunk_bytes;
+	uint64_t most = source->config.extent_bytes_max -
+			source->config.extent_bytes_max % source->config.chunk_bytes;
 	uint64_t left = source->reading.file->part.end - source->reading.offset;
 
 	return wh_min_u64(most, left);
@@ -221,6 +288,7 @@ static int32_t announce(struct wh_source *source)
 	record->extent.id = reading->file->id;
 	record->extent.offset = reading->offset;
 	record->extent.bytes = extent_bytes(source);
+	wh_hasher_digest(&reading->hasher, &record->extent.digest);
 	WH_ASSERT(record->extent.bytes > 0 && reading->extent_left == 0);
 	if (!wh_source_has_room(source, wh_record_bytes(record)))
 		return 0;
@@ -360,7 +428,8 @@ static int32_t put_file_end(struct wh_source *source)
 		tell_failed(source);
 	else if (reading->file->is_stream)
 		book_stream(source);
-	source->progress.digest_known = reading->error == 0;
+	source->progress.digest_known =
+		reading->error == 0 && reading->from == reading->file->part.from;
 	source->progress.digest = record->file_end.digest;
 	wh_source_release(source, reading->file);
 	reading->step = WH_READING_NOTHING;
@@ -400,6 +469,8 @@ int32_t wh_source_read(struct wh_source *source)
 		return begin(source);
 	case WH_READING_COMPARES:
 		return compare(source);
+	case WH_READING_PROVES:
+		return prove(source);
 	case WH_READING_ANNOUNCES:
 		return announce(source);
 	case WH_READING_SENDS:

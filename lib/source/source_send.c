@@ -231,6 +231,9 @@ static struct wh_entry *begin_ask(struct wh_source *source)
 	entry->content = WH_CONTENT_ASK;
 	entry->size_bytes = (uint64_t)source->item_status.st_size;
 	entry->hole_bytes = hole_bytes(&source->item_status);
+	entry->inode = source->item_status.st_ino;
+	entry->ctime_s = source->item_status.st_ctim.tv_sec;
+	entry->ctime_ns = (uint32_t)source->item_status.st_ctim.tv_nsec;
 	return entry;
 }
 

@@ -46,6 +46,7 @@ static bool put_extent(struct wh_source *source, uint64_t bytes)
 	record->extent.id = reading->file->id;
 	record->extent.offset = reading->offset;
 	record->extent.bytes = bytes;
+	wh_hasher_digest(&reading->hasher, &record->extent.digest);
 	if (!wh_source_has_room(source, wh_record_bytes(record)))
 		return false;
 	wh_source_put(source);

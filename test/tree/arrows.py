@@ -46,7 +46,7 @@ ALLOWED = {
     'lib/session': lib('profile probe track fec measure seal wire base'),
     'lib/fibre': lib('base'),
     'lib/file': lib('base'),
-    'lib/journal': lib('file base'),
+    'lib/journal': lib('bundle file base'),
     'lib/bundle': lib('file base'),
     'lib/source': lib('bundle file base'),
     'lib/sink': lib('source bundle journal file base'),

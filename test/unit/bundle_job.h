@@ -48,6 +48,9 @@ struct job {
 	struct wh_splits splits;
 	struct wh_assemblies assemblies;
 	struct wh_room room;
+	struct wh_keeping keeping; /* of each sink; and what the sources believe: */
+	enum wh_resume resume;
+	uint64_t extent_bytes_max;
 };
 
 static inline void note(struct lane *lane, int side, const struct wh_file_result *result)
@@ -99,6 +102,7 @@ static inline void open_sink(struct lane *lane, struct job *job, int root_fd, bo
 		.lane = (uint32_t)(lane - job->lanes),
 		.lanes = job->count,
 		.room = &job->room,
+		.keeping = job->keeping,
 		.context = lane,
 	};
 	enum wh_doing doing;
@@ -121,6 +125,8 @@ static inline void open_source(struct lane *lane, struct job *job, const char *c
 		.splits = job->split_bytes_min > 0 ? &job->splits : NULL,
 		.split_bytes_min = job->split_bytes_min,
 		.chunk_bytes = CHUNK_BYTES,
+		.resume = job->resume,
+		.extent_bytes_max = job->extent_bytes_max,
 		.entries_max = job->entries_max,
 		.free = &lane->free,
 		.ready = &lane->sent,
@@ -265,6 +271,8 @@ static inline struct wh_totals totals(const struct job *job)
 		sum.failed += one->failed;
 		sum.bytes += one->bytes;
 		sum.passed_over += one->passed_over;
+		sum.resumed_bytes += one->resumed_bytes;
+		sum.began_again += one->began_again;
 		sum.left_out.owners += one->left_out.owners;
 		sum.left_out.set_ids += one->left_out.set_ids;
 		sum.left_out.xattrs += one->left_out.xattrs;

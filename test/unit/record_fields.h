@@ -149,6 +149,19 @@ static inline void settle_hello(uint8_t *bytes, const struct wh_record_field *pi
 		record_set(bytes, type, "lane", 0);
 }
 
+/* An offset and what proves it go together. */
+static inline void settle_want(uint8_t *bytes, const struct wh_record_field *pinned)
+{
+	bool has = record_pinned(pinned, "resume")
+			   ? record_is(bytes, WH_RECORD_WANT, "resume") != WH_RESUME_OFF
+			   : record_is(bytes, WH_RECORD_WANT, "offset") != 0;
+
+	if (!record_pinned(pinned, "offset"))
+		record_set(bytes, WH_RECORD_WANT, "offset", has);
+	if (!record_pinned(pinned, "resume"))
+		record_set(bytes, WH_RECORD_WANT, "resume", has);
+}
+
 /* All else of a record is made to agree with one field, whatever it says. */
 static inline void record_settle(
 	uint8_t *bytes, uint32_t type, const struct wh_record_field *pinned)
@@ -157,6 +170,8 @@ static inline void record_settle(
 		settle_entry(bytes, pinned);
 	else if (type == WH_RECORD_FILE_END || type == WH_RECORD_OUTCOME)
 		settle_error(bytes, type, pinned);
+	else if (type == WH_RECORD_WANT)
+		settle_want(bytes, pinned);
 	else if (type == WH_RECORD_HELLO)
 		settle_hello(bytes, pinned);
 	else if (type == WH_RECORD_EXTENT && !record_pinned(pinned, "offset"))

@@ -76,6 +76,8 @@ struct rig {
 	uint64_t number;
 	XXH3_state_t *sent;
 	XXH3_state_t *heard;
+	XXH3_state_t *extents; /* of the file whose extents came last */
+	uint64_t extent_id;
 	uint64_t answer_number;
 	struct wh_sink *sink;
 	uint64_t now_tsc;
@@ -127,6 +129,8 @@ static inline struct rig *rig_new(const char *base)
 	rig->answer_number = RIG_FIRST_ANSWER;
 	rig->sent = XXH3_createState();
 	rig->heard = XXH3_createState();
+	rig->extents = XXH3_createState();
+	rig->extent_id = UINT64_MAX;
 	XXH3_128bits_reset(rig->sent);
 	XXH3_128bits_reset(rig->heard);
 	return rig;
@@ -182,6 +186,7 @@ static inline void rig_free(struct rig *rig)
 	wh_fifo_free(&rig->ready);
 	XXH3_freeState(rig->sent);
 	XXH3_freeState(rig->heard);
+	XXH3_freeState(rig->extents);
 	await_aside();
 	close(rig->root_fd);
 	remove_tree(rig->top);
@@ -478,6 +483,12 @@ static inline void rig_extent(
 	struct rig *rig, uint64_t id, uint64_t offset, const uint8_t *bytes, uint64_t count)
 {
 	struct wh_record record = {.type = WH_RECORD_EXTENT};
+
+	if (id != rig->extent_id)
+		XXH3_128bits_reset(rig->extents);
+	rig->extent_id = id;
+	record.extent.digest = rig_digest_of(rig->extents);
+	XXH3_128bits_update(rig->extents, bytes, count);
 
 	record.extent.id = id;
 	record.extent.offset = offset;

@@ -247,7 +247,7 @@ static inline void rig_answer(struct rig *rig, const struct wh_record *record)
 
 static inline void rig_want(struct rig *rig, uint64_t id)
 {
-	rig_answer(rig, &(struct wh_record){.type = WH_RECORD_WANT, .id = {.id = id}});
+	rig_answer(rig, &(struct wh_record){.type = WH_RECORD_WANT, .want = {.id = id}});
 }
 
 static inline void rig_have(struct rig *rig, uint64_t id, struct wh_digest digest)

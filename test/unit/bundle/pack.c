@@ -47,7 +47,7 @@ static void put(struct rig *rig, uint64_t id)
 {
 	struct wh_record *record = calloc(1, sizeof(*record));
 
-	record->type = WH_RECORD_WANT;
+	record->type = WH_RECORD_SAME;
 	record->id.id = id;
 	wh_pack_put(&rig->pack, record);
 	free(record);

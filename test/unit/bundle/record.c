@@ -49,12 +49,12 @@ static const struct sample samples[] = {
 				.path = "d/f",
 				.path_bytes = 3,
 				.inline_bytes = (const uint8_t *)"xyz"}},
-		BYTES("\x50\0\0\0\x01\0\0\0" ID_BYTES "\xfe\xff\xff\xff\xff\xff\xff\xff"
+		BYTES("\x68\0\0\0\x01\0\0\0" ID_BYTES "\xfe\xff\xff\xff\xff\xff\xff\xff"
 		      "\x03\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\xff\xc9\x9a\x3b\xed\x09\x03\0"
 		      "\0\0\x01\x01\0\0\0\0"
 		      "\x07\0\0\0\x08\0\0\0\x03\0\0\0"
-		      "d/f\x01\0\0xyz\0\0\0")},
+		      "\0\0\0\0" NUMBER("\0") NUMBER("\0") "d/f\x01\0\0xyz\0\0\0\0\0\0\0")},
 	{"link",
 		{.type = WH_RECORD_ENTRY,
 			.entry = {.id = 0,
@@ -64,11 +64,11 @@ static const struct sample samples[] = {
 				.path_bytes = 1,
 				.link = "../../x",
 				.link_bytes = 7}},
-		BYTES("\x50\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+		BYTES("\x60\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\xff\x01\x01\0\x07\0\x03\0\0\0\0\0"
 		      "\0\0\0\0\0\0\0\0\0\0\0\0"
-		      "l../../x\0\0\0\0")},
+		      "\0\0\0\0" NUMBER("\0") NUMBER("\0") "l../../x")},
 	{"file to be asked for",
 		{.type = WH_RECORD_ENTRY,
 			.entry = {.id = 1,
@@ -76,13 +76,17 @@ static const struct sample samples[] = {
 				.content = WH_CONTENT_ASK,
 				.size_bytes = INT64_MAX,
 				.hole_bytes = INT64_MAX - 1,
+				.inode = 5,
+				.ctime_s = -1,
+				.ctime_ns = 6,
 				.path = "12345678",
 				.path_bytes = 8}},
-		BYTES("\x50\0\0\0\x01\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+		BYTES("\x60\0\0\0\x01\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\xff\xff\xff\xff\xff\xff\xff\x7f\xfe\xff\xff\xff\xff\xff\xff\x7f"
 		      "\0\0\0\0\0\0\x08\0\0\0\x01\x02\0\0\0\0"
-		      "\0\0\0\0\0\0\0\0\0\0\0\0"
-		      "12345678\0\0\0\0")},
+		      "\0\0\0\0\0\0\0\0\0\0\0\0\x06\0\0\0" NUMBER(
+			      "\x05") "\xff\xff\xff\xff\xff\xff\xff\xff"
+				      "12345678")},
 	{"part of a file",
 		{.type = WH_RECORD_ENTRY,
 			.entry = {.id = 1,
@@ -92,15 +96,19 @@ static const struct sample samples[] = {
 				.split = 0x01020304,
 				.path = "12345678",
 				.path_bytes = 8}},
-		BYTES("\x50\0\0\0\x01\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+		BYTES("\x60\0\0\0\x01\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\x40\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\0\0\x08\0\0\0\x01\x04\x04\x03\x02\x01"
 		      "\0\0\0\0\0\0\0\0\0\0\0\0"
-		      "12345678\0\0\0\0")},
+		      "\0\0\0\0" NUMBER("\0") NUMBER("\0") "12345678")},
 	{"extent",
 		{.type = WH_RECORD_EXTENT,
-			.extent = {.id = ID, .offset = UINT64_C(1) << 40, .bytes = 64 << 20}},
-		BYTES("\x20\0\0\0\x02\0\0\0" ID_BYTES "\0\0\0\0\0\x01\0\0\0\0\0\x04\0\0\0\0")},
+			.extent = {.id = ID,
+				.offset = UINT64_C(1) << 40,
+				.bytes = 64 << 20,
+				.digest = {DIGEST_BYTES}}},
+		BYTES("\x30\0\0\0\x02\0\0\0" ID_BYTES
+		      "\0\0\0\0\0\x01\0\0\0\0\0\x04\0\0\0\0" DIGEST_BYTES)},
 	{"end of a file",
 		{.type = WH_RECORD_FILE_END, .file_end = {.id = ID, .digest = {DIGEST_BYTES}}},
 		BYTES("\x28\0\0\0\x03\0\0\0" ID_BYTES DIGEST_BYTES "\0\0\0\0\0\0\0\0")},
@@ -121,8 +129,17 @@ static const struct sample samples[] = {
 	{"finish", {.type = WH_RECORD_FINISH, .finish = {.entries = ID, .left_out = {1, 2, 3, 4}}},
 		BYTES("\x30\0\0\0\x06\0\0\0" ID_BYTES "\x01\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0"
 		      "\x03\0\0\0\0\0\0\0\x04\0\0\0\0\0\0\0")},
-	{"want", {.type = WH_RECORD_WANT, .id = {.id = ID}},
-		BYTES("\x10\0\0\0\x10\0\0\0" ID_BYTES)},
+	{"want", {.type = WH_RECORD_WANT, .want = {.id = ID}},
+		BYTES("\x30\0\0\0\x10\0\0\0" ID_BYTES NUMBER("\0") NUMBER("\0") NUMBER("\0")
+				NUMBER("\0"))},
+	{"want the rest",
+		{.type = WH_RECORD_WANT,
+			.want = {.id = ID,
+				.offset = 1 << 20,
+				.digest = {DIGEST_BYTES},
+				.resume = WH_RESUME_FULL}},
+		BYTES("\x30\0\0\0\x10\0\0\0" ID_BYTES
+		      "\0\0\x10\0\0\0\0\0" DIGEST_BYTES NUMBER("\x03"))},
 	{"have", {.type = WH_RECORD_HAVE, .have = {.id = ID, .digest = {DIGEST_BYTES}}},
 		BYTES("\x20\0\0\0\x11\0\0\0" ID_BYTES DIGEST_BYTES)},
 	{"outcome",
@@ -136,9 +153,14 @@ static const struct sample samples[] = {
 		BYTES("\x10\0\0\0\x13\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff")},
 	{"totals",
 		{.type = WH_RECORD_TOTALS,
-			.totals = {.files = ID, .skipped = 1, .failed = 2, .bytes = 3}},
-		BYTES("\x28\0\0\0\x14\0\0\0" ID_BYTES "\x01\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0"
-		      "\x03\0\0\0\0\0\0\0")},
+			.totals = {.files = ID,
+				.skipped = 1,
+				.failed = 2,
+				.bytes = 3,
+				.resumed_bytes = 4,
+				.began_again = 5}},
+		BYTES("\x38\0\0\0\x14\0\0\0" ID_BYTES "\x01\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0"
+		      "\x03\0\0\0\0\0\0\0" NUMBER("\x04") NUMBER("\x05"))},
 	{"hello, get",
 		{.type = WH_RECORD_HELLO,
 			.hello = {.version = WH_BUNDLE_VERSION,
@@ -153,6 +175,7 @@ static const struct sample samples[] = {
 				.fec_k = 128,
 				.fec_r = 4,
 				.options = 0x8002,
+				.resume = WH_RESUME_SPARSE,
 				.option = {[1] = ID, [15] = ID + 1},
 				.rate_bps = UINT64_MAX,
 				.reply = ID,
@@ -162,8 +185,8 @@ static const struct sample samples[] = {
 				.terms = 1,
 				.path = {"a/b", "", "-*.o"},
 				.path_bytes = {3, 0, 4}}},
-		BYTES("\xe0\0\0\0\x20\0\0\0\x04\x02\x01\0\0\x02\x02\0" ID_BYTES "\x01\0\x04\x03"
-		      "\x80\x05\0\0\x01\x02\x80\x04\x02\x80\0\0\xff\xff\xff\xff\xff\xff\xff"
+		BYTES("\xe0\0\0\0\x20\0\0\0\x05\x02\x01\0\0\x02\x02\0" ID_BYTES "\x01\0\x04\x03"
+		      "\x80\x05\0\0\x01\x02\x80\x04\x02\x80\x02\0\xff\xff\xff\xff\xff\xff\xff"
 		      "\xff" NEXT_ID_BYTES "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\0\0\0\0" ID_BYTES ZEROS ZEROS ZEROS ZEROS
 		      "\0\0\0\0\0\0\0\0" NEXT_ID_BYTES
@@ -176,7 +199,7 @@ static const struct sample samples[] = {
 				.lanes = 1,
 				.bench_ns = ID,
 				.bench_bytes = 5}},
-		BYTES("\xd0\0\0\0\x20\0\0\0\x04\x03\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0"
+		BYTES("\xd0\0\0\0\x20\0\0\0\x05\x03\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0"
 		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\0\0\0\0" ID_BYTES "\x05\0\0\0\0\0\0\0" ZEROS_64 ZEROS_64
 		      "\0\0\0\0\0\0\0\0")},
@@ -189,7 +212,7 @@ static const struct sample samples[] = {
 				.paths = 1,
 				.path = {"."},
 				.path_bytes = {1}}},
-		BYTES("\xd8\0\0\0\x20\0\0\0\x04\x01\0\x01\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01\0"
+		BYTES("\xd8\0\0\0\x20\0\0\0\x05\x01\0\x01\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01\0"
 		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\0\0\0\0" ZEROS_64 ZEROS_64 "\0\0\0\0\0\0\0\0"
 		      "\x01\0.\0\0\0\0\0")},
@@ -268,12 +291,12 @@ static void texts_in_place(void)
 
 	memcpy(bytes, s->bytes, s->length);
 	memset(bytes + s->length, 0xee, sizeof(bytes) - s->length);
-	CU_ASSERT_EQUAL_FATAL(wh_record_decode(bytes, sizeof(bytes), &record), 80);
+	CU_ASSERT_EQUAL_FATAL(wh_record_decode(bytes, sizeof(bytes), &record), 104);
 	CU_ASSERT_EQUAL(record.entry.mtime_s, -2);
-	CU_ASSERT_PTR_EQUAL(record.entry.path, bytes + 68);
-	CU_ASSERT_PTR_EQUAL(record.entry.xattrs, bytes + 71);
-	CU_ASSERT_PTR_EQUAL(record.entry.inline_bytes, bytes + 74);
-	CU_ASSERT_EQUAL(wh_entry_content_at(&record.entry), 74);
+	CU_ASSERT_PTR_EQUAL(record.entry.path, bytes + 88);
+	CU_ASSERT_PTR_EQUAL(record.entry.xattrs, bytes + 91);
+	CU_ASSERT_PTR_EQUAL(record.entry.inline_bytes, bytes + 94);
+	CU_ASSERT_EQUAL(wh_entry_content_at(&record.entry), 94);
 
 	s = sample_of("hello, get");
 	CU_ASSERT_EQUAL_FATAL(wh_record_decode(s->bytes, s->length, &record), 224);
@@ -287,13 +310,13 @@ static void content_in_place(void)
 {
 	const struct sample *s = sample_of("file with its bytes");
 	struct wh_record record = s->record;
-	uint8_t bytes[80];
+	uint8_t bytes[104];
 
 	memset(bytes, 0xee, sizeof(bytes));
 	memcpy(bytes + wh_entry_content_at(&record.entry), "xyz", 3);
 	record.entry.inline_bytes = bytes + wh_entry_content_at(&record.entry);
-	CU_ASSERT_EQUAL(wh_record_encode(&record, bytes, sizeof(bytes)), 80);
-	CU_ASSERT_EQUAL(memcmp(bytes, s->bytes, 80), 0);
+	CU_ASSERT_EQUAL(wh_record_encode(&record, bytes, sizeof(bytes)), 104);
+	CU_ASSERT_EQUAL(memcmp(bytes, s->bytes, 104), 0);
 }
 
 /* A good record with `width` bytes at `offset` replaced. */
@@ -306,7 +329,7 @@ static const struct malformed {
 } malformed[] = {
 	{"length 0", "same", 0, 4, 0},
 	{"length of a head", "same", 0, 4, 8},
-	{"length less", "file with its bytes", 0, 4, 48},
+	{"length less", "file with its bytes", 0, 4, 80},
 	{"length more", "same", 0, 4, 24},
 	{"length beyond", "same", 0, 4, UINT32_MAX},
 	{"length not by eight", "file with its bytes", 0, 4, 54},
@@ -344,15 +367,16 @@ static const struct malformed {
 	{"folder with a link", "link", 50, 1, 2},
 	{"link without text", "link", 48, 2, 0},
 	{"link of 4096", "link", 48, 2, 4096},
-	{"link's text with a NUL", "link", 70, 1, 0},
+	{"a second of nanoseconds of change", "file to be asked for", 68, 4, 1000000000},
+	{"link's text with a NUL", "link", 90, 1, 0},
 	{"link with content", "link", 24, 8, 1},
 	{"link with a number", "link", 52, 4, 1},
-	{"path with a NUL", "file with its bytes", 68, 1, 0},
-	{"absolute path", "file with its bytes", 68, 1, '/'},
-	{"path that ends in /", "file with its bytes", 70, 1, '/'},
-	{"path with .", "file with its bytes", 68, 1, '.'},
-	{"padding", "file with its bytes", 79, 1, 1},
-	{"padding, first", "file with its bytes", 77, 1, 1},
+	{"path with a NUL", "file with its bytes", 88, 1, 0},
+	{"absolute path", "file with its bytes", 88, 1, '/'},
+	{"path that ends in /", "file with its bytes", 90, 1, '/'},
+	{"path with .", "file with its bytes", 88, 1, '.'},
+	{"padding", "file with its bytes", 103, 1, 1},
+	{"padding, first", "file with its bytes", 97, 1, 1},
 	{"extent's identifier", "extent", 8, 8, UINT64_MAX},
 	{"extent beyond", "extent", 16, 8, INT64_MAX - (64 << 20) + 1},
 	{"extent's offset", "extent", 16, 8, UINT64_C(1) << 63},
@@ -373,6 +397,10 @@ static const struct malformed {
 	{"fault's doing", "fault", 14, 1, WH_DOINGS},
 	{"fault's path with a NUL", "fault", 15, 1, 0},
 	{"want nobody", "want", 8, 8, UINT64_MAX},
+	{"want the rest of nothing", "want", 16, 8, 1},
+	{"want it all, proved", "want", 40, 1, WH_RESUME_FULL},
+	{"want the rest, unproved", "want the rest", 40, 1, WH_RESUME_OFF},
+	{"want the rest, otherwise", "want the rest", 40, 1, WH_RESUMES},
 	{"have nobody", "have", 8, 8, UINT64_MAX},
 	{"outcome of nobody", "outcome", 8, 8, UINT64_MAX},
 	{"outcome 0", "outcome", 20, 1, 0},
@@ -399,7 +427,7 @@ static const struct malformed {
 	{"no lanes", "hello, bench", 26, 2, 0},
 	{"lane 1 of 1", "hello, bench", 24, 2, 1},
 	{"as name 2", "hello, get", 32, 1, 2},
-	{"hello's zero", "hello, get", 38, 2, 1 << 15},
+	{"hello's resume", "hello, get", 38, 2, WH_RESUMES},
 	{"path's length", "hello, get", 208, 2, 5},
 	{"path's length of 65535", "hello, get", 208, 2, 65535},
 	{"wanted path with a NUL", "hello, get", 214, 1, 0},
@@ -451,7 +479,7 @@ static void refuses_cut(void)
 static void largest(void)
 {
 	static struct wh_record record;
-	const size_t room = WH_INLINE_BYTES_MAX + 68 + WH_PATH_BYTES_MAX + 5;
+	const size_t room = WH_INLINE_BYTES_MAX + 88 + WH_PATH_BYTES_MAX + 1;
 	uint8_t *bytes = malloc(room);
 	uint8_t *content = calloc(1, WH_INLINE_BYTES_MAX);
 	char path[WH_PATH_BYTES_MAX];
@@ -477,7 +505,7 @@ static void largest(void)
 	record.entry.size_bytes = 0;
 	record.entry.path = record.entry.link = path;
 	record.entry.link_bytes = sizeof(path);
-	CU_ASSERT_EQUAL(wh_record_encode(&record, bytes, WH_BUNDLE_CHUNK_BYTES_MIN), 8264);
+	CU_ASSERT_EQUAL(wh_record_encode(&record, bytes, WH_BUNDLE_CHUNK_BYTES_MIN), 8280);
 
 	record = (struct wh_record){.type = WH_RECORD_HELLO,
 		.hello = {.version = WH_BUNDLE_VERSION,

@@ -143,7 +143,7 @@ static void say_record(struct rig *rig, const struct step *step)
 		record = (struct wh_record){
 			.type = WH_RECORD_EXTENT, .extent = {step->id, step->offset, step->count}};
 	else if (step->what == WANT)
-		record = (struct wh_record){.type = WH_RECORD_WANT, .id.id = step->id};
+		record = (struct wh_record){.type = WH_RECORD_WANT, .want.id = step->id};
 	else if (step->what == HELLO)
 		record = (struct wh_record){.type = WH_RECORD_HELLO,
 			.hello = {.version = WH_BUNDLE_VERSION, .verb = WH_JOB_IDLE, .lanes = 1}};

@@ -141,14 +141,14 @@ static void test_reopen(void)
 		close(fd);
 	}
 
-	int fd = wh_stage_reopen(stage, number, status.st_ino);
+	int fd = wh_stage_reopen(stage, number, false, status.st_ino);
 
 	CU_ASSERT(fd >= 0 && write(fd, "x", 1) == 1);
 	close(fd);
-	CU_ASSERT(wh_stage_reopen(stage, number, status.st_ino + 1) == -ESTALE);
-	CU_ASSERT(wh_stage_reopen(stage, 12, status.st_ino) == -ENOENT);
+	CU_ASSERT(wh_stage_reopen(stage, number, false, status.st_ino + 1) == -ESTALE);
+	CU_ASSERT(wh_stage_reopen(stage, 12, false, status.st_ino) == -ENOENT);
 	CU_ASSERT(wh_stage_create_link(stage, "/etc/passwd", &link) == 0);
-	CU_ASSERT(wh_stage_reopen(stage, link.number, link.identity.inode) == -ELOOP);
+	CU_ASSERT(wh_stage_reopen(stage, link.number, false, link.identity.inode) == -ELOOP);
 	wh_stage_close(stage);
 	CU_ASSERT(folder_count(&folder) == 0);
 	folder_free(&folder);
@@ -438,9 +438,9 @@ static void test_large_go_aside(void)
 	for (uint64_t bytes = 1; bytes <= WH_ASIDE_BYTES; bytes *= WH_ASIDE_BYTES) {
 		close(wh_stage_create(stage, 0600, &number));
 		CU_ASSERT(folder_count(&folder) == 1);
-		wh_stage_discard(stage, number, bytes);
+		wh_stage_discard(stage, &(struct wh_staged){.number = number, .bytes = bytes});
 		await_aside();
-		CU_ASSERT(wh_stage_reopen(stage, number, 0) == -ENOENT);
+		CU_ASSERT(wh_stage_reopen(stage, number, false, 0) == -ENOENT);
 	}
 	folder_put(&folder, "old", "x");
 	CU_ASSERT(wh_stage_hold(folder.fd, "old", WH_ASIDE_BYTES - 1) == -1);

@@ -16,19 +16,19 @@ static void packing(void)
 	tree_folder(&rig.tree, "t");
 	for (int i = 0; i < 1000; i++) {
 		snprintf(name, sizeof(name), "t/%04d", i);
-		add_file(&rig, name, 976, (uint64_t)i);
+		add_file(&rig, name, 962, (uint64_t)i);
 	}
 	rig_open(&rig, "t");
 	rig_run(&rig, 0);
 	expect_done(&rig, 1000, 0, 0);
 	/*
-	 * Records of 68 + 6 + 976 bytes and 6 of padding, 8 in a poll: 31 polls are below 256 KiB,
+	 * Records of 88 + 6 + 962 bytes, 8 in a poll: 31 polls are below 256 KiB,
 	 * and 4 * 32 * 8 more than there are.
 	 */
 	CU_ASSERT_EQUAL(rig.packed_chunks, 4);
 	for (int i = 0; i < 1000; i++) {
 		snprintf(name, sizeof(name), "t/%04d", i);
-		CU_ASSERT(arrived(&rig, name, 976, (uint64_t)i));
+		CU_ASSERT(arrived(&rig, name, 962, (uint64_t)i));
 	}
 	rig_free(&rig);
 

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "file/likeness.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "file/aside.h"
+#include "file/digest.h"
+
+#define PIECE_BYTES (UINT64_C(1) << 20)
+
+static_assert(WH_SAMPLE_BYTES <= PIECE_BYTES, "a sample is a piece");
+
+enum state {
+	RUNNING,
+	OVER,
+	LEFT, /* by its owner: the thread frees it */
+};
+
+struct wh_likeness {
+	int fd;
+	uint64_t from;
+	uint64_t to;
+	bool all;
+	int rc;
+	struct wh_digest digest;
+	_Atomic uint64_t done;
+	_Atomic bool stop;
+	_Atomic int state;
+};
+
+/* Adds [from, to), which ends within the file. */
+static int add(int fd, uint64_t from, uint64_t to, uint8_t *piece, const _Atomic bool *stop,
+	_Atomic uint64_t *done, struct wh_hasher *hasher)
+{
+	while (from < to) {
+		ssize_t got = pread(fd, piece, wh_min_u64(PIECE_BYTES, to - from), (off_t)from);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got < 0 ? -errno : -ENODATA;
+		wh_hasher_add(hasher, piece, (size_t)got);
+		from += (uint64_t)got;
+		atomic_fetch_add_explicit(done, (uint64_t)got, memory_order_relaxed);
+		if (atomic_load_explicit(stop, memory_order_relaxed))
+			return -ECANCELED;
+	}
+	return 0;
+}
+
+/* Equal distances between their beginnings; the last one ends where the run does. */
+static int add_samples(int fd, uint64_t from, uint64_t to, uint8_t *piece, const _Atomic bool *stop,
+	_Atomic uint64_t *done, struct wh_hasher *hasher)
+{
+	uint64_t span = to - from - WH_SAMPLE_BYTES;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < WH_SAMPLES && rc == 0; i++) {
+		uint64_t at = from + wh_muldiv_u64(span, i, WH_SAMPLES - 1);
+
+		rc = add(fd, at, at + WH_SAMPLE_BYTES, piece, stop, done, hasher);
+	}
+	return rc;
+}
+
+int wh_likeness(int fd, uint64_t from, uint64_t to, bool all, const _Atomic bool *stop,
+	_Atomic uint64_t *done, struct wh_digest *digest)
+{
+	uint8_t *piece = malloc(PIECE_BYTES);
+	struct wh_hasher hasher;
+
+	WH_ASSERT(from <= to);
+	if (piece == NULL)
+		return -ENOMEM;
+	wh_hasher_init(&hasher);
+	if (to - from <= (uint64_t)WH_SAMPLES * WH_SAMPLE_BYTES)
+		all = true;
+
+	int rc = (all ? add : add_samples)(fd, from, to, piece, stop, done, &hasher);
+
+	free(piece);
+	if (rc == 0)
+		wh_hasher_digest(&hasher, digest);
+	return rc;
+}
+
+static void drop(struct wh_likeness *likeness)
+{
+	close(likeness->fd);
+	free(likeness);
+}
+
+static void run(void *argument)
+{
+	struct wh_likeness *likeness = argument;
+
+	likeness->rc = wh_likeness(likeness->fd, likeness->from, likeness->to, likeness->all,
+		&likeness->stop, &likeness->done, &likeness->digest);
+	if (atomic_exchange(&likeness->state, OVER) == LEFT)
+		drop(likeness);
+}
+
+struct wh_likeness *wh_likeness_begin(int fd, uint64_t from, uint64_t to, bool all)
+{
+	struct wh_likeness *likeness = calloc(1, sizeof(*likeness));
+
+	if (likeness == NULL)
+		return NULL;
+	likeness->from = from;
+	likeness->to = to;
+	likeness->all = all;
+	likeness->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (likeness->fd >= 0 && wh_aside(run, likeness) == 0)
+		return likeness;
+	if (likeness->fd >= 0)
+		close(likeness->fd);
+	free(likeness);
+	return NULL;
+}
+
+int wh_likeness_end(const struct wh_likeness *likeness, struct wh_digest *digest, uint64_t *done)
+{
+	*done = atomic_load_explicit(&likeness->done, memory_order_relaxed);
+	if (atomic_load_explicit(&likeness->state, memory_order_acquire) == RUNNING)
+		return -EINPROGRESS;
+	*digest = likeness->digest;
+	return likeness->rc;
+}
+
+void wh_likeness_free(struct wh_likeness *likeness)
+{
+	if (likeness == NULL)
+		return;
+	atomic_store_explicit(&likeness->stop, true, memory_order_relaxed);
+	if (atomic_exchange(&likeness->state, LEFT) == OVER)
+		drop(likeness);
+}

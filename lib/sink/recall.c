@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sink/recall.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "bundle/staging_name.h"
+#include "file/aside.h"
+#include "file/likeness.h"
+
+enum state {
+	RUNNING,
+	OVER,
+	LEFT, /* by its sink: the thread frees it */
+};
+
+/* What an errand knows of its file, its own. */
+struct subject {
+	struct wh_keeping keeping;
+	struct wh_keeping_file file;
+	char path[WH_PATH_BYTES_MAX];
+};
+
+struct wh_recall {
+	struct subject subject;
+	uint32_t lanes;
+	uint32_t chunk_bytes;
+	struct wh_recalled found;
+	_Atomic bool stop;
+	_Atomic uint64_t done;
+	_Atomic int state;
+};
+
+struct wh_noting {
+	struct subject subject;
+	struct wh_note note;
+	char place[WH_JOURNAL_PLACE_BYTES];
+	int rc;
+	_Atomic int state;
+};
+
+/* `file` NULL: the errand is about none. 0 or a negative errno. */
+static int copy_subject(struct subject *subject, const struct wh_keeping *keeping,
+	const struct wh_keeping_file *file)
+{
+	subject->keeping = *keeping;
+	subject->file.anchor_fd = -1;
+	if (file == NULL)
+		return 0;
+	WH_ASSERT(file->target.path_bytes <= WH_PATH_BYTES_MAX);
+	subject->file = *file;
+	memcpy(subject->path, file->target.path, file->target.path_bytes);
+	subject->file.target.path = subject->path;
+	subject->file.anchor_fd = fcntl(file->anchor_fd, F_DUPFD_CLOEXEC, 0);
+	return subject->file.anchor_fd < 0 ? -errno : 0;
+}
+
+static void close_if_open(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+/* The part, locked, if it is what its row says; or a negative errno. -EBUSY: a job is at it. */
+static int claim(int parts_fd, const struct wh_journal_part *part, uint64_t size_bytes)
+{
+	struct stat status;
+	char name[16];
+
+	snprintf(name, sizeof(name), "%u", part->number);
+
+	int fd = openat(parts_fd, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_ino != part->inode ||
+		(uint64_t)status.st_size < size_bytes) {
+		close(fd);
+		return -ENOENT;
+	}
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	close(fd);
+	return -EBUSY;
+}
+
+/* Whole chunks from the lane's beginning on, and not all of it: something is left to be sent. */
+static uint64_t durable_to(
+	const struct wh_journal_part *part, const struct wh_part *lane, uint32_t chunk_bytes)
+{
+	for (uint32_t i = 0; i < part->spans; i++) {
+		const struct wh_journal_span *span = &part->span[i];
+		uint64_t end = wh_min_u64(span->end, lane->end - 1);
+
+		if (span->from <= lane->from && end > lane->from)
+			return end - (end - lane->from) % chunk_bytes;
+	}
+	return lane->from;
+}
+
+static void prove(struct wh_recall *recall, uint32_t i)
+{
+	uint64_t size_bytes = recall->subject.file.source.size_bytes;
+	struct wh_part lane = recall->lanes > 1 ? wh_part_of(size_bytes, recall->lanes, i)
+						: (struct wh_part){.end = size_bytes};
+	struct wh_recalled_lane *found = &recall->found.lane[i];
+	enum wh_resume resume = recall->subject.keeping.resume;
+
+	found->to = durable_to(&recall->found.part, &lane, recall->chunk_bytes);
+	if (found->to == lane.from || resume == WH_RESUME_ATTRIBUTES)
+		return;
+	if (wh_likeness(recall->found.fd, lane.from, found->to, resume == WH_RESUME_FULL,
+		    &recall->stop, &recall->done, &found->digest) != 0)
+		found->to = lane.from;
+}
+
+/* A part that is of no use goes, with its row, unless a job is at it. */
+static void drop_part(struct wh_recall *recall, int parts_fd)
+{
+	const struct wh_journal_part *part = &recall->found.part;
+	int fd = parts_fd < 0 ? -ENOENT : claim(parts_fd, part, 0);
+	char name[16];
+
+	if (fd == -EBUSY)
+		return;
+	snprintf(name, sizeof(name), "%u", part->number);
+	if (fd >= 0) {
+		unlinkat(parts_fd, name, 0);
+		close(fd);
+	}
+	wh_journal_forget(recall->subject.keeping.journal, &part->row, 1);
+}
+
+static void look(struct wh_recall *recall)
+{
+	struct wh_recalled *found = &recall->found;
+	const struct wh_keeping_file *file = &recall->subject.file;
+	int rc = wh_journal_find(
+		recall->subject.keeping.journal, &file->target, &file->source, &found->part);
+
+	if (rc <= 0)
+		return;
+
+	int parts_fd = openat(
+		file->anchor_fd, WH_PARTS_FOLDER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (rc == WH_JOURNAL_PART && parts_fd >= 0)
+		found->fd = claim(parts_fd, &found->part, file->source.size_bytes);
+	found->changed = rc == WH_JOURNAL_CHANGED;
+	found->busy = found->fd == -EBUSY;
+	if (found->fd < 0 && !found->busy)
+		drop_part(recall, parts_fd);
+	close_if_open(parts_fd);
+	for (uint32_t i = 0; found->fd >= 0 && i < recall->lanes; i++)
+		prove(recall, i);
+}
+
+static void drop_recall(struct wh_recall *recall)
+{
+	close_if_open(recall->found.fd);
+	close_if_open(recall->subject.file.anchor_fd);
+	free(recall);
+}
+
+static void run_recall(void *argument)
+{
+	struct wh_recall *recall = argument;
+
+	look(recall);
+	if (atomic_exchange(&recall->state, OVER) == LEFT)
+		drop_recall(recall);
+}
+
+struct wh_recall *wh_recall_begin(const struct wh_keeping *keeping,
+	const struct wh_keeping_file *file, uint32_t lanes, uint32_t chunk_bytes)
+{
+	struct wh_recall *recall = calloc(1, sizeof(*recall));
+
+	WH_ASSERT(lanes > 0 && lanes <= WH_SPLIT_LANES_MAX && chunk_bytes > 0);
+	if (recall == NULL)
+		return NULL;
+	recall->lanes = lanes;
+	recall->chunk_bytes = chunk_bytes;
+	recall->found.fd = -1;
+	if (copy_subject(&recall->subject, keeping, file) == 0 && wh_aside(run_recall, recall) == 0)
+		return recall;
+	drop_recall(recall);
+	return NULL;
+}
+
+int wh_recall_end(struct wh_recall *recall, struct wh_recalled *recalled, uint64_t *done)
+{
+	*done = atomic_load_explicit(&recall->done, memory_order_relaxed);
+	if (atomic_load_explicit(&recall->state, memory_order_acquire) == RUNNING)
+		return -EINPROGRESS;
+	*recalled = recall->found;
+	if (recalled->fd < 0)
+		recalled->fd = -1;
+	recall->found.fd = -1;
+	return 0;
+}
+
+void wh_recall_free(struct wh_recall *recall)
+{
+	if (recall == NULL)
+		return;
+	atomic_store_explicit(&recall->stop, true, memory_order_relaxed);
+	if (atomic_exchange(&recall->state, LEFT) == OVER)
+		drop_recall(recall);
+}
+
+/* Its name, and that of the folder of parts. */
+static int sync_names(int anchor_fd)
+{
+	int parts_fd =
+		openat(anchor_fd, WH_PARTS_FOLDER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int own_fd = openat(anchor_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int rc = 0;
+
+	if (parts_fd < 0 || own_fd < 0 || fsync(parts_fd) != 0 || fsync(own_fd) != 0)
+		rc = -errno;
+	close_if_open(parts_fd);
+	close_if_open(own_fd);
+	return rc;
+}
+
+/* Bytes first, then what is said of them; what is no more is said before anything else. */
+static int work(struct wh_noting *noting)
+{
+	struct wh_journal *journal = noting->subject.keeping.journal;
+	const struct wh_keeping_file *file = &noting->subject.file;
+	struct wh_note *note = &noting->note;
+	int rc = 0;
+
+	if (note->retract_row != 0)
+		rc = wh_journal_retract(
+			journal, note->retract_row, note->retracted.from, note->retracted.end);
+	if (rc == 0 && note->fd >= 0) {
+		if (note->part.row == 0)
+			rc = sync_names(file->anchor_fd);
+		if (rc == 0 && fdatasync(note->fd) != 0)
+			rc = -errno;
+		if (rc == 0)
+			rc = wh_journal_note(journal, &file->target, &file->source,
+				&noting->subject.keeping.owner, noting->place, &note->part);
+	}
+	if (note->over > 0 && wh_journal_forget(journal, note->row, note->over) < 0 && rc == 0)
+		rc = -EIO;
+	return rc;
+}
+
+static void drop_noting(struct wh_noting *noting)
+{
+	close_if_open(noting->note.fd);
+	close_if_open(noting->subject.file.anchor_fd);
+	free(noting);
+}
+
+static void run_noting(void *argument)
+{
+	struct wh_noting *noting = argument;
+
+	noting->rc = work(noting);
+	if (atomic_exchange(&noting->state, OVER) == LEFT)
+		drop_noting(noting);
+}
+
+struct wh_noting *wh_noting_begin(const struct wh_keeping *keeping,
+	const struct wh_keeping_file *file, const char *place, const struct wh_note *note)
+{
+	struct wh_noting *noting = calloc(1, sizeof(*noting));
+	int rc;
+
+	WH_ASSERT(note->over <= WH_NOTE_ROWS_MAX && (note->fd < 0 || file != NULL));
+	if (noting == NULL)
+		return NULL;
+	noting->note = *note;
+	noting->note.fd = note->fd < 0 ? -1 : fcntl(note->fd, F_DUPFD_CLOEXEC, 0);
+	snprintf(noting->place, sizeof(noting->place), "%s", place);
+	rc = copy_subject(&noting->subject, keeping, note->fd < 0 ? NULL : file);
+	if (rc == 0 && (note->fd < 0 || noting->note.fd >= 0) && wh_aside(run_noting, noting) == 0)
+		return noting;
+	drop_noting(noting);
+	return NULL;
+}
+
+int wh_noting_end(struct wh_noting *noting, int64_t *row)
+{
+	if (atomic_load_explicit(&noting->state, memory_order_acquire) == RUNNING)
+		return -EINPROGRESS;
+	*row = noting->note.part.row;
+	return noting->rc;
+}
+
+void wh_noting_free(struct wh_noting *noting)
+{
+	if (noting != NULL && atomic_exchange(&noting->state, LEFT) == OVER)
+		drop_noting(noting);
+}

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "sink/sink_internal.h"
+
+void wh_sink_keep_init(struct wh_sink *sink)
+{
+	struct wh_sink_keep *keep = &sink->keep;
+	char link[32];
+
+	if (sink->config.keeping.batch_bytes == 0)
+		sink->config.keeping.batch_bytes = WH_KEEP_BATCH_BYTES;
+	keep->on = sink->config.keeping.journal != NULL &&
+		   sink->config.keeping.resume != WH_RESUME_OFF;
+	if (!keep->on)
+		return;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", sink->anchor_fd);
+
+	ssize_t bytes = readlink(link, keep->place, sizeof(keep->place) - 1);
+
+	keep->place[bytes > 0 ? bytes : 0] = '\0';
+}
+
+bool wh_sink_keeps(const struct wh_sink *sink, const struct wh_large *file)
+{
+	return sink->keep.on && !wh_large_is_part(file) && !file->is_stream &&
+	       file->size_bytes > sink->config.keeping.batch_bytes;
+}
+
+/* Which it is, to the journal; sink->place.path is its path. False: it has no place. */
+static bool name_file(
+	struct wh_sink *sink, const struct wh_large *file, struct wh_keeping_file *named)
+{
+	struct wh_staged entry = wh_large_entry(sink, file);
+	enum wh_doing doing;
+
+	if (wh_sink_place(sink, entry.path, entry.path_bytes, &doing) < 0)
+		return false;
+	*named = (struct wh_keeping_file){
+		.anchor_fd = sink->anchor_fd,
+		.target = {.device = sink->device,
+			.folder = sink->anchor_inode,
+			.path = sink->place.path,
+			.path_bytes = (uint16_t)sink->place.bytes},
+		.source = file->source,
+	};
+	return true;
+}
+
+void wh_large_resume(
+	struct wh_sink *sink, struct wh_large *file, const struct wh_recalled_lane *lane)
+{
+	bool dense = file->data_bytes == file->end - file->from;
+
+	WH_ASSERT(file->from == file->first && file->offset == file->from && !file->let_in);
+	if (lane->to <= file->first)
+		return;
+	WH_ASSERT(lane->to < file->end && (lane->to - file->first) % sink->config.chunk_bytes == 0);
+	file->from = file->offset = file->reserved = lane->to;
+	file->proved = file->noted = lane->to;
+	file->likeness = lane->digest;
+	if (dense)
+		file->data_bytes = file->end - file->from;
+}
+
+/* What the journal knew, and the disk has, is the staged file from now on. */
+static void take_over(struct wh_sink *sink, struct wh_large *file, struct wh_recalled *found)
+{
+	if (wh_stage_open_parts(sink->stage) < 0) {
+		close(found->fd);
+		return;
+	}
+	file->kept_fd = found->fd;
+	file->staged = true;
+	file->kept = true;
+	file->padded = true;
+	file->number = found->part.number;
+	file->identity.inode = found->part.inode;
+	file->row = found->part.row;
+	if (file->is_head)
+		wh_assembly_resume(file->assembly, file->row, found->lane);
+	wh_large_resume(sink, file, &found->lane[file->is_head ? sink->config.lane : 0]);
+}
+
+static void see_recalled(struct wh_sink *sink, struct wh_recalled *found)
+{
+	struct wh_large *file = sink->keep.recalling;
+	bool resumes = false;
+
+	sink->progress.totals.began_again += found->changed;
+	if (found->fd >= 0 && !file->failed)
+		take_over(sink, file, found);
+	else if (found->fd >= 0)
+		close(found->fd);
+	resumes = file->staged;
+	/* A whole file of that size is compared if nothing is to be resumed. */
+	file->state = file->may_compare && !resumes ? WH_LARGE_COMPARE : WH_LARGE_RESERVE;
+}
+
+static void ask_journal(struct wh_sink *sink)
+{
+	struct wh_sink_keep *keep = &sink->keep;
+	struct wh_keeping_file named;
+
+	keep->recalled_bytes = 0;
+	if (name_file(sink, keep->recalling, &named))
+		keep->recall = wh_recall_begin(&sink->config.keeping, &named,
+			keep->recalling->is_head ? sink->config.lanes : 1,
+			sink->config.chunk_bytes);
+}
+
+static uint64_t ms_to_tsc(const struct wh_sink *sink, uint64_t ms)
+{
+	return wh_us_to_tsc(sink->config.hz, ms * UINT64_C(1000));
+}
+
+static int32_t recall(struct wh_sink *sink, uint64_t now_tsc)
+{
+	struct wh_sink_keep *keep = &sink->keep;
+	struct wh_recalled found;
+	uint64_t before = keep->recalled_bytes;
+
+	if (keep->again_tsc > now_tsc)
+		return 0;
+	if (keep->again_tsc > 0) {
+		keep->again_tsc = 0;
+		ask_journal(sink);
+		return 1;
+	}
+
+	if (keep->recall != NULL &&
+		wh_recall_end(keep->recall, &found, &keep->recalled_bytes) == -EINPROGRESS)
+		return keep->recalled_bytes != before;
+	if (keep->recall == NULL)
+		found = (struct wh_recalled){.fd = -1};
+	wh_recall_free(keep->recall);
+	keep->recall = NULL;
+	if (found.busy && now_tsc - keep->recall_tsc < ms_to_tsc(sink, WH_KEEP_WAIT_MS)) {
+		keep->again_tsc = now_tsc + ms_to_tsc(sink, WH_KEEP_BUSY_MS);
+		return 1;
+	}
+	see_recalled(sink, &found);
+	keep->recalling = NULL;
+	return 1;
+}
+
+static int32_t recall_next(struct wh_sink *sink, uint64_t now_tsc)
+{
+	struct wh_sink_keep *keep = &sink->keep;
+	struct wh_large *file = wh_sink_first_large(sink, WH_LARGE_RECALL);
+
+	if (file == NULL)
+		return 0;
+	keep->recalling = file;
+	keep->recall_tsc = now_tsc;
+	ask_journal(sink);
+	return 1;
+}
+
+/* Up to here the file's own part is on its way to the disk, and as its source has it. */
+static uint64_t down_to(const struct wh_sink *sink, const struct wh_large *file)
+{
+	uint64_t down = file->proved;
+
+	for (uint32_t i = 0; file->in_air > 0 && i < WH_RING_DEPTH; i++)
+		if (sink->slots[i].chunk != NULL && sink->slots[i].file == file &&
+			(sink->written & UINT32_C(1) << i) == 0)
+			down = wh_min_u64(down, sink->slots[i].offset);
+	return down;
+}
+
+/* The row of a part that comes by several lanes is its head's. */
+static int64_t row_of(const struct wh_large *file)
+{
+	return wh_large_is_part(file) ? wh_assembly_row(file->assembly) : file->row;
+}
+
+static bool is_noteworthy(const struct wh_sink *sink, const struct wh_large *file, bool due)
+{
+	uint64_t down;
+
+	if (file->state == WH_LARGE_NONE || file->failed || file->fd < 0 || file->unkept ||
+		(wh_large_is_part(file) ? row_of(file) == 0 : !wh_sink_keeps(sink, file)))
+		return false;
+	down = down_to(sink, file);
+	if (file->is_head && file->row == 0)
+		return true;
+	return down >= file->noted + sink->config.keeping.batch_bytes ||
+	       (due && down > file->noted);
+}
+
+static void forget_rows(struct wh_sink_keep *keep, struct wh_note *note)
+{
+	note->over = keep->over_count;
+	memcpy(note->row, keep->over, keep->over_count * sizeof(keep->over[0]));
+	keep->over_count = 0;
+}
+
+/* The first time, it goes where it outlives the job. */
+static bool become_part(struct wh_sink *sink, struct wh_large *file)
+{
+	if (!wh_large_is_part(file) && !file->kept)
+		file->kept = wh_stage_keep(sink->stage, file->fd, &file->number) == 0;
+	return file->kept || wh_large_is_part(file);
+}
+
+/* What is known of the file by now, and which rows are over. */
+static bool begin_note(struct wh_sink *sink, struct wh_large *file)
+{
+	struct wh_sink_keep *keep = &sink->keep;
+	struct wh_note note = {.fd = -1};
+	struct wh_keeping_file named;
+
+	if (file != NULL) {
+		uint64_t down = down_to(sink, file);
+
+		if (!become_part(sink, file) || !name_file(sink, file, &named)) {
+			file->unkept = true;
+			return false;
+		}
+		note.fd = file->fd;
+		note.part = (struct wh_journal_part){
+			.row = row_of(file),
+			.number = file->number,
+			.inode = file->identity.inode,
+			.spans = down > file->first,
+			.span = {{file->first, down}},
+		};
+		keep->noted_to = down;
+	}
+	forget_rows(keep, &note);
+	keep->noting = wh_noting_begin(
+		&sink->config.keeping, file != NULL ? &named : NULL, keep->place, &note);
+	keep->file = keep->noting != NULL ? file : NULL;
+	return keep->noting != NULL;
+}
+
+static bool begin_retract(struct wh_sink *sink, struct wh_large *file)
+{
+	struct wh_sink_keep *keep = &sink->keep;
+	struct wh_note note = {
+		.fd = -1,
+		.retract_row = row_of(file),
+		.retracted = {file->first, file->end},
+	};
+
+	keep->noting = wh_noting_begin(&sink->config.keeping, NULL, keep->place, &note);
+	keep->file = keep->noting != NULL ? file : NULL;
+	return keep->noting != NULL;
+}
+
+static void see_noted(struct wh_sink *sink, int rc, int64_t row)
+{
+	struct wh_sink_keep *keep = &sink->keep;
+	struct wh_large *file = keep->file;
+
+	keep->file = NULL;
+	if (file == NULL) { /* it has failed meanwhile */
+		if (keep->dropped && rc == 0 && row != 0)
+			wh_sink_row_is_over(sink, row);
+	} else if (file->retracts) {
+		file->retracts = false;
+		if (rc < 0)
+			wh_large_fail(sink, file, rc, WH_DOING_WRITING);
+	} else if (rc == 0) {
+		file->unkept = row == 0;
+		file->noted = keep->noted_to;
+		if (!wh_large_is_part(file))
+			file->row = row;
+		if (file->is_head)
+			wh_assembly_set_row(file->assembly, row);
+	}
+	keep->dropped = false;
+}
+
+static int32_t note_next(struct wh_sink *sink, uint64_t now_tsc)
+{
+	struct wh_sink_keep *keep = &sink->keep;
+	bool due = now_tsc - keep->noted_tsc >= ms_to_tsc(sink, WH_KEEP_BATCH_MS);
+
+	for (uint32_t i = 0; sink->large_count > 0 && i < WH_SINK_LARGE_MAX; i++) {
+		struct wh_large *file = &sink->large[i];
+
+		if (file->state != WH_LARGE_NONE && file->retracts && !file->failed) {
+			if (begin_retract(sink, file))
+				return 1;
+			file->retracts = false;
+			wh_large_fail(sink, file, -ENOMEM, WH_DOING_WRITING);
+		} else if (is_noteworthy(sink, file, due)) {
+			keep->noted_tsc = now_tsc;
+			return begin_note(sink, file);
+		}
+	}
+	return keep->over_count > 0 && begin_note(sink, NULL);
+}
+
+int32_t wh_sink_poll_keep(struct wh_sink *sink, uint64_t now_tsc)
+{
+	struct wh_sink_keep *keep = &sink->keep;
+	int64_t row;
+	int32_t work = 0;
+
+	if (!keep->on)
+		return 0;
+	if (keep->recalling != NULL)
+		work += recall(sink, now_tsc);
+	if (keep->recalling == NULL && wh_sink_is_running(sink))
+		work += recall_next(sink, now_tsc);
+	if (keep->noting == NULL)
+		return work + note_next(sink, now_tsc);
+
+	int rc = wh_noting_end(keep->noting, &row);
+
+	if (rc == -EINPROGRESS)
+		return work;
+	wh_noting_free(keep->noting);
+	keep->noting = NULL;
+	see_noted(sink, rc, row);
+	return work + 1;
+}
+
+bool wh_sink_notes(const struct wh_sink *sink, const struct wh_large *file)
+{
+	return sink->keep.file == file;
+}
+
+/* More than are noted at a time are found gone when they are met. */
+void wh_sink_row_is_over(struct wh_sink *sink, int64_t row)
+{
+	struct wh_sink_keep *keep = &sink->keep;
+
+	if (row != 0 && keep->over_count < WH_NOTE_ROWS_MAX)
+		keep->over[keep->over_count++] = row;
+}
+
+void wh_sink_unkeep(struct wh_sink *sink, struct wh_large *file)
+{
+	struct wh_sink_keep *keep = &sink->keep;
+
+	if (keep->recalling == file && file != NULL) {
+		wh_recall_free(keep->recall);
+		keep->recall = NULL;
+		keep->recalling = NULL;
+		keep->again_tsc = 0;
+	}
+	if (keep->file == file && file != NULL) {
+		keep->file = NULL;
+		keep->dropped = !wh_large_is_part(file);
+	}
+	if (file->kept_fd >= 0)
+		close(file->kept_fd);
+	file->kept_fd = -1;
+}
+
+bool wh_large_stays(const struct wh_large *file)
+{
+	return file->kept && file->row != 0 && file->error == -ECANCELED;
+}
+
+void wh_large_begin_again(struct wh_sink *sink, struct wh_large *file)
+{
+	WH_ASSERT(file->from > file->first && file->state == WH_LARGE_ANSWERED);
+	wh_large_give_up_room(sink, file);
+	file->let_in = false;
+	if (file->data_bytes == file->end - file->from)
+		file->data_bytes = file->end - file->first;
+	file->from = file->offset = file->reserved = file->first;
+	file->proved = file->noted = file->first;
+	file->retracts = row_of(file) != 0;
+	sink->progress.totals.began_again++;
+}
+
+/* What nobody knows is no part, and what has failed is none. */
+static void leave_part(struct wh_sink *sink, const struct wh_large *file)
+{
+	struct wh_staged entry = wh_large_entry(sink, file);
+
+	if (file->row != 0 && (!file->failed || wh_large_stays(file)))
+		return;
+	wh_stage_discard(sink->stage, &entry);
+	wh_sink_row_is_over(sink, file->row);
+}
+
+/* The sink goes: what is down and not noted yet is. */
+void wh_sink_end_keep(struct wh_sink *sink)
+{
+	struct wh_sink_keep *keep = &sink->keep;
+
+	if (!keep->on)
+		return;
+	for (uint32_t i = 0; i < WH_SINK_LARGE_MAX; i++) {
+		struct wh_large *file = &sink->large[i];
+
+		if (file->state == WH_LARGE_NONE)
+			continue;
+		if (keep->noting == NULL && is_noteworthy(sink, file, true))
+			begin_note(sink, file);
+		if (file->kept && keep->file != file)
+			leave_part(sink, file);
+		wh_sink_unkeep(sink, file);
+	}
+	if (keep->noting == NULL && keep->over_count > 0)
+		begin_note(sink, NULL);
+	wh_noting_free(keep->noting);
+	keep->noting = NULL;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "file/likeness.h"
+
+#include <errno.h>
+#include <sched.h>
+
+#include "file/digest.h"
+#include "folder_rig.h"
+
+const char wh_suite_name[] = "likeness";
+
+#define SIZE (UINT64_C(16) << 20)
+
+static _Atomic bool stop;
+static _Atomic uint64_t done;
+
+static int make(const struct folder *folder, const char *name)
+{
+	static uint8_t bytes[SIZE];
+	int fd = openat(folder->fd, name, O_RDWR | O_CREAT, 0600);
+
+	for (uint64_t i = 0; i < SIZE; i++)
+		bytes[i] = (uint8_t)(i * 2654435761 >> 13);
+	CU_ASSERT_FATAL(fd >= 0 && pwrite(fd, bytes, SIZE, 0) == (ssize_t)SIZE);
+	return fd;
+}
+
+static struct wh_digest of(int fd, uint64_t from, uint64_t to, bool all)
+{
+	struct wh_digest digest;
+
+	atomic_store(&done, 0);
+	CU_ASSERT(wh_likeness(fd, from, to, all, &stop, &done, &digest) == 0);
+	return digest;
+}
+
+static bool same(struct wh_digest a, struct wh_digest b)
+{
+	return memcmp(&a, &b, sizeof(a)) == 0;
+}
+
+/* Samples are 64 of 64 KiB, both ends among them; what is no longer than these is read whole. */
+static void test_samples(void)
+{
+	struct folder folder = folder_new("/dev/shm");
+	int one = make(&folder, "one"), other = make(&folder, "other");
+	const uint64_t changed[] = {0, SIZE - 1, SIZE / 2};
+
+	CU_ASSERT(same(of(one, 0, SIZE, false), of(other, 0, SIZE, false)));
+	CU_ASSERT(atomic_load(&done) == (uint64_t)WH_SAMPLES * WH_SAMPLE_BYTES);
+	CU_ASSERT(same(of(one, 0, SIZE, true), of(other, 0, SIZE, true)));
+	CU_ASSERT(atomic_load(&done) == SIZE);
+	CU_ASSERT(!same(of(one, 0, SIZE, true), of(other, 0, SIZE, false)));
+	CU_ASSERT(same(of(one, 0, 1 << 20, true), of(other, 0, 1 << 20, false)));
+	for (size_t i = 0; i < 3; i++) {
+		uint8_t before, after;
+
+		CU_ASSERT_FATAL(pread(other, &before, 1, (off_t)changed[i]) == 1);
+		after = (uint8_t)~before;
+		CU_ASSERT_FATAL(pwrite(other, &after, 1, (off_t)changed[i]) == 1);
+		CU_ASSERT(!same(of(one, 0, SIZE, true), of(other, 0, SIZE, true)));
+		CU_ASSERT(i == 2 || !same(of(one, 0, SIZE, false), of(other, 0, SIZE, false)));
+		CU_ASSERT_FATAL(pwrite(other, &before, 1, (off_t)changed[i]) == 1);
+	}
+	close(one);
+	close(other);
+	folder_free(&folder);
+}
+
+static void test_cannot(void)
+{
+	struct folder folder = folder_new("/dev/shm");
+	int fd = make(&folder, "short");
+	struct wh_digest digest;
+
+	CU_ASSERT(wh_likeness(fd, 0, SIZE + 1, true, &stop, &done, &digest) == -ENODATA);
+	CU_ASSERT(wh_likeness(fd, 0, SIZE + 1, false, &stop, &done, &digest) == -ENODATA);
+	CU_ASSERT(wh_likeness(-1, 0, 1, true, &stop, &done, &digest) == -EBADF);
+	atomic_store(&stop, true);
+	CU_ASSERT(wh_likeness(fd, 0, SIZE, true, &stop, &done, &digest) == -ECANCELED);
+	atomic_store(&stop, false);
+	close(fd);
+	folder_free(&folder);
+}
+
+/* Aside: nobody has to wait for it, and its descriptor is its own. */
+static void test_aside(void)
+{
+	struct folder folder = folder_new("/dev/shm");
+	int fd = make(&folder, "one"), before = folder_descriptors();
+	struct wh_likeness *likeness = wh_likeness_begin(fd, 0, SIZE, true);
+	struct wh_digest digest, direct = of(fd, 0, SIZE, true);
+	uint64_t bytes = 0;
+	int rc;
+
+	CU_ASSERT_FATAL(likeness != NULL);
+	while ((rc = wh_likeness_end(likeness, &digest, &bytes)) == -EINPROGRESS)
+		sched_yield();
+	CU_ASSERT(rc == 0 && bytes == SIZE && same(digest, direct));
+	wh_likeness_free(likeness);
+	wh_likeness_free(wh_likeness_begin(fd, 0, SIZE, true));
+	wh_likeness_free(NULL);
+	await_aside();
+	CU_ASSERT(folder_descriptors() == before);
+	close(fd);
+	folder_free(&folder);
+}
+
+CU_TestInfo wh_tests[] = {
+	{"samples", test_samples},
+	{"cannot", test_cannot},
+	{"aside", test_aside},
+	CU_TEST_INFO_NULL,
+};

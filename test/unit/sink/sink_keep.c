@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is durable of a large file is not sent again, whatever ended the job that brought it. */
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "bundle/staging_name.h"
+#include "bundle_job.h"
+
+const char wh_suite_name[] = "sink_keep";
+
+#define MIB          (UINT64_C(1) << 20)
+#define SIZE         (9 * MIB + 12345)
+#define BATCH_BYTES  (MIB / 2)
+#define EXTENT_BYTES (MIB / 4)
+
+struct copy {
+	struct tree from, to;
+	char path[96], made[96], database[96];
+	const char *paths[1];
+	struct job job;
+	struct wh_journal *journal;
+	enum wh_resume resume;
+	uint32_t lanes;
+	uint64_t *shared; /* bytes that the first run has written, by lane */
+};
+
+static int64_t wall_s;
+static char said[512];
+
+static int64_t read_wall(void)
+{
+	return wall_s;
+}
+
+static void say(const char *sentence)
+{
+	snprintf(said, sizeof(said), "%s", sentence);
+}
+
+static void put_file(const struct copy *copy, uint64_t seed)
+{
+	static uint64_t words[SIZE / sizeof(uint64_t) + 1];
+	struct wh_prng prng;
+
+	wh_prng_init(&prng, seed);
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		words[i] = i / 9000 % 4 == 1 ? 0 : wh_prng_u64(&prng); /* some of it are holes */
+	tree_file(&copy->from, "from/large", words, SIZE);
+}
+
+static void plant(struct copy *copy, const char *base, uint32_t lanes, enum wh_resume resume)
+{
+	memset(copy, 0, sizeof(*copy));
+	wall_s = 1000000;
+	said[0] = '\0';
+	copy->lanes = lanes;
+	copy->resume = resume;
+	tree_init(&copy->from, base);
+	tree_init(&copy->to, base);
+	tree_folder(&copy->from, "from");
+	put_file(copy, 7);
+	snprintf(copy->path, sizeof(copy->path), "%s/from/.", copy->from.root);
+	snprintf(copy->made, sizeof(copy->made), "%s/copy/large", copy->to.root);
+	snprintf(copy->database, sizeof(copy->database), "%s/service.db", copy->to.root);
+	copy->paths[0] = copy->path;
+	copy->shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	tree_folder(&copy->to, "copy");
+}
+
+static void uproot(struct copy *copy)
+{
+	munmap(copy->shared, 4096);
+	tree_free(&copy->from);
+	tree_free(&copy->to);
+}
+
+static void begin(struct copy *copy)
+{
+	const struct wh_journal_config config = {
+		.path = copy->database, .keep_s = 1000, .wall_s = read_wall, .say = say};
+
+	memset(&copy->job, 0, sizeof(copy->job));
+	CU_ASSERT_FATAL(wh_journal_open(&copy->journal, &config) == 0);
+	copy->job.split_bytes_min = copy->lanes > 1 ? MIB : 0;
+	copy->job.resume = copy->resume;
+	copy->job.extent_bytes_max = EXTENT_BYTES;
+	copy->job.keeping = (struct wh_keeping){
+		.journal = copy->journal, .resume = copy->resume, .batch_bytes = BATCH_BYTES};
+	open_lanes(&copy->job, copy->lanes, copy->paths, &copy->to);
+}
+
+static void finish(struct copy *copy)
+{
+	close_job(&copy->job);
+	wh_journal_close(copy->journal);
+}
+
+/* The kernel lets go a little later of what a dead process had under way: here time is virtual. */
+static void await_locks(const struct copy *copy)
+{
+	char command[256];
+
+	snprintf(command, sizeof(command),
+		"for f in %s/copy/" WH_PARTS_FOLDER "/*; do test ! -e $f || flock $f true; done",
+		copy->to.root);
+	CU_ASSERT(system(command) == 0);
+}
+
+/*
+ * A process that is no more after so many turns, or bytes of the first lane; false: it was done
+ * before. Errands are soon over.
+ */
+static bool killed_after(struct copy *copy, uint64_t turns, uint64_t bytes)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		bool done = false;
+
+		begin(copy);
+		for (uint64_t i = 0; i < turns && !done && copy->shared[0] < bytes; i++) {
+			done = poll_job(&copy->job, i * ROUND_TSC);
+			await_aside();
+			for (uint32_t l = 0; l < copy->lanes; l++)
+				copy->shared[l] = wh_sink_progress(copy->job.lanes[l].sink)->bytes;
+		}
+		_exit(done ? 1 : 0);
+	}
+	CU_ASSERT_FATAL(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
+	await_locks(copy);
+	return WEXITSTATUS(status) == 0;
+}
+
+static bool is_whole(const struct copy *copy)
+{
+	char command[256];
+
+	snprintf(command, sizeof(command), "cmp -s %s/from/large %s", copy->from.root, copy->made);
+	return system(command) == 0;
+}
+
+/* Names beside the file. */
+static bool is_clean(const struct copy *copy)
+{
+	char command[256];
+
+	snprintf(command, sizeof(command), "test \"$(ls -A %s/copy)\" = large", copy->to.root);
+	return system(command) == 0;
+}
+
+/* The second run: what it had not to be sent again. */
+static struct wh_totals run_again(struct copy *copy)
+{
+	struct wh_totals sum;
+
+	begin(copy);
+	run(&copy->job);
+	sum = totals(&copy->job);
+	CU_ASSERT(sum.files + sum.skipped == 1 && sum.failed == 0 && is_whole(copy));
+	finish(copy);
+	/* What all lanes are to know is a part before it has a row. */
+	CU_ASSERT(is_clean(copy) || (copy->lanes > 1 && sum.resumed_bytes == 0));
+	CU_ASSERT_STRING_EQUAL(said, "");
+	return sum;
+}
+
+/* Of what had come, all but a batch, an extent and the chunk at hand, of each lane. */
+static void test_kills(void)
+{
+	static const uint32_t lanes[] = {1, 3};
+
+	for (int b = 0; b < 2; b++)
+		for (int l = 0; l < 2; l++)
+			for (uint64_t turns = 20, goes = true; goes; turns += b == 0 ? 61 : 241) {
+				struct copy copy;
+				uint64_t least = 0;
+
+				plant(&copy, bases[b], lanes[l],
+					turns % 2 == 0 ? WH_RESUME_SPARSE : WH_RESUME_FULL);
+				goes = killed_after(&copy, turns, UINT64_MAX);
+				if (goes) {
+					for (uint32_t i = 0; i < lanes[l]; i++)
+						if (copy.shared[i] >
+							BATCH_BYTES + EXTENT_BYTES + CHUNK_BYTES)
+							least += copy.shared[i] - BATCH_BYTES -
+								 EXTENT_BYTES - CHUNK_BYTES;
+
+					const struct wh_totals sum = run_again(&copy);
+
+					CU_ASSERT(sum.resumed_bytes >= least || sum.skipped == 1);
+					CU_ASSERT(sum.resumed_bytes < SIZE);
+					CU_ASSERT(sum.began_again == 0);
+				}
+				uproot(&copy);
+			}
+}
+
+static void begin_well(struct copy *copy, uint32_t lanes, enum wh_resume resume)
+{
+	plant(copy, "/dev/shm", lanes, resume);
+	CU_ASSERT(killed_after(copy, UINT64_MAX, 5 * MIB / 2));
+}
+
+static void test_off(void)
+{
+	struct copy copy;
+
+	begin_well(&copy, 1, WH_RESUME_ATTRIBUTES);
+	copy.resume = WH_RESUME_OFF;
+	begin(&copy);
+	run(&copy.job);
+	CU_ASSERT(totals(&copy.job).resumed_bytes == 0 && is_whole(&copy));
+	finish(&copy);
+	uproot(&copy);
+}
+
+/* A source that changed, in its bytes or in its times alone, begins again, which is told. */
+static void test_changed(void)
+{
+	struct copy copy;
+
+	begin_well(&copy, 1, WH_RESUME_ATTRIBUTES);
+	put_file(&copy, 8);
+
+	const struct wh_totals sum = run_again(&copy);
+
+	CU_ASSERT(sum.resumed_bytes == 0 && sum.began_again == 1);
+	uproot(&copy);
+}
+
+/* Bytes of a part that are not the source's: 1 MiB from there on. */
+static void spoil(const struct copy *copy, uint64_t at)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command),
+		"for f in %s/copy/" WH_PARTS_FOLDER "/*; do head -c 1048576 /dev/urandom | "
+		"dd of=$f bs=65536 seek=%u conv=notrunc status=none; done",
+		copy->to.root, (unsigned int)(at >> 16));
+	CU_ASSERT(system(command) == 0);
+}
+
+static void test_spoiled(void)
+{
+	static const uint32_t lanes[] = {1, 3};
+	struct copy copy;
+
+	for (int i = 0; i < 4; i++) {
+		begin_well(&copy, lanes[i / 2], i % 2 == 0 ? WH_RESUME_SPARSE : WH_RESUME_FULL);
+		spoil(&copy, MIB / 2);
+
+		const struct wh_totals sum = run_again(&copy);
+
+		CU_ASSERT(sum.began_again == 1);
+		CU_ASSERT((sum.resumed_bytes == 0) == (lanes[i / 2] == 1));
+		uproot(&copy);
+	}
+}
+
+/* The source believes less than the sink says. */
+static void test_stricter_source(void)
+{
+	struct copy copy;
+
+	begin_well(&copy, 1, WH_RESUME_SPARSE);
+	begin(&copy);
+	finish(&copy);
+	begin(&copy);
+	close_lanes(&copy.job);
+	copy.job = (struct job){.resume = WH_RESUME_FULL,
+		.keeping = {.journal = copy.journal,
+			.resume = WH_RESUME_SPARSE,
+			.batch_bytes = BATCH_BYTES}};
+	open_lanes(&copy.job, 1, copy.paths, &copy.to);
+	run(&copy.job);
+	CU_ASSERT(totals(&copy.job).resumed_bytes == 0 && is_whole(&copy));
+	CU_ASSERT(totals(&copy.job).began_again == 1);
+	finish(&copy);
+	uproot(&copy);
+}
+
+/* Jobs that end in order keep all that came; two at once do not share a part. */
+static void test_two_at_once(void)
+{
+	struct copy copy;
+	struct job *other = calloc(1, sizeof(*other));
+
+	begin_well(&copy, 1, WH_RESUME_SPARSE);
+	begin(&copy);
+	other->keeping = copy.job.keeping;
+	other->resume = copy.resume;
+	open_lanes(other, 1, copy.paths, &copy.to);
+	for (uint64_t i = 0; i < 40; i++) {
+		poll_job(&copy.job, i * ROUND_TSC);
+		await_aside();
+	}
+	run(other);
+	CU_ASSERT(totals(other).resumed_bytes == 0 && is_whole(&copy));
+	run(&copy.job);
+	CU_ASSERT(totals(&copy.job).resumed_bytes > MIB && is_whole(&copy));
+	close_job(other);
+	finish(&copy);
+	CU_ASSERT(is_clean(&copy));
+	free(other);
+	uproot(&copy);
+}
+
+/* Too old: it goes when a journal is opened. */
+static void test_expired(void)
+{
+	struct copy copy;
+
+	begin_well(&copy, 1, WH_RESUME_SPARSE);
+	wall_s += 1001;
+
+	const struct wh_totals sum = run_again(&copy);
+
+	CU_ASSERT(sum.resumed_bytes == 0 && sum.began_again == 0);
+	uproot(&copy);
+}
+
+CU_TestInfo wh_tests[] = {
+	{"kills", test_kills},
+	{"off", test_off},
+	{"changed", test_changed},
+	{"spoiled", test_spoiled},
+	{"stricter source", test_stricter_source},
+	{"two at once", test_two_at_once},
+	{"expired", test_expired},
+	CU_TEST_INFO_NULL,
+};
