@@ -53,6 +53,8 @@ static int run(enum wh_verb verb, int argc, char **argv)
 		return wh_verb_job(argc, argv);
 	case WH_VERB_TRUST:
 		return wh_verb_trust(argc, argv);
+	case WH_VERB_PARTS:
+		return wh_verb_parts(argc, argv);
 	default:
 		WH_ASSERT(verb == WH_VERB_COMPLETION);
 		return wh_verb_completion(argc, argv);

@@ -28,6 +28,7 @@
 #include "job/on_host.h"
 #include "probe/kept.h"
 #include "queue/runner.h"
+#include "recollect.h"
 #include "report/audit.h"
 #include "sealed.h"
 #include "sink/stale.h"
@@ -57,6 +58,7 @@ struct serve {
 	uint64_t next_refused_tsc;
 	uint64_t give_up_tsc;
 	bool drain_told;
+	struct wh_recollect recollect;
 };
 
 static void say_what_is_served(const struct serve *serve)
@@ -165,6 +167,7 @@ static int enter_guard(struct serve *serve)
 	wh_sealed_guard(&serve->sealed, &guard);
 	wh_control_guard(&serve->control, &guard);
 	keep_state(serve, &guard);
+	wh_recollect_init(&serve->recollect, &serve->settings, &guard);
 	if (wh_guard_enter(&guard) != 0)
 		return -1;
 	wh_say("guard: %s", guard.told);
@@ -234,6 +237,8 @@ static int run_guarded(struct serve *serve)
 	wh_runtime_add(&serve->runtime, 0, "watch", watch, serve);
 	if (enter_guard(serve) != 0)
 		return WH_EXIT_HARDWARE;
+	wh_recollect_open(&serve->recollect, &serve->settings);
+	serve->jobs.journal = serve->recollect.journal;
 	wh_telemetry_start(&serve->host, &serve->jobs);
 	say_what_is_served(serve);
 	wh_stale_remove_below(serve->service.own.here.root_fd);
@@ -244,6 +249,7 @@ static int run_guarded(struct serve *serve)
 	wh_stale_stop();
 	wh_telemetry_stop();
 	wh_jobs_end(&serve->jobs);
+	wh_recollect_close(&serve->recollect);
 	wh_say("stopped");
 	return atomic_load(&serve->host.lost) ? WH_EXIT_NETWORK : WH_EXIT_OK;
 }

@@ -17,6 +17,7 @@
 #include "cli/signals.h"
 #include "handed.h"
 #include "job/on_host.h"
+#include "recollect.h"
 #include "report/outcome.h"
 #include "sealed.h"
 #include "source/walk.h"
@@ -28,6 +29,7 @@
 #define WATCH_US 100
 
 static struct wh_sealed sealed;
+static struct wh_recollect recollect; /* of get */
 
 /* Paths are the transfer's, and stay so for as long as its jobs. */
 static struct wh_request request_of(const struct wh_transfer *transfer)
@@ -160,7 +162,7 @@ static int draw(struct wh_transfer *transfer, int status)
 }
 
 /* Before a peer's first packet is read. */
-static int enter_guard(const struct wh_transfer *transfer)
+static int enter_guard(struct wh_transfer *transfer)
 {
 	const struct wh_settings *settings = &transfer->settings;
 	struct wh_guard guard = wh_wanted_guard(settings, &transfer->host.spec);
@@ -169,7 +171,16 @@ static int enter_guard(const struct wh_transfer *transfer)
 		wh_guard_let_path(&guard, transfer->local[i], WH_LET_READ);
 	wh_guard_let(&guard, transfer->dest_fd, WH_LET_WRITE);
 	wh_sealed_guard(&sealed, &guard);
-	return wh_wanted_guard_enter(settings, &guard);
+	if (transfer->verb == WH_VERB_GET)
+		wh_recollect_init(&recollect, settings, &guard);
+
+	int status = wh_wanted_guard_enter(settings, &guard);
+
+	if (status == WH_EXIT_OK && transfer->verb == WH_VERB_GET) {
+		wh_recollect_open(&recollect, settings);
+		transfer->jobs.journal = recollect.journal;
+	}
+	return status;
 }
 
 static int run(void *context)
@@ -190,6 +201,7 @@ static int run(void *context)
 	wh_runtime_run(&transfer->runtime);
 	wh_telemetry_stop();
 	wh_jobs_end(&transfer->jobs);
+	wh_recollect_close(&recollect);
 	wh_jobs_tell_memory(transfer->lanes.job, transfer->lanes.started);
 	if (transfer->verb == WH_VERB_SEND)
 		wh_way_keep(&transfer->way, &transfer->settings, &transfer->lanes);

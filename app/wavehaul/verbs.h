@@ -22,5 +22,6 @@ int wh_verb_wan(int argc, char **argv);
 int wh_verb_keygen(int argc, char **argv);
 int wh_verb_job(int argc, char **argv);
 int wh_verb_trust(int argc, char **argv);
+int wh_verb_parts(int argc, char **argv);
 
 #endif

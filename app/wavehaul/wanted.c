@@ -32,6 +32,7 @@ static struct wh_peer_limits limits_of(const struct wh_settings *settings)
 				      ? settings->peer_memory_bytes
 				      : three_quarters(settings->buffer_bytes),
 		.peer_room_bytes = settings->peer_reserve_bytes,
+		.peer_kept_bytes = settings->peer_parts_bytes,
 		.peer_openings_s = settings->peer_openings_s,
 		.peer_lines_s = settings->peer_lines_s,
 		.lines_s = LINES_OF_ALL * settings->peer_lines_s,
@@ -66,6 +67,7 @@ struct wh_request wh_wanted_request(const struct wh_settings *settings, enum wh_
 		.there = {.root_fd = -1},
 	};
 
+	request.resume = settings->resume;
 	request.rules = (struct wh_rules){
 		.entries_max = settings->job_files,
 		.bytes_max = settings->job_bytes,

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "bundle/record.h"
 #include "cli/repair.h"
 #include "fibre/fibre.h"
 #include "profile/profile.h"
@@ -37,6 +38,7 @@ enum wh_verb {
 	WH_VERB_KEYGEN = 1 << 12,
 	WH_VERB_TRUST = 1 << 13,
 	WH_VERB_JOB = 1 << 14,
+	WH_VERB_PARTS = 1 << 15,
 };
 
 /* Entries of the table, at most. */
@@ -132,6 +134,8 @@ struct wh_settings {
 	uint64_t stall_timeout_ns;
 	bool recursive;
 	struct wh_known_setting known;
+	enum wh_resume resume;
+	uint64_t keep_parts_ns;              /* 0: none are kept */
 	char daemon[WH_SETTINGS_TEXT_BYTES]; /* auto, never, always */
 	char state[WH_SETTINGS_TEXT_BYTES];  /* "": where this user keeps such things */
 	struct wh_repair_options repair;     /* of our streams; settled but for serve */
@@ -160,6 +164,7 @@ struct wh_settings {
 	/* [limits] */
 	uint32_t peer_jobs; /* 0: three quarters of sessions; likewise of buffers: */
 	uint64_t peer_memory_bytes;
+	uint64_t peer_parts_bytes;
 	uint64_t peer_reserve_bytes; /* of disks */
 	uint32_t peer_openings_s;
 	uint32_t peer_lines_s;

@@ -174,6 +174,14 @@ static const char job_text[] =
 	"  wavehaul job list\n"
 	"  wavehaul job set 17 4G                what runs goes by it at once\n";
 
+static const char parts_text[] =
+	"usage: wavehaul parts [list | rm NUMBER... | rm all] [OPTIONS]\n"
+	"\n"
+	"Lists what this host keeps of large files that did not come whole, or removes it. A "
+	"later\n"
+	"send or get of such a file, whoever sends it, goes on where it ended (--resume). What a\n"
+	"job is at is not removed.\n";
+
 static const char completion_text[] =
 	"usage: wavehaul completion bash\n"
 	"\n"
@@ -209,13 +217,15 @@ static const struct {
 	{WH_VERB_JOB, "job", "give jobs to the queue of this host's server, and steer them",
 		job_text},
 	{WH_VERB_TRUST, "trust", "say who is trusted here, and with what", trust_text},
+	{WH_VERB_PARTS, "parts", "list or remove what is kept of files that did not come whole",
+		parts_text},
 	{WH_VERB_COMPLETION, "completion", "print what a shell reads to complete all this",
 		completion_text},
 };
 
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
 
-static_assert(WH_VERB_JOB == 1 << (VERBS - 1), "a line for each bit of enum wh_verb");
+static_assert(WH_VERB_PARTS == 1 << (VERBS - 1), "a line for each bit of enum wh_verb");
 
 static uint32_t index_of(enum wh_verb verb)
 {

@@ -30,6 +30,7 @@
 #define KEYGEN    WH_VERB_KEYGEN
 #define TRUST     WH_VERB_TRUST
 #define JOB       WH_VERB_JOB
+#define PARTS     WH_VERB_PARTS
 
 #define KEY(in, of)  .section = in, .key = of, .name = in "." of
 #define IN(in)       .section = in
@@ -43,8 +44,8 @@
 #define SIZE(least, most)   .type = WH_SETTING_SIZE, WITHIN(least, most)
 #define TIME(least, most)   .type = WH_SETTING_TIME, WITHIN(least, most)
 #define RATE(least, most)   .type = WH_SETTING_RATE, WITHIN(least, most)
-#define SHARE(least, most)  .type = WH_SETTING_SHARE, WITHIN(PARTS(least), PARTS(most))
-#define PARTS(share)        (uint64_t)((share)*WH_SETTING_SHARE_PARTS + 0.5)
+#define SHARE(least, most)  .type = WH_SETTING_SHARE, WITHIN(OF_ONE(least), OF_ONE(most))
+#define OF_ONE(share)       (uint64_t)((share)*WH_SETTING_SHARE_PARTS + 0.5)
 
 /* An option of wan for both ways, and one for the way back alone. */
 #define BOTH_WAYS(name, field, standard_both, help_both, ...)                                      \
@@ -401,14 +402,15 @@ const struct wh_setting wh_settings_table[] = {
 		.help = "what a profile that finds its rate begins with: none; or RATE,RTT[,N]:\n"
 			"on the wire, both ways, and how many packets it bears back to back"},
 	{KEY("transfer", "state"), FIELD(state), .flag = "state", PATH,
-		.verbs = WH_VERB_SEND | WH_VERB_BENCH | PROBE | SERVE, .argument = "FOLDER",
+		.verbs = SERVE | TRANSFERS | WH_VERB_BENCH | PROBE | PARTS, .argument = "FOLDER",
 		.example = "/var/lib/wavehaul",
-		.help = "what was found of a way is kept there, a file for each peer and port,\n"
+		.help = "what was found of ways, and which files came in part, is kept there\n"
 			"for the next time; none: nowhere. Without: /var/lib/wavehaul for root,\n"
 			"~/.local/state/wavehaul for others",
 		.serve_help =
-			"the queue of jobs and what peers have moved today are kept there; none:\n"
-			"nowhere, and there is no queue. Without: /var/lib/wavehaul for root,\n"
+			"the queue of jobs, which files came in part and what peers have moved\n"
+			"today are kept there; none: nowhere, and there is no queue. Without: "
+			"/var/lib/wavehaul for root,\n"
 			"~/.local/state/wavehaul for others"},
 	{KEY("transfer", "daemon"), FIELD(daemon), .flag = "daemon", TEXT,
 		.words = "auto never always", .verbs = TRANSFERS, .standard = "auto",
@@ -420,6 +422,21 @@ const struct wh_setting wh_settings_table[] = {
 		.argument = "PATH", .example = "/run/wavehaul/control, or off",
 		.help = "the control socket of this host's server; off: none\n"
 			"(below /run/wavehaul, or $XDG_RUNTIME_DIR)"},
+	{KEY("transfer", "resume"), FIELD(resume), .flag = "resume", .type = WH_SETTING_RESUME,
+		.verbs = SERVE | TRANSFERS, .standard = "sparse", .argument = "HOW",
+		.example = "full", .words = "off attributes sparse full",
+		.help = "where the beginning of a large file came before, send the rest\n"
+			"alone, if it is the same file: by size, times and inode; sparse: and\n"
+			"by samples; full: by size, time and all bytes. Of both ends the\n"
+			"stricter one; off: never",
+		.serve_help = "where the beginning of a large file came before, take the rest\n"
+			      "alone, as send and get have it; of both ends the stricter one;\n"
+			      "off: never"},
+	{KEY("transfer", "keep_parts"), FIELD(keep_parts_ns), .flag = "keep-parts",
+		.verbs = SERVE | WH_VERB_GET, TIME(0, 10 * 365 * DAY_NS), .standard = "7d",
+		.argument = "TIME", .example = "30d",
+		.help = "what came of a large file in part stays for so long, for another\n"
+			"run; 0s: it goes with its job"},
 	{KEY("transfer", "recursive"), FIELD(recursive), .flag = "recursive", .letter = 'r', SWITCH,
 		.verbs = TRANSFERS | JOB,
 		.help = "folders too, with all that is in them; -r for short"},
@@ -517,6 +534,10 @@ const struct wh_setting wh_settings_table[] = {
 		.example = "100G",
 		.help = "of disks, kept for files that one peer announced and has not sent\n"
 			"yet; of all peers together never more than half of what is free"},
+	{KEY("limits", "peer_parts"), FIELD(peer_parts_bytes), .flag = "peer-parts", .verbs = SERVE,
+		SIZE(0, RESERVE_MAX_BYTES), .standard = "0", .argument = "SIZE", .example = "10T",
+		.help = "of files that came in part, kept of one peer, of 10000 files at\n"
+			"most; 0: any size"},
 	{KEY("limits", "peer_openings"), FIELD(peer_openings_s), .flag = "peer-openings",
 		.verbs = SERVE, COUNT(1, OPENINGS_MAX), .standard = "100", .argument = "N",
 		.example = "20",
@@ -623,7 +644,7 @@ const struct wh_setting wh_settings_table[] = {
 		.example = "ssh admin@dtn2",
 		.help = "add: swap keys with a host by a command that reaches it, the last\n"
 			"words of the line: --via ssh admin@dtn2"},
-	{IN("output"), FIELD(json), .flag = "json", SWITCH, .verbs = KEYGEN | TRUST | JOB,
+	{IN("output"), FIELD(json), .flag = "json", SWITCH, .verbs = KEYGEN | TRUST | JOB | PARTS,
 		.help = "one JSON object on stdout, and nothing else"},
 	{KEY("output", "json_stream"), FIELD(json_stream), .flag = "json-stream", SWITCH,
 		.verbs = TRANSFERS, .help = "a JSON object per line on stdout, as things happen"},

@@ -37,6 +37,7 @@ enum wh_setting_type {
 	WH_SETTING_FEC,    /* off, auto, or k,r */
 	WH_SETTING_CODE,   /* enum wh_fec_code */
 	WH_SETTING_CIPHER, /* enum wh_cipher; 0: any */
+	WH_SETTING_RESUME, /* enum wh_resume */
 	WH_SETTING_KNOWN,  /* struct wh_known_setting */
 	WH_SETTING_CPUS,
 	WH_SETTING_ADDRESSES, /* ours, with prefix: one of each family */

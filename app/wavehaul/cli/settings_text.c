@@ -529,6 +529,23 @@ static const char *take_cipher(const char *text, uint32_t *field)
 	return "is no cipher; there are aes-128-gcm and aes-256-gcm";
 }
 
+static const char *const resumes[WH_RESUMES] = {
+	[WH_RESUME_OFF] = "off",
+	[WH_RESUME_ATTRIBUTES] = "attributes",
+	[WH_RESUME_SPARSE] = "sparse",
+	[WH_RESUME_FULL] = "full",
+};
+
+static const char *take_resume(const char *text, enum wh_resume *field)
+{
+	for (uint32_t i = 0; i < WH_RESUMES; i++)
+		if (strcasecmp(text, resumes[i]) == 0) {
+			*field = (enum wh_resume)i;
+			return NULL;
+		}
+	return "is neither off, attributes, sparse nor full";
+}
+
 static const char *take_told(char *text, struct wh_known_path *path)
 {
 	char *rest = text;
@@ -597,6 +614,8 @@ const char *wh_setting_take(
 		return wh_repair_parse(text, &settings->repair) ? NULL : not_understood;
 	case WH_SETTING_CIPHER:
 		return take_cipher(text, (uint32_t *)field);
+	case WH_SETTING_RESUME:
+		return take_resume(text, (enum wh_resume *)field);
 	case WH_SETTING_CODE:
 		return take_code(text, (enum wh_fec_code *)field);
 	case WH_SETTING_KNOWN:
@@ -658,6 +677,9 @@ void wh_setting_format(const struct wh_setting *setting, const struct wh_setting
 		strcpy(text, *(const uint32_t *)field == 0
 				     ? ""
 				     : wh_cipher_name(*(const uint32_t *)field));
+		break;
+	case WH_SETTING_RESUME:
+		strcpy(text, resumes[*(const enum wh_resume *)field]);
 		break;
 	case WH_SETTING_CODE:
 		strcpy(text, wh_fec_code_name(*(const enum wh_fec_code *)field));

@@ -2,8 +2,12 @@
 
 /* What reads, writes or measures at an end of a job: both sides open it alike. */
 
+#include <assert.h>
+#include <string.h>
+
 #include "base/clock.h"
 #include "job/jobs.h"
+#include "seal/bond.h"
 
 /* HELLO or READY goes before. */
 #define PEERS_FIRST_CHUNK 1
@@ -17,6 +21,24 @@
 static uint32_t folder_bytes(const struct wh_job *job)
 {
 	return job->role == WH_AT_SERVER ? PEERS_FOLDER_BYTES / job->place.guest->places : 0;
+}
+
+/* Who a part is of: the peer's key, or where nothing is sealed its address. */
+static struct wh_keeping keeping_of(const struct wh_job *job)
+{
+	struct wh_keeping keeping = {.journal = job->jobs->journal, .resume = job->request.resume};
+	const struct wh_address *peer = &job->place.peer;
+
+	static_assert(WH_JOURNAL_OWNER_BYTES == WH_IDENTITY_BYTES, "a key is an owner");
+	if (job->role != WH_AT_SERVER)
+		return keeping;
+	keeping.owner.bytes_max = job->jobs->service->limits.peer_kept_bytes;
+	if (job->streams.bond != NULL)
+		memcpy(keeping.owner.id, job->streams.bond->config.peer_identity,
+			WH_JOURNAL_OWNER_BYTES);
+	else
+		memcpy(keeping.owner.id, peer->ip, sizeof(peer->ip));
+	return keeping;
 }
 
 static int open_source(struct wh_job *job)
@@ -34,6 +56,7 @@ static int open_source(struct wh_job *job)
 		.choice = request->choice,
 		.lane = job->place.lane,
 		.lanes = request->lanes,
+		.resume = request->resume,
 		.splits = job->lanes.convoy != NULL ? &job->lanes.convoy->splits : NULL,
 		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
 		.first_chunk = job->records.posted,
@@ -75,6 +98,7 @@ static int open_sink(struct wh_job *job, enum wh_doing *doing)
 		.assemblies = job->lanes.convoy != NULL ? &job->lanes.convoy->assemblies : NULL,
 		.lane = job->place.lane,
 		.lanes = request->lanes,
+		.keeping = keeping_of(job),
 		.rules = request->rules,
 		.used = job->lanes.convoy != NULL ? &job->lanes.convoy->used : NULL,
 		.room = &job->jobs->room,

@@ -144,6 +144,7 @@ struct wh_hello wh_hello_of_request(const struct wh_request *request, uint32_t p
 		.fec_code = request->repair.on ? (uint8_t)request->repair.code : WH_FEC_NONE,
 		.fec_k = request->repair.k,
 		.fec_r = request->repair.r,
+		.resume = (uint16_t)request->resume,
 		.rate_bps = request->rate_bps,
 		.bench_ns = request->time_ns,
 		.bench_bytes = request->size_bytes,
@@ -174,6 +175,7 @@ struct wh_request wh_hello_request(const struct wh_hello *hello, const struct wh
 	request.recursive = hello->recursive;
 	request.here.into_folder = hello->into_folder && !hello->as_name;
 	request.here.as_name = hello->as_name;
+	request.resume = wh_resume_stricter(own->resume, (enum wh_resume)hello->resume);
 	request.reverse = hello->reverse;
 	request.time_ns = hello->bench_ns;
 	request.size_bytes = hello->bench_bytes;

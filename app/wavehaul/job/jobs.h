@@ -52,6 +52,7 @@ struct wh_jobs {
 	/* Its maker's, before anything runs. */
 	struct wh_ground *ground;
 	const struct wh_service *service; /* NULL: none; all jobs are our own */
+	struct wh_journal *journal;       /* NULL: what comes in part goes with its job */
 	uint32_t crews;
 	struct wh_crew crew[WH_CREWS_MAX]; /* each its own core's */
 

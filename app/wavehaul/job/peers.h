@@ -29,6 +29,7 @@ struct wh_peer_limits {
 	uint32_t spare_places; /* ... and beside them, for peers that have none */
 	uint32_t peer_places;
 	uint64_t peer_bytes;      /* of memory */
+	uint64_t peer_kept_bytes; /* of files that did not come whole; 0: any */
 	uint64_t peer_room_bytes; /* on disk, for files that are announced and have not come */
 	uint32_t peer_openings_s; /* jobs, in a second; three times as many at once */
 	uint32_t peer_lines_s;    /* of the log, likewise */

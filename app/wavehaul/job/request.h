@@ -54,6 +54,7 @@ struct wh_request {
 	uint64_t stall_timeout_ns;
 
 	/* send, get */
+	enum wh_resume resume;
 	struct wh_rules rules; /* where files come */
 	bool recursive;
 	struct wh_choice choice; /* a server's terms are those of its job's HELLO */

@@ -181,7 +181,7 @@ static void add_what(json_t *line, const struct wh_job *job)
 	uint64_t ns = wh_tsc_to_ns(job->jobs->ground->hz, ended_tsc - job->turn.came_tsc);
 
 	/* clang-format off */
-	wh_json_add(line, json_pack("{s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:f, s:s, s:o}",
+	wh_json_add(line, json_pack("{s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:s, s:o}",
 		"verb", verb_of(job),
 		"lane", (int)job->place.lane,
 		"lanes", (int)job->request.lanes,
@@ -190,6 +190,7 @@ static void add_what(json_t *line, const struct wh_job *job)
 		"skipped", (json_int_t)totals.skipped,
 		"failed", (json_int_t)totals.failed,
 		"bytes", (json_int_t)totals.bytes,
+		"resumed_bytes", (json_int_t)totals.resumed_bytes,
 		"moved_bytes", (json_int_t)job->view.moved_bytes,
 		"seconds", (double)ns / 1e9,
 		"outcome", outcome_of(job, &totals),

@@ -54,6 +54,8 @@ struct wh_totals wh_transfer_totals(const struct wh_transfer *transfer)
 		sum.skipped += totals.skipped;
 		sum.failed += totals.failed;
 		sum.bytes += totals.bytes;
+		sum.resumed_bytes += totals.resumed_bytes;
+		sum.began_again += totals.began_again;
 		sum.passed_over += totals.passed_over;
 		sum.left_out.owners += totals.left_out.owners;
 		sum.left_out.set_ids += totals.left_out.set_ids;
@@ -316,13 +318,15 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 	if (transfer->settings.json_stream)
 		json_object_set_new(line, "event", json_string("end"));
 	/* clang-format off */
-	wh_json_add(line, json_pack("{s:o, s:I, s:I, s:I, s:I, s:{s:I, s:I, s:I, s:I, s:I, s:I}, "
+	wh_json_add(line, json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:{s:I, s:I, s:I, s:I, s:I, s:I}, "
 		"s:o, s:o, s:o, s:o, s:o, s:{s:I, s:I, s:I, s:I}}",
 		"host", wh_word_to_json(transfer->server),
 		"files", (json_int_t)totals.files,
 		"skipped", (json_int_t)totals.skipped,
 		"failed", (json_int_t)totals.failed,
 		"moved_bytes", (json_int_t)moved_bytes(transfer),
+		"resumed_bytes", (json_int_t)totals.resumed_bytes,
+		"began_again", (json_int_t)totals.began_again,
 		"packets",
 			"sent", (json_int_t)stats.sent_pkts,
 			"again", (json_int_t)stats.retransmitted_pkts,
@@ -397,6 +401,12 @@ static void print_text(struct wh_transfer *transfer, int status, double seconds)
 	if (status != WH_EXIT_OK && moved_bytes(transfer) > totals.bytes)
 		fprintf(to, "; %s had gone over, of files that are not whole",
 			wh_format_size(size, sizeof(size), moved_bytes(transfer) - totals.bytes));
+	if (totals.resumed_bytes > 0)
+		printf("; %s of it had come before",
+			wh_format_size(size, sizeof(size), totals.resumed_bytes));
+	if (totals.began_again > 0)
+		printf("; %" PRIu64 " changed since a part came, and began again",
+			totals.began_again);
 	if (totals.skipped > 0)
 		fprintf(to, "; %" PRIu64 " were there already", totals.skipped);
 	if (totals.passed_over > 0)

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "recollect.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/complain.h"
+#include "file/aside.h"
+#include "probe/kept.h"
+
+/* Errands that are under way when all jobs are over: a sync may take so long. */
+#define LAST_ERRANDS_MS 2000
+
+static int64_t wall_s(void)
+{
+	return (int64_t)time(NULL);
+}
+
+static void say(const char *sentence)
+{
+	wh_say("%s", sentence);
+}
+
+void wh_recollect_init(
+	struct wh_recollect *recollect, const struct wh_settings *settings, struct wh_guard *guard)
+{
+	*recollect = (struct wh_recollect){.folder_fd = -1};
+	if (settings->resume == WH_RESUME_OFF || settings->keep_parts_ns == 0)
+		return;
+	recollect->folder_fd = wh_kept_folder(settings->state);
+	if (recollect->folder_fd >= 0)
+		wh_guard_let(guard, recollect->folder_fd, WH_LET_WRITE);
+	else if (strcmp(settings->state, "none") != 0)
+		wh_say("no folder for what is known of files that came in part (--state): what is "
+		       "interrupted begins again");
+}
+
+void wh_recollect_open(struct wh_recollect *recollect, const struct wh_settings *settings)
+{
+	char link[32], path[PATH_MAX];
+	ssize_t bytes;
+
+	if (recollect->folder_fd < 0)
+		return;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", recollect->folder_fd);
+	bytes = readlink(link, path, sizeof(path) - sizeof("/" WH_RECOLLECT_FILE));
+	close(recollect->folder_fd);
+	recollect->folder_fd = -1;
+	if (bytes <= 0)
+		return;
+	strcpy(path + bytes, "/" WH_RECOLLECT_FILE);
+
+	const struct wh_journal_config config = {
+		.path = path,
+		.keep_s = (int64_t)(settings->keep_parts_ns / WH_NS_PER_S),
+		.wall_s = wall_s,
+		.say = say,
+	};
+
+	if (wh_journal_open(&recollect->journal, &config) < 0)
+		recollect->journal = NULL;
+}
+
+/* One that errands still use stays open: the process ends. */
+void wh_recollect_close(struct wh_recollect *recollect)
+{
+	if (recollect->journal == NULL)
+		return;
+	for (uint32_t ms = 0; ms < LAST_ERRANDS_MS && wh_aside_count() > 0; ms++)
+		usleep(1000);
+	if (wh_aside_count() == 0)
+		wh_journal_close(recollect->journal);
+	recollect->journal = NULL;
+}
