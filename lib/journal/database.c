@@ -2,6 +2,7 @@
 #include "journal/database.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -139,7 +140,9 @@ static int try_open(sqlite3 **database, const char *path)
 	if (rc == 0)
 		rc = set_up(*database, path);
 	if (rc == 0)
-		return chmod(path, S_IRUSR | S_IWUSR) != 0 && errno != EPERM ? -errno : 0;
+		return fchmodat(AT_FDCWD, path, S_IRUSR | S_IWUSR, 0) != 0 && errno != EPERM
+			       ? -errno
+			       : 0;
 	wh_database_close(*database);
 	*database = NULL;
 	return rc;

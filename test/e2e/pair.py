@@ -149,7 +149,7 @@ class Pair:
         expect_equal('the exit status of the server', self.await_server(), -signal.SIGKILL)
 
     def command(self, verb, *args):
-        kept = ('--state', 'none') if verb in ('send', 'bench') else ()
+        kept = ('--state', 'none') if verb in ('send', 'get', 'bench') else ()
         return (verb, '--config', 'none', '--port', self.port(1), '--addr', f'{CLIENT}/24',
                 '--buffers', '128M', *kept, *self.both, *args)
 

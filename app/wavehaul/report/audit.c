@@ -181,7 +181,8 @@ static void add_what(json_t *line, const struct wh_job *job)
 	uint64_t ns = wh_tsc_to_ns(job->jobs->ground->hz, ended_tsc - job->turn.came_tsc);
 
 	/* clang-format off */
-	wh_json_add(line, json_pack("{s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:s, s:o}",
+	wh_json_add(line, json_pack("{s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:s, "
+		"s:o}",
 		"verb", verb_of(job),
 		"lane", (int)job->place.lane,
 		"lanes", (int)job->request.lanes,

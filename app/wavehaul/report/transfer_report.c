@@ -318,7 +318,8 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 	if (transfer->settings.json_stream)
 		json_object_set_new(line, "event", json_string("end"));
 	/* clang-format off */
-	wh_json_add(line, json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:{s:I, s:I, s:I, s:I, s:I, s:I}, "
+	wh_json_add(line, json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, "
+		"s:{s:I, s:I, s:I, s:I, s:I, s:I}, "
 		"s:o, s:o, s:o, s:o, s:o, s:{s:I, s:I, s:I, s:I}}",
 		"host", wh_word_to_json(transfer->server),
 		"files", (json_int_t)totals.files,

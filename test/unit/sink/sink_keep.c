@@ -166,8 +166,8 @@ static struct wh_totals run_again(struct copy *copy)
 }
 
 /*
- * Of what the first run has written of a lane's part: all but a batch, an extent, and what is in the
- * air at once, which may be all chunks but the oldest.
+ * Of what the first run has written of a lane's part: all but a batch, an extent, and what is in
+ * the air at once, which may be all chunks but the oldest.
  */
 static uint64_t surely_durable(uint64_t written)
 {

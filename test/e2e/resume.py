@@ -1,0 +1,158 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: BSD-3-Clause
+"""What of a large file was durable when an end died is not sent again.
+
+    resume.py [--quick] [-k PATTERN] [--binary PATH]
+
+RESUME_MIB in the environment is the size of the file (256). A line for each case, then 'N passed, N
+failed, N skipped'.
+"""
+
+import functools
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+
+from harness import Case, end_group, expect, expect_equal, expect_status, run_cases
+from pair import Pair, remote, wait_until
+from transfer import BINARY, OK
+
+MIB = 1 << 20
+SIZE = int(os.environ.get('RESUME_MIB', '256')) * MIB
+BATCH = 64 * MIB
+STEADY = ('--profile', 'fixed', '--rate', '1500M')
+PATIENCE = ('--peer-timeout', '1s')
+
+
+def plant(folder):
+    block = random.Random(7).randbytes(MIB)
+    with open(folder, 'wb') as file:
+        for number in range(SIZE // MIB):
+            file.write(number.to_bytes(8, 'big') + block[8:])
+
+
+def parts(program, state):
+    said = subprocess.run([program.binary, 'parts', '--json', '--state', str(state)],
+                          capture_output=True, check=True).stdout
+    return json.loads(said)['parts']
+
+
+def expect_same(one, other):
+    expect_equal('cmp', subprocess.run(['cmp', str(one), str(other)], check=False).returncode, 0)
+
+
+def operands(folder, verb):
+    if verb == 'send':
+        return (folder / 'here' / 'large', remote())
+    return (remote('large'), folder / 'back/')
+
+
+class Run:
+    """A pair whose ends keep parts, in folders of the case's own."""
+
+    def __init__(self, program, folder, verb):
+        for name in ('here', 'served', 'back'):
+            (folder / name).mkdir()
+        self.program, self.folder, self.verb = program, folder, verb
+        self.state = folder / 'state'
+        self.source = folder / ('here' if verb == 'send' else 'served') / 'large'
+        self.target = folder / ('served' if verb == 'send' else 'back') / 'large'
+        plant(self.source)
+        self.pair = Pair(program, folder, both=PATIENCE, server=('--state', self.state))
+
+    def options(self):
+        return STEADY if self.verb == 'send' else (*STEADY, '--state', self.state)
+
+    def durable(self):
+        rows = parts(self.program, self.state) if self.state.exists() else []
+        return rows[0]['durable_bytes'] if rows else 0
+
+    def begin(self, least, *more):
+        """A client whose receiver knows so much to be durable."""
+        client = self.pair.start(self.verb, *self.options(), *more,
+                                 *operands(self.folder, self.verb))
+        wait_until(lambda: self.durable() >= least, 20, 'a part that is noted')
+        return client
+
+    def again(self, *more):
+        result = self.pair.run(self.verb, '--json', *self.options(), *more,
+                               *operands(self.folder, self.verb))
+        expect_status(result, OK)
+        expect_same(self.source, self.target)
+        expect_equal('names', os.listdir(self.target.parent), ['large'])
+        expect_equal('parts', parts(self.program, self.state), [])
+        return json.loads(result.out)
+
+
+def killed(program, folder, verb, end, more=()):
+    """kill -9 of an end: the next run sends less than what was not durable, and a batch."""
+    run = Run(program, folder, verb)
+    with run.pair as pair:
+        client = run.begin(BATCH, *more)
+        if end == 'client':
+            client.kill()
+        else:
+            pair.kill_server()
+        end_group(client)
+        durable = run.durable()
+        if end == 'server':
+            pair.start_server()
+        time.sleep(1.2 if end == 'client' and verb == 'send' else 0)
+        report = run.again(*more)
+        expect(report['resumed_bytes'] >= durable - 4 * MIB,
+               f"{durable} were durable, {report['resumed_bytes']} not sent again")
+        expect(report['moved_bytes'] < SIZE - durable + BATCH, f"sent {report['moved_bytes']}")
+        pair.stop_server()
+
+
+def changed(program, folder):
+    """A file with another time begins again, and it is said; off begins again, too."""
+    run = Run(program, folder, 'send')
+    with run.pair as pair:
+        end_group(run.begin(BATCH))
+        time.sleep(1.2)
+        os.utime(run.source, (1, 1))
+        report = run.again()
+        expect_equal('resumed', report['resumed_bytes'], 0)
+        expect_equal('began again', report['began_again'], 1)
+        pair.stop_server()
+
+
+def damaged(program, folder):
+    """A damaged database is said, and set aside; transfers go on. parts rm removes."""
+    run = Run(program, folder, 'send')
+    with run.pair as pair:
+        end_group(run.begin(BATCH))
+        pair.stop_server()
+        number = parts(program, run.state)[0]['number']
+        shutil.copy(run.state / 'service.db', run.state / 'copy')
+        (run.state / 'service.db').write_bytes(b'no database' * 1000)
+        pair.start_server()
+        expect('was damaged' in pair.said(), pair.said())
+        expect((run.state / 'service.db.damaged').exists(), 'it is not set aside')
+        pair.stop_server()
+        shutil.copy(run.state / 'copy', run.state / 'service.db')
+        done = subprocess.run([program.binary, 'parts', 'rm', str(number), '--state',
+                               str(run.state)], capture_output=True, check=False)
+        expect_equal('rm', done.returncode, 0)
+        expect_equal('parts', parts(program, run.state), [])
+        expect_equal('kept', os.listdir(pair.served / '.wavehaul-parts'), [])
+
+
+def cases():
+    dies = functools.partial(functools.partial, killed)
+    yield Case('receiver killed, send', True, dies(verb='send', end='server'))
+    yield Case('sender killed, send', False, dies(verb='send', end='client'))
+    yield Case('receiver killed, get', False, dies(verb='get', end='client'))
+    yield Case('receiver killed, lanes', False,
+               dies(verb='send', end='server', more=('--parallel', '2')))
+    yield Case('changed', False, changed)
+    yield Case('damaged', True, damaged)
+
+
+if __name__ == '__main__':
+    sys.exit(run_cases(list(cases()), BINARY))
