@@ -203,7 +203,7 @@ static void test_kills(void)
 	for (int b = 0; b < 2; b++)
 		for (uint32_t lanes = 1; lanes <= 3; lanes += 2)
 			for (uint64_t turns = 20; check_kill(bases[b], lanes, turns);)
-				turns += b == 0 ? 61 : 241;
+				turns += b == 0 ? 127 : 977;
 }
 
 static void begin_well(struct copy *copy, uint32_t lanes, enum wh_resume resume)
