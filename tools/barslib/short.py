@@ -20,7 +20,7 @@ ALL = (
           '100 ms four seconds have few of them'),
     Short('bar05-cbr', 'of the whole again', -0.04,
           'at 100 ms steps double from what was left, which takes a round trip more than ten'),
-    Short('bar06-mixed', 'jain', -0.69,
+    Short('bar06-mixed', 'jain', -0.80,
           'who has 500 ms pushes once where who has 1 ms pushes a hundred times, and hears of '
           'a queue when it is gone'),
     Short('bar06-share', 'jain', -0.92,
