@@ -409,9 +409,8 @@ const struct wh_setting wh_settings_table[] = {
 			"~/.local/state/wavehaul for others",
 		.serve_help =
 			"the queue of jobs, which files came in part and what peers have moved\n"
-			"today are kept there; none: nowhere, and there is no queue. Without: "
-			"/var/lib/wavehaul for root,\n"
-			"~/.local/state/wavehaul for others"},
+			"today are kept there; none: nowhere, and there is no queue.\n"
+			"Without: /var/lib/wavehaul for root, ~/.local/state/wavehaul for others"},
 	{KEY("transfer", "daemon"), FIELD(daemon), .flag = "daemon", TEXT,
 		.words = "auto never always", .verbs = TRANSFERS, .standard = "auto",
 		.argument = "WHEN", .example = "auto, never or always",
