@@ -38,7 +38,7 @@ OFFERS = [
     (['bench', '--fr'], ['--frame']),
     (['send', '--fr'], []),
     (['send', '--mtu', ''], []),
-    (['send', '--mtu', '9000', '--re'], ['--recursive']),
+    (['send', '--mtu', '9000', '--rec'], ['--recursive']),
     (['send', ''], FILES),
     (['send', 'a.iso', 'b'], FILES),
     (['send', '--config', 'x'], FILES),
