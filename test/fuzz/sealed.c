@@ -111,8 +111,9 @@ static void turn(bool heard)
 		uint32_t count = wh_endpoint_output(&end->endpoint, world.now_tsc, out, BURST);
 
 		for (uint32_t i = 0; i < count && heard; i++) {
-			memcpy(out[i].head + out[i].head_bytes, out[i].payload,
-				out[i].payload_bytes);
+			if (out[i].payload_bytes > 0)
+				memcpy(out[i].head + out[i].head_bytes, out[i].payload,
+					out[i].payload_bytes);
 			wh_endpoint_input(&to->endpoint, world.now_tsc, world.now_tsc, out[i].head,
 				out[i].head_bytes + out[i].payload_bytes, &end->address);
 		}
