@@ -34,6 +34,7 @@
 #include "report/outcome.h"
 #include "report/progress.h"
 #include "sealed.h"
+#include "trust/keylog.h"
 #include "verbs.h"
 #include "wanted.h"
 
@@ -504,8 +505,9 @@ static enum wh_belief believe(
 static int introduce(struct demo *demo)
 {
 	const struct wh_settings *settings = &demo->options.settings;
+	int status = wh_keylog_open(settings->keylog);
 
-	for (uint32_t i = 0; i < WH_LAMBDA_ENDS && !settings->unsealed; i++) {
+	for (uint32_t i = 0; i < WH_LAMBDA_ENDS && !settings->unsealed && status == 0; i++) {
 		struct demo_end *end = &demo->end[i];
 
 		if (wh_identity_make(&end->identity) != 0) {
@@ -519,7 +521,7 @@ static int introduce(struct demo *demo)
 		};
 		demo->plan.host[i].greet = &end->greet;
 	}
-	return WH_EXIT_OK;
+	return status;
 }
 
 static int run(struct demo *demo, struct wh_demo_result *result)

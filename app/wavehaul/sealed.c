@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "trust/keylog.h"
 
 /* How often is looked for questions to a person; files are looked at once a second. */
 #define LOOK_MS 50
@@ -61,6 +62,9 @@ int wh_on_sealed_host(struct wh_sealed *sealed, const struct wh_settings *settin
 		return wh_on_host(wanted, run, context);
 	}
 	*sealed = (struct wh_sealed){.on = true, .wanted = *wanted, .run = run, .context = context};
+	status = wh_keylog_open(settings->keylog);
+	if (status != 0)
+		return status;
 	status = wh_trust_open(&sealed->trust, settings->identity, settings->trust, server);
 	if (status != -1)
 		return status;

@@ -59,6 +59,11 @@ enum use {
 static wh_keylog_fn keylog;
 static void *keylog_context;
 
+bool wh_seal_has_keylog(void)
+{
+	return keylog != NULL;
+}
+
 void wh_seal_set_keylog(wh_keylog_fn fn, void *context)
 {
 	keylog = fn;

@@ -118,6 +118,7 @@ struct wh_seal_secret {
  */
 typedef void (*wh_keylog_fn)(void *context, const char *line);
 void wh_seal_set_keylog(wh_keylog_fn keylog, void *context);
+bool wh_seal_has_keylog(void);
 
 /* Of what is sent to a listener: a checksum without a token. */
 extern const struct wh_seal wh_seal_to_listener;

@@ -26,7 +26,7 @@ import threading
 import time
 from pathlib import Path
 
-from dissector import CHECKSUM_ABSENT, CHECKSUM_GOOD, TYPES, dissect
+from dissector import CHECKSUM_ABSENT, CHECKSUM_GOOD, TYPES, dissect, lines
 from harness import (Case, Failed, Skip, end_group, expect, expect_between, expect_equal,
                      expect_said, expect_status, run_cases)
 from lab import Lab, Pinger, Tap
@@ -641,7 +641,8 @@ def decoded(program, folder, to):
         (folder / 'file').write_bytes(random.Random(SEED).randbytes(300_000))
         for verb in (('send', folder / 'file', f'{in_brackets(to)}:in/'),
                      ('get', f'{in_brackets(to)}:in/file', folder / 'back')):
-            expect_status(run_client(program, client, *verb, '--rate', '50M'), OK)
+            expect_status(run_client(program, client, *verb, '--rate', '50M', '--keylog',
+                                     folder / 'keys'), OK)
     tap.frames = [frame for frame in tap.frames if is_ours(frame[1])]
     tap.write(folder / 'capture.pcap')
     packets = dissect(folder / 'capture.pcap', '-o', 'udp.check_checksum:TRUE')
@@ -656,6 +657,17 @@ def decoded(program, folder, to):
     expect({'data', 'rcv-state', 'trans-state', 'open', 'accept', 'confirm', 'release'} <= seen,
            f'types of packets seen: {seen}')
     expect_data(packets, to, 300_000)
+    expect_opened(folder)
+
+
+def expect_opened(folder):
+    """By the keys that the client wrote: all of both sessions, but what opens and greets."""
+    keys = folder / 'keys'
+    expect_equal('mode', keys.stat().st_mode & 0o777, 0o600)
+    with_keys = '-o', f'wavehaul.keylog:{keys}', '-o', 'wavehaul.open_data:TRUE'
+    shut = {line.split()[0] for line in lines(folder / 'capture.pcap', *with_keys)
+            if line.endswith(': sealed')}
+    expect(shut <= {'open', 'accept', 'confirm'}, f'{shut} are not opened')
 
 
 def expect_data(packets, to, file_bytes):

@@ -212,6 +212,7 @@ struct wh_settings {
 	bool unsealed;
 	uint32_t cipher;                       /* enum wh_cipher; 0: whichever the peer takes */
 	char identity[WH_SETTINGS_TEXT_BYTES]; /* "": this user's */
+	char keylog[WH_SETTINGS_TEXT_BYTES];   /* "": none */
 	char trust[WH_SETTINGS_TEXT_BYTES];    /* likewise */
 	char known_as[WH_SETTINGS_TEXT_BYTES]; /* "": as this host */
 	char via[WH_SETTINGS_TEXT_BYTES];      /* its verb takes it before */

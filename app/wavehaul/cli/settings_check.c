@@ -101,6 +101,15 @@ static bool check_known(const struct wh_settings *settings)
 	return false;
 }
 
+static bool check_keylog(const struct wh_settings *settings)
+{
+	if (settings->keylog[0] == '\0' || !settings->unsealed)
+		return true;
+	wh_complain("--keylog has no keys to write where nothing is sealed; leave out one of "
+		    "--keylog and --unsealed");
+	return false;
+}
+
 /* Lanes do not know which of a file's names another has sent. */
 static bool check_choice(const struct wh_settings *settings)
 {
@@ -128,7 +137,8 @@ int wh_settings_check(const struct wh_settings *settings, enum wh_verb verb)
 		(check_cpus(settings) && check_udp_ports(settings) && check_addresses(settings));
 
 	return good && check_repair(settings) && check_known(settings) && check_choice(settings) &&
-			       check_daemon(settings) && wh_profile_set_check(settings)
+			       check_daemon(settings) && check_keylog(settings) &&
+			       wh_profile_set_check(settings)
 		       ? -1
 		       : WH_EXIT_USAGE;
 }

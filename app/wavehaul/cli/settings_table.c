@@ -628,6 +628,10 @@ const struct wh_setting wh_settings_table[] = {
 		.words = "aes-128-gcm aes-256-gcm",
 		.help = "seal by that alone: aes-128-gcm or aes-256-gcm. Without: by whichever\n"
 			"both ends take, the first before the second"},
+	{IN("trust"), FIELD(keylog), .flag = "keylog", PATH, .verbs = MOVERS | DEMO,
+		.argument = "FILE", .example = "keys.log",
+		.help = "write the keys of all sessions there, for the dissector: who has that\n"
+			"file reads what they carry"},
 	{KEY("trust", "unsealed"), FIELD(unsealed), .flag = "unsealed", SWITCH,
 		.verbs = MOVERS | DEMO,
 		.help = "seal nothing, and ask nobody who it is: whoever is on the way reads\n"

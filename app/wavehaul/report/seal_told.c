@@ -3,6 +3,7 @@
 
 #include "cli/complain.h"
 #include "seal/gcm.h"
+#include "seal/seal.h"
 #include "trust/fingerprint.h"
 
 void wh_seal_tell(const struct wh_job_sealed *sealed)
@@ -14,6 +15,8 @@ void wh_seal_tell(const struct wh_job_sealed *sealed)
 	else
 		wh_say("sealed by %s (%s); the server is %s", wh_cipher_name(sealed->cipher),
 			wh_gcm_unit()->name, wh_fingerprint_text(sealed->peer_id, text));
+	if (sealed->cipher != 0 && wh_seal_has_keylog())
+		wh_say("its keys were written down, as --keylog asks for");
 }
 
 json_t *wh_seal_json(const struct wh_job_sealed *sealed)
@@ -23,7 +26,8 @@ json_t *wh_seal_json(const struct wh_job_sealed *sealed)
 
 	if (sealed == NULL || sealed->cipher == 0)
 		return json_null();
-	return json_pack("{s:s, s:s, s:s, s:s}", "cipher", wh_cipher_name(sealed->cipher),
+	return json_pack("{s:s, s:s, s:s, s:s, s:b}", "cipher", wh_cipher_name(sealed->cipher),
 		"library", wh_gcm_unit()->name, "peer", wh_id_text(sealed->peer_id, id),
-		"fingerprint", wh_fingerprint_text(sealed->peer_id, fingerprint));
+		"fingerprint", wh_fingerprint_text(sealed->peer_id, fingerprint), "keylog",
+		(int)wh_seal_has_keylog());
 }
