@@ -137,7 +137,8 @@ static int conclude(const struct probe *probe)
 		return refused(probe);
 	case WH_PROBER_NO_ANSWER:
 		wh_complain("%s does not answer on UDP port %u: is a server running there, on that "
-			    "port? One that is older does not know probes",
+			    "port, and does its --allow have this host? One that is older does not "
+			    "know probes",
 			probe->server, probe->settings.udp_port);
 		return WH_EXIT_NETWORK;
 	case WH_PROBER_CONTRADICTS:

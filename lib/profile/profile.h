@@ -237,8 +237,9 @@ struct wh_feedback {
 	 */
 	bool delivery;
 	/*
-	 * Only chunks of the last round trips get repair packets, as planned: those whose
-	 * retransmissions would come when all else has. With feedback.delivery.
+	 * Repair packets are planned for chunks of the last round trips alone: those whose
+	 * retransmissions would come when all else has. How many an operator has told holds for
+	 * all chunks. With feedback.delivery.
 	 */
 	bool repair_tail;
 };

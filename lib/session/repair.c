@@ -100,10 +100,10 @@ static struct wh_fec_shape plan(struct wh_session *s, const struct wh_chunk *chu
 	};
 
 	learn(&s->tx);
-	if (s->feedback.repair_tail && !is_tail(s))
-		shape.code = WH_FEC_NONE;
-	else if (repair->fixed_r > 0)
+	if (repair->fixed_r > 0)
 		shape_as_told(repair, &shape);
+	else if (s->feedback.repair_tail && !is_tail(s))
+		shape.code = WH_FEC_NONE;
 	else
 		wh_fec_planner_plan(&s->tx.encoder.planner, &shape);
 	if (!s->config.payload_virtual)

@@ -82,7 +82,7 @@ def not_allowed(program, folder):
     with Pair(program, folder, server=('--allow', '203.0.113.0/24')) as pair:
         result = probe(pair, '--state', 'none')
         expect_status(result, NETWORK)
-        expect_said(result, r'does not let us probe: its --allow')
+        expect_said(result, r'does its --allow have this host')
         pair.stop_server()
 
 
