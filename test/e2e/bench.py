@@ -194,7 +194,7 @@ def repair_by_time(program, folder):
         report = measure(pair, '--time', '1500ms', '--fec', '64,8')
         expect(report['cycles_per_packet']['here']['coder'] > 10, 'encoding costs nothing')
         expect(sum(interval['repair'] for interval in report['intervals']) > 1000, 'rows of 0')
-        report = measure(pair, '--time', '1s', '--fec', 'auto')
+        report = measure(pair, '--time', '1s', '--fec', 'auto', '--profile', 'fixed')
         expect_between('overhead on a clean path', report['repair']['overhead'], 1e-6, 0.02)
         result = pair.run('bench', '--time', '500ms', '--fec', '8,1', SERVER, timeout_s=20)
         expect_status(result, OK)
