@@ -51,7 +51,8 @@ static bool is_said_otherwise(const struct wh_setting *setting)
 /* Options that only a port of our own can follow; NULL: none was given. */
 static const char *own_option(const struct wh_settings *settings, enum wh_verb verb)
 {
-	static const char *const sections[] = {"transfer", "choice", "files"};
+	static const char *const sections[] = {
+		"transfer", "choice", "files", "trust"};
 
 	if (settings->plot[0] != '\0')
 		return "plot";
