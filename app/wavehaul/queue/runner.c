@@ -23,6 +23,8 @@
 #define RUNNING_MS 5
 #define RESTING_MS 1000
 
+#define FORGET_EVERY_S 3600
+
 /* Orders begun in one turn: others want theirs. */
 #define BEGUN_IN_TURN 8
 
@@ -242,6 +244,19 @@ static void begin_orders(struct wh_runner *runner, uint64_t now_tsc, int64_t now
 		(int64_t)wh_min_u64((uint64_t)runner->next_look_s, (uint64_t)now_s + 60);
 }
 
+/* A clock that was stepped back only keeps them for longer. */
+static void forget_old(struct wh_runner *runner, int64_t now_s)
+{
+	if (now_s < runner->next_forget_s)
+		return;
+	runner->next_forget_s = now_s + FORGET_EVERY_S;
+
+	int rc = wh_queue_forget(runner->queue, now_s);
+
+	if (rc != 0)
+		(void)say_trouble(runner, rc);
+}
+
 uint32_t wh_runner_turn(void *context)
 {
 	struct wh_runner *runner = context;
@@ -252,6 +267,7 @@ uint32_t wh_runner_turn(void *context)
 		return RESTING_MS;
 	look_at_runs(runner, now_tsc, now_s);
 	begin_orders(runner, now_tsc, now_s);
+	forget_old(runner, now_s);
 	return runner->runs > 0 || runner->look_now ? RUNNING_MS : RESTING_MS;
 }
 

@@ -37,6 +37,7 @@ struct wh_runner {
 	uint32_t lanes;
 	bool look_now;       /* something has changed */
 	int64_t next_look_s; /* when something is due */
+	int64_t next_forget_s;
 	bool failing;        /* the database cannot be written, as was said */
 	struct {
 		uint64_t client; /* 0: nobody */
