@@ -26,6 +26,7 @@
 #include "host/host.h"
 #include "job/jobs.h"
 #include "job/on_host.h"
+#include "metrics/metrics.h"
 #include "probe/kept.h"
 #include "queue/runner.h"
 #include "recollect.h"
@@ -54,6 +55,7 @@ struct serve {
 	struct wh_control_socket control;
 	struct wh_served served;
 	struct wh_runner runner;
+	struct wh_metrics metrics;
 	uint64_t next_tsc;
 	uint64_t next_refused_tsc;
 	uint64_t give_up_tsc;
@@ -198,7 +200,7 @@ static void open_queue(struct serve *serve)
 	close(folder_fd);
 	if (wh_kept_where(settings->state, folder))
 		wh_runner_open(runner, folder);
-	serve->control.turn = wh_runner_turn;
+	wh_control_add_turn(&serve->control, wh_runner_turn, runner, -1);
 	serve->control.on_gone = wh_runner_on_gone;
 	serve->control.context = runner;
 }
@@ -215,13 +217,16 @@ static int open_control(struct serve *serve)
 		.jobs = &serve->jobs,
 		.began_s = time(NULL),
 	};
+	if (!wh_kept_where(settings->state, serve->served.state))
+		serve->served.state[0] = '\0';
 	if (realpath(settings->root, serve->served.root) == NULL)
 		snprintf(serve->served.root, sizeof(serve->served.root), "%s", settings->root);
-	if (!wh_control_open(&serve->control, settings->control, settings->user, &status))
-		return status;
 	wh_served_add(&serve->control.tables, &serve->served);
-	open_queue(serve);
-	return WH_EXIT_OK;
+	if (wh_control_open(&serve->control, settings->control, settings->user, &status))
+		open_queue(serve);
+	return status == WH_EXIT_OK
+		       ? wh_metrics_open(&serve->metrics, settings->metrics, &serve->control)
+		       : status;
 }
 
 static void start_control(struct serve *serve)
@@ -229,7 +234,7 @@ static void start_control(struct serve *serve)
 	int rc = wh_control_start(&serve->control);
 
 	if (rc != 0)
-		wh_say("nobody answers on the control socket: %s", strerror(-rc));
+		wh_say("no control socket, no queue and no metrics: %s", strerror(-rc));
 }
 
 static int run_guarded(struct serve *serve)
@@ -267,6 +272,7 @@ static int run(void *context)
 	if (status == WH_EXIT_OK)
 		status = run_guarded(serve);
 	wh_control_stop(&serve->control);
+	wh_metrics_close(&serve->metrics);
 	wh_runner_close(&serve->runner);
 	wh_notify_free(&serve->notify);
 	return status;

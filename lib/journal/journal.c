@@ -36,6 +36,7 @@ enum question {
 	FORGET,
 	NEXT,
 	OWNED,
+	SUMS,
 	QUESTIONS,
 };
 
@@ -57,6 +58,7 @@ static const char *const questions[QUESTIONS] = {
 		 "ORDER BY id LIMIT 1",
 	[OWNED] = "SELECT count(DISTINCT id), total(ends-begins) FROM part LEFT JOIN span ON "
 		  "span.part=id WHERE owner=?1 AND id<>?2",
+	[SUMS] = "SELECT (SELECT count(*) FROM part), (SELECT total(ends-begins) FROM span)",
 };
 
 struct wh_journal {
@@ -434,6 +436,18 @@ int wh_journal_next(struct wh_journal *journal, int64_t after, struct wh_journal
 	wh_database_end(journal->database, false);
 	trouble(journal, rc < 0 ? rc : 0);
 	return rc;
+}
+
+/* One step: it waits for no transaction, and sees what another thread is about to commit. */
+int wh_journal_sums(struct wh_journal *journal, uint64_t *parts, uint64_t *durable_bytes)
+{
+	sqlite3_stmt *statement = journal->asked[SUMS];
+	int rc = wh_database_step(statement);
+
+	*parts = rc == 1 ? number_of(statement, 0) : 0;
+	*durable_bytes = rc == 1 ? number_of(statement, 1) : 0;
+	sqlite3_reset(statement);
+	return rc < 0 ? rc : 0;
 }
 
 /* The folder of parts there, or a negative errno; -ESTALE: the place is another folder by now. */

@@ -119,6 +119,9 @@ struct wh_journal_row {
 /* The first after row `after`, by number: 1: there is one, 0: none, or a negative errno. */
 int wh_journal_next(struct wh_journal *journal, int64_t after, struct wh_journal_row *row);
 
+/* How many parts there are, and what of them is durable. 0 or a negative errno. */
+int wh_journal_sums(struct wh_journal *journal, uint64_t *parts, uint64_t *durable_bytes);
+
 /* Removes a part and its row. -EBUSY: a job is at it. */
 int wh_journal_remove(struct wh_journal *journal, const struct wh_journal_row *row);
 

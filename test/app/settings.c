@@ -114,6 +114,8 @@ static const struct value_case value_cases[] = {
 	{WH_VERB_SERVE, "queue.jobs", "--queue-jobs|64", "jobs = 64", "64"},
 	{WH_VERB_SERVE, "queue.peer_jobs", "--queue-peer-jobs|64", "peer_jobs = 64", "64"},
 	{WH_VERB_SERVE, "serve.control", "--control|/run/x", "control = /run/x", "/run/x"},
+	{WH_VERB_SERVE, "serve.metrics", "--metrics|127.0.0.1:9480", "metrics = 127.0.0.1:9480",
+		"127.0.0.1:9480"},
 	{WH_VERB_SERVE, "limits.peer_jobs", "--peer-jobs|8", "peer_jobs = 8", "8"},
 	{WH_VERB_SERVE, "limits.peer_memory", "--peer-memory|256M", "peer_memory = 256M", "256M"},
 	{WH_VERB_SERVE, "limits.peer_reserve", "--peer-reserve|100G", "peer_reserve = 100G",

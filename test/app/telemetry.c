@@ -708,6 +708,33 @@ static void test_burial(void)
 	rte_spinlock_unlock(&jobs.burial);
 }
 
+static void expect_total(const char *role, const char *key, uint64_t expected)
+{
+	json_t *totals = ask("/wavehaul/totals");
+
+	expect_number(json_object_get(totals, role), key, expected);
+	json_decref(totals);
+}
+
+/* Those that are gone stay counted; none falls while one is neither here nor there. */
+static void test_totals(void)
+{
+	json_t *totals = ask("/wavehaul/totals");
+	uint64_t live = number_of(json_object_get(totals, "transmitter"), "live");
+
+	CU_ASSERT(live > 0);
+	expect_number(json_object_get(totals, "transmitter"), "sessions", live);
+	json_decref(totals);
+	jobs.past.role[0].sessions = 5;
+	jobs.past.role[0].moved_bytes = 700;
+	jobs.past.role[1].stats.naks = 3;
+	expect_total("transmitter", "sessions", live + 5);
+	expect_total("transmitter", "moved_bytes", 700);
+	expect_total("receiver", "naks", 3);
+	jobs.past.role[0].moved_bytes = 600;
+	expect_total("transmitter", "moved_bytes", 700);
+}
+
 /* Asks as fast as it can until told to end; the last answers are null. */
 struct asker {
 	_Atomic bool asked;
@@ -743,6 +770,7 @@ static void test_stop(void)
 	close_host();
 	expect_null("/wavehaul/sessions");
 	expect_null("/wavehaul/session,1");
+	expect_null("/wavehaul/totals");
 	expect_null("/wavehaul/ports");
 	expect_null("/wavehaul/cores");
 	atomic_store(&asker.end, true);
@@ -764,6 +792,7 @@ CU_TestInfo wh_tests[] = {
 	{"core", test_core},
 	{"largest answers", test_largest_answers},
 	{"burial", test_burial},
+	{"totals", test_totals},
 	{"stop", test_stop},
 	{"EAL stops", stop},
 	CU_TEST_INFO_NULL,

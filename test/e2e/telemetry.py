@@ -29,7 +29,8 @@ BINARY = Path(__file__).resolve().parents[2] / 'build/release/app/wavehaul/waveh
 
 NETWORK, INTERRUPTED = 5, 20
 
-COMMANDS = ('/wavehaul/sessions', '/wavehaul/session', '/wavehaul/ports', '/wavehaul/cores')
+COMMANDS = ('/wavehaul/sessions', '/wavehaul/session', '/wavehaul/totals', '/wavehaul/ports',
+            '/wavehaul/cores')
 CLIENT_TOOL = 'dpdk-telemetry.py'
 
 # DPDK's limits (rte_telemetry.h): sessions in one answer, bytes of one.

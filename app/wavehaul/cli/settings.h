@@ -150,6 +150,7 @@ struct wh_settings {
 	uint32_t sessions;                    /* at once, at most */
 	char audit[WH_SETTINGS_TEXT_BYTES];   /* "": nowhere */
 	char control[WH_SETTINGS_TEXT_BYTES]; /* "": at the usual place; "off": none */
+	char metrics[WH_SETTINGS_TEXT_BYTES]; /* "": nowhere */
 
 	/* [queue] */
 	uint32_t queue_jobs; /* that run at once */

@@ -13,12 +13,16 @@
 #include <rte_lcore.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "control/place.h"
 
 /* Connections that wait to be taken. */
 #define BACKLOG 16
+
+/* Descriptors that are polled beside those of clients. */
+#define FIXED (2 + WH_CONTROL_TURNS_MAX)
 
 static void clients_init(struct wh_control_socket *control)
 {
@@ -52,6 +56,13 @@ bool wh_control_open(
 	}
 	control->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	return control->wake_fd >= 0;
+}
+
+void wh_control_add_turn(
+	struct wh_control_socket *control, uint32_t (*take)(void *context), void *context, int fd)
+{
+	WH_ASSERT(control->turns < WH_CONTROL_TURNS_MAX && !control->runs);
+	control->turn[control->turns++] = (struct wh_control_turn){take, context, fd};
 }
 
 void wh_control_guard(const struct wh_control_socket *control, struct wh_guard *guard)
@@ -242,25 +253,28 @@ static void serve_client(
 
 static void look(struct wh_control_socket *control, uint32_t patience_ms)
 {
-	struct pollfd polled[2 + WH_CONTROL_CLIENTS_MAX] = {
+	struct pollfd polled[FIXED + WH_CONTROL_CLIENTS_MAX] = {
 		{.fd = control->wake_fd, .events = POLLIN},
 		{.fd = control->fd, .events = POLLIN},
 	};
 	uint64_t wakes;
 
-	for (uint32_t i = 0; i < WH_CONTROL_CLIENTS_MAX; i++)
+	for (uint32_t i = 0; i < WH_CONTROL_TURNS_MAX; i++)
 		polled[2 + i] = (struct pollfd){
+			.fd = i < control->turns ? control->turn[i].fd : -1, .events = POLLIN};
+	for (uint32_t i = 0; i < WH_CONTROL_CLIENTS_MAX; i++)
+		polled[FIXED + i] = (struct pollfd){
 			.fd = control->client[i].fd,
 			.events = (short)(POLLIN |
 					  (control->client[i].waiting_bytes > 0 ? POLLOUT : 0)),
 		};
-	if (poll(polled, 2 + WH_CONTROL_CLIENTS_MAX, (int)patience_ms) <= 0)
+	if (poll(polled, FIXED + WH_CONTROL_CLIENTS_MAX, (int)patience_ms) <= 0)
 		return;
 	if (polled[0].revents != 0 && read(control->wake_fd, &wakes, sizeof(wakes)) < 0)
 		WH_ASSERT(errno == EAGAIN);
 	for (uint32_t i = 0; i < WH_CONTROL_CLIENTS_MAX; i++)
-		if (polled[2 + i].fd >= 0 && polled[2 + i].revents != 0)
-			serve_client(control, &control->client[i], polled[2 + i].revents);
+		if (polled[FIXED + i].fd >= 0 && polled[FIXED + i].revents != 0)
+			serve_client(control, &control->client[i], polled[FIXED + i].revents);
 	if (polled[1].revents != 0)
 		take_client(control);
 	for (uint32_t i = 0; i < WH_CONTROL_CLIENTS_MAX; i++)
@@ -275,8 +289,9 @@ static void *run(void *argument)
 	while (!atomic_load_explicit(&control->stop, memory_order_acquire)) {
 		uint32_t patience_ms = 1000;
 
-		if (control->turn != NULL)
-			patience_ms = control->turn(control->context);
+		for (uint32_t i = 0; i < control->turns; i++)
+			patience_ms = (uint32_t)wh_min_u64(
+				patience_ms, control->turn[i].take(control->turn[i].context));
 		look(control, patience_ms);
 	}
 	return NULL;
@@ -284,8 +299,12 @@ static void *run(void *argument)
 
 int wh_control_start(struct wh_control_socket *control)
 {
-	if (control->fd < 0)
+	if (control->fd < 0 && control->turns == 0)
 		return 0;
+	if (control->wake_fd < 0)
+		control->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (control->wake_fd < 0)
+		return -errno;
 
 	/* On the CPUs that no loop has. */
 	int rc = rte_ctrl_thread_create(&control->thread, "wh-control", NULL, run, control);

@@ -43,6 +43,16 @@ struct wh_control_client {
 	bool late; /* too much waits */
 };
 
+/* What else the thread does, between two looks at the socket. */
+struct wh_control_turn {
+	/* Returns milliseconds until it wants to be called again. */
+	uint32_t (*take)(void *context);
+	void *context;
+	int fd; /* when there is something to read from it, too; -1: none */
+};
+
+#define WH_CONTROL_TURNS_MAX 4
+
 struct wh_control_socket {
 	int fd;      /* -1: there is none */
 	int wake_fd; /* an eventfd */
@@ -51,8 +61,9 @@ struct wh_control_socket {
 	struct wh_control_client client[WH_CONTROL_CLIENTS_MAX];
 	uint64_t clients; /* so far */
 
-	/* Called between two looks at the socket: milliseconds until it wants to be again. */
-	uint32_t (*turn)(void *context);
+	/* Others of the thread: */
+	struct wh_control_turn turn[WH_CONTROL_TURNS_MAX];
+	uint32_t turns;
 	/* A client is gone; NULL: nobody minds. */
 	void (*on_gone)(void *context, uint64_t number);
 	void *context;
@@ -74,6 +85,10 @@ bool wh_control_place(const char *option, char path[WH_CONTROL_PATH_BYTES]);
  */
 bool wh_control_open(
 	struct wh_control_socket *control, const char *option, const char *user, int *status);
+
+/* Before the thread starts; it does then, socket or not. */
+void wh_control_add_turn(
+	struct wh_control_socket *control, uint32_t (*take)(void *context), void *context, int fd);
 
 /* Lets it be removed at the end. */
 void wh_control_guard(const struct wh_control_socket *control, struct wh_guard *guard);

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -11,6 +13,7 @@
 #include "cli/address_text.h"
 #include "cli/exit.h"
 #include "cli/json.h"
+#include "journal/journal.h"
 #include "telemetry/telemetry.h"
 
 /* In one answer. */
@@ -55,6 +58,7 @@ static void tell_status(struct wh_control_call *call)
 	json_object_set_new(answer, "link_up",
 		json_boolean(__atomic_load_n(&served->host->port->link_up, __ATOMIC_RELAXED)));
 	json_object_set_new(answer, "seconds", json_integer(time(NULL) - served->began_s));
+	json_object_set_new(answer, "began", json_integer(served->began_s));
 	json_object_set_new(answer, "live", json_integer(atomic_load(&served->jobs->live)));
 	json_object_set_new(answer, "draining", json_boolean(atomic_load(&served->jobs->draining)));
 	json_object_set_new(
@@ -89,6 +93,11 @@ static void tell_cores(struct wh_control_call *call)
 	tell_of(call, "cpu", "cores", wh_tel_cores);
 }
 
+static void tell_totals(struct wh_control_call *call)
+{
+	tell_of(call, "totals", "totals", wh_tel_totals);
+}
+
 static void tell_sessions(struct wh_control_call *call)
 {
 	tell_of(call, "first", "sessions", wh_tel_sessions);
@@ -114,6 +123,72 @@ static void tell_peers(struct wh_control_call *call)
 				(int)seen[i].places, "memory_bytes", (json_int_t)seen[i].bytes,
 				"known_bps", (json_int_t)seen[i].known_bps));
 	json_object_set_new(call->answer, "peers", list);
+}
+
+static void tell_refusals(struct wh_control_call *call)
+{
+	const struct wh_served *served = call->context;
+	struct wh_refusal_total total[WH_REFUSAL_OUTCOMES];
+	json_t *sums = json_object();
+
+	wh_refusals_totals(&served->jobs->refusals, total);
+	for (uint32_t i = 0; i < WH_REFUSAL_OUTCOMES && total[i].outcome != NULL; i++)
+		json_object_set_new(
+			sums, total[i].outcome, json_integer((json_int_t)total[i].times));
+	json_object_set_new(call->answer, "refusals", sums);
+}
+
+static void tell_memory(struct wh_control_call *call)
+{
+	const struct wh_served *served = call->context;
+	struct wh_arena *arena = &served->host->ground.arena;
+	const struct rte_mempool *pool = served->host->pool;
+	struct rusage used;
+
+	getrusage(RUSAGE_SELF, &used);
+	json_object_set_new(call->answer, "memory",
+		json_pack("{s:I, s:I, s:I, s:I, s:I}", "buffer_bytes",
+			(json_int_t)arena->units * WH_ARENA_UNIT_BYTES, "buffer_free_bytes",
+			(json_int_t)wh_arena_free_bytes(arena), "mbufs", (json_int_t)pool->size,
+			"mbufs_free", (json_int_t)rte_mempool_avail_count(pool),
+			"resident_most_bytes", (json_int_t)used.ru_maxrss << 10));
+}
+
+static void tell_disk(json_t *disks, const char *name, const char *path)
+{
+	struct statvfs disk;
+
+	if (path[0] == '\0' || statvfs(path, &disk) != 0)
+		return;
+	json_object_set_new(disks, name,
+		json_pack("{s:I, s:I, s:I, s:I}", "size_bytes",
+			(json_int_t)(disk.f_blocks * disk.f_frsize), "free_bytes",
+			(json_int_t)(disk.f_bavail * disk.f_frsize), "files",
+			(json_int_t)disk.f_files, "files_free", (json_int_t)disk.f_favail));
+}
+
+static void tell_disks(struct wh_control_call *call)
+{
+	const struct wh_served *served = call->context;
+	json_t *disks = json_object();
+
+	tell_disk(disks, "root", served->root);
+	tell_disk(disks, "state", served->state);
+	json_object_set_new(call->answer, "disks", disks);
+}
+
+static void tell_parts(struct wh_control_call *call)
+{
+	const struct wh_served *served = call->context;
+	uint64_t parts = 0;
+	uint64_t durable_bytes = 0;
+
+	if (served->jobs->journal != NULL &&
+		wh_journal_sums(served->jobs->journal, &parts, &durable_bytes) < 0)
+		wh_control_fail(call, WH_EXIT_OTHER, "the database cannot be read");
+	json_object_set_new(call->answer, "parts",
+		json_pack("{s:I, s:I}", "parts", (json_int_t)parts, "durable_bytes",
+			(json_int_t)durable_bytes));
 }
 
 static void drain(struct wh_control_call *call)
@@ -148,6 +223,13 @@ static const struct wh_control_command commands[] = {
 		.help = "a session's peer, pace, counters and limit",
 		.run = tell_session,
 		.argument = {{"number", WH_CONTROL_COUNT, true, "the session's"}}},
+	{.name = "totals", .help = "counters of all sessions so far, by role", .run = tell_totals},
+	{.name = "refusals", .help = "how often so far, by reason", .run = tell_refusals},
+	{.name = "memory", .help = "buffers, packets, the process", .run = tell_memory},
+	{.name = "disks", .help = "those of the root and of --state", .run = tell_disks},
+	{.name = "parts",
+		.help = "kept of files that did not come whole: how many, and how much",
+		.run = tell_parts},
 	{.name = "peers", .help = "who has been here lately, and has what", .run = tell_peers},
 	{.name = "drain",
 		.help = "no new jobs; the server ends when those that run are over",

@@ -18,6 +18,7 @@ struct wh_served {
 	struct wh_host *host;
 	char root[PATH_MAX]; /* resolved */
 	struct wh_jobs *jobs;
+	char state[PATH_MAX];     /* "": nothing is kept */
 	int64_t began_s;          /* of the clock on the wall */
 	_Atomic uint32_t drained; /* how often the end was asked for */
 };

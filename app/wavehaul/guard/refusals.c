@@ -29,6 +29,19 @@ static struct wh_refusal *place_of(struct wh_refusals *refusals, const struct wh
 	return &refusals->kept[refusals->count++];
 }
 
+/* Under the lock. */
+static void count(struct wh_refusals *refusals, const char *outcome)
+{
+	uint32_t i = 0;
+
+	while (i < WH_REFUSAL_OUTCOMES - 1 && refusals->total[i].outcome != NULL &&
+		strcmp(refusals->total[i].outcome, outcome) != 0)
+		i++;
+	if (refusals->total[i].outcome == NULL)
+		refusals->total[i].outcome = i < WH_REFUSAL_OUTCOMES - 1 ? outcome : "other";
+	refusals->total[i].times++;
+}
+
 void wh_refusals_note(struct wh_refusals *refusals, const struct wh_address *peer,
 	const uint8_t *identity, const char *outcome, const char *why)
 {
@@ -47,6 +60,7 @@ void wh_refusals_note(struct wh_refusals *refusals, const struct wh_address *pee
 		place->times++;
 	else
 		refusals->others++;
+	count(refusals, outcome);
 	wh_spin_unlock(&refusals->lock);
 }
 
@@ -64,4 +78,12 @@ bool wh_refusals_take(struct wh_refusals *refusals, struct wh_refusal *refusal)
 	}
 	wh_spin_unlock(&refusals->lock);
 	return found;
+}
+
+void wh_refusals_totals(
+	struct wh_refusals *refusals, struct wh_refusal_total total[WH_REFUSAL_OUTCOMES])
+{
+	wh_spin_lock(&refusals->lock);
+	memcpy(total, refusals->total, sizeof(refusals->total));
+	wh_spin_unlock(&refusals->lock);
 }

@@ -27,11 +27,20 @@ struct wh_refusal {
 	uint64_t times;
 };
 
+/* There are fewer; the last place has those beyond them. */
+#define WH_REFUSAL_OUTCOMES 16
+
+struct wh_refusal_total {
+	const char *outcome; /* NULL: no more */
+	uint64_t times;
+};
+
 struct wh_refusals {
 	struct wh_spin lock;
 	uint32_t count;
 	struct wh_refusal kept[WH_REFUSALS_KEPT];
 	uint64_t others;
+	struct wh_refusal_total total[WH_REFUSAL_OUTCOMES]; /* so far */
 };
 
 void wh_refusals_init(struct wh_refusals *refusals);
@@ -42,5 +51,9 @@ void wh_refusals_note(struct wh_refusals *refusals, const struct wh_address *pee
 
 /* Takes one; false: there is none. */
 bool wh_refusals_take(struct wh_refusals *refusals, struct wh_refusal *refusal);
+
+/* How often so far, by outcome. */
+void wh_refusals_totals(
+	struct wh_refusals *refusals, struct wh_refusal_total total[WH_REFUSAL_OUTCOMES]);
 
 #endif

@@ -343,6 +343,7 @@ static void bury(struct wh_job *job, struct wh_session *session)
 
 	WH_ASSERT(is_in ? !streams->in_gone : session == streams->out && !streams->out_gone);
 	wh_job_give_memory(job, is_in ? WH_RECEIVER : WH_TRANSMITTER);
+	wh_past_add(&job->jobs->past, is_in ? WH_RECEIVER : WH_TRANSMITTER, session);
 	streams->in_gone |= is_in;
 	streams->out_gone |= !is_in;
 	job->turn.worked_tsc = 0; /* it may be over now */

@@ -31,6 +31,7 @@
 #include "host/ground.h"
 #include "job/convoy.h"
 #include "job/job.h"
+#include "job/past/past.h"
 #include "job/peers.h"
 #include "job/service.h"
 
@@ -71,6 +72,7 @@ struct wh_jobs {
 	struct wh_spin awaiting_lock;
 	struct wh_job_list awaiting; /* jobs of ours whose servers' streams may come */
 	rte_spinlock_t burial;       /* held while sessions are freed, or looked at from outside */
+	struct wh_past past;         /* of those that were freed; under it */
 };
 
 /*

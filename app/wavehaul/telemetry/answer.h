@@ -25,6 +25,9 @@ void wh_tel_wait(void);
 /* Decimal digits and nothing else; NULL is no number. */
 bool wh_tel_number(const char *params, uint64_t *number);
 
+/* Between enter_sessions and leave_sessions: of those that are gone. */
+const struct wh_past *wh_tel_past(void);
+
 /* A counter that another core writes. */
 static inline uint64_t wh_tel_load(const uint64_t *counter)
 {
@@ -41,5 +44,9 @@ void wh_tel_put_text(json_t *data, const char *name, const char *text);
 /* A value by the name of PREFIX WHAT SUFFIX, which have `_` for all that names may not have. */
 void wh_tel_put_about(
 	json_t *data, const char *prefix, const char *what, const char *suffix, uint64_t value);
+
+/* What a session counts, or several. */
+void wh_tel_put_counters(json_t *data, const struct wh_session_stats *stats, uint64_t moved_bytes,
+	uint64_t lost_pkts);
 
 #endif

@@ -254,18 +254,17 @@ static void put_how_it_goes(json_t *data, const struct look *now)
 			wh_tsc_to_us(now->hz, now->stats.limit_tsc[i]));
 }
 
-static void put_counters(json_t *data, const struct look *look)
+void wh_tel_put_counters(json_t *data, const struct wh_session_stats *stats, uint64_t moved_bytes,
+	uint64_t lost_pkts)
 {
-	const struct wh_session_stats *stats = &look->stats;
-
-	wh_tel_put(data, "moved_bytes", look->moved_bytes);
+	wh_tel_put(data, "moved_bytes", moved_bytes);
 	wh_tel_put(data, "sent_pkts", stats->sent_pkts);
 	wh_tel_put(data, "retransmitted_pkts", stats->retransmitted_pkts);
 	wh_tel_put(data, "received_pkts", stats->received_pkts);
 	wh_tel_put(data, "duplicate_pkts", stats->duplicate_pkts);
 	wh_tel_put(data, "spurious_pkts", stats->spurious_pkts);
 	wh_tel_put(data, "losses_detected_pkts", stats->losses_detected_pkts);
-	wh_tel_put(data, "lost_pkts", look->lost_pkts);
+	wh_tel_put(data, "lost_pkts", lost_pkts);
 	wh_tel_put(data, "repair_pkts", stats->repair_pkts);
 	wh_tel_put(data, "repaired_pkts", stats->repaired_pkts);
 	wh_tel_put(data, "undecodable_blocks", stats->undecodable_blocks);
@@ -302,6 +301,6 @@ json_t *wh_tel_session(const char *params, bool at_once)
 	put_how_it_goes(data, &now);
 	if (!at_once)
 		put_rates(data, &before, &now);
-	put_counters(data, &now);
+	wh_tel_put_counters(data, &now.stats, now.moved_bytes, now.lost_pkts);
 	return data;
 }

@@ -29,6 +29,8 @@ static const struct {
 		"Numbers of sessions, ascending, 512 at most. Parameter: the first, if not 0"},
 	{"/wavehaul/session", wh_tel_session,
 		"A session's peer, rates, counters and limit. Parameter: its number"},
+	{"/wavehaul/totals", wh_tel_totals,
+		"Of all sessions so far, by role: counters, pace, limits. Parameter: none"},
 	{"/wavehaul/ports", wh_tel_ports,
 		"Packets, bytes and drops by reason. Parameter: a queue, if not all"},
 	{"/wavehaul/cores", wh_tel_cores,
@@ -157,6 +159,11 @@ const struct wh_host *wh_tel_enter_sessions(void)
 	if (host != NULL)
 		rte_spinlock_lock(&watched.jobs->burial);
 	return host;
+}
+
+const struct wh_past *wh_tel_past(void)
+{
+	return &watched.jobs->past;
 }
 
 void wh_tel_leave_sessions(void)

@@ -7,6 +7,7 @@
  *
  *   /wavehaul/sessions[,FIRST]  the numbers of the sessions, ascending: 512, from FIRST on
  *   /wavehaul/session,ID        one of them: peer, role, phase, rates, counters, what limits it
+ *   /wavehaul/totals            of all sessions that are there or were, by role: counters, limits
  *   /wavehaul/ports[,QUEUE]     packets, bytes, drops by reason: of all queues, or of one
  *   /wavehaul/cores[,CPU]       who does what and how busy it is; of one, the cycles by process
  *
@@ -34,6 +35,7 @@ void wh_telemetry_start(struct wh_host *host, struct wh_jobs *jobs);
  */
 json_t *wh_tel_sessions(const char *params, bool at_once);
 json_t *wh_tel_session(const char *params, bool at_once);
+json_t *wh_tel_totals(const char *params, bool at_once);
 json_t *wh_tel_ports(const char *params, bool at_once);
 json_t *wh_tel_cores(const char *params, bool at_once);
 

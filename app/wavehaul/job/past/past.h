@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_PAST_H
+#define WH_APP_PAST_H
+
+/*
+ * What sessions have counted, added up, so that counters of a process do not fall with the sessions
+ * that go.
+ */
+
+#include <stdint.h>
+
+#include "session/session.h"
+
+struct wh_past_role {
+	uint64_t sessions;
+	uint64_t moved_bytes;
+	uint64_t lost_pkts;
+	struct wh_session_stats stats; /* but for its moments */
+};
+
+/* Of transmitters, and of receivers. */
+struct wh_past {
+	struct wh_past_role role[2];
+};
+
+void wh_past_add(struct wh_past *past, enum wh_role role, const struct wh_session *session);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "metrics/metrics.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/assert.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "metrics/exposition.h"
+#include "metrics/listen.h"
+
+/* What took so long holds so many times as long: to ask costs a twentieth of the thread. */
+#define HOLDS 20
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static json_t *ask(const struct wh_metrics *metrics, const struct wh_family_source *source)
+{
+	struct wh_control_call call = {.administers = false};
+	json_t *answer =
+		wh_control_answer(metrics->tables, source->request, strlen(source->request), &call);
+	json_t *member = answer;
+
+	if (source->member[0] != '\0')
+		member = json_object_get(answer, source->member);
+	else if (!json_is_true(json_object_get(answer, "ok")))
+		member = NULL;
+	json_incref(member);
+	json_decref(answer);
+	return member;
+}
+
+static const json_t *figures_of(void *context, uint32_t source)
+{
+	struct wh_metrics *metrics = context;
+	struct wh_metrics_answer *kept = &metrics->answer[source];
+	uint64_t began_ns = now_ns();
+
+	WH_ASSERT(source < WH_METRICS_SOURCES_MAX);
+	if (began_ns < kept->until_ns)
+		return kept->answer;
+	json_decref(kept->answer);
+	kept->answer = ask(metrics, &wh_family_sources[source]);
+
+	uint64_t ended_ns = now_ns();
+
+	kept->until_ns = ended_ns + HOLDS * (ended_ns - began_ns);
+	return kept->answer;
+}
+
+static bool page_of(void *context, const char *path, const char *accept, struct wh_http_page *page)
+{
+	const struct wh_figures figures = {figures_of, context};
+	bool open_metrics = strstr(accept, "application/openmetrics-text") != NULL;
+
+	if (strcmp(path, "/metrics") != 0)
+		return false;
+
+	FILE *to = open_memstream(&page->text, &page->bytes);
+
+	if (to == NULL)
+		return false;
+	wh_exposition_write(to, open_metrics, &figures);
+	snprintf(page->type, sizeof(page->type), "%s",
+		open_metrics ? WH_OPEN_METRICS_TYPE : WH_EXPOSITION_TYPE);
+	return fclose(to) == 0;
+}
+
+static uint32_t take_turn(void *context)
+{
+	struct wh_metrics *metrics = context;
+
+	return wh_http_serve(&metrics->http);
+}
+
+int wh_metrics_open(
+	struct wh_metrics *metrics, const char *where, struct wh_control_socket *control)
+{
+	char told[WH_LISTEN_TEXT_BYTES];
+	int rc;
+
+	*metrics = (struct wh_metrics){
+		.http = {.fd = -1, .page_of = page_of, .context = metrics},
+		.tables = &control->tables,
+	};
+	WH_ASSERT(wh_family_sources_count <= WH_METRICS_SOURCES_MAX);
+	if (where[0] == '\0')
+		return WH_EXIT_OK;
+	rc = wh_listen_open(where, told);
+	if (rc >= 0)
+		rc = wh_http_open(&metrics->http, rc);
+	if (rc == -EINVAL) {
+		wh_complain("--metrics is a port, or an address and a port as 192.0.2.1:9480 or "
+			    "[2001:db8::1]:9480, and not '%s'",
+			where);
+		return WH_EXIT_USAGE;
+	}
+	if (rc < 0) {
+		wh_complain("--metrics %s: %s", where, strerror(-rc));
+		return WH_EXIT_OTHER;
+	}
+	wh_control_add_turn(control, take_turn, metrics, metrics->http.fd);
+	wh_say("metrics at http://%s/metrics", told);
+	return WH_EXIT_OK;
+}
+
+void wh_metrics_close(struct wh_metrics *metrics)
+{
+	wh_http_close(&metrics->http);
+	for (uint32_t i = 0; i < WH_METRICS_SOURCES_MAX; i++)
+		json_decref(metrics->answer[i].answer);
+	*metrics = (struct wh_metrics){.http = {.fd = -1}};
+}

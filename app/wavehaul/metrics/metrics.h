@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_METRICS_METRICS_H
+#define WH_METRICS_METRICS_H
+
+/*
+ * Figures of a process that serves, for monitoring systems: at /metrics of a port of TCP, on the
+ * control's thread. They are what its control socket is answered.
+ *
+ *   wh_metrics_open   the port is there; before the guard, which lets nobody bind one
+ *   wh_metrics_close  when the control's thread has stopped
+ */
+
+#include "control/control.h"
+#include "metrics/families.h"
+#include "metrics/http.h"
+
+#define WH_METRICS_SOURCES_MAX 16
+
+struct wh_metrics {
+	struct wh_http http;
+	const struct wh_control_tables *tables;
+	/* What a source has last answered, and how long that holds. */
+	struct wh_metrics_answer {
+		json_t *answer; /* NULL: none */
+		uint64_t until_ns;
+	} answer[WH_METRICS_SOURCES_MAX];
+};
+
+/*
+ * At `where`, [ADDRESS:]PORT; "" is nowhere. The tables may still grow. 0, or an exit status after
+ * one sentence.
+ */
+int wh_metrics_open(
+	struct wh_metrics *metrics, const char *where, struct wh_control_socket *control);
+void wh_metrics_close(struct wh_metrics *metrics);
+
+#endif
