@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "fec/fec.h"
+#include "scenario/engine_config.h"
 #include "session/endpoint.h"
 #include "session/pacer.h"
 #include "sim/memory.h"
@@ -15,19 +16,7 @@
 
 #define HZ WH_HOST_CLOCK_HZ
 
-#define IP_UDP_BYTES (WH_IPV4_BYTES + WH_UDP_BYTES)
-#define OUT_BURST    32 /* as a station's */
-
-#define MTU_BYTES_DEFAULT   1500
-#define WINDOW_PKTS_DEFAULT (UINT32_C(1) << 16)
-
-/* Chunks that are ready before they are wanted: a stopped source still sends these. */
-#define READY_CHUNKS 2
-
-/* Chunks of a window, at most: slots are 16 bits wide, and small chunks stop soon. */
-#define WINDOW_CHUNKS_MAX 16384
-
-static_assert(WINDOW_CHUNKS_MAX + READY_CHUNKS + 1 <= UINT16_MAX, "each chunk has a slot");
+#define OUT_BURST 32 /* as a station's */
 
 /* Of the head, see wire/packet.h; the last three are of data packets. */
 #define FLAGS_OFFSET 2
@@ -91,73 +80,6 @@ struct wh_sim_engine {
 	uint8_t room[OUT_BURST][WH_CONTROL_BYTES_MAX];
 };
 
-void wh_sim_engine_config_init(
-	struct wh_sim_engine_config *config, const struct wh_profile *profile)
-{
-	*config = (struct wh_sim_engine_config){
-		.profile = profile,
-		.mtu_bytes = MTU_BYTES_DEFAULT,
-		.size_bytes = WH_OBJECT_BYTES_UNKNOWN,
-		.window_pkts = WINDOW_PKTS_DEFAULT,
-		.burst_pkts = 1,
-	};
-	wh_profile_options_init(&config->options, profile);
-}
-
-uint32_t wh_sim_engine_payload_bytes(uint32_t mtu_bytes)
-{
-	return wh_encap_payload_bytes(WH_IPV4, mtu_bytes);
-}
-
-/*
- * Packets of a chunk: as few as fill whole multiples of WH_CHUNK_ALIGN, so that all are full, or
- * where the window is large as many of these as keep the number of chunks down.
- */
-uint32_t wh_sim_engine_chunk_pkts(const struct wh_sim_engine_config *config)
-{
-	uint32_t payload_bytes = wh_sim_engine_payload_bytes(config->mtu_bytes);
-
-	WH_ASSERT(payload_bytes > 0);
-
-	uint32_t odd_pkts = WH_CHUNK_ALIGN / (payload_bytes & -payload_bytes);
-	uint32_t least_pkts = odd_pkts > 0 ? odd_pkts : 1;
-	uint32_t groups = config->window_pkts / WINDOW_CHUNKS_MAX / least_pkts;
-
-	if (groups < config->chunk_pkts / least_pkts)
-		groups = config->chunk_pkts / least_pkts;
-	return groups > 0 ? groups * least_pkts : least_pkts;
-}
-
-static struct wh_session_config session_config(
-	const struct wh_sim_engine_config *config, uint64_t seed)
-{
-	struct wh_session_config session;
-	uint32_t payload_bytes = wh_sim_engine_payload_bytes(config->mtu_bytes);
-	uint32_t pkts = wh_sim_engine_chunk_pkts(config);
-
-	WH_ASSERT(config->profile != NULL && payload_bytes > 0 && pkts > 0);
-	wh_session_config_init(&session);
-	session.hz = HZ;
-	session.profile = config->profile;
-	session.payload_bytes = payload_bytes;
-	session.packet_bytes = IP_UDP_BYTES + WH_HEAD_BYTES + payload_bytes;
-	session.wire_bytes = session.packet_bytes;
-	session.chunk_bytes = pkts * payload_bytes;
-	session.chunks = config->window_pkts / pkts + 1 + READY_CHUNKS;
-	if (config->processes.arrival_ps > 0) /* a buffer for each packet of the window */
-		session.chunks = config->window_pkts + 1 + READY_CHUNKS;
-	WH_ASSERT(session.chunk_bytes % WH_CHUNK_ALIGN == 0 && session.chunks <= UINT16_MAX);
-	session.payload_virtual = true;
-	session.window_pkts = config->window_pkts;
-	session.rate_bps = config->rate_bps;
-	session.burst_pkts = config->burst_pkts;
-	session.options = config->options;
-	session.known = config->known;
-	session.repair = config->repair;
-	session.seed = seed;
-	return session;
-}
-
 static uint64_t tsc_at(const struct end *end, uint64_t now_ps)
 {
 	return wh_host_clock_tsc(&end->clock, now_ps);
@@ -220,7 +142,7 @@ static uint32_t feed(struct wh_sim_engine *engine)
 	struct wh_chunk *chunk;
 
 	while (!has_processes(engine) && engine->encoding == NULL &&
-		wh_fifo_count(ready) < (few ? READY_CHUNKS : engine->session.chunks) &&
+		wh_fifo_count(ready) < (few ? WH_SIM_READY_CHUNKS : engine->session.chunks) &&
 		(chunk = next_chunk(engine)) != NULL) {
 		if (engine->config.encode_ps > 0) {
 			engine->encoding = chunk;
@@ -297,7 +219,7 @@ static void fill_packet(
 	else
 		memcpy(wh_sim_packet_add_control(end->engine->pool, packet), head, bytes);
 	datagram->head_bytes = bytes;
-	packet->bytes = IP_UDP_BYTES + bytes + datagram->payload_bytes;
+	packet->bytes = WH_SIM_IP_UDP_BYTES + bytes + datagram->payload_bytes;
 	if (end->sends)
 		end->engine->stats->sent_bytes += packet->bytes;
 }
@@ -328,7 +250,7 @@ static void count_sent(struct wh_sim_engine *engine, uint64_t now_ps, const stru
 	stats->retransmitted_pkts += again;
 	stats->repair_pkts += repairs;
 	if (!again && !repairs)
-		stats->data_bytes += IP_UDP_BYTES + out->head_bytes + out->payload_bytes;
+		stats->data_bytes += WH_SIM_IP_UDP_BYTES + out->head_bytes + out->payload_bytes;
 	if (stats->first_sent_ps == WH_SIM_NEVER_PS)
 		stats->first_sent_ps = now_ps;
 }
@@ -383,9 +305,20 @@ static void count_goodput(struct wh_sim_engine *engine)
 {
 	uint64_t bytes = wh_session_moved_bytes(engine->receiver.session);
 
-	WH_ASSERT(bytes >= engine->counted_bytes);
+	if (bytes <= engine->counted_bytes)
+		return;
 	engine->stats->goodput_bytes += bytes - engine->counted_bytes;
 	engine->counted_bytes = bytes;
+}
+
+/* Nothing was heard of the acceptor for as long as its cookie lives. */
+static void ask_anew(struct end *end, uint64_t now_tsc)
+{
+	WH_ASSERT(end->sends);
+	while (wh_session_begins_anew(end->session)) {
+		wh_endpoint_send_poll(&end->endpoint, now_tsc);
+		wh_endpoint_receive_poll(&end->endpoint, now_tsc);
+	}
 }
 
 /* A process is never asked for what it is busy with: its end is the next turn at the latest. */
@@ -402,6 +335,8 @@ static void turn_processes(struct end *end, uint64_t now_ps)
 		wh_session_note_waiting(end->session, wh_processes_waiting_pkts(&end->processes));
 	while (wh_session_poll(end->session, now_tsc) > 0 || (end->sends && feed(end->engine) > 0))
 		;
+	if (wh_session_begins_anew(end->session))
+		ask_anew(end, now_tsc);
 	wh_processes_ask(&end->processes, now_ps);
 	set_alarm(end, wh_max_u64(wh_session_deadline(end->session), least_tsc));
 }
@@ -434,6 +369,8 @@ static void turn(struct end *end, uint64_t now_ps)
 	do {
 		int32_t work = wh_session_poll(end->session, now_tsc);
 
+		if (wh_session_begins_anew(end->session))
+			ask_anew(end, now_tsc);
 		moved = end->sends ? feed(end->engine) : drain(end->engine, now_tsc);
 		moved += code(end);
 		begun_chunks = end->engine->begun_chunks;
@@ -635,12 +572,14 @@ static struct wh_session *accept(void *context, uint64_t now_tsc, uint32_t lci,
 	const struct wh_open_params *params, uint64_t rtt_tsc)
 {
 	struct wh_sim_engine *engine = context;
+	struct wh_session *before = engine->receiver.session;
 
 	(void)bond;
-	WH_ASSERT(engine->receiver.session == NULL);
 	engine->receiver.session = wh_sim_insist(
 		wh_session_accept(&engine->session, now_tsc, lci, peer, params, rtt_tsc),
 		wh_session_table_bytes(WH_RECEIVER, &engine->session));
+	/* Of a sender that asks anew: what it had brought comes once more. */
+	wh_session_set_context(engine->receiver.session, before);
 	return engine->receiver.session;
 }
 
@@ -680,7 +619,7 @@ struct wh_sim_engine *wh_sim_engine_create(struct wh_sim *sim,
 	engine->pool = wh_sim_pool(sim);
 	engine->stats = wh_sim_flow_stats(sim, flow);
 	engine->config = *config;
-	engine->session = session_config(config, seed);
+	engine->session = wh_sim_engine_session_config(config, seed);
 	engine->flow = flow;
 	if (config->repair.recovery != WH_RECOVERY_NAK) {
 		struct wh_fec_limits limits = wh_session_fec_limits(&engine->session);
@@ -713,7 +652,11 @@ void wh_sim_engine_destroy(struct wh_sim_engine *engine)
 		wh_processes_stop(&engine->receiver.processes);
 	}
 	wh_session_destroy(engine->sender.session);
-	wh_session_destroy(engine->receiver.session);
+	for (struct wh_session *session = engine->receiver.session, *before; session != NULL;
+		session = before) {
+		before = wh_session_context(session);
+		wh_session_destroy(session);
+	}
 	wh_endpoint_free(&engine->sender.endpoint);
 	wh_endpoint_free(&engine->receiver.endpoint);
 	wh_fec_destroy(engine->fec);

@@ -432,11 +432,6 @@ static bool may_leave(const struct wh_session *session)
 	       wh_slot_fifo_count(&session->outbox) == 0;
 }
 
-static bool begins_anew(const struct wh_session *session)
-{
-	return session->anew && session->phase == WH_PHASE_OPENING;
-}
-
 /* Out of sight of the other half, which may hold it in its present turn. */
 static void begin_leaving(
 	struct wh_leaving *leaving, struct wh_session *session, const struct wh_half *other)
@@ -512,9 +507,9 @@ static bool look_at(struct wh_endpoint *endpoint, struct wh_half *half, uint32_t
 		wh_half_kick(endpoint->tx, place);
 	session->outbox_news = false;
 	/* Whoever asks something of it meanwhile asks the half. */
-	if (begins_anew(session))
+	if (wh_session_begins_anew(session))
 		atomic_store(&session->place, wh_half_unplaced(half));
-	if (may_leave(session) || begins_anew(session)) {
+	if (may_leave(session) || wh_session_begins_anew(session)) {
 		move_out(endpoint, half, session);
 		return wh_half_stays(half, i, now_tsc, WH_TSC_NEVER);
 	}

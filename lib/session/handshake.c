@@ -125,6 +125,11 @@ static void begin_anew(struct wh_session *s)
 	s->anew = true;
 }
 
+bool wh_session_begins_anew(const struct wh_session *s)
+{
+	return s->anew && s->phase == WH_PHASE_OPENING;
+}
+
 /* Again and again until the first state arrives, or the cookie is too old. */
 static void go_on_confirming(struct wh_session *s, uint64_t now_tsc)
 {

@@ -322,6 +322,12 @@ void wh_session_ask(
 void wh_session_set_rate(struct wh_session *session, uint64_t rate_bps);
 uint64_t wh_session_rate(const struct wh_session *session);
 
+/*
+ * Of a transmitter: nothing was heard of its acceptor for so long that it asks anew. It does once
+ * its endpoint's halves have had their turns.
+ */
+bool wh_session_begins_anew(const struct wh_session *session);
+
 /* Users: there is something new in ready or recycled. */
 void wh_session_kick(struct wh_session *session);
 

@@ -68,9 +68,10 @@
 #define WINDOW_S      5e-3 /* ... but no more than goes in so long */
 #define STILL_RTT     1.5  /* without news for so long a packet goes to fetch some */
 #define STILL_S       5e-3
-#define STILL_PKTS    3.0  /* and so many packets' intervals */
-#define STILL_FIRST_S 1.0  /* while the round trip is unknown */
-#define FOUND         0.85 /* of what a scavenger has seen of the way: less is not kept */
+#define STILL_PKTS    3.0   /* and so many packets' intervals, */
+#define STILL_STATE_S 10e-3 /* and from one state to the next, but no more: an outage is none */
+#define STILL_FIRST_S 1.0   /* while the round trip is unknown */
+#define FOUND         0.85  /* of what a scavenger has seen of the way: less is not kept */
 
 static const struct wh_option options[WH_LAMBDA_OPTIONS] = {
 	[WH_LAMBDA_TRAIN] = {"train", WH_OPTION_COUNT, 2, 1024, TRAIN_PKTS, false, NULL,
@@ -264,7 +265,7 @@ static void on_tick(struct wh_control *control, const struct wh_tick_event *even
 	bool heard = lambda->path.seen_pkts > 0;
 	double patience_s = fmax(heard ? STILL_S : STILL_FIRST_S,
 		STILL_RTT * wh_lambda_path_rtt_s(&lambda->path) + 2.0 * lambda->path.queue_s +
-			STILL_PKTS / lambda->rate_pps);
+			STILL_PKTS / lambda->rate_pps + fmin(lambda->path.gap_s, STILL_STATE_S));
 
 	if (lambda->still_tsc < lambda->path.moved_tsc || lambda->still_tsc == 0)
 		lambda->still_tsc =

@@ -43,7 +43,8 @@ struct way {
 	double policed_bps, bucket_bytes; /* 0: no policer */
 	uint64_t there_tsc, back_tsc;
 	uint64_t dark_until_tsc;
-	uint64_t turn_tsc; /* the receiver takes what has come so often; 0: at once */
+	uint64_t tells_tsc; /* the receiver tells so often; 0: in quarters of a round trip */
+	uint64_t turn_tsc;  /* the receiver takes what has come so often; 0: at once */
 	uint64_t away_from_tsc,
 		away_until_tsc; /* it takes nothing, and then one after the other, */
 	uint64_t away_reads_tsc;
@@ -189,7 +190,9 @@ static void tell(struct way *way)
 		told->event.span_tsc = way->says.arrived_tsc - way->span_from_tsc;
 	}
 	way->span_pkts = 0;
-	way->state_tsc = way->now_tsc + wh_min_u64(way->there_tsc / 2, 10 * MS);
+	way->state_tsc =
+		way->now_tsc +
+		(way->tells_tsc > 0 ? way->tells_tsc : wh_min_u64(way->there_tsc / 2, 10 * MS));
 }
 
 static void hear(struct way *way)
@@ -270,6 +273,22 @@ static void test_start(void)
 	CU_ASSERT(run(way, 30 * RTT) >= 0.99);
 	CU_ASSERT_EQUAL(way->dropped_pkts, 0);
 	CU_ASSERT(wh_lambda_view(&way->control).queue_s < 1e-3);
+	free(way);
+}
+
+/* On a slow and short way states are ten round trips apart, and no outage. */
+static void test_rare_states(void)
+{
+	struct way *way = way_of(10e6, MS, 10 * WIRE_BYTES);
+
+	way->tells_tsc = 97 * MS / 10;
+	begin(way, 0, 0);
+	run(way, 2000 * MS);
+	for (unsigned int i = 0; i < 3000; i++) {
+		run(way, way->now_tsc + MS);
+		CU_ASSERT_EQUAL(wh_lambda_view_of(&way->control)->fetch_pkts, 0);
+	}
+	CU_ASSERT(run(way, way->now_tsc + 3000 * MS) >= 0.97);
 	free(way);
 }
 
@@ -463,6 +482,7 @@ static void test_found(void)
 
 CU_TestInfo wh_tests[] = {
 	{"start", test_start},
+	{"rare states", test_rare_states},
 	{"noise", test_noise},
 	{"extremes", test_extremes},
 	{"steps", test_steps},
