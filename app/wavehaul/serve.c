@@ -246,7 +246,8 @@ static int run_guarded(struct serve *serve)
 	serve->jobs.journal = serve->recollect.journal;
 	wh_telemetry_start(&serve->host, &serve->jobs);
 	say_what_is_served(serve);
-	wh_stale_remove_below(serve->service.own.here.root_fd);
+	wh_stale_remove_below(
+		serve->service.own.here.root_fd, wh_journal_since_s(serve->jobs.journal));
 	start_control(serve);
 	wh_notify_ready(serve->settings.root, serve->settings.port, serve->settings.udp_port);
 	wh_runtime_run(&serve->runtime);

@@ -432,6 +432,8 @@ int wh_journal_next(struct wh_journal *journal, int64_t after, struct wh_journal
 	rc = wh_database_step(statement);
 	if (rc == 1)
 		read_row(statement, row);
+	if (rc == 1 && row->row <= after) /* pages that were damaged since they were checked */
+		rc = -EUCLEAN;
 	sqlite3_reset(statement);
 	wh_database_end(journal->database, false);
 	trouble(journal, rc < 0 ? rc : 0);
@@ -518,17 +520,22 @@ int wh_journal_remove(struct wh_journal *journal, const struct wh_journal_row *r
 	return rc == -ENOENT ? wh_journal_forget(journal, &row->row, 1) : rc;
 }
 
+int64_t wh_journal_since_s(const struct wh_journal *journal)
+{
+	return journal != NULL ? journal->config.wall_s() - journal->config.keep_s : INT64_MIN;
+}
+
 /* A clock that has gone back keeps parts longer. */
 int wh_journal_expire(struct wh_journal *journal)
 {
 	struct wh_journal_row *row = malloc(sizeof(*row));
-	int64_t now_s = journal->config.wall_s(), after = 0;
+	int64_t since_s = wh_journal_since_s(journal), after = 0;
 	int removed = 0;
 
 	if (row == NULL)
 		return -ENOMEM;
 	while (wh_journal_next(journal, after, row) == 1) {
-		bool is_old = now_s - row->touched_s > journal->config.keep_s;
+		bool is_old = row->touched_s < since_s;
 
 		after = row->row;
 		if (look(row, is_old) == -ENOENT)

@@ -102,6 +102,9 @@ int wh_journal_retract(struct wh_journal *journal, int64_t row, uint64_t from, u
 /* The parts have their names, or are gone. */
 int wh_journal_forget(struct wh_journal *journal, const int64_t *rows, uint32_t count);
 
+/* A part that nothing was added to since then is of no use; INT64_MIN: without a journal. */
+int64_t wh_journal_since_s(const struct wh_journal *journal);
+
 struct wh_journal_row {
 	int64_t row;
 	uint8_t owner[WH_JOURNAL_OWNER_BYTES];

@@ -196,7 +196,8 @@ int wh_sink_open(struct wh_sink **result, const struct wh_sink_config *config, e
 	sink->anchor_fd = rc = open_target(sink, doing);
 	if (rc < 0)
 		goto free_log;
-	rc = wh_stage_open(&sink->stage, sink->anchor_fd, config->hz);
+	rc = wh_stage_open(&sink->stage, sink->anchor_fd, config->hz,
+		wh_journal_since_s(config->keeping.journal));
 	if (rc < 0)
 		goto close_anchor;
 	set_up(sink);

@@ -93,7 +93,7 @@ static void empty_batch(struct batch *batch)
 	batch->least_id = UINT64_MAX;
 }
 
-int wh_stage_open(struct wh_stage **stage, int folder_fd, uint64_t hz)
+int wh_stage_open(struct wh_stage **stage, int folder_fd, uint64_t hz, int64_t parts_s)
 {
 	struct wh_stage *s = malloc(sizeof(*s));
 
@@ -118,7 +118,7 @@ int wh_stage_open(struct wh_stage **stage, int folder_fd, uint64_t hz)
 	s->sealed = &s->batches[1];
 	empty_batch(s->filling);
 	empty_batch(s->sealed);
-	wh_stale_remove_in(folder_fd);
+	wh_stale_remove_in(folder_fd, parts_s);
 	*stage = s;
 	return 0;
 }

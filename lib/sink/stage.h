@@ -57,10 +57,10 @@ struct wh_staged {
 struct wh_stage;
 
 /*
- * Has what dead processes left in the folder removed (sink/stale.h), and does nothing else yet.
- * The descriptor is borrowed. 0 or -ENOMEM.
+ * Has what dead processes left in the folder removed (sink/stale.h; parts that are older than
+ * `parts_s`), and does nothing else yet. The descriptor is borrowed. 0 or -ENOMEM.
  */
-int wh_stage_open(struct wh_stage **stage, int folder_fd, uint64_t hz);
+int wh_stage_open(struct wh_stage **stage, int folder_fd, uint64_t hz, int64_t parts_s);
 
 /*
  * Removes everything that was not renamed, and lets a sync under way go: neither waits, what

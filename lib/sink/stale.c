@@ -20,8 +20,9 @@
 #define DEPTH_MAX 64
 
 struct search {
-	int fd;     /* of the folder */
-	bool below; /* in folders below it, too */
+	int fd;          /* of the folder */
+	bool below;      /* in folders below it, too */
+	int64_t parts_s; /* older ones go */
 };
 
 static _Atomic bool stopped;
@@ -92,16 +93,57 @@ static void remove_stale(int folder_fd, const char *name)
 	close(fd);
 }
 
-/* A folder's names; a link is no folder. */
-static void search_folder(int folder_fd, bool below, uint32_t depth);
+static void remove_part(int parts_fd, const char *name, int64_t parts_s)
+{
+	int fd = openat(parts_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat status;
 
-static void search_name(int folder_fd, const struct dirent *entry, bool below, uint32_t depth)
+	if (fd < 0)
+		return;
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+		status.st_mtim.tv_sec < parts_s && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		unlinkat(parts_fd, name, 0);
+	close(fd);
+}
+
+/* The folder goes with the last of them. */
+static void remove_parts(int folder_fd, int64_t parts_s)
+{
+	int fd =
+		openat(folder_fd, WH_PARTS_FOLDER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *stream = fd >= 0 ? wh_stale_stream(fd) : NULL;
+	bool found = false;
+
+	if (stream != NULL) {
+		for (const struct dirent *entry; (entry = readdir(stream)) != NULL;) {
+			found |= !is_dot(entry->d_name);
+			if (!is_dot(entry->d_name))
+				remove_part(fd, entry->d_name, parts_s);
+		}
+		closedir(stream);
+	}
+	if (found)
+		unlinkat(folder_fd, WH_PARTS_FOLDER, AT_REMOVEDIR);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* A folder's names; a link is no folder. */
+static void search_folder(int folder_fd, const struct search *search, uint32_t depth);
+
+static void search_name(
+	int folder_fd, const struct dirent *entry, const struct search *search, uint32_t depth)
 {
 	if (wh_is_staging_name(entry->d_name, strlen(entry->d_name))) {
 		remove_stale(folder_fd, entry->d_name);
 		return;
 	}
-	if (!below || depth == DEPTH_MAX || is_dot(entry->d_name) ||
+	if (strcmp(entry->d_name, WH_PARTS_FOLDER) == 0) {
+		if (search->parts_s != INT64_MIN)
+			remove_parts(folder_fd, search->parts_s);
+		return;
+	}
+	if (!search->below || depth == DEPTH_MAX || is_dot(entry->d_name) ||
 		(entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN))
 		return;
 
@@ -110,20 +152,20 @@ static void search_name(int folder_fd, const struct dirent *entry, bool below, u
 
 	if (fd < 0)
 		return;
-	search_folder(fd, below, depth + 1);
+	search_folder(fd, search, depth + 1);
 	close(fd);
 }
 
-static void search_folder(int folder_fd, bool below, uint32_t depth)
+static void search_folder(int folder_fd, const struct search *search, uint32_t depth)
 {
 	DIR *stream = wh_stale_stream(folder_fd);
 
 	if (stream == NULL) /* one may write without reading there: nothing to see, nothing to do */
 		return;
 	for (const struct dirent *entry; (entry = readdir(stream)) != NULL;) {
-		if (below && atomic_load_explicit(&stopped, memory_order_relaxed))
+		if (search->below && atomic_load_explicit(&stopped, memory_order_relaxed))
 			break;
-		search_name(folder_fd, entry, below, depth);
+		search_name(folder_fd, entry, search, depth);
 	}
 	closedir(stream);
 }
@@ -135,12 +177,12 @@ static void run_search(void *argument)
 	/* A thread's own, in Linux: who has work to do goes before. */
 	if (search->below)
 		setpriority(PRIO_PROCESS, 0, 19);
-	search_folder(search->fd, search->below, 0);
+	search_folder(search->fd, search, 0);
 	close(search->fd);
 	free(search);
 }
 
-static void begin(int folder_fd, bool below)
+static void begin(int folder_fd, bool below, int64_t parts_s)
 {
 	struct search *search = malloc(sizeof(*search));
 
@@ -148,6 +190,7 @@ static void begin(int folder_fd, bool below)
 	if (search == NULL)
 		return;
 	search->below = below;
+	search->parts_s = parts_s;
 	search->fd = openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (search->fd >= 0 && wh_aside(run_search, search) == 0)
 		return;
@@ -156,15 +199,15 @@ static void begin(int folder_fd, bool below)
 	free(search);
 }
 
-void wh_stale_remove_in(int folder_fd)
+void wh_stale_remove_in(int folder_fd, int64_t parts_s)
 {
-	begin(folder_fd, false);
+	begin(folder_fd, false, parts_s);
 }
 
-void wh_stale_remove_below(int root_fd)
+void wh_stale_remove_below(int root_fd, int64_t parts_s)
 {
 	atomic_store_explicit(&stopped, false, memory_order_relaxed);
-	begin(root_fd, true);
+	begin(root_fd, true, parts_s);
 }
 
 void wh_stale_stop(void)

@@ -167,7 +167,7 @@ static void test_silent_server(void)
 	struct visit visit;
 
 	begin(&alices);
-	house_end(&story.house, 0, true);
+	house_end(&story.house, 0, HOUSE_KILLED);
 
 	uint64_t took_ns = visit_server(&visit, &alices);
 

@@ -65,7 +65,7 @@ static void lose_server(uint32_t server, const struct visit *lost)
 	while (story_can_wait(lost->began_ns + 200 * MS))
 		;
 	CU_ASSERT_FALSE(lost->gone);
-	house_end(&story.house, server, true);
+	house_end(&story.house, server, HOUSE_KILLED);
 }
 
 /* What an errand takes at 2 Mb/s beside one to another server, which may die. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "disk.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <liburing.h>
@@ -13,9 +14,12 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <sqlite3.h>
+
 #include "base/assert.h"
 #include "base/prng.h"
 #include "file/aside.h"
+#include "power.h"
 
 #define RING_ENTRIES 64
 #define UNDER_WAY    4096
@@ -50,6 +54,8 @@ static struct {
 	uint64_t requests;
 	uint32_t process;
 	bool dead;
+	bool breaks;     /* the errand at hand is a dying process's last */
+	uint32_t breath; /* calls that it still makes */
 	bool failed;
 	bool full;
 	bool sync_fails;
@@ -62,8 +68,9 @@ static struct {
 
 void disk_begin(const struct disk_config *config)
 {
-	WH_ASSERT(disk.count == 0 && !disk.dead);
+	WH_ASSERT(disk.count == 0 && !disk.dead && !disk.breaks);
 	disk.config = *config;
+	disk.process = 0;
 	disk.requests = 0;
 	disk.failed = disk.full = disk.sync_fails = false;
 	disk.written_bytes = 0;
@@ -176,11 +183,16 @@ static uint64_t take_room(uint64_t bytes)
 static long write_there(int fd, const void *bytes, size_t count, off_t offset)
 {
 	size_t taken = take_room(count);
+	long written;
 
-	if (taken > 0 || count == 0)
-		return syscall(SYS_pwrite64, fd, bytes, taken, offset);
-	errno = ENOSPC;
-	return -1;
+	if (taken == 0 && count > 0) {
+		errno = ENOSPC;
+		return -1;
+	}
+	written = syscall(SYS_pwrite64, fd, bytes, taken, offset);
+	if (disk.config.forgets && disk.process != 0 && written > 0)
+		power_written(disk.process, fd, offset, (uint64_t)written);
+	return written;
 }
 
 /* As on thin disks what is reserved may be gone when it is written. */
@@ -221,6 +233,7 @@ static int do_request(const struct io_uring_sqe *sqe)
 		break;
 	default:
 		WH_ASSERT(sqe->opcode == IORING_OP_FSYNC);
+		power_synced(sqe->fd);
 		rc = 0;
 	}
 	return rc < 0 ? -errno : (int)rc;
@@ -256,9 +269,45 @@ int32_t disk_run(uint64_t now_ns)
 	return done;
 }
 
-void disk_forget(uint32_t process)
+/* Whether a call that changes something comes too late. */
+static bool is_dead(void)
 {
-	WH_ASSERT(disk.dead);
+	if (disk.breaks && disk.breath-- == 0) {
+		disk.breaks = false;
+		disk.dead = true;
+	}
+	return disk.dead;
+}
+
+void disk_break_off(void)
+{
+	uint32_t last = disk.count;
+
+	for (uint32_t i = 0; i < disk.count; i++)
+		if (disk.deed[i].process == disk.process && disk.deed[i].ring == NULL &&
+			(last == disk.count || disk.deed[i].order < disk.deed[last].order))
+			last = i;
+	if (last == disk.count)
+		return;
+
+	const struct deed deed = take(last);
+
+	disk.breaks = true;
+	disk.breath = (uint32_t)wh_prng_below(&disk.prng, 10);
+	do_deed(&deed);
+	disk.breaks = false;
+}
+
+void disk_lose_power(uint32_t process, bool lost)
+{
+	if (lost)
+		power_fails(process, &disk.prng);
+	else
+		power_stays(process);
+}
+
+void disk_hurry(uint32_t process)
+{
 	for (uint32_t i = 0; i < disk.count;) {
 		if (disk.deed[i].process != process) {
 			i++;
@@ -407,33 +456,74 @@ int fallocate(int fd, int mode, off_t offset, off_t bytes)
 	return (int)allocate(fd, mode, offset, bytes);
 }
 
+/* Of whole file systems: they may fail. */
 int syncfs(int fd)
 {
 	(void)fd;
-	disk.syncs++;
-	if (!disk.sync_fails)
+	if (is_dead())
 		return 0;
+	disk.syncs++;
+	if (!disk.sync_fails) {
+		power_synced_all(disk.process);
+		return 0;
+	}
 	disk.sync_fails = false;
 	errno = EIO;
 	return -1;
 }
 
+int fdatasync(int fd)
+{
+	if (!is_dead())
+		power_synced(fd);
+	return 0;
+}
+
+int fsync(int fd)
+{
+	return fdatasync(fd);
+}
+
 int unlinkat(int fd, const char *name, int flags)
 {
-	return disk.dead ? 0 : (int)syscall(SYS_unlinkat, fd, name, flags);
+	return is_dead() ? 0 : (int)syscall(SYS_unlinkat, fd, name, flags);
 }
 
 int renameat(int from_fd, const char *from, int to_fd, const char *to)
 {
-	return disk.dead ? 0 : (int)syscall(SYS_renameat2, from_fd, from, to_fd, to, 0);
+	return is_dead() ? 0 : (int)syscall(SYS_renameat2, from_fd, from, to_fd, to, 0);
+}
+
+int renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned int flags)
+{
+	return is_dead() ? 0 : (int)syscall(SYS_renameat2, from_fd, from, to_fd, to, flags);
 }
 
 int linkat(int from_fd, const char *from, int to_fd, const char *to, int flags)
 {
-	return disk.dead ? 0 : (int)syscall(SYS_linkat, from_fd, from, to_fd, to, flags);
+	return is_dead() ? 0 : (int)syscall(SYS_linkat, from_fd, from, to_fd, to, flags);
 }
 
 int ftruncate(int fd, off_t bytes)
 {
-	return disk.dead ? 0 : (int)syscall(SYS_ftruncate, fd, bytes);
+	return is_dead() ? 0 : (int)syscall(SYS_ftruncate, fd, bytes);
+}
+
+/* Who is dead begins no transaction and ends none well. */
+int sqlite3_exec(sqlite3 *database, const char *sql, int (*row)(void *, int, char **, char **),
+	void *context, char **error)
+{
+	static __typeof__(&sqlite3_exec) next;
+	bool breaks;
+	int answer;
+
+	if (strcmp(sql, "ROLLBACK") != 0 && is_dead())
+		return SQLITE_IOERR;
+	if (next == NULL)
+		*(void **)&next = dlsym(RTLD_NEXT, "sqlite3_exec");
+	breaks = disk.breaks;
+	disk.breaks = false; /* it has calls of its own */
+	answer = next(database, sql, row, context, error);
+	disk.breaks = breaks;
+	return answer;
 }

@@ -24,11 +24,12 @@ struct disk_config {
 	uint32_t fails_after;  /* requests; the next fails with EIO; 0: none does */
 	uint64_t room_bytes;   /* that may be written until it is full; 0: any */
 	bool room_is_told;     /* what is left of them is what fstatfs says */
+	bool forgets;          /* what is not synced when power fails (power.h) */
 };
 
 void disk_begin(const struct disk_config *config);
 
-/* What is begun from here on is of that process. */
+/* What is begun from here on is of that process; 0 is the test itself. */
 void disk_enter(uint32_t process, uint64_t now_ns);
 
 /* Does what is due; returns how much. */
@@ -40,8 +41,14 @@ uint64_t disk_deadline(void);
 /* The process at work is dead from here on, or has been taken apart. */
 void disk_kill(bool dead);
 
-/* Drops what a process that was killed had under way. */
-void disk_forget(uint32_t process);
+/* The process at work dies of something amid the errand that it is at, if any. */
+void disk_break_off(void);
+
+/* It has been taken apart; and its host lost power with it, or did not. */
+void disk_lose_power(uint32_t process, bool lost);
+
+/* Does what errands are left of a process, at once; those of a dead one change nothing. */
+void disk_hurry(uint32_t process);
 
 /* The next sync of a file system fails with EIO; how many there were since disk_begin. */
 void disk_fail_sync(void);

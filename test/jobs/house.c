@@ -12,6 +12,7 @@
 #define BURST      32
 #define PLACES     256
 #define UDP_PORT   7000
+#define KEEP_S     604800 /* parts */
 
 /* A job looks at itself as often, if nothing happens. */
 #define TICK_NS UINT64_C(10000000)
@@ -164,6 +165,44 @@ static void provide_memory(struct process *process)
 	WH_ASSERT(process->memory != NULL);
 }
 
+static int64_t calendar_s;
+static uint32_t sentences;
+
+void house_set_calendar(int64_t wall_s)
+{
+	calendar_s = wall_s;
+}
+
+uint32_t house_sentences(void)
+{
+	return sentences;
+}
+
+static int64_t read_calendar(void)
+{
+	return calendar_s;
+}
+
+static void hear(const char *sentence)
+{
+	sentences += sentence[0] != '\0';
+}
+
+/* As a server goes on without a journal that cannot be had. */
+static void open_journal(struct process *process)
+{
+	const struct wh_journal_config config = {
+		.path = process->database,
+		.keep_s = KEEP_S,
+		.wall_s = read_calendar,
+		.say = hear,
+	};
+
+	if (process->database == NULL || wh_journal_open(&process->jobs.journal, &config) < 0)
+		process->jobs.journal = NULL;
+	process->jobs.batch_bytes = process->batch_bytes;
+}
+
 void house_start(struct house *house, uint32_t i, const struct wh_service *service, bool repair)
 {
 	struct process *process = &house->process[i];
@@ -189,21 +228,27 @@ void house_start(struct house *house, uint32_t i, const struct wh_service *servi
 		service != NULL ? &process->service : NULL, repair);
 
 	WH_ASSERT(rc == 0);
+	open_journal(process);
 	process->alive = true;
 }
 
-void house_end(struct house *house, uint32_t i, bool killed)
+void house_end(struct house *house, uint32_t i, enum house_death death)
 {
 	struct process *process = &house->process[i];
 
 	WH_ASSERT(process->alive);
 	disk_enter(process->life, house->now_ns);
-	disk_kill(killed);
+	if (death != HOUSE_ENDED)
+		disk_break_off();
+	disk_kill(death != HOUSE_ENDED);
 	wh_jobs_end(&process->jobs);
-	if (killed)
-		disk_forget(process->life);
+	disk_hurry(process->life);
 	disk_kill(false);
 	wh_jobs_free(&process->jobs);
+	wh_journal_close(process->jobs.journal);
+	process->jobs.journal = NULL;
+	disk_lose_power(process->life, death == HOUSE_UNPOWERED);
+	disk_enter(0, house->now_ns);
 	for (uint32_t queue = 0; queue < process->settings.queues; queue++)
 		wh_endpoint_free(&process->endpoint[queue]);
 	wh_greet_free(&process->host.greet);

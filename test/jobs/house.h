@@ -36,6 +36,8 @@ struct process {
 	struct wh_endpoint endpoint[HOUSE_QUEUES_MAX];
 	struct wh_service service;
 	struct wh_jobs jobs;
+	const char *database; /* of its journal; NULL: it has none */
+	uint64_t batch_bytes; /* of large files, with a journal */
 	void *memory;
 	uint64_t memory_bytes;
 	uint32_t verbs;
@@ -82,8 +84,18 @@ struct wh_address house_address(uint32_t i);
 /* Opens one whose settings are filled in; a server has a service. */
 void house_start(struct house *house, uint32_t i, const struct wh_service *service, bool repair);
 
-/* It has ended by itself, or is killed: then its files stay as they are. */
-void house_end(struct house *house, uint32_t i, bool killed);
+/* How a process ends; its files stay as they are, unless its host loses power. */
+enum house_death {
+	HOUSE_ENDED = 0, /* by itself */
+	HOUSE_KILLED,
+	HOUSE_UNPOWERED,
+};
+
+void house_end(struct house *house, uint32_t i, enum house_death death);
+
+/* What calendars of all processes say; sentences that their journals have said so far. */
+void house_set_calendar(int64_t wall_s);
+uint32_t house_sentences(void);
 
 /* One look at everything; then time goes to when something is due, but not beyond until_ns. */
 void house_step(struct house *house, uint64_t until_ns);

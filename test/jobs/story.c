@@ -127,7 +127,7 @@ void story_close(void)
 		while (process->jobs.live > 0 && story_can_wait(limit_ns))
 			;
 		CU_ASSERT_PTR_NULL(house_owes(&story.house, server));
-		house_end(&story.house, server, false);
+		house_end(&story.house, server, HOUSE_ENDED);
 	}
 	while (disk_deadline() != UINT64_MAX)
 		disk_run(disk_deadline());

@@ -103,7 +103,7 @@ static void split_a_file(enum wh_job_verb verb)
 	visit_begin(&visit, &story.house, &config, story.folder);
 	follow_lanes(&visit, moved_bytes, WH_SPLIT_BYTES_MIN);
 	CU_ASSERT_FALSE_FATAL(visit.over);
-	visit_kill(&visit);
+	visit_kill(&visit, HOUSE_KILLED);
 	go_on_until(story.house.now_ns + 10 * WH_NS_PER_S);
 	check_files(&visit, false, false);
 

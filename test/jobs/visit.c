@@ -132,7 +132,7 @@ static void free_all(struct visit *const visit[], uint32_t visits)
 }
 
 /* Jobs that are over are freed before it is asked what is owed, others once no crew has them. */
-static void end_process(struct process *process, bool killed)
+static void end_process(struct process *process, enum house_death death)
 {
 	struct visit *visit[HOUSE_VERBS_MAX] = {NULL};
 	uint32_t visits = process->verbs;
@@ -140,7 +140,7 @@ static void end_process(struct process *process, bool killed)
 
 	for (uint32_t i = 0; i < visits; i++) {
 		visit[i] = process->verb[i].state;
-		if (killed) {
+		if (death != HOUSE_ENDED) {
 			visit[i]->over = visit[i]->killed = true;
 			visit[i]->ended_ns = process->house->now_ns;
 			visit[i]->status = WH_STATUS_INTERRUPTED;
@@ -152,7 +152,7 @@ static void end_process(struct process *process, bool killed)
 		free_all(visit, visits);
 	for (uint32_t i = 0; i < visits; i++)
 		visit[i]->owed = house_owes(process->house, process->number);
-	house_end(process->house, process->number, killed);
+	house_end(process->house, process->number, death);
 	if (!all_over)
 		free_all(visit, visits);
 }
@@ -166,13 +166,13 @@ static void end(struct visit *visit)
 	for (uint32_t i = 0; i < process->verbs; i++)
 		if (!((const struct visit *)process->verb[i].state)->gone)
 			return;
-	end_process(process, false);
+	end_process(process, HOUSE_ENDED);
 }
 
-void visit_kill(struct visit *visit)
+void visit_kill(struct visit *visit, enum house_death death)
 {
 	WH_ASSERT(!visit->over);
-	end_process(&visit->house->process[visit->config.client], true);
+	end_process(&visit->house->process[visit->config.client], death);
 }
 
 static bool an_idle_failed(const struct visit *visit)

@@ -67,7 +67,7 @@ void visit_begin(struct visit *visit, struct house *house, const struct visit_co
 	const char *folder);
 
 /* Its process is killed, with all its visits; nothing of them is known any more. */
-void visit_kill(struct visit *visit);
+void visit_kill(struct visit *visit, enum house_death death);
 
 /* It and all that its files told was as it should be. */
 bool visit_went_well(const struct visit *visit);

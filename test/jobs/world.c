@@ -56,7 +56,7 @@ static void start_server(struct world *w, uint32_t number)
 	service.own.here.root_fd = root_of(w, number);
 	server->settings = w->settings;
 	house_start(&w->house, number, &service, true);
-	wh_stale_remove_below(root_of(w, number));
+	wh_stale_remove_below(root_of(w, number), INT64_MIN);
 }
 
 static void lay_line(struct world *w, uint32_t client, uint32_t server, bool rough)
@@ -95,7 +95,7 @@ static void kill_client(struct world *w, uint32_t client)
 		struct guest *guest = &w->guest[i];
 
 		if (guest->config.client == client && guest->begun && !guest->visit.over)
-			visit_kill(&guest->visit);
+			visit_kill(&guest->visit, HOUSE_KILLED);
 	}
 }
 
@@ -111,7 +111,7 @@ static void strike(struct world *w)
 		kill_client(w, w->victim);
 		break;
 	case FAULT_SERVER:
-		house_end(&w->house, w->victim_server, true);
+		house_end(&w->house, w->victim_server, HOUSE_KILLED);
 		break;
 	case FAULT_DRAIN:
 		atomic_store(&w->house.process[w->victim_server].jobs.hurry, true);
@@ -473,7 +473,8 @@ static void clean_up(struct world *w)
 		kill_client(w, client);
 	for (uint32_t server = 0; server < w->servers; server++)
 		if (w->house.process[server_of(server)].alive)
-			house_end(&w->house, server_of(server), !w->result->passed);
+			house_end(&w->house, server_of(server),
+				w->result->passed ? HOUSE_ENDED : HOUSE_KILLED);
 	while (disk_deadline() != UINT64_MAX)
 		disk_run(disk_deadline());
 	disk_begin(&(struct disk_config){0});

@@ -26,7 +26,11 @@ static uint32_t folder_bytes(const struct wh_job *job)
 /* Who a part is of: the peer's key, or where nothing is sealed its address. */
 static struct wh_keeping keeping_of(const struct wh_job *job)
 {
-	struct wh_keeping keeping = {.journal = job->jobs->journal, .resume = job->request.resume};
+	struct wh_keeping keeping = {
+		.journal = job->jobs->journal,
+		.resume = job->request.resume,
+		.batch_bytes = job->jobs->batch_bytes,
+	};
 	const struct wh_address *peer = &job->place.peer;
 
 	static_assert(WH_JOURNAL_OWNER_BYTES == WH_IDENTITY_BYTES, "a key is an owner");
@@ -57,6 +61,7 @@ static int open_source(struct wh_job *job)
 		.lane = job->place.lane,
 		.lanes = request->lanes,
 		.resume = request->resume,
+		.extent_bytes_max = job->jobs->batch_bytes,
 		.splits = job->lanes.convoy != NULL ? &job->lanes.convoy->splits : NULL,
 		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
 		.first_chunk = job->records.posted,

@@ -54,6 +54,7 @@ struct wh_jobs {
 	struct wh_ground *ground;
 	const struct wh_service *service; /* NULL: none; all jobs are our own */
 	struct wh_journal *journal;       /* NULL: what comes in part goes with its job */
+	uint64_t batch_bytes; /* of large files, proved and noted at a time; 0: as preset */
 	uint32_t crews;
 	struct wh_crew crew[WH_CREWS_MAX]; /* each its own core's */
 

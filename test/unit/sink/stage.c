@@ -33,7 +33,7 @@ static struct wh_stage *new_stage(const struct folder *folder)
 {
 	struct wh_stage *stage = NULL;
 
-	CU_ASSERT_FATAL(wh_stage_open(&stage, folder->fd, HZ) == 0);
+	CU_ASSERT_FATAL(wh_stage_open(&stage, folder->fd, HZ, INT64_MIN) == 0);
 	await_aside();
 	return stage;
 }

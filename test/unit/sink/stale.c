@@ -67,9 +67,9 @@ static void remove_leftovers(bool below)
 
 	CU_ASSERT_FATAL(flock(locked, LOCK_EX) == 0);
 	if (below)
-		wh_stale_remove_below(folder.fd);
+		wh_stale_remove_below(folder.fd, INT64_MIN);
 	else
-		wh_stale_remove_in(folder.fd);
+		wh_stale_remove_in(folder.fd, INT64_MIN);
 	for (size_t i = 0; i < LEFTOVERS; i++)
 		CU_ASSERT(folder_has(at, leftovers[i].name) == leftovers[i].stays);
 	CU_ASSERT(folder_has(at, ".wavehaul-" TWENTY "folder.part/0"));
@@ -113,7 +113,7 @@ static void test_limits(void)
 		CU_ASSERT_FATAL(
 			fchownat(folder.fd, ".wavehaul-" TWENTY "others.part", 4711, 4711, 0) == 0);
 	}
-	wh_stale_remove_below(folder.fd);
+	wh_stale_remove_below(folder.fd, INT64_MIN);
 	CU_ASSERT(folder_has(&other, name));
 	CU_ASSERT(!folder_has(&folder, name));
 	CU_ASSERT(!folder_has(&folder, "d/d/d/d/d/d/.wavehaul-" TWENTY "aaaaaa.part"));
@@ -124,9 +124,44 @@ static void test_limits(void)
 	folder_free(&other);
 }
 
+#define PARTS "a/.wavehaul-parts"
+
+/* What nobody holds, and nothing was added to for long; the folder goes with the last. */
+static void test_parts(void)
+{
+	static const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+	struct folder folder = folder_new("/dev/shm");
+
+	CU_ASSERT_FATAL(mkdirat(folder.fd, "a", 0755) == 0);
+	CU_ASSERT_FATAL(mkdirat(folder.fd, PARTS, 0700) == 0);
+	for (const char *const *name =
+			(const char *const[]){PARTS "/1", PARTS "/2", PARTS "/3", NULL};
+		*name != NULL; name++)
+		folder_put(&folder, *name, "x");
+	utimensat(folder.fd, PARTS "/1", times, 0);
+	utimensat(folder.fd, PARTS "/2", times, 0);
+
+	int locked = openat(folder.fd, PARTS "/2", O_RDONLY);
+
+	CU_ASSERT_FATAL(flock(locked, LOCK_EX) == 0);
+	wh_stale_remove_below(folder.fd, INT64_MIN);
+	wh_stale_remove_below(folder.fd, 1000);
+	CU_ASSERT(folder_has(&folder, PARTS "/1"));
+	wh_stale_remove_below(folder.fd, 1001);
+	CU_ASSERT(!folder_has(&folder, PARTS "/1"));
+	CU_ASSERT(folder_has(&folder, PARTS "/2") && folder_has(&folder, PARTS "/3"));
+	close(locked);
+	wh_stale_remove_below(folder.fd, 1001);
+	CU_ASSERT(!folder_has(&folder, PARTS "/2") && folder_has(&folder, PARTS "/3"));
+	wh_stale_remove_below(folder.fd, INT64_MAX);
+	CU_ASSERT(!folder_has(&folder, PARTS) && folder_has(&folder, "a"));
+	folder_free(&folder);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"in a folder", test_in},
 	{"below a folder", test_below},
 	{"how far it goes", test_limits},
+	{"parts that nobody knows", test_parts},
 	CU_TEST_INFO_NULL,
 };
