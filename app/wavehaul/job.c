@@ -15,6 +15,8 @@
 #include "cli/exit.h"
 #include "cli/json.h"
 #include "cli/plain_text.h"
+#include "console/steer.h"
+#include "console/words.h"
 #include "control/ask.h"
 #include "queue/hand.h"
 #include "queue/timetable.h"
@@ -24,6 +26,7 @@
 struct job {
 	struct wh_settings settings;
 	struct wh_asker asker;
+	struct wh_steer steer;
 	const char *word;
 	char **words; /* behind it */
 	uint32_t n_words;
@@ -239,74 +242,44 @@ static int show(struct job *job)
 	return WH_EXIT_OK;
 }
 
-/* pause, resume, cancel, retry: each of the jobs named. */
-static int change(struct job *job)
+static int print_plain(void *context, const struct wh_saying *said)
 {
-	char command[32];
-	int worst = WH_EXIT_OK;
+	struct job *job = context;
+	int status;
+	json_t *answer = wh_steer_ask(&job->steer, said->request, &status);
 
-	snprintf(command, sizeof(command), "job.%.16s", job->word);
-	if (job->n_words == 0) {
-		wh_complain("`wavehaul job %s` wants the number of a job", job->word);
-		return WH_EXIT_USAGE;
-	}
-	for (uint32_t i = 0; i < job->n_words; i++) {
-		json_t *asked = request(command);
-		int status = WH_EXIT_USAGE;
-
-		if (take_number(job->words[i], asked, "job"))
-			json_decref(ask(job, asked, &status));
-		else
-			json_decref(asked);
-		if (status != WH_EXIT_OK)
-			worst = status;
-	}
-	return worst;
+	if (answer != NULL && job->settings.json)
+		wh_json_print(json_incref(answer), JSON_INDENT(2));
+	json_decref(answer);
+	return status;
 }
 
-static int set(struct job *job)
+/* What else there is to do with jobs is said as it is to a console. */
+static int say(struct job *job)
 {
-	json_t *asked = request("job.set");
-	json_t *answer;
-	json_t *now;
+	char line[2 * WH_SETTINGS_TEXT_BYTES] = "job";
+	char priority[16];
+	size_t length = strlen(line);
+	int rc = wh_word_add(line, sizeof(line), &length, job->word);
 	int status;
 
-	if (job->n_words != 2 || !take_number(job->words[0], asked, "job")) {
-		if (job->n_words != 2)
-			wh_complain("write for example `wavehaul job set 17 4G`");
-		json_decref(asked);
+	for (uint32_t i = 0; rc == 0 && i < job->n_words; i++)
+		rc = wh_word_add(line, sizeof(line), &length, job->words[i]);
+	snprintf(priority, sizeof(priority), "%u", job->settings.priority);
+	if (rc == 0 && wh_settings_given(&job->settings, WH_VERB_JOB, "priority") &&
+		wh_word_add(line, sizeof(line), &length, "priority") == 0)
+		rc = wh_word_add(line, sizeof(line), &length, priority);
+	if (rc != 0) {
+		wh_complain("that is too much for one command");
 		return WH_EXIT_USAGE;
 	}
-	json_object_set_new(asked, "rate", json_string(job->words[1]));
-	answer = ask(job, asked, &status);
-	if (answer == NULL)
-		return status;
-	now = json_object_get(answer, "now");
-	return print_answer(job, answer,
-		json_is_false(now) ? "it gets, and goes on by the old rate until it is paused and "
-				     "resumed\n"
-				   : "");
-}
-
-static int move(struct job *job)
-{
-	json_t *asked = request("job.move");
-	bool good = job->n_words >= 1 && take_number(job->words[0], asked, "job");
-	int status = WH_EXIT_USAGE;
-
-	if (good && job->n_words == 3 && strcmp(job->words[1], "before") == 0)
-		good = take_number(job->words[2], asked, "before");
-	else if (job->n_words != 1) {
-		wh_complain("write for example `wavehaul job move 17 before 12`, or `wavehaul job "
-			    "move 17` for behind all");
-		good = false;
-	}
-	if (wh_settings_given(&job->settings, WH_VERB_JOB, "priority"))
-		json_object_set_new(asked, "priority", json_integer(job->settings.priority));
-	if (good)
-		json_decref(ask(job, asked, &status));
-	else
-		json_decref(asked);
+	wh_asker_close(&job->asker); /* by another connection */
+	job->steer.on_saying = print_plain;
+	job->steer.context = job;
+	status = wh_steer_open(&job->steer, &job->settings, "", -1, -1);
+	if (status == WH_EXIT_OK)
+		status = wh_steer_run(&job->steer, line);
+	wh_steer_close(&job->steer);
 	return status;
 }
 
@@ -339,12 +312,12 @@ static const struct {
 	{"add", add},
 	{"list", list},
 	{"show", show},
-	{"pause", change},
-	{"resume", change},
-	{"cancel", change},
-	{"retry", change},
-	{"set", set},
-	{"move", move},
+	{"pause", say},
+	{"resume", say},
+	{"cancel", say},
+	{"retry", say},
+	{"set", say},
+	{"move", say},
 	{"watch", watch},
 };
 

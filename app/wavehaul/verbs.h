@@ -21,6 +21,7 @@ int wh_verb_profiles(int argc, char **argv);
 int wh_verb_wan(int argc, char **argv);
 int wh_verb_keygen(int argc, char **argv);
 int wh_verb_job(int argc, char **argv);
+int wh_verb_console(int argc, char **argv);
 int wh_verb_trust(int argc, char **argv);
 int wh_verb_parts(int argc, char **argv);
 

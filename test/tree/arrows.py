@@ -22,7 +22,8 @@ def lib(names):
 
 
 APP_ROOMS = ('cli', 'trust', 'plot', 'machine', 'guard', 'host', 'job', 'telemetry', 'report',
-             'demo', 'doctor', 'scenario', 'probe', 'system', 'wan', 'control', 'queue', 'metrics')
+             'demo', 'doctor', 'scenario', 'probe', 'system', 'wan', 'control', 'queue',
+             'metrics', 'console')
 APP = {f'app/wavehaul/{name}' for name in APP_ROOMS}
 DRIVERS = {'drivers/port', 'drivers/lambda'}
 
@@ -65,6 +66,7 @@ ALLOWED = {
     'app/wavehaul/telemetry': LIB | DRIVERS | app('job host cli'),
     'app/wavehaul/control': LIB | DRIVERS | app('telemetry guard job host cli'),
     'app/wavehaul/metrics': LIB | DRIVERS | app('control cli'),
+    'app/wavehaul/console': {'lib/base'} | app('control cli'),
     'app/wavehaul/queue': LIB | DRIVERS | app('control report trust job host cli'),
     'app/wavehaul/report': LIB | DRIVERS | app('probe plot job host trust cli'),
     'app/wavehaul/wan': LIB | DRIVERS | app('report host cli'),

@@ -27,7 +27,7 @@ struct flags {
 	enum wh_verb verb;
 	struct option options[2 * WH_SETTINGS_MAX + 2]; /* flags, aliases, --help and the end */
 	int index;                                      /* in options, of the flag at hand; or -1 */
-	char letters[WH_SETTINGS_MAX + 2];              /* behind ':', see getopt(3) */
+	char letters[2 * WH_SETTINGS_MAX + 2];          /* behind ':', see getopt(3) */
 };
 
 static void add_flag(struct flags *flags, uint32_t *used, const char *name, bool valued, int value)
@@ -58,6 +58,8 @@ static void flags_init(struct flags *flags, enum wh_verb verb)
 		WH_ASSERT(setting->letter == 0 || strchr(flags->letters, setting->letter) == NULL);
 		if (setting->letter != 0)
 			flags->letters[letters++] = setting->letter;
+		if (setting->letter != 0 && valued)
+			flags->letters[letters++] = ':';
 		WH_ASSERT(letters < sizeof(flags->letters)); /* a NUL follows */
 	}
 	add_flag(flags, &used, "help", false, FLAG_HELP);

@@ -39,6 +39,7 @@ enum wh_verb {
 	WH_VERB_TRUST = 1 << 13,
 	WH_VERB_JOB = 1 << 14,
 	WH_VERB_PARTS = 1 << 15,
+	WH_VERB_CONSOLE = 1 << 16,
 };
 
 /* Entries of the table, at most. */
@@ -161,6 +162,9 @@ struct wh_settings {
 	uint32_t after;                          /* 0: none */
 	uint32_t retries;
 	bool all;
+
+	/* console */
+	char commands[WH_SETTINGS_TEXT_BYTES]; /* "": they are typed, or come on standard input */
 
 	/* [limits] */
 	uint32_t peer_jobs; /* 0: three quarters of sessions; likewise of buffers: */

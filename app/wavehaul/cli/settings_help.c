@@ -182,6 +182,20 @@ static const char parts_text[] =
 	"send or get of such a file, whoever sends it, goes on where it ended (--resume). What a\n"
 	"job is at is not removed.\n";
 
+static const char console_text[] =
+	"usage: wavehaul console [OPTIONS]\n"
+	"\n"
+	"Steers the server of this host by words: shows what it does, sets rates, pauses, "
+	"resumes,\n"
+	"cancels, drains. `help` lists what can be said; Tab completes it, the\n"
+	"arrow keys bring earlier lines back, and Ctrl-D or `quit` ends it. Tables take `live`\n"
+	"behind them, and are shown every second until a key. Without a terminal lines come from\n"
+	"standard input; the first that fails ends it, and its exit status is the console's.\n"
+	"\n"
+	"  wavehaul console\n"
+	"  wavehaul console -c 'show orders; pause 17'\n"
+	"  wavehaul console -c 'set rate 17 weekdays 8:00-18:00 2G, else 9.5G'\n";
+
 static const char completion_text[] =
 	"usage: wavehaul completion bash\n"
 	"\n"
@@ -216,6 +230,8 @@ static const struct {
 	{WH_VERB_KEYGEN, "keygen", "make the key by which peers know this end", keygen_text},
 	{WH_VERB_JOB, "job", "give jobs to the queue of this host's server, and steer them",
 		job_text},
+	{WH_VERB_CONSOLE, "console", "steer the server of this host by words, and see what it does",
+		console_text},
 	{WH_VERB_TRUST, "trust", "say who is trusted here, and with what", trust_text},
 	{WH_VERB_PARTS, "parts", "list or remove what is kept of files that did not come whole",
 		parts_text},
@@ -225,7 +241,7 @@ static const struct {
 
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
 
-static_assert(WH_VERB_PARTS == 1 << (VERBS - 1), "a line for each bit of enum wh_verb");
+static_assert(WH_VERB_CONSOLE == 1 << (VERBS - 1), "a line for each bit of enum wh_verb");
 
 static uint32_t index_of(enum wh_verb verb)
 {

@@ -31,6 +31,7 @@
 #define TRUST     WH_VERB_TRUST
 #define JOB       WH_VERB_JOB
 #define PARTS     WH_VERB_PARTS
+#define CONSOLE   WH_VERB_CONSOLE
 
 #define KEY(in, of)  .section = in, .key = of, .name = in "." of
 #define IN(in)       .section = in
@@ -104,6 +105,7 @@ const struct wh_settings_section wh_settings_sections[] = {
 	{"choice", "Which files go, and what becomes of those that are there"},
 	{"serve", "Serving"},
 	{"queue", "The queue"},
+	{"console", "The console"},
 	{"limits", "What one peer may take"},
 	{"files", "Which files may come"},
 	{"guard", "What the process may do itself"},
@@ -417,8 +419,9 @@ const struct wh_setting wh_settings_table[] = {
 		.help = "a server of this host with that --port, or any if none is named, runs\n"
 			"it by its port, with files below its --root: auto, where one answers;\n"
 			"never; or always"},
-	{IN("transfer"), FIELD(control), .flag = "control", PATH, .verbs = TRANSFERS | JOB,
-		.argument = "PATH", .example = "/run/wavehaul/control, or off",
+	{IN("transfer"), FIELD(control), .flag = "control", PATH,
+		.verbs = TRANSFERS | JOB | CONSOLE, .argument = "PATH",
+		.example = "/run/wavehaul/control, or off",
 		.help = "the control socket of this host's server; off: none\n"
 			"(below /run/wavehaul, or $XDG_RUNTIME_DIR)"},
 	{KEY("transfer", "resume"), FIELD(resume), .flag = "resume", .type = WH_SETTING_RESUME,
@@ -523,6 +526,9 @@ const struct wh_setting wh_settings_table[] = {
 		.help = "other tries after failures that may pass, with growing pauses"},
 	{IN("queue"), FIELD(all), .flag = "all", SWITCH, .verbs = JOB,
 		.help = "list jobs that are over, too"},
+	{IN("console"), FIELD(commands), .flag = "commands", .letter = 'c', TEXT, .verbs = CONSOLE,
+		.argument = "'COMMANDS'", .example = "'show jobs; show ports'",
+		.help = "run these, with ; between them, and end; -c for short"},
 	{KEY("limits", "peer_jobs"), FIELD(peer_jobs), .flag = "peer-jobs", .verbs = SERVE,
 		COUNT(0, SESSIONS_MAX), .standard = "0", .argument = "N", .example = "8",
 		.help = "of --sessions, by one peer at once: a key or, unsealed, an IPv4 address\n"
@@ -651,7 +657,8 @@ const struct wh_setting wh_settings_table[] = {
 		.example = "ssh admin@dtn2",
 		.help = "add: swap keys with a host by a command that reaches it, the last\n"
 			"words of the line: --via ssh admin@dtn2"},
-	{IN("output"), FIELD(json), .flag = "json", SWITCH, .verbs = KEYGEN | TRUST | JOB | PARTS,
+	{IN("output"), FIELD(json), .flag = "json", SWITCH,
+		.verbs = KEYGEN | TRUST | JOB | PARTS | CONSOLE,
 		.help = "one JSON object on stdout, and nothing else"},
 	{KEY("output", "json_stream"), FIELD(json_stream), .flag = "json-stream", SWITCH,
 		.verbs = TRANSFERS, .help = "a JSON object per line on stdout, as things happen"},

@@ -15,6 +15,7 @@
 /* What is said in one line, of a server that may list much: more is none of ours. */
 #define ANSWER_BYTES_MAX (UINT32_C(16) << 20)
 #define GREETING_MS      5000
+#define ANSWER_MS        30000 /* of a server that has nothing to wait for */
 
 static json_t *take_line(struct wh_asker *asker)
 {
@@ -114,13 +115,15 @@ json_t *wh_asker_ask(struct wh_asker *asker, json_t *request)
 		return NULL;
 	}
 	free(text);
-	while ((answer = wh_asker_next(asker, -1)) != NULL &&
+	while ((answer = wh_asker_next(asker, ANSWER_MS)) != NULL &&
 		json_object_get(answer, "event") != NULL) {
 		if (asker->on_event != NULL)
 			asker->on_event(asker->context, answer);
 		else
 			json_decref(answer);
 	}
+	/* What it may yet say would be taken for the answer to something else. */
+	asker->gone |= answer == NULL;
 	return answer;
 }
 
@@ -130,7 +133,7 @@ int wh_answer_conclude(const json_t *answer)
 	json_int_t status = json_integer_value(json_object_get(answer, "status"));
 
 	if (answer == NULL) {
-		wh_complain("the server is gone");
+		wh_complain("the server is gone, or does not answer");
 		return WH_EXIT_NETWORK;
 	}
 	if (json_is_true(json_object_get(answer, "ok")))

@@ -23,7 +23,10 @@ struct wh_asker {
 int wh_asker_open(struct wh_asker *asker, const char *option);
 void wh_asker_close(struct wh_asker *asker);
 
-/* Sends the request, which is freed, and waits for its answer: NULL: the server is gone. */
+/*
+ * Sends the request, which is freed, and waits for its answer: NULL: the server is gone, or as good
+ * as that.
+ */
 json_t *wh_asker_ask(struct wh_asker *asker, json_t *request);
 
 /* Waits for whatever comes next, at most so long (-1: for ever). NULL: nothing, or it is gone. */

@@ -148,8 +148,12 @@ static json_t *describe(const struct wh_control_command *command)
 					   type_names[argument->type], "needed", argument->needed,
 					   "help", argument->help));
 	}
-	return json_pack("{s:s, s:s, s:b, s:o}", "name", command->name, "help", command->help,
-		"administers", command->administers, "arguments", arguments);
+	json_t *described = json_pack("{s:s, s:s, s:b, s:o}", "name", command->name, "help",
+		command->help, "administers", command->administers, "arguments", arguments);
+
+	if (command->words != NULL)
+		json_object_set_new(described, "words", json_string(command->words));
+	return described;
 }
 
 static void list_commands(const struct wh_control_tables *tables, struct wh_control_call *call)

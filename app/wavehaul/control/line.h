@@ -58,7 +58,8 @@ struct wh_control_call {
 struct wh_control_command {
 	const char *name;
 	const char *help;
-	bool administers; /* only who does may ask for it */
+	const char *words; /* how it is said in words (console/forms.h); NULL: not at all */
+	bool administers;  /* only who does may ask for it */
 	void (*run)(struct wh_control_call *call);
 	struct wh_control_argument argument[WH_CONTROL_ARGUMENTS_MAX];
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "control/served.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -9,11 +10,13 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/units.h"
 #include "bundle/record.h"
 #include "cli/address_text.h"
 #include "cli/exit.h"
 #include "cli/json.h"
 #include "journal/journal.h"
+#include "telemetry/rows.h"
 #include "telemetry/telemetry.h"
 
 /* In one answer. */
@@ -83,6 +86,14 @@ static void tell_of(struct wh_control_call *call, const char *parameter, const c
 		json_object_set_new(call->answer, key, found);
 }
 
+static void tell_rows(struct wh_control_call *call, const char *key, json_t *rows)
+{
+	if (rows == NULL)
+		wh_control_fail(call, WH_EXIT_OTHER, "the server is about to end");
+	else
+		json_object_set_new(call->answer, key, rows);
+}
+
 static void tell_ports(struct wh_control_call *call)
 {
 	tell_of(call, "queue", "ports", wh_tel_ports);
@@ -100,7 +111,48 @@ static void tell_totals(struct wh_control_call *call)
 
 static void tell_sessions(struct wh_control_call *call)
 {
-	tell_of(call, "first", "sessions", wh_tel_sessions);
+	if (!wh_control_switch(call, "rows"))
+		tell_of(call, "first", "sessions", wh_tel_sessions);
+	else
+		tell_rows(call, "rows", wh_tel_session_rows(wh_control_count(call, "first", 0)));
+}
+
+static void tell_jobs(struct wh_control_call *call)
+{
+	tell_rows(call, "jobs", wh_tel_job_rows());
+}
+
+static void tell_queues(struct wh_control_call *call)
+{
+	tell_rows(call, "queues", wh_tel_queue_rows());
+}
+
+static void tell_neighbours(struct wh_control_call *call)
+{
+	tell_rows(call, "neighbours", wh_tel_neighbour_rows());
+}
+
+static void set_session(struct wh_control_call *call)
+{
+	uint64_t session = wh_control_count(call, "session", 0);
+	const char *text = wh_control_text(call, "rate");
+	uint64_t rate_bps;
+	int rc;
+
+	if (wh_parse_rate(text, &rate_bps) != 0 || rate_bps < WH_RATE_MIN ||
+		!wh_rate_is_paced(rate_bps)) {
+		wh_control_fail(call, WH_EXIT_USAGE, "'%.60s' is no rate, as 4G", text);
+		return;
+	}
+	rc = wh_tel_set_rate(session, rate_bps);
+	if (rc == -ENOENT)
+		wh_control_fail(call, WH_EXIT_OTHER, "there is no session %llu",
+			(unsigned long long)session);
+	else if (rc != 0)
+		wh_control_fail(call, WH_EXIT_OTHER,
+			"session %llu does not send by a rate: its other end does, or it was begun "
+			"without one",
+			(unsigned long long)session);
 }
 
 static void tell_session(struct wh_control_call *call)
@@ -205,38 +257,86 @@ static void watch(struct wh_control_call *call)
 }
 
 static const struct wh_control_command commands[] = {
-	{.name = "version", .help = "of wavehaul and of what it speaks", .run = tell_version},
-	{.name = "status", .help = "what the server is and how it stands", .run = tell_status},
+	{.name = "version",
+		.words = "show version",
+		.help = "of wavehaul and of what it speaks",
+		.run = tell_version},
+	{.name = "status",
+		.words = "show status",
+		.help = "what the server is and how it stands",
+		.run = tell_status},
 	{.name = "ports",
+		.words = "show ports [queue <queue>]",
 		.help = "packets, bytes, drops by reason",
 		.run = tell_ports,
 		.argument = {{"queue", WH_CONTROL_COUNT, false, "of this queue alone"}}},
 	{.name = "cores",
+		.words = "show cores [cpu <cpu>]",
 		.help = "who does what",
 		.run = tell_cores,
 		.argument = {{"cpu", WH_CONTROL_COUNT, false, "of this CPU, with its cycles"}}},
 	{.name = "sessions",
+		.words = "show sessions {rows} [from <first>]",
 		.help = "numbers of sessions, ascending, 512 at most",
 		.run = tell_sessions,
-		.argument = {{"first", WH_CONTROL_COUNT, false, "from this number on"}}},
+		.argument = {{"first", WH_CONTROL_COUNT, false, "from this number on"},
+			{"rows", WH_CONTROL_SWITCH, false, "what session tells of each"}}},
 	{.name = "session",
+		.words = "show session <number>",
 		.help = "a session's peer, pace, counters and limit",
 		.run = tell_session,
 		.argument = {{"number", WH_CONTROL_COUNT, true, "the session's"}}},
-	{.name = "totals", .help = "counters of all sessions so far, by role", .run = tell_totals},
-	{.name = "refusals", .help = "how often so far, by reason", .run = tell_refusals},
-	{.name = "memory", .help = "buffers, packets, the process", .run = tell_memory},
-	{.name = "disks", .help = "those of the root and of --state", .run = tell_disks},
+	{.name = "totals",
+		.words = "show totals",
+		.help = "counters of all sessions so far, by role",
+		.run = tell_totals},
+	{.name = "refusals",
+		.words = "show refusals",
+		.help = "how often so far, by reason",
+		.run = tell_refusals},
+	{.name = "memory",
+		.words = "show memory",
+		.help = "buffers, packets, the process",
+		.run = tell_memory},
+	{.name = "disks",
+		.words = "show disks",
+		.help = "those of the root and of --state",
+		.run = tell_disks},
 	{.name = "parts",
+		.words = "show parts",
 		.help = "kept of files that did not come whole: how many, and how much",
 		.run = tell_parts},
-	{.name = "peers", .help = "who has been here lately, and has what", .run = tell_peers},
+	{.name = "session.set",
+		.words = "set session <session> rate <rate>",
+		.help = "another rate for the job of that session, and all lanes of its transfer",
+		.administers = true,
+		.run = set_session,
+		.argument = {{"session", WH_CONTROL_COUNT, true, "its number"},
+			{"rate", WH_CONTROL_TEXT, true, "as 4G"}}},
+	{.name = "jobs",
+		.words = "show jobs",
+		.help = "what runs now, the queue's and peers' jobs, a row for each lane",
+		.run = tell_jobs},
+	{.name = "queues",
+		.words = "show queues",
+		.help = "packets, bytes, drops by reason of each queue of the port",
+		.run = tell_queues},
+	{.name = "neighbours",
+		.words = "show neighbours",
+		.help = "hosts on the link, by their MAC addresses",
+		.run = tell_neighbours},
+	{.name = "peers",
+		.words = "show peers",
+		.help = "who has been here lately, and has what",
+		.run = tell_peers},
 	{.name = "drain",
+		.words = "drain [now]",
 		.help = "no new jobs; the server ends when those that run are over",
 		.administers = true,
 		.run = drain,
 		.argument = {{"now", WH_CONTROL_SWITCH, false, "those that run end, too"}}},
 	{.name = "watch",
+		.words = "watch [<job>]",
 		.help = "events follow as they come, a line each",
 		.run = watch,
 		.argument = {{"job", WH_CONTROL_COUNT, false, "of this job of the queue alone"}}},

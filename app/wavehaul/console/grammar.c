@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "console/grammar.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmdline.h>
+#include <cmdline_parse.h>
+
+#include "base/assert.h"
+#include "base/units.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "console/words.h"
+
+/* A line of a script, longer than any path; DPDK's own editor takes 511 bytes. */
+#define LINE_BYTES (UINT32_C(32) << 10)
+
+/* Spellings of each command: itself, live, and live so many times. */
+#define WAYS 3
+
+enum live {
+	LIVE_NOT,
+	LIVE_ON,
+	LIVE_TIMES,
+};
+
+/* Of a token in what cmdline gives to a command. */
+struct found {
+	const char *at;
+	size_t bytes;
+};
+
+struct wh_grammar_token {
+	cmdline_parse_token_hdr_t head; /* first: cmdline knows it alone */
+	struct wh_grammar *grammar;
+	const struct wh_form_word *word;
+};
+
+struct wh_grammar_instance {
+	struct wh_grammar *grammar;
+	const struct wh_form *form;
+	enum live live;
+	char *told; /* "pause JOB: it stops ..." */
+	cmdline_parse_inst_t *inst;
+	struct wh_grammar_token token[WH_FORM_WORDS_MAX + 2];
+};
+
+static const struct wh_form_word live_words[] = {
+	{.kind = WH_FORM_LITERAL, .text = "live"},
+	{.kind = WH_FORM_ARGUMENT, .text = "times", .type = WH_CONTROL_COUNT},
+};
+
+static bool is_count(const char *text)
+{
+	uint64_t value;
+
+	return wh_parse_count(text, &value) == 0 && value <= INT64_MAX;
+}
+
+/* What the token takes of the line; -1: it does not begin like that. */
+static int parse_word(const struct wh_form_word *word, const char *line)
+{
+	char text[WH_FORM_WORD_BYTES];
+	ssize_t bytes = wh_word_take(line, text, sizeof(text));
+
+	if (bytes <= 0)
+		return -1;
+	if (word->kind == WH_FORM_LITERAL)
+		return strcmp(word->text, text) == 0 ? (int)bytes : -1;
+	return word->type != WH_CONTROL_COUNT || is_count(text) ? (int)bytes : -1;
+}
+
+static int parse_rest(const struct wh_form_word *word, const char *line)
+{
+	int taken = 0;
+
+	for (;;) {
+		size_t blanks = taken > 0 ? wh_word_blanks(line + taken) : 0;
+		int bytes = parse_word(word, line + taken + blanks);
+		char none;
+
+		if (bytes < 0)
+			/* Nothing more, or what does not belong there. */
+			return wh_word_take(line + taken + blanks, &none, 1) == 0 && taken > 0
+				       ? taken
+				       : -1;
+		taken += (int)blanks + bytes;
+	}
+}
+
+static int parse_token(
+	cmdline_parse_token_hdr_t *head, const char *line, void *result, unsigned int room)
+{
+	const struct wh_grammar_token *token = (const struct wh_grammar_token *)head;
+	const struct wh_form_word *word = token->word;
+	int bytes = word->rest ? parse_rest(word, line) : parse_word(word, line);
+
+	if (bytes < 0)
+		return -1;
+	if (result != NULL) {
+		WH_ASSERT(room >= sizeof(struct found));
+		memcpy(result, &(struct found){line, (size_t)bytes}, sizeof(struct found));
+	}
+	return bytes;
+}
+
+static int count_values(cmdline_parse_token_hdr_t *head)
+{
+	const struct wh_grammar_token *token = (const struct wh_grammar_token *)head;
+	struct wh_grammar *grammar = token->grammar;
+
+	if (token->word->kind == WH_FORM_LITERAL)
+		return 1;
+	grammar->values.count = 0;
+	if (grammar->find_values != NULL)
+		grammar->find_values(grammar->context, token->word->text, &grammar->values);
+	return (int)grammar->values.count;
+}
+
+static int give_value(cmdline_parse_token_hdr_t *head, int i, char *text, unsigned int room)
+{
+	const struct wh_grammar_token *token = (const struct wh_grammar_token *)head;
+	const char *value = token->word->text;
+
+	if (token->word->kind == WH_FORM_ARGUMENT) {
+		if (i < 0 || (uint32_t)i >= token->grammar->values.count)
+			return -1;
+		value = token->grammar->values.value[i];
+	}
+	return snprintf(text, room, "%s", value) < (int)room ? 0 : -1;
+}
+
+static int tell_token(cmdline_parse_token_hdr_t *head, char *text, unsigned int room)
+{
+	const struct wh_grammar_token *token = (const struct wh_grammar_token *)head;
+	const struct wh_form form = {.words = 1, .word = {*token->word}};
+
+	wh_form_print(&form, text, room);
+	return 0;
+}
+
+static struct cmdline_token_ops ops = {
+	.parse = parse_token,
+	.complete_get_nb = count_values,
+	.complete_get_elt = give_value,
+	.get_help = tell_token,
+};
+
+/* All words of what was found, as a list. False: one is no UTF-8. */
+static bool take_list(const struct found *found, json_t *list)
+{
+	char word[LINE_BYTES + 1];
+	size_t at = 0;
+
+	while (at < found->bytes) {
+		ssize_t bytes;
+
+		at += wh_word_blanks(found->at + at);
+		bytes = wh_word_take(found->at + at, word, sizeof(word));
+		if (bytes <= 0)
+			break;
+		at += (size_t)bytes;
+		if (json_array_append_new(list, json_string(word)) != 0)
+			return false;
+	}
+	return true;
+}
+
+static json_t *joined(const json_t *list)
+{
+	char text[LINE_BYTES + 1];
+	size_t length = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < json_array_size(list) && length < sizeof(text); i++)
+		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s",
+			i > 0 ? " " : "", json_string_value(json_array_get(list, i)));
+	return json_string(text);
+}
+
+static bool take_argument(
+	const struct wh_form_word *word, const struct found *found, json_t *request, json_t **each)
+{
+	json_t *list = json_array();
+	bool good = take_list(found, list);
+	const char *first = json_string_value(json_array_get(list, 0));
+	uint64_t count = 0;
+
+	good = good && first != NULL;
+	if (good && word->type == WH_CONTROL_TEXTS)
+		json_object_set(request, word->text, list);
+	else if (good && word->type == WH_CONTROL_TEXT)
+		good = json_object_set_new(request, word->text, joined(list)) == 0;
+	else if (good && word->rest)
+		*each = json_incref(list);
+	else if (good && wh_parse_count(first, &count) == 0)
+		json_object_set_new(request, word->text, json_integer((json_int_t)count));
+	json_decref(list);
+	return good;
+}
+
+/* NULL: a word is no UTF-8. *each: numbers that are a request each. */
+static json_t *request_of(const struct wh_form *form, const struct found *found, json_t **each)
+{
+	json_t *request = json_pack("{s:s}", "do", form->command);
+	uint32_t said = 0;
+
+	for (uint32_t i = 0; i < form->words; i++) {
+		const struct wh_form_word *word = &form->word[i];
+
+		if (word->kind == WH_FORM_UNSAID || word->sets)
+			json_object_set_new(request, word->text, json_true());
+		if (word->kind == WH_FORM_ARGUMENT &&
+			!take_argument(word, &found[said], request, each)) {
+			json_decref(request);
+			return NULL;
+		}
+		said += word->kind != WH_FORM_UNSAID;
+	}
+	return request;
+}
+
+static int say(const struct wh_grammar_instance *instance, json_t *request, uint64_t times)
+{
+	const struct wh_saying said = {
+		.form = instance->form,
+		.request = request,
+		.live = instance->live != LIVE_NOT,
+		.times = times,
+	};
+
+	return instance->grammar->on_saying(instance->grammar->context, &said);
+}
+
+/* The last word of a form: a request for each of the numbers. */
+static int say_each(const struct wh_grammar_instance *instance, json_t *request, const json_t *each)
+{
+	const char *name = instance->form->word[instance->form->words - 1].text;
+	int worst = WH_EXIT_OK;
+
+	for (size_t i = 0; i < json_array_size(each); i++) {
+		json_t *one = json_copy(request);
+		uint64_t count = 0;
+		int rc = wh_parse_count(json_string_value(json_array_get(each, i)), &count);
+
+		WH_ASSERT(rc == 0); /* as the token has parsed it */
+		json_object_set_new(one, name, json_integer((json_int_t)count));
+
+		int status = say(instance, one, 0);
+
+		worst = status != WH_EXIT_OK ? status : worst;
+	}
+	return worst;
+}
+
+/* cmdline calls it with what its tokens have found. */
+static void on_command(void *result, struct cmdline *parser, void *data)
+{
+	const struct wh_grammar_instance *instance = data;
+	struct found found[WH_FORM_WORDS_MAX + 2];
+	json_t *each = NULL;
+	uint64_t times = 0;
+	uint32_t said = 0;
+
+	(void)parser;
+	memcpy(found, result, sizeof(found));
+	for (uint32_t i = 0; i < instance->form->words; i++)
+		said += instance->form->word[i].kind != WH_FORM_UNSAID;
+	if (instance->live == LIVE_TIMES) {
+		char text[WH_FORM_WORD_BYTES];
+		ssize_t bytes = wh_word_take(found[said + 1].at, text, sizeof(text));
+
+		WH_ASSERT(bytes > 0 && wh_parse_count(text, &times) == 0);
+	}
+
+	json_t *request = request_of(instance->form, found, &each);
+
+	if (request == NULL) {
+		wh_complain("what was written is no UTF-8");
+		instance->grammar->status = WH_EXIT_USAGE;
+	} else if (each != NULL) {
+		instance->grammar->status = say_each(instance, request, each);
+		json_decref(request);
+	} else {
+		instance->grammar->status = say(instance, request, times);
+	}
+	json_decref(each);
+}
+
+static void add_token(
+	struct wh_grammar_instance *instance, uint32_t *count, const struct wh_form_word *word)
+{
+	struct wh_grammar_token *token = &instance->token[*count];
+
+	*token = (struct wh_grammar_token){
+		.head = {.ops = &ops, .offset = *count * (unsigned int)sizeof(struct found)},
+		.grammar = instance->grammar,
+		.word = word,
+	};
+	instance->inst->tokens[(*count)++] = &token->head;
+}
+
+static struct wh_grammar_instance *make_instance(
+	struct wh_grammar *grammar, const struct wh_form *form, enum live live)
+{
+	struct wh_grammar_instance *instance = calloc(1, sizeof(*instance));
+	char spelt[512];
+	uint32_t count = 0;
+
+	if (instance == NULL)
+		return NULL;
+	instance->grammar = grammar;
+	instance->form = form;
+	instance->live = live;
+	wh_form_print(form, spelt, sizeof(spelt));
+	instance->inst =
+		calloc(1, sizeof(*instance->inst) +
+				  (WH_FORM_WORDS_MAX + 3) * sizeof(instance->inst->tokens[0]));
+	if (instance->inst == NULL || asprintf(&instance->told, "%s%s: %s", spelt,
+					      live == LIVE_NOT  ? ""
+					      : live == LIVE_ON ? " live"
+								: " live TIMES",
+					      form->help) < 0) {
+		free(instance->inst);
+		free(instance);
+		return NULL;
+	}
+	instance->inst->f = on_command;
+	instance->inst->data = instance;
+	instance->inst->help_str = instance->told;
+	for (uint32_t i = 0; i < form->words; i++)
+		if (form->word[i].kind != WH_FORM_UNSAID)
+			add_token(instance, &count, &form->word[i]);
+	for (uint32_t i = 0; i < (uint32_t)live; i++)
+		add_token(instance, &count, &live_words[i]);
+	return instance;
+}
+
+static bool add_instance(struct wh_grammar *grammar, const struct wh_form *form, enum live live)
+{
+	struct wh_grammar_instance *instance = make_instance(grammar, form, live);
+
+	if (instance == NULL)
+		return false;
+	grammar->instance[grammar->count] = instance;
+	grammar->context_of_parser[grammar->count++] = instance->inst;
+	return true;
+}
+
+static bool make_instances(struct wh_grammar *grammar)
+{
+	uint32_t room = WAYS * grammar->forms.count;
+	bool good;
+
+	grammar->instance = calloc(room + 1, sizeof(grammar->instance[0]));
+	grammar->context_of_parser = calloc(room + 1, sizeof(grammar->context_of_parser[0]));
+	good = grammar->instance != NULL && grammar->context_of_parser != NULL;
+	for (uint32_t i = 0; i < grammar->forms.count && good; i++) {
+		const struct wh_form *form = &grammar->forms.form[i];
+		bool shows = strcmp(form->word[0].text, "show") == 0;
+
+		for (uint32_t live = LIVE_NOT; live <= LIVE_TIMES && good; live++)
+			if (live == LIVE_NOT || (shows && !form->word[form->words - 1].rest))
+				good = add_instance(grammar, form, (enum live)live);
+	}
+	return good;
+}
+
+int wh_grammar_make(struct wh_grammar *grammar, const char *prompt, int in_fd, int out_fd)
+{
+	WH_ASSERT(grammar->parser == NULL && grammar->on_saying != NULL);
+	if (make_instances(grammar))
+		grammar->parser = cmdline_new(
+			(cmdline_parse_ctx_t *)grammar->context_of_parser, prompt, in_fd, out_fd);
+	return grammar->parser != NULL ? 0 : -ENOMEM;
+}
+
+void wh_grammar_free(struct wh_grammar *grammar)
+{
+	if (grammar->parser != NULL)
+		cmdline_free(grammar->parser);
+	for (uint32_t i = 0; i < grammar->count; i++) {
+		struct wh_grammar_instance *instance = grammar->instance[i];
+
+		free(instance->inst);
+		free(instance->told);
+		free(instance);
+	}
+	free(grammar->instance);
+	free(grammar->context_of_parser);
+	wh_forms_free(&grammar->forms);
+	*grammar = (struct wh_grammar){0};
+}
+
+static bool is_open(const char *line)
+{
+	ssize_t bytes;
+	char none;
+
+	do {
+		line += wh_word_blanks(line);
+		bytes = wh_word_take(line, &none, 1);
+		line += bytes > 0 ? bytes : 0;
+	} while (bytes > 0);
+	return bytes < 0;
+}
+
+/* What commands there are that begin with the same word. */
+static void complain(const struct wh_grammar *grammar, const char *line)
+{
+	char first[WH_FORM_WORD_BYTES];
+	char spelt[512];
+	char text[1024] = "";
+	size_t length = 0;
+	const char *last = "";
+
+	if (is_open(line)) {
+		wh_complain("a quote is not closed");
+		return;
+	}
+	(void)wh_word_take(line + wh_word_blanks(line), first, sizeof(first));
+	for (uint32_t i = 0; i < grammar->forms.count && length < sizeof(text); i++) {
+		const struct wh_form *form = &grammar->forms.form[i];
+
+		if (strcmp(form->word[0].text, first) != 0 || strcmp(last, form->command) == 0)
+			continue;
+		/* The longest way to say it stands last. */
+		while (i + 1 < grammar->forms.count &&
+			strcmp(form[1].command, form->command) == 0 &&
+			strcmp(form[1].word[0].text, first) == 0) {
+			form++;
+			i++;
+		}
+		last = form->command;
+		wh_form_print(form, spelt, sizeof(spelt));
+		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s",
+			length > 0 ? "; " : "", spelt);
+	}
+	if (length > 0)
+		wh_complain("that is no command; with '%s' begin: %s", first, text);
+	else
+		wh_complain("there is no command '%s'; help lists them", first);
+}
+
+int wh_grammar_run(struct wh_grammar *grammar, const char *line)
+{
+	char *whole;
+	int rc;
+
+	WH_ASSERT(strchr(line, '\n') == NULL);
+	if (strlen(line) > LINE_BYTES || asprintf(&whole, "%s\n", line) < 0) {
+		wh_complain("a command has %u bytes at most", LINE_BYTES);
+		return WH_EXIT_USAGE;
+	}
+	grammar->status = WH_EXIT_OK;
+	rc = cmdline_parse(grammar->parser, whole);
+	free(whole);
+	if (rc >= 0)
+		return grammar->status;
+	complain(grammar, line);
+	return WH_EXIT_USAGE;
+}
