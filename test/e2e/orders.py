@@ -46,12 +46,16 @@ class House:
     def address(self):
         return (SERVER, CLIENT)[self.number]
 
-    def start(self):
+    def place(self):
+        """What it runs under, and its port."""
         role = ',role=server' if self.number == 0 else ''
-        command = [*on_cpu(self.number), self.program.binary, 'serve', '--config', 'none', '--port',
-                   f'memif:{self.meeting}/socket{role}', '--addr', f'{self.address}/24', '--root',
-                   self.root, '--state', self.state, '--control', self.path, '--buffers', '256M',
-                   '--no-huge', *self.options]
+        return on_cpu(self.number), f'memif:{self.meeting}/socket{role}'
+
+    def start(self):
+        under, port = self.place()
+        command = [*under, self.program.binary, 'serve', '--config', 'none', '--port', port,
+                   '--addr', f'{self.address}/24', '--root', self.root, '--state', self.state,
+                   '--control', self.path, '--buffers', '256M', '--no-huge', *self.options]
         with open(self.log, 'ab') as log:
             self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL,
                                             stdout=log, stderr=log, start_new_session=True)
@@ -112,10 +116,10 @@ class House:
 
 
 @contextlib.contextmanager
-def houses(program, *options):
+def houses(program, *options, kind=House):
     meeting = Path(tempfile.mkdtemp(prefix='wavehaul-', dir='/tmp'))
     meeting.chmod(0o777)
-    two = [House(program, meeting, number, *options) for number in (0, 1)]
+    two = [kind(program, meeting, number, *options) for number in (0, 1)]
     try:
         for house in two:
             house.start()

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs of a server's queue, and what is told of them."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field, fields
+from typing import Any, Mapping
+
+
+class State(str, enum.Enum):
+    READY = 'ready'
+    WAITING = 'waiting'
+    BLOCKED = 'blocked'
+    PAUSED = 'paused'
+    RUNNING = 'running'
+    DONE = 'done'
+    FAILED = 'failed'
+    CANCELLED = 'cancelled'
+
+    def __str__(self) -> str:
+        return self.value
+
+    @property
+    def is_over(self) -> bool:
+        return self in (State.DONE, State.FAILED, State.CANCELLED)
+
+
+@dataclass(frozen=True)
+class Job:
+    """As job.show has it: wavehaul-control(7). Times are seconds since 1970."""
+
+    number: int
+    state: State
+    verb: str
+    host: str
+    here: tuple[str, ...]
+    there: tuple[str, ...]
+    options: tuple[str, ...]
+    rate: str
+    priority: int
+    tries: int
+    retries: int
+    owner: int
+    attached: bool
+    after: int | None
+    due: int | None
+    added: int
+    began: int | None
+    ended: int | None
+    exit_status: int
+    error: str | None
+    files: int
+    skipped: int
+    failed: int
+    bytes: int
+    moved_bytes: int
+    seconds: float
+    rate_bps: int | None
+    # Members that came with a newer server, too.
+    told: Mapping[str, Any] = field(repr=False, compare=False, default_factory=dict)
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> Job:
+        known: dict[str, Any] = {
+            f.name: told.get(f.name) for f in fields(cls) if f.name not in ('number', 'told')}
+        known['state'] = State(told['state'])
+        for name in ('here', 'there', 'options'):
+            known[name] = tuple(told.get(name, ()))
+        return cls(number=told['job'], told=told, **known)
+
+
+@dataclass(frozen=True)
+class Event:
+    """A line that followed a watch; `name` is interval, file, stall, end, or job: a new state."""
+
+    name: str
+    job: int
+    told: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> Event:
+        return cls(name=told['event'], job=told.get('job', 0), told=told)
+
+    def __getitem__(self, key: str) -> Any:
+        return self.told[key]
+
+    @property
+    def state(self) -> State | None:
+        """Of an event `job`: what the job is from now on."""
+        return State(self.told['state']) if self.name == 'job' else None

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One connection to a control socket: a JSON object a line each way."""
+
+from __future__ import annotations
+
+import collections
+import json
+import os
+import socket
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from wavehaul.errors import NoServer, Refused
+
+VERSION = 1
+LINE_BYTES = 64 << 10
+# What a server that lists much may say in one line.
+ANSWER_BYTES = 16 << 20
+
+OF_THE_SYSTEM = Path('/run/wavehaul/control')
+
+
+def usual_place() -> Path:
+    """Where wavehaul(1) looks for it."""
+    told = os.environ.get('WAVEHAUL_CONTROL')
+    if told == 'off':
+        raise NoServer('$WAVEHAUL_CONTROL says that there is no control socket')
+    if told:
+        return Path(told)
+    service = os.environ.get('RUNTIME_DIRECTORY', '')
+    if service.startswith('/'):
+        return Path(service, 'control')
+    session = os.environ.get('XDG_RUNTIME_DIR', '')
+    if os.geteuid() == 0 or OF_THE_SYSTEM.exists() or not session.startswith('/'):
+        return OF_THE_SYSTEM
+    return Path(session, 'wavehaul/control')
+
+
+class Line:
+    """Answers come in the order of requests; events that come between them are kept."""
+
+    def __init__(self, path: Path, timeout: float | None) -> None:
+        self.path, self.timeout = path, timeout
+        self.events: collections.deque[dict[str, Any]] = collections.deque()
+        self._taken = bytearray()
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            self._socket.settimeout(timeout)
+            self._socket.connect(str(path))
+            self.greeting = self.take(timeout)
+        except OSError as error:
+            self._socket.close()
+            if isinstance(error, NoServer):
+                raise
+            raise NoServer(f'no server of this host answers on {path}: '
+                           f'{error.strerror or error}') from None
+        if self.greeting.get('control') != VERSION:
+            self._socket.close()
+            raise NoServer(self.greeting.get('error') or
+                           f'what answers on {path} speaks another protocol')
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def __enter__(self) -> Line:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.close()
+
+    def take(self, timeout: float | None) -> dict[str, Any]:
+        """The next line, whatever it is. TimeoutError: none came in that time."""
+        until = None if timeout is None else time.monotonic() + timeout
+        searched = 0
+        while (end := self._taken.find(b'\n', searched)) < 0:
+            searched = len(self._taken)
+            if searched > ANSWER_BYTES:
+                raise NoServer(f'what answers on {self.path} says no lines')
+            # A wait of 0 would be another mode of the socket.
+            self._socket.settimeout(
+                None if until is None else max(until - time.monotonic(), 1e-3))
+            self._hear()
+        line = bytes(self._taken[:end])
+        del self._taken[:end + 1]
+        return self._read(line)
+
+    def _hear(self) -> None:
+        try:
+            heard = self._socket.recv(LINE_BYTES)
+        except TimeoutError:
+            raise
+        except OSError as error:
+            raise NoServer(f'the server is gone: {error.strerror}') from None
+        if not heard:
+            raise NoServer('the server is gone')
+        self._taken += heard
+
+    def _read(self, line: bytes) -> dict[str, Any]:
+        try:
+            found = json.loads(line)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise NoServer(f'what answers on {self.path} says no JSON')
+        return found
+
+    def ask(self, command: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The answer, if it was granted; else the server's sentence is raised."""
+        request = json.dumps({'do': command} | arguments).encode() + b'\n'
+        if len(request) > LINE_BYTES:
+            raise Refused(f'a request has {LINE_BYTES} bytes at most', 2)
+        try:
+            self._socket.settimeout(self.timeout)
+            self._socket.sendall(request)
+            answer = self.take(self.timeout)
+            while 'event' in answer:
+                self.events.append(answer)
+                answer = self.take(self.timeout)
+        except (TimeoutError, BrokenPipeError, ConnectionResetError) as error:
+            # An answer that came later would be taken for the next one's.
+            self.close()
+            raise NoServer('the server does not answer' if isinstance(error, TimeoutError)
+                           else 'the server is gone') from None
+        if not answer.get('ok'):
+            raise Refused(answer.get('error', 'the server does not say why'),
+                          answer.get('status', 1))
+        return answer
+
+    def next_event(self, timeout: float | None) -> dict[str, Any]:
+        return self.events.popleft() if self.events else self.take(timeout)

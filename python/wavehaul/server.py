@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A running `wavehaul serve` of this host, and its queue."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Iterable, Iterator
+
+from wavehaul.errors import Error, JobFailed
+from wavehaul.job import Event, Job, State
+from wavehaul.line import Line, usual_place
+
+Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+When = datetime.datetime | datetime.timedelta | float
+
+ANSWER_S = 20.0
+
+
+def connect(path: str | os.PathLike[str] | None = None, *,
+            timeout: float | None = ANSWER_S) -> Server:
+    """To the control socket at `path`, or where wavehaul(1) looks for it. `timeout` is how long an
+    answer may take."""
+    return Server(Path(path) if path is not None else usual_place(), timeout)
+
+
+def _list_of(paths: Paths) -> list[str]:
+    if isinstance(paths, (str, os.PathLike)):
+        paths = [paths]
+    return [os.fspath(path) for path in paths]
+
+
+def _seconds_of(when: When | None) -> int:
+    if when is None:
+        return 0
+    if isinstance(when, datetime.timedelta):
+        return int(time.time() + when.total_seconds())
+    return int(when.timestamp() if isinstance(when, datetime.datetime) else when)
+
+
+class Server:
+    """One thread's; watches have connections of their own."""
+
+    def __init__(self, path: Path, timeout: float | None) -> None:
+        self.path, self.timeout = path, timeout
+        self._line = Line(path, timeout)
+        self.version: str = self._line.greeting.get('wavehaul', '')
+
+    def close(self) -> None:
+        self._line.close()
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.close()
+
+    def ask(self, command: str, **arguments: Any) -> dict[str, Any]:
+        """Any command of wavehaul-control(7). Raises Refused with the server's sentence."""
+        return self._line.ask(command, arguments)
+
+    def status(self) -> dict[str, Any]:
+        return self.ask('status')
+
+    def submit(self, verb: str, host: str, here: Paths, there: Paths, *,
+               options: Iterable[str] = (), rate: str | None = None, priority: int | None = None,
+               not_before: When | None = None, after: Job | int | None = None, retries: int = 0,
+               attached: bool = False) -> int:
+        """A job's number. Paths `here` that are not absolute are below the server's root, and
+        absolute ones have to be; `options` are those of wavehaul-job(1), as '--recursive'. One that
+        is `attached` ends with this connection."""
+        asked: dict[str, Any] = {
+            'verb': verb, 'host': host, 'here': self._below(_list_of(here)),
+            'there': _list_of(there), 'options': list(options), 'retries': retries,
+            'not_before': _seconds_of(not_before), 'attached': attached,
+        }
+        if rate is not None:
+            asked['rate'] = rate
+        if priority is not None:
+            asked['priority'] = priority
+        if after is not None:
+            asked['after'] = _number(after)
+        return int(self.ask('job.add', **asked)['job'])
+
+    def send(self, here: Paths, host: str, there: str, **wanted: Any) -> int:
+        return self.submit('send', host, here, there, **wanted)
+
+    def get(self, host: str, there: Paths, here: str | os.PathLike[str], **wanted: Any) -> int:
+        return self.submit('get', host, here, there, **wanted)
+
+    def _below(self, paths: list[str]) -> list[str]:
+        if not any(path.startswith('/') for path in paths):
+            return paths
+        root = str(self.status()['root'])
+        found = []
+        for path in paths:
+            if path.startswith('/'):
+                # The last name stays what it is: a link that is sent is sent as one.
+                folder, name = os.path.split(path.rstrip('/') or '/')
+                below = os.path.relpath(os.path.join(os.path.realpath(folder), name), root)
+                if below == '..' or below.startswith('../'):
+                    raise Error(f'{path} is not below {root}, which the server serves')
+                path = below + ('/' if path.endswith('/') else '')
+            found.append(path)
+        return found
+
+    def jobs(self, *, over: bool = False) -> Iterator[Job]:
+        """Jobs that are not over, by number; `over`: those that are, too."""
+        last = 0
+        while True:
+            page = self.ask('job.list', **{'from': last, 'all': over})['jobs']
+            if not page:
+                return
+            for told in page:
+                yield Job.of(told)
+            last = page[-1]['job']
+
+    def counts(self) -> dict[str, int]:
+        """How many jobs there are of each state."""
+        return dict(self.ask('job.list')['counts'])
+
+    def show(self, job: Job | int) -> Job:
+        return Job.of(self.ask('job.show', job=_number(job))['job'])
+
+    def pause(self, job: Job | int) -> None:
+        self.ask('job.pause', job=_number(job))
+
+    def resume(self, job: Job | int) -> None:
+        self.ask('job.resume', job=_number(job))
+
+    def cancel(self, job: Job | int) -> None:
+        self.ask('job.cancel', job=_number(job))
+
+    def retry(self, job: Job | int) -> None:
+        self.ask('job.retry', job=_number(job))
+
+    def move(self, job: Job | int, *, before: Job | int | None = None,
+             priority: int | None = None) -> None:
+        wanted = {} if before is None else {'before': _number(before)}
+        if priority is not None:
+            wanted['priority'] = priority
+        self.ask('job.move', job=_number(job), **wanted)
+
+    def set_rate(self, job: Job | int, rate: str) -> bool:
+        """Whether what runs already goes by it at once."""
+        return bool(self.ask('job.set', job=_number(job), rate=rate).get('now', True))
+
+    def watch(self, job: Job | int | None = None) -> Watch:
+        """Events from here on: of all jobs for ever, or of one until it is over."""
+        return Watch(self.path, self.timeout, _number(job) if job is not None else None)
+
+    def wait(self, job: Job | int, *, timeout: float | None = None, check: bool = True) -> Job:
+        """The job once it is over; with `check` one that did not come to be done is raised as
+        JobFailed. TimeoutError: it goes on."""
+        until = None if timeout is None else time.monotonic() + timeout
+        with self.watch(job) as events:
+            while not events.over:
+                left = None if until is None else until - time.monotonic()
+                if left is not None and left <= 0:
+                    raise TimeoutError(f'job {_number(job)} is not over')
+                events.take(left)
+        found = self.show(job)
+        if check and found.state is not State.DONE:
+            raise JobFailed(found)
+        return found
+
+
+class Watch(Iterator[Event]):
+    """Events of a server, by a connection of its own."""
+
+    def __init__(self, path: Path, timeout: float | None, job: int | None) -> None:
+        self._job, self._line = job, Line(path, timeout)
+        try:
+            self._line.ask('watch', {'job': job} if job is not None else {})
+            # Asked once it is watched, so that its end does not fall between.
+            self._over = job is not None and Job.of(
+                self._line.ask('job.show', {'job': job})['job']).state.is_over
+        except BaseException:
+            self._line.close()
+            raise
+
+    @property
+    def over(self) -> bool:
+        """No event follows."""
+        return self._over and not self._line.events
+
+    def take(self, timeout: float | None = None) -> Event:
+        """The next event. TimeoutError: none came in that time. StopIteration: none will."""
+        if self.over:
+            raise StopIteration
+        event = Event.of(self._line.next_event(timeout))
+        if self._job is not None and event.state is not None and event.state.is_over:
+            self._over = True
+        return event
+
+    def __next__(self) -> Event:
+        return self.take()
+
+    def close(self) -> None:
+        self._line.close()
+
+    def __enter__(self) -> Watch:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.close()
+
+
+def _number(job: Job | int) -> int:
+    return job.number if isinstance(job, Job) else job

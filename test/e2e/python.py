@@ -1,0 +1,223 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: BSD-3-Clause
+"""The Python package against a real server: jobs, events, refusals.
+
+    python.py [--quick] [-k PATTERN] [--binary PATH]
+"""
+
+import datetime
+import hashlib
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+from harness import Case, Failed, Skip, expect, expect_between, expect_equal, run_cases
+from orders import houses
+from pair import CLIENT, wait_until
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / 'python'))
+
+import wavehaul  # noqa: E402
+from wavehaul import State  # noqa: E402
+
+BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
+
+USAGE, OTHER, INTERRUPTED = 2, 1, 20
+
+
+def expect_raised(kind, function, *args, **named):
+    try:
+        function(*args, **named)
+    except kind as error:
+        return error
+    raise Failed(f'{function.__name__}{args} raises no {kind.__name__}')
+
+
+def both_ways(program, folder):
+    """Submitted, watched, listed; what came is what was sent."""
+    with houses(program) as (one, two), wavehaul.connect(one.path) as server:
+        digest = one.make('a/data', 3_000_000)
+        sent = server.send(one.root / 'a/data', CLIENT, 'came')
+        events = list(server.watch(sent))
+        expect_equal('the last event', (events[-1].name, events[-1].state), ('job', State.DONE))
+        end = next(event for event in events if event.name == 'end')
+        expect_equal('bytes of the end', (end['bytes'], end.job), (3_000_000, sent))
+        expect_equal('what was sent', two.digest('came'), digest)
+        got = server.get(CLIENT, 'came', 'again', after=sent, priority=7, rate='500M',
+                         options=['--profile=fixed'])
+        job = server.wait(got, timeout=30)
+        expect_equal('what was got', one.digest('again'), digest)
+        expect_equal('the job', (job.verb, job.host, job.here, job.there, job.state, job.after,
+                                 job.priority, job.rate, job.options, job.bytes, job.files,
+                                 job.exit_status, job.error),
+                     ('get', CLIENT, ('again',), ('came',), State.DONE, sent, 7, '500M',
+                      ('--profile=fixed',), 3_000_000, 1, 0, None))
+        expect(job.began and job.ended and job.added <= job.began <= job.ended, f'{job}')
+        expect_equal('those over', [job.number for job in server.jobs(over=True)], [sent, got])
+        expect_equal('those not over', list(server.jobs()), [])
+        expect_equal('counts', server.counts()['done'], 2)
+        expect_equal('version', server.version, server.ask('version')['version'])
+
+
+def steered(program, folder):
+    """Pause, resume, rates, places, cancel, retry; and a watch of all of it."""
+    with houses(program) as (one, two), wavehaul.connect(one.path) as server:
+        digest = one.make('large', 8_000_000)
+        seen = []
+        watch = server.watch()
+        reader = threading.Thread(target=lambda: seen.extend(until_cancelled(watch)), daemon=True)
+        reader.start()
+        job = server.send('large', CLIENT, 'large', rate='20M')
+        wait_until(lambda: server.show(job).moved_bytes > 100_000, 10, 'data')
+        expect_equal('now', server.set_rate(job, '10M'), True)
+        server.pause(job)
+        wait_until(lambda: server.show(job).state is State.PAUSED, 10, 'a pause')
+        expect_raised(TimeoutError, server.wait, job, timeout=0.2)
+        later = server.send('large', CLIENT, 'later', not_before=datetime.timedelta(hours=1))
+        expect_between('the time', server.show(later).due, time.time() + 3590, time.time() + 3601)
+        blocked = server.send('large', CLIENT, 'blocked', after=later)
+        expect_equal('a follower', server.show(blocked).state, State.BLOCKED)
+        server.move(later, priority=8)
+        expect_equal('its priority', server.show(later).priority, 8)
+        server.move(later, before=job)
+        expect_equal('that of whom it stands before', server.show(later).priority, 5)
+        server.set_rate(job, 'max')
+        server.resume(job)
+        server.wait(job, timeout=30)
+        expect_equal('the bytes', two.digest('large'), digest)
+        server.cancel(later)
+        failed = expect_raised(wavehaul.JobFailed, server.wait, later, timeout=10)
+        expect_equal('a cancelled job', failed.job.state, State.CANCELLED)
+        reader.join(10)
+        expect(not reader.is_alive(), 'the watch does not see the end')
+        states = [event.state for event in seen if event.job == job and event.name == 'job']
+        expect_equal('states', states, [State.RUNNING, State.PAUSED, State.READY, State.RUNNING,
+                                        State.DONE])
+        server.retry(later)
+        expect(server.show(later).state in (State.READY, State.RUNNING, State.DONE), 'no retry')
+
+
+def until_cancelled(watch):
+    with watch:
+        for event in watch:
+            yield event
+            if event.state is State.CANCELLED:
+                return
+
+
+def refused(program, folder):
+    """Sentences of the server, of a job that fails, and of no server."""
+    with houses(program) as (one, two):
+        with wavehaul.connect(one.path, timeout=5) as server:
+            error = expect_raised(wavehaul.Refused, server.show, 4711)
+            expect_equal('the sentence', (str(error), error.status),
+                         ('there is no job 4711', OTHER))
+            error = expect_raised(wavehaul.Refused, server.send, '../x', CLIENT, 'x')
+            expect_equal('the status', error.status, USAGE)
+            expect_raised(wavehaul.Error, server.send, '/etc/hostname', CLIENT, 'x')
+            error = expect_raised(wavehaul.Refused, server.ask, 'job.show', jub=1)
+            expect_equal('the sentence', str(error), "job.show has no argument 'jub'")
+            expect_raised(wavehaul.Refused, server.send, ['x' * 1000] * 100, CLIENT, 'x')
+            missing = server.get(CLIENT, 'nothing', 'x')
+            error = expect_raised(wavehaul.JobFailed, server.wait, missing, timeout=20)
+            expect(error.status == error.job.exit_status > 0, f'status {error.status}')
+            expect(str(error) == error.job.error and 'nothing' in str(error), f'{error}')
+            with server.watch() as events:
+                expect_raised(TimeoutError, events.take, 0.1)
+                two.stop()
+                one.stop(signal.SIGKILL)
+                expect_raised(wavehaul.NoServer, events.take, 5)
+            expect_raised(wavehaul.NoServer, server.status)
+        error = expect_raised(wavehaul.NoServer, wavehaul.connect, one.path)
+        expect(str(one.path) in str(error), f'{error}')
+        for house in (one, two):
+            house.start()
+
+
+def debians_fsspec():
+    """Of a Python that is not Debian's, too: nothing in it is compiled."""
+    sys.path.append('/usr/lib/python3/dist-packages')
+    try:
+        import fsspec
+    except ImportError:
+        raise Skip('python3-fsspec is not there') from None
+    finally:
+        sys.path.pop()
+    return fsspec
+
+
+def files(program, folder):
+    """Files of the other host, by fsspec, through the server of this one."""
+    fsspec = debians_fsspec()
+    with houses(program) as (one, two):
+        from wavehaul.filesystem import WavehaulFileSystem
+        fsspec.register_implementation('wavehaul', WavehaulFileSystem, clobber=True)
+        how = {'command': (program.binary,), 'options': ('--config', 'none'),
+               'control': str(one.path)}
+        digest = two.make('a/data', 1_000_000)
+        with fsspec.open(f'wavehaul://{CLIENT}/a/data', **how) as file:
+            expect_equal('the size', file.seek(0, 2), 1_000_000)
+            file.seek(0)
+            expect_equal('what is read', hashlib.sha256(file.read()).hexdigest(), digest)
+            expect_equal('a line', len(file.readlines()), 0)
+        fs = fsspec.filesystem('wavehaul', host=CLIENT, **how)
+        expect_equal('a part', fs.cat_file('a/data', 10, 20),
+                     (two.root / 'a/data').read_bytes()[10:20])
+        with fs.open('a/new', 'w') as file:
+            file.write('one\ntwo\n')
+            file.flush()
+            expect(not (two.root / 'a/new').exists(), 'it is there before it is whole')
+        expect_equal('what is written', (two.root / 'a/new').read_text(), 'one\ntwo\n')
+        expect_equal('and read', fs.open('a/new', 'r').readlines(), ['one\n', 'two\n'])
+        with fs.transaction:
+            with fs.open('a/whole', 'wb') as file:
+                file.write(b'x')
+            expect(not (two.root / 'a/whole').exists(), 'it is there before the transaction ends')
+        expect_equal('after it', fs.cat('a/whole'), b'x')
+        try:
+            with fs.transaction:
+                with fs.open('a/never', 'wb') as file:
+                    file.write(b'x')
+                raise KeyError
+        except KeyError:
+            expect(not (two.root / 'a/never').exists(), 'a transaction that failed is there')
+        error = expect_raised(FileNotFoundError, fs.open, 'a/nothing')
+        expect('a/nothing' in str(error), f'{error}')
+        expect_raised(OSError, fs.pipe_file, 'a/new/below', b'x')
+        expect_raised(ValueError, fs.open, 'a/new', 'ab')
+        left = [path.name for path in one.root.iterdir() if path.name.startswith('.')]
+        expect_equal('what is left of files on their way', left, [])
+
+
+def typed(program, folder):
+    """mypy finds nothing, in the package and in a program that uses it; and finds what is wrong."""
+    mypy = shutil.which('mypy')
+    if mypy is None:
+        raise Skip('mypy is not there')
+    user = ('import wavehaul\nwith wavehaul.connect() as server:\n'
+            '    number: {} = server.wait(server.send("a", "b", "c")).bytes\n')
+    for kind, status in (('int', 0), ('str', 1)):
+        (folder / 'user.py').write_text(user.format(kind))
+        found = subprocess.run(
+            [mypy, '--config-file', TOP / 'python/pyproject.toml', '--cache-dir', folder,
+             TOP / 'python/wavehaul', folder / 'user.py'], cwd=TOP / 'python',
+            env={'PATH': '/usr/bin:/bin', 'MYPYPATH': str(TOP / 'python')},
+            capture_output=True, text=True, check=False, timeout=50)
+        expect_equal(f'mypy with {kind}', (found.returncode, found.stderr), (status, ''))
+
+
+CASES = [
+    Case('python: both ways, watched and listed', True, both_ways),
+    Case('python: steered', True, steered),
+    Case('python: refusals, failures, and no server', True, refused),
+    Case('python: files by fsspec', True, files),
+    Case('python: typed', False, typed),
+]
+
+if __name__ == '__main__':
+    sys.exit(run_cases(CASES, BINARY))
