@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "queue/run.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "bundle/beneath.h"
 #include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
@@ -122,6 +126,16 @@ static uint64_t rate_at(const struct wh_timetable *table, int64_t now_s)
 	return wh_rate_is_paced(bps) ? bps : ANY_RATE_BPS;
 }
 
+/* Where no folder is, the target is a name, for all lanes: the first may have made one since. */
+static bool is_name(int root_fd, const char *target)
+{
+	int fd = wh_beneath_resolve(root_fd, target, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fd == -ENOENT || fd == -ENOTDIR;
+}
+
 /* As transfer.c has it of operands. */
 static struct wh_request request_of(struct wh_run *run, const struct wh_run_ground *ground)
 {
@@ -143,10 +157,15 @@ static struct wh_request request_of(struct wh_run *run, const struct wh_run_grou
 	bool into_folder = (order->sends ? request.here.count : request.there.count) > 1 ||
 			   (target != NULL && target[strlen(target) - 1] == '/');
 
-	if (order->sends)
+	if (!into_folder && !order->sends && !order->as_name)
+		run->order.as_name = is_name(ground->root_fd, target);
+	if (order->sends) {
 		request.there.into_folder = into_folder;
-	else
+		request.there.as_name = order->as_name;
+	} else {
 		request.here.into_folder = into_folder;
+		request.here.as_name = order->as_name;
+	}
 	return request;
 }
 
@@ -235,6 +254,7 @@ struct wh_run *wh_run_begin(const struct wh_run_ground *ground, struct wh_order 
 		return NULL;
 	}
 	run->order = *order;
+	run->name_told = order->as_name;
 	run->wanted = WH_ORDER_FAILED;
 	run->events = json_array();
 	pthread_mutex_init(&run->lock, NULL);
@@ -299,6 +319,18 @@ bool wh_run_look(struct wh_run *run, uint64_t now_tsc, int64_t now_s)
 	if (wh_lanes_over(lanes, 1))
 		atomic_store(&transfer->gate, true);
 	return is_over(lanes);
+}
+
+bool wh_run_found_name(struct wh_run *run)
+{
+	const struct wh_job *first = run->transfer.lanes.job[0];
+
+	if (run->name_told)
+		return false;
+	if (run->order.sends && atomic_load(&first->view.state) >= WH_JOB_RUNNING)
+		run->order.as_name |= first->ready.as_name;
+	run->name_told = run->order.as_name;
+	return run->name_told;
 }
 
 void wh_run_stop(struct wh_run *run, enum wh_order_state wanted, uint64_t now_tsc)

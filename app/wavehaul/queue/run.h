@@ -43,6 +43,7 @@ struct wh_run {
 	pthread_mutex_t lock;
 	json_t *events; /* a list, under the lock */
 	uint32_t untold;
+	bool name_told;
 };
 
 /*
@@ -57,6 +58,9 @@ bool wh_run_look(struct wh_run *run, uint64_t now_tsc, int64_t now_s);
 
 /* It is to end, and be that then. */
 void wh_run_stop(struct wh_run *run, enum wh_order_state wanted, uint64_t now_tsc);
+
+/* Whether it is known since the last call that its target is a name, for later tries, too. */
+bool wh_run_found_name(struct wh_run *run);
 
 /* By another timetable from here on; false: what does not send goes on by the old rate. */
 bool wh_run_change(struct wh_run *run, const struct wh_timetable *table, int64_t now_s);

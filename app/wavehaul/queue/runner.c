@@ -162,6 +162,13 @@ static void end_run(struct wh_runner *runner, uint32_t i, int64_t now_s)
 	runner->look_now = true;
 }
 
+/* Before anything is there by that name that another try could take for a folder. */
+static void note_name(struct wh_runner *runner, struct wh_run *run)
+{
+	if (wh_run_found_name(run))
+		(void)say_trouble(runner, wh_queue_as_name(runner->queue, run->order.id));
+}
+
 static void look_at_runs(struct wh_runner *runner, uint64_t now_tsc, int64_t now_s)
 {
 	bool ends = atomic_load(&runner->ground.jobs->hurry);
@@ -169,6 +176,7 @@ static void look_at_runs(struct wh_runner *runner, uint64_t now_tsc, int64_t now
 	for (uint32_t i = runner->runs; i-- > 0;) {
 		if (ends)
 			wh_run_stop(runner->run[i], WH_ORDER_READY, now_tsc);
+		note_name(runner, runner->run[i]);
 		if (wh_run_look(runner->run[i], now_tsc, now_s))
 			end_run(runner, i, now_s);
 		else
@@ -218,6 +226,7 @@ static bool begin_next(struct wh_runner *runner, uint64_t now_tsc, int64_t now_s
 	}
 	runner->run[runner->runs++] = run;
 	runner->lanes += run->transfer.lanes.count;
+	note_name(runner, run);
 	wh_runner_tell(runner, run->order.id, WH_ORDER_RUNNING, NULL);
 	return true;
 }

@@ -26,11 +26,12 @@ static const char *const steps[] = {
 	"CREATE INDEX job_after ON job(after) WHERE state=2;"
 	"CREATE INDEX job_place ON job(priority, place);"
 	"CREATE INDEX job_live ON job(id) WHERE state<5;"
-	"CREATE INDEX job_over ON job(ended) WHERE state>=5;"};
+	"CREATE INDEX job_over ON job(ended) WHERE state>=5;",
+	"ALTER TABLE job ADD COLUMN as_name INTEGER NOT NULL DEFAULT 0"};
 
 #define COLUMNS                                                                                    \
 	"id,state,owner,sends,attached,host,rate,here,there,words,priority,place,after,retries,"   \
-	"tries,due,added,began,ended,status,why,files,skipped,failed,bytes,moved,run_ns"
+	"tries,due,added,began,ended,status,why,files,skipped,failed,bytes,moved,run_ns,as_name"
 
 enum question {
 	ADD,
@@ -47,6 +48,7 @@ enum question {
 	FAIL_FOLLOWERS,
 	SET_STATE,
 	SET_RATE,
+	SET_AS_NAME,
 	SET_PLACE,
 	PLACE_BEFORE,
 	COUNTS,
@@ -77,6 +79,7 @@ static const char *const texts[QUESTIONS] = {
 			   "WHERE state=2 AND after=?1 RETURNING id",
 	[SET_STATE] = "UPDATE job SET state=?2,tries=?3,due=?4,ended=?5 WHERE id=?1",
 	[SET_RATE] = "UPDATE job SET rate=?2 WHERE id=?1",
+	[SET_AS_NAME] = "UPDATE job SET as_name=1 WHERE id=?1",
 	[SET_PLACE] = "UPDATE job SET priority=?2,place=?3 WHERE id=?1",
 	[PLACE_BEFORE] = "SELECT max(place) FROM job WHERE priority=?1 AND place<?2",
 	[COUNTS] = "SELECT state,count(*) FROM job GROUP BY state",
@@ -222,6 +225,7 @@ static int read_order(sqlite3_stmt *row, struct wh_order *order)
 		.added_s = sqlite3_column_int64(row, 16),
 		.began_s = sqlite3_column_int64(row, 17),
 		.ended_s = sqlite3_column_int64(row, 18),
+		.as_name = sqlite3_column_int(row, 27) != 0,
 	};
 	copy_text(order->host, sizeof(order->host), row, 5);
 	copy_text(order->rate, sizeof(order->rate), row, 6);
@@ -532,6 +536,11 @@ int wh_queue_rate(struct wh_queue *queue, uint64_t id, const char *rate)
 
 	bind_text(set, 2, rate);
 	return finish(set);
+}
+
+int wh_queue_as_name(struct wh_queue *queue, uint64_t id)
+{
+	return finish(ask_of(queue, SET_AS_NAME, (int64_t)id));
 }
 
 int wh_queue_move(struct wh_queue *queue, uint64_t id, uint32_t priority, uint64_t other)

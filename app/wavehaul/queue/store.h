@@ -83,6 +83,7 @@ struct wh_order {
 	int64_t added_s;
 	int64_t began_s; /* the last try; 0: none */
 	int64_t ended_s;
+	bool as_name; /* what stands for its target then is no folder to put it into */
 	struct wh_order_result result;
 };
 
@@ -130,6 +131,9 @@ int wh_queue_resume(struct wh_queue *queue, uint64_t id, int64_t now_s);
 int wh_queue_cancel(struct wh_queue *queue, uint64_t id, int64_t now_s);
 int wh_queue_retry(struct wh_queue *queue, uint64_t id, int64_t now_s);
 int wh_queue_rate(struct wh_queue *queue, uint64_t id, const char *rate);
+
+/* Its target was no folder when it began: later tries do not take what came of it for one. */
+int wh_queue_as_name(struct wh_queue *queue, uint64_t id);
 
 /* To the place before `other` (0: behind all) among those of its priority, which may be new. */
 int wh_queue_move(struct wh_queue *queue, uint64_t id, uint32_t priority, uint64_t other);

@@ -246,10 +246,12 @@ static void test_taken_over(void)
 
 	CU_ASSERT_EQUAL(wh_queue_pause(rig.queue, paused), 0);
 	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), id);
+	CU_ASSERT_EQUAL(wh_queue_as_name(rig.queue, id), 0);
 	close_queue(&rig);
 	open_queue(&rig);
 	CU_ASSERT_EQUAL(look(&rig, paused).state, WH_ORDER_PAUSED);
 	CU_ASSERT_EQUAL(look(&rig, id).tries, 0);
+	CU_ASSERT(look(&rig, id).as_name && !look(&rig, paused).as_name);
 	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), id);
 	take_down(&rig);
 }
