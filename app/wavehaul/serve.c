@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "book/clerk.h"
 #include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
@@ -30,7 +31,6 @@
 #include "probe/kept.h"
 #include "queue/runner.h"
 #include "recollect.h"
-#include "report/audit.h"
 #include "sealed.h"
 #include "sink/stale.h"
 #include "system/notify.h"
@@ -51,13 +51,12 @@ struct serve {
 	struct wh_host host;
 	struct wh_jobs jobs;
 	struct wh_notify notify;
-	struct wh_audit audit;
+	struct wh_clerk clerk;
 	struct wh_control_socket control;
 	struct wh_served served;
 	struct wh_runner runner;
 	struct wh_metrics metrics;
 	uint64_t next_tsc;
-	uint64_t next_refused_tsc;
 	uint64_t give_up_tsc;
 	bool drain_told;
 	struct wh_recollect recollect;
@@ -114,10 +113,6 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	serve->next_tsc = now_tsc + serve->host.ground.hz / 20;
 	wh_jobs_tell_untold(&serve->jobs, now_tsc);
 	wh_notify_poll(&serve->notify, now_tsc);
-	if (now_tsc >= serve->next_refused_tsc) {
-		serve->next_refused_tsc = now_tsc + serve->host.ground.hz;
-		wh_audit_refused(&serve->audit, &serve->jobs.refusals);
-	}
 	if (wh_signals_reload())
 		read_again(serve);
 	if (ends_asked_for(serve) == 0)
@@ -176,6 +171,28 @@ static int enter_guard(struct serve *serve)
 	return 0;
 }
 
+/* A try of an order is over, as it is in the book. */
+static void note_order(
+	void *context, const struct wh_run *run, const struct wh_order_result *result)
+{
+	static struct wh_book_entry entry; /* one thread at a time */
+	struct serve *serve = context;
+
+	wh_entry_of_transfer(&entry, &run->transfer);
+	entry.side = WH_ENTRY_ORDER;
+	entry.order = run->order.id;
+	entry.uid = run->order.owner;
+	entry.status = result->status;
+	snprintf(entry.name, sizeof(entry.name), "%s", run->order.host);
+	snprintf(entry.outcome, sizeof(entry.outcome), "%s",
+		run->wanted == WH_ORDER_DONE        ? "ok"
+		: run->wanted == WH_ORDER_FAILED    ? "failed"
+		: run->wanted == WH_ORDER_CANCELLED ? "cancelled"
+						    : "stopped");
+	snprintf(entry.why, sizeof(entry.why), "%s", result->why);
+	wh_clerk_order(&serve->clerk, &entry);
+}
+
 /* Orders come by the control socket; without it there is no queue. */
 static void open_queue(struct serve *serve)
 {
@@ -191,6 +208,8 @@ static void open_queue(struct serve *serve)
 			.memory_bytes = settings->buffer_bytes / 2 / settings->queue_jobs,
 			.request_of = wh_wanted_request},
 		.control = &serve->control,
+		.on_end = note_order,
+		.context = serve,
 		.at_once = settings->queue_jobs,
 		.at_once_host = settings->queue_peer_jobs,
 	};
@@ -222,6 +241,7 @@ static int open_control(struct serve *serve)
 	if (realpath(settings->root, serve->served.root) == NULL)
 		snprintf(serve->served.root, sizeof(serve->served.root), "%s", settings->root);
 	wh_served_add(&serve->control.tables, &serve->served);
+	wh_clerk_add(&serve->control.tables, &serve->clerk);
 	if (wh_control_open(&serve->control, settings->control, settings->user, &status))
 		open_queue(serve);
 	return status == WH_EXIT_OK
@@ -248,6 +268,8 @@ static int run_guarded(struct serve *serve)
 	say_what_is_served(serve);
 	wh_stale_remove_below(
 		serve->service.own.here.root_fd, wh_journal_since_s(serve->jobs.journal));
+	wh_clerk_open(&serve->clerk, serve->served.state, serve->settings.keep_records_ns,
+		&serve->control);
 	start_control(serve);
 	wh_notify_ready(serve->settings.root, serve->settings.port, serve->settings.udp_port);
 	wh_runtime_run(&serve->runtime);
@@ -275,6 +297,7 @@ static int run(void *context)
 	wh_control_stop(&serve->control);
 	wh_metrics_close(&serve->metrics);
 	wh_runner_close(&serve->runner);
+	wh_clerk_close(&serve->clerk);
 	wh_notify_free(&serve->notify);
 	return status;
 }
@@ -308,17 +331,20 @@ static int serve_root(struct serve *serve)
 		return WH_EXIT_NO_FILE;
 	}
 
-	int status = wh_audit_open(&serve->audit, serve->settings.audit);
+	int status = wh_audit_open(&serve->clerk.audit, serve->settings.audit);
 
+	if (status == WH_EXIT_OK && wh_clerk_init(&serve->clerk, &serve->jobs) != 0)
+		status = WH_EXIT_OTHER;
 	if (status == WH_EXIT_OK) {
 		wh_signals_catch();
 		wh_signals_catch_reload();
 		serve->service = wh_wanted_service(&serve->settings, root_fd);
-		serve->service.on_over = wh_audit_job;
-		serve->service.context = &serve->audit;
+		serve->service.on_over = wh_clerk_job;
+		serve->service.context = &serve->clerk;
 		status = open_and_run(serve);
-		wh_audit_close(&serve->audit);
 	}
+	wh_clerk_close(&serve->clerk);
+	wh_audit_close(&serve->clerk.audit);
 	close(root_fd);
 	return status;
 }

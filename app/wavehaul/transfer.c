@@ -4,14 +4,17 @@
 
 #include "report/transfer.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <rte_cycles.h>
 
 #include "base/clock.h"
+#include "book/store.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/signals.h"
@@ -183,6 +186,36 @@ static int enter_guard(struct wh_transfer *transfer)
 	return status;
 }
 
+/* What it was, for wavehaul report. */
+static void note(const struct wh_transfer *transfer, int status)
+{
+	static struct wh_book_entry entry;
+	const struct wh_settings *settings = &transfer->settings;
+	int folder_fd = settings->keep_records_ns > 0 ? wh_kept_folder(settings->state) : -1;
+	char folder[PATH_MAX];
+	struct wh_book *book;
+
+	if (folder_fd < 0)
+		return;
+	close(folder_fd);
+	if (transfer->lanes.started == 0 || !wh_kept_where(settings->state, folder) ||
+		wh_book_open(&book, folder, true) < 0)
+		return;
+	wh_entry_of_transfer(&entry, transfer);
+	entry.status = status;
+	snprintf(entry.outcome, sizeof(entry.outcome), "%s",
+		status == WH_EXIT_OK            ? "ok"
+		: status == WH_EXIT_PARTIAL     ? "some files failed"
+		: status == WH_EXIT_INTERRUPTED ? "interrupted"
+						: "failed");
+	snprintf(entry.why, sizeof(entry.why), "%s", wh_last_complaint());
+	if (wh_book_add(book, &entry, 1) < 0 ||
+		wh_book_forget(book, entry.ended_us - (int64_t)(settings->keep_records_ns / 1000),
+			WH_BOOK_ROWS_MAX) < 0)
+		wh_say("what was transferred could not be noted (--state)");
+	wh_book_close(book);
+}
+
 static int run(void *context)
 {
 	struct wh_transfer *transfer = context;
@@ -205,7 +238,9 @@ static int run(void *context)
 	wh_jobs_tell_memory(transfer->lanes.job, transfer->lanes.started);
 	if (transfer->verb == WH_VERB_SEND)
 		wh_way_keep(&transfer->way, &transfer->settings, &transfer->lanes);
-	return draw(transfer, conclude(transfer));
+	status = draw(transfer, conclude(transfer));
+	note(transfer, status);
+	return status;
 }
 
 static int open_and_run(struct wh_transfer *transfer)

@@ -150,6 +150,8 @@ static const struct value_case value_cases[] = {
 	{WH_VERB_SEND, "transfer.state", "--state|/var/x", "state = /var/x", "/var/x"},
 	{WH_VERB_SEND, "transfer.resume", "--resume|FULL", "resume = full", "full"},
 	{WH_VERB_SERVE, "transfer.resume", "--resume|off", "resume = off", "off"},
+	{WH_VERB_SEND, "transfer.keep_records", "--keep-records|36h", "keep_records = 129600s",
+		"129600s"},
 	{WH_VERB_GET, "transfer.keep_parts", "--keep-parts|36h", "keep_parts = 129600s", "129600s"},
 	{WH_VERB_SEND, "transfer.known", "", "profile = udt", "kept"},
 	{WH_VERB_BENCH, "transfer.known", "--known|NONE", "known = none", "none"},

@@ -23,7 +23,7 @@ def lib(names):
 
 APP_ROOMS = ('cli', 'trust', 'plot', 'machine', 'guard', 'host', 'job', 'telemetry', 'report',
              'demo', 'doctor', 'scenario', 'probe', 'system', 'wan', 'control', 'queue',
-             'metrics', 'console')
+             'metrics', 'console', 'book')
 APP = {f'app/wavehaul/{name}' for name in APP_ROOMS}
 DRIVERS = {'drivers/port', 'drivers/lambda'}
 
@@ -67,6 +67,7 @@ ALLOWED = {
     'app/wavehaul/control': LIB | DRIVERS | app('telemetry guard job host cli'),
     'app/wavehaul/metrics': LIB | DRIVERS | app('control cli'),
     'app/wavehaul/console': {'lib/base'} | app('control cli'),
+    'app/wavehaul/book': LIB | DRIVERS | app('control report guard trust job host cli'),
     'app/wavehaul/queue': LIB | DRIVERS | app('control report trust job host cli'),
     'app/wavehaul/report': LIB | DRIVERS | app('probe plot job host trust cli'),
     'app/wavehaul/wan': LIB | DRIVERS | app('report host cli'),

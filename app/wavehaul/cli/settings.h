@@ -137,6 +137,7 @@ struct wh_settings {
 	struct wh_known_setting known;
 	enum wh_resume resume;
 	uint64_t keep_parts_ns;              /* 0: none are kept */
+	uint64_t keep_records_ns;            /* likewise */
 	char daemon[WH_SETTINGS_TEXT_BYTES]; /* auto, never, always */
 	char state[WH_SETTINGS_TEXT_BYTES];  /* "": where this user keeps such things */
 	struct wh_repair_options repair;     /* of our streams; settled but for serve */

@@ -439,6 +439,11 @@ const struct wh_setting wh_settings_table[] = {
 		.argument = "TIME", .example = "30d",
 		.help = "what came of a large file in part stays for so long, for another\n"
 			"run; 0s: it goes with its job"},
+	{KEY("transfer", "keep_records"), FIELD(keep_records_ns), .flag = "keep-records",
+		.verbs = SERVE | TRANSFERS, TIME(0, 10 * 365 * DAY_NS), .standard = "365d",
+		.argument = "TIME", .example = "30d",
+		.help = "what was transferred, and what came of it, is noted for wavehaul report\n"
+			"and kept for so long; 0s: nothing is noted"},
 	{KEY("transfer", "recursive"), FIELD(recursive), .flag = "recursive", .letter = 'r', SWITCH,
 		.verbs = TRANSFERS | JOB,
 		.help = "folders too, with all that is in them; -r for short"},

@@ -152,6 +152,8 @@ static void end_run(struct wh_runner *runner, uint32_t i, int64_t now_s)
 	struct wh_order_result result;
 
 	wh_run_conclude(run, &result);
+	if (runner->on_end != NULL)
+		runner->on_end(runner->context, run, &result);
 	(void)say_trouble(runner,
 		wh_queue_end(runner->queue, &run->order, &result, run->wanted, now_s, &state));
 	tell_events(runner, run);
@@ -314,6 +316,8 @@ void wh_runner_close(struct wh_runner *runner)
 		if (run->wanted == WH_ORDER_FAILED)
 			run->wanted = WH_ORDER_READY;
 		wh_run_conclude(run, &result);
+		if (runner->on_end != NULL)
+			runner->on_end(runner->context, run, &result);
 		(void)say_trouble(runner, wh_queue_end(runner->queue, &run->order, &result,
 						  run->wanted, time(NULL), &state));
 		wh_run_free(run);

@@ -30,6 +30,10 @@ struct wh_runner {
 	struct wh_control_socket *control;
 	sqlite3 *database;
 	struct wh_queue *queue; /* NULL: there is none, and no order */
+	/* A try of an order is over; NULL: nobody minds. */
+	void (*on_end)(
+		void *context, const struct wh_run *run, const struct wh_order_result *result);
+	void *context;
 	uint32_t at_once;
 	uint32_t at_once_host;
 	struct wh_run *run[WH_RUNS_MAX];
@@ -38,7 +42,7 @@ struct wh_runner {
 	bool look_now;       /* something has changed */
 	int64_t next_look_s; /* when something is due */
 	int64_t next_forget_s;
-	bool failing;        /* the database cannot be written, as was said */
+	bool failing; /* the database cannot be written, as was said */
 	struct {
 		uint64_t client; /* 0: nobody */
 		uint64_t order;

@@ -83,6 +83,9 @@ void wh_transfer_free_operands(struct wh_transfer *transfer);
 /* Sums over the lanes. */
 struct wh_totals wh_transfer_totals(const struct wh_transfer *transfer);
 
+/* From the server's READY to the end of the last lane. */
+double wh_transfer_seconds(const struct wh_transfer *transfer);
+
 void wh_transfer_tell_start(struct wh_transfer *transfer);
 void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc);
 void wh_transfer_tell_end(struct wh_transfer *transfer, int status);

@@ -421,8 +421,7 @@ static void print_text(struct wh_transfer *transfer, int status, double seconds)
 	wh_seal_tell(&transfer->lanes.job[0]->sealed);
 }
 
-/* From the server's READY to the end of the last lane. */
-static double transfer_seconds(const struct wh_transfer *transfer)
+double wh_transfer_seconds(const struct wh_transfer *transfer)
 {
 	uint64_t ended_tsc = 0;
 
@@ -436,7 +435,7 @@ static double transfer_seconds(const struct wh_transfer *transfer)
 
 void wh_transfer_tell_end(struct wh_transfer *transfer, int status)
 {
-	double seconds = transfer_seconds(transfer);
+	double seconds = wh_transfer_seconds(transfer);
 
 	wh_progress_clear(&transfer->progress);
 	if (transfer->settings.json || transfer->settings.json_stream)

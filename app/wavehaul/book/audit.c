@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "book/audit.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "book/tell.h"
+#include "cli/address_text.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "cli/json.h"
+#include "cli/plain_text.h"
+#include "trust/fingerprint.h"
+
+/* Facility daemon, severity info: RFC 5424 6.2.1; and systemd's native protocol. */
+static const struct listener {
+	const char *word;
+	const char *socket;
+	enum wh_audit_form form;
+} listeners[] = {
+	{"syslog", "/dev/log", WH_AUDIT_SYSLOG},
+	{"journal", "/run/systemd/journal/socket", WH_AUDIT_JOURNAL},
+};
+
+/* NULL: `where` is a file. *path: the socket, after a colon or the usual one. */
+static const struct listener *listener_of(const char *where, const char **path)
+{
+	for (size_t i = 0; i < sizeof(listeners) / sizeof(listeners[0]); i++) {
+		size_t chars = strlen(listeners[i].word);
+
+		if (strncmp(where, listeners[i].word, chars) != 0 ||
+			(where[chars] != '\0' && where[chars] != ':'))
+			continue;
+		*path = where[chars] == ':' ? where + chars + 1 : listeners[i].socket;
+		return &listeners[i];
+	}
+	return NULL;
+}
+
+static int connect_to(const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd;
+
+	if (strlen(path) >= sizeof(address.sun_path)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	strcpy(address.sun_path, path);
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address)) != 0) {
+		int error = errno;
+
+		close(fd);
+		errno = error;
+		return -1;
+	}
+	return fd;
+}
+
+int wh_audit_open(struct wh_audit *audit, const char *where)
+{
+	const struct listener *listener;
+	const char *path;
+
+	*audit = (struct wh_audit){.fd = -1};
+	if (where[0] == '\0')
+		return WH_EXIT_OK;
+	listener = listener_of(where, &path);
+	if (listener != NULL) {
+		audit->form = listener->form;
+		audit->fd = connect_to(path);
+	} else {
+		audit->fd = open(where,
+			O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0640);
+	}
+	if (audit->fd >= 0)
+		return WH_EXIT_OK;
+	wh_complain("--audit %s: %s", where, strerror(errno));
+	return WH_EXIT_NO_FILE;
+}
+
+void wh_audit_close(struct wh_audit *audit)
+{
+	uint64_t lost = atomic_load(&audit->lost);
+
+	if (audit->fd < 0)
+		return;
+	if (lost > 0)
+		wh_say("%llu lines of the audit could not be written", (unsigned long long)lost);
+	close(audit->fd);
+	audit->fd = -1;
+}
+
+/* "why" becomes WAVEHAUL_WHY=; no value has an end of a line in it. */
+static void write_field(FILE *to, const char *name, const json_t *value)
+{
+	char *json = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
+	const char *text = json != NULL ? json : json_string_value(value);
+	size_t room = text != NULL ? 4 * strlen(text) + 1 : 0;
+	char *plain = malloc(room + 1);
+
+	if (text != NULL && plain != NULL && !json_is_null(value)) {
+		fputs("WAVEHAUL_", to);
+		for (const char *c = name; *c != '\0'; c++)
+			putc(toupper((unsigned char)*c), to);
+		fprintf(to, "=%s\n", wh_plain_text(text, true, plain, room));
+	}
+	free(plain);
+	free(json);
+}
+
+static void write_fields(FILE *to, const json_t *object, const char *sentence)
+{
+	const char *name;
+	json_t *value;
+
+	fprintf(to, "MESSAGE=%s\nPRIORITY=%d\nSYSLOG_IDENTIFIER=wavehaul\n", sentence,
+		json_integer_value(json_object_get(object, "exit_status")) == 0 ? 6 : 4);
+	json_object_foreach((json_t *)object, name, value)
+	{
+		write_field(to, name, value);
+	}
+}
+
+/* In one call, so that lines do not mix. The object is freed. */
+static void write_line(struct wh_audit *audit, json_t *object, const char *sentence)
+{
+	char *json = json_dumps(object, JSON_COMPACT);
+	char *line = NULL;
+	size_t bytes = 0;
+	FILE *to = json != NULL ? open_memstream(&line, &bytes) : NULL;
+
+	if (to != NULL) {
+		if (audit->form == WH_AUDIT_SYSLOG)
+			fputs("<30>wavehaul: ", to);
+		if (audit->form == WH_AUDIT_JOURNAL) {
+			write_fields(to, object, sentence);
+		} else {
+			wh_plain_json(json, to);
+			putc('\n', to);
+		}
+		fclose(to);
+	}
+	if (line == NULL || write(audit->fd, line, bytes) != (ssize_t)bytes)
+		atomic_fetch_add(&audit->lost, 1);
+	free(line);
+	free(json);
+	json_decref(object);
+}
+
+static json_t *begin(const char *event, int64_t us)
+{
+	char when[WH_WHEN_BYTES];
+
+	return json_pack("{s:s, s:s}", "time", wh_when_text(us, when), "event", event);
+}
+
+void wh_audit_entry(struct wh_audit *audit, const struct wh_book_entry *entry, const char *sentence)
+{
+	if (audit->fd < 0)
+		return;
+
+	json_t *line = begin("job", entry->ended_us);
+
+	wh_json_add(line, wh_entry_json(entry));
+	json_object_del(line, "id");
+	json_object_set_new(line, "lane", json_integer(entry->lane));
+	write_line(audit, line, sentence);
+}
+
+static json_t *text_or_null(const char *text)
+{
+	return text != NULL ? json_string(text) : json_null();
+}
+
+static json_t *proved_by(const struct wh_refusal *refusal)
+{
+	static const uint8_t nobody[WH_IDENTITY_BYTES];
+	char text[WH_ID_TEXT_BYTES];
+	bool proved = memcmp(refusal->identity, nobody, sizeof(nobody)) != 0;
+
+	return text_or_null(proved ? wh_id_text(refusal->identity, text) : NULL);
+}
+
+void wh_audit_refused(
+	struct wh_audit *audit, const struct wh_refusal *refusal, const char *sentence)
+{
+	char peer[WH_ADDRESS_TEXT_BYTES];
+	struct timespec now;
+
+	if (audit->fd < 0)
+		return;
+	clock_gettime(CLOCK_REALTIME, &now);
+
+	json_t *line = begin("refused", (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000);
+
+	/* A peer's port is as changeable as a client's process. */
+	wh_json_add(line,
+		json_pack("{s:o, s:o, s:o, s:o, s:I}", "peer",
+			text_or_null(refusal->peer.family != 0
+					     ? wh_address_text(&refusal->peer, peer)
+					     : NULL),
+			"identity", proved_by(refusal), "outcome", text_or_null(refusal->outcome),
+			"why", wh_text_to_json(refusal->why), "times", (json_int_t)refusal->times));
+	write_line(audit, line, sentence);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "book/clerk.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <rte_cycles.h>
+
+#include "base/clock.h"
+#include "book/tell.h"
+#include "cli/complain.h"
+
+#define RESTING_MS 500
+
+#define FORGET_EVERY_US  INT64_C(3600000000)
+#define REFUSED_EVERY_US INT64_C(1000000)
+
+static int64_t now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+int wh_clerk_init(struct wh_clerk *clerk, struct wh_jobs *jobs)
+{
+	clerk->jobs = jobs;
+	wh_spin_init(&clerk->lock);
+	clerk->waiting = calloc(WH_CLERK_WAITING_MAX, sizeof(*clerk->waiting));
+	clerk->taken = calloc(WH_CLERK_WAITING_MAX, sizeof(*clerk->taken));
+	return clerk->waiting != NULL && clerk->taken != NULL ? 0 : -ENOMEM;
+}
+
+/* On a crew's core: whether its peer may have a line of the log is decided while it is there. */
+void wh_clerk_job(void *context, const struct wh_job *job)
+{
+	static __thread struct wh_book_entry entry;
+	struct wh_clerk *clerk = context;
+	struct wh_jobs *jobs = job->jobs;
+	bool room;
+
+	wh_entry_of_job(&entry, job);
+	entry.quiet = !wh_peers_may_log(
+		&jobs->peers, job->place.guest, wh_tsc_to_ns(jobs->ground->hz, rte_rdtsc()));
+	wh_spin_lock(&clerk->lock);
+	room = clerk->count < WH_CLERK_WAITING_MAX;
+	if (room)
+		clerk->waiting[clerk->count++] = entry;
+	wh_spin_unlock(&clerk->lock);
+	if (!room)
+		atomic_fetch_add(&clerk->lost, 1);
+	else if (clerk->control != NULL)
+		wh_control_wake(clerk->control);
+}
+
+static void say_trouble(struct wh_clerk *clerk, int rc)
+{
+	if (rc < 0 && !clerk->failing)
+		wh_say("what is transferred is not noted: %s; it goes on", strerror(-rc));
+	if (rc == 0 && clerk->failing)
+		wh_say("what is transferred is noted again");
+	clerk->failing = rc < 0;
+}
+
+static void forget_old(struct wh_clerk *clerk, int64_t now)
+{
+	if (clerk->book == NULL || now < clerk->next_forget_us)
+		return;
+	clerk->next_forget_us = now + FORGET_EVERY_US;
+	say_trouble(clerk, wh_book_forget(clerk->book, now - clerk->keep_us, WH_BOOK_ROWS_MAX));
+}
+
+/* Those that did not fit into the book are lost to it; the log and the audit have them. */
+static void note(struct wh_clerk *clerk, const struct wh_book_entry *entries, uint32_t count)
+{
+	char sentence[WH_TELL_BYTES];
+
+	for (uint32_t i = 0; i < count; i++) {
+		wh_entry_tell(&entries[i], sentence);
+		if (!entries[i].quiet)
+			wh_say("%s", sentence);
+		if (entries[i].side == WH_ENTRY_SERVED)
+			wh_audit_entry(&clerk->audit, &entries[i], sentence);
+	}
+	if (clerk->book == NULL || count == 0)
+		return;
+
+	int rc = wh_book_add(clerk->book, entries, count);
+
+	if (rc < 0)
+		atomic_fetch_add(&clerk->lost, count);
+	say_trouble(clerk, rc);
+}
+
+void wh_clerk_order(struct wh_clerk *clerk, const struct wh_book_entry *entry)
+{
+	note(clerk, entry, 1);
+}
+
+static void write_waiting(struct wh_clerk *clerk)
+{
+	struct wh_book_entry *entries;
+	uint32_t count;
+
+	wh_spin_lock(&clerk->lock);
+	count = clerk->count;
+	entries = clerk->waiting;
+	clerk->waiting = clerk->taken;
+	clerk->taken = entries;
+	clerk->count = 0;
+	wh_spin_unlock(&clerk->lock);
+	note(clerk, entries, count);
+}
+
+/* Once a second, and of these one in the log: strangers shall not fill it. */
+static void write_refusals(struct wh_clerk *clerk)
+{
+	struct wh_refusal refusal;
+	char sentence[WH_TELL_BYTES];
+	bool told = false;
+
+	for (uint32_t i = 0; i <= WH_REFUSALS_KEPT; i++) {
+		if (!wh_refusals_take(&clerk->jobs->refusals, &refusal))
+			break;
+		wh_refusal_tell(&refusal, told ? 0 : clerk->refused_untold, sentence);
+		wh_audit_refused(&clerk->audit, &refusal, sentence);
+		if (!told)
+			wh_say("%s", sentence);
+		clerk->refused_untold = told ? clerk->refused_untold + refusal.times : 0;
+		told = true;
+	}
+}
+
+static uint32_t take_turn(void *context)
+{
+	struct wh_clerk *clerk = context;
+	int64_t now = now_us();
+
+	write_waiting(clerk);
+	/* A clock that was set back only makes it later. */
+	if (now >= clerk->next_refused_us || now < clerk->next_refused_us - REFUSED_EVERY_US) {
+		clerk->next_refused_us = now + REFUSED_EVERY_US;
+		write_refusals(clerk);
+	}
+	forget_old(clerk, now);
+	return RESTING_MS;
+}
+
+void wh_clerk_open(struct wh_clerk *clerk, const char *folder, uint64_t keep_ns,
+	struct wh_control_socket *control)
+{
+	clerk->keep_us = (int64_t)(keep_ns / 1000);
+	clerk->control = control;
+	wh_control_add_turn(control, take_turn, clerk, -1);
+	if (keep_ns > 0 && folder[0] != '\0')
+		(void)wh_book_open(&clerk->book, folder, true);
+}
+
+void wh_clerk_close(struct wh_clerk *clerk)
+{
+	uint64_t lost = atomic_load(&clerk->lost);
+
+	if (clerk->waiting != NULL && clerk->taken != NULL)
+		write_waiting(clerk);
+	if (lost > 0)
+		wh_say("%" PRIu64 " transfers could not be noted", lost);
+	wh_book_close(clerk->book);
+	free(clerk->waiting);
+	free(clerk->taken);
+	clerk->book = NULL;
+	clerk->waiting = clerk->taken = NULL;
+}
+
+/* In one answer. */
+#define LAST_MAX 100
+
+static void tell_last(struct wh_control_call *call)
+{
+	struct wh_clerk *clerk = call->context;
+	uint64_t wanted = wh_min_u64(wh_control_count(call, "count", 20), LAST_MAX);
+	struct wh_book_entry *entry = malloc(sizeof(*entry));
+	json_t *list = json_array();
+	int64_t below = INT64_MAX;
+
+	for (uint64_t i = 0; entry != NULL && clerk->book != NULL && i < wanted; i++) {
+		if (wh_book_next(clerk->book, INT64_MIN, INT64_MAX, below, entry) != 1)
+			break;
+		below = entry->id;
+		json_array_append_new(list, wh_entry_json(entry));
+	}
+	free(entry);
+	json_object_set_new(call->answer, "transfers", list);
+	json_object_set_new(
+		call->answer, "lost", json_integer((json_int_t)atomic_load(&clerk->lost)));
+}
+
+static const struct wh_control_command commands[] = {
+	{.name = "transfers",
+		.help = "those that are over, the newest first: 20, or count, 100 at most",
+		.run = tell_last,
+		.argument = {{"count", WH_CONTROL_COUNT, false, "so many"}}},
+};
+
+void wh_clerk_add(struct wh_control_tables *tables, struct wh_clerk *clerk)
+{
+	wh_control_add(tables, commands, sizeof(commands) / sizeof(commands[0]), clerk);
+}

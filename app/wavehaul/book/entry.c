@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "book/entry.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "cli/address_text.h"
+#include "cli/exit.h"
+#include "file/digest.h"
+#include "job/jobs.h"
+#include "trust/fingerprint.h"
+#include "trust/store.h"
+
+const char *wh_entry_side_name(enum wh_entry_side side)
+{
+	static const char *const names[WH_ENTRY_SIDES] = {
+		[WH_ENTRY_SERVED] = "served",
+		[WH_ENTRY_ORDER] = "queue",
+		[WH_ENTRY_CLIENT] = "client",
+	};
+
+	WH_ASSERT((unsigned int)side < WH_ENTRY_SIDES);
+	return names[side];
+}
+
+static void set_word(char word[WH_ENTRY_WORD_BYTES], const char *text)
+{
+	snprintf(word, WH_ENTRY_WORD_BYTES, "%s", text != NULL ? text : "");
+}
+
+static const char *verb_name(enum wh_job_verb verb)
+{
+	switch (verb) {
+	case WH_JOB_SEND:
+		return "send";
+	case WH_JOB_GET:
+		return "get";
+	case WH_JOB_BENCH:
+		return "bench";
+	default:
+		return "idle";
+	}
+}
+
+static void set_times(struct wh_book_entry *entry, uint64_t ns)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	entry->ended_us = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+	entry->began_us = entry->ended_us - (int64_t)(ns / 1000);
+}
+
+static void add_totals(struct wh_book_entry *entry, const struct wh_totals *totals)
+{
+	entry->files = totals->files;
+	entry->skipped = totals->skipped;
+	entry->failed = totals->failed;
+	entry->bytes = totals->bytes;
+	entry->resumed_bytes = totals->resumed_bytes;
+}
+
+static void add_packets(struct wh_book_entry *entry, const struct wh_job *job)
+{
+	entry->moved_bytes += atomic_load(&job->view.moved_bytes);
+	entry->pkts += atomic_load(&job->view.sent_pkts);
+	entry->lost_pkts += atomic_load(&job->view.lost_pkts);
+	entry->again_pkts += atomic_load(&job->view.again_pkts);
+	entry->repair_pkts += atomic_load(&job->view.repair_pkts);
+}
+
+/* What is the same of all its lanes. */
+static void add_request(struct wh_book_entry *entry, const struct wh_job *job)
+{
+	const struct wh_request *request = &job->request;
+	const struct wh_job_figures *figures = &job->result.figures;
+
+	set_word(entry->verb, verb_name(request->verb));
+	set_word(entry->profile, request->profile != NULL ? request->profile->name : "");
+	entry->sends = wh_job_sends(job);
+	entry->lanes = request->lanes;
+	entry->rate_bps = wh_rate_is_paced(request->rate_bps) ? request->rate_bps : 0;
+	entry->rtt_ns = figures->rtt_ns;
+	if (entry->sends)
+		set_word(entry->limit, wh_limit_name(figures->limited_by));
+	if (figures->digest_known && entry->files == 1 && entry->lanes <= 1)
+		wh_digest_text(&figures->digest, entry->digest);
+}
+
+static void set_peer(struct wh_book_entry *entry, const struct wh_address *peer)
+{
+	char text[WH_ADDRESS_TEXT_BYTES];
+
+	snprintf(entry->peer, sizeof(entry->peer), "%s", wh_address_text(peer, text));
+}
+
+static void name_peer(struct wh_book_entry *entry, const struct wh_job *job)
+{
+	struct wh_store *store = job->jobs->service->store;
+	char name[WH_PEER_NAME_BYTES];
+	struct wh_rights rights;
+
+	if (job->streams.bond != NULL)
+		wh_id_text(job->streams.bond->config.peer_identity, entry->identity);
+	if (store != NULL && job->rights.number != 0 &&
+		wh_store_rights(store, job->rights.number, &rights, name))
+		snprintf(entry->name, sizeof(entry->name), "%s", name);
+}
+
+void wh_entry_of_job(struct wh_book_entry *entry, const struct wh_job *job)
+{
+	const struct wh_totals totals = wh_job_totals(job);
+	uint64_t ended_tsc = wh_max_u64(job->result.ended_tsc, job->turn.came_tsc);
+	bool failed = job->result.failed != WH_STATUS_PENDING;
+
+	WH_ASSERT(job->role == WH_AT_SERVER);
+	*entry = (struct wh_book_entry){.side = WH_ENTRY_SERVED,
+		.number = job->place.transfer,
+		.lane = job->place.lane,
+		.uid = -1,
+		.paths = job->request.here.count};
+	set_times(entry, wh_tsc_to_ns(job->jobs->ground->hz, ended_tsc - job->turn.came_tsc));
+	add_totals(entry, &totals);
+	add_packets(entry, job);
+	add_request(entry, job);
+	set_peer(entry, &job->place.peer);
+	name_peer(entry, job);
+	if (entry->paths > 0 && job->records.paths != NULL)
+		snprintf(entry->path, sizeof(entry->path), "%s", job->records.paths[0]);
+	entry->status = failed ? WH_EXIT_OTHER : totals.failed > 0 ? WH_EXIT_PARTIAL : WH_EXIT_OK;
+	set_word(entry->outcome, failed              ? wh_release_status_name(job->result.failed)
+				 : totals.failed > 0 ? "some files failed"
+						     : "ok");
+	snprintf(entry->why, sizeof(entry->why), "%s", job->result.why);
+}
+
+void wh_entry_of_transfer(struct wh_book_entry *entry, const struct wh_transfer *transfer)
+{
+	const struct wh_totals totals = wh_transfer_totals(transfer);
+	const struct wh_job *job = transfer->lanes.job[0];
+
+	WH_ASSERT(transfer->lanes.started > 0);
+	*entry = (struct wh_book_entry){.side = WH_ENTRY_CLIENT,
+		.number = transfer->lanes.transfer,
+		.uid = (int64_t)getuid(),
+		.paths = transfer->verb == WH_VERB_SEND ? job->request.here.count
+							: job->request.there.count};
+	set_times(entry, (uint64_t)(wh_transfer_seconds(transfer) * 1e9));
+	add_totals(entry, &totals);
+	for (uint32_t lane = 0; lane < transfer->lanes.started; lane++)
+		add_packets(entry, transfer->lanes.job[lane]);
+	add_request(entry, job);
+	set_peer(entry, &transfer->peer);
+	snprintf(entry->name, sizeof(entry->name), "%s", transfer->server);
+	if (job->sealed.cipher != 0)
+		wh_id_text(job->sealed.peer_id, entry->identity);
+
+	const struct wh_request_paths *from =
+		transfer->verb == WH_VERB_SEND ? &job->request.here : &job->request.there;
+
+	if (from->count > 0)
+		snprintf(entry->path, sizeof(entry->path), "%s", from->path[0]);
+}
+
+double wh_entry_seconds(const struct wh_book_entry *entry)
+{
+	int64_t us = entry->ended_us - entry->began_us;
+
+	return us > 0 ? (double)us / 1e6 : 0;
+}
+
+double wh_entry_bps(const struct wh_book_entry *entry)
+{
+	double seconds = wh_entry_seconds(entry);
+
+	return seconds > 0 ? (double)entry->bytes * 8 / seconds : 0;
+}
+
+const char *wh_entry_who(const struct wh_book_entry *entry)
+{
+	return entry->name[0] != '\0'       ? entry->name
+	       : entry->identity[0] != '\0' ? entry->identity
+					    : entry->peer;
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "book/store.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "cli/complain.h"
+#include "journal/database.h"
+
+#define FILE_NAME "service.db"
+
+/* Rows that go in one transaction. */
+#define FORGOTTEN_AT_ONCE "10000"
+
+static const char *const steps[] = {
+	"CREATE TABLE transfer(id INTEGER PRIMARY KEY AUTOINCREMENT, side INTEGER NOT NULL,"
+	" number INTEGER NOT NULL, lanes INTEGER NOT NULL, job INTEGER NOT NULL, uid INTEGER,"
+	" sends INTEGER NOT NULL, paths INTEGER NOT NULL, began INTEGER NOT NULL,"
+	" ended INTEGER NOT NULL, files INTEGER NOT NULL, skipped INTEGER NOT NULL,"
+	" failed INTEGER NOT NULL, bytes INTEGER NOT NULL, resumed INTEGER NOT NULL,"
+	" moved INTEGER NOT NULL, pkts INTEGER NOT NULL, lost INTEGER NOT NULL,"
+	" again INTEGER NOT NULL, repair INTEGER NOT NULL, rtt_ns INTEGER NOT NULL,"
+	" rate INTEGER NOT NULL, status INTEGER NOT NULL, verb TEXT NOT NULL, peer TEXT NOT NULL,"
+	" name TEXT NOT NULL, identity TEXT NOT NULL, limited_by TEXT NOT NULL,"
+	" profile TEXT NOT NULL, digest TEXT NOT NULL, outcome TEXT NOT NULL, why TEXT NOT NULL,"
+	" path BLOB NOT NULL);"
+	"CREATE INDEX transfer_ended ON transfer(ended);"
+	"CREATE UNIQUE INDEX transfer_lanes ON transfer(number, side, job, identity, peer)"
+	" WHERE side=0 AND number<>0;"};
+
+#define COLUMNS                                                                                    \
+	"side, number, lanes, job, uid, sends, paths, began, ended, files, skipped, failed, "      \
+	"bytes, resumed, moved, pkts, lost, again, repair, rtt_ns, rate, status, verb, peer, "     \
+	"name, identity, limited_by, profile, digest, outcome, why, path"
+
+enum question {
+	ADD,
+	NEXT,
+	FORGET_OLD,
+	FORGET_MANY,
+	QUESTIONS,
+};
+
+/* Of lanes the sums, from the first beginning to the last end, and what went wrong first. */
+static const char *const texts[QUESTIONS] = {
+	[ADD] = "INSERT INTO transfer(" COLUMNS
+		") VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, "
+		"?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32) "
+		"ON CONFLICT(number, side, job, identity, peer) WHERE side=0 AND number<>0 "
+		"DO UPDATE SET began=min(began, ?8), ended=max(ended, ?9), files=files+?10, "
+		"skipped=skipped+?11, failed=failed+?12, bytes=bytes+?13, resumed=resumed+?14, "
+		"moved=moved+?15, pkts=pkts+?16, lost=lost+?17, again=again+?18, "
+		"repair=repair+?19, digest='', "
+		"outcome=CASE WHEN status=0 THEN ?30 ELSE outcome END, "
+		"why=CASE WHEN status=0 THEN ?31 ELSE why END, "
+		"status=CASE WHEN status=0 THEN ?22 ELSE status END",
+	[NEXT] = "SELECT id, " COLUMNS " FROM transfer WHERE id<?1 AND ended>=?2 AND ended<?3 "
+		 "ORDER BY id DESC LIMIT 1",
+	[FORGET_OLD] = "DELETE FROM transfer WHERE id IN (SELECT id FROM transfer WHERE ended<?1 "
+		       "LIMIT " FORGOTTEN_AT_ONCE ")",
+	[FORGET_MANY] = "DELETE FROM transfer WHERE id IN (SELECT id FROM transfer WHERE "
+			"id<=(SELECT max(id) FROM transfer)-?1 LIMIT " FORGOTTEN_AT_ONCE ")",
+};
+
+/* Columns in their order: those of numbers, and those of texts behind them. */
+#define NUMBERS 22
+
+struct wh_book {
+	sqlite3 *database;
+	sqlite3_stmt *asked[QUESTIONS];
+};
+
+static const struct {
+	size_t offset;
+	size_t bytes;
+} words[] = {
+	{offsetof(struct wh_book_entry, verb), sizeof(((struct wh_book_entry *)0)->verb)},
+	{offsetof(struct wh_book_entry, peer), sizeof(((struct wh_book_entry *)0)->peer)},
+	{offsetof(struct wh_book_entry, name), sizeof(((struct wh_book_entry *)0)->name)},
+	{offsetof(struct wh_book_entry, identity), sizeof(((struct wh_book_entry *)0)->identity)},
+	{offsetof(struct wh_book_entry, limit), sizeof(((struct wh_book_entry *)0)->limit)},
+	{offsetof(struct wh_book_entry, profile), sizeof(((struct wh_book_entry *)0)->profile)},
+	{offsetof(struct wh_book_entry, digest), sizeof(((struct wh_book_entry *)0)->digest)},
+	{offsetof(struct wh_book_entry, outcome), sizeof(((struct wh_book_entry *)0)->outcome)},
+	{offsetof(struct wh_book_entry, why), sizeof(((struct wh_book_entry *)0)->why)},
+	{offsetof(struct wh_book_entry, path), sizeof(((struct wh_book_entry *)0)->path)},
+};
+
+#define WORDS (sizeof(words) / sizeof(words[0]))
+
+static int open_to_read(sqlite3 **database, const char *path)
+{
+	int rc = access(path, F_OK) != 0
+			 ? -errno
+			 : wh_database_error(sqlite3_open_v2(path, database,
+				   SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, NULL));
+
+	if (rc == 0)
+		sqlite3_busy_timeout(*database, WH_DATABASE_BUSY_MS);
+	return rc;
+}
+
+static int prepare(struct wh_book *book)
+{
+	for (uint32_t i = 0; i < QUESTIONS; i++) {
+		book->asked[i] = wh_database_statement(book->database, texts[i]);
+		if (book->asked[i] == NULL)
+			return wh_database_error(sqlite3_errcode(book->database));
+	}
+	return 0;
+}
+
+static int open_in(struct wh_book *book, const char *path, bool writes)
+{
+	char told[WH_DATABASE_TOLD_BYTES] = "";
+	int rc = writes ? wh_database_open(&book->database, path, told)
+			: open_to_read(&book->database, path);
+
+	if (told[0] != '\0')
+		wh_say("book: %s", told);
+	if (rc == 0)
+		rc = wh_database_upgrade(
+			book->database, "book", steps, sizeof(steps) / sizeof(steps[0]));
+	return rc == 0 ? prepare(book) : rc;
+}
+
+int wh_book_open(struct wh_book **result, const char *folder, bool writes)
+{
+	struct wh_book *book = calloc(1, sizeof(*book));
+	char path[PATH_MAX];
+	int rc;
+
+	*result = NULL;
+	if (book == NULL)
+		return -ENOMEM;
+	if (snprintf(path, sizeof(path), "%s/" FILE_NAME, folder) >= (int)sizeof(path))
+		rc = -ENAMETOOLONG;
+	else
+		rc = open_in(book, path, writes);
+	if (rc < 0) {
+		if (rc != -ENOENT || writes)
+			wh_say("what is transferred cannot be %s in %s: %s",
+				writes ? "noted" : "read", path, strerror(-rc));
+		wh_book_close(book);
+		return rc;
+	}
+	*result = book;
+	return 0;
+}
+
+void wh_book_close(struct wh_book *book)
+{
+	if (book == NULL)
+		return;
+	for (uint32_t i = 0; i < QUESTIONS; i++)
+		sqlite3_finalize(book->asked[i]);
+	wh_database_close(book->database);
+	free(book);
+}
+
+/* The entry's numbers, in the order of the columns. */
+static void numbers_of(const struct wh_book_entry *entry, int64_t number[NUMBERS])
+{
+	const int64_t all[NUMBERS] = {entry->side, (int64_t)entry->number, entry->lanes,
+		(int64_t)entry->order, entry->uid, entry->sends, entry->paths, entry->began_us,
+		entry->ended_us, (int64_t)entry->files, (int64_t)entry->skipped,
+		(int64_t)entry->failed, (int64_t)entry->bytes, (int64_t)entry->resumed_bytes,
+		(int64_t)entry->moved_bytes, (int64_t)entry->pkts, (int64_t)entry->lost_pkts,
+		(int64_t)entry->again_pkts, (int64_t)entry->repair_pkts, (int64_t)entry->rtt_ns,
+		(int64_t)entry->rate_bps, entry->status};
+
+	memcpy(number, all, sizeof(all));
+}
+
+static int add(struct wh_book *book, const struct wh_book_entry *entry)
+{
+	sqlite3_stmt *statement = book->asked[ADD];
+	int64_t number[NUMBERS];
+	int rc;
+
+	numbers_of(entry, number);
+	for (int i = 0; i < NUMBERS; i++)
+		sqlite3_bind_int64(statement, i + 1, number[i]);
+	for (size_t i = 0; i < WORDS; i++) {
+		const char *word = (const char *)entry + words[i].offset;
+
+		if (i + 1 < WORDS)
+			sqlite3_bind_text(statement, NUMBERS + 1 + (int)i, word, -1, SQLITE_STATIC);
+		else
+			sqlite3_bind_blob(statement, NUMBERS + 1 + (int)i, word, (int)strlen(word),
+				SQLITE_STATIC);
+	}
+	rc = wh_database_step(statement);
+	sqlite3_reset(statement);
+	return rc < 0 ? rc : 0;
+}
+
+int wh_book_add(struct wh_book *book, const struct wh_book_entry *entries, uint32_t count)
+{
+	int rc = wh_database_begin(book->database);
+
+	if (rc < 0)
+		return rc;
+	for (uint32_t i = 0; rc == 0 && i < count; i++)
+		rc = add(book, &entries[i]);
+
+	int ended = wh_database_end(book->database, rc == 0);
+
+	return rc < 0 ? rc : ended;
+}
+
+static int forget(struct wh_book *book, enum question question, int64_t bound)
+{
+	sqlite3_stmt *statement = book->asked[question];
+	int rc;
+
+	do {
+		sqlite3_bind_int64(statement, 1, bound);
+		rc = wh_database_step(statement);
+		sqlite3_reset(statement);
+	} while (rc == 0 && sqlite3_changes(book->database) > 0);
+	return rc;
+}
+
+int wh_book_forget(struct wh_book *book, int64_t before_us, uint64_t rows_max)
+{
+	int rc = forget(book, FORGET_OLD, before_us);
+
+	return rc == 0 ? forget(book, FORGET_MANY, (int64_t)rows_max) : rc;
+}
+
+static uint64_t count_of(sqlite3_stmt *row, int column)
+{
+	int64_t number = sqlite3_column_int64(row, column);
+
+	return number > 0 ? (uint64_t)number : 0;
+}
+
+/* The file may hold anything. */
+static void read_entry(sqlite3_stmt *row, struct wh_book_entry *entry)
+{
+	uint64_t side = count_of(row, 1);
+
+	*entry = (struct wh_book_entry){
+		.id = sqlite3_column_int64(row, 0),
+		.side = side < WH_ENTRY_SIDES ? (enum wh_entry_side)side : WH_ENTRY_SERVED,
+		.number = (uint64_t)sqlite3_column_int64(row, 2),
+		.lanes = (uint32_t)count_of(row, 3),
+		.order = count_of(row, 4),
+		.uid = sqlite3_column_int64(row, 5),
+		.sends = sqlite3_column_int(row, 6) != 0,
+		.paths = (uint32_t)count_of(row, 7),
+		.began_us = sqlite3_column_int64(row, 8),
+		.ended_us = sqlite3_column_int64(row, 9),
+		.files = count_of(row, 10),
+		.skipped = count_of(row, 11),
+		.failed = count_of(row, 12),
+		.bytes = count_of(row, 13),
+		.resumed_bytes = count_of(row, 14),
+		.moved_bytes = count_of(row, 15),
+		.pkts = count_of(row, 16),
+		.lost_pkts = count_of(row, 17),
+		.again_pkts = count_of(row, 18),
+		.repair_pkts = count_of(row, 19),
+		.rtt_ns = count_of(row, 20),
+		.rate_bps = count_of(row, 21),
+		.status = sqlite3_column_int(row, 22),
+	};
+	for (size_t i = 0; i < WORDS; i++) {
+		const unsigned char *text = sqlite3_column_text(row, NUMBERS + 1 + (int)i);
+
+		snprintf((char *)entry + words[i].offset, words[i].bytes, "%s",
+			text != NULL ? (const char *)text : "");
+	}
+}
+
+int wh_book_next(struct wh_book *book, int64_t since_us, int64_t until_us, int64_t below,
+	struct wh_book_entry *entry)
+{
+	sqlite3_stmt *statement = book->asked[NEXT];
+	int rc;
+
+	sqlite3_bind_int64(statement, 1, below);
+	sqlite3_bind_int64(statement, 2, since_us);
+	sqlite3_bind_int64(statement, 3, until_us);
+	rc = wh_database_step(statement);
+	if (rc == 1)
+		read_entry(statement, entry);
+	sqlite3_reset(statement);
+	return rc;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "book/tell.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "unit.h"
+
+const char wh_suite_name[] = "app/tell";
+
+static struct wh_book_entry an_entry(void)
+{
+	return (struct wh_book_entry){
+		.verb = "send",
+		.peer = "192.0.2.2",
+		.name = "dtn2",
+		.path = "in/a",
+		.paths = 1,
+		.lanes = 1,
+		.began_us = 0,
+		.ended_us = 4000000,
+		.files = 2,
+		.bytes = 1000000000,
+		.outcome = "ok",
+	};
+}
+
+static void expect_told(const struct wh_book_entry *entry, const char *expected)
+{
+	char sentence[WH_TELL_BYTES];
+
+	wh_entry_tell(entry, sentence);
+	CU_ASSERT_STRING_EQUAL(sentence, expected);
+	if (strcmp(sentence, expected) != 0)
+		fprintf(stderr, "\n    %s\n    %s\n", sentence, expected);
+}
+
+static void test_sentences(void)
+{
+	struct wh_book_entry entry = an_entry();
+
+	expect_told(&entry, "1970-01-01T00:00:04.000Z 192.0.2.2 (dtn2) send in/a: 2 files, "
+			    "954 MiB in 4.00 s, 2.00 Gb/s: ok");
+	entry.lanes = 4;
+	entry.lane = 1;
+	entry.files = 1;
+	entry.failed = 3;
+	entry.skipped = 5;
+	entry.paths = 3;
+	entry.name[0] = '\0';
+	strcpy(entry.path, "esc\x1b[2J\n\xff");
+	strcpy(entry.outcome, "some files failed");
+	strcpy(entry.why, "no \x07 room");
+	expect_told(&entry,
+		"1970-01-01T00:00:04.000Z 192.0.2.2 send esc\\x1b[2J\\x0a\\xff and 2 more, lane 2 "
+		"of 4: 1 file, 954 MiB in 4.00 s, 2.00 Gb/s, 5 skipped, 3 failed: some files "
+		"failed: no \\x07 room");
+	entry = (struct wh_book_entry){.verb = "bench",
+		.peer = "192.0.2.2",
+		.order = 17,
+		.ended_us = 1000000,
+		.moved_bytes = 125000000,
+		.outcome = "ok"};
+	expect_told(&entry,
+		"1970-01-01T00:00:01.000Z job 17 192.0.2.2 bench: 119 MiB in 1.00 s, "
+		"1.00 Gb/s: ok");
+}
+
+/* The longest there is ends where its room does. */
+static void test_long(void)
+{
+	struct wh_book_entry entry = an_entry();
+	char sentence[WH_TELL_BYTES];
+
+	memset(entry.path, 7, sizeof(entry.path) - 1);
+	memset(entry.name, 7, sizeof(entry.name) - 1);
+	memset(entry.why, 7, sizeof(entry.why) - 1);
+	wh_entry_tell(&entry, sentence);
+	CU_ASSERT(strlen(sentence) < WH_TELL_BYTES);
+	for (const char *c = sentence; *c != '\0'; c++)
+		CU_ASSERT(*c >= ' ' && *c != 0x7f);
+}
+
+static void test_json(void)
+{
+	struct wh_book_entry entry = an_entry();
+	json_t *object = wh_entry_json(&entry);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(object);
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(object, "bytes")), 1000000000);
+	CU_ASSERT_EQUAL(json_real_value(json_object_get(object, "bps")), 2e9);
+	CU_ASSERT_STRING_EQUAL(
+		json_string_value(json_object_get(object, "ended")), "1970-01-01T00:00:04.000Z");
+	CU_ASSERT(json_is_null(json_object_get(object, "job")));
+	CU_ASSERT(json_is_null(json_object_get(object, "why")));
+	json_decref(object);
+}
+
+CU_TestInfo wh_tests[] = {
+	{"sentences", test_sentences},
+	{"long ones", test_long},
+	{"JSON", test_json},
+	CU_TEST_INFO_NULL,
+};
