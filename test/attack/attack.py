@@ -24,6 +24,7 @@ from field import (DATA, FAR_GATEWAY, GATEWAY, KIB, MIB, RCV_STATE, SEED, TOP, F
 from harness import (Case, Failed, Skip, end_group, expect, expect_between, expect_equal,
                      run_cases)
 from lab import order
+from noise import FRAMES, draw, thrown, unpacked, write
 from network import CLIENT, SERVER, SERVER6, running_client
 from pair import wait_until
 
@@ -479,6 +480,39 @@ def greetings(field, program, folder, mib=24, mbps=60):
     field.small_send()
 
 
+# Item 17.
+
+# Frames a second that are a flood, where a CPU is shared with others.
+FLOOD_PPS = 20_000
+NOISE = {'drop_frame_not_ip', 'drop_frame_bad_ip', 'drop_frame_bad_udp', 'drop_packet_short',
+         'drop_packet_long', 'drop_packet_version_unknown', 'drop_packet_type_unknown',
+         'drop_packet_tag', 'drop_no_session'}
+
+
+def thrown_at(field, program, folder, mib=27, mbps=60, throw_s=2):
+    """
+    dpdk-testpmd throws all that it can, of any bytes and of packets of this very transfer that are
+    damaged: it keeps its rate, the server its memory, and each refusal has a name.
+    """
+    chance = random.Random(SEED)
+    field.serve(program, folder)
+    own = bytes.fromhex(field.stranger.mac().replace(':', ''))
+    noise = folder / 'noise.pcap'
+    before, told = field.counters(), {}
+    with field.growth(GROWTH_BYTES), field.transfer(mib, mbps, late_s=late_s(mib, mbps)):
+        real = unpacked(recorded(field.victim, 0.5))
+        expect(len(real) > 50, f'{len(real)} frames recorded')
+        write(noise, [draw(chance, real, own) for _ in range(FRAMES)])
+        with thrown(field.stranger, noise, told):
+            time.sleep(throw_s)
+    after = field.counters()
+    counted = {name: after[name] - before.get(name, 0) for name in sorted(grown(before, after))}
+    print(f'{told["sent_pkts"]} frames beside {field.took:.2f} s,', counted)
+    expect(told['sent_pkts'] > FLOOD_PPS * throw_s, f'{told}')
+    expect(NOISE <= set(counted), f'these alone were counted: {counted}')
+    field.small_send()
+
+
 # Item 16.
 
 
@@ -576,6 +610,7 @@ def cases(field):
     yield case('14 compared', False, compared)
     yield case('15 greetings', True, greetings)
     yield case('16 liar', True, liar)
+    yield case('17 testpmd', False, thrown_at)
     yield case('all at once', False, all_at_once, mib=200, mbps=500)
 
 
