@@ -191,6 +191,7 @@ static const struct wh_record_field report_fields[] = {
 
 static const struct wh_record_field waits_fields[] = {
 	ANY(waits, worked),
+	ANY(waits, rate_bps),
 	FIELD(waits, waits, 0, WH_WAITS_COUNT - 1),
 };
 

@@ -230,8 +230,9 @@ struct wh_hello {
 
 /* How it stands with an end that may have nothing else to say for long. */
 struct wh_waits_told {
-	uint64_t worked; /* counts what it has done, of anything: more of it is progress */
-	uint8_t waits;   /* enum wh_waits (bundle/waits.h) */
+	uint64_t worked;   /* counts what it has done, of anything: more of it is progress */
+	uint64_t rate_bps; /* that the receiver wishes for from now on; 0: as HELLO has it */
+	uint8_t waits;     /* enum wh_waits (bundle/waits.h) */
 };
 
 /* What entries have at the source that no bundle carries; each counts entries. */

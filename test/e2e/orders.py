@@ -209,6 +209,25 @@ def rate_changes(control, number):
         expect_between(f'the pace by {rate}', paced_bps(control), bps * 0.99, bps * 1.01)
 
 
+def got_steered(program, folder):
+    """What is got goes by another rate within 100 ms, though the other end sends; no faster than
+    that lets."""
+    with houses(program, '--rate', '80M') as (one, two):
+        digest = two.make('large', 20_000_000)
+        number = one.add('get', f'{CLIENT}:large', one.root / 'got', '--rate', '40M')
+        one.await_state(number, 'running')
+        with Control(one.path) as here, Control(two.path) as there:
+            wait_until(lambda: moved(here, number)[0] > 500_000, 10, 'data')
+            for rate, bps in (('8M', 8e6), ('60M', 60e6), ('20M', 20e6), ('90M', 80e6)):
+                began = time.monotonic()
+                expect_equal('now', here.told('job.set', job=number, rate=rate)['now'], True)
+                wait_until(lambda bps=bps: abs(paced_bps(there) - bps) < bps / 100, 5,
+                           f'the pace by {rate}')
+                expect(time.monotonic() - began < 0.1, f'{time.monotonic() - began:.3f} s')
+        one.await_state(number, 'done')
+        expect_equal('the bytes', one.digest('got'), digest)
+
+
 def restarted(program, folder):
     """kill -9 of the server in the middle of a job: the next one goes on."""
     with houses(program, '--peer-timeout', '5s') as (two, one):
@@ -336,6 +355,7 @@ def troubled(program, folder):
 CASES = [
     Case('queue: both ways, dependencies, paths', True, both_ways),
     Case('queue: rate, pause and cancel of what runs', True, steered),
+    Case('queue: the rate of what is got', True, got_steered),
     Case('queue: goes on after kill -9', True, restarted),
     Case('queue: mixed jobs', True, mixed),
     Case('queue: send and get by the server', True, handed),

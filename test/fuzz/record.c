@@ -89,7 +89,7 @@ static const struct wh_record seeds[] = {
 	{.type = WH_RECORD_REFUSED, .refused = {.error = 13, .text = "no", .text_bytes = 2}},
 	{.type = WH_RECORD_READY, .ready = {.queues = 1}},
 	{.type = WH_RECORD_REPORT, .report = {.elapsed_ns = 1}},
-	{.type = WH_RECORD_WAITS, .waits = {.worked = 7, .waits = 1}},
+	{.type = WH_RECORD_WAITS, .waits = {.worked = 7, .rate_bps = 8, .waits = 1}},
 };
 
 size_t wh_fuzz_seed(uint32_t number, uint8_t *bytes, size_t room)

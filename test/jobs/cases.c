@@ -311,6 +311,79 @@ static void test_rate_of_lanes(void)
 	change_rates(4);
 }
 
+#define GOT_NS (300 * MS)
+
+static uint64_t got_bytes(const struct visit *visit)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t lane = 0; lane < visit->lanes.started; lane++)
+		bytes += atomic_load(&visit->lanes.job[lane]->view.moved_bytes);
+	return bytes;
+}
+
+static void get_at(struct visit *visit, uint64_t rate_bps)
+{
+	struct wh_request request = visit->config.request;
+	uint64_t begin_ns = story.house.now_ns + SETTLE_NS;
+	uint64_t before;
+
+	request.rate_bps = rate_bps;
+	CU_ASSERT_TRUE(wh_lanes_change(&visit->lanes, &request));
+	while (story_can_wait(begin_ns))
+		;
+	before = got_bytes(visit);
+	while (story_can_wait(begin_ns + GOT_NS))
+		;
+	CU_ASSERT_FALSE_FATAL(visit->over);
+	/* Of 93 bytes of files a hundred are on the wire. */
+	WH_ASSERT_NEAR(
+		(got_bytes(visit) - before) * 8 * WH_NS_PER_S / GOT_NS, rate_bps / 100 * 93, 0.1);
+}
+
+/* What is got goes by the rate that the client wishes for now, but by the server's at most. */
+static void get_at_rates(uint32_t lanes)
+{
+	static const uint64_t rates_bps[] = {200000000, 50000000, 400000000, 40000000};
+	struct tree tree = {.count = lanes};
+	struct visit visit;
+	const struct visit_config config = {
+		.client = STORY_CLIENT,
+		.verb = WH_JOB_GET,
+		.lanes = lanes,
+		.tree = &tree,
+		.settings = story_settings(),
+		.request = story_request(rates_bps[0]),
+	};
+
+	for (uint32_t i = 0; i < lanes; i++) {
+		tree.entry[i] = (struct tree_entry){.bytes = 60000000 / lanes, .seed = i};
+		snprintf(tree.entry[i].path, sizeof(tree.entry[i].path), "file%u", i);
+		tree.bytes += tree.entry[i].bytes;
+	}
+	story_open(UINT64_C(1000000000));
+	visit_prepare(&config, story.folder);
+	visit_begin(&visit, &story.house, &config, story.folder);
+	while (story_can_wait(visit.began_ns + 100 * MS))
+		;
+	for (size_t i = 0; i < sizeof(rates_bps) / sizeof(rates_bps[0]); i++)
+		get_at(&visit, rates_bps[i]);
+	while (!visit.over && story_can_wait(visit.began_ns + 20 * WH_NS_PER_S))
+		;
+	story_check_whole(&visit, visit.result);
+	story_close();
+}
+
+static void test_rate_of_a_get(void)
+{
+	get_at_rates(1);
+}
+
+static void test_rate_of_a_get_by_lanes(void)
+{
+	get_at_rates(2);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"the way is known to a server", test_known_to_server},
 	{"the way that a client found", test_found_by_client},
@@ -320,5 +393,7 @@ CU_TestInfo wh_tests[] = {
 	{"an empty path", test_empty_path},
 	{"a running job's rate", test_rate_of_one_lane},
 	{"a running job's rate, by lanes", test_rate_of_lanes},
+	{"the rate of what is got", test_rate_of_a_get},
+	{"the rate of what is got, by lanes", test_rate_of_a_get_by_lanes},
 	CU_TEST_INFO_NULL,
 };

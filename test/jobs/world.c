@@ -142,18 +142,19 @@ static void heal(struct world *w)
 		w->house.process[w->victim].stopped = false;
 }
 
-/* What is sent from here goes by the new rate; what is got has the server's. */
+/* What is sent from here goes by the new rate; of what is got the server is told. */
 static void change_rate(struct world *w, struct guest *guest)
 {
 	const struct visit_config *config = &guest->config;
 	struct wh_request request = config->request;
-	bool sends = wh_verb_client_sends(config->verb, config->reverse);
+	bool can =
+		config->verb == WH_JOB_GET || wh_verb_client_sends(config->verb, config->reverse);
 
 	guest->changed = true;
 	request.rate_bps = guest->change_bps;
-	if (wh_lanes_change(&guest->visit.lanes, &request) != sends)
+	if (wh_lanes_change(&guest->visit.lanes, &request) != can)
 		fail(w, "client %u: its rate could%s be changed", config->client,
-			sends ? " not" : "");
+			can ? " not" : "");
 }
 
 /* Whatever lanes take from each other, together they have no more than the request's rate. */

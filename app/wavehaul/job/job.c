@@ -146,8 +146,10 @@ int wh_job_join(struct wh_job *job)
 
 bool wh_job_change(struct wh_job *job, const struct wh_request *request)
 {
+	bool asks = job->role == WH_AT_CLIENT && job->request.verb == WH_JOB_GET;
+
 	/* That it has none is for all its life. */
-	if (!wh_job_sends(job) || !wh_rate_is_paced(request->rate_bps) ||
+	if (!(wh_job_sends(job) || asks) || !wh_rate_is_paced(request->rate_bps) ||
 		!wh_rate_is_paced(atomic_load(&job->wishes.rate_bps)))
 		return false;
 	WH_ASSERT(request->rate_bps > 0);
@@ -163,7 +165,9 @@ static void see_wishes(struct wh_job *job)
 	if (rate_bps == job->request.rate_bps)
 		return;
 	job->request.rate_bps = rate_bps;
-	if (job->lanes.share.share != NULL)
+	if (!wh_job_sends(job))
+		job->waits.rate_untold = true;
+	else if (job->lanes.share.share != NULL)
 		wh_share_change(&job->lanes.share, wh_request_lane_bps(&job->request));
 	else if (job->streams.out != NULL)
 		wh_session_set_rate(job->streams.out, wh_request_lane_bps(&job->request));

@@ -90,6 +90,7 @@ struct wh_job_rights {
 	bool entered;           /* it counts among the peer's jobs */
 	bool has_folder;        /* a right of its own, opened */
 	int folder_fd;          /* that folder */
+	uint64_t rate_bps;      /* the most of what it gets; 0: nobody has said */
 	uint32_t changes;       /* of the store, when it was looked at */
 	uint64_t counted_bytes; /* that the peer was charged */
 };
@@ -216,6 +217,9 @@ struct wh_job_waits {
 	uint64_t next_tell_tsc;
 	uint64_t told_bytes;  /* sent when the peer was told last */
 	uint64_t waits_heard; /* how often the peer has told, when it was */
+	bool rate_untold;     /* another rate is wished for of the peer, who has not heard of it */
+	uint64_t rate_told_bps;
+	uint64_t rate_heard_bps; /* that the peer has wished for last */
 };
 
 struct wh_job {
@@ -263,7 +267,7 @@ static inline void wh_job_hurry(struct wh_job *job)
 
 /*
  * Any core, likewise: the job goes on by what can change of `request` while it runs, which is its
- * rate. False: what is sent here has none, or nothing is; or the new one is none.
+ * rate; where the peer sends it is asked to. False: what is sent has none, or the new one is none.
  */
 bool wh_job_change(struct wh_job *job, const struct wh_request *request);
 

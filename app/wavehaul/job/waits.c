@@ -75,7 +75,11 @@ static struct wh_watch_sight look(const struct wh_job *job, uint64_t now_tsc)
  */
 static void tell_peer(struct wh_job *job, uint64_t now_tsc, const struct wh_watch_sight *sight)
 {
-	const struct wh_waits_told told = {.worked = sight->worked, .waits = (uint8_t)sight->waits};
+	const struct wh_waits_told told = {
+		.worked = sight->worked,
+		.rate_bps = job->waits.rate_told_bps,
+		.waits = (uint8_t)sight->waits,
+	};
 	uint64_t sent_bytes = wh_session_moved_bytes(job->streams.out);
 
 	if (now_tsc < job->waits.next_tell_tsc)
@@ -90,6 +94,38 @@ static void tell_peer(struct wh_job *job, uint64_t now_tsc, const struct wh_watc
 	job->waits.told_bytes = sent_bytes;
 	job->waits.waits_heard = sight->waits_told;
 	wh_session_kick(job->streams.out);
+}
+
+/* At once, as soon as there is room for it. */
+static void tell_rate(struct wh_job *job, const struct wh_watch_sight *sight)
+{
+	const struct wh_waits_told told = {
+		.worked = sight->worked,
+		.rate_bps = job->request.rate_bps,
+		.waits = (uint8_t)sight->waits,
+	};
+
+	if (!job->waits.rate_untold || job->ends.sink == NULL ||
+		!wh_sink_tell_waits(job->ends.sink, &told))
+		return;
+	job->waits.rate_untold = false;
+	job->waits.rate_told_bps = told.rate_bps;
+	wh_session_kick(job->streams.out);
+}
+
+/* The client gets, and wishes for another rate: as far as it may have that. */
+static void hear_rate(struct wh_job *job, const struct wh_waits_told *peer)
+{
+	struct wh_request request = {.rate_bps = wh_max_u64(peer->rate_bps, WH_RATE_MIN)};
+
+	if (job->role != WH_AT_SERVER || job->ends.source == NULL || peer->rate_bps == 0 ||
+		peer->rate_bps == job->waits.rate_heard_bps)
+		return;
+	job->waits.rate_heard_bps = peer->rate_bps;
+	request.rate_bps = wh_min_u64(request.rate_bps, job->jobs->service->own.rate_bps);
+	if (job->rights.rate_bps != 0)
+		request.rate_bps = wh_min_u64(request.rate_bps, job->rights.rate_bps);
+	(void)wh_job_change(job, &request);
 }
 
 void wh_job_fail_stalled(struct wh_job *job, uint64_t now_tsc)
@@ -117,8 +153,11 @@ void wh_job_see_waits(struct wh_job *job, uint64_t now_tsc)
 
 	if (!wh_watch_see(&job->waits.watch, now_tsc, stall_timeout_tsc(job), &sight))
 		wh_job_fail_stalled(job, now_tsc);
-	else if (!job->ends.sink_told)
+	else if (!job->ends.sink_told) {
+		tell_rate(job, &sight);
 		tell_peer(job, now_tsc, &sight);
+	}
+	hear_rate(job, &sight.peer);
 	if (job->waits.watch.progress_tsc != now_tsc)
 		return;
 	if (job->lanes.convoy != NULL)

@@ -286,7 +286,7 @@ static void follow_table(struct wh_run *run, int64_t now_s)
 	uint64_t bps = rate_at(&run->table, now_s);
 
 	if (bps != run->rate_bps)
-		(void)change_rate(run, bps); /* what is got begins anew by it, some day */
+		(void)change_rate(run, bps);
 }
 
 bool wh_run_change(struct wh_run *run, const struct wh_timetable *table, int64_t now_s)

@@ -225,8 +225,10 @@ static const struct sample samples[] = {
 	{"report", {.type = WH_RECORD_REPORT, .report = {ID, 1, 2, 3, 4, 5, 6, 7}},
 		BYTES("\x48\0\0\0\x23\0\0\0" ID_BYTES NUMBER("\x01") NUMBER("\x02") NUMBER("\x03")
 				NUMBER("\x04") NUMBER("\x05") NUMBER("\x06") NUMBER("\x07"))},
-	{"waits", {.type = WH_RECORD_WAITS, .waits = {.worked = 7, .waits = WH_WAITS_LANES}},
-		BYTES("\x18\0\0\0\x24\0\0\0" NUMBER("\x07") "\x07\0\0\0\0\0\0\0")},
+	{"waits",
+		{.type = WH_RECORD_WAITS,
+			.waits = {.worked = 7, .rate_bps = 9, .waits = WH_WAITS_LANES}},
+		BYTES("\x20\0\0\0\x24\0\0\0" NUMBER("\x07") NUMBER("\x09") "\x07\0\0\0\0\0\0\0")},
 };
 
 static const struct sample *sample_of(const char *what)
@@ -443,10 +445,10 @@ static const struct malformed {
 	{"ready, as name 2", "ready", 10, 1, 2},
 	{"ready, what nobody keeps", "ready", 11, 1, 32},
 	{"ready's zeros", "ready", 12, 4, 1},
-	{"waits for what there is not", "waits", 16, 1, WH_WAITS_COUNT},
-	{"waits' zero", "waits", 17, 1, 1},
-	{"waits' zeros of 16 bits", "waits", 18, 2, 1},
-	{"waits' zeros of 32 bits", "waits", 20, 4, 1},
+	{"waits for what there is not", "waits", 24, 1, WH_WAITS_COUNT},
+	{"waits' zero", "waits", 25, 1, 1},
+	{"waits' zeros of 16 bits", "waits", 26, 2, 1},
+	{"waits' zeros of 32 bits", "waits", 28, 4, 1},
 };
 
 static void refuses(void)

@@ -100,6 +100,7 @@ static const char *claim(struct wh_job *job, struct wh_store *store)
 	job->rights.entered = true;
 	if (!wh_store_spend(store, job->rights.number, 0))
 		return "you have moved what you may in a day";
+	job->rights.rate_bps = rights.rate_bps;
 	job->request.rate_bps = wh_min_u64(job->request.rate_bps, rights.rate_bps);
 	atomic_store(&job->wishes.rate_bps, job->request.rate_bps);
 	return folder == UINT32_MAX ? NULL : enter_folder(job, rights.folder[folder]);
