@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sealed.h"
 
+#include <stdio.h>
+
 #include "base/clock.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
@@ -27,6 +29,13 @@ static int32_t look(void *state, uint64_t now_tsc)
 	return 0;
 }
 
+static const char *outcome_of(const struct wh_greeter_news *news)
+{
+	if (news->broken_by != NULL)
+		return "greeting broke";
+	return news->by_peer ? "refused by the peer" : wh_reception_name(news->verdict);
+}
+
 /* A greeting that came to nothing, at a server. */
 static void note_refused(void *context, const struct wh_greeter_news *news)
 {
@@ -35,10 +44,12 @@ static void note_refused(void *context, const struct wh_greeter_news *news)
 
 	if (sealed->wanted.service == NULL || !news->came || news->verdict == WH_RECEPTION_WELCOME)
 		return;
-	if (!news->by_peer)
+	if (news->broken_by != NULL)
+		snprintf(why, sizeof(why), "%s", news->broken_by);
+	else if (!news->by_peer)
 		wh_store_why(&sealed->trust.store, news->id, why);
-	wh_refusals_note(&sealed->wanted.jobs->refusals, &news->peer, news->id,
-		news->by_peer ? "refused by the peer" : wh_reception_name(news->verdict), why);
+	wh_refusals_note(
+		&sealed->wanted.jobs->refusals, &news->peer, news->id, outcome_of(news), why);
 }
 
 static int run_and_look(void *context)

@@ -181,7 +181,7 @@ static void poll_guest(struct wh_greeter *greeter, struct wh_guest *guest, uint6
 		return;
 	if (!guest->over) {
 		greeter->stats.late++;
-		wh_guest_doubt(guest);
+		wh_guest_give_up(greeter, guest, "it took too long");
 	}
 	if (!guest->came)
 		wh_acquaintance_lost(greeter, &guest->peer, now_tsc);

@@ -52,8 +52,9 @@ struct wh_guest;
 struct wh_greeter_news {
 	struct wh_address peer;
 	bool came;
-	uint8_t id[WH_IDENTITY_BYTES];
+	uint8_t id[WH_IDENTITY_BYTES];       /* that he has proved; zeros: none */
 	enum wh_reception verdict;           /* WELCOME at both ends: there is a bond */
+	const char *broken_by;               /* a constant: why there is no verdict; or NULL */
 	bool by_peer;                        /* the verdict is his */
 	char version[WH_CARD_VERSION_BYTES]; /* of his wavehaul; "": he did not say */
 };

@@ -145,14 +145,25 @@ static bool is_of_our_protocol(const SSL *ssl)
 	return bytes == sizeof(protocol) - 2 && memcmp(chosen, protocol + 1, bytes) == 0;
 }
 
+/* It goes no further, for that reason, or for the one that TLS has given. */
+static void break_off(struct wh_greeting *greeting, const char *why)
+{
+	if (why == NULL)
+		why = ERR_reason_error_string(ERR_peek_last_error());
+	greeting->state = WH_GREETING_BROKEN;
+	greeting->broken_by = why != NULL ? why : "TLS gives no reason";
+}
+
 static void meet(struct wh_greeting *greeting)
 {
 	X509 *certificate = wh_greeting_certificate(greeting);
 
-	greeting->state = certificate != NULL && is_of_our_protocol(greeting->ssl) &&
-					  wh_identity_of(certificate, greeting->peer_id) == 0
-				  ? WH_GREETING_MET
-				  : WH_GREETING_BROKEN;
+	if (!is_of_our_protocol(greeting->ssl))
+		break_off(greeting, "no wavehaul's protocol");
+	else if (certificate == NULL || wh_identity_of(certificate, greeting->peer_id) != 0)
+		break_off(greeting, "a certificate without a key");
+	else
+		greeting->state = WH_GREETING_MET;
 }
 
 /* Whether TLS only waits for more bytes. */
@@ -188,14 +199,14 @@ static bool read_card(struct wh_greeting *greeting)
 
 		if (got <= 0) {
 			if (!waits_for_bytes(greeting, got))
-				greeting->state = WH_GREETING_BROKEN;
+				break_off(greeting, NULL);
 			return false;
 		}
 		greeting->card_bytes += (uint32_t)got;
 	}
 	greeting->card_bytes = 0;
 	if (!makes_sense(card, first)) {
-		greeting->state = WH_GREETING_BROKEN;
+		break_off(greeting, "a card that makes no sense");
 		return false;
 	}
 	greeting->verdict = (enum wh_reception)card->verdict;
@@ -220,7 +231,7 @@ static void introduce(struct wh_greeting *greeting)
 		SSL_write_early_data(greeting->ssl, ours, sizeof(*ours), &bytes) == 1 &&
 		bytes == sizeof(*ours);
 	if (!greeting->introduced)
-		greeting->state = WH_GREETING_BROKEN;
+		break_off(greeting, NULL);
 }
 
 static void shake(struct wh_greeting *greeting)
@@ -228,7 +239,7 @@ static void shake(struct wh_greeting *greeting)
 	int rc = SSL_do_handshake(greeting->ssl);
 
 	if (rc != 1 && !waits_for_bytes(greeting, rc))
-		greeting->state = WH_GREETING_BROKEN;
+		break_off(greeting, NULL);
 }
 
 static void step(struct wh_greeting *greeting)
@@ -251,7 +262,7 @@ enum wh_greeting_state wh_greeting_put(
 {
 	WH_ASSERT(greeting->ssl != NULL && count <= INT32_MAX);
 	if (count > 0 && BIO_write(SSL_get_rbio(greeting->ssl), bytes, (int)count) != (int)count)
-		greeting->state = WH_GREETING_BROKEN;
+		break_off(greeting, NULL);
 	if (greeting->state == WH_GREETING_GOING || greeting->state == WH_GREETING_WAITS)
 		step(greeting);
 	/* The queue of errors is the thread's: what is left in it would be found by the next. */
@@ -293,7 +304,7 @@ enum wh_greeting_state wh_greeting_answer(struct wh_greeting *greeting, enum wh_
 	};
 	memcpy(ours->version, version, strnlen(version, sizeof(ours->version) - 1));
 	if (SSL_write(greeting->ssl, ours, sizeof(*ours)) != (int)sizeof(*ours))
-		greeting->state = WH_GREETING_BROKEN;
+		break_off(greeting, NULL);
 	else
 		greeting->state = greeting->client && verdict == WH_RECEPTION_WELCOME
 					  ? WH_GREETING_WAITS

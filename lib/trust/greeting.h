@@ -83,7 +83,8 @@ struct wh_greeting {
 	SSL *ssl; /* NULL: ended */
 	bool client;
 	enum wh_greeting_state state;
-	bool introduced; /* server: its first card is on its way */
+	const char *broken_by; /* a constant, and nothing that the peer has said; NULL: it is not */
+	bool introduced;       /* server: its first card is on its way */
 	struct wh_card ours;
 	struct wh_card theirs;     /* the server's is the first one, ... */
 	enum wh_reception verdict; /* ... and this is of the last one */

@@ -42,8 +42,7 @@ uint32_t wh_guest_reserve(struct wh_greeter *greeter); /* a number for a bond, o
 
 /* meeting.c: MET, or its other card is here. */
 void wh_guest_step(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t now_tsc);
-void wh_guest_doubt(struct wh_guest *guest);
-void wh_guest_break(struct wh_greeter *greeter, struct wh_guest *guest);
+void wh_guest_give_up(struct wh_greeter *greeter, struct wh_guest *guest, const char *why);
 
 /* keep.c */
 bool wh_keep_bond(struct wh_greeter *greeter, struct wh_bond *bond, uint64_t now_tsc);

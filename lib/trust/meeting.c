@@ -60,23 +60,24 @@ static enum wh_reception judge(struct wh_greeter *greeter, struct wh_guest *gues
 	return guest->bond_number != 0 ? WH_RECEPTION_WELCOME : WH_RECEPTION_BUSY;
 }
 
-static void tell(struct wh_greeter *greeter, const struct wh_guest *guest,
-	enum wh_reception verdict, bool by_peer)
+static void tell(
+	struct wh_greeter *greeter, const struct wh_guest *guest, struct wh_greeter_news news)
 {
-	struct wh_greeter_news news = {
-		.peer = guest->peer,
-		.came = guest->came,
-		.verdict = verdict,
-		.by_peer = by_peer,
-	};
-
-	greeter->stats.bonds += verdict == WH_RECEPTION_WELCOME;
-	greeter->stats.refused += verdict != WH_RECEPTION_WELCOME;
 	if (greeter->config.tell == NULL)
 		return;
+	news.peer = guest->peer;
+	news.came = guest->came;
 	memcpy(news.id, guest->greeting.peer_id, sizeof(news.id));
 	memcpy(news.version, guest->greeting.theirs.version, sizeof(news.version));
 	greeter->config.tell(greeter->config.context, &news);
+}
+
+static void tell_verdict(struct wh_greeter *greeter, const struct wh_guest *guest,
+	enum wh_reception verdict, bool by_peer)
+{
+	greeter->stats.bonds += verdict == WH_RECEPTION_WELCOME;
+	greeter->stats.refused += verdict != WH_RECEPTION_WELCOME;
+	tell(greeter, guest, (struct wh_greeter_news){.verdict = verdict, .by_peer = by_peer});
 }
 
 static struct wh_bond *make_bond(
@@ -152,7 +153,7 @@ static void settle(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t 
 		welcome = false;
 		ours = WH_RECEPTION_BUSY;
 	}
-	tell(greeter, guest, by_peer ? greeting->verdict : ours, by_peer);
+	tell_verdict(greeter, guest, by_peer ? greeting->verdict : ours, by_peer);
 	/* Whose streams end by it is to hear why. */
 	if (!welcome)
 		conclude(
@@ -191,16 +192,19 @@ static void answer(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t 
 }
 
 /* Without a verdict the peer may know nothing of the bond. */
-void wh_guest_doubt(struct wh_guest *guest)
+void wh_guest_give_up(struct wh_greeter *greeter, struct wh_guest *guest, const char *why)
 {
 	if (guest->bond != NULL)
 		atomic_store(&guest->bond->hinted, true);
+	tell(greeter, guest, (struct wh_greeter_news){.broken_by = why});
 }
 
-void wh_guest_break(struct wh_greeter *greeter, struct wh_guest *guest)
+static void break_off(struct wh_greeter *greeter, struct wh_guest *guest)
 {
 	greeter->stats.broken++;
-	wh_guest_doubt(guest);
+	wh_guest_give_up(greeter, guest,
+		guest->greeting.broken_by != NULL ? guest->greeting.broken_by
+						  : "it says more than there is room for");
 	guest->over = true;
 	guest->stream->asks = false;
 }
@@ -221,7 +225,7 @@ void wh_guest_step(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t 
 	if (guest->greeting.state == WH_GREETING_DONE)
 		settle(greeter, guest, now_tsc);
 	else if (guest->greeting.state == WH_GREETING_BROKEN)
-		wh_guest_break(greeter, guest);
+		break_off(greeter, guest);
 	if (!guest->over)
 		return;
 	wh_greeting_end(&guest->greeting);

@@ -11,6 +11,7 @@ case, then 'N passed, N failed, N skipped'.
 
 import contextlib
 import functools
+import json
 import os
 import random
 import shutil
@@ -37,6 +38,8 @@ FOLDERS_BYTES = 64 * MIB
 # Bytes that come back for each that was sent, and heartbeats of the connections.
 AMPLIFICATION, HEARTBEATS_BYTES = 8, 64 * KIB
 LOG_LINES_PER_S = 12
+# Of who was refused, whatever comes: a few a second.
+AUDIT_LINES = 100
 # While there is something to say, with the link and the CPUs that others use, too.
 SILENT_S = 1
 # States that a server tells its client, one every 10 ms: half of them where CPUs are busy.
@@ -465,18 +468,26 @@ def compared(field, program, folder, mib=72, mbps=60, pps=100_000):
 def greetings(field, program, folder, mib=24, mbps=60):
     """
     Those that begin by the thousand and never go on cost as little, and who is honest is met, also
-    one whose pieces are lost, late, twice and in disorder.
+    one whose pieces are lost, late, twice and in disorder. The audit says whose broke, and why, in
+    few lines.
     """
-    field.serve(program, folder)
+    log = folder / 'audit'
+    field.serve(program, folder, '--audit', log)
     before = field.counters()
     with field.growth(GROWTH_BYTES), field.transfer(mib, mbps, late_s=late_s(mib, mbps)):
         told = field.attack_now('greets', '--pps', 4000, '--seconds', 1.2)
         ours = field.attack_now('disorder', '--seconds', 1)
     expect(told['cookies'] > 1000 and told['answers'] > 100, f'{told}')
     expect(ours['met'] == ours['greetings'] > 1 and ours['late'] > 10, f'{ours}')
-    reasons = {'greetings', 'greetings_met', 'greetings_crowded_out'}
+    reasons = {'greetings', 'greetings_met', 'greetings_crowded_out', 'greetings_broken'}
     counted = grown(before, field.counters())
     expect(reasons <= counted, f'these alone were counted: {counted}')
+    lines = [line for line in map(json.loads, log.read_text().splitlines())
+             if line['event'] == 'refused']
+    broken = [line for line in lines if line['outcome'] == 'greeting broke']
+    expect(broken and all(line['identity'] is None and line['peer'].startswith('192.0.2.')
+                          and line['why'] for line in broken), f'the audit says {lines}')
+    expect(len(lines) <= AUDIT_LINES, f'{len(lines)} lines of the audit')
     field.small_send()
 
 

@@ -18,6 +18,7 @@
 #define ADDRESSES_FIRST 20
 #define ADDRESSES       200
 #define HELLO_MAX       1024
+#define BROKEN_EVERY    8 /* one of so many is no TLS */
 #define PACKET_AT       (WH_ETHER_BYTES + WH_IPV4_BYTES + WH_UDP_BYTES)
 
 /* The first flight of TLS: one is as good as another. */
@@ -102,6 +103,8 @@ static void hear(struct wh_attacker *attacker, int ear, const uint8_t *hello, ui
 
 		memcpy(answer.crypto.cookie, packet.cookie.cookie, sizeof(answer.crypto.cookie));
 		memcpy(answer.crypto.data, hello, hello_bytes);
+		if (told->cookies % BROKEN_EVERY == 0)
+			answer.crypto.data[0] ^= 1;
 		memcpy(us.ip, frame + WH_ETHER_BYTES + 16, 4);
 		send_packet(attacker, &us, &answer);
 	}

@@ -39,6 +39,7 @@ struct host {
 	enum wh_belief belief;
 	uint32_t asked;
 	uint32_t told;
+	uint32_t told_broken; /* of these, with a reason why there is no verdict */
 	struct wh_greeter_news news;
 };
 
@@ -82,6 +83,7 @@ static void tell(void *context, const struct wh_greeter_news *news)
 	struct host *host = context;
 
 	host->told++;
+	host->told_broken += news->broken_by != NULL;
 	host->news = *news;
 }
 
@@ -92,7 +94,7 @@ static void open_host(uint32_t number, bool believes, const struct wh_identity *
 
 	CU_ASSERT_EQUAL_FATAL(wh_bonds_init(&host->bonds, 1024), 0);
 	host->address = address_of(number);
-	host->asked = host->told = 0;
+	host->asked = host->told = host->told_broken = 0;
 	config.hz = HZ;
 	memcpy(config.key, keys[number], sizeof(config.key));
 	config.identity = identity;
@@ -644,6 +646,16 @@ static void nonsense(void)
 		run(20);
 	}
 	CU_ASSERT(hosts[1].greeter.stats.broken > 100);
+	/* Each is told once, with a reason; so are, later, those that only stopped. */
+	CU_ASSERT_EQUAL(hosts[1].told_broken, hosts[1].greeter.stats.broken);
+	CU_ASSERT_EQUAL(hosts[1].told, hosts[1].told_broken);
+	CU_ASSERT_EQUAL(hosts[1].news.verdict, WH_RECEPTION_NONE);
+	CU_ASSERT(hosts[1].news.came && hosts[1].news.peer.ip[0] == 192);
+	run((WH_GREETING_S + 1) * 1000);
+	CU_ASSERT(hosts[1].greeter.stats.late > 0);
+	CU_ASSERT_EQUAL(
+		hosts[1].told_broken, hosts[1].greeter.stats.broken + hosts[1].greeter.stats.late);
+	CU_ASSERT_STRING_EQUAL(hosts[1].news.broken_by, "it took too long");
 	CU_ASSERT_EQUAL(hosts[1].greeter.stats.bonds, 0);
 	CU_ASSERT(hosts[1].greeter.stats.out_bytes <= 3 * hosts[1].greeter.stats.in_bytes);
 	close_hosts();
