@@ -14,6 +14,7 @@
 #include "cli/exit.h"
 #include "cli/json.h"
 #include "cli/signals.h"
+#include "host/greet.h"
 #include "host/host.h"
 #include "job/client.h"
 #include "job/jobs.h"
@@ -22,6 +23,7 @@
 #include "probe/kept.h"
 #include "probe/prober.h"
 #include "probe/tell.h"
+#include "sealed.h"
 #include "verbs.h"
 
 #define WATCH_US   2000
@@ -32,6 +34,7 @@
 
 struct probe {
 	struct wh_settings settings;
+	struct wh_sealed sealed;
 	struct wh_host_settings host_settings;
 	struct wh_runtime runtime;
 	struct wh_host host;
@@ -40,6 +43,8 @@ struct probe {
 	struct wh_address peer;
 	const char *server;
 	char peer_text[WH_ADDRESS_TEXT_BYTES];
+	struct wh_sought sought; /* the server, where it is sealed */
+	uint64_t sought_tsc;     /* since; 0: not yet */
 	struct wh_prober prober;
 	bool begun;
 	uint64_t next_tsc;
@@ -83,6 +88,7 @@ static bool begin(struct probe *probe)
 	config.hz = probe->host.ground.hz;
 	config.token = wh_ground_draw(&probe->host.ground);
 	config.line_bps = line_bps(probe);
+	config.bond = probe->sought.bond;
 	if (wh_prober_init(&probe->prober, &config) != 0)
 		return false;
 	probe->begun = true;
@@ -90,23 +96,57 @@ static bool begin(struct probe *probe)
 	return true;
 }
 
+/* The way is there, and so is the bond, where it is sealed. */
+static bool is_ready(struct probe *probe, uint64_t now_tsc)
+{
+	struct wh_greet *greet = probe->host.ground.greet;
+
+	if (wh_client_state(&probe->client) != WH_CLIENT_READY)
+		return false;
+	if (greet == NULL || probe->sought.bond != NULL)
+		return true;
+	if (probe->sought_tsc == 0)
+		probe->sought_tsc = now_tsc;
+	wh_greet_seek(greet, now_tsc, &probe->peer, PATIENCE_S * WH_NS_PER_S, &probe->sought_tsc,
+		&probe->sought);
+	return probe->sought.bond != NULL;
+}
+
+static bool is_hopeless(const struct probe *probe)
+{
+	return wh_client_state(&probe->client) > WH_CLIENT_READY ||
+	       probe->sought.status != WH_STATUS_PENDING || wh_signals_count() > 0;
+}
+
+/* What the server thinks of us comes after its bond, and may end that. */
+static bool was_refused(struct probe *probe, uint64_t now_tsc)
+{
+	struct wh_bond *bond = probe->sought.bond;
+
+	if (bond == NULL || !wh_bond_is_revoked(bond))
+		return false;
+	wh_greet_seek(probe->host.ground.greet, now_tsc, &probe->peer, PATIENCE_S * WH_NS_PER_S,
+		&probe->sought_tsc, &probe->sought);
+	wh_bond_let_go(probe->sought.bond);
+	probe->sought.bond = bond;
+	return probe->sought.status != WH_STATUS_PENDING;
+}
+
 static int32_t watch(void *state, uint64_t now_tsc)
 {
 	struct probe *probe = state;
-	enum wh_client_state client = wh_client_state(&probe->client);
 
 	if (now_tsc < probe->next_tsc)
 		return 0;
 	probe->next_tsc = now_tsc + wh_us_to_tsc(probe->host.ground.hz, WATCH_US);
 	if (!probe->begun) {
-		if (client > WH_CLIENT_READY || wh_signals_count() > 0 ||
-			(client == WH_CLIENT_READY && !begin(probe)))
+		if ((is_ready(probe, now_tsc) && !begin(probe)) || is_hopeless(probe))
 			wh_runtime_stop(&probe->runtime);
 		return 0;
 	}
 	if (wh_signals_count() > 0)
 		atomic_store(&probe->prober.wish_to_stop, 1);
-	if (wh_prober_ended(&probe->prober) != WH_PROBER_RUNNING)
+	if (wh_prober_ended(&probe->prober) != WH_PROBER_RUNNING || was_refused(probe, now_tsc))
 		wh_runtime_stop(&probe->runtime);
 	return 0;
 }
@@ -118,8 +158,29 @@ static int refused(const struct probe *probe)
 			    "cost their packets; try again when they are done",
 			probe->server);
 	else
-		wh_complain("%s does not let us probe: its --allow does not have our address",
+		wh_complain("%s does not let us probe: what it has of us says measure = no, see "
+			    "wavehaul-trust(1)",
 			probe->server);
+	return WH_EXIT_NETWORK;
+}
+
+static int no_answer(const struct probe *probe)
+{
+	wh_complain("%s does not answer on UDP port %u: is a server running there, on that port, "
+		    "and does its --allow have this host?%s",
+		probe->server, probe->settings.udp_port,
+		probe->settings.unsealed
+			? " One that seals hears nobody who does not: leave out --unsealed"
+			: "");
+	return WH_EXIT_NETWORK;
+}
+
+/* There was no bond; as a transfer says it. */
+static int unbound(const struct probe *probe)
+{
+	if (probe->sought.status == WH_STATUS_PEER_GONE)
+		return no_answer(probe);
+	wh_complain("%s: %s", probe->server, probe->sought.why);
 	return WH_EXIT_NETWORK;
 }
 
@@ -128,6 +189,8 @@ static int conclude(const struct probe *probe)
 {
 	if (atomic_load(&probe->host.lost))
 		return WH_EXIT_NETWORK;
+	if (probe->sought.status != WH_STATUS_PENDING)
+		return unbound(probe);
 	if (!probe->begun)
 		return wh_client_conclude(&probe->client, probe->server);
 	switch (wh_prober_ended(&probe->prober)) {
@@ -136,11 +199,7 @@ static int conclude(const struct probe *probe)
 	case WH_PROBER_REFUSED:
 		return refused(probe);
 	case WH_PROBER_NO_ANSWER:
-		wh_complain("%s does not answer on UDP port %u: is a server running there, on that "
-			    "port, and does its --allow have this host? One that is older does not "
-			    "know probes",
-			probe->server, probe->settings.udp_port);
-		return WH_EXIT_NETWORK;
+		return no_answer(probe);
 	case WH_PROBER_CONTRADICTS:
 		wh_complain("what %s answers contradicts itself: nothing of it is to be believed",
 			probe->server);
@@ -230,6 +289,7 @@ static int run(void *context)
 	wh_runtime_run(&probe->runtime);
 	if (probe->begun)
 		wh_endpoint_probe(&probe->host.station[0].endpoint, NULL);
+	wh_bond_let_go(probe->sought.bond);
 	return report(probe, conclude(probe));
 }
 
@@ -247,7 +307,8 @@ static int open_and_run(struct probe *probe)
 		.jobs = &probe->jobs,
 	};
 
-	return wh_on_host(&wanted, run, probe);
+	return wh_on_sealed_host(&probe->sealed, &probe->settings, probe->server,
+		&probe->host_settings, &wanted, run, probe);
 }
 
 static int prepare(struct probe *probe)

@@ -14,43 +14,73 @@
 /* An answer to who asks: made_us and the token. */
 #define COOKIE_WORDS 2
 
-uint64_t wh_answerer_bytes(uint32_t room_pkts)
+/* Of a place: what it says and what it hears. */
+#define KEYS_BYTES (2 * WH_SEAL_RAW_BYTES)
+
+/* Back to back, where the rate allows for more on the average. */
+#define KEYS_BURST 16
+
+#define WINDOW_WORDS (WH_ANSWERER_WINDOW_PKTS / 64)
+
+static bool alloc(struct wh_answerer *answerer)
 {
-	return (uint64_t)WH_ANSWERER_PLACES * room_pkts * sizeof(uint64_t);
+	bool sealed = answerer->config.bonds != NULL;
+
+	answerer->arrivals = calloc((size_t)WH_ANSWERER_PLACES * answerer->config.room_pkts,
+		sizeof(*answerer->arrivals));
+	if (sealed) {
+		answerer->keys = wh_secret_alloc(WH_ANSWERER_PLACES * KEYS_BYTES);
+		answerer->windows =
+			calloc(WH_ANSWERER_PLACES * WINDOW_WORDS, sizeof(*answerer->windows));
+	}
+	return answerer->arrivals != NULL &&
+	       (!sealed || (answerer->keys != NULL && answerer->windows != NULL));
 }
 
 int wh_answerer_init(struct wh_answerer *answerer, const struct wh_answerer_config *config)
 {
 	WH_ASSERT(config->hz > 0 && config->welcome != NULL);
 	WH_ASSERT(config->room_pkts > 0 && config->room_pkts <= WH_PROBE_PKTS_MAX);
-	*answerer = (struct wh_answerer){
-		.config = *config,
-		.arrivals = calloc(1, wh_answerer_bytes(config->room_pkts)),
-	};
-	if (answerer->arrivals == NULL)
+	*answerer = (struct wh_answerer){.config = *config};
+	if (!alloc(answerer)) {
+		wh_answerer_free(answerer);
 		return -ENOMEM;
-	for (uint32_t i = 0; i < WH_ANSWERER_PLACES; i++)
-		answerer->place[i].arrival = answerer->arrivals + (size_t)i * config->room_pkts;
+	}
+	for (uint32_t i = 0; i < WH_ANSWERER_PLACES; i++) {
+		struct wh_answerer_place *place = &answerer->place[i];
+
+		place->arrival = answerer->arrivals + (size_t)i * config->room_pkts;
+		place->keys = answerer->keys != NULL ? answerer->keys + i * KEYS_BYTES : NULL;
+	}
 	return 0;
 }
 
 void wh_answerer_free(struct wh_answerer *answerer)
 {
+	for (uint32_t i = 0; i < WH_ANSWERER_PLACES; i++) {
+		wh_seal_end(&answerer->place[i].seal);
+		wh_seal_end(&answerer->place[i].answer_seal);
+	}
+	wh_secret_free(answerer->keys, WH_ANSWERER_PLACES * KEYS_BYTES);
+	free(answerer->windows);
 	free(answerer->arrivals);
+	answerer->keys = NULL;
+	answerer->windows = NULL;
 	answerer->arrivals = NULL;
 }
 
 /* What the prober of that address is to prove that he knows; nobody else can tell it from noise. */
-static uint64_t proof_for(
-	const struct wh_answerer *answerer, uint64_t made_us, const struct wh_address *peer)
+static uint64_t proof_for(const struct wh_answerer *answerer, uint64_t made_us,
+	const struct wh_address *peer, uint32_t bond)
 {
 	struct {
 		uint64_t what;
 		uint64_t made_us;
-		uint64_t family;
+		uint32_t family;
+		uint32_t bond;
 		uint64_t port;
 		uint8_t ip[sizeof(peer->ip)];
-	} message = {PROOF_OF_PROBE, made_us, peer->family, peer->port, {0}};
+	} message = {PROOF_OF_PROBE, made_us, peer->family, bond, peer->port, {0}};
 
 	memcpy(message.ip, peer->ip, sizeof(message.ip));
 	return wh_siphash24(answerer->config.key, &message, sizeof(message));
@@ -62,11 +92,11 @@ static bool is_silent(
 	return now_tsc - place->heard_tsc > WH_ANSWERER_PATIENCE_S * answerer->config.hz;
 }
 
-static struct wh_answerer_place *place_of(
-	struct wh_answerer *answerer, uint64_t made_us, const struct wh_address *peer)
+static struct wh_answerer_place *place_of(struct wh_answerer *answerer, uint64_t made_us,
+	const struct wh_address *peer, uint32_t bond)
 {
 	for (uint32_t i = 0; i < WH_ANSWERER_PLACES; i++)
-		if (answerer->place[i].made_us == made_us &&
+		if (answerer->place[i].made_us == made_us && answerer->place[i].bond == bond &&
 			wh_address_equal(&answerer->place[i].peer, peer))
 			return &answerer->place[i];
 	return NULL;
@@ -101,14 +131,15 @@ static bool is_current(const struct wh_answerer *answerer, uint64_t made_us, uin
 	       now_us - made_us <= WH_ANSWERER_LIFETIME_S * WH_US_PER_S;
 }
 
-static uint32_t write_answer(struct wh_answerer *answerer, const struct wh_seal *seal,
+/* Still to be closed. */
+static uint32_t write_answer(struct wh_answerer *answerer, struct wh_bond *bond,
 	const struct wh_packet *question, const struct wh_probe_answer *said, size_t question_bytes,
 	uint8_t *bytes)
 {
 	struct wh_packet packet = {
 		.type = WH_PACKET_PROBE_ANSWER,
 		.flags = question->flags,
-		.serial = answerer->serial++,
+		.serial = bond != NULL ? wh_bond_next_serial(bond) : answerer->serial++,
 		.probe_answer = *said,
 	};
 
@@ -119,7 +150,6 @@ static uint32_t write_answer(struct wh_answerer *answerer, const struct wh_seal 
 	uint32_t length = wh_packet_encode(&packet, bytes, WH_CONTROL_BYTES_MAX);
 
 	WH_ASSERT(length <= question_bytes);
-	wh_seal_close_packet(seal, bytes, length);
 	return length;
 }
 
@@ -131,94 +161,208 @@ static uint32_t words_for(size_t question_bytes)
 	return words < WH_PROBE_WORDS_MAX ? (uint32_t)words : WH_PROBE_WORDS_MAX;
 }
 
-static enum wh_release_status welcome(
-	const struct wh_answerer *answerer, uint64_t now_tsc, const struct wh_address *from)
+static enum wh_release_status welcome(const struct wh_answerer *answerer, uint64_t now_tsc,
+	const struct wh_address *from, const struct wh_bond *bond)
 {
 	enum wh_release_status status =
-		answerer->config.welcome(answerer->config.context, now_tsc, from);
+		answerer->config.welcome(answerer->config.context, now_tsc, from, bond);
 
 	WH_ASSERT(status != WH_STATUS_PEER_GONE);
 	return status;
 }
 
-/* Nothing is kept of who asks. */
-static enum wh_wire_reason take_ask(struct wh_answerer *answerer, uint64_t now_tsc, uint8_t *bytes,
-	size_t length, const struct wh_address *from, struct wh_packet *packet, uint8_t *answer,
-	uint32_t *answer_bytes)
+/* Closed by the bond, or without one by the token that the question told. */
+static bool close_cookie(struct wh_bond *bond, uint64_t token, uint8_t *bytes, uint32_t length)
 {
-	enum wh_wire_reason reason = wh_seal_open_packet(&wh_seal_to_listener, bytes, length);
-	struct wh_probe_answer said = {.total = answerer->config.room_pkts};
 	struct wh_seal seal;
 
-	if (reason == WH_WIRE_OK)
-		reason = wh_packet_read(bytes, length, packet);
+	if (bond != NULL)
+		return wh_bond_close(bond, token, bytes, length);
+	wh_seal_begin_checksum(&seal, token);
+	wh_seal_close_packet(&seal, bytes, length);
+	return true;
+}
+
+/* A question as it was asked: true, and what the bond proves counts once. */
+static bool is_later(struct wh_answerer *answerer, struct wh_bond *bond, uint64_t serial)
+{
+	if (bond != NULL && serial < bond->probed_end) {
+		answerer->stats.replayed_pkts++;
+		return false;
+	}
+	if (bond != NULL)
+		bond->probed_end = serial + 1;
+	return true;
+}
+
+/* Nothing is kept of who asks. */
+static enum wh_wire_reason take_ask(struct wh_answerer *answerer, uint64_t now_tsc, uint8_t *bytes,
+	size_t length, const struct wh_address *from, struct wh_bond *bond,
+	struct wh_packet *packet, uint8_t *answer, uint32_t *answer_bytes)
+{
+	enum wh_wire_reason reason = WH_WIRE_TAG;
+	struct wh_probe_answer said = {.total = answerer->config.room_pkts};
+
+	if (bond == NULL)
+		reason = wh_seal_open_packet(&wh_seal_to_listener, bytes, length);
+	else if (wh_bond_open(bond, 0, bytes, length))
+		reason = WH_WIRE_OK;
 	if (reason != WH_WIRE_OK)
 		return reason;
 	if (words_for(length) < COOKIE_WORDS)
 		return WH_WIRE_SHORT;
+	if (!is_later(answerer, bond, packet->serial))
+		return WH_WIRE_OK;
 	answerer->stats.asks++;
-	said.status = (uint8_t)welcome(answerer, now_tsc, from);
+	said.status = (uint8_t)welcome(answerer, now_tsc, from, bond);
 	if (said.status == WH_STATUS_PENDING && place_for(answerer, now_tsc, from) == NULL)
 		said.status = WH_STATUS_BUSY;
 	if (said.status == WH_STATUS_PENDING) {
 		said.n_words = COOKIE_WORDS;
 		said.words[0] = wh_tsc_to_us(answerer->config.hz, now_tsc) + 1;
-		said.words[1] = proof_for(answerer, said.words[0], from);
+		said.words[1] = proof_for(
+			answerer, said.words[0], from, bond != NULL ? wh_bond_number(bond) : 0);
 	} else {
 		answerer->stats.refused_asks++;
 	}
-	wh_seal_begin_checksum(&seal, packet->probe.stamp_ns);
-	*answer_bytes = write_answer(answerer, &seal, packet, &said, length, answer);
+	*answer_bytes = write_answer(answerer, bond, packet, &said, length, answer);
+	if (!close_cookie(bond, packet->probe.stamp_ns, answer, *answer_bytes))
+		*answer_bytes = 0;
 	return WH_WIRE_OK;
 }
 
-static void settle_in(struct wh_answerer *answerer, struct wh_answerer_place *place,
-	const struct wh_address *from, uint64_t made_us, const struct wh_seal *seal)
+/* Both seals of a place, for who has that token; false: no memory. */
+static bool begin_seals(struct wh_answerer_place *place, const struct wh_bond *bond, uint64_t token)
 {
-	uint64_t *arrival = place->arrival;
+	struct wh_gcm_raw raw;
+	bool begun;
 
-	*place = (struct wh_answerer_place){
-		.peer = *from, .made_us = made_us, .seal = *seal, .arrival = arrival};
+	if (bond == NULL) {
+		wh_seal_begin_checksum(&place->seal, token);
+		wh_seal_begin_checksum(&place->answer_seal, token);
+		return true;
+	}
+	wh_bond_opening_key(bond, token, &raw);
+	begun = wh_seal_begin_raw(&place->seal, &raw, place->keys);
+	wh_bond_closing_key(bond, token, &raw);
+	begun = begun &&
+		wh_seal_begin_raw(&place->answer_seal, &raw, place->keys + WH_SEAL_RAW_BYTES);
+	wh_secret_wipe(&raw, sizeof(raw));
+	return begun;
+}
+
+static bool settle_in(struct wh_answerer *answerer, struct wh_answerer_place *place,
+	const struct wh_address *from, uint64_t made_us, struct wh_bond *bond, uint64_t token)
+{
+	uint32_t number = (uint32_t)(place - answerer->place);
+
+	wh_seal_end(&place->seal);
+	wh_seal_end(&place->answer_seal);
+	*place = (struct wh_answerer_place){.arrival = place->arrival, .keys = place->keys};
+	if (!begin_seals(place, bond, token))
+		return false;
+	place->peer = *from;
+	place->made_us = made_us;
+	if (bond != NULL) {
+		uint64_t *bits = answerer->windows + (size_t)number * WINDOW_WORDS;
+
+		memset(bits, 0, WINDOW_WORDS * sizeof(*bits));
+		wh_replay_init(&place->window, bits, WH_ANSWERER_WINDOW_PKTS);
+		place->bond = wh_bond_number(bond);
+		place->begun_end = bond->probed_end;
+	}
 	answerer->stats.probes++;
+	return true;
+}
+
+/* Who has no place yet shows what he knows; nothing is kept of it. */
+static enum wh_wire_reason open_first(struct wh_answerer *answerer, uint64_t now_tsc,
+	const struct wh_bond *bond, uint64_t token, uint8_t *bytes, size_t length)
+{
+	uint64_t each_tsc = answerer->config.hz / WH_ANSWERER_KEYS_PER_S;
+	struct wh_seal seal;
+
+	if (bond == NULL) {
+		wh_seal_begin_checksum(&seal, token);
+		return wh_seal_open_packet(&seal, bytes, length);
+	}
+	if (answerer->next_key_tsc > now_tsc + KEYS_BURST * each_tsc) {
+		answerer->stats.hurried_pkts++;
+		return WH_WIRE_KEY;
+	}
+	answerer->next_key_tsc = wh_max_u64(answerer->next_key_tsc, now_tsc) + each_tsc;
+	return wh_bond_open(bond, token, bytes, length) ? WH_WIRE_OK : WH_WIRE_TAG;
+}
+
+/* A packet that is proved moves in, and no other; NULL: as was counted, or there is no memory. */
+static struct wh_answerer_place *move_in(struct wh_answerer *answerer, uint64_t now_tsc,
+	const struct wh_address *from, const struct wh_packet *packet, struct wh_bond *bond,
+	uint64_t token)
+{
+	struct wh_answerer_place *place = place_for(answerer, now_tsc, from);
+	uint64_t made_us = packet->probe.made_us;
+
+	/* A later cookie of his is in use: what comes late does not undo it. */
+	if (place == NULL || (is_host(&place->peer, from) && place->made_us > made_us)) {
+		answerer->stats.no_place_pkts++;
+		return NULL;
+	}
+	if (bond != NULL && packet->serial < bond->probed_end) {
+		answerer->stats.replayed_pkts++;
+		return NULL;
+	}
+	return settle_in(answerer, place, from, made_us, bond, token) ? place : NULL;
+}
+
+/* Of a proved packet: false: it has come before. */
+static bool is_first(struct wh_answerer *answerer, struct wh_answerer_place *place,
+	struct wh_bond *bond, const struct wh_packet *packet)
+{
+	if (bond == NULL)
+		return true;
+	if (packet->serial >= place->begun_end && wh_replay_take(&place->window, packet->serial)) {
+		if (packet->serial >= bond->probed_end)
+			bond->probed_end = packet->serial + 1;
+		return true;
+	}
+	answerer->stats.replayed_pkts++;
+	/* The network may double packets: that is told by a number, and by nothing else. */
+	if (packet->flags == 0 && place->has_train && packet->probe.train == place->train &&
+		place->heard < UINT32_MAX)
+		place->heard++;
+	return false;
 }
 
 /*
- * Opens a packet of who has asked and reads it; *found is his place, NULL: he has none, as was
- * counted. A packet moves in that is proved, and no other.
+ * Opens a packet of who has asked and reads it; *found is his place, NULL: he has none, or it has
+ * come before, as was counted.
  */
 static enum wh_wire_reason open_proved(struct wh_answerer *answerer, uint64_t now_tsc,
-	uint8_t *bytes, size_t length, const struct wh_address *from, struct wh_packet *packet,
-	struct wh_answerer_place **found)
+	uint8_t *bytes, size_t length, const struct wh_address *from, struct wh_bond *bond,
+	struct wh_packet *packet, struct wh_answerer_place **found)
 {
-	/* Of a head that nobody believes yet: it says by which proof to open. */
-	enum wh_wire_reason reason = wh_packet_read(bytes, length, packet);
+	/* By this the head says how to open it. */
+	uint32_t number = bond != NULL ? wh_bond_number(bond) : 0;
 	uint64_t made_us = packet->probe.made_us;
+	enum wh_wire_reason reason;
 
 	*found = NULL;
-	if (reason != WH_WIRE_OK)
-		return reason;
 	if (!is_current(answerer, made_us, now_tsc)) {
 		answerer->stats.bad_cookie_pkts++;
 		return WH_WIRE_OK;
 	}
 
-	struct wh_answerer_place *place = place_of(answerer, made_us, from);
-	struct wh_seal seal;
+	struct wh_answerer_place *place = place_of(answerer, made_us, from, number);
+	uint64_t token = place == NULL ? proof_for(answerer, made_us, from, number) : 0;
 
-	if (place == NULL)
-		wh_seal_begin_checksum(&seal, proof_for(answerer, made_us, from));
-	reason = wh_seal_open_packet(place != NULL ? &place->seal : &seal, bytes, length);
+	reason = place != NULL ? wh_seal_open_packet(&place->seal, bytes, length)
+			       : open_first(answerer, now_tsc, bond, token, bytes, length);
 	if (reason != WH_WIRE_OK)
 		return reason;
-	if (place == NULL) {
-		place = place_for(answerer, now_tsc, from);
-		/* A later cookie of his is in use: what comes late does not undo it. */
-		if (place == NULL || (is_host(&place->peer, from) && place->made_us > made_us)) {
-			answerer->stats.no_place_pkts++;
-			return WH_WIRE_OK;
-		}
-		settle_in(answerer, place, from, made_us, &seal);
-	}
+	if (place == NULL)
+		place = move_in(answerer, now_tsc, from, packet, bond, token);
+	if (place == NULL || !is_first(answerer, place, bond, packet))
+		return WH_WIRE_OK;
 	place->heard_tsc = now_tsc;
 	*found = place;
 	return WH_WIRE_OK;
@@ -278,11 +422,11 @@ static void tell_train(const struct wh_answerer_place *place, const struct wh_pr
 
 static enum wh_wire_reason take_proved(struct wh_answerer *answerer, uint64_t now_tsc,
 	uint64_t arrived_tsc, uint8_t *bytes, size_t length, const struct wh_address *from,
-	struct wh_packet *packet, uint8_t *answer, uint32_t *answer_bytes)
+	struct wh_bond *bond, struct wh_packet *packet, uint8_t *answer, uint32_t *answer_bytes)
 {
 	struct wh_answerer_place *place;
 	enum wh_wire_reason reason =
-		open_proved(answerer, now_tsc, bytes, length, from, packet, &place);
+		open_proved(answerer, now_tsc, bytes, length, from, bond, packet, &place);
 	struct wh_probe_answer said = {0};
 
 	if (reason != WH_WIRE_OK || place == NULL)
@@ -291,26 +435,52 @@ static enum wh_wire_reason take_proved(struct wh_answerer *answerer, uint64_t no
 		note_arrival(answerer, place, arrived_tsc, &packet->probe);
 		return WH_WIRE_OK;
 	}
-	said.status = (uint8_t)welcome(answerer, now_tsc, from);
+	said.status = (uint8_t)welcome(answerer, now_tsc, from, bond);
 	if (packet->flags == WH_FLAG_ECHO)
 		said.heard = ++place->echoes;
 	else
 		tell_train(place, &packet->probe, length, &said);
 	answerer->stats.answers++;
-	*answer_bytes = write_answer(answerer, &place->seal, packet, &said, length, answer);
+	*answer_bytes = write_answer(answerer, bond, packet, &said, length, answer);
+	wh_seal_close_packet(&place->answer_seal, answer, *answer_bytes);
 	return WH_WIRE_OK;
+}
+
+/* The bond that a head names, held; false: it names none and had to, as was counted. */
+static bool find_bond(struct wh_answerer *answerer, const uint8_t *bytes,
+	const struct wh_packet *packet, struct wh_bond **bond)
+{
+	*bond = NULL;
+	if (answerer->config.bonds == NULL)
+		return true;
+	if (bytes[WH_KEY_OFFSET] == 0) {
+		answerer->stats.unsealed_pkts++;
+		return false;
+	}
+	*bond = wh_bonds_hold(answerer->config.bonds, packet->probe.bond);
+	answerer->stats.unbound_pkts += *bond == NULL;
+	return *bond != NULL;
 }
 
 enum wh_wire_reason wh_answerer_input(struct wh_answerer *answerer, uint64_t now_tsc,
 	uint64_t arrived_tsc, uint8_t *bytes, size_t length, const struct wh_address *from,
 	struct wh_packet *packet, uint8_t *answer, uint32_t *answer_bytes)
 {
+	/* Of a head that nobody believes yet, and which does not change when it is opened. */
+	enum wh_wire_reason reason = wh_packet_read(bytes, length, packet);
+	struct wh_bond *bond;
+
 	WH_ASSERT(packet->type == WH_PACKET_PROBE && packet->lci == 0);
 	WH_ASSERT(answerer->arrivals != NULL);
 	*answer_bytes = 0;
+	if (reason != WH_WIRE_OK || !find_bond(answerer, bytes, packet, &bond))
+		return reason;
 	if (packet->flags == WH_FLAG_ASK)
-		return take_ask(
-			answerer, now_tsc, bytes, length, from, packet, answer, answer_bytes);
-	return take_proved(
-		answerer, now_tsc, arrived_tsc, bytes, length, from, packet, answer, answer_bytes);
+		reason = take_ask(
+			answerer, now_tsc, bytes, length, from, bond, packet, answer, answer_bytes);
+	else
+		reason = take_proved(answerer, now_tsc, arrived_tsc, bytes, length, from, bond,
+			packet, answer, answer_bytes);
+	wh_bond_let_go(bond);
+	return reason;
 }

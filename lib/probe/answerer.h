@@ -3,14 +3,18 @@
 #define WH_PROBE_ANSWERER_H
 
 /*
- * The end that is probed (prober.h is the other): notes what arrives of a stranger's trains and
+ * The end that is probed (prober.h is the other): notes what arrives of another one's trains and
  * when, and answers his questions. It knows no session and keeps no clock.
  *
- * Who probes is nobody whom we know, so that what he makes us spend is bounded by what he spends:
- * an answer is never longer than the question, goes nowhere but where the question came from, and
- * there is one for each; the first one is a cookie, which he gets only where he says he is, and
- * without it nothing is kept of him. With it he has one of a few places, each with room for the
- * arrivals of one train, until he is silent for a while or the cookie is too old.
+ * What who probes makes us spend is bounded by what he spends: an answer is never longer than the
+ * question, goes nowhere but where the question came from, and there is one for each; the first one
+ * is a cookie, which he gets only where he says he is, and without it nothing is kept of him. With
+ * it he has one of a few places, each with room for the arrivals of one train, until he is silent
+ * for a while or the cookie is too old.
+ *
+ * Where there are bonds he is a peer, and nobody else hears a word. A question is closed by the
+ * bond that it names, all that follows by a key of that bond about the cookie's proof. Each proved
+ * packet counts once: one that is older than the probe that its bond last began counts for nothing.
  *
  * Trains take a line for themselves, so that `welcome` is asked again and again: where it does not
  * say PENDING, questions are answered with its reason, and a prober stops.
@@ -20,6 +24,7 @@
 #include <stdint.h>
 
 #include "seal/seal.h"
+#include "track/replay.h"
 #include "wire/cookie.h"
 #include "wire/packet.h"
 
@@ -43,15 +48,27 @@ struct wh_answerer_stats {
 	uint64_t bad_cookie_pkts; /* of nobody who has asked, or asked long ago */
 	uint64_t no_place_pkts;
 	uint64_t stale_pkts; /* of a train before the latest, or contradicting it */
+	/* Under bonds alone. */
+	uint64_t unsealed_pkts; /* closed by none, ... */
+	uint64_t unbound_pkts;  /* ... or by one that is not known */
+	uint64_t replayed_pkts;
+	uint64_t hurried_pkts; /* that wanted a key too soon after another */
 };
+
+/* Of packets of a probe under a bond: as far apart as those may come that count. */
+#define WH_ANSWERER_WINDOW_PKTS (UINT32_C(1) << 16)
+
+/* Keys that are worked out for who begins, in a second: he has proved nothing yet. */
+#define WH_ANSWERER_KEYS_PER_S 1000
 
 struct wh_answerer_config {
 	uint64_t hz;
 	uint8_t key[WH_SIPHASH_KEY_BYTES]; /* the listener's secret */
 	uint32_t room_pkts;                /* of each place; up to WH_PROBE_PKTS_MAX */
-	/* WH_STATUS_PENDING, or why this peer may not probe now. */
-	enum wh_release_status (*welcome)(
-		void *context, uint64_t now_tsc, const struct wh_address *peer);
+	struct wh_bonds *bonds;            /* of this process; NULL: nothing is sealed */
+	/* WH_STATUS_PENDING, or why this peer may not probe now; NULL: he has no bond. */
+	enum wh_release_status (*welcome)(void *context, uint64_t now_tsc,
+		const struct wh_address *peer, const struct wh_bond *bond);
 	void *context;
 };
 
@@ -59,8 +76,13 @@ struct wh_answerer_config {
 struct wh_answerer_place {
 	struct wh_address peer;
 	uint64_t made_us; /* of its cookie, which is its name; 0: nobody's */
+	uint32_t bond;    /* our number of his; 0: none */
 	struct wh_seal seal;
-	uint64_t heard_tsc; /* latest */
+	struct wh_seal answer_seal;
+	uint64_t begun_end;      /* serials before are of probes before */
+	struct wh_replay window; /* with a bond */
+	uint8_t *keys;           /* of both seals */
+	uint64_t heard_tsc;      /* latest */
 	uint32_t echoes;
 	bool has_train;
 	uint16_t train; /* the latest, of `count` packets */
@@ -75,12 +97,12 @@ struct wh_answerer {
 	struct wh_answerer_config config;
 	struct wh_answerer_place place[WH_ANSWERER_PLACES];
 	uint64_t *arrivals;
+	uint8_t *keys;     /* of all places; NULL: there are no bonds */
+	uint64_t *windows; /* likewise */
 	uint64_t serial;
+	uint64_t next_key_tsc;
 	struct wh_answerer_stats stats;
 };
-
-/* What init takes. */
-uint64_t wh_answerer_bytes(uint32_t room_pkts);
 
 /* 0 or -ENOMEM. */
 int wh_answerer_init(struct wh_answerer *answerer, const struct wh_answerer_config *config);

@@ -18,6 +18,9 @@
 
 #define BITS_PER_BYTE 8
 
+/* What we say, and what we hear. */
+#define KEYS_BYTES (2 * WH_SEAL_RAW_BYTES)
+
 const char *wh_prober_stage_name(enum wh_prober_stage stage)
 {
 	static const char *const names[WH_PROBER_STAGES] = {
@@ -67,7 +70,11 @@ int wh_prober_init(struct wh_prober *prober, const struct wh_prober_config *conf
 		.ask_due = true,
 		.full_bytes = config->packet_bytes,
 	};
+	wh_replay_init(&prober->window, prober->window_bits, WH_PROBER_WINDOW_PKTS);
+	if (config->bond != NULL)
+		prober->keys = wh_secret_alloc(KEYS_BYTES);
 	if (prober->arrival != NULL && prober->findings.shown != NULL &&
+		(config->bond == NULL || prober->keys != NULL) &&
 		wh_slot_fifo_init(&prober->inbox, INBOX_PKTS, WH_CONTROL_BYTES_MAX) == 0)
 		return 0;
 	wh_prober_free(prober);
@@ -76,6 +83,10 @@ int wh_prober_init(struct wh_prober *prober, const struct wh_prober_config *conf
 
 void wh_prober_free(struct wh_prober *prober)
 {
+	wh_seal_end(&prober->seal);
+	wh_seal_end(&prober->answer_seal);
+	wh_secret_free(prober->keys, KEYS_BYTES);
+	prober->keys = NULL;
 	wh_slot_fifo_free(&prober->inbox);
 	free(prober->arrival);
 	free(prober->findings.shown);
@@ -144,6 +155,27 @@ void wh_prober_run(struct wh_prober *prober, uint64_t now_tsc, uint8_t flags, ui
 	};
 }
 
+/* Of all but the first question; false: no memory. */
+static bool begin_seals(struct wh_prober *prober, uint64_t token)
+{
+	const struct wh_bond *bond = prober->config.bond;
+	struct wh_gcm_raw raw;
+	bool begun;
+
+	if (bond == NULL) {
+		wh_seal_begin_checksum(&prober->seal, token);
+		wh_seal_begin_checksum(&prober->answer_seal, token);
+		return true;
+	}
+	wh_bond_closing_key(bond, token, &raw);
+	begun = wh_seal_begin_raw(&prober->seal, &raw, prober->keys);
+	wh_bond_opening_key(bond, token, &raw);
+	begun = begun &&
+		wh_seal_begin_raw(&prober->answer_seal, &raw, prober->keys + WH_SEAL_RAW_BYTES);
+	wh_secret_wipe(&raw, sizeof(raw));
+	return begun;
+}
+
 /* The way to the peer is open: a cookie is there, and with it our token. */
 static void take_welcome(
 	struct wh_prober *prober, uint64_t now_tsc, const struct wh_probe_answer *answer)
@@ -160,26 +192,39 @@ static void take_welcome(
 	prober->made_us = answer->words[0];
 	prober->room_pkts = answer->total;
 	prober->rtt_tsc = now_tsc - prober->asked_tsc;
-	wh_seal_begin_checksum(&prober->seal, answer->words[1]);
+	if (!begin_seals(prober, answer->words[1])) {
+		wh_prober_finish(prober, now_tsc, WH_PROBER_SILENT);
+		return;
+	}
 	wh_prober_begin_stage(prober, now_tsc, WH_PROBER_ECHO);
+}
+
+/* That to the first question is closed about our token. */
+static bool open_answer(const struct wh_prober *prober, bool asked, struct wh_slot *slot)
+{
+	struct wh_seal seal;
+
+	if (!asked)
+		return wh_seal_open_packet(&prober->answer_seal, slot->data, slot->bytes) ==
+		       WH_WIRE_OK;
+	if (prober->config.bond != NULL)
+		return wh_bond_open(
+			prober->config.bond, prober->config.token, slot->data, slot->bytes);
+	wh_seal_begin_checksum(&seal, prober->config.token);
+	return wh_seal_open_packet(&seal, slot->data, slot->bytes) == WH_WIRE_OK;
 }
 
 static void take_answer(struct wh_prober *prober, uint64_t now_tsc, struct wh_slot *slot)
 {
 	struct wh_packet packet;
-	struct wh_seal asked;
-	const struct wh_seal *seal = &prober->seal;
 
 	if (wh_packet_peek(slot->data, slot->bytes, &packet) != WH_WIRE_OK ||
 		packet.type != WH_PACKET_PROBE_ANSWER ||
 		(packet.flags == WH_FLAG_ASK) != (prober->stage == WH_PROBER_ASK))
 		return;
-	if (packet.flags == WH_FLAG_ASK) {
-		wh_seal_begin_checksum(&asked, prober->config.token);
-		seal = &asked;
-	}
-	if (wh_seal_open_packet(seal, slot->data, slot->bytes) != WH_WIRE_OK ||
-		wh_packet_read(slot->data, slot->bytes, &packet) != WH_WIRE_OK)
+	if (!open_answer(prober, packet.flags == WH_FLAG_ASK, slot) ||
+		wh_packet_read(slot->data, slot->bytes, &packet) != WH_WIRE_OK ||
+		(prober->config.bond != NULL && !wh_replay_take(&prober->window, packet.serial)))
 		return;
 
 	const struct wh_probe_answer *answer = &packet.probe_answer;
@@ -314,19 +359,24 @@ static bool next_ask(struct wh_prober *prober, uint64_t now_tsc, struct wh_packe
 uint32_t wh_prober_output(struct wh_prober *prober, uint64_t now_tsc, uint8_t *bytes)
 {
 	struct wh_packet packet = {.type = WH_PACKET_PROBE};
+	struct wh_bond *bond = prober->config.bond;
 	bool asks = next_ask(prober, now_tsc, &packet);
 
 	if (!asks && !next_question(prober, now_tsc, &packet) &&
 		!next_of_run(prober, now_tsc, &packet))
 		return 0;
-	packet.serial = prober->serial++;
+	packet.serial = bond != NULL ? wh_bond_next_serial(bond) : prober->serial++;
 	packet.probe.stamp_ns =
 		asks ? prober->config.token : wh_tsc_to_ns(prober->config.hz, now_tsc);
 	packet.probe.made_us = prober->made_us;
+	packet.probe.bond = bond != NULL ? bond->config.peer_number : 0;
 
 	uint32_t length = wh_packet_encode(&packet, bytes, prober->config.packet_bytes);
 
-	wh_seal_close_packet(asks ? &wh_seal_to_listener : &prober->seal, bytes, length);
+	if (!asks || bond == NULL)
+		wh_seal_close_packet(asks ? &wh_seal_to_listener : &prober->seal, bytes, length);
+	else if (!wh_bond_close(bond, 0, bytes, length))
+		return 0;
 	prober->findings.sent_pkts++;
 	prober->findings.sent_bytes += wh_prober_wire_bytes(prober, length);
 	return length;

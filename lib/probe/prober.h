@@ -30,6 +30,7 @@
 #include "probe/findings.h"
 #include "probe/train.h"
 #include "seal/seal.h"
+#include "track/replay.h"
 #include "wire/encap.h"
 #include "wire/packet.h"
 
@@ -42,6 +43,9 @@
 
 /* Smaller ones have no room for what is asked about trains. */
 #define WH_PROBER_PACKET_MIN (WH_HEAD_BYTES + 128)
+
+/* Of answers under a bond: as far apart as those may come that count. */
+#define WH_PROBER_WINDOW_PKTS 1024
 
 /* Questions about arrivals that are under way at once. */
 #define WH_PROBER_FETCHES 8
@@ -79,6 +83,7 @@ const char *wh_prober_end_name(enum wh_prober_end end);
 struct wh_prober_config {
 	uint64_t hz;
 	struct wh_address peer;
+	struct wh_bond *bond;  /* with the peer, held until it is over; NULL: nothing is sealed */
 	uint64_t token;        /* 64 random bits, for the answer to the first question */
 	uint32_t packet_bytes; /* of a full packet: WH_HEAD_BYTES and padding */
 	uint32_t ip_udp_bytes; /* what IP and UDP add to a packet */
@@ -116,6 +121,7 @@ struct wh_prober_fetch {
 	bool active;
 	uint32_t words;    /* that a question has room for */
 	uint32_t total;    /* arrivals */
+	uint32_t heard;    /* packets that came: under a bond what came twice is no arrival */
 	uint32_t got;      /* of them */
 	uint32_t next;     /* first one not asked for yet */
 	uint32_t restarts; /* since more came than there had been */
@@ -135,7 +141,11 @@ struct wh_prober {
 	/* TX core */
 	uint8_t apart[64];
 	enum wh_prober_stage stage;
-	struct wh_seal seal;
+	struct wh_seal seal; /* of what we say, and ... */
+	struct wh_seal answer_seal;
+	uint8_t *keys; /* of both; NULL: there is no bond */
+	struct wh_replay window;
+	uint64_t window_bits[WH_PROBER_WINDOW_PKTS / 64];
 	uint64_t made_us;
 	uint64_t serial;
 	uint64_t begun_tsc; /* 0: not yet */

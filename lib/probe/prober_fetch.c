@@ -122,6 +122,7 @@ void wh_prober_fetch_answer(
 		return;
 	}
 	fetch->total = answer->total;
+	fetch->heard = answer->heard;
 	fetch->question[at].tries = 0;
 	fetch->got += answer->n_words;
 	WH_ASSERT(answer->index + answer->n_words <= WH_PROBE_PKTS_MAX);

@@ -402,6 +402,9 @@ static void count_train(struct wh_prober *prober)
 	found->trains_arrived_pkts += train->arrived;
 	found->overtaken_pkts += train->overtaken;
 	found->duplicate_pkts += train->duplicates;
+	/* Where there is room for all, what is not noted has come before. */
+	if (prober->fetch.total < prober->room_pkts)
+		found->duplicate_pkts += prober->fetch.heard - prober->fetch.total;
 	if (train->overtaken_by > found->overtaken_by)
 		found->overtaken_by = train->overtaken_by;
 }

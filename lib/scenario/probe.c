@@ -151,12 +151,13 @@ static void hear_probe(void *context, uint64_t now_ps, struct wh_sim_packet *pac
 		send_answer(probe, answer, answer_bytes);
 }
 
-static enum wh_release_status welcome(
-	void *context, uint64_t now_tsc, const struct wh_address *peer)
+static enum wh_release_status welcome(void *context, uint64_t now_tsc,
+	const struct wh_address *peer, const struct wh_bond *bond)
 {
 	(void)context;
 	(void)now_tsc;
 	(void)peer;
+	(void)bond;
 	return WH_STATUS_PENDING;
 }
 

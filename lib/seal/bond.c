@@ -144,6 +144,11 @@ void wh_bond_opening_key(const struct wh_bond *bond, uint64_t about, struct wh_g
 	key_about(bond, false, about, raw);
 }
 
+void wh_bond_closing_key(const struct wh_bond *bond, uint64_t about, struct wh_gcm_raw *raw)
+{
+	key_about(bond, true, about, raw);
+}
+
 bool wh_bond_open(const struct wh_bond *bond, uint64_t about, uint8_t *packet, size_t packet_bytes)
 {
 	struct wh_gcm_raw raw;
@@ -165,6 +170,7 @@ struct wh_bond *wh_bonds_fill(
 	WH_ASSERT(config->cipher > 0 && config->cipher < WH_CIPHERS);
 	bond->config = *config;
 	atomic_store(&bond->sent, 0);
+	bond->probed_end = 0;
 	atomic_store(&bond->hinted, false);
 	atomic_store(&bond->successor, 0);
 	atomic_store(&bond->offer_taken, config->offer.offered.lci == 0);

@@ -67,6 +67,7 @@ struct wh_bond {
 	/* Of what the peer closes, and of what we do; its key of number 0 is at hand. */
 	uint8_t secret[2][WH_SECRET_BYTES];
 	struct wh_gcm_raw raw[2];
+	uint64_t probed_end; /* an answerer's: one past the latest probe that was proved */
 	_Atomic bool offer_taken;
 	_Atomic bool revoked;
 	_Atomic bool hinted; /* somebody says that the peer knows it no more */
@@ -160,8 +161,12 @@ bool wh_bond_close(
 	const struct wh_bond *bond, uint64_t about, uint8_t *packet, size_t packet_bytes);
 bool wh_bond_open(const struct wh_bond *bond, uint64_t about, uint8_t *packet, size_t packet_bytes);
 
-/* For who opens more than one about that number: by wh_gcm_open_packet, which is much cheaper. */
+/*
+ * For who opens or closes more than one about that number: by wh_gcm_open_packet, which is much
+ * cheaper, or by seals (wh_seal_begin_raw).
+ */
 void wh_bond_opening_key(const struct wh_bond *bond, uint64_t about, struct wh_gcm_raw *raw);
+void wh_bond_closing_key(const struct wh_bond *bond, uint64_t about, struct wh_gcm_raw *raw);
 
 /*
  * A secret of what both ends know and say likewise: with the numbers and identities of both in it,

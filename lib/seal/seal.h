@@ -152,6 +152,14 @@ static inline void wh_seal_close(const struct wh_seal *seal, uint8_t *head, cons
 	seal->ops->close(seal, head, body, body_bytes, to);
 }
 
+/*
+ * Of packets of no session, one way, under a key that a bond has for them; the memory, for secrets
+ * and aligned as wh_secret_alloc does, is the owner's to wipe once the seal has ended. False: no
+ * memory.
+ */
+#define WH_SEAL_RAW_BYTES 1280
+bool wh_seal_begin_raw(struct wh_seal *seal, const struct wh_gcm_raw *raw, void *memory);
+
 /* A whole packet, as it goes out: WH_HEAD_BYTES or more. */
 static inline void wh_seal_close_packet(
 	const struct wh_seal *seal, uint8_t *packet, size_t packet_bytes)

@@ -113,8 +113,8 @@ struct wh_endpoint_config {
 	 * Whether the way to here may be probed by that peer now, as in wh_answerer_config; NULL:
 	 * by nobody. Trains are noted with room for probe_room_pkts each.
 	 */
-	enum wh_release_status (*may_probe)(
-		void *context, uint64_t now_tsc, const struct wh_address *peer);
+	enum wh_release_status (*may_probe)(void *context, uint64_t now_tsc,
+		const struct wh_address *peer, const struct wh_bond *bond);
 	uint32_t probe_room_pkts;
 	/*
 	 * Whether somebody of that address may greet or probe at all; NULL: anybody. Whose OPEN is

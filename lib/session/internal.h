@@ -448,8 +448,8 @@ struct wh_session {
 	uint64_t opened_tsc;
 	uint64_t accepted_tsc;
 	uint64_t answered_tsc; /* the latest ACCEPT, also to an OPEN that was repeated */
-	bool offered; /* CONFIRM is of an offer */
-	bool anew;    /* it opens once more, from another place and with other keys */
+	bool offered;          /* CONFIRM is of an offer */
+	bool anew;             /* it opens once more, from another place and with other keys */
 
 	/* release.c */
 	uint64_t next_release_tsc;

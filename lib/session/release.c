@@ -159,9 +159,9 @@ static void take_reply(struct wh_session *s, uint64_t now_tsc, const struct wh_r
 	s->phase = WH_PHASE_RELEASING;
 	push_release(s, now_tsc, WH_RELEASE_DONE, s->outcome);
 	/* Should DONE be lost, the reply comes again within this. */
-	s->next_release_tsc = wh_min_u64(give_up_tsc(s),
-		now_tsc + wh_max_u64(4 * reply_repeat_tsc(s),
-				  wh_session_ms_tsc(s, LAST_WORD_STAY_MS)));
+	s->next_release_tsc = wh_min_u64(
+		give_up_tsc(s), now_tsc + wh_max_u64(4 * reply_repeat_tsc(s),
+						  wh_session_ms_tsc(s, LAST_WORD_STAY_MS)));
 }
 
 void wh_release_input(struct wh_session *s, uint64_t now_tsc, const struct wh_release *release)

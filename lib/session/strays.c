@@ -18,6 +18,7 @@ int wh_probes_open(struct wh_endpoint *endpoint)
 	struct wh_answerer_config answerer = {
 		.hz = config->hz,
 		.room_pkts = config->probe_room_pkts,
+		.bonds = config->bonds,
 		.welcome = config->may_probe,
 		.context = config->context,
 	};

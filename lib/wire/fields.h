@@ -150,7 +150,8 @@
 	F(part, index, 0, WH_PROBE_PKTS_MAX - 1)                                                   \
 	F(part, count, 1, WH_PROBE_PKTS_MAX)                                                       \
 	F(part, padding_bytes, 0, WH_PAYLOAD_BYTES_MAX)                                            \
-	WH_FIELD_ANY(F, part, train)
+	WH_FIELD_ANY(F, part, train)                                                               \
+	WH_FIELD_ANY(F, part, bond)
 
 #define WH_FIELDS_PROBE_ANSWER(F, part)                                                            \
 	WH_FIELD_ANY(F, part, stamp_ns)                                                            \

@@ -50,7 +50,7 @@ const struct wh_packet_rule wh_packet_rules[WH_PACKET_TYPES] = {
 	[WH_PACKET_RELEASE] = {WH_RELEASE_BYTES, WH_RELEASE_BYTES, NO_FLAGS,
 		WH_WIRE_END(wh_release, status), PART(release.digest)},
 	[WH_PACKET_PROBE] = {HEAD, HEAD + WH_PAYLOAD_BYTES_MAX, PROBE_FLAGS,
-		WH_WIRE_END(wh_probe, train), 0, 0},
+		WH_WIRE_END(wh_probe, bond), 0, 0},
 	[WH_PACKET_PROBE_ANSWER] = {HEAD, HEAD + WH_WORDS_BYTES(WH_PROBE_WORDS_MAX), ANSWER_FLAGS,
 		WH_WIRE_END(wh_probe_answer, status), 0, 0},
 	[WH_PACKET_ASK] = {HEAD + WH_ASK_PADDING, HEAD + WH_ASK_PADDING, NO_FLAGS,

@@ -324,7 +324,9 @@ struct wh_confirm {
  * Without flags one of a numbered train; with one a question. With an lci it belongs to that
  * session, without one it is a stranger's. His token is the proof of the cookie that he was given
  * when he asked, and `made_us` the rest of it. The padding, zeros, makes a packet as long as is
- * wanted; an answer is never longer than the question.
+ * wanted; an answer is never longer than the question. Under a bond ASK is closed by that, its
+ * answer too, about the token that it told, and all else about the proof of the cookie; the serials
+ * are the bond's.
  */
 struct wh_probe {
 	/* Prober's clock when it was sent; echoed, whatever it says. With WH_FLAG_ASK: the token
@@ -335,6 +337,7 @@ struct wh_probe {
 	uint32_t count;         /* packets of the train; more than index */
 	uint16_t padding_bytes; /* equals the body's length */
 	uint16_t train;         /* its number: a later one ends those before */
+	uint32_t bond;          /* of both, by the answering end's number; 0: none */
 };
 
 /*

@@ -20,10 +20,10 @@ static void who(void)
 	static struct wh_jobs jobs;
 
 	/* A client serves nobody. */
-	CU_ASSERT_EQUAL(wh_jobs_may_probe(&jobs, 1, &near), WH_STATUS_REFUSED);
+	CU_ASSERT_EQUAL(wh_jobs_may_probe(&jobs, 1, &near, NULL), WH_STATUS_REFUSED);
 	jobs.service = &service;
-	CU_ASSERT_EQUAL(wh_jobs_may_probe(&jobs, 1, &near), WH_STATUS_PENDING);
-	CU_ASSERT_EQUAL(wh_jobs_may_probe(&jobs, 1, &far), WH_STATUS_REFUSED);
+	CU_ASSERT_EQUAL(wh_jobs_may_probe(&jobs, 1, &near, NULL), WH_STATUS_PENDING);
+	CU_ASSERT_EQUAL(wh_jobs_may_probe(&jobs, 1, &far, NULL), WH_STATUS_REFUSED);
 }
 
 /* Trains would cost a job's packets, and a server that is stopping does not begin anything. */
@@ -32,12 +32,12 @@ static void when(void)
 	static struct wh_jobs jobs = {.service = &service};
 
 	atomic_store(&jobs.live, 1);
-	CU_ASSERT_EQUAL(wh_jobs_may_probe(&jobs, 1, &near), WH_STATUS_BUSY);
-	CU_ASSERT_EQUAL(wh_jobs_may_probe(&jobs, 1, &far), WH_STATUS_REFUSED);
+	CU_ASSERT_EQUAL(wh_jobs_may_probe(&jobs, 1, &near, NULL), WH_STATUS_BUSY);
+	CU_ASSERT_EQUAL(wh_jobs_may_probe(&jobs, 1, &far, NULL), WH_STATUS_REFUSED);
 	atomic_store(&jobs.live, 0);
-	CU_ASSERT_EQUAL(wh_jobs_may_probe(&jobs, 1, &near), WH_STATUS_PENDING);
+	CU_ASSERT_EQUAL(wh_jobs_may_probe(&jobs, 1, &near, NULL), WH_STATUS_PENDING);
 	atomic_store(&jobs.draining, true);
-	CU_ASSERT_EQUAL(wh_jobs_may_probe(&jobs, 1, &near), WH_STATUS_BUSY);
+	CU_ASSERT_EQUAL(wh_jobs_may_probe(&jobs, 1, &near, NULL), WH_STATUS_BUSY);
 }
 
 CU_TestInfo wh_tests[] = {

@@ -271,7 +271,6 @@ def strange_packets(program, folder):
         ('confirm', 'least', 98, b'\xff\xff', None, 'length'),
         ('release', 'usual', 0, b'\x02', 81, 'length'),
         ('release', 'usual', 40, b'\xff\xff', None, None),
-        ('probe', 'least', 44, b'\x01', None, 'reserved'),
         ('probe', 'least', 40, b'\x08', None, 'length'),
         ('probe-answer', 'usual', 41, b'\x01', None, 'reserved'),
         ('probe-answer', 'usual', 38, b'\x03', None, 'length'),

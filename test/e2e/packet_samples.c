@@ -266,6 +266,7 @@ static void tell_probe(const struct wh_packet *packet)
 	TELL("probe", probe, count);
 	TELL("probe", probe, padding_bytes);
 	TELL("probe", probe, train);
+	TELL("probe", probe, bond);
 }
 
 static void tell_probe_answer(const struct wh_packet *packet)

@@ -8,12 +8,13 @@
 import json
 import re
 import sys
+import time
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 from harness import (Case, decode_object, expect, expect_between, expect_equal, expect_said,
                      expect_status, run_cases)
-from pair import CLIENT, SERVER, Pair, telemetry
+from pair import CLIENT, SERVER, Pair, telemetry, wait_until
 
 BINARY = Path(__file__).resolve().parents[2] / 'build/release/app/wavehaul/wavehaul'
 
@@ -78,6 +79,53 @@ def whole(program, folder):
         pair.stop_server()
 
 
+def unsealed(program, folder):
+    """Only if both ends say so; whoever does alone is told what to do, by his own end."""
+    small = ('--train', '16', '--state', 'none', '--time', '4s')
+    with Pair(program, folder) as pair:
+        result = probe(pair, *small, '--unsealed')
+        expect_status(result, NETWORK)
+        expect_said(result, 'leave out --unsealed')
+        pair.stop_server()
+    with Pair(program, folder, server=('--unsealed',)) as pair:
+        result = probe(pair, *small)
+        expect_status(result, NETWORK)
+        expect_said(result, 'the server does not seal: --unsealed here, too, goes on without')
+        result = probe(pair, *small, '--unsealed')
+        expect_status(result, OK)
+        expect_said(result, 'not sealed, as --unsealed asks for')
+        pair.stop_server()
+
+
+def rights(program, folder):
+    """Who may not measure is told so, and the audit has it; who is not known is no peer."""
+    log = folder / 'audit'
+    stranger = ('env', f'WAVEHAUL_CONFIG_DIR={folder}/other')
+    small = ('--train', '16', '--state', 'none')
+
+    def by_stranger(pair):
+        return program.run(*command(pair, *small, SERVER), under=(*stranger, *pair.under))
+
+    with Pair(program, folder, server=('--audit', log)) as pair:
+        server = json.loads(program.run('trust', 'show', '--json').out)['own']['key']
+        expect_status(program.run('trust', 'add', 'server', server, under=stranger), OK)
+        shown = program.run('trust', 'show', '--json', under=stranger).out
+        result = by_stranger(pair)
+        expect_status(result, NETWORK)
+        expect_said(result, 'the server does not trust us')
+        who = json.loads(shown)['own']['key']
+        expect_status(program.run('trust', 'add', 'prober', who, 'measure=no'), OK)
+        try:
+            time.sleep(1.2)
+            result = by_stranger(pair)
+            expect_status(result, NETWORK)
+            expect_said(result, 'does not let us probe: .* measure = no')
+        finally:
+            program.run('trust', 'remove', 'prober')
+        wait_until(lambda: 'may not measure' in log.read_text(), 3, 'a line of the audit')
+        pair.stop_server()
+
+
 def not_allowed(program, folder):
     with Pair(program, folder, server=('--allow', '203.0.113.0/24')) as pair:
         result = probe(pair, '--state', 'none')
@@ -106,6 +154,8 @@ def bounds(program, folder):
 
 def cases():
     yield Case('whole', True, whole)
+    yield Case('unsealed', True, unsealed)
+    yield Case('rights', True, rights)
     yield Case('not allowed', True, not_allowed)
     yield Case('bounds', False, bounds)
 

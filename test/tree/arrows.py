@@ -43,7 +43,7 @@ ALLOWED = {
     'lib/profile': lib('measure wire base'),
     'lib/track': lib('base'),
     'lib/fec': lib('measure wire base'),
-    'lib/probe': lib('measure seal wire base'),
+    'lib/probe': lib('measure track seal wire base'),
     'lib/session': lib('profile probe track fec measure seal wire base'),
     'lib/fibre': lib('base'),
     'lib/file': lib('base'),

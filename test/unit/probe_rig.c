@@ -46,8 +46,9 @@ uint32_t probe_rig_wire_bytes(const struct probe_rig *rig)
 }
 
 static enum wh_release_status may_probe(
-	void *context, uint64_t now_tsc, const struct wh_address *peer)
+	void *context, uint64_t now_tsc, const struct wh_address *peer, const struct wh_bond *bond)
 {
+	(void)bond;
 	const struct probe_rig *rig = context;
 
 	(void)now_tsc;
@@ -66,7 +67,14 @@ static void open_all(struct probe_rig *rig)
 		.probe_room_pkts = WH_ANSWERER_ROOM_PKTS,
 		.context = rig,
 	};
-	int rc = wh_endpoint_init(&rig->client, &client);
+	int rc;
+
+	if (rig->sealed) {
+		wh_rig_bonds_open(&rig->bonds, 7, WH_CIPHER_AES_128_GCM);
+		server.bonds = &rig->bonds.bonds[1];
+		rig->config.bond = rig->bonds.bond[0];
+	}
+	rc = wh_endpoint_init(&rig->client, &client);
 
 	WH_ASSERT(rc == 0);
 	rc = wh_endpoint_init(&rig->server, &server);
@@ -92,6 +100,8 @@ void probe_rig_close(struct probe_rig *rig)
 	wh_endpoint_free(&rig->client);
 	wh_endpoint_free(&rig->server);
 	wh_prober_free(&rig->prober);
+	if (rig->sealed)
+		wh_rig_bonds_close(&rig->bonds);
 }
 
 static struct parcel *copy(const uint8_t *bytes, uint32_t length)
@@ -176,9 +186,8 @@ void probe_rig_inject(
 	wh_endpoint_input(&rig->server, rig->now_tsc, rig->now_tsc, bytes, length, from);
 }
 
-enum wh_prober_end probe_rig_run(struct probe_rig *rig)
+static enum wh_prober_end run(struct probe_rig *rig)
 {
-	open_all(rig);
 	for (;;) {
 		receive(rig, true);
 		receive(rig, false);
@@ -189,4 +198,23 @@ enum wh_prober_end probe_rig_run(struct probe_rig *rig)
 		rig->now_tsc = next_tsc(rig);
 		WH_ASSERT(rig->now_tsc < PROBE_RIG_OVER_BY * PROBE_RIG_HZ);
 	}
+}
+
+enum wh_prober_end probe_rig_run(struct probe_rig *rig)
+{
+	open_all(rig);
+	return run(rig);
+}
+
+enum wh_prober_end probe_rig_run_again(struct probe_rig *rig)
+{
+	int rc;
+
+	wh_endpoint_probe(&rig->client, NULL);
+	wh_prober_free(&rig->prober);
+	rig->config.token++;
+	rc = wh_prober_init(&rig->prober, &rig->config);
+	WH_ASSERT(rc == 0);
+	wh_endpoint_probe(&rig->client, &rig->prober);
+	return run(rig);
 }

@@ -4,6 +4,7 @@
 
 /* A prober at one endpoint and an answerer at the other, two fibres between, in virtual time. */
 
+#include "../rig/bonds.h"
 #include "fibre/fibre.h"
 #include "session/endpoint.h"
 
@@ -13,6 +14,8 @@
 struct probe_rig {
 	struct wh_fibre_config forth, back;
 	struct wh_prober_config config;
+	bool sealed;
+	struct wh_rig_bonds bonds; /* then; the prober's is [0] */
 	enum wh_release_status welcome;
 	/* Looks at, and may change, what comes over; false: it is lost. NULL: nobody does. */
 	bool (*meddle)(struct probe_rig *rig, bool to_server, uint8_t *bytes, uint32_t *length);
@@ -32,6 +35,9 @@ void probe_rig_init(struct probe_rig *rig);
 
 /* Opens all, and runs until the probe has ended; the caller closes. */
 enum wh_prober_end probe_rig_run(struct probe_rig *rig);
+
+/* The same once more, by another prober, with the server as it is. */
+enum wh_prober_end probe_rig_run_again(struct probe_rig *rig);
 void probe_rig_close(struct probe_rig *rig);
 
 /* A packet of another one's making reaches the server, as if from `from`. */

@@ -629,26 +629,27 @@ const struct wh_setting wh_settings_table[] = {
 			"\"verdict\": \"good\", \"info\" or \"bad\", \"text\", \"repair\"}]}, "
 			"repair being\n"
 			"null or the command"},
-	{IN("trust"), FIELD(identity), .flag = "identity", PATH, .verbs = KEYGEN | TRUST | MOVERS,
-		.argument = "FILE", .example = "/etc/wavehaul/identity.pem",
+	{IN("trust"), FIELD(identity), .flag = "identity", PATH,
+		.verbs = KEYGEN | TRUST | MOVERS | PROBE, .argument = "FILE",
+		.example = "/etc/wavehaul/identity.pem",
 		.help = "our key and certificate, as PEM. Without: identity.pem in\n"
 			"/etc/wavehaul for root, in ~/.config/wavehaul for others, or in\n"
 			"WAVEHAUL_CONFIG_DIR"},
-	{IN("trust"), FIELD(trust), .flag = "trust", PATH, .verbs = TRUST | MOVERS,
+	{IN("trust"), FIELD(trust), .flag = "trust", PATH, .verbs = TRUST | MOVERS | PROBE,
 		.argument = "FOLDER", .example = "/etc/wavehaul/trust.d",
 		.help = "files of those who are trusted, NAME.conf, and in ca/ certificates of\n"
 			"authorities. Without: trust.d beside identity.pem"},
 	{KEY("trust", "cipher"), FIELD(cipher), .flag = "cipher", .type = WH_SETTING_CIPHER,
-		.verbs = MOVERS | DEMO, .argument = "NAME", .example = "aes-256-gcm",
+		.verbs = MOVERS | PROBE | DEMO, .argument = "NAME", .example = "aes-256-gcm",
 		.words = "aes-128-gcm aes-256-gcm",
 		.help = "seal by that alone: aes-128-gcm or aes-256-gcm. Without: by whichever\n"
 			"both ends take, the first before the second"},
-	{IN("trust"), FIELD(keylog), .flag = "keylog", PATH, .verbs = MOVERS | DEMO,
+	{IN("trust"), FIELD(keylog), .flag = "keylog", PATH, .verbs = MOVERS | PROBE | DEMO,
 		.argument = "FILE", .example = "keys.log",
 		.help = "write the keys of all sessions there, for the dissector: who has that\n"
 			"file reads what they carry"},
 	{KEY("trust", "unsealed"), FIELD(unsealed), .flag = "unsealed", SWITCH,
-		.verbs = MOVERS | DEMO,
+		.verbs = MOVERS | PROBE | DEMO,
 		.help = "seal nothing, and ask nobody who it is: whoever is on the way reads\n"
 			"all, and can change it. Both ends have to say so"},
 	{IN("trust"), FIELD(replace), .flag = "replace", SWITCH, .verbs = KEYGEN,

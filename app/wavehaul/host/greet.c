@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "host/greet.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "host/ground.h"
+#include "trust/fingerprint.h"
 
 /* Bonds at once: peers that share a secret with this process. */
 #define BONDS 4096
@@ -14,6 +17,9 @@
  * handshake takes, some 300 us, and jobs have their turns between.
  */
 #define TAKEN_PER_TURN 4
+
+/* Somebody on the way may have said that the server does not seal: it has so long to greet. */
+#define UNSEALED_PATIENCE_NS UINT64_C(1000000000)
 
 int wh_greet_init(
 	struct wh_greet *greet, struct wh_ground *ground, const struct wh_greet_settings *settings)
@@ -96,4 +102,76 @@ int32_t wh_greet_poll(void *state, uint64_t now_tsc)
 		work++;
 	}
 	return work;
+}
+
+void wh_greet_refusal(const struct wh_greet *greet, const struct wh_meeting *meeting,
+	char why[WH_SOUGHT_WHY_BYTES])
+{
+	char text[WH_FINGERPRINT_BYTES];
+
+	if (meeting->verdict == WH_RECEPTION_CIPHER)
+		snprintf(why, WH_SOUGHT_WHY_BYTES,
+			"the two ends take no cipher in common: give --cipher "
+			"at one of them as at the other");
+	else if (meeting->verdict == WH_RECEPTION_BUSY)
+		snprintf(why, WH_SOUGHT_WHY_BYTES, "%s has no place for another peer",
+			meeting->by_peer ? "the server" : "this host");
+	else if (meeting->by_peer)
+		snprintf(why, WH_SOUGHT_WHY_BYTES,
+			"the server does not trust us, who are %s: `wavehaul trust add` there lets "
+			"us in",
+			wh_fingerprint_text(greet->ground->settings->greet->identity->id, text));
+	else
+		snprintf(why, WH_SOUGHT_WHY_BYTES,
+			"the server, who is %s, is not trusted here: if that is the right one, "
+			"`wavehaul trust add` says so",
+			wh_fingerprint_text(meeting->peer_id, text));
+}
+
+static void give_up(struct wh_sought *sought, enum wh_release_status status, const char *why)
+{
+	sought->status = status;
+	snprintf(sought->why, sizeof(sought->why), "%s", why);
+}
+
+/* Until there is a bond, or it is clear that there will not be. */
+static void see_patience(const struct wh_meeting *meeting, uint64_t waited_ns, uint64_t patience_ns,
+	struct wh_sought *sought)
+{
+	if (meeting->least != 0 && waited_ns > UNSEALED_PATIENCE_NS) {
+		sought->least = meeting->least;
+		sought->most = meeting->most;
+		give_up(sought, WH_STATUS_REFUSED, "the server speaks other versions");
+	} else if (meeting->unsealed && waited_ns > UNSEALED_PATIENCE_NS) {
+		give_up(sought, WH_STATUS_REFUSED,
+			"the server does not seal: --unsealed here, too, goes on without");
+	} else if (waited_ns > patience_ns && meeting->state == WH_MEETING_GREETS) {
+		give_up(sought, WH_STATUS_STALLED,
+			"we wait for the server to end its greeting; it answered, and then did "
+			"not");
+	} else if (waited_ns > patience_ns) {
+		give_up(sought, WH_STATUS_PEER_GONE, wh_release_status_name(WH_STATUS_PEER_GONE));
+	}
+}
+
+void wh_greet_seek(struct wh_greet *greet, uint64_t now_tsc, const struct wh_address *door,
+	uint64_t patience_ns, uint64_t *since_tsc, struct wh_sought *sought)
+{
+	struct wh_meeting meeting;
+
+	*sought = (struct wh_sought){.status = WH_STATUS_PENDING};
+	wh_greeter_meet(&greet->greeter, now_tsc, door, &meeting);
+	sought->bond = meeting.bond;
+	if (meeting.state == WH_MEETING_REFUSED) {
+		wh_greet_refusal(greet, &meeting, sought->why);
+		sought->status =
+			meeting.verdict == WH_RECEPTION_BUSY ? WH_STATUS_BUSY : WH_STATUS_REFUSED;
+	} else if (meeting.state == WH_MEETING_FULL) {
+		give_up(sought, WH_STATUS_BUSY, "too many servers at once");
+	} else if (meeting.state == WH_MEETING_JUDGED) {
+		*since_tsc = now_tsc;
+	} else if (meeting.state != WH_MEETING_BONDED) {
+		see_patience(&meeting, wh_tsc_to_ns(greet->ground->hz, now_tsc - *since_tsc),
+			patience_ns, sought);
+	}
 }

@@ -39,4 +39,25 @@ void wh_greet_free(struct wh_greet *greet);
 
 int32_t wh_greet_poll(void *state, uint64_t now_tsc);
 
+#define WH_SOUGHT_WHY_BYTES 200
+
+/* How it stands with a server. */
+struct wh_sought {
+	struct wh_bond *bond;          /* held for the caller, who lets it go; NULL: none yet */
+	enum wh_release_status status; /* PENDING, or that there will be none, and ... */
+	char why[WH_SOUGHT_WHY_BYTES]; /* ... why */
+	uint8_t least, most;           /* which other versions the server speaks; or 0 */
+};
+
+/*
+ * Any core: looks for a server, at whose door it answers greetings, since *since_tsc, for so long
+ * as patience is; a person who is asked has all the time.
+ */
+void wh_greet_seek(struct wh_greet *greet, uint64_t now_tsc, const struct wh_address *door,
+	uint64_t patience_ns, uint64_t *since_tsc, struct wh_sought *sought);
+
+/* Of a meeting that was refused: a sentence. */
+void wh_greet_refusal(const struct wh_greet *greet, const struct wh_meeting *meeting,
+	char why[WH_SOUGHT_WHY_BYTES]);
+
 #endif

@@ -63,12 +63,12 @@ static void session_gone(void *context, struct wh_session *session)
 	shard->ground->hooks.gone(shard->ground->hooks.owner, session);
 }
 
-static enum wh_release_status may_probe(
-	void *context, uint64_t now_tsc, const struct wh_address *peer)
+static enum wh_release_status may_probe(void *context, uint64_t now_tsc,
+	const struct wh_address *peer, const struct wh_bond *bond)
 {
 	const struct wh_ground_shard *shard = context;
 
-	return shard->ground->hooks.may_probe(shard->ground->hooks.owner, now_tsc, peer);
+	return shard->ground->hooks.may_probe(shard->ground->hooks.owner, now_tsc, peer, bond);
 }
 
 struct wh_endpoint_config wh_ground_endpoint_config(

@@ -34,8 +34,8 @@ struct wh_ground_hooks {
 	/* Whether somebody of that address may greet or probe at all; NULL: anybody. */
 	bool (*may_come)(void *owner, const struct wh_address *peer);
 	/* Whether that peer may probe the way to here now; NULL: nobody may, ever. */
-	enum wh_release_status (*may_probe)(
-		void *owner, uint64_t now_tsc, const struct wh_address *peer);
+	enum wh_release_status (*may_probe)(void *owner, uint64_t now_tsc,
+		const struct wh_address *peer, const struct wh_bond *bond);
 	void *owner;
 };
 

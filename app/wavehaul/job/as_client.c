@@ -12,10 +12,6 @@
 #include "cli/fault_text.h"
 #include "host/greet.h"
 #include "job/jobs.h"
-#include "trust/fingerprint.h"
-
-/* Somebody on the way may have said that the server does not seal: it has so long to greet. */
-#define UNSEALED_PATIENCE_NS UINT64_C(1000000000)
 
 static void say_hello(struct wh_job *job)
 {
@@ -56,70 +52,11 @@ static bool was_refused(struct wh_job *job, uint64_t now_tsc, struct wh_meeting 
 	return meeting->state == WH_MEETING_REFUSED;
 }
 
-static void refuse_bond(struct wh_job *job, const struct wh_meeting *meeting)
-{
-	char text[WH_FINGERPRINT_BYTES];
-	char why[200];
-
-	if (meeting->verdict == WH_RECEPTION_CIPHER)
-		snprintf(why, sizeof(why),
-			"the two ends take no cipher in common: give --cipher "
-			"at one of them as at the other");
-	else if (meeting->verdict == WH_RECEPTION_BUSY)
-		snprintf(why, sizeof(why), "%s has no place for another peer",
-			meeting->by_peer ? "the server" : "this host");
-	else if (meeting->by_peer)
-		snprintf(why, sizeof(why),
-			"the server does not trust us, who are %s: `wavehaul trust add` there lets "
-			"us in",
-			wh_fingerprint_text(
-				job->jobs->ground->settings->greet->identity->id, text));
-	else
-		snprintf(why, sizeof(why),
-			"the server, who is %s, is not trusted here: if that is the right one, "
-			"`wavehaul trust add` says so",
-			wh_fingerprint_text(meeting->peer_id, text));
-	wh_job_fail(job, meeting->verdict == WH_RECEPTION_BUSY ? WH_STATUS_BUSY : WH_STATUS_REFUSED,
-		"%s", why);
-}
-
-static void refuse_versions(struct wh_job *job, uint64_t now_tsc, const struct wh_meeting *meeting)
-{
-	job->result.peer_least = meeting->least;
-	job->result.peer_most = meeting->most;
-	wh_job_give_up(job, now_tsc, WH_STATUS_REFUSED, "the server speaks other versions");
-}
-
-/* Until there is one, or it is clear that there will not be. */
-static void see_bond_patience(
-	struct wh_job *job, uint64_t now_tsc, const struct wh_meeting *meeting)
-{
-	uint64_t waited_ns = wh_tsc_to_ns(job->jobs->ground->hz, now_tsc - job->turn.came_tsc);
-
-	/* A person is asked, who has all the time. */
-	if (meeting->state == WH_MEETING_JUDGED)
-		job->turn.came_tsc = now_tsc;
-	else if (meeting->least != 0 && waited_ns > UNSEALED_PATIENCE_NS)
-		refuse_versions(job, now_tsc, meeting);
-	else if (meeting->unsealed && waited_ns > UNSEALED_PATIENCE_NS)
-		wh_job_give_up(job, now_tsc, WH_STATUS_REFUSED,
-			"the server does not seal: --unsealed here, too, goes on without");
-	else if (waited_ns <= job->request.peer_timeout_ns)
-		return;
-	else if (meeting->state == WH_MEETING_GREETS)
-		wh_job_give_up(job, now_tsc, WH_STATUS_STALLED,
-			"we wait for the server to end its greeting; it answered, and then did "
-			"not");
-	else
-		wh_job_give_up(job, now_tsc, WH_STATUS_PEER_GONE,
-			wh_release_status_name(WH_STATUS_PEER_GONE));
-}
-
 /* Whoever is trusted may answer at an address: that need not be the one that was meant. */
-static bool is_another(const struct wh_request *request, const struct wh_meeting *meeting)
+static bool is_another(const struct wh_request *request, const struct wh_bond *bond)
 {
-	return request->peer_known && memcmp(request->peer_id, meeting->bond->config.peer_identity,
-					      WH_IDENTITY_BYTES) != 0;
+	return request->peer_known &&
+	       memcmp(request->peer_id, bond->config.peer_identity, WH_IDENTITY_BYTES) != 0;
 }
 
 static void take_bond(struct wh_job *job, struct wh_bond *bond)
@@ -134,23 +71,21 @@ static bool has_bond(struct wh_job *job, uint64_t now_tsc)
 {
 	struct wh_greet *greet = job->jobs->ground->greet;
 	const struct wh_address door = door_of(job);
-	struct wh_meeting meeting;
+	struct wh_sought sought;
 
 	if (greet == NULL || job->streams.bond != NULL)
 		return true;
-	wh_greeter_meet(&greet->greeter, now_tsc, &door, &meeting);
-	if (meeting.bond != NULL)
-		take_bond(job, meeting.bond);
-	if (meeting.bond != NULL && is_another(&job->request, &meeting)) {
+	wh_greet_seek(
+		greet, now_tsc, &door, job->request.peer_timeout_ns, &job->turn.came_tsc, &sought);
+	if (sought.bond != NULL)
+		take_bond(job, sought.bond);
+	if (sought.bond != NULL && is_another(&job->request, sought.bond)) {
 		wh_job_give_up(job, now_tsc, WH_STATUS_REFUSED,
 			"the server at that address has another key than the one that is meant");
-	} else if (meeting.state == WH_MEETING_REFUSED) {
-		refuse_bond(job, &meeting);
-		wh_job_end(job, now_tsc);
-	} else if (meeting.state == WH_MEETING_FULL) {
-		wh_job_give_up(job, now_tsc, WH_STATUS_BUSY, "too many servers at once");
-	} else if (meeting.state != WH_MEETING_BONDED) {
-		see_bond_patience(job, now_tsc, &meeting);
+	} else if (sought.status != WH_STATUS_PENDING) {
+		job->result.peer_least = sought.least;
+		job->result.peer_most = sought.most;
+		wh_job_give_up(job, now_tsc, sought.status, sought.why);
 	}
 	return job->streams.bond != NULL && job->result.failed == WH_STATUS_PENDING;
 }
@@ -230,6 +165,7 @@ static void follow_bond(struct wh_job *job)
 static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
 {
 	struct wh_session_news news = wh_session_news(job->streams.out);
+	char why[WH_SOUGHT_WHY_BYTES];
 	struct wh_meeting meeting;
 	struct wh_record record;
 	int32_t work = 0;
@@ -237,8 +173,12 @@ static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
 	if (news.outcome == WH_STATUS_REFUSED)
 		wh_session_peer_versions(
 			job->streams.out, &job->result.peer_least, &job->result.peer_most);
-	if (news.outcome == WH_STATUS_REVOKED && was_refused(job, now_tsc, &meeting))
-		refuse_bond(job, &meeting);
+	if (news.outcome == WH_STATUS_REVOKED && was_refused(job, now_tsc, &meeting)) {
+		wh_greet_refusal(job->jobs->ground->greet, &meeting, why);
+		wh_job_fail(job,
+			meeting.verdict == WH_RECEPTION_BUSY ? WH_STATUS_BUSY : WH_STATUS_REFUSED,
+			"%s", why);
+	}
 	if (news.outcome != WH_STATUS_PENDING && news.outcome != WH_STATUS_VERIFIED)
 		wh_job_fail(job, news.outcome, "%s", wh_release_status_name(news.outcome));
 	if (wh_job_in(job) != NULL) {

@@ -14,6 +14,7 @@
 #include "cli/complain.h"
 #include "cli/repair.h"
 #include "seal/bond.h"
+#include "trust/store.h"
 
 /* A job without work for so long is stepped less often. */
 #define IDLE_AFTER_MS 10
@@ -316,16 +317,32 @@ static bool may_knock(void *owner, const struct wh_address *peer)
 	return false;
 }
 
-enum wh_release_status wh_jobs_may_probe(
-	void *owner, uint64_t now_tsc, const struct wh_address *peer)
+/* As it may measure by `bench`. */
+static bool may_measure(const struct wh_service *service, const struct wh_bond *bond)
 {
-	const struct wh_jobs *jobs = owner;
+	char name[WH_PEER_NAME_BYTES];
+	struct wh_rights rights;
+
+	return bond == NULL || service->store == NULL || bond->config.rights == 0 ||
+	       (wh_store_rights(service->store, bond->config.rights, &rights, name) &&
+		       rights.measure);
+}
+
+enum wh_release_status wh_jobs_may_probe(
+	void *owner, uint64_t now_tsc, const struct wh_address *peer, const struct wh_bond *bond)
+{
+	struct wh_jobs *jobs = owner;
 
 	(void)now_tsc;
 	if (jobs->service == NULL || !may_come(jobs->service, peer))
 		return WH_STATUS_REFUSED;
-	return atomic_load(&jobs->draining) || atomic_load(&jobs->live) > 0 ? WH_STATUS_BUSY
-									    : WH_STATUS_PENDING;
+	if (atomic_load(&jobs->draining) || atomic_load(&jobs->live) > 0)
+		return WH_STATUS_BUSY;
+	if (may_measure(jobs->service, bond))
+		return WH_STATUS_PENDING;
+	wh_refusals_note(&jobs->refusals, peer, bond->config.peer_identity,
+		wh_release_status_name(WH_STATUS_REFUSED), "it may not measure here");
+	return WH_STATUS_REFUSED;
 }
 
 const struct wh_ground_hooks wh_jobs_hooks = {

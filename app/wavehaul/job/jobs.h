@@ -94,11 +94,11 @@ void wh_jobs_check(struct wh_jobs *jobs);
 extern const struct wh_ground_hooks wh_jobs_hooks;
 
 /*
- * Of a server, as such a hook: who may come may probe, while there is no job whose packets his
- * trains would cost.
+ * Of a server, as such a hook: who may come, and may measure by his rights, may probe, while there
+ * is no job whose packets his trains would cost.
  */
 enum wh_release_status wh_jobs_may_probe(
-	void *owner, uint64_t now_tsc, const struct wh_address *peer);
+	void *owner, uint64_t now_tsc, const struct wh_address *peer, const struct wh_bond *bond);
 
 uint64_t wh_jobs_free_bytes(struct wh_jobs *jobs);
 

@@ -97,6 +97,10 @@ static void put_behind(json_t *data, const struct behind *behind)
 	wh_tel_put(data, "drop_probe_bad_cookie", behind->answerer.bad_cookie_pkts);
 	wh_tel_put(data, "drop_probe_no_place", behind->answerer.no_place_pkts);
 	wh_tel_put(data, "drop_probe_stale", behind->answerer.stale_pkts);
+	wh_tel_put(data, "drop_probe_unsealed", behind->answerer.unsealed_pkts);
+	wh_tel_put(data, "drop_probe_no_bond", behind->answerer.unbound_pkts);
+	wh_tel_put(data, "drop_probe_replayed", behind->answerer.replayed_pkts);
+	wh_tel_put(data, "drop_probe_hurried", behind->answerer.hurried_pkts);
 }
 
 /* Of all queues together: one greets for all. */

@@ -15,7 +15,7 @@
  *   [rights]
  *   read = yes                  it may get files (yes)
  *   write = yes                 it may send files (yes)
- *   measure = yes               it may send to memory, and get from there (yes)
+ *   measure = yes               it may send to memory, get from there, and probe (yes)
  *   folder = incoming           below the root, it and what is in it; again for another (all)
  *   from = 192.0.2.0/24         where it may come from; again for another (anywhere)
  *   rate = 10G                  of what it gets (the server's)

@@ -17,6 +17,7 @@ const char wh_suite_name[] = "answerer";
 struct house {
 	struct wh_answerer answerer;
 	enum wh_release_status welcome;
+	bool sealed;
 	uint64_t now_tsc;
 	uint8_t answer[WH_CONTROL_BYTES_MAX];
 	uint32_t answer_bytes;
@@ -24,12 +25,13 @@ struct house {
 };
 
 static enum wh_release_status welcome(
-	void *context, uint64_t now_tsc, const struct wh_address *peer)
+	void *context, uint64_t now_tsc, const struct wh_address *peer, const struct wh_bond *bond)
 {
 	const struct house *house = context;
 
 	CU_ASSERT_EQUAL(now_tsc, house->now_tsc);
 	CU_ASSERT_EQUAL(peer->family, WH_IPV4);
+	CU_ASSERT_EQUAL(bond != NULL, house->sealed);
 	return house->welcome;
 }
 

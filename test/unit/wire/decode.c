@@ -182,8 +182,6 @@ static const struct malformed malformed[] = {
 	{"confirm reserved, last", WH_PACKET_CONFIRM, USUAL, SAME, 47, 1, 1, WH_WIRE_RESERVED},
 	{"release reserved",       WH_PACKET_RELEASE, USUAL, SAME, 42, 1, 1, WH_WIRE_RESERVED},
 	{"release reserved, last", WH_PACKET_RELEASE, USUAL, SAME, 47, 1, 1, WH_WIRE_RESERVED},
-	{"probe reserved",         WH_PACKET_PROBE, USUAL, SAME, 44, 1, 1, WH_WIRE_RESERVED},
-	{"probe reserved, last",   WH_PACKET_PROBE, USUAL, SAME, 47, 1, 1, WH_WIRE_RESERVED},
 	{"answer reserved",        WH_PACKET_PROBE_ANSWER, USUAL, SAME, 41, 1, 1, WH_WIRE_RESERVED},
 	{"answer reserved, last",  WH_PACKET_PROBE_ANSWER, USUAL, SAME, 47, 1, 1, WH_WIRE_RESERVED},
 
