@@ -8,8 +8,8 @@
 -- The formats are those of lib/wire/packet.h, their places those of its structs; a filter is
 -- named after the member, as in wavehaul.data.chunk. Where another UDP port was chosen:
 -- tshark -d udp.port==PORT,wavehaul, or "Decode As". Sealed packets are opened by what a
--- wavehaul wrote with --keylog (-o wavehaul.keylog:FILE); data, which take a while each, if
--- wavehaul.open_data:TRUE says so. test/e2e/dissector.py holds this file against what the encoder
+-- wavehaul wrote with --keylog (-o wavehaul.keylog:FILE); data and trains, which take a while each,
+-- if wavehaul.open_data:TRUE says so. test/e2e/dissector.py holds this file against what the encoder
 -- writes.
 
 local UDP_PORTS = "5760-5775"
@@ -567,7 +567,7 @@ end
 
 wavehaul.prefs.keylog = Pref.string("Keylog", "", "The file that a wavehaul wrote with --keylog")
 wavehaul.prefs.open_data = Pref.bool("Open data", false,
-	"Data and repair packets too, some hundredth of a second each")
+	"Data, repair and a probe's trains too, some hundredth of a second each packet")
 
 local keylog -- nil: there is none
 
@@ -578,13 +578,19 @@ function wavehaul.prefs_changed()
 	end
 end
 
+-- Data, repair, and what trains are made of.
+local function is_many(tvb)
+	local kind = tvb(1, 1):uint()
+
+	return kind <= 2 or (kind == 13 and tvb(2, 1):uint() == 0)
+end
+
 -- A sealed packet with its body as it was, or nil.
 local function opened(tvb)
 	local whole = tvb:captured_len() == tvb:reported_len()
 	local body
 
-	if keylog == nil or not whole or
-		(tvb(1, 1):uint() <= 2 and not wavehaul.prefs.open_data) then
+	if keylog == nil or not whole or (is_many(tvb) and not wavehaul.prefs.open_data) then
 		return nil
 	end
 	body = keys.open(keylog, tvb:raw())

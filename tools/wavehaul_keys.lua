@@ -294,6 +294,9 @@ end
 local KEY_BYTES = {["aes-128-gcm"] = 16, ["aes-256-gcm"] = 32}
 local NONCE_BYTES = 12
 local TAG_AT, BODY_AT = 48, 64
+local OPEN, ACCEPT, CONFIRM, PROBE, PROBE_ANSWER = 9, 10, 11, 13, 14
+local ASK = 2 -- a flag
+local PROBE_BOND_AT = 44
 local EPOCHS = 4
 local EPOCHS_TRIED = 3 -- of control packets, which do not tell theirs
 
@@ -317,26 +320,30 @@ local function read_keylog(path)
 		return nil
 	end
 	for line in file:lines() do
-		local lci, cipher, use, secret = line:match("^(%x+) (%S+) (%S+) (%x+)$")
+		local lci, cipher, use, secret, about =
+			line:match("^(%x+) (%S+) (%S+) (%x+) ?(%x*)$")
 
 		if lci ~= nil and KEY_BYTES[cipher] ~= nil and not known[line] then
 			local name = use .. tonumber(lci, 16)
 
 			known[line] = true
 			found[name] = found[name] or {}
-			table.insert(found[name], 1,
-				{secret = from_hex(secret), key_bytes = KEY_BYTES[cipher], epochs = {}})
+			table.insert(found[name], 1, {secret = from_hex(secret),
+				about = from_hex(about):reverse(), key_bytes = KEY_BYTES[cipher],
+				epochs = {}})
 		end
 	end
 	file:close()
 	return found
 end
 
+-- By its number, or, of a bond's keys, by what it is about.
 local function epoch_of(one, number)
 	local epoch = one.epochs[number]
 
 	if epoch == nil then
-		local bytes = hkdf_expand(one.secret, "epoch" .. low_first(number), NONCE_BYTES + 32)
+		local which = #one.about == 8 and one.about or low_first(number)
+		local bytes = hkdf_expand(one.secret, "epoch" .. which, NONCE_BYTES + 32)
 
 		epoch = {iv = bytes:sub(1, NONCE_BYTES),
 			key = expand_key(bytes:sub(NONCE_BYTES + 1, NONCE_BYTES + one.key_bytes))}
@@ -357,6 +364,22 @@ local function le32(packet, at)
 	return word_at(packet:sub(at + 1, at + 4):reverse(), 1)
 end
 
+-- Under which names the keys of a packet may stand: of its session, or of the bond.
+local function names_of(packet, use, lci)
+	local kind = packet:byte(2)
+
+	if kind == OPEN or kind == CONFIRM then
+		return {"bond" .. lci}
+	elseif kind == ACCEPT then
+		return {"accept" .. lci}
+	elseif lci == 0 and kind == PROBE and packet:byte(3) == ASK then
+		return {"bond" .. le32(packet, PROBE_BOND_AT)}
+	elseif lci == 0 and (kind == PROBE or kind == PROBE_ANSWER) then
+		return {"probe0"}
+	end
+	return {use .. lci}
+end
+
 -- The body of a sealed packet of whole bytes; nil: no key that was logged opens it.
 local function open(keylog, packet)
 	local kind = packet:byte(2)
@@ -370,9 +393,9 @@ local function open(keylog, packet)
 		first = rshift(le32(packet, 16), 24) + le32(packet, 20) * 0x100
 		tried = 1
 	end
-	for _, use in ipairs({data and "data" or "control", "bond"}) do
-		for _, one in ipairs(keylog[use .. lci] or {}) do
-			for i = 0, tried - 1 do
+	for _, name in ipairs(names_of(packet, data and "data" or "control", lci)) do
+		for _, one in ipairs(keylog[name] or {}) do
+			for i = 0, name:find("^control") and tried - 1 or 0 do
 				local body = open_with(one, first + EPOCHS * i, packet, counter)
 
 				if body ~= nil then

@@ -23,6 +23,7 @@
 #include "probe/kept.h"
 #include "probe/prober.h"
 #include "probe/tell.h"
+#include "report/seal_told.h"
 #include "sealed.h"
 #include "verbs.h"
 
@@ -45,6 +46,7 @@ struct probe {
 	char peer_text[WH_ADDRESS_TEXT_BYTES];
 	struct wh_sought sought; /* the server, where it is sealed */
 	uint64_t sought_tsc;     /* since; 0: not yet */
+	struct wh_job_sealed told;
 	struct wh_prober prober;
 	bool begun;
 	uint64_t next_tsc;
@@ -91,6 +93,11 @@ static bool begin(struct probe *probe)
 	config.bond = probe->sought.bond;
 	if (wh_prober_init(&probe->prober, &config) != 0)
 		return false;
+	if (config.bond != NULL) {
+		probe->told.cipher = config.bond->config.cipher;
+		memcpy(probe->told.peer_id, config.bond->config.peer_identity,
+			sizeof(probe->told.peer_id));
+	}
 	probe->begun = true;
 	wh_endpoint_probe(&probe->host.station[0].endpoint, &probe->prober);
 	return true;
@@ -231,6 +238,7 @@ static void tell_json(struct probe *probe, int status)
 	json_object_set_new(object, "end",
 		json_string(wh_prober_end_name(
 			probe->begun ? wh_prober_ended(&probe->prober) : WH_PROBER_NO_ANSWER)));
+	json_object_set_new(object, "sealed", wh_seal_json(&probe->told));
 	json_object_set_new(
 		object, "found", probe->begun ? wh_findings_to_json(found) : json_null());
 	json_object_set_new(object, "before",
@@ -273,6 +281,8 @@ static int report(struct probe *probe, int status)
 			status = status == WH_EXIT_OK ? WH_EXIT_OTHER : status;
 		}
 	}
+	if (!probe->settings.json && probe->begun)
+		wh_seal_tell(&probe->told);
 	if (!probe->settings.json && probe->begun && found->sent_pkts > 0) {
 		wh_probe_tell(found, before->probed ? &before->found : NULL, before->found_when);
 		wh_probe_picture(found);

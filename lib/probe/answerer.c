@@ -248,6 +248,8 @@ static bool begin_seals(struct wh_answerer_place *place, const struct wh_bond *b
 	begun = begun &&
 		wh_seal_begin_raw(&place->answer_seal, &raw, place->keys + WH_SEAL_RAW_BYTES);
 	wh_secret_wipe(&raw, sizeof(raw));
+	wh_bond_log_key(bond, false, token, "probe", 0);
+	wh_bond_log_key(bond, true, token, "probe", 0);
 	return begun;
 }
 

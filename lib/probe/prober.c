@@ -173,6 +173,9 @@ static bool begin_seals(struct wh_prober *prober, uint64_t token)
 	begun = begun &&
 		wh_seal_begin_raw(&prober->answer_seal, &raw, prober->keys + WH_SEAL_RAW_BYTES);
 	wh_secret_wipe(&raw, sizeof(raw));
+	wh_bond_log_key(bond, false, prober->config.token, "probe", 0);
+	wh_bond_log_key(bond, false, token, "probe", 0);
+	wh_bond_log_key(bond, true, token, "probe", 0);
 	return begun;
 }
 

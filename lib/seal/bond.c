@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "seal/seal.h"
 
 /*
  * A place's word: the number above, and below it who holds it. 0: vacant. Nobody but its owner
@@ -144,6 +145,12 @@ void wh_bond_opening_key(const struct wh_bond *bond, uint64_t about, struct wh_g
 	key_about(bond, false, about, raw);
 }
 
+void wh_bond_log_key(const struct wh_bond *bond, bool by_us, uint64_t about, const char *use,
+	uint32_t identifier)
+{
+	wh_seal_log_secret(identifier, bond->config.cipher, use, bond->secret[by_us], about);
+}
+
 void wh_bond_closing_key(const struct wh_bond *bond, uint64_t about, struct wh_gcm_raw *raw)
 {
 	key_about(bond, true, about, raw);
@@ -176,6 +183,8 @@ struct wh_bond *wh_bonds_fill(
 	atomic_store(&bond->offer_taken, config->offer.offered.lci == 0);
 	atomic_store(&bond->revoked, false);
 	make_keys(bond, number);
+	wh_bond_log_key(bond, false, 0, "bond", number);
+	wh_bond_log_key(bond, true, 0, "bond", config->peer_number);
 	atomic_store_explicit(&bond->state, word_of(number, 1), memory_order_release);
 	return bond;
 }

@@ -168,6 +168,10 @@ bool wh_bond_open(const struct wh_bond *bond, uint64_t about, uint8_t *packet, s
 void wh_bond_opening_key(const struct wh_bond *bond, uint64_t about, struct wh_gcm_raw *raw);
 void wh_bond_closing_key(const struct wh_bond *bond, uint64_t about, struct wh_gcm_raw *raw);
 
+/* For who reads packets later: the key about that number, as a line of a keylog (seal.h). */
+void wh_bond_log_key(const struct wh_bond *bond, bool by_us, uint64_t about, const char *use,
+	uint32_t identifier);
+
 /*
  * A secret of what both ends know and say likewise: with the numbers and identities of both in it,
  * so that it is of this bond and these two, whoever asks.

@@ -16,6 +16,7 @@
  */
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -70,15 +71,21 @@ void wh_seal_set_keylog(wh_keylog_fn fn, void *context)
 	keylog_context = context;
 }
 
-static void log_secret(uint32_t lci, const struct row *row, const char *use)
+void wh_seal_log_secret(uint32_t identifier, enum wh_cipher cipher, const char *use,
+	const uint8_t secret[WH_SECRET_BYTES], uint64_t about)
 {
-	char line[128];
-	int length =
-		snprintf(line, sizeof(line), "%08x %s %s ", lci, wh_cipher_name(row->cipher), use);
+	char line[160];
+	size_t used;
 
-	WH_ASSERT(length > 0 && (size_t)length + 2 * sizeof(row->secret) < sizeof(line));
-	for (size_t i = 0; i < sizeof(row->secret); i++)
-		snprintf(line + length + 2 * i, 3, "%02x", row->secret[i]);
+	if (keylog == NULL)
+		return;
+	used = (size_t)snprintf(
+		line, sizeof(line), "%08x %s %s ", identifier, wh_cipher_name(cipher), use);
+	WH_ASSERT(used + 2 * WH_SECRET_BYTES + sizeof(" 0123456789abcdef") <= sizeof(line));
+	for (size_t i = 0; i < WH_SECRET_BYTES; i++, used += 2)
+		snprintf(line + used, 3, "%02x", secret[i]);
+	if (about != 0)
+		snprintf(line + used, sizeof(line) - used, " %016" PRIx64, about);
 	keylog(keylog_context, line);
 	wh_secret_wipe(line, sizeof(line));
 }
@@ -191,8 +198,8 @@ static bool begin(
 		row->cipher = secret->cipher;
 		wh_hkdf_expand(
 			row->secret, sizeof(row->secret), secret->secret, purpose, strlen(purpose));
-		if (keylog != NULL)
-			log_secret(way->lci, row, use == USE_DATA ? "data" : "control");
+		wh_seal_log_secret(way->lci, row->cipher, use == USE_DATA ? "data" : "control",
+			row->secret, 0);
 		for (uint32_t i = 0; i < EPOCHS; i++)
 			row->epoch[i].number = UINT64_MAX;
 		prepare(row);

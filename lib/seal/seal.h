@@ -112,13 +112,24 @@ struct wh_seal_secret {
 };
 
 /*
- * Who wants to read packets of others later (keylog), as a line of text: the direction's connection
- * identifier, the cipher, "data" or "control", and the secret of that in hexadecimal digits. NULL:
- * nobody. Set before any session opens; called by the core that opens it.
+ * Who wants to read packets of others later (keylog), as a line of text: an identifier, the cipher,
+ * a use, the secret of that in hexadecimal digits, and with a use marked so the number that the key
+ * is about, in 16 of them. NULL: nobody. Set before any session opens; called by the core that
+ * opens it, or greets.
+ *
+ *   data, control   of a session: the identifier is its direction's
+ *   bond            OPEN, CONFIRM and a probe's first question: the bond's number at the receiving
+ *                   end
+ *   accept *        ACCEPT: the initiator's identifier
+ *   probe *         all else of a probe: 0
  */
 typedef void (*wh_keylog_fn)(void *context, const char *line);
 void wh_seal_set_keylog(wh_keylog_fn keylog, void *context);
 bool wh_seal_has_keylog(void);
+
+/* Does nothing where nobody wants it. */
+void wh_seal_log_secret(uint32_t identifier, enum wh_cipher cipher, const char *use,
+	const uint8_t secret[WH_SECRET_BYTES], uint64_t about);
 
 /* Of what is sent to a listener: a checksum without a token. */
 extern const struct wh_seal wh_seal_to_listener;

@@ -171,7 +171,17 @@ def amplification(field, program, folder):
 
 
 def probes(field, program, folder):
-    """Who probes without a cookie, or asks for one for ever, gets no more than he sends."""
+    """
+    Who probes without a cookie, or asks for one for ever, gets no more than he sends; of a server
+    that seals he gets nothing.
+    """
+    field.serve(program, folder)
+    before = field.counters()
+    field.attack_now('probes', '--pps', 20000, '--seconds', 0.4)
+    after = field.counters()
+    expect(after['drop_probe_unsealed'] - before['drop_probe_unsealed'] > 1000, f'{after}')
+    expect_equal('questions taken', after['probe_asks'], 0)
+    expect_equal('what was said', after['probe_answers'], 0)
     field.serve(program, folder, sealed=False)
     before = link_bytes(field.stranger)
     field.attack_now('probes', '--pps', 20000, '--seconds', 1.5)

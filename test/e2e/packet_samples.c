@@ -372,6 +372,34 @@ static void log_key(void *keylog, const char *line)
 	fprintf(keylog, "%s\n", line);
 }
 
+/* In place of the checksum: by a bond, whose secret goes into the log. */
+static void seal_by_bond(uint8_t *bytes, size_t length, const struct wh_packet *packet)
+{
+	static const uint8_t secret[WH_SECRET_BYTES] = {7, 7};
+	enum wh_cipher cipher =
+		number % SAMPLE_SIZES == 0 ? WH_CIPHER_AES_256_GCM : WH_CIPHER_AES_128_GCM;
+	bool accepts = packet->type == WH_PACKET_ACCEPT;
+	bool probes = packet->type == WH_PACKET_PROBE;
+	uint64_t about = accepts || probes ? UINT64_C(0xf0e0d0c0b0a09081) + number : 0;
+	struct wh_gcm_raw raw;
+
+	wh_seal_log_secret(packet->lci, cipher,
+		accepts  ? "accept"
+		: probes ? "probe"
+			 : "bond",
+		secret, about);
+	wh_gcm_derive(&raw, cipher, secret, about);
+	WH_ASSERT(wh_gcm_close_packet(&raw, bytes, length));
+}
+
+/* Of no session, or not yet. */
+static bool is_of_bond(const struct wh_packet *packet)
+{
+	return packet->type == WH_PACKET_OPEN || packet->type == WH_PACKET_ACCEPT ||
+	       packet->type == WH_PACKET_CONFIRM ||
+	       (packet->type == WH_PACKET_PROBE && packet->lci == 0);
+}
+
 /* In place of the checksum: by a session of those of that size, whose keys go into the log. */
 static void seal(uint8_t *bytes, size_t length, uint32_t lci)
 {
@@ -415,7 +443,9 @@ static bool write_samples(FILE *file, FILE *keylog)
 			size_t length = closed_encode(&packet, token, bytes, sizeof(bytes));
 
 			WH_ASSERT(length <= sizeof(bytes));
-			if (keylog != NULL)
+			if (keylog != NULL && is_of_bond(&packet))
+				seal_by_bond(bytes, length, &packet);
+			else if (keylog != NULL)
 				seal(bytes, length, packet.lci);
 			written = write_packet(file, bytes, length) && written;
 			tell_packet(&packet, bytes);

@@ -61,6 +61,7 @@ def whole(program, folder):
         expect_equal('the last time', report['before'], kept['probe']['found'])
         expect_equal('the way', (kept['path']['by'], kept['path']['burst_pkts']), ('probe', 1024))
         expect_equal('end', report['end'], 'done')
+        expect_equal('cipher', report['sealed']['cipher'], 'aes-128-gcm')
         expect_equal('echoes', (found['echoes_sent'], found['echoes_got']), (ECHOES, ECHOES))
         expect_equal('MTU', found['mtu_bytes'], 1500)
         expect_equal('wire bytes', found['wire_bytes'], 1538)

@@ -111,6 +111,12 @@ static void settle_in(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_
 	else if (wh_sealing_alloc(session, bond) != 0 ||
 		 !wh_sealing_begin(session, confirm->cookie))
 		wh_session_settle(session, now_tsc, WH_STATUS_BUSY);
+	/* By now it is a session, of which there is one: ACCEPTs there may be any number. */
+	if (bond != NULL)
+		wh_bond_log_key(bond, true,
+			wh_endpoint_about(endpoint, confirm->params.initiator_token, &session->peer,
+				wh_endpoint_own(endpoint, &session->peer)),
+			"accept", confirm->params.initiator_lci);
 	session->local_token = wh_cookie_token(confirm->cookie);
 	wh_endpoint_move_in(endpoint, endpoint->rx, session, endpoint->config.rx_meter);
 }

@@ -45,6 +45,7 @@ void wh_sealing_expect(struct wh_session *s, uint64_t about)
 {
 	WH_ASSERT(s->role == WH_TRANSMITTER && about != 0);
 	wh_bond_opening_key(s->bond, about, (struct wh_gcm_raw *)(s->keys + seals_bytes()));
+	wh_bond_log_key(s->bond, false, about, "accept", s->local_lci);
 }
 
 static void open_windows(struct wh_session *s)

@@ -3,6 +3,8 @@
  * A probe under a bond, and who owns the path beside it: what he repeats, changes and invents
  * counts for nothing, is not answered, and changes no finding.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +97,60 @@ static void open_rig(struct probe_rig *rig)
 static uint64_t replies(const struct probe_rig *rig)
 {
 	return wh_slot_fifo_count(&rig->server.replies) + rig->server.stats.replies_dropped_pkts;
+}
+
+#define LINES 16
+
+static char logged[LINES][160];
+static uint32_t lines;
+
+static void take_line(void *context, const char *line)
+{
+	CU_ASSERT_PTR_EQUAL(context, logged);
+	CU_ASSERT_FATAL(lines < LINES);
+	strcpy(logged[lines++], line);
+}
+
+/* Whether a line's key opens it. */
+static bool opens(const char *line, const uint8_t *packet, uint32_t length)
+{
+	static uint8_t bytes[WH_HEAD_BYTES + WH_PAYLOAD_BYTES_MAX];
+	uint8_t secret[WH_SECRET_BYTES];
+	char use[16], hex[2 * WH_SECRET_BYTES + 1];
+	uint64_t about = 0;
+	struct wh_gcm_raw raw;
+
+	CU_ASSERT_FATAL(sscanf(line, "%*x aes-128-gcm %15s %64s %" SCNx64, use, hex, &about) >= 2);
+	CU_ASSERT_EQUAL(about != 0, strcmp(use, "probe") == 0);
+	for (uint32_t i = 0; i < WH_SECRET_BYTES; i++)
+		sscanf(hex + 2 * i, "%2hhx", &secret[i]);
+	wh_gcm_derive(&raw, WH_CIPHER_AES_128_GCM, secret, about);
+	memcpy(bytes, packet, length);
+	return wh_gcm_open_packet(&raw, bytes, length);
+}
+
+/* All that a prober says opens by a line of his, and by one of the answerer's. */
+static void keylog(void)
+{
+	struct probe_rig rig;
+
+	open_rig(&rig);
+	lines = 0;
+	rig.meddle = record;
+	wh_seal_set_keylog(take_line, logged);
+	CU_ASSERT_EQUAL(probe_rig_run(&rig), WH_PROBER_DONE);
+	wh_seal_set_keylog(NULL, NULL);
+	/* Both bonds have two, the prober three, who answers two. */
+	CU_ASSERT_EQUAL(lines, 9);
+	CU_ASSERT(seen.packets > 1000);
+	for (uint32_t i = 0; i < seen.packets; i++) {
+		uint32_t keys = 0;
+
+		for (uint32_t line = 0; line < lines; line++)
+			keys += opens(logged[line], seen.packet[i], seen.length[i]);
+		CU_ASSERT_EQUAL(keys, 2);
+	}
+	probe_rig_close(&rig);
 }
 
 /* As without a seal; afterwards nothing of it opens anything, wherever it comes from. */
@@ -286,6 +342,7 @@ CU_TestInfo wh_tests[] = {
 	{"twice", twice},
 	{"each bit", each_bit},
 	{"next probe", next_probe},
+	{"keylog", keylog},
 	{"strangers", strangers},
 	{"revoked", revoked},
 	CU_TEST_INFO_NULL,
