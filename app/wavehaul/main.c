@@ -55,6 +55,8 @@ static int run(enum wh_verb verb, int argc, char **argv)
 		return wh_verb_console(argc, argv);
 	case WH_VERB_TRUST:
 		return wh_verb_trust(argc, argv);
+	case WH_VERB_REPORT:
+		return wh_verb_report(argc, argv);
 	case WH_VERB_PARTS:
 		return wh_verb_parts(argc, argv);
 	default:

@@ -24,5 +24,6 @@ int wh_verb_job(int argc, char **argv);
 int wh_verb_console(int argc, char **argv);
 int wh_verb_trust(int argc, char **argv);
 int wh_verb_parts(int argc, char **argv);
+int wh_verb_report(int argc, char **argv);
 
 #endif

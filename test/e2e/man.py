@@ -15,7 +15,7 @@ from harness import Case, expect, expect_equal, expect_status, run_cases
 TOP = Path(__file__).resolve().parents[2]
 BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
 VERBS = ('bench', 'completion', 'console', 'demo', 'doctor', 'get', 'job', 'keygen', 'parts',
-         'plan', 'probe', 'profiles', 'send', 'serve', 'sim', 'trust', 'wan')
+         'plan', 'probe', 'profiles', 'report', 'send', 'serve', 'sim', 'trust', 'wan')
 
 
 def options_of_help(text):

@@ -40,6 +40,7 @@ enum wh_verb {
 	WH_VERB_JOB = 1 << 14,
 	WH_VERB_PARTS = 1 << 15,
 	WH_VERB_CONSOLE = 1 << 16,
+	WH_VERB_REPORT = 1 << 17,
 };
 
 /* Entries of the table, at most. */
@@ -229,6 +230,12 @@ struct wh_settings {
 	bool json;
 	bool json_stream;
 	bool verbose;
+
+	/* report */
+	char by[WH_SETTINGS_TEXT_BYTES];
+	uint64_t since_s; /* since 1970; likewise: */
+	uint64_t until_s; /* 0: now */
+	bool as_csv;
 
 	/* [dpdk] */
 	char eal[WH_SETTINGS_TEXT_BYTES]; /* more arguments for EAL */

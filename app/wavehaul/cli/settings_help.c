@@ -196,6 +196,15 @@ static const char console_text[] =
 	"  wavehaul console -c 'show orders; pause 17'\n"
 	"  wavehaul console -c 'set rate 17 weekdays 8:00-18:00 2G, else 9.5G'\n";
 
+static const char report_text[] =
+	"usage: wavehaul report [OPTIONS]\n"
+	"\n"
+	"Tells what the server of this host, or the user's own send and get, moved: how\n"
+	"much, with whom, how fast, and what failed. A server may run meanwhile, or not.\n"
+	"\n"
+	"  wavehaul report --by peer --since 30d --plot month.svg\n"
+	"  wavehaul report --by transfer --since 2026-11-30 --csv >day.csv\n";
+
 static const char completion_text[] =
 	"usage: wavehaul completion bash\n"
 	"\n"
@@ -235,13 +244,15 @@ static const struct {
 	{WH_VERB_TRUST, "trust", "say who is trusted here, and with what", trust_text},
 	{WH_VERB_PARTS, "parts", "list or remove what is kept of files that did not come whole",
 		parts_text},
+	{WH_VERB_REPORT, "report", "what was transferred here: by day, peer, user or one by one",
+		report_text},
 	{WH_VERB_COMPLETION, "completion", "print what a shell reads to complete all this",
 		completion_text},
 };
 
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
 
-static_assert(WH_VERB_CONSOLE == 1 << (VERBS - 1), "a line for each bit of enum wh_verb");
+static_assert(WH_VERB_REPORT == 1 << (VERBS - 1), "a line for each bit of enum wh_verb");
 
 static uint32_t index_of(enum wh_verb verb)
 {

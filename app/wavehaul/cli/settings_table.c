@@ -32,6 +32,7 @@
 #define JOB       WH_VERB_JOB
 #define PARTS     WH_VERB_PARTS
 #define CONSOLE   WH_VERB_CONSOLE
+#define REPORT    WH_VERB_REPORT
 
 #define KEY(in, of)  .section = in, .key = of, .name = in "." of
 #define IN(in)       .section = in
@@ -113,6 +114,7 @@ const struct wh_settings_section wh_settings_sections[] = {
 	{"trust", "Who we are, and whom we trust"},
 	{"bench", "The measurement"},
 	{"probe", "The probe"},
+	{"book", "What is told"},
 	{"output", "Output"},
 	{"dpdk", "DPDK"},
 	{"config", "Configuration"},
@@ -404,8 +406,8 @@ const struct wh_setting wh_settings_table[] = {
 		.help = "what a profile that finds its rate begins with: none; or RATE,RTT[,N]:\n"
 			"on the wire, both ways, and how many packets it bears back to back"},
 	{KEY("transfer", "state"), FIELD(state), .flag = "state", PATH,
-		.verbs = SERVE | TRANSFERS | WH_VERB_BENCH | PROBE | PARTS, .argument = "FOLDER",
-		.example = "/var/lib/wavehaul",
+		.verbs = SERVE | TRANSFERS | WH_VERB_BENCH | PROBE | PARTS | REPORT,
+		.argument = "FOLDER", .example = "/var/lib/wavehaul",
 		.help = "what was found of ways, and which files came in part, is kept there\n"
 			"for the next time; none: nowhere. Without: /var/lib/wavehaul for root,\n"
 			"~/.local/state/wavehaul for others",
@@ -663,8 +665,22 @@ const struct wh_setting wh_settings_table[] = {
 		.example = "ssh admin@dtn2",
 		.help = "add: swap keys with a host by a command that reaches it, the last\n"
 			"words of the line: --via ssh admin@dtn2"},
+	{IN("book"), FIELD(by), .flag = "by", TEXT, .verbs = REPORT,
+		.words = "day peer user verb outcome transfer", .standard = "day",
+		.argument = "WHAT", .example = "peer",
+		.help = "add up by day, peer, user, verb or outcome; transfer: each is told"},
+	{IN("book"), FIELD(since_s), .flag = "since", .type = WH_SETTING_MOMENT, .verbs = REPORT,
+		.argument = "WHEN", .example = "7d",
+		.help = "what ended since: 15m, 2h or 7d ago, or a local date and time as\n"
+			"2026-11-30 or '2026-11-30 22:00'"},
+	{IN("book"), FIELD(until_s), .flag = "until", .type = WH_SETTING_MOMENT, .verbs = REPORT,
+		.argument = "WHEN", .example = "1d", .help = "and before, likewise (now)"},
+	{IN("output"), FIELD(plot), .flag = "plot", PATH, .verbs = REPORT, .argument = "FILE",
+		.example = "month.svg", .help = "draw the sums there as bars, as SVG"},
+	{IN("output"), FIELD(as_csv), .flag = "csv", SWITCH, .verbs = REPORT,
+		.help = "lines of values separated by commas on stdout"},
 	{IN("output"), FIELD(json), .flag = "json", SWITCH,
-		.verbs = KEYGEN | TRUST | JOB | PARTS | CONSOLE,
+		.verbs = KEYGEN | TRUST | JOB | PARTS | CONSOLE | REPORT,
 		.help = "one JSON object on stdout, and nothing else"},
 	{KEY("output", "json_stream"), FIELD(json_stream), .flag = "json-stream", SWITCH,
 		.verbs = TRANSFERS, .help = "a JSON object per line on stdout, as things happen"},

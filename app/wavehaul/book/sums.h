@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_BOOK_SUMS_H
+#define WH_BOOK_SUMS_H
+
+/* Entries of the book added up: by day, peer, user or whatever they have in common. */
+
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "book/entry.h"
+
+/* With more, those that come later are one. */
+#define WH_SUMS_MAX        4096
+#define WH_SUMS_NAME_BYTES 256
+#define WH_SUMS_OTHERS     "(others)"
+
+enum wh_sums_by {
+	WH_SUMS_BY_DAY = 0,
+	WH_SUMS_BY_PEER,
+	WH_SUMS_BY_USER,
+	WH_SUMS_BY_VERB,
+	WH_SUMS_BY_OUTCOME,
+};
+
+#define WH_SUMS_BYS 5
+
+struct wh_sum {
+	char name[WH_SUMS_NAME_BYTES];
+	uint64_t transfers;
+	uint64_t wrong; /* of these, not as they should */
+	uint64_t files;
+	uint64_t bytes;
+	uint64_t moved_bytes;
+	double seconds;
+	uint64_t pkts;
+	uint64_t lost_pkts;
+};
+
+struct wh_sums {
+	enum wh_sums_by by;
+	struct wh_sum *sum; /* ascending by name, until they are put in order */
+	uint32_t count;
+	uint32_t room;
+	struct wh_sum all;
+};
+
+/* False: there is no such word. */
+bool wh_sums_by_word(const char *word, enum wh_sums_by *by);
+const char *wh_sums_word(enum wh_sums_by by);
+
+/* False: there is no memory. */
+bool wh_sums_add(struct wh_sums *sums, const struct wh_book_entry *entry);
+
+/* Days by their date, all else by bytes. */
+void wh_sums_put_in_order(struct wh_sums *sums);
+void wh_sums_free(struct wh_sums *sums);
+
+void wh_sums_print(const struct wh_sums *sums, FILE *to);
+
+/* As RFC 4180 has it, but for the ends of lines; names of columns first, exact numbers. */
+void wh_sums_csv(const struct wh_sums *sums, FILE *to);
+json_t *wh_sums_json(const struct wh_sums *sums);
+
+/* A bar each, as SVG: 0 or a negative errno. */
+int wh_sums_draw(const struct wh_sums *sums, const char *span, const char *path);
+
+/* The same of single entries. */
+void wh_entry_print_head(FILE *to);
+void wh_entry_print(const struct wh_book_entry *entry, FILE *to);
+void wh_entry_csv_head(FILE *to);
+void wh_entry_csv(const struct wh_book_entry *entry, FILE *to);
+
+#endif

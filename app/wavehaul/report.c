@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* `wavehaul report`: what was transferred here, by the book of --state. */
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "book/store.h"
+#include "book/sums.h"
+#include "book/tell.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "cli/json.h"
+#include "plot/svg.h"
+#include "probe/kept.h"
+#include "verbs.h"
+
+#define NONE "transfer"
+
+struct report {
+	struct wh_settings settings;
+	bool each; /* no sums: every transfer */
+	struct wh_sums sums;
+	struct wh_book *book;
+	struct wh_book_entry entry;
+	json_t *list;
+	int64_t since_us;
+	int64_t until_us;
+};
+
+static int read_words(struct report *report)
+{
+	const struct wh_settings *settings = &report->settings;
+
+	if (settings->operand_count > 0) {
+		wh_complain("'%s' is not an option of report", settings->operands[0]);
+		return WH_EXIT_USAGE;
+	}
+	if (settings->json && settings->as_csv) {
+		wh_complain("--json and --csv are two forms of the same: choose one");
+		return WH_EXIT_USAGE;
+	}
+	report->each = strcmp(settings->by, NONE) == 0;
+	if (!report->each && !wh_sums_by_word(settings->by, &report->sums.by)) {
+		wh_complain("--by is day, peer, user, verb, outcome or " NONE ", not '%s'",
+			settings->by);
+		return WH_EXIT_USAGE;
+	}
+	if (report->each && settings->plot[0] != '\0') {
+		wh_complain("--plot draws sums: --by day, peer, user, verb or outcome");
+		return WH_EXIT_USAGE;
+	}
+	report->since_us = (int64_t)settings->since_s * 1000000;
+	report->until_us =
+		settings->until_s != 0 ? (int64_t)settings->until_s * 1000000 : INT64_MAX;
+	return -1;
+}
+
+static bool take(struct report *report)
+{
+	const struct wh_settings *settings = &report->settings;
+
+	if (!report->each)
+		return wh_sums_add(&report->sums, &report->entry);
+	if (settings->json)
+		json_array_append_new(report->list, wh_entry_json(&report->entry));
+	else if (settings->as_csv)
+		wh_entry_csv(&report->entry, stdout);
+	else
+		wh_entry_print(&report->entry, stdout);
+	return true;
+}
+
+/* A book that is not there has no entries. */
+static int read_all(struct report *report)
+{
+	int64_t below = INT64_MAX;
+	int rc;
+
+	while (report->book != NULL && (rc = wh_book_next(report->book, report->since_us,
+						report->until_us, below, &report->entry)) != 0) {
+		if (rc < 0 || !take(report)) {
+			wh_complain("what was transferred cannot be read: %s",
+				rc < 0 ? strerror(-rc) : "no memory");
+			return WH_EXIT_OTHER;
+		}
+		below = report->entry.id;
+	}
+	return WH_EXIT_OK;
+}
+
+static void print_json(struct report *report, int status)
+{
+	json_t *object = wh_head_json("report", status);
+
+	if (report->each)
+		json_object_set(object, "transfers", report->list);
+	else
+		wh_json_add(object, wh_sums_json(&report->sums));
+	wh_json_print(object, JSON_INDENT(2));
+}
+
+static void print_head(const struct report *report)
+{
+	if (!report->each || report->settings.json)
+		return;
+	if (report->settings.as_csv)
+		wh_entry_csv_head(stdout);
+	else
+		wh_entry_print_head(stdout);
+}
+
+static void describe_span(const struct report *report, char text[2 * WH_WHEN_BYTES + 16])
+{
+	char since[WH_WHEN_BYTES], until[WH_WHEN_BYTES];
+
+	snprintf(text, 2 * WH_WHEN_BYTES + 16, "%s%s%s%s", report->since_us > 0 ? "since " : "all",
+		report->since_us > 0 ? wh_when_text(report->since_us, since) : "",
+		report->until_us != INT64_MAX ? " until " : "",
+		report->until_us != INT64_MAX ? wh_when_text(report->until_us, until) : "");
+}
+
+static int draw(const struct report *report)
+{
+	char span[2 * WH_WHEN_BYTES + 16];
+	int rc;
+
+	describe_span(report, span);
+	rc = wh_sums_draw(&report->sums, span, report->settings.plot);
+	if (rc == 0)
+		return WH_EXIT_OK;
+	wh_complain("cannot write %s: %s", report->settings.plot, strerror(-rc));
+	return WH_EXIT_OTHER;
+}
+
+static int tell(struct report *report)
+{
+	const struct wh_settings *settings = &report->settings;
+	int status;
+
+	print_head(report);
+	status = read_all(report);
+	wh_sums_put_in_order(&report->sums);
+	if (status == WH_EXIT_OK && settings->plot[0] != '\0')
+		status = draw(report);
+	if (settings->json)
+		print_json(report, status);
+	else if (status == WH_EXIT_OK && !report->each && settings->as_csv)
+		wh_sums_csv(&report->sums, stdout);
+	else if (status == WH_EXIT_OK && !report->each)
+		wh_sums_print(&report->sums, stdout);
+	return status;
+}
+
+static int run(struct report *report)
+{
+	const struct wh_settings *settings = &report->settings;
+	char folder[PATH_MAX];
+	int status = read_words(report);
+	int rc;
+
+	if (status != -1)
+		return status;
+	if (settings->plot[0] != '\0' && !wh_svg_may_write(settings->plot))
+		return WH_EXIT_OTHER;
+	if (!wh_kept_where(settings->state, folder)) {
+		wh_complain("there is no folder of --state");
+		return WH_EXIT_NO_FILE;
+	}
+	rc = wh_book_open(&report->book, folder, false);
+	if (rc < 0 && rc != -ENOENT) {
+		wh_complain(
+			"the book of transfers in %s cannot be read: %s", folder, strerror(-rc));
+		return WH_EXIT_OTHER;
+	}
+	if (rc == -ENOENT)
+		wh_say("nothing was noted in %s so far", folder);
+	return tell(report);
+}
+
+int wh_verb_report(int argc, char **argv)
+{
+	struct report *report = calloc(1, sizeof(*report));
+
+	if (report == NULL)
+		return WH_EXIT_OTHER;
+
+	int status = wh_settings_read(&report->settings, WH_VERB_REPORT, argc, argv);
+
+	if (status < 0) {
+		report->list = json_array();
+		status = run(report);
+		json_decref(report->list);
+		wh_sums_free(&report->sums);
+		wh_book_close(report->book);
+	}
+	free(report);
+	return status;
+}
