@@ -57,6 +57,13 @@ static int run(enum wh_verb verb, int argc, char **argv)
 		return wh_verb_trust(argc, argv);
 	case WH_VERB_REPORT:
 		return wh_verb_report(argc, argv);
+	case WH_VERB_LS:
+	case WH_VERB_DU:
+	case WH_VERB_RM:
+	case WH_VERB_MKDIR:
+	case WH_VERB_MV:
+	case WH_VERB_PING:
+		return wh_verb_errand(verb, argc, argv);
 	case WH_VERB_PARTS:
 		return wh_verb_parts(argc, argv);
 	default:

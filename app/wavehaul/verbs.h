@@ -2,6 +2,8 @@
 #ifndef WH_APP_VERBS_H
 #define WH_APP_VERBS_H
 
+#include "cli/settings.h"
+
 /* One file per subcommand; each gets its own argc and argv, argv[0] being its name. */
 
 /* That this program was built from; empty: nobody knows. */
@@ -25,5 +27,6 @@ int wh_verb_console(int argc, char **argv);
 int wh_verb_trust(int argc, char **argv);
 int wh_verb_parts(int argc, char **argv);
 int wh_verb_report(int argc, char **argv);
+int wh_verb_errand(enum wh_verb verb, int argc, char **argv); /* ls, du, rm, mkdir, mv, ping */
 
 #endif

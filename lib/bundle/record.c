@@ -139,7 +139,7 @@ static const struct wh_record_field totals_fields[] = {
 
 static const struct wh_record_field hello_fields[] = {
 	FIELD(hello, version, WH_BUNDLE_VERSION, WH_BUNDLE_VERSION),
-	FIELD(hello, verb, WH_JOB_SEND, WH_JOB_IDLE),
+	FIELD(hello, verb, WH_JOB_SEND, WH_JOB_PING),
 	FIELD(hello, recursive, 0, 1),
 	FIELD(hello, into_folder, 0, 1),
 	FIELD(hello, reverse, 0, 1),
@@ -195,6 +195,31 @@ static const struct wh_record_field waits_fields[] = {
 	FIELD(waits, waits, 0, WH_WAITS_COUNT - 1),
 };
 
+static const struct wh_record_field item_fields[] = {
+	FIELD(item, bytes, 0, INT64_MAX),
+	FIELD(item, used_bytes, 0, INT64_MAX),
+	ANY(item, entries),
+	ANY(item, mtime_s),
+	FIELD(item, mtime_ns, 0, 999999999),
+	ANY(item, uid),
+	ANY(item, gid),
+	FIELD(item, mode, 0, 07777),
+	FIELD(item, given, 0, WH_HELLO_PATHS_MAX - 1),
+	FIELD(item, path_bytes, 1, WH_PATH_BYTES_MAX),
+	FIELD(item, link_bytes, 0, WH_PATH_BYTES_MAX),
+	FIELD(item, kind, WH_ITEM_FILE, WH_ITEM_OTHER),
+};
+
+static const struct wh_record_field tally_fields[] = {
+	ANY(tally, items),
+	ANY(tally, faults),
+	ANY(tally, done),
+};
+
+static const struct wh_record_field ping_fields[] = {
+	ANY(ping, serial),
+};
+
 #define SHAPE(fields, last)                                                                        \
 	{                                                                                          \
 		END(last), RTE_DIM(fields), fields                                                 \
@@ -218,11 +243,32 @@ static const struct wh_record_shape shapes[] = {
 	[WH_RECORD_READY] = SHAPE(ready_fields, ready.keeps),
 	[WH_RECORD_REPORT] = SHAPE(report_fields, report.cycles),
 	[WH_RECORD_WAITS] = SHAPE(waits_fields, waits.waits),
+	[WH_RECORD_ITEM] = SHAPE(item_fields, item.kind),
+	[WH_RECORD_TALLY] = SHAPE(tally_fields, tally.done),
+	[WH_RECORD_PING] = SHAPE(ping_fields, ping.serial),
 };
 
 const struct wh_record_shape *wh_record_shape(uint32_t type)
 {
 	return type < RTE_DIM(shapes) && shapes[type].fields != NULL ? &shapes[type] : NULL;
+}
+
+const char *wh_job_verb_name(uint32_t verb)
+{
+	static const char *const names[] = {
+		[WH_JOB_SEND] = "send",
+		[WH_JOB_GET] = "get",
+		[WH_JOB_BENCH] = "bench",
+		[WH_JOB_IDLE] = "idle",
+		[WH_JOB_LIST] = "ls",
+		[WH_JOB_USAGE] = "du",
+		[WH_JOB_REMOVE] = "rm",
+		[WH_JOB_MAKE] = "mkdir",
+		[WH_JOB_MOVE] = "mv",
+		[WH_JOB_PING] = "ping",
+	};
+
+	return verb < RTE_DIM(names) && names[verb] != NULL ? names[verb] : "";
 }
 
 const char *wh_doing_name(enum wh_doing doing)
@@ -247,6 +293,7 @@ const char *wh_doing_name(enum wh_doing doing)
 		[WH_DOING_DESCENDING] = "counting folders in folders",
 		[WH_DOING_NAMING] = "looking at its name",
 		[WH_DOING_LINKING] = "looking where the link leads",
+		[WH_DOING_REMOVING] = "removing",
 		[WH_DOING_PASSING] = "passing it over",
 	};
 
@@ -298,6 +345,19 @@ bool wh_fibre_is_safe(const char *path, size_t path_bytes)
 	return true;
 }
 
+bool wh_text_is_plain(const char *text, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if (c < 0x20 || c == 0x7f)
+			return false;
+		if (c == 0xc2 && i + 1 < bytes && ((unsigned char)text[i + 1] & 0xe0) == 0x80)
+			return false;
+	}
+	return true;
+}
+
 /* The tables limit each field; these, what one field means for another, and the texts. */
 static bool entry_holds(const struct wh_entry *entry)
 {
@@ -336,11 +396,30 @@ static bool hello_holds(const struct wh_hello *hello)
 			return false;
 	if (hello->lane >= hello->lanes)
 		return false;
-	if (hello->paths == 0 && (hello->wishes != 0 || hello->terms != 0))
+	if ((hello->paths == 0 || wh_job_is_errand(hello->verb)) &&
+		(hello->wishes != 0 || hello->terms != 0))
 		return false;
-	if (hello->verb == WH_JOB_SEND)
+	switch (hello->verb) {
+	case WH_JOB_SEND:
 		return hello->paths == 1;
-	return (hello->verb == WH_JOB_GET) == (hello->paths > 0);
+	case WH_JOB_MOVE:
+		return hello->paths > 1;
+	case WH_JOB_BENCH:
+	case WH_JOB_IDLE:
+	case WH_JOB_PING:
+		return hello->paths == 0;
+	default:
+		return hello->paths > 0;
+	}
+}
+
+static bool item_holds(const struct wh_item *item)
+{
+	bool is_given = item->path_bytes == 1 && item->path[0] == '.';
+
+	return (is_given || wh_fibre_is_safe(item->path, item->path_bytes)) &&
+	       (item->kind == WH_ITEM_LINK) == (item->link_bytes > 0) &&
+	       !has_nul(item->link, item->link_bytes);
 }
 
 static bool holds(const struct wh_record *record)
@@ -364,6 +443,8 @@ static bool holds(const struct wh_record *record)
 		return hello_holds(&record->hello);
 	case WH_RECORD_REFUSED:
 		return !has_nul(record->refused.text, record->refused.text_bytes);
+	case WH_RECORD_ITEM:
+		return item_holds(&record->item);
 	default:
 		return true;
 	}
@@ -386,6 +467,8 @@ static size_t rest_bytes(const struct wh_record *record)
 		return record->fault.path_bytes;
 	case WH_RECORD_REFUSED:
 		return record->refused.text_bytes;
+	case WH_RECORD_ITEM:
+		return (size_t)record->item.path_bytes + record->item.link_bytes;
 	case WH_RECORD_HELLO:
 		for (uint32_t i = 0; i < hello_texts(hello); i++)
 			bytes += sizeof(hello->path_bytes[0]) + hello->path_bytes[i];
@@ -436,6 +519,9 @@ static uint8_t *put_rest(const struct wh_record *record, uint8_t *at)
 		return put(at, record->fault.path, record->fault.path_bytes);
 	case WH_RECORD_REFUSED:
 		return put(at, record->refused.text, record->refused.text_bytes);
+	case WH_RECORD_ITEM:
+		at = put(at, record->item.path, record->item.path_bytes);
+		return put(at, record->item.link, record->item.link_bytes);
 	case WH_RECORD_HELLO:
 		at = put(at, hello->path_bytes, hello_texts(hello) * sizeof(hello->path_bytes[0]));
 		for (uint32_t i = 0; i < hello_texts(hello); i++)
@@ -515,6 +601,10 @@ static const uint8_t *take_rest(const uint8_t *at, struct wh_record *record)
 	case WH_RECORD_REFUSED:
 		record->refused.text = (const char *)at;
 		return at + record->refused.text_bytes;
+	case WH_RECORD_ITEM:
+		record->item.path = (const char *)at;
+		record->item.link = record->item.path + record->item.path_bytes;
+		return at + record->item.path_bytes + record->item.link_bytes;
 	case WH_RECORD_HELLO:
 		at += hello_texts(hello) * sizeof(hello->path_bytes[0]);
 		for (uint32_t i = 0; i < hello_texts(hello); i++) {

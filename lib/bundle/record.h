@@ -32,6 +32,9 @@
  * FILE_END are of the lane's own part then. HEAD is as ASK otherwise; what becomes of the file is
  * told there. A PART is answered by WANT, or by an OUTCOME that says that it is not needed.
  *
+ * An errand looks at a tree of the server's, or changes it, and moves no file. Its answers are ITEM
+ * and FAULT, in any order, and one TALLY.
+ *
  * A record is its length (u32, a multiple of 8, header counted), type (u16), zero (u16), then
  * fields by type, little-endian, then texts and content, then zeros up to the length. Fields travel
  * as they begin their struct below, in its order and without gaps. Decoding is strict, as in
@@ -45,7 +48,7 @@
 #include "base/chunk.h"
 #include "bundle/choice.h"
 
-#define WH_BUNDLE_VERSION 5
+#define WH_BUNDLE_VERSION 6
 
 /* Files up to this travel inside their ENTRY; larger ones as extents of raw chunks. */
 #define WH_INLINE_BYTES_MAX (UINT32_C(256) << 10)
@@ -89,6 +92,10 @@ enum wh_record_type {
 	WH_RECORD_REPORT = 35,  /* bench: counters of the receiving side */
 	/* of source and sink, between any two others but a file's extents: for the peer's watch */
 	WH_RECORD_WAITS = 36,
+	/* errands (errand/errand.h); to ping is to say PING, which comes back as it is */
+	WH_RECORD_ITEM = 40,
+	WH_RECORD_TALLY = 41, /* the last */
+	WH_RECORD_PING = 42,
 };
 
 enum wh_entry_kind {
@@ -134,7 +141,8 @@ enum wh_doing {
 	WH_DOING_DESCENDING, /* ... folders in folders, ... */
 	WH_DOING_NAMING,     /* ... names, ... */
 	WH_DOING_LINKING,    /* ... where links lead */
-	WH_DOING_PASSING,    /* of a tree's FAULT only: no failure, its kind is not taken */
+	WH_DOING_REMOVING,
+	WH_DOING_PASSING, /* of a tree's FAULT only: no failure, its kind is not taken */
 	WH_DOINGS,
 };
 
@@ -196,7 +204,22 @@ enum wh_job_verb {
 	WH_JOB_GET = 2,   /* the server is */
 	WH_JOB_BENCH = 3, /* no files; see reverse */
 	WH_JOB_IDLE = 4,  /* nothing at all until the client goes */
+	/* errands, whose paths are all the server's */
+	WH_JOB_LIST = 5,
+	WH_JOB_USAGE = 6,
+	WH_JOB_REMOVE = 7,
+	WH_JOB_MAKE = 8, /* folders; recursive: those above them, too */
+	WH_JOB_MOVE = 9, /* the last path is where to */
+	WH_JOB_PING = 10,
 };
+
+/* As operators call it; "" for what is none. */
+const char *wh_job_verb_name(uint32_t verb);
+
+static inline bool wh_job_is_errand(uint32_t verb)
+{
+	return verb >= WH_JOB_LIST && verb <= WH_JOB_PING;
+}
 
 struct wh_hello {
 	uint8_t version;
@@ -266,6 +289,38 @@ struct wh_bench_report {
 	uint64_t cycles;       /* of its cores, in rounds with work */
 };
 
+enum wh_item_kind {
+	WH_ITEM_FILE = 1,
+	WH_ITEM_FOLDER = 2,
+	WH_ITEM_LINK = 3,
+	WH_ITEM_OTHER = 4, /* a pipe, a socket, a device */
+};
+
+/* What is somewhere; of USAGE with all that is in it. */
+struct wh_item {
+	uint64_t bytes;
+	uint64_t used_bytes; /* on the disk */
+	uint64_t entries;    /* in it, and in folders in it; of LIST 0 */
+	int64_t mtime_s;
+	uint32_t mtime_ns;
+	uint32_t uid;
+	uint32_t gid;
+	uint16_t mode;  /* permission bits, 07777 at most */
+	uint16_t given; /* below which of HELLO's paths */
+	uint16_t path_bytes;
+	uint16_t link_bytes;
+	uint8_t kind;
+	const char *path; /* from there; ".": it is that path itself */
+	const char *link; /* the link's text */
+};
+
+/* What an errand has come to. */
+struct wh_tally {
+	uint64_t items;  /* ITEMs told */
+	uint64_t faults; /* FAULTs told */
+	uint64_t done;   /* removed, made or moved */
+};
+
 struct wh_record {
 	enum wh_record_type type;
 	union {
@@ -329,6 +384,11 @@ struct wh_record {
 		} ready;
 		struct wh_bench_report report;
 		struct wh_waits_told waits;
+		struct wh_item item;
+		struct wh_tally tally;
+		struct {
+			uint64_t serial;
+		} ping;
 	};
 };
 
@@ -359,5 +419,8 @@ bool wh_hello_peek(const uint8_t *bytes, size_t length, uint8_t *version, uint64
 
 /* Whether a path from the wire may be used below a root. */
 bool wh_fibre_is_safe(const char *path, size_t path_bytes);
+
+/* Whether it has no control characters: C0, DEL, and C1 as UTF-8, which terminals obey likewise. */
+bool wh_text_is_plain(const char *text, size_t bytes);
 
 #endif

@@ -5,20 +5,6 @@
 
 #include "base/assert.h"
 
-/* C0 and DEL; C1 as UTF-8, which terminals obey likewise. */
-static bool is_plain(const char *text, size_t bytes)
-{
-	for (size_t i = 0; i < bytes; i++) {
-		unsigned char c = (unsigned char)text[i];
-
-		if (c < 0x20 || c == 0x7f)
-			return false;
-		if (c == 0xc2 && i + 1 < bytes && ((unsigned char)text[i + 1] & 0xe0) == 0x80)
-			return false;
-	}
-	return true;
-}
-
 static uint32_t depth_of(const char *path, size_t bytes)
 {
 	uint32_t depth = 0;
@@ -81,8 +67,8 @@ enum wh_ruling wh_rules_judge(const struct wh_rules *rules, struct wh_rules_used
 	if (rules->depth_max > 0 && depth > rules->depth_max)
 		return WH_RULING_FAILED;
 	*doing = WH_DOING_NAMING;
-	if (rules->plain_names && !(is_plain(entry->path, entry->path_bytes) &&
-					  is_plain(entry->link, entry->link_bytes)))
+	if (rules->plain_names && !(wh_text_is_plain(entry->path, entry->path_bytes) &&
+					  wh_text_is_plain(entry->link, entry->link_bytes)))
 		return WH_RULING_FAILED;
 	*doing = WH_DOING_LINKING;
 	if (rules->links_inside && entry->kind == WH_ENTRY_LINK &&

@@ -12,8 +12,8 @@ import tempfile
 from pathlib import Path
 
 LIB_ROOMS = ('base', 'wire', 'seal', 'trust', 'neighbour', 'measure', 'probe', 'profile', 'track',
-             'fec', 'fibre', 'session', 'file', 'journal', 'bundle', 'source', 'sink', 'sim', 'tcp',
-             'scenario')
+             'fec', 'fibre', 'session', 'file', 'journal', 'bundle', 'errand', 'source', 'sink',
+             'sim', 'tcp', 'scenario')
 LIB = {f'lib/{name}' for name in LIB_ROOMS}
 
 
@@ -23,7 +23,7 @@ def lib(names):
 
 APP_ROOMS = ('cli', 'trust', 'plot', 'machine', 'guard', 'host', 'job', 'telemetry', 'report',
              'demo', 'doctor', 'scenario', 'probe', 'system', 'wan', 'control', 'queue',
-             'metrics', 'console', 'book')
+             'metrics', 'console', 'book', 'errand')
 APP = {f'app/wavehaul/{name}' for name in APP_ROOMS}
 DRIVERS = {'drivers/port', 'drivers/lambda'}
 
@@ -49,6 +49,7 @@ ALLOWED = {
     'lib/file': lib('base'),
     'lib/journal': lib('bundle file base'),
     'lib/bundle': lib('file base'),
+    'lib/errand': lib('bundle file base'),
     'lib/source': lib('bundle file base'),
     'lib/sink': lib('source bundle journal file base'),
     'lib/sim': lib('fibre wire base'),
@@ -70,6 +71,7 @@ ALLOWED = {
     'app/wavehaul/book': LIB | DRIVERS | app('control report plot guard trust job host cli'),
     'app/wavehaul/queue': LIB | DRIVERS | app('control report trust job host cli'),
     'app/wavehaul/report': LIB | DRIVERS | app('probe plot job host trust cli'),
+    'app/wavehaul/errand': LIB | DRIVERS | app('report job host trust cli'),
     'app/wavehaul/wan': LIB | DRIVERS | app('report host cli'),
     'app/wavehaul/system': LIB | DRIVERS | app('host cli'),
     'app/wavehaul/demo': LIB | DRIVERS | app('report job host cli'),
@@ -124,6 +126,7 @@ ROOM_SYSTEM = {
     'lib/file': FILES | {'xxhash.h', 'xxh_x86dispatch.h'},
     'lib/journal': FILES | {'sqlite3.h'},
     'lib/bundle': FILES,
+    'lib/errand': FILES,
     'lib/source': FILES,
     'lib/sink': FILES,
 }

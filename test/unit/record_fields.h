@@ -138,7 +138,10 @@ static inline void settle_hello(uint8_t *bytes, const struct wh_record_field *pi
 		record_set(bytes, type, "verb",
 			record_is(bytes, type, "paths") > 0 ? WH_JOB_GET : WH_JOB_BENCH);
 	else
-		record_set(bytes, type, "paths", verb == WH_JOB_SEND || verb == WH_JOB_GET);
+		record_set(bytes, type, "paths",
+			verb == WH_JOB_MOVE ? 2
+					    : verb != WH_JOB_BENCH && verb != WH_JOB_IDLE &&
+						      verb != WH_JOB_PING);
 	if (record_pinned(pinned, "wishes") || record_pinned(pinned, "terms")) {
 		record_set(bytes, type, "verb", WH_JOB_SEND);
 		record_set(bytes, type, "paths", 1);
@@ -162,6 +165,19 @@ static inline void settle_want(uint8_t *bytes, const struct wh_record_field *pin
 		record_set(bytes, WH_RECORD_WANT, "resume", has);
 }
 
+/* Only links have a text. */
+static inline void settle_item(uint8_t *bytes, const struct wh_record_field *pinned)
+{
+	const uint32_t type = WH_RECORD_ITEM;
+
+	if (record_pinned(pinned, "link_bytes"))
+		record_set(bytes, type, "kind",
+			record_is(bytes, type, "link_bytes") > 0 ? WH_ITEM_LINK : WH_ITEM_FILE);
+	else
+		record_set(
+			bytes, type, "link_bytes", record_is(bytes, type, "kind") == WH_ITEM_LINK);
+}
+
 /* All else of a record is made to agree with one field, whatever it says. */
 static inline void record_settle(
 	uint8_t *bytes, uint32_t type, const struct wh_record_field *pinned)
@@ -174,6 +190,8 @@ static inline void record_settle(
 		settle_want(bytes, pinned);
 	else if (type == WH_RECORD_HELLO)
 		settle_hello(bytes, pinned);
+	else if (type == WH_RECORD_ITEM)
+		settle_item(bytes, pinned);
 	else if (type == WH_RECORD_EXTENT && !record_pinned(pinned, "offset"))
 		record_set(bytes, type, "offset", 0);
 	else if (type == WH_RECORD_EXTENT)
@@ -195,6 +213,8 @@ static inline uint32_t record_finish(uint8_t *bytes, uint32_t type)
 		rest = record_is(bytes, type, "path_bytes");
 	} else if (type == WH_RECORD_REFUSED) {
 		rest = record_is(bytes, type, "text_bytes");
+	} else if (type == WH_RECORD_ITEM) {
+		rest = record_is(bytes, type, "path_bytes") + record_is(bytes, type, "link_bytes");
 	} else if (type == WH_RECORD_HELLO) {
 		rest = record_is(bytes, type, "paths") + record_is(bytes, type, "terms");
 		if (rest > WH_HELLO_TEXTS_MAX)

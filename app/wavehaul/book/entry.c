@@ -32,20 +32,6 @@ static void set_word(char word[WH_ENTRY_WORD_BYTES], const char *text)
 	snprintf(word, WH_ENTRY_WORD_BYTES, "%s", text != NULL ? text : "");
 }
 
-static const char *verb_name(enum wh_job_verb verb)
-{
-	switch (verb) {
-	case WH_JOB_SEND:
-		return "send";
-	case WH_JOB_GET:
-		return "get";
-	case WH_JOB_BENCH:
-		return "bench";
-	default:
-		return "idle";
-	}
-}
-
 static void set_times(struct wh_book_entry *entry, uint64_t ns)
 {
 	struct timespec now;
@@ -79,7 +65,7 @@ static void add_request(struct wh_book_entry *entry, const struct wh_job *job)
 	const struct wh_request *request = &job->request;
 	const struct wh_job_figures *figures = &job->result.figures;
 
-	set_word(entry->verb, verb_name(request->verb));
+	set_word(entry->verb, wh_job_verb_name(request->verb));
 	set_word(entry->profile, request->profile != NULL ? request->profile->name : "");
 	entry->sends = wh_job_sends(job);
 	entry->lanes = request->lanes;

@@ -67,3 +67,20 @@ int wh_address_resolve(const char *host, bool ipv4, bool ipv6, struct wh_address
 		host, ipv4 ? "IPv6" : "IPv4");
 	return -EINVAL;
 }
+
+const char *wh_host_path_split(const char *text, char *host, size_t room)
+{
+	const char *end = text[0] == '[' ? strchr(text, ']') : strchr(text, ':');
+	size_t begin = text[0] == '[' ? 1 : 0;
+
+	if (end == NULL || end[begin] != ':' || memchr(text, '/', (size_t)(end - text)) != NULL)
+		return NULL;
+
+	size_t bytes = (size_t)(end - text) - begin;
+
+	if (bytes == 0 || bytes >= room)
+		return NULL;
+	memcpy(host, text + begin, bytes);
+	host[bytes] = '\0';
+	return end + begin + 1;
+}

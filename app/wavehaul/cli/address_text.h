@@ -20,4 +20,7 @@ bool wh_address_parse(const char *text, struct wh_address *address);
  */
 int wh_address_resolve(const char *host, bool ipv4, bool ipv6, struct wh_address *address);
 
+/* HOST:PATH or [HOST]:PATH; NULL: no such. The host is copied, the path points into the text. */
+const char *wh_host_path_split(const char *text, char *host, size_t room);
+
 #endif

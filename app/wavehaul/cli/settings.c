@@ -66,13 +66,14 @@ static void flags_init(struct flags *flags, enum wh_verb verb)
 }
 
 /* By getopt's value; NULL: there is none. */
-static const struct wh_setting *setting_of(int value)
+static const struct wh_setting *setting_of(const struct flags *flags, int value)
 {
 	WH_ASSERT(value < FLAG_FIRST + (int)wh_settings_count);
 	if (value >= FLAG_FIRST)
 		return &wh_settings_table[value - FLAG_FIRST];
 	for (uint32_t i = 0; i < wh_settings_count; i++)
-		if (wh_settings_table[i].letter == value)
+		if (wh_settings_table[i].letter == value &&
+			(wh_settings_table[i].verbs & flags->verb) != 0)
 			return &wh_settings_table[i];
 	return NULL;
 }
@@ -87,7 +88,7 @@ static const char *flag_name(const struct flags *flags, const struct wh_setting 
 static int refuse_spelling(const struct flags *flags, int answer, char **argv)
 {
 	const char *verb = wh_verb_name(flags->verb);
-	const struct wh_setting *setting = optopt >= FLAG_FIRST ? setting_of(optopt) : NULL;
+	const struct wh_setting *setting = optopt >= FLAG_FIRST ? setting_of(flags, optopt) : NULL;
 	char advice[WH_SETTINGS_TEXT_BYTES];
 
 	if (setting != NULL && answer == ':') {
@@ -175,7 +176,7 @@ static int take_flags(
 		if (answer == '?' || answer == ':')
 			return refuse_spelling(flags, answer, argv);
 
-		const struct wh_setting *setting = setting_of(answer);
+		const struct wh_setting *setting = setting_of(flags, answer);
 
 		WH_ASSERT(setting != NULL);
 		if (is_source(setting) != (pass == PASS_SOURCES))

@@ -41,6 +41,12 @@ enum wh_verb {
 	WH_VERB_PARTS = 1 << 15,
 	WH_VERB_CONSOLE = 1 << 16,
 	WH_VERB_REPORT = 1 << 17,
+	WH_VERB_LS = 1 << 18,
+	WH_VERB_DU = 1 << 19,
+	WH_VERB_RM = 1 << 20,
+	WH_VERB_MKDIR = 1 << 21,
+	WH_VERB_MV = 1 << 22,
+	WH_VERB_PING = 1 << 23,
 };
 
 /* Entries of the table, at most. */
@@ -209,6 +215,10 @@ struct wh_settings {
 	uint64_t size_bytes; /* 0: by time */
 	bool reverse;
 	uint32_t idle_sessions; /* opened beside, and never used */
+
+	/* ping */
+	uint32_t pings;
+	uint64_t interval_ns;
 
 	/* [probe] */
 	uint32_t train_pkts;

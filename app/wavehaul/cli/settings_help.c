@@ -205,6 +205,55 @@ static const char report_text[] =
 	"  wavehaul report --by peer --since 30d --plot month.svg\n"
 	"  wavehaul report --by transfer --since 2026-11-30 --csv >day.csv\n";
 
+static const char ls_text[] =
+	"usage: wavehaul ls [OPTIONS] HOST:PATH...\n"
+	"\n"
+	"Lists what is in folders of a `wavehaul serve`: mode, owner, group, bytes, time, name.\n"
+	"A path that is no folder is listed itself.\n"
+	"\n"
+	"  wavehaul ls dtn2:runs --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
+
+static const char du_text[] =
+	"usage: wavehaul du [OPTIONS] HOST:PATH...\n"
+	"\n"
+	"Adds up what is in folders of a `wavehaul serve`: room on the disk, bytes of files, and\n"
+	"how many entries there are. A file with several names counts with each.\n"
+	"\n"
+	"  wavehaul du dtn2:runs --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
+
+static const char rm_text[] =
+	"usage: wavehaul rm [OPTIONS] HOST:PATH...\n"
+	"\n"
+	"Removes files of a `wavehaul serve`; with -r folders, too, and all that is in them. "
+	"Links\n"
+	"are removed themselves, and never followed. What is below 64 folders stays.\n"
+	"\n"
+	"  wavehaul rm -r dtn2:runs/41 --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
+
+static const char mkdir_text[] =
+	"usage: wavehaul mkdir [OPTIONS] HOST:PATH...\n"
+	"\n"
+	"Makes folders below the one that a `wavehaul serve` serves.\n"
+	"\n"
+	"  wavehaul mkdir -p dtn2:runs/42 --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
+
+static const char mv_text[] =
+	"usage: wavehaul mv [OPTIONS] HOST:PATH... HOST:PATH\n"
+	"\n"
+	"Gives files and folders of a `wavehaul serve` other names there. The last path is a\n"
+	"folder that is there, or the new name of the only other one; a file of that name is\n"
+	"replaced.\n"
+	"\n"
+	"  wavehaul mv dtn2:runs/42.new dtn2:runs/42 --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
+
+static const char ping_text[] =
+	"usage: wavehaul ping [OPTIONS] HOST\n"
+	"\n"
+	"Asks a `wavehaul serve` over a session, and says how long each answer takes, with what\n"
+	"most of them do not exceed. Both ends are measured with the way.\n"
+	"\n"
+	"  wavehaul ping dtn2 --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
+
 static const char completion_text[] =
 	"usage: wavehaul completion bash\n"
 	"\n"
@@ -228,6 +277,12 @@ static const struct {
 	{WH_VERB_BENCH, "bench", "measure memory to memory against a server", bench_text},
 	{WH_VERB_PROBE, "probe", "measure the way to a server: capacity, bursts, memory, losses",
 		probe_text},
+	{WH_VERB_LS, "ls", "list what is in folders of a server", ls_text},
+	{WH_VERB_DU, "du", "add up what is in folders of a server", du_text},
+	{WH_VERB_RM, "rm", "remove files or trees of a server", rm_text},
+	{WH_VERB_MKDIR, "mkdir", "make folders at a server", mkdir_text},
+	{WH_VERB_MV, "mv", "give files and folders of a server other names", mv_text},
+	{WH_VERB_PING, "ping", "measure how long a server takes to answer", ping_text},
 	{WH_VERB_SIM, "sim", "run a scenario in virtual time: a network, flows, expectations",
 		sim_text},
 	{WH_VERB_WAN, "wan", "join two ports as a lambda, for whatever is behind them", wan_text},
@@ -252,7 +307,7 @@ static const struct {
 
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
 
-static_assert(WH_VERB_REPORT == 1 << (VERBS - 1), "a line for each bit of enum wh_verb");
+static_assert(WH_VERB_PING == 1 << (VERBS - 1), "a line for each bit of enum wh_verb");
 
 static uint32_t index_of(enum wh_verb verb)
 {

@@ -33,6 +33,7 @@
 #define PARTS     WH_VERB_PARTS
 #define CONSOLE   WH_VERB_CONSOLE
 #define REPORT    WH_VERB_REPORT
+#define ERRANDS   WH_VERBS_ERRANDS
 
 #define KEY(in, of)  .section = in, .key = of, .name = in "." of
 #define IN(in)       .section = in
@@ -357,12 +358,13 @@ const struct wh_setting wh_settings_table[] = {
 		.help = "sessions side by side; files of 16 MiB and more for each go by\n"
 			"all of them"},
 	{KEY("transfer", "peer_timeout"), FIELD(peer_timeout_ns), .flag = "peer-timeout",
-		.verbs = MOVERS | DEMO | JOB, TIME(WH_NS_PER_S, WH_PEER_TIMEOUT_MAX_S *WH_NS_PER_S),
-		.standard = "30s", .argument = "TIME", .example = "30s",
+		.verbs = MOVERS | DEMO | JOB | ERRANDS,
+		TIME(WH_NS_PER_S, WH_PEER_TIMEOUT_MAX_S *WH_NS_PER_S), .standard = "30s",
+		.argument = "TIME", .example = "30s",
 		.help = "give up after so long without a word from the peer"},
 	{KEY("transfer", "stall_timeout"), FIELD(stall_timeout_ns), .flag = "stall-timeout",
-		.verbs = MOVERS | DEMO | JOB, TIME(WH_NS_PER_S, DAY_NS), .standard = "30s",
-		.argument = "TIME", .example = "30s",
+		.verbs = MOVERS | DEMO | JOB | ERRANDS, TIME(WH_NS_PER_S, DAY_NS),
+		.standard = "30s", .argument = "TIME", .example = "30s",
 		.help = "give up after so long without progress"},
 	{KEY("transfer", "fec"), FIELD(repair), .flag = "fec", .type = WH_SETTING_FEC,
 		.words = "off auto", .verbs = CLIENTS | DEMO | JOB, .argument = "off|auto|K,R",
@@ -449,6 +451,19 @@ const struct wh_setting wh_settings_table[] = {
 	{KEY("transfer", "recursive"), FIELD(recursive), .flag = "recursive", .letter = 'r', SWITCH,
 		.verbs = TRANSFERS | JOB,
 		.help = "folders too, with all that is in them; -r for short"},
+	{IN("transfer"), FIELD(recursive), .flag = "recursive", .letter = 'r', SWITCH,
+		.verbs = WH_VERB_LS | WH_VERB_RM,
+		.help = "folders with all that is in them; -r for short"},
+	{IN("transfer"), FIELD(recursive), .flag = "recursive", .letter = 'r', SWITCH,
+		.verbs = WH_VERB_DU, .help = "a line for each folder in them, too; -r for short"},
+	{IN("transfer"), FIELD(recursive), .flag = "parents", .letter = 'p', SWITCH,
+		.verbs = WH_VERB_MKDIR,
+		.help = "the folders above, too, and none of them need be new; -p for short"},
+	{IN("transfer"), FIELD(pings), .flag = "count", .verbs = WH_VERB_PING, COUNT(1, 1000000),
+		.standard = "10", .argument = "N", .example = "100", .help = "how often to ask"},
+	{IN("transfer"), FIELD(interval_ns), .flag = "interval", .verbs = WH_VERB_PING,
+		TIME(0, WH_NS_PER_S), .standard = "100ms", .argument = "TIME", .example = "10ms",
+		.help = "from one to the next, which waits for its answer at any rate"},
 	{IN("choice"), .flag = "include", .type = WH_SETTING_PATTERN, WITHIN('+', '+'),
 		.verbs = TRANSFERS, .argument = "PATTERN", .example = "'*.dat'",
 		.help = "take what matches. Patterns are asked in the order given, the first\n"
@@ -583,13 +598,14 @@ const struct wh_setting wh_settings_table[] = {
 		.help = "peers may have files keep their owners (send --owners)"},
 	{KEY("files", "set_ids"), FIELD(set_ids), .flag = "set-ids", SWITCH, .verbs = SERVE,
 		.help = "peers may have files keep set-user-ID and set-group-ID"},
-	{KEY("guard", "user"), FIELD(user), .flag = "user", TEXT, .verbs = MOVERS,
+	{KEY("guard", "user"), FIELD(user), .flag = "user", TEXT, .verbs = MOVERS | ERRANDS,
 		.argument = "NAME", .example = "wavehaul",
 		.help = "started as root, go on as this user once the port is open (as\n"
 			"called)",
 		.serve_help = "started as root, go on as this user once the port is open\n"
 			      "(wavehaul, where there is such a user)"},
-	{KEY("guard", "no_guard"), FIELD(no_guard), .flag = "no-guard", SWITCH, .verbs = MOVERS,
+	{KEY("guard", "no_guard"), FIELD(no_guard), .flag = "no-guard", SWITCH,
+		.verbs = MOVERS | ERRANDS,
 		.help = "keep every right and system call of the process, to debug it"},
 	{KEY("bench", "time"), FIELD(time_ns), .flag = "time", .verbs = WH_VERB_BENCH,
 		TIME(WH_NS_PER_S / 10, WH_BENCH_NS_MAX), .standard = "10s", .argument = "TIME",
@@ -632,26 +648,26 @@ const struct wh_setting wh_settings_table[] = {
 			"repair being\n"
 			"null or the command"},
 	{IN("trust"), FIELD(identity), .flag = "identity", PATH,
-		.verbs = KEYGEN | TRUST | MOVERS | PROBE, .argument = "FILE",
+		.verbs = KEYGEN | TRUST | MOVERS | PROBE | ERRANDS, .argument = "FILE",
 		.example = "/etc/wavehaul/identity.pem",
 		.help = "our key and certificate, as PEM. Without: identity.pem in\n"
 			"/etc/wavehaul for root, in ~/.config/wavehaul for others, or in\n"
 			"WAVEHAUL_CONFIG_DIR"},
-	{IN("trust"), FIELD(trust), .flag = "trust", PATH, .verbs = TRUST | MOVERS | PROBE,
+	{IN("trust"), FIELD(trust), .flag = "trust", PATH, .verbs = TRUST | MOVERS | PROBE | ERRANDS,
 		.argument = "FOLDER", .example = "/etc/wavehaul/trust.d",
 		.help = "files of those who are trusted, NAME.conf, and in ca/ certificates of\n"
 			"authorities. Without: trust.d beside identity.pem"},
 	{KEY("trust", "cipher"), FIELD(cipher), .flag = "cipher", .type = WH_SETTING_CIPHER,
-		.verbs = MOVERS | PROBE | DEMO, .argument = "NAME", .example = "aes-256-gcm",
+		.verbs = MOVERS | PROBE | ERRANDS | DEMO, .argument = "NAME", .example = "aes-256-gcm",
 		.words = "aes-128-gcm aes-256-gcm",
 		.help = "seal by that alone: aes-128-gcm or aes-256-gcm. Without: by whichever\n"
 			"both ends take, the first before the second"},
-	{IN("trust"), FIELD(keylog), .flag = "keylog", PATH, .verbs = MOVERS | PROBE | DEMO,
+	{IN("trust"), FIELD(keylog), .flag = "keylog", PATH, .verbs = MOVERS | PROBE | ERRANDS | DEMO,
 		.argument = "FILE", .example = "keys.log",
 		.help = "write the keys of all sessions there, for the dissector: who has that\n"
 			"file reads what they carry"},
 	{KEY("trust", "unsealed"), FIELD(unsealed), .flag = "unsealed", SWITCH,
-		.verbs = MOVERS | PROBE | DEMO,
+		.verbs = MOVERS | PROBE | ERRANDS | DEMO,
 		.help = "seal nothing, and ask nobody who it is: whoever is on the way reads\n"
 			"all, and can change it. Both ends have to say so"},
 	{IN("trust"), FIELD(replace), .flag = "replace", SWITCH, .verbs = KEYGEN,
@@ -680,7 +696,7 @@ const struct wh_setting wh_settings_table[] = {
 	{IN("output"), FIELD(as_csv), .flag = "csv", SWITCH, .verbs = REPORT,
 		.help = "lines of values separated by commas on stdout"},
 	{IN("output"), FIELD(json), .flag = "json", SWITCH,
-		.verbs = KEYGEN | TRUST | JOB | PARTS | CONSOLE | REPORT,
+		.verbs = KEYGEN | TRUST | JOB | PARTS | CONSOLE | REPORT | ERRANDS,
 		.help = "one JSON object on stdout, and nothing else"},
 	{KEY("output", "json_stream"), FIELD(json_stream), .flag = "json-stream", SWITCH,
 		.verbs = TRANSFERS, .help = "a JSON object per line on stdout, as things happen"},

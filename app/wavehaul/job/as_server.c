@@ -131,7 +131,8 @@ static bool open_reply(struct wh_job *job)
 	if (job->streams.bond != NULL)
 		wh_bond_share(job->streams.bond);
 	snprintf(name, sizeof(name), WH_REPLY_NAME, job->place.reply);
-	return wh_job_open_out(job, name, wh_job_sends(job));
+	return wh_job_open_out(
+		job, name, wh_job_sends(job) && !wh_job_is_errand(job->request.verb));
 }
 
 /* HELLO is here: opens our stream, in which READY or REFUSED goes. */

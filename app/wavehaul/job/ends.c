@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What reads, writes or measures at an end of a job: both sides open it alike. */
+/* What reads, writes, looks or measures at an end of a job: both sides open it alike. */
 
 #include <assert.h>
 #include <string.h>
@@ -116,6 +116,47 @@ static int open_sink(struct wh_job *job, enum wh_doing *doing)
 	return wh_sink_open(&job->ends.sink, &config, doing);
 }
 
+/* The server does it, and the client hears what came of it. */
+static int open_errand(struct wh_job *job)
+{
+	const struct wh_request *request = &job->request;
+	struct wh_session *in = wh_job_in(job);
+	const struct wh_errand_config config = {
+		.verb = request->verb,
+		.root_fd = request->here.root_fd,
+		.paths = request->here.path,
+		.path_count = request->here.count,
+		.recursive = request->recursive,
+		.plain_names = request->rules.plain_names,
+		.chunk_bytes = WH_ANSWER_CHUNK_BYTES,
+		.first_chunk = job->records.posted,
+		.free = wh_session_free_chunks(job->streams.out),
+		.ready = wh_session_ready_chunks(job->streams.out),
+		.deliver = wh_session_deliver_chunks(in),
+		.recycled = wh_session_recycled_chunks(in),
+	};
+
+	return wh_errand_open(&job->ends.errand, &config);
+}
+
+static int open_reader(struct wh_job *job)
+{
+	struct wh_session *in = wh_job_in(job);
+	const struct wh_errand_reader_config config = {
+		.verb = job->request.verb,
+		.path_count = job->request.there.count,
+		.chunk_bytes = WH_ANSWER_CHUNK_BYTES,
+		.first_chunk = job->records.posted,
+		.free = wh_session_free_chunks(job->streams.out),
+		.ready = wh_session_ready_chunks(job->streams.out),
+		.deliver = wh_session_deliver_chunks(in),
+		.recycled = wh_session_recycled_chunks(in),
+		.listener = job->listener.errand,
+	};
+
+	return wh_errand_reader_open(&job->ends.reader, &config);
+}
+
 static int open_pump(struct wh_job *job, uint64_t now_tsc)
 {
 	if (!wh_job_sends(job))
@@ -136,6 +177,8 @@ int wh_job_open_end(struct wh_job *job, uint64_t now_tsc, enum wh_doing *doing)
 	*doing = WH_DOING_OPENING;
 	if (job->request.verb == WH_JOB_BENCH)
 		return open_pump(job, now_tsc);
+	if (wh_job_is_errand(job->request.verb))
+		return job->role == WH_AT_SERVER ? open_errand(job) : open_reader(job);
 	return wh_job_sends(job) ? open_source(job) : open_sink(job, doing);
 }
 

@@ -114,6 +114,8 @@ bool wh_hello_is_possible(const struct wh_hello *hello, uint32_t chunk_bytes,
 	const struct wh_profile *profile = wh_profile_by_number(hello->profile);
 	struct wh_profile_options options;
 
+	if (wh_job_is_errand(hello->verb) && hello->lanes != 1)
+		return false;
 	return profile != NULL && take_options(hello, profile, &options) &&
 	       hello->lanes <= WH_LANES_MAX && hello->lane < hello->lanes &&
 	       (hello->lanes == 1 || hello->transfer != 0) && hello->rate_bps >= WH_RATE_MIN &&
@@ -154,7 +156,7 @@ struct wh_hello wh_hello_of_request(const struct wh_request *request, uint32_t p
 	};
 
 	tell_options(request, &hello);
-	WH_ASSERT(request->verb >= WH_JOB_SEND && request->verb <= WH_JOB_IDLE);
+	WH_ASSERT(request->verb >= WH_JOB_SEND && request->verb <= WH_JOB_PING);
 	WH_ASSERT(request->lanes > 0 && request->lanes <= WH_LANES_MAX);
 	WH_ASSERT(request->there.count <= WH_HELLO_PATHS_MAX);
 	for (uint32_t i = 0; i < request->there.count; i++)

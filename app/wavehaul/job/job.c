@@ -68,13 +68,15 @@ static void check_streams(const struct wh_job *job)
 static void check_ends(const struct wh_job *job)
 {
 	const struct wh_job_ends *ends = &job->ends;
-	uint32_t count =
-		(ends->source != NULL) + (ends->sink != NULL) + (ends->pump.session != NULL);
+	uint32_t count = (ends->source != NULL) + (ends->sink != NULL) +
+			 (ends->pump.session != NULL) + (ends->errand != NULL) +
+			 (ends->reader != NULL);
 
 	WH_ASSERT(count <= 1);
 	WH_ASSERT(count == 0 ||
 		  (job->view.state != WH_JOB_OPENING && job->view.state != WH_JOB_GREETED));
-	WH_ASSERT(!job->streams.out_left || (ends->source == NULL && ends->sink == NULL));
+	WH_ASSERT(!job->streams.out_left || (ends->source == NULL && ends->sink == NULL &&
+						    ends->errand == NULL && ends->reader == NULL));
 	WH_ASSERT(!ends->reports_ended || ends->pump.ended);
 	WH_ASSERT(job->records.reading == NULL);
 }
@@ -371,6 +373,42 @@ static int32_t run_sink(struct wh_job *job, uint64_t now_tsc)
 	return work;
 }
 
+static void fail_errand(struct wh_job *job, int error)
+{
+	wh_job_fail(job, WH_STATUS_MISMATCH, "what the peer says of it makes no sense (%s)",
+		strerror(abs(error)));
+}
+
+static int32_t run_errand(struct wh_job *job)
+{
+	const struct wh_errand_progress *progress = wh_errand_progress(job->ends.errand);
+	uint64_t waits_told = progress->waits_told;
+	int32_t work = wh_errand_poll(job->ends.errand);
+
+	job->waits.worked += work > 0 && progress->waits_told == waits_told;
+	if (progress->error != 0)
+		fail_errand(job, progress->error);
+	else if (progress->done)
+		wh_job_tell_sink_done(job);
+	return work;
+}
+
+static int32_t run_reader(struct wh_job *job, uint64_t now_tsc)
+{
+	const struct wh_errand_reading *progress = wh_errand_reader_progress(job->ends.reader);
+	uint64_t waits_told = progress->waits_told;
+	int32_t work = wh_errand_reader_poll(job->ends.reader, now_tsc);
+
+	job->waits.worked += work > 0 && progress->waits_told == waits_told;
+	if (progress->error != 0) {
+		fail_errand(job, progress->error);
+	} else if (progress->done) {
+		job->result.tally = progress->tally;
+		wh_job_tell_sink_done(job);
+	}
+	return work;
+}
+
 static int32_t run_pump(struct wh_job *job, uint64_t now_tsc)
 {
 	if (job->ends.pump.session == job->streams.out)
@@ -469,6 +507,10 @@ int32_t wh_job_run(struct wh_job *job, uint64_t now_tsc)
 		work += run_source(job, now_tsc);
 	if (job->ends.sink != NULL)
 		work += run_sink(job, now_tsc);
+	if (job->ends.errand != NULL)
+		work += run_errand(job);
+	if (job->ends.reader != NULL)
+		work += run_reader(job, now_tsc);
 	if (job->ends.pump.session != NULL) {
 		int32_t pumped = run_pump(job, now_tsc);
 
@@ -556,7 +598,8 @@ static void take_figures(struct wh_job *job)
 	if (session != job->streams.out)
 		return;
 	figures->found = found_by(job, session);
-	if (job->place.guest != NULL && figures->found.capacity_bps > 0)
+	if (job->place.guest != NULL && figures->found.capacity_bps > 0 &&
+		!wh_job_is_errand(job->request.verb))
 		learn(job, &figures->found);
 	figures->limited_by = wh_session_limited_by(session);
 	if (figures->limited_by == WH_LIMIT_CPU && port_is_full(job))
@@ -605,9 +648,13 @@ void wh_job_close_ends(struct wh_job *job)
 {
 	wh_source_close(job->ends.source);
 	wh_sink_close(job->ends.sink);
+	wh_errand_close(job->ends.errand);
+	wh_errand_reader_close(job->ends.reader);
 	wh_pump_free(&job->ends.pump);
 	job->ends.source = NULL;
 	job->ends.sink = NULL;
+	job->ends.errand = NULL;
+	job->ends.reader = NULL;
 }
 
 /*

@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "errand/errand.h"
+#include "errand/reader.h"
 #include "host/ground.h"
 #include "job/convoy.h"
 #include "job/hello.h"
@@ -100,6 +102,7 @@ struct wh_job_listener {
 	const _Atomic bool *gate; /* before its stream ends; NULL: nothing to wait for */
 	void (*on_file)(void *context, const struct wh_file_result *result);
 	void (*on_report)(void *context, const struct wh_bench_report *report);
+	const struct wh_errand_listener *errand; /* of an errand */
 	void *context;
 };
 
@@ -159,6 +162,7 @@ struct wh_job_result {
 	uint8_t peer_most;
 	uint64_t ended_tsc;
 	struct wh_bench_report final; /* when the last byte had come */
+	struct wh_tally tally;        /* of an errand, as the server says */
 	struct wh_job_figures figures;
 };
 
@@ -203,6 +207,8 @@ struct wh_job_lanes {
 struct wh_job_ends {
 	struct wh_source *source;
 	struct wh_sink *sink;
+	struct wh_errand *errand;        /* server */
+	struct wh_errand_reader *reader; /* client, of an errand */
 	struct wh_pump pump;             /* session NULL: none */
 	bool sink_told;                  /* that the peer's stream is in its place */
 	struct wh_bench_report reported; /* client that sends: what the server said last */
@@ -373,7 +379,7 @@ int wh_job_read(struct wh_job *job, struct wh_record *record);
 void wh_job_read_done(struct wh_job *job);
 
 /*
- * ends.c: what reads, writes or measures at this end. The peer's stream begins with one
+ * ends.c: what reads, writes, looks or measures at this end. The peer's stream begins with one
  * record, ours with those posted. 0 or a negative errno, and for a sink what failed.
  */
 int wh_job_open_end(struct wh_job *job, uint64_t now_tsc, enum wh_doing *doing);

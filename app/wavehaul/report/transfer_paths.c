@@ -17,28 +17,10 @@
 #include "source/walk.h"
 #include "trust/trust.h"
 
-/* HOST:PATH or [HOST]:PATH; NULL: no such. The host is copied, the path points into the text. */
-static const char *split(const char *text, char *host, size_t room)
-{
-	const char *end = text[0] == '[' ? strchr(text, ']') : strchr(text, ':');
-	size_t begin = text[0] == '[' ? 1 : 0;
-
-	if (end == NULL || end[begin] != ':' || memchr(text, '/', (size_t)(end - text)) != NULL)
-		return NULL;
-
-	size_t bytes = (size_t)(end - text) - begin;
-
-	if (bytes == 0 || bytes >= room)
-		return NULL;
-	memcpy(host, text + begin, bytes);
-	host[bytes] = '\0';
-	return end + begin + 1;
-}
-
 static int add_remote(struct wh_transfer *transfer, const char *text)
 {
 	char host[sizeof(transfer->server)];
-	const char *path = split(text, host, sizeof(host));
+	const char *path = wh_host_path_split(text, host, sizeof(host));
 
 	if (path == NULL) {
 		wh_complain("'%s' names no host; write HOST:PATH, and an IPv6 address as "

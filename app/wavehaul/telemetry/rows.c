@@ -50,15 +50,8 @@ static bool each_session(const struct wh_host *host,
 
 static const char *verb_of(const struct wh_job *job)
 {
-	static const char *const names[] = {
-		[WH_JOB_SEND] = "send",
-		[WH_JOB_GET] = "get",
-		[WH_JOB_BENCH] = "bench",
-		[WH_JOB_IDLE] = "idle",
-	};
-	uint32_t verb = __atomic_load_n((const uint32_t *)&job->request.verb, __ATOMIC_RELAXED);
-
-	return verb < RTE_DIM(names) && names[verb] != NULL ? names[verb] : "";
+	return wh_job_verb_name(
+		__atomic_load_n((const uint32_t *)&job->request.verb, __ATOMIC_RELAXED));
 }
 
 static const char *state_of(const struct wh_job *job)

@@ -29,15 +29,18 @@ static bool may(enum wh_job_verb verb, const char *path, uint32_t wanted_folder)
 
 static void test_verbs(void)
 {
-	static const enum wh_job_verb verbs[] = {WH_JOB_GET, WH_JOB_SEND, WH_JOB_BENCH};
+	static const enum wh_job_verb verbs[] = {WH_JOB_GET, WH_JOB_SEND, WH_JOB_BENCH, WH_JOB_LIST,
+		WH_JOB_REMOVE, WH_JOB_IDLE, WH_JOB_USAGE, WH_JOB_MAKE, WH_JOB_BENCH, WH_JOB_LIST,
+		WH_JOB_MOVE, WH_JOB_IDLE};
 
 	for (uint32_t right = 0; right < 3; right++) {
 		wh_rights_init(&rights);
 		rights.read = right != 0;
 		rights.write = right != 1;
 		rights.measure = right != 2;
-		for (uint32_t verb = 0; verb < 3; verb++)
-			CU_ASSERT_EQUAL(may(verbs[verb], "x", NONE), verb != right);
+		for (uint32_t verb = 0; verb < sizeof(verbs) / sizeof(verbs[0]); verb++)
+			CU_ASSERT_EQUAL(may(verbs[verb], "x", NONE), verb % 3 != right);
+		CU_ASSERT_TRUE(may(WH_JOB_PING, "x", NONE));
 	}
 }
 
@@ -46,6 +49,8 @@ static void test_folders(void)
 	begin();
 	CU_ASSERT_TRUE(may(WH_JOB_SEND, "in", 0));
 	CU_ASSERT_TRUE(may(WH_JOB_SEND, "in/", 0));
+	CU_ASSERT_TRUE(may(WH_JOB_LIST, "in/x/y", 0));
+	CU_ASSERT_FALSE(may(WH_JOB_REMOVE, "secret", NONE));
 	CU_ASSERT_TRUE(may(WH_JOB_GET, "in/x/y", 0));
 	CU_ASSERT_TRUE(may(WH_JOB_GET, "out/a/x", 1));
 	CU_ASSERT_TRUE(may(WH_JOB_GET, "out/a", 1));

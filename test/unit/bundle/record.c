@@ -185,7 +185,7 @@ static const struct sample samples[] = {
 				.terms = 1,
 				.path = {"a/b", "", "-*.o"},
 				.path_bytes = {3, 0, 4}}},
-		BYTES("\xe0\0\0\0\x20\0\0\0\x05\x02\x01\0\0\x02\x02\0" ID_BYTES "\x01\0\x04\x03"
+		BYTES("\xe0\0\0\0\x20\0\0\0\x06\x02\x01\0\0\x02\x02\0" ID_BYTES "\x01\0\x04\x03"
 		      "\x80\x05\0\0\x01\x02\x80\x04\x02\x80\x02\0\xff\xff\xff\xff\xff\xff\xff"
 		      "\xff" NEXT_ID_BYTES "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\0\0\0\0" ID_BYTES ZEROS ZEROS ZEROS ZEROS
@@ -199,7 +199,7 @@ static const struct sample samples[] = {
 				.lanes = 1,
 				.bench_ns = ID,
 				.bench_bytes = 5}},
-		BYTES("\xd0\0\0\0\x20\0\0\0\x05\x03\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0"
+		BYTES("\xd0\0\0\0\x20\0\0\0\x06\x03\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0"
 		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\0\0\0\0" ID_BYTES "\x05\0\0\0\0\0\0\0" ZEROS_64 ZEROS_64
 		      "\0\0\0\0\0\0\0\0")},
@@ -212,7 +212,7 @@ static const struct sample samples[] = {
 				.paths = 1,
 				.path = {"."},
 				.path_bytes = {1}}},
-		BYTES("\xd8\0\0\0\x20\0\0\0\x05\x01\0\x01\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01\0"
+		BYTES("\xd8\0\0\0\x20\0\0\0\x06\x01\0\x01\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01\0"
 		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\0\0\0\0" ZEROS_64 ZEROS_64 "\0\0\0\0\0\0\0\0"
 		      "\x01\0.\0\0\0\0\0")},
@@ -222,6 +222,30 @@ static const struct sample samples[] = {
 		BYTES("\x18\0\0\0\x21\0\0\0\x0d\0\0\0\x07\0go away\0\0\0")},
 	{"ready", {.type = WH_RECORD_READY, .ready = {.queues = 0x0102, .keeps = 3}},
 		BYTES("\x10\0\0\0\x22\0\0\0\x02\x01\0\x03\0\0\0\0")},
+	{"item",
+		{.type = WH_RECORD_ITEM,
+			.item = {.bytes = ID,
+				.used_bytes = 4096,
+				.entries = 2,
+				.mtime_s = -1,
+				.mtime_ns = 999999999,
+				.uid = 7,
+				.gid = 8,
+				.mode = 0755,
+				.given = 3,
+				.kind = WH_ITEM_LINK,
+				.path = "a/b",
+				.path_bytes = 3,
+				.link = "xy",
+				.link_bytes = 2}},
+		BYTES("\x48\0\0\0\x28\0\0\0" ID_BYTES "\0\x10\0\0\0\0\0\0" NUMBER(
+			"\x02") "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xc9\x9a\x3b\x07\0\0\0\x08"
+				"\0\0\0\xed\x01\x03\0\x03\0\x02\0\x03"
+				"a/bxy\0\0\0\0\0\0")},
+	{"tally", {.type = WH_RECORD_TALLY, .tally = {.items = ID, .faults = 1, .done = 2}},
+		BYTES("\x20\0\0\0\x29\0\0\0" ID_BYTES NUMBER("\x01") NUMBER("\x02"))},
+	{"ping", {.type = WH_RECORD_PING, .ping = {.serial = ID}},
+		BYTES("\x10\0\0\0\x2a\0\0\0" ID_BYTES)},
 	{"report", {.type = WH_RECORD_REPORT, .report = {ID, 1, 2, 3, 4, 5, 6, 7}},
 		BYTES("\x48\0\0\0\x23\0\0\0" ID_BYTES NUMBER("\x01") NUMBER("\x02") NUMBER("\x03")
 				NUMBER("\x04") NUMBER("\x05") NUMBER("\x06") NUMBER("\x07"))},
@@ -414,9 +438,18 @@ static const struct malformed {
 	{"outcome's zero", "outcome", 22, 2, 1},
 	{"version 0", "hello, get", 8, 1, 0},
 	{"version 3", "hello, get", 8, 1, WH_BUNDLE_VERSION - 1},
-	{"version 5", "hello, get", 8, 1, WH_BUNDLE_VERSION + 1},
+	{"next version", "hello, get", 8, 1, WH_BUNDLE_VERSION + 1},
 	{"verb 0", "hello, get", 9, 1, 0},
-	{"verb 5", "hello, get", 9, 1, 5},
+	{"verb 11", "hello, get", 9, 1, WH_JOB_PING + 1},
+	{"errand with terms", "hello, get", 9, 1, WH_JOB_LIST},
+	{"ping with a path", "hello, send", 9, 1, WH_JOB_PING},
+	{"move of one path", "hello, send", 9, 1, WH_JOB_MOVE},
+	{"list without path", "hello, bench", 9, 1, WH_JOB_LIST},
+	{"item's kind", "item", 60, 1, WH_ITEM_OTHER + 1},
+	{"item of a link without text", "item", 60, 1, WH_ITEM_FILE},
+	{"item's path with a NUL", "item", 61, 1, 0},
+	{"item above", "item", 61, 3, 0x2f2e2e},
+	{"item's path too long", "item", 56, 2, 4},
 	{"send with two paths", "hello, get", 9, 1, 1},
 	{"bench with paths", "hello, get", 9, 1, 3},
 	{"send without path", "hello, bench", 9, 1, 1},

@@ -37,16 +37,25 @@ static bool all_below(const char *folder, const char *const *path, uint32_t path
 	return true;
 }
 
+static bool reads(enum wh_job_verb verb)
+{
+	return verb == WH_JOB_GET || verb == WH_JOB_LIST || verb == WH_JOB_USAGE;
+}
+
 const char *wh_rights_wrong(const struct wh_rights *rights, enum wh_job_verb verb,
 	const char *const *path, uint32_t paths, uint32_t *folder)
 {
 	*folder = UINT32_MAX;
 	if (verb == WH_JOB_BENCH || verb == WH_JOB_IDLE)
 		return rights->measure ? NULL : "you may not measure here";
-	if (verb == WH_JOB_GET && !rights->read)
-		return "you may not get files from here";
-	if (verb == WH_JOB_SEND && !rights->write)
-		return "you may not send files here";
+	if (verb == WH_JOB_PING)
+		return NULL;
+	if (reads(verb) && !rights->read)
+		return verb == WH_JOB_GET ? "you may not get files from here"
+					  : "you may not see what is here";
+	if (!reads(verb) && !rights->write)
+		return verb == WH_JOB_SEND ? "you may not send files here"
+					   : "you may not change what is here";
 	if (rights->folders == 0)
 		return NULL;
 	for (uint32_t i = 0; i < rights->folders && *folder == UINT32_MAX; i++)

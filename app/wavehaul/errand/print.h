@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_ERRAND_PRINT_H
+#define WH_APP_ERRAND_PRINT_H
+
+/*
+ * What an errand has found, as lines or as one JSON object that grows while it comes. Lists are
+ * sorted by path as long as they are of a size that memory is there for; longer ones come in the
+ * server's order.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/settings.h"
+#include "errand/reader.h"
+#include "errand/spool.h"
+
+#define WH_PRINT_SORTED_MAX 65536
+
+struct wh_print_line {
+	char *key;
+	char *text;
+};
+
+struct wh_print {
+	enum wh_verb verb;
+	bool json;
+	const char *const *path; /* as they were asked for */
+	uint32_t paths;
+	struct wh_spool spool;
+	bool open;
+	bool some;      /* of JSON's list is there */
+	bool sorts;     /* lines are kept for later */
+	uint32_t lines; /* of these */
+	struct wh_print_line *line;
+	uint64_t *rtt_ns; /* PING */
+	uint64_t pings;
+	uint64_t pings_max;
+	bool missing;    /* something was not there */
+	uint64_t faults; /* told so far */
+	uint64_t hz;
+};
+
+/* 0 or a negative errno. */
+int wh_print_open(struct wh_print *print, const struct wh_settings *settings, enum wh_verb verb,
+	const char *const *path, uint32_t paths);
+
+/* All that was kept goes out. */
+void wh_print_end(struct wh_print *print);
+
+/* PING: the summary. */
+void wh_print_pings(struct wh_print *print, const char *server);
+
+/* JSON: the end of the list, and the last members. Then the spool's end: 0 or a negative errno. */
+int wh_print_close(
+	struct wh_print *print, const char *server, int status, const struct wh_tally *tally);
+
+/* Of struct wh_errand_listener; `context` is the print. */
+bool wh_print_may_take(void *context);
+void wh_print_item(void *context, const struct wh_item *item);
+void wh_print_fault(
+	void *context, int error, enum wh_doing doing, const char *path, uint32_t path_bytes);
+void wh_print_ping(void *context, uint64_t serial, uint64_t rtt_tsc);
+
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What looks at folders with all that is in them, or removes it: a name a step. */
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "bundle/beneath.h"
+#include "bundle/staging_name.h"
+#include "errand/errand_internal.h"
+
+#define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+
+static struct wh_level *top(struct wh_errand *errand)
+{
+	WH_ASSERT(errand->depth > 0);
+	return errand->level[errand->depth - 1];
+}
+
+/* Of itself, as ITEM: a given path has no name below itself. */
+static const char *told_path(const char *path)
+{
+	return path[0] != '\0' ? path : ".";
+}
+
+static bool removes(const struct wh_errand *errand)
+{
+	return errand->config.verb == WH_JOB_REMOVE;
+}
+
+/* Takes over `fd`, of the folder whose path errand->path is. */
+static void enter(struct wh_errand *errand, int fd)
+{
+	struct wh_level *level =
+		errand->depth < WH_ERRAND_DEPTH ? errand->level[errand->depth] : NULL;
+	enum wh_doing doing = WH_DOING_LISTING;
+	int error = 0;
+
+	if (errand->depth == WH_ERRAND_DEPTH) {
+		doing = WH_DOING_DESCENDING;
+		error = EMFILE;
+	} else if (level == NULL) {
+		level = errand->level[errand->depth] = malloc(sizeof(*level));
+		error = level == NULL ? ENOMEM : 0;
+	}
+	if (error == 0 && fstat(fd, &level->status) != 0)
+		error = errno;
+	if (error != 0) {
+		close(fd);
+		if (errand->depth > 0)
+			top(errand)->spoilt = true;
+		wh_errand_tell_fault(errand, errand->path, error, doing);
+		return;
+	}
+	level->fd = fd;
+	level->is_read = level->spoilt = false;
+	level->path_bytes = (uint16_t)strlen(errand->path);
+	level->sums =
+		(struct wh_errand_sums){.used_bytes = (uint64_t)level->status.st_blocks * 512};
+	level->at = level->end = 0;
+	errand->depth++;
+}
+
+/* errno is of what gave the descriptor. */
+static void enter_given(struct wh_errand *errand, int fd)
+{
+	if (fd >= 0)
+		enter(errand, fd);
+	else
+		wh_errand_tell_fault(errand, "", errno, WH_DOING_LISTING);
+}
+
+static void spoil(struct wh_errand *errand, int error, enum wh_doing doing)
+{
+	top(errand)->spoilt = true;
+	wh_errand_tell_fault(errand, errand->path, error, doing);
+}
+
+/* The folder that was left was in this one. */
+static void remove_folder(struct wh_errand *errand, int fd, const char *name)
+{
+	if (unlinkat(fd, name, AT_REMOVEDIR) == 0) {
+		errand->tally.done++;
+		return;
+	}
+	if (errand->depth > 0)
+		top(errand)->spoilt = true;
+	wh_errand_tell_fault(errand, errand->path, errno, WH_DOING_REMOVING);
+}
+
+static void leave_removed(struct wh_errand *errand, const struct wh_level *left)
+{
+	const char *slash = strrchr(errand->path, '/');
+
+	/* What is in it has been told: that it is not empty says no more. */
+	if (left->spoilt) {
+		if (errand->depth > 0)
+			top(errand)->spoilt = true;
+	} else if (errand->depth > 0) {
+		remove_folder(errand, top(errand)->fd, slash != NULL ? slash + 1 : errand->path);
+	} else {
+		remove_folder(errand, errand->base_fd, errand->base_name);
+	}
+}
+
+/* With all that was in it. */
+static void leave_summed(struct wh_errand *errand, const struct wh_level *left)
+{
+	if (errand->depth > 0) {
+		struct wh_errand_sums *sums = &top(errand)->sums;
+
+		sums->bytes += left->sums.bytes;
+		sums->used_bytes += left->sums.used_bytes;
+		sums->entries += left->sums.entries;
+	}
+	if (errand->depth == 0 || errand->config.recursive)
+		wh_errand_tell_item(
+			errand, told_path(errand->path), left->fd, ".", &left->status, &left->sums);
+}
+
+static void forget_base(struct wh_errand *errand)
+{
+	if (errand->base_fd >= 0)
+		close(errand->base_fd);
+	errand->base_fd = -1;
+}
+
+static void leave(struct wh_errand *errand)
+{
+	struct wh_level *left = top(errand);
+
+	errand->path[left->path_bytes] = '\0';
+	errand->depth--;
+	if (removes(errand))
+		leave_removed(errand, left);
+	else if (errand->config.verb == WH_JOB_USAGE)
+		leave_summed(errand, left);
+	close(left->fd);
+	if (errand->depth == 0)
+		forget_base(errand);
+}
+
+static void descend(struct wh_errand *errand, const char *name)
+{
+	int fd = openat(top(errand)->fd, name, FOLDER_FLAGS | O_NOFOLLOW);
+
+	if (fd < 0)
+		spoil(errand, errno, WH_DOING_LISTING);
+	else
+		enter(errand, fd);
+}
+
+static void remove_name(struct wh_errand *errand, const char *name, const struct stat *status)
+{
+	if (S_ISDIR(status->st_mode))
+		descend(errand, name);
+	else if (unlinkat(top(errand)->fd, name, 0) == 0)
+		errand->tally.done++;
+	else if (errno != ENOENT) /* somebody else was faster */
+		spoil(errand, errno, WH_DOING_REMOVING);
+}
+
+static void count_name(struct wh_errand *errand, const char *name, const struct stat *status)
+{
+	struct wh_errand_sums *sums = &top(errand)->sums;
+
+	sums->entries++;
+	if (S_ISDIR(status->st_mode)) {
+		descend(errand, name);
+		return;
+	}
+	sums->bytes += S_ISREG(status->st_mode) ? (uint64_t)status->st_size : 0;
+	sums->used_bytes += (uint64_t)status->st_blocks * 512;
+}
+
+static void list_name(struct wh_errand *errand, const char *name, const struct stat *status)
+{
+	wh_errand_tell_item(errand, errand->path, top(errand)->fd, name, status, NULL);
+	if (errand->config.recursive && S_ISDIR(status->st_mode))
+		descend(errand, name);
+}
+
+static void take_name(struct wh_errand *errand, const char *name)
+{
+	struct wh_level *level = top(errand);
+	struct stat status;
+
+	errand->path[level->path_bytes] = '\0';
+	if (level->path_bytes > 0)
+		strcat(errand->path, "/");
+	strcat(errand->path, name);
+	if (strlen(errand->path) > WH_PATH_BYTES_MAX) {
+		errand->path[WH_PATH_BYTES_MAX] = '\0';
+		spoil(errand, ENAMETOOLONG, WH_DOING_PATH);
+	} else if (fstatat(level->fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
+		if (errno != ENOENT)
+			spoil(errand, errno, WH_DOING_OPENING);
+	} else if (removes(errand)) {
+		remove_name(errand, name, &status);
+	} else if (errand->config.verb == WH_JOB_USAGE) {
+		count_name(errand, name, &status);
+	} else {
+		list_name(errand, name, &status);
+	}
+}
+
+static bool is_seen(const char *name)
+{
+	return strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
+	       !wh_looks_like_staging(name, strlen(name));
+}
+
+static void read_piece(struct wh_errand *errand, struct wh_level *level)
+{
+	ssize_t bytes = getdents64(level->fd, level->piece, sizeof(level->piece));
+	int error = errno;
+
+	level->at = 0;
+	level->end = bytes > 0 ? (uint32_t)bytes : 0;
+	level->is_read = bytes <= 0;
+	if (bytes >= 0)
+		return;
+	errand->path[level->path_bytes] = '\0';
+	spoil(errand, error, WH_DOING_LISTING);
+}
+
+void wh_descent_step(struct wh_errand *errand)
+{
+	struct wh_level *level = top(errand);
+
+	if (level->at < level->end) {
+		const struct dirent64 *entry = (const struct dirent64 *)(level->piece + level->at);
+
+		level->at += entry->d_reclen;
+		WH_ASSERT(level->at <= level->end);
+		if (is_seen(entry->d_name))
+			take_name(errand, entry->d_name);
+	} else if (level->is_read) {
+		leave(errand);
+	} else {
+		read_piece(errand, level);
+	}
+}
+
+/* A given path that is to go: the link that it may be, and not where that leads. */
+static void begin_removal(struct wh_errand *errand, const char *given)
+{
+	struct stat status;
+	int fd = wh_errand_open_parent(errand, given, O_PATH, errand->base_name);
+
+	if (fd < 0) {
+		wh_errand_tell_fault(errand, "", -fd, WH_DOING_PATH);
+		return;
+	}
+	errand->base_fd = fd;
+	if (wh_looks_like_staging(errand->base_name, strlen(errand->base_name)))
+		wh_errand_tell_fault(errand, "", ENOENT, WH_DOING_REMOVING);
+	else if (fstatat(fd, errand->base_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+		wh_errand_tell_fault(errand, "", errno, WH_DOING_REMOVING);
+	else if (!S_ISDIR(status.st_mode) && unlinkat(fd, errand->base_name, 0) == 0)
+		errand->tally.done++;
+	else if (!S_ISDIR(status.st_mode))
+		wh_errand_tell_fault(errand, "", errno, WH_DOING_REMOVING);
+	else if (!errand->config.recursive)
+		wh_errand_tell_fault(errand, "", EISDIR, WH_DOING_KIND);
+	else
+		enter_given(errand, openat(fd, errand->base_name, FOLDER_FLAGS | O_NOFOLLOW));
+	if (errand->depth == 0)
+		forget_base(errand);
+}
+
+static void begin_looking(struct wh_errand *errand, const char *given)
+{
+	struct stat status;
+	int fd = wh_beneath_resolve(errand->config.root_fd, given, O_PATH | O_CLOEXEC);
+
+	if (fd < 0) {
+		wh_errand_tell_fault(errand, "", -fd, WH_DOING_OPENING);
+		return;
+	}
+	if (fstat(fd, &status) != 0)
+		wh_errand_tell_fault(errand, "", errno, WH_DOING_OPENING);
+	else if (S_ISDIR(status.st_mode))
+		enter_given(errand, openat(fd, ".", FOLDER_FLAGS));
+	else
+		wh_errand_tell_item(errand, ".", fd, "", &status, NULL);
+	close(fd);
+}
+
+void wh_descent_begin(struct wh_errand *errand)
+{
+	const char *given = wh_errand_given(errand);
+
+	errand->path[0] = '\0';
+	if (removes(errand))
+		begin_removal(errand, given);
+	else
+		begin_looking(errand, given);
+}
+
+void wh_descent_close(struct wh_errand *errand)
+{
+	while (errand->depth > 0)
+		close(errand->level[--errand->depth]->fd);
+	forget_base(errand);
+}

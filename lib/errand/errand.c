@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "errand/errand.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "bundle/beneath.h"
+#include "bundle/staging_name.h"
+#include "errand/errand_internal.h"
+
+/* Of names that are looked at or removed, and of the peer's records: other jobs have turns, too. */
+#define STEPS_PER_POLL 32
+
+int wh_errand_open(struct wh_errand **errand, const struct wh_errand_config *config)
+{
+	struct wh_errand *made = aligned_alloc(WH_HASHER_ALIGN, sizeof(*made));
+
+	WH_ASSERT(wh_job_is_errand(config->verb) && config->root_fd >= 0);
+	WH_ASSERT(config->chunk_bytes >= WH_BUNDLE_CHUNK_BYTES_MIN);
+	if (made == NULL)
+		return -ENOMEM;
+	memset(made, 0, sizeof(*made));
+	made->config = *config;
+	made->base_fd = -1;
+	wh_pack_init(
+		&made->pack, config->first_chunk, config->chunk_bytes, config->free, config->ready);
+	wh_inflow_init(&made->inflow, config->deliver, config->recycled);
+	*errand = made;
+	return 0;
+}
+
+void wh_errand_close(struct wh_errand *errand)
+{
+	if (errand == NULL)
+		return;
+	wh_descent_close(errand);
+	for (uint32_t i = 0; i < WH_ERRAND_DEPTH; i++)
+		free(errand->level[i]);
+	free(errand);
+}
+
+const struct wh_errand_progress *wh_errand_progress(const struct wh_errand *errand)
+{
+	return &errand->progress;
+}
+
+/* Texts of what waits are the errand's own, or those of the step that has found it. */
+static bool put_told(struct wh_errand *errand)
+{
+	if (!wh_pack_has_room(&errand->pack, wh_record_bytes(&errand->told[0])))
+		return false;
+	wh_pack_put(&errand->pack, &errand->told[0]);
+	errand->told[0] = errand->told[1];
+	errand->pending--;
+	return true;
+}
+
+/* To be filled in, and then to be said. */
+static struct wh_record *begin(struct wh_errand *errand, enum wh_record_type type)
+{
+	WH_ASSERT(errand->pending < WH_ERRAND_TOLD);
+
+	struct wh_record *record = &errand->told[errand->pending++];
+
+	record->type = type;
+	return record;
+}
+
+static enum wh_item_kind kind_of(mode_t mode)
+{
+	if (S_ISREG(mode))
+		return WH_ITEM_FILE;
+	if (S_ISDIR(mode))
+		return WH_ITEM_FOLDER;
+	return S_ISLNK(mode) ? WH_ITEM_LINK : WH_ITEM_OTHER;
+}
+
+/* A link that has gone, or has no text, is nothing that has one. */
+static void read_link(
+	struct wh_errand *errand, int folder_fd, const char *name, struct wh_item *item)
+{
+	ssize_t bytes = readlinkat(folder_fd, name, errand->link, WH_PATH_BYTES_MAX);
+
+	if (bytes <= 0) {
+		item->kind = WH_ITEM_OTHER;
+		return;
+	}
+	item->link = errand->link;
+	item->link_bytes = (uint16_t)bytes;
+}
+
+void wh_errand_tell_item(struct wh_errand *errand, const char *path, int folder_fd,
+	const char *name, const struct stat *status, const struct wh_errand_sums *sums)
+{
+	struct wh_item *item = &begin(errand, WH_RECORD_ITEM)->item;
+
+	WH_ASSERT(errand->given > 0 && path[0] != '\0');
+	*item = (struct wh_item){
+		.bytes = sums != NULL ? sums->bytes : (uint64_t)status->st_size,
+		.used_bytes = sums != NULL ? sums->used_bytes : (uint64_t)status->st_blocks * 512,
+		.entries = sums != NULL ? sums->entries : 0,
+		.mtime_s = status->st_mtim.tv_sec,
+		.mtime_ns = (uint32_t)status->st_mtim.tv_nsec,
+		.uid = status->st_uid,
+		.gid = status->st_gid,
+		.mode = status->st_mode & 07777,
+		.given = (uint16_t)(errand->given - 1),
+		.path_bytes = (uint16_t)strlen(path),
+		.kind = (uint8_t)kind_of(status->st_mode),
+		.path = path,
+	};
+	if (item->kind == WH_ITEM_LINK)
+		read_link(errand, folder_fd, name, item);
+	errand->tally.items++;
+}
+
+void wh_errand_tell_fault(
+	struct wh_errand *errand, const char *path, int error, enum wh_doing doing)
+{
+	const char *given = wh_errand_given(errand);
+	size_t used = strnlen(given, WH_PATH_BYTES_MAX);
+
+	WH_ASSERT(error > 0 && doing != WH_DOING_NOTHING);
+	memcpy(errand->fault, given, used);
+	errand->fault[used] = '\0';
+	if (path[0] != '\0' && used < WH_PATH_BYTES_MAX)
+		strcpy(errand->fault + used, "/");
+	strncat(errand->fault, path, WH_PATH_BYTES_MAX - strlen(errand->fault));
+
+	struct wh_record *record = begin(errand, WH_RECORD_FAULT);
+
+	record->fault.error = error;
+	record->fault.doing = (uint8_t)doing;
+	record->fault.path = errand->fault;
+	record->fault.path_bytes = (uint16_t)strlen(errand->fault);
+	errand->tally.faults++;
+}
+
+const char *wh_errand_given(const struct wh_errand *errand)
+{
+	WH_ASSERT(errand->given > 0 && errand->given <= errand->config.path_count);
+	return errand->config.paths[errand->given - 1];
+}
+
+int wh_errand_judge_name(
+	const struct wh_errand *errand, const char *name, size_t bytes, enum wh_doing *doing)
+{
+	*doing = WH_DOING_PATH;
+	if (bytes > NAME_MAX)
+		return ENAMETOOLONG;
+	if (wh_looks_like_staging(name, bytes))
+		return EPERM;
+	*doing = WH_DOING_NAMING;
+	return errand->config.plain_names && !wh_text_is_plain(name, bytes) ? EPERM : 0;
+}
+
+int wh_errand_open_parent(
+	const struct wh_errand *errand, const char *path, int flags, char name[NAME_MAX + 1])
+{
+	char above[WH_PATH_BYTES_MAX + 1];
+	size_t bytes = strlen(path);
+
+	WH_ASSERT(bytes <= WH_PATH_BYTES_MAX);
+	while (bytes > 0 && path[bytes - 1] == '/')
+		bytes--;
+
+	size_t above_bytes = wh_beneath_parent_bytes(path, bytes);
+	size_t begin = above_bytes > 0 || path[0] == '/' ? above_bytes + 1 : 0;
+
+	if (!wh_fibre_is_safe(path + begin, bytes - begin))
+		return -EBUSY;
+	if (bytes - begin > NAME_MAX)
+		return -ENAMETOOLONG;
+	memcpy(name, path + begin, bytes - begin);
+	name[bytes - begin] = '\0';
+	memcpy(above, path, above_bytes);
+	above[above_bytes] = '\0';
+	return wh_beneath_resolve(errand->config.root_fd, above_bytes > 0 ? above : ".",
+		flags | O_DIRECTORY | O_CLOEXEC);
+}
+
+static bool is_last(const struct wh_errand *errand)
+{
+	uint32_t count = errand->config.path_count;
+
+	return errand->given == (errand->config.verb == WH_JOB_MOVE ? count - 1 : count);
+}
+
+/* One step of what was asked for; false: there is none now. */
+static bool step(struct wh_errand *errand)
+{
+	if (errand->pending > 0)
+		return put_told(errand);
+	if (errand->depth > 0) {
+		wh_descent_step(errand);
+		return true;
+	}
+	if (errand->config.verb == WH_JOB_PING || is_last(errand))
+		return false;
+	errand->given++;
+	if (errand->config.verb == WH_JOB_MAKE)
+		wh_errand_make(errand);
+	else if (errand->config.verb == WH_JOB_MOVE)
+		wh_errand_move(errand);
+	else
+		wh_descent_begin(errand);
+	return true;
+}
+
+static void answer_ping(struct wh_errand *errand)
+{
+	if (errand->config.verb != WH_JOB_PING) {
+		errand->progress.error = -EPROTO;
+		return;
+	}
+	begin(errand, WH_RECORD_PING)->ping.serial = errand->heard.ping.serial;
+}
+
+/* The peer says how it stands with it, and when it has no more to ask. */
+static bool hear(struct wh_errand *errand)
+{
+	if (errand->inflow.ended || (errand->config.verb == WH_JOB_PING && errand->pending > 0))
+		return false;
+
+	int rc = wh_inflow_next(&errand->inflow, &errand->heard);
+
+	if (rc < 0)
+		errand->progress.error = rc;
+	if (rc <= 0)
+		return errand->inflow.ended;
+	switch (errand->heard.type) {
+	case WH_RECORD_WAITS:
+		errand->progress.waits_told++;
+		errand->progress.peer = errand->heard.waits;
+		break;
+	case WH_RECORD_PING:
+		answer_ping(errand);
+		break;
+	default:
+		errand->progress.error = -EPROTO;
+	}
+	return true;
+}
+
+static bool has_done_all(const struct wh_errand *errand)
+{
+	if (errand->pending > 0 || errand->depth > 0)
+		return false;
+	return errand->config.verb == WH_JOB_PING ? errand->inflow.ended : is_last(errand);
+}
+
+static bool finish(struct wh_errand *errand)
+{
+	if (!errand->tallied) {
+		errand->tallied = true;
+		begin(errand, WH_RECORD_TALLY)->tally = errand->tally;
+		return true;
+	}
+	if (errand->ended || !wh_pack_end(&errand->pack))
+		return false;
+	errand->ended = true;
+	return true;
+}
+
+int32_t wh_errand_poll(struct wh_errand *errand)
+{
+	int32_t work = 0;
+
+	if (errand->progress.error != 0 || errand->progress.done)
+		return 0;
+	for (uint32_t i = 0; i < STEPS_PER_POLL && errand->progress.error == 0; i++) {
+		int32_t done = hear(errand);
+
+		done += step(errand);
+		if (done == 0 && has_done_all(errand))
+			done += finish(errand);
+		work += done;
+		if (done == 0)
+			break;
+	}
+	/* An answer to a ping waits for no other; lists fill their chunks. */
+	if (errand->config.verb == WH_JOB_PING)
+		wh_pack_flush(&errand->pack);
+	errand->progress.done = errand->ended && errand->inflow.ended;
+	return work;
+}
+
+enum wh_waits wh_errand_waits(const struct wh_errand *errand)
+{
+	if (errand->pending > 0 || (errand->tallied && !errand->ended))
+		return WH_WAITS_SESSION;
+	return has_done_all(errand) || errand->config.verb == WH_JOB_PING ? WH_WAITS_ENTRIES
+									  : WH_WAITS_DISK;
+}
+
+bool wh_errand_tell_waits(struct wh_errand *errand, const struct wh_waits_told *told)
+{
+	const struct wh_record record = {.type = WH_RECORD_WAITS, .waits = *told};
+
+	if (errand->tallied || !wh_pack_has_room(&errand->pack, wh_record_bytes(&record)))
+		return false;
+	wh_pack_put(&errand->pack, &record);
+	return wh_pack_flush(&errand->pack);
+}

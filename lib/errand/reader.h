@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_ERRAND_READER_H
+#define WH_ERRAND_READER_H
+
+/*
+ * The client's end of an errand: what the server says is checked, and told to whoever asked. Of a
+ * ping it asks, too, one at a time.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/fifo.h"
+#include "bundle/record.h"
+#include "bundle/waits.h"
+
+/* Whom it tells, on its own core. Texts are good for the call. */
+struct wh_errand_listener {
+	/* Whether there is room for what a chunk has to say: else it waits, for as long as that
+	 * takes. */
+	bool (*may_take)(void *context);
+	void (*on_item)(void *context, const struct wh_item *item);
+	void (*on_fault)(void *context, int error, enum wh_doing doing, const char *path,
+		uint32_t path_bytes);
+	void (*on_ping)(void *context, uint64_t serial, uint64_t rtt_tsc);
+	void *context;
+	uint64_t pings; /* PING: how many */
+	uint64_t interval_tsc;
+};
+
+struct wh_errand_reader_config {
+	enum wh_job_verb verb;
+	uint32_t path_count;
+	uint32_t chunk_bytes;
+	uint64_t first_chunk; /* of our stream, behind HELLO */
+	struct wh_fifo *free;
+	struct wh_fifo *ready;
+	struct wh_fifo *deliver;
+	struct wh_fifo *recycled;
+	const struct wh_errand_listener *listener; /* borrowed */
+};
+
+struct wh_errand_reading {
+	bool done;
+	int error; /* negative: what the server says makes no sense */
+	struct wh_tally tally;
+	uint64_t waits_told;
+	struct wh_waits_told peer;
+};
+
+struct wh_errand_reader;
+
+/* 0 or -ENOMEM. */
+int wh_errand_reader_open(
+	struct wh_errand_reader **reader, const struct wh_errand_reader_config *config);
+void wh_errand_reader_close(struct wh_errand_reader *reader); /* NULL is allowed */
+
+int32_t wh_errand_reader_poll(struct wh_errand_reader *reader, uint64_t now_tsc);
+
+const struct wh_errand_reading *wh_errand_reader_progress(const struct wh_errand_reader *reader);
+
+enum wh_waits wh_errand_reader_waits(const struct wh_errand_reader *reader);
+bool wh_errand_reader_tell_waits(struct wh_errand_reader *reader, const struct wh_waits_told *told);
+
+#endif

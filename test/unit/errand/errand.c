@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A server's end of an errand and a client's, chunk by chunk, in real folders; and liars. */
+#include "errand/errand.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bundle/pack.h"
+#include "errand/reader.h"
+#include "unit.h"
+
+#define CHUNKS      4
+#define CHUNK_BYTES WH_BUNDLE_CHUNK_BYTES_MIN
+#define TOLD_MAX    64
+
+const char wh_suite_name[] = "errand";
+
+/* One way: who fills takes from `free`, and who reads gives back there. */
+struct way {
+	struct wh_fifo free;
+	struct wh_fifo ready;
+	struct wh_chunk chunk[CHUNKS];
+	uint8_t bytes[CHUNKS][CHUNK_BYTES];
+};
+
+struct rig {
+	char root[64];
+	int fd;
+	struct way there;
+	struct way back;
+	struct wh_errand *errand;
+	struct wh_errand_reader *reader;
+	struct wh_errand_listener listener;
+	bool full; /* whoever asked takes nothing */
+	uint32_t items;
+	char told[TOLD_MAX][256]; /* "path bytes entries" */
+	uint32_t faults;
+	char fault[TOLD_MAX][256]; /* "path errno" */
+	uint64_t pings;
+};
+
+static struct rig rig;
+
+static bool may_take(void *context)
+{
+	return !((struct rig *)context)->full;
+}
+
+static void on_item(void *context, const struct wh_item *item)
+{
+	struct rig *to = context;
+
+	if (to->items < TOLD_MAX)
+		snprintf(to->told[to->items], sizeof(to->told[0]), "%u:%.*s %c %u %u%s%.*s",
+			item->given, (int)item->path_bytes, item->path, "?fdlo"[item->kind],
+			(uint32_t)item -> bytes, (uint32_t)item -> entries,
+			item -> link_bytes > 0 ? " " : "", (int)item->link_bytes, item->link);
+	to->items++;
+}
+
+static void on_fault(
+	void *context, int error, enum wh_doing doing, const char *path, uint32_t path_bytes)
+{
+	struct rig *to = context;
+
+	(void)doing;
+	if (to->faults < TOLD_MAX)
+		snprintf(to->fault[to->faults], sizeof(to->fault[0]), "%.*s %d", (int)path_bytes,
+			path, error);
+	to->faults++;
+}
+
+static void on_ping(void *context, uint64_t serial, uint64_t rtt_tsc)
+{
+	struct rig *to = context;
+
+	CU_ASSERT(serial == to->pings && rtt_tsc > 0);
+	to->pings++;
+}
+
+static void way_init(struct way *way)
+{
+	CU_ASSERT_FATAL(wh_fifo_init(&way->free, CHUNKS + 1) == 0);
+	CU_ASSERT_FATAL(wh_fifo_init(&way->ready, CHUNKS + 1) == 0);
+	for (uint32_t i = 0; i < CHUNKS; i++) {
+		way->chunk[i] = (struct wh_chunk){.data = way->bytes[i], .slot = i};
+		wh_fifo_push(&way->free, &way->chunk[i]);
+	}
+}
+
+static void open_reader(enum wh_job_verb verb, uint32_t count)
+{
+	const struct wh_errand_reader_config config = {
+		.verb = verb,
+		.path_count = count,
+		.chunk_bytes = CHUNK_BYTES,
+		.free = &rig.there.free,
+		.ready = &rig.there.ready,
+		.deliver = &rig.back.ready,
+		.recycled = &rig.back.free,
+		.listener = &rig.listener,
+	};
+
+	rig.items = rig.faults = 0;
+	rig.pings = 0;
+	rig.full = false;
+	rig.listener = (struct wh_errand_listener){.may_take = may_take,
+		.on_item = on_item,
+		.on_fault = on_fault,
+		.on_ping = on_ping,
+		.context = &rig,
+		.pings = 5,
+		.interval_tsc = 10};
+	way_init(&rig.there);
+	way_init(&rig.back);
+	CU_ASSERT_FATAL(wh_errand_reader_open(&rig.reader, &config) == 0);
+}
+
+static void open_both(enum wh_job_verb verb, bool recursive, const char *const *paths)
+{
+	uint32_t count = 0;
+
+	while (paths[count] != NULL)
+		count++;
+
+	const struct wh_errand_config config = {
+		.verb = verb,
+		.root_fd = rig.fd,
+		.paths = paths,
+		.path_count = count,
+		.recursive = recursive,
+		.plain_names = true,
+		.chunk_bytes = CHUNK_BYTES,
+		.free = &rig.back.free,
+		.ready = &rig.back.ready,
+		.deliver = &rig.there.ready,
+		.recycled = &rig.there.free,
+	};
+
+	open_reader(verb, count);
+	CU_ASSERT_FATAL(wh_errand_open(&rig.errand, &config) == 0);
+}
+
+static void close_both(void)
+{
+	wh_errand_close(rig.errand);
+	wh_errand_reader_close(rig.reader);
+	rig.errand = NULL;
+	for (int i = 0; i < 2; i++) {
+		wh_fifo_free(i == 0 ? &rig.there.free : &rig.back.free);
+		wh_fifo_free(i == 0 ? &rig.there.ready : &rig.back.ready);
+	}
+}
+
+/* To both ends' end. */
+static void finish(void)
+{
+	for (uint64_t turn = 1; turn < 1000000; turn++) {
+		wh_errand_poll(rig.errand);
+		wh_errand_reader_poll(rig.reader, turn);
+		if (wh_errand_progress(rig.errand)->done &&
+			wh_errand_reader_progress(rig.reader)->done)
+			break;
+	}
+	CU_ASSERT(wh_errand_progress(rig.errand)->done &&
+		  wh_errand_reader_progress(rig.reader)->done);
+	CU_ASSERT(wh_errand_progress(rig.errand)->error == 0);
+	CU_ASSERT(wh_errand_reader_progress(rig.reader)->error == 0);
+	CU_ASSERT(wh_errand_reader_progress(rig.reader)->tally.faults == rig.faults);
+}
+
+static void run(enum wh_job_verb verb, bool recursive, const char *const *paths)
+{
+	open_both(verb, recursive, paths);
+	finish();
+	close_both();
+}
+
+static bool was_told(const char *text)
+{
+	for (uint32_t i = 0; i < rig.items && i < TOLD_MAX; i++)
+		if (strcmp(rig.told[i], text) == 0)
+			return true;
+	return false;
+}
+
+static bool had_fault(const char *path, int error)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "%s %d", path, error);
+	for (uint32_t i = 0; i < rig.faults && i < TOLD_MAX; i++)
+		if (strcmp(rig.fault[i], text) == 0)
+			return true;
+	return false;
+}
+
+static void file(const char *name, size_t bytes)
+{
+	int fd = openat(rig.fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	CU_ASSERT_FATAL(fd >= 0 && ftruncate(fd, (off_t)bytes) == 0);
+	close(fd);
+}
+
+static void folder(const char *name)
+{
+	CU_ASSERT_FATAL(mkdirat(rig.fd, name, 0755) == 0);
+}
+
+static bool is_there(const char *name)
+{
+	struct stat status;
+
+	return fstatat(rig.fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static void plant(void)
+{
+	strcpy(rig.root, "/tmp/errand-XXXXXX");
+	CU_ASSERT_FATAL(mkdtemp(rig.root) != NULL);
+	rig.fd = open(rig.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	folder("a");
+	folder("a/b");
+	folder("a/.wavehaul-parts");
+	file("a/one", 100);
+	file("a/b/two", 1000);
+	folder("out");
+	file("out/kept", 7);
+	CU_ASSERT_FATAL(symlinkat("../out", rig.fd, "a/link") == 0);
+	CU_ASSERT_FATAL(symlinkat("/etc", rig.fd, "a/away") == 0);
+}
+
+static void uproot(void)
+{
+	char command[128];
+
+	close(rig.fd);
+	snprintf(command, sizeof(command), "rm -rf %s", rig.root);
+	CU_ASSERT(system(command) == 0);
+}
+
+static void test_list(void)
+{
+	plant();
+	run(WH_JOB_LIST, false, (const char *[]){"a", "out/kept", "no", NULL});
+	CU_ASSERT_EQUAL(rig.items, 5);
+	CU_ASSERT(was_told("0:one f 100 0") && was_told("1:. f 7 0"));
+	CU_ASSERT(was_told("0:link l 6 0 ../out") && was_told("0:away l 4 0 /etc"));
+	CU_ASSERT(rig.faults == 1 && had_fault("no", ENOENT));
+	run(WH_JOB_LIST, true, (const char *[]){".", NULL});
+	CU_ASSERT(was_told("0:a/b/two f 1000 0") && was_told("0:out/kept f 7 0"));
+	CU_ASSERT_EQUAL(rig.items, 8);
+	/* Of a given path a link is followed, but not out of the root. */
+	run(WH_JOB_LIST, false, (const char *[]){"a/link", "a/away", "../..", NULL});
+	CU_ASSERT(rig.items == 1 && was_told("0:kept f 7 0"));
+	CU_ASSERT(had_fault("a/away", EXDEV) && had_fault("../..", EXDEV));
+	uproot();
+}
+
+static void test_usage(void)
+{
+	plant();
+	run(WH_JOB_USAGE, false, (const char *[]){"a", "out/kept", NULL});
+	CU_ASSERT_EQUAL(rig.items, 2);
+	CU_ASSERT(was_told("0:. d 1100 5") && was_told("1:. f 7 0"));
+	run(WH_JOB_USAGE, true, (const char *[]){"a", NULL});
+	CU_ASSERT(rig.items == 2 && was_told("0:b d 1000 1") && was_told("0:. d 1100 5"));
+	uproot();
+}
+
+/* Links go and what they lead to stays; parts that others' transfers have stay, too. */
+static void test_remove(void)
+{
+	plant();
+	run(WH_JOB_REMOVE, false, (const char *[]){"a", "out/kept", ".", "a/b/..", NULL});
+	CU_ASSERT(had_fault("a", EISDIR) && had_fault(".", EBUSY) && had_fault("a/b/..", EBUSY));
+	CU_ASSERT(!is_there("out/kept") && is_there("a/one"));
+	file("out/kept", 7);
+	run(WH_JOB_REMOVE, true, (const char *[]){"a", "a/.wavehaul-parts", NULL});
+	CU_ASSERT(rig.faults == 2 && had_fault("a", ENOTEMPTY));
+	CU_ASSERT(had_fault("a/.wavehaul-parts", ENOENT));
+	CU_ASSERT(is_there("a/.wavehaul-parts") && !is_there("a/b") && !is_there("a/link"));
+	CU_ASSERT(is_there("out/kept"));
+	CU_ASSERT_FATAL(unlinkat(rig.fd, "a/.wavehaul-parts", AT_REMOVEDIR) == 0);
+	CU_ASSERT_FATAL(symlinkat("out", rig.fd, "to-out") == 0);
+	run(WH_JOB_REMOVE, true, (const char *[]){"a", "to-out/", "gone", NULL});
+	CU_ASSERT(rig.faults == 1 && had_fault("gone", ENOENT));
+	CU_ASSERT(!is_there("a") && !is_there("to-out") && is_there("out/kept"));
+	uproot();
+}
+
+/* Folders in folders to beyond the bound: what is deeper stays, and is named. */
+static void test_deep(void)
+{
+	char path[3 * (WH_ERRAND_DEPTH + 2)] = "d";
+
+	plant();
+	folder(path);
+	for (int i = 0; i < WH_ERRAND_DEPTH; i++) {
+		strcat(path, "/d");
+		folder(path);
+	}
+	run(WH_JOB_REMOVE, true, (const char *[]){"d", NULL});
+	CU_ASSERT(rig.faults == 1 && had_fault(path, EMFILE));
+	CU_ASSERT(is_there(path));
+	run(WH_JOB_REMOVE, true, (const char *[]){"d/d", NULL});
+	CU_ASSERT(rig.faults == 0 && !is_there("d/d") && is_there("d"));
+	uproot();
+}
+
+static void test_make_and_move(void)
+{
+	plant();
+	run(WH_JOB_MAKE, false,
+		(const char *[]){"new", "new/er/est", "a", "a\nb", ".wavehaul-parts", NULL});
+	CU_ASSERT(is_there("new") && rig.faults == 4);
+	CU_ASSERT(had_fault("new/er/est", ENOENT) && had_fault("a", EEXIST));
+	CU_ASSERT(had_fault("a\nb", EPERM) && had_fault(".wavehaul-parts", EPERM));
+	run(WH_JOB_MAKE, true, (const char *[]){"new/er/est", "a/link/in", "a/away/x", NULL});
+	CU_ASSERT(is_there("new/er/est") && is_there("out/in"));
+	CU_ASSERT(rig.faults == 1 && had_fault("a/away/x", EXDEV));
+
+	run(WH_JOB_MOVE, false, (const char *[]){"a/one", "a/uno", NULL});
+	CU_ASSERT(rig.faults == 0 && is_there("a/uno") && !is_there("a/one"));
+	run(WH_JOB_MOVE, false, (const char *[]){"a/uno", "a/link", "gone", "new", NULL});
+	CU_ASSERT(is_there("new/uno") && is_there("new/link") && is_there("out/kept"));
+	CU_ASSERT(rig.faults == 1 && had_fault("gone", ENOENT));
+	run(WH_JOB_MOVE, false, (const char *[]){"new", "new/er", NULL});
+	CU_ASSERT(rig.faults == 1 && had_fault("new", EINVAL));
+	run(WH_JOB_MOVE, false, (const char *[]){"out/kept", "../stolen", NULL});
+	CU_ASSERT(rig.faults == 1 && had_fault("out/kept", EXDEV) && is_there("out/kept"));
+	run(WH_JOB_MOVE, false, (const char *[]){"out/kept", "a\tb", NULL});
+	CU_ASSERT(had_fault("out/kept", EPERM) && is_there("out/kept"));
+	uproot();
+}
+
+static void test_ping(void)
+{
+	plant();
+	run(WH_JOB_PING, false, (const char *[]){NULL});
+	CU_ASSERT_EQUAL(rig.pings, 5);
+	uproot();
+}
+
+/* Many names by four chunks; whoever asked reads none for a while, and the server holds no more. */
+static void test_many(void)
+{
+	char name[64];
+	uint64_t turn = 1;
+
+	plant();
+	folder("many");
+	for (int i = 0; i < 3000; i++) {
+		snprintf(name, sizeof(name), "many/%d", i);
+		file(name, 1);
+	}
+	open_both(WH_JOB_LIST, false, (const char *[]){"many", NULL});
+	rig.full = true;
+	for (; turn < 5000; turn++) {
+		wh_errand_poll(rig.errand);
+		wh_errand_reader_poll(rig.reader, turn);
+	}
+	CU_ASSERT_EQUAL(rig.items, 0);
+	CU_ASSERT_EQUAL(wh_errand_waits(rig.errand), WH_WAITS_SESSION);
+	CU_ASSERT_EQUAL(wh_errand_reader_waits(rig.reader), WH_WAITS_PIPE);
+
+	const struct wh_waits_told told = {.worked = 1, .waits = WH_WAITS_PIPE};
+
+	CU_ASSERT(wh_errand_reader_tell_waits(rig.reader, &told));
+	wh_errand_poll(rig.errand);
+	CU_ASSERT_EQUAL(wh_errand_progress(rig.errand)->waits_told, 1);
+	CU_ASSERT_EQUAL(wh_errand_progress(rig.errand)->peer.waits, WH_WAITS_PIPE);
+	rig.full = false;
+	finish();
+	CU_ASSERT_EQUAL(rig.items, 3000);
+	close_both();
+	uproot();
+}
+
+/* What a server may lie: each ends the client's end, and none asserts. */
+static void lie(enum wh_job_verb verb, const struct wh_record *records, uint32_t count, bool end)
+{
+	static struct wh_pack pack;
+
+	open_reader(verb, 1);
+	wh_pack_init(&pack, 0, CHUNK_BYTES, &rig.back.free, &rig.back.ready);
+	for (uint32_t i = 0; i < count; i++) {
+		CU_ASSERT_FATAL(wh_pack_has_room(&pack, wh_record_bytes(&records[i])));
+		wh_pack_put(&pack, &records[i]);
+	}
+	if (end)
+		wh_pack_end(&pack);
+	else
+		wh_pack_flush(&pack);
+	for (uint64_t turn = 1; turn < 100; turn++)
+		wh_errand_reader_poll(rig.reader, turn);
+	CU_ASSERT_EQUAL(wh_errand_reader_progress(rig.reader)->error, -EPROTO);
+	CU_ASSERT(!wh_errand_reader_progress(rig.reader)->done);
+	close_both();
+}
+
+static void test_lies(void)
+{
+	const struct wh_record item = {.type = WH_RECORD_ITEM,
+		.item = {.kind = WH_ITEM_FILE, .path = "x", .path_bytes = 1}};
+	const struct wh_record tally = {.type = WH_RECORD_TALLY, .tally = {.items = 1}};
+	const struct wh_record empty = {.type = WH_RECORD_TALLY};
+	const struct wh_record ping = {.type = WH_RECORD_PING, .ping = {.serial = 7}};
+	struct wh_record other = item;
+
+	other.item.given = 1;
+	lie(WH_JOB_LIST, (struct wh_record[]){item, empty}, 2, true);
+	lie(WH_JOB_LIST, (struct wh_record[]){tally}, 1, true);
+	lie(WH_JOB_LIST, (struct wh_record[]){other}, 1, false);
+	lie(WH_JOB_LIST, (struct wh_record[]){empty, item}, 2, false);
+	lie(WH_JOB_LIST, (struct wh_record[]){item}, 1, true);
+	lie(WH_JOB_REMOVE, (struct wh_record[]){item}, 1, false);
+	lie(WH_JOB_PING, (struct wh_record[]){ping}, 1, false);
+	lie(WH_JOB_LIST, (struct wh_record[]){{.type = WH_RECORD_READY, .ready = {.queues = 1}}}, 1,
+		false);
+}
+
+/* And a client: what it may say is how it stands, and PING where it said so. */
+static void test_client_lies(void)
+{
+	static struct wh_pack pack;
+	const struct wh_record ping = {.type = WH_RECORD_PING};
+
+	plant();
+	open_both(WH_JOB_LIST, false, (const char *[]){"a", NULL});
+	wh_pack_init(&pack, 0, CHUNK_BYTES, &rig.there.free, &rig.there.ready);
+	CU_ASSERT_FATAL(wh_pack_has_room(&pack, wh_record_bytes(&ping)));
+	wh_pack_put(&pack, &ping);
+	wh_pack_flush(&pack);
+	wh_errand_poll(rig.errand);
+	CU_ASSERT_EQUAL(wh_errand_progress(rig.errand)->error, -EPROTO);
+	close_both();
+	uproot();
+}
+
+CU_TestInfo wh_tests[] = {
+	{"list", test_list},
+	{"usage", test_usage},
+	{"remove", test_remove},
+	{"deep", test_deep},
+	{"make and move", test_make_and_move},
+	{"ping", test_ping},
+	{"many names", test_many},
+	{"a server that lies", test_lies},
+	{"a client that lies", test_client_lies},
+	CU_TEST_INFO_NULL,
+};
