@@ -51,8 +51,7 @@ static bool is_said_otherwise(const struct wh_setting *setting)
 /* Options that only a port of our own can follow; NULL: none was given. */
 static const char *own_option(const struct wh_settings *settings, enum wh_verb verb)
 {
-	static const char *const sections[] = {
-		"transfer", "choice", "files", "trust"};
+	static const char *const sections[] = {"transfer", "choice", "files", "trust"};
 
 	if (settings->plot[0] != '\0')
 		return "plot";
@@ -199,7 +198,7 @@ static void print_failures(const json_t *end)
 }
 
 /* As transfer_report.c says it. */
-static void print_text(const json_t *end)
+static void print_text(const json_t *end, bool quiet)
 {
 	uint64_t files = count_at(end, "files");
 	uint64_t bytes = count_at(end, "bytes");
@@ -207,6 +206,8 @@ static void print_text(const json_t *end)
 	char rate[WH_UNITS_MAX];
 
 	print_failures(end);
+	if (quiet)
+		return;
 	printf("%llu file%s, %s in %.2f s: %s", (unsigned long long)files, files == 1 ? "" : "s",
 		wh_format_size(size, sizeof(size), bytes),
 		json_number_value(json_object_get(end, "seconds")),
@@ -236,7 +237,7 @@ static void conclude(struct handed *handed)
 		wh_json_print(handed->end, JSON_COMPACT);
 		handed->end = NULL;
 	} else if (handed->end != NULL) {
-		print_text(handed->end);
+		print_text(handed->end, handed->transfer->settings.quiet);
 	}
 }
 
@@ -272,9 +273,9 @@ static int run(struct handed *handed, const json_t *server)
 	json_decref(answer);
 	if (handed->status != WH_EXIT_OK)
 		return handed->status;
-	handed->transfer->line_shown = wh_progress_has_terminal() &&
-				       !handed->transfer->settings.json_stream &&
-				       !handed->transfer->settings.json;
+	handed->transfer->line_shown =
+		wh_progress_has_terminal() && !handed->transfer->settings.quiet &&
+		!handed->transfer->settings.json_stream && !handed->transfer->settings.json;
 	follow(handed);
 	conclude(handed);
 	return handed->status;

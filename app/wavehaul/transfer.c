@@ -296,6 +296,8 @@ static int run_verb(enum wh_verb verb, int argc, char **argv)
 
 	int status = wh_settings_read(&transfer->settings, verb, argc, argv);
 
+	if (transfer->settings.quiet)
+		wh_say_nothing();
 	if (status < 0) {
 		status = move_files(transfer, &handed);
 		if (!handed)

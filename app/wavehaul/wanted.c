@@ -107,7 +107,8 @@ bool wh_wanted_choice(
 			terms, settings->pattern_takes[i] ? '+' : '-', settings->pattern[i]);
 	fits = fits && wh_terms_add_number(terms, '>', settings->min_bytes) &&
 	       wh_terms_add_number(terms, '<', settings->max_bytes) &&
-	       wh_terms_add_number(terms, '@', settings->newer_s);
+	       wh_terms_add_number(terms, '@', settings->newer_s) &&
+	       (!settings->backup || wh_terms_add(terms, '~', settings->suffix));
 	if (!fits) {
 		wh_complain("patterns have more than %d bytes together", WH_TERMS_BYTES_MAX);
 		return false;

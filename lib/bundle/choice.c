@@ -222,9 +222,26 @@ static bool read_number(const char *text, uint64_t *number)
 	return true;
 }
 
+static const char *suffix_wrong(const char *suffix)
+{
+	size_t bytes = strlen(suffix);
+
+	if (bytes == 0)
+		return "is empty";
+	if (bytes > WH_BACKUP_BYTES_MAX)
+		return "is longer than 64 bytes";
+	for (const char *at = suffix; *at != '\0'; at++)
+		if (*at == '/' || (unsigned char)*at <= ' ' || (unsigned char)*at >= 0x7f)
+			return "has a character that is no letter, digit or sign for a name";
+	return NULL;
+}
+
 const char *wh_term_wrong(const char *term)
 {
 	uint64_t number;
+
+	if (term[0] == '~')
+		return suffix_wrong(term + 1);
 
 	if (term[0] == '+' || term[0] == '-')
 		return pattern_wrong(term + 1);
@@ -239,6 +256,10 @@ static void take(struct wh_choice *choice, const char *term)
 
 	if (term[0] == '+' || term[0] == '-') {
 		choice->has_patterns = true;
+		return;
+	}
+	if (term[0] == '~') {
+		choice->backup = term + 1;
 		return;
 	}
 	choice->by_status = true;

@@ -11,6 +11,7 @@
  *   -PATTERN  is left out; a folder is not entered then
  *   >BYTES    files of at least so many bytes
  *   <BYTES    files of at most so many
+ *   ~SUFFIX   a file that is replaced keeps its bytes under its name with that behind it
  *   @SECONDS  files that were changed after that time; since 1970, a whole number
  *
  * A pattern without a '/' is for the last name of a path. One that begins with '/' is for the whole
@@ -30,6 +31,7 @@
 /* Of patterns and of all terms together: what a peer can make us compare is bounded. */
 #define WH_PATTERN_BYTES_MAX 255
 #define WH_TERMS_MAX         256
+#define WH_BACKUP_BYTES_MAX  64
 #define WH_TERMS_BYTES_MAX   8192
 
 enum wh_wish {
@@ -57,7 +59,8 @@ struct wh_choice {
 	bool by_status; /* a file's size or time counts */
 	uint64_t bytes_min;
 	uint64_t bytes_max;
-	int64_t newer_s; /* INT64_MIN: any */
+	int64_t newer_s;    /* INT64_MIN: any */
+	const char *backup; /* NULL: what is replaced goes */
 };
 
 /* The texts of terms that are made here; they must outlive the choice. */

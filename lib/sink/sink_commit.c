@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <limits.h>
 #include <stdatomic.h>
+#include <stdio.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "bundle/staging_name.h"
 #include "sink/sink_internal.h"
 
 #define RENAMES_PER_POLL 8
@@ -13,6 +16,20 @@
 #define SETTLED_ENTRIES 4096
 #define SETTLED_US      20000
 
+/* What is there keeps its bytes under another name, beside its own: no moment is without either. */
+static int back_up(struct wh_sink *sink, int folder_fd)
+{
+	char name[NAME_MAX + WH_BACKUP_BYTES_MAX + 1];
+	int bytes =
+		snprintf(name, sizeof(name), "%s%s", sink->place.name, sink->config.choice.backup);
+
+	if (bytes > NAME_MAX)
+		return -ENAMETOOLONG;
+	if (wh_looks_like_staging(name, (size_t)bytes))
+		return -EPERM;
+	return wh_stage_back_up(sink->stage, folder_fd, sink->place.name, name);
+}
+
 /* Puts the file in the place of what has its name, if anything. */
 static int replace(struct wh_sink *sink, const struct wh_staged *file, int folder_fd)
 {
@@ -20,6 +37,11 @@ static int replace(struct wh_sink *sink, const struct wh_staged *file, int folde
 	struct stat status;
 	int rc = wh_sink_look_again(sink, folder_fd, &status);
 
+	if (rc < 0)
+		return rc;
+
+	if (status.st_mode != 0 && !S_ISDIR(status.st_mode) && sink->config.choice.backup != NULL)
+		rc = back_up(sink, folder_fd);
 	if (rc < 0)
 		return rc;
 

@@ -469,6 +469,25 @@ int wh_stage_create_hard(struct wh_stage *stage, int folder_fd, const char *name
 		       : 0;
 }
 
+int wh_stage_back_up(struct wh_stage *stage, int folder_fd, const char *name, const char *backup)
+{
+	char number[NUMBER_TEXT_MAX];
+	const char *text = number_text(number, stage->next_number++);
+	int error;
+
+	WH_ASSERT(stage->exists);
+	if (linkat(folder_fd, name, stage->fd, text, 0) != 0)
+		return -errno;
+	if (renameat(stage->fd, text, folder_fd, backup) != 0) {
+		error = -errno;
+		unlinkat(stage->fd, text, 0);
+		return error;
+	}
+	/* Two names of one file stay both. */
+	unlinkat(stage->fd, text, 0);
+	return 0;
+}
+
 int wh_stage_folder(const struct wh_stage *stage, bool kept)
 {
 	WH_ASSERT(home_of(stage, kept) >= 0);

@@ -108,6 +108,12 @@ int wh_stage_open_parts(struct wh_stage *stage);
 /* With the identity of the link. */
 int wh_stage_create_link(struct wh_stage *stage, const char *text, struct wh_staged *link);
 
+/*
+ * What is in the folder under `name`, if it is no folder, gets another name there as well, in the
+ * place of what has that. 0 or a negative errno, and nothing has changed.
+ */
+int wh_stage_back_up(struct wh_stage *stage, int folder_fd, const char *name, const char *backup);
+
 /* Another name of a file that is there, of that many bytes; link->number and identity are set. */
 int wh_stage_create_hard(struct wh_stage *stage, int folder_fd, const char *name,
 	const struct stat *status, struct wh_staged *link);

@@ -12,6 +12,7 @@
 
 #include "base/assert.h"
 #include "bundle/beneath.h"
+#include "bundle/choice.h"
 #include "bundle/staging_name.h"
 
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -44,6 +45,7 @@ struct folder {
 	ino_t ino;
 	uint16_t path_bytes; /* of its path in the bundle with '/' behind, 0: none */
 	bool is_read;
+	const char *pattern; /* of a given path, from its names on; NULL: all of them */
 	char *names;
 	uint32_t *order; /* places in `names` */
 	struct run *runs;
@@ -58,6 +60,7 @@ struct wh_walk {
 	uint32_t path_count;
 	uint32_t given; /* paths begun */
 	bool recursive;
+	bool matched;   /* something has, of the given path with wildcards */
 	uint32_t depth; /* folders open or to be opened again */
 	uint32_t folder_room;
 	struct folder *folders;
@@ -163,6 +166,7 @@ static int enter(struct wh_walk *walk, int fd, struct stat *status)
 	folder->ino = status->st_ino;
 	folder->path_bytes = (uint16_t)(path_bytes > 0 ? path_bytes + 1 : 0);
 	folder->is_read = false;
+	folder->pattern = NULL;
 	folder->names_bytes = folder->order_count = folder->run_count = 0;
 	return 0;
 }
@@ -384,12 +388,76 @@ static void find_name(struct wh_walk *walk, struct wh_walk_item *item, const cha
 	}
 }
 
+static void fault_given(
+	struct wh_walk *walk, struct wh_walk_item *item, int error, enum wh_doing doing);
+
+bool wh_path_has_wildcard(const char *path)
+{
+	return strpbrk(path, "*?[") != NULL;
+}
+
+/* As in shells a '.' at the beginning is meant only where it is written. */
+static bool matches(const char *pattern, size_t bytes, const char *name)
+{
+	char term[WH_PATTERN_BYTES_MAX + 2] = "+";
+
+	if (bytes > WH_PATTERN_BYTES_MAX || (name[0] == '.' && pattern[0] != '.'))
+		return false;
+	memcpy(term + 1, pattern, bytes);
+	term[bytes + 1] = '\0';
+	return wh_term_wrong(term) == NULL &&
+	       wh_pattern_matches(term + 1, name, strlen(name), false);
+}
+
+/* A folder on the way to what is meant: no part of the bundle. */
+static void pass_through(
+	struct wh_walk *walk, struct wh_walk_item *item, const char *name, const char *pattern)
+{
+	struct stat status;
+	int fd = openat(top(walk)->fd, name, FOLDER_FLAGS | O_NOFOLLOW);
+	int error;
+
+	if (fd < 0)
+		return; /* no folder, or none of ours */
+	walk->path[0] = '\0';
+	error = enter(walk, fd, &status);
+	if (error < 0)
+		fault(walk, item, -error, WH_DOING_LISTING);
+	else
+		top(walk)->pattern = pattern;
+}
+
+static void find_match(struct wh_walk *walk, struct wh_walk_item *item, const char *name)
+{
+	const char *pattern = top(walk)->pattern;
+	size_t bytes = strcspn(pattern, "/");
+	const char *rest = pattern + bytes + strspn(pattern + bytes, "/");
+
+	if (!matches(pattern, bytes, name))
+		return;
+	if (*rest != '\0') {
+		pass_through(walk, item, name, rest);
+		return;
+	}
+	walk->matched = true;
+	if (!walk->recursive && type_of(top(walk)->fd, name) == DT_DIR) {
+		strcpy(walk->path, name);
+		fault(walk, item, EISDIR, WH_DOING_KIND);
+	} else {
+		find_name(walk, item, name);
+	}
+}
+
 static void step_in_folder(struct wh_walk *walk, struct wh_walk_item *item)
 {
 	struct folder *folder = top(walk);
 
 	if (!folder->is_read) {
 		read_piece(walk, folder);
+		return;
+	}
+	if (folder->run_count > 0 && folder->pattern != NULL) {
+		find_match(walk, item, take_name(folder));
 		return;
 	}
 	if (folder->run_count > 0) {
@@ -402,6 +470,8 @@ static void step_in_folder(struct wh_walk *walk, struct wh_walk_item *item)
 	if (folder->error != 0) {
 		walk->path[folder->path_bytes > 0 ? folder->path_bytes - 1 : 0] = '\0';
 		fault(walk, item, folder->error, WH_DOING_LISTING);
+	} else if (folder->pattern != NULL && walk->depth == 1 && !walk->matched) {
+		fault_given(walk, item, ENOENT, WH_DOING_OPENING);
 	}
 	leave(walk);
 }
@@ -452,6 +522,32 @@ static void find_given_folder(struct wh_walk *walk, struct wh_walk_item *item, i
 		find_folder(walk, item, fd);
 }
 
+/* What is before the first name with a wildcard is a folder like any other. */
+static void find_wildcard(struct wh_walk *walk, struct wh_walk_item *item, const char *path)
+{
+	char above[WH_PATH_BYTES_MAX + 1] = ".";
+	const char *pattern = path;
+	struct stat status;
+	int fd;
+
+	for (const char *slash = path; (slash = strchr(slash, '/')) != NULL; slash++)
+		if (slash < strpbrk(path, "*?["))
+			pattern = slash + 1;
+	if (pattern - path > 1) {
+		memcpy(above, path, (size_t)(pattern - path - 1));
+		above[pattern - path - 1] = '\0';
+	}
+	fd = wh_beneath_resolve(walk->root_fd, above, FOLDER_FLAGS);
+	walk->path[0] = '\0';
+	walk->matched = false;
+	if (fd >= 0)
+		fd = enter(walk, fd, &status);
+	if (fd < 0)
+		fault_given(walk, item, -fd, WH_DOING_OPENING);
+	else
+		top(walk)->pattern = pattern;
+}
+
 static void find_given(struct wh_walk *walk, struct wh_walk_item *item)
 {
 	const char *path = lookup_path(walk, walk->paths[walk->given++]);
@@ -460,6 +556,11 @@ static void find_given(struct wh_walk *walk, struct wh_walk_item *item)
 	int fd = open_given(walk, path, O_PATH);
 	struct stat status;
 
+	/* Below a root no shell has looked at it. */
+	if (fd == -ENOENT && walk->root_fd >= 0 && wh_path_has_wildcard(path)) {
+		find_wildcard(walk, item, path);
+		return;
+	}
 	if (fd < 0) {
 		fault_given(walk, item, -fd, WH_DOING_OPENING);
 		return;

@@ -10,6 +10,10 @@
  * "b/...". A path without a last name of its own (".", "..", "/", "a/.", "a/..") sends what is in
  * that folder, under those names.
  *
+ * Below a root a given path that is not there may have wildcards in its names, as bundle/choice.h
+ * has them: it stands for all that match, as if each had been given, but that links are found as
+ * links.
+ *
  * Links among the given paths are followed; those inside folders are found as links. So there
  * are no loops, and nothing outside of a given folder is reached.
  *
@@ -67,6 +71,9 @@ void wh_walk_next(struct wh_walk *walk, struct wh_walk_item *item);
 
 /* Opens a FILE for reading, without waiting for anything. A descriptor or a negative errno. */
 int wh_walk_open_file(const struct wh_walk *walk, const struct wh_walk_item *item);
+
+/* Whether it may stand for several. */
+bool wh_path_has_wildcard(const char *path);
 
 /* The last name of a path and its length; 0: it has none of its own. */
 size_t wh_path_last_name(const char *path, const char **name);

@@ -65,6 +65,19 @@ static void narrow(void)
 			wh_progress_text(text, widths[i].columns, &progress), widths[i].text);
 }
 
+/* What is left, and nothing of it where more has come than was found. */
+static void left(void)
+{
+	char text[WH_PROGRESS_TEXT_BYTES];
+
+	CU_ASSERT_STRING_EQUAL(wh_progress_left(text, 12, 42, UINT64_C(1) << 30, UINT64_C(4) << 30),
+		"12 files, 30 and 3.00 GiB left");
+	CU_ASSERT_STRING_EQUAL(wh_progress_left(text, 1, 1, 10, 10), "1 file, 0 and 0 B left");
+	CU_ASSERT_STRING_EQUAL(wh_progress_left(text, 7, 0, 10, 0), "7 files");
+	CU_ASSERT_STRING_EQUAL(wh_progress_left(text, 7, 6, 10, 20), "7 files");
+	CU_ASSERT_STRING_EQUAL(wh_progress_left(text, 7, 8, 30, 20), "7 files");
+}
+
 /* Words of any length and the largest numbers do not take more than is there. */
 static void longest(void)
 {
@@ -84,6 +97,7 @@ static void longest(void)
 CU_TestInfo wh_tests[] = {
 	{"texts", texts},
 	{"narrow terminals", narrow},
+	{"what is left", left},
 	{"the longest is cut", longest},
 	CU_TEST_INFO_NULL,
 };

@@ -76,6 +76,42 @@ def filters(program, folder):
         pair.stop_server()
 
 
+def wildcards(program, folder):
+    """Names that match at the server come, into a folder; none that match is said."""
+    with Pair(program, folder) as pair:
+        for name in ('data/a.h5', 'data/b.h5', 'data/b.txt', 'data/.c.h5', 'data/in/d.h5'):
+            write(pair.served / name, name)
+        report = run_json(pair, 'get', remote('data/*.h5'), f'{folder}/one')
+        expect_equal('files', report['files'], 2)
+        expect_equal('one', sorted(files_below(folder / 'one')), ['a.h5', 'b.h5'])
+        run_json(pair, 'get', '-r', remote('d*/[i]*'), f'{folder}/two')
+        expect_equal('two', sorted(files_below(folder / 'two')), ['in/d.h5'])
+        result = pair.run('get', remote('data/*.png'), f'{folder}/one')
+        expect_said(result, r'data/\*\.png: .*opening failed: No such file')
+        expect(result.status != OK, 'nothing came, and all was well')
+        pair.stop_server()
+
+
+def backups(program, folder):
+    """What is replaced stays beside it, small and large, and once more replaces the older one."""
+    with Pair(program, folder) as pair:
+        for round, text in enumerate(('one', 'two', 'two', 'three')):
+            write(folder / 'tree/small', text, OLD + round)
+            write(folder / 'tree/large', text * 200000, OLD + round)
+            run_json(pair, 'send', '-r', '--backup', '--suffix', '.old', folder / 'tree',
+                     remote('in/'))
+        found = {name: text[:5] for name, text in files_below(pair.served / 'in/tree').items()}
+        expect_equal('what is there', found, {'small': 'three', 'small.old': 'two',
+                                              'large': 'three', 'large.old': 'twotw'})
+        result = pair.run('send', '--backup', '--suffix', 'a/b', folder / 'tree/small',
+                          remote('in/'))
+        expect_status(result, USAGE)
+        expect_said(result, "--suffix 'a/b' has a character")
+        result = pair.run('send', '--quiet', '--backup', folder / 'tree/small', remote('in/'))
+        expect_equal('quiet', (result.status, result.out, result.err), (OK, '', ''))
+        pair.stop_server()
+
+
 def what_stays(program, folder):
     """Files that are there: newer, any, or the same by their looks; small and large ones."""
     here, there = folder / 'tree', folder / 'served/tree'
@@ -193,6 +229,8 @@ def pipes(program, folder):
 
 
 def cases():
+    yield Case('wildcards', True, wildcards)
+    yield Case('backups', True, backups)
     yield Case('filters', True, filters)
     yield Case('what stays', True, what_stays)
     yield Case('more of files', False, more_of_files)

@@ -13,6 +13,7 @@
 
 static _Thread_local char last[LINE_BYTES];
 static const char *_Atomic open_line;
+static _Atomic bool says_nothing;
 
 /* A sentence may repeat what a peer says, or a file's name: that does not move the terminal. */
 static void format_plain(char *line, size_t room, const char *format, va_list args)
@@ -51,11 +52,18 @@ const char *wh_last_complaint(void)
 	return last;
 }
 
+void wh_say_nothing(void)
+{
+	atomic_store(&says_nothing, true);
+}
+
 void wh_say(const char *format, ...)
 {
 	char line[LINE_BYTES];
 	va_list args;
 
+	if (atomic_load(&says_nothing))
+		return;
 	va_start(args, format);
 	format_plain(line, sizeof(line), format, args);
 	va_end(args);

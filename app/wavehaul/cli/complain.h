@@ -11,6 +11,9 @@
 
 void wh_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* From here on events are worth no line. */
+void wh_say_nothing(void);
+
 /* An event that is worth a line on stderr and is nobody's failure; from any thread. */
 void wh_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

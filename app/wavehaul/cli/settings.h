@@ -200,6 +200,8 @@ struct wh_settings {
 	bool update;
 	bool ignore_existing;
 	bool quick_check;
+	bool backup;
+	char suffix[WH_SETTINGS_TEXT_BYTES]; /* of backups */
 	bool hard_links;
 	bool owners; /* of serve, too: whether a peer may have them kept */
 	bool set_ids;
@@ -239,6 +241,7 @@ struct wh_settings {
 	char plot[WH_SETTINGS_TEXT_BYTES]; /* "": none */
 	bool json;
 	bool json_stream;
+	bool quiet;
 	bool verbose;
 
 	/* report */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/settings_table.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -113,6 +114,16 @@ static bool check_keylog(const struct wh_settings *settings)
 /* Lanes do not know which of a file's names another has sent. */
 static bool check_choice(const struct wh_settings *settings)
 {
+	char term[WH_SETTINGS_TEXT_BYTES + 1];
+	const char *wrong;
+
+	snprintf(term, sizeof(term), "~%s", settings->suffix);
+	wrong = settings->backup ? wh_term_wrong(term) : NULL;
+	if (wrong != NULL) {
+		wh_complain("--suffix '%s' %s; write for example --suffix .before",
+			settings->suffix, wrong);
+		return false;
+	}
 	if (!settings->hard_links || settings->parallel <= 1)
 		return true;
 	wh_complain("--hard-links wants one lane; leave out --parallel");
@@ -130,6 +141,15 @@ static bool check_daemon(const struct wh_settings *settings)
 	return false;
 }
 
+static bool check_quiet(const struct wh_settings *settings)
+{
+	if (!settings->quiet || !(settings->verbose || settings->json || settings->json_stream))
+		return true;
+	wh_complain("--quiet says nothing, and --verbose, --json and --json-stream say more; leave "
+		    "out one of them");
+	return false;
+}
+
 int wh_settings_check(const struct wh_settings *settings, enum wh_verb verb)
 {
 	bool good =
@@ -138,7 +158,7 @@ int wh_settings_check(const struct wh_settings *settings, enum wh_verb verb)
 
 	return good && check_repair(settings) && check_known(settings) && check_choice(settings) &&
 			       check_daemon(settings) && check_keylog(settings) &&
-			       wh_profile_set_check(settings)
+			       check_quiet(settings) && wh_profile_set_check(settings)
 		       ? -1
 		       : WH_EXIT_USAGE;
 }

@@ -327,6 +327,8 @@ static int32_t run_source(struct wh_job *job, uint64_t now_tsc)
 		job->view.flow_began_tsc = now_tsc;
 	atomic_store_explicit(&job->view.bytes_found, progress->walked ? progress->bytes_found : 0,
 		memory_order_relaxed);
+	atomic_store_explicit(&job->view.files_found, progress->walked ? progress->files_found : 0,
+		memory_order_relaxed);
 	if (progress->state == WH_SOURCE_BROKEN && progress->refusal[0] != '\0') {
 		job->result.refused_error = -progress->error;
 		wh_job_fail(job, WH_STATUS_REFUSED, "%s", progress->refusal);

@@ -17,6 +17,7 @@
 #include "cli/exit.h"
 #include "queue/place.h"
 #include "report/outcome.h"
+#include "source/walk.h"
 
 /* Faster than any line: a rate that a job goes by can change, and none cannot. */
 #define ANY_RATE_BPS UINT64_C(1000000000000)
@@ -155,7 +156,8 @@ static struct wh_request request_of(struct wh_run *run, const struct wh_run_grou
 	target = order->sends ? there[0] : run->paths[0];
 
 	bool into_folder = (order->sends ? request.here.count : request.there.count) > 1 ||
-			   (target != NULL && target[strlen(target) - 1] == '/');
+			   (target != NULL && target[strlen(target) - 1] == '/') ||
+			   (!order->sends && wh_path_has_wildcard(there[0]));
 
 	if (!into_folder && !order->sends && !order->as_name)
 		run->order.as_name = is_name(ground->root_fd, target);

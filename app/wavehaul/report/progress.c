@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report/progress.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +81,20 @@ const char *wh_progress_text(char text[WH_PROGRESS_TEXT_BYTES], uint32_t columns
 			shapes[i].eta ? parts.eta : "",
 			shapes[i].words && progress->words[0] != '\0' ? "  " : "",
 			shapes[i].words ? progress->words : "");
+	return text;
+}
+
+const char *wh_progress_left(char text[WH_PROGRESS_TEXT_BYTES], uint64_t files, uint64_t all_files,
+	uint64_t bytes, uint64_t all_bytes)
+{
+	char left[WH_UNITS_MAX];
+	int used = snprintf(
+		text, WH_PROGRESS_TEXT_BYTES, "%" PRIu64 " file%s", files, files == 1 ? "" : "s");
+
+	if (all_files < files || all_bytes == 0 || all_bytes < bytes)
+		return text;
+	snprintf(text + used, WH_PROGRESS_TEXT_BYTES - (size_t)used, ", %" PRIu64 " and %s left",
+		all_files - files, wh_format_size(left, sizeof(left), all_bytes - bytes));
 	return text;
 }
 

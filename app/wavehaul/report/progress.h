@@ -28,6 +28,13 @@ struct wh_progress_line {
 const char *wh_progress_text(
 	char text[WH_PROGRESS_TEXT_BYTES], uint32_t columns, const struct wh_progress_line *line);
 
+/*
+ * "12 files, 30 and 3.00 GiB left", of files that are there and of all that there are; "12 files"
+ * where all are not known (yet): 0.
+ */
+const char *wh_progress_left(char text[WH_PROGRESS_TEXT_BYTES], uint64_t files, uint64_t all_files,
+	uint64_t bytes, uint64_t all_bytes);
+
 /* When bytes of a transfer began to move, and what was told of them last. */
 struct wh_progress {
 	uint64_t hz;

@@ -266,7 +266,8 @@ int wh_transfer_open_dest(struct wh_transfer *transfer)
 		return transfer->dest_name == NULL ? WH_EXIT_OTHER : open_folder(transfer, dest);
 	}
 	transfer->dest_is_folder = transfer->remotes > 1 || (bytes > 0 && dest[bytes - 1] == '/') ||
-				   wh_path_last_name(transfer->remote[0], &last) == 0;
+				   wh_path_last_name(transfer->remote[0], &last) == 0 ||
+				   wh_path_has_wildcard(transfer->remote[0]);
 
 	char *path = status.st_mode != 0 ? realpath(dest, NULL) : strdup(dest);
 

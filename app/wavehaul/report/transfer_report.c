@@ -73,8 +73,8 @@ void wh_transfer_tell_start(struct wh_transfer *transfer)
 
 	transfer->progress.hz = transfer->host.ground.hz;
 	transfer->rows_shown = settings->verbose && !settings->json_stream;
-	transfer->line_shown =
-		wh_progress_has_terminal() && !settings->json_stream && !transfer->rows_shown;
+	transfer->line_shown = wh_progress_has_terminal() && !settings->json_stream &&
+			       !transfer->rows_shown && !settings->quiet;
 	if (!settings->json_stream)
 		return;
 
@@ -170,9 +170,10 @@ static void show_line(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t b
 	uint64_t all_bytes = transfer->lanes.count == 1
 				     ? atomic_load(&transfer->lanes.job[0]->view.bytes_found)
 				     : 0;
-	char words[40];
+	char words[WH_PROGRESS_TEXT_BYTES];
 
-	snprintf(words, sizeof(words), "%" PRIu64 " file%s", files, files == 1 ? "" : "s");
+	wh_progress_left(words, files, atomic_load(&transfer->lanes.job[0]->view.files_found),
+		bytes + totals.resumed_bytes, all_bytes);
 	wh_progress_show(&transfer->progress, now_tsc, bytes, all_bytes, words);
 }
 
@@ -393,6 +394,8 @@ static void print_text(struct wh_transfer *transfer, int status, double seconds)
 	STAILQ_FOREACH(failure, &transfer->failures, next)
 	fprintf(stderr, "wavehaul: %s: %s\n",
 		wh_plain_text(failure->path, true, path, sizeof(path)), failure->text);
+	if (transfer->settings.quiet)
+		return;
 	print_left_out(&totals.left_out);
 	fprintf(to, "%" PRIu64 " file%s, %s in %.2f s: %s", totals.files,
 		totals.files == 1 ? "" : "s", wh_format_size(size, sizeof(size), totals.bytes),

@@ -120,6 +120,47 @@ static void names_of_given_paths(void)
 	CU_ASSERT_EQUAL(open_files(), before);
 }
 
+/* Below a root alone, and only where nothing has that very name. */
+static void wildcards(void)
+{
+	static const struct {
+		const char *path;
+		bool recursive;
+		const char *found;
+	} cases[] = {
+		{"a/*", true, INSIDE("")},
+		{"a/[Bz]", false, "f:B f:z "},
+		{"/a/?", false, "f:B l:l !m(21,looking at its kind) f:z "},
+		{"*/m/*", true, "f:1 l:up "},
+		{"a/*/1", false, "f:1 "},
+		{"a/m/u*", false, "l:up "},
+		{"*", false, "!a(21,looking at its kind) f:f f:st*r "},
+		{"st*r", false, "f:st*r "},
+		{".*", false, "f:.hidden "},
+		{"x*", true, "!x*(2,opening) "},
+		{"f/*", true, "!f/*(20,opening) "},
+		{"a/m/../*", true, INSIDE("")},
+		{"../*", true, "!../*(18,opening) "},
+		{"a/[", true, "!a/[(2,opening) "},
+	};
+	struct tree tree;
+	int before = open_files();
+
+	make_small(&tree);
+	tree_file(&tree, "st*r", "", 0);
+	tree_file(&tree, ".hidden", "", 0);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		const char *found = list(tree.fd, &cases[i].path, 1, cases[i].recursive);
+
+		CU_ASSERT_STRING_EQUAL(found, cases[i].found);
+		if (strcmp(found, cases[i].found) != 0)
+			printf("%s: %s\n", cases[i].path, found);
+	}
+	CU_ASSERT_PTR_NOT_NULL(strstr(list_one(&tree, "x*", true), "x*(2,opening)"));
+	tree_free(&tree);
+	CU_ASSERT_EQUAL(open_files(), before);
+}
+
 static void last_names(void)
 {
 	static const struct {
@@ -560,6 +601,7 @@ static void staging_is_not_seen(void)
 }
 
 CU_TestInfo wh_tests[] = {
+	{"wildcards", wildcards},
 	{"staging is not seen", staging_is_not_seen},
 	{"names of given paths", names_of_given_paths},
 	{"last names", last_names},
