@@ -3,7 +3,6 @@
 
 #include <net/if.h>
 #include <sched.h>
-#include <stdio.h>
 
 #include "base/clock.h"
 #include "cli/complain.h"
@@ -64,8 +63,7 @@ bool wh_link_watch_poll(struct wh_link_watch *watch, uint64_t now_tsc)
 
 	watch->next_tsc = now_tsc + wh_us_to_tsc(watch->hz, up ? LINK_WATCH_US : LINK_AWAIT_US);
 	if (up != watch->was_up && !watch->spec->facts.emulated)
-		fprintf(stderr, "wavehaul: the link of %s is %s\n", watch->spec->ethdev,
-			up ? "up" : "down");
+		wh_say("the link of %s is %s", watch->spec->ethdev, up ? "up" : "down");
 	watch->was_up = up;
 	return there;
 }
