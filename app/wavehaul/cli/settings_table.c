@@ -452,10 +452,8 @@ const struct wh_setting wh_settings_table[] = {
 		.verbs = TRANSFERS | JOB,
 		.help = "folders too, with all that is in them; -r for short"},
 	{IN("transfer"), FIELD(recursive), .flag = "recursive", .letter = 'r', SWITCH,
-		.verbs = WH_VERB_LS | WH_VERB_RM,
-		.help = "folders with all that is in them; -r for short"},
-	{IN("transfer"), FIELD(recursive), .flag = "recursive", .letter = 'r', SWITCH,
-		.verbs = WH_VERB_DU, .help = "a line for each folder in them, too; -r for short"},
+		.verbs = WH_VERB_LS | WH_VERB_DU | WH_VERB_RM,
+		.help = "all that is in folders; of du a line for each in them; -r for short"},
 	{IN("transfer"), FIELD(recursive), .flag = "parents", .letter = 'p', SWITCH,
 		.verbs = WH_VERB_MKDIR,
 		.help = "the folders above, too, and none of them need be new; -p for short"},
@@ -657,17 +655,18 @@ const struct wh_setting wh_settings_table[] = {
 		.help = "our key and certificate, as PEM. Without: identity.pem in\n"
 			"/etc/wavehaul for root, in ~/.config/wavehaul for others, or in\n"
 			"WAVEHAUL_CONFIG_DIR"},
-	{IN("trust"), FIELD(trust), .flag = "trust", PATH, .verbs = TRUST | MOVERS | PROBE | ERRANDS,
-		.argument = "FOLDER", .example = "/etc/wavehaul/trust.d",
+	{IN("trust"), FIELD(trust), .flag = "trust", PATH,
+		.verbs = TRUST | MOVERS | PROBE | ERRANDS, .argument = "FOLDER",
+		.example = "/etc/wavehaul/trust.d",
 		.help = "files of those who are trusted, NAME.conf, and in ca/ certificates of\n"
 			"authorities. Without: trust.d beside identity.pem"},
 	{KEY("trust", "cipher"), FIELD(cipher), .flag = "cipher", .type = WH_SETTING_CIPHER,
-		.verbs = MOVERS | PROBE | ERRANDS | DEMO, .argument = "NAME", .example = "aes-256-gcm",
-		.words = "aes-128-gcm aes-256-gcm",
+		.verbs = MOVERS | PROBE | ERRANDS | DEMO, .argument = "NAME",
+		.example = "aes-256-gcm", .words = "aes-128-gcm aes-256-gcm",
 		.help = "seal by that alone: aes-128-gcm or aes-256-gcm. Without: by whichever\n"
 			"both ends take, the first before the second"},
-	{IN("trust"), FIELD(keylog), .flag = "keylog", PATH, .verbs = MOVERS | PROBE | ERRANDS | DEMO,
-		.argument = "FILE", .example = "keys.log",
+	{IN("trust"), FIELD(keylog), .flag = "keylog", PATH,
+		.verbs = MOVERS | PROBE | ERRANDS | DEMO, .argument = "FILE", .example = "keys.log",
 		.help = "write the keys of all sessions there, for the dissector: who has that\n"
 			"file reads what they carry"},
 	{KEY("trust", "unsealed"), FIELD(unsealed), .flag = "unsealed", SWITCH,
