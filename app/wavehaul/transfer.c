@@ -74,6 +74,20 @@ static struct wh_request request_of(const struct wh_transfer *transfer)
 	return request;
 }
 
+/* Of a folder without its name: the target itself is what it is compared with. */
+static bool sends_contents(const struct wh_transfer *transfer)
+{
+	bool sends = transfer->verb == WH_VERB_SEND;
+	const char *const *path = sends ? transfer->local : (const char *const *)transfer->remote;
+	uint32_t count = sends ? transfer->locals : transfer->remotes;
+	const char *last;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (wh_path_last_name(path[i], &last) == 0)
+			return true;
+	return false;
+}
+
 static int make_jobs(struct wh_transfer *transfer)
 {
 	if (transfer->verb == WH_VERB_SEND)
@@ -83,6 +97,8 @@ static int make_jobs(struct wh_transfer *transfer)
 
 	if (!wh_wanted_choice(&transfer->settings, &transfer->terms, &request.choice))
 		return WH_EXIT_USAGE;
+	if (transfer->settings.remove && sends_contents(transfer))
+		request.choice.wishes |= WH_CHOICE_DELETE_TOP;
 	if (!wh_hello_fits(&request)) {
 		wh_complain(
 			"too many paths and patterns for one request; get their folder with -r");

@@ -94,6 +94,7 @@ bool wh_wanted_choice(
 	uint32_t wishes = (settings->update ? WH_CHOICE_UPDATE : 0U) |
 			  (settings->ignore_existing ? WH_CHOICE_ABSENT : 0U) |
 			  (settings->quick_check ? WH_CHOICE_QUICK : 0U) |
+			  (settings->remove ? WH_CHOICE_DELETE : 0U) |
 			  (settings->hard_links ? WH_CHOICE_HARD_LINKS : 0U) |
 			  (settings->owners ? WH_CHOICE_OWNERS : 0U) |
 			  (settings->set_ids ? WH_CHOICE_SET_IDS : 0U) |
@@ -108,6 +109,7 @@ bool wh_wanted_choice(
 	fits = fits && wh_terms_add_number(terms, '>', settings->min_bytes) &&
 	       wh_terms_add_number(terms, '<', settings->max_bytes) &&
 	       wh_terms_add_number(terms, '@', settings->newer_s) &&
+	       (!settings->remove || wh_terms_add_number(terms, '!', settings->remove_max)) &&
 	       (!settings->backup || wh_terms_add(terms, '~', settings->suffix));
 	if (!fits) {
 		wh_complain("patterns have more than %d bytes together", WH_TERMS_BYTES_MAX);

@@ -245,9 +245,11 @@ const char *wh_term_wrong(const char *term)
 
 	if (term[0] == '+' || term[0] == '-')
 		return pattern_wrong(term + 1);
-	if (term[0] == '\0' || strchr("<>@", term[0]) == NULL)
+	if (term[0] == '\0' || strchr("<>@!", term[0]) == NULL)
 		return "is not understood";
-	return read_number(term + 1, &number) ? NULL : "is no number";
+	if (!read_number(term + 1, &number))
+		return "is no number";
+	return term[0] == '!' && number > WH_DELETE_MAX ? "is too much" : NULL;
 }
 
 static void take(struct wh_choice *choice, const char *term)
@@ -262,12 +264,13 @@ static void take(struct wh_choice *choice, const char *term)
 		choice->backup = term + 1;
 		return;
 	}
-	choice->by_status = true;
-
 	bool is_number = read_number(term + 1, &number);
 
 	WH_ASSERT(is_number);
-	if (term[0] == '>')
+	choice->by_status |= term[0] != '!';
+	if (term[0] == '!')
+		choice->delete_max = number;
+	else if (term[0] == '>')
 		choice->bytes_min = number;
 	else if (term[0] == '<')
 		choice->bytes_max = number;

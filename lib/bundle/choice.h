@@ -11,6 +11,7 @@
  *   -PATTERN  is left out; a folder is not entered then
  *   >BYTES    files of at least so many bytes
  *   <BYTES    files of at most so many
+ *   !COUNT    so many files, links and folders may be removed that the source does not have
  *   ~SUFFIX   a file that is replaced keeps its bytes under its name with that behind it
  *   @SECONDS  files that were changed after that time; since 1970, a whole number
  *
@@ -32,12 +33,17 @@
 #define WH_PATTERN_BYTES_MAX 255
 #define WH_TERMS_MAX         256
 #define WH_BACKUP_BYTES_MAX  64
+#define WH_DELETE_MAX        1000000
 #define WH_TERMS_BYTES_MAX   8192
 
 enum wh_wish {
 	WH_CHOICE_UPDATE = 1 << 0, /* a file there that is newer stays */
 	WH_CHOICE_ABSENT = 1 << 1, /* whatever is there stays */
 	WH_CHOICE_QUICK = 1 << 2,  /* a file there of that size and time has the same bytes */
+	/* When all else is well, what a folder of the bundle has there and the source has not goes;
+	 * and of the target itself, whose own contents were sent. What was left out stays. */
+	WH_CHOICE_DELETE = 1 << 3,
+	WH_CHOICE_DELETE_TOP = 1 << 4,
 	/* What is kept beside bytes, mode and time, if the receiving end may: */
 	WH_CHOICE_HARD_LINKS = 1 << 8,
 	WH_CHOICE_OWNERS = 1 << 9,   /* by number */
@@ -61,6 +67,7 @@ struct wh_choice {
 	uint64_t bytes_max;
 	int64_t newer_s;    /* INT64_MIN: any */
 	const char *backup; /* NULL: what is replaced goes */
+	uint64_t delete_max;
 };
 
 /* The texts of terms that are made here; they must outlive the choice. */

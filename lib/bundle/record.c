@@ -131,6 +131,7 @@ static const struct wh_record_field totals_fields[] = {
 	ANY(totals, bytes),
 	ANY(totals, resumed_bytes),
 	ANY(totals, began_again),
+	ANY(totals, removed),
 };
 
 #define FOUR_OPTIONS(i)                                                                            \
@@ -237,7 +238,7 @@ static const struct wh_record_shape shapes[] = {
 	[WH_RECORD_HAVE] = SHAPE(have_fields, have.digest),
 	[WH_RECORD_OUTCOME] = SHAPE(outcome_fields, outcome.doing),
 	[WH_RECORD_COMMITTED] = SHAPE(committed_fields, committed.below),
-	[WH_RECORD_TOTALS] = SHAPE(totals_fields, totals.began_again),
+	[WH_RECORD_TOTALS] = SHAPE(totals_fields, totals.removed),
 	[WH_RECORD_HELLO] = SHAPE(hello_fields, hello.terms),
 	[WH_RECORD_REFUSED] = SHAPE(refused_fields, refused.text_bytes),
 	[WH_RECORD_READY] = SHAPE(ready_fields, ready.keeps),
@@ -293,6 +294,7 @@ const char *wh_doing_name(enum wh_doing doing)
 		[WH_DOING_DESCENDING] = "counting folders in folders",
 		[WH_DOING_NAMING] = "looking at its name",
 		[WH_DOING_LINKING] = "looking where the link leads",
+		[WH_DOING_SPARING] = "counting what the source does not have",
 		[WH_DOING_REMOVING] = "removing",
 		[WH_DOING_PASSING] = "passing it over",
 	};
@@ -317,6 +319,9 @@ const char *wh_doing_forbidden(enum wh_doing doing)
 	case WH_DOING_LINKING:
 		return "the link leads out of what is sent, which may not be there "
 		       "(--links-inside)";
+	case WH_DOING_SPARING:
+		return "there is more that the source does not have than may be removed "
+		       "(--max-delete); nothing of it was";
 	default:
 		return NULL;
 	}

@@ -141,6 +141,7 @@ enum wh_doing {
 	WH_DOING_DESCENDING, /* ... folders in folders, ... */
 	WH_DOING_NAMING,     /* ... names, ... */
 	WH_DOING_LINKING,    /* ... where links lead */
+	WH_DOING_SPARING,    /* what the source does not have: it would be too much to remove */
 	WH_DOING_REMOVING,
 	WH_DOING_PASSING, /* of a tree's FAULT only: no failure, its kind is not taken */
 	WH_DOINGS,
@@ -273,6 +274,7 @@ struct wh_totals {
 	uint64_t bytes;         /* of the files written */
 	uint64_t resumed_bytes; /* of large files, that were there from an earlier run */
 	uint64_t began_again;   /* large files of which something was there, and of no use */
+	uint64_t removed;       /* that the source does not have */
 	/* Not in TOTALS: the source knows them, and the sink by FAULT and FINISH. */
 	uint64_t passed_over; /* pipes, sockets and devices of trees */
 	struct wh_left_out left_out;

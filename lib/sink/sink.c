@@ -231,6 +231,7 @@ void wh_sink_close(struct wh_sink *sink)
 	}
 	if (sink->existing_fd >= 0)
 		close(sink->existing_fd);
+	wh_strays_free(&sink->strays);
 	wh_stage_close(sink->stage);
 	wh_beneath_free(&sink->beneath);
 	close(sink->anchor_fd);

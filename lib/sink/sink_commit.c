@@ -179,8 +179,18 @@ static int32_t sync_names(struct wh_sink *sink)
 	if (rc < 0)
 		wh_sink_break(sink, rc, WH_DOING_SYNCING);
 	else
-		sink->step = WH_STEP_TELLING;
+		sink->step = WH_STEP_CLEARING;
 	return 1;
+}
+
+/* Last of all: whatever ends it before has removed nothing. */
+static int32_t clear(struct wh_sink *sink)
+{
+	int32_t work = wh_sink_clear(sink);
+
+	if (work == 0 && wh_sink_is_running(sink))
+		sink->step = WH_STEP_TELLING;
+	return work + 1;
 }
 
 static int32_t tell(struct wh_sink *sink)
@@ -215,6 +225,8 @@ int32_t wh_sink_finish(struct wh_sink *sink)
 		return finish_folders(sink);
 	case WH_STEP_SYNCING:
 		return sync_names(sink);
+	case WH_STEP_CLEARING:
+		return clear(sink);
 	case WH_STEP_TELLING:
 		return tell(sink);
 	case WH_STEP_ENDING:

@@ -197,6 +197,7 @@ static void take_fault(struct wh_sink *sink, const struct wh_record *record)
 		.kind = WH_ENTRY_FILE,
 	};
 
+	wh_sink_note_name(sink, fault.path, fault.path_bytes, false);
 	wh_sink_note_failed(
 		sink, &fault, -record->fault.error, (enum wh_doing)record->fault.doing, true);
 }
@@ -213,6 +214,7 @@ static void take_entry(struct wh_sink *sink, const struct wh_entry *entry, uint6
 	intake->entries++;
 	if (entry->kind != WH_ENTRY_HARD)
 		intake->files_below = intake->next_id;
+	wh_sink_note_name(sink, entry->path, entry->path_bytes, entry->kind == WH_ENTRY_FOLDER);
 	wh_sink_take_entry(sink, entry, now_tsc);
 }
 

@@ -161,6 +161,26 @@ struct wh_sink_keep {
 	char place[WH_JOURNAL_PLACE_BYTES];
 };
 
+/*
+ * What is there and the source does not have (sink_strays.c). Names that came are known by a number
+ * of 63 bits each: two that share one spare what would go.
+ */
+struct wh_strays {
+	int error; /* not all that came is known, or not all that is there: why */
+	uint64_t *known;
+	size_t known_count;
+	size_t known_room;
+	bool is_sorted;
+	char **top; /* folders of the bundle in the target itself; then what is looked through */
+	uint32_t tops;
+	char first[NAME_MAX + 1]; /* the first name of entries, where the target gives another */
+	struct wh_walk *walk;
+	char **path; /* those found, what is in a folder behind it */
+	uint64_t count;
+	size_t room;
+	size_t below_bytes; /* of the path of the stray folder that is looked through; 0: none */
+};
+
 /* What a sink does besides taking chunks: steps to its end. */
 enum wh_sink_step {
 	WH_STEP_TAKING = 0,
@@ -168,6 +188,7 @@ enum wh_sink_step {
 	WH_STEP_WAITING,  /* for the gate */
 	WH_STEP_FOLDERS,  /* attributes */
 	WH_STEP_SYNCING,  /* names and folders */
+	WH_STEP_CLEARING, /* what the source does not have */
 	WH_STEP_TELLING,  /* COMMITTED and TOTALS */
 	WH_STEP_ENDING,   /* the answers' end marker */
 	WH_STEP_OVER,
@@ -200,6 +221,7 @@ struct wh_sink {
 	struct wh_intake intake;
 	struct wh_folder_log folders;
 	struct wh_place place;
+	struct wh_strays strays;
 	struct wh_record record; /* at hand */
 	struct wh_record answer;
 	char told_path[WH_PATH_BYTES_MAX + 1];
@@ -378,6 +400,14 @@ void wh_folder_log_free(struct wh_folder_log *log);
 void wh_sink_take_folder(struct wh_sink *sink, const struct wh_entry *entry, int folder_fd);
 /* Attributes of the folder entered last, which is forgotten. False: there is none. */
 bool wh_sink_finish_folder(struct wh_sink *sink);
+
+/*
+ * sink_strays.c: notes what came, an entry or what the source has and does not send. Then some
+ * steps of finding and removing the others: 0: that is over. Without the wish there is nothing.
+ */
+void wh_sink_note_name(struct wh_sink *sink, const char *path, size_t path_bytes, bool is_folder);
+int32_t wh_sink_clear(struct wh_sink *sink);
+void wh_strays_free(struct wh_strays *strays);
 
 /* sink_commit.c */
 int32_t wh_sink_commit(struct wh_sink *sink, uint64_t now_tsc, bool quiet);

@@ -26,6 +26,7 @@ enum wh_waits wh_sink_waits(const struct wh_sink *sink)
 	case WH_STEP_EMPTYING:
 		return wh_sink_awaits_lanes(sink) ? WH_WAITS_PARTS : WH_WAITS_DISK;
 	case WH_STEP_SYNCING:
+	case WH_STEP_CLEARING:
 		return WH_WAITS_DISK;
 	case WH_STEP_WAITING:
 		return WH_WAITS_LANES;

@@ -127,6 +127,7 @@ static bool take_totals(struct wh_source *source, const struct wh_totals *totals
 	source->has_totals = true;
 	source->progress.totals.resumed_bytes = totals->resumed_bytes;
 	source->progress.totals.began_again = totals->began_again;
+	source->progress.totals.removed = totals->removed;
 	return source->finish_is_put && source->ids_out == source->ledger.next &&
 	       source->asked_count == 0 && source->ledger.first == source->ledger.next;
 }

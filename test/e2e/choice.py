@@ -6,6 +6,7 @@
 """
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from trees import MIB, content
 
 BINARY = Path(__file__).resolve().parents[2] / 'build/release/app/wavehaul/wavehaul'
 
-OK, USAGE = 0, 2
+OK, USAGE, PARTIAL = 0, 2, 23
 OLD, NEW = 10**9, 10**9 + 5
 
 
@@ -109,6 +110,43 @@ def backups(program, folder):
         expect_said(result, "--suffix 'a/b' has a character")
         result = pair.run('send', '--quiet', '--backup', folder / 'tree/small', remote('in/'))
         expect_equal('quiet', (result.status, result.out, result.err), (OK, '', ''))
+        pair.stop_server()
+
+
+def deletes(program, folder):
+    """What the source has not goes: once all is well, not too much of it, nothing left out."""
+    tree, there = folder / 'tree', folder / 'served/in/tree'
+    with Pair(program, folder) as pair:
+        for name in ('a', 'sub/b', 'gone/c', 'gone/d/e'):
+            write(tree / name, name)
+        send = ('send', '-r', '--exclude', '*.keep')
+        run_json(pair, *send, tree, remote('in/'))
+        for name in ('old', 'sub/old', 'sub/x.keep', 'older/y.keep', 'older/z'):
+            write(there / name, name)
+        (there / 'link').symlink_to('/etc')
+        write(there.parent / 'beside', 'not below a folder that was sent')
+        shutil.rmtree(tree / 'gone')
+        before = files_below(there)
+        result = pair.run(*send, '--delete', '--max-delete', '6', tree, remote('in/'))
+        expect(result.status != OK, 'more was removed than may be')
+        expect_said(result, r'more that the source does not have than may be removed')
+        expect_equal('spared', files_below(there), before)
+        result = pair.run(*send, '--delete', tree, folder / 'not there', remote('in/'))
+        expect_status(result, PARTIAL)
+        expect_equal('spared where something failed', files_below(there), before)
+        report = run_json(pair, *send, '--delete', '--max-delete', '9', tree, remote('in/'))
+        expect_equal('removed', report['removed'], 8)
+        expect_equal('what is left', sorted(files_below(there)),
+                     ['a', 'older/y.keep', 'sub/b', 'sub/x.keep'])
+        expect(not (there / 'link').is_symlink() and (there.parent / 'beside').exists(),
+               'a link is left, or what is beside is gone')
+        expect_equal('again', run_json(pair, *send, '--delete', tree, remote('in/'))['removed'], 0)
+        write(folder / 'back/tree/old', 'old')
+        write(folder / 'back/old', 'old')
+        run_json(pair, 'get', '-r', '--delete', remote('in/tree/.'), f'{folder}/back')
+        expect_equal('got', sorted(files_below(folder / 'back')),
+                     ['a', 'older/y.keep', 'sub/b', 'sub/x.keep'])
+        expect_status(pair.run(*send, '--delete', '--parallel', '2', tree, remote('in/')), USAGE)
         pair.stop_server()
 
 
@@ -231,6 +269,7 @@ def pipes(program, folder):
 def cases():
     yield Case('wildcards', True, wildcards)
     yield Case('backups', True, backups)
+    yield Case('deletes', True, deletes)
     yield Case('filters', True, filters)
     yield Case('what stays', True, what_stays)
     yield Case('more of files', False, more_of_files)

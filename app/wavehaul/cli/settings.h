@@ -200,6 +200,8 @@ struct wh_settings {
 	bool update;
 	bool ignore_existing;
 	bool quick_check;
+	bool remove; /* what the source does not have */
+	uint32_t remove_max;
 	bool backup;
 	char suffix[WH_SETTINGS_TEXT_BYTES]; /* of backups */
 	bool hard_links;

@@ -111,7 +111,7 @@ static bool check_keylog(const struct wh_settings *settings)
 	return false;
 }
 
-/* Lanes do not know which of a file's names another has sent. */
+/* Lanes do not know which names another has sent. */
 static bool check_choice(const struct wh_settings *settings)
 {
 	char term[WH_SETTINGS_TEXT_BYTES + 1];
@@ -124,9 +124,10 @@ static bool check_choice(const struct wh_settings *settings)
 			settings->suffix, wrong);
 		return false;
 	}
-	if (!settings->hard_links || settings->parallel <= 1)
+	if ((!settings->hard_links && !settings->remove) || settings->parallel <= 1)
 		return true;
-	wh_complain("--hard-links wants one lane; leave out --parallel");
+	wh_complain("%s wants one lane; leave out --parallel",
+		settings->hard_links ? "--hard-links" : "--delete");
 	return false;
 }
 

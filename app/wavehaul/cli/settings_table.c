@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "bundle/record.h"
+#include "cli/settings_columns.h"
 #include "lambda/lambda.h"
 #include "port/port.h"
 #include "probe/answerer.h"
@@ -15,49 +16,6 @@
 #include "wire/packet.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
-
-#define SERVE     WH_VERB_SERVE
-#define TRANSFERS (WH_VERB_SEND | WH_VERB_GET)
-#define CLIENTS   (TRANSFERS | WH_VERB_BENCH)
-#define ALL       WH_VERBS_CONFIGURED
-#define MOVERS    (SERVE | CLIENTS)
-#define PROBE     WH_VERB_PROBE
-#define DEMO      WH_VERB_DEMO
-#define SIM       WH_VERB_SIM
-#define PLAN      WH_VERB_PLAN
-#define DOCTOR    WH_VERB_DOCTOR
-#define WAN       WH_VERB_WAN
-#define KEYGEN    WH_VERB_KEYGEN
-#define TRUST     WH_VERB_TRUST
-#define JOB       WH_VERB_JOB
-#define PARTS     WH_VERB_PARTS
-#define CONSOLE   WH_VERB_CONSOLE
-#define REPORT    WH_VERB_REPORT
-#define ERRANDS   WH_VERBS_ERRANDS
-
-#define KEY(in, of)  .section = in, .key = of, .name = in "." of
-#define IN(in)       .section = in
-#define FIELD(field) .offset = offsetof(struct wh_settings, field)
-
-#define PATH                .type = WH_SETTING_PATH
-#define TEXT                .type = WH_SETTING_TEXT
-#define SWITCH              .type = WH_SETTING_SWITCH, .standard = "no", .example = "yes"
-#define WITHIN(least, most) .low = (least), .high = (most)
-#define COUNT(least, most)  .type = WH_SETTING_COUNT, WITHIN(least, most)
-#define SIZE(least, most)   .type = WH_SETTING_SIZE, WITHIN(least, most)
-#define TIME(least, most)   .type = WH_SETTING_TIME, WITHIN(least, most)
-#define RATE(least, most)   .type = WH_SETTING_RATE, WITHIN(least, most)
-#define SHARE(least, most)  .type = WH_SETTING_SHARE, WITHIN(OF_ONE(least), OF_ONE(most))
-#define OF_ONE(share)       (uint64_t)((share)*WH_SETTING_SHARE_PARTS + 0.5)
-
-/* An option of wan for both ways, and one for the way back alone. */
-#define BOTH_WAYS(name, field, standard_both, help_both, ...)                                      \
-	{IN("lambda"), FIELD(lambda.field), .flag = name, .verbs = WAN, .standard = standard_both, \
-		.help = help_both, __VA_ARGS__},                                                   \
-	{                                                                                          \
-		IN("back"), FIELD(back.field), .flag = "back-" name, .verbs = WAN,                 \
-					       .help = "as --" name, __VA_ARGS__                   \
-	}
 
 #define PROFILE_STANDARD "lambda"
 
@@ -489,6 +447,13 @@ const struct wh_setting wh_settings_table[] = {
 	{IN("choice"), FIELD(quick_check), .flag = "quick-check", SWITCH, .verbs = TRANSFERS,
 		.help = "a file there of the same size, time and mode is the same, unread;\n"
 			"without, contents are compared"},
+	{IN("choice"), FIELD(remove), .flag = "delete", SWITCH, .verbs = TRANSFERS,
+		.help = "when all else is well, remove from folders there what they have not "
+			"here,\n"
+			"but what --exclude and the like leave out"},
+	{IN("choice"), FIELD(remove_max), .flag = "max-delete", .verbs = TRANSFERS,
+		COUNT(0, WH_DELETE_MAX), .standard = "1000", .argument = "N", .example = "100000",
+		.help = "where --delete would remove more files and folders, it removes none"},
 	{IN("choice"), FIELD(backup), .flag = "backup", SWITCH, .verbs = TRANSFERS,
 		.help = "a file that is replaced stays under its name with --suffix behind it"},
 	{IN("choice"), FIELD(suffix), .flag = "suffix", TEXT, .verbs = TRANSFERS, .standard = "~",

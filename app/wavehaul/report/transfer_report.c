@@ -56,6 +56,7 @@ struct wh_totals wh_transfer_totals(const struct wh_transfer *transfer)
 		sum.bytes += totals.bytes;
 		sum.resumed_bytes += totals.resumed_bytes;
 		sum.began_again += totals.began_again;
+		sum.removed += totals.removed;
 		sum.passed_over += totals.passed_over;
 		sum.left_out.owners += totals.left_out.owners;
 		sum.left_out.set_ids += totals.left_out.set_ids;
@@ -349,6 +350,7 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 			"xattrs", (json_int_t)totals.left_out.xattrs,
 			"hard_links", (json_int_t)totals.left_out.hard_links));
 	/* clang-format on */
+	json_object_set_new(line, "removed", json_integer((json_int_t)totals.removed));
 	json_object_set_new(line, "way", sends ? wh_way_json(&transfer->way) : json_null());
 	json_object_set_new(line, "sealed", wh_seal_json(job != NULL ? &job->sealed : NULL));
 	json_object_set_new(line, "guarded", json_boolean(!transfer->settings.no_guard));
@@ -413,6 +415,8 @@ static void print_text(struct wh_transfer *transfer, int status, double seconds)
 			totals.began_again);
 	if (totals.skipped > 0)
 		fprintf(to, "; %" PRIu64 " were there already", totals.skipped);
+	if (totals.removed > 0)
+		fprintf(to, "; %" PRIu64 " removed that the source does not have", totals.removed);
 	if (totals.passed_over > 0)
 		fprintf(to, "; %" PRIu64 " skipped, not regular files", totals.passed_over);
 	if (totals.failed > 0)

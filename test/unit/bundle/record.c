@@ -158,9 +158,10 @@ static const struct sample samples[] = {
 				.failed = 2,
 				.bytes = 3,
 				.resumed_bytes = 4,
-				.began_again = 5}},
-		BYTES("\x38\0\0\0\x14\0\0\0" ID_BYTES "\x01\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0"
-		      "\x03\0\0\0\0\0\0\0" NUMBER("\x04") NUMBER("\x05"))},
+				.began_again = 5,
+				.removed = 6}},
+		BYTES("\x40\0\0\0\x14\0\0\0" ID_BYTES "\x01\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0"
+		      "\x03\0\0\0\0\0\0\0" NUMBER("\x04") NUMBER("\x05") NUMBER("\x06"))},
 	{"hello, get",
 		{.type = WH_RECORD_HELLO,
 			.hello = {.version = WH_BUNDLE_VERSION,
@@ -605,7 +606,7 @@ static void names(void)
 	CU_ASSERT_STRING_EQUAL(wh_doing_name(WH_DOING_KIND), "looking at its kind");
 	for (uint32_t i = 0; i < WH_DOINGS; i++)
 		CU_ASSERT_EQUAL(wh_doing_forbidden(i) != NULL,
-			i >= WH_DOING_COUNTING && i <= WH_DOING_LINKING);
+			i >= WH_DOING_COUNTING && i <= WH_DOING_SPARING);
 }
 
 /* Of any version, as far as it is the same for ever: then a server can say no. */

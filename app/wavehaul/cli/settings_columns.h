@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_SETTINGS_COLUMNS_H
+#define WH_APP_SETTINGS_COLUMNS_H
+
+/* The words in which settings_table.c is written, and for no other file. */
+
+#include "cli/settings_table.h"
+
+#define SERVE     WH_VERB_SERVE
+#define TRANSFERS (WH_VERB_SEND | WH_VERB_GET)
+#define CLIENTS   (TRANSFERS | WH_VERB_BENCH)
+#define ALL       WH_VERBS_CONFIGURED
+#define MOVERS    (SERVE | CLIENTS)
+#define PROBE     WH_VERB_PROBE
+#define DEMO      WH_VERB_DEMO
+#define SIM       WH_VERB_SIM
+#define PLAN      WH_VERB_PLAN
+#define DOCTOR    WH_VERB_DOCTOR
+#define WAN       WH_VERB_WAN
+#define KEYGEN    WH_VERB_KEYGEN
+#define TRUST     WH_VERB_TRUST
+#define JOB       WH_VERB_JOB
+#define PARTS     WH_VERB_PARTS
+#define CONSOLE   WH_VERB_CONSOLE
+#define REPORT    WH_VERB_REPORT
+#define ERRANDS   WH_VERBS_ERRANDS
+
+#define KEY(in, of)  .section = in, .key = of, .name = in "." of
+#define IN(in)       .section = in
+#define FIELD(field) .offset = offsetof(struct wh_settings, field)
+
+#define PATH                .type = WH_SETTING_PATH
+#define TEXT                .type = WH_SETTING_TEXT
+#define SWITCH              .type = WH_SETTING_SWITCH, .standard = "no", .example = "yes"
+#define WITHIN(least, most) .low = (least), .high = (most)
+#define COUNT(least, most)  .type = WH_SETTING_COUNT, WITHIN(least, most)
+#define SIZE(least, most)   .type = WH_SETTING_SIZE, WITHIN(least, most)
+#define TIME(least, most)   .type = WH_SETTING_TIME, WITHIN(least, most)
+#define RATE(least, most)   .type = WH_SETTING_RATE, WITHIN(least, most)
+#define SHARE(least, most)  .type = WH_SETTING_SHARE, WITHIN(OF_ONE(least), OF_ONE(most))
+#define OF_ONE(share)       (uint64_t)((share)*WH_SETTING_SHARE_PARTS + 0.5)
+
+/* An option of wan for both ways, and one for the way back alone. */
+#define BOTH_WAYS(name, field, standard_both, help_both, ...)                                      \
+	{IN("lambda"), FIELD(lambda.field), .flag = name, .verbs = WAN, .standard = standard_both, \
+		.help = help_both, __VA_ARGS__},                                                   \
+	{                                                                                          \
+		IN("back"), FIELD(back.field), .flag = "back-" name, .verbs = WAN,                 \
+					       .help = "as --" name, __VA_ARGS__                   \
+	}
+
+#endif

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What the folders of the bundle have here that the source does not have: found by a walk when all
+ * that came is durable, counted, and removed only if all else is well and it is not more than may
+ * be. What the choice leaves out is not the source's to speak of, and stays.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "sink/sink_internal.h"
+#include "source/walk.h"
+
+#define STEPS_PER_POLL 32
+
+/* Folders of the bundle in the target itself: given paths, or what a given folder has in it. */
+#define TOPS_MAX 4096
+
+static bool is_wished(const struct wh_sink *sink)
+{
+	return wh_choice_has(&sink->config.choice, WH_CHOICE_DELETE) && !sink->config.is_pipe;
+}
+
+static bool whole_target(const struct wh_sink *sink)
+{
+	return wh_choice_has(&sink->config.choice, WH_CHOICE_DELETE_TOP);
+}
+
+static uint64_t number_of(const char *path, size_t path_bytes, bool is_folder)
+{
+	struct wh_hasher hasher;
+	struct wh_digest digest;
+	uint64_t number;
+
+	wh_hasher_init(&hasher);
+	wh_hasher_add(&hasher, path, path_bytes);
+	wh_hasher_digest(&hasher, &digest);
+	memcpy(&number, digest.bytes, sizeof(number));
+	return (number & ~UINT64_C(1)) | is_folder;
+}
+
+static void note_number(struct wh_sink *sink, uint64_t number)
+{
+	struct wh_strays *strays = &sink->strays;
+	size_t bytes_max = sink->config.folder_log_max_bytes;
+
+	if (strays->error != 0)
+		return;
+	if (strays->known_count == strays->known_room) {
+		size_t room = strays->known_room == 0 ? 1024 : 2 * strays->known_room;
+		uint64_t *known = bytes_max > 0 && room * sizeof(known[0]) > bytes_max
+					  ? NULL
+					  : realloc(strays->known, room * sizeof(known[0]));
+
+		if (known == NULL) {
+			strays->error = ENOMEM;
+			return;
+		}
+		strays->known = known;
+		strays->known_room = room;
+	}
+	strays->known[strays->known_count++] = number;
+}
+
+static void note_top(struct wh_strays *strays, const char *path, size_t path_bytes)
+{
+	if (strays->top == NULL)
+		strays->top = calloc(TOPS_MAX, sizeof(strays->top[0]));
+
+	char *name =
+		strays->top != NULL && strays->tops < TOPS_MAX ? strndup(path, path_bytes) : NULL;
+
+	if (name != NULL)
+		strays->top[strays->tops++] = name;
+	else
+		strays->error = ENOMEM;
+}
+
+void wh_sink_note_name(struct wh_sink *sink, const char *path, size_t path_bytes, bool is_folder)
+{
+	struct wh_strays *strays = &sink->strays;
+	const char *slash = memchr(path, '/', path_bytes);
+	size_t first_bytes = slash == NULL ? path_bytes : (size_t)(slash - path);
+	char whole[2 * WH_PATH_BYTES_MAX];
+	size_t bytes = sink->as_bytes;
+
+	if (!is_wished(sink) || path_bytes == 0 || first_bytes > NAME_MAX)
+		return;
+	memcpy(strays->first, path, first_bytes);
+	strays->first[first_bytes] = '\0';
+	if (sink->as_bytes > 0) {
+		memcpy(whole, sink->as, bytes);
+		memcpy(whole + bytes, path + first_bytes, path_bytes - first_bytes);
+		bytes += path_bytes - first_bytes;
+	} else {
+		memcpy(whole, path, path_bytes);
+		bytes = path_bytes;
+	}
+	note_number(sink, number_of(whole, bytes, is_folder));
+	if (is_folder && slash == NULL && !whole_target(sink))
+		note_top(strays, whole, bytes);
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t one = *(const uint64_t *)a;
+	uint64_t other = *(const uint64_t *)b;
+
+	return (one > other) - (one < other);
+}
+
+static bool is_known(
+	const struct wh_strays *strays, const struct wh_walk_item *item, bool is_folder)
+{
+	uint64_t number = number_of(item->path, item->path_bytes, is_folder);
+
+	return bsearch(&number, strays->known, strays->known_count, sizeof(number), compare) !=
+	       NULL;
+}
+
+/* As the bundle calls it, for what the choice says of it. */
+static bool is_chosen(const struct wh_sink *sink, const struct wh_walk_item *item)
+{
+	const struct wh_choice *choice = &sink->config.choice;
+	bool is_folder = item->found == WH_WALK_FOLDER;
+	size_t skipped = sink->as_bytes;
+	size_t first_bytes = strlen(sink->strays.first);
+	char path[2 * WH_PATH_BYTES_MAX];
+	struct stat status;
+
+	if (skipped > 0) {
+		memcpy(path, sink->strays.first, first_bytes);
+		memcpy(path + first_bytes, item->path + skipped, item->path_bytes - skipped);
+	} else {
+		first_bytes = 0;
+		memcpy(path, item->path, item->path_bytes);
+	}
+	if (!wh_choice_takes_path(
+		    choice, path, first_bytes + item->path_bytes - skipped, is_folder))
+		return false;
+	if (item->found != WH_WALK_FILE || !choice->by_status)
+		return true;
+	return fstatat(item->folder_fd, item->name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       wh_choice_takes_file(choice, &status);
+}
+
+static void add_stray(struct wh_strays *strays, const struct wh_walk_item *item)
+{
+	char *path = NULL;
+
+	if (strays->count == strays->room) {
+		size_t room = strays->room == 0 ? 64 : 2 * strays->room;
+		char **more = realloc(strays->path, room * sizeof(more[0]));
+
+		if (more == NULL) {
+			strays->error = ENOMEM;
+			return;
+		}
+		strays->path = more;
+		strays->room = room;
+	}
+	path = strndup(item->path, item->path_bytes);
+	if (path != NULL)
+		strays->path[strays->count++] = path;
+	else
+		strays->error = ENOMEM;
+}
+
+static bool is_below(const struct wh_strays *strays, const struct wh_walk_item *item)
+{
+	return strays->below_bytes > 0 && item->path_bytes > strays->below_bytes &&
+	       item->path[strays->below_bytes] == '/';
+}
+
+/* What is in a stray folder is stray, too. */
+static void look_at(struct wh_sink *sink, const struct wh_walk_item *item)
+{
+	struct wh_strays *strays = &sink->strays;
+	bool is_folder = item->found == WH_WALK_FOLDER;
+
+	if (!is_below(strays, item)) {
+		strays->below_bytes = 0;
+		if (is_known(strays, item, is_folder) || is_known(strays, item, !is_folder))
+			return;
+	}
+	if (!is_chosen(sink, item)) {
+		if (is_folder)
+			wh_walk_leave(strays->walk);
+		return;
+	}
+	if (is_folder && strays->below_bytes == 0)
+		strays->below_bytes = item->path_bytes;
+	add_stray(strays, item);
+	if (strays->count > sink->config.choice.delete_max)
+		wh_sink_break(sink, -EDQUOT, WH_DOING_SPARING);
+}
+
+/* 1: there is more to look at. */
+static int32_t look(struct wh_sink *sink)
+{
+	struct wh_strays *strays = &sink->strays;
+	struct wh_walk_item item;
+
+	wh_walk_next(strays->walk, &item);
+	switch (item.found) {
+	case WH_WALK_END:
+		return 0;
+	case WH_WALK_NOTHING:
+		return 1;
+	case WH_WALK_FAULT:
+		/* A pipe, a socket or a device is nobody's stray. */
+		if (item.doing != WH_DOING_PASSING)
+			strays->error = item.error;
+		return 1;
+	default:
+		look_at(sink, &item);
+		return 1;
+	}
+}
+
+/* 0 or a positive errno. */
+static int remove_stray(struct wh_sink *sink, const char *path)
+{
+	char above[WH_PATH_BYTES_MAX + 1];
+	size_t above_bytes = wh_beneath_parent_bytes(path, strlen(path));
+	const char *name = path + above_bytes + (above_bytes > 0);
+	int fd = sink->anchor_fd;
+	int error = 0;
+
+	memcpy(above, path, above_bytes);
+	above[above_bytes] = '\0';
+	if (above_bytes > 0)
+		fd = wh_beneath_open(&sink->beneath, above, O_PATH | O_DIRECTORY);
+	if (fd < 0)
+		return -fd;
+	if (unlinkat(fd, name, 0) != 0)
+		error = errno;
+	if (error == EISDIR)
+		error = unlinkat(fd, name, AT_REMOVEDIR) != 0 ? errno : 0;
+	if (fd != sink->anchor_fd)
+		close(fd);
+	return error;
+}
+
+/* What something stayed in, since it was left out, stays itself. */
+static void remove_last(struct wh_sink *sink)
+{
+	struct wh_strays *strays = &sink->strays;
+	char *path = strays->path[--strays->count];
+	int error = remove_stray(sink, path);
+
+	sink->progress.totals.removed += error == 0;
+	if (error != 0 && error != ENOENT && error != ENOTEMPTY && error != EEXIST) {
+		const struct wh_staged stray = {
+			.path = path,
+			.path_bytes = (uint16_t)strlen(path),
+			.kind = WH_ENTRY_FILE,
+		};
+
+		wh_sink_note_failed(sink, &stray, -error, WH_DOING_REMOVING, false);
+		wh_sink_break(sink, -error, WH_DOING_REMOVING);
+	}
+	free(path);
+}
+
+static int32_t begin(struct wh_sink *sink)
+{
+	static const char *const whole[] = {"."};
+	struct wh_strays *strays = &sink->strays;
+	bool top = whole_target(sink);
+	int rc;
+
+	strays->is_sorted = true;
+	if (strays->known_count > 0)
+		qsort(strays->known, strays->known_count, sizeof(strays->known[0]), compare);
+	if (!top && strays->tops == 0)
+		return 0;
+	rc = wh_walk_open(&strays->walk, sink->anchor_fd,
+		top ? whole : (const char *const *)strays->top, top ? 1 : strays->tops, true);
+	if (rc != 0)
+		strays->error = -rc;
+	return rc == 0;
+}
+
+int32_t wh_sink_clear(struct wh_sink *sink)
+{
+	struct wh_strays *strays = &sink->strays;
+	int32_t work = 0;
+
+	if (!is_wished(sink) || sink->progress.totals.failed > 0)
+		return 0;
+	if (!strays->is_sorted && begin(sink) == 0 && strays->error == 0)
+		return 0;
+	while (strays->walk != NULL && work < STEPS_PER_POLL && wh_sink_is_running(sink)) {
+		if (look(sink) == 0) {
+			wh_walk_close(strays->walk);
+			strays->walk = NULL;
+		}
+		work++;
+	}
+	if (strays->walk == NULL && strays->error != 0)
+		wh_sink_break(sink, -strays->error, WH_DOING_LISTING);
+	while (strays->walk == NULL && strays->count > 0 && work < STEPS_PER_POLL &&
+		wh_sink_is_running(sink)) {
+		remove_last(sink);
+		work++;
+	}
+	return work;
+}
+
+void wh_strays_free(struct wh_strays *strays)
+{
+	wh_walk_close(strays->walk);
+	for (uint32_t i = 0; i < strays->tops; i++)
+		free(strays->top[i]);
+	while (strays->count > 0)
+		free(strays->path[--strays->count]);
+	free(strays->top);
+	free(strays->path);
+	free(strays->known);
+}
