@@ -32,6 +32,14 @@ static struct {
 /* Of a sanitizer, where there is one: called before it ends the program. */
 __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)(void));
 
+/* Of another sanitizer, where there is one: what it finds ends the program, too. */
+const char *__ubsan_default_options(void);
+
+const char *__ubsan_default_options(void)
+{
+	return "halt_on_error=1:abort_on_error=1:print_stacktrace=1";
+}
+
 /* Runs in a signal's handler: system calls only. */
 static void keep_input(void)
 {

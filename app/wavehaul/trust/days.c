@@ -175,6 +175,12 @@ static size_t summed(const char *text, size_t bytes)
 	return memcmp(text + bytes - tail, wanted, tail) == 0 ? bytes - tail : 0;
 }
 
+/* Of a clock: differences of such times are numbers, too. */
+static bool is_possible(int64_t time_s)
+{
+	return time_s >= 0 && time_s <= INT64_MAX / 2;
+}
+
 static bool read_all(struct wh_days *days, const struct wh_days_now *now, const char *text,
 	const char *end, bool *future)
 {
@@ -183,7 +189,7 @@ static bool read_all(struct wh_days *days, const struct wh_days_now *now, const 
 
 	if (sscanf(text, "wavehaul days 1\nboot %39[^\n]\nboot_s %" SCNd64 "\nwall_s %" SCNd64 "%n",
 		    then.boot, &then.boot_s, &then.wall_s, &used) != 3 ||
-		text[used] != '\n')
+		text[used] != '\n' || !is_possible(then.boot_s) || !is_possible(then.wall_s))
 		return false;
 
 	int64_t passed_s = passed_since(&then, now, future);
