@@ -6,6 +6,7 @@
 """
 
 import contextlib
+import html.parser
 import http.client
 import json
 import re
@@ -134,6 +135,59 @@ def never_fall(program, folder):
         pair.stop_server()
 
 
+def page(program, folder):
+    """For people: what peers name is text on it, and names of files are not."""
+    (folder / 'a').write_bytes(b'x' * 1000)
+    state = folder / 'state'
+    with watched(program, folder, '--state', state) as (pair, _, port):
+        expect_status(pair.run('send', folder / 'a', remote('<b>secret')), 0)
+        wait_until(lambda: scrape(port)['wavehaul_jobs_ended_total',
+                                        (('verb', 'send'), ('result', 'ok'))] == 1, 10,
+                   'the end of the job')
+        expect_equal('bytes', scrape(port)['wavehaul_jobs_ended_bytes_total',
+                                           (('verb', 'send'),)], 1000)
+        wait_until(lambda: '1000 B' in get(port, '/')[1], 5, 'the transfer on the page')
+        answer, text = get(port, '/')
+        expect_equal('type', answer.headers['Content-Type'], 'text/html; charset=utf-8')
+        expect("default-src 'none'" in answer.headers['Content-Security-Policy'], answer.headers)
+        Page().feed(text)
+        expect('secret' not in text and '<script' not in text and 'http:' not in text, text)
+        see(port, folder)
+        pair.stop_server()
+
+
+class Page(html.parser.HTMLParser):
+    """Each element that begins ends, and nothing is fetched from anywhere."""
+
+    EMPTY = ('meta',)
+
+    def __init__(self):
+        super().__init__()
+        self.open = []
+
+    def handle_starttag(self, tag, attrs):
+        expect(tag not in ('script', 'link', 'img', 'iframe', 'object'), tag)
+        expect(not [name for name, value in attrs if name in ('src', 'style') or
+                    name.startswith('on') or (name == 'href' and value != '/metrics')], str(attrs))
+        if tag not in self.EMPTY:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        expect_equal('the element that ends', tag, self.open.pop() if self.open else None)
+
+
+def see(port, folder):
+    """By a real browser, where there is one: it shows the tables and complains of nothing."""
+    browser = shutil.which('chromium')
+    if browser:
+        dump = subprocess.run(
+            [browser, '--headless', '--no-sandbox', '--disable-gpu', f'--user-data-dir={folder}/c',
+             '--enable-logging=stderr', '--dump-dom', f'http://127.0.0.1:{port}/'],
+            capture_output=True, text=True, timeout=40, check=False)
+        expect('Last transfers' in dump.stdout and '1000 B' in dump.stdout, dump.stderr[-400:])
+        expect('CONSOLE' not in dump.stderr, dump.stderr[-400:])
+
+
 def no_page(program, folder):
     with watched(program, folder) as (pair, _, port):
         for path, method, status in (('/nothing', 'GET', 404), ('/metrics', 'POST', 405),
@@ -203,6 +257,7 @@ def where(program, folder):
 CASES = [
     Case('metrics: agree with the control socket and the report, and promtool', True, agrees),
     Case('metrics: counters never fall', True, never_fall),
+    Case('metrics: a page for people', False, page),
     Case('metrics: what is no page, and requests without an end', True, no_page),
     Case('metrics: slow clients are bounded, and keep nobody out', True, crowded),
     Case('metrics: where they are', False, where),

@@ -57,6 +57,21 @@ void wh_clerk_job(void *context, const struct wh_job *job)
 		wh_control_wake(clerk->control);
 }
 
+static const char *const verbs[WH_CLERK_VERBS] = {"send", "get", "bench", "idle", "other"};
+
+static void count_ended(struct wh_clerk *clerk, const struct wh_book_entry *entry)
+{
+	uint32_t i = 0;
+
+	while (i < WH_CLERK_VERBS - 1 && strcmp(verbs[i], entry->verb) != 0)
+		i++;
+	if (entry->status == 0)
+		clerk->ended[i].ok++;
+	else
+		clerk->ended[i].failed++;
+	clerk->ended[i].bytes += entry->bytes;
+}
+
 static void say_trouble(struct wh_clerk *clerk, int rc)
 {
 	if (rc < 0 && !clerk->failing)
@@ -80,6 +95,7 @@ static void note(struct wh_clerk *clerk, const struct wh_book_entry *entries, ui
 	char sentence[WH_TELL_BYTES];
 
 	for (uint32_t i = 0; i < count; i++) {
+		count_ended(clerk, &entries[i]);
 		wh_entry_tell(&entries[i], sentence);
 		if (!entries[i].quiet)
 			wh_say("%s", sentence);
@@ -178,6 +194,18 @@ void wh_clerk_close(struct wh_clerk *clerk)
 /* In one answer. */
 #define LAST_MAX 100
 
+static json_t *ended_json(const struct wh_clerk *clerk)
+{
+	json_t *ended = json_object();
+
+	for (uint32_t i = 0; i < WH_CLERK_VERBS; i++)
+		json_object_set_new(ended, verbs[i],
+			json_pack("{s:I, s:I, s:I}", "ended_ok", (json_int_t)clerk->ended[i].ok,
+				"ended_failed", (json_int_t)clerk->ended[i].failed, "bytes",
+				(json_int_t)clerk->ended[i].bytes));
+	return ended;
+}
+
 static void tell_last(struct wh_control_call *call)
 {
 	struct wh_clerk *clerk = call->context;
@@ -194,6 +222,7 @@ static void tell_last(struct wh_control_call *call)
 	}
 	free(entry);
 	json_object_set_new(call->answer, "transfers", list);
+	json_object_set_new(call->answer, "ended", ended_json(clerk));
 	json_object_set_new(
 		call->answer, "lost", json_integer((json_int_t)atomic_load(&clerk->lost)));
 }

@@ -21,6 +21,9 @@
 /* That wait to be written; what is more is counted. */
 #define WH_CLERK_WAITING_MAX 256
 
+/* Names of them are in clerk.c. */
+#define WH_CLERK_VERBS 5
+
 struct wh_clerk {
 	struct wh_audit audit;
 	struct wh_book *book; /* NULL: none */
@@ -31,6 +34,13 @@ struct wh_clerk {
 	bool failing; /* the database takes nothing, as was said */
 	struct wh_jobs *jobs;
 	struct wh_control_socket *control;
+
+	/* Of the thread that writes: what is over so far, by verb. */
+	struct wh_clerk_count {
+		uint64_t ok;
+		uint64_t failed;
+		uint64_t bytes;
+	} ended[WH_CLERK_VERBS];
 
 	struct wh_spin lock;
 	struct wh_book_entry *waiting; /* under the lock, as is: */

@@ -489,8 +489,8 @@ const struct wh_setting wh_settings_table[] = {
 			"none (below /run/wavehaul, or $XDG_RUNTIME_DIR)"},
 	{KEY("serve", "metrics"), FIELD(metrics), .flag = "metrics", TEXT, .verbs = SERVE,
 		.argument = "[ADDR:]PORT", .example = "9480",
-		.help = "figures for Prometheus by HTTP, at /metrics of that port of TCP: of this\n"
-			"host alone, or of an address of its kernel's; without: none"},
+		.help = "by HTTP, /metrics for Prometheus and a page for people, at that port of\n"
+			"this host, or of an address of its kernel's; without: none"},
 	{KEY("queue", "jobs"), FIELD(queue_jobs), .flag = "queue-jobs", .verbs = SERVE,
 		COUNT(1, QUEUE_JOBS_MAX), .standard = "4", .argument = "N", .example = "4",
 		.help = "of the queue that run at once, at most"},

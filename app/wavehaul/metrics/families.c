@@ -20,6 +20,8 @@ const struct wh_family_source wh_family_sources[] = {
 	{"disks", "{\"do\":\"disks\"}", "disks"},
 	{"parts", "{\"do\":\"parts\"}", "parts"},
 	{"queue", NO_JOBS, "counts"},
+	{"ended", "{\"do\":\"transfers\",\"count\":0}", "ended"},
+	{"book", "{\"do\":\"transfers\",\"count\":0}", ""},
 };
 
 const uint32_t wh_family_sources_count = LENGTH(wh_family_sources);
@@ -116,6 +118,13 @@ const struct wh_metric_family wh_families[] = {
 
 	{"wavehaul_queue_jobs", "", "Jobs of the queue by state; those over for a month.",
 		.from = "queue", .key = "*", .label = "state", GAUGE},
+
+	{"wavehaul_jobs_ended", "", "Jobs of peers, and tries of the queue's jobs, that are over.",
+		.from = "ended", .key = "ended_*", .label = "result", .each = "verb", COUNTER},
+	{"wavehaul_jobs_ended_bytes", "bytes", "Bytes of files that came by them.", .from = "ended",
+		.key = "bytes", .each = "verb", COUNTER},
+	{"wavehaul_unnoted_jobs", "", "Of these, those that could not be noted for the report.",
+		.from = "book", .key = "lost", COUNTER},
 
 	{"wavehaul_core_busy_seconds", "seconds", "Time in which a polling core found work.",
 		CORE("busy_us"), COUNTER, MICRO},

@@ -13,7 +13,7 @@
 
 #include "base/units.h"
 
-#define BACKLOG 16
+#define BACKLOG 64
 
 union address {
 	struct sockaddr any;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -11,6 +12,7 @@
 #include "cli/exit.h"
 #include "metrics/exposition.h"
 #include "metrics/listen.h"
+#include "metrics/page.h"
 
 /* What took so long holds so many times as long: to ask costs a twentieth of the thread. */
 #define HOLDS 20
@@ -23,11 +25,18 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static json_t *ask(const struct wh_metrics *metrics, const struct wh_family_source *source)
+static json_t *ask(void *context, const char *request)
 {
+	const struct wh_metrics *metrics = context;
 	struct wh_control_call call = {.administers = false};
-	json_t *answer =
-		wh_control_answer(metrics->tables, source->request, strlen(source->request), &call);
+
+	return wh_control_answer(metrics->tables, request, strlen(request), &call);
+}
+
+/* A new reference, or NULL. */
+static json_t *ask_source(struct wh_metrics *metrics, const struct wh_family_source *source)
+{
+	json_t *answer = ask(metrics, source->request);
 	json_t *member = answer;
 
 	if (source->member[0] != '\0')
@@ -49,7 +58,7 @@ static const json_t *figures_of(void *context, uint32_t source)
 	if (began_ns < kept->until_ns)
 		return kept->answer;
 	json_decref(kept->answer);
-	kept->answer = ask(metrics, &wh_family_sources[source]);
+	kept->answer = ask_source(metrics, &wh_family_sources[source]);
 
 	uint64_t ended_ns = now_ns();
 
@@ -57,21 +66,49 @@ static const json_t *figures_of(void *context, uint32_t source)
 	return kept->answer;
 }
 
+/* For people: made anew a few times a second at most, however many look at it. */
+static void write_page(struct wh_metrics *metrics, FILE *to)
+{
+	const struct wh_page_asker asker = {ask, metrics};
+	uint64_t began_ns = now_ns();
+
+	if (metrics->page == NULL || began_ns >= metrics->page_until_ns) {
+		size_t bytes;
+		FILE *page;
+
+		free(metrics->page);
+		metrics->page = NULL;
+		page = open_memstream(&metrics->page, &bytes);
+		if (page == NULL)
+			return;
+		wh_page_write(page, &asker);
+		if (fclose(page) != 0)
+			return;
+		metrics->page_until_ns = now_ns() + HOLDS * (now_ns() - began_ns);
+	}
+	fputs(metrics->page, to);
+}
+
 static bool page_of(void *context, const char *path, const char *accept, struct wh_http_page *page)
 {
 	const struct wh_figures figures = {figures_of, context};
 	bool open_metrics = strstr(accept, "application/openmetrics-text") != NULL;
+	bool for_people = strcmp(path, "/") == 0;
+	FILE *to;
 
-	if (strcmp(path, "/metrics") != 0)
+	if (!for_people && strcmp(path, "/metrics") != 0)
 		return false;
-
-	FILE *to = open_memstream(&page->text, &page->bytes);
-
+	to = open_memstream(&page->text, &page->bytes);
 	if (to == NULL)
 		return false;
-	wh_exposition_write(to, open_metrics, &figures);
+	if (for_people)
+		write_page(context, to);
+	else
+		wh_exposition_write(to, open_metrics, &figures);
 	snprintf(page->type, sizeof(page->type), "%s",
-		open_metrics ? WH_OPEN_METRICS_TYPE : WH_EXPOSITION_TYPE);
+		for_people     ? WH_PAGE_TYPE
+		: open_metrics ? WH_OPEN_METRICS_TYPE
+			       : WH_EXPOSITION_TYPE);
 	return fclose(to) == 0;
 }
 
@@ -118,5 +155,6 @@ void wh_metrics_close(struct wh_metrics *metrics)
 	wh_http_close(&metrics->http);
 	for (uint32_t i = 0; i < WH_METRICS_SOURCES_MAX; i++)
 		json_decref(metrics->answer[i].answer);
+	free(metrics->page);
 	*metrics = (struct wh_metrics){.http = {.fd = -1}};
 }
