@@ -75,6 +75,13 @@ struct wh_request wh_wanted_request(const struct wh_settings *settings, enum wh_
 		.plain_names = settings->plain_names,
 		.links_inside = settings->links_inside,
 	};
+	if (settings->case_clash[0] == 'r')
+		request.rules.case_clash = WH_CASE_REFUSE;
+	else if (settings->case_clash[0] == 'a' && settings->case_clash[1] == 'l')
+		request.rules.case_clash = WH_CASE_ALLOW;
+	/* They were looked at when they were read. */
+	wh_settings_owners(settings->map_owners, false, &request.rules.owners.users);
+	wh_settings_owners(settings->map_groups, true, &request.rules.owners.groups);
 	request.rules.keeps = keeps_of(settings, verb);
 	if (settings->known.by == WH_KNOWN_TOLD)
 		request.known = settings->known.path;

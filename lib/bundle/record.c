@@ -121,7 +121,7 @@ static const struct wh_record_field outcome_fields[] = {
 	FIELD(outcome, id, 0, ID_MAX),
 	FIELD(outcome, error, 0, ERRNO_MAX),
 	FIELD(outcome, status, WH_OUTCOME_SKIPPED, WH_OUTCOME_FAILED),
-	FIELD(outcome, doing, 0, WH_DOING_LINKING),
+	FIELD(outcome, doing, 0, WH_DOING_FOLDING),
 };
 
 static const struct wh_record_field totals_fields[] = {
@@ -294,6 +294,7 @@ const char *wh_doing_name(enum wh_doing doing)
 		[WH_DOING_DESCENDING] = "counting folders in folders",
 		[WH_DOING_NAMING] = "looking at its name",
 		[WH_DOING_LINKING] = "looking where the link leads",
+		[WH_DOING_FOLDING] = "comparing its name with others",
 		[WH_DOING_SPARING] = "counting what the source does not have",
 		[WH_DOING_REMOVING] = "removing",
 		[WH_DOING_PASSING] = "passing it over",
@@ -316,6 +317,8 @@ const char *wh_doing_forbidden(enum wh_doing doing)
 		return "more folders are above it than may be there (--job-depth)";
 	case WH_DOING_NAMING:
 		return "its name has control characters, which may not be there (--plain-names)";
+	case WH_DOING_FOLDING:
+		return "another name there differs from it by case alone (--case-clash)";
 	case WH_DOING_LINKING:
 		return "the link leads out of what is sent, which may not be there "
 		       "(--links-inside)";

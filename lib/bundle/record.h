@@ -141,6 +141,7 @@ enum wh_doing {
 	WH_DOING_DESCENDING, /* ... folders in folders, ... */
 	WH_DOING_NAMING,     /* ... names, ... */
 	WH_DOING_LINKING,    /* ... where links lead */
+	WH_DOING_FOLDING,    /* ... names that differ by case alone */
 	WH_DOING_SPARING,    /* what the source does not have: it would be too much to remove */
 	WH_DOING_REMOVING,
 	WH_DOING_PASSING, /* of a tree's FAULT only: no failure, its kind is not taken */

@@ -7,14 +7,17 @@
 
 #define HEAD_BYTES 3
 
+static bool is_acl(const char *name)
+{
+	return strcmp(name, "system.posix_acl_access") == 0 ||
+	       strcmp(name, "system.posix_acl_default") == 0;
+}
+
 bool wh_xattr_is_kept(const char *name, uint32_t wishes)
 {
 	if (strncmp(name, "user.", 5) == 0 && name[5] != '\0')
 		return (wishes & WH_CHOICE_XATTRS) != 0;
-	if (strcmp(name, "system.posix_acl_access") == 0 ||
-		strcmp(name, "system.posix_acl_default") == 0)
-		return (wishes & WH_CHOICE_ACLS) != 0;
-	return false;
+	return is_acl(name) && (wishes & WH_CHOICE_ACLS) != 0;
 }
 
 /* What somebody has set, and a copy lacks. Labels that a system gives to all files are none. */
@@ -69,7 +72,24 @@ size_t wh_xattrs_read(int fd, uint32_t wishes, uint8_t *bytes, size_t room, bool
 	return used;
 }
 
-int wh_xattrs_apply(int fd, uint32_t wishes, const uint8_t *bytes, size_t count)
+static int apply(int fd, const char *name, const struct wh_owners *owners, const uint8_t *value,
+	size_t value_bytes)
+{
+	uint8_t acl[WH_ACL_BYTES_MAX];
+
+	if (owners != NULL && wh_owners_change(owners) && is_acl(name)) {
+		int bytes = wh_owners_map_acl(owners, value, value_bytes, acl);
+
+		if (bytes < 0)
+			return bytes;
+		value = acl;
+		value_bytes = (size_t)bytes;
+	}
+	return fsetxattr(fd, name, value, value_bytes, 0) != 0 ? -errno : 0;
+}
+
+int wh_xattrs_apply(
+	int fd, uint32_t wishes, const struct wh_owners *owners, const uint8_t *bytes, size_t count)
 {
 	char name[UINT8_MAX + 1];
 
@@ -83,9 +103,13 @@ int wh_xattrs_apply(int fd, uint32_t wishes, const uint8_t *bytes, size_t count)
 		memcpy(name, bytes + HEAD_BYTES, name_bytes);
 		name[name_bytes] = '\0';
 		bytes += HEAD_BYTES + name_bytes;
-		if (wh_xattr_is_kept(name, wishes) &&
-			fsetxattr(fd, name, bytes, value_bytes, 0) != 0)
-			return -errno;
+
+		int rc = wh_xattr_is_kept(name, wishes)
+				 ? apply(fd, name, owners, bytes, value_bytes)
+				 : 0;
+
+		if (rc < 0)
+			return rc;
 		bytes += value_bytes;
 		count -= HEAD_BYTES + name_bytes + value_bytes;
 	}

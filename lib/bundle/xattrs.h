@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "bundle/choice.h"
+#include "bundle/owners.h"
 
 /* Whether these wishes carry an attribute of that name. */
 bool wh_xattr_is_kept(const char *name, uint32_t wishes);
@@ -23,7 +24,11 @@ bool wh_xattr_is_kept(const char *name, uint32_t wishes);
  */
 size_t wh_xattrs_read(int fd, uint32_t wishes, uint8_t *bytes, size_t room, bool *left_out);
 
-/* Sets those that the wishes keep. 0, or a negative errno: -EINVAL: they make no sense. */
-int wh_xattrs_apply(int fd, uint32_t wishes, const uint8_t *bytes, size_t count);
+/*
+ * Sets those that the wishes keep, with owners in ACLs by these rules; NULL: as they are. 0, or a
+ * negative errno: -EINVAL: they make no sense.
+ */
+int wh_xattrs_apply(int fd, uint32_t wishes, const struct wh_owners *owners, const uint8_t *bytes,
+	size_t count);
 
 #endif

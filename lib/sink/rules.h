@@ -14,7 +14,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bundle/folded.h"
+#include "bundle/owners.h"
 #include "bundle/record.h"
+
+/* Names that differ by case alone. */
+enum wh_case_clash {
+	WH_CASE_BY_TARGET = 0, /* refused where the file system makes no difference */
+	WH_CASE_REFUSE,        /* the second one fails */
+	WH_CASE_ALLOW,
+	WH_CASES,
+};
 
 /* 0: as many as there are. */
 struct wh_rules {
@@ -24,12 +34,15 @@ struct wh_rules {
 	bool plain_names;     /* names and links' texts without control characters */
 	uint32_t keeps;       /* enum wh_wish: what of files' other attributes is */
 	bool links_inside;    /* links lead to what is below the target, or fail */
+	enum wh_case_clash case_clash;
+	struct wh_owners owners; /* whose files become that keep an owner */
 };
 
 /* Of all lanes of a job. */
 struct wh_rules_used {
 	_Atomic uint64_t entries;
 	_Atomic uint64_t bytes;
+	struct wh_folded folded; /* with WH_CASE_REFUSE */
 };
 
 enum wh_ruling {
@@ -37,6 +50,9 @@ enum wh_ruling {
 	WH_RULING_FAILED, /* this entry */
 	WH_RULING_BROKEN, /* the bundle */
 };
+
+/* Zeros are one that nothing was used of. */
+void wh_rules_used_free(struct wh_rules_used *used);
 
 /* `path` is the entry's below the target. *doing says which rule it is, unless it is taken. */
 enum wh_ruling wh_rules_judge(const struct wh_rules *rules, struct wh_rules_used *used,

@@ -164,6 +164,8 @@ static void set_up(struct wh_sink *sink)
 	sink->intake.number = config->first_chunk;
 	sink->keeps = config->choice.wishes & config->rules.keeps & WH_CHOICE_KEEPS;
 	sink->progress.as_name = sink->as_bytes > 0;
+	if (config->rules.case_clash == WH_CASE_BY_TARGET && wh_folds_case(sink->anchor_fd))
+		sink->config.rules.case_clash = WH_CASE_REFUSE;
 	sink->existing_fd = -1;
 	for (uint32_t i = 0; i < WH_SINK_LARGE_MAX; i++)
 		sink->large[i].fd = -1;
@@ -236,6 +238,7 @@ void wh_sink_close(struct wh_sink *sink)
 	wh_beneath_free(&sink->beneath);
 	close(sink->anchor_fd);
 	wh_folder_log_free(&sink->folders);
+	wh_rules_used_free(&sink->used);
 	free(sink->large_paths);
 	free(sink);
 }

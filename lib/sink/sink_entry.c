@@ -82,15 +82,17 @@ int wh_sink_set_more(const struct wh_sink *sink, int fd, uint16_t mode, const st
 	bool owners = (sink->keeps & WH_CHOICE_OWNERS) != 0 && more->uid != WH_OWNER_UNTOLD &&
 		      more->gid != WH_OWNER_UNTOLD;
 	bool set_ids = (sink->keeps & WH_CHOICE_SET_IDS) != 0;
+	const struct wh_owners *by = &sink->config.rules.owners;
 
 	if (sink->keeps == 0)
 		return 0;
-	if (owners && fchown(fd, more->uid, more->gid) != 0)
+	if (owners && fchown(fd, wh_owner_mapped(&by->users, more->uid),
+			      wh_owner_mapped(&by->groups, more->gid)) != 0)
 		return -errno;
 	/* A new owner takes these bits away. */
 	if (set_ids && (mode & ~MODE_MASK) != 0 && fchmod(fd, mode) != 0)
 		return -errno;
-	return wh_xattrs_apply(fd, sink->keeps, more->xattrs, more->xattr_bytes);
+	return wh_xattrs_apply(fd, sink->keeps, by, more->xattrs, more->xattr_bytes);
 }
 
 int wh_settle_attributes(

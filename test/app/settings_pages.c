@@ -13,7 +13,7 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-#define NAMES_MAX  114
+#define NAMES_MAX  120
 #define NAME_BYTES 40
 
 static struct wh_rig rig;

@@ -8,6 +8,7 @@
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -226,6 +227,61 @@ def more_of_files(program, folder):
         pair.stop_server()
 
 
+# As the kernel has it: a version, and entries of tag, permissions and owner.
+USER_OBJ, USER, GROUP_OBJ, GROUP, MASK, OTHERS, NOBODY = 1, 2, 4, 8, 16, 32, 0xffffffff
+ACL = 'system.posix_acl_access'
+
+
+def acl(*entries):
+    return struct.pack('<I', 2) + b''.join(struct.pack('<HHI', *entry) for entry in entries)
+
+
+def owners_by_rule(program, folder):
+    """Owners and those of ACLs become others, at either receiving end; ACLs stay what they are."""
+    if os.geteuid() != 0:
+        raise Skip('owners are root\'s to give')
+    tree = folder / 'tree'
+    ours = acl((USER_OBJ, 6, NOBODY), (USER, 4, 12), (USER, 2, 13), (GROUP_OBJ, 4, NOBODY),
+               (GROUP, 4, 34), (MASK, 6, NOBODY), (OTHERS, 0, NOBODY))
+    theirs = acl((USER_OBJ, 6, NOBODY), (USER, 2, 0), (USER, 4, 5), (GROUP_OBJ, 4, NOBODY),
+                 (GROUP, 4, 100), (MASK, 6, NOBODY), (OTHERS, 0, NOBODY))
+    joined = acl((USER_OBJ, 6, NOBODY), (USER, 6, 77), (GROUP_OBJ, 4, NOBODY), (GROUP, 4, 100),
+                 (MASK, 6, NOBODY), (OTHERS, 0, NOBODY))
+    for name, owner, group in (('named', 12, 34), ('other', 13, 34), ('large', 9, 9)):
+        write(tree / name, 'x' * (300000 if name == 'large' else 5))
+        os.chown(tree / name, owner, group)
+    try:
+        os.setxattr(tree / 'named', ACL, ours)
+    except OSError as error:
+        raise Skip(f'no ACLs: {error}') from error
+
+    def owners(top):
+        return {name: (os.stat(top / name).st_uid, os.stat(top / name).st_gid)
+                for name in ('named', 'other', 'large')}
+
+    rules = ('--owners', '--user', 'root', '--map-owners', '12=games,*=root', '--map-groups',
+             '34=users')
+    keep = ('-r', '--owners', '--acls')
+    with Pair(program, folder, server=rules) as pair:
+        run_json(pair, 'send', *keep, tree, remote())
+        expect_equal('at the server', owners(pair.served / 'tree'),
+                     {'named': (5, 100), 'other': (0, 100), 'large': (0, 9)})
+        expect_equal('its ACL', os.getxattr(pair.served / 'tree/named', ACL), theirs)
+        run_json(pair, 'get', *keep, '--map-owners', '*=77', remote('tree'), folder / 'back')
+        expect_equal('here', owners(folder / 'back'),
+                     {'named': (77, 100), 'other': (77, 100), 'large': (77, 9)})
+        expect_equal('what is joined', os.getxattr(folder / 'back/named', ACL), joined)
+        for rule, why in (('12', 'is not FROM=TO'), ('12=nobody at all', 'is not known here'),
+                          ('who=1', 'begins with neither'), ('1=2,1=3', 'two rules for one')):
+            result = pair.run('get', *keep, '--map-owners', rule, remote('tree'), folder / 'no')
+            expect_status(result, USAGE)
+            expect_said(result, why)
+        result = pair.run('get', '--map-owners', '1=2', remote('tree'), folder / 'no')
+        expect_status(result, USAGE)
+        expect_said(result, 'add --owners')
+        pair.stop_server()
+
+
 def through(pair, text, *args):
     """What a client says, given that on its standard input: bytes, and a result."""
     command = [pair.program.binary, *map(str, pair.command(*args))]
@@ -273,6 +329,7 @@ def cases():
     yield Case('filters', True, filters)
     yield Case('what stays', True, what_stays)
     yield Case('more of files', False, more_of_files)
+    yield Case('owners by rule', False, owners_by_rule)
     yield Case('pipes', True, pipes)
 
 

@@ -93,6 +93,32 @@ def what_may_come(program, folder):
         pair.stop_server()
 
 
+def case_clash(program, folder):
+    """Of names that differ by case alone one comes, whatever the lane; without the rule both do."""
+    tree = folder / 'tree'
+    for name in ('Note', 'note', 'Sub/one', 'sub/two', 'sub/three', 'fine'):
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text(name)
+    with Pair(program, folder, server=('--case-clash', 'refuse')) as pair:
+        result = pair.run('send', '--json', '--parallel', '3', '-r', tree, remote('to/'))
+        expect_status(result, PARTIAL)
+        failures = json.loads(result.out)['failures']
+        expect(all('--case-clash' in failure['error'] for failure in failures), f'{failures}')
+        there = pair.served / 'to/tree'
+        came = {str(path.relative_to(there)) for path in there.rglob('*')}
+        expect_equal('what came but for case', len({name.lower() for name in came}), len(came))
+        expect({'note', 'sub', 'fine'} <= {name.lower() for name in came}, f'{came}')
+        expect_equal('all the rest failed', {path['path'] for path in failures},
+                     {f'tree/{path.relative_to(tree)}' for path in tree.rglob('*')} -
+                     {f'tree/{name}' for name in came})
+        pair.stop_server()
+        pair.server_options = ()
+        pair.start_server()
+        expect_status(pair.run('send', '-r', tree, remote('all/')), OK)
+        expect_equal('without', len(list((pair.served / 'all/tree').rglob('*'))), 8)
+        pair.stop_server()
+
+
 def audited(program, folder):
     """A line for each job, and for who is refused; a peer's words are escaped in it."""
     log = folder / 'audit'
@@ -205,6 +231,7 @@ def audited_at_a_socket(program, folder):
 
 CASES = [
     Case('what may come', True, what_may_come),
+    Case('case clash', True, case_clash),
     Case('audited', True, audited),
     Case('audited at a socket', True, audited_at_a_socket),
     Case('places of a peer', True, places_of_a_peer),

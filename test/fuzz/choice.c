@@ -92,11 +92,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 		return 0;
 
 	/* Nothing is kept of them, or they are for a file that is not open. */
-	int rc = wh_xattrs_apply(NOWHERE_FD, 0, nul + 1, length - chars - 1);
+	int rc = wh_xattrs_apply(NOWHERE_FD, 0, NULL, nul + 1, length - chars - 1);
 
 	WH_ASSERT(rc == 0 || rc == -EINVAL);
 	attributes += rc == 0;
-	rc = wh_xattrs_apply(NOWHERE_FD, WH_CHOICES_ALL, nul + 1, length - chars - 1);
+	rc = wh_xattrs_apply(NOWHERE_FD, WH_CHOICES_ALL, NULL, nul + 1, length - chars - 1);
 	WH_ASSERT(rc <= 0);
 	return 0;
 }

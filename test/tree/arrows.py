@@ -125,7 +125,7 @@ ROOM_SYSTEM = {
     'lib/fec': {'isa-l.h'},
     'lib/file': FILES | {'xxhash.h', 'xxh_x86dispatch.h'},
     'lib/journal': FILES | {'sqlite3.h'},
-    'lib/bundle': FILES,
+    'lib/bundle': FILES | {'xxhash.h', 'linux/fs.h', 'sys/ioctl.h'},
     'lib/errand': FILES,
     'lib/source': FILES,
     'lib/sink': FILES,

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "bundle/owners.h"
 #include "bundle/record.h"
 #include "cli/repair.h"
 #include "fibre/fibre.h"
@@ -189,6 +190,9 @@ struct wh_settings {
 	/* [files] */
 	bool plain_names;
 	bool links_inside;
+	char case_clash[WH_SETTINGS_TEXT_BYTES]; /* auto, refuse or allow */
+	char map_owners[WH_SETTINGS_TEXT_BYTES]; /* wh_settings_owners; "": none, likewise: */
+	char map_groups[WH_SETTINGS_TEXT_BYTES];
 
 	/* [choice] */
 	const char *pattern[WH_SETTINGS_PATTERNS_MAX]; /* pointers into argv */
@@ -337,5 +341,11 @@ bool wh_subnet_parse(char *text, uint64_t low_bits, struct wh_subnet *subnet);
 
 /* Whether `address` (any port) is in the subnet. */
 bool wh_subnet_has(const struct wh_subnet *subnet, const struct wh_address *address);
+
+/*
+ * Of FROM=TO,FROM=TO: the rules, with names looked up here. NULL, or what is wrong with the text:
+ * what follows it in a sentence.
+ */
+const char *wh_settings_owners(const char *text, bool groups, struct wh_owner_map *map);
 
 #endif

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/settings_table.h"
 
+#include <grp.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/units.h"
+#include "bundle/record.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/profile_set.h"
@@ -131,6 +135,86 @@ static bool check_choice(const struct wh_settings *settings)
 	return false;
 }
 
+static bool find_owner(const char *name, bool groups, uint32_t *id)
+{
+	const struct passwd *user = groups ? NULL : getpwnam(name);
+	const struct group *group = groups ? getgrnam(name) : NULL;
+	uint64_t number;
+
+	if (wh_parse_count(name, &number) == 0 && number < WH_OWNER_UNTOLD)
+		*id = (uint32_t)number;
+	else if (user != NULL)
+		*id = user->pw_uid;
+	else if (group != NULL)
+		*id = group->gr_gid;
+	else
+		return false;
+	return true;
+}
+
+const char *wh_settings_owners(const char *text, bool groups, struct wh_owner_map *map)
+{
+	char copy[WH_SETTINGS_TEXT_BYTES];
+	char *rest = copy;
+	char *rule;
+
+	*map = (struct wh_owner_map){0};
+	snprintf(copy, sizeof(copy), "%s", text);
+	while (text[0] != '\0' && (rule = strsep(&rest, ",")) != NULL) {
+		const char *from = strsep(&rule, "=");
+		bool others = strcmp(from, "*") == 0;
+		uint32_t from_id, to_id;
+
+		if (rule == NULL)
+			return "is not FROM=TO, or several of them with commas between";
+		if (!others && !find_owner(from, groups, &from_id))
+			return "begins with neither a number nor a name that is known here, nor *";
+		if (!find_owner(rule, groups, &to_id))
+			return groups ? "names a group that is not known here"
+				      : "names a user who is not known here";
+		if (!wh_owner_map_add(map, others ? NULL : &from_id, to_id))
+			return "has two rules for one, or more than 32";
+	}
+	return NULL;
+}
+
+static_assert(WH_OWNER_RULES_MAX == 32, "the sentence in wh_settings_owners says so");
+
+/* Peers of a server keep ACLs in any case. */
+static bool check_owners(const struct wh_settings *settings, enum wh_verb verb)
+{
+	struct wh_owner_map map;
+	const char *users = wh_settings_owners(settings->map_owners, false, &map);
+	const char *groups = wh_settings_owners(settings->map_groups, true, &map);
+	bool maps = settings->map_owners[0] != '\0' || settings->map_groups[0] != '\0';
+
+	if (users != NULL)
+		wh_complain("--map-owners '%s' %s; write for example --map-owners "
+			    "1000=alice,*=archive",
+			settings->map_owners, users);
+	else if (groups != NULL)
+		wh_complain("--map-groups '%s' %s; write for example --map-groups "
+			    "100=users,*=archive",
+			settings->map_groups, groups);
+	else if (maps && verb != WH_VERB_SERVE && !settings->owners && !settings->acls)
+		wh_complain("--map-owners and --map-groups are for owners that are kept; add "
+			    "--owners");
+	else
+		return true;
+	return false;
+}
+
+static bool check_case_clash(const struct wh_settings *settings)
+{
+	static const char *const words[] = {"", "auto", "refuse", "allow"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(settings->case_clash, words[i]) == 0)
+			return true;
+	wh_complain("--case-clash '%s' is none of auto, refuse and allow", settings->case_clash);
+	return false;
+}
+
 static bool check_daemon(const struct wh_settings *settings)
 {
 	static const char *const words[] = {"", "auto", "never", "always"};
@@ -159,7 +243,8 @@ int wh_settings_check(const struct wh_settings *settings, enum wh_verb verb)
 
 	return good && check_repair(settings) && check_known(settings) && check_choice(settings) &&
 			       check_daemon(settings) && check_keylog(settings) &&
-			       check_quiet(settings) && wh_profile_set_check(settings)
+			       check_quiet(settings) && check_case_clash(settings) &&
+			       check_owners(settings, verb) && wh_profile_set_check(settings)
 		       ? -1
 		       : WH_EXIT_USAGE;
 }

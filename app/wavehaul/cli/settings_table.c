@@ -561,6 +561,20 @@ const struct wh_setting wh_settings_table[] = {
 		.verbs = SERVE | WH_VERB_GET | JOB,
 		.help = "symbolic links that lead out of the folder they come into fail; none\n"
 			"is ever followed there by wavehaul itself"},
+	{KEY("files", "case_clash"), FIELD(case_clash), .flag = "case-clash", TEXT,
+		.words = "auto refuse allow", .verbs = SERVE | WH_VERB_GET, .standard = "auto",
+		.argument = "HOW", .example = "refuse",
+		.help = "of two names of a job that differ by case alone the second fails\n"
+			"(refuse), or both come (allow); auto: it fails where the file system\n"
+			"makes no difference"},
+	{KEY("files", "map_owners"), FIELD(map_owners), .flag = "map-owners", TEXT,
+		.verbs = SERVE | WH_VERB_GET, .argument = "RULES",
+		.example = "1000=alice,*=archive",
+		.help = "whose files become that keep an owner, and whose entries of ACLs: user\n"
+			"there, by number, = user here; * is for all others"},
+	{KEY("files", "map_groups"), FIELD(map_groups), .flag = "map-groups", TEXT,
+		.verbs = SERVE | WH_VERB_GET, .argument = "RULES", .example = "100=users,*=archive",
+		.help = "the same of groups"},
 	{KEY("files", "owners"), FIELD(owners), .flag = "owners", SWITCH, .verbs = SERVE,
 		.help = "peers may have files keep their owners (send --owners)"},
 	{KEY("files", "set_ids"), FIELD(set_ids), .flag = "set-ids", SWITCH, .verbs = SERVE,

@@ -43,9 +43,9 @@ static void there_and_back(void)
 
 	CU_ASSERT_EQUAL(used, 2 * (3 + 6) + 3);
 	CU_ASSERT_FALSE(left_out);
-	CU_ASSERT_EQUAL(wh_xattrs_apply(to, 0, bytes, used), 0);
+	CU_ASSERT_EQUAL(wh_xattrs_apply(to, 0, NULL, bytes, used), 0);
 	CU_ASSERT_EQUAL(fgetxattr(to, "user.a", value, sizeof(value)), -1);
-	CU_ASSERT_EQUAL(wh_xattrs_apply(to, WH_CHOICE_XATTRS, bytes, used), 0);
+	CU_ASSERT_EQUAL(wh_xattrs_apply(to, WH_CHOICE_XATTRS, NULL, bytes, used), 0);
 	CU_ASSERT_EQUAL(fgetxattr(to, "user.a", value, sizeof(value)), 3);
 	CU_ASSERT_EQUAL(memcmp(value, "one", 3), 0);
 	CU_ASSERT_EQUAL(fgetxattr(to, "user.b", value, sizeof(value)), 0);
@@ -83,7 +83,7 @@ static void hostile(void)
 	if (fd < 0)
 		return;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		CU_ASSERT_EQUAL(wh_xattrs_apply(fd, WH_CHOICE_XATTRS | WH_CHOICE_ACLS,
+		CU_ASSERT_EQUAL(wh_xattrs_apply(fd, WH_CHOICE_XATTRS | WH_CHOICE_ACLS, NULL,
 					(const uint8_t *)cases[i].bytes, cases[i].count),
 			cases[i].result);
 	CU_ASSERT_EQUAL(flistxattr(fd, NULL, 0), 0);

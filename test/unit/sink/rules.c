@@ -180,7 +180,26 @@ static void test_sinks(void)
 	test_broken(rig_bases[1]);
 }
 
+static void test_case_clash(void)
+{
+	const struct wh_rules rules = {.case_clash = WH_CASE_REFUSE};
+	const struct wh_rules any = {.case_clash = WH_CASE_ALLOW};
+	const struct wh_entry first = entry_of("a/name", NULL, 0);
+	const struct wh_entry other = entry_of("A/name", NULL, 0);
+	struct wh_rules_used used = {0};
+	enum wh_doing doing;
+
+	CU_ASSERT_EQUAL(wh_rules_judge(&any, &used, &first, &doing), WH_RULING_TAKEN);
+	CU_ASSERT_EQUAL(wh_rules_judge(&any, &used, &other, &doing), WH_RULING_TAKEN);
+	CU_ASSERT_PTR_NULL(used.folded.name);
+	CU_ASSERT_EQUAL(wh_rules_judge(&rules, &used, &first, &doing), WH_RULING_TAKEN);
+	CU_ASSERT_EQUAL(wh_rules_judge(&rules, &used, &other, &doing), WH_RULING_FAILED);
+	CU_ASSERT_EQUAL(doing, WH_DOING_FOLDING);
+	wh_rules_used_free(&used);
+}
+
 CU_TestInfo wh_tests[] = {
+	{"case clash", test_case_clash},
 	{"names", test_names},
 	{"links", test_links},
 	{"depth", test_depth},

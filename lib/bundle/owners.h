@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_BUNDLE_OWNERS_H
+#define WH_BUNDLE_OWNERS_H
+
+/*
+ * Whose files become, by rule: owners travel as numbers, and who has a number at the source need
+ * not have it here. The same rules are for the entries of ACLs.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WH_OWNER_RULES_MAX 32
+
+/* Users, or groups. */
+struct wh_owner_map {
+	uint32_t rules;
+	bool has_others; /* whom no rule names becomes this one; else he stays */
+	uint32_t others;
+	struct {
+		uint32_t from;
+		uint32_t to;
+	} rule[WH_OWNER_RULES_MAX];
+};
+
+struct wh_owners {
+	struct wh_owner_map users;
+	struct wh_owner_map groups;
+};
+
+/*
+ * Adds FROM=TO, of which `from` NULL is whoever no rule names. False: there are too many rules, or
+ * that one is there.
+ */
+bool wh_owner_map_add(struct wh_owner_map *map, const uint32_t *from, uint32_t to);
+
+uint32_t wh_owner_mapped(const struct wh_owner_map *map, uint32_t id);
+
+static inline bool wh_owners_change(const struct wh_owners *owners)
+{
+	return owners->users.rules > 0 || owners->users.has_others || owners->groups.rules > 0 ||
+	       owners->groups.has_others;
+}
+
+/*
+ * A POSIX ACL as the kernel has it in an attribute, which may be any bytes. Entries whose owners
+ * become one are joined: he may what each of them might. How long it is in `to`; or -EINVAL: it is
+ * no ACL, or -E2BIG: it has more entries than we take.
+ */
+#define WH_ACL_ENTRIES_MAX 512
+#define WH_ACL_BYTES_MAX   (4 + 8 * WH_ACL_ENTRIES_MAX)
+int wh_owners_map_acl(const struct wh_owners *owners, const uint8_t *acl, size_t bytes,
+	uint8_t to[WH_ACL_BYTES_MAX]);
+
+#endif
