@@ -186,8 +186,12 @@ static int enter_guard(struct wh_transfer *transfer)
 	const struct wh_settings *settings = &transfer->settings;
 	struct wh_guard guard = wh_wanted_guard(settings, &transfer->host.spec);
 
-	for (uint32_t i = 0; i < transfer->locals && !transfer->is_piped; i++)
-		wh_guard_let_path(&guard, transfer->local[i], WH_LET_READ);
+	for (uint32_t i = 0; i < transfer->locals && !transfer->is_piped; i++) {
+		wh_guard_let_path(
+			&guard, transfer->local[i], settings->move ? WH_LET_WRITE : WH_LET_READ);
+		if (settings->move)
+			wh_guard_let_file(&guard, transfer->local[i]);
+	}
 	wh_guard_let(&guard, transfer->dest_fd, WH_LET_WRITE);
 	wh_sealed_guard(&sealed, &guard);
 	if (transfer->verb == WH_VERB_GET)

@@ -102,6 +102,7 @@ bool wh_wanted_choice(
 			  (settings->ignore_existing ? WH_CHOICE_ABSENT : 0U) |
 			  (settings->quick_check ? WH_CHOICE_QUICK : 0U) |
 			  (settings->remove ? WH_CHOICE_DELETE : 0U) |
+			  (settings->move ? WH_CHOICE_MOVE : 0U) |
 			  (settings->hard_links ? WH_CHOICE_HARD_LINKS : 0U) |
 			  (settings->owners ? WH_CHOICE_OWNERS : 0U) |
 			  (settings->set_ids ? WH_CHOICE_SET_IDS : 0U) |

@@ -44,6 +44,7 @@ enum wh_wish {
 	 * and of the target itself, whose own contents were sent. What was left out stays. */
 	WH_CHOICE_DELETE = 1 << 3,
 	WH_CHOICE_DELETE_TOP = 1 << 4,
+	WH_CHOICE_MOVE = 1 << 5, /* at the source a file or link goes once it is durable here */
 	/* What is kept beside bytes, mode and time, if the receiving end may: */
 	WH_CHOICE_HARD_LINKS = 1 << 8,
 	WH_CHOICE_OWNERS = 1 << 9,   /* by number */
@@ -97,6 +98,12 @@ bool wh_choice_takes_path(
 
 /* Whether a file's size and time do. */
 bool wh_choice_takes_file(const struct wh_choice *choice, const struct stat *status);
+
+/* Whether a file may be skipped though nobody has compared its bytes. */
+static inline bool wh_choice_believes(const struct wh_choice *choice)
+{
+	return (choice->wishes & (WH_CHOICE_UPDATE | WH_CHOICE_ABSENT | WH_CHOICE_QUICK)) != 0;
+}
 
 static inline bool wh_choice_has(const struct wh_choice *choice, enum wh_wish wish)
 {

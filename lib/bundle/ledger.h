@@ -30,6 +30,11 @@ struct wh_ledger_entry {
 	bool is_same;     /* the sink has the same bytes */
 	bool has_outcome; /* from the sink */
 	bool is_told;     /* to the caller */
+	bool goes;        /* it is to be removed where it came from: */
+	uint32_t given;
+	uint32_t mtime_ns;
+	int64_t mtime_s;
+	uint64_t inode;
 };
 
 struct wh_ledger {

@@ -83,6 +83,8 @@ static void tell(struct wh_source *source, struct wh_ledger_entry *entry, bool s
 				       .doing = doing,
 				       .at_peer = error != 0,
 			       });
+	entry->goes = wh_choice_has(&source->config.choice, WH_CHOICE_MOVE) && error == 0 &&
+		      (!skipped || entry->is_same || !wh_choice_believes(&source->config.choice));
 }
 
 /* Nobody has compared it: only if that was wished for, and before its bytes were. */
@@ -203,6 +205,8 @@ static int32_t follow(struct wh_source *source)
 			break;
 		}
 		tell(source, entry, entry->is_same, 0, WH_DOING_NOTHING);
+		if (entry->goes)
+			wh_source_remove(source, entry);
 		wh_ledger_drop_first(ledger);
 	}
 	leave_splits(source);

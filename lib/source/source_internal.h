@@ -121,6 +121,7 @@ struct wh_source {
 	struct wh_record record; /* the one at hand: too large for the stack of a poll */
 
 	struct wh_walk *walk;
+	uint64_t entry_inode;     /* of the ENTRY at hand */
 	struct wh_walk_item item; /* not sent yet, unless NOTHING */
 	int item_fd;              /* of a FILE that is open, or -1 */
 	uint32_t item_tries;
@@ -220,5 +221,8 @@ static inline bool wh_is_unchanged(const struct stat *before, const struct stat 
 	       before->st_mtim.tv_sec == after->st_mtim.tv_sec &&
 	       before->st_mtim.tv_nsec == after->st_mtim.tv_nsec;
 }
+
+/* source_move.c: what the sink has for good goes here, if it is still the same. */
+void wh_source_remove(struct wh_source *source, const struct wh_ledger_entry *entry);
 
 #endif

@@ -76,6 +76,7 @@ struct wh_entry *wh_source_begin_entry(struct wh_source *source, const struct st
 		.path = source->item.path,
 		.path_bytes = source->item.path_bytes,
 	};
+	source->entry_inode = status->st_ino;
 	wh_source_see_more(source, status, fd, &source->record.entry);
 	return &source->record.entry;
 }
@@ -102,6 +103,10 @@ struct wh_ledger_entry *wh_source_put_entry(struct wh_source *source)
 
 	booked->kind = entry->kind;
 	booked->size_bytes = entry->size_bytes;
+	booked->given = source->item.given;
+	booked->mtime_s = entry->mtime_s;
+	booked->mtime_ns = entry->mtime_ns;
+	booked->inode = source->entry_inode;
 	wh_source_put(source);
 	if (entry->content != WH_CONTENT_PART)
 		wh_source_add_left_out(source);

@@ -151,6 +151,35 @@ def deletes(program, folder):
         pair.stop_server()
 
 
+def moves(program, folder):
+    """What arrived goes where it came from: small, large, links, and what was there already."""
+    tree = folder / 'tree'
+    with Pair(program, folder) as pair:
+        write(tree / 'small', 'small')
+        write(tree / 'sub/large', 'x' * 3 * MIB)
+        write(tree / 'same', 'same')
+        write(tree / 'empty', '')
+        write(tree / 'other', 'newer there')
+        (tree / 'link').symlink_to('small')
+        write(pair.served / 'in/tree/same', 'same')
+        report = run_json(pair, 'send', '-r', '--move', '--exclude', 'other', tree, remote('in/'))
+        expect_equal('files', (report['files'], report['skipped']), (3, 1))
+        expect_equal('left here', sorted(p.name for p in tree.rglob('*')), ['other', 'sub'])
+        expect_equal('there', sorted(files_below(pair.served / 'in/tree')),
+                     ['empty', 'link', 'same', 'small', 'sub/large'])
+        write(pair.served / 'in/tree/other', 'other bytes', NEW)
+        run_json(pair, 'send', '-r', '--move', '--update', tree, remote('in/'))
+        expect((tree / 'other').exists(), 'what was not compared is gone')
+        run_json(pair, 'get', '-r', '--move', remote('in/tree/.'), remote('in/./tree/same'),
+                 f'{folder}/back')
+        expect_equal('left there', [p.name for p in (pair.served / 'in').rglob('*')
+                                    if not p.is_dir()], [])
+        expect_equal('back', sorted(files_below(folder / 'back')),
+                     ['empty', 'link', 'other', 'same', 'small', 'sub/large'])
+        expect_status(pair.run('send', '--move', '--delete', tree, remote('x')), USAGE)
+        pair.stop_server()
+
+
 def what_stays(program, folder):
     """Files that are there: newer, any, or the same by their looks; small and large ones."""
     here, there = folder / 'tree', folder / 'served/tree'
@@ -326,6 +355,7 @@ def cases():
     yield Case('wildcards', True, wildcards)
     yield Case('backups', True, backups)
     yield Case('deletes', True, deletes)
+    yield Case('moves', True, moves)
     yield Case('filters', True, filters)
     yield Case('what stays', True, what_stays)
     yield Case('more of files', False, more_of_files)

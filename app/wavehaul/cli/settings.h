@@ -206,6 +206,7 @@ struct wh_settings {
 	bool quick_check;
 	bool remove; /* what the source does not have */
 	uint32_t remove_max;
+	bool move;
 	bool backup;
 	char suffix[WH_SETTINGS_TEXT_BYTES]; /* of backups */
 	bool hard_links;

@@ -128,6 +128,11 @@ static bool check_choice(const struct wh_settings *settings)
 			settings->suffix, wrong);
 		return false;
 	}
+	if (settings->move && (settings->hard_links || settings->remove)) {
+		wh_complain("--move takes away what %s compares with; leave out one of them",
+			settings->hard_links ? "--hard-links" : "--delete");
+		return false;
+	}
 	if ((!settings->hard_links && !settings->remove) || settings->parallel <= 1)
 		return true;
 	wh_complain("%s wants one lane; leave out --parallel",

@@ -454,6 +454,10 @@ const struct wh_setting wh_settings_table[] = {
 	{IN("choice"), FIELD(remove_max), .flag = "max-delete", .verbs = TRANSFERS,
 		COUNT(0, WH_DELETE_MAX), .standard = "1000", .argument = "N", .example = "100000",
 		.help = "where --delete would remove more files and folders, it removes none"},
+	{IN("choice"), FIELD(move), .flag = "move", SWITCH, .verbs = TRANSFERS,
+		.help = "once a file or link is on the disk there, and unchanged here since, "
+			"remove\n"
+			"it here; folders stay"},
 	{IN("choice"), FIELD(backup), .flag = "backup", SWITCH, .verbs = TRANSFERS,
 		.help = "a file that is replaced stays under its name with --suffix behind it"},
 	{IN("choice"), FIELD(suffix), .flag = "suffix", TEXT, .verbs = TRANSFERS, .standard = "~",

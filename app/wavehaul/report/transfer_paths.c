@@ -112,6 +112,8 @@ static int check_pipe(const struct wh_transfer *transfer)
 	if (transfer->remotes != 1 || transfer->locals != 1 || settings->parallel != 1)
 		wh_complain("- is one file, by itself and in one lane; leave out other files and "
 			    "--parallel");
+	else if (settings->move)
+		wh_complain("what came by a pipe cannot be removed; leave out --move");
 	else if (wh_path_last_name(path, &last) == 0 || path[strlen(path) - 1] == '/')
 		wh_complain("what goes through a pipe has no name: write HOST:PATH with one");
 	else if (transfer->verb == WH_VERB_GET && (settings->json || settings->json_stream))

@@ -96,6 +96,9 @@ static const char *claim(struct wh_job *job, struct wh_store *store)
 		return "you are not trusted here any more";
 	wrong = wh_rights_wrong(&rights, job->request.verb, job->request.here.path,
 		job->request.here.count, &folder);
+	if (wrong == NULL && job->request.verb == WH_JOB_GET && !rights.write &&
+		wh_choice_has(&job->request.choice, WH_CHOICE_MOVE))
+		wrong = "you may not take files away from here (--move)";
 	if (wrong != NULL)
 		return wrong;
 	switch (wh_store_enter(store, job->rights.number)) {
