@@ -180,6 +180,34 @@ def moves(program, folder):
         pair.stop_server()
 
 
+def lists(program, folder):
+    """Names from a file and from standard input, with NULs; none at all; one that is not there."""
+    tree = make(folder / 'tree')
+    with Pair(program, folder) as pair:
+        names = folder / 'names'
+        names.write_text(f'{tree}/a.dat\n\n{tree}/deep/b.dat')
+        report = run_json(pair, 'send', '--files-from', names, tree / 'fresh', remote('one/'))
+        expect_equal('files', report['files'], 3)
+        expect_equal('one', sorted(files_below(pair.served / 'one')), ['a.dat', 'b.dat', 'fresh'])
+        strange = tree / 'two\nlines'
+        write(strange, 'strange')
+        command = [program.binary, *map(str, pair.command(
+            'send', '--files-from', '-', '-0', remote('two/')))]
+        done = subprocess.run(command, input=f'{strange}\0{tree}/large\0'.encode(), timeout=30,
+                              capture_output=True, check=False)
+        expect_equal('status', (done.returncode, done.stderr[-300:] * (done.returncode != 0)),
+                     (OK, b''))
+        expect_equal('two', sorted(files_below(pair.served / 'two')), ['large', 'two\nlines'])
+        names.write_text(f'{remote("one/fresh")}\n{remote("two/large")}\n')
+        run_json(pair, 'get', '--files-from', names, f'{folder}/back')
+        expect_equal('back', sorted(files_below(folder / 'back')), ['fresh', 'large'])
+        names.write_text('\n')
+        expect_status(pair.run('send', '--files-from', names, remote('x')), USAGE)
+        result = pair.run('send', '--files-from', folder / 'none', remote('x'))
+        expect_status(result, 3)
+        pair.stop_server()
+
+
 def what_stays(program, folder):
     """Files that are there: newer, any, or the same by their looks; small and large ones."""
     here, there = folder / 'tree', folder / 'served/tree'
@@ -356,6 +384,7 @@ def cases():
     yield Case('backups', True, backups)
     yield Case('deletes', True, deletes)
     yield Case('moves', True, moves)
+    yield Case('lists', True, lists)
     yield Case('filters', True, filters)
     yield Case('what stays', True, what_stays)
     yield Case('more of files', False, more_of_files)

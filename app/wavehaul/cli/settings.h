@@ -204,7 +204,9 @@ struct wh_settings {
 	bool update;
 	bool ignore_existing;
 	bool quick_check;
-	bool remove; /* what the source does not have */
+	char files_from[WH_SETTINGS_TEXT_BYTES]; /* "": no file has names of files */
+	bool nul;                                /* ends each of them, and no end of a line */
+	bool remove;                             /* what the source does not have */
 	uint32_t remove_max;
 	bool move;
 	bool backup;

@@ -447,6 +447,13 @@ const struct wh_setting wh_settings_table[] = {
 	{IN("choice"), FIELD(quick_check), .flag = "quick-check", SWITCH, .verbs = TRANSFERS,
 		.help = "a file there of the same size, time and mode is the same, unread;\n"
 			"without, contents are compared"},
+	{IN("choice"), FIELD(files_from), .flag = "files-from", PATH, .verbs = TRANSFERS,
+		.argument = "FILE", .example = "list.txt",
+		.help = "what stands there, a name a line, as if it were on the command line "
+			"before\n"
+			"the last word; -: on standard input"},
+	{IN("choice"), FIELD(nul), .flag = "null", .letter = '0', SWITCH, .verbs = TRANSFERS,
+		.help = "a NUL ends each name of --files-from, as of find -print0"},
 	{IN("choice"), FIELD(remove), .flag = "delete", SWITCH, .verbs = TRANSFERS,
 		.help = "when all else is well, remove from folders there what they have not "
 			"here,\n"

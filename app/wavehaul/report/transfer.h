@@ -47,6 +47,8 @@ struct wh_transfer {
 	int dest_fd; /* get: the folder, and the name in it */
 	char *dest_name;
 	bool dest_is_folder;
+	char **list; /* operands, if some stand in a file */
+	uint32_t listed;
 	bool is_piped; /* "-": from standard input, to standard output */
 	int pipe_fd;
 
@@ -79,6 +81,10 @@ int wh_transfer_read_words(struct wh_transfer *transfer);
 int wh_transfer_find_server(struct wh_transfer *transfer);
 int wh_transfer_open_dest(struct wh_transfer *transfer);
 void wh_transfer_free_operands(struct wh_transfer *transfer);
+
+/* transfer_list.c: the command line's operands, with those of --files-from before the last. */
+int wh_transfer_read_list(struct wh_transfer *transfer, char ***operands, uint32_t *count);
+void wh_transfer_free_list(struct wh_transfer *transfer);
 
 /* Sums over the lanes. */
 struct wh_totals wh_transfer_totals(const struct wh_transfer *transfer);

@@ -133,17 +133,24 @@ static int see_pipe(struct wh_transfer *transfer)
 		transfer->is_piped |= strcmp(transfer->local[i], "-") == 0;
 	if (!transfer->is_piped)
 		return sends ? check_only_file(transfer) : 0;
+	if (sends && strcmp(transfer->settings.files_from, "-") == 0) {
+		wh_complain("standard input is one thing: the file, or the names of --files-from");
+		return WH_EXIT_USAGE;
+	}
 	status = check_pipe(transfer);
 	return status != 0 ? status : open_pipe(transfer);
 }
 
 int wh_transfer_read_words(struct wh_transfer *transfer)
 {
-	const struct wh_settings *settings = &transfer->settings;
-	uint32_t count = (uint32_t)settings->operand_count;
 	bool sends = transfer->verb == WH_VERB_SEND;
+	char **operands;
+	uint32_t count;
+	int status = wh_transfer_read_list(transfer, &operands, &count);
 
-	if (count < 2 || count > WH_HELLO_PATHS_MAX) {
+	if (status != 0)
+		return status;
+	if (count < 2 || (!sends && count > WH_HELLO_PATHS_MAX)) {
 		wh_complain(sends ? "send wants FILE... HOST:PATH; `wavehaul send --help` explains"
 				  : "get wants HOST:PATH... DEST; `wavehaul get --help` explains");
 		return WH_EXIT_USAGE;
@@ -152,8 +159,7 @@ int wh_transfer_read_words(struct wh_transfer *transfer)
 	transfer->remote = calloc(count, sizeof(transfer->remote[0]));
 	if (transfer->remote == NULL)
 		return WH_EXIT_OTHER;
-	int status = sends ? read_send(transfer, settings->operands, count)
-			   : read_get(transfer, settings->operands, count);
+	status = sends ? read_send(transfer, operands, count) : read_get(transfer, operands, count);
 
 	return status == 0 ? see_pipe(transfer) : status;
 }
@@ -284,6 +290,7 @@ void wh_transfer_free_operands(struct wh_transfer *transfer)
 		free(transfer->remote[i]);
 	free(transfer->remote);
 	free(transfer->dest_name);
+	wh_transfer_free_list(transfer);
 	if (transfer->verb == WH_VERB_GET && transfer->dest_fd >= 0)
 		close(transfer->dest_fd);
 }

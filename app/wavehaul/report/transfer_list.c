@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Operands that stand in a file, before the last of the command line. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "report/transfer.h"
+
+/* What a walk goes through, and a guard lets, in reasonable time. */
+#define LISTED_MAX 100000
+
+static int add(struct wh_transfer *transfer, const char *text)
+{
+	char **more;
+
+	if (text[0] == '\0')
+		return 0;
+	if (transfer->listed == LISTED_MAX) {
+		wh_complain(
+			"--files-from has more than %d names; send their folder, with --include "
+			"and --exclude",
+			LISTED_MAX);
+		return WH_EXIT_USAGE;
+	}
+	more = realloc(transfer->list, (transfer->listed + 2) * sizeof(more[0]));
+	if (more == NULL)
+		return WH_EXIT_OTHER;
+	transfer->list = more;
+	more[transfer->listed] = strdup(text);
+	return more[transfer->listed++] != NULL ? 0 : WH_EXIT_OTHER;
+}
+
+static int read_all(struct wh_transfer *transfer, FILE *file)
+{
+	int end = transfer->settings.nul ? '\0' : '\n';
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t bytes;
+	int status = 0;
+
+	while (status == 0 && (bytes = getdelim(&line, &room, end, file)) >= 0) {
+		if (bytes > 0 && line[bytes - 1] == end)
+			line[bytes - 1] = '\0';
+		status = add(transfer, line);
+	}
+	if (status == 0 && ferror(file)) {
+		wh_complain("cannot read --files-from %s: %s", transfer->settings.files_from,
+			strerror(errno));
+		status = WH_EXIT_OTHER;
+	}
+	free(line);
+	return status;
+}
+
+int wh_transfer_read_list(struct wh_transfer *transfer, char ***operands, uint32_t *count)
+{
+	const struct wh_settings *settings = &transfer->settings;
+	bool is_stdin = strcmp(settings->files_from, "-") == 0;
+	FILE *file;
+	int status = 0;
+
+	*operands = settings->operands;
+	*count = (uint32_t)settings->operand_count;
+	if (settings->files_from[0] == '\0' || *count == 0)
+		return 0;
+	file = is_stdin ? stdin : fopen(settings->files_from, "re");
+	if (file == NULL) {
+		wh_complain(
+			"cannot read --files-from %s: %s", settings->files_from, strerror(errno));
+		return WH_EXIT_NO_FILE;
+	}
+	for (uint32_t i = 0; i + 1 < *count && status == 0; i++)
+		status = add(transfer, settings->operands[i]);
+	if (status == 0)
+		status = read_all(transfer, file);
+	if (!is_stdin)
+		fclose(file);
+	if (status == 0)
+		status = add(transfer, settings->operands[*count - 1]);
+	*operands = transfer->list;
+	*count = transfer->listed;
+	return status;
+}
+
+void wh_transfer_free_list(struct wh_transfer *transfer)
+{
+	for (uint32_t i = 0; i < transfer->listed; i++)
+		free(transfer->list[i]);
+	free(transfer->list);
+}
