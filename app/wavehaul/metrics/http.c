@@ -14,7 +14,8 @@
 /* From that many on the oldest goes. */
 #define CROWDED (WH_HTTP_CLIENTS_MAX * 3 / 4)
 
-#define IDLE_MS 1000
+#define IDLE_MS    1000
+#define CROWDED_MS 2
 
 static uint64_t now_ms(void)
 {
@@ -32,6 +33,15 @@ static void shut(struct wh_http_client *client)
 	if (info != NULL && !client->shut)
 		(void)shutdown(info->connect_fd, SHUT_RDWR);
 	client->shut = true;
+}
+
+static uint32_t count_open(const struct wh_http *http)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < WH_HTTP_CLIENTS_MAX; i++)
+		count += http->client[i].connection != NULL;
+	return count;
 }
 
 static void make_room(struct wh_http *http)
@@ -174,9 +184,12 @@ uint32_t wh_http_serve(struct wh_http *http)
 	MHD_UNSIGNED_LONG_LONG timeout_ms;
 	uint32_t next_ms;
 
-	if (MHD_run(http->daemon) != MHD_YES)
+	/* Where all places were taken, the run after the one that closes some looks for others. */
+	if (MHD_run(http->daemon) != MHD_YES || MHD_run(http->daemon) != MHD_YES)
 		return IDLE_MS;
 	next_ms = shut_late(http);
+	if (count_open(http) >= CROWDED)
+		next_ms = CROWDED_MS;
 	if (MHD_get_timeout(http->daemon, &timeout_ms) == MHD_YES)
 		next_ms = (uint32_t)wh_min_u64(next_ms, timeout_ms);
 	return next_ms;
