@@ -258,7 +258,9 @@ static int run(void *context)
 	wh_jobs_tell_memory(transfer->lanes.job, transfer->lanes.started);
 	if (transfer->verb == WH_VERB_SEND)
 		wh_way_keep(&transfer->way, &transfer->settings, &transfer->lanes);
-	status = draw(transfer, conclude(transfer));
+	status = wh_manifest_finish(
+		&transfer->manifest, wh_transfer_open_file, transfer, conclude(transfer));
+	status = draw(transfer, status);
 	note(transfer, status);
 	return status;
 }
@@ -295,6 +297,9 @@ static int move_files(struct wh_transfer *transfer, bool *handed)
 	status = wh_settings_check_own(settings);
 	if (status == -1)
 		status = wh_transfer_find_server(transfer);
+	if (status == 0)
+		status = wh_manifest_open(
+			&transfer->manifest, settings, transfer->verb == WH_VERB_SEND);
 	if (status == 0 && transfer->verb == WH_VERB_GET)
 		status = wh_transfer_open_dest(transfer);
 	if (status == 0 && !wh_flow_plot_init(&transfer->plot, settings->plot))
@@ -329,6 +334,7 @@ static int run_verb(enum wh_verb verb, int argc, char **argv)
 		wh_transfer_tell_end(transfer, status);
 	}
 	wh_lanes_free(&transfer->lanes);
+	wh_manifest_free(&transfer->manifest);
 	wh_transfer_free_operands(transfer);
 	free(transfer);
 	return status;

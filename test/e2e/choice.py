@@ -208,6 +208,34 @@ def lists(program, folder):
         pair.stop_server()
 
 
+def manifests(program, folder):
+    """Checksums are those of md5sum, at either end; another byte or a missing file shows."""
+    tree = make(folder / 'tree')
+    write(tree / 'two\nlines', 'strange')
+    with Pair(program, folder) as pair:
+        sums = folder / 'sums'
+        report = run_json(pair, 'send', '-r', '--digest', 'md5', '--manifest', sums, tree,
+                          remote('in/'))
+        expect_equal('checksums', report['checksums'],
+                     {'by': 'md5', 'files': 9, 'compared': 0, 'wrong': 0})
+        checked = subprocess.run(['md5sum', '-c', '--quiet', sums], cwd=pair.served / 'in',
+                                 capture_output=True, text=True, check=False)
+        expect_equal('md5sum', (checked.returncode, checked.stdout), (0, ''))
+        get = ('get', '-r', '--digest', 'md5', '--expect', sums, remote('in/tree'))
+        report = run_json(pair, *get, f'{folder}/back')
+        expect_equal('compared', report['checksums'],
+                     {'by': 'md5', 'files': 9, 'compared': 9, 'wrong': 0})
+        write(pair.served / 'in/tree/large', 'y' * 300000)
+        (pair.served / 'in/tree/fresh').unlink()
+        shutil.rmtree(folder / 'back')
+        result = pair.run(*get, f'{folder}/back')
+        expect_status(result, 6)
+        expect_said(result, 'tree/large: its checksum is not the one')
+        expect_said(result, 'tree/fresh: --expect has it, and it did not come')
+        expect_status(pair.run('send', '--digest', 'sha1', tree / 'fresh', remote('x')), USAGE)
+        pair.stop_server()
+
+
 def what_stays(program, folder):
     """Files that are there: newer, any, or the same by their looks; small and large ones."""
     here, there = folder / 'tree', folder / 'served/tree'
@@ -385,6 +413,7 @@ def cases():
     yield Case('deletes', True, deletes)
     yield Case('moves', True, moves)
     yield Case('lists', True, lists)
+    yield Case('manifests', True, manifests)
     yield Case('filters', True, filters)
     yield Case('what stays', True, what_stays)
     yield Case('more of files', False, more_of_files)

@@ -206,7 +206,10 @@ struct wh_settings {
 	bool quick_check;
 	char files_from[WH_SETTINGS_TEXT_BYTES]; /* "": no file has names of files */
 	bool nul;                                /* ends each of them, and no end of a line */
-	bool remove;                             /* what the source does not have */
+	char digest[WH_SETTINGS_TEXT_BYTES];     /* report/checksum.h */
+	char manifest[WH_SETTINGS_TEXT_BYTES];
+	char expect[WH_SETTINGS_TEXT_BYTES];
+	bool remove; /* what the source does not have */
 	uint32_t remove_max;
 	bool move;
 	bool backup;

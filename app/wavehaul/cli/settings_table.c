@@ -454,6 +454,15 @@ const struct wh_setting wh_settings_table[] = {
 			"the last word; -: on standard input"},
 	{IN("choice"), FIELD(nul), .flag = "null", .letter = '0', SWITCH, .verbs = TRANSFERS,
 		.help = "a NUL ends each name of --files-from, as of find -print0"},
+	{IN("choice"), FIELD(manifest), .flag = "manifest", PATH, .verbs = TRANSFERS,
+		.argument = "FILE", .example = "run7.md5",
+		.help = "at the end, read all files here, and write their checksums there"},
+	{IN("choice"), FIELD(expect), .flag = "expect", PATH, .verbs = TRANSFERS,
+		.argument = "FILE", .example = "run7.md5",
+		.help = "at the end, compare them with those there; exit 6 if they differ"},
+	{IN("choice"), FIELD(digest), .flag = "digest", TEXT, .words = "xxh3 adler32 crc32c md5",
+		.verbs = TRANSFERS, .standard = "xxh3", .argument = "NAME", .example = "md5",
+		.help = "of --manifest and --expect: xxh3, adler32, crc32c or md5"},
 	{IN("choice"), FIELD(remove), .flag = "delete", SWITCH, .verbs = TRANSFERS,
 		.help = "when all else is well, remove from folders there what they have not "
 			"here,\n"

@@ -18,6 +18,7 @@
 #include "job/lanes.h"
 #include "report/flow_now.h"
 #include "report/flow_plot.h"
+#include "report/manifest.h"
 #include "report/progress.h"
 #include "report/way.h"
 
@@ -57,6 +58,7 @@ struct wh_transfer {
 	_Atomic bool gate; /* all lanes but the first are over */
 	uint64_t next_tsc;
 
+	struct wh_manifest manifest;
 	struct wh_flow_plot plot;
 	struct wh_way way; /* of send */
 
@@ -80,6 +82,8 @@ struct wh_transfer {
 int wh_transfer_read_words(struct wh_transfer *transfer);
 int wh_transfer_find_server(struct wh_transfer *transfer);
 int wh_transfer_open_dest(struct wh_transfer *transfer);
+/* A file of the bundle that is at this end; `context` is the transfer. */
+int wh_transfer_open_file(void *context, const char *path);
 void wh_transfer_free_operands(struct wh_transfer *transfer);
 
 /* transfer_list.c: the command line's operands, with those of --files-from before the last. */

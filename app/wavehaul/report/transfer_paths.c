@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bundle/beneath.h"
 #include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
@@ -112,6 +113,10 @@ static int check_pipe(const struct wh_transfer *transfer)
 	if (transfer->remotes != 1 || transfer->locals != 1 || settings->parallel != 1)
 		wh_complain("- is one file, by itself and in one lane; leave out other files and "
 			    "--parallel");
+	else if (settings->manifest[0] != '\0' || settings->expect[0] != '\0')
+		wh_complain(
+			"what goes through a pipe cannot be read again; leave out --manifest and "
+			"--expect");
 	else if (settings->move)
 		wh_complain("what came by a pipe cannot be removed; leave out --move");
 	else if (wh_path_last_name(path, &last) == 0 || path[strlen(path) - 1] == '/')
@@ -293,4 +298,50 @@ void wh_transfer_free_operands(struct wh_transfer *transfer)
 	wh_transfer_free_list(transfer);
 	if (transfer->verb == WH_VERB_GET && transfer->dest_fd >= 0)
 		close(transfer->dest_fd);
+}
+
+static int open_got(const struct wh_transfer *transfer, const char *path)
+{
+	char named[2 * WH_PATH_BYTES_MAX];
+	const char *rest = path + strcspn(path, "/");
+
+	if (transfer->dest_is_folder)
+		rest = path;
+	snprintf(named, sizeof(named), "%s%s", transfer->dest_is_folder ? "" : transfer->dest_name,
+		rest);
+	return wh_beneath_resolve(
+		transfer->dest_fd, named, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+}
+
+/* Of the given paths the first that has it. */
+static int open_sent(const struct wh_transfer *transfer, const char *path)
+{
+	size_t first_bytes = strcspn(path, "/");
+	char whole[2 * WH_PATH_BYTES_MAX];
+
+	for (uint32_t i = 0; i < transfer->locals; i++) {
+		const char *given = transfer->local[i];
+		const char *name;
+		size_t bytes = wh_path_last_name(given, &name);
+
+		if (bytes > 0 && (bytes != first_bytes || memcmp(name, path, bytes) != 0))
+			continue;
+		snprintf(whole, sizeof(whole), "%.*s%s%s",
+			bytes > 0 ? (int)(name - given) : (int)strlen(given), given,
+			bytes > 0 ? "" : "/", path);
+
+		int fd = open(whole, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+		if (fd >= 0 || i + 1 == transfer->locals)
+			return fd >= 0 ? fd : -errno;
+	}
+	return -ENOENT;
+}
+
+int wh_transfer_open_file(void *context, const char *path)
+{
+	const struct wh_transfer *transfer = context;
+
+	return transfer->verb == WH_VERB_SEND ? open_sent(transfer, path)
+					      : open_got(transfer, path);
 }

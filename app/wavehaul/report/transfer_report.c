@@ -137,6 +137,8 @@ void wh_transfer_on_file(void *context, const struct wh_file_result *result)
 	pthread_mutex_lock(&transfer->telling);
 	if (result->error != 0)
 		remember_failure(transfer, result, text);
+	else if (result->kind == WH_ENTRY_FILE)
+		wh_manifest_note(&transfer->manifest, result->path);
 	if (transfer->settings.json_stream) {
 		json_t *line = json_pack("{s:s, s:s, s:I}", "event", "file", "status",
 			passed_over || result->skipped ? "skipped"
@@ -350,6 +352,12 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 			"xattrs", (json_int_t)totals.left_out.xattrs,
 			"hard_links", (json_int_t)totals.left_out.hard_links));
 	/* clang-format on */
+	if (transfer->manifest.on)
+		json_object_set_new(line, "checksums",
+			json_pack("{s:s, s:I, s:I, s:I}", "by", transfer->settings.digest, "files",
+				(json_int_t)transfer->manifest.summed, "compared",
+				(json_int_t)transfer->manifest.compared, "wrong",
+				(json_int_t)transfer->manifest.wrong));
 	json_object_set_new(line, "removed", json_integer((json_int_t)totals.removed));
 	json_object_set_new(line, "way", sends ? wh_way_json(&transfer->way) : json_null());
 	json_object_set_new(line, "sealed", wh_seal_json(job != NULL ? &job->sealed : NULL));
@@ -415,6 +423,11 @@ static void print_text(struct wh_transfer *transfer, int status, double seconds)
 			totals.began_again);
 	if (totals.skipped > 0)
 		fprintf(to, "; %" PRIu64 " were there already", totals.skipped);
+	if (transfer->manifest.on)
+		fprintf(to, "; %" PRIu64 " checksums by %s, %" PRIu64 " as expected",
+			transfer->manifest.summed, transfer->settings.digest,
+			transfer->manifest.compared -
+				wh_min_u64(transfer->manifest.wrong, transfer->manifest.compared));
 	if (totals.removed > 0)
 		fprintf(to, "; %" PRIu64 " removed that the source does not have", totals.removed);
 	if (totals.passed_over > 0)

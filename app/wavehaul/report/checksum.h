@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_CHECKSUM_H
+#define WH_APP_CHECKSUM_H
+
+/* Checksums of files that users hold already, beside XXH3-128, by which transfers are compared. */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define WH_CHECKSUM_TEXT_BYTES 33
+#define WH_CHECKSUM_NAMES      "xxh3 adler32 crc32c md5"
+
+enum wh_checksum {
+	WH_CHECKSUM_XXH3 = 0, /* XXH3-128, as xxh128sum has it */
+	WH_CHECKSUM_ADLER32,
+	WH_CHECKSUM_CRC32C, /* Castagnoli's */
+	WH_CHECKSUM_MD5,
+	WH_CHECKSUMS,
+};
+
+/* False: there is none of that name. */
+bool wh_checksum_find(const char *name, enum wh_checksum *kind);
+
+/* Of all that can be read from the descriptor on: hexadecimal digits. 0 or a negative errno. */
+int wh_checksum_of(int fd, enum wh_checksum kind, char text[WH_CHECKSUM_TEXT_BYTES]);
+
+#endif

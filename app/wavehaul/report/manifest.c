@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/manifest.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bundle/record.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "cli/plain_text.h"
+
+/* Sentences about files; what is beyond is counted. */
+#define TOLD_MAX 20
+
+static int compare(const void *a, const void *b)
+{
+	const struct wh_manifest_line *one = a;
+	const struct wh_manifest_line *other = b;
+
+	return strcmp(one->path, other->path);
+}
+
+/* As md5sum(1) writes names with an end of a line or a '\\' in them. */
+static void unescape(char *text)
+{
+	char *to = text;
+
+	for (; *text != '\0'; text++) {
+		if (text[0] == '\\' && text[1] != '\0')
+			*to++ = *++text == 'n' ? '\n' : *text;
+		else
+			*to++ = *text;
+	}
+	*to = '\0';
+}
+
+/* "SUM  PATH" or "SUM *PATH"; false: no memory. Others are no lines of ours. */
+static bool take_line(struct wh_manifest *manifest, char *line)
+{
+	bool escaped = line[0] == '\\';
+	size_t digits;
+	struct wh_manifest_line *more;
+
+	line[strcspn(line, "\n")] = '\0';
+	line += escaped;
+	digits = strspn(line, "0123456789abcdefABCDEF");
+	if (digits == 0 || digits >= WH_CHECKSUM_TEXT_BYTES || line[digits] != ' ' ||
+		(line[digits + 1] != ' ' && line[digits + 1] != '*') || line[digits + 2] == '\0')
+		return true;
+	if (escaped)
+		unescape(line + digits + 2);
+	more = realloc(manifest->expected, (manifest->expects + 1) * sizeof(more[0]));
+	if (more == NULL)
+		return false;
+	manifest->expected = more;
+	more += manifest->expects;
+	*more = (struct wh_manifest_line){.path = strdup(line + digits + 2)};
+	for (size_t i = 0; i < digits; i++)
+		more->sum[i] = (char)tolower((unsigned char)line[i]);
+	manifest->expects += more->path != NULL;
+	return more->path != NULL;
+}
+
+static int read_expected(struct wh_manifest *manifest, const char *name)
+{
+	FILE *file = fopen(name, "re");
+	char *line = NULL;
+	size_t room = 0;
+	bool good = true;
+
+	if (file == NULL) {
+		wh_complain("cannot read --expect %s: %s", name, strerror(errno));
+		return WH_EXIT_NO_FILE;
+	}
+	while (good && getline(&line, &room, file) >= 0)
+		good = take_line(manifest, line);
+	free(line);
+	fclose(file);
+	if (good && manifest->expects == 0) {
+		wh_complain("--expect %s has no line of the form 'SUM  PATH', as md5sum writes it",
+			name);
+		return WH_EXIT_USAGE;
+	}
+	if (manifest->expects > 0)
+		qsort(manifest->expected, manifest->expects, sizeof(manifest->expected[0]),
+			compare);
+	return good ? 0 : WH_EXIT_OTHER;
+}
+
+/* NULL: nothing is wrong. */
+static const char *wrong_with(const struct wh_settings *settings, bool on, bool sends)
+{
+	if (!on && strcmp(settings->digest, "xxh3") != 0)
+		return "--digest is of --manifest and --expect; give one of them";
+	if (on && sends && settings->move)
+		return "--manifest and --expect read what --move has taken away; leave out one of "
+		       "them";
+	return NULL;
+}
+
+int wh_manifest_open(struct wh_manifest *manifest, const struct wh_settings *settings, bool sends)
+{
+	bool on = settings->manifest[0] != '\0' || settings->expect[0] != '\0';
+	const char *wrong = wrong_with(settings, on, sends);
+
+	if (!wh_checksum_find(settings->digest, &manifest->kind))
+		wrong = "--digest is one of " WH_CHECKSUM_NAMES;
+	if (wrong != NULL) {
+		wh_complain("%s", wrong);
+		return WH_EXIT_USAGE;
+	}
+	manifest->on = on;
+	if (settings->expect[0] != '\0') {
+		int status = read_expected(manifest, settings->expect);
+
+		if (status != 0)
+			return status;
+	}
+	if (settings->manifest[0] == '\0')
+		return 0;
+	manifest->to = fopen(settings->manifest, "we");
+	if (manifest->to != NULL)
+		return 0;
+	wh_complain("cannot write --manifest %s: %s", settings->manifest, strerror(errno));
+	return WH_EXIT_OTHER;
+}
+
+void wh_manifest_note(struct wh_manifest *manifest, const char *path)
+{
+	if (!manifest->on)
+		return;
+	if (manifest->paths == manifest->room) {
+		uint64_t room = manifest->room == 0 ? 256 : 2 * manifest->room;
+		char **more = realloc(manifest->path, room * sizeof(more[0]));
+
+		manifest->incomplete |= more == NULL;
+		if (more == NULL)
+			return;
+		manifest->path = more;
+		manifest->room = room;
+	}
+	manifest->path[manifest->paths] = strdup(path);
+	manifest->incomplete |= manifest->path[manifest->paths] == NULL;
+	manifest->paths += manifest->path[manifest->paths] != NULL;
+}
+
+static void tell_wrong(struct wh_manifest *manifest, const char *path, const char *why)
+{
+	char plain[4 * WH_PATH_BYTES_MAX + 1];
+
+	if (manifest->wrong++ < TOLD_MAX)
+		wh_complain("%s: %s", wh_plain_text(path, true, plain, sizeof(plain)), why);
+}
+
+static void judge(struct wh_manifest *manifest, const char *path, const char *sum)
+{
+	const struct wh_manifest_line key = {.path = (char *)path};
+	struct wh_manifest_line *line = manifest->expects == 0
+						? NULL
+						: bsearch(&key, manifest->expected,
+							  manifest->expects, sizeof(key), compare);
+
+	if (line == NULL)
+		return;
+	line->seen = true;
+	manifest->compared++;
+	if (strcmp(line->sum, sum) != 0)
+		tell_wrong(manifest, path, "its checksum is not the one that --expect has");
+}
+
+/* A name with an end of a line in it is written as md5sum(1) does, with a '\' before the line. */
+static void write_line(FILE *to, const char *path, const char *sum)
+{
+	bool escaped = strpbrk(path, "\n\\") != NULL;
+
+	fprintf(to, "%s%s  ", escaped ? "\\" : "", sum);
+	for (; *path != '\0'; path++) {
+		if (*path == '\n')
+			fputs("\\n", to);
+		else if (*path == '\\')
+			fputs("\\\\", to);
+		else
+			fputc(*path, to);
+	}
+	fputc('\n', to);
+}
+
+static void sum_one(struct wh_manifest *manifest, const char *path, int fd)
+{
+	char sum[WH_CHECKSUM_TEXT_BYTES];
+	int rc = fd < 0 ? fd : wh_checksum_of(fd, manifest->kind, sum);
+
+	if (rc < 0) {
+		tell_wrong(manifest, path, strerror(-rc));
+		return;
+	}
+	manifest->summed++;
+	judge(manifest, path, sum);
+	if (manifest->to != NULL)
+		write_line(manifest->to, path, sum);
+}
+
+int wh_manifest_finish(struct wh_manifest *manifest,
+	int (*open_file)(void *context, const char *path), void *context, int status)
+{
+	bool failed = false;
+
+	if (!manifest->on || (status != WH_EXIT_OK && status != WH_EXIT_PARTIAL))
+		return status;
+	for (uint64_t i = 0; i < manifest->paths; i++) {
+		int fd = open_file(context, manifest->path[i]);
+
+		sum_one(manifest, manifest->path[i], fd);
+		if (fd >= 0)
+			close(fd);
+	}
+	for (uint64_t i = 0; i < manifest->expects; i++)
+		if (!manifest->expected[i].seen)
+			tell_wrong(manifest, manifest->expected[i].path,
+				"--expect has it, and it did not come");
+	if (manifest->to != NULL) {
+		failed = ferror(manifest->to) != 0;
+		failed |= fclose(manifest->to) != 0;
+		manifest->to = NULL;
+	}
+	if (failed || manifest->incomplete)
+		wh_complain("the manifest is not whole: %s",
+			failed ? "it could not be written" : "no memory for the names");
+	if (manifest->wrong > 0) {
+		wh_complain("%llu files are not as expected", (unsigned long long)manifest->wrong);
+		return WH_EXIT_VERIFY;
+	}
+	return failed || manifest->incomplete ? WH_EXIT_OTHER : status;
+}
+
+void wh_manifest_free(struct wh_manifest *manifest)
+{
+	for (uint64_t i = 0; i < manifest->expects; i++)
+		free(manifest->expected[i].path);
+	for (uint64_t i = 0; i < manifest->paths; i++)
+		free(manifest->path[i]);
+	free(manifest->expected);
+	free(manifest->path);
+	if (manifest->to != NULL)
+		fclose(manifest->to);
+}
