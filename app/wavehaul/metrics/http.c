@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -118,6 +119,18 @@ static enum MHD_Result refuse(
 	return reply(connection, status, &page);
 }
 
+/* localhost, or an address as digits. */
+static bool names_this_host(struct MHD_Connection *connection)
+{
+	const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
+	size_t chars = host != NULL ? strcspn(host, ":") : 0;
+
+	if (host == NULL || host[0] == '[')
+		return true;
+	return (chars == 9 && strncasecmp(host, "localhost", 9) == 0) ||
+	       strspn(host, "0123456789.") == chars;
+}
+
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection,
 	const char *path, const char *method, const char *version, const char *body,
 	size_t *body_bytes, void **of_request)
@@ -133,6 +146,9 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 		return MHD_NO;
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
 		return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET or HEAD\n");
+	if (http->of_this_host && !names_this_host(connection))
+		return refuse(connection, MHD_HTTP_FORBIDDEN,
+			"ask for localhost, or by an address: this port is its own host's\n");
 	if (!http->page_of(http->context, path, accept != NULL ? accept : "", &page))
 		return refuse(connection, MHD_HTTP_NOT_FOUND, "/ and /metrics are all there is\n");
 	return reply(connection, MHD_HTTP_OK, &page);

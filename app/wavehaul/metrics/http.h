@@ -28,6 +28,9 @@ struct wh_http_page {
 struct wh_http {
 	struct MHD_Daemon *daemon; /* NULL: there is none */
 	int fd;
+	/* For this host alone: by its name or address. A name that somebody else has pointed here
+	 * would have a browser read it to that somebody's page. */
+	bool of_this_host;
 	/* The page of that path for whoever accepts those types; false: there is none. */
 	bool (*page_of)(
 		void *context, const char *path, const char *accept, struct wh_http_page *page);

@@ -145,6 +145,8 @@ int wh_metrics_open(
 		wh_complain("--metrics %s: %s", where, strerror(-rc));
 		return WH_EXIT_OTHER;
 	}
+	metrics->http.of_this_host =
+		strncmp(told, "127.", 4) == 0 || strncmp(told, "[::1]", 5) == 0;
 	wh_control_add_turn(control, take_turn, metrics, metrics->http.fd);
 	wh_say("metrics at http://%s/metrics", told);
 	return WH_EXIT_OK;

@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -101,6 +102,28 @@ static void test_answers(void)
 	wh_http_close(&http);
 }
 
+/* A name that somebody has given this host's address leads nowhere. */
+static void test_names(void)
+{
+	static const char *const own[] = {
+		"localhost", "LocalHost:9480", "127.0.0.1:9480", "[::1]:9480", "10.0.0.1"};
+	static const char *const others[] = {"evil.example", "localhost.evil.example:9480",
+		"127.0.0.1.evil.example", "1e.example", "localhos"};
+	char said[200];
+
+	open_server();
+	http.of_this_host = true;
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+		snprintf(said, sizeof(said), "GET /page HTTP/1.1\r\nHost: %s\r\n\r\n", own[i]);
+		expect_heard(said, "HTTP/1.1 200 ", "asked for");
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		snprintf(said, sizeof(said), "GET /page HTTP/1.1\r\nHost: %s\r\n\r\n", others[i]);
+		expect_heard(said, "HTTP/1.1 403 ", "localhost");
+	}
+	wh_http_close(&http);
+}
+
 /* More than there are places for, and none of them says all it has to say. */
 static void test_crowd(void)
 {
@@ -147,6 +170,7 @@ static void test_places(void)
 
 CU_TestInfo wh_tests[] = {
 	{"answers", test_answers},
+	{"names of this host", test_names},
 	{"a crowd of slow clients", test_crowd},
 	{"places", test_places},
 	CU_TEST_INFO_NULL,
