@@ -17,14 +17,16 @@ import hashlib
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-from harness import Case, Failed, expect, expect_equal, run_cases
+from harness import Case, Failed, expect, expect_between, expect_equal, run_cases
 from lab import Lab
+from metrics import scrape, told
 from orders import House, houses
 from pair import wait_until
 from telemetry import Telemetry
@@ -96,7 +98,7 @@ def sites(program):
             site = Site(program, meeting, number, '--mtu', '9000', '--audit',
                         meeting / f'audit{number}', '--queue-jobs', AT_ONCE,
                         '--queue-peer-jobs', AT_ONCE - 1,
-                        '--peer-timeout', '3s')
+                        '--peer-timeout', '3s', '--metrics', '0')
             site.lab_host = hosts[number]
             (site.root / 'in').mkdir()
             return site
@@ -185,7 +187,7 @@ class Day:
         try:
             status = house.stop(how)
         except subprocess.TimeoutExpired:
-            raise Failed(f'a server that was told to stop goes on: {told(house)}') from None
+            raise Failed(f'a server that was told to stop goes on: {held_up_by(house)}') from None
         link.close()
         expect(status == (0 if how == signal.SIGTERM else -how), f'exit status {status}')
         house.killed += how == signal.SIGKILL
@@ -199,7 +201,7 @@ class Day:
         return left
 
 
-def told(house):
+def held_up_by(house):
     """What holds up the end of a server."""
     with house.connect() as link:
         sessions = [link.ask('session', number=number)['session']
@@ -307,15 +309,48 @@ def expect_served(day, found):
     expect(compared > len(found) / 2, f'only {compared} jobs were done at once')
 
 
+def scraped(site):
+    with site.lab_host.inside():
+        return scrape(int(re.findall(r'metrics at http://127\.0\.0\.1:(\d+)/', site.said())[-1]))
+
+
 def expect_counted(site):
-    """A process at rest tells the same by both of its sockets."""
+    """A process at rest tells the same by each of its mouths: {role: counters} of its sessions."""
     with Telemetry(site.process.pid) as telemetry, site.connect() as server:
         def same():
-            by_telemetry = telemetry.ask('/wavehaul/ports')
-            by_control = server.ask('ports')['ports']
-            return by_telemetry == by_control == telemetry.ask('/wavehaul/ports')
-        wait_until(same, 10, 'the same counts by telemetry and control socket')
+            before = telemetry.ask('/wavehaul/ports')
+            figures, wanted = scraped(site), told(site.path)
+            return before == server.ask('ports')['ports'] == telemetry.ask('/wavehaul/ports') \
+                and all(figures[name] == value for name, value in wanted.items())
+        wait_until(same, 10, 'the same by telemetry, control socket and metrics')
         expect_equal('sessions', server.ask('sessions')['sessions'], [])
+        return server.ask('totals')['totals']
+
+
+def expect_agreement(one, two):
+    """A job each way: what one end has moved the other has, and the queue and the audit say so."""
+    before = [expect_counted(site) for site in (one, two)]
+    one.make('last', 1_000_003)
+    with one.connect() as link:
+        sent = link.wait(link.send('last', two.address, 'in/sent'), timeout=20)
+        got = link.wait(link.get(two.address, 'in/sent', 'in/got'), timeout=20)
+    after = [expect_counted(site) for site in (one, two)]
+    moved = [{role: after[i][role]['moved_bytes'] - before[i][role]['moved_bytes']
+              for role in ('transmitter', 'receiver')} for i in (0, 1)]
+    # Who sends counts what was confirmed, and the last words of a stream may not be.
+    for near, far in ((0, 1), (1, 0)):
+        expect_between(f'bytes to {far}', moved[near]['transmitter'],
+                       moved[far]['receiver'] - KIB, moved[far]['receiver'])
+    expect_equal('by both jobs', (sent.bytes, got.bytes), (1_000_003, 1_000_003))
+    lines = two.served()[-2:]
+    expect_equal('by the audit', [(line['verb'], line['bytes']) for line in lines],
+                 [('send', sent.bytes), ('get', got.bytes)])
+    expect_equal('streams by queue and audit', (sent.moved_bytes, got.moved_bytes),
+                 tuple(line['moved_bytes'] for line in lines))
+    # Answers have streams of their own.
+    expect_between('two files and what is said of them', sum(moved[0].values()),
+                   sent.moved_bytes + got.moved_bytes,
+                   sent.moved_bytes + got.moved_bytes + 2 * KIB)
 
 
 def whole(program, folder):
@@ -330,8 +365,7 @@ def whole(program, folder):
         total = expect_bytes(found)
         expect(total > JOBS * 10 * KIB and states['done'] > JOBS * 0.6, f'{total} bytes, {states}')
         expect_served(day, found)
-        for site in two:
-            expect_counted(site)
+        expect_agreement(*two)
 
 
 def named(program, folder):
