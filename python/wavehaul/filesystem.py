@@ -110,7 +110,8 @@ class WavehaulFileSystem(AbstractFileSystem):  # type: ignore[misc]
 
     def _run(self, verb: str, *words: str | os.PathLike[str], of: str) -> dict[str, Any]:
         """The verb's report. Its failure is raised, as OSError unless the words were wrong."""
-        control = ('--control', self.control) if self.control is not None else ()
+        control = ('--control', self.control) \
+            if self.control is not None and verb in ('send', 'get') else ()
         done = subprocess.run([*self.command, verb, *words, '--json', *control, *self.options],
                               stdin=subprocess.DEVNULL, capture_output=True, check=False)
         try:
@@ -130,6 +131,71 @@ class WavehaulFileSystem(AbstractFileSystem):  # type: ignore[misc]
         if done.returncode == NETWORK:
             raise ConnectionError(why)
         raise OSError(why)
+
+    def _entry(self, told: dict[str, Any]) -> dict[str, Any]:
+        kind = {'folder': 'directory'}.get(told['kind'], told['kind'])
+        return {'name': told['path'].strip('/'), 'type': kind, 'mtime': told['mtime_s'],
+                'size': told['bytes'] if kind == 'file' else 0, 'mode': told['mode'],
+                **({'destination': told['link']} if kind == 'link' else {})}
+
+    def ls(self, path: str, detail: bool = True, **kwargs: Any) -> Any:
+        path = self._strip_protocol(path)
+        entries = [self._entry(told) for told in
+                   self._run('ls', self._remote(path), of=path)['entries']]
+        return entries if detail else [entry['name'] for entry in entries]
+
+    def info(self, path: str, **kwargs: Any) -> Any:
+        path = self._strip_protocol(path)
+        if not path:
+            return {'name': '', 'size': 0, 'type': 'directory'}
+        found = self.ls(self._parent(path))
+        for entry in found:
+            if entry['name'] == path and entry['type'] != 'link':
+                return entry
+        # What a link leads to is listed by itself.
+        entries = self.ls(path)
+        if len(entries) == 1 and entries[0]['name'] == path:
+            return entries[0]
+        return {'name': path, 'size': 0, 'type': 'directory'}
+
+    def modified(self, path: str) -> datetime.datetime:
+        return datetime.datetime.fromtimestamp(self.info(path)['mtime'], datetime.timezone.utc)
+
+    def mkdir(self, path: str, create_parents: bool = True, **kwargs: Any) -> None:
+        path = self._strip_protocol(path)
+        if self.exists(path):
+            raise FileExistsError(self.unstrip_protocol(path))
+        self._run('mkdir', *(['-p'] if create_parents else []), self._remote(path), of=path)
+
+    def makedirs(self, path: str, exist_ok: bool = False) -> None:
+        path = self._strip_protocol(path)
+        if not path or (exist_ok and self.isdir(path)):
+            return
+        self.mkdir(path)
+
+    def rmdir(self, path: str) -> None:
+        path = self._strip_protocol(path)
+        if not self.isdir(path):
+            raise NotADirectoryError(self.unstrip_protocol(path))
+        if self.ls(path):
+            raise OSError(f'{self.unstrip_protocol(path)}: the folder is not empty')
+        self._run('rm', '-r', self._remote(path), of=path)
+
+    def rm_file(self, path: str) -> None:
+        path = self._strip_protocol(path)
+        self._run('rm', self._remote(path), of=path)
+
+    def rm(self, path: Any, recursive: bool = False, maxdepth: int | None = None) -> None:
+        paths = path if isinstance(path, list) else [path]
+        for one in map(self._strip_protocol, paths):
+            if not recursive or maxdepth is not None:
+                super().rm(one, recursive=recursive, maxdepth=maxdepth)
+            else:
+                self._run('rm', '-r', self._remote(one), of=one)
+
+    def mv(self, path1: str, path2: str, **kwargs: Any) -> None:
+        path1, path2 = self._strip_protocol(path1), self._strip_protocol(path2)
+        self._run('mv', self._remote(path1), self._remote(path2), of=path1)
 
     def _scratch_place(self) -> str | None:
         """Below the root of this host's server, if there is one: it has nothing else."""

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from harness import Case, Failed, Skip, expect, expect_between, expect_equal, run_cases
 from orders import houses
-from pair import CLIENT, wait_until
+from pair import CLIENT, SERVER, Pair, on_cpu, wait_until
 
 TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / 'python'))
@@ -194,6 +194,33 @@ def files(program, folder):
         expect_equal('what is left of files on their way', left, [])
 
 
+def trees(program, folder):
+    """Folders of the other host, by fsspec, through a port of our own."""
+    debians_fsspec()
+    from wavehaul.filesystem import WavehaulFileSystem
+    with Pair(program, folder, huge=False) as pair:
+        fs = WavehaulFileSystem(SERVER, command=(*on_cpu(1), program.binary),
+                                options=[str(word) for word in pair.command('')[1:]])
+        with fs.open('a', 'wb') as file:
+            file.write(b'12345')
+        fs.makedirs('one/two')
+        fs.mv('a', 'one/two/b')
+        expect_equal('names', sorted(fs.find('')), ['one/two/b'])
+        expect_equal('folders', fs.ls('', detail=False), ['one'])
+        found = fs.info('one/two/b')
+        expect_equal('a file', (found['type'], found['size'], found['mtime']),
+                     ('file', 5, int((pair.served / 'one/two/b').stat().st_mtime)))
+        expect_equal('what is read', fs.cat('one/two/b'), b'12345')
+        expect_raised(FileNotFoundError, fs.ls, 'nothing')
+        expect_equal('there', (fs.exists('one'), fs.exists('none'), fs.isdir('one')),
+                     (True, False, True))
+        expect_raised(OSError, fs.rmdir, 'one')
+        expect_raised(FileExistsError, fs.mkdir, 'one')
+        fs.rm('one', recursive=True)
+        expect_equal('what is left', list(pair.served.iterdir()), [])
+        pair.stop_server()
+
+
 def typed(program, folder):
     """mypy finds nothing, in the package and in a program that uses it; and finds what is wrong."""
     mypy = shutil.which('mypy')
@@ -216,6 +243,7 @@ CASES = [
     Case('python: steered', True, steered),
     Case('python: refusals, failures, and no server', True, refused),
     Case('python: files by fsspec', True, files),
+    Case('python: folders by fsspec', False, trees),
     Case('python: typed', False, typed),
 ]
 
