@@ -200,7 +200,8 @@ def trees(program, folder):
     from wavehaul.filesystem import WavehaulFileSystem
     with Pair(program, folder, huge=False) as pair:
         fs = WavehaulFileSystem(SERVER, command=(*on_cpu(1), program.binary),
-                                options=[str(word) for word in pair.command('')[1:]])
+                                options=['--config', 'none', '--port', pair.port(1), '--addr',
+                                         f'{CLIENT}/24', '--no-huge'])
         with fs.open('a', 'wb') as file:
             file.write(b'12345')
         fs.makedirs('one/two')

@@ -68,7 +68,7 @@ def unit_is_right(program, folder):
     text = unit.read_text()
     for line in ('Type=notify', 'WatchdogSec=20', 'RestartPreventExitStatus=2 7',
                  'DevicePolicy=closed', 'DeviceAllow=char-vfio rw', 'LimitMEMLOCK=infinity',
-                 'User=wavehaul', 'StateDirectory=wavehaul'):
+                 'User=wavehaul', 'StateDirectory=wavehaul', 'RestrictSUIDSGID=no'):
         expect(f'\n{line}\n' in text, f'the unit has no {line}')
 
 
