@@ -134,7 +134,8 @@ class WavehaulFileSystem(AbstractFileSystem):  # type: ignore[misc]
 
     def _entry(self, told: dict[str, Any]) -> dict[str, Any]:
         kind = {'folder': 'directory'}.get(told['kind'], told['kind'])
-        return {'name': told['path'].strip('/'), 'type': kind, 'mtime': told['mtime_s'],
+        name = told['path'].removeprefix('./').strip('/')
+        return {'name': name, 'type': kind, 'mtime': told['mtime_s'],
                 'size': told['bytes'] if kind == 'file' else 0, 'mode': told['mode'],
                 **({'destination': told['link']} if kind == 'link' else {})}
 

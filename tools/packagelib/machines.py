@@ -190,6 +190,7 @@ def started(one, two):
         key = next(word for word in keys[other].split() if word.startswith('sha256:'))
         machine.run('runuser', '-u', 'wavehaul', '--', 'env', 'HOME=/var/lib/wavehaul', 'wavehaul',
                     'trust', 'add', f'dtn{other.number}', key, f'address={other.address}')
+        machine.run('systemctl', 'reload', 'wavehaul')
 
 
 def plant(machine, name, size):
