@@ -91,12 +91,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	if (nul == NULL)
 		return 0;
 
+	static const struct wh_owners owners = {.users = {.has_others = true, .others = 7}};
+
 	/* Nothing is kept of them, or they are for a file that is not open. */
 	int rc = wh_xattrs_apply(NOWHERE_FD, 0, NULL, nul + 1, length - chars - 1);
 
 	WH_ASSERT(rc == 0 || rc == -EINVAL);
 	attributes += rc == 0;
-	rc = wh_xattrs_apply(NOWHERE_FD, WH_CHOICES_ALL, NULL, nul + 1, length - chars - 1);
+	rc = wh_xattrs_apply(NOWHERE_FD, WH_CHOICES_ALL, &owners, nul + 1, length - chars - 1);
 	WH_ASSERT(rc <= 0);
 	return 0;
 }
