@@ -63,6 +63,7 @@ struct wh_request wh_wanted_request(const struct wh_settings *settings, enum wh_
 		.memory_bytes = settings->buffer_bytes,
 		.peer_timeout_ns = settings->peer_timeout_ns,
 		.stall_timeout_ns = settings->stall_timeout_ns,
+		.pipe_timeout_ns = settings->pipe_timeout_ns,
 		.here = {.root_fd = -1},
 		.there = {.root_fd = -1},
 	};

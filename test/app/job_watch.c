@@ -23,6 +23,7 @@ struct play {
 	uint64_t told_every_s; /* how it stands with the peer */
 	enum wh_waits peer_waits;
 	uint64_t peer_works_every_s;
+	uint64_t pipe_s;
 	bool company;
 	uint64_t ends_s; /* FOREVER: it goes on */
 };
@@ -36,6 +37,7 @@ static bool is_due(uint64_t every_s, uint64_t second)
 static uint64_t end_of(const struct play *play, struct wh_watch *watch)
 {
 	struct wh_watch_sight sight = {.waits = play->waits, .company = play->company};
+	const struct wh_watch_patience patience = {TIMEOUT, play->pipe_s * HZ};
 
 	/* Not from 0: that stands for never. */
 	wh_watch_begin(watch, HZ, HZ);
@@ -45,7 +47,7 @@ static uint64_t end_of(const struct play *play, struct wh_watch *watch)
 		sight.moved_bytes += play->bytes_per_s;
 		sight.waits_told += is_due(play->told_every_s, second);
 		sight.peer.worked += is_due(play->peer_works_every_s, second);
-		if (!wh_watch_see(watch, (second + 1) * HZ, TIMEOUT, &sight))
+		if (!wh_watch_see(watch, (second + 1) * HZ, &patience, &sight))
 			return second;
 	}
 	return FOREVER;
@@ -65,6 +67,23 @@ static const struct play plays[] = {
 	{.what = "work that comes too late", .works_every_s = 40, .ends_s = 31},
 	{.what = "bytes", .bytes_per_s = 256, .ends_s = FOREVER},
 	{.what = "a disk of ours", .waits = WH_WAITS_DISK, .ends_s = LONG},
+	{.what = "a pipe of ours", .waits = WH_WAITS_PIPE, .pipe_s = 400, .ends_s = FOREVER},
+	{.what = "the peer's pipe",
+		.waits = WH_WAITS_ENTRIES,
+		.told_every_s = 1,
+		.peer_waits = WH_WAITS_PIPE,
+		.pipe_s = 400,
+		.ends_s = 401},
+	{.what = "the peer's pipe, told of no more",
+		.waits = WH_WAITS_ENTRIES,
+		.peer_waits = WH_WAITS_PIPE,
+		.pipe_s = 400,
+		.ends_s = 31},
+	{.what = "the peer's pipe, for ever",
+		.waits = WH_WAITS_ENTRIES,
+		.told_every_s = 1,
+		.peer_waits = WH_WAITS_PIPE,
+		.ends_s = FOREVER},
 	{.what = "other lanes of ours", .waits = WH_WAITS_LANES, .ends_s = FOREVER},
 	{.what = "the peer's disk",
 		.waits = WH_WAITS_TOTALS,

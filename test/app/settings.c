@@ -64,6 +64,8 @@ static const struct value_case value_cases[] = {
 		"3600s"},
 	{WH_VERB_SEND, "transfer.stall_timeout", "--stall-timeout|1500ms", "stall_timeout = 1.5s",
 		"1500ms"},
+	{WH_VERB_SERVE, "transfer.pipe_timeout", "--pipe-timeout|2h", "pipe_timeout = 7200s",
+		"7200s"},
 	{WH_VERB_SEND, "transfer.recursive", "-r", "recursive = TRUE", "yes"},
 	{WH_VERB_SEND, "transfer.fec", "--fec|auto", "fec = auto", "auto"},
 	{WH_VERB_BENCH, "transfer.fec", "--profile|ttp", "profile = ttp", "auto"},

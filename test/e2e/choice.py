@@ -11,6 +11,7 @@ import signal
 import struct
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from harness import (Case, Result, Skip, decode_object, expect, expect_equal, expect_said,
@@ -407,6 +408,27 @@ def pipes(program, folder):
         pair.stop_server()
 
 
+def silent_pipe(program, folder):
+    """A client that waits for its pipe is waited for as long as the server says, and no longer."""
+    options = ('--stall-timeout', '1s', '--pipe-timeout', '3s')
+    with Pair(program, folder, server=options) as pair:
+        began = time.monotonic()
+        writer = subprocess.Popen([program.binary, *map(str, pair.command(
+            'send', '-', remote('never')))], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        try:
+            said = writer.stderr.read().decode()
+            expect(writer.wait(20) not in (OK, USAGE), 'it has ended well')
+        finally:
+            writer.kill()
+            writer.communicate()
+        took = time.monotonic() - began
+        expect(3 <= took < 8, f'it took {took:.1f} s')
+        wait_until(lambda: 'for longer than --pipe-timeout' in pair.said(), 3, 'who waited')
+        expect('stall' in said or 'progress' in said, f'the client says {said[-300:]!r}')
+        expect(not (pair.served / 'never').exists(), 'a file of nothing')
+        pair.stop_server()
+
+
 def cases():
     yield Case('wildcards', True, wildcards)
     yield Case('backups', True, backups)
@@ -419,6 +441,7 @@ def cases():
     yield Case('more of files', False, more_of_files)
     yield Case('owners by rule', False, owners_by_rule)
     yield Case('pipes', True, pipes)
+    yield Case('silent pipe', False, silent_pipe)
 
 
 if __name__ == '__main__':

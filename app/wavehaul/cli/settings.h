@@ -141,6 +141,7 @@ struct wh_settings {
 	uint32_t parallel;
 	uint64_t peer_timeout_ns;
 	uint64_t stall_timeout_ns;
+	uint64_t pipe_timeout_ns;
 	bool recursive;
 	struct wh_known_setting known;
 	enum wh_resume resume;

@@ -324,6 +324,11 @@ const struct wh_setting wh_settings_table[] = {
 		.verbs = MOVERS | DEMO | JOB | ERRANDS, TIME(WH_NS_PER_S, DAY_NS),
 		.standard = "30s", .argument = "TIME", .example = "30s",
 		.help = "give up after so long without progress"},
+	{KEY("transfer", "pipe_timeout"), FIELD(pipe_timeout_ns), .flag = "pipe-timeout",
+		.verbs = SERVE | TRANSFERS, TIME(WH_NS_PER_S, 30 * DAY_NS), .standard = "12h",
+		.argument = "TIME", .example = "1h",
+		.help = "give up after so long without progress while the peer waits for a\n"
+			"pipe"},
 	{KEY("transfer", "fec"), FIELD(repair), .flag = "fec", .type = WH_SETTING_FEC,
 		.words = "off auto", .verbs = CLIENTS | DEMO | JOB, .argument = "off|auto|K,R",
 		.example = "auto, or 128,4 (K and R together at most 255, R at most K)",

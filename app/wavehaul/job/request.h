@@ -52,6 +52,7 @@ struct wh_request {
 
 	uint64_t peer_timeout_ns;
 	uint64_t stall_timeout_ns;
+	uint64_t pipe_timeout_ns; /* while the peer says that it waits for a pipe; 0: for ever */
 
 	/* send, get */
 	enum wh_resume resume;

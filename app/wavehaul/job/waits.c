@@ -169,8 +169,12 @@ void wh_job_see_waits(struct wh_job *job, uint64_t now_tsc)
 		wh_watch_begin(&job->waits.watch, job->jobs->ground->hz, now_tsc);
 
 	const struct wh_watch_sight sight = look(job, now_tsc);
+	const struct wh_watch_patience patience = {
+		.stall_tsc = stall_timeout_tsc(job),
+		.pipe_tsc = wh_ns_to_tsc(job->jobs->ground->hz, job->request.pipe_timeout_ns),
+	};
 
-	if (!wh_watch_see(&job->waits.watch, now_tsc, stall_timeout_tsc(job), &sight))
+	if (!wh_watch_see(&job->waits.watch, now_tsc, &patience, &sight))
 		wh_job_fail_stalled(job, now_tsc);
 	else if (!job->ends.sink_told) {
 		tell_rate(job, &sight);

@@ -61,9 +61,21 @@ static bool is_recent(uint64_t tsc, uint64_t now_tsc, uint64_t span_tsc)
 	return tsc != 0 && now_tsc - tsc <= span_tsc;
 }
 
-bool wh_watch_see(struct wh_watch *watch, uint64_t now_tsc, uint64_t stall_timeout_tsc,
-	const struct wh_watch_sight *sight)
+/* A pipe of ours is our own affair. */
+static bool is_at_pipe(const struct wh_watch *watch, uint64_t now_tsc, bool heard,
+	const struct wh_watch_patience *patience, const struct wh_watch_sight *sight)
 {
+	if (sight->waits == WH_WAITS_PIPE)
+		return true;
+	return heard && sight->peer.waits == WH_WAITS_PIPE &&
+	       (patience->pipe_tsc == 0 || now_tsc - watch->progress_tsc <= patience->pipe_tsc);
+}
+
+bool wh_watch_see(struct wh_watch *watch, uint64_t now_tsc,
+	const struct wh_watch_patience *patience, const struct wh_watch_sight *sight)
+{
+	uint64_t stall_timeout_tsc = patience->stall_tsc;
+
 	see_progress(watch, now_tsc, sight);
 	see_peer(watch, now_tsc, sight);
 	watch->last = *sight;
@@ -72,8 +84,7 @@ bool wh_watch_see(struct wh_watch *watch, uint64_t now_tsc, uint64_t stall_timeo
 
 	bool heard = is_recent(watch->told_tsc, now_tsc, stall_timeout_tsc);
 
-	if (sight->waits == WH_WAITS_LANES || sight->waits == WH_WAITS_PIPE ||
-		(heard && sight->peer.waits == WH_WAITS_PIPE))
+	if (sight->waits == WH_WAITS_LANES || is_at_pipe(watch, now_tsc, heard, patience, sight))
 		return true;
 	if (sight->company && (is_for_lanes(sight->waits) ||
 				      (heard && is_for_lanes((enum wh_waits)sight->peer.waits))))
@@ -92,14 +103,16 @@ const char *wh_watch_text(const struct wh_watch *watch, uint64_t now_tsc,
 	const struct wh_watch_sight *last = &watch->last;
 	char end[32];
 	const char *waits = wh_waits_text(last->waits);
+	bool pipe = last->peer.waits == WH_WAITS_PIPE;
 
 	/* Who has all and still is there wants to hear that the other has, too. */
 	snprintf(end, sizeof(end), "the %s to end", peers);
 	if (last->waits == WH_WAITS_NOTHING)
 		waits = end;
 	if (is_recent(watch->told_tsc, now_tsc, stall_timeout_tsc))
-		snprintf(text, WH_WATCH_TEXT_BYTES, "the %s waits for %s; the %s waits for %s",
-			ours, waits, peers, wh_waits_text((enum wh_waits)last->peer.waits));
+		snprintf(text, WH_WATCH_TEXT_BYTES, "the %s waits for %s; the %s waits for %s%s",
+			ours, waits, peers, wh_waits_text((enum wh_waits)last->peer.waits),
+			pipe ? ", for longer than --pipe-timeout" : "");
 	else
 		snprintf(text, WH_WATCH_TEXT_BYTES, "the %s waits for %s; the %s says nothing",
 			ours, waits, peers);

@@ -9,7 +9,8 @@
  * or work that moves none of them, such as the digest of a file that is there already.
  *
  * What a peer merely says of itself, and a disk that is at work, are believed for WH_DISK_PATIENCE
- * stall timeouts; other lanes that are waited for are watched themselves.
+ * stall timeouts; other lanes that are waited for are watched themselves. That it waits for a pipe,
+ * which takes as long as it takes, it is believed for a time of its own.
  */
 
 #include <stdbool.h>
@@ -53,9 +54,14 @@ struct wh_watch {
 
 void wh_watch_begin(struct wh_watch *watch, uint64_t hz, uint64_t now_tsc);
 
+struct wh_watch_patience {
+	uint64_t stall_tsc;
+	uint64_t pipe_tsc; /* of the peer; 0: for ever */
+};
+
 /* False: nothing has got on for longer than that. */
-bool wh_watch_see(struct wh_watch *watch, uint64_t now_tsc, uint64_t stall_timeout_tsc,
-	const struct wh_watch_sight *sight);
+bool wh_watch_see(struct wh_watch *watch, uint64_t now_tsc,
+	const struct wh_watch_patience *patience, const struct wh_watch_sight *sight);
 
 #define WH_WATCH_TEXT_BYTES 200
 
