@@ -327,8 +327,7 @@ const struct wh_setting wh_settings_table[] = {
 	{KEY("transfer", "pipe_timeout"), FIELD(pipe_timeout_ns), .flag = "pipe-timeout",
 		.verbs = SERVE | TRANSFERS, TIME(WH_NS_PER_S, 30 * DAY_NS), .standard = "12h",
 		.argument = "TIME", .example = "1h",
-		.help = "give up after so long without progress while the peer waits for a\n"
-			"pipe"},
+		.help = "the same, while the peer waits for a pipe"},
 	{KEY("transfer", "fec"), FIELD(repair), .flag = "fec", .type = WH_SETTING_FEC,
 		.words = "off auto", .verbs = CLIENTS | DEMO | JOB, .argument = "off|auto|K,R",
 		.example = "auto, or 128,4 (K and R together at most 255, R at most K)",
@@ -589,16 +588,12 @@ const struct wh_setting wh_settings_table[] = {
 	{KEY("files", "case_clash"), FIELD(case_clash), .flag = "case-clash", TEXT,
 		.words = "auto refuse allow", .verbs = SERVE | WH_VERB_GET, .standard = "auto",
 		.argument = "HOW", .example = "refuse",
-		.help = "of two names of a job that differ by case alone the second fails\n"
-			"(refuse), or both come (allow); auto: it fails where the file system\n"
-			"makes no difference"},
+		.help = "names that differ by case alone: the second fails; auto: on FAT etc."},
 	{KEY("files", "map_owners"), FIELD(map_owners), .flag = "map-owners", TEXT,
-		.verbs = SERVE | WH_VERB_GET, .argument = "RULES",
-		.example = "1000=alice,*=archive",
-		.help = "whose files become that keep an owner, and whose entries of ACLs: user\n"
-			"there, by number, = user here; * is for all others"},
+		.verbs = SERVE | WH_VERB_GET, .argument = "RULES", .example = "7=alice,*=nobody",
+		.help = "whose files and entries of ACLs become: number there=user here"},
 	{KEY("files", "map_groups"), FIELD(map_groups), .flag = "map-groups", TEXT,
-		.verbs = SERVE | WH_VERB_GET, .argument = "RULES", .example = "100=users,*=archive",
+		.verbs = SERVE | WH_VERB_GET, .argument = "RULES", .example = "100=users",
 		.help = "the same of groups"},
 	{KEY("files", "owners"), FIELD(owners), .flag = "owners", SWITCH, .verbs = SERVE,
 		.help = "peers may have files keep their owners (send --owners)"},
