@@ -99,16 +99,16 @@ struct wh_request wh_wanted_request(const struct wh_settings *settings, enum wh_
 bool wh_wanted_choice(
 	const struct wh_settings *settings, struct wh_terms *terms, struct wh_choice *choice)
 {
-	uint32_t wishes = (settings->update ? WH_CHOICE_UPDATE : 0U) |
-			  (settings->ignore_existing ? WH_CHOICE_ABSENT : 0U) |
-			  (settings->quick_check ? WH_CHOICE_QUICK : 0U) |
-			  (settings->remove ? WH_CHOICE_DELETE : 0U) |
-			  (settings->move ? WH_CHOICE_MOVE : 0U) |
-			  (settings->hard_links ? WH_CHOICE_HARD_LINKS : 0U) |
-			  (settings->owners ? WH_CHOICE_OWNERS : 0U) |
-			  (settings->set_ids ? WH_CHOICE_SET_IDS : 0U) |
-			  (settings->xattrs ? WH_CHOICE_XATTRS : 0U) |
-			  (settings->acls ? WH_CHOICE_ACLS : 0U);
+	uint32_t wishes =
+		(settings->update ? WH_CHOICE_UPDATE : 0U) |
+		(settings->ignore_existing ? WH_CHOICE_ABSENT : 0U) |
+		(settings->quick_check ? WH_CHOICE_QUICK : 0U) |
+		(settings->remove ? WH_CHOICE_DELETE : 0U) |
+		(settings->move ? WH_CHOICE_MOVE : 0U) | (settings->dry_run ? WH_CHOICE_DRY : 0U) |
+		(settings->hard_links ? WH_CHOICE_HARD_LINKS : 0U) |
+		(settings->owners ? WH_CHOICE_OWNERS : 0U) |
+		(settings->set_ids ? WH_CHOICE_SET_IDS : 0U) |
+		(settings->xattrs ? WH_CHOICE_XATTRS : 0U) | (settings->acls ? WH_CHOICE_ACLS : 0U);
 	bool fits = true;
 
 	*terms = (struct wh_terms){0};

@@ -120,7 +120,7 @@ static const struct wh_record_field fault_fields[] = {
 static const struct wh_record_field outcome_fields[] = {
 	FIELD(outcome, id, 0, ID_MAX),
 	FIELD(outcome, error, 0, ERRNO_MAX),
-	FIELD(outcome, status, WH_OUTCOME_SKIPPED, WH_OUTCOME_FAILED),
+	FIELD(outcome, status, WH_OUTCOME_SKIPPED, WH_OUTCOME_WOULD),
 	FIELD(outcome, doing, 0, WH_DOING_FOLDING),
 };
 
@@ -446,7 +446,7 @@ static bool holds(const struct wh_record *record)
 	case WH_RECORD_OUTCOME:
 		return (record->outcome.error == 0) == (record->outcome.doing == 0) &&
 		       (record->outcome.error == 0) ==
-			       (record->outcome.status == WH_OUTCOME_SKIPPED);
+			       (record->outcome.status != WH_OUTCOME_FAILED);
 	case WH_RECORD_HELLO:
 		return hello_holds(&record->hello);
 	case WH_RECORD_REFUSED:

@@ -199,6 +199,7 @@ static inline enum wh_resume wh_resume_stricter(enum wh_resume one, enum wh_resu
 enum wh_outcome_status {
 	WH_OUTCOME_SKIPPED = 1, /* there already, the same bytes; of a PART: not needed */
 	WH_OUTCOME_FAILED = 2,
+	WH_OUTCOME_WOULD = 3, /* it would be asked for, by another run than a dry one */
 };
 
 enum wh_job_verb {

@@ -119,9 +119,16 @@ static int open_target(struct wh_sink *sink, enum wh_doing *doing)
 		.path = sink->config.target,
 		.into_folder = sink->config.into_folder,
 		.as_name = sink->config.as_name,
+		.look = wh_sink_is_dry(sink),
 	};
 	int fd = wh_target_open(sink->config.root_fd, &target, sink->as, doing);
 
+	if (fd == -ENOENT && wh_sink_is_dry(sink)) {
+		sink->nothing_there = true;
+		sink->as[0] = '\0';
+		fd = wh_beneath_resolve(
+			sink->config.root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
 	sink->as_bytes = strlen(sink->as);
 	return fd;
 }

@@ -15,14 +15,14 @@
 
 static_assert(WH_SINK_PIECE_BYTES >= WH_INLINE_BYTES_MAX, "a small file is read in one piece");
 
-int wh_sink_place(struct wh_sink *sink, const char *path, size_t path_bytes, enum wh_doing *doing)
+/* Into sink->place. 0 or a negative errno. */
+static int name_place(struct wh_sink *sink, const char *path, size_t path_bytes)
 {
 	struct wh_place *place = &sink->place;
 	const char *slash = memchr(path, '/', path_bytes);
 	size_t first_bytes = slash == NULL ? path_bytes : (size_t)(slash - path);
 	size_t skipped = sink->as_bytes > 0 ? first_bytes : 0;
 
-	*doing = WH_DOING_PATH;
 	if (wh_path_has_staging_name(path, path_bytes))
 		return -EPERM;
 	place->bytes = sink->as_bytes + path_bytes - skipped;
@@ -33,6 +33,17 @@ int wh_sink_place(struct wh_sink *sink, const char *path, size_t path_bytes, enu
 	place->path[place->bytes] = '\0';
 	place->parent_bytes = wh_beneath_parent_bytes(place->path, place->bytes);
 	place->name = place->path + place->parent_bytes + (place->parent_bytes > 0);
+	return 0;
+}
+
+int wh_sink_place(struct wh_sink *sink, const char *path, size_t path_bytes, enum wh_doing *doing)
+{
+	struct wh_place *place = &sink->place;
+	int rc = name_place(sink, path, path_bytes);
+
+	*doing = WH_DOING_PATH;
+	if (rc < 0)
+		return rc;
 
 	int folder_fd = wh_beneath_folder(&sink->beneath, place->path, place->parent_bytes);
 
@@ -450,6 +461,56 @@ static void take_part(struct wh_sink *sink, const struct wh_entry *entry)
 		refuse(sink);
 }
 
+/* What is there now: zeros: nothing is. Nothing is made to look at it. 0 or a negative errno. */
+static int look_only(struct wh_sink *sink, const struct wh_entry *entry, struct stat *status)
+{
+	char above[WH_PATH_BYTES_MAX + 1];
+	struct wh_place *place = &sink->place;
+	int rc = name_place(sink, entry->path, entry->path_bytes);
+	int fd = sink->anchor_fd;
+
+	*status = (struct stat){0};
+	if (rc < 0 || sink->nothing_there)
+		return rc;
+	memcpy(above, place->path, place->parent_bytes);
+	above[place->parent_bytes] = '\0';
+	if (place->parent_bytes > 0)
+		fd = wh_beneath_open(&sink->beneath, above, O_PATH | O_DIRECTORY);
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	rc = wh_sink_look_again(sink, fd, status);
+	if (fd != sink->anchor_fd)
+		close(fd);
+	return rc;
+}
+
+/* By size, time and mode: bytes of a dry run are not read. */
+static bool looks_alike(const struct wh_entry *entry, const struct stat *status)
+{
+	if (entry->kind == WH_ENTRY_FOLDER)
+		return S_ISDIR(status->st_mode);
+	if (entry->kind == WH_ENTRY_LINK)
+		return S_ISLNK(status->st_mode);
+	return S_ISREG(status->st_mode) && compare_times(&status->st_mtim, entry) == 0 &&
+	       (uint64_t)status->st_size == entry->size_bytes;
+}
+
+static void take_dry(struct wh_sink *sink, const struct wh_entry *entry)
+{
+	struct wh_staged file = identity(entry);
+	struct stat status;
+	int rc = look_only(sink, entry, &status);
+
+	if (rc == 0 && S_ISDIR(status.st_mode) && entry->kind != WH_ENTRY_FOLDER)
+		rc = -EISDIR;
+	if (rc < 0)
+		wh_sink_tell_failed(sink, &file, rc, WH_DOING_PATH);
+	else if (stays(sink, entry, &status) || looks_alike(entry, &status))
+		wh_sink_tell_skipped(sink, &file);
+	else
+		wh_sink_tell_would(sink, &file);
+}
+
 static void take_placed(struct wh_sink *sink, const struct wh_entry *entry, uint64_t now_tsc)
 {
 	struct stat status;
@@ -506,6 +567,10 @@ void wh_sink_take_entry(struct wh_sink *sink, const struct wh_entry *entry, uint
 		refuse(sink);
 	else if (entry->content == WH_CONTENT_PART)
 		take_part(sink, entry);
-	else if (is_allowed(sink, entry))
+	else if (!is_allowed(sink, entry))
+		return;
+	else if (wh_sink_is_dry(sink))
+		take_dry(sink, entry);
+	else
 		take_placed(sink, entry, now_tsc);
 }

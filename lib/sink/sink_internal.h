@@ -207,7 +207,8 @@ struct wh_sink {
 	size_t as_bytes; /* the entries' first name becomes `as`; 0: stays */
 	char as[NAME_MAX + 1];
 	bool in_memory;
-	uint32_t keeps; /* enum wh_wish: wished for, and allowed */
+	bool nothing_there; /* of a dry run: the target is still to be made */
+	uint32_t keeps;     /* enum wh_wish: wished for, and allowed */
 	dev_t device;
 	ino_t anchor_inode;
 	struct wh_sink_keep keep;
@@ -251,6 +252,11 @@ struct wh_sink {
 	uint8_t piece[WH_SINK_PIECE_BYTES];
 };
 
+static inline bool wh_sink_is_dry(const struct wh_sink *sink)
+{
+	return wh_choice_has(&sink->config.choice, WH_CHOICE_DRY);
+}
+
 static inline bool wh_sink_is_running(const struct wh_sink *sink)
 {
 	return sink->progress.state == WH_SINK_RUNNING;
@@ -268,6 +274,7 @@ void wh_sink_answer_totals(struct wh_sink *sink);
 void wh_sink_tell_failed(
 	struct wh_sink *sink, const struct wh_staged *file, int error, enum wh_doing doing);
 void wh_sink_tell_skipped(struct wh_sink *sink, const struct wh_staged *file);
+void wh_sink_tell_would(struct wh_sink *sink, const struct wh_staged *file);
 void wh_sink_answer_needless(struct wh_sink *sink, uint64_t id); /* of a part */
 /* Without an answer: the source knows. */
 void wh_sink_note_failed(struct wh_sink *sink, const struct wh_staged *file, int error,

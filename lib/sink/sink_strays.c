@@ -292,7 +292,7 @@ int32_t wh_sink_clear(struct wh_sink *sink)
 	struct wh_strays *strays = &sink->strays;
 	int32_t work = 0;
 
-	if (!is_wished(sink) || sink->progress.totals.failed > 0)
+	if (!is_wished(sink) || sink->progress.totals.failed > 0 || sink->nothing_there)
 		return 0;
 	if (!strays->is_sorted && begin(sink) == 0 && strays->error == 0)
 		return 0;
@@ -305,6 +305,10 @@ int32_t wh_sink_clear(struct wh_sink *sink)
 	}
 	if (strays->walk == NULL && strays->error != 0)
 		wh_sink_break(sink, -strays->error, WH_DOING_LISTING);
+	if (strays->walk == NULL && wh_sink_is_dry(sink)) {
+		sink->progress.totals.removed = strays->count;
+		return work;
+	}
 	while (strays->walk == NULL && strays->count > 0 && work < STEPS_PER_POLL &&
 		wh_sink_is_running(sink)) {
 		remove_last(sink);

@@ -141,6 +141,22 @@ void wh_sink_tell_skipped(struct wh_sink *sink, const struct wh_staged *file)
 	report(sink, &result, file->path, file->path_bytes);
 }
 
+void wh_sink_tell_would(struct wh_sink *sink, const struct wh_staged *file)
+{
+	struct wh_file_result result = {
+		.kind = (enum wh_entry_kind)file->kind,
+		.bytes = file->bytes,
+		.would = true,
+	};
+
+	answer_outcome(sink, file->id, WH_OUTCOME_WOULD, 0, WH_DOING_NOTHING);
+	if (file->kind != WH_ENTRY_FILE)
+		return;
+	sink->progress.totals.files++;
+	sink->progress.totals.bytes += file->bytes;
+	report(sink, &result, file->path, file->path_bytes);
+}
+
 void wh_sink_note_written(struct wh_sink *sink, const struct wh_staged *file)
 {
 	struct wh_file_result result = {.kind = WH_ENTRY_FILE, .bytes = file->bytes};

@@ -160,6 +160,8 @@ int wh_target_open(
 		strcpy(as, fd < 0 ? "" : way.name);
 		return fd;
 	}
+	if (target->look)
+		return -ENOENT;
 	*doing = WH_DOING_CREATING;
 	rc = make_folder(root_fd, &way);
 	if (rc < 0)

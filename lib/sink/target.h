@@ -18,6 +18,7 @@ struct wh_target {
 	const char *path; /* below the root; "" or ".": the root itself */
 	bool into_folder; /* it is a folder, whatever is there */
 	bool as_name;     /* it is a name, even if a folder has it */
+	bool look;        /* a folder that is missing is not made: -ENOENT */
 };
 
 /*

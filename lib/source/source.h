@@ -37,6 +37,7 @@ struct wh_file_result {
 	enum wh_entry_kind kind;
 	uint64_t bytes;
 	bool skipped;
+	bool would;    /* go, but that this is a dry run */
 	int error;     /* 0: done; else a positive errno */
 	uint8_t doing; /* enum wh_doing */
 	bool at_peer;  /* that it failed there */

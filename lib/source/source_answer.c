@@ -68,6 +68,11 @@ static bool take_want(struct wh_source *source, const struct wh_record *record)
 	return true;
 }
 
+static bool is_dry(const struct wh_source *source)
+{
+	return wh_choice_has(&source->config.choice, WH_CHOICE_DRY);
+}
+
 static void tell(struct wh_source *source, struct wh_ledger_entry *entry, bool skipped, int error,
 	uint8_t doing)
 {
@@ -79,11 +84,13 @@ static void tell(struct wh_source *source, struct wh_ledger_entry *entry, bool s
 				       .kind = (enum wh_entry_kind)entry->kind,
 				       .bytes = entry->size_bytes,
 				       .skipped = skipped,
+				       .would = is_dry(source) && !skipped && error == 0,
 				       .error = error,
 				       .doing = doing,
 				       .at_peer = error != 0,
 			       });
 	entry->goes = wh_choice_has(&source->config.choice, WH_CHOICE_MOVE) && error == 0 &&
+		      !is_dry(source) &&
 		      (!skipped || entry->is_same || !wh_choice_believes(&source->config.choice));
 }
 
@@ -98,7 +105,7 @@ static bool take_outcome(struct wh_source *source, const struct wh_record *recor
 	struct wh_ledger_entry *entry = find_open(source, record->outcome.id);
 	bool skipped = record->outcome.status == WH_OUTCOME_SKIPPED;
 
-	if (entry == NULL)
+	if (entry == NULL || (record->outcome.status == WH_OUTCOME_WOULD && !is_dry(source)))
 		return false;
 	if (entry->asked != WH_LEDGER_NO_ASKED) {
 		struct wh_asked *file = &source->asked[entry->asked];

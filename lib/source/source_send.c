@@ -369,7 +369,9 @@ static bool put_file(struct wh_source *source)
 	if (!wh_choice_takes_file(&source->config.choice, &source->item_status) ||
 		wh_source_defer_link(source, &source->item_status))
 		return true;
-	if ((uint64_t)source->item_status.st_size > source->inline_bytes_max)
+	if ((uint64_t)source->item_status.st_size > source->inline_bytes_max ||
+		(wh_choice_has(&source->config.choice, WH_CHOICE_DRY) &&
+			source->item_status.st_size > 0))
 		return put_ask(source);
 	return put_inline(source);
 }

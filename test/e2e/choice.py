@@ -237,6 +237,35 @@ def manifests(program, folder):
         pair.stop_server()
 
 
+def dry_runs(program, folder):
+    """What would go is told, and neither end is another than before; then it goes."""
+    tree = make(folder / 'tree')
+    with Pair(program, folder) as pair:
+        send = ('send', '-r', '--exclude', '*.tmp', '--delete', tree, remote('in/'))
+        result = pair.run(*send, '--dry-run')
+        expect_status(result, OK)
+        expect_equal('lines', sorted(line.split()[2] for line in result.out.splitlines()[:-1]),
+                     ['tree/a.dat,', 'tree/deep/b.dat,', 'tree/fresh,', 'tree/large,',
+                      'tree/skip/c.dat,'])
+        expect_equal('nothing went', list(pair.served.iterdir()), [])
+        run_json(pair, *send)
+        write(tree / 'a.dat', 'another')
+        write(tree / 'large', 'y' * 300000, NEW)
+        write(pair.served / 'in/tree/stray', 'stray')
+        before = files_below(pair.served)
+        report = run_json(pair, *send, '--dry-run')
+        expect_equal('would', (report['files'], report['skipped'], report['removed']), (2, 3, 1))
+        expect_equal('as before', files_below(pair.served), before)
+        report = run_json(pair, 'get', '-r', '--move', '--dry-run', remote('in/tree'),
+                          f'{folder}/back')
+        expect_equal('would be got', report['files'], 6)
+        expect(not (folder / 'back').exists(), 'a dry run makes folders')
+        expect_equal('as before', files_below(pair.served), before)
+        expect_equal('went', run_json(pair, *send)['removed'], 1)
+        expect_status(pair.run(*send, '--dry-run', '--manifest', folder / 'm'), USAGE)
+        pair.stop_server()
+
+
 def what_stays(program, folder):
     """Files that are there: newer, any, or the same by their looks; small and large ones."""
     here, there = folder / 'tree', folder / 'served/tree'
@@ -436,6 +465,7 @@ def cases():
     yield Case('moves', True, moves)
     yield Case('lists', True, lists)
     yield Case('manifests', True, manifests)
+    yield Case('dry runs', True, dry_runs)
     yield Case('filters', True, filters)
     yield Case('what stays', True, what_stays)
     yield Case('more of files', False, more_of_files)

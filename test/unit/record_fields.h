@@ -120,7 +120,7 @@ static inline void settle_error(uint8_t *bytes, uint32_t type, const struct wh_r
 	if (record_pinned(pinned, "doing"))
 		failed = record_is(bytes, type, "doing") > 0;
 	if (record_pinned(pinned, "status"))
-		failed = record_is(bytes, type, "status") != WH_OUTCOME_SKIPPED;
+		failed = record_is(bytes, type, "status") == WH_OUTCOME_FAILED;
 	if (!record_pinned(pinned, "error"))
 		record_set(bytes, type, "error", failed);
 	if (!record_pinned(pinned, "doing"))

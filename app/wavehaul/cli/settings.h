@@ -212,6 +212,7 @@ struct wh_settings {
 	char expect[WH_SETTINGS_TEXT_BYTES];
 	bool remove; /* what the source does not have */
 	uint32_t remove_max;
+	bool dry_run;
 	bool move;
 	bool backup;
 	char suffix[WH_SETTINGS_TEXT_BYTES]; /* of backups */

@@ -128,6 +128,13 @@ static bool check_choice(const struct wh_settings *settings)
 			settings->suffix, wrong);
 		return false;
 	}
+	if (settings->dry_run &&
+		(settings->parallel > 1 || settings->hard_links || settings->manifest[0] != '\0' ||
+			settings->expect[0] != '\0')) {
+		wh_complain("--dry-run has one lane and reads nothing; leave out --parallel, "
+			    "--hard-links, --manifest and --expect");
+		return false;
+	}
 	if (settings->move && (settings->hard_links || settings->remove)) {
 		wh_complain("--move takes away what %s compares with; leave out one of them",
 			settings->hard_links ? "--hard-links" : "--delete");

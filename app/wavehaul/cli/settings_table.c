@@ -467,6 +467,8 @@ const struct wh_setting wh_settings_table[] = {
 	{IN("choice"), FIELD(digest), .flag = "digest", TEXT, .words = "xxh3 adler32 crc32c md5",
 		.verbs = TRANSFERS, .standard = "xxh3", .argument = "NAME", .example = "md5",
 		.help = "of --manifest and --expect: xxh3, adler32, crc32c or md5"},
+	{IN("choice"), FIELD(dry_run), .flag = "dry-run", SWITCH, .verbs = TRANSFERS,
+		.help = "say what would go, by size and time, and move nothing"},
 	{IN("choice"), FIELD(remove), .flag = "delete", SWITCH, .verbs = TRANSFERS,
 		.help = "when all else is well, remove from folders there what they have not "
 			"here,\n"
@@ -475,9 +477,8 @@ const struct wh_setting wh_settings_table[] = {
 		COUNT(0, WH_DELETE_MAX), .standard = "1000", .argument = "N", .example = "100000",
 		.help = "where --delete would remove more files and folders, it removes none"},
 	{IN("choice"), FIELD(move), .flag = "move", SWITCH, .verbs = TRANSFERS,
-		.help = "once a file or link is on the disk there, and unchanged here since, "
-			"remove\n"
-			"it here; folders stay"},
+		.help = "a file or link goes here, unless it changed, once it is on the disk "
+			"there"},
 	{IN("choice"), FIELD(backup), .flag = "backup", SWITCH, .verbs = TRANSFERS,
 		.help = "a file that is replaced stays under its name with --suffix behind it"},
 	{IN("choice"), FIELD(suffix), .flag = "suffix", TEXT, .verbs = TRANSFERS, .standard = "~",

@@ -117,6 +117,8 @@ static int check_pipe(const struct wh_transfer *transfer)
 		wh_complain(
 			"what goes through a pipe cannot be read again; leave out --manifest and "
 			"--expect");
+	else if (settings->dry_run)
+		wh_complain("nothing is known of a pipe before it is read; leave out --dry-run");
 	else if (settings->move)
 		wh_complain("what came by a pipe cannot be removed; leave out --move");
 	else if (wh_path_last_name(path, &last) == 0 || path[strlen(path) - 1] == '/')

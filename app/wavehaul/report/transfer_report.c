@@ -128,6 +128,7 @@ void wh_transfer_on_file(void *context, const struct wh_file_result *result)
 	struct wh_transfer *transfer = context;
 	char why[WH_FAULT_TEXT_BYTES];
 	char text[300] = "";
+	char plain[4 * WH_PATH_BYTES_MAX + 1];
 	bool passed_over = result->doing == WH_DOING_PASSING;
 
 	if (result->error != 0)
@@ -139,11 +140,16 @@ void wh_transfer_on_file(void *context, const struct wh_file_result *result)
 		remember_failure(transfer, result, text);
 	else if (result->kind == WH_ENTRY_FILE)
 		wh_manifest_note(&transfer->manifest, result->path);
+	if (result->would && !transfer->settings.json && !transfer->settings.json_stream)
+		printf("would go: %s, %llu B\n",
+			wh_plain_text(result->path, true, plain, sizeof(plain)),
+			(unsigned long long)result->bytes);
 	if (transfer->settings.json_stream) {
 		json_t *line = json_pack("{s:s, s:s, s:I}", "event", "file", "status",
-			passed_over || result->skipped ? "skipped"
-			: result->error != 0           ? "failed"
-						       : "done",
+			result->would                    ? "would go"
+			: passed_over || result->skipped ? "skipped"
+			: result->error != 0             ? "failed"
+							 : "done",
 			"bytes", (json_int_t)result->bytes);
 
 		wh_path_to_json(line, "path", result->path);
@@ -407,6 +413,8 @@ static void print_text(struct wh_transfer *transfer, int status, double seconds)
 	if (transfer->settings.quiet)
 		return;
 	print_left_out(&totals.left_out);
+	if (transfer->settings.dry_run)
+		fprintf(to, "a dry run; nothing of this went: ");
 	fprintf(to, "%" PRIu64 " file%s, %s in %.2f s: %s", totals.files,
 		totals.files == 1 ? "" : "s", wh_format_size(size, sizeof(size), totals.bytes),
 		seconds,
