@@ -8,8 +8,11 @@
 #include "base/clock.h"
 #include "trust/guest.h"
 
-/* Of one identity: a peer that greets again and again does not fill the table. */
-#define BONDS_OF_IDENTITY 64
+/*
+ * Of one owner: a peer that greets again and again does not fill the table, nor one who makes a key
+ * for each time, as proxies of a site's have.
+ */
+#define BONDS_OF_OWNER 64
 
 static void let_go(struct wh_greeter *greeter, struct wh_kept_bond *kept)
 {
@@ -33,8 +36,8 @@ static bool is_idle(const struct wh_kept_bond *kept)
 	return wh_bond_holders(kept->bond) == 1;
 }
 
-/* Of an identity with too many of them the one that was used longest ago goes. */
-static void make_room(struct wh_greeter *greeter, const uint8_t id[WH_IDENTITY_BYTES])
+/* Of an owner with too many of them the one that was used longest ago goes. */
+static void make_room(struct wh_greeter *greeter, const uint8_t owner[WH_IDENTITY_BYTES])
 {
 	struct wh_kept_bond *oldest = NULL;
 	uint32_t count = 0;
@@ -43,19 +46,19 @@ static void make_room(struct wh_greeter *greeter, const uint8_t id[WH_IDENTITY_B
 		struct wh_kept_bond *kept = &greeter->kept[i];
 
 		if (kept->bond == NULL ||
-			memcmp(kept->bond->config.peer_identity, id, WH_IDENTITY_BYTES) != 0)
+			memcmp(kept->bond->config.owner, owner, WH_IDENTITY_BYTES) != 0)
 			continue;
 		count++;
 		if (is_idle(kept) && (oldest == NULL || kept->used_tsc < oldest->used_tsc))
 			oldest = kept;
 	}
-	if (count >= BONDS_OF_IDENTITY && oldest != NULL)
+	if (count >= BONDS_OF_OWNER && oldest != NULL)
 		let_go(greeter, oldest);
 }
 
 bool wh_keep_bond(struct wh_greeter *greeter, struct wh_bond *bond, uint64_t now_tsc)
 {
-	make_room(greeter, bond->config.peer_identity);
+	make_room(greeter, bond->config.owner);
 	for (uint32_t i = 0; i < greeter->config.bonds->places; i++)
 		if (greeter->kept[i].bond == NULL) {
 			greeter->kept[i] = (struct wh_kept_bond){.bond = bond, .used_tsc = now_tsc};

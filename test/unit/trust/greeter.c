@@ -468,6 +468,39 @@ static void bonds_end(void)
 	close_hosts();
 }
 
+/* Of an owner who gives himself a key for each greeting, as proxies of a site's may have. */
+static struct wh_bond *keep_one(uint32_t i, uint8_t owner)
+{
+	struct wh_bonds *bonds = &hosts[1].bonds;
+	struct wh_bond_config config = {
+		.peer_identity = {(uint8_t)i, (uint8_t)(i >> 8), 1},
+		.owner = {owner},
+		.peer_number = 1 + i,
+		.cipher = WH_CIPHER_AES_128_GCM,
+	};
+	struct wh_bond *bond = wh_bonds_fill(bonds, wh_bonds_reserve(bonds, i << 12), &config);
+
+	CU_ASSERT_TRUE(wh_keep_bond(&hosts[1].greeter, bond, ++now_tsc));
+	return bond;
+}
+
+/* Whoever he is, he has so many bonds that nobody uses, and others keep theirs. */
+static void one_owner(void)
+{
+	struct wh_bond *other, *last;
+	uint32_t count = 0;
+
+	open_hosts(false, true);
+	other = keep_one(0, 7);
+	for (uint32_t i = 1; i < 3000; i++)
+		last = keep_one(i, 9);
+	for (uint32_t i = 0; i < hosts[1].bonds.places; i++)
+		count += hosts[1].greeter.kept[i].bond != NULL;
+	CU_ASSERT_EQUAL(count, 1 + 64);
+	CU_ASSERT_TRUE(wh_bond_is_alive(other) && wh_bond_is_alive(last));
+	close_hosts();
+}
+
 /* A hint that the peer has forgotten ends nothing: beside the bond there is a new one. */
 static void doubted(void)
 {
@@ -669,6 +702,7 @@ CU_TestInfo wh_tests[] = {
 	{"ciphers", ciphers},
 	{"troubled lines", troubled_lines},
 	{"bonds end", bonds_end},
+	{"one owner", one_owner},
 	{"doubted", doubted},
 	{"half-open by thousands", half_open_by_thousands},
 	{"counted", counted},
