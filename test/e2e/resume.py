@@ -4,8 +4,9 @@
 
     resume.py [--quick] [-k PATTERN] [--binary PATH]
 
-RESUME_MIB in the environment is the size of the file (256). A line for each case, then 'N passed, N
-failed, N skipped'.
+RESUME_MIB in the environment is the size of the file (256); RESUME_KILLS and RESUME_SEED how often
+an end is killed at any moment (2) and when. A line for each case, then 'N passed, N failed, N
+skipped'.
 """
 
 import functools
@@ -24,6 +25,9 @@ from transfer import BINARY, OK
 MIB = 1 << 20
 SIZE = int(os.environ.get('RESUME_MIB', '256')) * MIB
 BATCH = 64 * MIB
+FEW = 2
+KILLS = int(os.environ.get('RESUME_KILLS', FEW))
+SEED = int(os.environ.get('RESUME_SEED', '1'))
 STEADY = ('--profile', 'fixed', '--rate', '1500M')
 PATIENCE = ('--peer-timeout', '1s')
 
@@ -109,6 +113,43 @@ def killed(program, folder, verb, end, more=()):
         pair.stop_server()
 
 
+def often(program, folder):
+    """
+    kill -9 of either end again and again, at any moment: what is durable becomes more until the
+    file is there, and the last run has not to be sent it again.
+    """
+    run = Run(program, folder, 'send')
+    chance = random.Random(SEED)
+    before, whole, gained = 0, 0, 0
+    with run.pair as pair:
+        for _ in range(KILLS):
+            client = pair.start('send', *run.options(), *operands(folder, 'send'))
+            time.sleep(chance.uniform(0.2, 1 + SIZE * 8 / 1.5e9))
+            if chance.random() < 0.5:
+                client.kill()
+            else:
+                pair.kill_server()
+            end_group(client)
+            if pair.process is None:
+                pair.start_server()
+            else:
+                time.sleep(1.2)
+            if run.target.exists():
+                expect_same(run.source, run.target)
+                run.target.unlink()
+                whole, before = whole + 1, 0
+                continue
+            durable = run.durable()
+            expect(durable >= before, f'{before} bytes were durable, and {durable} are')
+            gained, before = gained + (durable > before), durable
+        report = run.again()
+        expect(report['resumed_bytes'] >= before - 4 * MIB,
+               f"{before} were durable, {report['resumed_bytes']} not sent again")
+        pair.stop_server()
+    if KILLS > FEW:
+        print(f'{KILLS} kills, {gained} with more that is durable, {whole} after the end')
+
+
 def changed(program, folder):
     """A file with another time begins again, and it is said; off begins again, too."""
     run = Run(program, folder, 'send')
@@ -150,6 +191,7 @@ def cases():
     yield Case('receiver killed, get', False, dies(verb='get', end='client'))
     yield Case('receiver killed, lanes', False,
                dies(verb='send', end='server', more=('--parallel', '2')))
+    yield Case('killed at any moment', False, often)
     yield Case('changed', False, changed)
     yield Case('damaged', True, damaged)
 
