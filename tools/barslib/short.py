@@ -30,9 +30,9 @@ ALL = (
           'pushes that are small enough for queues of many leave too little of them in 50 '
           'round trips; latecomers take a queue for the least delay'),
     Short('bar06-share', 'queue', -19.5,
-          'contradicts the row above with pushes as they are: at 0.8 of a second instead of '
-          '1.4 ten flows at 100 ms have 15 ms of queue instead of 100, and Jain 0.92 instead '
-          'of 0.98'),
+          'pushes against Jain: at 0.8 of a second instead of 1.4 ten flows at 100 ms have '
+          '15 ms of queue instead of 100, and Jain 0.92 instead of 0.98; neither BBR nor '
+          'NewReno reaches it (twenty times 1 ms at 20 ms)'),
     Short('bar07-tcp', 'of an equal share', -0.94,
           'beside BBRs at a tenth of a product: what tells them is hidden by losses; and '
           'beside one CUBIC at 1 Gb/s and four products it needs longer than a minute for 0.5'),
@@ -49,7 +49,7 @@ ALL = (
     Short('bar12-papers', 'pxp-fig04', -0.02,
           'drains, where the best fills the line to the last packet'),
     Short('bar12-papers', 'pxp-fig05', -0.25,
-          'packets overtake each other by many, which looks like losses'),
+          'a window of few packets is held up for as long as one may only be late'),
     Short('bar12-papers', 'pxp-hops', -0.91,
           'five hops let packets overtake each other by many, which looks like losses and '
           'queues'),
@@ -59,17 +59,17 @@ ALL = (
           'a start of a round trip of waiting, and control packets, on a line of 64 kb/s'),
     Short('bar12-papers', 'ttp-fig05', -0.01,
           'drains, where the best fills the line to the last packet'),
-    Short('bar12-papers', 'udt-fig01', -0.12,
-          'a packet lasts longer than the round trip, and seems to have waited'),
-    Short('bar12-papers', 'udt-fig02', -0.01,
+    Short('bar12-papers', 'udt-fig01', -0.002,
+          'control packets of its own on the line, and drains, where the best fills it'),
+    Short('bar12-papers', 'udt-fig02', -0.001,
           'drains, where the best fills the line to the last packet'),
-    Short('bar12-papers', 'udt-fig10', -0.04,
-          'a packet lasts longer than the round trip, and seems to have waited'),
-    Short('bar12-papers', 'udt-fig12', -0.08,
-          'a packet lasts longer than the round trip, and seems to have waited'),
-    Short('bar12-papers', 'udt-fig13', -0.16,
-          'a packet lasts longer than the round trip, and seems to have waited'),
-    Short('bar12-papers', 'udt-fig16', -0.01,
+    Short('bar12-papers', 'udt-fig10', -0.008,
+          'control packets of its own on the line, and drains, where the best fills it'),
+    Short('bar12-papers', 'udt-fig12', -0.003,
+          'control packets of its own on the line, and drains, where the best fills it'),
+    Short('bar12-papers', 'udt-fig13', -0.016,
+          'control packets of its own on the line, and drains, where the best fills it'),
+    Short('bar12-papers', 'udt-fig16', -0.002,
           'drains, where the best fills the line to the last packet'),
 )
 

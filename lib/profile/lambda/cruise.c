@@ -327,6 +327,12 @@ void wh_lambda_drain(struct wh_control *control, const struct wh_delivery_event 
 
 	if (lambda->path.queue_s < DRAINED * alpha_s) {
 		lambda->drained_tsc = event->now_tsc;
+		/* Who owns the way drains for nobody else. */
+		if (lambda->drains > 0.0 &&
+			wh_lambda_option(control, WH_LAMBDA_SHARE) == WH_SHARING_DEDICATED) {
+			lambda->drains = 0.0;
+			wh_lambda_mark(lambda, event);
+		}
 	} else if ((double)(event->now_tsc - lambda->drained_tsc) / lambda->path.hz > period_s &&
 		   lambda->loss.trial == WH_LAMBDA_NO_TRIAL && lambda->drains == 0.0) {
 		double cycle_s = rtt_s * (1.0 + SAMPLE_RTT) + lambda->path.gap_s;

@@ -8,13 +8,13 @@
  * Train. 32 packets go at once, and what distance they come in is the capacity (packet pairs of
  *   udt.txt); all at once say nothing, and rates double. bar03: which takes ten round trips more.
  * Verify. Half of that for a round trip, all of it when the first state finds no queue (Careful
- *   Resume). bar06-share: two flows at 100 ms. Where far less arrives than others could leave, the
- *   train was false; no bar: a receiver on a busy machine.
+ *   Resume). No bar: where far less arrives than others could leave, the train was false, as a
+ *   receiver's on a busy machine is, and half of what it says floods half as much.
  * Cruise. `alpha` packets of ours stand in the queue, whatever the round trip (FAST); they grow
  *   with the cube root of the rate, so that each flow has fewer there the more flows there are
  *   (Swift, FASP). What is under way is bounded by that: a queue then is as long as windows are too
- *   large, where rates alone would add up over a round trip. bar02 at 1 s holds without it where
- *   nothing is lost.
+ *   large, where rates alone would add up over a round trip. bar05-outage: seven products are lost
+ *   instead of one; bar05-cbr, bar11-two.
  * Increase. With no queue the rate rises, by half of alpha first, then ever faster as long as
  *   nothing is felt (PCC, Copa's velocity). bar05-rate: 2 to 10 Gb/s in ten round trips.
  * Busy. While a queue stands, what arrives is all that is there for us, and the rate goes there at
@@ -22,12 +22,14 @@
  * Overload. Far too much queue and less that arrives: heeded by the first state, not by a sample.
  *   bar05-rate: losses of another quarter of a round trip.
  * Short queue. Losses while something stands: half of what stood is what we may leave there.
- *   bar02 with 16 packets holds without it.
+ *   bar02-narrow: at 10 Gb/s and 1 ms ten times as many are lost.
  * Noise. Losses without a queue are tried: at a lower rate noise stays the same (PCC).
  *   Those of a policer do not, and become a ceiling that is tried again ever more rarely (BBR's
- *   lt_bw). bar09.
+ *   lt_bw). bar09: a third of the policer's rate, and four of five packets lost.
  * Drain. When no empty queue was seen for 2 s, it is let run dry for a round trip: the least
- *   delay shall be no queue's (LEDBAT++, ProbeRTT). bar06-share.
+ *   delay shall be no queue's (LEDBAT++, ProbeRTT). bar06-share: ten flows at 20 ms have three
+ *   times the queue, and the latecomer less. Who owns the way ends it by the first state that sees
+ *   none.
  * Floor. What stands whatever the rate, and is short, is hosts' doing and no queue. No bar fails
  *   without it, for its hosts are perfect: `demo` does on a machine that has other work.
  * Pause. What piles up while a host has no CPU is no queue: samples outlast that, where it is
@@ -41,8 +43,9 @@
  *   has waited, and comes back by the clock (LEDBAT, UDT). bar08.
  * Tail. Where repair packets are asked for, those of the last two round trips alone: what is lost
  *   earlier comes again in time. bar03.
- * Fetch. When nothing is seen for long, one packet goes in spite of the window.
- *   bar05-outage holds without it: what was sent last goes again as well.
+ * Fetch. When nothing is seen for long, one packet goes in spite of the window, and what follows
+ *   says nothing of the rate. No bar, where what was sent last goes again as well: short ways
+ *   behind a faster port (test/unit) end in a window of losses.
  */
 
 #include "profile/lambda/lambda.h"

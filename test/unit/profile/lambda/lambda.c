@@ -292,6 +292,26 @@ static void test_rare_states(void)
 	free(way);
 }
 
+/* Drains take as long as a sample where others may drain as well, and a state where none are. */
+static void test_drains_of_its_own(void)
+{
+	double share[2];
+
+	for (unsigned int i = 0; i < 2; i++) {
+		struct way *way = way_of(10e6, MS, 10 * WIRE_BYTES);
+
+		way->tells_tsc = 97 * MS / 10;
+		begin(way, 0, 0);
+		way->control.config.options.value[WH_LAMBDA_SHARE] =
+			i > 0 ? WH_SHARING_DEDICATED : WH_SHARING_FAIR;
+		run(way, 2000 * MS);
+		share[i] = run(way, 32000 * MS);
+		free(way);
+	}
+	CU_ASSERT(share[0] < 0.997);
+	CU_ASSERT(share[1] > share[0] + 0.003);
+}
+
 static void test_noise(void)
 {
 	static const double losses[] = {1e-4, 1e-3, 1e-2};
@@ -483,6 +503,7 @@ static void test_found(void)
 CU_TestInfo wh_tests[] = {
 	{"start", test_start},
 	{"rare states", test_rare_states},
+	{"drains of its own", test_drains_of_its_own},
 	{"noise", test_noise},
 	{"extremes", test_extremes},
 	{"steps", test_steps},
