@@ -15,6 +15,10 @@
 
 #define RESTING_MS 500
 
+/* A transaction waits for the disk: many short jobs share one. */
+#define WRITE_EVERY_US INT64_C(100000)
+#define CROWDED        (WH_CLERK_WAITING_MAX / 2)
+
 #define FORGET_EVERY_US  INT64_C(3600000000)
 #define REFUSED_EVERY_US INT64_C(1000000)
 
@@ -41,6 +45,7 @@ void wh_clerk_job(void *context, const struct wh_job *job)
 	static __thread struct wh_book_entry entry;
 	struct wh_clerk *clerk = context;
 	struct wh_jobs *jobs = job->jobs;
+	uint32_t count;
 	bool room;
 
 	wh_entry_of_job(&entry, job);
@@ -50,10 +55,11 @@ void wh_clerk_job(void *context, const struct wh_job *job)
 	room = clerk->count < WH_CLERK_WAITING_MAX;
 	if (room)
 		clerk->waiting[clerk->count++] = entry;
+	count = clerk->count;
 	wh_spin_unlock(&clerk->lock);
 	if (!room)
 		atomic_fetch_add(&clerk->lost, 1);
-	else if (clerk->control != NULL)
+	else if (clerk->control != NULL && (count == 1 || count == CROWDED))
 		wh_control_wake(clerk->control);
 }
 
@@ -117,6 +123,25 @@ void wh_clerk_order(struct wh_clerk *clerk, const struct wh_book_entry *entry)
 	note(clerk, entry, 1);
 }
 
+/* Whether those that wait are to be written now; *wait_ms: when else. */
+static bool is_due(struct wh_clerk *clerk, int64_t now, uint32_t *wait_ms)
+{
+	int64_t since = now - clerk->written_us;
+	uint32_t count;
+
+	wh_spin_lock(&clerk->lock);
+	count = clerk->count;
+	wh_spin_unlock(&clerk->lock);
+	/* A clock that was set back is no reason to wait. */
+	if (count == 0 || (count < CROWDED && since >= 0 && since < WRITE_EVERY_US)) {
+		*wait_ms =
+			count == 0 ? RESTING_MS : (uint32_t)((WRITE_EVERY_US - since) / 1000 + 1);
+		return false;
+	}
+	clerk->written_us = now;
+	return true;
+}
+
 static void write_waiting(struct wh_clerk *clerk)
 {
 	struct wh_book_entry *entries;
@@ -156,14 +181,17 @@ static uint32_t take_turn(void *context)
 	struct wh_clerk *clerk = context;
 	int64_t now = now_us();
 
-	write_waiting(clerk);
+	uint32_t wait_ms = RESTING_MS;
+
+	if (is_due(clerk, now, &wait_ms))
+		write_waiting(clerk);
 	/* A clock that was set back only makes it later. */
 	if (now >= clerk->next_refused_us || now < clerk->next_refused_us - REFUSED_EVERY_US) {
 		clerk->next_refused_us = now + REFUSED_EVERY_US;
 		write_refusals(clerk);
 	}
 	forget_old(clerk, now);
-	return RESTING_MS;
+	return wait_ms;
 }
 
 void wh_clerk_open(struct wh_clerk *clerk, const char *folder, uint64_t keep_ns,

@@ -29,6 +29,7 @@ struct wh_clerk {
 	struct wh_book *book; /* NULL: none */
 	int64_t keep_us;
 	int64_t next_forget_us;
+	int64_t written_us;
 	int64_t next_refused_us;
 	uint64_t refused_untold;
 	bool failing; /* the database takes nothing, as was said */
