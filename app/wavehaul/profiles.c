@@ -35,8 +35,8 @@ static const char about_lambda[] =
 	"\n"
 	"Beside flows that fill every queue, as TCPs do, it has as much under way as one of\n"
 	"them would, until the queue has been empty for a while (share fair). As a scavenger it\n"
-	"leaves the way at the first sign of others and comes back a little later; dedicated,\n"
-	"it does neither.\n"
+	"leaves the way at the first sign of others and comes back a little later, and alone\n"
+	"it leaves 3.5 % of the way free, so that it sees them; dedicated, it does neither.\n"
 	"\n"
 	"--rate is a bound that it stays below, and is needed only where less is to be taken\n"
 	"than there is.\n";

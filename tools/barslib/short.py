@@ -29,6 +29,9 @@ ALL = (
     Short('bar06-share', 'jain with the latecomer', -0.92,
           'pushes that are small enough for queues of many leave too little of them in 50 '
           'round trips; latecomers take a queue for the least delay'),
+    Short('bar06-share', "the latecomer's share", -0.80,
+          'of a hundred flows those that came to a full queue take its delay for the way\'s, '
+          'and what it drops for noise'),
     Short('bar06-share', 'queue', -19.5,
           'pushes against Jain: at 0.8 of a second instead of 1.4 ten flows at 100 ms have '
           '15 ms of queue instead of 100, and Jain 0.92 instead of 0.98; neither BBR nor '
