@@ -100,6 +100,12 @@ static void test_wrong(void)
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		CU_ASSERT_PTR_NOT_NULL(wh_term_wrong(wrong[i]));
 	CU_ASSERT_PTR_NULL(wh_term_wrong("<9223372036854775807"));
+	CU_ASSERT_PTR_NULL(wh_term_wrong("!1000000"));
+	CU_ASSERT_PTR_NOT_NULL(wh_term_wrong("!1000001"));
+	CU_ASSERT_PTR_NULL(wh_term_wrong("~.before"));
+	CU_ASSERT_PTR_NOT_NULL(wh_term_wrong("~"));
+	CU_ASSERT_PTR_NOT_NULL(wh_term_wrong("~a/b"));
+	CU_ASSERT_PTR_NOT_NULL(wh_term_wrong("~a\tb"));
 	memset(longest + 1, 'a', WH_PATTERN_BYTES_MAX);
 	CU_ASSERT_PTR_NULL(wh_term_wrong(longest));
 	longest[1 + WH_PATTERN_BYTES_MAX] = 'a';
