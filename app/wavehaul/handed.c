@@ -17,6 +17,7 @@
 #include "cli/signals.h"
 #include "control/ask.h"
 #include "queue/hand.h"
+#include "queue/store.h"
 
 /* How often is looked whether the operator wants an end. */
 #define LOOK_MS 100
@@ -40,7 +41,7 @@ static bool is_always(const struct wh_settings *settings)
 /* What becomes of the order, or is nothing to it. */
 static bool is_said_otherwise(const struct wh_setting *setting)
 {
-	static const char *const flags[] = {"daemon", "rate", "state"};
+	static const char *const flags[] = {"daemon", "rate", "state", "wait"};
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		if (strcmp(setting->flag, flags[i]) == 0)
@@ -241,6 +242,21 @@ static void conclude(struct handed *handed)
 	}
 }
 
+/* The queue has pauses of its own: as many tries as they take to come to --wait. */
+static json_int_t retries_of(const struct wh_settings *settings)
+{
+	uint64_t wait_s = (settings->wait_ns + WH_NS_PER_S - 1) / WH_NS_PER_S;
+	uint64_t pause_s = WH_RETRY_FIRST_S;
+	uint64_t waited_s = 0;
+	json_int_t retries = 0;
+
+	for (; waited_s < wait_s; retries++) {
+		waited_s += pause_s;
+		pause_s = wh_min_u64(2 * pause_s, WH_RETRY_LAST_S);
+	}
+	return retries > settings->retries ? retries : settings->retries;
+}
+
 /* The order, as the server takes it; NULL after a complaint. */
 static json_t *order_of(const struct wh_transfer *transfer, const json_t *server)
 {
@@ -253,6 +269,7 @@ static json_t *order_of(const struct wh_transfer *transfer, const json_t *server
 	wh_setting_format(rate, &transfer->settings, text);
 	json_object_set_new(order, "rate", json_string(text));
 	json_object_set_new(order, "priority", json_integer(9));
+	json_object_set_new(order, "retries", json_integer(retries_of(&transfer->settings)));
 	json_object_set_new(order, "attached", json_true());
 	json_object_set_new(order, "watch", json_true());
 	return order;
@@ -281,12 +298,31 @@ static int run(struct handed *handed, const json_t *server)
 	return handed->status;
 }
 
+/* A server that is to do it may yet come, as one at the other end may. */
+static int open_asker(struct handed *handed)
+{
+	const struct wh_settings *settings = &handed->transfer->settings;
+	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000};
+	uint64_t until_ns = now_ns() + settings->wait_ns;
+	bool told = false;
+	int rc;
+
+	while ((rc = wh_asker_open(&handed->asker, settings->control)) != 0 &&
+		is_always(settings) && now_ns() < until_ns && wh_signals_count() == 0) {
+		if (!told)
+			wh_say("we wait for the server of this host, which does not answer yet");
+		told = true;
+		nanosleep(&pause, NULL);
+	}
+	return rc;
+}
+
 /* NULL: it is not to be handed over; *status then says whether that was asked for and cannot be. */
 static json_t *find_server(struct handed *handed, int *status)
 {
 	const struct wh_settings *settings = &handed->transfer->settings;
 	const char *own = own_option(settings, handed->transfer->verb);
-	int rc = own == NULL ? wh_asker_open(&handed->asker, settings->control) : 0;
+	int rc = own == NULL ? open_asker(handed) : 0;
 	json_t *server;
 
 	*status = -1;

@@ -131,6 +131,52 @@ static bool see_lanes(struct wh_transfer *transfer, uint64_t now_tsc)
 	return wh_lanes_gone(lanes, now_tsc);
 }
 
+/* The same, by new jobs: what the ones before have brought is there, and in the journal. */
+static bool begin_again(struct wh_transfer *transfer, uint64_t now_tsc)
+{
+	wh_lanes_free(&transfer->lanes);
+	transfer->lanes = (struct wh_lanes){0};
+	wh_transfer_forget(transfer);
+	atomic_store(&transfer->gate, false);
+	if (make_jobs(transfer) != WH_EXIT_OK)
+		return false;
+	wh_lanes_start_first(&transfer->lanes, now_tsc);
+	return true;
+}
+
+/* All lanes are over: false: and so is the transfer. */
+static bool goes_on(struct wh_transfer *transfer, uint64_t now_tsc)
+{
+	struct wh_again *again = &transfer->again;
+
+	if (wh_signals_count() > 0 || atomic_load(&transfer->host.lost))
+		return false;
+	if (again->due_tsc == 0) {
+		wh_progress_clear(&transfer->progress);
+		return wh_again_pauses(again, &transfer->lanes, transfer->server, now_tsc);
+	}
+	return !wh_again_is_due(again, now_tsc) || begin_again(transfer, now_tsc);
+}
+
+/* Until the first lane can start. */
+static void await_way(struct wh_transfer *transfer, uint64_t now_tsc)
+{
+	enum wh_client_state client = wh_client_state(&transfer->client);
+
+	if (client == WH_CLIENT_READY)
+		wh_lanes_start_first(&transfer->lanes, now_tsc);
+	else if (wh_signals_count() > 0)
+		wh_runtime_stop(&transfer->runtime);
+	else if ((client == WH_CLIENT_NO_LINK || client == WH_CLIENT_NO_WAY) &&
+		 wh_again_waits(&transfer->again, transfer->server, now_tsc))
+		wh_client_look_again(
+			&transfer->client, transfer->settings.peer_timeout_ns, now_tsc);
+	else if (client > WH_CLIENT_READY)
+		wh_runtime_stop(&transfer->runtime);
+	else
+		wh_again_tell(&transfer->again, transfer->server, now_tsc);
+}
+
 static int32_t watch(void *state, uint64_t now_tsc)
 {
 	struct wh_transfer *transfer = state;
@@ -139,17 +185,12 @@ static int32_t watch(void *state, uint64_t now_tsc)
 		return 0;
 	transfer->next_tsc = now_tsc + wh_us_to_tsc(transfer->host.ground.hz, WATCH_US);
 	if (transfer->lanes.started == 0) {
-		enum wh_client_state client = wh_client_state(&transfer->client);
-
-		if (wh_signals_count() > 0 || client > WH_CLIENT_READY)
-			wh_runtime_stop(&transfer->runtime);
-		else if (client == WH_CLIENT_READY)
-			wh_lanes_start_first(&transfer->lanes, now_tsc);
+		await_way(transfer, now_tsc);
 		return 0;
 	}
 	wh_transfer_tell_progress(transfer, now_tsc);
 	wh_flow_plot_look(&transfer->plot, &transfer->lanes, now_tsc);
-	if (see_lanes(transfer, now_tsc))
+	if (see_lanes(transfer, now_tsc) && !goes_on(transfer, now_tsc))
 		wh_runtime_stop(&transfer->runtime);
 	return 0;
 }
@@ -241,6 +282,9 @@ static int run(void *context)
 	struct wh_transfer *transfer = context;
 	wh_client_init(&transfer->client, &transfer->host, &transfer->peer,
 		transfer->settings.peer_timeout_ns, rte_rdtsc());
+
+	wh_again_init(&transfer->again, transfer->host.ground.hz, transfer->settings.wait_ns,
+		transfer->settings.retries, rte_rdtsc());
 
 	int status = make_jobs(transfer);
 

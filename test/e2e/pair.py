@@ -30,6 +30,7 @@ HUGE_BYTES = 700 << 20
 # What the ends of a link are given as --port, with the socket between them.
 LINKS = {
     'memif': ('memif:{},role=server', 'memif:{}'),
+    'memif_by_client': ('memif:{}', 'memif:{},role=server'),
     'vhost': ('vhost:{}', 'virtio_user:{}'),
 }
 

@@ -142,6 +142,7 @@ struct wh_settings {
 	uint64_t peer_timeout_ns;
 	uint64_t stall_timeout_ns;
 	uint64_t pipe_timeout_ns;
+	uint64_t wait_ns; /* for a server that is not up */
 	bool recursive;
 	struct wh_known_setting known;
 	enum wh_resume resume;

@@ -227,6 +227,14 @@ static bool check_case_clash(const struct wh_settings *settings)
 	return false;
 }
 
+static bool check_retries(const struct wh_settings *settings)
+{
+	if (settings->retries == 0 || settings->plot[0] == '\0')
+		return true;
+	wh_complain("--plot shows one try; leave out --retries");
+	return false;
+}
+
 static bool check_daemon(const struct wh_settings *settings)
 {
 	static const char *const words[] = {"", "auto", "never", "always"};
@@ -256,7 +264,8 @@ int wh_settings_check(const struct wh_settings *settings, enum wh_verb verb)
 	return good && check_repair(settings) && check_known(settings) && check_choice(settings) &&
 			       check_daemon(settings) && check_keylog(settings) &&
 			       check_quiet(settings) && check_case_clash(settings) &&
-			       check_owners(settings, verb) && wh_profile_set_check(settings)
+			       check_owners(settings, verb) && check_retries(settings) &&
+			       wh_profile_set_check(settings)
 		       ? -1
 		       : WH_EXIT_USAGE;
 }

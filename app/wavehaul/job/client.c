@@ -126,6 +126,15 @@ void wh_client_init(struct wh_client *client, struct wh_host *host, const struct
 	wh_loop_add(wh_runtime_loop_of(host->runtime, 0, true), "mtu", poll_client, client);
 }
 
+void wh_client_look_again(struct wh_client *client, uint64_t patience_ns, uint64_t now_tsc)
+{
+	WH_ASSERT(wh_client_state(client) == WH_CLIENT_NO_LINK ||
+		  wh_client_state(client) == WH_CLIENT_NO_WAY);
+	client->give_up_tsc = now_tsc + wh_ns_to_tsc(client->host->ground.hz, patience_ns);
+	/* Its core has nothing more to do with it until it sees that. */
+	atomic_store_explicit(&client->state, WH_CLIENT_LINK, memory_order_release);
+}
+
 int wh_client_conclude(const struct wh_client *client, const char *server)
 {
 	const struct wh_host_settings *settings = client->host->ground.settings;

@@ -43,6 +43,9 @@ struct wh_client {
 void wh_client_init(struct wh_client *client, struct wh_host *host, const struct wh_address *peer,
 	uint64_t patience_ns, uint64_t now_tsc);
 
+/* Of one that found no link or no way: it looks for them anew, for as long. */
+void wh_client_look_again(struct wh_client *client, uint64_t patience_ns, uint64_t now_tsc);
+
 enum wh_client_state wh_client_state(const struct wh_client *client);
 
 /* The exit status for a client that did not become ready, after one sentence on stderr. */

@@ -66,7 +66,7 @@ static bool is_handed_on(const struct wh_setting *setting)
 {
 	return (setting->verbs & WH_VERB_JOB) != 0 &&
 	       (setting->verbs & (WH_VERB_SEND | WH_VERB_GET)) != 0 &&
-	       strcmp(setting->flag, "control") != 0 &&
+	       strcmp(setting->flag, "control") != 0 && strcmp(setting->flag, "retries") != 0 &&
 	       (strcmp(setting->section, "transfer") == 0 ||
 		       strcmp(setting->section, "files") == 0);
 }

@@ -16,6 +16,7 @@
 #include "job/client.h"
 #include "job/jobs.h"
 #include "job/lanes.h"
+#include "report/again.h"
 #include "report/flow_now.h"
 #include "report/flow_plot.h"
 #include "report/manifest.h"
@@ -57,6 +58,7 @@ struct wh_transfer {
 	struct wh_lanes lanes;
 	_Atomic bool gate; /* all lanes but the first are over */
 	uint64_t next_tsc;
+	struct wh_again again;
 
 	struct wh_manifest manifest;
 	struct wh_flow_plot plot;
@@ -99,6 +101,9 @@ double wh_transfer_seconds(const struct wh_transfer *transfer);
 void wh_transfer_tell_start(struct wh_transfer *transfer);
 void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc);
 void wh_transfer_tell_end(struct wh_transfer *transfer, int status);
+
+/* Another try begins, and tells what it does from the beginning. */
+void wh_transfer_forget(struct wh_transfer *transfer);
 
 /* A job's on_file; `context` is the transfer. */
 void wh_transfer_on_file(void *context, const struct wh_file_result *result);

@@ -328,12 +328,13 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 	if (transfer->settings.json_stream)
 		json_object_set_new(line, "event", json_string("end"));
 	/* clang-format off */
-	wh_json_add(line, json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, "
+	wh_json_add(line, json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
 		"s:{s:I, s:I, s:I, s:I, s:I, s:I}, "
 		"s:o, s:o, s:o, s:o, s:o, s:{s:I, s:I, s:I, s:I}}",
 		"host", wh_word_to_json(transfer->server),
 		"files", (json_int_t)totals.files,
 		"skipped", (json_int_t)totals.skipped,
+		"tries", (json_int_t)transfer->again.tries + 1,
 		"failed", (json_int_t)totals.failed,
 		"moved_bytes", (json_int_t)moved_bytes(transfer),
 		"resumed_bytes", (json_int_t)totals.resumed_bytes,
@@ -461,6 +462,16 @@ double wh_transfer_seconds(const struct wh_transfer *transfer)
 		&transfer->progress, transfer->lanes.job[0]->ready.began_tsc, ended_tsc);
 }
 
+static void forget_failures(struct wh_transfer *transfer)
+{
+	while (!STAILQ_EMPTY(&transfer->failures)) {
+		struct wh_failure *failure = STAILQ_FIRST(&transfer->failures);
+
+		STAILQ_REMOVE_HEAD(&transfer->failures, next);
+		free_failure(failure);
+	}
+}
+
 void wh_transfer_tell_end(struct wh_transfer *transfer, int status)
 {
 	double seconds = wh_transfer_seconds(transfer);
@@ -470,10 +481,16 @@ void wh_transfer_tell_end(struct wh_transfer *transfer, int status)
 		print_json(transfer, status, seconds);
 	else if (transfer->lanes.started > 0 && transfer->lanes.job[0]->ready.began_tsc != 0)
 		print_text(transfer, status, seconds);
-	while (!STAILQ_EMPTY(&transfer->failures)) {
-		struct wh_failure *failure = STAILQ_FIRST(&transfer->failures);
+	forget_failures(transfer);
+}
 
-		STAILQ_REMOVE_HEAD(&transfer->failures, next);
-		free_failure(failure);
-	}
+void wh_transfer_forget(struct wh_transfer *transfer)
+{
+	pthread_mutex_lock(&transfer->telling);
+	forget_failures(transfer);
+	pthread_mutex_unlock(&transfer->telling);
+	transfer->progress.began_tsc = 0;
+	transfer->last_flow = (struct wh_flow_now){0};
+	transfer->moved_tsc = 0;
+	transfer->stall_told = false;
 }
