@@ -31,6 +31,7 @@
 #include "probe/kept.h"
 #include "queue/runner.h"
 #include "recollect.h"
+#include "reread.h"
 #include "sealed.h"
 #include "sink/stale.h"
 #include "system/notify.h"
@@ -55,6 +56,7 @@ struct serve {
 	struct wh_control_socket control;
 	struct wh_served served;
 	struct wh_runner runner;
+	struct wh_reread reread;
 	struct wh_metrics metrics;
 	uint64_t next_tsc;
 	uint64_t give_up_tsc;
@@ -95,12 +97,17 @@ static uint32_t ends_asked_for(const struct serve *serve)
 	return wh_signals_count() + atomic_load(&serve->served.drained);
 }
 
+/* Whom it trusts, here; the configuration where the queue's thread is, if there is one. */
 static void read_again(struct serve *serve)
 {
 	if (serve->sealed.on)
 		wh_store_reload_told(&serve->sealed.trust.store);
-	else
-		wh_say("nothing is read again: with --unsealed nobody has to be trusted");
+	if (!serve->control.runs) {
+		wh_reread_now(&serve->reread);
+		return;
+	}
+	atomic_store(&serve->reread.due, true);
+	wh_control_wake(&serve->control);
 }
 
 /* A few times a second: whether to stop, and whether all is done then. */
@@ -163,6 +170,7 @@ static int enter_guard(struct serve *serve)
 	wh_guard_let(&guard, serve->service.own.here.root_fd, WH_LET_WRITE);
 	wh_sealed_guard(&serve->sealed, &guard);
 	wh_control_guard(&serve->control, &guard);
+	wh_reread_guard(&serve->reread, &guard);
 	keep_state(serve, &guard);
 	wh_recollect_init(&serve->recollect, &serve->settings, &guard);
 	if (wh_guard_enter(&guard) != 0)
@@ -240,6 +248,7 @@ static int open_control(struct serve *serve)
 		serve->served.state[0] = '\0';
 	if (realpath(settings->root, serve->served.root) == NULL)
 		snprintf(serve->served.root, sizeof(serve->served.root), "%s", settings->root);
+	wh_control_add_turn(&serve->control, wh_reread_turn, &serve->reread, -1);
 	wh_served_add(&serve->control.tables, &serve->served);
 	wh_clerk_add(&serve->control.tables, &serve->clerk);
 	if (wh_control_open(&serve->control, settings->control, settings->user, &status))
@@ -363,6 +372,13 @@ int wh_verb_serve(int argc, char **argv)
 			serve->settings.operands[0]);
 		status = WH_EXIT_USAGE;
 	}
+	serve->reread = (struct wh_reread){
+		.argc = argc,
+		.argv = argv,
+		.settings = &serve->settings,
+		.service = &serve->service,
+		.runner = &serve->runner,
+	};
 	if (status < 0)
 		status = serve_root(serve);
 	free(serve);

@@ -228,6 +228,42 @@ def got_steered(program, folder):
         expect_equal('the bytes', one.digest('got'), digest)
 
 
+def reread(program, folder):
+    """SIGHUP: more run at once; what cannot change is said; nonsense changes nothing."""
+    meeting = Path(tempfile.mkdtemp(prefix='wavehaul-', dir='/tmp'))
+    meeting.chmod(0o777)
+    config = meeting / 'site.conf'
+    config.write_text('[queue]\njobs = 1\n[limits]\njob_depth = 8\n')
+    house = House(program, meeting, 0, '--config', config)
+
+    def reload(text, said):
+        config.with_suffix('.new').write_text(text)
+        config.with_suffix('.new').rename(config)
+        house.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: said in house.said(), 10, f'the log to say {said!r}')
+
+    try:
+        house.start()
+        house.make('file', 1000)
+        with Control(house.path) as control:
+            jobs = [house.add('send', house.root / 'file', f'{host}:x', '--retries', '9')
+                    for host in ('198.51.100.8', '198.51.100.9')]
+            house.await_state(jobs[0], 'running')
+            expect_equal('the second', house.state_of(jobs[1]), 'ready')
+            reload('[queue]\njobs = many\n', 'stays as it was')
+            reload('[queue]\njobs = 2\n[limits]\njob_depth = 9\n', 'queue.jobs is 2')
+            expect('limits.job_depth has to wait for a restart; it stays 8' in house.said(),
+                   house.said())
+            house.await_state(jobs[1], 'running')
+            control.told('drain', now=True)
+        expect_equal('the exit status', house.process.wait(20), 0)
+    finally:
+        if house.process is not None:
+            house.process.kill()
+            house.process.wait()
+        shutil.rmtree(meeting, ignore_errors=True)
+
+
 def restarted(program, folder):
     """kill -9 of the server in the middle of a job: the next one goes on."""
     with houses(program, '--peer-timeout', '5s') as (two, one):
@@ -356,6 +392,7 @@ CASES = [
     Case('queue: both ways, dependencies, paths', True, both_ways),
     Case('queue: rate, pause and cancel of what runs', True, steered),
     Case('queue: the rate of what is got', True, got_steered),
+    Case('queue: SIGHUP reads the configuration again', True, reread),
     Case('queue: goes on after kill -9', True, restarted),
     Case('queue: mixed jobs', True, mixed),
     Case('queue: send and get by the server', True, handed),

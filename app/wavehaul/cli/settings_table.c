@@ -30,20 +30,17 @@
 
 static_assert(MTU_MAX <= WH_PORT_MTU_MAX, "the port takes them");
 static_assert(WH_QUEUES_MAX <= WH_PORT_QUEUES_MAX, "the port has them");
-
-#define RATE_MAX_BPS UINT64_C(1000000000000)
-
+#define RATE_MAX_BPS      UINT64_C(1000000000000)
 #define BUFFERS_MIN_BYTES (UINT64_C(64) << 20)
 #define BUFFERS_MAX_BYTES (UINT64_C(1) << 40)
 #define RESERVE_MAX_BYTES (UINT64_C(1) << 50)
-
-#define DESCRIPTORS_MAX 32768
-#define BURST_MAX_PKTS  1024
-#define SESSIONS_MAX    4096
-#define OPENINGS_MAX    10000
-#define LINES_MAX       1000
-#define QUEUE_JOBS_MAX  64
-#define DAY_NS          (UINT64_C(86400) * WH_NS_PER_S)
+#define DESCRIPTORS_MAX   32768
+#define BURST_MAX_PKTS    1024
+#define SESSIONS_MAX      4096
+#define OPENINGS_MAX      10000
+#define LINES_MAX         1000
+#define QUEUE_JOBS_MAX    64
+#define DAY_NS            (UINT64_C(86400) * WH_NS_PER_S)
 
 static_assert(offsetof(struct wh_fibre_config, rate_bps) == 0,
 	"of the whole way: --queue and --loss-model of wan name its first field");
