@@ -45,8 +45,6 @@ ALL = (
     Short('bar10-all', 'rate', -0.985,
           'a full way back hides how far the clocks are apart: 100 ppm are 100 us of queue in '
           'a second'),
-    Short('bar11-longfat', 'throughput', -0.03,
-          'a round trip of waiting at the start, and of losses at the end'),
     Short('bar12-papers', 'pxp-errors', -0.10,
           'packets overtake each other by many, which looks like losses'),
     Short('bar12-papers', 'pxp-fig04', -0.02,
