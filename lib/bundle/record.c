@@ -332,10 +332,10 @@ const char *wh_doing_forbidden(enum wh_doing doing)
 
 static bool has_nul(const char *text, size_t bytes)
 {
-	return memchr(text, '\0', bytes) != NULL;
+	return bytes > 0 && memchr(text, '\0', bytes) != NULL;
 }
 
-bool wh_fibre_is_safe(const char *path, size_t path_bytes)
+bool wh_path_is_safe(const char *path, size_t path_bytes)
 {
 	const char *end = path + path_bytes;
 
@@ -371,13 +371,13 @@ static bool entry_holds(const struct wh_entry *entry)
 {
 	bool is_link = entry->kind == WH_ENTRY_LINK || entry->kind == WH_ENTRY_HARD;
 
-	if (!wh_fibre_is_safe(entry->path, entry->path_bytes))
+	if (!wh_path_is_safe(entry->path, entry->path_bytes))
 		return false;
 	if (is_link != (entry->link_bytes > 0))
 		return false;
 	if (is_link && has_nul(entry->link, entry->link_bytes))
 		return false;
-	if (entry->kind == WH_ENTRY_HARD && !wh_fibre_is_safe(entry->link, entry->link_bytes))
+	if (entry->kind == WH_ENTRY_HARD && !wh_path_is_safe(entry->link, entry->link_bytes))
 		return false;
 	if ((entry->size_bytes > 0) !=
 		(entry->content != WH_CONTENT_NONE && entry->content != WH_CONTENT_STREAM))
@@ -425,7 +425,7 @@ static bool item_holds(const struct wh_item *item)
 {
 	bool is_given = item->path_bytes == 1 && item->path[0] == '.';
 
-	return (is_given || wh_fibre_is_safe(item->path, item->path_bytes)) &&
+	return (is_given || wh_path_is_safe(item->path, item->path_bytes)) &&
 	       (item->kind == WH_ITEM_LINK) == (item->link_bytes > 0) &&
 	       !has_nul(item->link, item->link_bytes);
 }

@@ -422,7 +422,7 @@ uint32_t wh_record_decode(const uint8_t *bytes, size_t length, struct wh_record 
 bool wh_hello_peek(const uint8_t *bytes, size_t length, uint8_t *version, uint64_t *reply);
 
 /* Whether a path from the wire may be used below a root. */
-bool wh_fibre_is_safe(const char *path, size_t path_bytes);
+bool wh_path_is_safe(const char *path, size_t path_bytes);
 
 /* Whether it has no control characters: C0, DEL, and C1 as UTF-8, which terminals obey likewise. */
 bool wh_text_is_plain(const char *text, size_t bytes);

@@ -171,7 +171,7 @@ int wh_errand_open_parent(
 	size_t above_bytes = wh_beneath_parent_bytes(path, bytes);
 	size_t begin = above_bytes > 0 || path[0] == '/' ? above_bytes + 1 : 0;
 
-	if (!wh_fibre_is_safe(path + begin, bytes - begin))
+	if (!wh_path_is_safe(path + begin, bytes - begin))
 		return -EBUSY;
 	if (bytes - begin > NAME_MAX)
 		return -ENAMETOOLONG;

@@ -80,7 +80,7 @@ size_t wh_path_last_name(const char *path, const char **name)
 
 	*name = slash == NULL ? path : slash + 1;
 	bytes = (size_t)(end - *name);
-	return wh_fibre_is_safe(*name, bytes) ? bytes : 0;
+	return wh_path_is_safe(*name, bytes) ? bytes : 0;
 }
 
 /* Room for `count` elements; false: no memory. */

@@ -589,13 +589,13 @@ static void safe_paths(void)
 
 	for (size_t i = 0; i < COUNT(cases); i++)
 		CU_ASSERT_EQUAL(
-			wh_fibre_is_safe(cases[i].path, strlen(cases[i].path)), cases[i].safe);
-	CU_ASSERT(!wh_fibre_is_safe("a\0b", 3));
-	CU_ASSERT(!wh_fibre_is_safe("a\0", 2));
-	CU_ASSERT(wh_fibre_is_safe("a/.", 1)); /* the length counts */
+			wh_path_is_safe(cases[i].path, strlen(cases[i].path)), cases[i].safe);
+	CU_ASSERT(!wh_path_is_safe("a\0b", 3));
+	CU_ASSERT(!wh_path_is_safe("a\0", 2));
+	CU_ASSERT(wh_path_is_safe("a/.", 1)); /* the length counts */
 	memset(path, 'x', sizeof(path));
-	CU_ASSERT(wh_fibre_is_safe(path, WH_PATH_BYTES_MAX));
-	CU_ASSERT(!wh_fibre_is_safe(path, WH_PATH_BYTES_MAX + 1));
+	CU_ASSERT(wh_path_is_safe(path, WH_PATH_BYTES_MAX));
+	CU_ASSERT(!wh_path_is_safe(path, WH_PATH_BYTES_MAX + 1));
 }
 
 static void names(void)

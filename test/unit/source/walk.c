@@ -42,7 +42,7 @@ static const char *list(int root_fd, const char *const *paths, uint32_t count, b
 		else
 			at += (size_t)sprintf(listing + at, "%c:%s ", kinds[item.found], item.path);
 		if (item.found != WH_WALK_FAULT)
-			CU_ASSERT(wh_fibre_is_safe(item.path, item.path_bytes));
+			CU_ASSERT(wh_path_is_safe(item.path, item.path_bytes));
 	}
 	CU_ASSERT_EQUAL(item.found, WH_WALK_END);
 	wh_walk_next(walk, &item);
