@@ -197,7 +197,8 @@ int wh_source_open(struct wh_source **source, const struct wh_source_config *con
 	if (made->config.split_bytes_min == 0)
 		made->config.split_bytes_min = WH_SPLIT_BYTES_MIN;
 	if (made->config.extent_bytes_max == 0)
-		made->config.extent_bytes_max = WH_EXTENT_BYTES_MAX;
+		made->config.extent_bytes_max =
+			RTE_MAX(WH_SOURCE_EXTENT_BYTES, (uint64_t)config->chunk_bytes);
 	made->item_fd = -1;
 	made->own_uid = geteuid();
 	made->ring_error = 1;

@@ -43,6 +43,12 @@ struct wh_file_result {
 	bool at_peer;  /* that it failed there */
 };
 
+/*
+ * Raw bytes that an EXTENT announces where nobody says otherwise: what came of it is proved when
+ * the next one comes, and on a slow way that is to be soon.
+ */
+#define WH_SOURCE_EXTENT_BYTES (UINT64_C(8) << 20)
+
 struct wh_source_config {
 	/* Paths are looked up below this folder and do not leave it (openat2, RESOLVE_BENEATH); -1:
 	 * they are the operator's own. */
@@ -64,7 +70,7 @@ struct wh_source_config {
 	uint64_t split_bytes_min; /* for each lane; 0: WH_SPLIT_BYTES_MIN */
 	/* A sink that believes more of what it has gets files from their beginning. */
 	enum wh_resume resume;
-	uint64_t extent_bytes_max; /* 0: WH_EXTENT_BYTES_MAX */
+	uint64_t extent_bytes_max; /* 0: WH_SOURCE_EXTENT_BYTES, or a chunk */
 	uint32_t chunk_bytes;
 	uint64_t first_chunk; /* number of its first: a HELLO may have gone before */
 	/* Entries that may be out before the sink has told what became of them, a power of two: for

@@ -37,6 +37,9 @@
 #define DAY_S      86400
 #define PATIENCE_S 120
 
+/* What is proved at a time where nobody says otherwise, and noted at least every second. */
+#define PRESET_BYTES (8 * MIB)
+
 enum blow {
 	BLOW_RECEIVER,
 	BLOW_SENDER,
@@ -64,8 +67,8 @@ struct tale {
 	struct visit_config config;
 	struct visit visit;
 	uint64_t rate_bps;
-	uint64_t batch_bytes;
-	uint64_t blow_ns; /* after the beginning */
+	uint64_t batch_bytes; /* 0: as preset, and slowly */
+	uint64_t blow_ns;     /* after the beginning */
 	enum blow blow;
 	bool unpowered;
 	enum mishap mishap;
@@ -195,8 +198,14 @@ static void draw(uint64_t seed)
 	tale.batch_bytes = between(1, 4) * MIB;
 	large_bytes = between(6 * MIB, 16 * MIB);
 	lanes = one_in(4) ? 2 : 1;
-	if (lanes > 1 && one_in(2)) /* each has its part of it */
+	if (one_in(16)) {
+		tale.batch_bytes = 0;
+		tale.rate_bps = between(2, 4) * UINT64_C(100000000);
+		large_bytes = between(66 * MIB, 90 * MIB);
+		lanes = 1;
+	} else if (lanes > 1 && one_in(2)) { /* each has its part of it */
 		large_bytes += lanes * WH_SPLIT_BYTES_MIN;
+	}
 	draw_tree(large_bytes);
 	tale.disk = (struct disk_config){
 		.seed = wh_prng_u64(&tale.prng),
@@ -416,7 +425,14 @@ static void befall(void)
 static uint64_t surely_durable(void)
 {
 	uint64_t sync_ns = 4 * (tale.disk.errand_ns + tale.disk.latency_ns) + 2 * MS;
-	uint64_t lost = tale.config.lanes * (tale.batch_bytes + (WH_RING_DEPTH + 1) * MIB) +
+	uint64_t batch_bytes = tale.batch_bytes;
+
+	if (batch_bytes == 0) {
+		batch_bytes = PRESET_BYTES;
+		sync_ns += WH_NS_PER_S;
+	}
+
+	uint64_t lost = tale.config.lanes * (batch_bytes + (WH_RING_DEPTH + 1) * MIB) +
 			tale.small_bytes + wh_muldiv_u64(tale.rate_bps, sync_ns, 8 * WH_NS_PER_S);
 
 	return tale.written_bytes > lost ? tale.written_bytes - lost : 0;

@@ -15,7 +15,7 @@
 #include "base/prng.h"
 #include "bundle/staging_name.h"
 
-#define DATA_MAX (UINT64_C(64) << 20)
+#define DATA_MAX (UINT64_C(96) << 20)
 
 static bool one_in(struct wh_prng *prng, uint32_t n)
 {

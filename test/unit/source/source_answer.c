@@ -50,7 +50,7 @@ static void outcomes(void)
 static void outcomes_of_large_files(void)
 {
 	struct rig rig;
-	uint64_t bytes = 64 * MIB + 70000;
+	uint64_t bytes = WH_SOURCE_EXTENT_BYTES + 70000;
 
 	rig_init(&rig, MEMORY, 1 << 20, 4, 4);
 	tree_folder(&rig.tree, "t");
@@ -72,7 +72,7 @@ static void outcomes_of_large_files(void)
 	rig_run(&rig, 0);
 	CU_ASSERT(!rig.entries[1].has_end);
 	/* What was announced comes, and no further extent. */
-	CU_ASSERT_EQUAL(rig.entries[2].have_bytes, 64 * MIB);
+	CU_ASSERT_EQUAL(rig.entries[2].have_bytes, WH_SOURCE_EXTENT_BYTES);
 	CU_ASSERT_EQUAL(rig.entries[2].extents, 1);
 	CU_ASSERT(rig.entries[2].has_end && rig.entries[2].error == ECANCELED);
 	CU_ASSERT(rig.entries[3].has_end && rig.entries[3].error == ECANCELED);
