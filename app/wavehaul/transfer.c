@@ -53,7 +53,7 @@ static struct wh_request request_of(const struct wh_transfer *transfer)
 		request.here.is_pipe = transfer->is_piped;
 		request.here.pipe_fd = transfer->pipe_fd;
 		request.here.pipe_s = time(NULL);
-		request.there.as_name = transfer->is_piped;
+		request.there.as_name = transfer->is_piped || transfer->as_name;
 		if (transfer->is_piped) {
 			request.here.count = 0;
 			return request;
@@ -134,6 +134,8 @@ static bool see_lanes(struct wh_transfer *transfer, uint64_t now_tsc)
 /* The same, by new jobs: what the ones before have brought is there, and in the journal. */
 static bool begin_again(struct wh_transfer *transfer, uint64_t now_tsc)
 {
+	/* What stands there now is no folder to put it into: the try before has made it. */
+	transfer->as_name |= transfer->lanes.job[0]->ready.as_name;
 	wh_lanes_free(&transfer->lanes);
 	transfer->lanes = (struct wh_lanes){0};
 	wh_transfer_forget(transfer);

@@ -91,10 +91,14 @@ def gives_up(program, folder):
 
 
 def again(verb, program, folder):
-    """Its server is killed under it, and begins anew; what was durable does not come again."""
+    """Its server is killed under it, and begins anew; what was durable does not come again. A
+    folder that is sent gets the name it was sent to, although that stands there by then."""
     with Late(program, folder) as pair:
-        data = plant(folder / 'file' if verb == 'send' else pair.served / 'file', 160 * MIB)
-        words = words_of(verb, folder)
+        came = (pair.served if verb == 'send' else folder / 'mine') / 'new'
+        tree = (folder if verb == 'send' else pair.served) / 'tree'
+        tree.mkdir()
+        data = plant(tree / 'file', 160 * MIB)
+        words = ('-r', *((tree, remote('new')) if verb == 'send' else (remote('tree'), came)))
         mine = ('--state', folder / 'mine')
         with pair.running(verb, *words, '--retries', '5', '--wait', '20s', '--json',
                           *STEADY, *mine) as client:
@@ -111,8 +115,8 @@ def again(verb, program, folder):
         expect_equal('tries', told['tries'] > 1, True)
         expect_equal('files', told['files'], 1)
         expect(told['resumed_bytes'] >= 32 * MIB, f"{told['resumed_bytes']} bytes were kept")
-        came = (pair.served if verb == 'send' else folder / 'mine') / 'file'
-        expect_equal('the bytes', came.read_bytes() == data, True)
+        expect_equal('names', sorted(path.name for path in came.iterdir()), ['file'])
+        expect_equal('the bytes', (came / 'file').read_bytes() == data, True)
         pair.stop_server()
 
 

@@ -59,6 +59,7 @@ struct wh_transfer {
 	_Atomic bool gate; /* all lanes but the first are over */
 	uint64_t next_tsc;
 	struct wh_again again;
+	bool as_name; /* of send: its path is one, as an earlier try has found */
 
 	struct wh_manifest manifest;
 	struct wh_flow_plot plot;
