@@ -506,8 +506,7 @@ def greetings(field, program, folder, mib=24, mbps=60):
 # Frames a second that are a flood, where a CPU is shared with others.
 FLOOD_PPS = 20_000
 NOISE = {'drop_frame_not_ip', 'drop_frame_bad_ip', 'drop_frame_bad_udp', 'drop_packet_short',
-         'drop_packet_long', 'drop_packet_version_unknown', 'drop_packet_type_unknown',
-         'drop_packet_tag', 'drop_no_session'}
+         'drop_packet_long', 'drop_packet_version_unknown', 'drop_packet_tag', 'drop_no_session'}
 
 
 def thrown_at(field, program, folder, mib=27, mbps=60, throw_s=2):

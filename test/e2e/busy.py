@@ -342,9 +342,10 @@ def expect_agreement(one, two):
         expect_between(f'bytes to {far}', moved[near]['transmitter'],
                        moved[far]['receiver'] - KIB, moved[far]['receiver'])
     expect_equal('by both jobs', (sent.bytes, got.bytes), (1_000_003, 1_000_003))
+    # Its thread writes a moment after the client has heard of the end.
+    wait_until(lambda: [(line['verb'], line['bytes']) for line in two.served()[-2:]]
+               == [('send', sent.bytes), ('get', got.bytes)], 5, 'the audit of both jobs')
     lines = two.served()[-2:]
-    expect_equal('by the audit', [(line['verb'], line['bytes']) for line in lines],
-                 [('send', sent.bytes), ('get', got.bytes)])
     expect_equal('streams by queue and audit', (sent.moved_bytes, got.moved_bytes),
                  tuple(line['moved_bytes'] for line in lines))
     # Answers have streams of their own.
