@@ -38,7 +38,7 @@
 #define PATIENCE_S 120
 
 /* What is proved at a time where nobody says otherwise, and noted at least every second. */
-#define PRESET_BYTES (8 * MIB)
+#define PRESET_BYTES (32 * MIB)
 
 enum blow {
 	BLOW_RECEIVER,
