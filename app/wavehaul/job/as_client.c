@@ -90,6 +90,13 @@ static bool has_bond(struct wh_job *job, uint64_t now_tsc)
 	return job->streams.bond != NULL && job->result.failed == WH_STATUS_PENDING;
 }
 
+/* For so long the server may take to answer. */
+static void grow_patient(struct wh_job *job, uint64_t now_tsc)
+{
+	job->turn.give_up_tsc =
+		now_tsc + wh_ns_to_tsc(job->jobs->ground->hz, job->request.stall_timeout_ns);
+}
+
 static int32_t open_job(struct wh_job *job, uint64_t now_tsc)
 {
 	if (!has_bond(job, now_tsc))
@@ -100,6 +107,8 @@ static int32_t open_job(struct wh_job *job, uint64_t now_tsc)
 		return 1;
 	}
 	say_hello(job);
+	/* Its stream may be open before it is looked at again. */
+	grow_patient(job, now_tsc);
 	wh_job_enter(job, job->request.verb == WH_JOB_IDLE ? WH_JOB_RUNNING : WH_JOB_GREETED);
 	return 1;
 }
@@ -140,12 +149,12 @@ static void take_answer(struct wh_job *job, uint64_t now_tsc, const struct wh_re
 /* A server that keeps the connection alive and never answers is as good as a path that stalls. */
 static void see_patience(struct wh_job *job, uint64_t now_tsc, enum wh_phase phase)
 {
-	uint64_t patience_ns = job->request.stall_timeout_ns;
-
-	if (phase == WH_PHASE_OPENING)
-		job->turn.give_up_tsc = now_tsc + wh_ns_to_tsc(job->jobs->ground->hz, patience_ns);
-	else if (job->view.state == WH_JOB_GREETED && now_tsc > job->turn.give_up_tsc)
-		wh_job_fail(job, WH_STATUS_STALLED, "the server never answers");
+	if (phase == WH_PHASE_OPENING) {
+		grow_patient(job, now_tsc);
+	} else if (job->view.state == WH_JOB_GREETED && now_tsc > job->turn.give_up_tsc) {
+		job->result.stalled = true;
+		wh_job_fail(job, WH_STATUS_STALLED, "we wait for the server, which never answers");
+	}
 }
 
 /* A server that began anew has greeted us since; it answers what our stream was opened under. */
