@@ -44,7 +44,7 @@ struct errand {
 	struct wh_client client;
 	struct wh_lanes lanes;
 	struct wh_address peer;
-	char server[256]; /* as written */
+	char server[WH_HOST_BYTES]; /* as written */
 	const char **path;
 	uint32_t paths;
 	struct wh_print print;
@@ -217,26 +217,11 @@ static int open_and_run(struct errand *errand)
 
 static int add_path(struct errand *errand, const char *text)
 {
-	char host[sizeof(errand->server)];
-	const char *path = wh_host_path_split(text, host, sizeof(host));
+	const char *path = wh_remote_path(text, errand->server);
 
-	if (path == NULL) {
-		wh_complain("'%s' names no host; write HOST:PATH, and an IPv6 address as "
-			    "[2001:db8::1]:PATH",
-			text);
+	if (path == NULL)
 		return WH_EXIT_USAGE;
-	}
-	if (errand->paths > 0 && strcmp(host, errand->server) != 0) {
-		wh_complain(
-			"'%s' and '%s' are two hosts, and this is for one", errand->server, host);
-		return WH_EXIT_USAGE;
-	}
-	if (strlen(path) > WH_PATH_BYTES_MAX) {
-		wh_complain("a path is longer than %d bytes", WH_PATH_BYTES_MAX);
-		return WH_EXIT_USAGE;
-	}
-	memcpy(errand->server, host, sizeof(host));
-	errand->path[errand->paths++] = path[0] == '\0' ? "." : path;
+	errand->path[errand->paths++] = path;
 	return WH_EXIT_OK;
 }
 

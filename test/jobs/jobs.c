@@ -8,7 +8,6 @@
  */
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,7 @@
 
 #include "../rig/seeds.h"
 #include "../unit/remove_tree.h"
-#include "cli/complain.h"
+#include "said.h"
 #include "session/session.h"
 #include "world.h"
 
@@ -29,36 +28,6 @@ struct tally {
 	uint64_t virtual_ns;
 	uint64_t statuses[32];
 };
-
-static bool is_verbose;
-
-static void say(const char *format, va_list args)
-{
-	if (!is_verbose)
-		return;
-	printf("  ");
-	vprintf(format, args);
-	printf("\n");
-}
-
-/* What a server says of its peers is for who replays a seed. */
-void wh_say(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	say(format, args);
-	va_end(args);
-}
-
-void wh_complain(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	say(format, args);
-	va_end(args);
-}
 
 static char folder[] = "/dev/shm/wh_jobs_XXXXXX";
 
@@ -77,7 +46,7 @@ static bool run_seed(const struct wh_rig_seeds *seeds, uint64_t seed, void *stat
 	struct tally *tally = state;
 	struct world_result result;
 
-	is_verbose = seeds->verbose;
+	said_verbosely(seeds->verbose);
 	world_run(seed, folder, seeds->verbose, &result);
 	tally->events += result.events;
 	tally->visits += result.visits;

@@ -23,10 +23,10 @@
 #include "base/clock.h"
 #include "bundle/split.h"
 #include "bundle/staging_name.h"
-#include "cli/complain.h"
 #include "disk.h"
 #include "file/ring.h"
 #include "house.h"
+#include "said.h"
 #include "visit.h"
 
 #define MS         UINT64_C(1000000)
@@ -92,35 +92,6 @@ struct tally {
 
 static struct tale tale;
 static char folder[] = "/dev/shm/wh_resume_XXXXXX";
-static bool is_verbose;
-
-static void say(const char *format, va_list args)
-{
-	if (!is_verbose)
-		return;
-	printf("  ");
-	vprintf(format, args);
-	printf("\n");
-}
-
-void wh_say(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	say(format, args);
-	va_end(args);
-}
-
-void wh_complain(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	say(format, args);
-	va_end(args);
-}
-
 static bool fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 static bool fail(const char *format, ...)
@@ -529,7 +500,7 @@ static bool run_seed(const struct wh_rig_seeds *seeds, uint64_t seed, void *stat
 {
 	struct tally *tally = state;
 
-	is_verbose = seeds->verbose;
+	said_verbosely(seeds->verbose);
 	draw(seed);
 	if (seeds->verbose)
 		describe();

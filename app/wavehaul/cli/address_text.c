@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "bundle/record.h"
 #include "cli/complain.h"
 
 const char *wh_address_text(const struct wh_address *address, char text[WH_ADDRESS_TEXT_BYTES])
@@ -68,7 +69,8 @@ int wh_address_resolve(const char *host, bool ipv4, bool ipv6, struct wh_address
 	return -EINVAL;
 }
 
-const char *wh_host_path_split(const char *text, char *host, size_t room)
+/* NULL: it names none. The host is copied. */
+static const char *split(const char *text, char host[WH_HOST_BYTES])
 {
 	const char *end = text[0] == '[' ? strchr(text, ']') : strchr(text, ':');
 	size_t begin = text[0] == '[' ? 1 : 0;
@@ -78,9 +80,32 @@ const char *wh_host_path_split(const char *text, char *host, size_t room)
 
 	size_t bytes = (size_t)(end - text) - begin;
 
-	if (bytes == 0 || bytes >= room)
+	if (bytes == 0 || bytes >= WH_HOST_BYTES)
 		return NULL;
 	memcpy(host, text + begin, bytes);
 	host[bytes] = '\0';
 	return end + begin + 1;
+}
+
+const char *wh_remote_path(const char *text, char host[WH_HOST_BYTES])
+{
+	char own[WH_HOST_BYTES];
+	const char *path = split(text, own);
+
+	if (path == NULL) {
+		wh_complain("'%s' names no host; write HOST:PATH, and an IPv6 address as "
+			    "[2001:db8::1]:PATH",
+			text);
+		return NULL;
+	}
+	if (host[0] != '\0' && strcmp(host, own) != 0) {
+		wh_complain("'%s' and '%s' are two hosts, and all this is with one", host, own);
+		return NULL;
+	}
+	if (strlen(path) > WH_PATH_BYTES_MAX) {
+		wh_complain("a path is longer than %d bytes", WH_PATH_BYTES_MAX);
+		return NULL;
+	}
+	strcpy(host, own);
+	return path[0] == '\0' ? "." : path;
 }

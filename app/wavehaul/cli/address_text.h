@@ -8,6 +8,9 @@
 
 #define WH_ADDRESS_TEXT_BYTES 64
 
+/* Of a host as written, with its end. */
+#define WH_HOST_BYTES 256
+
 /* "192.0.2.1" or "2001:db8::1", without the port; returns text. */
 const char *wh_address_text(const struct wh_address *address, char text[WH_ADDRESS_TEXT_BYTES]);
 
@@ -20,7 +23,10 @@ bool wh_address_parse(const char *text, struct wh_address *address);
  */
 int wh_address_resolve(const char *host, bool ipv4, bool ipv6, struct wh_address *address);
 
-/* HOST:PATH or [HOST]:PATH; NULL: no such. The host is copied, the path points into the text. */
-const char *wh_host_path_split(const char *text, char *host, size_t room);
+/*
+ * Of an operand HOST:PATH or [HOST]:PATH the path, which points into the text; "." if it is empty.
+ * `host` has the host of the operands before, or is empty: all are of one. NULL after one sentence.
+ */
+const char *wh_remote_path(const char *text, char host[WH_HOST_BYTES]);
 
 #endif

@@ -40,7 +40,7 @@ struct wh_transfer {
 	struct wh_client client;
 
 	/* transfer_paths.c: from the operands */
-	char server[256]; /* as written */
+	char server[WH_HOST_BYTES]; /* as written */
 	struct wh_address peer;
 	char **remote; /* paths at the server */
 	uint32_t remotes;

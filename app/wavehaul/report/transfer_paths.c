@@ -20,26 +20,11 @@
 
 static int add_remote(struct wh_transfer *transfer, const char *text)
 {
-	char host[sizeof(transfer->server)];
-	const char *path = wh_host_path_split(text, host, sizeof(host));
+	const char *path = wh_remote_path(text, transfer->server);
 
-	if (path == NULL) {
-		wh_complain("'%s' names no host; write HOST:PATH, and an IPv6 address as "
-			    "[2001:db8::1]:PATH",
-			text);
+	if (path == NULL)
 		return WH_EXIT_USAGE;
-	}
-	if (transfer->remotes > 0 && strcmp(host, transfer->server) != 0) {
-		wh_complain("one transfer is with one host, and '%s' and '%s' are two",
-			transfer->server, host);
-		return WH_EXIT_USAGE;
-	}
-	if (strlen(path) > WH_PATH_BYTES_MAX) {
-		wh_complain("a path is longer than %d bytes", WH_PATH_BYTES_MAX);
-		return WH_EXIT_USAGE;
-	}
-	snprintf(transfer->server, sizeof(transfer->server), "%s", host);
-	transfer->remote[transfer->remotes] = strdup(path[0] == '\0' ? "." : path);
+	transfer->remote[transfer->remotes] = strdup(path);
 	return transfer->remote[transfer->remotes++] != NULL ? 0 : WH_EXIT_OTHER;
 }
 
