@@ -147,6 +147,13 @@ void wh_manifest_note(struct wh_manifest *manifest, const char *path)
 	manifest->paths += manifest->path[manifest->paths] != NULL;
 }
 
+void wh_manifest_forget(struct wh_manifest *manifest)
+{
+	while (manifest->paths > 0)
+		free(manifest->path[--manifest->paths]);
+	manifest->incomplete = false;
+}
+
 static void tell_wrong(struct wh_manifest *manifest, const char *path, const char *why)
 {
 	char plain[4 * WH_PATH_BYTES_MAX + 1];
@@ -240,8 +247,7 @@ void wh_manifest_free(struct wh_manifest *manifest)
 {
 	for (uint64_t i = 0; i < manifest->expects; i++)
 		free(manifest->expected[i].path);
-	for (uint64_t i = 0; i < manifest->paths; i++)
-		free(manifest->path[i]);
+	wh_manifest_forget(manifest);
 	free(manifest->expected);
 	free(manifest->path);
 	if (manifest->to != NULL)

@@ -41,6 +41,9 @@ int wh_manifest_open(struct wh_manifest *manifest, const struct wh_settings *set
 /* A file of the bundle is whole at the other end, or here. */
 void wh_manifest_note(struct wh_manifest *manifest, const char *path);
 
+/* What was noted: another try notes all of it again. */
+void wh_manifest_forget(struct wh_manifest *manifest);
+
 /*
  * Opens the file of the bundle that is here, by `open`: a descriptor or a negative errno. What the
  * transfer's exit status becomes.

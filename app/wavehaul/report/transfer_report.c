@@ -488,6 +488,7 @@ void wh_transfer_forget(struct wh_transfer *transfer)
 {
 	pthread_mutex_lock(&transfer->telling);
 	forget_failures(transfer);
+	wh_manifest_forget(&transfer->manifest);
 	pthread_mutex_unlock(&transfer->telling);
 	transfer->progress.began_tsc = 0;
 	transfer->last_flow = (struct wh_flow_now){0};
