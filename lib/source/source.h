@@ -46,7 +46,7 @@ struct wh_file_result {
 /*
  * Raw bytes that an EXTENT announces where nobody says otherwise: what came of it is proved when
  * the next one comes, and on a slow way that is to be soon. Where repair packets go, its record is
- * a block of its own with as many as a full one: at 128,4 they are 1 % more.
+ * a block of its own with as many as a full one: at 128,4 they are half a percent more.
  */
 #define WH_SOURCE_EXTENT_BYTES (UINT64_C(32) << 20)
 
