@@ -45,7 +45,6 @@ void wh_clerk_job(void *context, const struct wh_job *job)
 	static __thread struct wh_book_entry entry;
 	struct wh_clerk *clerk = context;
 	struct wh_jobs *jobs = job->jobs;
-	uint32_t count;
 	bool room;
 
 	wh_entry_of_job(&entry, job);
@@ -55,11 +54,10 @@ void wh_clerk_job(void *context, const struct wh_job *job)
 	room = clerk->count < WH_CLERK_WAITING_MAX;
 	if (room)
 		clerk->waiting[clerk->count++] = entry;
-	count = clerk->count;
 	wh_spin_unlock(&clerk->lock);
 	if (!room)
 		atomic_fetch_add(&clerk->lost, 1);
-	else if (clerk->control != NULL && (count == 1 || count == CROWDED))
+	else if (clerk->control != NULL)
 		wh_control_wake(clerk->control);
 }
 
@@ -95,19 +93,21 @@ static void forget_old(struct wh_clerk *clerk, int64_t now)
 	say_trouble(clerk, wh_book_forget(clerk->book, now - clerk->keep_us, WH_BOOK_ROWS_MAX));
 }
 
-/* Those that did not fit into the book are lost to it; the log and the audit have them. */
-static void note(struct wh_clerk *clerk, const struct wh_book_entry *entries, uint32_t count)
+static void tell(struct wh_clerk *clerk, const struct wh_book_entry *entry)
 {
 	char sentence[WH_TELL_BYTES];
 
-	for (uint32_t i = 0; i < count; i++) {
-		count_ended(clerk, &entries[i]);
-		wh_entry_tell(&entries[i], sentence);
-		if (!entries[i].quiet)
-			wh_say("%s", sentence);
-		if (entries[i].side == WH_ENTRY_SERVED)
-			wh_audit_entry(&clerk->audit, &entries[i], sentence);
-	}
+	count_ended(clerk, entry);
+	wh_entry_tell(entry, sentence);
+	if (!entry->quiet)
+		wh_say("%s", sentence);
+	if (entry->side == WH_ENTRY_SERVED)
+		wh_audit_entry(&clerk->audit, entry, sentence);
+}
+
+/* Those that did not fit into the book are lost to it; the log and the audit have them. */
+static void note(struct wh_clerk *clerk, const struct wh_book_entry *entries, uint32_t count)
+{
 	if (clerk->book == NULL || count == 0)
 		return;
 
@@ -120,18 +120,31 @@ static void note(struct wh_clerk *clerk, const struct wh_book_entry *entries, ui
 
 void wh_clerk_order(struct wh_clerk *clerk, const struct wh_book_entry *entry)
 {
+	tell(clerk, entry);
 	note(clerk, entry, 1);
 }
 
-/* Whether those that wait are to be written now; *wait_ms: when else. */
-static bool is_due(struct wh_clerk *clerk, int64_t now, uint32_t *wait_ms)
+/*
+ * The log and the audit have each at once: they wait for no disk, and what is not said is lost to
+ * them when the process is killed. Crews only append to what waits.
+ */
+static uint32_t tell_waiting(struct wh_clerk *clerk)
 {
-	int64_t since = now - clerk->written_us;
 	uint32_t count;
 
 	wh_spin_lock(&clerk->lock);
 	count = clerk->count;
 	wh_spin_unlock(&clerk->lock);
+	for (; clerk->told < count; clerk->told++)
+		tell(clerk, &clerk->waiting[clerk->told]);
+	return count;
+}
+
+/* Whether the book is to have now what waits; *wait_ms: when else. */
+static bool is_due(struct wh_clerk *clerk, uint32_t count, int64_t now, uint32_t *wait_ms)
+{
+	int64_t since = now - clerk->written_us;
+
 	/* A clock that was set back is no reason to wait. */
 	if (count == 0 || (count < CROWDED && since >= 0 && since < WRITE_EVERY_US)) {
 		*wait_ms =
@@ -154,6 +167,9 @@ static void write_waiting(struct wh_clerk *clerk)
 	clerk->taken = entries;
 	clerk->count = 0;
 	wh_spin_unlock(&clerk->lock);
+	for (uint32_t i = clerk->told; i < count; i++)
+		tell(clerk, &entries[i]);
+	clerk->told = 0;
 	note(clerk, entries, count);
 }
 
@@ -183,7 +199,7 @@ static uint32_t take_turn(void *context)
 
 	uint32_t wait_ms = RESTING_MS;
 
-	if (is_due(clerk, now, &wait_ms))
+	if (is_due(clerk, tell_waiting(clerk), now, &wait_ms))
 		write_waiting(clerk);
 	/* A clock that was set back only makes it later. */
 	if (now >= clerk->next_refused_us || now < clerk->next_refused_us - REFUSED_EVERY_US) {

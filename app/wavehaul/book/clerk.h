@@ -46,7 +46,8 @@ struct wh_clerk {
 	struct wh_spin lock;
 	struct wh_book_entry *waiting; /* under the lock, as is: */
 	uint32_t count;
-	struct wh_book_entry *taken; /* of the thread that writes */
+	struct wh_book_entry *taken; /* of the thread that writes, as is: */
+	uint32_t told;               /* of those that wait; the book has none of them yet */
 	_Atomic uint64_t lost;
 };
 
