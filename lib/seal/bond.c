@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "seal/seal.h"
 
 /*
@@ -179,6 +180,7 @@ struct wh_bond *wh_bonds_fill(
 	atomic_store(&bond->sent, 0);
 	bond->probed_end = 0;
 	atomic_store(&bond->hinted, false);
+	atomic_store(&bond->doubted_tsc, 0);
 	atomic_store(&bond->successor, 0);
 	atomic_store(&bond->offer_taken, config->offer.offered.lci == 0);
 	atomic_store(&bond->revoked, false);
@@ -254,6 +256,20 @@ void wh_bond_revoke(struct wh_bond *bond)
 {
 	atomic_store(&bond->revoked, true);
 	wh_bond_end(bond);
+}
+
+/* What was heard or not is of that doubt, and of no later one. */
+void wh_bond_lives(struct wh_bond *bond, uint64_t doubted_tsc)
+{
+	WH_ASSERT(doubted_tsc != 0);
+	atomic_compare_exchange_strong(&bond->doubted_tsc, &doubted_tsc, 0);
+}
+
+void wh_bond_is_over(struct wh_bond *bond, uint64_t doubted_tsc)
+{
+	WH_ASSERT(doubted_tsc != 0);
+	if (atomic_compare_exchange_strong(&bond->doubted_tsc, &doubted_tsc, WH_TSC_NEVER))
+		wh_bond_end(bond);
 }
 
 bool wh_bond_is_alive(const struct wh_bond *bond)

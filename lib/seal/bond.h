@@ -28,6 +28,7 @@
 #include "wire/encap.h"
 
 #define WH_IDENTITY_BYTES 32
+#define WH_PROCESS_BYTES  16 /* drawn by each process anew */
 
 #define WH_BOND_PLACES_MIN 16
 #define WH_BOND_PLACES_MAX (UINT32_C(1) << 16)
@@ -51,6 +52,8 @@ struct wh_bond_config {
 	uint8_t secret[WH_SECRET_BYTES]; /* the same at both ends, and nowhere else */
 	uint8_t own_identity[WH_IDENTITY_BYTES];
 	uint8_t peer_identity[WH_IDENTITY_BYTES];
+	struct wh_address peer; /* from where it was greeted; family 0: not known */
+	uint8_t peer_process[WH_PROCESS_BYTES];
 	uint32_t peer_number; /* by which the peer knows it */
 	enum wh_cipher cipher;
 	bool asked; /* this end asked for the greeting, the other one did not */
@@ -71,6 +74,7 @@ struct wh_bond {
 	_Atomic bool offer_taken;
 	_Atomic bool revoked;
 	_Atomic bool hinted; /* somebody says that the peer knows it no more */
+	_Atomic uint64_t doubted_tsc;
 	_Atomic uint32_t successor;
 };
 
@@ -79,6 +83,7 @@ struct wh_bonds {
 	struct wh_bond *bond;
 	uint32_t places; /* a power of two */
 	uint32_t cursor;
+	_Atomic uint32_t news; /* counts what sessions under some bond have to see soon */
 };
 
 /* 0 or -ENOMEM. */
@@ -117,6 +122,38 @@ void wh_bond_let_go(struct wh_bond *bond);
 /* Who holds it: from now on nobody finds it. May be said more than once, by anybody. */
 void wh_bond_end(struct wh_bond *bond);
 void wh_bond_revoke(struct wh_bond *bond);
+
+/* Whoever has sessions looks at their bonds when this has changed. */
+static inline void wh_bonds_tell(struct wh_bonds *bonds)
+{
+	atomic_fetch_add_explicit(&bonds->news, 1, memory_order_release);
+}
+
+static inline uint32_t wh_bonds_news(const struct wh_bonds *bonds)
+{
+	return atomic_load_explicit(&bonds->news, memory_order_acquire);
+}
+
+/*
+ * Another process of the same peer greets from the same address and port: the one that this bond is
+ * with has ended, or two share them. So the bond is doubted from that moment on, until its sessions
+ * have heard of the old one (wh_bond_lives), or have asked and did not (wh_bond_is_over).
+ */
+static inline void wh_bond_doubt(struct wh_bond *bond, uint64_t now_tsc)
+{
+	uint64_t before = 0;
+
+	atomic_compare_exchange_strong(&bond->doubted_tsc, &before, now_tsc);
+}
+
+/* Since when; 0: it is not. WH_TSC_NEVER: the process has ended. */
+static inline uint64_t wh_bond_doubted_tsc(const struct wh_bond *bond)
+{
+	return atomic_load_explicit(&bond->doubted_tsc, memory_order_relaxed);
+}
+
+void wh_bond_lives(struct wh_bond *bond, uint64_t doubted_tsc);
+void wh_bond_is_over(struct wh_bond *bond, uint64_t doubted_tsc);
 
 static inline bool wh_bond_is_revoked(const struct wh_bond *bond)
 {

@@ -516,12 +516,34 @@ static bool look_at(struct wh_endpoint *endpoint, struct wh_half *half, uint32_t
 	return wh_half_stays(half, i, now_tsc, done > 0 ? now_tsc : wh_session_deadline(session));
 }
 
+static void activate_own(struct wh_endpoint *endpoint, struct wh_half *half)
+{
+	for (uint32_t i = 0; i < half->places; i++)
+		if (wh_session_at(endpoint, half->first + i) != NULL)
+			wh_half_activate(half, half->first + i);
+}
+
+static bool has_news_of_bonds(const struct wh_endpoint *endpoint, uint32_t seen)
+{
+	return endpoint->config.bonds != NULL && wh_bonds_news(endpoint->config.bonds) != seen;
+}
+
+/* What has become of a bond is for those under it to see, also those that rest. */
+static void see_bonds(struct wh_endpoint *endpoint, struct wh_half *half, uint32_t *seen)
+{
+	if (likely(!has_news_of_bonds(endpoint, *seen)))
+		return;
+	*seen = wh_bonds_news(endpoint->config.bonds);
+	activate_own(endpoint, half);
+}
+
 int32_t wh_endpoint_receive_poll(struct wh_endpoint *endpoint, uint64_t now_tsc)
 {
 	struct wh_half *half = endpoint->rx;
 	int32_t work = 0;
 
 	wh_half_begin_turn(half, now_tsc);
+	see_bonds(endpoint, half, &endpoint->rx_news);
 	take_farewells(endpoint);
 	if (unlikely(endpoint->early.pkts > 0))
 		work += wh_early_poll(endpoint, now_tsc);
@@ -592,11 +614,7 @@ static int32_t take_all_opened(struct wh_endpoint *endpoint, uint64_t now_tsc)
 /* Somebody asked something of a session whose place he did not know. */
 static void look_at_all(struct wh_endpoint *endpoint, uint64_t now_tsc)
 {
-	struct wh_half *half = endpoint->tx;
-
-	for (uint32_t i = 0; i < half->places; i++)
-		if (wh_session_at(endpoint, half->first + i) != NULL)
-			wh_half_activate(half, half->first + i);
+	activate_own(endpoint, endpoint->tx);
 	look_at_unplaced(endpoint, now_tsc);
 }
 
@@ -614,6 +632,7 @@ int32_t wh_endpoint_send_poll(struct wh_endpoint *endpoint, uint64_t now_tsc)
 	bool kicked_at_large = wh_half_begin_turn(half, now_tsc);
 	int32_t work = take_all_opened(endpoint, now_tsc);
 
+	see_bonds(endpoint, half, &endpoint->tx_news);
 	work += wh_probes_poll(endpoint, now_tsc);
 	if (kicked_at_large)
 		look_at_all(endpoint, now_tsc);
@@ -665,7 +684,7 @@ uint64_t wh_endpoint_receive_deadline(const struct wh_endpoint *endpoint)
 	const struct wh_half *half = endpoint->rx;
 	uint64_t deadline_tsc = wh_half_deadline(half);
 
-	if (endpoint->rx_leaving.first != NULL)
+	if (endpoint->rx_leaving.first != NULL || has_news_of_bonds(endpoint, endpoint->rx_news))
 		return 0;
 	if (endpoint->early.pkts > 0)
 		deadline_tsc = wh_min_u64(deadline_tsc, endpoint->early.next_look_tsc);
@@ -684,6 +703,7 @@ uint64_t wh_endpoint_send_deadline(const struct wh_endpoint *endpoint)
 	uint64_t deadline_tsc = wh_min_u64(wh_half_deadline(half), wh_probes_deadline(endpoint));
 
 	if (endpoint->tx_leaving.first != NULL || wh_letters_wait(endpoint) ||
+		has_news_of_bonds(endpoint, endpoint->tx_news) ||
 		wh_ring_count(endpoint->opened) > 0)
 		return 0;
 	for (uint32_t i = 0; i < half->actives; i++) {

@@ -174,6 +174,7 @@ struct wh_endpoint {
 	uint64_t next_hint_tsc;       /* that is said */
 	struct wh_farewell *farewell; /* by place: of the latest that said one */
 	struct wh_leaving rx_leaving;
+	uint32_t rx_news; /* of bonds, seen */
 	struct wh_early early;
 	struct wh_answerer answerer; /* without arrivals: nobody may probe */
 	struct wh_endpoint_stats stats;
@@ -183,6 +184,7 @@ struct wh_endpoint {
 	struct wh_leaving tx_leaving;
 	struct wh_session *unplaced;
 	uint64_t tx_draws;
+	uint32_t tx_news;           /* of bonds, seen */
 	uint32_t next_turn;         /* output takes the sessions in turn */
 	struct wh_address reply_to; /* of the reply handed out last */
 	uint8_t reply_via[WH_ENDPOINT_VIA_BYTES];

@@ -702,6 +702,11 @@ uint32_t wh_session_train_pkts(const struct wh_session *s);
 void wh_prelude_begin(struct wh_session *s, uint64_t now_tsc);
 int32_t wh_prelude_poll(struct wh_session *s, uint64_t now_tsc);
 uint64_t wh_prelude_deadline(const struct wh_session *s);
+
+/* open/doubt.c: whether the process that it is with is still there; when that is to be seen to. */
+void wh_doubt_poll(struct wh_session *s, uint64_t now_tsc);
+uint64_t wh_doubt_deadline(const struct wh_session *s);
+bool wh_session_is_doubted(const struct wh_session *s);
 void wh_prelude_answered(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 	const struct wh_packet *packet);
 void wh_prelude_answer(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,

@@ -94,7 +94,8 @@ static uint64_t quiet_until_tsc(const struct wh_session *s, uint64_t now_tsc)
 	const struct wh_transmitter *tx = &s->tx;
 	bool waits_for_pacer = wh_fifo_count(&tx->fresh) > 0 || wh_fifo_count(&tx->again) > 0;
 
-	if (!s->feedback.data_tell || !tx->told_queued || tx->peer_silent || queued_pkts(tx) == 0)
+	if (!s->feedback.data_tell || !tx->told_queued || tx->peer_silent || queued_pkts(tx) == 0 ||
+		wh_session_is_doubted(s))
 		return 0;
 
 	uint64_t patience_tsc = wh_rtt_get(&s->rtt) + 4 * s->rtt.var_tsc + 2 * s->period_tsc;

@@ -655,6 +655,8 @@ int32_t wh_session_poll(struct wh_session *s, uint64_t now_tsc)
 	if (s->phase != WH_PHASE_CLOSED)
 		work += s->role == WH_TRANSMITTER ? poll_transmitter(s, now_tsc)
 						  : poll_receiver(s, now_tsc);
+	if (unlikely(wh_session_is_doubted(s)))
+		wh_doubt_poll(s, now_tsc);
 	wh_session_publish(s);
 	return work;
 }
@@ -715,8 +717,9 @@ uint64_t wh_session_deadline(const struct wh_session *s)
 	if (s->phase == WH_PHASE_CLOSED)
 		return s->closing ? 0 : WH_TSC_NEVER;
 	if (s->phase == WH_PHASE_RELEASING)
-		return s->next_release_tsc;
-	return s->role == WH_TRANSMITTER ? transmitter_deadline(s) : receiver_deadline(s);
+		return wh_min_u64(wh_doubt_deadline(s), s->next_release_tsc);
+	return wh_min_u64(wh_doubt_deadline(s),
+		s->role == WH_TRANSMITTER ? transmitter_deadline(s) : receiver_deadline(s));
 }
 
 static uint64_t transmitter_bytes(const struct wh_session_config *config)

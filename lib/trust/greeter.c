@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <openssl/rand.h>
+
 #include "base/assert.h"
 #include "base/clock.h"
 #include "seal/seal.h"
@@ -27,7 +29,9 @@ int wh_greeter_init(struct wh_greeter *greeter, const struct wh_greeter_config *
 	take_defaults(&greeter->config);
 	wh_spin_init(&greeter->lock);
 
-	int rc = wh_greeting_ends_init(&greeter->ends, config->identity);
+	int rc = RAND_bytes(greeter->process, sizeof(greeter->process)) == 1
+			 ? wh_greeting_ends_init(&greeter->ends, config->identity)
+			 : -ENOMEM;
 
 	if (rc != 0)
 		return rc;

@@ -134,8 +134,9 @@ struct wh_greeter_stats {
 struct wh_greeter {
 	struct wh_greeter_config config;
 	struct wh_greeting_ends ends;
-	struct wh_guest *guest; /* config.guests of them */
-	uint32_t guests;        /* in use */
+	uint8_t process[WH_PROCESS_BYTES]; /* says that it is this one, and no later one */
+	struct wh_guest *guest;            /* config.guests of them */
+	uint32_t guests;                   /* in use */
 	uint32_t next_turn;
 	uint64_t tokens_tsc; /* when the next one may begin, but for a burst */
 	uint64_t next_sweep_tsc;

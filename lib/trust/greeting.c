@@ -14,7 +14,8 @@
 /* A chain of a site's CA has some kilobytes; what a stranger shows is not kept beyond this. */
 #define CERTIFICATES_BYTES_MAX 8192
 
-static_assert(sizeof(struct wh_card) == 8 + WH_CARD_VERSION_BYTES + 4 + WH_COOKIE_BYTES,
+static_assert(sizeof(struct wh_card) ==
+		      8 + WH_PROCESS_BYTES + WH_CARD_VERSION_BYTES + 4 + WH_COOKIE_BYTES,
 	"a card has no gaps");
 
 /* As ALPN wants it, its length first. */
@@ -289,26 +290,20 @@ STACK_OF(X509) * wh_greeting_chain(const struct wh_greeting *greeting)
 	return SSL_get_peer_cert_chain(greeting->ssl);
 }
 
-enum wh_greeting_state wh_greeting_answer(struct wh_greeting *greeting, enum wh_reception verdict,
-	uint8_t ciphers, uint32_t number, const char *version)
+enum wh_greeting_state wh_greeting_answer(struct wh_greeting *greeting, const struct wh_card *card)
 {
 	struct wh_card *ours = &greeting->ours;
+	bool welcome = card->verdict == WH_RECEPTION_WELCOME;
 
-	WH_ASSERT(greeting->state == WH_GREETING_MET && verdict != WH_RECEPTION_NONE);
-	WH_ASSERT((verdict == WH_RECEPTION_WELCOME) == (number != 0));
-	*ours = (struct wh_card){
-		.format = WH_CARD_FORMAT,
-		.verdict = (uint8_t)verdict,
-		.ciphers = ciphers,
-		.number = number,
-	};
-	memcpy(ours->version, version, strnlen(version, sizeof(ours->version) - 1));
+	WH_ASSERT(greeting->state == WH_GREETING_MET && card->verdict != WH_RECEPTION_NONE);
+	WH_ASSERT(welcome == (card->number != 0));
+	*ours = *card;
+	ours->format = WH_CARD_FORMAT;
 	if (SSL_write(greeting->ssl, ours, sizeof(*ours)) != (int)sizeof(*ours))
 		break_off(greeting, NULL);
 	else
-		greeting->state = greeting->client && verdict == WH_RECEPTION_WELCOME
-					  ? WH_GREETING_WAITS
-					  : WH_GREETING_DONE;
+		greeting->state =
+			greeting->client && welcome ? WH_GREETING_WAITS : WH_GREETING_DONE;
 	ERR_clear_error();
 	return greeting->state;
 }

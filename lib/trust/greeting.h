@@ -55,11 +55,12 @@ struct wh_card {
 	uint8_t ciphers; /* that it takes: bit n is of enum wh_cipher n */
 	uint8_t reserved;
 	uint32_t number;                     /* of the bond there; 0 unless welcome */
+	uint8_t process[WH_PROCESS_BYTES];   /* whose: of one host, one user, others have others */
 	char version[WH_CARD_VERSION_BYTES]; /* of its wavehaul, ended by a NUL */
 	struct wh_offered offered;           /* server's first: a session; else zeros */
 };
 
-#define WH_CARD_FORMAT 2
+#define WH_CARD_FORMAT 3
 
 /* What all greetings of an identity have in common. */
 struct wh_greeting_ends {
@@ -111,9 +112,8 @@ uint32_t wh_greeting_take(struct wh_greeting *greeting, uint8_t *bytes, uint32_t
 X509 *wh_greeting_certificate(const struct wh_greeting *greeting);
 STACK_OF(X509) * wh_greeting_chain(const struct wh_greeting *greeting);
 
-/* Once it is MET: our verdict. One other than WELCOME has no number. */
-enum wh_greeting_state wh_greeting_answer(struct wh_greeting *greeting, enum wh_reception verdict,
-	uint8_t ciphers, uint32_t number, const char *version);
+/* Once it is MET: our verdict, without `format`. One other than WELCOME has no number. */
+enum wh_greeting_state wh_greeting_answer(struct wh_greeting *greeting, const struct wh_card *card);
 
 /* Once it is MET: the cipher that he takes and one of `ciphers` is; 0: there is none. */
 enum wh_cipher wh_greeting_cipher(const struct wh_greeting *greeting, uint8_t ciphers);

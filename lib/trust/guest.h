@@ -39,6 +39,8 @@ struct wh_guest *wh_guest_find(struct wh_greeter *greeter, const struct wh_lette
 	const struct wh_crypto *packet, bool came);
 void wh_guest_end(struct wh_greeter *greeter, struct wh_guest *guest);
 uint32_t wh_guest_reserve(struct wh_greeter *greeter); /* a number for a bond, or 0 */
+void wh_guest_card(const struct wh_greeter *greeter, struct wh_card *card,
+	enum wh_reception verdict, uint32_t number); /* ours, of this process */
 
 /* meeting.c: MET, or its other card is here. */
 void wh_guest_step(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t now_tsc);

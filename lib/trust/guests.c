@@ -80,6 +80,20 @@ uint32_t wh_guest_reserve(struct wh_greeter *greeter)
 		       : 0;
 }
 
+void wh_guest_card(const struct wh_greeter *greeter, struct wh_card *card,
+	enum wh_reception verdict, uint32_t number)
+{
+	const char *version = greeter->config.version;
+
+	*card = (struct wh_card){
+		.verdict = (uint8_t)verdict,
+		.ciphers = greeter->config.ciphers,
+		.number = number,
+	};
+	memcpy(card->process, greeter->process, sizeof(card->process));
+	memcpy(card->version, version, strnlen(version, sizeof(card->version) - 1));
+}
+
 /*
  * What who came hears before he has proved anything: a number, by which nothing can be opened
  * unless he does, and what his first session may begin with.
@@ -87,20 +101,16 @@ uint32_t wh_guest_reserve(struct wh_greeter *greeter)
 static int begin_greeting(
 	struct wh_greeter *greeter, struct wh_guest *guest, const struct wh_letter *letter)
 {
-	const struct wh_greeter_config *config = &greeter->config;
-	struct wh_card first = {
-		.ciphers = config->ciphers,
-		.offered.lci = letter->offered_lci,
-	};
+	struct wh_card first;
 
 	if (!guest->came)
 		return wh_greeting_begin(&guest->greeting, &greeter->ends, NULL);
 	guest->bond_number = wh_guest_reserve(greeter);
-	first.number = guest->bond_number;
-	if (first.number == 0)
-		first.verdict = WH_RECEPTION_BUSY;
+	wh_guest_card(greeter, &first,
+		guest->bond_number != 0 ? WH_RECEPTION_NONE : WH_RECEPTION_BUSY,
+		guest->bond_number);
+	first.offered.lci = letter->offered_lci;
 	memcpy(first.offered.cookie, letter->offered_cookie, sizeof(first.offered.cookie));
-	memcpy(first.version, config->version, strnlen(config->version, sizeof(first.version) - 1));
 	return wh_greeting_begin(&guest->greeting, &greeter->ends, &first);
 }
 

@@ -31,6 +31,12 @@ static bool holds(const struct wh_greeter *greeter, const struct wh_bond *bond)
 	       believer->holds(believer->context, bond->config.rights);
 }
 
+static void revoke(struct wh_greeter *greeter, struct wh_bond *bond)
+{
+	wh_bond_revoke(bond);
+	wh_bonds_tell(greeter->config.bonds);
+}
+
 static bool is_idle(const struct wh_kept_bond *kept)
 {
 	return wh_bond_holders(kept->bond) == 1;
@@ -56,9 +62,35 @@ static void make_room(struct wh_greeter *greeter, const uint8_t owner[WH_IDENTIT
 		let_go(greeter, oldest);
 }
 
+/* Whether the one is with a process that has taken the place of the other's. */
+static bool follows(const struct wh_bond_config *one, const struct wh_bond_config *other)
+{
+	return one->peer.family != 0 && wh_address_equal(&one->peer, &other->peer) &&
+	       memcmp(one->owner, other->owner, sizeof(one->owner)) == 0 &&
+	       memcmp(one->peer_process, other->peer_process, sizeof(one->peer_process)) != 0;
+}
+
+/* Of a process that was killed nobody else tells, and its sessions have what others need. */
+static void doubt_others(struct wh_greeter *greeter, const struct wh_bond *bond, uint64_t now_tsc)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < greeter->config.bonds->places; i++) {
+		struct wh_bond *other = greeter->kept[i].bond;
+
+		if (other == NULL || !follows(&bond->config, &other->config))
+			continue;
+		wh_bond_doubt(other, now_tsc);
+		any = true;
+	}
+	if (any)
+		wh_bonds_tell(greeter->config.bonds);
+}
+
 bool wh_keep_bond(struct wh_greeter *greeter, struct wh_bond *bond, uint64_t now_tsc)
 {
 	make_room(greeter, bond->config.owner);
+	doubt_others(greeter, bond, now_tsc);
 	for (uint32_t i = 0; i < greeter->config.bonds->places; i++)
 		if (greeter->kept[i].bond == NULL) {
 			greeter->kept[i] = (struct wh_kept_bond){.bond = bond, .used_tsc = now_tsc};
@@ -81,7 +113,7 @@ void wh_keep_sweep(struct wh_greeter *greeter, uint64_t now_tsc)
 		if (!is_idle(kept))
 			kept->used_tsc = now_tsc;
 		if (!holds(greeter, kept->bond))
-			wh_bond_revoke(kept->bond);
+			revoke(greeter, kept->bond);
 		if (now_tsc - kept->used_tsc > idle_tsc || !wh_bond_is_alive(kept->bond))
 			let_go(greeter, kept);
 	}
@@ -96,7 +128,7 @@ void wh_keep_end(struct wh_greeter *greeter)
 
 void wh_keep_revoke(struct wh_greeter *greeter, struct wh_bond *bond)
 {
-	wh_bond_revoke(bond);
+	revoke(greeter, bond);
 	for (uint32_t i = 0; i < greeter->config.bonds->places; i++)
 		if (greeter->kept[i].bond == bond)
 			let_go(greeter, &greeter->kept[i]);

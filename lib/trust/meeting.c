@@ -86,6 +86,7 @@ static struct wh_bond *make_bond(
 	const struct wh_greeting *greeting = &guest->greeting;
 	struct wh_bond_config config = {
 		.peer_number = greeting->theirs.number,
+		.peer = guest->peer,
 		.cipher = wh_greeting_cipher(greeting, greeter->config.ciphers),
 		.asked = !guest->came,
 		.rights = guest->granted.rights,
@@ -102,6 +103,7 @@ static struct wh_bond *make_bond(
 		};
 	memcpy(config.own_identity, greeter->config.identity->id, sizeof(config.own_identity));
 	memcpy(config.peer_identity, greeting->peer_id, sizeof(config.peer_identity));
+	memcpy(config.peer_process, greeting->theirs.process, sizeof(config.peer_process));
 	memcpy(config.owner, guest->granted.owner, sizeof(config.owner));
 	if (wh_greeting_secret(greeting, config.secret)) {
 		bond = wh_bonds_fill(greeter->config.bonds, guest->bond_number, &config);
@@ -171,6 +173,7 @@ static void answer(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t 
 {
 	const struct wh_greeter_config *config = &greeter->config;
 	enum wh_reception verdict;
+	struct wh_card card;
 
 	if (now_tsc < guest->ask_tsc)
 		return;
@@ -183,8 +186,9 @@ static void answer(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t 
 			wh_acquaintance_judged(greeter, guest);
 		return;
 	}
-	wh_greeting_answer(&guest->greeting, verdict, config->ciphers,
-		verdict == WH_RECEPTION_WELCOME ? guest->bond_number : 0, config->version);
+	wh_guest_card(
+		greeter, &card, verdict, verdict == WH_RECEPTION_WELCOME ? guest->bond_number : 0);
+	wh_greeting_answer(&guest->greeting, &card);
 	if (guest->greeting.state != WH_GREETING_WAITS)
 		return;
 	settle_early(greeter, guest, now_tsc);

@@ -381,7 +381,8 @@ enum wh_release_status {
 	WH_STATUS_UNSEALED = 11, /* this end takes sealed connections alone */
 	WH_STATUS_UNBOUND = 12,  /* it knows no bond of that number */
 	WH_STATUS_REVOKED = 13,  /* the peer is not trusted any more */
-	WH_STATUSES = 14,
+	WH_STATUS_REPLACED = 14, /* another process of the peer stands where that one did */
+	WH_STATUSES = 15,
 };
 
 const char *wh_release_status_name(enum wh_release_status status);

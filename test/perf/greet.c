@@ -137,7 +137,12 @@ static void greet(struct account *account)
 	account->first_ns += exchange(account, &packet, &peer, &client);
 	if (client.state != WH_GREETING_MET)
 		abort();
-	wh_greeting_answer(&client, WH_RECEPTION_WELCOME, 1 << WH_CIPHER_AES_128_GCM, 1, "peer");
+	wh_greeting_answer(&client, &(struct wh_card){
+					    .verdict = WH_RECEPTION_WELCOME,
+					    .ciphers = 1 << WH_CIPHER_AES_128_GCM,
+					    .number = 1,
+					    .version = "peer",
+				    });
 	account->second_ns += exchange(account, &packet, &peer, &client);
 	if (wh_greeting_put(&client, NULL, 0) != WH_GREETING_DONE)
 		abort();

@@ -53,6 +53,7 @@ static bool may_pass(const struct wh_lanes *lanes)
 		switch (job->result.failed) {
 		case WH_STATUS_PENDING:
 		case WH_STATUS_PEER_GONE:
+		case WH_STATUS_REPLACED:
 		case WH_STATUS_STALLED:
 		case WH_STATUS_INTERRUPTED:
 		case WH_STATUS_BUSY:

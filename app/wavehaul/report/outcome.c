@@ -109,6 +109,11 @@ static int conclude(const struct wh_job *job, const char *host)
 		return conclude_stalled(job);
 	case WH_STATUS_PEER_GONE:
 		return conclude_peer_gone(job, host);
+	case WH_STATUS_REPLACED:
+		wh_complain("another process answers where %s did, and of the one before nothing "
+			    "is heard: it was started anew; --retries tries again by itself",
+			host);
+		return WH_EXIT_NETWORK;
 	case WH_STATUS_UNREPAIRED:
 		wh_complain(
 			"repair packets did not suffice, and --strict-paper lets nothing be "

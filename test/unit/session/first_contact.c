@@ -42,13 +42,15 @@ struct host {
 	struct wh_greeter greeter;
 	struct wh_endpoint endpoint;
 	struct wh_address address;
-	uint8_t *memory;
+	uint8_t *memory; /* of two sessions */
 	struct wh_session *session;
+	struct wh_session *before; /* goes on beside it */
 	enum wh_belief belief;
 };
 
 static struct world {
 	struct host host[2];
+	struct host *twin; /* of the client, at its address; NULL: none */
 	bool sealed;
 	uint64_t now_tsc;
 	uint64_t delay_tsc; /* each way */
@@ -80,7 +82,7 @@ static struct wh_session_config session_config(const struct host *host)
 	config.wire_bytes = 1538;
 	config.chunk_bytes = CHUNK_BYTES;
 	config.chunks = CHUNKS;
-	config.chunk_memory = host->memory;
+	config.chunk_memory = host->memory + (host->before != NULL ? CHUNKS * CHUNK_BYTES : 0);
 	config.window_pkts = 64;
 	config.rate_bps = UINT64_C(1000000000);
 	return config;
@@ -116,8 +118,8 @@ static void session_gone(void *context, struct wh_session *session)
 {
 	struct host *host = context;
 
-	CU_ASSERT_PTR_EQUAL(host->session, session);
-	host->session = NULL;
+	CU_ASSERT(session == host->session || session == host->before);
+	*(session == host->session ? &host->session : &host->before) = NULL;
 	wh_session_destroy(session);
 }
 
@@ -183,7 +185,8 @@ static void start_host(struct host *host)
 static void stop_host(struct host *host)
 {
 	wh_session_destroy(host->session);
-	host->session = NULL;
+	wh_session_destroy(host->before);
+	host->session = host->before = NULL;
 	wh_endpoint_free(&host->endpoint);
 	wh_greeter_free(&host->greeter);
 	wh_bonds_free(&host->bonds);
@@ -203,7 +206,7 @@ static void open_world(bool sealed, uint64_t seed)
 		host->belief = WH_BELIEVED;
 		host->address = (struct wh_address){
 			.family = WH_IPV4, .ip = {10, 0, 0, (uint8_t)(1 + i)}, .port = 7000};
-		host->memory = aligned_alloc(WH_CHUNK_ALIGN, CHUNKS * CHUNK_BYTES);
+		host->memory = aligned_alloc(WH_CHUNK_ALIGN, 2 * CHUNKS * CHUNK_BYTES);
 		CU_ASSERT_EQUAL_FATAL(wh_identity_make(&host->identity), 0);
 		start_host(host);
 	}
@@ -211,13 +214,10 @@ static void open_world(bool sealed, uint64_t seed)
 
 static void close_world(void)
 {
-	for (uint32_t i = 0; i < 2; i++)
-		wh_session_destroy(world.host[i].session);
 	wh_bond_let_go(world.bond);
 	for (uint32_t i = 0; i < 2; i++) {
 		struct host *host = &world.host[i];
 
-		host->session = NULL;
 		stop_host(host);
 		wh_identity_free(&host->identity);
 		free(host->memory);
@@ -294,6 +294,14 @@ static void receive_all(struct host *to)
 			translate(parcel->data, to->number);
 		if (parcel->due_tsc == 0 || world.now_tsc < world.dead_until_tsc)
 			continue;
+		if (to->number == 0 && world.twin != NULL) {
+			uint8_t same[ROOM];
+
+			/* It is opened where it lies. */
+			memcpy(same, parcel->data, parcel->bytes);
+			wh_endpoint_input(&world.twin->endpoint, world.now_tsc, world.now_tsc, same,
+				parcel->bytes, name_of(to, parcel));
+		}
 		wh_endpoint_input(&to->endpoint, world.now_tsc, world.now_tsc, parcel->data,
 			parcel->bytes, name_of(to, parcel));
 	}
@@ -371,20 +379,26 @@ static void seek(struct host *client)
 	say_word(client->session);
 }
 
+static void work(struct host *host)
+{
+	wh_endpoint_receive_poll(&host->endpoint, world.now_tsc);
+	if (world.sealed)
+		greet(host);
+	wh_endpoint_send_poll(&host->endpoint, world.now_tsc);
+	send_all(host);
+}
+
 /* Nothing takes time but the way: within a moment all that follows from what came is done. */
 static void step(void)
 {
-	for (uint32_t turns = 0; turns < 6; turns++)
+	for (uint32_t turns = 0; turns < 6; turns++) {
 		for (uint32_t i = 0; i < 2; i++) {
-			struct host *host = &world.host[i];
-
-			receive_all(host);
-			wh_endpoint_receive_poll(&host->endpoint, world.now_tsc);
-			if (world.sealed)
-				greet(host);
-			wh_endpoint_send_poll(&host->endpoint, world.now_tsc);
-			send_all(host);
+			receive_all(&world.host[i]);
+			work(&world.host[i]);
 		}
+		if (world.twin != NULL)
+			work(world.twin);
+	}
 	listen(world.host[1].session);
 	world.now_tsc += MS;
 }
@@ -591,6 +605,113 @@ static void restarted(void)
 	close_world();
 }
 
+static void go_on(uint32_t ms)
+{
+	while (ms-- > 0)
+		step();
+}
+
+static enum wh_release_status outcome(struct wh_session *session)
+{
+	return wh_session_news(session).outcome;
+}
+
+/* What it has goes on, and it may have another one. */
+static void step_aside(struct host *host)
+{
+	host->before = host->session;
+	host->session = NULL;
+}
+
+/* A client that was killed comes again: what is left of the one before ends, and nothing else. */
+static void killed_client(void)
+{
+	struct host *client = &world.host[0], *server = &world.host[1];
+
+	open_world(true, 1);
+	world.delay_tsc = 10 * MS;
+	contact(10000);
+	go_on(10000);
+	step_aside(server);
+	wh_bond_let_go(world.bond);
+	world.bond = NULL;
+	stop_host(client);
+	start_host(client);
+	contact(1000);
+	CU_ASSERT(world.heard);
+	CU_ASSERT_EQUAL(outcome(server->before), WH_STATUS_PENDING);
+	go_on(3600);
+	CU_ASSERT_EQUAL(outcome(server->before), WH_STATUS_REPLACED);
+	go_on(10000);
+	CU_ASSERT_EQUAL(outcome(server->session), WH_STATUS_PENDING);
+	CU_ASSERT_EQUAL(outcome(client->session), WH_STATUS_PENDING);
+	close_world();
+}
+
+/* Who sends asks, and knows within a second. */
+static void killed_server(void)
+{
+	struct host *client = &world.host[0], *server = &world.host[1];
+
+	open_world(true, 1);
+	world.delay_tsc = 10 * MS;
+	contact(10000);
+	go_on(10000);
+	stop_host(server);
+	start_host(server);
+	step_aside(client);
+	contact(5000);
+	CU_ASSERT(world.heard);
+	CU_ASSERT_EQUAL(outcome(client->before), WH_STATUS_PENDING);
+	go_on(1100);
+	CU_ASSERT_EQUAL(outcome(client->before), WH_STATUS_REPLACED);
+	go_on(10000);
+	CU_ASSERT_EQUAL(outcome(client->session), WH_STATUS_PENDING);
+	close_world();
+}
+
+/* Two processes of one user share an interface: neither is the end of the other. */
+static void twins(void)
+{
+	struct host *client = &world.host[0], *server = &world.host[1];
+	static struct host twin;
+
+	open_world(true, 1);
+	world.delay_tsc = 10 * MS;
+	contact(10000);
+	go_on(10000);
+	step_aside(server);
+
+	twin = (struct host){
+		.identity = client->identity,
+		.address = client->address,
+		.belief = WH_BELIEVED,
+		.memory = aligned_alloc(WH_CHUNK_ALIGN, 2 * CHUNKS * CHUNK_BYTES),
+	};
+	start_host(&twin);
+	wh_bond_let_go(world.bond);
+	world.bond = NULL;
+	world.twin = &twin;
+	world.heard = false;
+	for (uint32_t ms = 0; ms < 1000 && !world.heard; ms++) {
+		seek(&twin);
+		step();
+	}
+	CU_ASSERT(world.heard);
+	CU_ASSERT(wh_bond_doubted_tsc(wh_session_bond(server->before)) != 0);
+	go_on(20000);
+	CU_ASSERT_EQUAL(wh_bond_doubted_tsc(wh_session_bond(server->before)), 0);
+	CU_ASSERT_EQUAL(outcome(server->before), WH_STATUS_PENDING);
+	CU_ASSERT_EQUAL(outcome(server->session), WH_STATUS_PENDING);
+	CU_ASSERT_EQUAL(outcome(client->session), WH_STATUS_PENDING);
+	CU_ASSERT_EQUAL(outcome(twin.session), WH_STATUS_PENDING);
+	wh_bond_let_go(world.bond);
+	world.bond = NULL;
+	stop_host(&twin);
+	free(twin.memory);
+	close_world();
+}
+
 /* Who may not come is not answered, and nothing begins for him. */
 static void turned_away(void)
 {
@@ -639,6 +760,9 @@ CU_TestInfo wh_tests[] = {
 	{"gone", gone},
 	{"redirected", redirected},
 	{"restarted", restarted},
+	{"killed client", killed_client},
+	{"killed server", killed_server},
+	{"twins", twins},
 	{"turned away", turned_away},
 	{"foreign", foreign},
 	CU_TEST_INFO_NULL,

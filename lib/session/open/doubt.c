@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Another process of the peer's user has greeted us from the address and port that this session is
+ * with. As a rule the one before it was killed, and nobody tells us; but two may share an interface
+ * and go on side by side. So whoever still stands there is asked, by states that he has to answer
+ * at once, and one word of his is enough for all sessions of the bond.
+ */
+
+#include "session/internal.h"
+
+#include "base/clock.h"
+
+#define ASK_MS 250
+#define ASKS   4
+
+/* A receiver cannot ask: who sends to it says something within that time, if he lives. */
+#define LISTEN_MS 2500
+
+static uint64_t step_tsc(const struct wh_session *s)
+{
+	return wh_max_u64(wh_session_ms_tsc(s, ASK_MS), 2 * wh_rtt_get(&s->rtt));
+}
+
+static uint64_t patience_tsc(const struct wh_session *s)
+{
+	uint64_t asks_tsc = ASKS * step_tsc(s);
+
+	return s->role == WH_TRANSMITTER ? asks_tsc : asks_tsc + wh_session_ms_tsc(s, LISTEN_MS);
+}
+
+/* Whoever has not been heard yet is sought by the handshake, under the next bond if need be. */
+static bool has_begun(const struct wh_session *s)
+{
+	return s->phase != WH_PHASE_OPENING && s->phase != WH_PHASE_CLOSED &&
+	       (s->role == WH_RECEIVER || s->tx.state_seen);
+}
+
+static uint64_t since_tsc(const struct wh_session *s)
+{
+	return s->bond != NULL && has_begun(s) ? wh_bond_doubted_tsc(s->bond) : 0;
+}
+
+void wh_doubt_poll(struct wh_session *s, uint64_t now_tsc)
+{
+	uint64_t doubted_tsc = since_tsc(s);
+
+	if (doubted_tsc == 0)
+		return;
+	if (doubted_tsc == WH_TSC_NEVER) {
+		wh_session_settle(s, now_tsc, WH_STATUS_REPLACED);
+	} else if (s->last_heard_tsc > doubted_tsc) {
+		wh_bond_lives(s->bond, doubted_tsc);
+	} else if (now_tsc > wh_add_u64(doubted_tsc, patience_tsc(s))) {
+		wh_bond_is_over(s->bond, doubted_tsc);
+		wh_session_settle(s, now_tsc, WH_STATUS_REPLACED);
+	} else if (s->role == WH_TRANSMITTER) {
+		s->tx.next_trans_state_tsc =
+			wh_min_u64(s->tx.next_trans_state_tsc, wh_doubt_deadline(s));
+	}
+}
+
+uint64_t wh_doubt_deadline(const struct wh_session *s)
+{
+	uint64_t doubted_tsc = since_tsc(s);
+	uint64_t end_tsc = wh_add_u64(doubted_tsc, patience_tsc(s) + 1);
+
+	if (doubted_tsc == 0)
+		return WH_TSC_NEVER;
+	if (doubted_tsc == WH_TSC_NEVER)
+		return 0;
+	if (s->role == WH_RECEIVER)
+		return end_tsc;
+	return s->tx.last_trans_state_tsc < doubted_tsc
+		       ? 0
+		       : wh_min_u64(end_tsc, s->tx.last_trans_state_tsc + step_tsc(s));
+}
+
+bool wh_session_is_doubted(const struct wh_session *s)
+{
+	return since_tsc(s) != 0;
+}
