@@ -18,6 +18,7 @@
 #include "control/ask.h"
 #include "queue/hand.h"
 #include "queue/store.h"
+#include "queue/words.h"
 
 /* How often is looked whether the operator wants an end. */
 #define LOOK_MS 100
@@ -41,7 +42,8 @@ static bool is_always(const struct wh_settings *settings)
 /* What becomes of the order, or is nothing to it. */
 static bool is_said_otherwise(const struct wh_setting *setting)
 {
-	static const char *const flags[] = {"daemon", "rate", "state", "wait"};
+	static const char *const flags[] = {
+		"control", "daemon", "files-from", "null", "rate", "retries", "state", "wait"};
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		if (strcmp(setting->flag, flags[i]) == 0)
@@ -52,7 +54,7 @@ static bool is_said_otherwise(const struct wh_setting *setting)
 /* Options that only a port of our own can follow; NULL: none was given. */
 static const char *own_option(const struct wh_settings *settings, enum wh_verb verb)
 {
-	static const char *const sections[] = {"transfer", "choice", "files", "trust"};
+	static const char *const sections[] = {"transfer", "files", "trust"};
 
 	if (settings->plot[0] != '\0')
 		return "plot";
@@ -60,7 +62,7 @@ static const char *own_option(const struct wh_settings *settings, enum wh_verb v
 		const struct wh_setting *setting = &wh_settings_table[i];
 
 		if (!settings->given[i] || (setting->verbs & verb) == 0 ||
-			(setting->verbs & WH_VERB_JOB) != 0 || is_said_otherwise(setting))
+			wh_order_knows(setting) || is_said_otherwise(setting))
 			continue;
 		for (size_t s = 0; s < sizeof(sections) / sizeof(sections[0]); s++)
 			if (strcmp(setting->section, sections[s]) == 0)
@@ -134,6 +136,18 @@ static void show_interval(struct handed *handed, const json_t *event)
 	wh_progress_told(&transfer->progress, now_tsc, bytes);
 }
 
+static void show_file(const struct handed *handed, const json_t *event)
+{
+	const struct wh_settings *settings = &handed->transfer->settings;
+	char plain[4 * WH_PATH_BYTES_MAX + 1];
+
+	if (settings->json || strcmp(text_at(event, "status"), "would go") != 0)
+		return;
+	printf("would go: %s, %llu B\n",
+		wh_plain_text(text_at(event, "path"), true, plain, sizeof(plain)),
+		(unsigned long long)count_at(event, "bytes"));
+}
+
 static void on_event(void *context, json_t *event)
 {
 	struct handed *handed = context;
@@ -150,6 +164,8 @@ static void on_event(void *context, json_t *event)
 		return;
 	} else if (strcmp(name, "interval") == 0)
 		show_interval(handed, event);
+	else if (strcmp(name, "file") == 0)
+		show_file(handed, event);
 	json_decref(event);
 }
 
@@ -198,26 +214,43 @@ static void print_failures(const json_t *end)
 	}
 }
 
-/* As transfer_report.c says it. */
-static void print_text(const json_t *end, bool quiet)
+static void print_count(const json_t *from, const char *key, const char *what)
 {
+	if (count_at(from, key) > 0)
+		printf("; %llu %s", (unsigned long long)count_at(from, key), what);
+}
+
+/* As transfer_report.c says it. */
+static void print_text(const struct wh_settings *settings, const json_t *end)
+{
+	const json_t *sums = json_object_get(end, "checksums");
 	uint64_t files = count_at(end, "files");
 	uint64_t bytes = count_at(end, "bytes");
 	char size[WH_UNITS_MAX];
 	char rate[WH_UNITS_MAX];
 
 	print_failures(end);
-	if (quiet)
+	if (settings->quiet)
 		return;
+	if (settings->dry_run)
+		printf("a dry run; nothing of this went: ");
 	printf("%llu file%s, %s in %.2f s: %s", (unsigned long long)files, files == 1 ? "" : "s",
 		wh_format_size(size, sizeof(size), bytes),
 		json_number_value(json_object_get(end, "seconds")),
 		wh_format_rate(rate, sizeof(rate),
 			json_number_value(json_object_get(end, "goodput_bps"))));
-	if (count_at(end, "skipped") > 0)
-		printf("; %llu were there already", (unsigned long long)count_at(end, "skipped"));
-	if (count_at(end, "failed") > 0)
-		printf("; %llu failed", (unsigned long long)count_at(end, "failed"));
+	if (count_at(end, "resumed_bytes") > 0)
+		printf("; %s of it had come before",
+			wh_format_size(size, sizeof(size), count_at(end, "resumed_bytes")));
+	print_count(end, "began_again", "changed since a part came, and began again");
+	print_count(end, "skipped", "were there already");
+	if (sums != NULL)
+		printf("; %llu checksums by %s, %llu compared, %llu wrong",
+			(unsigned long long)count_at(sums, "files"), text_at(sums, "by"),
+			(unsigned long long)count_at(sums, "compared"),
+			(unsigned long long)count_at(sums, "wrong"));
+	print_count(end, "removed", "removed that the source does not have");
+	print_count(end, "failed", "failed");
 	printf(", by this host's server\n");
 }
 
@@ -238,7 +271,7 @@ static void conclude(struct handed *handed)
 		wh_json_print(handed->end, JSON_COMPACT);
 		handed->end = NULL;
 	} else if (handed->end != NULL) {
-		print_text(handed->end, handed->transfer->settings.quiet);
+		print_text(settings, handed->end);
 	}
 }
 
@@ -322,11 +355,12 @@ static json_t *find_server(struct handed *handed, int *status)
 {
 	const struct wh_settings *settings = &handed->transfer->settings;
 	const char *own = own_option(settings, handed->transfer->verb);
-	int rc = own == NULL ? open_asker(handed) : 0;
+	bool can = own == NULL && !handed->transfer->is_piped;
+	int rc = can ? open_asker(handed) : 0;
 	json_t *server;
 
 	*status = -1;
-	if (own == NULL && rc == 0) {
+	if (can && rc == 0) {
 		server = wh_asker_ask(&handed->asker, json_pack("{s:s}", "do", "status"));
 		if (is_meant(settings, server))
 			return server;
@@ -335,7 +369,10 @@ static json_t *find_server(struct handed *handed, int *status)
 	if (!is_always(settings))
 		return NULL;
 	*status = WH_EXIT_NETWORK;
-	if (own != NULL)
+	if (handed->transfer->is_piped)
+		wh_complain("the server of this host cannot reach the pipe of another process; "
+			    "--daemon never opens a port for it");
+	else if (own != NULL)
 		wh_complain("the server of this host does not take --%s; --daemon never opens a "
 			    "port for it",
 			own);

@@ -23,7 +23,6 @@
 #include "recollect.h"
 #include "report/outcome.h"
 #include "sealed.h"
-#include "source/walk.h"
 #include "telemetry/telemetry.h"
 #include "verbs.h"
 #include "wanted.h"
@@ -40,13 +39,10 @@ static struct wh_request request_of(const struct wh_transfer *transfer)
 	bool sends = transfer->verb == WH_VERB_SEND;
 	struct wh_request request =
 		wh_wanted_request(&transfer->settings, sends ? WH_JOB_SEND : WH_JOB_GET);
-	const char *last;
 
 	request.there.path = (const char *const *)transfer->remote;
 	request.there.count = transfer->remotes;
 	if (sends) {
-		const char *target = transfer->remote[0];
-
 		request.known = transfer->way.known;
 		request.here.path = transfer->local;
 		request.here.count = transfer->locals;
@@ -58,10 +54,7 @@ static struct wh_request request_of(const struct wh_transfer *transfer)
 			request.here.count = 0;
 			return request;
 		}
-		/* A final '/' says that the target is a folder, there or not. */
-		request.there.into_folder = transfer->locals > 1 ||
-					    target[strlen(target) - 1] == '/' ||
-					    wh_path_last_name(transfer->local[0], &last) == 0;
+		request.there.into_folder = wh_request_names_folder(&request);
 		return request;
 	}
 	request.here.root_fd = transfer->dest_fd;
@@ -74,20 +67,6 @@ static struct wh_request request_of(const struct wh_transfer *transfer)
 	return request;
 }
 
-/* Of a folder without its name: the target itself is what it is compared with. */
-static bool sends_contents(const struct wh_transfer *transfer)
-{
-	bool sends = transfer->verb == WH_VERB_SEND;
-	const char *const *path = sends ? transfer->local : (const char *const *)transfer->remote;
-	uint32_t count = sends ? transfer->locals : transfer->remotes;
-	const char *last;
-
-	for (uint32_t i = 0; i < count; i++)
-		if (wh_path_last_name(path[i], &last) == 0)
-			return true;
-	return false;
-}
-
 static int make_jobs(struct wh_transfer *transfer)
 {
 	if (transfer->verb == WH_VERB_SEND)
@@ -97,8 +76,7 @@ static int make_jobs(struct wh_transfer *transfer)
 
 	if (!wh_wanted_choice(&transfer->settings, &transfer->terms, &request.choice))
 		return WH_EXIT_USAGE;
-	if (transfer->settings.remove && sends_contents(transfer))
-		request.choice.wishes |= WH_CHOICE_DELETE_TOP;
+	wh_request_see_contents(&request);
 	if (!wh_hello_fits(&request)) {
 		wh_complain(
 			"too many paths and patterns for one request; get their folder with -r");
@@ -337,7 +315,7 @@ static int move_files(struct wh_transfer *transfer, bool *handed)
 	if (status != 0)
 		return status;
 	wh_signals_catch();
-	*handed = !transfer->is_piped && wh_transfer_hand_over(transfer, &status);
+	*handed = wh_transfer_hand_over(transfer, &status);
 	if (*handed)
 		return status;
 	status = wh_settings_check_own(settings);
@@ -345,7 +323,7 @@ static int move_files(struct wh_transfer *transfer, bool *handed)
 		status = wh_transfer_find_server(transfer);
 	if (status == 0)
 		status = wh_manifest_open(
-			&transfer->manifest, settings, transfer->verb == WH_VERB_SEND);
+			&transfer->manifest, settings, transfer->verb == WH_VERB_SEND, -1);
 	if (status == 0 && transfer->verb == WH_VERB_GET)
 		status = wh_transfer_open_dest(transfer);
 	if (status == 0 && !wh_flow_plot_init(&transfer->plot, settings->plot))

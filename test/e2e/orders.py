@@ -101,6 +101,10 @@ class House:
         path.write_bytes(random.Random(seed).randbytes(size))
         return hashlib.sha256(path.read_bytes()).hexdigest()
 
+    def names(self, below):
+        top = self.root / below
+        return sorted(str(path.relative_to(top)) for path in top.rglob('*'))
+
     def digest(self, name):
         path = self.root / name
         return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
@@ -341,11 +345,79 @@ def handed(program, folder):
         expect_equal('outside of the root', result.status, 2)
         result = program.run('get', f'{CLIENT}:nothing', one.root / 'x', *options)
         expect(result.status not in (0, 2), f'what is not there: {result.status}')
-        for own in (('--exclude', '*'), ('--keylog', folder / 'keys'), ('--unsealed',)):
+        for own in ('--plot', folder / 'x'), ('--keylog', folder / 'keys'), ('--unsealed',):
             result = program.run('send', one.root / 'a', f'{CLIENT}:x', '-r', '--daemon', 'always',
                                  *own, *options)
             expect_equal(f'{own[0]}, of a port of our own', result.status, 5)
+            expect(f'does not take {own[0]}' in result.err, result.err)
         interrupted(program, one, options)
+
+
+def chosen(program, folder):
+    """What send and get choose of trees, by an order and by the server for them."""
+    with houses(program) as (one, two):
+        for name in ('tree/a.dat', 'tree/b.tmp', 'tree/in/c.dat', 'd.dat'):
+            one.make(name, 5000, len(name))
+        two.make('to/tree/gone', 10)
+        (one.root / 'names').write_text(f'{one.root}/d.dat\n')
+        (one.root / 'sums').mkdir()
+        options = ('--config', 'none', '--control', one.path)
+
+        def sent(*args):
+            result = program.run('send', *args, f'{CLIENT}:to/', '--daemon', 'always', *options)
+            expect_equal(f'{args[1:]}', result.status, 0)
+            return result.out
+
+        said = sent(one.root / 'tree', '-r', '--exclude', '*.tmp', '--delete', '--dry-run')
+        expect('would go: tree/a.dat, 5000 B' in said and 'b.tmp' not in said, said)
+        expect_equal('after a dry run', two.names('to'), ['tree', 'tree/gone'])
+        sent(one.root / 'tree', '-r', '--exclude', '*.tmp', '--delete', '--files-from',
+             one.root / 'names', '--manifest', one.root / 'sums/run', '--digest', 'md5')
+        expect_equal('what came', two.names('to'),
+                     ['d.dat', 'tree', 'tree/a.dat', 'tree/in', 'tree/in/c.dat'])
+        sums = (one.root / 'sums/run').read_text().split('\n')
+        for name in ('tree/in/c.dat', 'd.dat'):
+            digest = hashlib.md5((one.root / name).read_bytes()).hexdigest()
+            expect(f'{digest}  {name}' in sums, f'{name}: {sums}')
+        # Contents that differ, a copy of what was there, and what is expected.
+        kept = two.digest('to/d.dat')
+        one.make('d.dat', 4000, 9)
+        number = one.add('send', one.root / 'd.dat', f'{CLIENT}:to/', '--backup', '--suffix',
+                         '.old', '--digest', 'md5', '--expect', one.root / 'sums/run')
+        one.await_state(number, *OVER)
+        shown = one.show(number)
+        expect_equal('the exit status', (shown['state'], shown['exit_status']), ('failed', 6))
+        expect_equal('the copy', two.digest('to/d.dat.old'), kept)
+        number = one.add('get', f'{CLIENT}:to/tree/*.dat', one.root / 'into/', '--max-size', '6K',
+                         '--expect', one.root / 'names', '--digest', 'md5')
+        one.await_state(number, 'failed')
+        expect('no line of the form' in one.show(number)['error'], one.show(number)['error'])
+        number = one.add('get', f'{CLIENT}:to/tree/*.dat', one.root / 'into/', '--newer', '1d')
+        one.await_state(number, 'done')
+        expect_equal('what was got', one.digest('into/a.dat'), one.digest('tree/a.dat'))
+        for words, why in ((['--owners'], 'without --owners'), (['--expect=/etc/x'], '--expect'),
+                           (['--files-from=x'], 'no option of an order')):
+            with Control(one.path) as control:
+                answer = control.ask('job.add', verb='get', host=CLIENT, here=['x'], there=['y'],
+                                     options=words)
+            expect(not answer['ok'] and why in answer['error'], f'{words}: {answer}')
+        many_names(one, two)
+
+
+def many_names(one, two):
+    """More than a line of the control socket used to bear; a list tells of their beginning."""
+    names = [f'many/{i:04}-{"n" * 120}' for i in range(600)]
+    for name in names:
+        path = one.root / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b'x')
+    with Control(one.path) as control:
+        number = control.told('job.add', verb='send', host=CLIENT, here=names,
+                              there=['many/'])['job']
+        shown = control.told('job.show', job=number)['job']
+        expect_equal('paths told', (len(shown['here']), shown['untold']), (16, 584))
+    one.await_state(number, 'done')
+    expect_equal('files', len(two.names('many')), 600)
 
 
 def interrupted(program, one, options):
@@ -396,6 +468,7 @@ CASES = [
     Case('queue: goes on after kill -9', True, restarted),
     Case('queue: mixed jobs', True, mixed),
     Case('queue: send and get by the server', True, handed),
+    Case('queue: what is chosen of trees', True, chosen),
     Case('queue: no folder, damaged database', True, troubled),
 ]
 

@@ -23,6 +23,7 @@
 #define PARTS     WH_VERB_PARTS
 #define CONSOLE   WH_VERB_CONSOLE
 #define REPORT    WH_VERB_REPORT
+#define ORDERED   (TRANSFERS | JOB) /* by the command line, and by an order to a queue */
 #define ERRANDS   WH_VERBS_ERRANDS
 
 #define KEY(in, of)  .section = in, .key = of, .name = in "." of

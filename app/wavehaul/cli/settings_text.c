@@ -374,7 +374,12 @@ static bool parse_moment(const char *text, time_t now, int64_t *moment_s)
 static const char *take_moment(const char *text, uint64_t *field)
 {
 	int64_t moment_s;
+	uint64_t told_s;
 
+	if (text[0] == '@' && wh_parse_count(text + 1, &told_s) == 0 && told_s <= INT64_MAX) {
+		*field = told_s;
+		return NULL;
+	}
 	if (!parse_moment(text, time(NULL), &moment_s))
 		return not_understood;
 	if (moment_s <= 0)
@@ -658,6 +663,11 @@ void wh_setting_format(const struct wh_setting *setting, const struct wh_setting
 	case WH_SETTING_TEXT:
 	case WH_SETTING_PATH:
 		strcpy(text, field);
+		break;
+	case WH_SETTING_MOMENT:
+		text[0] = '\0';
+		if (*(const uint64_t *)field != 0)
+			sprintf(text, "@%" PRIu64, *(const uint64_t *)field);
 		break;
 	case WH_SETTING_SWITCH:
 		strcpy(text, *(const bool *)field ? "yes" : "no");

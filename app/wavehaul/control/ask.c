@@ -38,8 +38,8 @@ static bool hear(struct wh_asker *asker, int timeout_ms)
 {
 	struct pollfd polled = {.fd = asker->fd, .events = POLLIN};
 
-	if (asker->room - asker->line_bytes < WH_CONTROL_LINE_BYTES) {
-		size_t room = asker->room + WH_CONTROL_LINE_BYTES;
+	if (asker->room - asker->line_bytes < WH_CONTROL_PIECE_BYTES) {
+		size_t room = asker->room + WH_CONTROL_PIECE_BYTES;
 		char *larger = room <= ANSWER_BYTES_MAX ? realloc(asker->line, room) : NULL;
 
 		if (larger == NULL) {

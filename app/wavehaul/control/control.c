@@ -178,7 +178,7 @@ static void take_client(struct wh_control_socket *control)
 	}
 
 	struct wh_control_client *client = free_place(control, peer.uid);
-	char *line = client != NULL ? malloc(WH_CONTROL_LINE_BYTES) : NULL;
+	char *line = client != NULL ? malloc(WH_CONTROL_PIECE_BYTES) : NULL;
 
 	if (line == NULL) {
 		static const char full[] = "{\"ok\":false,\"error\":\"too many clients\"}\n";
@@ -188,13 +188,16 @@ static void take_client(struct wh_control_socket *control)
 		close(fd);
 		return;
 	}
-	*client = (struct wh_control_client){
-		.fd = fd, .uid = peer.uid, .number = ++control->clients, .line = line};
+	*client = (struct wh_control_client){.fd = fd,
+		.uid = peer.uid,
+		.number = ++control->clients,
+		.line = line,
+		.line_room = WH_CONTROL_PIECE_BYTES};
 	say(client, json_pack("{s:s, s:i}", "wavehaul", WH_VERSION, "control", WH_CONTROL_VERSION));
 }
 
-static void answer_line(
-	struct wh_control_socket *control, struct wh_control_client *client, uint32_t bytes)
+static void answer_line(struct wh_control_socket *control, struct wh_control_client *client,
+	const char *line, uint32_t bytes)
 {
 	struct wh_control_call call = {
 		.uid = client->uid,
@@ -202,22 +205,37 @@ static void answer_line(
 		.client = client,
 	};
 
-	say(client, wh_control_answer(&control->tables, client->line, bytes, &call));
+	say(client, wh_control_answer(&control->tables, line, bytes, &call));
+}
+
+/* A list of many names may come. False: a line is not that long. */
+static bool grow_line(struct wh_control_client *client)
+{
+	uint32_t room = 2 * client->line_room;
+	char *larger = room <= WH_CONTROL_LINE_BYTES ? realloc(client->line, room) : NULL;
+
+	if (larger == NULL)
+		return false;
+	client->line = larger;
+	client->line_room = room;
+	return true;
 }
 
 /* All whole lines. */
 static void answer_lines(struct wh_control_socket *control, struct wh_control_client *client)
 {
+	const char *line = client->line;
 	const char *end;
 
-	while (!client->late && (end = memchr(client->line, '\n', client->line_bytes)) != NULL) {
-		uint32_t bytes = (uint32_t)(end - client->line);
+	while (!client->late && (end = memchr(line, '\n', client->line_bytes)) != NULL) {
+		uint32_t bytes = (uint32_t)(end - line);
 
-		answer_line(control, client, bytes);
+		answer_line(control, client, line, bytes);
 		client->line_bytes -= bytes + 1;
-		memmove(client->line, end + 1, client->line_bytes);
+		line = end + 1;
 	}
-	if (client->line_bytes < WH_CONTROL_LINE_BYTES)
+	memmove(client->line, line, client->line_bytes);
+	if (client->line_bytes < client->line_room || grow_line(client))
 		return;
 	say(client, json_pack("{s:b, s:s, s:i}", "ok", 0, "error", "a line is too long", "status",
 			    WH_EXIT_USAGE));
@@ -229,7 +247,7 @@ static void answer_lines(struct wh_control_socket *control, struct wh_control_cl
 static bool hear(struct wh_control_socket *control, struct wh_control_client *client)
 {
 	ssize_t bytes = recv(client->fd, client->line + client->line_bytes,
-		WH_CONTROL_LINE_BYTES - client->line_bytes, MSG_DONTWAIT);
+		client->line_room - client->line_bytes, MSG_DONTWAIT);
 
 	if (bytes < 0)
 		return errno == EAGAIN || errno == EINTR;

@@ -36,7 +36,8 @@ struct wh_control_client {
 	bool watches;     /* wants events ... */
 	uint64_t watched; /* ... of this job; 0: of all */
 	uint64_t number;  /* another of each client */
-	char *line;       /* of WH_CONTROL_LINE_BYTES; so far: */
+	char *line;
+	uint32_t line_room; /* grows up to WH_CONTROL_LINE_BYTES; used so far: */
 	uint32_t line_bytes;
 	char *waiting; /* not taken yet */
 	uint32_t waiting_bytes;

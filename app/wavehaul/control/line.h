@@ -18,11 +18,12 @@
 /* Of the protocol: the first line of a server names it. It grows with what clients must know of. */
 #define WH_CONTROL_VERSION 1
 
-/* A line, its end counted; and values in one. */
-#define WH_CONTROL_LINE_BYTES (UINT32_C(64) << 10)
-#define WH_CONTROL_TEXT_BYTES 4096
-#define WH_CONTROL_LIST_MAX   256
-#define WH_CONTROL_WHY_BYTES  400
+/* A line, its end counted; what most need; and values in one. */
+#define WH_CONTROL_LINE_BYTES  (UINT32_C(1) << 20)
+#define WH_CONTROL_PIECE_BYTES (UINT32_C(64) << 10)
+#define WH_CONTROL_TEXT_BYTES  4096
+#define WH_CONTROL_LIST_MAX    16384
+#define WH_CONTROL_WHY_BYTES   400
 
 #define WH_CONTROL_ARGUMENTS_MAX 24
 #define WH_CONTROL_TABLES_MAX    4

@@ -14,9 +14,13 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "queue/runner.h"
+#include "queue/words.h"
 
 /* In one answer: the rest is asked for by the last id. */
 #define LIST_MAX 100
+
+/* Of what orders were told, likewise: whoever asks takes that much at once. */
+#define LIST_BYTES ((size_t)256 << 10)
 
 #define RETRIES_MAX 1000
 
@@ -72,13 +76,13 @@ static char *text_of(const json_t *list)
 }
 
 /* What does not come of it: that is said before it is in the queue. */
-static bool judge(struct wh_control_call *call, const struct wh_order *order)
+static bool judge(
+	struct wh_control_call *call, const struct wh_runner *runner, const struct wh_order *order)
 {
-	struct wh_settings *settings = malloc(sizeof(*settings));
+	const json_t *there = json_object_get(call->request, "there");
 	struct wh_timetable table;
 	const char *wrong = wh_timetable_parse(order->rate, &table);
-	json_t *words = json_loads(order->words, 0, NULL);
-	int status = settings != NULL ? wh_order_settings(words, settings) : WH_EXIT_OTHER;
+	int status = wrong == NULL ? wh_run_judge(&runner->ground, order) : -1;
 
 	if (wrong != NULL)
 		wh_control_fail(call, WH_EXIT_USAGE, "the rate '%.200s' %s", order->rate, wrong);
@@ -88,10 +92,13 @@ static bool judge(struct wh_control_call *call, const struct wh_order *order)
 		wh_control_fail(call, WH_EXIT_USAGE,
 			"local paths are below the folder that the server serves, and written "
 			"relative to it");
-	else if (json_array_size(json_object_get(call->request, "there")) == 0)
+	else if (json_array_size(there) == 0)
 		wh_control_fail(call, WH_EXIT_USAGE, "a job has a path at the host");
-	json_decref(words);
-	free(settings);
+	else if (json_array_size(there) > WH_HELLO_PATHS_MAX)
+		wh_control_fail(call, WH_EXIT_USAGE,
+			"a job has no more than %d paths at the host: get their folder with "
+			"--recursive",
+			WH_HELLO_PATHS_MAX);
 	return call->status == WH_EXIT_OK;
 }
 
@@ -158,7 +165,7 @@ static void add(struct wh_control_call *call)
 
 	if (runner == NULL)
 		return;
-	if (take_order(call, &order) && judge(call, &order)) {
+	if (take_order(call, &order) && judge(call, runner, &order)) {
 		rc = wh_queue_add(runner->queue, &order, time(NULL), &id);
 		if (rc < 0)
 			fail(call, order.after, rc);
@@ -184,10 +191,12 @@ static void list(struct wh_control_call *call)
 	uint64_t counts[WH_ORDER_STATES];
 	json_t *sums = json_object();
 	struct wh_order order;
+	size_t bytes = 0;
 
-	for (uint32_t i = 0; runner != NULL && i < LIST_MAX &&
+	for (uint32_t i = 0; runner != NULL && i < LIST_MAX && bytes < LIST_BYTES &&
 			     wh_queue_after(runner->queue, id, over, &order) == 0;
 		i++) {
+		bytes += wh_order_bytes(&order);
 		json_array_append_new(
 			jobs, wh_order_json(&order, wh_runner_find(runner, order.id)));
 		id = order.id;

@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/assert.h"
 #include "cli/complain.h"
-#include "cli/settings_table.h"
+#include "queue/words.h"
 
 /* The folder that a path's last name is in, resolved, and that name; or all of it, resolved. */
 static bool resolve(const char *path, char whole[PATH_MAX])
@@ -61,71 +60,6 @@ char *wh_path_below(const char *root, const char *path)
 											  : below;
 }
 
-/* Of a transfer, whoever runs it. */
-static bool is_handed_on(const struct wh_setting *setting)
-{
-	return (setting->verbs & WH_VERB_JOB) != 0 &&
-	       (setting->verbs & (WH_VERB_SEND | WH_VERB_GET)) != 0 &&
-	       strcmp(setting->flag, "control") != 0 && strcmp(setting->flag, "retries") != 0 &&
-	       (strcmp(setting->section, "transfer") == 0 ||
-		       strcmp(setting->section, "files") == 0);
-}
-
-/* Options of profiles, and short words for them, are handed on one by one. */
-static bool has_form(const struct wh_setting *setting)
-{
-	return setting->type != WH_SETTING_OPTION && setting->type != WH_SETTING_SHARING &&
-	       setting->type != WH_SETTING_UDT;
-}
-
-static void add_profile_options(const struct wh_settings *settings, json_t *words)
-{
-	const struct wh_profile *profile = settings->profile;
-	const struct wh_profile_options *chosen = wh_profile_choice(&settings->choices, profile);
-	char value[WH_OPTION_TEXT_MAX];
-
-	for (uint32_t i = 0; i < profile->n_options; i++) {
-		const struct wh_option *option = &profile->options[i];
-
-		if (chosen->value[i] == option->preset)
-			continue;
-		wh_option_print(option, chosen->value[i], value, sizeof(value));
-		json_array_append_new(
-			words, json_sprintf("--set=%s.%s=%s", profile->name, option->name, value));
-	}
-}
-
-json_t *wh_order_words(const struct wh_settings *settings)
-{
-	struct wh_settings *preset = malloc(sizeof(*preset));
-	char *argv[] = {(char[]){"job"}, NULL};
-	json_t *words = json_array();
-	char value[WH_SETTINGS_TEXT_BYTES];
-	char usual[WH_SETTINGS_TEXT_BYTES];
-
-	if (preset == NULL || wh_settings_read(preset, WH_VERB_JOB, 1, argv) != -1) {
-		free(preset);
-		return words;
-	}
-	for (uint32_t i = 0; i < wh_settings_count; i++) {
-		const struct wh_setting *setting = &wh_settings_table[i];
-
-		if (!is_handed_on(setting) || !has_form(setting))
-			continue;
-		wh_setting_format(setting, settings, value);
-		wh_setting_format(setting, preset, usual);
-		if (strcmp(value, usual) == 0)
-			continue;
-		if (setting->type == WH_SETTING_SWITCH)
-			json_array_append_new(words, json_sprintf("--%s", setting->flag));
-		else
-			json_array_append_new(words, json_sprintf("--%s=%s", setting->flag, value));
-	}
-	add_profile_options(settings, words);
-	free(preset);
-	return words;
-}
-
 static json_t *paths_below(const char *root, const char *const *paths, uint32_t count)
 {
 	json_t *list = json_array();
@@ -149,9 +83,11 @@ static json_t *paths_below(const char *root, const char *const *paths, uint32_t 
 json_t *wh_order_request(const struct wh_transfer *transfer, const char *root)
 {
 	json_t *here = paths_below(root, transfer->local, transfer->locals);
+	json_t *words = here != NULL ? wh_order_words(&transfer->settings, root) : NULL;
 	json_t *there = json_array();
 
-	if (here == NULL) {
+	if (words == NULL) {
+		json_decref(here);
 		json_decref(there);
 		return NULL;
 	}
@@ -159,5 +95,5 @@ json_t *wh_order_request(const struct wh_transfer *transfer, const char *root)
 		json_array_append_new(there, json_string(transfer->remote[i]));
 	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "do", "job.add", "verb",
 		transfer->verb == WH_VERB_SEND ? "send" : "get", "host", transfer->server, "here",
-		here, "there", there, "options", wh_order_words(&transfer->settings));
+		here, "there", there, "options", words);
 }

@@ -8,7 +8,6 @@
 
 #include <jansson.h>
 
-#include "cli/settings.h"
 #include "report/transfer.h"
 
 /*
@@ -16,9 +15,6 @@
  * not below, or no such folder.
  */
 char *wh_path_below(const char *root, const char *path);
-
-/* Options of an order that are not as preset: of `wavehaul job`, or of send and get. */
-json_t *wh_order_words(const struct wh_settings *settings);
 
 /*
  * A request job.add of a transfer whose operands were read. NULL after a complaint: a path of this

@@ -15,60 +15,13 @@
 #include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "file/aside.h"
 #include "queue/place.h"
+#include "queue/words.h"
 #include "report/outcome.h"
-#include "source/walk.h"
 
 /* Faster than any line: a rate that a job goes by can change, and none cannot. */
 #define ANY_RATE_BPS UINT64_C(1000000000000)
-
-#define WORDS_MAX 256
-
-uint32_t wh_texts_of(const json_t *list, const char **texts, uint32_t room)
-{
-	uint32_t count = 0;
-
-	for (size_t i = 0; i < json_array_size(list) && count < room; i++) {
-		const char *text = json_string_value(json_array_get(list, i));
-
-		if (text == NULL)
-			return 0;
-		texts[count++] = text;
-	}
-	return count;
-}
-
-int wh_order_settings(const json_t *words, struct wh_settings *settings)
-{
-	const char *argv[WORDS_MAX + 2] = {"job"};
-	uint32_t count = wh_texts_of(words, argv + 1, WORDS_MAX);
-	int status = wh_settings_read(settings, WH_VERB_JOB, (int)count + 1, (char **)argv);
-
-	/* --help, or what is no option. */
-	if (status == WH_EXIT_OK || (status == -1 && settings->operand_count > 0)) {
-		wh_complain("an order's words are options of wavehaul job, and nothing else");
-		return WH_EXIT_USAGE;
-	}
-	settings->operands = NULL;
-	return status;
-}
-
-bool wh_paths_are_below(const json_t *paths)
-{
-	for (size_t i = 0; i < json_array_size(paths); i++) {
-		const char *path = json_string_value(json_array_get(paths, i));
-
-		if (path == NULL || path[0] == '\0' || path[0] == '/' ||
-			strlen(path) > WH_PATH_BYTES_MAX)
-			return false;
-		for (const char *at = path; at != NULL; at = strchr(at, '/')) {
-			at += *at == '/';
-			if (strncmp(at, "..", 2) == 0 && (at[2] == '/' || at[2] == '\0'))
-				return false;
-		}
-	}
-	return json_array_size(paths) > 0;
-}
 
 static void fail(struct wh_order_result *result, int status, const char *why)
 {
@@ -109,11 +62,10 @@ static bool read_lists(struct wh_run *run)
 	run->here = json_loads(order->here, 0, NULL);
 	run->there = json_loads(order->there, 0, NULL);
 	run->words = json_loads(order->words, 0, NULL);
-	run->paths = calloc(2 * WH_HELLO_PATHS_MAX, sizeof(run->paths[0]));
+	run->paths = calloc(json_array_size(run->here) + json_array_size(run->there) + 1,
+		sizeof(run->paths[0]));
 	return run->paths != NULL && wh_paths_are_below(run->here) &&
-	       json_array_size(run->there) > 0 &&
-	       json_array_size(run->here) <= WH_HELLO_PATHS_MAX &&
-	       json_array_size(run->there) <= WH_HELLO_PATHS_MAX;
+	       json_array_size(run->there) > 0;
 }
 
 static uint64_t rate_at(const struct wh_timetable *table, int64_t now_s)
@@ -137,34 +89,39 @@ static bool is_name(int root_fd, const char *target)
 	return fd == -ENOENT || fd == -ENOTDIR;
 }
 
+/* What comes is kept as the server's operator lets it, and refused as he has it refused. */
+static void bind_rules(struct wh_request *request, const struct wh_rules *own)
+{
+	request->rules.keeps &= own->keeps;
+	request->rules.plain_names |= own->plain_names;
+	request->rules.links_inside |= own->links_inside;
+}
+
 /* As transfer.c has it of operands. */
 static struct wh_request request_of(struct wh_run *run, const struct wh_run_ground *ground)
 {
 	const struct wh_order *order = &run->order;
 	struct wh_request request = ground->request_of(
 		&run->transfer.settings, order->sends ? WH_JOB_SEND : WH_JOB_GET);
-	const char **there = run->paths + WH_HELLO_PATHS_MAX;
-	const char *target;
+	uint32_t here = (uint32_t)json_array_size(run->here);
+	uint32_t there = (uint32_t)json_array_size(run->there);
+	bool into_folder;
 
 	request.memory_bytes = ground->memory_bytes;
 	request.rate_bps = run->rate_bps;
 	request.here.root_fd = ground->root_fd;
 	request.here.path = run->paths;
-	request.here.count = wh_texts_of(run->here, run->paths, WH_HELLO_PATHS_MAX);
-	request.there.path = there;
-	request.there.count = wh_texts_of(run->there, there, WH_HELLO_PATHS_MAX);
-	target = order->sends ? there[0] : run->paths[0];
-
-	bool into_folder = (order->sends ? request.here.count : request.there.count) > 1 ||
-			   (target != NULL && target[strlen(target) - 1] == '/') ||
-			   (!order->sends && wh_path_has_wildcard(there[0]));
-
+	request.here.count = wh_texts_of(run->here, run->paths, here);
+	request.there.path = run->paths + here;
+	request.there.count = wh_texts_of(run->there, run->paths + here, there);
+	into_folder = wh_request_names_folder(&request);
 	if (!into_folder && !order->sends && !order->as_name)
-		run->order.as_name = is_name(ground->root_fd, target);
+		run->order.as_name = is_name(ground->root_fd, run->paths[0]);
 	if (order->sends) {
 		request.there.into_folder = into_folder;
 		request.there.as_name = order->as_name;
 	} else {
+		bind_rules(&request, &ground->jobs->service->own.rules);
 		request.here.into_folder = into_folder;
 		request.here.as_name = order->as_name;
 	}
@@ -206,6 +163,76 @@ static bool start_lanes(struct wh_run *run, const struct wh_run_ground *ground, 
 	return true;
 }
 
+/* Owners are the kernel's to change for root alone, and the operator's to allow. */
+static int judge_keeps(
+	const struct wh_run_ground *ground, const struct wh_settings *settings, bool sends)
+{
+	const struct wh_settings *own = ground->settings;
+	const char *flag = settings->owners && !own->owners     ? "owners"
+			   : settings->set_ids && !own->set_ids ? "set-ids"
+								: NULL;
+
+	if (sends || flag == NULL)
+		return -1;
+	wh_complain("this server keeps nothing of the kind for what it gets: it was started "
+		    "without --%s",
+		flag);
+	return WH_EXIT_USAGE;
+}
+
+int wh_run_judge(const struct wh_run_ground *ground, const struct wh_order *order)
+{
+	struct wh_settings *settings = malloc(sizeof(*settings));
+	struct wh_terms *terms = malloc(sizeof(*terms));
+	json_t *words = json_loads(order->words, 0, NULL);
+	struct wh_choice choice;
+	int status = WH_EXIT_OTHER;
+
+	if (settings != NULL && terms != NULL)
+		status = wh_order_settings(words, settings);
+	if (status == -1 && !ground->choice_of(settings, terms, &choice))
+		status = WH_EXIT_USAGE;
+	if (status == -1)
+		status = judge_keeps(ground, settings, order->sends);
+	json_decref(words);
+	free(terms);
+	free(settings);
+	return status;
+}
+
+static int read_settings(struct wh_run *run, const struct wh_run_ground *ground)
+{
+	struct wh_settings *settings = &run->transfer.settings;
+	int status = wh_order_settings(run->words, settings);
+
+	if (status == -1)
+		status = judge_keeps(ground, settings, run->order.sends);
+	if (status == -1 && wh_timetable_parse(run->order.rate, &run->table) != NULL)
+		status = WH_EXIT_USAGE;
+	return status;
+}
+
+/* What is there to be read, and to be written at the end. */
+static int open_manifest(struct wh_run *run)
+{
+	int status = wh_manifest_open(
+		&run->transfer.manifest, &run->transfer.settings, run->order.sends, run->root_fd);
+
+	return status == 0 ? -1 : status;
+}
+
+static int choose(
+	struct wh_run *run, const struct wh_run_ground *ground, struct wh_request *request)
+{
+	if (!ground->choice_of(&run->transfer.settings, &run->transfer.terms, &request->choice))
+		return WH_EXIT_USAGE;
+	wh_request_see_contents(request);
+	if (wh_hello_fits(request))
+		return -1;
+	wh_complain("too many paths and patterns for one request");
+	return WH_EXIT_USAGE;
+}
+
 /* Whatever may be wrong with an order, that was right when it came. */
 static bool begin(struct wh_run *run, const struct wh_run_ground *ground, uint64_t now_tsc,
 	int64_t now_s, struct wh_order_result *result)
@@ -217,11 +244,11 @@ static bool begin(struct wh_run *run, const struct wh_run_ground *ground, uint64
 		fail(result, WH_EXIT_OTHER, "the order is damaged");
 		return false;
 	}
-	status = wh_order_settings(run->words, &run->transfer.settings);
-	if (status == -1 && wh_timetable_parse(run->order.rate, &run->table) != NULL)
-		status = WH_EXIT_USAGE;
+	status = read_settings(run, ground);
 	if (status == -1)
 		status = wh_place_find(ground->settings, run->order.host, &place);
+	if (status == -1)
+		status = open_manifest(run);
 	if (status != -1) {
 		fail(result, status, wh_last_complaint());
 		return false;
@@ -235,8 +262,9 @@ static bool begin(struct wh_run *run, const struct wh_run_ground *ground, uint64
 
 	request.peer_known = place.has_key;
 	memcpy(request.peer_id, place.id, sizeof(request.peer_id));
-	if (!wh_hello_fits(&request)) {
-		fail(result, WH_EXIT_USAGE, "too many paths for one request");
+	status = choose(run, ground, &request);
+	if (status != -1) {
+		fail(result, status, wh_last_complaint());
 		return false;
 	}
 	if (start_lanes(run, ground, now_tsc, &request))
@@ -256,6 +284,7 @@ struct wh_run *wh_run_begin(const struct wh_run_ground *ground, struct wh_order 
 		return NULL;
 	}
 	run->order = *order;
+	run->root_fd = ground->root_fd;
 	run->name_told = order->as_name;
 	run->wanted = WH_ORDER_FAILED;
 	run->events = json_array();
@@ -306,6 +335,32 @@ static bool is_over(const struct wh_lanes *lanes)
 	return true;
 }
 
+/* Reads for as long as disks take; the run is not touched any more once it is summed. */
+static void sum(void *argument)
+{
+	struct wh_run *run = argument;
+	struct wh_transfer *transfer = &run->transfer;
+	bool all = wh_transfer_totals(transfer).failed == 0;
+
+	run->sums_status = wh_manifest_finish(&transfer->manifest, wh_transfer_open_file, transfer,
+		all ? WH_EXIT_OK : WH_EXIT_PARTIAL);
+	snprintf(run->sums_why, sizeof(run->sums_why), "%s", wh_last_complaint());
+	atomic_store(&run->sums, WH_RUN_SUMMED);
+}
+
+/* Whether all is read that was moved, where that was wished for. */
+static bool is_summed(struct wh_run *run)
+{
+	if (!run->transfer.manifest.on || wh_lanes_failed(&run->transfer.lanes))
+		return true;
+	if (atomic_load(&run->sums) == WH_RUN_UNSUMMED) {
+		atomic_store(&run->sums, WH_RUN_SUMMING);
+		if (wh_aside(sum, run) != 0)
+			sum(run);
+	}
+	return atomic_load(&run->sums) == WH_RUN_SUMMED;
+}
+
 bool wh_run_look(struct wh_run *run, uint64_t now_tsc, int64_t now_s)
 {
 	struct wh_transfer *transfer = &run->transfer;
@@ -320,7 +375,7 @@ bool wh_run_look(struct wh_run *run, uint64_t now_tsc, int64_t now_s)
 		wh_lanes_start_others(lanes, now_tsc);
 	if (wh_lanes_over(lanes, 1))
 		atomic_store(&transfer->gate, true);
-	return is_over(lanes);
+	return is_over(lanes) && is_summed(run);
 }
 
 bool wh_run_found_name(struct wh_run *run)
@@ -341,6 +396,7 @@ void wh_run_stop(struct wh_run *run, enum wh_order_state wanted, uint64_t now_ts
 	if (run->wanted == WH_ORDER_CANCELLED)
 		return;
 	run->wanted = wanted;
+	atomic_store(&run->transfer.manifest.stop, true);
 	wh_lanes_hurry(&run->transfer.lanes, now_tsc);
 }
 
@@ -364,7 +420,9 @@ static int status_of(
 	struct wh_transfer *transfer = &run->transfer;
 	const struct wh_lanes *lanes = &transfer->lanes;
 	int status = WH_EXIT_OK;
-	bool stopped = wh_lanes_failed(lanes) && run->wanted != WH_ORDER_FAILED;
+	bool summed = atomic_load(&run->sums) == WH_RUN_SUMMED;
+	bool ended = wh_lanes_failed(lanes) || (summed && run->sums_status == WH_EXIT_INTERRUPTED);
+	bool stopped = ended && run->wanted != WH_ORDER_FAILED;
 
 	if (stopped) {
 		fail(result, WH_EXIT_INTERRUPTED, "stopped");
@@ -380,9 +438,23 @@ static int status_of(
 		result->status = status;
 		first_failure(transfer, result->why);
 	}
+	if (summed && run->sums_status != status) {
+		status = run->sums_status;
+		fail(result, status, run->sums_why);
+	}
 	if (status == WH_EXIT_OK)
 		run->wanted = WH_ORDER_DONE;
 	return status;
+}
+
+/* At the end of the process: what is done aside is let go of soon. */
+static void await_sums(struct wh_run *run)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+
+	atomic_store(&run->transfer.manifest.stop, true);
+	while (atomic_load(&run->sums) == WH_RUN_SUMMING)
+		nanosleep(&pause, NULL);
 }
 
 void wh_run_conclude(struct wh_run *run, struct wh_order_result *result)
@@ -391,6 +463,7 @@ void wh_run_conclude(struct wh_run *run, struct wh_order_result *result)
 	const struct wh_totals totals = wh_transfer_totals(transfer);
 	uint64_t ended_tsc = run->began_tsc;
 
+	await_sums(run);
 	*result = (struct wh_order_result){
 		.files = totals.files,
 		.skipped = totals.skipped,
@@ -412,6 +485,7 @@ void wh_run_free(struct wh_run *run)
 	if (run == NULL)
 		return;
 	wh_lanes_free(&run->transfer.lanes);
+	wh_manifest_free(&run->transfer.manifest);
 	wh_order_free(&run->order);
 	json_decref(run->here);
 	json_decref(run->there);

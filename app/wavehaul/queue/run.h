@@ -21,20 +21,33 @@ struct wh_run_ground {
 	struct wh_jobs *jobs;
 	int root_fd; /* local paths are below */
 	uint64_t memory_bytes;
-	/* A request of an order's settings, all but its paths. */
+	/* A request of an order's settings, all but its paths; and what it chooses of them. */
 	struct wh_request (*request_of)(const struct wh_settings *settings, enum wh_job_verb verb);
+	bool (*choice_of)(const struct wh_settings *settings, struct wh_terms *terms,
+		struct wh_choice *choice);
 };
 
 /* Lines that wait to be told, at most: what is more is counted. */
 #define WH_RUN_EVENTS_MAX 4096
 
+/* Checksums of what has moved. */
+enum wh_run_sums {
+	WH_RUN_UNSUMMED = 0,
+	WH_RUN_SUMMING, /* aside */
+	WH_RUN_SUMMED,
+};
+
 struct wh_run {
 	struct wh_order order;
+	int root_fd; /* borrowed */
 	struct wh_transfer transfer;
 	json_t *here;
 	json_t *there;
 	json_t *words;
 	const char **paths; /* those of here, then those of there */
+	_Atomic int sums;   /* enum wh_run_sums; what comes of them: */
+	int sums_status;
+	char sums_why[WH_ORDER_WHY_BYTES];
 	struct wh_timetable table;
 	enum wh_order_state wanted; /* FAILED: its own end decides */
 	uint64_t began_tsc;
@@ -45,6 +58,9 @@ struct wh_run {
 	uint32_t untold;
 	bool name_told;
 };
+
+/* Whether this server takes such an order: -1, or an exit status after a complaint. */
+int wh_run_judge(const struct wh_run_ground *ground, const struct wh_order *order);
 
 /*
  * Begins it; the order is the run's from here on. NULL: it cannot be, *result says why, and the
@@ -65,24 +81,12 @@ bool wh_run_found_name(struct wh_run *run);
 /* By another timetable from here on; false: it has none. */
 bool wh_run_change(struct wh_run *run, const struct wh_timetable *table, int64_t now_s);
 
-/* Of one that is over; what is told of its end is among its events. */
+/* Of one that is over, or never will be; what is told of its end is among its events. */
 void wh_run_conclude(struct wh_run *run, struct wh_order_result *result);
 
 /* What was told since: a list, the caller's to free. */
 json_t *wh_run_events(struct wh_run *run);
 
 void wh_run_free(struct wh_run *run);
-
-/* Texts of a list, checked: 0 of them, if it is none. Pointers into the list. */
-uint32_t wh_texts_of(const json_t *list, const char **texts, uint32_t room);
-
-/*
- * What an order was told beside its paths: options of `wavehaul job`, as words. -1, or an exit
- * status after a complaint. `words` must be there as long as the settings.
- */
-int wh_order_settings(const json_t *words, struct wh_settings *settings);
-
-/* Whether all are paths below the root: neither absolute nor leading out of it. */
-bool wh_paths_are_below(const json_t *paths);
 
 #endif

@@ -76,17 +76,32 @@ static json_t *seconds_or_null(int64_t seconds)
 	return seconds != 0 ? json_integer(seconds) : json_null();
 }
 
-static json_t *list_of(const char *text)
+/* A list of more bytes is told by its first few texts. */
+#define LIST_TOLD_BYTES ((size_t)64 << 10)
+#define LIST_TOLD       16
+
+/* *untold: how many of them are left out, beside those before. */
+static json_t *list_of(const char *text, json_int_t *untold)
 {
 	json_t *list = json_loads(text, 0, NULL);
 
+	for (; strlen(text) > LIST_TOLD_BYTES && json_array_size(list) > LIST_TOLD; (*untold)++)
+		json_array_remove(list, json_array_size(list) - 1);
 	return list != NULL ? list : json_array();
+}
+
+size_t wh_order_bytes(const struct wh_order *order)
+{
+	return wh_min_u64(strlen(order->here), LIST_TOLD_BYTES) +
+	       wh_min_u64(strlen(order->there), LIST_TOLD_BYTES) +
+	       wh_min_u64(strlen(order->words), LIST_TOLD_BYTES);
 }
 
 json_t *wh_order_json(const struct wh_order *order, const struct wh_run *run)
 {
 	const struct wh_order_result *result = &order->result;
 	uint64_t moved_bytes = result->moved_bytes;
+	json_int_t untold = 0;
 	json_t *object = json_pack("{s:I, s:s, s:s, s:s, s:i, s:s, s:i, s:i, s:i, s:b}", "job",
 		(json_int_t)order->id, "state", wh_order_state_name(order->state), "verb",
 		order->sends ? "send" : "get", "host", order->host, "priority",
@@ -95,9 +110,11 @@ json_t *wh_order_json(const struct wh_order *order, const struct wh_run *run)
 
 	for (uint32_t i = 0; run != NULL && i < run->transfer.lanes.started; i++)
 		moved_bytes += atomic_load(&run->transfer.lanes.job[i]->view.moved_bytes);
-	json_object_set_new(object, "here", list_of(order->here));
-	json_object_set_new(object, "there", list_of(order->there));
-	json_object_set_new(object, "options", list_of(order->words));
+	json_object_set_new(object, "here", list_of(order->here, &untold));
+	json_object_set_new(object, "there", list_of(order->there, &untold));
+	json_object_set_new(object, "options", list_of(order->words, &untold));
+	if (untold > 0)
+		json_object_set_new(object, "untold", json_integer(untold));
 	json_object_set_new(object, "after",
 		order->after != 0 ? json_integer((json_int_t)order->after) : json_null());
 	json_object_set_new(object, "due",

@@ -69,8 +69,11 @@ void wh_runner_close(struct wh_runner *runner);
 
 struct wh_run *wh_runner_find(struct wh_runner *runner, uint64_t id);
 
-/* Of an order, as it is in answers. */
+/* Of an order, as it is in answers: of a long list of paths its beginning. */
 json_t *wh_order_json(const struct wh_order *order, const struct wh_run *run);
+
+/* Of its lists in there, at most. */
+size_t wh_order_bytes(const struct wh_order *order);
 
 /* Tells who watches that the order is in that state. */
 void wh_runner_tell(struct wh_runner *runner, uint64_t id, enum wh_order_state state,

@@ -92,9 +92,12 @@ static void end(struct sum *sum, char text[WH_CHECKSUM_TEXT_BYTES])
 	wh_digest_text(&digest, text);
 }
 
-static int read_all(struct sum *sum, int fd, uint8_t *piece)
+static int read_all(struct sum *sum, int fd, const _Atomic bool *stop, uint8_t *piece)
 {
 	for (;;) {
+		if (stop != NULL && atomic_load(stop))
+			return -ECANCELED;
+
 		ssize_t got = read(fd, piece, PIECE_BYTES);
 
 		if (got < 0 && errno == EINTR)
@@ -107,7 +110,8 @@ static int read_all(struct sum *sum, int fd, uint8_t *piece)
 	}
 }
 
-int wh_checksum_of(int fd, enum wh_checksum kind, char text[WH_CHECKSUM_TEXT_BYTES])
+int wh_checksum_of(
+	int fd, enum wh_checksum kind, const _Atomic bool *stop, char text[WH_CHECKSUM_TEXT_BYTES])
 {
 	struct sum sum = {.kind = kind};
 	uint8_t *piece = malloc(PIECE_BYTES);
@@ -115,7 +119,7 @@ int wh_checksum_of(int fd, enum wh_checksum kind, char text[WH_CHECKSUM_TEXT_BYT
 
 	WH_ASSERT(kind < WH_CHECKSUMS);
 	if (piece != NULL)
-		rc = begin(&sum) ? read_all(&sum, fd, piece) : -EOPNOTSUPP;
+		rc = begin(&sum) ? read_all(&sum, fd, stop, piece) : -EOPNOTSUPP;
 	if (rc == 0)
 		end(&sum, text);
 	EVP_MD_CTX_free(sum.md5);

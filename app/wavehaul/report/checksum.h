@@ -4,6 +4,7 @@
 
 /* Checksums of files that users hold already, beside XXH3-128, by which transfers are compared. */
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -21,7 +22,11 @@ enum wh_checksum {
 /* False: there is none of that name. */
 bool wh_checksum_find(const char *name, enum wh_checksum *kind);
 
-/* Of all that can be read from the descriptor on: hexadecimal digits. 0 or a negative errno. */
-int wh_checksum_of(int fd, enum wh_checksum kind, char text[WH_CHECKSUM_TEXT_BYTES]);
+/*
+ * Of all that can be read from the descriptor on: hexadecimal digits. 0 or a negative errno:
+ * -ECANCELED once `stop` (or NULL) says so.
+ */
+int wh_checksum_of(
+	int fd, enum wh_checksum kind, const _Atomic bool *stop, char text[WH_CHECKSUM_TEXT_BYTES]);
 
 #endif

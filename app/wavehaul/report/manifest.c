@@ -3,10 +3,14 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/assert.h"
+#include "bundle/beneath.h"
 #include "bundle/record.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
@@ -64,9 +68,57 @@ static bool take_line(struct wh_manifest *manifest, char *line)
 	return more->path != NULL;
 }
 
-static int read_expected(struct wh_manifest *manifest, const char *name)
+/* Of --expect below a folder, which is read where others wait for it. */
+#define EXPECT_BYTES_MAX (INT64_C(256) << 20)
+
+/* NULL: errno says why. */
+static FILE *open_to_read(int root_fd, const char *name)
 {
-	FILE *file = fopen(name, "re");
+	struct stat status;
+	FILE *file;
+	int fd;
+
+	if (root_fd < 0)
+		return fopen(name, "re");
+	fd = wh_beneath_resolve(root_fd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	errno = fd < 0 ? -fd : 0;
+	if (fd >= 0 && fstat(fd, &status) == 0 &&
+		(!S_ISREG(status.st_mode) || status.st_size > EXPECT_BYTES_MAX))
+		errno = EFBIG;
+	file = errno == 0 ? fdopen(fd, "r") : NULL;
+	if (file == NULL && fd >= 0)
+		close(fd);
+	return file;
+}
+
+/* A link below a folder is not followed: it might lead to what the folder's owner never meant. */
+static FILE *open_to_write(int root_fd, const char *name)
+{
+	char above[WH_PATH_BYTES_MAX + 1] = ".";
+	size_t above_bytes = wh_beneath_parent_bytes(name, strlen(name));
+	int folder_fd;
+	int fd;
+
+	if (root_fd < 0)
+		return fopen(name, "we");
+	WH_ASSERT(above_bytes < sizeof(above));
+	if (above_bytes > 0)
+		snprintf(above, sizeof(above), "%.*s", (int)above_bytes, name);
+	folder_fd = wh_beneath_resolve(root_fd, above, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (folder_fd < 0) {
+		errno = -folder_fd;
+		return NULL;
+	}
+	fd = openat(folder_fd, name + above_bytes + (above_bytes > 0),
+		O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+		0666);
+	close(folder_fd);
+	return fd >= 0 ? fdopen(fd, "w") : NULL;
+}
+
+static int read_expected(struct wh_manifest *manifest, int root_fd, const char *name)
+{
+	FILE *file = open_to_read(root_fd, name);
 	char *line = NULL;
 	size_t room = 0;
 	bool good = true;
@@ -101,7 +153,8 @@ static const char *wrong_with(const struct wh_settings *settings, bool on, bool 
 	return NULL;
 }
 
-int wh_manifest_open(struct wh_manifest *manifest, const struct wh_settings *settings, bool sends)
+int wh_manifest_open(
+	struct wh_manifest *manifest, const struct wh_settings *settings, bool sends, int root_fd)
 {
 	bool on = settings->manifest[0] != '\0' || settings->expect[0] != '\0';
 	const char *wrong = wrong_with(settings, on, sends);
@@ -114,14 +167,14 @@ int wh_manifest_open(struct wh_manifest *manifest, const struct wh_settings *set
 	}
 	manifest->on = on;
 	if (settings->expect[0] != '\0') {
-		int status = read_expected(manifest, settings->expect);
+		int status = read_expected(manifest, root_fd, settings->expect);
 
 		if (status != 0)
 			return status;
 	}
 	if (settings->manifest[0] == '\0')
 		return 0;
-	manifest->to = fopen(settings->manifest, "we");
+	manifest->to = open_to_write(root_fd, settings->manifest);
 	if (manifest->to != NULL)
 		return 0;
 	wh_complain("cannot write --manifest %s: %s", settings->manifest, strerror(errno));
@@ -198,8 +251,10 @@ static void write_line(FILE *to, const char *path, const char *sum)
 static void sum_one(struct wh_manifest *manifest, const char *path, int fd)
 {
 	char sum[WH_CHECKSUM_TEXT_BYTES];
-	int rc = fd < 0 ? fd : wh_checksum_of(fd, manifest->kind, sum);
+	int rc = fd < 0 ? fd : wh_checksum_of(fd, manifest->kind, &manifest->stop, sum);
 
+	if (rc == -ECANCELED)
+		return;
 	if (rc < 0) {
 		tell_wrong(manifest, path, strerror(-rc));
 		return;
@@ -217,13 +272,15 @@ int wh_manifest_finish(struct wh_manifest *manifest,
 
 	if (!manifest->on || (status != WH_EXIT_OK && status != WH_EXIT_PARTIAL))
 		return status;
-	for (uint64_t i = 0; i < manifest->paths; i++) {
+	for (uint64_t i = 0; i < manifest->paths && !atomic_load(&manifest->stop); i++) {
 		int fd = open_file(context, manifest->path[i]);
 
 		sum_one(manifest, manifest->path[i], fd);
 		if (fd >= 0)
 			close(fd);
 	}
+	if (atomic_load(&manifest->stop))
+		return WH_EXIT_INTERRUPTED;
 	for (uint64_t i = 0; i < manifest->expects; i++)
 		if (!manifest->expected[i].seen)
 			tell_wrong(manifest, manifest->expected[i].path,

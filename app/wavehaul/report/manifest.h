@@ -7,6 +7,7 @@
  * in the form of md5sum(1): written to a file, or compared with one.
  */
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -33,10 +34,15 @@ struct wh_manifest {
 	uint64_t compared;
 	uint64_t wrong; /* another sum, none, or no such file among those expected */
 	bool incomplete;
+	_Atomic bool stop; /* any thread's wish, while it is finished */
 };
 
-/* 0, or an exit status after a complaint. Before the guard: files are opened and read. */
-int wh_manifest_open(struct wh_manifest *manifest, const struct wh_settings *settings, bool sends);
+/*
+ * 0, or an exit status after a complaint. Files are opened and read: before the guard, where they
+ * are as the process sees them (root_fd -1); or below a folder, and are plain files then.
+ */
+int wh_manifest_open(
+	struct wh_manifest *manifest, const struct wh_settings *settings, bool sends, int root_fd);
 
 /* A file of the bundle is whole at the other end, or here. */
 void wh_manifest_note(struct wh_manifest *manifest, const char *path);
@@ -46,7 +52,7 @@ void wh_manifest_forget(struct wh_manifest *manifest);
 
 /*
  * Opens the file of the bundle that is here, by `open`: a descriptor or a negative errno. What the
- * transfer's exit status becomes.
+ * transfer's exit status becomes; WH_EXIT_INTERRUPTED: it was stopped.
  */
 int wh_manifest_finish(struct wh_manifest *manifest,
 	int (*open_file)(void *context, const char *path), void *context, int status);

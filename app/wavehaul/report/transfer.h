@@ -83,6 +83,14 @@ struct wh_transfer {
 
 /* 0, or an exit status after one sentence. The words, then what is behind them. */
 int wh_transfer_read_words(struct wh_transfer *transfer);
+
+/*
+ * Of a request that has its paths: whether they say that the target is a folder, there or not; and
+ * what --delete compares where the contents of a folder go without its name.
+ */
+bool wh_request_names_folder(const struct wh_request *request);
+void wh_request_see_contents(struct wh_request *request);
+
 int wh_transfer_find_server(struct wh_transfer *transfer);
 int wh_transfer_open_dest(struct wh_transfer *transfer);
 /* A file of the bundle that is at this end; `context` is the transfer. */

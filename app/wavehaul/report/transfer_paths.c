@@ -156,6 +156,32 @@ int wh_transfer_read_words(struct wh_transfer *transfer)
 	return status == 0 ? see_pipe(transfer) : status;
 }
 
+bool wh_request_names_folder(const struct wh_request *request)
+{
+	bool sends = request->verb == WH_JOB_SEND;
+	const struct wh_request_paths *from = sends ? &request->here : &request->there;
+	const char *target = (sends ? &request->there : &request->here)->path[0];
+	size_t bytes = strlen(target);
+	const char *last;
+
+	return from->count > 1 || (bytes > 0 && target[bytes - 1] == '/') ||
+	       wh_path_last_name(from->path[0], &last) == 0 ||
+	       (!sends && wh_path_has_wildcard(from->path[0]));
+}
+
+void wh_request_see_contents(struct wh_request *request)
+{
+	bool sends = request->verb == WH_JOB_SEND;
+	const struct wh_request_paths *from = sends ? &request->here : &request->there;
+	const char *last;
+
+	if (!wh_choice_has(&request->choice, WH_CHOICE_DELETE))
+		return;
+	for (uint32_t i = 0; i < from->count; i++)
+		if (wh_path_last_name(from->path[i], &last) == 0)
+			request->choice.wishes |= WH_CHOICE_DELETE_TOP;
+}
+
 int wh_transfer_find_server(struct wh_transfer *transfer)
 {
 	const struct wh_settings *settings = &transfer->settings;
@@ -250,8 +276,6 @@ static int open_nowhere(struct wh_transfer *transfer)
 int wh_transfer_open_dest(struct wh_transfer *transfer)
 {
 	const char *dest = transfer->local[0];
-	size_t bytes = strlen(dest);
-	const char *last;
 	struct stat status;
 	int rc = transfer->is_piped ? 0 : look_at_dest(dest, &status);
 
@@ -265,9 +289,12 @@ int wh_transfer_open_dest(struct wh_transfer *transfer)
 		transfer->dest_name = strdup(".");
 		return transfer->dest_name == NULL ? WH_EXIT_OTHER : open_folder(transfer, dest);
 	}
-	transfer->dest_is_folder = transfer->remotes > 1 || (bytes > 0 && dest[bytes - 1] == '/') ||
-				   wh_path_last_name(transfer->remote[0], &last) == 0 ||
-				   wh_path_has_wildcard(transfer->remote[0]);
+	transfer->dest_is_folder = wh_request_names_folder(&(struct wh_request){
+		.verb = WH_JOB_GET,
+		.here = {.path = &dest, .count = 1},
+		.there = {.path = (const char *const *)transfer->remote,
+			.count = transfer->remotes},
+	});
 
 	char *path = status.st_mode != 0 ? realpath(dest, NULL) : strdup(dest);
 
@@ -287,48 +314,47 @@ void wh_transfer_free_operands(struct wh_transfer *transfer)
 		close(transfer->dest_fd);
 }
 
-static int open_got(const struct wh_transfer *transfer, const char *path)
-{
-	char named[2 * WH_PATH_BYTES_MAX];
-	const char *rest = path + strcspn(path, "/");
-
-	if (transfer->dest_is_folder)
-		rest = path;
-	snprintf(named, sizeof(named), "%s%s", transfer->dest_is_folder ? "" : transfer->dest_name,
-		rest);
-	return wh_beneath_resolve(
-		transfer->dest_fd, named, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-}
-
-/* Of the given paths the first that has it. */
-static int open_sent(const struct wh_transfer *transfer, const char *path)
+/* Where a file of the bundle is here, if it is of the i-th given path. */
+static bool path_here(
+	const struct wh_request *request, uint32_t i, const char *path, char *whole, size_t room)
 {
 	size_t first_bytes = strcspn(path, "/");
-	char whole[2 * WH_PATH_BYTES_MAX];
+	const char *given = request->here.path[i];
+	const char *name;
+	size_t bytes;
 
-	for (uint32_t i = 0; i < transfer->locals; i++) {
-		const char *given = transfer->local[i];
-		const char *name;
-		size_t bytes = wh_path_last_name(given, &name);
-
-		if (bytes > 0 && (bytes != first_bytes || memcmp(name, path, bytes) != 0))
-			continue;
-		snprintf(whole, sizeof(whole), "%.*s%s%s",
-			bytes > 0 ? (int)(name - given) : (int)strlen(given), given,
-			bytes > 0 ? "" : "/", path);
-
-		int fd = open(whole, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-
-		if (fd >= 0 || i + 1 == transfer->locals)
-			return fd >= 0 ? fd : -errno;
-	}
-	return -ENOENT;
+	if (request->verb == WH_JOB_GET && request->here.as_name)
+		return snprintf(whole, room, "%s%s", given, path + first_bytes) < (int)room;
+	if (request->verb == WH_JOB_GET)
+		return snprintf(whole, room, "%s/%s", given, path) < (int)room;
+	bytes = wh_path_last_name(given, &name);
+	if (bytes > 0 && (bytes != first_bytes || memcmp(name, path, bytes) != 0))
+		return false;
+	return snprintf(whole, room, "%.*s%s%s",
+		       bytes > 0 ? (int)(name - given) : (int)strlen(given), given,
+		       bytes > 0 ? "" : "/", path) < (int)room;
 }
 
 int wh_transfer_open_file(void *context, const char *path)
 {
 	const struct wh_transfer *transfer = context;
+	const struct wh_request *request = &transfer->lanes.job[0]->request;
+	int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	char whole[2 * WH_PATH_BYTES_MAX + 2];
+	int fd = -ENOENT;
 
-	return transfer->verb == WH_VERB_SEND ? open_sent(transfer, path)
-					      : open_got(transfer, path);
+	/* What was given leads where it leads; what came was made here, and is no link. */
+	if (request->verb == WH_JOB_GET)
+		flags |= O_NOFOLLOW;
+	for (uint32_t i = 0; fd < 0 && i < request->here.count; i++) {
+		if (!path_here(request, i, path, whole, sizeof(whole)))
+			continue;
+		if (request->here.root_fd >= 0) {
+			fd = wh_beneath_resolve(request->here.root_fd, whole, flags);
+		} else {
+			fd = open(whole, flags);
+			fd = fd < 0 ? -errno : fd;
+		}
+	}
+	return fd;
 }

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "queue/words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "queue/hand.h"
+
+#define WORDS_MAX 512
+
+uint32_t wh_texts_of(const json_t *list, const char **texts, uint32_t room)
+{
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < json_array_size(list) && count < room; i++) {
+		const char *text = json_string_value(json_array_get(list, i));
+
+		if (text == NULL)
+			return 0;
+		texts[count++] = text;
+	}
+	return count;
+}
+
+static bool is_below(const char *path)
+{
+	if (path == NULL || path[0] == '\0' || path[0] == '/' || strlen(path) > WH_PATH_BYTES_MAX)
+		return false;
+	for (const char *at = path; at != NULL; at = strchr(at, '/')) {
+		at += *at == '/';
+		if (strncmp(at, "..", 2) == 0 && (at[2] == '/' || at[2] == '\0'))
+			return false;
+	}
+	return true;
+}
+
+bool wh_paths_are_below(const json_t *paths)
+{
+	for (size_t i = 0; i < json_array_size(paths); i++)
+		if (!is_below(json_string_value(json_array_get(paths, i))))
+			return false;
+	return json_array_size(paths) > 0;
+}
+
+/* What these stand for has been read, or is said of an order in other ways. */
+static bool is_used_up(const struct wh_setting *setting)
+{
+	static const char *const flags[] = {"control", "retries", "files-from", "null"};
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		if (strcmp(setting->flag, flags[i]) == 0)
+			return true;
+	return false;
+}
+
+bool wh_order_knows(const struct wh_setting *setting)
+{
+	static const char *const sections[] = {"transfer", "choice", "files"};
+
+	if ((setting->verbs & WH_VERB_JOB) == 0 ||
+		(setting->verbs & (WH_VERB_SEND | WH_VERB_GET)) == 0 || is_used_up(setting))
+		return false;
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+		if (strcmp(setting->section, sections[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Names a file of this end. */
+static bool is_file(const struct wh_setting *setting)
+{
+	return setting->type == WH_SETTING_PATH;
+}
+
+/* Given again they are others: each is handed on for itself. */
+static bool has_form(const struct wh_setting *setting)
+{
+	return setting->type != WH_SETTING_OPTION && setting->type != WH_SETTING_SHARING &&
+	       setting->type != WH_SETTING_UDT && setting->type != WH_SETTING_PATTERN;
+}
+
+static void add_profile_options(const struct wh_settings *settings, json_t *words)
+{
+	const struct wh_profile *profile = settings->profile;
+	const struct wh_profile_options *chosen = wh_profile_choice(&settings->choices, profile);
+	char value[WH_OPTION_TEXT_MAX];
+
+	for (uint32_t i = 0; i < profile->n_options; i++) {
+		const struct wh_option *option = &profile->options[i];
+
+		if (chosen->value[i] == option->preset)
+			continue;
+		wh_option_print(option, chosen->value[i], value, sizeof(value));
+		json_array_append_new(
+			words, json_sprintf("--set=%s.%s=%s", profile->name, option->name, value));
+	}
+}
+
+/* The first that matches decides: their order is theirs. */
+static void add_patterns(const struct wh_settings *settings, json_t *words)
+{
+	for (uint32_t i = 0; i < settings->patterns; i++)
+		json_array_append_new(words,
+			json_sprintf("--%s=%s", settings->pattern_takes[i] ? "include" : "exclude",
+				settings->pattern[i]));
+}
+
+/* False after a complaint. */
+static bool add_word(
+	const struct wh_setting *setting, const char *value, const char *root, json_t *words)
+{
+	char *below;
+
+	if (setting->type == WH_SETTING_SWITCH) {
+		json_array_append_new(words, json_sprintf("--%s", setting->flag));
+		return true;
+	}
+	if (!is_file(setting)) {
+		json_array_append_new(words, json_sprintf("--%s=%s", setting->flag, value));
+		return true;
+	}
+	below = wh_path_below(root, value);
+	if (below == NULL) {
+		wh_complain("--%s %s is not below %s, where the server's own files are: it may "
+			    "read and write nothing else",
+			setting->flag, value, root);
+		return false;
+	}
+	json_array_append_new(words, json_sprintf("--%s=%s", setting->flag, below));
+	free(below);
+	return true;
+}
+
+static bool add_others(const struct wh_settings *settings, const struct wh_settings *preset,
+	const char *root, json_t *words)
+{
+	char value[WH_SETTINGS_TEXT_BYTES];
+	char usual[WH_SETTINGS_TEXT_BYTES];
+	bool good = true;
+
+	for (uint32_t i = 0; good && i < wh_settings_count; i++) {
+		const struct wh_setting *setting = &wh_settings_table[i];
+
+		if (!wh_order_knows(setting) || !has_form(setting))
+			continue;
+		wh_setting_format(setting, settings, value);
+		wh_setting_format(setting, preset, usual);
+		if (strcmp(value, usual) != 0)
+			good = add_word(setting, value, root, words);
+	}
+	return good;
+}
+
+json_t *wh_order_words(const struct wh_settings *settings, const char *root)
+{
+	struct wh_settings *preset = malloc(sizeof(*preset));
+	char *argv[] = {(char[]){"job"}, NULL};
+	json_t *words = json_array();
+
+	if (preset == NULL || wh_settings_read(preset, WH_VERB_JOB, 1, argv) != -1 ||
+		!add_others(settings, preset, root, words)) {
+		free(preset);
+		json_decref(words);
+		return NULL;
+	}
+	add_patterns(settings, words);
+	add_profile_options(settings, words);
+	free(preset);
+	return words;
+}
+
+/* The first that was given and is none of an order's; NULL: there is none. */
+static const struct wh_setting *find_other(const struct wh_settings *settings)
+{
+	for (uint32_t i = 0; i < wh_settings_count; i++)
+		if (settings->given[i] && !wh_order_knows(&wh_settings_table[i]))
+			return &wh_settings_table[i];
+	return NULL;
+}
+
+static const char *file_not_below(const struct wh_settings *settings)
+{
+	if (settings->manifest[0] != '\0' && !is_below(settings->manifest))
+		return "manifest";
+	return settings->expect[0] != '\0' && !is_below(settings->expect) ? "expect" : NULL;
+}
+
+static int judge(const struct wh_settings *settings)
+{
+	const struct wh_setting *other = find_other(settings);
+	const char *file = file_not_below(settings);
+
+	if (settings->operand_count > 0)
+		wh_complain("an order's words are options of wavehaul job, and nothing else");
+	else if (other != NULL)
+		wh_complain("--%s is no option of an order: what it says has a place of its own, "
+			    "or is for its client to do",
+			other->flag);
+	else if (file != NULL)
+		wh_complain("--%s of an order is a path below the folder that the server serves, "
+			    "and written relative to it",
+			file);
+	else
+		return -1;
+	return WH_EXIT_USAGE;
+}
+
+int wh_order_settings(const json_t *words, struct wh_settings *settings)
+{
+	const char *argv[WORDS_MAX + 2] = {"job"};
+	uint32_t count = wh_texts_of(words, argv + 1, WORDS_MAX + 1);
+	int status;
+
+	if (count > WORDS_MAX) {
+		wh_complain("an order has no more than %d options", WORDS_MAX);
+		return WH_EXIT_USAGE;
+	}
+	status = wh_settings_read(settings, WH_VERB_JOB, (int)count + 1, (char **)argv);
+	if (status == WH_EXIT_OK) {
+		wh_complain("--help is no option of an order");
+		status = WH_EXIT_USAGE;
+	}
+	if (status == -1)
+		status = judge(settings);
+	settings->operands = NULL;
+	return status;
+}
