@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What a manifest has of a transfer that was tried more than once. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <CUnit/CUnit.h>
+
+#include "cli/exit.h"
+#include "report/transfer.h"
+#include "unit.h"
+
+const char wh_suite_name[] = "app/manifest";
+
+static struct wh_transfer transfer;
+
+static void begin(const char *path)
+{
+	memset(&transfer, 0, sizeof(transfer));
+	pthread_mutex_init(&transfer.telling, NULL);
+	STAILQ_INIT(&transfer.failures);
+	snprintf(transfer.settings.manifest, sizeof(transfer.settings.manifest), "%s", path);
+	snprintf(transfer.settings.digest, sizeof(transfer.settings.digest), "md5");
+	CU_ASSERT_FATAL(
+		wh_manifest_open(&transfer.manifest, &transfer.settings, true) == WH_EXIT_OK);
+}
+
+static void tell(const char *path, bool skipped, int error)
+{
+	wh_transfer_on_file(&transfer, &(struct wh_file_result){.path = path,
+					       .kind = WH_ENTRY_FILE,
+					       .skipped = skipped,
+					       .error = error,
+					       .doing = error != 0 ? WH_DOING_READING : 0});
+}
+
+/* Any file of the bundle is empty. */
+static int open_nothing(void *context, const char *path)
+{
+	CU_ASSERT(context == &transfer && path != NULL);
+	return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static void test_tries(void)
+{
+	static const char nothing[] = "d41d8cd98f00b204e9800998ecf8427e";
+	char path[] = "/tmp/wh_manifest_XXXXXX", wanted[256], text[256] = "";
+	int fd = mkstemp(path);
+
+	CU_ASSERT_FATAL(fd >= 0);
+	begin(path);
+	tell("a", false, 0);
+	tell("b", false, 0);
+	wh_transfer_forget(&transfer);
+	/* The next one tells of what is there already, too. */
+	tell("a", true, 0);
+	tell("b", false, EIO);
+	wh_transfer_forget(&transfer);
+	tell("a", true, 0);
+	tell("b", false, 0);
+	tell("c", false, 0);
+	CU_ASSERT_EQUAL(wh_manifest_finish(&transfer.manifest, open_nothing, &transfer, WH_EXIT_OK),
+		WH_EXIT_OK);
+	CU_ASSERT_EQUAL(transfer.manifest.summed, 3);
+	snprintf(wanted, sizeof(wanted), "%s  a\n%s  b\n%s  c\n", nothing, nothing, nothing);
+	CU_ASSERT(read(fd, text, sizeof(text) - 1) > 0);
+	CU_ASSERT_STRING_EQUAL(text, wanted);
+	wh_manifest_free(&transfer.manifest);
+	close(fd);
+	unlink(path);
+}
+
+CU_TestInfo wh_tests[] = {
+	{"each file is there once, however many tries it took", test_tries},
+	CU_TEST_INFO_NULL,
+};
