@@ -125,8 +125,10 @@ struct wh_sink_progress {
 	enum wh_sink_state state;
 	int error; /* negative errno */
 	enum wh_doing doing;
-	bool as_name;   /* how the target was understood; known at open */
-	uint64_t bytes; /* written so far */
+	bool as_name;      /* how the target was understood; known at open */
+	uint64_t bytes;    /* written so far */
+	bool digest_known; /* of a large file: the last that came, and from its beginning */
+	struct wh_digest digest;
 	struct wh_totals totals;
 	uint64_t waits_told; /* how often the source has told its own */
 	struct wh_waits_told peer;

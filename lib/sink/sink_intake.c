@@ -153,6 +153,14 @@ static void end_stream(struct wh_sink *sink, struct wh_large *file)
 	file->size_bytes = file->end = file->offset;
 }
 
+/* FILE_END says so of all of it, and it is what came. */
+static void know_digest(
+	struct wh_sink *sink, const struct wh_large *file, const struct wh_digest *digest)
+{
+	sink->progress.digest_known = !file->failed && file->from == file->first;
+	sink->progress.digest = *digest;
+}
+
 static void take_file_end(struct wh_sink *sink, const struct wh_record *record)
 {
 	struct wh_large *file = wh_sink_find_large(sink, record->file_end.id);
@@ -170,6 +178,7 @@ static void take_file_end(struct wh_sink *sink, const struct wh_record *record)
 	} else {
 		prove(sink, file, &record->file_end.digest);
 	}
+	know_digest(sink, file, &record->file_end.digest);
 	sink->intake.file = NULL;
 	if (sink->config.is_pipe && !file->failed)
 		wh_sink_pipe_end(sink, file);

@@ -48,7 +48,7 @@ def noted(program, folder):
                          here),
                 pair.run('send', '--parallel', '2', folder / 'a', folder / 'b', remote('more/'),
                          '--json', '--state', here),
-                pair.run('get', remote('in/b'), folder / 'back', '--json', '--state', here),
+                pair.run('get', remote('in/a'), folder / 'back', '--json', '--state', here),
                 pair.run('send', folder / HOSTILE, remote(HOSTILE), '--json', '--state', here),
                 pair.run('get', remote('nothing'), folder / 'none', '--json', '--state', here)]
         reports = [json.loads(result.out) for result in runs]
@@ -70,7 +70,11 @@ def noted(program, folder):
         expect_equal('moved', mine['moved_bytes'], run['moved_bytes'])
         expect_between('when', time_of(mine['ended']), int(began), time.time() + 1)
     expect_equal('bytes of all', [run['bytes'] for run in reports[:4]],
-                 [3_001_001, 3_001_001, 1000, 10])
+                 [3_001_001, 3_001_001, 3_000_001, 10])
+    digests = [entry['digest'] for entry in own]
+    expect(re.fullmatch('[0-9a-f]{32}', digests[2]), f'of one large file: {digests}')
+    expect_equal('digests', (digests, digests[:2]),
+                 ([entry['digest'] for entry in served], [None, None]))
     expect(own[4]['outcome'] != 'ok' and served[4]['failed'] + len(served[4]['why'] or '') > 0,
            f'{own[4]} {served[4]}')
     expect_equal('a name', served[3]['path'], HOSTILE)

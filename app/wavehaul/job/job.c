@@ -594,6 +594,10 @@ static void take_figures(struct wh_job *job)
 		figures->digest_known = wh_source_progress(job->ends.source)->digest_known;
 		figures->digest = wh_source_progress(job->ends.source)->digest;
 	}
+	if (job->ends.sink != NULL) {
+		figures->digest_known = wh_sink_progress(job->ends.sink)->digest_known;
+		figures->digest = wh_sink_progress(job->ends.sink)->digest;
+	}
 	figures->stats = wh_session_stats(session);
 	figures->rtt_ns = wh_tsc_to_ns(hz, wh_session_rtt_tsc(session));
 	figures->rtt_min_ns = wh_tsc_to_ns(hz, wh_session_rtt_min_tsc(session));

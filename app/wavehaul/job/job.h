@@ -71,7 +71,7 @@ struct wh_job_figures {
 	enum wh_limit limited_by;
 	uint64_t lateness_ns[3];    /* p50, p99, p99.9; of the sending end */
 	struct wh_known_path found; /* likewise, of a job that did not fail */
-	bool digest_known;          /* of a source that read a large file, the last of them */
+	bool digest_known;          /* of the last large file that went or came */
 	struct wh_digest digest;
 };
 

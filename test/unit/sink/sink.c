@@ -192,6 +192,11 @@ static void test_large_files(const char *base)
 		}
 	CU_ASSERT(rig->totals.files == id && rig->totals.bytes == bytes);
 	CU_ASSERT(wh_sink_progress(rig->sink)->bytes == bytes);
+
+	const struct wh_digest last = rig_digest(content, BIG_MAX);
+
+	CU_ASSERT(wh_sink_progress(rig->sink)->digest_known);
+	CU_ASSERT(memcmp(&wh_sink_progress(rig->sink)->digest, &last, sizeof(last)) == 0);
 	CU_ASSERT(rig_count(rig->root) == (int)id + 1);
 	rig_free(rig);
 	free(content);
