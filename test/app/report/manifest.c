@@ -27,7 +27,7 @@ static void begin(const char *path)
 	snprintf(transfer.settings.manifest, sizeof(transfer.settings.manifest), "%s", path);
 	snprintf(transfer.settings.digest, sizeof(transfer.settings.digest), "md5");
 	CU_ASSERT_FATAL(
-		wh_manifest_open(&transfer.manifest, &transfer.settings, true) == WH_EXIT_OK);
+		wh_manifest_open(&transfer.manifest, &transfer.settings, true, -1) == WH_EXIT_OK);
 }
 
 static void tell(const char *path, bool skipped, int error)
