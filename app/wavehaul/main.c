@@ -10,6 +10,7 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/settings.h"
+#include "seal/secret_heap.h"
 #include "verbs.h"
 #include "wire/packet.h"
 
@@ -107,6 +108,7 @@ int main(int argc, char **argv)
 	const char *summary;
 	enum wh_verb verb;
 
+	(void)wh_secret_heap_begin();
 	if (argc < 2) {
 		print_help(stderr);
 		return WH_EXIT_USAGE;

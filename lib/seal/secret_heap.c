@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "seal/secret_heap.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <openssl/crypto.h>
+
+#include "base/assert.h"
+#include "base/spin.h"
+#include "seal/secret.h"
+
+/* Sizes are rounded up to a quarter of a power of two; what is larger has pages of its own. */
+#define UNIT       16
+#define CLASSES    48
+#define PAGES_OWN  UINT32_MAX
+#define GROW_BYTES ((size_t)1 << 20)
+
+struct block {
+	union {
+		struct block *next; /* of those that are free */
+		size_t bytes;       /* of what is there */
+	};
+	uint32_t kind; /* its class, or PAGES_OWN */
+};
+
+static_assert(sizeof(struct block) == UNIT, "what follows it is aligned as malloc's");
+
+/* OpenSSL has one heap, and so have we. */
+static struct {
+	struct wh_spin lock;
+	struct block *free[CLASSES];
+	uint8_t *fresh;
+	size_t fresh_bytes;
+} heap;
+
+/* 1 to 8 units by one, then four steps for each doubling. */
+static uint32_t class_of(size_t bytes)
+{
+	size_t units = (bytes + UNIT - 1) / UNIT;
+
+	if (units <= 8)
+		return units == 0 ? 0 : (uint32_t)units - 1;
+
+	uint32_t log2 = 63 - (uint32_t)__builtin_clzll(units - 1);
+
+	return 4 * (log2 - 1) + (uint32_t)((units - 1) >> (log2 - 2) & 3);
+}
+
+static size_t bytes_of(uint32_t kind)
+{
+	if (kind < 8)
+		return (kind + 1) * UNIT;
+	return (size_t)(kind % 4 + 5) << (kind / 4 - 1) << 4;
+}
+
+static void *pages(size_t bytes)
+{
+	void *memory =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return NULL;
+	if (madvise(memory, bytes, MADV_DONTDUMP) == 0)
+		return memory;
+	munmap(memory, bytes);
+	return NULL;
+}
+
+/* Under the lock. What is left of the pages before is less than one of that size. */
+static struct block *cut(uint32_t kind)
+{
+	size_t bytes = UNIT + bytes_of(kind);
+
+	if (heap.fresh_bytes < bytes) {
+		heap.fresh = pages(GROW_BYTES);
+		heap.fresh_bytes = heap.fresh != NULL ? GROW_BYTES : 0;
+	}
+	if (heap.fresh == NULL)
+		return NULL;
+
+	struct block *block = (struct block *)(void *)heap.fresh;
+
+	heap.fresh += bytes;
+	heap.fresh_bytes -= bytes;
+	return block;
+}
+
+static struct block *take(uint32_t kind)
+{
+	wh_spin_lock(&heap.lock);
+
+	struct block *block = heap.free[kind];
+
+	if (block != NULL)
+		heap.free[kind] = block->next;
+	else
+		block = cut(kind);
+	wh_spin_unlock(&heap.lock);
+	return block;
+}
+
+void *wh_secret_heap_alloc(size_t bytes)
+{
+	struct block *block;
+	uint32_t kind;
+
+	if (bytes >= WH_SECRET_HEAP_BYTES_MAX)
+		return NULL;
+	kind = class_of(bytes);
+	if (kind >= CLASSES)
+		kind = PAGES_OWN;
+	block = kind == PAGES_OWN ? pages(UNIT + bytes) : take(kind);
+	if (block == NULL)
+		return NULL;
+	block->bytes = bytes;
+	block->kind = kind;
+	return block + 1;
+}
+
+static struct block *block_of(void *memory)
+{
+	return (struct block *)memory - 1;
+}
+
+void wh_secret_heap_free(void *memory)
+{
+	struct block *block;
+
+	if (memory == NULL)
+		return;
+	block = block_of(memory);
+	wh_secret_wipe(memory, block->bytes);
+	if (block->kind == PAGES_OWN) {
+		munmap(block, UNIT + block->bytes);
+		return;
+	}
+	WH_ASSERT(block->kind < CLASSES && block->bytes <= bytes_of(block->kind));
+	wh_spin_lock(&heap.lock);
+	block->next = heap.free[block->kind];
+	heap.free[block->kind] = block;
+	wh_spin_unlock(&heap.lock);
+}
+
+void *wh_secret_heap_realloc(void *memory, size_t bytes)
+{
+	void *moved = wh_secret_heap_alloc(bytes);
+
+	if (memory == NULL || moved == NULL)
+		return moved;
+
+	size_t before_bytes = block_of(memory)->bytes;
+
+	memcpy(moved, memory, bytes < before_bytes ? bytes : before_bytes);
+	wh_secret_heap_free(memory);
+	return moved;
+}
+
+/* As OpenSSL asks; from where is of no use here. */
+static void *alloc(size_t bytes, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	return wh_secret_heap_alloc(bytes);
+}
+
+static void *change(void *memory, size_t bytes, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	return wh_secret_heap_realloc(memory, bytes);
+}
+
+static void give_back(void *memory, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	wh_secret_heap_free(memory);
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HIDES_ERRORS 1
+#else
+#define HIDES_ERRORS 0
+#endif
+
+bool wh_secret_heap_begin(void)
+{
+	int rc = HIDES_ERRORS || CRYPTO_set_mem_functions(alloc, change, give_back);
+
+	WH_ASSERT(rc == 1);
+	return !HIDES_ERRORS;
+}
