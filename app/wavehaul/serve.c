@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "book/clerk.h"
+#include "capture/captures.h"
 #include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
@@ -56,6 +57,7 @@ struct serve {
 	struct wh_control_socket control;
 	struct wh_served served;
 	struct wh_runner runner;
+	struct wh_captures captures;
 	struct wh_reread reread;
 	struct wh_metrics metrics;
 	uint64_t next_tsc;
@@ -233,6 +235,20 @@ static void open_queue(struct serve *serve)
 	serve->control.context = runner;
 }
 
+/* Once it is known where state is kept, and there is a queue or not. */
+static void open_captures(struct serve *serve)
+{
+	struct wh_captures *captures = &serve->captures;
+
+	captures->host = &serve->host;
+	captures->owns = wh_runner_owns;
+	captures->context = &serve->runner;
+	snprintf(captures->state, sizeof(captures->state), "%s", serve->served.state);
+	wh_captures_init(captures);
+	wh_captures_add(&serve->control.tables, captures);
+	wh_control_add_turn(&serve->control, wh_captures_turn, captures, -1);
+}
+
 /* Before the guard. An exit status. */
 static int open_control(struct serve *serve)
 {
@@ -252,8 +268,10 @@ static int open_control(struct serve *serve)
 	wh_control_add_turn(&serve->control, wh_reread_turn, &serve->reread, -1);
 	wh_served_add(&serve->control.tables, &serve->served);
 	wh_clerk_add(&serve->control.tables, &serve->clerk);
-	if (wh_control_open(&serve->control, settings->control, settings->user, &status))
+	if (wh_control_open(&serve->control, settings->control, settings->user, &status)) {
 		open_queue(serve);
+		open_captures(serve);
+	}
 	return status == WH_EXIT_OK
 		       ? wh_metrics_open(&serve->metrics, settings->metrics, &serve->control)
 		       : status;
@@ -284,6 +302,7 @@ static int run_guarded(struct serve *serve)
 	wh_notify_ready(serve->settings.root, serve->settings.port, serve->settings.udp_port);
 	wh_runtime_run(&serve->runtime);
 	wh_control_stop(&serve->control);
+	wh_captures_close(&serve->captures);
 	wh_stale_stop();
 	wh_telemetry_stop();
 	wh_jobs_end(&serve->jobs);

@@ -352,7 +352,7 @@ static int open_way(struct wan *wan, uint32_t end)
 		.hz = wan->runtime.hz,
 		.clock = read_tsc,
 		.tap = captures(wan)
-			       ? (struct wh_join_tap){wh_wan_capture_frame, &wan->capture.ring[end]}
+			       ? (struct wh_join_tap){wh_wan_capture_frame, &wan->capture.way[end]}
 			       : (struct wh_join_tap){NULL, NULL},
 	};
 	int rc = wh_join_way_init(&wan->way[end].join, &config);
@@ -429,8 +429,7 @@ static int end_capture(struct wan *wan, struct wh_wan_result *result)
 	result->captured = captures(wan);
 	result->pcap_written_pkts = capture->written_pkts;
 	result->pcap_beyond_pkts = capture->beyond_pkts;
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
-		result->pcap_missed_pkts += capture->ring[end].missed_pkts;
+	result->pcap_missed_pkts = capture->missed_pkts;
 	return rc;
 }
 

@@ -136,6 +136,22 @@ static uint16_t send_burst(
 	return taken;
 }
 
+void wh_port_set_tap(struct wh_port *port, uint16_t queue, bool sent, const struct wh_port_tap *tap)
+{
+	WH_ASSERT(queue < port->queues && (tap == NULL || tap->see != NULL));
+	__atomic_store_n(sent ? &port->queue[queue].tx_tap : &port->queue[queue].rx_tap, tap,
+		__ATOMIC_RELEASE);
+}
+
+static inline void show_tap(
+	const struct wh_port_tap *const *place, struct rte_mbuf *const *pkts, uint16_t count)
+{
+	const struct wh_port_tap *tap = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+
+	if (unlikely(tap != NULL) && count > 0)
+		tap->see(tap->context, pkts, count);
+}
+
 uint16_t wh_port_receive(
 	struct wh_port *port, uint16_t queue, struct rte_mbuf **pkts, uint16_t count)
 {
@@ -158,6 +174,7 @@ uint16_t wh_port_receive(
 	}
 	q->stats.rx_pkts += kept;
 	q->stats.rx_bytes += bytes;
+	show_tap(&q->rx_tap, pkts, kept);
 	return kept;
 }
 
@@ -227,8 +244,13 @@ static uint16_t send_plain(
 	struct wh_port *port, uint16_t queue, struct rte_mbuf **pkts, uint16_t count)
 {
 	struct wh_port_queue *q = &port->queue[queue];
+
+	/* All of these are taken, and may be gone when the device has them. */
+	count = RTE_MIN(count, wh_port_send_room(port, queue));
+	show_tap(&q->tx_tap, pkts, count);
+
 	uint16_t taken = q->backlog_pkts == 0 ? transmit(port, queue, pkts, count) : 0;
-	uint16_t wait = RTE_MIN((uint16_t)(count - taken), wh_port_send_room(port, queue));
+	uint16_t wait = (uint16_t)(count - taken);
 
 	memcpy(&q->backlog[q->backlog_pkts], &pkts[taken], wait * sizeof(pkts[0]));
 	q->backlog_pkts += wait;

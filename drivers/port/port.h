@@ -90,9 +90,17 @@ struct wh_port_config {
 	bool ipv6;         /* for its UDP sums, too, with one queue as well */
 };
 
+/* Sees what a queue gives or takes, as a burst each time, on that queue's lcore. */
+struct wh_port_tap {
+	void (*see)(void *context, struct rte_mbuf *const *pkts, uint16_t count);
+	void *context;
+};
+
 struct wh_port_queue {
 	struct rte_mbuf *backlog[WH_PORT_BACKLOG_PKTS];
 	uint16_t backlog_pkts;
+	const struct wh_port_tap *rx_tap; /* NULL: nobody looks; see wh_port_set_tap */
+	const struct wh_port_tap *tx_tap;
 	struct wh_port_stats stats;
 } __rte_cache_aligned;
 
@@ -153,6 +161,14 @@ int wh_port_await_link(struct wh_port *port, uint32_t wait_ms);
  * by one lcore: some drivers take microseconds to answer.
  */
 bool wh_port_watch_link(struct wh_port *port);
+
+/*
+ * From now on `tap` sees what the queue receives, and what it is to send; NULL: nobody does. Any
+ * thread; the queue's lcores may yet be in the tap before for a turn each, and what is in it stays
+ * until then. What is to be sent is seen when the port takes it, before the device does.
+ */
+void wh_port_set_tap(
+	struct wh_port *port, uint16_t queue, bool sent, const struct wh_port_tap *tap);
 
 /* Of its link as the driver says: software devices name any number. 0: not known. */
 uint64_t wh_port_line_bps(const struct wh_port *port);

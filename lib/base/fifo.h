@@ -133,10 +133,13 @@ static inline void wh_slot_fifo_commit(struct wh_slot_fifo *fifo)
 	rte_ring_enqueue_zc_elem_finish(fifo->ring, 1);
 }
 
-/* The oldest slot, or NULL when empty; given back by release. */
+/* The oldest slot, or NULL when empty; it stays the oldest until it is given back by release. */
 static inline struct wh_slot *wh_slot_fifo_peek(struct wh_slot_fifo *fifo)
 {
 	struct rte_ring_zc_data zc;
+
+	/* The ring would go on with the next one; its head is the consumer's own. */
+	fifo->ring->cons.head = fifo->ring->cons.tail;
 
 	if (rte_ring_dequeue_zc_bulk_elem_start(fifo->ring,
 		    (unsigned int)sizeof(struct wh_slot) + fifo->slot_bytes, 1, &zc, NULL) == 0)

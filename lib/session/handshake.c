@@ -165,7 +165,7 @@ void wh_handshake_leave(struct wh_session *s, struct wh_bonds *bonds)
 	s->anew = false;
 	s->offered = false;
 	s->local_lci = 0;
-	s->peer_lci = 0;
+	__atomic_store_n(&s->peer_lci, 0, __ATOMIC_RELAXED);
 	s->open_repeat_tsc = wh_session_ms_tsc(s, WH_OPEN_REPEAT_MS);
 	drain(&s->inbox);
 	drain(&s->outbox);
@@ -227,7 +227,7 @@ static void confirm(struct wh_session *s, uint64_t now_tsc, uint32_t acceptor_lc
 	const uint8_t cookie[WH_COOKIE_BYTES])
 {
 	memcpy(s->cookie, cookie, WH_COOKIE_BYTES);
-	s->peer_lci = acceptor_lci;
+	__atomic_store_n(&s->peer_lci, acceptor_lci, __ATOMIC_RELAXED);
 	if (s->bond == NULL)
 		wh_session_begin_send_seal(s, wh_cookie_token(cookie));
 	else if (!wh_sealing_begin(s, s->cookie)) {

@@ -358,6 +358,9 @@ struct wh_bond *wh_session_bond(const struct wh_session *session);
 /* How the peer addresses it; 0: it has no place in an endpoint. */
 uint32_t wh_session_lci(const struct wh_session *session);
 
+/* How it addresses the peer; 0: that is not known yet. Users, too. */
+uint32_t wh_session_peer_lci(const struct wh_session *session);
+
 /*
  * Users: the counters of both cores together. Each is whole, but they are read one after the other
  * while they change, so that they need not add up before the session is closed.

@@ -45,6 +45,11 @@ uint32_t wh_session_lci(const struct wh_session *s)
 	return s->local_lci;
 }
 
+uint32_t wh_session_peer_lci(const struct wh_session *s)
+{
+	return __atomic_load_n(&s->peer_lci, __ATOMIC_RELAXED);
+}
+
 struct wh_session_stats wh_session_stats(const struct wh_session *s)
 {
 	struct wh_session_stats sum;

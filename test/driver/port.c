@@ -586,6 +586,61 @@ static void test_interrupts(void)
 	CU_ASSERT(wh_interrupts_park());
 }
 
+struct seen {
+	uint32_t calls;
+	uint32_t pkts;
+	uint64_t bytes;
+};
+
+static void see(void *context, struct rte_mbuf *const *pkts, uint16_t count)
+{
+	struct seen *seen = context;
+
+	seen->calls++;
+	seen->pkts += count;
+	for (uint16_t i = 0; i < count; i++)
+		seen->bytes += pkts[i]->pkt_len;
+}
+
+/* Each frame once, whether the device takes it at once, later or never; nobody looks afterwards. */
+static void test_tap(void)
+{
+	struct seen sent = {0};
+	struct seen got = {0};
+	const struct wh_port_tap tx = {see, &sent};
+	const struct wh_port_tap rx = {see, &got};
+	struct rte_mbuf *pkts[64];
+	struct loop loop;
+	uint16_t taken = 0;
+
+	loop_open(&loop);
+	wh_port_set_tap(loop.port, 0, true, &tx);
+	wh_port_set_tap(loop.port, 0, false, &rx);
+	for (uint32_t i = 0; i < 64; i++) {
+		pkts[i] = wh_test_frame(loop.small, i, 100);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(pkts[i]);
+	}
+	/* The ring takes 32; of the rest there is room for as many as are told. */
+	taken = wh_port_send(loop.port, 0, pkts, 40);
+	CU_ASSERT_EQUAL(taken, 40);
+	taken += wh_port_send(loop.port, 0, &pkts[40], 24);
+	CU_ASSERT_EQUAL(taken, 64);
+	CU_ASSERT_EQUAL(sent.pkts, 64);
+	CU_ASSERT_EQUAL(sent.bytes, 6400);
+	for (uint32_t i = 0; i < 64; i++)
+		CU_ASSERT_TRUE(receive_is(&loop, i, 100) ||
+			       (wh_port_flush(loop.port, 0) < 64 && receive_is(&loop, i, 100)));
+	CU_ASSERT_EQUAL(sent.pkts, 64);
+	CU_ASSERT_EQUAL(got.pkts, 64);
+	CU_ASSERT_EQUAL(got.calls, 64);
+	wh_port_set_tap(loop.port, 0, true, NULL);
+	wh_port_set_tap(loop.port, 0, false, NULL);
+	CU_ASSERT_EQUAL(send_one(&loop, wh_test_frame(loop.small, 7, 100)), 1);
+	CU_ASSERT_TRUE(receive_is(&loop, 7, 100));
+	CU_ASSERT_EQUAL(sent.pkts + got.pkts, 128);
+	loop_close(&loop);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"the EAL starts without hugepages", wh_test_eal_start},
 	{"a port opens, is found by name, and is gone when closed", test_open},
@@ -597,6 +652,7 @@ CU_TestInfo wh_tests[] = {
 	{"received chains are made one segment, or counted", test_received_chains},
 	{"without multi-segment sending packets are copied", test_sending_without_segments},
 	{"a full device keeps packets waiting, in order", test_backlog},
+	{"what a queue carries is seen once, and by nobody afterwards", test_tap},
 	{"link down frees and counts", test_link_down},
 	{"a stopped port is never called", test_stopped},
 	{"memif carries jumbo frames that it would not be asked for", test_memif_jumbo},

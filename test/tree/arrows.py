@@ -23,7 +23,7 @@ def lib(names):
 
 APP_ROOMS = ('cli', 'trust', 'plot', 'machine', 'guard', 'host', 'job', 'telemetry', 'report',
              'demo', 'doctor', 'scenario', 'probe', 'system', 'wan', 'control', 'queue',
-             'metrics', 'console', 'book', 'errand')
+             'metrics', 'console', 'book', 'errand', 'pcap', 'capture')
 APP = {f'app/wavehaul/{name}' for name in APP_ROOMS}
 DRIVERS = {'drivers/port', 'drivers/lambda'}
 
@@ -66,13 +66,15 @@ ALLOWED = {
     'app/wavehaul/job': LIB | DRIVERS | app('guard host trust cli'),
     'app/wavehaul/telemetry': LIB | DRIVERS | app('job host cli'),
     'app/wavehaul/control': LIB | DRIVERS | app('telemetry guard job host cli'),
+    'app/wavehaul/pcap': LIB | DRIVERS,
+    'app/wavehaul/capture': LIB | DRIVERS | app('pcap control telemetry guard job host cli'),
     'app/wavehaul/metrics': LIB | DRIVERS | app('control cli'),
     'app/wavehaul/console': {'lib/base'} | app('control cli'),
     'app/wavehaul/book': LIB | DRIVERS | app('control report plot guard trust job host cli'),
     'app/wavehaul/queue': LIB | DRIVERS | app('control report trust job host cli'),
     'app/wavehaul/report': LIB | DRIVERS | app('probe plot job host trust cli'),
     'app/wavehaul/errand': LIB | DRIVERS | app('report job host trust cli'),
-    'app/wavehaul/wan': LIB | DRIVERS | app('report host cli'),
+    'app/wavehaul/wan': LIB | DRIVERS | app('pcap report host cli'),
     'app/wavehaul/system': LIB | DRIVERS | app('host cli'),
     'app/wavehaul/demo': LIB | DRIVERS | app('report job host cli'),
     'app/wavehaul/doctor': LIB | DRIVERS | app('demo machine cli'),

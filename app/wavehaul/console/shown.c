@@ -27,6 +27,8 @@ static const struct {
 	{"cores", "cores", "core processes busy_us total_us turns naps"},
 	{"peers", "peers", "address jobs memory_bytes known_bps"},
 	{"neighbours", "neighbours", "address mac state queue"},
+	{"capture.list", "captures",
+		"capture of number state written_pkts missed_pkts bytes seconds file why"},
 	{"job.list", "jobs", "job state verb host priority moved_bytes rate here error"},
 };
 
@@ -167,7 +169,8 @@ static void print_title(const struct table *table, uint32_t column, char text[CE
 static bool is_counter(const char *key)
 {
 	static const char *const counters[] = {
-		"moved_bytes", "rx_bytes", "tx_bytes", "rx_pkts", "tx_pkts", "busy_us"};
+		"moved_bytes", "rx_bytes", "tx_bytes", "rx_pkts", "tx_pkts", "busy_us",
+		"written_pkts"};
 
 	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
 		if (strcmp(counters[i], key) == 0)

@@ -111,23 +111,38 @@ static void add_value(struct wh_grammar_values *values, const json_t *value)
 		values->count++;
 }
 
-/* Numbers of jobs and of sessions: as many as one answer has. */
+/* Arguments whose values are numbers of a list: as many as one answer has. */
+static const struct {
+	const char *argument;
+	const char *command;
+	const char *list;
+	const char *member; /* NULL: the list is of numbers */
+} numbers[] = {
+	{"job", "job.list", "jobs", "job"},
+	{"session", "sessions", "sessions", NULL},
+	{"capture", "capture.list", "captures", "capture"},
+	{"queue", "queues", "queues", "queue"},
+};
+
 static void find_values(void *context, const char *argument, struct wh_grammar_values *values)
 {
 	struct wh_steer *steer = context;
-	bool jobs = strcmp(argument, "job") == 0;
 	json_t *answer;
 	json_t *list;
+	size_t i = 0;
 
-	if (steer->asker.fd < 0 || (!jobs && strcmp(argument, "session") != 0))
+	while (i < sizeof(numbers) / sizeof(numbers[0]) &&
+		strcmp(numbers[i].argument, argument) != 0)
+		i++;
+	if (steer->asker.fd < 0 || i == sizeof(numbers) / sizeof(numbers[0]))
 		return;
-	answer = wh_asker_ask(
-		&steer->asker, json_pack("{s:s}", "do", jobs ? "job.list" : "sessions"));
-	list = json_object_get(answer, jobs ? "jobs" : "sessions");
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const json_t *one = json_array_get(list, i);
+	answer = wh_asker_ask(&steer->asker, json_pack("{s:s}", "do", numbers[i].command));
+	list = json_object_get(answer, numbers[i].list);
+	for (size_t at = 0; at < json_array_size(list); at++) {
+		const json_t *one = json_array_get(list, at);
 
-		add_value(values, jobs ? json_object_get(one, "job") : one);
+		add_value(values,
+			numbers[i].member != NULL ? json_object_get(one, numbers[i].member) : one);
 	}
 	json_decref(answer);
 }

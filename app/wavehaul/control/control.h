@@ -52,7 +52,7 @@ struct wh_control_turn {
 	int fd; /* when there is something to read from it, too; -1: none */
 };
 
-#define WH_CONTROL_TURNS_MAX 4
+#define WH_CONTROL_TURNS_MAX 5
 
 struct wh_control_socket {
 	int fd;      /* -1: there is none */

@@ -26,7 +26,7 @@
 #define WH_CONTROL_WHY_BYTES   400
 
 #define WH_CONTROL_ARGUMENTS_MAX 24
-#define WH_CONTROL_TABLES_MAX    4
+#define WH_CONTROL_TABLES_MAX    5
 
 enum wh_control_type {
 	WH_CONTROL_TEXT,   /* a string without NUL */

@@ -71,6 +71,20 @@ struct wh_run *wh_runner_find(struct wh_runner *runner, uint64_t id)
 	return NULL;
 }
 
+bool wh_runner_owns(void *context, uint32_t uid, const void *job)
+{
+	const struct wh_runner *runner = context;
+
+	for (uint32_t i = 0; i < runner->runs; i++) {
+		const struct wh_lanes *lanes = &runner->run[i]->transfer.lanes;
+
+		for (uint32_t lane = 0; lane < lanes->started; lane++)
+			if (lanes->job[lane] == job && runner->run[i]->order.owner == uid)
+				return true;
+	}
+	return false;
+}
+
 static json_t *seconds_or_null(int64_t seconds)
 {
 	return seconds != 0 ? json_integer(seconds) : json_null();

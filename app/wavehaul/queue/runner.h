@@ -62,6 +62,9 @@ void wh_runner_add(struct wh_control_tables *tables, struct wh_runner *runner);
 uint32_t wh_runner_turn(void *context);
 void wh_runner_on_gone(void *context, uint64_t client);
 
+/* Whether that job, a lane, is of an order of that user; `context` is the runner. */
+bool wh_runner_owns(void *context, uint32_t uid, const void *job);
+
 /* When neither loops nor the control run any more: what ran goes on with the next start. */
 void wh_runner_close(struct wh_runner *runner);
 

@@ -199,6 +199,41 @@ int wh_tel_set_rate(uint64_t session, uint64_t rate_bps)
 	return !rate.there ? -ENOENT : rate.changed ? 0 : -EPERM;
 }
 
+struct wanted_way {
+	uint64_t session;
+	struct wh_tel_way *way;
+};
+
+static bool find_way(const struct wh_host *host, const struct found *found, void *context)
+{
+	const struct wanted_way *wanted = context;
+
+	(void)host;
+	if (found->id != wanted->session)
+		return false;
+	*wanted->way = (struct wh_tel_way){
+		.queue = (uint32_t)(found->id >> 32),
+		.lci = (uint32_t)found->id,
+		.peer_lci = wh_session_peer_lci(found->session),
+		.peer = *wh_session_peer(found->session),
+		.job = found->job,
+	};
+	return true;
+}
+
+bool wh_tel_session_way(uint64_t session, struct wh_tel_way *way)
+{
+	struct wanted_way wanted = {session, way};
+	const struct wh_host *host = wh_tel_enter_sessions();
+	bool there;
+
+	if (host == NULL)
+		return false;
+	there = each_session(host, find_way, &wanted);
+	wh_tel_leave_sessions();
+	return there;
+}
+
 static uint64_t dropped_of(const json_t *queue)
 {
 	const char *key;

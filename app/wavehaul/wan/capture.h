@@ -12,10 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/fifo.h"
 #include "lambda/join.h"
-
-#define WH_WAN_CAPTURE_SNAP_MIN 64
+#include "pcap/frames.h"
+#include "pcap/pcapng.h"
 
 struct wh_wan_capture_config {
 	const char *path;
@@ -25,25 +24,14 @@ struct wh_wan_capture_config {
 	uint64_t hz;
 };
 
-/* Of one way: what its core puts in. */
-struct wh_wan_capture_ring {
-	struct wh_slot_fifo fifo;
-	uint32_t snap_bytes;
-	enum wh_lambda_end end;
-	uint64_t seen_pkts;
-	uint64_t missed_pkts; /* the ring had no room */
-} __rte_cache_aligned;
-
 struct wh_wan_capture {
-	struct wh_wan_capture_ring ring[WH_LAMBDA_ENDS];
+	struct wh_frames way[WH_LAMBDA_ENDS]; /* by the end that frames come in at */
 	struct wh_wan_capture_config config;
-	int fd; /* -1: there is none, or it has failed, as was said */
-	uint8_t *buffer;
-	uint32_t buffered_bytes;
-	uint64_t bytes; /* of the file, with what is buffered */
-	uint64_t start_tsc;
-	uint64_t start_ns; /* since 1970 */
+	struct wh_pcapng file; /* that has failed: as was said */
+	bool opened;
+	/* Once it is closed: */
 	uint64_t written_pkts;
+	uint64_t missed_pkts;
 	uint64_t beyond_pkts; /* of bytes_max, or after a failure */
 };
 
@@ -53,8 +41,8 @@ int wh_wan_capture_open(struct wh_wan_capture *capture, const struct wh_wan_capt
 /* What memory it takes beside the file. */
 uint64_t wh_wan_capture_bytes(uint32_t snap_bytes);
 
-/* By the core of the way: a wh_join_tap's function; `ring` is a struct wh_wan_capture_ring. */
-void wh_wan_capture_frame(void *ring, const struct rte_mbuf *pkt, uint64_t now_tsc, bool leaves);
+/* By the core of the way: a wh_join_tap's function; `frames` is a struct wh_frames. */
+void wh_wan_capture_frame(void *frames, const struct rte_mbuf *pkt, uint64_t now_tsc, bool leaves);
 
 /* A process: writes what is there; returns the frames that it took. */
 int32_t wh_wan_capture_poll(void *capture, uint64_t now_tsc);

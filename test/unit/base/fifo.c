@@ -170,6 +170,7 @@ static void neighbours_do_not_overlap(void)
 		unsigned int n_wrong = 0;
 
 		CU_ASSERT_PTR_NOT_NULL_FATAL(slot);
+		CU_ASSERT_PTR_EQUAL(wh_slot_fifo_peek(&fifo), slot);
 		CU_ASSERT_EQUAL(slot->when_tsc, n);
 		for (uint32_t i = 0; i < fifo.slot_bytes; i++)
 			n_wrong += slot->data[i] != n;
