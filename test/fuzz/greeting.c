@@ -3,6 +3,8 @@
  * Fuzz target: greetings. Two hosts look for each other while somebody between them loses, repeats,
  * changes and invents their letters, and knows all numbers and cookies. Nobody is bonded with whom
  * he did not greet, none is sent more than he may be, and when it is calm again they are bonded.
+ * In some worlds one of the hosts lies, on the cards that it writes within TLS: the other one then
+ * has a bond with that host's key, or none.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -45,9 +47,17 @@ static struct world {
 	struct flying kept[LAST_KEPT]; /* of what was sent: to be repeated, or changed */
 	uint64_t sent;
 	uint32_t lost, twice, late, changed, invented; /* one in so many; 0: none */
+	uint32_t lies;                                 /* likewise, of cards ... */
+	uint32_t liar;                                 /* ... of that host */
 } world;
 
-static uint64_t bonded, broken, turned_away, bad, refused_sums;
+/* What the linker makes of OpenSSL's names in whoever calls them (test/meson.build). */
+int __real_SSL_write(SSL *ssl, const void *bytes, int count);
+int __wrap_SSL_write(SSL *ssl, const void *bytes, int count);
+int __real_SSL_write_early_data(SSL *ssl, const void *bytes, size_t count, size_t *written);
+int __wrap_SSL_write_early_data(SSL *ssl, const void *bytes, size_t count, size_t *written);
+
+static uint64_t bonded, broken, turned_away, bad, refused_sums, cards;
 static const uint8_t keys[2][WH_SIPHASH_KEY_BYTES] = {{1}, {2}};
 
 static struct wh_address address_of(uint32_t host)
@@ -104,9 +114,77 @@ static void close_hosts(void)
 	}
 }
 
+/* Fields of a card at their edges, or any of its bytes. */
+static void lie(struct wh_card *card)
+{
+	static const uint8_t edges[] = {0, 1, 2, 3, 4, 5, 0x7f, 0x80, 0xff};
+	uint8_t *fields[] = {&card->format, &card->verdict, &card->ciphers, &card->reserved};
+
+	cards++;
+	for (uint64_t left = 1 + wh_script_below(world.script, 3); left > 0; left--)
+		switch (wh_script_below(world.script, 6)) {
+		case 0:
+		case 1:
+			*fields[wh_script_below(world.script, 4)] =
+				edges[wh_script_below(world.script, sizeof(edges))];
+			break;
+		case 2:
+			card->number = (uint32_t)wh_script_u64(world.script) &
+				       (wh_script_one_in(world.script, 2) ? 0 : UINT32_MAX);
+			break;
+		case 3:
+			memset(card->version, (int)wh_script_below(world.script, 256),
+				sizeof(card->version));
+			break;
+		case 4:
+			memset(&card->offered, (int)wh_script_below(world.script, 256),
+				sizeof(card->offered));
+			break;
+		default:
+			((uint8_t *)card)[wh_script_below(world.script, sizeof(*card))] ^=
+				(uint8_t)wh_script_u64(world.script);
+		}
+}
+
 static bool one_in(uint32_t n)
 {
 	return world.script != NULL && n > 0 && wh_script_one_in(world.script, n);
+}
+
+/* Host 0 is the client. */
+static bool is_lie(const SSL *ssl, size_t count)
+{
+	return count == sizeof(struct wh_card) && (SSL_is_server(ssl) == 1) == (world.liar == 1) &&
+	       one_in(world.lies);
+}
+
+/* Less than a card, a card that is none, and bytes behind it. */
+int __wrap_SSL_write(SSL *ssl, const void *bytes, int count)
+{
+	struct wh_card card;
+
+	if (!is_lie(ssl, (size_t)count))
+		return __real_SSL_write(ssl, bytes, count);
+	memcpy(&card, bytes, sizeof(card));
+	lie(&card);
+	if (one_in(4))
+		return __real_SSL_write(ssl, &card, 1 + (int)wh_script_below(world.script, 8)) > 0
+			       ? count
+			       : -1;
+	for (int i = 0; i < 2 && one_in(4); i++)
+		(void)__real_SSL_write(ssl, &card, count);
+	return __real_SSL_write(ssl, &card, count);
+}
+
+int __wrap_SSL_write_early_data(SSL *ssl, const void *bytes, size_t count, size_t *written)
+{
+	struct wh_card card;
+
+	if (!is_lie(ssl, count))
+		return __real_SSL_write_early_data(ssl, bytes, count, written);
+	memcpy(&card, bytes, sizeof(card));
+	lie(&card);
+	return __real_SSL_write_early_data(ssl, &card, count, written);
 }
 
 static void fly(uint32_t to, const struct wh_letter *letter)
@@ -306,6 +384,19 @@ static void check_bond(void)
 	wh_bond_let_go(theirs);
 }
 
+/* Whatever the liar has said, his key is his, and a bond has what a bond needs. */
+static void check_honest(void)
+{
+	const struct host *honest = &hosts[1 - world.liar];
+	const struct wh_bond *ours = hosts[0].meeting.bond;
+
+	WH_ASSERT(honest->greeter.guests <= honest->greeter.config.guests);
+	if (world.liar == 0 || ours == NULL)
+		return;
+	WH_ASSERT(memcmp(ours->config.peer_identity, hosts[1].identity.id, WH_IDENTITY_BYTES) == 0);
+	WH_ASSERT(ours->config.peer_number != 0 && ours->config.cipher == WH_CIPHER_AES_128_GCM);
+}
+
 static void draw_habits(struct wh_script *script)
 {
 	uint32_t *habits[] = {
@@ -317,11 +408,14 @@ static void draw_habits(struct wh_script *script)
 	for (uint32_t i = 0; i < sizeof(habits) / sizeof(habits[0]); i++)
 		*habits[i] =
 			wh_script_one_in(script, 3) ? 0 : 2 + (uint32_t)wh_script_below(script, 30);
+	world.lies = wh_script_one_in(script, 2) ? 1 + (uint32_t)wh_script_below(script, 3) : 0;
+	world.liar = (uint32_t)wh_script_below(script, 2);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
 	struct wh_script script;
+	uint32_t calm_ms;
 
 	if (hosts[0].identity.key == NULL)
 		for (uint32_t i = 0; i < 2; i++)
@@ -332,10 +426,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	for (uint32_t ms = 0; ms < ROUGH_MS && !is_bonded(); ms += 2)
 		step(2 * MS);
 	world.script = NULL;
-	for (uint32_t ms = 0; ms < CALM_S * 1000 && !is_bonded(); ms += 20)
+	/* Who goes by a number that was a lie learns it by opening a session, which nobody does. */
+	calm_ms = world.lies > 0 ? 100 : CALM_S * 1000;
+	for (uint32_t ms = 0; ms < calm_ms && !is_bonded(); ms += 20)
 		step(20 * MS);
-	check_bond();
-	bonded++;
+	if (world.lies > 0)
+		check_honest();
+	else
+		check_bond();
+	bonded += is_bonded();
 	wh_bond_let_go(hosts[0].meeting.bond);
 	close_hosts();
 	return 0;
@@ -362,7 +461,8 @@ size_t wh_fuzz_make(struct wh_prng *prng, uint8_t *bytes, size_t room)
 
 void wh_fuzz_report(void)
 {
-	printf("%" PRIu64 " bonds; %" PRIu64 " greetings broken, %" PRIu64
-	       " turned away; letters: %" PRIu64 " no use, %" PRIu64 " damaged\n",
-		bonded, broken, turned_away, bad, refused_sums);
+	printf("%" PRIu64 " bonds; %" PRIu64 " cards that lie; %" PRIu64
+	       " greetings broken, %" PRIu64 " turned away; letters: %" PRIu64 " no use, %" PRIu64
+	       " damaged\n",
+		bonded, cards, broken, turned_away, bad, refused_sums);
 }

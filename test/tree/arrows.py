@@ -94,7 +94,7 @@ ALLOWED = {
 }
 
 # Where an #include "..." is looked up, after the folder of the file itself.
-INCLUDE_ROOTS = ('lib', 'drivers', 'app/wavehaul', 'test/unit')
+INCLUDE_ROOTS = ('lib', 'drivers', 'app/wavehaul', 'test/unit', 'test/fuzz')
 
 # What lib/ may include of the system: nothing that reads a clock, opens a socket, starts a thread.
 LIB_SYSTEM = set('''

@@ -74,12 +74,15 @@ void wh_entry_print(const struct wh_book_entry *entry, FILE *to)
 {
 	char when[WH_WHEN_BYTES], size[WH_UNITS_MAX], rate[WH_UNITS_MAX];
 	char who[WH_ENTRY_NAME_BYTES], why[WH_ENTRY_WHY_BYTES], path[WH_ENTRY_NAME_BYTES];
+	char verb[WH_ENTRY_WORD_BYTES], outcome[WH_ENTRY_WORD_BYTES];
 
 	fprintf(to, "%-24s %-20.20s %-5s %10s %12s  %s %s%s%s\n",
 		wh_when_text(entry->ended_us, when),
-		wh_plain_text(wh_entry_who(entry), true, who, sizeof(who)), entry->verb,
+		wh_plain_text(wh_entry_who(entry), true, who, sizeof(who)),
+		wh_plain_text(entry->verb, false, verb, sizeof(verb)),
 		wh_format_size(size, sizeof(size), entry->bytes),
-		wh_format_rate(rate, sizeof(rate), wh_entry_bps(entry)), entry->outcome,
+		wh_format_rate(rate, sizeof(rate), wh_entry_bps(entry)),
+		wh_plain_text(entry->outcome, false, outcome, sizeof(outcome)),
 		wh_plain_text(entry->path, true, path, sizeof(path)),
 		entry->why[0] != '\0' ? ": " : "",
 		wh_plain_text(entry->why, false, why, sizeof(why)));

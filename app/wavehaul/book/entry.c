@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "book/entry.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -14,6 +15,9 @@
 #include "job/jobs.h"
 #include "trust/fingerprint.h"
 #include "trust/store.h"
+
+/* A million times what lines carry today. */
+#define BPS_MAX 1e18
 
 const char *wh_entry_side_name(enum wh_entry_side side)
 {
@@ -154,16 +158,20 @@ void wh_entry_of_transfer(struct wh_book_entry *entry, const struct wh_transfer 
 
 double wh_entry_seconds(const struct wh_book_entry *entry)
 {
-	int64_t us = entry->ended_us - entry->began_us;
+	/* Of a damaged row they may be any numbers. */
+	double us = (double)entry->ended_us - (double)entry->began_us;
 
-	return us > 0 ? (double)us / 1e6 : 0;
+	return us > 0 ? us / 1e6 : 0;
+}
+
+double wh_book_bps(uint64_t bytes, double seconds)
+{
+	return seconds > 0 ? fmin((double)bytes * 8 / seconds, BPS_MAX) : 0;
 }
 
 double wh_entry_bps(const struct wh_book_entry *entry)
 {
-	double seconds = wh_entry_seconds(entry);
-
-	return seconds > 0 ? (double)entry->bytes * 8 / seconds : 0;
+	return wh_book_bps(entry->bytes, wh_entry_seconds(entry));
 }
 
 const char *wh_entry_who(const struct wh_book_entry *entry)

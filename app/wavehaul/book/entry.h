@@ -82,7 +82,10 @@ void wh_entry_of_transfer(struct wh_book_entry *entry, const struct wh_transfer 
 
 double wh_entry_seconds(const struct wh_book_entry *entry);
 
-/* Bits a second of what has come. */
+/* Bits a second; of a damaged row they are those of a very fast line at most. */
+double wh_book_bps(uint64_t bytes, double seconds);
+
+/* Of what has come. */
 double wh_entry_bps(const struct wh_book_entry *entry);
 
 /* Who it was with, in a word: by name, key, or address. */

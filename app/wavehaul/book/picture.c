@@ -22,7 +22,6 @@
 static void draw_row(struct wh_svg *svg, const struct wh_sum *sum, double y, uint64_t most)
 {
 	char size[WH_UNITS_MAX], rate[WH_UNITS_MAX];
-	double bps = sum->seconds > 0 ? (double)sum->bytes * 8 / sum->seconds : 0;
 	double width = most > 0 ? (double)sum->bytes * BAR_WIDTH / (double)most : 0;
 
 	WH_ASSERT(width >= 0 && width <= BAR_WIDTH);
@@ -34,7 +33,8 @@ static void draw_row(struct wh_svg *svg, const struct wh_sum *sum, double y, uin
 		(unsigned long long)sum->bytes);
 	wh_svg_text(svg, LEFT + width + 8, y + 13, WH_SVG_START, "", "%s, %s%s",
 		wh_format_size(size, sizeof(size), sum->bytes),
-		wh_format_rate(rate, sizeof(rate), bps), sum->wrong > 0 ? ", some failed" : "");
+		wh_format_rate(rate, sizeof(rate), wh_book_bps(sum->bytes, sum->seconds)),
+		sum->wrong > 0 ? ", some failed" : "");
 }
 
 int wh_sums_draw(const struct wh_sums *sums, const char *span, const char *path)

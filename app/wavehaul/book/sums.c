@@ -178,7 +178,7 @@ static int by_bytes(const void *a, const void *b)
 
 void wh_sums_put_in_order(struct wh_sums *sums)
 {
-	if (sums->by != WH_SUMS_BY_DAY)
+	if (sums->by != WH_SUMS_BY_DAY && sums->count > 0)
 		qsort(sums->sum, sums->count, sizeof(sums->sum[0]), by_bytes);
 }
 
@@ -190,7 +190,7 @@ void wh_sums_free(struct wh_sums *sums)
 
 static double bps_of(const struct wh_sum *sum)
 {
-	return sum->seconds > 0 ? (double)sum->bytes * 8 / sum->seconds : 0;
+	return wh_book_bps(sum->bytes, sum->seconds);
 }
 
 static double loss_of(const struct wh_sum *sum)

@@ -75,7 +75,7 @@ void wh_entry_tell(const struct wh_book_entry *entry, char sentence[WH_TELL_BYTE
 		add(sentence, ": %" PRIu64 " file%s", entry->files, entry->files == 1 ? "" : "s");
 	add(sentence, "%s %s in %.2f s, %s", files ? "," : ":",
 		wh_format_size(size, sizeof(size), bytes), seconds,
-		wh_format_rate(rate, sizeof(rate), seconds > 0 ? (double)bytes * 8 / seconds : 0));
+		wh_format_rate(rate, sizeof(rate), wh_book_bps(bytes, seconds)));
 	if (entry->skipped > 0)
 		add(sentence, ", %" PRIu64 " skipped", entry->skipped);
 	if (entry->failed > 0)
@@ -110,17 +110,17 @@ void wh_refusal_tell(
 json_t *wh_entry_json(const struct wh_book_entry *entry)
 {
 	char began[WH_WHEN_BYTES], ended[WH_WHEN_BYTES];
-	json_t *object = json_pack("{s:I, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:i, s:i, s:i}",
+	json_t *object = json_pack("{s:I, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:i}",
 		"id", (json_int_t)entry->id,
 		"side", wh_entry_side_name(entry->side),
 		"began", wh_when_text(entry->began_us, began),
 		"ended", wh_when_text(entry->ended_us, ended),
-		"verb", entry->verb,
+		"verb", wh_word_to_json(entry->verb),
 		"peer", wh_word_to_json(entry->peer),
 		"name", wh_text_to_json(entry->name),
 		"identity", wh_text_to_json(entry->identity),
-		"paths", (int)entry->paths,
-		"lanes", (int)entry->lanes,
+		"paths", (json_int_t)entry->paths,
+		"lanes", (json_int_t)entry->lanes,
 		"exit_status", entry->status);
 
 	if (entry->path[0] != '\0')
@@ -137,7 +137,7 @@ json_t *wh_entry_json(const struct wh_book_entry *entry)
 		"moved_bytes", (json_int_t)entry->moved_bytes,
 		"seconds", wh_entry_seconds(entry),
 		"bps", wh_entry_bps(entry)));
-	wh_json_add(object, json_pack("{s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:o, s:s, s:o}",
+	wh_json_add(object, json_pack("{s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"pkts", (json_int_t)entry->pkts,
 		"lost_pkts", (json_int_t)entry->lost_pkts,
 		"again_pkts", (json_int_t)entry->again_pkts,
@@ -148,7 +148,7 @@ json_t *wh_entry_json(const struct wh_book_entry *entry)
 		"limited_by", wh_text_to_json(entry->limit),
 		"profile", wh_text_to_json(entry->profile),
 		"digest", wh_text_to_json(entry->digest),
-		"outcome", entry->outcome,
+		"outcome", wh_word_to_json(entry->outcome),
 		"why", wh_text_to_json(entry->why)));
 	return object;
 }

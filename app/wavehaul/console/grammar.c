@@ -63,14 +63,16 @@ static bool is_count(const char *text)
 /* What the token takes of the line; -1: it does not begin like that. */
 static int parse_word(const struct wh_form_word *word, const char *line)
 {
-	char text[WH_FORM_WORD_BYTES];
+	char text[WH_FORM_WORD_BYTES + 1];
 	ssize_t bytes = wh_word_take(line, text, sizeof(text));
+	/* Of a longer one there is only the beginning. */
+	bool whole = bytes > 0 && strlen(text) < WH_FORM_WORD_BYTES;
 
 	if (bytes <= 0)
 		return -1;
 	if (word->kind == WH_FORM_LITERAL)
-		return strcmp(word->text, text) == 0 ? (int)bytes : -1;
-	return word->type != WH_CONTROL_COUNT || is_count(text) ? (int)bytes : -1;
+		return whole && strcmp(word->text, text) == 0 ? (int)bytes : -1;
+	return word->type != WH_CONTROL_COUNT || (whole && is_count(text)) ? (int)bytes : -1;
 }
 
 static int parse_rest(const struct wh_form_word *word, const char *line)

@@ -116,11 +116,13 @@ json_t *wh_order_json(const struct wh_order *order, const struct wh_run *run)
 	const struct wh_order_result *result = &order->result;
 	uint64_t moved_bytes = result->moved_bytes;
 	json_int_t untold = 0;
-	json_t *object = json_pack("{s:I, s:s, s:s, s:s, s:i, s:s, s:i, s:i, s:i, s:b}", "job",
+	/* Texts of a row may be no UTF-8. */
+	json_t *object = json_pack("{s:I, s:s, s:s, s:o, s:i, s:o, s:I, s:I, s:I, s:b}", "job",
 		(json_int_t)order->id, "state", wh_order_state_name(order->state), "verb",
-		order->sends ? "send" : "get", "host", order->host, "priority",
-		(int)order->priority, "rate", order->rate, "tries", (int)order->tries, "retries",
-		(int)order->retries, "owner", (int)order->owner, "attached", order->attached);
+		order->sends ? "send" : "get", "host", wh_word_to_json(order->host), "priority",
+		(int)order->priority, "rate", wh_word_to_json(order->rate), "tries",
+		(json_int_t)order->tries, "retries", (json_int_t)order->retries, "owner",
+		(json_int_t)order->owner, "attached", order->attached);
 
 	for (uint32_t i = 0; run != NULL && i < run->transfer.lanes.started; i++)
 		moved_bytes += atomic_load(&run->transfer.lanes.job[i]->view.moved_bytes);

@@ -29,6 +29,14 @@ static const char *const steps[] = {
 	"CREATE INDEX job_over ON job(ended) WHERE state>=5;",
 	"ALTER TABLE job ADD COLUMN as_name INTEGER NOT NULL DEFAULT 0"};
 
+/* Of those that are gone, whoever follows them, however many and through however many. */
+#define AND_FOLLOWERS                                                                              \
+	" UNION SELECT job.id FROM gone JOIN job ON job.after=gone.id WHERE job.state=2)"
+#define FAIL_GONE                                                                                  \
+	"UPDATE job SET state=6,status=1,ended=?2,"                                                \
+	"why='job '||after||', which it follows, did not succeed' "                                \
+	"WHERE state=2 AND id IN (SELECT id FROM gone)"
+
 #define COLUMNS                                                                                    \
 	"id,state,owner,sends,attached,host,rate,here,there,words,priority,place,after,retries,"   \
 	"tries,due,added,began,ended,status,why,files,skipped,failed,bytes,moved,run_ns,as_name"
@@ -46,12 +54,16 @@ enum question {
 	END,
 	FREE_FOLLOWERS,
 	FAIL_FOLLOWERS,
+	FREE_LEFT,
+	FAIL_LEFT,
 	SET_STATE,
 	SET_RATE,
 	SET_AS_NAME,
 	SET_PLACE,
 	PLACE_BEFORE,
 	COUNTS,
+	TAKE_OVER,
+	RUN_AGAIN,
 	FORGET,
 	STEPPED_BACK,
 	QUESTIONS,
@@ -74,15 +86,22 @@ static const char *const texts[QUESTIONS] = {
 		"skipped=?8,failed=?9,bytes=bytes+?10,moved=moved+?11,run_ns=run_ns+?12,"
 		"tries=?13 WHERE id=?1",
 	[FREE_FOLLOWERS] = "UPDATE job SET state=1 WHERE state=2 AND after=?1",
-	[FAIL_FOLLOWERS] = "UPDATE job SET state=6,status=1,ended=?2,"
-			   "why='job '||?1||', which it follows, did not succeed' "
-			   "WHERE state=2 AND after=?1 RETURNING id",
+	[FAIL_FOLLOWERS] = "WITH RECURSIVE gone(id) AS (VALUES(?1)" AND_FOLLOWERS " " FAIL_GONE,
+	/* Those that nobody has told, whatever the last process came to its end by. */
+	[FREE_LEFT] = "UPDATE job SET state=1 WHERE state=2 AND after IN "
+		      "(SELECT id FROM job WHERE state=5)",
+	[FAIL_LEFT] = "WITH RECURSIVE gone(id) AS (SELECT id FROM job WHERE state=2 AND "
+		      "coalesce((SELECT state FROM job AS other WHERE "
+		      "other.id=job.after),7)>5" AND_FOLLOWERS " " FAIL_GONE,
 	[SET_STATE] = "UPDATE job SET state=?2,tries=?3,due=?4,ended=?5 WHERE id=?1",
 	[SET_RATE] = "UPDATE job SET rate=?2 WHERE id=?1",
 	[SET_AS_NAME] = "UPDATE job SET as_name=1 WHERE id=?1",
 	[SET_PLACE] = "UPDATE job SET priority=?2,place=?3 WHERE id=?1",
 	[PLACE_BEFORE] = "SELECT max(place) FROM job WHERE priority=?1 AND place<?2",
 	[COUNTS] = "SELECT state,count(*) FROM job GROUP BY state",
+	[TAKE_OVER] = "UPDATE job SET state=7,ended=?1,why='the server was started again' "
+		      "WHERE attached=1 AND state<5",
+	[RUN_AGAIN] = "UPDATE job SET state=0,tries=max(tries-1,0) WHERE state=4",
 	[FORGET] = "DELETE FROM job WHERE state>=5 AND ended<?1",
 	[STEPPED_BACK] = "UPDATE job SET due=?1 WHERE state=1 AND tries>0 AND due>?1+?2",
 };
@@ -141,20 +160,32 @@ void wh_queue_close(struct wh_queue *queue)
 }
 
 /* What another process was at: who waited for it is gone, and so is his order. */
-static int take_over(sqlite3 *database)
+static int take_over(struct wh_queue *queue, int64_t now_s)
 {
-	return wh_database_run(database,
-		"UPDATE job SET state=7,why='the server was started again' "
-		"WHERE attached=1 AND state<5;"
-		"UPDATE job SET state=0,tries=max(tries-1,0) WHERE state=4");
+	sqlite3_stmt *fail;
+	int rc = wh_database_begin(queue->database);
+
+	if (rc < 0)
+		return rc;
+	rc = finish(ask_of(queue, TAKE_OVER, now_s));
+	if (rc == 0)
+		rc = finish(ask(queue, RUN_AGAIN));
+	if (rc == 0)
+		rc = finish(ask(queue, FREE_LEFT));
+	fail = ask(queue, FAIL_LEFT);
+	sqlite3_bind_int64(fail, 2, now_s);
+	if (rc == 0)
+		rc = finish(fail);
+
+	int ended = wh_database_end(queue->database, rc == 0);
+
+	return rc < 0 ? rc : ended;
 }
 
 int wh_queue_open(struct wh_queue **queue, sqlite3 *database, int64_t now_s)
 {
 	int rc = wh_database_upgrade(database, "queue", steps, sizeof(steps) / sizeof(steps[0]));
 
-	if (rc == 0)
-		rc = take_over(database);
 	*queue = rc == 0 ? calloc(1, sizeof(**queue)) : NULL;
 	if (*queue == NULL)
 		return rc < 0 ? rc : -ENOMEM;
@@ -164,6 +195,8 @@ int wh_queue_open(struct wh_queue **queue, sqlite3 *database, int64_t now_s)
 		if ((*queue)->statement[i] == NULL)
 			rc = -EIO;
 	}
+	if (rc == 0)
+		rc = take_over(*queue, now_s);
 	if (rc == 0)
 		return 0;
 	wh_queue_close(*queue);
@@ -349,8 +382,11 @@ static int see_clock(struct wh_queue *queue, int64_t now_s)
 	return rc;
 }
 
+/* NULL: a damaged row's, which is to be begun, and is told so. */
 static bool is_busy(const char *host, const char *const *busy, uint32_t count)
 {
+	if (host == NULL)
+		return false;
 	for (uint32_t i = 0; i < count; i++)
 		if (strcmp(busy[i], host) == 0)
 			return true;
@@ -415,25 +451,32 @@ static int64_t pause_s(uint32_t tries)
 static int tell_followers(
 	struct wh_queue *queue, uint64_t id, enum wh_order_state state, int64_t now_s)
 {
-	uint64_t failed[64];
-	uint32_t count = 0;
-	int rc;
+	sqlite3_stmt *fail;
 
 	if (state == WH_ORDER_DONE)
 		return finish(ask_of(queue, FREE_FOLLOWERS, (int64_t)id));
 	if (state != WH_ORDER_FAILED && state != WH_ORDER_CANCELLED)
 		return 0;
-	do {
-		sqlite3_stmt *fail = ask_of(queue, FAIL_FOLLOWERS, (int64_t)id);
+	fail = ask_of(queue, FAIL_FOLLOWERS, (int64_t)id);
+	sqlite3_bind_int64(fail, 2, now_s);
+	return finish(fail);
+}
 
-		sqlite3_bind_int64(fail, 2, now_s);
-		while ((rc = wh_database_step(fail)) == 1)
-			if (count < sizeof(failed) / sizeof(failed[0]))
-				failed[count++] = number_of(fail, 0);
-		sqlite3_reset(fail);
-		id = count > 0 ? failed[--count] : 0;
-	} while (rc == 0 && id != 0);
-	return rc;
+/* Both at once, or neither. */
+static int set_and_tell(struct wh_queue *queue, sqlite3_stmt *set, uint64_t id,
+	enum wh_order_state state, int64_t now_s)
+{
+	int rc = wh_database_begin(queue->database);
+
+	if (rc < 0)
+		return rc;
+	rc = finish(set);
+	if (rc == 0)
+		rc = tell_followers(queue, id, state, now_s);
+
+	int ended = wh_database_end(queue->database, rc == 0);
+
+	return rc < 0 ? rc : ended;
 }
 
 int wh_queue_end(struct wh_queue *queue, const struct wh_order *order,
@@ -462,22 +505,19 @@ int wh_queue_end(struct wh_queue *queue, const struct wh_order *order,
 	sqlite3_bind_int64(end, 11, (int64_t)result->moved_bytes);
 	sqlite3_bind_int64(end, 12, (int64_t)result->run_ns);
 	sqlite3_bind_int64(end, 13, counted || order->tries == 0 ? order->tries : order->tries - 1);
-
-	int rc = finish(end);
-
-	return rc < 0 ? rc : tell_followers(queue, order->id, *state, now_s);
+	return set_and_tell(queue, end, order->id, *state, now_s);
 }
 
 static int set_state(struct wh_queue *queue, const struct wh_order *order,
-	enum wh_order_state state, uint32_t tries, int64_t ended_s)
+	enum wh_order_state state, uint32_t tries, int64_t now_s)
 {
 	sqlite3_stmt *set = ask_of(queue, SET_STATE, (int64_t)order->id);
 
 	sqlite3_bind_int(set, 2, (int)state);
 	sqlite3_bind_int64(set, 3, tries);
 	sqlite3_bind_int64(set, 4, order->due_s);
-	sqlite3_bind_int64(set, 5, ended_s);
-	return finish(set);
+	sqlite3_bind_int64(set, 5, wh_order_is_over(state) ? now_s : 0);
+	return set_and_tell(queue, set, order->id, state, now_s);
 }
 
 /* An order in one of these states (bits) comes to another. */
@@ -497,10 +537,7 @@ static int change(struct wh_queue *queue, uint64_t id, uint32_t from, enum wh_or
 	if (rc == 0 && to == WH_ORDER_READY)
 		rc = state_to_begin(queue, &order, now_s, &state);
 	if (rc == 0)
-		rc = set_state(queue, &order, state, anew ? 0 : order.tries,
-			wh_order_is_over(state) ? now_s : 0);
-	if (rc == 0)
-		rc = tell_followers(queue, id, state, now_s);
+		rc = set_state(queue, &order, state, anew ? 0 : order.tries, now_s);
 	wh_order_free(&order);
 	return rc;
 }

@@ -207,17 +207,28 @@ static int judge(const struct wh_settings *settings)
 	return WH_EXIT_USAGE;
 }
 
+/* As getopt_long(3) takes it: the server would print its pages. */
+static bool asks_for_help(const char *const *words, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (strncmp(words[i], "--h", 3) == 0 &&
+			strncmp("--help", words[i], strlen(words[i])) == 0)
+			return true;
+	return false;
+}
+
 int wh_order_settings(const json_t *words, struct wh_settings *settings)
 {
 	const char *argv[WORDS_MAX + 2] = {"job"};
 	uint32_t count = wh_texts_of(words, argv + 1, WORDS_MAX + 1);
-	int status;
+	int status = WH_EXIT_OK;
 
 	if (count > WORDS_MAX) {
 		wh_complain("an order has no more than %d options", WORDS_MAX);
 		return WH_EXIT_USAGE;
 	}
-	status = wh_settings_read(settings, WH_VERB_JOB, (int)count + 1, (char **)argv);
+	if (!asks_for_help(argv + 1, count))
+		status = wh_settings_read(settings, WH_VERB_JOB, (int)count + 1, (char **)argv);
 	if (status == WH_EXIT_OK) {
 		wh_complain("--help is no option of an order");
 		status = WH_EXIT_USAGE;

@@ -166,6 +166,60 @@ static void test_time_and_followers(void)
 	take_down(&rig);
 }
 
+/* More than any list of them has room for, each with one of its own. */
+static void test_many_followers(void)
+{
+	uint64_t counts[WH_ORDER_STATES];
+	struct rig rig;
+
+	set_up(&rig);
+
+	uint64_t one = add(&rig, "a", 5, 0, 0, 0);
+
+	for (uint32_t i = 0; i < 100; i++)
+		add(&rig, "a", 5, 0, add(&rig, "a", 5, 0, one, 0), 0);
+	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), one);
+	CU_ASSERT_EQUAL(end(&rig, one, WH_EXIT_NO_FILE, NOW), WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL_FATAL(wh_queue_counts(rig.queue, counts), 0);
+	CU_ASSERT_EQUAL(counts[WH_ORDER_FAILED], 201);
+	CU_ASSERT_EQUAL(counts[WH_ORDER_BLOCKED], 0);
+	CU_ASSERT_STRING_EQUAL(
+		look(&rig, 201).result.why, "job 200, which it follows, did not succeed");
+	take_down(&rig);
+}
+
+/* A process was killed when a job was over and none of its followers had been told. */
+static void test_untold_followers(void)
+{
+	struct rig rig;
+
+	set_up(&rig);
+
+	uint64_t done = add(&rig, "a", 5, 0, 0, 0);
+	uint64_t after_done = add(&rig, "a", 5, 0, done, 0);
+	uint64_t failed = add(&rig, "a", 5, 0, 0, 0);
+	uint64_t after_failed = add(&rig, "a", 5, 0, failed, 0);
+	uint64_t after_that = add(&rig, "a", 5, 0, after_failed, 0);
+	uint64_t lost = add(&rig, "a", 5, 0, 0, 0);
+	uint64_t after_lost = add(&rig, "a", 5, 0, lost, 0);
+	uint64_t live = add(&rig, "a", 5, 0, 0, 0);
+	uint64_t after_live = add(&rig, "a", 5, 0, live, 0);
+
+	CU_ASSERT_EQUAL(wh_database_run(rig.database, "UPDATE job SET state=5 WHERE id=1;"
+						      "UPDATE job SET state=6 WHERE id=3;"
+						      "DELETE FROM job WHERE id=6"),
+		0);
+	close_queue(&rig);
+	open_queue(&rig);
+	CU_ASSERT_EQUAL(look(&rig, after_done).state, WH_ORDER_WAITING);
+	CU_ASSERT_EQUAL(look(&rig, after_failed).state, WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(look(&rig, after_that).state, WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(look(&rig, after_lost).state, WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(look(&rig, after_live).state, WH_ORDER_BLOCKED);
+	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), after_done);
+	take_down(&rig);
+}
+
 static void test_retries(void)
 {
 	static const int64_t pauses[] = {5, 10, 20, 40, 80, 160, 320, 600, 600};
@@ -324,6 +378,8 @@ static void test_flat(void)
 CU_TestInfo wh_tests[] = {
 	{"which is next", test_order},
 	{"not before, and after another", test_time_and_followers},
+	{"more followers than a list has", test_many_followers},
+	{"followers that nobody has told", test_untold_followers},
 	{"tries with growing pauses", test_retries},
 	{"a clock that steps", test_clock_steps},
 	{"pause, resume, cancel", test_wishes},
