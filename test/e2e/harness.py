@@ -3,6 +3,7 @@
 
 import argparse
 import atexit
+import ctypes
 import json
 import os
 import re
@@ -96,6 +97,70 @@ def end_group(process):
     except ProcessLookupError:
         pass
     process.communicate()
+
+
+STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # prctl(2)
+
+
+def children_of(pid):
+    found = []
+    for stat in Path('/proc').glob('[0-9]*/stat'):
+        try:
+            text = stat.read_text()
+        except OSError:  # it is gone
+            continue
+        if int(text.rpartition(')')[2].split()[1]) == pid:
+            found.append(int(text.partition(' ')[0]))
+    return found
+
+
+def be_guarded():
+    """What a script has started ends with it, however that ends: also by SIGKILL, which it cannot
+    hear, and which servers in sessions of their own do not get. From here on it is the child of a
+    process that waits for it, and to which fall the processes that it leaves."""
+    libc = ctypes.CDLL(None)
+    guard, script = os.getpid(), os.fork()
+    if script == 0:
+        os.setsid()
+        libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != guard:
+            sys.exit(128 + signal.SIGTERM)
+        return
+    libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
+    for number in STOPPING:
+        signal.signal(number, lambda number, _: os.kill(script, number))
+    status = os.waitstatus_to_exitcode(os.waitpid(script, 0)[1])
+    while left := children_of(guard):
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+    if status < 0:
+        sweep()
+    sys.exit(status if status >= 0 else 128 - status)
+
+
+def owner_of(name):
+    """The process in the name of what it has made: wavehaul-e2e-PID-..., wavehaul-PID-..."""
+    found = re.match(r'wavehaul-(?:e2e-)?(\d+)-', name)
+    return int(found[1]) if found else None
+
+
+def sweep():
+    """What scripts have left that were killed together with their guards, or with the machine."""
+    def is_left(path):
+        pid = owner_of(path.name)
+        return pid is not None and not Path(f'/proc/{pid}').exists()
+
+    namespaces = Path('/run/netns')
+    for path in filter(is_left, namespaces.iterdir() if namespaces.exists() else ()):
+        subprocess.run(['ip', 'netns', 'del', path.name], stderr=subprocess.DEVNULL, check=False)
+    for place in {tempfile.gettempdir(), MEMORY}:
+        for path in filter(is_left, Path(place).glob('wavehaul-e2e-*')):
+            for line in Path('/proc/mounts').read_text().splitlines():
+                if line.split()[1].startswith(f'{path}/'):
+                    subprocess.run(['umount', '-l', line.split()[1]], check=False)
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def have_config_folder():
@@ -192,7 +257,8 @@ def options(default_binary):
 def run_case(case, program):
     """(word, explanation)"""
     place = MEMORY if case.memory and os.access(MEMORY, os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix='wavehaul-e2e-', dir=place) as folder:
+    prefix = f'wavehaul-e2e-{os.getpid()}-'
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=place) as folder:
         try:
             case.function(program, Path(folder))
         except Skip as skip:
@@ -208,8 +274,11 @@ def run_cases(cases, default_binary):
     chosen = options(default_binary)
     if not os.access(chosen.binary, os.X_OK):
         sys.exit(f'{chosen.binary} is not there: tools/setup builds it, --binary names another')
+    be_guarded()
+    sweep()
     # As an exception, so that no program is left spinning when the time is up.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    for number in STOPPING:
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
     program = Program(chosen.binary)
     count = {'ok': 0, 'FAILED': 0, 'skipped': 0}
     cases = [c for c in cases if re.search(chosen.k, c.name) and (c.quick or not chosen.quick)]

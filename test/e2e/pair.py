@@ -5,6 +5,7 @@ Each end has a CPU of its own where there are two, so that neither waits for the
 """
 
 import contextlib
+import fcntl
 import json
 import os
 import re
@@ -26,6 +27,8 @@ ERRANDS = ('ls', 'du', 'rm', 'mkdir', 'mv', 'ping')
 
 # Hugepages that both ends need, beside what DPDK takes for itself.
 HUGE_BYTES = 700 << 20
+# Until whoever has them is done with its case.
+HUGE_WAIT_S = 60
 
 # What the ends of a link are given as --port, with the socket between them.
 LINKS = {
@@ -81,15 +84,28 @@ class Pair:
         self.program, self.folder, self.link, self.under = program, folder, link, under
         self.served = served or folder / 'served'
         self.server_options, self.server_under = server, server_under
+        self.process, self.last_words, self.hugepages = None, '', None
         self.both = (*both, *self.memory_options(huge))
-        self.process, self.last_words = None, ''
 
     def memory_options(self, huge):
-        if huge and not self.under and os.geteuid() == 0 and free_huge_bytes() >= HUGE_BYTES:
+        if huge and not self.under and os.geteuid() == 0 and self.have_hugepages():
             return ()
         if self.link == 'vhost':
             raise Skip('no hugepages, which vhost and virtio_user share')
         return ('--no-huge',)
+
+    def have_hugepages(self):
+        """One pair at a time has them, or two would find the same ones free."""
+        self.hugepages = open(Path(tempfile.gettempdir(), 'wavehaul-hugepages.lock'), 'ab')
+        began = time.monotonic()
+        while True:
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(self.hugepages, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return free_huge_bytes() >= HUGE_BYTES
+            # Only vhost has no other memory.
+            if self.link != 'vhost' or time.monotonic() - began > HUGE_WAIT_S:
+                return False
+            time.sleep(0.05)
 
     def __enter__(self):
         self.served.mkdir(exist_ok=True)
@@ -108,6 +124,8 @@ class Pair:
                     raise Failed('the server was left running')
         finally:
             shutil.rmtree(self.meeting, ignore_errors=True)
+            if self.hugepages is not None:
+                self.hugepages.close()
         if kind is Failed and self.said():
             raise Failed(f'{error}; the server: {self.said()[-400:]!r}') from None
 
