@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -38,6 +39,21 @@ bool wh_owner_map_add(struct wh_owner_map *map, const uint32_t *from, uint32_t t
 	map->rule[map->rules].from = *from;
 	map->rule[map->rules++].to = to;
 	return true;
+}
+
+const char *wh_owner_map_text(const struct wh_owner_map *map, char text[WH_OWNER_MAP_TEXT_BYTES])
+{
+	size_t used = 0;
+
+	static_assert(sizeof("4294967295=4294967295,") <= 24, "room for each");
+	text[0] = '\0';
+	for (uint32_t i = 0; i < map->rules; i++)
+		used += (size_t)snprintf(text + used, WH_OWNER_MAP_TEXT_BYTES - used, "%s%u=%u",
+			used > 0 ? "," : "", map->rule[i].from, map->rule[i].to);
+	if (map->has_others)
+		snprintf(text + used, WH_OWNER_MAP_TEXT_BYTES - used, "%s*=%u", used > 0 ? "," : "",
+			map->others);
+	return text;
 }
 
 uint32_t wh_owner_mapped(const struct wh_owner_map *map, uint32_t id)

@@ -35,12 +35,20 @@ struct wh_owners {
  */
 bool wh_owner_map_add(struct wh_owner_map *map, const uint32_t *from, uint32_t to);
 
+/* As it is written for people: "7=1000,*=65534"; "" without rules. */
+#define WH_OWNER_MAP_TEXT_BYTES (24 * (WH_OWNER_RULES_MAX + 1))
+const char *wh_owner_map_text(const struct wh_owner_map *map, char text[WH_OWNER_MAP_TEXT_BYTES]);
+
 uint32_t wh_owner_mapped(const struct wh_owner_map *map, uint32_t id);
+
+static inline bool wh_owner_map_changes(const struct wh_owner_map *map)
+{
+	return map->rules > 0 || map->has_others;
+}
 
 static inline bool wh_owners_change(const struct wh_owners *owners)
 {
-	return owners->users.rules > 0 || owners->users.has_others || owners->groups.rules > 0 ||
-	       owners->groups.has_others;
+	return wh_owner_map_changes(&owners->users) || wh_owner_map_changes(&owners->groups);
 }
 
 /*

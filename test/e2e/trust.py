@@ -12,6 +12,7 @@ import contextlib
 import filecmp
 import os
 import pty
+import pwd
 import re
 import signal
 import subprocess
@@ -273,10 +274,10 @@ def another_key(program, folder):
 
 
 def rights_of_a_peer(program, folder):
-    """Within a folder, and no writing."""
+    """Within a folder, and no writing; then some, by owners of its own."""
     path = make_file(folder)
     served = folder / 'served'
-    with two_machines(program, folder) as (here, there, server):
+    with two_machines(program, folder, '--owners', '--map-owners', '*=6') as (here, there, server):
         for name in ('public', 'secret'):
             (served / name).mkdir()
             (served / name / 'f').write_bytes(path.read_bytes())
@@ -292,6 +293,14 @@ def rights_of_a_peer(program, folder):
             expect(refused.status not in (0, 20), f'{words}: exit status {refused.status}')
             expect_said(refused, why)
         expect(not (folder / 'no').exists(), 'a file came that must not')
+        os.chown(path, 5, 5)
+        there.user.report('trust', 'add', 'dtn1', here.user.key(), 'folder=public',
+                          'map-owners=5=news,*=8', 'map-groups=*=9')
+        wait_for_look()
+        expect_status(here.run('send', '--owners', path, f'{SERVER}:public/mine'), 0)
+        status = (served / 'public/mine').stat()
+        expect_equal('its owners', (status.st_uid, status.st_gid),
+                     (pwd.getpwnam('news').pw_uid, 9))
 
 
 def places_of_a_key(program, folder):

@@ -24,7 +24,8 @@ static const char *const seeds[] = {
 	"sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\n"
 	"address = 192.0.2.2\naddress = 2001:db8::2\n\n[rights]\nread = yes\nwrite = no\n"
 	"measure = yes\nfolder = a/b\nfolder = c\\#d\nfrom = 192.0.2.0/24\nfrom = 2001:db8::/64\n"
-	"rate = 10G\nsessions = 4\nbytes = 10T\n",
+	"rate = 10G\nsessions = 4\nbytes = 10T\n"
+	"map-owners = 7=1000,8=0,*=65534\nmap-groups = *=100\n",
 	"# a comment\n[peer]\nsubject = *,O=Site,C=NL # and another\n",
 	"[rights]\r\nread=no\r\n[peer]\r\n\tkey=sha256:"
 	"ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff\r\n",
@@ -40,6 +41,8 @@ static void check(const struct wh_peer_file *peer)
 	WH_ASSERT(rights->folders <= WH_PEER_FOLDERS_MAX);
 	WH_ASSERT(rights->subnets <= WH_PEER_SUBNETS_MAX);
 	WH_ASSERT(rights->rate_bps >= WH_RATE_MIN);
+	WH_ASSERT(rights->owners.users.rules <= WH_OWNER_RULES_MAX);
+	WH_ASSERT(rights->owners.groups.rules <= WH_OWNER_RULES_MAX);
 	for (uint32_t i = 0; i < rights->folders; i++) {
 		const char *folder = rights->folder[i];
 
@@ -98,16 +101,18 @@ size_t wh_fuzz_seed(uint32_t number, uint8_t *bytes, size_t room)
 size_t wh_fuzz_make(struct wh_prng *prng, uint8_t *bytes, size_t room)
 {
 	static const char *const words[] = {"key", "subject", "address", "read", "write", "measure",
-		"folder", "from", "rate", "sessions", "bytes", "[peer]", "[rights]", "#"};
+		"folder", "from", "rate", "sessions", "bytes", "map-owners", "map-groups", "[peer]",
+		"[rights]", "#"};
 	static const char *const values[] = {
 		"sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff",
 		"CN=a,O=b", "*", "yes", "no", "a/b", "..", "a/../b", "/", "a//b", "a/.", "\\#",
 		"a b", "192.0.2.1", "::", "10.0.0.0/8", "::/0", "0.0.0.0/33", "1G", "1", "0",
-		"4096", "4097", "16E", "18446744073709551615", "x"};
+		"4096", "4097", "1=2,*=3", "*=0", "1=2,1=3", "4294967294=1", "4294967295=1",
+		"1=", "=1,", "1=2,", "root=1", "1=2=3", "16E", "18446744073709551615", "x"};
 	/* Most begin well, and go on with rights. */
 	bool begun = wh_prng_below(prng, 4) > 0;
 	uint64_t first = begun ? 3 : 0;
-	uint64_t last = begun ? 11 : sizeof(words) / sizeof(words[0]);
+	uint64_t last = begun ? 13 : sizeof(words) / sizeof(words[0]);
 	size_t used = begun ? (size_t)snprintf((char *)bytes, room, "%s\n",
 				      "[peer]\nkey = "
 				      "sha256:"

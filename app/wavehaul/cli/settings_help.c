@@ -153,6 +153,7 @@ static const char trust_text[] =
 	"  from=192.0.2.0/24       it may come from there; again for another\n"
 	"  rate=10G sessions=4     of what it gets, and jobs at once\n"
 	"  bytes=10T               that it may move in a day\n"
+	"  map-owners=7=alice      whose files become that it sends; map-groups likewise\n"
 	"\n"
 	"  wavehaul trust add dtn2 --via ssh admin@dtn2\n"
 	"  wavehaul trust add dtn3 sha256:3c1e...09af write=no folder=public\n";

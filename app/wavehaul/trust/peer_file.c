@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trust/peer_file.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -148,6 +149,29 @@ static const char *take_bytes(struct wh_peer_file *peer, char *value)
 	return wh_parse_size(value, &peer->rights.day_bytes) == 0 ? NULL : "is no size";
 }
 
+/* A file is read by servers, too, which no longer ask who has a name. */
+static const char *take_map(char *value, bool groups, struct wh_owner_map *map)
+{
+	if (strlen(value) >= WH_SETTINGS_TEXT_BYTES)
+		return "is longer than 4095 characters";
+	if (value[strspn(value, "0123456789=,*")] != '\0')
+		return "has more than numbers, = and commas, and * for whoever is left; "
+		       "`wavehaul trust add` makes numbers of names";
+	return wh_settings_owners(value, groups, map);
+}
+
+static_assert(WH_SETTINGS_TEXT_BYTES == 4096, "the sentence says so");
+
+static const char *take_map_owners(struct wh_peer_file *peer, char *value)
+{
+	return take_map(value, false, &peer->rights.owners.users);
+}
+
+static const char *take_map_groups(struct wh_peer_file *peer, char *value)
+{
+	return take_map(value, true, &peer->rights.owners.groups);
+}
+
 static const struct key {
 	const char *section;
 	const char *word;
@@ -166,6 +190,8 @@ static const struct key {
 	{"rights", "rate", take_rate, "10G", false},
 	{"rights", "sessions", take_sessions, "4", false},
 	{"rights", "bytes", take_bytes, "10T", false},
+	{"rights", "map-owners", take_map_owners, "1000=1000,*=65534", false},
+	{"rights", "map-groups", take_map_groups, "100=100", false},
 };
 
 #define KEYS (sizeof(keys) / sizeof(keys[0]))
@@ -357,9 +383,29 @@ int wh_peer_file_read(struct wh_peer_file *peer, const char *name, const char *p
 	return status;
 }
 
+/* Of owners by name; anything else stays as it is. NULL: complained. */
+static const char *with_numbers(
+	const char *word, const char *value, char numbers[WH_OWNER_MAP_TEXT_BYTES])
+{
+	bool groups = strcmp(word, "map-groups") == 0;
+	struct wh_owner_map map;
+
+	if ((!groups && strcmp(word, "map-owners") != 0) || strlen(value) >= WH_SETTINGS_TEXT_BYTES)
+		return value;
+
+	const char *wrong = wh_settings_owners(value, groups, &map);
+
+	if (wrong == NULL)
+		return wh_owner_map_text(&map, numbers);
+	wh_complain(
+		"%s = '%s' %s; write for example %s=7=alice,*=nobody", word, value, wrong, word);
+	return NULL;
+}
+
 int wh_peer_file_set(struct wh_peer_file *peer, const char *text)
 {
 	const char *value = strchr(text, '=');
+	char numbers[WH_OWNER_MAP_TEXT_BYTES];
 	char word[32];
 
 	if (value == NULL || value == text || value[1] == '\0' ||
@@ -368,7 +414,8 @@ int wh_peer_file_set(struct wh_peer_file *peer, const char *text)
 		return WH_EXIT_USAGE;
 	}
 	snprintf(word, sizeof(word), "%.*s", (int)(value - text), text);
-	return take(peer, text, NULL, word, value + 1);
+	value = with_numbers(word, value + 1, numbers);
+	return value != NULL ? take(peer, text, NULL, word, value) : WH_EXIT_USAGE;
 }
 
 static void write_value(FILE *to, const char *word, const char *value)
@@ -377,6 +424,14 @@ static void write_value(FILE *to, const char *word, const char *value)
 	for (; *value != '\0'; value++)
 		fprintf(to, *value == '#' ? "\\#" : "%c", *value);
 	fputc('\n', to);
+}
+
+static void write_map(FILE *to, const char *word, const struct wh_owner_map *map)
+{
+	char text[WH_OWNER_MAP_TEXT_BYTES];
+
+	if (wh_owner_map_changes(map))
+		fprintf(to, "%s = %s\n", word, wh_owner_map_text(map, text));
 }
 
 static void write_rights(FILE *to, const struct wh_rights *rights)
@@ -397,6 +452,8 @@ static void write_rights(FILE *to, const struct wh_rights *rights)
 		fprintf(to, "sessions = %u\n", rights->sessions);
 	if (rights->day_bytes != UINT64_MAX)
 		fprintf(to, "bytes = %" PRIu64 "\n", rights->day_bytes);
+	write_map(to, "map-owners", &rights->owners.users);
+	write_map(to, "map-groups", &rights->owners.groups);
 }
 
 void wh_peer_file_print(const struct wh_peer_file *peer, FILE *to)
@@ -483,5 +540,7 @@ const char *wh_rights_text(const struct wh_rights *rights, char text[WH_RIGHTS_T
 		snprintf(value, sizeof(value), "%u jobs at once", rights->sessions);
 		add(text, "; ", value);
 	}
+	if (wh_owners_change(&rights->owners))
+		add(text, "; ", "owners by rule");
 	return text;
 }

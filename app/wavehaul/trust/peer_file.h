@@ -21,6 +21,9 @@
  *   rate = 10G                  of what it gets (the server's)
  *   sessions = 4                jobs at once (the server's)
  *   bytes = 10T                 that it may get and send in a day (any)
+ *   map-owners = 7=1000,*=99    whose files become that it sends; numbers alone, for a server that
+ *                               is guarded asks for no names (as the server's)
+ *   map-groups = 100=100        the same of groups
  */
 
 #include <stdbool.h>
@@ -50,6 +53,7 @@ struct wh_rights {
 	uint32_t subnets;   /* 0: from anywhere */
 	char folder[WH_PEER_FOLDERS_MAX][WH_PEER_FOLDER_BYTES]; /* as a/b */
 	struct wh_subnet from[WH_PEER_SUBNETS_MAX];
+	struct wh_owners owners; /* users, or groups, without rules: as of anybody */
 };
 
 /* Every byte of it is set: two that say the same are the same bytes. */
@@ -77,7 +81,7 @@ int wh_peer_file_parse(struct wh_peer_file *peer, const char *name, const char *
 	const char *text, size_t bytes);
 int wh_peer_file_read(struct wh_peer_file *peer, const char *name, const char *path);
 
-/* `text` (KEY=VALUE) beside what is there; `where` for complaints. */
+/* `text` (KEY=VALUE) beside what is there, where owners may have names; `where` for complaints. */
 int wh_peer_file_set(struct wh_peer_file *peer, const char *text);
 
 /* As a file that says the same. */
@@ -88,7 +92,10 @@ int wh_peer_file_write(const struct wh_peer_file *peer, const char *path);
 
 bool wh_peer_file_has_address(const struct wh_peer_file *peer, const struct wh_address *address);
 
-/* What a peer may do, for a person: "read, write below incoming; 10 Gb/s at most". */
+/*
+ * What a peer may do, for a person: "read, write below incoming; 10 Gb/s at most". Of owners, that
+ * there are rules.
+ */
 #define WH_RIGHTS_TEXT_BYTES 1024
 const char *wh_rights_text(const struct wh_rights *rights, char text[WH_RIGHTS_TEXT_BYTES]);
 

@@ -23,6 +23,13 @@ json_t *wh_id_json(const uint8_t id[WH_IDENTITY_BYTES])
 		wh_fingerprint_text(id, fingerprint), "scenes", scenes);
 }
 
+static json_t *map_json(const struct wh_owner_map *map)
+{
+	char text[WH_OWNER_MAP_TEXT_BYTES];
+
+	return wh_owner_map_changes(map) ? json_string(wh_owner_map_text(map, text)) : json_null();
+}
+
 static json_t *rights_json(const struct wh_rights *rights)
 {
 	json_t *folders = json_array();
@@ -49,6 +56,8 @@ static json_t *rights_json(const struct wh_rights *rights)
 	json_object_set_new(object, "day_bytes",
 		rights->day_bytes > INT64_MAX ? json_null()
 					      : json_integer((json_int_t)rights->day_bytes));
+	json_object_set_new(object, "map_owners", map_json(&rights->owners.users));
+	json_object_set_new(object, "map_groups", map_json(&rights->owners.groups));
 	return object;
 }
 
@@ -72,6 +81,14 @@ json_t *wh_peer_json(const struct wh_peer_file *peer)
 	return object;
 }
 
+static void print_map(const char *whose, const struct wh_owner_map *map)
+{
+	char text[WH_OWNER_MAP_TEXT_BYTES];
+
+	if (wh_owner_map_changes(map))
+		printf("  %s become %s\n", whose, wh_owner_map_text(map, text));
+}
+
 void wh_peer_print(const struct wh_peer_file *peer, const char *path)
 {
 	char text[WH_RIGHTS_TEXT_BYTES];
@@ -87,6 +104,8 @@ void wh_peer_print(const struct wh_peer_file *peer, const char *path)
 		printf("  at %s\n", wh_address_text(&peer->address[i], address));
 	}
 	printf("  may %s\n", wh_rights_text(&peer->rights, text));
+	print_map("users", &peer->rights.owners.users);
+	print_map("groups", &peer->rights.owners.groups);
 }
 
 void wh_peer_list_print(const struct wh_peer_list *list)

@@ -85,6 +85,10 @@ static void test_refused(void)
 		{"[rights]\nsessions = 0\n", "is not from 1 to 4096"},
 		{"[rights]\nsessions = 4097\n", "is not from 1 to 4096"},
 		{"[rights]\nbytes = 1GB\n", "is no size"},
+		{"[rights]\nmap-owners = 1\n", "dtn2.conf:2: map-owners = '1' is not FROM=TO"},
+		{"[rights]\nmap-owners = 1=2,1=3\n", "has two rules for one, or more than 32"},
+		{"[rights]\nmap-groups = 4294967295=1\n", "begins with neither a number nor"},
+		{"[rights]\nmap-owners = root=1\n", "`wavehaul trust add` makes numbers"},
 		{"[peer]\naddress = 192.0.2\n", "is no address"},
 		{"[peer]\naddress = ::1\naddress = ::1\n", "dtn2.conf:3: address = '::1' is there"},
 		{"[peer]\nsubject = CN=*\n", "has a * that is not its first"},
@@ -114,6 +118,36 @@ static void test_bounds(void)
 	CU_ASSERT_EQUAL(parse(text), -1);
 	sprintf(text, "[peer]\nkey = " KEY "\n[rights]\nfolder = %0256d\n", 1);
 	CU_ASSERT_EQUAL(parse(text), WH_EXIT_USAGE);
+}
+
+/* Names become numbers on the command line, and what is printed says the same again. */
+static void test_owners(void)
+{
+	char text[WH_OWNER_MAP_TEXT_BYTES];
+	char rights[WH_RIGHTS_TEXT_BYTES];
+	struct wh_peer_file written;
+	char *file;
+	size_t bytes;
+
+	CU_ASSERT_EQUAL(parse("[peer]\nkey = " KEY "\n"), -1);
+	CU_ASSERT_FALSE(wh_owners_change(&peer.rights.owners));
+	CU_ASSERT_EQUAL(wh_peer_file_set(&peer, "map-owners=7=root,8=9,*=4294967294"), -1);
+	CU_ASSERT_EQUAL(wh_peer_file_set(&peer, "map-groups=root=5"), -1);
+	CU_ASSERT_STRING_EQUAL(
+		wh_owner_map_text(&peer.rights.owners.users, text), "7=0,8=9,*=4294967294");
+	CU_ASSERT_STRING_EQUAL(wh_owner_map_text(&peer.rights.owners.groups, text), "0=5");
+	CU_ASSERT_PTR_NOT_NULL(strstr(wh_rights_text(&peer.rights, rights), "; owners by rule"));
+	written = peer;
+
+	FILE *to = open_memstream(&file, &bytes);
+
+	wh_peer_file_print(&peer, to);
+	fclose(to);
+	CU_ASSERT_EQUAL(parse(file), -1);
+	CU_ASSERT_EQUAL(memcmp(&peer.rights, &written.rights, sizeof(peer.rights)), 0);
+	free(file);
+	CU_ASSERT_EQUAL(wh_peer_file_set(&peer, "map-owners=7=no-such-user"), WH_EXIT_USAGE);
+	CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(), "not known here"));
 }
 
 /* On the command line: the same words, and no line more than was meant. */
@@ -190,6 +224,7 @@ CU_TestInfo wh_tests[] = {
 	{"what is refused", test_refused},
 	{"bounds", test_bounds},
 	{"on the command line", test_set},
+	{"owners", test_owners},
 	{"names", test_names},
 	{"a folder", test_folder},
 	CU_TEST_INFO_NULL,

@@ -84,6 +84,15 @@ static const char *enter_folder(struct wh_job *job, const char *folder)
 	return NULL;
 }
 
+/* Who has rules of its own has no others. */
+static void take_owners(struct wh_owners *owners, const struct wh_owners *own)
+{
+	if (wh_owner_map_changes(&own->users))
+		owners->users = own->users;
+	if (wh_owner_map_changes(&own->groups))
+		owners->groups = own->groups;
+}
+
 static const char *claim(struct wh_job *job, struct wh_store *store)
 {
 	char name[WH_PEER_NAME_BYTES];
@@ -115,6 +124,7 @@ static const char *claim(struct wh_job *job, struct wh_store *store)
 	job->rights.rate_bps = rights.rate_bps;
 	job->request.rate_bps = wh_min_u64(job->request.rate_bps, rights.rate_bps);
 	atomic_store(&job->wishes.rate_bps, job->request.rate_bps);
+	take_owners(&job->request.rules.owners, &rights.owners);
 	return folder == UINT32_MAX ? NULL : enter_folder(job, rights.folder[folder]);
 }
 
