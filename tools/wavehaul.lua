@@ -40,7 +40,6 @@ local STATUS_NAMES = {
 	[5] = "refused", [6] = "busy", [7] = "interrupted", [8] = "stalled", [9] = "peer-gone",
 	[10] = "unrepaired", [11] = "unsealed", [12] = "unbound", [13] = "revoked",
 	[14] = "replaced",
-	[14] = "replaced",
 }
 local CODE_NAMES = {[0] = "none", [1] = "rs", [2] = "tornado"}
 local RECOVERY_NAMES = {[0] = "nak", [1] = "hybrid", [2] = "fec"}

@@ -44,6 +44,7 @@ struct end {
 	uint32_t peer; /* agent */
 	bool sends;
 	struct wh_host_clock clock;
+	struct wh_absence absence;
 };
 
 struct wh_sim_engine {
@@ -361,6 +362,8 @@ static void turn(struct end *end, uint64_t now_ps)
 	uint32_t moved;
 	uint32_t sent;
 
+	if (wh_absence_is_away(&end->absence))
+		return;
 	if (has_processes(end->engine)) {
 		turn_processes(end, now_ps);
 		note_turn(end, now_ps);
@@ -443,6 +446,10 @@ static void receive(void *context, uint64_t now_ps, struct wh_sim_packet *arrive
 	uint64_t now_tsc = tsc_at(end, now_ps);
 	struct wh_packet packet;
 
+	if (wh_absence_is_away(&end->absence)) {
+		wh_absence_keep(&end->absence, arrived);
+		return;
+	}
 	decode(arrived, &packet);
 	if (has_processes(end->engine) && end->session != NULL &&
 		packet.type != WH_PACKET_CONFIRM) {
@@ -457,6 +464,18 @@ static void receive(void *context, uint64_t now_ps, struct wh_sim_packet *arrive
 		take_in(end, now_tsc, &packet);
 	}
 	wh_sim_packet_put(end->engine->pool, arrived);
+	if (end->session != NULL)
+		turn(end, now_ps);
+}
+
+/* Back from other work: all that has come, and what was due. */
+static void come_back(void *context, uint64_t now_ps)
+{
+	struct end *end = context;
+	struct wh_sim_packet *packet;
+
+	while ((packet = wh_absence_next(&end->absence)) != NULL)
+		receive(end, now_ps, packet);
 	if (end->session != NULL)
 		turn(end, now_ps);
 }
@@ -602,6 +621,9 @@ static void create_end(struct wh_sim_engine *engine, struct end *end, uint32_t n
 	end->node = node;
 	end->agent = wh_sim_add_agent(engine->sim, node, receive, end);
 	wh_sim_event_init(&end->turn, fire_turn, end);
+	wh_absence_init(&end->absence,
+		end->sends ? &engine->config.sender_absence : &engine->config.receiver_absence,
+		engine->events, engine->session.seed + end->sends, come_back, end);
 	if (has_processes(engine))
 		wh_processes_init(&end->processes, &engine->config.processes,
 			end->sends ? &sending_ops : &receiving_ops, engine->events, end->sends,
@@ -647,6 +669,8 @@ void wh_sim_engine_destroy(struct wh_sim_engine *engine)
 	wh_sim_event_cancel(engine->events, &engine->sender.turn);
 	wh_sim_event_cancel(engine->events, &engine->receiver.turn);
 	wh_sim_event_cancel(engine->events, &engine->encoded);
+	wh_absence_stop(&engine->sender.absence, engine->pool);
+	wh_absence_stop(&engine->receiver.absence, engine->pool);
 	if (has_processes(engine)) {
 		wh_processes_stop(&engine->sender.processes);
 		wh_processes_stop(&engine->receiver.processes);
@@ -680,6 +704,8 @@ void wh_sim_engine_start(struct wh_sim_engine *engine, uint64_t now_ps)
 	wh_endpoint_send_poll(&engine->sender.endpoint, tsc_at(&engine->sender, now_ps));
 	if (has_processes(engine))
 		wh_processes_start(&engine->sender.processes, now_ps);
+	wh_absence_start(&engine->sender.absence, now_ps);
+	wh_absence_start(&engine->receiver.absence, now_ps);
 	turn(&engine->sender, now_ps);
 }
 

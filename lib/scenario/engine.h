@@ -6,8 +6,8 @@
  * A wavehaul connection in the simulator: the very sessions of lib/session, driven in virtual time
  * of 1 GHz. Payload is virtual: heads, tags of heads and control packets are real, chunks have
  * sizes and no memory. The connection is opened by OPEN, ACCEPT and CONFIRM as between hosts, and
- * ended by a release; neither end is ever short of CPU, disk or buffers, but for processes.h's
- * model.
+ * ended by a release; neither end is ever short of CPU, disk or buffers, but for the models of
+ * processes.h and absence.h.
  *
  * Links count what IP counts: a full packet of an MTU of 1500 bytes takes 1500 (head, payload, UDP
  * and IPv4), and so does the pacer. Where the MTU leaves a rest below WH_PAYLOAD_ALIGN of payload,
@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "scenario/absence.h"
 #include "scenario/host_clock.h"
 #include "scenario/processes.h"
 #include "session/session.h"
@@ -41,6 +42,8 @@ struct wh_sim_engine_config {
 	uint64_t encode_ps;
 	struct wh_host_clock_config sender_clock;
 	struct wh_host_clock_config receiver_clock;
+	struct wh_absence_config sender_absence; /* without processes */
+	struct wh_absence_config receiver_absence;
 	struct wh_processes_config processes; /* each packet is a chunk of its own then */
 };
 

@@ -171,6 +171,28 @@ static void test_bursts_of_none(void)
 	close_file();
 }
 
+static void test_absences(void)
+{
+	CU_ASSERT_EQUAL_FATAL(open_text(WHOLE "sender_away = 1ms\nsender_here = 3ms\n", NULL), -1);
+
+	struct wh_point *point = build(0);
+	const struct wh_sim_engine_config *engine = &point->groups[0].engine;
+
+	CU_ASSERT_EQUAL(engine->sender_absence.away_ps, WH_PS_PER_S / 1000);
+	CU_ASSERT_EQUAL(engine->sender_absence.here_ps, 3 * WH_PS_PER_S / 1000);
+	CU_ASSERT_EQUAL(engine->receiver_absence.away_ps, 0);
+	wh_point_free(point);
+	close_file();
+	expect_said(WHOLE "receiver_away = 1ms\n", NULL,
+		"f:6: [flow f] lacks receiver_here; write for example receiver_here = 3ms");
+	expect_said(WHOLE "receiver_away = 2s\nreceiver_here = 1s\n", NULL,
+		"f:10: receiver_away = '2s' is more than a second");
+	expect_said(WHOLE "receiver_away = 1ms\nreceiver_here = 0s\n", NULL,
+		"f:11: receiver_here = '0s' is not within 1us and 1000s");
+	expect_said(WHOLE "sender_away = 1ms\nsender_here = 3ms\narrival = 1ms\nprocess = 60us\n",
+		NULL, "f:10: sender_away = '1ms' is not of hosts with arrival");
+}
+
 static void test_clocks(void)
 {
 	CU_ASSERT_EQUAL_FATAL(open_text(WHOLE "sender_skew = 100e-6\nreceiver_skew = -100e-6\n"
@@ -193,6 +215,7 @@ static void test_clocks(void)
 CU_TestInfo wh_tests[] = {
 	{"bursts of no loss", test_bursts_of_none},
 	{"clocks of hosts", test_clocks},
+	{"absences of hosts", test_absences},
 	{"links that change", test_changing_link},
 	{"flows by lists", test_lists},
 	{"flows by a trace", test_traces},

@@ -670,7 +670,27 @@ static void test_clocks(void)
 	CU_ASSERT_EQUAL(sent_by(1e-3, 100 * S_PS), sent_by(1e-3, 0));
 }
 
+/*
+ * Hosts that are away for a fifth of the time lose nothing, and a sender that catches up by a burst at
+ * most sends four fifths of its rate.
+ */
+static void test_absences(void)
+{
+	struct wh_sim_engine_config config = fixed_at(80000000, WH_OBJECT_BYTES_UNKNOWN);
+	struct rig rig;
+
+	config.sender_absence = (struct wh_absence_config){10 * MS_PS, 40 * MS_PS};
+	config.receiver_absence = (struct wh_absence_config){1 * MS_PS, 4 * MS_PS};
+	rig_open(&rig, 1, 100000000, 5 * MS_PS, 1000, 0.0);
+	wh_sim_engine_start(add(&rig, &config), 0);
+	wh_sim_run(rig.sim, 100 * S_PS);
+	WH_ASSERT_NEAR((double)stats_of(&rig, 0)->sent_pkts, 0.8 * 80e6 * 100 / 8 / 1500, 12000.0);
+	CU_ASSERT_EQUAL(stats_of(&rig, 0)->retransmitted_pkts, 0);
+	rig_close(&rig);
+}
+
 CU_TestInfo wh_tests[] = {
+	{"absences", test_absences},
 	{"clocks of their own", test_clocks},
 	{"repair packets", test_repair_packets},
 	{"repair is counted", test_repair_is_counted},
