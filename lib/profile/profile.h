@@ -139,6 +139,8 @@ struct wh_decision {
 	uint64_t interval_fp; /* between full packets (interval.h); 0: as the window lets */
 	uint32_t window_pkts; /* unacknowledged packets allowed */
 	uint32_t burst_pkts;  /* back to back when late; 0: what the session was opened with */
+	/* So late for want of a CPU, beyond a burst, is made good; 0: it is forfeited */
+	uint64_t owed_most_tsc;
 	/*
 	 * Packets that were ever allowed to go before the interval lets them, at once if they are
 	 * there and later if not; never less than in the decision before. With WH_INTERVAL_MAX_FP

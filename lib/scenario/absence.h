@@ -4,9 +4,9 @@
 
 /*
  * A host whose CPU has other work, too: now and then it is away from its port. What arrives
- * meanwhile waits in the port's ring, which is as long as it must be, and what was due is late; when
- * it is back it finds all of that at once, and takes the arrivals for new. How long it is away and
- * how long it stays are exponential.
+ * meanwhile waits in the port's ring, which is as long as it must be, and what was due is late;
+ * then it finds all of that at once, and takes the arrivals for new. How long it is away and how
+ * long it stays are exponential.
  */
 
 #include "base/prng.h"

@@ -17,6 +17,7 @@ void wh_session_decide(struct wh_session *s)
 	wh_pacer_set_interval(&tx->pacer, decision->interval_fp);
 	wh_pacer_set_burst(
 		&tx->pacer, decision->burst_pkts > 0 ? decision->burst_pkts : s->config.burst_pkts);
+	wh_pacer_set_owed_most(&tx->pacer, decision->owed_most_tsc);
 	if (decision->by_tokens)
 		wh_pacer_allow(&tx->pacer, decision->tokens);
 	else

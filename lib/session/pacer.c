@@ -6,6 +6,8 @@
 #include "base/assert.h"
 #include "base/clock.h"
 
+#define MADE_GOOD 4 /* of an interval such a part: packets go a third faster */
+
 #define FRACTION_MASK ((UINT64_C(1) << WH_INTERVAL_FRACTION_BITS) - 1)
 
 /* Leaves room for one more fraction; longer bursts than this many cycles are no bound at all. */
@@ -40,6 +42,12 @@ void wh_pacer_set_burst(struct wh_pacer *pacer, uint32_t burst_pkts)
 	wh_pacer_set_interval(pacer, pacer->interval_fp);
 }
 
+void wh_pacer_set_owed_most(struct wh_pacer *pacer, uint64_t owed_most_tsc)
+{
+	pacer->owed_most_tsc = owed_most_tsc;
+	pacer->owed_tsc = wh_min_u64(pacer->owed_tsc, owed_most_tsc);
+}
+
 void wh_pacer_grant(struct wh_pacer *pacer, uint64_t granted)
 {
 	if (granted <= pacer->granted)
@@ -52,6 +60,7 @@ void wh_pacer_grant(struct wh_pacer *pacer, uint64_t granted)
 void wh_pacer_allow(struct wh_pacer *pacer, uint64_t allowed)
 {
 	WH_ASSERT(pacer->granted == 0);
+	pacer->waited |= wh_pacer_tokens_out(pacer);
 	pacer->by_tokens = true;
 	pacer->allowed = allowed;
 }
@@ -63,7 +72,13 @@ static void forfeit(struct wh_pacer *pacer, uint64_t now_tsc)
 	uint64_t due_tsc = now_tsc - (credit_fp >> WH_INTERVAL_FRACTION_BITS);
 
 	WH_ASSERT(due_tsc >= pacer->due_tsc);
-	pacer->forfeited_tsc += due_tsc - pacer->due_tsc;
+
+	uint64_t late_tsc = due_tsc - pacer->due_tsc;
+	uint64_t owed_tsc =
+		pacer->waited ? 0 : wh_min_u64(late_tsc, pacer->owed_most_tsc - pacer->owed_tsc);
+
+	pacer->owed_tsc += owed_tsc;
+	pacer->forfeited_tsc += late_tsc - owed_tsc;
 	pacer->due_tsc = due_tsc;
 	pacer->due_fp = 0;
 }
@@ -76,6 +91,18 @@ static uint64_t share_of_interval(const struct wh_pacer *pacer, uint32_t wire_by
 
 	WH_DEBUG_ASSERT(wire_bytes / 8 <= pacer->full_bytes);
 	return per_byte_fp * wire_bytes + rest_fp * wire_bytes / pacer->full_bytes;
+}
+
+/* What a packet behind the burst is charged less. */
+static uint64_t make_good(struct wh_pacer *pacer, uint64_t charge_fp)
+{
+	uint64_t owed_fp = wh_min_u64(pacer->owed_tsc, BURST_MAX_FP >> WH_INTERVAL_FRACTION_BITS)
+			   << WH_INTERVAL_FRACTION_BITS;
+	uint64_t less_fp = wh_min_u64(charge_fp / MADE_GOOD, owed_fp);
+
+	/* Fractions of a cycle are given away. */
+	pacer->owed_tsc -= (less_fp + FRACTION_MASK) >> WH_INTERVAL_FRACTION_BITS;
+	return less_fp;
 }
 
 void wh_pacer_charge(struct wh_pacer *pacer, uint64_t now_tsc, uint32_t wire_bytes)
@@ -102,6 +129,10 @@ void wh_pacer_charge(struct wh_pacer *pacer, uint64_t now_tsc, uint32_t wire_byt
 	uint64_t charge_fp = wire_bytes == pacer->full_bytes ? pacer->interval_fp
 							     : share_of_interval(pacer, wire_bytes);
 
+	if (unlikely(pacer->owed_tsc > 0) &&
+		late_tsc <= pacer->interval_fp >> WH_INTERVAL_FRACTION_BITS)
+		charge_fp -= make_good(pacer, charge_fp);
+	pacer->waited = false;
 	pacer->due_fp += charge_fp;
 	pacer->due_tsc += pacer->due_fp >> WH_INTERVAL_FRACTION_BITS;
 	pacer->due_fp &= FRACTION_MASK;
@@ -128,6 +159,7 @@ static void delay_until(struct wh_pacer *pacer, uint64_t until_tsc)
 
 void wh_pacer_idle(struct wh_pacer *pacer, uint64_t now_tsc)
 {
+	pacer->owed_tsc = 0;
 	delay_until(pacer, now_tsc);
 }
 

@@ -6,7 +6,8 @@
  * When may the next packet go? The n-th packet is due at the sum of the intervals before it, with
  * fractions of a cycle kept (44.20 fixed point), so that a rate is exact over any number of
  * packets. When the sender comes late it catches up, but by no more than `burst_pkts` packets
- * back to back: what is later than that is forfeited, and counted.
+ * back to back: what is later than that is forfeited, and counted, or it is owed: packets go a
+ * third faster until that is made good.
  *
  * Without an interval a packet may go at any time (but see hold_until), and none counts as late.
  *
@@ -40,6 +41,9 @@ struct wh_pacer {
 	uint64_t held_until_tsc;
 	uint64_t burst_fp;      /* burst_pkts intervals: as late as this is too late */
 	uint64_t forfeited_tsc; /* lateness given up */
+	uint64_t owed_tsc;      /* lateness to be made good */
+	uint64_t owed_most_tsc; /* more is given up */
+	bool waited;            /* for a token: nobody was late */
 	struct wh_histogram lateness_tsc;
 };
 
@@ -51,6 +55,9 @@ void wh_pacer_set_interval(struct wh_pacer *pacer, uint64_t interval_fp);
 
 /* From the next packet on: late, so many go back to back. */
 void wh_pacer_set_burst(struct wh_pacer *pacer, uint32_t burst_pkts);
+
+/* From the next packet on: so much is owed at most, where none waited for a token. */
+void wh_pacer_set_owed_most(struct wh_pacer *pacer, uint64_t owed_most_tsc);
 
 /* There were so many tokens ever; less than before means as many as before. */
 void wh_pacer_grant(struct wh_pacer *pacer, uint64_t granted);

@@ -34,6 +34,8 @@
  *   without it, for its hosts are perfect: `demo` does on a machine that has other work.
  * Pause. What piles up while a host has no CPU is no queue: samples outlast that, where it is
  *   longer than the way. No bar: `bench` over memif on a busy machine.
+ * Make good. What a host was late for want of a CPU goes a third faster when it is back, within the
+ *   window. bar01-hosts: a tenth less for who is away for a tenth of the time.
  * Longer way. A queue that stays although we shed, while less arrives, is none. bar05-delay.
  * Compete. Who sheds beside flows that fill every queue gives all away: while they are about, as
  *   much is under way as one TCP has (Copa, Nimbus), a BBR where they are BBRs. bar07.
@@ -292,6 +294,17 @@ static uint64_t interval_fp(const struct wh_control *control)
 		fmax(ceil(fp), (double)WH_INTERVAL_MIN_FP), (double)WH_INTERVAL_MAX_FP);
 }
 
+/* A scavenger makes nothing good, and while a queue runs dry nobody does. */
+static uint64_t owed_most_tsc(const struct wh_control *control)
+{
+	const struct wh_lambda *lambda = wh_lambda_view_of(control);
+
+	if (lambda->phase != WH_LAMBDA_CRUISE || lambda->drains > 0.0 ||
+		wh_lambda_option(control, WH_LAMBDA_SHARE) == WH_SHARING_SCAVENGER)
+		return 0;
+	return (uint64_t)(wh_lambda_path_rtt_s(&lambda->path) * lambda->path.hz);
+}
+
 static struct wh_decision decide(const struct wh_control *control)
 {
 	const struct wh_lambda *lambda = wh_lambda_view_of(control);
@@ -303,6 +316,7 @@ static struct wh_decision decide(const struct wh_control *control)
 	return (struct wh_decision){
 		.interval_fp = interval_fp(control),
 		.window_pkts = control->config.window_pkts_max,
+		.owed_most_tsc = owed_most_tsc(control),
 		.by_tokens = true,
 		.tokens = pkts > lambda->fetch_pkts ? pkts : lambda->fetch_pkts,
 	};

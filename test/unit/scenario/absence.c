@@ -73,7 +73,7 @@ static void run_until(struct rig *rig, uint64_t until_ps)
 	}
 }
 
-/* Of 100 s it is away for 2 of 10 ms, some 10,000 times, and what came meanwhile is there in order. */
+/* Of 100 s it is away for 2 of 10 ms, some 10,000 times, and what came then is in order. */
 static void test_away(void)
 {
 	struct rig rig;

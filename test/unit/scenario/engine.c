@@ -671,8 +671,8 @@ static void test_clocks(void)
 }
 
 /*
- * Hosts that are away for a fifth of the time lose nothing, and a sender that catches up by a burst at
- * most sends four fifths of its rate.
+ * Hosts that are away for a fifth of the time lose nothing, and a sender that catches up by a burst
+ * at most sends four fifths of its rate.
  */
 static void test_absences(void)
 {

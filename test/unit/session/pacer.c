@@ -407,7 +407,51 @@ static void test_burst_changes(void)
 	CU_ASSERT_EQUAL(release(&pacer, 300 * GAP_TSC), 2);
 }
 
+/* Polled every cycle, but for the first `away` gaps: packets in `gaps` gaps. */
+static uint32_t sent_after_absence(struct wh_pacer *pacer, uint32_t away, uint32_t gaps)
+{
+	uint32_t sent = 0;
+
+	for (uint64_t tsc = away * GAP_TSC; tsc < gaps * GAP_TSC; tsc++)
+		sent += release(pacer, tsc);
+	return sent;
+}
+
+/*
+ * Who was away for 100 intervals has made them good after 300 more, and goes at his pace again; 40
+ * of them where no more are owed; none where he had no token or nothing to send.
+ */
+static void test_made_good(void)
+{
+	struct wh_pacer pacer = pacer_at(0, GAP_TSC << WH_INTERVAL_FRACTION_BITS, 4);
+
+	wh_pacer_set_owed_most(&pacer, 1000 * GAP_TSC);
+	CU_ASSERT_EQUAL(sent_after_absence(&pacer, 100, 300), 4 + 266);
+	WH_ASSERT_NEAR((double)sent_after_absence(&pacer, 300, 500), 230.0, 1.0);
+	CU_ASSERT_EQUAL(pacer.owed_tsc, 0);
+	CU_ASSERT_EQUAL(pacer.forfeited_tsc, 0);
+
+	pacer = pacer_at(0, GAP_TSC << WH_INTERVAL_FRACTION_BITS, 4);
+	wh_pacer_set_owed_most(&pacer, 40 * GAP_TSC);
+	WH_ASSERT_NEAR((double)sent_after_absence(&pacer, 100, 500), 404.0 + 40.0, 1.0);
+	CU_ASSERT_EQUAL(pacer.forfeited_tsc, 57 * GAP_TSC);
+
+	pacer = pacer_at(0, GAP_TSC << WH_INTERVAL_FRACTION_BITS, 4);
+	wh_pacer_set_owed_most(&pacer, 1000 * GAP_TSC);
+	wh_pacer_allow(&pacer, 0);
+	wh_pacer_allow(&pacer, 10000);
+	WH_ASSERT_NEAR((double)sent_after_absence(&pacer, 100, 500), 404.0, 1.0);
+
+	pacer = pacer_at(0, GAP_TSC << WH_INTERVAL_FRACTION_BITS, 4);
+	wh_pacer_set_owed_most(&pacer, 1000 * GAP_TSC);
+	CU_ASSERT_EQUAL(release(&pacer, 100 * GAP_TSC), 4);
+	CU_ASSERT_TRUE(pacer.owed_tsc > 90 * GAP_TSC);
+	wh_pacer_idle(&pacer, 101 * GAP_TSC);
+	CU_ASSERT_EQUAL(pacer.owed_tsc, 0);
+}
+
 CU_TestInfo wh_tests[] = {
+	{"what is owed is made good", test_made_good},
 	{"exact over ten million packets", test_exact},
 	{"a long gap releases one burst", test_long_gap},
 	{"what is forfeited, by hand", test_forfeit_by_hand},
