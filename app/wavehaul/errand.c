@@ -5,9 +5,10 @@
  * changes it, and no file moves.
  */
 
-#include "errand/print.h"
+#include "errand/asked.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,8 @@
 #include "job/hello.h"
 #include "job/lanes.h"
 #include "job/on_host.h"
+#include "queue/hand.h"
+#include "queue/words.h"
 #include "report/outcome.h"
 #include "sealed.h"
 #include "verbs.h"
@@ -50,6 +53,8 @@ struct errand {
 	struct wh_print print;
 	struct wh_errand_listener listener;
 	uint64_t next_tsc;
+	struct wh_asker asker; /* the server of this host, if it does it */
+	struct wh_tally tally; /* as the other server says */
 };
 
 static const struct {
@@ -138,8 +143,10 @@ static int32_t watch(void *state, uint64_t now_tsc)
 }
 
 /* What did not come about, of an errand that came to its end. */
-static int judge_faults(const struct errand *errand, const struct wh_tally *tally)
+static int judge_faults(const struct errand *errand)
 {
+	const struct wh_tally *tally = &errand->tally;
+
 	if (errand->print.faults == 0)
 		return WH_EXIT_OK;
 	if (tally->items > 0 || tally->done > 0)
@@ -159,7 +166,8 @@ static int conclude(struct errand *errand)
 	int status = wh_jobs_conclude(lanes->job, lanes->started, errand->server);
 
 	wh_client_tell_hint(&errand->client, lanes->job[0], errand->server);
-	return status == WH_EXIT_OK ? judge_faults(errand, &lanes->job[0]->result.tally) : status;
+	errand->tally = lanes->job[0]->result.tally;
+	return status == WH_EXIT_OK ? judge_faults(errand) : status;
 }
 
 /* Before a peer's first packet is read. */
@@ -171,17 +179,24 @@ static int enter_guard(struct errand *errand)
 	return wh_wanted_guard_enter(&errand->settings, &guard);
 }
 
-static int run(void *context)
+static int open_print(struct errand *errand)
 {
-	struct errand *errand = context;
-	int status;
 	int rc = wh_print_open(
 		&errand->print, &errand->settings, errand->verb, errand->path, errand->paths);
 
-	if (rc != 0) {
-		wh_complain("cannot print what comes: %s", strerror(-rc));
-		return WH_EXIT_OTHER;
-	}
+	if (rc == 0)
+		return WH_EXIT_OK;
+	wh_complain("cannot print what comes: %s", strerror(-rc));
+	return WH_EXIT_OTHER;
+}
+
+static int run(void *context)
+{
+	struct errand *errand = context;
+	int status = open_print(errand);
+
+	if (status != WH_EXIT_OK)
+		return status;
 	wh_client_init(&errand->client, &errand->host, &errand->peer,
 		errand->settings.peer_timeout_ns, rte_rdtsc());
 	status = make_job(errand);
@@ -252,27 +267,70 @@ static int read_words(struct errand *errand)
 	return status;
 }
 
+/* As the server of this host takes it. */
+static json_t *request_to_hand(const struct errand *errand)
+{
+	const struct wh_settings *settings = &errand->settings;
+	json_t *paths = json_array();
+	json_t *options = json_array();
+
+	for (uint32_t i = 0; i < errand->paths; i++)
+		json_array_append_new(paths, json_string(errand->path[i]));
+	if (settings->recursive)
+		json_array_append_new(options, json_string("--recursive"));
+	json_array_append_new(
+		options, json_sprintf("--peer-timeout=%" PRIu64 "ns", settings->peer_timeout_ns));
+	json_array_append_new(
+		options, json_sprintf("--stall-timeout=%" PRIu64 "ns", settings->stall_timeout_ns));
+	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:I, s:I}", "do", "errand", "verb",
+		wh_verb_name(errand->verb), "host", errand->server, "paths", paths, "options",
+		options, "count", (json_int_t)settings->pings, "interval_ns",
+		(json_int_t)settings->interval_ns);
+}
+
+/* By the server that has the port. */
+static int ask_server(struct errand *errand)
+{
+	struct wh_asked asked = {.asker = &errand->asker, .print = &errand->print};
+	int status = open_print(errand);
+
+	if (status != WH_EXIT_OK)
+		return status;
+	errand->print.hz = WH_NS_PER_S;
+	status = wh_errand_ask(&asked, request_to_hand(errand));
+	errand->tally = asked.tally;
+	wh_print_end(&errand->print);
+	wh_print_pings(&errand->print, errand->server);
+	return status == WH_EXIT_OK ? judge_faults(errand) : status;
+}
+
 static int go(struct errand *errand)
 {
 	const struct wh_settings *settings = &errand->settings;
 	int status = read_words(errand);
+	json_t *server;
 
 	if (status != WH_EXIT_OK)
+		return status;
+	wh_signals_catch();
+	server = wh_hand_to(&errand->asker, settings, errand->verb, false, &status);
+	if (server != NULL)
+		status = ask_server(errand);
+	json_decref(server);
+	if (status == -1)
+		status = wh_settings_check_own(settings);
+	if (status != -1)
 		return status;
 	if (wh_trust_resolve(settings->identity, settings->trust, errand->server,
 		    settings->ipv4.address.family != 0, settings->ipv6.address.family != 0,
 		    &errand->peer) != 0)
 		return WH_EXIT_NETWORK;
-	wh_signals_catch();
 	return open_and_run(errand);
 }
 
 static int close_print(struct errand *errand, int status)
 {
-	const struct wh_tally none = {0};
-	const struct wh_job *job = errand->lanes.job[0];
-	int rc = wh_print_close(
-		&errand->print, errand->server, status, job != NULL ? &job->result.tally : &none);
+	int rc = wh_print_close(&errand->print, errand->server, status, &errand->tally);
 
 	if (rc == 0)
 		return status;
@@ -287,6 +345,7 @@ int wh_verb_errand(enum wh_verb verb, int argc, char **argv)
 	if (errand == NULL)
 		return WH_EXIT_OTHER;
 	errand->verb = verb;
+	errand->asker.fd = -1;
 
 	int status = wh_settings_read(&errand->settings, verb, argc, argv);
 	bool json =
@@ -301,6 +360,7 @@ int wh_verb_errand(enum wh_verb verb, int argc, char **argv)
 	status = close_print(errand, status);
 	if (json)
 		wh_json_print(wh_head_json(wh_verb_name(verb), status), JSON_INDENT(2));
+	wh_asker_close(&errand->asker);
 	wh_lanes_free(&errand->lanes);
 	free(errand->path);
 	free(errand);

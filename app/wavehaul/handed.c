@@ -34,43 +34,6 @@ struct handed {
 	char why[400];
 };
 
-static bool is_always(const struct wh_settings *settings)
-{
-	return strcmp(settings->daemon, "always") == 0;
-}
-
-/* What becomes of the order, or is nothing to it. */
-static bool is_said_otherwise(const struct wh_setting *setting)
-{
-	static const char *const flags[] = {
-		"control", "daemon", "files-from", "null", "rate", "retries", "state", "wait"};
-
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-		if (strcmp(setting->flag, flags[i]) == 0)
-			return true;
-	return false;
-}
-
-/* Options that only a port of our own can follow; NULL: none was given. */
-static const char *own_option(const struct wh_settings *settings, enum wh_verb verb)
-{
-	static const char *const sections[] = {"transfer", "files", "trust"};
-
-	if (settings->plot[0] != '\0')
-		return "plot";
-	for (uint32_t i = 0; i < wh_settings_count; i++) {
-		const struct wh_setting *setting = &wh_settings_table[i];
-
-		if (!settings->given[i] || (setting->verbs & verb) == 0 ||
-			wh_order_knows(setting) || is_said_otherwise(setting))
-			continue;
-		for (size_t s = 0; s < sizeof(sections) / sizeof(sections[0]); s++)
-			if (strcmp(setting->section, sections[s]) == 0)
-				return setting->flag;
-	}
-	return NULL;
-}
-
 static const char *text_at(const json_t *object, const char *key)
 {
 	const char *text = json_string_value(json_object_get(object, key));
@@ -81,13 +44,6 @@ static const char *text_at(const json_t *object, const char *key)
 static uint64_t count_at(const json_t *object, const char *key)
 {
 	return (uint64_t)json_integer_value(json_object_get(object, key));
-}
-
-/* The server that answers has the port that is meant. */
-static bool is_meant(const struct wh_settings *settings, const json_t *server)
-{
-	return json_is_true(json_object_get(server, "ok")) &&
-	       (settings->port[0] == '\0' || strcmp(settings->port, text_at(server, "port")) == 0);
 }
 
 static void take_end(struct handed *handed, json_t *event)
@@ -331,66 +287,13 @@ static int run(struct handed *handed, const json_t *server)
 	return handed->status;
 }
 
-/* A server that is to do it may yet come, as one at the other end may. */
-static int open_asker(struct handed *handed)
-{
-	const struct wh_settings *settings = &handed->transfer->settings;
-	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000};
-	uint64_t until_ns = now_ns() + settings->wait_ns;
-	bool told = false;
-	int rc;
-
-	while ((rc = wh_asker_open(&handed->asker, settings->control)) != 0 &&
-		is_always(settings) && now_ns() < until_ns && wh_signals_count() == 0) {
-		if (!told)
-			wh_say("we wait for the server of this host, which does not answer yet");
-		told = true;
-		nanosleep(&pause, NULL);
-	}
-	return rc;
-}
-
-/* NULL: it is not to be handed over; *status then says whether that was asked for and cannot be. */
-static json_t *find_server(struct handed *handed, int *status)
-{
-	const struct wh_settings *settings = &handed->transfer->settings;
-	const char *own = own_option(settings, handed->transfer->verb);
-	bool can = own == NULL && !handed->transfer->is_piped;
-	int rc = can ? open_asker(handed) : 0;
-	json_t *server;
-
-	*status = -1;
-	if (can && rc == 0) {
-		server = wh_asker_ask(&handed->asker, json_pack("{s:s}", "do", "status"));
-		if (is_meant(settings, server))
-			return server;
-		json_decref(server);
-	}
-	if (!is_always(settings))
-		return NULL;
-	*status = WH_EXIT_NETWORK;
-	if (handed->transfer->is_piped)
-		wh_complain("the server of this host cannot reach the pipe of another process; "
-			    "--daemon never opens a port for it");
-	else if (own != NULL)
-		wh_complain("the server of this host does not take --%s; --daemon never opens a "
-			    "port for it",
-			own);
-	else
-		wh_complain("no server of this host answers for %s%s%s; --control names its socket",
-			settings->port[0] != '\0' ? settings->port : "us", rc != 0 ? ": " : "",
-			rc != 0 ? strerror(-rc) : "");
-	return NULL;
-}
-
 bool wh_transfer_hand_over(struct wh_transfer *transfer, int *status)
 {
 	struct handed handed = {.transfer = transfer, .asker = {.fd = -1}};
 	json_t *server = NULL;
 
-	if (strcmp(transfer->settings.daemon, "never") == 0)
-		return false;
-	server = find_server(&handed, status);
+	server = wh_hand_to(
+		&handed.asker, &transfer->settings, transfer->verb, transfer->is_piped, status);
 	if (server != NULL) {
 		transfer->progress.hz = WH_NS_PER_S;
 		*status = run(&handed, server);

@@ -224,15 +224,17 @@ static void open_queue(struct serve *serve)
 		.at_once = settings->queue_jobs,
 		.at_once_host = settings->queue_peer_jobs,
 	};
+	runner->errands =
+		(struct wh_errands){.ground = &runner->ground, .control = &serve->control};
 	wh_runner_add(&serve->control.tables, runner);
+	wh_control_add_turn(&serve->control, wh_runner_turn, runner, -1);
+	serve->control.on_gone = wh_runner_on_gone;
+	serve->control.context = runner;
 	if (folder_fd < 0)
 		return;
 	close(folder_fd);
 	if (wh_kept_where(settings->state, folder))
 		wh_runner_open(runner, folder);
-	wh_control_add_turn(&serve->control, wh_runner_turn, runner, -1);
-	serve->control.on_gone = wh_runner_on_gone;
-	serve->control.context = runner;
 }
 
 /* Once it is known where state is kept, and there is a queue or not. */
@@ -339,7 +341,7 @@ static int open_and_run(struct serve *serve)
 		.host = &serve->host,
 		.runtime = &serve->runtime,
 		.settings = &serve->host_settings,
-		.places = wh_service_places(&serve->service) + WH_RUN_LANES_MAX,
+		.places = wh_service_places(&serve->service) + WH_RUN_LANES_MAX + WH_ERRANDS_MAX,
 		.jobs = &serve->jobs,
 		.service = &serve->service,
 		.repair = true,

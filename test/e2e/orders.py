@@ -420,6 +420,56 @@ def many_names(one, two):
     expect_equal('files', len(two.names('many')), 600)
 
 
+def errands(program, folder):
+    """ls, du, rm, mkdir, mv and ping by the server that has the port, as by one of their own."""
+    with houses(program) as (one, two):
+        two.make('runs/a', 5000)
+        odd = b'x\xff\x1b'
+        (two.root / 'runs' / os.fsdecode(odd)).write_bytes(b'')
+        (two.root / 'runs/link').symlink_to('a')
+        options = ('--daemon', 'always', '--config', 'none', '--control', one.path)
+
+        def run(verb, *paths, status=0):
+            words = [path if path == '-r' else f'{CLIENT}:{path}' for path in paths if path]
+            words = words or [CLIENT]
+            result = program.run(verb, *words, *options)
+            expect_equal(f'{verb} {paths}', (result.status, result.err != ''),
+                         (status, status != 0))
+            return result.out
+
+        result = json.loads(program.run('ls', f'{CLIENT}:runs', '--json', *options).out)
+        found = {e.get('path', e.get('path_hex')): e for e in result['entries']}
+        expect_equal('names', sorted(found),
+                     sorted(['runs/a', 'runs/link', (b'runs/' + odd).hex()]))
+        expect_equal('a file', (found['runs/a']['bytes'], found['runs/a']['kind'],
+                                found['runs/link']['link']), (5000, 'file', 'a'))
+        expect_equal('the end', (result['verb'], result['exit_status'], result['failed']),
+                     ('ls', 0, 0))
+        expect('3 entries' in run('du', 'runs'), 'du')
+        run('mkdir', 'new')
+        run('mv', 'runs/a', 'runs/link', 'new')
+        expect_equal('moved', two.names('new'), ['a', 'link'])
+        run('ls', 'nothing', status=3)
+        run('ls', 'nothing', 'new', status=23)
+        run('rm', 'new', status=1)
+        run('rm', 'new', '-r')
+        expect(not (two.root / 'new').exists(), 'it is there yet')
+        expect('10 of 10 came back' in run('ping', None), 'ping')
+        many = two.root / 'many'
+        many.mkdir()
+        for i in range(3000):
+            (many / f'{i:05}').touch()
+        expect_equal('lines', len(run('ls', 'many').splitlines()), 3000)
+        # Nobody reads: the errand ends with its client, and the server goes on.
+        process = program.start('ping', CLIENT, '--count', '100000', *options)
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=10)
+        expect_equal('the exit status', process.returncode, 20)
+        with Control(one.path) as control:
+            wait_until(lambda: not control.told('status')['live'], 10, 'no job')
+
+
 def interrupted(program, one, options):
     """Ctrl-C ends the order, and so does the end of the client."""
     one.make('large', 20_000_000)
@@ -469,6 +519,7 @@ CASES = [
     Case('queue: mixed jobs', True, mixed),
     Case('queue: send and get by the server', True, handed),
     Case('queue: what is chosen of trees', True, chosen),
+    Case('queue: errands by the server', True, errands),
     Case('queue: no folder, damaged database', True, troubled),
 ]
 

@@ -73,7 +73,7 @@ ALLOWED = {
     'app/wavehaul/book': LIB | DRIVERS | app('control report plot guard trust job host cli'),
     'app/wavehaul/queue': LIB | DRIVERS | app('control report trust job host cli'),
     'app/wavehaul/report': LIB | DRIVERS | app('probe plot job host trust cli'),
-    'app/wavehaul/errand': LIB | DRIVERS | app('report job host trust cli'),
+    'app/wavehaul/errand': LIB | DRIVERS | app('control report job host trust cli'),
     'app/wavehaul/wan': LIB | DRIVERS | app('pcap report host cli'),
     'app/wavehaul/system': LIB | DRIVERS | app('host cli'),
     'app/wavehaul/demo': LIB | DRIVERS | app('report job host cli'),

@@ -322,8 +322,8 @@ bool wh_settings_given(const struct wh_settings *settings, enum wh_verb verb, co
 int wh_settings_read(struct wh_settings *settings, enum wh_verb verb, int argc, char **argv);
 
 /*
- * Of send and get, once it is clear that no server of this host has the port that they go by: what
- * they cannot do without. -1, or the exit status after a complaint.
+ * Of send, get and errands, once it is clear that no server of this host has the port that they go
+ * by: what they cannot do without. -1, or the exit status after a complaint.
  */
 int wh_settings_check_own(const struct wh_settings *settings);
 

@@ -383,13 +383,13 @@ const struct wh_setting wh_settings_table[] = {
 			"today are kept there; none: nowhere, and there is no queue.\n"
 			"Without: /var/lib/wavehaul for root, ~/.local/state/wavehaul for others"},
 	{KEY("transfer", "daemon"), FIELD(daemon), .flag = "daemon", TEXT,
-		.words = "auto never always", .verbs = TRANSFERS, .standard = "auto",
+		.words = "auto never always", .verbs = TRANSFERS | ERRANDS, .standard = "auto",
 		.argument = "WHEN", .example = "auto, never or always",
 		.help = "a server of this host with that --port, or any if none is named, runs\n"
 			"it by its port, with files below its --root: auto, where one answers;\n"
 			"never; or always"},
 	{IN("transfer"), FIELD(control), .flag = "control", PATH,
-		.verbs = TRANSFERS | JOB | CONSOLE, .argument = "PATH",
+		.verbs = TRANSFERS | ERRANDS | JOB | CONSOLE, .argument = "PATH",
 		.example = "/run/wavehaul/control, or off",
 		.help = "the control socket of this host's server; off: none\n"
 			"(below /run/wavehaul, or $XDG_RUNTIME_DIR)"},

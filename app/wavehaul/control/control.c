@@ -142,6 +142,27 @@ void wh_control_tell(struct wh_control_socket *control, uint64_t job, json_t *ev
 	json_decref(event);
 }
 
+void wh_control_tell_client(struct wh_control_socket *control, uint64_t number, json_t *event)
+{
+	for (uint32_t i = 0; i < WH_CONTROL_CLIENTS_MAX; i++) {
+		struct wh_control_client *client = &control->client[i];
+
+		if (client->fd < 0 || client->number != number)
+			continue;
+		say(client, json_incref(event));
+		client->late |= !flush(client);
+	}
+	json_decref(event);
+}
+
+bool wh_control_has_room(const struct wh_control_socket *control, uint64_t number)
+{
+	for (uint32_t i = 0; i < WH_CONTROL_CLIENTS_MAX; i++)
+		if (control->client[i].fd >= 0 && control->client[i].number == number)
+			return control->client[i].waiting_bytes < WH_CONTROL_WAITING_BYTES / 4;
+	return false;
+}
+
 void wh_control_watch(struct wh_control_call *call, uint64_t job)
 {
 	if (call->client == NULL)

@@ -104,6 +104,12 @@ void wh_control_wake(struct wh_control_socket *control);
 /* The control's own thread: an event of that job, to all that watch. It is freed. */
 void wh_control_tell(struct wh_control_socket *control, uint64_t job, json_t *event);
 
+/* Likewise: an event to that client alone, if it is still there. It is freed. */
+void wh_control_tell_client(struct wh_control_socket *control, uint64_t number, json_t *event);
+
+/* Likewise: whether so little waits for that client that it may be told more. */
+bool wh_control_has_room(const struct wh_control_socket *control, uint64_t number);
+
 /* In a command: its client is told of events of that job, 0 for all. */
 void wh_control_watch(struct wh_control_call *call, uint64_t job);
 

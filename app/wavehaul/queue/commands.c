@@ -333,6 +333,13 @@ static void set(struct wh_control_call *call)
 	wh_order_free(&order);
 }
 
+static void run_errand(struct wh_control_call *call)
+{
+	struct wh_runner *runner = call->context;
+
+	wh_errands_begin(&runner->errands, call);
+}
+
 #define JOB                                                                                        \
 	{                                                                                          \
 		"job", WH_CONTROL_COUNT, true, "its number"                                        \
@@ -397,6 +404,17 @@ static const struct wh_control_command commands[] = {
 		.help = "another rate; now: whether what runs already goes by it",
 		.run = set,
 		.argument = {JOB, {"rate", WH_CONTROL_TEXT, true, "as of job.add"}}},
+	{.name = "errand",
+		.help = "looks at a host's tree, or changes it; events item, fault, ping, and over "
+			"at "
+			"its end",
+		.run = run_errand,
+		.argument = {{"verb", WH_CONTROL_TEXT, true, "ls, du, rm, mkdir, mv or ping"},
+			{"host", WH_CONTROL_TEXT, true, "an address, or a trusted peer's name"},
+			{"paths", WH_CONTROL_TEXTS, true, "there; of ping none"},
+			{"options", WH_CONTROL_TEXTS, false, "--recursive, and timeouts"},
+			{"count", WH_CONTROL_COUNT, false, "of pings"},
+			{"interval_ns", WH_CONTROL_COUNT, false, "between them"}}},
 };
 
 void wh_runner_add(struct wh_control_tables *tables, struct wh_runner *runner)

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "queue/hand.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "cli/complain.h"
+#include "cli/exit.h"
+#include "cli/signals.h"
 #include "queue/words.h"
+
+/* How often is looked whether a server has come. */
+#define LOOK_MS 100
 
 /* The folder that a path's last name is in, resolved, and that name; or all of it, resolved. */
 static bool resolve(const char *path, char whole[PATH_MAX])
@@ -96,4 +104,110 @@ json_t *wh_order_request(const struct wh_transfer *transfer, const char *root)
 	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "do", "job.add", "verb",
 		transfer->verb == WH_VERB_SEND ? "send" : "get", "host", transfer->server, "here",
 		here, "there", there, "options", words);
+}
+
+static bool is_always(const struct wh_settings *settings)
+{
+	return strcmp(settings->daemon, "always") == 0;
+}
+
+/* What becomes of the order, or is nothing to it. */
+static bool is_said_otherwise(const struct wh_setting *setting)
+{
+	static const char *const flags[] = {
+		"control", "daemon", "files-from", "null", "rate", "retries", "state", "wait"};
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		if (strcmp(setting->flag, flags[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Options that only a port of our own can follow; NULL: none was given. */
+static const char *own_option(const struct wh_settings *settings, enum wh_verb verb)
+{
+	static const char *const sections[] = {"trust", "transfer", "files"};
+	/* Whatever else there is to say of an errand is handed on. */
+	size_t count = (verb & WH_VERBS_ERRANDS) != 0 ? 1 : sizeof(sections) / sizeof(sections[0]);
+
+	if (settings->plot[0] != '\0')
+		return "plot";
+	for (uint32_t i = 0; i < wh_settings_count; i++) {
+		const struct wh_setting *setting = &wh_settings_table[i];
+
+		if (!settings->given[i] || (setting->verbs & verb) == 0 ||
+			wh_order_knows(setting) || is_said_otherwise(setting))
+			continue;
+		for (size_t s = 0; s < count; s++)
+			if (strcmp(setting->section, sections[s]) == 0)
+				return setting->flag;
+	}
+	return NULL;
+}
+
+/* The server that answers has the port that is meant. */
+static bool is_meant(const struct wh_settings *settings, const json_t *server)
+{
+	return json_is_true(json_object_get(server, "ok")) &&
+	       (settings->port[0] == '\0' ||
+		       strcmp(settings->port, json_string_value(json_object_get(server, "port"))) ==
+			       0);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * WH_NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* A server that is to do it may yet come, as one at the other end may. */
+static int open_asker(struct wh_asker *asker, const struct wh_settings *settings)
+{
+	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000};
+	uint64_t until_ns = now_ns() + settings->wait_ns;
+	bool told = false;
+	int rc;
+
+	while ((rc = wh_asker_open(asker, settings->control)) != 0 && is_always(settings) &&
+		now_ns() < until_ns && wh_signals_count() == 0) {
+		if (!told)
+			wh_say("we wait for the server of this host, which does not answer yet");
+		told = true;
+		nanosleep(&pause, NULL);
+	}
+	return rc;
+}
+
+json_t *wh_hand_to(struct wh_asker *asker, const struct wh_settings *settings, enum wh_verb verb,
+	bool is_piped, int *status)
+{
+	const char *own = own_option(settings, verb);
+	bool can = own == NULL && !is_piped && strcmp(settings->daemon, "never") != 0;
+	int rc = can ? open_asker(asker, settings) : 0;
+	json_t *server;
+
+	*status = -1;
+	if (can && rc == 0) {
+		server = wh_asker_ask(asker, json_pack("{s:s}", "do", "status"));
+		if (is_meant(settings, server))
+			return server;
+		json_decref(server);
+	}
+	if (!is_always(settings))
+		return NULL;
+	*status = WH_EXIT_NETWORK;
+	if (is_piped)
+		wh_complain("the server of this host cannot reach the pipe of another process; "
+			    "--daemon never opens a port for it");
+	else if (own != NULL)
+		wh_complain("the server of this host does not take --%s; --daemon never opens a "
+			    "port for it",
+			own);
+	else
+		wh_complain("no server of this host answers for %s%s%s; --control names its socket",
+			settings->port[0] != '\0' ? settings->port : "us", rc != 0 ? ": " : "",
+			rc != 0 ? strerror(-rc) : "");
+	return NULL;
 }

@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "control/ask.h"
 #include "report/transfer.h"
 
 /*
@@ -21,5 +22,13 @@ char *wh_path_below(const char *root, const char *path);
  * host is not below the server's root.
  */
 json_t *wh_order_request(const struct wh_transfer *transfer, const char *root);
+
+/*
+ * The server of this host that is to do what a client was asked for, by --daemon: connected, and
+ * what it says of itself. NULL: there is none; *status is -1 where the client may do it by a port
+ * of its own, else an exit status after a complaint.
+ */
+json_t *wh_hand_to(struct wh_asker *asker, const struct wh_settings *settings, enum wh_verb verb,
+	bool is_piped, int *status);
 
 #endif

@@ -307,12 +307,14 @@ uint32_t wh_runner_turn(void *context)
 	uint64_t now_tsc = rte_rdtsc();
 	int64_t now_s = time(NULL);
 
+	bool errands = wh_errands_look(&runner->errands, now_tsc);
+
 	if (runner->queue == NULL)
-		return RESTING_MS;
+		return errands ? RUNNING_MS : RESTING_MS;
 	look_at_runs(runner, now_tsc, now_s);
 	begin_orders(runner, now_tsc, now_s);
 	forget_old(runner, now_s);
-	return runner->runs > 0 || runner->look_now ? RUNNING_MS : RESTING_MS;
+	return runner->runs > 0 || runner->look_now || errands ? RUNNING_MS : RESTING_MS;
 }
 
 static void stop_order(struct wh_runner *runner, uint64_t id)
@@ -329,6 +331,7 @@ void wh_runner_on_gone(void *context, uint64_t client)
 {
 	struct wh_runner *runner = context;
 
+	wh_errands_on_gone(&runner->errands, client, rte_rdtsc());
 	for (uint32_t i = 0; i < WH_RUNNER_CLIENTS_MAX; i++) {
 		if (runner->attached[i].client != client)
 			continue;
@@ -343,6 +346,7 @@ void wh_runner_close(struct wh_runner *runner)
 	struct wh_order_result result;
 	enum wh_order_state state;
 
+	wh_errands_close(&runner->errands);
 	while (runner->runs > 0) {
 		struct wh_run *run = runner->run[--runner->runs];
 

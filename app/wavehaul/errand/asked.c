@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "errand/asked.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "cli/signals.h"
+
+/* How often is looked whether somebody wants an end. */
+#define LOOK_MS 100
+
+static uint64_t count_at(const json_t *event, const char *key)
+{
+	return (uint64_t)json_integer_value(json_object_get(event, key));
+}
+
+static int digit_of(char letter)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *at = letter != '\0' ? strchr(digits, letter) : NULL;
+
+	return at != NULL ? (int)(at - digits) : 0;
+}
+
+/* As wh_path_to_json has written it. */
+static uint16_t path_at(const json_t *event, const char *key, char path[WH_PATH_BYTES_MAX + 1])
+{
+	const char *text = json_string_value(json_object_get(event, key));
+	size_t bytes = 0;
+	char hex_key[16];
+
+	if (text != NULL) {
+		snprintf(path, WH_PATH_BYTES_MAX + 1, "%s", text);
+		return (uint16_t)strlen(path);
+	}
+	snprintf(hex_key, sizeof(hex_key), "%s_hex", key);
+	text = json_string_value(json_object_get(event, hex_key));
+	for (; text != NULL && text[0] != '\0' && text[1] != '\0' && bytes < WH_PATH_BYTES_MAX;
+		text += 2)
+		path[bytes++] = (char)(digit_of(text[0]) << 4 | digit_of(text[1]));
+	path[bytes] = '\0';
+	return (uint16_t)bytes;
+}
+
+static void print_item(struct wh_asked *asked, const json_t *event)
+{
+	char path[WH_PATH_BYTES_MAX + 1];
+	char link[WH_PATH_BYTES_MAX + 1];
+	struct wh_item item = {
+		.bytes = count_at(event, "bytes"),
+		.used_bytes = count_at(event, "used_bytes"),
+		.entries = count_at(event, "entries"),
+		.mtime_s = (int64_t)count_at(event, "mtime_s"),
+		.mtime_ns = (uint32_t)count_at(event, "mtime_ns"),
+		.uid = (uint32_t)count_at(event, "uid"),
+		.gid = (uint32_t)count_at(event, "gid"),
+		.mode = (uint16_t)count_at(event, "mode"),
+		.given = (uint16_t)count_at(event, "given"),
+		.kind = (uint8_t)count_at(event, "kind"),
+		.path = path,
+		.link = link,
+	};
+
+	item.path_bytes = path_at(event, "path", path);
+	item.link_bytes = path_at(event, "link", link);
+	if (item.path_bytes > 0 && item.given < asked->print->paths && item.kind >= WH_ITEM_FILE &&
+		item.kind <= WH_ITEM_OTHER)
+		wh_print_item(asked->print, &item);
+}
+
+static void print_fault(struct wh_asked *asked, const json_t *event)
+{
+	uint64_t doing = count_at(event, "doing");
+	char path[WH_PATH_BYTES_MAX + 1];
+	uint16_t bytes = path_at(event, "path", path);
+
+	if (doing < WH_DOINGS)
+		wh_print_fault(asked->print, (int)count_at(event, "errno"), (enum wh_doing)doing,
+			path, bytes);
+}
+
+static void take_over(struct wh_asked *asked, const json_t *event)
+{
+	const char *error = json_string_value(json_object_get(event, "error"));
+
+	asked->over = true;
+	asked->status = (int)count_at(event, "exit_status");
+	asked->tally = (struct wh_tally){
+		.items = count_at(event, "items"),
+		.faults = count_at(event, "faults"),
+		.done = count_at(event, "done"),
+	};
+	if (error != NULL)
+		wh_complain("%s", error);
+}
+
+static void on_event(void *context, json_t *event)
+{
+	const char *name = json_string_value(json_object_get(event, "event"));
+	struct wh_asked *asked = context;
+
+	if (name == NULL)
+		name = "";
+	if (strcmp(name, "item") == 0)
+		print_item(asked, event);
+	else if (strcmp(name, "fault") == 0)
+		print_fault(asked, event);
+	else if (strcmp(name, "ping") == 0 && asked->print->pings < asked->print->pings_max)
+		wh_print_ping(asked->print, count_at(event, "serial"), count_at(event, "rtt_ns"));
+	else if (strcmp(name, "over") == 0)
+		take_over(asked, event);
+	json_decref(event);
+}
+
+int wh_errand_ask(struct wh_asked *asked, json_t *request)
+{
+	struct wh_asker *asker = asked->asker;
+	json_t *answer;
+
+	asker->on_event = on_event;
+	asker->context = asked;
+	answer = wh_asker_ask(asker, request);
+	asked->status = wh_answer_conclude(answer);
+	json_decref(answer);
+	if (asked->status != WH_EXIT_OK)
+		return asked->status;
+	while (!asked->over && wh_signals_count() == 0 &&
+		!atomic_load(&asked->print->spool.broken)) {
+		/* Whoever reads what is printed may take his time: the server waits with us. */
+		json_t *event =
+			wh_print_may_take(asked->print) ? wh_asker_next(asker, LOOK_MS) : NULL;
+
+		if (event != NULL)
+			on_event(asked, event);
+		else if (asker->gone)
+			break;
+		else if (!wh_print_may_take(asked->print))
+			nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	}
+	if (asked->over)
+		return asked->status;
+	if (wh_signals_count() > 0 || atomic_load(&asked->print->spool.broken))
+		return WH_EXIT_INTERRUPTED;
+	wh_complain("the server of this host is gone");
+	return WH_EXIT_NETWORK;
+}
