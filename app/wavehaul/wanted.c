@@ -103,6 +103,7 @@ bool wh_wanted_choice(
 		(settings->update ? WH_CHOICE_UPDATE : 0U) |
 		(settings->ignore_existing ? WH_CHOICE_ABSENT : 0U) |
 		(settings->quick_check ? WH_CHOICE_QUICK : 0U) |
+		(settings->blocks ? WH_CHOICE_BLOCKS : 0U) |
 		(settings->remove ? WH_CHOICE_DELETE : 0U) |
 		(settings->move ? WH_CHOICE_MOVE : 0U) | (settings->dry_run ? WH_CHOICE_DRY : 0U) |
 		(settings->hard_links ? WH_CHOICE_HARD_LINKS : 0U) |

@@ -44,8 +44,9 @@ enum wh_wish {
 	 * and of the target itself, whose own contents were sent. What was left out stays. */
 	WH_CHOICE_DELETE = 1 << 3,
 	WH_CHOICE_DELETE_TOP = 1 << 4,
-	WH_CHOICE_MOVE = 1 << 5, /* at the source a file or link goes once it is durable here */
-	WH_CHOICE_DRY = 1 << 6,  /* nothing is read, written or removed: what would be is told */
+	WH_CHOICE_MOVE = 1 << 5,   /* at the source a file or link goes once it is durable here */
+	WH_CHOICE_DRY = 1 << 6,    /* nothing is read, written or removed: what would be is told */
+	WH_CHOICE_BLOCKS = 1 << 7, /* of a large file that is there, blocks that differ go */
 	/* What is kept beside bytes, mode and time, if the receiving end may: */
 	WH_CHOICE_HARD_LINKS = 1 << 8,
 	WH_CHOICE_OWNERS = 1 << 9,   /* by number */

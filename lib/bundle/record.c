@@ -9,6 +9,7 @@
 
 #include "base/assert.h"
 #include "bundle/waits.h"
+#include "file/blocks.h"
 
 #define RECORD_ALIGN 8
 
@@ -109,6 +110,12 @@ static const struct wh_record_field committed_fields[] = {
 static const struct wh_record_field have_fields[] = {
 	FIELD(have, id, 0, ID_MAX),
 	ANY(have, digest),
+};
+
+static const struct wh_record_field blocks_fields[] = {
+	FIELD(blocks, id, 0, ID_MAX),
+	FIELD(blocks, first, 0, WH_BLOCKS_MAX - 1),
+	FIELD(blocks, count, 1, WH_BLOCKS_TOLD_MAX),
 };
 
 static const struct wh_record_field fault_fields[] = {
@@ -239,6 +246,7 @@ static const struct wh_record_shape shapes[] = {
 	[WH_RECORD_OUTCOME] = SHAPE(outcome_fields, outcome.doing),
 	[WH_RECORD_COMMITTED] = SHAPE(committed_fields, committed.below),
 	[WH_RECORD_TOTALS] = SHAPE(totals_fields, totals.removed),
+	[WH_RECORD_BLOCKS] = SHAPE(blocks_fields, blocks.count),
 	[WH_RECORD_HELLO] = SHAPE(hello_fields, hello.terms),
 	[WH_RECORD_REFUSED] = SHAPE(refused_fields, refused.text_bytes),
 	[WH_RECORD_READY] = SHAPE(ready_fields, ready.keeps),
@@ -475,6 +483,8 @@ static size_t rest_bytes(const struct wh_record *record)
 		return record->fault.path_bytes;
 	case WH_RECORD_REFUSED:
 		return record->refused.text_bytes;
+	case WH_RECORD_BLOCKS:
+		return (size_t)record->blocks.count * WH_DIGEST_BYTES;
 	case WH_RECORD_ITEM:
 		return (size_t)record->item.path_bytes + record->item.link_bytes;
 	case WH_RECORD_HELLO:
@@ -527,6 +537,9 @@ static uint8_t *put_rest(const struct wh_record *record, uint8_t *at)
 		return put(at, record->fault.path, record->fault.path_bytes);
 	case WH_RECORD_REFUSED:
 		return put(at, record->refused.text, record->refused.text_bytes);
+	case WH_RECORD_BLOCKS:
+		return put(
+			at, record->blocks.digests, (size_t)record->blocks.count * WH_DIGEST_BYTES);
 	case WH_RECORD_ITEM:
 		at = put(at, record->item.path, record->item.path_bytes);
 		return put(at, record->item.link, record->item.link_bytes);
@@ -609,6 +622,9 @@ static const uint8_t *take_rest(const uint8_t *at, struct wh_record *record)
 	case WH_RECORD_REFUSED:
 		record->refused.text = (const char *)at;
 		return at + record->refused.text_bytes;
+	case WH_RECORD_BLOCKS:
+		record->blocks.digests = at;
+		return at + (size_t)record->blocks.count * WH_DIGEST_BYTES;
 	case WH_RECORD_ITEM:
 		record->item.path = (const char *)at;
 		record->item.link = record->item.path + record->item.path_bytes;

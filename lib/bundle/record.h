@@ -24,6 +24,10 @@
  * OUTCOME that the sink gives meanwhile does not change that: FILE_END comes all the same, early
  * and with an error.
  *
+ * By the wish BLOCKS the sink may tell digests of what has the file's name there, block by block
+ * from its beginning (file/blocks.h), before WANT: BLOCKS, as often as it takes. Extents are of
+ * what differs then, in order of their offsets, and FILE_END has the digest of the whole file.
+ *
  * A file with content STREAM is wanted or not, as one with ASK, and never compared; between its
  * extents the source may tell what it waits for. It is as long as what came before FILE_END.
  *
@@ -48,7 +52,7 @@
 #include "base/chunk.h"
 #include "bundle/choice.h"
 
-#define WH_BUNDLE_VERSION 6
+#define WH_BUNDLE_VERSION 7
 
 /* Files up to this travel inside their ENTRY; larger ones as extents of raw chunks. */
 #define WH_INLINE_BYTES_MAX (UINT32_C(256) << 10)
@@ -60,6 +64,9 @@
 
 /* Of a file's extended attributes, as they travel; a file with more loses them. */
 #define WH_XATTR_BYTES_MAX 7680
+
+/* Digests that one BLOCKS has, at most. */
+#define WH_BLOCKS_TOLD_MAX 128
 
 #define WH_OWNER_UNTOLD UINT32_MAX
 
@@ -85,6 +92,7 @@ enum wh_record_type {
 	WH_RECORD_COMMITTED =
 		19, /* entries below are durable, under their names, or have an OUTCOME */
 	WH_RECORD_TOTALS = 20, /* the last */
+	WH_RECORD_BLOCKS = 21, /* of a file that is asked for: digests of blocks that are there */
 	/* both, jobs */
 	WH_RECORD_HELLO = 32,
 	WH_RECORD_REFUSED = 33, /* the job as a whole */
@@ -273,10 +281,11 @@ struct wh_totals {
 	uint64_t files; /* written, links and folders not counted */
 	uint64_t skipped;
 	uint64_t failed;
-	uint64_t bytes;         /* of the files written */
-	uint64_t resumed_bytes; /* of large files, that were there from an earlier run */
-	uint64_t began_again;   /* large files of which something was there, and of no use */
-	uint64_t removed;       /* that the source does not have */
+	uint64_t bytes; /* of the files written */
+	/* Of large files: from an earlier run, or in blocks that are the same. */
+	uint64_t resumed_bytes;
+	uint64_t began_again; /* large files of which something was there, and of no use */
+	uint64_t removed;     /* that the source does not have */
 	/* Not in TOTALS: the source knows them, and the sink by FAULT and FINISH. */
 	uint64_t passed_over; /* pipes, sockets and devices of trees */
 	struct wh_left_out left_out;
@@ -355,6 +364,12 @@ struct wh_record {
 			uint64_t id;
 			struct wh_digest digest;
 		} have;
+		struct {
+			uint64_t id;
+			uint32_t first; /* of the file's blocks */
+			uint32_t count;
+			const uint8_t *digests; /* so many */
+		} blocks;
 		struct {
 			int32_t error;
 			uint16_t path_bytes;

@@ -27,6 +27,18 @@ void wh_hasher_init(struct wh_hasher *hasher)
 	WH_ASSERT(rc == XXH_OK);
 }
 
+void wh_hasher_init_seeded(struct wh_hasher *hasher, uint64_t seed)
+{
+	XXH3_state_t *state = (XXH3_state_t *)hasher->state;
+
+	WH_ASSERT((uintptr_t)hasher % WH_HASHER_ALIGN == 0);
+	XXH3_INITSTATE(state);
+
+	XXH_errorcode rc = XXH3_128bits_reset_withSeed(state, seed);
+
+	WH_ASSERT(rc == XXH_OK);
+}
+
 void wh_hasher_add(struct wh_hasher *hasher, const void *bytes, size_t count)
 {
 	WH_ASSERT(bytes != NULL || count == 0);

@@ -19,6 +19,7 @@ struct wh_hasher {
 };
 
 void wh_hasher_init(struct wh_hasher *hasher);
+void wh_hasher_init_seeded(struct wh_hasher *hasher, uint64_t seed);
 void wh_hasher_add(struct wh_hasher *hasher, const void *bytes, size_t count);
 
 /* The digest of all bytes so far; more may be added afterwards. */

@@ -24,14 +24,14 @@ static void check(const struct wh_read_ahead *ahead)
 }
 
 void wh_read_ahead_init(struct wh_read_ahead *ahead, struct io_uring *ring, int fd,
-	const struct stat *status, uint32_t chunk_bytes)
+	const struct stat *status, uint32_t chunk_bytes, bool cached)
 {
 	WH_ASSERT(chunk_bytes > 0 && chunk_bytes % WH_CHUNK_ALIGN == 0);
 	WH_ASSERT(status->st_size >= 0);
 	*ahead = (struct wh_read_ahead){
 		.ring = ring,
 		.fd = fd,
-		.direct = ring != NULL && wh_file_direct(fd, true),
+		.direct = ring != NULL && !cached && wh_file_direct(fd, true),
 		.sparse = (uint64_t)status->st_blocks * 512 < (uint64_t)status->st_size,
 		.chunk_bytes = chunk_bytes,
 		.end = (uint64_t)status->st_size,

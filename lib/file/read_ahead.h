@@ -47,9 +47,12 @@ struct wh_read_ahead {
 	struct wh_read_slot slots[WH_RING_DEPTH];
 };
 
-/* `fd` and `ring` are borrowed; the ring, or NULL, is used by one read-ahead at a time. */
+/*
+ * `fd` and `ring` are borrowed; the ring, or NULL, is used by one read-ahead at a time. `cached`:
+ * somebody else reads by a copy of the descriptor, which O_DIRECT would be for, too.
+ */
 void wh_read_ahead_init(struct wh_read_ahead *ahead, struct io_uring *ring, int fd,
-	const struct stat *status, uint32_t chunk_bytes);
+	const struct stat *status, uint32_t chunk_bytes, bool cached);
 
 /* Then, before the first start: only that part of the file, which ends in a block's end or its. */
 void wh_read_ahead_limit(struct wh_read_ahead *ahead, uint64_t from, uint64_t end);

@@ -76,6 +76,7 @@ static void check(const struct wh_sink *sink)
 	WH_ASSERT(sink->parted_count <= sink->large_count && sink->untold <= sink->large_count);
 	WH_ASSERT(sink->reserving == NULL || sink->reserving->state == WH_LARGE_RESERVE);
 	WH_ASSERT(sink->comparing == NULL || sink->comparing->state == WH_LARGE_COMPARE);
+	WH_ASSERT(sink->listing == NULL || sink->listing->basis != NULL);
 	WH_ASSERT((sink->comparing != NULL) == (sink->existing_fd >= 0));
 	WH_ASSERT(sink->intake.extent_bytes == 0 || sink->intake.file != NULL);
 	WH_ASSERT(sink->committed_below <= sink->intake.next_id);
@@ -236,6 +237,7 @@ void wh_sink_close(struct wh_sink *sink)
 		if (sink->large[i].fd >= 0)
 			close(sink->large[i].fd);
 		free((void *)sink->large[i].more.xattrs);
+		wh_basis_free(sink, &sink->large[i]);
 		wh_large_leave(sink, &sink->large[i]);
 	}
 	if (sink->existing_fd >= 0)

@@ -27,6 +27,10 @@
  * (sink/recall.h): while it comes it is synced now and then, and a journal told up to where; only
  * what is known from there, and is proved, is not asked for again.
  *
+ * By the wish BLOCKS a large file is made of what is there under its name and of blocks that
+ * differ: that is told by digests of its blocks, copied beside itself once something differs, and
+ * is not touched before the whole has been read again and its digest agrees.
+ *
  * A large file's parts may come by several lanes (sink/assembly.h): any sink writes into the one
  * that the head's has staged, and only that one gives it its name and tells of it.
  *
@@ -78,6 +82,7 @@ struct wh_sink_config {
 	bool is_pipe;
 	int pipe_fd;
 	struct wh_choice choice; /* what becomes of files that are there */
+	uint64_t block_seed;     /* of digests of blocks, as the source has it */
 	uint64_t hz;             /* of now_tsc */
 	uint32_t chunk_bytes;    /* of the bundle */
 	uint64_t first_chunk;    /* number of the bundle's first */

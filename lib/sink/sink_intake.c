@@ -93,6 +93,20 @@ static void prove(struct wh_sink *sink, struct wh_large *file, const struct wh_d
 		file->proved = file->offset;
 }
 
+/* What is there of a file that comes by blocks is left out. */
+static void leave_out(struct wh_sink *sink, struct wh_large *file, uint64_t offset)
+{
+	if (file->basis == NULL || offset < file->offset || offset > file->end)
+		return;
+	if (file->state == WH_LARGE_ANSWERED) {
+		wh_basis_begin(sink, file);
+		file->from = offset;
+	} else if (file->state == WH_LARGE_COMING) {
+		sink->progress.totals.resumed_bytes += offset - file->offset;
+	}
+	file->offset = offset;
+}
+
 static void take_extent(struct wh_sink *sink, const struct wh_record *record)
 {
 	struct wh_intake *intake = &sink->intake;
@@ -101,6 +115,8 @@ static void take_extent(struct wh_sink *sink, const struct wh_record *record)
 	if (file != NULL && file->state == WH_LARGE_ANSWERED && file->from > file->first &&
 		record->extent.offset == file->first)
 		wh_large_begin_again(sink, file);
+	if (file != NULL)
+		leave_out(sink, file, record->extent.offset);
 	if (file == NULL || intake->at != intake->chunk->bytes ||
 		file->offset != record->extent.offset ||
 		record->extent.bytes > file->end - file->offset ||
@@ -157,8 +173,25 @@ static void end_stream(struct wh_sink *sink, struct wh_large *file)
 static void know_digest(
 	struct wh_sink *sink, const struct wh_large *file, const struct wh_digest *digest)
 {
-	sink->progress.digest_known = !file->failed && file->from == file->first;
+	sink->progress.digest_known =
+		!file->failed && (file->basis != NULL || file->from == file->first);
 	sink->progress.digest = *digest;
+}
+
+/* What did not come is there. */
+static void end_blocks(struct wh_sink *sink, struct wh_large *file, const struct wh_digest *digest)
+{
+	bool same = wh_basis_end(sink, file, digest);
+
+	sink->intake.file = NULL;
+	know_digest(sink, file, digest);
+	if (same) {
+		wh_large_same(sink, file);
+		return;
+	}
+	sink->progress.totals.resumed_bytes +=
+		file->end - (file->state == WH_LARGE_COMING ? file->offset : file->first);
+	wh_large_close(sink, file);
 }
 
 static void take_file_end(struct wh_sink *sink, const struct wh_record *record)
@@ -167,8 +200,12 @@ static void take_file_end(struct wh_sink *sink, const struct wh_record *record)
 	bool whole = record->file_end.error == 0;
 
 	if (file == NULL || (file->state != WH_LARGE_COMING && file->state != WH_LARGE_ANSWERED) ||
-		(whole && file->offset != file->end && !file->is_stream)) {
+		(whole && file->offset != file->end && !file->is_stream && file->basis == NULL)) {
 		refuse(sink);
+		return;
+	}
+	if (whole && file->basis != NULL) {
+		end_blocks(sink, file, &record->file_end.digest);
 		return;
 	}
 	if (whole && file->is_stream)
@@ -250,7 +287,7 @@ static bool is_in_order(const struct wh_sink *sink, const struct wh_record *reco
 	if (record->type == WH_RECORD_EXTENT)
 		return record->extent.id == file->id;
 	if (record->type == WH_RECORD_WAITS)
-		return file->is_stream;
+		return file->is_stream || file->basis != NULL;
 	return record->type == WH_RECORD_FILE_END && record->file_end.id == file->id;
 }
 

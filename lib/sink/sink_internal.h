@@ -5,9 +5,10 @@
 /*
  * A sink's state, shared by the files of its name only: sink.c opens, closes and polls; intake
  * takes chunks and records; entry makes small files and links; large follows the files whose bytes
- * come in extents, parts those of them that come by several lanes, write puts extents down; folders
- * makes folders and remembers what they shall look like in the end; commit gives files their names
- * and ends the job; tell says to the source and the app what became of each entry.
+ * come in extents, blocks those of which something is there, parts those that come by several
+ * lanes; write puts extents down; folders makes folders and remembers what they shall look like in
+ * the end; commit gives files their names and ends the job; tell says to the source and the app
+ * what became of each entry.
  *
  * Errors are negative in here; records and results have them positive.
  */
@@ -17,7 +18,9 @@
 
 #include "bundle/beneath.h"
 #include "bundle/pack.h"
+#include "file/blocks.h"
 #include "file/digest.h"
+#include "file/likeness.h"
 #include "file/ring.h"
 #include "sink/sink.h"
 #include "sink/stage.h"
@@ -39,6 +42,7 @@ enum wh_large_state {
 	WH_LARGE_NONE = 0,
 	WH_LARGE_AWAIT,    /* a part: its head has not decided */
 	WH_LARGE_RECALL,   /* whether some of it is there from an earlier job is found out */
+	WH_LARGE_LIST,     /* a file is there, to be told by its blocks */
 	WH_LARGE_COMPARE,  /* a file of that size is there, to be hashed */
 	WH_LARGE_RESERVE,  /* space is to be reserved, then WANT goes */
 	WH_LARGE_ANSWERED, /* by WANT or HAVE */
@@ -53,6 +57,34 @@ struct wh_more {
 	uint32_t gid;
 	uint32_t xattr_bytes;
 	const uint8_t *xattrs;
+};
+
+enum wh_basis_step {
+	WH_BASIS_LISTS = 0, /* digests are worked out, and told */
+	WH_BASIS_WAITS,     /* for what differs */
+	WH_BASIS_COPIES,
+	WH_BASIS_READY, /* the staged file has what is the same */
+	WH_BASIS_ENDS,  /* all has come, which is read again */
+	WH_BASIS_OVER,
+};
+
+/*
+ * What a file that comes by blocks is made of: what has its name until it gets it, or its own part
+ * from an earlier job. Nothing is believed of it: the whole is read again in the end.
+ */
+struct wh_basis {
+	int fd; /* of what has the name; -1: it is the file's own part */
+	enum wh_basis_step step;
+	struct stat status; /* of that, when it was opened */
+	uint64_t bytes;     /* that were listed */
+	uint32_t count;     /* digests of them, ... */
+	uint32_t told;      /* ... and those that were told */
+	struct wh_blocks *blocks;
+	struct wh_likeness *likeness;
+	uint64_t done;           /* by the errand at hand */
+	struct wh_digest whole;  /* of `bytes` */
+	struct wh_digest wanted; /* of the whole file, with FILE_END */
+	bool ended;              /* FILE_END has come */
 };
 
 /* A file with content ASK, HEAD or PART. */
@@ -91,11 +123,13 @@ struct wh_large {
 	uint64_t proved;                 /* as at the source up to here */
 	uint64_t noted;                  /* as the journal knows it */
 	int64_t row;                     /* of the journal, of one that is kept; 0: none yet */
-	int kept_fd;      /* locks one that was there, as long as it is not open; -1 */
-	bool kept;        /* it is in the folder of parts ... */
-	bool unkept;      /* ... but the journal has no room for it */
-	bool may_compare; /* after RECALL: a file of that size is there */
-	bool retracts;    /* what was there is not as at the source: nothing is written before
+	int kept_fd;            /* locks one that was there, as long as it is not open; -1 */
+	bool kept;              /* it is in the folder of parts ... */
+	bool unkept;            /* ... but the journal has no room for it */
+	bool may_compare;       /* after RECALL: a file of that size is there, ... */
+	bool may_list;          /* ... or one that may be told by its blocks */
+	struct wh_basis *basis; /* NULL: it comes as a whole */
+	bool retracts;          /* what was there is not as at the source: nothing is written before
 	                   * the journal knows */
 	struct wh_identity identity; /* its inode once it is staged, the rest when it is whole */
 	uint32_t number;             /* in the stage */
@@ -236,6 +270,7 @@ struct wh_sink {
 	uint32_t untold;            /* failed ones */
 	struct wh_large *comparing; /* its file is open as existing_fd */
 	struct wh_large *reserving;
+	struct wh_large *listing; /* its blocks are, or its source has not begun to send */
 	int existing_fd;
 	uint64_t existing_offset;
 	struct wh_large *closing[WH_SINK_CLOSING_MAX];
@@ -269,6 +304,8 @@ void wh_sink_break(struct wh_sink *sink, int error, enum wh_doing doing);
 bool wh_sink_can_answer(struct wh_sink *sink);
 void wh_sink_answer_id(struct wh_sink *sink, enum wh_record_type type, uint64_t id);
 void wh_sink_answer_want(struct wh_sink *sink, const struct wh_large *file);
+/* Some of the digests that are not told yet. False: there was no room. */
+bool wh_sink_answer_blocks(struct wh_sink *sink, struct wh_large *file);
 void wh_sink_answer_have(struct wh_sink *sink, uint64_t id, const struct wh_digest *digest);
 void wh_sink_answer_totals(struct wh_sink *sink);
 void wh_sink_tell_failed(
@@ -337,6 +374,28 @@ void wh_large_resume(
 	struct wh_sink *sink, struct wh_large *file, const struct wh_recalled_lane *lane);
 void wh_large_begin_again(struct wh_sink *sink, struct wh_large *file);
 
+/*
+ * sink_blocks.c: a file of which something is there. may: by its entry, and what has its name.
+ * is_busy: nothing may be written yet. begin: the first of what differs, or all is the same. end:
+ * FILE_END came; true: what is there is the file. is_whole: nothing is left to be done for it.
+ */
+bool wh_sink_may_list(const struct wh_sink *sink, const struct wh_large *file,
+	const struct wh_entry *entry, const struct stat *status);
+int32_t wh_sink_poll_blocks(struct wh_sink *sink);
+void wh_basis_begin(struct wh_sink *sink, struct wh_large *file);
+bool wh_basis_end(struct wh_sink *sink, struct wh_large *file, const struct wh_digest *wanted);
+void wh_basis_free(struct wh_sink *sink, struct wh_large *file);
+
+static inline bool wh_basis_is_busy(const struct wh_large *file)
+{
+	return file->basis != NULL && file->basis->step < WH_BASIS_READY;
+}
+
+static inline bool wh_basis_is_over(const struct wh_large *file)
+{
+	return file->basis == NULL || file->basis->step == WH_BASIS_OVER;
+}
+
 /* sink_large.c */
 struct wh_large *wh_sink_first_large(struct wh_sink *sink, enum wh_large_state state);
 /* False: the source asks too many. *status: what has the name now. */
@@ -352,6 +411,8 @@ struct wh_staged wh_large_entry(const struct wh_sink *sink, const struct wh_larg
 void wh_large_fail(struct wh_sink *sink, struct wh_large *file, int error, enum wh_doing doing);
 /* 1: there is room for it up to this byte, and it is open; 0: not yet, or it failed. */
 int wh_large_reserve(struct wh_sink *sink, struct wh_large *file, uint64_t end);
+/* What has its name: it, for reading, or a negative errno. */
+int wh_large_open_existing(struct wh_sink *sink, const struct wh_large *file, struct stat *status);
 bool wh_large_is_ready(const struct wh_sink *sink, const struct wh_large *file, uint64_t end);
 /* So many more bytes are written: the file system counts them now. */
 void wh_large_wrote(struct wh_sink *sink, struct wh_large *file, uint32_t bytes);

@@ -88,6 +88,12 @@ static void take_over(struct wh_sink *sink, struct wh_large *file, struct wh_rec
 	wh_large_resume(sink, file, &found->lane[file->is_head ? sink->config.lane : 0]);
 }
 
+static bool may_list_part(const struct wh_sink *sink, const struct wh_large *file)
+{
+	return file->staged && file->assembly == NULL &&
+	       wh_choice_has(&sink->config.choice, WH_CHOICE_BLOCKS);
+}
+
 static void see_recalled(struct wh_sink *sink, struct wh_recalled *found)
 {
 	struct wh_large *file = sink->keep.recalling;
@@ -99,8 +105,12 @@ static void see_recalled(struct wh_sink *sink, struct wh_recalled *found)
 	else if (found->fd >= 0)
 		close(found->fd);
 	resumes = file->staged;
-	/* A whole file of that size is compared if nothing is to be resumed. */
-	file->state = file->may_compare && !resumes ? WH_LARGE_COMPARE : WH_LARGE_RESERVE;
+	/* A part without a span is told by its blocks, and a file that is there by these, or as a
+	 * whole, if nothing is to be resumed. */
+	if (file->from == file->first && (file->may_list || may_list_part(sink, file)))
+		file->state = WH_LARGE_LIST;
+	else
+		file->state = file->may_compare && !resumes ? WH_LARGE_COMPARE : WH_LARGE_RESERVE;
 }
 
 static void ask_journal(struct wh_sink *sink)
@@ -188,6 +198,8 @@ static bool is_noteworthy(const struct wh_sink *sink, const struct wh_large *fil
 	if (file->state == WH_LARGE_NONE || file->failed || file->fd < 0 || file->unkept ||
 		(wh_large_is_part(file) ? row_of(file) == 0 : !wh_sink_keeps(sink, file)))
 		return false;
+	if (file->basis != NULL)
+		return due && file->row == 0 && !wh_basis_is_busy(file);
 	down = down_to(sink, file);
 	if (file->is_head && file->row == 0)
 		return true;
@@ -229,7 +241,8 @@ static bool begin_note(struct wh_sink *sink, struct wh_large *file)
 			.row = row_of(file),
 			.number = file->number,
 			.inode = file->identity.inode,
-			.spans = down > file->first,
+			/* By blocks any of it may be there: the next job looks. */
+			.spans = file->basis == NULL && down > file->first,
 			.span = {{file->first, down}},
 		};
 		keep->noted_to = down;

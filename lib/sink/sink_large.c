@@ -69,6 +69,7 @@ void wh_large_forget(struct wh_sink *sink, struct wh_large *file)
 	file->fd = -1;
 	free((void *)file->more.xattrs);
 	file->more.xattrs = NULL;
+	wh_basis_free(sink, file);
 	wh_sink_unkeep(sink, file);
 	wh_large_leave(sink, file);
 	file->state = WH_LARGE_NONE;
@@ -115,6 +116,8 @@ static enum wh_large_state first_state(
 		return WH_LARGE_AWAIT;
 	if (wh_sink_keeps(sink, file))
 		return WH_LARGE_RECALL;
+	if (file->may_list)
+		return WH_LARGE_LIST;
 	return may_compare ? WH_LARGE_COMPARE : WH_LARGE_RESERVE;
 }
 
@@ -167,6 +170,7 @@ bool wh_sink_ask(struct wh_sink *sink, const struct wh_entry *entry, const struc
 	if (wh_content_is_split(entry->content) && !wh_large_join(sink, file, entry))
 		return false;
 	file->proved = file->noted = file->first;
+	file->may_list = wh_sink_may_list(sink, file, entry, status);
 	file->state = (uint8_t)first_state(sink, file, status);
 	memcpy(sink->large_paths[file - sink->large], entry->path, entry->path_bytes);
 	sink->large_count++;
@@ -181,6 +185,13 @@ static int place(struct wh_sink *sink, const struct wh_large *file)
 	enum wh_doing doing;
 
 	return wh_sink_place(sink, entry.path, entry.path_bytes, &doing);
+}
+
+int wh_large_open_existing(struct wh_sink *sink, const struct wh_large *file, struct stat *status)
+{
+	int folder_fd = place(sink, file);
+
+	return folder_fd < 0 ? folder_fd : wh_sink_open_existing(sink, folder_fd, status);
 }
 
 /* What is there turned out to be another file, or none. */
@@ -201,10 +212,7 @@ static bool compare_begin(struct wh_sink *sink)
 	if (sink->comparing == NULL)
 		return false;
 
-	int folder_fd = place(sink, sink->comparing);
-
-	sink->existing_fd =
-		folder_fd < 0 ? folder_fd : wh_sink_open_existing(sink, folder_fd, &status);
+	sink->existing_fd = wh_large_open_existing(sink, sink->comparing, &status);
 	sink->existing_offset = 0;
 	wh_hasher_init(&sink->existing);
 	if (sink->existing_fd >= 0)
@@ -352,7 +360,8 @@ static int let_in(struct wh_sink *sink, struct wh_large *file)
  */
 static bool has_blocks_reserved(const struct wh_sink *sink, const struct wh_large *file)
 {
-	return !sink->in_memory && file->data_bytes == file->end - file->from;
+	return !sink->in_memory && file->basis == NULL &&
+	       file->data_bytes == file->end - file->from;
 }
 
 /* Some more blocks, so that no call takes long and nothing is held that does not come. */
@@ -433,7 +442,7 @@ static void tell_one(struct wh_sink *sink, struct wh_large *file)
 	file->told = true;
 	sink->untold--;
 	if (file->state == WH_LARGE_RESERVE || file->state == WH_LARGE_AWAIT ||
-		file->state == WH_LARGE_RECALL)
+		file->state == WH_LARGE_RECALL || file->state == WH_LARGE_LIST)
 		wh_large_discard(sink, file);
 }
 
@@ -456,10 +465,10 @@ void wh_large_same(struct wh_sink *sink, struct wh_large *file)
 {
 	struct wh_staged entry = wh_large_entry(sink, file);
 	enum wh_doing doing = WH_DOING_OPENING;
-	int folder_fd = place(sink, file);
 	struct stat status;
-	int fd = folder_fd < 0 ? folder_fd : wh_sink_open_existing(sink, folder_fd, &status);
+	int fd = wh_large_open_existing(sink, file, &status);
 	int rc = fd < 0 ? fd : 0;
+	bool staged = file->staged;
 
 	if (rc == 0 && (uint64_t)status.st_size != file->size_bytes) {
 		doing = WH_DOING_CHANGED;
@@ -480,6 +489,8 @@ void wh_large_same(struct wh_sink *sink, struct wh_large *file)
 	else
 		wh_sink_tell_skipped(sink, &entry);
 	wh_large_forget(sink, file);
+	if (staged)
+		wh_stage_discard(sink->stage, &entry);
 }
 
 void wh_large_close(struct wh_sink *sink, struct wh_large *file)
@@ -533,6 +544,8 @@ static bool settle(struct wh_sink *sink, struct wh_large *file, uint64_t now_tsc
 {
 	if (file->in_air > 0 || wh_sink_notes(sink, file))
 		return false;
+	if (!file->failed && !wh_basis_is_over(file))
+		return false;
 	if (!file->failed && file->assembly != NULL) {
 		wh_large_close_part(sink, file);
 		if (file->state == WH_LARGE_GATHERS)
@@ -573,6 +586,7 @@ int32_t wh_sink_poll_large(struct wh_sink *sink, uint64_t now_tsc)
 	if (sink->large_count == 0)
 		return work;
 	work += wh_sink_poll_parts(sink, now_tsc);
+	work += wh_sink_poll_blocks(sink);
 	work += tell_failures(sink);
 	work += settle_closing(sink, now_tsc);
 	if (!wh_sink_can_answer(sink))

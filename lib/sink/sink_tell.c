@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include <rte_common.h>
+
 #include "base/assert.h"
 #include "sink/sink_internal.h"
 
@@ -62,6 +66,28 @@ void wh_sink_answer_want(struct wh_sink *sink, const struct wh_large *file)
 	record->want.digest = resumes ? file->likeness : (struct wh_digest){{0}};
 	record->want.resume = resumes ? (uint8_t)sink->config.keeping.resume : WH_RESUME_OFF;
 	answer(sink, record);
+}
+
+bool wh_sink_answer_blocks(struct wh_sink *sink, struct wh_large *file)
+{
+	struct wh_basis *basis = file->basis;
+	struct wh_record *record = &sink->answer;
+	uint8_t digests[WH_BLOCKS_TOLD_MAX * WH_DIGEST_BYTES];
+	uint32_t count = RTE_MIN(basis->count - basis->told, (uint32_t)WH_BLOCKS_TOLD_MAX);
+
+	record->type = WH_RECORD_BLOCKS;
+	record->blocks.id = file->id;
+	record->blocks.first = basis->told;
+	record->blocks.count = count;
+	record->blocks.digests = digests;
+	if (!wh_pack_has_room(&sink->answers, wh_record_bytes(record)))
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		memcpy(digests + i * WH_DIGEST_BYTES,
+			wh_blocks_digest(basis->blocks, basis->told + i), WH_DIGEST_BYTES);
+	wh_pack_put(&sink->answers, record);
+	basis->told += count;
+	return true;
 }
 
 void wh_sink_answer_have(struct wh_sink *sink, uint64_t id, const struct wh_digest *digest)

@@ -7,6 +7,10 @@ static enum wh_waits taking_waits(const struct wh_sink *sink)
 
 	if (sink->closing_count == WH_SINK_CLOSING_MAX || !wh_stage_has_room(sink->stage))
 		return WH_WAITS_DISK;
+	if (sink->listing != NULL && sink->listing->basis->step < WH_BASIS_WAITS)
+		return WH_WAITS_DISK;
+	if (intake->file != NULL && wh_basis_is_busy(intake->file))
+		return WH_WAITS_DISK;
 	if (intake->chunk == NULL)
 		return wh_sink_awaits_lanes(sink) ? WH_WAITS_PARTS : WH_WAITS_ENTRIES;
 	if (sink->config.is_pipe)

@@ -284,7 +284,7 @@ int32_t wh_sink_write(struct wh_sink *sink)
 	WH_ASSERT(intake->raw && end <= file->end);
 	if (sink->config.is_pipe && !file->failed)
 		return wh_sink_pipe_raw(sink);
-	if (file->retracts && !file->failed)
+	if ((file->retracts || wh_basis_is_busy(file)) && !file->failed)
 		return 0;
 
 	bool opens = file->fd < 0 || (file->offset == file->from && intake->at == 0);

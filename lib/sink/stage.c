@@ -497,7 +497,7 @@ int wh_stage_folder(const struct wh_stage *stage, bool kept)
 int wh_stage_open_in(int folder_fd, uint32_t number, uint64_t inode)
 {
 	char text[NUMBER_TEXT_MAX];
-	int fd = openat(folder_fd, number_text(text, number), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(folder_fd, number_text(text, number), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	struct stat status;
 
 	if (fd < 0)

@@ -164,6 +164,7 @@ int32_t wh_source_poll(void *context, __rte_unused uint64_t now_tsc)
 bool wh_source_tell_waits(struct wh_source *source, const struct wh_waits_told *told)
 {
 	bool between = !wh_source_is_in_extents(source) ||
+		       source->reading.step == WH_READING_DIFFERS ||
 		       (source->reading.step == WH_READING_STREAMS && !source->stream.is_sending);
 
 	if (source->progress.state != WH_SOURCE_RUNNING || source->finish_is_put || !between)
@@ -243,9 +244,13 @@ void wh_source_close(struct wh_source *source)
 		io_uring_queue_exit(&source->ring);
 	}
 	wh_source_stop_proof(source);
-	for (uint32_t i = 0; i < WH_SOURCE_ASKED; i++)
-		if (source->asked[i].state != WH_ASKED_FREE && source->asked[i].fd >= 0)
+	for (uint32_t i = 0; i < WH_SOURCE_ASKED; i++) {
+		if (source->asked[i].state == WH_ASKED_FREE)
+			continue;
+		wh_source_forget_blocks(source, &source->asked[i]);
+		if (source->asked[i].fd >= 0)
 			close(source->asked[i].fd);
+	}
 	if (source->config.splits != NULL)
 		wh_splits_gone(source->config.splits, source->config.lane);
 	if (source->item_fd >= 0)

@@ -15,6 +15,9 @@
  * Where the sink has the beginning of a file from an earlier run, only the rest goes, if what is
  * there is proved to be as here: by size, mtime, inode and change time, samples, or all of it.
  *
+ * Where the sink has told digests of blocks of what it has, only blocks that differ go; they are
+ * sent while the rest of the file is still being compared. Such a file goes by one lane.
+ *
  * A file is compared with itself: size, mtime and inode before and after; one that changed
  * meanwhile is failed (WH_DOING_CHANGED), never sent as if it were whole.
  */
@@ -71,6 +74,7 @@ struct wh_source_config {
 	uint64_t split_bytes_min; /* for each lane; 0: WH_SPLIT_BYTES_MIN */
 	/* A sink that believes more of what it has gets files from their beginning. */
 	enum wh_resume resume;
+	uint64_t block_seed;       /* of digests of blocks, as the sink has it */
 	uint64_t extent_bytes_max; /* 0: WH_SOURCE_EXTENT_BYTES, or a chunk */
 	uint32_t chunk_bytes;
 	uint64_t first_chunk; /* number of its first: a HELLO may have gone before */

@@ -12,7 +12,7 @@
 #define ANSWERS_PER_POLL 64
 
 /* An entry that is out, and whose fate the sink has not told. */
-static struct wh_ledger_entry *find_open(struct wh_source *source, uint64_t id)
+struct wh_ledger_entry *wh_source_find_open(struct wh_source *source, uint64_t id)
 {
 	struct wh_ledger_entry *entry = wh_ledger_find(&source->ledger, id);
 
@@ -22,7 +22,7 @@ static struct wh_ledger_entry *find_open(struct wh_source *source, uint64_t id)
 /* The file that is asked for, which is answered from now on; NULL: none is. */
 static struct wh_asked *take_answer(struct wh_source *source, uint64_t id)
 {
-	const struct wh_ledger_entry *entry = find_open(source, id);
+	const struct wh_ledger_entry *entry = wh_source_find_open(source, id);
 
 	if (entry == NULL || entry->asked == WH_LEDGER_NO_ASKED)
 		return NULL;
@@ -42,7 +42,7 @@ static bool take_have(struct wh_source *source, const struct wh_record *record)
 {
 	struct wh_asked *file = take_answer(source, record->have.id);
 
-	if (file == NULL || file->is_part)
+	if (file == NULL || file->is_part || file->told != NULL)
 		return false;
 	file->compare = true;
 	file->digest = record->have.digest;
@@ -59,7 +59,7 @@ static bool take_want(struct wh_source *source, const struct wh_record *record)
 		return false;
 	if (offset == 0)
 		return true;
-	if (offset <= file->part.from || offset >= file->part.end ||
+	if (file->told != NULL || offset <= file->part.from || offset >= file->part.end ||
 		(offset - file->part.from) % WH_DIRECT_BYTES != 0)
 		return false;
 	file->resume = (enum wh_resume)record->want.resume;
@@ -102,7 +102,7 @@ static bool may_stay(const struct wh_source *source, const struct wh_asked *file
 
 static bool take_outcome(struct wh_source *source, const struct wh_record *record)
 {
-	struct wh_ledger_entry *entry = find_open(source, record->outcome.id);
+	struct wh_ledger_entry *entry = wh_source_find_open(source, record->outcome.id);
 	bool skipped = record->outcome.status == WH_OUTCOME_SKIPPED;
 
 	if (entry == NULL || (record->outcome.status == WH_OUTCOME_WOULD && !is_dry(source)))
@@ -158,6 +158,9 @@ static int take_record(struct wh_source *source, const struct wh_record *record)
 	switch (record->type) {
 	case WH_RECORD_WANT:
 		makes_sense = take_want(source, record);
+		break;
+	case WH_RECORD_BLOCKS:
+		makes_sense = wh_source_take_blocks(source, record);
 		break;
 	case WH_RECORD_HAVE:
 		makes_sense = take_have(source, record);

@@ -8,6 +8,7 @@
  *   source.c         opens, polls, closes; what the parts share
  *   source_send.c    what the walk finds becomes records; small files are read here
  *   source_read.c    large files that the sink has answered: compared, sent in extents
+ *   source_blocks.c  large files of which the sink has told blocks
  *   source_answer.c  what the sink says
  *   source_left_out.c
  *                    what else entries carry, and what they do not
@@ -26,6 +27,7 @@
 #include "bundle/ledger.h"
 #include "bundle/pack.h"
 #include "bundle/split.h"
+#include "file/blocks.h"
 #include "file/digest.h"
 #include "file/likeness.h"
 #include "file/read_ahead.h"
@@ -39,6 +41,9 @@
 #define WH_SOURCE_FILES_PER_POLL  8
 #define WH_SOURCE_BYTES_PER_POLL  (UINT32_C(256) << 10)
 #define WH_SOURCE_CHUNKS_PER_POLL 2
+
+/* Lists of digests that a sink may have told: of the file that is read, and of the next one. */
+#define WH_SOURCE_LISTS_MAX 2
 
 static_assert(
 	WH_SOURCE_ASKED <= WH_LEDGER_NO_ASKED, "each asked file has a place, none is \"none\"");
@@ -63,6 +68,8 @@ struct wh_asked {
 	enum wh_resume resume; /* not OFF: the sink has it up to ... */
 	uint64_t resume_at;    /* ... there, and says so by the digest */
 	struct wh_digest digest;
+	struct wh_digest *told; /* of blocks that the sink has; NULL: none */
+	uint32_t told_count;
 	struct stat status; /* before it was read */
 };
 
@@ -76,6 +83,7 @@ enum wh_reading_step {
 	WH_READING_NOTHING = 0,
 	WH_READING_COMPARES,
 	WH_READING_PROVES,    /* what the sink has from before */
+	WH_READING_DIFFERS,   /* the next blocks that it has not */
 	WH_READING_ANNOUNCES, /* the next EXTENT */
 	WH_READING_SENDS,     /* its raw chunks */
 	WH_READING_STREAMS,   /* a pipe: as its bytes come */
@@ -88,10 +96,13 @@ struct wh_reading {
 	struct wh_read_ahead ahead;
 	struct wh_likeness *likeness; /* what it PROVES by */
 	uint64_t likened;             /* bytes of that */
+	struct wh_blocks *blocks;     /* what DIFFERS, instead */
+	uint32_t block;               /* the next of these */
 	enum wh_reading_step step;
 	struct wh_asked *file;
 	uint64_t from;        /* in the file, of the first byte that is sent */
 	uint64_t offset;      /* of the next one */
+	uint64_t end;         /* of what is sent, or of a run of it */
 	uint64_t extent_left; /* bytes announced and not sent */
 	bool is_announced;    /* the EXTENT is out, not only in the pack */
 	int error;            /* positive errno */
@@ -142,6 +153,7 @@ struct wh_source {
 	uint64_t ids_out; /* entries below this have left the pack */
 	struct wh_asked asked[WH_SOURCE_ASKED];
 	uint32_t asked_count;
+	uint32_t lists;                               /* of digests, that asked files have */
 	struct wh_source_split splits[WH_SPLITS_MAX]; /* a queue, by id */
 	uint32_t splits_first, splits_count;
 	uint32_t splits_seen;               /* number of the last that was taken, or looked at */
@@ -197,13 +209,23 @@ int32_t wh_source_stream(struct wh_source *source);
 /* Gives back what is not sent any more. */
 void wh_source_end_stream(struct wh_source *source);
 
+struct wh_ledger_entry *wh_source_find_open(struct wh_source *source, uint64_t id);
 void wh_source_push_raw(struct wh_source *source, struct wh_chunk *chunk);
 void wh_source_end_reading(struct wh_reading *reading, int error, enum wh_doing doing);
 struct wh_entry *wh_source_begin_entry(struct wh_source *source, const struct stat *status);
 void wh_source_put_asking(struct wh_source *source, struct wh_split *split, int fd);
 
+/* source_blocks.c: false: what was told makes no sense. The other parts of wh_source_read. */
+bool wh_source_take_blocks(struct wh_source *source, const struct wh_record *record);
+void wh_source_forget_blocks(struct wh_source *source, struct wh_asked *file);
+void wh_source_begin_blocks(struct wh_source *source);
+int32_t wh_source_differ(struct wh_source *source);
+
 /* source_read.c */
 int32_t wh_source_read(struct wh_source *source);
+/* The run [offset, end) of the file is next. */
+void wh_source_read_run(struct wh_source *source, uint64_t offset, uint64_t end);
+/* What is done for a large file before it is sent is over, done or not. */
 void wh_source_stop_proof(struct wh_source *source);
 bool wh_source_is_in_extents(const struct wh_source *source); /* no other record may be put */
 void wh_source_release(struct wh_source *source, struct wh_asked *file);

@@ -14,7 +14,8 @@ bool wh_source_is_in_extents(const struct wh_source *source)
 
 	return reading->step == WH_READING_STREAMS || reading->step == WH_READING_SENDS ||
 	       reading->step == WH_READING_ANNOUNCES ||
-	       (reading->step == WH_READING_ENDS && reading->offset > reading->from);
+	       ((reading->step == WH_READING_ENDS || reading->step == WH_READING_DIFFERS) &&
+		       reading->offset > reading->from);
 }
 
 void wh_source_release(struct wh_source *source, struct wh_asked *file)
@@ -23,6 +24,7 @@ void wh_source_release(struct wh_source *source, struct wh_asked *file)
 
 	WH_ASSERT(file->state != WH_ASKED_FREE && source->asked_count > 0);
 	WH_ASSERT(entry == NULL || &source->asked[entry->asked] == file);
+	wh_source_forget_blocks(source, file);
 	if (entry != NULL)
 		entry->asked = WH_LEDGER_NO_ASKED;
 	if (file->fd >= 0)
@@ -41,15 +43,27 @@ static struct io_uring *ring_for(struct wh_source *source, int fd)
 	return source->ring_error == 0 ? &source->ring : NULL;
 }
 
-static void read_from_start(struct wh_source *source, const struct wh_part *part)
+static void read_part(struct wh_source *source, const struct wh_part *part)
 {
 	struct wh_reading *reading = &source->reading;
 	const struct wh_asked *file = reading->file;
 
-	wh_hasher_init(&reading->hasher);
 	wh_read_ahead_init(&reading->ahead, ring_for(source, file->fd), file->fd, &file->status,
-		source->config.chunk_bytes);
+		source->config.chunk_bytes, reading->blocks != NULL);
 	wh_read_ahead_limit(&reading->ahead, part->from, part->end);
+}
+
+void wh_source_read_run(struct wh_source *source, uint64_t offset, uint64_t end)
+{
+	struct wh_reading *reading = &source->reading;
+	const struct wh_part run = {.from = offset, .end = end};
+
+	if (reading->offset == reading->from) /* the first */
+		reading->from = offset;
+	reading->offset = offset;
+	reading->end = end;
+	read_part(source, &run);
+	reading->step = WH_READING_ANNOUNCES;
 }
 
 /* FILE_END is next. error 0: the file went out whole. */
@@ -78,19 +92,20 @@ static void end_after_error(struct wh_reading *reading)
 static void send_from(struct wh_source *source, uint64_t offset)
 {
 	struct wh_reading *reading = &source->reading;
-	const struct wh_part part = {.from = offset, .end = reading->file->part.end};
+	const struct wh_part *part = &reading->file->part;
 
-	WH_ASSERT(offset >= reading->file->part.from && offset < part.end);
-	reading->from = offset;
-	reading->offset = offset;
-	read_from_start(source, &part);
-	reading->step = WH_READING_ANNOUNCES;
+	WH_ASSERT(offset >= part->from && offset < part->end);
+	reading->from = reading->offset = offset;
+	wh_hasher_init(&reading->hasher);
+	wh_source_read_run(source, offset, part->end);
 }
 
 void wh_source_stop_proof(struct wh_source *source)
 {
 	wh_likeness_free(source->reading.likeness);
 	source->reading.likeness = NULL;
+	wh_blocks_free(source->reading.blocks);
+	source->reading.blocks = NULL;
 }
 
 /* The sink has gone by size, mtime, inode and change time before it said what it has. */
@@ -151,8 +166,11 @@ static void begin_file(struct wh_source *source)
 	} else if (file->is_stream) {
 		wh_source_begin_stream(source);
 	} else if (file->compare) {
-		read_from_start(source, &whole);
+		wh_hasher_init(&reading->hasher);
+		read_part(source, &whole);
 		reading->step = WH_READING_COMPARES;
+	} else if (file->told != NULL) {
+		wh_source_begin_blocks(source);
 	} else if (file->resume != WH_RESUME_OFF) {
 		begin_resumed(source);
 	} else {
@@ -270,7 +288,7 @@ static uint64_t extent_bytes(const struct wh_source *source)
 {
 	uint64_t most = source->config.extent_bytes_max -
 			source->config.extent_bytes_max % source->config.chunk_bytes;
-	uint64_t left = source->reading.file->part.end - source->reading.offset;
+	uint64_t left = source->reading.end - source->reading.offset;
 
 	return wh_min_u64(most, left);
 }
@@ -373,10 +391,12 @@ static int32_t send_extent(struct wh_source *source)
 		return work;
 	if (reading->ahead.error < 0)
 		end_after_error(reading);
-	else if (wh_read_ahead_is_over(&reading->ahead))
-		wh_source_end_reading(reading, 0, WH_DOING_NOTHING);
-	else
+	else if (!wh_read_ahead_is_over(&reading->ahead))
 		reading->step = WH_READING_ANNOUNCES;
+	else if (reading->blocks != NULL)
+		reading->step = WH_READING_DIFFERS;
+	else
+		wh_source_end_reading(reading, 0, WH_DOING_NOTHING);
 	return work + 1;
 }
 
@@ -419,7 +439,9 @@ static int32_t put_file_end(struct wh_source *source)
 	record->file_end.error = reading->error;
 	record->file_end.doing = (uint8_t)reading->doing;
 	record->file_end.digest = (struct wh_digest){{0}};
-	if (reading->error == 0)
+	if (reading->error == 0 && reading->blocks != NULL)
+		record->file_end.digest = *wh_blocks_whole(reading->blocks);
+	else if (reading->error == 0)
 		wh_hasher_digest(&reading->hasher, &record->file_end.digest);
 	if (!wh_source_has_room(source, wh_record_bytes(record)))
 		return 0;
@@ -429,8 +451,10 @@ static int32_t put_file_end(struct wh_source *source)
 	else if (reading->file->is_stream)
 		book_stream(source);
 	source->progress.digest_known =
-		reading->error == 0 && reading->from == reading->file->part.from;
+		reading->error == 0 &&
+		(reading->blocks != NULL || reading->from == reading->file->part.from);
 	source->progress.digest = record->file_end.digest;
+	wh_source_stop_proof(source);
 	wh_source_release(source, reading->file);
 	reading->step = WH_READING_NOTHING;
 	source->packed_bytes = 0;
@@ -471,6 +495,8 @@ int32_t wh_source_read(struct wh_source *source)
 		return compare(source);
 	case WH_READING_PROVES:
 		return prove(source);
+	case WH_READING_DIFFERS:
+		return wh_source_differ(source);
 	case WH_READING_ANNOUNCES:
 		return announce(source);
 	case WH_READING_SENDS:

@@ -221,7 +221,8 @@ static struct wh_split *split_item(struct wh_source *source)
 	const struct wh_source_config *config = &source->config;
 	uint64_t bytes = (uint64_t)source->item_status.st_size;
 
-	if (config->splits == NULL || bytes / config->split_bytes_min < config->lanes ||
+	if (config->splits == NULL || wh_choice_has(&config->choice, WH_CHOICE_BLOCKS) ||
+		bytes / config->split_bytes_min < config->lanes ||
 		!wh_part_is_possible(bytes, config->lanes))
 		return NULL;
 	return wh_splits_announce(config->splits, config->lane, source->item_fd,

@@ -26,6 +26,8 @@ enum wh_waits wh_source_waits(const struct wh_source *source)
 		return WH_WAITS_NOTHING;
 	if (source->reading.step == WH_READING_STREAMS && source->stream.is_idle)
 		return WH_WAITS_PIPE;
+	if (source->reading.step == WH_READING_DIFFERS)
+		return WH_WAITS_DISK;
 	if (source->reading.step != WH_READING_NOTHING)
 		return source->reading.ahead.in_air > 0 ? WH_WAITS_DISK : WH_WAITS_SESSION;
 	if (source->is_blocked)

@@ -296,6 +296,32 @@ def what_stays(program, folder):
         pair.stop_server()
 
 
+def blocks(program, folder):
+    """One byte of a large file costs a block, both ways."""
+    here, there = folder / 'here', folder / 'served/there'
+    there.parent.mkdir()
+    size, block = 8 * MIB + 77, 128 << 10
+    text = bytearray(content(size))
+    there.write_bytes(text)
+
+    def change(*where):
+        for at in where:
+            text[at] ^= 1
+        here.write_bytes(text)
+
+    with Pair(program, folder) as pair:
+        change(5 * MIB)
+        report = run_json(pair, 'send', '--blocks', here, remote('there'))
+        expect_equal('bytes', (report['bytes'], report['resumed_bytes']), (size, size - block))
+        expect(report['moved_bytes'] < 2 * block, f"{report['moved_bytes']} bytes moved")
+        expect(there.read_bytes() == text, 'it is another')
+        change(MIB, MIB + 1)
+        report = run_json(pair, 'get', '--blocks', '--parallel', '2', remote('there'), here)
+        expect_equal('got', report['resumed_bytes'], size - block)
+        expect(here.read_bytes() == there.read_bytes(), 'it is another')
+        pair.stop_server()
+
+
 def attributes(path):
     status = os.lstat(path)
     names = sorted(os.listxattr(path, follow_symlinks=False))
@@ -468,6 +494,7 @@ def cases():
     yield Case('dry runs', True, dry_runs)
     yield Case('filters', True, filters)
     yield Case('what stays', True, what_stays)
+    yield Case('blocks', True, blocks)
     yield Case('more of files', False, more_of_files)
     yield Case('owners by rule', False, owners_by_rule)
     yield Case('pipes', True, pipes)

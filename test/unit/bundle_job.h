@@ -21,6 +21,7 @@
 #define LANES_MAX    4
 #define POLLS_MAX    2000000
 #define HZ           UINT64_C(1000000000)
+#define SEED         UINT64_C(4711)
 #define ROUND_TSC    UINT64_C(20000)
 
 static const char *const bases[] = {"/dev/shm", "/tmp"};
@@ -51,6 +52,7 @@ struct job {
 	struct wh_keeping keeping; /* of each sink; and what the sources believe: */
 	enum wh_resume resume;
 	uint64_t extent_bytes_max;
+	uint32_t wishes; /* enum wh_wish */
 };
 
 static inline void note(struct lane *lane, int side, const struct wh_file_result *result)
@@ -103,6 +105,8 @@ static inline void open_sink(struct lane *lane, struct job *job, int root_fd, bo
 		.lanes = job->count,
 		.room = &job->room,
 		.keeping = job->keeping,
+		.choice = {.wishes = job->wishes},
+		.block_seed = SEED,
 		.context = lane,
 	};
 	enum wh_doing doing;
@@ -128,6 +132,8 @@ static inline void open_source(struct lane *lane, struct job *job, const char *c
 		.resume = job->resume,
 		.extent_bytes_max = job->extent_bytes_max,
 		.entries_max = job->entries_max,
+		.choice = {.wishes = job->wishes},
+		.block_seed = SEED,
 		.free = &lane->free,
 		.ready = &lane->sent,
 		.deliver = &lane->answered,

@@ -206,6 +206,7 @@ struct wh_settings {
 	bool update;
 	bool ignore_existing;
 	bool quick_check;
+	bool blocks;
 	char files_from[WH_SETTINGS_TEXT_BYTES]; /* "": no file has names of files */
 	bool nul;                                /* ends each of them, and no end of a line */
 	char digest[WH_SETTINGS_TEXT_BYTES];     /* report/checksum.h */

@@ -452,12 +452,12 @@ const struct wh_setting wh_settings_table[] = {
 	{IN("choice"), FIELD(ignore_existing), .flag = "ignore-existing", SWITCH, .verbs = ORDERED,
 		.help = "whatever is there stays"},
 	{IN("choice"), FIELD(quick_check), .flag = "quick-check", SWITCH, .verbs = ORDERED,
-		.help = "a file there of the same size, time and mode is the same, unread;\n"
-			"without, contents are compared"},
+		.help = "a file there of the same size, time and mode is the same, unread"},
+	{IN("choice"), FIELD(blocks), .flag = "blocks", SWITCH, .verbs = ORDERED,
+		.help = "of a large file that is there, only blocks that differ go"},
 	{IN("choice"), FIELD(files_from), .flag = "files-from", PATH, .verbs = ORDERED,
 		.argument = "FILE", .example = "list.txt",
-		.help = "what stands there, a name a line, as if given as words before the last\n"
-			"word; -: on standard input"},
+		.help = "what stands there, a name a line, before the last word; -: stdin"},
 	{IN("choice"), FIELD(nul), .flag = "null", .letter = '0', SWITCH, .verbs = ORDERED,
 		.help = "a NUL ends each name of --files-from, as of find -print0"},
 	{IN("choice"), FIELD(manifest), .flag = "manifest", PATH, .verbs = ORDERED,

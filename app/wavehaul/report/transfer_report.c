@@ -425,10 +425,10 @@ static void print_text(struct wh_transfer *transfer, int status, double seconds)
 		fprintf(to, "; %s had gone over, of files that are not whole",
 			wh_format_size(size, sizeof(size), moved_bytes(transfer) - totals.bytes));
 	if (totals.resumed_bytes > 0)
-		printf("; %s of it had come before",
+		fprintf(to, "; %s of it had come before, or was the same there",
 			wh_format_size(size, sizeof(size), totals.resumed_bytes));
 	if (totals.began_again > 0)
-		printf("; %" PRIu64 " changed since a part came, and began again",
+		fprintf(to, "; %" PRIu64 " changed since a part came, and began again",
 			totals.began_again);
 	if (totals.skipped > 0)
 		fprintf(to, "; %" PRIu64 " were there already", totals.skipped);

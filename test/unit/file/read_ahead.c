@@ -75,7 +75,7 @@ static void open_reader(
 	if (by_ring)
 		CU_ASSERT_FATAL(io_uring_queue_init(WH_RING_DEPTH, &reader->ring, 0) == 0);
 	wh_read_ahead_init(
-		&reader->ahead, by_ring ? &reader->ring : NULL, fd, &status, chunk_bytes);
+		&reader->ahead, by_ring ? &reader->ring : NULL, fd, &status, chunk_bytes, false);
 	reader->room = (uint64_t)status.st_size;
 	reader->bytes = malloc(reader->room + 1);
 	for (uint32_t i = 0; i < chunks; i++) {

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "source/source_internal.h"
+
+/* The same ones that are passed over in a poll. */
+#define BLOCKS_PER_POLL 4096
+
+static uint64_t size_of(const struct wh_asked *file)
+{
+	return (uint64_t)file->status.st_size;
+}
+
+static uint32_t blocks_of(const struct wh_asked *file)
+{
+	return wh_block_count(size_of(file), wh_block_bytes(size_of(file)));
+}
+
+/* 0, or a negative errno. */
+static int begin_list(struct wh_source *source, struct wh_asked *file)
+{
+	if (source->lists == WH_SOURCE_LISTS_MAX)
+		return -EPROTO;
+	file->told = malloc(blocks_of(file) * sizeof(file->told[0]));
+	if (file->told == NULL)
+		return -ENOMEM;
+	source->lists++;
+	return 0;
+}
+
+/* In their order, each once, before the file is answered. */
+bool wh_source_take_blocks(struct wh_source *source, const struct wh_record *record)
+{
+	const struct wh_ledger_entry *entry = wh_source_find_open(source, record->blocks.id);
+	uint32_t count = record->blocks.count;
+	struct wh_asked *file;
+
+	if (entry == NULL || entry->asked == WH_LEDGER_NO_ASKED ||
+		!wh_choice_has(&source->config.choice, WH_CHOICE_BLOCKS))
+		return false;
+	file = &source->asked[entry->asked];
+	if (file->state != WH_ASKED_OUT || file->is_part || file->is_stream ||
+		record->blocks.first != file->told_count ||
+		count > blocks_of(file) - file->told_count)
+		return false;
+
+	int rc = file->told == NULL ? begin_list(source, file) : 0;
+
+	if (rc == -ENOMEM)
+		wh_source_fail(source, rc);
+	if (rc < 0)
+		return rc == -ENOMEM;
+	memcpy(file->told + file->told_count, record->blocks.digests,
+		count * sizeof(file->told[0]));
+	file->told_count += count;
+	return true;
+}
+
+void wh_source_forget_blocks(struct wh_source *source, struct wh_asked *file)
+{
+	if (file->told_count == 0)
+		return;
+	WH_ASSERT(source->lists > 0);
+	source->lists--;
+	free(file->told);
+	file->told = NULL;
+	file->told_count = 0;
+}
+
+void wh_source_begin_blocks(struct wh_source *source)
+{
+	struct wh_reading *reading = &source->reading;
+	struct wh_asked *file = reading->file;
+
+	wh_hasher_init(&reading->hasher);
+	reading->block = 0;
+	reading->likened = 0;
+	/* What was told is the comparison's from now on. */
+	reading->blocks = wh_blocks_compare(file->fd, size_of(file), wh_block_bytes(size_of(file)),
+		source->config.block_seed, file->told, file->told_count);
+	file->told = NULL;
+	if (reading->blocks == NULL)
+		wh_source_end_reading(reading, ENOMEM, WH_DOING_READING);
+	else
+		reading->step = WH_READING_DIFFERS;
+}
+
+/* The end of the run of blocks that differ, as far as is known and may go at once. */
+static uint32_t run_end(const struct wh_reading *reading, uint32_t known, uint32_t most)
+{
+	uint32_t end = reading->block;
+
+	while (end < known && end - reading->block < most &&
+		wh_blocks_differs(reading->blocks, end))
+		end++;
+	return end;
+}
+
+/* Sends what has been found, or goes on looking. */
+static int32_t pass(struct wh_source *source, uint32_t known, bool over)
+{
+	struct wh_reading *reading = &source->reading;
+	uint64_t size_bytes = size_of(reading->file);
+	uint64_t block_bytes = wh_block_bytes(size_bytes);
+	uint32_t most = (uint32_t)wh_max_u64(source->config.extent_bytes_max / block_bytes, 1);
+	uint32_t first = reading->block;
+
+	while (reading->block < known && reading->block - first < BLOCKS_PER_POLL &&
+		!wh_blocks_differs(reading->blocks, reading->block))
+		reading->block++;
+
+	uint32_t end = run_end(reading, known, most);
+
+	/* A run that may go on is worth to be waited for. */
+	if (end == reading->block || (end == known && end - reading->block < most && !over)) {
+		if (over && reading->block == known)
+			wh_source_end_reading(reading, 0, WH_DOING_NOTHING);
+		return reading->block > first;
+	}
+
+	uint64_t from = reading->block * block_bytes;
+
+	reading->block = end;
+	wh_source_read_run(source, from, wh_min_u64(end * block_bytes, size_bytes));
+	return 1;
+}
+
+/* To have read on is progress. */
+int32_t wh_source_differ(struct wh_source *source)
+{
+	struct wh_reading *reading = &source->reading;
+	uint64_t before = reading->likened;
+	int rc = wh_blocks_end(reading->blocks, &reading->likened);
+	uint32_t known = wh_blocks_known(reading->blocks);
+
+	if (reading->file->is_cancelled)
+		wh_source_end_reading(reading, ECANCELED, WH_DOING_WRITING);
+	else if (rc == -ENODATA)
+		wh_source_end_reading(reading, EBUSY, WH_DOING_CHANGED);
+	else if (rc < 0 && rc != -EINPROGRESS)
+		wh_source_end_reading(reading, -rc, WH_DOING_READING);
+	else
+		return pass(source, known, rc == 0) + (reading->likened != before);
+	return 1;
+}
