@@ -24,7 +24,7 @@ enum {
 	WH_LAMBDA_SHARE,
 	WH_LAMBDA_OPTIONS,
 };
-enum wh_lambda_phase { WH_LAMBDA_START, WH_LAMBDA_VERIFY, WH_LAMBDA_CRUISE };
+enum wh_lambda_phase { WH_LAMBDA_START, WH_LAMBDA_LOW, WH_LAMBDA_VERIFY, WH_LAMBDA_CRUISE };
 
 struct wh_lambda {
 	enum wh_lambda_phase phase;

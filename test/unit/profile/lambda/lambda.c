@@ -276,6 +276,33 @@ static void test_start(void)
 	free(way);
 }
 
+/*
+ * Half of a train is lost, and half of what goes as slowly as the rest came: somebody else fills
+ * the queue, and half of the line's rate is never tried. A short queue of its own is none of that.
+ */
+static void test_low_start(void)
+{
+	struct way *way = way_of(1e9, RTT, BDP);
+
+	way->loss = 0.5;
+	begin(way, 0, 0);
+	run(way, RTT + 90 * MS);
+	CU_ASSERT_STRING_EQUAL(wh_lambda_view(&way->control).phase, "low");
+	WH_ASSERT_NEAR(wh_lambda_view(&way->control).rate_pps, 16 / 0.1, 0.3);
+	run(way, 4 * RTT);
+	CU_ASSERT_STRING_EQUAL(wh_lambda_view(&way->control).phase, "cruise");
+	CU_ASSERT(wh_lambda_view_of(&way->control)->share.crowded);
+	CU_ASSERT(way->sent_pkts < 400);
+	free(way);
+
+	way = way_of(1e9, RTT, 10 * WIRE_BYTES);
+	begin(way, 0, 0);
+	run(way, 8 * RTT);
+	CU_ASSERT(!wh_lambda_view_of(&way->control)->share.crowded);
+	CU_ASSERT(wh_lambda_view(&way->control).rate_pps > 0.4e9 / 8 / WIRE_BYTES);
+	free(way);
+}
+
 /* On a slow and short way states are ten round trips apart, and no outage. */
 static void test_rare_states(void)
 {
@@ -502,6 +529,7 @@ static void test_found(void)
 
 CU_TestInfo wh_tests[] = {
 	{"start", test_start},
+	{"low start", test_low_start},
 	{"rare states", test_rare_states},
 	{"drains of its own", test_drains_of_its_own},
 	{"noise", test_noise},
