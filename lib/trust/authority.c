@@ -3,10 +3,13 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -18,6 +21,8 @@
 
 #define CHAIN_MAX 10
 
+#define FILE_BYTES_MAX (4 << 20)
+
 /* 112 bits: no SHA-1, no RSA below 2048. */
 #define AUTH_LEVEL 2
 
@@ -27,16 +32,19 @@ struct wh_authority {
 	uint32_t certificates;
 };
 
+/* What `openssl rehash` numbers, too: of two lists of one authority one is .r0 and one .r1. */
 static bool is_taken(const char *name)
 {
-	static const char *const ends[] = {".pem", ".crt", ".crl", ".0", ".r0"};
-	size_t chars = strlen(name);
+	static const char *const ends[] = {".pem", ".crt", ".crl"};
+	const char *end = strrchr(name, '.');
 
+	if (end == NULL || name[0] == '.')
+		return false;
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		if (chars > strlen(ends[i]) && name[0] != '.' &&
-			strcmp(name + chars - strlen(ends[i]), ends[i]) == 0)
+		if (strcmp(end, ends[i]) == 0)
 			return true;
-	return false;
+	end += end[1] == 'r' ? 2 : 1;
+	return end[0] != '\0' && end[strspn(end, "0123456789")] == '\0';
 }
 
 static bool add(struct wh_authority *authority, const X509_INFO *found)
@@ -48,12 +56,45 @@ static bool add(struct wh_authority *authority, const X509_INFO *found)
 	return found->crl == NULL || X509_STORE_add_crl(authority->store, found->crl) == 1;
 }
 
+/* Whoever may write it could vouch for anybody. */
+static int see_file(int fd, struct stat *facts)
+{
+	if (fstat(fd, facts) != 0)
+		return -errno;
+	if (!S_ISREG(facts->st_mode))
+		return -EBADMSG;
+	if (facts->st_size > FILE_BYTES_MAX)
+		return -EFBIG;
+	return (facts->st_mode & (S_IWGRP | S_IWOTH)) != 0 ||
+			       (facts->st_uid != geteuid() && facts->st_uid != 0)
+		       ? -EPERM
+		       : 0;
+}
+
+/* Its text as a BIO, which the caller frees; or a negative errno. */
+static int open_file(const char *path, BIO **file)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat facts;
+	int rc;
+
+	if (fd < 0)
+		return -errno;
+	rc = see_file(fd, &facts);
+	*file = rc == 0 ? BIO_new_fd(fd, BIO_CLOSE) : NULL;
+	if (*file == NULL)
+		close(fd);
+	return rc == 0 && *file == NULL ? -ENOMEM : rc;
+}
+
 static int read_file(struct wh_authority *authority, const char *path)
 {
-	BIO *file = BIO_new_file(path, "r");
 	STACK_OF(X509_INFO) *found = NULL;
-	int rc = file == NULL ? -ENOENT : -EBADMSG;
+	BIO *file = NULL;
+	int rc = open_file(path, &file);
 
+	if (rc == 0)
+		rc = -EBADMSG;
 	if (file != NULL)
 		found = PEM_X509_INFO_read_bio(file, NULL, NULL, NULL);
 	if (found != NULL && sk_X509_INFO_num(found) > 0)
@@ -91,11 +132,14 @@ static int read_folder(struct wh_authority *authority, DIR *entries, const char 
 	size_t path_room)
 {
 	const struct dirent *entry;
+	uint32_t files = 0;
 	int rc = 0;
 
 	while (rc == 0 && (entry = readdir(entries)) != NULL) {
 		if (!is_taken(entry->d_name))
 			continue;
+		if (++files > WH_AUTHORITY_FILES_MAX)
+			return -E2BIG;
 		if (snprintf(path, path_room, "%s/%s", folder, entry->d_name) >= (int)path_room)
 			rc = -ENAMETOOLONG;
 		else
@@ -203,6 +247,16 @@ bool wh_authority_vouches(const struct wh_authority *authority, X509 *certificat
 	return good;
 }
 
+/* A comma in somebody's name is written as \\, and begins no other part of the subject. */
+static bool is_escaped(const char *subject, size_t at)
+{
+	size_t backslashes = 0;
+
+	while (backslashes < at && subject[at - backslashes - 1] == '\\')
+		backslashes++;
+	return backslashes % 2 == 1;
+}
+
 bool wh_subject_is(const char *subject, const char *pattern)
 {
 	size_t chars = strlen(subject);
@@ -211,5 +265,6 @@ bool wh_subject_is(const char *subject, const char *pattern)
 	if (pattern[0] != '*')
 		return strcmp(subject, pattern) == 0;
 	wanted = strlen(pattern + 1);
-	return wanted <= chars && strcmp(subject + chars - wanted, pattern + 1) == 0;
+	return wanted <= chars && strcmp(subject + chars - wanted, pattern + 1) == 0 &&
+	       !is_escaped(subject, chars - wanted);
 }

@@ -18,9 +18,11 @@
 struct wh_authority;
 
 /*
- * Files of a folder that end in .pem, .crt, .crl, .0 or .r0. *authority stays NULL where the folder
- * is not there or has none. 0, or a negative errno and in `path` the file: -EBADMSG: it is no PEM.
+ * Files of a folder that end in .pem, .crt, .crl, or a number with an r before it or without one.
+ * *authority stays NULL where the folder is not there or has none. 0, or a negative errno and in
+ * `path` the file: -EBADMSG: it is no PEM; -EPERM: others may write it; -E2BIG: there are more.
  */
+#define WH_AUTHORITY_FILES_MAX 1024
 int wh_authority_open(
 	struct wh_authority **authority, const char *folder, char *path, size_t path_room);
 

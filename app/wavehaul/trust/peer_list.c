@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/complain.h"
 
@@ -52,6 +54,9 @@ static bool read_one(struct wh_peer_list *list, const char *folder, const char *
 	}
 	if (wh_peer_file_read(&peer, name, path) == -1)
 		return add(list, &peer);
+	/* It was removed since the folder said that it is there. */
+	if (access(path, F_OK) != 0 && errno == ENOENT)
+		return true;
 	list->wrong++;
 
 	const struct wh_peer_file *known = before != NULL ? wh_peer_list_named(before, name) : NULL;
@@ -89,6 +94,13 @@ static void drop_doubles(struct wh_peer_list *list)
 	list->peers = kept;
 }
 
+static bool others_may_write(int folder_fd)
+{
+	struct stat facts;
+
+	return fstat(folder_fd, &facts) != 0 || (facts.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+}
+
 bool wh_peer_list_read(
 	struct wh_peer_list *list, const char *folder, const struct wh_peer_list *before)
 {
@@ -102,6 +114,13 @@ bool wh_peer_list_read(
 			strerror(errno));
 	if (entries == NULL)
 		return errno == ENOENT;
+	if (others_may_write(dirfd(entries))) {
+		wh_complain("nobody is trusted by %s: others may write in it, and bring back who "
+			    "was removed; chmod go-w mends that",
+			folder);
+		closedir(entries);
+		return false;
+	}
 	while (good && (entry = readdir(entries)) != NULL)
 		good = read_one(list, folder, entry->d_name, before);
 	closedir(entries);

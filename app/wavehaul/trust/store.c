@@ -23,6 +23,12 @@
 /* Lines about those who are refused, not closer together than this. */
 #define LINE_EVERY_NS INT64_C(200000000)
 
+/* Files of a folder, half of which may be of others. */
+#define STAMPED_MAX (2 * WH_PEERS_TRUSTED_MAX)
+
+/* One owner's keys at once: as many as he may have bonds. */
+#define ANSWERS_OF_OWNER 64
+
 /* What was withdrawn, or nobody has asked for in so long, may make room for others. */
 #define FORGET_S 3600
 
@@ -48,14 +54,21 @@ static uint64_t mix(uint64_t stamp, const void *bytes, size_t count)
 	return stamp;
 }
 
-/* Of names, sizes and times: another one when anything was changed. Order does not count. */
+/*
+ * Of names, sizes and times: another one when anything was changed. Order does not count. Beyond as
+ * many as may count, nobody looks: this is done every second.
+ */
 static uint64_t stamp_of(const char *folder)
 {
 	DIR *entries = opendir(folder);
 	const struct dirent *entry;
 	uint64_t sum = entries != NULL;
 
-	while (entries != NULL && (entry = readdir(entries)) != NULL) {
+	for (uint32_t i = 0; entries != NULL && i < STAMPED_MAX; i++) {
+		entry = readdir(entries);
+		if (entry == NULL)
+			break;
+
 		struct stat facts;
 		uint64_t one = UINT64_C(0xcbf29ce484222325);
 
@@ -93,7 +106,11 @@ static struct wh_authority *read_authorities(const struct wh_store *store)
 		return authority;
 	wh_complain("the authorities of %s count for %s: %s: %s", store->place.authorities,
 		store->authority != NULL ? "what they were before" : "nothing", path,
-		rc == -EBADMSG ? "it is no PEM of certificates or lists" : strerror(-rc));
+		rc == -EBADMSG ? "it is no PEM of certificates or lists"
+		: rc == -EPERM ? "others may write it, or it is another user's; chmod go-w and "
+				 "chown mend that"
+		: rc == -E2BIG ? "there are more than 1024 of them"
+			       : strerror(-rc));
 	wh_authority_share(store->authority);
 	return store->authority;
 }
@@ -132,19 +149,49 @@ static bool still_stands(const struct wh_store *store, const struct wh_answer *a
 	       memcmp(&peer->rights, &answer->peer.rights, sizeof(peer->rights)) == 0;
 }
 
+static STACK_OF(X509) * share_chain(STACK_OF(X509) * chain)
+{
+	return chain == NULL ? NULL : X509_chain_up_ref(chain);
+}
+
+/*
+ * True: it was withdrawn. The main thread alone changes what is read here, and chains of
+ * certificates take long: greeters and jobs do not wait for that.
+ */
+static bool review_one(struct wh_store *store, struct wh_answer *answer)
+{
+	struct wh_answer seen;
+
+	wh_spin_lock(&store->lock);
+	if (answer->number <= WH_RIGHTS_OWN || answer->withdrawn) {
+		wh_spin_unlock(&store->lock);
+		return false;
+	}
+	seen = *answer;
+	if (seen.certificate != NULL) {
+		X509_up_ref(seen.certificate);
+		seen.chain = share_chain(seen.chain);
+	}
+	wh_spin_unlock(&store->lock);
+
+	bool stands = still_stands(store, &seen);
+
+	X509_free(seen.certificate);
+	sk_X509_pop_free(seen.chain, X509_free);
+	if (stands)
+		return false;
+	wh_spin_lock(&store->lock);
+	answer->withdrawn |= answer->number == seen.number;
+	wh_spin_unlock(&store->lock);
+	return true;
+}
+
 static void review(struct wh_store *store)
 {
 	bool changed = false;
 
-	for (uint32_t i = 0; i < WH_ANSWERS_MAX; i++) {
-		struct wh_answer *answer = &store->answer[i];
-
-		if (answer->number <= WH_RIGHTS_OWN || answer->withdrawn ||
-			still_stands(store, answer))
-			continue;
-		answer->withdrawn = true;
-		changed = true;
-	}
+	for (uint32_t i = 0; i < WH_ANSWERS_MAX; i++)
+		changed |= review_one(store, &store->answer[i]);
 	if (changed)
 		atomic_fetch_add(&store->changes, 1);
 }
@@ -163,8 +210,8 @@ void wh_store_reload(struct wh_store *store)
 
 	store->list = list;
 	store->authority = authority;
-	review(store);
 	wh_spin_unlock(&store->lock);
+	review(store);
 	wh_peer_list_free(&list_before);
 	wh_authority_let_go(authority_before);
 }
@@ -265,7 +312,7 @@ static void bind_address(struct wh_store *store)
 
 	int bytes = snprintf(line, sizeof(line), "\n[peer]\naddress = %s\n", text);
 
-	fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
 		return;
 	if (write(fd, line, (size_t)bytes) == bytes)
@@ -289,33 +336,48 @@ void wh_store_look(struct wh_store *store)
 		return;
 	}
 	/* Certificates end, and so do lists of what was revoked. */
-	if (store->authority != NULL) {
-		wh_spin_lock(&store->lock);
+	if (store->authority != NULL)
 		review(store);
-		wh_spin_unlock(&store->lock);
-	}
 }
 
-/* A place for an answer; NULL: all are in use. */
-static struct wh_answer *find_place(struct wh_store *store)
+/* Of an owner with many keys, as proxies have, the one that he used first; NULL: he has few. */
+static struct wh_answer *find_own(
+	const struct wh_store *store, const uint8_t owner[WH_IDENTITY_BYTES])
 {
-	for (uint32_t i = 0; i < WH_ANSWERS_MAX; i++)
-		if (store->answer[i].number == 0)
-			return &store->answer[i];
+	struct wh_answer *oldest = NULL;
+	uint32_t count = 0;
+
 	for (uint32_t i = 0; i < WH_ANSWERS_MAX; i++) {
 		struct wh_answer *answer = &store->answer[i];
 
-		if (answer->jobs == 0 && answer->used_s + FORGET_S < now_s()) {
-			forget(answer);
-			return answer;
-		}
+		if (answer->number == 0 || memcmp(answer->owner, owner, WH_IDENTITY_BYTES) != 0)
+			continue;
+		count++;
+		if (answer->jobs == 0 && (oldest == NULL || answer->number < oldest->number))
+			oldest = answer;
 	}
-	return NULL;
+	return count >= ANSWERS_OF_OWNER ? oldest : NULL;
 }
 
-static STACK_OF(X509) * share_chain(STACK_OF(X509) * chain)
+static bool may_be_forgotten(const struct wh_answer *answer)
 {
-	return chain == NULL ? NULL : X509_chain_up_ref(chain);
+	return answer->jobs == 0 && (answer->withdrawn || answer->used_s + FORGET_S < now_s());
+}
+
+/* A place for an answer about that owner; NULL: all are in use. */
+static struct wh_answer *find_place(struct wh_store *store, const uint8_t owner[WH_IDENTITY_BYTES])
+{
+	struct wh_answer *place = find_own(store, owner);
+
+	for (uint32_t i = 0; place == NULL && i < WH_ANSWERS_MAX; i++)
+		if (store->answer[i].number == 0)
+			place = &store->answer[i];
+	for (uint32_t i = 0; place == NULL && i < WH_ANSWERS_MAX; i++)
+		if (may_be_forgotten(&store->answer[i]))
+			place = &store->answer[i];
+	if (place != NULL)
+		forget(place);
+	return place;
 }
 
 /* NULL: there are too many already. `subject`: whose certificate it is, where peers have none. */
@@ -332,7 +394,14 @@ static const struct wh_answer *remember(struct wh_store *store, const struct wh_
 		}
 	}
 
-	struct wh_answer *answer = find_place(store);
+	uint8_t owner[WH_IDENTITY_BYTES];
+
+	if (peer->has_key)
+		memcpy(owner, stranger->id, sizeof(owner));
+	else
+		SHA256((const uint8_t *)subject, strlen(subject), owner);
+
+	struct wh_answer *answer = find_place(store, owner);
 
 	if (answer == NULL)
 		return NULL;
@@ -340,9 +409,8 @@ static const struct wh_answer *remember(struct wh_store *store, const struct wh_
 	answer->used_s = now_s();
 	answer->peer = *peer;
 	memcpy(answer->id, stranger->id, WH_IDENTITY_BYTES);
-	memcpy(answer->owner, stranger->id, WH_IDENTITY_BYTES);
+	memcpy(answer->owner, owner, sizeof(answer->owner));
 	if (!peer->has_key) {
-		SHA256((const uint8_t *)subject, strlen(subject), answer->owner);
 		X509_up_ref(stranger->certificate);
 		answer->certificate = stranger->certificate;
 		answer->chain = share_chain(stranger->chain);

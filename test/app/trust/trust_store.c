@@ -8,7 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <openssl/pem.h>
+
 #include "cli/address_text.h"
+#include "site.h"
 #include "trust/fingerprint.h"
 #include "unit.h"
 
@@ -373,6 +376,102 @@ static void test_question(void)
 	end();
 }
 
+/* Rights that change again and again: what was withdrawn makes room at once. */
+static void test_withdrawn_make_room(void)
+{
+	uint64_t rights;
+
+	begin();
+	for (uint32_t i = 0; i < WH_ANSWERS_MAX + 10; i++) {
+		write_peer("dtn2", &server, i % 2 == 0 ? "" : "[rights]\nwrite = no\n");
+		wh_store_reload(&store);
+		CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", false, &rights), WH_BELIEVED);
+		CU_ASSERT_TRUE(holds(rights));
+	}
+	end();
+}
+
+static void write_site(const struct party *site)
+{
+	char path[PATH_MAX + 64];
+	FILE *file;
+
+	mkdir(place.authorities, 0700);
+	snprintf(path, sizeof(path), "%s/site.pem", place.authorities);
+	file = fopen(path, "w");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	PEM_write_X509(file, site->certificate);
+	fclose(file);
+	snprintf(path, sizeof(path), "%s/site.conf", place.peers);
+	file = fopen(path, "w");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	fputs("[peer]\nsubject = *,O=Site\n", file);
+	fclose(file);
+}
+
+static bool takes(const struct party *party, STACK_OF(X509) * chain, uint64_t *rights)
+{
+	uint8_t id[WH_IDENTITY_BYTES];
+	struct wh_stranger stranger = {.id = id, .certificate = party->certificate, .chain = chain};
+	struct wh_believer believer = wh_store_believer(&store);
+	struct wh_granted granted = {0};
+
+	CU_ASSERT_EQUAL(wh_identity_of(party->certificate, id), 0);
+	CU_ASSERT_TRUE(wh_address_parse("192.0.2.2", &stranger.address));
+
+	bool taken = believer.believe(believer.context, &stranger, &granted) == WH_BELIEVED;
+
+	*rights = granted.rights;
+	return taken;
+}
+
+/* One of a site makes proxy after proxy: he loses his own, and nobody else his place. */
+static void test_many_proxies(void)
+{
+	STACK_OF(X509) *chain = sk_X509_new_null();
+	uint64_t rights, first = 0;
+
+	begin();
+
+	struct party site = issue(NULL, "ca", AUTHORITY, 1, 50);
+	struct party user = issue(&site, "user", OWNER, 2, 50);
+	struct party neighbour = issue(&site, "neighbour", OWNER, 3, 50);
+
+	write_site(&site);
+	wh_store_reload(&store);
+	sk_X509_push(chain, user.certificate);
+	for (uint32_t i = 0; i < WH_ANSWERS_MAX + 1; i++) {
+		struct party proxy = issue(&user, "proxy", PROXY, 10 + i, 50);
+
+		CU_ASSERT_TRUE(takes(&proxy, chain, &rights));
+		CU_ASSERT_TRUE(holds(rights));
+		first = i == 0 ? rights : first;
+		drop(&proxy);
+	}
+	CU_ASSERT_FALSE(holds(first));
+	CU_ASSERT_TRUE(takes(&neighbour, NULL, &rights));
+	CU_ASSERT_TRUE(holds(rights));
+	sk_X509_free(chain);
+	drop(&site), drop(&user), drop(&neighbour);
+	end();
+}
+
+/* Who may write there could bring back a peer that was removed. */
+static void test_folder_of_others(void)
+{
+	uint64_t rights;
+
+	begin();
+	write_peer("dtn2", &server, "");
+	chmod(place.peers, 0770);
+	wh_store_reload(&store);
+	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", false, &rights), WH_DISBELIEVED);
+	chmod(place.peers, 0750);
+	wh_store_reload(&store);
+	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", false, &rights), WH_BELIEVED);
+	end();
+}
+
 CU_TestInfo wh_tests[] = {
 	{"who is not known", test_unknown},
 	{"who is known", test_known},
@@ -384,5 +483,8 @@ CU_TestInfo wh_tests[] = {
 	{"so many, and so much", test_limits},
 	{"days go on", test_days_go_on},
 	{"a person is asked", test_question},
+	{"withdrawn make room", test_withdrawn_make_room},
+	{"many proxies", test_many_proxies},
+	{"folder of others", test_folder_of_others},
 	CU_TEST_INFO_NULL,
 };

@@ -9,88 +9,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <openssl/conf.h>
 #include <openssl/pem.h>
-#include <openssl/x509v3.h>
 
+#include "site.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "authority";
 
-#define NOW_S  INT64_C(1800000000)
-#define YEAR_S (365 * 86400)
-
-struct party {
-	EVP_PKEY *key;
-	X509 *certificate;
-};
-
 static char folder[PATH_MAX];
 static char wrong[PATH_MAX];
-
-static void add_extension(X509 *certificate, X509 *issuer, int nid, const char *value)
-{
-	X509V3_CTX context;
-
-	CONF *empty = NCONF_new(NULL);
-
-	X509V3_set_ctx(&context, issuer, certificate, NULL, NULL, 0);
-	X509V3_set_nconf(&context, empty);
-
-	X509_EXTENSION *extension = X509V3_EXT_nconf_nid(empty, &context, nid, value);
-
-	CU_ASSERT_PTR_NOT_NULL_FATAL(extension);
-	X509_add_ext(certificate, extension, -1);
-	X509_EXTENSION_free(extension);
-	NCONF_free(empty);
-}
-
-enum kind { AUTHORITY, OWNER, PROXY };
-
-static struct party issue(const struct party *issuer, const char *name, enum kind kind, long serial)
-{
-	struct party party = {EVP_PKEY_Q_keygen(NULL, NULL, "ED25519"), X509_new()};
-	const struct party *by = issuer != NULL ? issuer : &party;
-	X509_NAME *subject = X509_get_subject_name(party.certificate);
-
-	X509_set_version(party.certificate, X509_VERSION_3);
-	ASN1_INTEGER_set(X509_get_serialNumber(party.certificate), serial);
-	X509_time_adj(X509_getm_notBefore(party.certificate), 0, &(time_t){NOW_S - YEAR_S});
-	X509_time_adj(X509_getm_notAfter(party.certificate), 0, &(time_t){NOW_S + YEAR_S});
-	if (kind == PROXY)
-		X509_set_subject_name(
-			party.certificate, X509_get_subject_name(issuer->certificate));
-	else
-		X509_NAME_add_entry_by_txt(
-			subject, "O", MBSTRING_ASC, (const uint8_t *)"Site", -1, -1, 0);
-	subject = X509_get_subject_name(party.certificate);
-	X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, (const uint8_t *)name, -1, -1, 0);
-	X509_set_pubkey(party.certificate, party.key);
-	X509_set_issuer_name(party.certificate,
-		issuer != NULL ? X509_get_subject_name(issuer->certificate) : subject);
-	add_extension(party.certificate, by->certificate, NID_subject_key_identifier, "hash");
-	add_extension(party.certificate, by->certificate, NID_authority_key_identifier, "keyid");
-	if (kind == AUTHORITY) {
-		add_extension(party.certificate, by->certificate, NID_basic_constraints,
-			"critical,CA:TRUE");
-		add_extension(party.certificate, by->certificate, NID_key_usage,
-			"critical,keyCertSign,cRLSign");
-	} else {
-		add_extension(party.certificate, by->certificate, NID_key_usage,
-			"critical,digitalSignature");
-	}
-	if (kind == PROXY)
-		add_extension(party.certificate, by->certificate, NID_proxyCertInfo,
-			"critical,language:id-ppl-inheritAll");
-	CU_ASSERT(X509_sign(party.certificate, by->key, NULL) > 0);
-	return party;
-}
-
-static void drop(struct party *party)
-{
-	EVP_PKEY_free(party->key);
-	X509_free(party->certificate);
-}
 
 static void begin(void)
 {
@@ -112,6 +39,15 @@ static FILE *file_named(const char *name, const char *mode)
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
 	return file;
+}
+
+static void move_file(const char *from, const char *to)
+{
+	char paths[2][PATH_MAX + 32];
+
+	snprintf(paths[0], sizeof(paths[0]), "%s/%s", folder, from);
+	snprintf(paths[1], sizeof(paths[1]), "%s/%s", folder, to);
+	CU_ASSERT_EQUAL(rename(paths[0], paths[1]), 0);
 }
 
 static void write_certificate(const char *name, X509 *certificate)
@@ -175,12 +111,12 @@ static void test_vouches(void)
 {
 	begin();
 
-	struct party site = issue(NULL, "ca", AUTHORITY, 1);
-	struct party other = issue(NULL, "other", AUTHORITY, 2);
-	struct party host = issue(&site, "dtn2", OWNER, 7);
-	struct party proxy = issue(&host, "proxy", PROXY, 9);
-	struct party stranger = issue(&other, "dtn2", OWNER, 7);
-	struct party no_authority = issue(&host, "dtn3", OWNER, 8);
+	struct party site = issue(NULL, "ca", AUTHORITY, 1, 1);
+	struct party other = issue(NULL, "other", AUTHORITY, 2, 1);
+	struct party host = issue(&site, "dtn2", OWNER, 7, 1);
+	struct party proxy = issue(&host, "proxy", PROXY, 9, 1);
+	struct party stranger = issue(&other, "dtn2", OWNER, 7, 1);
+	struct party no_authority = issue(&host, "dtn3", OWNER, 8, 1);
 
 	write_certificate("site.pem", site.certificate);
 	CU_ASSERT_STRING_EQUAL(owner(&host, NULL, NOW_S), "CN=dtn2,O=Site");
@@ -199,6 +135,12 @@ static void test_vouches(void)
 	revoke_by(&site, 7, NOW_S + YEAR_S);
 	CU_ASSERT_STRING_EQUAL(owner(&host, NULL, NOW_S), "");
 	CU_ASSERT_STRING_EQUAL(owner(&proxy, &host, NOW_S), "");
+	/* Of a second list, too, which tools number on. */
+	revoke_by(&site, 7, NOW_S + YEAR_S);
+	move_file("site.r0", "0a1b2c3d.r1");
+	CU_ASSERT_STRING_EQUAL(owner(&host, NULL, NOW_S), "");
+	file_named("0a1b2c3d.r1", NULL);
+	CU_ASSERT_STRING_EQUAL(owner(&host, NULL, NOW_S), "CN=dtn2,O=Site");
 	/* A list that is out of date trusts nobody. */
 	revoke_by(&site, 6, NOW_S - 1);
 	CU_ASSERT_STRING_EQUAL(owner(&host, NULL, NOW_S), "");
@@ -206,6 +148,51 @@ static void test_vouches(void)
 	file_named("site.pem", NULL);
 	rmdir(folder);
 	drop(&site), drop(&other), drop(&host), drop(&proxy), drop(&stranger), drop(&no_authority);
+}
+
+/* Whoever may write one could vouch for anybody; and what is no file, or without end, is none. */
+static void test_files(void)
+{
+	struct wh_authority *authority;
+	char path[PATH_MAX + 32];
+	char name[32];
+
+	begin();
+
+	struct party site = issue(NULL, "ca", AUTHORITY, 1, 1);
+
+	write_certificate("site.pem", site.certificate);
+	snprintf(path, sizeof(path), "%s/site.pem", folder);
+	chmod(path, 0664);
+	CU_ASSERT_EQUAL(wh_authority_open(&authority, folder, wrong, sizeof(wrong)), -EPERM);
+	CU_ASSERT_PTR_NULL(authority);
+	CU_ASSERT_PTR_NOT_NULL(strstr(wrong, "/site.pem"));
+	file_named("site.pem", NULL);
+
+	CU_ASSERT_EQUAL(mkfifo(path, 0600), 0);
+	CU_ASSERT_EQUAL(wh_authority_open(&authority, folder, wrong, sizeof(wrong)), -EBADMSG);
+	file_named("site.pem", NULL);
+
+	write_certificate("site.pem", site.certificate);
+	CU_ASSERT_EQUAL(truncate(path, (4 << 20) + 1), 0);
+	CU_ASSERT_EQUAL(wh_authority_open(&authority, folder, wrong, sizeof(wrong)), -EFBIG);
+	file_named("site.pem", NULL);
+
+	for (uint32_t i = 0; i <= WH_AUTHORITY_FILES_MAX; i++) {
+		snprintf(name, sizeof(name), "%u.pem", i);
+		write_certificate(name, site.certificate);
+	}
+	CU_ASSERT_EQUAL(wh_authority_open(&authority, folder, wrong, sizeof(wrong)), -E2BIG);
+	file_named("0.pem", NULL);
+	CU_ASSERT_EQUAL(wh_authority_open(&authority, folder, wrong, sizeof(wrong)), 0);
+	CU_ASSERT_PTR_NOT_NULL(authority);
+	wh_authority_let_go(authority);
+	for (uint32_t i = 1; i <= WH_AUTHORITY_FILES_MAX; i++) {
+		snprintf(name, sizeof(name), "%u.pem", i);
+		file_named(name, NULL);
+	}
+	rmdir(folder);
+	drop(&site);
 }
 
 static void test_folders(void)
@@ -235,10 +222,14 @@ static void test_subjects(void)
 	CU_ASSERT_FALSE(wh_subject_is("CN=dtn2,O=Site", "CN=dtn,O=Site"));
 	CU_ASSERT_FALSE(wh_subject_is("CN=dtn2,O=Site,C=NL", "*,O=Site"));
 	CU_ASSERT_FALSE(wh_subject_is("O=Site", "*,O=Site"));
+	/* Somebody whose name is "dtn2,O=Site", and one whose name ends in a backslash. */
+	CU_ASSERT_FALSE(wh_subject_is("CN=dtn2\\,O=Site", "*,O=Site"));
+	CU_ASSERT_TRUE(wh_subject_is("CN=dtn2\\\\,O=Site", "*,O=Site"));
 }
 
 CU_TestInfo wh_tests[] = {
 	{"vouches", test_vouches},
+	{"files", test_files},
 	{"folders", test_folders},
 	{"subjects", test_subjects},
 	CU_TEST_INFO_NULL,
