@@ -2,51 +2,35 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The package on two machines with a systemd of their own: tools/package --try runs it.
 
-    machines.py ROOT NEW...
+    machines.py ROOT BEFORE NEW...
 
-ROOT is a Debian that has systemd and a package of before; NEW are those to come after it. Two
-machines are made of it (systemd-nspawn), which a veth joins. The service runs there as it is
-installed: ready, watched, drained, upgraded while it has a queue, and purged. A line for each case,
-then 'N passed, N failed, N skipped'.
+ROOT is a Debian that has systemd, BEFORE a package of before, NEW those to come after it. The
+service runs there as it is installed: ready, upgraded while it has a queue, watched, misconfigured,
+and purged. A line for each case, then 'N passed, N failed, N skipped'.
 """
 
 import contextlib
 import hashlib
-import os
 import random
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
-TOP = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TOP / 'test/e2e'))
+from machine import STOP_S, TOP, UNIT, booted, run
+from harness import Failed, expect, expect_equal
+from lab import order
+from pair import wait_until
 
-from harness import Failed, Skip, expect, expect_equal  # noqa: E402
-from lab import Lab, order  # noqa: E402
-from pair import wait_until  # noqa: E402
-
-BOOT_S, STOP_S = 60, 30
 MIB = 1 << 20
 CONFIGURATION = 2
-ENVIRONMENT = {'PATH': '/usr/sbin:/usr/bin:/sbin:/bin', 'LC_ALL': 'C.UTF-8'}
+INSTALL_S = 300
+WIRES = (('eth0', 9000),)
 
-# Beside the example's: memory stays where it is where no limit can be raised, and less patience.
 EXAMPLE = TOP / 'system/af_packet.conf'
-DROP_IN = """[Service]
-AmbientCapabilities=CAP_IPC_LOCK
-CapabilityBoundingSet=CAP_IPC_LOCK
+IMPATIENT = """[Service]
 WatchdogSec=3
 """
-
-# What a machine of its own has, and one that is a container has not.
-CALLS = '@io-event @memlock io_uring_setup io_uring_enter io_uring_register mbind set_mempolicy ' \
-        'get_mempolicy move_pages openat2 landlock_create_ruleset landlock_add_rule ' \
-        'landlock_restrict_self'
-
-UNIT = '/etc/systemd/system/wavehaul.service.d'
 
 CONFIG = """[port]
 port = af_packet:eth0
@@ -61,113 +45,17 @@ root = /srv
 """
 
 
-class Machine:
-    """A copy of ROOT that is forgotten at the end."""
-
-    def __init__(self, root, number, host):
-        self.number, self.host, self.process = number, host, None
-        self.scratch = Path(tempfile.mkdtemp(prefix='wavehaul-machine-', dir='/dev/shm'))
-        self.root = self.scratch / 'root'
-        for name in ('root', 'upper', 'work'):
-            (self.scratch / name).mkdir()
-        order('mount', '-t', 'overlay', 'overlay', '-o',
-              f'lowerdir={root},upperdir={self.scratch}/upper,workdir={self.scratch}/work',
-              self.root)
-
-    @property
-    def address(self):
-        return f'192.0.2.{self.number}'
-
-    def boot(self):
-        command = ['systemd-nspawn', '--quiet', '--directory', self.root, '--machine',
-                   f'dtn{self.number}', '--register=no', '--keep-unit', '--boot',
-                   '--console=pipe', f'--network-namespace-path=/run/netns/{self.host.netns}',
-                   '--capability=CAP_NET_ADMIN,CAP_NET_RAW,CAP_IPC_LOCK',
-                   f'--system-call-filter={CALLS}']
-        log = open(self.scratch / 'log', 'wb')
-        self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL,
-                                        stdout=log, stderr=log, start_new_session=True)
-        try:
-            wait_until(self.is_up, BOOT_S, 'a machine that is up')
-        except (Failed, OSError):
-            said = (self.scratch / 'log').read_text(errors='replace').strip()
-            raise Skip(f'systemd-nspawn boots no machine here: {said[-300:]}') from None
-
-    def leader(self):
-        children = Path(f'/proc/{self.process.pid}/task/{self.process.pid}/children')
-        return children.read_text().split()[0]
-
-    def is_up(self):
-        expect(self.process.poll() is None, 'it ends at once')
-        with contextlib.suppress(IndexError, OSError):
-            return self.run('systemctl', 'is-system-running', check=False) in (
-                'running', 'degraded')
-        return False
-
-    def run(self, *command, check=True, timeout=40):
-        """What it prints; with `check` it has to succeed."""
-        done = subprocess.run(
-            ['nsenter', '-t', self.leader(), '-m', '-u', '-i', '-n', '-p', '--',
-             *map(str, command)], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            timeout=timeout, check=False, env=ENVIRONMENT)
-        expect(done.returncode == 0 or not check,
-               f'dtn{self.number}: {" ".join(map(str, command))}: {done.stdout}{done.stderr}')
-        return done.stdout.strip()
-
-    def of_service(self, name):
-        return self.run('systemctl', 'show', '-P', name, 'wavehaul')
-
-    def write(self, path, text):
-        self.run('mkdir', '-p', os.path.dirname(path))
-        self.run('sh', '-c', f"cat >{path} <<'END'\n{text}END")
-
-    def job(self, *words):
-        return self.run('wavehaul', 'job', *words)
-
-    def state_of(self, number):
-        return next((line.split()[1] for line in self.job('list', '--all').splitlines()
-                     if line.split()[0] == str(number)), None)
-
-    def await_done(self, number, seconds=STOP_S):
-        with contextlib.suppress(Failed):
-            wait_until(lambda: self.state_of(number) == 'done', seconds, 'an end')
-        expect(self.state_of(number) == 'done',
-               f'job {number}: {self.job("show", number)}; {self.journal()}')
-
-    def journal(self):
-        return self.run('journalctl', '-u', 'wavehaul', '--no-pager', '-n', '12', '-o', 'cat')
-
-    def end(self):
-        if self.process is not None:
-            self.process.terminate()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(STOP_S)
-            if self.process.poll() is None:
-                self.process.kill()
-                self.process.wait()
-        subprocess.run(['umount', '-l', self.root], check=False)
-        shutil.rmtree(self.scratch, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def machines(root):
-    """Two that are up, with the service configured and not started."""
-    with Lab() as lab, contextlib.ExitStack() as stack:
-        hosts = [lab.host(f'machine{i}') for i in (1, 2)]
-        lab.wire((hosts[0], 'eth0'), (hosts[1], 'eth0'), 9000)
-        two = []
-        for i, host in enumerate(hosts):
-            two.append(Machine(root, i + 1, host))
-            stack.callback(two[-1].end)
-        for machine in two:
-            machine.boot()
-            machine.write('/etc/wavehaul/wavehaul.conf', CONFIG.format(machine.number))
-            machine.write(f'{UNIT}/zz.conf', DROP_IN)
-            machine.write(f'{UNIT}/af_packet.conf', EXAMPLE.read_text())
-            machine.run('systemctl', 'daemon-reload')
-            machine.run('chgrp', 'wavehaul', '/srv')
-            machine.run('chmod', '2775', '/srv')
-        yield two
+def installed(machine, before):
+    """From apt's cache, for a machine of the test's has no network."""
+    order('cp', before, machine.root / 'before.deb')
+    machine.run('apt-get', 'install', '-y', '--no-install-recommends', '/before.deb',
+                timeout=INSTALL_S)
+    machine.write('/etc/wavehaul/wavehaul.conf', CONFIG.format(machine.number))
+    machine.write(f'{UNIT}/zz.conf', IMPATIENT)
+    machine.write(f'{UNIT}/af_packet.conf', EXAMPLE.read_text())
+    machine.run('systemctl', 'daemon-reload')
+    machine.run('chgrp', 'wavehaul', '/srv')
+    machine.run('chmod', '2775', '/srv')
 
 
 def started(one, two):
@@ -289,31 +177,22 @@ def purged(one, two):
     expect('back' in one.run('ls', '/srv'), 'what it has brought')
 
 
-def run(root, new):
-    """(name, seconds, what went wrong) of each case; those behind one that failed are not run."""
-    with machines(root) as (one, two):
-        for name, case in (('ready', started),
-                           ('upgraded', lambda one, two: upgraded(one, two, new)),
-                           ('watched', watched), ('misconfigured', misconfigured),
-                           ('purged', purged)):
-            began = time.monotonic()
-            case(one, two)
-            print(f'ok      machines: {name} ({time.monotonic() - began:.1f} s)', flush=True)
-
-
-def main():
-    root, *new = sys.argv[1:]
-    try:
-        run(root, new)
-    except Skip as skip:
-        print(f'skipped machines: {skip}\n0 passed, 0 failed, 1 skipped')
-        return 0
-    except (Failed, OSError, subprocess.SubprocessError) as failed:
-        print(f'FAILED  machines: {failed}\n0 passed, 1 failed, 0 skipped')
-        return 1
-    print('5 passed, 0 failed, 0 skipped')
-    return 0
+def steps(root, before, new):
+    with booted(root, WIRES) as (one, two):
+        for machine in (one, two):
+            installed(machine, before)
+        yield 'machines: installed'
+        started(one, two)
+        yield 'machines: ready'
+        upgraded(one, two, new)
+        yield 'machines: upgraded'
+        watched(one, two)
+        yield 'machines: watched'
+        misconfigured(one, two)
+        yield 'machines: misconfigured'
+        purged(one, two)
+        yield 'machines: purged'
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(run(steps(sys.argv[1], sys.argv[2], sys.argv[3:])))
