@@ -159,6 +159,28 @@ class WavehaulFileSystem(AbstractFileSystem):  # type: ignore[misc]
             return entries[0]
         return {'name': path, 'size': 0, 'type': 'directory'}
 
+    def exists(self, path: str, **kwargs: Any) -> bool:
+        """Raises where nobody knows: a host that does not answer is no file that is not there."""
+        try:
+            self.info(path)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def du(self, path: str, total: bool = True, maxdepth: int | None = None,
+           **kwargs: Any) -> Any:
+        path = self._strip_protocol(path)
+        if not total or maxdepth is not None:
+            return super().du(path, total=total, maxdepth=maxdepth, **kwargs)
+        return sum(entry['bytes'] for entry in
+                   self._run('du', self._remote(path), of=path)['entries'])
+
+    def cp_file(self, path1: str, path2: str, **kwargs: Any) -> None:
+        """By way of this host."""
+        path1, path2 = self._strip_protocol(path1), self._strip_protocol(path2)
+        with self._fetched(path1) as local:
+            self._send(local, path2)
+
     def modified(self, path: str) -> datetime.datetime:
         return datetime.datetime.fromtimestamp(self.info(path)['mtime'], datetime.timezone.utc)
 

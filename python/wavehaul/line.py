@@ -64,6 +64,10 @@ class Line:
     def close(self) -> None:
         self._socket.close()
 
+    @property
+    def closed(self) -> bool:
+        return self._socket.fileno() < 0
+
     def __enter__(self) -> Line:
         return self
 
@@ -119,9 +123,11 @@ class Line:
             while 'event' in answer:
                 self.events.append(answer)
                 answer = self.take(self.timeout)
-        except (TimeoutError, BrokenPipeError, ConnectionResetError) as error:
+        except BaseException as error:
             # An answer that came later would be taken for the next one's.
             self.close()
+            if isinstance(error, NoServer) or not isinstance(error, OSError):
+                raise
             raise NoServer('the server does not answer' if isinstance(error, TimeoutError)
                            else 'the server is gone') from None
         if not answer.get('ok'):

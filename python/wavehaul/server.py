@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Iterable, Iterator
 
-from wavehaul.errors import Error, JobFailed
+from wavehaul.errors import Error, JobFailed, NoServer
 from wavehaul.job import Event, Job, State
 from wavehaul.line import Line, usual_place
 
@@ -18,6 +18,8 @@ Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 When = datetime.datetime | datetime.timedelta | float
 
 ANSWER_S = 20.0
+# Between two looks for a server that is gone.
+LOOK_S = 0.2
 
 
 def connect(path: str | os.PathLike[str] | None = None, *,
@@ -42,14 +44,21 @@ def _seconds_of(when: When | None) -> int:
 
 
 class Server:
-    """One thread's; watches have connections of their own."""
+    """One thread's; watches have connections of their own. Where the server is gone, what was asked
+    raises NoServer, for nobody knows whether it was done; the next call finds the one that is there
+    then."""
 
     def __init__(self, path: Path, timeout: float | None) -> None:
         self.path, self.timeout = path, timeout
+        self._ended = False
         self._line = Line(path, timeout)
-        self.version: str = self._line.greeting.get('wavehaul', '')
+
+    @property
+    def version(self) -> str:
+        return str(self._line.greeting.get('wavehaul', ''))
 
     def close(self) -> None:
+        self._ended = True
         self._line.close()
 
     def __enter__(self) -> Server:
@@ -61,6 +70,8 @@ class Server:
 
     def ask(self, command: str, **arguments: Any) -> dict[str, Any]:
         """Any command of wavehaul-control(7). Raises Refused with the server's sentence."""
+        if self._line.closed and not self._ended:
+            self._line = Line(self.path, self.timeout)
         return self._line.ask(command, arguments)
 
     def status(self) -> dict[str, Any]:
@@ -149,15 +160,19 @@ class Server:
         """Whether what runs already goes by it at once."""
         return bool(self.ask('job.set', job=_number(job), rate=rate).get('now', True))
 
-    def watch(self, job: Job | int | None = None) -> Watch:
-        """Events from here on: of all jobs for ever, or of one until it is over."""
-        return Watch(self.path, self.timeout, _number(job) if job is not None else None)
+    def watch(self, job: Job | int | None = None, *, patience: float = 0.0) -> Watch:
+        """Events from here on: of all jobs for ever, or of one until it is over. A server that is
+        gone is waited for so many seconds, and its successor is watched; what happened between is
+        not told, but the end of that one job is."""
+        return Watch(self.path, self.timeout, _number(job) if job is not None else None, patience)
 
-    def wait(self, job: Job | int, *, timeout: float | None = None, check: bool = True) -> Job:
+    def wait(self, job: Job | int, *, timeout: float | None = None, check: bool = True,
+             patience: float = 60.0) -> Job:
         """The job once it is over; with `check` one that did not come to be done is raised as
-        JobFailed. TimeoutError: it goes on."""
+        JobFailed. TimeoutError: it goes on. `patience` as in watch(): the queue outlives a server
+        that is begun anew."""
         until = None if timeout is None else time.monotonic() + timeout
-        with self.watch(job) as events:
+        with self.watch(job, patience=patience) as events:
             while not events.over:
                 left = None if until is None else until - time.monotonic()
                 if left is not None and left <= 0:
@@ -172,16 +187,44 @@ class Server:
 class Watch(Iterator[Event]):
     """Events of a server, by a connection of its own."""
 
-    def __init__(self, path: Path, timeout: float | None, job: int | None) -> None:
-        self._job, self._line = job, Line(path, timeout)
+    def __init__(self, path: Path, timeout: float | None, job: int | None,
+                 patience: float = 0.0) -> None:
+        self._path, self._timeout, self._job, self._patience = path, timeout, job, patience
+        self._gone_at: float | None = None
+        self._line, state = self._begin()
+        self._over = state is not None and state.is_over
+
+    def _begin(self) -> tuple[Line, State | None]:
+        """A connection that hears of events, and the job's state."""
+        line = Line(self._path, self._timeout)
         try:
-            self._line.ask('watch', {'job': job} if job is not None else {})
+            line.ask('watch', {'job': self._job} if self._job is not None else {})
             # Asked once it is watched, so that its end does not fall between.
-            self._over = job is not None and Job.of(
-                self._line.ask('job.show', {'job': job})['job']).state.is_over
+            return line, None if self._job is None else Job.of(
+                line.ask('job.show', {'job': self._job})['job']).state
         except BaseException:
-            self._line.close()
+            line.close()
             raise
+
+    def _begin_anew(self, until: float | None) -> None:
+        """Once the server is gone: with the one that comes after it. TimeoutError: not by then."""
+        began = self._gone_at = self._gone_at or time.monotonic()
+        self._line.close()
+        while True:
+            try:
+                self._line, state = self._begin()
+                break
+            except NoServer:
+                now = time.monotonic()
+                if now - began >= self._patience:
+                    raise
+                if until is not None and now >= until:
+                    raise TimeoutError('the server is gone') from None
+                time.sleep(LOOK_S if until is None else min(LOOK_S, max(until - now, 0.0)))
+        self._gone_at = None
+        if state is not None and state.is_over:
+            self._over = True
+            self._line.events.append({'event': 'job', 'job': self._job, 'state': str(state)})
 
     @property
     def over(self) -> bool:
@@ -190,9 +233,19 @@ class Watch(Iterator[Event]):
 
     def take(self, timeout: float | None = None) -> Event:
         """The next event. TimeoutError: none came in that time. StopIteration: none will."""
-        if self.over:
-            raise StopIteration
-        event = Event.of(self._line.next_event(timeout))
+        until = None if timeout is None else time.monotonic() + timeout
+        told: dict[str, Any] | None = None
+        while told is None:
+            if self.over:
+                raise StopIteration
+            try:
+                told = self._line.next_event(
+                    None if until is None else until - time.monotonic())
+            except NoServer:
+                if self._patience <= 0:
+                    raise
+                self._begin_anew(until)
+        event = Event.of(told)
         if self._job is not None and event.state is not None and event.state.is_over:
             self._over = True
         return event

@@ -127,16 +127,26 @@ def refused(program, folder):
             error = expect_raised(wavehaul.JobFailed, server.wait, missing, timeout=20)
             expect(error.status == error.job.exit_status > 0, f'status {error.status}')
             expect(str(error) == error.job.error and 'nothing' in str(error), f'{error}')
+            later = server.get(CLIENT, 'later', 'x', not_before=datetime.timedelta(hours=1))
+            patient, seen = server.watch(later, patience=20), []
+            reader = threading.Thread(target=lambda: seen.extend(patient), daemon=True)
+            reader.start()
             with server.watch() as events:
                 expect_raised(TimeoutError, events.take, 0.1)
                 two.stop()
                 one.stop(signal.SIGKILL)
                 expect_raised(wavehaul.NoServer, events.take, 5)
             expect_raised(wavehaul.NoServer, server.status)
-        error = expect_raised(wavehaul.NoServer, wavehaul.connect, one.path)
-        expect(str(one.path) in str(error), f'{error}')
-        for house in (one, two):
-            house.start()
+            error = expect_raised(wavehaul.NoServer, wavehaul.connect, one.path)
+            expect(str(one.path) in str(error), f'{error}')
+            expect_raised(wavehaul.NoServer, server.wait, later, patience=0.1)
+            for house in (one, two):
+                house.start()
+            server.cancel(later)
+            reader.join(10)
+            expect_equal('what a patient watch has seen',
+                         [event.state for event in seen], [State.CANCELLED])
+            patient.close()
 
 
 def debians_fsspec():
@@ -204,18 +214,26 @@ def trees(program, folder):
                                          f'{CLIENT}/24', '--no-huge'])
         with fs.open('a', 'wb') as file:
             file.write(b'12345')
+        expect_equal('a file, listed', fs.ls('a', detail=False), ['a'])
         fs.makedirs('one/two')
         fs.mv('a', 'one/two/b')
-        expect_equal('names', sorted(fs.find('')), ['one/two/b'])
+        fs.copy('one/two/b', 'one/two/c')
+        expect_equal('names', sorted(fs.find('')), ['one/two/b', 'one/two/c'])
+        expect_equal('names by pattern', fs.glob('one/*/c'), ['one/two/c'])
+        expect_equal('bytes', (fs.du('one'), fs.du('one/two', total=False)['one/two/c']), (10, 5))
+        expect_equal('what is there', (fs.exists('one'), fs.exists('nothing')), (True, False))
         found = fs.info('one/two/b')
         expect_equal('a file', (found['type'], found['size'], found['mtime']),
                      ('file', 5, int((pair.served / 'one/two/b').stat().st_mtime)))
         expect_equal('what is read', fs.cat('one/two/b'), b'12345')
         expect_raised(FileNotFoundError, fs.ls, 'nothing')
         expect_raised(FileExistsError, fs.mkdir, 'one')
+        expect_raised(OSError, fs.rmdir, 'one')
         fs.rm('one', recursive=True)
         expect_equal('what is left', list(pair.served.iterdir()), [])
         pair.stop_server()
+        fs.command = ('false',)
+        expect_raised(OSError, fs.exists, 'one')  # nobody knows
 
 
 def typed(program, folder):
