@@ -74,9 +74,9 @@
 #define COMPETE_PACE 1.1 /* of the rate: the window says what goes */
 
 #define SLACK_PKTS    2.0
-#define WINDOW_PKTS   64.0 /* at least: a burst of losses takes no whole window, ... */
-#define WINDOW_S      5e-3 /* ... but no more than goes in so long */
-#define STILL_RTT     1.5  /* without news for so long a packet goes to fetch some */
+#define WINDOW_PKTS   160.0 /* at least: a burst of 20 in the mean takes no whole window, ... */
+#define WINDOW_S      5e-3  /* ... but no more than goes in so long */
+#define STILL_RTT     1.5   /* without news for so long a packet goes to fetch some */
 #define STILL_S       5e-3
 #define STILL_PKTS    3.0   /* and so many packets' intervals, */
 #define STILL_STATE_S 10e-3 /* and from one state to the next, but no more: an outage is none */
