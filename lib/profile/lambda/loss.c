@@ -20,12 +20,12 @@
 #define LOWER_DRASTIC   0.05
 #define DRASTIC         0.25 /* with more lost the rate becomes what arrives */
 #define DRASTIC_PKTS    100
-#define SAME            0.5   /* of the share lost at the higher rate: noise */
-#define NOISE_MOST      0.15  /* more is others' doing, whatever our rate is: ... */
-#define OVERFLOWN       0.9   /* ... of what arrives so much goes, and queues become empty */
-#define TRIAL_LOST      10.0  /* packets that would be lost if it were noise */
-#define TRIAL_PKTS      500.0 /* or so many; one burst of losses is not many then */
-#define TRIAL_S         0.2   /* but no more than go in so long */
+#define SAME            0.5    /* of the share lost at the higher rate: noise */
+#define NOISE_MOST      0.15   /* more is others' doing, whatever our rate is: ... */
+#define OVERFLOWN       0.9    /* ... of what arrives so much goes, and queues become empty */
+#define TRIAL_LOST      10.0   /* packets that would be lost if it were noise */
+#define TRIAL_PKTS      2000.0 /* or so many; one burst of losses is not many then */
+#define TRIAL_S         0.2    /* but no more than go in so long */
 #define TRIAL_PKTS_MAX  20000.0
 #define UNDER_CEILING   0.99
 #define HOLD_S          20e-3 /* under a ceiling, at least, ... */
