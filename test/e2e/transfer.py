@@ -549,7 +549,7 @@ def slow_file(pair, folder, verb):
         fill(source, 16 * MIB)  # what a hole is written to takes no blocks
         os.truncate(source, 2048 * MIB)
     operands = (source, remote('dest')) if verb == 'send' else (remote('slow'), folder / 'dest')
-    return pair.running(verb, *SLOW, '--peer-timeout', '2s', *operands)
+    return pair.running(verb, *SLOW, '--peer-timeout', '1s', *operands)
 
 
 def await_staging(place):
@@ -574,9 +574,9 @@ def server_killed(program, folder, verb):
             began = time.monotonic()
             pair.kill_server()
             result = pair.finish(client)
-            expect_between('seconds until the client ends', time.monotonic() - began, 1, 6)
+            expect_between('seconds until the client ends', time.monotonic() - began, 0.5, 10)
             expect_status(result, NETWORK)
-            expect_said(result, f'no word from {SERVER} for 2 s')
+            expect_said(result, f'no word from {SERVER} for 1 s')
         expect(not (place / 'dest').exists(), 'a part of the file has its name')
         if verb == 'get':
             expect_names(folder, 'served')
@@ -593,7 +593,7 @@ def server_killed(program, folder, verb):
 
 def client_killed(program, folder, verb):
     """The server notices, sweeps, and takes the same again from the next client."""
-    with Pair(program, folder, server=('--peer-timeout', '2s')) as pair:
+    with Pair(program, folder, server=('--peer-timeout', '1s')) as pair:
         place = receiving_folder(pair, folder, verb)
         with slow_file(pair, folder, verb) as client:
             await_staging(place)
@@ -630,14 +630,14 @@ def drained(program, folder, verb):
     """SIGTERM: what runs goes on to its end, nothing new begins; then the server stops."""
     with Pair(program, folder) as pair:
         source = folder / 'file' if verb == 'send' else pair.served / 'file'
-        fill(source, 40 * MIB)
+        fill(source, 20 * MIB)
         operands = (source, remote('dest')) if verb == 'send' else (remote('file'), folder / 'dest')
         place = receiving_folder(pair, folder, verb)
         with pair.running(verb, '--rate', '200M', '--json', *operands) as client:
             await_staging(place)
             pair.process.send_signal(signal.SIGTERM)
             report = decode(pair.finish(client))
-        expect_totals(report, files=1, failed=0, bytes=40 * MIB)
+        expect_totals(report, files=1, failed=0, bytes=20 * MIB)
         expect_equal('the exit status of the server', pair.await_server(), 0)
         expect('go on to their end' in pair.said(), f'the server says {pair.said()!r}')
         expect(filecmp.cmp(source, place / 'dest', shallow=False), 'the file arrived changed')
@@ -702,7 +702,7 @@ def rows(program, folder):
     """--verbose: a row a second on stderr, of all that this end knows of the flow."""
     with Pair(program, folder) as pair:
         source = folder / 'file'
-        fill(source, 12 * MIB)
+        fill(source, 8 * MIB)
         for words, head in (
                 (('send', source, remote()),
                  ' +s +Gb/s +paced Gb/s +window +RTT ms +loss % +limited by'),
@@ -749,17 +749,18 @@ def cases():
     yield Case('tree get vhost', False, partial(tree, verb='get', link='vhost'))
     yield Case('tree send mtu 9000', False, partial(tree, verb='send', both=('--mtu', '9000')))
     yield Case('counted twice', True, counted_twice)
-    yield Case('many files', False, partial(many_files, count=10000), memory=True)
+    yield Case('many files', False, partial(many_files, count=4000), memory=True)
     yield Case('many files lanes', False,
                partial(many_files, count=2000, args=('--parallel', '8')), memory=True)
     big = 64 * MIB + 12345
     yield Case('big file', True, partial(big_file, size=big))
     for verb in ('send', 'get'):
         yield Case(f'rate of all lanes, {verb}', False, partial(rate_of_all_lanes, verb=verb))
-    yield Case('big file vhost', False, partial(big_file, size=big, link='vhost'))
-    for by, n in (('udt', big), ('hstcp', 8 * MIB), ('sttp', MIB)):
-        yield Case(f'big file {by}', n < big, partial(big_file, size=n, args=('--profile', by)))
-    yield Case('big file mtu 9000', False, partial(big_file, size=big, both=('--mtu', '9000')))
+    less = 24 * MIB + 12345
+    yield Case('big file vhost', False, partial(big_file, size=less, link='vhost'))
+    for by, n in (('udt', less), ('hstcp', 8 * MIB), ('sttp', MIB)):
+        yield Case(f'big file {by}', n < less, partial(big_file, size=n, args=('--profile', by)))
+    yield Case('big file mtu 9000', False, partial(big_file, size=less, both=('--mtu', '9000')))
     for args, overhead in ((('auto',), (0.005, 0.06)), (('128,4',), (0.015, 0.045)),
                            (('auto', '--parallel', '4'), (0.005, 0.06))):
         yield Case(f'repair {" ".join(args)}', args == ('128,4',),
@@ -773,8 +774,7 @@ def cases():
     # The same code decides it at either end.
     yield Case('targets send', False, partial(targets, verb='send', which=TARGETS))
     yield Case('targets get', False, partial(targets, verb='get', which=(
-        'existing folder', 'new name', 'new folder /', 'two', 'two, new', 'tree, new name',
-        'tree/.', 'lanes, new name')))
+        'existing folder', 'new folder /', 'two, new', 'tree/.', 'lanes, new name')))
     yield Case('wrong targets', True, wrong_targets)
     yield Case('not writable', False, not_writable)
     yield Case('outside', False, outside)
