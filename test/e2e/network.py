@@ -18,7 +18,6 @@ import random
 import re
 import shutil
 import socket
-import statistics
 import struct
 import subprocess
 import sys
@@ -50,8 +49,9 @@ SERVER6, CLIENT6 = '2001:db8::1', '2001:db8::2'
 FAR, FAR6 = '198.51.100.2', '2001:db8:1::2'  # beyond the router
 NOBODY = '192.0.2.77'
 
-# With this between them no limit of answers in a second is met.
-PINGS, PING_GAP_S = 20, 0.005
+# A host answers a hundred echoes a second of one other, ten of them at once: with this between them
+# none is one too many, however fast the machine is.
+PINGS, PING_GAP_S = 10, 0.011
 
 # Hosts have told their addresses twice by then, and do so no more: that would end an error early.
 ANNOUNCED_S = 3
@@ -145,7 +145,7 @@ def in_brackets(address):
     return f'[{address}]' if ':' in address else address
 
 
-def make_load(folder, big_bytes=32 * MIB):
+def make_load(folder, big_bytes=16 * MIB):
     """A folder of what trees are made of, and one large file."""
     draw = random.Random(SEED)
     tree = folder / 'tree'
@@ -464,8 +464,7 @@ def other_version(program, folder):
 def allow(program, folder):
     with two_hosts() as (server, client), \
             Server(program, server, folder, '--allow', '192.0.2.128/25,2001:db8::/112'):
-        for own, to, allowed in ((CLIENT, SERVER, False), ('192.0.2.127', SERVER, False),
-                                 ('192.0.2.128', SERVER, True), ('192.0.2.254', SERVER, True),
+        for own, to, allowed in (('192.0.2.127', SERVER, False), ('192.0.2.128', SERVER, True),
                                  (CLIENT6, SERVER6, True), ('2001:db8::1:2', SERVER6, False)):
             result = run_client(program, client, 'bench', to, '--size', '1M', '--json',
                                 '--peer-timeout', '3s' if allowed else '1s',
@@ -476,19 +475,21 @@ def allow(program, folder):
 
 
 def link_lost(program, folder, losing):
-    """An interface is set down for 2 s in the midst of a transfer, at either end."""
+    """An interface is set down for a second in the midst of a transfer, at either end."""
     with two_hosts() as hosts, Server(program, hosts[0], folder):
         source = folder / 'big.bin'
-        source.write_bytes(random.Random(SEED).randbytes(64 * MIB))
+        source.write_bytes(random.Random(SEED).randbytes(16 * MIB))
         with running_client(program, hosts[1], 'send', source, f'{SERVER}:in/', '--rate',
-                            '200M') as await_end:
-            time.sleep(1.5)
+                            '100M') as await_end:
+            # Of some 12,000 packets.
+            wait_until(lambda: hosts[0].packets('rx') > 1000, STARTING_S, 'a transfer')
             hosts[losing].ip('link', 'set', 'eth0', 'down')
-            time.sleep(2)
+            came = hosts[0].packets('rx')
+            time.sleep(1)
             hosts[losing].ip('link', 'set', 'eth0', 'up')
             result = await_end()
         expect_status(result, OK)
-        expect(result.seconds > 4, f'over after {result.seconds:.1f} s: not in its midst')
+        expect(came < 10_000, f'down after {came} packets: not in its midst')
         expect(filecmp.cmp(source, folder / 'served/in/big.bin', shallow=False), 'other bytes')
 
 
@@ -524,11 +525,11 @@ def operands(direction, folder, number):
 
 
 def least_share(pid):
-    """Of a CPU, in 3 s; of several times where the first is unlucky: the kernel counts by ticks."""
+    """Of a CPU, in 2 s; of several times where the first is unlucky: the kernel counts by ticks."""
     shares = []
-    while not shares or (shares[-1] >= 0.05 and len(shares) < 3):
+    while not shares or (shares[-1] >= 0.05 and len(shares) < 4):
         before, began = cpu_seconds(pid), time.monotonic()
-        time.sleep(3)
+        time.sleep(2)
         shares.append((cpu_seconds(pid) - before) / (time.monotonic() - began))
     return min(shares)
 
@@ -539,12 +540,13 @@ def idle(program, folder):
         kernel.add_addresses('eth0', f'{THIRD}/24')
         with Server(program, host, folder) as server, Pinger(kernel, SERVER) as pinger:
             expect(pinger.ping() is not None, 'no answer')
-            time.sleep(6)
+            time.sleep(ANNOUNCED_S)
             share = least_share(server.process.pid)
             expect(share < 0.05, f'idle, the server takes {share:.1%} of a CPU')
             times = pinger.ping_often(PINGS, 0.05)
             expect(None not in times, 'an echo was lost')
-            expect_between('ms until an answer, the median', statistics.median(times) * 1e3, 0, 1)
+            # Of several, for others may have the CPU; who slept for long would do so each time.
+            expect_between('ms until an answer, the least', min(times) * 1e3, 0, 5)
 
 
 @contextlib.contextmanager
