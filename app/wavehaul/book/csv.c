@@ -66,8 +66,8 @@ void wh_entry_csv(const struct wh_book_entry *entry, FILE *to)
 
 void wh_entry_print_head(FILE *to)
 {
-	fprintf(to, "%-24s %-20s %-5s %10s %12s  %s\n", "ended", "peer", "verb", "size", "rate",
-		"outcome, and what");
+	fprintf(to, "%-24s %-20s %-5s %10s %9s %12s %8s %-7s  %s\n", "ended", "peer", "verb",
+		"size", "seconds", "rate", "lost", "limit", "outcome, and what");
 }
 
 void wh_entry_print(const struct wh_book_entry *entry, FILE *to)
@@ -75,15 +75,20 @@ void wh_entry_print(const struct wh_book_entry *entry, FILE *to)
 	char when[WH_WHEN_BYTES], size[WH_UNITS_MAX], rate[WH_UNITS_MAX];
 	char who[WH_ENTRY_NAME_BYTES], why[WH_ENTRY_WHY_BYTES], path[WH_ENTRY_NAME_BYTES];
 	char verb[WH_ENTRY_WORD_BYTES], outcome[WH_ENTRY_WORD_BYTES];
+	char limit[WH_ENTRY_WORD_BYTES], digest[WH_ENTRY_DIGEST_BYTES];
 
-	fprintf(to, "%-24s %-20.20s %-5s %10s %12s  %s %s%s%s\n",
+	fprintf(to, "%-24s %-20.20s %-5s %10s %9.2f %12s %7.3g%% %-7s  %s %s%s%s%s%s\n",
 		wh_when_text(entry->ended_us, when),
 		wh_plain_text(wh_entry_who(entry), true, who, sizeof(who)),
 		wh_plain_text(entry->verb, false, verb, sizeof(verb)),
-		wh_format_size(size, sizeof(size), entry->bytes),
-		wh_format_rate(rate, sizeof(rate), wh_entry_bps(entry)),
+		wh_format_size(size, sizeof(size), entry->bytes), wh_entry_seconds(entry),
+		wh_format_rate(rate, sizeof(rate), wh_entry_bps(entry)), 100 * wh_entry_loss(entry),
+		wh_plain_text(
+			entry->limit[0] != '\0' ? entry->limit : "-", false, limit, sizeof(limit)),
 		wh_plain_text(entry->outcome, false, outcome, sizeof(outcome)),
 		wh_plain_text(entry->path, true, path, sizeof(path)),
+		entry->digest[0] != '\0' ? ", xxh3-128 " : "",
+		wh_plain_text(entry->digest, false, digest, sizeof(digest)),
 		entry->why[0] != '\0' ? ": " : "",
 		wh_plain_text(entry->why, false, why, sizeof(why)));
 }

@@ -174,6 +174,11 @@ double wh_entry_bps(const struct wh_book_entry *entry)
 	return wh_book_bps(entry->bytes, wh_entry_seconds(entry));
 }
 
+double wh_entry_loss(const struct wh_book_entry *entry)
+{
+	return entry->pkts > 0 ? (double)entry->lost_pkts / (double)entry->pkts : 0;
+}
+
 const char *wh_entry_who(const struct wh_book_entry *entry)
 {
 	return entry->name[0] != '\0'       ? entry->name

@@ -88,6 +88,9 @@ double wh_book_bps(uint64_t bytes, double seconds);
 /* Of what has come. */
 double wh_entry_bps(const struct wh_book_entry *entry);
 
+/* The share of its packets that did not come; 0: none, or not known here. */
+double wh_entry_loss(const struct wh_book_entry *entry);
+
 /* Who it was with, in a word: by name, key, or address. */
 const char *wh_entry_who(const struct wh_book_entry *entry);
 

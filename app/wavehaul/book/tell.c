@@ -52,6 +52,21 @@ static void add_who(char sentence[WH_TELL_BYTES], const struct wh_book_entry *en
 		add(sentence, " (%s)", wh_plain_text(entry->name, true, name, sizeof(name)));
 }
 
+/* What was lost of its packets, what set the pace, and of one large file its digest. */
+static void add_how(char sentence[WH_TELL_BYTES], const struct wh_book_entry *entry)
+{
+	char limit[WH_ENTRY_WORD_BYTES], digest[WH_ENTRY_DIGEST_BYTES];
+
+	if (entry->lost_pkts > 0)
+		add(sentence, ", %.3g %% lost", 100 * wh_entry_loss(entry));
+	if (entry->limit[0] != '\0')
+		add(sentence, ", limited by %s",
+			wh_plain_text(entry->limit, false, limit, sizeof(limit)));
+	if (entry->digest[0] != '\0')
+		add(sentence, ", xxh3-128 %s",
+			wh_plain_text(entry->digest, false, digest, sizeof(digest)));
+}
+
 void wh_entry_tell(const struct wh_book_entry *entry, char sentence[WH_TELL_BYTES])
 {
 	char when[WH_WHEN_BYTES], size[WH_UNITS_MAX], rate[WH_UNITS_MAX];
@@ -76,6 +91,7 @@ void wh_entry_tell(const struct wh_book_entry *entry, char sentence[WH_TELL_BYTE
 	add(sentence, "%s %s in %.2f s, %s", files ? "," : ":",
 		wh_format_size(size, sizeof(size), bytes), seconds,
 		wh_format_rate(rate, sizeof(rate), wh_book_bps(bytes, seconds)));
+	add_how(sentence, entry);
 	if (entry->skipped > 0)
 		add(sentence, ", %" PRIu64 " skipped", entry->skipped);
 	if (entry->failed > 0)

@@ -41,6 +41,15 @@ static void test_sentences(void)
 
 	expect_told(&entry, "1970-01-01T00:00:04.000Z 192.0.2.2 (dtn2) send in/a: 2 files, "
 			    "954 MiB in 4.00 s, 2.00 Gb/s: ok");
+	entry.pkts = 120000;
+	entry.lost_pkts = 60;
+	strcpy(entry.limit, "rate");
+	strcpy(entry.digest, "0123456789abcdef0123456789abcdef");
+	expect_told(&entry,
+		"1970-01-01T00:00:04.000Z 192.0.2.2 (dtn2) send in/a: 2 files, 954 MiB in 4.00 s, "
+		"2.00 Gb/s, 0.05 % lost, limited by rate, xxh3-128 "
+		"0123456789abcdef0123456789abcdef: ok");
+	entry = an_entry();
 	entry.lanes = 4;
 	entry.lane = 1;
 	entry.files = 1;
@@ -61,9 +70,8 @@ static void test_sentences(void)
 		.ended_us = 1000000,
 		.moved_bytes = 125000000,
 		.outcome = "ok"};
-	expect_told(&entry,
-		"1970-01-01T00:00:01.000Z job 17 192.0.2.2 bench: 119 MiB in 1.00 s, "
-		"1.00 Gb/s: ok");
+	expect_told(&entry, "1970-01-01T00:00:01.000Z job 17 192.0.2.2 bench: 119 MiB in 1.00 s, "
+			    "1.00 Gb/s: ok");
 }
 
 /* The longest there is ends where its room does. */
@@ -75,6 +83,9 @@ static void test_long(void)
 	memset(entry.path, 7, sizeof(entry.path) - 1);
 	memset(entry.name, 7, sizeof(entry.name) - 1);
 	memset(entry.why, 7, sizeof(entry.why) - 1);
+	memset(entry.limit, 'x', sizeof(entry.limit) - 1);
+	memset(entry.digest, 'x', sizeof(entry.digest) - 1);
+	entry.pkts = entry.lost_pkts = UINT64_MAX;
 	wh_entry_tell(&entry, sentence);
 	CU_ASSERT(strlen(sentence) < WH_TELL_BYTES);
 	for (const char *c = sentence; *c != '\0'; c++)
