@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Cost against size: files of a tree, jobs of a queue, peers that are trusted.
 
-    size.py [--files N] [--jobs N] [--peers N] [--folder F] [--svg F] [--binary PATH]
+    size.py [--files N] [--jobs N] [--peers N] [--folder F] [--svg F] [--csv F] [--binary PATH]
 
 Each grows by tens up to N (10^6, 10^4, 10^3); a row for each size has time and memory for one more.
 They are flat where nothing grows by more than what is there: time within chance, memory towards
@@ -10,6 +10,7 @@ what one costs. It measures and judges nothing; the picture has a panel for each
 """
 
 import argparse
+import csv
 import os
 import re
 import shutil
@@ -35,6 +36,7 @@ BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
 FILE_BYTES = 100
 FOLDER_FILES = 1000
 LONG_S = 3600
+COLOURS = ('#1f77b4', '#d62728', '#2ca02c', '#9467bd')
 
 # Of `size` things: what one cost in us, and what all cost in KiB over a process that has none.
 Row = namedtuple('Row', 'size what us kib')
@@ -106,13 +108,14 @@ def measure_files(program, folder, most):
 
 
 def measure_jobs(program, most):
-    """Jobs to a thousand hosts, not yet due: each is added, all are listed, one is shown."""
+    """Jobs to a thousand hosts, not yet due: each is added, all are listed, one is shown; and the
+    server begins anew."""
     with houses(program) as (one, _):
-        with wavehaul.connect(one.path) as server:
-            base, there = now_kib(one.process.pid), 0
-            (one.root / 'a').write_text('a')
-            due = time.time() + 86400
-            for size in sizes(most):
+        base, there = now_kib(one.process.pid), 0
+        (one.root / 'a').write_text('a')
+        due = time.time() + 86400
+        for size in sizes(most):
+            with wavehaul.connect(one.path) as server:
                 began = time.monotonic()
                 for i in range(there, size):
                     server.send('a', f'203.0.{i // 250 % 4}.{i % 250 + 1}', f'a{i}',
@@ -128,6 +131,11 @@ def measure_jobs(program, most):
                     server.show(1 + i * size // 100)
                 yield Row(size, 'job, shown', (time.monotonic() - began) * 1e4,
                           now_kib(one.process.pid) - base)
+            one.stop()
+            began = time.monotonic()
+            one.start()
+            yield Row(size, 'job, restart', (time.monotonic() - began) * 1e6 / size,
+                      now_kib(one.process.pid) - base)
 
 
 def measure_peers(program, folder, most):
@@ -178,7 +186,7 @@ def panel(rows, key, title, x):
         place = left + width * (power - 1) / decades
         yield f'<text x="{place}" y="{top + height + 14}" text-anchor="middle">1e{power}</text>'
     for i, kind in enumerate(kinds):
-        colour = ('#1f77b4', '#d62728', '#2ca02c')[i % 3]
+        colour = COLOURS[i % len(COLOURS)]
         points = [(left + width * (math.log10(row.size) - 1) / decades,
                    top + height * (high - math.log10(max(key(row), 0.01))) / (high - low))
                   for row in rows if row.what == kind]
@@ -200,6 +208,14 @@ def draw(tables, path):
                     '<rect width="1060" height="560" fill="white"/>' + '\n'.join(parts) + '</svg>')
 
 
+def write(tables, path):
+    with open(path, 'w', newline='', encoding='ascii') as file:
+        lines = csv.writer(file)
+        lines.writerow(('what', 'size', 'us_for_one', 'kib_more'))
+        for rows in tables.values():
+            lines.writerows((row.what, row.size, f'{row.us:.1f}', row.kib) for row in rows)
+
+
 def main():
     parser = argparse.ArgumentParser(description='Cost against size.')
     parser.add_argument('--binary', type=Path, default=BINARY)
@@ -208,6 +224,7 @@ def main():
     parser.add_argument('--peers', type=int, default=10**3)
     parser.add_argument('--folder', type=Path, help='where the files are, both ends')
     parser.add_argument('--svg', type=Path, default=TOP / 'build/size.svg')
+    parser.add_argument('--csv', type=Path, default=TOP / 'build/size.csv')
     chosen = parser.parse_args()
     program, tables = Program(chosen.binary), {}
     ends.STARTING_S = LONG_S  # beside other work, too
@@ -222,6 +239,7 @@ def main():
                 tables.setdefault(title, []).append(row)
                 print(f'{row.what:18} {row.size:9} {row.us:12.1f} {row.kib:10}', flush=True)
                 draw(tables, chosen.svg)
+                write(tables, chosen.csv)
 
 
 if __name__ == '__main__':
