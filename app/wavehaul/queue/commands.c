@@ -170,9 +170,11 @@ static void add(struct wh_control_call *call)
 		if (rc < 0)
 			fail(call, order.after, rc);
 		else if (order.attached &&
-			 (call->client == NULL || !attach(runner, call->client->number, id)))
+			 (call->client == NULL || !attach(runner, call->client->number, id))) {
+			/* Nobody would end it. */
+			(void)wh_queue_cancel(runner->queue, id, time(NULL));
 			wh_control_fail(call, WH_EXIT_OTHER, "too many clients have jobs");
-		else {
+		} else {
 			json_object_set_new(call->answer, "job", json_integer((json_int_t)id));
 			if (wh_control_switch(call, "watch"))
 				wh_control_watch(call, id);

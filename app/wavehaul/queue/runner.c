@@ -25,6 +25,9 @@
 
 #define FORGET_EVERY_S 3600
 
+/* Until a database that took no end is asked again. */
+#define END_AGAIN_S 2
+
 /* Orders begun in one turn: others want theirs. */
 #define BEGUN_IN_TURN 8
 
@@ -177,20 +180,46 @@ static void tell_events(struct wh_runner *runner, struct wh_run *run)
 	json_decref(events);
 }
 
-/* Written, told, and out of memory. */
+/* What ended is written, and told; a disk that is full has it wait. */
+static void write_ends(struct wh_runner *runner, int64_t now_s)
+{
+	while (runner->ends > 0) {
+		const struct wh_runner_end *end = &runner->end[runner->ends - 1];
+		enum wh_order_state state;
+
+		runner->next_end_s = now_s + END_AGAIN_S;
+		if (say_trouble(runner, wh_queue_end(runner->queue, &end->order, &end->result,
+						end->wanted, now_s, &state)))
+			return;
+		wh_runner_tell(runner, end->order.id, state, &end->result);
+		runner->ends--;
+		runner->look_now = true;
+	}
+}
+
+/* The order's lists are not its end's. */
+static void note_end(struct wh_runner *runner, const struct wh_order *order,
+	const struct wh_order_result *result, enum wh_order_state wanted)
+{
+	struct wh_runner_end *end = &runner->end[runner->ends++];
+
+	WH_ASSERT(runner->ends + runner->runs <= WH_RUNS_MAX + 1 && runner->ends <= WH_RUNS_MAX);
+	*end = (struct wh_runner_end){*order, *result, wanted};
+	end->order.here = end->order.there = end->order.words = NULL;
+}
+
+/* Concluded, written, told, and out of memory. */
 static void end_run(struct wh_runner *runner, uint32_t i, int64_t now_s)
 {
 	struct wh_run *run = runner->run[i];
-	enum wh_order_state state = WH_ORDER_FAILED;
 	struct wh_order_result result;
 
 	wh_run_conclude(run, &result);
 	if (runner->on_end != NULL)
 		runner->on_end(runner->context, run, &result);
-	(void)say_trouble(runner,
-		wh_queue_end(runner->queue, &run->order, &result, run->wanted, now_s, &state));
 	tell_events(runner, run);
-	wh_runner_tell(runner, run->order.id, state, &result);
+	note_end(runner, &run->order, &result, run->wanted);
+	write_ends(runner, now_s);
 	runner->lanes -= run->transfer.lanes.count;
 	runner->run[i] = runner->run[--runner->runs];
 	wh_run_free(run);
@@ -241,7 +270,6 @@ static bool begin_next(struct wh_runner *runner, uint64_t now_tsc, int64_t now_s
 {
 	const char *busy[WH_RUNS_MAX];
 	uint32_t count = busy_hosts(runner, busy);
-	enum wh_order_state state = WH_ORDER_FAILED;
 	struct wh_order_result result;
 	struct wh_order order;
 	int rc = wh_queue_next(runner->queue, now_s, busy, count, &order);
@@ -254,10 +282,10 @@ static bool begin_next(struct wh_runner *runner, uint64_t now_tsc, int64_t now_s
 	struct wh_run *run = wh_run_begin(&runner->ground, &order, now_tsc, now_s, &result);
 
 	if (run == NULL) {
-		rc = wh_queue_end(runner->queue, &order, &result, WH_ORDER_FAILED, now_s, &state);
-		wh_runner_tell(runner, order.id, state, &result);
+		note_end(runner, &order, &result, WH_ORDER_FAILED);
 		wh_order_free(&order);
-		return !say_trouble(runner, rc);
+		write_ends(runner, now_s);
+		return runner->ends == 0;
 	}
 	runner->run[runner->runs++] = run;
 	runner->lanes += run->transfer.lanes.count;
@@ -268,7 +296,7 @@ static bool begin_next(struct wh_runner *runner, uint64_t now_tsc, int64_t now_s
 
 static bool has_room(const struct wh_runner *runner)
 {
-	return runner->runs < runner->at_once && runner->runs < WH_RUNS_MAX &&
+	return runner->ends == 0 && runner->runs < runner->at_once && runner->runs < WH_RUNS_MAX &&
 	       runner->lanes < WH_RUN_LANES_MAX && !atomic_load(&runner->ground.jobs->draining);
 }
 
@@ -311,6 +339,8 @@ uint32_t wh_runner_turn(void *context)
 
 	if (runner->queue == NULL)
 		return errands ? RUNNING_MS : RESTING_MS;
+	if (now_s >= runner->next_end_s)
+		write_ends(runner, now_s);
 	look_at_runs(runner, now_tsc, now_s);
 	begin_orders(runner, now_tsc, now_s);
 	forget_old(runner, now_s);
@@ -359,6 +389,8 @@ void wh_runner_close(struct wh_runner *runner)
 						  run->wanted, time(NULL), &state));
 		wh_run_free(run);
 	}
+	/* What is not taken even now is run again by who comes next. */
+	write_ends(runner, time(NULL));
 	wh_queue_close(runner->queue);
 	wh_database_close(runner->database);
 	runner->queue = NULL;

@@ -26,6 +26,13 @@
 /* Clients whose orders end with them. */
 #define WH_RUNNER_CLIENTS_MAX WH_CONTROL_CLIENTS_MAX
 
+/* What became of an order, as long as the database does not take it. */
+struct wh_runner_end {
+	struct wh_order order; /* without its lists */
+	struct wh_order_result result;
+	enum wh_order_state wanted;
+};
+
 struct wh_runner {
 	struct wh_run_ground ground;
 	struct wh_control_socket *control;
@@ -41,6 +48,9 @@ struct wh_runner {
 	struct wh_run *run[WH_RUNS_MAX];
 	uint32_t runs;
 	uint32_t lanes;
+	struct wh_runner_end end[WH_RUNS_MAX]; /* to be written before anything else begins */
+	uint32_t ends;
+	int64_t next_end_s;
 	bool look_now;       /* something has changed */
 	int64_t next_look_s; /* when something is due */
 	int64_t next_forget_s;

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The queue at work, on a database that takes what it is told to take. */
+
+#include "queue/runner.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "cli/exit.h"
+#include "journal/database.h"
+#include "unit.h"
+
+const char wh_suite_name[] = "app/queue/runner";
+
+static struct wh_control_socket control;
+static struct wh_jobs jobs;
+static struct wh_runner runner;
+static char folder[40];
+static uint32_t commits_left;
+
+/* As a disk that is full: not 0 takes the transaction back. */
+static int on_commit(void *context)
+{
+	(void)context;
+	if (commits_left == 0)
+		return 1;
+	commits_left--;
+	return 0;
+}
+
+static void open_runner(void)
+{
+	strcpy(folder, "/dev/shm/wavehaul-runner-XXXXXX");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+	for (uint32_t i = 0; i < WH_CONTROL_CLIENTS_MAX; i++)
+		control.client[i].fd = -1;
+	runner = (struct wh_runner){
+		.control = &control, .ground.jobs = &jobs, .at_once = 4, .at_once_host = 4};
+	wh_runner_open(&runner, folder);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(runner.queue);
+	wh_runner_add(&control.tables, &runner);
+}
+
+static void close_runner(void)
+{
+	char path[80];
+
+	control.tables = (struct wh_control_tables){0};
+	wh_runner_close(&runner);
+	snprintf(path, sizeof(path), "%s/service.db", folder);
+	unlink(path);
+	rmdir(folder);
+}
+
+/* One that cannot be begun: its path is not below the root. */
+static uint64_t add_damaged(uint64_t after)
+{
+	struct wh_order order = {
+		.host = "a",
+		.rate = "max",
+		.here = (char[]){"[\"/a\"]"},
+		.there = (char[]){"[\"b\"]"},
+		.words = (char[]){"[]"},
+		.after = after,
+	};
+	uint64_t id = 0;
+
+	CU_ASSERT_EQUAL_FATAL(wh_queue_add(runner.queue, &order, 1, &id), 0);
+	return id;
+}
+
+static enum wh_order_state state_of(uint64_t id)
+{
+	struct wh_order order;
+
+	CU_ASSERT_EQUAL_FATAL(wh_queue_find(runner.queue, id, &order), 0);
+	wh_order_free(&order);
+	return order.state;
+}
+
+/* A disk is full in the moment in which an order ends: it has ended once there is room. */
+static void test_full_at_end(void)
+{
+	uint64_t first, follower, second;
+
+	open_runner();
+	first = add_damaged(0);
+	follower = add_damaged(first);
+	second = add_damaged(0);
+	sqlite3_commit_hook(runner.database, on_commit, NULL);
+	commits_left = 1; /* it begins, and no more */
+	(void)wh_runner_turn(&runner);
+	CU_ASSERT_EQUAL(state_of(first), WH_ORDER_RUNNING);
+	CU_ASSERT_EQUAL(state_of(second), WH_ORDER_READY);
+	CU_ASSERT_TRUE(runner.failing);
+	commits_left = UINT32_MAX;
+	runner.next_end_s = 0;
+	(void)wh_runner_turn(&runner);
+	CU_ASSERT_EQUAL(state_of(first), WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(state_of(follower), WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(state_of(second), WH_ORDER_FAILED);
+	CU_ASSERT_FALSE(runner.failing);
+	close_runner();
+}
+
+static json_t *ask(const char *line, struct wh_control_client *client)
+{
+	struct wh_control_call call = {.administers = true, .client = client};
+
+	return wh_control_answer(&control.tables, line, strlen(line), &call);
+}
+
+static bool choose(
+	const struct wh_settings *settings, struct wh_terms *terms, struct wh_choice *choice)
+{
+	(void)settings;
+	(void)terms;
+	(void)choice;
+	return true;
+}
+
+/* One more than there are places for: what is told to have failed does not run. */
+static void test_attached(void)
+{
+	static const char add[] = "{\"do\":\"job.add\",\"verb\":\"get\",\"host\":\"a\",\"here\":["
+				  "\"a\"],\"there\":[\"b\"],\"attached\":true}";
+	struct wh_settings *settings = calloc(1, sizeof(*settings));
+	struct wh_control_client client = {.fd = -1, .number = 7};
+	uint64_t counts[WH_ORDER_STATES];
+
+	open_runner();
+	runner.ground.settings = settings;
+	runner.ground.choice_of = choose;
+	for (uint32_t i = 0; i <= WH_RUNNER_CLIENTS_MAX; i++) {
+		json_t *answer = ask(add, &client);
+
+		CU_ASSERT_EQUAL(
+			json_is_true(json_object_get(answer, "ok")), i < WH_RUNNER_CLIENTS_MAX);
+		json_decref(answer);
+	}
+	CU_ASSERT_EQUAL(wh_queue_counts(runner.queue, counts), 0);
+	CU_ASSERT_EQUAL(counts[WH_ORDER_READY], WH_RUNNER_CLIENTS_MAX);
+	CU_ASSERT_EQUAL(counts[WH_ORDER_CANCELLED], 1);
+	wh_runner_on_gone(&runner, client.number);
+	CU_ASSERT_EQUAL(wh_queue_counts(runner.queue, counts), 0);
+	CU_ASSERT_EQUAL(counts[WH_ORDER_CANCELLED], WH_RUNNER_CLIENTS_MAX + 1);
+	close_runner();
+	free(settings);
+}
+
+CU_TestInfo wh_tests[] = {
+	{"a disk that is full when an order ends", test_full_at_end},
+	{"orders of clients, one too many", test_attached},
+	CU_TEST_INFO_NULL,
+};
