@@ -71,6 +71,8 @@ static void print_option(const struct wh_profile *profile, const struct wh_optio
 	printf("  %-24s %s\n", "", option->help);
 	if (option->paper != NULL)
 		printf("  %-24s paper: %s\n", "", option->paper);
+	if (option->live)
+		printf("  %-24s may change while a session runs\n", "");
 }
 
 static void print_one(const struct wh_profile *profile)
@@ -105,13 +107,13 @@ static json_t *option_json(const struct wh_option *option)
 
 	for (uint32_t i = 0; named != NULL && named[i] != NULL; i++)
 		json_array_append_new(words, json_string(named[i]));
-	return json_pack("{s:s, s:s, s:o, s:s, s:s, s:s, s:o, s:s}", "name", option->name, "type",
-		wh_option_type_name(option->type), "words", words, "least",
+	return json_pack("{s:s, s:s, s:o, s:s, s:s, s:s, s:o, s:s, s:b}", "name", option->name,
+		"type", wh_option_type_name(option->type), "words", words, "least",
 		wh_option_print(option, option->least, least, sizeof(least)), "most",
 		wh_option_print(option, option->most, most, sizeof(most)), "default",
 		wh_option_print(option, option->preset, preset, sizeof(preset)), "paper",
 		option->paper == NULL ? json_null() : json_string(option->paper), "help",
-		option->help);
+		option->help, "live", option->live);
 }
 
 static json_t *profile_json(const struct wh_profile *profile)

@@ -58,15 +58,15 @@ enum {
 
 static const struct wh_option options[OPTIONS] = {
 	[PACE] = {"pace", WH_OPTION_SWITCH, 0, 1, 1, false, "5.1",
-		"the window goes out evenly over a round trip; off: at once"},
+		"the window goes out evenly over a round trip; off: at once", true},
 	[PACE_GAIN] = {"pace_gain", WH_OPTION_REAL, 0.1, 10, 1, false, NULL,
-		"so many windows in a round trip; twice as many while the window doubles"},
+		"so many windows in a round trip; twice as many while the window doubles", true},
 	[WINDOW] = {"initial_window", WH_OPTION_COUNT, 1, 1 << 20, INITIAL_WINDOW, false, "Fig. 5",
 		"packets of the first round trip"},
 	[LIMIT] = {"max_ssthresh", WH_OPTION_COUNT, 0, 1 << 30, MAX_SSTHRESH, false,
 		"3.1; RFC 3742", "above it slow start adds half of it a round trip; 0: no limit"},
 	[AIMD] = {"aimd", WH_OPTION_SWITCH, 0, 1, 1, false, "5.2",
-		"a(w) and b(w) of RFC 3649; off: a packet a round trip, and half"},
+		"a(w) and b(w) of RFC 3649; off: a packet a round trip, and half", true},
 	[LOW] = {"low_window", WH_OPTION_COUNT, 2, 1 << 20, 38, false, "RFC 3649",
 		"up to this window as any TCP"},
 	[HIGH] = {"high_window", WH_OPTION_COUNT, 3, 1 << 30, 83000, false, "RFC 3649",

@@ -156,6 +156,23 @@ int wh_profile_options_set(struct wh_profile_options *options, const struct wh_p
 	return rc != 0 ? rc : wh_profile_options_put(options, profile, name, value);
 }
 
+int wh_profile_options_change(struct wh_profile_options *options, const struct wh_profile *profile,
+	const char *name, const char *text, const char **why)
+{
+	const struct wh_option *option = wh_profile_option(profile, name);
+	struct wh_profile_options changed = *options;
+	int rc = wh_profile_options_set(&changed, profile, name, text);
+
+	if (rc != 0)
+		return rc;
+	if (!option->live)
+		return -EPERM;
+	if (profile->contradiction != NULL && profile->contradiction(&changed, why) != NULL)
+		return -EDOM;
+	*options = changed;
+	return 0;
+}
+
 double wh_profile_options_get(const struct wh_profile_options *options,
 	const struct wh_profile *profile, const char *name)
 {

@@ -35,6 +35,7 @@ struct wh_option {
 	bool told;         /* the receiver acts by it: OPEN carries it unless it is the preset */
 	const char *paper; /* where the paper has it; NULL: ours */
 	const char *help;  /* one line */
+	bool live;         /* the controller looks at it at each event: it may change meanwhile */
 };
 
 /* How a flow lives beside others. */
@@ -62,6 +63,13 @@ const struct wh_option *wh_profile_option(const struct wh_profile *profile, cons
  */
 int wh_profile_options_set(struct wh_profile_options *options, const struct wh_profile *profile,
 	const char *name, const char *text);
+
+/*
+ * Likewise, while a session goes by them; *why: what the new value contradicts, with -EDOM. -EPERM:
+ * a session keeps what it has begun with.
+ */
+int wh_profile_options_change(struct wh_profile_options *options, const struct wh_profile *profile,
+	const char *name, const char *text, const char **why);
 
 /* Likewise, a number that is read already. */
 int wh_profile_options_put(struct wh_profile_options *options, const struct wh_profile *profile,

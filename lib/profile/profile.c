@@ -94,6 +94,19 @@ void wh_control_set_rate(struct wh_control *control, uint64_t rate_bps)
 		control->profile->on_rate(control);
 }
 
+void wh_control_set_options(struct wh_control *control, const struct wh_profile_options *options)
+{
+	const struct wh_profile *profile = control->profile;
+
+	WH_ASSERT(wh_profile_options_valid(options, profile));
+	for (uint32_t i = 0; i < profile->n_options; i++)
+		WH_ASSERT(profile->options[i].live ||
+			  options->value[i] == control->config.options.value[i]);
+	control->config.options = *options;
+	if (profile->on_options != NULL)
+		profile->on_options(control);
+}
+
 struct wh_known_path wh_control_found(const struct wh_control *control)
 {
 	struct wh_known_path found = {0};

@@ -268,7 +268,8 @@ struct wh_profile {
 	void (*on_bitmap)(struct wh_control *control, const struct wh_bitmap_event *event);
 	void (*on_silence)(struct wh_control *control, const struct wh_silence_event *event);
 	void (*on_tick)(struct wh_control *control, const struct wh_tick_event *event);
-	void (*on_rate)(struct wh_control *control); /* config.rate_bps is another one now */
+	void (*on_rate)(struct wh_control *control);    /* config.rate_bps is another one now */
+	void (*on_options)(struct wh_control *control); /* live ones of config.options are */
 	struct wh_decision (*decide)(const struct wh_control *control);
 	/*
 	 * What it has found of the way, for the next session, which begins with it (config.known);
@@ -304,6 +305,9 @@ void wh_control_init(struct wh_control *control, const struct wh_profile *profil
 
 /* Another rate from now on, or another bound of it; both that and the one before are above 0. */
 void wh_control_set_rate(struct wh_control *control, uint64_t rate_bps);
+
+/* Other values of options that are live. */
+void wh_control_set_options(struct wh_control *control, const struct wh_profile_options *options);
 
 /* What the controller has found of the way; capacity_bps 0: nothing that is worth keeping. */
 struct wh_known_path wh_control_found(const struct wh_control *control);

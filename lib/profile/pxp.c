@@ -56,7 +56,7 @@ static const struct wh_option options[OPTIONS] = {
 		"Retransmission Time Out",
 		"in states of the nominal period; auto: 1.5 round trips and 2 states"},
 	[WINDOW] = {"window", WH_OPTION_COUNT, 2, 1 << 24, 0, false, "Simulation Runs",
-		"packets from the first unacknowledged one on; auto: as memory allows"},
+		"packets from the first unacknowledged one on; auto: as memory allows", true},
 	[PROCESSING] = {"processing", WH_OPTION_TIME, 0, 1e9, PROCESSING_NS, true,
 		"Control Packet Transmission Time",
 		"of one connection's control packet, added to the interval for each connection"},

@@ -64,7 +64,7 @@ static const struct wh_option options[OPTIONS] = {
 	[INCREASE] = {"increase", WH_OPTION_RATE, 1, RATE_BPS_MAX, 0, false, NULL,
 		"added after a clean bitmap; auto: 2 % of the bottleneck"},
 	[DECREASE] = {"decrease", WH_OPTION_REAL, 1.0 + 1e-6, 1000, 2, false, "II B",
-		"congestion divides the rate by this"},
+		"congestion divides the rate by this", true},
 	[N] = {"n", WH_OPTION_COUNT, 1, WH_BITMAP_PKTS_MAX, 1024, true, "III A",
 		"packets of a bitmap, and from one to the next"},
 	[Q] = {"q", WH_OPTION_COUNT, 1, Q_PKTS_MAX, 3, true, "III A",
@@ -77,7 +77,7 @@ static const struct wh_option options[OPTIONS] = {
 	[INITIAL_LOSS] = {"initial_loss", WH_OPTION_SHARE, 0, 1, 0.5, true, "III A",
 		"of the path until measured, and what the first chunk is encoded for"},
 	[EACH] = {"divide_each", WH_OPTION_SWITCH, 0, 1, 0, false, "II B is silent; Fig. 15: off",
-		"packets sent before the rate was divided divide it again"},
+		"packets sent before the rate was divided divide it again", true},
 };
 
 struct ttp {

@@ -35,21 +35,21 @@ enum {
 
 static const struct wh_option options[OPTIONS] = {
 	[FORMULA3] = {"formula3", WH_OPTION_SWITCH, 0, 1, 1, false, "III C (3); V removes it",
-		"go back to the rate before a decrease by a ninth of the capacity"},
+		"go back to the rate before a decrease by a ninth of the capacity", true},
 	[SPARE_SINGLE_LOSS] = {"spare_single_loss", WH_OPTION_SWITCH, 0, 1, 0, false, "V",
-		"the first single loss of an epoch does not decrease the rate"},
+		"the first single loss of an epoch does not decrease the rate", true},
 	[DELAY_WARNING] = {"delay_warning", WH_OPTION_SWITCH, 0, 1, 1, false, "III C; V removes it",
-		"a delay that grows decreases the rate"},
+		"a delay that grows decreases the rate", true},
 	[BANDWIDTH_IN_BYTES] = {"bandwidth_in_bytes", WH_OPTION_SWITCH, 0, 1, 0, false, "III C",
-		"free bandwidth in (3) and (4) in bytes per second, not in bits"},
+		"free bandwidth in (3) and (4) in bytes per second, not in bits", true},
 	[BETA] = {"beta", WH_OPTION_REAL, 1e-12, 1, BETA_PRESET, false, "III C (3), (4)",
-		"how fast the rate rises"},
+		"how fast the rate rises", true},
 	[LOSS_THRESHOLD] = {"loss_threshold", WH_OPTION_SHARE, 0, 1, LOSS_THRESHOLD_PRESET, false,
-		"III C", "from this loss rate on the rate does not rise"},
+		"III C", "from this loss rate on the rate does not rise", true},
 	[ONE_WAY] = {"one_way", WH_OPTION_SWITCH, 0, 1, 0, true, "V",
 		"the trend is that of the one-way delay, not of the round trip"},
 	[EMPTY_SYN] = {"empty_syn", WH_OPTION_SWITCH, 0, 1, 0, false, "III C is silent",
-		"an interval in which nothing was sent counts as one without loss"},
+		"an interval in which nothing was sent counts as one without loss", true},
 };
 
 struct udt {

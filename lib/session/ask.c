@@ -108,12 +108,45 @@ static void follow_rate(struct wh_session *s, uint64_t now_tsc)
 		wh_pacer_hasten(&s->tx.pacer, now_tsc);
 }
 
+void wh_session_set_option(struct wh_session *s, uint32_t option, double value)
+{
+	WH_ASSERT(s->role == WH_TRANSMITTER && option < s->config.profile->n_options);
+	WH_ASSERT(s->config.profile->options[option].live);
+	atomic_store_explicit(&s->option[option], value, memory_order_relaxed);
+	atomic_fetch_add_explicit(&s->option_wishes, 1, memory_order_release);
+	wh_session_kick(s);
+}
+
+struct wh_profile_options wh_session_options(const struct wh_session *s)
+{
+	struct wh_profile_options options;
+
+	for (uint32_t i = 0; i < WH_OPTIONS_MAX; i++)
+		options.value[i] = atomic_load_explicit(&s->option[i], memory_order_relaxed);
+	return options;
+}
+
+static void follow_options(struct wh_session *s)
+{
+	uint32_t wishes = atomic_load_explicit(&s->option_wishes, memory_order_acquire);
+
+	if (likely(wishes == s->options_followed))
+		return;
+
+	const struct wh_profile_options options = wh_session_options(s);
+
+	s->options_followed = wishes;
+	wh_control_set_options(&s->tx.control, &options);
+	wh_session_decide(s);
+}
+
 int32_t wh_session_grant(struct wh_session *s, uint64_t now_tsc)
 {
 	uint32_t wishes = atomic_load(&s->wishes);
 	uint32_t fresh = wishes & WISHES & ~s->granted;
 
 	follow_rate(s, now_tsc);
+	follow_options(s);
 	if (fresh == 0)
 		return 0;
 	s->granted |= fresh;

@@ -476,12 +476,15 @@ struct wh_session {
 	_Alignas(64) struct wh_session_stats away;
 
 	/* Between the home core and users; see ask.c. */
-	_Alignas(64) _Atomic uint32_t wishes; /* enum wh_session_wish, and the statuses */
-	_Atomic uint32_t news;                /* phase, and the outcome above it */
-	_Atomic uint32_t peer_versions;       /* least, and the most above it; 0: not told */
-	_Atomic uint64_t wanted_bps;          /* transmitter: the rate that users want ... */
-	_Atomic uint64_t rate_bps;            /* ... and that it has */
-	_Atomic(struct wh_half *) half;       /* of home; NULL: not known yet */
+	_Alignas(64) _Atomic uint32_t wishes;  /* enum wh_session_wish, and the statuses */
+	_Atomic uint32_t news;                 /* phase, and the outcome above it */
+	_Atomic uint32_t peer_versions;        /* least, and the most above it; 0: not told */
+	_Atomic uint64_t wanted_bps;           /* transmitter: the rate that users want ... */
+	_Atomic uint64_t rate_bps;             /* ... and that it has */
+	_Atomic uint32_t option_wishes;        /* transmitter: how often users wanted ... */
+	uint32_t options_followed;             /* ... (home: of these it has seen) ... */
+	_Atomic double option[WH_OPTIONS_MAX]; /* ... other values of the profile's options */
+	_Atomic(struct wh_half *) half;        /* of home; NULL: not known yet */
 	_Atomic uint32_t place;
 };
 

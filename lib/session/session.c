@@ -289,6 +289,8 @@ static int create_transmitter(struct wh_session *s)
 	wh_control_init(&tx->control, config->profile, &control);
 	atomic_init(&s->wanted_bps, config->rate_bps);
 	atomic_init(&s->rate_bps, config->rate_bps);
+	for (uint32_t i = 0; i < WH_OPTIONS_MAX; i++)
+		atomic_init(&s->option[i], config->options.value[i]);
 	wh_session_decide(s);
 	tx->sent_end = s->params.first_serial;
 	tx->told_upper = tx->sent_end;

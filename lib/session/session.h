@@ -323,6 +323,14 @@ void wh_session_set_rate(struct wh_session *session, uint64_t rate_bps);
 uint64_t wh_session_rate(const struct wh_session *session);
 
 /*
+ * Users of a transmitter, one thread: an option of its profile, which is live and may have that
+ * value (wh_profile_options_change), has it as soon as its home core looks; and all as they are
+ * wanted.
+ */
+void wh_session_set_option(struct wh_session *session, uint32_t option, double value);
+struct wh_profile_options wh_session_options(const struct wh_session *session);
+
+/*
  * Of a transmitter: nothing was heard of its acceptor for so long that it asks anew. It does once
  * its endpoint's halves have had their turns.
  */

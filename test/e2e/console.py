@@ -239,11 +239,33 @@ def typed(program, folder):
         expect_equal('the exit status', terminal.finish(), 0)
 
 
+def options_change(program, path, job, session):
+    """Of the profile, by the job and by its session; what does not change while it runs."""
+    def shown():
+        found = say(program, path, f'show session {session}', '--json').out
+        return json.loads(found)['session']['options']
+    expect_equal('share', shown()['share'], 'fair')
+    for commands, share in ((f'set job {job} profile share scavenger', 'scavenger'),
+                            (f'set session {session} profile share dedicated', 'dedicated')):
+        expect_status(say(program, path, commands), 0)
+        expect_equal(f'after {commands}', shown()['share'], share)
+    for commands, status, said in (
+            (f'set job {job} profile train 8', OTHER, 'settled when a session begins'),
+            (f'set job {job} profile nothing 8', USAGE, 'no option .* alpha, share'),
+            (f'set session {session} profile alpha 1', USAGE, 'from 100 to'),
+            (f'set session {session + 1} profile alpha 500', OTHER, 'no session')):
+        result = say(program, path, commands)
+        expect_status(result, status)
+        expect_said(result, said)
+    expect_equal('share', shown()['share'], 'dedicated')
+
+
 def steers(program, folder):
     """A server at work: everything that can be shown, and a job through its life."""
     with houses(program) as (one, _), Terminal(program, one.path) as terminal:
         one.make('big', 200_000_000)
-        job = one.add('send', one.root / 'big', f'{CLIENT}:big', '--rate', '100M')
+        job = one.add('send', one.root / 'big', f'{CLIENT}:big', '--rate', '100M', '--profile',
+                      'lambda')
         one.await_state(job, 'running')
         wait_until(lambda: one.show(job)['moved_bytes'] > 1_000_000, 10, 'bytes')
         for what, pattern in (
@@ -261,6 +283,7 @@ def steers(program, folder):
         expect_status(say(program, one.path, f'set session {session} rate 60M'), 0)
         rows = json.loads(say(program, one.path, 'show jobs', '--json').out)['jobs']
         expect_equal('the rate', rows[0]['rate_bps'], 60_000_000)
+        options_change(program, one.path, job, session)
         terminal.type(f'pause {job}\r')
         one.await_state(job, 'paused')
         terminal.type(f'resume {job}\r')

@@ -71,7 +71,7 @@ ALLOWED = {
     'app/wavehaul/metrics': LIB | DRIVERS | app('control cli'),
     'app/wavehaul/console': {'lib/base'} | app('control cli'),
     'app/wavehaul/book': LIB | DRIVERS | app('control report plot guard trust job host cli'),
-    'app/wavehaul/queue': LIB | DRIVERS | app('control report trust job host cli'),
+    'app/wavehaul/queue': LIB | DRIVERS | app('control telemetry report trust job host cli'),
     'app/wavehaul/report': LIB | DRIVERS | app('probe plot job host trust cli'),
     'app/wavehaul/errand': LIB | DRIVERS | app('control report job host trust cli'),
     'app/wavehaul/wan': LIB | DRIVERS | app('pcap report host cli'),

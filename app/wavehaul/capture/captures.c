@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
-#include "telemetry/rows.h"
+#include "telemetry/live.h"
 
 #define FOLDER WH_CAPTURE_FOLDER
 

@@ -16,6 +16,7 @@
 #include "cli/exit.h"
 #include "cli/json.h"
 #include "journal/journal.h"
+#include "telemetry/live.h"
 #include "telemetry/rows.h"
 #include "telemetry/telemetry.h"
 
@@ -132,10 +133,8 @@ static void tell_neighbours(struct wh_control_call *call)
 	tell_rows(call, "neighbours", wh_tel_neighbour_rows());
 }
 
-static void set_session(struct wh_control_call *call)
+static void set_session_rate(struct wh_control_call *call, uint64_t session, const char *text)
 {
-	uint64_t session = wh_control_count(call, "session", 0);
-	const char *text = wh_control_text(call, "rate");
 	uint64_t rate_bps;
 	int rc;
 
@@ -153,6 +152,35 @@ static void set_session(struct wh_control_call *call)
 			"session %llu does not send by a rate: its other end does, or it was begun "
 			"without one",
 			(unsigned long long)session);
+}
+
+void wh_served_set_option(struct wh_control_call *call, uint64_t session)
+{
+	const char *option = wh_control_text(call, "option");
+	const char *value = wh_control_text(call, "value");
+	char why[WH_CONTROL_WHY_BYTES];
+	int rc;
+
+	if (option == NULL || value == NULL) {
+		wh_control_fail(call, WH_EXIT_USAGE, "%s wants a rate, or an option and its value",
+			json_string_value(json_object_get(call->request, "do")));
+		return;
+	}
+	rc = wh_tel_set_option(session, option, value, why, sizeof(why));
+	if (rc != 0)
+		wh_control_fail(call, rc == -ENOENT || rc == -EPERM ? WH_EXIT_OTHER : WH_EXIT_USAGE,
+			"%s", why);
+}
+
+static void set_session(struct wh_control_call *call)
+{
+	uint64_t session = wh_control_count(call, "session", 0);
+	const char *rate = wh_control_text(call, "rate");
+
+	if (rate != NULL)
+		set_session_rate(call, session, rate);
+	if (rate == NULL || json_object_get(call->request, "option") != NULL)
+		wh_served_set_option(call, session);
 }
 
 static void tell_session(struct wh_control_call *call)
@@ -307,12 +335,16 @@ static const struct wh_control_command commands[] = {
 		.help = "kept of files that did not come whole: how many, and how much",
 		.run = tell_parts},
 	{.name = "session.set",
-		.words = "set session <session> rate <rate>",
-		.help = "another rate for the job of that session, and all lanes of its transfer",
+		.words = "set session <session> rate <rate> | set session <session> profile "
+			 "<option> <value>",
+		.help = "another rate, or another value of an option of the profile, for the job "
+			"of that session, and all lanes of its transfer",
 		.administers = true,
 		.run = set_session,
 		.argument = {{"session", WH_CONTROL_COUNT, true, "its number"},
-			{"rate", WH_CONTROL_TEXT, true, "as 4G"}}},
+			{"rate", WH_CONTROL_TEXT, false, "as 4G"},
+			{"option", WH_CONTROL_TEXT, false, "of its profile, as share"},
+			{"value", WH_CONTROL_TEXT, false, "of that, as scavenger"}}},
 	{.name = "jobs",
 		.words = "show jobs",
 		.help = "what runs now, the queue's and peers' jobs, a row for each lane",

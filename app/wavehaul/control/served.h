@@ -26,4 +26,7 @@ struct wh_served {
 /* Adds the commands; `served` stays the caller's. */
 void wh_served_add(struct wh_control_tables *tables, struct wh_served *served);
 
+/* In a command: "option" has "value" from now on, in that session and all lanes of its transfer. */
+void wh_served_set_option(struct wh_control_call *call, uint64_t session);
+
 #endif

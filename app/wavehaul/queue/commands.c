@@ -13,8 +13,10 @@
 #include "base/clock.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "control/served.h"
 #include "queue/runner.h"
 #include "queue/words.h"
+#include "telemetry/live.h"
 
 /* In one answer: the rest is asked for by the last id. */
 #define LIST_MAX 100
@@ -307,31 +309,57 @@ static void move(struct wh_control_call *call)
 	wh_order_free(&order);
 }
 
-static void set(struct wh_control_call *call)
+/* Kept, and what runs goes by it at once. */
+static void set_rate(struct wh_control_call *call, const struct wh_runner *runner,
+	const struct wh_order *order, struct wh_run *run)
 {
-	struct wh_order order;
-	struct wh_runner *runner = find_own(call, &order);
 	const char *rate = wh_control_text(call, "rate");
 	struct wh_timetable table;
-	const char *wrong;
+	const char *wrong = wh_timetable_parse(rate, &table);
 	int rc = 0;
-
-	if (runner == NULL)
-		return;
-	wrong = wh_timetable_parse(rate, &table);
-
-	struct wh_run *run = wh_runner_find(runner, order.id);
 
 	if (wrong != NULL || strlen(rate) >= WH_ORDER_RATE_BYTES)
 		wh_control_fail(call, WH_EXIT_USAGE, "the rate '%.200s' %s", rate,
 			wrong != NULL ? wrong : "is too long");
 	else
-		rc = wh_queue_rate(runner->queue, order.id, rate);
+		rc = wh_queue_rate(runner->queue, order->id, rate);
 	if (rc < 0)
-		fail(call, order.id, rc);
+		fail(call, order->id, rc);
 	if (call->status == WH_EXIT_OK && run != NULL)
 		json_object_set_new(
 			call->answer, "now", json_boolean(wh_run_change(run, &table, time(NULL))));
+}
+
+/* Of the try that runs: the next one begins by the options of the order. */
+static void set_option(
+	struct wh_control_call *call, const struct wh_order *order, struct wh_run *run)
+{
+	uint64_t session;
+
+	if (run != NULL && run->transfer.lanes.started > 0 &&
+		wh_tel_job_session(run->transfer.lanes.job[0], &session))
+		wh_served_set_option(call, session);
+	else
+		wh_control_fail(call, WH_EXIT_OTHER,
+			"job %llu moves nothing now, and an option changes while it does; job add "
+			"has what it begins with",
+			(unsigned long long)order->id);
+}
+
+static void set(struct wh_control_call *call)
+{
+	struct wh_order order;
+	struct wh_runner *runner = find_own(call, &order);
+	bool has_rate = json_object_get(call->request, "rate") != NULL;
+	struct wh_run *run;
+
+	if (runner == NULL)
+		return;
+	run = wh_runner_find(runner, order.id);
+	if (has_rate)
+		set_rate(call, runner, &order, run);
+	if (!has_rate || json_object_get(call->request, "option") != NULL)
+		set_option(call, &order, run);
 	wh_order_free(&order);
 }
 
@@ -402,10 +430,14 @@ static const struct wh_control_command commands[] = {
 		.argument = {JOB, {"priority", WH_CONTROL_COUNT, false, "as of job.add"},
 			{"before", WH_CONTROL_COUNT, false, "that job; else behind all"}}},
 	{.name = "job.set",
-		.words = "set rate <job> <rate...> | job set <job> <rate...>",
-		.help = "another rate; now: whether what runs already goes by it",
+		.words = "set rate <job> <rate...> | job set <job> <rate...> | "
+			 "set job <job> profile <option> <value>",
+		.help = "another rate (now: whether what runs already goes by it), or while it "
+			"runs another value of an option of its profile",
 		.run = set,
-		.argument = {JOB, {"rate", WH_CONTROL_TEXT, true, "as of job.add"}}},
+		.argument = {JOB, {"rate", WH_CONTROL_TEXT, false, "as of job.add"},
+			{"option", WH_CONTROL_TEXT, false, "as of session.set"},
+			{"value", WH_CONTROL_TEXT, false, "of that"}}},
 	{.name = "errand",
 		.help = "looks at a host's tree, or changes it; events item, fault, ping, and over "
 			"at "

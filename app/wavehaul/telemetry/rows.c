@@ -2,7 +2,6 @@
 #include "telemetry/rows.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,43 +9,7 @@
 #include "base/clock.h"
 #include "cli/address_text.h"
 #include "telemetry/answer.h"
-
-/* Of a session, and the job it belongs to: as long as sessions are looked at. */
-struct found {
-	uint64_t id;
-	const struct wh_session *session;
-	struct wh_job *job;
-	bool transmits;
-};
-
-/* Calls back for each session of a job, until that says true. */
-static bool each_session(const struct wh_host *host,
-	bool (*see)(const struct wh_host *host, const struct found *found, void *context),
-	void *context)
-{
-	for (uint32_t shard = 0; shard < host->shards; shard++) {
-		const struct wh_endpoint *endpoint = &host->station[shard].endpoint;
-
-		for (uint32_t place = 0; place < endpoint->config.places; place++) {
-			struct wh_session *session = atomic_load_explicit(
-				&endpoint->session[place], memory_order_acquire);
-
-			if (session == NULL || wh_session_context(session) == NULL)
-				continue;
-
-			const struct found found = {
-				.id = (uint64_t)shard << 32 | wh_session_lci(session),
-				.session = session,
-				.job = wh_session_context(session),
-				.transmits = place >= endpoint->config.places / 2,
-			};
-
-			if (see(host, &found, context))
-				return true;
-		}
-	}
-	return false;
-}
+#include "telemetry/live.h"
 
 static const char *verb_of(const struct wh_job *job)
 {
@@ -80,7 +43,7 @@ static void put_peer(json_t *row, const struct wh_address *peer)
 	wh_tel_put_text(row, "peer", text);
 }
 
-static bool add_job(const struct wh_host *host, const struct found *found, void *context)
+static bool add_job(const struct wh_host *host, const struct wh_tel_found *found, void *context)
 {
 	const struct wh_job *job = found->job;
 	const struct wh_totals totals = wh_job_totals(job);
@@ -118,7 +81,7 @@ json_t *wh_tel_job_rows(void)
 	if (host == NULL)
 		return NULL;
 	rows = json_array();
-	(void)each_session(host, add_job, rows);
+	(void)wh_tel_each_session(host, add_job, rows);
 	wh_tel_leave_sessions();
 	return rows;
 }
@@ -143,95 +106,6 @@ json_t *wh_tel_session_rows(uint64_t first)
 	}
 	json_decref(ids);
 	return rows;
-}
-
-struct new_rate {
-	uint64_t session;
-	uint64_t rate_bps;
-	bool there;
-	bool has_transfer;
-	uint64_t transfer;
-	struct wh_address peer;
-	bool changed;
-};
-
-static bool find_transfer(const struct wh_host *host, const struct found *found, void *context)
-{
-	struct new_rate *rate = context;
-
-	(void)host;
-	if (found->id != rate->session)
-		return false;
-	rate->there = true;
-	rate->transfer = found->job->place.transfer;
-	rate->has_transfer = rate->transfer != 0;
-	rate->peer = found->job->place.peer;
-	return true;
-}
-
-static bool set_rate(const struct wh_host *host, const struct found *found, void *context)
-{
-	struct new_rate *rate = context;
-	struct wh_job *job = found->job;
-	const struct wh_request request = {.rate_bps = rate->rate_bps};
-	struct wh_address peer = job->place.peer;
-	bool lane;
-
-	(void)host;
-	peer.port = rate->peer.port;
-	lane = rate->has_transfer && job->place.transfer == rate->transfer &&
-	       wh_address_equal(&peer, &rate->peer);
-	if (found->id == rate->session || lane)
-		rate->changed |= wh_job_change(job, &request);
-	return false;
-}
-
-int wh_tel_set_rate(uint64_t session, uint64_t rate_bps)
-{
-	struct new_rate rate = {.session = session, .rate_bps = rate_bps};
-	const struct wh_host *host = wh_tel_enter_sessions();
-
-	if (host == NULL)
-		return -ENOENT;
-	if (each_session(host, find_transfer, &rate))
-		(void)each_session(host, set_rate, &rate);
-	wh_tel_leave_sessions();
-	return !rate.there ? -ENOENT : rate.changed ? 0 : -EPERM;
-}
-
-struct wanted_way {
-	uint64_t session;
-	struct wh_tel_way *way;
-};
-
-static bool find_way(const struct wh_host *host, const struct found *found, void *context)
-{
-	const struct wanted_way *wanted = context;
-
-	(void)host;
-	if (found->id != wanted->session)
-		return false;
-	*wanted->way = (struct wh_tel_way){
-		.queue = (uint32_t)(found->id >> 32),
-		.lci = (uint32_t)found->id,
-		.peer_lci = wh_session_peer_lci(found->session),
-		.peer = *wh_session_peer(found->session),
-		.job = found->job,
-	};
-	return true;
-}
-
-bool wh_tel_session_way(uint64_t session, struct wh_tel_way *way)
-{
-	struct wanted_way wanted = {session, way};
-	const struct wh_host *host = wh_tel_enter_sessions();
-	bool there;
-
-	if (host == NULL)
-		return false;
-	there = each_session(host, find_way, &wanted);
-	wh_tel_leave_sessions();
-	return there;
 }
 
 static uint64_t dropped_of(const json_t *queue)

@@ -99,7 +99,8 @@ struct look {
 	struct wh_session_stats stats;
 	uint64_t moved_bytes;
 	uint64_t rtt_tsc;
-	struct wh_session_pace pace; /* transmitter's */
+	struct wh_session_pace pace;       /* transmitter's */
+	struct wh_profile_options options; /* likewise */
 	uint64_t lost_pkts;
 	enum wh_limit limit;
 	bool stalled;
@@ -138,8 +139,10 @@ static void fill_look(const struct wh_session *session, struct look *look)
 	look->rtt_tsc = wh_session_rtt_tsc(session);
 	look->limit = wh_session_limit_now(session);
 	look->stalled = wh_session_stalled(session);
-	if (look->transmits)
+	if (look->transmits) {
 		look->pace = wh_session_pace(session);
+		look->options = wh_session_options(session);
+	}
 	look->lost_pkts = wh_session_lost_pkts(session);
 
 	const struct wh_bond *bond = wh_session_bond(session);
@@ -225,6 +228,20 @@ static void put_what_it_is(json_t *data, uint64_t id, const struct look *look)
 	wh_tel_put(data, "chunk_repair_pkts_max", look->params.repair_pkts);
 }
 
+/* As they are now. */
+static void put_options(json_t *data, const struct look *look)
+{
+	const struct wh_profile *profile = wh_profile_by_number(look->params.profile);
+	char text[WH_OPTION_TEXT_MAX];
+	json_t *options = json_object();
+
+	for (uint32_t i = 0; profile != NULL && i < profile->n_options; i++)
+		wh_tel_put_text(options, profile->options[i].name,
+			wh_option_print(
+				&profile->options[i], look->options.value[i], text, sizeof(text)));
+	json_object_set_new(data, "options", options);
+}
+
 static void put_rates(json_t *data, const struct look *before, const struct look *now)
 {
 	uint64_t span_tsc = now->tsc - before->tsc;
@@ -298,6 +315,8 @@ json_t *wh_tel_session(const char *params, bool at_once)
 	json_t *data = json_object();
 
 	put_what_it_is(data, id, &now);
+	if (now.transmits)
+		put_options(data, &now);
 	put_how_it_goes(data, &now);
 	if (!at_once)
 		put_rates(data, &before, &now);

@@ -87,10 +87,11 @@ static const struct wh_option options[WH_LAMBDA_OPTIONS] = {
 	[WH_LAMBDA_TRAIN] = {"train", WH_OPTION_COUNT, 2, 1024, TRAIN_PKTS, false, NULL,
 		"packets that go first, at once, to find the capacity"},
 	[WH_LAMBDA_ALPHA] = {"alpha", WH_OPTION_COUNT, 100, 1 << 24, ALPHA_BYTES, false, "FAST TCP",
-		"bytes that it keeps in the queue at 1 Gb/s, and more at a higher rate"},
+		"bytes that it keeps in the queue at 1 Gb/s, and more at a higher rate", true},
 	[WH_LAMBDA_SHARE] = {"share", WH_OPTION_SHARING, WH_SHARING_DEDICATED, WH_SHARING_SCAVENGER,
 		WH_SHARING_FAIR, false, NULL,
-		"dedicated: owns the way; fair: one of equals, TCPs too; scavenger: gives way"},
+		"dedicated: owns the way; fair: one of equals, TCPs too; scavenger: gives way",
+		true},
 };
 
 void wh_lambda_set_rate(struct wh_lambda *lambda, double rate_pps)
@@ -304,6 +305,27 @@ static void on_delivery(struct wh_control *control, const struct wh_delivery_eve
 		wh_lambda_drain(control, event);
 }
 
+/* Who no longer lives as he did takes what he had for nothing but a rate, and verifies it. */
+static void on_options(struct wh_control *control)
+{
+	struct wh_lambda *lambda = wh_lambda_state_of(control);
+	double share = wh_lambda_option(control, WH_LAMBDA_SHARE);
+	bool competed = lambda->compete.on && share != WH_SHARING_FAIR;
+	bool gave_way = lambda->yield.heard_tsc != 0 && share != WH_SHARING_SCAVENGER;
+
+	if (competed)
+		lambda->compete.on = false;
+	if (gave_way)
+		lambda->yield = (struct wh_lambda_yield){0};
+	if (!competed && !gave_way)
+		return;
+	lambda->phase = WH_LAMBDA_VERIFY;
+	lambda->good_pps = lambda->rate_pps;
+	lambda->busy_pps = 0.0;
+	lambda->step = 0.0;
+	wh_lambda_path_mark(&lambda->path, lambda->now_tsc, lambda->sent_pkts);
+}
+
 /* Nothing new was seen for long: the window may be full of what is lost. */
 static void on_tick(struct wh_control *control, const struct wh_tick_event *event)
 {
@@ -417,6 +439,7 @@ const struct wh_profile wh_profile_lambda = {
 	.on_delivery = on_delivery,
 	.on_tick = on_tick,
 	.on_rate = bound_rate,
+	.on_options = on_options,
 	.decide = decide,
 	.found = found,
 

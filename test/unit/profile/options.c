@@ -262,6 +262,53 @@ static void test_profiles(void)
 	CU_ASSERT_PTR_NULL(wh_profile_by_number(0));
 }
 
+static const struct wh_option *contradict(const struct wh_profile_options *set, const char **why)
+{
+	*why = "is odd";
+	return set->value[1] == 3 ? &table[1] : NULL;
+}
+
+/* Of a session that runs: what is live, and nothing else; what is refused changes nothing. */
+static void test_change(void)
+{
+	static const struct wh_option live[] = {
+		{"fixed", WH_OPTION_COUNT, 1, 64, 8, false, NULL, "a count"},
+		{"live", WH_OPTION_COUNT, 1, 64, 8, false, NULL, "a count", true},
+	};
+	const struct wh_profile own = {
+		.name = "own", .options = live, .n_options = 2, .contradiction = contradict};
+	struct wh_profile_options options;
+	const char *why = "";
+
+	wh_profile_options_init(&options, &own);
+	CU_ASSERT_EQUAL(wh_profile_options_change(&options, &own, "live", "9", &why), 0);
+	CU_ASSERT_EQUAL(options.value[1], 9);
+	CU_ASSERT_EQUAL(wh_profile_options_change(&options, &own, "fixed", "9", &why), -EPERM);
+	CU_ASSERT_EQUAL(wh_profile_options_change(&options, &own, "none", "9", &why), -ENOENT);
+	CU_ASSERT_EQUAL(wh_profile_options_change(&options, &own, "live", "65", &why), -ERANGE);
+	CU_ASSERT_EQUAL(wh_profile_options_change(&options, &own, "live", "x", &why), -EINVAL);
+	CU_ASSERT_STRING_EQUAL(why, "");
+	CU_ASSERT_EQUAL(wh_profile_options_change(&options, &own, "live", "3", &why), -EDOM);
+	CU_ASSERT_STRING_EQUAL(why, "is odd");
+	CU_ASSERT_EQUAL(options.value[0], 8);
+	CU_ASSERT_EQUAL(options.value[1], 9);
+}
+
+/* The receiver was told of it, or tables were made of it, at the beginning. */
+static void test_told_is_not_live(void)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; wh_profile_at(i) != NULL; i++)
+		for (uint32_t j = 0; j < wh_profile_at(i)->n_options; j++) {
+			const struct wh_option *option = &wh_profile_at(i)->options[j];
+
+			CU_ASSERT_FALSE(option->live && option->told);
+			count += option->live;
+		}
+	CU_ASSERT_EQUAL(count, 16);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"what is understood", test_set},
 	{"presets", test_presets},
@@ -269,6 +316,8 @@ CU_TestInfo wh_tests[] = {
 	{"as people write them", test_print},
 	{"what OPEN tells", test_tell},
 	{"what OPEN may not tell", test_hear_wrong},
+	{"what may change while a session runs", test_change},
+	{"what the receiver was told stays", test_told_is_not_live},
 	{"tables", test_tables},
 	{"profiles", test_profiles},
 	CU_TEST_INFO_NULL,

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "session/endpoint.h"
+#include "session/internal.h"
 
 const char wh_suite_name[] = "session";
 
@@ -687,6 +688,32 @@ static void test_slow_disk_of_the_peer(void)
 	CU_ASSERT_EQUAL(stalled_after_s(17), WH_DISK_PATIENCE * 30 + 1);
 }
 
+/* What users wish of an option is the controller's at the next turn, and not before. */
+static void test_options_change(void)
+{
+	struct sender sender;
+	const double *has;
+
+	sender_open(&sender, "udt", 1);
+	has = sender.session->tx.control.config.options.value;
+
+	const struct wh_profile *profile = wh_profile_find("udt");
+	uint32_t beta = (uint32_t)(wh_profile_option(profile, "beta") - profile->options);
+	double preset = has[beta];
+
+	CU_ASSERT_EQUAL(wh_session_options(sender.session).value[beta], preset);
+	wh_session_set_option(sender.session, beta, 2 * preset);
+	CU_ASSERT_EQUAL(wh_session_options(sender.session).value[beta], 2 * preset);
+	CU_ASSERT_EQUAL(has[beta], preset);
+	wh_session_poll(sender.session, NOW + MS);
+	CU_ASSERT_EQUAL(has[beta], 2 * preset);
+	wh_session_set_option(sender.session, beta, 3 * preset);
+	wh_session_set_option(sender.session, beta, 4 * preset);
+	wh_session_poll(sender.session, NOW + 2 * MS);
+	CU_ASSERT_EQUAL(has[beta], 4 * preset);
+	sender_close(&sender);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"a small session is small", test_a_small_session_is_small},
 #ifndef __SANITIZE_ADDRESS__
@@ -704,5 +731,6 @@ CU_TestInfo wh_tests[] = {
 	{"acknowledged bytes", test_acked_bytes},
 	{"counters of both cores", test_counters_of_both_cores},
 	{"clocks of two cores", test_clocks_of_two_cores},
+	{"options change", test_options_change},
 	CU_TEST_INFO_NULL,
 };

@@ -527,6 +527,42 @@ static void test_found(void)
 	free(way);
 }
 
+static void live_as(struct way *way, enum wh_sharing share)
+{
+	struct wh_profile_options options = way->control.config.options;
+
+	options.value[WH_LAMBDA_SHARE] = share;
+	wh_control_set_options(&way->control, &options);
+}
+
+/* Whoever competed or gave way has the whole way again once he is told that it is his. */
+static void test_another_share(void)
+{
+	struct way *way = way_of(1e9, 20 * MS, 2.5e6);
+	struct wh_lambda *lambda = wh_lambda_state_of(&way->control);
+
+	begin(way, 0, 0);
+	run(way, 2000 * MS);
+	lambda->compete.on = true;
+	lambda->compete.window_pkts = 20;
+	run(way, 2200 * MS);
+	live_as(way, WH_SHARING_FAIR);
+	CU_ASSERT_TRUE(lambda->compete.on);
+	live_as(way, WH_SHARING_DEDICATED);
+	CU_ASSERT_FALSE(lambda->compete.on);
+	run(way, 2500 * MS);
+	CU_ASSERT(run(way, 3500 * MS) >= 0.9);
+	live_as(way, WH_SHARING_SCAVENGER);
+	run(way, 5500 * MS);
+	CU_ASSERT(lambda->yield.heard_tsc != 0);
+	wh_lambda_set_rate(lambda, lambda->rate_pps / 20.0);
+	live_as(way, WH_SHARING_FAIR);
+	CU_ASSERT_EQUAL(lambda->yield.heard_tsc, 0);
+	run(way, 5800 * MS);
+	CU_ASSERT(run(way, 6800 * MS) >= 0.9);
+	free(way);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"start", test_start},
 	{"low start", test_low_start},
@@ -543,5 +579,6 @@ CU_TestInfo wh_tests[] = {
 	{"busy machine", test_busy_machine},
 	{"bound", test_bound},
 	{"found", test_found},
+	{"another share", test_another_share},
 	CU_TEST_INFO_NULL,
 };
