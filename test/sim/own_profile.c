@@ -34,10 +34,13 @@ enum {
 };
 
 static const struct wh_option options[OPTIONS] = {
-	[FIRST] = {"first", WH_OPTION_COUNT, 1, 1000, CREDIT, false, "II", "tokens to begin with"},
-	[EACH] = {"each", WH_OPTION_SWITCH, 0, 1, 0, true, NULL, "each packet is acknowledged"},
-	[PACE] = {"pace", WH_OPTION_RATE, 1e6, 1e12, 0, false, NULL, "auto: by tokens"},
-	[BURST] = {"burst", WH_OPTION_COUNT, 1, 1024, 1, false, NULL, "back to back at most"},
+	[FIRST] = {"first", WH_OPTION_COUNT, 1, 1000, CREDIT, false, "II", "tokens to begin with",
+		false},
+	[EACH] = {"each", WH_OPTION_SWITCH, 0, 1, 0, true, NULL, "each packet is acknowledged",
+		false},
+	[PACE] = {"pace", WH_OPTION_RATE, 1e6, 1e12, 0, false, NULL, "auto: by tokens", false},
+	[BURST] = {"burst", WH_OPTION_COUNT, 1, 1024, 1, false, NULL, "back to back at most",
+		false},
 };
 
 struct own {
