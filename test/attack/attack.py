@@ -160,7 +160,7 @@ def amplification(field, program, folder):
     """A peer gets no more bytes than a few times what it sends, whatever period it names."""
     field.serve(program, folder)
     before = link_bytes(field.stranger)
-    told = field.attack_now('period', '--seconds', 3)
+    told = field.attack_now('period', '--seconds', 2)
     after = link_bytes(field.stranger)
     field.expect_alive()
     expect(told['opened'] > 0, f'no connection: {told}')
@@ -241,7 +241,7 @@ def far_serials(field, program, folder):
     little = ('--buffers', '64M')  # a transfer of which no end has room for all
     field.serve(program, folder, *little, sealed=False)
     for verb in ('send', 'get'):
-        with field.transfer(80, 250, verb, late_s=8, options=little):
+        with field.transfer(60, 250, verb, late_s=8, options=little):
             for host in (field.victim, field.client):
                 kind = DATA if (host is field.victim) == (verb == 'send') else RCV_STATE
                 heard = overheard(host, kind)
@@ -255,8 +255,8 @@ def far_serials(field, program, folder):
 def places(field, program, folder):
     """One peer does not hold all places, however politely."""
     field.serve(program, folder)
-    with field.attack('places', '--seconds', 6) as told:
-        time.sleep(2)
+    with field.attack('places', '--seconds', 4) as told:
+        time.sleep(1)
         field.small_send()
         field.small_send(name='another')
         opened = told()['opened']
@@ -266,8 +266,8 @@ def places(field, program, folder):
 def windows(field, program, folder):
     """What a peer's windows take is within what it is allowed."""
     field.serve(program, folder)
-    with field.growth(GROWTH_BYTES), field.attack('windows', '--count', 64, '--seconds', 6):
-        time.sleep(3)
+    with field.growth(GROWTH_BYTES), field.attack('windows', '--count', 64, '--seconds', 4):
+        time.sleep(1.5)
         field.small_send()
 
 
@@ -311,11 +311,11 @@ def claims(field, program, folder):
 def graphs(field, program, folder):
     """New codes with every packet are no reason for others to wait."""
     field.serve(program, folder)
-    with field.transfer(24, 60), field.silence(SILENT_S):
+    with field.transfer(12, 60), field.silence(SILENT_S):
         before = field.victim.packets('tx')
-        told = field.attack_now('graphs', '--seconds', 2)
+        told = field.attack_now('graphs', '--seconds', 1.2)
         said = (field.victim.packets('tx') - before) / told['seconds']
-    expect(told['shapes'] > 50, f'{told}')
+    expect(told['shapes'] > 30, f'{told}')
     expect(said > STATES_PER_S, f'{said:.0f} packets a second from a server that should say more')
 
 
@@ -323,9 +323,9 @@ def slow_sync(field, program, folder):
     """Jobs that are given up while a disk makes things durable stop no other's transfer."""
     slow = folder / 'slow'
     field.serve(program, folder, env={'LD_PRELOAD': SLOW_DISK, 'SLOW_DISK': slow})
-    with field.transfer(16, 40), field.silence(SILENT_S):
+    with field.transfer(12, 40), field.silence(SILENT_S):
         slow.write_text('')
-        field.attack_now('given-up', '--seconds', 2.5)
+        field.attack_now('given-up', '--seconds', 1.8)
         slow.unlink()
 
 
@@ -434,11 +434,11 @@ def late_s(mib, mbps):
     return 1 + mib * MIB * 8 / mbps / 1e6 * (1 / KEPT - 1)
 
 
-def flooded(field, program, folder, mib=24, mbps=60):
+def flooded(field, program, folder, mib=16, mbps=60):
     """A flood costs a transfer a fifth of its rate at most, and no memory; it is told of."""
     field.serve(program, folder, '--gateway', GATEWAY, '--allow', '0.0.0.0/0')
-    for kind, pps, options, reason in (('noise', 20_000, ('--seconds', 2), 'drop_frame_not_ip'),
-                                       ('million', 30_000, ('--count', 90_000), 'refused_opens')):
+    for kind, pps, options, reason in (('noise', 20_000, ('--seconds', 1.3), 'drop_frame_not_ip'),
+                                       ('million', 30_000, ('--count', 50_000), 'refused_opens')):
         before = field.counters()
         with field.growth(GROWTH_BYTES), field.transfer(mib, mbps, late_s=late_s(mib, mbps)):
             told = field.attack_now(kind, '--pps', pps, '--seconds', 30, *options)
@@ -475,7 +475,7 @@ def compared(field, program, folder, mib=72, mbps=60, pps=100_000):
 # Item 15.
 
 
-def greetings(field, program, folder, mib=24, mbps=60):
+def greetings(field, program, folder, mib=18, mbps=60):
     """
     Those that begin by the thousand and never go on cost as little, and who is honest is met, also
     one whose pieces are lost, late, twice and in disorder. The audit says whose broke, and why, in
@@ -503,13 +503,13 @@ def greetings(field, program, folder, mib=24, mbps=60):
 
 # Item 17.
 
-# Frames a second that are a flood, where a CPU is shared with others.
-FLOOD_PPS = 20_000
+# Of these frames each reason of NOISE has a dozen.
+THROWN_PKTS = 30_000
 NOISE = {'drop_frame_not_ip', 'drop_frame_bad_ip', 'drop_frame_bad_udp', 'drop_packet_short',
          'drop_packet_long', 'drop_packet_version_unknown', 'drop_packet_tag', 'drop_no_session'}
 
 
-def thrown_at(field, program, folder, mib=27, mbps=60, throw_s=2):
+def thrown_at(field, program, folder, mib=20, mbps=60):
     """
     dpdk-testpmd throws all that it can, of any bytes and of packets of this very transfer that are
     damaged: it keeps its rate, the server its memory, and each refusal has a name.
@@ -523,12 +523,12 @@ def thrown_at(field, program, folder, mib=27, mbps=60, throw_s=2):
         real = unpacked(recorded(field.victim, 0.5))
         expect(len(real) > 50, f'{len(real)} frames recorded')
         write(noise, [draw(chance, real, own) for _ in range(FRAMES)])
+        began = field.victim.packets('rx')
         with thrown(field.stranger, noise, told):
-            time.sleep(throw_s)
+            wait_until(lambda: field.victim.packets('rx') > began + THROWN_PKTS, 20, 'a flood')
     after = field.counters()
     counted = {name: after[name] - before.get(name, 0) for name in sorted(grown(before, after))}
     print(f'{told["sent_pkts"]} frames beside {field.took:.2f} s,', counted)
-    expect(told['sent_pkts'] > FLOOD_PPS * throw_s, f'{told}')
     expect(NOISE <= set(counted), f'these alone were counted: {counted}')
     field.small_send()
 
@@ -631,7 +631,7 @@ def cases(field):
     yield case('15 greetings', True, greetings)
     yield case('16 liar', True, liar)
     yield case('17 testpmd', False, thrown_at)
-    yield case('all at once', False, all_at_once, mib=200, mbps=500)
+    yield case('all at once', False, all_at_once, mib=80, mbps=200)
 
 
 def tools_of(arguments):
