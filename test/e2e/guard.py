@@ -120,6 +120,28 @@ def other_files(program, folder):
         pair.stop_server()
 
 
+def nothing_new_runs(program, folder):
+    """Memory that is written to and run: the process does not get any."""
+    (folder / 'served').mkdir()
+    gdb = shutil.which('gdb')
+    if gdb is None:
+        raise Skip('gdb is not there')
+    with Pair(program, folder) as pair:
+        if LISTED not in pair.said():
+            raise Skip('no filter of system calls in this build')
+        done = subprocess.run(
+            [gdb, '-p', str(pair.process.pid), '--batch', '-nx',
+             '-ex', 'print (long)mmap(0, 4096, 7, 34, -1, 0)',
+             '-ex', 'print *(int*)__errno_location()',
+             '-ex', 'set $page = (long)mmap(0, 4096, 3, 34, -1, 0)', '-ex', 'print $page > 0',
+             '-ex', 'print (int)mprotect((void*)$page, 4096, 5)'],
+            capture_output=True, text=True, check=False, timeout=50)
+        expect_equal('mmap to run, why, to write, and then to run',
+                     re.findall(r'^\$\d+ = (.*)$', done.stdout, re.MULTILINE),
+                     ['-1', '1', '1', '-1'])
+        pair.stop_server()
+
+
 def refused_call(program, folder):
     """Who makes a call that the loops have no use for ends the process, and it says so."""
     gdb = shutil.which('gdb')
@@ -165,6 +187,7 @@ def cases():
     yield Case('another user, vhost', False, partial(holds, link='vhost', user=NOBODY))
     yield Case('never was root', False, unprivileged)
     yield Case('other files', False, other_files)
+    yield Case('nothing new runs', False, nothing_new_runs)
     yield Case('a refused call', True, refused_call)
     yield Case('no guard', False, off)
     yield Case('no such user', False, no_such_user)
