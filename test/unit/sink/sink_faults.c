@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Large files on a disk that misbehaves. */
+#include <sched.h>
+#include <sys/mount.h>
+
 #include "ring_fault.h"
 #include "sink_rig.h"
 
@@ -200,6 +203,59 @@ static void test_in_the_air(void)
 	}
 }
 
+/* A file system of its own below the root, in a namespace of this process. */
+static bool mount_small(struct rig *rig, const char *options)
+{
+	if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0 ||
+		mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+		mount("none", rig->root, "tmpfs", 0, options) != 0)
+		return false;
+	close(rig->root_fd);
+	rig->root_fd = open(rig->root, O_PATH | O_DIRECTORY);
+	return rig->root_fd >= 0;
+}
+
+/*
+ * On a disk of 16 chunks: a file of four times as many whose data fit is taken; one of a source
+ * that tells of holes, where it has data, ends when there is no room, and nothing else does.
+ */
+static void test_holes_that_are_none(void)
+{
+	const uint64_t size = 64 * RIG_CHUNK_BYTES, data = 4 * RIG_CHUNK_BYTES;
+	struct rig *rig = rig_new(disk);
+	uint8_t *content = rig_content(size, 3), *sparse = calloc(1, size);
+	struct wh_digest digest = rig_digest(content, size);
+
+	if (!mount_small(rig, "size=1m")) {
+		printf("skipped: a file system cannot be mounted\n");
+	} else {
+		memcpy(sparse + 9 * RIG_CHUNK_BYTES, content, data);
+		rig_open(rig, "");
+
+		struct wh_digest other = rig_digest(sparse, size);
+
+		rig_ask_sparse(rig, 1, "sparse", 0640, size, size - data);
+		rig_await(rig, WH_RECORD_WANT, 1);
+		rig_extent(rig, 1, 0, sparse, size);
+		rig_file_end(rig, 1, &other, 0, 0);
+		rig_text(rig, 2, "small", "text");
+		rig_ask_sparse(rig, 3, "lies", 0640, size, size - data);
+		rig_await(rig, WH_RECORD_WANT, 3);
+		rig_extent(rig, 3, 0, content, size);
+		rig_file_end(rig, 3, &digest, 0, 0);
+		rig_finish(rig);
+		CU_ASSERT(rig_run(rig) == WH_SINK_DONE);
+		CU_ASSERT(rig_failed(rig, 3, ENOSPC, WH_DOING_WRITING));
+		CU_ASSERT(rig->totals.files == 2 && rig->totals.failed == 1);
+		CU_ASSERT(rig_holds(rig, "sparse", sparse, size));
+		CU_ASSERT(rig_holds_text(rig, "small", "text") && rig_count(rig->root) == 2);
+		umount2(rig->root, MNT_DETACH);
+	}
+	rig_free(rig);
+	free(content);
+	free(sparse);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"short writes", test_short_writes},
 	{"odd extents", test_odd_extents},
@@ -209,5 +265,6 @@ CU_TestInfo wh_tests[] = {
 	{"no reserving", test_no_reserving},
 	{"a write fails", test_write_fails},
 	{"writes in the air", test_in_the_air},
+	{"holes that are none", test_holes_that_are_none},
 	CU_TEST_INFO_NULL,
 };
