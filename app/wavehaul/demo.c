@@ -123,7 +123,7 @@ static void show_progress(struct demo *demo, uint64_t now_tsc)
 	snprintf(words, sizeof(words), "again %" PRIu64 "%s%s", atomic_load(&job->view.again_pkts),
 		stands ? "  stalled by " : "",
 		stands ? wh_limit_name((enum wh_limit)atomic_load(&job->view.limit_now)) : "");
-	wh_progress_show(&demo->progress, now_tsc, bytes, demo->files.bytes, words);
+	wh_progress_show(&demo->progress, now_tsc, bytes, 0, demo->files.bytes, words);
 	wh_progress_told(&demo->progress, now_tsc, bytes);
 }
 

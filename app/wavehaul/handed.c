@@ -79,16 +79,20 @@ static void show_interval(struct handed *handed, const json_t *event)
 	struct wh_transfer *transfer = handed->transfer;
 	uint64_t now_tsc = now_ns();
 	uint64_t bytes = count_at(event, "bytes");
-	uint64_t files = count_at(event, "files") + count_at(event, "skipped");
-	char words[40];
+	const struct wh_left left = {
+		.files = count_at(event, "files_left"),
+		.bytes = count_at(event, "bytes_left"),
+		.at_least = json_is_true(json_object_get(event, "at_least")),
+	};
+	char words[WH_PROGRESS_TEXT_BYTES];
 
 	if (!transfer->line_shown)
 		return;
 	if (transfer->progress.began_tsc == 0)
 		transfer->progress.began_tsc = transfer->progress.last_tsc = now_tsc;
-	snprintf(words, sizeof(words), "%llu file%s", (unsigned long long)files,
-		files == 1 ? "" : "s");
-	wh_progress_show(&transfer->progress, now_tsc, bytes, 0, words);
+	wh_progress_left(words, count_at(event, "files") + count_at(event, "skipped"), &left);
+	wh_progress_show(&transfer->progress, now_tsc, bytes, 0,
+		left.at_least ? 0 : bytes + left.bytes, words);
 	wh_progress_told(&transfer->progress, now_tsc, bytes);
 }
 

@@ -103,6 +103,11 @@ static const struct wh_record_field finish_fields[] = {
 	ANY(finish, left_out.hard_links),
 };
 
+static const struct wh_record_field found_fields[] = {
+	ANY(found, files),
+	ANY(found, bytes),
+};
+
 static const struct wh_record_field committed_fields[] = {
 	ANY(committed, below),
 };
@@ -241,6 +246,7 @@ static const struct wh_record_shape shapes[] = {
 	[WH_RECORD_SAME] = SHAPE(id_fields, id.id),
 	[WH_RECORD_FAULT] = SHAPE(fault_fields, fault.doing),
 	[WH_RECORD_FINISH] = SHAPE(finish_fields, finish.left_out),
+	[WH_RECORD_FOUND] = SHAPE(found_fields, found.bytes),
 	[WH_RECORD_WANT] = SHAPE(want_fields, want.resume),
 	[WH_RECORD_HAVE] = SHAPE(have_fields, have.digest),
 	[WH_RECORD_OUTCOME] = SHAPE(outcome_fields, outcome.doing),

@@ -85,6 +85,7 @@ enum wh_record_type {
 	WH_RECORD_SAME = 4,     /* answer to HAVE: yes, skip it */
 	WH_RECORD_FAULT = 5,    /* a path that the source cannot send; no entry */
 	WH_RECORD_FINISH = 6,   /* the last */
+	WH_RECORD_FOUND = 7,    /* once, when the walk is over: what there is */
 	/* sink to source */
 	WH_RECORD_WANT = 16,
 	WH_RECORD_HAVE = 17,    /* a file of that size is there, with this digest */
@@ -380,6 +381,10 @@ struct wh_record {
 			uint64_t entries;
 			struct wh_left_out left_out;
 		} finish;
+		struct {
+			uint64_t files; /* that this stream announces, ... */
+			uint64_t bytes; /* ... and their sizes */
+		} found;
 		struct {
 			uint64_t id;
 			int32_t error;

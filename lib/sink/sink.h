@@ -134,6 +134,9 @@ struct wh_sink_progress {
 	uint64_t bytes;    /* written so far */
 	bool digest_known; /* of a large file: the last that came, and from its beginning */
 	struct wh_digest digest;
+	uint64_t files_found; /* announced so far, or that there are, once it is known */
+	uint64_t bytes_found;
+	bool all_found; /* it is */
 	struct wh_totals totals;
 	uint64_t waits_told; /* how often the source has told its own */
 	struct wh_waits_told peer;

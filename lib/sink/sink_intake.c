@@ -258,10 +258,27 @@ static void take_entry(struct wh_sink *sink, const struct wh_entry *entry, uint6
 	}
 	intake->next_id = entry->id + 1;
 	intake->entries++;
+	if (entry->kind == WH_ENTRY_FILE && entry->content != WH_CONTENT_PART &&
+		!sink->progress.all_found) {
+		sink->progress.files_found++;
+		sink->progress.bytes_found += entry->size_bytes;
+	}
 	if (entry->kind != WH_ENTRY_HARD)
 		intake->files_below = intake->next_id;
 	wh_sink_note_name(sink, entry->path, entry->path_bytes, entry->kind == WH_ENTRY_FOLDER);
 	wh_sink_take_entry(sink, entry, now_tsc);
+}
+
+/* Only to be shown: it need not be true. */
+static void take_found(struct wh_sink *sink, const struct wh_record *record)
+{
+	struct wh_sink_progress *progress = &sink->progress;
+
+	if (progress->all_found)
+		refuse(sink);
+	progress->all_found = true;
+	progress->files_found = record->found.files;
+	progress->bytes_found = record->found.bytes;
 }
 
 static void take_finish(struct wh_sink *sink, const struct wh_record *record)
@@ -340,6 +357,9 @@ static int32_t take_record(struct wh_sink *sink, uint64_t now_tsc)
 		return 1;
 	case WH_RECORD_FINISH:
 		take_finish(sink, record);
+		return 1;
+	case WH_RECORD_FOUND:
+		take_found(sink, record);
 		return 1;
 	case WH_RECORD_WAITS:
 		sink->progress.waits_told++;

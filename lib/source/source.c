@@ -86,6 +86,24 @@ void wh_source_tell(struct wh_source *source, const struct wh_file_result *resul
 		source->config.on_file(source->config.context, result);
 }
 
+/* Of a pipe nothing is found before its end. */
+static int32_t tell_found(struct wh_source *source)
+{
+	const struct wh_source_progress *progress = &source->progress;
+
+	if (source->found_is_put || !progress->walked || source->item.found != WH_WALK_NOTHING ||
+		source->config.is_pipe || wh_source_is_in_extents(source))
+		return 0;
+	source->record.type = WH_RECORD_FOUND;
+	source->record.found.files = progress->files_found;
+	source->record.found.bytes = progress->bytes_found;
+	if (!wh_source_has_room(source, wh_record_bytes(&source->record)))
+		return 0;
+	wh_source_put(source);
+	source->found_is_put = true;
+	return 1;
+}
+
 /* FINISH and the end marker, when nothing is left and the other lanes are ready too. */
 static int32_t finish(struct wh_source *source)
 {
@@ -95,6 +113,8 @@ static int32_t finish(struct wh_source *source)
 		return 0;
 	if (wh_source_has_links(source))
 		return wh_source_send_links(source);
+	if (!source->found_is_put && !source->config.is_pipe)
+		return 0;
 	if (!source->finish_is_put) {
 		if (gate != NULL && !atomic_load_explicit(gate, memory_order_acquire))
 			return 0;
@@ -154,6 +174,7 @@ int32_t wh_source_poll(void *context, __rte_unused uint64_t now_tsc)
 	sent += wh_source_send(source);
 	if (source->progress.state != WH_SOURCE_RUNNING)
 		return work + sent;
+	sent += tell_found(source);
 	sent += finish(source);
 	if (source->progress.state == WH_SOURCE_RUNNING)
 		sent += flush_idle(source, sent == 0);

@@ -141,6 +141,7 @@ struct wh_source {
 	bool is_blocked;             /* the item waits for the sink or for chunks */
 	bool ledger_is_full;         /* when an ENTRY was to be put last */
 	bool finish_is_put;
+	bool found_is_put;
 	uint64_t entries;
 	uid_t own_uid;
 	struct wh_left_out leaves_out; /* of the ENTRY at hand */

@@ -199,6 +199,10 @@ def full(program, folder):
         expect_said(result, 'tree/large: .*No space left')
         expect_equal('left', expect_whole(pair.served, contents), [])
         expect_equal('files', len(found_below(pair.served)[0]), len(contents) - 1)
+        (folder / 'sparse').write_bytes(b'x' * 1_000_000)
+        os.truncate(folder / 'sparse', 80_000_000)  # its data have room
+        expect_status(pair.run('send', folder / 'sparse', remote()), OK)
+        expect((pair.served / 'sparse').stat().st_blocks * 512 < 1_200_000, 'a hole is filled')
         pair.stop_server()
 
 

@@ -7,7 +7,7 @@ import random
 import stat
 from pathlib import Path
 
-from harness import Failed, expect
+from harness import Failed, expect, expect_between
 
 KIB, MIB = 1 << 10, 1 << 20
 
@@ -116,3 +116,11 @@ def expect_names(folder, *names):
 
 def count_files(top):
     return sum(len(names) for _, _, names in os.walk(top))
+
+
+def expect_left(interval, size):
+    """Of two files, of which the one large has so many bytes."""
+    left = max(size - interval['bytes'], 0)
+    expect_between('bytes left', interval['bytes_left'], left, left + MIB)
+    expect(interval['files_left'] <= 2 and not interval['at_least'], f'left: {interval}')
+    expect(interval['eta_s'] >= 0 and interval['mean_bps'] > 0, f'rates: {interval}')

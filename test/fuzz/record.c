@@ -67,6 +67,7 @@ static const struct wh_record seeds[] = {
 	{.type = WH_RECORD_FAULT,
 		.fault = {.error = 2, .doing = WH_DOING_OPENING, .path = "gone", .path_bytes = 4}},
 	{.type = WH_RECORD_FINISH, .finish = {.entries = 9}},
+	{.type = WH_RECORD_FOUND, .found = {.files = 3, .bytes = 7}},
 	{.type = WH_RECORD_WANT, .want = {.id = 1}},
 	{.type = WH_RECORD_WANT, .want = {.id = 1, .offset = 1 << 20, .resume = WH_RESUME_SPARSE}},
 	{.type = WH_RECORD_HAVE, .have = {.id = 1}},

@@ -72,6 +72,7 @@ struct rig {
 	uint32_t entry_count;
 	struct rig_entry *raw; /* whose extent is open */
 	uint64_t raw_left;
+	bool has_found;
 	bool has_finish;
 	bool has_end;
 	uint64_t finish_entries;
@@ -163,6 +164,7 @@ static inline void rig_open_lane(
 		snprintf(whole[i], PATH_MAX, "%s/%s", rig->tree.root, names[i]);
 		paths[i] = whole[i];
 	}
+	rig->has_found = false;
 	CU_ASSERT_EQUAL_FATAL(wh_source_open(&rig->source, &config), 0);
 }
 
@@ -383,7 +385,12 @@ static inline void rig_take_record(struct rig *rig, const struct wh_record *reco
 		rig_log(rig->faults, "%.*s(%d,%s) ", record->fault.path_bytes, record->fault.path,
 			record->fault.error, wh_doing_name(record->fault.doing));
 		break;
+	case WH_RECORD_FOUND:
+		CU_ASSERT_FATAL(!rig->has_found);
+		rig->has_found = true;
+		break;
 	case WH_RECORD_FINISH:
+		CU_ASSERT(rig->has_found);
 		rig->has_finish = true;
 		rig->finish_entries = record->finish.entries;
 		break;

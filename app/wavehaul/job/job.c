@@ -312,6 +312,13 @@ struct wh_totals wh_job_totals(const struct wh_job *job)
 	return totals;
 }
 
+static void note_found(struct wh_job *job, uint64_t files, uint64_t bytes, bool all)
+{
+	atomic_store_explicit(&job->view.bytes_found, bytes, memory_order_relaxed);
+	atomic_store_explicit(&job->view.files_found, files, memory_order_relaxed);
+	atomic_store_explicit(&job->view.all_found, all, memory_order_release);
+}
+
 static int32_t run_source(struct wh_job *job, uint64_t now_tsc)
 {
 	uint8_t before = wh_meter_enter(job->crew->meter, WH_METER_READER);
@@ -325,10 +332,7 @@ static int32_t run_source(struct wh_job *job, uint64_t now_tsc)
 	note_totals(job, &progress->totals);
 	if (job->view.flow_began_tsc == 0 && progress->bytes_read > 0)
 		job->view.flow_began_tsc = now_tsc;
-	atomic_store_explicit(&job->view.bytes_found, progress->walked ? progress->bytes_found : 0,
-		memory_order_relaxed);
-	atomic_store_explicit(&job->view.files_found, progress->walked ? progress->files_found : 0,
-		memory_order_relaxed);
+	note_found(job, progress->files_found, progress->bytes_found, progress->walked);
 	if (progress->state == WH_SOURCE_BROKEN && progress->refusal[0] != '\0') {
 		job->result.refused_error = -progress->error;
 		wh_job_fail(job, WH_STATUS_REFUSED, "%s", progress->refusal);
@@ -366,6 +370,7 @@ static int32_t run_sink(struct wh_job *job, uint64_t now_tsc)
 	job->waits.worked += work > 0 && progress->waits_told == waits_told;
 	wh_meter_leave(job->crew->meter, before);
 	note_totals(job, &progress->totals);
+	note_found(job, progress->files_found, progress->bytes_found, progress->all_found);
 	/* At the server the client is told why before the job ends: job_server.c. */
 	if (progress->state == WH_SINK_BROKEN && job->role == WH_AT_CLIENT)
 		wh_job_fail(job, status_of_error(progress->error), "%s",

@@ -123,8 +123,9 @@ struct wh_job_wishes {
 struct wh_job_view {
 	_Atomic int state;               /* enum wh_job_state */
 	_Atomic uint64_t flow_began_tsc; /* first bytes that were read here or, of a bench, came */
-	_Atomic uint64_t bytes_found;    /* source: by a walk that is over; else 0 ... */
-	_Atomic uint64_t files_found;    /* ... likewise */
+	_Atomic uint64_t bytes_found;    /* of a bundle so far ... */
+	_Atomic uint64_t files_found;    /* ... likewise; of this lane alone */
+	_Atomic bool all_found;          /* they are all that there are */
 	_Atomic uint64_t moved_bytes;    /* payload sent and acknowledged, or received */
 	_Atomic uint64_t sent_pkts;      /* or received and found missing */
 	_Atomic uint64_t lost_pkts;      /* of these */

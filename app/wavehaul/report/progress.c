@@ -48,16 +48,17 @@ struct parts {
 static void make_parts(struct parts *parts, const struct wh_progress_line *progress)
 {
 	double mean_bps = rate_bps(progress->bytes, progress->all_s);
-	bool has_end = progress->all_bytes >= progress->bytes && progress->all_bytes > 0;
+	uint64_t there = wh_add_u64(progress->bytes, progress->passed_bytes);
+	bool has_end = progress->all_bytes >= there && progress->all_bytes > 0;
 	char text[WH_UNITS_MAX];
 	char share[16] = "";
 
 	if (has_end)
 		snprintf(share, sizeof(share), " %5.1f %%",
-			100.0 * (double)progress->bytes / (double)progress->all_bytes);
+			100.0 * (double)there / (double)progress->all_bytes);
 	if (has_end && mean_bps > 0)
 		snprintf(parts->eta, sizeof(parts->eta), "  ETA %.0f s",
-			(double)(progress->all_bytes - progress->bytes) * 8 / mean_bps);
+			(double)(progress->all_bytes - there) * 8 / mean_bps);
 	snprintf(parts->begin, sizeof(parts->begin), "%10s%s",
 		wh_format_size(text, sizeof(text), progress->bytes), share);
 	snprintf(parts->now, sizeof(parts->now), "  now %s",
@@ -84,18 +85,24 @@ const char *wh_progress_text(char text[WH_PROGRESS_TEXT_BYTES], uint32_t columns
 	return text;
 }
 
-const char *wh_progress_left(char text[WH_PROGRESS_TEXT_BYTES], uint64_t files, uint64_t all_files,
-	uint64_t bytes, uint64_t all_bytes)
+const char *wh_progress_left(
+	char text[WH_PROGRESS_TEXT_BYTES], uint64_t files, const struct wh_left *left)
 {
-	char left[WH_UNITS_MAX];
+	char bytes[WH_UNITS_MAX];
 	int used = snprintf(
 		text, WH_PROGRESS_TEXT_BYTES, "%" PRIu64 " file%s", files, files == 1 ? "" : "s");
 
-	if (all_files < files || all_bytes == 0 || all_bytes < bytes)
-		return text;
-	snprintf(text + used, WH_PROGRESS_TEXT_BYTES - (size_t)used, ", %" PRIu64 " and %s left",
-		all_files - files, wh_format_size(left, sizeof(left), all_bytes - bytes));
+	snprintf(text + used, WH_PROGRESS_TEXT_BYTES - (size_t)used, ", %s%" PRIu64 " and %s left",
+		left->at_least ? "at least " : "", left->files,
+		wh_format_size(bytes, sizeof(bytes), left->bytes));
 	return text;
+}
+
+double wh_progress_eta_s(const struct wh_left *left, uint64_t bytes, double all_s)
+{
+	double mean_bps = rate_bps(bytes, all_s);
+
+	return left->at_least || mean_bps <= 0 ? -1 : (double)left->bytes * 8 / mean_bps;
 }
 
 /* The last column stays free: there some terminals go to the next line. */
@@ -127,10 +134,11 @@ bool wh_progress_is_due(struct wh_progress *progress, uint64_t now_tsc, uint64_t
 }
 
 void wh_progress_show(struct wh_progress *progress, uint64_t now_tsc, uint64_t bytes,
-	uint64_t all_bytes, const char *words)
+	uint64_t passed_bytes, uint64_t all_bytes, const char *words)
 {
 	const struct wh_progress_line line = {
 		.bytes = bytes,
+		.passed_bytes = passed_bytes,
 		.all_bytes = all_bytes,
 		.all_s = wh_progress_s(progress, progress->began_tsc, now_tsc),
 		.new_bytes = bytes - progress->last_bytes,

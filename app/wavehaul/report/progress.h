@@ -13,10 +13,11 @@
 
 /* What a line says. */
 struct wh_progress_line {
-	uint64_t bytes;     /* that have arrived */
-	uint64_t all_bytes; /* 0: not known (yet) */
-	double all_s;       /* since the first */
-	uint64_t new_bytes; /* of them, since the line before */
+	uint64_t bytes;        /* that have arrived */
+	uint64_t passed_bytes; /* of all, that need not move */
+	uint64_t all_bytes;    /* 0: not known (yet) */
+	double all_s;          /* since the first */
+	uint64_t new_bytes;    /* of them, since the line before */
 	double new_s;
 	const char *words; /* what else there is to say; "": nothing */
 };
@@ -28,12 +29,19 @@ struct wh_progress_line {
 const char *wh_progress_text(
 	char text[WH_PROGRESS_TEXT_BYTES], uint32_t columns, const struct wh_progress_line *line);
 
-/*
- * "12 files, 30 and 3.00 GiB left", of files that are there and of all that there are; "12 files"
- * where all are not known (yet): 0.
- */
-const char *wh_progress_left(char text[WH_PROGRESS_TEXT_BYTES], uint64_t files, uint64_t all_files,
-	uint64_t bytes, uint64_t all_bytes);
+/* What is left of a transfer. */
+struct wh_left {
+	uint64_t files;
+	uint64_t bytes;
+	bool at_least; /* more may be found */
+};
+
+/* "12 files, 30 and 3.00 GiB left", or "at least 30 and 3.00 GiB left", of files that are there. */
+const char *wh_progress_left(
+	char text[WH_PROGRESS_TEXT_BYTES], uint64_t files, const struct wh_left *left);
+
+/* Seconds, by the mean of what has moved; below 0: nobody knows. */
+double wh_progress_eta_s(const struct wh_left *left, uint64_t bytes, double all_s);
 
 /* When bytes of a transfer began to move, and what was told of them last. */
 struct wh_progress {
@@ -52,7 +60,7 @@ bool wh_progress_is_due(struct wh_progress *progress, uint64_t now_tsc, uint64_t
 
 /* The line on stderr, in place of the one before; and the end of all lines. */
 void wh_progress_show(struct wh_progress *progress, uint64_t now_tsc, uint64_t bytes,
-	uint64_t all_bytes, const char *words);
+	uint64_t passed_bytes, uint64_t all_bytes, const char *words);
 void wh_progress_clear(struct wh_progress *progress);
 
 /* What the next time is told from. */

@@ -72,6 +72,7 @@ struct wh_transfer {
 	/* transfer_report.c */
 	pthread_mutex_t telling; /* on_file comes from every crew */
 	STAILQ_HEAD(, wh_failure) failures;
+	uint64_t skipped_bytes;      /* of files that were there */
 	struct wh_progress progress; /* since the first lane could send */
 	struct wh_flow_now last_flow;
 	uint64_t moved_tsc; /* when bytes last moved */

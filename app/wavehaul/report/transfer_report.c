@@ -140,6 +140,8 @@ void wh_transfer_on_file(void *context, const struct wh_file_result *result)
 		remember_failure(transfer, result, text);
 	else if (result->kind == WH_ENTRY_FILE)
 		wh_manifest_note(&transfer->manifest, result->path);
+	if (result->skipped)
+		transfer->skipped_bytes += result->bytes;
 	if (result->would && !transfer->settings.json && !transfer->settings.json_stream)
 		printf("would go: %s, %llu B\n",
 			wh_plain_text(result->path, true, plain, sizeof(plain)),
@@ -171,19 +173,39 @@ static uint64_t moved_bytes(const struct wh_transfer *transfer)
 	return bytes;
 }
 
+/* Payload that moved has records, too, so that a little less is left than it seems. */
+static struct wh_left look_left(
+	const struct wh_transfer *transfer, const struct wh_totals *totals, uint64_t bytes)
+{
+	uint64_t done = totals->files + totals->skipped + totals->failed;
+	uint64_t done_bytes = wh_add_u64(bytes + transfer->skipped_bytes, totals->resumed_bytes);
+	uint64_t files = 0, all_bytes = 0;
+	struct wh_left left = {.at_least = transfer->lanes.started < transfer->lanes.count};
+
+	for (uint32_t lane = 0; lane < transfer->lanes.started; lane++) {
+		const struct wh_job *job = transfer->lanes.job[lane];
+
+		left.at_least |= !atomic_load_explicit(&job->view.all_found, memory_order_acquire);
+		files = wh_add_u64(
+			files, atomic_load_explicit(&job->view.files_found, memory_order_relaxed));
+		all_bytes = wh_add_u64(all_bytes,
+			atomic_load_explicit(&job->view.bytes_found, memory_order_relaxed));
+	}
+	left.files = files - wh_min_u64(files, done);
+	left.bytes = all_bytes - wh_min_u64(all_bytes, done_bytes);
+	return left;
+}
+
 static void show_line(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t bytes)
 {
 	struct wh_totals totals = wh_transfer_totals(transfer);
-	uint64_t files = totals.files + totals.skipped;
-	/* Of several lanes each finds the files of all. */
-	uint64_t all_bytes = transfer->lanes.count == 1
-				     ? atomic_load(&transfer->lanes.job[0]->view.bytes_found)
-				     : 0;
+	uint64_t passed_bytes = wh_add_u64(totals.resumed_bytes, transfer->skipped_bytes);
+	const struct wh_left left = look_left(transfer, &totals, bytes);
 	char words[WH_PROGRESS_TEXT_BYTES];
 
-	wh_progress_left(words, files, atomic_load(&transfer->lanes.job[0]->view.files_found),
-		bytes + totals.resumed_bytes, all_bytes);
-	wh_progress_show(&transfer->progress, now_tsc, bytes, all_bytes, words);
+	wh_progress_left(words, totals.files + totals.skipped, &left);
+	wh_progress_show(&transfer->progress, now_tsc, bytes, passed_bytes,
+		left.at_least ? 0 : wh_add_u64(wh_add_u64(bytes, passed_bytes), left.bytes), words);
 }
 
 /* Since the one before. */
@@ -227,7 +249,15 @@ static void print_interval(struct wh_transfer *transfer, uint64_t now_tsc, uint6
 		(json_int_t)bytes, "bps", bps_now(transfer, now_tsc, bytes), "files",
 		(json_int_t)totals.files, "skipped", (json_int_t)totals.skipped, "failed",
 		(json_int_t)totals.failed);
+	const struct wh_left left = look_left(transfer, &totals, bytes);
+	double seconds = all_s(transfer, now_tsc);
+	double eta_s = wh_progress_eta_s(&left, bytes, seconds);
 
+	wh_json_add(
+		line, json_pack("{s:I, s:I, s:b, s:f, s:o}", "files_left", (json_int_t)left.files,
+			      "bytes_left", (json_int_t)left.bytes, "at_least", left.at_least,
+			      "mean_bps", seconds > 0 ? (double)bytes * 8 / seconds : 0, "eta_s",
+			      eta_s >= 0 ? json_real(eta_s) : json_null()));
 	wh_flow_now_to_json(line, &transfer->last_flow, flow);
 	tell(transfer, line);
 }
@@ -491,6 +521,7 @@ void wh_transfer_forget(struct wh_transfer *transfer)
 	wh_manifest_forget(&transfer->manifest);
 	pthread_mutex_unlock(&transfer->telling);
 	transfer->progress.began_tsc = 0;
+	transfer->skipped_bytes = 0;
 	transfer->last_flow = (struct wh_flow_now){0};
 	transfer->moved_tsc = 0;
 	transfer->stall_told = false;

@@ -12,19 +12,22 @@ static const struct {
 	const char *text;
 } lines[] = {
 	/* 1 GiB of 4 in 2 s: 4.29 Gb/s, and 6 s left; the last 256 MiB took 250 ms */
-	{{UINT64_C(1) << 30, UINT64_C(4) << 30, 2, 1 << 28, 0.25, ""},
+	{{UINT64_C(1) << 30, 0, UINT64_C(4) << 30, 2, 1 << 28, 0.25, ""},
 		"  1.00 GiB  25.0 %  now 8.59 Gb/s  mean 4.29 Gb/s  ETA 6 s"},
-	{{UINT64_C(1) << 30, UINT64_C(4) << 30, 2, 0, 0.25, "again 7  stalled by the disk"},
+	{{UINT64_C(1) << 30, 0, UINT64_C(4) << 30, 2, 0, 0.25, "again 7  stalled by the disk"},
 		"  1.00 GiB  25.0 %  now 0 b/s  mean 4.29 Gb/s  ETA 6 s  again 7  stalled by the "
 		"disk"},
 	/* nothing yet: no time can be told */
-	{{0, 1000, 0, 0, 0, "0 files"}, "       0 B   0.0 %  now 0 b/s  mean 0 b/s  0 files"},
-	{{1000, 1000, 1, 1000, 1, ""},
+	{{0, 0, 1000, 0, 0, 0, "0 files"}, "       0 B   0.0 %  now 0 b/s  mean 0 b/s  0 files"},
+	{{1000, 0, 1000, 1, 1000, 1, ""},
 		"    1000 B 100.0 %  now 8.00 kb/s  mean 8.00 kb/s  ETA 0 s"},
+	/* half of what there is was there */
+	{{500, 1000, 2000, 1, 500, 1, ""},
+		"     500 B  75.0 %  now 4.00 kb/s  mean 4.00 kb/s  ETA 1 s"},
 	/* how much it is to be is not known, or less than what came */
-	{{1000, 0, 1, 1000, 1, "1 file"}, "    1000 B  now 8.00 kb/s  mean 8.00 kb/s  1 file"},
-	{{1000, 999, 1, 1000, 1, ""}, "    1000 B  now 8.00 kb/s  mean 8.00 kb/s"},
-	{{0, 0, 0, 0, 0, ""}, "       0 B  now 0 b/s  mean 0 b/s"},
+	{{1000, 0, 0, 1, 1000, 1, "1 file"}, "    1000 B  now 8.00 kb/s  mean 8.00 kb/s  1 file"},
+	{{1000, 0, 999, 1, 1000, 1, ""}, "    1000 B  now 8.00 kb/s  mean 8.00 kb/s"},
+	{{0, 0, 0, 0, 0, 0, ""}, "       0 B  now 0 b/s  mean 0 b/s"},
 };
 
 static void texts(void)
@@ -44,7 +47,7 @@ static void texts(void)
 static void narrow(void)
 {
 	static const struct wh_progress_line progress = {
-		UINT64_C(1) << 30, UINT64_C(4) << 30, 2, 1 << 28, 0.25, "12 files"};
+		UINT64_C(1) << 30, 0, UINT64_C(4) << 30, 2, 1 << 28, 0.25, "12 files"};
 	static const struct {
 		uint32_t columns;
 		const char *text;
@@ -70,12 +73,18 @@ static void left(void)
 {
 	char text[WH_PROGRESS_TEXT_BYTES];
 
-	CU_ASSERT_STRING_EQUAL(wh_progress_left(text, 12, 42, UINT64_C(1) << 30, UINT64_C(4) << 30),
-		"12 files, 30 and 3.00 GiB left");
-	CU_ASSERT_STRING_EQUAL(wh_progress_left(text, 1, 1, 10, 10), "1 file, 0 and 0 B left");
-	CU_ASSERT_STRING_EQUAL(wh_progress_left(text, 7, 0, 10, 0), "7 files");
-	CU_ASSERT_STRING_EQUAL(wh_progress_left(text, 7, 6, 10, 20), "7 files");
-	CU_ASSERT_STRING_EQUAL(wh_progress_left(text, 7, 8, 30, 20), "7 files");
+	const struct wh_left some = {.files = 30, .bytes = UINT64_C(3) << 30}, none = {0};
+	const struct wh_left more = {.files = 5, .bytes = 10, .at_least = true};
+
+	CU_ASSERT_STRING_EQUAL(wh_progress_left(text, 12, &some), "12 files, 30 and 3.00 GiB left");
+	CU_ASSERT_STRING_EQUAL(wh_progress_left(text, 1, &none), "1 file, 0 and 0 B left");
+	CU_ASSERT_STRING_EQUAL(
+		wh_progress_left(text, 7, &more), "7 files, at least 5 and 10 B left");
+	/* 3 GiB at 1 GiB in 2 s; what has not begun, or may become more, has no end. */
+	CU_ASSERT_EQUAL(wh_progress_eta_s(&some, UINT64_C(1) << 30, 2), 6);
+	CU_ASSERT_EQUAL(wh_progress_eta_s(&none, 10, 2), 0);
+	CU_ASSERT(wh_progress_eta_s(&some, 0, 2) < 0 && wh_progress_eta_s(&some, 10, 0) < 0);
+	CU_ASSERT(wh_progress_eta_s(&more, 10, 2) < 0);
 }
 
 /* Words of any length and the largest numbers do not take more than is there. */
@@ -83,7 +92,7 @@ static void longest(void)
 {
 	char words[2 * WH_PROGRESS_TEXT_BYTES];
 	char text[WH_PROGRESS_TEXT_BYTES + 1];
-	struct wh_progress_line progress = {UINT64_MAX - 1, UINT64_MAX, 1, UINT64_MAX, 1, words};
+	struct wh_progress_line progress = {UINT64_MAX - 1, 0, UINT64_MAX, 1, UINT64_MAX, 1, words};
 
 	memset(words, 'w', sizeof(words));
 	words[sizeof(words) - 1] = '\0';

@@ -130,6 +130,8 @@ static const struct sample samples[] = {
 	{"finish", {.type = WH_RECORD_FINISH, .finish = {.entries = ID, .left_out = {1, 2, 3, 4}}},
 		BYTES("\x30\0\0\0\x06\0\0\0" ID_BYTES "\x01\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0"
 		      "\x03\0\0\0\0\0\0\0\x04\0\0\0\0\0\0\0")},
+	{"found", {.type = WH_RECORD_FOUND, .found = {.files = ID, .bytes = 5}},
+		BYTES("\x18\0\0\0\x07\0\0\0" ID_BYTES NUMBER("\x05"))},
 	{"want", {.type = WH_RECORD_WANT, .want = {.id = ID}},
 		BYTES("\x30\0\0\0\x10\0\0\0" ID_BYTES NUMBER("\0") NUMBER("\0") NUMBER("\0")
 				NUMBER("\0"))},
