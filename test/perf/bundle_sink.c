@@ -3,13 +3,15 @@
 /*
  * Files per second that a sink makes, and bytes per second that it writes, on one core: in memory,
  * and on the disk where TMPDIR is. A source on the same core feeds it; only the sink's polls are
- * timed. The best of several rounds, since other work on the machine can only add.
+ * timed. The best of several rounds, since other work on the machine can only add. With a number of
+ * files it measures instead what each costs, and whether that grows with them.
  */
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/assert.h"
@@ -158,14 +160,86 @@ static void measure(const char *base, uint32_t files, uint64_t bytes)
 	tree_remove(from);
 }
 
-int main(void)
+/* The most memory that this process has had. */
+static uint64_t most_kib(void)
+{
+	FILE *status = fopen("/proc/self/status", "re");
+	unsigned long kib = 0;
+	char line[128];
+
+	while (status != NULL && fgets(line, sizeof(line), status) != NULL)
+		if (sscanf(line, "VmHWM: %lu", &kib) == 1)
+			break;
+	if (status != NULL)
+		fclose(status);
+	return kib;
+}
+
+static double cpu_us(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return (double)used.tv_sec * 1e6 + (double)used.tv_nsec / 1e3;
+}
+
+/* Of a source and a sink together, in a process of its own; both are to be flat. */
+static void measure_growth(const char *from, uint32_t files)
+{
+	static struct bench bench;
+	char to[] = "/dev/shm/wh_perf_XXXXXX";
+	const char *paths[] = {from};
+
+	WH_ASSERT(mkdtemp(to) != NULL);
+
+	int root_fd = open(to, O_PATH | O_DIRECTORY);
+
+	set_up(&bench, paths, root_fd);
+
+	uint64_t before_kib = most_kib();
+	double before_us = cpu_us();
+
+	run(&bench);
+	printf("%8u files: %6.2f us of CPU each, %6lu KiB more memory than for none\n", files,
+		(cpu_us() - before_us) / files, (unsigned long)(most_kib() - before_kib));
+	WH_ASSERT(wh_sink_progress(bench.sink)->totals.files == files);
+	tear_down(&bench);
+	close(root_fd);
+	tree_remove(to);
+}
+
+static void measure_many(uint32_t files)
+{
+	char from[] = "/dev/shm/wh_perf_XXXXXX";
+
+	WH_ASSERT(mkdtemp(from) != NULL);
+	tree_make(from, files, 0);
+	fflush(stdout);
+
+	pid_t child = fork();
+
+	if (child == 0) {
+		measure_growth(from, files);
+		exit(EXIT_SUCCESS);
+	}
+	WH_ASSERT(child > 0 && waitpid(child, NULL, 0) == child);
+	tree_remove(from);
+}
+
+/* With a number: trees of a tenth and of a hundredth of so many files, and of all of them. */
+int main(int argc, char **argv)
 {
 	static const struct {
 		uint32_t files;
 		uint64_t bytes;
 	} cases[] = {{30000, 0}, {30000, 4096}, {3000, 65536}, {1000, 262144}, {4, 256 << 20}};
 	const char *disk = getenv("TMPDIR");
+	uint32_t most = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 0;
 
+	for (uint32_t part = 100; most > 0 && part > 0; part /= 10)
+		measure_many(most / part);
+	if (most > 0)
+		return EXIT_SUCCESS;
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		measure("/dev/shm", cases[i].files, cases[i].bytes);
 		measure(disk == NULL ? "/tmp" : disk, cases[i].files, cases[i].bytes);
