@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Of a large file that is there only the blocks go that differ, and it is whole or as it was. */
-#include <sys/mman.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 
 #include "bundle/staging_name.h"
 #include "bundle_job.h"
 #include "file/blocks.h"
+#include "free_room.h"
 
 const char wh_suite_name[] = "sink_blocks";
 
@@ -305,6 +307,38 @@ static void test_changes_here(void)
 	uproot();
 }
 
+/* There seems to be room for the copy, and in the middle of it there is none. */
+static void test_full_disk(void)
+{
+	plant("/tmp");
+	flip(3 * BLOCK);
+	tree_file(&pair.from, "from/large", ours, SIZE);
+
+	const char *there = tree_path(&pair.to, "copy");
+
+	if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0 ||
+		mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+		mount("none", there, "tmpfs", 0, "size=7m") != 0) {
+		printf("skipped: a file system cannot be mounted\n");
+	} else {
+		/* An open folder is in the namespace that it was opened in. */
+		close(pair.to.fd);
+		pair.to.fd = open(pair.to.root, O_RDONLY | O_DIRECTORY);
+		CU_ASSERT_FATAL(pair.to.fd >= 0);
+		tree_file(&pair.to, "copy/large", theirs, SIZE);
+		free_room.told = true;
+		free_room.blocks = free_room.free_blocks = 1 << 20;
+		begin(1);
+		run(&pair.job);
+		free_room.told = false;
+		CU_ASSERT(totals(&pair.job).failed == 1 && totals(&pair.job).files == 0);
+		close_job(&pair.job);
+		CU_ASSERT(has(theirs, SIZE) && is_clean());
+		CU_ASSERT(umount2(there, MNT_DETACH) == 0);
+	}
+	uproot();
+}
+
 static int64_t read_wall(void)
 {
 	return 1000000;
@@ -404,6 +438,7 @@ CU_TestInfo wh_tests[] = {
 	{"what is no file is none to begin with", test_no_basis},
 	{"what is there changes meanwhile", test_changes_there},
 	{"the source changes meanwhile", test_changes_here},
+	{"the disk is full in the middle of the copy", test_full_disk},
 	{"killed anywhere, it goes on with what has come", test_kills},
 	CU_TEST_INFO_NULL,
 };
