@@ -184,7 +184,8 @@ def cut_short(one, two):
     one.run('systemctl', 'start', 'nightly.service')
     wait_until(lambda: one.state_of(2) == 'running', 20, 'the night')
     one.run('wavehaul', 'job', 'set', '2', '100M')
-    wait_until(lambda: 'night' in two.run('wavehaul', 'parts'), 60, 'a part that is durable')
+    wait_until(lambda: any(part['durable_bytes'] > 0 for part in json.loads(
+        two.run('wavehaul', 'parts', '--json'))['parts']), 60, 'a part that is durable')
     two.cut_power()
     two.boot()
     one.run('wavehaul', 'job', 'set', '2', 'max')
