@@ -92,7 +92,7 @@ static inline void wh_rows_bind(sqlite3_stmt *insert, int at, struct wh_script *
 	}
 }
 
-/* Another row; `mask` has the columns that are texts when all is well. */
+/* Another row. */
 static inline void wh_rows_add(sqlite3 *database, const char *table,
 	char names[ROW_COLUMNS_MAX][32], uint32_t count, struct wh_script *script)
 {
