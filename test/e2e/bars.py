@@ -34,7 +34,7 @@ def bars(program, *args, status):
 
 def told(program, folder):
     """Who is told the rate reaches the first bar."""
-    ended = bars(program, '--quick', '--only', '1', '--profile', 'fixed', '--json',
+    ended = bars(program, '--quick', '--only', 'bar01-line', '--profile', 'fixed', '--json',
                  folder / 'rows.json', status=OK)
     rows = json.loads((folder / 'rows.json').read_text())['rows']
     expect_equal('rows', [(row['bar'], row['what'], row['wanted'], row['ok']) for row in rows],
@@ -108,7 +108,7 @@ def cases():
     yield Case('the table of bounds', True, table)
     yield Case('every bar, quickly', True, quick)
     for args, status, said in (
-            (('--only', '99'), USAGE, "'99' is no bar of bar01-line, "),
+            (('--only', '99'), USAGE, "'99' is no bar of bar01-hosts, bar01-line, "),
             (('--jobs', '0'), USAGE, "'0' is no positive number"),
             (('--only', '1', '--profile', 'no'), FAILED, "agent = 'no' is none of"),
             (('--only', '1', '--set', 'x'), FAILED, 'SECTION.KEY=VALUE'),
