@@ -239,6 +239,11 @@ def typed(program, folder):
         expect_equal('the exit status', terminal.finish(), 0)
 
 
+def expect_said_out(result, pattern):
+    expect_status(result, 0)
+    expect(re.search(pattern, result.out), f'nothing like {pattern!r} in {result.out!r}')
+
+
 def options_change(program, path, job, session):
     """Of the profile, by the job and by its session; what does not change while it runs."""
     def shown():
@@ -291,6 +296,19 @@ def steers(program, folder):
         expect_status(say(program, one.path, f'cancel {job}'), 0)
         one.await_state(job, 'cancelled')
         expect_status(say(program, one.path, f'pause {job}'), OTHER)
+        added = say(program, one.path, f'job add send {CLIENT} big "a copy" rate 4M priority 7 '
+                    'options --profile=fixed --parallel=2', '--json')
+        expect_status(added, 0)
+        job = json.loads(added.out)['job']
+        found = json.loads(say(program, one.path, f'job show {job}', '--json').out)['job']
+        expect_equal('the order', [found[key] for key in (
+            'verb', 'host', 'here', 'there', 'rate', 'priority', 'options')],
+            ['send', CLIENT, ['big'], ['a copy'], '4M', 7, ['--profile=fixed', '--parallel=2']])
+        expect_said_out(say(program, one.path, 'job list'), f'{job} .*send')
+        terminal.type('job add s\t', 'send ')
+        terminal.type('\x03')
+        expect_status(say(program, one.path, f'job cancel {job}'), 0)
+        one.await_state(job, 'cancelled')
 
 
 CASES = [

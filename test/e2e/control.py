@@ -8,6 +8,8 @@
 import contextlib
 import json
 import os
+import re
+import shlex
 import signal
 import socket
 import sys
@@ -17,6 +19,8 @@ from harness import Case, Failed, Skip, expect, expect_equal, run_cases
 from pair import Pair, wait_until
 
 BINARY = Path(__file__).resolve().parents[2] / 'build/release/app/wavehaul/wavehaul'
+
+MAN = Path(__file__).resolve().parents[2] / 'man/wavehaul-control.7'
 
 USAGE, OTHER = 2, 1
 
@@ -98,6 +102,34 @@ def answers(program, folder):
         expect(not path.exists(), 'the socket is left')
 
 
+def documented():
+    """Of the page: each command, and its arguments, as needed or not."""
+    page = MAN.read_text().split('.SH COMMANDS')[1].split('.SH EXAMPLES')[0]
+    found = {}
+    for head in re.findall(r'^\.TP\n\.BR? (.*)$', page, re.M):
+        *others, last = ''.join(shlex.split(head)).split(', ')
+        name, *arguments = re.findall(r'\[[^]]*\]|[^ ]+', last)
+        listed = {word: not part.startswith('[') for part in arguments
+                  for word in part.strip('[]').split()}
+        found |= {command: listed for command in (*others, name)}
+    return found
+
+
+def as_documented(program, folder):
+    """The page has what the server has: commands, arguments, and which are needed."""
+    with steered(program, folder) as (pair, path):
+        with Control(path) as control:
+            told = {command['name']: {argument['name']: argument['needed']
+                                      for argument in command['arguments']}
+                    for command in control.told('commands')['commands']}
+        page = documented()
+        page.pop('commands')
+        expect_equal('commands', sorted(page), sorted(told))
+        for name, arguments in told.items():
+            expect_equal(f'arguments of {name}', page[name], arguments)
+        pair.stop_server()
+
+
 def borne(program, folder):
     """Lines without an end, clients by the hundred, and one who never reads."""
     with steered(program, folder) as (pair, path):
@@ -147,6 +179,7 @@ def drained(program, folder):
 
 CASES = [
     Case('control: answers, and what is no request', True, answers),
+    Case('control: the page has every command and argument', True, as_documented),
     Case('control: what a client can do to it is bounded', True, borne),
     Case('control: drain ends the server; a new one takes the socket over', True, drained),
 ]

@@ -124,6 +124,18 @@ static const struct {
 	{"queue", "queues", "queues", "queue"},
 };
 
+/* Others have words that are known here. */
+static bool find_words(const char *argument, struct wh_grammar_values *values)
+{
+	static const char *const verbs[] = {"send", "get"};
+
+	if (strcmp(argument, "verb") != 0)
+		return false;
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+		snprintf(values->value[values->count++], sizeof(values->value[0]), "%s", verbs[i]);
+	return true;
+}
+
 static void find_values(void *context, const char *argument, struct wh_grammar_values *values)
 {
 	struct wh_steer *steer = context;
@@ -131,6 +143,8 @@ static void find_values(void *context, const char *argument, struct wh_grammar_v
 	json_t *list;
 	size_t i = 0;
 
+	if (find_words(argument, values))
+		return;
 	while (i < sizeof(numbers) / sizeof(numbers[0]) &&
 		strcmp(numbers[i].argument, argument) != 0)
 		i++;

@@ -377,6 +377,8 @@ static void run_errand(struct wh_control_call *call)
 
 static const struct wh_control_command commands[] = {
 	{.name = "job.add",
+		.words = "job add <verb> <host> <here> <there> [rate <rate>] [priority <priority>] "
+			 "[after <after>] [options <options...>]",
 		.help = "an order to the queue; answers with its number",
 		.run = add,
 		.argument = {{"verb", WH_CONTROL_TEXT, true, "send or get"},
@@ -392,13 +394,13 @@ static const struct wh_control_command commands[] = {
 			{"attached", WH_CONTROL_SWITCH, false, "ends with this connection"},
 			{"watch", WH_CONTROL_SWITCH, false, "its events follow"}}},
 	{.name = "job.list",
-		.words = "show orders [all]",
+		.words = "show orders [all] | job list [all]",
 		.help = "jobs by number, 100 at most, and how many there are",
 		.run = list,
 		.argument = {{"from", WH_CONTROL_COUNT, false, "those after this number"},
 			{"all", WH_CONTROL_SWITCH, false, "those that are over, too"}}},
 	{.name = "job.show",
-		.words = "show order <job>",
+		.words = "show order <job> | job show <job>",
 		.help = "one job",
 		.run = show,
 		.argument = {JOB}},
