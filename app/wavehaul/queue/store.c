@@ -27,15 +27,19 @@ static const char *const steps[] = {
 	"CREATE INDEX job_place ON job(priority, place);"
 	"CREATE INDEX job_live ON job(id) WHERE state<5;"
 	"CREATE INDEX job_over ON job(ended) WHERE state>=5;",
-	"ALTER TABLE job ADD COLUMN as_name INTEGER NOT NULL DEFAULT 0"};
+	"ALTER TABLE job ADD COLUMN as_name INTEGER NOT NULL DEFAULT 0",
+	"CREATE INDEX job_follows ON job(after) WHERE state IN (2,3)"};
 
-/* Of those that are gone, whoever follows them, however many and through however many. */
+/*
+ * Of those that are gone, whoever follows them, however many and through however many: who is
+ * paused could never be resumed.
+ */
 #define AND_FOLLOWERS                                                                              \
-	" UNION SELECT job.id FROM gone JOIN job ON job.after=gone.id WHERE job.state=2)"
+	" UNION SELECT job.id FROM gone JOIN job ON job.after=gone.id WHERE job.state IN (2,3))"
 #define FAIL_GONE                                                                                  \
 	"UPDATE job SET state=6,status=1,ended=?2,"                                                \
 	"why='job '||after||', which it follows, did not succeed' "                                \
-	"WHERE state=2 AND id IN (SELECT id FROM gone)"
+	"WHERE state IN (2,3) AND id IN (SELECT id FROM gone)"
 
 #define COLUMNS                                                                                    \
 	"id,state,owner,sends,attached,host,rate,here,there,words,priority,place,after,retries,"   \
@@ -536,6 +540,9 @@ static int change(struct wh_queue *queue, uint64_t id, uint32_t from, enum wh_or
 		order.due_s = now_s;
 	if (rc == 0 && to == WH_ORDER_READY)
 		rc = state_to_begin(queue, &order, now_s, &state);
+	/* What it follows was done, and is forgotten: it would have failed with it. */
+	if (rc == -ENOENT)
+		rc = 0;
 	if (rc == 0)
 		rc = set_state(queue, &order, state, anew ? 0 : order.tries, now_s);
 	wh_order_free(&order);

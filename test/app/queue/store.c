@@ -188,6 +188,36 @@ static void test_many_followers(void)
 	take_down(&rig);
 }
 
+/* Whoever follows what failed fails with it, paused or not; what was done may be forgotten. */
+static void test_paused_followers(void)
+{
+	struct rig rig;
+
+	set_up(&rig);
+
+	uint64_t done = add(&rig, "a", 5, 0, 0, 0);
+	uint64_t after_done = add(&rig, "a", 5, 0, done, 0);
+	uint64_t failed = add(&rig, "a", 5, 0, 0, 0);
+	uint64_t after_failed = add(&rig, "a", 5, 0, failed, 0);
+	uint64_t after_that = add(&rig, "a", 5, 0, after_failed, 0);
+
+	CU_ASSERT_EQUAL(wh_queue_pause(rig.queue, after_done), 0);
+	CU_ASSERT_EQUAL(wh_queue_pause(rig.queue, after_failed), 0);
+	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), done);
+	CU_ASSERT_EQUAL(end(&rig, done, WH_EXIT_OK, NOW), WH_ORDER_DONE);
+	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), failed);
+	CU_ASSERT_EQUAL(end(&rig, failed, WH_EXIT_NO_FILE, NOW), WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(look(&rig, after_done).state, WH_ORDER_PAUSED);
+	CU_ASSERT_EQUAL(look(&rig, after_failed).state, WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(look(&rig, after_that).state, WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(wh_database_run(rig.database, "DELETE FROM job WHERE id=1"), 0);
+	close_queue(&rig);
+	open_queue(&rig);
+	CU_ASSERT_EQUAL(wh_queue_resume(rig.queue, after_done, NOW), 0);
+	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), after_done);
+	take_down(&rig);
+}
+
 /* A process was killed when a job was over and none of its followers had been told. */
 static void test_untold_followers(void)
 {
@@ -379,6 +409,7 @@ CU_TestInfo wh_tests[] = {
 	{"which is next", test_order},
 	{"not before, and after another", test_time_and_followers},
 	{"more followers than a list has", test_many_followers},
+	{"followers that are paused", test_paused_followers},
 	{"followers that nobody has told", test_untold_followers},
 	{"tries with growing pauses", test_retries},
 	{"a clock that steps", test_clock_steps},
