@@ -13,6 +13,7 @@ import shlex
 import signal
 import socket
 import sys
+import time
 from pathlib import Path
 
 from harness import Case, Failed, Skip, expect, expect_equal, run_cases
@@ -23,6 +24,7 @@ BINARY = Path(__file__).resolve().parents[2] / 'build/release/app/wavehaul/waveh
 MAN = Path(__file__).resolve().parents[2] / 'man/wavehaul-control.7'
 
 USAGE, OTHER = 2, 1
+LINE_BYTES = 1 << 20
 
 
 class Control:
@@ -134,7 +136,7 @@ def borne(program, folder):
     """Lines without an end, clients by the hundred, and one who never reads."""
     with steered(program, folder) as (pair, path):
         with Control(path) as endless, Control(path) as deaf:
-            endless.send(b'x' * 65536)
+            endless.send(b'x' * LINE_BYTES)
             expect_equal('an endless line', endless.read()['status'], USAGE)
             expect_equal('then', endless.lines.readline(), b'')
             deaf.socket.settimeout(0.2)
@@ -151,6 +153,26 @@ def borne(program, folder):
             wait_until(lambda: answered(path), 10, 'an answer when all is over')
         rss = Path(f'/proc/{pair.process.pid}/statm').read_text().split()[1]
         expect(int(rss) << 12 < 2 << 30, f'{rss} pages')
+        pair.stop_server()
+
+
+def in_turn(program, folder):
+    """Who hands over many lines at once keeps nobody waiting: his are answered a few at a time."""
+    order = {'do': 'job.add', 'verb': 'send', 'host': '198.51.100.9', 'here': ['x'],
+             'there': ['y'], 'not_before': int(time.time()) + 3600}
+    with steered(program, folder, '--state', folder / 'state') as (pair, path):
+        with Control(path) as one, Control(path) as many:
+            pair.process.send_signal(signal.SIGSTOP)
+            many.send((json.dumps(order) + '\n').encode() * 200)
+            one.send({'do': 'job.list'})
+            pair.process.send_signal(signal.SIGCONT)
+            counts = one.read()['counts']
+            expect(sum(counts.values()) <= 8, f'orders before it: {counts}')
+            for _ in range(200):
+                answer = many.read()
+                expect(answer['ok'], f'{answer}')
+            one.send({'do': 'job.list'})
+            expect_equal('orders', sum(one.read()['counts'].values()), 200)
         pair.stop_server()
 
 
@@ -181,6 +203,7 @@ CASES = [
     Case('control: answers, and what is no request', True, answers),
     Case('control: the page has every command and argument', True, as_documented),
     Case('control: what a client can do to it is bounded', True, borne),
+    Case('control: lines of many clients are answered in turn', True, in_turn),
     Case('control: drain ends the server; a new one takes the socket over', True, drained),
 ]
 

@@ -24,6 +24,9 @@
 /* Descriptors that are polled beside those of clients. */
 #define FIXED (2 + WH_CONTROL_TURNS_MAX)
 
+/* Of a client; one who sends them without end keeps nobody waiting. */
+#define LINES_OF_A_TURN 4
+
 static void clients_init(struct wh_control_socket *control)
 {
 	for (uint32_t i = 0; i < WH_CONTROL_CLIENTS_MAX; i++)
@@ -242,13 +245,17 @@ static bool grow_line(struct wh_control_client *client)
 	return true;
 }
 
-/* All whole lines. */
+/* Whole lines, but no more than a turn's: the others come first. */
 static void answer_lines(struct wh_control_socket *control, struct wh_control_client *client)
 {
 	const char *line = client->line;
-	const char *end;
+	const char *end = NULL;
 
-	while (!client->late && (end = memchr(line, '\n', client->line_bytes)) != NULL) {
+	for (uint32_t i = 0; i < LINES_OF_A_TURN && !client->late; i++) {
+		end = memchr(line, '\n', client->line_bytes);
+		if (end == NULL)
+			break;
+
 		uint32_t bytes = (uint32_t)(end - line);
 
 		answer_line(control, client, line, bytes);
@@ -256,7 +263,8 @@ static void answer_lines(struct wh_control_socket *control, struct wh_control_cl
 		line = end + 1;
 	}
 	memmove(client->line, line, client->line_bytes);
-	if (client->line_bytes < client->line_room || grow_line(client))
+	client->lines_wait = end != NULL && memchr(client->line, '\n', client->line_bytes) != NULL;
+	if (client->lines_wait || client->line_bytes < client->line_room || grow_line(client))
 		return;
 	say(client, json_pack("{s:b, s:s, s:i}", "ok", 0, "error", "a line is too long", "status",
 			    WH_EXIT_USAGE));
@@ -284,7 +292,9 @@ static void serve_client(
 {
 	bool there = true;
 
-	if ((events & (POLLIN | POLLHUP | POLLERR)) != 0)
+	if (client->lines_wait)
+		answer_lines(control, client);
+	else if ((events & (POLLIN | POLLHUP | POLLERR)) != 0)
 		there = hear(control, client);
 	if (!there || client->late || !flush(client) || client->late)
 		let_go(control, client);
@@ -296,23 +306,29 @@ static void look(struct wh_control_socket *control, uint32_t patience_ms)
 		{.fd = control->wake_fd, .events = POLLIN},
 		{.fd = control->fd, .events = POLLIN},
 	};
+	bool lines_wait = false;
 	uint64_t wakes;
 
 	for (uint32_t i = 0; i < WH_CONTROL_TURNS_MAX; i++)
 		polled[2 + i] = (struct pollfd){
 			.fd = i < control->turns ? control->turn[i].fd : -1, .events = POLLIN};
-	for (uint32_t i = 0; i < WH_CONTROL_CLIENTS_MAX; i++)
+	for (uint32_t i = 0; i < WH_CONTROL_CLIENTS_MAX; i++) {
+		const struct wh_control_client *client = &control->client[i];
+
+		lines_wait |= client->lines_wait;
 		polled[FIXED + i] = (struct pollfd){
-			.fd = control->client[i].fd,
-			.events = (short)(POLLIN |
-					  (control->client[i].waiting_bytes > 0 ? POLLOUT : 0)),
+			.fd = client->fd,
+			.events = (short)((client->lines_wait ? 0 : POLLIN) |
+					  (client->waiting_bytes > 0 ? POLLOUT : 0)),
 		};
-	if (poll(polled, FIXED + WH_CONTROL_CLIENTS_MAX, (int)patience_ms) <= 0)
+	}
+	if (poll(polled, FIXED + WH_CONTROL_CLIENTS_MAX, lines_wait ? 0 : (int)patience_ms) < 0)
 		return;
 	if (polled[0].revents != 0 && read(control->wake_fd, &wakes, sizeof(wakes)) < 0)
 		WH_ASSERT(errno == EAGAIN);
 	for (uint32_t i = 0; i < WH_CONTROL_CLIENTS_MAX; i++)
-		if (polled[FIXED + i].fd >= 0 && polled[FIXED + i].revents != 0)
+		if (polled[FIXED + i].fd >= 0 &&
+			(polled[FIXED + i].revents != 0 || control->client[i].lines_wait))
 			serve_client(control, &control->client[i], polled[FIXED + i].revents);
 	if (polled[1].revents != 0)
 		take_client(control);

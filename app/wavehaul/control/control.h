@@ -39,7 +39,8 @@ struct wh_control_client {
 	char *line;
 	uint32_t line_room; /* grows up to WH_CONTROL_LINE_BYTES; used so far: */
 	uint32_t line_bytes;
-	char *waiting; /* not taken yet */
+	bool lines_wait; /* whole ones, for the next turn */
+	char *waiting;   /* not taken yet */
 	uint32_t waiting_bytes;
 	bool late; /* too much waits */
 };
