@@ -471,7 +471,6 @@ enum wh_neighbour_reason wh_neighbour_input(
 {
 	enum wh_neighbour_reason reason = input(neighbour, now_tsc, frame, frame_bytes);
 
-	neighbour->heard_pkts++;
 	neighbour->stats.input_pkts[reason]++;
 	return reason;
 }

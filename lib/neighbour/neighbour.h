@@ -59,13 +59,6 @@
 #define WH_NEIGHBOUR_FAILED_MS 5000
 
 /*
- * Who hears so much with every question is on a link that is flooded, and loses questions and their
- * answers as he loses the rest: nobody is called silent before that many.
- */
-#define WH_NEIGHBOUR_FLOOD_PKTS 500
-#define WH_NEIGHBOUR_FLOOD_ASKS 15
-
-/*
  * Answers per second to ARP and neighbour solicitations of strangers, as many to those of who is
  * in the table, and as many to echo requests.
  */
@@ -160,7 +153,6 @@ struct wh_neighbour_entry {
 	uint8_t state;             /* enum wh_neighbour_state */
 	uint8_t asks;              /* incomplete, probe: questions sent */
 	uint16_t next;             /* of those with its hash, from 1 on; 0: it is the last */
-	uint32_t heard_pkts;       /* incomplete: by the host, before its first question */
 	uint64_t wanted_tsc;       /* last lookup */
 	uint64_t asked_until_tsc;  /* no further question before then */
 	uint64_t due_tsc;          /* incomplete, probe: next question, or giving up */
@@ -244,7 +236,6 @@ struct wh_neighbour {
 	uint16_t *bucket;                 /* by hash: an entry, from 1 on; 0: none */
 	uint32_t buckets;                 /* a power of two */
 	uint64_t ask_tsc;                 /* no entry is due before */
-	uint32_t heard_pkts;              /* it wraps */
 	struct wh_slot_fifo answers;
 	uint64_t stranger_paid_tsc; /* answers given take until then, at the rate allowed */
 	uint64_t known_paid_tsc;

@@ -8,8 +8,7 @@
 /* A probe asks itself, then all of the link. */
 #define PROBE_ASKS (2 * WH_NEIGHBOUR_ASKS)
 
-static_assert(PROBE_ASKS <= WH_NEIGHBOUR_FLOOD_ASKS && WH_NEIGHBOUR_FLOOD_ASKS <= UINT8_MAX,
-	"wh_neighbour_entry.asks counts as far");
+static_assert(PROBE_ASKS <= UINT8_MAX, "wh_neighbour_entry.asks counts as far");
 static_assert(WH_NEIGHBOUR_ENTRIES_MAX < UINT16_MAX, "entries are named from 1 on, in 16 bits");
 
 bool wh_neighbour_entry_asking(const struct wh_neighbour_entry *entry)
@@ -119,7 +118,6 @@ static void start_asking(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	entry->state = state;
 	WH_ASSERT(wh_neighbour_entry_asking(entry));
 	entry->asks = 0;
-	entry->heard_pkts = neighbour->heard_pkts;
 	entry->due_tsc = wh_max_u64(now_tsc, entry->asked_until_tsc);
 	neighbour->ask_tsc = wh_min_u64(neighbour->ask_tsc, entry->due_tsc);
 }
@@ -232,18 +230,6 @@ static void fail(struct wh_neighbour *neighbour, uint64_t now_tsc, struct wh_nei
 	wh_neighbour_wake_echo(neighbour);
 }
 
-/* How often it is asked before it is silent. */
-static uint32_t most_asks(
-	const struct wh_neighbour *neighbour, const struct wh_neighbour_entry *entry)
-{
-	uint32_t heard_pkts = neighbour->heard_pkts - entry->heard_pkts;
-
-	if (entry->state == WH_NEIGHBOUR_PROBE)
-		return PROBE_ASKS;
-	return heard_pkts >= WH_NEIGHBOUR_FLOOD_PKTS * entry->asks ? WH_NEIGHBOUR_FLOOD_ASKS
-								   : WH_NEIGHBOUR_ASKS;
-}
-
 struct wh_neighbour_entry *wh_neighbour_next_ask(struct wh_neighbour *neighbour, uint64_t now_tsc)
 {
 	uint64_t next_tsc = WH_TSC_NEVER;
@@ -252,12 +238,13 @@ struct wh_neighbour_entry *wh_neighbour_next_ask(struct wh_neighbour *neighbour,
 		return NULL;
 	for (uint32_t i = 0; i < neighbour->config.entries; i++) {
 		struct wh_neighbour_entry *entry = &neighbour->entry[i];
+		uint8_t asks = entry->state == WH_NEIGHBOUR_PROBE ? PROBE_ASKS : WH_NEIGHBOUR_ASKS;
 
 		if (!wh_neighbour_entry_asking(entry))
 			continue;
 		if (now_tsc < entry->due_tsc)
 			next_tsc = wh_min_u64(next_tsc, entry->due_tsc);
-		else if (entry->asks < most_asks(neighbour, entry))
+		else if (entry->asks < asks)
 			return entry;
 		else
 			fail(neighbour, now_tsc, entry);
@@ -281,7 +268,7 @@ void wh_neighbour_asked(
 		wh_neighbour_asks_itself(entry) ? WH_NEIGHBOUR_PROBE_MS : WH_NEIGHBOUR_REPEAT_MS;
 
 	entry->asks++;
-	WH_ASSERT(entry->asks <= WH_NEIGHBOUR_FLOOD_ASKS);
+	WH_ASSERT(entry->asks <= PROBE_ASKS);
 	entry->due_tsc = wh_add_u64(now_tsc, wh_neighbour_ms_to_tsc(neighbour, wait_ms));
 	entry->asked_until_tsc =
 		wh_add_u64(now_tsc, wh_neighbour_ms_to_tsc(neighbour, WH_NEIGHBOUR_REPEAT_MS));

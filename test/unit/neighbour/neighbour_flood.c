@@ -163,47 +163,6 @@ static void peers_first(void)
 	rig_close(&rig);
 }
 
-/* Feeds what nobody asked for, second by second; in which second the peer is silent, 0: never. */
-static uint32_t silent_after(struct rig *rig, uint32_t pkts_per_s, uint32_t most_s)
-{
-	struct wh_address peer = rig_ip4(10, 0, 0, 2);
-	uint8_t mac[6];
-
-	for (uint32_t s = 0; s <= most_s; s++) {
-		if (wh_neighbour_lookup(&rig->host, rig->now, &peer, mac) == WH_NEIGHBOUR_SILENT)
-			return s;
-		(void)rig_take_all(rig);
-		for (uint32_t i = 0; i < pkts_per_s; i++)
-			(void)ask_from(rig, 100);
-		(void)rig_take_all(rig);
-		rig->now += RIG_S;
-		(void)rig_take(rig);
-	}
-	return 0;
-}
-
-/* A flood costs questions and answers: they are asked for more often, but not for ever. */
-static void asked_through_flood(void)
-{
-	static const struct {
-		uint32_t pkts_per_s, silent_s;
-	} cases[] = {{0, 3}, {400, 3}, {600, 15}, {5000, 15}};
-	uint8_t frame[RIG_BYTES];
-	struct rig rig;
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		rig_open_default(&rig);
-		CU_ASSERT_EQUAL(silent_after(&rig, cases[i].pkts_per_s, 20), cases[i].silent_s);
-		rig_close(&rig);
-	}
-	/* The answer to the twelfth question came through. */
-	rig_open_default(&rig);
-	CU_ASSERT_EQUAL(silent_after(&rig, 1000, 11), 0);
-	CU_ASSERT_EQUAL(rig_feed(&rig, frame, rig_arp_reply(frame)), WH_NEIGHBOUR_OK);
-	RIG_EXPECT(&rig, rig_ip4(10, 0, 0, 2), WH_NEIGHBOUR_FOUND, rig_peer);
-	rig_close(&rig);
-}
-
 /* 100000 questions in a second: 1000 answers, and the 15 that may come at once besides. */
 static void limits(void)
 {
@@ -420,7 +379,6 @@ CU_TestInfo wh_tests[] = {
 	{"who goes first", replacement},
 	{"tables of one entry and of many", sizes},
 	{"peers are answered before strangers", peers_first},
-	{"questions through a flood", asked_through_flood},
 	{"answers per second", limits},
 	{"answers to one source", one_source},
 	{"answers that nobody takes", no_room},
