@@ -259,13 +259,13 @@ void wh_bond_revoke(struct wh_bond *bond)
 }
 
 /* What was heard or not is of that doubt, and of no later one. */
-void wh_bond_lives(struct wh_bond *bond, uint64_t doubted_tsc)
+void wh_bond_clear_doubt(struct wh_bond *bond, uint64_t doubted_tsc)
 {
 	WH_ASSERT(doubted_tsc != 0);
 	atomic_compare_exchange_strong(&bond->doubted_tsc, &doubted_tsc, 0);
 }
 
-void wh_bond_is_over(struct wh_bond *bond, uint64_t doubted_tsc)
+void wh_bond_confirm_doubt(struct wh_bond *bond, uint64_t doubted_tsc)
 {
 	WH_ASSERT(doubted_tsc != 0);
 	if (atomic_compare_exchange_strong(&bond->doubted_tsc, &doubted_tsc, WH_TSC_NEVER))

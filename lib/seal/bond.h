@@ -137,7 +137,8 @@ static inline uint32_t wh_bonds_news(const struct wh_bonds *bonds)
 /*
  * Another process of the same peer greets from the same address and port: the one that this bond is
  * with has ended, or two share them. So the bond is doubted from that moment on, until its sessions
- * have heard of the old one (wh_bond_lives), or have asked and did not (wh_bond_is_over).
+ * have heard of the old one (wh_bond_clear_doubt), or have asked and did not hear
+ * (wh_bond_confirm_doubt).
  */
 static inline void wh_bond_doubt(struct wh_bond *bond, uint64_t now_tsc)
 {
@@ -152,8 +153,8 @@ static inline uint64_t wh_bond_doubted_tsc(const struct wh_bond *bond)
 	return atomic_load_explicit(&bond->doubted_tsc, memory_order_relaxed);
 }
 
-void wh_bond_lives(struct wh_bond *bond, uint64_t doubted_tsc);
-void wh_bond_is_over(struct wh_bond *bond, uint64_t doubted_tsc);
+void wh_bond_clear_doubt(struct wh_bond *bond, uint64_t doubted_tsc);
+void wh_bond_confirm_doubt(struct wh_bond *bond, uint64_t doubted_tsc);
 
 static inline bool wh_bond_is_revoked(const struct wh_bond *bond)
 {

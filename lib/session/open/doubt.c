@@ -50,9 +50,9 @@ void wh_doubt_poll(struct wh_session *s, uint64_t now_tsc)
 	if (doubted_tsc == WH_TSC_NEVER) {
 		wh_session_settle(s, now_tsc, WH_STATUS_REPLACED);
 	} else if (s->last_heard_tsc > doubted_tsc) {
-		wh_bond_lives(s->bond, doubted_tsc);
+		wh_bond_clear_doubt(s->bond, doubted_tsc);
 	} else if (now_tsc > wh_add_u64(doubted_tsc, patience_tsc(s))) {
-		wh_bond_is_over(s->bond, doubted_tsc);
+		wh_bond_confirm_doubt(s->bond, doubted_tsc);
 		wh_session_settle(s, now_tsc, WH_STATUS_REPLACED);
 	} else if (s->role == WH_TRANSMITTER) {
 		s->tx.next_trans_state_tsc =
