@@ -158,7 +158,7 @@ def added_and_removed(program, folder):
     expect_equal('the rights', peer['rights'],
                  {'read': False, 'write': True, 'measure': True, 'folder': ['in', 'out/a'],
                   'from': ['192.0.2.0/24'], 'rate_bps': 10**10, 'sessions': 3,
-                  'day_bytes': 2**40})
+                  'day_bytes': 2**40, 'map_owners': None, 'map_groups': None})
     expect_equal('the address', peer['address'], ['192.0.2.2'])
     other = user.run('trust', 'add', 'dtn2', KEY.replace('0', '1'))
     expect_status(other, 2)

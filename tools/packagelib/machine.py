@@ -4,6 +4,7 @@
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -115,6 +116,8 @@ class Machine:
 
     def cut_power(self):
         """Nobody on it hears of it; what its kernel has not written is still there."""
+        with contextlib.suppress(IndexError, OSError):
+            os.kill(int(self.leader()), signal.SIGKILL)  # and with it all that runs there
         self.process.kill()
         self.process.wait()
 

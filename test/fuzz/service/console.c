@@ -170,18 +170,21 @@ static void add_form(const char *text, size_t bytes)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
 	enum kind kind = length > 0 ? (enum kind)(bytes[0] % KINDS) : KINDS;
-	char *text = kind < KINDS ? strndup((const char *)bytes + 1, length - 1) : NULL;
+	char *text;
 
 	if (grammar.parser == NULL)
 		open_all();
-	if (text == NULL)
+	if (kind == KINDS)
 		return 0;
+	text = calloc(length, 1);
+	WH_ASSERT(text != NULL);
+	memcpy(text, bytes + 1, length - 1);
 	if (kind == LINE)
 		run_line(text);
 	else if (kind == ORDER)
-		run_order((const char *)bytes + 1, length - 1);
+		run_order(text, length - 1);
 	else
-		add_form((const char *)bytes + 1, length - 1);
+		add_form(text, length - 1);
 	free(text);
 	return 0;
 }
