@@ -16,6 +16,7 @@
 #include "book/tell.h"
 #include "fuzz.h"
 #include "rows.h"
+#include "script_input.h"
 
 #define ROWS 3
 
@@ -114,24 +115,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	wh_sums_put_in_order(&sums);
 	wh_sums_free(&sums);
 	return 0;
-}
-
-size_t wh_fuzz_seed(uint32_t number, uint8_t *bytes, size_t room)
-{
-	if (number > 4)
-		return 0;
-	WH_ASSERT(room >= 16);
-	memset(bytes, (int)number, 16);
-	return 16;
-}
-
-size_t wh_fuzz_make(struct wh_prng *prng, uint8_t *bytes, size_t room)
-{
-	const uint64_t seed = wh_prng_u64(prng);
-
-	WH_ASSERT(room >= sizeof(seed));
-	memcpy(bytes, &seed, sizeof(seed));
-	return sizeof(seed);
 }
 
 void wh_fuzz_report(void)

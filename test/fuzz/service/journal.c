@@ -19,7 +19,7 @@
 #include "base/assert.h"
 #include "base/prng.h"
 #include "fuzz.h"
-#include "script.h"
+#include "script_input.h"
 
 #define FILE_BYTES_MAX (1 << 18)
 #define PARTS          40
@@ -191,24 +191,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	}
 	remove_files();
 	return 0;
-}
-
-size_t wh_fuzz_seed(uint32_t number, uint8_t *bytes, size_t room)
-{
-	if (number > 4)
-		return 0;
-	WH_ASSERT(room >= 16);
-	memset(bytes, (int)number, 16);
-	return 16;
-}
-
-size_t wh_fuzz_make(struct wh_prng *prng, uint8_t *bytes, size_t room)
-{
-	const uint64_t seed = wh_prng_u64(prng);
-
-	WH_ASSERT(room >= sizeof(seed));
-	memcpy(bytes, &seed, sizeof(seed));
-	return sizeof(seed);
 }
 
 void wh_fuzz_report(void)

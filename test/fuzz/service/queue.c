@@ -16,6 +16,7 @@
 #include "queue/runner.h"
 #include "queue/words.h"
 #include "rows.h"
+#include "script_input.h"
 
 #define NOW_S INT64_C(1000000)
 #define ROWS  4
@@ -142,24 +143,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	list();
 	WH_ASSERT(wh_queue_forget(queue, INT64_MAX) == 0);
 	return 0;
-}
-
-size_t wh_fuzz_seed(uint32_t number, uint8_t *bytes, size_t room)
-{
-	if (number > 4)
-		return 0;
-	WH_ASSERT(room >= 16);
-	memset(bytes, (int)number, 16);
-	return 16;
-}
-
-size_t wh_fuzz_make(struct wh_prng *prng, uint8_t *bytes, size_t room)
-{
-	const uint64_t seed = wh_prng_u64(prng);
-
-	WH_ASSERT(room >= sizeof(seed));
-	memcpy(bytes, &seed, sizeof(seed));
-	return sizeof(seed);
 }
 
 void wh_fuzz_report(void)
