@@ -12,7 +12,7 @@
  *   receiver's on a busy machine is, and half of what it says floods half as much.
  * Low start. Where a quarter of the train is lost no more goes in a round trip than came of it; if
  *   some of that is lost as well others have filled the queue. bar06-share: of a hundred flows at
- *   20 ms 18 % are lost instead of 10, and the latecomer has a fifth of his share.
+ *   20 ms 18 % are lost instead of 10 to 14, and the latecomer has a fifth of his share.
  * Cruise. `alpha` packets of ours stand in the queue, whatever the round trip (FAST); they grow
  *   with the cube root of the rate, so that each flow has fewer there the more flows there are
  *   (Swift, FASP). What is under way is bounded by that: a queue then is as long as windows are too
