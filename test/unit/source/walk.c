@@ -508,7 +508,7 @@ static void moved_meanwhile(void)
 	struct wh_walk *walk;
 	struct wh_walk_item item;
 	const char *paths[1];
-	char path[2 * DEPTH + 8] = "", away[2 * DEPTH + 8];
+	char path[2 * DEPTH + 8] = "", away[sizeof(path) + 2];
 	int stale = 0, files = 0;
 
 	tree_init(&tree, NULL);
