@@ -89,7 +89,7 @@ def folders(program, folder):
     uid, gid = map(int, users['wavehaul'][2:4])
     expect_equal('its home', users['wavehaul'][5], '/var/lib/wavehaul')
     for path, owner in (('etc/wavehaul', 0), ('etc/wavehaul/trust.d', 0),
-                        ('var/lib/wavehaul', uid)):
+                        ('var/lib/wavehaul', uid), ('var/log/wavehaul', uid)):
         found = (root / path).stat()
         expect_equal(path, (found.st_mode & 0o7777, found.st_uid, found.st_gid),
                      (0o750, owner, gid))
