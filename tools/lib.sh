@@ -22,6 +22,16 @@ step_line() {
 	printf '%-11s %-56s %5d.%d s\n' "$1" "$3" "$((spent / 1000))" "$((spent % 1000 / 100))"
 }
 
+# take_turn FILE: who has it runs. Whatever this run starts has it, too, so that the next one waits
+# for what is left of one that was killed.
+take_turn() {
+	[ -e "$1" ] || (umask 0 && : >"$1")
+	exec 9<"$1"
+	flock -n 9 && return
+	echo "${0##*/}: another one runs, or ends; this one waits for it" >&2
+	flock 9
+}
+
 # refuse STATUS SENTENCE: to the operator, and out.
 refuse() {
 	echo "${0##*/}: $2" >&2

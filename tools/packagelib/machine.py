@@ -1,7 +1,14 @@
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines with a systemd of their own (systemd-nspawn): a Debian each, forgotten at the end."""
+"""Machines with a systemd of their own (systemd-nspawn): a Debian each, forgotten at the end.
+
+    machine.py ROOT
+
+boots two of that Debian, says so, and waits to be killed.
+"""
 
 import contextlib
+import ctypes
 import os
 import shutil
 import signal
@@ -21,6 +28,19 @@ from pair import wait_until  # noqa: E402
 BOOT_S, STOP_S, ORDER_S = 120, 60, 40
 ENVIRONMENT = {'PATH': '/usr/sbin:/usr/bin:/sbin:/bin', 'LC_ALL': 'C.UTF-8'}
 
+CLONE_NEWNS, CLONE_NEWPID = 0x20000, 0x20000000  # unshare(2)
+PR_SET_PDEATHSIG = 1  # prctl(2)
+STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+# Where machines and their networks leave something; each is the script's own.
+OWN_PLACES = ('/dev/shm', '/run/netns', '/run/systemd/nspawn')
+
+# Both versions of control groups, and the two beside each other; and what names the script's own.
+GROUPS = ('/sys/fs/cgroup', '/sys/fs/cgroup/systemd', '/sys/fs/cgroup/unified')
+GROUP = f'wavehaul-machine-{os.getpid()}'
+
+WIRES = (('eth0', 9000),)
+
 # What a machine of its own has, and one that is a container has not.
 CALLS = '@io-event @memlock io_uring_setup io_uring_enter io_uring_register mbind set_mempolicy ' \
         'get_mempolicy move_pages openat2 landlock_create_ruleset landlock_add_rule ' \
@@ -33,6 +53,45 @@ DROP_IN = """[Service]
 AmbientCapabilities=CAP_IPC_LOCK
 CapabilityBoundingSet=CAP_IPC_LOCK
 """
+
+
+def groups(name):
+    """Those of that name, in each tree of control groups that a systemd wants."""
+    return [Path(tree, name) for tree in GROUPS if Path(tree, 'cgroup.procs').exists()]
+
+
+def wait_for(process, stopping):
+    """Until it ends, which it does by that signal when we are told to."""
+    for number in STOPPING:
+        signal.signal(number, lambda *_: os.kill(process, stopping))
+    status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    return status if status >= 0 else 128 - status
+
+
+def be_alone():
+    """From here on in a world of processes and mounts of its own, which the kernel takes down as a
+    whole, however the script ends: by SIGKILL, too, nothing of its machines stays. Control groups,
+    which are in no such world, are removed by a process between the two."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    if keeper := os.fork():
+        sys.exit(wait_for(keeper, signal.SIGTERM))
+    os.setsid()
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    if libc.unshare(CLONE_NEWNS | CLONE_NEWPID) != 0:
+        raise Skip(f'no namespaces of its own: {os.strerror(ctypes.get_errno())}')
+    if script := os.fork():
+        status = wait_for(script, signal.SIGKILL)
+        for group in groups(GROUP):  # and those in it; no process can be begun here any more
+            for folder, _, _ in os.walk(group, topdown=False):
+                os.rmdir(folder)
+        os._exit(status)
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    order('mount', '--make-rprivate', '/')
+    order('mount', '-t', 'proc', 'proc', '/proc')
+    for place in OWN_PLACES:
+        os.makedirs(place, exist_ok=True)
+        order('mount', '-t', 'tmpfs', 'tmpfs', place)
 
 
 class Machine:
@@ -52,6 +111,11 @@ class Machine:
     def address(self):
         return f'192.0.2.{self.number}'
 
+    def enter_groups(self):
+        for group in groups(f'{GROUP}/dtn{self.number}'):
+            group.mkdir(parents=True, exist_ok=True)
+            (group / 'cgroup.procs').write_text(str(os.getpid()))
+
     def boot(self):
         command = ['systemd-nspawn', '--quiet', '--directory', self.root, '--machine',
                    f'dtn{self.number}', '--register=no', '--keep-unit', '--boot',
@@ -60,7 +124,8 @@ class Machine:
                    f'--system-call-filter={CALLS}']
         log = open(self.scratch / 'log', 'wb')
         self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL,
-                                        stdout=log, stderr=log, start_new_session=True)
+                                        stdout=log, stderr=log, start_new_session=True,
+                                        preexec_fn=self.enter_groups)
         try:
             wait_until(self.is_up, BOOT_S, 'a machine that is up')
         except (Failed, OSError):
@@ -162,3 +227,14 @@ def run(steps):
         return 1
     print(f'{done} passed, 0 failed, 0 skipped')
     return 0
+
+
+def linger(root):
+    be_alone()
+    with booted(root, WIRES):
+        print('up', flush=True)
+        signal.pause()
+
+
+if __name__ == '__main__':
+    linger(sys.argv[1])

@@ -10,14 +10,18 @@ and purged. A line for each case, then 'N passed, N failed, N skipped'.
 """
 
 import contextlib
+import glob
 import hashlib
+import json
 import random
+import re
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-from machine import STOP_S, TOP, UNIT, booted, run
+from machine import STOP_S, TOP, UNIT, WIRES, be_alone, booted, run
 from harness import Failed, expect, expect_equal
 from lab import order
 from pair import wait_until
@@ -25,7 +29,10 @@ from pair import wait_until
 MIB = 1 << 20
 CONFIGURATION = 2
 INSTALL_S = 300
-WIRES = (('eth0', 9000),)
+GONE_S = 10
+
+# What is a machine's by its name: its folder, its networks, its processes, its groups of them.
+MACHINES = re.compile('wavehaul-machine-|-machine[12]|nspawn|dtn[12]|/(payload|supervisor)|/init')
 
 EXAMPLE = TOP / 'system/af_packet.conf'
 IMPATIENT = """[Service]
@@ -147,6 +154,26 @@ def watched(one, two):
     expect_there(two, 'again', digest)
 
 
+def lines_of(machine, path):
+    """The paths of jobs that it noted there."""
+    noted = map(json.loads, machine.run('cat', path).splitlines())
+    return [line['path'] for line in noted if line['event'] == 'job']
+
+
+def rotated(one, two):
+    """What a server notes in a file is turned over, and no line is lost."""
+    path = '/var/log/wavehaul/audit.log'
+    one.write('/etc/wavehaul/wavehaul.conf', f'{CONFIG.format(1)}audit = {path}\n')
+    one.run('systemctl', 'restart', 'wavehaul')
+    for name in ('before', 'behind'):
+        plant(one, name, MIB)
+        one.await_done(number_of(one.job('add', 'send', f'/srv/{name}', f'dtn2:{name}')))
+        if name == 'before':
+            one.run('logrotate', '--force', '/etc/logrotate.d/wavehaul')
+    expect_equal('noted', [lines_of(one, f'{path}.1'), lines_of(one, path)],
+                 [['/srv/before'], ['/srv/behind']])
+
+
 def misconfigured(one, two):
     """What another try would not mend has none; the next one that is right runs."""
     two.run('systemctl', 'stop', 'wavehaul')
@@ -169,7 +196,7 @@ def purged(one, two):
     expect_equal('processes', one.run('pgrep', '-x', 'wavehaul', check=False), '')
     expect('identity.pem' in one.run('ls', '/var/lib/wavehaul/.config/wavehaul'), 'its key')
     one.run('dpkg', '--purge', 'wavehaul', 'python3-wavehaul')
-    left = one.run('find', '/etc', '/usr', '/var/lib', '/run', '-name', '*wavehaul*',
+    left = one.run('find', '/etc', '/usr', '/var/lib', '/var/log', '/run', '-name', '*wavehaul*',
                    '-not', '-path', '*/dpkg/*', '-not', '-path', '/run/systemd/*',
                    '-not', '-path', '*/deb-systemd-helper-*', '-not', '-path',
                    '/etc/systemd/system/wavehaul.service.d*')
@@ -177,7 +204,37 @@ def purged(one, two):
     expect('back' in one.run('ls', '/srv'), 'what it has brought')
 
 
+def left_on_host():
+    """All here that could be a machine's."""
+    found = set(Path('/proc/mounts').read_text().splitlines())
+    for pattern in ('/dev/shm/*', '/run/*', '/run/netns/*', '/run/systemd/nspawn/*',
+                    '/sys/fs/cgroup/**/'):
+        found |= set(glob.glob(pattern, recursive=True))
+    for path in glob.glob('/proc/[0-9]*/cmdline'):
+        with contextlib.suppress(OSError):
+            found.add(f'{path}: {Path(path).read_bytes()}')
+    return {name for name in found if MACHINES.search(name)}
+
+
+def killed(root):
+    """Nothing of its machines outlives a script, not even when it is killed."""
+    before = left_on_host()
+    for number in (signal.SIGKILL, signal.SIGINT):
+        script = subprocess.Popen([TOP / 'tools/packagelib/machine.py', root],
+                                  stdout=subprocess.PIPE, text=True)
+        expect_equal('a word', script.stdout.readline(), 'up\n')
+        expect(left_on_host() > before, 'no machine is to be seen')
+        script.send_signal(number)
+        script.wait()
+        with contextlib.suppress(Failed):
+            wait_until(lambda: left_on_host() == before, GONE_S, 'an end of all')
+        expect_equal(f'what is left by {number.name}', left_on_host() - before, set())
+
+
 def steps(root, before, new):
+    killed(root)
+    yield 'machines: nothing outlives its script'
+    be_alone()
     with booted(root, WIRES) as (one, two):
         for machine in (one, two):
             installed(machine, before)
@@ -188,6 +245,8 @@ def steps(root, before, new):
         yield 'machines: upgraded'
         watched(one, two)
         yield 'machines: watched'
+        rotated(one, two)
+        yield 'machines: rotated'
         misconfigured(one, two)
         yield 'machines: misconfigured'
         purged(one, two)

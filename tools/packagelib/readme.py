@@ -21,7 +21,7 @@ import sys
 import time
 from pathlib import Path
 
-from machine import TOP, booted, run
+from machine import TOP, be_alone, booted, run
 from harness import Failed, expect, expect_equal
 from lab import order
 from pair import wait_until
@@ -229,6 +229,7 @@ def service(root, new):
 
 
 def steps(root, new):
+    be_alone()
     yield from first_use(root, new)
     yield from service(root, new)
 
