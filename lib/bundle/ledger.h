@@ -28,6 +28,7 @@ struct wh_ledger_entry {
 	uint16_t asked;   /* place among the files asked for, until its last record is out */
 	uint8_t kind;     /* enum wh_entry_kind */
 	bool is_same;     /* the sink has the same bytes */
+	bool is_compared; /* all of it was read, beside digests of its blocks */
 	bool has_outcome; /* from the sink */
 	bool is_told;     /* to the caller */
 	bool goes;        /* it is to be removed where it came from: */

@@ -91,7 +91,8 @@ static void tell(struct wh_source *source, struct wh_ledger_entry *entry, bool s
 			       });
 	entry->goes = wh_choice_has(&source->config.choice, WH_CHOICE_MOVE) && error == 0 &&
 		      !is_dry(source) &&
-		      (!skipped || entry->is_same || !wh_choice_believes(&source->config.choice));
+		      (!skipped || entry->is_same || entry->is_compared ||
+			      !wh_choice_believes(&source->config.choice));
 }
 
 /* Nobody has compared it: only if that was wished for, and before its bytes were. */

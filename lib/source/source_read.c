@@ -429,6 +429,15 @@ static void book_stream(struct wh_source *source)
 	source->progress.bytes_found += reading->offset;
 }
 
+/* If the sink skips it now, it is for the digest of the whole. */
+static void note_compared(struct wh_source *source, uint64_t id)
+{
+	struct wh_ledger_entry *entry = wh_ledger_find(&source->ledger, id);
+
+	if (entry != NULL)
+		entry->is_compared = true;
+}
+
 static int32_t put_file_end(struct wh_source *source)
 {
 	struct wh_reading *reading = &source->reading;
@@ -454,6 +463,8 @@ static int32_t put_file_end(struct wh_source *source)
 		reading->error == 0 &&
 		(reading->blocks != NULL || reading->from == reading->file->part.from);
 	source->progress.digest = record->file_end.digest;
+	if (reading->error == 0 && reading->blocks != NULL)
+		note_compared(source, reading->file->id);
 	wh_source_stop_proof(source);
 	wh_source_release(source, reading->file);
 	reading->step = WH_READING_NOTHING;

@@ -38,6 +38,7 @@ struct pair {
 };
 
 static struct pair pair;
+static uint32_t more_wishes;
 
 static void plant(const char *base)
 {
@@ -66,7 +67,7 @@ static void begin(uint32_t lanes)
 	memset(&pair.job, 0, sizeof(pair.job));
 	pair.job.keeping = keeping;
 	pair.job.resume = keeping.resume;
-	pair.job.wishes = WH_CHOICE_BLOCKS;
+	pair.job.wishes = WH_CHOICE_BLOCKS | more_wishes;
 	pair.job.split_bytes_min = lanes > 1 ? BLOCK : 0;
 	pair.job.extent_bytes_max = 4 * BLOCK;
 	open_lanes(&pair.job, lanes, pair.paths, &pair.to);
@@ -178,6 +179,31 @@ static void test_changes(void)
 		check_change("/dev/shm", 1, &changes[i]);
 		check_change("/tmp", 1, &changes[i]);
 		check_change("/dev/shm", 3, &changes[i]);
+	}
+}
+
+/* It was compared, so it goes from here, whatever is passed over unread besides. */
+static void test_moved(void)
+{
+	static const uint32_t wishes[] = {
+		WH_CHOICE_MOVE, WH_CHOICE_MOVE | WH_CHOICE_UPDATE, WH_CHOICE_UPDATE};
+	const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+
+	for (size_t i = 0; i < sizeof(wishes) / sizeof(wishes[0]); i++) {
+		plant("/dev/shm");
+		tree_file(&pair.from, "from/large", ours, SIZE);
+		tree_file(&pair.to, "copy/large", theirs, SIZE);
+		CU_ASSERT_FATAL(utimensat(AT_FDCWD, pair.made, long_ago, 0) == 0);
+		more_wishes = wishes[i];
+		begin(1);
+		more_wishes = 0;
+		run(&pair.job);
+		CU_ASSERT(totals(&pair.job).skipped == 1 && sent() == 0);
+		close_job(&pair.job);
+		CU_ASSERT((access(tree_path(&pair.from, "from/large"), F_OK) == 0) ==
+			  ((wishes[i] & WH_CHOICE_MOVE) == 0));
+		CU_ASSERT(has(ours, SIZE) && is_clean());
+		uproot();
 	}
 }
 
@@ -434,6 +460,7 @@ static void test_kills(void)
 
 CU_TestInfo wh_tests[] = {
 	{"what differs goes, and nothing else", test_changes},
+	{"what is the same there goes from here, by --move", test_moved},
 	{"many files, and holes", test_many},
 	{"what is no file is none to begin with", test_no_basis},
 	{"what is there changes meanwhile", test_changes_there},
