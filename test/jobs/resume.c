@@ -24,6 +24,7 @@
 #include "bundle/split.h"
 #include "bundle/staging_name.h"
 #include "disk.h"
+#include "file/blocks.h"
 #include "file/ring.h"
 #include "house.h"
 #include "said.h"
@@ -64,6 +65,8 @@ struct tale {
 	struct house house;
 	struct disk_config disk;
 	struct tree tree;
+	struct tree before; /* by blocks: what is there has a few other bytes */
+	bool by_blocks;
 	struct visit_config config;
 	struct visit visit;
 	uint64_t rate_bps;
@@ -78,6 +81,7 @@ struct tale {
 	uint32_t sentences; /* of journals, before the mishap */
 	bool was_over;      /* before anybody struck; and the large file has its name */
 	bool was_there;
+	bool was_new; /* its new version has */
 	char why[600]; /* "": nothing is wrong so far */
 };
 
@@ -157,6 +161,22 @@ static struct wh_request draw_request(void)
 	return request;
 }
 
+/* Another version has its name already, of another length sometimes. */
+static void draw_before(void)
+{
+	struct tree_entry *now = &tale.tree.entry[0];
+
+	tale.by_blocks = true;
+	tale.before = tale.tree;
+	now->odd_every = between(1, 12) * 500000;
+	if (one_in(3))
+		tale.before.entry[0].bytes += between(1, MIB);
+	else if (one_in(2))
+		tale.before.entry[0].bytes -= between(1, MIB);
+	tale.config.before = &tale.before;
+	tale.config.request.choice.wishes |= WH_CHOICE_BLOCKS;
+}
+
 static void draw(uint64_t seed)
 {
 	uint64_t large_bytes;
@@ -199,6 +219,8 @@ static void draw(uint64_t seed)
 		.settings = {.queues = 1, .mtu_bytes = 9000, .buffer_bytes = UINT64_C(64) << 20},
 		.request = draw_request(),
 	};
+	if (one_in(3))
+		draw_before();
 }
 
 static void start_server(void)
@@ -334,7 +356,8 @@ static bool check_names(bool complete)
 
 	if (stat(tale.visit.result, &status) != 0)
 		return !complete || fail("no %s", tale.visit.result);
-	return tree_check(&tale.tree, NULL, tale.visit.result, complete, complete, why) ||
+	return tree_check(&tale.tree, complete ? NULL : tale.config.before, tale.visit.result,
+		       complete, complete, why) ||
 	       fail("%s", why);
 }
 
@@ -361,6 +384,18 @@ static bool is_there(const struct tree_entry *entry)
 
 	snprintf(path, sizeof(path), "%s/%s", tale.visit.result, entry->path);
 	return stat(path, &status) == 0;
+}
+
+/* By its time: which bytes it has is checked elsewhere. */
+static bool is_new(const struct tree_entry *entry)
+{
+	char here[600], there[600];
+	struct stat source, target;
+
+	snprintf(here, sizeof(here), "%s/%s", tale.visit.source, entry->path);
+	snprintf(there, sizeof(there), "%s/%s", tale.visit.result, entry->path);
+	return stat(here, &source) == 0 && stat(there, &target) == 0 &&
+	       source.st_mtim.tv_sec == target.st_mtim.tv_sec;
 }
 
 /* Before the server knows of it: it is stopped meanwhile. */
@@ -409,6 +444,21 @@ static uint64_t surely_durable(void)
 	return tale.written_bytes > lost ? tale.written_bytes - lost : 0;
 }
 
+/* Blocks that are as they were do not go, in whichever of the two runs. */
+static bool check_blocks(void)
+{
+	const struct tree_entry *now = &tale.tree.entry[0], *before = &tale.before.entry[0];
+	uint64_t same = wh_min_u64(now->bytes, before->bytes);
+	uint64_t sent = (now->bytes / now->odd_every + 3) * WH_BLOCK_BYTES_MIN;
+	const struct wh_totals *totals = &tale.visit.totals;
+
+	if (tale.was_new || (tale.config.lanes > 1 && now->bytes >= 2 * WH_SPLIT_BYTES_MIN))
+		return true; /* what comes in parts comes without blocks */
+	return totals->resumed_bytes + sent >= same ||
+	       fail("%" PRIu64 " bytes by blocks, of %" PRIu64 " with a change in %" PRIu64,
+		       totals->resumed_bytes, same, now->odd_every);
+}
+
 static bool check_totals(struct tally *tally)
 {
 	const struct wh_totals *totals = &tale.visit.totals;
@@ -420,7 +470,11 @@ static bool check_totals(struct tally *tally)
 			totals->skipped, tale.tree.count);
 	tally->resumed += totals->resumed_bytes > 0;
 	tally->began_again += totals->began_again;
-	if (!spared || tale.was_over || tale.was_there)
+	if (!spared || tale.was_over)
+		return true;
+	if (tale.by_blocks)
+		return check_blocks();
+	if (tale.was_there)
 		return true;
 	tally->written_bytes += tale.written_bytes;
 	tally->resumed_bytes += totals->resumed_bytes;
@@ -474,12 +528,12 @@ static void describe(void)
 
 	printf("  %s, %u lanes, resume %d, %" PRIu64 " bytes, %" PRIu64 " Mb/s, batch %" PRIu64
 	       " MiB, disk: memory %d, latency %" PRIu64 " us, errands %" PRIu64
-	       " us; %s at %.4f s, power fails %d; %s\n",
+	       " us; %s at %.4f s, power fails %d; %s%s\n",
 		tale.config.verb == WH_JOB_SEND ? "send" : "get", tale.config.lanes,
 		(int)tale.config.request.resume, tale.tree.bytes, tale.rate_bps / 1000000,
 		tale.batch_bytes / MIB, tale.disk.in_memory, tale.disk.latency_ns / 1000,
 		tale.disk.errand_ns / 1000, blows[tale.blow], (double)tale.blow_ns / 1e9,
-		tale.unpowered, mishaps[tale.mishap]);
+		tale.unpowered, mishaps[tale.mishap], tale.by_blocks ? "; by blocks" : "");
 }
 
 static void clean_up(void)
@@ -512,6 +566,7 @@ static bool run_seed(const struct wh_rig_seeds *seeds, uint64_t seed, void *stat
 	if (passed) {
 		tally->over += tale.was_over;
 		tale.was_there = is_there(&tale.tree.entry[0]);
+		tale.was_new = tale.was_there && is_new(&tale.tree.entry[0]);
 		befall();
 		passed = go_again(tally);
 	}

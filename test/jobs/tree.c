@@ -94,7 +94,10 @@ void tree_change(struct tree *tree, uint64_t seed)
 
 		if (entry->kind == TREE_FOLDER || one_in(&prng, 2))
 			continue;
-		entry->seed++;
+		if (entry->bytes > UINT64_C(1) << 18 && one_in(&prng, 2))
+			entry->odd_every = UINT64_C(200000) << wh_prng_below(&prng, 4);
+		else
+			entry->seed++;
 		if (one_in(&prng, 2))
 			entry->bytes = entry->bytes / 2;
 	}
@@ -114,6 +117,9 @@ static void fill(const struct tree_entry *entry, uint8_t *bytes)
 		else
 			memcpy(bytes + at, &word, left < sizeof(word) ? left : sizeof(word));
 	}
+	for (uint64_t at = 0; entry->odd_every > 0 && at < entry->bytes; at += entry->odd_every)
+		if (!entry->sparse || at / 65536 % 2 == 0)
+			bytes[at] ^= 1;
 }
 
 static void link_text(const struct tree_entry *entry, char text[64])
@@ -147,8 +153,8 @@ static void make_file(int folder_fd, const struct tree_entry *entry)
 		WH_ASSERT(pwrite(fd, bytes + at, piece, (off_t)at) == (ssize_t)piece);
 	}
 	/* Another version has another time, as an editor leaves it. */
-	const struct timespec times[2] = {{.tv_sec = 1000000000 + (time_t)(entry->seed % 100000)},
-		{.tv_sec = 1000000000 + (time_t)(entry->seed % 100000)}};
+	time_t at_s = 1000000000 + (time_t)((entry->seed + (entry->odd_every > 0)) % 100000);
+	const struct timespec times[2] = {{.tv_sec = at_s}, {.tv_sec = at_s}};
 
 	WH_ASSERT(futimens(fd, times) == 0);
 	close(fd);

@@ -25,6 +25,7 @@ struct tree_entry {
 	uint64_t bytes;
 	bool sparse;
 	uint64_t seed;
+	uint64_t odd_every; /* not 0: one byte of so many is other than without */
 };
 
 struct tree {

@@ -174,6 +174,8 @@ static void draw_wish(struct world *w, struct guest *guest)
 		guest->before = guest->tree;
 		tree_change(&guest->before, wh_prng_u64(&w->prng));
 		config->before = &guest->before;
+		if (one_in(w, 2))
+			config->request.choice.wishes |= WH_CHOICE_BLOCKS;
 	}
 }
 
@@ -267,7 +269,9 @@ void world_describe(const struct world *w)
 			(double)config->request.peer_timeout_ns / 1e9,
 			(double)config->request.stall_timeout_ns / 1e9, w->guest[i].tree.count,
 			w->guest[i].tree.bytes + config->bench_bytes,
-			w->guest[i].has_before ? ", another version is there" : "",
+			!w->guest[i].has_before              ? ""
+			: config->request.choice.wishes != 0 ? ", by blocks of another version"
+							     : ", another version is there",
 			(double)w->guest[i].change_bps / 1e6, (double)w->guest[i].change_ns / 1e9);
 	}
 }
