@@ -64,6 +64,7 @@ struct serve {
 	uint64_t give_up_tsc;
 	bool drain_told;
 	struct wh_recollect recollect;
+	int state_fd; /* of the folder of state, which no other server has meanwhile; or negative */
 };
 
 static void say_what_is_served(const struct serve *serve)
@@ -298,6 +299,7 @@ static int run_guarded(struct serve *serve)
 	say_what_is_served(serve);
 	wh_stale_remove_below(
 		serve->service.own.here.root_fd, wh_journal_since_s(serve->jobs.journal));
+	serve->clerk.shares_file = serve->runner.path[0] != '\0';
 	wh_clerk_open(&serve->clerk, serve->served.state, serve->settings.keep_records_ns,
 		&serve->control);
 	start_control(serve);
@@ -353,6 +355,20 @@ static int open_and_run(struct serve *serve)
 		&serve->sealed, &serve->settings, "", &serve->host_settings, &wanted, run, serve);
 }
 
+/* An exit status. A folder that cannot be had at all is told of by who needs it. */
+static int hold_state(struct serve *serve)
+{
+	char folder[PATH_MAX];
+
+	serve->state_fd = wh_kept_hold(serve->settings.state);
+	if (serve->state_fd != -EBUSY || !wh_kept_where(serve->settings.state, folder))
+		return WH_EXIT_OK;
+	wh_complain("another server keeps its state in %s, and would run the same jobs: --state "
+		    "names another folder, or none",
+		folder);
+	return WH_EXIT_OTHER;
+}
+
 static int serve_root(struct serve *serve)
 {
 	int root_fd = open(serve->settings.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -361,9 +377,12 @@ static int serve_root(struct serve *serve)
 		wh_complain("cannot serve %s: %s", serve->settings.root, strerror(errno));
 		return WH_EXIT_NO_FILE;
 	}
+	serve->state_fd = -1;
 
 	int status = wh_audit_open(&serve->clerk.audit, serve->settings.audit);
 
+	if (status == WH_EXIT_OK)
+		status = hold_state(serve);
 	if (status == WH_EXIT_OK && wh_clerk_init(&serve->clerk, &serve->jobs) != 0)
 		status = WH_EXIT_OTHER;
 	if (status == WH_EXIT_OK) {
@@ -376,6 +395,8 @@ static int serve_root(struct serve *serve)
 	}
 	wh_clerk_close(&serve->clerk);
 	wh_audit_close(&serve->clerk.audit);
+	if (serve->state_fd >= 0)
+		close(serve->state_fd);
 	close(root_fd);
 	return status;
 }

@@ -41,6 +41,26 @@ int wh_database_error(int answer)
 	}
 }
 
+const char *wh_database_why(int error)
+{
+	switch (-error) {
+	case EUCLEAN:
+		return "the file is damaged; the next start renames it and begins anew";
+	case ENOSPC:
+		return "its disk is full";
+	case EROFS:
+		return "the file, or its disk, is read-only";
+	case EBUSY:
+		return "another process holds it locked";
+	case ENOTSUP:
+		return "a newer wavehaul has made the file: run that one, or move the file away";
+	case EMEDIUMTYPE:
+		return "another program has made the file: move it away";
+	default:
+		return strerror(-error);
+	}
+}
+
 int wh_database_run(sqlite3 *database, const char *sql)
 {
 	return wh_database_error(sqlite3_exec(database, sql, NULL, NULL, NULL));
@@ -113,14 +133,29 @@ static int check(sqlite3 *database, const char *path)
 	return rc == 0 && !sound ? -EUCLEAN : rc;
 }
 
-static int set_up(sqlite3 *database, const char *path)
+/* It is empty, or has our table of rooms. */
+static int check_maker(sqlite3 *database)
+{
+	bool ours = false;
+	int rc = is_answered(database,
+		"SELECT CASE WHEN (SELECT count(*) FROM sqlite_schema)=0 OR (SELECT count(*) FROM "
+		"pragma_table_info('room') WHERE name IN ('name','version'))=2 THEN 'ours' ELSE "
+		"'' END",
+		"ours", &ours);
+
+	return rc == 0 && !ours ? -EMEDIUMTYPE : rc;
+}
+
+static int set_up(sqlite3 *database, const char *path, uint32_t patience_ms)
 {
 	bool logs = false;
 	int rc;
 
 	sqlite3_extended_result_codes(database, 1);
-	sqlite3_busy_timeout(database, WH_DATABASE_BUSY_MS);
+	sqlite3_busy_timeout(database, (int)patience_ms);
 	rc = check(database, path);
+	if (rc == 0)
+		rc = check_maker(database);
 	if (rc == 0)
 		rc = is_answered(database, "PRAGMA journal_mode=WAL", "wal", &logs);
 	if (rc == 0 && !logs)
@@ -132,13 +167,13 @@ static int set_up(sqlite3 *database, const char *path)
 	return rc;
 }
 
-static int try_open(sqlite3 **database, const char *path)
+static int try_open(sqlite3 **database, const char *path, uint32_t patience_ms)
 {
 	int rc = wh_database_error(sqlite3_open_v2(path, database,
 		SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, NULL));
 
 	if (rc == 0)
-		rc = set_up(*database, path);
+		rc = set_up(*database, path, patience_ms);
 	if (rc == 0)
 		return fchmodat(AT_FDCWD, path, S_IRUSR | S_IWUSR, 0) != 0 && errno != EPERM
 			       ? -errno
@@ -172,25 +207,81 @@ static int set_aside(const char *path)
 	return 0;
 }
 
-int wh_database_open(sqlite3 **database, const char *path, char told[WH_DATABASE_TOLD_BYTES])
+int wh_database_open_within(sqlite3 **database, const char *path, uint32_t patience_ms,
+	char told[WH_DATABASE_TOLD_BYTES])
 {
-	int rc = try_open(database, path);
+	int rc = try_open(database, path, patience_ms);
 
 	told[0] = '\0';
 	if (rc == -EUCLEAN) {
 		rc = set_aside(path);
 		if (rc == 0)
-			rc = try_open(database, path);
+			rc = try_open(database, path, patience_ms);
 		if (rc == 0)
 			snprintf(told, WH_DATABASE_TOLD_BYTES,
 				"%s was damaged: it is " WH_DATABASE_DAMAGED " now, and begun anew",
 				path);
 	}
 	if (rc < 0)
-		snprintf(told, WH_DATABASE_TOLD_BYTES, "cannot use %s: %s", path, strerror(-rc));
+		snprintf(told, WH_DATABASE_TOLD_BYTES, "cannot use %s: %s", path,
+			wh_database_why(rc));
 	return rc;
 }
 
+int wh_database_open(sqlite3 **database, const char *path, char told[WH_DATABASE_TOLD_BYTES])
+{
+	return wh_database_open_within(database, path, WH_DATABASE_BUSY_MS, told);
+}
+
+bool wh_database_is_gone(sqlite3 *database)
+{
+	int moved = 0;
+
+	return sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &moved) ==
+		       SQLITE_OK &&
+	       moved != 0;
+}
+
+static int finish_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int rc = fd < 0 || fchmod(fd, S_IRUSR | S_IWUSR) != 0 || fsync(fd) != 0 ? -errno : 0;
+
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+static int save_as(sqlite3 *database, const char *path)
+{
+	sqlite3_stmt *save = wh_database_statement(database, "VACUUM INTO ?1");
+	int rc;
+
+	if (save == NULL)
+		return wh_database_error(sqlite3_errcode(database));
+	sqlite3_bind_text(save, 1, path, -1, SQLITE_STATIC);
+	rc = wh_database_step(save);
+	sqlite3_finalize(save);
+	return rc == 0 ? finish_file(path) : rc;
+}
+
+int wh_database_save(sqlite3 *database, const char *path)
+{
+	char draft[PATH_MAX];
+	int rc;
+
+	if (add_tail(draft, path, WH_DATABASE_SAVING) < 0)
+		return -ENAMETOOLONG;
+	(void)unlink(draft);
+	rc = save_as(database, draft);
+	if (rc == 0 && rename(draft, path) != 0)
+		rc = -errno;
+	if (rc != 0)
+		(void)unlink(draft);
+	return rc;
+}
+
+/* SQLite removes no log by its name where another file has it by now. */
 void wh_database_close(sqlite3 *database)
 {
 	int answer = sqlite3_close(database);

@@ -26,14 +26,37 @@
 /* What follows ".damaged" has taken the place of the one before. */
 #define WH_DATABASE_DAMAGED ".damaged"
 
+/* ... and that, of one that is being saved. */
+#define WH_DATABASE_SAVING ".saving"
+
 /*
- * Opens the file, or makes it, for its owner alone. One that is damaged is renamed, and begun anew.
+ * Opens the file, or makes it, for its owner alone. One that is damaged is renamed, and begun anew;
+ * one that another program has made stays as it is (-EMEDIUMTYPE).
  * 0 or a negative errno; `told` is a sentence for the operator, or "".
  */
 int wh_database_open(sqlite3 **database, const char *path, char told[WH_DATABASE_TOLD_BYTES]);
 
+/* The same, for who waits no longer for other processes, now and from then on. */
+int wh_database_open_within(sqlite3 **database, const char *path, uint32_t patience_ms,
+	char told[WH_DATABASE_TOLD_BYTES]);
+
 /* NULL is allowed. No statement of it is left. */
 void wh_database_close(sqlite3 *database);
+
+/*
+ * Somebody has removed the file, or another one has its name: what is written is in the one that
+ * was opened, and lost with it.
+ */
+bool wh_database_is_gone(sqlite3 *database);
+
+/*
+ * All that it holds becomes that file, which is on the disk then, and whole or as it was before.
+ * 0 or a negative errno.
+ */
+int wh_database_save(sqlite3 *database, const char *path);
+
+/* What an operator is to know of an error of these functions. */
+const char *wh_database_why(int error);
 
 /*
  * Brings a room's tables to its version: steps[i] leads from version i to the next. All or nothing.

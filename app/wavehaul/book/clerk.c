@@ -12,12 +12,17 @@
 #include "base/clock.h"
 #include "book/tell.h"
 #include "cli/complain.h"
+#include "journal/database.h"
 
 #define RESTING_MS 500
 
 /* A transaction waits for the disk: many short jobs share one. */
 #define WRITE_EVERY_US INT64_C(100000)
 #define CROWDED        (WH_CLERK_WAITING_MAX / 2)
+
+/* Until a database that took nothing, or cannot be had, is asked again. */
+#define FAILED_EVERY_US INT64_C(1000000)
+#define OPEN_EVERY_US   INT64_C(3000000)
 
 #define FORGET_EVERY_US  INT64_C(3600000000)
 #define REFUSED_EVERY_US INT64_C(1000000)
@@ -39,25 +44,31 @@ int wh_clerk_init(struct wh_clerk *clerk, struct wh_jobs *jobs)
 	return clerk->waiting != NULL && clerk->taken != NULL ? 0 : -ENOMEM;
 }
 
+static void append(struct wh_clerk *clerk, const struct wh_book_entry *entry)
+{
+	bool room;
+
+	wh_spin_lock(&clerk->lock);
+	room = clerk->count < WH_CLERK_WAITING_MAX;
+	if (room)
+		clerk->waiting[clerk->count++] = *entry;
+	wh_spin_unlock(&clerk->lock);
+	if (!room)
+		atomic_fetch_add(&clerk->lost, 1);
+}
+
 /* On a crew's core: whether its peer may have a line of the log is decided while it is there. */
 void wh_clerk_job(void *context, const struct wh_job *job)
 {
 	static __thread struct wh_book_entry entry;
 	struct wh_clerk *clerk = context;
 	struct wh_jobs *jobs = job->jobs;
-	bool room;
 
 	wh_entry_of_job(&entry, job);
 	entry.quiet = !wh_peers_may_log(
 		&jobs->peers, job->place.guest, wh_tsc_to_ns(jobs->ground->hz, rte_rdtsc()));
-	wh_spin_lock(&clerk->lock);
-	room = clerk->count < WH_CLERK_WAITING_MAX;
-	if (room)
-		clerk->waiting[clerk->count++] = entry;
-	wh_spin_unlock(&clerk->lock);
-	if (!room)
-		atomic_fetch_add(&clerk->lost, 1);
-	else if (clerk->control != NULL)
+	append(clerk, &entry);
+	if (clerk->control != NULL)
 		wh_control_wake(clerk->control);
 }
 
@@ -79,7 +90,7 @@ static void count_ended(struct wh_clerk *clerk, const struct wh_book_entry *entr
 static void say_trouble(struct wh_clerk *clerk, int rc)
 {
 	if (rc < 0 && !clerk->failing)
-		wh_say("what is transferred is not noted: %s; it goes on", strerror(-rc));
+		wh_say("what is transferred is not noted: %s; it goes on", wh_database_why(rc));
 	if (rc == 0 && clerk->failing)
 		wh_say("what is transferred is noted again");
 	clerk->failing = rc < 0;
@@ -105,23 +116,25 @@ static void tell(struct wh_clerk *clerk, const struct wh_book_entry *entry)
 		wh_audit_entry(&clerk->audit, entry, sentence);
 }
 
-/* Those that did not fit into the book are lost to it; the log and the audit have them. */
-static void note(struct wh_clerk *clerk, const struct wh_book_entry *entries, uint32_t count)
+/* What is taken goes into the book, all of it or nothing yet. False: it waits. */
+static bool note_taken(struct wh_clerk *clerk)
 {
-	if (clerk->book == NULL || count == 0)
-		return;
+	if (clerk->kept > 0 && clerk->book != NULL) {
+		int rc = wh_book_add(clerk->book, clerk->taken, clerk->kept);
 
-	int rc = wh_book_add(clerk->book, entries, count);
-
-	if (rc < 0)
-		atomic_fetch_add(&clerk->lost, count);
-	say_trouble(clerk, rc);
+		say_trouble(clerk, rc);
+		if (rc < 0)
+			return false;
+	}
+	if (clerk->book == NULL && clerk->folder != NULL)
+		return clerk->kept == 0;
+	clerk->kept = 0;
+	return true;
 }
 
 void wh_clerk_order(struct wh_clerk *clerk, const struct wh_book_entry *entry)
 {
-	tell(clerk, entry);
-	note(clerk, entry, 1);
+	append(clerk, entry);
 }
 
 /*
@@ -144,22 +157,35 @@ static uint32_t tell_waiting(struct wh_clerk *clerk)
 static bool is_due(struct wh_clerk *clerk, uint32_t count, int64_t now, uint32_t *wait_ms)
 {
 	int64_t since = now - clerk->written_us;
+	int64_t every = clerk->failing ? FAILED_EVERY_US : WRITE_EVERY_US;
 
 	/* A clock that was set back is no reason to wait. */
-	if (count == 0 || (count < CROWDED && since >= 0 && since < WRITE_EVERY_US)) {
-		*wait_ms =
-			count == 0 ? RESTING_MS : (uint32_t)((WRITE_EVERY_US - since) / 1000 + 1);
+	if (count + clerk->kept == 0 ||
+		((count < CROWDED || clerk->failing) && since >= 0 && since < every)) {
+		*wait_ms = RESTING_MS;
+		if (count > 0)
+			*wait_ms = (uint32_t)wh_min_u64(
+				RESTING_MS, (uint64_t)(every - since) / 1000 + 1);
 		return false;
 	}
 	clerk->written_us = now;
 	return true;
 }
 
+/*
+ * What the database does not take waits for the next time. Once others crowd behind it, it is lost
+ * to the book, and so that these are told in time: the log and the audit have all.
+ */
 static void write_waiting(struct wh_clerk *clerk)
 {
 	struct wh_book_entry *entries;
 	uint32_t count;
 
+	if (!note_taken(clerk)) {
+		if (clerk->count < CROWDED)
+			return;
+		atomic_fetch_add(&clerk->lost, clerk->kept);
+	}
 	wh_spin_lock(&clerk->lock);
 	count = clerk->count;
 	entries = clerk->waiting;
@@ -170,7 +196,23 @@ static void write_waiting(struct wh_clerk *clerk)
 	for (uint32_t i = clerk->told; i < count; i++)
 		tell(clerk, &entries[i]);
 	clerk->told = 0;
-	note(clerk, entries, count);
+	clerk->kept = count;
+	(void)note_taken(clerk);
+}
+
+/* It may be had later than at the start, and be taken away meanwhile. */
+static void follow_book(struct wh_clerk *clerk, int64_t now)
+{
+	int rc;
+
+	if (clerk->folder == NULL ||
+		(now < clerk->next_open_us && now > clerk->next_open_us - OPEN_EVERY_US))
+		return;
+	rc = clerk->book == NULL
+		     ? wh_book_try(&clerk->book, clerk->folder)
+		     : wh_book_follow(&clerk->book, clerk->folder, !clerk->shares_file);
+	if (rc < 0)
+		clerk->next_open_us = now + OPEN_EVERY_US;
 }
 
 /* Once a second, and of these one in the log: strangers shall not fill it. */
@@ -199,6 +241,7 @@ static uint32_t take_turn(void *context)
 
 	uint32_t wait_ms = RESTING_MS;
 
+	follow_book(clerk, now);
 	if (is_due(clerk, tell_waiting(clerk), now, &wait_ms))
 		write_waiting(clerk);
 	/* A clock that was set back only makes it later. */
@@ -216,22 +259,30 @@ void wh_clerk_open(struct wh_clerk *clerk, const char *folder, uint64_t keep_ns,
 	clerk->keep_us = (int64_t)(keep_ns / 1000);
 	clerk->control = control;
 	wh_control_add_turn(control, take_turn, clerk, -1);
-	if (keep_ns > 0 && folder[0] != '\0')
-		(void)wh_book_open(&clerk->book, folder, true);
+	if (keep_ns == 0 || folder[0] == '\0')
+		return;
+	clerk->folder = folder;
+	say_trouble(clerk, wh_book_try(&clerk->book, folder));
 }
 
 void wh_clerk_close(struct wh_clerk *clerk)
 {
-	uint64_t lost = atomic_load(&clerk->lost);
+	uint64_t lost;
 
-	if (clerk->waiting != NULL && clerk->taken != NULL)
+	if (clerk->waiting != NULL && clerk->taken != NULL) {
 		write_waiting(clerk);
+		if (clerk->kept > 0)
+			write_waiting(clerk);
+	}
+	lost = atomic_load(&clerk->lost) + clerk->kept + clerk->count;
 	if (lost > 0)
 		wh_say("%" PRIu64 " transfers could not be noted", lost);
 	wh_book_close(clerk->book);
 	free(clerk->waiting);
 	free(clerk->taken);
 	clerk->book = NULL;
+	clerk->folder = NULL;
+	clerk->kept = clerk->count = 0;
 	clerk->waiting = clerk->taken = NULL;
 }
 

@@ -27,6 +27,9 @@
 struct wh_clerk {
 	struct wh_audit audit;
 	struct wh_book *book; /* NULL: none */
+	const char *folder;   /* that it is in, or is to be; NULL: nowhere */
+	bool shares_file;     /* with a queue, which writes it again when somebody has removed it */
+	int64_t next_open_us;
 	int64_t keep_us;
 	int64_t next_forget_us;
 	int64_t written_us;
@@ -47,6 +50,7 @@ struct wh_clerk {
 	struct wh_book_entry *waiting; /* under the lock, as is: */
 	uint32_t count;
 	struct wh_book_entry *taken; /* of the thread that writes, as is: */
+	uint32_t kept;               /* of those taken, as the book has not taken them */
 	uint32_t told;               /* of those that wait; the book has none of them yet */
 	_Atomic uint64_t lost;
 };
@@ -54,7 +58,7 @@ struct wh_clerk {
 /* 0 or -ENOMEM. */
 int wh_clerk_init(struct wh_clerk *clerk, struct wh_jobs *jobs);
 
-/* keep_ns 0: no book, which otherwise is in that folder ("": nowhere). */
+/* keep_ns 0: no book, which otherwise is in that folder ("": nowhere), whose name stays there. */
 void wh_clerk_open(struct wh_clerk *clerk, const char *folder, uint64_t keep_ns,
 	struct wh_control_socket *control);
 void wh_clerk_close(struct wh_clerk *clerk);

@@ -116,41 +116,88 @@ static int prepare(struct wh_book *book)
 	return 0;
 }
 
-static int open_in(struct wh_book *book, const char *path, bool writes)
+static int prepare_tables(struct wh_book *book, int rc)
 {
-	char told[WH_DATABASE_TOLD_BYTES] = "";
-	int rc = writes ? wh_database_open(&book->database, path, told)
-			: open_to_read(&book->database, path);
-
-	if (told[0] != '\0')
-		wh_say("book: %s", told);
 	if (rc == 0)
 		rc = wh_database_upgrade(
 			book->database, "book", steps, sizeof(steps) / sizeof(steps[0]));
 	return rc == 0 ? prepare(book) : rc;
 }
 
-int wh_book_open(struct wh_book **result, const char *folder, bool writes)
+static int path_in(const char *folder, char path[PATH_MAX])
+{
+	int chars = snprintf(path, PATH_MAX, "%s/" FILE_NAME, folder);
+
+	return chars < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+static int open_in(struct wh_book **result, const char *path, bool writes, uint32_t patience_ms,
+	char told[WH_DATABASE_TOLD_BYTES])
 {
 	struct wh_book *book = calloc(1, sizeof(*book));
-	char path[PATH_MAX];
 	int rc;
 
 	*result = NULL;
+	told[0] = '\0';
 	if (book == NULL)
 		return -ENOMEM;
-	if (snprintf(path, sizeof(path), "%s/" FILE_NAME, folder) >= (int)sizeof(path))
-		rc = -ENAMETOOLONG;
-	else
-		rc = open_in(book, path, writes);
-	if (rc < 0) {
-		if (rc != -ENOENT || writes)
-			wh_say("what is transferred cannot be %s in %s: %s",
-				writes ? "noted" : "read", path, strerror(-rc));
+	rc = writes ? wh_database_open_within(&book->database, path, patience_ms, told)
+		    : open_to_read(&book->database, path);
+	rc = prepare_tables(book, rc);
+	if (rc < 0)
 		wh_book_close(book);
+	else
+		*result = book;
+	return rc;
+}
+
+static int open_within(
+	struct wh_book **result, const char *folder, bool writes, uint32_t patience_ms)
+{
+	char told[WH_DATABASE_TOLD_BYTES];
+	char path[PATH_MAX];
+	int rc = path_in(folder, path);
+
+	*result = NULL;
+	if (rc == 0)
+		rc = open_in(result, path, writes, patience_ms, told);
+	if (rc == 0 && told[0] != '\0')
+		wh_say("book: %s", told);
+	return rc;
+}
+
+int wh_book_open(struct wh_book **result, const char *folder, bool writes)
+{
+	int rc = open_within(result, folder, writes, WH_DATABASE_BUSY_MS);
+
+	if (rc < 0 && (rc != -ENOENT || writes))
+		wh_say("what is transferred cannot be %s in %s/" FILE_NAME ": %s",
+			writes ? "noted" : "read", folder, wh_database_why(rc));
+	return rc;
+}
+
+int wh_book_try(struct wh_book **book, const char *folder)
+{
+	return open_within(book, folder, true, WH_BOOK_PATIENCE_MS);
+}
+
+int wh_book_follow(struct wh_book **book, const char *folder, bool saves)
+{
+	struct wh_book *fresh;
+	char path[PATH_MAX];
+	int rc = 0;
+
+	if (!wh_database_is_gone((*book)->database))
+		return 0;
+	rc = path_in(folder, path);
+	if (rc == 0 && access(path, F_OK) != 0)
+		rc = !saves ? -ENOENT : wh_database_save((*book)->database, path);
+	if (rc == 0)
+		rc = wh_book_try(&fresh, folder);
+	if (rc < 0)
 		return rc;
-	}
-	*result = book;
+	wh_book_close(*book);
+	*book = fresh;
 	return 0;
 }
 

@@ -14,6 +14,9 @@
 
 #define WH_BOOK_ROWS_MAX 1000000
 
+/* Of who has others to answer meanwhile. */
+#define WH_BOOK_PATIENCE_MS 500
+
 struct wh_book;
 
 /*
@@ -22,6 +25,16 @@ struct wh_book;
  */
 int wh_book_open(struct wh_book **book, const char *folder, bool writes);
 void wh_book_close(struct wh_book *book); /* NULL is allowed */
+
+/* To write, for who asks again: it waits for no other process long, and says no failure. */
+int wh_book_try(struct wh_book **book, const char *folder);
+
+/*
+ * Once its file is not where it was (somebody has removed it, or another has taken its place): it
+ * is the one that has the name by now, which is written again, if `saves`, where there is none.
+ * 0: all is well.
+ */
+int wh_book_follow(struct wh_book **book, const char *folder, bool saves);
 
 /* All of them or none. 0 or a negative errno. */
 int wh_book_add(struct wh_book *book, const struct wh_book_entry *entries, uint32_t count);

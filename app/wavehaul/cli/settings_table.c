@@ -379,8 +379,8 @@ const struct wh_setting wh_settings_table[] = {
 			"for the next time; none: nowhere. Without: /var/lib/wavehaul for root,\n"
 			"~/.local/state/wavehaul for others",
 		.serve_help =
-			"the queue of jobs, which files came in part and what peers have moved\n"
-			"today are kept there; none: nowhere, and there is no queue.\n"
+			"of one server: the queue of jobs, which files came in part and what\n"
+			"peers have moved today; none: these are kept nowhere, without a queue.\n"
 			"Without: /var/lib/wavehaul for root, ~/.local/state/wavehaul for others"},
 	{KEY("transfer", "daemon"), FIELD(daemon), .flag = "daemon", TEXT,
 		.words = "auto never always", .verbs = TRANSFERS | ERRANDS, .standard = "auto",

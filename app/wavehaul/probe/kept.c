@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -91,6 +92,22 @@ int wh_kept_folder(const char *wanted)
 		return -1;
 	make_folders(folder);
 	return open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* The folder itself is locked: that needs neither room in it nor a right to write. */
+int wh_kept_hold(const char *wanted)
+{
+	int place_fd = wh_kept_folder(wanted);
+	int fd = place_fd >= 0 ? openat(place_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	int error = fd < 0 ? ENOENT : flock(fd, LOCK_EX | LOCK_NB) != 0 ? errno : 0;
+
+	if (place_fd >= 0)
+		close(place_fd);
+	if (error == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return error == EWOULDBLOCK ? -EBUSY : -error;
 }
 
 bool wh_kept_file(const char *wanted, const char *name, char path[PATH_MAX])

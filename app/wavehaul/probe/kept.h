@@ -44,6 +44,13 @@ bool wh_kept_where(const char *wanted, char folder[PATH_MAX]);
 /* Makes the folder where it is missing: an O_PATH descriptor, the caller's; or -1: nowhere. */
 int wh_kept_folder(const char *wanted);
 
+/*
+ * Of processes that serve one has the folder, as long as the descriptor is open, which is the
+ * caller's: two would run the same orders. -EBUSY: another has it; another negative errno: there is
+ * no such folder, or none that can be locked.
+ */
+int wh_kept_hold(const char *wanted);
+
 /* Another file of that folder; false: nowhere. */
 bool wh_kept_file(const char *wanted, const char *name, char path[PATH_MAX]);
 

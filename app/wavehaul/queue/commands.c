@@ -14,6 +14,7 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "control/served.h"
+#include "journal/database.h"
 #include "queue/runner.h"
 #include "queue/words.h"
 #include "telemetry/live.h"
@@ -36,7 +37,7 @@ static void fail(struct wh_control_call *call, uint64_t id, int rc)
 			(unsigned long long)id);
 	else
 		wh_control_fail(call, WH_EXIT_OTHER, "the queue's database takes nothing: %s",
-			strerror(-rc));
+			wh_database_why(rc));
 }
 
 static struct wh_runner *runner_of(struct wh_control_call *call)
@@ -50,10 +51,23 @@ static struct wh_runner *runner_of(struct wh_control_call *call)
 	return NULL;
 }
 
+/* To change something of it, which is told as done. */
+static struct wh_runner *writable_of(struct wh_control_call *call)
+{
+	struct wh_runner *runner = runner_of(call);
+
+	if (runner == NULL || !runner->replaced)
+		return runner;
+	wh_control_fail(call, WH_EXIT_OTHER,
+		"another file has taken the place of the queue's, %s: restart this server",
+		runner->path);
+	return NULL;
+}
+
 /* The job of the request, if whoever asks may change it: the caller's to free. */
 static struct wh_runner *find_own(struct wh_control_call *call, struct wh_order *order)
 {
-	struct wh_runner *runner = runner_of(call);
+	struct wh_runner *runner = writable_of(call);
 	uint64_t id = wh_control_count(call, "job", 0);
 	int rc = runner != NULL ? wh_queue_find(runner->queue, id, order) : -EINVAL;
 
@@ -160,7 +174,7 @@ static bool attach(struct wh_runner *runner, uint64_t client, uint64_t id)
 
 static void add(struct wh_control_call *call)
 {
-	struct wh_runner *runner = runner_of(call);
+	struct wh_runner *runner = writable_of(call);
 	struct wh_order order;
 	uint64_t id;
 	int rc;

@@ -31,41 +31,6 @@
 /* Orders begun in one turn: others want theirs. */
 #define BEGUN_IN_TURN 8
 
-#define FILE_NAME "service.db"
-
-static bool say_trouble(struct wh_runner *runner, int rc)
-{
-	if (rc >= 0) {
-		if (runner->failing)
-			wh_say("queue: its database takes what is written again");
-		runner->failing = false;
-		return false;
-	}
-	if (!runner->failing)
-		wh_say("queue: its database takes nothing: %s; what is served goes on",
-			strerror(-rc));
-	runner->failing = true;
-	return true;
-}
-
-void wh_runner_open(struct wh_runner *runner, const char *folder)
-{
-	char told[WH_DATABASE_TOLD_BYTES];
-	char path[PATH_MAX];
-	int rc;
-
-	if (snprintf(path, sizeof(path), "%s/" FILE_NAME, folder) >= (int)sizeof(path))
-		return;
-	rc = wh_database_open(&runner->database, path, told);
-	if (told[0] != '\0')
-		wh_say("queue: %s", told);
-	if (rc == 0)
-		rc = wh_queue_open(&runner->queue, runner->database, time(NULL));
-	if (rc != 0)
-		wh_say("there is no queue: %s", strerror(-rc));
-	runner->look_now = true;
-}
-
 struct wh_run *wh_runner_find(struct wh_runner *runner, uint64_t id)
 {
 	for (uint32_t i = 0; i < runner->runs; i++)
@@ -188,7 +153,7 @@ static void write_ends(struct wh_runner *runner, int64_t now_s)
 		enum wh_order_state state;
 
 		runner->next_end_s = now_s + END_AGAIN_S;
-		if (say_trouble(runner, wh_queue_end(runner->queue, &end->order, &end->result,
+		if (wh_runner_trouble(runner, wh_queue_end(runner->queue, &end->order, &end->result,
 						end->wanted, now_s, &state)))
 			return;
 		wh_runner_tell(runner, end->order.id, state, &end->result);
@@ -230,7 +195,7 @@ static void end_run(struct wh_runner *runner, uint32_t i, int64_t now_s)
 static void note_name(struct wh_runner *runner, struct wh_run *run)
 {
 	if (wh_run_found_name(run))
-		(void)say_trouble(runner, wh_queue_as_name(runner->queue, run->order.id));
+		(void)wh_runner_trouble(runner, wh_queue_as_name(runner->queue, run->order.id));
 }
 
 static void look_at_runs(struct wh_runner *runner, uint64_t now_tsc, int64_t now_s)
@@ -276,7 +241,7 @@ static bool begin_next(struct wh_runner *runner, uint64_t now_tsc, int64_t now_s
 
 	if (rc == -ENOENT)
 		return false;
-	if (say_trouble(runner, rc))
+	if (wh_runner_trouble(runner, rc))
 		return false;
 
 	struct wh_run *run = wh_run_begin(&runner->ground, &order, now_tsc, now_s, &result);
@@ -326,7 +291,7 @@ static void forget_old(struct wh_runner *runner, int64_t now_s)
 	int rc = wh_queue_forget(runner->queue, now_s);
 
 	if (rc != 0)
-		(void)say_trouble(runner, rc);
+		(void)wh_runner_trouble(runner, rc);
 }
 
 uint32_t wh_runner_turn(void *context)
@@ -337,6 +302,7 @@ uint32_t wh_runner_turn(void *context)
 
 	bool errands = wh_errands_look(&runner->errands, now_tsc);
 
+	wh_runner_follow(runner, now_s);
 	if (runner->queue == NULL)
 		return errands ? RUNNING_MS : RESTING_MS;
 	if (now_s >= runner->next_end_s)
@@ -385,7 +351,7 @@ void wh_runner_close(struct wh_runner *runner)
 		wh_run_conclude(run, &result);
 		if (runner->on_end != NULL)
 			runner->on_end(runner->context, run, &result);
-		(void)say_trouble(runner, wh_queue_end(runner->queue, &run->order, &result,
+		(void)wh_runner_trouble(runner, wh_queue_end(runner->queue, &run->order, &result,
 						  run->wanted, time(NULL), &state));
 		wh_run_free(run);
 	}

@@ -7,6 +7,7 @@
  * socket, whose thread is the only one that enters here.
  */
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,8 +37,11 @@ struct wh_runner_end {
 struct wh_runner {
 	struct wh_run_ground ground;
 	struct wh_control_socket *control;
+	char path[PATH_MAX]; /* of the database; "": nowhere */
 	sqlite3 *database;
 	struct wh_queue *queue; /* NULL: there is none, and no order */
+	bool replaced;          /* another file has its name: what is written now is lost with us */
+	int64_t next_open_s;
 	/* A try of an order is over; NULL: nobody minds. */
 	void (*on_end)(
 		void *context, const struct wh_run *run, const struct wh_order_result *result);
@@ -63,7 +67,7 @@ struct wh_runner {
 
 /*
  * Opens the database in that folder, before the guard; says so where it cannot be had, and there is
- * no queue then. ground, control and limits are the caller's to fill in before.
+ * no queue until it can. ground, control and limits are the caller's to fill in before.
  */
 void wh_runner_open(struct wh_runner *runner, const char *folder);
 
@@ -79,6 +83,15 @@ bool wh_runner_owns(void *context, uint32_t uid, const void *job);
 
 /* When neither loops nor the control run any more: what ran goes on with the next start. */
 void wh_runner_close(struct wh_runner *runner);
+
+/*
+ * keeping.c: what the database answered is told the first time, and when all is well again. True:
+ * it was a failure.
+ */
+bool wh_runner_trouble(struct wh_runner *runner, int rc);
+
+/* A database that could not be had is tried again, one that was removed is written again. */
+void wh_runner_follow(struct wh_runner *runner, int64_t now_s);
 
 /* commands.c needs: */
 

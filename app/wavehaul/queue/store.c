@@ -186,7 +186,7 @@ static int take_over(struct wh_queue *queue, int64_t now_s)
 	return rc < 0 ? rc : ended;
 }
 
-int wh_queue_open(struct wh_queue **queue, sqlite3 *database, int64_t now_s)
+int wh_queue_reopen(struct wh_queue **queue, sqlite3 *database, int64_t now_s)
 {
 	int rc = wh_database_upgrade(database, "queue", steps, sizeof(steps) / sizeof(steps[0]));
 
@@ -200,9 +200,20 @@ int wh_queue_open(struct wh_queue **queue, sqlite3 *database, int64_t now_s)
 			rc = -EIO;
 	}
 	if (rc == 0)
-		rc = take_over(*queue, now_s);
-	if (rc == 0)
 		return 0;
+	wh_queue_close(*queue);
+	*queue = NULL;
+	return rc;
+}
+
+int wh_queue_open(struct wh_queue **queue, sqlite3 *database, int64_t now_s)
+{
+	int rc = wh_queue_reopen(queue, database, now_s);
+
+	if (rc == 0)
+		rc = take_over(*queue, now_s);
+	if (rc == 0 || *queue == NULL)
+		return rc;
 	wh_queue_close(*queue);
 	*queue = NULL;
 	return rc;

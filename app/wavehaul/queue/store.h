@@ -94,6 +94,9 @@ struct wh_queue;
  * process had them, are ready again. 0 or a negative errno.
  */
 int wh_queue_open(struct wh_queue **queue, sqlite3 *database, int64_t now_s);
+
+/* By another connection of the process that has it: what runs goes on. */
+int wh_queue_reopen(struct wh_queue **queue, sqlite3 *database, int64_t now_s);
 void wh_queue_close(struct wh_queue *queue);
 
 /* 0 or a negative errno; *id. -ENOENT: it follows none that there is. */

@@ -120,6 +120,75 @@ static void test_cannot(void)
 	end();
 }
 
+/* Another program's is neither written to nor renamed. */
+static void test_foreign(void)
+{
+	static const char *const schemas[] = {
+		"CREATE TABLE job(x)", "CREATE TABLE room(name TEXT, beds INTEGER)"};
+
+	for (size_t i = 0; i < sizeof(schemas) / sizeof(schemas[0]); i++) {
+		sqlite3 *database;
+
+		begin();
+		CU_ASSERT_FATAL(sqlite3_open(path, &database) == SQLITE_OK);
+		CU_ASSERT(wh_database_run(database, schemas[i]) == 0);
+		sqlite3_close(database);
+		CU_ASSERT(wh_database_open(&database, path, told) == -EMEDIUMTYPE);
+		CU_ASSERT(strstr(told, "another program has made the file") != NULL);
+		CU_ASSERT_FATAL(sqlite3_open(path, &database) == SQLITE_OK);
+		CU_ASSERT(number(database, "SELECT count(*) FROM sqlite_schema") == 1);
+		sqlite3_close(database);
+		end();
+	}
+}
+
+/* Who finds its file removed writes it again, and closing the old one takes no log of the new. */
+static void test_gone(void)
+{
+	sqlite3 *old, *database, *other;
+	char log[sizeof(path) + 8];
+	struct stat status;
+
+	begin();
+	snprintf(log, sizeof(log), "%s-wal", path);
+	CU_ASSERT_FATAL(wh_database_open(&old, path, told) == 0);
+	CU_ASSERT(wh_database_upgrade(old, "a", steps, 2) == 0);
+	CU_ASSERT(!wh_database_is_gone(old));
+	CU_ASSERT(unlink(path) == 0 && unlink(log) == 0);
+	CU_ASSERT(wh_database_is_gone(old));
+	CU_ASSERT(wh_database_run(old, "INSERT INTO a VALUES(8, 9)") == 0);
+	CU_ASSERT(wh_database_save(old, path) == 0);
+	CU_ASSERT(stat(path, &status) == 0 && (status.st_mode & 07777) == 0600);
+	CU_ASSERT(wh_database_is_gone(old)); /* another file has its name */
+	CU_ASSERT_FATAL(wh_database_open(&database, path, told) == 0);
+	CU_ASSERT(number(database, "SELECT y FROM a WHERE x=8") == 9);
+	CU_ASSERT(wh_database_run(database, "INSERT INTO a VALUES(10, 11)") == 0);
+	wh_database_close(old);
+	CU_ASSERT_FATAL(wh_database_open(&other, path, told) == 0);
+	CU_ASSERT(number(other, "SELECT y FROM a WHERE x=10") == 11);
+	wh_database_close(other);
+	wh_database_close(database);
+	CU_ASSERT(!folder_has(&folder, "service.db" WH_DATABASE_SAVING));
+	end();
+}
+
+static void test_locked(void)
+{
+	sqlite3 *holder, *database;
+
+	begin();
+	CU_ASSERT_FATAL(wh_database_open(&holder, path, told) == 0);
+	CU_ASSERT_FATAL(wh_database_open_within(&database, path, 1, told) == 0);
+	CU_ASSERT(wh_database_begin(holder) == 0);
+	CU_ASSERT(wh_database_upgrade(database, "a", steps, 2) == -EBUSY);
+	CU_ASSERT_STRING_EQUAL(wh_database_why(-EBUSY), "another process holds it locked");
+	CU_ASSERT(wh_database_end(holder, false) == 0);
+	CU_ASSERT(wh_database_upgrade(database, "a", steps, 2) == 0);
+	wh_database_close(database);
+	wh_database_close(holder);
+	end();
+}
+
 #define ROWS 4
 
 static void fill(void *argument)
@@ -173,6 +242,9 @@ CU_TestInfo wh_tests[] = {
 	{"versions", test_versions},
 	{"damaged", test_damaged},
 	{"cannot", test_cannot},
+	{"foreign", test_foreign},
+	{"gone", test_gone},
+	{"locked", test_locked},
 	{"killed", test_killed},
 	CU_TEST_INFO_NULL,
 };
