@@ -163,15 +163,15 @@ def lines_of(machine, path):
 def rotated(one, two):
     """What a server notes in a file is turned over, and no line is lost."""
     path = '/var/log/wavehaul/audit.log'
-    one.write('/etc/wavehaul/wavehaul.conf', f'{CONFIG.format(1)}audit = {path}\n')
-    one.run('systemctl', 'restart', 'wavehaul')
+    two.write('/etc/wavehaul/wavehaul.conf', f'{CONFIG.format(2)}audit = {path}\n')
+    two.run('systemctl', 'restart', 'wavehaul')
     for name in ('before', 'behind'):
         plant(one, name, MIB)
         one.await_done(number_of(one.job('add', 'send', f'/srv/{name}', f'dtn2:{name}')))
         if name == 'before':
-            one.run('logrotate', '--force', '/etc/logrotate.d/wavehaul')
-    expect_equal('noted', [lines_of(one, f'{path}.1'), lines_of(one, path)],
-                 [['/srv/before'], ['/srv/behind']])
+            two.run('logrotate', '--force', '/etc/logrotate.d/wavehaul')
+    expect_equal('noted', [lines_of(two, f'{path}.1'), lines_of(two, path)],
+                 [['before'], ['behind']])
 
 
 def misconfigured(one, two):
