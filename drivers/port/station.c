@@ -13,8 +13,11 @@
 static_assert(FRAME_OFFSET + WH_ETHER_BYTES + WH_IPV4_BYTES + WH_UDP_BYTES >= WH_ENCAP_BYTES_MAX,
 	"there is room before a head, whatever its family");
 
-/* A turn hands the host no more than this: an ARP storm delays the packets of sessions little. */
-#define HOST_FRAMES_PER_TURN 8
+/*
+ * A turn hands the host no more than this: an ARP storm delays the packets of sessions little. And
+ * no fewer than a burst brings, so that the frames of a host that is flooded find room.
+ */
+#define HOST_FRAMES_PER_TURN WH_STATION_BURST
 
 static_assert(WH_PORT_QUEUES_MAX <= WH_NEIGHBOUR_PORTS_MAX, "errors about any queue are heard");
 static_assert((WH_STATION_WAYS & (WH_STATION_WAYS - 1)) == 0, "a power of two");
@@ -223,6 +226,16 @@ static uint64_t time_of(const struct wh_station *station, uint64_t turn_tsc)
 	return station->config.read_tsc != NULL ? station->config.read_tsc() : turn_tsc;
 }
 
+/* So many without an end were a whole ring of the port: it was full, and more were lost. */
+static void note_full_ring(struct wh_station *station, uint64_t now_tsc, uint16_t count)
+{
+	station->full_pkts = count < WH_STATION_BURST ? 0 : station->full_pkts + count;
+	if (station->full_pkts < WH_STATION_RECEIVE_MAX)
+		return;
+	station->full_pkts = 0;
+	__atomic_store_n(&station->missed_tsc, now_tsc, __ATOMIC_RELAXED);
+}
+
 /* One burst; returns how many packets it had. `now_tsc` is then the time at which it was taken. */
 static uint16_t receive_burst(struct wh_station *station, uint64_t *now_tsc)
 {
@@ -234,6 +247,7 @@ static uint16_t receive_burst(struct wh_station *station, uint64_t *now_tsc)
 	uint16_t kept = 0;
 
 	wh_meter_enter(meter, WH_METER_DECODE);
+	note_full_ring(station, *now_tsc, count);
 	if (count > 0)
 		*now_tsc = time_of(station, *now_tsc);
 	for (uint16_t i = 0; i < count; i++)
@@ -251,11 +265,16 @@ int32_t wh_station_receive(void *state, uint64_t now_tsc)
 	int32_t received = 0;
 	uint16_t count;
 
-	/* After a pause of the core several bursts wait, and the ring behind them has an end. */
+	/*
+	 * After a pause of the core several bursts wait, and the ring behind them has an end. What
+	 * is the host's among them waits there for the next turn: in a flood a question of ARP, or
+	 * its answer, is one of many, and most were lost.
+	 */
 	do {
 		count = receive_burst(station, &now_tsc);
 		received += count;
-	} while (count == WH_STATION_BURST && received < WH_STATION_RECEIVE_MAX);
+	} while (count == WH_STATION_BURST && received < WH_STATION_RECEIVE_MAX &&
+		 wh_fifo_room(&station->host_frames) >= WH_STATION_BURST);
 	return received + wh_endpoint_receive_poll(&station->endpoint, now_tsc);
 }
 
@@ -521,6 +540,8 @@ int32_t wh_station_send(void *state, uint64_t turn_tsc)
 	uint64_t now_tsc = time_of(station, turn_tsc);
 	int32_t work = wh_endpoint_send_poll(&station->endpoint, now_tsc);
 
+	wh_neighbour_missed(
+		&station->neighbour, __atomic_load_n(&station->missed_tsc, __ATOMIC_RELAXED));
 	work += receive_for_the_host(station, now_tsc);
 	work += receive_news(station, now_tsc);
 	send_for_the_host(station, now_tsc);

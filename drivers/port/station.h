@@ -87,6 +87,8 @@ struct wh_station {
 	struct wh_station *sibling[WH_PORT_QUEUES_MAX - 1]; /* those who have joined */
 	uint32_t siblings;
 	struct wh_encap_known known; /* the headers of the packet before */
+	uint32_t full_pkts;          /* in full bursts since one that was not */
+	uint64_t missed_tsc;         /* receive -> send: when the port's ring last was full */
 	struct wh_station_stats receive_stats;
 
 	/* send */

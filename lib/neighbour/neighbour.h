@@ -18,6 +18,9 @@
  *   probe       used and being asked: itself three times in 1.5 s, then three times all of the link
  *   failed      nobody answered; lookups say so for 5 s, then the next one asks again
  *
+ * A question is one of these three if its answer would have been heard: where frames were missed
+ * while it was waited for, it is asked again in its place, up to twelve times.
+ *
  * Nothing that others send makes an entry: our own lookups do, and displace the one that was not
  * looked up for the longest time. Answers to what others ask go back to who asked, and leave
  * nothing behind.
@@ -52,6 +55,7 @@
 #define WH_NEIGHBOUR_REPEAT_MS   1000
 #define WH_NEIGHBOUR_PROBE_MS    500  /* between questions to a neighbour alone */
 #define WH_NEIGHBOUR_FRESH_MS    5000 /* without news of a peer's, for it may have moved */
+#define WH_NEIGHBOUR_REPLACED    12   /* questions, at most, since frames were missed */
 #define WH_NEIGHBOUR_ANNOUNCES   2
 #define WH_NEIGHBOUR_ANNOUNCE_MS 2000
 #define WH_NEIGHBOUR_DEFEND_MS   10000
@@ -152,6 +156,7 @@ struct wh_neighbour_entry {
 	uint8_t mac[6];            /* reachable, probe */
 	uint8_t state;             /* enum wh_neighbour_state */
 	uint8_t asks;              /* incomplete, probe: questions sent */
+	uint8_t replaced;          /* likewise: of which so many more in place of others */
 	uint16_t next;             /* of those with its hash, from 1 on; 0: it is the last */
 	uint64_t wanted_tsc;       /* last lookup */
 	uint64_t asked_until_tsc;  /* no further question before then */
@@ -236,6 +241,7 @@ struct wh_neighbour {
 	uint16_t *bucket;                 /* by hash: an entry, from 1 on; 0: none */
 	uint32_t buckets;                 /* a power of two */
 	uint64_t ask_tsc;                 /* no entry is due before */
+	uint64_t missed_tsc;              /* when frames were last missed; 0: never */
 	struct wh_slot_fifo answers;
 	uint64_t stranger_paid_tsc; /* answers given take until then, at the rate allowed */
 	uint64_t known_paid_tsc;
@@ -271,6 +277,12 @@ void wh_neighbour_announce(struct wh_neighbour *neighbour, uint64_t now_tsc);
 /* A frame that came in, whatever it is; counted by what became of it. */
 enum wh_neighbour_reason wh_neighbour_input(
 	struct wh_neighbour *neighbour, uint64_t now_tsc, const uint8_t *frame, size_t frame_bytes);
+
+/* That at that time frames were missed, an answer among them, perhaps; 0: none ever were. */
+static inline void wh_neighbour_missed(struct wh_neighbour *neighbour, uint64_t missed_tsc)
+{
+	neighbour->missed_tsc = missed_tsc;
+}
 
 /*
  * The MAC to send to for that target (its port does not matter), written when FOUND. To be called

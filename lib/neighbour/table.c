@@ -118,6 +118,7 @@ static void start_asking(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	entry->state = state;
 	WH_ASSERT(wh_neighbour_entry_asking(entry));
 	entry->asks = 0;
+	entry->replaced = 0;
 	entry->due_tsc = wh_max_u64(now_tsc, entry->asked_until_tsc);
 	neighbour->ask_tsc = wh_min_u64(neighbour->ask_tsc, entry->due_tsc);
 }
@@ -230,6 +231,21 @@ static void fail(struct wh_neighbour *neighbour, uint64_t now_tsc, struct wh_nei
 	wh_neighbour_wake_echo(neighbour);
 }
 
+/* Silence tells of a peer only if he would have been heard: else the question does not count. */
+static void replace_unheard(
+	const struct wh_neighbour *neighbour, struct wh_neighbour_entry *entry, uint64_t now_tsc)
+{
+	uint64_t wait_tsc = wh_neighbour_ms_to_tsc(neighbour, WH_NEIGHBOUR_REPEAT_MS);
+	uint64_t asked_tsc = entry->asked_until_tsc - wait_tsc;
+
+	WH_ASSERT(now_tsc >= entry->due_tsc);
+	if (neighbour->missed_tsc == 0 || neighbour->missed_tsc < asked_tsc || entry->asks == 0 ||
+		entry->replaced == WH_NEIGHBOUR_REPLACED)
+		return;
+	entry->asks--;
+	entry->replaced++;
+}
+
 struct wh_neighbour_entry *wh_neighbour_next_ask(struct wh_neighbour *neighbour, uint64_t now_tsc)
 {
 	uint64_t next_tsc = WH_TSC_NEVER;
@@ -242,12 +258,14 @@ struct wh_neighbour_entry *wh_neighbour_next_ask(struct wh_neighbour *neighbour,
 
 		if (!wh_neighbour_entry_asking(entry))
 			continue;
-		if (now_tsc < entry->due_tsc)
+		if (now_tsc < entry->due_tsc) {
 			next_tsc = wh_min_u64(next_tsc, entry->due_tsc);
-		else if (entry->asks < asks)
+			continue;
+		}
+		replace_unheard(neighbour, entry, now_tsc);
+		if (entry->asks < asks)
 			return entry;
-		else
-			fail(neighbour, now_tsc, entry);
+		fail(neighbour, now_tsc, entry);
 	}
 	neighbour->ask_tsc = next_tsc;
 	return NULL;

@@ -163,6 +163,96 @@ static void peers_first(void)
 	rig_close(&rig);
 }
 
+/* In which second the peer is silent who is asked from now on, 0: none of the first 30. */
+static uint32_t silent_after(struct rig *rig, uint32_t missed_first_s, uint32_t missed_last_s)
+{
+	struct wh_address peer = rig_ip4(10, 0, 0, 2);
+	uint8_t mac[6];
+
+	(void)wh_neighbour_lookup(&rig->host, rig->now, &peer, mac);
+	for (uint32_t s = 0; s < 30; s++) {
+		uint32_t asked = rig_take_all(rig);
+		bool silent = wh_neighbour_lookup(&rig->host, rig->now, &peer, mac) ==
+			      WH_NEIGHBOUR_SILENT;
+
+		CU_ASSERT_EQUAL(asked, silent ? 0 : 1); /* a second, missed or not */
+		if (silent)
+			return s;
+		if (s >= missed_first_s && s <= missed_last_s)
+			wh_neighbour_missed(&rig->host, rig->now + RIG_S / 2);
+		rig->now += RIG_S;
+	}
+	return 0;
+}
+
+/* Who missed frames while it waited asks again, but not for ever. */
+static void missed(void)
+{
+	static const struct {
+		uint32_t first_s, last_s, silent_s;
+	} cases[] = {
+		{100, 100, 3}, /* nothing was */
+		{0, 0, 4},
+		{2, 2, 4},
+		{1, 5, 8},
+		{0, 30, 15},
+	};
+	uint8_t frame[RIG_BYTES];
+	struct rig rig;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		rig_open_default(&rig);
+		CU_ASSERT_EQUAL(silent_after(&rig, cases[i].first_s, cases[i].last_s),
+			cases[i].silent_s);
+		rig_close(&rig);
+	}
+	/* An answer is taken at any time; what was missed before a question is nothing to it. */
+	rig_open_default(&rig);
+	rig.now = RIG_S;
+	wh_neighbour_missed(&rig.host, rig.now - 1);
+	RIG_EXPECT(&rig, rig_ip4(10, 0, 0, 2), WH_NEIGHBOUR_ASKED, NULL);
+	for (uint32_t s = 0; s < 7; s++) {
+		(void)rig_take_all(&rig);
+		rig.now += RIG_S;
+		wh_neighbour_missed(&rig.host, rig.now - 1);
+	}
+	(void)rig_take_all(&rig);
+	CU_ASSERT_EQUAL(rig_feed(&rig, frame, rig_arp_reply(frame)), WH_NEIGHBOUR_OK);
+	RIG_EXPECT(&rig, rig_ip4(10, 0, 0, 2), WH_NEIGHBOUR_FOUND, rig_peer);
+	rig_close(&rig);
+}
+
+/* A peer that is known is called moved no sooner for what was missed, and stays in use. */
+static void missed_probe(void)
+{
+	const struct wh_address peer = rig_ip4(10, 0, 0, 2);
+	uint8_t frame[RIG_BYTES];
+	struct rig rig;
+	uint32_t alone = 0;
+
+	rig_open_default(&rig);
+	RIG_EXPECT(&rig, peer, WH_NEIGHBOUR_ASKED, NULL);
+	(void)rig_take_all(&rig);
+	CU_ASSERT_EQUAL(rig_feed(&rig, frame, rig_arp_reply(frame)), WH_NEIGHBOUR_OK);
+	rig.now += WH_NEIGHBOUR_FRESH_MS * RIG_MS;
+	for (uint32_t i = 0; i < 18; i++) {
+		RIG_EXPECT(&rig, peer, WH_NEIGHBOUR_FOUND, rig_peer);
+		CU_ASSERT_EQUAL(rig_take_all(&rig), 1);
+		alone += memcmp(rig.frame, rig_peer, 6) == 0;
+		CU_ASSERT_EQUAL(rig_feed(&rig, frame,
+					rig_arp(frame, rig_us, 2, rig_other, rig_peer4, rig_us,
+						rig_us4)),
+			i < 15 ? WH_NEIGHBOUR_CONTESTED : WH_NEIGHBOUR_OK);
+		if (i >= 15)
+			break;
+		rig.now += RIG_S;
+		wh_neighbour_missed(&rig.host, rig.now - 1);
+	}
+	CU_ASSERT_EQUAL(alone, 15); /* 12 of which were replaced */
+	RIG_EXPECT(&rig, peer, WH_NEIGHBOUR_FOUND, rig_other);
+	rig_close(&rig);
+}
+
 /* 100000 questions in a second: 1000 answers, and the 15 that may come at once besides. */
 static void limits(void)
 {
@@ -379,6 +469,8 @@ CU_TestInfo wh_tests[] = {
 	{"who goes first", replacement},
 	{"tables of one entry and of many", sizes},
 	{"peers are answered before strangers", peers_first},
+	{"questions while frames are missed", missed},
+	{"a known peer while frames are missed", missed_probe},
 	{"answers per second", limits},
 	{"answers to one source", one_source},
 	{"answers that nobody takes", no_room},
