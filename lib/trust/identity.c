@@ -18,6 +18,7 @@
 #include <openssl/x509v3.h>
 
 #include "base/assert.h"
+#include "file/fresh_file.h"
 
 #define RSA_BITS_MAX          4096
 #define RSA_EXPONENT_BITS_MAX 32
@@ -270,24 +271,19 @@ static void sync_folder_of(const char *path)
 int wh_identity_save(const struct wh_identity *identity, const char *path, bool replace)
 {
 	char fresh[PATH_MAX];
-	uint32_t drawn;
 	int fd;
 	int rc;
 
 	WH_ASSERT(identity->key != NULL && identity->certificate != NULL);
-	if (RAND_bytes((uint8_t *)&drawn, sizeof(drawn)) != 1)
-		return -EIO;
-	if (snprintf(fresh, sizeof(fresh), "%s.%08x", path, drawn) >= PATH_MAX)
-		return -ENAMETOOLONG;
-	fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
+	fd = wh_fresh_file_open(fresh, path, S_IRUSR | S_IWUSR);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	rc = write_all(fd, identity);
-	close(fd);
 	if (rc == 0 && (replace ? rename(fresh, path) : link(fresh, path)) != 0)
 		rc = -errno;
 	if (rc != 0 || !replace)
 		unlink(fresh);
+	close(fd);
 	if (rc == 0)
 		sync_folder_of(path);
 	return rc;

@@ -14,14 +14,15 @@ import os
 import pty
 import pwd
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-from harness import (Case, Program, decode_object, end_group, expect, expect_equal, expect_said,
-                     expect_status, run_cases)
+from harness import (Case, Program, Skip, decode_object, end_group, expect, expect_equal,
+                     expect_said, expect_status, run_cases)
 from lab import Lab
 from network import CLIENT, SERVER, THIRD, Server, client_command
 from pair import wait_until
@@ -88,6 +89,30 @@ def made_once(program, folder):
     expect_said(again, 'is there already; --replace')
     expect_equal('the key after a refusal', user.key(), made['own']['key'])
     expect(user.report('keygen', '--replace')['own']['key'] != made['own']['key'], 'the same key')
+
+
+def killed(program, folder):
+    """At any call that makes the key's file: the next start has one whole key, and nothing else."""
+    strace = shutil.which('strace')
+    if strace is None:
+        raise Skip('strace is not there')
+    place = folder / 'here'
+    user = User(program, place)
+    user.report('trust', 'list')
+    for call, left in (('fsync', 1), ('link', 1), ('unlink', 2)):
+        for file in place.glob('identity.pem*'):
+            file.unlink()
+        done = subprocess.run(
+            [strace, '-f', '-qq', '-o', '/dev/null', '-e', f'trace={call}', '-e',
+             f'inject={call}:signal=SIGKILL', program.binary, 'keygen',
+             '--identity', str(place / 'identity.pem')],
+            capture_output=True, check=False, timeout=50)
+        expect_equal(f'the exit status, killed at {call}', done.returncode, -9)
+        names = sorted(file.name for file in place.glob('identity.pem*'))
+        expect_equal(f'files after a kill at {call}', len(names), left)
+        user.key()
+        expect_equal(f'files at the next start after {call}',
+                     [file.name for file in place.glob('identity.pem*')], ['identity.pem'])
 
 
 def key_of_openssl(program, folder):
@@ -554,6 +579,7 @@ def asked_on_a_terminal(program, folder):
 
 def cases():
     yield Case('a key is made once', True, made_once)
+    yield Case('killed while a key is made', False, killed)
     yield Case('its name is what openssl says', False, key_of_openssl)
     yield Case('a key that others may read', True, others_may_read)
     yield Case('keys swapped by ssh', True, swapped)

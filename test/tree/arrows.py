@@ -37,7 +37,7 @@ ALLOWED = {
     'lib/base': set(),
     'lib/wire': lib('base'),
     'lib/seal': lib('wire base'),
-    'lib/trust': lib('seal wire base'),
+    'lib/trust': lib('file seal wire base'),
     'lib/neighbour': lib('wire base'),
     'lib/measure': lib('wire base'),
     'lib/profile': lib('measure wire base'),

@@ -2,20 +2,10 @@
 #include "cli/whole_file.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/assert.h"
-
-/* As a file that open makes: mkstemp gives it to its owner alone. */
-static void open_to_others(int fd)
-{
-	mode_t mask = umask(0);
-
-	umask(mask);
-	(void)fchmod(fd, 0666 & ~mask);
-}
+#include "file/fresh_file.h"
 
 int wh_whole_file_open(struct wh_whole_file *whole, const char *path)
 {
@@ -23,19 +13,21 @@ int wh_whole_file_open(struct wh_whole_file *whole, const char *path)
 	int fd;
 
 	whole->file = NULL;
-	if (length >= PATH_MAX || snprintf(whole->fresh, PATH_MAX, "%s.XXXXXX", path) >= PATH_MAX)
+	if (length >= PATH_MAX)
 		return -ENAMETOOLONG;
-	fd = mkstemp(whole->fresh);
+	fd = wh_fresh_file_open(whole->fresh, path, 0666);
 	if (fd < 0)
-		return -errno;
-	open_to_others(fd);
-	whole->file = fdopen(fd, "w");
+		return fd;
+	whole->lock_fd = dup(fd);
+	whole->file = whole->lock_fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (whole->file != NULL)
 		return 0;
 
 	int error = errno;
 
 	close(fd);
+	if (whole->lock_fd >= 0)
+		close(whole->lock_fd);
 	unlink(whole->fresh);
 	return -error;
 }
@@ -46,6 +38,7 @@ void wh_whole_file_drop(struct wh_whole_file *whole)
 	fclose(whole->file);
 	whole->file = NULL;
 	unlink(whole->fresh);
+	close(whole->lock_fd);
 }
 
 static int flush(FILE *file, bool durable)
@@ -67,5 +60,6 @@ int wh_whole_file_close(struct wh_whole_file *whole, bool durable)
 		rc = -errno;
 	if (rc != 0)
 		unlink(whole->fresh);
+	close(whole->lock_fd);
 	return rc;
 }

@@ -4,7 +4,8 @@
 
 /*
  * A file that is there under its name once all of it is written, and until then what was there
- * before. Several may write one at once: the last one's is left.
+ * before. Several may write one at once: the last one's is left. What a process left that was
+ * killed on the way goes when the same file is written the next time.
  */
 
 #include <limits.h>
@@ -12,7 +13,8 @@
 #include <stdio.h>
 
 struct wh_whole_file {
-	FILE *file; /* what is written goes there */
+	FILE *file;  /* what is written goes there */
+	int lock_fd; /* keeps it locked until it has its name */
 	char path[PATH_MAX];
 	char fresh[PATH_MAX]; /* its name until it is whole */
 };

@@ -6,6 +6,7 @@
 
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "file/fresh_file.h"
 #include "trust/fingerprint.h"
 #include "trust/place.h"
 
@@ -64,6 +65,7 @@ int wh_own_identity(struct wh_identity *identity, const char *path)
 	char text[WH_FINGERPRINT_BYTES];
 	int rc = wh_identity_load(identity, path);
 
+	wh_fresh_file_sweep(path);
 	if (rc == 0)
 		return -1;
 	if (rc != -ENOENT)
