@@ -27,7 +27,7 @@ from lab import order
 from pair import wait_until
 
 MIB = 1 << 20
-CONFIGURATION = 2
+USAGE, HARDWARE = 2, 7
 INSTALL_S = 300
 GONE_S = 10
 
@@ -178,12 +178,14 @@ def misconfigured(one, two):
     """What another try would not mend has none; the next one that is right runs."""
     two.run('systemctl', 'stop', 'wavehaul')
     expect_equal('the result', two.of_service('Result'), 'success')
-    two.write('/etc/wavehaul/wavehaul.conf', '[port]\nport = nothing at all\n')
-    two.run('systemctl', 'start', 'wavehaul', check=False)
-    time.sleep(3)
-    expect_equal('its end', [two.of_service(name) for name in
-                             ('ActiveState', 'ExecMainStatus', 'NRestarts')],
-                 ['failed', str(CONFIGURATION), '0'])
+    for text, status in (('[port]\nport = nothing at all\n', USAGE),
+                         (CONFIG.format(2).replace('eth0', 'eth9'), HARDWARE)):
+        two.write('/etc/wavehaul/wavehaul.conf', text)
+        two.run('systemctl', 'start', 'wavehaul', check=False)
+        time.sleep(3)
+        expect_equal('its end', [two.of_service(name) for name in
+                                 ('ActiveState', 'ExecMainStatus', 'NRestarts')],
+                     ['failed', str(status), '0'])
     two.write('/etc/wavehaul/wavehaul.conf', CONFIG.format(2))
     two.run('systemctl', 'start', 'wavehaul')
     two.run('systemctl', 'reload', 'wavehaul')
