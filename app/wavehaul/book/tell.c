@@ -91,6 +91,9 @@ void wh_entry_tell(const struct wh_book_entry *entry, char sentence[WH_TELL_BYTE
 	add(sentence, "%s %s in %.2f s, %s", files ? "," : ":",
 		wh_format_size(size, sizeof(size), bytes), seconds,
 		wh_format_rate(rate, sizeof(rate), wh_book_bps(bytes, seconds)));
+	if (entry->resumed_bytes > 0)
+		add(sentence, ", %s of it had come before",
+			wh_format_size(size, sizeof(size), entry->resumed_bytes));
 	add_how(sentence, entry);
 	if (entry->skipped > 0)
 		add(sentence, ", %" PRIu64 " skipped", entry->skipped);

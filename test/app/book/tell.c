@@ -43,11 +43,12 @@ static void test_sentences(void)
 			    "954 MiB in 4.00 s, 2.00 Gb/s: ok");
 	entry.pkts = 120000;
 	entry.lost_pkts = 60;
+	entry.resumed_bytes = 500000000;
 	strcpy(entry.limit, "rate");
 	strcpy(entry.digest, "0123456789abcdef0123456789abcdef");
 	expect_told(&entry,
 		"1970-01-01T00:00:04.000Z 192.0.2.2 (dtn2) send in/a: 2 files, 954 MiB in 4.00 s, "
-		"2.00 Gb/s, 0.05 % lost, limited by rate, xxh3-128 "
+		"2.00 Gb/s, 477 MiB of it had come before, 0.05 % lost, limited by rate, xxh3-128 "
 		"0123456789abcdef0123456789abcdef: ok");
 	entry = an_entry();
 	entry.lanes = 4;
@@ -86,6 +87,7 @@ static void test_long(void)
 	memset(entry.limit, 'x', sizeof(entry.limit) - 1);
 	memset(entry.digest, 'x', sizeof(entry.digest) - 1);
 	entry.pkts = entry.lost_pkts = UINT64_MAX;
+	entry.resumed_bytes = UINT64_MAX;
 	wh_entry_tell(&entry, sentence);
 	CU_ASSERT(strlen(sentence) < WH_TELL_BYTES);
 	for (const char *c = sentence; *c != '\0'; c++)
