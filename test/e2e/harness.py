@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs a program case by case, one at a time: two poll-mode programs would fight for the CPUs."""
+"""Runs a program case by case, one at a time."""
 
 import argparse
 import atexit
@@ -26,8 +26,9 @@ MEMORY = '/dev/shm'
 CONTROL = re.compile(r'[\x00-\x08\x0b-\x1f\x7f]')
 
 Result = namedtuple('Result', 'status out err seconds')
-# memory: its folder is no disk's, whose speed says nothing of the case.
-Case = namedtuple('Case', 'name quick function memory', defaults=(False,))
+# memory: its folder is no disk's, whose speed says nothing of the case. judges_time: or a rate, or
+# losses of a queue that nobody empties meanwhile; so it wants the CPUs for itself.
+Case = namedtuple('Case', 'name quick function memory judges_time', defaults=(False, False))
 
 
 class Failed(Exception):
@@ -251,6 +252,8 @@ def options(default_binary):
     parser.add_argument('--binary', type=Path, default=default_binary)
     parser.add_argument('--quick', action='store_true', help='only what takes a moment')
     parser.add_argument('-k', metavar='PATTERN', default='', help='only cases that match')
+    parser.add_argument('--cpus', choices=('own', 'shared'),
+                        help='only cases that want the CPUs for themselves, or only the others')
     return parser.parse_args()
 
 
@@ -281,9 +284,10 @@ def run_cases(cases, default_binary):
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     program = Program(chosen.binary)
     count = {'ok': 0, 'FAILED': 0, 'skipped': 0}
-    cases = [c for c in cases if re.search(chosen.k, c.name) and (c.quick or not chosen.quick)]
+    cases = [c for c in cases if re.search(chosen.k, c.name) and (c.quick or not chosen.quick) and
+             (chosen.cpus is None or c.judges_time == (chosen.cpus == 'own'))]
     if not cases:
-        sys.exit(f'no case matches {chosen.k!r}')
+        sys.exit(f'no case matches {" ".join(sys.argv[1:])!r}')
     for case in cases:
         began = time.monotonic()
         word, explanation = run_case(case, program)

@@ -94,16 +94,20 @@ def split_truncated(program, folder, verb):
         pair.stop_server()
 
 
-def rate_of_idle_lanes(program, folder):
-    """Of a small file, which has one lane, the rate is found, beyond the part of that lane."""
-    rate_bps, lanes, size = 80e6, 8, 8 * MIB
-    source = folder / 'one'
+def rate_of_all_lanes(program, folder, verb, lanes, least, args):
+    """One lane has the file, and the rate of those that have none: more than its own part, and all
+    lanes together no more than the whole."""
+    rate_bps, size = 80e6, 8 * MIB
+    source, back = folder / 'one', folder / 'back'
     fill(source, size)
     with Pair(program, folder) as pair:
-        report = send(pair, source, '', '--parallel', lanes, '--rate', '80M')
+        if verb == 'get':
+            source.rename(pair.served / 'one')
+        args = ('--parallel', lanes, '--rate', '80M', *args)
+        report = get(pair, 'one', back, *args) if verb == 'get' else send(pair, source, '', *args)
         pair.stop_server()
     expect_totals(report, files=1, failed=0, bytes=size)
-    expect(1.2 / lanes * rate_bps < report['goodput_bps'] < rate_bps, str(report['goodput_bps']))
+    expect(least * rate_bps < report['goodput_bps'] < rate_bps, f'{report["goodput_bps"]:.0f} b/s')
 
 
 def cases():
@@ -114,7 +118,12 @@ def cases():
                    partial(split_file, verb=verb, size=size), memory=True)
         yield Case(f'split sparse file {verb}', False, partial(split_sparse, verb=verb))
         yield Case(f'split file truncated {verb}', False, partial(split_truncated, verb=verb))
-    yield Case('rate of idle lanes', False, rate_of_idle_lanes)
+        yield Case(f'rate of all lanes, {verb}', False,
+                   partial(rate_of_all_lanes, verb=verb, lanes=4, least=0.5,
+                           args=('--profile', 'fixed')), judges_time=True)
+    yield Case('found rate of all lanes', False,
+               partial(rate_of_all_lanes, verb='send', lanes=8, least=1.2 / 8, args=()),
+               judges_time=True)
 
 
 if __name__ == '__main__':

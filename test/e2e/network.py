@@ -695,8 +695,10 @@ def cases():
     yield Case('no gateway', True, no_gateway)
     for address in (SERVER, SERVER6):
         yield Case(f'narrow path {address}', False, partial(narrow, address=address))
-    yield Case('ping af_packet 1500', True, partial(ping, port='af_packet', mtu=1500))
-    yield Case('ping af_xdp 1500', False, partial(ping, port='af_xdp', mtu=1500))
+    yield Case('ping af_packet 1500', True, partial(ping, port='af_packet', mtu=1500),
+               judges_time=True)
+    yield Case('ping af_xdp 1500', False, partial(ping, port='af_xdp', mtu=1500),
+               judges_time=True)
     yield Case('conflict', True, conflict)
     yield Case('nobody there', False, nobody)
     yield Case('no server there', True, no_server)
@@ -712,10 +714,10 @@ def cases():
     for losing, end in enumerate(('server', 'client')):
         yield Case(f'link of the {end} lost', False, partial(link_lost, losing=losing))
     yield Case('several clients', False, several_clients)
-    yield Case('idle', False, idle)
-    yield Case('flood', False, flooded)
-    yield Case('flood by testpmd', False, volume)
-    yield Case('spoofed', False, spoofed)
+    yield Case('idle', False, idle, judges_time=True)
+    yield Case('flood', False, flooded, judges_time=True)
+    yield Case('flood by testpmd', False, volume, judges_time=True)
+    yield Case('spoofed', False, spoofed, judges_time=True)
     for address in (SERVER, SERVER6):
         yield Case(f'wireshark {address}', address == SERVER6, partial(decoded, to=address))
 

@@ -365,7 +365,7 @@ def found_sessions(said):
 CASES = [
     Case('listed', True, listed),
     Case('both-ends', True, both_ends),
-    Case('rates', False, rates),
+    Case('rates', False, rates, judges_time=True),
     Case('never-fall', False, never_fall),
     Case('cores', True, cores),
     Case('idle', False, idle),

@@ -162,22 +162,6 @@ def big_file(program, folder, size, args=(), **link):
         pair.stop_server()
 
 
-def rate_of_all_lanes(program, folder, verb):
-    """One lane has the file, and the rate of those that have none: more than its own part, a
-    quarter, and all lanes together no more than the whole."""
-    rate_bps, size = 80e6, 8 * MIB
-    source, back = folder / 'one', folder / 'back'
-    fill(source, size)
-    with Pair(program, folder) as pair:
-        if verb == 'get':
-            source.rename(pair.served / 'one')
-        args = ('--parallel', '4', '--profile', 'fixed', '--rate', '80M')
-        report = get(pair, 'one', back, *args) if verb == 'get' else send(pair, source, '', *args)
-        pair.stop_server()
-    expect_totals(report, files=1, failed=0, bytes=size)
-    expect(0.5 * rate_bps < report['goodput_bps'] < rate_bps, f'{report["goodput_bps"]:.0f} b/s')
-
-
 def repaired(program, folder, args, overhead):
     """Both ways: who sends makes repair packets, as the client says."""
     source, back, size = folder / 'big', folder / 'back', 32 * MIB + 12345
@@ -755,8 +739,6 @@ def cases():
                partial(many_files, count=2000, args=('--parallel', '8')), memory=True)
     big = 64 * MIB + 12345
     yield Case('big file', True, partial(big_file, size=big))
-    for verb in ('send', 'get'):
-        yield Case(f'rate of all lanes, {verb}', False, partial(rate_of_all_lanes, verb=verb))
     less = 24 * MIB + 12345
     yield Case('big file vhost', False, partial(big_file, size=less, link='vhost'))
     for by, n in (('udt', less), ('hstcp', 8 * MIB), ('sttp', MIB)):

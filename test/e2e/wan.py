@@ -435,17 +435,17 @@ def vanish(program, _folder):
 
 def cases():
     yield Case('limits', True, limits)
-    yield Case('delay', True, delay)
-    yield Case('loss', True, loss)
+    yield Case('delay', True, delay, judges_time=True)
+    yield Case('loss', True, loss, judges_time=True)
     yield Case('transparent', True, transparent)
     yield Case('oversize', True, oversize)
-    yield Case('flood', True, flood)
+    yield Case('flood', True, flood, judges_time=True)
     yield Case('partial', True, partial)
     yield Case('merging', True, merging)
     yield Case('guests', True, guests)
-    yield Case('rate', False, rate)
-    yield Case('schedule', True, schedule)
-    yield Case('capture', True, capture)
+    yield Case('rate', False, rate, judges_time=True)
+    yield Case('schedule', True, schedule, judges_time=True)
+    yield Case('capture', True, capture, judges_time=True)
     yield Case('vanish', True, vanish)
 
 
