@@ -18,6 +18,7 @@
 #include "base/prng.h"
 #include "bundle/xattrs.h"
 #include "fuzz.h"
+#include "text_seed.h"
 
 #define NOWHERE_FD (-1)
 
@@ -107,15 +108,12 @@ size_t wh_fuzz_seed(uint32_t number, uint8_t *bytes, size_t room)
 {
 	static const char attribute[] = "\0\6\3\0user.axyz\x18\0\0system.posix_acl_access_";
 
-	if (number > sizeof(seeds) / sizeof(seeds[0]))
-		return 0;
-
-	bool last = number == sizeof(seeds) / sizeof(seeds[0]);
-	size_t length = last ? sizeof(attribute) - 1 : strlen(seeds[number]);
-
-	WH_ASSERT(length <= room);
-	memcpy(bytes, last ? attribute : seeds[number], length);
-	return length;
+	if (number != sizeof(seeds) / sizeof(seeds[0]))
+		return wh_fuzz_text_seed(
+			seeds, sizeof(seeds) / sizeof(seeds[0]), number, bytes, room);
+	WH_ASSERT(sizeof(attribute) - 1 <= room);
+	memcpy(bytes, attribute, sizeof(attribute) - 1);
+	return sizeof(attribute) - 1;
 }
 
 /* Terms and a path of few letters, so that they meet. */

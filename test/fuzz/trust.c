@@ -15,6 +15,7 @@
 #include "base/assert.h"
 #include "base/prng.h"
 #include "fuzz.h"
+#include "text_seed.h"
 
 static uint64_t taken;
 static uint64_t refused;
@@ -87,14 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 
 size_t wh_fuzz_seed(uint32_t number, uint8_t *bytes, size_t room)
 {
-	if (number >= sizeof(seeds) / sizeof(seeds[0]))
-		return 0;
-
-	size_t length = strlen(seeds[number]);
-
-	WH_ASSERT(length <= room);
-	memcpy(bytes, seeds[number], length);
-	return length;
+	return wh_fuzz_text_seed(seeds, sizeof(seeds) / sizeof(seeds[0]), number, bytes, room);
 }
 
 /* Lines of the words there are, with values that are near to good ones. */

@@ -22,6 +22,7 @@
 #include "base/assert.h"
 #include "base/prng.h"
 #include "fuzz.h"
+#include "text_seed.h"
 
 #define PAGE "what is asked for"
 
@@ -142,14 +143,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 
 size_t wh_fuzz_seed(uint32_t number, uint8_t *bytes, size_t room)
 {
-	if (number >= sizeof(seeds) / sizeof(seeds[0]))
-		return 0;
-
-	size_t length = strlen(seeds[number]);
-
-	WH_ASSERT(length <= room);
-	memcpy(bytes, seeds[number], length);
-	return length;
+	return wh_fuzz_text_seed(seeds, sizeof(seeds) / sizeof(seeds[0]), number, bytes, room);
 }
 
 /* Lines of words that are near to good ones; sometimes one that is too long. */
