@@ -44,6 +44,26 @@ struct wh_blocks {
 	_Atomic int state;
 };
 
+bool wh_blocks_charge(const struct wh_blocks_account *account, uint32_t blocks, uint64_t *charged)
+{
+	uint64_t bytes = (uint64_t)blocks * sizeof(struct wh_digest);
+
+	WH_ASSERT(*charged == 0);
+	if (account->take == NULL)
+		return true;
+	if (!account->take(account->context, bytes))
+		return false;
+	*charged = bytes;
+	return true;
+}
+
+void wh_blocks_repay(const struct wh_blocks_account *account, uint64_t *charged)
+{
+	if (*charged > 0)
+		account->give(account->context, *charged);
+	*charged = 0;
+}
+
 uint64_t wh_block_bytes(uint64_t size_bytes)
 {
 	uint64_t block_bytes = WH_BLOCK_BYTES_MIN;

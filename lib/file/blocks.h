@@ -27,6 +27,17 @@ uint64_t wh_block_bytes(uint64_t size_bytes);
 /* Of so many bytes; what is left at the end is a block, too. */
 uint32_t wh_block_count(uint64_t bytes, uint64_t block_bytes);
 
+/* Who is charged with the memory of lists: false: it is too much for him. Zeros: nobody is. */
+struct wh_blocks_account {
+	bool (*take)(void *context, uint64_t bytes);
+	void (*give)(void *context, uint64_t bytes);
+	void *context;
+};
+
+/* *charged, 0 before, is what is owed; paid back, it is 0 again. */
+bool wh_blocks_charge(const struct wh_blocks_account *account, uint32_t blocks, uint64_t *charged);
+void wh_blocks_repay(const struct wh_blocks_account *account, uint64_t *charged);
+
 struct wh_blocks;
 
 /* All have a copy of the descriptor. NULL: there is no memory, descriptor or thread. */

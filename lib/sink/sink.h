@@ -61,6 +61,7 @@
 #include "base/fifo.h"
 #include "bundle/record.h"
 #include "bundle/waits.h"
+#include "file/blocks.h"
 #include "sink/assembly.h"
 #include "sink/recall.h"
 #include "sink/room.h"
@@ -82,7 +83,8 @@ struct wh_sink_config {
 	bool is_pipe;
 	int pipe_fd;
 	struct wh_choice choice; /* what becomes of files that are there */
-	uint64_t block_seed;     /* of digests of blocks, as the source has it */
+	uint64_t block_seed;     /* of digests of blocks, as the source has it; and their memory: */
+	struct wh_blocks_account account;
 	uint64_t hz;             /* of now_tsc */
 	uint32_t chunk_bytes;    /* of the bundle */
 	uint64_t first_chunk;    /* number of the bundle's first */

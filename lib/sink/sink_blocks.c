@@ -29,6 +29,7 @@ void wh_basis_free(struct wh_sink *sink, struct wh_large *file)
 	if (basis == NULL)
 		return;
 	wh_blocks_free(basis->blocks);
+	wh_blocks_repay(&sink->config.account, &basis->charged);
 	wh_likeness_free(basis->likeness);
 	if (basis->fd >= 0)
 		close(basis->fd);
@@ -53,6 +54,14 @@ static uint64_t listed_bytes(const struct wh_large *file, const struct stat *sta
 	return there >= file->size_bytes ? file->size_bytes : there - there % block_bytes;
 }
 
+static bool charge_list(struct wh_sink *sink, struct wh_large *file)
+{
+	struct wh_basis *basis = file->basis;
+	uint32_t count = wh_block_count(basis->bytes, wh_block_bytes(file->size_bytes));
+
+	return wh_blocks_charge(&sink->config.account, count, &basis->charged);
+}
+
 static int32_t begin_list(struct wh_sink *sink, struct wh_large *file)
 {
 	struct wh_basis *basis = calloc(1, sizeof(*basis));
@@ -69,7 +78,7 @@ static int32_t begin_list(struct wh_sink *sink, struct wh_large *file)
 		basis->fd = wh_large_open_existing(sink, file, &basis->status);
 		basis->bytes = basis->fd < 0 ? 0 : listed_bytes(file, &basis->status);
 	}
-	if (basis->bytes > 0)
+	if (basis->bytes > 0 && charge_list(sink, file))
 		basis->blocks = wh_blocks_list(file->staged ? file->kept_fd : basis->fd,
 			basis->bytes, wh_block_bytes(file->size_bytes), sink->config.block_seed);
 	if (basis->blocks == NULL)
@@ -117,6 +126,7 @@ static int32_t list(struct wh_sink *sink)
 	if (basis->told < basis->count)
 		return told;
 	wh_blocks_free(basis->blocks);
+	wh_blocks_repay(&sink->config.account, &basis->charged);
 	basis->blocks = NULL;
 	basis->step = WH_BASIS_WAITS;
 	file->state = WH_LARGE_RESERVE;

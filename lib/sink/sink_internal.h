@@ -80,6 +80,7 @@ struct wh_basis {
 	uint32_t count;     /* digests of them, ... */
 	uint32_t told;      /* ... and those that were told */
 	struct wh_blocks *blocks;
+	uint64_t charged; /* for the list */
 	struct wh_likeness *likeness;
 	uint64_t done;           /* by the errand at hand */
 	struct wh_digest whole;  /* of `bytes` */

@@ -31,6 +31,7 @@
 #include "bundle/record.h"
 #include "bundle/split.h"
 #include "bundle/waits.h"
+#include "file/blocks.h"
 
 #define WH_SOURCE_ASKED 256
 
@@ -74,7 +75,8 @@ struct wh_source_config {
 	uint64_t split_bytes_min; /* for each lane; 0: WH_SPLIT_BYTES_MIN */
 	/* A sink that believes more of what it has gets files from their beginning. */
 	enum wh_resume resume;
-	uint64_t block_seed;       /* of digests of blocks, as the sink has it */
+	uint64_t block_seed;       /* of digests of blocks, as the sink has it; and their memory: */
+	struct wh_blocks_account account;
 	uint64_t extent_bytes_max; /* 0: WH_SOURCE_EXTENT_BYTES, or a chunk */
 	uint32_t chunk_bytes;
 	uint64_t first_chunk; /* number of its first: a HELLO may have gone before */

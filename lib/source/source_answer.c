@@ -42,7 +42,7 @@ static bool take_have(struct wh_source *source, const struct wh_record *record)
 {
 	struct wh_asked *file = take_answer(source, record->have.id);
 
-	if (file == NULL || file->is_part || file->told != NULL)
+	if (file == NULL || file->is_part || file->told_count > 0)
 		return false;
 	file->compare = true;
 	file->digest = record->have.digest;
@@ -59,7 +59,7 @@ static bool take_want(struct wh_source *source, const struct wh_record *record)
 		return false;
 	if (offset == 0)
 		return true;
-	if (file->told != NULL || offset <= file->part.from || offset >= file->part.end ||
+	if (file->told_count > 0 || offset <= file->part.from || offset >= file->part.end ||
 		(offset - file->part.from) % WH_DIRECT_BYTES != 0)
 		return false;
 	file->resume = (enum wh_resume)record->want.resume;

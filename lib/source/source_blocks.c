@@ -20,16 +20,15 @@ static uint32_t blocks_of(const struct wh_asked *file)
 	return wh_block_count(size_of(file), wh_block_bytes(size_of(file)));
 }
 
-/* 0, or a negative errno. */
-static int begin_list(struct wh_source *source, struct wh_asked *file)
+/* Without memory for it the file goes as a whole. False: there are too many lists. */
+static bool begin_list(struct wh_source *source, struct wh_asked *file)
 {
 	if (source->lists == WH_SOURCE_LISTS_MAX)
-		return -EPROTO;
-	file->told = malloc(blocks_of(file) * sizeof(file->told[0]));
-	if (file->told == NULL)
-		return -ENOMEM;
+		return false;
+	if (wh_blocks_charge(&source->config.account, blocks_of(file), &file->charged))
+		file->told = malloc(blocks_of(file) * sizeof(file->told[0]));
 	source->lists++;
-	return 0;
+	return true;
 }
 
 /* In their order, each once, before the file is answered. */
@@ -48,14 +47,11 @@ bool wh_source_take_blocks(struct wh_source *source, const struct wh_record *rec
 		count > blocks_of(file) - file->told_count)
 		return false;
 
-	int rc = file->told == NULL ? begin_list(source, file) : 0;
-
-	if (rc == -ENOMEM)
-		wh_source_fail(source, rc);
-	if (rc < 0)
-		return rc == -ENOMEM;
-	memcpy(file->told + file->told_count, record->blocks.digests,
-		count * sizeof(file->told[0]));
+	if (file->told_count == 0 && !begin_list(source, file))
+		return false;
+	if (file->told != NULL)
+		memcpy(file->told + file->told_count, record->blocks.digests,
+			count * sizeof(file->told[0]));
 	file->told_count += count;
 	return true;
 }
@@ -66,6 +62,7 @@ void wh_source_forget_blocks(struct wh_source *source, struct wh_asked *file)
 		return;
 	WH_ASSERT(source->lists > 0);
 	source->lists--;
+	wh_blocks_repay(&source->config.account, &file->charged);
 	free(file->told);
 	file->told = NULL;
 	file->told_count = 0;

@@ -68,8 +68,9 @@ struct wh_asked {
 	enum wh_resume resume; /* not OFF: the sink has it up to ... */
 	uint64_t resume_at;    /* ... there, and says so by the digest */
 	struct wh_digest digest;
-	struct wh_digest *told; /* of blocks that the sink has; NULL: none */
-	uint32_t told_count;
+	struct wh_digest *told; /* of blocks that the sink has; NULL: none are kept, ... */
+	uint32_t told_count;    /* ... even if some were told: there is no memory for them */
+	uint64_t charged;       /* for them */
 	struct stat status; /* before it was read */
 };
 

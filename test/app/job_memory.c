@@ -122,7 +122,30 @@ static void test_several(void)
 	end();
 }
 
+/* Lists of blocks are a peer's memory, and the host's, at a server; a client's are its own. */
+static void test_lists(void)
+{
+	begin(WH_AT_CLIENT, 64 * MIB, 4);
+	CU_ASSERT(wh_job_lists(&job).take == NULL);
+	end();
+	begin(WH_AT_SERVER, 64 * MIB, 4);
+
+	const struct wh_blocks_account account = wh_job_lists(&job);
+	uint64_t free_bytes = wh_jobs_free_bytes(&jobs);
+
+	CU_ASSERT_FATAL(account.take != NULL);
+	CU_ASSERT(account.take(account.context, 4 * MIB));
+	CU_ASSERT_EQUAL(wh_jobs_free_bytes(&jobs), free_bytes - 4 * MIB);
+	CU_ASSERT_EQUAL(wh_peers_left_bytes(&jobs.peers, job.place.guest), 60 * MIB);
+	CU_ASSERT(!account.take(account.context, 60 * MIB + 1));
+	account.give(account.context, 4 * MIB);
+	CU_ASSERT_EQUAL(wh_jobs_free_bytes(&jobs), free_bytes);
+	CU_ASSERT_EQUAL(wh_peers_left_bytes(&jobs.peers, job.place.guest), 64 * MIB);
+	end();
+}
+
 CU_TestInfo wh_tests[] = {
+	{"lists of blocks are charged", test_lists},
 	{"alone", test_alone},
 	{"beside the chunks", test_beside},
 	{"several", test_several},

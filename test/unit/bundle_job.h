@@ -53,6 +53,7 @@ struct job {
 	enum wh_resume resume;
 	uint64_t extent_bytes_max;
 	uint32_t wishes; /* enum wh_wish */
+	struct wh_blocks_account accounts[2]; /* of sources and sinks */
 };
 
 static inline void note(struct lane *lane, int side, const struct wh_file_result *result)
@@ -107,6 +108,7 @@ static inline void open_sink(struct lane *lane, struct job *job, int root_fd, bo
 		.keeping = job->keeping,
 		.choice = {.wishes = job->wishes},
 		.block_seed = SEED,
+		.account = job->accounts[1],
 		.context = lane,
 	};
 	enum wh_doing doing;
@@ -134,6 +136,7 @@ static inline void open_source(struct lane *lane, struct job *job, const char *c
 		.entries_max = job->entries_max,
 		.choice = {.wishes = job->wishes},
 		.block_seed = SEED,
+		.account = job->accounts[0],
 		.free = &lane->free,
 		.ready = &lane->sent,
 		.deliver = &lane->answered,

@@ -294,6 +294,9 @@ uint8_t *wh_job_take_memory(
 	struct wh_job *job, enum wh_role role, const struct wh_session_config *config);
 void wh_job_give_memory(struct wh_job *job, enum wh_role role);
 
+/* Of lists of blocks, while its ends are open. */
+struct wh_blocks_account wh_job_lists(struct wh_job *job);
+
 /* What a new session is sure to get, of chunks with that stride, where there is memory for it. */
 #define WH_JOB_CHUNKS_MIN 4
 

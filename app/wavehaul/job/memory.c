@@ -143,3 +143,31 @@ void wh_job_give_memory(struct wh_job *job, enum wh_role role)
 		wh_peers_give_bytes(job->place.guest, memory->charged_bytes);
 	*memory = (struct wh_job_memory){0};
 }
+
+static bool take_list(void *context, uint64_t bytes)
+{
+	struct wh_job *job = context;
+	struct wh_jobs *jobs = job->jobs;
+
+	if (bytes > wh_jobs_free_bytes(jobs) ||
+		!wh_peers_take_bytes(&jobs->peers, job->place.guest, bytes))
+		return false;
+	atomic_fetch_add(&jobs->table_bytes, bytes);
+	return true;
+}
+
+static void give_list(void *context, uint64_t bytes)
+{
+	struct wh_job *job = context;
+	uint64_t table_bytes = atomic_fetch_sub(&job->jobs->table_bytes, bytes);
+
+	WH_ASSERT(table_bytes >= bytes);
+	wh_peers_give_bytes(job->place.guest, bytes);
+}
+
+struct wh_blocks_account wh_job_lists(struct wh_job *job)
+{
+	const struct wh_blocks_account of_peer = {take_list, give_list, job};
+
+	return job->role == WH_AT_SERVER ? of_peer : (struct wh_blocks_account){0};
+}

@@ -40,9 +40,35 @@ struct pair {
 static struct pair pair;
 static uint32_t more_wishes;
 
+/* What an end may have of memory for lists, has, and had at most. */
+static struct purse {
+	uint64_t most, now, peak;
+} purses[2];
+
+static bool take(void *context, uint64_t bytes)
+{
+	struct purse *purse = context;
+
+	if (purse->now + bytes > purse->most)
+		return false;
+	purse->now += bytes;
+	purse->peak = purse->now > purse->peak ? purse->now : purse->peak;
+	return true;
+}
+
+static void give(void *context, uint64_t bytes)
+{
+	struct purse *purse = context;
+
+	CU_ASSERT(purse->now >= bytes);
+	purse->now -= bytes;
+}
+
 static void plant(const char *base)
 {
 	memset(&pair, 0, sizeof(pair));
+	for (int i = 0; i < 2; i++)
+		purses[i] = (struct purse){.most = UINT64_MAX};
 	from_blocks(1, ours);
 	memcpy(theirs, ours, sizeof(theirs));
 	tree_init(&pair.from, base);
@@ -70,6 +96,8 @@ static void begin(uint32_t lanes)
 	pair.job.wishes = WH_CHOICE_BLOCKS | more_wishes;
 	pair.job.split_bytes_min = lanes > 1 ? BLOCK : 0;
 	pair.job.extent_bytes_max = 4 * BLOCK;
+	for (int i = 0; i < 2; i++)
+		pair.job.accounts[i] = (struct wh_blocks_account){take, give, &purses[i]};
 	open_lanes(&pair.job, lanes, pair.paths, &pair.to);
 }
 
@@ -202,6 +230,39 @@ static void test_moved(void)
 		close_job(&pair.job);
 		CU_ASSERT((access(tree_path(&pair.from, "from/large"), F_OK) == 0) ==
 			  ((wishes[i] & WH_CHOICE_MOVE) == 0));
+		CU_ASSERT(has(ours, SIZE) && is_clean());
+		uproot();
+	}
+}
+
+/* Lists are paid for, by either end; where one may not have them, the file goes as a whole. */
+static void test_charged(void)
+{
+	static const uint64_t list = 41 * sizeof(struct wh_digest);
+	static const struct {
+		uint64_t most[2];
+		uint64_t peak[2];
+		uint64_t sent_bytes;
+	} cases[] = {
+		{{list, list}, {list, list}, BLOCK},
+		{{list - 1, list}, {0, list}, SIZE},
+		{{list, list - 1}, {0, 0}, SIZE},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		plant("/dev/shm");
+		flip(17 * BLOCK);
+		tree_file(&pair.from, "from/large", ours, SIZE);
+		tree_file(&pair.to, "copy/large", theirs, SIZE);
+		for (int end = 0; end < 2; end++)
+			purses[end].most = cases[i].most[end];
+		begin(1);
+		run(&pair.job);
+		CU_ASSERT(totals(&pair.job).files == 1 && totals(&pair.job).failed == 0);
+		CU_ASSERT(sent() == cases[i].sent_bytes);
+		close_job(&pair.job);
+		for (int end = 0; end < 2; end++)
+			CU_ASSERT(purses[end].peak == cases[i].peak[end] && purses[end].now == 0);
 		CU_ASSERT(has(ours, SIZE) && is_clean());
 		uproot();
 	}
@@ -461,6 +522,7 @@ static void test_kills(void)
 CU_TestInfo wh_tests[] = {
 	{"what differs goes, and nothing else", test_changes},
 	{"what is the same there goes from here, by --move", test_moved},
+	{"memory of lists is charged, and given back", test_charged},
 	{"many files, and holes", test_many},
 	{"what is no file is none to begin with", test_no_basis},
 	{"what is there changes meanwhile", test_changes_there},
