@@ -64,6 +64,15 @@ static bool read_one(struct wh_peer_list *list, const char *folder, const char *
 	return known == NULL || add(list, known);
 }
 
+/* What cannot be looked at (no descriptor is left, a disk fails) withdraws nobody's rights. */
+static void keep(struct wh_peer_list *list, const struct wh_peer_list *before)
+{
+	for (uint32_t i = 0; before != NULL && i < before->peers; i++)
+		if (!add(list, &before->peer[i]))
+			break;
+	list->wrong++;
+}
+
 static int by_name(const void *a, const void *b)
 {
 	const struct wh_peer_file *one = a;
@@ -109,11 +118,14 @@ bool wh_peer_list_read(
 	bool good = true;
 
 	*list = (struct wh_peer_list){0};
-	if (entries == NULL && errno != ENOENT)
+	if (entries == NULL && errno == ENOENT)
+		return true;
+	if (entries == NULL) {
 		wh_complain("cannot read the folder of those who are trusted, %s: %s", folder,
 			strerror(errno));
-	if (entries == NULL)
-		return errno == ENOENT;
+		keep(list, before);
+		return false;
+	}
 	if (others_may_write(dirfd(entries))) {
 		wh_complain("nobody is trusted by %s: others may write in it, and bring back who "
 			    "was removed; chmod go-w mends that",

@@ -21,7 +21,7 @@ struct wh_peer_list {
 /*
  * A folder that is not there has none. A file in which something is wrong trusts nobody, or, if it
  * is in `before`, whom it trusted then; NULL: there was nothing before. False: no memory, or too
- * many; complained.
+ * many, or the folder cannot be read, and all stays as before; complained.
  */
 bool wh_peer_list_read(
 	struct wh_peer_list *list, const char *folder, const struct wh_peer_list *before);

@@ -184,7 +184,7 @@ static void test_folder(void)
 	char path[PATH_MAX];
 	char other[PATH_MAX];
 	struct wh_peer_file again;
-	struct wh_peer_list list;
+	struct wh_peer_list list, later;
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
 	CU_ASSERT_EQUAL_FATAL(
@@ -198,6 +198,15 @@ static void test_folder(void)
 	CU_ASSERT_EQUAL(list.peers, 1);
 	CU_ASSERT_PTR_NOT_NULL(wh_peer_list_with(&list, peer.id));
 	CU_ASSERT_PTR_NULL(wh_peer_list_named(&list, "dtn3"));
+	/* A folder that cannot be looked at (here: it is none) withdraws nobody's rights. */
+	CU_ASSERT_FALSE(wh_peer_list_read(&later, path, &list));
+	CU_ASSERT_EQUAL(later.peers, 1);
+	CU_ASSERT_EQUAL(later.wrong, 1);
+	CU_ASSERT_PTR_NOT_NULL(wh_peer_list_named(&later, "dtn2"));
+	wh_peer_list_free(&later);
+	CU_ASSERT_FALSE(wh_peer_list_read(&later, path, NULL));
+	CU_ASSERT_EQUAL(later.peers, 0);
+	wh_peer_list_free(&later);
 	wh_peer_list_free(&list);
 
 	CU_ASSERT_EQUAL(wh_peer_file_write(&peer, other), -1);
