@@ -149,6 +149,8 @@ def borne(program, folder):
                 for _ in range(80):
                     client = many.enter_context(Control(path))
                     turned += 'error' in client.greeting
+                    if 'error' not in client.greeting:
+                        client.told('version')  # or he would have to make room
                 expect(10 < turned < 40, f'{turned} of 80 were turned away')
             wait_until(lambda: answered(path), 10, 'an answer when all is over')
         rss = Path(f'/proc/{pair.process.pid}/statm').read_text().split()[1]

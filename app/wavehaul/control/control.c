@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <rte_lcore.h>
@@ -26,6 +27,9 @@
 
 /* Of a client; one who sends them without end keeps nobody waiting. */
 #define LINES_OF_A_TURN 4
+
+/* Until who has asked for nothing may have to go for somebody else. */
+#define SILENT_MS 1000
 
 static void clients_init(struct wh_control_socket *control)
 {
@@ -174,18 +178,70 @@ void wh_control_watch(struct wh_control_call *call, uint64_t job)
 	call->client->watched = job;
 }
 
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static bool is_administrator(uint32_t uid)
+{
+	return uid == 0 || uid == geteuid();
+}
+
+/* Who has asked for nothing in all his time makes room for others, the oldest first. */
+static struct wh_control_client *let_silent_go(
+	struct wh_control_socket *control, bool (*may_go)(uint32_t of, uint32_t uid), uint32_t uid)
+{
+	uint64_t now = now_ms();
+	struct wh_control_client *silent = NULL;
+
+	for (uint32_t i = 0; i < WH_CONTROL_CLIENTS_MAX; i++) {
+		struct wh_control_client *client = &control->client[i];
+
+		if (client->fd >= 0 && !client->has_asked && may_go(client->uid, uid) &&
+			now - client->since_ms >= SILENT_MS &&
+			(silent == NULL || client->since_ms < silent->since_ms))
+			silent = client;
+	}
+	if (silent != NULL)
+		let_go(control, silent);
+	return silent;
+}
+
+static bool is_same_user(uint32_t of, uint32_t uid)
+{
+	return of == uid;
+}
+
+static bool is_no_less(uint32_t of, uint32_t uid)
+{
+	return is_administrator(uid) || !is_administrator(of);
+}
+
+/* Of the places some are for administrators alone, and no other user has them all. */
 static struct wh_control_client *free_place(struct wh_control_socket *control, uint32_t uid)
 {
 	struct wh_control_client *found = NULL;
-	uint32_t same = 0;
+	uint32_t same = 0, others = 0;
 
 	for (uint32_t i = 0; i < WH_CONTROL_CLIENTS_MAX; i++) {
-		if (control->client[i].fd < 0)
-			found = &control->client[i];
-		else
-			same += control->client[i].uid == uid;
+		struct wh_control_client *client = &control->client[i];
+
+		if (client->fd < 0)
+			found = client;
+		same += client->fd >= 0 && client->uid == uid;
+		others += client->fd >= 0 && !is_administrator(client->uid);
 	}
-	return same < WH_CONTROL_USER_CLIENTS_MAX || uid == 0 ? found : NULL;
+	if (is_administrator(uid))
+		return found != NULL ? found : let_silent_go(control, is_no_less, uid);
+	if (same >= WH_CONTROL_USER_CLIENTS_MAX)
+		return let_silent_go(control, is_same_user, uid);
+	if (found == NULL || others >= WH_CONTROL_CLIENTS_MAX - WH_CONTROL_ADMINISTRATORS)
+		return let_silent_go(control, is_no_less, uid);
+	return found;
 }
 
 static void take_client(struct wh_control_socket *control)
@@ -215,6 +271,7 @@ static void take_client(struct wh_control_socket *control)
 	*client = (struct wh_control_client){.fd = fd,
 		.uid = peer.uid,
 		.number = ++control->clients,
+		.since_ms = now_ms(),
 		.line = line,
 		.line_room = WH_CONTROL_PIECE_BYTES};
 	say(client, json_pack("{s:s, s:i}", "wavehaul", WH_VERSION, "control", WH_CONTROL_VERSION));
@@ -225,10 +282,11 @@ static void answer_line(struct wh_control_socket *control, struct wh_control_cli
 {
 	struct wh_control_call call = {
 		.uid = client->uid,
-		.administers = client->uid == 0 || client->uid == geteuid(),
+		.administers = is_administrator(client->uid),
 		.client = client,
 	};
 
+	client->has_asked = true;
 	say(client, wh_control_answer(&control->tables, line, bytes, &call));
 }
 

@@ -25,6 +25,9 @@
 /* Of one user, so that others, and root, get in. */
 #define WH_CONTROL_USER_CLIENTS_MAX 48
 
+/* Places that only root, and whom the server runs as, have. */
+#define WH_CONTROL_ADMINISTRATORS 8
+
 /* Who lets more than that wait is let go of. */
 #define WH_CONTROL_WAITING_BYTES (UINT32_C(1) << 20)
 
@@ -33,6 +36,8 @@
 struct wh_control_client {
 	int fd; /* -1: a free place */
 	uint32_t uid;
+	uint64_t since_ms;
+	bool has_asked;   /* one line at least */
 	bool watches;     /* wants events ... */
 	uint64_t watched; /* ... of this job; 0: of all */
 	uint64_t number;  /* another of each client */
