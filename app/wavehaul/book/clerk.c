@@ -9,6 +9,7 @@
 
 #include <rte_cycles.h>
 
+#include "base/calendar.h"
 #include "base/clock.h"
 #include "book/tell.h"
 #include "cli/complain.h"
@@ -98,7 +99,11 @@ static void say_trouble(struct wh_clerk *clerk, int rc)
 
 static void forget_old(struct wh_clerk *clerk, int64_t now)
 {
-	if (clerk->book == NULL || now < clerk->next_forget_us)
+	struct timespec steady;
+
+	clock_gettime(CLOCK_MONOTONIC, &steady);
+	if (!wh_calendar_is_settled(&clerk->calendar, now / 1000000, steady.tv_sec) ||
+		clerk->book == NULL || now < clerk->next_forget_us)
 		return;
 	clerk->next_forget_us = now + FORGET_EVERY_US;
 	say_trouble(clerk, wh_book_forget(clerk->book, now - clerk->keep_us, WH_BOOK_ROWS_MAX));

@@ -13,6 +13,7 @@
 
 #include <stdatomic.h>
 
+#include "base/calendar.h"
 #include "base/spin.h"
 #include "book/audit.h"
 #include "book/store.h"
@@ -32,6 +33,7 @@ struct wh_clerk {
 	int64_t next_open_us;
 	int64_t keep_us;
 	int64_t next_forget_us;
+	struct wh_calendar calendar;
 	int64_t written_us;
 	int64_t next_refused_us;
 	uint64_t refused_untold;

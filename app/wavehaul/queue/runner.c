@@ -284,7 +284,11 @@ static void begin_orders(struct wh_runner *runner, uint64_t now_tsc, int64_t now
 /* A clock that was stepped back only keeps them for longer. */
 static void forget_old(struct wh_runner *runner, int64_t now_s)
 {
-	if (now_s < runner->next_forget_s)
+	struct timespec steady;
+
+	clock_gettime(CLOCK_MONOTONIC, &steady);
+	if (!wh_calendar_is_settled(&runner->calendar, now_s, steady.tv_sec) ||
+		now_s < runner->next_forget_s)
 		return;
 	runner->next_forget_s = now_s + FORGET_EVERY_S;
 

@@ -14,6 +14,7 @@
 
 #include <sqlite3.h>
 
+#include "base/calendar.h"
 #include "control/control.h"
 #include "queue/errands.h"
 #include "queue/run.h"
@@ -58,6 +59,7 @@ struct wh_runner {
 	bool look_now;       /* something has changed */
 	int64_t next_look_s; /* when something is due */
 	int64_t next_forget_s;
+	struct wh_calendar calendar;
 	bool failing; /* the database cannot be written, as was said */
 	struct {
 		uint64_t client; /* 0: nobody */
