@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/json.h"
@@ -21,6 +22,7 @@
 #include "queue/hand.h"
 #include "queue/timetable.h"
 #include "queue/when.h"
+#include "queue/words.h"
 #include "verbs.h"
 
 struct job {
@@ -98,6 +100,56 @@ static int add_queue_words(const struct wh_settings *settings, json_t *order)
 	return WH_EXIT_OK;
 }
 
+/* HOST:PATH... THIRD:PATH: paths there as they are below its root. NULL after a complaint. */
+static json_t *copy_paths(const struct job *job, char host[WH_HOST_BYTES])
+{
+	json_t *here = json_array();
+
+	for (uint32_t i = 1; i + 1 < job->n_words; i++) {
+		const char *path = wh_remote_path(job->words[i], host);
+
+		if (path == NULL) {
+			json_decref(here);
+			return NULL;
+		}
+		path += strspn(path, "/");
+		json_array_append_new(here, json_string(path[0] != '\0' ? path : "."));
+	}
+	return here;
+}
+
+/* A request job.add of an order between two other hosts. NULL after a complaint. */
+static json_t *copy_request(const struct job *job)
+{
+	char host[WH_HOST_BYTES] = "";
+	char third[WH_HOST_BYTES] = "";
+	json_t *here, *words;
+
+	if (job->n_words < 3) {
+		wh_complain("copy wants HOST:PATH... THIRD:PATH; `wavehaul job --help` explains");
+		return NULL;
+	}
+	if (job->settings.files_from[0] != '\0') {
+		wh_complain("--files-from names paths of this host, and copy has none");
+		return NULL;
+	}
+	here = copy_paths(job, host);
+	if (here == NULL)
+		return NULL;
+	if (wh_remote_path(job->words[job->n_words - 1], third) == NULL) {
+		json_decref(here);
+		return NULL;
+	}
+	words = wh_order_words(&job->settings, "/");
+	if (words == NULL) {
+		json_decref(here);
+		return NULL;
+	}
+	return json_pack("{s:s, s:s, s:s, s:o, s:[s], s:o}", "do", "job.add", "verb", "copy",
+		"host", host, "here", here, "there", job->words[job->n_words - 1], "options",
+		words);
+}
+
 static int read_transfer(struct job *job, struct wh_transfer *transfer)
 {
 	const char *verb = job->n_words > 0 ? job->words[0] : "";
@@ -106,7 +158,7 @@ static int read_transfer(struct job *job, struct wh_transfer *transfer)
 	transfer->dest_fd = -1;
 	transfer->verb = strcmp(verb, "send") == 0 ? WH_VERB_SEND : WH_VERB_GET;
 	if (transfer->verb == WH_VERB_GET && strcmp(verb, "get") != 0) {
-		wh_complain("`wavehaul job add` wants send or get behind it");
+		wh_complain("`wavehaul job add` wants send, get or copy behind it");
 		return WH_EXIT_USAGE;
 	}
 	transfer->settings.operands = job->words + 1;
@@ -121,26 +173,48 @@ static int read_transfer(struct job *job, struct wh_transfer *transfer)
 	return status;
 }
 
+static bool copies(const struct job *job)
+{
+	return job->n_words > 0 && strcmp(job->words[0], "copy") == 0;
+}
+
+/* As the server takes it: its files are below that root. *status says how it failed. */
+static json_t *order_of(struct job *job, struct wh_transfer *transfer, int *status)
+{
+	json_t *status_of = NULL;
+	json_t *order = NULL;
+
+	if (copies(job)) {
+		order = copy_request(job);
+	} else {
+		*status = read_transfer(job, transfer);
+		if (*status == 0)
+			status_of = ask(job, request("status"), status);
+		if (status_of != NULL)
+			order = wh_order_request(transfer,
+				json_string_value(json_object_get(status_of, "root")));
+		json_decref(status_of);
+	}
+	if (*status == WH_EXIT_OK && order == NULL)
+		*status = WH_EXIT_USAGE;
+	return order;
+}
+
 static int add(struct job *job)
 {
 	struct wh_transfer *transfer = calloc(1, sizeof(*transfer));
-	json_t *status_of = NULL;
 	json_t *order = NULL;
 	json_t *answer = NULL;
 	char text[64];
-	int status = transfer != NULL ? read_transfer(job, transfer) : WH_EXIT_OTHER;
+	int status = transfer != NULL ? WH_EXIT_OK : WH_EXIT_OTHER;
 
+	if (transfer != NULL)
+		order = order_of(job, transfer, &status);
 	if (status == 0)
-		status_of = ask(job, request("status"), &status);
-	if (status_of != NULL)
-		order = wh_order_request(
-			transfer, json_string_value(json_object_get(status_of, "root")));
-	if (status == 0)
-		status = order != NULL ? add_queue_words(&job->settings, order) : WH_EXIT_USAGE;
+		status = add_queue_words(&job->settings, order);
 	if (status == 0)
 		answer = ask(job, json_incref(order), &status);
 	json_decref(order);
-	json_decref(status_of);
 	if (transfer != NULL)
 		wh_transfer_free_operands(transfer);
 	free(transfer);
@@ -166,7 +240,7 @@ static int64_t number_at(const json_t *object, const char *key)
 static void print_job(const json_t *found)
 {
 	const json_t *paths = json_object_get(
-		found, strcmp(text_at(found, "verb"), "send") == 0 ? "here" : "there");
+		found, strcmp(text_at(found, "verb"), "get") != 0 ? "here" : "there");
 	char plain[WH_SETTINGS_TEXT_BYTES];
 	char moved[WH_UNITS_MAX];
 	char what[WH_SETTINGS_TEXT_BYTES];

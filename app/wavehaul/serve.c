@@ -26,6 +26,7 @@
 #include "control/served.h"
 #include "guard/guard.h"
 #include "host/host.h"
+#include "job/desk/desk.h"
 #include "job/jobs.h"
 #include "job/on_host.h"
 #include "metrics/metrics.h"
@@ -57,6 +58,7 @@ struct serve {
 	struct wh_control_socket control;
 	struct wh_served served;
 	struct wh_runner runner;
+	struct wh_desk desk;
 	struct wh_captures captures;
 	struct wh_reread reread;
 	struct wh_metrics metrics;
@@ -110,6 +112,14 @@ static void read_again(struct serve *serve)
 		return;
 	}
 	atomic_store(&serve->reread.due, true);
+	wh_control_wake(&serve->control);
+}
+
+/* Somebody has put a question on the desk. */
+static void wake_control(void *context)
+{
+	struct serve *serve = context;
+
 	wh_control_wake(&serve->control);
 }
 
@@ -182,6 +192,18 @@ static int enter_guard(struct serve *serve)
 	return 0;
 }
 
+/* What another host's queue has moved for us is not what came through the errand. */
+static void note_far(struct wh_book_entry *entry, const struct wh_order_result *result)
+{
+	snprintf(entry->verb, sizeof(entry->verb), "copy");
+	entry->files = result->files;
+	entry->skipped = result->skipped;
+	entry->failed = result->failed;
+	entry->bytes = result->bytes;
+	entry->moved_bytes = 0;
+	entry->pkts = entry->lost_pkts = entry->again_pkts = entry->repair_pkts = 0;
+}
+
 /* A try of an order is over, as it is in the book. */
 static void note_order(
 	void *context, const struct wh_run *run, const struct wh_order_result *result)
@@ -194,13 +216,20 @@ static void note_order(
 	entry.order = run->order.id;
 	entry.uid = run->order.owner;
 	entry.status = result->status;
+	if (run->far.on)
+		note_far(&entry, result);
 	snprintf(entry.name, sizeof(entry.name), "%s", run->order.host);
 	snprintf(entry.outcome, sizeof(entry.outcome), "%s",
 		run->wanted == WH_ORDER_DONE        ? "ok"
 		: run->wanted == WH_ORDER_FAILED    ? "failed"
 		: run->wanted == WH_ORDER_CANCELLED ? "cancelled"
 						    : "stopped");
-	snprintf(entry.why, sizeof(entry.why), "%s", result->why);
+	if (wh_order_is_taken(&run->order))
+		snprintf(entry.why, sizeof(entry.why), "ordered by %s%s%.300s",
+			run->order.peer[0] != '\0' ? run->order.peer : "the peer with our own key",
+			result->why[0] != '\0' ? ": " : "", result->why);
+	else
+		snprintf(entry.why, sizeof(entry.why), "%s", result->why);
 	wh_clerk_order(&serve->clerk, &entry);
 }
 
@@ -236,6 +265,8 @@ static void open_queue(struct serve *serve)
 	close(folder_fd);
 	if (wh_kept_where(settings->state, folder))
 		wh_runner_open(runner, folder);
+	/* Peers may order where there is a queue, or may be. */
+	atomic_store(&serve->desk.kept, runner->path[0] != '\0');
 }
 
 /* Once it is known where state is kept, and there is a queue or not. */
@@ -391,8 +422,11 @@ static int serve_root(struct serve *serve)
 		serve->service = wh_wanted_service(&serve->settings, root_fd);
 		serve->service.on_over = wh_clerk_job;
 		serve->service.context = &serve->clerk;
+		serve->service.desk = &serve->desk;
+		wh_desk_init(&serve->desk, wake_control, serve);
 		status = open_and_run(serve);
 	}
+	wh_desk_free(&serve->desk);
 	wh_clerk_close(&serve->clerk);
 	wh_audit_close(&serve->clerk.audit);
 	if (serve->state_fd >= 0)

@@ -152,7 +152,7 @@ static const struct wh_record_field totals_fields[] = {
 
 static const struct wh_record_field hello_fields[] = {
 	FIELD(hello, version, WH_BUNDLE_VERSION, WH_BUNDLE_VERSION),
-	FIELD(hello, verb, WH_JOB_SEND, WH_JOB_PING),
+	FIELD(hello, verb, WH_JOB_SEND, WH_JOB_ORDER),
 	FIELD(hello, recursive, 0, 1),
 	FIELD(hello, into_folder, 0, 1),
 	FIELD(hello, reverse, 0, 1),
@@ -233,6 +233,30 @@ static const struct wh_record_field ping_fields[] = {
 	ANY(ping, serial),
 };
 
+static const struct wh_record_field order_fields[] = {
+	ANY(order, token),
+	ANY(order, number),
+	FIELD(order, host_bytes, 1, WH_ORDER_HOST_MAX),
+	FIELD(order, path_bytes, 0, WH_PATH_BYTES_MAX),
+	FIELD(order, rate_bytes, 1, WH_ORDER_RATE_MAX),
+	FIELD(order, words_bytes, 0, WH_ORDER_WORDS_MAX),
+	FIELD(order, wish, 0, WH_WISHES - 1),
+	FIELD(order, priority, 0, 9),
+};
+
+static const struct wh_record_field standing_fields[] = {
+	FIELD(standing, number, 0, INT64_MAX),
+	ANY(standing, files),
+	ANY(standing, skipped),
+	ANY(standing, failed),
+	ANY(standing, bytes),
+	ANY(standing, moved_bytes),
+	ANY(standing, run_ns),
+	FIELD(standing, why_bytes, 0, WH_STANDING_WHY_MAX),
+	FIELD(standing, state, 0, WH_STANDINGS - 1),
+	ANY(standing, status),
+};
+
 #define SHAPE(fields, last)                                                                        \
 	{                                                                                          \
 		END(last), RTE_DIM(fields), fields                                                 \
@@ -261,6 +285,8 @@ static const struct wh_record_shape shapes[] = {
 	[WH_RECORD_ITEM] = SHAPE(item_fields, item.kind),
 	[WH_RECORD_TALLY] = SHAPE(tally_fields, tally.done),
 	[WH_RECORD_PING] = SHAPE(ping_fields, ping.serial),
+	[WH_RECORD_ORDER] = SHAPE(order_fields, order.priority),
+	[WH_RECORD_STANDING] = SHAPE(standing_fields, standing.status),
 };
 
 const struct wh_record_shape *wh_record_shape(uint32_t type)
@@ -281,6 +307,7 @@ const char *wh_job_verb_name(uint32_t verb)
 		[WH_JOB_MAKE] = "mkdir",
 		[WH_JOB_MOVE] = "mv",
 		[WH_JOB_PING] = "ping",
+		[WH_JOB_ORDER] = "order",
 	};
 
 	return verb < RTE_DIM(names) && names[verb] != NULL ? names[verb] : "";
@@ -444,6 +471,21 @@ static bool item_holds(const struct wh_item *item)
 	       !has_nul(item->link, item->link_bytes);
 }
 
+static size_t ordered_bytes(const struct wh_ordering *order)
+{
+	return (size_t)order->host_bytes + order->path_bytes + order->rate_bytes +
+	       order->words_bytes;
+}
+
+/* Texts of our own may be anywhere; those of the wire follow each other. */
+static bool order_holds(const struct wh_ordering *order)
+{
+	return !has_nul(order->host, order->host_bytes) &&
+	       !has_nul(order->path, order->path_bytes) &&
+	       !has_nul(order->rate, order->rate_bytes) &&
+	       !has_nul(order->words, order->words_bytes);
+}
+
 static bool holds(const struct wh_record *record)
 {
 	switch (record->type) {
@@ -467,6 +509,10 @@ static bool holds(const struct wh_record *record)
 		return !has_nul(record->refused.text, record->refused.text_bytes);
 	case WH_RECORD_ITEM:
 		return item_holds(&record->item);
+	case WH_RECORD_ORDER:
+		return order_holds(&record->order);
+	case WH_RECORD_STANDING:
+		return !has_nul(record->standing.why, record->standing.why_bytes);
 	default:
 		return true;
 	}
@@ -493,6 +539,10 @@ static size_t rest_bytes(const struct wh_record *record)
 		return (size_t)record->blocks.count * WH_DIGEST_BYTES;
 	case WH_RECORD_ITEM:
 		return (size_t)record->item.path_bytes + record->item.link_bytes;
+	case WH_RECORD_ORDER:
+		return ordered_bytes(&record->order);
+	case WH_RECORD_STANDING:
+		return record->standing.why_bytes;
 	case WH_RECORD_HELLO:
 		for (uint32_t i = 0; i < hello_texts(hello); i++)
 			bytes += sizeof(hello->path_bytes[0]) + hello->path_bytes[i];
@@ -549,6 +599,13 @@ static uint8_t *put_rest(const struct wh_record *record, uint8_t *at)
 	case WH_RECORD_ITEM:
 		at = put(at, record->item.path, record->item.path_bytes);
 		return put(at, record->item.link, record->item.link_bytes);
+	case WH_RECORD_ORDER:
+		at = put(at, record->order.host, record->order.host_bytes);
+		at = put(at, record->order.path, record->order.path_bytes);
+		at = put(at, record->order.rate, record->order.rate_bytes);
+		return put(at, record->order.words, record->order.words_bytes);
+	case WH_RECORD_STANDING:
+		return put(at, record->standing.why, record->standing.why_bytes);
 	case WH_RECORD_HELLO:
 		at = put(at, hello->path_bytes, hello_texts(hello) * sizeof(hello->path_bytes[0]));
 		for (uint32_t i = 0; i < hello_texts(hello); i++)
@@ -635,6 +692,15 @@ static const uint8_t *take_rest(const uint8_t *at, struct wh_record *record)
 		record->item.path = (const char *)at;
 		record->item.link = record->item.path + record->item.path_bytes;
 		return at + record->item.path_bytes + record->item.link_bytes;
+	case WH_RECORD_ORDER:
+		record->order.host = (const char *)at;
+		record->order.path = record->order.host + record->order.host_bytes;
+		record->order.rate = record->order.path + record->order.path_bytes;
+		record->order.words = record->order.rate + record->order.rate_bytes;
+		return at + ordered_bytes(&record->order);
+	case WH_RECORD_STANDING:
+		record->standing.why = (const char *)at;
+		return at + record->standing.why_bytes;
 	case WH_RECORD_HELLO:
 		at += hello_texts(hello) * sizeof(hello->path_bytes[0]);
 		for (uint32_t i = 0; i < hello_texts(hello); i++) {

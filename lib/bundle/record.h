@@ -37,7 +37,8 @@
  * told there. A PART is answered by WANT, or by an OUTCOME that says that it is not needed.
  *
  * An errand looks at a tree of the server's, or changes it, and moves no file. Its answers are ITEM
- * and FAULT, in any order, and one TALLY.
+ * and FAULT, in any order, and one TALLY. One that orders says ORDER, as often as it wants to know
+ * how that order stands in the server's queue; each is answered by one STANDING.
  *
  * A record is its length (u32, a multiple of 8, header counted), type (u16), zero (u16), then
  * fields by type, little-endian, then texts and content, then zeros up to the length. Fields travel
@@ -73,6 +74,13 @@
 /* Chunks of a bundle have room for this at least: an ENTRY with the longest texts. */
 #define WH_BUNDLE_CHUNK_BYTES_MIN 16384
 
+/* Of an ORDER's texts, at most. */
+#define WH_TOKEN_BYTES         16
+#define WH_ORDER_HOST_MAX      255
+#define WH_ORDER_RATE_MAX      511
+#define WH_ORDER_WORDS_MAX     4096
+#define WH_STANDING_WHY_MAX    399
+
 #define WH_HELLO_PATHS_MAX   1024
 #define WH_HELLO_OPTIONS_MAX 16
 #define WH_HELLO_TEXTS_MAX   (WH_HELLO_PATHS_MAX + WH_TERMS_MAX)
@@ -105,6 +113,8 @@ enum wh_record_type {
 	WH_RECORD_ITEM = 40,
 	WH_RECORD_TALLY = 41, /* the last */
 	WH_RECORD_PING = 42,
+	WH_RECORD_ORDER = 43,
+	WH_RECORD_STANDING = 44,
 };
 
 enum wh_entry_kind {
@@ -223,6 +233,7 @@ enum wh_job_verb {
 	WH_JOB_MAKE = 8, /* folders; recursive: those above them, too */
 	WH_JOB_MOVE = 9, /* the last path is where to */
 	WH_JOB_PING = 10,
+	WH_JOB_ORDER = 11, /* of the server's queue: its paths go on to a third host */
 };
 
 /* As operators call it; "" for what is none. */
@@ -230,7 +241,7 @@ const char *wh_job_verb_name(uint32_t verb);
 
 static inline bool wh_job_is_errand(uint32_t verb)
 {
-	return verb >= WH_JOB_LIST && verb <= WH_JOB_PING;
+	return verb >= WH_JOB_LIST && verb <= WH_JOB_ORDER;
 }
 
 struct wh_hello {
@@ -335,6 +346,63 @@ struct wh_tally {
 	uint64_t done;   /* removed, made or moved */
 };
 
+enum wh_order_wish {
+	WH_WISH_RUN = 0,
+	WH_WISH_PAUSE,
+	WH_WISH_CANCEL,
+	WH_WISHES,
+};
+
+/*
+ * An order for the server's queue: HELLO's paths go to a path of a host that the server knows. The
+ * same token is the same order, however often it is said.
+ */
+struct wh_ordering {
+	uint8_t token[WH_TOKEN_BYTES]; /* nobody's guess */
+	uint64_t number;               /* in the server's queue, once it has said it; 0: not yet */
+	uint16_t host_bytes;
+	uint16_t path_bytes;
+	uint16_t rate_bytes;
+	uint16_t words_bytes;
+	uint8_t wish; /* enum wh_order_wish */
+	uint8_t priority;
+	const char *host;
+	const char *path;
+	const char *rate;  /* a timetable */
+	const char *words; /* options, as a JSON list */
+};
+
+/* Of an order in a server's queue. REFUSED: there is none. */
+enum wh_standing_state {
+	WH_STANDING_REFUSED = 0,
+	WH_STANDING_WAITS,
+	WH_STANDING_PAUSED,
+	WH_STANDING_RUNS,
+	WH_STANDING_DONE,
+	WH_STANDING_FAILED,
+	WH_STANDING_CANCELLED,
+	WH_STANDINGS,
+};
+
+struct wh_standing {
+	uint64_t number; /* in the server's queue; 0: it is not there */
+	uint64_t files;
+	uint64_t skipped;
+	uint64_t failed;
+	uint64_t bytes;
+	uint64_t moved_bytes;
+	uint64_t run_ns;
+	uint16_t why_bytes;
+	uint8_t state;  /* enum wh_standing_state */
+	uint8_t status; /* exit status */
+	const char *why;
+};
+
+static inline bool wh_standing_is_over(const struct wh_standing *standing)
+{
+	return standing->state == WH_STANDING_REFUSED || standing->state >= WH_STANDING_DONE;
+}
+
 struct wh_record {
 	enum wh_record_type type;
 	union {
@@ -413,6 +481,8 @@ struct wh_record {
 		struct {
 			uint64_t serial;
 		} ping;
+		struct wh_ordering order;
+		struct wh_standing standing;
 	};
 };
 

@@ -190,6 +190,23 @@ static bool is_last(const struct wh_errand *errand)
 	return errand->given == (errand->config.verb == WH_JOB_MOVE ? count - 1 : count);
 }
 
+/* What it does is said by records of the client's. */
+static bool is_asked(const struct wh_errand *errand)
+{
+	return errand->config.verb == WH_JOB_PING || errand->config.verb == WH_JOB_ORDER;
+}
+
+static bool tell_standing(struct wh_errand *errand)
+{
+	struct wh_standing standing;
+
+	if (!errand->config.desk.take(errand->config.desk.context, &standing))
+		return false;
+	errand->ordering = false;
+	begin(errand, WH_RECORD_STANDING)->standing = standing;
+	return true;
+}
+
 /* One step of what was asked for; false: there is none now. */
 static bool step(struct wh_errand *errand)
 {
@@ -199,7 +216,9 @@ static bool step(struct wh_errand *errand)
 		wh_descent_step(errand);
 		return true;
 	}
-	if (errand->config.verb == WH_JOB_PING || is_last(errand))
+	if (errand->ordering)
+		return tell_standing(errand);
+	if (is_asked(errand) || is_last(errand))
 		return false;
 	errand->given++;
 	if (errand->config.verb == WH_JOB_MAKE)
@@ -220,11 +239,40 @@ static void answer_ping(struct wh_errand *errand)
 	begin(errand, WH_RECORD_PING)->ping.serial = errand->heard.ping.serial;
 }
 
+static bool may_order(struct wh_errand *errand)
+{
+	const struct wh_ordering *order = &errand->heard.order;
+
+	if (errand->config.verb != WH_JOB_ORDER)
+		return false;
+	if (errand->ordered)
+		return memcmp(errand->token, order->token, sizeof(errand->token)) == 0;
+	memcpy(errand->token, order->token, sizeof(errand->token));
+	errand->ordered = true;
+	return true;
+}
+
+/* False: the desk has no room for it now, and it is to be asked again. */
+static bool ask_desk(struct wh_errand *errand)
+{
+	if (!may_order(errand))
+		errand->progress.error = -EPROTO;
+	else if (!errand->config.desk.put(errand->config.desk.context, &errand->heard.order))
+		return false;
+	else
+		errand->ordering = true;
+	return true;
+}
+
 /* The peer says how it stands with it, and when it has no more to ask. */
 static bool hear(struct wh_errand *errand)
 {
-	if (errand->inflow.ended || (errand->config.verb == WH_JOB_PING && errand->pending > 0))
+	if (errand->inflow.ended || (is_asked(errand) && (errand->pending > 0 || errand->ordering)))
 		return false;
+	if (errand->waits_for_desk) {
+		errand->waits_for_desk = !ask_desk(errand);
+		return !errand->waits_for_desk;
+	}
 
 	int rc = wh_inflow_next(&errand->inflow, &errand->heard);
 
@@ -240,6 +288,9 @@ static bool hear(struct wh_errand *errand)
 	case WH_RECORD_PING:
 		answer_ping(errand);
 		break;
+	case WH_RECORD_ORDER:
+		errand->waits_for_desk = !ask_desk(errand);
+		break;
 	default:
 		errand->progress.error = -EPROTO;
 	}
@@ -248,9 +299,9 @@ static bool hear(struct wh_errand *errand)
 
 static bool has_done_all(const struct wh_errand *errand)
 {
-	if (errand->pending > 0 || errand->depth > 0)
+	if (errand->pending > 0 || errand->depth > 0 || errand->ordering)
 		return false;
-	return errand->config.verb == WH_JOB_PING ? errand->inflow.ended : is_last(errand);
+	return is_asked(errand) ? errand->inflow.ended : is_last(errand);
 }
 
 static bool finish(struct wh_errand *errand)
@@ -282,8 +333,8 @@ int32_t wh_errand_poll(struct wh_errand *errand)
 		if (done == 0)
 			break;
 	}
-	/* An answer to a ping waits for no other; lists fill their chunks. */
-	if (errand->config.verb == WH_JOB_PING)
+	/* Who is asked one by one waits for no other; lists fill their chunks. */
+	if (is_asked(errand))
 		wh_pack_flush(&errand->pack);
 	errand->progress.done = errand->ended && errand->inflow.ended;
 	return work;
@@ -293,8 +344,9 @@ enum wh_waits wh_errand_waits(const struct wh_errand *errand)
 {
 	if (errand->pending > 0 || (errand->tallied && !errand->ended))
 		return WH_WAITS_SESSION;
-	return has_done_all(errand) || errand->config.verb == WH_JOB_PING ? WH_WAITS_ENTRIES
-									  : WH_WAITS_DISK;
+	if (errand->ordering || errand->waits_for_desk)
+		return WH_WAITS_DISK;
+	return has_done_all(errand) || is_asked(errand) ? WH_WAITS_ENTRIES : WH_WAITS_DISK;
 }
 
 bool wh_errand_tell_waits(struct wh_errand *errand, const struct wh_waits_told *told)

@@ -22,6 +22,18 @@
 #include "bundle/record.h"
 #include "bundle/waits.h"
 
+/*
+ * Whoever keeps orders, on a core of its own: what is asked goes there, and comes back answered in
+ * its own time. One question at a time, and all of an errand are of one token.
+ */
+struct wh_errand_desk {
+	/* Texts are good for the call. False: there is no room now. */
+	bool (*put)(void *context, const struct wh_ordering *order);
+	/* False: not answered yet. Texts are good until the next `put`. */
+	bool (*take)(void *context, struct wh_standing *standing);
+	void *context;
+};
+
 /* Folders in folders, below a given path. */
 #define WH_ERRAND_DEPTH 64
 
@@ -32,6 +44,7 @@ struct wh_errand_config {
 	uint32_t path_count;
 	bool recursive;
 	bool plain_names; /* what is made or moved has no control characters in its name */
+	struct wh_errand_desk desk; /* ORDER */
 	uint32_t chunk_bytes;
 	uint64_t first_chunk; /* of our stream */
 	struct wh_fifo *free;

@@ -46,6 +46,10 @@ struct wh_errand {
 	struct wh_tally tally;
 	uint32_t given;   /* paths begun */
 	uint32_t pending; /* of `told`, that wait for room, in their order */
+	bool ordered;        /* with this token: one errand is one order */
+	uint8_t token[WH_TOKEN_BYTES];
+	bool ordering;       /* the desk has a question ... */
+	bool waits_for_desk; /* ... or `heard` is one that it has no room for */
 	bool tallied;
 	bool ended; /* our stream has its end */
 	struct wh_record told[WH_ERRAND_TOLD];

@@ -21,7 +21,8 @@ struct wh_errand_reader {
 	bool tallied;
 	bool ended;   /* our stream has its end */
 	bool blocked; /* whoever asked takes no more now */
-	bool asking;  /* a ping is out */
+	bool asking;  /* a question is out */
+	bool asked_all;
 	uint64_t pings;
 	uint64_t asked_tsc;
 	uint64_t next_ping_tsc;
@@ -77,12 +78,24 @@ static int take_tally(struct wh_errand_reader *reader, const struct wh_tally *ta
 
 static int take_ping(struct wh_errand_reader *reader, uint64_t now_tsc)
 {
-	if (!reader->asking || reader->heard.ping.serial != reader->pings)
+	if (reader->config.verb != WH_JOB_PING || !reader->asking ||
+		reader->heard.ping.serial != reader->pings)
 		return -EPROTO;
 	reader->asking = false;
 	reader->pings++;
 	reader->config.listener->on_ping(reader->config.listener->context,
 		reader->heard.ping.serial, now_tsc - reader->asked_tsc);
+	return 0;
+}
+
+static int take_standing(struct wh_errand_reader *reader)
+{
+	const struct wh_errand_listener *listener = reader->config.listener;
+
+	if (reader->config.verb != WH_JOB_ORDER || !reader->asking)
+		return -EPROTO;
+	reader->asking = false;
+	listener->on_standing(listener->context, &reader->heard.standing);
 	return 0;
 }
 
@@ -103,6 +116,8 @@ static int take(struct wh_errand_reader *reader, uint64_t now_tsc)
 		return 0;
 	case WH_RECORD_PING:
 		return take_ping(reader, now_tsc);
+	case WH_RECORD_STANDING:
+		return take_standing(reader);
 	case WH_RECORD_TALLY:
 		return take_tally(reader, &record->tally);
 	case WH_RECORD_WAITS:
@@ -135,16 +150,37 @@ static int read_one(struct wh_errand_reader *reader, uint64_t now_tsc)
 	return rc > 0;
 }
 
-static bool asks(const struct wh_errand_reader *reader)
+static bool is_to_ask(const struct wh_errand_reader *reader)
 {
-	return reader->config.verb == WH_JOB_PING && reader->pings < reader->config.listener->pings;
+	return reader->config.verb == WH_JOB_PING || reader->config.verb == WH_JOB_ORDER;
 }
 
+/* False: there is nothing more to ask. */
+static bool next_question(struct wh_errand_reader *reader, struct wh_record *record)
+{
+	const struct wh_errand_listener *listener = reader->config.listener;
+
+	if (reader->config.verb == WH_JOB_ORDER) {
+		record->type = WH_RECORD_ORDER;
+		return listener->next_order(listener->context, &record->order);
+	}
+	*record = (struct wh_record){.type = WH_RECORD_PING, .ping = {.serial = reader->pings}};
+	return reader->pings < listener->pings;
+}
+
+/* Whoever pings or orders says when he has no more to ask. */
 static int32_t ask(struct wh_errand_reader *reader, uint64_t now_tsc)
 {
-	const struct wh_record record = {.type = WH_RECORD_PING, .ping = {.serial = reader->pings}};
+	struct wh_record record;
 
-	if (!asks(reader) || reader->asking || now_tsc < reader->next_ping_tsc ||
+	if (!is_to_ask(reader) || reader->asked_all || reader->asking)
+		return 0;
+	/* What is over is over at once. */
+	if (!next_question(reader, &record)) {
+		reader->asked_all = true;
+		return 1;
+	}
+	if (now_tsc < reader->next_ping_tsc ||
 		!wh_pack_has_room(&reader->pack, wh_record_bytes(&record)))
 		return 0;
 	wh_pack_put(&reader->pack, &record);
@@ -154,10 +190,10 @@ static int32_t ask(struct wh_errand_reader *reader, uint64_t now_tsc)
 	return 1;
 }
 
-/* Whoever pings has no more to ask; the others wait for the end, and say so until then. */
+/* Whoever asks has no more to ask; the others wait for the end, and say so until then. */
 static int32_t end(struct wh_errand_reader *reader)
 {
-	bool over = reader->config.verb == WH_JOB_PING ? !asks(reader) : reader->inflow.ended;
+	bool over = is_to_ask(reader) ? reader->asked_all : reader->inflow.ended;
 
 	if (reader->ended || !over || !wh_pack_end(&reader->pack))
 		return 0;

@@ -4,7 +4,7 @@
 
 /*
  * The client's end of an errand: what the server says is checked, and told to whoever asked. Of a
- * ping it asks, too, one at a time.
+ * ping, or an order, it asks, too, one at a time.
  */
 
 #include <stdbool.h>
@@ -23,6 +23,9 @@ struct wh_errand_listener {
 	void (*on_fault)(void *context, int error, enum wh_doing doing, const char *path,
 		uint32_t path_bytes);
 	void (*on_ping)(void *context, uint64_t serial, uint64_t rtt_tsc);
+	/* ORDER: what to say now; false: nothing more. Texts are good until it is answered. */
+	bool (*next_order)(void *context, struct wh_ordering *order);
+	void (*on_standing)(void *context, const struct wh_standing *standing);
 	void *context;
 	uint64_t pings; /* PING: how many */
 	uint64_t interval_tsc;

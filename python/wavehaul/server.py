@@ -85,7 +85,8 @@ class Server:
         absolute ones have to be; `options` are those of wavehaul-job(1), as '--recursive'. One that
         is `attached` ends with this connection."""
         asked: dict[str, Any] = {
-            'verb': verb, 'host': host, 'here': self._below(_list_of(here)),
+            'verb': verb, 'host': host,
+            'here': _list_of(here) if verb == 'copy' else self._below(_list_of(here)),
             'there': _list_of(there), 'options': list(options), 'retries': retries,
             'not_before': _seconds_of(not_before), 'attached': attached,
         }
@@ -102,6 +103,11 @@ class Server:
 
     def get(self, host: str, there: Paths, here: str | os.PathLike[str], **wanted: Any) -> int:
         return self.submit('get', host, here, there, **wanted)
+
+    def copy(self, host: str, paths: Paths, to: str, **wanted: Any) -> int:
+        """From one other host to a third, `to` it as 'dtn3:incoming/': the queue of `host` sends,
+        and paths are below its root."""
+        return self.submit('copy', host, paths, to, **wanted)
 
     def _below(self, paths: list[str]) -> list[str]:
         if not any(path.startswith('/') for path in paths):

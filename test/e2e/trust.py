@@ -181,7 +181,8 @@ def added_and_removed(program, folder):
     user.report('trust', 'add', 'dtn2', KEY, *words)
     peer = user.report('trust', 'list')['peers'][0]
     expect_equal('the rights', peer['rights'],
-                 {'read': False, 'write': True, 'measure': True, 'folder': ['in', 'out/a'],
+                 {'read': False, 'write': True, 'measure': True, 'orders': False,
+                  'folder': ['in', 'out/a'],
                   'from': ['192.0.2.0/24'], 'rate_bps': 10**10, 'sessions': 3,
                   'day_bytes': 2**40, 'map_owners': None, 'map_groups': None})
     expect_equal('the address', peer['address'], ['192.0.2.2'])

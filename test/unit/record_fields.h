@@ -215,6 +215,11 @@ static inline uint32_t record_finish(uint8_t *bytes, uint32_t type)
 		rest = record_is(bytes, type, "text_bytes");
 	} else if (type == WH_RECORD_ITEM) {
 		rest = record_is(bytes, type, "path_bytes") + record_is(bytes, type, "link_bytes");
+	} else if (type == WH_RECORD_ORDER) {
+		rest = record_is(bytes, type, "host_bytes") + record_is(bytes, type, "path_bytes") +
+		       record_is(bytes, type, "rate_bytes") + record_is(bytes, type, "words_bytes");
+	} else if (type == WH_RECORD_STANDING) {
+		rest = record_is(bytes, type, "why_bytes");
 	} else if (type == WH_RECORD_BLOCKS) {
 		rest = record_is(bytes, type, "count") * WH_DIGEST_BYTES;
 	} else if (type == WH_RECORD_HELLO) {

@@ -3,9 +3,11 @@
 /* What reads, writes, looks or measures at an end of a job: both sides open it alike. */
 
 #include <assert.h>
+#include <errno.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "job/desk/desk.h"
 #include "job/jobs.h"
 #include "seal/bond.h"
 
@@ -120,6 +122,36 @@ static int open_sink(struct wh_job *job, enum wh_doing *doing)
 	return wh_sink_open(&job->ends.sink, &config, doing);
 }
 
+static bool put_order(void *context, const struct wh_ordering *order)
+{
+	struct wh_job *job = context;
+
+	return wh_desk_put(job->jobs->service->desk, job->ends.desk, order,
+		job->ends.polled_tsc, job->jobs->ground->hz);
+}
+
+static bool take_standing(void *context, struct wh_standing *standing)
+{
+	struct wh_job *job = context;
+
+	return wh_desk_take(job->jobs->service->desk, job->ends.desk, standing);
+}
+
+/* Who orders is known: rights are of nobody else. */
+static int enter_desk(struct wh_job *job)
+{
+	struct wh_desk *desk = job->jobs->service->desk;
+
+	if (job->request.verb != WH_JOB_ORDER)
+		return 0;
+	if (desk == NULL || job->streams.bond == NULL)
+		return -EOPNOTSUPP;
+	job->ends.desk = wh_desk_enter(desk, job->rights.number,
+		job->streams.bond->config.peer_identity, job->request.here.path,
+		job->request.here.count);
+	return job->ends.desk != NULL ? 0 : -EBUSY;
+}
+
 /* The server does it, and the client hears what came of it. */
 static int open_errand(struct wh_job *job)
 {
@@ -132,6 +164,7 @@ static int open_errand(struct wh_job *job)
 		.path_count = request->here.count,
 		.recursive = request->recursive,
 		.plain_names = request->rules.plain_names,
+		.desk = {.put = put_order, .take = take_standing, .context = job},
 		.chunk_bytes = WH_ANSWER_CHUNK_BYTES,
 		.first_chunk = job->records.posted,
 		.free = wh_session_free_chunks(job->streams.out),
@@ -140,7 +173,9 @@ static int open_errand(struct wh_job *job)
 		.recycled = wh_session_recycled_chunks(in),
 	};
 
-	return wh_errand_open(&job->ends.errand, &config);
+	int rc = enter_desk(job);
+
+	return rc == 0 ? wh_errand_open(&job->ends.errand, &config) : rc;
 }
 
 static int open_reader(struct wh_job *job)

@@ -158,7 +158,7 @@ struct wh_hello wh_hello_of_request(const struct wh_request *request, uint32_t p
 	};
 
 	tell_options(request, &hello);
-	WH_ASSERT(request->verb >= WH_JOB_SEND && request->verb <= WH_JOB_PING);
+	WH_ASSERT(request->verb >= WH_JOB_SEND && request->verb <= WH_JOB_ORDER);
 	WH_ASSERT(request->lanes > 0 && request->lanes <= WH_LANES_MAX);
 	WH_ASSERT(request->there.count <= WH_HELLO_PATHS_MAX);
 	for (uint32_t i = 0; i < request->there.count; i++)

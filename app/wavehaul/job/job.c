@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "cli/fault_text.h"
 #include "cli/repair.h"
+#include "job/desk/desk.h"
 #include "job/hello.h"
 #include "job/jobs.h"
 #include "session/pacer.h"
@@ -386,10 +387,13 @@ static void fail_errand(struct wh_job *job, int error)
 		strerror(abs(error)));
 }
 
-static int32_t run_errand(struct wh_job *job)
+static int32_t run_errand(struct wh_job *job, uint64_t now_tsc)
 {
 	const struct wh_errand_progress *progress = wh_errand_progress(job->ends.errand);
 	uint64_t waits_told = progress->waits_told;
+
+	job->ends.polled_tsc = now_tsc;
+
 	int32_t work = wh_errand_poll(job->ends.errand);
 
 	job->waits.worked += work > 0 && progress->waits_told == waits_told;
@@ -515,7 +519,7 @@ int32_t wh_job_run(struct wh_job *job, uint64_t now_tsc)
 	if (job->ends.sink != NULL)
 		work += run_sink(job, now_tsc);
 	if (job->ends.errand != NULL)
-		work += run_errand(job);
+		work += run_errand(job, now_tsc);
 	if (job->ends.reader != NULL)
 		work += run_reader(job, now_tsc);
 	if (job->ends.pump.session != NULL) {
@@ -660,6 +664,9 @@ void wh_job_close_ends(struct wh_job *job)
 	wh_source_close(job->ends.source);
 	wh_sink_close(job->ends.sink);
 	wh_errand_close(job->ends.errand);
+	if (job->ends.desk != NULL)
+		wh_desk_leave(job->jobs->service->desk, job->ends.desk);
+	job->ends.desk = NULL;
 	wh_errand_reader_close(job->ends.reader);
 	wh_pump_free(&job->ends.pump);
 	job->ends.source = NULL;

@@ -209,7 +209,9 @@ struct wh_job_lanes {
 struct wh_job_ends {
 	struct wh_source *source;
 	struct wh_sink *sink;
-	struct wh_errand *errand;        /* server */
+	struct wh_errand *errand;        /* server ... */
+	struct wh_desk_place *desk;      /* ... of an order */
+	uint64_t polled_tsc;             /* when it was polled last */
 	struct wh_errand_reader *reader; /* client, of an errand */
 	struct wh_pump pump;             /* session NULL: none */
 	bool sink_told;                  /* that the peer's stream is in its place */

@@ -13,6 +13,7 @@
 #include "source/source.h"
 #include "wire/encap.h"
 
+struct wh_desk;
 struct wh_job;
 struct wh_store;
 
@@ -26,6 +27,7 @@ struct wh_service {
 	struct wh_subnet allow[WH_SETTINGS_ALLOWS_MAX]; /* who may come */
 	uint32_t allows;
 	struct wh_store *store; /* what peers may do that have proved who they are; NULL: all */
+	struct wh_desk *desk;   /* for peers' orders; NULL: none are taken */
 	bool anew;              /* nothing that is there already is skipped */
 
 	/* Told on the job's crew; NULL: nobody is. What became of a file that came; and that a

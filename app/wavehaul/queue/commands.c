@@ -11,6 +11,7 @@
 #include <rte_cycles.h>
 
 #include "base/clock.h"
+#include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "control/served.h"
@@ -64,6 +65,27 @@ static struct wh_runner *writable_of(struct wh_control_call *call)
 	return NULL;
 }
 
+/* Another queue has it, and has to hear what is wished of it. */
+static bool is_elsewhere(const struct wh_order *order)
+{
+	return order->copies && order->far != 0 && !wh_order_is_over(order->state);
+}
+
+/* It begins, to say that there. */
+static int say_there(
+	struct wh_runner *runner, const struct wh_order *order, enum wh_order_state state)
+{
+	bool paused = state == WH_ORDER_PAUSED;
+	int rc;
+
+	if (paused && order->state == WH_ORDER_PAUSED)
+		return -EINVAL;
+	rc = wh_queue_set_wish(
+		runner->queue, order->id, paused ? WH_WISH_PAUSE : WH_WISH_CANCEL);
+	runner->look_now = true;
+	return rc < 0 ? rc : wh_queue_begin(runner->queue, order->id, time(NULL));
+}
+
 /* The job of the request, if whoever asks may change it: the caller's to free. */
 static struct wh_runner *find_own(struct wh_control_call *call, struct wh_order *order)
 {
@@ -91,6 +113,29 @@ static char *text_of(const json_t *list)
 	return list != NULL ? json_dumps(list, JSON_COMPACT) : strdup("[]");
 }
 
+/* Of an order between two other hosts, beside what it has in common with others. */
+static bool judge_copy(struct wh_control_call *call, const struct wh_order *order)
+{
+	const json_t *here = json_object_get(call->request, "here");
+	const json_t *there = json_object_get(call->request, "there");
+	const char *target = json_string_value(json_array_get(there, 0));
+	char host[WH_HOST_BYTES] = "";
+	const char *wrong = wh_order_words_wrong(json_object_get(call->request, "options"));
+
+	if (json_object_get(call->request, "options") != NULL && wrong != NULL)
+		wh_control_fail(call, WH_EXIT_USAGE, "%s", wrong);
+	else if (json_array_size(there) != 1 || wh_remote_path(target, host) == NULL)
+		wh_control_fail(call, WH_EXIT_USAGE,
+			"a job that copies has one target: HOST:PATH, as the host that has the "
+			"files names it");
+	else if (json_array_size(here) > WH_HELLO_PATHS_MAX)
+		wh_control_fail(call, WH_EXIT_USAGE, "a job has no more than %d paths at a host",
+			WH_HELLO_PATHS_MAX);
+	else if (strlen(order->words) > WH_ORDER_WORDS_MAX)
+		wh_control_fail(call, WH_EXIT_USAGE, "the options are too long for another host");
+	return call->status == WH_EXIT_OK;
+}
+
 /* What does not come of it: that is said before it is in the queue. */
 static bool judge(
 	struct wh_control_call *call, const struct wh_runner *runner, const struct wh_order *order)
@@ -102,6 +147,8 @@ static bool judge(
 
 	if (wrong != NULL)
 		wh_control_fail(call, WH_EXIT_USAGE, "the rate '%.200s' %s", order->rate, wrong);
+	else if (order->copies && !judge_copy(call, order))
+		return false;
 	else if (status != -1)
 		wh_control_fail(call, status, "%s", wh_last_complaint());
 	else if (!wh_paths_are_below(json_object_get(call->request, "here")))
@@ -124,8 +171,12 @@ static bool take_verb(struct wh_control_call *call, struct wh_order *order)
 	const char *host = wh_control_text(call, "host");
 
 	order->sends = strcmp(verb, "send") == 0;
-	if (!order->sends && strcmp(verb, "get") != 0)
-		wh_control_fail(call, WH_EXIT_USAGE, "a job sends or gets: verb is send or get");
+	order->copies = strcmp(verb, "copy") == 0;
+	if (!order->sends && !order->copies && strcmp(verb, "get") != 0)
+		wh_control_fail(call, WH_EXIT_USAGE,
+			"a job sends, gets or copies: verb is send, get or copy");
+	else if (order->copies && !wh_token_draw(order->token))
+		wh_control_fail(call, WH_EXIT_OTHER, "there is no chance to be had for a token");
 	else if (host[0] == '\0' || strlen(host) >= sizeof(order->host))
 		wh_control_fail(call, WH_EXIT_USAGE, "no host has that name");
 	else
@@ -257,13 +308,15 @@ static void stop_to(struct wh_control_call *call, enum wh_order_state state)
 		return;
 	if (run != NULL)
 		wh_run_stop(run, state, rte_rdtsc());
+	else if (is_elsewhere(&order))
+		rc = say_there(runner, &order, state);
 	else if (state == WH_ORDER_PAUSED)
 		rc = wh_queue_pause(runner->queue, order.id);
 	else
 		rc = wh_queue_cancel(runner->queue, order.id, time(NULL));
 	if (rc < 0)
 		fail(call, order.id, rc);
-	else if (run == NULL)
+	else if (run == NULL && !is_elsewhere(&order))
 		wh_runner_tell(runner, order.id, state, NULL);
 	wh_order_free(&order);
 }
@@ -287,7 +340,11 @@ static void begin_again(struct wh_control_call *call,
 
 	if (runner == NULL)
 		return;
-	rc = change(runner->queue, order.id, time(NULL));
+	rc = order.wish != WH_WISH_RUN && order.copies
+		     ? wh_queue_set_wish(runner->queue, order.id, WH_WISH_RUN)
+		     : 0;
+	if (rc == 0)
+		rc = change(runner->queue, order.id, time(NULL));
 	if (rc < 0)
 		fail(call, order.id, rc);
 	else
@@ -370,6 +427,14 @@ static void set(struct wh_control_call *call)
 	if (runner == NULL)
 		return;
 	run = wh_runner_find(runner, order.id);
+	if (order.copies) {
+		wh_control_fail(call, WH_EXIT_OTHER,
+			"job %llu runs in the queue of %s, by the rate and options that it was "
+			"given",
+			(unsigned long long)order.id, order.host);
+		wh_order_free(&order);
+		return;
+	}
 	if (has_rate)
 		set_rate(call, runner, &order, run);
 	if (!has_rate || json_object_get(call->request, "option") != NULL)
@@ -395,10 +460,12 @@ static const struct wh_control_command commands[] = {
 			 "[after <after>] [options <options...>]",
 		.help = "an order to the queue; answers with its number",
 		.run = add,
-		.argument = {{"verb", WH_CONTROL_TEXT, true, "send or get"},
+		.argument = {{"verb", WH_CONTROL_TEXT, true, "send, get or copy"},
 			{"host", WH_CONTROL_TEXT, true, "an address, or a trusted peer's name"},
-			{"here", WH_CONTROL_TEXTS, true, "paths below the server's root"},
-			{"there", WH_CONTROL_TEXTS, true, "paths at the host"},
+			{"here", WH_CONTROL_TEXTS, true,
+				"paths below the server's root; of copy, below the host's"},
+			{"there", WH_CONTROL_TEXTS, true,
+				"paths at the host; of copy, HOST:PATH of a third one"},
 			{"options", WH_CONTROL_TEXTS, false, "as --parallel=4, see wavehaul job"},
 			{"rate", WH_CONTROL_TEXT, false, "a rate, or a timetable"},
 			{"priority", WH_CONTROL_COUNT, false, "0 to 9, the highest first; 5"},

@@ -17,6 +17,7 @@
 #include "cli/exit.h"
 #include "file/aside.h"
 #include "queue/place.h"
+#include "queue/taken.h"
 #include "queue/words.h"
 #include "report/outcome.h"
 
@@ -79,6 +80,14 @@ static uint64_t rate_at(const struct wh_timetable *table, int64_t now_s)
 	return wh_rate_is_paced(bps) ? bps : ANY_RATE_BPS;
 }
 
+/* A peer's order goes no faster than the peer may. */
+static uint64_t rate_now(const struct wh_run *run, int64_t now_s)
+{
+	uint64_t bps = rate_at(&run->table, now_s);
+
+	return wh_order_is_taken(&run->order) ? wh_min_u64(bps, run->rights.rate_bps) : bps;
+}
+
 /* Where no folder is, the target is a name, for all lanes: the first may have made one since. */
 static bool is_name(int root_fd, const char *target)
 {
@@ -109,7 +118,7 @@ static struct wh_request request_of(struct wh_run *run, const struct wh_run_grou
 
 	request.memory_bytes = ground->memory_bytes;
 	request.rate_bps = run->rate_bps;
-	request.here.root_fd = ground->root_fd;
+	request.here.root_fd = run->root_fd;
 	request.here.path = run->paths;
 	request.here.count = wh_texts_of(run->here, run->paths, here);
 	request.there.path = run->paths + here;
@@ -193,7 +202,7 @@ int wh_run_judge(const struct wh_run_ground *ground, const struct wh_order *orde
 	if (status == -1 && !ground->choice_of(settings, terms, &choice))
 		status = WH_EXIT_USAGE;
 	if (status == -1)
-		status = judge_keeps(ground, settings, order->sends);
+		status = judge_keeps(ground, settings, order->sends || order->copies);
 	json_decref(words);
 	free(terms);
 	free(settings);
@@ -206,7 +215,7 @@ static int read_settings(struct wh_run *run, const struct wh_run_ground *ground)
 	int status = wh_order_settings(run->words, settings);
 
 	if (status == -1)
-		status = judge_keeps(ground, settings, run->order.sends);
+		status = judge_keeps(ground, settings, run->order.sends || run->order.copies);
 	if (status == -1 && wh_timetable_parse(run->order.rate, &run->table) != NULL)
 		status = WH_EXIT_USAGE;
 	return status;
@@ -245,18 +254,27 @@ static bool begin(struct wh_run *run, const struct wh_run_ground *ground, uint64
 		return false;
 	}
 	status = read_settings(run, ground);
+	if (status == -1 && wh_order_is_taken(&run->order))
+		status = wh_taken_claim(run, ground);
 	if (status == -1)
 		status = wh_place_find(ground->settings, run->order.host, &place);
-	if (status == -1)
+	if (status == -1 && !run->order.copies)
 		status = open_manifest(run);
+	if (status == -1) {
+		run->transfer.peer = place.address;
+		run->rate_bps = rate_now(run, now_s);
+		run->rate_s = now_s;
+		set_up_transfer(run, ground);
+	}
+	if (status == -1 && run->order.copies) {
+		status = wh_far_begin(run, ground, &place, now_tsc);
+		if (status == -1)
+			return true;
+	}
 	if (status != -1) {
 		fail(result, status, wh_last_complaint());
 		return false;
 	}
-	run->transfer.peer = place.address;
-	run->rate_bps = rate_at(&run->table, now_s);
-	run->rate_s = now_s;
-	set_up_transfer(run, ground);
 
 	struct wh_request request = request_of(run, ground);
 
@@ -285,6 +303,7 @@ struct wh_run *wh_run_begin(const struct wh_run_ground *ground, struct wh_order 
 	}
 	run->order = *order;
 	run->root_fd = ground->root_fd;
+	run->folder_fd = -1;
 	run->name_told = order->as_name;
 	run->wanted = WH_ORDER_FAILED;
 	run->events = json_array();
@@ -314,7 +333,7 @@ static void follow_table(struct wh_run *run, int64_t now_s)
 		return;
 	run->rate_s = now_s;
 
-	uint64_t bps = rate_at(&run->table, now_s);
+	uint64_t bps = rate_now(run, now_s);
 
 	if (bps != run->rate_bps)
 		(void)change_rate(run, bps);
@@ -324,7 +343,7 @@ bool wh_run_change(struct wh_run *run, const struct wh_timetable *table, int64_t
 {
 	run->table = *table;
 	run->rate_s = now_s;
-	return change_rate(run, rate_at(table, now_s));
+	return change_rate(run, rate_now(run, now_s));
 }
 
 static bool is_over(const struct wh_lanes *lanes)
@@ -361,12 +380,17 @@ static bool is_summed(struct wh_run *run)
 	return atomic_load(&run->sums) == WH_RUN_SUMMED;
 }
 
-bool wh_run_look(struct wh_run *run, uint64_t now_tsc, int64_t now_s)
+bool wh_run_look(struct wh_run *run, const struct wh_run_ground *ground, uint64_t now_tsc,
+	int64_t now_s)
 {
 	struct wh_transfer *transfer = &run->transfer;
 	struct wh_lanes *lanes = &transfer->lanes;
 
 	WH_ASSERT(lanes->started > 0);
+	if (run->far.on)
+		return wh_far_look(run, now_tsc);
+	if (wh_order_is_taken(&run->order) && !wh_taken_look(run, ground, now_s))
+		wh_lanes_hurry(lanes, now_tsc);
 	follow_table(run, now_s);
 	wh_transfer_tell_progress(transfer, now_tsc);
 	if (wh_lanes_failed(lanes))
@@ -396,6 +420,10 @@ void wh_run_stop(struct wh_run *run, enum wh_order_state wanted, uint64_t now_ts
 	if (run->wanted == WH_ORDER_CANCELLED)
 		return;
 	run->wanted = wanted;
+	if (run->far.on) {
+		wh_far_stop(run, now_tsc);
+		return;
+	}
 	atomic_store(&run->transfer.manifest.stop, true);
 	wh_lanes_hurry(&run->transfer.lanes, now_tsc);
 }
@@ -438,6 +466,10 @@ static int status_of(
 		result->status = status;
 		first_failure(transfer, result->why);
 	}
+	if (status != WH_EXIT_OK && run->unwanted[0] != '\0') {
+		status = WH_EXIT_USAGE;
+		fail(result, status, run->unwanted);
+	}
 	if (summed && run->sums_status != status) {
 		status = run->sums_status;
 		fail(result, status, run->sums_why);
@@ -457,12 +489,17 @@ static void await_sums(struct wh_run *run)
 		nanosleep(&pause, NULL);
 }
 
-void wh_run_conclude(struct wh_run *run, struct wh_order_result *result)
+void wh_run_conclude(struct wh_run *run, const struct wh_run_ground *ground,
+	struct wh_order_result *result)
 {
 	struct wh_transfer *transfer = &run->transfer;
 	const struct wh_totals totals = wh_transfer_totals(transfer);
 	uint64_t ended_tsc = run->began_tsc;
 
+	if (run->far.on) {
+		wh_far_conclude(run, result);
+		return;
+	}
 	await_sums(run);
 	*result = (struct wh_order_result){
 		.files = totals.files,
@@ -477,6 +514,8 @@ void wh_run_conclude(struct wh_run *run, struct wh_order_result *result)
 		ended_tsc = wh_max_u64(ended_tsc, job->result.ended_tsc);
 	}
 	result->run_ns = wh_tsc_to_ns(transfer->host.ground.hz, ended_tsc - run->began_tsc);
+	if (wh_order_is_taken(&run->order))
+		wh_taken_end(run, ground);
 	wh_transfer_tell_end(transfer, status_of(run, &totals, result));
 }
 
@@ -492,5 +531,7 @@ void wh_run_free(struct wh_run *run)
 	json_decref(run->words);
 	json_decref(run->events);
 	free(run->paths);
+	if (run->folder_fd >= 0)
+		close(run->folder_fd);
 	free(run);
 }

@@ -11,9 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "queue/far.h"
 #include "queue/store.h"
 #include "queue/timetable.h"
 #include "report/transfer.h"
+#include "trust/peer_file.h"
 
 /* What a server has for its orders. */
 struct wh_run_ground {
@@ -39,7 +41,8 @@ enum wh_run_sums {
 
 struct wh_run {
 	struct wh_order order;
-	int root_fd; /* borrowed */
+	int root_fd;   /* borrowed */
+	int folder_fd; /* of a peer's order, the one that he may read; -1 */
 	struct wh_transfer transfer;
 	json_t *here;
 	json_t *there;
@@ -57,6 +60,13 @@ struct wh_run {
 	json_t *events; /* a list, under the lock */
 	uint32_t untold;
 	bool name_told;
+	struct wh_far far; /* of one that copies */
+	/* Of a peer's order: */
+	uint8_t owner[WH_IDENTITY_BYTES];
+	struct wh_rights rights;
+	int64_t rights_s; /* when they were looked at */
+	uint64_t charged_bytes;
+	char unwanted[WH_ORDER_WHY_BYTES]; /* why it was ended; "": it was not */
 };
 
 /* Whether this server takes such an order: -1, or an exit status after a complaint. */
@@ -70,7 +80,8 @@ struct wh_run *wh_run_begin(const struct wh_run_ground *ground, struct wh_order 
 	uint64_t now_tsc, int64_t now_s, struct wh_order_result *result);
 
 /* Whether it is over. Follows its timetable. */
-bool wh_run_look(struct wh_run *run, uint64_t now_tsc, int64_t now_s);
+bool wh_run_look(struct wh_run *run, const struct wh_run_ground *ground, uint64_t now_tsc,
+	int64_t now_s);
 
 /* It is to end, and be that then. */
 void wh_run_stop(struct wh_run *run, enum wh_order_state wanted, uint64_t now_tsc);
@@ -82,7 +93,8 @@ bool wh_run_found_name(struct wh_run *run);
 bool wh_run_change(struct wh_run *run, const struct wh_timetable *table, int64_t now_s);
 
 /* Of one that is over, or never will be; what is told of its end is among its events. */
-void wh_run_conclude(struct wh_run *run, struct wh_order_result *result);
+void wh_run_conclude(struct wh_run *run, const struct wh_run_ground *ground,
+	struct wh_order_result *result);
 
 /* What was told since: a list, the caller's to free. */
 json_t *wh_run_events(struct wh_run *run);

@@ -18,6 +18,7 @@
 #include "cli/exit.h"
 #include "cli/json.h"
 #include "journal/database.h"
+#include "queue/taken.h"
 
 /* Between two looks at what runs; and at a queue in which nothing is due. */
 #define RUNNING_MS 5
@@ -79,7 +80,36 @@ size_t wh_order_bytes(const struct wh_order *order)
 	       wh_min_u64(strlen(order->words), LIST_TOLD_BYTES);
 }
 
-json_t *wh_order_json(const struct wh_order *order, const struct wh_run *run)
+static const char *verb_of(const struct wh_order *order)
+{
+	if (order->copies)
+		return "copy";
+	return order->sends ? "send" : "get";
+}
+
+/* So far, by what runs of it here or elsewhere. */
+static uint64_t moved_by(struct wh_run *run)
+{
+	uint64_t moved_bytes = 0;
+
+	if (run->far.on)
+		return wh_min_u64(wh_far_standing(run).moved_bytes, INT64_MAX);
+	for (uint32_t i = 0; i < run->transfer.lanes.started; i++)
+		moved_bytes += atomic_load(&run->transfer.lanes.job[i]->view.moved_bytes);
+	return moved_bytes;
+}
+
+/* Of an order that another queue has, or that a peer gave. */
+static void add_others(json_t *object, const struct wh_order *order)
+{
+	if (order->copies)
+		json_object_set_new(object, "far_job",
+			order->far != 0 ? json_integer((json_int_t)order->far) : json_null());
+	if (wh_order_is_taken(order))
+		json_object_set_new(object, "ordered_by", wh_word_to_json(order->peer));
+}
+
+json_t *wh_order_json(const struct wh_order *order, struct wh_run *run)
 {
 	const struct wh_order_result *result = &order->result;
 	uint64_t moved_bytes = result->moved_bytes;
@@ -87,13 +117,14 @@ json_t *wh_order_json(const struct wh_order *order, const struct wh_run *run)
 	/* Texts of a row may be no UTF-8. */
 	json_t *object = json_pack("{s:I, s:s, s:s, s:o, s:i, s:o, s:I, s:I, s:I, s:b}", "job",
 		(json_int_t)order->id, "state", wh_order_state_name(order->state), "verb",
-		order->sends ? "send" : "get", "host", wh_word_to_json(order->host), "priority",
+		verb_of(order), "host", wh_word_to_json(order->host), "priority",
 		(int)order->priority, "rate", wh_word_to_json(order->rate), "tries",
 		(json_int_t)order->tries, "retries", (json_int_t)order->retries, "owner",
 		(json_int_t)order->owner, "attached", order->attached);
 
-	for (uint32_t i = 0; run != NULL && i < run->transfer.lanes.started; i++)
-		moved_bytes += atomic_load(&run->transfer.lanes.job[i]->view.moved_bytes);
+	if (run != NULL)
+		moved_bytes += moved_by(run);
+	add_others(object, order);
 	json_object_set_new(object, "here", list_of(order->here, &untold));
 	json_object_set_new(object, "there", list_of(order->there, &untold));
 	json_object_set_new(object, "options", list_of(order->words, &untold));
@@ -173,13 +204,33 @@ static void note_end(struct wh_runner *runner, const struct wh_order *order,
 	end->order.here = end->order.there = end->order.words = NULL;
 }
 
+/*
+ * Of an order that another queue has: its number there, as soon as that is known; at its end there
+ * a new token, by which another try is another order; and what was to be said there was said.
+ */
+static void note_far(struct wh_runner *runner, struct wh_run *run)
+{
+	uint64_t number = wh_far_found_number(run);
+	char token[WH_TOKEN_TEXT_BYTES];
+	uint64_t id = run->order.id;
+
+	if (number != 0)
+		(void)wh_runner_trouble(runner,
+			wh_queue_set_far(runner->queue, id, number, run->order.token));
+	if (run->far.over && run->order.wish != WH_WISH_RUN)
+		(void)wh_runner_trouble(runner, wh_queue_set_wish(runner->queue, id, WH_WISH_RUN));
+	if (run->far.over && run->wanted != WH_ORDER_DONE && wh_token_draw(token))
+		(void)wh_runner_trouble(runner, wh_queue_set_far(runner->queue, id, 0, token));
+}
+
 /* Concluded, written, told, and out of memory. */
 static void end_run(struct wh_runner *runner, uint32_t i, int64_t now_s)
 {
 	struct wh_run *run = runner->run[i];
 	struct wh_order_result result;
 
-	wh_run_conclude(run, &result);
+	wh_run_conclude(run, &runner->ground, &result);
+	note_far(runner, run);
 	if (runner->on_end != NULL)
 		runner->on_end(runner->context, run, &result);
 	tell_events(runner, run);
@@ -201,15 +252,21 @@ static void note_name(struct wh_runner *runner, struct wh_run *run)
 static void look_at_runs(struct wh_runner *runner, uint64_t now_tsc, int64_t now_s)
 {
 	bool ends = atomic_load(&runner->ground.jobs->hurry);
+	bool drains = atomic_load(&runner->ground.jobs->draining);
 
 	for (uint32_t i = runner->runs; i-- > 0;) {
-		if (ends)
-			wh_run_stop(runner->run[i], WH_ORDER_READY, now_tsc);
-		note_name(runner, runner->run[i]);
-		if (wh_run_look(runner->run[i], now_tsc, now_s))
+		struct wh_run *run = runner->run[i];
+
+		/* What runs elsewhere is followed by who comes next. */
+		if (ends || (drains && run->far.on))
+			wh_run_stop(run, WH_ORDER_READY, now_tsc);
+		note_name(runner, run);
+		if (run->far.on)
+			note_far(runner, run);
+		if (wh_run_look(run, &runner->ground, now_tsc, now_s))
 			end_run(runner, i, now_s);
 		else
-			tell_events(runner, runner->run[i]);
+			tell_events(runner, run);
 	}
 }
 
@@ -307,6 +364,7 @@ uint32_t wh_runner_turn(void *context)
 	bool errands = wh_errands_look(&runner->errands, now_tsc);
 
 	wh_runner_follow(runner, now_s);
+	wh_taken_answer(runner);
 	if (runner->queue == NULL)
 		return errands ? RUNNING_MS : RESTING_MS;
 	if (now_s >= runner->next_end_s)
@@ -352,7 +410,7 @@ void wh_runner_close(struct wh_runner *runner)
 
 		if (run->wanted == WH_ORDER_FAILED)
 			run->wanted = WH_ORDER_READY;
-		wh_run_conclude(run, &result);
+		wh_run_conclude(run, &runner->ground, &result);
 		if (runner->on_end != NULL)
 			runner->on_end(runner->context, run, &result);
 		(void)wh_runner_trouble(runner, wh_queue_end(runner->queue, &run->order, &result,

@@ -100,7 +100,7 @@ void wh_runner_follow(struct wh_runner *runner, int64_t now_s);
 struct wh_run *wh_runner_find(struct wh_runner *runner, uint64_t id);
 
 /* Of an order, as it is in answers: of a long list of paths its beginning. */
-json_t *wh_order_json(const struct wh_order *order, const struct wh_run *run);
+json_t *wh_order_json(const struct wh_order *order, struct wh_run *run);
 
 /* Of its lists in there, at most. */
 size_t wh_order_bytes(const struct wh_order *order);

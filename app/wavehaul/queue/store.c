@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "bundle/record.h"
 #include "cli/exit.h"
 #include "journal/database.h"
 
@@ -28,7 +29,18 @@ static const char *const steps[] = {
 	"CREATE INDEX job_live ON job(id) WHERE state<5;"
 	"CREATE INDEX job_over ON job(ended) WHERE state>=5;",
 	"ALTER TABLE job ADD COLUMN as_name INTEGER NOT NULL DEFAULT 0",
-	"CREATE INDEX job_follows ON job(after) WHERE state IN (2,3)"};
+	"CREATE INDEX job_follows ON job(after) WHERE state IN (2,3)",
+	"ALTER TABLE job ADD COLUMN token TEXT NOT NULL DEFAULT '';"
+	"ALTER TABLE job ADD COLUMN far INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE job ADD COLUMN wish INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE job ADD COLUMN peer TEXT NOT NULL DEFAULT '';"
+	"ALTER TABLE job ADD COLUMN peer_key TEXT NOT NULL DEFAULT '';"
+	"CREATE UNIQUE INDEX job_token ON job(peer,token) WHERE token<>''"};
+
+/* Of the column `sends`. */
+#define GETS   0
+#define SENDS  1
+#define COPIES 2
 
 /*
  * Of those that are gone, whoever follows them, however many and through however many: who is
@@ -43,7 +55,8 @@ static const char *const steps[] = {
 
 #define COLUMNS                                                                                    \
 	"id,state,owner,sends,attached,host,rate,here,there,words,priority,place,after,retries,"   \
-	"tries,due,added,began,ended,status,why,files,skipped,failed,bytes,moved,run_ns,as_name"
+	"tries,due,added,began,ended,status,why,files,skipped,failed,bytes,moved,run_ns,as_name,"  \
+	"token,far,wish,peer,peer_key"
 
 enum question {
 	ADD,
@@ -63,6 +76,11 @@ enum question {
 	SET_STATE,
 	SET_RATE,
 	SET_AS_NAME,
+	SET_FAR,
+	SET_WISH,
+	FIND_TAKEN,
+	COUNT_TAKEN,
+	FORGET_TAKEN,
 	SET_PLACE,
 	PLACE_BEFORE,
 	COUNTS,
@@ -76,8 +94,8 @@ enum question {
 static const char *const texts[QUESTIONS] = {
 	[ADD] = "INSERT INTO job(state,owner,sends,attached,host,rate,here,there,words,priority,"
 		"place,after,retries,tries,due,added,began,ended,status,why,files,skipped,failed,"
-		"bytes,moved,run_ns) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,0,?14,?15,"
-		"0,0,0,'',0,0,0,0,0,0)",
+		"bytes,moved,run_ns,token,peer,peer_key,wish) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,"
+		"?10,?11,?12,?13,0,?14,?15,0,0,0,'',0,0,0,0,0,0,?16,?17,?18,?19)",
 	[LAST_PLACE] = "SELECT coalesce(max(place),0) FROM job WHERE priority=?1",
 	[FIND] = "SELECT " COLUMNS " FROM job WHERE id=?1",
 	[AFTER_LIVE] = "SELECT " COLUMNS " FROM job WHERE id>?1 AND state<5 ORDER BY id LIMIT 1",
@@ -100,6 +118,14 @@ static const char *const texts[QUESTIONS] = {
 	[SET_STATE] = "UPDATE job SET state=?2,tries=?3,due=?4,ended=?5 WHERE id=?1",
 	[SET_RATE] = "UPDATE job SET rate=?2 WHERE id=?1",
 	[SET_AS_NAME] = "UPDATE job SET as_name=1 WHERE id=?1",
+	[SET_FAR] = "UPDATE job SET far=?2,token=?3 WHERE id=?1",
+	[SET_WISH] = "UPDATE job SET wish=?2 WHERE id=?1",
+	[FIND_TAKEN] = "SELECT " COLUMNS " FROM job WHERE peer=?1 AND token=?2 AND token<>'' AND "
+		       "sends=1",
+	[COUNT_TAKEN] = "SELECT count(*) FROM job WHERE peer=?1 AND token<>'' AND sends=1 AND "
+			"state<5",
+	[FORGET_TAKEN] = "DELETE FROM job WHERE id IN (SELECT id FROM job WHERE peer=?1 AND "
+			 "token<>'' AND sends=1 AND state>=5 ORDER BY id DESC LIMIT -1 OFFSET ?2)",
 	[SET_PLACE] = "UPDATE job SET priority=?2,place=?3 WHERE id=?1",
 	[PLACE_BEFORE] = "SELECT max(place) FROM job WHERE priority=?1 AND place<?2",
 	[COUNTS] = "SELECT state,count(*) FROM job GROUP BY state",
@@ -259,7 +285,8 @@ static int read_order(sqlite3_stmt *row, struct wh_order *order)
 		.id = number_of(row, 0),
 		.state = (enum wh_order_state)wh_min_u64(number_of(row, 1), WH_ORDER_STATES - 1),
 		.owner = (uint32_t)sqlite3_column_int64(row, 2),
-		.sends = sqlite3_column_int(row, 3) != 0,
+		.sends = sqlite3_column_int(row, 3) == SENDS,
+		.copies = sqlite3_column_int(row, 3) == COPIES,
 		.attached = sqlite3_column_int(row, 4) != 0,
 		.here = text_of(row, 7),
 		.there = text_of(row, 8),
@@ -274,7 +301,12 @@ static int read_order(sqlite3_stmt *row, struct wh_order *order)
 		.began_s = sqlite3_column_int64(row, 17),
 		.ended_s = sqlite3_column_int64(row, 18),
 		.as_name = sqlite3_column_int(row, 27) != 0,
+		.far = number_of(row, 29),
+		.wish = (uint32_t)wh_min_u64(number_of(row, 30), WH_WISHES - 1),
 	};
+	copy_text(order->token, sizeof(order->token), row, 28);
+	copy_text(order->peer, sizeof(order->peer), row, 31);
+	copy_text(order->key, sizeof(order->key), row, 32);
 	copy_text(order->host, sizeof(order->host), row, 5);
 	copy_text(order->rate, sizeof(order->rate), row, 6);
 	read_result(row, &order->result);
@@ -364,7 +396,7 @@ int wh_queue_add(struct wh_queue *queue, const struct wh_order *order, int64_t n
 	sqlite3_stmt *add = ask_of(queue, ADD, state);
 
 	sqlite3_bind_int64(add, 2, order->owner);
-	sqlite3_bind_int(add, 3, order->sends);
+	sqlite3_bind_int(add, 3, order->copies ? COPIES : order->sends ? SENDS : GETS);
 	sqlite3_bind_int(add, 4, order->attached);
 	bind_text(add, 5, order->host);
 	bind_text(add, 6, order->rate);
@@ -377,6 +409,10 @@ int wh_queue_add(struct wh_queue *queue, const struct wh_order *order, int64_t n
 	sqlite3_bind_int64(add, 13, order->retries);
 	sqlite3_bind_int64(add, 14, order->due_s);
 	sqlite3_bind_int64(add, 15, now_s);
+	bind_text(add, 16, order->token);
+	bind_text(add, 17, order->peer);
+	bind_text(add, 18, order->key);
+	sqlite3_bind_int64(add, 19, order->wish);
 	rc = finish(add);
 	*id = (uint64_t)sqlite3_last_insert_rowid(queue->database);
 	return rc;
@@ -578,6 +614,12 @@ int wh_queue_cancel(struct wh_queue *queue, uint64_t id, int64_t now_s)
 		queue, id, NOT_BEGUN | 1u << WH_ORDER_PAUSED, WH_ORDER_CANCELLED, false, now_s);
 }
 
+int wh_queue_begin(struct wh_queue *queue, uint64_t id, int64_t now_s)
+{
+	return change(
+		queue, id, NOT_BEGUN | 1u << WH_ORDER_PAUSED, WH_ORDER_READY, false, now_s);
+}
+
 int wh_queue_retry(struct wh_queue *queue, uint64_t id, int64_t now_s)
 {
 	return change(queue, id,
@@ -596,6 +638,47 @@ int wh_queue_rate(struct wh_queue *queue, uint64_t id, const char *rate)
 int wh_queue_as_name(struct wh_queue *queue, uint64_t id)
 {
 	return finish(ask_of(queue, SET_AS_NAME, (int64_t)id));
+}
+
+int wh_queue_set_far(struct wh_queue *queue, uint64_t id, uint64_t far, const char *token)
+{
+	sqlite3_stmt *set = ask_of(queue, SET_FAR, (int64_t)id);
+
+	sqlite3_bind_int64(set, 2, (int64_t)far);
+	bind_text(set, 3, token);
+	return finish(set);
+}
+
+int wh_queue_set_wish(struct wh_queue *queue, uint64_t id, uint32_t wish)
+{
+	sqlite3_stmt *set = ask_of(queue, SET_WISH, (int64_t)id);
+
+	sqlite3_bind_int64(set, 2, wish);
+	return finish(set);
+}
+
+int wh_queue_find_taken(
+	struct wh_queue *queue, const char *peer, const char *token, struct wh_order *order)
+{
+	sqlite3_stmt *find = ask(queue, FIND_TAKEN);
+
+	bind_text(find, 1, peer);
+	bind_text(find, 2, token);
+	return one_order(find, order);
+}
+
+int wh_queue_count_taken(struct wh_queue *queue, const char *peer, uint32_t kept, uint64_t *live)
+{
+	sqlite3_stmt *forget = ask(queue, FORGET_TAKEN);
+	sqlite3_stmt *count = ask(queue, COUNT_TAKEN);
+	int rc;
+
+	bind_text(forget, 1, peer);
+	sqlite3_bind_int64(forget, 2, kept);
+	rc = finish(forget);
+	bind_text(count, 1, peer);
+	*live = (uint64_t)one_number(count, 0);
+	return rc;
 }
 
 int wh_queue_move(struct wh_queue *queue, uint64_t id, uint32_t priority, uint64_t other)

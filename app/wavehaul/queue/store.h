@@ -21,6 +21,11 @@
 #define WH_ORDER_WHY_BYTES  400
 #define WH_ORDER_RATE_BYTES 512
 
+/* Hexadecimal, and its end. */
+#define WH_ORDER_TOKEN_BYTES 33
+#define WH_ORDER_KEY_BYTES   65
+#define WH_ORDER_PEER_BYTES  64
+
 #define WH_PRIORITY_MAX      9
 #define WH_PRIORITY_STANDARD 5
 
@@ -68,6 +73,9 @@ struct wh_order {
 	enum wh_order_state state;
 	uint32_t owner; /* user */
 	bool sends;
+	/* From its host to a third one, by that host's queue: `here` are paths there, and the one
+	 * of `there` has its host before it. It sends nothing from here. */
+	bool copies;
 	bool attached; /* to its client, who is gone if the process is */
 	char host[WH_ORDER_HOST_BYTES];
 	char rate[WH_ORDER_RATE_BYTES]; /* a timetable */
@@ -83,9 +91,22 @@ struct wh_order {
 	int64_t added_s;
 	int64_t began_s; /* the last try; 0: none */
 	int64_t ended_s;
+	/* What its host's queue, or that of the peer who gave it, knows it by; "": neither. */
+	char token[WH_ORDER_TOKEN_BYTES];
+	uint64_t far;  /* copies: its number there; 0: nobody has said */
+	uint32_t wish; /* enum wh_order_wish: that is to be told there; or was heard last */
+	/* Who gave it, if it has a token and copies not: by name, "" with our own key; and whose
+	 * rights it goes by. */
+	char peer[WH_ORDER_PEER_BYTES];
+	char key[WH_ORDER_KEY_BYTES];
 	bool as_name; /* what stands for its target then is no folder to put it into */
 	struct wh_order_result result;
 };
+
+static inline bool wh_order_is_taken(const struct wh_order *order)
+{
+	return order->token[0] != '\0' && !order->copies;
+}
 
 struct wh_queue;
 
@@ -132,11 +153,26 @@ int wh_queue_end(struct wh_queue *queue, const struct wh_order *order,
 int wh_queue_pause(struct wh_queue *queue, uint64_t id);
 int wh_queue_resume(struct wh_queue *queue, uint64_t id, int64_t now_s);
 int wh_queue_cancel(struct wh_queue *queue, uint64_t id, int64_t now_s);
+/* One that has not begun, or is paused, does so at once, to say there what is wished. */
+int wh_queue_begin(struct wh_queue *queue, uint64_t id, int64_t now_s);
 int wh_queue_retry(struct wh_queue *queue, uint64_t id, int64_t now_s);
 int wh_queue_rate(struct wh_queue *queue, uint64_t id, const char *rate);
 
 /* Its target was no folder when it began: later tries do not take what came of it for one. */
 int wh_queue_as_name(struct wh_queue *queue, uint64_t id);
+
+/*
+ * Of a peer's order: its row by its token, -ENOENT: there is none; how many of his are not over,
+ * where those that have been for longest are forgotten but for `kept`.
+ */
+int wh_queue_find_taken(
+	struct wh_queue *queue, const char *peer, const char *token, struct wh_order *order);
+int wh_queue_count_taken(
+	struct wh_queue *queue, const char *peer, uint32_t kept, uint64_t *live);
+
+/* What is known of an order that another queue has: 0 and another token: it has it not any more. */
+int wh_queue_set_far(struct wh_queue *queue, uint64_t id, uint64_t far, const char *token);
+int wh_queue_set_wish(struct wh_queue *queue, uint64_t id, uint32_t wish);
 
 /* To the place before `other` (0: behind all) among those of its priority, which may be new. */
 int wh_queue_move(struct wh_queue *queue, uint64_t id, uint32_t priority, uint64_t other);

@@ -207,6 +207,38 @@ static int judge(const struct wh_settings *settings)
 	return WH_EXIT_USAGE;
 }
 
+static const struct wh_setting *find_known(const char *flag, size_t chars)
+{
+	for (uint32_t i = 0; i < wh_settings_count; i++) {
+		const struct wh_setting *setting = &wh_settings_table[i];
+
+		if (wh_order_knows(setting) && strlen(setting->flag) == chars &&
+			strncmp(setting->flag, flag, chars) == 0)
+			return setting;
+	}
+	return NULL;
+}
+
+const char *wh_order_words_wrong(const json_t *words)
+{
+	if (!json_is_array(words))
+		return "its options are no list";
+	for (size_t i = 0; i < json_array_size(words); i++) {
+		const char *word = json_string_value(json_array_get(words, i));
+		const struct wh_setting *setting;
+
+		if (word == NULL || strncmp(word, "--", 2) != 0)
+			return "its options are to be written as --parallel=4";
+		setting = find_known(word + 2, strcspn(word + 2, "="));
+		if (setting == NULL)
+			return "one of its options is none of an order";
+		if (is_file(setting))
+			return "one of its options names a file, and an order between two other "
+			       "hosts has none";
+	}
+	return NULL;
+}
+
 /* As getopt_long(3) takes it: the server would print its pages. */
 static bool asks_for_help(const char *const *words, uint32_t count)
 {

@@ -29,6 +29,12 @@ json_t *wh_order_words(const struct wh_settings *settings, const char *root);
  */
 int wh_order_settings(const json_t *words, struct wh_settings *settings);
 
+/*
+ * Whether words of another host's, or for one, may be read at all: each is an option of an order,
+ * spelt in full, and none names a file of this host. NULL, or why not.
+ */
+const char *wh_order_words_wrong(const json_t *words);
+
 /* Texts of a list, checked: 0 of them, if it is none. Pointers into the list. */
 uint32_t wh_texts_of(const json_t *list, const char **texts, uint32_t room);
 

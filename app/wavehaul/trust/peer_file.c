@@ -77,6 +77,11 @@ static const char *take_measure(struct wh_peer_file *peer, char *value)
 	return is_switch(value, &peer->rights.measure) ? NULL : "is neither yes nor no";
 }
 
+static const char *take_orders(struct wh_peer_file *peer, char *value)
+{
+	return is_switch(value, &peer->rights.orders) ? NULL : "is neither yes nor no";
+}
+
 /* One name after the other, none of them a way out. */
 static bool is_way_down(const char *path)
 {
@@ -185,6 +190,7 @@ static const struct key {
 	{"rights", "read", take_read, "yes", false},
 	{"rights", "write", take_write, "no", false},
 	{"rights", "measure", take_measure, "yes", false},
+	{"rights", "orders", take_orders, "no", false},
 	{"rights", "folder", take_folder, "incoming/run7", true},
 	{"rights", "from", take_from, "192.0.2.0/24", true},
 	{"rights", "rate", take_rate, "10G", false},
@@ -441,6 +447,8 @@ static void write_rights(FILE *to, const struct wh_rights *rights)
 	fprintf(to, "\n[rights]\nread = %s\nwrite = %s\nmeasure = %s\n",
 		rights->read ? "yes" : "no", rights->write ? "yes" : "no",
 		rights->measure ? "yes" : "no");
+	if (rights->orders)
+		fprintf(to, "orders = yes\n");
 	for (uint32_t i = 0; i < rights->folders; i++)
 		write_value(to, "folder", rights->folder[i]);
 	for (uint32_t i = 0; i < rights->subnets; i++)
@@ -516,6 +524,8 @@ const char *wh_rights_text(const struct wh_rights *rights, char text[WH_RIGHTS_T
 		add(text, ", ", "write");
 	if (rights->measure)
 		add(text, ", ", "measure");
+	if (rights->orders)
+		add(text, ", ", "orders");
 	if (text[0] == '\0')
 		add(text, "", "nothing");
 	for (uint32_t i = 0; i < rights->folders; i++)

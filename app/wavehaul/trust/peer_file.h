@@ -16,6 +16,8 @@
  *   read = yes                  it may get files (yes)
  *   write = yes                 it may send files (yes)
  *   measure = yes               it may send to memory, get from there, and probe (yes)
+ *   orders = yes                it may have this host's queue send what it may get to other
+ *                               peers of this host (no)
  *   folder = incoming           below the root, it and what is in it; again for another (all)
  *   from = 192.0.2.0/24         where it may come from; again for another (anywhere)
  *   rate = 10G                  of what it gets (the server's)
@@ -46,6 +48,7 @@ struct wh_rights {
 	bool read;
 	bool write;
 	bool measure;
+	bool orders;
 	uint32_t sessions;  /* 0: as many as anybody */
 	uint64_t rate_bps;  /* WH_RATE_MAX: as fast as anybody */
 	uint64_t day_bytes; /* UINT64_MAX: any */

@@ -615,8 +615,10 @@ bool wh_store_rights(struct wh_store *store, uint64_t number, struct wh_rights *
 {
 	name[0] = '\0';
 	wh_rights_init(rights);
-	if (number == WH_RIGHTS_OWN)
+	if (number == WH_RIGHTS_OWN) {
+		rights->orders = true;
 		return true;
+	}
 	wh_spin_lock(&store->lock);
 
 	const struct wh_answer *answer = find_answer(store, number);

@@ -130,6 +130,17 @@ void wh_store_leave(struct wh_store *store, uint64_t number);
 /* It has moved so many bytes more (0: nothing new); false: more than it may in a day. */
 bool wh_store_spend(struct wh_store *store, uint64_t number, uint64_t bytes);
 
+/*
+ * orderer.c: of whom an order is that waits in the queue: who is charged for what he asks by a
+ * number; then, with his name here ("": our own key), what he may do now. False: he is not trusted
+ * any more. And what was moved for him, as of wh_store_spend.
+ */
+bool wh_store_owner(struct wh_store *store, uint64_t number, uint8_t owner[WH_IDENTITY_BYTES]);
+bool wh_store_rights_of(struct wh_store *store, const char *name,
+	const uint8_t owner[WH_IDENTITY_BYTES], struct wh_rights *rights);
+bool wh_store_charge(struct wh_store *store, const uint8_t owner[WH_IDENTITY_BYTES],
+	const struct wh_rights *rights, uint64_t bytes);
+
 /* Why somebody with that key was refused last; "": others were since. */
 void wh_store_why(
 	struct wh_store *store, const uint8_t id[WH_IDENTITY_BYTES], char why[WH_WHY_BYTES]);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "bundle/record.h"
 #include "cli/exit.h"
 #include "journal/database.h"
 #include "unit.h"
@@ -405,6 +406,102 @@ static void test_flat(void)
 	CU_ASSERT(many < few + few / 4);
 }
 
+/* An order of a peer's, by its token. */
+static uint64_t take(struct rig *rig, const char *peer, const char *token, int *rc)
+{
+	struct wh_order order = {
+		.here = nothing,
+		.there = nothing,
+		.words = nothing,
+		.sends = true,
+		.host = "dtn3",
+	};
+	uint64_t id = 0;
+
+	snprintf(order.peer, sizeof(order.peer), "%s", peer);
+	snprintf(order.token, sizeof(order.token), "%s", token);
+	*rc = wh_queue_add(rig->queue, &order, NOW, &id);
+	return id;
+}
+
+static void test_tokens(void)
+{
+	struct wh_order order;
+	struct rig rig;
+	uint64_t first, other, live;
+	int rc;
+
+	set_up(&rig);
+	first = take(&rig, "dtn1", "aa", &rc);
+	CU_ASSERT_EQUAL(rc, 0);
+	other = take(&rig, "dtn4", "aa", &rc);
+	CU_ASSERT_EQUAL(rc, 0);
+	/* The same token of the same peer is the same order, and never another one. */
+	(void)take(&rig, "dtn1", "aa", &rc);
+	CU_ASSERT(rc < 0);
+	close_queue(&rig);
+	open_queue(&rig);
+	CU_ASSERT_EQUAL_FATAL(wh_queue_find_taken(rig.queue, "dtn1", "aa", &order), 0);
+	CU_ASSERT(order.id == first && wh_order_is_taken(&order) && order.sends);
+	wh_order_free(&order);
+	CU_ASSERT_EQUAL_FATAL(wh_queue_find_taken(rig.queue, "dtn4", "aa", &order), 0);
+	CU_ASSERT_EQUAL(order.id, other);
+	wh_order_free(&order);
+	CU_ASSERT_EQUAL(wh_queue_find_taken(rig.queue, "dtn5", "aa", &order), -ENOENT);
+	CU_ASSERT_EQUAL(wh_queue_find_taken(rig.queue, "dtn1", "ab", &order), -ENOENT);
+	CU_ASSERT_EQUAL(wh_queue_find_taken(rig.queue, "dtn1", "", &order), -ENOENT);
+	/* Of what is over so many are kept, and others' are not counted. */
+	for (int i = 0; i < 5; i++) {
+		char token[8];
+
+		snprintf(token, sizeof(token), "b%d", i);
+		uint64_t id = take(&rig, "dtn1", token, &rc);
+
+		if (i < 4)
+			CU_ASSERT_EQUAL(wh_queue_cancel(rig.queue, id, NOW), 0);
+	}
+	CU_ASSERT_EQUAL(wh_queue_count_taken(rig.queue, "dtn1", 2, &live), 0);
+	CU_ASSERT_EQUAL(live, 2);
+	CU_ASSERT_EQUAL(wh_queue_find_taken(rig.queue, "dtn1", "b1", &order), -ENOENT);
+	CU_ASSERT_EQUAL_FATAL(wh_queue_find_taken(rig.queue, "dtn1", "b2", &order), 0);
+	wh_order_free(&order);
+	CU_ASSERT_EQUAL_FATAL(wh_queue_find(rig.queue, other, &order), 0);
+	wh_order_free(&order);
+	take_down(&rig);
+}
+
+/* What is known of an order that another queue has, and what it is to hear. */
+static void test_far(void)
+{
+	struct wh_order order = {
+		.here = nothing,
+		.there = nothing,
+		.words = nothing,
+		.copies = true,
+		.host = "dtn2",
+		.token = "0123",
+	};
+	struct rig rig;
+	uint64_t id;
+
+	set_up(&rig);
+	CU_ASSERT_EQUAL_FATAL(wh_queue_add(rig.queue, &order, NOW, &id), 0);
+	CU_ASSERT_EQUAL(wh_queue_find_taken(rig.queue, "", "0123", &order), -ENOENT);
+	CU_ASSERT_EQUAL(wh_queue_set_far(rig.queue, id, 9, "0123"), 0);
+	CU_ASSERT_EQUAL(wh_queue_set_wish(rig.queue, id, WH_WISH_CANCEL), 0);
+	CU_ASSERT_EQUAL(wh_queue_pause(rig.queue, id), 0);
+	CU_ASSERT_EQUAL(wh_queue_begin(rig.queue, id, NOW), 0);
+	close_queue(&rig);
+	open_queue(&rig);
+	CU_ASSERT_EQUAL_FATAL(wh_queue_find(rig.queue, id, &order), 0);
+	CU_ASSERT(order.copies && !order.sends && !wh_order_is_taken(&order));
+	CU_ASSERT(order.far == 9 && order.wish == WH_WISH_CANCEL);
+	CU_ASSERT_EQUAL(order.state, WH_ORDER_READY);
+	CU_ASSERT_STRING_EQUAL(order.token, "0123");
+	wh_order_free(&order);
+	take_down(&rig);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"which is next", test_order},
 	{"not before, and after another", test_time_and_followers},
@@ -417,5 +514,7 @@ CU_TestInfo wh_tests[] = {
 	{"another process takes over", test_taken_over},
 	{"thirty days after the end", test_forgotten},
 	{"10^4 orders cost no more each", test_flat},
+	{"tokens of peers' orders", test_tokens},
+	{"orders that another queue has", test_far},
 	CU_TEST_INFO_NULL,
 };

@@ -26,7 +26,8 @@ static void test_all(void)
 {
 	CU_ASSERT_EQUAL_FATAL(
 		parse("[peer]\nkey = " KEY "\naddress = 192.0.2.2\naddress = 2001:db8::2\n"
-		      "[rights]\nread = no\nwrite = yes\nmeasure = no\nfolder = in/a\nfolder = b\n"
+		      "[rights]\nread = no\nwrite = yes\nmeasure = no\norders = yes\n"
+		      "folder = in/a\nfolder = b\n"
 		      "from = 192.0.2.0/24\nrate = 2.5G\nsessions = 3\nbytes = 1T\n"),
 		-1);
 	CU_ASSERT_STRING_EQUAL(peer.name, "dtn2");
@@ -36,6 +37,7 @@ static void test_all(void)
 	CU_ASSERT_FALSE(peer.rights.read);
 	CU_ASSERT_TRUE(peer.rights.write);
 	CU_ASSERT_FALSE(peer.rights.measure);
+	CU_ASSERT_TRUE(peer.rights.orders);
 	CU_ASSERT_EQUAL(peer.rights.folders, 2);
 	CU_ASSERT_STRING_EQUAL(peer.rights.folder[0], "in/a");
 	CU_ASSERT_EQUAL(peer.rights.subnets, 1);
@@ -49,6 +51,7 @@ static void test_least(void)
 {
 	CU_ASSERT_EQUAL_FATAL(parse("[peer]\nkey = " KEY "\n"), -1);
 	CU_ASSERT_TRUE(peer.rights.read && peer.rights.write && peer.rights.measure);
+	CU_ASSERT_FALSE(peer.rights.orders);
 	CU_ASSERT_EQUAL(peer.rights.rate_bps, WH_RATE_MAX);
 	CU_ASSERT_EQUAL(peer.rights.day_bytes, UINT64_MAX);
 	CU_ASSERT_EQUAL(peer.rights.sessions + peer.rights.folders + peer.rights.subnets, 0);

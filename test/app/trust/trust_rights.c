@@ -44,6 +44,19 @@ static void test_verbs(void)
 	}
 }
 
+/* Orders are a right of their own, and go no further than what may be read. */
+static void test_orders(void)
+{
+	begin();
+	CU_ASSERT_FALSE(may(WH_JOB_ORDER, "in/x", NONE));
+	rights.orders = true;
+	rights.write = rights.measure = false;
+	CU_ASSERT_TRUE(may(WH_JOB_ORDER, "in/x", 0));
+	CU_ASSERT_FALSE(may(WH_JOB_ORDER, "secret", NONE));
+	rights.read = false;
+	CU_ASSERT_FALSE(may(WH_JOB_ORDER, "in/x", NONE));
+}
+
 static void test_folders(void)
 {
 	begin();
@@ -84,6 +97,7 @@ static void test_several_paths(void)
 
 CU_TestInfo wh_tests[] = {
 	{"verbs", test_verbs},
+	{"orders", test_orders},
 	{"folders", test_folders},
 	{"several paths", test_several_paths},
 	CU_TEST_INFO_NULL,

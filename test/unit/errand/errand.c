@@ -43,6 +43,10 @@ struct rig {
 	uint32_t faults;
 	char fault[TOLD_MAX][256]; /* "path errno" */
 	uint64_t pings;
+	uint32_t asked; /* of orders, at the desk ... */
+	uint32_t looks; /* ... since then */
+	uint32_t wish;
+	uint64_t standings;
 };
 
 static struct rig rig;
@@ -84,6 +88,61 @@ static void on_ping(void *context, uint64_t serial, uint64_t rtt_tsc)
 	to->pings++;
 }
 
+/* A desk that has no room at first, and takes its time. */
+static bool put_order(void *context, const struct wh_ordering *order)
+{
+	struct rig *to = context;
+
+	if (++to->looks < 3)
+		return false;
+	CU_ASSERT(order->number == to->standings && order->token[0] == 7);
+	CU_ASSERT(order->host_bytes == 4 && memcmp(order->host, "dtn3", 4) == 0);
+	CU_ASSERT(order->words_bytes == 2 && memcmp(order->words, "[]", 2) == 0);
+	to->wish = order->wish;
+	to->asked++;
+	to->looks = 0;
+	return true;
+}
+
+static bool take_standing(void *context, struct wh_standing *standing)
+{
+	struct rig *to = context;
+
+	*standing = (struct wh_standing){.number = to->asked,
+		.state = to->wish == WH_WISH_CANCEL ? WH_STANDING_CANCELLED : WH_STANDING_RUNS,
+		.why = "no",
+		.why_bytes = 2};
+	return ++to->looks % 4 == 0;
+}
+
+static bool next_order(void *context, struct wh_ordering *order)
+{
+	const struct rig *from = context;
+
+	*order = (struct wh_ordering){.token = {7},
+		.number = from->standings,
+		.host_bytes = 4,
+		.rate_bytes = 3,
+		.words_bytes = 2,
+		.wish = from->standings < 4 ? WH_WISH_RUN : WH_WISH_CANCEL,
+		.host = "dtn3",
+		.path = "",
+		.rate = "max",
+		.words = "[]"};
+	return from->standings < 5;
+}
+
+static void on_standing(void *context, const struct wh_standing *standing)
+{
+	struct rig *to = context;
+
+	CU_ASSERT(standing->number == to->standings + 1);
+	CU_ASSERT(standing->why_bytes == 2 && memcmp(standing->why, "no", 2) == 0);
+	CU_ASSERT(standing->state ==
+		  (to->standings < 4 ? WH_STANDING_RUNS : WH_STANDING_CANCELLED));
+	to->standings++;
+}
+
 static void way_init(struct way *way)
 {
 	CU_ASSERT_FATAL(wh_fifo_init(&way->free, CHUNKS + 1) == 0);
@@ -108,12 +167,15 @@ static void open_reader(enum wh_job_verb verb, uint32_t count)
 	};
 
 	rig.items = rig.faults = 0;
-	rig.pings = 0;
+	rig.pings = rig.standings = 0;
+	rig.asked = rig.looks = 0;
 	rig.full = false;
 	rig.listener = (struct wh_errand_listener){.may_take = may_take,
 		.on_item = on_item,
 		.on_fault = on_fault,
 		.on_ping = on_ping,
+		.next_order = next_order,
+		.on_standing = on_standing,
 		.context = &rig,
 		.pings = 5,
 		.interval_tsc = 10};
@@ -136,6 +198,7 @@ static void open_both(enum wh_job_verb verb, bool recursive, const char *const *
 		.path_count = count,
 		.recursive = recursive,
 		.plain_names = true,
+		.desk = {.put = put_order, .take = take_standing, .context = &rig},
 		.chunk_bytes = CHUNK_BYTES,
 		.free = &rig.back.free,
 		.ready = &rig.back.ready,
@@ -349,6 +412,16 @@ static void test_ping(void)
 	uproot();
 }
 
+static void test_order(void)
+{
+	plant();
+	run(WH_JOB_ORDER, false, (const char *[]){"a", "b", NULL});
+	CU_ASSERT_EQUAL(rig.standings, 5);
+	CU_ASSERT_EQUAL(rig.asked, 5);
+	CU_ASSERT_EQUAL(rig.items + rig.faults, 0);
+	uproot();
+}
+
 /* Many names by four chunks; whoever asked reads none for a while, and the server holds no more. */
 static void test_many(void)
 {
@@ -413,6 +486,7 @@ static void test_lies(void)
 	const struct wh_record tally = {.type = WH_RECORD_TALLY, .tally = {.items = 1}};
 	const struct wh_record empty = {.type = WH_RECORD_TALLY};
 	const struct wh_record ping = {.type = WH_RECORD_PING, .ping = {.serial = 7}};
+	const struct wh_record standing = {.type = WH_RECORD_STANDING};
 	struct wh_record other = item;
 
 	other.item.given = 1;
@@ -423,26 +497,69 @@ static void test_lies(void)
 	lie(WH_JOB_LIST, (struct wh_record[]){item}, 1, true);
 	lie(WH_JOB_REMOVE, (struct wh_record[]){item}, 1, false);
 	lie(WH_JOB_PING, (struct wh_record[]){ping}, 1, false);
+	lie(WH_JOB_ORDER, (struct wh_record[]){standing}, 1, false);
+	lie(WH_JOB_ORDER, (struct wh_record[]){item}, 1, false);
+	lie(WH_JOB_PING, (struct wh_record[]){standing}, 1, false);
 	lie(WH_JOB_LIST, (struct wh_record[]){{.type = WH_RECORD_READY, .ready = {.queues = 1}}}, 1,
 		false);
 }
 
 /* And a client: what it may say is how it stands, and PING where it said so. */
-static void test_client_lies(void)
+static void lie_to_server(enum wh_job_verb verb, const struct wh_record *record)
 {
 	static struct wh_pack pack;
-	const struct wh_record ping = {.type = WH_RECORD_PING};
 
 	plant();
-	open_both(WH_JOB_LIST, false, (const char *[]){"a", NULL});
+	open_both(verb, false, (const char *[]){"a", NULL});
 	wh_pack_init(&pack, 0, CHUNK_BYTES, &rig.there.free, &rig.there.ready);
-	CU_ASSERT_FATAL(wh_pack_has_room(&pack, wh_record_bytes(&ping)));
-	wh_pack_put(&pack, &ping);
+	CU_ASSERT_FATAL(wh_pack_has_room(&pack, wh_record_bytes(record)));
+	wh_pack_put(&pack, record);
 	wh_pack_flush(&pack);
 	wh_errand_poll(rig.errand);
 	CU_ASSERT_EQUAL(wh_errand_progress(rig.errand)->error, -EPROTO);
+	CU_ASSERT_EQUAL(rig.asked, 0);
 	close_both();
 	uproot();
+}
+
+/* One errand is one order: whoever wants another opens another. */
+static void test_another_token(void)
+{
+	static struct wh_pack pack;
+	struct wh_record order = {.type = WH_RECORD_ORDER};
+
+	plant();
+	open_both(WH_JOB_ORDER, false, (const char *[]){"a", NULL});
+	wh_pack_init(&pack, 0, CHUNK_BYTES, &rig.there.free, &rig.there.ready);
+	(void)next_order(&rig, &order.order);
+	for (uint32_t i = 0; i < 2; i++) {
+		CU_ASSERT_FATAL(wh_pack_has_room(&pack, wh_record_bytes(&order)));
+		wh_pack_put(&pack, &order);
+		order.order.token[3]++;
+	}
+	wh_pack_flush(&pack);
+	for (uint32_t turn = 0; turn < 50; turn++)
+		wh_errand_poll(rig.errand);
+	CU_ASSERT_EQUAL(rig.asked, 1);
+	CU_ASSERT_EQUAL(wh_errand_progress(rig.errand)->error, -EPROTO);
+	close_both();
+	uproot();
+}
+
+static void test_client_lies(void)
+{
+	const struct wh_record ping = {.type = WH_RECORD_PING};
+	const struct wh_record order = {.type = WH_RECORD_ORDER,
+		.order = {.host_bytes = 1,
+			.rate_bytes = 1,
+			.host = "a",
+			.path = "",
+			.rate = "1",
+			.words = ""}};
+
+	lie_to_server(WH_JOB_LIST, &ping);
+	lie_to_server(WH_JOB_LIST, &order);
+	lie_to_server(WH_JOB_ORDER, &ping);
 }
 
 CU_TestInfo wh_tests[] = {
@@ -452,8 +569,10 @@ CU_TestInfo wh_tests[] = {
 	{"deep", test_deep},
 	{"make and move", test_make_and_move},
 	{"ping", test_ping},
+	{"order", test_order},
 	{"many names", test_many},
 	{"a server that lies", test_lies},
 	{"a client that lies", test_client_lies},
+	{"another order in an errand", test_another_token},
 	CU_TEST_INFO_NULL,
 };

@@ -39,7 +39,8 @@ static bool all_below(const char *folder, const char *const *path, uint32_t path
 
 static bool reads(enum wh_job_verb verb)
 {
-	return verb == WH_JOB_GET || verb == WH_JOB_LIST || verb == WH_JOB_USAGE;
+	return verb == WH_JOB_GET || verb == WH_JOB_LIST || verb == WH_JOB_USAGE ||
+	       verb == WH_JOB_ORDER;
 }
 
 const char *wh_rights_wrong(const struct wh_rights *rights, enum wh_job_verb verb,
@@ -50,9 +51,12 @@ const char *wh_rights_wrong(const struct wh_rights *rights, enum wh_job_verb ver
 		return rights->measure ? NULL : "you may not measure here";
 	if (verb == WH_JOB_PING)
 		return NULL;
+	if (verb == WH_JOB_ORDER && !rights->orders)
+		return "you may not give orders to the queue here";
 	if (reads(verb) && !rights->read)
-		return verb == WH_JOB_GET ? "you may not get files from here"
-					  : "you may not see what is here";
+		return verb == WH_JOB_GET || verb == WH_JOB_ORDER
+			       ? "you may not get files from here"
+			       : "you may not see what is here";
 	if (!reads(verb) && !rights->write)
 		return verb == WH_JOB_SEND ? "you may not send files here"
 					   : "you may not change what is here";
@@ -125,7 +129,10 @@ static const char *claim(struct wh_job *job, struct wh_store *store)
 	job->request.rate_bps = wh_min_u64(job->request.rate_bps, rights.rate_bps);
 	atomic_store(&job->wishes.rate_bps, job->request.rate_bps);
 	take_owners(&job->request.rules.owners, &rights.owners);
-	return folder == UINT32_MAX ? NULL : enter_folder(job, rights.folder[folder]);
+	/* The queue enters it when the order's turn has come. */
+	if (folder == UINT32_MAX || job->request.verb == WH_JOB_ORDER)
+		return NULL;
+	return enter_folder(job, rights.folder[folder]);
 }
 
 static struct wh_store *store_of(const struct wh_job *job)
@@ -142,6 +149,9 @@ bool wh_job_claim_rights(struct wh_job *job, char why[WH_RIGHTS_WHY_BYTES])
 
 	if (store != NULL && job->rights.number != 0)
 		wrong = claim(job, store);
+	else if (job->request.verb == WH_JOB_ORDER)
+		wrong = "orders are taken from those who have proved who they are, and nothing is "
+			"sealed here";
 	snprintf(why, WH_RIGHTS_WHY_BYTES, "%s", wrong != NULL ? wrong : "");
 	return wrong == NULL;
 }

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "job/desk/desk.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+
+/* Questions of one job, in a second. */
+#define QUESTIONS_PER_S 10
+
+void wh_desk_init(struct wh_desk *desk, void (*wake)(void *context), void *context)
+{
+	memset(desk, 0, sizeof(*desk));
+	desk->wake = wake;
+	desk->context = context;
+	wh_spin_init(&desk->lock);
+}
+
+static void clear(struct wh_desk_place *place)
+{
+	for (uint32_t i = 0; i < place->question.paths; i++)
+		free(place->question.path[i]);
+	free(place->question.path);
+	free(place->texts);
+	place->question = (struct wh_desk_question){0};
+	place->texts = NULL;
+	place->refused = false;
+	place->next_tsc = 0;
+}
+
+void wh_desk_free(struct wh_desk *desk)
+{
+	for (uint32_t i = 0; i < WH_DESK_PLACES; i++)
+		clear(&desk->place[i]);
+}
+
+static void set_state(
+	struct wh_desk *desk, struct wh_desk_place *place, enum wh_desk_state state)
+{
+	wh_spin_lock(&desk->lock);
+	place->state = state;
+	wh_spin_unlock(&desk->lock);
+}
+
+static struct wh_desk_place *find(
+	struct wh_desk *desk, enum wh_desk_state from, enum wh_desk_state to)
+{
+	struct wh_desk_place *found = NULL;
+
+	wh_spin_lock(&desk->lock);
+	for (uint32_t i = 0; i < WH_DESK_PLACES && found == NULL; i++)
+		if (desk->place[i].state == from)
+			found = &desk->place[i];
+	if (found != NULL)
+		found->state = to;
+	wh_spin_unlock(&desk->lock);
+	return found;
+}
+
+struct wh_desk_place *wh_desk_enter(struct wh_desk *desk, uint64_t rights,
+	const uint8_t identity[WH_IDENTITY_BYTES], const char *const *path, uint32_t paths)
+{
+	struct wh_desk_place *place =
+		atomic_load(&desk->kept) ? find(desk, WH_DESK_FREE, WH_DESK_IDLE) : NULL;
+
+	if (place == NULL)
+		return NULL;
+
+	struct wh_desk_question *question = &place->question;
+
+	question->rights = rights;
+	memcpy(question->identity, identity, WH_IDENTITY_BYTES);
+	question->path = calloc(paths + 1, sizeof(question->path[0]));
+	for (uint32_t i = 0; question->path != NULL && i < paths; i++) {
+		question->path[i] = strdup(path[i]);
+		question->paths += question->path[i] != NULL;
+	}
+	if (question->path != NULL && question->paths == paths)
+		return place;
+	clear(place);
+	set_state(desk, place, WH_DESK_FREE);
+	return NULL;
+}
+
+void wh_desk_leave(struct wh_desk *desk, struct wh_desk_place *place)
+{
+	bool taken;
+
+	if (place == NULL)
+		return;
+	wh_spin_lock(&desk->lock);
+	WH_ASSERT(place->state != WH_DESK_FREE && place->state != WH_DESK_LEFT);
+	taken = place->state == WH_DESK_TAKEN;
+	place->state = taken ? WH_DESK_LEFT : WH_DESK_IDLE;
+	wh_spin_unlock(&desk->lock);
+	if (taken)
+		return;
+	clear(place);
+	set_state(desk, place, WH_DESK_FREE);
+}
+
+static char *add_text(char *at, const char **text, const char *from, uint32_t bytes)
+{
+	*text = at;
+	memcpy(at, from, bytes);
+	at[bytes] = '\0';
+	return at + bytes + 1;
+}
+
+bool wh_desk_put(struct wh_desk *desk, struct wh_desk_place *place,
+	const struct wh_ordering *order, uint64_t now_tsc, uint64_t hz)
+{
+	struct wh_ordering *kept = &place->question.order;
+	char *at;
+
+	if (now_tsc < place->next_tsc)
+		return false;
+	place->next_tsc = now_tsc + hz / QUESTIONS_PER_S;
+	if (place->refused) {
+		set_state(desk, place, WH_DESK_ANSWERED);
+		return true;
+	}
+	at = malloc((size_t)order->host_bytes + order->path_bytes + order->rate_bytes +
+		    order->words_bytes + 4);
+	if (at == NULL)
+		return false;
+	free(place->texts);
+	place->texts = at;
+	*kept = *order;
+	at = add_text(at, &kept->host, order->host, order->host_bytes);
+	at = add_text(at, &kept->path, order->path, order->path_bytes);
+	at = add_text(at, &kept->rate, order->rate, order->rate_bytes);
+	(void)add_text(at, &kept->words, order->words, order->words_bytes);
+	set_state(desk, place, WH_DESK_ASKED);
+	desk->wake(desk->context);
+	return true;
+}
+
+bool wh_desk_take(
+	struct wh_desk *desk, struct wh_desk_place *place, struct wh_standing *standing)
+{
+	bool answered;
+
+	wh_spin_lock(&desk->lock);
+	answered = place->state == WH_DESK_ANSWERED;
+	if (answered)
+		place->state = WH_DESK_IDLE;
+	wh_spin_unlock(&desk->lock);
+	if (answered)
+		*standing = place->answer;
+	return answered;
+}
+
+struct wh_desk_place *wh_desk_next(struct wh_desk *desk)
+{
+	return find(desk, WH_DESK_ASKED, WH_DESK_TAKEN);
+}
+
+void wh_desk_answer(
+	struct wh_desk *desk, struct wh_desk_place *place, const struct wh_standing *standing)
+{
+	bool left;
+
+	place->answer = *standing;
+	snprintf(place->why, sizeof(place->why), "%s", standing->why);
+	place->answer.why = place->why;
+	place->answer.why_bytes = (uint16_t)strlen(place->why);
+	place->refused = standing->state == WH_STANDING_REFUSED;
+	wh_spin_lock(&desk->lock);
+	left = place->state == WH_DESK_LEFT;
+	if (!left)
+		place->state = WH_DESK_ANSWERED;
+	wh_spin_unlock(&desk->lock);
+	if (!left)
+		return;
+	clear(place);
+	set_state(desk, place, WH_DESK_FREE);
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "queue/far.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/clock.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "queue/place.h"
+#include "queue/run.h"
+#include "queue/words.h"
+#include "report/outcome.h"
+
+#define ASK_EVERY_S 1
+
+/* For the other host to hear of an end, or a pause. */
+#define PATIENCE_S 10
+
+bool wh_token_draw(char text[WH_TOKEN_TEXT_BYTES])
+{
+	uint8_t token[WH_TOKEN_BYTES];
+
+	if (getrandom(token, sizeof(token), 0) != (ssize_t)sizeof(token))
+		return false;
+	for (size_t i = 0; i < sizeof(token); i++)
+		snprintf(text + 2 * i, 3, "%02x", token[i]);
+	return true;
+}
+
+/* False: a damaged row's. */
+static bool read_token(const char *text, uint8_t token[WH_TOKEN_BYTES])
+{
+	if (strlen(text) != 2 * WH_TOKEN_BYTES)
+		return false;
+	for (size_t i = 0; i < WH_TOKEN_BYTES; i++)
+		if (sscanf(text + 2 * i, "%2hhx", &token[i]) != 1)
+			return false;
+	return true;
+}
+
+/* On a crew's core, as are all that follow up to the next of these lines. */
+static bool next_order(void *context, struct wh_ordering *order)
+{
+	struct wh_run *run = context;
+	const struct wh_far *far = &run->far;
+
+	if (atomic_load(&far->enough))
+		return false;
+	*order = (struct wh_ordering){
+		.number = far->last.number,
+		.host_bytes = (uint16_t)strlen(far->host),
+		.path_bytes = (uint16_t)strlen(far->path),
+		.rate_bytes = (uint16_t)strlen(run->order.rate),
+		.words_bytes = (uint16_t)strlen(run->order.words),
+		.wish = (uint8_t)atomic_load(&far->wish),
+		.priority = (uint8_t)run->order.priority,
+		.host = far->host,
+		.path = far->path,
+		.rate = run->order.rate,
+		.words = run->order.words,
+	};
+	memcpy(order->token, far->token, sizeof(order->token));
+	return true;
+}
+
+/* Whether nothing else is to be heard of it; under the lock. */
+static bool is_enough(const struct wh_far *far)
+{
+	const struct wh_standing *last = &far->last;
+
+	if (wh_standing_is_over(last))
+		return true;
+	/* It is there, and we are not to wait: it says why. */
+	if (last->status != 0)
+		return true;
+	return last->state == WH_STANDING_PAUSED && atomic_load(&far->wish) == WH_WISH_PAUSE;
+}
+
+static void on_standing(void *context, const struct wh_standing *standing)
+{
+	struct wh_run *run = context;
+	struct wh_far *far = &run->far;
+
+	pthread_mutex_lock(&run->lock);
+	far->last = *standing;
+	snprintf(far->why, sizeof(far->why), "%.*s", (int)standing->why_bytes, standing->why);
+	far->last.why = far->why;
+	far->heard = true;
+	atomic_store(&far->enough, is_enough(far));
+	pthread_mutex_unlock(&run->lock);
+}
+
+static bool may_take(void *context)
+{
+	(void)context;
+	return true;
+}
+
+static void on_fault(
+	void *context, int error, enum wh_doing doing, const char *path, uint32_t path_bytes)
+{
+	struct wh_run *run = context;
+
+	(void)error;
+	(void)doing;
+	(void)path;
+	(void)path_bytes;
+	atomic_store(&run->far.enough, true);
+}
+
+/* On the control's thread. */
+struct wh_standing wh_far_standing(struct wh_run *run)
+{
+	struct wh_standing last;
+
+	pthread_mutex_lock(&run->lock);
+	last = run->far.last;
+	pthread_mutex_unlock(&run->lock);
+	return last;
+}
+
+static struct wh_request request_of(
+	struct wh_run *run, const struct wh_run_ground *ground, const struct wh_place *place)
+{
+	struct wh_request request =
+		ground->request_of(&run->transfer.settings, WH_JOB_ORDER);
+
+	request.lanes = 1;
+	request.resume = WH_RESUME_OFF;
+	request.rate_bps = WH_RATE_MAX;
+	request.memory_bytes = ground->memory_bytes;
+	request.there.path = run->paths;
+	request.there.count =
+		wh_texts_of(run->here, run->paths, (uint32_t)json_array_size(run->here));
+	request.peer_known = place->has_key;
+	memcpy(request.peer_id, place->id, sizeof(request.peer_id));
+	return request;
+}
+
+static bool read_target(struct wh_run *run)
+{
+	const char *target = json_string_value(json_array_get(run->there, 0));
+
+	run->far.path = target != NULL ? wh_remote_path(target, run->far.host) : NULL;
+	return run->far.path != NULL && strlen(run->far.host) <= WH_ORDER_HOST_MAX &&
+	       strlen(run->order.words) <= WH_ORDER_WORDS_MAX && run->order.rate[0] != '\0';
+}
+
+int wh_far_begin(struct wh_run *run, const struct wh_run_ground *ground,
+	const struct wh_place *place, uint64_t now_tsc)
+{
+	struct wh_transfer *transfer = &run->transfer;
+	struct wh_far *far = &run->far;
+
+	far->on = true;
+	far->last.number = far->told_number = run->order.far;
+	atomic_store(&far->wish, (int)run->order.wish);
+	if (!read_token(run->order.token, far->token) || !read_target(run)) {
+		wh_complain("the order is damaged");
+		return WH_EXIT_OTHER;
+	}
+
+	struct wh_request request = request_of(run, ground, place);
+
+	if (!wh_hello_fits(&request)) {
+		wh_complain("too many paths for one request");
+		return WH_EXIT_USAGE;
+	}
+	if (!wh_lanes_make(&transfer->lanes, ground->jobs, &transfer->peer, &request)) {
+		wh_complain("no memory for the job");
+		return WH_EXIT_OTHER;
+	}
+	far->listener = (struct wh_errand_listener){
+		.may_take = may_take,
+		.on_fault = on_fault,
+		.next_order = next_order,
+		.on_standing = on_standing,
+		.context = run,
+		.interval_tsc = ASK_EVERY_S * transfer->host.ground.hz,
+	};
+	transfer->lanes.job[0]->listener.errand = &far->listener;
+	run->began_tsc = now_tsc;
+	if (run->order.wish != WH_WISH_RUN) {
+		run->wanted = run->order.wish == WH_WISH_PAUSE ? WH_ORDER_PAUSED
+							       : WH_ORDER_CANCELLED;
+		far->give_up_tsc = now_tsc + PATIENCE_S * transfer->host.ground.hz;
+	}
+	wh_lanes_start_first(&transfer->lanes, now_tsc);
+	return -1;
+}
+
+bool wh_far_look(struct wh_run *run, uint64_t now_tsc)
+{
+	struct wh_lanes *lanes = &run->transfer.lanes;
+	const struct wh_far *far = &run->far;
+
+	if (wh_lanes_failed(lanes) || (far->give_up_tsc != 0 && now_tsc > far->give_up_tsc))
+		wh_lanes_hurry(lanes, now_tsc);
+	return wh_job_is_over(lanes->job[0]);
+}
+
+/* It goes on there without us, if we are not to wait for it any more: READY. */
+void wh_far_stop(struct wh_run *run, uint64_t now_tsc)
+{
+	struct wh_far *far = &run->far;
+
+	if (run->wanted == WH_ORDER_READY) {
+		wh_lanes_hurry(&run->transfer.lanes, now_tsc);
+		return;
+	}
+	atomic_store(&far->wish,
+		run->wanted == WH_ORDER_PAUSED ? WH_WISH_PAUSE : WH_WISH_CANCEL);
+	far->give_up_tsc = now_tsc + PATIENCE_S * run->transfer.host.ground.hz;
+}
+
+uint64_t wh_far_found_number(struct wh_run *run)
+{
+	uint64_t number = wh_far_standing(run).number;
+
+	if (!run->far.on || number == 0 || number == run->far.told_number)
+		return 0;
+	run->far.told_number = number;
+	return number;
+}
+
+static void say(struct wh_order_result *result, int status, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void say(struct wh_order_result *result, int status, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(result->why, sizeof(result->why), format, args);
+	va_end(args);
+	result->status = status;
+}
+
+static void take_figures(const struct wh_standing *last, struct wh_order_result *result)
+{
+	result->files = wh_min_u64(last->files, INT64_MAX);
+	result->skipped = wh_min_u64(last->skipped, INT64_MAX);
+	result->failed = wh_min_u64(last->failed, INT64_MAX);
+	result->bytes = wh_min_u64(last->bytes, INT64_MAX);
+	result->moved_bytes = wh_min_u64(last->moved_bytes, INT64_MAX);
+	result->run_ns = wh_min_u64(last->run_ns, INT64_MAX);
+}
+
+/* It has come to its end there. */
+static void take_end(
+	struct wh_run *run, const struct wh_standing *last, struct wh_order_result *result)
+{
+	bool wanted = run->wanted == WH_ORDER_CANCELLED || run->wanted == WH_ORDER_PAUSED;
+	int status = last->status != 0 ? last->status : WH_EXIT_OTHER;
+
+	take_figures(last, result);
+	if (last->state == WH_STANDING_DONE)
+		run->wanted = WH_ORDER_DONE;
+	else if (wanted)
+		say(result, WH_EXIT_INTERRUPTED, "stopped");
+	else if (last->state == WH_STANDING_CANCELLED)
+		say(result, WH_EXIT_INTERRUPTED, "%s: its job %" PRIu64 " was cancelled there",
+			run->order.host, last->number);
+	else if (last->number == 0)
+		say(result, status, "%s: %s", run->order.host, last->why);
+	else
+		say(result, status, "%s, its job %" PRIu64 ": %s", run->order.host, last->number,
+			last->why);
+	if (run->wanted == WH_ORDER_READY)
+		run->wanted = WH_ORDER_FAILED;
+}
+
+/* Nobody knows how it goes on there. */
+static void take_silence(
+	struct wh_run *run, const struct wh_standing *last, struct wh_order_result *result)
+{
+	const struct wh_lanes *lanes = &run->transfer.lanes;
+	bool says = run->far.heard && last->status != 0;
+	int status = says ? last->status
+			  : wh_jobs_conclude(lanes->job, lanes->started, run->order.host);
+	char goes_on[96] = "";
+
+	if (last->number != 0)
+		snprintf(goes_on, sizeof(goes_on),
+			"; its job %" PRIu64 " may go on there, and a retry follows it",
+			last->number);
+	say(result, status != WH_EXIT_OK ? status : WH_EXIT_OTHER, "%s%s%s%s",
+		says ? run->order.host : "", says ? ": " : "",
+		says ? last->why : wh_last_complaint(), goes_on);
+}
+
+void wh_far_conclude(struct wh_run *run, struct wh_order_result *result)
+{
+	const struct wh_standing last = wh_far_standing(run);
+
+	*result = (struct wh_order_result){0};
+	run->far.over = run->far.heard && wh_standing_is_over(&last);
+	if (run->far.over)
+		take_end(run, &last, result);
+	else if (run->wanted == WH_ORDER_READY ||
+		 (run->wanted == WH_ORDER_PAUSED && last.state == WH_STANDING_PAUSED &&
+			 run->far.heard))
+		say(result, WH_EXIT_INTERRUPTED, "stopped");
+	else
+		take_silence(run, &last, result);
+}

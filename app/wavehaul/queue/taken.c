@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "queue/taken.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <rte_cycles.h>
+
+#include "base/clock.h"
+#include "bundle/beneath.h"
+#include "cli/address_text.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "job/desk/desk.h"
+#include "job/rights/rights.h"
+#include "queue/place.h"
+#include "queue/runner.h"
+#include "queue/words.h"
+#include "trust/store.h"
+
+/* Questions in a turn: others want theirs. */
+#define ANSWERED_IN_TURN 16
+
+/* What a peer moves is charged to it in steps of this. */
+#define CHARGE_BYTES (UINT64_C(4) << 20)
+
+static_assert(WH_ORDER_PEER_BYTES >= WH_PEER_NAME_BYTES, "a row has room for a name");
+static_assert(WH_ORDER_WHY_BYTES > WH_STANDING_WHY_MAX, "and a peer for what a row says");
+
+static struct wh_store *store_of(const struct wh_run_ground *ground)
+{
+	return ground->jobs->service != NULL ? ground->jobs->service->store : NULL;
+}
+
+static void write_hex(const uint8_t *bytes, size_t count, char *text)
+{
+	for (size_t i = 0; i < count; i++)
+		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+}
+
+static bool read_owner(const char *text, uint8_t owner[WH_IDENTITY_BYTES])
+{
+	if (strlen(text) != 2 * WH_IDENTITY_BYTES)
+		return false;
+	for (size_t i = 0; i < WH_IDENTITY_BYTES; i++)
+		if (sscanf(text + 2 * i, "%2hhx", &owner[i]) != 1)
+			return false;
+	return true;
+}
+
+static const char *name_of(const struct wh_order *order)
+{
+	return order->peer[0] != '\0' ? order->peer : "the peer with our own key";
+}
+
+static void refuse(struct wh_standing *standing, int status, const char *why)
+{
+	*standing = (struct wh_standing){
+		.state = WH_STANDING_REFUSED, .status = (uint8_t)status, .why = why};
+}
+
+/* It is there, or may be: nobody is to wait for it now. */
+static void put_off(struct wh_standing *standing, uint64_t number, const char *why)
+{
+	*standing = (struct wh_standing){.state = WH_STANDING_WAITS,
+		.number = number,
+		.status = WH_EXIT_NETWORK,
+		.why = why};
+}
+
+static json_t *list_of(char *const *texts, uint32_t count)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < count; i++)
+		json_array_append_new(list, json_string(texts[i]));
+	/* What is no UTF-8 is not in it. */
+	if (json_array_size(list) == count)
+		return list;
+	json_decref(list);
+	return NULL;
+}
+
+/* What would not come of it; NULL: nothing is wrong. */
+static const char *judge(const struct wh_runner *runner, const struct wh_order *order,
+	const struct wh_rights *rights, const json_t *here, const json_t *words)
+{
+	const struct wh_settings *own = runner->ground.settings;
+	const char *wrong = wh_order_words_wrong(words);
+	struct wh_timetable table;
+	struct wh_place place;
+
+	if (wrong != NULL)
+		return wrong;
+	if (here == NULL || !wh_paths_are_below(here))
+		return "its paths are to be UTF-8, and below the folder that is served here";
+	if (wh_timetable_parse(order->rate, &table) != NULL)
+		return "its rate is none";
+	/* An address may be anybody's whom we trust. */
+	if (order->peer[0] != '\0' &&
+		(wh_address_parse(order->host, &place.address) ||
+			!wh_peer_name_is_good(order->host)))
+		return "it goes to a host that is none of our peers: it is to be named as it is "
+		       "here";
+	if (wh_place_find(own, order->host, &place) != -1)
+		return wh_last_complaint();
+	for (size_t i = 0; i < json_array_size(words) && !rights->write; i++)
+		if (strcmp(json_string_value(json_array_get(words, i)), "--move") == 0)
+			return "you may not take files away from here (--move)";
+	return wh_run_judge(&runner->ground, order) == -1 ? NULL : wh_last_complaint();
+}
+
+/* Its lists are the caller's to free. False: no memory. */
+static bool fill_in(struct wh_order *order, const struct wh_desk_question *asked,
+	const json_t *here, const json_t *words)
+{
+	json_t *there = json_pack("[s]", asked->order.path);
+
+	order->here = here != NULL ? json_dumps(here, JSON_COMPACT) : strdup("[]");
+	order->words = json_dumps(words, JSON_COMPACT);
+	order->there = there != NULL ? json_dumps(there, JSON_COMPACT) : NULL;
+	json_decref(there);
+	snprintf(order->host, sizeof(order->host), "%s", asked->order.host);
+	snprintf(order->rate, sizeof(order->rate), "%s", asked->order.rate);
+	order->sends = true;
+	order->owner = getuid();
+	/* Before what is ordered here it comes only if that is to wait. */
+	order->priority = (uint32_t)wh_min_u64(asked->order.priority, WH_PRIORITY_STANDARD);
+	order->wish = asked->order.wish;
+	return order->here != NULL && order->there != NULL && order->words != NULL;
+}
+
+static void add(struct wh_runner *runner, const struct wh_order *order,
+	struct wh_standing *standing)
+{
+	uint64_t live, id;
+	int rc = wh_queue_count_taken(runner->queue, order->peer, WH_TAKEN_KEPT, &live);
+
+	if (rc == 0 && live >= WH_TAKEN_LIVE_MAX) {
+		refuse(standing, WH_EXIT_OTHER, "you have as many orders here as you may at once");
+		return;
+	}
+	if (rc == 0)
+		rc = wh_queue_add(runner->queue, order, time(NULL), &id);
+	if (rc < 0) {
+		put_off(standing, 0, "the queue's database takes nothing");
+		return;
+	}
+	wh_say("job %llu was ordered by %s: to %s", (unsigned long long)id, name_of(order),
+		order->host);
+	*standing = (struct wh_standing){.state = WH_STANDING_WAITS, .number = id, .why = ""};
+	runner->look_now = true;
+}
+
+/* There is none with that token: it is new, or was forgotten. */
+static void begin(struct wh_runner *runner, struct wh_order *order,
+	const struct wh_desk_question *asked, const struct wh_rights *rights,
+	struct wh_standing *standing)
+{
+	json_t *words = json_loads(asked->order.words, 0, NULL);
+	json_t *here = list_of(asked->path, asked->paths);
+	const char *wrong;
+
+	if (asked->order.number != 0)
+		refuse(standing, WH_EXIT_OTHER, "it is not known here any more");
+	else if (asked->order.wish == WH_WISH_CANCEL)
+		*standing = (struct wh_standing){.state = WH_STANDING_CANCELLED, .why = ""};
+	else if (asked->order.wish == WH_WISH_PAUSE)
+		*standing = (struct wh_standing){.state = WH_STANDING_PAUSED, .why = ""};
+	else if (atomic_load(&runner->ground.jobs->draining))
+		put_off(standing, 0, "the server is stopping");
+	else if (runner->replaced)
+		put_off(standing, 0, "the queue takes no more jobs until its server is restarted");
+	else if (!fill_in(order, asked, here, words))
+		refuse(standing, WH_EXIT_OTHER, "the order makes no sense");
+	else if ((wrong = judge(runner, order, rights, here, words)) != NULL)
+		refuse(standing, WH_EXIT_USAGE, wrong);
+	else
+		add(runner, order, standing);
+	json_decref(here);
+	json_decref(words);
+}
+
+/* What is wished otherwise than before: what this host's operator does meanwhile stays done. */
+static void heed(struct wh_runner *runner, const struct wh_order *order, uint32_t wish)
+{
+	struct wh_run *run = wh_runner_find(runner, order->id);
+	uint64_t id = order->id;
+
+	if (wish == order->wish || wh_queue_set_wish(runner->queue, id, wish) < 0)
+		return;
+	if (wish == WH_WISH_RUN) {
+		if (run == NULL)
+			(void)wh_queue_resume(runner->queue, id, time(NULL));
+	} else if (run != NULL) {
+		run->order.wish = wish;
+		wh_run_stop(run,
+			wish == WH_WISH_PAUSE ? WH_ORDER_PAUSED : WH_ORDER_CANCELLED, rte_rdtsc());
+	} else if (wish == WH_WISH_PAUSE) {
+		(void)wh_queue_pause(runner->queue, id);
+	} else {
+		(void)wh_queue_cancel(runner->queue, id, time(NULL));
+	}
+	runner->look_now = true;
+}
+
+static enum wh_standing_state state_of(enum wh_order_state state)
+{
+	switch (state) {
+	case WH_ORDER_PAUSED:
+		return WH_STANDING_PAUSED;
+	case WH_ORDER_RUNNING:
+		return WH_STANDING_RUNS;
+	case WH_ORDER_DONE:
+		return WH_STANDING_DONE;
+	case WH_ORDER_FAILED:
+		return WH_STANDING_FAILED;
+	case WH_ORDER_CANCELLED:
+		return WH_STANDING_CANCELLED;
+	default:
+		return WH_STANDING_WAITS;
+	}
+}
+
+static void tell(const struct wh_runner *runner, const struct wh_order *order,
+	const struct wh_run *run, struct wh_standing *standing)
+{
+	const struct wh_order_result *result = &order->result;
+	bool waits = !wh_order_is_over(order->state) && order->state != WH_ORDER_RUNNING;
+
+	if (waits && atomic_load(&runner->ground.jobs->draining)) {
+		put_off(standing, order->id, "the server is stopping");
+		return;
+	}
+	*standing = (struct wh_standing){
+		.number = order->id,
+		.state = (uint8_t)state_of(order->state),
+		.files = result->files,
+		.skipped = result->skipped,
+		.failed = result->failed,
+		.bytes = result->bytes,
+		.moved_bytes = result->moved_bytes,
+		.run_ns = result->run_ns,
+		.status = (uint8_t)(wh_order_is_over(order->state) ? result->status : 0),
+		.why = wh_order_is_over(order->state) ? result->why : "",
+	};
+	for (uint32_t i = 0; run != NULL && i < run->transfer.lanes.started; i++)
+		standing->moved_bytes +=
+			atomic_load(&run->transfer.lanes.job[i]->view.moved_bytes);
+}
+
+/* `order` has what the texts of the answer are in. */
+static void answer(struct wh_runner *runner, const struct wh_desk_question *asked,
+	struct wh_order *order, struct wh_standing *standing)
+{
+	struct wh_store *store = store_of(&runner->ground);
+	char token[WH_TOKEN_TEXT_BYTES];
+	uint8_t owner[WH_IDENTITY_BYTES];
+	struct wh_rights rights;
+	int rc;
+
+	if (runner->queue == NULL) {
+		put_off(standing, asked->order.number, "there is no queue here");
+		return;
+	}
+	if (store == NULL || !wh_store_rights(store, asked->rights, &rights, order->peer) ||
+		!wh_store_owner(store, asked->rights, owner) || !rights.orders) {
+		refuse(standing, WH_EXIT_NETWORK, "you may not give orders to the queue here");
+		return;
+	}
+	write_hex(owner, sizeof(owner), order->key);
+	write_hex(asked->order.token, WH_TOKEN_BYTES, token);
+	strcpy(order->token, token);
+
+	struct wh_order found;
+
+	rc = wh_queue_find_taken(runner->queue, order->peer, token, &found);
+	if (rc == -ENOENT) {
+		begin(runner, order, asked, &rights, standing);
+		return;
+	}
+	if (rc < 0) {
+		put_off(standing, asked->order.number, "the queue's database is not read");
+		return;
+	}
+	heed(runner, &found, asked->order.wish);
+	wh_order_free(&found);
+	/* As it stands now. */
+	rc = wh_queue_find(runner->queue, found.id, order);
+	if (rc < 0)
+		put_off(standing, asked->order.number, "the queue's database is not read");
+	else
+		tell(runner, order, wh_runner_find(runner, order->id), standing);
+}
+
+void wh_taken_answer(struct wh_runner *runner)
+{
+	const struct wh_service *service = runner->ground.jobs->service;
+	struct wh_desk *desk = service != NULL ? service->desk : NULL;
+
+	for (uint32_t i = 0; desk != NULL && i < ANSWERED_IN_TURN; i++) {
+		struct wh_desk_place *place = wh_desk_next(desk);
+		struct wh_order order = {.id = 0};
+		struct wh_standing standing;
+
+		if (place == NULL)
+			return;
+		answer(runner, &place->question, &order, &standing);
+		wh_desk_answer(desk, place, &standing);
+		wh_order_free(&order);
+	}
+}
+
+/* Paths of the row in that folder, as paths below it. */
+static void go_below(struct wh_run *run, const char *folder)
+{
+	json_t *below = json_array();
+
+	for (size_t i = 0; i < json_array_size(run->here); i++)
+		json_array_append_new(below,
+			json_string(wh_rights_below(
+				folder, json_string_value(json_array_get(run->here, i)))));
+	json_decref(run->here);
+	run->here = below;
+}
+
+static const char *claim(struct wh_run *run, const struct wh_run_ground *ground)
+{
+	struct wh_store *store = store_of(ground);
+	uint32_t count = (uint32_t)json_array_size(run->here);
+	uint32_t folder;
+	const char *wrong;
+
+	if (store == NULL)
+		return "is not known as long as nothing is sealed here";
+	if (!read_owner(run->order.key, run->owner) ||
+		!wh_store_rights_of(store, run->order.peer, run->owner, &run->rights))
+		return "is not trusted here any more";
+	if (!run->rights.orders)
+		return "may not give orders here any more";
+	wh_texts_of(run->here, run->paths, count);
+	wrong = wh_rights_wrong(&run->rights, WH_JOB_ORDER, run->paths, count, &folder);
+	if (wrong != NULL || (run->transfer.settings.move && !run->rights.write))
+		return "may not have that from here any more";
+	if (!wh_store_charge(store, run->owner, &run->rights, 0))
+		return "has moved what it may in a day";
+	if (folder == UINT32_MAX)
+		return NULL;
+	run->folder_fd = wh_beneath_resolve(ground->root_fd, run->rights.folder[folder],
+		O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (run->folder_fd < 0)
+		return "may use a folder here that is not there";
+	run->root_fd = run->folder_fd;
+	go_below(run, run->rights.folder[folder]);
+	return NULL;
+}
+
+int wh_taken_claim(struct wh_run *run, const struct wh_run_ground *ground)
+{
+	const char *wrong = claim(run, ground);
+
+	if (wrong == NULL)
+		return -1;
+	wh_complain("%s, who gave this order, %s", name_of(&run->order), wrong);
+	return WH_EXIT_USAGE;
+}
+
+static bool charge(struct wh_run *run, struct wh_store *store, uint64_t least_bytes)
+{
+	const struct wh_lanes *lanes = &run->transfer.lanes;
+	uint64_t moved_bytes = 0;
+
+	for (uint32_t i = 0; i < lanes->started; i++)
+		moved_bytes += atomic_load(&lanes->job[i]->view.moved_bytes);
+
+	uint64_t more_bytes = moved_bytes - run->charged_bytes;
+
+	if (more_bytes < least_bytes)
+		return true;
+	run->charged_bytes = moved_bytes;
+	return wh_store_charge(store, run->owner, &run->rights, more_bytes);
+}
+
+/* Whether it may yet have what it was let have when this began; looked at once a second. */
+static const char *see_changes(struct wh_run *run, struct wh_store *store, int64_t now_s)
+{
+	struct wh_rights rights;
+
+	if (now_s == run->rights_s)
+		return NULL;
+	run->rights_s = now_s;
+	if (!wh_store_rights_of(store, run->order.peer, run->owner, &rights))
+		return "is not trusted here any more";
+	return memcmp(&rights, &run->rights, sizeof(rights)) == 0
+		       ? NULL
+		       : "has other rights here than when it began";
+}
+
+bool wh_taken_look(struct wh_run *run, const struct wh_run_ground *ground, int64_t now_s)
+{
+	struct wh_store *store = store_of(ground);
+	const char *wrong = see_changes(run, store, now_s);
+
+	if (wrong == NULL && !charge(run, store, CHARGE_BYTES))
+		wrong = "has moved what it may in a day";
+	if (wrong != NULL && run->unwanted[0] == '\0')
+		snprintf(run->unwanted, sizeof(run->unwanted), "%s, who gave this order, %s",
+			name_of(&run->order), wrong);
+	return wrong == NULL;
+}
+
+void wh_taken_end(struct wh_run *run, const struct wh_run_ground *ground)
+{
+	struct wh_store *store = store_of(ground);
+
+	if (store != NULL)
+		(void)charge(run, store, 1);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Of peers that are not there while what they have ordered runs. */
+
+#include <string.h>
+
+#include "trust/store.h"
+
+bool wh_store_owner(struct wh_store *store, uint64_t number, uint8_t owner[WH_IDENTITY_BYTES])
+{
+	bool found = number == WH_RIGHTS_OWN;
+
+	if (found)
+		memcpy(owner, store->own_id, WH_IDENTITY_BYTES);
+	wh_spin_lock(&store->lock);
+	for (uint32_t i = 0; i < WH_ANSWERS_MAX && !found; i++) {
+		const struct wh_answer *answer = &store->answer[i];
+
+		if (answer->number != number || number == 0 || answer->withdrawn)
+			continue;
+		memcpy(owner, answer->owner, WH_IDENTITY_BYTES);
+		found = true;
+	}
+	wh_spin_unlock(&store->lock);
+	return found;
+}
+
+/* A name that was given to another key is another peer's. */
+bool wh_store_rights_of(struct wh_store *store, const char *name,
+	const uint8_t owner[WH_IDENTITY_BYTES], struct wh_rights *rights)
+{
+	const struct wh_peer_file *peer;
+	bool found;
+
+	wh_rights_init(rights);
+	rights->orders = true;
+	if (name[0] == '\0')
+		return memcmp(owner, store->own_id, WH_IDENTITY_BYTES) == 0;
+	wh_spin_lock(&store->lock);
+	peer = wh_peer_list_named(&store->list, name);
+	found = peer != NULL &&
+		(!peer->has_key || memcmp(peer->id, owner, WH_IDENTITY_BYTES) == 0);
+	if (found)
+		*rights = peer->rights;
+	wh_spin_unlock(&store->lock);
+	return found;
+}
+
+bool wh_store_charge(struct wh_store *store, const uint8_t owner[WH_IDENTITY_BYTES],
+	const struct wh_rights *rights, uint64_t bytes)
+{
+	bool may;
+
+	if (memcmp(owner, store->own_id, WH_IDENTITY_BYTES) == 0)
+		return true;
+	wh_spin_lock(&store->lock);
+	may = wh_days_add(store->days, owner, bytes, wh_days_clock_s()) < rights->day_bytes;
+	wh_spin_unlock(&store->lock);
+	return may;
+}
