@@ -123,6 +123,11 @@ def copied(program, folder):
                                for job in there], [(row['far_job'], 'dtn1', 'dtn3', 'done')])
         expect(re.search(r'job \d+ was ordered by dtn1: to dtn3', two.said()), two.said())
         print(f'{talk} bytes went by dtn1')
+        said = program.run('console', '--control', one.path, '-c',
+                           'job add copy dtn2 runs/b dtn3:again')
+        expect_status(said, 0)
+        one.await_state(number + 1, 'done')
+        expect_equal('what came', three.digest('again'), other)
 
 
 def refused(program, folder):
@@ -232,6 +237,32 @@ def restarted(program, folder):
         expect_equal('bytes', (row['bytes'], row['files']), (25_000_000, 1))
 
 
+def stopped(program, folder):
+    """SIGTERM: the one that ordered does not wait for it, and the one that sends goes on to its
+    end, which is heard."""
+    with sites(program) as (one, two, three):
+        digest = two.make('large', 50_000_000)
+        number = one.add('copy', 'dtn2:large', 'dtn3:large', '--rate', '20M')
+        wait_until(lambda: one.show(number)['moved_bytes'] > 500_000, 20, 'data')
+        began = time.monotonic()
+        expect_equal('the exit status of dtn1', one.stop(), 0)
+        print(f'dtn1 stops in {time.monotonic() - began:.2f} s')
+        expect_equal('meanwhile there', two.state_of(1), 'running')
+        two.job('set', 1, 'max')
+        one.start()
+        one.await_state(number, 'done')
+        expect_equal('the number there', one.show(number)['far_job'], 1)
+        again = one.add('copy', 'dtn2:large', 'dtn3:again', '--rate', '50M')
+        wait_until(lambda: one.show(again)['moved_bytes'] > 500_000, 20, 'data')
+        two.process.send_signal(signal.SIGTERM)
+        one.await_state(again, 'done', seconds=30)
+        expect_equal('what came', (three.digest('large'), three.digest('again')),
+                     (digest, digest))
+        expect_equal('the exit status of dtn2', two.process.wait(20), 0)
+        two.start()
+        expect_equal('orders there', [job['state'] for job in two.rows()], ['done'] * 2)
+
+
 def unreachable(program, folder):
     """Without retries it fails, says that it goes on there, and a retry follows it to its end."""
     with sites(program) as (one, two, three):
@@ -255,6 +286,7 @@ CASES = [
     Case('third: what is not let is refused', True, refused),
     Case('third: pause, resume and cancel', True, steered),
     Case('third: goes on after kill -9, ordered once', True, restarted),
+    Case('third: either is told to stop', True, stopped),
     Case('third: out of reach, and a retry', True, unreachable),
 ]
 

@@ -232,6 +232,9 @@ const char *wh_order_words_wrong(const json_t *words)
 		setting = find_known(word + 2, strcspn(word + 2, "="));
 		if (setting == NULL)
 			return "one of its options is none of an order";
+		/* That host sends: its own users are not asked for, either. */
+		if (strcmp(setting->section, "files") == 0)
+			return "one of its options is of what comes, and nothing comes there";
 		if (is_file(setting))
 			return "one of its options names a file, and an order between two other "
 			       "hosts has none";

@@ -31,7 +31,7 @@ int wh_order_settings(const json_t *words, struct wh_settings *settings);
 
 /*
  * Whether words of another host's, or for one, may be read at all: each is an option of an order,
- * spelt in full, and none names a file of this host. NULL, or why not.
+ * spelt in full, and none names a file of this host, or says what may come. NULL, or why not.
  */
 const char *wh_order_words_wrong(const json_t *words);
 

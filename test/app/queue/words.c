@@ -180,6 +180,43 @@ static void too_many(void)
 	json_decref(words);
 }
 
+/* What another host may say at all: nothing that is read, or that prints, before it is refused. */
+static void of_another_host(void)
+{
+	static const char *const wrong[] = {"--config=/etc/shadow", "--print-config", "--help",
+		"--manifest=x", "--expect=x", "--files-from=-", "--state=/tmp", "--parallel", "-r",
+		"--recursiv", "--recur", "parallel=4", "", "--", "--=", "--rate=1G", "--port=x"};
+	json_t *good = json_array();
+
+	for (size_t i = 0; i < OPTIONS; i++) {
+		json_t *word = json_pack("[s]", options[i]);
+		bool of_files = strstr("--plain-names --links-inside --case-clash=refuse "
+				       "--map-owners=7=0 --map-groups=7=0",
+					options[i]) != NULL;
+
+		CU_ASSERT_EQUAL(wh_order_words_wrong(word) != NULL, of_files);
+		if (!of_files)
+			json_array_extend(good, word);
+		json_decref(word);
+	}
+	CU_ASSERT_PTR_NULL(wh_order_words_wrong(good));
+	CU_ASSERT_EQUAL(json_array_size(good), OPTIONS - 5);
+	json_decref(good);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		json_t *words = json_pack("[ss]", "--recursive", wrong[i]);
+		bool is_option = strcmp(wrong[i], "--parallel") == 0;
+
+		CU_ASSERT_EQUAL(wh_order_words_wrong(words) == NULL, is_option);
+		json_decref(words);
+	}
+
+	json_t *others = json_pack("[i]", 7);
+
+	CU_ASSERT_PTR_NOT_NULL(wh_order_words_wrong(others));
+	json_decref(others);
+	CU_ASSERT_PTR_NOT_NULL(wh_order_words_wrong(NULL));
+}
+
 CU_TestInfo wh_tests[] = {
 	{"options come back as they went", come_back},
 	{"patterns keep their order", patterns_keep_their_order},
@@ -187,5 +224,6 @@ CU_TestInfo wh_tests[] = {
 	{"what is none is refused by name", others_are_refused},
 	{"of send and get all but what is their own", what_has_no_order_is_known},
 	{"too many", too_many},
+	{"of another host", of_another_host},
 	CU_TEST_INFO_NULL,
 };
