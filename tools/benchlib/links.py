@@ -24,7 +24,28 @@ NAMESPACES_ETC = Path('/etc/netns')
 HOSTS = f'127.0.0.1 localhost\n{SERVER_ADDRESS} server\n{CLIENT_ADDRESS} client\n'
 
 
-class Veth:
+class Namespaces:
+    """For the length of a `with`: make() makes those of `names`, and none of them is left."""
+
+    def __enter__(self):
+        try:
+            self.make()
+        except BaseException:
+            self.remove()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.remove()
+
+    def remove(self):
+        """What there is of them; the interfaces go with their namespaces."""
+        for name in self.names:
+            subprocess.run(['ip', 'netns', 'del', name], stderr=subprocess.DEVNULL, timeout=20,
+                           check=False)
+
+
+class Veth(Namespaces):
     """
     The kernel's sockets get an interface as the kernel makes it: checksums left out and segments
     of 64 KiB handed across whole, which no real line would do for them. AF_PACKET and AF_XDP see
@@ -43,17 +64,6 @@ class Veth:
     def interface(self, end):
         return f'wh-{end}'
 
-    def __enter__(self):
-        try:
-            self.make()
-        except BaseException:
-            self.remove()
-            raise
-        return self
-
-    def __exit__(self, *_):
-        self.remove()
-
     def make(self):
         for name in self.names:
             order('ip', 'netns', 'add', name)
@@ -69,10 +79,8 @@ class Veth:
             order('ip', '-n', name, 'link', 'set', f'wh-{end}', 'up')
 
     def remove(self):
-        """What there is of them; the interfaces go with their namespaces."""
+        super().remove()
         for name in self.names:
-            subprocess.run(['ip', 'netns', 'del', name], stderr=subprocess.DEVNULL, timeout=20,
-                           check=False)
             shutil.rmtree(NAMESPACES_ETC / name, ignore_errors=True)
         # Another's files may be there too.
         with contextlib.suppress(OSError):

@@ -9,6 +9,7 @@ import subprocess
 from collections import namedtuple
 from pathlib import Path
 
+from benchlib.links import Namespaces
 from benchlib.processes import Failed, Place, order, running
 
 ENDS_CPU, PATH_CPU = 0, 1
@@ -39,21 +40,12 @@ class Site:
         order('ip', 'netns', 'exec', self.name, 'sh', '-c', f'echo "{value}" >/proc/sys/net/{name}')
 
 
-class Sites:
+class Sites(Namespaces):
     """Left sends, right receives, and the middle is where the wan runs."""
 
-    def __enter__(self):
-        self.left, self.middle, self.right = (
-            Site(f'whr{os.getpid()}{end}') for end in ('l', 'm', 'r'))
-        try:
-            self.make()
-        except BaseException:
-            self.remove()
-            raise
-        return self
-
-    def __exit__(self, *_):
-        self.remove()
+    def __init__(self):
+        self.names = [f'whr{os.getpid()}{end}' for end in 'lmr']
+        self.left, self.middle, self.right = map(Site, self.names)
 
     def make(self):
         for site in (self.left, self.middle, self.right):
@@ -70,11 +62,6 @@ class Sites:
                 site.set_kernel(f'ipv4/tcp_{way}', f'4096 131072 {SOCKET_BYTES}')
             # Nothing is remembered from one run to the next.
             site.set_kernel('ipv4/tcp_no_metrics_save', 1)
-
-    def remove(self):
-        for site in (self.left, self.middle, self.right):
-            subprocess.run(['ip', 'netns', 'del', site.name], stderr=subprocess.DEVNULL,
-                           timeout=20, check=False)
 
 
 @contextlib.contextmanager
