@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../rig/end.h"
 #include "base/clock.h"
 #include "base/prng.h"
 #include "session/endpoint.h"
@@ -74,16 +75,8 @@ static struct wh_session_config session_config(const struct host *host)
 {
 	struct wh_session_config config;
 
-	wh_session_config_init(&config);
-	config.hz = HZ;
-	wh_session_config_profile(&config, wh_profile_find("fixed"));
-	config.payload_bytes = PAYLOAD;
-	config.packet_bytes = 1500;
-	config.wire_bytes = 1538;
-	config.chunk_bytes = CHUNK_BYTES;
-	config.chunks = CHUNKS;
+	wh_rig_session_config(&config, HZ, CHUNK_BYTES, CHUNKS, 64);
 	config.chunk_memory = host->memory + (host->before != NULL ? CHUNKS * CHUNK_BYTES : 0);
-	config.window_pkts = 64;
 	config.rate_bps = UINT64_C(1000000000);
 	return config;
 }
