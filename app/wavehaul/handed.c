@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/units.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/json.h"
@@ -174,43 +173,41 @@ static void print_failures(const json_t *end)
 	}
 }
 
-static void print_count(const json_t *from, const char *key, const char *what)
-{
-	if (count_at(from, key) > 0)
-		printf("; %llu %s", (unsigned long long)count_at(from, key), what);
-}
-
-/* As transfer_report.c says it. */
-static void print_text(const struct wh_settings *settings, const json_t *end)
+static struct wh_transfer_sum sum_of(const json_t *end, int status)
 {
 	const json_t *sums = json_object_get(end, "checksums");
-	uint64_t files = count_at(end, "files");
-	uint64_t bytes = count_at(end, "bytes");
-	char size[WH_UNITS_MAX];
-	char rate[WH_UNITS_MAX];
+	uint64_t compared = count_at(sums, "compared");
+	uint64_t moved = count_at(end, "moved_bytes");
 
-	print_failures(end);
+	return (struct wh_transfer_sum){
+		.files = count_at(end, "files"),
+		.bytes = count_at(end, "bytes"),
+		.seconds = json_number_value(json_object_get(end, "seconds")),
+		.bps = json_number_value(json_object_get(end, "goodput_bps")),
+		.gone_bytes = status != WH_EXIT_OK
+				      ? moved - wh_min_u64(moved, count_at(end, "bytes"))
+				      : 0,
+		.resumed_bytes = count_at(end, "resumed_bytes"),
+		.began_again = count_at(end, "began_again"),
+		.skipped = count_at(end, "skipped"),
+		.digest = sums != NULL ? text_at(sums, "by") : NULL,
+		.summed = count_at(sums, "files"),
+		.as_expected = compared - wh_min_u64(count_at(sums, "wrong"), compared),
+		.removed = count_at(end, "removed"),
+		.passed_over = json_array_size(json_object_get(end, "passed_over")),
+		.failed = count_at(end, "failed"),
+	};
+}
+
+static void print_text(const struct handed *handed)
+{
+	const struct wh_settings *settings = &handed->transfer->settings;
+	const struct wh_transfer_sum sum = sum_of(handed->end, handed->status);
+
+	print_failures(handed->end);
 	if (settings->quiet)
 		return;
-	if (settings->dry_run)
-		printf("a dry run; nothing of this went: ");
-	printf("%llu file%s, %s in %.2f s: %s", (unsigned long long)files, files == 1 ? "" : "s",
-		wh_format_size(size, sizeof(size), bytes),
-		json_number_value(json_object_get(end, "seconds")),
-		wh_format_rate(rate, sizeof(rate),
-			json_number_value(json_object_get(end, "goodput_bps"))));
-	if (count_at(end, "resumed_bytes") > 0)
-		printf("; %s of it had come before",
-			wh_format_size(size, sizeof(size), count_at(end, "resumed_bytes")));
-	print_count(end, "began_again", "changed since a part came, and began again");
-	print_count(end, "skipped", "were there already");
-	if (sums != NULL)
-		printf("; %llu checksums by %s, %llu compared, %llu wrong",
-			(unsigned long long)count_at(sums, "files"), text_at(sums, "by"),
-			(unsigned long long)count_at(sums, "compared"),
-			(unsigned long long)count_at(sums, "wrong"));
-	print_count(end, "removed", "removed that the source does not have");
-	print_count(end, "failed", "failed");
+	wh_transfer_tell_sum(stdout, settings->dry_run, &sum);
 	printf(", by this host's server\n");
 }
 
@@ -231,7 +228,7 @@ static void conclude(struct handed *handed)
 		wh_json_print(handed->end, JSON_COMPACT);
 		handed->end = NULL;
 	} else if (handed->end != NULL) {
-		print_text(settings, handed->end);
+		print_text(handed);
 	}
 }
 

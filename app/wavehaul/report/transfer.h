@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/queue.h>
 
 #include <jansson.h>
@@ -111,6 +112,27 @@ double wh_transfer_seconds(const struct wh_transfer *transfer);
 void wh_transfer_tell_start(struct wh_transfer *transfer);
 void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc);
 void wh_transfer_tell_end(struct wh_transfer *transfer, int status);
+
+/* What a transfer came to, as the last line for people has it. */
+struct wh_transfer_sum {
+	uint64_t files;
+	uint64_t bytes;
+	double seconds;
+	double bps;
+	uint64_t gone_bytes; /* over, of files that are not whole */
+	uint64_t resumed_bytes;
+	uint64_t began_again;
+	uint64_t skipped;
+	const char *digest; /* by which files were summed; NULL: none were */
+	uint64_t summed;
+	uint64_t as_expected;
+	uint64_t removed;
+	uint64_t passed_over;
+	uint64_t failed;
+};
+
+/* Without an end of the line. */
+void wh_transfer_tell_sum(FILE *to, bool dry_run, const struct wh_transfer_sum *sum);
 
 /* Another try begins, and tells what it does from the beginning. */
 void wh_transfer_forget(struct wh_transfer *transfer);

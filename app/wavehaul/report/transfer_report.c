@@ -427,16 +427,75 @@ static void print_left_out(const struct wh_left_out *left_out)
 		fputc('\n', stderr);
 }
 
+static void tell_count(FILE *to, uint64_t count, const char *what)
+{
+	if (count > 0)
+		fprintf(to, "; %" PRIu64 " %s", count, what);
+}
+
+static void tell_size(FILE *to, uint64_t bytes, const char *what)
+{
+	char size[WH_UNITS_MAX];
+
+	if (bytes > 0)
+		fprintf(to, "; %s %s", wh_format_size(size, sizeof(size), bytes), what);
+}
+
+void wh_transfer_tell_sum(FILE *to, bool dry_run, const struct wh_transfer_sum *sum)
+{
+	char size[WH_UNITS_MAX];
+	char rate[WH_UNITS_MAX];
+
+	if (dry_run)
+		fprintf(to, "a dry run; nothing of this went: ");
+	fprintf(to, "%" PRIu64 " file%s, %s in %.2f s: %s", sum->files, sum->files == 1 ? "" : "s",
+		wh_format_size(size, sizeof(size), sum->bytes), sum->seconds,
+		wh_format_rate(rate, sizeof(rate), sum->bps));
+	tell_size(to, sum->gone_bytes, "had gone over, of files that are not whole");
+	tell_size(to, sum->resumed_bytes, "of it had come before, or was the same there");
+	tell_count(to, sum->began_again, "changed since a part came, and began again");
+	tell_count(to, sum->skipped, "were there already");
+	if (sum->digest != NULL)
+		fprintf(to, "; %" PRIu64 " checksums by %s, %" PRIu64 " as expected", sum->summed,
+			sum->digest, sum->as_expected);
+	tell_count(to, sum->removed, "removed that the source does not have");
+	tell_count(to, sum->passed_over, "skipped, not regular files");
+	tell_count(to, sum->failed, "failed");
+}
+
+static struct wh_transfer_sum sum_of(struct wh_transfer *transfer, int status, double seconds)
+{
+	const struct wh_totals totals = wh_transfer_totals(transfer);
+	const struct wh_manifest *manifest = &transfer->manifest;
+	uint64_t moved = moved_bytes(transfer);
+
+	return (struct wh_transfer_sum){
+		.files = totals.files,
+		.bytes = totals.bytes,
+		.seconds = seconds,
+		.bps = seconds > 0 ? (double)totals.bytes * 8 / seconds : 0,
+		.gone_bytes = status != WH_EXIT_OK ? moved - wh_min_u64(moved, totals.bytes) : 0,
+		.resumed_bytes = totals.resumed_bytes,
+		.began_again = totals.began_again,
+		.skipped = totals.skipped,
+		.digest = manifest->on ? transfer->settings.digest : NULL,
+		.summed = manifest->summed,
+		.as_expected = manifest->compared - wh_min_u64(manifest->wrong, manifest->compared),
+		.removed = totals.removed,
+		.passed_over = totals.passed_over,
+		.failed = totals.failed,
+	};
+}
+
 static void print_text(struct wh_transfer *transfer, int status, double seconds)
 {
+	const struct wh_transfer_sum sum = sum_of(transfer, status, seconds);
 	struct wh_totals totals = wh_transfer_totals(transfer);
 	struct wh_session_stats stats = sum_stats(transfer);
 	const struct wh_failure *failure;
 	/* What was got has standard output for itself. */
 	FILE *to = transfer->is_piped && transfer->verb == WH_VERB_GET ? stderr : stdout;
 	char path[4 * WH_PATH_BYTES_MAX + 1];
-	char size[WH_UNITS_MAX];
-	char rate[WH_UNITS_MAX];
 
 	STAILQ_FOREACH(failure, &transfer->failures, next)
 	fprintf(stderr, "wavehaul: %s: %s\n",
@@ -444,35 +503,7 @@ static void print_text(struct wh_transfer *transfer, int status, double seconds)
 	if (transfer->settings.quiet)
 		return;
 	print_left_out(&totals.left_out);
-	if (transfer->settings.dry_run)
-		fprintf(to, "a dry run; nothing of this went: ");
-	fprintf(to, "%" PRIu64 " file%s, %s in %.2f s: %s", totals.files,
-		totals.files == 1 ? "" : "s", wh_format_size(size, sizeof(size), totals.bytes),
-		seconds,
-		wh_format_rate(
-			rate, sizeof(rate), seconds > 0 ? (double)totals.bytes * 8 / seconds : 0));
-	if (status != WH_EXIT_OK && moved_bytes(transfer) > totals.bytes)
-		fprintf(to, "; %s had gone over, of files that are not whole",
-			wh_format_size(size, sizeof(size), moved_bytes(transfer) - totals.bytes));
-	if (totals.resumed_bytes > 0)
-		fprintf(to, "; %s of it had come before, or was the same there",
-			wh_format_size(size, sizeof(size), totals.resumed_bytes));
-	if (totals.began_again > 0)
-		fprintf(to, "; %" PRIu64 " changed since a part came, and began again",
-			totals.began_again);
-	if (totals.skipped > 0)
-		fprintf(to, "; %" PRIu64 " were there already", totals.skipped);
-	if (transfer->manifest.on)
-		fprintf(to, "; %" PRIu64 " checksums by %s, %" PRIu64 " as expected",
-			transfer->manifest.summed, transfer->settings.digest,
-			transfer->manifest.compared -
-				wh_min_u64(transfer->manifest.wrong, transfer->manifest.compared));
-	if (totals.removed > 0)
-		fprintf(to, "; %" PRIu64 " removed that the source does not have", totals.removed);
-	if (totals.passed_over > 0)
-		fprintf(to, "; %" PRIu64 " skipped, not regular files", totals.passed_over);
-	if (totals.failed > 0)
-		fprintf(to, "; %" PRIu64 " failed", totals.failed);
+	wh_transfer_tell_sum(to, transfer->settings.dry_run, &sum);
 	fprintf(to, "\n");
 	if (transfer->settings.repair.on)
 		wh_repair_print(&stats);
