@@ -45,6 +45,9 @@
 /* After the second request to stop, sessions have this long to tell their peers. */
 #define LAST_WORDS_S 2
 
+/* Of the lanes of an order those that get on at once, mostly. */
+#define RINGS_PER_ORDER 4
+
 struct serve {
 	struct wh_settings settings;
 	struct wh_host_settings host_settings;
@@ -186,6 +189,8 @@ static int enter_guard(struct serve *serve)
 	wh_reread_guard(&serve->reread, &guard);
 	keep_state(serve, &guard);
 	wh_recollect_init(&serve->recollect, &serve->settings, &guard);
+	wh_jobs_open_rings(&serve->jobs,
+		serve->settings.sessions + RINGS_PER_ORDER * serve->settings.queue_jobs);
 	if (wh_guard_enter(&guard) != 0)
 		return -1;
 	wh_say("guard: %s", guard.told);

@@ -218,6 +218,8 @@ static int enter_guard(struct wh_transfer *transfer)
 	if (transfer->verb == WH_VERB_GET)
 		wh_recollect_init(&recollect, settings, &guard);
 
+	wh_jobs_open_rings(&transfer->jobs, settings->parallel);
+
 	int status = wh_wanted_guard_enter(settings, &guard);
 
 	if (status == WH_EXIT_OK && transfer->verb == WH_VERB_GET) {

@@ -66,9 +66,9 @@ static inline int wh_ring_submit(struct io_uring *ring)
 /*
  * Cancels what can be cancelled and waits for the rest of `in_air` prepared requests, so that the
  * kernel does not write into memory whose owner has changed. Bounded: a dead network file system
- * answers never.
+ * answers never. False: some still are in the air.
  */
-static inline void wh_ring_drain(struct io_uring *ring, uint32_t in_air)
+static inline bool wh_ring_drain(struct io_uring *ring, uint32_t in_air)
 {
 	struct io_uring_sync_cancel_reg cancel = {
 		.fd = -1,
@@ -88,10 +88,11 @@ static inline void wh_ring_drain(struct io_uring *ring, uint32_t in_air)
 		if (rc == -EINTR)
 			continue;
 		if (rc < 0)
-			return;
+			return false;
 		io_uring_cqe_seen(ring, cqe);
 		in_air--;
 	}
+	return true;
 }
 
 #endif

@@ -65,7 +65,7 @@ static void check(const struct wh_sink *sink)
 {
 	uint32_t held = sink->in_air + (uint32_t)__builtin_popcount(sink->idle | sink->written);
 
-	WH_ASSERT(!sink->ring_open || held == WH_RING_DEPTH);
+	WH_ASSERT(sink->ring == NULL || held == WH_RING_DEPTH);
 	WH_ASSERT((sink->idle & sink->written) == 0);
 	WH_ASSERT(wh_sink_is_running(sink) ==
 		  (sink->progress.error == 0 && sink->progress.state != WH_SINK_DONE));

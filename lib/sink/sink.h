@@ -62,6 +62,7 @@
 #include "bundle/record.h"
 #include "bundle/waits.h"
 #include "file/blocks.h"
+#include "file/rings.h"
 #include "sink/assembly.h"
 #include "sink/recall.h"
 #include "sink/room.h"
@@ -103,6 +104,7 @@ struct wh_sink_config {
 	struct wh_keeping keeping; /* of what is not whole when the sink goes */
 	struct wh_rules rules;
 	struct wh_rules_used *used; /* of its lanes; NULL: this is the only one */
+	struct wh_rings *rings;     /* of the process; NULL: one is made */
 	struct wh_room *room;       /* of the process: what its sinks promise together */
 	/* Room that files announced and not written yet may hold together; NULL: any. More of them
 	 * are let in while there is room, and find it or not when their bytes come. */

@@ -277,9 +277,8 @@ struct wh_sink {
 	struct wh_large *closing[WH_SINK_CLOSING_MAX];
 	uint32_t closing_count;
 
-	struct io_uring ring;
+	struct io_uring *ring; /* NULL: none was to be had, or wanted */
 	bool ring_tried;
-	bool ring_open;
 	uint32_t in_air;
 	uint32_t idle;    /* slots without a chunk, one bit each */
 	uint32_t written; /* slots whose chunk waits for room in `recycled` */

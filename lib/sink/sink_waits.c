@@ -15,7 +15,7 @@ static enum wh_waits taking_waits(const struct wh_sink *sink)
 		return wh_sink_awaits_lanes(sink) ? WH_WAITS_PARTS : WH_WAITS_ENTRIES;
 	if (sink->config.is_pipe)
 		return WH_WAITS_PIPE;
-	if (intake->raw && sink->ring_open && sink->idle == 0)
+	if (intake->raw && sink->ring != NULL && sink->idle == 0)
 		return WH_WAITS_DISK;
 	return WH_WAITS_SESSION;
 }

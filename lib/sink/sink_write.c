@@ -26,11 +26,11 @@ static uint32_t slot_bit(const struct wh_sink *sink, const struct wh_write_slot 
 static bool has_ring(struct wh_sink *sink)
 {
 	if (sink->ring_tried || sink->in_memory)
-		return sink->ring_open;
+		return sink->ring != NULL;
 	sink->ring_tried = true;
-	sink->ring_open = io_uring_queue_init(WH_RING_DEPTH, &sink->ring, 0) == 0;
+	sink->ring = wh_rings_take(sink->config.rings);
 	sink->idle = ALL_SLOTS;
-	return sink->ring_open;
+	return sink->ring != NULL;
 }
 
 /* O_DIRECT takes whole blocks. Padding may go beyond the end of the file, and nowhere else. */
@@ -81,7 +81,7 @@ static void prepare_write(struct io_uring_sqe *sqe, struct wh_write_slot *slot)
 /* Goes on with the chunk from slot->from: to the end of the zeros there, or of what is not zero. */
 static void request(struct wh_sink *sink, struct wh_write_slot *slot)
 {
-	struct io_uring_sqe *sqe = wh_ring_request(&sink->ring);
+	struct io_uring_sqe *sqe = wh_ring_request(sink->ring);
 
 	WH_ASSERT(slot->file->fd >= 0 && sink->in_air < WH_RING_DEPTH);
 	slot->to = wh_zero_run_end(slot->chunk->data, slot->from, slot->chunk->bytes, &slot->hole);
@@ -174,10 +174,10 @@ int32_t wh_sink_reap(struct wh_sink *sink)
 {
 	struct io_uring_cqe *cqes[WH_RING_DEPTH];
 
-	if (!sink->ring_open)
+	if (sink->ring == NULL)
 		return 0;
 
-	uint32_t count = io_uring_peek_batch_cqe(&sink->ring, cqes, WH_RING_DEPTH);
+	uint32_t count = io_uring_peek_batch_cqe(sink->ring, cqes, WH_RING_DEPTH);
 
 	WH_ASSERT(count <= sink->in_air);
 	for (uint32_t i = 0; i < count; i++) {
@@ -188,13 +188,13 @@ int32_t wh_sink_reap(struct wh_sink *sink)
 		slot->file->in_air--;
 		complete(sink, slot, cqes[i]->res);
 	}
-	io_uring_cq_advance(&sink->ring, count);
+	io_uring_cq_advance(sink->ring, count);
 	return (int32_t)count + recycle(sink);
 }
 
 void wh_sink_submit(struct wh_sink *sink)
 {
-	int rc = sink->ring_open ? wh_ring_submit(&sink->ring) : 0;
+	int rc = sink->ring != NULL ? wh_ring_submit(sink->ring) : 0;
 
 	if (rc < 0 && wh_sink_is_running(sink))
 		wh_sink_break(sink, rc, WH_DOING_WRITING);
@@ -202,10 +202,8 @@ void wh_sink_submit(struct wh_sink *sink)
 
 void wh_sink_close_ring(struct wh_sink *sink)
 {
-	if (!sink->ring_open)
-		return;
-	wh_ring_drain(&sink->ring, sink->in_air);
-	io_uring_queue_exit(&sink->ring);
+	if (sink->ring != NULL)
+		wh_rings_give(sink->config.rings, sink->ring, sink->in_air);
 }
 
 /* The chunk at hand is the slot's from now on. */

@@ -223,7 +223,6 @@ int wh_source_open(struct wh_source **source, const struct wh_source_config *con
 			RTE_MAX(WH_SOURCE_EXTENT_BYTES, (uint64_t)config->chunk_bytes);
 	made->item_fd = -1;
 	made->own_uid = geteuid();
-	made->ring_error = 1;
 	made->inline_bytes_max =
 		RTE_MIN(WH_INLINE_BYTES_MAX, config->chunk_bytes - WH_BUNDLE_CHUNK_BYTES_MIN / 2);
 	wh_pack_init(
@@ -260,10 +259,9 @@ void wh_source_close(struct wh_source *source)
 {
 	if (source == NULL)
 		return;
-	if (source->ring_error == 0) {
-		wh_ring_drain(&source->ring, source->reading.ahead.in_air);
-		io_uring_queue_exit(&source->ring);
-	}
+	if (source->ring != NULL)
+		wh_rings_give(
+			source->config.rings, source->ring, source->reading.ahead.in_air);
 	wh_source_stop_proof(source);
 	for (uint32_t i = 0; i < WH_SOURCE_ASKED; i++) {
 		if (source->asked[i].state == WH_ASKED_FREE)

@@ -32,6 +32,7 @@
 #include "bundle/split.h"
 #include "bundle/waits.h"
 #include "file/blocks.h"
+#include "file/rings.h"
 
 #define WH_SOURCE_ASKED 256
 
@@ -78,6 +79,7 @@ struct wh_source_config {
 	uint64_t block_seed;       /* of digests of blocks, as the sink has it; and their memory: */
 	struct wh_blocks_account account;
 	uint64_t extent_bytes_max; /* 0: WH_SOURCE_EXTENT_BYTES, or a chunk */
+	struct wh_rings *rings;    /* of the process; NULL: one is made */
 	uint32_t chunk_bytes;
 	uint64_t first_chunk; /* number of its first: a HELLO may have gone before */
 	/* Entries that may be out before the sink has told what became of them, a power of two: for

@@ -169,8 +169,8 @@ struct wh_source {
 	uint64_t committed;    /* as the sink said; the ledger follows */
 	bool has_totals;
 
-	struct io_uring ring;
-	int ring_error; /* 0: ring is usable; 1: not tried yet; else a negative errno */
+	struct io_uring *ring; /* NULL: none was to be had, or wanted */
+	bool ring_tried;
 	struct wh_chunk *spare[WH_RING_DEPTH + 1];
 	uint32_t spare_count;
 };

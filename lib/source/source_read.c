@@ -38,9 +38,10 @@ static struct io_uring *ring_for(struct wh_source *source, int fd)
 {
 	if (wh_beneath_in_memory(fd))
 		return NULL;
-	if (source->ring_error == 1)
-		source->ring_error = io_uring_queue_init(WH_RING_DEPTH, &source->ring, 0);
-	return source->ring_error == 0 ? &source->ring : NULL;
+	if (!source->ring_tried)
+		source->ring = wh_rings_take(source->config.rings);
+	source->ring_tried = true;
+	return source->ring;
 }
 
 static void read_part(struct wh_source *source, const struct wh_part *part)

@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from harness import (Case, Skip, as_nobody, expect, expect_equal, expect_said, expect_status,
@@ -21,8 +22,14 @@ from harness import (Case, Skip, as_nobody, expect, expect_equal, expect_said, e
 from pair import Pair, remote
 from transfer import BINARY, OK, get, send
 
+TOP = Path(__file__).resolve().parents[2]
 NOBODY = 'nobody'
 OF_FILES = 0b1110  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER
+REFUSED = (
+    ('a program', '(int)execl("/bin/true", "true", (char*)0)', '59, execve'),
+    ('a ring', '(long)syscall(425, 8, $sp - 4096)', '425, io_uring_setup'),
+    ('rights of a ring', '(long)syscall(427, 0, 11, 0, 0)', '427, io_uring_register'),
+)
 TRAP, LISTED = '2', 'only the system calls'
 
 
@@ -142,21 +149,41 @@ def nothing_new_runs(program, folder):
         pair.stop_server()
 
 
-def refused_call(program, folder):
+def refused_call(program, folder, call, said):
     """Who makes a call that the loops have no use for ends the process, and it says so."""
     gdb = shutil.which('gdb')
     if gdb is None:
         raise Skip('gdb is not there')
+    (folder / 'served').mkdir()
     with Pair(program, folder) as pair:
         if LISTED not in pair.said():
             raise Skip('no filter of system calls in this build')
         subprocess.run([gdb, '-p', str(pair.process.pid), '--batch', '-nx',
-                        '-ex', 'handle SIGSYS nostop noprint pass',
-                        '-ex', 'call (int)execl("/bin/true", "true", (char*)0)'],
+                        '-ex', 'handle SIGSYS nostop noprint pass', '-ex', f'call {call}'],
                        capture_output=True, check=False, timeout=50)
         expect_equal('the exit status', pair.await_server(), -31)
-        expect(re.search(r'stopped by its guard: .*system call 59, execve\..*--no-guard',
+        expect(re.search(rf'stopped by its guard: .*system call {said}\..*--no-guard',
                          pair.said()), pair.said())
+
+
+def by_rings(program, folder):
+    """Files on disk go by the rings that were made before; without them no others are."""
+    folder = Path(tempfile.mkdtemp(dir=TOP / 'build', prefix='guard-'))
+    try:
+        (folder / 'served').mkdir()
+        with Pair(program, folder) as pair:
+            rings = [name for name in os.listdir(f'/proc/{pair.process.pid}/fd')
+                     if 'io_uring' in os.readlink(f'/proc/{pair.process.pid}/fd/{name}')]
+            if not rings:
+                raise Skip('no io_uring here')
+            both_ways(pair, folder)
+            told = [Path(f'/proc/{pair.process.pid}/fdinfo/{ring}').read_text() for ring in rings]
+            used = sum(int(number) for text in told
+                       for number in re.findall(r'SqTail:\s*(\d+)', text))
+            expect(used >= 3, f'{used} requests of {len(rings)} rings for 3 MiB each way')
+            pair.stop_server()
+    finally:
+        shutil.rmtree(folder)
 
 
 def off(program, folder):
@@ -188,7 +215,9 @@ def cases():
     yield Case('never was root', False, unprivileged)
     yield Case('other files', False, other_files)
     yield Case('nothing new runs', False, nothing_new_runs)
-    yield Case('a refused call', True, refused_call)
+    for name, call, said in REFUSED:
+        yield Case(name, name == 'a program', partial(refused_call, call=call, said=said))
+    yield Case('files by rings', False, by_rings)
     yield Case('no guard', False, off)
     yield Case('no such user', False, no_such_user)
 

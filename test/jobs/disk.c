@@ -19,6 +19,7 @@
 #include "base/assert.h"
 #include "base/prng.h"
 #include "file/aside.h"
+#include "file/rings.h"
 #include "power.h"
 
 #define RING_ENTRIES 64
@@ -28,6 +29,7 @@
 /* What a struct io_uring points into; sq_head is first, and so names its ring. */
 struct ring {
 	unsigned int sq_head;
+	unsigned int sq_tail;
 	unsigned int cq_head;
 	unsigned int cq_tail;
 	uint32_t in_air;
@@ -346,15 +348,21 @@ int io_uring_queue_init(unsigned int entries, struct io_uring *ring, unsigned in
 {
 	struct ring *own = calloc(1, sizeof(*own));
 
-	WH_ASSERT(own != NULL && entries <= RING_ENTRIES && flags == 0);
+	WH_ASSERT(own != NULL && entries <= RING_ENTRIES && flags == IORING_SETUP_R_DISABLED);
 	*ring = (struct io_uring){
 		.sq = {.khead = &own->sq_head,
+			.ktail = &own->sq_tail,
 			.sqes = own->sqe,
 			.ring_entries = RING_ENTRIES,
 			.ring_mask = RING_ENTRIES - 1},
 		.cq = {.khead = &own->cq_head, .ktail = &own->cq_tail, .cqes = own->cqe},
 	};
 	return 0;
+}
+
+int wh_ring_restrict(struct io_uring *ring)
+{
+	return ring_of(ring)->in_air == 0 ? 0 : -EBUSY;
 }
 
 int io_uring_submit(struct io_uring *ring)

@@ -11,6 +11,7 @@
 #define ROOM_BYTES 9300 /* of any packet, head and payload */
 #define BURST      32
 #define PLACES     256
+#define RINGS      32
 #define UDP_PORT   7000
 #define KEEP_S     604800 /* parts */
 
@@ -228,6 +229,7 @@ void house_start(struct house *house, uint32_t i, const struct wh_service *servi
 		service != NULL ? &process->service : NULL, repair);
 
 	WH_ASSERT(rc == 0);
+	wh_jobs_open_rings(&process->jobs, RINGS);
 	open_journal(process);
 	process->alive = true;
 }

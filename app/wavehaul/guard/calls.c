@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/io_uring.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
@@ -38,8 +39,8 @@ static const uint16_t plain[] = {
 	/* likewise, as libraries still ask */
 	SYS_open, SYS_stat, SYS_lstat, SYS_access, SYS_readlink, SYS_unlink, SYS_rmdir, SYS_mkdir,
 	SYS_rename,
-	/* io_uring */
-	SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register,
+	/* io_uring: rings that are there, and what those were made for (file/rings.h) */
+	SYS_io_uring_enter,
 	/* memory; of other processes there is none here */
 	SYS_munmap, SYS_mremap, SYS_madvise, SYS_brk, SYS_mlock,
 	SYS_mlock2, SYS_munlock, SYS_mbind, SYS_get_mempolicy, SYS_set_mempolicy, SYS_memfd_create,
@@ -101,6 +102,8 @@ static const struct {
 	{SYS_userfaultfd, "userfaultfd"},
 	{SYS_listen, "listen"},
 	{SYS_prctl, "prctl"},
+	{SYS_io_uring_setup, "io_uring_setup"},
+	{SYS_io_uring_register, "io_uring_register"},
 };
 
 #define PLAIN (sizeof(plain) / sizeof(plain[0]))
@@ -209,6 +212,8 @@ static void build(struct program *program, bool xdp)
 	}
 	/* Who sits at the terminal says himself what is typed there. */
 	allow_but(program, SYS_ioctl, 1, TIOCSTI, TIOCLINUX, HAS_NOT(EPERM));
+	allow_if(program, SYS_io_uring_register, 1,
+		(const uint32_t[]){IORING_REGISTER_SYNC_CANCEL}, 1);
 	/* The handler below stays. */
 	allow_but(program, SYS_rt_sigaction, 0, SIGSYS, SIGSYS, SECCOMP_RET_KILL_PROCESS);
 	allow_if(program, SYS_prctl, 0,

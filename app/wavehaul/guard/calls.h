@@ -4,8 +4,9 @@
 
 /*
  * seccomp: from then on all threads make the system calls that the running loops need, those of
- * io_uring and of DPDK's drivers counted, and no others. Whoever makes one ends the process, with
- * a sentence on stderr and by SIGSYS.
+ * DPDK's drivers counted, and no others. Whoever makes one ends the process, with a sentence on
+ * stderr and by SIGSYS. What an io_uring does goes by it, so none can be made any more, and those
+ * that there are can no more than they are for (file/rings.h).
  */
 
 #include <stdbool.h>

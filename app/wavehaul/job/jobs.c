@@ -646,6 +646,14 @@ int wh_jobs_init(struct wh_jobs *jobs, struct wh_ground *ground, const struct wh
 	return 0;
 }
 
+void wh_jobs_open_rings(struct wh_jobs *jobs, uint32_t count)
+{
+	wh_rings_open(&jobs->rings, count);
+	if (jobs->rings.made == 0)
+		wh_say("io_uring is not to be had: files are read and written as they come; "
+		       "`wavehaul doctor` says why");
+}
+
 /* No core has its sessions any more, whether they had said their last words or not. */
 static void end_job(struct wh_crew *crew, struct wh_job *job)
 {
@@ -700,6 +708,7 @@ void wh_jobs_free(struct wh_jobs *jobs)
 		free(jobs->crew[i].gone);
 		wh_fec_destroy(jobs->crew[i].fec);
 	}
+	wh_rings_close(&jobs->rings);
 	wh_peers_free(&jobs->peers);
 }
 

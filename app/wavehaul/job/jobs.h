@@ -64,6 +64,7 @@ struct wh_jobs {
 	_Atomic bool draining;        /* no new ones */
 	_Atomic bool hurry;           /* end those that run */
 	_Atomic uint64_t table_bytes; /* that sessions have beside the arena */
+	struct wh_rings rings;        /* of those who read and write files */
 	struct wh_room room;          /* promised by the sinks of all jobs and lanes */
 
 	/* Any core's, each under a lock of its own. */
@@ -82,6 +83,12 @@ struct wh_jobs {
  */
 int wh_jobs_init(struct wh_jobs *jobs, struct wh_ground *ground, const struct wh_service *service,
 	bool repair);
+
+/*
+ * For sources and sinks of so many jobs at once, while the process may make any: before its guard.
+ * Not said, each makes its own.
+ */
+void wh_jobs_open_rings(struct wh_jobs *jobs, uint32_t count);
 
 /* When no loop runs any more: ends what the crews still had, and frees all sessions. */
 void wh_jobs_end(struct wh_jobs *jobs);
