@@ -190,6 +190,16 @@ static int add_tail(char name[PATH_MAX], const char *path, const char *tail)
 	return length < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
+/* SQLite would take it for a new one, and remove its log. */
+static bool is_cut_off(const char *path)
+{
+	struct stat file, log;
+	char name[PATH_MAX];
+
+	return stat(path, &file) == 0 && file.st_size == 0 && add_tail(name, path, "-wal") == 0 &&
+	       stat(name, &log) == 0 && log.st_size > 0;
+}
+
 /* With its log, which might mend it, or be what is damaged. */
 static int set_aside(const char *path)
 {
@@ -210,7 +220,7 @@ static int set_aside(const char *path)
 int wh_database_open_within(sqlite3 **database, const char *path, uint32_t patience_ms,
 	char told[WH_DATABASE_TOLD_BYTES])
 {
-	int rc = try_open(database, path, patience_ms);
+	int rc = is_cut_off(path) ? -EUCLEAN : try_open(database, path, patience_ms);
 
 	told[0] = '\0';
 	if (rc == -EUCLEAN) {
@@ -240,6 +250,13 @@ bool wh_database_is_gone(sqlite3 *database)
 	return sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &moved) ==
 		       SQLITE_OK &&
 	       moved != 0;
+}
+
+bool wh_database_is_emptied(sqlite3 *database)
+{
+	struct stat status;
+
+	return stat(sqlite3_db_filename(database, "main"), &status) == 0 && status.st_size == 0;
 }
 
 static int finish_file(const char *path)

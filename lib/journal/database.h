@@ -45,9 +45,11 @@ void wh_database_close(sqlite3 *database);
 
 /*
  * Somebody has removed the file, or another one has its name: what is written is in the one that
- * was opened, and lost with it.
+ * was opened, and lost with it. Or he has emptied it: the log alone has what there was, which is
+ * worth nothing to who opens it next.
  */
 bool wh_database_is_gone(sqlite3 *database);
+bool wh_database_is_emptied(sqlite3 *database);
 
 /*
  * All that it holds becomes that file, which is on the disk then, and whole or as it was before.

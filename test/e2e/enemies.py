@@ -10,15 +10,21 @@ sentence says what is to be done.
 """
 
 import contextlib
+import os
+import re
 import signal
+import socket
 import sqlite3
 import sys
+import threading
 import time
+import urllib.request
+from pathlib import Path
 
 from control import Control
-from faults import mounted
+from faults import mounted, program_beside
 from harness import Case, expect, expect_equal, run_cases
-from orders import BINARY, OVER, houses
+from orders import BINARY, OVER, House, houses
 from pair import CLIENT, SERVER, wait_until
 
 OTHER = 1
@@ -104,6 +110,14 @@ def remove(one, two):
     return last
 
 
+def empty(one, order):
+    """Of nothing, by who copies over it: as if it were removed."""
+    os.truncate(one.state / 'service.db', 0)
+    await_said(one, 'has emptied')
+    expect_equal('the order', one.state_of(order), 'waiting')
+    expect((one.state / 'service.db').stat().st_size > 4096, 'it is not written again')
+
+
 def replace(one, order):
     """By another program's: nothing is taken that would be lost, and what was there is kept."""
     database = one.state / 'service.db'
@@ -130,10 +144,171 @@ def taken_away(program, folder):
     with houses(program) as (one, two):
         refuse_second(program, one)
         lock(one, two)
-        replace(one, remove(one, two))
+        order = remove(one, two)
+        empty(one, order)
+        replace(one, order)
+
+
+def taken(house):
+    """Descriptors, and bytes of memory."""
+    process = Path('/proc', str(house.process.pid))
+    return (len(list((process / 'fd').iterdir())),
+            int((process / 'statm').read_text().split()[1]) * os.sysconf('SC_PAGE_SIZE'))
+
+
+def is_let_in(house, user):
+    """Whether that user, who is in no group, can speak to it."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        with contextlib.suppress(OSError):
+            os.setgroups([])
+            os.setresgid(user, user, user)
+            os.setresuid(user, user, user)
+            with socket.socket(socket.AF_UNIX) as client:
+                client.settimeout(5)
+                client.connect(str(house.path))
+                status = 0 if client.recv(1) else 1
+        os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def crowd(house, many):
+    """Who says nothing, and who says half a line, keep nobody else out."""
+    for i in range(80):
+        client = many.enter_context(socket.socket(socket.AF_UNIX))
+        client.connect(str(house.path))
+        client.setblocking(False)
+        with contextlib.suppress(OSError):
+            client.send(b'{"do": "sta' if i % 2 else b'')
+    time.sleep(1.2)  # they might still be about to ask
+    with Control(house.path) as control:
+        expect(in_time(control, 'status')['ok'], 'no status')
+
+
+def flood(port, until):
+    """Connections to the figures' port that say little and read nothing, as fast as it goes."""
+    count = 0
+    while not until.is_set():
+        with contextlib.suppress(OSError):
+            client = socket.create_connection(('127.0.0.1', port), timeout=1)
+            client.send(b'GET /metrics HTTP/1.1\r\n' + (b'\r\n' if count % 2 else b''))
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, bytes(8))
+            if count % 3:
+                client.close()
+        count += 1
+    return count
+
+
+def beset(program, folder):
+    """Crowds at both sockets and a thousand signals, while a transfer goes on."""
+    with houses(program, '--metrics', '0') as (one, two), contextlib.ExitStack() as many:
+        port = int(re.findall(r'metrics at http://127\.0\.0\.1:(\d+)/', one.said())[0])
+        send(two, one, 'before')
+        before = taken(one)
+        digest = two.make('large', 12_000_000)
+        number = two.add('send', two.root / 'large', f'{SERVER}:large', '--rate', '40M')
+        two.await_state(number, 'running')
+        over = threading.Event()
+        flooders = [threading.Thread(target=flood, args=(port, over)) for _ in range(2)]
+        for flooder in flooders:
+            flooder.start()
+        try:
+            for _ in range(1000):
+                one.process.send_signal(signal.SIGHUP)
+                time.sleep(0.0005)
+            if os.geteuid() == 0:
+                expect(not is_let_in(one, 65534), 'nobody is let in')
+            crowd(one, many)
+            began = time.monotonic()
+            with urllib.request.urlopen(f'http://127.0.0.1:{port}/metrics', timeout=10) as page:
+                expect(b'wavehaul_port_up' in page.read(), 'no figures')
+            expect(time.monotonic() - began < 5, 'figures took their time')
+            two.await_state(number, 'done')
+        finally:
+            over.set()
+            for flooder in flooders:
+                flooder.join()
+        expect_equal('large', one.digest('large'), digest)
+        expect('nothing of it has changed' in one.said(), 'SIGHUP was not heard')
+        after = taken(one)
+        expect(after[0] < before[0] + 64 + 32 + 8, f'descriptors: {before[0]}, then {after[0]}')
+        expect(after[1] < before[1] + (32 << 20), f'memory: {before[1]}, then {after[1]}')
+
+
+def fill(path):
+    with open(path, 'wb', buffering=0) as filler, contextlib.suppress(OSError):
+        while True:
+            filler.write(bytes(4096))
+
+
+def without_room(program, folder):
+    """The disk of its state is full: what is taken is kept, what cannot be kept is not taken."""
+    with houses(program) as (two, one):
+        one.stop()
+        with mounted(one.state, '-t', 'tmpfs', '-o', 'size=1m', 'none'):
+            one.start()
+            digest = one.make('large', 5_000_000)
+            first = one.add('send', one.root / 'large', f'{two.address}:large', '--rate', '20M')
+            one.await_state(first, 'running')
+            fill(one.state / 'filler')
+            kept, refused = [], {}
+            with Control(one.path) as control:
+                while not refused and len(kept) < 300:
+                    answer = control.ask('job.add', verb='send', host=two.address, here=['large'],
+                                         there=['x'], not_before=2 ** 32)
+                    if answer['ok']:
+                        kept.append(answer['job'])
+                    else:
+                        refused = answer
+            expect('its disk is full' in refused.get('error', ''), f'{len(kept)}, {refused}')
+            send(two, one, 'while-full')
+            await_said(one, 'its database takes nothing: its disk is full')
+            (one.state / 'filler').unlink()
+            await_said(one, 'its database takes what is written again')
+            one.stop(signal.SIGKILL)
+            one.start()
+            one.await_state(first, 'done')
+            expect_equal('large', two.digest('large'), digest)
+            for number in kept:
+                expect_equal(f'order {number}', one.state_of(number), 'waiting')
+            expect(noted(one) >= 2, 'what was done is not noted')
+            one.stop()
+        one.start()
+
+
+class Unsteady(House):
+    """A server whose time of day jumps by up to twenty years, ten times a second."""
+
+    def place(self):
+        under, port = super().place()
+        return (*under, 'env', f'LD_PRELOAD={program_beside(self.program, "step_clock.so")}'), port
+
+
+def unsteady(program, folder):
+    """What is due in fifty years waits, pauses end, and nothing that is noted is too old."""
+    with houses(program, kind=Unsteady) as (one, two):
+        one.make('x', 10)
+        with Control(one.path) as control:
+            later = control.told('job.add', verb='send', host=CLIENT, here=['x'], there=['x'],
+                                 not_before=int(time.time()) + 50 * 365 * 86400)['job']
+        for name in ('first', 'second'):
+            send(one, two, name)
+        count = noted(one)
+        expect(count >= 2, f'{count} are noted')
+        lost = one.add('send', one.root / 'x', '198.51.100.9:x', '--retries', '1')
+        time.sleep(1.5)  # all steps there are
+        send(two, one, 'third')
+        wait_until(lambda: noted(one) > count, 5, 'the book to grow')
+        expect_equal('what is due later', one.state_of(later), 'waiting')
+        one.job('cancel', lost)
+        one.await_state(lost, 'cancelled')
 
 
 CASES = [
+    Case('enemies: crowds at the sockets, and signals', True, beset),
+    Case('enemies: no room for the state', False, without_room),
+    Case('enemies: a time of day that jumps', False, unsteady),
     Case('enemies: a database that is locked, removed and replaced; a second server', True,
          taken_away),
 ]

@@ -134,9 +134,11 @@ void wh_runner_follow(struct wh_runner *runner, int64_t now_s)
 		open_late(runner, now_s);
 		return;
 	}
-	if (runner->replaced || !wh_database_is_gone(runner->database))
+	bool emptied = wh_database_is_emptied(runner->database);
+
+	if (runner->replaced || (!emptied && !wh_database_is_gone(runner->database)))
 		return;
-	if (access(runner->path, F_OK) == 0) {
+	if (!emptied && access(runner->path, F_OK) == 0) {
 		leave_to_other(runner);
 		return;
 	}
@@ -149,5 +151,6 @@ void wh_runner_follow(struct wh_runner *runner, int64_t now_s)
 	if (rc != 0)
 		(void)wh_runner_trouble(runner, rc);
 	else
-		wh_say("queue: somebody has removed %s, which is written again", runner->path);
+		wh_say("queue: somebody has %s %s, which is written again",
+			emptied ? "emptied" : "removed", runner->path);
 }

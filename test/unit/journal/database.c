@@ -172,6 +172,29 @@ static void test_gone(void)
 	end();
 }
 
+/* One without a byte and with a log is no new one. */
+static void test_emptied(void)
+{
+	sqlite3 *old, *database;
+
+	begin();
+	CU_ASSERT_FATAL(wh_database_open(&old, path, told) == 0);
+	CU_ASSERT(wh_database_upgrade(old, "a", steps, 2) == 0);
+	CU_ASSERT(!wh_database_is_emptied(old));
+	CU_ASSERT(truncate(path, 0) == 0);
+	CU_ASSERT(wh_database_is_emptied(old) && !wh_database_is_gone(old));
+	CU_ASSERT_FATAL(wh_database_open(&database, path, told) == 0);
+	CU_ASSERT(strstr(told, "was damaged") != NULL);
+	wh_database_close(database);
+	/* Who has it open still has all of it. */
+	CU_ASSERT(wh_database_save(old, path) == 0);
+	CU_ASSERT_FATAL(wh_database_open(&database, path, told) == 0);
+	CU_ASSERT(told[0] == '\0' && number(database, "SELECT y FROM a") == 2);
+	wh_database_close(database);
+	wh_database_close(old);
+	end();
+}
+
 static void test_locked(void)
 {
 	sqlite3 *holder, *database;
@@ -244,6 +267,7 @@ CU_TestInfo wh_tests[] = {
 	{"cannot", test_cannot},
 	{"foreign", test_foreign},
 	{"gone", test_gone},
+	{"emptied", test_emptied},
 	{"locked", test_locked},
 	{"killed", test_killed},
 	CU_TEST_INFO_NULL,
