@@ -2,8 +2,8 @@
 #include "house.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "../rig/parcel.h"
 #include "base/assert.h"
 #include "base/clock.h"
 #include "disk.h"
@@ -290,14 +290,7 @@ static void post(struct house *house, struct house_line *line, bool there, const
 		parcel->from = *from;
 		parcel->port = out->to->port;
 		parcel->bytes = bytes;
-		memcpy(parcel->data, out->head, out->head_bytes);
-		if (out->payload_bytes > 0)
-			memcpy(parcel->data + out->head_bytes, out->payload, out->payload_bytes);
-		if (fate.corrupt) {
-			uint64_t bit = fate.corrupt_bit % (bytes * 8);
-
-			parcel->data[bit / 8] ^= (uint8_t)(1 << bit % 8);
-		}
+		wh_rig_parcel_fill(parcel->data, out, &fate);
 		if (!wh_fibre_hold(fibre, fate.due_tsc[i], parcel)) {
 			wh_fibre_count_queue_drop(fibre);
 			parcel->next = house->spare;

@@ -3,10 +3,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../rig/bonds.h"
 #include "../rig/end.h"
+#include "../rig/parcel.h"
 #include "base/clock.h"
 #include "fec/fec.h"
 
@@ -252,14 +252,7 @@ static void put_on_fibre(struct wh_world *w, struct wh_fibre *fibre, const struc
 		struct parcel *parcel = parcel_get(w);
 
 		parcel->bytes = bytes;
-		memcpy(parcel->data, out->head, out->head_bytes);
-		if (out->payload_bytes > 0)
-			memcpy(parcel->data + out->head_bytes, out->payload, out->payload_bytes);
-		if (fate.corrupt) {
-			uint64_t bit = fate.corrupt_bit % (bytes * 8);
-
-			parcel->data[bit / 8] ^= (uint8_t)(1 << bit % 8);
-		}
+		wh_rig_parcel_fill(parcel->data, out, &fate);
 		if (!wh_fibre_hold(fibre, fate.due_tsc[i], parcel)) {
 			wh_fibre_count_queue_drop(fibre);
 			parcel_put(w, parcel);
