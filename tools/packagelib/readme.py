@@ -32,6 +32,7 @@ COMMANDS_MAX = 6
 WAYS_S = 900  # a quarter of an hour
 BLOCK_S = 300
 JOB_S = 120
+NIGHT_BYTES = 1 << 30  # so long that it can be slowed down before it is there
 TYPING_S = 1.1  # a command; whom a server trusts it looks up once a second
 
 USER = 'admin'
@@ -180,7 +181,7 @@ def first_use(root, new):
 
 def cut_short(one, two):
     """The first night: its large file is half there when the receiver loses power."""
-    digest = plant(one, '/srv/outgoing/night', 256 * MIB)
+    digest = plant(one, '/srv/outgoing/night', NIGHT_BYTES)
     one.run('systemctl', 'start', 'nightly.service')
     wait_until(lambda: one.state_of(2) == 'running', 20, 'the night')
     one.run('wavehaul', 'job', 'set', '2', '100M')
