@@ -169,8 +169,13 @@ static int set_up(sqlite3 *database, const char *path, uint32_t patience_ms)
 
 static int try_open(sqlite3 **database, const char *path, uint32_t patience_ms)
 {
-	int rc = wh_database_error(sqlite3_open_v2(path, database,
-		SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, NULL));
+	int rc = -EROFS;
+
+	*database = NULL;
+	/* SQLite keeps in mind what it once found read-only, for as long as the process lives. */
+	if (access(path, W_OK) == 0 || errno != EROFS)
+		rc = wh_database_error(sqlite3_open_v2(path, database,
+			SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, NULL));
 
 	if (rc == 0)
 		rc = set_up(*database, path, patience_ms);
