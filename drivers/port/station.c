@@ -244,6 +244,7 @@ static uint16_t receive_burst(struct wh_station *station, uint64_t *now_tsc)
 	uint8_t before = wh_meter_enter(meter, WH_METER_PORT_RECEIVE);
 	uint16_t count = wh_port_receive(
 		station->config.port, station->config.queue, pkts, WH_STATION_BURST);
+	uint64_t before_tsc = *now_tsc;
 	uint16_t kept = 0;
 
 	wh_meter_enter(meter, WH_METER_DECODE);
@@ -253,6 +254,9 @@ static uint16_t receive_burst(struct wh_station *station, uint64_t *now_tsc)
 	for (uint16_t i = 0; i < count; i++)
 		if (!take_frame(station, *now_tsc, pkts[i]))
 			pkts[kept++] = pkts[i];
+	/* Where a packet carries the time at which it came nobody has to guess it. */
+	if (count < WH_STATION_BURST && !station->config.port->tsc_stamps)
+		station->endpoint.looked_tsc = before_tsc;
 	wh_meter_enter(meter, WH_METER_PORT_RECEIVE);
 	rte_pktmbuf_free_bulk(pkts, kept);
 	wh_meter_leave(meter, before);

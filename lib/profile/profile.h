@@ -71,7 +71,8 @@ struct wh_feedback_event {
  * come: data and repair packets are counted by transmission, so that one that goes again is
  * another one. Counts never decrease; seen - delivered is lost, or late so far. Arrivals are by the
  * receiver's clock, in our cycles from an unknown zero; where a real port brings packets in bursts,
- * a packet arrives when its burst is taken.
+ * a packet arrives when its burst is taken, but while the receiver was away from the port as early
+ * as makes its delay that of the one before.
  */
 struct wh_delivery_event {
 	uint64_t now_tsc;
@@ -79,7 +80,7 @@ struct wh_delivery_event {
 	uint64_t seen_pkts;      /* of these, up to the latest that came */
 	uint64_t delivered_pkts; /* of these, that came */
 	uint64_t arrived_tsc;    /* the latest */
-	uint64_t span_tsc;       /* first to last arrival since the state before ... */
+	uint64_t span_tsc;       /* first to last arrival since the state before, without pauses */
 	uint32_t span_pkts;      /* ... and how many came in it after its first moment */
 	uint64_t rtt_tsc;        /* of the latest, without what the receiver held; 0: unknown */
 	/*
@@ -88,6 +89,8 @@ struct wh_delivery_event {
 	 */
 	int64_t delay_tsc;
 	int64_t least_delay_tsc;
+	/* Since the event before, the latest that a packet went: others went with it, at once. */
+	uint64_t late_tsc;
 	/* Since the event before, the stream, the peer's buffers or our tables held us up. */
 	bool held_up;
 };

@@ -15,6 +15,8 @@ static void change(void *context, uint64_t now_ps)
 	const struct wh_absence_config *config = &absence->config;
 
 	absence->is_away = !absence->is_away;
+	if (absence->is_away)
+		absence->left_ps = now_ps;
 	wh_sim_event_at(absence->events, &absence->change,
 		now_ps + draw_ps(absence, absence->is_away ? config->away_ps : config->here_ps));
 	if (!absence->is_away)

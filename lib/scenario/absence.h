@@ -24,6 +24,7 @@ struct wh_absence {
 	struct wh_prng prng;
 	struct wh_sim_event change;
 	bool is_away;
+	uint64_t left_ps; /* the latest time */
 	struct wh_sim_fifo waiting;
 	void (*back)(void *context, uint64_t now_ps); /* it takes all that waits */
 	void *context;

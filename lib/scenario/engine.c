@@ -18,6 +18,8 @@
 
 #define OUT_BURST 32 /* as a station's */
 
+#define RING_PKTS 512 /* that a loop of a port takes before it looks at anything else */
+
 /* Of the head, see wire/packet.h; the last three are of data packets. */
 #define FLAGS_OFFSET 2
 #define CHUNK_OFFSET 24
@@ -439,43 +441,58 @@ static void take_in(struct end *end, uint64_t now_tsc, const struct wh_packet *p
 		end->engine->stats->needless_pkts++;
 }
 
-/* The endpoint opens the session and has no more to do with it: there is no other. */
-static void receive(void *context, uint64_t now_ps, struct wh_sim_packet *arrived)
+/*
+ * The endpoint opens the session and has no more to do with it: there is no other. False: it is for
+ * a process, which takes its time.
+ */
+static bool take_arrived(
+	struct end *end, uint64_t now_ps, uint64_t looked_tsc, struct wh_sim_packet *arrived)
 {
-	struct end *end = context;
 	uint64_t now_tsc = tsc_at(end, now_ps);
 	struct wh_packet packet;
 
-	if (wh_absence_is_away(&end->absence)) {
-		wh_absence_keep(&end->absence, arrived);
-		return;
-	}
 	decode(arrived, &packet);
 	if (has_processes(end->engine) && end->session != NULL &&
 		packet.type != WH_PACKET_CONFIRM) {
 		wh_processes_arrive(&end->processes, now_ps, arrived);
-		return;
+		return false;
 	}
 	if (packet.type == WH_PACKET_OPEN || packet.type == WH_PACKET_CONFIRM) {
 		wh_endpoint_input(&end->endpoint, now_tsc, now_tsc, arrived->control,
 			arrived->datagram.head_bytes, end->peer_address);
 		send_replies(end, now_tsc);
 	} else if (end->session != NULL) { /* else CONFIRM was lost, and nobody has this LCI */
+		wh_session_looked(end->session, looked_tsc);
 		take_in(end, now_tsc, &packet);
 	}
 	wh_sim_packet_put(end->engine->pool, arrived);
-	if (end->session != NULL)
+	return true;
+}
+
+static void receive(void *context, uint64_t now_ps, struct wh_sim_packet *arrived)
+{
+	struct end *end = context;
+
+	if (wh_absence_is_away(&end->absence)) {
+		wh_absence_keep(&end->absence, arrived);
+		return;
+	}
+	if (take_arrived(end, now_ps, 0, arrived) && end->session != NULL)
 		turn(end, now_ps);
 }
 
-/* Back from other work: all that has come, and what was due. */
+/* Back from other work: all that has come, and what was due; as a port's loop, ring by ring. */
 static void come_back(void *context, uint64_t now_ps)
 {
 	struct end *end = context;
+	uint64_t left_tsc = tsc_at(end, end->absence.left_ps);
 	struct wh_sim_packet *packet;
 
-	while ((packet = wh_absence_next(&end->absence)) != NULL)
-		receive(end, now_ps, packet);
+	for (uint32_t taken = 1; (packet = wh_absence_next(&end->absence)) != NULL; taken++) {
+		take_arrived(end, now_ps, left_tsc, packet);
+		if (taken % RING_PKTS == 0 && end->session != NULL)
+			turn(end, now_ps);
+	}
 	if (end->session != NULL)
 		turn(end, now_ps);
 }

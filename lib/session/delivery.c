@@ -21,6 +21,9 @@
 /* The first blocks of delays that skew is found by are so many times shorter. */
 #define EARLY_BLOCKS 10
 
+/* Who looks at his port less often was away from it. */
+#define PAUSE_US 50
+
 /* A peer may say anything: sums beyond this begin again. */
 #define LEAST_MOST 1e15
 
@@ -58,23 +61,53 @@ static uint32_t clock_of(struct wh_session *s, uint64_t arrived_tsc)
 	return arrivals->clock;
 }
 
-void wh_delivery_note(struct wh_session *s, uint64_t arrived_tsc, const struct wh_packet *packet,
+/*
+ * A host that was away from its port takes all that has come at once. A packet came as late then
+ * as takes it no longer than the one before it, if that was while nobody looked: a pause of ours is
+ * no queue.
+ */
+static uint64_t came_tsc(struct wh_session *s, uint64_t taken_tsc, uint32_t stamp)
+{
+	const struct wh_arrivals *arrivals = &s->rx.arrivals;
+	uint64_t since_tsc = wh_max_u64(s->looked_tsc, arrivals->last_tsc);
+
+	if (arrivals->delivered_pkts == 0 || since_tsc >= taken_tsc)
+		return taken_tsc;
+
+	int32_t more = (int32_t)(clock_of(s, taken_tsc) - stamp - arrivals->delay);
+	uint64_t more_tsc = more > 0 ? stamps_to_tsc(s->config.hz, (uint64_t)more) : 0;
+
+	return taken_tsc - wh_min_u64(more_tsc, taken_tsc - since_tsc);
+}
+
+/* How fast packets come, where they are taken as they do: on either side of a pause, not across. */
+static void measure_span(struct wh_arrivals *arrivals, uint64_t taken_tsc, bool paused)
+{
+	/* A port hands over a burst at once: of the first one it is not known how long it took. */
+	if (arrivals->pkts > 0 && !paused && taken_tsc > arrivals->taken_tsc) {
+		arrivals->span_tsc += taken_tsc - arrivals->taken_tsc;
+		arrivals->span_pkts++;
+	} else if (arrivals->pkts > 0 && !paused) {
+		arrivals->span_pkts += arrivals->span_tsc > 0;
+	}
+	arrivals->taken_tsc = taken_tsc;
+}
+
+void wh_delivery_note(struct wh_session *s, uint64_t taken_tsc, const struct wh_packet *packet,
 	enum wh_ticket_kind kind)
 {
 	struct wh_arrivals *arrivals = &s->rx.arrivals;
 	uint32_t stamp = packet->data.stamp;
+	bool paused = s->looked_tsc > 0 && taken_tsc >= s->looked_tsc + arrivals->pause_tsc;
+	uint64_t arrived_tsc = unlikely(paused) ? came_tsc(s, taken_tsc, stamp) : taken_tsc;
 	uint32_t delay = clock_of(s, arrived_tsc) - stamp;
 	bool again = (packet->flags & WH_FLAG_RETRANSMISSION) != 0;
 
-	if (arrivals->pkts++ == 0) {
-		arrivals->first_tsc = arrived_tsc;
+	measure_span(arrivals, taken_tsc, paused);
+	if (arrivals->pkts++ == 0 || (int32_t)(delay - arrivals->least_delay) < 0)
 		arrivals->least_delay = delay;
-	} else if ((int32_t)(delay - arrivals->least_delay) < 0) {
-		arrivals->least_delay = delay;
-	}
-	/* A port hands over a burst at once: of the first one it is not known how long it took. */
-	arrivals->span_pkts += arrived_tsc > arrivals->first_tsc;
 	arrivals->last_tsc = arrived_tsc;
+	arrivals->delay = delay;
 	arrivals->delivered_pkts++;
 	if (packet->data.transmission >= arrivals->seen_end) {
 		arrivals->seen_end = packet->data.transmission + 1;
@@ -109,6 +142,7 @@ static int64_t credit(const struct wh_session *s)
 
 void wh_delivery_begin(struct wh_session *s)
 {
+	s->rx.arrivals.pause_tsc = wh_us_to_tsc(s->config.hz, PAUSE_US);
 	s->rx.arrivals.credit_bytes = STATES_SAVED * price(s, 0);
 	wh_delivery_pace(s);
 }
@@ -118,7 +152,7 @@ void wh_delivery_say(struct wh_session *s, uint64_t now_tsc, struct wh_rcv_state
 	struct wh_arrivals *arrivals = &s->rx.arrivals;
 	uint64_t hz = s->config.hz;
 	uint64_t held = tsc_to_stamps(hz, now_tsc - arrivals->latest_tsc);
-	uint64_t span = tsc_to_stamps(hz, arrivals->last_tsc - arrivals->first_tsc);
+	uint64_t span = tsc_to_stamps(hz, arrivals->span_tsc);
 
 	arrivals->credit_bytes = credit(s) - price(s, state->n_holes);
 	state->delivered_pkts = arrivals->delivered_pkts;
@@ -137,6 +171,7 @@ void wh_delivery_say(struct wh_session *s, uint64_t now_tsc, struct wh_rcv_state
 	state->span_pkts = arrivals->span_pkts;
 	state->late = arrivals->late;
 	arrivals->pkts = 0;
+	arrivals->span_tsc = 0;
 	arrivals->span_pkts = 0;
 	arrivals->late = 0;
 }
@@ -352,6 +387,7 @@ void wh_delivery_take(struct wh_session *s, uint64_t now_tsc, const struct wh_rc
 		.rtt_tsc = rtt_tsc,
 		.delay_tsc = (int64_t)delivery->least_tsc + more_tsc,
 		.least_delay_tsc = (int64_t)delivery->least_tsc,
+		.late_tsc = wh_pacer_take_late(&s->tx.pacer),
 		.held_up = s->tx.held_up,
 	};
 

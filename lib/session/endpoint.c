@@ -272,8 +272,9 @@ static enum wh_wire_reason take_stray(struct wh_endpoint *endpoint, uint64_t now
  * By a head that nobody believes yet the payload finds its place in its chunk, and goes there while
  * the packet is opened.
  */
-static enum wh_wire_reason input_data(struct wh_session *session, uint64_t now_tsc,
-	uint64_t arrived_tsc, uint8_t *bytes, size_t length, struct wh_packet *packet)
+static enum wh_wire_reason input_data(const struct wh_endpoint *endpoint,
+	struct wh_session *session, uint64_t now_tsc, uint64_t arrived_tsc, uint8_t *bytes,
+	size_t length, struct wh_packet *packet)
 {
 	enum wh_wire_reason fields = wh_packet_read(bytes, length, packet);
 	struct wh_ticket ticket = {.to = NULL};
@@ -288,8 +289,10 @@ static enum wh_wire_reason input_data(struct wh_session *session, uint64_t now_t
 
 	if (opened != WH_WIRE_OK)
 		return opened;
-	if (fields == WH_WIRE_OK && wh_session_is_first(session, packet))
+	if (fields == WH_WIRE_OK && wh_session_is_first(session, packet)) {
+		wh_session_looked(session, endpoint->looked_tsc);
 		wh_session_take(&ticket, now_tsc, arrived_tsc);
+	}
 	return fields;
 }
 
@@ -374,7 +377,7 @@ static enum wh_wire_reason input_to_session(struct wh_endpoint *endpoint, uint64
 
 	bool data = packet->type == WH_PACKET_DATA || packet->type == WH_PACKET_REPAIR;
 	enum wh_wire_reason reason =
-		data ? input_data(session, now_tsc, arrived_tsc, bytes, length, packet)
+		data ? input_data(endpoint, session, now_tsc, arrived_tsc, bytes, length, packet)
 		     : input_control(
 			       endpoint, session, now_tsc, arrived_tsc, bytes, length, packet);
 

@@ -168,7 +168,8 @@ struct wh_endpoint {
 
 	/* RX core, its cache lines apart from those above and below */
 	uint8_t apart_rx[64];
-	uint8_t via[WH_ENDPOINT_VIA_BYTES]; /* the caller's: from where the input comes */
+	uint8_t via[WH_ENDPOINT_VIA_BYTES]; /* the caller's: from where the input comes, ... */
+	uint64_t looked_tsc; /* ... and when nothing waited there, the latest; 0: unknown */
 	uint64_t *spent_us; /* by place: cookies made before this open nothing there */
 	uint64_t rx_draws;
 	uint64_t next_hint_tsc;       /* that is said */

@@ -269,15 +269,18 @@ struct wh_arrivals {
 	uint64_t seen_end;
 	uint64_t latest_tsc; /* when the one with the highest transmission came ... */
 	uint32_t stamp;      /* ... and what it said */
+	uint32_t delay;      /* of the one before, wrapping: clock less stamp */
+	uint64_t pause_tsc;  /* not to have looked for so long */
 	uint32_t again_pkts;
 	bool cut;              /* there are more holes than one state says */
 	uint64_t round_cursor; /* where those that go round go on */
 	uint64_t told_end[2];  /* highest ends in the state before and the one before that */
 	/* Since the state before. */
-	uint64_t first_tsc;
 	uint64_t last_tsc;
+	uint64_t taken_tsc; /* the latest, out of the port */
+	uint64_t span_tsc;  /* from one to the next, without pauses of ours ... */
+	uint32_t span_pkts; /* ... and how many came in it */
 	uint32_t pkts;
-	uint32_t span_pkts; /* of these, after first_tsc */
 	uint32_t least_delay;
 	uint32_t late;
 	/* From one state to the next, and to one that is not earned. */
@@ -439,6 +442,7 @@ struct wh_session {
 	uint64_t period_tsc;
 	uint64_t peer_timeout_tsc;
 	uint64_t last_heard_tsc;
+	uint64_t looked_tsc; /* what comes now came after that; 0: it is not known */
 	struct wh_rtt rtt;
 
 	/* handshake.c */

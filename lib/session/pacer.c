@@ -125,6 +125,9 @@ void wh_pacer_charge(struct wh_pacer *pacer, uint64_t now_tsc, uint32_t wire_byt
 	wh_histogram_add(&pacer->lateness_tsc, late_tsc);
 	if (late_tsc >= (pacer->due_fp + pacer->burst_fp) >> WH_INTERVAL_FRACTION_BITS)
 		forfeit(pacer, now_tsc);
+	if (!pacer->waited)
+		pacer->late_tsc = wh_max_u64(pacer->late_tsc,
+			wh_min_u64(late_tsc, pacer->burst_fp >> WH_INTERVAL_FRACTION_BITS));
 
 	uint64_t charge_fp = wire_bytes == pacer->full_bytes ? pacer->interval_fp
 							     : share_of_interval(pacer, wire_bytes);

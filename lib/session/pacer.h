@@ -44,6 +44,7 @@ struct wh_pacer {
 	uint64_t owed_tsc;      /* lateness to be made good */
 	uint64_t owed_most_tsc; /* more is given up */
 	bool waited;            /* for a token: nobody was late */
+	uint64_t late_tsc;      /* the latest of a burst, since it was taken */
 	struct wh_histogram lateness_tsc;
 };
 
@@ -103,6 +104,18 @@ void wh_pacer_idle(struct wh_pacer *pacer, uint64_t now_tsc);
 
 /* No packet before then, with a token or without. */
 void wh_pacer_hold_until(struct wh_pacer *pacer, uint64_t until_tsc);
+
+/*
+ * How late a burst went for want of a CPU since this was asked before, at most; what is forfeited
+ * is no burst's.
+ */
+static inline uint64_t wh_pacer_take_late(struct wh_pacer *pacer)
+{
+	uint64_t late_tsc = pacer->late_tsc;
+
+	pacer->late_tsc = 0;
+	return late_tsc;
+}
 
 /* Cycles that at least `share` (0 to 1) of the packets were not later than: histogram.h. */
 static inline uint64_t wh_pacer_lateness_quantile(const struct wh_pacer *pacer, double share)

@@ -570,6 +570,11 @@ static void input_data(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_
 	wh_session_take(&ticket, now_tsc, arrived_tsc);
 }
 
+void wh_session_looked(struct wh_session *s, uint64_t looked_tsc)
+{
+	s->looked_tsc = looked_tsc;
+}
+
 void wh_session_input(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 	const struct wh_packet *packet)
 {

@@ -251,6 +251,13 @@ struct wh_fec_limits wh_session_fec_limits(const struct wh_session_config *confi
 uint64_t wh_session_chunk_stride(const struct wh_session_config *config);
 
 /*
+ * The core that receives: nothing waited at looked_tsc, so that what it gives to the session from
+ * now on has come later. A host that was away from its port since then takes all of that at once,
+ * and who is not told takes it for new.
+ */
+void wh_session_looked(struct wh_session *session, uint64_t looked_tsc);
+
+/*
  * The core that receives: a packet for this session that is believed arrived at
  * arrived_tsc <= now_tsc. A payload is copied to where it belongs.
  */

@@ -220,7 +220,7 @@ struct wh_rcv_state {
 	uint32_t stamp;          /* the latest's, ... */
 	uint32_t held;           /* ... and how long ago it came; at its most: longer ago */
 	uint32_t arrived;        /* receiver's clock when it came, wrapping */
-	uint32_t span;           /* first to last arrival since the state before */
+	uint32_t span;           /* first to last arrival since the state before, less pauses */
 	uint32_t span_pkts;      /* that came in it after its first moment */
 	uint32_t least_delay;    /* of these, receiver's clock less the stamp, wrapping */
 	uint32_t late;           /* of these, the most that one was sent before one that

@@ -24,11 +24,10 @@ const char wh_suite_name[] = "drivers/port/station";
 /* One thread runs both processes of both ends and everything else, in virtual time. */
 static void run_pair(struct pair *pair, uint64_t patience_tsc)
 {
-	uint64_t step_tsc = 5000;
-
-	for (uint64_t now = MS; now < patience_tsc && !pair_is_over(pair); now += step_tsc) {
+	for (uint64_t now = MS; now < patience_tsc && !pair_is_over(pair); now += 5000) {
 		for (int end = 0; end < 2; end++)
 			(void)wh_station_receive(&pair->station[end], now);
+		CU_ASSERT_EQUAL(pair->station[1].endpoint.looked_tsc, now);
 		for (int end = 0; end < 2; end++)
 			(void)wh_station_send(&pair->station[end], now);
 		(void)pair_carry(pair);

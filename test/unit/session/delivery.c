@@ -101,6 +101,82 @@ static void test_train_in_bursts(void)
 }
 
 /*
+ * The receiver is away from its port for so long, takes what came at once, and is told since when
+ * nobody has looked, or is not. The greatest delay of a latest packet until it has all told.
+ */
+static int64_t away_for(struct pair *pair, uint64_t span_tsc, bool told)
+{
+	uint64_t left_tsc = pair->now_tsc;
+	int64_t most_tsc = INT64_MIN;
+
+	while (pair->now_tsc < left_tsc + span_tsc) {
+		pair->now_tsc += pair->step_tsc;
+		serve_chunks(pair);
+		give_arrived(pair, &pair->back, pair->sender, sender_now(pair));
+		wh_session_poll(pair->sender, sender_now(pair));
+		take_output(pair, pair->sender, sender_now(pair));
+	}
+	wh_session_looked(pair->receiver, told ? left_tsc : 0);
+	pair->in_bursts = true;
+	give_arrived(pair, &pair->there, pair->receiver, pair->now_tsc);
+	pair->in_bursts = false;
+	wh_session_looked(pair->receiver, 0);
+	for (uint32_t i = 0; i < 80; i++) {
+		run_for(pair, 100 * US);
+		if (watch.event.delay_tsc > most_tsc)
+			most_tsc = watch.event.delay_tsc;
+	}
+	return most_tsc;
+}
+
+/* What a host waits for its CPU is no delay of the way's, where it says so; what comes is. */
+static void test_pauses(void)
+{
+	for (uint32_t told = 0; told < 2; told++) {
+		int64_t most_tsc = 0;
+
+		pace(MS);
+
+		struct pair *pair = pair_open(5 * MS);
+
+		run_for(pair, 200 * MS);
+		for (uint32_t i = 0; i < 20; i++) {
+			int64_t pause_tsc = away_for(pair, 4300 * US, told != 0);
+
+			most_tsc = pause_tsc > most_tsc ? pause_tsc : most_tsc;
+		}
+		CU_ASSERT_TRUE(told != 0 ? most_tsc <= 32 : most_tsc >= 500 * (int64_t)US);
+		pair->there.delay_tsc += 700 * US;
+		(void)away_for(pair, 4300 * US, true);
+		most_tsc = away_for(pair, 4300 * US, true);
+		CU_ASSERT_TRUE(llabs(most_tsc - 700 * (int64_t)US) <= 32);
+		pair_close(pair);
+	}
+}
+
+/* A pause in a train is none of the line's: packets are as far apart as on both sides of it. */
+static void test_train_in_pause(void)
+{
+	for (uint32_t pkts = 3; pkts < 30; pkts += 6) {
+		watch.decision = (struct wh_decision){
+			.interval_fp = WH_INTERVAL_MAX_FP, .window_pkts = WINDOW, .tokens = 63};
+
+		struct pair *pair = pair_open(5 * MS);
+
+		pair->there.packet_tsc = 12 * US;
+		pair->step_tsc = US;
+		while (pair->receiver->rx.arrivals.delivered_pkts < pkts)
+			run_for(pair, US);
+		away_for(pair, (40 - pkts) * 12 * US, true);
+		CU_ASSERT_EQUAL(watch.event.delivered_pkts, 64);
+		CU_ASSERT_TRUE(watch.span_pkts >= 24);
+		CU_ASSERT_TRUE(watch.span_tsc >= watch.span_pkts * 11 * US);
+		CU_ASSERT_TRUE(watch.span_tsc <= watch.span_pkts * 13 * US);
+		pair_close(pair);
+	}
+}
+
+/*
  * Clocks up to 100 ppm apart: a minute would be 6 ms. After a second and a half the least delay
  * stays where it is, to some us in three minutes, and shows a queue of 300 us as that.
  */
@@ -265,6 +341,8 @@ CU_TestInfo wh_tests[] = {
 	{"times", test_times},
 	{"train", test_train},
 	{"train in bursts", test_train_in_bursts},
+	{"pauses", test_pauses},
+	{"train in a pause", test_train_in_pause},
 	{"skew", test_skew},
 	{"a queue is no skew", test_queue_is_no_skew},
 	{"skew and a queue back", test_skew_and_queue_back},

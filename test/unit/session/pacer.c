@@ -315,6 +315,10 @@ static void test_lateness(void)
 		CU_ASSERT_EQUAL(memcmp(&pacer.lateness_tsc, &expected, sizeof(expected)), 0);
 	}
 	CU_ASSERT_EQUAL(wh_histogram_total(&pacer.lateness_tsc), 7);
+	CU_ASSERT_EQUAL(wh_pacer_take_late(&pacer), 100);
+	CU_ASSERT_EQUAL(wh_pacer_take_late(&pacer), 0);
+	wh_pacer_charge(&pacer, 99077, WIRE_BYTES); /* four go at once, however late */
+	CU_ASSERT_EQUAL(wh_pacer_take_late(&pacer), 4000);
 }
 
 /* 90 on time, 9 late by 5 cycles, one by 2^45: the bucket of 2^45 goes to 9/8 of it. */
