@@ -36,6 +36,9 @@ ALL = (
           'pushes against Jain: at 0.8 of a second instead of 1.4 ten flows at 100 ms have '
           '15 ms of queue instead of 100, and Jain 0.92 instead of 0.98; neither BBR nor '
           'NewReno reaches it (twenty times 1 ms at 20 ms)'),
+    Short('bar07-hosts', 'of an equal share', -0.66,
+          'half a minute is short for the window of one CUBIC; and who is away for half of the '
+          'time makes good a third of it: 0.18 beside BBR, 0.47 when away for a quarter'),
     Short('bar07-tcp', 'of an equal share', -0.94,
           'beside BBRs at a tenth of a product: what tells them is hidden by losses; and '
           'beside one CUBIC at 1 Gb/s and four products it needs longer than a minute for 0.5'),

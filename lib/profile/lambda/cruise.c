@@ -180,13 +180,12 @@ static double capacity_pps(const struct wh_lambda *lambda)
 static bool others_fill(struct wh_control *control)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
-	double own_s =
-		wh_lambda_own_alpha_pkts(control, lambda->estimate_pps) / lambda->estimate_pps;
+	double way_pps = capacity_pps(lambda);
+	double own_s = wh_lambda_own_alpha_pkts(control, way_pps) / way_pps;
 
 	return wh_lambda_option(control, WH_LAMBDA_SHARE) == WH_SHARING_FAIR &&
 	       wh_lambda_others_fill(&lambda->others, &lambda->path, lambda->now_tsc,
-		       lambda->rate_pps, own_s, wh_lambda_loss_sure_noise(&lambda->loss),
-		       capacity_pps(lambda));
+		       lambda->rate_pps, own_s, wh_lambda_loss_sure_noise(&lambda->loss), way_pps);
 }
 
 void wh_lambda_begin_competing(struct wh_control *control)

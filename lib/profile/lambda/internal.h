@@ -37,7 +37,8 @@ struct wh_lambda {
 	double rate_pps;
 	double rate_max_pps;    /* the operator's bound, the line's */
 	double train_pps;       /* as the train says, whatever the bound */
-	bool blind;             /* it came all at once and said nothing */
+	uint32_t trains;        /* that came all at once ... */
+	bool blind;             /* ... and said nothing */
 	double estimate_pps;    /* and within it */
 	double busy_pps;        /* what arrived while a queue stood: all that is there for us */
 	double alpha_most_pkts; /* losses have shown a short queue; 0: they have not */

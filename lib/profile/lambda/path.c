@@ -185,6 +185,7 @@ void wh_lambda_path_hear(
 	struct wh_lambda_path *path, const struct wh_delivery_event *event, double rate_pps)
 {
 	learn_gap(path, event->now_tsc, rate_pps);
+	path->late_s = fmax((double)event->late_tsc / path->hz, path->late_s * GAP_FORGETS);
 	if (event->seen_pkts <= path->seen_pkts || event->seen_pkts > event->sent_pkts ||
 		event->delivered_pkts < path->delivered_pkts)
 		return;
@@ -261,7 +262,7 @@ static void measure_train(struct wh_lambda_train *train, const struct wh_lambda_
 	/* Several at once after a long wait: it was not the link that they waited for. */
 	uint64_t waited_tsc = event->arrived_tsc - since_tsc;
 	uint64_t pkts = path->delivered_pkts - train->arrived_pkts;
-	bool paused = pkts >= 2 && (double)event->span_tsc < PAUSED_SPAN * (double)waited_tsc;
+	bool paused = pkts >= 2 && (double)event->span_tsc <= PAUSED_SPAN * (double)waited_tsc;
 
 	if (first || paused || since_tsc > event->arrived_tsc) {
 		since_tsc = event->arrived_tsc - event->span_tsc;

@@ -42,6 +42,7 @@ struct wh_lambda_path {
 	double there_and_back_s; /* a round trip without our queue, the longest of late */
 	double floor_s;          /* of the delays above the least: no queue, hosts' doing, too */
 	double jitter_s;    /* least delays of states in a row differ by so much: hosts' doing */
+	double late_s;      /* that our packets went, several at once, the most of late */
 	double gap_s;       /* from one state to the next, the longest of late */
 	uint64_t heard_tsc; /* the latest state; 0: none yet */
 	uint64_t moved_tsc; /* the latest one that saw something new */

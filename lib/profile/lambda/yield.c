@@ -103,8 +103,8 @@ double wh_lambda_yield_hear(struct wh_lambda_yield *yield, const struct wh_lambd
 		yield->capacity_pps = capacity_pps;
 	if (path->seen_pkts <= yield->heed_pkts)
 		return rate_pps;
-	if (lost || path->queue_s > STANDS * own_s ||
-		path->latest_s > WAITS * own_s + SWAYS * path->jitter_s)
+	if (lost || path->queue_s > STANDS * own_s + path->late_s ||
+		path->latest_s > WAITS * own_s + SWAYS * path->jitter_s + path->late_s)
 		return give_way(yield, event, rate_pps);
 	if (yield->gave_way_tsc > 0 && since_s(path, event->now_tsc, yield->gave_way_tsc) < hold_s)
 		return rate_pps;

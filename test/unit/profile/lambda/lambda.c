@@ -456,6 +456,19 @@ static void test_host_pauses(void)
 	free(way);
 }
 
+/* A receiver that is away for all of the train: another one says what that did not. */
+static void test_train_again(void)
+{
+	struct way *way = way_of(0.1e9, RTT, BDP / 10);
+
+	way->away_from_tsc = RTT / 2;
+	way->away_until_tsc = RTT / 2 + 20 * MS;
+	begin(way, 0, 0);
+	run(way, 3 * RTT);
+	WH_ASSERT_NEAR(wh_lambda_view(&way->control).estimate_pps, 0.1e9 / 8 / WIRE_BYTES, 0.05);
+	free(way);
+}
+
 /* The operator's bound is one, whatever a peer says. */
 /*
  * A receiver that is away for most of the train, and reads it as if the line were nine times as
@@ -575,6 +588,7 @@ CU_TestInfo wh_tests[] = {
 	{"longer way", test_longer_way},
 	{"policer", test_policer},
 	{"a host that pauses", test_host_pauses},
+	{"train again", test_train_again},
 	{"false train", test_false_train},
 	{"busy machine", test_busy_machine},
 	{"bound", test_bound},

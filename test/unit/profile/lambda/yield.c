@@ -54,20 +54,28 @@ static void hear_for(struct way *way, double s)
 		hear(way, 0);
 }
 
-/* A queue that stands, one packet that has waited, and a loss; hosts that sway are no sign. */
+/*
+ * A queue that stands, one packet that has waited, and a loss; hosts that sway are no sign, nor
+ * packets that went at once because we were late.
+ */
 static void test_signs(void)
 {
 	const struct {
 		double queue_s, latest_s, jitter_s;
 		uint64_t lost_pkts;
 		bool others;
+		double late_s;
 	} cases[] = {
-		{0.0, 0.24e-3, 0.0, 0, false},
-		{0.0, 0.26e-3, 0.0, 0, true},
-		{0.0, 0.6e-3, 0.1e-3, 0, false},
-		{1.4e-3, 0.0, 0.0, 0, false},
-		{1.6e-3, 0.0, 0.0, 0, true},
-		{0.0, 0.0, 0.0, 1, true},
+		{0.0, 0.24e-3, 0.0, 0, false, 0.0},
+		{0.0, 0.26e-3, 0.0, 0, true, 0.0},
+		{0.0, 0.6e-3, 0.1e-3, 0, false, 0.0},
+		{1.4e-3, 0.0, 0.0, 0, false, 0.0},
+		{1.6e-3, 0.0, 0.0, 0, true, 0.0},
+		{0.0, 0.0, 0.0, 1, true, 0.0},
+		{0.0, 0.64e-3, 0.0, 0, false, 0.4e-3},
+		{0.0, 0.66e-3, 0.0, 0, true, 0.4e-3},
+		{1.8e-3, 0.0, 0.0, 0, false, 0.4e-3},
+		{2.0e-3, 0.0, 0.0, 0, true, 0.4e-3},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -78,6 +86,7 @@ static void test_signs(void)
 		way.path.queue_s = cases[i].queue_s;
 		way.path.latest_s = cases[i].latest_s;
 		way.path.jitter_s = cases[i].jitter_s;
+		way.path.late_s = cases[i].late_s;
 		hear(&way, cases[i].lost_pkts);
 		if (cases[i].others)
 			WH_ASSERT_NEAR(way.rate_pps, 0.01 * CAPACITY, 1e-6);
