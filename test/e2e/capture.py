@@ -24,6 +24,7 @@ BINARY = Path(__file__).resolve().parents[2] / 'build/release/app/wavehaul/waveh
 
 OTHER, USAGE = 1, 2
 NOBODY = 65534
+KEPT = 32  # captures that are remembered
 PACKET_BLOCK = 6
 DATA = 1
 UDP_BYTES = 14 + 20 + 8
@@ -141,6 +142,17 @@ def as_nobody(path, *asked):
     return json.loads(said)
 
 
+def remembered(control):
+    """With as many as are kept: a refusal costs none of them."""
+    for number in range(len(captures(control)) + 1, KEPT + 1):
+        control.told('capture.start', queue=0, file=f'q{number}')
+        control.told('capture.stop', capture=number)
+        await_over(control, number)
+    expect(not control.ask('capture.start', queue=9, file='x')['ok'], 'a queue 9')
+    expect(not control.ask('capture.start', queue=0, file='there')['ok'], 'a file twice')
+    expect_equal('what is remembered', sorted(captures(control)), [*range(1, KEPT + 1)])
+
+
 def refused(program, folder):
     """What is no capture; names that lead away; another user's session, and one's own."""
     with houses(program) as (one, _), Control(one.path) as control:
@@ -179,6 +191,7 @@ def refused(program, folder):
             row = await_over(control, number)
             expect_equal('why', row['why'], 'as many bytes as were wanted')
             expect(row['bytes'] <= 65536, f'{row}')
+        remembered(control)
         if os.geteuid() != 0:
             raise Skip('other users than this one are not to be had')
         one.path.chmod(0o666)

@@ -270,12 +270,31 @@ static struct wh_capture *forget_oldest(struct wh_captures *captures)
 	return oldest;
 }
 
+/* False after a refusal, with nothing left of it. */
+static bool prepare(struct wh_captures *captures, struct wh_capture *capture,
+	const struct wh_capture_wanted *wanted, struct wh_control_call *call)
+{
+	uint32_t whole_bytes = whole_frame_bytes(captures);
+
+	*capture = (struct wh_capture){.wanted = *wanted, .began_tsc = rte_rdtsc()};
+	if (wanted->snap_bytes == 0 || wanted->snap_bytes > whole_bytes)
+		capture->wanted.snap_bytes = whole_bytes;
+	if (!aim(captures, capture, call))
+		return false;
+	if (!make_rings(captures, capture))
+		wh_control_fail(call, WH_EXIT_OTHER, "no memory for a capture");
+	if (call->status == WH_EXIT_OK && open_file(captures, capture, call))
+		return true;
+	free_rings(capture);
+	return false;
+}
+
 const struct wh_capture *wh_capture_start(struct wh_captures *captures,
 	const struct wh_capture_wanted *wanted, struct wh_control_call *call)
 {
 	uint32_t place = free_place(captures);
-	uint32_t whole_bytes = whole_frame_bytes(captures);
 	struct wh_capture *capture;
+	struct wh_capture before;
 
 	if (place == WH_CAPTURES_MAX) {
 		wh_control_fail(call, WH_EXIT_OTHER,
@@ -284,15 +303,9 @@ const struct wh_capture *wh_capture_start(struct wh_captures *captures,
 		return NULL;
 	}
 	capture = forget_oldest(captures);
-	*capture = (struct wh_capture){.wanted = *wanted, .began_tsc = rte_rdtsc()};
-	if (wanted->snap_bytes == 0 || wanted->snap_bytes > whole_bytes)
-		capture->wanted.snap_bytes = whole_bytes;
-	if (!aim(captures, capture, call))
-		return NULL;
-	if (!make_rings(captures, capture))
-		wh_control_fail(call, WH_EXIT_OTHER, "no memory for a capture");
-	if (call->status != WH_EXIT_OK || !open_file(captures, capture, call)) {
-		free_rings(capture);
+	before = *capture;
+	if (!prepare(captures, capture, wanted, call)) {
+		*capture = before; /* a refusal costs nobody what is remembered of his */
 		return NULL;
 	}
 	capture->number = ++captures->count;
