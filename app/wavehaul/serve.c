@@ -145,7 +145,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	uint32_t live = atomic_load(&serve->jobs.live);
 
 	if (!serve->drain_told) {
-		wh_notify_stopping(live);
+		wh_notify_stopping(&serve->notify, live);
 		if (live > 0)
 			wh_say("stopping: %u sessions go on to their end; once more stops them",
 				live);
@@ -339,7 +339,8 @@ static int run_guarded(struct serve *serve)
 	wh_clerk_open(&serve->clerk, serve->served.state, serve->settings.keep_records_ns,
 		&serve->control);
 	start_control(serve);
-	wh_notify_ready(serve->settings.root, serve->settings.port, serve->settings.udp_port);
+	wh_notify_ready(&serve->notify, serve->settings.root, serve->settings.port,
+		serve->settings.udp_port);
 	wh_runtime_run(&serve->runtime);
 	wh_control_stop(&serve->control);
 	wh_captures_close(&serve->captures);

@@ -85,10 +85,10 @@ static void test_ready_and_stopping(void)
 	struct rig rig;
 
 	begin(&rig, NULL);
-	wh_notify_ready("/srv", "0000:3b:00.0", 5760);
+	wh_notify_ready(&rig.notify, "/srv", "0000:3b:00.0", 5760);
 	CU_ASSERT_STRING_EQUAL(
 		heard(&rig), "READY=1\nSTATUS=serving /srv on 0000:3b:00.0, UDP 5760");
-	wh_notify_stopping(2);
+	wh_notify_stopping(&rig.notify, 2);
 	CU_ASSERT_STRING_EQUAL(
 		heard(&rig), "STOPPING=1\nSTATUS=stopping: 2 jobs go on to their end");
 	end(&rig);

@@ -12,6 +12,7 @@ import os
 import pwd
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -149,6 +150,42 @@ def nothing_new_runs(program, folder):
         pair.stop_server()
 
 
+def nobody_connects(program, folder):
+    """To a socket of this host, or any other: who had the process would ask others for more."""
+    (folder / 'served').mkdir()
+    gdb = shutil.which('gdb')
+    if gdb is None:
+        raise Skip('gdb is not there')
+    with Pair(program, folder) as pair:
+        if LISTED not in pair.said():
+            raise Skip('no filter of system calls in this build')
+        done = subprocess.run(
+            [gdb, '-p', str(pair.process.pid), '--batch', '-nx',
+             '-ex', 'print (int)socket(1, 1, 0)', '-ex', 'print *(int*)__errno_location()',
+             '-ex', 'print (long)syscall(42, 0, 0, 0)', '-ex', 'print *(int*)__errno_location()',
+             '-ex', 'print (int)socket(2, 2, 0) > 2'],
+            capture_output=True, text=True, check=False, timeout=50)
+        expect_equal('a Unix socket, why not, a connection, why not, a socket of interfaces',
+                     re.findall(r'^\$\d+ = (.*)$', done.stdout, re.MULTILINE),
+                     ['-1', '13', '-1', '13', '1'])
+        pair.stop_server()
+
+
+def manager_hears(program, folder, name):
+    """What a service manager hears goes by a socket that was connected before the guard."""
+    (folder / 'served').mkdir()
+    path = str(folder / 'notify') if name is None else f'@{name}-{os.getpid()}'
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(path.replace('@', '\0'))
+        manager.settimeout(20)
+        with Pair(program, folder, under=('env', f'NOTIFY_SOCKET={path}')) as pair:
+            ready = manager.recv(4096).decode()
+            expect(re.match(r'READY=1\nSTATUS=serving .*served on .*, UDP \d+$', ready), ready)
+            pair.stop_server()
+            stopping = manager.recv(4096).decode()
+            expect(stopping.startswith('STOPPING=1\nSTATUS=stopping: 0 jobs'), stopping)
+
+
 def refused_call(program, folder, call, said):
     """Who makes a call that the loops have no use for ends the process, and it says so."""
     gdb = shutil.which('gdb')
@@ -217,6 +254,9 @@ def cases():
     yield Case('nothing new runs', False, nothing_new_runs)
     for name, call, said in REFUSED:
         yield Case(name, name == 'a program', partial(refused_call, call=call, said=said))
+    yield Case('nobody connects', False, nobody_connects)
+    yield Case('a manager hears', False, partial(manager_hears, name=None))
+    yield Case('a manager of an abstract name hears', False, partial(manager_hears, name='notify'))
     yield Case('files by rings', False, by_rings)
     yield Case('no guard', False, off)
     yield Case('no such user', False, no_such_user)

@@ -59,7 +59,7 @@ static const uint16_t plain[] = {
 	SYS_rt_sigsuspend, SYS_sigaltstack, SYS_tgkill,
 	/* sockets that are open, and the peers that come to them; who opens one is below */
 	SYS_sendto, SYS_sendmsg, SYS_sendmmsg, SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg, SYS_accept,
-	SYS_accept4, SYS_connect, SYS_shutdown, SYS_getsockopt, SYS_setsockopt, SYS_getsockname,
+	SYS_accept4, SYS_shutdown, SYS_getsockopt, SYS_setsockopt, SYS_getsockname,
 	SYS_getpeername,
 	/* what there is to know */
 	SYS_clock_gettime, SYS_clock_getres, SYS_gettimeofday, SYS_time, SYS_times, SYS_getcpu,
@@ -179,7 +179,27 @@ static void allow_without(
 	answer(program, SECCOMP_RET_ALLOW);
 }
 
-static void build(struct program *program, bool xdp)
+/*
+ * Who connects by a socket of this host reaches whoever listens there, and no argument that can be
+ * judged says whom. Libraries that try (a log, a cache of names) go on without.
+ */
+static void judge_sockets(struct program *program, bool xdp, bool connects)
+{
+	unless_equal(program, SYS_connect, 1);
+	answer(program, connects ? SECCOMP_RET_ALLOW : HAS_NOT(EACCES));
+	if (!connects) {
+		unless_equal(program, SYS_socket, 4);
+		load(program, (uint32_t)ARGUMENT(0));
+		unless_equal(program, AF_UNIX, 1);
+		answer(program, HAS_NOT(EACCES));
+		load(program, NUMBER);
+	}
+	/* Where a driver connects again, and where interfaces are asked for. */
+	allow_if(program, SYS_socket, 0, (const uint32_t[]){AF_UNIX, AF_INET, AF_NETLINK},
+		xdp ? 3 : 2);
+}
+
+static void build(struct program *program, bool xdp, bool connects)
 {
 	program->count = 0;
 	load(program, offsetof(struct seccomp_data, arch));
@@ -203,9 +223,7 @@ static void build(struct program *program, bool xdp)
 	add(program, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1));
 	answer(program, SECCOMP_RET_ALLOW);
 	answer(program, REFUSED);
-	/* Where a driver or the log connects again, and where interfaces are asked for. */
-	allow_if(program, SYS_socket, 0, (const uint32_t[]){AF_UNIX, AF_INET, AF_NETLINK},
-		xdp ? 3 : 2);
+	judge_sockets(program, xdp, connects);
 	for (size_t i = 0; xdp && i < sizeof(of_xdp) / sizeof(of_xdp[0]); i++) {
 		unless_equal(program, of_xdp[i], 1);
 		answer(program, SECCOMP_RET_ALLOW);
@@ -270,7 +288,7 @@ static void on_refused(int signal, siginfo_t *info, void *context)
 #define POSSIBLE 0
 #endif
 
-int wh_calls_enter(bool xdp)
+int wh_calls_enter(bool xdp, bool connects)
 {
 	struct sigaction tell = {.sa_sigaction = on_refused, .sa_flags = SA_SIGINFO};
 	static struct program program;
@@ -278,7 +296,7 @@ int wh_calls_enter(bool xdp)
 
 	if (!POSSIBLE)
 		return -ENOSYS;
-	build(&program, xdp);
+	build(&program, xdp, connects);
 	filter.len = (unsigned short)program.count;
 	if (sigaction(SIGSYS, &tell, NULL) != 0)
 		return -errno;

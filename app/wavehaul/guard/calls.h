@@ -12,9 +12,10 @@
 #include <stdbool.h>
 
 /*
- * With `xdp` also those that take a program off an interface: bpf, and netlink's sockets.
+ * With `xdp` also those that take a program off an interface: bpf, and netlink's sockets. Without
+ * `connects` no socket is connected any more, and none of this host's is made.
  * 0; -ENOSYS: not here (another CPU, a sanitizer that needs more); or another negative errno.
  */
-int wh_calls_enter(bool xdp);
+int wh_calls_enter(bool xdp, bool connects);
 
 #endif

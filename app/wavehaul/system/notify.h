@@ -17,6 +17,7 @@
 #include "host/runtime.h"
 
 struct wh_notify {
+	int fd; /* connected to the manager's socket before the guard; -1: nobody wants to hear */
 	const struct wh_runtime *runtime;
 	uint64_t period_tsc; /* between two looks at the cores; 0: nobody wants the watchdog fed */
 	uint64_t next_tsc;
@@ -28,10 +29,11 @@ int wh_notify_init(struct wh_notify *notify, const struct wh_runtime *runtime);
 void wh_notify_free(struct wh_notify *notify);
 
 /* Peers may come from now on. What is served is for who asks for the service's status. */
-void wh_notify_ready(const char *root, const char *port, uint32_t udp_port);
+void wh_notify_ready(
+	const struct wh_notify *notify, const char *root, const char *port, uint32_t udp_port);
 
 /* None are taken any more, so many jobs go on to their end. */
-void wh_notify_stopping(uint32_t jobs);
+void wh_notify_stopping(const struct wh_notify *notify, uint32_t jobs);
 
 /* From time to time: feeds the watchdog when it is time and each core has turned since. */
 void wh_notify_poll(struct wh_notify *notify, uint64_t now_tsc);
