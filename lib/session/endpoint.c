@@ -468,7 +468,7 @@ static void take_opened(struct wh_endpoint *endpoint, uint64_t now_tsc, struct w
 /* One that begins anew leaves as any other does, so that no core holds what it had. */
 static void let_one_go(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_session *session)
 {
-	if (session->anew) {
+	if (wh_session_begins_anew(session)) {
 		wh_handshake_leave(session, endpoint->config.bonds);
 		take_opened(endpoint, now_tsc, session);
 		return;

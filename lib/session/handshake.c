@@ -161,7 +161,7 @@ static void drain(struct wh_slot_fifo *fifo)
 
 void wh_handshake_leave(struct wh_session *s, struct wh_bonds *bonds)
 {
-	WH_ASSERT(s->role == WH_TRANSMITTER && s->phase == WH_PHASE_OPENING && s->anew);
+	WH_ASSERT(s->role == WH_TRANSMITTER && wh_session_begins_anew(s));
 	s->anew = false;
 	s->offered = false;
 	s->local_lci = 0;
@@ -245,6 +245,8 @@ void wh_handshake_accepted(struct wh_session *s, uint64_t now_tsc, const struct 
 	struct wh_transmitter *tx = &s->tx;
 	bool opening = s->phase == WH_PHASE_OPENING;
 
+	if (wh_session_begins_anew(s))
+		return; /* another answer to what is given up already */
 	s->answered_tsc = now_tsc;
 	if (accept->refused != WH_STATUS_PENDING) {
 		/* Of our CONFIRM, too, but not of an OPEN that was repeated and came second. */

@@ -14,6 +14,7 @@
 #include "base/prng.h"
 #include "session/endpoint.h"
 #include "session/internal.h"
+#include "session/open/listen.h"
 #include "trust/greeter.h"
 #include "unit.h"
 #include "wire/versions.h"
@@ -57,6 +58,7 @@ static struct world {
 	uint64_t delay_tsc; /* each way */
 	uint32_t lost_percent;
 	uint64_t greets_late_tsc; /* whoever greets at the server looks so rarely */
+	uint64_t hears_late_tsc;  /* the client takes what has come so rarely */
 	uint64_t dead_until_tsc;  /* nothing arrives before */
 	uint32_t lost_confirms;   /* so many, and more are not */
 	uint32_t redirected;      /* OPENs, so many, in another's name; and what answers them */
@@ -277,6 +279,9 @@ static void receive_all(struct host *to)
 {
 	uint64_t *head = &world.head[to->number];
 
+	if (to->number == 0 && world.hears_late_tsc > 0 &&
+		world.now_tsc % world.hears_late_tsc != 0)
+		return;
 	while (*head < world.tail[to->number]) {
 		struct parcel *parcel = &world.parcel[to->number][*head % PARCELS];
 
@@ -542,6 +547,31 @@ static void anew(void)
 	}
 }
 
+/*
+ * The place that was offered is another's by now. Each CONFIRM is refused, and several refusals
+ * come at once: the first has us begin anew, and the others are about what is over.
+ */
+static void taken_since(void)
+{
+	struct wh_endpoint *server = &world.host[1].endpoint;
+
+	open_world(true, 1);
+	world.hears_late_tsc = 200 * MS;
+	while (world.confirms == 0) {
+		seek(&world.host[0]);
+		step();
+	}
+	CU_ASSERT_EQUAL(world.opens, 0);
+	server->spent_us[wh_place_of(server, world.host[0].session->peer_lci)] = UINT64_MAX;
+	for (uint32_t ms = 0; ms < 2000 && world.opens == 0; ms++)
+		step();
+	CU_ASSERT(world.opens > 0);
+	world.hears_late_tsc = 0;
+	CU_ASSERT(contact(10000) < 4000);
+	part();
+	close_world();
+}
+
 /* Nobody is there any more: that is said after the peer timeout, whatever was offered. */
 static void gone(void)
 {
@@ -750,6 +780,7 @@ CU_TestInfo wh_tests[] = {
 	{"kept meanwhile", kept_meanwhile},
 	{"long and lossy", long_and_lossy},
 	{"anew", anew},
+	{"the place that was offered is taken", taken_since},
 	{"gone", gone},
 	{"redirected", redirected},
 	{"restarted", restarted},
