@@ -109,7 +109,7 @@ static const struct {
 #define PLAIN (sizeof(plain) / sizeof(plain[0]))
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 
-#define PROGRAM_MAX (PLAIN * 2 + 64)
+#define PROGRAM_MAX (PLAIN * 2 + 128) /* those that are judged by what they ask, too */
 
 struct program {
 	uint32_t count;
