@@ -218,7 +218,8 @@ def restarted(program, folder):
     """kill -9 of the one that sends, then of the one that ordered: it is ordered once."""
     with sites(program) as (one, two, three):
         digest = two.make('large', 25_000_000)
-        number = one.add('copy', 'dtn2:large', 'dtn3:large', '--rate', '20M', '--retries', '9')
+        number = one.add('copy', 'dtn2:large', 'dtn3:large', '--rate', '20M', '--retries', '9',
+                         '--peer-timeout', '3s')
         wait_until(lambda: one.show(number)['moved_bytes'] > 1_000_000, 20, 'data')
         two.stop(signal.SIGKILL)
         one.await_state(number, 'waiting')
@@ -259,7 +260,8 @@ def unreachable(program, folder):
     """Without retries it fails, says that it goes on there, and a retry follows it to its end."""
     with sites(program) as (one, two, three):
         digest = two.make('large', 15_000_000)
-        number = one.add('copy', 'dtn2:large', 'dtn3:large', '--rate', '20M')
+        number = one.add('copy', 'dtn2:large', 'dtn3:large', '--rate', '20M', '--peer-timeout',
+                         '3s')
         wait_until(lambda: one.show(number)['moved_bytes'] > 500_000, 20, 'data')
         two.host.ip('link', 'set', 'eth0', 'down')
         one.await_failed(number, r'its job 1 may go on there, and a retry follows it')
