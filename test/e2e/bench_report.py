@@ -391,7 +391,8 @@ def our_bench(_program, folder):
     expect_equal('the figure', sample['value'], 12.112)
     serve, bench = (folder / 'note').read_text(encoding='utf-8').splitlines()
     common = '--mtu 1500 --buffers 256M --config none'
-    expect_equal('serve', serve, f'serve --root {folder} --port memif:{folder}/socket,role=server '
+    expect_equal('serve', serve, f'serve --root {folder} --state none '
+                                 f'--port memif:{folder}/socket,role=server '
                                  f'--addr 198.51.100.1/24 {common}')
     expect_equal('bench', bench, 'bench 198.51.100.1 --time 3000ms --rate max --json '
                                  f'--port memif:{folder}/socket,role=client '

@@ -239,7 +239,8 @@ def off(program, folder):
 def no_such_user(program, folder):
     (folder / 'one').write_text('one')
     result = program.run('serve', '--config', 'none', '--port', 'net_null0', '--addr',
-                         '192.0.2.2/24', '--no-huge', '--user', 'no-such-user', '--root', folder)
+                         '192.0.2.2/24', '--no-huge', '--user', 'no-such-user', '--root', folder,
+                         '--state', 'none')
     expect_status(result, 7)
     expect_said(result, 'no user no-such-user')
 

@@ -44,7 +44,8 @@ def strangers(program, folder, link):
         expect_equal('rights of others', stat.S_IMODE(os.stat(path).st_mode) & 0o77, 0)
         guests(path, kind)
         second = program.run('serve', '--config', 'none', '--no-huge', '--port', pair.port(0),
-                             '--addr', f'{PAIR_CLIENT}/24', '--root', folder, timeout_s=10)
+                             '--addr', f'{PAIR_CLIENT}/24', '--root', folder, '--state', 'none',
+                             timeout_s=10)
         expect_status(second, HARDWARE)
         expect_said(second, 'where another program listens already')
         result = pair.run('bench', remote().rstrip(':'), '--size', '1M')
@@ -116,7 +117,7 @@ def no_rights(program, _folder, port, right):
         lab.wire((host, 'eth0'), (host, 'eth1'))
         program, nobody = as_nobody(program)
         under = (*host.under, *nobody)
-        words = list(client_command('bench', SERVER, '--no-huge', port=port))
+        words = list(client_command('bench', SERVER, port=port))
         result = program.run(*words, timeout_s=10, under=under)
         expect_status(result, HARDWARE)
         expect_said(result, f'needs the right {right}, which user [0-9]+ has not')

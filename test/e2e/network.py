@@ -116,8 +116,9 @@ class Server:
 
 
 def settings(port, mtu, addresses):
+    """Hugepages are for those beside us who have need of them: pair.py asks how many are free."""
     return ['--config', 'none', '--port', f'{port}:eth0', '--mtu', mtu, '--buffers', '128M',
-            *(word for address in addresses for word in ('--addr', address))]
+            '--no-huge', *(word for address in addresses for word in ('--addr', address))]
 
 
 def client_command(verb, *args, port='af_packet', mtu=1500,

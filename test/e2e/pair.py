@@ -95,13 +95,14 @@ class Pair:
         return ('--no-huge',)
 
     def have_hugepages(self):
-        """One pair at a time has them, or two would find the same ones free."""
+        """One pair at a time has them, or two would find the same ones free; demo has some."""
         self.hugepages = open(Path(tempfile.gettempdir(), 'wavehaul-hugepages.lock'), 'ab')
         began = time.monotonic()
         while True:
             with contextlib.suppress(BlockingIOError):
                 fcntl.flock(self.hugepages, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return free_huge_bytes() >= HUGE_BYTES
+                if free_huge_bytes() >= HUGE_BYTES:
+                    return True
             # Only vhost has no other memory.
             if self.link != 'vhost' or time.monotonic() - began > HUGE_WAIT_S:
                 return False

@@ -265,7 +265,7 @@ def guests(program, folder):
                         '1ms', '--rate', '1G', '--no-huge', '--memory', '64M', '--json',
                         under=on_cpu(1))
     serve = [program.binary, 'serve', '--port', f'memif:{sockets[0]}', '--addr', f'{LEFT}/24',
-             '--root', folder, *common]
+             '--root', folder, '--state', 'none', *common]
     bench = ['bench', LEFT, '--port', f'memif:{sockets[1]}', '--addr', f'{RIGHT}/24', '--state',
              'none', '--json', *common]
     try:

@@ -52,7 +52,8 @@ class Wavehaul:
 
     @contextlib.contextmanager
     def serving(self, place, port, mtu, root):
-        command = self.command('serve', port, SERVER_ADDRESS, mtu, '--root', root)
+        command = self.command('serve', port, SERVER_ADDRESS, mtu, '--root', root, '--state',
+                               'none')
         with running(place, LIMIT_S, command) as server:
             server.await_that(lambda: READY.search(server.said(server.out)) or
                               READY.search(server.said(server.err)), 'serving')

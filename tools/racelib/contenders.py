@@ -72,7 +72,7 @@ class Wavehaul(Contender):
         server_address, client_address = (f'198.51.100.{2 * lane + end}' for end in (1, 2))
         limit_s = seconds + SLACK_S
         serve = [self.binary, 'serve', '--root', self.folder, '--addr', f'{server_address}/24',
-                 *common]
+                 '--state', 'none', *common]
         # Nothing is told: not even what the race before has found of the way.
         send = [self.binary, 'bench', server_address, '--addr', f'{client_address}/24',
                 '--profile', self.profile, '--time', f'{seconds}s', '--json', '--state', 'none',
