@@ -78,7 +78,7 @@ def measure(pair, path, scraper):
 
 def main():
     args = take()
-    rates, took = {False: [], True: []}, []
+    rates, took, page_bytes = {False: [], True: []}, [], 0
     with tempfile.TemporaryDirectory(dir='/dev/shm', prefix='wavehaul-') as name:
         folder = Path(name)
         path = folder / 'file'
@@ -93,12 +93,13 @@ def main():
                     if scraped:
                         expect(scraper.seconds, 'nothing was read')
                         took += scraper.seconds
+                        page_bytes = scraper.bytes
                     print(f'{"scraped" if scraped else "alone":8} {rates[scraped][-1]:.2f} Gb/s',
                           flush=True)
             pair.stop_server()
     ratios = [one / other for one, other in zip(rates[True], rates[False])]
     low, middle, high = statistics.quantiles(ratios, n=4)
-    print(f'{len(took)} scrapes of {scraper.bytes if scraper else 0} bytes, '
+    print(f'{len(took)} scrapes of {page_bytes} bytes, '
           f'{1000 * statistics.median(took):.1f} ms each')
     print(f'{statistics.median(rates[True]):.2f} Gb/s scraped, '
           f'{statistics.median(rates[False]):.2f} alone; of neighbours {100 * middle:.1f} %, '
