@@ -128,46 +128,41 @@ def other_files(program, folder):
         pair.stop_server()
 
 
-def nothing_new_runs(program, folder):
-    """Memory that is written to and run: the process does not get any."""
-    (folder / 'served').mkdir()
+def found_inside(pair, *expressions):
+    """What expressions come to in the process, as gdb says it, the filter of system calls there."""
     gdb = shutil.which('gdb')
     if gdb is None:
         raise Skip('gdb is not there')
+    if LISTED not in pair.said():
+        raise Skip('no filter of system calls in this build')
+    words = [word for expression in expressions for word in ('-ex', expression)]
+    done = subprocess.run([gdb, '-p', str(pair.process.pid), '--batch', '-nx', *words],
+                          capture_output=True, text=True, check=False, timeout=50)
+    return re.findall(r'^\$\d+ = (.*)$', done.stdout, re.MULTILINE)
+
+
+def nothing_new_runs(program, folder):
+    """Memory that is written to and run: the process does not get any."""
+    (folder / 'served').mkdir()
     with Pair(program, folder) as pair:
-        if LISTED not in pair.said():
-            raise Skip('no filter of system calls in this build')
-        done = subprocess.run(
-            [gdb, '-p', str(pair.process.pid), '--batch', '-nx',
-             '-ex', 'print (long)mmap(0, 4096, 7, 34, -1, 0)',
-             '-ex', 'print *(int*)__errno_location()',
-             '-ex', 'set $page = (long)mmap(0, 4096, 3, 34, -1, 0)', '-ex', 'print $page > 0',
-             '-ex', 'print (int)mprotect((void*)$page, 4096, 5)'],
-            capture_output=True, text=True, check=False, timeout=50)
-        expect_equal('mmap to run, why, to write, and then to run',
-                     re.findall(r'^\$\d+ = (.*)$', done.stdout, re.MULTILINE),
-                     ['-1', '1', '1', '-1'])
+        found = found_inside(
+            pair, 'print (long)mmap(0, 4096, 7, 34, -1, 0)', 'print *(int*)__errno_location()',
+            'set $page = (long)mmap(0, 4096, 3, 34, -1, 0)', 'print $page > 0',
+            'print (int)mprotect((void*)$page, 4096, 5)')
+        expect_equal('mmap to run, why, to write, and then to run', found, ['-1', '1', '1', '-1'])
         pair.stop_server()
 
 
 def nobody_connects(program, folder):
     """To a socket of this host, or any other: who had the process would ask others for more."""
     (folder / 'served').mkdir()
-    gdb = shutil.which('gdb')
-    if gdb is None:
-        raise Skip('gdb is not there')
     with Pair(program, folder) as pair:
-        if LISTED not in pair.said():
-            raise Skip('no filter of system calls in this build')
-        done = subprocess.run(
-            [gdb, '-p', str(pair.process.pid), '--batch', '-nx',
-             '-ex', 'print (int)socket(1, 1, 0)', '-ex', 'print *(int*)__errno_location()',
-             '-ex', 'print (long)syscall(42, 0, 0, 0)', '-ex', 'print *(int*)__errno_location()',
-             '-ex', 'print (int)socket(2, 2, 0) > 2'],
-            capture_output=True, text=True, check=False, timeout=50)
+        found = found_inside(
+            pair, 'print (int)socket(1, 1, 0)', 'print *(int*)__errno_location()',
+            'print (long)syscall(42, 0, 0, 0)', 'print *(int*)__errno_location()',
+            'print (int)socket(2, 2, 0) > 2')
         expect_equal('a Unix socket, why not, a connection, why not, a socket of interfaces',
-                     re.findall(r'^\$\d+ = (.*)$', done.stdout, re.MULTILINE),
-                     ['-1', '13', '-1', '13', '1'])
+                     found, ['-1', '13', '-1', '13', '1'])
         pair.stop_server()
 
 

@@ -8,6 +8,7 @@
 #include <sys/random.h>
 
 #include "base/clock.h"
+#include "base/hex.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "queue/place.h"
@@ -26,19 +27,7 @@ bool wh_token_draw(char text[WH_TOKEN_TEXT_BYTES])
 
 	if (getrandom(token, sizeof(token), 0) != (ssize_t)sizeof(token))
 		return false;
-	for (size_t i = 0; i < sizeof(token); i++)
-		snprintf(text + 2 * i, 3, "%02x", token[i]);
-	return true;
-}
-
-/* False: a damaged row's. */
-static bool read_token(const char *text, uint8_t token[WH_TOKEN_BYTES])
-{
-	if (strlen(text) != 2 * WH_TOKEN_BYTES)
-		return false;
-	for (size_t i = 0; i < WH_TOKEN_BYTES; i++)
-		if (sscanf(text + 2 * i, "%2hhx", &token[i]) != 1)
-			return false;
+	wh_hex_write(token, sizeof(token), text);
 	return true;
 }
 
@@ -159,7 +148,7 @@ int wh_far_begin(struct wh_run *run, const struct wh_run_ground *ground,
 	far->on = true;
 	far->last.number = far->told_number = run->order.far;
 	atomic_store(&far->wish, (int)run->order.wish);
-	if (!read_token(run->order.token, far->token) || !read_target(run)) {
+	if (!wh_hex_read(run->order.token, far->token, WH_TOKEN_BYTES) || !read_target(run)) {
 		wh_complain("the order is damaged");
 		return WH_EXIT_OTHER;
 	}

@@ -13,6 +13,7 @@
 #include <rte_cycles.h>
 
 #include "base/clock.h"
+#include "base/hex.h"
 #include "bundle/beneath.h"
 #include "cli/address_text.h"
 #include "cli/complain.h"
@@ -36,22 +37,6 @@ static_assert(WH_ORDER_WHY_BYTES > WH_STANDING_WHY_MAX, "and a peer for what a r
 static struct wh_store *store_of(const struct wh_run_ground *ground)
 {
 	return ground->jobs->service != NULL ? ground->jobs->service->store : NULL;
-}
-
-static void write_hex(const uint8_t *bytes, size_t count, char *text)
-{
-	for (size_t i = 0; i < count; i++)
-		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-}
-
-static bool read_owner(const char *text, uint8_t owner[WH_IDENTITY_BYTES])
-{
-	if (strlen(text) != 2 * WH_IDENTITY_BYTES)
-		return false;
-	for (size_t i = 0; i < WH_IDENTITY_BYTES; i++)
-		if (sscanf(text + 2 * i, "%2hhx", &owner[i]) != 1)
-			return false;
-	return true;
 }
 
 static const char *name_of(const struct wh_order *order)
@@ -274,8 +259,8 @@ static void answer(struct wh_runner *runner, const struct wh_desk_question *aske
 		refuse(standing, WH_EXIT_NETWORK, "you may not give orders to the queue here");
 		return;
 	}
-	write_hex(owner, sizeof(owner), order->key);
-	write_hex(asked->order.token, WH_TOKEN_BYTES, token);
+	wh_hex_write(owner, sizeof(owner), order->key);
+	wh_hex_write(asked->order.token, WH_TOKEN_BYTES, token);
 	strcpy(order->token, token);
 
 	struct wh_order found;
@@ -339,7 +324,7 @@ static const char *claim(struct wh_run *run, const struct wh_run_ground *ground)
 
 	if (store == NULL)
 		return "is not known as long as nothing is sealed here";
-	if (!read_owner(run->order.key, run->owner) ||
+	if (!wh_hex_read(run->order.key, run->owner, WH_IDENTITY_BYTES) ||
 		!wh_store_rights_of(store, run->order.peer, run->owner, &run->rights))
 		return "is not trusted here any more";
 	if (!run->rights.orders)
