@@ -230,7 +230,9 @@ def idle(program, folder):
         before, used = server.ask('/wavehaul/cores'), cpu_seconds(pair.process.pid)
         time.sleep(2)
         used = cpu_seconds(pair.process.pid) - used
-        expect(used < 0.1, f'idle, the server takes {used:.2f} s of a CPU in 2')
+        # Who does not sleep takes all he gets: 2 s or more, half of it beside two others. A nap
+        # costs more where others use the caches: a tenth is no bound that holds everywhere.
+        expect(used < 0.5, f'idle, the server takes {used:.2f} s of a CPU in 2')
         for name, core in server.ask('/wavehaul/cores').items():
             expect_between('busy', core['busy_permille'], 0, 100)
             expect_between('naps in 2 s', core['naps'] - before[name]['naps'], 200, 5200)
