@@ -157,7 +157,8 @@ struct wh_intake {
 	uint64_t number;      /* of the next chunk */
 	uint64_t next_id;     /* no entry has a lower one from here on */
 	uint64_t piped_bytes; /* of the ENTRY at hand that the pipe has taken */
-	bool has_piped;       /* a file has the pipe */
+	bool has_piped;       /* a file has the pipe, ... */
+	uint64_t piped_id;    /* ... and it is this one, whatever becomes of it */
 	uint64_t files_below; /* the last that brought something has a lower one */
 	uint64_t entries;
 	uint64_t extent_bytes; /* left of the extent */

@@ -32,13 +32,16 @@ int32_t wh_sink_pipe_inline(struct wh_sink *sink, const struct wh_entry *entry)
 		entry->size_bytes - intake->piped_bytes);
 
 	intake->piped_bytes += taken;
-	if (intake->piped_bytes == entry->size_bytes)
-		return -1;
-	return taken > 0 ? WH_SINK_WORK_FILE : 0;
+	if (intake->piped_bytes < entry->size_bytes)
+		return taken > 0 ? WH_SINK_WORK_FILE : 0;
+	intake->has_piped = true;
+	intake->piped_id = entry->id;
+	return -1;
 }
 
 void wh_sink_take_piped(struct wh_sink *sink, const struct wh_entry *entry)
 {
+	struct wh_intake *intake = &sink->intake;
 	const struct stat nothing = {0};
 	struct wh_staged file = {
 		.id = entry->id,
@@ -48,11 +51,13 @@ void wh_sink_take_piped(struct wh_sink *sink, const struct wh_entry *entry)
 		.kind = entry->kind,
 	};
 
-	if (entry->kind != WH_ENTRY_FILE || sink->intake.has_piped) {
+	if (entry->kind != WH_ENTRY_FILE ||
+		(intake->has_piped && intake->piped_id != entry->id)) {
 		wh_sink_tell_failed(sink, &file, -ENOTSUP, WH_DOING_KIND);
 		return;
 	}
-	sink->intake.has_piped = true;
+	intake->has_piped = true;
+	intake->piped_id = entry->id;
 	if (entry->content == WH_CONTENT_NONE || entry->content == WH_CONTENT_INLINE) {
 		wh_sink_note_written(sink, &file);
 		return;

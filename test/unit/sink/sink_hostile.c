@@ -428,6 +428,34 @@ static void test_mutations(void)
 	}
 }
 
+/* Of a pipe each byte is one file's, also when the rules do not let that one in. */
+static void test_pipe_has_one_file(void)
+{
+	struct rig *rig = rig_new(rig_bases[0]);
+	struct wh_sink_config config = rig_config(rig, "");
+	enum wh_doing doing;
+	static uint8_t found[BYTES];
+	int ends[2];
+
+	fill_content();
+	CU_ASSERT_FATAL(pipe2(ends, O_NONBLOCK | O_CLOEXEC) == 0);
+	config.is_pipe = true;
+	config.pipe_fd = ends[1];
+	config.rules.plain_names = true;
+	CU_ASSERT_FATAL(wh_sink_open(&rig->sink, &config, &doing) == 0);
+	rig_file(rig, 1, "not\001plain", 0644, content, 5000);
+	rig_text(rig, 2, "shorter", "0123456789");
+	rig_finish(rig);
+	CU_ASSERT(rig_run(rig) == WH_SINK_DONE);
+	CU_ASSERT(rig_failed(rig, 1, EPERM, WH_DOING_NAMING));
+	CU_ASSERT(rig_failed(rig, 2, ENOTSUP, WH_DOING_KIND));
+	CU_ASSERT(read(ends[0], found, sizeof(found)) == 5000);
+	CU_ASSERT(memcmp(found, content, 5000) == 0);
+	close(ends[0]);
+	close(ends[1]);
+	rig_free(rig);
+}
+
 /* Where the root is another file system; false: no right to mount one. */
 static bool mount_root(struct rig *rig, const char *options)
 {
@@ -610,5 +638,6 @@ CU_TestInfo wh_tests[] = {
 	{"the root vanishes", test_root_vanishes},
 	{"no descriptors", test_no_descriptors},
 	{"the longest path", test_longest_path},
+	{"a pipe has one file", test_pipe_has_one_file},
 	CU_TEST_INFO_NULL,
 };
