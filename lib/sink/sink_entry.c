@@ -376,14 +376,16 @@ static void take_hard(struct wh_sink *sink, const struct wh_entry *entry, const 
 		wh_sink_tell_skipped(sink, &file);
 		return;
 	}
-	if (rc < 0) {
+	if (rc == 0 && !wh_sink_prepare(sink))
+		return;
+	if (rc == 0)
+		rc = wh_stage_create_hard(
+			sink->stage, folder_fd, sink->place.name, &first, &file);
+	/* It is about these two names alone: the first may be one of as many as there can be. */
+	if (rc < 0)
 		wh_sink_tell_failed(sink, &file, rc, WH_DOING_CREATING);
-		return;
-	}
-	if (!wh_sink_prepare(sink))
-		return;
-	rc = wh_stage_create_hard(sink->stage, folder_fd, sink->place.name, &first, &file);
-	settle(sink, &file, rc, WH_DOING_CREATING, now_tsc);
+	else
+		wh_stage_add(sink->stage, &file, now_tsc);
 }
 
 bool wh_sink_awaits_files(const struct wh_sink *sink)

@@ -605,6 +605,44 @@ static void test_no_descriptors(void)
 	rig_free(rig);
 }
 
+/*
+ * A file that has a name in another file system cannot have one more here: that is its own failure,
+ * and no reason to end the bundle.
+ */
+static void test_hard_link_across(void)
+{
+	struct rig *rig = rig_new(rig_bases[0]);
+	struct wh_sink_config config;
+	struct wh_record record = rig_entry(2, WH_ENTRY_HARD, "second", 0644);
+	enum wh_doing doing;
+	int fd;
+
+	if (!mount_root(rig, "size=1m")) {
+		rig_free(rig);
+		return;
+	}
+	config = rig_config(rig, "");
+	config.choice.wishes = config.rules.keeps = WH_CHOICE_HARD_LINKS;
+	CU_ASSERT_FATAL(mkdir(rig_path(rig, "other"), 0755) == 0);
+	CU_ASSERT_FATAL(mount("wh_sink", rig_path(rig, "other"), "tmpfs", 0, "size=1m") == 0);
+	fd = open(rig_path(rig, "other/first"), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	CU_ASSERT_FATAL(fd >= 0 && close(fd) == 0);
+	CU_ASSERT_FATAL(wh_sink_open(&rig->sink, &config, &doing) == 0);
+	rig_text(rig, 1, "before", "x");
+	record.entry.link = "other/first";
+	record.entry.link_bytes = (uint16_t)strlen(record.entry.link);
+	rig_put(rig, &record);
+	rig->entries++;
+	rig_text(rig, 3, "after", "x");
+	rig_finish(rig);
+	CU_ASSERT(rig_run(rig) == WH_SINK_DONE);
+	CU_ASSERT(rig_failed(rig, 2, EXDEV, WH_DOING_CREATING));
+	CU_ASSERT(rig_holds_text(rig, "before", "x") && rig_holds_text(rig, "after", "x"));
+	CU_ASSERT(umount2(rig_path(rig, "other"), MNT_DETACH) == 0);
+	unmount_root(rig);
+	rig_free(rig);
+}
+
 static void test_longest_path(void)
 {
 	struct rig *rig = rig_new(rig_bases[0]);
@@ -638,6 +676,7 @@ CU_TestInfo wh_tests[] = {
 	{"the root vanishes", test_root_vanishes},
 	{"no descriptors", test_no_descriptors},
 	{"the longest path", test_longest_path},
+	{"a hard link across file systems", test_hard_link_across},
 	{"a pipe has one file", test_pipe_has_one_file},
 	CU_TEST_INFO_NULL,
 };
